@@ -1,0 +1,166 @@
+// Package backend is the contract between the pipeline and a compute device.
+//
+// A [Backend] owns device memory behind [Buffer] handles and offers the
+// operations that active multi-task representation learning is made of. The
+// package imports no implementation: cpu and cuda import it, and the command
+// line passes constructors to [Select].
+//
+// # Conventions
+//
+// Matrices and vectors are row-major views ([Matrix], [Vector]) of a buffer.
+// An operation reads and writes through its views alone: padding between rows
+// is never touched. Outputs may hold anything beforehand, NaN included, unless
+// the operation says that it accumulates (beta != 0).
+//
+// Every method is safe for concurrent use by several goroutines. Operations
+// that touch the same buffer must be ordered by the caller, unless all of them
+// only read it. Operations issued by one goroutine take effect in order.
+//
+// No method panics on bad data. A mismatched shape, a wrong dtype, a foreign
+// or freed buffer is an [*ArgumentError], a bug of the caller. A matrix that is
+// not positive definite, a NaN where a factorisation met it, or memory that ran
+// out is an error of its own type: a matter of data or device.
+//
+// For one device and one build the result of every operation is the same bytes
+// each time, whatever the number of threads.
+package backend
+
+// Backend is one compute device.
+//
+// In the shapes below M is the number of source tasks, T the number of tasks
+// in a [Samples], K the width of the representation, d the width of an input
+// row and N the number of samples.
+type Backend interface {
+	// Info describes the device. It never fails.
+	Info() Info
+
+	// Alloc returns a buffer of n elements, all zero. n may be 0.
+	Alloc(t DType, n int) (Buffer, error)
+	// Upload copies src, the raw little-endian elements, into dst from element
+	// off on. The call returns when src may be reused. See [Put] for slices.
+	Upload(dst Buffer, off int, src []byte) error
+	// Download copies elements from off on into dst, after all work issued
+	// before it has finished. See [Get] for slices.
+	Download(dst []byte, src Buffer, off int) error
+	// NewSamples validates s, every row index included, and places it on the
+	// device. The pools must outlive the result.
+	NewSamples(s SampleSet) (Samples, error)
+
+	Dense
+	Solver
+	MultiTask
+	Vectors
+
+	// Synchronize waits for all issued work and reports its first failure.
+	Synchronize() error
+	// Usage reports the memory held by buffers not yet freed; a leak shows as
+	// Buffers > 0 at the end of a test.
+	Usage() Usage
+	// Close frees everything. It is idempotent; later calls return [ErrClosed].
+	Close() error
+}
+
+// Dense are the matrix products. All operands of a call share one dtype,
+// Float32 or Float64. op(A) is A, or its transpose where the flag is set.
+type Dense interface {
+	// Gemm computes C = alpha op(A) op(B) + beta C. C must overlap neither A
+	// nor B. With beta == 0 the old C is never read.
+	Gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix) error
+	// Syrk computes C = alpha A A' + beta C, or alpha A' A + beta C when trans,
+	// and fills both triangles. With beta != 0 the old C must be symmetric.
+	Syrk(trans bool, alpha float64, a Matrix, beta float64, c Matrix) error
+	// Gemv computes y = alpha op(A) x + beta y. Float32 sums are accumulated in
+	// float64 along the rows of A when trans is false. x and y must not overlap.
+	Gemv(trans bool, alpha float64, a Matrix, x Vector, beta float64, y Vector) error
+}
+
+// Solver are the small factorisations. All operands are Float64.
+type Solver interface {
+	// SolveSPD solves A_i X_i = B_i for i = 0..n-1, each A_i a symmetric
+	// positive definite k by k block of a (only its lower triangle is read) and
+	// each X_i a k by r block of b, blocks contiguous. a is overwritten with the
+	// lower Cholesky factors (strict upper triangles undefined), b with the
+	// solutions. A block that is not positive definite is a
+	// [*NotPositiveDefiniteError] naming the first such block; a and b are then
+	// undefined.
+	SolveSPD(n, k, r int, a, b Buffer) error
+	// SVD computes the thin decomposition A = U diag(s) V' of the m by n matrix
+	// a: u is m by p, s has p elements, non-negative and descending, vt is p by
+	// n, p = min(m, n). a is kept. u and vt may both be the zero Matrix when
+	// only s is wanted. A matrix with a NaN or an infinity is a
+	// [*NonFiniteError]; one that does not converge a [*ConvergenceError].
+	SVD(a, u Matrix, s Vector, vt Matrix) error
+	// Pinv computes the Moore-Penrose inverse of the m by n matrix a into the n
+	// by m matrix dst. Singular values at or below rcond * s_max count as zero;
+	// rcond < 0 selects max(m, n) * 2^-52. The rank is the number kept.
+	Pinv(a Matrix, rcond float64, dst Matrix) (rank int, err error)
+	// MinNorm computes X = A^+ B, the minimum-norm least-squares solution of
+	// A X = B for each column of B (paper eq. 3 with A = W), under the same
+	// cut-off rule as Pinv. a and b are kept.
+	MinNorm(a, b Matrix, rcond float64, x Matrix) (rank int, err error)
+}
+
+// MultiTask are the operations over the samples of many tasks.
+type MultiTask interface {
+	// TaskGradient makes one pass over the samples. With p_t row t of the T by
+	// d Float32 matrix p, for each sample i of task t with features x_i:
+	//
+	//	r_i = x_i'p_t - y_i,  q_t = sum_i r_i x_i,  loss_t = sum_i r_i^2
+	//
+	// q is T by d Float32 and loss has T Float64 elements; both are
+	// overwritten, with zeros for a task without samples. q must not overlap p.
+	TaskGradient(s Samples, p, q Matrix, loss Vector) error
+	// Project computes z_i = B x_i for all N samples in order. b is the K by d
+	// Float32 matrix whose rows span the representation (the transpose of the
+	// paper's B), z is N by K Float32.
+	Project(s Samples, b, z Matrix) error
+	// TaskGram computes per task t, over its samples' rows of the N by K
+	// Float32 matrix z, G_t = sum z_i z_i' and c_t = sum y_i z_i in Float64. g
+	// holds T contiguous K by K blocks, c is T by K; both are overwritten.
+	TaskGram(s Samples, z Matrix, g Buffer, c Matrix) error
+	// Gather copies rows of a pool, scaled, into the n by d Float32 matrix dst:
+	// dst_i = scale * pool[rows_i]. rows holds n Int32 elements. A row outside
+	// the pool is an [*ArgumentError].
+	Gather(p Pool, rows Vector, dst Matrix) error
+}
+
+// Vectors are the elementwise operations and reductions. Sums are accumulated
+// in float64 in a fixed order. Operands share one dtype, Float32 or Float64,
+// and one length; distinct operands must not overlap partly.
+type Vectors interface {
+	// Axpy computes y += alpha x.
+	Axpy(alpha float64, x, y Vector) error
+	// Scale computes x *= alpha.
+	Scale(alpha float64, x Vector) error
+	// Dot returns x'y.
+	Dot(x, y Vector) (float64, error)
+	// Norm returns ||x||_2, without undue overflow or underflow.
+	Norm(x Vector) (float64, error)
+	// Copy copies src to dst, converting between Float32 and Float64 where the
+	// dtypes differ.
+	Copy(dst, src Vector) error
+	// Fill sets every element of dst to v.
+	Fill(dst Vector, v float64) error
+}
+
+// Info describes a device; it is recorded with every result.
+type Info struct {
+	// Backend is the implementation, "cpu" or "cuda".
+	Backend string `json:"backend"`
+	// Device names the hardware.
+	Device string `json:"device"`
+	// Detail says what the implementation uses of it, such as the vector
+	// instructions or the library versions.
+	Detail string `json:"detail,omitempty"`
+	// Threads is the number of threads a call may use; results do not depend
+	// on it.
+	Threads int `json:"-"`
+	// MemoryBytes is the device memory, 0 where unknown.
+	MemoryBytes int64 `json:"-"`
+}
+
+// Usage is the memory held by live buffers.
+type Usage struct {
+	Buffers int
+	Bytes   int64
+}

@@ -1,0 +1,191 @@
+package backend
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// DType is the type of a buffer's elements.
+type DType uint8
+
+// The element types. Uint8 and Float16 are storage types of pools; arithmetic
+// is in Float32 and Float64.
+const (
+	Uint8 DType = iota + 1
+	Int32
+	Float16
+	Float32
+	Float64
+)
+
+// Size is the number of bytes of one element.
+func (t DType) Size() int {
+	switch t {
+	case Uint8:
+		return 1
+	case Float16:
+		return 2
+	case Int32, Float32:
+		return 4
+	case Float64:
+		return 8
+	}
+	return 0
+}
+
+func (t DType) String() string {
+	switch t {
+	case Uint8:
+		return "uint8"
+	case Int32:
+		return "int32"
+	case Float16:
+		return "float16"
+	case Float32:
+		return "float32"
+	case Float64:
+		return "float64"
+	}
+	return fmt.Sprintf("dtype(%d)", uint8(t))
+}
+
+// Buffer is a block of device memory. It belongs to the backend that made it.
+type Buffer interface {
+	DType() DType
+	// Len is the number of elements.
+	Len() int
+	// Free releases the memory. It is idempotent; using a freed buffer is an
+	// [*ArgumentError].
+	Free()
+}
+
+// Matrix is a row-major view of Rows by Cols elements of a buffer: element
+// (i, j) is at Off + i*Stride + j, Stride >= Cols.
+type Matrix struct {
+	Buf                     Buffer
+	Off, Rows, Cols, Stride int
+}
+
+// Mat views a whole buffer, from its first element on, as rows by cols.
+func Mat(b Buffer, rows, cols int) Matrix {
+	return Matrix{Buf: b, Rows: rows, Cols: cols, Stride: cols}
+}
+
+// Row views row i.
+func (m Matrix) Row(i int) Vector {
+	return Vector{Buf: m.Buf, Off: m.Off + i*m.Stride, Len: m.Cols}
+}
+
+// Vector is a view of Len consecutive elements of a buffer.
+type Vector struct {
+	Buf      Buffer
+	Off, Len int
+}
+
+// Vec views a whole buffer.
+func Vec(b Buffer) Vector { return Vector{Buf: b, Len: b.Len()} }
+
+// Mat views the vector as a rows by cols matrix; rows*cols must be its length.
+func (v Vector) Mat(rows, cols int) Matrix {
+	return Matrix{Buf: v.Buf, Off: v.Off, Rows: rows, Cols: cols, Stride: cols}
+}
+
+// Pool is a matrix of stored rows that tasks draw from. The features of row i
+// are Scale times the stored Uint8, Float16 or Float32 elements.
+type Pool struct {
+	Data  Matrix
+	Scale float32
+}
+
+// SampleSet says which rows of which pools are the samples of which task.
+type SampleSet struct {
+	// Pools all have the same number of columns, d. Their dtypes may differ.
+	Pools []Pool
+	// TaskPool has one entry a task: the index of its pool.
+	TaskPool []int
+	// Offsets has T+1 entries: the samples of task t are Offsets[t] up to
+	// Offsets[t+1] of Rows and Y.
+	Offsets []int
+	// Rows are row indices into the task's pool. Repeats are allowed.
+	Rows []int32
+	// Y are the labels.
+	Y []float32
+}
+
+// Samples is a [SampleSet] placed on a device.
+type Samples interface {
+	// Tasks is T, Len is N and Cols is d.
+	Tasks() int
+	Len() int
+	Cols() int
+	Free()
+}
+
+// Element are the Go types of buffer elements; Float16 is a bit pattern.
+type Element interface {
+	~uint8 | ~uint16 | ~int32 | ~float32 | ~float64
+}
+
+// Put uploads a slice to dst from element off on.
+func Put[E Element](b Backend, dst Buffer, off int, src []E) error {
+	if err := checkElement[E]("Put", dst); err != nil {
+		return err
+	}
+	return b.Upload(dst, off, rawBytes(src))
+}
+
+// Get downloads len(dst) elements of src from element off on.
+func Get[E Element](b Backend, dst []E, src Buffer, off int) error {
+	if err := checkElement[E]("Get", src); err != nil {
+		return err
+	}
+	return b.Download(rawBytes(dst), src, off)
+}
+
+// New allocates a buffer of len(src) elements and uploads src.
+func New[E Element](b Backend, t DType, src []E) (Buffer, error) {
+	buf, err := b.Alloc(t, len(src))
+	if err != nil {
+		return nil, err
+	}
+	if err := Put(b, buf, 0, src); err != nil {
+		buf.Free()
+		return nil, err
+	}
+	return buf, nil
+}
+
+func checkElement[E Element](op string, b Buffer) error {
+	var e E
+	if b == nil {
+		return &ArgumentError{Op: op, Arg: "buffer", Reason: "is nil"}
+	}
+	ok := false
+	switch any(e).(type) {
+	case uint8:
+		ok = b.DType() == Uint8
+	case uint16:
+		ok = b.DType() == Float16
+	case int32:
+		ok = b.DType() == Int32
+	case float32:
+		ok = b.DType() == Float32
+	case float64:
+		ok = b.DType() == Float64
+	default:
+		ok = b.DType().Size() == int(unsafe.Sizeof(e))
+	}
+	if !ok {
+		return &ArgumentError{Op: op, Arg: "buffer", Reason: fmt.Sprintf("holds %s, not %T", b.DType(), e)}
+	}
+	return nil
+}
+
+// rawBytes views a slice as its bytes. amtrl builds for little-endian machines
+// alone, so that they are the wire format as they stand.
+func rawBytes[E Element](s []E) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
+}

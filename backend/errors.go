@@ -1,0 +1,63 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrClosed is returned by every call on a closed backend.
+var ErrClosed = errors.New("backend is closed")
+
+// ErrOutOfMemory is matched by every [*OutOfMemoryError].
+var ErrOutOfMemory = errors.New("out of device memory")
+
+// ArgumentError is a bug of the caller: a shape, a dtype, a range or the
+// ownership of a buffer.
+type ArgumentError struct {
+	Op, Arg, Reason string
+}
+
+func (e *ArgumentError) Error() string {
+	return fmt.Sprintf("%s: argument %s %s", e.Op, e.Arg, e.Reason)
+}
+
+// NotPositiveDefiniteError says which block of a batched Cholesky
+// factorisation failed, and at which leading minor.
+type NotPositiveDefiniteError struct {
+	Op           string
+	Block, Order int
+}
+
+func (e *NotPositiveDefiniteError) Error() string {
+	return fmt.Sprintf("%s: block %d is not positive definite at order %d", e.Op, e.Block, e.Order)
+}
+
+// NonFiniteError is a NaN or an infinity in a matrix to be factorised.
+type NonFiniteError struct {
+	Op       string
+	Row, Col int
+}
+
+func (e *NonFiniteError) Error() string {
+	return fmt.Sprintf("%s: element (%d, %d) is not finite", e.Op, e.Row, e.Col)
+}
+
+// ConvergenceError is an iterative factorisation that did not converge.
+type ConvergenceError struct {
+	Op string
+}
+
+func (e *ConvergenceError) Error() string { return e.Op + ": did not converge" }
+
+// OutOfMemoryError says how much was asked for and how much there was.
+type OutOfMemoryError struct {
+	Op                    string
+	Asked, Free, HeldByUs int64
+}
+
+func (e *OutOfMemoryError) Error() string {
+	return fmt.Sprintf("%s: out of device memory: asked for %d bytes, %d free, %d held by this process", e.Op, e.Asked, e.Free, e.HeldByUs)
+}
+
+// Is makes errors.Is(err, ErrOutOfMemory) hold.
+func (e *OutOfMemoryError) Is(target error) bool { return target == ErrOutOfMemory }

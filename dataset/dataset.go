@@ -1,0 +1,71 @@
+// Package dataset holds what tasks draw from: pools of rows, labels, and the
+// readers, writers and generators that make them. It knows no device.
+package dataset
+
+import "fmt"
+
+// Pool is a row-major matrix of stored rows, shared by any number of tasks.
+// Exactly one of U8, F16 and F32 is set, with Rows*Cols elements; the features
+// of a row are Scale times its stored elements.
+type Pool struct {
+	// Name identifies the pool, such as the corruption "glass_blur".
+	Name       string
+	Rows, Cols int
+	U8         []uint8
+	F16        []uint16 // IEEE 754 binary16 bit patterns
+	F32        []float32
+	Scale      float32
+	// Height and Width are the image shape, Height*Width == Cols, or 0 where
+	// rows are not images.
+	Height, Width int
+}
+
+// Task is one labelling of the rows of a pool.
+type Task struct {
+	// Name identifies the task, such as "glass_blur_2".
+	Name string
+	// Pool indexes Set.Pools.
+	Pool int
+	// Labels has one entry for each row of the pool. Tasks may share it.
+	Labels []float32
+	// Train are the rows that samples may be drawn from, Test those that the
+	// error is measured on. They are disjoint, also as base items: where row i
+	// of several pools shows one item, no item is in Train of one task and in
+	// Test of another. Tasks may share them.
+	Train, Test []int32
+}
+
+// Set is a family of tasks over shared pools. Any task can be the target; the
+// others are then its sources.
+type Set struct {
+	// Name says where the set came from, such as "embedded digits".
+	Name  string
+	Pools []*Pool
+	Tasks []Task
+	// Binary says that labels are 0 or 1 and that the error of a prediction is
+	// whether it falls on the wrong side of 0.5.
+	Binary bool
+	// Model is the linear model that generated the labels, or nil.
+	Model *LinearModel
+}
+
+// LinearModel is the realizable linear model of the paper (section 2):
+// y = x'B w_t + z, z ~ N(0, Sigma^2), x ~ N(0, I).
+type LinearModel struct {
+	D, K, Tasks int
+	// B is D by K, row-major; W is K by Tasks, row-major (column t is w_t).
+	B, W []float64
+	// Sigma is the standard deviation of the noise.
+	Sigma float64
+}
+
+// TaskIndex returns the index of the named task, or an error that lists names
+// close to it.
+func (s *Set) TaskIndex(name string) (int, error) {
+	for i := range s.Tasks {
+		if s.Tasks[i].Name == name {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%s has no task %q: expected one of %s", s.Name, name, s.nameHint(name))
+}
