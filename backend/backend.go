@@ -69,8 +69,7 @@ type Dense interface {
 	// Syrk computes C = alpha A A' + beta C, or alpha A' A + beta C when trans,
 	// and fills both triangles. With beta != 0 the old C must be symmetric.
 	Syrk(trans bool, alpha float64, a Matrix, beta float64, c Matrix) error
-	// Gemv computes y = alpha op(A) x + beta y. Float32 sums are accumulated in
-	// float64 along the rows of A when trans is false. x and y must not overlap.
+	// Gemv computes y = alpha op(A) x + beta y. y must overlap neither A nor x.
 	Gemv(trans bool, alpha float64, a Matrix, x Vector, beta float64, y Vector) error
 }
 
@@ -134,6 +133,12 @@ type Vectors interface {
 	Scale(alpha float64, x Vector) error
 	// Dot returns x'y.
 	Dot(x, y Vector) (float64, error)
+	// Dots computes out_i = a_i'x for every row a_i of a, in one pass and with one
+	// transfer back; len(out) must be a.Rows.
+	Dots(a Matrix, x Vector, out []float64) error
+	// Combine computes y += sum_i coef_i a_i over the rows a_i of a, in one pass;
+	// len(coef) must be a.Rows. y must not overlap a.
+	Combine(coef []float64, a Matrix, y Vector) error
 	// Norm returns ||x||_2, without undue overflow or underflow.
 	Norm(x Vector) (float64, error)
 	// Copy copies src to dst, converting between Float32 and Float64 where the
