@@ -8,7 +8,7 @@ import (
 // nameHint lists the task names when they are few, and otherwise the five that
 // are closest to name: those it begins first, then by edit distance.
 func (s *Set) nameHint(name string) string {
-	const few, close = 12, 5
+	const few, closest = 12, 5
 	names := make([]string, len(s.Tasks))
 	for i := range s.Tasks {
 		names[i] = s.Tasks[i].Name
@@ -27,7 +27,7 @@ func (s *Set) nameHint(name string) string {
 		}
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return distance[a] - distance[b] })
-	return strings.Join(names[:close], ", ") + ", ..."
+	return strings.Join(names[:closest], ", ") + ", ..."
 }
 
 // editDistance is the Levenshtein distance of the bytes of a and b, of which

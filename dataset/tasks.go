@@ -1,0 +1,136 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Limits on what integer labels may ask for: a 0/1 vector for each class.
+const (
+	maxClasses     = 1000
+	maxClassLabels = 1 << 30
+)
+
+// labelled is a pool with its labels, before tasks are made of it. One of
+// classes and values is set, with one entry a row.
+type labelled struct {
+	pool    *Pool
+	classes []int64
+	values  []float32
+	split   split
+}
+
+// FromImages makes a set of one-against-rest tasks from pools of 28 by 28
+// images that show the same base items: row i of every pool has label
+// labels[i]. images[p] holds len(labels)*784 pixels and is kept, not copied;
+// features are pixel/255. There is a task "<pool>_<class>" for each pool and,
+// ascending, each class in labels. One base item in five is for tests, chosen
+// by a permutation that depends on the number of rows alone.
+func FromImages(name string, poolNames []string, images [][]uint8, labels []uint8) (*Set, error) {
+	if len(poolNames) != len(images) || len(images) == 0 {
+		return nil, fmt.Errorf("%s: expected as many names as pools and at least one, found %d names and %d pools", name, len(poolNames), len(images))
+	}
+	rows, err := splitter{}.held(len(labels))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	classes := make([]int64, len(labels))
+	for i, l := range labels {
+		classes[i] = int64(l)
+	}
+	const side = 28
+	var pools []labelled
+	for p, pixels := range images {
+		if len(pixels) != len(labels)*side*side {
+			return nil, fmt.Errorf("%s: pool %s: expected %d pixels for %d labels, found %d", name, poolNames[p], len(labels)*side*side, len(labels), len(pixels))
+		}
+		pools = append(pools, labelled{
+			pool: &Pool{
+				Name: poolNames[p], Rows: len(labels), Cols: side * side,
+				U8: pixels, Scale: 1. / 255, Height: side, Width: side,
+			},
+			classes: classes,
+			split:   rows,
+		})
+	}
+	return newSet(name, pools)
+}
+
+// newSet makes the tasks: one 0/1 task for each class found in any pool where
+// labels are classes, one regression task a pool where they are values.
+func newSet(name string, pools []labelled) (*Set, error) {
+	s := &Set{Name: name, Binary: pools[0].classes != nil}
+	for _, p := range pools {
+		if (p.classes != nil) != s.Binary {
+			return nil, fmt.Errorf("%s: expected labels of one kind, found integers and floats: pools %s and %s", name, pools[0].pool.Name, p.pool.Name)
+		}
+		if p.pool.Cols != pools[0].pool.Cols {
+			return nil, fmt.Errorf("%s: expected pools of one width, found %d columns in %s and %d in %s", name, pools[0].pool.Cols, pools[0].pool.Name, p.pool.Cols, p.pool.Name)
+		}
+		s.Pools = append(s.Pools, p.pool)
+	}
+	if !s.Binary {
+		for i, p := range pools {
+			s.Tasks = append(s.Tasks, Task{Name: p.pool.Name, Pool: i, Labels: p.values, Train: p.split.train, Test: p.split.test})
+		}
+		return s, nil
+	}
+	classes, err := distinctClasses(pools)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var indicators [][]float32
+	for i, p := range pools {
+		if i == 0 || !slices.Equal(p.classes, pools[i-1].classes) {
+			indicators = oneAgainstRest(p.classes, classes)
+		}
+		for c, class := range classes {
+			s.Tasks = append(s.Tasks, Task{
+				Name: fmt.Sprintf("%s_%d", p.pool.Name, class), Pool: i,
+				Labels: indicators[c], Train: p.split.train, Test: p.split.test,
+			})
+		}
+	}
+	return s, nil
+}
+
+// distinctClasses lists the classes of all pools, ascending.
+func distinctClasses(pools []labelled) ([]int64, error) {
+	seen := map[int64]bool{}
+	var classes []int64
+	rows := 0
+	for _, p := range pools {
+		rows += len(p.classes)
+		for _, c := range p.classes {
+			if seen[c] {
+				continue
+			}
+			if seen[c] = true; len(seen) > maxClasses {
+				return nil, fmt.Errorf("expected at most %d classes, found more distinct integer labels (floats make a regression task)", maxClasses)
+			}
+			classes = append(classes, c)
+		}
+	}
+	if len(classes) < 2 {
+		return nil, fmt.Errorf("expected at least 2 classes, found only %d", classes)
+	}
+	if int64(rows)*int64(len(classes)) > maxClassLabels {
+		return nil, fmt.Errorf("expected at most %d labels over all classes, found %d rows of %d classes", maxClassLabels, rows, len(classes))
+	}
+	slices.Sort(classes)
+	return classes, nil
+}
+
+// oneAgainstRest returns, for each of the ascending classes, 1 where a label is
+// that class and 0 elsewhere.
+func oneAgainstRest(labels, classes []int64) [][]float32 {
+	out := make([][]float32, len(classes))
+	for c := range out {
+		out[c] = make([]float32, len(labels))
+	}
+	for i, l := range labels {
+		c, _ := slices.BinarySearch(classes, l)
+		out[c][i] = 1
+	}
+	return out
+}

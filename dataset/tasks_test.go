@@ -1,0 +1,102 @@
+package dataset
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFromImages(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	n := 2 + rng.IntN(60)
+	labels := make([]uint8, n)
+	for i := range labels {
+		labels[i] = uint8(rng.IntN(4)) * 3
+	}
+	labels[0], labels[1] = 0, 9
+	names := []string{"b", "a"}
+	images := [][]uint8{make([]uint8, n*784), make([]uint8, n*784)}
+	s, err := FromImages("made", names, images, labels)
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	var classes []int
+	for c := range 256 {
+		if slices.Contains(labels, uint8(c)) {
+			classes = append(classes, c)
+		}
+	}
+	if !s.Binary || len(s.Pools) != 2 || len(s.Tasks) != 2*len(classes) {
+		t.Fatalf("seed %d: binary %v, %d pools, %d tasks for %d classes", seed, s.Binary, len(s.Pools), len(s.Tasks), len(classes))
+	}
+	for i, task := range s.Tasks {
+		class := classes[i%len(classes)]
+		if want := names[i/len(classes)] + "_" + string(rune('0'+class)); task.Name != want || task.Pool != i/len(classes) {
+			t.Errorf("seed %d: task %d is %s of pool %d, want %s", seed, i, task.Name, task.Pool, want)
+		}
+		for r, y := range task.Labels {
+			if (y == 1) != (int(labels[r]) == class) || y != 0 && y != 1 {
+				t.Fatalf("seed %d: task %s row %d: label %v for class %d", seed, task.Name, r, y, labels[r])
+			}
+		}
+		if &task.Train[0] != &s.Tasks[0].Train[0] || &task.Labels[0] != &s.Tasks[i%len(classes)].Labels[0] {
+			t.Errorf("seed %d: task %s shares nothing", seed, task.Name)
+		}
+	}
+	if p := s.Pools[0]; &p.U8[0] != &images[0][0] || p.Scale != 1./255 || p.Height != 28 || p.Width != 28 {
+		t.Errorf("pool %+v", p)
+	}
+}
+
+func TestSplitHoldsOutOneInFive(t *testing.T) {
+	for _, n := range []int{2, 3, 5, 9, 10, 11, 1000, 5000} {
+		s := splitter{}
+		a, err := s.held(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := slices.Concat(a.train, a.test)
+		slices.Sort(all)
+		for i, r := range all {
+			if int(r) != i {
+				t.Fatalf("%d rows: row %d missing or twice", n, i)
+			}
+		}
+		if len(all) != n || len(a.test) != max(1, n/5) || !slices.IsSorted(a.train) || !slices.IsSorted(a.test) {
+			t.Errorf("%d rows: %d train, %d test", n, len(a.train), len(a.test))
+		}
+		if b, _ := s.held(n); &b.train[0] != &a.train[0] {
+			t.Errorf("%d rows: the second split is another slice", n)
+		}
+		if b, _ := (splitter{}).held(n); !slices.Equal(b.train, a.train) {
+			t.Errorf("%d rows: the split is not fixed", n)
+		}
+	}
+	// Runs are compared across versions: the rows held out must never change.
+	if a, _ := (splitter{}).held(20); !slices.Equal(a.test, []int32{0, 6, 7, 16}) {
+		t.Errorf("held out %v", a.test)
+	}
+}
+
+func TestFromImagesRefuses(t *testing.T) {
+	img := make([]uint8, 3*784)
+	for _, c := range []struct {
+		names  []string
+		images [][]uint8
+		labels []uint8
+		want   string
+	}{
+		{[]string{"a"}, nil, []uint8{1, 2, 3}, "found 1 names and 0 pools"},
+		{nil, nil, []uint8{1, 2, 3}, "found 0 names and 0 pools"},
+		{[]string{"a"}, [][]uint8{img[1:]}, []uint8{1, 2, 3}, "pool a: expected 2352 pixels for 3 labels, found 2351"},
+		{[]string{"a"}, [][]uint8{img[:784]}, []uint8{1}, "found 1"},
+		{[]string{"a"}, [][]uint8{img}, []uint8{7, 7, 7}, "expected at least 2 classes, found only [7]"},
+	} {
+		_, err := FromImages("made", c.names, c.images, c.labels)
+		if err == nil || !strings.HasPrefix(err.Error(), "made: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}
