@@ -1,0 +1,137 @@
+package vec
+
+import "github.com/x448/float16"
+
+// generic is the implementation in plain Go.
+var generic = kernels{
+	name: "generic",
+	taskGradU8: func(x []uint8, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64 {
+		return taskGradGeneric(widenU8, x, stride, d, rows, y, scale, p, q)
+	},
+	taskGradF16: func(x []uint16, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64 {
+		return taskGradGeneric(widenF16, x, stride, d, rows, y, scale, p, q)
+	},
+	taskGradF32: taskGradF32Generic,
+	gemm:        gemmGeneric,
+	dot:         dotGeneric,
+	dots: func(a []float32, lda, rows int, x []float32, out []float64) {
+		for i := range rows {
+			out[i] = dotGeneric(x, a[i*lda:][:len(x)])
+		}
+	},
+	axpy: axpyGeneric,
+	combine: func(a []float32, lda, rows int, coef, y []float32) {
+		for i := range rows {
+			axpyGeneric(coef[i], a[i*lda:][:len(y)], y)
+		}
+	},
+	scale: scaleGeneric,
+	convertU8: func(dst []float32, src []uint8, scale float32) {
+		for i, v := range src {
+			dst[i] = scale * float32(v)
+		}
+	},
+	convertF16: func(dst []float32, src []uint16, scale float32) {
+		for i, v := range src {
+			dst[i] = scale * float16.Frombits(v).Float32()
+		}
+	},
+}
+
+func widenU8(dst []float32, src []uint8) {
+	for i, v := range src {
+		dst[i] = float32(v)
+	}
+}
+
+func widenF16(dst []float32, src []uint16) {
+	for i, v := range src {
+		dst[i] = float16.Frombits(v).Float32()
+	}
+}
+
+// taskGradGeneric widens one row at a time and hands it to the float32 loops.
+func taskGradGeneric[E any](widen func([]float32, []E), x []E, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64 {
+	buf := getScratch(d)
+	defer putScratch(buf)
+	row := (*buf)[:d]
+	var loss float64
+	for i, r := range rows {
+		widen(row, x[int(r)*stride:][:d])
+		loss += rowGrad(row, y[i], scale, p, q)
+	}
+	return loss
+}
+
+func taskGradF32Generic(x []float32, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64 {
+	var loss float64
+	for i, r := range rows {
+		loss += rowGrad(x[int(r)*stride:][:d], y[i], scale, p, q)
+	}
+	return loss
+}
+
+// rowGrad adds the gradient of one sample to q and returns its squared
+// residual.
+func rowGrad(x []float32, y, scale float32, p, q []float32) float64 {
+	r := scale*dot32(x, p) - y
+	axpyGeneric(scale*r, x, q)
+	return float64(r) * float64(r)
+}
+
+// dot32 is x'y in float32, in four interleaved sums.
+func dot32(x, y []float32) float32 {
+	var s0, s1, s2, s3 float32
+	y = y[:len(x)]
+	i := 0
+	for ; i <= len(x)-4; i += 4 {
+		a, b := x[i:i+4:i+4], y[i:i+4:i+4]
+		s0 += a[0] * b[0]
+		s1 += a[1] * b[1]
+		s2 += a[2] * b[2]
+		s3 += a[3] * b[3]
+	}
+	for ; i < len(x); i++ {
+		s0 += x[i] * y[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// dotGeneric is x'y in float64, in four interleaved sums.
+func dotGeneric(x, y []float32) float64 {
+	var s0, s1, s2, s3 float64
+	y = y[:len(x)]
+	i := 0
+	for ; i <= len(x)-4; i += 4 {
+		a, b := x[i:i+4:i+4], y[i:i+4:i+4]
+		s0 += float64(a[0]) * float64(b[0])
+		s1 += float64(a[1]) * float64(b[1])
+		s2 += float64(a[2]) * float64(b[2])
+		s3 += float64(a[3]) * float64(b[3])
+	}
+	for ; i < len(x); i++ {
+		s0 += float64(x[i]) * float64(y[i])
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+func scaleGeneric(alpha float32, x []float32) {
+	for i := range x {
+		x[i] *= alpha
+	}
+}
+
+func axpyGeneric(alpha float32, x, y []float32) {
+	y = y[:len(x)]
+	i := 0
+	for ; i <= len(x)-4; i += 4 {
+		a, b := x[i:i+4:i+4], y[i:i+4:i+4]
+		b[0] += alpha * a[0]
+		b[1] += alpha * a[1]
+		b[2] += alpha * a[2]
+		b[3] += alpha * a[3]
+	}
+	for ; i < len(x); i++ {
+		y[i] += alpha * x[i]
+	}
+}

@@ -1,0 +1,4 @@
+package vec
+
+// available lists the implementations that this machine can run, worst first.
+func available() []*kernels { return []*kernels{&generic} }

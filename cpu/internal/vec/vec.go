@@ -1,0 +1,91 @@
+// Package vec holds the inner loops of the CPU backend.
+//
+// Every function runs on the calling goroutine alone and allocates nothing
+// beyond pooled scratch. There are up to three implementations, see [Level]:
+// plain Go, which works everywhere and is the reference, and AVX2 with FMA and
+// AVX-512 in assembly. Each fixes its own order of summation, so that a result
+// is the same bytes every time at one level, while levels differ by rounding.
+//
+// Shapes are the caller's to check, row indices above all: the assembly does
+// not. Matrices are row-major with a leading dimension in elements. Operands
+// may start at any element; outputs must not overlap inputs.
+package vec
+
+// kernels is one implementation of the package.
+type kernels struct {
+	name string
+
+	taskGradU8  func(x []uint8, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64
+	taskGradF16 func(x []uint16, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64
+	taskGradF32 func(x []float32, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64
+
+	gemm func(g gemm)
+
+	dot        func(x, y []float32) float64
+	dots       func(a []float32, lda, rows int, x []float32, out []float64)
+	axpy       func(alpha float32, x, y []float32)
+	combine    func(a []float32, lda, rows int, coef, y []float32)
+	scale      func(alpha float32, x []float32)
+	convertU8  func(dst []float32, src []uint8, scale float32)
+	convertF16 func(dst []float32, src []uint16, scale float32)
+}
+
+// TaskGradU8 adds the gradient of half the squared error of one task over a
+// chunk of its samples. With x_i the d elements of x from rows[i]*stride on,
+//
+//	r_i = scale x_i'p - y_i,  q += sum_i scale r_i x_i
+//
+// and the result is sum_i r_i^2, in float64. p and q have d elements, y has
+// one for each of rows. The order of summation depends on d and on the order
+// of rows alone; how samples are cut into chunks is the caller's to fix.
+func TaskGradU8(x []uint8, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) (loss float64) {
+	return active.taskGradU8(x, stride, d, rows, y[:len(rows)], scale, p[:d], q[:d])
+}
+
+// TaskGradF16 is [TaskGradU8] over IEEE 754 binary16 bit patterns.
+func TaskGradF16(x []uint16, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) (loss float64) {
+	return active.taskGradF16(x, stride, d, rows, y[:len(rows)], scale, p[:d], q[:d])
+}
+
+// TaskGradF32 is [TaskGradU8] over float32 rows.
+func TaskGradF32(x []float32, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) (loss float64) {
+	return active.taskGradF32(x, stride, d, rows, y[:len(rows)], scale, p[:d], q[:d])
+}
+
+// Dot returns x'y with products and sums in float64. y has at least len(x)
+// elements.
+func Dot(x, y []float32) float64 { return active.dot(x, y[:len(x)]) }
+
+// SumSq returns x'x with products and sums in float64. Squares of float32
+// neither overflow nor underflow there.
+func SumSq(x []float32) float64 { return active.dot(x, x) }
+
+// Dots computes out_i = a_i'x for the given number of rows of a, each of
+// len(x) elements, with products and sums in float64. Each out_i has the bits
+// that [Dot] gives.
+func Dots(a []float32, lda, rows int, x []float32, out []float64) {
+	active.dots(a, lda, rows, x, out[:rows])
+}
+
+// Axpy computes y += alpha x. y has at least len(x) elements.
+func Axpy(alpha float32, x, y []float32) { active.axpy(alpha, x, y[:len(x)]) }
+
+// Combine computes y += sum_i coef_i a_i over rows of a, each of len(y)
+// elements, in the order of the rows.
+func Combine(a []float32, lda, rows int, coef []float32, y []float32) {
+	active.combine(a, lda, rows, coef[:rows], y)
+}
+
+// Scale computes x *= alpha.
+func Scale(alpha float32, x []float32) { active.scale(alpha, x) }
+
+// ConvertU8 computes dst = scale src. dst has at least len(src) elements.
+func ConvertU8(dst []float32, src []uint8, scale float32) {
+	active.convertU8(dst[:len(src)], src, scale)
+}
+
+// ConvertF16 computes dst = scale src, src being IEEE 754 binary16 bit
+// patterns. dst has at least len(src) elements.
+func ConvertF16(dst []float32, src []uint16, scale float32) {
+	active.convertF16(dst[:len(src)], src, scale)
+}
