@@ -1,0 +1,125 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"math"
+	"slices"
+	"sync"
+)
+
+type digest [sha256.Size]byte
+
+// Hash identifies the data of a valid set: the SHA-256, in hexadecimal, of a
+// little-endian serialisation of Binary, the pools, and the tasks with their
+// labels and splits. Element slices enter by their own SHA-256, so that slices
+// which tasks share are read once; whether they are shared does not matter to
+// the result, nor does the name of the set.
+func (s *Set) Hash() string {
+	elements := make([]digest, len(s.Pools))
+	var wg sync.WaitGroup
+	for i, p := range s.Pools {
+		wg.Go(func() { elements[i] = p.digest() })
+	}
+	wg.Wait()
+
+	h := hasher{h: sha256.New()}
+	h.text("amtrl set 1")
+	zeroOne := 0
+	if s.Binary {
+		zeroOne = 1
+	}
+	h.numbers(zeroOne, len(s.Pools), len(s.Tasks))
+	for i, p := range s.Pools {
+		h.text(p.Name)
+		h.numbers(p.Rows, p.Cols, p.Height, p.Width, p.kind(), int(math.Float32bits(p.Scale)))
+		h.h.Write(elements[i][:])
+	}
+	labels, rows := map[span[float32]]digest{}, map[span[int32]]digest{}
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		h.text(t.Name)
+		h.numbers(t.Pool)
+		shared(&h, labels, t.Labels)
+		shared(&h, rows, t.Train)
+		shared(&h, rows, t.Test)
+	}
+	return hex.EncodeToString(h.h.Sum(nil))
+}
+
+// hasher writes the serialisation: integers as 8 bytes, text after its length.
+type hasher struct {
+	h   hash.Hash
+	buf []byte
+}
+
+func (h *hasher) numbers(v ...int) {
+	h.buf = h.buf[:0]
+	for _, x := range v {
+		h.buf = binary.LittleEndian.AppendUint64(h.buf, uint64(x))
+	}
+	h.h.Write(h.buf)
+}
+
+func (h *hasher) text(s string) {
+	h.numbers(len(s))
+	h.h.Write([]byte(s))
+}
+
+// kind tells the storage types apart in the serialisation.
+func (p *Pool) kind() int {
+	switch {
+	case len(p.U8) > 0:
+		return 1
+	case len(p.F16) > 0:
+		return 2
+	}
+	return 3
+}
+
+func (p *Pool) digest() digest {
+	switch p.kind() {
+	case 1:
+		return sha256.Sum256(p.U8)
+	case 2:
+		return digestOf(p.F16)
+	}
+	return digestOf(p.F32)
+}
+
+// span is the identity of a slice: its first element's address and its length.
+type span[E any] struct {
+	first *E
+	n     int
+}
+
+// shared writes the length and the digest of v, which it computes once for all
+// slices of one identity.
+func shared[E any](h *hasher, known map[span[E]]digest, v []E) {
+	h.numbers(len(v))
+	if len(v) == 0 {
+		return
+	}
+	key := span[E]{&v[0], len(v)}
+	d, ok := known[key]
+	if !ok {
+		d = digestOf(v)
+		known[key] = d
+	}
+	h.h.Write(d[:])
+}
+
+// digestOf is the SHA-256 of the elements, little-endian. E is a type of fixed
+// size.
+func digestOf[E any](v []E) digest {
+	const block = 4096
+	h := sha256.New()
+	var buf []byte
+	for part := range slices.Chunk(v, block) {
+		buf, _ = binary.Append(buf[:0], binary.LittleEndian, part)
+		h.Write(buf)
+	}
+	return digest(h.Sum(nil))
+}

@@ -1,0 +1,234 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// smallSet is a valid set with a pool of each storage type.
+func smallSet() *Set {
+	labels := []float32{0, 1, 1, 0, 1, 0}
+	train, test := []int32{0, 2, 3, 5}, []int32{1, 4}
+	s := &Set{
+		Name: "small", Binary: true,
+		Pools: []*Pool{
+			{Name: "u8", Rows: 6, Cols: 4, U8: make([]uint8, 24), Scale: 1. / 255, Height: 2, Width: 2},
+			{Name: "f16", Rows: 6, Cols: 4, F16: make([]uint16, 24), Scale: 1},
+			{Name: "f32", Rows: 6, Cols: 4, F32: make([]float32, 24), Scale: 1},
+		},
+	}
+	for i := range 24 {
+		s.Pools[0].U8[i] = uint8(i)
+		s.Pools[1].F16[i] = uint16(i)
+		s.Pools[2].F32[i] = float32(i)
+	}
+	for p := range s.Pools {
+		for c := range 2 {
+			s.Tasks = append(s.Tasks, Task{Name: fmt.Sprintf("%s_%d", s.Pools[p].Name, c), Pool: p, Labels: labels, Train: train, Test: test})
+		}
+	}
+	return s
+}
+
+// faults are changes that make smallSet invalid, with a part of the error.
+var faults = []struct {
+	want  string
+	spoil func(s *Set)
+}{
+	{"found 0 and 6", func(s *Set) { s.Pools = nil }},
+	{"found 3 and 0", func(s *Set) { s.Tasks = nil }},
+	{"pool 1 is nil", func(s *Set) { s.Pools[1] = nil }},
+	{`pool "u8": expected 1 to 2147483647 rows of at least one column, found 0 by 4`, func(s *Set) { s.Pools[0].Rows = 0 }},
+	{`found -6 by -4`, func(s *Set) { s.Pools[0].Rows, s.Pools[0].Cols = -6, -4 }},
+	{`found 6 by 4611686018427387908`, func(s *Set) { s.Pools[0].Cols = 1<<62 + 4 }},
+	{`found 4294967302 by 4`, func(s *Set) { s.Pools[0].Rows = 1<<32 + 6 }},
+	{`pool "f16": expected one of U8, F16 and F32 to be set, found 2`, func(s *Set) { s.Pools[1].U8 = s.Pools[0].U8 }},
+	{`found 0`, func(s *Set) { s.Pools[1].F16 = nil }},
+	{`pool "f32": expected 6 by 4 = 24 elements, found 23`, func(s *Set) { s.Pools[2].F32 = s.Pools[2].F32[1:] }},
+	{`pool "u8": expected a scale that is finite and above 0, found 0`, func(s *Set) { s.Pools[0].Scale = 0 }},
+	{`found NaN`, func(s *Set) { s.Pools[0].Scale = float32(math.NaN()) }},
+	{`found +Inf`, func(s *Set) { s.Pools[0].Scale = float32(math.Inf(1)) }},
+	{`expected an image shape of 4 pixels or 0 by 0, found 2 by 3`, func(s *Set) { s.Pools[0].Width = 3 }},
+	{`found -2 by -2`, func(s *Set) { s.Pools[0].Height, s.Pools[0].Width = -2, -2 }},
+	{`found 0 by 4`, func(s *Set) { s.Pools[0].Height, s.Pools[0].Width = 0, 4 }},
+	{`pool "f32": row 2, column 1: expected a finite value, found NaN`, func(s *Set) { s.Pools[2].F32[9] = float32(math.NaN()) }},
+	{`pool "f32": row 5, column 3: expected a finite value, found -Inf`, func(s *Set) { s.Pools[2].F32[23] = float32(math.Inf(-1)) }},
+	{`pool "f16": row 0, column 2: expected a finite value, found -Inf`, func(s *Set) { s.Pools[1].F16[2] = 0xfc00 }},
+	{`pool "f16": row 0, column 2: expected a finite value, found NaN`, func(s *Set) { s.Pools[1].F16[2] = 0x7c01 }},
+	{`pool "f32": expected 4 columns as in pool "u8", found 2`, func(s *Set) { s.Pools[2].Rows, s.Pools[2].Cols = 12, 2 }},
+	{`task 3: expected a name of its own, found "u8_0", also of task 0`, func(s *Set) { s.Tasks[3].Name = "u8_0" }},
+	{`task 0: expected a name of its own, found ""`, func(s *Set) { s.Tasks[0].Name = "" }},
+	{`task "u8_1": expected one of 3 pools, found index 3`, func(s *Set) { s.Tasks[1].Pool = 3 }},
+	{`found index -1`, func(s *Set) { s.Tasks[1].Pool = -1 }},
+	{`task "u8_1": expected 6 labels, one for each row of pool "u8", found 5`, func(s *Set) { s.Tasks[1].Labels = s.Tasks[1].Labels[:5] }},
+	{`row 3: expected a finite label, found NaN`, func(s *Set) { s.Tasks[1].Labels[3] = float32(math.NaN()) }},
+	{`row 3: expected a label of 0 or 1, found 0.5`, func(s *Set) { s.Tasks[1].Labels[3] = 0.5 }},
+	{`task "u8_1": train row 1 of 3: expected 0 to 5, found 6`, func(s *Set) { s.Tasks[1].Train = []int32{0, 6, 1} }},
+	{`test row 0 of 1: expected 0 to 5, found -1`, func(s *Set) { s.Tasks[1].Test = []int32{-1} }},
+	{`test row 1 of 2: expected each row once in train and test together, found 2 again`, func(s *Set) { s.Tasks[1].Test = []int32{1, 2} }},
+	{`train row 1 of 2: expected each row once in train and test together, found 2 again`, func(s *Set) { s.Tasks[1].Train = []int32{2, 2} }},
+	{`task "u8_1": expected train rows, found none`, func(s *Set) { s.Tasks[1].Train = nil }},
+	{`model: expected D = 4, Tasks = 6 and K >= 1, found 3, 6 and 1`, func(s *Set) { s.Model = model(3, 1, 6) }},
+	{`model: expected B of 4 by 1 and W of 1 by 6, found 4 and 7 elements`, func(s *Set) { s.Model = model(4, 1, 6); s.Model.W = make([]float64, 7) }},
+	{`model: expected a sigma`, func(s *Set) { s.Model = model(4, 1, 6); s.Model.Sigma = -1 }},
+	{`model: W, element 2: expected a finite value, found NaN`, func(s *Set) { s.Model = model(4, 1, 6); s.Model.W[2] = math.NaN() }},
+}
+
+func model(d, k, tasks int) *LinearModel {
+	return &LinearModel{D: d, K: k, Tasks: tasks, B: make([]float64, d*k), W: make([]float64, k*tasks)}
+}
+
+func TestValidate(t *testing.T) {
+	s := smallSet()
+	s.Model = model(4, 2, 6)
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	s.Binary = false
+	s.Tasks[0].Labels = []float32{-1, 2, 3.5, 0, 0, 1e30}
+	s.Tasks[0].Test = nil
+	if err := s.Validate(); err != nil {
+		t.Errorf("regression: %v", err)
+	}
+	for _, f := range faults {
+		s := smallSet()
+		f.spoil(s)
+		err := s.Validate()
+		if err == nil || !strings.HasPrefix(err.Error(), "small: ") || !strings.Contains(err.Error(), f.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %q, want %q", err, f.want)
+		}
+	}
+}
+
+func TestValidateFindsTheFirstNonFinite(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 2))
+	for range 200 {
+		v := make([]float32, rng.IntN(5000))
+		for i := range v {
+			for v[i] = float32(math.NaN()); v[i]-v[i] != 0; {
+				v[i] = math.Float32frombits(rng.Uint32())
+			}
+		}
+		for range rng.IntN(3) {
+			if len(v) > 0 {
+				v[rng.IntN(len(v))] = []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}[rng.IntN(3)]
+			}
+		}
+		want := -1
+		for i, x := range v {
+			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+				want = i
+				break
+			}
+		}
+		if got := nonFinite32(v); got != want {
+			t.Fatalf("seed %d: nonFinite32 of %d elements = %d, want %d", seed, len(v), got, want)
+		}
+	}
+}
+
+// Every field that belongs to the data must change the hash; copying slices,
+// the set's name and the model must not.
+func TestHash(t *testing.T) {
+	want := smallSet().Hash()
+	// Results carry the hash, so it must stay what it is from version to version.
+	if golden := "78f86f003256af0d5a99b7898ea8e82960b194730cbe8c696ed057865e229d34"; want != golden {
+		t.Errorf("hash %s, want %s", want, golden)
+	}
+	same := smallSet()
+	same.Name, same.Model = "other", model(4, 2, 6)
+	for i := range same.Tasks {
+		task := &same.Tasks[i]
+		task.Labels = append([]float32(nil), task.Labels...)
+		task.Train = append([]int32(nil), task.Train...)
+	}
+	if got := same.Hash(); got != want {
+		t.Errorf("without sharing %s, want %s", got, want)
+	}
+	seen := map[string]int{want: -1}
+	for i, change := range []func(s *Set){
+		func(s *Set) { s.Binary = false },
+		func(s *Set) { s.Pools[0].Name = "x" },
+		func(s *Set) { s.Pools[0].Rows, s.Pools[0].Cols = 4, 6 },
+		func(s *Set) { s.Pools[0].Height, s.Pools[0].Width = 1, 4 },
+		func(s *Set) { s.Pools[0].Height, s.Pools[0].Width = 4, 1 },
+		func(s *Set) { s.Pools[0].Scale = 1 },
+		func(s *Set) { s.Pools[0].U8[23]++ },
+		func(s *Set) { s.Pools[1].F16[23]++ },
+		func(s *Set) { s.Pools[2].F32[23]++ },
+		func(s *Set) { s.Pools[0], s.Pools[1] = s.Pools[1], s.Pools[0] },
+		func(s *Set) { s.Tasks[1].Name = "x" },
+		func(s *Set) { s.Tasks[1].Pool = 2 },
+		func(s *Set) { s.Tasks[1].Labels = []float32{1, 1, 1, 0, 1, 0} },
+		func(s *Set) { s.Tasks[1].Train = []int32{0, 2, 3} },
+		func(s *Set) { s.Tasks[1].Train = []int32{2, 0, 3, 5} },
+		func(s *Set) { s.Tasks[1].Train, s.Tasks[1].Test = s.Tasks[1].Test, s.Tasks[1].Train },
+		func(s *Set) { s.Tasks[1].Test = nil },
+		func(s *Set) { s.Tasks = s.Tasks[:5] },
+		func(s *Set) { s.Tasks[0], s.Tasks[1] = s.Tasks[1], s.Tasks[0] },
+	} {
+		s := smallSet()
+		change(s)
+		h := s.Hash()
+		if j, taken := seen[h]; taken {
+			t.Errorf("change %d has the hash of change %d", i, j)
+		}
+		seen[h] = i
+	}
+}
+
+// bigSet has the size of the real data: 16 pools of 5000 by 784.
+func bigSet(t testing.TB) *Set {
+	rng := rand.New(rand.NewPCG(3, 3))
+	labels := make([]uint8, 5000)
+	for i := range labels {
+		labels[i] = uint8(rng.IntN(10))
+	}
+	var names []string
+	var images [][]uint8
+	for p := range 16 {
+		names = append(names, fmt.Sprintf("p%d", p))
+		images = append(images, make([]uint8, 5000*784))
+		images[p][p] = 1
+	}
+	s, err := FromImages("big", names, images, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestValidateAndHashAreQuick(t *testing.T) {
+	s := bigSet(t)
+	start := time.Now()
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	validated := time.Now()
+	s.Hash()
+	t.Logf("Validate %v, Hash %v", validated.Sub(start), time.Since(validated))
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("Validate and Hash took %v on 63 MB, want well under a second each", took)
+	}
+}
+
+func BenchmarkValidateFloat32(b *testing.B) {
+	v := make([]float32, 5000*784)
+	b.SetBytes(int64(4 * len(v)))
+	for b.Loop() {
+		nonFinite32(v)
+	}
+}
+
+func BenchmarkHashFloat32(b *testing.B) {
+	v := make([]float32, 5000*784)
+	b.SetBytes(int64(4 * len(v)))
+	for b.Loop() {
+		digestOf(v)
+	}
+}

@@ -1,0 +1,208 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+)
+
+// Validate checks everything that the other parts of amtrl rely on, in time
+// linear in the size of the set, and reports the first fault: a pool whose
+// storage does not match its shape, pools of different widths, a scale that is
+// not finite and positive, a stored element or a label that is not finite, a
+// label other than 0 and 1 where Binary is set, a task name that is empty or
+// taken, a row that is outside its pool or listed twice in Train and Test
+// together, a task without train rows, a model that does not fit the tasks.
+func (s *Set) Validate() error {
+	if len(s.Pools) == 0 || len(s.Tasks) == 0 {
+		return fmt.Errorf("%s: expected at least one pool and one task, found %d and %d", s.Name, len(s.Pools), len(s.Tasks))
+	}
+	for i, p := range s.Pools {
+		if p == nil {
+			return fmt.Errorf("%s: pool %d is nil", s.Name, i)
+		}
+		if err := p.validate(); err != nil {
+			return fmt.Errorf("%s: pool %q: %w", s.Name, p.Name, err)
+		}
+		if p.Cols != s.Pools[0].Cols {
+			return fmt.Errorf("%s: pool %q: expected %d columns as in pool %q, found %d", s.Name, p.Name, s.Pools[0].Cols, s.Pools[0].Name, p.Cols)
+		}
+	}
+	seen := make(map[string]int, len(s.Tasks))
+	var marks rowMarks
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		if j, taken := seen[t.Name]; taken || t.Name == "" {
+			return fmt.Errorf("%s: task %d: expected a name of its own, found %q, also of task %d", s.Name, i, t.Name, j)
+		}
+		seen[t.Name] = i
+		if err := s.validateTask(t, &marks); err != nil {
+			return fmt.Errorf("%s: task %q: %w", s.Name, t.Name, err)
+		}
+	}
+	if s.Model != nil {
+		if err := s.Model.validate(s.Pools[0].Cols, len(s.Tasks)); err != nil {
+			return fmt.Errorf("%s: model: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+func (p *Pool) validate() error {
+	if p.Rows < 1 || p.Rows > math.MaxInt32 || p.Cols < 1 || p.Cols > math.MaxInt/p.Rows {
+		return fmt.Errorf("expected 1 to %d rows of at least one column, found %d by %d", math.MaxInt32, p.Rows, p.Cols)
+	}
+	stored, length := 0, 0
+	for _, n := range []int{len(p.U8), len(p.F16), len(p.F32)} {
+		if n > 0 {
+			stored++
+			length = n
+		}
+	}
+	if stored != 1 {
+		return fmt.Errorf("expected one of U8, F16 and F32 to be set, found %d", stored)
+	}
+	if length != p.Rows*p.Cols {
+		return fmt.Errorf("expected %d by %d = %d elements, found %d", p.Rows, p.Cols, p.Rows*p.Cols, length)
+	}
+	if !(p.Scale > 0) || math.IsInf(float64(p.Scale), 0) {
+		return fmt.Errorf("expected a scale that is finite and above 0, found %v", p.Scale)
+	}
+	if h, w := p.Height, p.Width; (h != 0 || w != 0) && (h < 1 || w < 1 || p.Cols%h != 0 || p.Cols/h != w) {
+		return fmt.Errorf("expected an image shape of %d pixels or 0 by 0, found %d by %d", p.Cols, h, w)
+	}
+	i := -1
+	switch {
+	case len(p.F32) > 0:
+		i = nonFinite32(p.F32)
+	case len(p.F16) > 0:
+		i = nonFinite16(p.F16)
+	}
+	if i >= 0 {
+		return fmt.Errorf("row %d, column %d: expected a finite value, found %v", i/p.Cols, i%p.Cols, p.value(i))
+	}
+	return nil
+}
+
+// value is stored element i, which is not finite.
+func (p *Pool) value(i int) float32 {
+	if len(p.F32) > 0 {
+		return p.F32[i]
+	}
+	// Shifting sign, exponent and fraction keeps NaN a NaN and Inf an Inf.
+	h := uint32(p.F16[i])
+	return math.Float32frombits(h>>15<<31 | 0xff<<23 | h&0x3ff<<13)
+}
+
+func (s *Set) validateTask(t *Task, marks *rowMarks) error {
+	if t.Pool < 0 || t.Pool >= len(s.Pools) {
+		return fmt.Errorf("expected one of %d pools, found index %d", len(s.Pools), t.Pool)
+	}
+	rows := s.Pools[t.Pool].Rows
+	if len(t.Labels) != rows {
+		return fmt.Errorf("expected %d labels, one for each row of pool %q, found %d", rows, s.Pools[t.Pool].Name, len(t.Labels))
+	}
+	if i := nonFinite32(t.Labels); i >= 0 {
+		return fmt.Errorf("row %d: expected a finite label, found %v", i, t.Labels[i])
+	}
+	if s.Binary {
+		for i, y := range t.Labels {
+			if y != 0 && y != 1 {
+				return fmt.Errorf("row %d: expected a label of 0 or 1, found %v", i, y)
+			}
+		}
+	}
+	if len(t.Train) == 0 {
+		return fmt.Errorf("expected train rows, found none")
+	}
+	marks.reset(rows)
+	if err := marks.add("train", t.Train); err != nil {
+		return err
+	}
+	return marks.add("test", t.Test)
+}
+
+// rowMarks remembers which rows a task listed. A row is marked where its entry
+// is the current generation, so that a reset costs nothing.
+type rowMarks struct {
+	mark       []uint32
+	rows       int
+	generation uint32
+}
+
+func (m *rowMarks) reset(rows int) {
+	if rows > len(m.mark) {
+		m.mark = make([]uint32, rows)
+		m.generation = 0
+	}
+	m.rows = rows
+	m.generation++
+}
+
+func (m *rowMarks) add(list string, rows []int32) error {
+	for i, r := range rows {
+		if r < 0 || int(r) >= m.rows {
+			return fmt.Errorf("%s row %d of %d: expected 0 to %d, found %d", list, i, len(rows), m.rows-1, r)
+		}
+		if m.mark[r] == m.generation {
+			return fmt.Errorf("%s row %d of %d: expected each row once in train and test together, found %d again", list, i, len(rows), r)
+		}
+		m.mark[r] = m.generation
+	}
+	return nil
+}
+
+func (m *LinearModel) validate(cols, tasks int) error {
+	if m.D != cols || m.Tasks != tasks || m.K < 1 {
+		return fmt.Errorf("expected D = %d, Tasks = %d and K >= 1, found %d, %d and %d", cols, tasks, m.D, m.Tasks, m.K)
+	}
+	if len(m.B)/m.K != m.D || len(m.B)%m.K != 0 || len(m.W)/m.K != m.Tasks || len(m.W)%m.K != 0 {
+		return fmt.Errorf("expected B of %d by %d and W of %d by %d, found %d and %d elements", m.D, m.K, m.K, m.Tasks, len(m.B), len(m.W))
+	}
+	if !(m.Sigma >= 0) || math.IsInf(m.Sigma, 0) {
+		return fmt.Errorf("expected a sigma that is finite and not negative, found %v", m.Sigma)
+	}
+	for _, part := range []struct {
+		name   string
+		values []float64
+	}{{"B", m.B}, {"W", m.W}} {
+		for i, v := range part.values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s, element %d: expected a finite value, found %v", part.name, i, v)
+			}
+		}
+	}
+	return nil
+}
+
+// nonFinite32 returns the index of the first NaN or infinity, or -1. Adding one
+// to the exponent carries into the sign bit where all its bits are set, which
+// keeps branches out of the scan.
+func nonFinite32(v []float32) int {
+	const block = 1024
+	for off := 0; off < len(v); off += block {
+		var carry uint32
+		part := v[off:min(off+block, len(v))]
+		for _, x := range part {
+			carry |= math.Float32bits(x)&0x7f800000 + 0x00800000
+		}
+		if carry>>31 == 0 {
+			continue
+		}
+		for i, x := range part {
+			if x-x != 0 {
+				return off + i
+			}
+		}
+	}
+	return -1
+}
+
+// nonFinite16 is nonFinite32 for binary16 bit patterns.
+func nonFinite16(v []uint16) int {
+	for i, x := range v {
+		if x&0x7c00 == 0x7c00 {
+			return i
+		}
+	}
+	return -1
+}
