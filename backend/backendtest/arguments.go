@@ -1,0 +1,245 @@
+package backendtest
+
+import (
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+var argumentCases = []testCase{
+	{"Buffers", testBadBuffers},
+	{"Views", testBadViews},
+	{"Shapes", testBadShapes},
+	{"Overlap", testOverlap},
+	{"Adjacent", testAdjacent},
+	{"Interleaved", testInterleaved},
+	{"Counts", testBadCounts},
+}
+
+// alien is a buffer that no backend made.
+type alien struct {
+	t backend.DType
+	n int
+}
+
+func (a alien) DType() backend.DType { return a.t }
+func (a alien) Len() int             { return a.n }
+func (a alien) Free()                {}
+
+// alienSamples are samples that no backend made.
+type alienSamples struct{ backend.Samples }
+
+func (c call) fails(e *env, what string) {
+	e.Helper()
+	_, err := c.run()
+	e.wantArgument(err, "%s with %s", c.name, what)
+}
+
+// testBadBuffers gives each operand in turn a buffer that it must not have.
+func testBadBuffers(e *env) {
+	other, err := e.open()
+	e.must(err)
+	defer other.Close()
+	foreign := &env{T: e.T, b: other, rng: e.rng, tol: e.tol}
+
+	for _, c := range e.calls(smallDims) {
+		for _, a := range c.args {
+			restore := a.saved()
+			if a.samples != nil {
+				pb := foreign.newProblem(problemSpec{d: smallDims.d, counts: split(e.rng, smallDims.samples, smallDims.tasks), pools: stored})
+				*a.samples = pb.samples
+				c.fails(e, "foreign samples")
+				*a.samples = nil
+				c.fails(e, "nil samples")
+				*a.samples = alienSamples{pb.samples}
+				c.fails(e, "samples of another type")
+				restore()
+				continue
+			}
+			t, n := a.buffer().DType(), a.buffer().Len()
+			a.setBuffer(nil)
+			c.fails(e, "a nil buffer for "+a.name)
+			a.setBuffer(alien{t, n})
+			c.fails(e, "a buffer of another type for "+a.name)
+			a.setBuffer(foreign.alloc(t, n))
+			c.fails(e, "a foreign buffer for "+a.name)
+			freed := e.alloc(t, n)
+			freed.Free()
+			a.setBuffer(freed)
+			c.fails(e, "a freed buffer for "+a.name)
+			for _, wrong := range dtypes {
+				if wrong != t && !slices.Contains(a.free, wrong) {
+					a.setBuffer(e.alloc(wrong, n))
+					c.fails(e, wrong.String()+" for "+a.name)
+				}
+			}
+			if a.buf != nil {
+				a.setBuffer(e.alloc(t, n-1))
+				c.fails(e, "one element too few for "+a.name)
+			}
+			restore()
+		}
+	}
+	foreign.finish()
+}
+
+// testBadViews gives each operand in turn a view that leaves its buffer.
+func testBadViews(e *env) {
+	type bend struct {
+		what string
+		do   func(*backend.Matrix)
+	}
+	both := []bend{
+		{"offset -1", func(m *backend.Matrix) { m.Off = -1 }},
+		{"an offset past the end", func(m *backend.Matrix) { m.Off = m.Buf.Len() - 1 }},
+		{"the largest offset", func(m *backend.Matrix) { m.Off = math.MaxInt }},
+		{"the smallest offset", func(m *backend.Matrix) { m.Off = math.MinInt }},
+		{"-1 columns", func(m *backend.Matrix) { m.Cols, m.Stride = -1, max(m.Stride, 1) }},
+		{"too many columns", func(m *backend.Matrix) { m.Cols = m.Buf.Len() + 1; m.Stride = m.Cols }},
+		{"the most columns", func(m *backend.Matrix) { m.Cols, m.Stride = math.MaxInt, math.MaxInt }},
+	}
+	matrices := []bend{
+		{"-1 rows", func(m *backend.Matrix) { m.Rows = -1 }},
+		{"too many rows", func(m *backend.Matrix) { m.Rows = m.Buf.Len()/m.Stride + 2 }},
+		{"the most rows", func(m *backend.Matrix) { m.Rows = math.MaxInt }},
+		{"a stride below the columns", func(m *backend.Matrix) { m.Stride = m.Cols - 1 }},
+		{"stride 0", func(m *backend.Matrix) { m.Stride = 0 }},
+		{"stride -1", func(m *backend.Matrix) { m.Stride = -1 }},
+		{"a stride out of the buffer", func(m *backend.Matrix) { m.Stride = m.Buf.Len() }},
+		{"the largest stride", func(m *backend.Matrix) { m.Stride = math.MaxInt }},
+		{"a stride whose product wraps around", func(m *backend.Matrix) { m.Rows, m.Stride = 1<<32+1, 1<<32 }},
+	}
+	for _, c := range e.calls(smallDims) {
+		for _, a := range c.args {
+			bends := both
+			if a.mat != nil {
+				bends = slices.Concat(both, matrices)
+			}
+			for _, bad := range bends {
+				m, ok := a.view()
+				if !ok {
+					continue
+				}
+				restore := a.saved()
+				bad.do(&m)
+				a.setView(m)
+				c.fails(e, bad.what+" for "+a.name)
+				restore()
+			}
+		}
+	}
+}
+
+// testBadShapes makes each operand in turn one row or column longer or shorter,
+// within its buffer.
+func testBadShapes(e *env) {
+	for _, c := range e.calls(smallDims) {
+		for _, a := range c.args {
+			m, ok := a.view()
+			if !ok {
+				continue
+			}
+			restore := a.saved()
+			try := func(rows, cols int) {
+				bad := m
+				bad.Rows, bad.Cols, bad.Stride = rows, cols, max(m.Stride, cols)
+				if last := bad.Off + (rows-1)*bad.Stride + cols; last > bad.Buf.Len() {
+					bad.Off, bad.Stride = 0, cols
+				}
+				a.setView(bad)
+				_, err := c.run()
+				e.wantArgument(err, "%s with %d by %d for %s, not %d by %d", c.name, rows, cols, a.name, m.Rows, m.Cols)
+				restore()
+			}
+			if a.mat != nil && !a.freeRows {
+				try(m.Rows+1, m.Cols)
+				try(m.Rows-1, m.Cols)
+			}
+			if !a.freeCols {
+				try(m.Rows, m.Cols+1)
+				try(m.Rows, m.Cols-1)
+			}
+		}
+	}
+}
+
+// pairs visits each output with each other operand of its dtype, both moved
+// into one buffer: first where it is, second from element at(last) on, last
+// being the last element of first.
+func (e *env) pairs(at func(first backend.Matrix, last int) int, visit func(c call, out, other string)) {
+	for _, c := range e.calls(smallDims) {
+		for i, out := range c.args {
+			for j, other := range c.args {
+				ov, ok1 := out.view()
+				iv, ok2 := other.view()
+				if i == j || !out.out || !ok1 || !ok2 || ov.Buf.DType() != iv.Buf.DType() {
+					continue
+				}
+				restoreOut, restoreOther := out.saved(), other.saved()
+				last := iv.Off + (iv.Rows-1)*iv.Stride + iv.Cols - 1
+				ov.Off = at(iv, last)
+				joint := e.alloc(ov.Buf.DType(), max(last+1, ov.Off+ov.Rows*ov.Stride))
+				ov.Buf, iv.Buf = joint, joint
+				out.setView(ov)
+				other.setView(iv)
+				visit(c, out.name, other.name)
+				restoreOut()
+				restoreOther()
+			}
+		}
+	}
+	e.label = ""
+}
+
+func testOverlap(e *env) {
+	check := func(c call, out, other string) {
+		e.Helper()
+		_, err := c.run()
+		e.wantArgument(err, "%s with %s overlapping %s", c.name, out, other)
+	}
+	e.pairs(func(_ backend.Matrix, last int) int { return last }, check)
+	// One element on, so that vectors do not coincide, which is allowed.
+	e.pairs(func(first backend.Matrix, _ int) int { return first.Off + 1 }, check)
+}
+
+func testAdjacent(e *env) {
+	e.pairs(func(_ backend.Matrix, last int) int { return last + 1 }, func(c call, out, other string) {
+		e.Helper()
+		if _, err := c.run(); err != nil {
+			e.failf("%s with %s right behind %s: %v", c.name, out, other, err)
+		}
+	})
+}
+
+// testInterleaved keeps A and C of a product side by side in one buffer.
+func testInterleaved(e *env) {
+	for _, t := range floats {
+		m, k, n := 6, 3, 4
+		a, b := normal(e.rng, t, m, k), normal(e.rng, t, k, n)
+		joint := zeros(m, k+n)
+		for i := range m {
+			copy(joint.row(i), a.row(i))
+		}
+		buf := e.buffer(t, m*(k+n), joint.v)
+		av := backend.Matrix{Buf: buf, Rows: m, Cols: k, Stride: k + n}
+		cv := backend.Matrix{Buf: buf, Off: k, Rows: m, Cols: n, Stride: k + n}
+		e.must(e.b.Gemm(false, false, 1, av, e.in("b", t, b), 0, cv))
+		want, size := product(1, a, b, 0, dense{})
+		e.within("C beside A", e.read(cv).v, want.v, size.scaled(e.eps(t)*float64(k+4)).v)
+		e.same("A beside C", e.read(av).v, a.v)
+	}
+}
+
+// testBadCounts are the counts of SolveSPD that no view carries.
+func testBadCounts(e *env) {
+	a, b := e.alloc(backend.Float64, 8), e.alloc(backend.Float64, 4)
+	e.must(e.b.Fill(backend.Vec(a), 0))
+	for _, c := range [][3]int{
+		{-1, 2, 1}, {2, -2, 1}, {2, 2, -1}, {3, 2, 1}, {2, 3, 1}, {2, 2, 2},
+		{1 << 32, 1 << 16, 1}, {1, 1 << 32, 1}, {1, 1, 1 << 62}, {math.MaxInt, math.MaxInt, math.MaxInt},
+	} {
+		e.wantArgument(e.b.SolveSPD(c[0], c[1], c[2], a, b), "SolveSPD of %v", c)
+	}
+	e.wantArgument(e.b.SolveSPD(1, 2, 2, b, b), "SolveSPD of one buffer for both operands")
+}

@@ -1,0 +1,124 @@
+// Package backendtest is the conformance suite of the contract in package
+// backend: what it says of one backend is what the pipeline may rely on in any.
+//
+// Inputs are fresh in every run, next to the fixed corner cases. They come from
+// a seed that a failure prints and that AMTRL_TEST_SEED sets. Operands lie at
+// random offsets and strides between poisoned elements (all bits set: NaN in a
+// floating type); a case fails where an operation reads or writes one of them.
+//
+// Where the contract is silent the suite reads it so:
+//   - an output that shares an element with another operand is an
+//     [*backend.ArgumentError], also where no method comment says so; views of
+//     one buffer that share no element are fine, interleaved ones included;
+//   - the call itself returns argument and data errors, not a later Synchronize;
+//   - a live Samples counts in Usage, and its slices belong to the caller again
+//     once NewSamples has returned;
+//   - the order of a NotPositiveDefiniteError is 1 for the first leading minor;
+//   - a Syrk result is symmetric to the bit;
+//   - a second Close returns nil.
+package backendtest
+
+import (
+	"errors"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// Tolerances are the factors on the error bounds of the suite. Each check
+// computes from its own inputs the worst case that a textbook implementation
+// stays under, with u the unit roundoff, 2^-24 or 2^-53: (n+4) u sum |a_i b_i|
+// for a sum of n products, c n u s_max for a decomposition of size n, and that
+// times the condition of the kept spectrum for a pseudo-inverse. A factor of 1
+// holds an implementation to those bounds.
+type Tolerances struct {
+	Float32, Float64 float64
+}
+
+func (t Tolerances) of(d backend.DType) float64 {
+	if d == backend.Float32 {
+		return t.Float32
+	}
+	return t.Float64
+}
+
+// A group is one file's worth of cases.
+type group struct {
+	name  string
+	cases []testCase
+}
+
+type testCase struct {
+	name string
+	run  func(*env)
+}
+
+var groups = []group{
+	{"Memory", memoryCases},
+	{"Arguments", argumentCases},
+	{"Dense", denseCases},
+	{"SPD", spdCases},
+	{"SVD", svdCases},
+	{"Pinv", pinvCases},
+	{"Samples", samplesCases},
+	{"MultiTask", multiTaskCases},
+	{"Vectors", vectorCases},
+	{"Concurrency", concurrencyCases},
+	{"Close", closeCases},
+}
+
+// Run checks the backend that open makes. Every case opens one of its own, and
+// fails if a buffer is left at its end.
+func Run(t *testing.T, open func() (backend.Backend, error), tol Tolerances) {
+	seed := newSeed(t)
+	for _, g := range groups {
+		t.Run(g.name, func(t *testing.T) {
+			for _, c := range g.cases {
+				t.Run(c.name, func(t *testing.T) {
+					e := newEnv(t, open, tol, seed, g.name+"/"+c.name)
+					c.run(e)
+					e.finish()
+				})
+			}
+		})
+	}
+	t.Run("Identical", func(t *testing.T) { identical(t, seed, open, open) })
+}
+
+// Identical checks that every operation gives the same bytes on all the
+// backends that the functions open, such as one device with several numbers of
+// threads.
+func Identical(t *testing.T, opens ...func() (backend.Backend, error)) {
+	identical(t, newSeed(t), opens...)
+}
+
+func newSeed(t *testing.T) uint64 {
+	seed := rand.Uint64()
+	if s := os.Getenv("AMTRL_TEST_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("AMTRL_TEST_SEED: expected an unsigned integer, found %q", s)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("to repeat: AMTRL_TEST_SEED=%d", seed)
+		}
+	})
+	return seed
+}
+
+func newRand(seed uint64, stream string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(stream))
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
+
+func isArgument(err error) bool {
+	var arg *backend.ArgumentError
+	return errors.As(err, &arg) && arg.Op != "" && arg.Arg != "" && arg.Reason != ""
+}

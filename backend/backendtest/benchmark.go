@@ -1,0 +1,216 @@
+package backendtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// The sizes of the paper's linear experiments (section 5): one ERM over the
+// samples of 159 sources of MNIST-C.
+const (
+	benchSamples  = 33_000
+	benchTasks    = 159
+	benchCols     = 784
+	benchWidth    = 50
+	benchPools    = 16
+	benchPoolRows = 4096
+)
+
+// Benchmark times the operations that a run spends its time in, at the sizes of
+// the paper's experiments. The bytes of the passes over the data are one read of
+// the samples' stored rows.
+func Benchmark(b *testing.B, open func() (backend.Backend, error)) {
+	for _, t := range []backend.DType{backend.Uint8, backend.Float16, backend.Float32} {
+		b.Run("TaskGradient/"+t.String(), func(b *testing.B) { benchPass(b, open, t, taskGradientPass) })
+	}
+	for _, t := range []backend.DType{backend.Uint8, backend.Float32} {
+		b.Run("Project/"+t.String(), func(b *testing.B) { benchPass(b, open, t, projectPass) })
+	}
+	b.Run("TaskGram", func(b *testing.B) { benchTaskGram(b, open) })
+	for _, g := range []struct {
+		name           string
+		transA, transB bool
+		m, n, k        int
+	}{
+		{"P=WB'", false, false, benchTasks, benchCols, benchWidth},
+		{"gradB=W'Q", true, false, benchWidth, benchCols, benchTasks},
+		{"gradW=QB", false, true, benchTasks, benchWidth, benchCols},
+	} {
+		for _, t := range floats {
+			b.Run("Gemm/"+g.name+"/"+t.String(), func(b *testing.B) {
+				benchGemm(b, open, t, g.transA, g.transB, g.m, g.n, g.k)
+			})
+		}
+	}
+	b.Run("MinNorm", func(b *testing.B) { benchMinNorm(b, open) })
+	b.Run("SolveSPD", func(b *testing.B) { benchSolveSPD(b, open) })
+}
+
+// bench is an open backend, a scope for the operands and a fixed stream.
+type bench struct {
+	*testing.B
+	b   backend.Backend
+	s   *backend.Scope
+	rng *rand.Rand
+}
+
+func newBench(b *testing.B, open func() (backend.Backend, error)) *bench {
+	dev, err := open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := backend.NewScope(dev)
+	b.Cleanup(func() {
+		s.Close()
+		dev.Close()
+	})
+	return &bench{b, dev, s, rand.New(rand.NewPCG(1, 2))}
+}
+
+// random returns a matrix of standard normal values.
+func (b *bench) random(t backend.DType, rows, cols int) backend.Matrix {
+	return backend.Mat(b.upload(t, normals(b.rng, t, rows*cols)), rows, cols)
+}
+
+func (b *bench) upload(t backend.DType, v []float64) backend.Buffer {
+	buf := b.s.Alloc(t, len(v))
+	if buf != nil {
+		if err := b.b.Upload(buf, 0, encode(t, v)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return buf
+}
+
+// loop times f, and what it has issued at the end.
+func (b *bench) loop(f func() error) {
+	b.Helper()
+	if err := b.s.Err(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := f(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := b.b.Synchronize(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) flops(n int) {
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
+
+// samples draws rows at random from sixteen pools, as MNIST-C has them.
+func (b *bench) samples(t backend.DType) backend.Samples {
+	raw := make([]byte, benchPoolRows*benchCols*t.Size())
+	one := encode(t, poolValues(b.rng, t, 64, benchCols).v)
+	var set backend.SampleSet
+	for range benchPools {
+		for at := 0; at < len(raw); {
+			at += copy(raw[at:], one[b.rng.IntN(64)*benchCols*t.Size():])
+		}
+		pool := b.s.Matrix(t, benchPoolRows, benchCols)
+		if err := b.s.Err(); err != nil {
+			b.Fatal(err)
+		}
+		if err := b.b.Upload(pool.Buf, 0, raw); err != nil {
+			b.Fatal(err)
+		}
+		set.Pools = append(set.Pools, backend.Pool{Data: pool, Scale: 1.0 / 255})
+	}
+	set.Offsets = []int{0}
+	for task := range benchTasks {
+		set.TaskPool = append(set.TaskPool, task*benchPools/benchTasks)
+		set.Offsets = append(set.Offsets, benchSamples*(task+1)/benchTasks)
+	}
+	for range benchSamples {
+		set.Rows = append(set.Rows, int32(b.rng.IntN(benchPoolRows)))
+		set.Y = append(set.Y, float32(b.rng.IntN(2)))
+	}
+	return b.s.Samples(set)
+}
+
+// pass returns one call over the samples and its floating-point operations.
+type pass func(b *bench, s backend.Samples) (func() error, int)
+
+func taskGradientPass(b *bench, s backend.Samples) (func() error, int) {
+	p, q := b.random(backend.Float32, benchTasks, benchCols), b.s.Matrix(backend.Float32, benchTasks, benchCols)
+	loss := b.s.Vector(backend.Float64, benchTasks)
+	return func() error { return b.b.TaskGradient(s, p, q, loss) }, 4 * benchSamples * benchCols
+}
+
+func projectPass(b *bench, s backend.Samples) (func() error, int) {
+	m, z := b.random(backend.Float32, benchWidth, benchCols), b.s.Matrix(backend.Float32, benchSamples, benchWidth)
+	return func() error { return b.b.Project(s, m, z) }, 2 * benchSamples * benchCols * benchWidth
+}
+
+func benchPass(tb *testing.B, open func() (backend.Backend, error), t backend.DType, p pass) {
+	b := newBench(tb, open)
+	run, flops := p(b, b.samples(t))
+	b.SetBytes(int64(benchSamples * benchCols * t.Size()))
+	b.loop(run)
+	b.flops(flops)
+}
+
+func benchTaskGram(tb *testing.B, open func() (backend.Backend, error)) {
+	b := newBench(tb, open)
+	s := b.samples(backend.Uint8)
+	z := b.random(backend.Float32, benchSamples, benchWidth)
+	g, c := b.s.Alloc(backend.Float64, benchTasks*benchWidth*benchWidth), b.s.Matrix(backend.Float64, benchTasks, benchWidth)
+	b.SetBytes(benchSamples * benchWidth * 4)
+	b.loop(func() error { return b.b.TaskGram(s, z, g, c) })
+	b.flops(benchSamples * benchWidth * (benchWidth + 2))
+}
+
+func benchGemm(tb *testing.B, open func() (backend.Backend, error), t backend.DType, transA, transB bool, m, n, k int) {
+	b := newBench(tb, open)
+	rows := func(r, c int, trans bool) backend.Matrix {
+		if trans {
+			r, c = c, r
+		}
+		return b.random(t, r, c)
+	}
+	x, y, c := rows(m, k, transA), rows(k, n, transB), b.s.Matrix(t, m, n)
+	b.loop(func() error { return b.b.Gemm(transA, transB, 1, x, y, 0, c) })
+	b.flops(2 * m * n * k)
+}
+
+// benchMinNorm is the relevance of 159 sources (equation 3).
+func benchMinNorm(tb *testing.B, open func() (backend.Backend, error)) {
+	b := newBench(tb, open)
+	a, rhs := b.random(backend.Float64, benchWidth, benchTasks), b.random(backend.Float64, benchWidth, 1)
+	x := b.s.Matrix(backend.Float64, benchTasks, 1)
+	b.loop(func() error {
+		if rank, err := b.b.MinNorm(a, rhs, -1, x); err != nil || rank != benchWidth {
+			return fmt.Errorf("rank %d, %w", rank, err)
+		}
+		return nil
+	})
+}
+
+// benchSolveSPD solves one system for each task. The operands are overwritten,
+// so a device copy of them is part of the time.
+func benchSolveSPD(tb *testing.B, open func() (backend.Backend, error)) {
+	const n, k = benchTasks + 1, benchWidth
+	b := newBench(tb, open)
+	var v []float64
+	for range n {
+		v = append(v, positiveDefinite(b.rng, k, 1000).v...)
+	}
+	a, rhs := b.upload(backend.Float64, v), b.random(backend.Float64, n, k)
+	work, x := b.s.Vector(backend.Float64, n*k*k), b.s.Vector(backend.Float64, n*k)
+	b.loop(func() error {
+		if err := b.b.Copy(work, backend.Vec(a)); err != nil {
+			return err
+		}
+		if err := b.b.Copy(x, backend.Vec(rhs.Buf)); err != nil {
+			return err
+		}
+		return b.b.SolveSPD(n, k, 1, work.Buf, x.Buf)
+	})
+}

@@ -1,0 +1,304 @@
+package backendtest
+
+import (
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// call is one operation with valid operands, for the checks that are alike for
+// all operations: bad arguments, overlap, close, concurrency, identity.
+type call struct {
+	name string
+	args []arg
+	// run makes the call and returns its scalar results.
+	run func() ([]float64, error)
+	// mask clears what the contract leaves undefined of an operand.
+	mask func(arg int, v []float64)
+}
+
+// arg points at an operand, so that a check can replace it for one call.
+// Exactly one of mat, vec, buf and samples is set.
+type arg struct {
+	name    string
+	mat     *backend.Matrix
+	vec     *backend.Vector
+	buf     *backend.Buffer
+	samples *backend.Samples
+	out     bool
+	// freeRows and freeCols say that the number of rows (the length) or of
+	// columns is the operand's own choice, free the same of its dtype within
+	// the listed.
+	freeRows, freeCols bool
+	free               []backend.DType
+}
+
+func (a arg) buffer() backend.Buffer {
+	switch {
+	case a.mat != nil:
+		return a.mat.Buf
+	case a.vec != nil:
+		return a.vec.Buf
+	case a.buf != nil:
+		return *a.buf
+	}
+	return nil
+}
+
+// with returns the operand on another buffer, and sets it.
+func (a arg) setBuffer(buf backend.Buffer) {
+	switch {
+	case a.mat != nil:
+		a.mat.Buf = buf
+	case a.vec != nil:
+		a.vec.Buf = buf
+	case a.buf != nil:
+		*a.buf = buf
+	}
+}
+
+// saved restores the operand to what it is now.
+func (a arg) saved() func() {
+	switch {
+	case a.mat != nil:
+		m := *a.mat
+		return func() { *a.mat = m }
+	case a.vec != nil:
+		v := *a.vec
+		return func() { *a.vec = v }
+	case a.buf != nil:
+		b := *a.buf
+		return func() { *a.buf = b }
+	}
+	s := *a.samples
+	return func() { *a.samples = s }
+}
+
+// view is the operand as a matrix.
+func (a arg) view() (backend.Matrix, bool) {
+	switch {
+	case a.mat != nil:
+		return *a.mat, true
+	case a.vec != nil:
+		return a.vec.Mat(1, a.vec.Len), true
+	}
+	return backend.Matrix{}, false
+}
+
+func (a arg) setView(m backend.Matrix) {
+	if a.mat != nil {
+		*a.mat = m
+		return
+	}
+	*a.vec = backend.Vector{Buf: m.Buf, Off: m.Off, Len: m.Cols}
+}
+
+func inMat(name string, m *backend.Matrix) arg  { return arg{name: name, mat: m} }
+func outMat(name string, m *backend.Matrix) arg { return arg{name: name, mat: m, out: true} }
+func inVec(name string, v *backend.Vector) arg  { return arg{name: name, vec: v} }
+func outVec(name string, v *backend.Vector) arg { return arg{name: name, vec: v, out: true} }
+func outBuf(name string, b *backend.Buffer) arg { return arg{name: name, buf: b, out: true} }
+
+// dims are the sizes of the operands of calls.
+type dims struct {
+	m, n, k           int // matrices
+	length            int // vectors
+	blocks            int // SPD batch
+	tasks, samples, d int
+}
+
+var (
+	smallDims = dims{m: 5, n: 4, k: 3, length: 11, blocks: 3, tasks: 3, samples: 12, d: 6}
+	largeDims = dims{m: 97, n: 130, k: 61, length: 20_011, blocks: 37, tasks: 7, samples: 2500, d: 131}
+)
+
+// calls places the operands of every operation.
+func (e *env) calls(z dims) []call {
+	e.Helper()
+	var list []call
+	add := func(name string, run func() ([]float64, error), args ...arg) *call {
+		list = append(list, call{name: name, run: run, args: args})
+		return &list[len(list)-1]
+	}
+	for _, t := range floats {
+		e.denseCalls(z, t, add)
+		e.vectorCalls(z, t, add)
+	}
+	e.solverCalls(z, add)
+	e.multiTaskCalls(z, add)
+	return list
+}
+
+type adder func(name string, run func() ([]float64, error), args ...arg) *call
+
+func (e *env) denseCalls(z dims, t backend.DType, add adder) {
+	for pair := range 4 {
+		transA, transB := pair&1 != 0, pair&2 != 0
+		a := e.in("a", t, normal(e.rng, t, z.m, z.k).op(transA))
+		b := e.in("b", t, normal(e.rng, t, z.k, z.n).op(transB))
+		c := e.inout("c", t, normal(e.rng, t, z.m, z.n))
+		add("Gemm "+t.String(), func() ([]float64, error) {
+			return nil, e.b.Gemm(transA, transB, 1.5, a, b, 0.25, c)
+		}, inMat("a", &a), inMat("b", &b), outMat("c", &c))
+	}
+	for _, trans := range []bool{false, true} {
+		a := e.in("a", t, normal(e.rng, t, z.m, z.k).op(trans))
+		c := e.out("c", t, z.m, z.m)
+		anyK := inMat("a", &a)
+		anyK.freeRows, anyK.freeCols = trans, !trans
+		add("Syrk "+t.String(), func() ([]float64, error) {
+			return nil, e.b.Syrk(trans, -1, a, 0, c)
+		}, anyK, outMat("c", &c))
+
+		g := e.in("a", t, normal(e.rng, t, z.m, z.n).op(trans))
+		x := e.inVec("x", t, normals(e.rng, t, z.n))
+		y := e.inoutVec("y", t, normals(e.rng, t, z.m))
+		add("Gemv "+t.String(), func() ([]float64, error) {
+			return nil, e.b.Gemv(trans, 2, g, x, -1, y)
+		}, inMat("a", &g), inVec("x", &x), outVec("y", &y))
+	}
+}
+
+func (e *env) vectorCalls(z dims, t backend.DType, add adder) {
+	newVec := func(out bool) *backend.Vector {
+		v := e.inVec("x", t, normals(e.rng, t, z.length))
+		if out {
+			v = e.inoutVec("y", t, normals(e.rng, t, z.length))
+		}
+		return &v
+	}
+	name := " " + t.String()
+	x, y := newVec(false), newVec(true)
+	add("Axpy"+name, func() ([]float64, error) { return nil, e.b.Axpy(0.75, *x, *y) }, inVec("x", x), outVec("y", y))
+
+	single := arg{freeRows: true, freeCols: true, free: floats}
+	s := newVec(true)
+	single.name, single.vec = "x", s
+	add("Scale"+name, func() ([]float64, error) { return nil, e.b.Scale(-1.25, *s) }, single)
+
+	f := newVec(true)
+	single.name, single.vec = "dst", f
+	add("Fill"+name, func() ([]float64, error) { return nil, e.b.Fill(*f, math.Pi) }, single)
+
+	n := newVec(false)
+	single.name, single.vec = "x", n
+	add("Norm"+name, func() ([]float64, error) {
+		v, err := e.b.Norm(*n)
+		return []float64{v}, err
+	}, single)
+
+	u, v := newVec(false), newVec(false)
+	add("Dot"+name, func() ([]float64, error) {
+		w, err := e.b.Dot(*u, *v)
+		return []float64{w}, err
+	}, inVec("x", u), inVec("y", v))
+
+	da, dx := e.in("a", t, normal(e.rng, t, z.m, z.length)), newVec(false)
+	add("Dots"+name, func() ([]float64, error) {
+		out := make([]float64, z.m)
+		return out, e.b.Dots(da, *dx, out)
+	}, inMat("a", &da), inVec("x", dx))
+
+	ca, cy := e.in("a", t, normal(e.rng, t, z.m, z.length)), newVec(true)
+	coef := normals(e.rng, backend.Float64, z.m)
+	add("Combine"+name, func() ([]float64, error) {
+		return nil, e.b.Combine(coef, ca, *cy)
+	}, inMat("a", &ca), outVec("y", cy))
+
+	src := newVec(false)
+	for _, to := range floats {
+		dst := e.outVec("dst", to, z.length)
+		from, d := inVec("src", src), outVec("dst", &dst)
+		from.free, d.free = floats, floats
+		add("Copy"+name+" to "+to.String(), func() ([]float64, error) {
+			return nil, e.b.Copy(dst, *src)
+		}, d, from)
+	}
+}
+
+func (e *env) solverCalls(z dims, add adder) {
+	const t = backend.Float64
+	k, r := z.k, z.n
+	var blocks []float64
+	for range z.blocks {
+		blocks = append(blocks, positiveDefinite(e.rng, k, 100).v...)
+	}
+	sa := e.buffer(t, z.blocks*k*k, blocks)
+	sb := e.buffer(t, z.blocks*k*r, normals(e.rng, t, z.blocks*k*r))
+	spd := add("SolveSPD", func() ([]float64, error) {
+		return nil, e.b.SolveSPD(z.blocks, k, r, sa, sb)
+	}, outBuf("a", &sa), outBuf("b", &sb))
+	spd.mask = func(arg int, v []float64) {
+		for i := range v {
+			if row, col := i/k%k, i%k; arg == 0 && col > row {
+				v[i] = 0
+			}
+		}
+	}
+
+	p := min(z.m, z.k)
+	a := e.in("a", t, normal(e.rng, t, z.m, z.k))
+	u, vt := e.out("u", t, z.m, p), e.out("vt", t, p, z.k)
+	s := e.outVec("s", t, p)
+	add("SVD", func() ([]float64, error) { return nil, e.b.SVD(a, u, s, vt) },
+		inMat("a", &a), outMat("u", &u), outVec("s", &s), outMat("vt", &vt))
+
+	wide := e.in("a", t, normal(e.rng, t, z.k, z.m))
+	only := e.outVec("s", t, p)
+	freeA := inMat("a", &wide)
+	freeA.freeRows, freeA.freeCols = z.k > z.m, z.m > z.k // p stays
+	add("SVD values", func() ([]float64, error) {
+		return nil, e.b.SVD(wide, backend.Matrix{}, only, backend.Matrix{})
+	}, freeA, outVec("s", &only))
+
+	pa, dst := e.in("a", t, normal(e.rng, t, z.k, z.m)), e.out("dst", t, z.m, z.k)
+	add("Pinv", func() ([]float64, error) {
+		rank, err := e.b.Pinv(pa, -1, dst)
+		return []float64{float64(rank)}, err
+	}, inMat("a", &pa), outMat("dst", &dst))
+
+	ma, mb := e.in("a", t, normal(e.rng, t, z.k, z.m)), e.in("b", t, normal(e.rng, t, z.k, z.n))
+	x := e.out("x", t, z.m, z.n)
+	add("MinNorm", func() ([]float64, error) {
+		rank, err := e.b.MinNorm(ma, mb, -1, x)
+		return []float64{float64(rank)}, err
+	}, inMat("a", &ma), inMat("b", &mb), outMat("x", &x))
+}
+
+func (e *env) multiTaskCalls(z dims, add adder) {
+	const t = backend.Float32
+	pb := e.newProblem(problemSpec{d: z.d, counts: split(e.rng, z.samples, z.tasks), pools: stored})
+	s := pb.samples
+	p, q := e.in("p", t, normal(e.rng, t, z.tasks, z.d)), e.out("q", t, z.tasks, z.d)
+	loss := e.outVec("loss", backend.Float64, z.tasks)
+	samples := arg{name: "s", samples: &s}
+	add("TaskGradient", func() ([]float64, error) {
+		return nil, e.b.TaskGradient(s, p, q, loss)
+	}, samples, inMat("p", &p), outMat("q", &q), outVec("loss", &loss))
+
+	b, zp := e.in("b", t, normal(e.rng, t, z.k, z.d)), e.out("z", t, z.samples, z.k)
+	add("Project", func() ([]float64, error) { return nil, e.b.Project(s, b, zp) },
+		samples, inMat("b", &b), outMat("z", &zp))
+
+	zg := e.in("z", t, normal(e.rng, t, z.samples, z.k))
+	g := e.buffer(backend.Float64, z.tasks*z.k*z.k, nil)
+	c := e.out("c", backend.Float64, z.tasks, z.k)
+	add("TaskGram", func() ([]float64, error) { return nil, e.b.TaskGram(s, zg, g, c) },
+		samples, inMat("z", &zg), outBuf("g", &g), outMat("c", &c))
+
+	for _, from := range stored {
+		pool := backend.Pool{Data: e.in("pool", from, poolValues(e.rng, from, z.m, z.d)), Scale: 0.5}
+		rows := make([]float64, z.samples)
+		for i := range rows {
+			rows[i] = float64(e.rng.IntN(z.m))
+		}
+		ri, dst := e.inVec("rows", backend.Int32, rows), e.out("dst", t, z.samples, z.d)
+		data := inMat("pool", &pool.Data)
+		data.freeRows = true
+		// Any bits are valid elements of another storage type.
+		data.free = stored
+		add("Gather "+from.String(), func() ([]float64, error) {
+			return nil, e.b.Gather(pool, ri, dst)
+		}, data, inVec("rows", &ri), outMat("dst", &dst))
+	}
+}

@@ -1,0 +1,194 @@
+package backendtest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+var concurrencyCases = []testCase{
+	{"Disjoint", testConcurrentDisjoint},
+	{"SharedSamples", testConcurrentSamples},
+}
+
+// result is what one operation left behind.
+type result struct {
+	name  string
+	bytes []byte
+}
+
+// results downloads the outcome of calls that have run.
+func (e *env) results(calls []call, scalars [][]float64) []result {
+	e.Helper()
+	list := make([]result, len(calls))
+	for i, c := range calls {
+		r := result{name: c.name}
+		for j, a := range c.args {
+			buf := a.buffer()
+			if buf == nil {
+				continue
+			}
+			raw := e.bytes(buf)
+			if c.mask != nil {
+				v := decode(buf.DType(), raw)
+				c.mask(j, v)
+				raw = encode(buf.DType(), v)
+			}
+			r.bytes = append(r.bytes, raw...)
+		}
+		r.bytes = append(r.bytes, encode(backend.Float64, scalars[i])...)
+		list[i] = r
+	}
+	return list
+}
+
+// transcript runs every operation once, one after the other.
+func (e *env) transcript(z dims) []result {
+	e.Helper()
+	calls := e.calls(z)
+	scalars := make([][]float64, len(calls))
+	for i, c := range calls {
+		v, err := c.run()
+		if err != nil {
+			e.failf("%s: %v", c.name, err)
+		}
+		scalars[i] = v
+	}
+	return e.results(calls, scalars)
+}
+
+func (e *env) compare(what string, got, want []result) {
+	e.Helper()
+	for i := range want {
+		if !bytes.Equal(got[i].bytes, want[i].bytes) {
+			e.failf("%s: %s differs from byte %d of %d on", what, want[i].name,
+				firstDifference(got[i].bytes, want[i].bytes), len(want[i].bytes))
+		}
+	}
+}
+
+func identical(t *testing.T, seed uint64, opens ...func() (backend.Backend, error)) {
+	var first []result
+	for i, open := range opens {
+		e := newEnv(t, open, Tolerances{}, seed, "identical")
+		list := e.transcript(largeDims)
+		if i == 0 {
+			first = list
+		}
+		e.compare(fmt.Sprintf("backend %d against backend 0", i), list, first)
+		e.finish()
+	}
+}
+
+// testConcurrentDisjoint lets goroutines run every operation on operands of
+// their own, each in another order, with allocations and transfers in between,
+// and compares with a sequential run.
+func testConcurrentDisjoint(e *env) {
+	const workers = 8
+	z := dims{m: 40, n: 33, k: 21, length: 9000, blocks: 9, tasks: 4, samples: 300, d: 50}
+	seed := e.rng.Uint64()
+	worker := func(i int) *env {
+		return &env{T: e.T, b: e.b, open: e.open, tol: e.tol, rng: newRand(seed, fmt.Sprint(i))}
+	}
+	var envs []*env
+	var want, got [][]result
+	for i := range workers {
+		w := worker(i)
+		want = append(want, w.transcript(z))
+		w.flush()
+	}
+	calls, scalars, errs := make([][]call, workers), make([][][]float64, workers), make([]error, workers)
+	for i := range workers {
+		w := worker(i)
+		envs = append(envs, w)
+		calls[i] = w.calls(z)
+		scalars[i] = make([][]float64, len(calls[i]))
+	}
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			rng := newRand(seed, fmt.Sprint("order ", i))
+			for _, j := range rng.Perm(len(calls[i])) {
+				v, err := calls[i][j].run()
+				if err != nil {
+					errs[i] = fmt.Errorf("%s: %w", calls[i][j].name, err)
+					return
+				}
+				scalars[i][j] = v
+				if errs[i] = churn(e.b, rng); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i, w := range envs {
+		e.must(errs[i])
+		got = append(got, w.results(calls[i], scalars[i]))
+		e.compare(fmt.Sprintf("goroutine %d against a sequential run", i), got[i], want[i])
+		w.flush()
+	}
+}
+
+// churn sends bytes through a short-lived buffer.
+func churn(b backend.Backend, rng *rand.Rand) error {
+	sent := make([]byte, 1+rng.IntN(4000))
+	for i := range sent {
+		sent[i] = byte(rng.Uint32())
+	}
+	buf, err := b.Alloc(backend.Uint8, len(sent))
+	if err != nil {
+		return err
+	}
+	defer buf.Free()
+	back := make([]byte, len(sent))
+	if err := b.Upload(buf, 0, sent); err != nil {
+		return err
+	}
+	if err := b.Download(back, buf, 0); err != nil {
+		return err
+	}
+	if !bytes.Equal(sent, back) {
+		return fmt.Errorf("a buffer of %d bytes came back changed", len(sent))
+	}
+	return nil
+}
+
+// testConcurrentSamples lets goroutines read one Samples and one p.
+func testConcurrentSamples(e *env) {
+	const workers, tasks, d = 8, 5, 70
+	pb := e.newProblem(problemSpec{d: d, counts: split(e.rng, 2000, tasks), pools: stored})
+	p := e.in("p", backend.Float32, normal(e.rng, backend.Float32, tasks, d))
+	var qs []backend.Matrix
+	var losses []backend.Vector
+	for range workers {
+		qs = append(qs, e.out("q", backend.Float32, tasks, d))
+		losses = append(losses, e.outVec("loss", backend.Float64, tasks))
+	}
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			for range 5 {
+				if errs[i] = e.b.TaskGradient(pb.samples, p, qs[i], losses[i]); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i := range workers {
+		e.must(errs[i])
+		e.same("q", e.read(qs[i]).v, e.read(qs[0]).v)
+		e.same("loss", e.readVec(losses[i]), e.readVec(losses[0]))
+	}
+	if slices.ContainsFunc(e.readVec(losses[0]), math.IsNaN) {
+		e.failf("the loss is NaN")
+	}
+}

@@ -1,0 +1,260 @@
+package backendtest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// env is what a case works with: an open backend, a stream of random numbers
+// and the operands made so far.
+type env struct {
+	*testing.T
+	b     backend.Backend
+	open  func() (backend.Backend, error)
+	rng   *rand.Rand
+	tol   Tolerances
+	label string
+	held  []held
+	owned []interface{ Free() }
+}
+
+// held is an operand's buffer. Outside of window every element keeps its bits.
+type held struct {
+	name   string
+	image  []byte
+	buf    backend.Buffer
+	window backend.Matrix
+}
+
+func newEnv(t *testing.T, open func() (backend.Backend, error), tol Tolerances, seed uint64, stream string) *env {
+	t.Helper()
+	b, err := open()
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return &env{T: t, b: b, open: open, rng: newRand(seed, stream), tol: tol}
+}
+
+// describe names the operands of the calls to come in failures.
+func (e *env) describe(format string, args ...any) { e.label = fmt.Sprintf(format, args...) + ": " }
+
+func (e *env) failf(format string, args ...any) {
+	e.Helper()
+	e.Fatalf(e.label+format, args...)
+}
+
+func (e *env) must(err error) {
+	e.Helper()
+	if err != nil {
+		e.failf("%v", err)
+	}
+}
+
+// wantArgument fails unless err is a complete *ArgumentError.
+func (e *env) wantArgument(err error, format string, args ...any) {
+	e.Helper()
+	if !isArgument(err) {
+		e.failf("%s: expected an *ArgumentError, found %T: %v", fmt.Sprintf(format, args...), err, err)
+	}
+}
+
+// eps is the unit roundoff of t times the tolerance.
+func (e *env) eps(t backend.DType) float64 { return unit(t) * e.tol.of(t) }
+
+func unit(t backend.DType) float64 {
+	if t == backend.Float32 {
+		return 0x1p-24
+	}
+	return 0x1p-53
+}
+
+// alloc returns a buffer that flush frees.
+func (e *env) alloc(t backend.DType, n int) backend.Buffer {
+	e.Helper()
+	buf, err := e.b.Alloc(t, n)
+	e.must(err)
+	e.owned = append(e.owned, buf)
+	return buf
+}
+
+// in places a matrix that operations may only read.
+func (e *env) in(name string, t backend.DType, m dense) backend.Matrix {
+	e.Helper()
+	return e.place(name, t, m, false)
+}
+
+// inout places a matrix that operations may read and overwrite.
+func (e *env) inout(name string, t backend.DType, m dense) backend.Matrix {
+	e.Helper()
+	return e.place(name, t, m, true)
+}
+
+// out places a poisoned matrix to be overwritten.
+func (e *env) out(name string, t backend.DType, rows, cols int) backend.Matrix {
+	e.Helper()
+	return e.place(name, t, dense{rows: rows, cols: cols}, true)
+}
+
+// inVec, inoutVec and outVec do the same for vectors.
+func (e *env) inVec(name string, t backend.DType, v []float64) backend.Vector {
+	e.Helper()
+	return e.place(name, t, dense{1, len(v), v}, false).Row(0)
+}
+
+func (e *env) inoutVec(name string, t backend.DType, v []float64) backend.Vector {
+	e.Helper()
+	return e.place(name, t, dense{1, len(v), v}, true).Row(0)
+}
+
+func (e *env) outVec(name string, t backend.DType, n int) backend.Vector {
+	e.Helper()
+	return e.place(name, t, dense{rows: 1, cols: n}, true).Row(0)
+}
+
+// place leaves room after the view for one more row and column, so that a test
+// can ask for a wrong shape without leaving the buffer.
+func (e *env) place(name string, t backend.DType, m dense, writable bool) backend.Matrix {
+	e.Helper()
+	v := backend.Matrix{Off: e.rng.IntN(4), Rows: m.rows, Cols: m.cols, Stride: m.cols}
+	if e.rng.IntN(2) == 0 {
+		v.Stride += 1 + e.rng.IntN(4)
+	}
+	n := v.Off + (m.rows+1)*v.Stride + 2
+	image := poisoned(n * t.Size())
+	for i := 0; i < m.rows && m.v != nil; i++ {
+		copy(image[(v.Off+i*v.Stride)*t.Size():], encode(t, m.row(i)))
+	}
+	v.Buf = e.alloc(t, n)
+	e.must(e.b.Upload(v.Buf, 0, image))
+	h := held{name: name, image: image, buf: v.Buf}
+	if writable {
+		h.window = v
+	}
+	e.held = append(e.held, h)
+	return v
+}
+
+// buffer places n elements without any room around them; v may be nil.
+func (e *env) buffer(t backend.DType, n int, v []float64) backend.Buffer {
+	e.Helper()
+	image := poisoned(n * t.Size())
+	if v != nil {
+		image = encode(t, v)
+	}
+	buf := e.alloc(t, n)
+	e.must(e.b.Upload(buf, 0, image))
+	return buf
+}
+
+// bytes downloads a whole buffer.
+func (e *env) bytes(buf backend.Buffer) []byte {
+	e.Helper()
+	raw := make([]byte, buf.Len()*buf.DType().Size())
+	e.must(e.b.Download(raw, buf, 0))
+	return raw
+}
+
+func (e *env) read(m backend.Matrix) dense {
+	e.Helper()
+	all := decode(m.Buf.DType(), e.bytes(m.Buf))
+	d := zeros(m.Rows, m.Cols)
+	for i := range m.Rows {
+		copy(d.row(i), all[m.Off+i*m.Stride:])
+	}
+	return d
+}
+
+func (e *env) readVec(v backend.Vector) []float64 {
+	e.Helper()
+	return decode(v.Buf.DType(), e.bytes(v.Buf))[v.Off : v.Off+v.Len]
+}
+
+func (e *env) readBuffer(buf backend.Buffer) []float64 {
+	e.Helper()
+	return decode(buf.DType(), e.bytes(buf))
+}
+
+// flush checks that nothing but outputs was written, and frees all operands.
+func (e *env) flush() {
+	e.Helper()
+	for _, h := range e.held {
+		got := e.bytes(h.buf)
+		size := h.buf.DType().Size()
+		for i := range h.window.Rows {
+			lo := (h.window.Off + i*h.window.Stride) * size
+			hi := lo + h.window.Cols*size
+			copy(h.image[lo:hi], got[lo:hi])
+		}
+		if !bytes.Equal(got, h.image) {
+			e.failf("the buffer of %s (%v) was written outside of the output: at element %d of %d",
+				h.name, h.window, firstDifference(got, h.image)/size, h.buf.Len())
+		}
+	}
+	for _, o := range e.owned {
+		o.Free()
+	}
+	e.held, e.owned, e.label = nil, nil, ""
+}
+
+// finish ends a case: flush, then nothing may be left.
+func (e *env) finish() {
+	e.Helper()
+	e.flush()
+	e.must(e.b.Synchronize())
+	if u := e.b.Usage(); u.Buffers != 0 || u.Bytes != 0 {
+		e.failf("leak: %d buffers of %d bytes are still held", u.Buffers, u.Bytes)
+	}
+	e.must(e.b.Close())
+}
+
+// within fails unless |got_i - want_i| <= bound_i; a NaN never is.
+func (e *env) within(what string, got, want, bound []float64) {
+	e.Helper()
+	if len(got) != len(want) {
+		e.failf("%s: %d elements, expected %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= bound[i]) {
+			e.failf("%s: element %d of %d is %v, expected %v within %.3g", what, i, len(got), got[i], want[i], bound[i])
+		}
+	}
+}
+
+// near is within for one bound.
+func (e *env) near(what string, got, want []float64, bound float64) {
+	e.Helper()
+	b := make([]float64, len(want))
+	for i := range b {
+		b[i] = bound
+	}
+	e.within(what, got, want, b)
+}
+
+// same fails unless got equals want exactly, NaN for NaN and zero sign included.
+func (e *env) same(what string, got, want []float64) {
+	e.Helper()
+	if len(got) != len(want) {
+		e.failf("%s: %d elements, expected %d", what, len(got), len(want))
+	}
+	for i := range got {
+		bothNaN := math.IsNaN(got[i]) && math.IsNaN(want[i])
+		if !bothNaN && math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+			e.failf("%s: element %d of %d is %v, expected exactly %v", what, i, len(got), got[i], want[i])
+		}
+	}
+}
+
+func firstDifference(a, b []byte) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return len(a)
+}

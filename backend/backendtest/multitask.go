@@ -1,0 +1,361 @@
+package backendtest
+
+import (
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+var multiTaskCases = []testCase{
+	{"TaskGradient", testTaskGradient},
+	{"TaskGradientLarge", testTaskGradientLarge},
+	{"FiniteDifferences", testFiniteDifferences},
+	{"Empty", testEmptyTasks},
+	{"Repeats", testRepeats},
+	{"Scale", testScale},
+	{"LossSum", testLossSum},
+	{"Project", testProject},
+	{"TaskGram", testTaskGram},
+	{"TaskGramSum", testTaskGramSum},
+	{"Gather", testGather},
+	{"GatherExact", testGatherExact},
+	{"GatherRows", testGatherRows},
+	{"FreedSamples", testFreedSamples},
+}
+
+// widths surround the lengths of vector registers and a row of MNIST.
+var widths = []int{1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 784, 785}
+
+func (e *env) taskGradient(pb *problem, p dense) (q dense, loss []float64) {
+	e.Helper()
+	t := len(pb.set.TaskPool)
+	pv, qv := e.in("p", backend.Float32, p), e.out("q", backend.Float32, t, pb.d)
+	lv := e.outVec("loss", backend.Float64, t)
+	e.must(e.b.TaskGradient(pb.samples, pv, qv, lv))
+	return e.read(qv), e.readVec(lv)
+}
+
+func (e *env) checkTaskGradient(pb *problem, p dense) {
+	e.Helper()
+	want := pb.gradient(p, e.eps(backend.Float32), e.eps(backend.Float64))
+	q, loss := e.taskGradient(pb, p)
+	e.within("q", q.v, want.q.v, want.qBound.v)
+	e.within("loss", loss, want.loss, want.lossBound)
+}
+
+// poolMixes are one pool of each type, and all of them.
+func poolMixes() [][]backend.DType {
+	mixes := [][]backend.DType{stored}
+	for _, t := range stored {
+		mixes = append(mixes, []backend.DType{t})
+	}
+	return mixes
+}
+
+func testTaskGradient(e *env) {
+	for _, d := range widths {
+		for _, pools := range poolMixes() {
+			counts := split(e.rng, e.rng.IntN(120), 1+e.rng.IntN(8))
+			e.describe("d %d, pools %v, samples per task %v", d, pools, counts)
+			pb := e.newProblem(problemSpec{d: d, counts: counts, pools: pools})
+			p := normal(e.rng, backend.Float32, len(counts), d).scaled(1 / math.Sqrt(float64(d)))
+			p.v = rounded(backend.Float32, p.v)
+			e.checkTaskGradient(pb, p)
+			e.flush()
+		}
+	}
+}
+
+// testTaskGradientLarge has the shape of the paper's experiments, a task with
+// thousands of samples, and more tasks than samples.
+func testTaskGradientLarge(e *env) {
+	for _, c := range []struct{ d, n, tasks int }{{784, 3000, 159}, {33, 20_000, 3}, {17, 100, 1000}, {5, 3001, 1}} {
+		counts := split(e.rng, c.n, c.tasks)
+		e.describe("%d samples, %d tasks, d %d", c.n, c.tasks, c.d)
+		pb := e.newProblem(problemSpec{d: c.d, counts: counts, pools: stored, poolRows: 300})
+		p := normal(e.rng, backend.Float32, c.tasks, c.d)
+		e.checkTaskGradient(pb, p)
+		e.flush()
+	}
+}
+
+// testFiniteDifferences checks q = grad loss / 2. The loss is quadratic, so
+// central differences are exact for any step: loss(p+v) - loss(p-v) = 4 q'v.
+func testFiniteDifferences(e *env) {
+	for range 5 {
+		d, counts := 1+e.rng.IntN(40), split(e.rng, 60, 4)
+		e.describe("d %d, samples per task %v", d, counts)
+		pb := e.newProblem(problemSpec{d: d, counts: counts, pools: stored})
+		x := pb.features()
+		// Multiples of 1/64, so that p+v and p-v are exact in float32.
+		grid := func() dense {
+			m := zeros(len(counts), d)
+			for i := range m.v {
+				m.v[i] = float64(e.rng.IntN(129)-64) / 64
+			}
+			return m
+		}
+		p, v := grid(), grid()
+		plus, minus := zeros(len(counts), d), zeros(len(counts), d)
+		for i := range p.v {
+			plus.v[i], minus.v[i] = p.v[i]+v.v[i], p.v[i]-v.v[i]
+		}
+		at := func(p dense) (q dense, loss []float64, g gradient) {
+			q, loss = e.taskGradient(pb, p)
+			return q, loss, pb.gradient(p, e.eps(backend.Float32), e.eps(backend.Float64))
+		}
+		q, _, g := at(p)
+		_, lossPlus, gPlus := at(plus)
+		_, lossMinus, gMinus := at(minus)
+		for t := range counts {
+			slope := 4 * dot(q.row(t), v.row(t))
+			bound := 4 * absDot(g.qBound.row(t), v.row(t))
+			host := pb.lossAt(x, t, plus.row(t)) - pb.lossAt(x, t, minus.row(t))
+			e.near("4 q'v against the loss in float64", []float64{slope}, []float64{host}, bound+1e-9*math.Abs(host))
+			bound += gPlus.lossBound[t] + gMinus.lossBound[t]
+			e.near("4 q'v against the backend's loss", []float64{slope}, []float64{lossPlus[t] - lossMinus[t]}, bound)
+		}
+		e.flush()
+	}
+}
+
+func testEmptyTasks(e *env) {
+	for _, counts := range [][]int{{}, {0}, {0, 0, 0}, {0, 5, 0, 0, 3, 0}} {
+		e.describe("samples per task %v", counts)
+		pb := e.newProblem(problemSpec{d: 19, counts: counts, pools: stored})
+		p := normal(e.rng, backend.Float32, len(counts), 19)
+		e.checkTaskGradient(pb, p)
+		q, loss := e.taskGradient(pb, p)
+		for t, n := range counts {
+			if n == 0 {
+				e.same("q of an empty task", q.row(t), make([]float64, 19))
+				e.same("loss of an empty task", loss[t:t+1], []float64{0})
+			}
+		}
+		e.checkProject(pb, 4)
+		e.checkTaskGram(pb, 4)
+		e.flush()
+	}
+}
+
+// testRepeats draws one row many times.
+func testRepeats(e *env) {
+	pb := e.newProblem(problemSpec{d: 30, counts: []int{400, 7}, pools: stored})
+	for i := range pb.set.Rows {
+		pb.set.Rows[i] = 3
+	}
+	pb.place(e)
+	e.checkTaskGradient(pb, normal(e.rng, backend.Float32, 2, 30))
+}
+
+// testScale has one pool in use at several scales at once.
+func testScale(e *env) {
+	for _, t := range stored {
+		v := poolValues(e.rng, t, 10, 21)
+		m := e.in("pool", t, v)
+		pb := &problem{d: 21, set: backend.SampleSet{Offsets: []int{0}}}
+		for i, scale := range []float32{1, 1.0 / 255, -2, 0, 1e-20, 1e10} {
+			pb.set.Pools = append(pb.set.Pools, backend.Pool{Data: m, Scale: scale})
+			pb.values = append(pb.values, v)
+			pb.set.TaskPool = append(pb.set.TaskPool, i)
+			pb.set.Rows = append(pb.set.Rows, int32(i), 9, 2)
+			pb.set.Y = append(pb.set.Y, 1, -1, 0.5)
+			pb.set.Offsets = append(pb.set.Offsets, 3*(i+1))
+		}
+		pb.place(e)
+		e.describe("%v", t)
+		e.checkTaskGradient(pb, normal(e.rng, backend.Float32, 6, 21))
+		e.checkProject(pb, 5)
+		e.flush()
+	}
+}
+
+// testLossSum adds many small squares to a large one: 2^24 + 20000/4, which a
+// float32 sum leaves at 2^24.
+func testLossSum(e *env) {
+	pb := e.newProblem(problemSpec{d: 1, counts: []int{20_001}, pools: []backend.DType{backend.Float32}})
+	pb.set.Y[0] = 4096
+	for i := range 20_000 {
+		pb.set.Y[i+1] = 0.5
+	}
+	pb.place(e)
+	_, loss := e.taskGradient(pb, zeros(1, 1))
+	e.same("loss", loss, []float64{1<<24 + 5000})
+}
+
+func (e *env) checkProject(pb *problem, k int) {
+	e.Helper()
+	const t = backend.Float32
+	b := normal(e.rng, t, k, pb.d)
+	z := e.out("z", t, len(pb.set.Rows), k)
+	e.must(e.b.Project(pb.samples, e.in("b", t, b), z))
+	want, size := product(1, pb.features(), b.t(), 0, dense{})
+	e.within("Z", e.read(z).v, want.v, size.scaled(e.eps(t)*float64(pb.d+4)).v)
+}
+
+func testProject(e *env) {
+	for _, d := range widths {
+		counts := split(e.rng, 1+e.rng.IntN(80), 1+e.rng.IntN(6))
+		k := []int{1, 2, 5, 50}[e.rng.IntN(4)]
+		e.describe("d %d, k %d, samples per task %v", d, k, counts)
+		e.checkProject(e.newProblem(problemSpec{d: d, counts: counts, pools: stored}), k)
+		e.flush()
+	}
+	pb := e.newProblem(problemSpec{d: 50, counts: split(e.rng, 2000, 9), pools: stored})
+	e.describe("2000 samples, d 50")
+	e.checkProject(pb, 50)
+	e.checkProject(pb, 0)
+}
+
+func (e *env) checkTaskGram(pb *problem, k int) {
+	e.Helper()
+	const t = backend.Float64
+	tasks := len(pb.set.TaskPool)
+	z := normal(e.rng, backend.Float32, len(pb.set.Rows), k)
+	gv, cv := e.buffer(t, tasks*k*k, nil), e.out("c", t, tasks, k)
+	e.must(e.b.TaskGram(pb.samples, e.in("z", backend.Float32, z), gv, cv))
+	g, c := e.readBuffer(gv), e.read(cv)
+	for task := range tasks {
+		lo, hi := pb.set.Offsets[task], pb.set.Offsets[task+1]
+		zt, y := dense{hi - lo, k, z.v[lo*k : hi*k]}, zeros(hi-lo, 1)
+		for i := range y.v {
+			y.v[i] = float64(pb.set.Y[lo+i])
+		}
+		u := e.eps(t) * float64(hi-lo+4)
+		want, size := product(1, zt.t(), zt, 0, dense{})
+		e.within("G", g[task*k*k:(task+1)*k*k], want.v, size.scaled(u).v)
+		want, size = product(1, zt.t(), y, 0, dense{})
+		e.within("c", c.row(task), want.v, size.scaled(u).v)
+	}
+}
+
+func testTaskGram(e *env) {
+	for _, k := range []int{0, 1, 2, 3, 5, 8, 16, 17, 33, 50} {
+		counts := split(e.rng, e.rng.IntN(150), 1+e.rng.IntN(7))
+		e.describe("k %d, samples per task %v", k, counts)
+		e.checkTaskGram(e.newProblem(problemSpec{d: 2, counts: counts, pools: stored}), k)
+		e.flush()
+	}
+	e.describe("one task of 5000 samples")
+	e.checkTaskGram(e.newProblem(problemSpec{d: 2, counts: []int{0, 5000, 3}, pools: stored}), 12)
+}
+
+// testTaskGramSum is testLossSum for the Gram sums.
+func testTaskGramSum(e *env) {
+	pb := e.newProblem(problemSpec{d: 1, counts: []int{20_001}, pools: stored})
+	z := zeros(20_001, 1)
+	z.v[0], pb.set.Y[0] = 4096, 4096
+	for i := range 20_000 {
+		z.v[i+1], pb.set.Y[i+1] = 0.5, 0.5
+	}
+	pb.place(e)
+	g, c := e.buffer(backend.Float64, 1, nil), e.out("c", backend.Float64, 1, 1)
+	e.must(e.b.TaskGram(pb.samples, e.in("z", backend.Float32, z), g, c))
+	e.same("G", e.readBuffer(g), []float64{1<<24 + 5000})
+	e.same("c", e.read(c).v, []float64{1<<24 + 5000})
+}
+
+// gather gathers and compares with scale * stored, rounded once to float32.
+func (e *env) gather(t backend.DType, v dense, scale float32, rows []int) {
+	e.Helper()
+	index, want := make([]float64, len(rows)), zeros(len(rows), v.cols)
+	for i, r := range rows {
+		index[i] = float64(r)
+		for j, x := range v.row(r) {
+			want.row(i)[j] = float64(scale * float32(x))
+		}
+	}
+	dst := e.out("dst", backend.Float32, len(rows), v.cols)
+	pool := backend.Pool{Data: e.in("pool", t, v), Scale: scale}
+	e.must(e.b.Gather(pool, e.inVec("rows", backend.Int32, index), dst))
+	e.same("dst", e.read(dst).v, want.v)
+}
+
+func testGather(e *env) {
+	for _, d := range append([]int{0}, widths...) {
+		for _, t := range stored {
+			size := 1 + e.rng.IntN(50)
+			rows := make([]int, e.rng.IntN(120))
+			for i := range rows {
+				rows[i] = e.rng.IntN(size)
+			}
+			scale := scales[e.rng.IntN(len(scales))]
+			e.describe("%d of %d rows, d %d, %v, scale %v", len(rows), size, d, t, scale)
+			e.gather(t, poolValues(e.rng, t, size, d), scale, rows)
+			e.flush()
+		}
+	}
+}
+
+// testGatherExact converts every byte and every float16, subnormals, infinities
+// and NaN included.
+func testGatherExact(e *env) {
+	halves := make([]byte, 0, 1<<17)
+	for bits := range 1 << 16 {
+		halves = append(halves, byte(bits), byte(bits>>8))
+	}
+	raw := e.alloc(backend.Float16, 1<<16)
+	e.must(e.b.Upload(raw, 0, halves))
+	rows, dst := e.inVec("rows", backend.Int32, []float64{0}), e.out("dst", backend.Float32, 1, 1<<16)
+	e.must(e.b.Gather(backend.Pool{Data: backend.Mat(raw, 1, 1<<16), Scale: 1}, rows, dst))
+	e.same("float16", e.read(dst).v, decode(backend.Float16, halves))
+
+	every := zeros(1, 256)
+	for i := range every.v {
+		every.v[i] = float64(i)
+	}
+	for _, scale := range scales {
+		e.gather(backend.Uint8, every, scale, []int{0})
+	}
+	tiny := dense{1, 4, []float64{0x1p-149, -0x1p-130, math.MaxFloat32, math.Copysign(0, -1)}}
+	e.gather(backend.Float32, tiny, 1, []int{0, 0})
+	e.gather(backend.Float32, tiny, 0.5, []int{0})
+}
+
+func testGatherRows(e *env) {
+	for _, t := range stored {
+		pool := backend.Pool{Data: e.in("pool", t, poolValues(e.rng, t, 7, 5)), Scale: 1}
+		n := 1 + e.rng.IntN(300)
+		for _, bad := range []float64{7, 8, -1, math.MaxInt32, math.MinInt32} {
+			rows := make([]float64, n)
+			for i := range rows {
+				rows[i] = float64(e.rng.IntN(7))
+			}
+			rows[e.rng.IntN(n)] = bad
+			dst := e.out("dst", backend.Float32, n, 5)
+			e.wantArgument(e.b.Gather(pool, e.inVec("rows", backend.Int32, rows), dst), "Gather of row %v of 7", bad)
+		}
+	}
+}
+
+// testFreedSamples uses samples after they, or a pool of theirs, were freed.
+func testFreedSamples(e *env) {
+	const t = backend.Float32
+	pb := e.newProblem(problemSpec{d: 4, counts: []int{3, 2}, pools: stored})
+	other := e.newProblem(problemSpec{d: 4, counts: []int{3, 2}, pools: []backend.DType{t}})
+	p, q, loss := e.in("p", t, zeros(2, 4)), e.out("q", t, 2, 4), e.outVec("loss", backend.Float64, 2)
+	z := e.inout("z", t, zeros(5, 4))
+	g, c := e.buffer(backend.Float64, 32, nil), e.out("c", backend.Float64, 2, 4)
+	check := func(s backend.Samples, what string, gram bool) {
+		e.Helper()
+		e.wantArgument(e.b.TaskGradient(s, p, q, loss), "TaskGradient of %s", what)
+		e.wantArgument(e.b.Project(s, e.in("b", t, zeros(4, 4)), z), "Project of %s", what)
+		if gram {
+			e.wantArgument(e.b.TaskGram(s, z, g, c), "TaskGram of %s", what)
+		}
+	}
+	pb.samples.Free()
+	pb.samples.Free()
+	check(pb.samples, "freed samples", true)
+
+	// TaskGram does not read the pools.
+	set := backend.SampleSet{
+		Pools:    []backend.Pool{{Data: backend.Mat(e.alloc(t, 40), 10, 4), Scale: 1}},
+		TaskPool: other.set.TaskPool, Offsets: other.set.Offsets, Rows: make([]int32, 5), Y: other.set.Y,
+	}
+	s, err := e.b.NewSamples(set)
+	e.must(err)
+	e.owned = append(e.owned, s)
+	set.Pools[0].Data.Buf.Free()
+	check(s, "samples of a freed pool", false)
+}

@@ -1,0 +1,248 @@
+package backendtest
+
+import (
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+var pinvCases = []testCase{
+	{"MoorePenrose", testMoorePenrose},
+	{"Known", testPinvKnown},
+	{"Zero", testPinvZero},
+	{"Cutoff", testCutoff},
+	{"Boundary", testCutoffBoundary},
+	{"DefaultCutoff", testDefaultCutoff},
+	{"Scaled", testPinvScaled},
+	{"Empty", testPinvEmpty},
+	{"MinNorm", testMinNorm},
+	{"LeastSquares", testLeastSquares},
+}
+
+// pinvBound is the error of a pseudo-inverse relative to its own norm.
+func (e *env) pinvBound(m, n int, cond float64) float64 {
+	return e.eps(backend.Float64) * 16 * float64(max(m, n)) * cond
+}
+
+// pinv computes the pseudo-inverse of a, checking the rank.
+func (e *env) pinv(a dense, rcond float64, rank int) dense {
+	e.Helper()
+	const t = backend.Float64
+	dst := e.out("dst", t, a.cols, a.rows)
+	got, err := e.b.Pinv(e.in("a", t, a), rcond, dst)
+	e.must(err)
+	if got != rank {
+		e.failf("rank %d, expected %d", got, rank)
+	}
+	return e.read(dst)
+}
+
+// minNorm computes A^+ B, checking the rank.
+func (e *env) minNorm(a, b dense, rcond float64, rank int) dense {
+	e.Helper()
+	const t = backend.Float64
+	x := e.out("x", t, a.cols, b.cols)
+	got, err := e.b.MinNorm(e.in("a", t, a), e.in("b", t, b), rcond, x)
+	e.must(err)
+	if got != rank {
+		e.failf("MinNorm: rank %d, expected %d", got, rank)
+	}
+	return e.read(x)
+}
+
+// testMoorePenrose checks the four identities that define A^+, of which the
+// reference is no part. The largest singular value of A is 1.
+func testMoorePenrose(e *env) {
+	for _, z := range matrixSizes(e.rng) {
+		m, n, p := z[0], z[1], min(z[0], z[1])
+		for _, rank := range []int{p, (p + 1) / 2, 1} {
+			cond := math.Pow(10, 6*e.rng.Float64())
+			if rank == 1 {
+				cond = 1
+			}
+			e.describe("%d by %d, rank %d, condition %.3g", m, n, rank, cond)
+			a := withSpectrum(e.rng, m, n, spectrum(p, rank, cond)).a
+			x := e.pinv(a, 1e-10, rank)
+			bound := e.pinvBound(m, n, cond)
+			ax, xa := a.mul(x), x.mul(a)
+			e.near("A X A", ax.mul(a).v, a.v, bound)
+			e.near("X A X", xa.mul(x).v, x.v, bound*cond)
+			e.near("(A X)'", ax.t().v, ax.v, bound)
+			e.near("(X A)'", xa.t().v, xa.v, bound)
+			e.flush()
+		}
+	}
+}
+
+func testPinvKnown(e *env) {
+	for _, z := range matrixSizes(e.rng) {
+		m, n, p := z[0], z[1], min(z[0], z[1])
+		cond := math.Pow(10, 4*e.rng.Float64())
+		for _, rank := range []int{p, p/2 + 1} {
+			e.describe("%d by %d, rank %d, condition %.3g", m, n, rank, cond)
+			k := withSpectrum(e.rng, m, n, spectrum(p, rank, cond))
+			got := e.pinv(k.a, 1e-8, rank)
+			e.near("A^+", got.v, k.pinv(rank).v, e.pinvBound(m, n, cond)*cond)
+
+			b := normal(e.rng, backend.Float64, m, 3)
+			want, size := product(1, got, b, 0, dense{})
+			bound := e.pinvBound(m, n, cond) * (cond*b.max()*float64(m) + size.max())
+			e.near("MinNorm against A^+ B", e.minNorm(k.a, b, 1e-8, rank).v, want.v, bound)
+			e.flush()
+		}
+	}
+	e.describe("a diagonal matrix")
+	a := dense{3, 2, []float64{0, -4, 2, 0, 0, 0}}
+	e.near("A^+", e.pinv(a, -1, 2).v, []float64{0, 0.5, 0, -0.25, 0, 0}, e.pinvBound(3, 2, 2))
+}
+
+func testPinvZero(e *env) {
+	for _, z := range [][2]int{{1, 1}, {1, 5}, {4, 3}, {20, 30}} {
+		for _, rcond := range []float64{-1, 0, 0.5} {
+			e.describe("zero %d by %d, rcond %v", z[0], z[1], rcond)
+			a, b := zeros(z[0], z[1]), normal(e.rng, backend.Float64, z[0], 2)
+			e.near("A^+", e.pinv(a, rcond, 0).v, zeros(z[1], z[0]).v, 0)
+			e.near("A^+ B", e.minNorm(a, b, rcond, 0).v, zeros(z[1], 2).v, 0)
+			e.flush()
+		}
+	}
+}
+
+// testCutoff has two values just above and just below rcond * s_max.
+func testCutoff(e *env) {
+	for _, z := range [][2]int{{9, 6}, {6, 9}, {50, 159}, {40, 40}} {
+		for _, scale := range []float64{1, 1000, 1e-4} {
+			const rcond, delta = 1e-3, 1e-7
+			m, n, p := z[0], z[1], min(z[0], z[1])
+			s := spectrum(p, p-4, 1/(2*rcond))
+			s[p-4], s[p-3] = rcond*(1+2*delta), rcond*(1+delta)
+			s[p-2], s[p-1] = rcond*(1-delta), rcond*(1-2*delta)
+			for i := range s {
+				s[i] *= scale
+			}
+			e.describe("%d by %d, s_max %v", m, n, scale)
+			k := withSpectrum(e.rng, m, n, s)
+			bound := e.pinvBound(m, n, 1/rcond) / rcond / scale
+			// Directions across the cut mix by rounding over its gap.
+			bound += e.pinvBound(m, n, 1) / (delta * rcond) / (rcond * scale)
+			e.near("A^+", e.pinv(k.a, rcond, p-2).v, k.pinv(p-2).v, bound)
+			b := normal(e.rng, backend.Float64, m, 2)
+			e.near("A^+ B", e.minNorm(k.a, b, rcond, p-2).v, k.pinv(p-2).mul(b).v, bound*float64(m)*b.max())
+			e.flush()
+		}
+	}
+}
+
+// testCutoffBoundary has values that are rcond * s_max to the bit, which counts
+// as zero.
+func testCutoffBoundary(e *env) {
+	a := diagonal([]float64{0.25, 1, 0.5})
+	for _, c := range []struct {
+		rcond float64
+		rank  int
+	}{{0, 3}, {0.125, 3}, {0.25, 2}, {0.375, 2}, {0.5, 1}, {0.75, 1}, {1, 0}, {2, 0}} {
+		e.describe("rcond %v", c.rcond)
+		want := make([]float64, 3)
+		for i, s := range []float64{0.25, 1, 0.5} {
+			if s > c.rcond {
+				want[i] = 1 / s
+			}
+		}
+		e.near("A^+", e.pinv(a, c.rcond, c.rank).v, diagonal(want).v, e.pinvBound(3, 3, 4))
+		x := e.minNorm(a, dense{3, 1, []float64{1, 1, 1}}, c.rcond, c.rank)
+		e.near("A^+ b", x.v, want, e.pinvBound(3, 3, 4))
+		e.flush()
+	}
+}
+
+// testDefaultCutoff tells max(m, n) * 2^-52 from min(m, n) * 2^-52.
+func testDefaultCutoff(e *env) {
+	for _, z := range [][2]int{{200, 8}, {8, 200}} {
+		cut := 200 * 0x1p-52
+		for _, c := range []struct {
+			s    float64
+			rank int
+		}{{3 * cut, 8}, {cut / 3, 7}} {
+			e.describe("%d by %d, smallest value %v of the cut-off", z[0], z[1], c.s/cut)
+			s := spectrum(8, 7, 10)
+			s[7] = c.s
+			k := withSpectrum(e.rng, z[0], z[1], s)
+			e.pinv(k.a, -1, c.rank)
+			e.minNorm(k.a, normal(e.rng, backend.Float64, z[0], 1), -1, c.rank)
+			e.flush()
+		}
+	}
+}
+
+func testPinvScaled(e *env) {
+	for _, scale := range []float64{1e-200, 1e-100, 1e100, 1e200} {
+		e.describe("scaled by %v", scale)
+		k := withSpectrum(e.rng, 12, 7, spectrum(7, 5, 100))
+		got := e.pinv(k.a.scaled(scale), 1e-8, 5).scaled(scale)
+		e.near("A^+", got.v, k.pinv(5).v, e.pinvBound(12, 7, 100)*100)
+		e.flush()
+	}
+}
+
+func testPinvEmpty(e *env) {
+	for _, z := range [][3]int{{0, 0, 0}, {0, 4, 2}, {4, 0, 2}, {3, 2, 0}} {
+		e.describe("%d by %d with %d right-hand sides", z[0], z[1], z[2])
+		rank := min(z[0], z[1])
+		a := normal(e.rng, backend.Float64, z[0], z[1])
+		e.pinv(a, -1, rank)
+		x := e.minNorm(a, normal(e.rng, backend.Float64, z[0], z[2]), -1, rank)
+		e.same("A^+ B", x.v, make([]float64, z[1]*z[2]))
+		e.flush()
+	}
+}
+
+// testMinNorm has consistent systems with many solutions: X solves its system,
+// and no null-space component makes it longer than it must be.
+func testMinNorm(e *env) {
+	for _, z := range [][2]int{{1, 1}, {1, 9}, {5, 12}, {50, 159}, {30, 20}, {33, 33}} {
+		m, n, p := z[0], z[1], min(z[0], z[1])
+		rank, cond := (p+1)/2, 100.0
+		if m < n {
+			rank = p
+		}
+		if rank == 1 {
+			cond = 1
+		}
+		e.describe("%d by %d, rank %d", m, n, rank)
+		k := withSpectrum(e.rng, m, n, spectrum(p, rank, cond))
+		some := normal(e.rng, backend.Float64, n, 3)
+		b := k.a.mul(some)
+		x := e.minNorm(k.a, b, 1e-8, rank)
+		bound := e.pinvBound(m, n, cond) * some.max() * float64(n)
+		e.near("A X", k.a.mul(x).v, b.v, bound)
+		// The projection of any solution onto the row space is the shortest one.
+		v := dense{rank, n, k.vt.v[:rank*n]}
+		e.near("X", x.v, v.t().mul(v.mul(some)).v, bound)
+		if xx, ss := dot(x.v, x.v), dot(some.v, some.v); xx > ss*(1+bound) {
+			e.failf("||X||^2 is %v, but a solution with %v exists", xx, ss)
+		}
+		e.flush()
+	}
+}
+
+// testLeastSquares has systems without a solution: the residual is orthogonal
+// to the columns of A.
+func testLeastSquares(e *env) {
+	for _, z := range [][2]int{{2, 1}, {9, 1}, {12, 5}, {159, 50}, {20, 30}} {
+		m, n, p := z[0], z[1], min(z[0], z[1])
+		rank, cond := p, 100.0
+		if m < n {
+			rank = p / 2
+		}
+		if rank == 1 {
+			cond = 1
+		}
+		e.describe("%d by %d, rank %d", m, n, rank)
+		a := withSpectrum(e.rng, m, n, spectrum(p, rank, cond)).a
+		b := normal(e.rng, backend.Float64, m, 2)
+		x := e.minNorm(a, b, 1e-8, rank)
+		residual, _ := product(1, a, x, -1, b)
+		e.near("A'(A X - B)", a.t().mul(residual).v, zeros(n, 2).v, e.pinvBound(m, n, cond)*b.max()*float64(m))
+		e.flush()
+	}
+}

@@ -1,0 +1,267 @@
+package backendtest
+
+import (
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+var vectorCases = []testCase{
+	{"Axpy", testAxpy},
+	{"Scale", testVectorScale},
+	{"Dot", testDot},
+	{"DotSum", testDotSum},
+	{"Dots", testDots},
+	{"Combine", testCombine},
+	{"Coefficients", testCoefficients},
+	{"Norm", testNorm},
+	{"NormRange", testNormRange},
+	{"Copy", testCopy},
+	{"CopyRounds", testCopyRounds},
+	{"Fill", testFill},
+	{"Same", testSameOperand},
+}
+
+func (e *env) lengths() []int {
+	return []int{0, 1, 2, 3, 7, 8, 15, 16, 17, 33, 1000, 65_537, 1 + e.rng.IntN(5000)}
+}
+
+// eachLength runs f for both dtypes and all lengths.
+func (e *env) eachLength(f func(t backend.DType, n int)) {
+	for _, t := range floats {
+		for _, n := range e.lengths() {
+			e.describe("%d of %v", n, t)
+			f(t, n)
+			e.flush()
+		}
+	}
+}
+
+func testAxpy(e *env) {
+	e.eachLength(func(t backend.DType, n int) {
+		alpha := []float64{0, 1, -1, 0.1, 1e3}[e.rng.IntN(5)]
+		x, y := normals(e.rng, t, n), normals(e.rng, t, n)
+		yv := e.inoutVec("y", t, y)
+		e.must(e.b.Axpy(alpha, e.inVec("x", t, x), yv))
+		want, bound := make([]float64, n), make([]float64, n)
+		for i := range want {
+			want[i] = alpha*x[i] + y[i]
+			bound[i] = e.eps(t) * 4 * (math.Abs(alpha*x[i]) + math.Abs(y[i]))
+		}
+		e.within("y", e.readVec(yv), want, bound)
+	})
+}
+
+func testVectorScale(e *env) {
+	e.eachLength(func(t backend.DType, n int) {
+		alpha := []float64{0, 1, -1, 0.1, 1e3}[e.rng.IntN(5)]
+		x := normals(e.rng, t, n)
+		xv := e.inoutVec("x", t, x)
+		e.must(e.b.Scale(alpha, xv))
+		want, bound := make([]float64, n), make([]float64, n)
+		for i := range want {
+			want[i] = alpha * x[i]
+			bound[i] = e.eps(t) * 4 * math.Abs(want[i])
+		}
+		e.within("x", e.readVec(xv), want, bound)
+	})
+}
+
+func testDot(e *env) {
+	e.eachLength(func(t backend.DType, n int) {
+		x, y := normals(e.rng, t, n), normals(e.rng, t, n)
+		got, err := e.b.Dot(e.inVec("x", t, x), e.inVec("y", t, y))
+		e.must(err)
+		bound := e.eps(backend.Float64) * float64(n+4) * absDot(x, y)
+		e.near("x'y", []float64{got}, []float64{dot(x, y)}, bound)
+	})
+}
+
+// testDotSum needs float64 sums, and float64 products of float32 values.
+func testDotSum(e *env) {
+	x := make([]float64, 10_001)
+	for i := range x {
+		x[i] = 0.5
+	}
+	x[0] = 4096
+	v := e.inVec("x", backend.Float32, x)
+	got, err := e.b.Dot(v, v)
+	e.must(err)
+	e.same("x'x", []float64{got}, []float64{1<<24 + 2500})
+	norm, err := e.b.Norm(v)
+	e.must(err)
+	want := math.Sqrt(1<<24 + 2500)
+	e.near("||x||", []float64{norm}, []float64{want}, want*1e-12*e.tol.Float64)
+
+	many := make([]float64, 1)
+	e.must(e.b.Dots(v.Mat(1, len(x)), v, many))
+	e.same("x'x by Dots", many, []float64{1<<24 + 2500})
+
+	big := e.inVec("x", backend.Float32, []float64{0x1p100, 0x1p100})
+	got, err = e.b.Dot(big, big)
+	e.must(err)
+	e.same("a product out of the range of float32", []float64{got}, []float64{0x1p201})
+}
+
+// stacks are the shapes of the rows that Dots and Combine take at once.
+func (e *env) stacks() [][2]int {
+	return [][2]int{{0, 0}, {0, 5}, {4, 0}, {1, 1}, {1, 1000}, {2, 17}, {3, 16}, {20, 33}, {21, 4097}, {100, 3}, {5, 70_000},
+		{1 + e.rng.IntN(40), 1 + e.rng.IntN(500)}}
+}
+
+func testDots(e *env) {
+	for _, t := range floats {
+		for _, z := range e.stacks() {
+			rows, n := z[0], z[1]
+			e.describe("%d by %d of %v", rows, n, t)
+			a, x := normal(e.rng, t, rows, n), normal(e.rng, t, n, 1)
+			got := make([]float64, rows)
+			e.must(e.b.Dots(e.in("a", t, a), e.inVec("x", t, x.v), got))
+			want, size := product(1, a, x, 0, dense{})
+			e.within("A x", got, want.v, size.scaled(e.eps(backend.Float64)*float64(n+4)).v)
+			e.flush()
+		}
+	}
+}
+
+func testCombine(e *env) {
+	for _, t := range floats {
+		for _, z := range e.stacks() {
+			rows, n := z[0], z[1]
+			e.describe("%d by %d of %v", rows, n, t)
+			a, y := normal(e.rng, t, rows, n), normal(e.rng, t, n, 1)
+			coef := normal(e.rng, backend.Float64, rows, 1)
+			if rows > 1 {
+				coef.v[e.rng.IntN(rows)] = 0
+			}
+			yv := e.inoutVec("y", t, y.v)
+			e.must(e.b.Combine(coef.v, e.in("a", t, a), yv))
+			want, size := product(1, a.t(), coef, 1, y)
+			e.within("y", e.readVec(yv), want.v, size.scaled(e.eps(t)*float64(rows+4)).v)
+			e.flush()
+		}
+	}
+}
+
+// testCoefficients gives the host slices of Dots and Combine a wrong length.
+func testCoefficients(e *env) {
+	for _, t := range floats {
+		a, x, y := e.in("a", t, zeros(4, 6)), e.inVec("x", t, make([]float64, 6)), e.inoutVec("y", t, make([]float64, 6))
+		for _, n := range []int{0, 3, 5} {
+			e.wantArgument(e.b.Dots(a, x, make([]float64, n)), "Dots of 4 rows into %d", n)
+			e.wantArgument(e.b.Combine(make([]float64, n), a, y), "Combine of 4 rows with %d coefficients", n)
+		}
+	}
+}
+
+func testNorm(e *env) {
+	e.eachLength(func(t backend.DType, n int) {
+		x := normals(e.rng, t, n)
+		got, err := e.b.Norm(e.inVec("x", t, x))
+		e.must(err)
+		want := math.Sqrt(dot(x, x))
+		e.near("||x||", []float64{got}, []float64{want}, e.eps(backend.Float64)*float64(n+4)*want)
+	})
+}
+
+// testNormRange has values whose squares leave the range of their type.
+func testNormRange(e *env) {
+	for _, c := range []struct {
+		t     backend.DType
+		scale float64
+	}{
+		{backend.Float32, 0x1p126}, {backend.Float32, 0x1p-140},
+		{backend.Float64, 0x1p1010}, {backend.Float64, 0x1p600}, {backend.Float64, 0x1p-600}, {backend.Float64, 0x1p-1030},
+	} {
+		for _, n := range []int{1, 5, 1000} {
+			e.describe("%d of %v around %v", n, c.t, c.scale)
+			x, scaled := make([]float64, n), make([]float64, n)
+			for i := range x {
+				// Few bits, so that subnormal numbers hold them.
+				x[i] = float64(e.rng.IntN(7) - 3)
+				scaled[i] = x[i] * c.scale
+			}
+			x[0], scaled[0] = 3, 3*c.scale
+			got, err := e.b.Norm(e.inVec("x", c.t, scaled))
+			e.must(err)
+			want := math.Sqrt(dot(x, x))
+			// Subnormal results have a rounding error of their own.
+			bound := e.eps(backend.Float64)*float64(n+4)*want + 0x1p-1074/c.scale
+			e.near("||x|| / scale", []float64{got / c.scale}, []float64{want}, bound)
+			e.flush()
+		}
+	}
+	for _, t := range floats {
+		for want, x := range map[float64][]float64{
+			math.Inf(1): {1, math.Inf(-1), 2, math.Inf(1)},
+			0:           {0, math.Copysign(0, -1), 0},
+		} {
+			got, err := e.b.Norm(e.inVec("x", t, x))
+			e.must(err)
+			e.same("||x||", []float64{got}, []float64{want})
+		}
+		got, err := e.b.Norm(e.inVec("x", t, []float64{1, math.NaN(), 2}))
+		e.must(err)
+		e.same("||x|| with a NaN", []float64{got}, []float64{math.NaN()})
+	}
+	got, err := e.b.Norm(e.inVec("x", backend.Float64, []float64{math.MaxFloat64, math.MaxFloat64}))
+	e.must(err)
+	e.same("a norm out of range", []float64{got}, []float64{math.Inf(1)})
+}
+
+func testCopy(e *env) {
+	e.eachLength(func(from backend.DType, n int) {
+		for _, to := range floats {
+			x := normals(e.rng, from, n)
+			dst := e.outVec("dst", to, n)
+			e.must(e.b.Copy(dst, e.inVec("src", from, x)))
+			e.same("dst", e.readVec(dst), rounded(to, x))
+		}
+	})
+}
+
+// testCopyRounds has float64 values around the edges of float32, and checks
+// rounding to nearest with ties to even.
+func testCopyRounds(e *env) {
+	var x []float64
+	for _, v := range []float64{1 + 0x1p-24, 1 + 0x3p-24, 1 + 0x1p-24 + 0x1p-50, 0x1p-149, 0x1p-150, 0x1.8p-150,
+		0x1p-1074, math.MaxFloat32, math.MaxFloat32 * (1 + 0x1p-26), math.MaxFloat64, math.Inf(1), 0, math.NaN()} {
+		x = append(x, v, -v)
+	}
+	narrow := e.outVec("dst", backend.Float32, len(x))
+	e.must(e.b.Copy(narrow, e.inVec("src", backend.Float64, x)))
+	want := rounded(backend.Float32, x)
+	e.same("float64 to float32", e.readVec(narrow), want)
+	wide := e.outVec("dst", backend.Float64, len(x))
+	e.must(e.b.Copy(wide, e.inVec("src", backend.Float32, want)))
+	e.same("float32 to float64", e.readVec(wide), want)
+}
+
+func testFill(e *env) {
+	e.eachLength(func(t backend.DType, n int) {
+		for _, v := range []float64{0, -1, 0.1, math.Inf(1), math.NaN(), math.Copysign(0, -1)} {
+			x := e.outVec("x", t, n)
+			e.must(e.b.Fill(x, v))
+			want := make([]float64, n)
+			for i := range want {
+				want[i] = v
+			}
+			e.same("x", e.readVec(x), rounded(t, want))
+		}
+	})
+}
+
+// testSameOperand gives one view for both operands, which may coincide.
+func testSameOperand(e *env) {
+	for _, t := range floats {
+		x := normals(e.rng, t, 100)
+		v := e.inoutVec("x", t, x)
+		e.must(e.b.Copy(v, v))
+		e.same("x copied to itself", e.readVec(v), x)
+		got, err := e.b.Dot(v, v)
+		e.must(err)
+		e.near("x'x", []float64{got}, []float64{dot(x, x)}, e.eps(backend.Float64)*104*dot(x, x))
+		e.must(e.b.Axpy(1, v, v))
+		e.same("x + x", e.readVec(v), dense{1, 100, x}.scaled(2).v)
+	}
+}
