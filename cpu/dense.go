@@ -1,0 +1,271 @@
+package cpu
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu/internal/vec"
+)
+
+// tile is the block of a product that one goroutine computes at a time. An
+// element of the product does not depend on how it is cut.
+type tile func(i, j, m, n int)
+
+func (d *device) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {
+	c := d.check("Gemm")
+	ao, bo, co := c.matrix("a", a, real), c.matrix("b", b, real), c.matrix("c", cm, real)
+	c.sameType("b", bo, ao)
+	c.sameType("c", co, ao)
+	m, k := oriented(ao, transA)
+	kb, n := oriented(bo, transB)
+	if c.err == nil && k != kb {
+		c.failf("b", "has inner dimension %d, a has %d", kb, k)
+	}
+	c.shape("c", co, m, n)
+	c.apart("c", co, "a", ao)
+	c.apart("c", co, "b", bo)
+	if c.err != nil {
+		return c.err
+	}
+	if a.Buf.DType() == backend.Float32 {
+		d.gemm32(transA, transB, k, float32(alpha), ao.f32(), bo.f32(), float32(beta), co.f32())
+	} else {
+		d.gemm64(transA, transB, k, alpha, ao.f64(), bo.f64(), beta, co.f64())
+	}
+	return nil
+}
+
+// oriented is the shape of op(o).
+func oriented(o operand, trans bool) (rows, cols int) {
+	if trans {
+		return o.Cols, o.Rows
+	}
+	return o.Rows, o.Cols
+}
+
+func (d *device) gemm32(transA, transB bool, k int, alpha float32, a, b dense[float32], beta float32, c dense[float32]) {
+	d.tiles(c.rows, c.cols, k, 8*vec.GemmRowBlock, 8*vec.GemmColBlock, func(i, j, m, n int) {
+		vec.Gemm(transA, transB, m, n, k, alpha,
+			a.data[a.at(transA, i, 0):], a.stride,
+			b.data[b.at(transB, 0, j):], b.stride,
+			beta, c.data[i*c.stride+j:], c.stride)
+	})
+}
+
+// Gonum computes a product of few 64 by 64 blocks on the calling goroutine and
+// forks for more, which is this package's business.
+const (
+	gonumRows  = 64
+	gonumCols  = 128
+	gonumInner = 256 // keeps a panel of B in cache
+)
+
+func (d *device) gemm64(transA, transB bool, k int, alpha float64, a, b dense[float64], beta float64, c dense[float64]) {
+	d.tiles(c.rows, c.cols, k, gonumRows, gonumCols, func(i, j, m, n int) {
+		gemmTile64(transA, transB, i, j, m, n, k, alpha, a, b, beta, c)
+	})
+}
+
+func gemmTile64(transA, transB bool, i, j, m, n, k int, alpha float64, a, b dense[float64], beta float64, c dense[float64]) {
+	if k == 0 || alpha == 0 {
+		for r := i; r < i+m; r++ {
+			scaleRow(beta, c.row(r)[j:j+n])
+		}
+		return
+	}
+	var impl gonum.Implementation
+	for l := 0; l < k; l += gonumInner {
+		impl.Dgemm(flag(transA), flag(transB), m, n, min(gonumInner, k-l), alpha,
+			a.data[a.at(transA, i, l):], a.stride,
+			b.data[b.at(transB, l, j):], b.stride,
+			beta, c.data[i*c.stride+j:], c.stride)
+		beta = 1
+	}
+}
+
+// at is the offset of element (i, j) of op(m), or 0 where there is none because
+// the product has no inner dimension.
+func (m dense[E]) at(trans bool, i, j int) int {
+	if trans {
+		i, j = j, i
+	}
+	if m.rows == 0 || m.cols == 0 {
+		return 0
+	}
+	return i*m.stride + j
+}
+
+func flag(trans bool) blas.Transpose {
+	if trans {
+		return blas.Trans
+	}
+	return blas.NoTrans
+}
+
+// scaleRow computes x *= beta without reading x when beta is 0.
+func scaleRow(beta float64, x []float64) {
+	if beta == 0 {
+		clear(x)
+	} else if beta != 1 {
+		floats.Scale(beta, x)
+	}
+}
+
+// tiles covers a rows by cols product with tiles of at most maxRows by maxCols,
+// in parallel.
+func (d *device) tiles(rows, cols, inner, maxRows, maxCols int, body tile) {
+	across := ceilDiv(cols, maxCols)
+	d.parallel(ceilDiv(rows, maxRows)*across, rows*cols*(inner/8+1), func(t int) {
+		i, iEnd := span(t/across, maxRows, rows)
+		j, jEnd := span(t%across, maxCols, cols)
+		body(i, j, iEnd-i, jEnd-j)
+	})
+}
+
+// serialTiles covers it with tiles that gonum computes on this goroutine.
+func serialTiles(rows, cols int, body tile) {
+	for i := 0; i < rows; i += gonumRows {
+		for j := 0; j < cols; j += gonumCols {
+			body(i, j, min(gonumRows, rows-i), min(gonumCols, cols-j))
+		}
+	}
+}
+
+func (d *device) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, cm backend.Matrix) error {
+	c := d.check("Syrk")
+	ao, co := c.matrix("a", a, real), c.matrix("c", cm, real)
+	c.sameType("c", co, ao)
+	n, k := oriented(ao, trans)
+	c.shape("c", co, n, n)
+	c.apart("c", co, "a", ao)
+	if c.err != nil {
+		return c.err
+	}
+	if a.Buf.DType() == backend.Float32 {
+		am, m := ao.f32(), co.f32()
+		d.triangle(n, k, func(i, j, rows, cols int) {
+			vec.Gemm(trans, !trans, rows, cols, k, float32(alpha),
+				am.data[am.at(trans, i, 0):], am.stride,
+				am.data[am.at(trans, j, 0):], am.stride,
+				float32(beta), m.data[i*m.stride+j:], m.stride)
+		})
+		mirror(d, m)
+	} else {
+		am, m := ao.f64(), co.f64()
+		d.triangle(n, k, func(i, j, rows, cols int) {
+			gemmTile64(trans, !trans, i, j, rows, cols, k, alpha, am, am, beta, m)
+		})
+		mirror(d, m)
+	}
+	return nil
+}
+
+// triangle covers the lower triangle of an n by n product with square tiles.
+func (d *device) triangle(n, inner int, body tile) {
+	const size = gonumRows
+	side := ceilDiv(n, size)
+	d.parallel(side*side, n*n*(inner/16+1), func(t int) {
+		i, iEnd := span(t/side, size, n)
+		j, jEnd := span(t%side, size, n)
+		if j <= i {
+			body(i, j, iEnd-i, jEnd-j)
+		}
+	})
+}
+
+// mirror copies the lower triangle of m to the upper one.
+func mirror[E float32 | float64](d *device, m dense[E]) {
+	const size = 64
+	side := ceilDiv(m.rows, size)
+	d.parallel(side, m.rows*m.rows, func(b int) {
+		lo, hi := span(b, size, m.rows)
+		for i := lo; i < m.rows; i++ {
+			for j := lo; j < min(hi, i); j++ {
+				m.data[j*m.stride+i] = m.data[i*m.stride+j]
+			}
+		}
+	})
+}
+
+func (d *device) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vector, beta float64, y backend.Vector) error {
+	c := d.check("Gemv")
+	ao, xo, yo := c.matrix("a", a, real), c.vector("x", x, real), c.vector("y", y, real)
+	c.sameType("x", xo, ao)
+	c.sameType("y", yo, ao)
+	m, n := oriented(ao, trans)
+	c.length("x", xo, n)
+	c.length("y", yo, m)
+	c.apart("y", yo, "x", xo)
+	c.apart("y", yo, "a", ao)
+	if c.err != nil {
+		return c.err
+	}
+	if a.Buf.DType() == backend.Float32 {
+		d.gemv32(trans, alpha, ao.f32(), xo.f32().row(0), beta, yo.f32().row(0))
+	} else {
+		d.gemv64(trans, alpha, ao.f64(), xo.f64().row(0), beta, yo.f64().row(0))
+	}
+	return nil
+}
+
+// gemvRows is the number of elements of y that one chunk of a product without
+// transpose computes.
+const gemvRows = 64
+
+func (d *device) gemv32(trans bool, alpha float64, a dense[float32], x []float32, beta float64, y []float32) {
+	if trans || alpha == 0 || len(x) == 0 {
+		if beta == 0 {
+			clear(y)
+		} else {
+			vec.Scale(float32(beta), y)
+		}
+		if alpha != 0 {
+			buf := d.scratch.f32.get(len(x))
+			defer d.scratch.f32.put(buf)
+			for i, v := range x {
+				(*buf)[i] = float32(alpha) * v
+			}
+			d.combine32(*buf, a, y)
+		}
+		return
+	}
+	d.parallel(ceilDiv(len(y), gemvRows), len(x)*len(y), func(i int) {
+		lo, hi := span(i, gemvRows, len(y))
+		var sums [gemvRows]float64
+		vec.Dots(a.data[lo*a.stride:], a.stride, hi-lo, x, sums[:])
+		for j := lo; j < hi; j++ {
+			v := alpha * sums[j-lo]
+			if beta != 0 {
+				v += beta * float64(y[j])
+			}
+			y[j] = float32(v)
+		}
+	})
+}
+
+func (d *device) gemv64(trans bool, alpha float64, a dense[float64], x []float64, beta float64, y []float64) {
+	if trans || alpha == 0 || len(x) == 0 {
+		scaleRow(beta, y)
+		if alpha != 0 {
+			buf := d.scratch.f64.get(len(x))
+			defer d.scratch.f64.put(buf)
+			for i, v := range x {
+				(*buf)[i] = alpha * v
+			}
+			d.combine64(*buf, a, y)
+		}
+		return
+	}
+	d.parallel(ceilDiv(len(y), gemvRows), len(x)*len(y), func(i int) {
+		lo, hi := span(i, gemvRows, len(y))
+		for j := lo; j < hi; j++ {
+			v := alpha * floats.Dot(a.row(j), x)
+			if beta != 0 {
+				v += beta * y[j]
+			}
+			y[j] = v
+		}
+	})
+}

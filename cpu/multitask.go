@@ -1,0 +1,258 @@
+package cpu
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu/internal/vec"
+)
+
+func (d *device) TaskGradient(s backend.Samples, p, q backend.Matrix, loss backend.Vector) error {
+	c := d.check("TaskGradient")
+	set := c.samples(s)
+	po, qo := c.matrix("p", p, float32s), c.matrix("q", q, float32s)
+	lo := c.vector("loss", loss, float64s)
+	if c.err != nil {
+		return c.err
+	}
+	tasks, cols := s.Tasks(), s.Cols()
+	c.shape("p", po, tasks, cols)
+	c.shape("q", qo, tasks, cols)
+	c.length("loss", lo, tasks)
+	c.apart("q", qo, "p", po)
+	if c.err != nil {
+		return c.err
+	}
+	pm, qm, losses := po.f32(), qo.f32(), lo.f64().row(0)
+	partQ, partLoss := d.scratch.f32.get(set.slots*cols), d.scratch.f64.get(set.slots)
+	defer d.scratch.f32.put(partQ)
+	defer d.scratch.f64.put(partLoss)
+
+	d.parallel(len(set.chunks), len(set.rows)*cols, func(i int) {
+		u := &set.chunks[i]
+		var grad []float32
+		if u.slot < 0 {
+			grad = qm.row(u.task)
+		} else {
+			grad = (*partQ)[u.slot*cols : (u.slot+1)*cols]
+		}
+		clear(grad)
+		sum := set.gradient(u, pm.row(u.task), grad)
+		if u.slot < 0 {
+			losses[u.task] = sum
+		} else {
+			(*partLoss)[u.slot] = sum
+		}
+	})
+	d.parallel(len(set.split), set.slots*cols, func(i int) {
+		chunks := set.chunks[set.split[i]:]
+		t := chunks[0].task
+		grad, sum := qm.row(t), 0.0
+		clear(grad)
+		for _, u := range chunks {
+			if u.task != t {
+				break
+			}
+			vec.Axpy(1, (*partQ)[u.slot*cols:(u.slot+1)*cols], grad)
+			sum += (*partLoss)[u.slot]
+		}
+		losses[t] = sum
+	})
+	return nil
+}
+
+// gradient adds chunk u's part of q_t to grad and returns its part of loss_t.
+func (s *sampleSet) gradient(u *chunk, p, grad []float32) float64 {
+	pool := &s.pools[s.taskPool[u.task]]
+	v, rows, y := pool.view, s.rows[u.lo:u.hi], s.y[u.lo:u.hi]
+	stride := v.Stride
+	if v.Cols == 0 {
+		stride = 0
+	}
+	switch v.Buf.DType() {
+	case backend.Uint8:
+		return vec.TaskGradU8(v.data.u8[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
+	case backend.Float16:
+		return vec.TaskGradF16(v.data.u16[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
+	default:
+		return vec.TaskGradF32(v.data.f32[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
+	}
+}
+
+// features writes the n by d features of rows to dst.
+func (p *pool) features(rows []int32, dst []float32, stride int) {
+	for i, r := range rows {
+		p.row(int(r), dst[i*stride:i*stride+p.view.Cols])
+	}
+}
+
+func (p *pool) row(r int, dst []float32) {
+	v := p.view
+	lo := v.Off + r*v.Stride
+	hi := lo + v.Cols
+	switch v.Buf.DType() {
+	case backend.Uint8:
+		vec.ConvertU8(dst, v.data.u8[lo:hi], p.Scale)
+	case backend.Float16:
+		vec.ConvertF16(dst, v.data.u16[lo:hi], p.Scale)
+	default:
+		copy(dst, v.data.f32[lo:hi])
+		if p.Scale != 1 {
+			vec.Scale(p.Scale, dst)
+		}
+	}
+}
+
+// projectRows is the number of samples whose features are laid out at a time
+// for the product with B': 96 rows of 784 stay in the second-level cache.
+const projectRows = 8 * vec.GemmRowBlock
+
+func (d *device) Project(s backend.Samples, b, z backend.Matrix) error {
+	c := d.check("Project")
+	set := c.samples(s)
+	bo, zo := c.matrix("b", b, float32s), c.matrix("z", z, float32s)
+	if c.err != nil {
+		return c.err
+	}
+	k, cols := bo.Rows, s.Cols()
+	c.shape("b", bo, k, cols)
+	c.shape("z", zo, s.Len(), k)
+	c.apart("z", zo, "b", bo)
+	for i := range set.pools {
+		c.apart("z", zo, "a pool", set.pools[i].view)
+	}
+	if c.err != nil {
+		return c.err
+	}
+	if k == 0 {
+		return nil
+	}
+	bm, zm := bo.f32(), zo.f32()
+	d.parallel(len(set.chunks), s.Len()*cols*(k/4+1), func(i int) {
+		u := &set.chunks[i]
+		pool := &set.pools[set.taskPool[u.task]]
+		x := d.scratch.f32.get(projectRows * cols)
+		defer d.scratch.f32.put(x)
+		for lo := u.lo; lo < u.hi; lo += projectRows {
+			rows := set.rows[lo:min(lo+projectRows, u.hi)]
+			if cols > 0 {
+				pool.features(rows, *x, cols)
+			}
+			vec.Gemm(false, true, len(rows), k, cols, 1, *x, cols, bm.data, bm.stride, 0, zm.data[lo*zm.stride:], zm.stride)
+		}
+	})
+	return nil
+}
+
+func (d *device) Gather(p backend.Pool, rows backend.Vector, dst backend.Matrix) error {
+	c := d.check("Gather")
+	view := c.matrix("p", p.Data, storable)
+	ro, do := c.vector("rows", rows, int32s), c.matrix("dst", dst, float32s)
+	if c.err != nil {
+		return c.err
+	}
+	n := ro.Cols
+	c.shape("dst", do, n, view.Cols)
+	c.apart("dst", do, "p", view)
+	index := ro.data.i32[ro.Off : ro.Off+n]
+	c.rows("rows", index, 0, view.Rows)
+	if c.err != nil {
+		return c.err
+	}
+	if view.Cols == 0 {
+		return nil
+	}
+	const size = 64
+	from, to := pool{p.Data.Buf, view, p}, do.f32()
+	d.parallel(ceilDiv(n, size), n*view.Cols, func(i int) {
+		lo, hi := span(i, size, n)
+		from.features(index[lo:hi], to.data[lo*to.stride:], to.stride)
+	})
+	return nil
+}
+
+// gramRows is the number of samples widened to float64 at a time, gramBand the
+// number of rows of a large task's G that one chunk computes.
+const (
+	gramRows = 64
+	gramBand = 16
+)
+
+// band is rows lo..hi of the G of one task.
+type band struct{ task, lo, hi int }
+
+func (d *device) TaskGram(s backend.Samples, z backend.Matrix, g backend.Buffer, cm backend.Matrix) error {
+	c := d.check("TaskGram")
+	set := c.samples(s)
+	zo, co := c.matrix("z", z, float32s), c.matrix("c", cm, float64s)
+	if c.err != nil {
+		return c.err
+	}
+	tasks, k := s.Tasks(), zo.Cols
+	c.shape("z", zo, s.Len(), k)
+	c.shape("c", co, tasks, k)
+	gr := c.blocks("g", g, tasks, k, k, float64s)
+	c.apart("c", co, "g", gr)
+	if c.err != nil {
+		return c.err
+	}
+	if tasks == 0 || k == 0 {
+		return nil
+	}
+	var bands []band
+	for t := range tasks {
+		size := k
+		if set.offsets[t+1]-set.offsets[t] > minChunk {
+			size = gramBand
+		}
+		for lo := 0; lo < k; lo += size {
+			bands = append(bands, band{t, lo, min(lo+size, k)})
+		}
+	}
+	zm, gm, cs := zo.f32(), gr.f64(), co.f64()
+	d.parallel(len(bands), s.Len()*k*(k/2+1), func(i int) {
+		u := bands[i]
+		block := gm.data[u.task*k*k : (u.task+1)*k*k]
+		d.gramBand(set, zm, u, block, cs.row(u.task))
+	})
+	return nil
+}
+
+// gramBand computes rows u.lo to u.hi of G's lower triangle, mirrors them and,
+// in the band that has the last row, computes c.
+func (d *device) gramBand(set *sampleSet, z dense[float32], u band, g, c []float64) {
+	k := z.cols
+	for i := u.lo; i < u.hi; i++ {
+		clear(g[i*k : i*k+u.hi])
+	}
+	last := u.hi == k
+	if last {
+		clear(c)
+	}
+	buf := d.scratch.f64.get(gramRows * u.hi)
+	defer d.scratch.f64.put(buf)
+	wide := *buf
+	var impl gonum.Implementation
+	for lo := set.offsets[u.task]; lo < set.offsets[u.task+1]; lo += gramRows {
+		rows := min(gramRows, set.offsets[u.task+1]-lo)
+		for i := range rows {
+			convert(wide[i*u.hi:(i+1)*u.hi], z.row(lo + i)[:u.hi])
+		}
+		serialTiles(u.hi-u.lo, u.hi, func(i, j, m, n int) {
+			i += u.lo
+			impl.Dgemm(blas.Trans, blas.NoTrans, m, n, rows, 1, wide[i:], u.hi, wide[j:], u.hi, 1, g[i*k+j:], k)
+		})
+		if last {
+			for i := range rows {
+				y := float64(set.y[lo+i])
+				impl.Daxpy(k, y, wide[i*k:], 1, c, 1)
+			}
+		}
+	}
+	for i := u.lo; i < u.hi; i++ {
+		for j := range i {
+			g[j*k+i] = g[i*k+j]
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package cpu
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack"
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+func (d *device) SolveSPD(n, k, r int, a, b backend.Buffer) error {
+	const op = "SolveSPD"
+	c := d.check(op)
+	if n < 0 || k < 0 || r < 0 {
+		c.failf("n, k, r", "are %d, %d, %d", n, k, r)
+	}
+	ao, bo := c.blocks("a", a, n, k, k, float64s), c.blocks("b", b, n, k, r, float64s)
+	c.apart("b", bo, "a", ao)
+	if c.err != nil {
+		return c.err
+	}
+	if n == 0 || k == 0 {
+		return nil
+	}
+	var (
+		mu    sync.Mutex
+		first *backend.NotPositiveDefiniteError
+	)
+	as, bs := ao.data.f64, bo.data.f64
+	d.parallel(n, n*k*k*(k/6+r), func(i int) {
+		factor := as[i*k*k : (i+1)*k*k]
+		if order := cholesky(k, factor); order > 0 {
+			mu.Lock()
+			defer mu.Unlock()
+			if first == nil || i < first.Block {
+				first = &backend.NotPositiveDefiniteError{Op: op, Block: i, Order: order}
+			}
+			return
+		}
+		if r > 0 {
+			choleskySolve(k, r, factor, bs[i*k*r:(i+1)*k*r])
+		}
+	})
+	if first != nil {
+		return first
+	}
+	return nil
+}
+
+// cholesky overwrites the lower triangle of the k by k matrix a with L, A = L
+// L'. It returns the order of the first leading minor that is not positive, or
+// 0. Row by row, every inner loop is a dot product of two rows.
+func cholesky(k int, a []float64) (order int) {
+	for i := range k {
+		row := a[i*k : i*k+k]
+		for j := range i {
+			other := a[j*k : j*k+j+1]
+			row[j] = (row[j] - floats.Dot(row[:j], other[:j])) / other[j]
+		}
+		pivot := row[i] - floats.Dot(row[:i], row[:i])
+		if !(pivot > 0) || math.IsInf(pivot, 1) {
+			return i + 1
+		}
+		row[i] = math.Sqrt(pivot)
+	}
+	return 0
+}
+
+// choleskySolve overwrites the k by r matrix b with the solution of L L' X = B.
+func choleskySolve(k, r int, l, b []float64) {
+	var impl gonum.Implementation
+	if r == 1 {
+		impl.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, k, l, k, b, 1)
+		impl.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, k, l, k, b, 1)
+		return
+	}
+	impl.Dtrsm(blas.Left, blas.Lower, blas.NoTrans, blas.NonUnit, k, r, 1, l, k, b, r)
+	impl.Dtrsm(blas.Left, blas.Lower, blas.Trans, blas.NonUnit, k, r, 1, l, k, b, r)
+}
+
+func (d *device) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) error {
+	const op = "SVD"
+	c := d.check(op)
+	ao, so := c.matrix("a", a, float64s), c.vector("s", s, float64s)
+	p := min(ao.Rows, ao.Cols)
+	c.length("s", so, p)
+	c.apart("s", so, "a", ao)
+	vectors := u != backend.Matrix{} || vt != backend.Matrix{}
+	var uo, vo operand
+	if vectors {
+		uo, vo = c.matrix("u", u, float64s), c.matrix("vt", vt, float64s)
+		c.shape("u", uo, ao.Rows, p)
+		c.shape("vt", vo, p, ao.Cols)
+		c.apart("u", uo, "a", ao)
+		c.apart("u", uo, "s", so)
+		c.apart("vt", vo, "a", ao)
+		c.apart("vt", vo, "s", so)
+		c.apart("vt", vo, "u", uo)
+	}
+	if c.err != nil {
+		return c.err
+	}
+	f, err := decompose(op, ao.f64(), vectors)
+	if err != nil {
+		return err
+	}
+	copy(so.f64().row(0), f.s)
+	if vectors {
+		copyRows(uo.f64(), f.u)
+		copyRows(vo.f64(), f.vt)
+	}
+	return nil
+}
+
+func copyRows(dst, src dense[float64]) {
+	for i := range dst.rows {
+		copy(dst.row(i), src.row(i))
+	}
+}
+
+// factors is a thin singular value decomposition A = U diag(s) V'.
+type factors struct {
+	u, vt dense[float64]
+	s     []float64
+}
+
+func newDense(rows, cols int) dense[float64] {
+	return dense[float64]{make([]float64, rows*cols), rows, cols, cols}
+}
+
+// decompose computes the decomposition of a copy of a, without U and V' unless
+// vectors. Gonum may fork inside, for products whose bytes do not depend on it.
+func decompose(op string, a dense[float64], vectors bool) (factors, error) {
+	m, n := a.rows, a.cols
+	p := min(m, n)
+	f := factors{u: newDense(m, p), vt: newDense(p, n), s: make([]float64, p)}
+	for i := range m {
+		for j, v := range a.row(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return f, &backend.NonFiniteError{Op: op, Row: i, Col: j}
+			}
+		}
+	}
+	if p == 0 {
+		return f, nil
+	}
+	work := newDense(m, n)
+	copyRows(work, a)
+	job := lapack.SVDNone
+	if vectors {
+		job = lapack.SVDStore
+	}
+	var impl lapackgonum.Implementation
+	size := [1]float64{}
+	impl.Dgesvd(job, job, m, n, work.data, n, f.s, f.u.data, p, f.vt.data, n, size[:], -1)
+	space := make([]float64, int(size[0]))
+	if !impl.Dgesvd(job, job, m, n, work.data, n, f.s, f.u.data, p, f.vt.data, n, space, len(space)) {
+		return f, &backend.ConvergenceError{Op: op}
+	}
+	return f, nil
+}
+
+// rank is the number of singular values above the cut-off.
+func (f *factors) rank(rcond float64) int {
+	if rcond < 0 {
+		rcond = float64(max(f.u.rows, f.vt.cols)) * 0x1p-52
+	}
+	kept := 0
+	for kept < len(f.s) && f.s[kept] > rcond*f.s[0] {
+		kept++
+	}
+	return kept
+}
+
+// invert scales row i of the rank leading rows of V' by 1/s_i and drops the
+// other columns of U, so that A^+ = V' 'U'.
+func (f *factors) invert(rank int) {
+	for i := range rank {
+		row := f.vt.row(i)
+		for j := range row {
+			row[j] /= f.s[i]
+		}
+	}
+	f.vt.rows, f.u.cols = rank, rank
+}
+
+func (d *device) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, error) {
+	const op = "Pinv"
+	c := d.check(op)
+	ao, do := c.matrix("a", a, float64s), c.matrix("dst", dst, float64s)
+	c.shape("dst", do, ao.Cols, ao.Rows)
+	c.apart("dst", do, "a", ao)
+	c.cutoff(rcond)
+	if c.err != nil {
+		return 0, c.err
+	}
+	f, err := decompose(op, ao.f64(), true)
+	if err != nil {
+		return 0, err
+	}
+	rank := f.rank(rcond)
+	f.invert(rank)
+	d.gemm64(true, true, rank, 1, f.vt, f.u, 0, do.f64())
+	return rank, nil
+}
+
+func (d *device) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (int, error) {
+	const op = "MinNorm"
+	c := d.check(op)
+	ao, bo, xo := c.matrix("a", a, float64s), c.matrix("b", b, float64s), c.matrix("x", x, float64s)
+	c.shape("b", bo, ao.Rows, bo.Cols)
+	c.shape("x", xo, ao.Cols, bo.Cols)
+	c.apart("x", xo, "a", ao)
+	c.apart("x", xo, "b", bo)
+	c.cutoff(rcond)
+	if c.err != nil {
+		return 0, c.err
+	}
+	f, err := decompose(op, ao.f64(), true)
+	if err != nil {
+		return 0, err
+	}
+	rank := f.rank(rcond)
+	f.invert(rank)
+	utb := newDense(rank, bo.Cols)
+	d.gemm64(true, false, ao.Rows, 1, f.u, bo.f64(), 0, utb)
+	d.gemm64(true, false, rank, 1, f.vt, utb, 0, xo.f64())
+	return rank, nil
+}
+
+func (c *checker) cutoff(rcond float64) {
+	if math.IsNaN(rcond) {
+		c.failf("rcond", "is NaN")
+	}
+}

@@ -1,0 +1,269 @@
+package cpu
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu/internal/vec"
+)
+
+// vectorChunk is the length in which vectors are divided; every reduction adds
+// the sums of its chunks in order.
+const vectorChunk = 1 << 14
+
+// pair checks the two operands of an elementwise operation.
+func (c *checker) pair(x, y backend.Vector) (operand, operand) {
+	xo, yo := c.vector("x", x, real), c.vector("y", y, real)
+	c.sameType("y", yo, xo)
+	c.length("y", yo, xo.Cols)
+	c.samePlace("y", yo, "x", xo)
+	return xo, yo
+}
+
+func (d *device) Axpy(alpha float64, x, y backend.Vector) error {
+	c := d.check("Axpy")
+	xo, yo := c.pair(x, y)
+	if c.err != nil {
+		return c.err
+	}
+	n := xo.Cols
+	if x.Buf.DType() == backend.Float32 {
+		xs, ys, a := xo.f32().row(0), yo.f32().row(0), float32(alpha)
+		d.elementwise(n, func(lo, hi int) { vec.Axpy(a, xs[lo:hi], ys[lo:hi]) })
+	} else {
+		xs, ys := xo.f64().row(0), yo.f64().row(0)
+		d.elementwise(n, func(lo, hi int) { floats.AddScaled(ys[lo:hi], alpha, xs[lo:hi]) })
+	}
+	return nil
+}
+
+func (d *device) Scale(alpha float64, x backend.Vector) error {
+	c := d.check("Scale")
+	xo := c.vector("x", x, real)
+	if c.err != nil {
+		return c.err
+	}
+	if x.Buf.DType() == backend.Float32 {
+		xs, a := xo.f32().row(0), float32(alpha)
+		d.elementwise(len(xs), func(lo, hi int) { vec.Scale(a, xs[lo:hi]) })
+	} else {
+		xs := xo.f64().row(0)
+		d.elementwise(len(xs), func(lo, hi int) { floats.Scale(alpha, xs[lo:hi]) })
+	}
+	return nil
+}
+
+func (d *device) Copy(dst, src backend.Vector) error {
+	c := d.check("Copy")
+	do, so := c.vector("dst", dst, real), c.vector("src", src, real)
+	c.length("dst", do, so.Cols)
+	c.samePlace("dst", do, "src", so)
+	if c.err != nil {
+		return c.err
+	}
+	n := do.Cols
+	to32, from32 := dst.Buf.DType() == backend.Float32, src.Buf.DType() == backend.Float32
+	switch {
+	case to32 && from32:
+		to, from := do.f32().row(0), so.f32().row(0)
+		d.elementwise(n, func(lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
+	case to32:
+		to, from := do.f32().row(0), so.f64().row(0)
+		d.elementwise(n, func(lo, hi int) { convert(to[lo:hi], from[lo:hi]) })
+	case from32:
+		to, from := do.f64().row(0), so.f32().row(0)
+		d.elementwise(n, func(lo, hi int) { convert(to[lo:hi], from[lo:hi]) })
+	default:
+		to, from := do.f64().row(0), so.f64().row(0)
+		d.elementwise(n, func(lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
+	}
+	return nil
+}
+
+func convert[D, S float32 | float64](dst []D, src []S) {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = D(v)
+	}
+}
+
+func (d *device) Fill(dst backend.Vector, v float64) error {
+	c := d.check("Fill")
+	do := c.vector("dst", dst, real)
+	if c.err != nil {
+		return c.err
+	}
+	if dst.Buf.DType() == backend.Float32 {
+		to, v := do.f32().row(0), float32(v)
+		d.elementwise(len(to), func(lo, hi int) { fill(to[lo:hi], v) })
+	} else {
+		to := do.f64().row(0)
+		d.elementwise(len(to), func(lo, hi int) { fill(to[lo:hi], v) })
+	}
+	return nil
+}
+
+func fill[E float32 | float64](dst []E, v E) {
+	for i := range dst {
+		dst[i] = v
+	}
+}
+
+func (d *device) elementwise(n int, body func(lo, hi int)) {
+	d.parallel(ceilDiv(n, vectorChunk), n, func(i int) { body(span(i, vectorChunk, n)) })
+}
+
+func (d *device) Dot(x, y backend.Vector) (float64, error) {
+	c := d.check("Dot")
+	xo, yo := c.pair(x, y)
+	if c.err != nil {
+		return 0, c.err
+	}
+	var out [1]float64
+	d.dots(x.Buf.DType() == backend.Float32, xo, yo, out[:])
+	return out[0], nil
+}
+
+func (d *device) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
+	c := d.check("Dots")
+	ao, xo := c.matrix("a", a, real), c.vector("x", x, real)
+	c.sameType("x", xo, ao)
+	c.length("x", xo, ao.Cols)
+	if c.err == nil && len(out) != ao.Rows {
+		c.failf("out", "has length %d, expected %d", len(out), ao.Rows)
+	}
+	if c.err != nil {
+		return c.err
+	}
+	d.dots(a.Buf.DType() == backend.Float32, ao, xo, out)
+	return nil
+}
+
+// dots computes out_i = a_i'x chunk by chunk along the rows, so that a chunk of
+// x stays in cache for all of them.
+func (d *device) dots(single bool, a, x operand, out []float64) {
+	rows, n := a.Rows, a.Cols
+	clear(out)
+	if rows == 0 || n == 0 {
+		return
+	}
+	chunks := ceilDiv(n, vectorChunk)
+	buf := d.scratch.f64.get(chunks * rows)
+	defer d.scratch.f64.put(buf)
+	sums := *buf
+	if single {
+		am, xs := a.f32(), x.f32().row(0)
+		d.parallel(chunks, rows*n, func(i int) {
+			lo, hi := span(i, vectorChunk, n)
+			vec.Dots(am.data[lo:], am.stride, rows, xs[lo:hi], sums[i*rows:(i+1)*rows])
+		})
+	} else {
+		am, xs := a.f64(), x.f64().row(0)
+		d.parallel(chunks, rows*n, func(i int) {
+			lo, hi := span(i, vectorChunk, n)
+			for r := range rows {
+				sums[i*rows+r] = floats.Dot(am.row(r)[lo:hi], xs[lo:hi])
+			}
+		})
+	}
+	for i := range chunks {
+		for r := range rows {
+			out[r] += sums[i*rows+r]
+		}
+	}
+}
+
+func (d *device) Combine(coef []float64, a backend.Matrix, y backend.Vector) error {
+	c := d.check("Combine")
+	ao, yo := c.matrix("a", a, real), c.vector("y", y, real)
+	c.sameType("y", yo, ao)
+	c.length("y", yo, ao.Cols)
+	c.apart("y", yo, "a", ao)
+	if c.err == nil && len(coef) != ao.Rows {
+		c.failf("coef", "has length %d, expected %d", len(coef), ao.Rows)
+	}
+	if c.err != nil {
+		return c.err
+	}
+	if a.Buf.DType() == backend.Float32 {
+		buf := d.scratch.f32.get(len(coef))
+		defer d.scratch.f32.put(buf)
+		convert(*buf, coef)
+		d.combine32(*buf, ao.f32(), yo.f32().row(0))
+	} else {
+		d.combine64(coef, ao.f64(), yo.f64().row(0))
+	}
+	return nil
+}
+
+// combineChunk is narrower for a tall matrix, whose short rows would otherwise
+// leave most threads without work.
+func combineChunk(rows int) int {
+	if rows > 64 {
+		return 256
+	}
+	return vectorChunk
+}
+
+// combine32 computes y += sum_i coef_i a_i.
+func (d *device) combine32(coef []float32, a dense[float32], y []float32) {
+	if a.rows == 0 || a.cols == 0 {
+		return
+	}
+	size := combineChunk(a.rows)
+	d.parallel(ceilDiv(a.cols, size), a.rows*a.cols, func(i int) {
+		lo, hi := span(i, size, a.cols)
+		vec.Combine(a.data[lo:], a.stride, a.rows, coef, y[lo:hi])
+	})
+}
+
+// combine64 is combine32 in float64.
+func (d *device) combine64(coef []float64, a dense[float64], y []float64) {
+	size := combineChunk(a.rows)
+	d.parallel(ceilDiv(a.cols, size), a.rows*a.cols, func(i int) {
+		lo, hi := span(i, size, a.cols)
+		for r, v := range coef {
+			floats.AddScaled(y[lo:hi], v, a.row(r)[lo:hi])
+		}
+	})
+}
+
+func (d *device) Norm(x backend.Vector) (float64, error) {
+	c := d.check("Norm")
+	xo := c.vector("x", x, real)
+	if c.err != nil {
+		return 0, c.err
+	}
+	var sum [1]float64
+	single := x.Buf.DType() == backend.Float32
+	d.dots(single, xo, xo, sum[:])
+	// Squares of float32 are always in range of float64.
+	const tiny, huge = 0x1p-900, 0x1p1000
+	if single || sum[0] > tiny && sum[0] < huge {
+		return math.Sqrt(sum[0]), nil
+	}
+	return scaledNorm(xo.f64().row(0)), nil
+}
+
+// scaledNorm is the norm of a vector whose squares leave the range of float64.
+func scaledNorm(x []float64) float64 {
+	largest := 0.0
+	for _, v := range x {
+		if math.IsNaN(v) {
+			return v
+		}
+		largest = max(largest, math.Abs(v))
+	}
+	if largest == 0 || math.IsInf(largest, 1) {
+		return largest
+	}
+	_, exp := math.Frexp(largest)
+	sum := 0.0
+	for _, v := range x {
+		s := math.Ldexp(v, -exp)
+		sum += s * s
+	}
+	return math.Ldexp(math.Sqrt(sum), exp)
+}
