@@ -32,7 +32,7 @@ import (
 // Tolerances are the factors on the error bounds of the suite. Each check
 // computes from its own inputs the worst case that a textbook implementation
 // stays under, with u the unit roundoff, 2^-24 or 2^-53: (n+4) u sum |a_i b_i|
-// for a sum of n products, c n u s_max for a decomposition of size n, and that
+// for a sum of n products, 8 (n+4) u s_max for a decomposition of size n, and that
 // times the condition of the kept spectrum for a pseudo-inverse. A factor of 1
 // holds an implementation to those bounds.
 type Tolerances struct {

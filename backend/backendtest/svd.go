@@ -28,9 +28,9 @@ func matrixSizes(rng *rand.Rand) [][2]int {
 	return sizes
 }
 
-// svdBound is the error of a decomposition of size q relative to s_max.
+// svdBound is the error of an m by n decomposition relative to s_max.
 func (e *env) svdBound(m, n int) float64 {
-	return e.eps(backend.Float64) * 8 * float64(max(m, n))
+	return e.eps(backend.Float64) * 8 * float64(max(m, n)+4)
 }
 
 // checkSVD decomposes a and checks A = U diag(s) V', the orthonormality of U
