@@ -1,0 +1,141 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// The rules that turn a relevance into sampling weights.
+const (
+	RuleSquared = "squared"
+	RuleL1      = "l1"
+)
+
+// Allocation are the settings that turn nu into samples per source.
+type Allocation struct {
+	// Rule is "squared", n_m proportional to nu_m^2 (Alg. 1 and Alg. 2, line 4),
+	// or "l1", n_m proportional to |nu_m| / sqrt(c_m), which for a given nu and
+	// budget minimises the bound sum nu_m^2/n_m of the paper's analysis (Wang,
+	// Chen, Jamieson and Du, ICML 2023).
+	Rule string `json:"rule"`
+	// Mix is the fraction of each epoch's budget that is spread uniformly. An
+	// allocation with Mix > 0 draws from every source at least Mix times what
+	// the uniform allocation of the same budget would.
+	Mix float64 `json:"mix"`
+}
+
+func (a Allocation) validate() error {
+	if a.Rule != RuleSquared && a.Rule != RuleL1 {
+		return fmt.Errorf("unknown allocation rule %q: expected %s or %s", a.Rule, RuleSquared, RuleL1)
+	}
+	if !(a.Mix >= 0 && a.Mix <= 1) {
+		return fmt.Errorf("allocation: mix is %g, expected a number from 0 to 1", a.Mix)
+	}
+	return nil
+}
+
+// rates returns how many samples of each source a unit of budget buys: rates r
+// with sum c_m r_m = 1. A zero relevance gives the uniform allocation.
+func (a Allocation) rates(nu, costs []float64) []float64 {
+	uniform := uniformRates(costs)
+	weights := make([]float64, len(nu))
+	largest := 0.0
+	for _, v := range nu {
+		largest = math.Max(largest, math.Abs(v))
+	}
+	if largest == 0 {
+		return uniform
+	}
+	total := 0.0
+	for m, v := range nu {
+		v = math.Abs(v) / largest
+		if a.Rule == RuleL1 {
+			weights[m] = v / math.Sqrt(costs[m])
+		} else {
+			weights[m] = v * v
+		}
+		total += weights[m] * costs[m]
+	}
+	for m := range weights {
+		weights[m] = (1-a.Mix)*weights[m]/total + a.Mix*uniform[m]
+	}
+	return weights
+}
+
+// uniformRates buys the same number of every source.
+func uniformRates(costs []float64) []float64 {
+	total := 0.0
+	for _, c := range costs {
+		total += c
+	}
+	rates := make([]float64, len(costs))
+	for m := range rates {
+		rates[m] = 1 / total
+	}
+	return rates
+}
+
+// raise is the allocation of Alg. 2, line 4, with samples of earlier epochs
+// kept: n_m = max(ceil(rate_m cost), floor, have_m), at most limit_m.
+func raise(rates []float64, cost, floor float64, have, limit []int) []int {
+	n := make([]int, len(rates))
+	for m, r := range rates {
+		want := math.Max(math.Ceil(r*cost-1e-9), floor)
+		n[m] = max(int(math.Min(want, float64(limit[m]))), have[m])
+	}
+	return n
+}
+
+// spend distributes a total cost: n_m = max(level rate_m, floor, have_m), at
+// most limit_m, with the one level at which sum c_m n_m reaches the cost
+// without passing it. What rounding down leaves goes one sample at a time to
+// the sources whose share was cut most, as long as it pays for them.
+func spend(rates, costs []float64, cost float64, floor int, have, limit []int) []int {
+	n := make([]int, len(rates))
+	at := func(level float64) float64 {
+		total := 0.0
+		for m, r := range rates {
+			want := math.Min(level*r, float64(limit[m]))
+			n[m] = max(int(want), min(floor, limit[m]), have[m])
+			total += costs[m] * float64(n[m])
+		}
+		return total
+	}
+	if at(0) >= cost {
+		return n
+	}
+	lo, hi := 0.0, cost
+	for at(hi) < cost && hi < cost*0x1p60 {
+		lo, hi = hi, 2*hi
+	}
+	for range 200 {
+		mid := lo + (hi-lo)/2
+		if mid == lo || mid == hi {
+			break
+		}
+		if at(mid) <= cost {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	left := cost - at(lo)
+	order := make([]int, 0, len(rates))
+	for m, r := range rates {
+		if r > 0 && n[m] < limit[m] {
+			order = append(order, m)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(lo*rates[b]-float64(n[b]), lo*rates[a]-float64(n[a]))
+	})
+	for _, m := range order {
+		if costs[m] <= left*(1+1e-12) {
+			n[m]++
+			left -= costs[m]
+		}
+	}
+	return n
+}

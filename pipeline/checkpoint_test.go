@@ -1,0 +1,124 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func someState() *state {
+	return &state{
+		Epochs: []Epoch{{Method: Active, Epoch: 1, Samples: 9, Drawn: 9, Cost: 9, Counts: []int{4, 5}, Nu: []float64{0.1, -1e-300}, Score: Score{MetricError, 0.25}}},
+		Theta:  []float32{1, -2, 3.5}, Head: []float32{0.25},
+	}
+}
+
+func TestCheckpointRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sub", "c.safetensors")
+	st, err := loadCheckpoint(path, "id")
+	if err != nil || len(st.Epochs) != 0 {
+		t.Fatalf("no checkpoint: %+v, %v; want an empty state", st, err)
+	}
+	want := someState()
+	if err := saveCheckpoint(path, "id", want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := loadCheckpoint(path, "id")
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("read %+v, %v; wrote %+v", got, err, want)
+	}
+	if _, err := loadCheckpoint(path, "other"); err == nil || !strings.Contains(err.Error(), "other work") {
+		t.Errorf("a checkpoint of other work: %v", err)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("saving left %d files, want 1", len(entries))
+	}
+}
+
+// No byte of a checkpoint can change, and no tail can be lost, unnoticed.
+func TestCheckpointDamageIsNoticed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.safetensors")
+	if err := saveCheckpoint(path, "id", someState()); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range raw {
+		if _, err := decodeCheckpoint(raw[:i], "id"); err == nil {
+			t.Fatalf("cut to %d of %d bytes, it is read", i, len(raw))
+		}
+		if raw[i] == ' ' {
+			continue // padding of the header
+		}
+		bad := append([]byte(nil), raw...)
+		bad[i] ^= 1
+		if _, err := decodeCheckpoint(bad, "id"); err == nil {
+			t.Fatalf("with byte %d of %d changed, it is read", i, len(raw))
+		}
+	}
+}
+
+func FuzzCheckpoint(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "c.safetensors")
+	if err := saveCheckpoint(path, "id", someState()); err != nil {
+		f.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
+	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if st, err := decodeCheckpoint(raw, "id"); err == nil && !reflect.DeepEqual(st, someState()) {
+			t.Errorf("accepted %+v", st)
+		}
+		tensors, meta, err := decodeSafetensors(raw)
+		if err != nil {
+			return
+		}
+		again, err := encodeSafetensors(tensors, meta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, _, err := decodeSafetensors(again)
+		if err != nil || len(back) != len(tensors) {
+			t.Fatalf("does not survive a round trip: %v", err)
+		}
+	})
+}
+
+func FuzzConfig(f *testing.F) {
+	for _, preset := range Presets() {
+		cfg, err := NewConfig(preset)
+		if err != nil {
+			f.Fatal(err)
+		}
+		js, err := json.Marshal(Identity{Config: cfg, Targets: []string{"a_1"}, Seeds: []uint64{0}})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(js)
+	}
+	f.Add([]byte(`{"config":{"k":1e99}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		id, err := DecodeIdentity(raw)
+		if err != nil {
+			return
+		}
+		if err := id.Config.Validate(); err != nil {
+			t.Errorf("accepted a configuration that is not valid: %v", err)
+		}
+		for _, p := range id.Config.Schedule.Plan(id.Config.K, 10, 10) {
+			if p.Cost < 0 {
+				t.Errorf("epoch %d would spend %g", p.Epoch, p.Cost)
+			}
+		}
+	})
+}

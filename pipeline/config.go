@@ -1,0 +1,185 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The methods that choose the samples of the sources.
+const (
+	// Active is Alg. 2: allocate by the relevance of the epoch before.
+	Active = "active"
+	// Uniform is the non-adaptive baseline: as many samples as the active run
+	// used, or as the schedule comes to where there is none, the same number of
+	// every source, in one epoch.
+	Uniform = "uniform"
+	// Known is Alg. 1: like Uniform, allocated by the true relevance.
+	Known = "known"
+)
+
+// The starting points of the empirical risk minimisation.
+const (
+	InitRandom  = "random"
+	InitMoments = "moments"
+)
+
+// Config is everything that determines the result of a run, apart from the
+// data and the target.
+type Config struct {
+	// Preset is the name the settings started from.
+	Preset string `json:"preset"`
+	// Methods are run in this order; Uniform and Known follow Active's count.
+	Methods []string `json:"methods"`
+	// K is the width of the representation.
+	K int `json:"k"`
+	// TargetSamples is the number of labelled samples of the target.
+	TargetSamples int `json:"target_samples"`
+	// IncludeTarget makes the target one of the sources too.
+	IncludeTarget bool `json:"include_target"`
+	// Seed selects all random numbers.
+	Seed       uint64     `json:"seed"`
+	Schedule   Schedule   `json:"schedule"`
+	Allocation Allocation `json:"allocation"`
+	ERM        ERM        `json:"erm"`
+	Head       Head       `json:"head"`
+	Relevance  Relevance  `json:"relevance"`
+	// Costs is the cost of one sample of a source, by task name; 1 where absent.
+	Costs map[string]float64 `json:"costs,omitempty"`
+	// Nu is the true relevance for the method Known, by task name; 0 where
+	// absent. Data with a model need none.
+	Nu map[string]float64 `json:"nu,omitempty"`
+}
+
+// The presets.
+const (
+	PresetPaper   = "paper"
+	PresetDefault = "default"
+)
+
+// Presets lists the names that NewConfig takes.
+func Presets() []string { return []string{PresetDefault, PresetPaper} }
+
+// NewConfig returns the settings of a preset.
+//
+// "paper" is the regime of the paper's linear experiments: no regularisation,
+// least-squares head, minimum-norm relevance, every epoch from a fresh random
+// start. Its stopping rule is the number of iterations.
+//
+// "default" is regularised; its constants were chosen on held-out training
+// rows (see docs/results.md).
+func NewConfig(preset string) (Config, error) {
+	c := Config{
+		Preset:        preset,
+		Methods:       []string{Active, Uniform},
+		K:             50,
+		TargetSamples: 500,
+		Schedule:      Schedule{Kind: SchedulePaper, Epochs: 4, Floor: 50},
+		Allocation:    Allocation{Rule: RuleSquared},
+	}
+	switch preset {
+	case PresetPaper:
+		c.ERM = ERM{Iterations: 300, History: 10, Init: InitRandom}
+		c.Head = Head{Rcond: -1}
+		c.Relevance = Relevance{Kind: MinNorm, Rcond: -1}
+	case PresetDefault:
+		c.ERM = ERM{Lambda: 3e-4, Iterations: 150, Tolerance: 1e-4, History: 10, Init: InitRandom, WarmStart: true}
+		c.Head = Head{Ridge: RidgeAuto, Rcond: -1}
+		c.Relevance = Relevance{Kind: MinNorm, Rcond: -1}
+	default:
+		return Config{}, fmt.Errorf("unknown preset %q: expected %s", preset, strings.Join(Presets(), " or "))
+	}
+	return c, nil
+}
+
+// Validate reports the first setting that is out of range.
+func (c *Config) Validate() error {
+	if len(c.Methods) == 0 {
+		return fmt.Errorf("no methods: expected some of %s, %s, %s", Active, Uniform, Known)
+	}
+	for i, m := range c.Methods {
+		if m != Active && m != Uniform && m != Known {
+			return fmt.Errorf("unknown method %q: expected %s, %s or %s", m, Active, Uniform, Known)
+		}
+		if slices.Contains(c.Methods[:i], m) {
+			return fmt.Errorf("method %s is listed twice", m)
+		}
+		if m == Active && i > 0 {
+			return fmt.Errorf("method %s comes after %s: expected it first, the others follow its sample count", m, c.Methods[0])
+		}
+	}
+	if c.K < 1 {
+		return fmt.Errorf("k is %d, expected at least 1", c.K)
+	}
+	if c.TargetSamples < 1 {
+		return fmt.Errorf("target samples: %d, expected at least 1", c.TargetSamples)
+	}
+	for _, check := range []func() error{c.Schedule.validate, c.Allocation.validate, c.ERM.validate, c.Head.validate, c.Relevance.validate} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	for _, name := range sortedKeys(c.Costs) {
+		if v := c.Costs[name]; !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("cost of %s is %g, expected a positive number", name, v)
+		}
+	}
+	for _, name := range sortedKeys(c.Nu) {
+		if v := c.Nu[name]; math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("nu of %s is %g, expected a finite number", name, v)
+		}
+	}
+	return nil
+}
+
+func (e ERM) validate() error {
+	switch {
+	case !(e.Lambda >= 0) || math.IsInf(e.Lambda, 1):
+		return fmt.Errorf("erm: lambda is %g, expected a number from 0 on", e.Lambda)
+	case e.Iterations < 1:
+		return fmt.Errorf("erm: %d iterations, expected at least 1", e.Iterations)
+	case !(e.Tolerance >= 0 && e.Tolerance < 1):
+		return fmt.Errorf("erm: tolerance is %g, expected a number from 0 to below 1", e.Tolerance)
+	case e.History < 1 || e.History > maxHistory:
+		return fmt.Errorf("erm: history is %d, expected 1 to %d", e.History, maxHistory)
+	case e.Init != InitRandom && e.Init != InitMoments:
+		return fmt.Errorf("erm: unknown init %q: expected %s or %s", e.Init, InitRandom, InitMoments)
+	}
+	return nil
+}
+
+func (h Head) validate() error {
+	if h.Ridge != RidgeAuto && !(h.Ridge >= 0) || math.IsInf(h.Ridge, 1) {
+		return fmt.Errorf("head: ridge is %g, expected a number from 0 on, or %d for leave-one-out", h.Ridge, RidgeAuto)
+	}
+	return validateRcond("head", h.Rcond)
+}
+
+func (r Relevance) validate() error {
+	switch {
+	case r.Kind != MinNorm && r.Kind != Ridge && r.Kind != L1:
+		return fmt.Errorf("unknown relevance %q: expected %s, %s or %s", r.Kind, MinNorm, Ridge, L1)
+	case r.Kind == Ridge && (!(r.Tau > 0) || math.IsInf(r.Tau, 1)):
+		return fmt.Errorf("relevance ridge: tau is %g, expected a positive number", r.Tau)
+	case r.Kind == L1 && !(r.Lambda > 0 && r.Lambda <= 1):
+		return fmt.Errorf("relevance l1: lambda is %g, expected a number above 0, at most 1", r.Lambda)
+	}
+	return validateRcond("relevance", r.Rcond)
+}
+
+func validateRcond(what string, rcond float64) error {
+	if !(rcond < 1) || math.IsInf(rcond, -1) {
+		return fmt.Errorf("%s: rcond is %g, expected a number below 1, negative for the rounding level", what, rcond)
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

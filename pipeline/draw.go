@@ -1,0 +1,64 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// stream returns the random numbers that belong to a seed and a list of names.
+// Streams with different names are independent, so that no draw depends on the
+// order in which targets, sources or epochs are visited.
+func stream(seed uint64, names ...string) *rand.Rand {
+	h := sha256.New()
+	var word [8]byte
+	binary.LittleEndian.PutUint64(word[:], seed)
+	h.Write(word[:])
+	for _, n := range names {
+		binary.LittleEndian.PutUint64(word[:], uint64(len(n)))
+		h.Write(word[:])
+		h.Write([]byte(n))
+	}
+	return rand.New(rand.NewChaCha8([32]byte(h.Sum(nil))))
+}
+
+// draws holds the order in which the rows of each task would be drawn: without
+// replacement, each order fixed by (seed, target, source). The first n entries
+// are a sample of size n, so drawing more keeps all drawn before.
+type draws struct {
+	target []int32
+	source [][]int32
+}
+
+// newDraws shuffles the training rows of the target and of every source.
+// n target rows are set aside as the target samples; where the target is a
+// source too, its draws begin after them.
+func newDraws(set *dataset.Set, target int, sources []int, n int, seed uint64) draws {
+	name := set.Tasks[target].Name
+	shuffled := func(role string, task int) []int32 {
+		rows := append([]int32(nil), set.Tasks[task].Train...)
+		stream(seed, role, name, set.Tasks[task].Name).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		return rows
+	}
+	rows := shuffled("target", target)
+	d := draws{target: rows[:n], source: make([][]int32, len(sources))}
+	for i, s := range sources {
+		if s == target {
+			d.source[i] = rows[n:]
+			continue
+		}
+		d.source[i] = shuffled("source", s)
+	}
+	return d
+}
+
+// limits is the number of rows that each source can give.
+func (d draws) limits() []int {
+	l := make([]int, len(d.source))
+	for i, rows := range d.source {
+		l[i] = len(rows)
+	}
+	return l
+}

@@ -1,0 +1,161 @@
+package pipeline
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+)
+
+// Identity is what config.json holds: everything needed to repeat a run or a
+// sweep. Folders resume only under the same identity.
+type Identity struct {
+	Version string        `json:"version"`
+	Data    DataIdentity  `json:"data"`
+	Backend BackendChoice `json:"backend"`
+	Config  Config        `json:"config"`
+	Targets []string      `json:"targets"`
+	Seeds   []uint64      `json:"seeds"`
+	Budgets []float64     `json:"budgets,omitempty"`
+}
+
+// DataIdentity names the data and its content.
+type DataIdentity struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	Tasks  int    `json:"tasks"`
+	Pools  int    `json:"pools"`
+	Cols   int    `json:"cols"`
+}
+
+// BackendChoice is the device, why it was chosen, and its arithmetic.
+type BackendChoice struct {
+	backend.Info
+	Precision string `json:"precision"`
+	Reason    string `json:"reason"`
+}
+
+// NewIdentity describes work on a set with a chosen backend.
+func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg Config) Identity {
+	return Identity{
+		Version: version,
+		Data:    DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols},
+		Backend: BackendChoice{Info: choice.Backend.Info(), Precision: "float32, float64 for reductions and solves", Reason: choice.Reason},
+		Config:  cfg,
+	}
+}
+
+// Digest is a hash of the identity without the reason of the backend's choice,
+// which does not bear on results.
+func (i Identity) Digest() (string, error) {
+	i.Backend.Reason = ""
+	js, err := json.Marshal(i)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(js)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// claim makes dir the folder of this work: it writes config.json, or compares
+// it with the one that is there and names the first difference.
+func (i Identity) claim(dir string) error {
+	path := filepath.Join(dir, "config.json")
+	js, err := marshalIndent(i)
+	if err != nil {
+		return err
+	}
+	old, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return atomicfile.Write(path, js)
+	}
+	if err != nil {
+		return err
+	}
+	found, err := DecodeIdentity(old)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	found.Backend.Reason = i.Backend.Reason
+	var a, b any
+	reencoded, err := marshalIndent(found)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(reencoded, js) {
+		return nil
+	}
+	if err := errors.Join(json.Unmarshal(reencoded, &a), json.Unmarshal(js, &b)); err != nil {
+		return err
+	}
+	where, was, is := firstDifference("", a, b)
+	return fmt.Errorf("%s: %s is %s there and %s here: expected the same settings to resume; use another folder", path, where, compact(was), compact(is))
+}
+
+// DecodeIdentity reads a config.json, refusing fields it does not know.
+func DecodeIdentity(raw []byte) (Identity, error) {
+	var i Identity
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&i); err != nil {
+		return Identity{}, err
+	}
+	if dec.More() {
+		return Identity{}, fmt.Errorf("expected one JSON object, found more after byte %d", dec.InputOffset())
+	}
+	return i, i.Config.Validate()
+}
+
+func firstDifference(path string, a, b any) (where string, was, is any) {
+	ma, okA := a.(map[string]any)
+	mb, okB := b.(map[string]any)
+	if !okA || !okB {
+		return path, a, b
+	}
+	keys := append(sortedKeys(ma), sortedKeys(mb)...)
+	slices.Sort(keys)
+	for _, k := range slices.Compact(keys) {
+		if !reflect.DeepEqual(ma[k], mb[k]) {
+			if path != "" {
+				k = path + "." + k
+			}
+			last := k[len(path):]
+			if path != "" {
+				last = last[1:]
+			}
+			return firstDifference(k, ma[last], mb[last])
+		}
+	}
+	return path, a, b
+}
+
+// compact is a value as JSON, cut to a readable length.
+func compact(v any) string {
+	if v == nil {
+		return "absent"
+	}
+	js, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	if len(js) > 80 {
+		return string(js[:77]) + "..."
+	}
+	return string(js)
+}
+
+func marshalIndent(v any) ([]byte, error) {
+	js, err := json.MarshalIndent(v, "", "  ")
+	return append(js, '\n'), err
+}

@@ -1,0 +1,111 @@
+package pipeline
+
+import (
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// The kinds of relevance.
+const (
+	MinNorm = "minnorm"
+	Ridge   = "ridge"
+	L1      = "l1"
+)
+
+// Relevance are the settings of the relevance estimate, the step that turns
+// the heads W (K by M) and the target's head w into nu.
+type Relevance struct {
+	// Kind is one of
+	//
+	//	minnorm  nu = argmin ||nu||_2 s.t. W nu = w, that is W^+ w (eq. 3)
+	//	ridge    nu = argmin ||W nu - w||^2 + tau mean ||nu||^2, mean = tr(W W')/K
+	//	l1       nu = argmin 1/2 ||W nu - w||^2 + lambda max ||nu||_1, max = ||W'w||_inf
+	Kind string `json:"kind"`
+	// Rcond is the cut-off of minnorm relative to the largest singular value;
+	// negative selects max(K, M) 2^-52.
+	Rcond float64 `json:"rcond"`
+	// Tau is the ridge in units of the mean eigenvalue of W W'.
+	Tau float64 `json:"tau"`
+	// Lambda is the L1 penalty as a fraction of the smallest that gives nu = 0.
+	Lambda float64 `json:"lambda"`
+}
+
+// estimate returns nu. heads is W' (M by K) and w has K elements, both Float32.
+func (r Relevance) estimate(b backend.Backend, heads backend.Matrix, w backend.Vector) (nu []float64, rank int, err error) {
+	m, k := heads.Rows, heads.Cols
+	tmp := backend.NewScope(b)
+	defer tmp.Close()
+	a, w64 := tmp.Matrix(backend.Float64, m, k), tmp.Vector(backend.Float64, k)
+	if err := tmp.Err(); err != nil {
+		return nil, 0, err
+	}
+	if err := b.Copy(backend.Vec(a.Buf), backend.Vector{Buf: heads.Buf, Off: heads.Off, Len: m * k}); err != nil {
+		return nil, 0, err
+	}
+	if err := b.Copy(w64, w); err != nil {
+		return nil, 0, err
+	}
+	switch r.Kind {
+	case Ridge:
+		nu, err = ridgeRelevance(b, tmp, a, w64, r.Tau)
+		return nu, k, err
+	case L1:
+		aHost, wHost := make([]float64, m*k), make([]float64, k)
+		if err := backend.Get(b, aHost, a.Buf, 0); err != nil {
+			return nil, 0, err
+		}
+		if err := backend.Get(b, wHost, w64.Buf, 0); err != nil {
+			return nil, 0, err
+		}
+		nu = lasso(aHost, wHost, r.Lambda)
+		return nu, nonzero(nu), nil
+	default:
+		return minNormRelevance(b, tmp, a, w64, r.Rcond)
+	}
+}
+
+// minNormRelevance computes W^+ w as (A^+)'w with A = W', since (W^+)' = (W')^+.
+func minNormRelevance(b backend.Backend, tmp *backend.Scope, a backend.Matrix, w backend.Vector, rcond float64) ([]float64, int, error) {
+	pinv, nu := tmp.Matrix(backend.Float64, a.Cols, a.Rows), tmp.Vector(backend.Float64, a.Rows)
+	if err := tmp.Err(); err != nil {
+		return nil, 0, err
+	}
+	rank, err := b.Pinv(a, rcond, pinv)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := b.Gemv(true, 1, pinv, w, 0, nu); err != nil {
+		return nil, 0, err
+	}
+	host := make([]float64, a.Rows)
+	return host, rank, backend.Get(b, host, nu.Buf, 0)
+}
+
+// ridgeRelevance computes A (A'A + tau mean I)^-1 w with A = W', mean = tr(A'A)/K.
+func ridgeRelevance(b backend.Backend, tmp *backend.Scope, a backend.Matrix, w backend.Vector, tau float64) ([]float64, error) {
+	k := a.Cols
+	sq, err := b.Dot(backend.Vec(a.Buf), backend.Vec(a.Buf))
+	if err != nil {
+		return nil, err
+	}
+	diag := make([]float64, k*k)
+	for i := range k {
+		diag[i*k+i] = math.Max(tau*sq/float64(k), math.SmallestNonzeroFloat64)
+	}
+	gram, nu := backend.Upload(tmp, backend.Float64, diag), tmp.Vector(backend.Float64, a.Rows)
+	if err := tmp.Err(); err != nil {
+		return nil, err
+	}
+	if err := b.Syrk(true, 1, a, 1, backend.Mat(gram, k, k)); err != nil {
+		return nil, err
+	}
+	if err := b.SolveSPD(1, k, 1, gram, w.Buf); err != nil {
+		return nil, err
+	}
+	if err := b.Gemv(false, 1, a, w, 0, nu); err != nil {
+		return nil, err
+	}
+	host := make([]float64, a.Rows)
+	return host, backend.Get(b, host, nu.Buf, 0)
+}

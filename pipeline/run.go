@@ -1,0 +1,139 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+)
+
+// Run carries out one target with one seed in the folder dir, which it makes:
+// all methods of id.Config in turn, a checkpoint after each epoch, and at the
+// end the files that README lists. A folder that holds part of the same work
+// is resumed from its last finished epoch and ends in the same bytes (timing
+// apart); one that holds all of it is read. One process at a time can use it.
+func Run(ctx context.Context, dev *Device, id Identity, dir string, progress func(Step)) (*Result, error) {
+	if len(id.Targets) != 1 || len(id.Seeds) != 1 {
+		return nil, fmt.Errorf("a run has one target and one seed, not %d and %d", len(id.Targets), len(id.Seeds))
+	}
+	unlock, err := claimFolder(dir, id)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if res, err := readResult(filepath.Join(dir, "result.json")); res != nil || err != nil {
+		return res, err
+	}
+	key, err := id.Digest()
+	if err != nil {
+		return nil, err
+	}
+	cfg := id.Config
+	cfg.Seed = id.Seeds[0]
+	target, err := dev.Set.TaskIndex(id.Targets[0])
+	if err != nil {
+		return nil, err
+	}
+	u, err := newUnit(dev, &cfg, target)
+	if err != nil {
+		return nil, err
+	}
+	defer u.close()
+	checkpoint := filepath.Join(dir, "checkpoint", "epoch.safetensors")
+	st, err := loadCheckpoint(checkpoint, key)
+	if err != nil {
+		return nil, err
+	}
+	timing, err := openTiming(filepath.Join(dir, "timing.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	defer timing.close()
+	start := time.Now()
+	err = u.run(ctx, st, progress, func(st *state) error {
+		last := &st.Epochs[len(st.Epochs)-1]
+		epochs, err := encodeEpochs(st.Epochs)
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.Write(filepath.Join(dir, "epochs.jsonl"), epochs); err != nil {
+			return err
+		}
+		if last.Method == cfg.Methods[0] && last.Epoch == u.epochs(last.Method) {
+			model, err := u.encodeModel(st)
+			if err != nil {
+				return err
+			}
+			if err := atomicfile.Write(filepath.Join(dir, "model.safetensors"), model); err != nil {
+				return err
+			}
+		}
+		if err := timing.add(timingLine{Method: last.Method, Epoch: last.Epoch, Seconds: time.Since(start).Seconds()}); err != nil {
+			return err
+		}
+		start = time.Now()
+		return saveCheckpoint(checkpoint, key, st)
+	})
+	if err != nil {
+		return nil, err
+	}
+	res := u.result(st.Epochs)
+	relevance, err := encodeRelevance(res.Sources)
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicfile.Write(filepath.Join(dir, "relevance.csv"), relevance); err != nil {
+		return nil, err
+	}
+	return &res, writeJSON(filepath.Join(dir, "result.json"), res)
+}
+
+// claimFolder makes the folder, locks it against other processes, and checks
+// or writes its identity.
+func claimFolder(dir string, id Identity) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	unlock, err = lockFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := id.claim(dir); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// readResult reads a finished result, or returns nil where there is none.
+func readResult(path string) (*Result, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var res Result
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&res); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &res, nil
+}
+
+func writeJSON(path string, v any) error {
+	js, err := marshalIndent(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return atomicfile.Write(path, js)
+}

@@ -1,0 +1,127 @@
+package pipeline
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// tensor is a named float32 array.
+type tensor struct {
+	Name  string
+	Shape []int
+	Data  []float32
+}
+
+// headerLimit bounds the header of a safetensors file, as the format's own
+// reference reader does.
+const headerLimit = 100 << 20
+
+// encodeSafetensors lays out tensors, in the order given, and metadata in the
+// safetensors format: the header's length as 8 little-endian bytes, a JSON
+// header, the raw data.
+func encodeSafetensors(tensors []tensor, metadata map[string]string) ([]byte, error) {
+	header := map[string]any{}
+	if len(metadata) > 0 {
+		header["__metadata__"] = metadata
+	}
+	size := 0
+	for _, t := range tensors {
+		header[t.Name] = tensorEntry{"F32", t.Shape, [2]int{size, size + 4*len(t.Data)}}
+		size += 4 * len(t.Data)
+	}
+	js, err := json.Marshal(header)
+	if err != nil {
+		return nil, err
+	}
+	for len(js)%8 != 0 {
+		js = append(js, ' ')
+	}
+	out := make([]byte, 0, 8+len(js)+size)
+	out = binary.LittleEndian.AppendUint64(out, uint64(len(js)))
+	out = append(out, js...)
+	for _, t := range tensors {
+		for _, v := range t.Data {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+		}
+	}
+	return out, nil
+}
+
+type tensorEntry struct {
+	DType   string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets [2]int `json:"data_offsets"`
+}
+
+// decodeSafetensors reads what encodeSafetensors writes: float32 tensors that
+// cover the data exactly, in the order of their offsets.
+func decodeSafetensors(raw []byte) ([]tensor, map[string]string, error) {
+	if len(raw) < 8 {
+		return nil, nil, fmt.Errorf("expected a safetensors header of 8 bytes, found a file of %d", len(raw))
+	}
+	n := binary.LittleEndian.Uint64(raw)
+	if n > headerLimit || n > uint64(len(raw)-8) {
+		return nil, nil, fmt.Errorf("expected a safetensors header within the file, found a length of %d in %d bytes", n, len(raw))
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw[8:8+n], &fields); err != nil {
+		return nil, nil, fmt.Errorf("safetensors header: %w", err)
+	}
+	data := raw[8+n:]
+	var metadata map[string]string
+	if m, ok := fields["__metadata__"]; ok {
+		if err := json.Unmarshal(m, &metadata); err != nil {
+			return nil, nil, fmt.Errorf("safetensors metadata: %w", err)
+		}
+		delete(fields, "__metadata__")
+	}
+	type placed struct {
+		tensorEntry
+		name string
+	}
+	var entries []placed
+	for _, name := range sortedKeys(fields) {
+		var e tensorEntry
+		if err := json.Unmarshal(fields[name], &e); err != nil {
+			return nil, nil, fmt.Errorf("safetensors entry %q: %w", name, err)
+		}
+		entries = append(entries, placed{e, name})
+	}
+	slices.SortStableFunc(entries, func(a, b placed) int { return a.Offsets[0] - b.Offsets[0] })
+	at := 0
+	tensors := make([]tensor, 0, len(entries))
+	for _, e := range entries {
+		count, err := shapeSize(e.Shape, len(data)/4)
+		if err != nil {
+			return nil, nil, fmt.Errorf("safetensors entry %q: %w", e.name, err)
+		}
+		if e.DType != "F32" || e.Offsets != [2]int{at, at + 4*count} || at+4*count > len(data) {
+			return nil, nil, fmt.Errorf("safetensors entry %q: expected F32 at bytes %d to %d of %d, found %s at %d to %d", e.name, at, at+4*count, len(data), e.DType, e.Offsets[0], e.Offsets[1])
+		}
+		t := tensor{Name: e.name, Shape: e.Shape, Data: make([]float32, count)}
+		for i := range t.Data {
+			t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[at+4*i:]))
+		}
+		tensors = append(tensors, t)
+		at += 4 * count
+	}
+	if at != len(data) {
+		return nil, nil, fmt.Errorf("safetensors: expected %d bytes of data, found %d", at, len(data))
+	}
+	return tensors, metadata, nil
+}
+
+// shapeSize multiplies the dimensions, refusing products above limit.
+func shapeSize(shape []int, limit int) (int, error) {
+	n := 1
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > limit/d {
+			return 0, fmt.Errorf("shape %v: expected at most %d elements", shape, limit)
+		}
+		n *= d
+	}
+	return n, nil
+}

@@ -1,0 +1,418 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// Epoch records one round of draw, fit and relevance.
+type Epoch struct {
+	Method string `json:"method"`
+	// Epoch counts from 1.
+	Epoch int `json:"epoch"`
+	// Samples is the number of source samples drawn so far, Drawn of them in
+	// this epoch, Cost what they cost in all.
+	Samples int     `json:"samples"`
+	Drawn   int     `json:"drawn"`
+	Cost    float64 `json:"cost"`
+	// Counts are the samples so far, a source.
+	Counts []int `json:"counts"`
+	// Fit reports the empirical risk minimisation (eq. 1).
+	Fit Fit `json:"erm"`
+	// TargetLoss is the mean squared residual of the head on the target samples,
+	// HeadRidge and HeadRank how it was fitted (eq. 2).
+	TargetLoss float64 `json:"target_loss"`
+	HeadRidge  float64 `json:"head_ridge"`
+	HeadRank   int     `json:"head_rank"`
+	// Nu is the relevance estimated at the end of the epoch (eq. 3), a source,
+	// and NuRank the rank it was found at.
+	Nu     []float64 `json:"nu"`
+	NuRank int       `json:"nu_rank"`
+	Score  Score     `json:"score"`
+}
+
+// Score is how well the target's predictor does.
+type Score struct {
+	// Metric is MetricError, MetricMSE or MetricExcess; less is better.
+	Metric string  `json:"metric"`
+	Value  float64 `json:"value"`
+}
+
+// The metrics of a score.
+const (
+	// MetricError is the fraction of test rows on the wrong side of 0.5.
+	MetricError = "error"
+	// MetricMSE is the mean squared residual on the test rows.
+	MetricMSE = "mse"
+	// MetricExcess is the exact excess risk, ER = L(phi, w) - L(phi*, w*).
+	MetricExcess = "excess_risk"
+)
+
+// Step tells a listener how far a unit is.
+type Step struct {
+	Method string
+	// Epoch of Epochs of the method; Done of Total steps over all methods.
+	Epoch, Epochs, Done, Total int
+	// Record is the finished epoch, nil while it runs.
+	Record *Epoch
+}
+
+// unit is the work for one target and one seed: all methods in turn.
+type unit struct {
+	dev     *Device
+	cfg     *Config
+	target  int
+	sources []int
+	costs   []float64
+	draws   draws
+	plans   []EpochPlan
+	model   *linear
+	head    backend.Vector
+	// targetSamples and test hold the target's labelled and held-out rows.
+	targetSamples, test backend.Samples
+	targetY, testY      []float32
+	tmp                 *backend.Scope
+}
+
+// newUnit checks that the data can serve the configuration and places the
+// target's rows on the device.
+func newUnit(dev *Device, cfg *Config, target int) (*unit, error) {
+	set := dev.Set
+	u := &unit{dev: dev, cfg: cfg, target: target}
+	for i := range set.Tasks {
+		if i != target || cfg.IncludeTarget {
+			u.sources = append(u.sources, i)
+		}
+	}
+	name := set.Tasks[target].Name
+	if len(u.sources) == 0 {
+		return nil, fmt.Errorf("%s has one task, %s: expected at least one source beside the target", set.Name, name)
+	}
+	if have := len(set.Tasks[target].Train); have < cfg.TargetSamples {
+		return nil, fmt.Errorf("target %s has %d rows to draw from, expected at least the %d target samples", name, have, cfg.TargetSamples)
+	}
+	if set.Model == nil && len(set.Tasks[target].Test) == 0 {
+		return nil, fmt.Errorf("target %s has no test rows", name)
+	}
+	for _, s := range u.sources {
+		cost := 1.0
+		if c, ok := cfg.Costs[set.Tasks[s].Name]; ok {
+			cost = c
+		}
+		u.costs = append(u.costs, cost)
+	}
+	u.draws = newDraws(set, target, u.sources, cfg.TargetSamples, cfg.Seed)
+	u.plans = cfg.Schedule.Plan(cfg.K, len(u.sources), dev.cols())
+	if err := u.checkReach(); err != nil {
+		return nil, err
+	}
+	if err := u.place(); err != nil {
+		u.close()
+		return nil, err
+	}
+	return u, nil
+}
+
+// checkReach refuses a schedule whose floor alone is more than the sources
+// hold, which is the fate of the theorem's own constants.
+func (u *unit) checkReach() error {
+	last := u.plans[len(u.plans)-1]
+	for i, limit := range u.draws.limits() {
+		if last.Floor > float64(limit) {
+			return fmt.Errorf("schedule %s asks for at least %.3g samples of every source by epoch %d, but %s has %d rows to draw from",
+				u.cfg.Schedule.Kind, last.Floor, last.Epoch, u.dev.Set.Tasks[u.sources[i]].Name, limit)
+		}
+	}
+	return nil
+}
+
+func (u *unit) place() error {
+	dev, set := u.dev, u.dev.Set
+	u.tmp = backend.NewScope(dev.Backend)
+	var err error
+	if u.model, err = newLinear(dev.Backend, u.cfg.K, dev.cols(), len(u.sources)); err != nil {
+		return err
+	}
+	u.head = u.tmp.Vector(backend.Float32, u.cfg.K)
+	if err := u.tmp.Err(); err != nil {
+		return err
+	}
+	one := func(rows []int32) (backend.Samples, []float32, error) {
+		s, err := dev.samples([]int{u.target}, [][]int32{rows}, []int{len(rows)})
+		y := make([]float32, len(rows))
+		for i, r := range rows {
+			y[i] = set.Tasks[u.target].Labels[r]
+		}
+		return s, y, err
+	}
+	if u.targetSamples, u.targetY, err = one(u.draws.target); err != nil {
+		return err
+	}
+	u.test, u.testY, err = one(set.Tasks[u.target].Test)
+	return err
+}
+
+func (u *unit) close() {
+	if u.tmp != nil {
+		u.tmp.Close()
+	}
+	if u.model != nil {
+		u.model.close()
+	}
+	for _, s := range []backend.Samples{u.targetSamples, u.test} {
+		if s != nil {
+			s.Free()
+		}
+	}
+}
+
+// epochs is the number of rounds of a method.
+func (u *unit) epochs(method string) int {
+	if method == Active {
+		return u.cfg.Schedule.Epochs
+	}
+	return 1
+}
+
+func (u *unit) steps() int {
+	n := 0
+	for _, m := range u.cfg.Methods {
+		n += u.epochs(m)
+	}
+	return n
+}
+
+// state is all that a unit carries from one epoch to the next.
+type state struct {
+	Epochs []Epoch
+	// Theta are the parameters after the last epoch.
+	Theta []float32
+	// Head is the target's head after the last epoch.
+	Head []float32
+}
+
+// run carries the unit from st to its end, calling saved after each epoch with
+// the state complete.
+func (u *unit) run(ctx context.Context, st *state, progress func(Step), saved func(*state) error) error {
+	total, done := u.steps(), 0
+	if len(st.Theta) > 0 {
+		if err := backend.Put(u.dev.Backend, u.model.theta.Buf, 0, st.Theta); err != nil {
+			return err
+		}
+	}
+	for _, method := range u.cfg.Methods {
+		for e := 1; e <= u.epochs(method); e++ {
+			if done++; done <= len(st.Epochs) {
+				continue
+			}
+			step := Step{Method: method, Epoch: e, Epochs: u.epochs(method), Done: done - 1, Total: total}
+			progress(step)
+			rec, err := u.epoch(ctx, st, method, e)
+			if err != nil {
+				return fmt.Errorf("target %s, %s, epoch %d: %w", u.dev.Set.Tasks[u.target].Name, method, e, err)
+			}
+			st.Epochs = append(st.Epochs, rec)
+			if err := u.capture(st); err != nil {
+				return err
+			}
+			if err := saved(st); err != nil {
+				return err
+			}
+			step.Done, step.Record = done, &rec
+			progress(step)
+		}
+	}
+	return nil
+}
+
+// capture downloads the parameters into the state.
+func (u *unit) capture(st *state) error {
+	st.Theta, st.Head = make([]float32, u.model.theta.Len), make([]float32, u.head.Len)
+	if err := backend.Get(u.dev.Backend, st.Theta, u.model.theta.Buf, 0); err != nil {
+		return err
+	}
+	return backend.Get(u.dev.Backend, st.Head, u.head.Buf, 0)
+}
+
+// epoch draws, fits and estimates once.
+func (u *unit) epoch(ctx context.Context, st *state, method string, e int) (Epoch, error) {
+	before := make([]int, len(u.sources))
+	var last *Epoch
+	if e > 1 {
+		last = &st.Epochs[len(st.Epochs)-1]
+		before = last.Counts
+	}
+	counts, err := u.allocate(st, method, e, last, before)
+	if err != nil {
+		return Epoch{}, err
+	}
+	rec := Epoch{Method: method, Epoch: e, Counts: counts}
+	for m, n := range counts {
+		rec.Samples += n
+		rec.Drawn += n - before[m]
+		rec.Cost += u.costs[m] * float64(n)
+	}
+	if rec.Samples == 0 {
+		return Epoch{}, fmt.Errorf("the schedule draws no sample: raise the budget or the floor")
+	}
+	samples, err := u.dev.samples(u.sources, u.draws.source, counts)
+	if err != nil {
+		return Epoch{}, err
+	}
+	defer samples.Free()
+	if e == 1 || !u.cfg.ERM.WarmStart {
+		rng := stream(u.cfg.Seed, "init", u.dev.Set.Tasks[u.target].Name, method, strconv.Itoa(e))
+		if err := u.cfg.ERM.start(u.model, samples, counts, rng); err != nil {
+			return Epoch{}, err
+		}
+	}
+	if rec.Fit, err = u.cfg.ERM.fit(ctx, u.model, samples, nil); err != nil {
+		return Epoch{}, err
+	}
+	fit, err := u.fitHead()
+	if err != nil {
+		return Epoch{}, err
+	}
+	rec.TargetLoss, rec.HeadRidge, rec.HeadRank = fit.Loss, fit.Ridge, fit.Rank
+	rec.Nu, rec.NuRank, err = u.cfg.Relevance.estimate(u.dev.Backend, u.model.heads(u.model.theta), u.head)
+	if err != nil {
+		return Epoch{}, err
+	}
+	rec.Score, err = u.score()
+	return rec, err
+}
+
+// allocate decides how many samples each source has by the end of the epoch.
+func (u *unit) allocate(st *state, method string, e int, last *Epoch, have []int) ([]int, error) {
+	plan, limit := u.plans[e-1], u.draws.limits()
+	rates := uniformRates(u.costs)
+	switch {
+	case method == Active:
+		if e > 1 {
+			rates = u.cfg.Allocation.rates(last.Nu, u.costs)
+		}
+		if u.cfg.Schedule.Kind == ScheduleBudget {
+			return spend(rates, u.costs, plan.Cost, u.cfg.Schedule.Floor, have, limit), nil
+		}
+		return raise(rates, plan.Cost, plan.Floor, have, limit), nil
+	case method == Known:
+		nu, err := u.trueNu()
+		if err != nil {
+			return nil, err
+		}
+		rates = Allocation{Rule: u.cfg.Allocation.Rule}.rates(nu, u.costs)
+	}
+	return spend(rates, u.costs, u.budget(st), u.floor(method), have, limit), nil
+}
+
+// budget is what Uniform and Known may spend: as much as the active run did.
+func (u *unit) budget(st *state) float64 {
+	for i := len(st.Epochs) - 1; i >= 0; i-- {
+		if st.Epochs[i].Method == Active {
+			return st.Epochs[i].Cost
+		}
+	}
+	return u.plans[len(u.plans)-1].Cost
+}
+
+// floor is the least number of samples of a source: the schedule's for Known
+// (the lower bound of Alg. 1), none for Uniform.
+func (u *unit) floor(method string) int {
+	if method == Known {
+		return u.cfg.Schedule.Floor
+	}
+	return 0
+}
+
+// trueNu is the relevance that the configuration or the data's model gives.
+func (u *unit) trueNu() ([]float64, error) {
+	set := u.dev.Set
+	if len(u.cfg.Nu) > 0 {
+		nu := make([]float64, len(u.sources))
+		for i, s := range u.sources {
+			nu[i] = u.cfg.Nu[set.Tasks[s].Name]
+		}
+		return nu, nil
+	}
+	if set.Model == nil {
+		return nil, fmt.Errorf("method %s needs the true relevance: %s has no model, so give nu", Known, set.Name)
+	}
+	return set.Model.Nu(u.target, u.sources)
+}
+
+// fitHead fits the target's head (eq. 2).
+func (u *unit) fitHead() (headFit, error) {
+	tmp := backend.NewScope(u.dev.Backend)
+	defer tmp.Close()
+	z := tmp.Matrix(backend.Float32, u.targetSamples.Len(), u.cfg.K)
+	if err := tmp.Err(); err != nil {
+		return headFit{}, err
+	}
+	if err := u.dev.Backend.Project(u.targetSamples, u.model.representation(u.model.theta), z); err != nil {
+		return headFit{}, err
+	}
+	return u.cfg.Head.fit(u.dev.Backend, z, u.targetY, u.head)
+}
+
+// score measures the target's predictor: exact excess risk where the data has
+// a model, else on the test rows.
+func (u *unit) score() (Score, error) {
+	b, set := u.dev.Backend, u.dev.Set
+	tmp := backend.NewScope(b)
+	defer tmp.Close()
+	phi := u.model.representation(u.model.theta)
+	if set.Model != nil {
+		p := tmp.Vector(backend.Float32, u.model.d)
+		host := make([]float32, u.model.d)
+		if err := tmp.Err(); err != nil {
+			return Score{}, err
+		}
+		if err := b.Gemv(true, 1, phi, u.head, 0, p); err != nil {
+			return Score{}, err
+		}
+		if err := backend.Get(b, host, p.Buf, 0); err != nil {
+			return Score{}, err
+		}
+		p64 := make([]float64, len(host))
+		for i, v := range host {
+			p64[i] = float64(v)
+		}
+		return Score{MetricExcess, set.Model.ExcessRisk(u.target, p64)}, nil
+	}
+	n := u.test.Len()
+	z, y := tmp.Matrix(backend.Float32, n, u.cfg.K), tmp.Vector(backend.Float32, n)
+	if err := tmp.Err(); err != nil {
+		return Score{}, err
+	}
+	if err := b.Project(u.test, phi, z); err != nil {
+		return Score{}, err
+	}
+	if err := b.Gemv(false, 1, z, u.head, 0, y); err != nil {
+		return Score{}, err
+	}
+	pred := make([]float32, n)
+	if err := backend.Get(b, pred, y.Buf, 0); err != nil {
+		return Score{}, err
+	}
+	return scorePredictions(set, pred, u.testY), nil
+}
+
+// scorePredictions compares predictions with labels.
+func scorePredictions(set *dataset.Set, pred, y []float32) Score {
+	wrong, sum := 0, 0.0
+	for i, p := range pred {
+		if (p > 0.5) != (y[i] > 0.5) {
+			wrong++
+		}
+		e := float64(p) - float64(y[i])
+		sum += e * e
+	}
+	if set.Binary {
+		return Score{MetricError, float64(wrong) / float64(len(y))}
+	}
+	return Score{MetricMSE, sum / float64(len(y))}
+}
