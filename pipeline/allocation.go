@@ -88,26 +88,23 @@ func raise(rates []float64, cost, floor float64, have, limit []int) []int {
 	return n
 }
 
-// spend distributes a total cost: n_m = max(level rate_m, floor, have_m), at
-// most limit_m, with the one level at which sum c_m n_m reaches the cost
-// without passing it. What rounding down leaves goes one sample at a time to
-// the sources whose share was cut most, as long as it pays for them.
+// spend distributes a total cost: x_m = max(level rate_m, floor, have_m), at most
+// limit_m, with the one level at which sum c_m x_m is the cost. Each x_m is
+// rounded down, and what that leaves goes one sample at a time to the largest
+// remainders, as long as it pays for them.
 func spend(rates, costs []float64, cost float64, floor int, have, limit []int) []int {
-	n := make([]int, len(rates))
-	at := func(level float64) float64 {
+	x := make([]float64, len(rates))
+	fill := func(level float64) float64 {
 		total := 0.0
 		for m, r := range rates {
-			want := math.Min(level*r, float64(limit[m]))
-			n[m] = max(int(want), min(floor, limit[m]), have[m])
-			total += costs[m] * float64(n[m])
+			least := max(min(floor, limit[m]), have[m])
+			x[m] = math.Max(math.Min(level*r, float64(limit[m])), float64(least))
+			total += costs[m] * x[m]
 		}
 		return total
 	}
-	if at(0) >= cost {
-		return n
-	}
 	lo, hi := 0.0, cost
-	for at(hi) < cost && hi < cost*0x1p60 {
+	for fill(hi) < cost && hi < cost*0x1p60 {
 		lo, hi = hi, 2*hi
 	}
 	for range 200 {
@@ -115,24 +112,27 @@ func spend(rates, costs []float64, cost float64, floor int, have, limit []int) [
 		if mid == lo || mid == hi {
 			break
 		}
-		if at(mid) <= cost {
+		if fill(mid) <= cost {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	left := cost - at(lo)
-	order := make([]int, 0, len(rates))
-	for m, r := range rates {
-		if r > 0 && n[m] < limit[m] {
+	fill(lo)
+	n, left := make([]int, len(rates)), cost
+	var order []int
+	for m := range x {
+		n[m] = int(x[m])
+		left -= costs[m] * float64(n[m])
+		if n[m] < limit[m] && x[m] > float64(n[m]) {
 			order = append(order, m)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(lo*rates[b]-float64(n[b]), lo*rates[a]-float64(n[a]))
+		return cmp.Compare(x[b]-float64(n[b]), x[a]-float64(n[a]))
 	})
 	for _, m := range order {
-		if costs[m] <= left*(1+1e-12) {
+		if costs[m] <= left+1e-9*cost {
 			n[m]++
 			left -= costs[m]
 		}

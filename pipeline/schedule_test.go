@@ -8,7 +8,7 @@ import (
 func TestPaperSchedule(t *testing.T) {
 	plans := Schedule{Kind: SchedulePaper, Epochs: 4, Floor: 50}.Plan(50, 159, 784)
 	for i, want := range []float64{7482, 11223, 16834, 25251} {
-		if math.Floor(plans[i].Cost) != want || plans[i].Floor != 50 {
+		if math.Round(plans[i].Cost) != want || plans[i].Floor != 50 {
 			t.Errorf("epoch %d: cost %g, floor %g, want %g and 50", i+1, plans[i].Cost, plans[i].Floor, want)
 		}
 	}
