@@ -1,0 +1,53 @@
+package amtrl
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Data flows one way: cmd, pipeline, backend. These are the imports within the
+// module that each package may have; a package that is not listed may import
+// none.
+var allowed = map[string][]string{
+	"backend":             nil,
+	"backend/backendtest": {"backend"},
+	"cpu":                 {"backend", "cpu/internal/vec"},
+	"cpu/internal/vec":    nil,
+	"dataset":             {"dataset/corrupt", "internal/atomicfile"},
+	"dataset/corrupt":     nil,
+	"internal/atomicfile": nil,
+	"pipeline":            {"backend", "dataset", "internal/atomicfile"},
+	"report":              {"pipeline"},
+	"cmd/amtrl":           {"backend", "cpu", "dataset", "dataset/corrupt", "pipeline", "report"},
+	"bench":               {"backend", "cpu", "pipeline"},
+}
+
+func TestImportRules(t *testing.T) {
+	const module = "github.com/amtrl/amtrl/"
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	seen := 0
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		pkg, inside := strings.CutPrefix(fields[0], module)
+		if !inside {
+			continue // the root, which holds this test alone
+		}
+		seen++
+		ok := map[string]bool{}
+		for _, a := range allowed[pkg] {
+			ok[a] = true
+		}
+		for _, imp := range fields[1:] {
+			if name, inside := strings.CutPrefix(imp, module); inside && !ok[name] {
+				t.Errorf("%s imports %s: expected at most %v", pkg, name, allowed[pkg])
+			}
+		}
+	}
+	if seen < 5 {
+		t.Errorf("go list named %d packages", seen)
+	}
+}
