@@ -15,6 +15,7 @@ var argumentCases = []testCase{
 	{"Adjacent", testAdjacent},
 	{"Interleaved", testInterleaved},
 	{"Counts", testBadCounts},
+	{"Hollow", testHollow},
 }
 
 // alien is a buffer that no backend made.
@@ -242,4 +243,38 @@ func testBadCounts(e *env) {
 		e.wantArgument(e.b.SolveSPD(c[0], c[1], c[2], a, b), "SolveSPD of %v", c)
 	}
 	e.wantArgument(e.b.SolveSPD(1, 2, 2, b, b), "SolveSPD of one buffer for both operands")
+}
+
+// testHollow has views without elements whose rows would lie outside of their
+// buffers. There is nothing to read or write, so nothing is wrong with them.
+func testHollow(e *env) {
+	for _, t := range floats {
+		const n = 6
+		buf := e.alloc(t, 0)
+		hollow := func(rows int) backend.Matrix { return backend.Matrix{Buf: buf, Rows: rows, Stride: 9} }
+		none := backend.Vector{Buf: buf}
+		square := e.out("c", t, n, n)
+		e.must(e.b.Gemm(false, true, 1, hollow(n), hollow(n), 0, square))
+		e.must(e.b.Gemm(true, false, 1, e.in("a", t, zeros(n, 4)), hollow(n), 0, hollow(4)))
+		e.must(e.b.Syrk(false, 1, hollow(n), 0, square))
+		e.must(e.b.Gemv(false, 1, hollow(n), none, 0, square.Row(0)))
+		e.must(e.b.Gemv(true, 1, hollow(n), square.Row(0), 0, none))
+		e.must(e.b.Dots(hollow(n), none, make([]float64, n)))
+		e.must(e.b.Combine(make([]float64, n), hollow(n), none))
+		e.same("products of nothing", e.read(square).v, zeros(n, n).v)
+		if t == backend.Float64 {
+			e.must(e.b.SVD(hollow(n), hollow(n), none, backend.Matrix{Buf: buf}))
+			_, err := e.b.Pinv(hollow(n), -1, backend.Matrix{Buf: buf, Cols: n, Stride: n})
+			e.must(err)
+			_, err = e.b.MinNorm(e.in("a", t, identity(n)), hollow(n), -1, hollow(n))
+			e.must(err)
+			continue
+		}
+		rows := e.inVec("rows", backend.Int32, make([]float64, n))
+		e.must(e.b.Gather(backend.Pool{Data: hollow(n), Scale: 1}, rows, hollow(n)))
+		pb := e.newProblem(problemSpec{d: 3, counts: []int{n}, pools: stored})
+		e.must(e.b.Project(pb.samples, backend.Matrix{Buf: buf, Cols: 3, Stride: 3}, hollow(n)))
+		e.must(e.b.TaskGram(pb.samples, hollow(n), e.alloc(backend.Float64, 0),
+			backend.Matrix{Buf: e.alloc(backend.Float64, 0), Rows: 1, Stride: 9}))
+	}
 }
