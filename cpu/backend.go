@@ -19,7 +19,7 @@ import (
 // device implements backend.Backend.
 type device struct {
 	threads int
-	memory  int64 // bytes of main memory this process may use, 0 where unknown
+	memory  int64 // bytes of main memory that buffers may take
 	closed  atomic.Bool
 	scratch scratch
 
@@ -39,8 +39,16 @@ func Open(threads int) (backend.Backend, error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &device{threads: threads, memory: memoryLimit(), live: make(map[owned]int64)}, nil
+	d := &device{threads: threads, memory: memoryLimit(), live: make(map[owned]int64)}
+	if d.memory == 0 {
+		d.memory = unknownMemory
+	}
+	return d, nil
 }
+
+// unknownMemory stands for the memory of a machine that does not tell. The Go
+// runtime panics when asked for much more, instead of failing.
+const unknownMemory = 1 << 46
 
 func (d *device) Info() backend.Info {
 	name := cpuid.CPU.BrandName
@@ -52,7 +60,7 @@ func (d *device) Info() backend.Info {
 		Device:      name,
 		Detail:      "gonum " + gonumVersion() + ", " + vec.Level(),
 		Threads:     d.threads,
-		MemoryBytes: d.memory,
+		MemoryBytes: memoryLimit(),
 	}
 }
 

@@ -47,7 +47,7 @@ func (d *device) register(op string, o owned, bytes int64) error {
 	if d.closed.Load() {
 		return backend.ErrClosed
 	}
-	if free := d.memory - d.held; d.memory > 0 && bytes > free {
+	if free := d.memory - d.held; bytes > free {
 		return &backend.OutOfMemoryError{Op: op, Asked: bytes, Free: max(0, free), HeldByUs: d.held}
 	}
 	d.live[o] = bytes
@@ -81,12 +81,8 @@ func (d *device) Alloc(t backend.DType, n int) (backend.Buffer, error) {
 		return nil, &backend.ArgumentError{Op: op, Arg: "n", Reason: fmt.Sprintf("is %d, negative", n)}
 	}
 	bytes := int64(math.MaxInt64)
-	if int64(n) <= maxBytes/int64(size) {
+	if int64(n) <= bytes/int64(size) {
 		bytes = int64(n) * int64(size)
-	}
-	if bytes > maxBytes {
-		u := d.Usage()
-		return nil, &backend.OutOfMemoryError{Op: op, Asked: bytes, Free: max(0, d.memory-u.Bytes), HeldByUs: u.Bytes}
 	}
 	b := &buffer{dev: d, dtype: t, n: n}
 	if err := d.register(op, b, bytes); err != nil {
@@ -95,10 +91,6 @@ func (d *device) Alloc(t backend.DType, n int) (backend.Buffer, error) {
 	b.data.Store(newStorage(t, n))
 	return b, nil
 }
-
-// maxBytes bounds a single allocation where the machine's memory is unknown:
-// beyond it the Go runtime panics instead of failing.
-const maxBytes = 1 << 46
 
 func newStorage(t backend.DType, n int) *storage {
 	s := new(storage)

@@ -21,6 +21,7 @@ func (d *device) TaskGradient(s backend.Samples, p, q backend.Matrix, loss backe
 	c.shape("q", qo, tasks, cols)
 	c.length("loss", lo, tasks)
 	c.apart("q", qo, "p", po)
+	c.apartFromPools("q", qo, set)
 	if c.err != nil {
 		return c.err
 	}
@@ -119,9 +120,7 @@ func (d *device) Project(s backend.Samples, b, z backend.Matrix) error {
 	c.shape("b", bo, k, cols)
 	c.shape("z", zo, s.Len(), k)
 	c.apart("z", zo, "b", bo)
-	for i := range set.pools {
-		c.apart("z", zo, "a pool", set.pools[i].view)
-	}
+	c.apartFromPools("z", zo, set)
 	if c.err != nil {
 		return c.err
 	}

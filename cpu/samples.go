@@ -185,3 +185,9 @@ func (c *checker) samples(s backend.Samples) *sampleSet {
 	}
 	return data
 }
+
+func (c *checker) apartFromPools(arg string, o operand, set *sampleSet) {
+	for i := range set.pools {
+		c.apart(arg, o, "a pool", set.pools[i].view)
+	}
+}

@@ -1,0 +1,22 @@
+package cpu
+
+import (
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/backendtest"
+)
+
+func open(threads int) func() (backend.Backend, error) {
+	return func() (backend.Backend, error) { return Open(threads) }
+}
+
+func TestConformance(t *testing.T) {
+	backendtest.Run(t, open(3), backendtest.Tolerances{Float32: 1, Float64: 1})
+}
+
+func TestThreads(t *testing.T) {
+	backendtest.Identical(t, open(1), open(2), open(7))
+}
+
+func Benchmark(b *testing.B) { backendtest.Benchmark(b, open(0)) }
