@@ -1,0 +1,104 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// openRegular opens a file that has a size to hold its header against; a pipe
+// or a device has none, and may never end.
+func openRegular(path string) (*os.File, int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s: expected a regular file, found %s", path, info.Mode())
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// fault is an error at a byte of a file.
+func fault(path string, offset int64, expected, found string, args ...any) error {
+	return fmt.Errorf("%s: byte %d: expected "+expected+", found "+found, append([]any{path, offset}, args...)...)
+}
+
+// sameContent tells whether a file holds exactly these bytes. There may be no
+// such file.
+func sameContent(path string, content ...[]byte) (exists, same bool, err error) {
+	f, size, err := openRegular(path)
+	if os.IsNotExist(err) {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, err
+	}
+	defer f.Close()
+	for _, c := range content {
+		size -= int64(len(c))
+	}
+	if size != 0 {
+		return true, false, nil
+	}
+	buf := make([]byte, 64<<10)
+	for _, c := range content {
+		for len(c) > 0 {
+			part := buf[:min(len(buf), len(c))]
+			if _, err := io.ReadFull(f, part); err != nil {
+				return true, false, fmt.Errorf("%s: %w", path, err)
+			}
+			if !bytes.Equal(part, c[:len(part)]) {
+				return true, false, nil
+			}
+			c = c[len(part):]
+		}
+	}
+	return true, true, nil
+}
+
+// writeAtomic makes a file appear with all of its content or not at all: it is
+// written under another name in the same folder, synced and renamed.
+func writeAtomic(path string, content ...[]byte) (err error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	for _, c := range content {
+		if _, err := f.Write(c); err != nil {
+			return err
+		}
+	}
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	// The file is complete. Not every file system can sync a folder, and where
+	// one cannot, a crash may at worst lose the name.
+	if d, err := os.Open(dir); err == nil {
+		d.Sync()
+		d.Close()
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package dataset
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// realData is the folder of real data beside the repository.
+func realData(t testing.TB) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			t.Skip("not inside the repository")
+		}
+		dir = up
+	}
+	data := filepath.Join(dir, "..", "shared", "data")
+	if _, err := os.Stat(data); err != nil {
+		t.Skip("no real data beside the repository")
+	}
+	return data
+}
+
+func writeFile(t testing.TB, path string, content ...[]byte) string {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Join(content, nil), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// allocated is the memory that f asked for in all, freed or not.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// wantFault checks that err is one line that names path and holds every part.
+func wantFault(t *testing.T, what string, err error, path string, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s: no error", what)
+		return
+	}
+	for _, p := range append(parts, path) {
+		if !strings.Contains(err.Error(), p) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %q, want %q in one line", what, err, p)
+		}
+	}
+}
+
+// checkNoLeak fails the test if it ends with more open files or goroutines than
+// it began with.
+func checkNoLeak(t *testing.T) {
+	files := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			return 0
+		}
+		return len(entries)
+	}
+	f, g := files(), runtime.NumGoroutine()
+	t.Cleanup(func() {
+		if n := files(); n > f {
+			t.Errorf("%d files open, %d at the start", n, f)
+		}
+		if n := runtime.NumGoroutine(); n > g {
+			t.Errorf("%d goroutines, %d at the start", n, g)
+		}
+	})
+}
