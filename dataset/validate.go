@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"math"
+
+	"github.com/x448/float16"
 )
 
 // Validate checks everything that the other parts of amtrl rely on, in time
@@ -83,14 +85,12 @@ func (p *Pool) validate() error {
 	return nil
 }
 
-// value is stored element i, which is not finite.
+// value is stored element i of a floating-point pool.
 func (p *Pool) value(i int) float32 {
 	if len(p.F32) > 0 {
 		return p.F32[i]
 	}
-	// Shifting sign, exponent and fraction keeps NaN a NaN and Inf an Inf.
-	h := uint32(p.F16[i])
-	return math.Float32frombits(h>>15<<31 | 0xff<<23 | h&0x3ff<<13)
+	return float16.Frombits(p.F16[i]).Float32()
 }
 
 func (s *Set) validateTask(t *Task, marks *rowMarks) error {

@@ -1,0 +1,265 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mnistC are the sixteen corruptions of MNIST-C in the order it lists them.
+var mnistC = []string{
+	"identity", "shot_noise", "impulse_noise", "glass_blur", "motion_blur", "shear", "scale", "rotate",
+	"brightness", "translate", "stripe", "fog", "spatter", "dotted_line", "zigzag", "canny_edges",
+}
+
+// ReadLayout reads a data set in the layout of MNIST-C: a folder for each pool
+// with test_images.npy and test_labels.npy, or the same two of train, or all
+// four. Folders whose names start with a dot are left out. The pools are in
+// alphabetical order, after the sixteen of MNIST-C, in its order, where all of
+// them are there.
+//
+// Images are an array of rows: uint8 (features are pixel/255), float16, float32
+// or float64 (kept as float32). All pools must have one width. Labels are
+// either integers (uint8, int32, int64) everywhere, which makes a 0/1 task
+// "<folder>_<class>" for each pool and each class found in any pool, or floats
+// everywhere, which makes one regression task "<folder>" a pool.
+//
+// Where train and test are both there, they are the train and test rows of one
+// pool, train rows first. Where only one is there, one row in five is held out
+// by a permutation that depends on the number of rows alone: row i of pools
+// that show the same base items is on the same side everywhere.
+func ReadLayout(dir string) (*Set, error) {
+	names, err := layoutFolders(dir)
+	if err != nil {
+		return nil, err
+	}
+	splits := splitter{}
+	pools := make([]labelled, len(names))
+	for i, name := range names {
+		if pools[i], err = readFolder(filepath.Join(dir, name), name, splits); err != nil {
+			return nil, err
+		}
+	}
+	return newSet(dir, pools)
+}
+
+// layoutFolders lists the folders of a layout in the order of its pools.
+func layoutFolders(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string // sorted, as ReadDir returns them
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(dir, e.Name())) // follows links
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: expected a folder for each pool with test_images.npy and test_labels.npy, found no folder", dir)
+	}
+	for _, c := range mnistC {
+		if !slices.Contains(names, c) {
+			return names, nil
+		}
+	}
+	others := slices.DeleteFunc(names, func(n string) bool { return slices.Contains(mnistC, n) })
+	return slices.Concat(mnistC, others), nil
+}
+
+// part is the train or the test half of a folder.
+type part struct {
+	imagesPath, labelsPath string
+	images, labels         *npyArray
+}
+
+// readFolder reads one pool with its labels.
+func readFolder(dir, name string, splits splitter) (l labelled, err error) {
+	var parts []part
+	for _, half := range []string{"train", "test"} {
+		p := part{
+			imagesPath: filepath.Join(dir, half+"_images.npy"),
+			labelsPath: filepath.Join(dir, half+"_labels.npy"),
+		}
+		if there, err := p.exists(); err != nil {
+			return l, err
+		} else if !there {
+			continue
+		}
+		images, imagesFile, err := openNPY(p.imagesPath)
+		if err != nil {
+			return l, err
+		}
+		defer imagesFile.Close()
+		labels, labelsFile, err := openNPY(p.labelsPath)
+		if err != nil {
+			return l, err
+		}
+		defer labelsFile.Close()
+		p.images, p.labels = images, labels
+		if err := p.check(); err != nil {
+			return l, err
+		}
+		parts = append(parts, p)
+	}
+	switch len(parts) {
+	case 0:
+		return l, fmt.Errorf("%s: expected train_images.npy or test_images.npy, found neither", dir)
+	case 1:
+		l.split, err = splits.held(parts[0].images.rows())
+		if err != nil {
+			return l, fmt.Errorf("%s: %w", parts[0].imagesPath, err)
+		}
+	case 2:
+		if err := parts[0].matches(parts[1]); err != nil {
+			return l, err
+		}
+		l.split = splits.given(parts[0].images.rows(), parts[1].images.rows())
+	}
+	if l.pool, err = readPool(name, parts); err != nil {
+		return l, err
+	}
+	l.classes, l.values, err = readLabels(parts, l.pool.Rows)
+	return l, err
+}
+
+// exists tells whether both files of the part are there. It is an error when
+// only one of them is.
+func (p part) exists() (bool, error) {
+	_, err := os.Stat(p.imagesPath)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	_, labelsErr := os.Stat(p.labelsPath)
+	if labelsErr != nil && !errors.Is(labelsErr, fs.ErrNotExist) {
+		return false, labelsErr
+	}
+	switch {
+	case err == nil && labelsErr != nil:
+		return false, fmt.Errorf("%s: expected this file beside %s, found none", p.labelsPath, filepath.Base(p.imagesPath))
+	case err != nil && labelsErr == nil:
+		return false, fmt.Errorf("%s: expected this file beside %s, found none", p.imagesPath, filepath.Base(p.labelsPath))
+	}
+	return err == nil, nil
+}
+
+// openNPY opens an array; the caller closes the file.
+func openNPY(path string) (*npyArray, *os.File, error) {
+	f, size, err := openRegular(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := newNPYArray(path, f, size)
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return a, f, nil
+}
+
+// check holds images and labels against each other and what pools can be.
+func (p part) check() error {
+	if rank := len(p.images.shape); rank < 2 || rank > 4 {
+		return fmt.Errorf("%s: expected shape (n, d), (n, h, w) or (n, h, w, c), found %v", p.imagesPath, p.images.shape)
+	}
+	if d := p.images.descr; d == "<i4" || d == "<i8" {
+		return fmt.Errorf("%s: expected images of type uint8, float16, float32 or float64, found %q", p.imagesPath, d)
+	}
+	if rank := len(p.labels.shape); rank > 2 || p.labels.cols != 1 {
+		return fmt.Errorf("%s: expected shape (n,), found %v", p.labelsPath, p.labels.shape)
+	}
+	if p.labels.rows() != p.images.rows() {
+		return fmt.Errorf("%s: expected %d labels, one for each row of %s, found %d", p.labelsPath, p.images.rows(), filepath.Base(p.imagesPath), p.labels.rows())
+	}
+	return nil
+}
+
+// matches tells why train p and test q cannot be rows of one pool.
+func (p part) matches(q part) error {
+	a, b := p.images, q.images
+	if a.descr != b.descr || !slices.Equal(a.shape[1:], b.shape[1:]) {
+		return fmt.Errorf("%s: expected rows as in %s, type %q and shape %v, found %q and %v", b.path, filepath.Base(a.path), a.descr, a.shape[1:], b.descr, b.shape[1:])
+	}
+	if a.rows() > math.MaxInt32-b.rows() || a.rows()+b.rows() > math.MaxInt/a.cols {
+		return fmt.Errorf("%s: expected at most %d train and test rows, found %d and %d", b.path, math.MaxInt32, a.rows(), b.rows())
+	}
+	if p.labels.isInteger() != q.labels.isInteger() {
+		return fmt.Errorf("%s: expected labels as in %s, type %q, found %q", q.labelsPath, filepath.Base(p.labelsPath), p.labels.descr, q.labels.descr)
+	}
+	return nil
+}
+
+// readPool reads the images of all parts into one pool.
+func readPool(name string, parts []part) (*Pool, error) {
+	first := parts[0].images
+	p := &Pool{Name: name, Cols: first.cols, Scale: 1}
+	for _, q := range parts {
+		p.Rows += q.images.rows()
+	}
+	if s := first.shape; len(s) == 3 || len(s) == 4 && s[3] == 1 {
+		p.Height, p.Width = s[1], s[2]
+	}
+	n := p.Rows * p.Cols
+	switch first.descr {
+	case "|u1":
+		p.U8, p.Scale = make([]uint8, n), 1./255
+	case "<f2":
+		p.F16 = make([]uint16, n)
+	default:
+		p.F32 = make([]float32, n)
+	}
+	off := 0
+	for _, q := range parts {
+		end := off + q.images.rows()*p.Cols
+		var err error
+		switch {
+		case p.U8 != nil:
+			err = q.images.uint8s(p.U8[off:end])
+		case p.F16 != nil:
+			err = q.images.float16s(p.F16[off:end])
+		default:
+			err = q.images.float32s(p.F32[off:end])
+		}
+		if err != nil {
+			return nil, err
+		}
+		off = end
+	}
+	return p, nil
+}
+
+// readLabels reads the labels of all parts, as classes or as values.
+func readLabels(parts []part, rows int) (classes []int64, values []float32, err error) {
+	integer := parts[0].labels.isInteger()
+	if integer {
+		classes = make([]int64, rows)
+	} else {
+		values = make([]float32, rows)
+	}
+	off := 0
+	for _, p := range parts {
+		end := off + p.labels.rows()
+		if integer {
+			err = p.labels.int64s(classes[off:end])
+		} else {
+			err = p.labels.float32s(values[off:end])
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		off = end
+	}
+	return classes, values, nil
+}

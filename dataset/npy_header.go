@@ -1,0 +1,241 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// The NPY format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+const (
+	npyMagic     = "\x93NUMPY"
+	maxNPYHeader = 10000 // NumPy's own limit on header text that is not trusted
+	maxNPYRank   = 32
+)
+
+// npyHeader is what an NPY file says about its array.
+type npyHeader struct {
+	descr   string // element type, such as "<f4"
+	fortran bool
+	shape   []int
+	data    int64 // offset of the first element
+}
+
+// readNPYHeader reads the magic, the version and the header text, versions 1 to
+// 3, and leaves r at the first element. npyio's own parser would panic on a
+// broken header, and knows no version 3.
+func readNPYHeader(path string, r io.Reader) (npyHeader, error) {
+	var head [12]byte
+	sizeBytes := 2
+	if n, err := io.ReadFull(r, head[:8]); err != nil {
+		return npyHeader{}, npyReadError(path, int64(n), "an NPY header", err)
+	}
+	if string(head[:6]) != npyMagic {
+		return npyHeader{}, fault(path, 0, "the NPY magic %q", "%q", npyMagic, head[:6])
+	}
+	if head[6] < 1 || head[6] > 3 || head[7] != 0 {
+		return npyHeader{}, fault(path, 6, "NPY version 1.0, 2.0 or 3.0", "%d.%d", head[6], head[7])
+	}
+	if head[6] > 1 {
+		sizeBytes = 4
+	}
+	start := 8 + sizeBytes
+	if n, err := io.ReadFull(r, head[8:start]); err != nil {
+		return npyHeader{}, npyReadError(path, int64(8+n), "the length of the header", err)
+	}
+	size := binary.LittleEndian.Uint32(head[8:])
+	if size > maxNPYHeader {
+		return npyHeader{}, fault(path, 8, "a header of at most %d bytes", "%d", maxNPYHeader, size)
+	}
+	text := make([]byte, size)
+	if n, err := io.ReadFull(r, text); err != nil {
+		return npyHeader{}, npyReadError(path, int64(start+n), fmt.Sprintf("a header of %d bytes", size), err)
+	}
+	p := npyParser{path: path, text: text, start: start}
+	p.dict()
+	p.header.data = int64(start + len(text))
+	return p.header, p.err
+}
+
+func npyReadError(path string, offset int64, expected string, err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fault(path, offset, "%s", "the end of the file", expected)
+	}
+	return fmt.Errorf("%s: byte %d: %w", path, offset, err)
+}
+
+// npyParser reads the header text, the Python dict literal
+//
+//	{'descr': '<f4', 'fortran_order': False, 'shape': (5000, 784), }
+//
+// with its three keys in any order. After the first error it does nothing.
+type npyParser struct {
+	path   string
+	text   []byte
+	start  int // offset of text in the file
+	pos    int
+	header npyHeader
+	err    error
+}
+
+func (p *npyParser) dict() {
+	p.expect("{")
+	seen := map[string]bool{}
+	for p.err == nil && !p.accept("}") {
+		p.space()
+		at := p.pos
+		key := p.quoted("a key")
+		p.expect(":")
+		switch {
+		case p.err != nil:
+			return
+		case seen[key]:
+			p.pos = at
+			p.fail("each key once")
+		case key == "descr":
+			p.header.descr = p.quoted("a plain element type")
+		case key == "fortran_order":
+			p.header.fortran = p.boolean()
+		case key == "shape":
+			p.header.shape = p.tuple()
+		default:
+			p.pos = at
+			p.fail("'descr', 'fortran_order' or 'shape'")
+		}
+		seen[key] = true
+		if !p.accept(",") {
+			p.expect("}")
+			break
+		}
+	}
+	p.space()
+	if p.pos < len(p.text) {
+		p.fail("blanks after the dict")
+	}
+	for _, key := range []string{"descr", "fortran_order", "shape"} {
+		if !seen[key] {
+			p.fail("the key '" + key + "' before the end of the dict")
+		}
+	}
+}
+
+// fail records that something else was expected at the current position.
+func (p *npyParser) fail(expected string) {
+	if p.err != nil {
+		return
+	}
+	rest := p.text[p.pos:]
+	found := "the end of the header"
+	if len(rest) > 0 {
+		found = strconv.QuoteToASCII(string(rest[:min(len(rest), 20)]))
+	}
+	p.err = fault(p.path, int64(p.start+p.pos), "%s", "%s", expected, found)
+}
+
+func (p *npyParser) space() {
+	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
+		p.pos++
+	}
+}
+
+// accept skips blanks and then token, if that comes next.
+func (p *npyParser) accept(token string) bool {
+	p.space()
+	if p.err != nil || !bytes.HasPrefix(p.text[p.pos:], []byte(token)) {
+		return false
+	}
+	p.pos += len(token)
+	return true
+}
+
+func (p *npyParser) expect(token string) {
+	if !p.accept(token) {
+		p.fail(strconv.Quote(token))
+	}
+}
+
+// quoted reads a string literal without escapes.
+func (p *npyParser) quoted(what string) string {
+	p.space()
+	for _, quote := range []string{"'", `"`} {
+		if !p.accept(quote) {
+			continue
+		}
+		n := bytes.IndexByte(p.text[p.pos:], quote[0])
+		if n < 0 || bytes.ContainsAny(p.text[p.pos:p.pos+n], "\\\n") {
+			p.fail(what + " that ends with " + quote)
+			return ""
+		}
+		s := string(p.text[p.pos : p.pos+n])
+		p.pos += n + 1
+		return s
+	}
+	p.fail(what + " in quotes")
+	return ""
+}
+
+func (p *npyParser) boolean() bool {
+	if p.accept("True") {
+		return true
+	}
+	if !p.accept("False") {
+		p.fail("True or False")
+	}
+	return false
+}
+
+// tuple reads a tuple of dimensions whose product fits an int.
+func (p *npyParser) tuple() []int {
+	p.expect("(")
+	shape, product := []int{}, 1
+	for p.err == nil && !p.accept(")") {
+		at := p.pos
+		n := 0
+		for at+n < len(p.text) && p.text[at+n] >= '0' && p.text[at+n] <= '9' {
+			n++
+		}
+		d, err := strconv.Atoi(string(p.text[at : at+n]))
+		if err != nil || d > 0 && product > math.MaxInt/d {
+			p.fail("a dimension of an array that fits in memory")
+			break
+		}
+		if len(shape) == maxNPYRank {
+			p.fail(fmt.Sprintf("at most %d dimensions", maxNPYRank))
+			break
+		}
+		shape, product = append(shape, d), product*d
+		p.pos += n
+		if p.accept(",") {
+			continue
+		}
+		if len(shape) == 1 {
+			p.fail(`"," after a single dimension`)
+		}
+		p.expect(")")
+		break
+	}
+	return shape
+}
+
+// formatNPYHeader is the header NumPy itself writes for a C-order array: padded
+// with blanks so that the elements start at a multiple of 64 bytes.
+func formatNPYHeader(descr string, shape ...int) []byte {
+	dims := make([]string, len(shape))
+	for i, d := range shape {
+		dims[i] = strconv.Itoa(d)
+	}
+	tuple := strings.Join(dims, ", ")
+	if len(shape) == 1 {
+		tuple += ","
+	}
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, tuple)
+	const fixed, align = len(npyMagic) + 2 + 2, 64
+	text += strings.Repeat(" ", align-1-(fixed+len(text))%align) + "\n"
+	header := append([]byte(npyMagic), 1, 0)
+	header = binary.LittleEndian.AppendUint16(header, uint16(len(text)))
+	return append(header, text...)
+}

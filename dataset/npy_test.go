@@ -1,0 +1,356 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sbinet/npyio"
+	"github.com/x448/float16"
+	"gonum.org/v1/gonum/mat"
+)
+
+// rawNPY is a version 1 file with any header text.
+func rawNPY(text string, data ...byte) []byte {
+	b := append([]byte(npyMagic), 1, 0)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
+	return append(append(b, text...), data...)
+}
+
+func elements(v any) []byte {
+	b, err := binary.Append(nil, binary.LittleEndian, v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func openBytes(content []byte) (*npyArray, error) {
+	return newNPYArray("file.npy", bytes.NewReader(content), int64(len(content)))
+}
+
+// The header must be NumPy's own, to the byte.
+func TestNPYHeaderGolden(t *testing.T) {
+	for _, c := range []struct {
+		got  []byte
+		want string
+	}{
+		{formatNPYHeader("|u1", 5000, 28, 28, 1), "{'descr': '|u1', 'fortran_order': False, 'shape': (5000, 28, 28, 1), }"},
+		{formatNPYHeader("<i8", 5000), "{'descr': '<i8', 'fortran_order': False, 'shape': (5000,), }"},
+	} {
+		want := "\x93NUMPY\x01\x00\x76\x00" + c.want + strings.Repeat(" ", 128-10-1-len(c.want)) + "\n"
+		if string(c.got) != want {
+			t.Errorf("header %q, want %q", c.got, want)
+		}
+	}
+	for n := 1; n < 1e9; n = n*3 + 1 {
+		shape := slices.Repeat([]int{n}, 1+n%9)
+		h := formatNPYHeader("<f4", shape...)
+		got, err := readNPYHeader("x", bytes.NewReader(h))
+		if len(h)%64 != 0 || math.Pow(float64(n), float64(len(shape))) < 1e18 && (err != nil || !slices.Equal(got.shape, shape) || got.descr != "<f4" || got.fortran || got.data != int64(len(h))) {
+			t.Errorf("shape %v: %d bytes read as %+v, %v", shape, len(h), got, err)
+		}
+	}
+}
+
+// Python literals that mean the same as what NumPy writes.
+func TestNPYHeaderVariants(t *testing.T) {
+	want := npyHeader{descr: "<f4", shape: []int{3, 2}}
+	for _, text := range []string{
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }\n",
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}",
+		`{"shape":(3,2),"fortran_order":False,"descr":"<f4"}`,
+		"  { 'shape' : ( 3 , 2 , ) ,\n'fortran_order' : False,\t'descr' : '<f4' , }   \n",
+	} {
+		for major, lengthBytes := range map[byte]int{1: 2, 2: 4, 3: 4} {
+			b := append([]byte(npyMagic), major, 0)
+			b = append(b, binary.LittleEndian.AppendUint32(nil, uint32(len(text)))[:lengthBytes]...)
+			b = append(b, text...)
+			want.data = int64(len(b))
+			got, err := readNPYHeader("x", bytes.NewReader(b))
+			if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("version %d of %q: %+v, %v", major, text, got, err)
+			}
+		}
+	}
+}
+
+func TestNPYRefuses(t *testing.T) {
+	dict := func(descr, order, shape string) string {
+		return fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s, }\n", descr, order, shape)
+	}
+	good := dict("'<f4'", "False", "(1, 2)")
+	long := good + strings.Repeat(" ", maxNPYHeader)
+	six := make([]byte, 6)
+	for _, c := range []struct {
+		content []byte
+		want    string
+	}{
+		{nil, "byte 0: expected an NPY header, found the end of the file"},
+		{[]byte(npyMagic), "byte 6: expected an NPY header, found the end of the file"},
+		{[]byte("PK\x03\x04 a zip file"), `byte 0: expected the NPY magic "\x93NUMPY", found "PK\x03\x04 a"`},
+		{append([]byte(npyMagic), 4, 0, 0, 0), "byte 6: expected NPY version 1.0, 2.0 or 3.0, found 4.0"},
+		{append([]byte(npyMagic), 2, 0, 9, 0), "byte 10: expected the length of the header, found the end of the file"},
+		{append([]byte(npyMagic), 2, 0, 0, 0, 0, 0xff), "byte 8: expected a header of at most 10000 bytes, found 4278190080"},
+		{rawNPY(long), "byte 8: expected a header of at most 10000 bytes"},
+		{rawNPY(good)[:40], "byte 40: expected a header of 60 bytes, found the end of the file"},
+		{rawNPY(""), `byte 10: expected "{", found the end of the header`},
+		{rawNPY("\x00\x00\n"), `byte 10: expected "{", found "\x00\x00\n"`},
+		{rawNPY("{}"), "byte 12: expected the key 'descr' before the end of the dict, found the end of the header"},
+		{rawNPY("{'descr': '|u1', 'shape': (1, 2)}"), "expected the key 'fortran_order'"},
+		{rawNPY("{'descr': '|u1', 'descr': '|u1'}"), "byte 27: expected each key once, found \"'descr': '|u1'}\""},
+		{rawNPY("{'type': '|u1'}"), "byte 11: expected 'descr', 'fortran_order' or 'shape', found \"'type': '|u1'}\""},
+		{rawNPY("{descr: '|u1'}"), `byte 11: expected a key in quotes, found "descr: '|u1'}"`},
+		{rawNPY("{'descr"), "byte 12: expected a key that ends with ', found \"descr\""},
+		{rawNPY("{'descr' '|u1'}"), `byte 19: expected ":", found`},
+		{rawNPY("{'descr': '|u1' 'shape': (1,)}"), `byte 26: expected "}", found`},
+		{rawNPY("{'descr': '|u1',"), "byte 26: expected a key in quotes, found the end of the header"},
+		{rawNPY(good + "x"), `expected blanks after the dict, found "x"`},
+		{rawNPY(dict("[('a', '<f4')]", "False", "(1,)")), "byte 20: expected a plain element type in quotes, found \"[('a', '<f4')]"},
+		{rawNPY(dict("'<f4'", "0", "(1,)")), `expected True or False, found "0, 'shape': (1,), }\n"`},
+		{rawNPY(dict("'<f4'", "False", "1")), `expected "(", found "1, }\n"`},
+		{rawNPY(dict("'<f4'", "False", "(1")), `expected a dimension of an array that fits in memory, found "}\n"`},
+		{rawNPY(dict("'<f4'", "False", "(2)")), `expected "," after a single dimension, found ")`},
+		{rawNPY(dict("'<f4'", "False", "(-2, 3)")), `expected a dimension of an array that fits in memory, found "-2, 3), }\n"`},
+		{rawNPY(dict("'<f4'", "False", "(1.5, 3)")), `expected "," after a single dimension, found ".5, 3), }\n"`},
+		{rawNPY(dict("'<f4'", "False", "(99999999999999999999, 3)")), "expected a dimension of an array that fits in memory, found"},
+		{rawNPY(dict("'<f4'", "False", "(4294967296, 4294967296)")), "expected a dimension of an array that fits in memory, found \"4294967296), }"},
+		{rawNPY(dict("'<f4'", "False", "("+strings.Repeat("1, ", 33)+")")), "expected at most 32 dimensions, found"},
+		{rawNPY(dict("'<f4'", "False", "(0, 2)")), "expected dimensions of 1 to 2147483647, found shape [0 2]"},
+		{rawNPY(dict("'<f4'", "False", "(1, 2147483648)")), "expected dimensions of 1 to 2147483647, found shape [1 2147483648]"},
+		{rawNPY(dict("'<f4'", "False", "()")), "expected an array of rows, found a scalar"},
+		{rawNPY(dict("'<f4'", "True", "(1, 2)")), "expected C order, found Fortran order"},
+		{rawNPY(dict("'>f4'", "False", "(1, 2)")), `(little-endian), found ">f4"`},
+		{rawNPY(dict("'|O'", "False", "(1, 2)")), `expected element type |u1, <i4, <i8, <f2, <f4 or <f8 (little-endian), found "|O"`},
+		{rawNPY(dict("''", "False", "(1, 2)")), `found ""`},
+		{rawNPY(good, six...), "byte 70: expected 2 elements of 4 bytes for shape [1 2], found 6 bytes"},
+		{rawNPY(good, make([]byte, 10)...), "byte 78: expected the end of the file after shape [1 2], found 2 more bytes"},
+		{rawNPY(dict("'<f8'", "False", "(2147483647, 2147483647)")), "expected 4611686014132420609 elements of 8 bytes"},
+	} {
+		_, err := openBytes(c.content)
+		wantFault(t, fmt.Sprintf("%.60q", c.content), err, "file.npy", c.want)
+	}
+}
+
+func TestNPYNotFinite(t *testing.T) {
+	n := 70000 // several pieces
+	for descr, make := range map[string]func(v float64) []byte{
+		"<f2": func(v float64) []byte {
+			b := slices.Repeat([]uint16{0x3c00}, n)
+			b[n-1] = uint16(float16.Fromfloat32(float32(v)))
+			return elements(b)
+		},
+		"<f4": func(v float64) []byte {
+			b := slices.Repeat([]float32{1}, n)
+			b[n-1] = float32(v)
+			return elements(b)
+		},
+		"<f8": func(v float64) []byte {
+			b := slices.Repeat([]float64{1}, n)
+			b[n-1] = v
+			return elements(b)
+		},
+	} {
+		for found, v := range map[string]float64{"NaN": math.NaN(), "+Inf": math.Inf(1), "-Inf": math.Inf(-1), "1e+300": 1e300} {
+			if v == 1e300 && descr != "<f8" {
+				continue
+			}
+			content := append(formatNPYHeader(descr, n/7, 7), make(v)...)
+			want := "row 9999, column 6: expected a value that is finite in float32, found " + found
+			a, err := openBytes(content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dst := []float32(nil)
+			dst = slices.Grow(dst, n)[:n]
+			wantFault(t, descr, a.float32s(dst), "file.npy", want)
+			if descr == "<f2" {
+				a, _ := openBytes(content)
+				wantFault(t, descr, a.float16s(slices.Repeat([]uint16{0}, n)), "file.npy", want)
+			}
+		}
+	}
+}
+
+// Values of every element type survive, whatever their number is against the
+// size of the pieces they are read in.
+func TestNPYValues(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 5))
+	for _, n := range []int{1, 2, 8191, 8192, 8193, 1 + rng.IntN(40000)} {
+		u1, i4, i8 := make([]uint8, n), make([]int32, n), make([]int64, n)
+		f2, f4, f8 := make([]uint16, n), make([]float32, n), make([]float64, n)
+		for i := range n {
+			u1[i], i4[i], i8[i] = uint8(rng.Uint32()), int32(rng.Uint32()), int64(rng.Uint64())
+			f2[i] = uint16(rng.IntN(0x7c00)) | uint16(rng.IntN(2))<<15
+			f4[i], f8[i] = float32(rng.NormFloat64()), rng.NormFloat64()*math.Pow(10, float64(rng.IntN(60)-30))
+		}
+		open := func(descr string, v any) *npyArray {
+			a, err := openBytes(append(formatNPYHeader(descr, n), elements(v)...))
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			return a
+		}
+		gotInts, gotFloats := make([]int64, n), make([]float32, n)
+		for descr, v := range map[string]any{"|u1": u1, "<i4": i4, "<i8": i8} {
+			if err := open(descr, v).int64s(gotInts); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			for i, got := range gotInts {
+				if want := map[string]int64{"|u1": int64(u1[i]), "<i4": int64(i4[i]), "<i8": i8[i]}[descr]; got != want {
+					t.Fatalf("seed %d: %s element %d of %d: %d, want %d", seed, descr, i, n, got, want)
+				}
+			}
+		}
+		for descr, v := range map[string]any{"<f2": f2, "<f4": f4, "<f8": f8} {
+			if err := open(descr, v).float32s(gotFloats); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			for i, got := range gotFloats {
+				half := math.Ldexp(float64(f2[i]&0x3ff), -24) // subnormal
+				if e := f2[i] >> 10 & 31; e > 0 {
+					half = math.Ldexp(float64(f2[i]&0x3ff|0x400), int(e)-25)
+				}
+				if f2[i]>>15 == 1 {
+					half = -half
+				}
+				if want := map[string]float32{"<f2": float32(half), "<f4": f4[i], "<f8": float32(f8[i])}[descr]; got != want {
+					t.Fatalf("seed %d: %s element %d of %d: %v, want %v", seed, descr, i, n, got, want)
+				}
+			}
+		}
+		halves, bytes := make([]uint16, n), make([]uint8, n)
+		if err := open("<f2", f2).float16s(halves); err != nil || !slices.Equal(halves, f2) {
+			t.Fatalf("seed %d: float16 bits differ, %v", seed, err)
+		}
+		if err := open("|u1", u1).uint8s(bytes); err != nil || !slices.Equal(bytes, u1) {
+			t.Fatalf("seed %d: bytes differ, %v", seed, err)
+		}
+	}
+}
+
+// npyio is an implementation of the format that shares nothing with ours.
+func TestNPYAgreesWithNpyio(t *testing.T) {
+	var file bytes.Buffer
+	m := mat.NewDense(3, 2, []float64{1, -2, 3, 4.5, 5, 6})
+	if err := npyio.Write(&file, m); err != nil {
+		t.Fatal(err)
+	}
+	a, err := openBytes(file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, 6)
+	if err := a.float32s(got); err != nil || !slices.Equal(a.shape, []int{3, 2}) || !slices.Equal(got, []float32{1, -2, 3, 4.5, 5, 6}) {
+		t.Errorf("read %v of shape %v, %v", got, a.shape, err)
+	}
+	for _, v := range []any{[]uint8{1, 255}, []int32{-1, 7}, []int64{math.MinInt64, 9}} {
+		file.Reset()
+		if err := npyio.Write(&file, v); err != nil {
+			t.Fatal(err)
+		}
+		a, err := openBytes(file.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]int64, 2)
+		if err := a.int64s(got); err != nil || strings.Trim(fmt.Sprint(got), "[]") != strings.Trim(fmt.Sprint(v), "[]") {
+			t.Errorf("read %v of %v, %v", got, v, err)
+		}
+	}
+
+	dir := t.TempDir()
+	pixels := make([]uint8, 2*784)
+	for i := range pixels {
+		pixels[i] = uint8(i % 251)
+	}
+	if err := WriteLayout(dir, []string{"a"}, [][]uint8{pixels}, []uint8{3, 200}); err != nil {
+		t.Fatal(err)
+	}
+	var images []uint8
+	var labels []int64
+	for name, into := range map[string]any{"images": &images, "labels": &labels} {
+		f, err := os.Open(filepath.Join(dir, "a", "test_"+name+".npy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := npyio.Read(f, into); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Close()
+	}
+	if !bytes.Equal(images, pixels) || !slices.Equal(labels, []int64{3, 200}) {
+		t.Errorf("npyio reads other values: labels %v", labels)
+	}
+}
+
+// NumPy reads what is written here, and what NumPy writes is read here.
+func TestNPYRoundTripThroughNumPy(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil || exec.Command(python, "-c", "import numpy").Run() != nil {
+		t.Skip("no python3 with NumPy")
+	}
+	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
+	rng := rand.New(rand.NewPCG(6, 6))
+	pixels, labels := make([]uint8, 30*784), make([]uint8, 30)
+	for i := range pixels {
+		pixels[i] = uint8(rng.Uint32())
+	}
+	for i := range labels {
+		labels[i] = uint8(i % 7)
+	}
+	if err := WriteLayout(in, []string{"a", "b"}, [][]uint8{pixels, pixels}, labels); err != nil {
+		t.Fatal(err)
+	}
+	script := `
+import os, sys, numpy as np
+src, dst = sys.argv[1:]
+for folder, dtype in (("a", "<f4"), ("b", "<f2")):
+    x = np.load(f"{src}/{folder}/test_images.npy"); y = np.load(f"{src}/{folder}/test_labels.npy")
+    assert x.shape == (30, 28, 28, 1) and x.dtype == np.uint8, (x.shape, x.dtype)
+    assert y.shape == (30,) and y.dtype == np.int64, (y.shape, y.dtype)
+    again = f"{dst}/again.npy"
+    os.makedirs(f"{dst}/{folder}")
+    for path, a in (("test_images", x), ("test_labels", y)):
+        np.save(again, a)
+        assert open(again, "rb").read() == open(f"{src}/{folder}/{path}.npy", "rb").read(), "other bytes than NumPy writes"
+    os.remove(again)
+    np.save(f"{dst}/{folder}/train_images.npy", (x.reshape(30, 784) / 8).astype(dtype))
+    with open(f"{dst}/{folder}/train_labels.npy", "wb") as f:
+        np.lib.format.write_array(f, y.astype("<i4"), version=(3, 0))
+`
+	if msg, err := exec.Command(python, "-c", script, in, out).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, msg)
+	}
+	s, err := ReadLayout(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range pixels {
+		if got := s.Pools[0].F32[i]; got != float32(p)/8 {
+			t.Fatalf("float32 element %d: %v, want %v", i, got, float32(p)/8)
+		}
+		if got := float16.Frombits(s.Pools[1].F16[i]).Float32(); got != float32(p)/8 {
+			t.Fatalf("float16 element %d: %v, want %v", i, got, float32(p)/8)
+		}
+	}
+	for i, l := range labels {
+		for class := range 7 {
+			if got := s.Tasks[class].Labels[i] == 1; got != (int(l) == class) {
+				t.Fatalf("label %d of class %d: %v", i, class, got)
+			}
+		}
+	}
+}
