@@ -1,0 +1,275 @@
+package corrupt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var published = []string{
+	"identity", "shot_noise", "impulse_noise", "glass_blur", "motion_blur", "shear", "scale", "rotate",
+	"brightness", "translate", "stripe", "fog", "spatter", "dotted_line", "zigzag", "canny_edges",
+}
+
+// fresh returns a stream with a new seed each run, printed if the test fails.
+func fresh(t testing.TB) *rand.Rand {
+	seed := rand.Uint64()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// strokes returns n random images of a few thick strokes on black, clear of the
+// outermost two pixels.
+func strokes(n int, rng *rand.Rand) []uint8 {
+	images := make([]uint8, n*pixels)
+	for at := 0; at < len(images); at += pixels {
+		for range 3 {
+			row, col := 4+rng.Float64()*20, 4+rng.Float64()*20
+			down, right := rng.Float64()-0.5, rng.Float64()-0.5
+			for range 20 {
+				for _, step := range []int{0, 1, side, side + 1} {
+					images[at+int(row)*side+int(col)+step] = uint8(128 + rng.IntN(128))
+				}
+				row = min(max(row+down, 2), side-4)
+				col = min(max(col+right, 2), side-4)
+			}
+		}
+	}
+	return images
+}
+
+func anyImage(rng *rand.Rand) (m image) {
+	for i := range m {
+		m[i] = uint8(rng.Uint32())
+	}
+	return m
+}
+
+func filled(v uint8) (m image) {
+	for i := range m {
+		m[i] = v
+	}
+	return m
+}
+
+func TestNames(t *testing.T) {
+	names := Names()
+	if !slices.Equal(names, published) {
+		t.Errorf("names are %v: expected %v", names, published)
+	}
+	names[0] = "changed"
+	if Names()[0] != "identity" {
+		t.Error("the caller can change the names")
+	}
+}
+
+func TestGenerateIsApplyWithTheImagesOwnStream(t *testing.T) {
+	rng := fresh(t)
+	images, seed := strokes(5, rng), rng.Uint64()
+	for _, name := range Names() {
+		all, err := Generate(name, images, seed, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 5 {
+			one := make([]uint8, pixels)
+			stream := rand.New(rand.NewChaCha8(streamSeed(seed, name, i)))
+			if err := Apply(one, images[i*pixels:(i+1)*pixels], name, stream); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(one, all[i*pixels:(i+1)*pixels]) {
+				t.Errorf("%s: image %d differs from Apply with its stream", name, i)
+			}
+		}
+	}
+}
+
+func TestGenerateDoesNotDependOnThreads(t *testing.T) {
+	rng := fresh(t)
+	images, seed := strokes(53, rng), rng.Uint64()
+	before := bytes.Clone(images)
+	for _, name := range Names() {
+		want, err := Generate(name, images, seed, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, threads := range []int{1, 2, 3, 1 << 40} {
+			got, err := Generate(name, images, seed, threads)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s: %d threads change the result", name, threads)
+			}
+		}
+	}
+	if !bytes.Equal(images, before) {
+		t.Error("Generate changed its input")
+	}
+}
+
+// TestRandomness makes 24 corruptions of one image. The chance that all agree is
+// largest for a coin flip: 2^-23.
+func TestRandomness(t *testing.T) {
+	rng := fresh(t)
+	seed := rng.Uint64()
+	one := strokes(1, rng)
+	images := bytes.Repeat(one, 24)
+	for _, c := range corruptions {
+		got, err := Generate(c.name, images, seed, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		varies := !bytes.Equal(got, bytes.Repeat(got[:pixels], 24))
+		if varies != c.random {
+			t.Errorf("%s: results vary with the stream: %t, expected %t", c.name, varies, c.random)
+		}
+		other, err := Generate(c.name, images, seed+1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if differs := !bytes.Equal(got, other); differs != c.random {
+			t.Errorf("%s: results depend on the seed: %t, expected %t", c.name, differs, c.random)
+		}
+	}
+}
+
+func TestStreamSeedsAreDistinct(t *testing.T) {
+	seen := map[[32]byte]bool{}
+	for _, seed := range []uint64{0, 1, 1 << 63} {
+		for _, name := range Names() {
+			if len(name) > 16 {
+				t.Fatalf("%s: longer than the 16 bytes it has in a key", name)
+			}
+			for index := range 300 {
+				seen[streamSeed(seed, name, index)] = true
+			}
+		}
+	}
+	if want := 3 * 16 * 300; len(seen) != want {
+		t.Errorf("%d distinct keys: expected %d", len(seen), want)
+	}
+}
+
+func TestApplyInPlaceAndOverlapping(t *testing.T) {
+	rng := fresh(t)
+	src := strokes(1, rng)
+	for _, name := range Names() {
+		want := make([]uint8, pixels)
+		if err := Apply(want, src, name, rand.New(rand.NewPCG(1, 2))); err != nil {
+			t.Fatal(err)
+		}
+		shared := append(bytes.Clone(src), make([]uint8, 100)...)
+		if err := Apply(shared[100:], shared[:pixels], name, rand.New(rand.NewPCG(1, 2))); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(shared[100:], want) {
+			t.Errorf("%s: overlapping images change the result", name)
+		}
+	}
+}
+
+func TestBadArguments(t *testing.T) {
+	whole := make([]uint8, pixels)
+	stream := rand.New(rand.NewPCG(1, 2))
+	apply := func(dst, src int, name string, rng *rand.Rand) func() error {
+		return func() error { return Apply(make([]uint8, dst), make([]uint8, src), name, rng) }
+	}
+	generate := func(name string, n, threads int) func() error {
+		return func() error { _, err := Generate(name, make([]uint8, n), 1, threads); return err }
+	}
+	for _, c := range []struct {
+		what string
+		call func() error
+		says string
+	}{
+		{"unknown name", apply(784, 784, "gaussian_noise", stream), `no corruption "gaussian_noise": expected one of identity, shot_noise`},
+		{"name with a line break", apply(784, 784, "fog\n", stream), `no corruption "fog\n"`},
+		{"empty name", apply(784, 784, "", stream), `no corruption ""`},
+		{"short src", apply(784, 783, "fog", stream), "src has 783 bytes: expected 784"},
+		{"no src", apply(784, 0, "identity", stream), "src has 0 bytes: expected 784"},
+		{"long src", apply(784, 785, "identity", stream), "src has 785 bytes: expected 784"},
+		{"short dst", apply(10, 784, "identity", stream), "dst has 10 bytes: expected 784"},
+		{"long dst", apply(1568, 784, "identity", stream), "dst has 1568 bytes: expected 784"},
+		{"no stream", apply(784, 784, "fog", nil), "fog draws at random"},
+		{"half an image", generate("fog", 1000, 1), "images hold 1000 bytes: expected a multiple of 784"},
+		{"unknown name in bulk", generate("FOG", 784, 1), `no corruption "FOG"`},
+		{"no threads", generate("fog", 784, 0), "0 threads: expected at least 1"},
+		{"negative threads", generate("fog", 784, -3), "-3 threads: expected at least 1"},
+	} {
+		err := c.call()
+		if err == nil {
+			t.Errorf("%s: no error", c.what)
+		} else if !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %q: expected one line with %q", c.what, err, c.says)
+		}
+	}
+
+	for _, c := range corruptions {
+		if err := Apply(whole, whole, c.name, nil); (err != nil) != c.random {
+			t.Errorf("%s without a stream: %v", c.name, err)
+		}
+		out, err := Generate(c.name, nil, 1, 4)
+		if err != nil || len(out) != 0 {
+			t.Errorf("%s of no images: %d bytes, %v", c.name, len(out), err)
+		}
+	}
+}
+
+func FuzzApply(f *testing.F) {
+	f.Add(uint64(1), uint8(3), []byte{255, 0, 128})
+	f.Add(uint64(0), uint8(11), []byte{})
+	f.Fuzz(func(t *testing.T, seed uint64, which uint8, pattern []byte) {
+		name := Names()[int(which)%len(corruptions)]
+		var src, first, second image
+		for i := range src {
+			if len(pattern) > 0 {
+				src[i] = pattern[i%len(pattern)]
+			}
+		}
+		key := [32]byte{}
+		binary.LittleEndian.PutUint64(key[:], seed)
+		for i, dst := range []*image{&first, &second} {
+			*dst = filled(uint8(i)) // what it held before must not matter
+			if err := Apply(dst[:], src[:], name, rand.New(rand.NewChaCha8(key))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if first != second {
+			t.Errorf("%s: the same stream gave two results", name)
+		}
+		if (name == "dotted_line" || name == "zigzag" || name == "brightness") && !atLeast(&first, &src) {
+			t.Errorf("%s: made a pixel darker", name)
+		}
+	})
+}
+
+func atLeast(a, b *image) bool {
+	for i, v := range a {
+		if v < b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func BenchmarkGenerate(b *testing.B) {
+	images := strokes(100, rand.New(rand.NewPCG(1, 2)))
+	for _, name := range Names() {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(images)))
+			for b.Loop() {
+				if _, err := Generate(name, images, 1, 1); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

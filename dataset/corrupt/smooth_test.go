@@ -1,0 +1,171 @@
+package corrupt
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func randomField(t *testing.T) (f field) {
+	rng := fresh(t)
+	for i := range f {
+		f[i] = rng.Float64()
+	}
+	return f
+}
+
+// slowSmooth sums over the whole window of every pixel in two dimensions.
+func slowSmooth(f *field, sigma float64, outside border) (out field) {
+	radius := int(math.Floor(4*sigma + 0.5))
+	for i := range out {
+		sum, weights := 0.0, 0.0
+		for dr := -radius; dr <= radius; dr++ {
+			for dc := -radius; dc <= radius; dc++ {
+				w := math.Exp(-float64(dr*dr+dc*dc) / (2 * sigma * sigma))
+				weights += w
+				r, c := i/side+dr, i%side+dc
+				if outside == edgePixels {
+					r, c = min(max(r, 0), side-1), min(max(c, 0), side-1)
+				}
+				if r >= 0 && r < side && c >= 0 && c < side {
+					sum += w * f[r*side+c]
+				}
+			}
+		}
+		out[i] = sum / weights
+	}
+	return out
+}
+
+func TestSmoothAgainstTheDirectSum(t *testing.T) {
+	f := randomField(t)
+	for _, sigma := range []float64{0.7, 1, 1.5} {
+		for _, outside := range []border{edgePixels, zeros} {
+			got, want := f, slowSmooth(&f, sigma, outside)
+			newGaussian(sigma).smooth(&got, outside)
+			for i := range got {
+				if math.Abs(got[i]-want[i]) > 1e-12 {
+					t.Fatalf("sigma %v, border %d: pixel %d is %v: expected %v", sigma, outside, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+func TestSmoothCommutesWithMirrors(t *testing.T) {
+	f := randomField(t)
+	mirrored := f
+	for r := 0; r < pixels; r += side {
+		slices.Reverse(mirrored[r : r+side])
+	}
+	g := newGaussian(1)
+	g.smooth(&f, zeros)
+	g.smooth(&mirrored, zeros)
+	for r := 0; r < pixels; r += side {
+		slices.Reverse(mirrored[r : r+side])
+	}
+	if f != mirrored {
+		t.Error("the mirrored image is smoothed differently in the last bits")
+	}
+}
+
+// TestJostlePermutes: levels are moved and never changed, none in row and column
+// 0 moves, and of the rest more than half do.
+func TestJostlePermutes(t *testing.T) {
+	rng := fresh(t)
+	src := anyImage(rng)
+	got := src
+	jostle(&got, rng)
+	for k := range side {
+		if got[k] != src[k] || got[k*side] != src[k*side] {
+			t.Fatalf("pixel %d of row or column 0 moved", k)
+		}
+	}
+	stayed := 0
+	for i, v := range got {
+		if v == src[i] {
+			stayed++
+		}
+	}
+	if stayed < 2*side-1 || stayed > pixels/2 {
+		t.Errorf("%d of %d pixels kept their level", stayed, pixels)
+	}
+	slices.Sort(src[:])
+	slices.Sort(got[:])
+	if got != src {
+		t.Error("levels changed")
+	}
+}
+
+func TestGlassBlurKeepsLevelSums(t *testing.T) {
+	rng := fresh(t)
+	var src, dst image
+	copy(src[:], strokes(1, rng))
+	glassBlur(&dst, &src, rng)
+	before, after := 0, 0
+	for i := range src {
+		before += int(src[i])
+		after += int(dst[i])
+	}
+	// Each smoothing truncates less than a level a pixel; what moved to the border
+	// can weigh a little more there, the edge being continued.
+	if after < before-2*pixels || float64(after) > 1.02*float64(before) {
+		t.Errorf("levels sum to %d before and %d after", before, after)
+	}
+}
+
+// slowSmear follows the ray of each pixel.
+func slowSmear(src *image, angle float64) (dst image) {
+	for p := range dst {
+		sum, weights := 0.0, 0.0
+		for i := range 21 {
+			w := math.Exp(-float64(i*i) / 18)
+			r := p/side + int(math.Ceil(float64(i)*math.Sin(angle)-0.5))
+			c := p%side + int(math.Ceil(float64(i)*math.Cos(angle)-0.5))
+			sum += w * float64(src[min(max(r, 0), side-1)*side+min(max(c, 0), side-1)])
+			weights += w
+		}
+		dst[p] = uint8(math.Floor(math.Round(sum/weights*257) / 257))
+	}
+	return dst
+}
+
+func TestSmearAgainstTheRay(t *testing.T) {
+	rng := fresh(t)
+	for range 30 {
+		src := anyImage(rng)
+		angle := (rng.Float64() - 0.5) * math.Pi
+		var got image
+		smear(&got, &src, angle)
+		if want := slowSmear(&src, angle); got != want {
+			t.Fatalf("angle %v: smear differs from the sum along the ray", angle)
+		}
+	}
+	white := filled(255)
+	var got image
+	smear(&got, &white, 0.3)
+	if got != white {
+		t.Error("a white image does not stay white")
+	}
+}
+
+func TestMotionBlurAngles(t *testing.T) {
+	rng := fresh(t)
+	var src, dst image
+	const row, col = 14, 20
+	src[row*side+col] = 255 // smears to the left, up or down by at most its distance
+	var up, down bool
+	for range 200 {
+		motionBlur(&dst, &src, rng)
+		for i, v := range dst {
+			drop := i/side - row
+			if v > 0 && max(drop, -drop) > col-i%side {
+				t.Fatalf("light at row %d, column %d is beyond 45 degrees", i/side, i%side)
+			}
+			up, down = up || v > 0 && drop < -2, down || v > 0 && drop > 2
+		}
+	}
+	if !up || !down {
+		t.Errorf("200 blurs: upwards %t, downwards %t", up, down)
+	}
+}
