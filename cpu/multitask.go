@@ -238,10 +238,13 @@ func (d *device) gramBand(set *sampleSet, z dense[float32], u band, g, c []float
 		for i := range rows {
 			convert(wide[i*u.hi:(i+1)*u.hi], z.row(lo + i)[:u.hi])
 		}
-		serialTiles(u.hi-u.lo, u.hi, func(i, j, m, n int) {
-			i += u.lo
-			impl.Dgemm(blas.Trans, blas.NoTrans, m, n, rows, 1, wide[i:], u.hi, wide[j:], u.hi, 1, g[i*k+j:], k)
-		})
+		for top := u.lo; top < u.hi; top += gramBand {
+			end := min(top+gramBand, u.hi)
+			serialTiles(end-top, end, func(i, j, m, n int) {
+				i += top
+				impl.Dgemm(blas.Trans, blas.NoTrans, m, n, rows, 1, wide[i:], u.hi, wide[j:], u.hi, 1, g[i*k+j:], k)
+			})
+		}
 		if last {
 			for i := range rows {
 				y := float64(set.y[lo+i])

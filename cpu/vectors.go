@@ -248,12 +248,10 @@ func (d *device) Norm(x backend.Vector) (float64, error) {
 }
 
 // scaledNorm is the norm of a vector whose squares leave the range of float64.
+// A NaN makes largest NaN, and so the result.
 func scaledNorm(x []float64) float64 {
 	largest := 0.0
 	for _, v := range x {
-		if math.IsNaN(v) {
-			return v
-		}
 		largest = max(largest, math.Abs(v))
 	}
 	if largest == 0 || math.IsInf(largest, 1) {

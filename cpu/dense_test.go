@@ -1,0 +1,48 @@
+package cpu
+
+import (
+	"math"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// TestAlphaZero holds both types to the BLAS rule that operands which alpha = 0
+// makes irrelevant are not read.
+func TestAlphaZero(t *testing.T) {
+	dev, _ := Open(1)
+	defer dev.Close()
+	const n = 70
+	for _, dt := range []backend.DType{backend.Float32, backend.Float64} {
+		s := backend.NewScope(dev)
+		a, c, y := s.Matrix(dt, n, n), s.Matrix(dt, n, n), s.Vector(dt, n)
+		bad := a.Row(0)
+		if err := dev.Fill(backend.Vec(a.Buf), math.NaN()); err != nil {
+			t.Fatal(err)
+		}
+		for name, call := range map[string]func() error{
+			"Gemm":  func() error { return dev.Gemm(false, true, 0, a, a, 2, c) },
+			"Syrk":  func() error { return dev.Syrk(false, 0, a, 2, c) },
+			"Gemv":  func() error { return dev.Gemv(false, 0, a, bad, 2, y) },
+			"Gemv'": func() error { return dev.Gemv(true, 0, a, bad, 2, y) },
+		} {
+			all, part := backend.Vec(c.Buf), y
+			for _, v := range []backend.Vector{all, part} {
+				if err := dev.Fill(v, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := call(); err != nil {
+				t.Fatal(err)
+			}
+			changed := all
+			if name[:4] == "Gemv" {
+				changed = part
+			}
+			if got, err := dev.Norm(changed); err != nil || got != 2*math.Sqrt(float64(changed.Len)) {
+				t.Errorf("%s in %v: norm of 2 C is %v, error %v", name, dt, got, err)
+			}
+		}
+		s.Close()
+	}
+}
