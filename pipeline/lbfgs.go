@@ -226,7 +226,7 @@ func (l *lbfgs) search(f objective, x backend.Vector, fx, slope, step float64) (
 		} else {
 			step = (lo + hi) / 2
 		}
-		if hi-lo <= 1e-7*hi {
+		if !math.IsInf(hi, 1) && hi-lo <= 1e-7*hi {
 			break
 		}
 	}

@@ -1,0 +1,242 @@
+package pipeline
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/x448/float16"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
+)
+
+// openCPU opens the CPU backend and checks at the end of the test that every
+// buffer was freed.
+func openCPU(t testing.TB, threads int) backend.Backend {
+	t.Helper()
+	b, err := cpu.Open(threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if u := b.Usage(); u.Buffers != 0 {
+			t.Errorf("%d buffers of %d bytes were never freed", u.Buffers, u.Bytes)
+		}
+		b.Close()
+	})
+	return b
+}
+
+// upload places a slice on the device for the length of the test.
+func upload[E backend.Element](t testing.TB, b backend.Backend, d backend.DType, v []E) backend.Vector {
+	t.Helper()
+	buf, err := backend.New(b, d, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(buf.Free)
+	return backend.Vec(buf)
+}
+
+// download reads a Float32 vector as float64.
+func download(t testing.TB, b backend.Backend, v backend.Vector) []float64 {
+	t.Helper()
+	host := make([]float32, v.Len)
+	if err := backend.Get(b, host, v.Buf, v.Off); err != nil {
+		t.Fatal(err)
+	}
+	return wide(host)
+}
+
+func wide(v []float32) []float64 {
+	w := make([]float64, len(v))
+	for i := range v {
+		w[i] = float64(v[i])
+	}
+	return w
+}
+
+func narrow(v []float64) []float32 {
+	w := make([]float32, len(v))
+	for i := range v {
+		w[i] = float32(v[i])
+	}
+	return w
+}
+
+func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }
+
+func distance(a, b []float64) float64 {
+	d := make([]float64, len(a))
+	for i := range a {
+		d[i] = a[i] - b[i]
+	}
+	return norm(d)
+}
+
+// closeVectors checks ||got - want|| <= tol (||want|| + floor).
+func closeVectors(t testing.TB, what string, got, want []float64, tol, floor float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s has %d elements, want %d", what, len(got), len(want))
+	}
+	if d := distance(got, want); !(d <= tol*(norm(want)+floor)) {
+		t.Fatalf("%s is off by %g of %g:\n%v, want\n%v", what, d, norm(want), got, want)
+	}
+}
+
+// multiply returns op(A) op(B) of row-major matrices, A rows by cols as stored.
+func multiply(transA, transB bool, a []float64, rowsA int, b []float64, rowsB int) []float64 {
+	at := func(trans bool, m []float64, rows int) (r, c int, f func(i, j int) float64) {
+		cols := len(m) / rows
+		if trans {
+			return cols, rows, func(i, j int) float64 { return m[j*cols+i] }
+		}
+		return rows, cols, func(i, j int) float64 { return m[i*cols+j] }
+	}
+	r, n, fa := at(transA, a, rowsA)
+	_, c, fb := at(transB, b, rowsB)
+	out := make([]float64, r*c)
+	for i := range r {
+		for j := range c {
+			for l := range n {
+				out[i*c+j] += fa(i, l) * fb(l, j)
+			}
+		}
+	}
+	return out
+}
+
+// solveDense solves the n by n system A x = b by Gaussian elimination with
+// partial pivoting.
+func solveDense(a, b []float64) []float64 {
+	n := len(b)
+	a, x := slices.Clone(a), slices.Clone(b)
+	for c := range n {
+		p := c
+		for i := c + 1; i < n; i++ {
+			if math.Abs(a[i*n+c]) > math.Abs(a[p*n+c]) {
+				p = i
+			}
+		}
+		for j := range n {
+			a[c*n+j], a[p*n+j] = a[p*n+j], a[c*n+j]
+		}
+		x[c], x[p] = x[p], x[c]
+		for i := c + 1; i < n; i++ {
+			f := a[i*n+c] / a[c*n+c]
+			for j := c; j < n; j++ {
+				a[i*n+j] -= f * a[c*n+j]
+			}
+			x[i] -= f * x[c]
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := i + 1; j < n; j++ {
+			x[i] -= a[i*n+j] * x[j]
+		}
+		x[i] /= a[i*n+i]
+	}
+	return x
+}
+
+// outside is the part of v that is orthogonal to the rows of span.
+func outside(v []float64, span []float64) []float64 {
+	n := len(v)
+	var basis [][]float64
+	remove := func(v []float64) []float64 {
+		v = slices.Clone(v)
+		for range 2 {
+			for _, q := range basis {
+				c := dot(q, v)
+				for i := range v {
+					v[i] -= c * q[i]
+				}
+			}
+		}
+		return v
+	}
+	for i := 0; i < len(span); i += n {
+		row := span[i : i+n]
+		q := remove(row)
+		if l := norm(q); l > 1e-9*norm(row) {
+			for i := range q {
+				q[i] /= l
+			}
+			basis = append(basis, q)
+		}
+	}
+	return remove(v)
+}
+
+// regression is a small multi-task regression problem, on the host in float64
+// and on the device.
+type regression struct {
+	d, tasks int
+	x        [][]float64 // one row a sample
+	y        []float64
+	task     []int
+	counts   []int
+	s        backend.Samples
+}
+
+// newRegression draws a problem with counts[t] samples of task t. The rows of
+// tasks 0, 3, ... come from a Float32 pool, of 1, 4, ... from a Uint8 pool, of
+// 2, 5, ... from a Float16 pool.
+func newRegression(t testing.TB, b backend.Backend, rng *rand.Rand, d int, counts []int) *regression {
+	t.Helper()
+	const rows = 40
+	f32, u8, f16 := make([]float32, rows*d), make([]uint8, rows*d), make([]uint16, rows*d)
+	for i := range f32 {
+		f32[i] = float32(rng.NormFloat64())
+		u8[i] = uint8(rng.IntN(256))
+		f16[i] = uint16(float16.Fromfloat32(float32(rng.NormFloat64())))
+	}
+	scales := []float32{0.5, 1. / 128, 2}
+	r := &regression{d: d, tasks: len(counts), counts: counts}
+	set := backend.SampleSet{
+		Pools: []backend.Pool{
+			{Data: upload(t, b, backend.Float32, f32).Mat(rows, d), Scale: scales[0]},
+			{Data: upload(t, b, backend.Uint8, u8).Mat(rows, d), Scale: scales[1]},
+			{Data: upload(t, b, backend.Float16, f16).Mat(rows, d), Scale: scales[2]},
+		},
+		Offsets: []int{0},
+	}
+	for task, n := range counts {
+		pool := task % 3
+		set.TaskPool = append(set.TaskPool, pool)
+		for range n {
+			row := rng.IntN(rows)
+			y := float32(rng.NormFloat64())
+			x := make([]float64, d)
+			for j := range x {
+				v := f32[row*d+j]
+				switch pool {
+				case 1:
+					v = float32(u8[row*d+j])
+				case 2:
+					v = float16.Frombits(f16[row*d+j]).Float32()
+				}
+				x[j] = float64(v) * float64(scales[pool])
+			}
+			r.x, r.y, r.task = append(r.x, x), append(r.y, float64(y)), append(r.task, task)
+			set.Rows, set.Y = append(set.Rows, int32(row)), append(set.Y, y)
+		}
+		set.Offsets = append(set.Offsets, len(set.Rows))
+	}
+	r.s = place(t, b, set)
+	return r
+}
+
+// place puts a sample set on the device for the length of the test.
+func place(t testing.TB, b backend.Backend, set backend.SampleSet) backend.Samples {
+	t.Helper()
+	s, err := b.NewSamples(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Free)
+	return s
+}

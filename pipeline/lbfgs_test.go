@@ -1,0 +1,464 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// hostObjective evaluates a function of float64 slices on the host.
+type hostObjective struct {
+	b     backend.Backend
+	f     func(x, g []float64) float64
+	calls int
+	fail  int // the call that fails, counting from 1
+}
+
+var errEval = errors.New("evaluation failed")
+
+func (o *hostObjective) eval(x, g backend.Vector) (float64, error) {
+	if o.calls++; o.calls == o.fail {
+		return 0, errEval
+	}
+	x32 := make([]float32, x.Len)
+	if err := backend.Get(o.b, x32, x.Buf, x.Off); err != nil {
+		return 0, err
+	}
+	grad := make([]float64, x.Len)
+	f := o.f(wide(x32), grad)
+	return f, backend.Put(o.b, g.Buf, g.Off, narrow(grad))
+}
+
+// minimum runs the optimiser on f from start with a history of m.
+type minimum struct {
+	x          []float64
+	f          float64
+	iterations int
+	reason     string
+	trace      []float64
+	calls      int
+	evals      int
+}
+
+func minimise(t *testing.T, o *hostObjective, start []float64, m int, stop stopRule) (minimum, error) {
+	t.Helper()
+	x := upload(t, o.b, backend.Float32, narrow(start))
+	l, err := newLBFGS(o.b, len(start), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	var out minimum
+	observe := stop.observe
+	stop.observe = func(i int, f float64) bool {
+		out.trace = append(out.trace, f)
+		if i != len(out.trace) {
+			t.Fatalf("the observer saw iteration %d after %d others", i, len(out.trace)-1)
+		}
+		return observe != nil && observe(i, f)
+	}
+	out.f, out.iterations, out.reason, err = l.minimise(context.Background(), o, x, stop)
+	out.x, out.calls, out.evals = download(t, o.b, x), o.calls, l.evals
+	return out, err
+}
+
+// quadratic is 1/2 (x-c)'A(x-c) + 1 with eigenvalues from 1 to cond.
+func quadratic(rng *rand.Rand, n int, cond float64) (f func(x, g []float64) float64, c []float64) {
+	q := make([][]float64, n)
+	for i := range q {
+		q[i] = normals(rng, n)
+		for range 2 {
+			for j := range i {
+				p := dot(q[i], q[j])
+				for k := range n {
+					q[i][k] -= p * q[j][k]
+				}
+			}
+		}
+		l := norm(q[i])
+		for k := range n {
+			q[i][k] /= l
+		}
+	}
+	c = wide(narrow(normals(rng, n)))
+	return func(x, g []float64) float64 {
+		clear(g)
+		sum := 1.0
+		for i := range q {
+			e := math.Pow(cond, float64(i)/float64(max(n-1, 1)))
+			p := 0.0
+			for k := range n {
+				p += q[i][k] * (x[k] - c[k])
+			}
+			for k := range n {
+				g[k] += e * p * q[i][k]
+			}
+			sum += e * p * p / 2
+		}
+		return sum
+	}, c
+}
+
+// twoLoop is the textbook two-loop recursion (Nocedal and Wright, algorithm
+// 7.4): -H g for pairs from oldest to newest.
+func twoLoop(s, y [][]float64, g []float64) []float64 {
+	q := slices.Clone(g)
+	alpha := make([]float64, len(s))
+	for i := len(s) - 1; i >= 0; i-- {
+		alpha[i] = dot(s[i], q) / dot(s[i], y[i])
+		for k := range q {
+			q[k] -= alpha[i] * y[i][k]
+		}
+	}
+	if n := len(s) - 1; n >= 0 {
+		gamma := dot(s[n], y[n]) / dot(y[n], y[n])
+		for k := range q {
+			q[k] *= gamma
+		}
+	}
+	for i := range s {
+		beta := dot(y[i], q) / dot(s[i], y[i])
+		for k := range q {
+			q[k] += (alpha[i] - beta) * s[i][k]
+		}
+	}
+	for k := range q {
+		q[k] = -q[k]
+	}
+	return q
+}
+
+// The direction in the basis of scalars is the textbook one: with fewer pairs
+// than the history, after the ring wrapped, after pairs that were skipped for
+// their curvature, and after a reset.
+func TestDirectionIsTwoLoopRecursion(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 2)
+	for range 20 {
+		n, m := 8+rng.IntN(20), 1+rng.IntN(6)
+		f, _ := quadratic(rng, n, 3)
+		l, err := newLBFGS(b, n, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := upload(t, b, backend.Float32, make([]float32, n))
+		put := func(v backend.Vector, h []float64) {
+			if err := backend.Put(b, v.Buf, v.Off, narrow(h)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var s, y [][]float64
+		put(l.g(), normals(rng, n))
+		for range 4*m + 5 {
+			// A step along a random d and the change of gradient of a quadratic; now
+			// and then one of negative curvature, which must leave no trace.
+			g, d, step := download(t, b, l.g()), normals(rng, n), 0.1+rng.Float64()
+			at, gd, g0 := make([]float64, n), make([]float64, n), make([]float64, n)
+			f(at, g0)
+			for k := range at {
+				at[k] = step * d[k]
+			}
+			f(at, gd)
+			sign := 1.0
+			if rng.IntN(5) == 0 {
+				sign = -1
+			}
+			for k := range gd {
+				gd[k] = g[k] + sign*(gd[k]-g0[k])
+			}
+			put(l.d, d)
+			put(l.gt, gd)
+			put(l.xt, normals(rng, n))
+			slot := l.next
+			if err := l.update(x, step); err != nil {
+				t.Fatal(err)
+			}
+			closeVectors(t, "the gradient after an update", download(t, b, l.g()), gd, 1e-6, 0)
+			closeVectors(t, "the parameters after an update", download(t, b, x), download(t, b, l.xt), 0, 0)
+			switch {
+			case sign > 0:
+				s, y = append(s, download(t, b, l.s(slot))), append(y, download(t, b, l.y(slot)))
+				closeVectors(t, "s", s[len(s)-1], at, 1e-6, 0)
+			case len(s) == m: // its slot was the oldest pair's
+				s, y = s[1:], y[1:]
+			}
+			if len(s) > m {
+				s, y = s[1:], y[1:]
+			}
+			if rng.IntN(12) == 0 {
+				l.pairs, l.next = 0, 0
+				s, y = nil, nil
+			}
+			if l.pairs != len(s) {
+				t.Fatalf("%d pairs, want %d", l.pairs, len(s))
+			}
+			if err := b.Dots(l.basis, l.g(), l.dots); err != nil {
+				t.Fatal(err)
+			}
+			slope, err := l.direction()
+			if err != nil {
+				t.Fatal(err)
+			}
+			grad := download(t, b, l.g())
+			want := twoLoop(s, y, grad)
+			closeVectors(t, "the direction", download(t, b, l.d), want, 2e-4, 0)
+			if !near(slope/dot(want, grad), 1, 2e-4) {
+				t.Fatalf("the slope is %g, want %g", slope, dot(want, grad))
+			}
+		}
+		l.close()
+	}
+}
+
+// An accepted step meets both Wolfe conditions and leaves the trial point and
+// its gradient behind.
+func TestSearchMeetsWolfe(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	for range 100 {
+		n := 1 + rng.IntN(6)
+		amp, freq := rng.Float64(), 1+3*rng.Float64()
+		o := &hostObjective{b: b, f: func(x, g []float64) float64 {
+			sum := 0.0
+			for i, v := range x {
+				sum += v*v/2 + amp*math.Cos(freq*v)
+				g[i] = v - amp*freq*math.Sin(freq*v)
+			}
+			return sum
+		}}
+		x0 := normals(rng, n)
+		x := upload(t, b, backend.Float32, narrow(x0))
+		l, err := newLBFGS(b, n, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fx, err := o.eval(x, l.g())
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := download(t, b, l.g())
+		d := make([]float64, n)
+		for i := range d {
+			d[i] = -g[i]
+		}
+		if err := backend.Put(b, l.d.Buf, 0, narrow(d)); err != nil {
+			t.Fatal(err)
+		}
+		slope, first := dot(g, d), math.Pow(10, 4*rng.Float64()-2)
+		fNew, step, ok, err := l.search(o, x, fx, slope, first)
+		if err != nil || !ok {
+			t.Fatalf("no step from %v along %v: %v", x0, d, err)
+		}
+		for i := range x0 {
+			x0[i] = float64(float32(x0[i])) + step*d[i]
+		}
+		closeVectors(t, "the trial point", download(t, b, l.xt), x0, 1e-5, 1)
+		gt := make([]float64, n)
+		if ft := o.f(download(t, b, l.xt), gt); ft != fNew {
+			t.Fatalf("f is %g at the trial point, reported %g", ft, fNew)
+		}
+		closeVectors(t, "the trial gradient", download(t, b, l.gt), gt, 1e-6, 0)
+		if !(fNew <= fx+1e-4*step*slope*(1-1e-9)) || !(dot(gt, d) >= 0.9*slope*(1+1e-4)) {
+			t.Fatalf("step %g: f from %g to %g, slope from %g to %g", step, fx, fNew, slope, dot(gt, d))
+		}
+		l.close()
+	}
+}
+
+func TestMinimiseQuadratics(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 2)
+	for _, c := range []struct {
+		n, m int
+		cond float64
+	}{{1, 1, 1}, {2, 3, 10}, {5, 1, 10}, {20, 5, 100}, {30, 10, 300}} {
+		f, x := quadratic(rng, c.n, c.cond)
+		o := &hostObjective{b: b, f: f}
+		got, err := minimise(t, o, normals(rng, c.n), c.m, stopRule{iterations: 400})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := distance(got.x, x); d > 2e-3*norm(x) || got.f > 1+1e-5 {
+			t.Errorf("n=%d m=%d cond=%g: ended at f = 1 + %g, %g from the solution (%s after %d)", c.n, c.m, c.cond, got.f-1, d, got.reason, got.iterations)
+		}
+		if got.calls != got.evals {
+			t.Errorf("reported %d evaluations of %d", got.evals, got.calls)
+		}
+		if len(got.trace) != got.iterations || !slices.IsSortedFunc(got.trace, func(a, b float64) int {
+			if a > b {
+				return -1
+			}
+			return 1
+		}) {
+			t.Errorf("%d iterations, but the observer saw %v", got.iterations, got.trace)
+		}
+		if got.f != f(got.x, make([]float64, c.n)) {
+			t.Errorf("reported f = %g is not f at the returned point", got.f)
+		}
+	}
+}
+
+// A quasi-Newton method needs far fewer iterations than steepest descent, and
+// on n dimensions about n with a full history.
+func TestMinimiseIsQuasiNewton(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	f, _ := quadratic(rng, 12, 1000)
+	o := &hostObjective{b: b, f: f}
+	got, err := minimise(t, o, normals(rng, 12), 12, stopRule{iterations: 200, observe: func(_ int, f float64) bool { return f < 1+1e-4 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.reason != "stopped by the observer" || got.iterations > 60 || got.calls > 3*got.iterations+10 {
+		t.Errorf("12 dimensions took %d iterations and %d evaluations (%s)", got.iterations, got.calls, got.reason)
+	}
+}
+
+func TestMinimiseRosenbrock(t *testing.T) {
+	b := openCPU(t, 1)
+	o := &hostObjective{b: b, f: func(x, g []float64) float64 {
+		sum := 0.0
+		for i := 0; i < len(x); i += 2 {
+			u, v := x[i+1]-x[i]*x[i], 1-x[i]
+			sum += 100*u*u + v*v
+			g[i], g[i+1] = -400*u*x[i]-2*v, 200*u
+		}
+		return sum
+	}}
+	start := make([]float64, 10)
+	for i := range start {
+		start[i] = 1 - 2.2*float64(1-i%2) + 0.05*float64(i)
+	}
+	got, err := minimise(t, o, start, 8, stopRule{iterations: 300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.f > 1e-7 || distance(got.x, ones(10)) > 2e-3 {
+		t.Errorf("ended at f = %g, x = %v (%s after %d)", got.f, got.x, got.reason, got.iterations)
+	}
+}
+
+// Where the first step lands outside the domain, the search must come back.
+func TestMinimiseBacksOffFromNaN(t *testing.T) {
+	b := openCPU(t, 1)
+	bad := 0
+	o := &hostObjective{b: b, f: func(x, g []float64) float64 {
+		sum := 0.0
+		for i, v := range x {
+			sum += 20*v - math.Log(v)
+			g[i] = 20 - 1/v
+		}
+		if math.IsNaN(sum) || math.IsInf(sum, 0) {
+			bad++
+			for i := range g {
+				g[i] = math.NaN()
+			}
+		}
+		return sum
+	}}
+	got, err := minimise(t, o, []float64{0.3, 0.3, 0.3}, 4, stopRule{iterations: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bad == 0 {
+		t.Fatal("the test never left the domain")
+	}
+	closeVectors(t, "the solution", got.x, []float64{0.05, 0.05, 0.05}, 1e-3, 0)
+}
+
+func TestMinimiseStops(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	f, c := quadratic(rng, 20, 1e4)
+	start := normals(rng, 20)
+	run := func(stop stopRule) minimum {
+		t.Helper()
+		got, err := minimise(t, &hostObjective{b: b, f: f}, start, 3, stop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := run(stopRule{iterations: 7}); got.iterations != 7 || got.reason != "iteration limit" {
+		t.Errorf("at most 7 iterations: %d, %s", got.iterations, got.reason)
+	}
+	if got := run(stopRule{iterations: 30, observe: func(i int, _ float64) bool { return i == 5 }}); got.iterations != 5 || got.reason != "stopped by the observer" {
+		t.Errorf("the observer said stop at 5: %d, %s", got.iterations, got.reason)
+	}
+	// The tolerance rule, recomputed from the trace of a run without it.
+	all := append([]float64{f(wide(narrow(start)), make([]float64, 20))}, run(stopRule{iterations: 60}).trace...)
+	for _, tol := range []float64{0.5, 0.1, 1e-2} {
+		want, reason := 60, "iteration limit"
+		for i := 10; i <= 60; i++ {
+			if all[i-10]-all[i] < tol*all[i] {
+				want, reason = i, "converged"
+				break
+			}
+		}
+		if got := run(stopRule{iterations: 60, tolerance: tol}); got.iterations != want || got.reason != reason || got.f != all[want] {
+			t.Errorf("tolerance %g: %d, %s, want %d, %s", tol, got.iterations, got.reason, want, reason)
+		}
+	}
+	// From the solution itself.
+	got, err := minimise(t, &hostObjective{b: b, f: f}, c, 3, stopRule{iterations: 30})
+	if err != nil || got.iterations != 0 || got.reason != "the gradient is zero" || !slices.Equal(got.x, c) || got.calls != 1 {
+		t.Errorf("from the solution: %+v, %v", got, err)
+	}
+}
+
+// A gradient that points uphill leaves nothing to do, and must end the search.
+func TestMinimiseGivesUpOnAWrongGradient(t *testing.T) {
+	b := openCPU(t, 1)
+	o := &hostObjective{b: b, f: func(x, g []float64) float64 {
+		g[0] = -2 * x[0]
+		return x[0] * x[0]
+	}}
+	got, err := minimise(t, o, []float64{3}, 4, stopRule{iterations: 50})
+	if err != nil || got.iterations != 0 || got.x[0] != 3 || got.f != 9 || got.reason != "no step lowers the objective" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestMinimiseErrors(t *testing.T) {
+	b := openCPU(t, 1)
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		o := &hostObjective{b: b, f: func(_, _ []float64) float64 { return bad }}
+		if _, err := minimise(t, o, []float64{1}, 1, stopRule{iterations: 3}); err == nil {
+			t.Errorf("an objective of %g at the start is no error", bad)
+		}
+	}
+	f, _ := quadratic(newRand(t), 6, 100)
+	for fail := 1; fail <= 5; fail++ {
+		if _, err := minimise(t, &hostObjective{b: b, f: f, fail: fail}, ones(6), 2, stopRule{iterations: 30}); !errors.Is(err, errEval) {
+			t.Errorf("evaluation %d failed, the optimiser said %v", fail, err)
+		}
+	}
+}
+
+func TestMinimiseHeedsTheContext(t *testing.T) {
+	b := openCPU(t, 1)
+	f, _ := quadratic(newRand(t), 10, 1000)
+	l, err := newLBFGS(b, 10, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	x := upload(t, b, backend.Float32, make([]float32, 10))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	last := 0
+	_, _, _, err = l.minimise(ctx, &hostObjective{b: b, f: f}, x, stopRule{iterations: 100, observe: func(i int, _ float64) bool {
+		if last = i; i == 3 {
+			cancel()
+		}
+		return false
+	}})
+	if !errors.Is(err, context.Canceled) || last != 3 {
+		t.Errorf("cancelled after iteration 3: went on to %d, %v", last, err)
+	}
+}
