@@ -1,0 +1,51 @@
+package dataset
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// Validation returns a copy of a valid set for choosing settings without its
+// test rows: a fifth of the base items in Train, fixed by a permutation, become
+// Test, and the old Test is dropped. Whether a row is held out depends on its
+// index alone, so that row i falls on the same side in every pool, and tasks
+// that share their rows go on sharing them. A set with a model has exact scores
+// that use no rows, so there is nothing to hold out.
+func (s *Set) Validation() (*Set, error) {
+	if s.Model != nil {
+		return nil, fmt.Errorf("%s: expected data without a known model to hold validation rows out of, found one: its scores are exact", s.Name)
+	}
+	most := 0
+	for _, p := range s.Pools {
+		most = max(most, p.Rows)
+	}
+	held := make([]bool, most)
+	rng := rand.New(rand.NewPCG(splitSeed, 1))
+	for _, i := range rng.Perm(most)[:most/5] {
+		held[i] = true
+	}
+	out := *s
+	out.Name += " (validation rows)"
+	out.Tasks = append([]Task(nil), s.Tasks...)
+	splits := map[span[int32]]split{}
+	for i := range out.Tasks {
+		t := &out.Tasks[i]
+		key := span[int32]{&t.Train[0], len(t.Train)}
+		if _, ok := splits[key]; !ok {
+			var part split
+			for _, r := range t.Train {
+				if held[r] {
+					part.test = append(part.test, r)
+				} else {
+					part.train = append(part.train, r)
+				}
+			}
+			splits[key] = part
+		}
+		t.Train, t.Test = splits[key].train, splits[key].test
+		if len(t.Train) == 0 || len(t.Test) == 0 {
+			return nil, fmt.Errorf("%s: task %q: expected enough train rows to hold a fifth out, found %d", s.Name, t.Name, len(t.Train)+len(t.Test))
+		}
+	}
+	return &out, nil
+}

@@ -1,0 +1,71 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func TestValidation(t *testing.T) {
+	const n = 1000
+	labels := make([]uint8, n)
+	for i := range labels {
+		labels[i] = uint8(i % 3)
+	}
+	set, err := FromImages("x", []string{"a", "b"}, [][]uint8{make([]uint8, n*784), make([]uint8, n*784)}, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := set.Hash()
+	val, err := set.Validation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := val.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if set.Hash() != before || val.Hash() == before {
+		t.Error("the set changed, or its validation did not")
+	}
+	old, first := set.Tasks[0], val.Tasks[0]
+	if got := slices.Sorted(slices.Values(slices.Concat(first.Train, first.Test))); !slices.Equal(got, old.Train) {
+		t.Error("validation rows and the rest are not the old train rows")
+	}
+	if share := float64(len(first.Test)) / float64(len(old.Train)); math.Abs(share-0.2) > 0.05 {
+		t.Errorf("%.3f of the train rows are held out", share)
+	}
+	for _, task := range val.Tasks {
+		if &task.Train[0] != &first.Train[0] || &task.Test[0] != &first.Test[0] {
+			t.Fatalf("task %s has rows of its own", task.Name)
+		}
+	}
+
+	// Other train rows are divided by the same base items.
+	set.Tasks[1].Train = slices.Clone(old.Train[:len(old.Train)/2])
+	val, err = set.Validation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range val.Tasks[1].Test {
+		if slices.Contains(val.Tasks[0].Train, r) {
+			t.Fatalf("row %d is held out in one task and drawn from in another", r)
+		}
+	}
+}
+
+func TestValidationRefuses(t *testing.T) {
+	set, err := RandomLinear(4, 2, 3, 1, 20, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := set.Validation(); err == nil {
+		t.Error("a set with a model was divided")
+	}
+	set.Model = nil
+	for i := range set.Tasks {
+		set.Tasks[i].Train = set.Tasks[i].Train[:1]
+	}
+	if _, err := set.Validation(); err == nil {
+		t.Error("one train row was divided")
+	}
+}
