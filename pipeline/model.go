@@ -83,11 +83,11 @@ func (m *Model) Relevance(b backend.Backend, r Relevance) (nu []float64, rank in
 }
 
 // Shares returns the fraction of a budget that each source gets for a
-// relevance, with unit costs.
-func (a Allocation) Shares(nu []float64) []float64 {
-	costs := make([]float64, len(nu))
-	for i := range costs {
-		costs[i] = 1
+// relevance, costs being those of one sample.
+func (a Allocation) Shares(nu, costs []float64) []float64 {
+	shares := a.rates(nu, costs)
+	for m, c := range costs {
+		shares[m] *= c
 	}
-	return a.rates(nu, costs)
+	return shares
 }
