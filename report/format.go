@@ -1,0 +1,67 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Score writes a score: an error in percent, anything else with four digits.
+func Score(metric string, value float64) string {
+	if metric == pipeline.MetricError {
+		return fmt.Sprintf("%.2f %%", 100*value)
+	}
+	return fmt.Sprintf("%.4g", value)
+}
+
+// metricTitle names the column of a metric.
+func metricTitle(metric string) string {
+	switch metric {
+	case pipeline.MetricMSE:
+		return "mean squared error"
+	case pipeline.MetricExcess:
+		return "excess risk"
+	}
+	return metric
+}
+
+// difference writes a difference of two scores with its sign, errors in points.
+func difference(metric string, value float64) string {
+	if metric == pipeline.MetricError {
+		return fmt.Sprintf("%+.2f points", 100*value)
+	}
+	return fmt.Sprintf("%+.4g", value)
+}
+
+// interval writes the two ends of an interval of differences.
+func interval(metric string, ends [2]float64) string {
+	if metric == pipeline.MetricError {
+		return fmt.Sprintf("%+.2f to %+.2f", 100*ends[0], 100*ends[1])
+	}
+	return fmt.Sprintf("%+.4g to %+.4g", ends[0], ends[1])
+}
+
+// Count writes a number of samples, rounded, in groups of three digits; from
+// 10^15 on in scientific notation.
+func Count(v float64) string {
+	if !(math.Abs(v) < 1e15) {
+		return fmt.Sprintf("%.3g", v)
+	}
+	digits := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
+	var out strings.Builder
+	if v < 0 && digits != "0" {
+		out.WriteByte('-')
+	}
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			out.WriteByte(',')
+		}
+		out.WriteRune(d)
+	}
+	return out.String()
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

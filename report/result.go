@@ -1,0 +1,79 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Result is what a run found: the score of each method, how they compare, and
+// the top most relevant sources.
+func Result(r *pipeline.Result, top int, f Format) string {
+	metric := "score"
+	if len(r.Methods) > 0 {
+		metric = r.Methods[0].Score.Metric
+	}
+	methods := Table{
+		Title:  fmt.Sprintf("target %s of %s, seed %d", r.Target, r.Data, r.Seed),
+		Header: []string{"method", metricTitle(metric), "source samples", "cost", "epochs", "iterations"},
+		Right:  []int{1, 2, 3, 4, 5},
+	}
+	for _, m := range r.Methods {
+		methods.Rows = append(methods.Rows, []string{m.Method, Score(m.Score.Metric, m.Score.Value),
+			Count(float64(m.Samples)), Count(m.Cost), strconv.Itoa(m.Epochs), strconv.Itoa(m.Iterations)})
+	}
+	parts := []string{methods.Render(f)}
+	if len(r.Methods) > 1 {
+		a := r.Methods[0]
+		var lines strings.Builder
+		for _, b := range r.Methods[1:] {
+			fmt.Fprintf(&lines, "%s\n", verdict(metric, a, b))
+		}
+		parts = append(parts, lines.String())
+	}
+	n := min(top, len(r.Sources))
+	sources := Table{
+		Title:  fmt.Sprintf("the %d most relevant of %d sources (%s)", n, len(r.Sources), firstMethod(r)),
+		Header: []string{"source", "nu", "share", "samples"},
+		Right:  []int{1, 2, 3},
+	}
+	for _, s := range r.Sources[:n] {
+		sources.Rows = append(sources.Rows, []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), percent(s.Share), Count(float64(s.Samples))})
+	}
+	if n > 0 {
+		parts = append(parts, sources.Render(f))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// verdict compares the scores of two methods; less is better.
+func verdict(metric string, a, b pipeline.MethodResult) string {
+	d := b.Score.Value - a.Score.Value
+	word := "better"
+	switch {
+	case d == 0:
+		return fmt.Sprintf("%s and %s are equal", a.Method, b.Method)
+	case d < 0:
+		word, d = "worse", -d
+	}
+	return fmt.Sprintf("%s is %s %s than %s", a.Method, strings.TrimPrefix(difference(metric, d), "+"), word, b.Method)
+}
+
+func firstMethod(r *pipeline.Result) string {
+	if len(r.Methods) == 0 {
+		return "no method"
+	}
+	return r.Methods[0].Method
+}
+
+// Relevance tables the nu and the share of each of the top sources of one
+// model.
+func Relevance(title string, sources []pipeline.SourceResult, top int, f Format) string {
+	t := Table{Title: title, Header: []string{"source", "nu", "share"}, Right: []int{1, 2}}
+	for _, s := range sources[:min(top, len(sources))] {
+		t.Rows = append(t.Rows, []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), percent(s.Share)})
+	}
+	return t.Render(f)
+}

@@ -1,0 +1,85 @@
+// Package report renders results as tables, aligned for a terminal or as
+// Markdown for documents.
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// Format is how tables are written.
+type Format string
+
+// The formats.
+const (
+	Text     Format = "table"
+	Markdown Format = "markdown"
+)
+
+// ParseFormat reads the name of a format.
+func ParseFormat(name string) (Format, error) {
+	switch f := Format(name); f {
+	case Text, Markdown:
+		return f, nil
+	}
+	return "", fmt.Errorf("unknown format %q: expected %s or %s", name, Text, Markdown)
+}
+
+// Table is a heading, column names and rows; a row may be shorter than the
+// header.
+type Table struct {
+	Title  string
+	Header []string
+	Rows   [][]string
+	// Right marks the columns, from 0, that are aligned right.
+	Right []int
+}
+
+// Render returns the table, ending in a newline.
+func (t Table) Render(f Format) string {
+	w := table.NewWriter()
+	w.AppendHeader(row(t.Header))
+	for _, r := range t.Rows {
+		w.AppendRow(row(r))
+	}
+	var configs []table.ColumnConfig
+	for _, c := range t.Right {
+		configs = append(configs, table.ColumnConfig{Number: c + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	w.SetColumnConfigs(configs)
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	w.SetStyle(style)
+	if f == Markdown {
+		return heading(t.Title, "**", "**\n\n") + w.RenderMarkdown() + "\n"
+	}
+	return heading(t.Title, "", "\n") + trimLines(w.Render()) + "\n"
+}
+
+func heading(title, before, after string) string {
+	if title == "" {
+		return ""
+	}
+	return before + title + after
+}
+
+func row(cells []string) table.Row {
+	r := make(table.Row, len(cells))
+	for i, c := range cells {
+		r[i] = c
+	}
+	return r
+}
+
+func trimLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
