@@ -102,14 +102,14 @@ func outBuf(name string, b *backend.Buffer) arg { return arg{name: name, buf: b,
 // dims are the sizes of the operands of calls.
 type dims struct {
 	m, n, k           int // matrices
-	length            int // vectors
+	length, stack     int // vectors, and how many in the matrices of them
 	blocks            int // SPD batch
 	tasks, samples, d int
 }
 
 var (
-	smallDims = dims{m: 5, n: 4, k: 3, length: 11, blocks: 3, tasks: 3, samples: 12, d: 6}
-	largeDims = dims{m: 97, n: 130, k: 61, length: 20_011, blocks: 37, tasks: 7, samples: 6000, d: 131}
+	smallDims = dims{m: 5, n: 4, k: 3, length: 11, stack: 4, blocks: 3, tasks: 3, samples: 12, d: 6}
+	largeDims = dims{m: 97, n: 130, k: 61, length: 70_003, stack: 3, blocks: 37, tasks: 7, samples: 6000, d: 131}
 )
 
 // calls places the operands of every operation.
@@ -193,14 +193,14 @@ func (e *env) vectorCalls(z dims, t backend.DType, add adder) {
 		return []float64{w}, err
 	}, inVec("x", u), inVec("y", v))
 
-	da, dx := e.in("a", t, normal(e.rng, t, z.m, z.length)), newVec(false)
+	da, dx := e.in("a", t, normal(e.rng, t, z.stack, z.length)), newVec(false)
 	add("Dots"+name, func() ([]float64, error) {
-		out := make([]float64, z.m)
+		out := make([]float64, z.stack)
 		return out, e.b.Dots(da, *dx, out)
 	}, inMat("a", &da), inVec("x", dx))
 
-	ca, cy := e.in("a", t, normal(e.rng, t, z.m, z.length)), newVec(true)
-	coef := normals(e.rng, backend.Float64, z.m)
+	ca, cy := e.in("a", t, normal(e.rng, t, z.stack, z.length)), newVec(true)
+	coef := normals(e.rng, backend.Float64, z.stack)
 	add("Combine"+name, func() ([]float64, error) {
 		return nil, e.b.Combine(coef, ca, *cy)
 	}, inMat("a", &ca), outVec("y", cy))

@@ -23,7 +23,7 @@ var vectorCases = []testCase{
 }
 
 func (e *env) lengths() []int {
-	return []int{0, 1, 2, 3, 7, 8, 15, 16, 17, 33, 1000, 65_537, 1 + e.rng.IntN(5000)}
+	return []int{0, 1, 2, 3, 7, 8, 15, 16, 17, 33, 1000, 20_000, 65_537, 1 + e.rng.IntN(5000)}
 }
 
 // eachLength runs f for both dtypes and all lengths.
