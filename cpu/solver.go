@@ -134,11 +134,17 @@ func newDense(rows, cols int) dense[float64] {
 }
 
 // decompose computes the decomposition of a copy of a, without U and V' unless
-// vectors. Gonum may fork inside, for products whose bytes do not depend on it.
+// vectors. Gonum may fork inside, up to GOMAXPROCS; each block of its products
+// is summed by one goroutine in order, so the bytes do not depend on it.
 func decompose(op string, a dense[float64], vectors bool) (factors, error) {
 	m, n := a.rows, a.cols
 	p := min(m, n)
-	f := factors{u: newDense(m, p), vt: newDense(p, n), s: make([]float64, p)}
+	f := factors{s: make([]float64, p)}
+	job := lapack.SVDNone
+	if vectors {
+		job = lapack.SVDStore
+		f.u, f.vt = newDense(m, p), newDense(p, n)
+	}
 	for i := range m {
 		for j, v := range a.row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -151,10 +157,6 @@ func decompose(op string, a dense[float64], vectors bool) (factors, error) {
 	}
 	work := newDense(m, n)
 	copyRows(work, a)
-	job := lapack.SVDNone
-	if vectors {
-		job = lapack.SVDStore
-	}
 	var impl lapackgonum.Implementation
 	size := [1]float64{}
 	impl.Dgesvd(job, job, m, n, work.data, n, f.s, f.u.data, p, f.vt.data, n, size[:], -1)
@@ -177,8 +179,9 @@ func (f *factors) rank(rcond float64) int {
 	return kept
 }
 
-// invert scales row i of the rank leading rows of V' by 1/s_i and drops the
-// other columns of U, so that A^+ = V' 'U'.
+// invert divides the rank leading rows of V' by their s_i and drops the other
+// ones, as it does the columns of U, so that A^+ is the product of the
+// transposes of V' and U.
 func (f *factors) invert(rank int) {
 	for i := range rank {
 		row := f.vt.row(i)
