@@ -74,6 +74,12 @@ func TestAffineSettings(t *testing.T) {
 		}
 	}
 
+	// The horizontal axis stays, the vertical one turns by the angle.
+	sin, cos := math.Sincos(tilt)
+	if got, want := shearing(tilt), (affine{{1, -sin}, {0, cos}}); got != want {
+		t.Errorf("shearing is %v: expected %v", got, want)
+	}
+
 	// Shrinking to 70 % keeps 49 % of the mass of an image clear of the border.
 	var small image
 	scale(&small, &src, nil)

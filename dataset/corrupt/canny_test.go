@@ -144,6 +144,58 @@ func TestCannyOutline(t *testing.T) {
 	}
 }
 
+// TestCannyThresholds makes vertical steps: of even height, which show as a whole
+// where their gradient reaches 0.2, and of a height that falls from row to row,
+// which show from the top down to where it reaches 0.1.
+func TestCannyThresholds(t *testing.T) {
+	step := func(height func(row int) int) (strongest [side]float64, shown [side]bool) {
+		var src, dst image
+		var f field
+		for i := range src {
+			if i%side >= side/2 {
+				src[i] = uint8(height(i / side))
+			}
+			f[i] = float64(src[i]) / 255
+		}
+		f = slowSmooth(&f, 1, edgePixels)
+		cannyEdges(&dst, &src, nil)
+		for r := 1; r < side-1; r++ {
+			for c := 1; c < side-1; c++ {
+				p := r*side + c
+				down := f[p+side-1] + 2*f[p+side] + f[p+side+1] - f[p-side-1] - 2*f[p-side] - f[p-side+1]
+				right := f[p-side+1] + 2*f[p+1] + f[p+side+1] - f[p-side-1] - 2*f[p-1] - f[p+side-1]
+				strongest[r] = max(strongest[r], math.Hypot(down, right))
+				shown[r] = shown[r] || dst[p] > 0
+			}
+		}
+		return strongest, shown
+	}
+	changes := 0
+	for h := range 100 {
+		strongest, shown := step(func(int) int { return h })
+		for r := 6; r < side-6; r++ {
+			if want := strongest[r] >= 0.2; shown[r] != want {
+				t.Fatalf("step of %d levels, gradient %v: edge %t", h, strongest[r], shown[r])
+			}
+		}
+		if shown[14] {
+			changes++
+		}
+	}
+	if changes == 0 || changes == 100 {
+		t.Errorf("%d of 100 steps have edges", changes)
+	}
+	strongest, shown := step(func(r int) int { return max(0, 38-3*r/2) })
+	for r := 6; r < side-6; r++ {
+		if want := strongest[r] >= 0.1; shown[r] != want {
+			t.Errorf("fading step, row %d, gradient %v: edge %t", r, strongest[r], shown[r])
+		}
+	}
+	if !shown[6] || shown[side-7] {
+		t.Error("the fading step does not cross the threshold")
+	}
+}
+
 func row(m *image, r int) []uint8 { return slices.Clone(m[r*side : (r+1)*side]) }
 
 func column(m *image, c int) []uint8 {

@@ -36,9 +36,8 @@ const maxRadius = 6
 // smooth convolves f with the Gaussian along both axes, in place.
 func (g gaussian) smooth(f *field, outside border) {
 	radius := len(g) - 1
-	var buffer [(side + 2*maxRadius) * side]float64
-
-	padded := buffer[:(side+2*radius)*side]
+	var columns [(side + 2*maxRadius) * side]float64
+	padded := columns[:(side+2*radius)*side]
 	for i := range side + 2*radius {
 		row := i - radius
 		if outside == edgePixels {
@@ -50,8 +49,8 @@ func (g gaussian) smooth(f *field, outside border) {
 	}
 	g.convolve(f[:], padded, side)
 
-	line := buffer[:side+2*radius]
-	clear(line)
+	var ends [side + 2*maxRadius]float64
+	line := ends[:side+2*radius]
 	for i := 0; i < pixels; i += side {
 		row := f[i : i+side]
 		copy(line[radius:], row)

@@ -2,6 +2,7 @@ package corrupt
 
 import (
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"testing"
 )
@@ -174,6 +175,80 @@ func TestZigzagGeometry(t *testing.T) {
 					t.Fatalf("row %d: ink at row %d, column %d is %v: expected %v", r0, row, col, got, want)
 				}
 			}
+		}
+	}
+}
+
+// TestZigzagFollowsItsAxis draws tilted ones from their corners, turned as complex
+// numbers about the start.
+func TestZigzagFollowsItsAxis(t *testing.T) {
+	const start = complex(2, 13)
+	for drop := -5; drop <= 4; drop++ {
+		axis := complex(23, float64(drop))
+		length := cmplx.Abs(axis)
+		corners := []complex128{0, 2 + 2i, 6 - 2i, 10 + 2i, 14 - 2i, 18 + 2i, 22 - 2i, complex(length, -1/(length-20))}
+		for i, z := range corners {
+			corners[i] = start + z*axis/complex(length, 0)
+		}
+		var want field
+		for p := range want {
+			row, col := float64(p/side), float64(p%side)
+			for k := range corners[1:] {
+				a, b := corners[k], corners[k+1]
+				if col < math.Floor(real(a)) || col >= real(b) {
+					continue
+				}
+				y := imag(a) + (col-real(a))*imag(b-a)/real(b-a)
+				if d := math.Abs(row - y); d < inkReach {
+					want[p] += 1 + math.Log(1-d/2.3)
+				}
+			}
+		}
+		for p, got := range zigzagInk(13, drop) {
+			if math.Abs(got-want[p]) > 1e-6 {
+				t.Fatalf("drop %d: ink at row %d, column %d is %v: expected %v", drop, p/side, p%side, got, want[p])
+			}
+		}
+	}
+}
+
+// TestLinesDrawAllSettings makes so many that a missing one has a chance below
+// 1e-9, and names each by its image.
+func TestLinesDrawAllSettings(t *testing.T) {
+	rng := fresh(t)
+	for _, c := range []struct {
+		name     string
+		draw     func(dst, src *image, rng *rand.Rand)
+		settings int
+		ink      func(k int) field
+	}{
+		{"dotted_line", dottedLine, lineRows * lineRows, func(k int) field { return dots(k/lineRows, k%lineRows) }},
+		{"zigzag", zigzag, lineRows * 10, func(k int) field { return zigzagInk(k/10, k%10-5) }},
+	} {
+		var black image
+		missing := map[image]bool{}
+		for k := range c.settings {
+			ink := c.ink(k)
+			var m image
+			ink.addTo(&m, &black)
+			missing[m] = true
+		}
+		kinds := len(missing)
+		seen := 0
+		for range 30 * c.settings {
+			var m image
+			c.draw(&m, &black, rng)
+			unseen, known := missing[m]
+			if !known {
+				t.Fatalf("%s drew a line that is none of its settings", c.name)
+			}
+			if unseen {
+				missing[m] = false
+				seen++
+			}
+		}
+		if seen != kinds || kinds < c.settings*9/10 {
+			t.Errorf("%s: drew %d of %d images for %d settings", c.name, seen, kinds, c.settings)
 		}
 	}
 }

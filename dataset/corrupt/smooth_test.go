@@ -2,6 +2,7 @@ package corrupt
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -97,20 +98,43 @@ func TestJostlePermutes(t *testing.T) {
 	}
 }
 
-func TestGlassBlurKeepsLevelSums(t *testing.T) {
+func TestJostleMovesAlongBothAxes(t *testing.T) {
 	rng := fresh(t)
-	var src, dst image
-	copy(src[:], strokes(1, rng))
-	glassBlur(&dst, &src, rng)
-	before, after := 0, 0
-	for i := range src {
-		before += int(src[i])
-		after += int(dst[i])
+	var rows, columns image
+	for i := range rows {
+		rows[i], columns[i] = uint8(i/side), uint8(i%side)
 	}
-	// Each smoothing truncates less than a level a pixel; what moved to the border
-	// can weigh a little more there, the edge being continued.
-	if after < before-2*pixels || float64(after) > 1.02*float64(before) {
-		t.Errorf("levels sum to %d before and %d after", before, after)
+	before := [2]image{rows, columns}
+	jostle(&rows, rng)
+	jostle(&columns, rng)
+	if rows == before[0] || columns == before[1] {
+		t.Errorf("rows moved: %t, columns moved: %t", rows != before[0], columns != before[1])
+	}
+}
+
+func TestGlassBlurIsSmoothJostleSmooth(t *testing.T) {
+	rng := fresh(t)
+	seed := rng.Uint64()
+	src := anyImage(rng)
+	slow := func(m image) image {
+		var f field
+		for i, v := range m {
+			f[i] = float64(v)
+		}
+		for i, v := range slowSmooth(&f, 0.7, edgePixels) {
+			m[i] = uint8(v + 1e-9)
+		}
+		return m
+	}
+	want := slow(src)
+	jostle(&want, rand.New(rand.NewPCG(seed, 1)))
+	want = slow(want)
+	var got image
+	glassBlur(&got, &src, rand.New(rand.NewPCG(seed, 1)))
+	for i := range got {
+		if gap := int(got[i]) - int(want[i]); gap < -1 || gap > 1 {
+			t.Fatalf("pixel %d is %d: expected %d", i, got[i], want[i])
+		}
 	}
 }
 
