@@ -1,0 +1,72 @@
+package dataset
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/amtrl/amtrl/dataset/corrupt"
+)
+
+// maxDigits bounds the memory that a mistyped number can ask for.
+const maxDigits = 1 << 20
+
+// Digits makes the 160 one-against-rest tasks of MNIST-C without a download: n
+// base images from RenderDigits under each of the sixteen corruptions, with
+// task names such as "glass_blur_2" and base images held out as by FromImages.
+// n is at least 10. It uses up to threads goroutines, as many as there are
+// processors where threads is not positive; the result does not depend on it.
+func Digits(seed uint64, n, threads int) (*Set, error) {
+	const name = "embedded digits"
+	if n < 10 {
+		return nil, fmt.Errorf("%s: expected at least 10 base images, one of each digit, found %d", name, n)
+	}
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	base, labels, err := renderDigits(n, seed, threads)
+	if err != nil {
+		return nil, err
+	}
+	corruptions := corrupt.Names()
+	images := make([][]uint8, len(corruptions))
+	for i, c := range corruptions {
+		if images[i], err = corrupt.Generate(c, base, seed, threads); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return FromImages(name, corruptions, images, labels)
+}
+
+// RenderDigits draws n grey images of 28 by 28 pixels of the digits 0 to 9,
+// white (255) on black, and their labels. Image i is images[784i:784(i+1)],
+// row-major. The digits come from the Go fonts with random face, scale,
+// rotation, shear, bend and stroke weight (2 to 4 pixels); as in MNIST they
+// fit a box of about 20 by 20 pixels and lie by their centre of mass, here
+// within about a pixel of the middle. The labels are balanced (each occurs n/10
+// times, rounded up or down) and in random order. Equal arguments give equal
+// bytes.
+func RenderDigits(n int, seed uint64) (images, labels []uint8, err error) {
+	return renderDigits(n, seed, 0)
+}
+
+func renderDigits(n int, seed uint64, threads int) (images, labels []uint8, err error) {
+	if n < 1 || n > maxDigits {
+		return nil, nil, fmt.Errorf("embedded digits: expected 1 to %d images, found %d", maxDigits, n)
+	}
+	glyphs, err := digitGlyphs()
+	if err != nil {
+		return nil, nil, fmt.Errorf("embedded digits: %w", err)
+	}
+	labels = make([]uint8, n)
+	for i := range labels {
+		labels[i] = uint8(i % 10)
+	}
+	stream(seed, digitOrder, 0, 0).Shuffle(n, func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+
+	images = make([]uint8, n*digitPixels)
+	inParallel(n, threads, func(i int) {
+		s := newStyle(stream(seed, digitStyle, i, 0), glyphs, int(labels[i]))
+		s.paint(images[i*digitPixels : (i+1)*digitPixels])
+	})
+	return images, labels, nil
+}

@@ -1,0 +1,73 @@
+package dataset
+
+import (
+	"math"
+	"sync"
+)
+
+// glyph is the signed distance to a digit's outline, sampled on a square grid
+// in glyph units, so that any stroke weight of any affine image of the digit is
+// one threshold away.
+type glyph struct {
+	rows, cols int
+	origin     point // position of cell (0, 0)
+	dist       []float32
+	width      float64 // of the bounding box, whose height is 1
+	stroke     float64 // mean stroke width
+}
+
+const (
+	glyphCells  = 64  // grid cells per glyph unit
+	glyphMargin = 0.2 // glyph units around the bounding box
+)
+
+// digitGlyphs returns the glyphs of all faces, digit after digit: face f's
+// digit c is at 10f+c. They are made once.
+var digitGlyphs = sync.OnceValues(func() ([]glyph, error) {
+	faces := digitFaces()
+	outlines := make([]outline, 0, 10*len(faces))
+	for _, ttf := range faces {
+		o, err := loadOutlines(ttf)
+		if err != nil {
+			return nil, err
+		}
+		outlines = append(outlines, o...)
+	}
+	glyphs := make([]glyph, len(outlines))
+	inParallel(len(glyphs), 0, func(i int) { glyphs[i] = newGlyph(&outlines[i]) })
+	return glyphs, nil
+})
+
+func newGlyph(o *outline) glyph {
+	g := glyph{
+		rows:   int(math.Ceil((1+2*glyphMargin)*glyphCells)) + 1,
+		cols:   int(math.Ceil((o.width+2*glyphMargin)*glyphCells)) + 1,
+		origin: point{-o.width/2 - glyphMargin, -0.5 - glyphMargin},
+		width:  o.width,
+		stroke: o.stroke,
+	}
+	g.dist = make([]float32, g.rows*g.cols)
+	for i := range g.rows {
+		for j := range g.cols {
+			p := point{g.origin.x + float64(j)/glyphCells, g.origin.y + float64(i)/glyphCells}
+			g.dist[i*g.cols+j] = float32(o.distance(p))
+		}
+	}
+	return g
+}
+
+// at interpolates the signed distance at p. Outside the grid it is
+// -glyphMargin: far from the digit.
+func (g *glyph) at(p point) float64 {
+	x, y := (p.x-g.origin.x)*glyphCells, (p.y-g.origin.y)*glyphCells
+	if !(x >= 0 && y >= 0 && x < float64(g.cols-1) && y < float64(g.rows-1)) {
+		return -glyphMargin
+	}
+	j, i := int(x), int(y)
+	u, v := x-float64(j), y-float64(i)
+	d := g.dist[i*g.cols+j:]
+	below := d[g.cols:]
+	top := float64(d[0]) + u*(float64(d[1])-float64(d[0]))
+	bottom := float64(below[0]) + u*(float64(below[1])-float64(below[0]))
+	return top + v*(bottom-top)
+}
