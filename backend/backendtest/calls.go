@@ -109,7 +109,7 @@ type dims struct {
 
 var (
 	smallDims = dims{m: 5, n: 4, k: 3, length: 11, stack: 4, blocks: 3, tasks: 3, samples: 12, d: 6}
-	largeDims = dims{m: 97, n: 130, k: 61, length: 70_003, stack: 3, blocks: 37, tasks: 7, samples: 6000, d: 131}
+	largeDims = dims{m: 97, n: 130, k: 61, length: 50_003, stack: 3, blocks: 12, tasks: 7, samples: 6000, d: 131}
 )
 
 // calls places the operands of every operation.

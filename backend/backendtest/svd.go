@@ -159,16 +159,19 @@ func testNonFinite(e *env) {
 			av := e.in("a", t, a)
 			_, pinvErr := e.b.Pinv(av, -1, e.out("dst", t, n, m))
 			_, minErr := e.b.MinNorm(av, e.in("b", t, normal(e.rng, t, m, 2)), -1, e.out("x", t, n, 2))
-			for op, err := range map[string]error{
-				"SVD":        e.b.SVD(av, e.out("u", t, m, p), e.outVec("s", t, p), e.out("vt", t, p, n)),
-				"SVD values": e.b.SVD(av, backend.Matrix{}, e.outVec("s", t, p), backend.Matrix{}),
-				"Pinv":       pinvErr,
-				"MinNorm":    minErr,
+			for _, c := range []struct {
+				op  string
+				err error
+			}{
+				{"SVD", e.b.SVD(av, e.out("u", t, m, p), e.outVec("s", t, p), e.out("vt", t, p, n))},
+				{"SVD values", e.b.SVD(av, backend.Matrix{}, e.outVec("s", t, p), backend.Matrix{})},
+				{"Pinv", pinvErr},
+				{"MinNorm", minErr},
 			} {
-				e.describe("%s of %d by %d with %v at (%d, %d)", op, m, n, bad, row, col)
+				e.describe("%s of %d by %d with %v at (%d, %d)", c.op, m, n, bad, row, col)
 				var nf *backend.NonFiniteError
-				if !errors.As(err, &nf) {
-					e.failf("expected a *NonFiniteError, found %T: %v", err, err)
+				if !errors.As(c.err, &nf) {
+					e.failf("expected a *NonFiniteError, found %T: %v", c.err, c.err)
 				}
 				if nf.Row != row || nf.Col != col {
 					e.failf("the error names (%d, %d)", nf.Row, nf.Col)

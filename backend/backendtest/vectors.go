@@ -192,17 +192,18 @@ func testNormRange(e *env) {
 		}
 	}
 	for _, t := range floats {
-		for want, x := range map[float64][]float64{
-			math.Inf(1): {1, math.Inf(-1), 2, math.Inf(1)},
-			0:           {0, math.Copysign(0, -1), 0},
+		for _, c := range []struct {
+			x    []float64
+			want float64
+		}{
+			{[]float64{1, math.Inf(-1), 2, math.Inf(1)}, math.Inf(1)},
+			{[]float64{1, math.NaN(), 2}, math.NaN()},
+			{[]float64{0, math.Copysign(0, -1), 0}, 0},
 		} {
-			got, err := e.b.Norm(e.inVec("x", t, x))
+			got, err := e.b.Norm(e.inVec("x", t, c.x))
 			e.must(err)
-			e.same("||x||", []float64{got}, []float64{want})
+			e.same("||x||", []float64{got}, []float64{c.want})
 		}
-		got, err := e.b.Norm(e.inVec("x", t, []float64{1, math.NaN(), 2}))
-		e.must(err)
-		e.same("||x|| with a NaN", []float64{got}, []float64{math.NaN()})
 	}
 	got, err := e.b.Norm(e.inVec("x", backend.Float64, []float64{math.MaxFloat64, math.MaxFloat64}))
 	e.must(err)
