@@ -1,0 +1,447 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// objective is f(B, W) and its gradient, straight from the definition. theta
+// is B' (K by d), then W' (T by K).
+func (r *regression) objective(theta []float64, k int, lambda float64) (f float64, g []float64) {
+	g = make([]float64, len(theta))
+	phi, heads, n := theta[:k*r.d], theta[k*r.d:], float64(len(r.x))
+	for i, x := range r.x {
+		w := heads[r.task[i]*k : (r.task[i]+1)*k]
+		res := -r.y[i]
+		for c := range k {
+			res += w[c] * dot(phi[c*r.d:(c+1)*r.d], x)
+		}
+		f += res * res / n
+		for c := range k {
+			g[k*r.d+r.task[i]*k+c] += 2 / n * res * dot(phi[c*r.d:(c+1)*r.d], x)
+			for j := range x {
+				g[c*r.d+j] += 2 / n * res * w[c] * x[j]
+			}
+		}
+	}
+	for i, v := range theta {
+		f += lambda * v * v
+		g[i] += 2 * lambda * v
+	}
+	return f, g
+}
+
+func TestReferenceGradient(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	r := newRegression(t, b, rng, 3, []int{4, 0, 5})
+	theta := normals(rng, 2*3+3*2)
+	_, g := r.objective(theta, 2, 0.1)
+	for i := range theta {
+		const h = 1e-5
+		up, down := slices.Clone(theta), slices.Clone(theta)
+		up[i] += h
+		down[i] -= h
+		fu, _ := r.objective(up, 2, 0.1)
+		fd, _ := r.objective(down, 2, 0.1)
+		if diff := (fu - fd) / (2 * h); !near(diff, g[i], 1e-6) {
+			t.Errorf("derivative %d: %g by differences, %g by formula", i, diff, g[i])
+		}
+	}
+}
+
+func TestERMObjective(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 2)
+	for _, c := range []struct {
+		d, k   int
+		counts []int
+		lambda float64
+	}{
+		{1, 1, []int{1}, 0},
+		{5, 2, []int{7, 3, 9, 4}, 0},
+		{5, 2, []int{7, 3, 9, 4}, 0.3},
+		{4, 7, []int{6, 5}, 0.01},          // K above T and d
+		{17, 3, []int{0, 60, 0, 1, 33}, 0}, // tasks without samples
+		{17, 3, []int{0, 60, 0, 1, 33}, 2},
+		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3},
+	} {
+		r := newRegression(t, b, rng, c.d, c.counts)
+		l, err := newLinear(b, c.k, c.d, r.tasks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tmp := backend.NewScope(b)
+		obj, err := newERMObjective(l, r.s, c.lambda, tmp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := narrow(normals(rng, l.theta.Len))
+		x := upload(t, b, backend.Float32, theta)
+		g := upload(t, b, backend.Float32, slices.Repeat([]float32{float32(math.NaN())}, len(theta)))
+		f, err := obj.eval(x, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, grad := r.objective(wide(theta), c.k, c.lambda)
+		if !near(f/want, 1, 1e-5) {
+			t.Errorf("%+v: f is %g, want %g", c, f, want)
+		}
+		closeVectors(t, fmt.Sprintf("%+v: the gradient", c), download(t, b, g), grad, 1e-5, 0)
+		tmp.Close()
+		l.close()
+	}
+}
+
+// hadamard is the n by n matrix of Sylvester, n a power of 2: entries of +-1 and
+// orthogonal columns.
+func hadamard(n int) func(i, j int) float64 {
+	return func(i, j int) float64 { return 1 - 2*float64(bits.OnesCount(uint(i&j&(n-1)))%2) }
+}
+
+// Over a shared design with X'X = n I, the minimum of
+//
+//	1/(nT) ||X P - Y||_F^2 + lambda (||B||_F^2 + ||W||_F^2), P = B W,
+//
+// has P = the least-squares solution with its singular values lowered by
+// lambda T and all but the largest K dropped, since the least of ||B||^2 +
+// ||W||^2 over the factorisations of P is twice its nuclear norm.
+func TestERMOptimumIsSoftThresholding(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 2)
+	const n, d, tasks = 32, 6, 5
+	had := hadamard(n)
+	pool := make([]float32, n*d)
+	for i := range n {
+		for j := range d {
+			pool[i*d+j] = float32(had(i, j+1))
+		}
+	}
+	u, v := make([]float64, d*3), make([]float64, tasks*3)
+	hu, hv := hadamard(8), hadamard(8)
+	sigma := []float64{3, 2, 0.5}
+	for c := range 3 { // orthogonal, but not orthonormal: made so below
+		for i := range d {
+			u[i*3+c] = hu(i, c) + 0.1*rng.NormFloat64()
+		}
+		for i := range tasks {
+			v[i*3+c] = hv(i, c) + 0.1*rng.NormFloat64()
+		}
+	}
+	orthonormalise(u, 3)
+	orthonormalise(v, 3)
+	lowRank := func(s []float64) []float64 { // T by d
+		p := make([]float64, tasks*d)
+		for i := range tasks {
+			for j := range d {
+				for c := range s {
+					p[i*d+j] += s[c] * v[i*3+c] * u[j*3+c]
+				}
+			}
+		}
+		return p
+	}
+	truth := lowRank(sigma)
+	set := backend.SampleSet{
+		Pools:    []backend.Pool{{Data: upload(t, b, backend.Float32, pool).Mat(n, d), Scale: 1}},
+		TaskPool: make([]int, tasks), Offsets: []int{0},
+	}
+	noise := 0.0
+	for task := range tasks {
+		for i := range n {
+			y := 0.1 * had(i, 9) // orthogonal to the design
+			noise += y * y / (n * tasks)
+			for j := range d {
+				y += had(i, j+1) * truth[task*d+j]
+			}
+			set.Rows, set.Y = append(set.Rows, int32(i)), append(set.Y, float32(y))
+		}
+		set.Offsets = append(set.Offsets, len(set.Rows))
+	}
+	s := place(t, b, set)
+	for _, c := range []struct {
+		k      int
+		lambda float64
+	}{{3, 0}, {8, 0}, {3, 0.05}, {4, 0.05}, {8, 0.05}, {3, 0.2}, {5, 0.5}, {2, 0.05}, {1, 0.2}, {6, 2}} {
+		shrunk, want := make([]float64, 3), noise
+		for i, v := range sigma {
+			if i < c.k {
+				shrunk[i] = math.Max(v-c.lambda*tasks, 0)
+			}
+			want += (shrunk[i]-v)*(shrunk[i]-v)/tasks + 2*c.lambda*shrunk[i]
+		}
+		theta := make([]float32, c.k*d+tasks*c.k)
+		for i := range theta {
+			theta[i] = float32(rng.NormFloat64())
+		}
+		fit, err := FitLinear(context.Background(), b, s, c.k, ERM{Lambda: c.lambda, Iterations: 300, History: 10, Init: InitRandom}, theta, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := wide(theta)
+		p := multiply(false, false, w[c.k*d:], tasks, w[:c.k*d], c.k)
+		closeVectors(t, fmt.Sprintf("K=%d lambda=%g (%+v): P", c.k, c.lambda, fit), p, lowRank(shrunk), 3e-3, 1)
+		if !near(fit.Objective, want, 2e-5) {
+			t.Errorf("K=%d lambda=%g: objective %g, want %g", c.k, c.lambda, fit.Objective, want)
+		}
+		if loss := fit.Objective - c.lambda*dot(w, w); !near(fit.Loss, loss, 1e-6) {
+			t.Errorf("K=%d lambda=%g: loss %g, want %g", c.k, c.lambda, fit.Loss, loss)
+		}
+	}
+}
+
+// orthonormalise makes the c columns of m orthonormal.
+func orthonormalise(m []float64, c int) {
+	n := len(m) / c
+	for range 2 {
+		for j := range c {
+			for i := range j {
+				p := 0.0
+				for r := range n {
+					p += m[r*c+i] * m[r*c+j]
+				}
+				for r := range n {
+					m[r*c+j] -= p * m[r*c+i]
+				}
+			}
+			l := 0.0
+			for r := range n {
+				l += m[r*c+j] * m[r*c+j]
+			}
+			for r := range n {
+				m[r*c+j] /= math.Sqrt(l)
+			}
+		}
+	}
+}
+
+// With lambda > 0 the head of a task without samples goes to zero; with lambda =
+// 0 nothing says anything about it and it stays.
+func TestFitLinearEmptyTasks(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 2)
+	r := newRegression(t, b, rng, 6, []int{30, 0, 25, 0})
+	const k = 2
+	for _, lambda := range []float64{0, 0.05} {
+		theta := narrow(normals(rng, k*6+4*k))
+		start := slices.Clone(theta)
+		if _, err := FitLinear(context.Background(), b, r.s, k, ERM{Lambda: lambda, Iterations: 200, History: 5, Init: InitRandom}, theta, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range []int{1, 3} {
+			at := k*6 + task*k
+			if lambda == 0 && !slices.Equal(theta[at:at+k], start[at:at+k]) {
+				t.Errorf("lambda 0: the head of empty task %d moved from %v to %v", task, start[at:at+k], theta[at:at+k])
+			}
+			if lambda > 0 && norm(wide(theta[at:at+k])) > 1e-2 {
+				t.Errorf("lambda %g: the head of empty task %d is %v, want about 0", lambda, task, theta[at:at+k])
+			}
+		}
+	}
+}
+
+func TestFitLinearIsDeterministic(t *testing.T) {
+	rng := newRand(t)
+	pcg := rng.Uint64()
+	var first []float32
+	var record Fit
+	for i, threads := range []int{1, 1, 2, 5} {
+		b := openCPU(t, threads)
+		same := stream(pcg, "same")
+		r := newRegression(t, b, same, 30, []int{400, 3, 80, 0, 150})
+		theta := narrow(normals(same, 4*30+5*4))
+		fit, err := FitLinear(context.Background(), b, r.s, 4, ERM{Lambda: 1e-3, Iterations: 25, History: 6, Init: InitRandom}, theta, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first, record = theta, fit
+		} else if !slices.Equal(theta, first) || fit != record {
+			t.Errorf("run %d with %d threads ended elsewhere: %+v, %+v", i, threads, fit, record)
+		}
+	}
+}
+
+func TestFitLinearObserves(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	r := newRegression(t, b, rng, 6, []int{20, 20})
+	theta := narrow(normals(rng, 2*6+2*2))
+	var last float64
+	fit, err := FitLinear(context.Background(), b, r.s, 2, ERM{Iterations: 50, History: 5, Init: InitRandom}, theta, func(i int, f float64) bool {
+		last = f
+		return i == 4
+	})
+	if err != nil || fit.Iterations != 4 || fit.Objective != last || fit.Loss != last || fit.Evaluations < 5 || fit.Stop != "stopped by the observer" {
+		t.Errorf("%+v, %v; the observer last saw %g", fit, err, last)
+	}
+	if f, _ := r.objective(wide(theta), 2, 0); !near(f/last, 1, 1e-5) {
+		t.Errorf("theta has the objective %g, reported %g", f, last)
+	}
+}
+
+func TestFitLinearArguments(t *testing.T) {
+	b := openCPU(t, 1)
+	r := newRegression(t, b, newRand(t), 3, []int{5, 5})
+	good := ERM{Iterations: 5, History: 5, Init: InitRandom}
+	theta := make([]float32, 2*3+2*2)
+	for what, c := range map[string]struct {
+		k     int
+		e     ERM
+		theta []float32
+		says  string
+	}{
+		"theta too short": {2, good, theta[1:], "10"},
+		"theta for one K": {1, good, theta, "5"},
+		"K negative":      {-1, good, theta, "theta"},
+		"lambda negative": {2, ERM{Lambda: -1, Iterations: 5, History: 5, Init: InitRandom}, theta, "lambda"},
+		"lambda NaN":      {2, ERM{Lambda: math.NaN(), Iterations: 5, History: 5, Init: InitRandom}, theta, "lambda"},
+		"no iterations":   {2, ERM{History: 5, Init: InitRandom}, theta, "iterations"},
+		"no history":      {2, ERM{Iterations: 5, Init: InitRandom}, theta, "history"},
+		"long history":    {2, ERM{Iterations: 5, History: maxHistory + 1, Init: InitRandom}, theta, "history"},
+		"tolerance":       {2, ERM{Iterations: 5, History: 5, Tolerance: 1, Init: InitRandom}, theta, "tolerance"},
+		"unknown init":    {2, ERM{Iterations: 5, History: 5, Init: "x"}, theta, "init"},
+	} {
+		_, err := FitLinear(context.Background(), b, r.s, c.k, c.e, c.theta, nil)
+		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", what, err, c.says)
+		}
+	}
+	// The longest history is one that works.
+	good.History = maxHistory
+	if _, err := FitLinear(context.Background(), b, r.s, 2, good, narrow(normals(newRand(t), 10)), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRandomiseScales(t *testing.T) {
+	b := openCPU(t, 1)
+	const k, d, tasks = 16, 400, 500
+	l, err := newLinear(b, k, d, tasks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	if err := l.randomise(newRand(t)); err != nil {
+		t.Fatal(err)
+	}
+	theta := download(t, b, l.theta)
+	phi, heads := theta[:k*d], theta[k*d:]
+	if v := dot(phi, phi) / k; math.Abs(v-1) > 0.15 {
+		t.Errorf("the squared norm of a column of B is %g on average, want 1", v)
+	}
+	if v := dot(heads, heads) / tasks; math.Abs(v-1) > 0.15 {
+		t.Errorf("the squared norm of a head is %g on average, want 1", v)
+	}
+}
+
+// The method of moments finds the column space of B and, on the way, P.
+func TestMomentsFindTheColumnSpace(t *testing.T) {
+	b := openCPU(t, 2)
+	const d, k, tasks, rows = 12, 3, 6, 6000
+	set, err := dataset.RandomLinear(d, k, tasks, 0.3, rows, newRand(t).Uint64())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev, err := NewDevice(b, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	order, list := make([]int, tasks), make([][]int32, tasks)
+	counts := make([]int, tasks)
+	for i := range order {
+		order[i], list[i], counts[i] = i, set.Tasks[i].Train, rows-i*100
+	}
+	samples, err := dev.samples(order, list, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer samples.Free()
+	truth := multiply(false, false, set.Model.B, d, set.Model.W, k) // d by T+1
+	for _, width := range []int{k, 8} {
+		l, err := newLinear(b, width, d, tasks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (ERM{Init: InitMoments}).start(l, samples, counts, newRand(t)); err != nil {
+			t.Fatal(err)
+		}
+		theta := download(t, b, l.theta)
+		phi, heads := theta[:width*d], theta[width*d:]
+		for c := range k {
+			column := make([]float64, d)
+			for i := range d {
+				column[i] = set.Model.B[i*k+c]
+			}
+			if out := norm(outside(column, phi[:k*d])); out > 0.25 {
+				t.Errorf("K=%d: %g of column %d of B is outside the estimated space", width, out, c)
+			}
+		}
+		// The factors are balanced, and over min(K, T, d) their product is the
+		// moments matrix up to its best approximation of that rank.
+		kept := min(width, tasks)
+		for c := range kept {
+			row, col := phi[c*d:(c+1)*d], 0.0
+			for task := range tasks {
+				col += heads[task*width+c] * heads[task*width+c]
+			}
+			if !near(dot(row, row), col, 1e-4) {
+				t.Errorf("K=%d: row %d of B' has the squared norm %g, column %d of W' %g", width, c, dot(row, row), c, col)
+			}
+		}
+		for task := range tasks {
+			p := make([]float64, d)
+			for c := range kept {
+				for j := range d {
+					p[j] += heads[task*width+c] * phi[c*d+j]
+				}
+			}
+			want := make([]float64, d)
+			for j := range d {
+				want[j] = truth[j*(tasks+1)+task]
+			}
+			if off := distance(p, want); off > 0.2 {
+				t.Errorf("K=%d: p of task %d is off by %g", width, task, off)
+			}
+		}
+		if width > kept {
+			// Beyond the rank the random start stands.
+			if v := norm(phi[kept*d:]); v < 0.2 {
+				t.Errorf("K=%d: the rows beyond rank %d have the norm %g", width, kept, v)
+			}
+		}
+		l.close()
+	}
+}
+
+// A task without samples gives a zero row of moments, not NaN.
+func TestMomentsOfAnEmptyTask(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	counts := []int{9, 0, 7}
+	r := newRegression(t, b, rng, 5, counts)
+	l, err := newLinear(b, 2, 5, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	if err := (ERM{Init: InitMoments}).start(l, r.s, counts, rng); err != nil {
+		t.Fatal(err)
+	}
+	theta := download(t, b, l.theta)
+	if v := norm(theta); math.IsNaN(v) || v == 0 {
+		t.Errorf("the start is %v", theta)
+	}
+	if v := norm(theta[2*5+2 : 2*5+4]); v > 1e-6 {
+		t.Errorf("the head of the empty task is %v", theta[2*5+2:2*5+4])
+	}
+}

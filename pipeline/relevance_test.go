@@ -1,0 +1,226 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// relevanceOf estimates nu from W' (M by K, as a) and w.
+func relevanceOf(t *testing.T, b backend.Backend, r Relevance, a []float64, w []float64) ([]float64, int, error) {
+	t.Helper()
+	k := len(w)
+	m := len(a) / k
+	// The heads are part of a longer vector, as in the model's parameters.
+	theta := upload(t, b, backend.Float32, append(make([]float32, 5), narrow(a)...))
+	heads := backend.Vector{Buf: theta.Buf, Off: 5, Len: m * k}.Mat(m, k)
+	return r.estimate(b, heads, upload(t, b, backend.Float32, narrow(w)))
+}
+
+func float32s(v []float64) []float64 { return wide(narrow(v)) }
+
+// minNormReference is W'(W W')^-1 w, the answer of eq. 3 where W has full row
+// rank.
+func minNormReference(a, w []float64, shift float64) []float64 {
+	k := len(w)
+	gram := multiply(true, false, a, len(a)/k, a, len(a)/k)
+	for i := range k {
+		gram[i*k+i] += shift
+	}
+	return multiply(false, false, a, len(a)/k, solveDense(gram, w), k)
+}
+
+// Eq. 3: W nu = w, and nu of minimum norm, that is in the row space of W.
+func TestMinNormRelevance(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	for _, c := range [][2]int{{1, 1}, {5, 1}, {4, 4}, {20, 6}, {60, 12}} {
+		m, k := c[0], c[1]
+		a, w := float32s(normals(rng, m*k)), float32s(normals(rng, k))
+		nu, rank, err := relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: -1}, a, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rank != k || len(nu) != m {
+			t.Fatalf("M=%d K=%d: rank %d, %d elements", m, k, rank, len(nu))
+		}
+		closeVectors(t, "W nu", multiply(true, false, a, m, nu, m), w, 1e-9, 0)
+		if k < m { // the rows of W are the columns of a
+			rows := multiply(true, false, a, m, identity(m), m)
+			if out := norm(outside(nu, rows)); out > 1e-9*norm(nu) {
+				t.Errorf("M=%d K=%d: %g of nu is outside the row space of W", m, k, out)
+			}
+			closeVectors(t, "nu", nu, minNormReference(a, w, 0), 1e-6, 0)
+		}
+	}
+}
+
+func identity(n int) []float64 {
+	e := make([]float64, n*n)
+	for i := range n {
+		e[i*n+i] = 1
+	}
+	return e
+}
+
+// Where no nu has W nu = w (K > M, or dependent heads), nu is the least-squares
+// solution of minimum norm.
+func TestMinNormRelevanceRankDeficient(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	for _, c := range [][3]int{{3, 7, 3}, {8, 5, 2}, {4, 6, 1}} {
+		m, k, rank := c[0], c[1], c[2]
+		left, right := make([]float64, m*rank), make([]float64, rank*k)
+		for i := range left {
+			left[i] = float64(rng.IntN(9) - 4)
+		}
+		for i := range right {
+			right[i] = float64(rng.IntN(9) - 4)
+		}
+		for i := range rank {
+			left[i*rank+i] += 20
+			right[i*k+i] += 20
+		}
+		a, w := multiply(false, false, left, m, right, rank), float32s(normals(rng, k))
+		nu, got, err := relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: -1}, a, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != rank {
+			t.Fatalf("M=%d K=%d: rank %d, want %d", m, k, got, rank)
+		}
+		res := multiply(true, false, a, m, nu, m)
+		for i := range res {
+			res[i] -= w[i]
+		}
+		if g := norm(multiply(false, false, a, m, res, k)); g > 1e-8*norm(a)*norm(w) {
+			t.Errorf("M=%d K=%d rank %d: the gradient of ||W nu - w||^2 is %g", m, k, rank, g)
+		}
+		if out := norm(outside(nu, multiply(true, false, left, m, identity(m), m))); out > 1e-9*norm(nu) {
+			t.Errorf("M=%d K=%d rank %d: %g of nu is outside the row space of W", m, k, rank, out)
+		}
+	}
+}
+
+func TestMinNormRelevanceCutOff(t *testing.T) {
+	b := openCPU(t, 1)
+	a := []float64{4, 0, 0, 0, 1, 0, 0, 0, 0.25, 0, 0, 0}
+	w := []float64{4, 3, 2}
+	for _, c := range []struct {
+		rcond float64
+		rank  int
+		want  []float64
+	}{{-1, 3, []float64{1, 3, 8, 0}}, {0.05, 3, []float64{1, 3, 8, 0}}, {0.1, 2, []float64{1, 3, 0, 0}}, {0.25, 1, []float64{1, 0, 0, 0}}} {
+		nu, rank, err := relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: c.rcond}, a, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeVectors(t, "nu", nu, c.want, 1e-12, 0)
+		if rank != c.rank {
+			t.Errorf("rcond %g: rank %d, want %d", c.rcond, rank, c.rank)
+		}
+	}
+}
+
+func TestRidgeRelevance(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	for _, c := range [][2]int{{1, 1}, {30, 6}, {4, 9}} {
+		m, k := c[0], c[1]
+		a, w := float32s(normals(rng, m*k)), float32s(normals(rng, k))
+		for _, tau := range []float64{1e-3, 0.5, 10} {
+			nu, _, err := relevanceOf(t, b, Relevance{Kind: Ridge, Tau: tau}, a, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// W'(W nu - w) + tau mean nu = 0.
+			mean := dot(a, a) / float64(k)
+			res := multiply(true, false, a, m, nu, m)
+			for i := range res {
+				res[i] -= w[i]
+			}
+			g := multiply(false, false, a, m, res, k)
+			for i := range g {
+				g[i] += tau * mean * nu[i]
+			}
+			if norm(g) > 1e-9*norm(a)*norm(w) {
+				t.Errorf("M=%d K=%d tau %g: the gradient at nu is %g", m, k, tau, norm(g))
+			}
+			closeVectors(t, "nu", nu, minNormReference(a, w, tau*mean), 1e-8, 0)
+		}
+		// tau -> 0 is eq. 3.
+		if m >= k {
+			small, _, err := relevanceOf(t, b, Relevance{Kind: Ridge, Tau: 1e-10}, a, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exact, _, err := relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: -1}, a, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			closeVectors(t, "nu as tau goes to 0", small, exact, 1e-5, 0)
+		}
+	}
+}
+
+func TestL1Relevance(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	const m, k = 25, 6
+	a, w := float32s(normals(rng, m*k)), float32s(normals(rng, k))
+	nu, rank, err := relevanceOf(t, b, Relevance{Kind: L1, Lambda: 0.2}, a, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := lasso(a, w, 0.2)
+	closeVectors(t, "nu", nu, want, 0, 0)
+	if rank != nonzero(want) || rank == 0 || rank >= m {
+		t.Errorf("rank %d, want the %d sources that are not 0", rank, nonzero(want))
+	}
+	if full := nonzero(lasso(a, w, 1e-3)); full < rank {
+		t.Errorf("a smaller penalty keeps %d sources, 0.2 keeps %d", full, rank)
+	}
+}
+
+// Multiplying a source's head by c divides its relevance; no kind may depend on
+// the units of the target's head.
+func TestRelevanceScales(t *testing.T) {
+	rng := newRand(t)
+	b := openCPU(t, 1)
+	const m, k = 12, 4
+	a, w := float32s(normals(rng, m*k)), float32s(normals(rng, k))
+	twice := make([]float64, k)
+	for i := range w {
+		twice[i] = 2 * w[i]
+	}
+	for _, r := range []Relevance{{Kind: MinNorm, Rcond: -1}, {Kind: Ridge, Tau: 1}, {Kind: L1, Lambda: 0.3}} {
+		once, _, err := relevanceOf(t, b, r, a, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		double, _, err := relevanceOf(t, b, r, a, twice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range once {
+			once[i] *= 2
+		}
+		closeVectors(t, r.Kind, double, once, 1e-6, 0)
+	}
+}
+
+func TestModelRelevanceValidates(t *testing.T) {
+	b := openCPU(t, 1)
+	m := &Model{Sources: []string{"a", "b"}, K: 1, D: 1, Representation: []float32{1}, Heads: []float32{1, 3}, Head: []float32{2}}
+	nu, rank, err := m.Relevance(b, Relevance{Kind: MinNorm, Rcond: -1})
+	if err != nil || rank != 1 || !near(nu[0], 0.2, 1e-12) || !near(nu[1], 0.6, 1e-12) {
+		t.Errorf("nu = %v of rank %d, %v, want [0.2 0.6]", nu, rank, err)
+	}
+	for _, r := range []Relevance{{}, {Kind: "x"}, {Kind: Ridge}, {Kind: Ridge, Tau: math.NaN()}, {Kind: L1}, {Kind: L1, Lambda: 2}, {Kind: MinNorm, Rcond: 1}, {Kind: MinNorm, Rcond: math.NaN()}} {
+		if _, _, err := m.Relevance(b, r); err == nil {
+			t.Errorf("%s is accepted", fmt.Sprintf("%+v", r))
+		}
+	}
+}
