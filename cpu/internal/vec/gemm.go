@@ -45,6 +45,8 @@ func scaleRow(beta float32, c []float32) {
 		clear(c)
 	case 1:
 	default:
-		scaleGeneric(beta, c)
+		for i := range c {
+			c[i] *= beta
+		}
 	}
 }

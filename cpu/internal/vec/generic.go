@@ -25,10 +25,14 @@ var generic = kernels{
 			axpyGeneric(coef[i], a[i*lda:][:len(y)], y)
 		}
 	},
-	scale: scaleGeneric,
 	convertU8: func(dst []float32, src []uint8, scale float32) {
 		for i, v := range src {
 			dst[i] = scale * float32(v)
+		}
+	},
+	convertF32: func(dst, src []float32, scale float32) {
+		for i, v := range src {
+			dst[i] = scale * v
 		}
 	},
 	convertF16: func(dst []float32, src []uint16, scale float32) {
@@ -113,12 +117,6 @@ func dotGeneric(x, y []float32) float64 {
 		s0 += float64(x[i]) * float64(y[i])
 	}
 	return (s0 + s1) + (s2 + s3)
-}
-
-func scaleGeneric(alpha float32, x []float32) {
-	for i := range x {
-		x[i] *= alpha
-	}
 }
 
 func axpyGeneric(alpha float32, x, y []float32) {

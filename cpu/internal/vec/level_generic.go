@@ -1,3 +1,5 @@
+//go:build !amd64 || purego
+
 package vec
 
 // available lists the implementations that this machine can run, worst first.

@@ -11,6 +11,8 @@
 // may start at any element; outputs must not overlap inputs.
 package vec
 
+//go:generate go -C gen run . ..
+
 // kernels is one implementation of the package.
 type kernels struct {
 	name string
@@ -25,9 +27,9 @@ type kernels struct {
 	dots       func(a []float32, lda, rows int, x []float32, out []float64)
 	axpy       func(alpha float32, x, y []float32)
 	combine    func(a []float32, lda, rows int, coef, y []float32)
-	scale      func(alpha float32, x []float32)
 	convertU8  func(dst []float32, src []uint8, scale float32)
 	convertF16 func(dst []float32, src []uint16, scale float32)
+	convertF32 func(dst, src []float32, scale float32)
 }
 
 // TaskGradU8 adds the gradient of half the squared error of one task over a
@@ -77,7 +79,7 @@ func Combine(a []float32, lda, rows int, coef []float32, y []float32) {
 }
 
 // Scale computes x *= alpha.
-func Scale(alpha float32, x []float32) { active.scale(alpha, x) }
+func Scale(alpha float32, x []float32) { active.convertF32(x, x, alpha) }
 
 // ConvertU8 computes dst = scale src. dst has at least len(src) elements.
 func ConvertU8(dst []float32, src []uint8, scale float32) {

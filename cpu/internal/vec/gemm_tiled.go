@@ -1,0 +1,101 @@
+//go:build amd64 && !purego
+
+package vec
+
+import "unsafe"
+
+// The cache blocks of gemmTiled, in elements. A panel of op(B) of gemmDepth
+// rows and a tile's rows of A fit the first-level cache; gemmDepth by
+// gemmWidth elements of op(B) the second.
+const (
+	gemmDepth = 320
+	gemmWidth = 512
+)
+
+// gemmTileFunc computes one tile of C, see gemmTileAVX2.
+type gemmTileFunc func(k int, a *float32, rs, cs int, b, c *float32, ldc, m, n int, alpha, beta float32)
+
+// gemmTiled computes a product in tiles of rows by cols elements. op(B) is
+// packed into panels as wide as a tile; A is read where it lies, except for a
+// last tile with rows missing. How k is cut depends on k alone.
+func gemmTiled(g gemm, rows, cols int, tile gemmTileFunc) {
+	depth := evenPart(g.k, gemmDepth)
+	bufB, bufA := getScratch(depth*gemmWidth), getScratch(depth*rows)
+	defer putScratch(bufB)
+	defer putScratch(bufA)
+	panels, edge := *bufB, *bufA
+	rs, cs := g.lda, 1
+	if g.transA {
+		rs, cs = 1, g.lda
+	}
+	beta := g.beta
+	for p := 0; p < g.k; p += depth {
+		kb := min(depth, g.k-p)
+		for j := 0; j < g.n; j += gemmWidth {
+			nb := min(gemmWidth, g.n-j)
+			g.packB(panels, p, kb, j, nb, cols)
+			for i := 0; i < g.m; i += rows {
+				mb := min(rows, g.m-i)
+				a, ars, acs := unsafe.SliceData(g.a[i*rs+p*cs:]), rs, cs
+				if mb < rows {
+					packRows(edge, rows, g.a[i*rs+p*cs:], rs, cs, mb, kb)
+					a, ars, acs = unsafe.SliceData(edge), 1, rows
+				}
+				for jj := 0; jj < nb; jj += cols {
+					c := unsafe.SliceData(g.c[i*g.ldc+j+jj:])
+					tile(kb, a, ars, acs, unsafe.SliceData(panels[jj*kb:]), c, g.ldc, mb, min(cols, nb-jj), g.alpha, beta)
+				}
+			}
+		}
+		beta = 1
+	}
+}
+
+// evenPart cuts n into the least number of parts of at most limit, as even as
+// can be, and returns the size of all but the last.
+func evenPart(n, limit int) int {
+	parts := (n + limit - 1) / limit
+	return (n + parts - 1) / parts
+}
+
+// packB copies rows p to p+kb and columns j to j+nb of op(B) into panels of
+// cols columns, each row by row; columns missing from the last one are zero.
+func (g *gemm) packB(dst []float32, p, kb, j, nb, cols int) {
+	for jj := 0; jj < nb; jj += cols {
+		panel, w := dst[jj*kb:][:kb*cols], min(cols, nb-jj)
+		if w < cols {
+			clear(panel)
+		}
+		if g.transB {
+			packRows(panel, cols, g.b[(j+jj)*g.ldb+p:], g.ldb, 1, w, kb)
+			continue
+		}
+		for r := range kb {
+			copy(panel[r*cols:][:w], g.b[(p+r)*g.ldb+j+jj:])
+		}
+	}
+}
+
+// packRows copies k elements of each of n rows of src, element (i, p) at
+// i*rs + p*cs, to p*width + i of dst, and zeros for rows n to width.
+func packRows(dst []float32, width int, src []float32, rs, cs, n, k int) {
+	dst = dst[:k*width]
+	if n < width {
+		clear(dst)
+	}
+	i := 0
+	for ; i <= n-4; i += 4 {
+		s0, s1, s2, s3 := src[i*rs:], src[(i+1)*rs:], src[(i+2)*rs:], src[(i+3)*rs:]
+		for p := range k {
+			at := p * cs
+			d := dst[p*width+i:][:4]
+			d[0], d[1], d[2], d[3] = s0[at], s1[at], s2[at], s3[at]
+		}
+	}
+	for ; i < n; i++ {
+		s := src[i*rs:]
+		for p := range k {
+			dst[p*width+i] = s[p*cs]
+		}
+	}
+}

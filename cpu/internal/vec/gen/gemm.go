@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// rowsPerBase is the number of rows of A that one base register reaches with
+// index scales 0, 1 and 2.
+const rowsPerBase = 3
+
+// gemmTiles writes the tile of this level: two vectors wide, and as high as
+// leaves registers for a row of B and an element of A.
+func gemmTiles(a *asm) {
+	if a.level == avx512 {
+		gemmTile(a, 12)
+	} else {
+		gemmTile(a, 6)
+	}
+}
+
+// gemmTile writes C = alpha A B + beta C over one tile of C.
+func gemmTile(a *asm, rows int) {
+	a.function("gemmTile", "(k int, a *float32, rs, cs int, b, c *float32, ldc, m, n int, alpha, beta float32)",
+		fmt.Sprintf("computes C = alpha A B + beta C over the first m <= %d rows", rows),
+		fmt.Sprintf("and n <= %d columns of a tile. Element (i, p) of A is at a[i*rs+p*cs] and all", 2*a.width),
+		fmt.Sprintf("%d rows are read; B is packed, %d elements a row, all of them read. With", rows, 2*a.width),
+		"beta == 0 C is not read. Every element is one chain of fused products in the",
+		"order of p.")
+	acc := make([][2]reg.VecVirtual, rows)
+	for i := range acc {
+		acc[i] = [2]reg.VecVirtual{a.vec(), a.vec()}
+		a.zero(acc[i][:]...)
+	}
+
+	k, b, rs, cs := a.param("k"), a.param("b"), a.param("rs"), a.param("cs")
+	a.SHLQ(Imm(2), rs)
+	a.SHLQ(Imm(2), cs)
+	base := make([]reg.GPVirtual, rows/rowsPerBase)
+	base[0] = a.param("a")
+	for i := 1; i < len(base); i++ {
+		base[i] = a.GP64()
+		a.LEAQ(Mem{Base: base[i-1], Index: rs, Scale: 2}, base[i])
+		a.ADDQ(rs, base[i])
+	}
+	loop := a.label("loop")
+	a.Label(loop)
+	b0, b1, av := a.vec(), a.vec(), a.vec()
+	a.VMOVUPS(Mem{Base: b}, b0)
+	a.VMOVUPS(Mem{Base: b, Disp: a.width * 4}, b1)
+	for i, r := range acc {
+		m := Mem{Base: base[i/rowsPerBase]}
+		if s := i % rowsPerBase; s > 0 {
+			m = m.Idx(rs, uint8(s))
+		}
+		a.VBROADCASTSS(m, av)
+		a.VFMADD231PS(b0, av, r[0])
+		a.VFMADD231PS(b1, av, r[1])
+	}
+	for _, p := range base {
+		a.ADDQ(cs, p)
+	}
+	a.ADDQ(I32(2*a.width*4), b)
+	a.DECQ(k)
+	a.JNE(LabelRef(loop))
+
+	alpha := a.vec()
+	a.VBROADCASTSS(a.addr("alpha"), alpha)
+	for _, r := range acc {
+		a.VMULPS(alpha, r[0], r[0])
+		a.VMULPS(alpha, r[1], r[1])
+	}
+	a.storeTile(acc)
+	a.VZEROUPPER()
+	a.RET()
+}
+
+// storeTile adds beta C to the rows of a tile and stores them.
+func (a *asm) storeTile(acc [][2]reg.VecVirtual) {
+	load, store := a.maskedAccess()
+	c, ldc := a.param("c"), a.param("ldc")
+	a.SHLQ(Imm(2), ldc)
+	over, done := a.label("overwrite"), a.label("done")
+
+	bits := a.GP32()
+	a.MOVL(a.addr("beta"), bits)
+	a.ADDL(bits, bits) // drops the sign: beta may be -0
+	a.JE(LabelRef(over))
+	beta, old := a.vec(), a.vec()
+	a.VBROADCASTSS(a.addr("beta"), beta)
+	rows := func(row func(r [2]reg.VecVirtual)) {
+		m := a.param("m")
+		for i, r := range acc {
+			row(r)
+			if i < len(acc)-1 {
+				a.DECQ(m)
+				a.JE(LabelRef(done))
+				a.ADDQ(ldc, c)
+			}
+		}
+	}
+	rows(func(r [2]reg.VecVirtual) {
+		for h, v := range r {
+			load(Mem{Base: c, Disp: h * a.width * 4}, h, old)
+			a.VFMADD231PS(old, beta, v)
+			store(v, Mem{Base: c, Disp: h * a.width * 4}, h)
+		}
+	})
+	a.JMP(LabelRef(done))
+	a.Label(over)
+	rows(func(r [2]reg.VecVirtual) {
+		for h, v := range r {
+			store(v, Mem{Base: c, Disp: h * a.width * 4}, h)
+		}
+	})
+	a.Label(done)
+}
+
+// maskedAccess returns loads and stores of the left and right half (h = 0, 1)
+// of a tile's row that touch its first n columns alone.
+func (a *asm) maskedAccess() (load func(m Mem, h int, v reg.VecVirtual), store func(v reg.VecVirtual, m Mem, h int)) {
+	if a.level == avx512 {
+		t, k := a.GP64(), [2]reg.OpmaskVirtual{a.K(), a.K()}
+		a.MOVQ(I32(-1), t)
+		a.BZHIQ(a.param("n"), t, t)
+		a.KMOVW(t.As32(), k[0])
+		a.SHRQ(Imm(16), t)
+		a.KMOVW(t.As32(), k[1])
+		return func(m Mem, h int, v reg.VecVirtual) { a.VMOVUPS_Z(m, k[h], v) },
+			func(v reg.VecVirtual, m Mem, h int) { a.VMOVUPS(v, k[h], m) }
+	}
+	lanes := a.StaticGlobal("lanes")
+	a.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		a.AppendDatum(I32(i))
+	}
+	mask, n := [2]reg.VecVirtual{a.YMM(), a.YMM()}, a.YMM()
+	a.VPBROADCASTD(a.addr("n"), n)
+	for h := range mask {
+		a.VPCMPGTD(lanes.Offset(32*h), n, mask[h])
+	}
+	return func(m Mem, h int, v reg.VecVirtual) { a.VMASKMOVPS(m, mask[h], v) },
+		func(v reg.VecVirtual, m Mem, h int) { a.VMASKMOVPS(v, mask[h], m) }
+}

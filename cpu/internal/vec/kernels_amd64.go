@@ -1,0 +1,120 @@
+//go:build !purego
+
+package vec
+
+import "unsafe"
+
+var kernelsAVX2 = kernels{
+	name:        "avx2",
+	taskGradU8:  taskGradWith(taskGradU8AVX2),
+	taskGradF16: taskGradWith(taskGradF16AVX2),
+	taskGradF32: taskGradWith(taskGradF32AVX2),
+	gemm:        func(g gemm) { gemmTiled(g, 6, 16, gemmTileAVX2) },
+	dot:         dotAVX2,
+	dots:        dotsWith(dotsAVX2),
+	axpy:        axpyAVX2,
+	combine:     combineWith(combineAVX2),
+	convertU8:   convertWith(convertU8AVX2),
+	convertF16:  convertWith(convertF16AVX2),
+	convertF32:  convertWith(convertF32AVX2),
+}
+
+var kernelsAVX512 = kernels{
+	name:        "avx512",
+	taskGradU8:  taskGradWith(taskGradU8AVX512),
+	taskGradF16: taskGradWith(taskGradF16AVX512),
+	taskGradF32: taskGradWith(taskGradF32AVX512),
+	gemm:        func(g gemm) { gemmTiled(g, 12, 32, gemmTileAVX512) },
+	dot:         dotAVX512,
+	dots:        dotsWith(dotsAVX512),
+	axpy:        axpyAVX512,
+	combine:     combineWith(combineAVX512),
+	convertU8:   convertWith(convertU8AVX512),
+	convertF16:  convertWith(convertF16AVX512),
+	convertF32:  convertWith(convertF32AVX512),
+}
+
+// Assembly cannot be preempted, so that a garbage collection would wait for
+// it: callElements bounds the matrix elements of one call, to well under a
+// millisecond.
+const callElements = 1 << 20
+
+// rowsPerCall is the number of rows of d elements to a call, a multiple of the
+// blocks of rows that the assembly works in.
+func rowsPerCall(d int) int {
+	const block = 4
+	return block * max(1, callElements/block/max(1, d))
+}
+
+// taskGradWith makes a task gradient of its assembly.
+func taskGradWith[E any](kernel func(x *E, stride, d int, rows *int32, n int, y *float32, scale float32, p, q, scratch *float32) float64) func([]E, int, int, []int32, []float32, float32, []float32, []float32) float64 {
+	const scratchRows, maxWidth, line = 4, 16, 64
+	return func(x []E, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) (loss float64) {
+		buf := getScratch(scratchRows*(d+maxWidth) + line/4)
+		defer putScratch(buf)
+		scratch := unsafe.Pointer(unsafe.SliceData(*buf))
+		scratch = unsafe.Add(scratch, -uintptr(scratch)%line)
+		for step := rowsPerCall(d); len(rows) > 0; {
+			n := min(step, len(rows))
+			loss += kernel(unsafe.SliceData(x), stride, d, unsafe.SliceData(rows), n, unsafe.SliceData(y), scale, unsafe.SliceData(p), unsafe.SliceData(q), (*float32)(scratch))
+			rows, y = rows[n:], y[n:]
+		}
+		return loss
+	}
+}
+
+// dotsWith makes Dots of its assembly.
+func dotsWith(kernel func(a *float32, lda, rows int, x *float32, n int, out *float64)) func([]float32, int, int, []float32, []float64) {
+	return func(a []float32, lda, rows int, x []float32, out []float64) {
+		for i, step := 0, rowsPerCall(len(x)); i < rows; i += step {
+			n := min(step, rows-i)
+			kernel(unsafe.SliceData(a[i*lda:]), lda, n, unsafe.SliceData(x), len(x), unsafe.SliceData(out[i:]))
+		}
+	}
+}
+
+// A call through a function value would move the result and the coefficient of
+// these to the heap.
+
+func dotAVX2(x, y []float32) (out float64) {
+	dotsAVX2(unsafe.SliceData(y), 0, 1, unsafe.SliceData(x), len(x), &out)
+	return out
+}
+
+func dotAVX512(x, y []float32) (out float64) {
+	dotsAVX512(unsafe.SliceData(y), 0, 1, unsafe.SliceData(x), len(x), &out)
+	return out
+}
+
+func axpyAVX2(alpha float32, x, y []float32) {
+	combineAVX2(unsafe.SliceData(x), 0, 1, &alpha, unsafe.SliceData(y), len(y))
+}
+
+func axpyAVX512(alpha float32, x, y []float32) {
+	combineAVX512(unsafe.SliceData(x), 0, 1, &alpha, unsafe.SliceData(y), len(y))
+}
+
+// combineWith makes Combine of its assembly, over a piece of y at a time that
+// stays in the first-level cache while the rows go by.
+func combineWith(kernel func(a *float32, lda, rows int, coef, y *float32, n int)) func([]float32, int, int, []float32, []float32) {
+	const piece = 4096
+	return func(a []float32, lda, rows int, coef, y []float32) {
+		if rows == 0 {
+			return
+		}
+		for j := 0; j < len(y); j += piece {
+			kernel(unsafe.SliceData(a[j:]), lda, rows, unsafe.SliceData(coef), unsafe.SliceData(y[j:]), min(piece, len(y)-j))
+		}
+	}
+}
+
+// convertWith makes a conversion of its assembly.
+func convertWith[E any](kernel func(dst *float32, src *E, n int, scale float32)) func([]float32, []E, float32) {
+	return func(dst []float32, src []E, scale float32) {
+		for len(src) > 0 {
+			n := min(len(src), callElements)
+			kernel(unsafe.SliceData(dst), unsafe.SliceData(src), n, scale)
+			dst, src = dst[n:], src[n:]
+		}
+	}
+}
