@@ -2,6 +2,7 @@ package backend
 
 import (
 	"fmt"
+	"reflect"
 	"unsafe"
 )
 
@@ -156,27 +157,24 @@ func New[E Element](b Backend, t DType, src []E) (Buffer, error) {
 }
 
 func checkElement[E Element](op string, b Buffer) error {
-	var e E
 	if b == nil {
 		return &ArgumentError{Op: op, Arg: "buffer", Reason: "is nil"}
 	}
-	ok := false
-	switch any(e).(type) {
-	case uint8:
-		ok = b.DType() == Uint8
-	case uint16:
-		ok = b.DType() == Float16
-	case int32:
-		ok = b.DType() == Int32
-	case float32:
-		ok = b.DType() == Float32
-	case float64:
-		ok = b.DType() == Float64
-	default:
-		ok = b.DType().Size() == int(unsafe.Sizeof(e))
+	var want DType
+	switch reflect.TypeFor[E]().Kind() {
+	case reflect.Uint8:
+		want = Uint8
+	case reflect.Uint16:
+		want = Float16
+	case reflect.Int32:
+		want = Int32
+	case reflect.Float32:
+		want = Float32
+	case reflect.Float64:
+		want = Float64
 	}
-	if !ok {
-		return &ArgumentError{Op: op, Arg: "buffer", Reason: fmt.Sprintf("holds %s, not %T", b.DType(), e)}
+	if b.DType() != want {
+		return &ArgumentError{Op: op, Arg: "buffer", Reason: fmt.Sprintf("holds %s, not %s", b.DType(), want)}
 	}
 	return nil
 }
