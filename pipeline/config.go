@@ -81,11 +81,11 @@ func NewConfig(preset string) (Config, error) {
 	switch preset {
 	case PresetPaper:
 		c.ERM = ERM{Iterations: 300, History: 10, Init: InitRandom}
-		c.Head = Head{Rcond: -1}
+		c.Head = Head{Prior: PriorIdentity, Rcond: -1}
 		c.Relevance = Relevance{Kind: MinNorm, Rcond: -1}
 	case PresetDefault:
 		c.ERM = ERM{Lambda: 3e-4, Iterations: 150, Tolerance: 1e-4, History: 10, Init: InitRandom, WarmStart: true}
-		c.Head = Head{Ridge: RidgeAuto, Rcond: -1}
+		c.Head = Head{Ridge: RidgeAuto, Prior: PriorSources, Rcond: -1}
 		c.Relevance = Relevance{Kind: MinNorm, Rcond: -1}
 	default:
 		return Config{}, fmt.Errorf("unknown preset %q: expected %s", preset, strings.Join(Presets(), " or "))
@@ -152,6 +152,9 @@ func (e ERM) validate() error {
 func (h Head) validate() error {
 	if h.Ridge != RidgeAuto && !(h.Ridge >= 0) || math.IsInf(h.Ridge, 1) {
 		return fmt.Errorf("head: ridge is %g, expected a number from 0 on, or %d for leave-one-out", h.Ridge, RidgeAuto)
+	}
+	if h.Prior != PriorIdentity && h.Prior != PriorSources {
+		return fmt.Errorf("head: unknown prior %q: expected %s or %s", h.Prior, PriorIdentity, PriorSources)
 	}
 	return validateRcond("head", h.Rcond)
 }

@@ -8,28 +8,36 @@ import (
 
 // Head are the settings of the target's head (eq. 2).
 type Head struct {
-	// Ridge is the penalty rho of 1/n ||Z w - y||^2 + rho ||w||^2, in units of
-	// the mean eigenvalue of Z'Z/n. 0 is the paper's least squares (of minimum
-	// norm where it is under-determined). RidgeAuto chooses it by leave-one-out
-	// over the target samples.
+	// Ridge is the penalty rho of 1/n ||Z w - y||^2 + rho w'S^-1 w, in units of
+	// the mean eigenvalue of S^1/2 Z'Z S^1/2 / n. 0 is the paper's least squares
+	// (of minimum norm where it is under-determined). RidgeAuto chooses it by
+	// leave-one-out over the target samples.
 	Ridge float64 `json:"ridge"`
-	// Rcond is the cut-off of the least squares at Ridge = 0, relative to the
-	// largest singular value; negative selects max(n, K) 2^-52.
+	// Prior selects S: "identity", or "sources" for W W', which shrinks towards
+	// heads that the sources' heads combine to: then w = W nu for the nu that
+	// minimises 1/n ||Z W nu - y||^2 + rho ||nu||^2.
+	Prior string `json:"prior"`
+	// Rcond is the cut-off of the least squares relative to the largest singular
+	// value; negative selects max(n, K) 2^-52.
 	Rcond float64 `json:"rcond"`
 }
 
 // RidgeAuto asks for the ridge to be chosen by leave-one-out.
 const RidgeAuto = -1
 
+// The priors of the head.
+const (
+	PriorIdentity = "identity"
+	PriorSources  = "sources"
+)
+
 // headFit is the target's head and how it was fitted.
 type headFit struct {
-	// W are the K coefficients, Float32 on the device.
-	W backend.Vector
 	// Loss is the mean squared residual on the target samples.
 	Loss float64
 	// Ridge is the penalty used, in the units of Head.Ridge.
 	Ridge float64
-	// Rank is the numerical rank of Z.
+	// Rank is the numerical rank of Z S^1/2.
 	Rank int
 }
 
@@ -43,85 +51,138 @@ var ridgeGrid = func() []float64 {
 }()
 
 // fit solves the least squares of the n target samples on their features
-// Z = X B (eq. 2) in float64 through the SVD Z = U S V', with shrinkage
-// s/(s^2 + n rho mean) in place of 1/s, and writes the head to w.
-func (h Head) fit(b backend.Backend, z backend.Matrix, y []float32, w backend.Vector) (headFit, error) {
+// Z = X B (eq. 2) and writes the head to w; heads is W' (M by K). With
+// S = L L' it takes the SVD Z L = U D V' in float64 and shrinks d/(d^2 + n rho)
+// in place of 1/d; w = L V shrunk U'y.
+func (h Head) fit(b backend.Backend, z, heads backend.Matrix, y []float32, w backend.Vector) (headFit, error) {
 	n, k := z.Rows, z.Cols
-	r := min(n, k)
 	tmp := backend.NewScope(b)
 	defer tmp.Close()
-	z64 := tmp.Matrix(backend.Float64, n, k)
-	u, s, vt := tmp.Matrix(backend.Float64, n, r), tmp.Vector(backend.Float64, r), tmp.Matrix(backend.Float64, r, k)
-	w64 := tmp.Vector(backend.Float64, k)
+	zl := tmp.Matrix(backend.Float64, n, k)
 	if err := tmp.Err(); err != nil {
 		return headFit{}, err
 	}
-	if err := b.Copy(backend.Vec(z64.Buf), backend.Vec(z.Buf)); err != nil {
+	if err := b.Copy(backend.Vec(zl.Buf), backend.Vec(z.Buf)); err != nil {
 		return headFit{}, err
 	}
-	if err := b.SVD(z64, u, s, vt); err != nil {
+	var root backend.Matrix // L'
+	if h.Prior == PriorSources {
+		var err error
+		if root, err = sourceRoot(b, tmp, heads); err != nil {
+			return headFit{}, err
+		}
+		z64 := zl
+		zl = tmp.Matrix(backend.Float64, n, root.Rows)
+		if err := tmp.Err(); err != nil {
+			return headFit{}, err
+		}
+		if err := b.Gemm(false, true, 1, z64, root, 0, zl); err != nil {
+			return headFit{}, err
+		}
+	}
+	cols := zl.Cols
+	r := min(n, cols)
+	u, d, vt := tmp.Matrix(backend.Float64, n, r), tmp.Vector(backend.Float64, r), tmp.Matrix(backend.Float64, r, cols)
+	v, w64 := tmp.Vector(backend.Float64, cols), tmp.Vector(backend.Float64, k)
+	if err := tmp.Err(); err != nil {
 		return headFit{}, err
 	}
-	uh, sh := make([]float64, n*r), make([]float64, r)
+	if err := b.SVD(zl, u, d, vt); err != nil {
+		return headFit{}, err
+	}
+	uh, dh := make([]float64, n*r), make([]float64, r)
 	if err := backend.Get(b, uh, u.Buf, 0); err != nil {
 		return headFit{}, err
 	}
-	if err := backend.Get(b, sh, s.Buf, 0); err != nil {
+	if err := backend.Get(b, dh, d.Buf, 0); err != nil {
 		return headFit{}, err
 	}
-	fit := headFit{W: w, Ridge: h.Ridge}
+	coef, fit := h.shrink(uh, dh, y, cols)
+	if err := b.Combine(coef, vt, v); err != nil {
+		return headFit{}, err
+	}
+	if h.Prior == PriorSources {
+		if err := b.Gemv(true, 1, root, v, 0, w64); err != nil {
+			return headFit{}, err
+		}
+		v = w64
+	}
+	return fit, b.Copy(w, v)
+}
+
+// sourceRoot returns L' with L L' = W W': with the thin SVD W' = U D V', it is
+// diag(d) V'.
+func sourceRoot(b backend.Backend, tmp *backend.Scope, heads backend.Matrix) (backend.Matrix, error) {
+	m, k := heads.Rows, heads.Cols
+	r := min(m, k)
+	a, u := tmp.Matrix(backend.Float64, m, k), tmp.Matrix(backend.Float64, m, r)
+	d, root := tmp.Vector(backend.Float64, r), tmp.Matrix(backend.Float64, r, k)
+	if err := tmp.Err(); err != nil {
+		return root, err
+	}
+	if err := b.Copy(backend.Vec(a.Buf), backend.Vector{Buf: heads.Buf, Off: heads.Off, Len: m * k}); err != nil {
+		return root, err
+	}
+	if err := b.SVD(a, u, d, root); err != nil {
+		return root, err
+	}
+	dh := make([]float64, r)
+	if err := backend.Get(b, dh, d.Buf, 0); err != nil {
+		return root, err
+	}
+	for i, v := range dh {
+		if err := b.Scale(v, root.Row(i)); err != nil {
+			return root, err
+		}
+	}
+	return root, nil
+}
+
+// shrink returns the coefficients of the solution in the basis V of an n by
+// cols matrix U diag(d) V', and how it fits.
+func (h Head) shrink(u, d []float64, y []float32, cols int) ([]float64, headFit) {
+	n, r := len(y), len(d)
 	rcond := h.Rcond
 	if rcond < 0 {
-		rcond = float64(max(n, k)) * 0x1p-52
+		rcond = float64(max(n, cols)) * 0x1p-52
 	}
+	fit := headFit{Ridge: h.Ridge}
 	trace := 0.0
-	for _, v := range sh {
-		if v > rcond*sh[0] {
+	for _, v := range d {
+		trace += v * v
+		if v > rcond*d[0] {
 			fit.Rank++
 		}
-		trace += v * v
 	}
 	uy := make([]float64, r)
 	for i := range n {
 		for j := range r {
-			uy[j] += uh[i*r+j] * float64(y[i])
+			uy[j] += u[i*r+j] * float64(y[i])
 		}
 	}
-	// unit is n times the mean eigenvalue of Z'Z/n.
-	unit := trace / float64(k)
+	// unit is n times the mean eigenvalue.
+	unit := trace / float64(cols)
 	if h.Ridge == RidgeAuto {
 		best := math.Inf(1)
+		fit.Ridge = 0
 		for _, ridge := range ridgeGrid {
-			if e := leaveOneOut(uh, sh, uy, y, ridge*unit); e < best {
+			if e := leaveOneOut(u, d, uy, y, ridge*unit); e < best {
 				best, fit.Ridge = e, ridge
 			}
 		}
-		if math.IsInf(best, 1) {
-			fit.Ridge = 0
-		}
 	}
 	coef := make([]float64, r)
-	for j, v := range sh {
-		switch {
-		case v <= rcond*sh[0]:
-		default:
-			coef[j] = v / (v*v + fit.Ridge*unit) * uy[j]
-		}
-	}
-	if err := b.Combine(coef, vt, w64); err != nil {
-		return headFit{}, err
-	}
-	if err := b.Copy(w, w64); err != nil {
-		return headFit{}, err
+	for j := range fit.Rank {
+		coef[j] = d[j] / (d[j]*d[j] + fit.Ridge*unit) * uy[j]
 	}
 	for i := range n {
 		e := -float64(y[i])
 		for j := range r {
-			e += uh[i*r+j] * sh[j] * coef[j]
+			e += u[i*r+j] * d[j] * coef[j]
 		}
 		fit.Loss += e * e / float64(n)
 	}
-	return fit, nil
+	return coef, fit
 }
 
 // leaveOneOut is the mean squared leave-one-out residual of ridge regression

@@ -355,7 +355,7 @@ func (u *unit) fitHead() (headFit, error) {
 	if err := u.dev.Backend.Project(u.targetSamples, u.model.representation(u.model.theta), z); err != nil {
 		return headFit{}, err
 	}
-	return u.cfg.Head.fit(u.dev.Backend, z, u.targetY, u.head)
+	return u.cfg.Head.fit(u.dev.Backend, z, u.model.heads(u.model.theta), u.targetY, u.head)
 }
 
 // score measures the target's predictor: exact excess risk where the data has
