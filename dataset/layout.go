@@ -9,13 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-)
 
-// mnistC are the sixteen corruptions of MNIST-C in the order it lists them.
-var mnistC = []string{
-	"identity", "shot_noise", "impulse_noise", "glass_blur", "motion_blur", "shear", "scale", "rotate",
-	"brightness", "translate", "stripe", "fog", "spatter", "dotted_line", "zigzag", "canny_edges",
-}
+	"github.com/amtrl/amtrl/dataset/corrupt"
+)
 
 // ReadLayout reads a data set in the layout of MNIST-C: a folder for each pool
 // with test_images.npy and test_labels.npy, or the same two of train, or all
@@ -70,6 +66,7 @@ func layoutFolders(dir string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s: expected a folder for each pool with test_images.npy and test_labels.npy, found no folder", dir)
 	}
+	mnistC := corrupt.Names()
 	for _, c := range mnistC {
 		if !slices.Contains(names, c) {
 			return names, nil

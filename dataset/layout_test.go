@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/dataset/corrupt"
 )
 
 // npy is the content of an NPY file; v is a slice of fixed-size values.
@@ -74,6 +76,7 @@ func TestReadLayoutRealData(t *testing.T) {
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
+	mnistC := corrupt.Names()
 	labels, err := ReadIDXLabels(filepath.Join(root, "mnist_idx", "t10k-labels-idx1-ubyte.gz"))
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +123,7 @@ func TestReadLayoutRealData(t *testing.T) {
 }
 
 func TestReadLayoutOrder(t *testing.T) {
+	mnistC := corrupt.Names()
 	dir, _, _ := imageSet(t, 1, 4, append([]string{"zz", "aa"}, mnistC...)...)
 	order := func() (names []string) {
 		s, err := ReadLayout(dir)
@@ -241,6 +245,7 @@ func TestReadLayoutRefuses(t *testing.T) {
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": npy("|u1", make([]uint8, 9), 3, 3), "b/test_labels.npy": labels}, "", "expected pools of one width, found 2 columns in a and 3 in b"},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": images, "a/train_labels.npy": floats}, "a/test_labels.npy", `expected labels as in train_labels.npy, type "<f4", found "<i8"`},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npy("|u1", make([]uint8, 9), 3, 3), "a/train_labels.npy": labels}, "a/test_images.npy", `expected rows as in train_images.npy, type "|u1" and shape [3], found "|u1" and [2]`},
+		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npy("<f4", make([]float32, 6), 3, 2), "a/train_labels.npy": labels}, "a/test_images.npy", `expected rows as in train_images.npy, type "<f4" and shape [2], found "|u1" and [2]`},
 	} {
 		dir := t.TempDir()
 		for name, content := range c.files {
@@ -306,6 +311,14 @@ func TestWriteLayoutWritesNothingOver(t *testing.T) {
 	if snapshot() != before {
 		t.Error("a refused call changed files")
 	}
+	longer := filepath.Join(dir, "a", "test_labels.npy")
+	original, err := os.ReadFile(longer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, longer, original, []byte("x"))
+	wantFault(t, "longer file", WriteLayout(dir, []string{"a"}, images[:1], labels), longer, "found another")
+	writeFile(t, longer, original)
 	// What an interrupted call left out is filled in.
 	if err := os.Remove(filepath.Join(dir, "b", "test_images.npy")); err != nil {
 		t.Fatal(err)

@@ -110,6 +110,7 @@ func TestNPYRefuses(t *testing.T) {
 		{rawNPY("{'type': '|u1'}"), "byte 11: expected 'descr', 'fortran_order' or 'shape', found \"'type': '|u1'}\""},
 		{rawNPY("{descr: '|u1'}"), `byte 11: expected a key in quotes, found "descr: '|u1'}"`},
 		{rawNPY("{'descr"), "byte 12: expected a key that ends with ', found \"descr\""},
+		{rawNPY(`{'descr': '<f\'4', }`), "byte 21: expected a plain element type that ends with ', found \"<f"},
 		{rawNPY("{'descr' '|u1'}"), `byte 19: expected ":", found`},
 		{rawNPY("{'descr': '|u1' 'shape': (1,)}"), `byte 26: expected "}", found`},
 		{rawNPY("{'descr': '|u1',"), "byte 26: expected a key in quotes, found the end of the header"},

@@ -54,6 +54,7 @@ var faults = []struct {
 	{`found +Inf`, func(s *Set) { s.Pools[0].Scale = float32(math.Inf(1)) }},
 	{`expected an image shape of 4 pixels or 0 by 0, found 2 by 3`, func(s *Set) { s.Pools[0].Width = 3 }},
 	{`found -2 by -2`, func(s *Set) { s.Pools[0].Height, s.Pools[0].Width = -2, -2 }},
+	{`found 3 by 1`, func(s *Set) { s.Pools[0].Height, s.Pools[0].Width = 3, 1 }},
 	{`found 0 by 4`, func(s *Set) { s.Pools[0].Height, s.Pools[0].Width = 0, 4 }},
 	{`pool "f32": row 2, column 1: expected a finite value, found NaN`, func(s *Set) { s.Pools[2].F32[9] = float32(math.NaN()) }},
 	{`pool "f32": row 5, column 3: expected a finite value, found -Inf`, func(s *Set) { s.Pools[2].F32[23] = float32(math.Inf(-1)) }},
@@ -104,6 +105,25 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Rows are held against the pool of the task, whatever the sizes of others.
+func TestValidatePoolsOfDifferentSizes(t *testing.T) {
+	s := &Set{Name: "sizes"}
+	for i, rows := range []int{3, 7, 2, 9} {
+		s.Pools = append(s.Pools, &Pool{Rows: rows, Cols: 1, U8: make([]uint8, rows), Scale: 1})
+		s.Tasks = append(s.Tasks, Task{
+			Name: fmt.Sprint(i), Pool: i, Labels: make([]float32, rows),
+			Train: []int32{0}, Test: []int32{int32(rows - 1)},
+		})
+	}
+	if err := s.Validate(); err != nil {
+		t.Error(err)
+	}
+	s.Tasks[2].Test[0] = 2
+	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), `task "2": test row 0 of 1: expected 0 to 1, found 2`) {
+		t.Errorf("a row of another pool: %v", err)
+	}
+}
+
 func TestValidateFindsTheFirstNonFinite(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 2))
@@ -149,6 +169,12 @@ func TestHash(t *testing.T) {
 	}
 	if got := same.Hash(); got != want {
 		t.Errorf("without sharing %s, want %s", got, want)
+	}
+	prefix, short := smallSet(), smallSet()
+	prefix.Tasks[1].Train = prefix.Tasks[0].Train[:3]
+	short.Tasks[1].Train = []int32{0, 2, 3}
+	if prefix.Hash() != short.Hash() {
+		t.Error("a slice that begins where a longer one does has another hash")
 	}
 	seen := map[string]int{want: -1}
 	for i, change := range []func(s *Set){
