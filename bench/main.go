@@ -1,0 +1,88 @@
+// Command bench times the CPU backend beside what a user would pick instead,
+// in one run on one machine, and prints every figure as a ratio too:
+//
+//   - the fused gradient pass against NumPy doing the same two passes and
+//     against PyTorch's autograd on (X B) w;
+//   - a whole linear ERM to one objective against NumPy with SciPy's L-BFGS and
+//     against the obvious PyTorch;
+//   - both against the memory bandwidth measured in the same run.
+//
+// Python is taken from AMTRL_PYTHON, or python3; PyTorch from the first of
+// AMTRL_TORCH_PYTHON, AMTRL_PYTHON, python3 and /usr/bin/python3 that has it.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+func main() {
+	repeats := flag.Int("repeats", 15, "timings of each pass; the median is printed")
+	targets := flag.Bool("erm", true, "time a whole linear ERM too")
+	flag.Parse()
+	if err := run(*repeats, *targets); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(repeats int, erm bool) error {
+	dir, err := os.MkdirTemp("", "amtrl-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p := newProblem()
+	if err := p.write(dir); err != nil {
+		return err
+	}
+	bandwidth := readBandwidth(repeats)
+	fmt.Printf("problem: %d samples, %d inputs, %d tasks, K = %d; %d threads; memory read %.1f GB/s\n\n", samples, inputs, tasks, width, threads(), bandwidth)
+
+	ours, err := timePasses(p, repeats)
+	if err != nil {
+		return err
+	}
+	rivals := timeRivalPasses(dir, repeats)
+	passTable(ours, rivals, bandwidth)
+	if !erm {
+		return nil
+	}
+	return compareERM(p, dir)
+}
+
+// passTable prints the time of one pass over the samples.
+func passTable(ours []timing, rivals []timing, bandwidth float64) {
+	var numpy float64
+	for _, r := range rivals {
+		if r.Name == numpyPass {
+			numpy = r.Seconds
+		}
+	}
+	t := newTable("one loss and gradient pass", "ms", "GB/s", "of memory", "time / NumPy")
+	for _, r := range append(ours, rivals...) {
+		if r.Failed != "" {
+			t.AppendRow(table.Row{r.Name, r.Failed})
+			continue
+		}
+		rate := r.Bytes / r.Seconds / 1e9
+		row := table.Row{r.Name, fmt.Sprintf("%.2f", 1e3*r.Seconds), fmt.Sprintf("%.1f", rate), fmt.Sprintf("%.0f %%", 100*rate/bandwidth)}
+		if numpy > 0 {
+			row = append(row, fmt.Sprintf("%.3f", r.Seconds/numpy))
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+	fmt.Println()
+}
+
+func newTable(header ...any) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(os.Stdout)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row(header))
+	return t
+}
