@@ -51,21 +51,115 @@ func benchGrad[E any](b *testing.B, f format[E], size int64) {
 	})
 }
 
-// BenchmarkRead is the speed of reading alone, for comparison: a sum of
-// squares of float32.
+// BenchmarkRead is the speed of reading alone, for comparison: a sum of all
+// pieces of 4 KiB.
 func BenchmarkRead(b *testing.B) {
+	const n = 1024
 	for _, mib := range []int{1, 32, 128, 512} {
 		x := make([]float32, mib<<20/4)
 		for i := range x {
 			x[i] = float32(i)
 		}
+		coef, y := make([]float32, len(x)/n), make([]float32, n)
 		b.Run(fmt.Sprintf("%dMiB", mib), func(b *testing.B) {
 			eachLevelB(b, func(b *testing.B) {
 				b.SetBytes(int64(len(x)) * 4)
 				for b.Loop() {
-					SumSq(x)
+					Combine(x, n, len(coef), coef, y)
 				}
 			})
 		})
 	}
+}
+
+// BenchmarkGemm are the products of an evaluation of the linear class, T = 159
+// tasks, K = 50, d = 784, and a projection of N samples; GF/s counts a product
+// and a sum as two.
+func BenchmarkGemm(b *testing.B) {
+	for _, s := range []struct {
+		name           string
+		transA, transB bool
+		m, n, k        int
+	}{
+		{"TxKxd", false, false, 159, 784, 50},
+		{"KxTxd", true, false, 50, 784, 159},
+		{"TxdxK", false, true, 159, 50, 784},
+		{"256xdxK", false, true, 256, 50, 784},
+		{"33000xdxK", false, true, 33000, 50, 784},
+		{"1024", false, false, 1024, 1024, 1024},
+	} {
+		lda, ldb := s.k, s.n
+		if s.transA {
+			lda = s.m
+		}
+		if s.transB {
+			ldb = s.k
+		}
+		x, y, z := make([]float32, s.m*s.k), make([]float32, s.k*s.n), make([]float32, s.m*s.n)
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, v := range [][]float32{x, y, z} {
+			for i := range v {
+				v[i] = normal32(rng)
+			}
+		}
+		b.Run(s.name, func(b *testing.B) {
+			eachLevelB(b, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					Gemm(s.transA, s.transB, s.m, s.n, s.k, 1, x, lda, y, ldb, 0, z, s.n)
+				}
+				flops := 2 * float64(s.m) * float64(s.n) * float64(s.k) * float64(b.N)
+				b.ReportMetric(flops/b.Elapsed().Seconds()/1e9, "GF/s")
+			})
+		})
+	}
+}
+
+// BenchmarkHistory is the pair of passes that an L-BFGS step makes over 20
+// vectors of 47,150 elements.
+func BenchmarkHistory(b *testing.B) {
+	const rows, n = 20, 47150
+	a, x := make([]float32, rows*n), make([]float32, n)
+	coef, out := make([]float32, rows), make([]float64, rows)
+	for i := range a {
+		a[i] = float32(i % 7)
+	}
+	b.Run("Dots", func(b *testing.B) {
+		eachLevelB(b, func(b *testing.B) {
+			b.SetBytes(rows * n * 4)
+			for b.Loop() {
+				Dots(a, n, rows, x, out)
+			}
+		})
+	})
+	b.Run("Combine", func(b *testing.B) {
+		eachLevelB(b, func(b *testing.B) {
+			b.SetBytes(rows * n * 4)
+			for b.Loop() {
+				Combine(a, n, rows, coef, x)
+			}
+		})
+	})
+}
+
+// BenchmarkConvert widens a chunk of 256 rows of 784.
+func BenchmarkConvert(b *testing.B) {
+	const n = 256 * 784
+	u, h, dst := make([]uint8, n), make([]uint16, n), make([]float32, n)
+	b.Run("u8", func(b *testing.B) {
+		eachLevelB(b, func(b *testing.B) {
+			b.SetBytes(n)
+			for b.Loop() {
+				ConvertU8(dst, u, 1)
+			}
+		})
+	})
+	b.Run("f16", func(b *testing.B) {
+		eachLevelB(b, func(b *testing.B) {
+			b.SetBytes(2 * n)
+			for b.Loop() {
+				ConvertF16(dst, h, 1)
+			}
+		})
+	})
 }

@@ -8,7 +8,7 @@ import "unsafe"
 // rows and a tile's rows of A fit the first-level cache; gemmDepth by
 // gemmWidth elements of op(B) the second.
 const (
-	gemmDepth = 320
+	gemmDepth = 400
 	gemmWidth = 512
 )
 
@@ -59,13 +59,11 @@ func evenPart(n, limit int) int {
 }
 
 // packB copies rows p to p+kb and columns j to j+nb of op(B) into panels of
-// cols columns, each row by row; columns missing from the last one are zero.
+// cols columns, each row by row. Columns missing from the last one are left to
+// hold anything: no tile stores what comes of them.
 func (g *gemm) packB(dst []float32, p, kb, j, nb, cols int) {
 	for jj := 0; jj < nb; jj += cols {
 		panel, w := dst[jj*kb:][:kb*cols], min(cols, nb-jj)
-		if w < cols {
-			clear(panel)
-		}
 		if g.transB {
 			packRows(panel, cols, g.b[(j+jj)*g.ldb+p:], g.ldb, 1, w, kb)
 			continue
@@ -77,12 +75,10 @@ func (g *gemm) packB(dst []float32, p, kb, j, nb, cols int) {
 }
 
 // packRows copies k elements of each of n rows of src, element (i, p) at
-// i*rs + p*cs, to p*width + i of dst, and zeros for rows n to width.
+// i*rs + p*cs, to p*width + i of dst. Rows n to width of dst are left as they
+// are.
 func packRows(dst []float32, width int, src []float32, rs, cs, n, k int) {
 	dst = dst[:k*width]
-	if n < width {
-		clear(dst)
-	}
 	i := 0
 	for ; i <= n-4; i += 4 {
 		s0, s1, s2, s3 := src[i*rs:], src[(i+1)*rs:], src[(i+2)*rs:], src[(i+3)*rs:]

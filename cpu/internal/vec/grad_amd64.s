@@ -9,60 +9,84 @@ TEXT ·taskGradU8AVX2(SB), $0-88
 	VXORPS Y0, Y0, Y0
 
 loop1:
-	MOVQ    n+32(FP), CX
-	SUBQ    $+4, CX
-	CMPQ    AX, CX
-	JGT     done2
-	MOVQ    rows+24(FP), DI
-	MOVQ    stride+8(FP), CX
-	MOVLQSX (DI)(AX*4), DX
-	IMULQ   CX, DX
-	MOVLQSX 4(DI)(AX*4), BX
-	IMULQ   CX, BX
-	MOVLQSX 8(DI)(AX*4), SI
-	IMULQ   CX, SI
-	MOVLQSX 12(DI)(AX*4), DI
-	IMULQ   CX, DI
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(DX*1), DX
-	LEAQ    (CX)(BX*1), BX
-	LEAQ    (CX)(SI*1), SI
-	LEAQ    (CX)(DI*1), DI
-	MOVQ    rows+24(FP), R11
-	MOVQ    stride+8(FP), CX
-	MOVQ    n+32(FP), R8
-	SUBQ    $0x04, R8
-	LEAQ    4(AX), R12
-	CMPQ    R12, R8
-	CMOVQGT R8, R12
-	MOVLQSX (R11)(R12*4), R8
-	IMULQ   CX, R8
-	MOVLQSX 4(R11)(R12*4), R9
-	IMULQ   CX, R9
-	MOVLQSX 8(R11)(R12*4), R10
-	IMULQ   CX, R10
-	MOVLQSX 12(R11)(R12*4), R11
-	IMULQ   CX, R11
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(R8*1), R8
-	LEAQ    (CX)(R9*1), R9
-	LEAQ    (CX)(R10*1), R10
-	LEAQ    (CX)(R11*1), R11
-	MOVQ    p+56(FP), R12
-	MOVQ    scratch+72(FP), R13
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	XORQ    CX, CX
-	MOVQ    d+16(FP), R14
-	SUBQ    $+32, R14
-	CMPQ    CX, R14
-	JGT     done4
+	MOVQ       n+32(FP), CX
+	SUBQ       $+4, CX
+	CMPQ       AX, CX
+	JGT        done2
+	MOVQ       rows+24(FP), DI
+	MOVQ       stride+8(FP), CX
+	MOVLQSX    (DI)(AX*4), DX
+	IMULQ      CX, DX
+	MOVLQSX    4(DI)(AX*4), BX
+	IMULQ      CX, BX
+	MOVLQSX    8(DI)(AX*4), SI
+	IMULQ      CX, SI
+	MOVLQSX    12(DI)(AX*4), DI
+	IMULQ      CX, DI
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(DX*1), DX
+	LEAQ       (CX)(BX*1), BX
+	LEAQ       (CX)(SI*1), SI
+	LEAQ       (CX)(DI*1), DI
+	MOVQ       rows+24(FP), CX
+	MOVQ       stride+8(FP), R8
+	MOVQ       n+32(FP), R9
+	SUBQ       $0x04, R9
+	LEAQ       8(AX), R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (CX)(R10*4), R9
+	IMULQ      R8, R9
+	MOVLQSX    4(CX)(R10*4), R11
+	IMULQ      R8, R11
+	MOVLQSX    8(CX)(R10*4), R12
+	IMULQ      R8, R12
+	MOVLQSX    12(CX)(R10*4), CX
+	IMULQ      R8, CX
+	MOVQ       x+0(FP), R8
+	LEAQ       (R8)(R9*1), R9
+	LEAQ       (R8)(R11*1), R11
+	LEAQ       (R8)(R12*1), R12
+	LEAQ       (R8)(CX*1), CX
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R12)
+	PREFETCHT0 (CX)
+	MOVQ       rows+24(FP), R11
+	MOVQ       stride+8(FP), CX
+	MOVQ       n+32(FP), R8
+	SUBQ       $0x04, R8
+	LEAQ       4(AX), R12
+	CMPQ       R12, R8
+	CMOVQGT    R8, R12
+	MOVLQSX    (R11)(R12*4), R8
+	IMULQ      CX, R8
+	MOVLQSX    4(R11)(R12*4), R9
+	IMULQ      CX, R9
+	MOVLQSX    8(R11)(R12*4), R10
+	IMULQ      CX, R10
+	MOVLQSX    12(R11)(R12*4), R11
+	IMULQ      CX, R11
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(R8*1), R8
+	LEAQ       (CX)(R9*1), R9
+	LEAQ       (CX)(R10*1), R10
+	LEAQ       (CX)(R11*1), R11
+	MOVQ       p+56(FP), R12
+	MOVQ       scratch+72(FP), R13
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	XORQ       CX, CX
+	MOVQ       d+16(FP), R14
+	SUBQ       $+32, R14
+	CMPQ       CX, R14
+	JGT        done4
 
 loop3:
 	PREFETCHT0  (R8)(CX*1)
@@ -476,60 +500,84 @@ TEXT ·taskGradF16AVX2(SB), $0-88
 	VXORPS Y0, Y0, Y0
 
 loop1:
-	MOVQ    n+32(FP), CX
-	SUBQ    $+4, CX
-	CMPQ    AX, CX
-	JGT     done2
-	MOVQ    rows+24(FP), DI
-	MOVQ    stride+8(FP), CX
-	MOVLQSX (DI)(AX*4), DX
-	IMULQ   CX, DX
-	MOVLQSX 4(DI)(AX*4), BX
-	IMULQ   CX, BX
-	MOVLQSX 8(DI)(AX*4), SI
-	IMULQ   CX, SI
-	MOVLQSX 12(DI)(AX*4), DI
-	IMULQ   CX, DI
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(DX*2), DX
-	LEAQ    (CX)(BX*2), BX
-	LEAQ    (CX)(SI*2), SI
-	LEAQ    (CX)(DI*2), DI
-	MOVQ    rows+24(FP), R11
-	MOVQ    stride+8(FP), CX
-	MOVQ    n+32(FP), R8
-	SUBQ    $0x04, R8
-	LEAQ    4(AX), R12
-	CMPQ    R12, R8
-	CMOVQGT R8, R12
-	MOVLQSX (R11)(R12*4), R8
-	IMULQ   CX, R8
-	MOVLQSX 4(R11)(R12*4), R9
-	IMULQ   CX, R9
-	MOVLQSX 8(R11)(R12*4), R10
-	IMULQ   CX, R10
-	MOVLQSX 12(R11)(R12*4), R11
-	IMULQ   CX, R11
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(R8*2), R8
-	LEAQ    (CX)(R9*2), R9
-	LEAQ    (CX)(R10*2), R10
-	LEAQ    (CX)(R11*2), R11
-	MOVQ    p+56(FP), R12
-	MOVQ    scratch+72(FP), R13
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	XORQ    CX, CX
-	MOVQ    d+16(FP), R14
-	SUBQ    $+16, R14
-	CMPQ    CX, R14
-	JGT     done4
+	MOVQ       n+32(FP), CX
+	SUBQ       $+4, CX
+	CMPQ       AX, CX
+	JGT        done2
+	MOVQ       rows+24(FP), DI
+	MOVQ       stride+8(FP), CX
+	MOVLQSX    (DI)(AX*4), DX
+	IMULQ      CX, DX
+	MOVLQSX    4(DI)(AX*4), BX
+	IMULQ      CX, BX
+	MOVLQSX    8(DI)(AX*4), SI
+	IMULQ      CX, SI
+	MOVLQSX    12(DI)(AX*4), DI
+	IMULQ      CX, DI
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(DX*2), DX
+	LEAQ       (CX)(BX*2), BX
+	LEAQ       (CX)(SI*2), SI
+	LEAQ       (CX)(DI*2), DI
+	MOVQ       rows+24(FP), CX
+	MOVQ       stride+8(FP), R8
+	MOVQ       n+32(FP), R9
+	SUBQ       $0x04, R9
+	LEAQ       8(AX), R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (CX)(R10*4), R9
+	IMULQ      R8, R9
+	MOVLQSX    4(CX)(R10*4), R11
+	IMULQ      R8, R11
+	MOVLQSX    8(CX)(R10*4), R12
+	IMULQ      R8, R12
+	MOVLQSX    12(CX)(R10*4), CX
+	IMULQ      R8, CX
+	MOVQ       x+0(FP), R8
+	LEAQ       (R8)(R9*2), R9
+	LEAQ       (R8)(R11*2), R11
+	LEAQ       (R8)(R12*2), R12
+	LEAQ       (R8)(CX*2), CX
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R12)
+	PREFETCHT0 (CX)
+	MOVQ       rows+24(FP), R11
+	MOVQ       stride+8(FP), CX
+	MOVQ       n+32(FP), R8
+	SUBQ       $0x04, R8
+	LEAQ       4(AX), R12
+	CMPQ       R12, R8
+	CMOVQGT    R8, R12
+	MOVLQSX    (R11)(R12*4), R8
+	IMULQ      CX, R8
+	MOVLQSX    4(R11)(R12*4), R9
+	IMULQ      CX, R9
+	MOVLQSX    8(R11)(R12*4), R10
+	IMULQ      CX, R10
+	MOVLQSX    12(R11)(R12*4), R11
+	IMULQ      CX, R11
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(R8*2), R8
+	LEAQ       (CX)(R9*2), R9
+	LEAQ       (CX)(R10*2), R10
+	LEAQ       (CX)(R11*2), R11
+	MOVQ       p+56(FP), R12
+	MOVQ       scratch+72(FP), R13
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	XORQ       CX, CX
+	MOVQ       d+16(FP), R14
+	SUBQ       $+16, R14
+	CMPQ       CX, R14
+	JGT        done4
 
 loop3:
 	PREFETCHT0  (R8)(CX*2)
@@ -884,59 +932,83 @@ TEXT ·taskGradF32AVX2(SB), $0-88
 	VXORPS Y0, Y0, Y0
 
 loop1:
-	MOVQ    n+32(FP), CX
-	SUBQ    $+4, CX
-	CMPQ    AX, CX
-	JGT     done2
-	MOVQ    rows+24(FP), DI
-	MOVQ    stride+8(FP), CX
-	MOVLQSX (DI)(AX*4), DX
-	IMULQ   CX, DX
-	MOVLQSX 4(DI)(AX*4), BX
-	IMULQ   CX, BX
-	MOVLQSX 8(DI)(AX*4), SI
-	IMULQ   CX, SI
-	MOVLQSX 12(DI)(AX*4), DI
-	IMULQ   CX, DI
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(DX*4), DX
-	LEAQ    (CX)(BX*4), BX
-	LEAQ    (CX)(SI*4), SI
-	LEAQ    (CX)(DI*4), DI
-	MOVQ    rows+24(FP), R11
-	MOVQ    stride+8(FP), CX
-	MOVQ    n+32(FP), R8
-	SUBQ    $0x04, R8
-	LEAQ    4(AX), R12
-	CMPQ    R12, R8
-	CMOVQGT R8, R12
-	MOVLQSX (R11)(R12*4), R8
-	IMULQ   CX, R8
-	MOVLQSX 4(R11)(R12*4), R9
-	IMULQ   CX, R9
-	MOVLQSX 8(R11)(R12*4), R10
-	IMULQ   CX, R10
-	MOVLQSX 12(R11)(R12*4), R11
-	IMULQ   CX, R11
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(R8*4), R8
-	LEAQ    (CX)(R9*4), R9
-	LEAQ    (CX)(R10*4), R10
-	LEAQ    (CX)(R11*4), R11
-	MOVQ    p+56(FP), R12
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
-	VXORPS  Y3, Y3, Y3
-	VXORPS  Y4, Y4, Y4
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	XORQ    CX, CX
-	MOVQ    d+16(FP), R13
-	SUBQ    $+16, R13
-	CMPQ    CX, R13
-	JGT     done4
+	MOVQ       n+32(FP), CX
+	SUBQ       $+4, CX
+	CMPQ       AX, CX
+	JGT        done2
+	MOVQ       rows+24(FP), DI
+	MOVQ       stride+8(FP), CX
+	MOVLQSX    (DI)(AX*4), DX
+	IMULQ      CX, DX
+	MOVLQSX    4(DI)(AX*4), BX
+	IMULQ      CX, BX
+	MOVLQSX    8(DI)(AX*4), SI
+	IMULQ      CX, SI
+	MOVLQSX    12(DI)(AX*4), DI
+	IMULQ      CX, DI
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(DX*4), DX
+	LEAQ       (CX)(BX*4), BX
+	LEAQ       (CX)(SI*4), SI
+	LEAQ       (CX)(DI*4), DI
+	MOVQ       rows+24(FP), CX
+	MOVQ       stride+8(FP), R8
+	MOVQ       n+32(FP), R9
+	SUBQ       $0x04, R9
+	LEAQ       8(AX), R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (CX)(R10*4), R9
+	IMULQ      R8, R9
+	MOVLQSX    4(CX)(R10*4), R11
+	IMULQ      R8, R11
+	MOVLQSX    8(CX)(R10*4), R12
+	IMULQ      R8, R12
+	MOVLQSX    12(CX)(R10*4), CX
+	IMULQ      R8, CX
+	MOVQ       x+0(FP), R8
+	LEAQ       (R8)(R9*4), R9
+	LEAQ       (R8)(R11*4), R11
+	LEAQ       (R8)(R12*4), R12
+	LEAQ       (R8)(CX*4), CX
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R12)
+	PREFETCHT0 (CX)
+	MOVQ       rows+24(FP), R11
+	MOVQ       stride+8(FP), CX
+	MOVQ       n+32(FP), R8
+	SUBQ       $0x04, R8
+	LEAQ       4(AX), R12
+	CMPQ       R12, R8
+	CMOVQGT    R8, R12
+	MOVLQSX    (R11)(R12*4), R8
+	IMULQ      CX, R8
+	MOVLQSX    4(R11)(R12*4), R9
+	IMULQ      CX, R9
+	MOVLQSX    8(R11)(R12*4), R10
+	IMULQ      CX, R10
+	MOVLQSX    12(R11)(R12*4), R11
+	IMULQ      CX, R11
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(R8*4), R8
+	LEAQ       (CX)(R9*4), R9
+	LEAQ       (CX)(R10*4), R10
+	LEAQ       (CX)(R11*4), R11
+	MOVQ       p+56(FP), R12
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	XORQ       CX, CX
+	MOVQ       d+16(FP), R13
+	SUBQ       $+16, R13
+	CMPQ       CX, R13
+	JGT        done4
 
 loop3:
 	PREFETCHT0  (R8)(CX*4)
@@ -1230,60 +1302,84 @@ TEXT ·taskGradU8AVX512(SB), $0-88
 	VXORPS Y0, Y0, Y0
 
 loop1:
-	MOVQ    n+32(FP), CX
-	SUBQ    $+4, CX
-	CMPQ    AX, CX
-	JGT     done2
-	MOVQ    rows+24(FP), DI
-	MOVQ    stride+8(FP), CX
-	MOVLQSX (DI)(AX*4), DX
-	IMULQ   CX, DX
-	MOVLQSX 4(DI)(AX*4), BX
-	IMULQ   CX, BX
-	MOVLQSX 8(DI)(AX*4), SI
-	IMULQ   CX, SI
-	MOVLQSX 12(DI)(AX*4), DI
-	IMULQ   CX, DI
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(DX*1), DX
-	LEAQ    (CX)(BX*1), BX
-	LEAQ    (CX)(SI*1), SI
-	LEAQ    (CX)(DI*1), DI
-	MOVQ    rows+24(FP), R11
-	MOVQ    stride+8(FP), CX
-	MOVQ    n+32(FP), R8
-	SUBQ    $0x04, R8
-	LEAQ    4(AX), R12
-	CMPQ    R12, R8
-	CMOVQGT R8, R12
-	MOVLQSX (R11)(R12*4), R8
-	IMULQ   CX, R8
-	MOVLQSX 4(R11)(R12*4), R9
-	IMULQ   CX, R9
-	MOVLQSX 8(R11)(R12*4), R10
-	IMULQ   CX, R10
-	MOVLQSX 12(R11)(R12*4), R11
-	IMULQ   CX, R11
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(R8*1), R8
-	LEAQ    (CX)(R9*1), R9
-	LEAQ    (CX)(R10*1), R10
-	LEAQ    (CX)(R11*1), R11
-	MOVQ    p+56(FP), R12
-	MOVQ    scratch+72(FP), R13
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	XORQ    CX, CX
-	MOVQ    d+16(FP), R14
-	SUBQ    $+64, R14
-	CMPQ    CX, R14
-	JGT     done4
+	MOVQ       n+32(FP), CX
+	SUBQ       $+4, CX
+	CMPQ       AX, CX
+	JGT        done2
+	MOVQ       rows+24(FP), DI
+	MOVQ       stride+8(FP), CX
+	MOVLQSX    (DI)(AX*4), DX
+	IMULQ      CX, DX
+	MOVLQSX    4(DI)(AX*4), BX
+	IMULQ      CX, BX
+	MOVLQSX    8(DI)(AX*4), SI
+	IMULQ      CX, SI
+	MOVLQSX    12(DI)(AX*4), DI
+	IMULQ      CX, DI
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(DX*1), DX
+	LEAQ       (CX)(BX*1), BX
+	LEAQ       (CX)(SI*1), SI
+	LEAQ       (CX)(DI*1), DI
+	MOVQ       rows+24(FP), CX
+	MOVQ       stride+8(FP), R8
+	MOVQ       n+32(FP), R9
+	SUBQ       $0x04, R9
+	LEAQ       8(AX), R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (CX)(R10*4), R9
+	IMULQ      R8, R9
+	MOVLQSX    4(CX)(R10*4), R11
+	IMULQ      R8, R11
+	MOVLQSX    8(CX)(R10*4), R12
+	IMULQ      R8, R12
+	MOVLQSX    12(CX)(R10*4), CX
+	IMULQ      R8, CX
+	MOVQ       x+0(FP), R8
+	LEAQ       (R8)(R9*1), R9
+	LEAQ       (R8)(R11*1), R11
+	LEAQ       (R8)(R12*1), R12
+	LEAQ       (R8)(CX*1), CX
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R12)
+	PREFETCHT0 (CX)
+	MOVQ       rows+24(FP), R11
+	MOVQ       stride+8(FP), CX
+	MOVQ       n+32(FP), R8
+	SUBQ       $0x04, R8
+	LEAQ       4(AX), R12
+	CMPQ       R12, R8
+	CMOVQGT    R8, R12
+	MOVLQSX    (R11)(R12*4), R8
+	IMULQ      CX, R8
+	MOVLQSX    4(R11)(R12*4), R9
+	IMULQ      CX, R9
+	MOVLQSX    8(R11)(R12*4), R10
+	IMULQ      CX, R10
+	MOVLQSX    12(R11)(R12*4), R11
+	IMULQ      CX, R11
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(R8*1), R8
+	LEAQ       (CX)(R9*1), R9
+	LEAQ       (CX)(R10*1), R10
+	LEAQ       (CX)(R11*1), R11
+	MOVQ       p+56(FP), R12
+	MOVQ       scratch+72(FP), R13
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	XORQ       CX, CX
+	MOVQ       d+16(FP), R14
+	SUBQ       $+64, R14
+	CMPQ       CX, R14
+	JGT        done4
 
 loop3:
 	PREFETCHT0  (R8)(CX*1)
@@ -1680,60 +1776,84 @@ TEXT ·taskGradF16AVX512(SB), $0-88
 	VXORPS Y0, Y0, Y0
 
 loop1:
-	MOVQ    n+32(FP), CX
-	SUBQ    $+4, CX
-	CMPQ    AX, CX
-	JGT     done2
-	MOVQ    rows+24(FP), DI
-	MOVQ    stride+8(FP), CX
-	MOVLQSX (DI)(AX*4), DX
-	IMULQ   CX, DX
-	MOVLQSX 4(DI)(AX*4), BX
-	IMULQ   CX, BX
-	MOVLQSX 8(DI)(AX*4), SI
-	IMULQ   CX, SI
-	MOVLQSX 12(DI)(AX*4), DI
-	IMULQ   CX, DI
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(DX*2), DX
-	LEAQ    (CX)(BX*2), BX
-	LEAQ    (CX)(SI*2), SI
-	LEAQ    (CX)(DI*2), DI
-	MOVQ    rows+24(FP), R11
-	MOVQ    stride+8(FP), CX
-	MOVQ    n+32(FP), R8
-	SUBQ    $0x04, R8
-	LEAQ    4(AX), R12
-	CMPQ    R12, R8
-	CMOVQGT R8, R12
-	MOVLQSX (R11)(R12*4), R8
-	IMULQ   CX, R8
-	MOVLQSX 4(R11)(R12*4), R9
-	IMULQ   CX, R9
-	MOVLQSX 8(R11)(R12*4), R10
-	IMULQ   CX, R10
-	MOVLQSX 12(R11)(R12*4), R11
-	IMULQ   CX, R11
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(R8*2), R8
-	LEAQ    (CX)(R9*2), R9
-	LEAQ    (CX)(R10*2), R10
-	LEAQ    (CX)(R11*2), R11
-	MOVQ    p+56(FP), R12
-	MOVQ    scratch+72(FP), R13
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	XORQ    CX, CX
-	MOVQ    d+16(FP), R14
-	SUBQ    $+32, R14
-	CMPQ    CX, R14
-	JGT     done4
+	MOVQ       n+32(FP), CX
+	SUBQ       $+4, CX
+	CMPQ       AX, CX
+	JGT        done2
+	MOVQ       rows+24(FP), DI
+	MOVQ       stride+8(FP), CX
+	MOVLQSX    (DI)(AX*4), DX
+	IMULQ      CX, DX
+	MOVLQSX    4(DI)(AX*4), BX
+	IMULQ      CX, BX
+	MOVLQSX    8(DI)(AX*4), SI
+	IMULQ      CX, SI
+	MOVLQSX    12(DI)(AX*4), DI
+	IMULQ      CX, DI
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(DX*2), DX
+	LEAQ       (CX)(BX*2), BX
+	LEAQ       (CX)(SI*2), SI
+	LEAQ       (CX)(DI*2), DI
+	MOVQ       rows+24(FP), CX
+	MOVQ       stride+8(FP), R8
+	MOVQ       n+32(FP), R9
+	SUBQ       $0x04, R9
+	LEAQ       8(AX), R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (CX)(R10*4), R9
+	IMULQ      R8, R9
+	MOVLQSX    4(CX)(R10*4), R11
+	IMULQ      R8, R11
+	MOVLQSX    8(CX)(R10*4), R12
+	IMULQ      R8, R12
+	MOVLQSX    12(CX)(R10*4), CX
+	IMULQ      R8, CX
+	MOVQ       x+0(FP), R8
+	LEAQ       (R8)(R9*2), R9
+	LEAQ       (R8)(R11*2), R11
+	LEAQ       (R8)(R12*2), R12
+	LEAQ       (R8)(CX*2), CX
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R12)
+	PREFETCHT0 (CX)
+	MOVQ       rows+24(FP), R11
+	MOVQ       stride+8(FP), CX
+	MOVQ       n+32(FP), R8
+	SUBQ       $0x04, R8
+	LEAQ       4(AX), R12
+	CMPQ       R12, R8
+	CMOVQGT    R8, R12
+	MOVLQSX    (R11)(R12*4), R8
+	IMULQ      CX, R8
+	MOVLQSX    4(R11)(R12*4), R9
+	IMULQ      CX, R9
+	MOVLQSX    8(R11)(R12*4), R10
+	IMULQ      CX, R10
+	MOVLQSX    12(R11)(R12*4), R11
+	IMULQ      CX, R11
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(R8*2), R8
+	LEAQ       (CX)(R9*2), R9
+	LEAQ       (CX)(R10*2), R10
+	LEAQ       (CX)(R11*2), R11
+	MOVQ       p+56(FP), R12
+	MOVQ       scratch+72(FP), R13
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	XORQ       CX, CX
+	MOVQ       d+16(FP), R14
+	SUBQ       $+32, R14
+	CMPQ       CX, R14
+	JGT        done4
 
 loop3:
 	PREFETCHT0  (R8)(CX*2)
@@ -2066,59 +2186,83 @@ TEXT ·taskGradF32AVX512(SB), $0-88
 	VXORPS Y0, Y0, Y0
 
 loop1:
-	MOVQ    n+32(FP), CX
-	SUBQ    $+4, CX
-	CMPQ    AX, CX
-	JGT     done2
-	MOVQ    rows+24(FP), DI
-	MOVQ    stride+8(FP), CX
-	MOVLQSX (DI)(AX*4), DX
-	IMULQ   CX, DX
-	MOVLQSX 4(DI)(AX*4), BX
-	IMULQ   CX, BX
-	MOVLQSX 8(DI)(AX*4), SI
-	IMULQ   CX, SI
-	MOVLQSX 12(DI)(AX*4), DI
-	IMULQ   CX, DI
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(DX*4), DX
-	LEAQ    (CX)(BX*4), BX
-	LEAQ    (CX)(SI*4), SI
-	LEAQ    (CX)(DI*4), DI
-	MOVQ    rows+24(FP), R11
-	MOVQ    stride+8(FP), CX
-	MOVQ    n+32(FP), R8
-	SUBQ    $0x04, R8
-	LEAQ    4(AX), R12
-	CMPQ    R12, R8
-	CMOVQGT R8, R12
-	MOVLQSX (R11)(R12*4), R8
-	IMULQ   CX, R8
-	MOVLQSX 4(R11)(R12*4), R9
-	IMULQ   CX, R9
-	MOVLQSX 8(R11)(R12*4), R10
-	IMULQ   CX, R10
-	MOVLQSX 12(R11)(R12*4), R11
-	IMULQ   CX, R11
-	MOVQ    x+0(FP), CX
-	LEAQ    (CX)(R8*4), R8
-	LEAQ    (CX)(R9*4), R9
-	LEAQ    (CX)(R10*4), R10
-	LEAQ    (CX)(R11*4), R11
-	MOVQ    p+56(FP), R12
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	VPXORD  Z5, Z5, Z5
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	XORQ    CX, CX
-	MOVQ    d+16(FP), R13
-	SUBQ    $+32, R13
-	CMPQ    CX, R13
-	JGT     done4
+	MOVQ       n+32(FP), CX
+	SUBQ       $+4, CX
+	CMPQ       AX, CX
+	JGT        done2
+	MOVQ       rows+24(FP), DI
+	MOVQ       stride+8(FP), CX
+	MOVLQSX    (DI)(AX*4), DX
+	IMULQ      CX, DX
+	MOVLQSX    4(DI)(AX*4), BX
+	IMULQ      CX, BX
+	MOVLQSX    8(DI)(AX*4), SI
+	IMULQ      CX, SI
+	MOVLQSX    12(DI)(AX*4), DI
+	IMULQ      CX, DI
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(DX*4), DX
+	LEAQ       (CX)(BX*4), BX
+	LEAQ       (CX)(SI*4), SI
+	LEAQ       (CX)(DI*4), DI
+	MOVQ       rows+24(FP), CX
+	MOVQ       stride+8(FP), R8
+	MOVQ       n+32(FP), R9
+	SUBQ       $0x04, R9
+	LEAQ       8(AX), R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (CX)(R10*4), R9
+	IMULQ      R8, R9
+	MOVLQSX    4(CX)(R10*4), R11
+	IMULQ      R8, R11
+	MOVLQSX    8(CX)(R10*4), R12
+	IMULQ      R8, R12
+	MOVLQSX    12(CX)(R10*4), CX
+	IMULQ      R8, CX
+	MOVQ       x+0(FP), R8
+	LEAQ       (R8)(R9*4), R9
+	LEAQ       (R8)(R11*4), R11
+	LEAQ       (R8)(R12*4), R12
+	LEAQ       (R8)(CX*4), CX
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R12)
+	PREFETCHT0 (CX)
+	MOVQ       rows+24(FP), R11
+	MOVQ       stride+8(FP), CX
+	MOVQ       n+32(FP), R8
+	SUBQ       $0x04, R8
+	LEAQ       4(AX), R12
+	CMPQ       R12, R8
+	CMOVQGT    R8, R12
+	MOVLQSX    (R11)(R12*4), R8
+	IMULQ      CX, R8
+	MOVLQSX    4(R11)(R12*4), R9
+	IMULQ      CX, R9
+	MOVLQSX    8(R11)(R12*4), R10
+	IMULQ      CX, R10
+	MOVLQSX    12(R11)(R12*4), R11
+	IMULQ      CX, R11
+	MOVQ       x+0(FP), CX
+	LEAQ       (CX)(R8*4), R8
+	LEAQ       (CX)(R9*4), R9
+	LEAQ       (CX)(R10*4), R10
+	LEAQ       (CX)(R11*4), R11
+	MOVQ       p+56(FP), R12
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	XORQ       CX, CX
+	MOVQ       d+16(FP), R13
+	SUBQ       $+32, R13
+	CMPQ       CX, R13
+	JGT        done4
 
 loop3:
 	PREFETCHT0  (R8)(CX*4)

@@ -109,6 +109,8 @@ func (f format[E]) test(t *testing.T) {
 		}
 		f.verify(t, f.chunk(a, 0, 100))
 		f.verify(t, f.chunk(a, 500, 33))
+		f.verify(t, f.chunk(a, 5, 1<<18+5))
+		a.done()
 		f.testPlace(t, a)
 		f.testNonFinite(t, a)
 	})

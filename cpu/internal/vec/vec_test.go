@@ -175,7 +175,7 @@ func TestCombine(t *testing.T) {
 
 func TestConvert(t *testing.T) {
 	eachLevel(t, func(t *testing.T, a *arena) {
-		for _, n := range lengths {
+		for _, n := range append(lengths, 1<<20+3) {
 			scale, u8 := normal32(a.rng), fill(a, n, anyU8)
 			dst := alloc[float32](a, n)
 			ConvertU8(dst, u8, scale)

@@ -52,6 +52,11 @@ func (g *grad) samples(rows int) {
 		row := g.rowPointers(rows, 0)
 		var next []reg.GPVirtual
 		if rows == gradRows {
+			// One line of each row after the next block: its page is then
+			// known when the rest is asked for.
+			for _, p := range g.rowPointers(rows, 2*gradRows) {
+				g.PREFETCHT0(Mem{Base: p})
+			}
 			next = g.rowPointers(rows, gradRows)
 		}
 		sums := g.dots(row, next)
