@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func someIdentity() Identity {
+	cfg := smallConfig()
+	cfg.Costs, cfg.Nu = map[string]float64{"a": 2}, map[string]float64{"b": -1}
+	id := Identity{Version: "v1", Config: cfg, Targets: []string{"a"}, Seeds: []uint64{1, 1 << 63}, Budgets: []float64{100, 1e6}}
+	id.Data = DataIdentity{"small", "00ff", 3, 2, 5}
+	id.Backend.Backend, id.Backend.Precision, id.Backend.Reason = "cpu", "float32", "asked for"
+	return id
+}
+
+func TestIdentityRoundTrip(t *testing.T) {
+	id := someIdentity()
+	js, err := marshalIndent(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := DecodeIdentity(js)
+	if err != nil || !reflect.DeepEqual(back, id) {
+		t.Errorf("%+v, %v, want %+v", back, err, id)
+	}
+}
+
+func TestDecodeIdentityRefuses(t *testing.T) {
+	js, err := json.Marshal(someIdentity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(js)
+	swap := func(old, new string) string {
+		if strings.Count(good, old) != 1 {
+			t.Fatalf("%q is %d times in %s", old, strings.Count(good, old), good)
+		}
+		return strings.Replace(good, old, new, 1)
+	}
+	for what, raw := range map[string]string{
+		"nothing":              "",
+		"null":                 "null",
+		"an array":             "[]",
+		"half":                 good[:len(good)/2],
+		"more":                 good + good,
+		"unknown field":        swap(`"version":`, `"vision":1,"version":`),
+		"unknown nested field": swap(`"lambda":0.001`, `"lambda":0.001,"lambada":1`),
+		"NaN":                  swap(`"lambda":0.001`, `"lambda":NaN`),
+		"infinite":             swap(`"lambda":0.001`, `"lambda":1e999`),
+		"a string for a float": swap(`"lambda":0.001`, `"lambda":"0.001"`),
+		"a negative seed":      swap(`"seeds":[1,`, `"seeds":[-1,`),
+		"a fractional k":       swap(`"k":3`, `"k":3.5`),
+		"k of 0":               swap(`"k":3`, `"k":0`),
+		"unknown method":       swap(`["active","uniform"]`, `["active","passive"]`),
+		"a method twice":       swap(`["active","uniform"]`, `["active","active"]`),
+		"active second":        swap(`["active","uniform"]`, `["uniform","active"]`),
+		"no method":            swap(`["active","uniform"]`, `[]`),
+		"a cost of 0":          swap(`"costs":{"a":2}`, `"costs":{"a":0}`),
+		"a negative lambda":    swap(`"lambda":0.001`, `"lambda":-1`),
+		"unknown rule":         swap(`"rule":"squared"`, `"rule":"cubed"`),
+		"mix above 1":          swap(`"mix":0`, `"mix":1.5`),
+		"unknown schedule":     swap(`"kind":"budget"`, `"kind":"weekly"`),
+		"no budget":            swap(`"budget":400`, `"budget":0`),
+		"no epochs":            swap(`"epochs":3`, `"epochs":0`),
+		"a negative floor":     swap(`"floor":5`, `"floor":-5`),
+		"theory without terms": swap(`"kind":"budget"`, `"kind":"theory"`),
+		"a negative ridge":     swap(`"ridge":0.01`, `"ridge":-2`),
+		"unknown relevance":    swap(`"kind":"minnorm"`, `"kind":"maxnorm"`),
+		"ridge without tau":    swap(`"kind":"minnorm"`, `"kind":"ridge"`),
+		"l1 without lambda":    swap(`"kind":"minnorm"`, `"kind":"l1"`),
+		"no target samples":    swap(`"target_samples":20`, `"target_samples":0`),
+	} {
+		if id, err := DecodeIdentity([]byte(raw)); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %+v, %v, want an error of one line", what, id, err)
+		}
+	}
+	if _, err := DecodeIdentity([]byte(good + "\n \n")); err != nil {
+		t.Errorf("white space at the end: %v", err)
+	}
+}
+
+func TestFirstDifference(t *testing.T) {
+	parse := func(s string) (v any) {
+		if err := json.Unmarshal([]byte(s), &v); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, c := range []struct{ a, b, where, was, is string }{
+		{`{"a":1}`, `{"a":2}`, "a", "1", "2"},
+		{`{"a":1,"b":{"c":2,"d":3}}`, `{"a":1,"b":{"c":2,"d":4}}`, "b.d", "3", "4"},
+		{`{"b":{"c":{"d.e":1}},"z":0}`, `{"b":{"c":{"d.e":2}},"z":1}`, "b.c.d.e", "1", "2"},
+		{`{"a":1}`, `{}`, "a", "1", "absent"},
+		{`{}`, `{"a":"x"}`, "a", "absent", `"x"`},
+		{`{"a":{"b":1}}`, `{"a":[1]}`, "a", `{"b":1}`, "[1]"},
+		{`{"a":[1,2]}`, `{"a":[1,3]}`, "a", "[1,2]", "[1,3]"},
+		{`{"b":1,"a":1}`, `{"b":2,"a":2}`, "a", "1", "2"},
+	} {
+		where, was, is := firstDifference("", parse(c.a), parse(c.b))
+		if where != c.where || compact(was) != c.was || compact(is) != c.is {
+			t.Errorf("%s and %s differ at %s: %s and %s, want %s: %s and %s", c.a, c.b, where, compact(was), compact(is), c.where, c.was, c.is)
+		}
+	}
+	if long := compact(strings.Repeat("x", 500)); len(long) > 80 || !strings.HasSuffix(long, "...") {
+		t.Errorf("a long value is shown as %s", long)
+	}
+}
+
+// The digest sees every setting, and not the reason of the backend's choice.
+func TestDigest(t *testing.T) {
+	digest := func(id Identity) string {
+		d, err := id.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	id := someIdentity()
+	want := digest(id)
+	id.Backend.Reason = "no CUDA"
+	if digest(id) != want {
+		t.Error("the digest depends on the reason")
+	}
+	for what, change := range map[string]func(*Identity){
+		"version": func(i *Identity) { i.Version = "v2" },
+		"data":    func(i *Identity) { i.Data.SHA256 = "11" },
+		"backend": func(i *Identity) { i.Backend.Backend = "cuda" },
+		"seed":    func(i *Identity) { i.Seeds = []uint64{1, 1<<63 + 1} },
+		"budget":  func(i *Identity) { i.Budgets = []float64{100, 1e6 + 1} },
+		"target":  func(i *Identity) { i.Targets = []string{"b"} },
+		"cost":    func(i *Identity) { i.Config.Costs = map[string]float64{"a": 3} },
+		"ridge":   func(i *Identity) { i.Config.Head.Ridge = 0.02 },
+	} {
+		other := someIdentity()
+		change(&other)
+		if digest(other) == want {
+			t.Errorf("the digest does not depend on the %s", what)
+		}
+	}
+}

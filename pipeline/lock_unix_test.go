@@ -1,0 +1,77 @@
+//go:build unix
+
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLockHelper is the other process of TestFolderIsLocked: it holds the folder
+// until its standard input ends.
+func TestLockHelper(t *testing.T) {
+	dir := os.Getenv("AMTRL_TEST_LOCK")
+	if dir == "" {
+		t.Skip("runs as a child of TestFolderIsLocked")
+	}
+	unlock, err := lockFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	os.Stdin.Read(make([]byte, 1))
+}
+
+// One process at a time works in a folder; the lock ends with the process.
+func TestFolderIsLocked(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(31, 3, 100, 4, false))
+	id := identityOf(dev, smallConfig(), []string{"bytes_0"}, 1)
+	dir := t.TempDir()
+	child := exec.Command(os.Args[0], "-test.run=^TestLockHelper$")
+	child.Env = append(os.Environ(), "AMTRL_TEST_LOCK="+dir)
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { ended <- child.Wait() }()
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
+			break
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("the child ended without the lock: %v", err)
+		default:
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "ready")); err != nil {
+		t.Fatal(err)
+	}
+	_, runErr := Run(context.Background(), dev, id, dir, quiet)
+	_, sweepErr := Sweep(context.Background(), dev, id, dir, 1, func(SweepStep) {})
+	for _, err := range []error{runErr, sweepErr} {
+		if err == nil || !strings.Contains(err.Error(), dir+" is in use by another process") {
+			t.Errorf("a folder in use: %v", err)
+		}
+	}
+	if len(folder(t, dir)) != 0 {
+		t.Error("it wrote into a folder in use")
+	}
+	if err := errors.Join(child.Process.Kill(), in.Close()); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	mustRun(t, dev, id, dir)
+}

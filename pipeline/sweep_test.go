@@ -1,0 +1,340 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// smallSweep is a sweep of 2 targets, 2 budgets and 2 seeds.
+func smallSweep(t testing.TB) (*Device, Identity) {
+	dev := openDevice(t, 2, smallSet(41, 4, 250, 5, false))
+	cfg := smallConfig()
+	cfg.Schedule.Epochs, cfg.ERM.Iterations = 2, 6
+	id := identityOf(dev, cfg, []string{"bytes_2", "floats_1"}, 3, 4)
+	id.Budgets = []float64{150, 300}
+	return dev, id
+}
+
+func mustSweep(t testing.TB, dev *Device, id Identity, dir string, jobs int) *Summary {
+	t.Helper()
+	sum, err := Sweep(context.Background(), dev, id, dir, jobs, func(SweepStep) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func TestSweepBytesDoNotDependOnJobs(t *testing.T) {
+	dev, id := smallSweep(t)
+	var want map[string]string
+	var first *Summary
+	for _, jobs := range []int{1, 2, 5, 0} {
+		dir := t.TempDir()
+		sum := mustSweep(t, dev, id, dir, jobs)
+		if want == nil {
+			want, first = folder(t, dir), sum
+			continue
+		}
+		sameFolder(t, fmt.Sprintf("%d jobs", jobs), folder(t, dir), want)
+		if !reflect.DeepEqual(sum, first) {
+			t.Errorf("%d jobs: the summary is %+v, want %+v", jobs, sum, first)
+		}
+	}
+	var names []string
+	for _, u := range id.Units() {
+		names = append(names, filepath.Join("results", u.Name()+".json"))
+	}
+	names = append(names, "config.json", "results.csv", "summary.json")
+	slices.Sort(names)
+	if got := slices.Sorted(maps.Keys(want)); len(names) != 11 || !slices.Equal(got, names) {
+		t.Errorf("the folder has %v, want %v", got, names)
+	}
+}
+
+// A unit of a sweep is the run of the same target, budget and seed.
+func TestSweepUnitsAreRuns(t *testing.T) {
+	dev, id := smallSweep(t)
+	dir := t.TempDir()
+	var steps []SweepStep
+	sum, err := Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) { steps = append(steps, s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := map[SweepUnit]*Result{}
+	for i, u := range id.Units() {
+		cfg := cloneConfig(id.Config)
+		cfg.Schedule.Budget = u.Budget
+		res := mustRun(t, dev, identityOf(dev, cfg, []string{u.Target}, u.Seed), t.TempDir())
+		if res.Target != u.Target || res.Seed != u.Seed || res.Budget != u.Budget {
+			t.Errorf("%+v: the result is of %s, %d, %g", u, res.Target, res.Seed, res.Budget)
+		}
+		if s := steps[i]; s.Unit != u || !reflect.DeepEqual(s.Result, res) || s.Done != i+1 || s.Total != 8 || s.Resumed {
+			t.Errorf("step %d: %+v, want %+v", i, s, res)
+		}
+		stored, err := readResult(filepath.Join(dir, "results", u.Name()+".json"))
+		if err != nil || !reflect.DeepEqual(stored, res) {
+			t.Errorf("%s: %+v, %v, want %+v", u.Name(), stored, err, res)
+		}
+		results[u] = res
+	}
+
+	// The table has a row for each unit and method.
+	raw, err := os.ReadFile(filepath.Join(dir, "results.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
+	if err != nil || len(rows) != 1+8*2 {
+		t.Fatalf("results.csv has %d rows, %v", len(rows), err)
+	}
+	for i, row := range rows[1:] {
+		u := id.Units()[i/2]
+		m := results[u].Methods[i%2]
+		num := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+		want := []string{u.Target, fmt.Sprint(u.Seed), num(u.Budget), m.Method, fmt.Sprint(m.Samples), num(m.Cost), fmt.Sprint(m.Iterations), num(m.Objective), num(m.TargetLoss), m.Score.Metric, num(m.Score.Value)}
+		if !slices.Equal(row, want) {
+			t.Errorf("row %d is %v, want %v", i+1, row, want)
+		}
+	}
+
+	// The summary averages over targets and seeds, and compares by target.
+	var stored Summary
+	if raw, err = os.ReadFile(filepath.Join(dir, "summary.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &stored); err != nil || !reflect.DeepEqual(&stored, sum) {
+		t.Errorf("summary.json holds %+v, %v, want %+v", stored, err, sum)
+	}
+	if len(sum.Methods) != 4 || len(sum.Comparisons) != 2 || sum.Metric != MetricMSE || sum.Data != "small set" {
+		t.Fatalf("the summary is %+v", sum)
+	}
+	for i, budget := range id.Budgets {
+		for j, method := range []string{Active, Uniform} {
+			value, samples := 0.0, 0.0
+			for u, r := range results {
+				if u.Budget == budget {
+					value += r.Method(method).Score.Value / 4
+					samples += float64(r.Method(method).Samples) / 4
+				}
+			}
+			m := sum.Methods[2*i+j]
+			if m.Method != method || m.Budget != budget || m.Runs != 4 || !near(m.Value, value, 1e-12) || !near(m.Samples, samples, 1e-12) {
+				t.Errorf("%s at %g: %+v, want %g samples and %g", method, budget, m, samples, value)
+			}
+		}
+		c := sum.Comparisons[i]
+		if c.Budget != budget || c.A != Active || c.B != Uniform || c.Targets != 2 || !near(c.Difference, sum.Methods[2*i+1].Value-sum.Methods[2*i].Value, 1e-12) {
+			t.Errorf("the comparison at %g is %+v", budget, c)
+		}
+	}
+}
+
+// A sweep that was stopped after any number of units goes on with the others.
+func TestSweepResumes(t *testing.T) {
+	dev, id := smallSweep(t)
+	clean := t.TempDir()
+	mustSweep(t, dev, id, clean, 2)
+	want := folder(t, clean)
+	for _, jobs := range []int{1, 3} {
+		for stop := 1; stop+jobs <= 8; stop += 2 {
+			dir := t.TempDir()
+			ctx, cancel := context.WithCancel(context.Background())
+			_, err := Sweep(ctx, dev, id, dir, jobs, func(s SweepStep) {
+				if s.Done == stop {
+					cancel()
+				}
+			})
+			cancel()
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("cancelled after %d units: %v", stop, err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "summary.json")); err == nil {
+				t.Errorf("cancelled after %d units, there is a summary", stop)
+			}
+			had := folder(t, dir)
+			resumed, fresh := 0, 0
+			if _, err := Sweep(context.Background(), dev, id, dir, jobs, func(s SweepStep) {
+				_, was := had[filepath.Join("results", s.Unit.Name()+".json")]
+				if s.Resumed != was {
+					t.Errorf("%s: resumed is %v", s.Unit.Name(), s.Resumed)
+				}
+				if s.Resumed {
+					resumed++
+				} else {
+					fresh++
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if resumed < stop || resumed+fresh != 8 {
+				t.Errorf("stopped after %d units: %d were read, %d carried out", stop, resumed, fresh)
+			}
+			sameFolder(t, fmt.Sprintf("%d jobs, stopped after %d units", jobs, stop), folder(t, dir), want)
+		}
+	}
+	// Once more over the finished folder.
+	again := mustSweep(t, dev, id, clean, 1)
+	if again == nil || len(again.Methods) != 4 {
+		t.Errorf("a finished sweep gives %+v", again)
+	}
+	sameFolder(t, "swept twice", folder(t, clean), want)
+}
+
+// A unit that was begun goes on from its checkpoint, after any epoch.
+func TestSweepResumesUnits(t *testing.T) {
+	dev, id := smallSweep(t)
+	id.Targets, id.Seeds = id.Targets[:1], id.Seeds[:1]
+	clean := t.TempDir()
+	mustSweep(t, dev, id, clean, 1)
+	want := folder(t, clean)
+	key, err := id.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := id.Units()[1]
+	cfg := id.unitConfig(s)
+	u, err := newUnit(dev, &cfg, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.close()
+	for stop := 1; stop <= 3; stop++ {
+		dir := t.TempDir()
+		errStop := errors.New("stop")
+		path := filepath.Join(dir, "checkpoint", s.Name()+".safetensors")
+		err := u.run(context.Background(), &state{}, quiet, func(st *state) error {
+			if len(st.Epochs) < stop {
+				return nil
+			}
+			return errors.Join(saveCheckpoint(path, key+"/"+s.Name(), st), errStop)
+		})
+		if !errors.Is(err, errStop) {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustSweep(t, dev, id, dir, 2)
+		sameFolder(t, fmt.Sprintf("unit stopped after %d epochs", stop), folder(t, dir), want)
+
+		// It is really read: damaged, it is refused, and so is another unit's.
+		raw[len(raw)-1] ^= 1
+		bad := t.TempDir()
+		restore(t, bad, map[string]string{filepath.Join("checkpoint", s.Name()+".safetensors"): string(raw)})
+		if _, err := Sweep(context.Background(), dev, id, bad, 1, func(SweepStep) {}); err == nil || !strings.Contains(err.Error(), s.Name()) {
+			t.Errorf("a damaged checkpoint: %v", err)
+		}
+		raw[len(raw)-1] ^= 1
+		foreign := t.TempDir()
+		restore(t, foreign, map[string]string{filepath.Join("checkpoint", id.Units()[0].Name()+".safetensors"): string(raw)})
+		if _, err := Sweep(context.Background(), dev, id, foreign, 1, func(SweepStep) {}); err == nil || !strings.Contains(err.Error(), "other work") {
+			t.Errorf("another unit's checkpoint: %v", err)
+		}
+	}
+}
+
+// A unit that fails stops the sweep; what was finished stays as it was.
+func TestSweepErrorLeavesResults(t *testing.T) {
+	set := smallSet(42, 4, 250, 5, false)
+	set.Tasks[1].Train = set.Tasks[1].Train[:19]
+	dev := openDevice(t, 2, set)
+	cfg := smallConfig()
+	cfg.ERM.Iterations = 4
+	id := identityOf(dev, cfg, []string{"bytes_0", "floats_1", "bytes_2"}, 1)
+	dir := t.TempDir()
+	_, err := Sweep(context.Background(), dev, id, dir, 1, func(SweepStep) {})
+	if err == nil || !strings.Contains(err.Error(), "floats_1") || strings.Contains(err.Error(), "\n") {
+		t.Fatalf("the second target has too few rows: %v", err)
+	}
+	name := filepath.Join("results", id.Units()[0].Name()+".json")
+	got := folder(t, dir)
+	if _, ok := got[name]; !ok {
+		t.Fatalf("the first unit's result is missing: %v", slices.Sorted(maps.Keys(got)))
+	}
+	if _, ok := got["summary.json"]; ok {
+		t.Error("there is a summary")
+	}
+	_, err = Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) {
+		if !s.Resumed {
+			t.Errorf("%s was carried out again", s.Unit.Name())
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), "floats_1") {
+		t.Errorf("swept again: %v", err)
+	}
+	if after := folder(t, dir); after[name] != got[name] {
+		t.Error("the first unit's result has changed")
+	}
+}
+
+func TestSweepRefusesOtherWork(t *testing.T) {
+	dev, id := smallSweep(t)
+	id.Budgets, id.Targets = id.Budgets[:1], id.Targets[:1]
+	dir := t.TempDir()
+	mustSweep(t, dev, id, dir, 1)
+	want := folder(t, dir)
+	for field, change := range map[string]func(*Identity){
+		"budgets": func(i *Identity) { i.Budgets = []float64{150, 200} },
+		"targets": func(i *Identity) { i.Targets = []string{"bytes_0"} },
+		"seeds":   func(i *Identity) { i.Seeds = []uint64{3, 5} },
+	} {
+		other := id
+		change(&other)
+		if _, err := Sweep(context.Background(), dev, other, dir, 1, func(SweepStep) {}); err == nil || !strings.Contains(err.Error(), field) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s changed: %v", field, err)
+		}
+	}
+	sameFolder(t, "after refusals", folder(t, dir), want)
+}
+
+func TestUnitNames(t *testing.T) {
+	seen := map[string]SweepUnit{}
+	for _, target := range []string{"glass_blur_2", "a/b", "a%2Fb", "..", "a_seed1", "a", "a b", "ä"} {
+		for _, seed := range []uint64{1, 11, 1 << 63} {
+			for _, budget := range []float64{0, 1, 1e4, 12345.5} {
+				u := SweepUnit{target, budget, seed}
+				name := u.Name()
+				if was, ok := seen[name]; ok {
+					t.Errorf("%+v and %+v share the name %s", was, u, name)
+				}
+				seen[name] = u
+				if filepath.Base(name) != name || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\: `) {
+					t.Errorf("%+v has the name %s", u, name)
+				}
+			}
+		}
+	}
+}
+
+func TestUnitsAreOrdered(t *testing.T) {
+	cfg := smallConfig()
+	id := Identity{Config: cfg, Targets: []string{"b", "a"}, Seeds: []uint64{2, 1}, Budgets: []float64{7, 5}}
+	want := []SweepUnit{{"b", 7, 2}, {"b", 7, 1}, {"b", 5, 2}, {"b", 5, 1}, {"a", 7, 2}, {"a", 7, 1}, {"a", 5, 2}, {"a", 5, 1}}
+	if got := id.Units(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := id.unitConfig(want[3]); got.Seed != 1 || got.Schedule.Budget != 5 {
+		t.Errorf("the configuration of %+v is %+v", want[3], got)
+	}
+	id.Budgets = nil
+	if got := id.Units(); len(got) != 4 || got[0].Budget != 400 {
+		t.Errorf("without budgets: %v", got)
+	}
+	id.Config.Schedule = Schedule{Kind: SchedulePaper, Epochs: 4}
+	if got := id.Units(); len(got) != 4 || got[0].Budget != 0 || got[0].Name() != "b_seed2" {
+		t.Errorf("outside the budget schedule: %v", got)
+	}
+}
