@@ -11,18 +11,25 @@ import (
 // Result is what a run found: the score of each method, how they compare, and
 // the top most relevant sources.
 func Result(r *pipeline.Result, top int, f Format) string {
-	metric := "score"
-	if len(r.Methods) > 0 {
-		metric = r.Methods[0].Score.Metric
+	metric, costs := "score", false
+	for _, m := range r.Methods {
+		metric = m.Score.Metric
+		costs = costs || m.Cost != float64(m.Samples)
 	}
 	methods := Table{
 		Title:  fmt.Sprintf("target %s of %s, seed %d", r.Target, r.Data, r.Seed),
-		Header: []string{"method", metricTitle(metric), "source samples", "cost", "epochs", "iterations"},
-		Right:  []int{1, 2, 3, 4, 5},
+		Header: []string{"method", metricTitle(metric), "source samples", "epochs", "iterations"},
+		Right:  []int{1, 2, 3, 4},
+	}
+	if costs {
+		methods.Header, methods.Right = append(methods.Header, "cost"), append(methods.Right, 5)
 	}
 	for _, m := range r.Methods {
-		methods.Rows = append(methods.Rows, []string{m.Method, Score(m.Score.Metric, m.Score.Value),
-			Count(float64(m.Samples)), Count(m.Cost), strconv.Itoa(m.Epochs), strconv.Itoa(m.Iterations)})
+		row := []string{m.Method, Score(m.Score.Metric, m.Score.Value), Count(float64(m.Samples)), strconv.Itoa(m.Epochs), strconv.Itoa(m.Iterations)}
+		if costs {
+			row = append(row, Count(m.Cost))
+		}
+		methods.Rows = append(methods.Rows, row)
 	}
 	parts := []string{methods.Render(f)}
 	if len(r.Methods) > 1 {

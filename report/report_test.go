@@ -1,0 +1,154 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+func TestCount(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 7: "7", 999: "999", 1000: "1,000", 33067: "33,067", 1234567.6: "1,234,568", -1500: "-1,500", -0.2: "0",
+		1e15: "1e+15", 2.5e20: "2.5e+20", math.Inf(1): "+Inf",
+	} {
+		if got := Count(v); got != want {
+			t.Errorf("Count(%v) = %q, expected %q", v, got, want)
+		}
+	}
+	if got := Count(math.NaN()); got != "NaN" {
+		t.Errorf("Count(NaN) = %q", got)
+	}
+}
+
+func TestScore(t *testing.T) {
+	for _, test := range []struct {
+		metric string
+		value  float64
+		want   string
+	}{
+		{pipeline.MetricError, 0.04916, "4.92 %"},
+		{pipeline.MetricMSE, 0.0491649, "0.04916"},
+		{pipeline.MetricExcess, 1.2e-7, "1.2e-07"},
+	} {
+		if got := Score(test.metric, test.value); got != test.want {
+			t.Errorf("%s %v is written %q, expected %q", test.metric, test.value, got, test.want)
+		}
+	}
+}
+
+func TestParseFormat(t *testing.T) {
+	if f, err := ParseFormat("markdown"); f != Markdown || err != nil {
+		t.Error(f, err)
+	}
+	if _, err := ParseFormat("html"); err == nil {
+		t.Error("html is a format")
+	}
+}
+
+func TestTable(t *testing.T) {
+	table := Table{Title: "title", Header: []string{"name", "n"}, Rows: [][]string{{"a", "1"}, {"long | name", "1,000"}}, Right: []int{1}}
+	if got, want := table.Render(Text), `title
+name             n
+────────────────────
+a                1
+long | name  1,000
+`; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got, want := table.Render(Markdown), `**title**
+
+| name | n |
+| --- | ---:|
+| a | 1 |
+| long \| name | 1,000 |
+`; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func result(active, uniform, cost float64) *pipeline.Result {
+	return &pipeline.Result{
+		Data: "embedded digits", Target: "fog_2", Seed: 3,
+		Methods: []pipeline.MethodResult{
+			{Method: "active", Samples: 33000, Cost: cost, Epochs: 4, Iterations: 600, Score: pipeline.Score{Metric: pipeline.MetricError, Value: active}},
+			{Method: "uniform", Samples: 33000, Cost: 33000, Epochs: 1, Iterations: 150, Score: pipeline.Score{Metric: pipeline.MetricError, Value: uniform}},
+		},
+		Sources: []pipeline.SourceResult{{Source: "fog_1", Nu: -0.5, Share: 0.75, Samples: 1200}, {Source: "fog_3", Nu: 0.25, Share: 0.25, Samples: 50}},
+	}
+}
+
+func TestResult(t *testing.T) {
+	for _, test := range []struct {
+		active, uniform, cost float64
+		top                   int
+		want, avoid           []string
+	}{
+		{0.04, 0.05, 33000, 1, []string{"fog_2 of embedded digits, seed 3", "active is 1.00 points better than uniform", "the 1 most relevant of 2 sources (active)", "-0.5000", "75.0 %", "1,200"}, []string{"cost", "fog_3"}},
+		{0.05, 0.04, 40000, 9, []string{"active is 1.00 points worse than uniform", "cost", "40,000", "fog_3"}, nil},
+		{0.05, 0.05, 33000, 0, []string{"active and uniform are equal"}, []string{"most relevant"}},
+	} {
+		got := Result(result(test.active, test.uniform, test.cost), test.top, Text)
+		for _, w := range test.want {
+			if !strings.Contains(got, w) {
+				t.Errorf("expected %q in\n%s", w, got)
+			}
+		}
+		for _, w := range test.avoid {
+			if strings.Contains(got, w) {
+				t.Errorf("unexpected %q in\n%s", w, got)
+			}
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	s := &pipeline.Summary{
+		Data: "mnist_c", Metric: pipeline.MetricError,
+		Methods: []pipeline.MethodSummary{{Method: "active", Runs: 160, Samples: 33000, Value: 0.05}, {Method: "uniform", Runs: 160, Samples: 33000, Value: 0.06}},
+		Comparisons: []pipeline.BudgetComparison{{Comparison: pipeline.Comparison{A: "active", B: "uniform", Targets: 160,
+			Difference: 0.01, Interval: [2]float64{-0.002, 0.022}, Better: 130, Same: 6, Worse: 24, SignP: 1e-9}}},
+	}
+	if got, want := Summary(s, Markdown), `**mnist_c, means over targets and seeds**
+
+| method | error | source samples | runs |
+| --- | ---:| ---:| ---:|
+| active | 5.00 % | 33,000 | 160 |
+| uniform | 6.00 % | 33,000 | 160 |
+
+**paired over targets, positive where the first method is better**
+
+| comparison | difference | 95 % interval | same or better | sign test p |
+| --- | ---:| ---:| ---:| ---:|
+| active over uniform | +1.00 points | -0.20 to +2.20 | 136 of 160 | 1e-09 |
+`; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	s.Metric = pipeline.MetricExcess
+	for i := range s.Methods {
+		s.Methods[i].Budget = 5000
+	}
+	s.Comparisons[0].Budget = 5000
+	got := Summary(s, Text)
+	for _, want := range []string{"budget  method   excess risk", " 5,000  active          0.05", "budget  comparison", "-0.002 to +0.022"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("expected %q in\n%s", want, got)
+		}
+	}
+}
+
+func TestNeededAndPlan(t *testing.T) {
+	got := Needed(pipeline.MetricExcess, 0.05, []pipeline.Needed{{Method: "active", Samples: 1234}, {Method: "uniform", Samples: 9000, Bound: "more than"}}, Markdown)
+	for _, want := range []string{"mean excess risk of 0.05", "| active | 1,234 |", "| uniform | more than 9,000 |"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("expected %q in\n%s", want, got)
+		}
+	}
+	got = Plan("p", []pipeline.EpochPlan{{Epoch: 1, Epsilon: 0.5, Beta: 9.87672e12, Cost: 3.95e13, Floor: 50}, {Epoch: 2, Cost: 10, Floor: 0}}, Markdown)
+	for _, want := range []string{"| 1 | 0.5 | 9.87672e+12 | 39,500,000,000,000 | 50 |", "| 2 | - | - | 10 | 0 |"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("expected %q in\n%s", want, got)
+		}
+	}
+}
