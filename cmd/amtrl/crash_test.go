@@ -1,0 +1,159 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A run or a sweep that is killed at any instant, again and again, ends in the
+// bytes of one that was left alone.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"run":   tiny("run", "--quiet", "--budget", "3000", "--iterations", "40", "--epochs", "5"),
+		"sweep": tiny("sweep", "--quiet", "--targets", "fog_[0-4]", "--seeds", "0-1", "--budgets", "600", "--jobs", "2"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			killAndResume(t, args)
+		})
+	}
+}
+
+func killAndResume(t *testing.T, args []string) {
+	const kills = 24
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	dir := t.TempDir()
+	begun := time.Now()
+	must(t, dir, append(args, "--out", "whole")...)
+	whole := time.Since(begun)
+	for killed, folders := 0, 0; killed < kills; folders++ {
+		out := "killed" + strconv.Itoa(folders)
+		for {
+			cmd := command(dir, append(args, "--out", out)...)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			timer := time.AfterFunc(time.Duration(rng.Float64()*float64(whole)), func() { cmd.Process.Kill() })
+			err := cmd.Wait()
+			timer.Stop()
+			if err == nil {
+				break
+			}
+			if status := cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() {
+				t.Fatalf("seed %d, after %d kills: %v: %s", seed, killed, err, stderr.String())
+			}
+			killed++
+		}
+		sameFolders(t, filepath.Join(dir, out), filepath.Join(dir, "whole"))
+		if t.Failed() {
+			t.Fatalf("seed %d, after %d kills", seed, killed)
+		}
+	}
+}
+
+// An interrupted run says how to go on and leaves the folder free; while it
+// runs no other process gets the folder.
+func TestInterruptedAndLocked(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"run", "sweep"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			args := tiny(name, "--out", "a", "--lambda", "0", "--tolerance", "0", "--iterations", "1000000")
+			cmd := command(dir, args...)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer cmd.Process.Kill()
+			waitFor(t, filepath.Join(dir, "a", "config.json"))
+			second := amtrl(t, dir, args...)
+			if second.code != 1 || !strings.Contains(second.stderr, "a is in use by another process") {
+				t.Errorf("a second process: exit code %d: %s", second.code, second.stderr)
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			err := cmd.Wait()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != 130 {
+				t.Errorf("after an interrupt: %v", err)
+			}
+			if !strings.Contains(stderr.String(), "amtrl: interrupted; the same command goes on from the last finished step in a") {
+				t.Errorf("after an interrupt: %s", stderr.String())
+			}
+		})
+	}
+}
+
+func waitFor(t *testing.T, path string) {
+	t.Helper()
+	for range 1000 {
+		_, err := os.Stat(path)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s did not appear", path)
+}
+
+// A write that does not fit is a clear error; what was there stays, and with
+// room the run goes on to the same bytes. Files are limited here as a full disk
+// would limit them.
+func TestWriteTooLarge(t *testing.T) {
+	t.Parallel()
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	args := tiny("run", "--quiet")
+	must(t, dir, append(args, "--out", "whole")...)
+	limited := func(blocks string) outcome {
+		cmd := command(dir)
+		cmd.Path, cmd.Args = shell, append([]string{"sh", "-c", "ulimit -f " + blocks + " && exec \"$0\" \"$@\"", binary}, append(args, "--out", "small")...)
+		return start(t, cmd)
+	}
+	// 512 bytes a block: room for epochs.jsonl, not for a checkpoint.
+	o := limited("16")
+	if o.code != 1 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "file too large") {
+		t.Fatalf("exit code %d: %s", o.code, o.stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "small", "result.json")); err == nil {
+		t.Fatal("a run that failed has a result")
+	}
+	must(t, dir, append(args, "--out", "small")...)
+	sameFolders(t, filepath.Join(dir, "small"), filepath.Join(dir, "whole"))
+
+	// The same for standard output.
+	if full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0); err == nil {
+		defer full.Close()
+		cmd := command(dir, append(args, "--out", "small")...)
+		var stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = full, &stderr
+		if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 1 || lines(stderr.String()) != 1 {
+			t.Errorf("standard output that is full: %v: %s", err, stderr.String())
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/corrupt"
+)
+
+func dataMNISTCCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "mnistc",
+		Usage: "make MNIST-C, sixteen corruptions of each image, from the IDX files of MNIST",
+		Flags: []cli.Flag{
+			textFlag(categoryData, "from", "`FOLDER` with *images*idx3* and *labels*idx1*, gzip or not (required)", ""),
+			textFlag(categoryData, "part", "which files to take where the folder has several: the start of their names", "t10k"),
+			intFlag(categoryData, "limit", "number of images to take from the start, 0 for all", 0),
+			seedFlag(categoryData, "seed", "selects the random numbers of the corruptions", 0),
+			intFlag(categoryDevice, "threads", "threads to generate with, 0 for all processors; the data do not depend on it", 0),
+			outFlag(), quietFlag(),
+		},
+		Action: makeMNISTC,
+	}
+}
+
+func makeMNISTC(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	if c.String("from") == "" {
+		return misuse(c, "--from is not set: expected the folder with the IDX files")
+	}
+	if err := requireOut(c); err != nil {
+		return err
+	}
+	if err := between(c, "threads", 0, maxThreads); err != nil {
+		return err
+	}
+	if err := between(c, "limit", 0, 1<<30); err != nil {
+		return err
+	}
+	images, labels, err := readMNIST(c)
+	if err != nil {
+		return err
+	}
+	names := corrupt.Names()
+	pools := make([][]uint8, len(names))
+	for i, name := range names {
+		if err := c.Context.Err(); err != nil {
+			return fmt.Errorf("interrupted, nothing was written: %w", err)
+		}
+		note(c, "%d/%d %s", i+1, len(names), name)
+		if pools[i], err = corrupt.Generate(name, images, c.Uint64("seed"), workers(c)); err != nil {
+			return err
+		}
+	}
+	if err := dataset.WriteLayout(c.String("out"), names, pools, labels); err != nil {
+		return err
+	}
+	note(c, "wrote %d images under %d corruptions to %s", len(labels), len(names), c.String("out"))
+	return nil
+}
+
+// readMNIST reads the images and labels that the flags name.
+func readMNIST(c *cli.Context) (images, labels []uint8, err error) {
+	imagePath, labelPath, err := findIDX(c.String("from"), c.String("part"))
+	if err != nil {
+		return nil, nil, err
+	}
+	images, rows, height, width, err := dataset.ReadIDXImages(imagePath)
+	if err != nil {
+		return nil, nil, err
+	}
+	if height != 28 || width != 28 {
+		return nil, nil, fmt.Errorf("%s: expected images of 28 by 28, found %d by %d", imagePath, height, width)
+	}
+	labels, err = dataset.ReadIDXLabels(labelPath)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(labels) != rows {
+		return nil, nil, fmt.Errorf("%s: expected %d labels as there are images in %s, found %d", labelPath, rows, filepath.Base(imagePath), len(labels))
+	}
+	if n := c.Int("limit"); n > 0 && n < rows {
+		images, labels = images[:n*height*width], labels[:n]
+	}
+	return images, labels, nil
+}
+
+// findIDX finds the images, of which there are one or several, and the labels
+// that go with them.
+func findIDX(dir, part string) (images, labels string, err error) {
+	imageFiles, err := idxFiles(dir, "images", "idx3")
+	if err != nil {
+		return "", "", err
+	}
+	labelFiles, err := idxFiles(dir, "labels", "idx1")
+	if err != nil {
+		return "", "", err
+	}
+	image, err := onePart(dir, "images*idx3", imageFiles, part)
+	if err != nil {
+		return "", "", err
+	}
+	prefix, _, _ := strings.Cut(image, "images")
+	label, err := onePart(dir, prefix+"labels*idx1", labelFiles, prefix)
+	if err != nil {
+		return "", "", err
+	}
+	return filepath.Join(dir, image), filepath.Join(dir, label), nil
+}
+
+// idxFiles lists the files of a folder whose names hold both words, in order;
+// a compressed file only where the plain one is not there.
+func idxFiles(dir string, words ...string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	plain := map[string]bool{}
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() || strings.HasPrefix(name, ".") || !strings.Contains(name, words[0]) || !strings.Contains(name, words[1]) {
+			continue
+		}
+		// ReadDir sorts, so x comes before x.gz.
+		if plain[strings.TrimSuffix(name, ".gz")] {
+			continue
+		}
+		plain[name] = true
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// onePart is the only file, or the only one whose name starts with part.
+func onePart(dir, what string, names []string, part string) (string, error) {
+	if len(names) == 1 {
+		return names[0], nil
+	}
+	var found []string
+	for _, n := range names {
+		if strings.HasPrefix(n, part) {
+			found = append(found, n)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return "", fmt.Errorf("%s: expected a file *%s*, found none", dir, what)
+	case len(found) == 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%s: expected one file *%s* that starts with %q, found %d of %s", dir, what, part, len(found), strings.Join(names, ", "))
+}

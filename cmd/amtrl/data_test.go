@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// realData finds the folder of real data beside the repository.
+func realData(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			t.Skip("no go.mod above the test")
+		}
+		dir = filepath.Dir(dir)
+	}
+	data := filepath.Join(dir, "..", "shared", "data")
+	if _, err := os.Stat(data); err != nil {
+		t.Skip("real data are not here: ", err)
+	}
+	return data
+}
+
+func describeJSON(t *testing.T, dir string, args ...string) dataDescription {
+	t.Helper()
+	var d dataDescription
+	if err := json.Unmarshal([]byte(must(t, dir, append([]string{"data", "info", "--json"}, args...)...).stdout), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// The digits as a folder are the digits as they are embedded.
+func TestDataDigits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, "data", "digits", "-n", "50", "--data-seed", "3", "--out", "digits", "--threads", "1")
+	want := describeJSON(t, dir, "--digits", "50", "--data-seed", "3")
+	got := describeJSON(t, dir, "digits")
+	if got.SHA256 != want.SHA256 || got.Name != "digits" || want.Name != "embedded digits" || len(got.Tasks) != 160 || len(got.Pools) != 16 {
+		t.Errorf("the folder is %s (%s), the embedded data are %s (%s)", got.Name, got.SHA256, want.Name, want.SHA256)
+	}
+	if other := describeJSON(t, dir, "--digits", "50"); other.SHA256 == want.SHA256 {
+		t.Error("two seeds give the same data")
+	}
+	again := must(t, dir, "data", "digits", "-n", "50", "--data-seed", "3", "--out", "digits", "--quiet")
+	if again.stdout+again.stderr != "" {
+		t.Errorf("--quiet prints %s", again.stdout+again.stderr)
+	}
+	if o := amtrl(t, dir, "data", "digits", "-n", "50", "--out", "digits"); o.code != 1 || lines(o.stderr) != 1 {
+		t.Errorf("other data were written over a folder: %d %s", o.code, o.stderr)
+	}
+}
+
+func TestDataMNISTC(t *testing.T) {
+	t.Parallel()
+	idx := filepath.Join(realData(t), "mnist_idx")
+	dir := t.TempDir()
+	must(t, dir, "data", "mnistc", "--from", idx, "--out", "a", "--limit", "100", "--seed", "2")
+	must(t, dir, "data", "mnistc", "--from", idx, "--out", "b", "--limit", "100", "--seed", "2", "--threads", "3", "--quiet")
+	sameFolders(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
+	d := describeJSON(t, dir, "a")
+	if len(d.Pools) != 16 || len(d.Tasks) != 160 || d.Pools[0].Rows != 100 || d.Pools[0].Test != 20 {
+		t.Errorf("unexpected data %+v", d.Pools)
+	}
+	o := must(t, dir, "run", "--data", "a", "--target-samples", "40", "--k", "5", "--iterations", "5", "--epochs", "2", "--floor", "2", "--budget", "500")
+	if !strings.Contains(o.stdout, "target glass_blur_2 of a") {
+		t.Errorf("unexpected table:\n%s", o.stdout)
+	}
+}
+
+func TestFindIDX(t *testing.T) {
+	dir := t.TempDir()
+	touch := func(names ...string) {
+		for _, n := range names {
+			if err := os.WriteFile(filepath.Join(dir, n), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func(part, images, labels string) {
+		t.Helper()
+		i, l, err := findIDX(dir, part)
+		if err != nil {
+			i, l = "error", err.Error()
+		}
+		if filepath.Base(i) != images || !strings.Contains(filepath.Base(l), labels) {
+			t.Errorf("part %s: %s and %s, expected %s and %s", part, i, l, images, labels)
+		}
+	}
+	check("t10k", "error", "found none")
+	touch("train-images-idx3-ubyte.gz")
+	check("t10k", "error", "*train-labels*idx1*, found none")
+	touch("train-labels-idx1-ubyte.gz", "readme")
+	check("t10k", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")
+	touch("t10k-images-idx3-ubyte", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte")
+	check("t10k", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+	check("train", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")
+	check("t", "error", "found 2 of")
+}

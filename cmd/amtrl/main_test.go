@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// binary is the program under test, built once.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "amtrl")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		binary = filepath.Join(dir, "amtrl")
+		if runtime.GOOS == "windows" {
+			binary += ".exe"
+		}
+		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// command is the program in a folder, with no settings from the environment.
+func command(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command(binary, args...)
+	cmd.Dir = dir
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AMTRL_") })
+	return cmd
+}
+
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+func start(t *testing.T, cmd *exec.Cmd) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%v: %v", cmd.Args, err)
+	}
+	timer := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%v: %v", cmd.Args, err)
+	}
+	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// amtrl runs the program in a folder.
+func amtrl(t *testing.T, dir string, args ...string) outcome {
+	t.Helper()
+	return start(t, command(dir, args...))
+}
+
+// must runs the program and fails the test unless it succeeds.
+func must(t *testing.T, dir string, args ...string) outcome {
+	t.Helper()
+	o := amtrl(t, dir, args...)
+	if o.code != 0 {
+		t.Fatalf("amtrl %s: exit code %d\n%s", strings.Join(args, " "), o.code, o.stderr)
+	}
+	return o
+}
+
+// tiny is a run of a fraction of a second.
+func tiny(command string, more ...string) []string {
+	return append([]string{command, "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "15",
+		"--epochs", "3", "--floor", "3"}, more...)
+}
+
+// folder reads all files of a folder but timing.jsonl.
+func folder(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "timing.jsonl" {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		files[name] = string(raw)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// sameFolders fails the test unless both folders hold the same files, bytes
+// and all.
+func sameFolders(t *testing.T, got, want string) {
+	t.Helper()
+	a, b := folder(t, got), folder(t, want)
+	for name := range b {
+		if text, ok := a[name]; !ok {
+			t.Errorf("%s: %s is missing", got, name)
+		} else if text != b[name] {
+			t.Errorf("%s: %s differs from that of %s", got, name, want)
+		}
+	}
+	for name := range a {
+		if _, ok := b[name]; !ok {
+			t.Errorf("%s: %s is one too many", got, name)
+		}
+	}
+	if len(b) < 4 {
+		t.Errorf("%s has only %d files", want, len(b))
+	}
+}
+
+func lines(s string) int { return strings.Count(s, "\n") }

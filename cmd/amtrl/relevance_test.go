@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func readCSV(t *testing.T, text string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// Without flags the command finds what the run wrote, costs and all.
+func TestRelevance(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "costs.csv"), []byte("source,cost\nfog_2,3\nscale_2,0.5\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	must(t, dir, tiny("run", "--out", "a", "--allocation", "l1", "--mix", "0.1", "--costs", "costs.csv", "--relevance", "ridge", "--tau", "2")...)
+	raw, err := os.ReadFile(filepath.Join(dir, "a", "relevance.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := readCSV(t, string(raw))
+	got := readCSV(t, must(t, dir, "relevance", "a", "--csv").stdout)
+	if len(got) != len(want) {
+		t.Fatalf("%d rows, expected %d", len(got), len(want))
+	}
+	for i := range got {
+		for col := range 3 {
+			if got[i][col] != want[i][col] {
+				t.Fatalf("row %d: %v, the run wrote %v", i, got[i], want[i])
+			}
+		}
+	}
+
+	var res relevanceResult
+	o := must(t, dir, "relevance", "a", "--relevance", "l1", "--l1", "0.5", "--allocation", "squared", "--mix", "0", "--json")
+	if err := json.Unmarshal([]byte(o.stdout), &res); err != nil {
+		t.Fatal(err)
+	}
+	sum, zeros := 0.0, 0
+	for i, s := range res.Sources {
+		sum += s.Share
+		if s.Nu == 0 {
+			zeros++
+		}
+		if i > 0 && math.Abs(s.Nu) > math.Abs(res.Sources[i-1].Nu) {
+			t.Errorf("row %d is out of order", i)
+		}
+	}
+	if math.Abs(sum-1) > 1e-12 || zeros == 0 || res.Relevance.Kind != "l1" || res.Target != "glass_blur_2" {
+		t.Errorf("shares sum to %v, %d relevances are 0, kind %s, target %s", sum, zeros, res.Relevance.Kind, res.Target)
+	}
+
+	// Flags may follow the argument or come before it.
+	before := must(t, dir, "relevance", "--top", "3", "a").stdout
+	if after := must(t, dir, "relevance", "a", "--top", "3").stdout; after != before || lines(after) != 6 {
+		t.Errorf("unexpected table:\n%s%s", before, after)
+	}
+	// A model alone will do.
+	if err := os.Remove(filepath.Join(dir, "a", "config.json")); err != nil {
+		t.Fatal(err)
+	}
+	must(t, dir, "relevance", "a")
+}

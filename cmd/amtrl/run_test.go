@@ -1,0 +1,216 @@
+package main
+
+import (
+	"encoding/json"
+	"iter"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := must(t, dir, tiny("run", "--top", "4")...)
+	for _, want := range []string{"target glass_blur_2 of embedded digits, seed 0", "active ", "uniform ", "the 4 most relevant of 159 sources"} {
+		if !strings.Contains(first.stdout, want) {
+			t.Errorf("standard output lacks %q:\n%s", want, first.stdout)
+		}
+	}
+	if n := strings.Count(first.stderr, "iterations"); n != 4 {
+		t.Errorf("expected a line for each of 4 epochs, found %d:\n%s", n, first.stderr)
+	}
+	_, run, ok := strings.Cut(first.stdout, "run folder: ")
+	if !ok {
+		t.Fatalf("the run folder is not named:\n%s", first.stdout)
+	}
+	run = filepath.Join(dir, strings.TrimSpace(run))
+	for _, name := range []string{"config.json", "epochs.jsonl", "timing.jsonl", "relevance.csv", "model.safetensors", "result.json"} {
+		if _, err := os.Stat(filepath.Join(run, name)); err != nil {
+			t.Error(err)
+		}
+	}
+
+	again := must(t, dir, tiny("run", "--top", "4")...)
+	if again.stdout != first.stdout || !strings.Contains(again.stderr, "already complete") {
+		t.Errorf("a complete folder is not shown as such:\n%s%s", again.stdout, again.stderr)
+	}
+
+	js := must(t, dir, tiny("run", "--json", "--quiet")...)
+	var res pipeline.Result
+	if err := json.Unmarshal([]byte(js.stdout), &res); err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Methods) != 2 || len(res.Sources) != 159 || res.Target != "glass_blur_2" || js.stderr != "" {
+		t.Errorf("unexpected result of %d methods and %d sources for %s; standard error %q", len(res.Methods), len(res.Sources), res.Target, js.stderr)
+	}
+
+	table := must(t, dir, tiny("run", "--format", "markdown")...)
+	if !strings.Contains(table.stdout, "| method | error |") {
+		t.Errorf("not Markdown:\n%s", table.stdout)
+	}
+}
+
+// One seed gives the same bytes, another seed others, and neither threads nor
+// the way a setting is given matters.
+func TestRunIsReproducible(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, tiny("run", "--out", "a", "--seed", "7", "--threads", "1")...)
+	must(t, dir, tiny("run", "--out", "b", "--seed", "7", "--threads", "3")...)
+	sameFolders(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
+
+	cmd := command(dir, tiny("run", "--out", "c")...)
+	cmd.Env = append(cmd.Env, "AMTRL_SEED=7")
+	if o := start(t, cmd); o.code != 0 {
+		t.Fatal(o.stderr)
+	}
+	sameFolders(t, filepath.Join(dir, "c"), filepath.Join(dir, "a"))
+
+	must(t, dir, tiny("run", "--out", "d", "--seed", "8")...)
+	if folder(t, filepath.Join(dir, "d"))["model.safetensors"] == folder(t, filepath.Join(dir, "a"))["model.safetensors"] {
+		t.Error("two seeds give one model")
+	}
+}
+
+func TestRunRefusesAnotherFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, tiny("run", "--out", "a")...)
+	before := folder(t, filepath.Join(dir, "a"))
+	o := amtrl(t, dir, tiny("run", "--out", "a", "--seed", "1")...)
+	if o.code != 1 || !strings.Contains(o.stderr, "config.seed is 0 there and 1 here") {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+	after := folder(t, filepath.Join(dir, "a"))
+	for name := range before {
+		if before[name] != after[name] {
+			t.Errorf("%s was changed", name)
+		}
+	}
+}
+
+func TestSettingsArriveInTheConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	costs := filepath.Join(dir, "costs.csv")
+	if err := os.WriteFile(costs, []byte("source,cost\nfog_1,2.5\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := must(t, dir, "run", "--digits", "20", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
+		"--target-samples", "11", "--include-target", "--seed", "5", "--schedule", "theory", "--epochs", "3", "--delta", "0.2", "--r", "2",
+		"--sigma-min", "0.5", "--beta", "3", "--allocation", "l1", "--mix", "0.25", "--lambda", "0.125", "--iterations", "9",
+		"--tolerance", "0.5", "--history", "4", "--init", "moments", "--warm-start", "--ridge", "2", "--prior", "sources", "--head-rcond", "0.01",
+		"--relevance", "l1", "--l1", "0.5", "--costs", costs)
+	var res dryRunResult
+	if err := json.Unmarshal([]byte(o.stdout), &res); err != nil {
+		t.Fatal(err)
+	}
+	want := pipeline.Config{
+		Preset: "paper", Methods: []string{"active", "known"}, K: 7, TargetSamples: 11, IncludeTarget: true, Seed: 5,
+		Schedule:   pipeline.Schedule{Kind: "theory", Epochs: 3, Floor: 50, Theory: &pipeline.Theory{Delta: 0.2, R: 2, SigmaMin: 0.5, Beta: 3}},
+		Allocation: pipeline.Allocation{Rule: "l1", Mix: 0.25},
+		ERM:        pipeline.ERM{Lambda: 0.125, Iterations: 9, Tolerance: 0.5, History: 4, Init: "moments", WarmStart: true},
+		Head:       pipeline.Head{Ridge: 2, Prior: "sources", Rcond: 0.01},
+		Relevance:  pipeline.Relevance{Kind: "l1", Rcond: -1, Lambda: 0.5},
+		Costs:      map[string]float64{"fog_1": 2.5},
+	}
+	// A new setting has to get a flag and come here.
+	for name, v := range leaves("", reflect.ValueOf(want)) {
+		if v.IsZero() && !slices.Contains([]string{".Schedule.Budget", ".Relevance.Tau", ".Nu"}, name) {
+			t.Errorf("%s is not set here", name)
+		}
+	}
+	got, err := json.Marshal(res.Identity.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if expected, _ := json.Marshal(want); string(got) != string(expected) {
+		t.Errorf("got  %s\nwant %s", got, expected)
+	}
+	if len(res.Plans) != 1 || len(res.Plans[0].Epochs) != 3 || res.Plans[0].Epochs[0].Beta != 3 || res.Plans[0].Epochs[2].Epsilon != 0.125 {
+		t.Errorf("unexpected plan %+v", res.Plans)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("a dry run left %v", entries)
+	}
+
+	// Without flags the configuration is the preset's.
+	for _, preset := range pipeline.Presets() {
+		var res dryRunResult
+		o := must(t, dir, "run", "--digits", "20", "--dry-run", "--json", "--preset", preset)
+		if err := json.Unmarshal([]byte(o.stdout), &res); err != nil {
+			t.Fatal(err)
+		}
+		want, err := pipeline.NewConfig(preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := json.Marshal(res.Identity.Config)
+		if expected, _ := json.Marshal(want); string(got) != string(expected) {
+			t.Errorf("preset %s: got  %s\nwant %s", preset, got, expected)
+		}
+	}
+}
+
+// leaves lists the fields of nested structs.
+func leaves(path string, v reflect.Value) iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		v := reflect.Indirect(v)
+		if v.Kind() != reflect.Struct {
+			yield(path, v)
+			return
+		}
+		for i := range v.NumField() {
+			for name, leaf := range leaves(path+"."+v.Type().Field(i).Name, v.Field(i)) {
+				if !yield(name, leaf) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func TestRunOnSyntheticData(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := []string{"run", "--data", "synthetic:sparse", "--dim", "12", "--rank", "3", "--sources", "8", "--rows", "4000",
+		"--budget", "4000", "--floor", "10", "--target-samples", "200", "--methods", "active,uniform,known", "--json"}
+	var res pipeline.Result
+	if err := json.Unmarshal([]byte(must(t, dir, args...).stdout), &res); err != nil {
+		t.Fatal(err)
+	}
+	if res.Target != "target" || res.Sources[0].Source != "source_7" || len(res.Methods) != 3 {
+		t.Errorf("target %s, first source %s, %d methods", res.Target, res.Sources[0].Source, len(res.Methods))
+	}
+	if a, u := res.Method("active").Score, res.Method("uniform").Score; a.Metric != pipeline.MetricExcess || a.Value >= u.Value {
+		t.Errorf("active %v is no better than uniform %v", a, u)
+	}
+	o := amtrl(t, dir, append(args, "--evaluate", "validation")...)
+	if o.code != 1 || lines(o.stderr) != 1 {
+		t.Errorf("validation rows of data with a model: exit code %d: %s", o.code, o.stderr)
+	}
+}
+
+// Costs change what a budget buys, and validation rows what is measured.
+func TestCostsAndValidation(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var text strings.Builder
+	text.WriteString("cost,source\n")
+	for _, class := range "0123456789" {
+		text.WriteString("4,fog_" + string(class) + "\n")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "costs.csv"), []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := must(t, dir, tiny("run", "--budget", "2000", "--costs", "costs.csv", "--methods", "uniform", "--evaluate", "validation")...)
+	if !strings.Contains(o.stdout, "cost") || !strings.Contains(o.stdout, "embedded digits (validation rows)") {
+		t.Errorf("no cost column or no validation rows:\n%s", o.stdout)
+	}
+}

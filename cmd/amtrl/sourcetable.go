@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// sourceTable is a number for each of some sources, read from a CSV file.
+type sourceTable struct {
+	path   string
+	names  []string
+	lines  []int
+	values map[string]float64
+}
+
+const maxTableBytes = 64 << 20
+
+// readSourceTable reads the columns source and the named one of a CSV file with
+// a header; other columns are ignored, so that relevance.csv of a run serves
+// too.
+func readSourceTable(path, column string) (*sourceTable, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxTableBytes {
+		return nil, fmt.Errorf("%s: expected a file of at most %d bytes", path, maxTableBytes)
+	}
+	t := &sourceTable{path: path, values: map[string]float64{}}
+	r := csv.NewReader(f)
+	header, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: expected a header with the columns source and %s: %w", path, column, err)
+	}
+	source, value := slices.Index(header, "source"), slices.Index(header, column)
+	if source < 0 || value < 0 {
+		return nil, fmt.Errorf("%s: expected a header with the columns source and %s, found %q", path, column, header)
+	}
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return t, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		line, _ := r.FieldPos(value)
+		v, err := strconv.ParseFloat(row[value], 64)
+		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) || (column == "cost" && v <= 0) {
+			return nil, fmt.Errorf("%s: line %d: %s of %s: expected a %s, found %q", path, line, column, row[source], kindOfNumber(column), row[value])
+		}
+		if _, twice := t.values[row[source]]; twice {
+			return nil, fmt.Errorf("%s: line %d: source %s is listed twice", path, line, row[source])
+		}
+		t.values[row[source]] = v
+		t.names, t.lines = append(t.names, row[source]), append(t.lines, line)
+	}
+}
+
+func kindOfNumber(column string) string {
+	if column == "cost" {
+		return "positive number"
+	}
+	return "finite number"
+}
+
+// check refuses a source that the data do not have.
+func (t *sourceTable) check(set *dataset.Set) error {
+	for i, name := range t.names {
+		if _, err := set.TaskIndex(name); err != nil {
+			return fmt.Errorf("%s: line %d: %w", t.path, t.lines[i], err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/report"
+)
+
+const maxJobs = 4096
+
+func sweepCommand() *cli.Command {
+	jobs := intFlag(categoryDevice, "jobs", "targets at a time; results do not depend on it", 0)
+	jobs.DefaultText = "all processors"
+	return &cli.Command{
+		Name:  "sweep",
+		Usage: "run many targets, seeds and budgets and compare the methods over them",
+		Description: "Each target, seed and budget is one unit with a result file of its own; a folder of unfinished\n" +
+			"work is resumed. Methods are compared in pairs over targets, the seeds of a target averaged.",
+		Flags: slices.Concat(
+			[]cli.Flag{
+				textFlag(categoryData, "targets", "all, or names and patterns such as fog_*,zigzag_2", "all"),
+				textFlag(categorySettings, "seeds", "seeds and ranges such as 0-4,10", "0"),
+				textFlag(categorySettings, "budgets", "budgets such as 5000,10000; implies --schedule budget", ""),
+				numberFlag(categoryOutput, "risk", "with --budgets: also print how many samples each method needs for this mean score, such as 0.05", 0),
+			},
+			dataFlags(runDigits),
+			configFlags("budget"),
+			deviceFlags(),
+			[]cli.Flag{
+				jobs,
+				textFlag(categoryOutput, "out", "`FOLDER` of the sweep; by default amtrl-sweeps/<identity>", ""),
+				boolFlag(categoryOutput, "dry-run", "print the resolved configuration and the plan of the schedule, and do nothing"),
+				formatFlag(), jsonFlag("the summary"), quietFlag(),
+			},
+		),
+		Action: sweep,
+	}
+}
+
+// sweepResult is what --json prints: the summary, and what --risk asks for.
+type sweepResult struct {
+	*pipeline.Summary
+	Needed []pipeline.Needed `json:"needed,omitempty"`
+}
+
+func sweep(c *cli.Context) error {
+	for _, check := range []func(*cli.Context) error{noArguments, checkDevice, checkData, checkRisk} {
+		if err := check(c); err != nil {
+			return err
+		}
+	}
+	if err := between(c, "jobs", 0, maxJobs); err != nil {
+		return err
+	}
+	format, err := tableFormat(c)
+	if err != nil {
+		return err
+	}
+	seeds, err := parseSeeds(c.String("seeds"))
+	if err != nil {
+		return misuse(c, "--seeds: %s", err)
+	}
+	budgets, err := readBudgets(c)
+	if err != nil {
+		return err
+	}
+	cfg, err := readConfig(c, func(cfg *pipeline.Config) {
+		adjustToData(c)(cfg)
+		if len(budgets) > 0 {
+			cfg.Schedule.Kind, cfg.Schedule.Budget = pipeline.ScheduleBudget, budgets[0]
+		}
+	})
+	if err != nil {
+		return err
+	}
+	set, err := openData(c)
+	if err != nil {
+		return err
+	}
+	targets, err := matchTargets(set, c.String("targets"))
+	if err != nil {
+		return misuse(c, "--targets: %s", err)
+	}
+	if err := cfg.checkNames(set); err != nil {
+		return err
+	}
+	jobs, threads := sweepThreads(c, len(targets)*len(seeds)*max(1, len(budgets)))
+	w, err := newWork(c, set, threads, func(id *pipeline.Identity) {
+		id.Targets, id.Seeds, id.Budgets = targets, seeds, budgets
+	}, func(digest string) string {
+		return filepath.Join("amtrl-sweeps", digest)
+	}, cfg.Config)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	if c.Bool("dry-run") {
+		return dryRun(c, w, format)
+	}
+	dev, err := w.device()
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	progress := newSweepProgress(c, len(w.id.Units()))
+	sum, err := pipeline.Sweep(c.Context, dev, w.id, w.dir, jobs, progress.step)
+	progress.close()
+	if err != nil {
+		return w.explain(err)
+	}
+	if !progress.begun() {
+		note(c, "already complete: %s", w.dir)
+	}
+	return printSweep(c, w, sum, format)
+}
+
+func printSweep(c *cli.Context, w *work, sum *pipeline.Summary, format report.Format) error {
+	out := sweepResult{Summary: sum}
+	if c.IsSet("risk") {
+		out.Needed = sum.SamplesNeeded(c.Float64("risk"))
+	}
+	if c.Bool("json") {
+		return emitJSON(c, out)
+	}
+	text := report.Summary(sum, format)
+	if out.Needed != nil {
+		text += "\n" + report.Needed(sum.Metric, c.Float64("risk"), out.Needed, format)
+	}
+	return emit(c, text+fmt.Sprintf("\nsweep folder: %s\n", w.dir))
+}
+
+// readBudgets reads --budgets, which comes with the schedule it implies.
+func readBudgets(c *cli.Context) ([]float64, error) {
+	if !c.IsSet("budgets") {
+		if c.String("schedule") == pipeline.ScheduleBudget {
+			return nil, misuse(c, "--schedule budget needs --budgets in a sweep")
+		}
+		return nil, nil
+	}
+	if c.IsSet("schedule") && c.String("schedule") != pipeline.ScheduleBudget {
+		return nil, misuse(c, "--budgets does nothing with --schedule %s", c.String("schedule"))
+	}
+	budgets, err := parseBudgets(c.String("budgets"))
+	if err != nil {
+		return nil, misuse(c, "--budgets: %s", err)
+	}
+	return budgets, nil
+}
+
+func checkRisk(c *cli.Context) error {
+	if !c.IsSet("risk") {
+		return nil
+	}
+	if !c.IsSet("budgets") {
+		return misuse(c, "--risk needs --budgets: the samples needed are interpolated between budgets")
+	}
+	if v := c.Float64("risk"); !(v > 0) || math.IsInf(v, 1) {
+		return misuse(c, "--risk is %g: expected a positive number", v)
+	}
+	return nil
+}
+
+// sweepThreads is how many units run at a time, and the threads of each: with
+// several at a time one thread each is the fastest.
+func sweepThreads(c *cli.Context, units int) (jobs, threads int) {
+	jobs, threads = c.Int("jobs"), c.Int("threads")
+	if jobs == 0 {
+		jobs = runtime.NumCPU()
+	}
+	jobs = min(jobs, units)
+	if threads == 0 && jobs > 1 {
+		threads = 1
+	}
+	return jobs, threads
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Wrong use is one line that says what is wrong, a hint, exit code 2, and
+// nothing on standard output or disk.
+func TestWrongUse(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, test := range []struct{ args, want string }{
+		{"nope", `unknown command "nope": expected run, sweep`},
+		{"data nope", `unknown command "nope": expected info`},
+		{"help nope", "nope"},
+		{"run extra", `unexpected argument "extra"`},
+		{"run -- --k", `unexpected argument "--k"`},
+		{"run --tragets all", "unknown flag --tragets, did you mean --target?"},
+		{"run --k", "--k needs a value"},
+		{"run --k x", `--k is "x": expected an integer`},
+		{"run --k 99999999999999999999", "expected an integer"},
+		{"run --k 0", "k is 0, expected at least 1"},
+		{"run --seed -1", `--seed is "-1": expected an integer from 0 on`},
+		{"run --quiet=maybe", `--quiet is "maybe": expected true or false`},
+		{"run --preset best", `unknown preset "best"`},
+		{"run --methods nothing", `unknown method "nothing"`},
+		{"run --methods active,active", "method active is listed twice"},
+		{"run --methods uniform,active", "expected it first"},
+		{"run --methods ,", "no methods"},
+		{"run --target-samples 0", "target samples: 0"},
+		{"run --schedule never", `unknown schedule "never"`},
+		{"run --schedule budget", "the budget is 0"},
+		{"run --budget -1", "the budget is -1"},
+		{"run --budget NaN", "the budget is NaN"},
+		{"run --budget +Inf", "the budget is +Inf"},
+		{"run --budget 5 --schedule paper", "--budget does nothing without --schedule budget"},
+		{"run --epochs 0", "0 epochs"},
+		{"run --epochs 65", "65 epochs"},
+		{"run --floor -1", "the floor is -1"},
+		{"run --floor 3 --schedule theory", "--floor does nothing"},
+		{"run --delta 0.5", "--delta does nothing without --schedule theory"},
+		{"run --schedule theory --delta 1", "delta is 1"},
+		{"run --schedule theory --sigma-min 0", "sigma_min 0"},
+		{"run --allocation none", `unknown allocation rule "none"`},
+		{"run --mix 1.5", "mix is 1.5"},
+		{"run --mix NaN", "mix is NaN"},
+		{"run --lambda -1", "lambda is -1"},
+		{"run --lambda Inf", "lambda is +Inf"},
+		{"run --lambda x", `--lambda is "x": expected a number`},
+		{"run --iterations 0", "0 iterations"},
+		{"run --tolerance 1", "tolerance is 1"},
+		{"run --history 0", "history is 0"},
+		{"run --history 1000", "history is 1000"},
+		{"run --init zero", `unknown init "zero"`},
+		{"run --ridge -2", `--ridge is "-2": expected auto or a number from 0 on`},
+		{"run --ridge Inf", "ridge is +Inf"},
+		{"run --ridge NaN", `--ridge is "NaN"`},
+		{"run --prior none", `unknown prior "none"`},
+		{"run --rcond 1", "rcond is 1"},
+		{"run --head-rcond 2", "rcond is 2"},
+		{"run --relevance best", `unknown relevance "best"`},
+		{"run --rcond 0.1 --relevance l1", "--rcond does nothing without --relevance minnorm"},
+		{"run --tau 1", "--tau does nothing without --relevance ridge"},
+		{"run --relevance ridge --tau 0", "tau is 0"},
+		{"run --relevance l1 --l1 2", "lambda is 2"},
+		{"run --nu a.csv", "--nu does nothing without --methods known"},
+		{"run --data synthetic:odd", `--data is "synthetic:odd"`},
+		{"run --data=", `--data is ""`},
+		{"run --digits 0", "--digits is 0"},
+		{"run --digits 1000000000", "--digits is 1000000000"},
+		{"run --digits 9", "at least 10"},
+		{"run --rows 5", "--rows does nothing with --data digits"},
+		{"run --data x --digits 50", "--digits does nothing with --data x"},
+		{"run --data x --data-seed 1", "--data-seed does nothing with --data x"},
+		{"run --data synthetic:sparse --rank 0", "--rank is 0"},
+		{"run --data synthetic:sparse --rows -1", "found -1"},
+		{"run --data synthetic:random --sigma -1", "-1"},
+		{"run --data synthetic:random --sources 2", "2"},
+		{"run --evaluate train", `--evaluate is "train": expected test or validation`},
+		{"run --digits 20 --target fgo_2", `no task "fgo_2": expected one of fog_2`},
+		{"run --backend tpu", `--backend is "tpu": expected auto, cpu or cuda`},
+		{"run --threads -1", "--threads is -1"},
+		{"run --threads 1000000", "--threads is 1000000"},
+		{"run --top -1", "--top is -1"},
+		{"run --format html", `unknown format "html"`},
+		{"sweep --seeds 5-1", `found "5-1"`},
+		{"sweep --seeds 0-99999999999", "at most"},
+		{"sweep --seeds 1,1", "seed 1 is listed twice"},
+		{"sweep --seeds ,", "at least one seed"},
+		{"sweep --budgets 0", `found "0"`},
+		{"sweep --budgets 5,5", "budget 5 is listed twice"},
+		{"sweep --budgets 5 --schedule paper", "--budgets does nothing with --schedule paper"},
+		{"sweep --schedule budget", "needs --budgets"},
+		{"sweep --budget 5", "unknown flag --budget"},
+		{"sweep --risk 0.1", "--risk needs --budgets"},
+		{"sweep --risk -1 --budgets 5", "--risk is -1"},
+		{"sweep --jobs -1", "--jobs is -1"},
+		{"sweep --digits 20 --targets nope*", `no task that matches "nope*"`},
+		{"sweep --digits 20 --targets [", "syntax error in pattern"},
+		{"sweep --digits 20 --targets ,", "expected all, names or patterns"},
+		{"relevance", "expected one argument, the folder of a run, found 0"},
+		{"relevance a b", "found 2"},
+		{"relevance a --csv --json", "exclude each other"},
+		{"data info a b", "found 2 arguments"},
+		{"data info a --data b", "exclude each other"},
+		{"data digits", "--out is not set"},
+		{"data digits --out x -n 0", "--digits is 0"},
+		{"data mnistc --out x", "--from is not set"},
+		{"data mnistc --from x", "--out is not set"},
+		{"data mnistc --from x --out y --limit -1", "--limit is -1"},
+		{"devices extra", "unexpected argument"},
+		{"version extra", "unexpected argument"},
+		{"completion", "expected bash, zsh, fish or powershell"},
+		{"completion tcsh", `found "tcsh"`},
+	} {
+		o := amtrl(t, dir, strings.Fields(test.args)...)
+		first, hint, _ := strings.Cut(o.stderr, "\n")
+		switch {
+		case o.code != 2:
+			t.Errorf("amtrl %s: exit code %d, expected 2: %s", test.args, o.code, o.stderr)
+		case o.stdout != "":
+			t.Errorf("amtrl %s: standard output %q", test.args, o.stdout)
+		case !strings.HasPrefix(first, "amtrl: ") || !strings.Contains(first, test.want):
+			t.Errorf("amtrl %s: %q, expected %q", test.args, first, test.want)
+		case !strings.HasPrefix(hint, "see: amtrl") || lines(hint) != 1:
+			t.Errorf("amtrl %s: hint %q", test.args, hint)
+		}
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("wrong use left %v", entries)
+	}
+}
+
+// What was asked for but cannot be done is one line and exit code 1.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("file", "")
+	write("empty.csv", "")
+	write("columns.csv", "name,cost\nfog_1,2\n")
+	write("text.csv", "source,cost\nfog_1,much\n")
+	write("free.csv", "source,cost\nfog_1,0\n")
+	write("twice.csv", "source,cost\nfog_1,1\nfog_1,2\n")
+	write("unknown.csv", "source,cost\nfog_1,1\nfog_11,2\n")
+	write("short.csv", "source,cost\nfog_1\n")
+	write("nu.csv", "source,nu\nfog_1,NaN\n")
+	if err := os.MkdirAll(filepath.Join(dir, "run"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write("run/model.safetensors", "not tensors")
+	for _, test := range []struct{ args, want string }{
+		{"run --backend cuda --digits 20", "cuda: not available"},
+		{"run --data nowhere", "nowhere: no such file"},
+		{"run --data .", ""},
+		{"run --data file", "file: "},
+		{"run --digits 20", "expected at least the 500 target samples"},
+		{"run --digits 20 --target-samples 5 --schedule theory", "schedule theory asks for at least"},
+		{"run --digits 20 --target-samples 5 --methods known --floor 0", "known needs the true relevance"},
+		{"run --costs nowhere.csv", "nowhere.csv: no such file"},
+		{"run --costs empty.csv", "empty.csv: expected a header"},
+		{"run --costs columns.csv", `columns.csv: expected a header with the columns source and cost, found ["name" "cost"]`},
+		{"run --costs text.csv", `text.csv: line 2: cost of fog_1: expected a positive number, found "much"`},
+		{"run --costs free.csv", `free.csv: line 2: cost of fog_1: expected a positive number, found "0"`},
+		{"run --costs twice.csv", "twice.csv: line 3: source fog_1 is listed twice"},
+		{"run --costs short.csv", "short.csv: record on line 2"},
+		{"run --digits 20 --costs unknown.csv", `unknown.csv: line 3: embedded digits has no task "fog_11"`},
+		{"run --costs .", "expected a file"},
+		{"run --methods known --nu nu.csv", `nu.csv: line 2: nu of fog_1: expected a finite number, found "NaN"`},
+		{"run --digits 200 --target-samples 5 --out file", "file"},
+		{"sweep --digits 200 --target-samples 5 --out file/x", "file"},
+		{"relevance nowhere", "nowhere"},
+		{"relevance run", "model.safetensors"},
+		{"data info nowhere", "nowhere"},
+		{"data mnistc --from . --out x", "expected a file *images*idx3*, found none"},
+	} {
+		o := amtrl(t, dir, strings.Fields(test.args)...)
+		var errors []string
+		for _, line := range strings.Split(strings.TrimSuffix(o.stderr, "\n"), "\n") {
+			if !strings.HasPrefix(line, "backend ") {
+				errors = append(errors, line)
+			}
+		}
+		if o.code != 1 || o.stdout != "" || len(errors) != 1 || !strings.HasPrefix(errors[0], "amtrl: ") || !strings.Contains(errors[0], test.want) {
+			t.Errorf("amtrl %s: exit code %d, expected 1 and %q:\n%s%s", test.args, o.code, test.want, o.stdout, o.stderr)
+		}
+	}
+}
+
+func TestEnvironmentIsChecked(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"AMTRL_K":     `AMTRL_K is "x" in the environment: expected an integer`,
+		"AMTRL_QUIET": `AMTRL_QUIET is "x" in the environment: expected true or false`,
+		"AMTRL_TAU":   `AMTRL_TAU is "x" in the environment: expected a number`,
+		"AMTRL_SEED":  `AMTRL_SEED is "x" in the environment: expected an integer from 0 on`,
+	} {
+		cmd := command(t.TempDir(), "run")
+		cmd.Env = append(cmd.Env, name+"=x")
+		if o := start(t, cmd); o.code != 2 || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: exit code %d: %s", name, o.code, o.stderr)
+		}
+	}
+}
+
+func TestUnwritableFolder(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 {
+		if _, err := os.Stat("/proc/self"); err != nil {
+			t.Skip("root may write anywhere, and there is no /proc to refuse")
+		}
+		o := amtrl(t, t.TempDir(), tiny("run", "--out", "/proc/amtrl", "--quiet")...)
+		if o.code != 1 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "/proc/amtrl") {
+			t.Errorf("exit code %d: %s", o.code, o.stderr)
+		}
+		return
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	o := amtrl(t, dir, tiny("run", "--out", "x", "--quiet")...)
+	if o.code != 1 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "permission denied") {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"":                   "COMMANDS:",
+		"help":               "COMMANDS:",
+		"help run":           "--target-samples value",
+		"run --help":         "$AMTRL_TARGET_SAMPLES",
+		"help data":          "mnistc",
+		"data":               "mnistc",
+		"data help mnistc":   "--from FOLDER",
+		"data mnistc --help": "--from FOLDER",
+		"--version":          "amtrl version",
+		"version":            "amtrl ",
+		"devices":            "cpu",
+	} {
+		if o := amtrl(t, t.TempDir(), strings.Fields(args)...); o.code != 0 || !strings.Contains(o.stdout, want) || o.stderr != "" {
+			t.Errorf("amtrl %s: exit code %d, expected %q:\n%s%s", args, o.code, want, o.stdout, o.stderr)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// work is what run and sweep carry out: data, a device and an identity.
+type work struct {
+	set     *dataset.Set
+	backend backend.Backend
+	id      pipeline.Identity
+	dir     string
+}
+
+// newWork opens the device and settles the folder: --out, or one named after
+// the work.
+func newWork(c *cli.Context, set *dataset.Set, threads int, finish func(*pipeline.Identity), name func(digest string) string, cfg pipeline.Config) (*work, error) {
+	choice, err := openBackend(c, threads)
+	if err != nil {
+		return nil, err
+	}
+	id := pipeline.NewIdentity(version().Version, set, choice, cfg)
+	finish(&id)
+	digest, err := id.Digest()
+	if err != nil {
+		return nil, err
+	}
+	w := &work{set: set, backend: choice.Backend, id: id, dir: c.String("out")}
+	if w.dir == "" {
+		w.dir = name(digest[:8])
+	}
+	w.dir = filepath.Clean(w.dir)
+	return w, nil
+}
+
+func (w *work) close() { w.backend.Close() }
+
+// device places the data on the device.
+func (w *work) device() (*pipeline.Device, error) { return pipeline.NewDevice(w.backend, w.set) }
+
+// explain adds to an interruption how to go on.
+func (w *work) explain(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("interrupted; the same command goes on from the last finished step in %s: %w", w.dir, context.Canceled)
+	}
+	return err
+}
