@@ -107,21 +107,25 @@ func TestDot(t *testing.T) {
 }
 
 func TestDots(t *testing.T) {
+	verify := func(t *testing.T, a *arena, n, rows int) {
+		lda := n + a.rng.IntN(5)
+		m := fill(a, max(0, (rows-1)*lda+n), normal32)
+		x, out := fill(a, n, normal32), fill(a, rows, func(*rand.Rand) float64 { return math.NaN() })
+		Dots(m, lda, rows, x, out)
+		for i := range rows {
+			if want := Dot(x, m[i*lda:][:n]); out[i] != want {
+				t.Fatalf("n %d, row %d of %d: Dots = %v, Dot = %v", n, i, rows, out[i], want)
+			}
+		}
+		a.done()
+	}
 	eachLevel(t, func(t *testing.T, a *arena) {
 		for _, n := range lengths {
 			for _, rows := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 20} {
-				lda := n + a.rng.IntN(5)
-				m := fill(a, max(0, (rows-1)*lda+n), normal32)
-				x, out := fill(a, n, normal32), fill(a, rows, func(*rand.Rand) float64 { return math.NaN() })
-				Dots(m, lda, rows, x, out)
-				for i := range rows {
-					if want := Dot(x, m[i*lda:][:n]); out[i] != want {
-						t.Fatalf("n %d, row %d of %d: Dots = %v, Dot = %v", n, i, rows, out[i], want)
-					}
-				}
-				a.done()
+				verify(t, a, n, rows)
 			}
 		}
+		verify(t, a, 1<<18+1, 6)
 	})
 }
 
