@@ -11,11 +11,12 @@ import (
 const (
 	// Active is Alg. 2: allocate by the relevance of the epoch before.
 	Active = "active"
-	// Uniform is the non-adaptive baseline: as many samples as the active run
-	// used, or as the schedule comes to where there is none, the same number of
-	// every source, in one epoch.
+	// Uniform is the non-adaptive baseline: it spends what the active run did, or
+	// what the schedule comes to where there is none, on the same number of every
+	// source, in one epoch.
 	Uniform = "uniform"
-	// Known is Alg. 1: like Uniform, allocated by the true relevance.
+	// Known is Alg. 1: like Uniform, allocated by the true relevance. The whole
+	// budget is spent, where the algorithm's max(share, floor) leaves it open.
 	Known = "known"
 )
 
@@ -30,7 +31,7 @@ const (
 type Config struct {
 	// Preset is the name the settings started from.
 	Preset string `json:"preset"`
-	// Methods are run in this order; Uniform and Known follow Active's count.
+	// Methods are run in this order; Uniform and Known follow Active's cost.
 	Methods []string `json:"methods"`
 	// K is the width of the representation.
 	K int `json:"k"`

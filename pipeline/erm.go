@@ -86,6 +86,9 @@ func FitLinear(ctx context.Context, b backend.Backend, s backend.Samples, k int,
 	if err := e.validate(); err != nil {
 		return Fit{}, err
 	}
+	if k < 1 || s.Len() == 0 {
+		return Fit{}, fmt.Errorf("k is %d with %d samples, expected at least one of each", k, s.Len())
+	}
 	if want := k*s.Cols() + s.Tasks()*k; len(theta) != want {
 		return Fit{}, fmt.Errorf("theta has %d elements, expected K d + T K = %d", len(theta), want)
 	}

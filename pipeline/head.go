@@ -9,9 +9,10 @@ import (
 // Head are the settings of the target's head (eq. 2).
 type Head struct {
 	// Ridge is the penalty rho of 1/n ||Z w - y||^2 + rho w'S^-1 w, in units of
-	// the mean eigenvalue of S^1/2 Z'Z S^1/2 / n. 0 is the paper's least squares
-	// (of minimum norm where it is under-determined). RidgeAuto chooses it by
-	// leave-one-out over the target samples.
+	// the mean eigenvalue of L'Z'Z L/n with S = L L'. 0 is the paper's least
+	// squares, under Prior "identity" (of minimum norm where it is
+	// under-determined). RidgeAuto chooses it by leave-one-out over the target
+	// samples.
 	Ridge float64 `json:"ridge"`
 	// Prior selects S: "identity", or "sources" for W W', which shrinks towards
 	// heads that the sources' heads combine to: then w = W nu for the nu that

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -68,53 +70,101 @@ func (i Identity) Digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// validate reports the first thing that makes no sense, for the data at hand.
+func (i Identity) validate(set *dataset.Set) error {
+	if err := i.Config.Validate(); err != nil {
+		return err
+	}
+	if len(i.Targets) == 0 || len(i.Seeds) == 0 {
+		return fmt.Errorf("%d targets and %d seeds: expected at least one of each", len(i.Targets), len(i.Seeds))
+	}
+	for k, t := range i.Targets {
+		if _, err := set.TaskIndex(t); err != nil {
+			return err
+		}
+		if slices.Contains(i.Targets[:k], t) {
+			return fmt.Errorf("target %s is listed twice", t)
+		}
+	}
+	for k, s := range i.Seeds {
+		if slices.Contains(i.Seeds[:k], s) {
+			return fmt.Errorf("seed %d is listed twice", s)
+		}
+	}
+	for k, b := range i.Budgets {
+		if i.Config.Schedule.Kind != ScheduleBudget {
+			return fmt.Errorf("a list of budgets needs schedule %s, not %s", ScheduleBudget, i.Config.Schedule.Kind)
+		}
+		if !(b > 0) || math.IsInf(b, 1) {
+			return fmt.Errorf("budget %g: expected a positive number", b)
+		}
+		if slices.Contains(i.Budgets[:k], b) {
+			return fmt.Errorf("budget %g is listed twice", b)
+		}
+	}
+	return nil
+}
+
 // claim makes dir the folder of this work: it writes config.json, or compares
 // it with the one that is there and names the first difference.
 func (i Identity) claim(dir string) error {
 	path := filepath.Join(dir, "config.json")
-	js, err := marshalIndent(i)
+	here, err := marshalIndent(i)
 	if err != nil {
 		return err
 	}
-	old, err := os.ReadFile(path)
+	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return atomicfile.Write(path, js)
+		return atomicfile.Write(path, here)
 	}
 	if err != nil {
 		return err
 	}
-	found, err := DecodeIdentity(old)
+	found, err := DecodeIdentity(raw)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	found.Backend.Reason = i.Backend.Reason
-	var a, b any
-	reencoded, err := marshalIndent(found)
-	if err != nil {
+	there, err := marshalIndent(found)
+	if err != nil || bytes.Equal(there, here) {
 		return err
 	}
-	if bytes.Equal(reencoded, js) {
-		return nil
-	}
-	if err := errors.Join(json.Unmarshal(reencoded, &a), json.Unmarshal(js, &b)); err != nil {
+	a, errA := decodeTree(there)
+	b, errB := decodeTree(here)
+	if err := errors.Join(errA, errB); err != nil {
 		return err
 	}
 	where, was, is := firstDifference("", a, b)
 	return fmt.Errorf("%s: %s is %s there and %s here: expected the same settings to resume; use another folder", path, where, compact(was), compact(is))
 }
 
+// decodeTree keeps numbers as they are written.
+func decodeTree(raw []byte) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return v, dec.Decode(&v)
+}
+
 // DecodeIdentity reads a config.json, refusing fields it does not know.
 func DecodeIdentity(raw []byte) (Identity, error) {
 	var i Identity
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&i); err != nil {
+	if err := decodeStrict(raw, &i); err != nil {
 		return Identity{}, err
 	}
-	if dec.More() {
-		return Identity{}, fmt.Errorf("expected one JSON object, found more after byte %d", dec.InputOffset())
-	}
 	return i, i.Config.Validate()
+}
+
+// decodeStrict reads one JSON value and nothing else, without unknown fields.
+func decodeStrict(raw []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return fmt.Errorf("byte %d: %w", dec.InputOffset(), err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return fmt.Errorf("byte %d: expected the end of the file after one JSON object", dec.InputOffset())
+	}
+	return nil
 }
 
 func firstDifference(path string, a, b any) (where string, was, is any) {

@@ -36,7 +36,7 @@ func lasso(a, w []float64, lambda float64) []float64 {
 				nu[j] = next
 			}
 		}
-		if dualityGap(a, w, res, nu, penalty) <= 1e-10*ww {
+		if !(dualityGap(a, w, res, nu, penalty) > 1e-10*ww) {
 			break
 		}
 	}

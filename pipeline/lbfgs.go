@@ -190,22 +190,16 @@ func (l *lbfgs) direction() (slope float64, err error) {
 }
 
 // search finds a step that meets the weak Wolfe conditions along d, leaving the
-// trial point and its gradient in xt and gt. Where rounding hides the
-// conditions it settles for any decrease; ok is false when there is none.
+// trial point and its gradient in xt and gt. Where rounding hides the curvature
+// it settles for the longest step with sufficient decrease; ok is false when
+// there is none.
 func (l *lbfgs) search(f objective, x backend.Vector, fx, slope, step float64) (fNew, taken float64, ok bool, err error) {
 	if !(slope < 0) {
 		return fx, 0, false, nil
 	}
 	lo, hi := 0.0, math.Inf(1)
 	for range maxTrials {
-		if err := l.b.Copy(l.xt, x); err != nil {
-			return 0, 0, false, err
-		}
-		if err := l.b.Axpy(step, l.d, l.xt); err != nil {
-			return 0, 0, false, err
-		}
-		ft, err := f.eval(l.xt, l.gt)
-		l.evals++
+		ft, err := l.try(f, x, step)
 		if err != nil {
 			return 0, 0, false, err
 		}
@@ -230,7 +224,23 @@ func (l *lbfgs) search(f objective, x backend.Vector, fx, slope, step float64) (
 			break
 		}
 	}
-	return fx, 0, false, nil
+	if lo == 0 {
+		return fx, 0, false, nil
+	}
+	ft, err := l.try(f, x, lo)
+	return ft, lo, true, err
+}
+
+// try evaluates f at xt = x + step d, with its gradient in gt.
+func (l *lbfgs) try(f objective, x backend.Vector, step float64) (float64, error) {
+	if err := l.b.Copy(l.xt, x); err != nil {
+		return 0, err
+	}
+	if err := l.b.Axpy(step, l.d, l.xt); err != nil {
+		return 0, err
+	}
+	l.evals++
+	return f.eval(l.xt, l.gt)
 }
 
 // update moves x to the accepted trial point and, where s'y > 0 by a margin,
@@ -264,7 +274,11 @@ func (l *lbfgs) update(x backend.Vector, step float64) error {
 			// The oldest pair was overwritten.
 			l.pairs--
 		}
-		return nil
+		// The slot stays in the basis, with coefficient zero: it must be finite.
+		if err := l.b.Fill(l.s(i), 0); err != nil {
+			return err
+		}
+		return l.b.Fill(l.y(i), 0)
 	}
 	for j := range m {
 		l.sy[j*m+i] = l.dots[j]

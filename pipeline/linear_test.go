@@ -307,7 +307,7 @@ func TestFitLinearArguments(t *testing.T) {
 	}{
 		"theta too short": {2, good, theta[1:], "10"},
 		"theta for one K": {1, good, theta, "5"},
-		"K negative":      {-1, good, theta, "theta"},
+		"K negative":      {-1, good, theta, "k is -1"},
 		"lambda negative": {2, ERM{Lambda: -1, Iterations: 5, History: 5, Init: InitRandom}, theta, "lambda"},
 		"lambda NaN":      {2, ERM{Lambda: math.NaN(), Iterations: 5, History: 5, Init: InitRandom}, theta, "lambda"},
 		"no iterations":   {2, ERM{History: 5, Init: InitRandom}, theta, "iterations"},

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/amtrl/amtrl/backend"
@@ -32,7 +33,18 @@ type Relevance struct {
 }
 
 // estimate returns nu. heads is W' (M by K) and w has K elements, both Float32.
+// A nu that is not finite is an error.
 func (r Relevance) estimate(b backend.Backend, heads backend.Matrix, w backend.Vector) (nu []float64, rank int, err error) {
+	nu, rank, err = r.solve(b, heads, w)
+	for i, v := range nu {
+		if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+			err = fmt.Errorf("relevance %s: nu of source %d is %g, since a head is not finite", r.Kind, i, v)
+		}
+	}
+	return nu, rank, err
+}
+
+func (r Relevance) solve(b backend.Backend, heads backend.Matrix, w backend.Vector) (nu []float64, rank int, err error) {
 	m, k := heads.Rows, heads.Cols
 	tmp := backend.NewScope(b)
 	defer tmp.Close()
@@ -89,9 +101,12 @@ func ridgeRelevance(b backend.Backend, tmp *backend.Scope, a backend.Matrix, w b
 	if err != nil {
 		return nil, err
 	}
+	if sq == 0 {
+		return make([]float64, a.Rows), nil
+	}
 	diag := make([]float64, k*k)
 	for i := range k {
-		diag[i*k+i] = math.Max(tau*sq/float64(k), math.SmallestNonzeroFloat64)
+		diag[i*k+i] = tau * sq / float64(k)
 	}
 	gram, nu := backend.Upload(tmp, backend.Float64, diag), tmp.Vector(backend.Float64, a.Rows)
 	if err := tmp.Err(); err != nil {

@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,24 +18,19 @@ import (
 // is resumed from its last finished epoch and ends in the same bytes (timing
 // apart); one that holds all of it is read. One process at a time can use it.
 func Run(ctx context.Context, dev *Device, id Identity, dir string, progress func(Step)) (*Result, error) {
-	if len(id.Targets) != 1 || len(id.Seeds) != 1 {
-		return nil, fmt.Errorf("a run has one target and one seed, not %d and %d", len(id.Targets), len(id.Seeds))
-	}
-	unlock, err := claimFolder(dir, id)
-	if err != nil {
+	if err := id.validate(dev.Set); err != nil {
 		return nil, err
 	}
-	defer unlock()
-	if res, err := readResult(filepath.Join(dir, "result.json")); res != nil || err != nil {
-		return res, err
+	units := id.Units()
+	if len(units) != 1 {
+		return nil, fmt.Errorf("%d targets, %d seeds and %d budgets make a sweep, not a run", len(id.Targets), len(id.Seeds), len(id.Budgets))
 	}
 	key, err := id.Digest()
 	if err != nil {
 		return nil, err
 	}
-	cfg := id.Config
-	cfg.Seed = id.Seeds[0]
-	target, err := dev.Set.TaskIndex(id.Targets[0])
+	cfg := id.unitConfig(units[0])
+	target, err := dev.Set.TaskIndex(units[0].Target)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +39,14 @@ func Run(ctx context.Context, dev *Device, id Identity, dir string, progress fun
 		return nil, err
 	}
 	defer u.close()
+	unlock, err := claimFolder(dir, id)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if res, err := readResult(filepath.Join(dir, "result.json"), units[0], cfg.Methods); res != nil || err != nil {
+		return res, err
+	}
 	checkpoint := filepath.Join(dir, "checkpoint", "epoch.safetensors")
 	st, err := loadCheckpoint(checkpoint, key)
 	if err != nil {
@@ -112,8 +113,9 @@ func claimFolder(dir string, id Identity) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// readResult reads a finished result, or returns nil where there is none.
-func readResult(path string) (*Result, error) {
+// readResult reads the finished result of a unit, or returns nil where there is
+// none.
+func readResult(path string, unit SweepUnit, methods []string) (*Result, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -122,10 +124,16 @@ func readResult(path string) (*Result, error) {
 		return nil, err
 	}
 	var res Result
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&res); err != nil {
+	if err := decodeStrict(raw, &res); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if found := (SweepUnit{res.Target, res.Budget, res.Seed}); found != unit {
+		return nil, fmt.Errorf("%s: expected the result of %s, found that of %s", path, unit.Name(), found.Name())
+	}
+	for i, m := range methods {
+		if len(res.Methods) != len(methods) || res.Methods[i].Method != m {
+			return nil, fmt.Errorf("%s: expected results of the methods %v, found %d results", path, methods, len(res.Methods))
+		}
 	}
 	return &res, nil
 }

@@ -25,7 +25,7 @@ type Schedule struct {
 	//	        1.5^-i from i = 22 and n = nu^2 epsilon^-2 / ||nu||^2, which would
 	//	        be 5.6e7 samples; N_i = epsilon_i^-1 fits the totals it reports.
 	//	theory  n_m = max(beta nu_m^2 epsilon_i^-2, beta epsilon_i^-1), epsilon_i =
-	//	        2^-i (Alg. 2, line 4)
+	//	        2^-i, nu_1 = (1/M, ..., 1/M) (Alg. 2, line 4)
 	//	budget  Budget in all, of which epoch i has spent Budget 1.5^(i-Epochs)
 	Kind string `json:"kind"`
 	// Epochs is the number of rounds.
@@ -56,8 +56,9 @@ type Theory struct {
 //
 // with G epochs and N the number of samples that the schedule itself comes to,
 // N = beta sum_i (M/eps_i + ||nu||^2/eps_i^2) at ||nu|| = 1, solved by fixed
-// point. The proof's log(M G/delta) (appendix C) is used for the theorem's
-// log(M log(1/N)/(delta/10)), whose inner logarithm is negative for N > 1.
+// point. Its logarithms are those of the proof (appendix C): the theorem's own
+// log(M log(1/N)/(delta/10)) is undefined for N > 1, and its log(N/(eps M))
+// differs by the accuracy aimed at.
 func (t Theory) beta(k, m, d, epochs int) float64 {
 	if t.Beta > 0 {
 		return t.Beta

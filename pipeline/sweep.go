@@ -84,6 +84,9 @@ type SweepStep struct {
 // ones go on from their last checkpoint. The files end in the same bytes
 // (timing apart) whatever jobs is and however often it was interrupted.
 func Sweep(ctx context.Context, dev *Device, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
+	if err := id.validate(dev.Set); err != nil {
+		return nil, err
+	}
 	unlock, err := claimFolder(dir, id)
 	if err != nil {
 		return nil, err
@@ -117,7 +120,7 @@ func Sweep(ctx context.Context, dev *Device, id Identity, dir string, jobs int, 
 	}
 	var todo []int
 	for i, s := range units {
-		res, err := readResult(filepath.Join(dir, "results", s.Name()+".json"))
+		res, err := readResult(filepath.Join(dir, "results", s.Name()+".json"), s, id.Config.Methods)
 		if err != nil {
 			return nil, err
 		}

@@ -83,7 +83,7 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 		if s := steps[i]; s.Unit != u || !reflect.DeepEqual(s.Result, res) || s.Done != i+1 || s.Total != 8 || s.Resumed {
 			t.Errorf("step %d: %+v, want %+v", i, s, res)
 		}
-		stored, err := readResult(filepath.Join(dir, "results", u.Name()+".json"))
+		stored, err := readResult(filepath.Join(dir, "results", u.Name()+".json"), u, id.Config.Methods)
 		if err != nil || !reflect.DeepEqual(stored, res) {
 			t.Errorf("%s: %+v, %v, want %+v", u.Name(), stored, err, res)
 		}

@@ -105,6 +105,9 @@ func newUnit(dev *Device, cfg *Config, target int) (*unit, error) {
 		}
 		u.costs = append(u.costs, cost)
 	}
+	if err := u.checkNames(); err != nil {
+		return nil, err
+	}
 	u.draws = newDraws(set, target, u.sources, cfg.TargetSamples, cfg.Seed)
 	u.plans = cfg.Schedule.Plan(cfg.K, len(u.sources), dev.cols())
 	if err := u.checkReach(); err != nil {
@@ -117,10 +120,32 @@ func newUnit(dev *Device, cfg *Config, target int) (*unit, error) {
 	return u, nil
 }
 
+// checkNames refuses costs and relevances of tasks that the set does not have.
+func (u *unit) checkNames() error {
+	for _, m := range []map[string]float64{u.cfg.Costs, u.cfg.Nu} {
+		for _, name := range sortedKeys(m) {
+			if _, err := u.dev.Set.TaskIndex(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // checkReach refuses a schedule whose floor alone is more than the sources
-// hold, which is the fate of the theorem's own constants.
+// hold, which is the fate of the theorem's own constants, or more than the
+// budget pays for.
 func (u *unit) checkReach() error {
 	last := u.plans[len(u.plans)-1]
+	if u.cfg.Schedule.Kind == ScheduleBudget {
+		least := 0.0
+		for _, c := range u.costs {
+			least += c * last.Floor
+		}
+		if least > u.cfg.Schedule.Budget {
+			return fmt.Errorf("the floor of %g samples of each of %d sources costs %g: expected at most the budget, %g", last.Floor, len(u.sources), least, u.cfg.Schedule.Budget)
+		}
+	}
 	for i, limit := range u.draws.limits() {
 		if last.Floor > float64(limit) {
 			return fmt.Errorf("schedule %s asks for at least %.3g samples of every source by epoch %d, but %s has %d rows to draw from",
@@ -295,10 +320,19 @@ func (u *unit) allocate(st *state, method string, e int, last *Epoch, have []int
 		if e > 1 {
 			rates = u.cfg.Allocation.rates(last.Nu, u.costs)
 		}
-		if u.cfg.Schedule.Kind == ScheduleBudget {
-			return spend(rates, u.costs, plan.Cost, u.cfg.Schedule.Floor, have, limit), nil
+		cost := plan.Cost
+		switch u.cfg.Schedule.Kind {
+		case ScheduleBudget:
+			return spend(rates, u.costs, cost, u.cfg.Schedule.Floor, have, limit), nil
+		case ScheduleTheory:
+			// The plan is for ||nu|| = 1; nu_1 is (1/M, ..., 1/M).
+			sq := 1 / float64(len(u.sources))
+			if e > 1 {
+				sq = dot(last.Nu, last.Nu)
+			}
+			cost *= sq
 		}
-		return raise(rates, plan.Cost, plan.Floor, have, limit), nil
+		return raise(rates, cost, plan.Floor, have, limit), nil
 	case method == Known:
 		nu, err := u.trueNu()
 		if err != nil {
