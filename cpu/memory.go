@@ -88,7 +88,9 @@ func (d *device) Alloc(t backend.DType, n int) (backend.Buffer, error) {
 	if err := d.register(op, b, bytes); err != nil {
 		return nil, err
 	}
-	b.data.Store(newStorage(t, n))
+	s := newStorage(t, n)
+	adviseHugePages(s.raw)
+	b.data.Store(s)
 	return b, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 )
 
 // openRegular opens a file that has a size to hold its header against; a pipe
@@ -61,44 +60,4 @@ func sameContent(path string, content ...[]byte) (exists, same bool, err error) 
 		}
 	}
 	return true, true, nil
-}
-
-// writeAtomic makes a file appear with all of its content or not at all: it is
-// written under another name in the same folder, synced and renamed.
-func writeAtomic(path string, content ...[]byte) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	for _, c := range content {
-		if _, err := f.Write(c); err != nil {
-			return err
-		}
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	// The file is complete. Not every file system can sync a folder, and where
-	// one cannot, a crash may at worst lose the name.
-	if d, err := os.Open(dir); err == nil {
-		d.Sync()
-		d.Close()
-	}
-	return nil
 }

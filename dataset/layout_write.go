@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
 // WriteLayout writes pools of 28 by 28 images that show the same base items in
@@ -60,7 +62,7 @@ func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) e
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
 			return err
 		}
-		if err := writeAtomic(f.path, f.content...); err != nil {
+		if err := atomicfile.Write(f.path, f.content...); err != nil {
 			return err
 		}
 	}

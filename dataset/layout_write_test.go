@@ -82,22 +82,3 @@ func TestWriteLayoutRefuses(t *testing.T) {
 		t.Error("a refused call made the folder")
 	}
 }
-
-// A write that fails leaves neither a file under the final name nor another.
-func TestWriteAtomicLeavesNothingHalfWritten(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "name")
-	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeAtomic(path, []byte("content")); err == nil {
-		t.Error("a folder was written over")
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
-		t.Errorf("%v left behind, %v", entries, err)
-	}
-	if err := writeAtomic(filepath.Join(dir, "none", "name"), nil); err == nil {
-		t.Error("written to a folder that is not there")
-	}
-}
