@@ -1,0 +1,312 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestRunRefusesOtherWork(t *testing.T) {
+	set := smallSet(25, 4, 200, 5, false)
+	dev := openDevice(t, 1, set)
+	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
+	dir := t.TempDir()
+	mustRun(t, dev, id, dir)
+	want := folder(t, dir)
+	for field, change := range map[string]func(*Identity){
+		"config.k":                 func(i *Identity) { i.Config.K = 4 },
+		"config.erm.lambda":        func(i *Identity) { i.Config.ERM.Lambda = 0.5 },
+		"config.costs":             func(i *Identity) { i.Config.Costs = map[string]float64{"bytes_0": 2} },
+		"config.schedule.budget":   func(i *Identity) { i.Config.Schedule.Budget++ },
+		"config.methods":           func(i *Identity) { i.Config.Methods = []string{Active} },
+		"targets":                  func(i *Identity) { i.Targets = []string{"bytes_0"} },
+		"seeds":                    func(i *Identity) { i.Seeds = []uint64{2} },
+		"version":                  func(i *Identity) { i.Version = "v2" },
+		"data.sha256":              func(i *Identity) { i.Data.SHA256 = "0" + i.Data.SHA256[1:] + "x" },
+		"backend.device":           func(i *Identity) { i.Backend.Device = "abacus" },
+		"config.allocation.mix":    func(i *Identity) { i.Config.Allocation.Mix = 0.25 },
+		"config.relevance.lambda":  func(i *Identity) { i.Config.Relevance.Lambda = 0.5 },
+		"config.target_samples":    func(i *Identity) { i.Config.TargetSamples = 21 },
+		"config.include_target":    func(i *Identity) { i.Config.IncludeTarget = true },
+		"config.schedule.epochs":   func(i *Identity) { i.Config.Schedule.Epochs = 2 },
+		"config.head.ridge":        func(i *Identity) { i.Config.Head.Ridge = 1 },
+		"config.erm.warm_start":    func(i *Identity) { i.Config.ERM.WarmStart = false },
+		"config.allocation.rule":   func(i *Identity) { i.Config.Allocation.Rule = RuleL1 },
+		"backend.precision":        func(i *Identity) { i.Backend.Precision = "TF32" },
+		"config.relevance.kind":    func(i *Identity) { i.Config.Relevance = Relevance{Kind: Ridge, Rcond: -1, Tau: 1} },
+		"config.allocation.mix is": func(i *Identity) { i.Config.Allocation.Mix, i.Config.K = 0.5, 9 },
+	} {
+		other := id
+		other.Config = cloneConfig(id.Config)
+		change(&other)
+		_, err := Run(context.Background(), dev, other, dir, quiet)
+		if err == nil || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "config.json") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s changed: %v, want one line that names it and the file", field, err)
+		}
+	}
+	sameFolder(t, "after refusals", folder(t, dir), want)
+}
+
+func cloneConfig(c Config) Config {
+	c.Methods = slices.Clone(c.Methods)
+	return c
+}
+
+func TestRunRefusesDamage(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(26, 3, 200, 5, false))
+	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
+	ref := t.TempDir()
+	mustRun(t, dev, id, ref)
+	files := folder(t, ref)
+	delete(files, "result.json")
+	for name, damage := range map[string]func(string) string{
+		"checkpoint/epoch.safetensors": func(s string) string { return s[:len(s)-1] + string(s[len(s)-1]^1) },
+		"config.json":                  func(s string) string { return s[:len(s)/2] },
+		"result.json":                  func(string) string { return `{"data": "x", "surprise": 1}` },
+	} {
+		bad := maps.Clone(files)
+		bad[name] = damage(bad[name])
+		dir := t.TempDir()
+		restore(t, dir, bad)
+		_, err := Run(context.Background(), dev, id, dir, quiet)
+		if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("damaged %s: %v, want one line that names it", name, err)
+		}
+		sameFolder(t, "after damage to "+name, folder(t, dir), bad)
+	}
+}
+
+// A checkpoint of another seed or budget does not carry over, even where
+// config.json says otherwise.
+func TestRunRefusesAForeignCheckpoint(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(26, 3, 200, 5, false))
+	one, two := t.TempDir(), t.TempDir()
+	mustRun(t, dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 1), one)
+	name := filepath.Join("checkpoint", "epoch.safetensors")
+	restore(t, two, map[string]string{name: folder(t, one)[name]})
+	if _, err := Run(context.Background(), dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 2), two, quiet); err == nil || !strings.Contains(err.Error(), "other work") {
+		t.Errorf("the checkpoint of seed 1 for seed 2: %v", err)
+	}
+}
+
+// What cannot run says so before anything is written.
+func TestRunErrorsComeFirst(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(27, 3, 100, 4, false))
+	noTest := smallSet(27, 3, 100, 4, false)
+	noTest.Tasks[2].Test = nil
+	for what, c := range map[string]struct {
+		dev    *Device
+		change func(*Identity)
+		says   string
+	}{
+		"too few rows": {dev, func(i *Identity) { i.Config.TargetSamples = 91 }, "90"},
+		"no test rows": {openDevice(t, 1, noTest), func(*Identity) {}, "test"},
+		"theory": {dev, func(i *Identity) {
+			i.Config.Schedule = Schedule{Kind: ScheduleTheory, Epochs: 3, Theory: &Theory{Delta: 0.1, R: 1, SigmaMin: 1}}
+		}, "theory"},
+		"no such task":  {dev, func(i *Identity) { i.Targets = []string{"bytes_7"} }, "bytes_7"},
+		"two targets":   {dev, func(i *Identity) { i.Targets = append(i.Targets, "bytes_0") }, "2 targets"},
+		"no seed":       {dev, func(i *Identity) { i.Seeds = nil }, "0 seeds"},
+		"floor too big": {dev, func(i *Identity) { i.Config.Schedule.Floor = 1000 }, "1000 samples"},
+	} {
+		id := identityOf(c.dev, smallConfig(), []string{"bytes_2"}, 1)
+		c.change(&id)
+		dir := filepath.Join(t.TempDir(), "new")
+		_, err := Run(context.Background(), c.dev, id, dir, quiet)
+		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", what, err, c.says)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: it made the folder", what)
+		}
+	}
+}
+
+// The files say what the result says, and the model predicts what the score
+// says.
+func TestRunFolder(t *testing.T) {
+	set := smallSet(28, 6, 400, 7, true)
+	dev := openDevice(t, 2, set)
+	cfg := smallConfig()
+	cfg.Allocation.Mix, cfg.Costs = 0.1, map[string]float64{"bytes_0": 2}
+	id := identityOf(dev, cfg, []string{"floats_3"}, 77)
+	dir := t.TempDir()
+	res := mustRun(t, dev, id, dir)
+	names := slices.Sorted(maps.Keys(folder(t, dir)))
+	if want := []string{"checkpoint/epoch.safetensors", "config.json", "epochs.jsonl", "model.safetensors", "relevance.csv", "result.json"}; !slices.Equal(names, want) {
+		t.Errorf("the folder has %v, want %v", names, want)
+	}
+	read := func(name string) []byte {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+
+	var stored Result
+	if err := json.Unmarshal(read("result.json"), &stored); err != nil || !reflect.DeepEqual(&stored, res) {
+		t.Errorf("result.json holds %+v, %v, want %+v", stored, err, res)
+	}
+	back, err := DecodeIdentity(read("config.json"))
+	if err != nil || !reflect.DeepEqual(back.Config, id.Config) || back.Data != id.Data || back.Data.SHA256 != set.Hash() || back.Targets[0] != "floats_3" || back.Seeds[0] != 77 {
+		t.Errorf("config.json holds %+v, %v, want %+v", back, err, id)
+	}
+
+	var epochs []Epoch
+	dec := json.NewDecoder(bytes.NewReader(read("epochs.jsonl")))
+	dec.DisallowUnknownFields()
+	for dec.More() {
+		var e Epoch
+		if err := dec.Decode(&e); err != nil {
+			t.Fatal(err)
+		}
+		epochs = append(epochs, e)
+	}
+	if len(epochs) != 4 || bytes.Count(read("epochs.jsonl"), []byte("\n")) != 4 {
+		t.Fatalf("%d epochs, want 4, each on a line", len(epochs))
+	}
+	active, uniform := epochs[2], epochs[3]
+	if res.Target != "floats_3" || res.Seed != 77 || res.Data != set.Name || res.Budget != 400 || len(res.Methods) != 2 {
+		t.Errorf("the result is %+v", res)
+	}
+	for i, e := range []Epoch{active, uniform} {
+		iterations := e.Fit.Iterations
+		if i == 0 {
+			iterations += epochs[0].Fit.Iterations + epochs[1].Fit.Iterations
+		}
+		want := MethodResult{e.Method, e.Samples, e.Cost, e.Epoch, iterations, e.Fit.Objective, e.TargetLoss, e.Score}
+		if res.Methods[i] != want || *res.Method(e.Method) != want {
+			t.Errorf("method %d: %+v, want %+v", i, res.Methods[i], want)
+		}
+	}
+	if res.Method(Known) != nil {
+		t.Error("there is a result of a method that did not run")
+	}
+
+	m, err := ReadModel(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Target != "floats_3" || m.Method != Active || m.K != 3 || m.D != 7 || !slices.Equal(m.Sources, []string{"bytes_0", "floats_1", "bytes_2", "bytes_4", "floats_5"}) {
+		t.Errorf("the model is %+v", m)
+	}
+	p := multiply(false, false, wide(m.Head), 1, wide(m.Representation), m.K)
+	wrong := 0
+	for _, row := range set.Tasks[3].Test {
+		wrong += b2i((dot(p, features(set, 1, int(row))) > 0.5) != (set.Tasks[3].Labels[row] > 0.5))
+	}
+	if score := res.Method(Active).Score; score.Metric != MetricError || score.Value != float64(wrong)/float64(len(set.Tasks[3].Test)) {
+		t.Errorf("the model errs on %d of %d test rows, recorded %+v", wrong, len(set.Tasks[3].Test), score)
+	}
+	nu, rank, err := m.Relevance(dev.Backend, cfg.Relevance)
+	if err != nil || !slices.Equal(nu, active.Nu) || rank != active.NuRank {
+		t.Errorf("the model's relevance is %v, %v, recorded %v", nu, err, active.Nu)
+	}
+
+	rows, err := csv.NewReader(bytes.NewReader(read("relevance.csv"))).ReadAll()
+	if err != nil || len(rows) != 6 || !slices.Equal(rows[0], []string{"source", "nu", "share", "samples"}) {
+		t.Fatalf("relevance.csv: %v, %v", rows, err)
+	}
+	shares := referenceShares(cfg.Allocation, active.Nu, []float64{2, 1, 1, 1, 1})
+	last, sum := math.Inf(1), 0.0
+	for i, row := range rows[1:] {
+		m := slices.Index(m.Sources, row[0])
+		nu, err1 := strconv.ParseFloat(row[1], 64)
+		share, err2 := strconv.ParseFloat(row[2], 64)
+		samples, err3 := strconv.Atoi(row[3])
+		if err := errors.Join(err1, err2, err3); err != nil || m < 0 {
+			t.Fatal(err)
+		}
+		cost := 1 + float64(b2i(m == 0))
+		if nu != active.Nu[m] || samples != active.Counts[m] || !near(share, cost*shares[m], 1e-12) {
+			t.Errorf("%v: want nu %g, share %g, %d samples", row, active.Nu[m], cost*shares[m], active.Counts[m])
+		}
+		if math.Abs(nu) > last {
+			t.Errorf("row %d has nu = %g after %g", i, nu, last)
+		}
+		last, sum = math.Abs(nu), sum+share
+		if s := res.Sources[i]; s != (SourceResult{row[0], nu, share, samples}) {
+			t.Errorf("row %d is %v, the result has %+v", i, row, s)
+		}
+	}
+	if !near(sum, 1, 1e-12) {
+		t.Errorf("the shares add up to %g", sum)
+	}
+
+	if lines := bytes.Count(read("timing.jsonl"), []byte("\n")); lines != 4 {
+		t.Errorf("timing.jsonl has %d lines, want 4", lines)
+	}
+}
+
+// Without an active run the model is the first method's.
+func TestModelIsTheFirstMethods(t *testing.T) {
+	set := smallSet(29, 4, 200, 5, false)
+	dev := openDevice(t, 1, set)
+	cfg := smallConfig()
+	cfg.Methods, cfg.Nu = []string{Known, Uniform}, map[string]float64{"bytes_0": 1}
+	dir := t.TempDir()
+	res := mustRun(t, dev, identityOf(dev, cfg, []string{"bytes_2"}, 1), dir)
+	m, err := ReadModel(dir)
+	if err != nil || m.Method != Known {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	p, mse := multiply(false, false, wide(m.Head), 1, wide(m.Representation), m.K), 0.0
+	for _, row := range set.Tasks[2].Test {
+		e := dot(p, features(set, 0, int(row))) - float64(set.Tasks[2].Labels[row])
+		mse += e * e / float64(len(set.Tasks[2].Test))
+	}
+	if !near(res.Method(Known).Score.Value/mse, 1, 1e-5) {
+		t.Errorf("the model's mean squared error is %g, recorded %+v", mse, res.Method(Known).Score)
+	}
+}
+
+func TestReadModelRefusesDamage(t *testing.T) {
+	encode := func(change func(ts []tensor, meta map[string]string) []tensor) string {
+		ts := []tensor{{"representation.weight", []int{2, 3}, make([]float32, 6)}, {"sources.weight", []int{4, 2}, make([]float32, 8)}, {"target.weight", []int{1, 2}, make([]float32, 2)}}
+		meta := map[string]string{"sources": `["a","b","c","d"]`, "target": "t", "method": Active}
+		raw, err := encodeSafetensors(change(ts, meta), meta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	for what, raw := range map[string]string{
+		"no sources":    encode(func(ts []tensor, m map[string]string) []tensor { delete(m, "sources"); return ts }),
+		"wrong sources": encode(func(ts []tensor, m map[string]string) []tensor { m["sources"] = `["a"]`; return ts }),
+		"no head":       encode(func(ts []tensor, _ map[string]string) []tensor { return ts[:2] }),
+		"no phi":        encode(func(ts []tensor, _ map[string]string) []tensor { return ts[1:] }),
+		"phi a vector":  encode(func(ts []tensor, _ map[string]string) []tensor { ts[0].Shape = []int{6}; return ts }),
+		"a head too big": encode(func(ts []tensor, _ map[string]string) []tensor {
+			ts[2] = tensor{"target.weight", []int{3}, make([]float32, 3)}
+			return ts
+		}),
+		"empty": "",
+	} {
+		dir := t.TempDir()
+		restore(t, dir, map[string]string{"model.safetensors": raw})
+		if m, err := ReadModel(dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "model.safetensors")) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %+v, %v, want one line that names the file", what, m, err)
+		}
+	}
+	dir := t.TempDir()
+	restore(t, dir, map[string]string{"model.safetensors": encode(func(ts []tensor, _ map[string]string) []tensor { return ts })})
+	if _, err := ReadModel(dir); err != nil {
+		t.Errorf("undamaged: %v", err)
+	}
+	if _, err := ReadModel(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
