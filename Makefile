@@ -31,8 +31,8 @@ race: ## the tests of everything concurrent under the race detector
 	$(GO) test -race -short ./backend/... ./cpu/... ./dataset/... ./pipeline/...
 
 .PHONY: lint
-lint: ## gofmt, vet, staticcheck, generated code up to date
-	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt'ed: $$bad"; exit 1; }
+lint: check-generate ## gofmt, vet, staticcheck, generated code up to date
+	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not gofmt'ed: $$bad"; exit 1; }
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 

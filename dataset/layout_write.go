@@ -34,6 +34,14 @@ func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) e
 		path    string
 		content [][]byte
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	unlock, err := atomicfile.LockFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	var missing []file
 	for p, name := range names {
 		if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || slices.Contains(names[:p], name) {

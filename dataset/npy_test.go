@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -296,9 +297,9 @@ func TestNPYAgreesWithNpyio(t *testing.T) {
 
 // NumPy reads what is written here, and what NumPy writes is read here.
 func TestNPYRoundTripThroughNumPy(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil || exec.Command(python, "-c", "import numpy").Run() != nil {
-		t.Skip("no python3 with NumPy")
+	python := cmp.Or(os.Getenv("AMTRL_PYTHON"), "python3")
+	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
+		t.Skipf("no NumPy: %s -c 'import numpy': %v", python, err)
 	}
 	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
 	rng := rand.New(rand.NewPCG(6, 6))

@@ -124,6 +124,9 @@ func (c *Config) Validate() error {
 			return err
 		}
 	}
+	if c.Schedule.Kind == ScheduleTheory && (c.Allocation != Allocation{Rule: RuleSquared} || len(c.Costs) > 0) {
+		return fmt.Errorf("schedule theory is Alg. 2, line 4: expected allocation %s without mix and costs", RuleSquared)
+	}
 	for _, name := range sortedKeys(c.Costs) {
 		if v := c.Costs[name]; !(v > 0) || math.IsInf(v, 1) {
 			return fmt.Errorf("cost of %s is %g, expected a positive number", name, v)

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -226,12 +225,11 @@ func TestKnownTakesTheModelsRelevance(t *testing.T) {
 	}
 	small := smallSet(1, 3, 200, 4, false)
 	cfg.Nu = nil
-	u, err := newUnit(openDevice(t, 1, small), &cfg, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(u.close)
-	if err := u.run(context.Background(), &state{}, func(Step) {}, nil); err == nil || !strings.Contains(err.Error(), "nu") {
-		t.Errorf("known without a relevance: %v", err)
+	for what, nu := range map[string]map[string]float64{"absent": nil, "all zero": {small.Tasks[1].Name: 0}} {
+		cfg.Methods, cfg.Nu = []string{Active, Known}, nu
+		if u, err := newUnit(openDevice(t, 1, small), &cfg, 0); err == nil || !strings.Contains(err.Error(), "relevance") {
+			u.close()
+			t.Errorf("known with a relevance that is %s: %v", what, err)
+		}
 	}
 }

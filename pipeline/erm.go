@@ -68,9 +68,17 @@ func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, observe func
 }
 
 // start sets l to the configured starting point; counts are the samples a task.
+// A task without samples has nothing to learn its head from, which is 0 then.
 func (e ERM) start(l *linear, s backend.Samples, counts []int, rng *rand.Rand) error {
 	if err := l.randomise(rng); err != nil {
 		return err
+	}
+	for t, n := range counts {
+		if n == 0 {
+			if err := l.b.Fill(l.heads(l.theta).Row(t), 0); err != nil {
+				return err
+			}
+		}
 	}
 	if e.Init == InitMoments {
 		return l.moments(s, counts)

@@ -20,9 +20,8 @@ type objective interface {
 //
 // The two-loop recursion is carried out in the basis (s_1..s_m, y_1..y_m, g):
 // one pass over the basis gives its inner products with g, the recursion runs
-// on those scalars, and one more pass forms the direction. An iteration thus
-// costs the evaluations of its line search plus two passes, and reads its
-// scalars back once.
+// on those scalars, one more pass forms the direction, and a third gives the
+// inner products with the new y.
 type lbfgs struct {
 	b         backend.Backend
 	n, m      int

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
 // TestLockHelper is the other process of TestFolderIsLocked: it holds the folder
@@ -19,7 +21,7 @@ func TestLockHelper(t *testing.T) {
 	if dir == "" {
 		t.Skip("runs as a child of TestFolderIsLocked")
 	}
-	unlock, err := lockFolder(dir)
+	unlock, err := atomicfile.LockFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

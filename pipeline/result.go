@@ -22,7 +22,7 @@ type Result struct {
 	Sources []SourceResult `json:"sources"`
 }
 
-// MethodResult is the last epoch of a method.
+// MethodResult is the last epoch of a method; Iterations counts all epochs.
 type MethodResult struct {
 	Method     string  `json:"method"`
 	Samples    int     `json:"samples"`

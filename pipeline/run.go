@@ -102,7 +102,7 @@ func claimFolder(dir string, id Identity) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	unlock, err = lockFolder(dir)
+	unlock, err = atomicfile.LockFolder(dir)
 	if err != nil {
 		return nil, err
 	}

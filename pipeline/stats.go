@@ -17,7 +17,8 @@ type Comparison struct {
 	// Targets is the number of pairs; seeds are averaged within a target.
 	Targets int `json:"targets"`
 	// Difference is the mean of score(B) - score(A), Interval its bootstrap
-	// 95 % interval over targets.
+	// 95 % interval over targets, which treats them as independent; of a single
+	// target it is the difference itself.
 	Difference float64    `json:"difference"`
 	Interval   [2]float64 `json:"interval"`
 	// Better, Same and Worse count the targets where A is so.
@@ -39,6 +40,10 @@ func compare(nameA, nameB string, a, b []float64) Comparison {
 	diff := make([]float64, len(a))
 	for i := range a {
 		diff[i] = b[i] - a[i]
+		// Means over seeds that are equal may differ by rounding.
+		if math.Abs(diff[i]) <= 1e-12*math.Max(math.Abs(a[i]), math.Abs(b[i])) {
+			diff[i] = 0
+		}
 		switch {
 		case diff[i] > 0:
 			c.Better++
@@ -113,7 +118,10 @@ func (s *Summary) SamplesNeeded(value float64) []Needed {
 				break
 			}
 			p := rows[i-1]
-			f := math.Log(p.Value/value) / math.Log(p.Value/r.Value)
+			f := 1.0 // where the score falls to 0, its logarithm has no say
+			if r.Value > 0 && value > 0 {
+				f = math.Log(p.Value/value) / math.Log(p.Value/r.Value)
+			}
 			need = Needed{name, p.Samples * math.Pow(r.Samples/p.Samples, f), ""}
 			break
 		}

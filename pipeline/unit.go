@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/amtrl/amtrl/backend"
@@ -107,6 +108,15 @@ func newUnit(dev *Device, cfg *Config, target int) (*unit, error) {
 	}
 	if err := u.checkNames(); err != nil {
 		return nil, err
+	}
+	if slices.Contains(cfg.Methods, Known) {
+		nu, err := u.trueNu()
+		if err != nil {
+			return nil, err
+		}
+		if nonzero(nu) == 0 {
+			return nil, fmt.Errorf("method %s: the true relevance of every source of %s is 0, expected some that are not", Known, name)
+		}
 	}
 	u.draws = newDraws(set, target, u.sources, cfg.TargetSamples, cfg.Seed)
 	u.plans = cfg.Schedule.Plan(cfg.K, len(u.sources), dev.cols())
@@ -220,9 +230,43 @@ type state struct {
 	Head []float32
 }
 
+// accepts refuses a state that this unit cannot have left.
+func (u *unit) accepts(st *state) error {
+	if len(st.Epochs) == 0 {
+		return nil
+	}
+	if len(st.Theta) != u.model.theta.Len || len(st.Head) != u.head.Len {
+		return fmt.Errorf("expected %d parameters and a head of %d, found %d and %d", u.model.theta.Len, u.head.Len, len(st.Theta), len(st.Head))
+	}
+	at, limit := 0, u.draws.limits()
+	for _, method := range u.cfg.Methods {
+		for e := 1; e <= u.epochs(method) && at < len(st.Epochs); e, at = e+1, at+1 {
+			rec := &st.Epochs[at]
+			if rec.Method != method || rec.Epoch != e {
+				return fmt.Errorf("expected epoch %d of %s in place %d, found epoch %d of %s", e, method, at, rec.Epoch, rec.Method)
+			}
+			if len(rec.Counts) != len(u.sources) || len(rec.Nu) != len(u.sources) {
+				return fmt.Errorf("epoch %d of %s: expected %d sources, found %d counts and %d nu", e, method, len(u.sources), len(rec.Counts), len(rec.Nu))
+			}
+			for m, n := range rec.Counts {
+				if n < 0 || n > limit[m] {
+					return fmt.Errorf("epoch %d of %s: source %d has %d samples, expected 0 to %d", e, method, m, n, limit[m])
+				}
+			}
+		}
+	}
+	if at < len(st.Epochs) {
+		return fmt.Errorf("expected at most %d epochs, found %d", at, len(st.Epochs))
+	}
+	return nil
+}
+
 // run carries the unit from st to its end, calling saved after each epoch with
 // the state complete.
 func (u *unit) run(ctx context.Context, st *state, progress func(Step), saved func(*state) error) error {
+	if err := u.accepts(st); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
 	total, done := u.steps(), 0
 	if len(st.Theta) > 0 {
 		if err := backend.Put(u.dev.Backend, u.model.theta.Buf, 0, st.Theta); err != nil {

@@ -215,7 +215,7 @@ func TestWarmStart(t *testing.T) {
 		cfg := smallConfig()
 		cfg.Methods, cfg.ERM.WarmStart = []string{Active, Uniform}, warm
 		u, full := runUnit(t, dev, cfg, 0)
-		again := &state{Epochs: slices.Clone(full.Epochs[:1]), Theta: make([]float32, len(full.Theta))}
+		again := &state{Epochs: slices.Clone(full.Epochs[:1]), Theta: make([]float32, len(full.Theta)), Head: full.Head}
 		for i := range again.Theta {
 			again.Theta[i] = float32(i%7) - 3
 		}

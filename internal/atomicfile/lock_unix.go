@@ -1,6 +1,6 @@
 //go:build unix
 
-package pipeline
+package atomicfile
 
 import (
 	"errors"
@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFolder takes the folder for this process until unlock or its end. The
-// lock is on the folder itself, so it leaves no file behind.
-func lockFolder(dir string) (unlock func(), err error) {
+// LockFolder takes the folder for this process until unlock or its end. The
+// lock is on the folder itself, so it leaves no file behind; on a network file
+// system it may hold between the processes of one machine alone.
+func LockFolder(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, err
