@@ -48,30 +48,35 @@ else:
     from scipy.optimize import minimize
 
     goal, lam = float(sys.argv[4]), float(sys.argv[5])
-    seen = {"evaluations": 0, "best": np.inf}
-    start = time.perf_counter()
 
     class Reached(Exception):
         pass
 
-    def objective(v):
-        v = v.astype(np.float32)
-        B, W = v[: K * D].reshape(K, D), v[K * D:].reshape(T, K)
-        f = one_pass(W @ B, Q) / N + lam * float(np.dot(v, v))
-        g = np.empty_like(v)
-        np.matmul(W.T, Q, out=g[: K * D].reshape(K, D))
-        np.matmul(Q, B.T, out=g[K * D:].reshape(T, K))
-        g *= np.float32(2 / N)
-        g += np.float32(2 * lam) * v
-        seen["evaluations"] += 1
-        seen["best"] = min(seen["best"], f)
-        if f <= goal:
-            raise Reached
-        return f, g.astype(np.float64)
+    def fit():
+        seen = {"evaluations": 0, "objective": np.inf}
+        start = time.perf_counter()
 
-    try:
-        minimize(objective, theta.astype(np.float64), jac=True, method="L-BFGS-B",
-                 options={"maxiter": 3000, "maxfun": 5000, "maxcor": 10, "ftol": 0, "gtol": 0})
-    except Reached:
-        pass
-    print(json.dumps({"seconds": time.perf_counter() - start, "objective": seen["best"], "evaluations": seen["evaluations"]}))
+        def objective(v):
+            v = v.astype(np.float32)
+            B, W = v[: K * D].reshape(K, D), v[K * D:].reshape(T, K)
+            f = one_pass(W @ B, Q) / N + lam * float(np.dot(v, v))
+            g = np.empty_like(v)
+            np.matmul(W.T, Q, out=g[: K * D].reshape(K, D))
+            np.matmul(Q, B.T, out=g[K * D:].reshape(T, K))
+            g *= np.float32(2 / N)
+            g += np.float32(2 * lam) * v
+            seen["evaluations"] += 1
+            seen["objective"] = min(seen["objective"], f)
+            if f <= goal:
+                raise Reached
+            return f, g.astype(np.float64)
+
+        try:
+            minimize(objective, theta.astype(np.float64), jac=True, method="L-BFGS-B",
+                     options={"maxiter": 3000, "maxfun": 5000, "maxcor": 10, "ftol": 0, "gtol": 0})
+        except Reached:
+            pass
+        return {"seconds": time.perf_counter() - start, **seen}
+
+    fits = [fit() for _ in range(4)][1:]
+    print(json.dumps(sorted(fits, key=lambda r: r["seconds"])[1]))

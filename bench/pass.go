@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -14,7 +15,9 @@ type timing struct {
 	Name    string
 	Seconds float64
 	Bytes   float64
-	Failed  string
+	// Read is the GB/s at which as many bytes can be read.
+	Read   float64
+	Failed string
 }
 
 // median times f.
@@ -33,7 +36,9 @@ func median(repeats int, f func() error) (float64, error) {
 	return times[repeats/2], nil
 }
 
-// timePasses times TaskGradient alone, which is what the rivals' pass does.
+// timePasses times TaskGradient, which is what NumPy's two passes compute, and
+// a whole evaluation of the objective and its gradient with respect to B and W,
+// which is what autograd computes.
 func timePasses(p *problem, repeats int) ([]timing, error) {
 	var out []timing
 	for _, dtype := range []backend.DType{backend.Float32, backend.Float16, backend.Uint8} {
@@ -41,40 +46,62 @@ func timePasses(p *problem, repeats int) ([]timing, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, t)
+		out = append(out, t...)
 	}
 	return out, nil
 }
 
-func timePass(p *problem, dtype backend.DType, repeats int) (timing, error) {
+func timePass(p *problem, dtype backend.DType, repeats int) ([]timing, error) {
 	b, err := cpu.Open(threads())
 	if err != nil {
-		return timing{}, err
+		return nil, err
 	}
 	defer b.Close()
 	s, bytes, err := p.place(b, dtype)
 	if err != nil {
-		return timing{}, err
+		return nil, err
 	}
 	tmp := backend.NewScope(b)
-	theta := backend.Upload(tmp, backend.Float32, p.theta)
+	theta, grad := backend.Upload(tmp, backend.Float32, p.theta), tmp.Alloc(backend.Float32, len(p.theta))
 	pm, q := tmp.Matrix(backend.Float32, tasks, inputs), tmp.Matrix(backend.Float32, tasks, inputs)
 	loss := tmp.Vector(backend.Float64, tasks)
 	if err := tmp.Err(); err != nil {
-		return timing{}, err
+		return nil, err
 	}
-	phi := backend.Mat(theta, width, inputs)
-	w := backend.Matrix{Buf: theta, Off: width * inputs, Rows: tasks, Cols: width, Stride: width}
-	if err := b.Gemm(false, false, 1, w, phi, 0, pm); err != nil {
-		return timing{}, err
+	phi := func(buf backend.Buffer) backend.Matrix { return backend.Mat(buf, width, inputs) }
+	w := func(buf backend.Buffer) backend.Matrix {
+		return backend.Matrix{Buf: buf, Off: width * inputs, Rows: tasks, Cols: width, Stride: width}
 	}
-	seconds, err := median(repeats, func() error { return b.TaskGradient(s, pm, q, loss) })
-	return timing{Name: "amtrl, " + dtype.String() + " pool", Seconds: seconds, Bytes: bytes}, err
+	pass := func() error { return b.TaskGradient(s, pm, q, loss) }
+	whole := func() error {
+		return errors.Join(
+			b.Gemm(false, false, 1, w(theta), phi(theta), 0, pm),
+			pass(),
+			b.Gemm(true, false, 2./samples, w(theta), q, 0, phi(grad)),
+			b.Gemm(false, true, 2./samples, q, phi(theta), 0, w(grad)))
+	}
+	if err := whole(); err != nil {
+		return nil, err
+	}
+	read := hotRead(int(bytes), repeats)
+	var out []timing
+	for _, c := range []struct {
+		name string
+		f    func() error
+	}{{", " + dtype.String() + " pool", pass}, {", " + dtype.String() + " pool, with grad B and W", whole}} {
+		seconds, err := median(repeats, c.f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, timing{Name: "amtrl" + c.name, Seconds: seconds, Bytes: bytes, Read: read})
+	}
+	return out, nil
 }
 
-// readBandwidth sums 1 GiB with every thread and returns the median GB/s.
-func readBandwidth(repeats int) float64 {
-	data := make([]uint64, 1<<27)
+// hotRead returns the GB/s at which all threads together sum so many bytes,
+// over and over: the pass has the caches on its side, and so has this.
+func hotRead(bytes, repeats int) float64 {
+	data := make([]uint64, bytes/8)
 	for i := range data {
 		data[i] = uint64(i)
 	}

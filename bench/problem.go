@@ -63,8 +63,7 @@ func newProblem() *problem {
 		if t < samples%tasks {
 			n++
 		}
-		for range n {
-			r := rng.IntN(poolLen)
+		for _, r := range rng.Perm(poolLen)[:n] {
 			sum := 0.1 * rng.NormFloat64()
 			for j, v := range p.pixels[(t%pools*poolLen+r)*inputs:][:inputs] {
 				sum += float64(v) / 255 * direction[j]

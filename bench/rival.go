@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,7 +19,7 @@ const (
 	torchPass = "PyTorch, autograd on (X B) w"
 )
 
-// rival runs one of the scripts and decodes the last line it prints.
+// rival runs one of the scripts and decodes what it prints.
 func rival(python, script, dir string, out any, args ...string) error {
 	src, err := scripts.ReadFile(script)
 	if err != nil {
@@ -31,13 +32,16 @@ func rival(python, script, dir string, out any, args ...string) error {
 	n := fmt.Sprint(threads())
 	cmd := exec.Command(python, append([]string{path, dir, n}, args...)...)
 	cmd.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS="+n, "OMP_NUM_THREADS="+n)
-	raw, err := cmd.CombinedOutput()
-	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	last := lines[len(lines)-1]
-	if err != nil {
-		return fmt.Errorf("%s: %s", filepath.Base(python), last)
+	raw, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
+		return fmt.Errorf("%s: %s", filepath.Base(python), lines[len(lines)-1])
 	}
-	return json.Unmarshal([]byte(last), out)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, out)
 }
 
 func numpyPython() string {

@@ -47,24 +47,32 @@ if what == "pass":
     print(json.dumps({"seconds": float(np.median(times[2:]))}))
 else:
     goal, lam = float(sys.argv[4]), float(sys.argv[5])
-    seen = {"evaluations": 0, "best": float("inf")}
-    start = time.perf_counter()
 
     class Reached(Exception):
         pass
 
-    def closure():
-        f = objective(lam)
-        seen["evaluations"] += 1
-        seen["best"] = min(seen["best"], float(f))
-        if float(f) <= goal:
-            raise Reached
-        return f
+    def fit():
+        with torch.no_grad():
+            B.copy_(theta[: K * D].reshape(K, D).T)
+            W.copy_(theta[K * D:].reshape(-1, K))
+        seen = {"evaluations": 0, "objective": float("inf")}
+        start = time.perf_counter()
 
-    optimiser = torch.optim.LBFGS([B, W], history_size=10, max_iter=3000, max_eval=5000,
-                                  tolerance_grad=0, tolerance_change=0, line_search_fn="strong_wolfe")
-    try:
-        optimiser.step(closure)
-    except Reached:
-        pass
-    print(json.dumps({"seconds": time.perf_counter() - start, "objective": seen["best"], "evaluations": seen["evaluations"]}))
+        def closure():
+            f = objective(lam)
+            seen["evaluations"] += 1
+            seen["objective"] = min(seen["objective"], float(f))
+            if float(f) <= goal:
+                raise Reached
+            return f
+
+        optimiser = torch.optim.LBFGS([B, W], history_size=10, max_iter=3000, max_eval=5000,
+                                      tolerance_grad=0, tolerance_change=0, line_search_fn="strong_wolfe")
+        try:
+            optimiser.step(closure)
+        except Reached:
+            pass
+        return {"seconds": time.perf_counter() - start, **seen}
+
+    fits = [fit() for _ in range(4)][1:]
+    print(json.dumps(sorted(fits, key=lambda r: r["seconds"])[1]))

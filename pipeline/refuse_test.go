@@ -93,7 +93,11 @@ func TestRunValidates(t *testing.T) {
 		"NaN lambda":           func(c *Config) { c.ERM.Lambda = math.NaN() },
 		"theory, no constants": func(c *Config) { c.Schedule = Schedule{Kind: ScheduleTheory, Epochs: 2} },
 		"unknown rule":         func(c *Config) { c.Allocation.Rule = "" },
-		"no epochs":            func(c *Config) { c.Schedule.Epochs = 0 },
+		"theory with a mix": func(c *Config) {
+			c.Schedule = Schedule{Kind: ScheduleTheory, Epochs: 2, Theory: &Theory{Delta: 0.1, R: 1, SigmaMin: 1, Beta: 1}}
+			c.Allocation.Mix = 0.1
+		},
+		"no epochs": func(c *Config) { c.Schedule.Epochs = 0 },
 	} {
 		func() {
 			id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)

@@ -87,6 +87,20 @@ func Sweep(ctx context.Context, dev *Device, id Identity, dir string, jobs int, 
 	if err := id.validate(dev.Set); err != nil {
 		return nil, err
 	}
+	units := id.Units()
+	for _, s := range units {
+		if s.Seed != id.Seeds[0] {
+			continue
+		}
+		cfg := id.unitConfig(s)
+		target, err := dev.Set.TaskIndex(s.Target)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := planUnit(dev, &cfg, target); err != nil {
+			return nil, err
+		}
+	}
 	unlock, err := claimFolder(dir, id)
 	if err != nil {
 		return nil, err
@@ -107,7 +121,6 @@ func Sweep(ctx context.Context, dev *Device, id Identity, dir string, jobs int, 
 	}
 	defer timing.close()
 
-	units := id.Units()
 	results := make([]Result, len(units))
 	var mu sync.Mutex
 	done := 0

@@ -248,16 +248,19 @@ func TestSweepResumesUnits(t *testing.T) {
 
 // A unit that fails stops the sweep; what was finished stays as it was.
 func TestSweepErrorLeavesResults(t *testing.T) {
-	set := smallSet(42, 4, 250, 5, false)
-	set.Tasks[1].Train = set.Tasks[1].Train[:19]
-	dev := openDevice(t, 2, set)
+	dev := openDevice(t, 2, smallSet(42, 4, 250, 5, false))
 	cfg := smallConfig()
 	cfg.ERM.Iterations = 4
 	id := identityOf(dev, cfg, []string{"bytes_0", "floats_1", "bytes_2"}, 1)
 	dir := t.TempDir()
+	// A folder where the second unit's temporary file goes fails its write.
+	block := filepath.Join(dir, "results", "."+id.Units()[1].Name()+".json.tmp")
+	if err := os.MkdirAll(filepath.Join(block, "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	_, err := Sweep(context.Background(), dev, id, dir, 1, func(SweepStep) {})
 	if err == nil || !strings.Contains(err.Error(), "floats_1") || strings.Contains(err.Error(), "\n") {
-		t.Fatalf("the second target has too few rows: %v", err)
+		t.Fatalf("the second unit cannot write: %v", err)
 	}
 	name := filepath.Join("results", id.Units()[0].Name()+".json")
 	got := folder(t, dir)
@@ -267,16 +270,35 @@ func TestSweepErrorLeavesResults(t *testing.T) {
 	if _, ok := got["summary.json"]; ok {
 		t.Error("there is a summary")
 	}
+	if err := os.RemoveAll(block); err != nil {
+		t.Fatal(err)
+	}
 	_, err = Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) {
-		if !s.Resumed {
-			t.Errorf("%s was carried out again", s.Unit.Name())
+		if s.Resumed != (s.Unit == id.Units()[0]) {
+			t.Errorf("%s: resumed %v", s.Unit.Name(), s.Resumed)
 		}
 	})
-	if err == nil || !strings.Contains(err.Error(), "floats_1") {
+	if err != nil {
 		t.Errorf("swept again: %v", err)
 	}
 	if after := folder(t, dir); after[name] != got[name] {
 		t.Error("the first unit's result has changed")
+	}
+}
+
+// What one unit cannot do is said before any is carried out.
+func TestSweepChecksEveryUnitFirst(t *testing.T) {
+	set := smallSet(42, 4, 250, 5, false)
+	set.Tasks[1].Train = set.Tasks[1].Train[:19]
+	dev := openDevice(t, 2, set)
+	id := identityOf(dev, smallConfig(), []string{"bytes_0", "floats_1", "bytes_2"}, 1)
+	dir := filepath.Join(t.TempDir(), "new")
+	_, err := Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) { t.Errorf("%s was carried out", s.Unit.Name()) })
+	if err == nil || !strings.Contains(err.Error(), "floats_1") || strings.Contains(err.Error(), "\n") {
+		t.Fatalf("the second target has too few rows: %v", err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the folder was made")
 	}
 }
 

@@ -79,9 +79,21 @@ type unit struct {
 	tmp                 *backend.Scope
 }
 
-// newUnit checks that the data can serve the configuration and places the
-// target's rows on the device.
+// newUnit plans a unit and places the target's rows on the device.
 func newUnit(dev *Device, cfg *Config, target int) (*unit, error) {
+	u, err := planUnit(dev, cfg, target)
+	if err != nil {
+		return nil, err
+	}
+	if err := u.place(); err != nil {
+		u.close()
+		return nil, err
+	}
+	return u, nil
+}
+
+// planUnit checks that the data can serve the configuration.
+func planUnit(dev *Device, cfg *Config, target int) (*unit, error) {
 	set := dev.Set
 	u := &unit{dev: dev, cfg: cfg, target: target}
 	for i := range set.Tasks {
@@ -120,14 +132,7 @@ func newUnit(dev *Device, cfg *Config, target int) (*unit, error) {
 	}
 	u.draws = newDraws(set, target, u.sources, cfg.TargetSamples, cfg.Seed)
 	u.plans = cfg.Schedule.Plan(cfg.K, len(u.sources), dev.cols())
-	if err := u.checkReach(); err != nil {
-		return nil, err
-	}
-	if err := u.place(); err != nil {
-		u.close()
-		return nil, err
-	}
-	return u, nil
+	return u, u.checkReach()
 }
 
 // checkNames refuses costs and relevances of tasks that the set does not have.
