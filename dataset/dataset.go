@@ -59,13 +59,13 @@ type LinearModel struct {
 	Sigma float64
 }
 
-// TaskIndex returns the index of the named task, or an error that lists names
-// close to it.
+// TaskIndex returns the index of the named task, or an error that quotes at
+// most 80 bytes of the name and lists names close to it.
 func (s *Set) TaskIndex(name string) (int, error) {
 	for i := range s.Tasks {
 		if s.Tasks[i].Name == name {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%s has no task %q: expected one of %s", s.Name, name, s.nameHint(name))
+	return 0, fmt.Errorf("%s has no task %q: expected one of %s", s.Name, name[:min(len(name), 80)], s.nameHint(name))
 }

@@ -7,18 +7,23 @@ import (
 	"github.com/amtrl/amtrl/dataset/corrupt"
 )
 
-// maxDigits bounds the memory that a mistyped number can ask for.
-const maxDigits = 1 << 20
+// MinDigits and MaxDigits bound the base images of [Digits]: one of each digit,
+// and the memory that a mistyped number can ask for, sixteen corruptions of 784
+// bytes each.
+const (
+	MinDigits = 10
+	MaxDigits = 100_000
+)
 
 // Digits makes the 160 one-against-rest tasks of MNIST-C without a download: n
 // base images from RenderDigits under each of the sixteen corruptions, with
 // task names such as "glass_blur_2" and base images held out as by FromImages.
-// n is at least 10. It uses up to threads goroutines, as many as there are
+// n is MinDigits to MaxDigits. It uses up to threads goroutines, as many as there are
 // processors where threads is not positive; the result does not depend on it.
 func Digits(seed uint64, n, threads int) (*Set, error) {
 	const name = "embedded digits"
-	if n < 10 {
-		return nil, fmt.Errorf("%s: expected at least 10 base images, one of each digit, found %d", name, n)
+	if n < MinDigits || n > MaxDigits {
+		return nil, fmt.Errorf("%s: expected %d to %d base images, found %d", name, MinDigits, MaxDigits, n)
 	}
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
@@ -49,20 +54,27 @@ func RenderDigits(n int, seed uint64) (images, labels []uint8, err error) {
 	return renderDigits(n, seed, 0)
 }
 
+// DigitLabels returns the labels of RenderDigits without drawing anything.
+func DigitLabels(n int, seed uint64) ([]uint8, error) {
+	if n < 1 || n > MaxDigits {
+		return nil, fmt.Errorf("embedded digits: expected 1 to %d images, found %d", MaxDigits, n)
+	}
+	labels := make([]uint8, n)
+	for i := range labels {
+		labels[i] = uint8(i % 10)
+	}
+	stream(seed, digitOrder, 0, 0).Shuffle(n, func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+	return labels, nil
+}
+
 func renderDigits(n int, seed uint64, threads int) (images, labels []uint8, err error) {
-	if n < 1 || n > maxDigits {
-		return nil, nil, fmt.Errorf("embedded digits: expected 1 to %d images, found %d", maxDigits, n)
+	if labels, err = DigitLabels(n, seed); err != nil {
+		return nil, nil, err
 	}
 	glyphs, err := digitGlyphs()
 	if err != nil {
 		return nil, nil, fmt.Errorf("embedded digits: %w", err)
 	}
-	labels = make([]uint8, n)
-	for i := range labels {
-		labels[i] = uint8(i % 10)
-	}
-	stream(seed, digitOrder, 0, 0).Shuffle(n, func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
-
 	images = make([]uint8, n*digitPixels)
 	inParallel(n, threads, func(i int) {
 		s := newStyle(stream(seed, digitStyle, i, 0), glyphs, int(labels[i]))

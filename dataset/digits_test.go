@@ -190,6 +190,9 @@ func TestDigits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if alone, err := DigitLabels(n, seed); err != nil || !bytes.Equal(alone, labels) {
+		t.Errorf("the labels alone are others (error %v)", err)
+	}
 	for i, name := range corrupt.Names() {
 		p := set.Pools[i]
 		if p.Name != name || p.Rows != n || p.Height != 28 || p.Width != 28 {
@@ -217,9 +220,12 @@ func TestDigits(t *testing.T) {
 }
 
 func TestDigitsBadCounts(t *testing.T) {
-	for _, n := range []int{math.MinInt, -1, 0, maxDigits + 1, math.MaxInt} {
+	for _, n := range []int{math.MinInt, -1, 0, MaxDigits + 1, math.MaxInt} {
 		if _, _, err := RenderDigits(n, 1); err == nil {
 			t.Errorf("RenderDigits takes %d images", n)
+		}
+		if _, err := DigitLabels(n, 1); err == nil {
+			t.Errorf("DigitLabels takes %d images", n)
 		}
 		if _, err := Digits(1, n, 1); err == nil {
 			t.Errorf("Digits takes %d images", n)

@@ -64,3 +64,10 @@ func TestEditDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestTaskIndexQuotesTheStartOfALongName(t *testing.T) {
+	s := &Set{Name: "made", Tasks: []Task{{Name: "a"}}}
+	if _, err := s.TaskIndex(strings.Repeat("x", 1<<20)); err == nil || len(err.Error()) > 200 {
+		t.Errorf("expected a short error, found %.300v", err)
+	}
+}

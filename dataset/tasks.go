@@ -5,10 +5,13 @@ import (
 	"slices"
 )
 
-// Limits on what integer labels may ask for: a 0/1 vector for each class.
+// Limits on what labels may ask for: a task for each pool and class, and a 0/1
+// vector for each class. The vectors may take as much memory as the pools, or
+// freeLabelBytes where that is more.
 const (
 	maxClasses     = 1000
-	maxClassLabels = 1 << 30
+	maxTasks       = 1 << 20
+	freeLabelBytes = 256 << 20
 )
 
 // labelled is a pool with its labels, before tasks are made of it. One of
@@ -79,9 +82,12 @@ func newSet(name string, pools []labelled) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if err := checkTasks(pools, len(classes)); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	var indicators [][]float32
 	for i, p := range pools {
-		if i == 0 || !slices.Equal(p.classes, pools[i-1].classes) {
+		if !sharesLabels(pools, i) {
 			indicators = oneAgainstRest(p.classes, classes)
 		}
 		for c, class := range classes {
@@ -98,9 +104,7 @@ func newSet(name string, pools []labelled) (*Set, error) {
 func distinctClasses(pools []labelled) ([]int64, error) {
 	seen := map[int64]bool{}
 	var classes []int64
-	rows := 0
 	for _, p := range pools {
-		rows += len(p.classes)
 		for _, c := range p.classes {
 			if seen[c] {
 				continue
@@ -114,11 +118,32 @@ func distinctClasses(pools []labelled) ([]int64, error) {
 	if len(classes) < 2 {
 		return nil, fmt.Errorf("expected at least 2 classes, found only %d", classes)
 	}
-	if int64(rows)*int64(len(classes)) > maxClassLabels {
-		return nil, fmt.Errorf("expected at most %d labels over all classes, found %d rows of %d classes", maxClassLabels, rows, len(classes))
-	}
 	slices.Sort(classes)
 	return classes, nil
+}
+
+// sharesLabels tells whether pool i has the labels of the pool before it.
+func sharesLabels(pools []labelled, i int) bool {
+	return i > 0 && slices.Equal(pools[i].classes, pools[i-1].classes)
+}
+
+// checkTasks refuses labels whose tasks would take memory out of proportion to
+// the pools.
+func checkTasks(pools []labelled, classes int) error {
+	if len(pools) > maxTasks/classes {
+		return fmt.Errorf("expected at most %d tasks, one for each pool and class, found %d pools and %d classes", maxTasks, len(pools), classes)
+	}
+	rows, stored := int64(0), int64(0)
+	for i, p := range pools {
+		stored += int64(len(p.pool.U8)) + 2*int64(len(p.pool.F16)) + 4*int64(len(p.pool.F32))
+		if !sharesLabels(pools, i) {
+			rows += int64(len(p.classes))
+		}
+	}
+	if most := max(freeLabelBytes, stored); rows > most/4/int64(classes) {
+		return fmt.Errorf("expected 0/1 labels of at most %d bytes beside pools of %d bytes, found %d rows of %d classes, 4 bytes each", most, stored, rows, classes)
+	}
+	return nil
 }
 
 // oneAgainstRest returns, for each of the ascending classes, 1 where a label is

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -98,5 +99,45 @@ func TestFromImagesRefuses(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "made: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
+	}
+}
+
+// A few bytes of labels cannot ask for gigabytes of tasks: by many classes of
+// many rows, or by many pools of many classes.
+func TestLabelsThatAskForTooMuch(t *testing.T) {
+	const rows, classes = 200_000, 500
+	labels := make([]int32, rows)
+	for i := range labels {
+		labels[i] = int32(i % classes)
+	}
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "a", "test_images.npy"), npy("|u1", make([]uint8, rows), rows, 1))
+	writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npy("<i4", labels, rows))
+	var err error
+	if n := allocated(func() { _, err = ReadLayout(dir) }); n > 32<<20 {
+		t.Errorf("many rows: %d bytes allocated", n)
+	}
+	wantFault(t, "many rows", err, dir, "at most 268435456 bytes beside pools of 200000 bytes", "found 200000 rows of 500 classes")
+
+	one := labelled{pool: &Pool{Name: "a", Rows: maxClasses, Cols: 1}, classes: make([]int64, maxClasses)}
+	for i := range one.classes {
+		one.classes[i] = int64(i)
+	}
+	pools := slices.Repeat([]labelled{one}, maxTasks/maxClasses+1)
+	if n := allocated(func() { _, err = newSet("made", pools) }); n > 1<<20 {
+		t.Errorf("many pools: %d bytes allocated", n)
+	}
+	wantFault(t, "many pools", err, "made", "at most 1048576 tasks", "found 1049 pools and 1000 classes")
+	if s, err := newSet("made", pools[:2]); err != nil || len(s.Tasks) != 2*maxClasses {
+		t.Errorf("two pools of %d classes: %v", maxClasses, err)
+	}
+
+	// Wide pools may have as many labels as they have bytes.
+	wide := labelled{pool: &Pool{Rows: rows, Cols: 4 * classes, U8: make([]uint8, 4*classes*rows)}, classes: make([]int64, rows)}
+	if err := checkTasks([]labelled{wide}, classes); err != nil {
+		t.Error(err)
+	}
+	if err := checkTasks([]labelled{wide}, classes+1); err == nil {
+		t.Error("labels larger than their pool are accepted")
 	}
 }
