@@ -88,7 +88,7 @@ func NewConfig(preset string) (Config, error) {
 		c.Head = Head{Prior: PriorIdentity, Rcond: -1}
 		c.Relevance = Relevance{Kind: MinNorm, Rcond: -1}
 	case PresetDefault:
-		c.ERM = ERM{Lambda: 1e-3, Iterations: 150, Tolerance: 1e-4, History: 10, Init: InitRandom, WarmStart: true}
+		c.ERM = ERM{Lambda: 1e-3, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitRandom, WarmStart: true}
 		c.Head = Head{Ridge: RidgeAuto, Prior: PriorSources, Rcond: -1}
 		c.Relevance = Relevance{Kind: Ridge, Rcond: -1, Tau: 1}
 	default:
