@@ -68,7 +68,7 @@ func makeMNISTC(c *cli.Context) error {
 
 // readMNIST reads the images and labels that the flags name.
 func readMNIST(c *cli.Context) (images, labels []uint8, err error) {
-	imagePath, labelPath, err := findIDX(c.String("from"), c.String("part"))
+	imagePath, labelPath, err := findIDX(c.String("from"), c.String("part"), c.IsSet("part"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,9 +92,9 @@ func readMNIST(c *cli.Context) (images, labels []uint8, err error) {
 	return images, labels, nil
 }
 
-// findIDX finds the images, of which there are one or several, and the labels
-// that go with them.
-func findIDX(dir, part string) (images, labels string, err error) {
+// findIDX finds the images and the labels that go with them. Where the part is
+// not what somebody asked for, images that are alone may be of another.
+func findIDX(dir, part string, asked bool) (images, labels string, err error) {
 	imageFiles, err := idxFiles(dir, "images", "idx3")
 	if err != nil {
 		return "", "", err
@@ -103,12 +103,16 @@ func findIDX(dir, part string) (images, labels string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	image, err := onePart(dir, "images*idx3", imageFiles, part)
+	wanted := part
+	if !asked && len(imageFiles) == 1 {
+		wanted = ""
+	}
+	image, err := onePart(dir, "images*idx3", imageFiles, wanted)
 	if err != nil {
 		return "", "", err
 	}
 	prefix, _, _ := strings.Cut(image, "images")
-	label, err := onePart(dir, prefix+"labels*idx1", labelFiles, prefix)
+	label, err := onePart(dir, prefix+"labels*idx1", labelFiles, prefix+"labels")
 	if err != nil {
 		return "", "", err
 	}
@@ -139,11 +143,8 @@ func idxFiles(dir string, words ...string) ([]string, error) {
 	return names, nil
 }
 
-// onePart is the only file, or the only one whose name starts with part.
+// onePart is the only file whose name starts with part.
 func onePart(dir, what string, names []string, part string) (string, error) {
-	if len(names) == 1 {
-		return names[0], nil
-	}
 	var found []string
 	for _, n := range names {
 		if strings.HasPrefix(n, part) {

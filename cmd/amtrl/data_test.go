@@ -79,6 +79,7 @@ func TestDataMNISTC(t *testing.T) {
 	}
 }
 
+// A part that was asked for ends in an exclamation mark here.
 func TestFindIDX(t *testing.T) {
 	dir := t.TempDir()
 	touch := func(names ...string) {
@@ -90,7 +91,7 @@ func TestFindIDX(t *testing.T) {
 	}
 	check := func(part, images, labels string) {
 		t.Helper()
-		i, l, err := findIDX(dir, part)
+		i, l, err := findIDX(dir, strings.TrimSuffix(part, "!"), strings.HasSuffix(part, "!"))
 		if err != nil {
 			i, l = "error", err.Error()
 		}
@@ -99,10 +100,16 @@ func TestFindIDX(t *testing.T) {
 		}
 	}
 	check("t10k", "error", "found none")
-	touch("train-images-idx3-ubyte.gz")
+	touch("train-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")
+	check("t10k", "error", `starts with "train-labels", found 0 of t10k-labels-idx1-ubyte.gz`)
+	if err := os.Remove(filepath.Join(dir, "t10k-labels-idx1-ubyte.gz")); err != nil {
+		t.Fatal(err)
+	}
 	check("t10k", "error", "*train-labels*idx1*, found none")
 	touch("train-labels-idx1-ubyte.gz", "readme")
 	check("t10k", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")
+	check("train!", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")
+	check("t10k!", "error", `starts with "t10k", found 0 of train-images-idx3-ubyte.gz`)
 	touch("t10k-images-idx3-ubyte", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte")
 	check("t10k", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 	check("train", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")

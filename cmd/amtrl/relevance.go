@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +19,12 @@ import (
 
 // maxTop bounds --top.
 const maxTop = 1 << 30
+
+// Limits on the files of a run folder, which may be anybody's.
+const (
+	maxSettingsBytes = 64 << 20
+	maxModelBytes    = 4 << 30
+)
 
 func relevanceCommand() *cli.Command {
 	flags := append(settingFlags(relevanceSettings...), deviceFlags()...)
@@ -101,6 +106,9 @@ func relevance(c *cli.Context) error {
 // estimate reads the model and estimates nu and the shares, in order of falling
 // |nu|.
 func estimate(c *cli.Context, dir string, cfg *pipeline.Config) (*relevanceResult, error) {
+	if err := checkRegular(filepath.Join(dir, "model.safetensors"), maxModelBytes); err != nil {
+		return nil, err
+	}
 	model, err := pipeline.ReadModel(dir)
 	if err != nil {
 		return nil, err
@@ -142,7 +150,7 @@ func estimate(c *cli.Context, dir string, cfg *pipeline.Config) (*relevanceResul
 // holds a model alone.
 func runSettings(dir string) (pipeline.Config, error) {
 	path := filepath.Join(dir, "config.json")
-	raw, err := os.ReadFile(path)
+	raw, err := readRegular(path, maxSettingsBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return pipeline.NewConfig(pipeline.PresetDefault)
 	}

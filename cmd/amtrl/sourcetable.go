@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 
@@ -27,27 +27,19 @@ const maxTableBytes = 64 << 20
 // a header; other columns are ignored, so that relevance.csv of a run serves
 // too.
 func readSourceTable(path, column string) (*sourceTable, error) {
-	f, err := os.Open(path)
+	raw, err := readRegular(path, maxTableBytes)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxTableBytes {
-		return nil, fmt.Errorf("%s: expected a file of at most %d bytes", path, maxTableBytes)
 	}
 	t := &sourceTable{path: path, values: map[string]float64{}}
-	r := csv.NewReader(f)
+	r := csv.NewReader(bytes.NewReader(raw))
 	header, err := r.Read()
 	if err != nil {
 		return nil, fmt.Errorf("%s: expected a header with the columns source and %s: %w", path, column, err)
 	}
 	source, value := slices.Index(header, "source"), slices.Index(header, column)
 	if source < 0 || value < 0 {
-		return nil, fmt.Errorf("%s: expected a header with the columns source and %s, found %q", path, column, header)
+		return nil, fmt.Errorf("%s: expected a header with the columns source and %s, found %s", path, column, cut(fmt.Sprintf("%q", header)))
 	}
 	for {
 		row, err := r.Read()
@@ -60,14 +52,23 @@ func readSourceTable(path, column string) (*sourceTable, error) {
 		line, _ := r.FieldPos(value)
 		v, err := strconv.ParseFloat(row[value], 64)
 		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) || (column == "cost" && v <= 0) {
-			return nil, fmt.Errorf("%s: line %d: %s of %s: expected a %s, found %q", path, line, column, row[source], kindOfNumber(column), row[value])
+			return nil, fmt.Errorf("%s: line %d: %s of %s: expected a %s, found %q", path, line, column, cut(row[source]), kindOfNumber(column), cut(row[value]))
 		}
 		if _, twice := t.values[row[source]]; twice {
-			return nil, fmt.Errorf("%s: line %d: source %s is listed twice", path, line, row[source])
+			return nil, fmt.Errorf("%s: line %d: source %s is listed twice", path, line, cut(row[source]))
 		}
 		t.values[row[source]] = v
 		t.names, t.lines = append(t.names, row[source]), append(t.lines, line)
 	}
+}
+
+// cut shortens what a message quotes from a file.
+func cut(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "..."
 }
 
 func kindOfNumber(column string) string {

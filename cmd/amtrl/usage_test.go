@@ -151,6 +151,10 @@ func TestFailures(t *testing.T) {
 	write("twice.csv", "source,cost\nfog_1,1\nfog_1,2\n")
 	write("unknown.csv", "source,cost\nfog_1,1\nfog_11,2\n")
 	write("short.csv", "source,cost\nfog_1\n")
+	long := strings.Repeat("x", 1<<20)
+	write("long.csv", "source,cost\n"+long+","+long+"\n")
+	write("longheader.csv", "name,"+long+"\n")
+	write("longname.csv", "source,cost\n"+long+",1\n")
 	write("nu.csv", "source,nu\nfog_1,NaN\n")
 	if err := os.MkdirAll(filepath.Join(dir, "run"), 0o755); err != nil {
 		t.Fatal(err)
@@ -172,7 +176,10 @@ func TestFailures(t *testing.T) {
 		{"run --costs twice.csv", "twice.csv: line 3: source fog_1 is listed twice"},
 		{"run --costs short.csv", "short.csv: record on line 2"},
 		{"run --digits 20 --costs unknown.csv", `unknown.csv: line 3: embedded digits has no task "fog_11"`},
-		{"run --costs .", "expected a file"},
+		{"run --costs .", ".: expected a regular file, found a folder"},
+		{"run --costs long.csv", `found "xxxxx`},
+		{"run --costs longheader.csv", "expected a header with the columns source and cost"},
+		{"run --digits 20 --costs longname.csv", "longname.csv: line 2: embedded digits has no task"},
 		{"run --methods known --nu nu.csv", `nu.csv: line 2: nu of fog_1: expected a finite number, found "NaN"`},
 		{"run --digits 200 --target-samples 5 --out file", "file"},
 		{"sweep --digits 200 --target-samples 5 --out file/x", "file"},
@@ -188,8 +195,8 @@ func TestFailures(t *testing.T) {
 				errors = append(errors, line)
 			}
 		}
-		if o.code != 1 || o.stdout != "" || len(errors) != 1 || !strings.HasPrefix(errors[0], "amtrl: ") || !strings.Contains(errors[0], test.want) {
-			t.Errorf("amtrl %s: exit code %d, expected 1 and %q:\n%s%s", test.args, o.code, test.want, o.stdout, o.stderr)
+		if o.code != 1 || o.stdout != "" || len(errors) != 1 || len(errors[0]) > 500 || !strings.HasPrefix(errors[0], "amtrl: ") || !strings.Contains(errors[0], test.want) {
+			t.Errorf("amtrl %s: exit code %d, expected 1 and %q:\n%s%.2000s", test.args, o.code, test.want, o.stdout, o.stderr)
 		}
 	}
 }
