@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -8,7 +9,8 @@ import (
 
 // flagsFirst moves the flags of a command before its arguments, where the flag
 // parser looks for them, so that "relevance RUN --top 5" means the same as
-// "relevance --top 5 RUN". After "--" everything is an argument.
+// "relevance --top 5 RUN". After "--" everything is an argument. It leaves the
+// names of the flags for given.
 func flagsFirst(app *cli.App, args []string) []string {
 	commands, flags := app.Commands, []cli.Flag(nil)
 	i := 1
@@ -23,7 +25,8 @@ func flagsFirst(app *cli.App, args []string) []string {
 		return args
 	}
 	head := append([]string{}, args[:i]...)
-	var rest []string
+	var rest, names []string
+	defer func() { app.Metadata = map[string]any{metadataGiven: names} }()
 	for ; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -35,7 +38,13 @@ func flagsFirst(app *cli.App, args []string) []string {
 			continue
 		}
 		head = append(head, arg)
-		if strings.Contains(arg, "=") || !takesValue(flags, strings.TrimLeft(arg, "-")) {
+		name, _, whole := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		f := flagNamed(flags, name)
+		if f == nil {
+			continue
+		}
+		names = append(names, f.Names()[0])
+		if doc, ok := f.(cli.DocGenerationFlag); whole || !ok || !doc.TakesValue() {
 			continue
 		}
 		if i++; i == len(args) {
@@ -58,14 +67,22 @@ func find(commands []*cli.Command, name string) *cli.Command {
 	return nil
 }
 
-func takesValue(flags []cli.Flag, name string) bool {
+func flagNamed(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
-		for _, n := range f.Names() {
-			if n == name {
-				doc, ok := f.(cli.DocGenerationFlag)
-				return ok && doc.TakesValue()
-			}
+		if slices.Contains(f.Names(), name) {
+			return f
 		}
 	}
-	return false
+	return nil
+}
+
+// metadataGiven is where flagsFirst leaves the flags of the command line.
+const metadataGiven = "given"
+
+// given says whether a flag is on the command line, where IsSet is also true
+// of one in the environment. The environment speaks to all commands, so what
+// does nothing is refused only where it was given.
+func given(c *cli.Context, name string) bool {
+	names, _ := c.App.Metadata[metadataGiven].([]string)
+	return slices.Contains(names, name)
 }

@@ -46,7 +46,7 @@ func readConfig(c *cli.Context, adjust func(*pipeline.Config)) (configuration, e
 	if err != nil {
 		return configuration{}, misuse(c, "--preset: %s", err)
 	}
-	if c.IsSet("budget") && !c.IsSet("schedule") {
+	if impliesBudget(c, "budget") {
 		cfg.Schedule.Kind = pipeline.ScheduleBudget
 	}
 	adjust(&cfg)
@@ -60,10 +60,11 @@ func readConfig(c *cli.Context, adjust func(*pipeline.Config)) (configuration, e
 		}
 		out.Costs = out.costs.values
 	}
-	if path := c.String("nu"); path != "" {
-		if !slices.Contains(out.Methods, pipeline.Known) {
-			return configuration{}, misuse(c, "--nu does nothing without --methods %s", pipeline.Known)
-		}
+	known := slices.Contains(out.Methods, pipeline.Known)
+	if given(c, "nu") && !known {
+		return configuration{}, misuse(c, "--nu does nothing without --methods %s", pipeline.Known)
+	}
+	if path := c.String("nu"); path != "" && known {
 		if out.nu, err = readSourceTable(path, "nu"); err != nil {
 			return configuration{}, err
 		}
@@ -75,19 +76,29 @@ func readConfig(c *cli.Context, adjust func(*pipeline.Config)) (configuration, e
 	return out, nil
 }
 
-// override applies the settings that were given, and refuses those that would
-// do nothing.
+// impliesBudget says whether the named flag, a budget or several, chooses the
+// schedule: it does unless --schedule says another thing in the same place, or
+// on the command line.
+func impliesBudget(c *cli.Context, name string) bool {
+	return c.IsSet(name) && (!c.IsSet("schedule") || given(c, name) && !given(c, "schedule"))
+}
+
+// override applies the settings that are set, and refuses those on the command
+// line that would do nothing; those in the environment are left out.
 func override(c *cli.Context, cfg *pipeline.Config) error {
 	fillConstants(cfg)
 	for _, s := range settings {
-		if c.IsSet(s.name) {
+		if s.name == "schedule" && (impliesBudget(c, "budget") || impliesBudget(c, "budgets")) {
+			continue
+		}
+		if given(c, s.name) || c.IsSet(s.name) && s.active(cfg) {
 			if err := s.apply(c, cfg); err != nil {
 				return err
 			}
 		}
 	}
 	for _, s := range settings {
-		if c.IsSet(s.name) && !s.active(cfg) {
+		if given(c, s.name) && !s.active(cfg) {
 			return misuse(c, "--%s does nothing without %s", s.name, s.needs)
 		}
 	}

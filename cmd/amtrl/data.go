@@ -1,6 +1,10 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/dataset"
+)
 
 func dataCommand() *cli.Command {
 	return &cli.Command{
@@ -10,9 +14,9 @@ func dataCommand() *cli.Command {
 	}
 }
 
-// maxDigits bounds the memory that --digits can ask for: sixteen corruptions of
-// 784 bytes each.
-const maxDigits = 100_000
+func checkDigits(c *cli.Context) error {
+	return between(c, "digits", dataset.MinDigits, dataset.MaxDigits)
+}
 
 func outFlag() *cli.StringFlag {
 	return textFlag(categoryOutput, "out", "`FOLDER` to write (required)", "")

@@ -29,18 +29,18 @@ func writeDigits(c *cli.Context) error {
 	if err := requireOut(c); err != nil {
 		return err
 	}
-	if err := between(c, "digits", 1, maxDigits); err != nil {
+	if err := checkDigits(c); err != nil {
 		return err
 	}
 	if err := between(c, "threads", 0, maxThreads); err != nil {
 		return err
 	}
 	seed, n := c.Uint64("data-seed"), c.Int("digits")
-	set, err := dataset.Digits(seed, n, workers(c))
+	set, err := unlessInterrupted(c, func() (*dataset.Set, error) { return dataset.Digits(seed, n, workers(c)) })
 	if err != nil {
-		return asMisuse(c, err)
+		return err
 	}
-	_, labels, err := dataset.RenderDigits(n, seed)
+	labels, err := dataset.DigitLabels(n, seed)
 	if err != nil {
 		return err
 	}
@@ -48,9 +48,6 @@ func writeDigits(c *cli.Context) error {
 	var images [][]uint8
 	for _, p := range set.Pools {
 		names, images = append(names, p.Name), append(images, p.U8)
-	}
-	if err := c.Context.Err(); err != nil {
-		return err
 	}
 	if err := dataset.WriteLayout(c.String("out"), names, images, labels); err != nil {
 		return err

@@ -55,7 +55,7 @@ func dataInfo(c *cli.Context) error {
 		return misuse(c, "expected at most one folder, found %d arguments", c.NArg())
 	}
 	if c.NArg() == 1 {
-		if c.IsSet("data") {
+		if given(c, "data") {
 			return misuse(c, "--data and the folder %q exclude each other", c.Args().First())
 		}
 		folder := c.Args().First()
@@ -77,7 +77,10 @@ func dataInfo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	d := describe(set)
+	d, err := unlessInterrupted(c, func() (dataDescription, error) { return describe(set), nil })
+	if err != nil {
+		return err
+	}
 	if c.Bool("json") {
 		return emitJSON(c, d)
 	}

@@ -44,52 +44,55 @@ func makeMNISTC(c *cli.Context) error {
 	if err := between(c, "limit", 0, 1<<30); err != nil {
 		return err
 	}
-	images, labels, err := readMNIST(c)
+	base, err := unlessInterrupted(c, func() (mnist, error) { return readMNIST(c) })
 	if err != nil {
 		return err
 	}
 	names := corrupt.Names()
 	pools := make([][]uint8, len(names))
 	for i, name := range names {
-		if err := c.Context.Err(); err != nil {
-			return fmt.Errorf("interrupted, nothing was written: %w", err)
-		}
 		note(c, "%d/%d %s", i+1, len(names), name)
-		if pools[i], err = corrupt.Generate(name, images, c.Uint64("seed"), workers(c)); err != nil {
+		pools[i], err = unlessInterrupted(c, func() ([]uint8, error) {
+			return corrupt.Generate(name, base.images, c.Uint64("seed"), workers(c))
+		})
+		if err != nil {
 			return err
 		}
 	}
-	if err := dataset.WriteLayout(c.String("out"), names, pools, labels); err != nil {
+	if err := dataset.WriteLayout(c.String("out"), names, pools, base.labels); err != nil {
 		return err
 	}
-	note(c, "wrote %d images under %d corruptions to %s", len(labels), len(names), c.String("out"))
+	note(c, "wrote %d images under %d corruptions to %s", len(base.labels), len(names), c.String("out"))
 	return nil
 }
 
+// mnist is images of 28 by 28 pixels and their labels.
+type mnist struct{ images, labels []uint8 }
+
 // readMNIST reads the images and labels that the flags name.
-func readMNIST(c *cli.Context) (images, labels []uint8, err error) {
+func readMNIST(c *cli.Context) (m mnist, err error) {
 	imagePath, labelPath, err := findIDX(c.String("from"), c.String("part"), c.IsSet("part"))
 	if err != nil {
-		return nil, nil, err
+		return m, err
 	}
 	images, rows, height, width, err := dataset.ReadIDXImages(imagePath)
 	if err != nil {
-		return nil, nil, err
+		return m, err
 	}
 	if height != 28 || width != 28 {
-		return nil, nil, fmt.Errorf("%s: expected images of 28 by 28, found %d by %d", imagePath, height, width)
+		return m, fmt.Errorf("%s: expected images of 28 by 28, found %d by %d", imagePath, height, width)
 	}
-	labels, err = dataset.ReadIDXLabels(labelPath)
+	labels, err := dataset.ReadIDXLabels(labelPath)
 	if err != nil {
-		return nil, nil, err
+		return m, err
 	}
 	if len(labels) != rows {
-		return nil, nil, fmt.Errorf("%s: expected %d labels as there are images in %s, found %d", labelPath, rows, filepath.Base(imagePath), len(labels))
+		return m, fmt.Errorf("%s: expected %d labels as there are images in %s, found %d", labelPath, rows, filepath.Base(imagePath), len(labels))
 	}
 	if n := c.Int("limit"); n > 0 && n < rows {
 		images, labels = images[:n*height*width], labels[:n]
 	}
-	return images, labels, nil
+	return mnist{images, labels}, nil
 }
 
 // findIDX finds the images and the labels that go with them. Where the part is

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -42,6 +43,9 @@ func dryRun(c *cli.Context, w *work, format report.Format) error {
 		schedule.Budget = b
 		plans = append(plans, budgetPlan{b, schedule.Plan(cfg.K, sources, cols)})
 	}
+	if t := cfg.Schedule.Theory; t != nil && !finite(plans[0].Epochs) {
+		return misuse(c, "schedule theory with delta %g, r %g, sigma-min %g and beta %g asks for more samples than can be counted: expected constants nearer to 1", t.Delta, t.R, t.SigmaMin, t.Beta)
+	}
 	if c.Bool("json") {
 		return emitJSON(c, dryRunResult{w.dir, w.id, plans})
 	}
@@ -72,6 +76,16 @@ func dryRun(c *cli.Context, w *work, format report.Format) error {
 		text += "\n" + report.Plan(title, p.Epochs, format)
 	}
 	return emit(c, text)
+}
+
+// finite says whether a plan asks for numbers.
+func finite(epochs []pipeline.EpochPlan) bool {
+	for _, e := range epochs {
+		if sum := e.Beta + e.Cost + e.Floor; math.IsInf(sum, 0) || math.IsNaN(sum) {
+			return false
+		}
+	}
+	return true
 }
 
 func texts[E any](values []E) []string {

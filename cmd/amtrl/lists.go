@@ -63,14 +63,16 @@ func parseSeeds(s string) ([]uint64, error) {
 // parseBudgets reads positive numbers.
 func parseBudgets(s string) ([]float64, error) {
 	var budgets []float64
+	seen := map[float64]bool{}
 	for _, w := range splitList(s) {
 		v, err := strconv.ParseFloat(w, 64)
 		if err != nil || !(v > 0) || math.IsInf(v, 1) {
 			return nil, fmt.Errorf("expected positive numbers such as 5000,10000, found %q", w)
 		}
-		if slices.Contains(budgets, v) {
+		if seen[v] {
 			return nil, fmt.Errorf("budget %s is listed twice", w)
 		}
+		seen[v] = true
 		budgets = append(budgets, v)
 	}
 	if len(budgets) == 0 {
@@ -87,10 +89,15 @@ func matchTargets(set *dataset.Set, list string) ([]string, error) {
 	if len(words) == 0 {
 		return nil, fmt.Errorf("expected all, names or patterns such as fog_*, found %q", list)
 	}
+	index := make(map[string]int, len(set.Tasks))
+	for i := range set.Tasks {
+		index[set.Tasks[i].Name] = i
+	}
 	for _, w := range words {
 		if !strings.ContainsAny(w, "*?[") && w != "all" {
-			i, err := set.TaskIndex(w)
-			if err != nil {
+			i, ok := index[w]
+			if !ok {
+				_, err := set.TaskIndex(w)
 				return nil, err
 			}
 			chosen[i] = true

@@ -23,5 +23,8 @@ func execute(args []string) int {
 	context.AfterFunc(ctx, stop)
 	app := newApp()
 	err := app.RunContext(ctx, flagsFirst(app, args))
+	if err == nil && ctx.Err() != nil {
+		err = interruption{"the work was complete"}
+	}
 	return finish(os.Stderr, err)
 }

@@ -51,13 +51,23 @@ type outcome struct {
 	stdout, stderr string
 }
 
+// launch starts a process that does not outlive the test.
+func launch(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%v: %v", cmd.Args, err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+}
+
 func start(t *testing.T, cmd *exec.Cmd) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("%v: %v", cmd.Args, err)
-	}
+	launch(t, cmd)
 	timer := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer timer.Stop()
 	err := cmd.Wait()

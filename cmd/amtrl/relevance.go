@@ -61,7 +61,11 @@ func relevance(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return misuse(c, "expected one argument, the folder of a run, found %d", c.NArg())
 	}
-	if c.Bool("csv") && c.Bool("json") {
+	asCSV, asJSON := c.Bool("csv"), c.Bool("json")
+	if asCSV && asJSON && given(c, "csv") != given(c, "json") {
+		asCSV, asJSON = given(c, "csv"), given(c, "json")
+	}
+	if asCSV && asJSON {
 		return misuse(c, "--csv and --json exclude each other")
 	}
 	if err := checkDevice(c); err != nil {
@@ -90,9 +94,9 @@ func relevance(c *cli.Context) error {
 		return err
 	}
 	switch {
-	case c.Bool("json"):
+	case asJSON:
 		return emitJSON(c, res)
-	case c.Bool("csv"):
+	case asCSV:
 		return emitCSV(c, res.Sources)
 	}
 	rows := make([]pipeline.SourceResult, len(res.Sources))

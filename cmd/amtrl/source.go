@@ -50,7 +50,7 @@ func checkData(c *cli.Context) error {
 	}
 	refuse := func(names []string, needs string) error {
 		for _, name := range names {
-			if c.IsSet(name) {
+			if given(c, name) {
 				return misuse(c, "--%s does nothing with --data %s: it needs --data %s", name, data, needs)
 			}
 		}
@@ -71,27 +71,33 @@ func checkData(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := between(c, "digits", 1, maxDigits); err != nil {
-		return err
+	if data == dataDigits {
+		if err := checkDigits(c); err != nil {
+			return err
+		}
 	}
-	if err := between(c, "rank", 1, 1<<20); err != nil {
-		return err
+	if isSynthetic(data) {
+		if err := between(c, "rank", 1, 1<<20); err != nil {
+			return err
+		}
 	}
 	return oneOf(c, "evaluate", "test", "validation")
 }
 
 // openData makes or reads the data set that the flags ask for.
 func openData(c *cli.Context) (*dataset.Set, error) {
-	set, err := makeData(c)
-	if err != nil {
-		return nil, err
-	}
-	if c.String("evaluate") == "validation" {
-		if set, err = set.Validation(); err != nil {
+	return unlessInterrupted(c, func() (*dataset.Set, error) {
+		set, err := makeData(c)
+		if err != nil {
 			return nil, err
 		}
-	}
-	return set, set.Validate()
+		if c.String("evaluate") == "validation" {
+			if set, err = set.Validation(); err != nil {
+				return nil, err
+			}
+		}
+		return set, set.Validate()
+	})
 }
 
 func makeData(c *cli.Context) (*dataset.Set, error) {

@@ -15,6 +15,19 @@ import (
 
 const maxJobs = 4096
 
+// maxUnits bounds what mistyped ranges can ask for: each unit is a fit and a
+// result file.
+const maxUnits = 1_000_000
+
+// checkUnits refuses a sweep of too many units.
+func checkUnits(c *cli.Context, targets, seeds, budgets int) error {
+	budgets = max(1, budgets)
+	if targets > maxUnits/seeds/budgets {
+		return misuse(c, "%d targets, %d seeds and %d budgets: expected at most %d units in a sweep", targets, seeds, budgets, maxUnits)
+	}
+	return nil
+}
+
 func sweepCommand() *cli.Command {
 	jobs := intFlag(categoryDevice, "jobs", "targets at a time; results do not depend on it", 0)
 	jobs.DefaultText = "all processors"
@@ -51,7 +64,7 @@ type sweepResult struct {
 }
 
 func sweep(c *cli.Context) error {
-	for _, check := range []func(*cli.Context) error{noArguments, checkDevice, checkData, checkRisk} {
+	for _, check := range []func(*cli.Context) error{noArguments, checkDevice, checkData} {
 		if err := check(c); err != nil {
 			return err
 		}
@@ -69,6 +82,9 @@ func sweep(c *cli.Context) error {
 	}
 	budgets, err := readBudgets(c)
 	if err != nil {
+		return err
+	}
+	if err := checkRisk(c, budgets); err != nil {
 		return err
 	}
 	cfg, err := readConfig(c, func(cfg *pipeline.Config) {
@@ -89,6 +105,9 @@ func sweep(c *cli.Context) error {
 		return misuse(c, "--targets: %s", err)
 	}
 	if err := cfg.checkNames(set); err != nil {
+		return err
+	}
+	if err := checkUnits(c, len(targets), len(seeds), len(budgets)); err != nil {
 		return err
 	}
 	jobs, threads := sweepThreads(c, len(targets)*len(seeds)*max(1, len(budgets)))
@@ -123,7 +142,7 @@ func sweep(c *cli.Context) error {
 
 func printSweep(c *cli.Context, w *work, sum *pipeline.Summary, format report.Format) error {
 	out := sweepResult{Summary: sum}
-	if c.IsSet("risk") {
+	if c.IsSet("risk") && len(w.id.Budgets) > 0 {
 		out.Needed = sum.SamplesNeeded(c.Float64("risk"))
 	}
 	if c.Bool("json") {
@@ -144,7 +163,10 @@ func readBudgets(c *cli.Context) ([]float64, error) {
 		}
 		return nil, nil
 	}
-	if c.IsSet("schedule") && c.String("schedule") != pipeline.ScheduleBudget {
+	if !impliesBudget(c, "budgets") && c.String("schedule") != pipeline.ScheduleBudget {
+		if !given(c, "budgets") {
+			return nil, nil
+		}
 		return nil, misuse(c, "--budgets does nothing with --schedule %s", c.String("schedule"))
 	}
 	budgets, err := parseBudgets(c.String("budgets"))
@@ -154,11 +176,11 @@ func readBudgets(c *cli.Context) ([]float64, error) {
 	return budgets, nil
 }
 
-func checkRisk(c *cli.Context) error {
-	if !c.IsSet("risk") {
+func checkRisk(c *cli.Context, budgets []float64) error {
+	if !c.IsSet("risk") || len(budgets) == 0 && !given(c, "risk") {
 		return nil
 	}
-	if !c.IsSet("budgets") {
+	if len(budgets) == 0 {
 		return misuse(c, "--risk needs --budgets: the samples needed are interpolated between budgets")
 	}
 	if v := c.Float64("risk"); !(v > 0) || math.IsInf(v, 1) {
@@ -172,7 +194,7 @@ func checkRisk(c *cli.Context) error {
 func sweepThreads(c *cli.Context, units int) (jobs, threads int) {
 	jobs, threads = c.Int("jobs"), c.Int("threads")
 	if jobs == 0 {
-		jobs = runtime.NumCPU()
+		jobs = runtime.GOMAXPROCS(0)
 	}
 	jobs = min(jobs, units)
 	if threads == 0 && jobs > 1 {

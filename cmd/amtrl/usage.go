@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -59,17 +60,28 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	}
 	text = strings.Replace(text, "invalid boolean value ", "invalid value ", 1)
 	if rest, ok := strings.CutPrefix(text, "invalid value "); ok {
-		value, where, _ := strings.Cut(rest, " for ")
-		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(where, "flag "), "-"), ":")
+		value, where := quoted(rest)
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(where, " for "), "flag "), ":")
+		name = strings.TrimPrefix(name, "-")
 		return misuse(c, "--%s is %s: expected %s", name, value, expected(c.Command.Flags, name))
 	}
 	if rest, ok := strings.CutPrefix(text, "could not parse "); ok {
-		value, where, _ := strings.Cut(rest, " as ")
+		value, where := quoted(rest)
 		_, name, _ := strings.Cut(where, " for flag ")
 		name, _, _ = strings.Cut(name, ":")
 		return misuse(c, "%s is %s in the environment: expected %s", env(name)[0], value, expected(c.Command.Flags, name))
 	}
 	return misuse(c, "%s", text)
+}
+
+// quoted splits a message after the quoted value that it begins with, which may
+// hold any words.
+func quoted(message string) (value, rest string) {
+	value, err := strconv.QuotedPrefix(message)
+	if err != nil {
+		return "", message
+	}
+	return value, message[len(value):]
 }
 
 // expected says what the named flag takes.

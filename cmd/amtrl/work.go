@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
@@ -50,7 +49,7 @@ func (w *work) device() (*pipeline.Device, error) { return pipeline.NewDevice(w.
 // explain adds to an interruption how to go on.
 func (w *work) explain(err error) error {
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("interrupted; the same command goes on from the last finished step in %s: %w", w.dir, context.Canceled)
+		return interruption{"the same command goes on from the last finished step in " + w.dir}
 	}
 	return err
 }

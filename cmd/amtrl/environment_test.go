@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// An argument wins over the environment, and what does nothing is refused only
+// on the command line: the environment speaks to all commands.
+func TestEnvironmentGivesWay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, "data", "digits", "-n", "20", "--out", "d", "--quiet")
+	plan := func(env, args string) dryRunResult {
+		t.Helper()
+		cmd := command(dir, strings.Fields(args)...)
+		cmd.Env = append(cmd.Env, strings.Fields(env)...)
+		o := start(t, cmd)
+		var res dryRunResult
+		if o.code != 0 || lines(o.stderr) > 1 {
+			t.Errorf("%s amtrl %s: exit code %d: %s", env, args, o.code, o.stderr)
+		} else if strings.Contains(args, "dry-run") {
+			if err := json.Unmarshal([]byte(o.stdout), &res); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return res
+	}
+	plan("AMTRL_DATA=nowhere", "data info d")
+	plan("AMTRL_DIGITS=5 AMTRL_ROWS=7 AMTRL_RANK=0 AMTRL_DATA_SEED=1", "data info --data d")
+
+	const dry = " --dry-run --json --quiet --data d"
+	same := func(env, args string) {
+		t.Helper()
+		got, err := json.Marshal(plan(env, args+dry))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := json.Marshal(plan("", args+dry))
+		if string(got) != string(want) {
+			t.Errorf("%s changes what amtrl %s does:\n%s\n%s", env, args, got, want)
+		}
+	}
+	same("AMTRL_DIGITS=500 AMTRL_SIGMA=3", "run")
+	same("AMTRL_FLOOR=3 AMTRL_BUDGET=900 AMTRL_L1=0.5 AMTRL_NU=nowhere.csv", "run --schedule theory")
+	same("AMTRL_SCHEDULE=paper", "run --budget 700")
+	same("AMTRL_SCHEDULE=paper", "sweep --targets fog_1 --budgets 700")
+	same("AMTRL_BUDGETS=700 AMTRL_RISK=0.1", "sweep --targets fog_1 --schedule paper")
+	if k := plan("AMTRL_K=3", "run"+dry).Identity.Config.K; k != 3 {
+		t.Errorf("AMTRL_K=3 gives K = %d", k)
+	}
+	if s := plan("AMTRL_BUDGET=700", "run"+dry).Identity.Config.Schedule; s.Kind != pipeline.ScheduleBudget || s.Budget != 700 {
+		t.Errorf("AMTRL_BUDGET=700 gives %+v", s)
+	}
+
+	for _, test := range [][3]string{
+		{"AMTRL_DIGITS=500", "run --data d --digits 500", "--digits does nothing"},
+		{"AMTRL_BUDGET=5", "run --schedule paper --budget 5", "--budget does nothing"},
+		{"AMTRL_BUDGETS=5", "sweep --schedule paper --budgets=5", "--budgets does nothing"},
+		{"AMTRL_DATA=x", "data info y --data x", "exclude each other"},
+		{"AMTRL_CSV=true AMTRL_JSON=true", "relevance x", "exclude each other"},
+	} {
+		cmd := command(dir, strings.Fields(test[1])...)
+		cmd.Env = append(cmd.Env, strings.Fields(test[0])...)
+		if o := start(t, cmd); o.code != 2 || !strings.Contains(o.stderr, test[2]) {
+			t.Errorf("%s amtrl %s: exit code %d: %s", test[0], test[1], o.code, o.stderr)
+		}
+	}
+}
+
+// Values may hold the words that the flag parser's messages are made of.
+func TestValuesOfManyWords(t *testing.T) {
+	t.Parallel()
+	const value = `1 for flag -x: as int " for `
+	if o := amtrl(t, t.TempDir(), "run", "--k", value); o.code != 2 || !strings.HasPrefix(o.stderr, `amtrl: --k is "1 for flag -x: as int \" for ": expected an integer`+"\n") {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+	if o := amtrl(t, t.TempDir(), "run", "--quiet="+value); o.code != 2 || !strings.HasSuffix(strings.Split(o.stderr, "\n")[0], `" for ": expected true or false`) {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+	cmd := command(t.TempDir(), "run")
+	cmd.Env = append(cmd.Env, "AMTRL_K="+value)
+	if o := start(t, cmd); o.code != 2 || !strings.HasPrefix(o.stderr, `amtrl: AMTRL_K is "1 for flag -x: as int \" for " in the environment: expected an integer`+"\n") {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+}
