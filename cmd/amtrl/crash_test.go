@@ -40,15 +40,15 @@ func killAndResume(t *testing.T, args []string) {
 	begun := time.Now()
 	must(t, dir, append(args, "--out", "whole")...)
 	whole := time.Since(begun)
-	for killed, folders := 0, 0; killed < kills; folders++ {
+	amid := 0 // kills that left finished steps of unfinished work
+	killed := 0
+	for folders := 0; killed < kills; folders++ {
 		out := "killed" + strconv.Itoa(folders)
 		for {
 			cmd := command(dir, append(args, "--out", out)...)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			launch(t, cmd)
 			timer := time.AfterFunc(time.Duration(rng.Float64()*float64(whole)), func() { cmd.Process.Kill() })
 			err := cmd.Wait()
 			timer.Stop()
@@ -59,12 +59,35 @@ func killAndResume(t *testing.T, args []string) {
 				t.Fatalf("seed %d, after %d kills: %v: %s", seed, killed, err, stderr.String())
 			}
 			killed++
+			if unfinished(t, filepath.Join(dir, out)) {
+				amid++
+			}
 		}
 		sameFolders(t, filepath.Join(dir, out), filepath.Join(dir, "whole"))
 		if t.Failed() {
 			t.Fatalf("seed %d, after %d kills", seed, killed)
 		}
 	}
+	if amid == 0 {
+		t.Errorf("seed %d: none of %d kills hit work in progress", seed, killed)
+	}
+}
+
+// unfinished says whether a folder holds the checkpoint of a run, or some
+// results of a sweep, and not yet the whole.
+func unfinished(t *testing.T, dir string) bool {
+	t.Helper()
+	if _, err := os.Stat(dir); err != nil {
+		return false
+	}
+	files := folder(t, dir)
+	steps := 0
+	for name := range files {
+		if hidden := strings.HasPrefix(filepath.Base(name), "."); !hidden && (name == filepath.Join("checkpoint", "epoch.safetensors") || filepath.Dir(name) == "results") {
+			steps++
+		}
+	}
+	return steps > 0 && files["result.json"] == "" && files["summary.json"] == ""
 }
 
 // An interrupted run says how to go on and leaves the folder free; while it
@@ -79,10 +102,7 @@ func TestInterruptedAndLocked(t *testing.T) {
 			cmd := command(dir, args...)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			defer cmd.Process.Kill()
+			launch(t, cmd)
 			waitFor(t, filepath.Join(dir, "a", "config.json"))
 			second := amtrl(t, dir, args...)
 			if second.code != 1 || !strings.Contains(second.stderr, "a is in use by another process") {

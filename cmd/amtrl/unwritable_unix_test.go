@@ -1,0 +1,85 @@
+//go:build unix
+
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A folder that cannot be written is one clear line, and what is in it stays.
+func TestUnwritableFolder(t *testing.T) {
+	t.Parallel()
+	in := t.TempDir()
+	writeIDX(t, in, 20, 1)
+	readOnly(t, in)
+	for name, test := range map[string]struct {
+		args []string
+		// lost is a file that the command would write again.
+		lost string
+	}{
+		"run":         {tiny("run", "--quiet"), "result.json"},
+		"sweep":       {tiny("sweep", "--quiet", "--targets", "fog_[01]", "--jobs", "1"), "summary.json"},
+		"data digits": {[]string{"data", "digits", "--quiet", "-n", "20"}, "fog/test_images.npy"},
+		"data mnistc": {[]string{"data", "mnistc", "--quiet", "--from", in}, "fog/test_images.npy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			must(t, dir, append(test.args, "--out", "a")...)
+			if err := os.Remove(filepath.Join(dir, "a", test.lost)); err != nil {
+				t.Fatal(err)
+			}
+			before := folder(t, dir)
+			readOnly(t, dir)
+			for _, out := range []string{"a", "new"} {
+				cmd := command(dir, append(test.args, "--out", out)...)
+				if os.Getuid() == 0 { // who may write anywhere
+					cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+				}
+				o := start(t, cmd)
+				if o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, out) || !strings.Contains(o.stderr, "permission denied") {
+					t.Errorf("--out %s: exit code %d: %s%s", out, o.code, o.stdout, o.stderr)
+				}
+			}
+			after := folder(t, dir)
+			for name, text := range before {
+				if after[name] != text {
+					t.Errorf("%s is not what it was", name)
+				}
+			}
+			if len(after) != len(before) {
+				t.Errorf("there are %d files, %d before", len(after), len(before))
+			}
+		})
+	}
+}
+
+// readOnly lets everybody read a folder and nobody write it, until the test ends.
+func readOnly(t *testing.T, dir string) {
+	t.Helper()
+	modes := func(folders, files fs.FileMode) error {
+		return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() {
+				return os.Chmod(path, folders)
+			}
+			return os.Chmod(path, files)
+		})
+	}
+	if err := modes(0o555, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { modes(0o755, 0o644) })
+	for _, above := range []string{filepath.Dir(dir), filepath.Dir(binary)} {
+		if err := os.Chmod(above, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
