@@ -26,6 +26,14 @@ func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) e
 	if len(names) != len(images) || len(images) == 0 || n == 0 {
 		return fmt.Errorf("%s: expected as many names as pools, at least one, and labels, found %d names, %d pools and %d labels", dir, len(names), len(images), n)
 	}
+	for p, name := range names {
+		if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || slices.Contains(names[:p], name) {
+			return fmt.Errorf("%s: pool %d: expected a folder name of its own without slashes and leading dot, found %q", dir, p, name)
+		}
+		if len(images[p]) != n*side*side {
+			return fmt.Errorf("%s: pool %s: expected %d pixels for %d labels, found %d", dir, name, n*side*side, n, len(images[p]))
+		}
+	}
 	wide := make([]byte, 0, 8*n)
 	for _, l := range labels {
 		wide = binary.LittleEndian.AppendUint64(wide, uint64(l))
@@ -44,12 +52,6 @@ func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) e
 	defer unlock()
 	var missing []file
 	for p, name := range names {
-		if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || slices.Contains(names[:p], name) {
-			return fmt.Errorf("%s: pool %d: expected a folder name of its own without slashes and leading dot, found %q", dir, p, name)
-		}
-		if len(images[p]) != n*side*side {
-			return fmt.Errorf("%s: pool %s: expected %d pixels for %d labels, found %d", dir, name, n*side*side, n, len(images[p]))
-		}
 		for _, f := range []file{
 			{filepath.Join(dir, name, "test_labels.npy"), [][]byte{formatNPYHeader("<i8", n), wide}},
 			{filepath.Join(dir, name, "test_images.npy"), [][]byte{formatNPYHeader("|u1", n, side, side, 1), images[p]}},
