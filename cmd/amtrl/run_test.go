@@ -102,39 +102,60 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	if err := os.WriteFile(costs, []byte("source,cost\nfog_1,2.5\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	o := must(t, dir, "run", "--digits", "20", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
-		"--target-samples", "11", "--include-target", "--seed", "5", "--schedule", "theory", "--epochs", "3", "--delta", "0.2", "--r", "2",
-		"--sigma-min", "0.5", "--beta", "3", "--allocation", "l1", "--mix", "0.25", "--lambda", "0.125", "--iterations", "9",
+	args := []string{"run", "--digits", "20", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
+		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--lambda", "0.125", "--iterations", "9",
 		"--tolerance", "0.5", "--history", "4", "--init", "moments", "--warm-start", "--ridge", "2", "--prior", "sources", "--head-rcond", "0.01",
-		"--relevance", "l1", "--l1", "0.5", "--costs", costs)
-	var res dryRunResult
-	if err := json.Unmarshal([]byte(o.stdout), &res); err != nil {
-		t.Fatal(err)
+		"--relevance", "l1", "--l1", "0.5"}
+	plan := func(more ...string) dryRunResult {
+		t.Helper()
+		var res dryRunResult
+		if err := json.Unmarshal([]byte(must(t, dir, append(args, more...)...).stdout), &res); err != nil {
+			t.Fatal(err)
+		}
+		return res
 	}
+	// The theory schedule allows no other allocation and no costs.
+	theory := plan("--schedule", "theory", "--delta", "0.2", "--r", "2", "--sigma-min", "0.5", "--beta", "3")
+	paper := plan("--allocation", "l1", "--mix", "0.25", "--costs", costs)
 	want := pipeline.Config{
 		Preset: "paper", Methods: []string{"active", "known"}, K: 7, TargetSamples: 11, IncludeTarget: true, Seed: 5,
-		Schedule:   pipeline.Schedule{Kind: "theory", Epochs: 3, Floor: 50, Theory: &pipeline.Theory{Delta: 0.2, R: 2, SigmaMin: 0.5, Beta: 3}},
+		Schedule:   pipeline.Schedule{Kind: "paper", Epochs: 3, Floor: 50},
 		Allocation: pipeline.Allocation{Rule: "l1", Mix: 0.25},
 		ERM:        pipeline.ERM{Lambda: 0.125, Iterations: 9, Tolerance: 0.5, History: 4, Init: "moments", WarmStart: true},
 		Head:       pipeline.Head{Ridge: 2, Prior: "sources", Rcond: 0.01},
 		Relevance:  pipeline.Relevance{Kind: "l1", Rcond: -1, Lambda: 0.5},
 		Costs:      map[string]float64{"fog_1": 2.5},
 	}
+	inTheory := want
+	inTheory.Schedule.Kind, inTheory.Schedule.Theory = "theory", &pipeline.Theory{Delta: 0.2, R: 2, SigmaMin: 0.5, Beta: 3}
+	inTheory.Allocation, inTheory.Costs = pipeline.Allocation{Rule: "squared"}, nil
+
 	// A new setting has to get a flag and come here.
-	for name, v := range leaves("", reflect.ValueOf(want)) {
-		if v.IsZero() && !slices.Contains([]string{".Schedule.Budget", ".Relevance.Tau", ".Nu"}, name) {
+	set := map[string]bool{}
+	for _, cfg := range []pipeline.Config{want, inTheory} {
+		for name, v := range leaves("", reflect.ValueOf(cfg)) {
+			set[name] = set[name] || v.IsValid() && !v.IsZero()
+		}
+	}
+	for name := range set {
+		if !set[name] && !slices.Contains([]string{".Schedule.Budget", ".Schedule.Theory", ".Relevance.Tau", ".Nu"}, name) {
 			t.Errorf("%s is not set here", name)
 		}
 	}
-	got, err := json.Marshal(res.Identity.Config)
-	if err != nil {
-		t.Fatal(err)
+	for _, pair := range []struct {
+		got  dryRunResult
+		want pipeline.Config
+	}{{paper, want}, {theory, inTheory}} {
+		got, err := json.Marshal(pair.got.Identity.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if expected, _ := json.Marshal(pair.want); string(got) != string(expected) {
+			t.Errorf("got  %s\nwant %s", got, expected)
+		}
 	}
-	if expected, _ := json.Marshal(want); string(got) != string(expected) {
-		t.Errorf("got  %s\nwant %s", got, expected)
-	}
-	if len(res.Plans) != 1 || len(res.Plans[0].Epochs) != 3 || res.Plans[0].Epochs[0].Beta != 3 || res.Plans[0].Epochs[2].Epsilon != 0.125 {
-		t.Errorf("unexpected plan %+v", res.Plans)
+	if p := theory.Plans; len(p) != 1 || len(p[0].Epochs) != 3 || p[0].Epochs[0].Beta != 3 || p[0].Epochs[2].Epsilon != 0.125 {
+		t.Errorf("unexpected plan %+v", p)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("a dry run left %v", entries)
