@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command bench times the CPU backend beside what a user would pick instead,
 // in one run on one machine, and prints every figure as a ratio too:
 //
@@ -39,8 +41,11 @@ func run(repeats int, erm bool) error {
 	if err := p.write(dir); err != nil {
 		return err
 	}
-	const gib = 1 << 30
-	fmt.Printf("problem: %d samples, %d inputs, %d tasks, K = %d; %d threads; reads 1 GiB at %.1f GB/s\n\n", samples, inputs, tasks, width, threads(), hotRead(gib, repeats))
+	memory, err := hotRead(1<<30, repeats)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("problem: %d samples, %d inputs, %d tasks, K = %d; %d threads; reads 1 GiB at %.1f GB/s\n\n", samples, inputs, tasks, width, threads(), memory)
 
 	ours, err := timePasses(p, repeats)
 	if err != nil {
