@@ -71,6 +71,7 @@ func TestRenderDigitsShape(t *testing.T) {
 	}
 
 	var heights, widths, strokes []float64
+	far := 0
 	var mean point
 	var allInk, allBorder float64
 	for i := range n {
@@ -80,8 +81,13 @@ func TestRenderDigitsShape(t *testing.T) {
 		}
 		c := centroid(image)
 		mean.x, mean.y = mean.x+c.x/n, mean.y+c.y/n
-		if math.Hypot(c.x, c.y) > 3 {
+		// The digit is moved by its centre of mass within a bend that stays where
+		// it is, so that a strongly bent one may end further off.
+		switch off := math.Hypot(c.x, c.y); {
+		case off > 6:
 			t.Errorf("image %d, a %d: the centre of mass is %v from the middle", i, labels[i], c)
+		case off > 3:
+			far++
 		}
 		lo, hi := [2]int{digitSide, digitSide}, [2]int{-1, -1}
 		var ink, border, slope float64
@@ -107,6 +113,9 @@ func TestRenderDigitsShape(t *testing.T) {
 		widths = append(widths, float64(hi[1]-lo[1]+1))
 		// The integral of the slope is the length of the outline.
 		strokes = append(strokes, 2*ink/slope)
+	}
+	if far > n/200 {
+		t.Errorf("%d of %d images have their centre of mass more than 3 pixels from the middle", far, n)
 	}
 	if allBorder > 0.001*allInk {
 		t.Errorf("%.2f %% of all ink is on the border", 100*allBorder/allInk)
