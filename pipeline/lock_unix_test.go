@@ -4,7 +4,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,9 +70,10 @@ func TestFolderIsLocked(t *testing.T) {
 	if len(folder(t, dir)) != 0 {
 		t.Error("it wrote into a folder in use")
 	}
-	if err := errors.Join(child.Process.Kill(), in.Close()); err != nil {
+	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	<-ended
+	in.Close() // which Wait may have done
 	mustRun(t, dev, id, dir)
 }
