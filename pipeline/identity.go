@@ -78,31 +78,41 @@ func (i Identity) validate(set *dataset.Set) error {
 	if len(i.Targets) == 0 || len(i.Seeds) == 0 {
 		return fmt.Errorf("%d targets and %d seeds: expected at least one of each", len(i.Targets), len(i.Seeds))
 	}
-	for k, t := range i.Targets {
+	for _, t := range i.Targets {
 		if _, err := set.TaskIndex(t); err != nil {
 			return err
 		}
-		if slices.Contains(i.Targets[:k], t) {
-			return fmt.Errorf("target %s is listed twice", t)
-		}
 	}
-	for k, s := range i.Seeds {
-		if slices.Contains(i.Seeds[:k], s) {
-			return fmt.Errorf("seed %d is listed twice", s)
-		}
+	if t, found := repeated(i.Targets); found {
+		return fmt.Errorf("target %s is listed twice", t)
 	}
-	for k, b := range i.Budgets {
+	if s, found := repeated(i.Seeds); found {
+		return fmt.Errorf("seed %d is listed twice", s)
+	}
+	for _, b := range i.Budgets {
 		if i.Config.Schedule.Kind != ScheduleBudget {
 			return fmt.Errorf("a list of budgets needs schedule %s, not %s", ScheduleBudget, i.Config.Schedule.Kind)
 		}
 		if !(b > 0) || math.IsInf(b, 1) {
 			return fmt.Errorf("budget %g: expected a positive number", b)
 		}
-		if slices.Contains(i.Budgets[:k], b) {
-			return fmt.Errorf("budget %g is listed twice", b)
-		}
+	}
+	if b, found := repeated(i.Budgets); found {
+		return fmt.Errorf("budget %g is listed twice", b)
 	}
 	return nil
+}
+
+// repeated returns the first element that stands in the list before.
+func repeated[E comparable](list []E) (e E, found bool) {
+	seen := make(map[E]bool, len(list))
+	for _, e := range list {
+		if seen[e] {
+			return e, true
+		}
+		seen[e] = true
+	}
+	return e, false
 }
 
 // claim makes dir the folder of this work: it writes config.json, or compares

@@ -4,6 +4,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,20 +14,21 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
-// TestLockHelper is the other process of TestFolderIsLocked: it holds the folder
+// TestMain is also the other process of TestFolderIsLocked: it holds the folder
 // until its standard input ends.
-func TestLockHelper(t *testing.T) {
+func TestMain(m *testing.M) {
 	dir := os.Getenv("AMTRL_TEST_LOCK")
 	if dir == "" {
-		t.Skip("runs as a child of TestFolderIsLocked")
+		os.Exit(m.Run())
 	}
 	unlock, err := atomicfile.LockFolder(dir)
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		defer unlock()
+		err = os.WriteFile(filepath.Join(dir, "ready"), nil, 0o644)
 	}
-	defer unlock()
-	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o644); err != nil {
-		t.Fatal(err)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	os.Stdin.Read(make([]byte, 1))
 }
@@ -36,7 +38,7 @@ func TestFolderIsLocked(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(31, 3, 100, 4, false))
 	id := identityOf(dev, smallConfig(), []string{"bytes_0"}, 1)
 	dir := t.TempDir()
-	child := exec.Command(os.Args[0], "-test.run=^TestLockHelper$")
+	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "AMTRL_TEST_LOCK="+dir)
 	in, err := child.StdinPipe()
 	if err != nil {
