@@ -11,15 +11,17 @@ import (
 // none.
 var allowed = map[string][]string{
 	"backend":             nil,
+	"batch":               {"backend", "internal/atomicfile", "pipeline"},
 	"backend/backendtest": {"backend"},
-	"cpu":                 {"backend", "cpu/internal/vec"},
+	"backend/check":       {"backend"},
+	"cpu":                 {"backend", "backend/check", "cpu/internal/vec"},
 	"cpu/internal/vec":    nil,
 	"dataset":             {"dataset/corrupt", "internal/atomicfile"},
 	"dataset/corrupt":     nil,
 	"internal/atomicfile": nil,
 	"pipeline":            {"backend", "dataset", "internal/atomicfile"},
 	"report":              {"pipeline"},
-	"cmd/amtrl":           {"backend", "cpu", "dataset", "dataset/corrupt", "pipeline", "report"},
+	"cmd/amtrl":           {"backend", "batch", "cpu", "dataset", "dataset/corrupt", "pipeline", "report"},
 	"bench":               {"backend", "cpu", "pipeline"},
 }
 

@@ -1,0 +1,103 @@
+package batch
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Tasks is an ascending list of task indices, written as 0-3,7 in JSON.
+type Tasks []int
+
+// String writes the list as ranges.
+func (t Tasks) String() string {
+	var out strings.Builder
+	for i := 0; i < len(t); {
+		last := i
+		for last+1 < len(t) && t[last+1] == t[last]+1 {
+			last++
+		}
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString(strconv.Itoa(t[i]))
+		if last > i {
+			out.WriteByte('-')
+			out.WriteString(strconv.Itoa(t[last]))
+		}
+		i = last + 1
+	}
+	return out.String()
+}
+
+// ParseTasks reads a list such as 0-3,7 of indices below n and sorts it.
+func ParseTasks(s string, n int) (Tasks, error) {
+	var t Tasks
+	for _, word := range strings.Split(s, ",") {
+		first, last, isRange := strings.Cut(strings.TrimSpace(word), "-")
+		lo, err := strconv.Atoi(first)
+		hi := lo
+		if err == nil && isRange {
+			hi, err = strconv.Atoi(last)
+		}
+		if err != nil || lo < 0 || hi < lo {
+			return nil, fmt.Errorf("expected tasks such as 3 or 0-3,7, found %q", word)
+		}
+		if hi >= n {
+			return nil, fmt.Errorf("task %d: expected 0 to %d", hi, n-1)
+		}
+		for i := lo; i <= hi; i++ {
+			t = append(t, i)
+		}
+	}
+	slices.Sort(t)
+	return slices.Compact(t), nil
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (t Tasks) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *Tasks) UnmarshalJSON(raw []byte) error {
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return err
+	}
+	list, err := ParseTasks(s, maxTasks)
+	*t = list
+	return err
+}
+
+// maxTasks bounds what a damaged list can ask for.
+const maxTasks = 1_000_000
+
+// PartKey is the key of a part of a submission.
+func (s Submission) PartKey(part int) string { return fmt.Sprintf("%s-%d-%d", s.ID, s.Try, part) }
+
+// Index is the engine's index of a task, -1 where the part does not hold it.
+func (p Part) Index(task int) int {
+	at, found := slices.BinarySearch(p.Tasks, task)
+	switch {
+	case !found:
+		return -1
+	case p.Dense:
+		return at
+	}
+	return task - p.Offset
+}
+
+// Task is the task of an engine's index, -1 where the part has none.
+func (p Part) Task(index int) int {
+	if p.Dense {
+		if index < 0 || index >= len(p.Tasks) {
+			return -1
+		}
+		return p.Tasks[index]
+	}
+	if _, found := slices.BinarySearch(p.Tasks, index+p.Offset); !found {
+		return -1
+	}
+	return index + p.Offset
+}

@@ -1,0 +1,64 @@
+package batch
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestTasksRoundTrip(t *testing.T) {
+	for range 200 {
+		var list Tasks
+		for i := range 30 {
+			if rand.IntN(3) > 0 {
+				list = append(list, i*(1+rand.IntN(2)))
+			}
+		}
+		slices.Sort(list)
+		list = slices.Compact(append(list, 99))
+		raw, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Tasks
+		if err := json.Unmarshal(raw, &back); err != nil || !slices.Equal(back, list) {
+			t.Fatalf("%v became %s and %v: %v", list, raw, back, err)
+		}
+	}
+}
+
+func TestParseTasks(t *testing.T) {
+	if got, err := ParseTasks("7, 0-3,2", 8); err != nil || got.String() != "0-3,7" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, bad := range []string{"", "a", "3-1", "-1", "1-", "8", "0-99999999999999999999", "0-4000000000", "1,,2"} {
+		if got, err := ParseTasks(bad, 8); err == nil {
+			t.Errorf("%q became %v", bad, got)
+		}
+	}
+}
+
+// Index and Task are each other's inverse for both kinds of numbering.
+func TestPartNumbering(t *testing.T) {
+	for _, p := range []Part{
+		{Tasks: Tasks{1000, 1001, 1007}, Offset: 1000},
+		{Tasks: Tasks{3, 9, 11}, Dense: true},
+	} {
+		for _, task := range p.Tasks {
+			if i := p.Index(task); i < 0 || p.Task(i) != task {
+				t.Errorf("%+v: task %d has index %d, which is task %d", p, task, i, p.Task(i))
+			}
+		}
+		for _, other := range []int{-1, 0, 5, 1002, 2000} {
+			if i := p.Index(other); i >= 0 {
+				t.Errorf("%+v: task %d has index %d", p, other, i)
+			}
+		}
+		for _, other := range []int{-1, 3, 6, 8} {
+			if task := p.Task(other); task >= 0 {
+				t.Errorf("%+v: index %d is task %d", p, other, task)
+			}
+		}
+	}
+}
