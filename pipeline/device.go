@@ -49,7 +49,7 @@ func (d *Device) Close() {
 }
 
 // cols is the input dimension.
-func (d *Device) cols() int { return d.pools[0].Data.Cols }
+func (d *Device) cols() int { return d.Set.Pools[0].Cols }
 
 // samples places the first counts[i] rows of rows[i], labelled as task tasks[i],
 // on the device, in that order.

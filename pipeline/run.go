@@ -123,16 +123,26 @@ func readResult(path string, unit SweepUnit, methods []string) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	var res Result
-	if err := decodeStrict(raw, &res); err != nil {
+	res, err := DecodeResult(raw, unit, methods)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	return res, nil
+}
+
+// DecodeResult reads the result of a unit, refusing that of another unit or of
+// other methods.
+func DecodeResult(raw []byte, unit SweepUnit, methods []string) (*Result, error) {
+	var res Result
+	if err := decodeStrict(raw, &res); err != nil {
+		return nil, err
+	}
 	if found := (SweepUnit{res.Target, res.Budget, res.Seed}); found != unit {
-		return nil, fmt.Errorf("%s: expected the result of %s, found that of %s", path, unit.Name(), found.Name())
+		return nil, fmt.Errorf("expected the result of %s, found that of %s", unit.Name(), found.Name())
 	}
 	for i, m := range methods {
 		if len(res.Methods) != len(methods) || res.Methods[i].Method != m {
-			return nil, fmt.Errorf("%s: expected results of the methods %v, found %d results", path, methods, len(res.Methods))
+			return nil, fmt.Errorf("expected results of the methods %v, found %d results", methods, len(res.Methods))
 		}
 	}
 	return &res, nil

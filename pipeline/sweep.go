@@ -84,23 +84,10 @@ type SweepStep struct {
 // ones go on from their last checkpoint. The files end in the same bytes
 // (timing apart) whatever jobs is and however often it was interrupted.
 func Sweep(ctx context.Context, dev *Device, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
-	if err := id.validate(dev.Set); err != nil {
+	if err := id.Check(dev.Set); err != nil {
 		return nil, err
 	}
 	units := id.Units()
-	for _, s := range units {
-		if s.Seed != id.Seeds[0] {
-			continue
-		}
-		cfg := id.unitConfig(s)
-		target, err := dev.Set.TaskIndex(s.Target)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := planUnit(dev, &cfg, target); err != nil {
-			return nil, err
-		}
-	}
 	unlock, err := claimFolder(dir, id)
 	if err != nil {
 		return nil, err
@@ -165,6 +152,11 @@ func Sweep(ctx context.Context, dev *Device, id Identity, dir string, jobs int, 
 	if err := context.Cause(ctx); err != nil && done < len(units) {
 		return nil, err
 	}
+	return finishSweep(dir, id, results)
+}
+
+// finishSweep condenses the results, which come in unit order.
+func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	table, err := encodeResults(results)
 	if err != nil {
 		return nil, err
@@ -181,12 +173,28 @@ func Sweep(ctx context.Context, dev *Device, id Identity, dir string, jobs int, 
 
 // sweepUnit computes one unit and writes its result.
 func sweepUnit(ctx context.Context, dev *Device, id Identity, key, dir string, s SweepUnit) (*Result, error) {
+	checkpoint := filepath.Join(dir, "checkpoint", s.Name()+".safetensors")
+	res, err := carryUnit(ctx, dev, id, key, checkpoint, s, checkpointEvery, func(Step) {})
+	if err != nil {
+		return nil, err
+	}
+	if err := writeJSON(filepath.Join(dir, "results", s.Name()+".json"), res); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(checkpoint); err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	return res, nil
+}
+
+// carryUnit computes one unit from its last checkpoint on, and writes one after
+// an epoch where the last is that long ago.
+func carryUnit(ctx context.Context, dev *Device, id Identity, key, checkpoint string, s SweepUnit, every time.Duration, progress func(Step)) (*Result, error) {
 	cfg := id.unitConfig(s)
 	target, err := dev.Set.TaskIndex(s.Target)
 	if err != nil {
 		return nil, err
 	}
-	checkpoint := filepath.Join(dir, "checkpoint", s.Name()+".safetensors")
 	key = fmt.Sprintf("%s/%s", key, s.Name())
 	st, err := loadCheckpoint(checkpoint, key)
 	if err != nil {
@@ -198,8 +206,8 @@ func sweepUnit(ctx context.Context, dev *Device, id Identity, key, dir string, s
 	}
 	defer u.close()
 	last := time.Now()
-	err = u.run(ctx, st, func(Step) {}, func(st *state) error {
-		if time.Since(last) < checkpointEvery {
+	err = u.run(ctx, st, progress, func(st *state) error {
+		if time.Since(last) < every {
 			return nil
 		}
 		last = time.Now()
@@ -209,11 +217,5 @@ func sweepUnit(ctx context.Context, dev *Device, id Identity, key, dir string, s
 		return nil, err
 	}
 	res := u.result(st.Epochs)
-	if err := writeJSON(filepath.Join(dir, "results", s.Name()+".json"), res); err != nil {
-		return nil, err
-	}
-	if err := os.Remove(checkpoint); err != nil && !os.IsNotExist(err) {
-		return nil, err
-	}
 	return &res, nil
 }
