@@ -12,9 +12,20 @@
 // is never touched. Outputs may hold anything beforehand, NaN included, unless
 // the operation says that it accumulates (beta != 0).
 //
-// Every method is safe for concurrent use by several goroutines. Operations
-// that touch the same buffer must be ordered by the caller, unless all of them
-// only read it. Operations issued by one goroutine take effect in order.
+// # Order
+//
+// A Backend is a queue of work on a device: what is issued on it takes effect in
+// the order of the calls, whichever goroutine makes them. A call may return
+// before its work is done; [Backend.Download] and every call that returns a
+// value wait. [Backend.Fork] makes a further queue on the same device, and the
+// queues of one device share its memory. Between queues there is no order: what
+// one wrote another may use once the writer has been synchronised. A buffer or
+// sample set is freed once the work issued before on the queue that made it is
+// done; work on other queues must have been synchronised by then.
+//
+// Every method is safe for concurrent use by several goroutines, but for the
+// time in which [Backend.Record] or [Program.Run] is on, when the queue takes the
+// calls of the recorded function alone.
 //
 // No method panics on bad data. A mismatched shape, a wrong dtype, a foreign
 // or freed buffer is an [*ArgumentError], a bug of the caller. A matrix that is
@@ -25,7 +36,7 @@
 // each time, whatever the number of threads.
 package backend
 
-// Backend is one compute device.
+// Backend is a queue of work on one compute device.
 //
 // In the shapes below M is the number of source tasks, T the number of tasks
 // in a [Samples], K the width of the representation, d the width of an input
@@ -51,13 +62,46 @@ type Backend interface {
 	MultiTask
 	Vectors
 
-	// Synchronize waits for all issued work and reports its first failure.
+	// Fork returns a further queue on the same device. It is closed on its own,
+	// or with the backend that [Open] made.
+	Fork() (Backend, error)
+	// Record returns a program of the operations that fn issues on this backend.
+	// See [Program].
+	Record(fn func() error) (Program, error)
+	// Synchronize waits for all work issued on this queue and reports its first
+	// failure.
 	Synchronize() error
 	// Usage reports the memory held by buffers not yet freed; a leak shows as
 	// Buffers > 0 at the end of a test.
 	Usage() Usage
-	// Close frees everything. It is idempotent; later calls return [ErrClosed].
+	// Close waits for the queue's work and ends it; later calls return
+	// [ErrClosed]. The backend that [Open] made frees all memory and closes its
+	// forks too. It is idempotent.
 	Close() error
+}
+
+// Program is a recorded sequence of operations, to be run many times. A device
+// that can keeps it as a graph, so that a run costs one launch.
+//
+// The recorded function may be called once, when it is recorded, or at every
+// run: it must issue the same operations on the same views with the same numbers
+// each time and do nothing else. Slices that it passes to operations are the
+// program's inputs and outputs, at the same place and of the same length each
+// time: what an operation reads (the source of an Upload, the coefficients of a
+// Combine) is read when Run is called, and what it writes (the destination of a
+// Download, the results of Dots) is there when Run returns. Bad arguments are
+// reported by Record or by the first Run.
+//
+// Only Upload, Download and the operations of [Dense], [MultiTask] and [Vectors]
+// can be recorded, without Dot and Norm; any other returns [ErrRecording].
+type Program interface {
+	// Run issues the operations in order on the queue that recorded them. It
+	// waits for them only where there are outputs.
+	Run() error
+	// Free releases the program, once its runs are done. It is idempotent; a
+	// program that is run afterwards, or whose buffers were freed, is an
+	// [*ArgumentError]. Programs count in Usage as buffers of no bytes.
+	Free()
 }
 
 // Dense are the matrix products. All operands of a call share one dtype,

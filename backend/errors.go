@@ -8,6 +8,9 @@ import (
 // ErrClosed is returned by every call on a closed backend.
 var ErrClosed = errors.New("backend is closed")
 
+// ErrRecording is wrapped by an operation that cannot be part of a [Program].
+var ErrRecording = errors.New("cannot be recorded")
+
 // ErrOutOfMemory is matched by every [*OutOfMemoryError].
 var ErrOutOfMemory = errors.New("out of device memory")
 

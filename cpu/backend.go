@@ -7,7 +7,6 @@ package cpu
 import (
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 
 	"github.com/klauspost/cpuid/v2"
@@ -16,20 +15,16 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// device implements backend.Backend.
+// device implements backend.Backend: one queue, and the memory that it shares
+// with its forks. Every call returns finished, so that a queue holds nothing.
 type device struct {
-	threads int
-	memory  int64 // bytes of main memory that buffers may take
-	closed  atomic.Bool
-	scratch scratch
-
-	mu   sync.Mutex
-	live map[owned]int64 // bytes of each buffer and sample set not yet freed
-	held int64           // their sum
+	*memory
+	threads   int
+	scratch   *scratch
+	root      bool
+	closed    atomic.Bool
+	recording atomic.Bool // while a program runs
 }
-
-// owned is what the device frees when it is closed.
-type owned interface{ drop() }
 
 var _ backend.Backend = (*device)(nil)
 
@@ -39,11 +34,12 @@ func Open(threads int) (backend.Backend, error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	d := &device{threads: threads, memory: memoryLimit(), live: make(map[owned]int64)}
-	if d.memory == 0 {
-		d.memory = unknownMemory
+	m := &memory{limit: memoryLimit(), live: make(map[owned]int64)}
+	if m.limit == 0 {
+		m.limit = unknownMemory
 	}
-	return d, nil
+	m.lookup = m.resolve
+	return &device{memory: m, threads: threads, scratch: new(scratch), root: true}, nil
 }
 
 // unknownMemory stands for the memory of a machine that does not tell. The Go
@@ -64,24 +60,35 @@ func (d *device) Info() backend.Info {
 	}
 }
 
-// Synchronize has nothing to wait for: every call returns finished.
-func (d *device) Synchronize() error {
-	if d.closed.Load() {
+// ended reports that the queue or the device has been closed.
+func (d *device) ended() error {
+	if d.memory.closed.Load() || d.closed.Load() {
 		return backend.ErrClosed
 	}
 	return nil
 }
 
+// Fork returns a view of the same device.
+func (d *device) Fork() (backend.Backend, error) {
+	if c := d.checkNow("Fork"); c.Err != nil {
+		return nil, c.Err
+	}
+	return &device{memory: d.memory, threads: d.threads, scratch: d.scratch}, nil
+}
+
+// Synchronize has nothing to wait for.
+func (d *device) Synchronize() error {
+	c := d.checkNow("Synchronize")
+	return c.Err
+}
+
 func (d *device) Close() error {
-	if d.closed.Swap(true) {
-		return nil
+	if d.recording.Load() {
+		return d.recorded("Close")
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for o := range d.live {
-		o.drop()
+	if !d.closed.Swap(true) && d.root {
+		d.memory.close()
 	}
-	d.live, d.held = nil, 0
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
@@ -15,19 +16,19 @@ type tile func(i, j, m, n int)
 
 func (d *device) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := d.check("Gemm")
-	ao, bo, co := c.matrix("a", a, real), c.matrix("b", b, real), c.matrix("c", cm, real)
+	ao, bo, co := c.matrix("a", a, check.Real), c.matrix("b", b, check.Real), c.matrix("c", cm, check.Real)
 	c.sameType("b", bo, ao)
 	c.sameType("c", co, ao)
 	m, k := oriented(ao, transA)
 	kb, n := oriented(bo, transB)
-	if c.err == nil && k != kb {
-		c.failf("b", "has inner dimension %d, a has %d", kb, k)
+	if c.Err == nil && k != kb {
+		c.Failf("b", "has inner dimension %d, a has %d", kb, k)
 	}
 	c.shape("c", co, m, n)
 	c.apart("c", co, "a", ao)
 	c.apart("c", co, "b", bo)
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
 		d.gemm32(transA, transB, k, float32(alpha), ao.f32(), bo.f32(), float32(beta), co.f32())
@@ -135,13 +136,13 @@ func serialTiles(rows, cols int, body tile) {
 
 func (d *device) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := d.check("Syrk")
-	ao, co := c.matrix("a", a, real), c.matrix("c", cm, real)
+	ao, co := c.matrix("a", a, check.Real), c.matrix("c", cm, check.Real)
 	c.sameType("c", co, ao)
 	n, k := oriented(ao, trans)
 	c.shape("c", co, n, n)
 	c.apart("c", co, "a", ao)
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
 		am, m := ao.f32(), co.f32()
@@ -191,7 +192,7 @@ func mirror[E float32 | float64](d *device, m dense[E]) {
 
 func (d *device) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vector, beta float64, y backend.Vector) error {
 	c := d.check("Gemv")
-	ao, xo, yo := c.matrix("a", a, real), c.vector("x", x, real), c.vector("y", y, real)
+	ao, xo, yo := c.matrix("a", a, check.Real), c.vector("x", x, check.Real), c.vector("y", y, check.Real)
 	c.sameType("x", xo, ao)
 	c.sameType("y", yo, ao)
 	m, n := oriented(ao, trans)
@@ -199,8 +200,8 @@ func (d *device) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vec
 	c.length("y", yo, m)
 	c.apart("y", yo, "x", xo)
 	c.apart("y", yo, "a", ao)
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
 		d.gemv32(trans, alpha, ao.f32(), xo.f32().row(0), beta, yo.f32().row(0))

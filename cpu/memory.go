@@ -1,8 +1,7 @@
 package cpu
 
 import (
-	"fmt"
-	"math"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -23,7 +22,7 @@ type storage struct {
 
 // buffer implements backend.Buffer. Its storage is nil once it is freed.
 type buffer struct {
-	dev   *device
+	mem   *memory
 	dtype backend.DType
 	n     int
 	data  atomic.Pointer[storage]
@@ -35,57 +34,72 @@ func (b *buffer) drop()                { b.data.Store(nil) }
 
 func (b *buffer) Free() {
 	if b != nil && b.data.Swap(nil) != nil {
-		b.dev.release(b)
+		b.mem.release(b)
 	}
 }
+
+// memory accounts for what a device and its forks hold.
+type memory struct {
+	limit  int64 // bytes of main memory that buffers may take
+	closed atomic.Bool
+	lookup func(backend.Buffer) (*storage, string) // resolve, bound once
+
+	mu   sync.Mutex
+	live map[owned]int64 // bytes of each thing not yet freed
+	held int64           // their sum
+}
+
+// owned is what is freed when the device is closed.
+type owned interface{ drop() }
 
 // register enters o in the table of live memory, or refuses: memory that the
 // machine does not have must be an error here and not the end of the process.
-func (d *device) register(op string, o owned, bytes int64) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed.Load() {
+func (m *memory) register(op string, o owned, bytes int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed.Load() {
 		return backend.ErrClosed
 	}
-	if free := d.memory - d.held; bytes > free {
-		return &backend.OutOfMemoryError{Op: op, Asked: bytes, Free: max(0, free), HeldByUs: d.held}
+	if free := m.limit - m.held; bytes > free {
+		return &backend.OutOfMemoryError{Op: op, Asked: bytes, Free: max(0, free), HeldByUs: m.held}
 	}
-	d.live[o] = bytes
-	d.held += bytes
+	m.live[o] = bytes
+	m.held += bytes
 	return nil
 }
 
-func (d *device) release(o owned) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.held -= d.live[o]
-	delete(d.live, o)
+func (m *memory) release(o owned) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.held -= m.live[o]
+	delete(m.live, o)
 }
 
-func (d *device) Usage() backend.Usage {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return backend.Usage{Buffers: len(d.live), Bytes: d.held}
+// close frees everything.
+func (m *memory) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed.Store(true)
+	for o := range m.live {
+		o.drop()
+	}
+	m.live, m.held = nil, 0
+}
+
+func (m *memory) Usage() backend.Usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return backend.Usage{Buffers: len(m.live), Bytes: m.held}
 }
 
 func (d *device) Alloc(t backend.DType, n int) (backend.Buffer, error) {
-	const op = "Alloc"
-	if d.closed.Load() {
-		return nil, backend.ErrClosed
+	c := d.checkNow("Alloc")
+	bytes := c.Alloc(t, n)
+	if c.Err != nil {
+		return nil, c.Err
 	}
-	size := t.Size()
-	if size == 0 {
-		return nil, &backend.ArgumentError{Op: op, Arg: "t", Reason: "is " + t.String() + ", not an element type"}
-	}
-	if n < 0 {
-		return nil, &backend.ArgumentError{Op: op, Arg: "n", Reason: fmt.Sprintf("is %d, negative", n)}
-	}
-	bytes := int64(math.MaxInt64)
-	if int64(n) <= bytes/int64(size) {
-		bytes = int64(n) * int64(size)
-	}
-	b := &buffer{dev: d, dtype: t, n: n}
-	if err := d.register(op, b, bytes); err != nil {
+	b := &buffer{mem: d.memory, dtype: t, n: n}
+	if err := d.register(c.Op, b, bytes); err != nil {
 		return nil, err
 	}
 	s := newStorage(t, n)
@@ -122,38 +136,19 @@ func bytesOf[E uint16 | int32 | float32 | float64](s []E) []byte {
 }
 
 func (d *device) Upload(dst backend.Buffer, off int, src []byte) error {
-	raw, err := d.bytes("Upload", "dst", dst, off, len(src))
-	if err != nil {
-		return err
+	c := d.check("Upload")
+	data, first := c.Bytes("dst", dst, off, len(src))
+	if c.Err == nil {
+		copy(data.raw[first:], src)
 	}
-	copy(raw, src)
-	return nil
+	return c.Err
 }
 
 func (d *device) Download(dst []byte, src backend.Buffer, off int) error {
-	raw, err := d.bytes("Download", "src", src, off, len(dst))
-	if err != nil {
-		return err
+	c := d.check("Download")
+	data, first := c.Bytes("src", src, off, len(dst))
+	if c.Err == nil {
+		copy(dst, data.raw[first:])
 	}
-	copy(dst, raw)
-	return nil
-}
-
-// bytes returns the n bytes of buf that start at element off.
-func (d *device) bytes(op, arg string, buf backend.Buffer, off, n int) ([]byte, error) {
-	c := d.check(op)
-	data := c.buffer(arg, buf)
-	if c.err != nil {
-		return nil, c.err
-	}
-	size := buf.DType().Size()
-	switch {
-	case n%size != 0:
-		c.failf(arg, "holds %s, of which %d bytes are not a whole number", buf.DType(), n)
-	case off < 0 || off > buf.Len() || n/size > buf.Len()-off:
-		c.failf(arg, "has %d elements: %d from element %d on are out of range", buf.Len(), n/size, off)
-	default:
-		return data.raw[off*size : off*size+n], nil
-	}
-	return nil, c.err
+	return c.Err
 }

@@ -5,16 +5,17 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
 func (d *device) TaskGradient(s backend.Samples, p, q backend.Matrix, loss backend.Vector) error {
 	c := d.check("TaskGradient")
 	set := c.samples(s)
-	po, qo := c.matrix("p", p, float32s), c.matrix("q", q, float32s)
-	lo := c.vector("loss", loss, float64s)
-	if c.err != nil {
-		return c.err
+	po, qo := c.matrix("p", p, check.Float32), c.matrix("q", q, check.Float32)
+	lo := c.vector("loss", loss, check.Float64)
+	if c.Err != nil {
+		return c.Err
 	}
 	tasks, cols := s.Tasks(), s.Cols()
 	c.shape("p", po, tasks, cols)
@@ -22,8 +23,8 @@ func (d *device) TaskGradient(s backend.Samples, p, q backend.Matrix, loss backe
 	c.length("loss", lo, tasks)
 	c.apart("q", qo, "p", po)
 	c.apartFromPools("q", qo, set)
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	pm, qm, losses := po.f32(), qo.f32(), lo.f64().row(0)
 	partQ, partLoss := d.scratch.f32.get(set.slots*cols), d.scratch.f64.get(set.slots)
@@ -73,11 +74,11 @@ func (s *sampleSet) gradient(u *chunk, p, grad []float32) float64 {
 	}
 	switch v.Buf.DType() {
 	case backend.Uint8:
-		return vec.TaskGradU8(v.data.u8[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
+		return vec.TaskGradU8(v.Mem.u8[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
 	case backend.Float16:
-		return vec.TaskGradF16(v.data.u16[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
+		return vec.TaskGradF16(v.Mem.u16[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
 	default:
-		return vec.TaskGradF32(v.data.f32[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
+		return vec.TaskGradF32(v.Mem.f32[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
 	}
 }
 
@@ -94,11 +95,11 @@ func (p *pool) row(r int, dst []float32) {
 	hi := lo + v.Cols
 	switch v.Buf.DType() {
 	case backend.Uint8:
-		vec.ConvertU8(dst, v.data.u8[lo:hi], p.Scale)
+		vec.ConvertU8(dst, v.Mem.u8[lo:hi], p.Scale)
 	case backend.Float16:
-		vec.ConvertF16(dst, v.data.u16[lo:hi], p.Scale)
+		vec.ConvertF16(dst, v.Mem.u16[lo:hi], p.Scale)
 	default:
-		copy(dst, v.data.f32[lo:hi])
+		copy(dst, v.Mem.f32[lo:hi])
 		if p.Scale != 1 {
 			vec.Scale(p.Scale, dst)
 		}
@@ -113,17 +114,17 @@ const projectRows = 16 * vec.GemmRowBlock
 func (d *device) Project(s backend.Samples, b, z backend.Matrix) error {
 	c := d.check("Project")
 	set := c.samples(s)
-	bo, zo := c.matrix("b", b, float32s), c.matrix("z", z, float32s)
-	if c.err != nil {
-		return c.err
+	bo, zo := c.matrix("b", b, check.Float32), c.matrix("z", z, check.Float32)
+	if c.Err != nil {
+		return c.Err
 	}
 	k, cols := bo.Rows, s.Cols()
 	c.shape("b", bo, k, cols)
 	c.shape("z", zo, s.Len(), k)
 	c.apart("z", zo, "b", bo)
 	c.apartFromPools("z", zo, set)
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	if k == 0 {
 		return nil
@@ -147,18 +148,18 @@ func (d *device) Project(s backend.Samples, b, z backend.Matrix) error {
 
 func (d *device) Gather(p backend.Pool, rows backend.Vector, dst backend.Matrix) error {
 	c := d.check("Gather")
-	view := c.matrix("p", p.Data, storable)
-	ro, do := c.vector("rows", rows, int32s), c.matrix("dst", dst, float32s)
-	if c.err != nil {
-		return c.err
+	view := c.matrix("p", p.Data, check.Storable)
+	ro, do := c.vector("rows", rows, check.Int32), c.matrix("dst", dst, check.Float32)
+	if c.Err != nil {
+		return c.Err
 	}
 	n := ro.Cols
 	c.shape("dst", do, n, view.Cols)
 	c.apart("dst", do, "p", view)
-	index := ro.data.i32[ro.Off : ro.Off+n]
-	c.rows("rows", index, 0, view.Rows)
-	if c.err != nil {
-		return c.err
+	index := ro.Mem.i32[ro.Off : ro.Off+n]
+	c.Indices("rows", index, view.Rows)
+	if c.Err != nil {
+		return c.Err
 	}
 	if view.Cols == 0 {
 		return nil
@@ -185,17 +186,17 @@ type band struct{ task, lo, hi int }
 func (d *device) TaskGram(s backend.Samples, z backend.Matrix, g backend.Buffer, cm backend.Matrix) error {
 	c := d.check("TaskGram")
 	set := c.samples(s)
-	zo, co := c.matrix("z", z, float32s), c.matrix("c", cm, float64s)
-	if c.err != nil {
-		return c.err
+	zo, co := c.matrix("z", z, check.Float32), c.matrix("c", cm, check.Float64)
+	if c.Err != nil {
+		return c.Err
 	}
 	tasks, k := s.Tasks(), zo.Cols
 	c.shape("z", zo, s.Len(), k)
 	c.shape("c", co, tasks, k)
-	gr := c.blocks("g", g, tasks, k, k, float64s)
+	gr := c.blocks("g", g, tasks, k, k, check.Float64)
 	c.apart("c", co, "g", gr)
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	if tasks == 0 || k == 0 {
 		return nil

@@ -228,34 +228,6 @@ func TestHotPathAllocations(t *testing.T) {
 	}
 }
 
-func TestOverlapIsExact(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
-	data := new(storage)
-	view := func() (operand, []byte) {
-		cols := rng.IntN(5)
-		m := backend.Matrix{Off: rng.IntN(30), Rows: rng.IntN(5), Cols: cols, Stride: cols + rng.IntN(9)}
-		mask := make([]byte, 100)
-		for i := range m.Rows {
-			for j := range m.Cols {
-				mask[m.Off+i*m.Stride+j] = 1
-			}
-		}
-		return operand{m, data}, mask
-	}
-	for range 20_000 {
-		a, am := view()
-		b, bm := view()
-		want := false
-		for i := range am {
-			want = want || am[i]&bm[i] != 0
-		}
-		if got := overlap(a, b); got != want {
-			t.Fatalf("seed %d: %+v and %+v: overlap is %v", seed, a.Matrix, b.Matrix, got)
-		}
-	}
-}
-
 // TestFreeDuringUse frees operands while calls read them: a bug of the caller
 // that must end in a result or an error, never in a crash.
 func TestFreeDuringUse(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // samples implements backend.Samples. Its set is nil once it is freed.
 type samples struct {
-	dev           *device
+	mem           *memory
 	tasks, n, col int
 	data          atomic.Pointer[sampleSet]
 }
@@ -58,30 +58,22 @@ func (s *samples) drop()      { s.data.Store(nil) }
 
 func (s *samples) Free() {
 	if s != nil && s.data.Swap(nil) != nil {
-		s.dev.release(s)
+		s.mem.release(s)
 	}
 }
 
 func (d *device) NewSamples(set backend.SampleSet) (backend.Samples, error) {
-	const op = "NewSamples"
-	c := d.check(op)
+	c := d.checkNow("NewSamples")
+	views, cols := c.SampleSet(set)
+	if c.Err != nil {
+		return nil, c.Err
+	}
 	pools := make([]pool, len(set.Pools))
-	cols := 0
 	for i, p := range set.Pools {
-		view := c.matrix(fmt.Sprintf("Pools[%d]", i), p.Data, storable)
-		if i == 0 {
-			cols = p.Data.Cols
-		} else if p.Data.Cols != cols {
-			c.failf(fmt.Sprintf("Pools[%d]", i), "has %d columns, the first pool %d", p.Data.Cols, cols)
-		}
-		pools[i] = pool{p.Data.Buf, view, p}
+		pools[i] = pool{p.Data.Buf, operand{views[i]}, p}
 	}
-	c.sampleSet(set)
-	if c.err != nil {
-		return nil, c.err
-	}
-	s := &samples{dev: d, tasks: len(set.TaskPool), n: len(set.Rows), col: cols}
-	if err := d.register(op, s, 8*int64(s.n)+16*int64(s.tasks)); err != nil {
+	s := &samples{mem: d.memory, tasks: len(set.TaskPool), n: len(set.Rows), col: cols}
+	if err := d.register(c.Op, s, 8*int64(s.n)+16*int64(s.tasks)); err != nil {
 		return nil, err
 	}
 	data := &sampleSet{
@@ -94,46 +86,6 @@ func (d *device) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	data.divide()
 	s.data.Store(data)
 	return s, nil
-}
-
-// sampleSet checks everything about set but its pools.
-func (c *checker) sampleSet(set backend.SampleSet) {
-	tasks, n := len(set.TaskPool), len(set.Rows)
-	switch {
-	case c.err != nil:
-		return
-	case len(set.Y) != n:
-		c.failf("Y", "has %d entries, Rows has %d", len(set.Y), n)
-	case len(set.Offsets) != tasks+1:
-		c.failf("Offsets", "has %d entries for %d tasks, expected %d", len(set.Offsets), tasks, tasks+1)
-	case set.Offsets[0] != 0:
-		c.failf("Offsets", "begins with %d, not 0", set.Offsets[0])
-	case set.Offsets[tasks] != n:
-		c.failf("Offsets", "ends with %d, Rows has %d entries", set.Offsets[tasks], n)
-	}
-	for t := 0; t < tasks && c.err == nil; t++ {
-		lo, hi, p := set.Offsets[t], set.Offsets[t+1], set.TaskPool[t]
-		if p < 0 || p >= len(set.Pools) {
-			c.failf("TaskPool", "of task %d is %d, there are %d pools", t, p, len(set.Pools))
-			return
-		}
-		if hi < lo || hi > n {
-			c.failf("Offsets", "of task %d are %d to %d of %d samples", t, lo, hi, n)
-			return
-		}
-		c.rows("Rows", set.Rows[lo:hi], lo, set.Pools[p].Data.Rows)
-	}
-}
-
-// rows checks that all row indices lie in 0..limit. first is the index of
-// rows[0] in the argument.
-func (c *checker) rows(arg string, rows []int32, first, limit int) {
-	for i, r := range rows {
-		if r < 0 || int(r) >= limit {
-			c.failf(arg, "has row %d at index %d, the pool has %d rows", r, first+i, limit)
-			return
-		}
-	}
 }
 
 // divide cuts every task into equal chunks.
@@ -157,29 +109,29 @@ func (s *sampleSet) divide() {
 // samples checks that s is a live sample set of this device whose pools are
 // alive too.
 func (c *checker) samples(s backend.Samples) *sampleSet {
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	own, ok := s.(*samples)
 	switch {
 	case s == nil || ok && own == nil:
-		c.failf("s", "is nil")
+		c.Failf("s", "is nil")
 	case !ok:
-		c.failf("s", "is a %T of another backend", s)
-	case own.dev != c.dev:
-		c.failf("s", "belongs to another instance of the cpu backend")
+		c.Failf("s", "is a %T of another backend", s)
+	case own.mem != c.dev.memory:
+		c.Failf("s", "belongs to another instance of the cpu backend")
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	data := own.data.Load()
 	if data == nil {
-		c.failf("s", "has been freed")
+		c.Failf("s", "has been freed")
 		return nil
 	}
 	for i := range data.pools {
-		if c.buffer("s", data.pools[i].buf); c.err != nil {
-			c.err = &backend.ArgumentError{Op: c.op, Arg: "s", Reason: fmt.Sprintf("draws from pool %d, which has been freed", i)}
+		if c.Buffer("s", data.pools[i].buf); c.Err != nil {
+			c.Err = &backend.ArgumentError{Op: c.Op, Arg: "s", Reason: fmt.Sprintf("draws from pool %d, which has been freed", i)}
 			return nil
 		}
 	}

@@ -11,18 +11,19 @@ import (
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
 )
 
 func (d *device) SolveSPD(n, k, r int, a, b backend.Buffer) error {
 	const op = "SolveSPD"
-	c := d.check(op)
+	c := d.checkNow(op)
 	if n < 0 || k < 0 || r < 0 {
-		c.failf("n, k, r", "are %d, %d, %d", n, k, r)
+		c.Failf("n, k, r", "are %d, %d, %d", n, k, r)
 	}
-	ao, bo := c.blocks("a", a, n, k, k, float64s), c.blocks("b", b, n, k, r, float64s)
+	ao, bo := c.blocks("a", a, n, k, k, check.Float64), c.blocks("b", b, n, k, r, check.Float64)
 	c.apart("b", bo, "a", ao)
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	if n == 0 || k == 0 {
 		return nil
@@ -31,7 +32,7 @@ func (d *device) SolveSPD(n, k, r int, a, b backend.Buffer) error {
 		mu    sync.Mutex
 		first *backend.NotPositiveDefiniteError
 	)
-	as, bs := ao.data.f64, bo.data.f64
+	as, bs := ao.Mem.f64, bo.Mem.f64
 	d.parallel(n, n*k*k*(k/6+r), func(i int) {
 		factor := as[i*k*k : (i+1)*k*k]
 		if order := cholesky(k, factor); order > 0 {
@@ -85,15 +86,15 @@ func choleskySolve(k, r int, l, b []float64) {
 
 func (d *device) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) error {
 	const op = "SVD"
-	c := d.check(op)
-	ao, so := c.matrix("a", a, float64s), c.vector("s", s, float64s)
+	c := d.checkNow(op)
+	ao, so := c.matrix("a", a, check.Float64), c.vector("s", s, check.Float64)
 	p := min(ao.Rows, ao.Cols)
 	c.length("s", so, p)
 	c.apart("s", so, "a", ao)
 	vectors := u != backend.Matrix{} || vt != backend.Matrix{}
 	var uo, vo operand
 	if vectors {
-		uo, vo = c.matrix("u", u, float64s), c.matrix("vt", vt, float64s)
+		uo, vo = c.matrix("u", u, check.Float64), c.matrix("vt", vt, check.Float64)
 		c.shape("u", uo, ao.Rows, p)
 		c.shape("vt", vo, p, ao.Cols)
 		c.apart("u", uo, "a", ao)
@@ -102,8 +103,8 @@ func (d *device) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) e
 		c.apart("vt", vo, "s", so)
 		c.apart("vt", vo, "u", uo)
 	}
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	f, err := decompose(op, ao.f64(), vectors)
 	if err != nil {
@@ -194,13 +195,13 @@ func (f *factors) invert(rank int) {
 
 func (d *device) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, error) {
 	const op = "Pinv"
-	c := d.check(op)
-	ao, do := c.matrix("a", a, float64s), c.matrix("dst", dst, float64s)
+	c := d.checkNow(op)
+	ao, do := c.matrix("a", a, check.Float64), c.matrix("dst", dst, check.Float64)
 	c.shape("dst", do, ao.Cols, ao.Rows)
 	c.apart("dst", do, "a", ao)
 	c.cutoff(rcond)
-	if c.err != nil {
-		return 0, c.err
+	if c.Err != nil {
+		return 0, c.Err
 	}
 	f, err := decompose(op, ao.f64(), true)
 	if err != nil {
@@ -214,15 +215,15 @@ func (d *device) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int,
 
 func (d *device) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (int, error) {
 	const op = "MinNorm"
-	c := d.check(op)
-	ao, bo, xo := c.matrix("a", a, float64s), c.matrix("b", b, float64s), c.matrix("x", x, float64s)
+	c := d.checkNow(op)
+	ao, bo, xo := c.matrix("a", a, check.Float64), c.matrix("b", b, check.Float64), c.matrix("x", x, check.Float64)
 	c.shape("b", bo, ao.Rows, bo.Cols)
 	c.shape("x", xo, ao.Cols, bo.Cols)
 	c.apart("x", xo, "a", ao)
 	c.apart("x", xo, "b", bo)
 	c.cutoff(rcond)
-	if c.err != nil {
-		return 0, c.err
+	if c.Err != nil {
+		return 0, c.Err
 	}
 	f, err := decompose(op, ao.f64(), true)
 	if err != nil {
@@ -238,6 +239,6 @@ func (d *device) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (
 
 func (c *checker) cutoff(rcond float64) {
 	if math.IsNaN(rcond) {
-		c.failf("rcond", "is NaN")
+		c.Failf("rcond", "is NaN")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
@@ -15,7 +16,7 @@ const vectorChunk = 1 << 14
 
 // pair checks the two operands of an elementwise operation.
 func (c *checker) pair(x, y backend.Vector) (operand, operand) {
-	xo, yo := c.vector("x", x, real), c.vector("y", y, real)
+	xo, yo := c.vector("x", x, check.Real), c.vector("y", y, check.Real)
 	c.sameType("y", yo, xo)
 	c.length("y", yo, xo.Cols)
 	c.samePlace("y", yo, "x", xo)
@@ -25,8 +26,8 @@ func (c *checker) pair(x, y backend.Vector) (operand, operand) {
 func (d *device) Axpy(alpha float64, x, y backend.Vector) error {
 	c := d.check("Axpy")
 	xo, yo := c.pair(x, y)
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	n := xo.Cols
 	if x.Buf.DType() == backend.Float32 {
@@ -41,9 +42,9 @@ func (d *device) Axpy(alpha float64, x, y backend.Vector) error {
 
 func (d *device) Scale(alpha float64, x backend.Vector) error {
 	c := d.check("Scale")
-	xo := c.vector("x", x, real)
-	if c.err != nil {
-		return c.err
+	xo := c.vector("x", x, check.Real)
+	if c.Err != nil {
+		return c.Err
 	}
 	if x.Buf.DType() == backend.Float32 {
 		xs, a := xo.f32().row(0), float32(alpha)
@@ -57,11 +58,11 @@ func (d *device) Scale(alpha float64, x backend.Vector) error {
 
 func (d *device) Copy(dst, src backend.Vector) error {
 	c := d.check("Copy")
-	do, so := c.vector("dst", dst, real), c.vector("src", src, real)
+	do, so := c.vector("dst", dst, check.Real), c.vector("src", src, check.Real)
 	c.length("dst", do, so.Cols)
 	c.samePlace("dst", do, "src", so)
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	n := do.Cols
 	to32, from32 := dst.Buf.DType() == backend.Float32, src.Buf.DType() == backend.Float32
@@ -91,9 +92,9 @@ func convert[D, S float32 | float64](dst []D, src []S) {
 
 func (d *device) Fill(dst backend.Vector, v float64) error {
 	c := d.check("Fill")
-	do := c.vector("dst", dst, real)
-	if c.err != nil {
-		return c.err
+	do := c.vector("dst", dst, check.Real)
+	if c.Err != nil {
+		return c.Err
 	}
 	if dst.Buf.DType() == backend.Float32 {
 		to, v := do.f32().row(0), float32(v)
@@ -116,10 +117,10 @@ func (d *device) elementwise(n int, body func(lo, hi int)) {
 }
 
 func (d *device) Dot(x, y backend.Vector) (float64, error) {
-	c := d.check("Dot")
+	c := d.checkNow("Dot")
 	xo, yo := c.pair(x, y)
-	if c.err != nil {
-		return 0, c.err
+	if c.Err != nil {
+		return 0, c.Err
 	}
 	var out [1]float64
 	d.dots(x.Buf.DType() == backend.Float32, xo, yo, out[:])
@@ -128,14 +129,14 @@ func (d *device) Dot(x, y backend.Vector) (float64, error) {
 
 func (d *device) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
 	c := d.check("Dots")
-	ao, xo := c.matrix("a", a, real), c.vector("x", x, real)
+	ao, xo := c.matrix("a", a, check.Real), c.vector("x", x, check.Real)
 	c.sameType("x", xo, ao)
 	c.length("x", xo, ao.Cols)
-	if c.err == nil && len(out) != ao.Rows {
-		c.failf("out", "has length %d, expected %d", len(out), ao.Rows)
+	if c.Err == nil && len(out) != ao.Rows {
+		c.Failf("out", "has length %d, expected %d", len(out), ao.Rows)
 	}
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	d.dots(a.Buf.DType() == backend.Float32, ao, xo, out)
 	return nil
@@ -177,15 +178,15 @@ func (d *device) dots(single bool, a, x operand, out []float64) {
 
 func (d *device) Combine(coef []float64, a backend.Matrix, y backend.Vector) error {
 	c := d.check("Combine")
-	ao, yo := c.matrix("a", a, real), c.vector("y", y, real)
+	ao, yo := c.matrix("a", a, check.Real), c.vector("y", y, check.Real)
 	c.sameType("y", yo, ao)
 	c.length("y", yo, ao.Cols)
 	c.apart("y", yo, "a", ao)
-	if c.err == nil && len(coef) != ao.Rows {
-		c.failf("coef", "has length %d, expected %d", len(coef), ao.Rows)
+	if c.Err == nil && len(coef) != ao.Rows {
+		c.Failf("coef", "has length %d, expected %d", len(coef), ao.Rows)
 	}
-	if c.err != nil {
-		return c.err
+	if c.Err != nil {
+		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
 		buf := d.scratch.f32.get(len(coef))
@@ -231,10 +232,10 @@ func (d *device) combine64(coef []float64, a dense[float64], y []float64) {
 }
 
 func (d *device) Norm(x backend.Vector) (float64, error) {
-	c := d.check("Norm")
-	xo := c.vector("x", x, real)
-	if c.err != nil {
-		return 0, c.err
+	c := d.checkNow("Norm")
+	xo := c.vector("x", x, check.Real)
+	if c.Err != nil {
+		return 0, c.Err
 	}
 	var sum [1]float64
 	single := x.Buf.DType() == backend.Float32

@@ -68,6 +68,7 @@ var groups = []group{
 	{"MultiTask", multiTaskCases},
 	{"Vectors", vectorCases},
 	{"Concurrency", concurrencyCases},
+	{"Queue", queueCases},
 	{"Close", closeCases},
 }
 

@@ -1,0 +1,308 @@
+package backendtest
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+var queueCases = []testCase{
+	{"Fork", testFork},
+	{"ForkClose", testForkClose},
+	{"ForksAtOnce", testForksAtOnce},
+	{"Record", testRecord},
+	{"RecordArguments", testRecordArguments},
+	{"RecordRefuses", testRecordRefuses},
+	{"RecordFree", testRecordFree},
+}
+
+// on runs a case's helpers on another queue of the same device.
+func (e *env) on(b backend.Backend) *env {
+	return &env{T: e.T, b: b, open: e.open, rng: e.rng, tol: e.tol}
+}
+
+func (e *env) fork() backend.Backend {
+	e.Helper()
+	q, err := e.b.Fork()
+	e.must(err)
+	e.Cleanup(func() { q.Close() })
+	return q
+}
+
+// testFork hands a vector from queue to queue; each adds to it.
+func testFork(e *env) {
+	const n = 10_007
+	q := e.fork()
+	if q.Info() != e.b.Info() {
+		e.failf("a fork describes itself as %+v, its parent as %+v", q.Info(), e.b.Info())
+	}
+	deep, err := q.Fork()
+	e.must(err)
+	defer deep.Close()
+	x := e.inVec("x", backend.Float32, normals(e.rng, backend.Float32, n))
+	y := backend.Vec(e.alloc(backend.Float32, n))
+	want := make([]float32, n)
+	e.must(e.b.Synchronize())
+	host := make([]float32, n)
+	for i, b := range []backend.Backend{q, e.b, deep, q} {
+		e.must(b.Axpy(float64(i+1), x, y))
+		e.must(b.Synchronize())
+	}
+	e.must(backend.Get(deep, host, y.Buf, 0))
+	all := make([]float32, x.Buf.Len())
+	e.must(backend.Get(e.b, all, x.Buf, 0))
+	for i := range want {
+		want[i] = 10 * all[x.Off+i]
+		if d := float64(host[i] - want[i]); d > 1e-5*abs(want[i]) || -d > 1e-5*abs(want[i]) {
+			e.failf("element %d is %v, expected %v", i, host[i], want[i])
+		}
+	}
+}
+
+func abs(v float32) float64 { return max(float64(v), -float64(v)) }
+
+// testForkClose closes forks before and after their parent.
+func testForkClose(e *env) {
+	q := e.fork()
+	buf, err := q.Alloc(backend.Float32, 3)
+	e.must(err)
+	if u := e.b.Usage(); u.Buffers != 1 || u != q.Usage() {
+		e.failf("one buffer in all, the parent counts %+v, the fork %+v", u, q.Usage())
+	}
+	e.must(q.Close())
+	e.must(q.Close())
+	if err := q.Fill(backend.Vec(buf), 1); !errors.Is(err, backend.ErrClosed) {
+		e.failf("Fill on a closed fork: expected ErrClosed, found %v", err)
+	}
+	e.must(e.b.Fill(backend.Vec(buf), 2))
+	var host [3]float32
+	e.must(backend.Get(e.b, host[:], buf, 0))
+	if host != [3]float32{2, 2, 2} {
+		e.failf("the fork's buffer holds %v after its Close", host)
+	}
+	buf.Free()
+
+	b, err := e.open()
+	e.must(err)
+	child, err := b.Fork()
+	e.must(err)
+	_, err = child.Alloc(backend.Float32, 3)
+	e.must(err)
+	e.must(b.Close())
+	if _, err := child.Alloc(backend.Float32, 1); !errors.Is(err, backend.ErrClosed) {
+		e.failf("Alloc on the fork of a closed backend: expected ErrClosed, found %v", err)
+	}
+	if u := child.Usage(); u != (backend.Usage{}) {
+		e.failf("the fork of a closed backend holds %+v", u)
+	}
+	e.must(child.Close())
+	if _, err := b.Fork(); !errors.Is(err, backend.ErrClosed) {
+		e.failf("Fork of a closed backend: expected ErrClosed, found %v", err)
+	}
+}
+
+// testForksAtOnce runs every operation on several queues at the same time.
+func testForksAtOnce(e *env) {
+	const queues = 3
+	envs, calls, scalars := make([]*env, queues), make([][]call, queues), make([][][]float64, queues)
+	seed := e.rng.Uint64()
+	for i := range envs {
+		envs[i] = e.on(e.fork())
+		envs[i].rng = newRand(seed, "forks")
+		calls[i] = envs[i].calls(largeDims)
+		scalars[i] = make([][]float64, len(calls[i]))
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, queues)
+	for i := range envs {
+		wg.Go(func() {
+			for j, c := range calls[i] {
+				v, err := c.run()
+				scalars[i][j] = v
+				errs[i] = errors.Join(errs[i], err)
+			}
+		})
+	}
+	wg.Wait()
+	var first []result
+	for i, f := range envs {
+		e.must(errs[i])
+		list := f.results(calls[i], scalars[i])
+		if i == 0 {
+			first = list
+		} else {
+			e.compare("on queues at the same time", list, first)
+		}
+		f.flush()
+	}
+}
+
+// recordable reports whether a call can be part of a program.
+func (c call) recordable() bool {
+	switch kind, _, _ := strings.Cut(c.name, " "); kind {
+	case "SolveSPD", "SVD", "Pinv", "MinNorm", "Dot", "Norm":
+		return false
+	}
+	return true
+}
+
+// testRecord runs all operations as one program, several times, from inputs that
+// change in between, and compares with the same calls made one by one.
+func testRecord(e *env) {
+	seed := e.rng.Uint64()
+	plain, recorded := repeat(e.on(e.fork()), seed, false), repeat(e.on(e.fork()), seed, true)
+	for i := range plain {
+		e.describe("run %d", i)
+		e.compare("recorded", recorded[i], plain[i])
+		if last := len(plain[i]) - 1; i > 0 && bytes.Equal(plain[i][last].bytes, plain[0][last].bytes) {
+			e.failf("the inputs changed and the outputs did not")
+		}
+	}
+}
+
+// repeat makes all recordable calls three times, with transfers and slices that
+// change, and returns what they leave each time.
+func repeat(e *env, seed uint64, record bool) [][]result {
+	e.Helper()
+	const n = 5003
+	e.rng = newRand(seed, "record")
+	calls := slices.DeleteFunc(e.calls(largeDims), func(c call) bool { return !c.recordable() })
+	values, total := make([]float32, n), make([]float32, n)
+	coef, sum := make([]float64, 1), make([]float64, 1)
+	x, acc := backend.Vec(e.alloc(backend.Float32, n)), backend.Vec(e.alloc(backend.Float32, n))
+	do := func() error {
+		if err := backend.Put(e.b, x.Buf, 0, values); err != nil {
+			return err
+		}
+		if err := e.b.Combine(coef, x.Mat(1, n), acc); err != nil {
+			return err
+		}
+		if err := e.b.Dots(acc.Mat(1, n), x, sum); err != nil {
+			return err
+		}
+		if err := backend.Get(e.b, total, acc.Buf, 0); err != nil {
+			return err
+		}
+		for _, c := range calls {
+			if _, err := c.run(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if record {
+		p, err := e.b.Record(do)
+		e.must(err)
+		defer p.Free()
+		do = p.Run
+	}
+	var all [][]result
+	for range 3 {
+		for i := range values {
+			values[i] = float32(e.rng.NormFloat64())
+		}
+		coef[0] = e.rng.NormFloat64()
+		e.must(do())
+		host := append(encode(backend.Float64, widen(total)), encode(backend.Float64, sum)...)
+		left := e.results(calls, make([][]float64, len(calls)))
+		all = append(all, append(left, result{"the program's slices", host}))
+	}
+	e.flush()
+	return all
+}
+
+func widen(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = float64(x)
+	}
+	return out
+}
+
+// testRecordArguments expects bad arguments from Record or the first Run, and
+// an error of fn itself as it is.
+func testRecordArguments(e *env) {
+	q := e.fork()
+	x, y := backend.Vec(e.alloc(backend.Float32, 3)), backend.Vec(e.alloc(backend.Float32, 4))
+	mine := errors.New("mine")
+	for _, c := range []struct {
+		fn   func() error
+		want func(error) bool
+	}{
+		{func() error { return q.Axpy(1, x, y) }, isArgument},
+		{func() error { return q.Dots(x.Mat(1, 3), x, nil) }, isArgument},
+		{func() error { return q.Combine([]float64{1, 2}, x.Mat(1, 3), x) }, isArgument},
+		{func() error { return q.Download(make([]byte, 5), x.Buf, 0) }, isArgument},
+		{func() error { return mine }, func(err error) bool { return errors.Is(err, mine) }},
+	} {
+		p, err := q.Record(c.fn)
+		if err == nil {
+			err = p.Run()
+			p.Free()
+		}
+		if !c.want(err) {
+			e.failf("a program with a bad call returned %T: %v", err, err)
+		}
+		e.must(q.Fill(y, 1)) // the queue is as good as before
+		e.must(q.Synchronize())
+	}
+}
+
+// testRecordRefuses calls within a program what cannot be part of one.
+func testRecordRefuses(e *env) {
+	q := e.fork()
+	f := e.on(q)
+	x := backend.Vec(e.alloc(backend.Float64, 4))
+	refused := map[string]func() error{
+		"Alloc":       func() error { _, err := q.Alloc(backend.Float32, 1); return err },
+		"NewSamples":  func() error { _, err := q.NewSamples(backend.SampleSet{Offsets: []int{0}}); return err },
+		"Dot":         func() error { _, err := q.Dot(x, x); return err },
+		"Norm":        func() error { _, err := q.Norm(x); return err },
+		"Synchronize": q.Synchronize,
+		"Fork":        func() error { _, err := q.Fork(); return err },
+		"Record":      func() error { _, err := q.Record(func() error { return nil }); return err },
+		"Close":       q.Close,
+		"SVD": func() error {
+			return q.SVD(x.Mat(2, 2), backend.Matrix{}, backend.Vector{Buf: x.Buf, Len: 2}, backend.Matrix{})
+		},
+	}
+	for _, c := range f.calls(smallDims) {
+		if !c.recordable() {
+			refused[c.name] = func() error { _, err := c.run(); return err }
+		}
+	}
+	for name, fn := range refused {
+		p, err := q.Record(fn)
+		if err == nil {
+			err = p.Run()
+			p.Free()
+		}
+		if !errors.Is(err, backend.ErrRecording) {
+			e.failf("%s in a program: expected ErrRecording, found %v", name, err)
+		}
+		e.must(q.Fill(x, 1))
+	}
+	f.flush()
+}
+
+// testRecordFree runs programs that have been freed, or whose buffers have.
+func testRecordFree(e *env) {
+	q := e.fork()
+	buf := e.alloc(backend.Float32, 5)
+	p, err := q.Record(func() error { return q.Fill(backend.Vec(buf), 3) })
+	e.must(err)
+	if u := e.b.Usage(); u.Buffers != 2 || u.Bytes != 20 {
+		e.failf("a buffer of 20 bytes and a program are counted as %+v", u)
+	}
+	e.must(p.Run())
+	buf.Free()
+	e.wantArgument(p.Run(), "Run of a program whose buffer was freed")
+	p.Free()
+	p.Free()
+	e.wantArgument(p.Run(), "Run of a freed program")
+	e.must(q.Synchronize())
+}

@@ -1,0 +1,71 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// SampleSet checks everything about set, every row index included, and returns
+// its pools and their number of columns.
+func (c *Call[M]) SampleSet(set backend.SampleSet) (pools []Operand[M], cols int) {
+	pools = make([]Operand[M], len(set.Pools))
+	for i, p := range set.Pools {
+		arg := fmt.Sprintf("Pools[%d]", i)
+		pools[i] = c.Matrix(arg, p.Data, Storable)
+		if i == 0 {
+			cols = p.Data.Cols
+		} else if p.Data.Cols != cols {
+			c.Failf(arg, "has %d columns, the first pool %d", p.Data.Cols, cols)
+		}
+	}
+	tasks, n := len(set.TaskPool), len(set.Rows)
+	switch {
+	case c.Err != nil:
+		return nil, 0
+	case len(set.Y) != n:
+		c.Failf("Y", "has %d entries, Rows has %d", len(set.Y), n)
+	case len(set.Offsets) != tasks+1:
+		c.Failf("Offsets", "has %d entries for %d tasks, expected %d", len(set.Offsets), tasks, tasks+1)
+	case set.Offsets[0] != 0:
+		c.Failf("Offsets", "begins with %d, not 0", set.Offsets[0])
+	case set.Offsets[tasks] != n:
+		c.Failf("Offsets", "ends with %d, Rows has %d entries", set.Offsets[tasks], n)
+	}
+	for t := 0; t < tasks && c.Err == nil; t++ {
+		lo, hi, p := set.Offsets[t], set.Offsets[t+1], set.TaskPool[t]
+		switch {
+		case p < 0 || p >= len(set.Pools):
+			c.Failf("TaskPool", "of task %d is %d, there are %d pools", t, p, len(set.Pools))
+		case hi < lo || hi > n:
+			c.Failf("Offsets", "of task %d are %d to %d of %d samples", t, lo, hi, n)
+		default:
+			c.rows(set.Rows[lo:hi], lo, set.Pools[p].Data.Rows)
+		}
+	}
+	return pools, cols
+}
+
+// rows checks that all row indices lie in 0..limit; first is the index of
+// rows[0] in the argument.
+func (c *Call[M]) rows(rows []int32, first, limit int) {
+	for i, r := range rows {
+		if r < 0 || int(r) >= limit {
+			c.Failf("Rows", "has row %d at index %d, the pool has %d rows", r, first+i, limit)
+			return
+		}
+	}
+}
+
+// Indices checks that all entries of a host slice lie in 0..limit.
+func (c *Call[M]) Indices(arg string, index []int32, limit int) {
+	if c.Err != nil {
+		return
+	}
+	for i, v := range index {
+		if v < 0 || int(v) >= limit {
+			c.Failf(arg, "has %d at index %d, expected 0 to %d", v, i, limit-1)
+			return
+		}
+	}
+}
