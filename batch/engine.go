@@ -40,8 +40,10 @@ type Submission struct {
 	// Tasks are indices into tasks.jsonl, ascending and not empty.
 	Tasks []int
 	// Program is the absolute path of amtrl where the tasks run. A task is carried
-	// out by Program run-task Dir TASK, with --part KEY before Dir where TASK is
-	// an index of a dense part.
+	// out by the command Program run-task --part KEY Dir INDEX, where KEY is the
+	// part's and INDEX the engine's index. It exits 0 once the task has its
+	// result, also where it had it before; ExitBadInput where another attempt
+	// would fail the same way; 128 + 15 after a SIGTERM, which saves what there is.
 	Program   string
 	Resources Resources
 }
@@ -108,6 +110,17 @@ type Log struct {
 	Files []string
 	Argv  []string
 }
+
+// The exit codes of run-task that say more than that the attempt failed.
+const (
+	// ExitBadInput says that another attempt would fail the same way.
+	ExitBadInput = 65
+	// ExitInUse says that another attempt holds the task's lease.
+	ExitInUse = 75
+	// ExitRequeue says that the attempt saved what there is after a SIGUSR1 and
+	// wants to go on in another.
+	ExitRequeue = 99
+)
 
 // Engine runs the tasks of run folders. Each knows its own options, such as a
 // partition or an image, which Options returns in a form that JSON keeps and
