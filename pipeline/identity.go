@@ -134,18 +134,11 @@ func (i Identity) claim(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	found.Backend.Reason = i.Backend.Reason
-	there, err := marshalIndent(found)
-	if err != nil || bytes.Equal(there, here) {
+	difference, err := found.Difference(i)
+	if err != nil || difference == "" {
 		return err
 	}
-	a, errA := decodeTree(there)
-	b, errB := decodeTree(here)
-	if err := errors.Join(errA, errB); err != nil {
-		return err
-	}
-	where, was, is := firstDifference("", a, b)
-	return fmt.Errorf("%s: %s is %s there and %s here: expected the same settings to resume; use another folder", path, where, compact(was), compact(is))
+	return fmt.Errorf("%s: %s: expected the same settings to resume; use another folder", path, difference)
 }
 
 // decodeTree keeps numbers as they are written.

@@ -95,3 +95,21 @@ func WriteSweep(dir string, id Identity, results []Result, seconds []float64) (*
 	}
 	return finishSweep(dir, id, results)
 }
+
+// Difference names the first place where two identities differ, the reasons of
+// the backends' choice apart, or nothing where they are the same.
+func (i Identity) Difference(other Identity) (string, error) {
+	other.Backend.Reason = i.Backend.Reason
+	there, errA := marshalIndent(i)
+	here, errB := marshalIndent(other)
+	if err := errors.Join(errA, errB); err != nil || bytes.Equal(there, here) {
+		return "", err
+	}
+	a, errA := decodeTree(there)
+	b, errB := decodeTree(here)
+	if err := errors.Join(errA, errB); err != nil {
+		return "", err
+	}
+	where, was, is := firstDifference("", a, b)
+	return fmt.Sprintf("%s is %s there and %s here", where, compact(was), compact(is)), nil
+}
