@@ -37,7 +37,21 @@ func NewDevice(b backend.Backend, set *dataset.Set) (*Device, error) {
 		}
 		d.pools = append(d.pools, backend.Pool{Data: backend.Mat(buf, p.Rows, p.Cols), Scale: p.Scale})
 	}
+	// Forks read the pools.
+	if err := b.Synchronize(); err != nil {
+		d.Close()
+		return nil, err
+	}
 	return d, nil
+}
+
+// fork returns the same data on a queue of its own, which the caller closes.
+func (d *Device) fork() (*Device, error) {
+	b, err := d.Backend.Fork()
+	if err != nil {
+		return nil, err
+	}
+	return &Device{Backend: b, Set: d.Set, pools: d.pools}, nil
 }
 
 // Close frees the pools.

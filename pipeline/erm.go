@@ -47,12 +47,12 @@ func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, observe func
 	if err != nil {
 		return Fit{}, err
 	}
-	opt, err := newLBFGS(l.b, l.theta.Len, e.History)
+	opt, err := newLBFGS(l.b, obj, l.theta, e.History)
 	if err != nil {
 		return Fit{}, err
 	}
 	defer opt.close()
-	f, iterations, reason, err := opt.minimise(ctx, obj, l.theta, stopRule{e.Iterations, e.Tolerance, observe})
+	f, iterations, reason, err := opt.minimise(ctx, stopRule{e.Iterations, e.Tolerance, observe})
 	if err != nil {
 		return Fit{}, err
 	}

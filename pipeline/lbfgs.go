@@ -10,31 +10,50 @@ import (
 
 // objective is a differentiable function of a parameter vector on a device.
 type objective interface {
-	// eval returns f(x) and writes its gradient to g.
-	eval(x, g backend.Vector) (float64, error)
+	// evaluate issues the evaluation of f at x, with its gradient written to g, as
+	// part of a [backend.Program].
+	evaluate(x, g backend.Vector) error
+	// value returns f(x) of the last evaluation, once the program has run.
+	value() float64
 }
 
 // lbfgs minimises an objective by the limited-memory BFGS method (Nocedal and
 // Wright, algorithm 7.5) with a weak Wolfe line search by bisection (Lewis and
 // Overton 2013).
 //
-// The two-loop recursion is carried out in the basis (s_1..s_m, y_1..y_m, g):
-// one pass over the basis gives its inner products with g, the recursion runs
-// on those scalars, one more pass forms the direction, and a third gives the
-// inner products with the new y.
+// The two-loop recursion is carried out in the basis (s_1..s_m, y_1..y_m, g) on
+// the inner products of its rows, which the host keeps. A trial computes, next to
+// the objective and its gradient, the pair that it would add and the inner
+// products of that pair, so that a step that is accepted costs no further
+// transfer: an iteration is one program, one wait and one transfer back for each
+// evaluation.
 type lbfgs struct {
-	b         backend.Backend
-	n, m      int
-	tmp       *backend.Scope
-	basis     backend.Matrix // 2m+1 by n: s, y, g
-	d, xt, gt backend.Vector // direction, trial point, trial gradient
+	b    backend.Backend
+	f    objective
+	x    backend.Vector
+	n, m int
+	tmp  *backend.Scope
+	// rows are s, y (m each) and g, the basis, and behind it the trial's s, y and
+	// gradient and the direction d.
+	rows backend.Matrix
+	xt   backend.Vector // trial point
 
-	pairs  int       // valid pairs, at most m
-	next   int       // slot the next pair goes to
-	sy, yy []float64 // m by m: sy[i,j] = s_i'y_j for j not older than i; yy symmetric
-	dots   []float64 // basis times the gradient
-	coef   []float64
-	evals  int
+	pairs    int       // valid pairs, at most m
+	next     int       // slot the next pair goes to
+	sy, yy   []float64 // m by m: sy[i,j] = s_i'y_j for j not older than i; yy symmetric
+	dots     []float64 // basis times the gradient
+	byG, byY []float64 // rows times the trial's gradient, rows times its y
+	coef     []float64 // of the direction in the basis
+	step     []float64 // of the trial, one element
+	evals    int
+
+	// pending is an accepted trial that has not been moved into x and the basis:
+	// the slot of its pair, m without one, or -1 for none.
+	pending int
+	// begin evaluates at x, again makes a trial along d, turn forms d first, and
+	// move[i] before that moves the accepted trial, its pair into slot i.
+	begin, again, turn *program
+	move               []*program
 }
 
 const (
@@ -45,30 +64,143 @@ const (
 	maxHistory = 64
 )
 
-// newLBFGS allocates the state for n parameters and m pairs.
-func newLBFGS(b backend.Backend, n, m int) (*lbfgs, error) {
-	tmp := backend.NewScope(b)
+// program is recorded when it is first run.
+type program struct {
+	fn   func() error
+	prog backend.Program
+}
+
+func (p *program) run(b backend.Backend) (err error) {
+	if p.prog == nil {
+		if p.prog, err = b.Record(p.fn); err != nil {
+			return err
+		}
+	}
+	return p.prog.Run()
+}
+
+// newLBFGS allocates the state for minimising f from x with m pairs.
+func newLBFGS(b backend.Backend, f objective, x backend.Vector, m int) (*lbfgs, error) {
+	n, tmp := x.Len, backend.NewScope(b)
 	l := &lbfgs{
-		b: b, n: n, m: m, tmp: tmp,
-		basis: tmp.Matrix(backend.Float32, 2*m+1, n),
-		d:     tmp.Vector(backend.Float32, n),
-		xt:    tmp.Vector(backend.Float32, n),
-		gt:    tmp.Vector(backend.Float32, n),
-		sy:    make([]float64, m*m), yy: make([]float64, m*m),
+		b: b, f: f, x: x, n: n, m: m, tmp: tmp, pending: -1,
+		rows: tmp.Matrix(backend.Float32, 2*m+5, n),
+		xt:   tmp.Vector(backend.Float32, n),
+		sy:   make([]float64, m*m), yy: make([]float64, m*m),
 		dots: make([]float64, 2*m+1), coef: make([]float64, 2*m+1),
+		byG: make([]float64, 2*m+5), byY: make([]float64, 2*m+5),
+		step: make([]float64, 1),
 	}
 	if err := tmp.Err(); err != nil {
 		tmp.Close()
 		return nil, err
 	}
+	l.begin = &program{fn: l.issueBegin}
+	l.again = &program{fn: l.issueTrial}
+	l.turn = &program{fn: func() error { return sequence(l.issueDirection, l.issueTrial) }}
+	for slot := range m + 1 {
+		l.move = append(l.move, &program{fn: func() error {
+			return sequence(func() error { return l.issueMove(slot) }, l.issueDirection, l.issueTrial)
+		}})
+	}
 	return l, nil
 }
 
-func (l *lbfgs) close() { l.tmp.Close() }
+// sequence calls the functions in order, up to the first that fails.
+func sequence(list ...func() error) error {
+	for _, f := range list {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-func (l *lbfgs) s(i int) backend.Vector { return l.basis.Row(i) }
-func (l *lbfgs) y(i int) backend.Vector { return l.basis.Row(l.m + i) }
-func (l *lbfgs) g() backend.Vector      { return l.basis.Row(2 * l.m) }
+func (l *lbfgs) close() {
+	for _, p := range append(l.move, l.begin, l.again, l.turn) {
+		if p.prog != nil {
+			p.prog.Free()
+		}
+	}
+	l.tmp.Close()
+}
+
+func (l *lbfgs) s(i int) backend.Vector { return l.rows.Row(i) }
+func (l *lbfgs) y(i int) backend.Vector { return l.rows.Row(l.m + i) }
+func (l *lbfgs) g() backend.Vector      { return l.rows.Row(2 * l.m) }
+func (l *lbfgs) st() backend.Vector     { return l.rows.Row(2*l.m + 1) }
+func (l *lbfgs) yt() backend.Vector     { return l.rows.Row(2*l.m + 2) }
+func (l *lbfgs) gt() backend.Vector     { return l.rows.Row(2*l.m + 3) }
+func (l *lbfgs) d() backend.Vector      { return l.rows.Row(2*l.m + 4) }
+
+// basis are the rows that the direction is a combination of.
+func (l *lbfgs) basis() backend.Matrix {
+	b := l.rows
+	b.Rows = 2*l.m + 1
+	return b
+}
+
+// issueBegin evaluates f at x.
+func (l *lbfgs) issueBegin() error {
+	if err := l.f.evaluate(l.x, l.g()); err != nil {
+		return err
+	}
+	return l.b.Dots(l.basis(), l.g(), l.dots)
+}
+
+// issueMove moves x to the trial point, its gradient to g and its pair into a
+// slot, m for none.
+func (l *lbfgs) issueMove(slot int) error {
+	if err := l.b.Copy(l.x, l.xt); err != nil {
+		return err
+	}
+	if err := l.b.Copy(l.g(), l.gt()); err != nil || slot == l.m {
+		return err
+	}
+	if err := l.b.Copy(l.s(slot), l.st()); err != nil {
+		return err
+	}
+	return l.b.Copy(l.y(slot), l.yt())
+}
+
+// issueDirection forms d from its coefficients.
+func (l *lbfgs) issueDirection() error {
+	if err := l.b.Fill(l.d(), 0); err != nil {
+		return err
+	}
+	return l.b.Combine(l.coef, l.basis(), l.d())
+}
+
+// issueTrial evaluates f at xt = x + step d and forms the pair s = step d, y =
+// gt - g with its inner products.
+func (l *lbfgs) issueTrial() error {
+	b, d := l.b, l.d().Mat(1, l.n)
+	if err := b.Copy(l.xt, l.x); err != nil {
+		return err
+	}
+	if err := b.Combine(l.step, d, l.xt); err != nil {
+		return err
+	}
+	if err := l.f.evaluate(l.xt, l.gt()); err != nil {
+		return err
+	}
+	if err := b.Fill(l.st(), 0); err != nil {
+		return err
+	}
+	if err := b.Combine(l.step, d, l.st()); err != nil {
+		return err
+	}
+	if err := b.Copy(l.yt(), l.gt()); err != nil {
+		return err
+	}
+	if err := b.Axpy(-1, l.g(), l.yt()); err != nil {
+		return err
+	}
+	if err := b.Dots(l.rows, l.gt(), l.byG); err != nil {
+		return err
+	}
+	return b.Dots(l.rows, l.yt(), l.byY)
+}
 
 // stopRule says when to stop: after Iterations, or once the last window
 // iterations together lowered the objective by less than Tolerance times its
@@ -82,12 +214,12 @@ type stopRule struct {
 const stopWindow = 10
 
 // minimise improves x in place and reports how it ended.
-func (l *lbfgs) minimise(ctx context.Context, f objective, x backend.Vector, stop stopRule) (fx float64, iterations int, reason string, err error) {
-	fx, err = f.eval(x, l.g())
+func (l *lbfgs) minimise(ctx context.Context, stop stopRule) (fx float64, iterations int, reason string, err error) {
 	l.evals++
-	if err != nil {
+	if err := l.begin.run(l.b); err != nil {
 		return 0, 0, "", err
 	}
+	fx = l.f.value()
 	if math.IsNaN(fx) || math.IsInf(fx, 0) {
 		return 0, 0, "", fmt.Errorf("the objective is %g at the starting point", fx)
 	}
@@ -96,49 +228,50 @@ func (l *lbfgs) minimise(ctx context.Context, f objective, x backend.Vector, sto
 		if err := ctx.Err(); err != nil {
 			return 0, 0, "", err
 		}
-		if err := l.b.Dots(l.basis, l.g(), l.dots); err != nil {
-			return 0, 0, "", err
-		}
 		if l.dots[2*l.m] == 0 {
-			return fx, iterations, "the gradient is zero", nil
+			return fx, iterations, "the gradient is zero", l.settle()
 		}
-		slope, err := l.direction()
-		if err != nil {
-			return 0, 0, "", err
-		}
+		slope := l.direction()
 		step := 1.0
 		if l.pairs == 0 {
 			step = 1 / math.Max(1, math.Sqrt(l.dots[2*l.m]))
 		}
-		fNew, step, ok, err := l.search(f, x, fx, slope, step)
+		fNew, _, ok, err := l.search(fx, slope, step)
 		if err != nil {
 			return 0, 0, "", err
 		}
 		if !ok {
 			if l.pairs == 0 {
-				return fx, iterations, "no step lowers the objective", nil
+				return fx, iterations, "no step lowers the objective", l.settle()
 			}
 			l.pairs, l.next = 0, 0
 			continue
 		}
-		if err := l.update(x, step); err != nil {
-			return 0, 0, "", err
-		}
+		l.accept()
 		fx = fNew
 		iterations++
 		past = append(past, fx)
 		if stop.observe != nil && stop.observe(iterations, fx) {
-			return fx, iterations, "stopped by the observer", nil
+			return fx, iterations, "stopped by the observer", l.settle()
 		}
 		if k := len(past) - 1 - stopWindow; k >= 0 && past[k]-fx < stop.tolerance*fx {
-			return fx, iterations, "converged", nil
+			return fx, iterations, "converged", l.settle()
 		}
 	}
-	return fx, iterations, "iteration limit", nil
+	return fx, iterations, "iteration limit", l.settle()
 }
 
-// direction writes d = -H g and returns g'd, given dots = basis'g.
-func (l *lbfgs) direction() (slope float64, err error) {
+// settle moves x to the last accepted point.
+func (l *lbfgs) settle() error {
+	if l.pending < 0 {
+		return nil
+	}
+	return l.b.Copy(l.x, l.xt)
+}
+
+// direction computes the coefficients of d = -H g and returns g'd, given dots =
+// basis'g.
+func (l *lbfgs) direction() (slope float64) {
 	m, c := l.m, l.coef
 	clear(c)
 	// order[k] is the slot of the k-th oldest pair.
@@ -182,34 +315,32 @@ func (l *lbfgs) direction() (slope float64, err error) {
 		c[i] = -c[i]
 		slope += c[i] * l.dots[i]
 	}
-	if err := l.b.Fill(l.d, 0); err != nil {
-		return 0, err
-	}
-	return slope, l.b.Combine(c, l.basis, l.d)
+	return slope
 }
 
-// search finds a step that meets the weak Wolfe conditions along d, leaving the
-// trial point and its gradient in xt and gt. Where rounding hides the curvature
-// it settles for the longest step with sufficient decrease; ok is false when
-// there is none.
-func (l *lbfgs) search(f objective, x backend.Vector, fx, slope, step float64) (fNew, taken float64, ok bool, err error) {
+// search finds a step that meets the weak Wolfe conditions along the direction
+// that coef gives, leaving the trial point and its gradient in xt and gt. Where
+// rounding hides the curvature it settles for the longest step with sufficient
+// decrease; ok is false when there is none.
+func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, err error) {
 	if !(slope < 0) {
 		return fx, 0, false, nil
 	}
+	prog := l.turn
+	if l.pending >= 0 {
+		prog, l.pending = l.move[l.pending], -1
+	}
 	lo, hi := 0.0, math.Inf(1)
 	for range maxTrials {
-		ft, err := l.try(f, x, step)
+		ft, err := l.try(prog, step)
 		if err != nil {
 			return 0, 0, false, err
 		}
+		prog = l.again
 		if !(ft <= fx+armijo*step*slope) {
 			hi = step
 		} else {
-			gd, err := l.b.Dot(l.gt, l.d)
-			if err != nil {
-				return 0, 0, false, err
-			}
-			if gd >= curvature*slope {
+			if gd := l.byG[2*l.m+4]; gd >= curvature*slope {
 				return ft, step, true, nil
 			}
 			lo = step
@@ -226,64 +357,39 @@ func (l *lbfgs) search(f objective, x backend.Vector, fx, slope, step float64) (
 	if lo == 0 {
 		return fx, 0, false, nil
 	}
-	ft, err := l.try(f, x, lo)
+	ft, err := l.try(prog, lo)
 	return ft, lo, true, err
 }
 
 // try evaluates f at xt = x + step d, with its gradient in gt.
-func (l *lbfgs) try(f objective, x backend.Vector, step float64) (float64, error) {
-	if err := l.b.Copy(l.xt, x); err != nil {
-		return 0, err
-	}
-	if err := l.b.Axpy(step, l.d, l.xt); err != nil {
-		return 0, err
-	}
+func (l *lbfgs) try(p *program, step float64) (float64, error) {
+	l.step[0] = step
 	l.evals++
-	return f.eval(l.xt, l.gt)
+	if err := p.run(l.b); err != nil {
+		return 0, err
+	}
+	return l.f.value(), nil
 }
 
-// update moves x to the accepted trial point and, where s'y > 0 by a margin,
-// records the pair s = step d, y = gt - g.
-func (l *lbfgs) update(x backend.Vector, step float64) error {
+// accept makes the trial the current point and, where s'y > 0 by a margin,
+// records its pair. The device follows with the next program.
+func (l *lbfgs) accept() {
 	m, i := l.m, l.next
-	if err := l.b.Copy(x, l.xt); err != nil {
-		return err
-	}
-	if err := l.b.Copy(l.y(i), l.gt); err != nil {
-		return err
-	}
-	if err := l.b.Axpy(-1, l.g(), l.y(i)); err != nil {
-		return err
-	}
-	if err := l.b.Copy(l.s(i), l.d); err != nil {
-		return err
-	}
-	if err := l.b.Scale(step, l.s(i)); err != nil {
-		return err
-	}
-	if err := l.b.Copy(l.g(), l.gt); err != nil {
-		return err
-	}
-	if err := l.b.Dots(l.basis, l.y(i), l.dots); err != nil {
-		return err
-	}
-	sy, yy := l.dots[i], l.dots[m+i]
+	st, yt, gt := 2*m+1, 2*m+2, 2*m+3
+	copy(l.dots, l.byG[:2*m])
+	l.dots[2*m] = l.byG[gt]
+	sy, yy := l.byY[st], l.byY[yt]
 	if !(sy > 1e-10*yy) {
-		if l.pairs == m {
-			// The oldest pair was overwritten.
-			l.pairs--
-		}
-		// The slot stays in the basis, with coefficient zero: it must be finite.
-		if err := l.b.Fill(l.s(i), 0); err != nil {
-			return err
-		}
-		return l.b.Fill(l.y(i), 0)
+		l.pending = m
+		return
 	}
 	for j := range m {
-		l.sy[j*m+i] = l.dots[j]
-		l.yy[j*m+i], l.yy[i*m+j] = l.dots[m+j], l.dots[m+j]
+		l.sy[j*m+i] = l.byY[j]
+		l.yy[j*m+i], l.yy[i*m+j] = l.byY[m+j], l.byY[m+j]
 	}
+	l.sy[i*m+i], l.yy[i*m+i] = sy, yy
+	l.dots[i], l.dots[m+i] = l.byG[st], l.byG[yt]
+	l.pending = i
 	l.next = (i + 1) % m
 	l.pairs = min(l.pairs+1, m)
-	return nil
 }

@@ -17,22 +17,26 @@ type hostObjective struct {
 	f     func(x, g []float64) float64
 	calls int
 	fail  int // the call that fails, counting from 1
+	last  float64
 }
 
 var errEval = errors.New("evaluation failed")
 
-func (o *hostObjective) eval(x, g backend.Vector) (float64, error) {
+// evaluate relies on the CPU calling a recorded function at every run.
+func (o *hostObjective) evaluate(x, g backend.Vector) error {
 	if o.calls++; o.calls == o.fail {
-		return 0, errEval
+		return errEval
 	}
 	x32 := make([]float32, x.Len)
 	if err := backend.Get(o.b, x32, x.Buf, x.Off); err != nil {
-		return 0, err
+		return err
 	}
 	grad := make([]float64, x.Len)
-	f := o.f(wide(x32), grad)
-	return f, backend.Put(o.b, g.Buf, g.Off, narrow(grad))
+	o.last = o.f(wide(x32), grad)
+	return backend.Put(o.b, g.Buf, g.Off, narrow(grad))
 }
+
+func (o *hostObjective) value() float64 { return o.last }
 
 // minimum runs the optimiser on f from start with a history of m.
 type minimum struct {
@@ -48,7 +52,7 @@ type minimum struct {
 func minimise(t *testing.T, o *hostObjective, start []float64, m int, stop stopRule) (minimum, error) {
 	t.Helper()
 	x := upload(t, o.b, backend.Float32, narrow(start))
-	l, err := newLBFGS(o.b, len(start), m)
+	l, err := newLBFGS(o.b, o, x, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +66,7 @@ func minimise(t *testing.T, o *hostObjective, start []float64, m int, stop stopR
 		}
 		return observe != nil && observe(i, f)
 	}
-	out.f, out.iterations, out.reason, err = l.minimise(context.Background(), o, x, stop)
+	out.f, out.iterations, out.reason, err = l.minimise(context.Background(), stop)
 	out.x, out.calls, out.evals = download(t, o.b, x), o.calls, l.evals
 	return out, err
 }
@@ -142,11 +146,12 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 	for range 20 {
 		n, m := 8+rng.IntN(20), 1+rng.IntN(6)
 		f, _ := quadratic(rng, n, 3)
-		l, err := newLBFGS(b, n, m)
+		x := upload(t, b, backend.Float32, make([]float32, n))
+		o := &hostObjective{b: b}
+		l, err := newLBFGS(b, o, x, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := upload(t, b, backend.Float32, make([]float32, n))
 		put := func(v backend.Vector, h []float64) {
 			if err := backend.Put(b, v.Buf, v.Off, narrow(h)); err != nil {
 				t.Fatal(err)
@@ -171,44 +176,41 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 			for k := range gd {
 				gd[k] = g[k] + sign*(gd[k]-g0[k])
 			}
-			put(l.d, d)
-			put(l.gt, gd)
-			put(l.xt, normals(rng, n))
-			slot := l.next
-			if err := l.update(x, step); err != nil {
+			put(l.d(), d)
+			o.f = func(_, g []float64) float64 { copy(g, gd); return 0 }
+			if _, err := l.try(l.again, step); err != nil {
+				t.Fatal(err)
+			}
+			trial := download(t, b, l.xt)
+			l.accept()
+			slot := l.pending
+			slope := l.direction()
+			if err := sequence(func() error { return l.issueMove(slot) }, l.issueDirection); err != nil {
 				t.Fatal(err)
 			}
 			closeVectors(t, "the gradient after an update", download(t, b, l.g()), gd, 1e-6, 0)
-			closeVectors(t, "the parameters after an update", download(t, b, x), download(t, b, l.xt), 0, 0)
-			switch {
-			case sign > 0:
+			closeVectors(t, "the parameters after an update", download(t, b, x), trial, 0, 0)
+			if sign > 0 {
 				s, y = append(s, download(t, b, l.s(slot))), append(y, download(t, b, l.y(slot)))
 				closeVectors(t, "s", s[len(s)-1], at, 1e-6, 0)
-			case len(s) == m: // its slot was the oldest pair's
-				s, y = s[1:], y[1:]
+			} else if slot != m {
+				t.Fatalf("a pair of negative curvature went to slot %d", slot)
 			}
 			if len(s) > m {
 				s, y = s[1:], y[1:]
 			}
-			if rng.IntN(12) == 0 {
-				l.pairs, l.next = 0, 0
-				s, y = nil, nil
-			}
 			if l.pairs != len(s) {
 				t.Fatalf("%d pairs, want %d", l.pairs, len(s))
 			}
-			if err := b.Dots(l.basis, l.g(), l.dots); err != nil {
-				t.Fatal(err)
-			}
-			slope, err := l.direction()
-			if err != nil {
-				t.Fatal(err)
-			}
 			grad := download(t, b, l.g())
 			want := twoLoop(s, y, grad)
-			closeVectors(t, "the direction", download(t, b, l.d), want, 2e-4, 0)
+			closeVectors(t, "the direction", download(t, b, l.d()), want, 2e-4, 0)
 			if !near(slope/dot(want, grad), 1, 2e-4) {
 				t.Fatalf("the slope is %g, want %g", slope, dot(want, grad))
+			}
+			if rng.IntN(12) == 0 {
+				l.pairs, l.next = 0, 0
+				s, y = nil, nil
 			}
 		}
 		l.close()
@@ -233,24 +235,23 @@ func TestSearchMeetsWolfe(t *testing.T) {
 		}}
 		x0 := normals(rng, n)
 		x := upload(t, b, backend.Float32, narrow(x0))
-		l, err := newLBFGS(b, n, 1)
+		l, err := newLBFGS(b, o, x, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fx, err := o.eval(x, l.g())
-		if err != nil {
+		if err := l.begin.run(b); err != nil {
 			t.Fatal(err)
 		}
-		g := download(t, b, l.g())
+		fx, g := o.last, download(t, b, l.g())
 		d := make([]float64, n)
 		for i := range d {
 			d[i] = -g[i]
 		}
-		if err := backend.Put(b, l.d.Buf, 0, narrow(d)); err != nil {
-			t.Fatal(err)
+		slope, first := l.direction(), math.Pow(10, 4*rng.Float64()-2)
+		if !near(slope/dot(g, d), 1, 1e-6) {
+			t.Fatalf("the slope of steepest descent is %g, want %g", slope, dot(g, d))
 		}
-		slope, first := dot(g, d), math.Pow(10, 4*rng.Float64()-2)
-		fNew, step, ok, err := l.search(o, x, fx, slope, first)
+		fNew, step, ok, err := l.search(fx, slope, first)
 		if err != nil || !ok {
 			t.Fatalf("no step from %v along %v: %v", x0, d, err)
 		}
@@ -262,7 +263,7 @@ func TestSearchMeetsWolfe(t *testing.T) {
 		if ft := o.f(download(t, b, l.xt), gt); ft != fNew {
 			t.Fatalf("f is %g at the trial point, reported %g", ft, fNew)
 		}
-		closeVectors(t, "the trial gradient", download(t, b, l.gt), gt, 1e-6, 0)
+		closeVectors(t, "the trial gradient", download(t, b, l.gt()), gt, 1e-6, 0)
 		if !(fNew <= fx+1e-4*step*slope*(1-1e-9)) || !(dot(gt, d) >= 0.9*slope*(1+1e-4)) {
 			t.Fatalf("step %g: f from %g to %g, slope from %g to %g", step, fx, fNew, slope, dot(gt, d))
 		}
@@ -463,16 +464,16 @@ func TestMinimiseErrors(t *testing.T) {
 func TestMinimiseHeedsTheContext(t *testing.T) {
 	b := openCPU(t, 1)
 	f, _ := quadratic(newRand(t), 10, 1000)
-	l, err := newLBFGS(b, 10, 4)
+	x := upload(t, b, backend.Float32, make([]float32, 10))
+	l, err := newLBFGS(b, &hostObjective{b: b, f: f}, x, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.close()
-	x := upload(t, b, backend.Float32, make([]float32, 10))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	last := 0
-	_, _, _, err = l.minimise(ctx, &hostObjective{b: b, f: f}, x, stopRule{iterations: 100, observe: func(i int, _ float64) bool {
+	_, _, _, err = l.minimise(ctx, stopRule{iterations: 100, observe: func(i int, _ float64) bool {
 		if last = i; i == 3 {
 			cancel()
 		}

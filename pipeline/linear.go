@@ -64,6 +64,7 @@ type ermObjective struct {
 	p, q   backend.Matrix // T by d
 	loss   backend.Vector // T
 	host   []float64
+	square []float64 // x'x
 }
 
 func newERMObjective(l *linear, s backend.Samples, lambda float64, tmp *backend.Scope) (*ermObjective, error) {
@@ -72,46 +73,42 @@ func newERMObjective(l *linear, s backend.Samples, lambda float64, tmp *backend.
 		p:    tmp.Matrix(backend.Float32, l.t, l.d),
 		q:    tmp.Matrix(backend.Float32, l.t, l.d),
 		loss: tmp.Vector(backend.Float64, l.t),
-		host: make([]float64, l.t),
+		host: make([]float64, l.t), square: make([]float64, 1),
 	}
 	return o, tmp.Err()
 }
 
-func (o *ermObjective) eval(x, g backend.Vector) (float64, error) {
+func (o *ermObjective) evaluate(x, g backend.Vector) error {
 	b, phi, w := o.b, o.representation(x), o.heads(x)
 	if err := b.Gemm(false, false, 1, w, phi, 0, o.p); err != nil {
-		return 0, err
+		return err
 	}
 	if err := b.TaskGradient(o.s, o.p, o.q, o.loss); err != nil {
-		return 0, err
+		return err
 	}
 	scale, beta := 2/float64(o.s.Len()), 0.0
 	if o.lambda > 0 {
 		if err := b.Copy(g, x); err != nil {
-			return 0, err
+			return err
 		}
 		beta = 2 * o.lambda
+		if err := b.Dots(x.Mat(1, x.Len), x, o.square); err != nil {
+			return err
+		}
 	}
 	if err := b.Gemm(true, false, scale, w, o.q, beta, o.representation(g)); err != nil {
-		return 0, err
+		return err
 	}
 	if err := b.Gemm(false, true, scale, o.q, phi, beta, o.heads(g)); err != nil {
-		return 0, err
+		return err
 	}
-	if err := backend.Get(b, o.host, o.loss.Buf, 0); err != nil {
-		return 0, err
-	}
+	return backend.Get(b, o.host, o.loss.Buf, 0)
+}
+
+func (o *ermObjective) value() float64 {
 	sum := 0.0
 	for _, v := range o.host {
 		sum += v
 	}
-	f := sum / float64(o.s.Len())
-	if o.lambda > 0 {
-		sq, err := b.Dot(x, x)
-		if err != nil {
-			return 0, err
-		}
-		f += o.lambda * sq
-	}
-	return f, nil
+	return sum/float64(o.s.Len()) + o.lambda*o.square[0]
 }

@@ -87,10 +87,10 @@ func TestERMObjective(t *testing.T) {
 		theta := narrow(normals(rng, l.theta.Len))
 		x := upload(t, b, backend.Float32, theta)
 		g := upload(t, b, backend.Float32, slices.Repeat([]float32{float32(math.NaN())}, len(theta)))
-		f, err := obj.eval(x, g)
-		if err != nil {
+		if err := obj.evaluate(x, g); err != nil {
 			t.Fatal(err)
 		}
+		f := obj.value()
 		want, grad := r.objective(wide(theta), c.k, c.lambda)
 		if !near(f/want, 1, 1e-5) {
 			t.Errorf("%+v: f is %g, want %g", c, f, want)

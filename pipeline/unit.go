@@ -62,9 +62,11 @@ type Step struct {
 	Record *Epoch
 }
 
-// unit is the work for one target and one seed: all methods in turn.
+// unit is the work for one target and one seed: all methods in turn, on a queue
+// of its own once it is placed.
 type unit struct {
 	dev     *Device
+	queue   backend.Backend
 	cfg     *Config
 	target  int
 	sources []int
@@ -171,9 +173,13 @@ func (u *unit) checkReach() error {
 }
 
 func (u *unit) place() error {
-	dev, set := u.dev, u.dev.Set
+	dev, err := u.dev.fork()
+	if err != nil {
+		return err
+	}
+	u.dev, u.queue = dev, dev.Backend
+	set := dev.Set
 	u.tmp = backend.NewScope(dev.Backend)
-	var err error
 	if u.model, err = newLinear(dev.Backend, u.cfg.K, dev.cols(), len(u.sources)); err != nil {
 		return err
 	}
@@ -207,6 +213,9 @@ func (u *unit) close() {
 		if s != nil {
 			s.Free()
 		}
+	}
+	if u.queue != nil {
+		u.queue.Close()
 	}
 }
 
