@@ -45,6 +45,10 @@ var generic = kernels{
 			dst[i] = scale * half[v]
 		}
 	},
+	conv:   convGeneric,
+	pool:   poolGeneric,
+	unpool: unpoolGeneric,
+	adam:   adamGeneric,
 }
 
 func widenU8(dst []float32, src []uint8) {

@@ -17,6 +17,10 @@ var kernelsAVX2 = kernels{
 	convertU8:   convertWith(convertU8AVX2),
 	convertF16:  convertWith(convertF16AVX2),
 	convertF32:  convertWith(convertF32AVX2),
+	conv:        convWith(6, convTileAVX2),
+	pool:        poolWith(poolRowAVX2),
+	unpool:      unpoolWith(unpoolRowAVX2),
+	adam:        adamWith(adamAVX2),
 }
 
 var kernelsAVX512 = kernels{
@@ -32,6 +36,10 @@ var kernelsAVX512 = kernels{
 	convertU8:   convertWith(convertU8AVX512),
 	convertF16:  convertWith(convertF16AVX512),
 	convertF32:  convertWith(convertF32AVX512),
+	conv:        convWith(12, convTileAVX512),
+	pool:        poolWith(poolRowAVX512),
+	unpool:      unpoolWith(unpoolRowAVX512),
+	adam:        adamWith(adamAVX512),
 }
 
 // Assembly cannot be preempted, so that a garbage collection would wait for

@@ -30,6 +30,11 @@ type kernels struct {
 	convertU8  func(dst []float32, src []uint8, scale float32)
 	convertF16 func(dst []float32, src []uint16, scale float32)
 	convertF32 func(dst, src []float32, scale float32)
+
+	conv   func(p *ConvProduct)
+	pool   func(w int, top, bottom, bias, y []float32, ys int, arg []uint8, as int)
+	unpool func(w int, dy []float32, ys int, arg []uint8, as int, top, bottom, db []float32)
+	adam   func(r *AdamRates, g, m, v, theta []float32)
 }
 
 // TaskGradU8 adds the gradient of half the squared error of one task over a

@@ -26,6 +26,7 @@ var files = []struct {
 	{"sums", func(a *asm) { dots(a); combine(a) }},
 	{"convert", converts},
 	{"gemm", gemmTiles},
+	{"conv", func(a *asm) { convTile(a); poolRow(a); unpoolRow(a); adam(a) }},
 }
 
 func main() {
