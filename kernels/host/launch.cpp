@@ -1,0 +1,399 @@
+// The registry of kernels, and the running of their blocks.
+#include <sys/mman.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "fibre.h"
+#include "prelude.h"
+
+#undef threadIdx
+#undef blockIdx
+#undef blockDim
+#undef gridDim
+
+// The bounds of static shared memory; both are null where no kernel has any.
+extern "C" {
+extern char __start_amtrl_shared[] __attribute__((weak, visibility("hidden")));
+extern char __stop_amtrl_shared[] __attribute__((weak, visibility("hidden")));
+}
+
+namespace host {
+
+Thread *current;
+uint3 block_index;
+dim3 block_size, grid_size;
+
+namespace {
+
+// Limits of every device of compute capability 8.0 and later.
+constexpr unsigned max_threads = 1024, max_warps = max_threads / 32;
+constexpr size_t max_dynamic = 99 << 10; // the least opt-in maximum, sm_86 and sm_120
+constexpr size_t max_static = 48 << 10;
+constexpr size_t stack_size = AMTRL_ASAN ? 256 << 10 : 64 << 10;
+
+struct Place {
+  const char *file;
+  int line;
+};
+
+enum class State : unsigned char { ready, at_warp, at_block, done };
+
+struct Fibre : Thread {
+  Context context;
+  State state;
+  Place place; // where it waits
+};
+
+struct Warp {
+  unsigned lanes;   // that exist
+  unsigned ready;   // that may run
+  unsigned arrived; // at the operation in progress
+  unsigned turn;    // which of the two sets of values that operation writes
+  Place place;
+  uint64_t values[2][32];
+};
+
+struct Run {
+  const Entry *kernel;
+  void *const *args;
+  Fibre threads[max_threads];
+  Warp warps[max_warps];
+  unsigned count, warp_count, at_block, done;
+  Place block_place;
+  bool backwards; // the direction in which the next lane is sought
+  Context origin;
+  char *stacks;
+  void *dynamic;
+  size_t dynamic_size;
+  bool failed;
+  char message[1024];
+};
+
+Run run;
+std::mutex serial;
+
+std::vector<const Entry *> &entries() {
+  static std::vector<const Entry *> all;
+  return all;
+}
+
+const char *base(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+
+// stop ends the launch from within a fibre.
+[[noreturn]] void stop(const char *format, ...) __attribute__((format(printf, 1, 2)));
+[[noreturn]] void stop(const char *format, ...) {
+  int n = snprintf(run.message, sizeof run.message, "%s: block (%u, %u, %u): ", run.kernel->name, block_index.x,
+                   block_index.y, block_index.z);
+  va_list list;
+  va_start(list, format);
+  vsnprintf(run.message + n, sizeof run.message - size_t(n), format, list);
+  va_end(list);
+  run.failed = true;
+  leave(static_cast<Fibre *>(current)->context, run.origin);
+}
+
+unsigned number(const Fibre &f) { return unsigned(&f - run.threads); }
+
+// stuck names two threads that keep each other from going on.
+[[noreturn]] void stuck() {
+  const Fibre *waits = nullptr, *other = nullptr;
+  for (unsigned i = 0; i < run.count; i++) {
+    const Fibre &f = run.threads[i];
+    if (f.state == State::at_warp) {
+      waits = &f;
+      break;
+    }
+    if (f.state == State::at_block && waits == nullptr) waits = &f;
+  }
+  bool warp = waits->state == State::at_warp;
+  for (unsigned i = 0; i < run.count && other == nullptr; i++) {
+    const Fibre &f = run.threads[i];
+    if (f.state != waits->state && (!warp || f.warp == waits->warp)) other = &f;
+  }
+  const char *what = warp ? "a warp operation" : "__syncthreads";
+  if (other == nullptr || other->state == State::done) {
+    stop("thread %u waits at %s in %s:%d, thread %u has ended", number(*waits), what, base(waits->place.file),
+         waits->place.line, other == nullptr ? 0 : number(*other));
+  }
+  stop("thread %u waits at %s in %s:%d, thread %u in %s:%d", number(*waits), what, base(waits->place.file),
+       waits->place.line, number(*other), base(other->place.file), other->place.line);
+}
+
+// next is a thread that may run: the neighbour in the warp if possible.
+Fibre *next(unsigned warp, unsigned lane) {
+  unsigned ready = run.warps[warp].ready;
+  if (ready != 0) {
+    if (run.backwards) {
+      unsigned below = ready & (lane_bit(lane) - 1);
+      lane = 31 - unsigned(__builtin_clz(below != 0 ? below : ready));
+    } else {
+      unsigned above = lane == 31 ? 0 : ready & (~0u << (lane + 1));
+      lane = unsigned(__builtin_ctz(above != 0 ? above : ready));
+    }
+    return &run.threads[warp * 32 + lane];
+  }
+  for (unsigned i = 1; i < run.warp_count; i++) {
+    unsigned w = (run.backwards ? warp + run.warp_count - i : warp + i) % run.warp_count;
+    ready = run.warps[w].ready;
+    if (ready == 0) continue;
+    lane = unsigned(run.backwards ? 31 - __builtin_clz(ready) : __builtin_ctz(ready));
+    return &run.threads[w * 32 + lane];
+  }
+  return nullptr;
+}
+
+// wait gives way until the state of the current thread is ready again.
+void wait(Fibre &self, State state, Place place) {
+  self.state = state;
+  self.place = place;
+  run.warps[self.warp].ready &= ~lane_bit(self.lane);
+  Fibre *to = next(self.warp, self.lane);
+  if (to == nullptr) stuck();
+  current = to;
+  change(self.context, to->context);
+}
+
+void entry() {
+  Fibre &self = *static_cast<Fibre *>(current);
+  entered(self.context, run.origin);
+  run.kernel->call(run.args);
+  self.state = State::done;
+  run.warps[self.warp].ready &= ~lane_bit(self.lane);
+  run.done++;
+  Fibre *to = next(self.warp, self.lane);
+  if (to != nullptr) {
+    current = to;
+    leave(self.context, to->context);
+  }
+  if (run.done < run.count) stuck();
+  leave(self.context, run.origin);
+}
+
+// poison fills memory with NaN bits. Not memset: AddressSanitizer's red zones lie
+// between the variables of the section.
+#if AMTRL_ASAN
+__attribute__((no_sanitize_address))
+#endif
+void poison(void *p, size_t n) {
+  volatile unsigned char *bytes = static_cast<volatile unsigned char *>(p);
+  size_t i = 0;
+  for (; i + 8 <= n && (reinterpret_cast<uintptr_t>(bytes + i) & 7) == 0; i += 8) {
+    *reinterpret_cast<volatile uint64_t *>(bytes + i) = ~uint64_t(0);
+  }
+  for (; i < n; i++) bytes[i] = 0xff;
+}
+
+size_t static_size() { return size_t(__stop_amtrl_shared - __start_amtrl_shared); }
+
+uint64_t mix(uint64_t &state) { // splitmix64
+  uint64_t z = state += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+uint64_t gcd(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    uint64_t r = a % b;
+    a = b;
+    b = r;
+  }
+  return a;
+}
+
+void run_block(uint64_t order) {
+  poison(run.dynamic, run.dynamic_size);
+  if (static_size() > 0) poison(__start_amtrl_shared, static_size());
+  run.at_block = run.done = 0;
+  for (unsigned w = 0; w < run.warp_count; w++) {
+    Warp &warp = run.warps[w];
+    unsigned lanes = run.count - w * 32;
+    warp.lanes = warp.ready = lanes >= 32 ? ~0u : (1u << lanes) - 1;
+    warp.arrived = warp.turn = 0;
+  }
+  for (unsigned i = 0; i < run.count; i++) {
+    Fibre &f = run.threads[i];
+    f.index = {i % block_size.x, i / block_size.x % block_size.y, i / block_size.x / block_size.y};
+    f.lane = i % 32;
+    f.warp = i / 32;
+    f.state = State::ready;
+    prepare(f.context, run.stacks + i * stack_size, stack_size, 64 + i % 16 * 256, entry);
+  }
+  run.backwards = order >> 63;
+  Fibre *first = &run.threads[order == 0 ? 0 : order % run.count];
+  current = first;
+  change(run.origin, first->context);
+}
+
+int refuse(char *error, size_t capacity, int code, const char *format, ...) __attribute__((format(printf, 4, 5)));
+int refuse(char *error, size_t capacity, int code, const char *format, ...) {
+  if (error != nullptr) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(error, capacity, format, list);
+    va_end(list);
+  }
+  return code;
+}
+
+} // namespace
+
+bool enlist(const Entry *e) {
+  entries().push_back(e);
+  return true;
+}
+
+void *dynamic_shared() { return run.dynamic; }
+
+void sync_block(const char *file, int line) {
+  Fibre &self = *static_cast<Fibre *>(current);
+  if (run.at_block++ == 0) run.block_place = {file, line};
+  if (run.block_place.line != line || strcmp(run.block_place.file, file) != 0) {
+    stop("thread %u comes to __syncthreads in %s:%d, others wait at that in %s:%d", number(self), base(file), line,
+         base(run.block_place.file), run.block_place.line);
+  }
+  if (run.at_block < run.count) {
+    wait(self, State::at_block, {file, line});
+    return;
+  }
+  run.at_block = 0;
+  for (unsigned i = 0; i < run.count; i++) run.threads[i].state = State::ready;
+  for (unsigned w = 0; w < run.warp_count; w++) run.warps[w].ready = run.warps[w].lanes;
+}
+
+const uint64_t *exchange(unsigned mask, uint64_t value, const char *file, int line) {
+  Fibre &self = *static_cast<Fibre *>(current);
+  Warp &warp = run.warps[self.warp];
+  if ((mask & warp.lanes) != warp.lanes) {
+    stop("thread %u: the mask of the warp operation in %s:%d is %#x; only whole warps are supported", number(self),
+         base(file), line, mask);
+  }
+  if (warp.arrived == 0) warp.place = {file, line};
+  if (warp.place.line != line || strcmp(warp.place.file, file) != 0) {
+    stop("thread %u comes to the warp operation in %s:%d, others of its warp wait at that in %s:%d", number(self),
+         base(file), line, base(warp.place.file), warp.place.line);
+  }
+  uint64_t *values = warp.values[warp.turn];
+  values[self.lane] = value;
+  warp.arrived |= lane_bit(self.lane);
+  if (warp.arrived != warp.lanes) {
+    wait(self, State::at_warp, {file, line});
+    return values;
+  }
+  warp.arrived = 0;
+  warp.turn ^= 1;
+  warp.ready = warp.lanes;
+  for (unsigned i = 0; i < 32; i++) {
+    if (warp.lanes & lane_bit(i)) run.threads[self.warp * 32 + i].state = State::ready;
+  }
+  return values;
+}
+
+void fail_at(const char *file, int line, const char *what) {
+  stop("thread %u: %s in %s:%d", number(*static_cast<Fibre *>(current)), what, base(file), line);
+}
+
+} // namespace host
+
+using namespace host;
+
+// The handle that callers hold is the address of an Entry.
+static const host_kernel *handle(const Entry *e) { return reinterpret_cast<const host_kernel *>(e); }
+static const Entry *of(const host_kernel *k) { return reinterpret_cast<const Entry *>(k); }
+
+extern "C" {
+
+const host_kernel *host_kernel_find(const char *name) {
+  for (const Entry *e : entries()) {
+    if (strcmp(e->name, name) == 0) return handle(e);
+  }
+  return nullptr;
+}
+
+size_t host_kernel_count(void) { return entries().size(); }
+const host_kernel *host_kernel_at(size_t i) { return handle(entries().at(i)); }
+const char *host_kernel_name(const host_kernel *k) { return of(k)->name; }
+const char *host_kernel_file(const host_kernel *k) { return base(of(k)->file); }
+unsigned host_kernel_block(const host_kernel *k) { return of(k)->block; }
+size_t host_kernel_packed_size(const host_kernel *k) { return of(k)->packed; }
+
+size_t host_kernel_params(const host_kernel *k, const size_t **offsets, const size_t **sizes) {
+  if (offsets != nullptr) *offsets = of(k)->offsets;
+  if (sizes != nullptr) *sizes = of(k)->sizes;
+  return of(k)->params;
+}
+
+int host_kernel_launch(const host_kernel *handle, const host_shape *shape, void *const *args, char *error,
+                       size_t capacity) {
+  const Entry *k = of(handle);
+  const unsigned *g = shape->grid, *b = shape->block;
+  uint64_t threads = uint64_t(b[0]) * b[1] * b[2], blocks = uint64_t(g[0]) * g[1] * g[2];
+  if (blocks == 0 || g[0] > 0x7fffffffu || g[1] > 65535 || g[2] > 65535) {
+    return refuse(error, capacity, HOST_BAD_SHAPE, "%s: a grid of (%u, %u, %u)", k->name, g[0], g[1], g[2]);
+  }
+  if (threads == 0 || b[0] > max_threads || b[1] > max_threads || b[2] > 64 || threads > k->block) {
+    return refuse(error, capacity, HOST_BAD_SHAPE, "%s: a block of (%u, %u, %u), at most %u threads are expected", k->name,
+                  b[0], b[1], b[2], k->block);
+  }
+  if (shape->shared > max_dynamic) {
+    return refuse(error, capacity, HOST_BAD_SHAPE, "%s: %zu bytes of dynamic shared memory, more than %zu", k->name,
+                  shape->shared, max_dynamic);
+  }
+
+  std::lock_guard<std::mutex> lock(serial);
+  if (run.stacks == nullptr) {
+    void *p = mmap(nullptr, max_threads * stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return refuse(error, capacity, HOST_FAILED, "%s: no memory for the stacks of fibres", k->name);
+    run.stacks = static_cast<char *>(p);
+  }
+  run.kernel = k;
+  run.args = args;
+  run.count = unsigned(threads);
+  run.warp_count = (run.count + 31) / 32;
+  run.dynamic_size = shape->shared;
+  run.dynamic = malloc(shape->shared + (shape->shared == 0));
+  run.failed = false;
+  run.origin = Context{};
+  block_size = {b[0], b[1], b[2]};
+  grid_size = {g[0], g[1], g[2]};
+
+  // Block number i is (i * step + start) mod blocks, a permutation.
+  uint64_t state = shape->order, step = 1, start = 0;
+  if (shape->order != 0) {
+    do step = mix(state) % blocks | 1;
+    while (gcd(step, blocks) != 1);
+    start = mix(state) % blocks;
+  }
+  for (uint64_t i = 0; i < blocks && !run.failed; i++) {
+    uint64_t n = uint64_t((unsigned __int128)(i) * step % blocks + start) % blocks;
+    block_index = {unsigned(n % g[0]), unsigned(n / g[0] % g[1]), unsigned(n / g[0] / g[1])};
+    run_block(shape->order == 0 ? 0 : mix(state));
+  }
+  free(run.dynamic);
+  run.dynamic = nullptr;
+  current = nullptr;
+  if (run.failed) return refuse(error, capacity, HOST_FAILED, "%s", run.message);
+  return HOST_OK;
+}
+
+int host_kernel_launch_packed(const host_kernel *handle, const host_shape *shape, const void *args, size_t size,
+                              char *error, size_t capacity) {
+  const Entry *k = of(handle);
+  if (size != k->packed && size != (k->packed + 7) / 8 * 8) {
+    return refuse(error, capacity, HOST_BAD_ARGS, "%s: %zu bytes of arguments, expected %zu", k->name, size, k->packed);
+  }
+  std::vector<void *> pointers(k->params + 1);
+  for (size_t i = 0; i < k->params; i++) {
+    pointers[i] = const_cast<char *>(static_cast<const char *>(args)) + k->offsets[i];
+  }
+  return host_kernel_launch(handle, shape, pointers.data(), error, capacity);
+}
+
+} // extern "C"

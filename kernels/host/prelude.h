@@ -1,0 +1,214 @@
+// The part of CUDA C++ that the kernels use, for g++. It is included before each
+// .cu by -include.
+#ifndef AMTRL_HOST_PRELUDE_H
+#define AMTRL_HOST_PRELUDE_H
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "host.h"
+
+#define AMTRL_ON_HOST 1
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+// Static shared memory lies in one section, which is poisoned before each block.
+#define __shared__ static __attribute__((section("amtrl_shared"), used))
+#define DYNAMIC_SHARED(type, name) type *name = static_cast<type *>(host::dynamic_shared())
+
+// Vector types with CUDA's sizes and alignments.
+#define AMTRL_VECTOR_TYPES(type, name, align2, align4) \
+  struct alignas(align2) name##2 { type x, y; }; \
+  struct name##3 { type x, y, z; }; \
+  struct alignas(align4) name##4 { type x, y, z, w; }; \
+  inline name##2 make_##name##2(type x, type y) { return {x, y}; } \
+  inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
+  inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+AMTRL_VECTOR_TYPES(signed char, char, 2, 4)
+AMTRL_VECTOR_TYPES(unsigned char, uchar, 2, 4)
+AMTRL_VECTOR_TYPES(short, short, 4, 8)
+AMTRL_VECTOR_TYPES(unsigned short, ushort, 4, 8)
+AMTRL_VECTOR_TYPES(int, int, 8, 16)
+AMTRL_VECTOR_TYPES(unsigned int, uint, 8, 16)
+AMTRL_VECTOR_TYPES(float, float, 8, 16)
+AMTRL_VECTOR_TYPES(double, double, 16, 16)
+#undef AMTRL_VECTOR_TYPES
+
+struct dim3 { unsigned int x, y, z; };
+
+namespace host {
+
+// Thread is what a kernel sees of its thread.
+struct Thread {
+  uint3 index;
+  unsigned lane, warp;
+};
+
+extern Thread *current;
+extern uint3 block_index;
+extern dim3 block_size, grid_size;
+
+void *dynamic_shared();
+void sync_block(const char *file, int line);
+// exchange gives the value of this lane to the warp and returns those of all 32
+// lanes, after every lane has come to the same place.
+const uint64_t *exchange(unsigned mask, uint64_t value, const char *file, int line);
+[[noreturn]] void fail_at(const char *file, int line, const char *what);
+
+template <class T> uint64_t pack(T v) {
+  static_assert(sizeof(T) <= 8 && std::is_trivially_copyable<T>::value, "");
+  uint64_t bits = 0;
+  std::memcpy(&bits, &v, sizeof v);
+  return bits;
+}
+template <class T> T unpack(uint64_t bits) {
+  T v;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+inline unsigned lane_bit(unsigned i) { return 1u << (i & 31); }
+
+// Entry is what the launcher knows of a kernel.
+struct Entry {
+  const char *name, *file;
+  unsigned block;
+  size_t params;
+  const size_t *offsets, *sizes;
+  size_t packed;
+  void (*call)(void *const *args);
+};
+bool enlist(const Entry *e);
+
+template <auto Kernel> struct Invoke;
+template <class... A, void (*Kernel)(A...)> struct Invoke<Kernel> {
+  static_assert((std::is_trivially_copyable<A>::value && ...), "a kernel's parameters are plain values");
+  static constexpr size_t count = sizeof...(A);
+  struct Layout {
+    size_t offset[count + 1] = {}, size[count + 1] = {}, total = 0;
+    constexpr Layout() {
+      size_t i = 0;
+      ((total = (total + alignof(A) - 1) / alignof(A) * alignof(A), offset[i] = total, size[i] = sizeof(A),
+        total += sizeof(A), i++),
+       ...);
+    }
+  };
+  static constexpr Layout layout{};
+  template <size_t... I> static void apply(void *const *args, std::index_sequence<I...>) {
+    (void)args;
+    Kernel(read<A>(args[I])...);
+  }
+  template <class T> static T read(const void *p) {
+    T v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  static void call(void *const *args) { apply(args, std::index_sequence_for<A...>{}); }
+};
+
+} // namespace host
+
+// REGISTER_KERNEL makes a kernel known to host_kernel_find.
+#define REGISTER_KERNEL(name, block) \
+  static const host::Entry amtrl_entry_##name = { \
+      #name, __FILE__, block, host::Invoke<&name>::count, host::Invoke<&name>::layout.offset, \
+      host::Invoke<&name>::layout.size, host::Invoke<&name>::layout.total, &host::Invoke<&name>::call}; \
+  [[maybe_unused]] static const bool amtrl_enlisted_##name = host::enlist(&amtrl_entry_##name);
+
+#define threadIdx (host::current->index)
+#define blockIdx (host::block_index)
+#define blockDim (host::block_size)
+#define gridDim (host::grid_size)
+static const int warpSize = 32;
+
+#define AMTRL_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+inline void __syncthreads(AMTRL_HERE) { host::sync_block(file, line); }
+inline void __syncwarp(unsigned mask = ~0u, AMTRL_HERE) { host::exchange(mask, 0, file, line); }
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+
+// width is that of CUDA: lanes form groups of so many.
+template <class T> T __shfl_sync(unsigned mask, T v, int src, int width = 32, AMTRL_HERE) {
+  unsigned base = host::current->lane & ~unsigned(width - 1);
+  return host::unpack<T>(host::exchange(mask, host::pack(v), file, line)[base | (unsigned(src) & unsigned(width - 1))]);
+}
+template <class T> T __shfl_xor_sync(unsigned mask, T v, int flip, int width = 32, AMTRL_HERE) {
+  unsigned lane = host::current->lane, from = lane ^ unsigned(flip);
+  if (from / unsigned(width) > lane / unsigned(width)) from = lane;
+  return host::unpack<T>(host::exchange(mask, host::pack(v), file, line)[from & 31]);
+}
+template <class T> T __shfl_down_sync(unsigned mask, T v, unsigned by, int width = 32, AMTRL_HERE) {
+  unsigned lane = host::current->lane, from = lane + by;
+  if (from / unsigned(width) != lane / unsigned(width)) from = lane;
+  return host::unpack<T>(host::exchange(mask, host::pack(v), file, line)[from & 31]);
+}
+template <class T> T __shfl_up_sync(unsigned mask, T v, unsigned by, int width = 32, AMTRL_HERE) {
+  unsigned lane = host::current->lane, at = lane & unsigned(width - 1);
+  unsigned from = at < by ? lane : lane - by;
+  return host::unpack<T>(host::exchange(mask, host::pack(v), file, line)[from & 31]);
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate, AMTRL_HERE) {
+  const uint64_t *all = host::exchange(mask, predicate != 0, file, line);
+  unsigned bits = 0;
+  for (unsigned i = 0; i < 32; i++) {
+    if (mask & host::lane_bit(i)) bits |= unsigned(all[i] & 1) << i;
+  }
+  return bits;
+}
+inline int __any_sync(unsigned mask, int predicate, AMTRL_HERE) { return __ballot_sync(mask, predicate, file, line) != 0; }
+inline int __all_sync(unsigned mask, int predicate, AMTRL_HERE) { return __ballot_sync(mask, !predicate, file, line) == 0; }
+
+#undef AMTRL_HERE
+
+template <class T> T __ldg(const T *p) { return *p; }
+
+// Atomics: the fibres of a launch never run at the same time.
+template <class T, class U> T amtrl_exchange(T *p, U v) {
+  static_assert(std::is_integral<T>::value, "atomics are on integers: sums of floats would depend on the order");
+  T old = *p;
+  *p = T(v);
+  return old;
+}
+template <class T> T atomicAdd(T *p, T v) { return amtrl_exchange(p, *p + v); }
+template <class T> T atomicMin(T *p, T v) { return amtrl_exchange(p, v < *p ? v : *p); }
+template <class T> T atomicMax(T *p, T v) { return amtrl_exchange(p, v > *p ? v : *p); }
+template <class T> T atomicOr(T *p, T v) { return amtrl_exchange(p, *p | v); }
+template <class T> T atomicAnd(T *p, T v) { return amtrl_exchange(p, *p & v); }
+template <class T> T atomicExch(T *p, T v) { return amtrl_exchange(p, v); }
+template <class T> T atomicCAS(T *p, T expected, T v) { return amtrl_exchange(p, *p == expected ? v : *p); }
+
+inline float __uint_as_float(unsigned v) { return host::unpack<float>(v); }
+inline unsigned __float_as_uint(float v) { return unsigned(host::pack(v)); }
+inline float __int_as_float(int v) { return host::unpack<float>(unsigned(v)); }
+inline int __float_as_int(float v) { return int(unsigned(host::pack(v))); }
+inline double __longlong_as_double(long long v) { return host::unpack<double>(uint64_t(v)); }
+inline long long __double_as_longlong(double v) { return (long long)(host::pack(v)); }
+
+inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline float rsqrtf(float v) { return 1 / sqrtf(v); }
+inline double rsqrt(double v) { return 1 / sqrt(v); }
+inline int __popc(unsigned v) { return __builtin_popcount(v); }
+inline int __ffs(int v) { return __builtin_ffs(v); }
+inline int __clz(int v) { return v == 0 ? 32 : __builtin_clz(unsigned(v)); }
+
+template <class T> T min(T a, T b) { return b < a ? b : a; }
+template <class T> T max(T a, T b) { return a < b ? b : a; }
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+
+#endif
