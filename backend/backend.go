@@ -60,6 +60,8 @@ type Backend interface {
 	Dense
 	Solver
 	MultiTask
+	Convolution
+	Training
 	Vectors
 
 	// Fork returns a further queue on the same device. It is closed on its own,
@@ -92,8 +94,9 @@ type Backend interface {
 // Download, the results of Dots) is there when Run returns. Bad arguments are
 // reported by Record or by the first Run.
 //
-// Only Upload, Download and the operations of [Dense], [MultiTask] and [Vectors]
-// can be recorded, without Dot and Norm; any other returns [ErrRecording].
+// Only Upload, Download and the operations of [Dense], [MultiTask],
+// [Convolution], [Training] and [Vectors] can be recorded, without Dot and Norm;
+// any other returns [ErrRecording].
 type Program interface {
 	// Run issues the operations in order on the queue that recorded them. It
 	// waits for them only where there are outputs.
@@ -161,10 +164,6 @@ type MultiTask interface {
 	// Float32 matrix z, G_t = sum z_i z_i' and c_t = sum y_i z_i in Float64. g
 	// holds T contiguous K by K blocks, c is T by K; both are overwritten.
 	TaskGram(s Samples, z Matrix, g Buffer, c Matrix) error
-	// Gather copies rows of a pool, scaled, into the n by d Float32 matrix dst:
-	// dst_i = scale * pool[rows_i]. rows holds n Int32 elements. A row outside
-	// the pool is an [*ArgumentError].
-	Gather(p Pool, rows Vector, dst Matrix) error
 }
 
 // Vectors are the elementwise operations and reductions. Sums are accumulated

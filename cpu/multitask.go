@@ -146,33 +146,6 @@ func (d *device) Project(s backend.Samples, b, z backend.Matrix) error {
 	return nil
 }
 
-func (d *device) Gather(p backend.Pool, rows backend.Vector, dst backend.Matrix) error {
-	c := d.check("Gather")
-	view := c.matrix("p", p.Data, check.Storable)
-	ro, do := c.vector("rows", rows, check.Int32), c.matrix("dst", dst, check.Float32)
-	if c.Err != nil {
-		return c.Err
-	}
-	n := ro.Cols
-	c.shape("dst", do, n, view.Cols)
-	c.apart("dst", do, "p", view)
-	index := ro.Mem.i32[ro.Off : ro.Off+n]
-	c.Indices("rows", index, view.Rows)
-	if c.Err != nil {
-		return c.Err
-	}
-	if view.Cols == 0 {
-		return nil
-	}
-	const size = 64
-	from, to := pool{p.Data.Buf, view, p}, do.f32()
-	d.parallel(ceilDiv(n, size), n*view.Cols, func(i int) {
-		lo, hi := span(i, size, n)
-		from.features(index[lo:hi], to.data[lo*to.stride:], to.stride)
-	})
-	return nil
-}
-
 // gramRows is the number of samples widened to float64 at a time, gramBand the
 // number of rows of a large task's G that one chunk computes.
 const (

@@ -43,8 +43,9 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
 // scratch lends buffers between calls, so that the hot path allocates nothing.
 type scratch struct {
-	f32 slab[float32]
-	f64 slab[float64]
+	f32  slab[float32]
+	f64  slab[float64]
+	conv convSlab
 }
 
 type slab[E any] struct{ pool sync.Pool }

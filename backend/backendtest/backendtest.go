@@ -66,6 +66,8 @@ var groups = []group{
 	{"Pinv", pinvCases},
 	{"Samples", samplesCases},
 	{"MultiTask", multiTaskCases},
+	{"Convolution", convolutionCases},
+	{"Training", trainingCases},
 	{"Vectors", vectorCases},
 	{"Concurrency", concurrencyCases},
 	{"Queue", queueCases},

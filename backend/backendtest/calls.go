@@ -105,11 +105,14 @@ type dims struct {
 	length, stack     int // vectors, and how many in the matrices of them
 	blocks            int // SPD batch
 	tasks, samples, d int
+	conv              backend.ConvShape // of m images
 }
 
 var (
-	smallDims = dims{m: 5, n: 4, k: 3, length: 11, stack: 4, blocks: 3, tasks: 3, samples: 12, d: 6}
-	largeDims = dims{m: 97, n: 130, k: 61, length: 50_003, stack: 3, blocks: 12, tasks: 7, samples: 6000, d: 131}
+	smallDims = dims{m: 5, n: 4, k: 3, length: 11, stack: 4, blocks: 3, tasks: 3, samples: 12, d: 6,
+		conv: backend.ConvShape{Height: 5, Width: 4, Channels: 2, Filters: 3}}
+	largeDims = dims{m: 97, n: 130, k: 61, length: 50_003, stack: 3, blocks: 12, tasks: 7, samples: 6000, d: 131,
+		conv: backend.ConvShape{Height: 9, Width: 12, Channels: 5, Filters: 19}}
 )
 
 // calls places the operands of every operation.
@@ -126,6 +129,8 @@ func (e *env) calls(z dims) []call {
 	}
 	e.solverCalls(z, add)
 	e.multiTaskCalls(z, add)
+	e.convolutionCalls(z, add)
+	e.trainingCalls(z, add)
 	return list
 }
 
@@ -285,20 +290,4 @@ func (e *env) multiTaskCalls(z dims, add adder) {
 	c := e.out("c", backend.Float64, z.tasks, z.k)
 	add("TaskGram", func() ([]float64, error) { return nil, e.b.TaskGram(s, zg, g, c) },
 		samples, inMat("z", &zg), outBuf("g", &g), outMat("c", &c))
-
-	for _, from := range stored {
-		pool := backend.Pool{Data: e.in("pool", from, poolValues(e.rng, from, z.m, z.d)), Scale: 0.5}
-		rows := make([]float64, z.samples)
-		for i := range rows {
-			rows[i] = float64(e.rng.IntN(z.m))
-		}
-		ri, dst := e.inVec("rows", backend.Int32, rows), e.out("dst", t, z.samples, z.d)
-		data := inMat("pool", &pool.Data)
-		data.freeRows = true
-		// Any bits are valid elements of another storage type.
-		data.free = stored
-		add("Gather "+from.String(), func() ([]float64, error) {
-			return nil, e.b.Gather(pool, ri, dst)
-		}, data, inVec("rows", &ri), outMat("dst", &dst))
-	}
 }

@@ -91,7 +91,8 @@ func identical(t *testing.T, seed uint64, opens ...func() (backend.Backend, erro
 // and compares with a sequential run.
 func testConcurrentDisjoint(e *env) {
 	const workers = 6
-	z := dims{m: 40, n: 33, k: 21, length: 6000, stack: 3, blocks: 9, tasks: 4, samples: 300, d: 50}
+	z := dims{m: 40, n: 33, k: 21, length: 6000, stack: 3, blocks: 9, tasks: 4, samples: 300, d: 50,
+		conv: backend.ConvShape{Height: 8, Width: 7, Channels: 3, Filters: 20}}
 	seed := e.rng.Uint64()
 	worker := func(i int) *env {
 		return &env{T: e.T, b: e.b, open: e.open, tol: e.tol, rng: newRand(seed, fmt.Sprint(i))}

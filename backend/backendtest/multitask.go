@@ -17,9 +17,6 @@ var multiTaskCases = []testCase{
 	{"Project", testProject},
 	{"TaskGram", testTaskGram},
 	{"TaskGramSum", testTaskGramSum},
-	{"Gather", testGather},
-	{"GatherExact", testGatherExact},
-	{"GatherRows", testGatherRows},
 	{"FreedSamples", testFreedSamples},
 	{"Overlap", testSamplesOverlap},
 }
@@ -254,79 +251,6 @@ func testTaskGramSum(e *env) {
 	e.same("c", e.read(c).v, []float64{1<<24 + 5000})
 }
 
-// gather gathers and compares with scale * stored, rounded once to float32.
-func (e *env) gather(t backend.DType, v dense, scale float32, rows []int) {
-	e.Helper()
-	index, want := make([]float64, len(rows)), zeros(len(rows), v.cols)
-	for i, r := range rows {
-		index[i] = float64(r)
-		for j, x := range v.row(r) {
-			want.row(i)[j] = float64(scale * float32(x))
-		}
-	}
-	dst := e.out("dst", backend.Float32, len(rows), v.cols)
-	pool := backend.Pool{Data: e.in("pool", t, v), Scale: scale}
-	e.must(e.b.Gather(pool, e.inVec("rows", backend.Int32, index), dst))
-	e.same("dst", e.read(dst).v, want.v)
-}
-
-func testGather(e *env) {
-	for _, d := range widths {
-		for _, t := range stored {
-			size := 1 + e.rng.IntN(50)
-			rows := make([]int, e.rng.IntN(120))
-			for i := range rows {
-				rows[i] = e.rng.IntN(size)
-			}
-			scale := scales[e.rng.IntN(len(scales))]
-			e.describe("%d of %d rows, d %d, %v, scale %v", len(rows), size, d, t, scale)
-			e.gather(t, poolValues(e.rng, t, size, d), scale, rows)
-			e.flush()
-		}
-	}
-}
-
-// testGatherExact converts every byte and every float16, subnormals, infinities
-// and NaN included.
-func testGatherExact(e *env) {
-	halves := make([]byte, 0, 1<<17)
-	for bits := range 1 << 16 {
-		halves = append(halves, byte(bits), byte(bits>>8))
-	}
-	raw := e.alloc(backend.Float16, 1<<16)
-	e.must(e.b.Upload(raw, 0, halves))
-	rows, dst := e.inVec("rows", backend.Int32, []float64{0}), e.out("dst", backend.Float32, 1, 1<<16)
-	e.must(e.b.Gather(backend.Pool{Data: backend.Mat(raw, 1, 1<<16), Scale: 1}, rows, dst))
-	e.same("float16", e.read(dst).v, decode(backend.Float16, halves))
-
-	every := zeros(1, 256)
-	for i := range every.v {
-		every.v[i] = float64(i)
-	}
-	for _, scale := range scales {
-		e.gather(backend.Uint8, every, scale, []int{0})
-	}
-	tiny := dense{1, 4, []float64{0x1p-149, -0x1p-130, math.MaxFloat32, math.Copysign(0, -1)}}
-	e.gather(backend.Float32, tiny, 1, []int{0, 0})
-	e.gather(backend.Float32, tiny, 0.5, []int{0})
-}
-
-func testGatherRows(e *env) {
-	for _, t := range stored {
-		pool := backend.Pool{Data: e.in("pool", t, poolValues(e.rng, t, 7, 5)), Scale: 1}
-		n := 1 + e.rng.IntN(300)
-		for _, bad := range []float64{7, 8, -1, math.MaxInt32, math.MinInt32} {
-			rows := make([]float64, n)
-			for i := range rows {
-				rows[i] = float64(e.rng.IntN(7))
-			}
-			rows[e.rng.IntN(n)] = bad
-			dst := e.out("dst", backend.Float32, n, 5)
-			e.wantArgument(e.b.Gather(pool, e.inVec("rows", backend.Int32, rows), dst), "Gather of row %v of 7", bad)
-		}
-	}
-}
-
 // testFreedSamples uses samples after they, or a pool of theirs, were freed.
 func testFreedSamples(e *env) {
 	const t = backend.Float32
@@ -339,6 +263,7 @@ func testFreedSamples(e *env) {
 		e.Helper()
 		e.wantArgument(e.b.TaskGradient(s, p, q, loss), "TaskGradient of %s", what)
 		e.wantArgument(e.b.Project(s, e.in("b", t, zeros(4, 4)), z), "Project of %s", what)
+		e.wantArgument(e.batch(s, []int32{0, 1}, 4).err, "Batch of %s", what)
 		if gram {
 			e.wantArgument(e.b.TaskGram(s, z, g, c), "TaskGram of %s", what)
 		}
@@ -377,6 +302,14 @@ func testSamplesOverlap(e *env) {
 	}
 	e.wantArgument(e.b.TaskGradient(s, p, on(39, 2, 4), loss), "TaskGradient with q on a pool")
 	e.wantArgument(e.b.Project(s, b, on(39, 5, 3)), "Project with z on a pool")
+	batch := e.newBatch(5, 4)
+	batch.x = on(39, 5, 4)
+	e.wantArgument(batch.run(s, make([]int32, 5)), "Batch with x on a pool")
+	batch = e.newBatch(5, 4)
+	batch.y = on(39, 1, 5).Row(0)
+	e.wantArgument(batch.run(s, make([]int32, 5)), "Batch with y on a pool")
+	batch.y = on(40, 1, 5).Row(0)
+	e.must(batch.run(s, make([]int32, 5)))
 	e.must(e.b.TaskGradient(s, p, on(40, 2, 4), loss))
 	e.must(e.b.Project(s, b, on(40, 5, 3)))
 

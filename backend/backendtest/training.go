@@ -1,0 +1,365 @@
+package backendtest
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+var trainingCases = []testCase{
+	{"Batch", testBatch},
+	{"BatchExact", testBatchExact},
+	{"BatchOrder", testBatchOrder},
+	{"BatchRecorded", testBatchRecorded},
+	{"HeadGradient", testHeadGradient},
+	{"HeadDifferences", testHeadDifferences},
+	{"HeadTasks", testHeadTasks},
+	{"Adam", testAdam},
+	{"AdamRecorded", testAdamRecorded},
+}
+
+// batch are the outputs of Batch.
+type batch struct {
+	e       *env
+	x       backend.Matrix
+	y, task backend.Vector
+	err     error
+}
+
+func (e *env) newBatch(n, d int) batch {
+	e.Helper()
+	return batch{e: e, x: e.out("x", backend.Float32, n, d), y: e.outVec("y", backend.Float32, n), task: e.outVec("task", backend.Int32, n)}
+}
+
+func (b batch) run(s backend.Samples, order []int32) error {
+	return b.e.b.Batch(s, order, b.x, b.y, b.task)
+}
+
+func (e *env) batch(s backend.Samples, order []int32, d int) batch {
+	e.Helper()
+	b := e.newBatch(len(order), d)
+	b.err = b.run(s, order)
+	return b
+}
+
+// checkBatch compares with scale * stored, rounded once to float32.
+func (e *env) checkBatch(pb *problem, b batch, order []int32) {
+	e.Helper()
+	want, y, task := zeros(len(order), pb.d), make([]float64, len(order)), make([]float64, len(order))
+	for i, at := range order {
+		t := 0
+		for int(at) >= pb.set.Offsets[t+1] {
+			t++
+		}
+		pool := pb.set.TaskPool[t]
+		for j, v := range pb.values[pool].row(int(pb.set.Rows[at])) {
+			want.row(i)[j] = float64(pb.set.Pools[pool].Scale * float32(v))
+		}
+		y[i], task[i] = float64(pb.set.Y[at]), float64(t)
+	}
+	e.same("x", e.read(b.x).v, want.v)
+	e.same("y", e.readVec(b.y), y)
+	e.same("task", e.readVec(b.task), task)
+}
+
+func (e *env) order(n, limit int) []int32 {
+	order := make([]int32, n)
+	for i := range order {
+		order[i] = int32(e.rng.IntN(limit))
+	}
+	return order
+}
+
+func testBatch(e *env) {
+	for _, d := range widths {
+		for _, pools := range poolMixes() {
+			counts := split(e.rng, 1+e.rng.IntN(80), 1+e.rng.IntN(8))
+			e.describe("d %d, pools %v, samples per task %v", d, pools, counts)
+			pb := e.newProblem(problemSpec{d: d, counts: counts, pools: pools})
+			order := e.order(e.rng.IntN(120), pb.samples.Len())
+			b := e.batch(pb.samples, order, d)
+			e.must(b.err)
+			e.checkBatch(pb, b, order)
+			e.flush()
+		}
+	}
+}
+
+// testBatchExact converts every byte and every float16, subnormals, infinities
+// and NaN included, and extreme float32.
+func testBatchExact(e *env) {
+	halves := make([]byte, 0, 1<<17)
+	for bits := range 1 << 16 {
+		halves = append(halves, byte(bits), byte(bits>>8))
+	}
+	every := make([]float64, 256)
+	for i := range every {
+		every[i] = float64(i)
+	}
+	for _, c := range []struct {
+		t   backend.DType
+		raw []byte
+	}{
+		{backend.Float16, halves}, {backend.Uint8, encode(backend.Uint8, every)},
+		{backend.Float32, encode(backend.Float32, []float64{0x1p-149, -0x1p-130, math.MaxFloat32, math.Copysign(0, -1)})},
+	} {
+		for _, scale := range scales {
+			v := decode(c.t, c.raw)
+			buf := e.alloc(c.t, len(v))
+			e.must(e.b.Upload(buf, 0, c.raw))
+			pb := &problem{d: len(v), values: []dense{{1, len(v), v}}, set: backend.SampleSet{
+				Pools:    []backend.Pool{{Data: backend.Mat(buf, 1, len(v)), Scale: scale}},
+				TaskPool: []int{0}, Offsets: []int{0, 1}, Rows: []int32{0}, Y: []float32{0.1},
+			}}
+			pb.place(e)
+			e.describe("%v, scale %v", c.t, scale)
+			b := e.batch(pb.samples, []int32{0, 0}, len(v))
+			e.must(b.err)
+			e.checkBatch(pb, b, []int32{0, 0})
+		}
+	}
+}
+
+// testBatchOrder has entries that name no sample, and samples of no features.
+func testBatchOrder(e *env) {
+	pb := e.newProblem(problemSpec{d: 5, counts: []int{3, 0, 4}, pools: stored})
+	for _, bad := range []int32{7, 8, -1, math.MaxInt32, math.MinInt32} {
+		order := e.order(1+e.rng.IntN(50), 7)
+		order[e.rng.IntN(len(order))] = bad
+		err := e.batch(pb.samples, order, 5).err
+		e.wantArgument(err, "Batch of sample %d of 7", bad)
+		if want := " " + strconv.Itoa(int(bad)); !strings.Contains(err.Error(), want) {
+			e.failf("Batch of sample %d of 7: %v", bad, err)
+		}
+	}
+	none := e.newProblem(problemSpec{d: 3, counts: []int{0}, pools: stored})
+	e.must(e.batch(none.samples, nil, 3).err)
+	e.wantArgument(e.batch(none.samples, []int32{0}, 3).err, "Batch of the first of no samples")
+	buf := e.alloc(backend.Float32, 0)
+	flat := e.newProblem(problemSpec{d: 0, counts: []int{4}, pools: stored})
+	b := e.newBatch(4, 0)
+	b.x = backend.Matrix{Buf: buf, Rows: 4, Stride: 9}
+	e.must(b.run(flat.samples, []int32{3, 0, 1, 1}))
+}
+
+// testBatchRecorded changes the order between the runs of a program, at last to
+// a bad one.
+func testBatchRecorded(e *env) {
+	q := e.fork()
+	pb := e.newProblem(problemSpec{d: 20, counts: []int{30, 10, 60}, pools: stored})
+	order := e.order(40, 100)
+	b := e.newBatch(40, 20)
+	p, err := q.Record(func() error { return q.Batch(pb.samples, order, b.x, b.y, b.task) })
+	e.must(err)
+	defer p.Free()
+	for range 3 {
+		copy(order, e.order(40, 100))
+		e.must(p.Run())
+		e.must(q.Synchronize())
+		e.checkBatch(pb, b, order)
+	}
+	order[17] = 100
+	e.wantArgument(p.Run(), "Run with sample 100 of 100")
+}
+
+// heads are the operands of HeadGradient on the host.
+type heads struct {
+	z, w  dense
+	y     []float64
+	task  []float64
+	scale float64
+}
+
+func (e *env) newHeads(n, k, tasks int) heads {
+	const t = backend.Float32
+	h := heads{normal(e.rng, t, n, k), normal(e.rng, t, tasks, k), normals(e.rng, t, n), make([]float64, n), 2 / float64(n+1)}
+	for i := range h.task {
+		h.task[i] = float64(max(1, e.rng.IntN(tasks)) % tasks) // the first has none where there are several
+	}
+	return h
+}
+
+// gradient computes everything by definition, with bounds of the error for the
+// unit u: residuals by (k+4) u, and the sums that they go into.
+func (h heads) gradient(u float64) (loss, lossBound float64, dz, dw, dzBound, dwBound dense) {
+	n, k := h.z.rows, h.z.cols
+	dz, dzBound = zeros(n, k), zeros(n, k)
+	dw, dwBound = zeros(h.w.rows, k), zeros(h.w.rows, k)
+	for i := range n {
+		t := int(h.task[i])
+		if t < 0 || t >= h.w.rows {
+			continue
+		}
+		z, w := h.z.row(i), h.w.row(t)
+		r := dot(z, w) - h.y[i]
+		dr := u * float64(k+4) * (absDot(z, w) + math.Abs(h.y[i]))
+		loss += r * r
+		lossBound += 2*math.Abs(r)*dr + dr*dr + 1e-15*float64(n+3)*r*r
+		for j := range k {
+			dz.row(i)[j] = h.scale * r * w[j]
+			dzBound.row(i)[j] = math.Abs(h.scale*w[j]) * (dr + 4*u*(math.Abs(r)+dr))
+			dw.row(t)[j] += h.scale * r * z[j]
+			dwBound.row(t)[j] += math.Abs(h.scale*z[j]) * (dr + u*float64(n+4)*(math.Abs(r)+dr))
+		}
+	}
+	return loss, lossBound, dz, dw, dzBound, dwBound
+}
+
+func (e *env) checkHeads(h heads) (dz, dw dense) {
+	e.Helper()
+	const t = backend.Float32
+	n, k := h.z.rows, h.z.cols
+	before := e.rng.NormFloat64()
+	z, w, y := e.in("z", t, h.z), e.in("w", t, h.w), e.inVec("y", t, h.y)
+	task, loss := e.inVec("task", backend.Int32, h.task), e.inoutVec("loss", backend.Float64, []float64{before})
+	dzv, dwv := e.out("dz", t, n, k), e.out("dw", t, h.w.rows, k)
+	e.must(e.b.HeadGradient(z, y, task, w, h.scale, dzv, dwv, loss))
+	want, bound, wantZ, wantW, boundZ, boundW := h.gradient(e.eps(t))
+	first := e.readVec(loss)
+	e.near("loss", first, []float64{before + want}, bound+1e-14*math.Abs(before))
+	dz, dw = e.read(dzv), e.read(dwv)
+	e.within("dz", dz.v, wantZ.v, boundZ.v)
+	e.within("dw", dw.v, wantW.v, boundW.v)
+
+	alone := e.inoutVec("loss", backend.Float64, []float64{before})
+	e.must(e.b.HeadGradient(z, y, task, w, h.scale, backend.Matrix{}, backend.Matrix{}, alone))
+	e.same("loss alone", e.readVec(alone), first)
+	return dz, dw
+}
+
+func testHeadGradient(e *env) {
+	for _, c := range [][3]int{{0, 3, 2}, {1, 1, 1}, {1, 50, 159}, {256, 50, 159}, {7, 0, 3}, {33, 17, 4}, {500, 3, 1}, {0, 0, 0}} {
+		e.describe("%d samples, k %d, %d tasks", c[0], c[1], c[2])
+		e.checkHeads(e.newHeads(c[0], c[1], max(1, c[2])))
+		e.flush()
+	}
+	for range 8 {
+		n, k, tasks := e.rng.IntN(100), e.rng.IntN(70), 1+e.rng.IntN(20)
+		e.describe("%d samples, k %d, %d tasks", n, k, tasks)
+		e.checkHeads(e.newHeads(n, k, tasks))
+		e.flush()
+	}
+}
+
+// testHeadDifferences: with scale 2 the gradients are those of the loss, whose
+// central differences along one direction in w or z are exact.
+func testHeadDifferences(e *env) {
+	for range 5 {
+		h := e.newHeads(1+e.rng.IntN(30), 1+e.rng.IntN(10), 1+e.rng.IntN(5))
+		h.scale = 2
+		dz, dw := e.checkHeads(h)
+		vz, vw := normal(e.rng, backend.Float64, h.z.rows, h.z.cols), normal(e.rng, backend.Float64, h.w.rows, h.w.cols)
+		at := func(tz, tw float64) float64 {
+			moved := h
+			moved.z, moved.w = plus(h.z, tz, vz), plus(h.w, tw, vw)
+			loss, _, _, _, _, _ := moved.gradient(0)
+			return loss
+		}
+		size := 1e-4 * (absDot(dz.v, vz.v) + absDot(dw.v, vw.v) + at(1, 0) + at(0, 1) + at(-1, 0) + at(0, -1))
+		e.near("dz along a line", []float64{dot(dz.v, vz.v)}, []float64{(at(1, 0) - at(-1, 0)) / 2}, size)
+		e.near("dw along a line", []float64{dot(dw.v, vw.v)}, []float64{(at(0, 1) - at(0, -1)) / 2}, size)
+		e.flush()
+	}
+}
+
+// testHeadTasks has samples whose task does not exist.
+func testHeadTasks(e *env) {
+	h := e.newHeads(40, 6, 3)
+	for i := 0; i < 40; i += 3 {
+		h.task[i] = []float64{-1, 3, math.MaxInt32, math.MinInt32}[e.rng.IntN(4)]
+	}
+	e.checkHeads(h)
+}
+
+// adamStep is the definition in float64.
+func adamStep(r backend.AdamRates, g, m, v, theta []float64) {
+	for i := range g {
+		m[i] = r.Beta1*m[i] + (1-r.Beta1)*g[i]
+		v[i] = r.Beta2*v[i] + (1-r.Beta2)*g[i]*g[i]
+		theta[i] -= r.Rate * (r.Decay*theta[i] + m[i]/r.Correction1/(math.Sqrt(v[i]/r.Correction2)+r.Epsilon))
+	}
+}
+
+func ratesAt(step int) backend.AdamRates {
+	return backend.AdamRates{
+		Rate: 0.01 * float64(step), Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Decay: 0.05,
+		Correction1: 1 - math.Pow(0.9, float64(step)), Correction2: 1 - math.Pow(0.999, float64(step)),
+	}
+}
+
+// testAdam follows five steps; the errors of each go into the next.
+func testAdam(e *env) {
+	const t, steps = backend.Float32, 5
+	for _, n := range []int{0, 1, 2, 15, 16, 17, 31, 100, 20_001} {
+		e.describe("%d elements", n)
+		theta, m, v := normals(e.rng, t, n), make([]float64, n), make([]float64, n)
+		tv, mv, vv := e.inoutVec("theta", t, theta), e.inoutVec("m", t, m), e.inoutVec("v", t, v)
+		for step := 1; step <= steps; step++ {
+			g, r := normals(e.rng, t, n), ratesAt(step)
+			e.must(e.b.Adam(&r, e.inVec("g", t, g), mv, vv, tv))
+			adamStep(r, g, m, v, theta)
+		}
+		u := 30 * steps * e.eps(t)
+		e.near("m", e.readVec(mv), m, 10*u)
+		e.near("v", e.readVec(vv), v, 10*u)
+		e.near("theta", e.readVec(tv), theta, 10*u)
+		e.flush()
+	}
+}
+
+// testAdamRecorded changes the rates between the runs of a program.
+func testAdamRecorded(e *env) {
+	const t, n = backend.Float32, 1001
+	q := e.fork()
+	var r backend.AdamRates
+	g, start := e.inVec("g", t, normals(e.rng, t, n)), normals(e.rng, t, n)
+	state := func() (m, v, theta backend.Vector) {
+		return e.inoutVec("m", t, make([]float64, n)), e.inoutVec("v", t, make([]float64, n)), e.inoutVec("theta", t, start)
+	}
+	m, v, theta := state()
+	p, err := q.Record(func() error { return q.Adam(&r, g, m, v, theta) })
+	e.must(err)
+	defer p.Free()
+	m2, v2, theta2 := state()
+	for step := 1; step <= 3; step++ {
+		r = ratesAt(step)
+		e.must(p.Run())
+		once := r
+		e.must(e.b.Adam(&once, g, m2, v2, theta2))
+	}
+	e.must(q.Synchronize())
+	e.same("m", e.readVec(m), e.readVec(m2))
+	e.same("v", e.readVec(v), e.readVec(v2))
+	e.same("theta", e.readVec(theta), e.readVec(theta2))
+}
+
+// trainingCalls have a batch of as many entries as there are samples.
+func (e *env) trainingCalls(z dims, add adder) {
+	const t = backend.Float32
+	for _, from := range poolMixes() {
+		pb := e.newProblem(problemSpec{d: z.d, counts: split(e.rng, z.samples, z.tasks), pools: from})
+		s, order := pb.samples, e.order(z.samples, z.samples)
+		b := e.newBatch(z.samples, z.d)
+		add("Batch", func() ([]float64, error) { return nil, e.b.Batch(s, order, b.x, b.y, b.task) },
+			arg{name: "s", samples: &s}, outMat("x", &b.x), outVec("y", &b.y), outVec("task", &b.task))
+	}
+	h := e.newHeads(z.samples, z.k, z.tasks)
+	zv, w, y := e.in("z", t, h.z), e.in("w", t, h.w), e.inVec("y", t, h.y)
+	task, loss := e.inVec("task", backend.Int32, h.task), e.inoutVec("loss", backend.Float64, []float64{1})
+	dz, dw := e.out("dz", t, z.samples, z.k), e.out("dw", t, z.tasks, z.k)
+	add("HeadGradient", func() ([]float64, error) { return nil, e.b.HeadGradient(zv, y, task, w, h.scale, dz, dw, loss) },
+		inMat("z", &zv), inVec("y", &y), inVec("task", &task), inMat("w", &w), outMat("dz", &dz), outMat("dw", &dw), outVec("loss", &loss))
+
+	r := ratesAt(3)
+	g := e.inVec("g", t, normals(e.rng, t, z.length))
+	m, theta := e.inoutVec("m", t, normals(e.rng, t, z.length)), e.inoutVec("theta", t, normals(e.rng, t, z.length))
+	squares := normals(e.rng, t, z.length)
+	for i, v := range squares {
+		squares[i] = v * v
+	}
+	v := e.inoutVec("v", t, squares)
+	add("Adam", func() ([]float64, error) { return nil, e.b.Adam(&r, g, m, v, theta) },
+		inVec("g", &g), outVec("m", &m), outVec("v", &v), outVec("theta", &theta))
+}

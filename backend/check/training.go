@@ -1,0 +1,72 @@
+package check
+
+import "github.com/amtrl/amtrl/backend"
+
+// Batch are the checked operands of [backend.Training].Batch.
+type Batch[M comparable] struct{ X, Y, Task Operand[M] }
+
+// Batch checks the operands of a minibatch of n samples of d features, not its
+// order.
+func (c *Call[M]) Batch(n, d int, x backend.Matrix, y, task backend.Vector) (o Batch[M]) {
+	o.X, o.Y, o.Task = c.Matrix("x", x, Float32), c.Vector("y", y, Float32), c.Vector("task", task, Int32)
+	c.Shape("x", o.X, n, d)
+	c.Length("y", o.Y, n)
+	c.Length("task", o.Task, n)
+	c.Apart("y", o.Y, "x", o.X)
+	return o
+}
+
+// HeadGradient are the checked operands of [backend.Training].HeadGradient.
+type HeadGradient[M comparable] struct {
+	Z, Y, Task, W, DZ, DW, Loss Operand[M]
+	// WithGradient says that dz and dw are wanted.
+	WithGradient bool
+}
+
+// HeadGradient checks the arguments of [backend.Training].HeadGradient.
+func (c *Call[M]) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, dz, dw backend.Matrix, loss backend.Vector) (o HeadGradient[M]) {
+	o.Z, o.Y, o.Task = c.Matrix("z", z, Float32), c.Vector("y", y, Float32), c.Vector("task", task, Int32)
+	o.W, o.Loss = c.Matrix("w", w, Float32), c.Vector("loss", loss, Float64)
+	n, k := o.Z.Rows, o.Z.Cols
+	c.Length("y", o.Y, n)
+	c.Length("task", o.Task, n)
+	c.Shape("w", o.W, o.W.Rows, k)
+	c.Length("loss", o.Loss, 1)
+	none := backend.Matrix{}
+	if o.WithGradient = dz != none || dw != none; !o.WithGradient {
+		return o
+	}
+	o.DZ, o.DW = c.Matrix("dz", dz, Float32), c.Matrix("dw", dw, Float32)
+	c.Shape("dz", o.DZ, n, k)
+	c.Shape("dw", o.DW, o.W.Rows, k)
+	for _, in := range []struct {
+		name string
+		o    Operand[M]
+	}{{"z", o.Z}, {"y", o.Y}, {"w", o.W}} {
+		c.Apart("dz", o.DZ, in.name, in.o)
+		c.Apart("dw", o.DW, in.name, in.o)
+	}
+	c.Apart("dw", o.DW, "dz", o.DZ)
+	return o
+}
+
+// Adam are the checked operands of [backend.Training].Adam.
+type Adam[M comparable] struct{ G, M, V, Theta Operand[M] }
+
+// Adam checks the arguments of [backend.Training].Adam.
+func (c *Call[M]) Adam(rates *backend.AdamRates, g, m, v, theta backend.Vector) (o Adam[M]) {
+	if rates == nil {
+		c.Failf("rates", "is nil")
+	}
+	o.G, o.M, o.V, o.Theta = c.Vector("g", g, Float32), c.Vector("m", m, Float32), c.Vector("v", v, Float32), c.Vector("theta", theta, Float32)
+	c.Length("m", o.M, o.G.Cols)
+	c.Length("v", o.V, o.G.Cols)
+	c.Length("theta", o.Theta, o.G.Cols)
+	c.Apart("m", o.M, "g", o.G)
+	c.Apart("v", o.V, "g", o.G)
+	c.Apart("v", o.V, "m", o.M)
+	c.Apart("theta", o.Theta, "g", o.G)
+	c.Apart("theta", o.Theta, "m", o.M)
+	c.Apart("theta", o.Theta, "v", o.V)
+	return o
+}

@@ -1,0 +1,158 @@
+package cpu
+
+import (
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu/internal/vec"
+)
+
+// maxParts bounds the partial sums of a convolution's gradient. How images are
+// divided depends on their number alone.
+const maxParts = 32
+
+func (d *device) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matrix, db backend.Vector) error {
+	c := d.check("ConvGrad")
+	o := c.ConvGrad(s, x, w, arg, dy, dx, dw, db)
+	if c.Err != nil {
+		return c.Err
+	}
+	p, n := newConvPlan(s), x.Rows
+	each := max(convImages, ceilDiv(n, maxParts))
+	parts := ceilDiv(n, each)
+	flipped := p.in * p.out * 9 * vec.Panel * vec.Panel
+	part := p.out * (p.Taps() + 1) * vec.Panel
+	shared := d.scratch.f32.get(flipped + parts*part)
+	defer d.scratch.f32.put(shared)
+	weights, sums := (*shared)[:flipped], (*shared)[flipped:]
+	if o.WithDX {
+		p.packFlipped(weights, operand{o.W}.f32())
+	}
+	clear(sums)
+	xs, dys := operand{o.X}.f32(), operand{o.DY}.f32()
+	d.parallel(parts, n*p.pixels*p.Taps()*p.Filters, func(i int) {
+		work := d.scratch.conv.get(p.image + (p.out+1)*p.bordered)
+		defer d.scratch.conv.put(work)
+		image, da, rest := work.f32[:p.image], work.f32[p.image:][:p.out*p.bordered], work.f32[p.image+p.out*p.bordered:]
+		clear(image)
+		clear(da)
+		sum := sums[i*part:][:part]
+		for lo, hi := span(i, each, n); lo < hi; lo++ {
+			p.border(image, xs.row(lo))
+			index := o.Arg.Mem.u8[o.Arg.Off+lo*o.Arg.Stride:][:p.Out()]
+			for f := range p.out {
+				panel := da[f*p.bordered:][:p.bordered]
+				p.unpool(f, work, dys.row(lo), index, panel, sum[p.out*p.Taps()*vec.Panel:])
+				p.weightGradient(work, image, panel, sum[f*p.Taps()*vec.Panel:])
+			}
+			if o.WithDX {
+				p.inputGradient(work, da, weights, rest, operand{o.DX}.f32().row(lo))
+			}
+		}
+	})
+	p.sum(sums, part, parts, operand{o.DW}.f32(), operand{o.DB}.f32().row(0))
+	return nil
+}
+
+// packFlipped lays out w for the gradient with respect to the input, which is a
+// convolution of da with the filters turned over: for each panel of channels and
+// panel of filters, the row of offset (ky, kx) and filter f holds the weights of
+// offset (2-ky, 2-kx).
+func (p *convPlan) packFlipped(dst []float32, w dense[float32]) {
+	clear(dst)
+	for c := range p.Channels {
+		for t := range 9 {
+			row := w.row((8-t)*p.Channels + c)
+			for f, v := range row {
+				panel := c/vec.Panel*p.out + f/vec.Panel
+				dst[((panel*9+t)*vec.Panel+f%vec.Panel)*vec.Panel+c%vec.Panel] = v
+			}
+		}
+	}
+}
+
+// unpool spreads panel f of dy over a bordered image and adds it to db. Pixels
+// that belong to no window stay zero.
+func (p *convPlan) unpool(f int, work *convScratch, dy []float32, arg []uint8, da, db []float32) {
+	first, wide := f*vec.Panel, p.Width/2
+	row := p.pitch * vec.Panel
+	db = db[first:][:vec.Panel]
+	whole := first+vec.Panel <= p.Filters
+	for i := range p.Height / 2 {
+		top := da[(2*i+1)*row+vec.Panel:]
+		bottom := top[row:]
+		at := i*wide*p.Filters + first
+		if whole {
+			vec.Unpool(wide, dy[at:], p.Filters, arg[at:], p.Filters, top, bottom, db)
+			continue
+		}
+		for j := range wide {
+			from := at + j*p.Filters
+			keep := p.Filters - first
+			clear(work.y[copy(work.y[:], dy[from:from+keep]):])
+			for k := copy(work.arg[:], arg[from:from+keep]); k < vec.Panel; k++ {
+				work.arg[k] = backend.NoArg
+			}
+			vec.Unpool(1, work.y[:], vec.Panel, work.arg[:], vec.Panel, top[2*j*vec.Panel:], bottom[2*j*vec.Panel:], db)
+		}
+	}
+}
+
+// weightGradient adds the sum over pixels of a window's elements times a panel
+// of da to sum, Taps rows.
+func (p *convPlan) weightGradient(work *convScratch, image, da, sum []float32) {
+	g := vec.ConvProduct{
+		M: 3 * p.Channels, Segs: 1, N: p.pixels,
+		Row: 1, Group: 3, Col: p.Channels,
+		B: da[(p.pitch+1)*vec.Panel:], Add: true,
+	}
+	if p.Channels == 1 { // the three rows of a window make one block
+		g.M, g.Group, g.A, g.C = 9, p.pitch, image, sum
+		work.product = g
+		vec.Conv(&work.product)
+		return
+	}
+	for ky := range 3 {
+		g.A, g.C = image[ky*p.pitch*p.Channels:], sum[ky*3*p.Channels*vec.Panel:]
+		work.product = g
+		vec.Conv(&work.product)
+	}
+}
+
+// inputGradient writes dx of one image.
+func (p *convPlan) inputGradient(work *convScratch, da, weights, out, dx []float32) {
+	for c := range p.in {
+		for f := range p.out {
+			work.product = p.windows(da[f*p.bordered:], vec.Panel, weights[(c*p.out+f)*9*vec.Panel*vec.Panel:], out)
+			work.product.Add = f > 0
+			vec.Conv(&work.product)
+		}
+		first := c * vec.Panel
+		keep := min(vec.Panel, p.Channels-first)
+		for i := range p.Height {
+			for j := range p.Width {
+				copy(dx[(i*p.Width+j)*p.Channels+first:][:keep], out[(i*p.pitch+j)*vec.Panel:])
+			}
+		}
+	}
+}
+
+// sum adds the parts in order and lays them out as dw and db.
+func (p *convPlan) sum(sums []float32, part, parts int, dw dense[float32], db []float32) {
+	if parts == 0 {
+		for t := range p.Taps() {
+			clear(dw.row(t))
+		}
+		clear(db)
+		return
+	}
+	total := sums[:part]
+	for i := 1; i < parts; i++ {
+		vec.Axpy(1, sums[i*part:][:part], total)
+	}
+	for t := range p.Taps() {
+		row := dw.row(t)
+		for f := range p.out {
+			copy(row[f*vec.Panel:], total[(f*p.Taps()+t)*vec.Panel:][:vec.Panel])
+		}
+	}
+	copy(db, total[p.out*p.Taps()*vec.Panel:])
+}

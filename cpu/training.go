@@ -1,0 +1,101 @@
+package cpu
+
+import (
+	"sort"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu/internal/vec"
+)
+
+// batchRows is the number of rows that one goroutine lays out at a time.
+const batchRows = 16
+
+func (d *device) Batch(s backend.Samples, order []int32, x backend.Matrix, y, task backend.Vector) error {
+	c := d.check("Batch")
+	set := c.samples(s)
+	if c.Err != nil {
+		return c.Err
+	}
+	n, cols := len(order), s.Cols()
+	o := c.Batch(n, cols, x, y, task)
+	c.apartFromPools("x", operand{o.X}, set)
+	c.apartFromPools("y", operand{o.Y}, set)
+	c.Indices("order", order, s.Len())
+	if c.Err != nil {
+		return c.Err
+	}
+	xm, ys, tasks := operand{o.X}.f32(), operand{o.Y}.f32().row(0), o.Task.Mem.i32[o.Task.Off:][:n]
+	d.parallel(ceilDiv(n, batchRows), n*cols, func(i int) {
+		for lo, hi := span(i, batchRows, n); lo < hi; lo++ {
+			at := int(order[lo])
+			t := set.taskOf(at)
+			ys[lo], tasks[lo] = set.y[at], int32(t)
+			if cols > 0 {
+				set.pools[set.taskPool[t]].row(int(set.rows[at]), xm.row(lo))
+			}
+		}
+	})
+	return nil
+}
+
+// taskOf is the task of a sample.
+func (s *sampleSet) taskOf(sample int) int {
+	return sort.Search(len(s.taskPool), func(t int) bool { return s.offsets[t+1] > sample })
+}
+
+func (d *device) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix, loss backend.Vector) error {
+	c := d.check("HeadGradient")
+	o := c.Call.HeadGradient(z, y, task, w, dz, dw, loss)
+	if c.Err != nil {
+		return c.Err
+	}
+	zs, ws, ys := operand{o.Z}.f32(), operand{o.W}.f32(), operand{o.Y}.f32().row(0)
+	tasks := o.Task.Mem.i32[o.Task.Off:]
+	var dzs, dws dense[float32]
+	if o.WithGradient {
+		dzs, dws = operand{o.DZ}.f32(), operand{o.DW}.f32()
+		for t := range dws.rows {
+			clear(dws.row(t))
+		}
+	}
+	sum := 0.0
+	for i, label := range ys {
+		t := int(tasks[i])
+		known := t >= 0 && t < ws.rows
+		r := 0.0
+		if known {
+			r = vec.Dot(zs.row(i), ws.row(t)) - float64(label)
+			sum += r * r
+		}
+		if !o.WithGradient {
+			continue
+		}
+		clear(dzs.row(i))
+		if known {
+			g := float32(scale * r)
+			vec.Axpy(g, ws.row(t), dzs.row(i))
+			vec.Axpy(g, zs.row(i), dws.row(t))
+		}
+	}
+	operand{o.Loss}.f64().row(0)[0] += sum
+	return nil
+}
+
+func (d *device) Adam(rates *backend.AdamRates, g, m, v, theta backend.Vector) error {
+	c := d.check("Adam")
+	o := c.Adam(rates, g, m, v, theta)
+	if c.Err != nil {
+		return c.Err
+	}
+	work := d.scratch.conv.get(0)
+	defer d.scratch.conv.put(work)
+	work.rates = vec.AdamRates{
+		Beta1: float32(rates.Beta1), Rest1: float32(1 - rates.Beta1),
+		Beta2: float32(rates.Beta2), Rest2: float32(1 - rates.Beta2),
+		Correct2: float32(1 / rates.Correction2), Epsilon: float32(rates.Epsilon),
+		Rate: float32(rates.Rate / rates.Correction1), Pull: float32(rates.Rate * rates.Decay),
+	}
+	gs, ms, vs, ts := operand{o.G}.f32().row(0), operand{o.M}.f32().row(0), operand{o.V}.f32().row(0), operand{o.Theta}.f32().row(0)
+	d.elementwise(len(gs), func(lo, hi int) { vec.AdamStep(&work.rates, gs[lo:hi], ms[lo:hi], vs[lo:hi], ts[lo:hi]) })
+	return nil
+}
