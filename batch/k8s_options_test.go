@@ -1,0 +1,96 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Each of these options is refused by its flag's name, in one line.
+func TestKubernetesOptionsRefused(t *testing.T) {
+	bad := -1
+	for flag, list := range map[string][]KubernetesOptions{
+		"image":      {{}, {Image: "a b"}, {Image: "a\n"}, {Image: "\xff"}},
+		"namespace":  {{Image: "a", Namespace: "Team"}, {Image: "a", Namespace: "-a"}, {Image: "a", Namespace: "a.b"}, {Image: "a", Namespace: strings.Repeat("a", 64)}, {Image: "a", Namespace: "--all-namespaces"}},
+		"queue":      {{Image: "a", Queue: "A"}, {Image: "a", Queue: "a b"}, {Image: "a", Queue: strings.Repeat("a", 64)}},
+		"run-path":   {{Image: "a", RunPath: "data"}, {Image: "a", RunPath: "/\xff"}},
+		"max-failed": {{Image: "a", MaxFailed: &bad}},
+		"setup":      {{Image: "a", Setup: []string{"a\x00b"}}},
+		"volume": {{Image: "a", Volumes: []string{"work"}}, {Image: "a", Volumes: []string{"work:"}}, {Image: "a", Volumes: []string{"work:data"}}, {Image: "a", Volumes: []string{"work:/"}},
+			{Image: "a", Volumes: []string{"Work:/data"}}, {Image: "a", Volumes: []string{":/data"}}, {Image: "a", Volumes: []string{"work:/data:rw"}}, {Image: "a", Volumes: []string{"a:/data", "b:/data/"}},
+			{Image: "a", Volumes: []string{"/a/../b:/data"}}, {Image: "a", Volumes: []string{"work:/data:ro:ro"}}, {Image: "a", Volumes: []string{"../x:/data"}}, {Image: "a", Volumes: []string{"work:/\xff"}}},
+		"node-selector": {{Image: "a", NodeSelector: []string{"gpu"}}, {Image: "a", NodeSelector: []string{"=b"}}, {Image: "a", NodeSelector: []string{"a=b c"}}, {Image: "a", NodeSelector: []string{"a=b", "a=c"}}, {Image: "a", NodeSelector: []string{"a/=b"}}},
+		"toleration":    {{Image: "a", Tolerations: []string{""}}, {Image: "a", Tolerations: []string{"a:Never"}}, {Image: "a", Tolerations: []string{"a=b c"}}},
+		"engine-arg": {{Image: "a", Args: []string{"spec"}}, {Image: "a", Args: []string{"=1"}}, {Image: "a", Args: []string{"status.x=1"}}, {Image: "a", Args: []string{"spec..x=1"}}, {Image: "a", Args: []string{"spec.x={"}},
+			{Image: "a", Args: []string{"spec.x={a: 1, a: 2}"}}, {Image: "a", Args: []string{"spec.x=\xff"}}},
+	} {
+		for _, o := range list {
+			_, err := NewKubernetes(o)
+			var oe *OptionError
+			if !errors.As(err, &oe) || oe.Option != flag || strings.ContainsAny(err.Error(), "\n\r") {
+				t.Errorf("%+v: %v, want one of --%s", o, err, flag)
+			}
+		}
+	}
+}
+
+// What only shows with a run folder is refused before anything is asked.
+func TestKubernetesRenderRefused(t *testing.T) {
+	for want, c := range map[string]struct {
+		o KubernetesOptions
+		s Submission
+	}{
+		"--volume: expected one that is mounted where": {KubernetesOptions{Volumes: []string{"w:/work"}}, Submission{Dir: "/workshop/run"}},
+		"found none":                                     {KubernetesOptions{}, Submission{Dir: "/work/run"}},
+		"can be written":                                 {KubernetesOptions{Volumes: []string{"w:/work", "w:/work/run:ro"}}, Submission{Dir: "/work/run"}},
+		"expected a path in UTF-8":                       {KubernetesOptions{Volumes: []string{"w:/work"}}, Submission{Dir: "/work/\xff"}},
+		"--gpu-type":                                     {KubernetesOptions{Volumes: []string{"w:/work"}}, Submission{Dir: "/work/run", Resources: Resources{GPUType: "a b"}}},
+		"spec.completions is for amtrl to set":           {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"spec.completions=3"}}, Submission{Dir: "/work/run"}},
+		"metadata.name is for amtrl to set":              {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"metadata={name: x}"}}, Submission{Dir: "/work/run"}},
+		"metadata.labels.amtrl/run is for amtrl":         {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"metadata.labels=null"}}, Submission{Dir: "/work/run"}},
+		"expected a place from 0 to 1":                   {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"spec.template.spec.volumes.2=1"}}, Submission{Dir: "/work/run"}},
+		"expected a map or a list":                       {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"spec.parallelism.x=1"}}, Submission{Dir: "/work/run"}},
+		"spec.template.spec.containers.0.command is for": {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"spec.template.spec.containers.0.command.0=sh"}}, Submission{Dir: "/work/run"}},
+		`job name "amtrl-NOT": expected a DNS label`:     {KubernetesOptions{Volumes: []string{"w:/work"}}, Submission{Dir: "/work/run", ID: "NOT"}},
+	} {
+		c.o.Image, c.s.Name, c.s.Try, c.s.Tasks = "a", "", 1, []int{0, 1}
+		e := mustKubernetes(t, c.o)
+		parts, err := e.Render(context.Background(), c.s)
+		if err == nil || parts != nil || !strings.Contains(strings.ReplaceAll(err.Error(), "-1-0", ""), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Changes are a JSON merge patch at a place (RFC 7386, whose examples these
+// are).
+func TestKubernetesMergePatch(t *testing.T) {
+	for _, c := range [][3]string{
+		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{`{"a":"b"}`, `{"a":null}`, `{}`},
+		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
+		{`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
+		{`["a","b"]`, `["c","d"]`, `["c","d"]`},
+		{`{"a":"b"}`, `["c"]`, `["c"]`},
+		{`{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`},
+		{`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`},
+		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
+	} {
+		var v [3]any
+		for i := range c {
+			if err := json.Unmarshal([]byte(c[i]), &v[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := mergeTree(v[0], v[1]); !reflect.DeepEqual(got, v[2]) {
+			t.Errorf("%s with %s became %v", c[0], c[1], got)
+		}
+	}
+}
