@@ -1,0 +1,75 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package nv
+
+// #include "nv.h"
+import "C"
+
+// BLAS is cuBLAS. Scalars are passed by value and the handle must be in
+// [PointerHost]; the results of Nrm2 and Dot go to device memory and the handle
+// must be in [PointerDevice] for them.
+type BLAS struct {
+	t    *C.nv_table
+	file File
+}
+
+func (b *BLAS) err(op string, status C.int32_t) error {
+	if status == 0 {
+		return nil
+	}
+	if status == C.NV_ABSENT {
+		return absent(op, b.file)
+	}
+	return blasError(op, b.file.Path, int(status), goString(C.nv_cublasGetStatusName(b.t, status)), goString(C.nv_cublasGetStatusString(b.t, status)))
+}
+
+// GetProperty returns a part of the version: 0 major, 1 minor, 2 patch.
+func (b *BLAS) GetProperty(property int) (int, error) {
+	var v C.int32_t
+	err := b.err("cublasGetProperty", C.nv_cublasGetProperty(b.t, C.int32_t(property), &v))
+	return int(v), err
+}
+
+// Create makes a handle for the current context.
+func (b *BLAS) Create() (BLASHandle, error) {
+	var h C.uintptr_t
+	err := b.err("cublasCreate_v2", C.nv_cublasCreate_v2(b.t, &h))
+	return BLASHandle(h), err
+}
+
+// Destroy destroys a handle.
+func (b *BLAS) Destroy(h BLASHandle) error {
+	return b.err("cublasDestroy_v2", C.nv_cublasDestroy_v2(b.t, C.uintptr_t(h)))
+}
+
+// SetStream sets the stream, and the workspace back to cuBLAS's own: SetWorkspace
+// belongs after it.
+func (b *BLAS) SetStream(h BLASHandle, s Stream) error {
+	return b.err("cublasSetStream_v2", C.nv_cublasSetStream_v2(b.t, C.uintptr_t(h), C.uintptr_t(s)))
+}
+
+// SetWorkspace gives cuBLAS device memory to work in, aligned to 256 bytes; it
+// must outlive the handle's use and every graph that was captured with it.
+func (b *BLAS) SetWorkspace(h BLASHandle, p DevicePtr, bytes int64) error {
+	return b.err("cublasSetWorkspace_v2", C.nv_cublasSetWorkspace_v2(b.t, C.uintptr_t(h), C.uint64_t(p), C.uint64_t(bytes)))
+}
+
+// SetMathMode sets the math mode.
+func (b *BLAS) SetMathMode(h BLASHandle, mode MathMode) error {
+	return b.err("cublasSetMathMode", C.nv_cublasSetMathMode(b.t, C.uintptr_t(h), C.int32_t(mode)))
+}
+
+// SetPointerMode says where scalars are.
+func (b *BLAS) SetPointerMode(h BLASHandle, mode PointerMode) error {
+	return b.err("cublasSetPointerMode_v2", C.nv_cublasSetPointerMode_v2(b.t, C.uintptr_t(h), C.int32_t(mode)))
+}
+
+// SetAtomicsMode allows or forbids atomic additions, whose order varies. The
+// function is optional.
+func (b *BLAS) SetAtomicsMode(h BLASHandle, allowed bool) error {
+	var mode C.int32_t
+	if allowed {
+		mode = 1 // CUBLAS_ATOMICS_ALLOWED of cublas_api.h
+	}
+	return b.err("cublasSetAtomicsMode", C.nv_cublasSetAtomicsMode(b.t, C.uintptr_t(h), mode))
+}

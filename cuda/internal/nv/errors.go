@@ -1,0 +1,68 @@
+package nv
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// What an [*Error] may match.
+var (
+	// ErrUnsupported is what Open returns where this package cannot work.
+	ErrUnsupported = errors.New("CUDA needs Linux on amd64 or arm64 and a binary built with cgo")
+	// ErrNotFound is a library that is in none of the places searched.
+	ErrNotFound = errors.New("library not found")
+	// ErrLoad is a library that was found and could not be loaded, or lacks a
+	// symbol that is required.
+	ErrLoad = errors.New("library could not be loaded")
+	// ErrVersion is a set of libraries that do not belong together.
+	ErrVersion = errors.New("versions disagree")
+	// ErrStub is the libcuda that is made to link against and does nothing.
+	ErrStub = errors.New("stub library")
+	// ErrAbsent is an optional function that the library does not have.
+	ErrAbsent = errors.New("function is absent")
+	// ErrNoDevice is a driver that sees no device.
+	ErrNoDevice = errors.New("no CUDA device")
+	// ErrOutOfMemory is an allocation that a library or the driver refused.
+	ErrOutOfMemory = errors.New("out of device memory")
+	// ErrDeviceLost is a context that no call can use any more.
+	ErrDeviceLost = errors.New("the device's context is lost")
+	// ErrUnsupportedPTX is code made for a newer driver.
+	ErrUnsupportedPTX = errors.New("PTX is newer than the driver")
+)
+
+// Error is a call that failed.
+type Error struct {
+	Op      string // function, such as cuMemAlloc_v2, or dlopen, dlsym, version
+	Library string // its path, or its soname where none was found
+	Code    int    // status; 0 for what has none
+	Name    string // the library's name of the code, such as CUDA_ERROR_OUT_OF_MEMORY
+	Text    string // the library's or the loader's description
+	Hint    string // what may help; may be empty
+
+	kind error
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	if e.Library != "" {
+		fmt.Fprintf(&b, " (%s)", e.Library)
+	}
+	b.WriteString(": ")
+	switch {
+	case e.Name != "" && e.Text != "":
+		fmt.Fprintf(&b, "%s (%d): %s", e.Name, e.Code, e.Text)
+	case e.Name != "":
+		fmt.Fprintf(&b, "%s (%d)", e.Name, e.Code)
+	default:
+		b.WriteString(e.Text)
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(&b, "; %s", e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the sentinel error of this package that e is one of, or nil.
+func (e *Error) Unwrap() error { return e.kind }

@@ -1,0 +1,172 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package nv
+
+// #include "nv.h"
+// #include <stdlib.h>
+import "C"
+
+import (
+	"errors"
+	"unsafe"
+)
+
+// StreamCreate makes a stream.
+func (d *Driver) StreamCreate(flags uint32) (Stream, error) {
+	var s C.uintptr_t
+	err := d.err("cuStreamCreate", C.nv_cuStreamCreate(d.t, &s, C.uint32_t(flags)))
+	return Stream(s), err
+}
+
+// StreamCreateWithPriority makes a stream of a priority.
+func (d *Driver) StreamCreateWithPriority(flags uint32, priority int) (Stream, error) {
+	var s C.uintptr_t
+	err := d.err("cuStreamCreateWithPriority", C.nv_cuStreamCreateWithPriority(d.t, &s, C.uint32_t(flags), C.int32_t(priority)))
+	return Stream(s), err
+}
+
+// StreamDestroy destroys a stream once its work is done.
+func (d *Driver) StreamDestroy(s Stream) error {
+	return d.err("cuStreamDestroy_v2", C.nv_cuStreamDestroy_v2(d.t, C.uintptr_t(s)))
+}
+
+// StreamSynchronize waits for a stream's work.
+func (d *Driver) StreamSynchronize(s Stream) error {
+	return d.err("cuStreamSynchronize", C.nv_cuStreamSynchronize(d.t, C.uintptr_t(s)))
+}
+
+// StreamWaitEvent makes what is added to a stream from now on wait for an event.
+func (d *Driver) StreamWaitEvent(s Stream, e Event) error {
+	return d.err("cuStreamWaitEvent", C.nv_cuStreamWaitEvent(d.t, C.uintptr_t(s), C.uintptr_t(e), 0))
+}
+
+const notReady = 600 // CUDA_ERROR_NOT_READY of cuda.h
+
+// StreamQuery is whether all of a stream's work is done.
+func (d *Driver) StreamQuery(s Stream) (bool, error) {
+	status := C.nv_cuStreamQuery(d.t, C.uintptr_t(s))
+	if status == notReady {
+		return false, nil
+	}
+	return status == 0, d.err("cuStreamQuery", status)
+}
+
+// EventCreate makes an event.
+func (d *Driver) EventCreate(flags uint32) (Event, error) {
+	var e C.uintptr_t
+	err := d.err("cuEventCreate", C.nv_cuEventCreate(d.t, &e, C.uint32_t(flags)))
+	return Event(e), err
+}
+
+// EventDestroy destroys an event.
+func (d *Driver) EventDestroy(e Event) error {
+	return d.err("cuEventDestroy_v2", C.nv_cuEventDestroy_v2(d.t, C.uintptr_t(e)))
+}
+
+// EventRecord records the work that a stream has now.
+func (d *Driver) EventRecord(e Event, s Stream) error {
+	return d.err("cuEventRecord", C.nv_cuEventRecord(d.t, C.uintptr_t(e), C.uintptr_t(s)))
+}
+
+// EventSynchronize waits for what an event has recorded.
+func (d *Driver) EventSynchronize(e Event) error {
+	return d.err("cuEventSynchronize", C.nv_cuEventSynchronize(d.t, C.uintptr_t(e)))
+}
+
+// EventQuery is whether what an event has recorded is done.
+func (d *Driver) EventQuery(e Event) (bool, error) {
+	status := C.nv_cuEventQuery(d.t, C.uintptr_t(e))
+	if status == notReady {
+		return false, nil
+	}
+	return status == 0, d.err("cuEventQuery", status)
+}
+
+// EventElapsedTime returns the milliseconds between two events.
+func (d *Driver) EventElapsedTime(start, end Event) (float32, error) {
+	var ms C.float
+	err := d.err("cuEventElapsedTime", C.nv_cuEventElapsedTime(d.t, &ms, C.uintptr_t(start), C.uintptr_t(end)))
+	return float32(ms), err
+}
+
+// ModuleLoadData loads a cubin, or PTX, which must end in a zero byte. What the
+// driver's assembler says against it is in the error's text.
+func (d *Driver) ModuleLoadData(image []byte) (Module, error) {
+	var m C.uintptr_t
+	var log [4096]C.char
+	err := d.err("cuModuleLoadData", C.nv_load_module(d.t, &m, unsafe.Pointer(unsafe.SliceData(image)), &log[0], C.uint32_t(len(log)-1)))
+	var e *Error
+	if errors.As(err, &e) && log[0] != 0 {
+		e.Text += ": " + C.GoString(&log[0])
+	}
+	return Module(m), err
+}
+
+// ModuleUnload unloads a module.
+func (d *Driver) ModuleUnload(m Module) error {
+	return d.err("cuModuleUnload", C.nv_cuModuleUnload(d.t, C.uintptr_t(m)))
+}
+
+// ModuleGetFunction returns a module's kernel.
+func (d *Driver) ModuleGetFunction(m Module, name string) (Function, error) {
+	cname := C.CString(name)
+	defer C.free(unsafe.Pointer(cname))
+	var f C.uintptr_t
+	err := d.err("cuModuleGetFunction", C.nv_cuModuleGetFunction(d.t, &f, C.uintptr_t(m), cname))
+	var e *Error
+	if errors.As(err, &e) {
+		e.Text += ": " + name
+	}
+	return Function(f), err
+}
+
+// ModuleGetGlobal returns the address and size of a module's variable.
+func (d *Driver) ModuleGetGlobal(m Module, name string) (DevicePtr, int64, error) {
+	cname := C.CString(name)
+	defer C.free(unsafe.Pointer(cname))
+	var p, n C.uint64_t
+	err := d.err("cuModuleGetGlobal_v2", C.nv_cuModuleGetGlobal_v2(d.t, &p, &n, C.uintptr_t(m), cname))
+	return DevicePtr(p), int64(n), err
+}
+
+// FuncGetAttribute returns an attribute of a kernel.
+func (d *Driver) FuncGetAttribute(attr FunctionAttribute, f Function) (int, error) {
+	var v C.int32_t
+	err := d.err("cuFuncGetAttribute", C.nv_cuFuncGetAttribute(d.t, &v, C.int32_t(attr), C.uintptr_t(f)))
+	return int(v), err
+}
+
+// FuncSetAttribute sets an attribute of a kernel.
+func (d *Driver) FuncSetAttribute(f Function, attr FunctionAttribute, value int) error {
+	return d.err("cuFuncSetAttribute", C.nv_cuFuncSetAttribute(d.t, C.uintptr_t(f), C.int32_t(attr), C.int32_t(value)))
+}
+
+// OccupancyMaxActiveBlocksPerMultiprocessor returns how many blocks of a kernel
+// one multiprocessor runs at a time.
+func (d *Driver) OccupancyMaxActiveBlocksPerMultiprocessor(f Function, block int, shared int64) (int, error) {
+	var n C.int32_t
+	err := d.err("cuOccupancyMaxActiveBlocksPerMultiprocessor",
+		C.nv_cuOccupancyMaxActiveBlocksPerMultiprocessor(d.t, &n, C.uintptr_t(f), C.int32_t(block), C.uint64_t(shared)))
+	return int(n), err
+}
+
+// OccupancyMaxPotentialBlockSize returns the block that gives the greatest
+// occupancy with so much dynamic shared memory, and the grid that fills the device.
+// limit bounds the block; 0 for none.
+func (d *Driver) OccupancyMaxPotentialBlockSize(f Function, shared int64, limit int) (grid, block int, err error) {
+	var g, b C.int32_t
+	err = d.err("cuOccupancyMaxPotentialBlockSize",
+		C.nv_cuOccupancyMaxPotentialBlockSize(d.t, &g, &b, C.uintptr_t(f), 0, C.uint64_t(shared), C.int32_t(limit)))
+	return int(g), int(b), err
+}
+
+// LaunchKernel adds a kernel to a stream. args holds the kernel's parameters one
+// after the other, each at an offset that is a multiple of its own alignment, as
+// in a C struct; it is read before the call returns. LaunchKernel allocates
+// nothing.
+func (d *Driver) LaunchKernel(f Function, grid, block Dim3, shared uint32, s Stream, args []byte) error {
+	status := C.nv_launch(d.t, C.uintptr_t(f),
+		C.uint32_t(grid.X), C.uint32_t(grid.Y), C.uint32_t(grid.Z), C.uint32_t(block.X), C.uint32_t(block.Y), C.uint32_t(block.Z),
+		C.uint32_t(shared), C.uintptr_t(s), unsafe.Pointer(unsafe.SliceData(args)), C.size_t(len(args)))
+	return d.err("cuLaunchKernel", status)
+}

@@ -1,0 +1,36 @@
+package nv
+
+// Options says where libraries are looked for. The zero value is what a program
+// wants.
+type Options struct {
+	// Dir is AMTRL_CUDA_LIB_DIR if empty. Where either is set, the toolkit's
+	// libraries come from there or Open fails, and libcuda.so.1 is looked for
+	// there first.
+	Dir string
+	// Family is 12 or 13, or 0 for the newest that the driver runs.
+	Family int
+}
+
+// File is a library that was loaded.
+type File struct {
+	Name    string // driver, nvJitLink, cublasLt, cublas, cusparse, cusolver, nvrtc
+	Path    string
+	Version string // as it says itself; empty where it does not
+}
+
+// Trace is what Open tried, in order. It is never nil, and complete also where
+// Open failed.
+type Trace struct {
+	Steps []Step
+}
+
+// Step is one folder that was looked at.
+type Step struct {
+	Place string // such as "CUDA_HOME" or "wheels in VIRTUAL_ENV"
+	What  string // libcuda.so.1, or the family: "CUDA 12"
+	Dir   string // the folder; empty where the place names none
+	Found string // what was found there, in words
+	Taken bool
+}
+
+func (t *Trace) add(s Step) { t.Steps = append(t.Steps, s) }

@@ -1,0 +1,130 @@
+#define _GNU_SOURCE
+#include "nv.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(sizeof(size_t) == 8 && sizeof(void *) == 8, "the declarations are for 64-bit machines");
+
+#define ENTRY(library, need, name) {#name, offsetof(nv_table, name), library, need},
+#define DRIVER_REQUIRED(name, p, a) ENTRY(NV_DRIVER, NV_REQUIRED, name)
+#define DRIVER_OPTIONAL(name, p, a) ENTRY(NV_DRIVER, NV_OPTIONAL, name)
+#define DRIVER_POOL(name, p, a) ENTRY(NV_DRIVER, NV_POOL, name)
+#define DRIVER_GRAPH(name, p, a) ENTRY(NV_DRIVER, NV_GRAPH, name)
+#define CUBLAS_REQUIRED(name, p, a) ENTRY(NV_CUBLAS, NV_REQUIRED, name)
+#define CUBLAS_OPTIONAL(name, p, a) ENTRY(NV_CUBLAS, NV_OPTIONAL, name)
+#define CUSOLVER_REQUIRED(name, p, a) ENTRY(NV_CUSOLVER, NV_REQUIRED, name)
+#define CUSOLVER_OPTIONAL(name, p, a) ENTRY(NV_CUSOLVER, NV_OPTIONAL, name)
+#define CUSOLVER_JACOBI(name, p, a) ENTRY(NV_CUSOLVER, NV_JACOBI, name)
+#define NVRTC_REQUIRED(name, p, a) ENTRY(NV_NVRTC, NV_REQUIRED, name)
+#define NVRTC_OPTIONAL(name, p, a) ENTRY(NV_NVRTC, NV_OPTIONAL, name)
+#define TEXT(library, name) ENTRY(library, NV_REQUIRED, name)
+
+const nv_symbol nv_symbols[] = {
+	NV_DRIVER_REQUIRED(DRIVER_REQUIRED)
+	NV_DRIVER_PLAIN(DRIVER_REQUIRED)
+	NV_DRIVER_OPTIONAL(DRIVER_OPTIONAL)
+	NV_DRIVER_POOL(DRIVER_POOL)
+	NV_DRIVER_GRAPH(DRIVER_GRAPH)
+	NV_CUBLAS_REQUIRED(CUBLAS_REQUIRED)
+	NV_CUBLAS_OPTIONAL(CUBLAS_OPTIONAL)
+	NV_CUSOLVER_REQUIRED(CUSOLVER_REQUIRED)
+	NV_CUSOLVER_OPTIONAL(CUSOLVER_OPTIONAL)
+	NV_CUSOLVER_JACOBI(CUSOLVER_JACOBI)
+	NV_NVRTC_REQUIRED(NVRTC_REQUIRED)
+	NV_NVRTC_OPTIONAL(NVRTC_OPTIONAL)
+	NV_TEXTS(TEXT)
+	{NULL, 0, 0, 0},
+};
+
+// POSIX lets dlsym's result become a pointer to a function; ISO C does not, hence
+// the copy of its bytes.
+static void *get(const nv_table *t, const nv_symbol *s)
+{
+	void *p;
+	memcpy(&p, (const char *)t + s->offset, sizeof p);
+	return p;
+}
+
+static void set(nv_table *t, const nv_symbol *s, void *p)
+{
+	memcpy((char *)t + s->offset, &p, sizeof p);
+}
+
+uintptr_t nv_open_now(const char *path, char *error, size_t len)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		const char *text = dlerror();
+		snprintf(error, len, "%s", text ? text : "dlopen gave no reason");
+	}
+	return (uintptr_t)library;
+}
+
+uintptr_t nv_open_loaded(const char *path)
+{
+	return (uintptr_t)dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+}
+
+int32_t nv_path(uintptr_t library, char *path, size_t len)
+{
+	struct link_map *map;
+	if (dlinfo((void *)library, RTLD_DI_LINKMAP, &map) != 0 || !map->l_name)
+		return 0;
+	int n = snprintf(path, len, "%s", map->l_name);
+	return n > 0 && (size_t)n < len;
+}
+
+int32_t nv_has(const nv_table *t, int32_t which, int32_t need)
+{
+	for (const nv_symbol *s = nv_symbols; s->name; s++)
+		if (s->library == which && s->need == need && !get(t, s))
+			return 0;
+	return 1;
+}
+
+// A group that is not whole is as good as absent.
+static void drop(nv_table *t, int32_t which, int32_t need)
+{
+	if (nv_has(t, which, need))
+		return;
+	for (const nv_symbol *s = nv_symbols; s->name; s++)
+		if (s->library == which && s->need == need)
+			set(t, s, NULL);
+}
+
+const char *nv_resolve(nv_table *t, uintptr_t library, int32_t which)
+{
+	for (const nv_symbol *s = nv_symbols; s->name; s++) {
+		if (s->library != which)
+			continue;
+		void *p = dlsym((void *)library, s->name);
+		set(t, s, p);
+		if (!p && s->need == NV_REQUIRED)
+			return s->name;
+	}
+	drop(t, which, NV_POOL);
+	drop(t, which, NV_GRAPH);
+	drop(t, which, NV_JACOBI);
+	return NULL;
+}
+
+int32_t nv_launch(const nv_table *t, uintptr_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
+	uint32_t shared, uintptr_t stream, const void *arguments, size_t size)
+{
+	// CU_LAUNCH_PARAM_BUFFER_POINTER, _BUFFER_SIZE and _END of cuda.h.
+	void *extra[] = {(void *)(uintptr_t)1, (void *)(uintptr_t)arguments, (void *)(uintptr_t)2, &size, (void *)(uintptr_t)0};
+	return t->cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, NULL, extra);
+}
+
+int32_t nv_load_module(const nv_table *t, uintptr_t *module, const void *image, char *log, uint32_t len)
+{
+	if (!t->cuModuleLoadDataEx)
+		return t->cuModuleLoadData(module, image);
+	// CU_JIT_ERROR_LOG_BUFFER and CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES of cuda.h.
+	int32_t options[] = {5, 6};
+	void *values[] = {log, (void *)(uintptr_t)len};
+	return t->cuModuleLoadDataEx(module, image, 2, options, values);
+}

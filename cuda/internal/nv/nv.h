@@ -1,0 +1,83 @@
+#ifndef AMTRL_NV_H
+#define AMTRL_NV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols.h"
+
+// CUgraphExecUpdateResultInfo of cuda.h.
+typedef struct {
+	int32_t result;
+	uintptr_t error_node, error_from_node;
+} nv_graph_update;
+
+// The libraries whose functions a table holds.
+enum { NV_DRIVER, NV_CUBLAS, NV_CUSOLVER, NV_NVRTC };
+
+// What becomes of a library without a symbol: it is refused, it is used
+// without, or it is used without any of the symbol's group.
+enum { NV_REQUIRED, NV_OPTIONAL, NV_POOL, NV_GRAPH, NV_JACOBI };
+
+// The wrappers below return NV_ABSENT for a function that the library lacks.
+enum { NV_ABSENT = -1000 };
+
+// One table of function pointers. Each opened set of libraries has its own.
+typedef struct {
+#define NV_MEMBER(name, parameters, arguments) int32_t(*name) parameters;
+	NV_FUNCTIONS(NV_MEMBER)
+#undef NV_MEMBER
+#define NV_MEMBER(library, name) const char *(*name)(int32_t status);
+	NV_TEXTS(NV_MEMBER)
+#undef NV_MEMBER
+} nv_table;
+
+typedef struct {
+	const char *name;
+	size_t offset; // in nv_table
+	int32_t library, need;
+} nv_symbol;
+
+// All symbols, ended by one whose name is NULL.
+extern const nv_symbol nv_symbols[];
+
+// nv_open is dlopen, with dlerror's text in error if it returns 0. now is
+// RTLD_NOW | RTLD_LOCAL, loaded adds RTLD_NOLOAD: 0 where the library is not in
+// the process already.
+uintptr_t nv_open_now(const char *path, char *error, size_t len);
+uintptr_t nv_open_loaded(const char *path);
+
+// nv_path writes the path under which a library was loaded, or returns 0.
+int32_t nv_path(uintptr_t library, char *path, size_t len);
+
+// nv_resolve looks up the symbols of one library and writes them to the table.
+// It stops at a required one that is missing and returns its name.
+const char *nv_resolve(nv_table *t, uintptr_t library, int32_t which);
+
+// nv_has is whether every symbol of that library and that group is there.
+int32_t nv_has(const nv_table *t, int32_t which, int32_t need);
+
+// nv_launch passes size bytes of packed arguments to cuLaunchKernel.
+int32_t nv_launch(const nv_table *t, uintptr_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
+	uint32_t shared, uintptr_t stream, const void *arguments, size_t size);
+
+// nv_load_module is cuModuleLoadDataEx with a buffer for the errors of the
+// driver's assembler; without that function it is cuModuleLoadData.
+int32_t nv_load_module(const nv_table *t, uintptr_t *module, const void *image, char *log, uint32_t len);
+
+// Go calls the functions through wrappers: nv_cuInit(table, 0).
+#define NV_UNPACK(...) __VA_ARGS__
+#define NV_WRAP(name, parameters, arguments) \
+	static inline int32_t nv_##name(const nv_table *t, NV_UNPACK parameters) { return t->name ? t->name arguments : NV_ABSENT; }
+NV_WITH_PARAMETERS(NV_WRAP)
+#undef NV_WRAP
+#define NV_WRAP(name, parameters, arguments) \
+	static inline int32_t nv_##name(const nv_table *t) { return t->name ? t->name() : NV_ABSENT; }
+NV_DRIVER_PLAIN(NV_WRAP)
+#undef NV_WRAP
+#define NV_WRAP(library, name) \
+	static inline const char *nv_##name(const nv_table *t, int32_t status) { return t->name ? t->name(status) : NULL; }
+NV_TEXTS(NV_WRAP)
+#undef NV_WRAP
+
+#endif

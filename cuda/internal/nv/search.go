@@ -1,0 +1,184 @@
+package nv
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// driverName is the driver's library. The unversioned libcuda.so may be the
+// toolkit's stub.
+const driverName = "libcuda.so.1"
+
+// place is one step of the search order.
+type place struct {
+	name    string
+	folders []folder
+}
+
+// search is everything that the order of the search depends on.
+type search struct {
+	dir    string                     // Options.Dir or AMTRL_CUDA_LIB_DIR
+	env    func(string) string        // os.Getenv
+	exe    string                     // path of the executable; empty if unknown
+	root   string                     // "/"
+	loaded func(soname string) string // path of a library of the process, or ""
+}
+
+func newSearch(opt Options, loaded func(string) string) search {
+	s := search{dir: opt.Dir, env: os.Getenv, root: "/", loaded: loaded}
+	if s.dir == "" {
+		s.dir = s.env("AMTRL_CUDA_LIB_DIR")
+	}
+	if s.dir != "" {
+		if abs, err := filepath.Abs(s.dir); err == nil {
+			s.dir = abs
+		}
+	}
+	s.exe, _ = os.Executable()
+	return s
+}
+
+// places returns the search order of the toolkit. Nothing follows a folder that
+// was asked for.
+func (s search) places() []place {
+	if s.dir != "" {
+		return []place{{"AMTRL_CUDA_LIB_DIR", []folder{{s.dir, false}, {s.dir, true}, {filepath.Join(s.dir, "nvidia"), true}}}}
+	}
+	list := []place{{"loaded already", s.loadedFolders()}}
+	if s.exe != "" {
+		at := filepath.Dir(s.exe)
+		list = append(list, place{"beside the executable", flat(at, filepath.Join(at, "lib"), filepath.Join(at, "..", "lib"))})
+	}
+	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
+		if dir := s.env(name); dir != "" {
+			list = append(list, place{name, toolkit(dir)})
+		}
+	}
+	list = append(list, place{"LD_LIBRARY_PATH", flat(filepath.SplitList(s.env("LD_LIBRARY_PATH"))...)})
+	list = append(list, place{"system's loader", flat(s.loaderDirs()...)})
+	if dir := s.env("CONDA_PREFIX"); dir != "" {
+		list = append(list, place{"CONDA_PREFIX", toolkit(dir)}, place{"wheels in CONDA_PREFIX", wheels(dir)})
+	}
+	if dir := s.env("VIRTUAL_ENV"); dir != "" {
+		list = append(list, place{"wheels in VIRTUAL_ENV", wheels(dir)})
+	}
+	var usual []folder
+	for _, dir := range s.usualToolkits() {
+		usual = append(usual, toolkit(dir)...)
+	}
+	return append(list, place{"usual folders", usual})
+}
+
+// driverFiles returns where libcuda.so.1 is looked for before and after the
+// system's loader is asked for it.
+func (s search) driverFiles() (before, after []string) {
+	if s.dir != "" {
+		before = append(before, filepath.Join(s.dir, driverName))
+	}
+	for _, dir := range []string{"usr/lib/wsl/lib", "usr/local/nvidia/lib64", "usr/local/nvidia/lib"} {
+		after = append(after, filepath.Join(s.root, dir, driverName))
+	}
+	return before, after
+}
+
+func flat(dirs ...string) []folder {
+	var list []folder
+	for _, dir := range dirs {
+		if filepath.IsAbs(dir) {
+			list = append(list, folder{filepath.Clean(dir), false})
+		}
+	}
+	return list
+}
+
+// toolkit returns the folders of libraries under a toolkit's own folder.
+func toolkit(dir string) []folder {
+	target := "x86_64-linux"
+	if runtime.GOARCH == "arm64" {
+		target = "sbsa-linux"
+	}
+	return flat(filepath.Join(dir, "lib64"), filepath.Join(dir, "lib"), filepath.Join(dir, "targets", target, "lib"))
+}
+
+// wheels returns the folders nvidia of a Python environment.
+func wheels(env string) []folder {
+	dirs, _ := filepath.Glob(filepath.Join(escape(env), "lib", "python3*", "site-packages", "nvidia"))
+	var list []folder
+	for _, dir := range dirs {
+		list = append(list, folder{dir, true})
+	}
+	return list
+}
+
+// escape makes a path mean itself in a pattern of filepath.Glob.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// loadedFolders returns the folders of libraries that the process has already.
+func (s search) loadedFolders() []folder {
+	var list []folder
+	for _, family := range families {
+		for _, p := range parts {
+			path := s.loaded(p.soname(family))
+			if !filepath.IsAbs(path) {
+				continue
+			}
+			dir := filepath.Dir(path)
+			f := folder{dir, false}
+			if up := filepath.Dir(filepath.Dir(dir)); filepath.Base(dir) == "lib" && filepath.Base(up) == "nvidia" {
+				f = folder{up, true}
+			}
+			if !slices.Contains(list, f) {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
+}
+
+// usualToolkits returns /usr/local/cuda, the versioned ones beside it, the newest
+// first, and /opt/cuda.
+func (s search) usualToolkits() []string {
+	versioned, _ := filepath.Glob(filepath.Join(escape(s.root), "usr/local/cuda-1[23]*"))
+	slices.SortFunc(versioned, func(a, b string) int {
+		va, vb := release(a), release(b)
+		return cmp.Or(cmp.Compare(vb[0], va[0]), cmp.Compare(vb[1], va[1]), cmp.Compare(a, b))
+	})
+	list := append([]string{filepath.Join(s.root, "usr/local/cuda")}, versioned...)
+	return append(list, filepath.Join(s.root, "opt/cuda"))
+}
+
+// release is the version in the name of a folder such as cuda-12.4.
+func release(dir string) (v [2]int) {
+	fmt.Sscanf(filepath.Base(dir), "cuda-%d.%d", &v[0], &v[1])
+	return v
+}
+
+// loaderDirs returns the directories of ld.so.cache that hold a part, and the
+// default ones. They are looked through without loading anything, because a set
+// that turns out not to be whole must not stay behind in the process.
+func (s search) loaderDirs() []string {
+	var sonames []string
+	for _, family := range families {
+		for _, p := range parts {
+			sonames = append(sonames, p.soname(family))
+		}
+	}
+	dirs := cacheDirs(filepath.Join(s.root, "etc/ld.so.cache"), sonames)
+	triple := "x86_64-linux-gnu"
+	if runtime.GOARCH == "arm64" {
+		triple = "aarch64-linux-gnu"
+	}
+	for _, dir := range []string{"lib/" + triple, "usr/lib/" + triple, "lib64", "usr/lib64", "lib", "usr/lib"} {
+		if dir := filepath.Join(s.root, dir); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}

@@ -1,0 +1,12 @@
+//go:build !linux || !cgo || !(amd64 || arm64)
+
+package nv
+
+// Library is a driver and a set of libraries, which there is none of here.
+type Library struct{}
+
+// Open returns [ErrUnsupported].
+func Open(Options) (*Library, *Trace, error) { return nil, &Trace{}, ErrUnsupported }
+
+// OpenToolkit returns [ErrUnsupported].
+func OpenToolkit(Options) (*Library, *Trace, error) { return nil, &Trace{}, ErrUnsupported }
