@@ -4,6 +4,7 @@ PYTHON    ?= python3
 FUZZTIME  ?= 1m
 BENCHTIME ?= 2s
 VENV      := build/venv
+WHEELS    := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
@@ -22,7 +23,7 @@ build: ## build bin/amtrl
 
 .PHONY: test
 test: deps lint ## install what the tests need and run them all
-	AMTRL_PYTHON=$(call python) $(GO) test ./...
+	AMTRL_PYTHON=$(call python) AMTRL_CUDA_WHEELS=$(abspath $(WHEELS)) $(GO) test ./...
 	$(GO) test -tags purego ./cpu/...
 	CGO_ENABLED=0 $(GO) build ./...
 
@@ -44,7 +45,7 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 	  done; done
 
 .PHONY: bench
-bench: deps ## time the kernels and a whole ERM beside NumPy, SciPy and PyTorch
+bench: deps-python ## time the kernels and a whole ERM beside NumPy, SciPy and PyTorch
 	AMTRL_PYTHON=$(call python) $(GO) run ./bench
 
 .PHONY: microbench
@@ -59,14 +60,36 @@ generate: ## regenerate the vector code
 check-generate: ## fail where the vector code is not what its generator writes
 	$(GO) -C cpu/internal/vec/gen test .
 
+.PHONY: deps
+deps: deps-python deps-cuda ## install what tests and bench need besides Go modules, into build
+	@$(GO) mod download
+
 # NumPy and SciPy, for the tests that cross-check file formats and for bench.
 # Where they cannot be had, those tests say so and skip.
-.PHONY: deps
-deps: ## install what tests and bench need besides Go modules, into build/venv
-	@$(GO) mod download
+.PHONY: deps-python
+deps-python:
 	@[ -x $(VENV)/bin/python ] || $(PYTHON) -m venv $(VENV) || echo "no Python venv: tests that compare with NumPy will skip"
 	@[ ! -x $(VENV)/bin/python ] || $(VENV)/bin/python -c 'import numpy, scipy' 2>/dev/null \
 	  || $(VENV)/bin/python -m pip install -q numpy scipy || echo "no NumPy: tests that compare with it will skip"
+
+# NVIDIA's own libraries and headers, for the tests that hold the bindings and the
+# kernels against them; no device is needed, and none of it to build or use amtrl.
+# Of CUDA 12 it is the first release, which the bindings must fit, but for NVRTC,
+# which must know the devices of today; of CUDA 13 a recent one. 1.8 GB to download.
+CUDA12 := nvidia-cuda-runtime-cu12==12.0.107 nvidia-nvjitlink-cu12==12.0.76 nvidia-cublas-cu12==12.0.1.189 \
+          nvidia-cusparse-cu12==12.0.0.76 nvidia-cusolver-cu12==11.4.2.57 nvidia-cuda-nvrtc-cu12==12.9.86
+CUDA13 := nvidia-cuda-runtime==13.5.37 nvidia-nvjitlink==13.5.37 nvidia-cublas==13.10.0.20 \
+          nvidia-cusparse==12.9.4.2 nvidia-cusolver==12.4.1.2 nvidia-cuda-nvrtc==13.5.37
+
+.PHONY: deps-cuda
+deps-cuda: $(WHEELS)/cuda12/complete $(WHEELS)/cuda13/complete
+
+$(WHEELS)/cuda12/complete: PACKAGES = $(CUDA12)
+$(WHEELS)/cuda13/complete: PACKAGES = $(CUDA13)
+$(WHEELS)/cuda%/complete: | deps-python
+	rm -rf $(@D)
+	$(VENV)/bin/python -m pip install -q --no-deps --no-compile --no-cache-dir --target $(@D) $(PACKAGES)
+	touch $@
 
 python = $(abspath $(VENV)/bin/python)
 
