@@ -16,6 +16,8 @@ var allowed = map[string][]string{
 	"backend/check":       {"backend"},
 	"cpu":                 {"backend", "backend/check", "cpu/internal/vec"},
 	"cpu/internal/vec":    nil,
+	"cuda/internal/cubin": {"cuda/internal/nv", "internal/atomicfile"},
+	"cuda/internal/nv":    nil,
 	"dataset":             {"dataset/corrupt", "internal/atomicfile"},
 	"dataset/corrupt":     nil,
 	"internal/atomicfile": nil,

@@ -35,8 +35,10 @@ func (s *Solver) GetProperty(property int) (int, error) {
 // Create makes a handle for the current context.
 func (s *Solver) Create() (SolverHandle, error) {
 	var h C.uintptr_t
-	err := s.err("cusolverDnCreate", C.nv_cusolverDnCreate(s.t, &h))
-	return SolverHandle(h), err
+	if err := s.err("cusolverDnCreate", C.nv_cusolverDnCreate(s.t, &h)); err != nil {
+		return 0, err // cuSOLVER leaves a number in h
+	}
+	return SolverHandle(h), nil
 }
 
 // Destroy destroys a handle.

@@ -1,0 +1,140 @@
+// Package cubin compiles CUDA C++ to machine code for one device and keeps the
+// results on disk.
+package cubin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+)
+
+// Compiler is what is needed of NVRTC; [nv.NVRTC] is one.
+type Compiler interface {
+	Version() (major, minor int, err error)
+	CreateProgram(source, name string, headers []nv.Header) (nv.Program, error)
+	CompileProgram(p nv.Program, options []string) error
+	GetProgramLog(p nv.Program) (string, error)
+	GetCUBIN(p nv.Program) ([]byte, error)
+	GetPTX(p nv.Program) ([]byte, error)
+	DestroyProgram(p nv.Program) error
+}
+
+// Source is a translation unit and how to compile it.
+type Source struct {
+	Name    string // appears in the compiler's messages
+	Text    string
+	Headers []nv.Header
+	Options []string // without -arch
+	Target  Target
+}
+
+// Code is what a source was compiled to.
+type Code struct {
+	// Image is a cubin, or PTX ended by a zero byte, as cuModuleLoadData takes
+	// it. It may be shared and must not be written to.
+	Image []byte
+	// Log is what the compiler said; empty where Cached.
+	Log string
+	// Cached is whether the image comes from the disk.
+	Cached bool
+}
+
+// Error is a source that did not compile.
+type Error struct {
+	Name   string // of the source
+	Target Target
+	Log    string // what the compiler said
+	Err    error  // of NVRTC
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("compiling %s for %s: %v", e.Name, e.Target, e.Err)
+	if log := strings.TrimSpace(e.Log); log != "" {
+		s += "\n" + log
+	}
+	return s
+}
+
+// Unwrap returns NVRTC's error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Compile compiles without a cache.
+func Compile(c Compiler, src Source) (code Code, err error) {
+	p, err := c.CreateProgram(src.Text, src.Name, src.Headers)
+	if err != nil {
+		return Code{}, &Error{Name: src.Name, Target: src.Target, Err: err}
+	}
+	defer func() { err = errors.Join(err, c.DestroyProgram(p)) }()
+	err = c.CompileProgram(p, append(slices.Clone(src.Options), src.Target.option()))
+	log, logErr := c.GetProgramLog(p)
+	if err == nil {
+		err = logErr
+	}
+	if err == nil {
+		get := c.GetCUBIN
+		if src.Target.PTX {
+			get = c.GetPTX
+		}
+		if code.Image, err = get(p); err == nil && len(code.Image) == 0 {
+			err = errors.New("the compiler gave no code")
+		}
+	}
+	if err != nil {
+		return Code{}, &Error{Name: src.Name, Target: src.Target, Log: log, Err: err}
+	}
+	code.Log = log
+	return code, nil
+}
+
+// Cache is a folder of compiled code. The zero value and nil compile without one.
+// It may be used by several goroutines and processes at a time.
+type Cache struct {
+	dir string
+	one singleflight.Group
+}
+
+// NewCache returns the cache in a folder, which is made when it is first written
+// to.
+func NewCache(dir string) *Cache { return &Cache{dir: dir} }
+
+// Dir is the folder; empty where there is none.
+func (c *Cache) Dir() string {
+	if c == nil {
+		return ""
+	}
+	return c.dir
+}
+
+// Compile returns the code of a source from the folder or, where it has none that
+// is whole, from the compiler, and writes that to the folder. A folder that cannot
+// be read or written only costs the time to compile.
+func (c *Cache) Compile(n Compiler, src Source) (Code, error) {
+	if c.Dir() == "" {
+		return Compile(n, src)
+	}
+	major, minor, err := n.Version()
+	if err != nil {
+		return Code{}, err
+	}
+	k := key(src, major, minor)
+	v, err, _ := c.one.Do(k, func() (any, error) {
+		path := c.path(k)
+		if image, ok := load(path); ok {
+			return Code{Image: image, Cached: true}, nil
+		}
+		code, err := Compile(n, src)
+		if err == nil {
+			store(path, code.Image)
+		}
+		return code, err
+	})
+	if err != nil {
+		return Code{}, err
+	}
+	return v.(Code), nil
+}
