@@ -52,7 +52,7 @@ type BackendChoice struct {
 func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg Config) Identity {
 	return Identity{
 		Version: version,
-		Data:    DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols},
+		Data:    DescribeData(set),
 		Backend: BackendChoice{Info: choice.Backend.Info(), Precision: "float32, float64 for reductions and solves", Reason: choice.Reason},
 		Config:  cfg,
 	}

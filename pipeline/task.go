@@ -16,6 +16,11 @@ import (
 // The units of a sweep can be carried out apart, in processes and on machines
 // of their own, and put together afterwards: Check, RunUnit for each, WriteSweep.
 
+// DescribeData names the data of a set and its content.
+func DescribeData(set *dataset.Set) DataIdentity {
+	return DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols}
+}
+
 // Check reports the first thing about a sweep that makes no sense for the data.
 func (i Identity) Check(set *dataset.Set) error {
 	if err := i.validate(set); err != nil {

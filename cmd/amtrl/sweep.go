@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 )
@@ -37,16 +38,9 @@ func sweepCommand() *cli.Command {
 		Description: "Each target, seed and budget is one unit with a result file of its own; a folder of unfinished\n" +
 			"work is resumed. Methods are compared in pairs over targets, the seeds of a target averaged.",
 		Flags: slices.Concat(
+			sweepFlags(),
 			[]cli.Flag{
-				textFlag(categoryData, "targets", "all, or names and patterns such as fog_*,zigzag_2", "all"),
-				textFlag(categorySettings, "seeds", "seeds and ranges such as 0-4,10", "0"),
-				textFlag(categorySettings, "budgets", "budgets such as 5000,10000; implies --schedule budget", ""),
-				numberFlag(categoryOutput, "risk", "with --budgets: also print how many samples each method needs for this mean score, such as 0.05", 0),
-			},
-			dataFlags(runDigits),
-			configFlags("budget"),
-			deviceFlags(),
-			[]cli.Flag{
+				riskFlag(),
 				jobs,
 				textFlag(categoryOutput, "out", "`FOLDER` of the sweep; by default amtrl-sweeps/<identity>", ""),
 				boolFlag(categoryOutput, "dry-run", "print the resolved configuration and the plan of the schedule, and do nothing"),
@@ -55,6 +49,24 @@ func sweepCommand() *cli.Command {
 		),
 		Action: sweep,
 	}
+}
+
+// sweepFlags say what a sweep is of.
+func sweepFlags() []cli.Flag {
+	return slices.Concat(
+		[]cli.Flag{
+			textFlag(categoryData, "targets", "all, or names and patterns such as fog_*,zigzag_2", "all"),
+			textFlag(categorySettings, "seeds", "seeds and ranges such as 0-4,10", "0"),
+			textFlag(categorySettings, "budgets", "budgets such as 5000,10000; implies --schedule budget", ""),
+		},
+		dataFlags(runDigits),
+		configFlags("budget"),
+		deviceFlags(),
+	)
+}
+
+func riskFlag() cli.Flag {
+	return numberFlag(categoryOutput, "risk", "with --budgets: also print how many samples each method needs for this mean score, such as 0.05", 0)
 }
 
 // sweepResult is what --json prints: the summary, and what --risk asks for.
@@ -76,46 +88,14 @@ func sweep(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	seeds, err := parseSeeds(c.String("seeds"))
-	if err != nil {
-		return misuse(c, "--seeds: %s", err)
-	}
-	budgets, err := readBudgets(c)
+	p, err := planSweep(c)
 	if err != nil {
 		return err
 	}
-	if err := checkRisk(c, budgets); err != nil {
-		return err
-	}
-	cfg, err := readConfig(c, func(cfg *pipeline.Config) {
-		adjustToData(c)(cfg)
-		if len(budgets) > 0 {
-			cfg.Schedule.Kind, cfg.Schedule.Budget = pipeline.ScheduleBudget, budgets[0]
-		}
-	})
-	if err != nil {
-		return err
-	}
-	set, err := openData(c)
-	if err != nil {
-		return err
-	}
-	targets, err := matchTargets(set, c.String("targets"))
-	if err != nil {
-		return misuse(c, "--targets: %s", err)
-	}
-	if err := cfg.checkNames(set); err != nil {
-		return err
-	}
-	if err := checkUnits(c, len(targets), len(seeds), len(budgets)); err != nil {
-		return err
-	}
-	jobs, threads := sweepThreads(c, len(targets)*len(seeds)*max(1, len(budgets)))
-	w, err := newWork(c, set, threads, func(id *pipeline.Identity) {
-		id.Targets, id.Seeds, id.Budgets = targets, seeds, budgets
-	}, func(digest string) string {
+	jobs, threads := sweepThreads(c, len(p.targets)*len(p.seeds)*max(1, len(p.budgets)))
+	w, err := newWork(c, p.set, threads, p.fill, func(digest string) string {
 		return filepath.Join("amtrl-sweeps", digest)
-	}, cfg.Config)
+	}, p.cfg.Config)
 	if err != nil {
 		return err
 	}
@@ -137,12 +117,65 @@ func sweep(c *cli.Context) error {
 	if !progress.begun() {
 		note(c, "already complete: %s", w.dir)
 	}
-	return printSweep(c, w, sum, format)
+	return printSweep(c, w.dir, w.id, sum, format)
 }
 
-func printSweep(c *cli.Context, w *work, sum *pipeline.Summary, format report.Format) error {
+// sweepPlan is what the flags of a sweep ask for.
+type sweepPlan struct {
+	set     *dataset.Set
+	cfg     configuration
+	targets []string
+	seeds   []uint64
+	budgets []float64
+}
+
+// fill completes an identity.
+func (p *sweepPlan) fill(id *pipeline.Identity) {
+	id.Targets, id.Seeds, id.Budgets = p.targets, p.seeds, p.budgets
+}
+
+// planSweep reads the flags of sweepFlags.
+func planSweep(c *cli.Context) (*sweepPlan, error) {
+	seeds, err := parseSeeds(c.String("seeds"))
+	if err != nil {
+		return nil, misuse(c, "--seeds: %s", err)
+	}
+	budgets, err := readBudgets(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRisk(c, budgets); err != nil {
+		return nil, err
+	}
+	cfg, err := readConfig(c, func(cfg *pipeline.Config) {
+		adjustToData(c)(cfg)
+		if len(budgets) > 0 {
+			cfg.Schedule.Kind, cfg.Schedule.Budget = pipeline.ScheduleBudget, budgets[0]
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	set, err := openData(c)
+	if err != nil {
+		return nil, err
+	}
+	targets, err := matchTargets(set, c.String("targets"))
+	if err != nil {
+		return nil, misuse(c, "--targets: %s", err)
+	}
+	if err := cfg.checkNames(set); err != nil {
+		return nil, err
+	}
+	if err := checkUnits(c, len(targets), len(seeds), len(budgets)); err != nil {
+		return nil, err
+	}
+	return &sweepPlan{set, cfg, targets, seeds, budgets}, nil
+}
+
+func printSweep(c *cli.Context, dir string, id pipeline.Identity, sum *pipeline.Summary, format report.Format) error {
 	out := sweepResult{Summary: sum}
-	if c.IsSet("risk") && len(w.id.Budgets) > 0 {
+	if c.IsSet("risk") && len(id.Budgets) > 0 {
 		out.Needed = sum.SamplesNeeded(c.Float64("risk"))
 	}
 	if c.Bool("json") {
@@ -152,7 +185,7 @@ func printSweep(c *cli.Context, w *work, sum *pipeline.Summary, format report.Fo
 	if out.Needed != nil {
 		text += "\n" + report.Needed(sum.Metric, c.Float64("risk"), out.Needed, format)
 	}
-	return emit(c, text+fmt.Sprintf("\nsweep folder: %s\n", w.dir))
+	return emit(c, text+fmt.Sprintf("\nsweep folder: %s\n", dir))
 }
 
 // readBudgets reads --budgets, which comes with the schedule it implies.

@@ -28,6 +28,22 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.message }
 
+// exitStatus is an exit code that a command decides, with what to say about it,
+// if anything.
+type exitStatus struct {
+	code int
+	err  error
+}
+
+func (e *exitStatus) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitStatus) Unwrap() error { return e.err }
+
 // misuse is a usage error of the command of c.
 func misuse(c *cli.Context, format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), helpFor(c)}
@@ -109,7 +125,14 @@ func finish(w io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
+	var status *exitStatus
+	if errors.As(err, &status) && status.err == nil {
+		return status.code
+	}
 	fmt.Fprintf(w, "amtrl: %s\n", oneLine(err.Error()))
+	if status != nil {
+		return status.code
+	}
 	var usage *usageError
 	var exit cli.ExitCoder
 	switch {

@@ -1,0 +1,73 @@
+package batch
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Unfinished is the error of a collection that lacks results.
+type Unfinished struct {
+	// Missing are the tasks without a result, of so many.
+	Missing Tasks
+	Of      int
+}
+
+func (u *Unfinished) Error() string {
+	list := u.Missing.String()
+	if len(list) > 60 {
+		list = list[:60] + "..."
+	}
+	return fmt.Sprintf("%d of %d tasks have no result yet: %s", len(u.Missing), u.Of, list)
+}
+
+// Collect puts the results of all tasks together to the files that the same
+// sweep leaves on one machine, in the folder out. Where the tasks ran on
+// different devices, config.json names the first and says so in its reason;
+// mixed then describes them.
+func (r *Run) Collect(out string) (sum *pipeline.Summary, id pipeline.Identity, mixed string, err error) {
+	id = r.Plan.Identity
+	var results []pipeline.Result
+	var seconds []float64
+	var missing Tasks
+	var devices []string
+	counts := map[string]int{}
+	for t := range r.Tasks {
+		done, err := r.hasResult(t)
+		if err != nil {
+			return nil, id, "", err
+		}
+		if !done {
+			missing = append(missing, t)
+			continue
+		}
+		res, err := r.Result(t)
+		if err != nil {
+			return nil, id, "", err
+		}
+		for _, u := range res.Units {
+			results, seconds = append(results, u.Result), append(seconds, u.Seconds)
+			if len(results) == 1 {
+				id.Backend = u.Backend
+			}
+			d := strings.TrimSpace(u.Backend.Backend + " " + u.Backend.Device + " " + u.Backend.Detail)
+			if counts[d] == 0 {
+				devices = append(devices, d)
+			}
+			counts[d]++
+		}
+	}
+	if len(missing) > 0 {
+		return nil, id, "", &Unfinished{missing, len(r.Tasks)}
+	}
+	if len(devices) > 1 {
+		for i, d := range devices {
+			devices[i] = fmt.Sprintf("%d on %s", counts[d], d)
+		}
+		mixed = "the units ran on different devices: " + strings.Join(devices, "; ")
+		id.Backend.Reason = mixed
+	}
+	sum, err = pipeline.WriteSweep(out, id, results, seconds)
+	return sum, id, mixed, err
+}

@@ -1,0 +1,74 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// checkGPUs refuses a process that sees fewer GPUs than it asked for, before
+// anything is loaded. What the engine shows is CUDA_VISIBLE_DEVICES where it is
+// set, else the device files.
+func checkGPUs(want int) error {
+	if want == 0 {
+		return nil
+	}
+	host, _ := os.Hostname()
+	devices, set := os.LookupEnv("CUDA_VISIBLE_DEVICES")
+	if have := len(visibleDevices()); have < want {
+		shown := "CUDA_VISIBLE_DEVICES is not set and there is no /dev/nvidia0"
+		if set {
+			shown = fmt.Sprintf("CUDA_VISIBLE_DEVICES is %q", devices)
+		}
+		return fmt.Errorf("%d GPUs were asked for and %d are visible on %s: %s", want, have, host, shown)
+	}
+	return nil
+}
+
+// visibleDevices lists the GPUs that this process may use: those of
+// CUDA_VISIBLE_DEVICES up to the first that is none, as the driver reads it,
+// or else one for each device file.
+func visibleDevices() []string {
+	var list []string
+	if devices, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {
+		for d := range strings.SplitSeq(devices, ",") {
+			d = strings.TrimSpace(d)
+			if d == "" || strings.HasPrefix(d, "-") || d == "NoDevFiles" || d == "void" || d == "none" {
+				break
+			}
+			list = append(list, d)
+		}
+		return list
+	}
+	files, _ := filepath.Glob("/dev/nvidia[0-9]*")
+	if _, err := os.Stat("/dev/dxg"); err == nil && len(files) == 0 {
+		files = []string{"/dev/dxg"} // the GPUs of Windows' subsystem for Linux
+	}
+	for i := range files {
+		list = append(list, strconv.Itoa(i))
+	}
+	return list
+}
+
+// listGPUs names the visible GPUs with their UUIDs, where nvidia-smi can.
+func listGPUs(want int) []string {
+	if want == 0 {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	defer stop()
+	args := []string{"--query-gpu=index,uuid,name", "--format=csv,noheader"}
+	if devices := os.Getenv("CUDA_VISIBLE_DEVICES"); devices != "" {
+		args = append(args, "--id="+devices)
+	}
+	out, err := exec.CommandContext(ctx, "nvidia-smi", args...).Output()
+	if err != nil {
+		return nil
+	}
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' })
+}

@@ -1,0 +1,217 @@
+package batch
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A lease makes one attempt the only writer of a task's folder. Between
+// processes of one machine a lock on a file decides, which the kernel frees
+// with the process. Between machines, whose file system may not pass locks on,
+// the holder changes the lease file every beat, and who finds another's file
+// watches it: one that changes is held, one that does not is a dead machine's.
+// Time is measured by waiting, never by comparing clocks.
+
+// leaseTiming spaces the beats, and says for how long a file must stay as it
+// is to be taken over, how long a new holder waits for a rival's write, and how
+// long an attempt waits for a holder that is alive.
+type leaseTiming struct{ beat, stale, settle, patience time.Duration }
+
+var leaseTimes = leaseTiming{beat: 5 * time.Second, stale: 20 * time.Second, settle: 2 * time.Second, patience: time.Minute}
+
+// leaseFile is the lease file.
+type leaseFile struct {
+	Nonce   string `json:"nonce"`
+	Host    string `json:"host"`
+	Boot    string `json:"boot"`
+	PID     int    `json:"pid"`
+	Attempt int    `json:"attempt"`
+	Beat    int    `json:"beat"`
+}
+
+func (l leaseFile) String() string {
+	return fmt.Sprintf("attempt %d, process %d on %s", l.Attempt, l.PID, l.Host)
+}
+
+// InUse is the error of a task that another attempt holds.
+type InUse struct{ Holder string }
+
+func (e *InUse) Error() string { return "in use by " + e.Holder }
+
+// errLeaseLost is the cause of the end of an attempt whose task another one
+// took over, which happens to a process that was stopped for longer than a
+// lease lasts.
+var errLeaseLost = errors.New("another attempt took the task over")
+
+// lease is held until release or the end of the process.
+type lease struct {
+	path   string
+	mine   leaseFile
+	unlock func()
+	lost   context.CancelCauseFunc
+	stop   chan struct{}
+	done   sync.WaitGroup
+}
+
+// acquireLease takes the lease of the task folder dir, or returns an [*InUse].
+// lost is called when another attempt takes it over.
+func acquireLease(ctx context.Context, dir string, attempt int, t leaseTiming, lost context.CancelCauseFunc) (*lease, error) {
+	l := &lease{path: filepath.Join(dir, "lease"), lost: lost, stop: make(chan struct{})}
+	host, _ := os.Hostname()
+	l.mine = leaseFile{Nonce: rand.Text(), Host: host, Boot: bootID(), PID: os.Getpid(), Attempt: attempt}
+	unlock, err := lockFile(filepath.Join(dir, "lock"))
+	trusted := true
+	switch {
+	case errors.Is(err, errLocked):
+		holder := "another process"
+		if f, err := readLease(l.path); err == nil {
+			holder = f.String()
+		}
+		return nil, &InUse{holder}
+	case errors.Is(err, errors.ErrUnsupported):
+		trusted = false
+	case err != nil:
+		return nil, err
+	}
+	l.unlock = unlock
+	if err := l.take(ctx, trusted, t); err != nil {
+		unlock()
+		return nil, err
+	}
+	l.done.Go(func() { l.hold(t.beat) })
+	return l, nil
+}
+
+// take writes the lease file once nobody else keeps it.
+func (l *lease) take(ctx context.Context, trusted bool, t leaseTiming) error {
+	found, err := readLease(l.path)
+	foreign := err != nil || !trusted || found.Boot != l.mine.Boot
+	if errors.Is(err, fs.ErrNotExist) {
+		foreign = !trusted
+	} else if foreign {
+		if err := watchLease(ctx, l.path, t); err != nil {
+			return err
+		}
+	}
+	if err := l.write(); err != nil {
+		return err
+	}
+	if !foreign {
+		return nil
+	}
+	if err := sleep(ctx, t.settle); err != nil {
+		return err
+	}
+	now, err := readLease(l.path)
+	if err == nil && now.Nonce != l.mine.Nonce {
+		return &InUse{now.String()}
+	}
+	return err
+}
+
+// watchLease returns once the lease file is gone or has stayed as it is for as
+// long as a dead holder's does.
+func watchLease(ctx context.Context, path string, t leaseTiming) error {
+	first, err := os.ReadFile(path)
+	for waited := time.Duration(0); waited < t.stale; waited += t.beat {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err := sleep(ctx, t.beat); err != nil {
+			return err
+		}
+		var now []byte
+		now, err = os.ReadFile(path)
+		if err == nil && string(now) != string(first) {
+			var f leaseFile
+			if json.Unmarshal(now, &f) != nil {
+				return &InUse{"another machine"}
+			}
+			return &InUse{f.String()}
+		}
+	}
+	return nil
+}
+
+// hold changes the file every beat until release.
+func (l *lease) hold(beat time.Duration) {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-tick.C:
+		}
+		if !l.held() {
+			l.lost(errLeaseLost)
+			return
+		}
+		l.mine.Beat++
+		// A write that fails, as on a full disk, costs the lease at worst.
+		l.write()
+	}
+}
+
+// held says whether the file is still this attempt's. One that cannot be read
+// says nothing against it.
+func (l *lease) held() bool {
+	now, err := readLease(l.path)
+	return err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && now.Nonce == l.mine.Nonce
+}
+
+func (l *lease) write() error {
+	js, err := json.Marshal(l.mine)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(l.path, append(js, '\n'), 0o644)
+}
+
+// release gives the lease back.
+func (l *lease) release() {
+	close(l.stop)
+	l.done.Wait()
+	if l.held() {
+		os.Remove(l.path)
+	}
+	l.unlock()
+}
+
+func readLease(path string) (leaseFile, error) {
+	var f leaseFile
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return f, err
+	}
+	return f, json.Unmarshal(raw, &f)
+}
+
+// bootID tells machines, and the lives of one machine, apart.
+func bootID() string {
+	if raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		return strings.TrimSpace(string(raw))
+	}
+	host, _ := os.Hostname()
+	return host
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

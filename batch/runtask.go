@@ -1,0 +1,380 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Worker carries a task of a run out, in the process that the engine started.
+type Worker struct {
+	Run *Run
+	// Part is the key of the part that the engine runs, Index the engine's index
+	// in it.
+	Part  string
+	Index int
+	// Version and SHA256 are the program's.
+	Version, SHA256 string
+	// Open opens the data and the device of the plan's flags for a task of these
+	// resources. The identity is the plan's with data and backend as they are here.
+	Open func(ctx context.Context, plan *Plan, res Resources) (*pipeline.Device, pipeline.Identity, error)
+	// Save asks for the attempt to end once it has gained ground, so that another
+	// can go on; the engine says so before a time limit.
+	Save <-chan struct{}
+	// Note writes a line of the log.
+	Note func(format string, args ...any)
+
+	task    int
+	attempt int
+	part    *JobRecord
+	res     Resources
+	gain    chan struct{} // closed by gained
+	once    sync.Once
+}
+
+// The causes of the end of an attempt.
+var (
+	errSaved = errors.New("the engine asked for it to be saved")
+	// errBadInput marks what another attempt would meet again.
+	errBadInput = errors.New("bad input")
+)
+
+// BadInput marks an error that another attempt would meet again.
+func BadInput(err error) error { return &badInput{err} }
+
+type badInput struct{ err error }
+
+func (e *badInput) Error() string        { return e.err.Error() }
+func (e *badInput) Unwrap() error        { return e.err }
+func (e *badInput) Is(target error) bool { return target == errBadInput }
+
+// exitTerminated is what a shell would report of a process that SIGTERM ended.
+const exitTerminated = 128 + 15
+
+// Work carries the task out and returns the exit code of the process, with an
+// error where it is not 0. ctx ends with a SIGTERM.
+func (w *Worker) Work(ctx context.Context) (code int, err error) {
+	if err := w.find(); err != nil {
+		return ExitBadInput, err
+	}
+	if done, err := w.Run.hasResult(w.task); err != nil || done {
+		return w.already(err)
+	}
+	dir := w.Run.taskPath(w.task)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return 1, err
+	}
+	outer := ctx
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	l, err := w.lease(ctx, dir, end)
+	var used *InUse
+	switch {
+	case errors.As(err, &used):
+		return ExitInUse, fmt.Errorf("task %d is %w", w.task, err)
+	case err != nil && ctx.Err() != nil:
+		return exitTerminated, fmt.Errorf("task %d: ended before it began", w.task)
+	case err != nil:
+		return 1, err
+	}
+	if l == nil {
+		return w.already(nil)
+	}
+	if done, err := w.Run.hasResult(w.task); err != nil || done {
+		l.release()
+		return w.already(err)
+	}
+	code, reason, err := w.attemptTask(ctx, end, l)
+	l.release()
+	if reason == reasonRequeue && code == ExitRequeue {
+		return w.requeue(outer, err)
+	}
+	return code, err
+}
+
+// find settles which task this is.
+func (w *Worker) find() error {
+	for _, j := range w.Run.Jobs {
+		if j.Key == w.Part {
+			w.part = j
+		}
+	}
+	if w.part == nil {
+		return fmt.Errorf("%s has no part %q", w.Run.Dir, w.Part)
+	}
+	if w.task = w.part.Task(w.Index); w.task < 0 {
+		return fmt.Errorf("part %s has no task of index %d: it has the tasks %s", w.Part, w.Index, w.part.Tasks)
+	}
+	set, err := w.Run.Settings(w.part.Try)
+	w.res = set.Resources
+	return err
+}
+
+func (w *Worker) already(err error) (int, error) {
+	if err != nil {
+		return 1, err
+	}
+	w.Note("task %d is done already", w.task)
+	return 0, nil
+}
+
+// lease waits for as long as another attempt may take to end. There is none
+// and no error where that one has left the result.
+func (w *Worker) lease(ctx context.Context, dir string, lost context.CancelCauseFunc) (*lease, error) {
+	lines, err := w.Run.Attempts(w.task)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lines {
+		w.attempt = max(w.attempt, l.Attempt)
+	}
+	w.attempt++
+	for waited := time.Duration(0); ; waited += leaseTimes.beat {
+		l, err := acquireLease(ctx, dir, w.attempt, leaseTimes, lost)
+		var used *InUse
+		if !errors.As(err, &used) || waited >= leaseTimes.patience {
+			return l, err
+		}
+		if waited == 0 {
+			w.Note("task %d is %s: waiting", w.task, err)
+		}
+		if err := sleep(ctx, leaseTimes.beat); err != nil {
+			return nil, err
+		}
+		if done, err := w.Run.hasResult(w.task); err != nil || done {
+			return nil, err
+		}
+	}
+}
+
+// log appends to attempt.jsonl.
+func (w *Worker) log(l AttemptLine) error {
+	l.Time, l.Attempt = time.Now().UTC(), w.attempt
+	return appendLine(w.Run.taskPath(w.task, "attempt.jsonl"), l)
+}
+
+// attemptTask carries the task out under the lease and records how it ended.
+func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l *lease) (code int, reason string, err error) {
+	host, _ := os.Hostname()
+	start := AttemptLine{Event: attemptStart, Part: w.Part, EngineID: engineID(), Restart: os.Getenv("SLURM_RESTART_COUNT"), Host: host, PID: os.Getpid(),
+		Version: w.Version, SHA256: w.SHA256, Visible: os.Getenv("CUDA_VISIBLE_DEVICES")}
+	if err := w.log(start); err != nil {
+		return 1, reasonFailed, err
+	}
+	w.Note("task %d, attempt %d on %s: %s", w.task, w.attempt, host, w.names())
+	w.gain = make(chan struct{})
+	over := make(chan struct{})
+	defer close(over)
+	go w.saveWhenGained(end, over)
+	err = w.units(ctx, end, l)
+	code, reason = w.verdict(ctx, err)
+	if reason == reasonTerminated || reason == reasonTakenOver || reason == reasonRequeue {
+		err = fmt.Errorf("task %d ended early: %w", w.task, context.Cause(ctx))
+	}
+	if reason == reasonRequeue {
+		if n := w.requeues(); n >= w.res.MaxRestarts {
+			code, reason = 1, reasonFailed
+			err = fmt.Errorf("task %d met its time limit again after %d restarts, which --max-restarts allows: raise it or --time", w.task, n)
+		}
+	}
+	if reason == reasonTakenOver {
+		return code, reason, err // the files are the other's now
+	}
+	last := AttemptLine{Event: attemptEnd, Code: &code, Reason: reason}
+	exit := Exit{Attempt: w.attempt, Part: w.Part, Code: code, Reason: reason}
+	if err != nil {
+		last.Error = err.Error()
+		exit.Error = last.Error
+	}
+	return code, reason, errors.Join(err, w.log(last), writeJSON(w.Run.taskPath(w.task, "exit"), exit))
+}
+
+// verdict is the exit code of an error.
+func (w *Worker) verdict(ctx context.Context, err error) (code int, reason string) {
+	cause := context.Cause(ctx)
+	switch {
+	case err == nil:
+		return 0, reasonDone
+	case errors.Is(err, errBadInput):
+		return ExitBadInput, reasonFailed
+	case cause == nil:
+		return 1, reasonFailed
+	case errors.Is(cause, errSaved):
+		return ExitRequeue, reasonRequeue
+	case errors.Is(cause, errLeaseLost):
+		return ExitInUse, reasonTakenOver
+	}
+	return exitTerminated, reasonTerminated
+}
+
+// requeues counts the attempts of this part that ended with one.
+func (w *Worker) requeues() int {
+	lines, err := w.Run.Attempts(w.task)
+	if err != nil {
+		return 0
+	}
+	n, ours := 0, false
+	for _, l := range lines {
+		switch l.Event {
+		case attemptStart:
+			ours = l.Part == w.Part
+		case attemptEnd:
+			if ours && l.Reason == reasonRequeue {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (w *Worker) names() string {
+	var names []string
+	for _, u := range w.Run.Tasks[w.task].Units {
+		names = append(names, u.Name())
+	}
+	if len(names) > 3 {
+		names = append(names[:3], fmt.Sprintf("... (%d units)", len(names)))
+	}
+	return strings.Join(names, ", ")
+}
+
+// units computes what is not there yet and writes the result.
+func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *lease) error {
+	if err := checkGPUs(w.res.GPUs); err != nil {
+		return err
+	}
+	if w.Version != w.Run.Plan.Identity.Version {
+		return BadInput(fmt.Errorf("this is version %s of amtrl, expected %s, which submitted the run", w.Version, w.Run.Plan.Identity.Version))
+	}
+	dev, id, err := openWithin(ctx, func() (*pipeline.Device, pipeline.Identity, error) { return w.Open(ctx, &w.Run.Plan, w.res) })
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	if want := w.Run.Plan.Identity.Data; id.Data != want {
+		return BadInput(fmt.Errorf("the data here are %s (sha256 %.8s), expected %s (sha256 %.8s), which were submitted", id.Data.Name, id.Data.SHA256, want.Name, want.SHA256))
+	}
+	if w.res.GPUs > 0 && id.Backend.Backend == "cpu" {
+		return fmt.Errorf("%d GPUs were asked for and the backend is %s: %s", w.res.GPUs, id.Backend.Backend, id.Backend.Reason)
+	}
+	if err := w.log(AttemptLine{Event: attemptDevice, Backend: &id.Backend, GPUs: listGPUs(w.res.GPUs)}); err != nil {
+		return err
+	}
+	w.Note("backend %s (%s): %s", id.Backend.Backend, id.Backend.Device, id.Backend.Reason)
+	digest, err := id.Digest()
+	if err != nil {
+		return err
+	}
+	res := TaskResult{Task: w.task, Attempt: w.attempt}
+	for _, u := range w.Run.Tasks[w.task].Units {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		done, err := w.unit(ctx, dev, id, digest, u)
+		if err != nil {
+			return err
+		}
+		res.Units = append(res.Units, *done)
+	}
+	if !l.held() {
+		end(errLeaseLost)
+		return errLeaseLost
+	}
+	if err := writeJSON(w.Run.taskPath(w.task, "result.json"), res); err != nil {
+		return err
+	}
+	return errors.Join(os.RemoveAll(w.Run.taskPath(w.task, "checkpoint")), os.RemoveAll(w.Run.taskPath(w.task, "units")))
+}
+
+// saveWhenGained ends the attempt after Save once it has finished an epoch: one
+// that ended without would begin again where it began, for ever.
+func (w *Worker) saveWhenGained(end context.CancelCauseFunc, over <-chan struct{}) {
+	select {
+	case <-w.Save:
+	case <-over:
+		return
+	}
+	w.Note("asked to save: going on in another attempt once an epoch is finished")
+	select {
+	case <-w.gain:
+		end(errSaved)
+	case <-over:
+	}
+}
+
+func (w *Worker) gained() { w.once.Do(func() { close(w.gain) }) }
+
+// unit computes a unit from its checkpoint on, or reads its result. The
+// checkpoint is of a device, since results are.
+func (w *Worker) unit(ctx context.Context, dev *pipeline.Device, id pipeline.Identity, digest string, u Unit) (*UnitResult, error) {
+	if res, err := w.Run.readUnit(w.task, u); res != nil || err != nil {
+		return res, err
+	}
+	unitCtx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	start := time.Now()
+	checkpoint := w.Run.taskPath(w.task, "checkpoint", digest[:12], u.Name()+".safetensors")
+	var logged error
+	first := true
+	res, err := pipeline.RunUnit(unitCtx, dev, id, u.sweepUnit(), checkpoint, func(s pipeline.Step) {
+		if first && s.Done > 0 {
+			w.Note("%s: resuming after %d of %d epochs", u.Name(), s.Done, s.Total)
+		}
+		first = false
+		if s.Record == nil {
+			return
+		}
+		w.Note("%s: %s, epoch %d of %d", u.Name(), s.Method, s.Epoch, s.Epochs)
+		if err := w.log(AttemptLine{Event: attemptEpoch, Unit: u.Name(), Method: s.Method, Epoch: s.Epoch}); err != nil {
+			logged = err
+			stop(err)
+		}
+		w.gained()
+	})
+	if err != nil {
+		return nil, errors.Join(logged, err)
+	}
+	done := &UnitResult{Unit: u.Name(), Backend: id.Backend, Seconds: time.Since(start).Seconds(), Result: *res}
+	path := w.Run.unitPath(w.task, u)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	js, err := json.Marshal(done)
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicfile.Write(path, js); err != nil {
+		return nil, err
+	}
+	return done, w.log(AttemptLine{Event: attemptUnit, Unit: u.Name(), Seconds: done.Seconds})
+}
+
+// openWithin gives up waiting when ctx ends; what open does is then left to
+// itself until the process ends.
+func openWithin(ctx context.Context, open func() (*pipeline.Device, pipeline.Identity, error)) (*pipeline.Device, pipeline.Identity, error) {
+	type outcome struct {
+		dev *pipeline.Device
+		id  pipeline.Identity
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		dev, id, err := open()
+		done <- outcome{dev, id, err}
+	}()
+	select {
+	case o := <-done:
+		return o.dev, o.id, o.err
+	case <-ctx.Done():
+		return nil, pipeline.Identity{}, context.Cause(ctx)
+	}
+}

@@ -1,0 +1,256 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TaskStatus is where a task stands, by its files first and the engine second.
+type TaskStatus struct {
+	Task  int      `json:"task"`
+	Units []string `json:"units"`
+	State State    `json:"state"`
+	// Reason says why, in the words of the attempt or else of the engine.
+	Reason string `json:"reason,omitempty"`
+	// Part and Job are the part that holds the task last and the engine's id of it,
+	// EngineID the task's, Node where it runs or ran.
+	Part     string `json:"part,omitempty"`
+	Job      string `json:"job,omitempty"`
+	EngineID string `json:"engine_id,omitempty"`
+	Node     string `json:"node,omitempty"`
+	Attempts int    `json:"attempts,omitempty"`
+
+	begun bool // in the part that holds it last
+}
+
+// Status is where a run stands.
+type Status struct {
+	Tasks []TaskStatus `json:"tasks"`
+
+	unfinished map[*JobRecord]int
+}
+
+// Count is the number of tasks in a state.
+func (s *Status) Count(state State) int {
+	n := 0
+	for i := range s.Tasks {
+		if s.Tasks[i].State == state {
+			n++
+		}
+	}
+	return n
+}
+
+// Open says whether some task may still get a result by itself.
+func (s *Status) Open() bool { return s.Count(Queued)+s.Count(Requeued)+s.Count(Running) > 0 }
+
+// Failed lists the tasks that have no result and will not get one by
+// themselves.
+func (s *Status) Failed() []int {
+	var list []int
+	for _, t := range s.Tasks {
+		switch t.State {
+		case New, Failed, Cancelled, Timeout, Lost:
+			list = append(list, t.Task)
+		}
+	}
+	return list
+}
+
+// Status looks at the files of all tasks and asks the engines, once for all
+// jobs of each, about those that have no result. An error is a [*QueryError]
+// where an engine could not be asked; the status is then what the files say.
+func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
+	s := &Status{unfinished: map[*JobRecord]int{}}
+	begun, err := r.begunTasks()
+	if err != nil {
+		return nil, err
+	}
+	of := r.jobOf()
+	for t, j := range of {
+		st := TaskStatus{Task: t, State: New}
+		for _, u := range r.Tasks[t].Units {
+			st.Units = append(st.Units, u.Name())
+		}
+		if begun[t] {
+			if err := r.fromFiles(&st, j); err != nil {
+				return nil, err
+			}
+		} else if j != nil {
+			st.State = Lost
+		}
+		if j != nil {
+			st.Part, st.Job = j.Key, j.ID
+			if st.State != Done {
+				s.unfinished[j]++
+			}
+		}
+		s.Tasks = append(s.Tasks, st)
+	}
+	asked, failed := r.ask(ctx, s, open)
+	for i := range s.Tasks {
+		st := &s.Tasks[i]
+		if j := of[st.Task]; j != nil && st.State != Done {
+			st.settle(j, asked[taskKey{j.Key, st.Task}])
+		}
+	}
+	// What ended between the two looks has its result now.
+	for i := range s.Tasks {
+		st := &s.Tasks[i]
+		if st.State != Lost && st.State != Failed {
+			continue
+		}
+		if done, err := r.hasResult(st.Task); err == nil && done {
+			st.State, st.Reason = Done, ""
+		}
+	}
+	return s, failed
+}
+
+type taskKey struct {
+	part string
+	task int
+}
+
+// ask asks about the jobs that hold tasks without a result.
+func (r *Run) ask(ctx context.Context, s *Status, open Opener) (map[taskKey]Observation, error) {
+	seen := map[taskKey]Observation{}
+	type group struct {
+		engine Engine
+		jobs   []Job
+	}
+	groups := map[string]*group{}
+	var order []string
+	for _, j := range r.Jobs {
+		if s.unfinished[j] == 0 {
+			continue
+		}
+		set, err := r.Settings(j.Try)
+		if err != nil {
+			return seen, err
+		}
+		key := set.Engine + "\x00" + string(set.Options)
+		if groups[key] == nil {
+			e, err := open(r.Dir, set)
+			if err != nil {
+				return seen, err
+			}
+			groups[key] = &group{engine: e}
+			order = append(order, key)
+		}
+		groups[key].jobs = append(groups[key].jobs, j.Job)
+	}
+	var failed error
+	for _, key := range order {
+		g := groups[key]
+		list, err := g.engine.Query(ctx, g.jobs)
+		if err != nil {
+			failed = errors.Join(failed, &QueryError{g.engine.Name(), err})
+			continue
+		}
+		for _, o := range list {
+			seen[taskKey{o.Key, o.Task}] = o
+		}
+	}
+	return seen, failed
+}
+
+// begunTasks says which tasks have a folder.
+func (r *Run) begunTasks() (map[int]bool, error) {
+	entries, err := os.ReadDir(filepath.Join(r.Dir, taskDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	begun := make(map[int]bool, len(entries))
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n < len(r.Tasks) {
+			begun[n] = true
+		}
+	}
+	return begun, nil
+}
+
+// fromFiles is what a task's folder says.
+func (r *Run) fromFiles(st *TaskStatus, j *JobRecord) error {
+	lines, err := r.Attempts(st.Task)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		st.Attempts = max(st.Attempts, l.Attempt)
+		if l.Event == attemptStart {
+			st.Node = l.Host
+			st.begun = st.begun || j != nil && l.Part == j.Key
+		}
+	}
+	if j != nil {
+		st.State = Lost
+	}
+	done, err := r.hasResult(st.Task)
+	if err != nil || done {
+		st.State = Done
+		return err
+	}
+	exit, err := r.readExit(st.Task)
+	if err != nil {
+		return err
+	}
+	if j != nil && exit != nil && exit.Part == j.Key {
+		switch {
+		case exit.Code == ExitRequeue:
+			st.State = Requeued
+		case exit.Code != exitTerminated:
+			st.State = Failed
+		}
+		st.Reason = exit.Error
+	}
+	return nil
+}
+
+// settle combines what the files say of a task without a result with what the
+// engine says, if it says anything.
+func (st *TaskStatus) settle(j *JobRecord, o Observation) {
+	if o.Key == "" {
+		switch {
+		case j.Cancelled[st.Task]:
+			st.State, st.Reason = Cancelled, ""
+		case st.State == Lost || st.State == Requeued:
+			st.State = Lost
+			if j.Unsure {
+				st.Reason = j.Error + ", and the engine does not know it"
+			} else {
+				st.Reason = "the engine does not know it, and it has no result"
+			}
+		}
+		return
+	}
+	why := st.Reason
+	st.State, st.Job, st.EngineID = o.State, o.Job, o.EngineID
+	if o.Node != "" {
+		st.Node = o.Node
+	}
+	st.Reason = o.Reason
+	switch o.State {
+	case Queued:
+		if st.begun {
+			st.State = Requeued
+		}
+	case Done:
+		st.State, st.Reason = Lost, "it ended well for the engine, and has no result"
+	case Failed:
+		st.Reason = strings.Join(slices.DeleteFunc([]string{o.Exit, o.Reason}, func(s string) bool { return s == "" }), " ")
+		if why != "" {
+			st.Reason = why
+		}
+	case Cancelled, Timeout:
+		if j.Cancelled[st.Task] {
+			st.State, st.Reason = Cancelled, ""
+		}
+	}
+}

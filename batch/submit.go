@@ -1,0 +1,193 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+)
+
+// Render is what a submission of the tasks would hand over.
+func (r *Run) Render(ctx context.Context, e Engine, set Settings, tasks []int) ([]Part, error) {
+	return e.Render(ctx, r.submission(set, tasks))
+}
+
+func (r *Run) submission(set Settings, tasks []int) Submission {
+	return Submission{Dir: r.Dir, ID: r.Plan.ID, Name: filepath.Base(r.Dir), Try: r.tries() + 1, Tasks: tasks, Program: set.Program, Resources: set.Resources}
+}
+
+// Submit hands tasks to the engine, part by part. The folder says before each
+// call what is about to be handed over, and after it what came of it, so that
+// nothing is ever handed over of which it does not know. The caller holds the
+// lock. After an error the parts before it are with the engine.
+func (r *Run) Submit(ctx context.Context, e Engine, set Settings, tasks []int) ([]*JobRecord, error) {
+	if err := checkPath(r.Dir); err != nil {
+		return nil, err
+	}
+	sub := r.submission(set, tasks)
+	parts, err := e.Render(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeJSON(filepath.Join(r.Dir, submitDir, fmt.Sprintf("%d.json", sub.Try)), set); err != nil {
+		return nil, err
+	}
+	for _, p := range parts {
+		if err := atomicfile.Write(filepath.Join(r.Dir, submitDir, p.File), p.Content); err != nil {
+			return nil, err
+		}
+	}
+	var jobs []*JobRecord
+	for i, p := range parts {
+		j, err := r.handOver(ctx, e, sub.Try, p)
+		if err != nil {
+			return jobs, fmt.Errorf("part %d of %d (tasks %s): %w", i+1, len(parts), p.Tasks, err)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// handOver submits one part.
+func (r *Run) handOver(ctx context.Context, e Engine, try int, p Part) (*JobRecord, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	line := jobLine{Event: eventSubmit, Key: p.Key, Engine: e.Name(), Try: try, File: p.File, Argv: p.Argv, Tasks: p.Tasks, Offset: p.Offset, Dense: p.Dense}
+	if err := r.record(line); err != nil {
+		return nil, err
+	}
+	j := r.Jobs[len(r.Jobs)-1]
+	// An interrupt must not leave it open whether the engine took the part.
+	id, err := e.Submit(context.WithoutCancel(ctx), p)
+	var unsure *Unsure
+	switch {
+	case err == nil:
+		line = jobLine{Event: eventSubmitted, Key: p.Key, ID: id}
+	case errors.As(err, &unsure):
+		line = jobLine{Event: eventUnsure, Key: p.Key, Error: err.Error()}
+	default:
+		line = jobLine{Event: eventRefused, Key: p.Key, Error: err.Error()}
+	}
+	return j, errors.Join(err, r.record(line))
+}
+
+// Recover asks the engines for the parts of which the folder does not know
+// whether they were taken, and notes the ids of those that were.
+func (r *Run) Recover(ctx context.Context, open Opener) error {
+	for _, j := range slices.Clone(r.Jobs) {
+		if !j.Unsure {
+			continue
+		}
+		e, err := r.engine(j, open)
+		if err != nil {
+			return err
+		}
+		seen, err := e.Query(ctx, []Job{j.Job})
+		if err != nil {
+			return &QueryError{e.Name(), err}
+		}
+		for _, o := range seen {
+			if o.Key == j.Key && o.Job != "" {
+				if err := r.record(jobLine{Event: eventFound, Key: j.Key, ID: o.Job}); err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// Opener makes the engine of a submission again.
+type Opener func(dir string, set Settings) (Engine, error)
+
+func (r *Run) engine(j *JobRecord, open Opener) (Engine, error) {
+	set, err := r.Settings(j.Try)
+	if err != nil {
+		return nil, err
+	}
+	return open(r.Dir, set)
+}
+
+// QueryError is the error of an engine that could not be asked.
+type QueryError struct {
+	Engine string
+	Err    error
+}
+
+func (e *QueryError) Error() string { return fmt.Sprintf("%s could not be asked: %s", e.Engine, e.Err) }
+func (e *QueryError) Unwrap() error { return e.Err }
+
+// Fresh are the tasks that were never handed over and have no result.
+func (r *Run) Fresh() ([]int, error) {
+	var fresh []int
+	for t, j := range r.jobOf() {
+		if j != nil {
+			continue
+		}
+		done, err := r.hasResult(t)
+		if err != nil {
+			return nil, err
+		}
+		if !done {
+			fresh = append(fresh, t)
+		}
+	}
+	return fresh, nil
+}
+
+// Cancel ends tasks, all that have not ended where tasks is nil. The caller
+// holds the lock. The folder says so before the engine is called.
+func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error) {
+	status, err := r.Status(ctx, open)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.Recover(ctx, open); err != nil {
+		return 0, err
+	}
+	of := r.jobOf()
+	byJob := map[*JobRecord]Tasks{}
+	n := 0
+	for _, t := range status.Tasks {
+		if s := t.State; s != Queued && s != Running && s != Requeued || tasks != nil && !slices.Contains(tasks, t.Task) {
+			continue
+		}
+		byJob[of[t.Task]] = append(byJob[of[t.Task]], t.Task)
+		n++
+	}
+	for _, j := range r.Jobs {
+		list := byJob[j]
+		if len(list) == 0 {
+			continue
+		}
+		e, err := r.engine(j, open)
+		if err != nil {
+			return 0, err
+		}
+		if err := r.record(jobLine{Event: eventCancel, Key: j.Key, Tasks: list}); err != nil {
+			return 0, err
+		}
+		whole := []int(list)
+		if len(list) == status.unfinished[j] {
+			whole = nil
+		}
+		if err := e.Cancel(ctx, j.Job, whole); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// checkPath refuses names that no shell, log or engine can take.
+func checkPath(dir string) error {
+	if strings.ContainsAny(dir, "\x00") {
+		return fmt.Errorf("%q: expected a path without a zero byte", dir)
+	}
+	return nil
+}

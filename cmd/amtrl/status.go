@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/report"
+)
+
+// The exit codes of status.
+const (
+	statusFailed  = 1
+	statusUnasked = 2
+)
+
+func statusCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "status",
+		Usage:     "say where the tasks of a submitted sweep stand",
+		ArgsUsage: "RUN",
+		Description: "The files of the tasks come first, then one question to the engine. Exit codes: 0 none failed (with\n" +
+			"--wait: all are done), 1 some failed, 2 the engine could not be asked.",
+		Flags: []cli.Flag{
+			boolFlag(categoryBatch, "watch", "show every change until no task is left that may get a result"),
+			boolFlag(categoryBatch, "wait", "wait until no task is left that may get a result"),
+			intervalFlag(),
+			boolFlag(categoryOutput, "all", "list every task, not only those that run or need attention"),
+			formatFlag(), jsonFlag("the status"), quietFlag(),
+		},
+		Action: status,
+	}
+}
+
+func intervalFlag() cli.Flag {
+	return &cli.DurationFlag{Name: "interval", Usage: "time between two looks", Category: categoryBatch, EnvVars: env("interval"),
+		DefaultText: "10s, rising to 30s; 0.2s where the tasks are child processes"}
+}
+
+func status(c *cli.Context) error {
+	dir, err := runArgument(c)
+	if err != nil {
+		return err
+	}
+	format, err := tableFormat(c)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("interval") && c.Duration("interval") < 50*time.Millisecond {
+		return misuse(c, "--interval is %s: expected at least 50ms", c.Duration("interval"))
+	}
+	run, err := openRun(dir)
+	if err != nil {
+		return err
+	}
+	var s *batch.Status
+	if c.Bool("watch") || c.Bool("wait") {
+		s, err = watch(c, run, format)
+	} else {
+		s, err = run.Status(c.Context, openEngine(c))
+	}
+	if err != nil {
+		return explainQuery(s, err)
+	}
+	if c.Bool("json") {
+		err = emitJSON(c, newStatusResult(run, s))
+	} else if !c.Bool("watch") {
+		err = emit(c, statusText(run, s, c.Bool("all"), format))
+	}
+	if err == nil && len(s.Failed()) > s.Count(batch.New) || c.Bool("wait") && len(s.Failed()) > 0 {
+		return &exitStatus{code: statusFailed, err: err}
+	}
+	return err
+}
+
+// openRun reads a run folder.
+func openRun(dir string) (*batch.Run, error) {
+	run, err := batch.Open(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s is no run folder: expected one that amtrl submit made", dir)
+	}
+	return run, err
+}
+
+// explainQuery says what is known all the same where the engine could not be
+// asked.
+func explainQuery(s *batch.Status, err error) error {
+	var query *batch.QueryError
+	if !errors.As(err, &query) {
+		return err
+	}
+	return &exitStatus{statusUnasked, fmt.Errorf("%w; by its files %d of %d tasks are done", err, s.Count(batch.Done), len(s.Tasks))}
+}
+
+// patience is how many looks in a row may fail before watch gives up.
+const patience = 10
+
+// watch looks until no task may get a result any more.
+func watch(c *cli.Context, run *batch.Run, format report.Format) (*batch.Status, error) {
+	failures, last := 0, ""
+	for look := 0; ; look++ {
+		s, err := run.Status(c.Context, openEngine(c))
+		var query *batch.QueryError
+		switch {
+		case errors.As(err, &query):
+			if failures++; failures == patience || c.Context.Err() != nil {
+				return s, err
+			}
+			if failures == 1 {
+				note(c, "%s; asking again", err)
+			}
+		case err != nil:
+			return s, err
+		default:
+			failures = 0
+			if text := statusText(run, s, c.Bool("all"), format); text != last {
+				if err := showChange(c, s, text); err != nil {
+					return s, err
+				}
+				last = text
+			}
+			if !s.Open() {
+				return s, nil
+			}
+		}
+		if err := pause(c.Context, lookInterval(c, run, look)); err != nil {
+			return s, interruption{"the tasks go on"}
+		}
+	}
+}
+
+// showChange shows a status that is not the last one's.
+func showChange(c *cli.Context, s *batch.Status, text string) error {
+	switch {
+	case c.Bool("json"):
+		return nil
+	case !c.Bool("watch"):
+		note(c, "%s", countsText(s))
+		return nil
+	case term.IsTerminal(int(os.Stdout.Fd())):
+		return emit(c, "\x1b[H\x1b[2J"+text)
+	}
+	return emit(c, text+"\n")
+}
+
+// lookInterval spares the engine: other people's jobs are asked about too.
+func lookInterval(c *cli.Context, run *batch.Run, look int) time.Duration {
+	if c.IsSet("interval") {
+		return c.Duration("interval")
+	}
+	for _, j := range run.Jobs {
+		if j.Engine != batch.Local {
+			return min(10*time.Second+time.Duration(look)*2*time.Second, 30*time.Second)
+		}
+	}
+	return 200 * time.Millisecond
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// states are in the order in which they are counted.
+var states = []batch.State{batch.Done, batch.Running, batch.Queued, batch.Requeued, batch.New, batch.Failed, batch.Timeout, batch.Cancelled, batch.Lost}
+
+func countsText(s *batch.Status) string {
+	var parts []string
+	for _, state := range states {
+		if n := s.Count(state); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	return fmt.Sprintf("%d tasks: %s", len(s.Tasks), strings.Join(parts, ", "))
+}
+
+// mostTasks bounds a list that nobody asked to be whole.
+const mostTasks = 40
+
+func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format) string {
+	table := report.Table{Header: []string{"task", "state", "attempts", "engine", "node", "what", "reason"}}
+	hidden := 0
+	for _, t := range s.Tasks {
+		quiet := t.State == batch.Done || t.State == batch.Queued || t.State == batch.New
+		if !all && (quiet || len(table.Rows) == mostTasks) {
+			if !quiet {
+				hidden++
+			}
+			continue
+		}
+		what := t.Units[0]
+		if n := len(t.Units); n > 1 {
+			what += fmt.Sprintf(" and %d more", n-1)
+		}
+		id := t.EngineID
+		if id == "" {
+			id = t.Job
+		}
+		table.Rows = append(table.Rows, []string{strconv.Itoa(t.Task), string(t.State), strconv.Itoa(t.Attempts), id, t.Node, what, t.Reason})
+	}
+	text := fmt.Sprintf("run %s in %s\n%s\n", run.Plan.ID, run.Dir, countsText(s))
+	if len(table.Rows) > 0 {
+		text += "\n" + table.Render(format)
+	}
+	if hidden > 0 {
+		text += fmt.Sprintf("and %d more: --all lists them\n", hidden)
+	}
+	if failed := s.Failed(); len(failed) > 0 && !s.Open() {
+		text += fmt.Sprintf("\nto hand %d tasks over again: amtrl retry %s --failed\n", len(failed), batch.ShellQuote(run.Dir))
+	}
+	return text
+}
+
+// statusResult is what --json prints.
+type statusResult struct {
+	Run    string              `json:"run"`
+	ID     string              `json:"id"`
+	Counts map[batch.State]int `json:"counts"`
+	Tasks  []batch.TaskStatus  `json:"tasks"`
+}
+
+func newStatusResult(run *batch.Run, s *batch.Status) statusResult {
+	out := statusResult{Run: run.Dir, ID: run.Plan.ID, Counts: map[batch.State]int{}, Tasks: s.Tasks}
+	for _, state := range states {
+		out.Counts[state] = s.Count(state)
+	}
+	return out
+}
