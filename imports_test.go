@@ -21,6 +21,8 @@ var allowed = map[string][]string{
 	"dataset":             {"dataset/corrupt", "internal/atomicfile"},
 	"dataset/corrupt":     nil,
 	"internal/atomicfile": nil,
+	"kernels":             nil,
+	"kernels/hostbuild":   nil,
 	"pipeline":            {"backend", "dataset", "internal/atomicfile"},
 	"report":              {"pipeline"},
 	"cmd/amtrl":           {"backend", "batch", "cpu", "dataset", "dataset/corrupt", "pipeline", "report"},

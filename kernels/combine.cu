@@ -1,0 +1,34 @@
+// combine: y += sum_i coef_i a_i over the rows a_i of a.
+//
+// Shapes   coef: rows float64, in device memory, rounded to the type. a: rows by n,
+//          rows a_stride apart. y: n, apart from a.
+// Launch   grid: ceil(n / 128); block 128, a column a thread.
+// Order    fixed: the rows in order, onto y.
+// Traffic  a once, y twice. A thread has eight rows in flight.
+#include "common.cuh"
+
+template <class T> __device__ inline T multiply_add(T a, T b, T c);
+template <> __device__ inline float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+template <> __device__ inline double multiply_add(double a, double b, double c) { return fma(a, b, c); }
+
+template <class T>
+__device__ inline void combine(const double *coef, const T *a, i64 a_stride, int rows, i64 n, T *y) {
+  const i64 j = blockIdx.x * 128ll + threadIdx.x;
+  if (j >= n) return;
+  T s = y[j];
+#pragma unroll 8
+  for (int i = 0; i < rows; i++) s = multiply_add((T)__ldg(coef + i), __ldg(a + i * a_stride + j), s);
+  y[j] = s;
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+    combine_f32(const double *coef, const float *a, i64 a_stride, int rows, i64 n, float *y) {
+  combine<float>(coef, a, a_stride, rows, n, y);
+}
+REGISTER_KERNEL(combine_f32, 128)
+
+extern "C" __global__ void __launch_bounds__(128)
+    combine_f64(const double *coef, const double *a, i64 a_stride, int rows, i64 n, double *y) {
+  combine<double>(coef, a, a_stride, rows, n, y);
+}
+REGISTER_KERNEL(combine_f64, 128)

@@ -1,0 +1,263 @@
+package kernels
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/amtrl/amtrl/kernels/hostbuild"
+)
+
+// device is the sanitized CPU build of the kernels, behind a pipe. Its memory is
+// NaN bits when allocated and bounded to the byte.
+type device struct {
+	t      testing.TB
+	rng    *rand.Rand
+	in     *bufio.Writer
+	out    *bufio.Reader
+	stderr *bytes.Buffer
+	cmd    *exec.Cmd
+	live   []Ptr
+}
+
+var built struct {
+	dir, path string
+	err       error
+	done      bool
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// program builds the device once for all tests. Tests run one after the other.
+func program(t testing.TB) string {
+	t.Helper()
+	if !built.done {
+		built.done = true
+		built.dir, built.err = os.MkdirTemp("", "amtrl-kernels")
+		if built.err == nil {
+			built.path = filepath.Join(built.dir, "device")
+			var dir string
+			if dir, built.err = hostbuild.Dir(); built.err == nil {
+				start := time.Now()
+				built.err = hostbuild.Build(hostbuild.Options{
+					Out: built.path, Main: []string{filepath.Join(dir, "host/pipe/serve.cpp")}, Sanitize: true,
+				})
+				t.Logf("the sanitized build took %.1f s", time.Since(start).Seconds())
+			}
+		}
+	}
+	if errors.Is(built.err, hostbuild.ErrNoCompiler) {
+		t.Skip(built.err)
+	}
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.path
+}
+
+// newDevice starts a device with a random source whose seed is AMTRL_TEST_SEED,
+// or fresh and printed.
+func newDevice(t testing.TB) *device {
+	t.Helper()
+	seed := rand.Uint64()
+	if s := os.Getenv("AMTRL_TEST_SEED"); s != "" {
+		v, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("AMTRL_TEST_SEED: %v", err)
+		}
+		seed = v
+	}
+	d := &device{t: t, rng: rand.New(rand.NewPCG(seed, 1)), stderr: new(bytes.Buffer)}
+	d.cmd = exec.Command(program(t))
+	d.cmd.Stderr = d.stderr
+	stdin, err := d.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := d.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.in, d.out = bufio.NewWriterSize(stdin, 1<<16), bufio.NewReaderSize(stdout, 1<<16)
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("AMTRL_TEST_SEED=%d repeats this", seed)
+		}
+		d.release()
+		d.in.Flush()
+		stdin.Close()
+		if err := d.cmd.Wait(); err != nil && !t.Failed() {
+			t.Errorf("the device ended with %v\n%s", err, d.stderr)
+		}
+	})
+	return d
+}
+
+// put sends values in order; a string goes with its length before.
+func (d *device) put(values ...any) {
+	for _, v := range values {
+		var err error
+		if s, ok := v.(string); ok {
+			d.put(uint32(len(s)))
+			_, err = d.in.WriteString(s)
+		} else {
+			err = binary.Write(d.in, binary.LittleEndian, v)
+		}
+		if err != nil {
+			d.die(err)
+		}
+	}
+}
+
+func (d *device) get(v any) {
+	if err := d.in.Flush(); err != nil {
+		d.die(err)
+	}
+	if err := binary.Read(d.out, binary.LittleEndian, v); err != nil {
+		d.die(err)
+	}
+}
+
+func (d *device) getString() string {
+	var n uint32
+	d.get(&n)
+	b := make([]byte, n)
+	if _, err := io.ReadFull(d.out, b); err != nil {
+		d.die(err)
+	}
+	return string(b)
+}
+
+func (d *device) die(err error) {
+	d.t.Helper()
+	d.live = nil
+	time.Sleep(50 * time.Millisecond) // let the report arrive
+	d.t.Fatalf("the device ended: %v\n%s\n%s", err, d.stderr.String(), debug.Stack())
+}
+
+// alloc returns n bytes, NaN bits all of them.
+func (d *device) alloc(n int) Ptr {
+	d.put(byte('A'), uint64(n))
+	var p uint64
+	d.get(&p)
+	d.live = append(d.live, Ptr(p))
+	return Ptr(p)
+}
+
+// release frees all that was allocated.
+func (d *device) release() {
+	for _, p := range d.live {
+		d.put(byte('F'), uint64(p))
+	}
+	d.live = nil
+}
+
+// upload puts s in memory of its own, after skip bytes: an address as misaligned
+// as the test wants it.
+func upload[E any](d *device, s []E, skip int) Ptr {
+	b := raw(s)
+	p := d.alloc(skip + len(b))
+	write(d, p+Ptr(skip), s)
+	return p + Ptr(skip)
+}
+
+func write[E any](d *device, p Ptr, s []E) {
+	b := raw(s)
+	d.put(byte('W'), uint64(p), uint64(len(b)))
+	if _, err := d.in.Write(b); err != nil {
+		d.die(err)
+	}
+}
+
+func download[E any](d *device, p Ptr, n int) []E {
+	s := make([]E, n)
+	d.put(byte('R'), uint64(p), uint64(len(raw(s))))
+	if err := d.in.Flush(); err != nil {
+		d.die(err)
+	}
+	if _, err := io.ReadFull(d.out, raw(s)); err != nil {
+		d.die(err)
+	}
+	return s
+}
+
+func raw[E any](s []E) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// try launches l with a seed of the order of blocks, warps and lanes.
+func (d *device) try(l Launch, order uint64) error {
+	d.put(byte('L'), l.Kernel, order, l.Grid, l.Block, uint64(l.Shared), string(l.Args))
+	var code uint32
+	d.get(&code)
+	message := d.getString()
+	if code != 0 {
+		return fmt.Errorf("code %d: %s", code, message)
+	}
+	return nil
+}
+
+// run launches all, in a random order of blocks, but those that are empty.
+func (d *device) run(launches ...Launch) {
+	d.t.Helper()
+	for _, l := range launches {
+		if l.Empty() {
+			continue
+		}
+		if err := d.try(l, d.rng.Uint64()); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// same runs the launches again and checks that out, n elements at p, has the same
+// bytes: other orders of blocks and threads change nothing.
+func same[E any](d *device, p Ptr, n int, launches ...Launch) {
+	d.t.Helper()
+	before := download[E](d, p, n)
+	poison := make([]E, n)
+	for i := range raw(poison) {
+		raw(poison)[i] = 0xff
+	}
+	write(d, p, poison)
+	d.run(launches...)
+	if !slices.Equal(raw(before), raw(download[E](d, p, n))) {
+		d.t.Errorf("%s: another order of blocks and threads gave other bytes", launches[0].Kernel)
+	}
+}
+
+func normals[E float32 | float64](d *device, n int) []E {
+	s := make([]E, n)
+	for i := range s {
+		s[i] = E(d.rng.NormFloat64())
+	}
+	return s
+}
+
+// pick returns one of the values.
+func pick[E any](d *device, values ...E) E { return values[d.rng.IntN(len(values))] }

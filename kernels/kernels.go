@@ -1,0 +1,73 @@
+// Package kernels holds the CUDA sources of the operations, one to a file, and
+// describes how each is launched.
+//
+// The sources are compiled at run time, by NVRTC, with [Headers] passed by name.
+// An entry point is launched as one of the constructors here says ([Axpy],
+// [Gradient.Launches], ...): they compute grid, block and shared memory and pack
+// the arguments. Nothing here needs CUDA.
+//
+// For one device every kernel gives the same bytes each time: sums are in a
+// fixed order.
+package kernels
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed *.cu *.cuh
+var files embed.FS
+
+// Source is a file of CUDA C++.
+type Source struct {
+	// Name is the file's name, such as "dots.cu".
+	Name string
+	Text string
+}
+
+// Sources are the translation units, in order of name.
+func Sources() []Source { return read("*.cu") }
+
+// Headers are what the sources include, by name.
+func Headers() []Source { return read("*.cuh") }
+
+func read(pattern string) []Source {
+	names, err := fs.Glob(files, pattern)
+	if err != nil {
+		panic(err) // the patterns are constants
+	}
+	all := make([]Source, len(names))
+	for i, name := range names {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			panic(err) // Glob has just seen it
+		}
+		all[i] = Source{path.Base(name), string(text)}
+	}
+	return all
+}
+
+// several lists the files with other entry points than one of the file's name.
+var several = map[string][]string{
+	"combine.cu": {"combine_f32", "combine_f64"},
+	"dots.cu":    {"dots_f32", "dots_f64", "dots_reduce"},
+	"elementwise.cu": {
+		"axpy_f32", "axpy_f64", "convert_f32_f64", "convert_f64_f32", "fill_f32", "fill_f64", "scale_f32", "scale_f64",
+	},
+	"norm.cu": {"norm_f32", "norm_f64", "norm_reduce"},
+	"task_gradient.cu": {
+		"task_gradient_128", "task_gradient_256", "task_gradient_512", "task_gradient_768", "task_gradient_896",
+		"task_gradient_1024", "task_gradient_2048", "task_gradient_4096", "task_gradient_8192",
+	},
+}
+
+// EntryPoints are the kernels that a source defines.
+func (s Source) EntryPoints() []string {
+	if names, ok := several[s.Name]; ok {
+		return slices.Clone(names)
+	}
+	return []string{strings.TrimSuffix(s.Name, ".cu")}
+}

@@ -1,0 +1,216 @@
+// task_gradient: one pass over the samples of all tasks.
+//
+//   r_i = scale x_i'p_t - y_i,  part_s = scale sum_i r_i x_i,  part_loss_s = sum_i r_i^2
+//
+// with the sums over the samples i of chunk s, x_i the stored row, t the task;
+// task_gradient_reduce adds the chunks of a task.
+//
+// Shapes   p: T by d float32, rows p_stride apart. part: a row of
+//          4 ceil(d / 4) float32 for each chunk's slot, 16-byte aligned; the last
+//          elements of a row are zero. part_loss: a float64 a slot.
+// Launch   grid: one block a chunk. task_gradient_<w> takes d <= w.
+//          w <= 1024: block 128, one warp to a row, 16 w bytes of shared memory.
+//          w >= 2048: block 256, eight warps to a row, 4 w bytes.
+// Order    fixed: a lane's rows in order, lanes by butterfly, warps in order.
+// Traffic  every stored element once, 8 bytes a sample for row index and label,
+//          and per chunk d floats of p (from L2) and of part.
+//
+// A lane keeps quads lane, lane + 32, ... of p, of the sum and of two rows in
+// registers: a row is loaded once, for the dot product and for the sum. Loads
+// are of four elements, so that the lanes fill up in steps of 128 columns: at
+// d = 784 all but 12 % of the lanes have work (16-byte loads of uint8 would leave
+// 23 % idle, and it is conversion and arithmetic that a uint8 pass is bound by:
+// about five instructions an element where an H200 has time for six at 4.8 TB/s).
+// Rows are requested ahead of use, the more the smaller they are: four of uint8,
+// two of float16, none of float32; with three blocks on a multiprocessor and
+// d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns take
+// 25 KB. Row indices and labels are fetched 32 at a time, a tile ahead.
+#include "common.cuh"
+
+// Reader hands out v[first], v[first + 1], ... up to n elements, to all lanes.
+template <class T> struct Reader {
+  const T *v;
+  int n;
+  T tile, next;
+  __device__ inline T fetch(int i) { return i < n ? __ldg(v + i) : (T)0; }
+  __device__ inline void start(const T *from, int count, int lane) {
+    v = from;
+    n = count;
+    tile = 0;
+    next = fetch(lane);
+  }
+  // get must be called for each i in turn. Beyond the end it returns 0.
+  __device__ inline T get(int i, int lane) {
+    if ((i & 31) == 0) {
+      tile = next;
+      next = fetch(i + 32 + lane);
+    }
+    return __shfl_sync(FULL_WARP, tile, i & 31);
+  }
+};
+
+// Row is a thread's part of a row.
+template <class T, int V, int LANES> struct Row {
+  Quad<T> quad[V];
+
+  // load requests row i of the n of the reader.
+  __device__ inline void load(Reader<int> &index, int i, const PoolRows &pool, bool aligned, int lane, int d) {
+    const T *row = (const T *)pool.data + (i64)index.get(i, threadIdx.x & 31) * pool.stride;
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+      const int at = (lane + v * LANES) * 4;
+      quad[v].zero();
+      if (i < index.n && at < d) {
+        if (aligned && at + 4 <= d) {
+          quad[v].load(row + at);
+        } else {
+          quad[v].set(row + at, d - at);
+        }
+      }
+    }
+  }
+};
+
+__device__ inline float dot(float4 a, float4 b, float sum) {
+  sum = fmaf(a.x, b.x, sum);
+  sum = fmaf(a.y, b.y, sum);
+  sum = fmaf(a.z, b.z, sum);
+  return fmaf(a.w, b.w, sum);
+}
+
+__device__ inline void add_scaled(float4 &sum, float r, float4 x) {
+  sum.x = fmaf(r, x.x, sum.x);
+  sum.y = fmaf(r, x.y, sum.y);
+  sum.z = fmaf(r, x.z, sum.z);
+  sum.w = fmaf(r, x.w, sum.w);
+}
+
+// chunk_gradient is one block's work. GROUP warps share a row, of at most
+// V * GROUP * 128 elements; AHEAD is the number of pairs of rows requested before
+// they are needed. sums and losses are static shared memory: two sets of 16
+// floats, and a double for each warp.
+template <class T, int V, int WARPS, int GROUP, int AHEAD>
+__device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, const float *y, const float *p, int d,
+                                      float *part, double *part_loss, float *sums, double *losses) {
+  const int LANES = 32 * GROUP, GROUPS = WARPS / GROUP;
+  DYNAMIC_SHARED(float4, stage);
+  const int thread = threadIdx.x, warp = thread >> 5, in_warp = thread & 31;
+  const int lane = thread % LANES, group = thread / LANES;
+
+  // p, zero beyond d, through shared memory: coalesced whatever its alignment.
+  for (int j = thread; j < V * LANES * 4; j += WARPS * 32) ((float *)stage)[j] = j < d ? __ldg(p + j) : 0;
+  __syncthreads();
+  float4 weight[V], sum[V];
+#pragma unroll
+  for (int v = 0; v < V; v++) {
+    weight[v] = stage[lane + v * LANES];
+    sum[v] = make_float4(0, 0, 0, 0);
+  }
+  __syncthreads();
+
+  // The group's samples, lo to lo + n - 1 of the chunk.
+  const int each = (c.count + GROUPS - 1) / GROUPS, lo = group * each;
+  const int n = max(0, min(c.count - lo, each));
+  Reader<int> index;
+  Reader<float> label;
+  index.start(rows + c.first + lo, n, in_warp);
+  label.start(y + c.first + lo, n, in_warp);
+  const bool aligned = quads_aligned<T>(c.pool);
+  double loss = 0;
+
+  Row<T, V, LANES> ahead[AHEAD];
+#pragma unroll
+  for (int k = 0; k < AHEAD; k++) ahead[k].load(index, k, c.pool, aligned, lane, d);
+  for (int begin = 0; begin < n; begin += AHEAD) {
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++) {
+      const int i = begin + k;
+      if (i >= n) break;
+      float4 x[V];
+#pragma unroll
+      for (int v = 0; v < V; v++) x[v] = ahead[k].quad[v].get();
+      ahead[k].load(index, i + AHEAD, c.pool, aligned, lane, d);
+
+      float s = 0;
+#pragma unroll
+      for (int v = 0; v < V; v++) s = dot(x[v], weight[v], s);
+      s = warp_sum(s);
+      if (GROUP > 1) {
+        float *set = sums + (i & 1) * GROUP; // sets take turns: one barrier a row
+        if (in_warp == 0) set[warp] = s;
+        __syncthreads();
+        s = 0;
+        for (int w = 0; w < GROUP; w++) s += set[w];
+      }
+      const float r = c.pool.scale * s - label.get(i, in_warp);
+      loss += (double)r * r;
+#pragma unroll
+      for (int v = 0; v < V; v++) add_scaled(sum[v], r, x[v]);
+    }
+  }
+
+  if (in_warp == 0) losses[warp] = loss;
+  if (GROUPS > 1) {
+#pragma unroll
+    for (int v = 0; v < V; v++) stage[group * V * LANES + lane + v * LANES] = sum[v];
+  }
+  __syncthreads();
+  const int quads = (d + 3) / 4;
+  float4 *out = (float4 *)part + (i64)c.slot * quads;
+  const float scale = c.pool.scale;
+  if (GROUPS > 1) {
+    for (int j = thread; j < quads; j += WARPS * 32) {
+      float4 t = stage[j];
+      for (int g = 1; g < GROUPS; g++) {
+        float4 u = stage[g * V * LANES + j];
+        t = make_float4(t.x + u.x, t.y + u.y, t.z + u.z, t.w + u.w);
+      }
+      out[j] = make_float4(scale * t.x, scale * t.y, scale * t.z, scale * t.w);
+    }
+  } else {
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+      float4 t = sum[v];
+      if (lane + v * LANES < quads) out[lane + v * LANES] = make_float4(scale * t.x, scale * t.y, scale * t.z, scale * t.w);
+    }
+  }
+  if (thread == 0) {
+    double total = 0;
+    for (int g = 0; g < GROUPS; g++) total += losses[g * GROUP];
+    part_loss[c.slot] = total;
+  }
+}
+
+template <int V, int WARPS, int GROUP>
+__device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride,
+                                 int d, float *part, double *part_loss, float *sums, double *losses) {
+  const SampleChunk c = chunks[blockIdx.x];
+  p += c.task * p_stride;
+  if (c.pool.dtype == POOL_UINT8) {
+    chunk_gradient<u8, V, WARPS, GROUP, 4>(c, rows, y, p, d, part, part_loss, sums, losses);
+  } else if (c.pool.dtype == POOL_FLOAT16) {
+    chunk_gradient<half, V, WARPS, GROUP, 2>(c, rows, y, p, d, part, part_loss, sums, losses);
+  } else {
+    chunk_gradient<float, V, WARPS, GROUP, 1>(c, rows, y, p, d, part, part_loss, sums, losses);
+  }
+}
+
+#define TASK_GRADIENT(width, V, WARPS, GROUP, BLOCKS)                                                                   \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)                                                      \
+      task_gradient_##width(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride,  \
+                            int d, float *part, double *part_loss) {                                                   \
+    __shared__ float sums[2 * GROUP];                                                                                  \
+    __shared__ double losses[WARPS];                                                                                   \
+    any_dtype<V, WARPS, GROUP>(chunks, rows, y, p, p_stride, d, part, part_loss, sums, losses);                        \
+  }                                                                                                                    \
+  REGISTER_KERNEL(task_gradient_##width, 32 * WARPS)
+
+TASK_GRADIENT(128, 1, 4, 1, 8)
+TASK_GRADIENT(256, 2, 4, 1, 6)
+TASK_GRADIENT(512, 4, 4, 1, 4)
+TASK_GRADIENT(768, 6, 4, 1, 3)
+TASK_GRADIENT(896, 7, 4, 1, 3)
+TASK_GRADIENT(1024, 8, 4, 1, 3)
+TASK_GRADIENT(2048, 2, 8, 8, 3)
+TASK_GRADIENT(4096, 4, 8, 8, 2)
+TASK_GRADIENT(8192, 8, 8, 8, 1)

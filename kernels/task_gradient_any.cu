@@ -1,0 +1,68 @@
+// task_gradient_any: task_gradient for rows wider than 8192.
+//
+// Maths, shapes, order: see task_gradient.cu.
+// Launch   grid: one block a chunk; block 256. No dynamic shared memory.
+// Traffic  eight rows at a time, one to a warp for the dot products, then all
+//          threads add the eight, column by column, to part. The second reading of
+//          a row and the sums find them in L2: eight rows of 8193 float32 are
+//          256 KiB a block. Stored elements come from DRAM once.
+#include "common.cuh"
+
+template <class T>
+__device__ inline void wide_gradient(const SampleChunk &c, const int *rows, const float *y, const float *p, int d,
+                                     float *part, double *part_loss, float *residual, double *losses) {
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, pitch = (d + 3) / 4 * 4;
+  const T *data = (const T *)c.pool.data;
+  float *out = part + (i64)c.slot * pitch;
+  double loss = 0;
+  for (int j = threadIdx.x; j < pitch; j += 256) out[j] = 0;
+  for (int begin = 0; begin < c.count; begin += 8) {
+    const int live = min(8, c.count - begin);
+    if (warp < live) {
+      const T *x = data + (i64)rows[c.first + begin + warp] * c.pool.stride;
+      float s = 0;
+      for (int j = lane; j < d; j += 32) s = fmaf(widen(x[j]), p[j], s);
+      s = warp_sum(s);
+      const float r = c.pool.scale * s - y[c.first + begin + warp];
+      loss += (double)r * r;
+      if (lane == 0) residual[warp] = r;
+    }
+    __syncthreads();
+    const T *x[8];
+#pragma unroll
+    for (int k = 0; k < 8; k++) x[k] = data + (i64)rows[c.first + begin + min(k, live - 1)] * c.pool.stride;
+    for (int j = threadIdx.x; j < d; j += 256) {
+      float s = 0;
+#pragma unroll
+      for (int k = 0; k < 8; k++) {
+        if (k < live) s = fmaf(residual[k], widen(x[k][j]), s);
+      }
+      out[j] += c.pool.scale * s;
+    }
+    __syncthreads();
+  }
+  if (lane == 0) losses[warp] = loss;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    double total = 0;
+    for (int w = 0; w < 8; w++) total += losses[w];
+    part_loss[c.slot] = total;
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    task_gradient_any(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride, int d,
+                      float *part, double *part_loss) {
+  __shared__ float residual[8];
+  __shared__ double losses[8];
+  const SampleChunk c = chunks[blockIdx.x];
+  p += c.task * p_stride;
+  if (c.pool.dtype == POOL_UINT8) {
+    wide_gradient<u8>(c, rows, y, p, d, part, part_loss, residual, losses);
+  } else if (c.pool.dtype == POOL_FLOAT16) {
+    wide_gradient<half>(c, rows, y, p, d, part, part_loss, residual, losses);
+  } else {
+    wide_gradient<float>(c, rows, y, p, d, part, part_loss, residual, losses);
+  }
+}
+REGISTER_KERNEL(task_gradient_any, 256)

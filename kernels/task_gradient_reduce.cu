@@ -1,0 +1,53 @@
+// task_gradient_reduce: q_t and loss_t from the sums of chunks.
+//
+//   q_t = sum_s part_s,  loss_t = sum_s part_loss_s   over slots[t] <= s < slots[t + 1]
+//
+// Shapes   slots: T + 1 int32. part, part_loss: as task_gradient writes them. q: T
+//          by d float32, rows q_stride apart. loss: T float64. A task without slots
+//          gets zeros.
+// Launch   grid: (T, ceil(d / block.x)); block (256, 1), or (32, 16) where some
+//          task has more than eight slots, so that sixteen threads share a column.
+// Order    fixed for a shape of the block: a thread's slots in order, in float64,
+//          then the threads of a column in order.
+// Traffic  4 d bytes a slot, which the pass before left in L2, and 4 d a task.
+#include "common.cuh"
+
+extern "C" __global__ void __launch_bounds__(512)
+    task_gradient_reduce(const int *slots, int d, const float *part, const double *part_loss, float *q, i64 q_stride,
+                         double *loss) {
+  __shared__ double column[512];
+  const int t = blockIdx.x, pitch = (d + 3) / 4 * 4, by = blockDim.y;
+  const int lo = slots[t], hi = slots[t + 1];
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * by;
+  for (int j0 = blockIdx.y * blockDim.x; j0 < d; j0 += gridDim.y * blockDim.x) {
+    const int j = j0 + threadIdx.x;
+    double s = 0;
+    if (j < d) {
+#pragma unroll 4
+      for (int k = lo + threadIdx.y; k < hi; k += by) s += part[(i64)k * pitch + j];
+    }
+    if (by > 1) {
+      column[thread] = s;
+      __syncthreads();
+      if (threadIdx.y == 0) {
+        for (int i = 1; i < by; i++) s += column[i * blockDim.x + threadIdx.x];
+      }
+      __syncthreads();
+    }
+    if (threadIdx.y == 0 && j < d) q[t * q_stride + j] = (float)s;
+  }
+  if (blockIdx.y == 0) {
+    double s = 0;
+    for (int k = lo + thread; k < hi; k += threads) s += part_loss[k];
+    __syncthreads();
+    column[thread] = s;
+    __syncthreads();
+    if (thread == 0) {
+      const int used = min(threads, hi - lo);
+      s = 0;
+      for (int i = 0; i < used; i++) s += column[i];
+      loss[t] = s;
+    }
+  }
+}
+REGISTER_KERNEL(task_gradient_reduce, 512)

@@ -1,0 +1,128 @@
+package kernels
+
+// Real is the type of a vector's elements.
+type Real int
+
+// The types of the vector operations.
+const (
+	Float32 Real = iota
+	Float64
+)
+
+func (t Real) suffix() string {
+	if t == Float32 {
+		return "_f32"
+	}
+	return "_f64"
+}
+
+// value rounds v to the type.
+func (t Real) value(v float64) any {
+	if t == Float32 {
+		return float32(v)
+	}
+	return v
+}
+
+const elementwisePerBlock = 1024
+
+func elementwise(name string, n int, args ...any) Launch {
+	return launch(name, ceilDiv(n, elementwisePerBlock), 1, [2]int{256, 1}, 0, append([]any{int64(n)}, args...)...)
+}
+
+// Axpy computes y += alpha x over n elements. x may be y.
+func Axpy(t Real, n int, alpha float64, x, y Ptr) Launch {
+	return elementwise("axpy"+t.suffix(), n, t.value(alpha), x, y)
+}
+
+// Scale computes x *= alpha over n elements.
+func Scale(t Real, n int, alpha float64, x Ptr) Launch {
+	return elementwise("scale"+t.suffix(), n, t.value(alpha), x)
+}
+
+// Fill sets n elements of x to v.
+func Fill(t Real, n int, v float64, x Ptr) Launch {
+	return elementwise("fill"+t.suffix(), n, t.value(v), x)
+}
+
+// Convert writes the n elements of src, of type from, to dst in the other type.
+func Convert(from Real, n int, src, dst Ptr) Launch {
+	if from == Float32 {
+		return elementwise("convert_f32_f64", n, src, dst)
+	}
+	return elementwise("convert_f64_f32", n, src, dst)
+}
+
+// maxChunks bounds the partial sums of a reduction, minSpan the work of one.
+const (
+	maxChunks = 1024
+	minSpan   = 1024
+)
+
+// chunks divides n elements into chunks of span; there is always one.
+func chunks(n int) (count, span int) {
+	span = max(minSpan, ceilDiv(ceilDiv(n, maxChunks), 256)*256)
+	return max(1, ceilDiv(n, span)), span
+}
+
+// Dots computes out_i = a_i'x for the rows a_i of the rows by n matrix a, as
+// float64 in device memory.
+type Dots struct {
+	Type    Real
+	Rows, N int
+	A       Ptr
+	AStride int
+	X       Ptr
+	// Part is scratch of PartLen float64.
+	Part Ptr
+	Out  Ptr
+}
+
+// PartLen is the number of float64 of scratch.
+func (d Dots) PartLen() int {
+	count, _ := chunks(d.N)
+	return d.Rows * count
+}
+
+// Launches are the two stages.
+func (d Dots) Launches() []Launch {
+	count, span := chunks(d.N)
+	name := "dots" + d.Type.suffix()
+	rows := index32(name, "rows", d.Rows)
+	return []Launch{
+		launch(name, count, min(1<<15, ceilDiv(d.Rows, 4)), [2]int{256, 1}, 0, d.A, int64(d.AStride), rows, d.X, int64(d.N), int64(span), d.Part),
+		launch("dots_reduce", d.Rows, 1, [2]int{32, 1}, 0, d.Part, int32(count), d.Out),
+	}
+}
+
+// Norm computes out = ||x||_2 over n elements, one float64 in device memory.
+type Norm struct {
+	Type Real
+	N    int
+	X    Ptr
+	// Part is scratch of PartLen float64.
+	Part Ptr
+	Out  Ptr
+}
+
+// PartLen is the number of float64 of scratch.
+func (m Norm) PartLen() int {
+	count, _ := chunks(m.N)
+	return 3 * count
+}
+
+// Launches are the two stages.
+func (m Norm) Launches() []Launch {
+	count, span := chunks(m.N)
+	return []Launch{
+		launch("norm"+m.Type.suffix(), count, 1, [2]int{256, 1}, 0, m.X, int64(m.N), int64(span), m.Part),
+		launch("norm_reduce", 1, 1, [2]int{32, 1}, 0, m.Part, int32(count), m.Out),
+	}
+}
+
+// Combine computes y += sum_i coef_i a_i over the rows a_i of the rows by n
+// matrix a; coef are rows float64 in device memory.
+func Combine(t Real, rows, n int, coef, a Ptr, aStride int, y Ptr) Launch {
+	name := "combine" + t.suffix()
+	return launch(name, ceilDiv(n, 128), 1, [2]int{128, 1}, 0, coef, a, int64(aStride), index32(name, "rows", rows), int64(n), y)
+}

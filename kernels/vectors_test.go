@@ -1,0 +1,216 @@
+package kernels
+
+import (
+	"math"
+	"testing"
+)
+
+var vectorSizes = []int{0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 3000, 5121}
+
+func near(got, want, tolerance float64) bool {
+	return math.Abs(got-want) <= tolerance || got == want || math.IsNaN(got) && math.IsNaN(want)
+}
+
+func TestElementwise(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { elementwiseCases[float32](newDevice(t), Float32) })
+	t.Run("float64", func(t *testing.T) { elementwiseCases[float64](newDevice(t), Float64) })
+}
+
+func elementwiseCases[E float32 | float64](d *device, typ Real) {
+	size := len(raw(make([]E, 1)))
+	for _, n := range vectorSizes {
+		x, y := normals[E](d, n), normals[E](d, n)
+		alpha := d.rng.NormFloat64()
+		a, skip := E(alpha), size*d.rng.IntN(5)
+		xp, yp := upload(d, x, skip), upload(d, y, size*d.rng.IntN(5))
+		check := func(what string, p Ptr, want func(i int) E, tolerance float64) {
+			d.t.Helper()
+			for i, v := range download[E](d, p, n) {
+				if !near(float64(v), float64(want(i)), tolerance) {
+					d.t.Fatalf("%s, n = %d: element %d is %v, expected %v", what, n, i, v, want(i))
+				}
+			}
+		}
+		eps := 8 * math.Pow(2, -23)
+		if typ == Float64 {
+			eps = 8 * math.Pow(2, -52)
+		}
+		d.run(Axpy(typ, n, alpha, xp, yp))
+		check("axpy", yp, func(i int) E { return y[i] + a*x[i] }, 4*eps)
+		check("axpy keeps x", xp, func(i int) E { return x[i] }, 0)
+		d.run(Axpy(typ, n, alpha, xp, xp))
+		check("axpy of x to itself", xp, func(i int) E { return x[i] + a*x[i] }, 8*eps)
+		write(d, xp, x)
+		d.run(Scale(typ, n, alpha, xp))
+		check("scale", xp, func(i int) E { return a * x[i] }, 0)
+		d.run(Fill(typ, n, math.Inf(-1), xp), Fill(typ, n, alpha, yp))
+		check("fill", xp, func(int) E { return E(math.Inf(-1)) }, 0)
+		check("fill", yp, func(int) E { return a }, 0)
+		write(d, xp, x)
+		if typ == Float32 {
+			to := d.alloc(8 * n)
+			d.run(Convert(Float32, n, xp, to))
+			for i, v := range download[float64](d, to, n) {
+				if v != float64(x[i]) {
+					d.t.Fatalf("convert: element %d is %v, expected %v", i, v, x[i])
+				}
+			}
+		} else {
+			to := d.alloc(4 * n)
+			d.run(Convert(Float64, n, xp, to))
+			for i, v := range download[float32](d, to, n) {
+				if v != float32(x[i]) {
+					d.t.Fatalf("convert: element %d is %v, expected %v", i, v, float32(x[i]))
+				}
+			}
+		}
+		d.release()
+	}
+}
+
+func TestDots(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { dotsCases[float32](newDevice(t), Float32) })
+	t.Run("float64", func(t *testing.T) { dotsCases[float64](newDevice(t), Float64) })
+}
+
+func dotsCases[E float32 | float64](d *device, typ Real) {
+	size := len(raw(make([]E, 1)))
+	for _, n := range vectorSizes {
+		rows := d.rng.IntN(11)
+		stride := n + d.rng.IntN(3)
+		a, x := normals[E](d, max(0, (rows-1)*stride+n)), normals[E](d, n)
+		if n > 0 && rows > 0 && d.rng.IntN(4) == 0 {
+			a[d.rng.IntN(rows)*stride+d.rng.IntN(n)] = E(math.NaN())
+		}
+		p := Dots{Type: typ, Rows: rows, N: n, A: upload(d, a, size*d.rng.IntN(4)), AStride: stride,
+			X: upload(d, x, size*d.rng.IntN(4)), Out: d.alloc(8 * rows)}
+		p.Part = d.alloc(8 * p.PartLen())
+		d.run(p.Launches()...)
+		for i, got := range download[float64](d, p.Out, rows) {
+			want, mag := 0.0, 0.0
+			for j, v := range x {
+				want += float64(v) * float64(a[i*stride+j])
+				mag += math.Abs(float64(v) * float64(a[i*stride+j]))
+			}
+			if !near(got, want, 1e-14*mag) {
+				d.t.Fatalf("n = %d, row %d of %d: %v, expected %v", n, i, rows, got, want)
+			}
+		}
+		same[float64](d, p.Out, rows, p.Launches()...)
+		d.release()
+	}
+}
+
+// TestDotsManyRows has more groups of rows than a grid is high, and more chunks
+// than lanes.
+func TestDotsManyRows(t *testing.T) {
+	d := newDevice(t)
+	for _, c := range []struct{ rows, n int }{{4<<15 + 7, 1}, {1, 70 * minSpan}} {
+		a, x := normals[float32](d, c.rows*c.n), normals[float32](d, c.n)
+		p := Dots{Type: Float32, Rows: c.rows, N: c.n, A: upload(d, a, 0), AStride: c.n, X: upload(d, x, 0), Out: d.alloc(8 * c.rows)}
+		p.Part = d.alloc(8 * p.PartLen())
+		l := p.Launches()
+		if c.n == 1 {
+			l[0].Grid[1] = 3 // the loop over groups, without a hundred thousand blocks
+		}
+		d.run(l...)
+		for i, got := range download[float64](d, p.Out, c.rows) {
+			want := 0.0
+			for j, v := range x {
+				want += float64(v) * float64(a[i*c.n+j])
+			}
+			if !near(got, want, 1e-9) {
+				t.Fatalf("%v: row %d is %v, expected %v", c, i, got, want)
+			}
+		}
+		d.release()
+	}
+}
+
+func TestNorm(t *testing.T) {
+	d := newDevice(t)
+	norm := func(typ Real, x []float64) float64 {
+		p := Norm{Type: typ, N: len(x), Out: d.alloc(8)}
+		if typ == Float64 {
+			p.X = upload(d, x, 8*d.rng.IntN(3))
+		} else {
+			s := make([]float32, len(x))
+			for i, v := range x {
+				s[i] = float32(v)
+			}
+			p.X = upload(d, s, 4*d.rng.IntN(3))
+		}
+		p.Part = d.alloc(8 * p.PartLen())
+		d.run(p.Launches()...)
+		same[float64](d, p.Out, 1, p.Launches()...)
+		got := download[float64](d, p.Out, 1)[0]
+		d.release()
+		return got
+	}
+	for _, n := range vectorSizes {
+		for _, scale := range []float64{1, 0x1p-1060, 0x1p-600, 0x1p-500, 0x1p480, 0x1p1010} {
+			x := normals[float64](d, n)
+			sum := 0.0
+			for i := range x {
+				sum += x[i] * x[i]
+				x[i] *= scale
+			}
+			want := math.Sqrt(sum) * scale
+			if got := norm(Float64, x); !near(got, want, 1e-13*want+0x1p-1065) {
+				t.Errorf("n = %d, scale %g: %g, expected %g", n, scale, got, want)
+			}
+		}
+	}
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		x    []float64
+		want float64
+	}{
+		{[]float64{3e300, 4e300}, 5e300}, {[]float64{3e-300, 4e-300}, 5e-300}, {[]float64{3e-300, 4}, 4},
+		{[]float64{3, 4e300}, 4e300}, {[]float64{3e-300, 4e300}, 4e300}, {[]float64{0, 0}, 0},
+		{[]float64{1, -inf}, inf}, {[]float64{1e300, nan}, nan}, {[]float64{1e-300, nan}, nan}, {[]float64{inf, nan}, nan}, {[]float64{nan}, nan},
+		{[]float64{0x1p-511, 0x1p-512}, 0x1p-511 * math.Sqrt(1.25)}, {[]float64{0x1p486, 0x1p487}, 0x1p486 * math.Sqrt(5)},
+	} {
+		if got := norm(Float64, c.x); !near(got, c.want, 1e-15*c.want) {
+			t.Errorf("%v: %g, expected %g", c.x, got, c.want)
+		}
+	}
+	if got := norm(Float32, []float64{3e38, 4e-45, -3e38}); !near(got, math.Sqrt2*float64(float32(3e38)), 1e24) {
+		t.Errorf("float32: %g", got)
+	}
+}
+
+func TestCombine(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { combineCases[float32](newDevice(t), Float32, 1e-6) })
+	t.Run("float64", func(t *testing.T) { combineCases[float64](newDevice(t), Float64, 1e-15) })
+}
+
+func combineCases[E float32 | float64](d *device, typ Real, eps float64) {
+	for _, n := range vectorSizes {
+		rows, stride := d.rng.IntN(21), n+d.rng.IntN(3)
+		a, y, coef := normals[E](d, rows*stride), normals[E](d, n), normals[float64](d, rows)
+		yp := upload(d, y, 8*d.rng.IntN(3))
+		l := Combine(typ, rows, n, upload(d, coef, 0), upload(d, a, 8*d.rng.IntN(3)), stride, yp)
+		d.run(l)
+		for j, got := range download[E](d, yp, n) {
+			want, mag := float64(y[j]), 1.0
+			for i, c := range coef {
+				want += float64(E(c)) * float64(a[i*stride+j])
+				mag += math.Abs(c * float64(a[i*stride+j]))
+			}
+			if !near(float64(got), want, eps*mag*4) {
+				d.t.Fatalf("n = %d, %d rows: element %d is %v, expected %v", n, rows, j, got, want)
+			}
+		}
+		d.release()
+	}
+}
+
+func TestChunksCoverTheVector(t *testing.T) {
+	for _, n := range []int{0, 1, minSpan, minSpan + 1, minSpan * maxChunks, minSpan*maxChunks + 1, 1 << 31, 1<<40 + 3} {
+		count, span := chunks(n)
+		if count < 1 || count > maxChunks || span*count < n || n > 0 && span*(count-1) >= n {
+			t.Errorf("%d elements: %d chunks of %d", n, count, span)
+		}
+	}
+}
