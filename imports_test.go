@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"report":              {"pipeline"},
 	"cmd/amtrl":           {"backend", "batch", "cpu", "dataset", "dataset/corrupt", "pipeline", "report"},
 	"bench":               {"backend", "cpu", "pipeline"},
+	"bench/gpu":           {"backend", "cpu", "dataset", "pipeline"},
 }
 
 func TestImportRules(t *testing.T) {

@@ -1,0 +1,44 @@
+"""What cupy.linalg.pinv takes for float64 matrices; numpy.linalg.pinv on a
+device that is not CUDA.
+
+usage: cupy_pinv.py DEVICE LEAST ROWS COLS [ROWS COLS ...]
+
+Prints one JSON object: seconds for each matrix and the library."""
+import json
+import sys
+import time
+
+import numpy
+
+device, least = sys.argv[1], float(sys.argv[2])
+if device == "cuda":
+    import cupy as xp
+
+    def synchronise():
+        xp.cuda.get_current_stream().synchronize()
+
+    name = f"cupy {xp.__version__}"
+else:
+    xp, name = numpy, f"numpy {numpy.__version__}"
+
+    def synchronise():
+        pass
+
+seconds = []
+for m, n in zip(sys.argv[3::2], sys.argv[4::2]):
+    a = xp.asarray(numpy.random.default_rng(1).standard_normal((int(m), int(n))))
+    xp.linalg.pinv(a)
+    synchronise()
+    start = time.perf_counter()
+    xp.linalg.pinv(a)
+    synchronise()
+    repeats = max(1, min(1000, int(least / 5 / max(time.perf_counter() - start, 1e-6))))
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        for _ in range(repeats):
+            xp.linalg.pinv(a)
+        synchronise()
+        times.append((time.perf_counter() - start) / repeats)
+    seconds.append(sorted(times)[2])
+print(json.dumps({"library": name, "seconds": seconds}))

@@ -1,0 +1,130 @@
+//go:build linux
+
+// Command gpu times a CUDA device beside what a user would pick instead, on
+// one machine in one run, prints one table and writes it as JSON:
+//
+//   - the bandwidth of copying on the device, which bounds the rest;
+//   - the task gradient over uint8, float16 and float32 pools, as GB/s and as a
+//     share of that bandwidth;
+//   - a linear ERM to one objective and a sweep over targets, against PyTorch
+//     doing the same algorithm and against the obvious autograd on (X B) w;
+//   - the pseudo-inverse against cupy.linalg.pinv.
+//
+// Every time is of many repetitions between two synchronisations, and the
+// median of five such batches. PyTorch and CuPy are taken from the interpreter
+// that -python names; where they are missing, their rows say so. With -small
+// everything runs in seconds, on any backend, to show that nothing is broken.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// options are the flags.
+type options struct {
+	backend, python, rival, json, only string
+	device, jobs, rivals               int
+	small                              bool
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.backend, "backend", "cuda", "what to time: cuda or cpu")
+	flag.IntVar(&o.device, "device", 0, "number of the CUDA device")
+	flag.StringVar(&o.python, "python", python(), "interpreter with PyTorch and CuPy")
+	flag.StringVar(&o.rival, "rival-device", "", "where PyTorch and CuPy run: cuda or cpu; by default as -backend")
+	flag.StringVar(&o.json, "json", "", "file to write the table to as JSON")
+	flag.StringVar(&o.only, "only", "copy,pass,erm,sweep,pinv", "what to time")
+	flag.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "targets of a sweep at a time")
+	flag.IntVar(&o.rivals, "rival-targets", 8, "targets of the sweep that PyTorch does; times are given a target")
+	flag.BoolVar(&o.small, "small", false, "sizes that take seconds anywhere")
+	flag.Parse()
+	if o.rival == "" {
+		o.rival = o.backend
+	}
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// python is the interpreter of the environment, or python3.
+func python() string {
+	for _, name := range []string{"AMTRL_TORCH_PYTHON", "AMTRL_PYTHON"} {
+		if p := os.Getenv(name); p != "" {
+			return p
+		}
+	}
+	return "python3"
+}
+
+// bench is what the measurements share.
+type bench struct {
+	options
+	sizes
+	b      backend.Backend
+	dir    string
+	report *report
+	set    *dataset.Set
+	// bandwidth is what copying reaches, in bytes a second, 0 where not measured.
+	bandwidth float64
+}
+
+func run(o options) error {
+	steps := []struct {
+		name string
+		do   func(*bench) error
+	}{
+		{"copy", (*bench).copying}, {"pass", (*bench).passes}, {"erm", (*bench).linear}, {"sweep", (*bench).sweep}, {"pinv", (*bench).pinv},
+	}
+	wanted := map[string]bool{}
+	for _, name := range strings.Split(o.only, ",") {
+		wanted[name] = true
+	}
+	for _, s := range steps {
+		delete(wanted, s.name)
+	}
+	for name := range wanted {
+		return fmt.Errorf("-only: unknown measurement %q: expected some of copy, pass, erm, sweep, pinv", name)
+	}
+	b, err := open(o)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	dir, err := os.MkdirTemp("", "amtrl-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	w := &bench{options: o, sizes: full, b: b, dir: dir, report: newReport(b.Info())}
+	if o.small {
+		w.sizes = small
+	}
+	if err := w.scripts(); err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if !strings.Contains(","+o.only+",", ","+s.name+",") {
+			continue
+		}
+		start := time.Now()
+		if err := s.do(w); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		fmt.Fprintf(os.Stderr, "%s: done in %.0f s\n", s.name, time.Since(start).Seconds())
+	}
+	w.report.print(os.Stdout)
+	if o.json == "" {
+		return nil
+	}
+	return w.report.write(o.json)
+}

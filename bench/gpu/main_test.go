@@ -1,0 +1,84 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Everything that is timed runs in small, each row has figures that make sense,
+// and the rivals' rows have them too where their libraries are installed.
+func TestSmall(t *testing.T) {
+	checkSmall(t, options{backend: "cpu"})
+}
+
+func checkSmall(t *testing.T, o options) {
+	t.Helper()
+	dir := t.TempDir()
+	o.json = filepath.Join(dir, "bench.json")
+	o.python, o.rival, o.only, o.jobs, o.rivals, o.small = rivalPython(t), "cpu", "copy,pass,erm,sweep,pinv", 2, 1, true
+	if err := run(o); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(o.json)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rep report
+	if err := json.Unmarshal(raw, &rep); err != nil {
+		t.Fatal(err)
+	}
+	if rep.Device.Backend != o.backend || rep.Date == "" {
+		t.Errorf("the table is of %+v at %q", rep.Device, rep.Date)
+	}
+	torch, numpy := has(o.python, "torch"), has(o.python, "numpy")
+	sections := map[string]int{}
+	for _, r := range rep.Rows {
+		sections[r.Section]++
+		switch {
+		case r.Failed != "" && strings.HasPrefix(r.Name, "PyTorch") && !torch:
+		case r.Failed != "" && r.Name == "CuPy" && !numpy:
+		case r.Failed != "":
+			t.Errorf("%s, %s: %s", r.Section, r.Name, r.Failed)
+		case !(r.Seconds > 0 && r.Seconds < 600):
+			t.Errorf("%s, %s: %g seconds", r.Section, r.Name, r.Seconds)
+		case r.Bytes > 0 && !(r.GBs > 0 && r.Share > 0):
+			t.Errorf("%s, %s: %g bytes at %g GB/s, %g of copying", r.Section, r.Name, r.Bytes, r.GBs, r.Share)
+		}
+	}
+	// copy, two sizes of the pass, ERM, two sweeps, two inverses
+	if len(sections) < 8 {
+		t.Errorf("the table has the sections %v", sections)
+	}
+}
+
+// rivalPython is the interpreter that has most of what the rivals need.
+func rivalPython(t *testing.T) string {
+	best := python()
+	for _, p := range []string{best, "/usr/bin/python3"} {
+		if has(p, "torch") {
+			return p
+		}
+	}
+	t.Logf("no PyTorch for %s: its rows are not tested", best)
+	return best
+}
+
+func has(python, module string) bool {
+	return exec.Command(python, "-c", "import "+module).Run() == nil
+}
+
+func TestUnknownMeasurement(t *testing.T) {
+	err := run(options{backend: "cpu", only: "copy,speed"})
+	if err == nil || !strings.Contains(err.Error(), `"speed"`) {
+		t.Errorf("-only copy,speed gives %v", err)
+	}
+	if err := run(options{backend: "tpu", only: "copy"}); err == nil || !strings.Contains(err.Error(), `"tpu"`) {
+		t.Errorf("-backend tpu gives %v", err)
+	}
+}

@@ -1,0 +1,111 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/x448/float16"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// passes times the task gradient. The samples of a task are rows of its pool in
+// random order, each row of a pool in one sample.
+func (w *bench) passes() error {
+	for _, n := range w.sizes.passes {
+		for _, dtype := range []backend.DType{backend.Uint8, backend.Float16, backend.Float32} {
+			if err := w.pass(n, dtype); err != nil {
+				return fmt.Errorf("%d x %d %s: %w", n, inputs, dtype, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *bench) pass(n int, dtype backend.DType) error {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	tmp := backend.NewScope(w.b)
+	defer tmp.Close()
+	set := backend.SampleSet{Offsets: []int{0}}
+	perPool, perTask := n/pools, n/tasks
+	upload := poolOf(rng, dtype, perPool)
+	for range pools {
+		buf, scale := upload(tmp)
+		set.Pools = append(set.Pools, backend.Pool{Data: backend.Mat(buf, perPool, inputs), Scale: scale})
+	}
+	p, q := tmp.Matrix(backend.Float32, tasks, inputs), tmp.Matrix(backend.Float32, tasks, inputs)
+	loss := tmp.Vector(backend.Float64, tasks)
+	if err := tmp.Err(); err != nil {
+		return err
+	}
+	start := make([]float32, tasks*inputs)
+	for i := range start {
+		start[i] = float32(rng.NormFloat64() / 28)
+	}
+	if err := backend.Put(w.b, p.Buf, 0, start); err != nil {
+		return err
+	}
+	for k := range pools {
+		order := rng.Perm(perPool)
+		for t := range tasks / pools {
+			for _, r := range order[t*perTask : (t+1)*perTask] {
+				set.Rows = append(set.Rows, int32(r))
+				set.Y = append(set.Y, float32(rng.IntN(2)))
+			}
+			set.TaskPool = append(set.TaskPool, k)
+			set.Offsets = append(set.Offsets, len(set.Rows))
+		}
+	}
+	s, err := w.b.NewSamples(set)
+	if err != nil {
+		return err
+	}
+	defer s.Free()
+	one := func() error { return w.b.TaskGradient(s, p, q, loss) }
+	section := fmt.Sprintf("task gradient, %d samples x %d, %d tasks", s.Len(), inputs, tasks)
+	bytes := float64(s.Len() * inputs * dtype.Size())
+	note := ""
+	if bytes < 256<<20 {
+		note = fmt.Sprintf("%.3g MB in all: caches help", bytes/1e6)
+	}
+	issued, err := timed(w.b, w.least, one)
+	if err != nil {
+		return err
+	}
+	w.add(row{Section: section, Name: dtype.String() + " pools, one call each", Seconds: issued, Bytes: bytes, Note: note})
+	replayed, err := timedProgram(w.b, w.least, one)
+	if err != nil {
+		return err
+	}
+	w.add(row{Section: section, Name: fmt.Sprintf("%s pools, %d in a program", dtype, recorded), Seconds: replayed, Bytes: bytes, Note: note})
+	return nil
+}
+
+// poolOf makes random rows once and returns what uploads a copy of them.
+func poolOf(rng *rand.Rand, dtype backend.DType, rows int) func(*backend.Scope) (backend.Buffer, float32) {
+	raw := make([]uint8, rows*inputs)
+	for i := range raw {
+		raw[i] = uint8(rng.Uint32())
+	}
+	switch dtype {
+	case backend.Uint8:
+		return func(tmp *backend.Scope) (backend.Buffer, float32) { return backend.Upload(tmp, dtype, raw), 1. / 255 }
+	case backend.Float16:
+		var table [256]uint16
+		for v := range table {
+			table[v] = float16.Fromfloat32(float32(v) / 255).Bits()
+		}
+		half := make([]uint16, len(raw))
+		for i, v := range raw {
+			half[i] = table[v]
+		}
+		return func(tmp *backend.Scope) (backend.Buffer, float32) { return backend.Upload(tmp, dtype, half), 1 }
+	}
+	wide := make([]float32, len(raw))
+	for i, v := range raw {
+		wide[i] = float32(v) / 255
+	}
+	return func(tmp *backend.Scope) (backend.Buffer, float32) { return backend.Upload(tmp, dtype, wide), 1 }
+}

@@ -1,0 +1,141 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// sweep times active and uniform sampling for every target: as amtrl sweep does
+// it by default, and with settings that PyTorch can follow step by step.
+func (w *bench) sweep() error {
+	set, err := w.digitSet()
+	if err != nil {
+		return err
+	}
+	targets := make([]int, 0, w.targets)
+	for i := range w.targets {
+		targets = append(targets, i*len(set.Tasks)/w.targets)
+	}
+	usual, err := pipeline.NewConfig(pipeline.PresetDefault)
+	if err != nil {
+		return err
+	}
+	usual.TargetSamples, usual.K = w.labelled, w.width
+	usual.Schedule.Epochs, usual.Schedule.Floor = w.epochs, w.floor
+	usual.ERM.Iterations = min(usual.ERM.Iterations, 5*w.fixed)
+	section := fmt.Sprintf("sweep, active and uniform, %d targets", len(targets))
+	ran, err := w.swept(set, targets, usual)
+	if err != nil {
+		return err
+	}
+	w.add(row{Section: section, Name: "amtrl, preset default", Seconds: ran.seconds, Note: fmt.Sprintf("%d iterations a target; %s", ran.iterations/len(targets), ran.errors)})
+
+	fixed := usual
+	fixed.ERM.Iterations, fixed.ERM.Tolerance = w.fixed, 0
+	fixed.Head = pipeline.Head{Prior: pipeline.PriorIdentity, Rcond: -1}
+	fixed.Relevance = pipeline.Relevance{Kind: pipeline.MinNorm, Rcond: -1}
+	if ran, err = w.swept(set, targets, fixed); err != nil {
+		return err
+	}
+	section = fmt.Sprintf("sweep, %d L-BFGS iterations an epoch, minimum-norm relevance; a target", w.fixed)
+	ours := ran.seconds / float64(len(targets))
+	w.add(row{Section: section, Name: fmt.Sprintf("amtrl, %d targets", len(targets)), Seconds: ours, Ratio: 1, Note: ran.errors})
+	return w.sweepRival(set, targets, fixed, section, ours)
+}
+
+// ranSweep is how a sweep went.
+type ranSweep struct {
+	seconds    float64
+	iterations int
+	errors     string
+}
+
+// swept times a sweep from the upload of the pools to the last result.
+func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (ranSweep, error) {
+	dir, err := os.MkdirTemp(w.dir, "sweep")
+	if err != nil {
+		return ranSweep{}, err
+	}
+	id := pipeline.NewIdentity("bench", set, backend.Choice{Backend: w.b, Reason: "asked for"}, cfg)
+	id.Seeds = []uint64{0}
+	for _, t := range targets {
+		id.Targets = append(id.Targets, set.Tasks[t].Name)
+	}
+	iterations := 0
+	score := map[string]float64{}
+	start := time.Now()
+	dev, err := pipeline.NewDevice(w.b, set)
+	if err != nil {
+		return ranSweep{}, err
+	}
+	defer dev.Close()
+	_, err = pipeline.Sweep(context.Background(), dev, id, filepath.Join(dir, "out"), w.jobs, func(s pipeline.SweepStep) {
+		for _, m := range s.Result.Methods {
+			iterations += m.Iterations
+			score[m.Method] += m.Score.Value / float64(len(targets))
+		}
+	})
+	if err != nil {
+		return ranSweep{}, err
+	}
+	return ranSweep{
+		seconds: time.Since(start).Seconds(), iterations: iterations,
+		errors: fmt.Sprintf("mean error %.2f %% active, %.2f %% uniform", 100*score[pipeline.Active], 100*score[pipeline.Uniform]),
+	}, nil
+}
+
+func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config, section string, ours float64) error {
+	var pixels []uint8
+	for _, p := range set.Pools {
+		pixels = append(pixels, p.U8...)
+	}
+	var labels []float32
+	var taskPool []int
+	train, test := set.Tasks[0].Train, set.Tasks[0].Test
+	for _, t := range set.Tasks {
+		if !slices.Equal(t.Train, train) || !slices.Equal(t.Test, test) {
+			return fmt.Errorf("%s: expected one split for all tasks", t.Name)
+		}
+		labels, taskPool = append(labels, t.Labels...), append(taskPool, t.Pool)
+	}
+	if err := w.leave(map[string]any{"pools": pixels, "labels": labels, "train": train, "test": test}); err != nil {
+		return err
+	}
+	some := make([]int, 0, w.rivals)
+	for i := range min(w.rivals, len(targets)) {
+		some = append(some, targets[i*len(targets)/min(w.rivals, len(targets))])
+	}
+	js, err := json.Marshal(map[string]any{
+		"k": cfg.K, "lambda": cfg.ERM.Lambda, "iterations": cfg.ERM.Iterations, "epochs": cfg.Schedule.Epochs, "floor": cfg.Schedule.Floor,
+		"target_samples": cfg.TargetSamples, "task_pool": taskPool, "cols": inputs, "rows": set.Pools[0].Rows, "pools": len(set.Pools), "targets": some,
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "sweep.json"), js, 0o644); err != nil {
+		return err
+	}
+	for _, r := range []struct{ what, name string }{{"same", "PyTorch, same algorithm"}, {"obvious", "PyTorch, autograd on (X B) w, its L-BFGS"}} {
+		var reply struct{ Seconds, Targets, Active, Uniform float64 }
+		if err := w.ask(&reply, "torch_sweep.py", w.dir, w.rival, fmt.Sprint(w.jobs), r.what); err != nil {
+			w.add(row{Section: section, Name: r.name, Failed: err.Error()})
+			continue
+		}
+		w.add(row{
+			Section: section, Name: fmt.Sprintf("%s, %g of the targets", r.name, reply.Targets), Seconds: reply.Seconds, Ratio: reply.Seconds / ours,
+			Note: fmt.Sprintf("mean error %.2f %% active, %.2f %% uniform", 100*reply.Active, 100*reply.Uniform),
+		})
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+"""One loss and gradient of the multi-task least squares in PyTorch, in four
+ways that give the same numbers, and the obvious one by autograd.
+
+With p_t row t of P (T by d): r_i = x_i'p_t - y_i, q_t = sum_i r_i x_i,
+loss = sum_i r_i^2."""
+import time
+
+import torch
+
+
+class Samples:
+    """N samples, sorted by task: x (N by d), y, offsets (T+1)."""
+
+    def __init__(self, x, y, offsets):
+        self.x, self.y, self.offsets = x, y, offsets
+        counts = torch.tensor([b - a for a, b in zip(offsets, offsets[1:])], device=x.device)
+        self.t, self.longest = len(offsets) - 1, int(counts.max())
+        self.task = torch.repeat_interleave(torch.arange(self.t, device=x.device), counts)
+        self.slot = torch.arange(len(y), device=x.device) - torch.tensor(offsets[:-1], device=x.device)[self.task]
+        self.padded = None
+
+    def pad(self):
+        """Tasks as blocks of one length, where that costs at most twice the memory."""
+        if self.t * self.longest > 2 * len(self.y):
+            return False
+        x = torch.zeros(self.t, self.longest, self.x.shape[1], device=self.x.device)
+        y = torch.zeros(self.t, self.longest, device=self.x.device)
+        x[self.task, self.slot], y[self.task, self.slot] = self.x, self.y
+        self.padded = x, y
+        return True
+
+
+def batched(s, p):
+    x, y = s.padded
+    r = torch.bmm(x, p.unsqueeze(2)).squeeze(2) - y
+    return torch.bmm(r.unsqueeze(1), x).squeeze(1), r.double().square().sum()
+
+
+def indexed(s, p):
+    r = (s.x * p[s.task]).sum(1) - s.y
+    q = torch.zeros_like(p).index_add_(0, s.task, r.unsqueeze(1) * s.x)
+    return q, r.double().square().sum()
+
+
+def dense(s, p):
+    at = s.task.unsqueeze(1)
+    r = (s.x @ p.T).gather(1, at).squeeze(1) - s.y
+    spread = torch.zeros(len(r), s.t, device=r.device).scatter_(1, at, r.unsqueeze(1))
+    return spread.T @ s.x, r.double().square().sum()
+
+
+def looped(s, p):
+    q, loss = torch.zeros_like(p), torch.zeros((), dtype=torch.float64, device=p.device)
+    for t, (a, b) in enumerate(zip(s.offsets, s.offsets[1:])):
+        if a < b:
+            r = s.x[a:b].mv(p[t]) - s.y[a:b]
+            q[t] = s.x[a:b].T.mv(r)
+            loss += r.double().square().sum()
+    return q, loss
+
+
+def synchronise():
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def timed(f, least):
+    """Median seconds of f over five batches that last `least` seconds together."""
+    for _ in range(3):
+        f()
+    synchronise()
+    start = time.perf_counter()
+    f()
+    synchronise()
+    repeats = max(1, min(10_000, int(least / 5 / max(time.perf_counter() - start, 1e-6))))
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        for _ in range(repeats):
+            f()
+        synchronise()
+        times.append((time.perf_counter() - start) / repeats)
+    return sorted(times)[2]
+
+
+def fastest(s, p, least):
+    """The fastest of the ways on these samples: function, seconds, name. All must
+    agree."""
+    ways = ([batched] if s.pad() else []) + [indexed, dense, looped]
+    want, best = looped(s, p), None
+    for way in ways:
+        q, loss = way(s, p)
+        error = float((q - want[0]).norm() / want[0].norm())
+        if error > 1e-4 or abs(float(loss / want[1]) - 1) > 1e-4:
+            raise SystemExit(f"{way.__name__} differs from the loop over tasks by {error:.1e}")
+        seconds = timed(lambda: way(s, p), least)
+        if best is None or seconds < best[1]:
+            best = way, seconds, way.__name__
+    if best[0] is not batched:
+        s.padded = None
+    return best
+
+
+def objective(s, way, k, lam):
+    """f and its gradient at theta (B' then W') by one pass over the samples."""
+    d, n = s.x.shape[1], len(s.y)
+
+    def evaluate(theta):
+        b, w = theta[: k * d].view(k, d), theta[k * d:].view(s.t, k)
+        q, loss = way(s, w @ b)
+        g = 2 * lam * theta
+        g[: k * d].view(k, d).addmm_(w.T, q, alpha=2 / n)
+        g[k * d:].view(s.t, k).addmm_(q, b.T, alpha=2 / n)
+        return loss / n + lam * theta.double().square().sum(), g
+
+    return evaluate
+
+
+def obvious(s, theta, k, lam, iterations, goal):
+    """The program one would first write: Z = X B, autograd, torch.optim.LBFGS."""
+    d = s.x.shape[1]
+    b = theta[: k * d].view(k, d).T.contiguous().requires_grad_()
+    w = theta[k * d:].view(s.t, k).clone().requires_grad_()
+    seen = {"objective": float("inf"), "evaluations": 0}
+
+    class Reached(Exception):
+        pass
+
+    def closure():
+        b.grad = w.grad = None
+        f = (((s.x @ b) * w[s.task]).sum(1) - s.y).square().mean() + lam * (b.square().sum() + w.square().sum())
+        f.backward()
+        seen["evaluations"] += 1
+        seen["objective"] = min(seen["objective"], float(f))
+        if float(f) <= goal:
+            raise Reached
+        return f
+
+    try:
+        torch.optim.LBFGS([b, w], history_size=10, max_iter=iterations, max_eval=4 * iterations, tolerance_grad=0,
+                          tolerance_change=0, line_search_fn="strong_wolfe").step(closure)
+    except Reached:
+        pass
+    with torch.no_grad():
+        return torch.cat((b.T.reshape(-1), w.reshape(-1))), seen
