@@ -1,0 +1,238 @@
+//go:build linux && cgo
+
+package standin
+
+// #cgo LDFLAGS: -ldl
+// #include <dlfcn.h>
+// #include <stdlib.h>
+//
+// static int (*order)(const char *);
+// static void (*reset)(void), (*drop)(void);
+// static long (*calls)(const char *), (*work)(void);
+// static const char *(*function)(int), *(*logged)(int), *(*note)(void);
+// static int (*kinds)(void), (*misuses)(void);
+// static long long (*live)(int), (*misuse)(int);
+//
+// static const char *attach(const char *path) {
+// 	void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+// 	if (!h) return dlerror();
+// 	*(void **)&order = dlsym(h, "standin_order");
+// 	*(void **)&reset = dlsym(h, "standin_reset");
+// 	*(void **)&drop = dlsym(h, "standin_drop");
+// 	*(void **)&calls = dlsym(h, "standin_calls");
+// 	*(void **)&work = dlsym(h, "standin_work");
+// 	*(void **)&function = dlsym(h, "standin_function");
+// 	*(void **)&logged = dlsym(h, "standin_logged");
+// 	*(void **)&note = dlsym(h, "standin_misuse_note");
+// 	*(void **)&kinds = dlsym(h, "standin_kinds");
+// 	*(void **)&misuses = dlsym(h, "standin_misuses");
+// 	*(void **)&live = dlsym(h, "standin_live");
+// 	*(void **)&misuse = dlsym(h, "standin_misuse");
+// 	if (!order || !reset || !drop || !calls || !work || !function || !logged || !note || !kinds || !misuses || !live || !misuse)
+// 		return "the stand-in lacks a control function";
+// 	return 0;
+// }
+//
+// static int call_order(const char *s) { return order(s); }
+// static void call_reset(void) { reset(); }
+// static void call_drop(void) { drop(); }
+// static long call_calls(const char *s) { return calls(s); }
+// static long call_work(void) { return work(); }
+// static const char *call_function(int i) { return function(i); }
+// static const char *call_logged(int i) { return logged(i); }
+// static const char *call_note(void) { return note(); }
+// static int call_kinds(void) { return kinds(); }
+// static int call_misuses(void) { return misuses(); }
+// static long long call_live(int i) { return live(i); }
+// static long long call_misuse(int i) { return misuse(i); }
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+)
+
+var attach = sync.OnceValue(func() error {
+	building.Lock()
+	defer building.Unlock()
+	b, err := newBuilder()
+	if err != nil {
+		return err
+	}
+	unlock, err := b.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	core, err := b.core()
+	if err != nil {
+		return err
+	}
+	path := C.CString(core)
+	defer C.free(unsafe.Pointer(path))
+	if bad := C.attach(path); bad != nil {
+		return errors.New("standin: " + C.GoString(bad))
+	}
+	if int(C.call_kinds()) != len(kindNames) || int(C.call_misuses()) != len(misuseNames) {
+		return errors.New("standin: the kinds of objects differ between Go and C++")
+	}
+	return nil
+})
+
+// Control gives orders to the libraries in this process. They hold for all of
+// it: tests that use them do not run in parallel.
+type Control struct {
+	tb     testing.TB
+	before Live
+	leaks  bool
+}
+
+// Open returns the control of this process's libraries, with all settings as new
+// and all counters at zero. When the test ends it fails if an object that it
+// made is still alive, or if memory was misused, and the settings are as new
+// again.
+func Open(tb testing.TB) *Control {
+	tb.Helper()
+	if err := attach(); err != nil {
+		tb.Fatal(err)
+	}
+	C.call_reset()
+	c := &Control{tb: tb, before: live()}
+	tb.Cleanup(func() {
+		tb.Helper()
+		c.Check()
+		if c.leaks {
+			C.call_drop()
+		}
+		C.call_reset()
+	})
+	return c
+}
+
+// Dir returns the folder of the libraries of v, and fails the test if it cannot
+// be built.
+func (c *Control) Dir(v Variant) string {
+	c.tb.Helper()
+	dir, err := Build(v)
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	return dir
+}
+
+// Check reports objects that are alive beyond those at Open, and misuses.
+func (c *Control) Check() {
+	c.tb.Helper()
+	if left := live().minus(c.before); left != (Live{}) {
+		c.leaks = true
+		c.before = live()
+		c.tb.Errorf("left behind on the device: %v", left)
+	}
+	if m := misuse(); m != (Misuse{}) {
+		c.tb.Errorf("memory misused: %v; the last: %s", m, C.GoString(C.call_note()))
+		C.call_reset()
+	}
+}
+
+// Order gives orders in the words of the environment variable, as [Environment]
+// lists them.
+func (c *Control) Order(orders ...string) {
+	c.tb.Helper()
+	text := strings.Join(orders, ";")
+	s := C.CString(text)
+	defer C.free(unsafe.Pointer(s))
+	if at := C.call_order(s); at != 0 {
+		c.tb.Fatalf("standin: an order that is not understood: %s", text[at-1:])
+	}
+}
+
+// Fail makes the nth call of a function from now on return code, once; "*"
+// stands for every function, and code 0 for its library's general failure.
+func (c *Control) Fail(function string, nth, code int) {
+	c.tb.Helper()
+	c.Order(fmt.Sprintf("fail=%s:%d:%d", function, nth, code))
+}
+
+// FailFrom makes the nth call of a function and all later ones return code.
+func (c *Control) FailFrom(function string, nth, code int) {
+	c.tb.Helper()
+	c.Order(fmt.Sprintf("fail=%s:%d:%d:forever", function, nth, code))
+}
+
+// FailWork makes the nth operation that a device executes from now on fail with
+// code: kernels, copies, fills and calls of cuBLAS and cuSOLVER count, within
+// graphs too. It surfaces where the device is next waited for or called, and
+// ends the context.
+func (c *Control) FailWork(nth, code int) {
+	c.tb.Helper()
+	c.Order(fmt.Sprintf("work=%d:%d", nth, code))
+}
+
+// Lose takes the device away: calls fail from now on.
+func (c *Control) Lose() {
+	c.tb.Helper()
+	c.Order("lost")
+}
+
+// Reset makes all settings and counters as new; objects stay.
+func (c *Control) Reset() { C.call_reset() }
+
+// Calls counts the calls of a function since Open, of all where it is "*".
+func (c *Control) Calls(function string) int {
+	s := C.CString(function)
+	defer C.free(unsafe.Pointer(s))
+	return int(C.call_calls(s))
+}
+
+// Functions counts the calls of each function called since Open.
+func (c *Control) Functions() map[string]int {
+	out := map[string]int{}
+	for i := 0; ; i++ {
+		name := C.call_function(C.int(i))
+		if name == nil {
+			return out
+		}
+		out[C.GoString(name)] = c.Calls(C.GoString(name))
+	}
+}
+
+// Log names all calls in order, since Order("log").
+func (c *Control) Log() []string {
+	var out []string
+	for i := 0; ; i++ {
+		name := C.call_logged(C.int(i))
+		if name == nil {
+			return out
+		}
+		out = append(out, C.GoString(name))
+	}
+}
+
+// Work counts the operations executed by devices since Open.
+func (c *Control) Work() int { return int(C.call_work()) }
+
+// Live counts the objects made since Open that are alive.
+func (c *Control) Live() Live { return live().minus(c.before) }
+
+// Misuse counts what was done wrong since Open.
+func (c *Control) Misuse() Misuse { return misuse() }
+
+func live() Live {
+	var l Live
+	for i := range l {
+		l[i] = int64(C.call_live(C.int(i)))
+	}
+	return l
+}
+
+func misuse() Misuse {
+	var m Misuse
+	for i := range m {
+		m[i] = int64(C.call_misuse(C.int(i)))
+	}
+	return m
+}

@@ -1,0 +1,110 @@
+package standin
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+)
+
+var kindNames = [...]string{
+	"contexts", "device blocks", "device bytes", "pinned blocks", "streams", "events", "modules",
+	"graphs", "executable graphs", "cuBLAS handles", "cuSOLVER handles", "cuSOLVER parameters", "NVRTC programs",
+}
+
+// The places in Live.
+const (
+	Contexts = iota
+	DeviceBlocks
+	DeviceBytes
+	PinnedBlocks
+	Streams
+	Events
+	Modules
+	Graphs
+	Execs
+	BlasHandles
+	SolverHandles
+	SolverParameters
+	Programs
+)
+
+// Live counts objects by kind.
+type Live [len(kindNames)]int64
+
+func (l Live) minus(m Live) Live {
+	for i := range l {
+		l[i] -= m[i]
+	}
+	return l
+}
+
+func (l Live) String() string { return counts(l[:], kindNames[:]) }
+
+var misuseNames = [...]string{"asynchronous copies of memory that is not pinned", "blocks written beside", "addresses not of the device"}
+
+// The places in Misuse.
+const (
+	PageableAsync = iota
+	GuardBroken
+	BadPointer
+)
+
+// Misuse counts what a real device may forgive and tests do not.
+type Misuse [len(misuseNames)]int64
+
+func (m Misuse) String() string { return counts(m[:], misuseNames[:]) }
+
+func counts(n []int64, names []string) string {
+	var parts []string
+	for i, v := range n {
+		if v != 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", v, names[i]))
+		}
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Environment returns what to add to a child process's environment so that the
+// libraries there obey orders and keep their counters in a file, which [Counters]
+// reads. counters may be "". The orders are
+//
+//	devices=N             the number of devices, 1
+//	memory=BYTES          of each device, 141 GiB
+//	driver=N              the driver's version, 13000
+//	cc=MAJOR.MINOR        the compute capability, 9.0
+//	version=KIND:MAJOR    what a library says its version is (0 driver, 1 cuBLAS, 3 cuSOLVER, 6 NVRTC)
+//	fail=FUNCTION:NTH:CODE[:forever]
+//	work=NTH:CODE         see [Control.FailWork]
+//	lost                  see [Control.Lose]
+//	log                   note each call
+func Environment(counters string, orders ...string) []string {
+	env := []string{"AMTRL_STANDIN=" + strings.Join(orders, ";")}
+	if counters != "" {
+		env = append(env, "AMTRL_STANDIN_COUNTERS="+counters)
+	}
+	return env
+}
+
+// Counters reads what a child process left behind, however it ended.
+func Counters(path string) (Live, Misuse, error) {
+	var l Live
+	var m Misuse
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return l, m, fmt.Errorf("standin: %w", err)
+	}
+	if len(raw) != 8*(len(l)+len(m)) {
+		return l, m, fmt.Errorf("standin: %s has %d bytes, expected %d: no library was loaded", path, len(raw), 8*(len(l)+len(m)))
+	}
+	for i := range l {
+		l[i] = int64(binary.NativeEndian.Uint64(raw[8*i:]))
+	}
+	for i := range m {
+		m[i] = int64(binary.NativeEndian.Uint64(raw[8*(len(l)+i):]))
+	}
+	return l, m, nil
+}

@@ -1,0 +1,140 @@
+//go:build linux && cgo
+
+package standin
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// core links what all libraries of all variants share: memory, streams,
+// counters, kernels. Its SONAME is its path, so that it is found from wherever
+// a library that needs it lies, and there is one in the process.
+func (b *builder) core() (string, error) {
+	deps, err := headers(b.src, filepath.Join(b.root, "cuda", "internal", "nv"))
+	if err != nil {
+		return "", err
+	}
+	units, err := b.folder("core", deps)
+	if err != nil {
+		return "", err
+	}
+	kernels, err := b.kernels()
+	if err != nil {
+		return "", err
+	}
+	objects, err := b.objects(append(units, kernels...))
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(b.cache, "core-"+hash(objects...)+".so")
+	return out, b.link(out, out, objects)
+}
+
+// set links the libraries of a variant into a folder of its own.
+func (b *builder) set(v Variant, core string) (string, error) {
+	deps, err := headers(b.src, filepath.Join(b.root, "cuda", "internal", "nv"), filepath.Join(b.root, "kernels", "host"))
+	if err != nil {
+		return "", err
+	}
+	objects := map[string][]string{}
+	key := []string{core, v.key()}
+	for _, l := range libraries {
+		units := []unit{b.info(v, l, deps)}
+		if l.sources == "" {
+			units = append(units, unit{filepath.Join(b.src, "empty.cpp"), b.includes(), deps})
+		} else {
+			more, err := b.folder(l.sources, deps, "-fvisibility=hidden")
+			if err != nil {
+				return "", err
+			}
+			units = append(units, more...)
+		}
+		if objects[l.name], err = b.objects(units); err != nil {
+			return "", err
+		}
+		key = append(key, objects[l.name]...)
+	}
+	dir := filepath.Join(b.cache, fmt.Sprintf("set%d-%s", v.family(), hash(key...)))
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	tmp, err := os.MkdirTemp(b.cache, "linking-")
+	if err != nil {
+		return "", fmt.Errorf("standin: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return "", fmt.Errorf("standin: %w", err)
+	}
+	hidden, err := b.hide(tmp, v.Without)
+	if err != nil {
+		return "", err
+	}
+	for _, l := range libraries {
+		args := append(objects[l.name], core, "-Wl,--no-as-needed")
+		for _, need := range l.needs {
+			for _, n := range libraries {
+				if n.name == need {
+					args = append(args, filepath.Join(tmp, n.soname[v.family()]))
+				}
+			}
+		}
+		so := l.soname[v.family()]
+		if err := b.link(filepath.Join(tmp, so), so, append(args, hidden)); err != nil {
+			return "", err
+		}
+	}
+	for _, l := range libraries {
+		if v.absent(l) {
+			if err := os.Remove(filepath.Join(tmp, l.soname[v.family()])); err != nil {
+				return "", fmt.Errorf("standin: %w", err)
+			}
+		}
+	}
+	if err := os.Remove(filepath.Join(tmp, "hidden.map")); err != nil {
+		return "", fmt.Errorf("standin: %w", err)
+	}
+	return dir, os.Rename(tmp, dir)
+}
+
+// info is the unit that tells a library which one it is.
+func (b *builder) info(v Variant, l library, deps string) unit {
+	stub := 0
+	if v.Stub && l.name == "cuda" {
+		stub = 1
+	}
+	return unit{filepath.Join(b.src, "info.cpp"), append(b.includes(),
+		"-DSTANDIN_KIND="+l.kind,
+		fmt.Sprintf("-DSTANDIN_FAMILY=%d", v.claim(l)),
+		fmt.Sprintf("-DSTANDIN_STUB=%d", stub)), deps}
+}
+
+// hide writes a version script that keeps functions out of the libraries, and
+// returns the linker's option for it.
+func (b *builder) hide(dir string, names []string) (string, error) {
+	path := filepath.Join(dir, "hidden.map")
+	text := "{ global: *; };\n"
+	if len(names) > 0 {
+		text = "{ global: *; local: " + strings.Join(names, "; ") + "; };\n"
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		return "", fmt.Errorf("standin: %w", err)
+	}
+	return "-Wl,--version-script=" + path, nil
+}
+
+func (b *builder) link(out, soname string, args []string) error {
+	if _, err := os.Stat(out); err == nil {
+		return nil
+	}
+	tmp := fmt.Sprintf("%s.%d", out, os.Getpid())
+	defer os.Remove(tmp)
+	all := append([]string{"-shared", "-o", tmp, "-Wl,-soname," + soname, "-Wl,-z,defs"}, args...)
+	if _, err := command(b.src, "g++", all...); err != nil {
+		return err
+	}
+	return os.Rename(tmp, out)
+}

@@ -1,0 +1,81 @@
+//go:build linux && cgo
+
+package standin
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+var sanitizers = []string{
+	"-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fsanitize-sections=amtrl_shared", "-fno-omit-frame-pointer", "-DSTANDIN_NO_CLONES",
+	"-DSTANDIN_KIND=kDriver", "-DSTANDIN_FAMILY=13", "-DSTANDIN_STUB=0",
+}
+
+// The libraries' own tests are a program of C++ that holds all of their sources,
+// under AddressSanitizer and UndefinedBehaviorSanitizer.
+func TestLibraries(t *testing.T) {
+	b, err := newBuilder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := b.lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := b.selftest()
+	unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := strconv.FormatInt(time.Now().UnixNano(), 10)
+	if s := os.Getenv("AMTRL_TEST_SEED"); s != "" {
+		seed = s
+	}
+	t.Logf("AMTRL_TEST_SEED=%s", seed)
+	out, err := command("", program, seed)
+	t.Logf("%s", out)
+	if err != nil {
+		t.Errorf("%s %s: %v", program, seed, err)
+	}
+}
+
+func (b *builder) selftest() (string, error) {
+	host := filepath.Join(b.root, "kernels", "host")
+	deps, err := headers(b.src, filepath.Join(b.root, "cuda", "internal", "nv"), filepath.Join(b.root, "kernels"))
+	if err != nil {
+		return "", err
+	}
+	units := []unit{
+		{filepath.Join(b.src, "info.cpp"), slices.Concat(b.includes(), sanitizers), deps},
+		{filepath.Join(b.src, "test", "scale.cu"), slices.Concat([]string{"-I", filepath.Dir(host), "-I", host, "-include", "prelude.h"}, sanitizers), deps},
+	}
+	for _, folder := range []string{"core", "driver", "blas", "solver", "nvrtc", "test"} {
+		more, err := b.folder(folder, deps, sanitizers...)
+		if err != nil {
+			return "", err
+		}
+		units = append(units, more...)
+	}
+	harness, err := filepath.Glob(filepath.Join(host, "*.cpp"))
+	if err != nil {
+		return "", err
+	}
+	for _, f := range harness {
+		units = append(units, unit{f, slices.Concat([]string{"-I", host}, sanitizers), deps})
+	}
+	objects, err := b.objects(units)
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(b.cache, "selftest-"+hash(objects...))
+	if _, err := os.Stat(out); err == nil {
+		return out, nil
+	}
+	_, err = command(b.src, "g++", slices.Concat([]string{"-fsanitize=address,undefined", "-o", out}, objects, []string{"-lpthread"})...)
+	return out, err
+}

@@ -1,0 +1,79 @@
+#include <chrono>
+
+#include "core/state.hpp"
+#include "core/stream.hpp"
+
+namespace standin {
+
+namespace {
+
+double now() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+void merge(std::vector<int>* into, const std::vector<int>& more) {
+  for (int n : more) {
+    bool have = false;
+    for (int m : *into) have |= m == n;
+    if (!have) into->push_back(n);
+  }
+}
+
+}  // namespace
+
+int record(Event* e, Stream* s) {
+  if (s->capture != nullptr) {
+    if (s->capture->invalid) return kCaptureInvalidated;
+    e->capture = s->capture;
+    e->nodes = s->tail;
+    e->recorded = true;
+    return kSuccess;
+  }
+  auto stamp = std::make_shared<Stamp>();
+  const int code = enqueue(s, [stamp]() {
+    stamp->set = true;
+    stamp->seconds = now();
+    return 0;
+  });
+  if (code != 0) return code;
+  e->stamp = stamp;
+  e->mark = mark(s);
+  e->capture = nullptr;
+  e->recorded = true;
+  return kSuccess;
+}
+
+int wait_event(Stream* s, Event* e) {
+  if (s->capture != nullptr && s->capture->invalid) return kCaptureInvalidated;
+  if (e->capture == nullptr) {
+    if (s->capture != nullptr) {
+      if (!e->recorded) return kSuccess;
+      invalidate(s->capture.get());
+      return kCaptureIsolation;
+    }
+    if (!e->recorded) return kSuccess;
+    return enqueue(s, []() { return 0; }, {e->mark});
+  }
+  if (e->capture->ended) return kCapturedEvent;
+  if (e->capture->invalid) return kCaptureInvalidated;
+  if (s == s->ctx->null_stream.get()) {
+    invalidate(e->capture.get());
+    return kCaptureImplicit;
+  }
+  if (s->capture == nullptr) {
+    s->capture = e->capture;
+    s->capture->streams.insert(s->shared_from_this());
+    s->tail = e->nodes;
+    return kSuccess;
+  }
+  if (s->capture != e->capture) {
+    invalidate(s->capture.get());
+    invalidate(e->capture.get());
+    return kCaptureMerge;
+  }
+  merge(&s->tail, e->nodes);
+  return kSuccess;
+}
+
+}  // namespace standin

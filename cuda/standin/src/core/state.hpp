@@ -1,0 +1,76 @@
+// Settings, counters and faults of the process. All under lock().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace standin {
+
+// Live objects, in the order of the Go package's Live.
+enum Kind {
+  kContexts,
+  kDeviceBlocks,
+  kDeviceBytes,
+  kPinnedBlocks,
+  kStreams,
+  kEvents,
+  kModules,
+  kGraphs,
+  kExecs,
+  kBlasHandles,
+  kSolverHandles,
+  kSolverInfos,
+  kPrograms,
+  kKinds
+};
+
+// Things that a real device forgives or that go unnoticed there, and that the
+// tests do not forgive.
+enum Misuse {
+  kPageableAsync,  // an asynchronous copy of memory that is not pinned
+  kGuardBroken,    // a write beside a block
+  kBadPointer,     // a kernel or copy met memory that is not the device's
+  kMisuses
+};
+
+struct Fault {
+  std::string function;  // a name, or "*" for all
+  long remaining;        // calls until it strikes, 1 = the next
+  int code;              // 0: the library's generic code
+  bool forever;
+};
+
+struct State {
+  int devices = 1;
+  size_t memory = size_t(141) << 30;
+  int driver_version = 13000;
+  int cc_major = 9, cc_minor = 0;
+  int version[8] = {0};  // overrides of what a library says, by LibraryKind
+  bool lost = false;
+  bool log_calls = false;
+
+  long calls = 0;
+  std::map<std::string, long> count;
+  std::vector<std::string> log;
+  std::vector<Fault> faults;
+
+  long work = 0;       // operations executed
+  long work_fault = 0; // the execution that fails, 0 for none
+  int work_code = 0;
+
+  // In a file shared with the parent where the environment names one.
+  int64_t* live;
+  int64_t* misuse;
+};
+
+State& state();
+void count(Kind kind, int64_t by = 1);
+void misuse(Misuse what);
+const char* misuse_note();
+void note_misuse(const std::string& text);
+void reset();  // settings, counters and faults; objects stay
+
+}  // namespace standin

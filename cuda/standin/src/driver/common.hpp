@@ -1,0 +1,40 @@
+#pragma once
+
+#include "core/abi.hpp"
+#include "core/memory.hpp"
+#include "core/module.hpp"
+#include "core/state.hpp"
+#include "core/stream.hpp"
+
+namespace standin {
+
+bool initialised();  // by cuInit
+
+inline const void* handle(uintptr_t h) { return reinterpret_cast<const void*>(h); }
+
+template <class T>
+uintptr_t handle_of(const T* object) {
+  return reinterpret_cast<uintptr_t>(object);
+}
+
+// A stream of the context, or an error. 0 and 1 name the null stream.
+int find_stream(uintptr_t h, Context* ctx, Stream** out);
+
+}  // namespace standin
+
+// Most calls need a current context that works.
+#define NEED_CONTEXT(ctx)                                         \
+  standin::Context* ctx = nullptr;                                \
+  if (const int bad_ = standin::current(&ctx); bad_ != 0) return bad_; \
+  static_cast<void>(ctx)
+
+// Frees: the caller did its duty also where the context has failed, so the
+// object goes and the error is reported all the same.
+#define NEED_CONTEXT_TO_FREE(ctx, sticky)                                        \
+  standin::Context* ctx = nullptr;                                               \
+  const int sticky = standin::current(&ctx);                                     \
+  if (sticky == standin::kInvalidContext || sticky == standin::kContextDestroyed) return sticky
+
+#define NEED_STREAM(h, ctx, s)       \
+  standin::Stream* s = nullptr;      \
+  if (const int bad_ = standin::find_stream(h, ctx, &s); bad_ != 0) return bad_

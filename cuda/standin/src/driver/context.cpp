@@ -1,0 +1,89 @@
+#include "driver/common.hpp"
+
+using namespace standin;
+
+#define NEED_DEVICE(device)                   \
+  if (!initialised()) return kNotInitialized; \
+  if (device < 0 || device >= state().devices) return kInvalidDevice
+
+int32_t cuDevicePrimaryCtxRetain(uintptr_t* out, int32_t device) {
+  ENTER(int32_t);
+  NEED_DEVICE(device);
+  if (out == nullptr) return kInvalidValue;
+  Context* ctx = primary(device);
+  if (!ctx->alive) {
+    ctx->alive = true;
+    ctx->null_stream = std::make_shared<Stream>();
+    ctx->null_stream->ctx = ctx;
+    count(kContexts);
+  }
+  ctx->retained++;
+  *out = handle_of(ctx);
+  return kSuccess;
+}
+
+int32_t cuDevicePrimaryCtxRelease_v2(int32_t device) {
+  ENTER(int32_t);
+  NEED_DEVICE(device);
+  Context* ctx = primary(device);
+  if (ctx->retained == 0) return kInvalidContext;
+  if (--ctx->retained == 0) end_context(ctx);
+  return kSuccess;
+}
+
+int32_t cuDevicePrimaryCtxSetFlags_v2(int32_t device, uint32_t flags) {
+  ENTER(int32_t);
+  NEED_DEVICE(device);
+  if ((flags & 7) != 0 && (flags & 7) != 1 && (flags & 7) != 2 && (flags & 7) != 4) return kInvalidValue;
+  primary(device)->flags = flags;
+  return kSuccess;
+}
+
+int32_t cuDevicePrimaryCtxGetState(int32_t device, uint32_t* flags, int32_t* active) {
+  ENTER(int32_t);
+  NEED_DEVICE(device);
+  *flags = primary(device)->flags;
+  *active = primary(device)->alive;
+  return kSuccess;
+}
+
+int32_t cuCtxSetCurrent(uintptr_t h) {
+  ENTER(int32_t);
+  if (!initialised()) return kNotInitialized;
+  if (h == 0) {
+    set_current(nullptr);
+    return kSuccess;
+  }
+  for (int d = 0; d < state().devices; d++)
+    if (handle_of(primary(d)) == h) {
+      if (!primary(d)->alive) return kContextDestroyed;
+      set_current(primary(d));
+      return kSuccess;
+    }
+  return kInvalidContext;
+}
+
+int32_t cuCtxGetCurrent(uintptr_t* out) {
+  ENTER(int32_t);
+  if (!initialised()) return kNotInitialized;
+  *out = handle_of(current_raw());
+  return kSuccess;
+}
+
+int32_t cuCtxSynchronize(void) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  if (Capture* c = active_capture(ctx)) {
+    invalidate(c);
+    return kCaptureUnsupported;
+  }
+  return drain(ctx);
+}
+
+int32_t cuCtxGetStreamPriorityRange(int32_t* least, int32_t* greatest) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  *least = 0;
+  *greatest = -5;
+  return kSuccess;
+}

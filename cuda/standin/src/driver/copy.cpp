@@ -1,0 +1,138 @@
+#include <cstring>
+
+#include "driver/common.hpp"
+
+using namespace standin;
+
+namespace {
+
+uintptr_t address(const void* p) { return reinterpret_cast<uintptr_t>(p); }
+
+// The work of a copy or fill: its device ranges must still be there when it runs.
+Work copy_work(uintptr_t dst, bool dst_device, uintptr_t src, bool src_device, size_t n) {
+  return counted([=]() -> int {
+    if ((dst_device && !on_device(dst, n)) || (src_device && !on_device(src, n))) {
+      misuse(kBadPointer);
+      note_misuse("a copy of memory that was freed before it ran");
+      return kIllegalAddress;
+    }
+    std::memmove(reinterpret_cast<void*>(dst), reinterpret_cast<const void*>(src), n);
+    return kSuccess;
+  });
+}
+
+// A synchronous copy goes through the null stream and waits for it; streams
+// made with NON_BLOCKING are not waited for.
+int copy_now(Context* ctx, uintptr_t dst, bool dst_device, uintptr_t src, bool src_device, size_t n) {
+  if (const int e = sync_copy_call(ctx)) return e;
+  if (n == 0) return kSuccess;
+  if ((dst_device && !on_device(dst, n)) || (src_device && !on_device(src, n))) return kInvalidValue;
+  Stream* null = ctx->null_stream.get();
+  if (const int e = enqueue(null, copy_work(dst, dst_device, src, src_device, n))) return e;
+  return drain(null);
+}
+
+int copy_later(Stream* s, uintptr_t dst, bool dst_device, uintptr_t src, bool src_device, size_t n) {
+  if (n == 0) return kSuccess;
+  if ((dst_device && !on_device(dst, n)) || (src_device && !on_device(src, n))) return kInvalidValue;
+  const bool pageable = (!dst_device && !pinned(dst, n)) || (!src_device && !pinned(src, n));
+  if (pageable) {
+    misuse(kPageableAsync);
+    note_misuse("an asynchronous copy of " + std::to_string(n) + " bytes of memory that is not pinned");
+  }
+  if (const int e = enqueue(s, copy_work(dst, dst_device, src, src_device, n))) return e;
+  // The driver returns from a copy to pageable memory when it is done.
+  return pageable && !dst_device && s->capture == nullptr ? drain(s) : kSuccess;
+}
+
+template <class T>
+Work fill_work(uintptr_t p, T value, size_t n) {
+  return counted([=]() -> int {
+    if (!on_device(p, n * sizeof(T))) {
+      misuse(kBadPointer);
+      note_misuse("a fill of memory that was freed before it ran");
+      return kIllegalAddress;
+    }
+    T* out = reinterpret_cast<T*>(p);
+    for (size_t i = 0; i < n; i++) out[i] = value;
+    return kSuccess;
+  });
+}
+
+template <class T>
+int fill(Stream* s, uintptr_t p, T value, size_t n) {
+  if (n == 0) return kSuccess;
+  if (n > (size_t(1) << 46) || p % sizeof(T) != 0 || !on_device(p, n * sizeof(T))) return kInvalidValue;
+  return enqueue(s, fill_work<T>(p, value, n));
+}
+
+}  // namespace
+
+int32_t cuMemcpyHtoD_v2(uint64_t dst, const void* src, uint64_t bytes) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  return copy_now(ctx, dst, true, address(src), false, bytes);
+}
+
+int32_t cuMemcpyDtoH_v2(void* dst, uint64_t src, uint64_t bytes) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  return copy_now(ctx, address(dst), false, src, true, bytes);
+}
+
+// Between two places of the device a synchronous copy is not waited for.
+int32_t cuMemcpyDtoD_v2(uint64_t dst, uint64_t src, uint64_t bytes) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  if (const int e = sync_copy_call(ctx)) return e;
+  return copy_later(ctx->null_stream.get(), dst, true, src, true, bytes);
+}
+
+int32_t cuMemcpyHtoDAsync_v2(uint64_t dst, const void* src, uint64_t bytes, uintptr_t stream) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  NEED_STREAM(stream, ctx, s);
+  return copy_later(s, dst, true, address(src), false, bytes);
+}
+
+int32_t cuMemcpyDtoHAsync_v2(void* dst, uint64_t src, uint64_t bytes, uintptr_t stream) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  NEED_STREAM(stream, ctx, s);
+  return copy_later(s, address(dst), false, src, true, bytes);
+}
+
+int32_t cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, uint64_t bytes, uintptr_t stream) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  NEED_STREAM(stream, ctx, s);
+  return copy_later(s, dst, true, src, true, bytes);
+}
+
+int32_t cuMemsetD8_v2(uint64_t p, uint8_t value, uint64_t n) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  if (const int e = sync_copy_call(ctx)) return e;
+  return fill<uint8_t>(ctx->null_stream.get(), p, value, n);
+}
+
+int32_t cuMemsetD32_v2(uint64_t p, uint32_t value, uint64_t n) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  if (const int e = sync_copy_call(ctx)) return e;
+  return fill<uint32_t>(ctx->null_stream.get(), p, value, n);
+}
+
+int32_t cuMemsetD8Async(uint64_t p, uint8_t value, uint64_t n, uintptr_t stream) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  NEED_STREAM(stream, ctx, s);
+  return fill<uint8_t>(s, p, value, n);
+}
+
+int32_t cuMemsetD32Async(uint64_t p, uint32_t value, uint64_t n, uintptr_t stream) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  NEED_STREAM(stream, ctx, s);
+  return fill<uint32_t>(s, p, value, n);
+}

@@ -1,0 +1,75 @@
+#include "driver/common.hpp"
+
+using namespace standin;
+
+#define NEED_EVENT(h, e)                \
+  Event* e = events().find(handle(h));  \
+  if (e == nullptr) return kInvalidHandle
+
+int32_t cuEventCreate(uintptr_t* event, uint32_t flags) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  if (event == nullptr || flags > 7) return kInvalidValue;
+  auto e = std::make_shared<Event>();
+  e->ctx = ctx;
+  e->timing = (flags & 2) == 0;
+  *event = handle_of(events().add(e));
+  return kSuccess;
+}
+
+int32_t cuEventDestroy_v2(uintptr_t event) {
+  ENTER(int32_t);
+  NEED_CONTEXT_TO_FREE(ctx, sticky);
+  const bool gone = events().remove(handle(event));
+  if (sticky != 0) return sticky;
+  return gone ? kSuccess : kInvalidHandle;
+}
+
+int32_t cuEventRecord(uintptr_t event, uintptr_t stream) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  NEED_EVENT(event, e);
+  NEED_STREAM(stream, ctx, s);
+  if (e->ctx != ctx) return kInvalidHandle;
+  return record(e, s);
+}
+
+int32_t cuEventSynchronize(uintptr_t event) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  NEED_EVENT(event, e);
+  if (!e->recorded) return kSuccess;
+  if (e->capture != nullptr) {
+    if (!e->capture->ended) invalidate(e->capture.get());
+    return kCapturedEvent;
+  }
+  run_until(e->mark);
+  return e->ctx->sticky;
+}
+
+int32_t cuEventQuery(uintptr_t event) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  NEED_EVENT(event, e);
+  if (!e->recorded) return kSuccess;
+  if (e->capture != nullptr) {
+    if (!e->capture->ended) invalidate(e->capture.get());
+    return kCapturedEvent;
+  }
+  if (e->stamp->set) return kSuccess;
+  run_one(e->mark.stream.get());
+  return ctx->sticky != 0 ? ctx->sticky : static_cast<int>(kNotReady);
+}
+
+int32_t cuEventElapsedTime(float* ms, uintptr_t start, uintptr_t end) {
+  ENTER(int32_t);
+  NEED_CONTEXT(ctx);
+  NEED_EVENT(start, a);
+  NEED_EVENT(end, b);
+  if (ms == nullptr) return kInvalidValue;
+  if (!a->timing || !b->timing || !a->recorded || !b->recorded) return kInvalidHandle;
+  if (a->capture != nullptr || b->capture != nullptr) return kCapturedEvent;
+  if (!a->stamp->set || !b->stamp->set) return kNotReady;
+  *ms = static_cast<float>((b->stamp->seconds - a->stamp->seconds) * 1e3);
+  return kSuccess;
+}

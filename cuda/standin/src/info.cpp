@@ -1,0 +1,27 @@
+// What tells one shared library from another. Compiled once for each, with
+// STANDIN_KIND, STANDIN_FAMILY and STANDIN_STUB.
+#include "core/library.hpp"
+
+namespace {
+
+// For each kind: a failure without a code of its own, a lost device, a stub.
+constexpr int kCodes[standin::kLibraryKinds][3] = {
+    {999, 999, 34},  // driver: UNKNOWN, UNKNOWN, STUB_LIBRARY
+    {14, 13, 1},     // cuBLAS: INTERNAL_ERROR, EXECUTION_FAILED, NOT_INITIALIZED
+    {14, 13, 1},
+    {7, 6, 1},       // cuSOLVER: INTERNAL_ERROR, EXECUTION_FAILED, NOT_INITIALIZED
+    {7, 6, 1},
+    {7, 0, 1},
+    {11, 0, 11},     // NVRTC: INTERNAL_ERROR
+};
+
+}  // namespace
+
+__attribute__((visibility("hidden"))) extern const standin::Library standin_library = {
+    standin::STANDIN_KIND,
+    STANDIN_FAMILY,
+    STANDIN_STUB,
+    kCodes[standin::STANDIN_KIND][0],
+    kCodes[standin::STANDIN_KIND][1],
+    kCodes[standin::STANDIN_KIND][2],
+};

@@ -1,0 +1,35 @@
+// Column-major float64 matrices and the decompositions of the solver.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace standin {
+
+struct Matrix {
+  int64_t rows = 0, columns = 0;
+  std::vector<double> v;
+
+  Matrix() = default;
+  Matrix(int64_t r, int64_t c) : rows(r), columns(c), v(static_cast<size_t>(r * c)) {}
+  double* column(int64_t j) { return v.data() + j * rows; }
+  const double* column(int64_t j) const { return v.data() + j * rows; }
+  double& at(int64_t i, int64_t j) { return v[static_cast<size_t>(j * rows + i)]; }
+  double at(int64_t i, int64_t j) const { return v[static_cast<size_t>(j * rows + i)]; }
+};
+
+double dot(int64_t n, const double* x, const double* y);
+
+// svd decomposes the m by n matrix a, m >= n, as U diag(s) V': u is m by
+// `wanted` (n <= wanted <= m) with orthonormal columns, s descending, v n by n.
+// It returns the sweeps taken, or -1 where they did not suffice.
+int svd(const Matrix& a, int64_t wanted, double tolerance, int sweeps, Matrix* u, std::vector<double>* s, Matrix* v);
+
+// eigen decomposes the symmetric matrix a, eigenvalues ascending in w, vectors
+// in the columns of z. False where it does not converge.
+bool eigen(Matrix a, std::vector<double>* w, Matrix* z);
+
+// complete fills columns from..to of u so that all are orthonormal.
+void complete(Matrix* u, int64_t from, int64_t to);
+
+}  // namespace standin

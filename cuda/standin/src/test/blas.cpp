@@ -1,0 +1,225 @@
+#include <algorithm>
+
+#include "core/memory.hpp"
+#include "core/state.hpp"
+#include "test/test.hpp"
+
+using namespace standin;
+
+namespace {
+
+struct Blas : test::Device {
+  uintptr_t h = 0;
+  Blas() {
+    EQUAL(cublasCreate_v2(&h), 0);
+    EQUAL(cublasSetStream_v2(h, stream), 0);
+  }
+  ~Blas() { EQUAL(cublasDestroy_v2(h), 0); }
+};
+
+int size_at_most(int n) { return static_cast<int>(test::random()() % static_cast<uint64_t>(n + 1)); }
+
+template <class T>
+std::vector<T> values(size_t n) {
+  std::vector<T> v(n);
+  for (T& x : v) x = static_cast<T>(test::uniform());
+  return v;
+}
+
+int32_t call(uintptr_t h, int ta, int tb, int m, int n, int k, const float* alpha, uint64_t a, int lda, uint64_t b, int ldb, const float* beta, uint64_t c, int ldc) {
+  return cublasSgemm_v2(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+int32_t call(uintptr_t h, int ta, int tb, int m, int n, int k, const double* alpha, uint64_t a, int lda, uint64_t b, int ldb, const double* beta, uint64_t c, int ldc) {
+  return cublasDgemm_v2(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+template <class T>
+void products(Blas& d, int limit, double tolerance) {
+  for (int ta = 0; ta < 2; ta++)
+    for (int tb = 0; tb < 2; tb++) {
+      const int m = size_at_most(limit), n = size_at_most(limit), k = size_at_most(4 * limit);
+      const int lda = (ta ? k : m) + 1 + size_at_most(3), ldb = (tb ? n : k) + 1 + size_at_most(3), ldc = m + 1 + size_at_most(3);
+      const auto a = values<T>(static_cast<size_t>(lda * (ta ? m : k))), b = values<T>(static_cast<size_t>(ldb * (tb ? k : n)));
+      auto c = values<T>(static_cast<size_t>(ldc * n));
+      T alpha = static_cast<T>(test::uniform()), beta = test::random()() % 2 ? T(0) : T(0.5);
+      if (beta == 0)
+        for (int j = 0; j < n; j++) std::fill_n(&c[static_cast<size_t>(j * ldc)], m, static_cast<T>(NAN));
+      const uint64_t pa = test::upload(a), pb = test::upload(b), pc = test::upload(c);
+      EQUAL(call(d.h, ta, tb, m, n, k, &alpha, pa, lda, pb, ldb, &beta, pc, ldc), 0);
+      const auto got = test::download<T>(pc, c.size());
+      for (int j = 0; j < n; j++)
+        for (int i = 0; i < ldc; i++) {
+          double want = 0;
+          for (int p = 0; p < k && i < m; p++)
+            want += double(a[static_cast<size_t>(ta ? i * lda + p : p * lda + i)]) * b[static_cast<size_t>(tb ? p * ldb + j : j * ldb + p)];
+          const T old = c[static_cast<size_t>(j * ldc + i)];
+          want = i < m ? alpha * want + (beta == 0 ? 0 : double(beta) * old) : double(old);
+          NEAR(got[static_cast<size_t>(j * ldc + i)], want, i < m ? tolerance * (k + 1) : 0);
+        }
+      for (const uint64_t p : {pa, pb, pc}) EQUAL(cuMemFree_v2(p), 0);
+    }
+}
+
+}  // namespace
+
+TEST(products_of_all_transposes) {
+  Blas d;
+  for (int i = 0; i < 12; i++) {
+    products<float>(d, i < 10 ? 40 : 90, 2e-7);
+    products<double>(d, i < 10 ? 40 : 90, 4e-16);
+  }
+}
+
+TEST(products_are_checked) {
+  Blas d;
+  const float one = 1;
+  const uint64_t p = test::upload(std::vector<float>(64));
+  EQUAL(cublasSgemm_v2(d.h, 3, 0, 1, 1, 1, &one, p, 1, p, 1, &one, p, 1), 7);
+  EQUAL(cublasSgemm_v2(d.h, 0, 0, 4, 4, 2, &one, p, 3, p, 2, &one, p, 4), 7);
+  EQUAL(cublasSgemm_v2(d.h, 0, 0, -1, 4, 2, &one, p, 4, p, 2, &one, p, 4), 7);
+  EQUAL(cublasSgemm_v2(d.h + 8, 0, 0, 1, 1, 1, &one, p, 1, p, 1, &one, p, 1), 1);
+  EQUAL(cublasGemmEx(d.h, 0, 0, 1, 1, 1, &one, p, 2, 1, p, 2, 1, &one, p, 2, 1, 68, -1), 15);
+  EQUAL(cublasSgemmStridedBatched(d.h, 0, 0, 4, 4, 1, &one, p, 4, 4, p, 1, 4, &one, p, 4, 15, 2), 7);
+  EQUAL(cublasSgemm_v2(d.h, 0, 0, 0, 4, 2, &one, 0, 1, 0, 2, &one, 0, 1), 0);
+  EQUAL(cuMemFree_v2(p), 0);
+}
+
+// Beyond its block: the failure comes late, as on a device.
+TEST(products_find_bad_addresses) {
+  const float one = 1;
+  test::Device d;
+  uint64_t h = 0;
+  EQUAL(cublasCreate_v2(&h), 0);
+  const uint64_t p = test::upload(std::vector<float>(15));
+  EQUAL(cublasSgemm_v2(h, 0, 0, 5, 5, 1, &one, p, 5, p, 1, &one, p, 5), 0);
+  EQUAL(cuStreamSynchronize(0), kIllegalAddress);
+  EQUAL(cublasSgemm_v2(h, 0, 0, 1, 1, 1, &one, p, 1, p, 1, &one, p, 1), 13);
+  EQUAL(state().misuse[kBadPointer], 1);
+  EQUAL(cublasDestroy_v2(h), 13);
+}
+
+TEST(capture_wants_a_workspace) {
+  for (const bool given : {false, true}) {
+    Blas d;
+    const float one = 1;
+    const uint64_t p = test::upload(std::vector<float>(1024)), w = test::upload(std::vector<float>(1024));
+    uintptr_t graph = 0;
+    EQUAL(cublasSetWorkspace_v2(d.h, w + 4, 1024), 7);
+    EQUAL(cublasSetWorkspace_v2(d.h, w, 1 << 20), 7);
+    EQUAL(cublasSetWorkspace_v2(d.h, w, 4096), 0);
+    if (!given) EQUAL(cublasSetStream_v2(d.h, d.stream), 0);  // forgets it
+    EQUAL(cuStreamBeginCapture_v2(d.stream, 1), 0);
+    EQUAL(cublasSgemm_v2(d.h, 0, 0, 2, 2, 2, &one, p, 2, p + 64, 2, &one, p + 128, 2), given ? 0 : 13);
+    EQUAL(cuStreamEndCapture(d.stream, &graph), given ? 0 : kCaptureInvalidated);
+    if (given) EQUAL(cuGraphDestroy(graph), 0);
+    EQUAL(cuMemFree_v2(p), 0);
+    EQUAL(cuMemFree_v2(w), 0);
+  }
+}
+
+TEST(tf32_rounds) {
+  Blas d;
+  const float one = 1, zero = 0;
+  const uint64_t p = test::upload(std::vector<float>{1 + 0x1p-12f, 1, 0});
+  for (const bool tf32 : {false, true}) {
+    EQUAL(cublasSetMathMode(d.h, tf32 ? 3 : 0), 0);
+    EQUAL(cublasSgemm_v2(d.h, 0, 0, 1, 1, 1, &one, p, 1, p + 4, 1, &zero, p + 8, 1), 0);
+    EQUAL(test::download<float>(p + 8, 1)[0], tf32 ? 1 : 1 + 0x1p-12f);
+  }
+  EQUAL(cuMemFree_v2(p), 0);
+}
+
+TEST(vectors) {
+  Blas d;
+  const int n = 100 + size_at_most(100);
+  const auto x = values<double>(static_cast<size_t>(2 * n)), y = values<double>(static_cast<size_t>(3 * n));
+  const uint64_t px = test::upload(x), py = test::upload(y), pr = test::upload(std::vector<double>(2));
+  const double alpha = test::uniform();
+  double dot = 0, norm = 0, want = 0, square = 0;
+  EQUAL(cublasDdot_v2(d.h, n, px, 2, py, 3, reinterpret_cast<uintptr_t>(&dot)), 0);
+  EQUAL(cublasDnrm2_v2(d.h, n, px, 2, reinterpret_cast<uintptr_t>(&norm)), 0);
+  for (size_t i = 0; i < static_cast<size_t>(n); i++) want += x[2 * i] * y[3 * i], square += x[2 * i] * x[2 * i];
+  NEAR(dot, want, 1e-13);
+  NEAR(norm, std::sqrt(square), 1e-13);
+  EQUAL(cublasSetPointerMode_v2(d.h, 1), 0);
+  EQUAL(cublasDdot_v2(d.h, n, px, 2, py, 3, pr), 0);
+  EQUAL(cublasDaxpy_v2(d.h, n, reinterpret_cast<const double*>(pr), px, 2, py, 3), 0);
+  EQUAL(cublasSetPointerMode_v2(d.h, 0), 0);
+  EQUAL(cublasDscal_v2(d.h, n, &alpha, py, 3), 0);
+  const auto got = test::download<double>(py, y.size());
+  for (size_t i = 0; i < static_cast<size_t>(n); i++) NEAR(got[3 * i], alpha * (y[3 * i] + want * x[2 * i]), 1e-12);
+  NEAR(test::download<double>(pr, 1)[0], want, 1e-13);
+  for (const uint64_t p : {px, py, pr}) EQUAL(cuMemFree_v2(p), 0);
+}
+
+TEST(matrices) {
+  Blas d;
+  const int m = 1 + size_at_most(40), n = 1 + size_at_most(40), ld = m + 2;
+  const auto a = values<double>(static_cast<size_t>(ld * n)), x = values<double>(200), y = values<double>(200);
+  const uint64_t pa = test::upload(a), px = test::upload(x), py = test::upload(y);
+  const uint64_t pc = test::upload(std::vector<double>(static_cast<size_t>(50 * 50)));
+  const double alpha = test::uniform(), beta = test::uniform(), zero = 0;
+  const auto at = [&](int i, int j) { return a[static_cast<size_t>(j * ld + i)]; };
+  for (int t = 0; t < 2; t++) {
+    EQUAL(cuMemcpyHtoD_v2(py, y.data(), 200 * 8), 0);
+    EQUAL(cublasDgemv_v2(d.h, t, m, n, &alpha, pa, ld, px, 2, &beta, py, 3), 0);
+    const auto got = test::download<double>(py, 200);
+    for (int i = 0; i < (t ? n : m); i++) {
+      double want = 0;
+      for (int j = 0; j < (t ? m : n); j++) want += (t ? at(j, i) : at(i, j)) * x[static_cast<size_t>(2 * j)];
+      NEAR(got[static_cast<size_t>(3 * i)], alpha * want + beta * y[static_cast<size_t>(3 * i)], 1e-13);
+    }
+    EQUAL(cublasDdgmm(d.h, t, m, n, pa, ld, px, 1, pc, 50), 0);
+    const auto scaled = test::download<double>(pc, 2500);
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < m; i++) NEAR(scaled[static_cast<size_t>(j * 50 + i)], at(i, j) * x[static_cast<size_t>(t ? j : i)], 0);
+    EQUAL(cublasDsyrk_v2(d.h, t, t, t ? n : m, t ? m : n, &alpha, pa, ld, &zero, pc, 50), 0);
+    const auto gram = test::download<double>(pc, 2500);
+    for (int j = 0; j < (t ? n : m); j++)
+      for (int i = t ? 0 : j; i < (t ? j + 1 : m); i++) {
+        double want = 0;
+        for (int k = 0; k < (t ? m : n); k++) want += t ? at(k, i) * at(k, j) : at(i, k) * at(j, k);
+        NEAR(gram[static_cast<size_t>(j * 50 + i)], alpha * want, 1e-13);
+      }
+  }
+  EQUAL(cublasDgeam(d.h, 1, 0, n, m, &alpha, pa, ld, &zero, pc, 50, pc, 50), 0);
+  const auto turned = test::download<double>(pc, 2500);
+  for (int j = 0; j < m; j++)
+    for (int i = 0; i < n; i++) NEAR(turned[static_cast<size_t>(j * 50 + i)], alpha * at(j, i), 0);
+  EQUAL(cublasDgeam(d.h, 1, 0, n, n, &alpha, pa, ld, &zero, pa, ld, pa, ld), 7);
+  for (const uint64_t p : {pa, px, py, pc}) EQUAL(cuMemFree_v2(p), 0);
+}
+
+// op(T) X = B and X op(T) = B, for all triangles.
+TEST(triangles) {
+  Blas d;
+  const int n = 1 + size_at_most(20), other = 1 + size_at_most(10);
+  std::vector<double> a = values<double>(static_cast<size_t>(n * n));
+  for (int i = 0; i < n; i++) a[static_cast<size_t>(i * n + i)] = 3 + test::uniform();
+  for (double& v : a) v /= n;
+  for (int mask = 0; mask < 16; mask++) {
+    const int side = mask & 1, uplo = mask >> 1 & 1, trans = mask >> 2 & 1, unit = mask >> 3 & 1;
+    const int m = side == 0 ? n : other, columns = side == 0 ? other : n;
+    const auto b = values<double>(static_cast<size_t>(m * columns));
+    const uint64_t pa = test::upload(a), pb = test::upload(b);
+    const double alpha = 2;
+    EQUAL(cublasDtrsm_v2(d.h, side, uplo, trans, unit, m, columns, &alpha, pa, n, pb, m), 0);
+    const auto x = test::download<double>(pb, b.size());
+    const auto t = [&](int i, int j) {  // op(T)
+      if (trans) std::swap(i, j);
+      if (i == j) return unit ? 1.0 : a[static_cast<size_t>(i * n + i)];
+      return (uplo == 0) == (i > j) ? a[static_cast<size_t>(j * n + i)] : 0.0;
+    };
+    double largest = 1;
+    for (const double v : x) largest = std::max(largest, std::fabs(v));
+    for (int j = 0; j < columns; j++)
+      for (int i = 0; i < m; i++) {
+        double got = 0;
+        for (int k = 0; k < n; k++) got += side == 0 ? t(i, k) * x[static_cast<size_t>(j * m + k)] : x[static_cast<size_t>(k * m + i)] * t(k, j);
+        NEAR(got, 2 * b[static_cast<size_t>(j * m + i)], 1e-12 * largest);
+      }
+    EQUAL(cuMemFree_v2(pa), 0);
+    EQUAL(cuMemFree_v2(pb), 0);
+  }
+}

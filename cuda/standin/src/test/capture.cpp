@@ -1,0 +1,157 @@
+#include <thread>
+
+#include "core/memory.hpp"
+#include "core/state.hpp"
+#include "core/stream.hpp"
+#include "test/test.hpp"
+
+using namespace standin;
+
+namespace {
+
+// A capture in progress, with what the rules need.
+struct Capturing : test::Device {
+  uint64_t p = 0, other = 0, event = 0;
+  uintptr_t graph = 0;
+  explicit Capturing(int mode = kThreadLocal) {
+    EQUAL(cuMemAlloc_v2(&p, 64), 0);
+    EQUAL(cuStreamCreate(&other, 1), 0);
+    EQUAL(cuEventCreate(&event, 2), 0);
+    EQUAL(cuMemsetD8_v2(p, 0, 64), 0);
+    EQUAL(cuCtxSynchronize(), 0);
+    EQUAL(cuStreamBeginCapture_v2(stream, mode), 0);
+  }
+  // end expects a code of EndCapture.
+  void end(int code) {
+    EQUAL(cuStreamEndCapture(stream, &graph), code);
+    EQUAL(graph == 0, code != 0);
+    if (graph != 0) EQUAL(cuGraphDestroy(graph), 0);
+  }
+  ~Capturing() {
+    EQUAL(cuEventDestroy_v2(event), 0);
+    EQUAL(cuStreamDestroy_v2(other), 0);
+    EQUAL(cuMemFree_v2(p), 0);
+  }
+};
+
+int status(uint64_t stream) {
+  int32_t s = -1;
+  EQUAL(cuStreamIsCapturing(stream, &s), 0);
+  return s;
+}
+
+}  // namespace
+
+TEST(capture_forbids_waiting_and_allocating) {
+  const auto each = [](auto call, int code, int mode = kThreadLocal) {
+    Capturing c(mode);
+    EQUAL(status(c.stream), 1);
+    EQUAL(call(c), code);
+    const bool refused = code != 0;
+    EQUAL(status(c.stream), refused ? 2 : 1);
+    if (refused) EQUAL(cuMemsetD8Async(c.p, 1, 4, c.stream), kCaptureInvalidated);
+    c.end(refused ? kCaptureInvalidated : 0);
+  };
+  each([](Capturing& c) { return cuStreamSynchronize(c.stream); }, kCaptureUnsupported);
+  each([](Capturing& c) { return cuStreamQuery(c.stream); }, kCaptureUnsupported);
+  each([](Capturing&) { return cuCtxSynchronize(); }, kCaptureUnsupported);
+  each([](Capturing&) { return cuCtxSynchronize(); }, kCaptureUnsupported, kRelaxed);
+  each([](Capturing& c) { return cuStreamSynchronize(c.other); }, 0);
+  each([](Capturing& c) { return cuMemFree_v2(c.p); }, kCaptureUnsupported);
+  each([](Capturing&) { uint64_t q; return cuMemAlloc_v2(&q, 8); }, kCaptureUnsupported);
+  each([](Capturing& c) { return cuMemsetD8_v2(c.p, 1, 8); }, kCaptureUnsupported);
+  each([](Capturing& c) { return cuMemsetD8_v2(c.p, 1, 8); }, 0, kRelaxed);
+  each([](Capturing& c) { uint64_t q; const int e = cuMemAlloc_v2(&q, 8); if (e == 0) cuMemFree_v2(q); return e + 0 * c.p; }, 0, kRelaxed);
+  each([](Capturing& c) { EQUAL(cuEventRecord(c.event, c.stream), 0); return cuEventSynchronize(c.event); }, kCapturedEvent);
+  each([](Capturing& c) { EQUAL(cuEventRecord(c.event, c.stream), 0); return cuEventQuery(c.event); }, kCapturedEvent);
+  each([](Capturing& c) { EQUAL(cuEventRecord(c.event, c.other), 0); return cuStreamWaitEvent(c.stream, c.event, 0); }, kCaptureIsolation);
+}
+
+TEST(capture_is_ended_by_its_own) {
+  {
+    Capturing c;
+    EQUAL(cuStreamBeginCapture_v2(c.stream, kRelaxed), kIllegalState);
+    EQUAL(cuStreamEndCapture(c.other, &c.graph), kIllegalState);
+    std::thread([&]() {
+      uintptr_t ctx = 0;
+      EQUAL(cuDevicePrimaryCtxRetain(&ctx, 0), 0);
+      EQUAL(cuCtxSetCurrent(ctx), 0);
+      EQUAL(cuStreamEndCapture(c.stream, &c.graph), kCaptureWrongThread);
+      uint64_t q = 0;  // another thread may allocate
+      EQUAL(cuMemAlloc_v2(&q, 8), 0);
+      EQUAL(cuMemFree_v2(q), 0);
+      EQUAL(cuDevicePrimaryCtxRelease_v2(0), 0);
+    }).join();
+    c.end(0);
+    EQUAL(cuStreamEndCapture(c.stream, &c.graph), kIllegalState);
+  }
+  {
+    Capturing c;
+    EQUAL(cuEventRecord(c.event, c.stream), 0);
+    EQUAL(cuStreamWaitEvent(c.other, c.event, 0), 0);
+    EQUAL(cuMemsetD8Async(c.p, 1, 4, c.other), 0);
+    c.end(kCaptureUnjoined);
+    EQUAL(status(c.other), 0);
+  }
+  test::Device d;
+  EQUAL(cuStreamBeginCapture_v2(0, kThreadLocal), kCaptureUnsupported);
+}
+
+TEST(legacy_stream_is_refused_beside_a_blocking_capture) {
+  test::Device d;
+  uint64_t s = 0, p = 0;
+  uintptr_t g = 0;
+  EQUAL(cuMemAlloc_v2(&p, 4), 0);
+  EQUAL(cuStreamCreate(&s, 0), 0);
+  EQUAL(cuStreamBeginCapture_v2(s, kRelaxed), 0);
+  EQUAL(cuMemsetD8Async(p, 0, 4, 0), kCaptureImplicit);
+  EQUAL(cuStreamEndCapture(s, &g), kCaptureInvalidated);
+  EQUAL(cuStreamDestroy_v2(s), 0);
+  EQUAL(cuMemFree_v2(p), 0);
+}
+
+// a = 1; on another stream b = a; then c = b. Run twice with another a.
+TEST(graphs_run_as_captured) {
+  test::Device d;
+  uint64_t p = 0, other = 0, fork = 0, join = 0;
+  uintptr_t graph = 0, exec = 0;
+  int32_t *in = nullptr, *out = nullptr;
+  EQUAL(cuMemHostAlloc(reinterpret_cast<void**>(&in), 4, 0), 0);
+  EQUAL(cuMemHostAlloc(reinterpret_cast<void**>(&out), 4, 0), 0);
+  EQUAL(cuMemAlloc_v2(&p, 12), 0);
+  EQUAL(cuStreamCreate(&other, 1), 0);
+  EQUAL(cuEventCreate(&fork, 2), 0);
+  EQUAL(cuEventCreate(&join, 2), 0);
+  EQUAL(cuStreamBeginCapture_v2(d.stream, kThreadLocal), 0);
+  EQUAL(cuMemcpyHtoDAsync_v2(p, in, 4, d.stream), 0);
+  EQUAL(cuEventRecord(fork, d.stream), 0);
+  EQUAL(cuStreamWaitEvent(other, fork, 0), 0);
+  EQUAL(cuMemcpyDtoDAsync_v2(p + 4, p, 4, other), 0);
+  EQUAL(cuEventRecord(join, other), 0);
+  EQUAL(cuStreamWaitEvent(d.stream, join, 0), 0);
+  EQUAL(cuMemcpyDtoDAsync_v2(p + 8, p + 4, 4, d.stream), 0);
+  EQUAL(cuMemcpyDtoHAsync_v2(out, p + 8, 4, d.stream), 0);
+  EQUAL(cuStreamEndCapture(d.stream, &graph), 0);
+  EQUAL(cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
+  EQUAL(cuGraphDestroy(graph), 0);
+  for (const int32_t v : {41, 42}) {
+    *in = v;
+    *out = 0;
+    EQUAL(cuGraphLaunch(exec, d.stream), 0);
+    EQUAL(*out, 0);
+    EQUAL(cuStreamSynchronize(d.stream), 0);
+    EQUAL(*out, v);
+  }
+  EQUAL(state().live[kExecs], 1);
+  EQUAL(state().live[kGraphs], 0);
+  EQUAL(cuMemFree_v2(p), 0);
+  EQUAL(cuGraphLaunch(exec, d.stream), 0);  // its memory is gone
+  EQUAL(cuStreamSynchronize(d.stream), kIllegalAddress);
+  EQUAL(state().misuse[kBadPointer], 1);
+  EQUAL(cuGraphExecDestroy(exec), 0);
+  EQUAL(cuMemFreeHost(in), kIllegalAddress);
+  EQUAL(cuMemFreeHost(out), kIllegalAddress);
+  EQUAL(cuStreamDestroy_v2(other), kIllegalAddress);
+  EQUAL(cuEventDestroy_v2(fork), kIllegalAddress);
+  EQUAL(cuEventDestroy_v2(join), kIllegalAddress);
+}

@@ -1,0 +1,78 @@
+#include "core/control.hpp"
+#include "core/memory.hpp"
+#include "core/state.hpp"
+#include "test/test.hpp"
+
+using namespace standin;
+
+TEST(faults_strike_the_nth_call) {
+  test::Device d;
+  uint64_t p = 0;
+  EQUAL(configure(state(), "fail=cuMemAlloc_v2:2:2") == nullptr, true);
+  EQUAL(cuMemAlloc_v2(&p, 8), 0);
+  EQUAL(cuMemFree_v2(p), 0);
+  EQUAL(cuMemAlloc_v2(&p, 8), kOutOfMemory);
+  EQUAL(cuMemAlloc_v2(&p, 8), 0);
+  EQUAL(cuMemFree_v2(p), 0);
+  EQUAL(configure(state(), "fail=cuStreamQuery:1:0:forever") == nullptr, true);
+  EQUAL(cuStreamQuery(d.stream), kUnknown);
+  EQUAL(cuStreamQuery(d.stream), kUnknown);
+  reset();
+  EQUAL(configure(state(), "fail=*:2:3") == nullptr, true);
+  EQUAL(cuCtxSynchronize(), kUnknown);  // the failure above was fatal
+}
+
+TEST(orders_are_checked) {
+  for (const char* bad : {"fail=x", "fail=x:0:1", "fail=x:1:1:always", "devices=-1", "work=0:1", "cc=9", "lost=1", "nonsense"})
+    EQUAL(configure(state(), bad) != nullptr, true);
+  EQUAL(configure(state(), "devices=3;;memory=1000;driver=12020;cc=8.6;version=1:11;log") == nullptr, true);
+  EQUAL(state().devices, 3);
+  EQUAL(state().cc_minor, 6);
+  int32_t v = 0;
+  EQUAL(cuDriverGetVersion(&v), 0);
+  EQUAL(v, 12020);
+  EQUAL(cublasGetProperty(0, &v), 0);
+  EQUAL(v, 11);
+  EQUAL(state().log.size(), 2u);
+}
+
+// A failed launch surfaces when something waits, and ends the context for good.
+TEST(late_failures_end_the_context) {
+  uintptr_t ctx = 0;
+  {
+    test::Device d;
+    uint64_t p = 0, q = 0, blas = 0;
+    EQUAL(cuMemAlloc_v2(&p, 8), 0);
+    EQUAL(cuMemAlloc_v2(&q, 8), 0);
+    EQUAL(cublasCreate_v2(&blas), 0);
+    EQUAL(configure(state(), "work=2:719") == nullptr, true);
+    EQUAL(cuMemsetD8Async(p, 1, 8, d.stream), 0);
+    EQUAL(cuMemsetD8Async(p, 2, 8, d.stream), 0);
+    EQUAL(cuMemsetD8Async(p, 3, 8, d.stream), 0);
+    EQUAL(cuStreamSynchronize(d.stream), kLaunchFailed);
+    EQUAL(*reinterpret_cast<char*>(p), 1);
+    EQUAL(cuStreamSynchronize(d.stream), kLaunchFailed);
+    EQUAL(cuMemAlloc_v2(&p, 8), kLaunchFailed);
+    EQUAL(cuMemFree_v2(p), kLaunchFailed);
+    EQUAL(state().live[kDeviceBlocks], 1);
+    EQUAL(cublasDestroy_v2(blas) != 0, true);
+  }
+  EQUAL(state().live[kDeviceBlocks], 0);
+  EQUAL(state().live[kBlasHandles], 0);
+  test::Device again;
+  uint64_t p = 0;
+  EQUAL(cuMemAlloc_v2(&p, 8), 0);
+  EQUAL(cuMemFree_v2(p), 0);
+  EQUAL(cuCtxGetCurrent(&ctx), 0);
+}
+
+TEST(a_lost_device_answers_nothing) {
+  uint64_t p = 0;
+  {
+    test::Device d;
+    state().lost = true;
+    EQUAL(cuMemAlloc_v2(&p, 8), kUnknown);
+    EQUAL(cuCtxSynchronize(), kUnknown);
+    state().lost = false;
+  }
+}

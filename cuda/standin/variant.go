@@ -1,0 +1,105 @@
+package standin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Variant is a set of libraries. The zero value is that of CUDA 13, whole.
+type Variant struct {
+	// Family is 12 or 13; 0 is 13.
+	Family int
+	// Stub makes libcuda the one that toolkits have for linking: every call
+	// returns CUDA_ERROR_STUB_LIBRARY.
+	Stub bool
+	// Without lists functions that their library lacks.
+	Without []string
+	// Absent lists libraries that are not there, as "cublas" or "libcublas.so.13".
+	Absent []string
+	// Claims are families that libraries of this set say they belong to, by
+	// their names as in "cublas": a set mixed from two.
+	Claims map[string]int
+}
+
+// library is one file of a set.
+type library struct {
+	name    string // as in lib<name>.so
+	kind    string // of standin::LibraryKind
+	sources string // the folder of src
+	soname  map[int]string
+	needs   []string // libraries that must be loaded before it
+}
+
+// In the order in which they are linked.
+var libraries = []library{
+	{"cuda", "kDriver", "driver", soname("libcuda.so.", 1, 1), nil},
+	{"nvJitLink", "kJitLink", "", soname("libnvJitLink.so.", 12, 13), nil},
+	{"cublasLt", "kBlasLt", "", soname("libcublasLt.so.", 12, 13), nil},
+	{"cublas", "kBlas", "blas", soname("libcublas.so.", 12, 13), []string{"cublasLt"}},
+	{"cusparse", "kSparse", "", soname("libcusparse.so.", 12, 12), []string{"nvJitLink"}},
+	{"cusolver", "kSolver", "solver", soname("libcusolver.so.", 11, 12), []string{"nvJitLink", "cusparse", "cublasLt", "cublas"}},
+	{"nvrtc", "kNvrtc", "nvrtc", soname("libnvrtc.so.", 12, 13), nil},
+}
+
+func soname(prefix string, v12, v13 int) map[int]string {
+	return map[int]string{12: fmt.Sprint(prefix, v12), 13: fmt.Sprint(prefix, v13)}
+}
+
+func (v Variant) family() int {
+	if v.Family == 0 {
+		return 13
+	}
+	return v.Family
+}
+
+func (v Variant) check() error {
+	if f := v.family(); f != 12 && f != 13 {
+		return fmt.Errorf("standin: family %d, expected 12 or 13", f)
+	}
+	known := func(name string) bool {
+		return slices.ContainsFunc(libraries, func(l library) bool { return l.is(name, v.family()) })
+	}
+	for _, name := range v.Absent {
+		if !known(name) {
+			return fmt.Errorf("standin: no library %q to leave out", name)
+		}
+	}
+	for name, f := range v.Claims {
+		if !known(name) || f < 1 {
+			return fmt.Errorf("standin: library %q cannot claim family %d", name, f)
+		}
+	}
+	return nil
+}
+
+func (l library) is(name string, family int) bool {
+	return name == l.name || name == l.soname[family]
+}
+
+// key tells variants apart.
+func (v Variant) key() string {
+	var b strings.Builder
+	fmt.Fprint(&b, v.family(), v.Stub)
+	for _, l := range libraries {
+		claim := v.claim(l)
+		fmt.Fprint(&b, " ", l.name, claim, v.absent(l))
+	}
+	without := slices.Clone(v.Without)
+	slices.Sort(without)
+	fmt.Fprint(&b, " ", without)
+	return b.String()
+}
+
+func (v Variant) absent(l library) bool {
+	return slices.ContainsFunc(v.Absent, func(name string) bool { return l.is(name, v.family()) })
+}
+
+func (v Variant) claim(l library) int {
+	for name, f := range v.Claims {
+		if l.is(name, v.family()) {
+			return f
+		}
+	}
+	return v.family()
+}
