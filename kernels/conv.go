@@ -1,0 +1,103 @@
+package kernels
+
+// The division of convolutions among blocks, as conv.cuh has it.
+const (
+	convRows, convCols = 8, 16
+	convSlab, convWide = 16, 32
+	convThreads        = 128
+	// gradParts bounds the blocks of a weight gradient's partial sums, gradBytes
+	// their size.
+	gradParts = 256
+	gradBytes = 16 << 20
+)
+
+// Image is a layer's shape: Height by Width pixels of Channels inputs and
+// Filters outputs.
+type Image struct{ Height, Width, Channels, Filters int }
+
+func (m Image) args() []any {
+	return []any{int32(m.Height), int32(m.Width), int32(m.Channels), int32(m.Filters)}
+}
+
+// Conv computes the fused layer for N images: 3 by 3 convolution, bias, ReLU and
+// 2 by 2 maximum pooling. All of it is in device memory; pitches are in
+// elements. Arg may be 0.
+type Conv struct {
+	Image
+	N      int
+	X      Ptr
+	XPitch int
+	W      Ptr
+	WPitch int
+	Bias   Ptr
+	Y      Ptr
+	YPitch int
+	Arg    Ptr
+	// ArgPitch is in bytes.
+	ArgPitch int
+}
+
+// Launches is the one launch.
+func (c Conv) Launches() []Launch {
+	tiles := ceilDiv(c.Height/2, convRows/2) * ceilDiv(c.Width/2, convCols/2)
+	return []Launch{launch("conv", c.N*tiles, ceilDiv(c.Filters, convWide), [2]int{convThreads, 1}, 0,
+		append(c.args(), c.X, int64(c.XPitch), c.W, int64(c.WPitch), c.Bias, c.Y, int64(c.YPitch), c.Arg, int64(c.ArgPitch))...)}
+}
+
+// ConvGrad computes the gradients of the layer over N images, as
+// backend.Convolution defines them. DX may be 0.
+type ConvGrad struct {
+	Image
+	N        int
+	X        Ptr
+	XPitch   int
+	W        Ptr
+	WPitch   int
+	Arg      Ptr
+	ArgPitch int
+	DY       Ptr
+	DYPitch  int
+	DX       Ptr
+	DXPitch  int
+	DW       Ptr
+	DWPitch  int
+	DB       Ptr
+	// Part is scratch of PartLen float32.
+	Part Ptr
+}
+
+// parts is the number of groups of images, each of so many images, and the number
+// of classes of windows that conv_grad_weight keeps apart.
+func (g ConvGrad) parts() (parts, each, split int) {
+	split = 8 / ceilDiv(min(g.Channels, convSlab), 2)
+	if g.N == 0 {
+		return 0, 1, split
+	}
+	bytes := 4 * split * (9*g.Channels + 1) * g.Filters
+	each = ceilDiv(g.N, min(gradParts, max(1, gradBytes/bytes)))
+	return ceilDiv(g.N, each), each, split
+}
+
+// PartLen is the number of float32 of scratch.
+func (g ConvGrad) PartLen() int {
+	parts, _, split := g.parts()
+	return parts * split * (9*g.Channels + 1) * g.Filters
+}
+
+// Launches are the gradient in the input, where it is wanted, and the two stages
+// of that in the weights.
+func (g ConvGrad) Launches() []Launch {
+	var all []Launch
+	if g.DX != 0 {
+		tiles := ceilDiv(g.Height, convRows) * ceilDiv(g.Width, convCols)
+		all = append(all, launch("conv_grad_input", g.N*tiles, ceilDiv(g.Channels, convWide), [2]int{convThreads, 1}, 0,
+			append(g.args(), g.W, int64(g.WPitch), g.Arg, int64(g.ArgPitch), g.DY, int64(g.DYPitch), g.DX, int64(g.DXPitch))...))
+	}
+	parts, each, split := g.parts()
+	slabs := ceilDiv(g.Channels, convSlab) * ceilDiv(g.Filters, convWide)
+	return append(all,
+		launch("conv_grad_weight", parts, slabs, [2]int{256, 1}, 0,
+			append(g.args(), int64(g.N), int32(each), g.X, int64(g.XPitch), g.Arg, int64(g.ArgPitch), g.DY, int64(g.DYPitch), g.Part)...),
+		launch("conv_grad_reduce", ceilDiv((9*g.Channels+1)*g.Filters, 256), 1, [2]int{256, 1}, 0,
+			int64(9*g.Channels), int32(g.Filters), int32(parts*split), g.Part, g.DW, int64(g.DWPitch), g.DB))
+}

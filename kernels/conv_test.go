@@ -1,0 +1,194 @@
+package kernels
+
+import (
+	"math"
+	"testing"
+)
+
+// layer is a convolutional layer's operands on the host, with the pitch of each,
+// and its results straight from the definition.
+type layer struct {
+	Image
+	n                  int
+	xp, wp, yp, ap     int
+	x, w, b, dy        []float32
+	arg                []uint8
+	y, dx, dw, db, mag []float64
+}
+
+// newLayer has small integers, so that sums are exact and ties occur, or normal
+// numbers.
+func newLayer(d *device, im Image, n int, whole bool) *layer {
+	out := im.Height / 2 * (im.Width / 2) * im.Filters
+	l := &layer{Image: im, n: n}
+	l.xp, l.wp = im.Height*im.Width*im.Channels+d.rng.IntN(3), im.Filters+d.rng.IntN(3)
+	l.yp, l.ap = out+d.rng.IntN(3), out+d.rng.IntN(3)
+	draw := func(n int) []float32 {
+		v := normals[float32](d, n)
+		for i := range v {
+			if whole {
+				v[i] = float32(d.rng.IntN(5) - 2)
+			}
+		}
+		return v
+	}
+	l.x, l.w, l.b, l.dy = draw(n*l.xp), draw(9*im.Channels*l.wp), draw(im.Filters), draw(n*l.yp)
+	return l
+}
+
+func (l *layer) pixel(i, r, s, c int) float64 {
+	if r < 0 || s < 0 || r >= l.Height || s >= l.Width {
+		return 0
+	}
+	return float64(l.x[i*l.xp+(r*l.Width+s)*l.Channels+c])
+}
+
+func (l *layer) weight(t, c, f int) float64 { return float64(l.w[(t*l.Channels+c)*l.wp+f]) }
+
+// forward sets y and mag, a bound of the terms, from the definition.
+func (l *layer) forward() (which []uint8) {
+	for i := range l.n {
+		for p := range l.Height / 2 {
+			for q := range l.Width / 2 {
+				for f := range l.Filters {
+					best, at, mag := 0.0, uint8(4), 0.0
+					for k := range 4 {
+						a := float64(l.b[f])
+						m := math.Abs(a)
+						for t := range 9 {
+							for c := range l.Channels {
+								v := l.pixel(i, 2*p+k/2+t/3-1, 2*q+k%2+t%3-1, c) * l.weight(t, c, f)
+								a, m = a+v, m+math.Abs(v)
+							}
+						}
+						if a > best {
+							best, at = a, uint8(k)
+						}
+						mag = max(mag, m)
+					}
+					l.y, l.mag, which = append(l.y, best), append(l.mag, mag), append(which, at)
+				}
+			}
+		}
+	}
+	return which
+}
+
+// backward sets dx, dw and db from the definition, for the positions in arg.
+func (l *layer) backward() {
+	l.dx = make([]float64, l.n*l.Height*l.Width*l.Channels)
+	l.dw, l.db = make([]float64, 9*l.Channels*l.Filters), make([]float64, l.Filters)
+	for i := range l.n {
+		for k := range l.Height / 2 * (l.Width / 2) * l.Filters {
+			f, q, p := k%l.Filters, k/l.Filters%(l.Width/2), k/l.Filters/(l.Width/2)
+			arg, g := int(l.arg[i*l.ap+k]), float64(l.dy[i*l.yp+k])
+			if arg >= 4 {
+				continue
+			}
+			l.db[f] += g
+			for t := range 9 {
+				r, s := 2*p+arg/2+t/3-1, 2*q+arg%2+t%3-1
+				for c := range l.Channels {
+					l.dw[(t*l.Channels+c)*l.Filters+f] += g * l.pixel(i, r, s, c)
+					if r >= 0 && s >= 0 && r < l.Height && s < l.Width {
+						l.dx[((i*l.Height+r)*l.Width+s)*l.Channels+c] += g * l.weight(t, c, f)
+					}
+				}
+			}
+		}
+	}
+}
+
+// rows cuts n rows of width out of s.
+func rows[E any](s []E, n, pitch, width int) []E {
+	var all []E
+	for i := range n {
+		all = append(all, s[i*pitch:][:width]...)
+	}
+	return all
+}
+
+func (l *layer) close(d *device, what string, got []float32, want []float64, tolerance float64) {
+	d.t.Helper()
+	for i, v := range got {
+		if !near(float64(v), want[i], tolerance) {
+			d.t.Fatalf("%+v, %d images: %s: element %d is %v, expected %v", l.Image, l.n, what, i, v, want[i])
+		}
+	}
+}
+
+func TestConv(t *testing.T) {
+	d := newDevice(t)
+	cases := []layer{
+		{Image: Image{28, 28, 1, 16}, n: 2}, {Image: Image{14, 14, 16, 32}, n: 2}, {Image: Image{2, 2, 1, 1}, n: 3},
+		{Image: Image{3, 5, 2, 3}, n: 4}, {Image: Image{9, 19, 17, 33}, n: 1}, {Image: Image{4, 35, 40, 5}, n: 1},
+		{Image: Image{5, 4, 3, 2}, n: 0},
+	}
+	for range 8 {
+		cases = append(cases, layer{Image: Image{2 + d.rng.IntN(20), 2 + d.rng.IntN(36), 1 + d.rng.IntN(20), 1 + d.rng.IntN(40)}, n: 1 + d.rng.IntN(3)})
+	}
+	for _, c := range cases {
+		whole := d.rng.IntN(2) == 0
+		l := newLayer(d, c.Image, c.n, whole)
+		size, out := c.Height*c.Width*c.Channels, c.Height/2*(c.Width/2)*c.Filters
+		conv := Conv{
+			Image: c.Image, N: c.n, X: upload(d, l.x, 4*d.rng.IntN(4)), XPitch: l.xp, W: upload(d, l.w, 4*d.rng.IntN(4)), WPitch: l.wp,
+			Bias: upload(d, l.b, 4), Y: d.alloc(4 * c.n * l.yp), YPitch: l.yp, Arg: d.alloc(c.n * l.ap), ArgPitch: l.ap,
+		}
+		d.run(conv.Launches()...)
+		which := l.forward()
+		y := download[float32](d, conv.Y, c.n*l.yp)
+		l.arg = download[uint8](d, conv.Arg, c.n*l.ap)
+		for i, v := range rows(y, c.n, l.yp, out) {
+			if !near(float64(v), l.y[i], 1e-5*l.mag[i]) {
+				t.Fatalf("%+v: y: element %d is %v, expected %v", c.Image, i, v, l.y[i])
+			}
+		}
+		for i, v := range rows(l.arg, c.n, l.ap, out) {
+			if whole && v != which[i] || v > 4 {
+				t.Fatalf("%+v: arg: element %d is %d, expected %d", c.Image, i, v, which[i])
+			}
+		}
+		same[float32](d, conv.Y, c.n*l.yp, conv.Launches()...)
+		conv.Arg = 0
+		same[float32](d, conv.Y, c.n*l.yp, conv.Launches()...)
+
+		l.backward()
+		grad := ConvGrad{
+			Image: c.Image, N: c.n, X: conv.X, XPitch: l.xp, W: conv.W, WPitch: l.wp, Arg: upload(d, l.arg, 1), ArgPitch: l.ap,
+			DY: upload(d, l.dy, 4*d.rng.IntN(4)), DYPitch: l.yp, DX: d.alloc(4 * c.n * l.xp), DXPitch: l.xp,
+			DW: d.alloc(4 * 9 * c.Channels * l.wp), DWPitch: l.wp, DB: d.alloc(4 * c.Filters),
+		}
+		grad.Part = d.alloc(4 * grad.PartLen())
+		d.run(grad.Launches()...)
+		pixels := float64(c.n * c.Height * c.Width)
+		l.close(d, "dx", rows(download[float32](d, grad.DX, c.n*l.xp), c.n, l.xp, size), l.dx, 1e-5*float64(9*c.Filters))
+		l.close(d, "dw", rows(download[float32](d, grad.DW, 9*c.Channels*l.wp), 9*c.Channels, l.wp, c.Filters), l.dw, 1e-5*pixels)
+		l.close(d, "db", download[float32](d, grad.DB, c.Filters), l.db, 1e-5*pixels)
+		same[float32](d, grad.DW, 9*c.Channels*l.wp, grad.Launches()...)
+		grad.DX = 0
+		same[float32](d, grad.DB, c.Filters, grad.Launches()...)
+		d.release()
+	}
+}
+
+// TestConvGradParts has more images than groups of them, and channels that leave
+// room for few.
+func TestConvGradParts(t *testing.T) {
+	for _, c := range []struct {
+		Image
+		n, split int
+	}{
+		{Image{28, 28, 1, 16}, 256, 8}, {Image{14, 14, 16, 32}, 256, 1}, {Image{2, 2, 1024, 1024}, 7, 1},
+		{Image{2, 2, 1, 1}, 1000, 8}, {Image{2, 2, 5, 1}, 3, 2}, {Image{2, 2, 3, 1}, 0, 4},
+	} {
+		g := ConvGrad{Image: c.Image, N: c.n}
+		parts, each, split := g.parts()
+		if parts*each < c.n || parts > 0 && (parts-1)*each >= c.n || split != c.split || 4*g.PartLen() > max(gradBytes, 4*(9*c.Channels+1)*c.Filters*split) {
+			t.Errorf("%+v: %d parts of %d images, split %d, %d floats", c, parts, each, split, g.PartLen())
+		}
+		if parts > gradParts {
+			t.Errorf("%+v: %d parts", c, parts)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package kernels
+
+// Heads computes the squared loss of a minibatch of N samples under the heads of
+// their tasks, and its gradients, as backend.Training defines them. All of it is
+// in device memory; strides are in elements.
+type Heads struct {
+	N, K, Tasks int
+	Z           Ptr
+	ZStride     int
+	Y, Task     Ptr
+	W           Ptr
+	WStride     int
+	Scale       float64
+	// DZ and DW are both 0 when the loss alone is wanted.
+	DZ       Ptr
+	DZStride int
+	DW       Ptr
+	DWStride int
+	// Loss is one float64 that is added to.
+	Loss Ptr
+	// Residual is scratch of N float64.
+	Residual Ptr
+}
+
+// Launches are the residuals with the gradient in the features, and then the loss
+// with the gradient in the heads.
+func (h Heads) Launches() []Launch {
+	k, blocks := index32("head_residual", "columns", h.K), 1
+	if h.DW != 0 {
+		blocks += h.Tasks
+	}
+	return []Launch{
+		launch("head_residual", ceilDiv(h.N, 8), 1, [2]int{256, 1}, 0, int64(h.N), k, index32("head_residual", "tasks", h.Tasks),
+			h.Z, int64(h.ZStride), h.Y, h.Task, h.W, int64(h.WStride), h.Scale, h.DZ, int64(h.DZStride), h.Residual),
+		launch("head_gradient", blocks, 1, [2]int{128, 1}, 0, int64(h.N), k, h.Z, int64(h.ZStride), h.Task, h.Residual, h.Scale,
+			h.DW, int64(h.DWStride), h.Loss),
+	}
+}
+
+// AdamRates is the number of float32 that Adam reads from device memory: beta1,
+// 1 - beta1, beta2, 1 - beta2, 1 / correction2, epsilon, rate / correction1 and
+// rate * decay.
+const AdamRates = 8
+
+// Adam is one step over n elements, as backend.Training defines it.
+func Adam(n int, rates, g, m, v, theta Ptr) Launch {
+	return launch("adam", ceilDiv(n, 256), 1, [2]int{256, 1}, 0, int64(n), rates, g, m, v, theta)
+}
