@@ -21,6 +21,7 @@ func TestUnitRefusesStatesThatAreNotItsOwn(t *testing.T) {
 		"a nu too few":        func(s *state) { s.Epochs[0].Nu = nil },
 		"more than there are": func(s *state) { s.Epochs[0].Counts = []int{1 << 20, 1, 1} },
 		"a negative count":    func(s *state) { s.Epochs[0].Counts = []int{-1, 1, 1} },
+		"an optimiser":        func(s *state) { s.Optimiser = []float32{1} },
 	} {
 		st := &state{Epochs: slices.Clone(full.Epochs), Theta: full.Theta, Head: full.Head}
 		change(st)

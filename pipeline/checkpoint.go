@@ -26,6 +26,9 @@ func saveCheckpoint(path, id string, st *state) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	tensors := []tensor{{"theta", []int{len(st.Theta)}, st.Theta}, {"head", []int{len(st.Head)}, st.Head}}
+	if len(st.Optimiser) > 0 {
+		tensors = append(tensors, tensor{"optimiser", []int{len(st.Optimiser)}, st.Optimiser})
+	}
 	meta := map[string]string{"version": checkpointVersion, "id": id, "epochs": string(epochs)}
 	meta["sha256"] = checkpointSum(meta, tensors)
 	raw, err := encodeSafetensors(tensors, meta)
@@ -62,8 +65,14 @@ func decodeCheckpoint(raw []byte, id string) (*state, error) {
 	if v := meta["version"]; v != checkpointVersion {
 		return nil, fmt.Errorf("expected version %s, found %q", checkpointVersion, v)
 	}
-	if len(tensors) != 2 || tensors[0].Name != "theta" || tensors[1].Name != "head" {
-		return nil, fmt.Errorf("expected the tensors theta and head, found %d tensors", len(tensors))
+	names := []string{"theta", "head", "optimiser"}
+	if len(tensors) != 2 && len(tensors) != 3 {
+		return nil, fmt.Errorf("expected the tensors theta and head, and optimiser where there is one, found %d tensors", len(tensors))
+	}
+	for i, t := range tensors {
+		if t.Name != names[i] {
+			return nil, fmt.Errorf("expected the tensor %s in place %d, found %q", names[i], i, t.Name)
+		}
 	}
 	if want := checkpointSum(meta, tensors); meta["sha256"] != want {
 		return nil, fmt.Errorf("expected checksum %s, found %q: the file is damaged", want, meta["sha256"])
@@ -72,6 +81,9 @@ func decodeCheckpoint(raw []byte, id string) (*state, error) {
 		return nil, fmt.Errorf("it belongs to other work: expected id %s, found %q", id, meta["id"])
 	}
 	st := &state{Theta: tensors[0].Data, Head: tensors[1].Data}
+	if len(tensors) == 3 {
+		st.Optimiser = tensors[2].Data
+	}
 	if err := json.Unmarshal([]byte(meta["epochs"]), &st.Epochs); err != nil {
 		return nil, fmt.Errorf("epochs: %w", err)
 	}

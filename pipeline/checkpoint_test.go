@@ -22,13 +22,16 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	if err != nil || len(st.Epochs) != 0 {
 		t.Fatalf("no checkpoint: %+v, %v; want an empty state", st, err)
 	}
-	want := someState()
-	if err := saveCheckpoint(path, "id", want); err != nil {
-		t.Fatal(err)
-	}
-	got, err := loadCheckpoint(path, "id")
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("read %+v, %v; wrote %+v", got, err, want)
+	for _, optimiser := range [][]float32{nil, {4, 5, 6}} {
+		want := someState()
+		want.Optimiser = optimiser
+		if err := saveCheckpoint(path, "id", want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := loadCheckpoint(path, "id")
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("read %+v, %v; wrote %+v", got, err, want)
+		}
 	}
 	if _, err := loadCheckpoint(path, "other"); err == nil || !strings.Contains(err.Error(), "other work") {
 		t.Errorf("a checkpoint of other work: %v", err)

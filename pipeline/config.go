@@ -33,6 +33,8 @@ type Config struct {
 	Preset string `json:"preset"`
 	// Methods are run in this order; Uniform and Known follow Active's cost.
 	Methods []string `json:"methods"`
+	// Representation is the class that phi is from, ClassLinear or ClassConv.
+	Representation string `json:"representation"`
 	// K is the width of the representation.
 	K int `json:"k"`
 	// TargetSamples is the number of labelled samples of the target.
@@ -43,9 +45,12 @@ type Config struct {
 	Seed       uint64     `json:"seed"`
 	Schedule   Schedule   `json:"schedule"`
 	Allocation Allocation `json:"allocation"`
-	ERM        ERM        `json:"erm"`
-	Head       Head       `json:"head"`
-	Relevance  Relevance  `json:"relevance"`
+	// ERM are the settings of ClassLinear, zero otherwise; Conv are those of
+	// ClassConv, nil otherwise.
+	ERM       ERM       `json:"erm,omitzero"`
+	Conv      *Conv     `json:"conv,omitempty"`
+	Head      Head      `json:"head"`
+	Relevance Relevance `json:"relevance"`
 	// Costs is the cost of one sample of a source, by task name; 1 where absent.
 	Costs map[string]float64 `json:"costs,omitempty"`
 	// Nu is the true relevance for the method Known, by task name; 0 where
@@ -75,12 +80,13 @@ func Presets() []string { return []string{PresetDefault, PresetPaper} }
 // on validation rows (docs/results.md).
 func NewConfig(preset string) (Config, error) {
 	c := Config{
-		Preset:        preset,
-		Methods:       []string{Active, Uniform},
-		K:             50,
-		TargetSamples: 500,
-		Schedule:      Schedule{Kind: SchedulePaper, Epochs: 4, Floor: 50},
-		Allocation:    Allocation{Rule: RuleSquared},
+		Preset:         preset,
+		Methods:        []string{Active, Uniform},
+		Representation: ClassLinear,
+		K:              50,
+		TargetSamples:  500,
+		Schedule:       Schedule{Kind: SchedulePaper, Epochs: 4, Floor: 50},
+		Allocation:     Allocation{Rule: RuleSquared},
 	}
 	switch preset {
 	case PresetPaper:
@@ -119,7 +125,7 @@ func (c *Config) Validate() error {
 	if c.TargetSamples < 1 {
 		return fmt.Errorf("target samples: %d, expected at least 1", c.TargetSamples)
 	}
-	for _, check := range []func() error{c.Schedule.validate, c.Allocation.validate, c.ERM.validate, c.Head.validate, c.Relevance.validate} {
+	for _, check := range []func() error{c.Schedule.validate, c.Allocation.validate, c.validateClass, c.Head.validate, c.Relevance.validate} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -138,6 +144,25 @@ func (c *Config) Validate() error {
 		}
 	}
 	return nil
+}
+
+// validateClass checks the settings of the representation.
+func (c *Config) validateClass() error {
+	switch {
+	case c.Representation == ClassLinear && c.Conv != nil:
+		return fmt.Errorf("representation %s has settings of %s", ClassLinear, ClassConv)
+	case c.Representation == ClassLinear:
+		return c.ERM.validate()
+	case c.Representation == ClassConv && c.ERM != (ERM{}):
+		return fmt.Errorf("representation %s has settings of %s", ClassConv, ClassLinear)
+	case c.Representation == ClassConv && c.Conv == nil:
+		return fmt.Errorf("representation %s has no settings", ClassConv)
+	case c.Representation == ClassConv && c.Schedule.Kind == ScheduleTheory:
+		return fmt.Errorf("schedule %s is the theorem's for representation %s, not %s", ScheduleTheory, ClassLinear, ClassConv)
+	case c.Representation == ClassConv:
+		return c.Conv.validate()
+	}
+	return fmt.Errorf("unknown representation %q: expected %s or %s", c.Representation, ClassLinear, ClassConv)
 }
 
 func (e ERM) validate() error {

@@ -31,8 +31,12 @@ type ERM struct {
 type Fit struct {
 	// Objective is the mean squared residual plus the penalty, Loss the mean
 	// squared residual alone.
-	Objective   float64 `json:"objective"`
-	Loss        float64 `json:"loss"`
+	Objective float64 `json:"objective"`
+	Loss      float64 `json:"loss"`
+	// Validation is the mean squared residual on the samples set aside, where
+	// some were. Objective and Loss are then those of the pass that was kept, as
+	// they were met on the way through it.
+	Validation  float64 `json:"validation,omitempty"`
 	Iterations  int     `json:"iterations"`
 	Evaluations int     `json:"evaluations"`
 	// Stop says what ended it.

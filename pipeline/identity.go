@@ -154,6 +154,9 @@ func DecodeIdentity(raw []byte) (Identity, error) {
 	if err := decodeStrict(raw, &i); err != nil {
 		return Identity{}, err
 	}
+	if i.Config.Representation == "" { // written before there was a choice
+		i.Config.Representation = ClassLinear
+	}
 	return i, i.Config.Validate()
 }
 

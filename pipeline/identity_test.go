@@ -141,3 +141,15 @@ func TestDigest(t *testing.T) {
 		}
 	}
 }
+
+// A config.json from before there was a choice means the linear class.
+func TestDecodeIdentityWithoutRepresentation(t *testing.T) {
+	js, err := json.Marshal(someIdentity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.Replace(string(js), `"representation":"linear",`, "", 1)
+	if got, err := DecodeIdentity([]byte(old)); err != nil || len(old) == len(js) || got.Config.Representation != ClassLinear {
+		t.Errorf("%s gives %q, %v", old, got.Config.Representation, err)
+	}
+}

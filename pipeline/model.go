@@ -5,19 +5,24 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/amtrl/amtrl/backend"
 )
 
-// Model is a fitted linear model as model.safetensors holds it.
+// Model is a fitted model as model.safetensors holds it.
 type Model struct {
 	Target, Method string
 	// Sources names the M sources.
 	Sources []string
-	// K, D are the width of the representation and of the input.
-	K, D int
-	// Representation is B' (K by D), Heads is W' (M by K), Head is w (K).
-	Representation, Heads, Head []float32
+	// K is the width of the representation.
+	K int
+	// Heads is W' (M by K), Head is w (K).
+	Heads, Head []float32
+	// Representation is B' (K by D) for the linear class, else nil.
+	D              int
+	Representation []float32
 }
 
 // ReadModel reads the model of a run folder.
@@ -55,11 +60,22 @@ func decodeModel(raw []byte) (*Model, error) {
 			m.Head = t.Data
 		}
 	}
-	phi := shape["representation.weight"]
-	if len(phi) != 2 {
+	phi, linear := shape["representation.weight"]
+	heads := shape["sources.weight"]
+	anyPhi := slices.ContainsFunc(tensors, func(t tensor) bool { return strings.HasPrefix(t.Name, "representation.") })
+	switch {
+	case !anyPhi:
+		return nil, fmt.Errorf("expected tensors of the representation, found none")
+	case linear && len(phi) != 2:
 		return nil, fmt.Errorf("representation.weight: expected a K by d matrix, found shape %v", phi)
+	case len(heads) != 2:
+		return nil, fmt.Errorf("sources.weight: expected an M by K matrix, found shape %v", heads)
+	case linear && phi[0] != heads[1]:
+		return nil, fmt.Errorf("representation.weight has %d rows, expected %d as sources.weight has columns", phi[0], heads[1])
+	case linear:
+		m.D = phi[1]
 	}
-	m.K, m.D = phi[0], phi[1]
+	m.K = heads[1]
 	if len(m.Heads) != len(m.Sources)*m.K || len(m.Head) != m.K {
 		return nil, fmt.Errorf("expected %d by %d heads and a head of %d, found %d and %d elements", len(m.Sources), m.K, m.K, len(m.Heads), len(m.Head))
 	}

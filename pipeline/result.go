@@ -111,11 +111,10 @@ func encodeRelevance(sources []SourceResult) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// encodeModel is model.safetensors: the representation as the K by d matrix
-// B', the heads of the sources as the M by K matrix W', the target's head.
+// encodeModel is model.safetensors: the tensors of the representation, the heads
+// of the sources as the M by K matrix W', the target's head.
 func (u *unit) encodeModel(st *state) ([]byte, error) {
-	k, d, m := u.model.k, u.model.d, u.model.t
-	names := make([]string, m)
+	names := make([]string, len(u.sources))
 	for i, s := range u.sources {
 		names[i] = u.dev.Set.Tasks[s].Name
 	}
@@ -123,9 +122,6 @@ func (u *unit) encodeModel(st *state) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encodeSafetensors([]tensor{
-		{"representation.weight", []int{k, d}, st.Theta[:k*d]},
-		{"sources.weight", []int{m, k}, st.Theta[k*d:]},
-		{"target.weight", []int{1, k}, st.Head},
-	}, map[string]string{"format": "amtrl", "target": u.dev.Set.Tasks[u.target].Name, "sources": string(sources), "method": st.Epochs[len(st.Epochs)-1].Method})
+	tensors := append(u.model.tensors(st.Theta), tensor{"target.weight", []int{1, u.cfg.K}, st.Head})
+	return encodeSafetensors(tensors, map[string]string{"format": "amtrl", "target": u.dev.Set.Tasks[u.target].Name, "sources": string(sources), "method": st.Epochs[len(st.Epochs)-1].Method})
 }

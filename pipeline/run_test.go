@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
 )
 
 func identityOf(dev *Device, cfg Config, targets []string, seeds ...uint64) Identity {
@@ -82,75 +83,81 @@ func mustRun(t testing.TB, dev *Device, id Identity, dir string) *Result {
 // between any two files that it writes, goes on to the same bytes; on any
 // number of threads.
 func TestRunResumes(t *testing.T) {
-	set := smallSet(21, 5, 400, 8, true)
 	for _, warm := range []bool{true, false} {
-		cfg := smallConfig()
-		cfg.ERM.WarmStart, cfg.Methods, cfg.Nu = warm, []string{Active, Uniform, Known}, map[string]float64{"bytes_0": 1}
-		dev := openDevice(t, 2, set)
-		id := identityOf(dev, cfg, []string{"floats_1"}, 5)
-		clean := t.TempDir()
-		var after []map[string]string // the folder after each epoch
-		res, err := Run(context.Background(), dev, id, clean, func(s Step) {
-			if s.Record != nil {
-				after = append(after, folder(t, clean))
+		linear, conv := smallConfig(), smallConvConfig()
+		linear.ERM.WarmStart, conv.Conv.WarmStart = warm, warm
+		checkResumes(t, smallSet(21, 5, 400, 8, true), linear)
+		checkResumes(t, smallImages(21, 5, 300, 6, 7), conv)
+	}
+}
+
+func checkResumes(t *testing.T, set *dataset.Set, cfg Config) {
+	t.Helper()
+	cfg.Methods, cfg.Nu = []string{Active, Uniform, Known}, map[string]float64{set.Tasks[0].Name: 1}
+	dev := openDevice(t, 2, set)
+	id := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 5)
+	clean := t.TempDir()
+	var after []map[string]string // the folder after each epoch
+	res, err := Run(context.Background(), dev, id, clean, func(s Step) {
+		if s.Record != nil {
+			after = append(after, folder(t, clean))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := folder(t, clean)
+	if len(after) != 5 {
+		t.Fatalf("%d epochs, want 5", len(after))
+	}
+	other := openDevice(t, 1, set)
+	for done := range 5 {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(context.Background())
+		_, err := Run(ctx, dev, id, dir, func(s Step) {
+			if s.Record == nil && s.Done == done {
+				cancel()
 			}
 		})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("cancelled in epoch %d: %v", done+1, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "result.json")); err == nil {
+			t.Errorf("cancelled in epoch %d, there is a result", done+1)
+		}
+		steps := 0
+		again, err := Run(context.Background(), other, id, dir, func(s Step) { steps += b2i(s.Record != nil) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := folder(t, clean)
-		if len(after) != 5 {
-			t.Fatalf("%d epochs, want 5", len(after))
+		what := fmt.Sprintf("%s, warm start %v, resumed after %d epochs", cfg.Representation, cfg.warmStart(), done)
+		if steps != 5-done {
+			t.Errorf("%s: %d epochs were carried out, want %d", what, steps, 5-done)
 		}
-		other := openDevice(t, 1, set)
-		for done := range 5 {
+		if !reflect.DeepEqual(again, res) {
+			t.Errorf("%s: %+v, want %+v", what, again, res)
+		}
+		sameFolder(t, what, folder(t, dir), want)
+	}
+	// Killed between two writes: every file of the epoch is there but the
+	// checkpoint, or all but the last ones of the end.
+	checkpoint := filepath.Join("checkpoint", "epoch.safetensors")
+	for i, files := range append(after, want) {
+		for _, lost := range [][]string{{checkpoint}, {"result.json"}, {"result.json", "relevance.csv"}} {
+			if i == 5 && lost[0] == checkpoint {
+				continue // with a result nothing is left to do
+			}
+			files := maps.Clone(files)
+			for _, name := range lost {
+				delete(files, name)
+				if name == checkpoint && i > 0 {
+					files[name] = after[i-1][name]
+				}
+			}
 			dir := t.TempDir()
-			ctx, cancel := context.WithCancel(context.Background())
-			_, err := Run(ctx, dev, id, dir, func(s Step) {
-				if s.Record == nil && s.Done == done {
-					cancel()
-				}
-			})
-			if !errors.Is(err, context.Canceled) {
-				t.Fatalf("cancelled in epoch %d: %v", done+1, err)
-			}
-			if _, err := os.Stat(filepath.Join(dir, "result.json")); err == nil {
-				t.Errorf("cancelled in epoch %d, there is a result", done+1)
-			}
-			steps := 0
-			again, err := Run(context.Background(), other, id, dir, func(s Step) { steps += b2i(s.Record != nil) })
-			if err != nil {
-				t.Fatal(err)
-			}
-			what := fmt.Sprintf("warm start %v, resumed after %d epochs", warm, done)
-			if steps != 5-done {
-				t.Errorf("%s: %d epochs were carried out, want %d", what, steps, 5-done)
-			}
-			if !reflect.DeepEqual(again, res) {
-				t.Errorf("%s: %+v, want %+v", what, again, res)
-			}
-			sameFolder(t, what, folder(t, dir), want)
-		}
-		// Killed between two writes: every file of the epoch is there but the
-		// checkpoint, or all but the last ones of the end.
-		checkpoint := filepath.Join("checkpoint", "epoch.safetensors")
-		for i, files := range append(after, want) {
-			for _, lost := range [][]string{{checkpoint}, {"result.json"}, {"result.json", "relevance.csv"}} {
-				if i == 5 && lost[0] == checkpoint {
-					continue // with a result nothing is left to do
-				}
-				files := maps.Clone(files)
-				for _, name := range lost {
-					delete(files, name)
-					if name == checkpoint && i > 0 {
-						files[name] = after[i-1][name]
-					}
-				}
-				dir := t.TempDir()
-				restore(t, dir, files)
-				mustRun(t, dev, id, dir)
-				sameFolder(t, fmt.Sprintf("warm start %v, step %d without %v", warm, i, lost), folder(t, dir), want)
-			}
+			restore(t, dir, files)
+			mustRun(t, dev, id, dir)
+			sameFolder(t, fmt.Sprintf("%s, warm start %v, step %d without %v", cfg.Representation, cfg.warmStart(), i, lost), folder(t, dir), want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 
@@ -73,7 +74,7 @@ type unit struct {
 	costs   []float64
 	draws   draws
 	plans   []EpochPlan
-	model   *linear
+	model   representation
 	head    backend.Vector
 	// targetSamples and test hold the target's labelled and held-out rows.
 	targetSamples, test backend.Samples
@@ -113,6 +114,11 @@ func planUnit(dev *Device, cfg *Config, target int) (*unit, error) {
 	if set.Model == nil && len(set.Tasks[target].Test) == 0 {
 		return nil, fmt.Errorf("target %s has no test rows", name)
 	}
+	if cfg.Representation == ClassConv {
+		if err := cfg.Conv.check(set, cfg.K); err != nil {
+			return nil, err
+		}
+	}
 	for _, s := range u.sources {
 		cost := 1.0
 		if c, ok := cfg.Costs[set.Tasks[s].Name]; ok {
@@ -134,7 +140,10 @@ func planUnit(dev *Device, cfg *Config, target int) (*unit, error) {
 	}
 	u.draws = newDraws(set, target, u.sources, cfg.TargetSamples, cfg.Seed)
 	u.plans = cfg.Schedule.Plan(cfg.K, len(u.sources), dev.cols())
-	return u, u.checkReach()
+	if err := u.checkReach(); err != nil {
+		return nil, err
+	}
+	return u, u.checkBatch()
 }
 
 // checkNames refuses costs and relevances of tasks that the set does not have.
@@ -172,6 +181,25 @@ func (u *unit) checkReach() error {
 	return nil
 }
 
+// checkBatch refuses a batch larger than what the first epoch of a method
+// trains on; later epochs have more.
+func (u *unit) checkBatch() error {
+	if u.cfg.Representation != ClassConv {
+		return nil
+	}
+	for _, method := range u.cfg.Methods {
+		counts, err := u.allocate(&state{}, method, 1, nil, make([]int, len(u.sources)))
+		if err != nil {
+			return err
+		}
+		train, _ := u.cfg.Conv.split(counts)
+		if err := u.cfg.Conv.enough(len(train)); err != nil {
+			return fmt.Errorf("epoch 1 of %s: %w", method, err)
+		}
+	}
+	return nil
+}
+
 func (u *unit) place() error {
 	dev, err := u.dev.fork()
 	if err != nil {
@@ -180,7 +208,7 @@ func (u *unit) place() error {
 	u.dev, u.queue = dev, dev.Backend
 	set := dev.Set
 	u.tmp = backend.NewScope(dev.Backend)
-	if u.model, err = newLinear(dev.Backend, u.cfg.K, dev.cols(), len(u.sources)); err != nil {
+	if u.model, err = newRepresentation(dev.Backend, u.cfg, set, len(u.sources)); err != nil {
 		return err
 	}
 	u.head = u.tmp.Vector(backend.Float32, u.cfg.K)
@@ -238,8 +266,9 @@ func (u *unit) steps() int {
 // state is all that a unit carries from one epoch to the next.
 type state struct {
 	Epochs []Epoch
-	// Theta are the parameters after the last epoch.
-	Theta []float32
+	// Theta are the parameters after the last epoch, Optimiser what its fit
+	// left for the next beside them.
+	Theta, Optimiser []float32
 	// Head is the target's head after the last epoch.
 	Head []float32
 }
@@ -249,8 +278,11 @@ func (u *unit) accepts(st *state) error {
 	if len(st.Epochs) == 0 {
 		return nil
 	}
-	if len(st.Theta) != u.model.theta.Len || len(st.Head) != u.head.Len {
-		return fmt.Errorf("expected %d parameters and a head of %d, found %d and %d", u.model.theta.Len, u.head.Len, len(st.Theta), len(st.Head))
+	if n := u.model.parameters().Len; len(st.Theta) != n || len(st.Head) != u.head.Len {
+		return fmt.Errorf("expected %d parameters and a head of %d, found %d and %d", n, u.head.Len, len(st.Theta), len(st.Head))
+	}
+	if n := u.model.optimiser().Len; len(st.Optimiser) != n {
+		return fmt.Errorf("expected %d numbers of the optimiser, found %d", n, len(st.Optimiser))
 	}
 	at, limit := 0, u.draws.limits()
 	for _, method := range u.cfg.Methods {
@@ -282,9 +314,14 @@ func (u *unit) run(ctx context.Context, st *state, progress func(Step), saved fu
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	total, done := u.steps(), 0
-	if len(st.Theta) > 0 {
-		if err := backend.Put(u.dev.Backend, u.model.theta.Buf, 0, st.Theta); err != nil {
-			return err
+	for _, v := range []struct {
+		to   backend.Vector
+		from []float32
+	}{{u.model.parameters(), st.Theta}, {u.model.optimiser(), st.Optimiser}} {
+		if len(v.from) > 0 {
+			if err := backend.Put(u.dev.Backend, v.to.Buf, v.to.Off, v.from); err != nil {
+				return err
+			}
 		}
 	}
 	for _, method := range u.cfg.Methods {
@@ -314,11 +351,19 @@ func (u *unit) run(ctx context.Context, st *state, progress func(Step), saved fu
 
 // capture downloads the parameters into the state.
 func (u *unit) capture(st *state) error {
-	st.Theta, st.Head = make([]float32, u.model.theta.Len), make([]float32, u.head.Len)
-	if err := backend.Get(u.dev.Backend, st.Theta, u.model.theta.Buf, 0); err != nil {
-		return err
+	for _, v := range []struct {
+		from backend.Vector
+		to   *[]float32
+	}{{u.model.parameters(), &st.Theta}, {u.model.optimiser(), &st.Optimiser}, {u.head, &st.Head}} {
+		*v.to = make([]float32, v.from.Len)
+		if v.from.Len == 0 {
+			continue
+		}
+		if err := backend.Get(u.dev.Backend, *v.to, v.from.Buf, v.from.Off); err != nil {
+			return err
+		}
 	}
-	return backend.Get(u.dev.Backend, st.Head, u.head.Buf, 0)
+	return nil
 }
 
 // epoch draws, fits and estimates once.
@@ -347,13 +392,18 @@ func (u *unit) epoch(ctx context.Context, st *state, method string, e int) (Epoc
 		return Epoch{}, err
 	}
 	defer samples.Free()
-	if e == 1 || !u.cfg.ERM.WarmStart {
-		rng := stream(u.cfg.Seed, "init", u.dev.Set.Tasks[u.target].Name, method, strconv.Itoa(e))
-		if err := u.cfg.ERM.start(u.model, samples, counts, rng); err != nil {
+	random := func(what string) *rand.Rand {
+		return stream(u.cfg.Seed, what, u.dev.Set.Tasks[u.target].Name, method, strconv.Itoa(e))
+	}
+	run := fitRun{counts: counts, rng: random("fit")}
+	if e == 1 || !u.cfg.warmStart() {
+		if err := u.model.start(samples, counts, random("init")); err != nil {
 			return Epoch{}, err
 		}
+	} else {
+		run.steps = stepsBefore(st.Epochs, method)
 	}
-	if rec.Fit, err = u.cfg.ERM.fit(ctx, u.model, samples, nil); err != nil {
+	if rec.Fit, err = u.model.fit(ctx, samples, run); err != nil {
 		return Epoch{}, err
 	}
 	fit, err := u.fitHead()
@@ -361,12 +411,23 @@ func (u *unit) epoch(ctx context.Context, st *state, method string, e int) (Epoc
 		return Epoch{}, err
 	}
 	rec.TargetLoss, rec.HeadRidge, rec.HeadRank = fit.Loss, fit.Ridge, fit.Rank
-	rec.Nu, rec.NuRank, err = u.cfg.Relevance.estimate(u.dev.Backend, u.model.heads(u.model.theta), u.head)
+	rec.Nu, rec.NuRank, err = u.cfg.Relevance.estimate(u.dev.Backend, u.model.heads(), u.head)
 	if err != nil {
 		return Epoch{}, err
 	}
 	rec.Score, err = u.score()
 	return rec, err
+}
+
+// stepsBefore is the number of iterations of a method's epochs so far.
+func stepsBefore(epochs []Epoch, method string) int {
+	n := 0
+	for i := range epochs {
+		if epochs[i].Method == method {
+			n += epochs[i].Fit.Iterations
+		}
+	}
+	return n
 }
 
 // allocate decides how many samples each source has by the end of the epoch.
@@ -444,10 +505,10 @@ func (u *unit) fitHead() (headFit, error) {
 	if err := tmp.Err(); err != nil {
 		return headFit{}, err
 	}
-	if err := u.dev.Backend.Project(u.targetSamples, u.model.representation(u.model.theta), z); err != nil {
+	if err := u.model.features(u.targetSamples, z); err != nil {
 		return headFit{}, err
 	}
-	return u.cfg.Head.fit(u.dev.Backend, z, u.model.heads(u.model.theta), u.targetY, u.head)
+	return u.cfg.Head.fit(u.dev.Backend, z, u.model.heads(), u.targetY, u.head)
 }
 
 // score measures the target's predictor: exact excess risk where the data has
@@ -456,31 +517,19 @@ func (u *unit) score() (Score, error) {
 	b, set := u.dev.Backend, u.dev.Set
 	tmp := backend.NewScope(b)
 	defer tmp.Close()
-	phi := u.model.representation(u.model.theta)
-	if set.Model != nil {
-		p := tmp.Vector(backend.Float32, u.model.d)
-		host := make([]float32, u.model.d)
-		if err := tmp.Err(); err != nil {
+	if l, ok := u.model.(*linearClass); ok && set.Model != nil {
+		p, err := l.predictor(u.head)
+		if err != nil {
 			return Score{}, err
 		}
-		if err := b.Gemv(true, 1, phi, u.head, 0, p); err != nil {
-			return Score{}, err
-		}
-		if err := backend.Get(b, host, p.Buf, 0); err != nil {
-			return Score{}, err
-		}
-		p64 := make([]float64, len(host))
-		for i, v := range host {
-			p64[i] = float64(v)
-		}
-		return Score{MetricExcess, set.Model.ExcessRisk(u.target, p64)}, nil
+		return Score{MetricExcess, set.Model.ExcessRisk(u.target, p)}, nil
 	}
 	n := u.test.Len()
 	z, y := tmp.Matrix(backend.Float32, n, u.cfg.K), tmp.Vector(backend.Float32, n)
 	if err := tmp.Err(); err != nil {
 		return Score{}, err
 	}
-	if err := b.Project(u.test, phi, z); err != nil {
+	if err := u.model.features(u.test, z); err != nil {
 		return Score{}, err
 	}
 	if err := b.Gemv(false, 1, z, u.head, 0, y); err != nil {

@@ -74,7 +74,7 @@ func features(set *dataset.Set, pool, r int) []float64 {
 
 func smallConfig() Config {
 	return Config{
-		Preset: PresetDefault, Methods: []string{Active, Uniform}, K: 3, TargetSamples: 20, Seed: 11,
+		Preset: PresetDefault, Methods: []string{Active, Uniform}, Representation: ClassLinear, K: 3, TargetSamples: 20, Seed: 11,
 		Schedule:   Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 5, Budget: 400},
 		Allocation: Allocation{Rule: RuleSquared},
 		ERM:        ERM{Lambda: 1e-3, Iterations: 12, History: 5, Init: InitRandom, WarmStart: true},

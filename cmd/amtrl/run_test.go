@@ -103,22 +103,24 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"run", "--digits", "20", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
-		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--lambda", "0.125", "--iterations", "9",
-		"--tolerance", "0.5", "--history", "4", "--init", "moments", "--warm-start", "--ridge", "2", "--prior", "sources", "--head-rcond", "0.01",
+		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2", "--prior", "sources", "--head-rcond", "0.01",
 		"--relevance", "l1", "--l1", "0.5"}
+	erm := []string{"--lambda", "0.125", "--iterations", "9", "--tolerance", "0.5", "--history", "4", "--init", "moments"}
 	plan := func(more ...string) dryRunResult {
 		t.Helper()
 		var res dryRunResult
-		if err := json.Unmarshal([]byte(must(t, dir, append(args, more...)...).stdout), &res); err != nil {
+		if err := json.Unmarshal([]byte(must(t, dir, slices.Concat(args, more)...).stdout), &res); err != nil {
 			t.Fatal(err)
 		}
 		return res
 	}
 	// The theory schedule allows no other allocation and no costs.
-	theory := plan("--schedule", "theory", "--delta", "0.2", "--r", "2", "--sigma-min", "0.5", "--beta", "3")
-	paper := plan("--allocation", "l1", "--mix", "0.25", "--costs", costs)
+	theory := plan(append(erm, "--schedule", "theory", "--delta", "0.2", "--r", "2", "--sigma-min", "0.5", "--beta", "3")...)
+	paper := plan(append(erm, "--allocation", "l1", "--mix", "0.25", "--costs", costs)...)
+	conv := plan("--allocation", "l1", "--mix", "0.25", "--costs", costs, "--representation", "conv", "--channels", "4, 5", "--passes", "3",
+		"--batch", "17", "--rate", "0.25", "--decay", "0.5", "--validation", "0.125", "--patience", "2")
 	want := pipeline.Config{
-		Preset: "paper", Methods: []string{"active", "known"}, K: 7, TargetSamples: 11, IncludeTarget: true, Seed: 5,
+		Preset: "paper", Methods: []string{"active", "known"}, Representation: "linear", K: 7, TargetSamples: 11, IncludeTarget: true, Seed: 5,
 		Schedule:   pipeline.Schedule{Kind: "paper", Epochs: 3, Floor: 50},
 		Allocation: pipeline.Allocation{Rule: "l1", Mix: 0.25},
 		ERM:        pipeline.ERM{Lambda: 0.125, Iterations: 9, Tolerance: 0.5, History: 4, Init: "moments", WarmStart: true},
@@ -130,22 +132,26 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	inTheory.Schedule.Kind, inTheory.Schedule.Theory = "theory", &pipeline.Theory{Delta: 0.2, R: 2, SigmaMin: 0.5, Beta: 3}
 	inTheory.Allocation, inTheory.Costs = pipeline.Allocation{Rule: "squared"}, nil
 
+	inConv := want
+	inConv.Representation, inConv.ERM = "conv", pipeline.ERM{}
+	inConv.Conv = &pipeline.Conv{Channels: []int{4, 5}, Passes: 3, Batch: 17, Rate: 0.25, Decay: 0.5, Validation: 0.125, Patience: 2, WarmStart: true}
+
 	// A new setting has to get a flag and come here.
 	set := map[string]bool{}
-	for _, cfg := range []pipeline.Config{want, inTheory} {
+	for _, cfg := range []pipeline.Config{want, inTheory, inConv} {
 		for name, v := range leaves("", reflect.ValueOf(cfg)) {
 			set[name] = set[name] || v.IsValid() && !v.IsZero()
 		}
 	}
 	for name := range set {
-		if !set[name] && !slices.Contains([]string{".Schedule.Budget", ".Schedule.Theory", ".Relevance.Tau", ".Nu"}, name) {
+		if !set[name] && !slices.Contains([]string{".Schedule.Budget", ".Schedule.Theory", ".Conv", ".Relevance.Tau", ".Nu"}, name) {
 			t.Errorf("%s is not set here", name)
 		}
 	}
 	for _, pair := range []struct {
 		got  dryRunResult
 		want pipeline.Config
-	}{{paper, want}, {theory, inTheory}} {
+	}{{paper, want}, {theory, inTheory}, {conv, inConv}} {
 		got, err := json.Marshal(pair.got.Identity.Config)
 		if err != nil {
 			t.Fatal(err)

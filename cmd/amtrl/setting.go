@@ -109,6 +109,27 @@ func boolean(name, usage string, field func(*pipeline.Config) *bool) setting {
 	}
 }
 
+// integers is a list of integers such as 16,32.
+func integers(name, usage string, field func(*pipeline.Config) *[]int) setting {
+	show := func(cfg *pipeline.Config) string { return strings.Join(texts(*field(cfg)), ",") }
+	return setting{
+		name: name, show: show,
+		flag: &cli.StringFlag{Name: name, Usage: usage, DefaultText: presetText(show), Category: categorySettings, EnvVars: env(name)},
+		apply: func(c *cli.Context, cfg *pipeline.Config) error {
+			var list []int
+			for _, word := range splitList(c.String(name)) {
+				v, err := strconv.Atoi(word)
+				if err != nil {
+					return misuse(c, "--%s is %q: expected whole numbers such as 16,32", name, c.String(name))
+				}
+				list = append(list, v)
+			}
+			*field(cfg) = list
+			return nil
+		},
+	}
+}
+
 // presetText lists the value that each preset gives, or the one that all give.
 func presetText(show func(*pipeline.Config) string) string {
 	var all []string

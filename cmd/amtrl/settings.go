@@ -13,6 +13,7 @@ import (
 var settings = []setting{
 	methods(),
 	word("schedule", "how much each epoch spends: paper, theory or budget", func(c *pipeline.Config) *string { return &c.Schedule.Kind }),
+	word("representation", "what phi is: linear, or conv for a convolutional network", func(c *pipeline.Config) *string { return &c.Representation }),
 	word("relevance", "how nu is estimated: minnorm, ridge or l1", func(c *pipeline.Config) *string { return &c.Relevance.Kind }),
 
 	integer("k", "width of the representation", func(c *pipeline.Config) *int { return &c.K }),
@@ -32,12 +33,20 @@ var settings = []setting{
 	word("allocation", "what nu gives a source: squared (nu^2, the paper) or l1 (|nu|/sqrt(cost))", func(c *pipeline.Config) *string { return &c.Allocation.Rule }),
 	number("mix", "fraction of each epoch's budget that is spread uniformly", func(c *pipeline.Config) *float64 { return &c.Allocation.Mix }),
 
-	number("lambda", "ERM penalty on ||B||^2 + ||W||^2", func(c *pipeline.Config) *float64 { return &c.ERM.Lambda }),
-	integer("iterations", "ERM: most L-BFGS iterations an epoch", func(c *pipeline.Config) *int { return &c.ERM.Iterations }),
-	number("tolerance", "ERM: stop once ten iterations lower the objective by less than this fraction, 0 for never", func(c *pipeline.Config) *float64 { return &c.ERM.Tolerance }),
-	integer("history", "ERM: L-BFGS pairs", func(c *pipeline.Config) *int { return &c.ERM.History }),
-	word("init", "ERM: starting point, random or moments", func(c *pipeline.Config) *string { return &c.ERM.Init }),
-	boolean("warm-start", "ERM: start each epoch from the one before", func(c *pipeline.Config) *bool { return &c.ERM.WarmStart }),
+	number("lambda", "ERM penalty on ||B||^2 + ||W||^2", func(c *pipeline.Config) *float64 { return &c.ERM.Lambda }).only(class(pipeline.ClassLinear)),
+	integer("iterations", "ERM: most L-BFGS iterations an epoch", func(c *pipeline.Config) *int { return &c.ERM.Iterations }).only(class(pipeline.ClassLinear)),
+	number("tolerance", "ERM: stop once ten iterations lower the objective by less than this fraction, 0 for never", func(c *pipeline.Config) *float64 { return &c.ERM.Tolerance }).only(class(pipeline.ClassLinear)),
+	integer("history", "ERM: L-BFGS pairs", func(c *pipeline.Config) *int { return &c.ERM.History }).only(class(pipeline.ClassLinear)),
+	word("init", "ERM: starting point, random or moments", func(c *pipeline.Config) *string { return &c.ERM.Init }).only(class(pipeline.ClassLinear)),
+	boolean("warm-start", "ERM: start each epoch from the one before", warmStart),
+
+	integers("channels", "conv: output channels of each layer", func(c *pipeline.Config) *[]int { return &c.Conv.Channels }).only(class(pipeline.ClassConv)),
+	integer("passes", "conv: passes over the samples an epoch", func(c *pipeline.Config) *int { return &c.Conv.Passes }).only(class(pipeline.ClassConv)),
+	integer("batch", "conv: samples in a step", func(c *pipeline.Config) *int { return &c.Conv.Batch }).only(class(pipeline.ClassConv)),
+	number("rate", "conv: largest learning rate of the one-cycle schedule", func(c *pipeline.Config) *float64 { return &c.Conv.Rate }).only(class(pipeline.ClassConv)),
+	number("decay", "conv: decoupled weight decay", func(c *pipeline.Config) *float64 { return &c.Conv.Decay }).only(class(pipeline.ClassConv)),
+	number("validation", "conv: fraction of the sources' samples that the fit sets aside to stop by, 0 for none", func(c *pipeline.Config) *float64 { return &c.Conv.Validation }).only(class(pipeline.ClassConv)),
+	integer("patience", "conv: passes without a smaller validation loss that end a fit", func(c *pipeline.Config) *int { return &c.Conv.Patience }).only(class(pipeline.ClassConv)),
 
 	autoNumber("ridge", "ridge of the target's head in units of the mean eigenvalue; auto is leave-one-out", func(c *pipeline.Config) *float64 { return &c.Head.Ridge }),
 	word("prior", "what the head's ridge shrinks towards: identity (0) or sources (what the sources' heads combine to)", func(c *pipeline.Config) *string { return &c.Head.Prior }),
@@ -58,6 +67,19 @@ func theory() (needs string, used func(*pipeline.Config) bool) {
 	return "--schedule theory", func(c *pipeline.Config) bool { return c.Schedule.Kind == pipeline.ScheduleTheory }
 }
 
+// class restricts a setting to one class of representations.
+func class(name string) (needs string, used func(*pipeline.Config) bool) {
+	return "--representation " + name, func(c *pipeline.Config) bool { return c.Representation == name }
+}
+
+// warmStart is the class's own.
+func warmStart(c *pipeline.Config) *bool {
+	if c.Representation == pipeline.ClassConv {
+		return &c.Conv.WarmStart
+	}
+	return &c.ERM.WarmStart
+}
+
 func methods() setting {
 	show := func(cfg *pipeline.Config) string { return strings.Join(cfg.Methods, ",") }
 	return setting{
@@ -76,6 +98,9 @@ func fillConstants(cfg *pipeline.Config) {
 	if cfg.Schedule.Theory == nil {
 		cfg.Schedule.Theory = &pipeline.Theory{Delta: 0.1, R: 1, SigmaMin: 1}
 	}
+	if cfg.Conv == nil {
+		cfg.Conv = pipeline.DefaultConv(cfg.Preset)
+	}
 	if cfg.Relevance.Tau == 0 {
 		cfg.Relevance.Tau = 1
 	}
@@ -92,6 +117,11 @@ func clearUnused(cfg *pipeline.Config) {
 	}
 	if cfg.Schedule.Kind != pipeline.ScheduleBudget {
 		cfg.Schedule.Budget = 0
+	}
+	if cfg.Representation == pipeline.ClassConv {
+		cfg.ERM = pipeline.ERM{}
+	} else {
+		cfg.Conv = nil
 	}
 	if cfg.Relevance.Kind != pipeline.MinNorm {
 		cfg.Relevance.Rcond = -1

@@ -1,0 +1,155 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// Conv are the settings of the convolutional representation: for each of
+// Channels a 3 by 3 convolution with bias, ReLU and 2 by 2 maximum pooling, then
+// a fully connected layer with bias to the K features. It is trained by minibatch
+// Adam on the squared loss of the sources.
+type Conv struct {
+	// Channels are the output channels of the layers, 1 to 4 of them.
+	Channels []int `json:"channels"`
+	// Passes is the number of passes over the training samples in an epoch, Batch
+	// the number of samples in a step. Samples that are left over in a pass wait
+	// for the next, which shuffles anew.
+	Passes int `json:"passes"`
+	Batch  int `json:"batch"`
+	// Rate is the largest learning rate of the one-cycle schedule, Decay the
+	// decoupled weight decay.
+	Rate  float64 `json:"rate"`
+	Decay float64 `json:"decay"`
+	// Validation is the fraction of every source's samples that the fit sets
+	// aside, 0 for none. The parameters with the least loss on them are kept,
+	// and Patience passes without a smaller one end the fit.
+	Validation float64 `json:"validation"`
+	Patience   int     `json:"patience"`
+	// WarmStart starts an epoch from the parameters and the optimiser's state
+	// that the one before ended with.
+	WarmStart bool `json:"warm_start"`
+}
+
+// DefaultConv returns the settings of a preset for the convolutional
+// representation. As for the linear class, "paper" starts every epoch afresh.
+func DefaultConv(preset string) *Conv {
+	return &Conv{
+		Channels: []int{16, 32}, Passes: 8, Batch: 256, Rate: 5e-3, Decay: 1e-2,
+		Validation: 0.05, Patience: 3, WarmStart: preset != PresetPaper,
+	}
+}
+
+const (
+	maxConvLayers   = 4
+	maxConvChannels = 1024
+	maxConvBatch    = 1 << 16
+)
+
+func (c *Conv) validate() error {
+	if n := len(c.Channels); n < 1 || n > maxConvLayers {
+		return fmt.Errorf("conv: %d layers, expected 1 to %d", n, maxConvLayers)
+	}
+	for _, n := range c.Channels {
+		if n < 1 || n > maxConvChannels {
+			return fmt.Errorf("conv: %d channels, expected 1 to %d", n, maxConvChannels)
+		}
+	}
+	switch {
+	case c.Passes < 1:
+		return fmt.Errorf("conv: %d passes, expected at least 1", c.Passes)
+	case c.Batch < 1 || c.Batch > maxConvBatch:
+		return fmt.Errorf("conv: a batch of %d, expected 1 to %d", c.Batch, maxConvBatch)
+	case !(c.Rate > 0) || math.IsInf(c.Rate, 1):
+		return fmt.Errorf("conv: rate is %g, expected a positive number", c.Rate)
+	case !(c.Decay >= 0) || math.IsInf(c.Decay, 1):
+		return fmt.Errorf("conv: decay is %g, expected a number from 0 on", c.Decay)
+	case !(c.Validation >= 0 && c.Validation <= 0.5):
+		return fmt.Errorf("conv: validation is %g, expected 0 to 0.5", c.Validation)
+	case c.Patience < 1:
+		return fmt.Errorf("conv: patience is %d, expected at least 1", c.Patience)
+	}
+	return nil
+}
+
+// shapes are the layers for the images of a set.
+func (c *Conv) shapes(set *dataset.Set) ([]backend.ConvShape, error) {
+	h, w := set.Pools[0].Height, set.Pools[0].Width
+	for _, p := range set.Pools {
+		if p.Height == 0 {
+			return nil, fmt.Errorf("representation %s needs images: the rows of pool %s are %d numbers, expected a height and a width", ClassConv, p.Name, p.Cols)
+		}
+		if p.Height != h || p.Width != w {
+			return nil, fmt.Errorf("representation %s needs images of one size: pool %s has %d by %d, pool %s %d by %d", ClassConv, set.Pools[0].Name, h, w, p.Name, p.Height, p.Width)
+		}
+	}
+	channels := 1
+	var shapes []backend.ConvShape
+	for i, filters := range c.Channels {
+		s := backend.ConvShape{Height: h, Width: w, Channels: channels, Filters: filters}
+		if err := s.Validate(); err != nil {
+			return nil, fmt.Errorf("representation %s: layer %d of images of %d by %d: %w", ClassConv, i+1, set.Pools[0].Height, set.Pools[0].Width, err)
+		}
+		shapes = append(shapes, s)
+		h, w, channels = h/2, w/2, filters
+	}
+	return shapes, nil
+}
+
+// check refuses a network that the data have no use for, and a width that the
+// fully connected layer cannot fill.
+func (c *Conv) check(set *dataset.Set, k int) error {
+	if set.Model != nil {
+		return fmt.Errorf("representation %s needs images: %s comes from a linear model", ClassConv, set.Name)
+	}
+	shapes, err := c.shapes(set)
+	if err != nil {
+		return err
+	}
+	if flat := shapes[len(shapes)-1].Out(); k > flat {
+		return fmt.Errorf("k is %d, expected at most the %d outputs of the last convolution", k, flat)
+	}
+	return nil
+}
+
+// split divides samples, counts[m] of each source in a row, into those that are
+// trained on and those set aside. Which they are depends on the place in the
+// source's order of draws alone, so that a sample keeps its part from epoch to
+// epoch.
+func (c *Conv) split(counts []int) (train, validation []int32) {
+	every := 0
+	if c.Validation > 0 {
+		every = max(2, int(math.Round(1/c.Validation)))
+	}
+	at := int32(0)
+	for m, n := range counts {
+		for i := range n {
+			if every > 0 && (i+m)%every == every-1 {
+				validation = append(validation, at)
+			} else {
+				train = append(train, at)
+			}
+			at++
+		}
+	}
+	return train, validation
+}
+
+// oneCycle is the learning rate of step s of n, counted from 0: up from a 25th
+// of the largest along half a cosine wave for the first 30 % of the steps, then
+// down to a 250,000th of it (Smith and Topin 2019, as PyTorch's OneCycleLR has
+// it).
+func oneCycle(largest float64, s, n int) float64 {
+	const rise, first, last = 0.3, 1. / 25, 1. / 250_000
+	top := rise*float64(n) - 1
+	wave := func(from, to, part float64) float64 { return to + (from-to)/2*(1+math.Cos(math.Pi*part)) }
+	if t := float64(s); t <= top {
+		return largest * wave(first, 1, t/top)
+	} else if end := float64(n - 1); end > top {
+		return largest * wave(1, last, (t-top)/(end-top))
+	}
+	return largest
+}

@@ -1,0 +1,215 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// The constants of Adam.
+const (
+	adamBeta1   = 0.9
+	adamBeta2   = 0.999
+	adamEpsilon = 1e-8
+)
+
+// trainer is one fit of a convNet. A step, from the indices of its samples to
+// the new parameters, is one program.
+type trainer struct {
+	*convNet
+	tmp     *backend.Scope
+	samples backend.Samples
+	act     *activations
+	dout    []backend.Matrix // gradients of the layers' outputs
+	dz      backend.Matrix
+	grad    backend.Vector
+	best    backend.Vector
+	loss    backend.Vector
+	step    backend.Program
+	order   []int32
+	rates   backend.AdamRates
+}
+
+func (n *convNet) newTrainer(s backend.Samples) (*trainer, error) {
+	tmp := backend.NewScope(n.b)
+	t := &trainer{convNet: n, tmp: tmp, samples: s, order: make([]int32, n.set.Batch)}
+	act, err := n.newActivations(tmp, n.set.Batch, true)
+	if err != nil {
+		tmp.Close()
+		return nil, err
+	}
+	t.act = act
+	for _, o := range act.out {
+		d := tmp.Matrix(backend.Float32, o.Rows, o.Stride)
+		d.Cols = o.Cols
+		t.dout = append(t.dout, d)
+	}
+	t.dz = tmp.Matrix(backend.Float32, n.set.Batch, n.k)
+	t.grad, t.best = tmp.Vector(backend.Float32, n.theta.Len), tmp.Vector(backend.Float32, n.theta.Len)
+	t.loss = tmp.Vector(backend.Float64, 1)
+	if err = tmp.Err(); err == nil {
+		t.step, err = n.b.Record(t.makeStep)
+	}
+	if err != nil {
+		tmp.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *trainer) close() {
+	t.step.Free()
+	t.tmp.Close()
+}
+
+// makeStep is one step of training on the samples that order names: forward,
+// the mean squared residual's gradient, Adam.
+func (t *trainer) makeStep() error {
+	z, y, task, err := t.act.forward(t.theta, t.samples, t.order)
+	if err != nil {
+		return err
+	}
+	b, last := t.b, len(t.shapes)-1
+	scale := 2 / float64(len(t.order))
+	if err := b.HeadGradient(z, y, task, t.headsOf(t.theta), scale, t.dz, t.headsOf(t.grad), t.loss); err != nil {
+		return err
+	}
+	h := t.act.out[last]
+	h.Cols++
+	if err := b.Gemm(true, false, 1, t.dz, h, 0, t.fullOf(t.grad)); err != nil {
+		return err
+	}
+	full := t.fullOf(t.theta)
+	full.Cols--
+	if err := b.Gemm(false, false, 1, t.dz, full, 0, t.dout[last]); err != nil {
+		return err
+	}
+	for l := last; l >= 0; l-- {
+		w, _ := t.layerOf(t.theta, l)
+		dw, db := t.layerOf(t.grad, l)
+		in, din := t.act.x, backend.Matrix{}
+		if l > 0 {
+			in, din = t.act.out[l-1], t.dout[l-1]
+		}
+		if err := b.ConvGrad(t.shapes[l], in, w, t.act.arg[l], t.dout[l], din, dw, db); err != nil {
+			return err
+		}
+	}
+	size := t.theta.Len
+	m, v := t.moments, t.moments
+	m.Len, v.Len, v.Off = size, size, m.Off+size
+	return b.Adam(&t.rates, t.grad, m, v, t.theta)
+}
+
+// fit trains for the configured passes, or until the loss on the samples set
+// aside has not fallen for a while, and keeps the best parameters by that loss.
+func (n *convNet) fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, error) {
+	train, aside := n.set.split(run.counts)
+	if err := n.set.enough(len(train)); err != nil {
+		return Fit{}, err
+	}
+	t, err := n.newTrainer(s)
+	if err != nil {
+		return Fit{}, err
+	}
+	defer t.close()
+	perPass := len(train) / n.set.Batch
+	total := perPass * n.set.Passes
+	fit := Fit{Stop: "all passes"}
+	least, bad, done := math.Inf(1), 0, 0
+	for pass := range n.set.Passes {
+		run.rng.Shuffle(len(train), func(i, j int) { train[i], train[j] = train[j], train[i] })
+		if err := n.b.Fill(t.loss, 0); err != nil {
+			return Fit{}, err
+		}
+		for i := range perPass {
+			if err := ctx.Err(); err != nil {
+				return Fit{}, err
+			}
+			copy(t.order, train[i*n.set.Batch:])
+			t.setRates(oneCycle(n.set.Rate, done, total), run.steps+done+1)
+			if err := t.step.Run(); err != nil {
+				return Fit{}, err
+			}
+			done++
+		}
+		loss, err := t.meanLoss(perPass * n.set.Batch)
+		if err != nil {
+			return Fit{}, err
+		}
+		if math.IsNaN(loss) || math.IsInf(loss, 0) {
+			return Fit{}, fmt.Errorf("conv: the loss is %g in pass %d: lower the rate, %g", loss, pass+1, n.set.Rate)
+		}
+		fit.Iterations, fit.Evaluations = done, pass+1
+		if len(aside) == 0 {
+			fit.Loss = loss
+			continue
+		}
+		v, err := t.validate(aside)
+		if err != nil {
+			return Fit{}, err
+		}
+		if math.IsNaN(v) {
+			return Fit{}, fmt.Errorf("conv: the validation loss is %g in pass %d: lower the rate, %g", v, pass+1, n.set.Rate)
+		}
+		if v < least {
+			least, bad = v, 0
+			fit.Loss, fit.Validation = loss, v
+			if err := n.b.Copy(t.best, n.theta); err != nil {
+				return Fit{}, err
+			}
+		} else if bad++; bad == n.set.Patience {
+			fit.Stop = "the validation loss stopped falling"
+			break
+		}
+	}
+	if bad > 0 {
+		if err := n.b.Copy(n.theta, t.best); err != nil {
+			return Fit{}, err
+		}
+	}
+	fit.Objective = fit.Loss
+	return fit, nil
+}
+
+// enough refuses fewer training samples than one batch.
+func (c *Conv) enough(train int) error {
+	if train < c.Batch {
+		return fmt.Errorf("conv: a batch of %d, expected at most the %d samples to train on", c.Batch, train)
+	}
+	return nil
+}
+
+// setRates sets the numbers of Adam's step number s, counted from 1.
+func (t *trainer) setRates(rate float64, s int) {
+	t.rates = backend.AdamRates{
+		Rate: rate, Beta1: adamBeta1, Beta2: adamBeta2, Epsilon: adamEpsilon, Decay: t.set.Decay,
+		Correction1: 1 - math.Pow(adamBeta1, float64(s)), Correction2: 1 - math.Pow(adamBeta2, float64(s)),
+	}
+}
+
+// meanLoss reads the sum of the squared residuals of n samples.
+func (t *trainer) meanLoss(n int) (float64, error) {
+	var sum [1]float64
+	err := backend.Get(t.b, sum[:], t.loss.Buf, t.loss.Off)
+	return sum[0] / float64(n), err
+}
+
+// validate is the mean squared residual on the samples that order names.
+func (t *trainer) validate(order []int32) (float64, error) {
+	if err := t.b.Fill(t.loss, 0); err != nil {
+		return 0, err
+	}
+	for lo := 0; lo < len(order); lo += t.act.rows {
+		z, y, task, err := t.act.forward(t.theta, t.samples, order[lo:min(lo+t.act.rows, len(order))])
+		if err != nil {
+			return 0, err
+		}
+		if err := t.b.HeadGradient(z, y, task, t.headsOf(t.theta), 1, backend.Matrix{}, backend.Matrix{}, t.loss); err != nil {
+			return 0, err
+		}
+	}
+	return t.meanLoss(len(order))
+}

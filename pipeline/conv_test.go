@@ -1,0 +1,549 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// smallImages is a hand-made family of binary tasks over two pools of images:
+// whether a pattern of the task, one of three mixed, is in the image.
+func smallImages(seed uint64, tasks, rows, h, w int) *dataset.Set {
+	rng := stream(seed, "small images")
+	d := h * w
+	patterns := make([][]float64, 3)
+	for i := range patterns {
+		patterns[i] = normals(rng, 9)
+	}
+	set := &dataset.Set{Name: "small images", Binary: true}
+	var train, test []int32
+	for i := range int32(rows) {
+		if int(i) < rows*4/5 {
+			train = append(train, i)
+		} else {
+			test = append(test, i)
+		}
+	}
+	shown := make([]int, rows) // the pattern of a row
+	for i := range shown {
+		shown[i] = rng.IntN(len(patterns))
+	}
+	for _, name := range []string{"light", "dark"} {
+		p := &dataset.Pool{Name: name, Rows: rows, Cols: d, F32: make([]float32, rows*d), Scale: 0.5, Height: h, Width: w}
+		for r := range rows {
+			image := p.F32[r*d:][:d]
+			for j := range image {
+				image[j] = float32(0.2 * rng.NormFloat64())
+			}
+			top, left := rng.IntN(h-2), rng.IntN(w-2)
+			for j, v := range patterns[shown[r]] {
+				image[(top+j/3)*w+left+j%3] += float32(2 * v)
+			}
+			if name == "dark" {
+				for j := range image {
+					image[j] = -image[j]
+				}
+			}
+		}
+		set.Pools = append(set.Pools, p)
+	}
+	for i := range tasks {
+		labels := make([]float32, rows)
+		for r := range labels {
+			labels[r] = float32(b2i(shown[r] == i/2%len(patterns)))
+		}
+		set.Tasks = append(set.Tasks, dataset.Task{Name: fmt.Sprintf("%s_%d", set.Pools[i%2].Name, i), Pool: i % 2, Labels: labels, Train: train, Test: test})
+	}
+	return set
+}
+
+func smallConvConfig() Config {
+	cfg := smallConfig()
+	cfg.Representation, cfg.ERM = ClassConv, ERM{}
+	cfg.Conv = &Conv{Channels: []int{3, 4}, Passes: 3, Batch: 8, Rate: 0.02, Decay: 0.01, Validation: 0.2, Patience: 2, WarmStart: true}
+	return cfg
+}
+
+// hostNet is the network by its definition, in float64.
+type hostNet struct {
+	h, w   int
+	layers []hostLayer
+	a      []float64 // K by flat
+	bias   []float64
+	k      int
+}
+
+type hostLayer struct {
+	c, f int
+	w, b []float64
+}
+
+// newHostNet takes the parameters from the tensors of a model.
+func newHostNet(h, w int, tensors []tensor) *hostNet {
+	n := &hostNet{h: h, w: w}
+	for _, t := range tensors {
+		switch {
+		case strings.HasPrefix(t.Name, "representation.conv") && strings.HasSuffix(t.Name, ".weight"):
+			n.layers = append(n.layers, hostLayer{c: t.Shape[2], f: t.Shape[3], w: wide(t.Data)})
+		case strings.HasPrefix(t.Name, "representation.conv"):
+			n.layers[len(n.layers)-1].b = wide(t.Data)
+		case t.Name == "representation.full.weight":
+			n.a, n.k = wide(t.Data), t.Shape[0]
+		case t.Name == "representation.full.bias":
+			n.bias = wide(t.Data)
+		}
+	}
+	return n
+}
+
+// features computes phi(x), and how close any pooling window is to a change of
+// its largest value.
+func (n *hostNet) features(x []float64) (z []float64, gap float64) {
+	h, w, gap := n.h, n.w, math.Inf(1)
+	for _, l := range n.layers {
+		pixel := func(i, j, f int) float64 {
+			sum := l.b[f]
+			for ky := range 3 {
+				for kx := range 3 {
+					y, xx := i+ky-1, j+kx-1
+					if y < 0 || y >= h || xx < 0 || xx >= w {
+						continue
+					}
+					for c := range l.c {
+						sum += x[(y*w+xx)*l.c+c] * l.w[((3*ky+kx)*l.c+c)*l.f+f]
+					}
+				}
+			}
+			return sum
+		}
+		out := make([]float64, h/2*(w/2)*l.f)
+		for i := range h / 2 {
+			for j := range w / 2 {
+				for f := range l.f {
+					four := []float64{0, pixel(2*i, 2*j, f), pixel(2*i, 2*j+1, f), pixel(2*i+1, 2*j, f), pixel(2*i+1, 2*j+1, f)}
+					slices.Sort(four)
+					out[(i*(w/2)+j)*l.f+f] = four[4]
+					gap = min(gap, four[4]-four[3])
+					if four[4] == 0 {
+						gap = min(gap, -four[3])
+					}
+				}
+			}
+		}
+		x, h, w = out, h/2, w/2
+	}
+	z = slices.Clone(n.bias)
+	for k := range z {
+		z[k] += dot(n.a[k*len(x):][:len(x)], x)
+	}
+	return z, gap
+}
+
+func newSmallNet(t *testing.T, dev *Device, cfg Config, m int) *convNet {
+	t.Helper()
+	r, err := newRepresentation(dev.Backend, &cfg, dev.Set, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.close)
+	return r.(*convNet)
+}
+
+// The gradient of a step, taken back from Adam's first moment, is that of the
+// mean squared residual in float64, by central differences along random
+// directions. A start with a window close to a kink is drawn anew.
+func TestConvStepGradient(t *testing.T) {
+	rng := newRand(t)
+	set := smallImages(3, 4, 60, 7, 6)
+	dev := openDevice(t, 2, set)
+	cfg := smallConvConfig()
+	n := newSmallNet(t, dev, cfg, 4)
+	counts := []int{10, 3, 12, 7}
+	var rows [][]int32
+	for i := range counts {
+		rows = append(rows, set.Tasks[i].Train)
+	}
+	s, err := dev.samples([]int{0, 1, 2, 3}, rows, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Free()
+	tr, err := n.newTrainer(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.close()
+	task := func(i int32) int {
+		for m, c := range counts {
+			if i < int32(c) {
+				return m
+			}
+			i -= int32(c)
+		}
+		panic("no such sample")
+	}
+	first := []int32{0, 10, 13, 25}
+	for range 4 {
+		var theta []float32
+		loss := func(theta []float32) (sum, gap float64) {
+			tensors := n.tensors(theta)
+			host, w := newHostNet(7, 6, tensors), wide(tensors[len(tensors)-1].Data)
+			gap = math.Inf(1)
+			for _, i := range tr.order {
+				m := task(i)
+				row := int(set.Tasks[m].Train[i-first[m]])
+				z, g := host.features(features(set, m%2, row))
+				r := dot(z, w[m*cfg.K:][:cfg.K]) - float64(set.Tasks[m].Labels[row])
+				sum, gap = sum+r*r/float64(len(tr.order)), min(gap, g)
+			}
+			return sum, gap
+		}
+		for gap := 0.0; gap < 2e-4; {
+			if err := n.start(s, counts, rng); err != nil {
+				t.Fatal(err)
+			}
+			theta = narrow(download(t, dev.Backend, n.theta))
+			for i := range theta { // biases too
+				theta[i] += float32(0.1 * rng.NormFloat64())
+			}
+			if err := backend.Put(dev.Backend, n.theta.Buf, 0, theta); err != nil {
+				t.Fatal(err)
+			}
+			for i := range tr.order {
+				tr.order[i] = int32(rng.IntN(s.Len()))
+			}
+			_, gap = loss(theta)
+		}
+		before, _ := loss(theta)
+		tr.rates = backend.AdamRates{Beta1: 0, Beta2: 0.5, Epsilon: 1, Correction1: 1, Correction2: 1} // m = g, no step
+		if err := dev.Backend.Fill(tr.loss, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.step.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := tr.meanLoss(len(tr.order)); err != nil || !near(got, before, 1e-5) {
+			t.Errorf("the loss is %g, %v, want %g", got, err, before)
+		}
+		g := download(t, dev.Backend, backend.Vector{Buf: n.moments.Buf, Len: n.theta.Len})
+		if after := download(t, dev.Backend, n.theta); distance(after, wide(theta)) != 0 {
+			t.Error("a step of rate 0 moved the parameters")
+		}
+		const h = 1e-5
+		for range 5 {
+			v := normals(rng, len(theta))
+			at := func(h float64) float64 {
+				// In float64 beside theta: the differences are far below float32.
+				tensors := n.tensors(theta)
+				moved := n.tensors(narrow(v))
+				host, w := newHostNet(7, 6, tensors), wide(tensors[len(tensors)-1].Data)
+				by, dw := newHostNet(7, 6, moved), wide(moved[len(moved)-1].Data)
+				add := func(x, dx []float64) {
+					for i := range x {
+						x[i] += h * dx[i]
+					}
+				}
+				for l := range host.layers {
+					add(host.layers[l].w, by.layers[l].w)
+					add(host.layers[l].b, by.layers[l].b)
+				}
+				add(host.a, by.a)
+				add(host.bias, by.bias)
+				add(w, dw)
+				sum := 0.0
+				for _, i := range tr.order {
+					m := task(i)
+					row := int(set.Tasks[m].Train[i-first[m]])
+					z, _ := host.features(features(set, m%2, row))
+					r := dot(z, w[m*cfg.K:][:cfg.K]) - float64(set.Tasks[m].Labels[row])
+					sum += r * r / float64(len(tr.order))
+				}
+				return sum
+			}
+			slope := (at(h) - at(-h)) / (2 * h)
+			if got := dot(g, wide(narrow(v))); !(math.Abs(got-slope) <= 1e-3*(math.Abs(slope)+0.1*norm(g)*norm(v))) {
+				t.Errorf("the slope is %g, want %g", got, slope)
+			}
+		}
+	}
+}
+
+// What a fit reports is what the parameters it leaves give, by the definition:
+// the validation loss on the samples set aside, and features at any number of
+// samples.
+func TestConvFitKeepsTheBest(t *testing.T) {
+	set := smallImages(4, 4, 700, 8, 9)
+	dev := openDevice(t, 2, set)
+	cfg := smallConvConfig()
+	cfg.Conv.Passes, cfg.Conv.Patience, cfg.Conv.Rate = 12, 2, 0.05
+	stops := map[string]int{}
+	for seed := range uint64(6) {
+		n := newSmallNet(t, dev, cfg, 4)
+		counts := []int{300, 9, 211, 120}
+		var rows [][]int32
+		for i := range counts {
+			rows = append(rows, set.Tasks[i].Train)
+		}
+		s, err := dev.samples([]int{0, 1, 2, 3}, rows, counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Free()
+		if err := n.start(s, counts, stream(seed, "init")); err != nil {
+			t.Fatal(err)
+		}
+		fit, err := n.fit(context.Background(), s, fitRun{counts: counts, rng: stream(seed, "fit")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stops[fit.Stop]++
+		theta := narrow(download(t, dev.Backend, n.theta))
+		tensors := n.tensors(theta)
+		host, w := newHostNet(8, 9, tensors), wide(tensors[len(tensors)-1].Data)
+		_, aside := cfg.Conv.split(counts)
+		z := backend.NewScope(dev.Backend)
+		zm := z.Matrix(backend.Float32, s.Len(), cfg.K)
+		if err := z.Err(); err != nil {
+			t.Fatal(err)
+		}
+		defer z.Close()
+		if err := n.features(s, zm); err != nil {
+			t.Fatal(err)
+		}
+		all, sum, at := download(t, dev.Backend, backend.Vec(zm.Buf)), 0.0, int32(0)
+		for m, c := range counts {
+			for i := range c {
+				row := int(set.Tasks[m].Train[i])
+				want, _ := host.features(features(set, m%2, row))
+				closeVectors(t, "features", all[int(at)*cfg.K:][:cfg.K], want, 1e-4, 1)
+				if slices.Contains(aside, at) {
+					r := dot(want, w[m*cfg.K:][:cfg.K]) - float64(set.Tasks[m].Labels[row])
+					sum += r * r / float64(len(aside))
+				}
+				at++
+			}
+		}
+		if !near(fit.Validation/sum, 1, 1e-4) {
+			t.Errorf("seed %d: the validation loss is %g, recorded %+v", seed, sum, fit)
+		}
+		steps := (s.Len() - len(aside)) / cfg.Conv.Batch
+		if fit.Iterations != steps*fit.Evaluations || fit.Evaluations > 12 || fit.Objective != fit.Loss || !(fit.Loss > 0) {
+			t.Errorf("seed %d: %+v", seed, fit)
+		}
+		if (fit.Evaluations < 12) != (fit.Stop != "all passes") && fit.Evaluations != 12 {
+			t.Errorf("seed %d: %+v", seed, fit)
+		}
+	}
+	if len(stops) < 2 {
+		t.Logf("every fit ended alike: %v", stops)
+	}
+}
+
+// Fits learn: the patterns are found, with and without samples set aside, and
+// on any number of threads to the same bytes.
+func TestConvLearns(t *testing.T) {
+	set := smallImages(5, 6, 900, 9, 9)
+	cfg := smallConvConfig()
+	cfg.Schedule.Budget, cfg.Schedule.Epochs, cfg.TargetSamples, cfg.Head.Ridge = 3000, 2, 100, RidgeAuto
+	cfg.Conv.Passes, cfg.Conv.Channels = 12, []int{8, 8}
+	for _, validation := range []float64{0, 0.1} {
+		cfg.Conv.Validation = validation
+		_, one := runUnit(t, openDevice(t, 1, set), cfg, 2)
+		_, three := runUnit(t, openDevice(t, 3, set), cfg, 2)
+		if !slices.Equal(one.Theta, three.Theta) || !slices.Equal(one.Optimiser, three.Optimiser) || !slices.Equal(one.Head, three.Head) {
+			t.Errorf("validation %g: 1 thread and 3 threads end in other bytes", validation)
+		}
+		last := one.Epochs[1]
+		if last.Score.Metric != MetricError || last.Score.Value > 0.1 || (last.Fit.Validation == 0) != (validation == 0) {
+			t.Errorf("validation %g: %+v", validation, last)
+		}
+		if len(one.Optimiser) != 2*len(one.Theta) || norm(wide(one.Optimiser)) == 0 {
+			t.Errorf("validation %g: the optimiser's state has %d numbers for %d parameters", validation, len(one.Optimiser), len(one.Theta))
+		}
+	}
+}
+
+// The model on disk predicts what the score says.
+func TestConvModel(t *testing.T) {
+	set := smallImages(6, 5, 400, 6, 8)
+	dev := openDevice(t, 2, set)
+	cfg := smallConvConfig()
+	id := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3)
+	dir := t.TempDir()
+	res := mustRun(t, dev, id, dir)
+	tensors, _, err := decodeSafetensors([]byte(folder(t, dir)["model.safetensors"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := newHostNet(6, 8, tensors)
+	m, err := ReadModel(dir)
+	if err != nil || m.K != cfg.K || m.Representation != nil || len(m.Sources) != 4 {
+		t.Fatalf("the model is %+v, %v", m, err)
+	}
+	wrong := 0
+	for _, row := range set.Tasks[1].Test {
+		z, _ := host.features(features(set, 1, int(row)))
+		wrong += b2i((dot(z, wide(m.Head)) > 0.5) != (set.Tasks[1].Labels[row] > 0.5))
+	}
+	if score := res.Method(Active).Score; score.Value != float64(wrong)/float64(len(set.Tasks[1].Test)) {
+		t.Errorf("the model errs on %d test rows, recorded %+v", wrong, score)
+	}
+	for field, change := range map[string]func(*Config){
+		"config.conv.rate":     func(c *Config) { c.Conv.Rate = 1 },
+		"config.conv.channels": func(c *Config) { c.Conv.Channels = []int{3, 5} },
+	} {
+		other := id
+		conv := *cfg.Conv
+		other.Config.Conv = &conv
+		change(&other.Config)
+		other.Config.Methods = []string{Active, Uniform}
+		_, err := Run(context.Background(), dev, other, dir, quiet)
+		if err == nil || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "config.json") {
+			t.Errorf("%s changed: %v", field, err)
+		}
+	}
+	if nu, _, err := m.Relevance(dev.Backend, cfg.Relevance); err != nil || len(nu) != 4 || norm(nu) == 0 {
+		t.Errorf("the relevance is %v, %v", nu, err)
+	}
+}
+
+func TestConvSplit(t *testing.T) {
+	rng := newRand(t)
+	for range 100 {
+		c := Conv{Validation: []float64{0, 0.05, 0.1, 0.3, 0.5}[rng.IntN(5)]}
+		counts := make([]int, 1+rng.IntN(20))
+		more := make([]int, len(counts))
+		for m := range counts {
+			counts[m] = rng.IntN(200)
+			more[m] = counts[m] + rng.IntN(50)
+		}
+		// parts says of each source's samples, in order, whether they are trained on.
+		parts := func(counts []int) [][]bool {
+			train, aside := c.split(counts)
+			n := 0
+			for _, k := range counts {
+				n += k
+			}
+			all := slices.Sorted(slices.Values(slices.Concat(train, aside)))
+			for i, v := range all {
+				if v != int32(i) || len(all) != n {
+					t.Fatalf("%v samples split into %v and %v", counts, train, aside)
+				}
+			}
+			if share := float64(len(aside)) / float64(max(1, n)); n > 500 && math.Abs(share-c.Validation) > 0.25*c.Validation {
+				t.Errorf("%g of %v samples are set aside, want %g", share, counts, c.Validation)
+			}
+			var out [][]bool
+			at := int32(0)
+			for _, k := range counts {
+				var part []bool
+				for range k {
+					part = append(part, slices.Contains(train, at))
+					at++
+				}
+				out = append(out, part)
+			}
+			return out
+		}
+		before, after := parts(counts), parts(more)
+		for m := range counts {
+			if !slices.Equal(after[m][:counts[m]], before[m]) {
+				t.Fatalf("source %d: drawing more moved samples between the parts", m)
+			}
+		}
+	}
+}
+
+func TestOneCycle(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 10, 100, 1001} {
+		top, last := 0.0, 0.0
+		for s := range n {
+			v := oneCycle(2, s, n)
+			if !(v > 0 && v <= 2) {
+				t.Fatalf("step %d of %d: %g", s, n, v)
+			}
+			if rising := float64(s) <= 0.3*float64(n)-1; s > 0 && (v > last) != rising {
+				t.Errorf("step %d of %d: %g after %g", s, n, v, last)
+			}
+			top, last = max(top, v), v
+		}
+		if n >= 10 && (!near(oneCycle(2, 0, n), 0.08, 1e-12) || !near(last/8e-6, 1, 1e-9) || top < 1.9) {
+			t.Errorf("%d steps: from %g over %g to %g", n, oneCycle(2, 0, n), top, last)
+		}
+	}
+}
+
+// What a network cannot be trained on is refused before a folder is made.
+func TestConvRefuses(t *testing.T) {
+	images := openDevice(t, 1, smallImages(7, 4, 200, 6, 7))
+	plain := openDevice(t, 1, smallSet(7, 4, 200, 5, true))
+	mixed := smallImages(7, 4, 200, 6, 7)
+	mixed.Pools[1].Height, mixed.Pools[1].Width = 7, 6
+	model, err := dataset.RandomLinear(5, 2, 4, 0.3, 500, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		dev    *Device
+		change func(*Config)
+		says   string
+	}{
+		"rows that are no images": {plain, func(*Config) {}, "needs images"},
+		"images of two sizes":     {openDevice(t, 1, mixed), func(*Config) {}, "6 by 7"},
+		"a linear model":          {openDevice(t, 1, model), func(*Config) {}, "linear model"},
+		"too many layers":         {images, func(c *Config) { c.Conv.Channels = []int{2, 2, 2} }, "layer 3"},
+		"a wide k":                {images, func(c *Config) { c.K = 5 }, "at most the 4 outputs"},
+		"a large batch":           {images, func(c *Config) { c.Conv.Batch = 1000 }, "a batch of 1000"},
+		"no layers":               {images, func(c *Config) { c.Conv.Channels = nil }, "0 layers"},
+		"no channels":             {images, func(c *Config) { c.Conv.Channels = []int{0} }, "0 channels"},
+		"no passes":               {images, func(c *Config) { c.Conv.Passes = 0 }, "0 passes"},
+		"no batch":                {images, func(c *Config) { c.Conv.Batch = 0 }, "batch of 0"},
+		"rate 0":                  {images, func(c *Config) { c.Conv.Rate = 0 }, "rate is 0"},
+		"NaN rate":                {images, func(c *Config) { c.Conv.Rate = math.NaN() }, "rate is NaN"},
+		"negative decay":          {images, func(c *Config) { c.Conv.Decay = -1 }, "decay is -1"},
+		"all set aside":           {images, func(c *Config) { c.Conv.Validation = 1 }, "validation is 1"},
+		"no patience":             {images, func(c *Config) { c.Conv.Patience = 0 }, "patience is 0"},
+		"no settings":             {images, func(c *Config) { c.Conv = nil }, "no settings"},
+		"both settings":           {images, func(c *Config) { c.ERM = smallConfig().ERM }, "settings of linear"},
+		"another class":           {images, func(c *Config) { c.Representation = "mlp" }, "linear or conv"},
+		"linear with a network":   {images, func(c *Config) { c.Representation = ClassLinear }, "settings of conv"},
+		"the theorem": {images, func(c *Config) {
+			c.Schedule = Schedule{Kind: ScheduleTheory, Epochs: 2, Theory: &Theory{Delta: 0.1, R: 1, SigmaMin: 1}}
+		}, "theory"},
+	} {
+		cfg := smallConvConfig()
+		c.change(&cfg)
+		id := identityOf(c.dev, cfg, []string{c.dev.Set.Tasks[2].Name}, 1)
+		dir := filepath.Join(t.TempDir(), "new")
+		_, err := Run(context.Background(), c.dev, id, dir, quiet)
+		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", what, err, c.says)
+		}
+		if files, _ := filepath.Glob(dir); len(files) != 0 {
+			t.Errorf("%s: it made the folder", what)
+		}
+	}
+}
+
+// A rate that diverges ends in an error that says so.
+func TestConvDiverges(t *testing.T) {
+	dev := openDevice(t, 1, smallImages(8, 4, 200, 6, 7))
+	cfg := smallConvConfig()
+	cfg.Conv.Rate = 1e30
+	u, err := newUnit(dev, &cfg, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.close()
+	err = u.run(context.Background(), &state{}, quiet, func(*state) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "lower the rate") {
+		t.Errorf("at rate 1e30: %v", err)
+	}
+}
