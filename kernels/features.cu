@@ -1,0 +1,22 @@
+// features: the features of samples lo to hi - 1 as float32 rows, for a matrix
+// product.
+//
+//   x_(i - lo, j) = scale pool[rows_i, j]
+//
+// Shapes   chunks: some of the table, those that have samples of lo to hi - 1 among
+//          them. x: hi - lo by d, rows x_stride apart.
+// Launch   grid: one block a chunk; block 256, a warp to a row.
+// Order    no sums.
+// Traffic  every stored element once, 4 d bytes written a sample. A warp loads and
+//          stores whole lines, 512 columns at a time.
+#include "rows.cuh"
+
+extern "C" __global__ void __launch_bounds__(256)
+    features(const SampleChunk *chunks, const int *rows, i64 lo, i64 hi, int d, float *x, i64 x_stride) {
+  const SampleChunk c = chunks[blockIdx.x];
+  const i64 begin = max(c.first, lo), end = min(c.first + c.count, hi);
+  for (i64 i = begin + (threadIdx.x >> 5); i < end; i += 8) {
+    write_features(c.pool, __ldg(rows + i), d, x + (i - lo) * x_stride);
+  }
+}
+REGISTER_KERNEL(features, 256)

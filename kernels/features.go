@@ -1,0 +1,52 @@
+package kernels
+
+import "sort"
+
+// Range gives the chunks that have samples of lo to hi - 1 among them.
+func (t Table) Range(lo, hi int) (first, count int) {
+	first = sort.Search(len(t.Chunks), func(i int) bool { return t.Chunks[i].First+int64(t.Chunks[i].Count) > int64(lo) })
+	end := sort.Search(len(t.Chunks), func(i int) bool { return t.Chunks[i].First >= int64(hi) })
+	return first, max(0, end-first)
+}
+
+// Features writes the features of samples Lo to Hi - 1 as the rows of X, Hi - Lo
+// by Cols float32. Chunks are NumChunks chunks of a table on the device, those of
+// [Table.Range] at least; Rows are the row indices of all samples.
+type Features struct {
+	Chunks    Ptr
+	NumChunks int
+	Rows      Ptr
+	Lo, Hi    int
+	Cols      int
+	X         Ptr
+	XStride   int
+}
+
+// Launch is the one launch.
+func (f Features) Launch() Launch {
+	return launch("features", f.NumChunks, 1, [2]int{256, 1}, 0,
+		f.Chunks, f.Rows, int64(f.Lo), int64(f.Hi), index32("features", "columns", f.Cols), f.X, int64(f.XStride))
+}
+
+// Batch lays out a minibatch of N samples: the features of sample Order[i] as row i
+// of X, N by Cols float32, its label as Y[i] and its task as TaskOf[i]. Everything
+// is in device memory.
+type Batch struct {
+	N     int
+	Order Ptr // N int32, each a sample
+	// Rows (int32) and Labels (float32) are those of all samples; task t has
+	// samples Offsets[t] up to Offsets[t+1] (int32) of pool Pools[t] ([PoolRows]).
+	Rows, Labels, Offsets, Pools Ptr
+	Tasks, Cols                  int
+	X                            Ptr
+	XStride                      int
+	Y                            Ptr // N float32
+	TaskOf                       Ptr // N int32
+}
+
+// Launch is the one launch.
+func (b Batch) Launch() Launch {
+	return launch("batch", ceilDiv(b.N, 8), 1, [2]int{256, 1}, 0,
+		index32("batch", "samples", b.N), b.Order, b.Rows, b.Labels, b.Offsets, index32("batch", "tasks", b.Tasks), b.Pools,
+		index32("batch", "columns", b.Cols), b.X, int64(b.XStride), b.Y, b.TaskOf)
+}

@@ -1,0 +1,36 @@
+// scale_inverse: a singular vector matrix divided by its singular values, those
+// under the cut-off counting as zero.
+//
+//   keep_m = s_m > rcond s_0,  a_ij = keep_m ? a_ij / s_m : 0,  rank = number of keep_m
+//
+// with m = i where by_row is set, else m = j.
+//
+// Shapes   s: p float64, descending. a: rows by cols float64, rows a_stride apart, of
+//          which the one that m counts is p. rank: one int32, in device memory.
+// Launch   grid: max(1, ceil(rows cols / 1024)); block 256, four elements a thread.
+// Order    no sums but a count.
+// Traffic  a twice.
+#include "common.cuh"
+
+extern "C" __global__ void __launch_bounds__(256)
+    scale_inverse(int p, const double *s, double rcond, i64 rows, i64 cols, double *a, i64 a_stride, int by_row, int *rank) {
+  __shared__ double counts[8];
+  const double cut = p > 0 ? rcond * s[0] : 0;
+  const i64 first = blockIdx.x * 1024ll + threadIdx.x;
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    const i64 e = first + k * 256;
+    if (e >= rows * cols) continue;
+    const i64 i = e / cols, j = e % cols;
+    const double v = s[by_row ? i : j];
+    double *at = a + i * a_stride + j;
+    *at = v > cut ? *at / v : 0;
+  }
+  if (blockIdx.x == 0) {
+    double n = 0;
+    for (int m = threadIdx.x; m < p; m += 256) n += s[m] > cut;
+    n = block_sum(n, counts);
+    if (threadIdx.x == 0) *rank = (int)n;
+  }
+}
+REGISTER_KERNEL(scale_inverse, 256)
