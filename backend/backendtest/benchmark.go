@@ -45,6 +45,7 @@ func Benchmark(b *testing.B, open func() (backend.Backend, error)) {
 			})
 		}
 	}
+	b.Run("Training", func(b *testing.B) { benchConvolution(b, open) })
 	b.Run("MinNorm", func(b *testing.B) { benchMinNorm(b, open) })
 	b.Run("SolveSPD", func(b *testing.B) { benchSolveSPD(b, open) })
 }

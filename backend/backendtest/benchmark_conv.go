@@ -1,0 +1,95 @@
+package backendtest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// The default network on MNIST-C in batches of 256.
+const benchBatch = 256
+
+var benchLayers = []backend.ConvShape{
+	{Height: 28, Width: 28, Channels: 1, Filters: 16},
+	{Height: 14, Width: 14, Channels: 16, Filters: 32},
+}
+
+// benchConvolution times the parts of a training step.
+func benchConvolution(b *testing.B, open func() (backend.Backend, error)) {
+	for i, s := range benchLayers {
+		b.Run(fmt.Sprintf("Conv/%d", i+1), func(b *testing.B) { benchConv(b, open, s) })
+		b.Run(fmt.Sprintf("ConvGrad/%d", i+1), func(b *testing.B) { benchConvGrad(b, open, s, i > 0) })
+	}
+	b.Run("Batch", func(b *testing.B) { benchBatches(b, open) })
+	b.Run("HeadGradient", func(b *testing.B) { benchHeads(b, open) })
+	b.Run("Adam", func(b *testing.B) { benchAdam(b, open) })
+}
+
+// convFlops is the work of one product of a layer.
+func convFlops(s backend.ConvShape) int {
+	return 2 * benchBatch * s.Height * s.Width * s.Taps() * s.Filters
+}
+
+func benchConv(tb *testing.B, open func() (backend.Backend, error), s backend.ConvShape) {
+	const t = backend.Float32
+	b := newBench(tb, open)
+	x, w, bias := b.random(t, benchBatch, s.In()), b.random(t, s.Taps(), s.Filters), b.random(t, 1, s.Filters).Row(0)
+	y, arg := b.s.Matrix(t, benchBatch, s.Out()), b.s.Matrix(backend.Uint8, benchBatch, s.Out())
+	b.loop(func() error { return b.b.Conv(s, x, w, bias, y, arg) })
+	b.flops(convFlops(s))
+}
+
+func benchConvGrad(tb *testing.B, open func() (backend.Backend, error), s backend.ConvShape, input bool) {
+	const t = backend.Float32
+	b := newBench(tb, open)
+	x, w, bias := b.random(t, benchBatch, s.In()), b.random(t, s.Taps(), s.Filters), b.random(t, 1, s.Filters).Row(0)
+	y, arg := b.s.Matrix(t, benchBatch, s.Out()), b.s.Matrix(backend.Uint8, benchBatch, s.Out())
+	dw, db := b.s.Matrix(t, s.Taps(), s.Filters), b.s.Vector(t, s.Filters)
+	var dx backend.Matrix
+	products := 1
+	if input {
+		dx, products = b.s.Matrix(t, benchBatch, s.In()), 2
+	}
+	if err := b.b.Conv(s, x, w, bias, y, arg); err != nil {
+		b.Fatal(err)
+	}
+	b.loop(func() error { return b.b.ConvGrad(s, x, w, arg, y, dx, dw, db) })
+	b.flops(products * convFlops(s))
+}
+
+func benchBatches(tb *testing.B, open func() (backend.Backend, error)) {
+	b := newBench(tb, open)
+	s := b.samples(backend.Uint8)
+	order := make([]int32, benchBatch)
+	for i := range order {
+		order[i] = int32(b.rng.IntN(benchSamples))
+	}
+	x := b.s.Matrix(backend.Float32, benchBatch, benchCols)
+	y, task := b.s.Vector(backend.Float32, benchBatch), b.s.Vector(backend.Int32, benchBatch)
+	b.SetBytes(benchBatch * benchCols * 5)
+	b.loop(func() error { return b.b.Batch(s, order, x, y, task) })
+}
+
+func benchHeads(tb *testing.B, open func() (backend.Backend, error)) {
+	const t = backend.Float32
+	b := newBench(tb, open)
+	z, w := b.random(t, benchBatch, benchWidth), b.random(t, benchTasks, benchWidth)
+	ids := make([]float64, benchBatch)
+	for i := range ids {
+		ids[i] = float64(b.rng.IntN(benchTasks))
+	}
+	y, task := b.random(t, 1, benchBatch).Row(0), backend.Vec(b.upload(backend.Int32, ids))
+	dz, dw, loss := b.s.Matrix(t, benchBatch, benchWidth), b.s.Matrix(t, benchTasks, benchWidth), b.s.Vector(backend.Float64, 1)
+	b.loop(func() error { return b.b.HeadGradient(z, y, task, w, 1, dz, dw, loss) })
+	b.flops(6 * benchBatch * benchWidth)
+}
+
+func benchAdam(tb *testing.B, open func() (backend.Backend, error)) {
+	const t, n = backend.Float32, 91_200
+	b := newBench(tb, open)
+	g, m, v, theta := b.random(t, 1, n).Row(0), b.s.Vector(t, n), b.s.Vector(t, n), b.random(t, 1, n).Row(0)
+	r := ratesAt(10)
+	b.SetBytes(7 * 4 * n)
+	b.loop(func() error { return b.b.Adam(&r, g, m, v, theta) })
+}
