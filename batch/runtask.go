@@ -69,6 +69,9 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 	if done, err := w.Run.hasResult(w.task); err != nil || done {
 		return w.already(err)
 	}
+	if w.part.Cancelled[w.task] {
+		return ExitBadInput, fmt.Errorf("task %d was cancelled", w.task)
+	}
 	dir := w.Run.taskPath(w.task)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return 1, err

@@ -248,6 +248,9 @@ func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 		if why != "" {
 			st.Reason = why
 		}
+		if j.Cancelled[st.Task] {
+			st.State, st.Reason = Cancelled, ""
+		}
 	case Cancelled, Timeout:
 		if j.Cancelled[st.Task] {
 			st.State, st.Reason = Cancelled, ""

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,10 +42,16 @@ func slurmFlags() []cli.Flag {
 		textFlag(categoryBatch, "constraint", "Slurm: features that a node must have", ""),
 		textFlag(categoryBatch, "exclude", "Slurm: nodes not to use", ""),
 		textFlag(categoryBatch, "nice", "Slurm: lower the priority by this much", ""),
-		listFlag("engine-arg", "Slurm: a further argument of sbatch, such as --reservation=lab; repeat for more"),
-		listFlag("setup", "Slurm: a shell line before the task, such as 'module load cuda'; repeat for more"),
 		textFlag(categoryBatch, "container", "Slurm: `IMAGE` in which apptainer runs the task", ""),
 		boolFlag(categoryBatch, "tmp", "Slurm: take a run folder in /tmp, which other nodes do not see"),
+	}
+}
+
+// clusterFlags are those of every engine but --to local.
+func clusterFlags() []cli.Flag {
+	return []cli.Flag{
+		listFlag("engine-arg", "Slurm: a further argument of sbatch, such as --reservation=lab; Kubernetes: a change PATH=VALUE to the manifest, such as spec.template.spec.priorityClassName=low; repeat for more"),
+		listFlag("setup", "a shell line before the task, such as 'module load cuda'; repeat for more"),
 	}
 }
 
@@ -89,13 +94,13 @@ func checkEngineFlags(c *cli.Context, engine string) error {
 	only := engineOnly()
 	for _, other := range []string{batch.Slurm, batch.Kubernetes} {
 		for _, name := range only[other] {
-			if other != engine && given(c, name) && !slices.Contains(only[engine], name) {
+			if other != engine && given(c, name) {
 				return misuse(c, "--%s does nothing with --to %s: it needs --to %s", name, engine, other)
 			}
 		}
 	}
 	if engine == batch.Local {
-		for _, name := range []string{"mem", "gpu-type"} {
+		for _, name := range []string{"mem", "gpu-type", "engine-arg", "setup"} {
 			if given(c, name) {
 				return misuse(c, "--%s does nothing with --to %s: it needs --to %s or %s", name, engine, batch.Slurm, batch.Kubernetes)
 			}
@@ -231,7 +236,7 @@ func openEngine(c *cli.Context) batch.Opener {
 			err := json.Unmarshal(set.Options, &o)
 			return batch.NewSlurm(dir, o), err
 		case batch.Kubernetes:
-			return newKubernetes(c, dir, set.Options)
+			return openKubernetes(set.Options)
 		}
 		return nil, fmt.Errorf("%s: unknown engine %q", dir, set.Engine)
 	}

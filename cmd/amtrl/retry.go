@@ -22,7 +22,7 @@ func retryCommand() *cli.Command {
 				boolFlag(categoryBatch, "failed", "all tasks that failed, met their time limit, were cancelled or lost, or never handed over"),
 				textFlag(categoryBatch, "to", "engine: local, slurm or k8s; by default that of the last submission", ""),
 			},
-			resourceFlags(), slurmFlags(), kubernetesFlags(), handOverFlags(),
+			resourceFlags(), clusterFlags(), slurmFlags(), kubernetesFlags(), handOverFlags(),
 			[]cli.Flag{jsonFlag("what was handed over"), quietFlag()},
 		),
 		Action: retry,

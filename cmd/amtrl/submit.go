@@ -34,7 +34,7 @@ func submitCommand() *cli.Command {
 				textFlag(categoryBatch, "to", "engine: local, slurm or k8s", batch.Local),
 				intFlag(categoryBatch, "pack", "targets, budgets and seeds a task, one after the other", 1),
 			},
-			resourceFlags(), slurmFlags(), kubernetesFlags(), handOverFlags(),
+			resourceFlags(), clusterFlags(), slurmFlags(), kubernetesFlags(), handOverFlags(),
 			[]cli.Flag{jsonFlag("what was handed over"), quietFlag()},
 		),
 		Action: submit,
@@ -46,7 +46,7 @@ func handOverFlags() []cli.Flag {
 	return []cli.Flag{
 		boolFlag(categoryBatch, "dry-run", "print what would be handed over and the exact command, and do nothing"),
 		boolFlag(categoryBatch, "check", "as --dry-run, and ask the engine whether it would take it"),
-		textFlag(categoryBatch, "program", "amtrl where the tasks run; by default this program", ""),
+		textFlag(categoryBatch, "program", "amtrl where the tasks run; by default this program, or the amtrl of the image", ""),
 	}
 }
 
