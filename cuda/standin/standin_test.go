@@ -1,12 +1,19 @@
-//go:build linux && cgo
+//go:build linux && cgo && (amd64 || arm64)
 
 package standin_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/cuda/standin"
 )
 
@@ -20,17 +27,285 @@ func TestBuildHasTheFilesOfAFamily(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range names {
-			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-				t.Error(err)
-			}
-		}
 		files, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(files) != len(names) {
-			t.Errorf("%s has %d files, expected %d", dir, len(files), len(names))
+		var found []string
+		for _, f := range files {
+			found = append(found, f.Name())
 		}
+		slices.Sort(names)
+		if !slices.Equal(found, names) {
+			t.Errorf("%s has %q, expected %q", dir, found, names)
+		}
+	}
+}
+
+func open(t *testing.T, c *standin.Control, v standin.Variant) (*nv.Library, error) {
+	t.Helper()
+	lib, _, err := nv.Open(nv.Options{Dir: c.Dir(v), Family: v.Family})
+	return lib, err
+}
+
+func TestLoaderOpensBothFamilies(t *testing.T) {
+	c := standin.Open(t)
+	for _, family := range []int{12, 13} {
+		lib, err := open(t, c, standin.Variant{Family: family})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lib.Family != family || !lib.Driver.HasGraphs || !lib.Driver.HasPool || !lib.Solver.HasJacobi {
+			t.Errorf("family %d: opened %d, graphs %v, pool %v, Jacobi %v", family, lib.Family, lib.Driver.HasGraphs, lib.Driver.HasPool, lib.Solver.HasJacobi)
+		}
+	}
+}
+
+// What only another file can have.
+func TestVariants(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		variant standin.Variant
+		want    error
+		says    string
+	}{
+		{"symbol of the driver", standin.Variant{Without: []string{"cuLaunchKernel"}}, nv.ErrLoad, "cuLaunchKernel"},
+		{"symbol of cuBLAS", standin.Variant{Without: []string{"cublasDgemm_v2"}}, nv.ErrLoad, "cublasDgemm_v2"},
+		{"symbol of cuSOLVER", standin.Variant{Family: 12, Without: []string{"cusolverDnDgesvd"}}, nv.ErrLoad, "cusolverDnDgesvd"},
+		{"symbol of NVRTC", standin.Variant{Without: []string{"nvrtcGetCUBIN"}}, nv.ErrLoad, "nvrtcGetCUBIN"},
+		{"stub", standin.Variant{Stub: true}, nv.ErrStub, "cuInit"},
+		{"foreign cuBLAS", standin.Variant{Claims: map[string]int{"cublas": 12}}, nv.ErrVersion, "libcublas"},
+		{"foreign cuSOLVER", standin.Variant{Family: 12, Claims: map[string]int{"cusolver": 13}}, nv.ErrVersion, "libcusolver"},
+		{"foreign NVRTC", standin.Variant{Claims: map[string]int{"nvrtc": 12}}, nv.ErrVersion, "libnvrtc"},
+		{"no cuSPARSE", standin.Variant{Absent: []string{"cusparse"}}, nv.ErrNotFound, ""},
+		{"no nvJitLink", standin.Variant{Absent: []string{"libnvJitLink.so.13"}}, nv.ErrNotFound, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := standin.Open(t)
+			_, err := open(t, c, test.variant)
+			if !errors.Is(err, test.want) || !strings.Contains(fmt.Sprint(err), test.says) {
+				t.Errorf("found %v, expected %v about %q", err, test.want, test.says)
+			}
+		})
+	}
+}
+
+func TestVariantWithoutGraphs(t *testing.T) {
+	c := standin.Open(t)
+	lib, err := open(t, c, standin.Variant{Without: []string{"cuGraphLaunch"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lib.Driver.HasGraphs || !lib.Driver.HasPool {
+		t.Errorf("without cuGraphLaunch: graphs %v, pool %v", lib.Driver.HasGraphs, lib.Driver.HasPool)
+	}
+}
+
+func TestVariantsAreChecked(t *testing.T) {
+	for _, v := range []standin.Variant{{Family: 11}, {Absent: []string{"cufft"}}, {Claims: map[string]int{"cufft": 12}}} {
+		if _, err := standin.Build(v); err == nil {
+			t.Errorf("Build(%+v) is no error", v)
+		}
+	}
+}
+
+// device holds the context of device 0 in this thread.
+func device(t *testing.T, d *nv.Driver) (release func()) {
+	t.Helper()
+	runtime.LockOSThread()
+	dev, err := d.DeviceGet(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, err := d.DevicePrimaryCtxRetain(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.CtxSetCurrent(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := d.DevicePrimaryCtxRelease(dev); err != nil {
+			t.Error(err)
+		}
+		if err := d.CtxSetCurrent(0); err != nil {
+			t.Error(err)
+		}
+		runtime.UnlockOSThread()
+	}
+}
+
+func TestFaultsReachTheBindings(t *testing.T) {
+	c := standin.Open(t)
+	lib, err := open(t, c, standin.Variant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := lib.Driver
+	defer device(t, d)()
+	alloc := func(want error) {
+		t.Helper()
+		p, err := d.MemAlloc(100)
+		if err == nil {
+			err = d.MemFree(p)
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("MemAlloc: %v, expected %v", err, want)
+		}
+	}
+	c.Fail("cuMemAlloc_v2", 2, 2)
+	before := c.Calls("cuMemAlloc_v2")
+	alloc(nil)
+	alloc(nv.ErrOutOfMemory)
+	alloc(nil)
+	if n := c.Calls("cuMemAlloc_v2") - before; n != 3 {
+		t.Errorf("%d calls counted, expected 3", n)
+	}
+	c.FailFrom("cuMemAlloc_v2", 1, 2)
+	alloc(nv.ErrOutOfMemory)
+	alloc(nv.ErrOutOfMemory)
+	c.Reset()
+	c.Order("memory=1100")
+	p, err := d.MemAlloc(900)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alloc(nv.ErrOutOfMemory)
+	if l := c.Live(); l[standin.DeviceBlocks] != 1 || l[standin.DeviceBytes] != 900 || l[standin.Contexts] != 1 {
+		t.Errorf("alive: %v", l)
+	}
+	c.FailWork(1, 719)
+	if err := d.MemsetD8(p, 1, 4); err != nil {
+		t.Errorf("a fill is late, so that its failure is too; found %v", err)
+	}
+	if err := d.CtxSynchronize(); !errors.Is(err, nv.ErrDeviceLost) {
+		t.Errorf("CtxSynchronize: %v, expected %v", err, nv.ErrDeviceLost)
+	}
+	if err := d.MemFree(p); !errors.Is(err, nv.ErrDeviceLost) {
+		t.Errorf("MemFree: %v, expected %v", err, nv.ErrDeviceLost)
+	}
+}
+
+func TestCallsAreLogged(t *testing.T) {
+	c := standin.Open(t)
+	lib, err := open(t, c, standin.Variant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Order("log", "devices=3")
+	n, err := lib.Driver.DeviceGetCount()
+	if err != nil || n != 3 {
+		t.Errorf("DeviceGetCount = %d, %v; expected 3", n, err)
+	}
+	if _, err := lib.Driver.DriverGetVersion(); err != nil {
+		t.Error(err)
+	}
+	if got, want := c.Log(), []string{"cuDeviceGetCount", "cuDriverGetVersion"}; !slices.Equal(got, want) {
+		t.Errorf("log %q, expected %q", got, want)
+	}
+	if c.Functions()["cuDeviceGetCount"] != 1 {
+		t.Errorf("functions %v", c.Functions())
+	}
+	c.Lose()
+	if _, err := lib.Driver.DeviceGetCount(); err == nil {
+		t.Error("a lost device is counted")
+	}
+}
+
+// recorder is a test whose failures are looked at.
+type recorder struct {
+	testing.TB
+	failures []string
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
+
+func TestLeaksAreReported(t *testing.T) {
+	r := &recorder{TB: t}
+	c := standin.Open(r)
+	lib, err := open(t, c, standin.Variant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := device(t, lib.Driver)
+	if _, err := lib.Driver.MemAlloc(100); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lib.Driver.StreamCreate(1); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	c.Check()
+	want := "left behind on the device: 1 device blocks, 100 device bytes, 1 streams"
+	if !slices.Equal(r.failures, []string{want}) {
+		t.Errorf("found %q, expected %q", r.failures, want)
+	}
+	c.Check()
+	if len(r.failures) != 1 {
+		t.Errorf("a leak is reported twice: %q", r.failures)
+	}
+}
+
+const childVariable = "STANDIN_TEST_CHILD"
+
+// A child process obeys its environment, and leaves its counters however it ends.
+func TestChild(t *testing.T) {
+	if dir := os.Getenv(childVariable); dir != "" {
+		child(t, dir)
+		os.Exit(3)
+	}
+	dir, err := standin.Build(standin.Variant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counters := filepath.Join(t.TempDir(), "counters")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
+	cmd.Env = append(os.Environ(), childVariable+"="+dir)
+	cmd.Env = append(cmd.Env, standin.Environment(counters, "devices=2", "fail=cuMemAlloc_v2:2:2")...)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Fatalf("the child: %v\n%s", err, out)
+	}
+	live, misuse, err := standin.Counters(counters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want standin.Live
+	want[standin.Contexts], want[standin.DeviceBlocks], want[standin.DeviceBytes] = 1, 1, 64
+	if live != want || misuse != (standin.Misuse{}) {
+		t.Errorf("left behind: %v; misuse: %v; expected %v and none", live, misuse, want)
+	}
+}
+
+func child(t *testing.T, dir string) {
+	lib, _, err := nv.Open(nv.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := lib.Driver.DeviceGetCount(); err != nil || n != 2 {
+		t.Fatalf("DeviceGetCount = %d, %v; expected 2", n, err)
+	}
+	device(t, lib.Driver)
+	if _, err := lib.Driver.MemAlloc(64); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lib.Driver.MemAlloc(64); !errors.Is(err, nv.ErrOutOfMemory) {
+		t.Fatalf("the second MemAlloc: %v", err)
+	}
+}
+
+func TestCountersOfNoProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "counters")
+	if _, _, err := standin.Counters(path); err == nil {
+		t.Error("a file that is not there is no error")
+	}
+	if err := os.WriteFile(path, make([]byte, 9), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := standin.Counters(path); err == nil {
+		t.Error("a file of nine bytes is no error")
 	}
 }
