@@ -86,12 +86,17 @@ func (c *Conv) shapes(set *dataset.Set) ([]backend.ConvShape, error) {
 			return nil, fmt.Errorf("representation %s needs images of one size: pool %s has %d by %d, pool %s %d by %d", ClassConv, set.Pools[0].Name, h, w, p.Name, p.Height, p.Width)
 		}
 	}
-	channels := 1
+	return c.layers(h, w)
+}
+
+// layers are the shapes for images of height by width.
+func (c *Conv) layers(height, width int) ([]backend.ConvShape, error) {
+	h, w, channels := height, width, 1
 	var shapes []backend.ConvShape
 	for i, filters := range c.Channels {
 		s := backend.ConvShape{Height: h, Width: w, Channels: channels, Filters: filters}
 		if err := s.Validate(); err != nil {
-			return nil, fmt.Errorf("representation %s: layer %d of images of %d by %d: %w", ClassConv, i+1, set.Pools[0].Height, set.Pools[0].Width, err)
+			return nil, fmt.Errorf("representation %s: layer %d of images of %d by %d: %w", ClassConv, i+1, height, width, err)
 		}
 		shapes = append(shapes, s)
 		h, w, channels = h/2, w/2, filters

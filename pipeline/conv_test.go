@@ -532,6 +532,48 @@ func TestConvRefuses(t *testing.T) {
 	}
 }
 
+// FitConv is the same fit by itself.
+func TestFitConv(t *testing.T) {
+	set := smallImages(9, 3, 300, 8, 8)
+	dev := openDevice(t, 1, set)
+	cfg := smallConvConfig()
+	counts := []int{90, 80, 0}
+	s, err := dev.samples([]int{0, 1, 2}, [][]int32{set.Tasks[0].Train, set.Tasks[1].Train, nil}, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Free()
+	ctx := context.Background()
+	net, fit, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 5, *cfg.Conv, 4)
+	if err != nil || fit.Evaluations == 0 || !(fit.Loss > 0) {
+		t.Fatalf("%+v, %v", fit, err)
+	}
+	defer net.Close()
+	z := upload(t, dev.Backend, backend.Float32, make([]float32, 170*5))
+	if err := net.Features(s, z.Mat(170, 5)); err != nil || norm(download(t, dev.Backend, z)) == 0 {
+		t.Errorf("features: %v", err)
+	}
+	for what, call := range map[string]func() error{
+		"counts":   func() error { _, _, err := FitConv(ctx, dev.Backend, s, []int{170}, 8, 8, 5, *cfg.Conv, 4); return err },
+		"samples":  func() error { _, _, err := FitConv(ctx, dev.Backend, s, []int{1, 2, 3}, 8, 8, 5, *cfg.Conv, 4); return err },
+		"images":   func() error { _, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 9, 5, *cfg.Conv, 4); return err },
+		"k":        func() error { _, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 17, *cfg.Conv, 4); return err },
+		"settings": func() error { _, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 5, Conv{}, 4); return err },
+		"layers": func() error {
+			_, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 1, Conv{Channels: []int{1, 1, 1, 1}, Passes: 1, Batch: 1, Rate: 1, Patience: 1}, 4)
+			return err
+		},
+		"batch": func() error {
+			_, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 5, Conv{Channels: []int{2}, Passes: 1, Batch: 171, Rate: 1, Patience: 1}, 4)
+			return err
+		},
+	} {
+		if err := call(); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("wrong %s: %v, want an error of one line", what, err)
+		}
+	}
+}
+
 // A rate that diverges ends in an error that says so.
 func TestConvDiverges(t *testing.T) {
 	dev := openDevice(t, 1, smallImages(8, 4, 200, 6, 7))
