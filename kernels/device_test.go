@@ -31,6 +31,7 @@ type device struct {
 	stderr *bytes.Buffer
 	cmd    *exec.Cmd
 	live   []Ptr
+	dead   bool // ended as it should
 }
 
 var built struct {
@@ -59,7 +60,9 @@ func program(t testing.TB) string {
 			if dir, built.err = hostbuild.Dir(); built.err == nil {
 				start := time.Now()
 				built.err = hostbuild.Build(hostbuild.Options{
-					Out: built.path, Main: []string{filepath.Join(dir, "host/pipe/serve.cpp")}, Sanitize: true,
+					Out:      built.path,
+					Sanitize: true,
+					Main:     []string{filepath.Join(dir, "host/pipe/serve.cpp"), filepath.Join(dir, "testdata/broken.cu")},
 				})
 				t.Logf("the sanitized build took %.1f s", time.Since(start).Seconds())
 			}
@@ -108,7 +111,7 @@ func newDevice(t testing.TB) *device {
 		d.release()
 		d.in.Flush()
 		stdin.Close()
-		if err := d.cmd.Wait(); err != nil && !t.Failed() {
+		if err := d.cmd.Wait(); err != nil && !t.Failed() && !d.dead {
 			t.Errorf("the device ended with %v\n%s", err, d.stderr)
 		}
 	})
@@ -220,6 +223,20 @@ func (d *device) try(l Launch, order uint64) error {
 		return fmt.Errorf("code %d: %s", code, message)
 	}
 	return nil
+}
+
+// dies launches l, which must end the device, and returns its report.
+func (d *device) dies(l Launch) string {
+	d.t.Helper()
+	d.put(byte('L'), l.Kernel, uint64(1), l.Grid, l.Block, uint64(l.Shared), string(l.Args))
+	d.in.Flush()
+	var code uint32
+	if err := binary.Read(d.out, binary.LittleEndian, &code); err == nil {
+		d.t.Fatalf("the device lives, with code %d: %s", code, d.getString())
+	}
+	d.live, d.dead = nil, true
+	d.cmd.Wait() // all of stderr has then arrived
+	return d.stderr.String()
 }
 
 // run launches all, in a random order of blocks, but those that are empty.

@@ -26,7 +26,9 @@ func TestEntryPoints(t *testing.T) {
 		if block == 0 || block > 1024 {
 			t.Errorf("%s has blocks of %d threads", name, block)
 		}
-		got[name] = file
+		if file != "broken.cu" {
+			got[name] = file
+		}
 	}
 	for _, s := range Sources() {
 		for _, name := range s.EntryPoints() {
@@ -82,4 +84,74 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	d.run(good)
+}
+
+func broken(fault, blocks, shared int, x Ptr) Launch {
+	return launch("broken", blocks, 1, [2]int{64, 1}, shared, int32(fault), x)
+}
+
+// TestFaults runs kernels with faults: the build must name each.
+func TestFaults(t *testing.T) {
+	d := newDevice(t)
+	x := d.alloc(4 * 64 * 3)
+	for _, c := range []struct {
+		fault int
+		want  string
+	}{
+		{1, `broken: block \(\d, 0, 0\): thread \d+ waits at __syncthreads in broken.cu:\d+, thread (4|5|6)\d has ended`},
+		{2, `thread \d+ comes to __syncthreads in broken.cu:\d+, others wait at that in broken.cu:\d+`},
+		{3, `thread \d+ waits at a warp operation in broken.cu:\d+, thread (7|39) has ended`},
+		{4, `thread \d+ comes to the warp operation in broken.cu:\d+, others of its warp wait at that in broken.cu:\d+`},
+		{5, `thread \d+: the mask of the warp operation in broken.cu:\d+ is 0xffff`},
+		{6, `thread \d+ waits at a warp operation in broken.cu:\d+, thread 3 in broken.cu:\d+`},
+	} {
+		for order := range uint64(5) {
+			err := d.try(broken(c.fault, 3, 0, x), order)
+			if err == nil || !regexp.MustCompile(c.want).MatchString(err.Error()) {
+				t.Errorf("fault %d, order %d: %v", c.fault, order, err)
+			}
+			d.run(broken(0, 3, 0, x)) // and goes on
+		}
+		for i, v := range download[float32](d, x, 3*64) {
+			if v != float32(63-i%64) {
+				t.Fatalf("after fault %d element %d is %v", c.fault, i, v)
+			}
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	for fault, want := range map[int]string{7: "broken.cu", 8: "heap-buffer-overflow", 9: "heap-buffer-overflow"} {
+		d := newDevice(t)
+		if got := d.dies(broken(fault, 1, 64*4, d.alloc(64*4))); !strings.Contains(got, want) {
+			t.Errorf("fault %d: the report has no %q:\n%s", fault, want, got)
+		}
+	}
+}
+
+// TestOrders checks that missing barriers and a dependence on the order of blocks
+// show as differing results.
+func TestOrders(t *testing.T) {
+	d := newDevice(t)
+	x := d.alloc(4 * 64 * 3)
+	for fault, want := range map[int]bool{0: false, 10: true, 11: true, 14: true, 15: true} {
+		seen := map[string]bool{}
+		for range 40 {
+			if err := d.try(broken(fault, 3, 0, x), d.rng.Uint64()); err != nil {
+				t.Fatal(err)
+			}
+			seen[string(raw(download[float32](d, x, 3*64)))] = true
+		}
+		if got := len(seen) > 1; got != want {
+			t.Errorf("fault %d: %d results in 40 orders", fault, len(seen))
+		}
+	}
+	for _, fault := range []int{12, 13} {
+		d.run(broken(fault, 3, 64*4, x))
+		for _, v := range download[float32](d, x, 3*64) {
+			if v == v {
+				t.Fatalf("fault %d: shared memory that nobody wrote is %v", fault, v)
+			}
+		}
+	}
 }
