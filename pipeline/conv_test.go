@@ -554,8 +554,11 @@ func TestFitConv(t *testing.T) {
 		t.Errorf("features: %v", err)
 	}
 	for what, call := range map[string]func() error{
-		"counts":   func() error { _, _, err := FitConv(ctx, dev.Backend, s, []int{170}, 8, 8, 5, *cfg.Conv, 4); return err },
-		"samples":  func() error { _, _, err := FitConv(ctx, dev.Backend, s, []int{1, 2, 3}, 8, 8, 5, *cfg.Conv, 4); return err },
+		"counts": func() error { _, _, err := FitConv(ctx, dev.Backend, s, []int{170}, 8, 8, 5, *cfg.Conv, 4); return err },
+		"samples": func() error {
+			_, _, err := FitConv(ctx, dev.Backend, s, []int{1, 2, 3}, 8, 8, 5, *cfg.Conv, 4)
+			return err
+		},
 		"images":   func() error { _, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 9, 5, *cfg.Conv, 4); return err },
 		"k":        func() error { _, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 17, *cfg.Conv, 4); return err },
 		"settings": func() error { _, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 5, Conv{}, 4); return err },
