@@ -186,19 +186,24 @@ func (lib *Library) checkVersions(files map[string]*File) error {
 	if err != nil {
 		return err
 	}
+	solverMajor := solver[0]
+	if solver[0] == 11 && (solver[1] < 4 || solver[1] == 4 && solver[2] < 2) {
+		solverMajor = 10 // CUDA 11 had a cuSOLVER 11 too, up to 11.4.1, which stands for 10 here
+	}
 	for _, c := range []struct {
 		name        string
 		major, want int
 		version     string
+		has         string
 	}{
-		{"cublas", blas[0], lib.Family, fmt.Sprintf("%d.%d.%d", blas[0], blas[1], blas[2])},
-		{"cusolver", solver[0], lib.Family - 1, fmt.Sprintf("%d.%d.%d", solver[0], solver[1], solver[2])},
-		{"nvrtc", major, lib.Family, fmt.Sprintf("%d.%d", major, minor)},
+		{"cublas", blas[0], lib.Family, fmt.Sprintf("%d.%d.%d", blas[0], blas[1], blas[2]), fmt.Sprint(lib.Family)},
+		{"cusolver", solverMajor, lib.Family - 1, fmt.Sprintf("%d.%d.%d", solver[0], solver[1], solver[2]), map[int]string{12: "11.4.2 or later", 13: "12"}[lib.Family]},
+		{"nvrtc", major, lib.Family, fmt.Sprintf("%d.%d", major, minor), fmt.Sprint(lib.Family)},
 	} {
 		files[c.name].Version = c.version
 		if c.major != c.want {
 			return &Error{Op: "version", Library: files[c.name].Path, kind: ErrVersion,
-				Text: fmt.Sprintf("the library says that it is version %s; CUDA %d has version %d", c.version, lib.Family, c.want),
+				Text: fmt.Sprintf("the library says that it is version %s; CUDA %d has version %s", c.version, lib.Family, c.has),
 				Hint: "the files of this folder are of different releases: install one of them whole"}
 		}
 	}

@@ -1,29 +1,41 @@
 // Stands for one library in the tests of the loader and the bindings: has every
-// function of one of the lists in symbols.h and writes down what each was called
-// with. Macros given by the test:
-//   LIST        the list, such as NV_CUBLAS_REQUIRED
-//   LIST2 LIST3 LIST4   more of them
-//   PLAIN CUBLAS NVRTC   adds what these have beside the lists
-//   LOG         file to append the calls to
-//   MAJOR MINOR PATCH   what the functions of the version say
-//   FAIL CODE   a function, and what it returns
-// A function is left out by giving it another name: -DcuInit=absent.
+// function of some of the lists in symbols.h (LIST, LIST2, ...) and what the
+// library has beside them (PLAIN, CUBLAS, NVRTC). It appends what each function was
+// called with to the file that NV_TEST_LOG names. A file beside the library, with
+// .says at the end of its name, holds its version and the function that fails, with
+// the status: 12 3 4 none 0.
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include <dlfcn.h>
+
 #include "nv.h"
 
-#ifndef FAIL
-#define FAIL ""
-#define CODE 0
-#endif
-
 namespace {
+
+struct manner {
+	int32_t version[3] = {};
+	char fails[100] = "";
+	int32_t status = 0;
+
+	manner()
+	{
+		Dl_info self;
+		dladdr((const void *)&mark, &self);
+		if (FILE *f = fopen((std::string(self.dli_fname) + ".says").c_str(), "r")) {
+			if (fscanf(f, "%d %d %d %99s %d", &version[0], &version[1], &version[2], fails, &status) != 5)
+				abort();
+			fclose(f);
+		}
+	}
+	static inline char mark;
+};
 
 struct call {
 	std::string text;
@@ -48,7 +60,8 @@ struct call {
 
 	int32_t made() const
 	{
-		if (FILE *f = fopen(LOG, "a")) {
+		const char *log = getenv("NV_TEST_LOG");
+		if (FILE *f = log ? fopen(log, "a") : nullptr) {
 			fprintf(f, "%s\n", text.c_str());
 			fclose(f);
 		}
@@ -61,16 +74,16 @@ template <class... T> int32_t record(const char *name, T... arguments)
 	call c{name, {}, {}};
 	(c.add(arguments), ...);
 	auto is = [&](const char *other) { return strcmp(name, other) == 0; };
-	if (is(FAIL))
-		return CODE;
+	static const manner m;
+	if (is(m.fails))
+		return m.status;
 	if (is("cuDriverGetVersion"))
-		*(int32_t *)c.outs[0] = 1000 * MAJOR + 10 * MINOR;
-	else if (is("cublasGetProperty") || is("cusolverGetProperty")) {
-		const int32_t version[] = {MAJOR, MINOR, PATCH};
-		*(int32_t *)c.outs[0] = version[c.numbers[0]];
-	} else if (is("nvrtcVersion")) {
-		*(int32_t *)c.outs[0] = MAJOR;
-		*(int32_t *)c.outs[1] = MINOR;
+		*(int32_t *)c.outs[0] = 1000 * m.version[0] + 10 * m.version[1];
+	else if (is("cublasGetProperty") || is("cusolverGetProperty"))
+		*(int32_t *)c.outs[0] = m.version[c.numbers[0]];
+	else if (is("nvrtcVersion")) {
+		*(int32_t *)c.outs[0] = m.version[0];
+		*(int32_t *)c.outs[1] = m.version[1];
 	} else if (is("cuGetErrorName"))
 		*(const char **)c.outs[0] = "CUDA_ERROR_FAKE";
 	else if (is("cuGetErrorString"))

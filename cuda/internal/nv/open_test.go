@@ -1,0 +1,395 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package nv
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A process keeps the libraries that it has loaded, so every test of loading is a
+// process of its own: this binary, asked by an environment variable.
+const childEnv = "NV_TEST_CHILD"
+
+// outcome is what a child saw.
+type outcome struct {
+	Err      string
+	Op       string
+	Code     int
+	Hint     string
+	Kinds    []string
+	Lib      *Library
+	Steps    []Step
+	Pool     bool
+	Graphs   bool
+	Jacobi   bool
+	Versions map[string]string
+	Extra    string
+}
+
+var kinds = map[string]error{
+	"unsupported": ErrUnsupported, "not found": ErrNotFound, "load": ErrLoad, "version": ErrVersion, "stub": ErrStub, "absent": ErrAbsent,
+	"no device": ErrNoDevice, "memory": ErrOutOfMemory, "lost": ErrDeviceLost, "ptx": ErrUnsupportedPTX,
+}
+
+func TestMain(m *testing.M) {
+	what := os.Getenv(childEnv)
+	if what == "" {
+		code := m.Run()
+		if built.dir != "" {
+			os.RemoveAll(built.dir)
+		}
+		os.Exit(code)
+	}
+	var o outcome
+	open := Open
+	if strings.HasPrefix(what, "toolkit") {
+		open = OpenToolkit
+	}
+	if first := os.Getenv("NV_TEST_FIRST"); first != "" { // another set before
+		if _, _, err := open(Options{Dir: first}); err != nil {
+			o.Extra = err.Error()
+		}
+	}
+	lib, trace, err := open(Options{})
+	o.Lib, o.Steps = lib, trace.Steps
+	if lib != nil {
+		o.Versions = map[string]string{}
+		for _, f := range lib.Files {
+			o.Versions[f.Name] = f.Version
+		}
+		o.Jacobi = lib.Solver.HasJacobi
+		if lib.Driver != nil {
+			o.Pool, o.Graphs = lib.Driver.HasPool, lib.Driver.HasGraphs
+		}
+		if child := children[what]; child != nil {
+			o.Extra, err = child(lib)
+		}
+	}
+	if err != nil {
+		o.Err = err.Error()
+		for name, kind := range kinds {
+			if errors.Is(err, kind) {
+				o.Kinds = append(o.Kinds, name)
+			}
+		}
+		var e *Error
+		if errors.As(err, &e) {
+			o.Op, o.Code, o.Hint = e.Op, e.Code, e.Hint
+		}
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(o); err != nil {
+		panic(err)
+	}
+}
+
+// children are what a child does with the libraries that it has opened.
+var children = map[string]func(*Library) (string, error){}
+
+// runChild opens the libraries in a process whose environment is env alone.
+func runChild(t *testing.T, what string, env ...string) outcome {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append([]string{childEnv + "=" + what, "HOME=/nonexistent", "GOTRACEBACK=all"}, env...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	var o outcome
+	if err == nil {
+		err = json.Unmarshal(out, &o)
+	}
+	if err != nil {
+		t.Fatalf("the child: %v\n%s", err, out)
+	}
+	return o
+}
+
+// built are the objects and the libraries that were made, by the arguments that
+// made them.
+var built struct {
+	dir   string
+	files map[string]string
+}
+
+// build runs g++ once for each list of arguments and returns the file that it wrote.
+func build(t *testing.T, args ...string) string {
+	t.Helper()
+	if built.dir == "" {
+		dir, err := os.MkdirTemp("", "nv-test-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built.dir, built.files = dir, map[string]string{}
+	}
+	k := strings.Join(args, " ")
+	if built.files[k] == "" {
+		out := filepath.Join(built.dir, fmt.Sprint(len(built.files)))
+		if text, err := exec.Command("g++", append(slices.Clone(args), "-o", out)...).CombinedOutput(); err != nil {
+			t.Fatalf("g++ %s: %v\n%s", k, err, text)
+		}
+		built.files[k] = out
+	}
+	return built.files[k]
+}
+
+// object compiles testdata/fake.cpp for a library.
+func object(t *testing.T, name string) string {
+	return build(t, append([]string{"-std=c++17", "-Wall", "-Wextra", "-fPIC", "-I.", "-c", "-x", "c++", "testdata/fake.cpp"}, lists[name]...)...) // all options but -o
+}
+
+// hide returns the option that leaves a function out of a library.
+func hide(t *testing.T, function string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), function)
+	if err := os.WriteFile(path, []byte("{ local: "+function+"; };\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "-Wl,--version-script=" + path
+}
+
+// fake says how one stand-in differs from a plain one.
+type fake struct {
+	version [3]int
+	fails   string // a function
+	status  int    // that it returns
+	link    []string
+	absent  bool
+}
+
+// lists are the lists in symbols.h that a library has.
+var lists = map[string][]string{
+	"driver":   {"-DPLAIN", "-DLIST=NV_DRIVER_REQUIRED", "-DLIST2=NV_DRIVER_OPTIONAL", "-DLIST3=NV_DRIVER_POOL", "-DLIST4=NV_DRIVER_GRAPH"},
+	"cublas":   {"-DCUBLAS", "-DLIST=NV_CUBLAS_REQUIRED", "-DLIST2=NV_CUBLAS_OPTIONAL"},
+	"cusolver": {"-DLIST=NV_CUSOLVER_REQUIRED", "-DLIST2=NV_CUSOLVER_OPTIONAL", "-DLIST3=NV_CUSOLVER_JACOBI"},
+	"nvrtc":    {"-DNVRTC", "-DLIST=NV_NVRTC_REQUIRED", "-DLIST2=NV_NVRTC_OPTIONAL"},
+}
+
+// fakeSet fills a folder with a set of stand-ins and a driver, with changes by the
+// name of the part.
+func fakeSet(t *testing.T, f folder, family int, changes map[string]fake) {
+	t.Helper()
+	put := func(name, path string, version [3]int) {
+		change := changes[name]
+		if change.absent {
+			return
+		}
+		if change.version != [3]int{} {
+			version = change.version
+		}
+		so, err := os.ReadFile(build(t, append([]string{"-shared", object(t, name)}, change.link...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		says := fmt.Sprintf("%d %d %d %s %d\n", version[0], version[1], version[2], cmp.Or(change.fails, "none"), change.status)
+		for file, content := range map[string]string{path: string(so), path + ".says": says} {
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, p := range parts {
+		version := [3]int{family, 3, 4}
+		if p.name == "cusolver" {
+			version = [3]int{family - 1, 6, 2}
+		}
+		put(p.name, f.path(p, family), version)
+	}
+	if !f.wheels {
+		put("driver", filepath.Join(f.dir, driverName), [3]int{13, 1, 0})
+	}
+}
+
+func TestOpen(t *testing.T) {
+	for _, family := range families {
+		dir := filepath.Join(t.TempDir(), "a place")
+		fakeSet(t, folder{dir, false}, family, nil)
+		o := runChild(t, "open", "AMTRL_CUDA_LIB_DIR="+dir)
+		if o.Err != "" || o.Lib.Family != family || o.Lib.Dir != dir || o.Lib.DriverVersion != 13010 {
+			t.Fatalf("CUDA %d: %+v", family, o)
+		}
+		var names []string
+		for _, f := range o.Lib.Files {
+			names = append(names, f.Name)
+			if filepath.Dir(f.Path) != dir {
+				t.Errorf("%s comes from %s", f.Name, f.Path)
+			}
+		}
+		if got := strings.Join(names, " "); got != "driver nvJitLink cublasLt cublas cusparse cusolver nvrtc" {
+			t.Errorf("loaded %s", got)
+		}
+		if !o.Pool || !o.Graphs || !o.Jacobi {
+			t.Errorf("groups: %+v", o)
+		}
+		want := map[string]string{"driver": "13.1", "cublas": fmt.Sprintf("%d.3.4", family), "cusolver": fmt.Sprintf("%d.6.2", family-1),
+			"nvrtc": fmt.Sprintf("%d.3", family), "nvJitLink": "", "cublasLt": "", "cusparse": ""}
+		for name, v := range want {
+			if o.Versions[name] != v {
+				t.Errorf("%s is version %q, want %q", name, o.Versions[name], v)
+			}
+		}
+	}
+}
+
+func TestOpenFailures(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		family  int
+		changes map[string]fake
+		kind    string
+		op      string
+		says    string // in the message
+	}{
+		{"stub", 12, map[string]fake{"driver": {fails: "cuInit", status: 34}}, "stub", "cuInit", "libcuda.so.1"},
+		{"no device", 12, map[string]fake{"driver": {fails: "cuInit", status: 100}}, "no device", "cuInit", "CUDA_ERROR_FAKE (100): the fake says so"},
+		{"mismatch", 12, map[string]fake{"driver": {fails: "cuInit", status: 803}}, "", "cuInit", "different versions"},
+		{"no version", 12, map[string]fake{"driver": {fails: "cuDriverGetVersion", status: 999}}, "", "cuDriverGetVersion", "(999)"},
+		{"old driver", 12, map[string]fake{"driver": {version: [3]int{11, 8}}}, "version", "search", "runs CUDA 11.8"},
+		{"driver of 12", 13, map[string]fake{"driver": {version: [3]int{12, 9}}}, "version", "search", "runs CUDA 12.9"},
+		{"driver without a function", 12, map[string]fake{"driver": {link: []string{hide(t, "cuMemAlloc_v2")}}}, "load", "dlsym", "cuMemAlloc_v2"},
+		{"cuBLAS without a function", 12, map[string]fake{"cublas": {link: []string{hide(t, "cublasDdgmm")}}}, "load", "dlsym", "cublasDdgmm"},
+		{"cuSOLVER without a function", 13, map[string]fake{"cusolver": {link: []string{hide(t, "cusolverDnDgesvd")}}}, "load", "dlsym", "cusolverDnDgesvd"},
+		{"NVRTC without a function", 13, map[string]fake{"nvrtc": {link: []string{hide(t, "nvrtcGetCUBIN")}}}, "load", "dlsym", "nvrtcGetCUBIN"},
+		{"cuBLAS of 13 as 12", 12, map[string]fake{"cublas": {version: [3]int{13, 0, 0}}}, "version", "version", "libcublas.so.12"},
+		{"cuBLAS of 12 as 13", 13, map[string]fake{"cublas": {version: [3]int{12, 9, 0}}}, "version", "version", "libcublas.so.13"},
+		{"cuSOLVER of 13 as 12", 12, map[string]fake{"cusolver": {version: [3]int{12, 0, 4}}}, "version", "version", "CUDA 12 has version 11"},
+		{"cuSOLVER of 11", 12, map[string]fake{"cusolver": {version: [3]int{11, 4, 1}}}, "version", "version", "version 11.4.1"},
+		{"cuSOLVER of 12 as 13", 13, map[string]fake{"cusolver": {version: [3]int{11, 7, 4}}}, "version", "version", "CUDA 13 has version 12"},
+		{"NVRTC of 12 as 13", 13, map[string]fake{"nvrtc": {version: [3]int{12, 9, 0}}}, "version", "version", "libnvrtc.so.13"},
+		{"version refused", 13, map[string]fake{"cublas": {fails: "cublasGetProperty", status: 15}}, "", "cublasGetProperty", "CUBLAS_STATUS_FAKE (15)"},
+		{"no cuSPARSE", 12, map[string]fake{"cusparse": {absent: true}}, "not found", "search", "libcusparse"},
+		{"no NVRTC", 13, map[string]fake{"nvrtc": {absent: true}}, "not found", "search", "AMTRL_CUDA_LIB_DIR"},
+		{"needs what is not there", 12, map[string]fake{"cusolver": {link: []string{"-Wl,--no-as-needed", missingLibrary(t)}}}, "load", "dlopen", "libgone.so.1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			fakeSet(t, folder{dir, false}, c.family, c.changes)
+			o := runChild(t, "open", "AMTRL_CUDA_LIB_DIR="+dir)
+			if o.Err == "" || o.Lib != nil || strings.Join(o.Kinds, " ") != c.kind || o.Op != c.op || !strings.Contains(o.Err, c.says) || !strings.Contains(o.Err, dir) {
+				t.Errorf("op %q, kinds %q, error %q; want op %q, kind %q, and %q and %q in it", o.Op, o.Kinds, o.Err, c.op, c.kind, c.says, dir)
+			}
+			if strings.Contains(o.Err, "\n") {
+				t.Errorf("more than one line: %s", o.Err)
+			}
+			for _, step := range o.Steps {
+				if step.Taken && step.What != driverName {
+					t.Errorf("a failed set is taken: %+v", step)
+				}
+			}
+		})
+	}
+}
+
+// missingLibrary builds a library to link with, under whose name there is none when
+// the program runs.
+func missingLibrary(t *testing.T) string {
+	t.Helper()
+	return build(t, "-shared", object(t, "cusparse"), "-Wl,-soname,libgone.so.1")
+}
+
+// A file that is no library is an error that names it, and is not passed by.
+func TestBrokenFiles(t *testing.T) {
+	for _, name := range []string{driverName, "libnvJitLink.so.12", "libcublas.so.12", "libnvrtc.so.12"} {
+		dir, other := t.TempDir(), t.TempDir()
+		fakeSet(t, folder{dir, false}, 12, nil)
+		fakeSet(t, folder{other, false}, 12, nil)
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("INPUT(-lsomething)\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		env := []string{"CUDA_HOME=" + t.TempDir(), "LD_LIBRARY_PATH=" + dir + ":" + other}
+		if name == driverName {
+			env = []string{"AMTRL_CUDA_LIB_DIR=" + dir}
+		}
+		o := runChild(t, "open", env...)
+		if o.Op != "dlopen" || strings.Join(o.Kinds, " ") != "load" || !strings.Contains(o.Err, path) {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
+
+// Without optional functions the library opens, and groups are whole or absent.
+func TestOptionalFunctions(t *testing.T) {
+	for _, c := range []struct {
+		part, function       string
+		pool, graphs, jacobi bool
+	}{
+		{"driver", "cuMemPoolTrimTo", false, true, true},
+		{"driver", "cuGraphUpload", true, false, true},
+		{"driver", "cuModuleLoadDataEx", true, true, true},
+		{"cublas", "cublasSgemm_v2_64", true, true, true},
+		{"cusolver", "cusolverDnSetDeterministicMode", true, true, true},
+		{"cusolver", "cusolverDnXgesvdjGetSweeps", true, true, false},
+		{"nvrtc", "nvrtcGetSupportedArchs", true, true, true},
+	} {
+		dir := t.TempDir()
+		fakeSet(t, folder{dir, false}, 13, map[string]fake{c.part: {link: []string{hide(t, c.function)}}})
+		o := runChild(t, "open", "AMTRL_CUDA_LIB_DIR="+dir)
+		if o.Err != "" || o.Pool != c.pool || o.Graphs != c.graphs || o.Jacobi != c.jacobi {
+			t.Errorf("without %s: %+v", c.function, o)
+		}
+	}
+}
+
+// Sets that are open already are found again, from their own folder, though
+// another place comes later in the order and is whole too.
+func TestLoadedSetStays(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	named := map[string]fake{"cublasLt": {link: []string{"-Wl,-soname,libcublasLt.so.12"}}}
+	fakeSet(t, folder{dir, false}, 12, named)
+	fakeSet(t, folder{other, false}, 12, nil)
+	o := runChild(t, "toolkit", "NV_TEST_FIRST="+dir, "LD_LIBRARY_PATH="+other)
+	if o.Err != "" || o.Extra != "" || o.Lib.Dir != dir {
+		t.Errorf("%+v", o)
+	}
+}
+
+// One process can open several folders; each has its own functions.
+func TestSeveralSets(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	fakeSet(t, folder{dir, false}, 12, nil)
+	fakeSet(t, folder{other, false}, 13, map[string]fake{"driver": {version: [3]int{13, 2}}})
+	o := runChild(t, "open", "NV_TEST_FIRST="+dir, "AMTRL_CUDA_LIB_DIR="+other)
+	if o.Err != "" || o.Extra != "" || o.Lib.Family != 13 || o.Lib.DriverVersion != 13020 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// The wheels' layouts.
+func TestOpenWheels(t *testing.T) {
+	for _, family := range families {
+		env := t.TempDir()
+		site := filepath.Join(env, "lib", "python3.12", "site-packages")
+		fakeSet(t, folder{filepath.Join(site, "nvidia"), true}, family, nil)
+		for _, v := range []string{"VIRTUAL_ENV=" + env, "AMTRL_CUDA_LIB_DIR=" + site, "AMTRL_CUDA_LIB_DIR=" + filepath.Join(site, "nvidia")} {
+			o := runChild(t, "toolkit", v)
+			if o.Err != "" || o.Lib.Family != family || o.Lib.Dir != filepath.Join(site, "nvidia") {
+				t.Errorf("%s: %+v", v, o)
+			}
+		}
+	}
+}
+
+func TestNoDriver(t *testing.T) {
+	dir := t.TempDir()
+	fakeSet(t, folder{dir, false}, 12, map[string]fake{"driver": {absent: true}})
+	o := runChild(t, "open", "AMTRL_CUDA_LIB_DIR="+dir)
+	if o.Err == "" {
+		t.Skip("this machine has a driver")
+	}
+	if !slices.Contains(o.Kinds, "not found") && o.Op == "dlopen" || o.Hint == "" || len(o.Steps) < 3 {
+		t.Errorf("%+v", o)
+	}
+	if o = runChild(t, "toolkit", "AMTRL_CUDA_LIB_DIR="+dir); o.Err != "" || o.Lib.Driver != nil {
+		t.Errorf("the toolkit alone: %+v", o)
+	}
+}
