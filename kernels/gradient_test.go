@@ -228,29 +228,28 @@ func checkGradient(d *device, s *samples, limit int) {
 			}
 		}
 	}
-	same[float32](d, g.Q, nq, g.Launches()...)
-	same[float64](d, g.Loss, g.Tasks, g.Launches()...)
+	if d.rng.IntN(3) == 0 {
+		same[float32](d, g.Q, nq, g.Launches()...)
+		if !slices.Equal(raw(loss), raw(download[float64](d, g.Loss, g.Tasks))) {
+			d.t.Errorf("d = %d: another order of blocks and threads gave other losses", s.cols)
+		}
+	}
 }
 
 // gradientCols meet every kernel at, below and above its width.
-var gradientCols = []int{0, 1, 2, 3, 4, 5, 50, 127, 128, 129, 255, 257, 500, 512, 700, 784, 785, 896, 900, 1024, 1025, 2048, 3000, 4096, 5001, 8192, 8193, 9000}
+var gradientCols = []int{0, 1, 2, 3, 4, 5, 50, 127, 128, 129, 257, 512, 700, 784, 785, 896, 1023, 1025, 2048, 3000, 4100, 8192, 8193, 9000}
 
 func TestTaskGradient(t *testing.T) {
 	d := newDevice(t)
 	for _, cols := range gradientCols {
-		counts := [][]int{{pick(d, 1, 2, 7)}, {0, 5, 0, 1, 9, 3, 0}, {1, 1, 40}}
-		if cols > 1024 {
-			counts = counts[1:2]
-		}
-		for _, c := range counts {
-			for _, typ := range []Stored{StoredUint8, StoredFloat16, StoredFloat32} {
-				if cols > 1024 {
-					c = c[d.rng.IntN(2):]
-				}
-				s := newSamples(d, cols, c, typ)
-				checkGradient(d, s, pick(d, 1, 3, 16, 64))
-				d.release()
+		for _, typ := range []Stored{StoredUint8, StoredFloat16, StoredFloat32} {
+			counts := pick(d, []int{pick(d, 1, 2, 7)}, []int{0, 5, 0, 1, 9, 3, 0}, []int{1, 1, 40})
+			if cols < 50 {
+				counts = []int{0, 5, 0, 1, 9, 3, 0}
 			}
+			s := newSamples(d, cols, counts, typ)
+			checkGradient(d, s, pick(d, 3, 5, 16, 64))
+			d.release()
 		}
 	}
 }
