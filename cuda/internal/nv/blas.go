@@ -7,7 +7,7 @@ import "C"
 
 // BLAS is cuBLAS. Scalars are passed by value and the handle must be in
 // [PointerHost]; the results of Nrm2 and Dot go to device memory and the handle
-// must be in [PointerDevice] for them.
+// must be in [PointerDevice] for them. Products allocate nothing.
 type BLAS struct {
 	t    *C.nv_table
 	file File

@@ -2,6 +2,24 @@
 
 package nv
 
+// #cgo noescape nv_cublasDaxpy_v2
+// #cgo nocallback nv_cublasDaxpy_v2
+// #cgo noescape nv_cublasDgeam
+// #cgo nocallback nv_cublasDgeam
+// #cgo noescape nv_cublasDgemmStridedBatched
+// #cgo nocallback nv_cublasDgemmStridedBatched
+// #cgo noescape nv_cublasDgemm_v2
+// #cgo nocallback nv_cublasDgemm_v2
+// #cgo noescape nv_cublasDgemm_v2_64
+// #cgo nocallback nv_cublasDgemm_v2_64
+// #cgo noescape nv_cublasDgemv_v2
+// #cgo nocallback nv_cublasDgemv_v2
+// #cgo noescape nv_cublasDscal_v2
+// #cgo nocallback nv_cublasDscal_v2
+// #cgo noescape nv_cublasDsyrk_v2
+// #cgo nocallback nv_cublasDsyrk_v2
+// #cgo noescape nv_cublasDtrsm_v2
+// #cgo nocallback nv_cublasDtrsm_v2
 // #include "nv.h"
 import "C"
 

@@ -2,6 +2,10 @@
 
 package nv
 
+// #cgo noescape nv_cublasGemmEx
+// #cgo nocallback nv_cublasGemmEx
+// #cgo noescape nv_cublasGemmStridedBatchedEx
+// #cgo nocallback nv_cublasGemmStridedBatchedEx
 // #include "nv.h"
 import "C"
 

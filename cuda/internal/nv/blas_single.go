@@ -2,6 +2,24 @@
 
 package nv
 
+// #cgo noescape nv_cublasSaxpy_v2
+// #cgo nocallback nv_cublasSaxpy_v2
+// #cgo noescape nv_cublasSgeam
+// #cgo nocallback nv_cublasSgeam
+// #cgo noescape nv_cublasSgemmStridedBatched
+// #cgo nocallback nv_cublasSgemmStridedBatched
+// #cgo noescape nv_cublasSgemm_v2
+// #cgo nocallback nv_cublasSgemm_v2
+// #cgo noescape nv_cublasSgemm_v2_64
+// #cgo nocallback nv_cublasSgemm_v2_64
+// #cgo noescape nv_cublasSgemv_v2
+// #cgo nocallback nv_cublasSgemv_v2
+// #cgo noescape nv_cublasSscal_v2
+// #cgo nocallback nv_cublasSscal_v2
+// #cgo noescape nv_cublasSsyrk_v2
+// #cgo nocallback nv_cublasSsyrk_v2
+// #cgo noescape nv_cublasStrsm_v2
+// #cgo nocallback nv_cublasStrsm_v2
 // #include "nv.h"
 import "C"
 
