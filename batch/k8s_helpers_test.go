@@ -37,18 +37,22 @@ func k8sRand(t *testing.T) *rand.Rand {
 // kubecheckBuilt builds the checker once, which takes about a minute where
 // nothing is cached.
 var kubecheckBuilt = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "kubecheck")
+	build, err := filepath.Abs("../build")
 	if err != nil {
 		return "", err
 	}
-	binary := filepath.Join(dir, "kubecheck")
-	cmd := exec.Command("go", "build", "-C", "kubecheck", "-o", binary, ".")
+	binary := filepath.Join(build, "kubecheck")
+	// Another process may be using it: the new one takes its place whole.
+	fresh := fmt.Sprintf("%s.%d", binary, os.Getpid())
+	if err := os.MkdirAll(build, 0o755); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-C", "kubecheck", "-o", fresh, ".")
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		os.RemoveAll(dir)
 		return "", fmt.Errorf("go build in kubecheck: %w: %s", err, out)
 	}
-	return binary, nil
+	return binary, os.Rename(fresh, binary)
 })
 
 // kubecheckVerdict is what kubecheck says of a manifest.
