@@ -210,12 +210,24 @@ func TestHotPathAllocations(t *testing.T) {
 	defer s.Close()
 	pv, q, loss := s.Matrix(backend.Float32, 3, d), s.Matrix(backend.Float32, 3, d), s.Vector(backend.Float64, 3)
 	b, z, w := s.Matrix(backend.Float32, k, d), s.Matrix(backend.Float32, p.samples.Len(), k), s.Matrix(backend.Float32, 3, k)
+	shape := backend.ConvShape{Height: 8, Width: 8, Channels: 3, Filters: 20}
+	xs, filters, bias := s.Matrix(backend.Float32, 40, shape.In()), s.Matrix(backend.Float32, shape.Taps(), 20), s.Vector(backend.Float32, 20)
+	out, arg := s.Matrix(backend.Float32, 40, shape.Out()), s.Matrix(backend.Uint8, 40, shape.Out())
+	dx, dw, db := s.Matrix(backend.Float32, 40, shape.In()), s.Matrix(backend.Float32, shape.Taps(), 20), s.Vector(backend.Float32, 20)
+	batch, labels, ids, order := s.Matrix(backend.Float32, 40, d), s.Vector(backend.Float32, 40), s.Vector(backend.Int32, 40), make([]int32, 40)
+	zb, dz, dh, sum := s.Matrix(backend.Float32, 40, k), s.Matrix(backend.Float32, 40, k), s.Matrix(backend.Float32, 3, k), s.Vector(backend.Float64, 1)
+	m, v, g, rates := s.Vector(backend.Float32, 50_000), s.Vector(backend.Float32, 50_000), s.Vector(backend.Float32, 50_000), backend.AdamRates{Correction1: 1, Correction2: 1}
 	hist, x, coef := s.Matrix(backend.Float32, 8, 50_000), s.Vector(backend.Float32, 50_000), make([]float64, 8)
 	for name, call := range map[string]func() error{
 		"TaskGradient": func() error { return dev.TaskGradient(p.samples, pv, q, loss) },
 		"Project":      func() error { return dev.Project(p.samples, b, z) },
 		"Gemm":         func() error { return dev.Gemm(true, false, 1, w, q, 0, b) },
 		"Gemv":         func() error { return dev.Gemv(true, 1, pv, backend.Vector{Buf: x.Buf, Len: 3}, 0, q.Row(0)) },
+		"Conv":         func() error { return dev.Conv(shape, xs, filters, bias, out, arg) },
+		"ConvGrad":     func() error { return dev.ConvGrad(shape, xs, filters, arg, out, dx, dw, db) },
+		"Batch":        func() error { return dev.Batch(p.samples, order, batch, labels, ids) },
+		"HeadGradient": func() error { return dev.HeadGradient(zb, labels, ids, w, 1, dz, dh, sum) },
+		"Adam":         func() error { return dev.Adam(&rates, g, m, v, x) },
 		"Dots":         func() error { return dev.Dots(hist, x, coef) },
 		"Combine":      func() error { return dev.Combine(coef, hist, x) },
 		"Axpy":         func() error { return dev.Axpy(1, hist.Row(0), x) },
