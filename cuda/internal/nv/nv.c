@@ -85,16 +85,6 @@ int32_t nv_has(const nv_table *t, int32_t which, int32_t need)
 	return 1;
 }
 
-// A group that is not whole is as good as absent.
-static void drop(nv_table *t, int32_t which, int32_t need)
-{
-	if (nv_has(t, which, need))
-		return;
-	for (const nv_symbol *s = nv_symbols; s->name; s++)
-		if (s->library == which && s->need == need)
-			set(t, s, NULL);
-}
-
 const char *nv_resolve(nv_table *t, uintptr_t library, int32_t which)
 {
 	for (const nv_symbol *s = nv_symbols; s->name; s++) {
@@ -105,9 +95,6 @@ const char *nv_resolve(nv_table *t, uintptr_t library, int32_t which)
 		if (!p && s->need == NV_REQUIRED)
 			return s->name;
 	}
-	drop(t, which, NV_POOL);
-	drop(t, which, NV_GRAPH);
-	drop(t, which, NV_JACOBI);
 	return NULL;
 }
 

@@ -16,7 +16,7 @@ typedef struct {
 enum { NV_DRIVER, NV_CUBLAS, NV_CUSOLVER, NV_NVRTC };
 
 // What becomes of a library without a symbol: it is refused, it is used
-// without, or it is used without any of the symbol's group.
+// without, or it is used without the symbol's group, which nv_has tells.
 enum { NV_REQUIRED, NV_OPTIONAL, NV_POOL, NV_GRAPH, NV_JACOBI };
 
 // The wrappers below return NV_ABSENT for a function that the library lacks.

@@ -1,9 +1,15 @@
+//go:build linux && cgo && (amd64 || arm64)
+
 package nv
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -28,4 +34,87 @@ func wheelsOf(t *testing.T, family int) string {
 		t.Skipf("needs make deps-cuda: %v", err)
 	}
 	return dir
+}
+
+func init() { children["toolkit wheels"] = useToolkit }
+
+// TestRealLibraries opens NVIDIA's own libraries, as far as that goes without a
+// device.
+func TestRealLibraries(t *testing.T) {
+	for _, family := range families {
+		t.Run(fmt.Sprint("CUDA ", family), func(t *testing.T) {
+			dir := wheelsOf(t, family)
+			o := runChild(t, "toolkit wheels", "AMTRL_CUDA_LIB_DIR="+dir)
+			if o.Err != "" {
+				t.Fatal(o.Err)
+			}
+			if o.Lib.Family != family || o.Lib.Dir != filepath.Join(dir, "nvidia") || !o.Jacobi || len(o.Lib.Files) != len(parts)+1 {
+				t.Errorf("%+v", o)
+			}
+			for _, f := range o.Lib.Files {
+				if !strings.HasPrefix(f.Path, dir) {
+					t.Errorf("%s comes from %s", f.Name, f.Path)
+				}
+			}
+			t.Log(o.Versions, o.Extra)
+		})
+	}
+}
+
+// useToolkit calls what needs no device, and checks that what needs one says so.
+func useToolkit(lib *Library) (string, error) {
+	archs, err := lib.NVRTC.SupportedArchs()
+	if err != nil {
+		return "", err
+	}
+	if _, err := lib.BLAS.Create(); err == nil || !strings.Contains(err.Error(), "CUBLAS_STATUS_NOT_INITIALIZED (1)") {
+		return "", fmt.Errorf("a cuBLAS handle without a device: %w", err)
+	}
+	if h, err := lib.Solver.Create(); err == nil || h != 0 || !strings.Contains(err.Error(), "CUSOLVER_STATUS_NOT_INITIALIZED (1)") {
+		return "", fmt.Errorf("a cuSOLVER handle without a device: %w", err)
+	}
+	headers := []Header{{"a.h", "#define A 2.0f\n"}, {"b.h", "#include \"a.h\"\n"}}
+	const source = "#include \"b.h\"\nextern \"C\" __global__ void scale(float *x) { x[threadIdx.x] *= A; }\n"
+	for _, arch := range archs {
+		image, log, err := lib.build(source, headers, fmt.Sprintf("-arch=sm_%d", arch), lib.NVRTC.GetCUBIN)
+		if err != nil {
+			return "", fmt.Errorf("sm_%d: %w: %s", arch, err, log)
+		}
+		if !bytes.HasPrefix(image, []byte("\x7fELF")) {
+			return "", fmt.Errorf("sm_%d: the cubin begins with %q", arch, image[:min(len(image), 4)])
+		}
+	}
+	ptx, _, err := lib.build(source, headers, fmt.Sprintf("-arch=compute_%d", archs[0]), lib.NVRTC.GetPTX)
+	if err != nil || !bytes.Contains(ptx, []byte(".entry scale")) || ptx[len(ptx)-1] != 0 {
+		return "", fmt.Errorf("PTX %q: %w", ptx, err)
+	}
+	_, log, err := lib.build("extern \"C\" __global__ void f() { oops; }", nil, "-arch=sm_90", lib.NVRTC.GetCUBIN)
+	if err == nil || !strings.Contains(err.Error(), "NVRTC_ERROR_COMPILATION") || !strings.Contains(log, "small.cu(1)") || !strings.Contains(log, "oops") {
+		return "", fmt.Errorf("a wrong program: %w, log %q", err, log)
+	}
+	_, _, err = lib.build(source, headers, "-arch=sm_1", lib.NVRTC.GetCUBIN)
+	if err == nil || !strings.Contains(err.Error(), "NVRTC_ERROR_INVALID_OPTION (5)") {
+		return "", fmt.Errorf("a wrong option: %w", err)
+	}
+	return fmt.Sprint(archs), nil
+}
+
+// build compiles a program and returns what get says of it, and the log.
+func (lib *Library) build(source string, headers []Header, option string, get func(Program) ([]byte, error)) (image []byte, log string, err error) {
+	n := lib.NVRTC
+	p, err := n.CreateProgram(source, "small.cu", headers)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() {
+		if e := n.DestroyProgram(p); err == nil {
+			err = e
+		}
+	}()
+	compiled := n.CompileProgram(p, []string{option})
+	if log, err = n.GetProgramLog(p); compiled != nil || err != nil {
+		return nil, log, errors.Join(compiled, err)
+	}
+	image, err = get(p)
+	return image, log, err
 }
