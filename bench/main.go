@@ -7,6 +7,8 @@
 //     the gradients of B and W against PyTorch's autograd on (X B) w;
 //   - a whole linear ERM to one objective against NumPy with SciPy's L-BFGS and
 //     against the obvious PyTorch;
+//   - the training of a convolutional representation against the obvious PyTorch,
+//     the same network on the same samples;
 //   - the pass against merely reading as many bytes, as often, in the same run.
 //
 // Python is taken from AMTRL_PYTHON, or python3; PyTorch from the first of
@@ -23,20 +25,37 @@ import (
 
 func main() {
 	repeats := flag.Int("repeats", 15, "timings of each pass; the median is printed")
+	linear := flag.Bool("linear", true, "time the linear class's pass")
 	targets := flag.Bool("erm", true, "time a whole linear ERM too")
+	conv := flag.Int("conv", 3, "seeds of the convolutional fit; 0 leaves it out")
+	data := flag.String("data", "", "folder of images for the convolutional fit, in the layout of MNIST-C; embedded digits where there is none")
 	flag.Parse()
-	if err := run(*repeats, *targets); err != nil {
+	if err := run(*repeats, *linear, *targets, *conv, *data); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(repeats int, erm bool) error {
+func run(repeats int, linear, erm bool, conv int, data string) error {
 	dir, err := os.MkdirTemp("", "amtrl-bench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if linear {
+		if err := compareLinear(dir, repeats, erm); err != nil {
+			return err
+		}
+	}
+	if conv == 0 {
+		return nil
+	}
+	fmt.Println()
+	return compareConv(data, dir, conv)
+}
+
+// compareLinear times the linear class.
+func compareLinear(dir string, repeats int, erm bool) error {
 	p := newProblem()
 	if err := p.write(dir); err != nil {
 		return err

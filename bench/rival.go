@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-//go:embed numpy_erm.py torch_erm.py
+//go:embed numpy_erm.py torch_erm.py torch_conv.py
 var scripts embed.FS
 
 const (

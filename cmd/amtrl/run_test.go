@@ -185,6 +185,29 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	}
 }
 
+// A network that the data cannot train is refused in one line, and no folder is
+// left.
+func TestConvRefused(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--digits 60 --target-samples 20 --channels 2 --k 400":      "k is 400, expected at most the 392 outputs of the last convolution",
+		"--digits 60 --target-samples 20 --batch 9000 --k 5":        "a batch of 9000, expected at most the",
+		"--digits 60 --target-samples 20 --channels 2,2,2,2,2":      "5 layers, expected 1 to 4",
+		"--data synthetic:random --target-samples 20 --rows 2000":   "comes from a linear model",
+		"--digits 60 --target-samples 20 --rate 1e30 --batch 16":    "lower the rate",
+		"--digits 60 --target-samples 20 --channels 2000 --batch 8": "2000 channels, expected 1 to 1024",
+	} {
+		dir := t.TempDir()
+		o := amtrl(t, dir, append([]string{"run", "--representation", "conv", "--floor", "3", "--quiet"}, strings.Fields(args)...)...)
+		if o.code == 0 || !strings.Contains(o.stderr, want) || strings.Count(strings.TrimSpace(o.stderr), "\n") > 1 {
+			t.Errorf("%s: exit code %d: %s", args, o.code, o.stderr)
+		}
+		if entries, _ := os.ReadDir(dir); len(entries) != 0 && !strings.Contains(want, "rate") {
+			t.Errorf("%s: it left %v", args, entries)
+		}
+	}
+}
+
 // leaves lists the fields of nested structs.
 func leaves(path string, v reflect.Value) iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) {

@@ -1,0 +1,297 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+const (
+	convTarget        = "glass_blur_2"
+	convTargetSamples = 200
+	convRidge         = 0.1 // of the target's head, in units of the mean eigenvalue
+	convDigits        = 5_000
+)
+
+// convResult is a convolutional fit for each of several seeds.
+type convResult struct {
+	Name    string    `json:"-"`
+	Seconds []float64 `json:"seconds"` // a pass
+	Loss    []float64 `json:"loss"`    // mean squared residual on the way through the last pass
+	Errors  []float64 `json:"errors"`  // on the target's test rows
+	Version string    `json:"version"`
+	Failed  string    `json:"-"`
+}
+
+// convProblem are uniform samples of all tasks but the target, and the target's.
+type convProblem struct {
+	set                 *dataset.Set
+	train, target, test backend.SampleSet
+	counts              []int
+}
+
+// newConvProblem draws from a folder in the layout of MNIST-C, or from embedded
+// digits where there is none.
+func newConvProblem(folder string) (*convProblem, error) {
+	var set *dataset.Set
+	var err error
+	if folder != "" {
+		set, err = dataset.ReadLayout(folder)
+	} else {
+		set, err = dataset.Digits(0, convDigits, threads())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := set.Validate(); err != nil {
+		return nil, err
+	}
+	at, err := set.TaskIndex(convTarget)
+	if err != nil {
+		return nil, err
+	}
+	p, rng := &convProblem{set: set}, rand.New(rand.NewPCG(1, 2))
+	var sources []int
+	for t := range set.Tasks {
+		if t != at {
+			sources = append(sources, t)
+		}
+	}
+	draw := func(s *backend.SampleSet, task int, rows []int32) {
+		if s.Offsets == nil {
+			s.Offsets = []int{0}
+		}
+		s.TaskPool = append(s.TaskPool, set.Tasks[task].Pool)
+		for _, r := range rows {
+			s.Rows, s.Y = append(s.Rows, r), append(s.Y, set.Tasks[task].Labels[r])
+		}
+		s.Offsets = append(s.Offsets, len(s.Rows))
+	}
+	some := func(task, n int) []int32 {
+		rows := slices.Clone(set.Tasks[task].Train)
+		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		return rows[:min(n, len(rows))]
+	}
+	for i, t := range sources {
+		n := samples / len(sources)
+		if i < samples%len(sources) {
+			n++
+		}
+		draw(&p.train, t, some(t, n))
+		p.counts = append(p.counts, p.train.Offsets[i+1]-p.train.Offsets[i])
+	}
+	draw(&p.target, at, some(at, convTargetSamples))
+	draw(&p.test, at, set.Tasks[at].Test)
+	return p, nil
+}
+
+// write leaves the samples as float32 for the script.
+func (p *convProblem) write(dir string) error {
+	put := func(name string, data any) error {
+		raw, err := binary.Append(nil, binary.LittleEndian, data)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name+".bin"), raw, 0o644)
+	}
+	offsets := make([]int64, len(p.train.Offsets))
+	for i, o := range p.train.Offsets {
+		offsets[i] = int64(o)
+	}
+	if err := put("conv_offsets", offsets); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		x, y string
+		set  backend.SampleSet
+	}{{"conv_x", "conv_y", p.train}, {"conv_target", "conv_target_y", p.target}, {"conv_test", "conv_test_y", p.test}} {
+		var x []float32
+		for t, pool := range part.set.TaskPool {
+			from := p.set.Pools[pool]
+			for _, r := range part.set.Rows[part.set.Offsets[t]:part.set.Offsets[t+1]] {
+				for _, v := range from.U8[int(r)*from.Cols:][:from.Cols] {
+					x = append(x, from.Scale*float32(v))
+				}
+			}
+		}
+		if err := put(part.x, x); err != nil {
+			return err
+		}
+		if err := put(part.y, part.set.Y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareConv trains the same network on the same samples with amtrl and with
+// PyTorch, for several seeds each.
+func compareConv(folder, dir string, seeds int) error {
+	p, err := newConvProblem(folder)
+	if err != nil {
+		return err
+	}
+	if err := p.write(dir); err != nil {
+		return err
+	}
+	c := *pipeline.DefaultConv(pipeline.PresetDefault)
+	c.Validation = 0
+	ours, err := p.fit(c, seeds)
+	if err != nil {
+		return err
+	}
+	rows := []convResult{ours}
+	args := []string{strconv.Itoa(seeds), strconv.Itoa(c.Passes), strconv.Itoa(c.Batch), fmt.Sprint(c.Rate), fmt.Sprint(c.Decay), strconv.Itoa(width), fmt.Sprint(convRidge)}
+	for _, n := range c.Channels {
+		args = append(args, strconv.Itoa(n))
+	}
+	for _, layout := range []string{"channels_first", "channels_last"} {
+		r := convResult{Name: "PyTorch, " + strings.ReplaceAll(layout, "_", " ")}
+		if err := rival(torchPython(), "torch_conv.py", dir, &r, append([]string{layout}, args...)...); err != nil {
+			r.Failed = err.Error()
+		}
+		rows = append(rows, r)
+	}
+	fmt.Printf("convolutional ERM: %d samples of %s, %d tasks, channels %v, K = %d, %d passes in batches of %d; target %s; means over %d seeds\n",
+		p.train.Offsets[len(p.counts)], p.set.Name, len(p.counts), c.Channels, width, c.Passes, c.Batch, convTarget, seeds)
+	t := newTable("", "s a pass", "time / amtrl", "loss in the last pass", "target error, mean (least to most)")
+	for _, r := range rows {
+		if r.Version != "" {
+			r.Name += " (" + r.Version + ")"
+		}
+		if r.Failed != "" {
+			t.AppendRow(table.Row{r.Name, r.Failed})
+			continue
+		}
+		slices.Sort(r.Seconds)
+		slices.Sort(ours.Seconds)
+		mid := len(r.Seconds) / 2
+		t.AppendRow(table.Row{
+			r.Name, fmt.Sprintf("%.2f", r.Seconds[mid]), fmt.Sprintf("%.2f", r.Seconds[mid]/ours.Seconds[mid]), fmt.Sprintf("%.5f", mean(r.Loss)),
+			fmt.Sprintf("%.2f %% (%.2f to %.2f)", 100*mean(r.Errors), 100*slices.Min(r.Errors), 100*slices.Max(r.Errors)),
+		})
+	}
+	t.Render()
+	return nil
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
+// fit trains with amtrl.
+func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) {
+	b, err := cpu.Open(threads())
+	if err != nil {
+		return r, err
+	}
+	defer b.Close()
+	tmp := backend.NewScope(b)
+	defer tmp.Close()
+	var pools []backend.Pool
+	for _, from := range p.set.Pools {
+		pools = append(pools, backend.Pool{Data: backend.Mat(backend.Upload(tmp, backend.Uint8, from.U8), from.Rows, from.Cols), Scale: from.Scale})
+	}
+	p.train.Pools, p.target.Pools, p.test.Pools = pools, pools, pools
+	train, target, test := tmp.Samples(p.train), tmp.Samples(p.target), tmp.Samples(p.test)
+	if err := tmp.Err(); err != nil {
+		return r, err
+	}
+	shape := p.set.Pools[0]
+	r.Name = "amtrl"
+	for seed := range seeds {
+		start := time.Now()
+		net, fit, err := pipeline.FitConv(context.Background(), b, train, p.counts, shape.Height, shape.Width, width, c, uint64(seed))
+		if err != nil {
+			return r, err
+		}
+		r.Seconds = append(r.Seconds, time.Since(start).Seconds()/float64(c.Passes))
+		r.Loss = append(r.Loss, fit.Loss)
+		e, err := p.targetError(b, net, target, test)
+		net.Close()
+		if err != nil {
+			return r, err
+		}
+		r.Errors = append(r.Errors, e)
+	}
+	return r, nil
+}
+
+// targetError fits the target's head by ridge regression and returns its error
+// on the test rows.
+func (p *convProblem) targetError(b backend.Backend, net *pipeline.Network, target, test backend.Samples) (float64, error) {
+	tmp := backend.NewScope(b)
+	defer tmp.Close()
+	n, m := target.Len(), test.Len()
+	z, zt := tmp.Matrix(backend.Float32, n, width), tmp.Matrix(backend.Float32, m, width)
+	gram, c := tmp.Alloc(backend.Float64, width*width), tmp.Matrix(backend.Float64, 1, width)
+	w, pred := tmp.Vector(backend.Float32, width), tmp.Vector(backend.Float32, m)
+	if err := tmp.Err(); err != nil {
+		return 0, err
+	}
+	for _, f := range []struct {
+		s backend.Samples
+		z backend.Matrix
+	}{{target, z}, {test, zt}} {
+		if err := net.Features(f.s, f.z); err != nil {
+			return 0, err
+		}
+	}
+	if err := b.TaskGram(target, z, gram, c); err != nil {
+		return 0, err
+	}
+	g := make([]float64, width*width)
+	if err := backend.Get(b, g, gram, 0); err != nil {
+		return 0, err
+	}
+	trace := 0.0
+	for i := range width {
+		trace += g[i*width+i]
+	}
+	for i := range width {
+		g[i*width+i] += convRidge * trace / width
+	}
+	if err := backend.Put(b, gram, 0, g); err != nil {
+		return 0, err
+	}
+	if err := b.SolveSPD(1, width, 1, gram, c.Buf); err != nil {
+		return 0, err
+	}
+	if err := b.Copy(w, c.Row(0)); err != nil {
+		return 0, err
+	}
+	if err := b.Gemv(false, 1, zt, w, 0, pred); err != nil {
+		return 0, err
+	}
+	host, wrong := make([]float32, m), 0
+	if err := backend.Get(b, host, pred.Buf, 0); err != nil {
+		return 0, err
+	}
+	for i, v := range host {
+		if math.IsNaN(float64(v)) || (v > 0.5) != (p.test.Y[i] > 0.5) {
+			wrong++
+		}
+	}
+	return float64(wrong) / float64(m), nil
+}
