@@ -81,8 +81,13 @@ template <> struct Quad<u8> {
     word = (u32)__ldg(p) | (n > 1 ? (u32)__ldg(p + 1) << 8 : 0) | (n > 2 ? (u32)__ldg(p + 2) << 16 : 0) |
            (n > 3 ? (u32)__ldg(p + 3) << 24 : 0);
   }
+  // The conversion of the inner bytes would take three instructions: shift, mask,
+  // convert. A byte below the exponent of 2^23 is the number 2^23 + byte.
+  __device__ static inline float inner(u32 word, u32 selector) {
+    return __uint_as_float(__byte_perm(word, 0x4b000000u, selector)) - 0x1p23f;
+  }
   __device__ inline float4 get() const {
-    return make_float4((float)(word & 255), (float)(word >> 8 & 255), (float)(word >> 16 & 255), (float)(word >> 24));
+    return make_float4((float)(word & 255), inner(word, 0x7551), inner(word, 0x7552), (float)(word >> 24));
   }
 };
 

@@ -8,7 +8,8 @@
 // Shapes   p: T by d float32, rows p_stride apart. part: a row of
 //          4 ceil(d / 4) float32 for each chunk's slot, 16-byte aligned; the last
 //          elements of a row are zero. part_loss: a float64 a slot.
-// Launch   grid: one block a chunk. task_gradient_<w> takes d <= w.
+// Launch   grid: one block a chunk. task_gradient_<w> takes d from the width
+//          before it, exclusive, to w.
 //          w <= 1024: block 128, one warp to a row, 16 w bytes of shared memory.
 //          w >= 2048: block 256, eight warps to a row, 4 w bytes.
 // Order    fixed: a lane's rows in order, lanes by butterfly, warps in order.
@@ -20,7 +21,7 @@
 // are of four elements, so that the lanes fill up in steps of 128 columns: at
 // d = 784 all but 12 % of the lanes have work (16-byte loads of uint8 would leave
 // 23 % idle, and it is conversion and arithmetic that a uint8 pass is bound by:
-// about five instructions an element where an H200 has time for six at 4.8 TB/s).
+// under six instructions an element where an H200 has time for 6.2 at 4.8 TB/s).
 // Rows are requested ahead of use, the more the smaller they are: four of uint8,
 // two of float16, none of float32; with three blocks on a multiprocessor and
 // d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns take
@@ -49,33 +50,45 @@ template <class T> struct Reader {
   }
 };
 
-// Row is a thread's part of a row.
-template <class T, int V, int LANES> struct Row {
+// Row is a thread's part of a row: zero beyond column d. The first FULL quads are
+// not.
+template <class T, int V, int FULL, int LANES> struct Row {
   Quad<T> quad[V];
 
-  // load requests row i of the n of the reader.
+  __device__ inline void zero() {
+#pragma unroll
+    for (int v = 0; v < V; v++) quad[v].zero();
+  }
+
+  // load requests row i, unless it is beyond the n of the reader. The common case,
+  // whole quads alone, has no branch but one for all.
   __device__ inline void load(Reader<int> &index, int i, const PoolRows &pool, bool aligned, int lane, int d) {
-    const T *row = (const T *)pool.data + (i64)index.get(i, threadIdx.x & 31) * pool.stride;
+    const T *row = (const T *)pool.data + (i64)index.get(i, threadIdx.x & 31) * pool.stride + lane * 4;
+    if (i >= index.n) return;
+    if (aligned && d % 4 == 0) {
+#pragma unroll
+      for (int v = 0; v < V; v++) {
+        if (v < FULL || (lane + v * LANES) * 4 < d) quad[v].load(row + v * LANES * 4);
+      }
+      return;
+    }
 #pragma unroll
     for (int v = 0; v < V; v++) {
-      const int at = (lane + v * LANES) * 4;
-      quad[v].zero();
-      if (i < index.n && at < d) {
-        if (aligned && at + 4 <= d) {
-          quad[v].load(row + at);
-        } else {
-          quad[v].set(row + at, d - at);
-        }
+      const int left = d - (lane + v * LANES) * 4;
+      if (aligned && left >= 4) {
+        quad[v].load(row + v * LANES * 4);
+      } else if (left > 0) {
+        quad[v].set(row + v * LANES * 4, left);
       }
     }
   }
 };
 
-__device__ inline float dot(float4 a, float4 b, float sum) {
-  sum = fmaf(a.x, b.x, sum);
-  sum = fmaf(a.y, b.y, sum);
-  sum = fmaf(a.z, b.z, sum);
-  return fmaf(a.w, b.w, sum);
+__device__ inline void add_product(float4 &sum, float4 a, float4 b) {
+  sum.x = fmaf(a.x, b.x, sum.x);
+  sum.y = fmaf(a.y, b.y, sum.y);
+  sum.z = fmaf(a.z, b.z, sum.z);
+  sum.w = fmaf(a.w, b.w, sum.w);
 }
 
 __device__ inline void add_scaled(float4 &sum, float r, float4 x) {
@@ -85,11 +98,11 @@ __device__ inline void add_scaled(float4 &sum, float r, float4 x) {
   sum.w = fmaf(r, x.w, sum.w);
 }
 
-// chunk_gradient is one block's work. GROUP warps share a row, of at most
-// V * GROUP * 128 elements; AHEAD is the number of pairs of rows requested before
+// chunk_gradient is one block's work. GROUP warps share a row, of at least FULL and
+// at most V times GROUP * 128 elements; AHEAD is the number of pairs of rows requested before
 // they are needed. sums and losses are static shared memory: two sets of 16
 // floats, and a double for each warp.
-template <class T, int V, int WARPS, int GROUP, int AHEAD>
+template <class T, int V, int FULL, int WARPS, int GROUP, int AHEAD>
 __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, const float *y, const float *p, int d,
                                       float *part, double *part_loss, float *sums, double *losses) {
   const int LANES = 32 * GROUP, GROUPS = WARPS / GROUP;
@@ -118,9 +131,12 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
   const bool aligned = quads_aligned<T>(c.pool);
   double loss = 0;
 
-  Row<T, V, LANES> ahead[AHEAD];
+  Row<T, V, FULL, LANES> ahead[AHEAD];
 #pragma unroll
-  for (int k = 0; k < AHEAD; k++) ahead[k].load(index, k, c.pool, aligned, lane, d);
+  for (int k = 0; k < AHEAD; k++) {
+    ahead[k].zero();
+    ahead[k].load(index, k, c.pool, aligned, lane, d);
+  }
   for (int begin = 0; begin < n; begin += AHEAD) {
 #pragma unroll
     for (int k = 0; k < AHEAD; k++) {
@@ -131,10 +147,10 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
       for (int v = 0; v < V; v++) x[v] = ahead[k].quad[v].get();
       ahead[k].load(index, i + AHEAD, c.pool, aligned, lane, d);
 
-      float s = 0;
+      float4 dot = make_float4(0, 0, 0, 0); // four chains, for latency
 #pragma unroll
-      for (int v = 0; v < V; v++) s = dot(x[v], weight[v], s);
-      s = warp_sum(s);
+      for (int v = 0; v < V; v++) add_product(dot, x[v], weight[v]);
+      float s = warp_sum((dot.x + dot.y) + (dot.z + dot.w));
       if (GROUP > 1) {
         float *set = sums + (i & 1) * GROUP; // sets take turns: one barrier a row
         if (in_warp == 0) set[warp] = s;
@@ -181,36 +197,36 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
   }
 }
 
-template <int V, int WARPS, int GROUP>
+template <int V, int FULL, int WARPS, int GROUP>
 __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride,
                                  int d, float *part, double *part_loss, float *sums, double *losses) {
   const SampleChunk c = chunks[blockIdx.x];
   p += c.task * p_stride;
   if (c.pool.dtype == POOL_UINT8) {
-    chunk_gradient<u8, V, WARPS, GROUP, 4>(c, rows, y, p, d, part, part_loss, sums, losses);
+    chunk_gradient<u8, V, FULL, WARPS, GROUP, 4>(c, rows, y, p, d, part, part_loss, sums, losses);
   } else if (c.pool.dtype == POOL_FLOAT16) {
-    chunk_gradient<half, V, WARPS, GROUP, 2>(c, rows, y, p, d, part, part_loss, sums, losses);
+    chunk_gradient<half, V, FULL, WARPS, GROUP, 2>(c, rows, y, p, d, part, part_loss, sums, losses);
   } else {
-    chunk_gradient<float, V, WARPS, GROUP, 1>(c, rows, y, p, d, part, part_loss, sums, losses);
+    chunk_gradient<float, V, FULL, WARPS, GROUP, 1>(c, rows, y, p, d, part, part_loss, sums, losses);
   }
 }
 
-#define TASK_GRADIENT(width, V, WARPS, GROUP, BLOCKS)                                                                   \
+#define TASK_GRADIENT(width, V, FULL, WARPS, GROUP, BLOCKS)                                                                   \
   extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)                                                      \
       task_gradient_##width(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride,  \
                             int d, float *part, double *part_loss) {                                                   \
     __shared__ float sums[2 * GROUP];                                                                                  \
     __shared__ double losses[WARPS];                                                                                   \
-    any_dtype<V, WARPS, GROUP>(chunks, rows, y, p, p_stride, d, part, part_loss, sums, losses);                        \
+    any_dtype<V, FULL, WARPS, GROUP>(chunks, rows, y, p, p_stride, d, part, part_loss, sums, losses);                        \
   }                                                                                                                    \
   REGISTER_KERNEL(task_gradient_##width, 32 * WARPS)
 
-TASK_GRADIENT(128, 1, 4, 1, 8)
-TASK_GRADIENT(256, 2, 4, 1, 6)
-TASK_GRADIENT(512, 4, 4, 1, 4)
-TASK_GRADIENT(768, 6, 4, 1, 3)
-TASK_GRADIENT(896, 7, 4, 1, 3)
-TASK_GRADIENT(1024, 8, 4, 1, 3)
-TASK_GRADIENT(2048, 2, 8, 8, 3)
-TASK_GRADIENT(4096, 4, 8, 8, 2)
-TASK_GRADIENT(8192, 8, 8, 8, 1)
+TASK_GRADIENT(128, 1, 0, 4, 1, 8)
+TASK_GRADIENT(256, 2, 1, 4, 1, 6)
+TASK_GRADIENT(512, 4, 2, 4, 1, 4)
+TASK_GRADIENT(768, 6, 4, 4, 1, 3)
+TASK_GRADIENT(896, 7, 6, 4, 1, 3)
+TASK_GRADIENT(1024, 8, 7, 4, 1, 3)
+TASK_GRADIENT(2048, 2, 1, 8, 8, 3)
+TASK_GRADIENT(4096, 4, 2, 8, 8, 2)
+TASK_GRADIENT(8192, 8, 4, 8, 8, 1)

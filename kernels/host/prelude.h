@@ -201,6 +201,13 @@ inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
 inline float rsqrtf(float v) { return 1 / sqrtf(v); }
 inline double rsqrt(double v) { return 1 / sqrt(v); }
+// Byte i of the result is byte (selector >> 4 i & 7) of y x, lowest first.
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  uint64_t both = uint64_t(y) << 32 | x;
+  unsigned v = 0;
+  for (unsigned i = 0; i < 4; i++) v |= unsigned(both >> (selector >> 4 * i & 7) * 8 & 255) << 8 * i;
+  return v;
+}
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __ffs(int v) { return __builtin_ffs(v); }
 inline int __clz(int v) { return v == 0 ? 32 : __builtin_clz(unsigned(v)); }
