@@ -45,7 +45,6 @@ func (d *device) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector
 	defer d.scratch.f32.put(packed)
 	weights, bias := (*packed)[:p.out*p.Taps()*vec.Panel], (*packed)[p.out*p.Taps()*vec.Panel:]
 	p.packFilters(weights, operand{o.W}.f32())
-	clear(bias)
 	copy(bias, operand{o.B}.f32().row(0))
 	xs, ys := operand{o.X}.f32(), operand{o.Y}.f32()
 	d.parallel(ceilDiv(n, convImages), n*p.pixels*p.Taps()*p.Filters/2, func(i int) {
