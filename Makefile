@@ -73,8 +73,17 @@ check-generate: ## fail where the vector code is not what its generator writes
 	$(GO) -C cpu/internal/vec/gen test .
 
 .PHONY: deps
-deps: deps-python deps-cuda ## install what tests and bench need besides Go modules, into build
+deps: deps-python deps-cuda deps-slurm ## install what tests and bench need besides Go modules, into build
 	@$(GO) mod download
+
+# Slurm, for the tests that run sweeps on it. As root on Debian or Ubuntu they must
+# run; elsewhere they skip where it is missing, unless AMTRL_REQUIRE_SLURM is set.
+AMTRL_REQUIRE_SLURM ?= $(shell command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && echo 1)
+export AMTRL_REQUIRE_SLURM
+
+.PHONY: deps-slurm
+deps-slurm:
+	@batch/slurmtest/slurm-install
 
 # NumPy and SciPy, for the tests that cross-check file formats and for bench.
 # Where they cannot be had, those tests say so and skip.

@@ -78,7 +78,7 @@ func (e *LocalEngine) Submit(ctx context.Context, p Part) (string, error) {
 		select {
 		case err := <-ended:
 			text, _ := os.ReadFile(log.Name())
-			return "", fmt.Errorf("the supervisor ended at once: %w: %s", errors.Join(err), oneLine(string(text)))
+			return "", fmt.Errorf("the supervisor ended at once: %v: %s", err, oneLine(string(text)))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -60,7 +60,7 @@ func requeueSlurm(id string) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("scontrol requeue %s: %w: %s", id, err, oneLine(out.String()))
+		return fmt.Errorf("scontrol requeue %s: %v: %s", id, err, oneLine(out.String()))
 	}
 	return nil
 }

@@ -87,10 +87,8 @@ func begun(entries []fs.DirEntry) bool {
 
 // write makes the folder; plan.json comes last and says that it is whole.
 func (r *Run) write(env Environment) error {
-	for _, sub := range []string{submitDir, logDir, taskDir} {
-		if err := os.MkdirAll(filepath.Join(r.Dir, sub), 0o755); err != nil {
-			return err
-		}
+	if err := r.makeFolders(); err != nil {
+		return err
 	}
 	tasks, err := encodeLines(r.Tasks)
 	if err != nil {
@@ -99,12 +97,19 @@ func (r *Run) write(env Environment) error {
 	if err := atomicfile.Write(filepath.Join(r.Dir, tasksFile), tasks); err != nil {
 		return err
 	}
-	for name, v := range map[string]any{envFile: env} {
-		if err := writeJSON(filepath.Join(r.Dir, name), v); err != nil {
+	if err := writeJSON(filepath.Join(r.Dir, envFile), env); err != nil {
+		return err
+	}
+	return writeJSON(filepath.Join(r.Dir, planFile), r.Plan)
+}
+
+func (r *Run) makeFolders() error {
+	for _, sub := range []string{submitDir, logDir, taskDir} {
+		if err := os.MkdirAll(filepath.Join(r.Dir, sub), 0o755); err != nil {
 			return err
 		}
 	}
-	return writeJSON(filepath.Join(r.Dir, planFile), r.Plan)
+	return nil
 }
 
 // Open reads a run folder.

@@ -48,6 +48,9 @@ const defaultArraySize = 1001
 // Render implements [Engine]. A part has the tasks of one stretch of as many
 // indices as an array may have.
 func (e *SlurmEngine) Render(ctx context.Context, s Submission) ([]Part, error) {
+	if strings.Contains(s.Dir, `\`) {
+		return nil, fmt.Errorf("%s: expected a path without a backslash, which Slurm takes out of the names of logs", s.Dir)
+	}
 	size := e.arraySize(ctx)
 	var parts []Part
 	for i := 0; i < len(s.Tasks); {

@@ -17,7 +17,8 @@ import (
 var slurmPatience = 2 * time.Minute
 
 // slurmCommand runs a command of Slurm and returns what it prints. An error is
-// an [*Unsure] where the request may have arrived all the same.
+// an [*Unsure] where the request may have arrived all the same. It does not wrap
+// that of the process, whose exit code is not this program's.
 func slurmCommand(ctx context.Context, stdin []byte, name string, args ...string) (string, error) {
 	limited, stop := context.WithTimeout(ctx, slurmPatience)
 	defer stop()
@@ -37,11 +38,11 @@ func slurmCommand(ctx context.Context, stdin []byte, name string, args ...string
 	case limited.Err() != nil && ctx.Err() == nil:
 		return "", &Unsure{fmt.Errorf("%s did not answer within %s", name, slurmPatience)}
 	case err != nil && strings.Contains(said, "timed out"):
-		return "", &Unsure{fmt.Errorf("%s: %w: %s", name, err, said)}
+		return "", &Unsure{fmt.Errorf("%s: %v: %s", name, err, said)}
 	case err != nil && said == "":
-		return "", fmt.Errorf("%s: %w: %s", name, err, oneLine(stdout.String()))
+		return "", fmt.Errorf("%s: %v: %s", name, err, oneLine(stdout.String()))
 	case err != nil:
-		return "", fmt.Errorf("%s: %w: %s", name, err, said)
+		return "", fmt.Errorf("%s: %v: %s", name, err, said)
 	}
 	return stdout.String(), nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 )
@@ -25,12 +24,13 @@ func (r *Run) submission(set Settings, tasks []int) Submission {
 // nothing is ever handed over of which it does not know. The caller holds the
 // lock. After an error the parts before it are with the engine.
 func (r *Run) Submit(ctx context.Context, e Engine, set Settings, tasks []int) ([]*JobRecord, error) {
-	if err := checkPath(r.Dir); err != nil {
-		return nil, err
-	}
 	sub := r.submission(set, tasks)
 	parts, err := e.Render(ctx, sub)
 	if err != nil {
+		return nil, err
+	}
+	// Without the folder of the logs Slurm fails every task and says nothing.
+	if err := r.makeFolders(); err != nil {
 		return nil, err
 	}
 	if err := writeJSON(filepath.Join(r.Dir, submitDir, fmt.Sprintf("%d.json", sub.Try)), set); err != nil {
@@ -182,12 +182,4 @@ func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error)
 		}
 	}
 	return n, nil
-}
-
-// checkPath refuses names that no shell, log or engine can take.
-func checkPath(dir string) error {
-	if strings.ContainsAny(dir, "\x00") {
-		return fmt.Errorf("%q: expected a path without a zero byte", dir)
-	}
-	return nil
 }

@@ -65,7 +65,7 @@ func logs(c *cli.Context) error {
 			cmd := exec.CommandContext(c.Context, l.Argv[0], l.Argv[1:]...)
 			cmd.Stdout, cmd.Stderr = c.App.Writer, c.App.ErrWriter
 			if err := cmd.Run(); err != nil {
-				return fmt.Errorf("%s: %w", batch.ShellCommand(l.Argv), err)
+				return fmt.Errorf("%s: %v", batch.ShellCommand(l.Argv), err) // its exit code is not ours
 			}
 			found = true
 			continue
