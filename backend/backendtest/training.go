@@ -151,6 +151,7 @@ func testBatchRecorded(e *env) {
 	pb := e.newProblem(problemSpec{d: 20, counts: []int{30, 10, 60}, pools: stored})
 	order := e.order(40, 100)
 	b := e.newBatch(40, 20)
+	e.must(e.b.Synchronize())
 	p, err := q.Record(func() error { return q.Batch(pb.samples, order, b.x, b.y, b.task) })
 	e.must(err)
 	defer p.Free()
@@ -319,6 +320,7 @@ func testAdamRecorded(e *env) {
 		return e.inoutVec("m", t, make([]float64, n)), e.inoutVec("v", t, make([]float64, n)), e.inoutVec("theta", t, start)
 	}
 	m, v, theta := state()
+	e.must(e.b.Synchronize())
 	p, err := q.Record(func() error { return q.Adam(&r, g, m, v, theta) })
 	e.must(err)
 	defer p.Free()
