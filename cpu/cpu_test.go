@@ -19,4 +19,6 @@ func TestThreads(t *testing.T) {
 	backendtest.Identical(t, open(1), open(2), open(7))
 }
 
+func TestSteps(t *testing.T) { backendtest.Steps(t, 0, open(1), open(3)) }
+
 func Benchmark(b *testing.B) { backendtest.Benchmark(b, open(0)) }
