@@ -49,6 +49,7 @@ func TestKubelab(t *testing.T) {
 	}{
 		{"the server refuses each of the eight bad manifests and takes the good one", (*lab).manifests},
 		{"check asks the server and misses a claim", (*lab).check},
+		{"the manual's manifests are valid and its role is enough", (*lab).manual},
 		{"a killed task is tried again from its checkpoint, an evicted one costs no attempt", (*lab).killAndEvict},
 		{"one cancelled task is given up at once, and retry fills the hole", (*lab).cancelOne},
 		{"bad input fails every index at its first attempt", (*lab).badInput},
@@ -320,6 +321,56 @@ func (l *lab) check(string) {
 	}
 }
 
+// manual creates what docs/kubernetes.md shows, and works as the service
+// account that it makes.
+func (l *lab) manual(string) {
+	text, err := os.ReadFile("../docs/kubernetes.md")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.kubectl("", "create", "namespace", "team")
+	blocks := strings.Split(string(text), "```")
+	shown := 0
+	for i, b := range blocks {
+		if manifest, ok := strings.CutPrefix(b, "yaml\n"); ok && i%2 == 1 {
+			if strings.Contains(manifest, "kind: Job") {
+				manifest = strings.Replace(manifest, "    spec:\n      restart", "    metadata: {labels: {a: b}}\n    spec:\n      restart", 1)
+				l.kubectl(manifest, "create", "--dry-run=server", "-f", "-")
+			} else {
+				l.kubectl(manifest, "apply", "-f", "-")
+			}
+			shown++
+		}
+	}
+	if shown != 3 {
+		l.t.Errorf("%d manifests", shown)
+	}
+	config := filepath.Join(l.root, "lab", "kubeconfig")
+	raw, err := os.ReadFile(config)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer os.WriteFile(config, raw, 0o600)
+	as := strings.Replace(string(raw), "user: {token:", "user: {as: system:serviceaccount:team:amtrl, token:", 1)
+	if err := os.WriteFile(config, []byte(as), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	if _, text := l.amtrl(1, l.submission(filepath.Join(l.claim, "other"), "--check", "--namespace", "default")...); !strings.Contains(text, "(Forbidden)") {
+		l.t.Error(text)
+	}
+	l.sweep = append(slices.Clone(l.sweep), "--namespace", "team")
+	l.amtrl(0, l.submission(filepath.Join(l.claim, "manual"), "--check")...)
+	dir := l.submit("manual", "--max-restarts", "0")
+	l.middle(dir, 0, 1)
+	if out, _ := l.amtrl(0, "logs", dir, "0"); !strings.Contains(out, "task 0, attempt 1") {
+		l.t.Error(out)
+	}
+	l.amtrl(0, "cancel", dir, "0")
+	l.until("task 0 to be cancelled", func() bool { s, _ := l.states(dir); return s[0] == string(Cancelled) })
+	l.amtrl(0, "cancel", dir)
+	l.until("the rest to be cancelled", func() bool { s, _ := l.states(dir); return s[2] == string(Cancelled) && s[3] == string(Cancelled) })
+}
+
 func (l *lab) killAndEvict(ref string) {
 	dir := l.submit("kill", "--max-restarts", "1")
 	killed := l.middle(dir, 0, 1)
@@ -453,9 +504,12 @@ func (l *lab) cancelAll(ref string) {
 	dir := l.submit("all", "--max-restarts", "3")
 	l.until("a task to be done", func() bool { s, _ := l.states(dir); return slices.Contains(s, string(Done)) })
 	l.amtrl(0, "cancel", dir)
+	r, err := Open(dir)
+	if err != nil {
+		l.t.Fatal(err)
+	}
 	l.until("the job and its pods to be gone", func() bool {
-		return strings.Contains(l.kubectl("", "get", "jobs,pods", "-l", "job-name="+l.jobName(dir), "--ignore-not-found"), "No resources found") &&
-			!strings.Contains(l.kubectl("", "get", "jobs"), l.jobName(dir))
+		return strings.TrimSpace(l.kubectl("", "get", "jobs,pods", "-l", k8sRunLabel+"="+r.Plan.ID, "-o", "name")) == ""
 	})
 	s, _ := l.states(dir)
 	before := make([]int, len(s))

@@ -163,6 +163,16 @@ func checkDecoded(t *testing.T, o KubernetesOptions, s Submission, p Part, raw, 
 	}
 	pod := job.Spec.Template.Spec
 	c := pod.Containers[0]
+	rules := []k8sFailureRule{
+		{Action: "Ignore", OnPodConditions: []k8sPodCondition{{Type: "DisruptionTarget", Status: "True"}}},
+		{Action: "FailIndex", OnExitCodes: &k8sOnExitCodes{ContainerName: c.Name, Operator: "In", Values: []int{65}}},
+	}
+	if !reflect.DeepEqual(job.Spec.PodFailurePolicy.Rules, rules) || job.Spec.PodReplacementPolicy != "Failed" || job.Spec.CompletionMode != "Indexed" {
+		fail("policies")
+	}
+	if pod.RestartPolicy != "Never" || pod.TerminationGracePeriodSeconds != 60 || c.TerminationMessagePolicy != "FallbackToLogsOnError" || pod.AutomountServiceAccountToken || pod.EnableServiceLinks {
+		fail("the pod")
+	}
 	if want := s.Resources.GPUs; want > 0 && c.Resources.Limits[k8sGPU] != strconv.Itoa(want) || want == 0 && c.Resources.Limits[k8sGPU] != "" {
 		fail("GPU limits are %v", c.Resources.Limits)
 	}

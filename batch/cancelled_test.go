@@ -1,0 +1,41 @@
+package batch
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A cancelled task does not begin, whatever engine starts it again, and the
+// engine is told not to try once more.
+func TestCancelledTaskDoesNotBegin(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, submitDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeJSON(filepath.Join(dir, submitDir, "1.json"), Settings{Engine: Kubernetes}); err != nil {
+		t.Fatal(err)
+	}
+	job := &JobRecord{Job: Job{Part: Part{Key: "k", Tasks: Tasks{0, 1}}}, Try: 1, Cancelled: map[int]bool{1: true}}
+	w := &Worker{Run: &Run{Dir: dir, Tasks: make([]Task, 2), Jobs: []*JobRecord{job}}, Part: "k", Index: 1, Note: t.Logf}
+	if code, err := w.Work(context.Background()); code != ExitBadInput || err == nil || !strings.Contains(err.Error(), "task 1 was cancelled") {
+		t.Errorf("%d, %v", code, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, taskDir)); !os.IsNotExist(err) {
+		t.Errorf("it began: %v", err)
+	}
+}
+
+// What failed because it was cancelled is told as such.
+func TestCancelledIsNotFailed(t *testing.T) {
+	j := &JobRecord{Job: Job{Part: Part{Key: "k", Tasks: Tasks{0, 1}}}, Cancelled: map[int]bool{1: true}}
+	for task, want := range []State{Failed, Cancelled} {
+		st := TaskStatus{Task: task, State: Lost}
+		st.settle(j, Observation{Key: "k", Task: task, State: Failed, Exit: "65"})
+		if st.State != want {
+			t.Errorf("task %d is %s, want %s", task, st.State, want)
+		}
+	}
+}
