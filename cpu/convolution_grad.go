@@ -128,6 +128,11 @@ func (p *convPlan) inputGradient(work *convScratch, da, weights, out, dx []float
 		first := c * vec.Panel
 		keep := min(vec.Panel, p.Channels-first)
 		for i := range p.Height {
+			if p.Channels == vec.Panel {
+				run := p.Width * p.Channels
+				copy(dx[i*run:(i+1)*run], out[i*p.pitch*vec.Panel:])
+				continue
+			}
 			for j := range p.Width {
 				copy(dx[(i*p.Width+j)*p.Channels+first:][:keep], out[(i*p.pitch+j)*vec.Panel:])
 			}
