@@ -6,7 +6,8 @@
 //
 //	allocation.go  samples a source        (Alg. 1 and 2)
 //	schedule.go    samples an epoch        (Alg. 2, line 4; Theorem 4.1)
-//	erm.go         representation, heads   (eq. 1)
+//	erm.go         representation, heads   (eq. 1), the linear class
+//	conv_fit.go    the same for the convolutional class
 //	head.go        the target's head       (eq. 2)
 //	relevance.go   nu                      (eq. 3)
 //	unit.go        the epochs of a target
