@@ -40,7 +40,6 @@ __device__ inline void chunk_dots(int group, const T *a, i64 a_stride, int rows,
     __shared__ double sums[4 * 8];                                                                             \
     for (int group = blockIdx.y; group * 4 < rows; group += gridDim.y) {                                       \
       chunk_dots<type>(group, a, a_stride, rows, x, n, span, part, sums);                                      \
-      __syncthreads();                                                                                         \
     }                                                                                                          \
   }                                                                                                            \
   REGISTER_KERNEL(name, 256)

@@ -209,7 +209,7 @@ func TestScaleInverse(t *testing.T) {
 func TestFindNonFinite(t *testing.T) {
 	d := newDevice(t)
 	for _, size := range [][2]int{{1, 1}, {3, 5}, {40, 70}, {1, 3000}, {2500, 3}, {70, 900}} {
-		for _, bad := range []int{0, 1, 2, 30} {
+		for _, bad := range []int{0, 1, 2, 30, size[0] * size[1] * 3} {
 			rows, cols := size[0], size[1]
 			stride := cols + d.rng.IntN(3)
 			a := normals[float64](d, rows*stride)
