@@ -16,6 +16,7 @@ var allowed = map[string][]string{
 	"backend/check":       {"backend"},
 	"cpu":                 {"backend", "backend/check", "cpu/internal/vec"},
 	"cpu/internal/vec":    nil,
+	"cuda":                {"backend", "backend/check", "cuda/internal/cubin", "cuda/internal/nv", "kernels"},
 	"cuda/internal/cubin": {"cuda/internal/nv", "internal/atomicfile"},
 	"cuda/internal/nv":    nil,
 	"dataset":             {"dataset/corrupt", "internal/atomicfile"},

@@ -1,0 +1,169 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/kernels"
+)
+
+// matrix is a row-major matrix on the device.
+//
+// cuBLAS reads the same memory as the transpose, column by column, with the
+// stride as leading dimension. So C = A B is computed as C' = B' A': the
+// operands change places and their flags stay. This file alone knows.
+type matrix struct {
+	at                 nv.DevicePtr
+	rows, cols, stride int
+	double             bool
+}
+
+func view(o operand) matrix {
+	return matrix{start(o), o.Rows, o.Cols, max(o.Stride, 1), o.Buf.DType() == backend.Float64}
+}
+
+// blasSizes refuses what cuBLAS counts in 32 bits.
+func (c *checker) blasSizes(arg string, o operand) {
+	if c.Err == nil && max(o.Rows, o.Cols, o.Stride) > math.MaxInt32 {
+		c.Failf(arg, "is %d by %d with a stride of %d, each of which may be %d at most on CUDA", o.Rows, o.Cols, o.Stride, math.MaxInt32)
+	}
+}
+
+func operation(trans bool) nv.Operation {
+	if trans {
+		return nv.OpT
+	}
+	return nv.OpN
+}
+
+// The workspace that NVIDIA recommends for Hopper and later, and for what came
+// before. It is ours: cuBLAS's own would be allocated while a graph is collected,
+// and results would depend on what else runs.
+const (
+	workspaceHopper = 32 << 20
+	workspaceBefore = 4 << 20
+	hopper          = 9 // major compute capability
+)
+
+// handle returns the queue's cuBLAS handle.
+func (e *emitter) handle() (nv.BLASHandle, error) {
+	q := e.q
+	if q.blas != 0 {
+		return q.blas, nil
+	}
+	lib := q.lib.BLAS
+	h, err := lib.Create()
+	if err != nil {
+		return 0, err
+	}
+	if err := q.configure(h); err != nil {
+		_ = lib.Destroy(h)
+		return 0, err
+	}
+	q.blas = h
+	return h, nil
+}
+
+func (q *queue) configure(h nv.BLASHandle) error {
+	lib := q.lib.BLAS
+	size := int64(workspaceBefore)
+	if q.about.major >= hopper {
+		size = workspaceHopper
+	}
+	if q.workspace.addr == 0 {
+		var err error
+		if q.workspace, err = q.take("cuBLAS workspace", size); err != nil {
+			return err
+		}
+	}
+	// Setting the stream resets the workspace.
+	if err := lib.SetStream(h, q.stream); err != nil {
+		return err
+	}
+	if err := lib.SetWorkspace(h, q.workspace.addr, size); err != nil {
+		return err
+	}
+	if err := lib.SetPointerMode(h, nv.PointerHost); err != nil {
+		return err
+	}
+	mode := nv.MathDefault
+	if q.tf32 {
+		mode = nv.MathTF32
+	}
+	return lib.SetMathMode(h, mode)
+}
+
+// gemm computes C = alpha op(A) op(B) + beta C for C with elements.
+func (e *emitter) gemm(transA, transB bool, alpha float64, a, b matrix, beta float64, c matrix) error {
+	k := a.cols
+	if transA {
+		k = a.rows
+	}
+	if k == 0 || alpha == 0 {
+		return e.scale(beta, c)
+	}
+	h, err := e.handle()
+	if err != nil {
+		return err
+	}
+	ta, tb, lib := operation(transA), operation(transB), e.q.lib.BLAS
+	if c.double {
+		return lib.Dgemm(h, tb, ta, c.cols, c.rows, k, alpha, b.at, b.stride, a.at, a.stride, beta, c.at, c.stride)
+	}
+	return lib.Sgemm(h, tb, ta, c.cols, c.rows, k, float32(alpha), b.at, b.stride, a.at, a.stride, float32(beta), c.at, c.stride)
+}
+
+// gemv computes y = alpha op(A) x + beta y for y with n elements.
+func (e *emitter) gemv(trans bool, alpha float64, a matrix, x nv.DevicePtr, beta float64, y nv.DevicePtr, n int) error {
+	if a.rows == 0 || a.cols == 0 || alpha == 0 {
+		return e.scale(beta, matrix{y, 1, n, n, a.double})
+	}
+	h, err := e.handle()
+	if err != nil {
+		return err
+	}
+	t, lib := operation(!trans), e.q.lib.BLAS
+	if a.double {
+		return lib.Dgemv(h, t, a.cols, a.rows, alpha, a.at, a.stride, x, 1, beta, y, 1)
+	}
+	return lib.Sgemv(h, t, a.cols, a.rows, float32(alpha), a.at, a.stride, x, 1, float32(beta), y, 1)
+}
+
+// scale computes C = beta C without reading C when beta is 0.
+func (e *emitter) scale(beta float64, c matrix) error {
+	if beta == 1 || c.rows == 0 || c.cols == 0 {
+		return nil
+	}
+	h, err := e.handle()
+	if err != nil {
+		return err
+	}
+	lib := e.q.lib.BLAS
+	if c.double {
+		return lib.Dgeam(h, nv.OpN, nv.OpN, c.cols, c.rows, beta, c.at, c.stride, 0, c.at, c.stride, c.at, c.stride)
+	}
+	return lib.Sgeam(h, nv.OpN, nv.OpN, c.cols, c.rows, float32(beta), c.at, c.stride, 0, c.at, c.stride, c.at, c.stride)
+}
+
+// mirror makes the square C symmetric to the bit.
+func (e *emitter) mirror(c matrix) error {
+	return e.launch(kernels.Symmetrise(c.real(), c.rows, kernels.Ptr(c.at), c.stride, true))
+}
+
+// copyMatrix writes a, or its transpose, to c.
+func (e *emitter) copyMatrix(trans bool, a, c matrix) error {
+	if trans {
+		return e.launch(kernels.Transpose(a.real(), a.rows, a.cols, kernels.Ptr(a.at), a.stride, kernels.Ptr(c.at), c.stride))
+	}
+	return e.launch(kernels.CopyMatrix(a.real(), a.rows, a.cols, kernels.Ptr(a.at), a.stride, kernels.Ptr(c.at), c.stride))
+}
+
+func (m matrix) real() kernels.Real {
+	if m.double {
+		return kernels.Float64
+	}
+	return kernels.Float32
+}

@@ -1,0 +1,52 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/kernels"
+)
+
+func image(s backend.ConvShape) kernels.Image {
+	return kernels.Image{Height: s.Height, Width: s.Width, Channels: s.Channels, Filters: s.Filters}
+}
+
+func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector, y, arg backend.Matrix) error {
+	c := q.check("Conv")
+	o := c.Conv(s, x, w, b, y, arg)
+	if c.Err != nil || o.X.Rows == 0 {
+		return c.Err
+	}
+	k := kernels.Conv{
+		Image: image(s), N: o.X.Rows,
+		X: ptr(o.X), XPitch: o.X.Stride, W: ptr(o.W), WPitch: o.W.Stride, Bias: ptr(o.B), Y: ptr(o.Y), YPitch: o.Y.Stride,
+	}
+	if o.WithArg {
+		k.Arg, k.ArgPitch = ptr(o.Arg), o.Arg.Stride
+	}
+	return q.submit(c, &command{emit: func(e *emitter) error { return e.launch(k.Launches()...) }})
+}
+
+func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matrix, db backend.Vector) error {
+	c := q.check("ConvGrad")
+	o := c.ConvGrad(s, x, w, arg, dy, dx, dw, db)
+	if c.Err != nil {
+		return c.Err
+	}
+	k := kernels.ConvGrad{
+		Image: image(s), N: o.X.Rows,
+		X: ptr(o.X), XPitch: o.X.Stride, W: ptr(o.W), WPitch: o.W.Stride, Arg: ptr(o.Arg), ArgPitch: o.Arg.Stride,
+		DY: ptr(o.DY), DYPitch: o.DY.Stride, DW: ptr(o.DW), DWPitch: o.DW.Stride, DB: ptr(o.DB),
+	}
+	if o.WithDX {
+		k.DX, k.DXPitch = ptr(o.DX), o.DX.Stride
+	}
+	return q.submit(c, &command{
+		temp: pieces(4 * k.PartLen()),
+		emit: func(e *emitter) error {
+			k := k
+			k.Part = kernels.Ptr(e.temp[0])
+			return e.launch(k.Launches()...)
+		},
+	})
+}

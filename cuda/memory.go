@@ -1,0 +1,143 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+)
+
+// take returns device memory for n bytes, on the queue's thread. Where there is
+// none, it returns what is cached to the driver and tries once more.
+func (q *queue) take(op string, n int64) (block, error) {
+	if n == 0 {
+		return block{}, nil
+	}
+	if n > q.info.MemoryBytes {
+		return block{}, q.outOfMemory(op, n)
+	}
+	b, err := q.pool.take(q, n, q.follow)
+	if !errors.Is(err, nv.ErrOutOfMemory) {
+		return b, err
+	}
+	if err := q.purge(); err != nil {
+		return block{}, err
+	}
+	b, err = q.pool.take(q, n, q.follow)
+	if errors.Is(err, nv.ErrOutOfMemory) {
+		return block{}, q.outOfMemory(op, n)
+	}
+	return b, err
+}
+
+func (q *queue) outOfMemory(op string, n int64) error {
+	free, _, err := q.lib.Driver.MemGetInfo()
+	if err != nil {
+		free = 0
+	}
+	return &backend.OutOfMemoryError{Op: op, Asked: n, Free: free, HeldByUs: q.pool.held()}
+}
+
+// purge waits for all queues and returns what is cached to the driver.
+func (q *queue) purge() error {
+	q.quiet.Lock()
+	defer q.quiet.Unlock()
+	q.device.mu.Lock()
+	defer q.device.mu.Unlock()
+	for _, o := range q.queues {
+		if err := q.lib.Driver.StreamSynchronize(o.stream); err != nil {
+			return err
+		}
+	}
+	return q.pool.purge()
+}
+
+// follow orders the queue behind the work that another one has now, or reports
+// that it cannot.
+func (q *queue) follow(other *queue) bool {
+	if !q.quiet.TryLock() {
+		return false
+	}
+	defer q.quiet.Unlock()
+	d := q.lib.Driver
+	return d.EventRecord(q.event, other.stream) == nil && d.StreamWaitEvent(q.stream, q.event) == nil
+}
+
+func (q *queue) Alloc(t backend.DType, n int) (backend.Buffer, error) {
+	c := q.checkNow("Alloc")
+	bytes := c.Alloc(t, n)
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	b := &buffer{dtype: t, n: n}
+	b.owner = q
+	err := q.do(c.Op, func() (err error) {
+		if b.block, err = q.take(c.Op, bytes); err != nil {
+			return err
+		}
+		if bytes > 0 {
+			err = q.lib.Driver.MemsetD8Async(b.block.addr, 0, bytes, q.stream)
+		}
+		if err != nil {
+			q.pool.give(b.block, q)
+			return err
+		}
+		q.register(b, bytes)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (q *queue) Upload(dst backend.Buffer, off int, src []byte) error {
+	c := q.check("Upload")
+	mem, first := c.Bytes("dst", dst, off, len(src))
+	if c.Err != nil || len(src) == 0 {
+		return c.Err
+	}
+	to := mem.addr() + nv.DevicePtr(first)
+	if q.recording.Load() == nil {
+		return q.do(c.Op, func() error { return q.upload(to, src) })
+	}
+	return q.submit(c, &command{
+		in:   []input{{bytes: int64(len(src)), read: func(p []byte) { copy(p, src) }}},
+		emit: func(e *emitter) error { return e.copy(to, e.in[0], int64(len(src))) },
+	})
+}
+
+func (q *queue) Download(dst []byte, src backend.Buffer, off int) error {
+	c := q.check("Download")
+	mem, first := c.Bytes("src", src, off, len(dst))
+	if c.Err != nil || len(dst) == 0 {
+		return c.Err
+	}
+	from := mem.addr() + nv.DevicePtr(first)
+	if q.recording.Load() == nil {
+		return q.do(c.Op, func() error { return q.download(dst, from) })
+	}
+	return q.submit(c, &command{
+		out:  []output{{bytes: int64(len(dst)), write: func(p []byte) { copy(dst, p) }}},
+		emit: func(e *emitter) error { return e.copy(e.out[0], from, int64(len(dst))) },
+	})
+}
+
+// copy copies on the device.
+func (e *emitter) copy(to, from nv.DevicePtr, bytes int64) error {
+	if bytes == 0 {
+		return nil
+	}
+	return e.q.lib.Driver.MemcpyDtoDAsync(to, from, bytes, e.q.stream)
+}
+
+// bytesOf views elements as their bytes.
+func bytesOf[E any](s []E) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
+}

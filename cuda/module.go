@@ -1,0 +1,129 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/amtrl/amtrl/cuda/internal/cubin"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/kernels"
+)
+
+// modules are the kernels of a device. A source is compiled, or taken from the
+// cache on disk, when one of its kernels is first launched.
+type modules struct {
+	driver *nv.Driver
+	nvrtc  *nv.NVRTC
+	target cubin.Target
+	cache  *cubin.Cache
+
+	mu        sync.Mutex
+	loaded    []nv.Module
+	functions map[string]nv.Function
+}
+
+// sourceOf is the source of each entry point.
+var sourceOf = sync.OnceValue(func() map[string]kernels.Source {
+	all := make(map[string]kernels.Source)
+	for _, s := range kernels.Sources() {
+		for _, name := range s.EntryPoints() {
+			all[name] = s
+		}
+	}
+	return all
+})
+
+// prepare chooses the code that a device takes. A compiler that does not tell what
+// it supports is given the device itself.
+func (m *modules) prepare(lib *nv.Library, about DeviceInfo) error {
+	m.driver, m.nvrtc, m.functions = lib.Driver, lib.NVRTC, make(map[string]nv.Function)
+	m.cache = cubin.NewCache(cubin.DefaultDir())
+	device := 10*about.major + about.minor
+	archs, err := lib.NVRTC.SupportedArchs()
+	if errors.Is(err, nv.ErrAbsent) {
+		archs, err = []int{device}, nil
+	}
+	if err == nil {
+		m.target, err = cubin.Choose(archs, device)
+	}
+	return err
+}
+
+// find returns an entry point.
+func (m *modules) find(name string) (nv.Function, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f, ok := m.functions[name]; ok {
+		return f, nil
+	}
+	src, ok := sourceOf()[name]
+	if !ok {
+		return 0, fmt.Errorf("no kernel has the name %s", name)
+	}
+	module, err := m.load(src)
+	if err != nil {
+		return 0, err
+	}
+	found := make(map[string]nv.Function)
+	for _, entry := range src.EntryPoints() {
+		if found[entry], err = m.driver.ModuleGetFunction(module, entry); err != nil {
+			return 0, errors.Join(fmt.Errorf("kernels/%s: %w", src.Name, err), m.driver.ModuleUnload(module))
+		}
+	}
+	m.loaded = append(m.loaded, module)
+	for entry, f := range found {
+		m.functions[entry] = f
+	}
+	return found[name], nil
+}
+
+func (m *modules) load(src kernels.Source) (nv.Module, error) {
+	unit := cubin.Source{Name: src.Name, Text: src.Text, Options: []string{"--std=c++17"}, Target: m.target}
+	for _, h := range kernels.Headers() {
+		unit.Headers = append(unit.Headers, nv.Header{Name: h.Name, Source: h.Text})
+	}
+	code, err := m.cache.Compile(m.nvrtc, unit)
+	if err != nil {
+		return 0, err
+	}
+	module, err := m.driver.ModuleLoadData(code.Image)
+	if err != nil {
+		return 0, fmt.Errorf("kernels/%s for %s: %w", src.Name, m.target, err)
+	}
+	return module, nil
+}
+
+// unload is for the end of the device.
+func (m *modules) unload() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var first error
+	for _, module := range m.loaded {
+		if err := m.driver.ModuleUnload(module); err != nil && first == nil {
+			first = err
+		}
+	}
+	m.loaded, m.functions = nil, nil
+	return first
+}
+
+// launch adds kernels to the stream.
+func (e *emitter) launch(list ...kernels.Launch) error {
+	for _, l := range list {
+		if l.Empty() {
+			continue
+		}
+		f, err := e.q.kernels.find(l.Kernel)
+		if err != nil {
+			return err
+		}
+		grid, block := nv.Dim3{X: l.Grid[0], Y: l.Grid[1], Z: l.Grid[2]}, nv.Dim3{X: l.Block[0], Y: l.Block[1], Z: l.Block[2]}
+		if err := e.q.lib.Driver.LaunchKernel(f, grid, block, l.Shared, e.q.stream, l.Args); err != nil {
+			return fmt.Errorf("kernel %s: %w", l.Kernel, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"unsafe"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/kernels"
+)
+
+func (q *queue) TaskGradient(s backend.Samples, p, qm backend.Matrix, loss backend.Vector) error {
+	c := q.check("TaskGradient")
+	set := c.samples(s)
+	po, qo := c.Matrix("p", p, check.Float32), c.Matrix("q", qm, check.Float32)
+	lo := c.Vector("loss", loss, check.Float64)
+	if c.Err != nil {
+		return c.Err
+	}
+	c.Shape("p", po, set.tasks, set.cols)
+	c.Shape("q", qo, set.tasks, set.cols)
+	c.Length("loss", lo, set.tasks)
+	c.Apart("q", qo, "p", po)
+	c.apartFromPools("q", qo, set)
+	if c.Err != nil || set.tasks == 0 {
+		return c.Err
+	}
+	k := kernels.Gradient{
+		Tasks: set.tasks, Cols: set.cols,
+		Chunks: kernels.Ptr(set.gradient.chunks), Slots: kernels.Ptr(set.gradient.slots),
+		NumChunks: len(set.gradient.Chunks), MaxSlots: set.gradient.MaxSlots,
+		Rows: kernels.Ptr(set.rows), Y: kernels.Ptr(set.y),
+		P: ptr(po), PStride: po.Stride, Q: ptr(qo), QStride: qo.Stride, Loss: ptr(lo),
+	}
+	return q.submit(c, &command{
+		temp: pieces(4*k.PartLen(), 8*k.NumChunks),
+		emit: func(e *emitter) error {
+			k := k
+			k.Part, k.PartLoss = kernels.Ptr(e.temp[0]), kernels.Ptr(e.temp[1])
+			return e.launch(k.Launches()...)
+		},
+	})
+}
+
+// projectBytes bounds the features that are laid out at a time: what is written
+// and read again at once should stay in the device's second-level cache.
+const projectBytes = 16 << 20
+
+func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
+	c := q.check("Project")
+	set := c.samples(s)
+	bo, zo := c.Matrix("b", b, check.Float32), c.Matrix("z", z, check.Float32)
+	if c.Err != nil {
+		return c.Err
+	}
+	k := bo.Rows
+	c.Shape("b", bo, k, set.cols)
+	c.Shape("z", zo, set.n, k)
+	c.Apart("z", zo, "b", bo)
+	c.apartFromPools("z", zo, set)
+	c.blasSizes("b", bo)
+	c.blasSizes("z", zo)
+	if c.Err != nil || set.n == 0 || k == 0 {
+		return c.Err
+	}
+	slab := min(set.n, max(1, projectBytes/(4*max(set.cols, 1))))
+	return q.submit(c, &command{
+		temp: pieces(4 * slab * set.cols),
+		emit: func(e *emitter) error {
+			for lo := 0; lo < set.n; lo += slab {
+				if err := e.project(set, lo, min(lo+slab, set.n), view(bo), view(zo)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+}
+
+// project computes rows lo to hi - 1 of z.
+func (e *emitter) project(set *samples, lo, hi int, b, z matrix) error {
+	first, count := set.gradient.Range(lo, hi)
+	x := matrix{e.temp[0], hi - lo, set.cols, max(set.cols, 1), false}
+	f := kernels.Features{
+		Chunks:    kernels.Ptr(set.gradient.chunks).At(first, int(unsafe.Sizeof(kernels.SampleChunk{}))),
+		NumChunks: count, Rows: kernels.Ptr(set.rows), Lo: lo, Hi: hi, Cols: set.cols, X: kernels.Ptr(x.at), XStride: x.stride,
+	}
+	if set.cols > 0 {
+		if err := e.launch(f.Launch()); err != nil {
+			return err
+		}
+	}
+	z.at += nv.DevicePtr(4 * lo * z.stride)
+	z.rows = hi - lo
+	return e.gemm(false, true, 1, x, b, 0, z)
+}
+
+func (q *queue) TaskGram(s backend.Samples, z backend.Matrix, g backend.Buffer, cm backend.Matrix) error {
+	c := q.check("TaskGram")
+	set := c.samples(s)
+	zo, co := c.Matrix("z", z, check.Float32), c.Matrix("c", cm, check.Float64)
+	if c.Err != nil {
+		return c.Err
+	}
+	k := zo.Cols
+	c.Shape("z", zo, set.n, k)
+	c.Shape("c", co, set.tasks, k)
+	gr := c.Blocks("g", g, set.tasks, k, k, check.Float64)
+	c.Apart("c", co, "g", gr)
+	if c.Err != nil || set.tasks == 0 || k == 0 {
+		return c.Err
+	}
+	gram := kernels.Gram{
+		Tasks: set.tasks, K: k,
+		Chunks: kernels.Ptr(set.gram.chunks), Slots: kernels.Ptr(set.gram.slots), NumChunks: len(set.gram.Chunks),
+		Y: kernels.Ptr(set.y), Z: ptr(zo), ZStride: zo.Stride, G: ptr(gr), C: ptr(co), CStride: co.Stride,
+	}
+	return q.submit(c, &command{
+		temp: pieces(8 * gram.PartLen()),
+		emit: func(e *emitter) error {
+			k := gram
+			k.Part = kernels.Ptr(e.temp[0])
+			return e.launch(k.Launches()...)
+		},
+	})
+}

@@ -1,0 +1,120 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/kernels"
+)
+
+// Open returns a backend on a device. Where the driver, a library or the device
+// is missing, the error wraps [backend.ErrUnavailable] and tells what was found.
+func Open(o Options) (backend.Backend, error) {
+	lib, _, err := nv.Open(nv.Options{Dir: o.LibDir})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	d, err := newDevice(lib, o)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	q, err := newQueue(d, true)
+	if err != nil {
+		return nil, errors.Join(unavailable(err), lib.Driver.DevicePrimaryCtxRelease(d.id))
+	}
+	if err := q.try(); err != nil {
+		return nil, errors.Join(unavailable(err), q.Close())
+	}
+	return q, nil
+}
+
+// try compiles and loads a kernel and lets the device write and tell: what
+// cannot work should not be chosen.
+func (q *queue) try() error {
+	return q.do("Open", func() error {
+		b, err := q.take("Open", 8)
+		if err != nil {
+			return err
+		}
+		defer q.pool.give(b, q)
+		e := emitter{q: q}
+		if err := e.launch(kernels.Fill(kernels.Float64, 1, math.Pi, kernels.Ptr(b.addr))); err != nil {
+			return err
+		}
+		var got [1]float64
+		if err := q.download(bytesOf(got[:]), b.addr); err != nil {
+			return err
+		}
+		if got[0] != math.Pi {
+			return fmt.Errorf("a kernel wrote %v, not %v", got[0], math.Pi)
+		}
+		return nil
+	})
+}
+
+func unavailable(err error) error { return fmt.Errorf("cuda: %w: %w", backend.ErrUnavailable, err) }
+
+// newDevice describes a device and retains its primary context.
+func newDevice(lib *nv.Library, o Options) (*device, error) {
+	driver := lib.Driver
+	n, err := driver.DeviceGetCount()
+	if err != nil {
+		return nil, err
+	}
+	if o.Device < 0 || o.Device >= n {
+		return nil, noDevice(o.Device, n)
+	}
+	d := &device{lib: lib, tf32: o.TF32, live: make(map[owned]int64)}
+	if d.id, err = driver.DeviceGet(o.Device); err != nil {
+		return nil, err
+	}
+	about, err := describe(lib, o.Device)
+	if err != nil {
+		return nil, err
+	}
+	d.about = about
+	d.info = backend.Info{
+		Backend: "cuda", Device: about.Name, Detail: detail(lib, about, o.TF32), Threads: 1, MemoryBytes: about.MemoryBytes,
+	}
+	if err := d.kernels.prepare(lib, about); err != nil {
+		return nil, err
+	}
+	d.pool.cached = make(map[int64][]block)
+	d.pool.alloc, d.pool.free = driver.MemAlloc, driver.MemFree
+	// A wait that blocks instead of spinning leaves the core to others. Where
+	// another part of the process has made the context, its flags stand.
+	if _, active, err := driver.DevicePrimaryCtxGetState(d.id); err == nil && !active {
+		if err := driver.DevicePrimaryCtxSetFlags(d.id, nv.CtxSchedBlockingSync); err != nil && !errors.Is(err, nv.ErrAbsent) {
+			return nil, err
+		}
+	}
+	d.ctx, err = driver.DevicePrimaryCtxRetain(d.id)
+	return d, err
+}
+
+func noDevice(want, n int) error {
+	if n == 0 {
+		return fmt.Errorf("%w: the driver sees none; check nvidia-smi and CUDA_VISIBLE_DEVICES", nv.ErrNoDevice)
+	}
+	return fmt.Errorf("%w %d: the driver sees %d, numbered from 0", nv.ErrNoDevice, want, n)
+}
+
+func detail(lib *nv.Library, about DeviceInfo, tf32 bool) string {
+	s := fmt.Sprintf("compute capability %s, driver for CUDA %s", about.ComputeCapability, version(lib.DriverVersion))
+	for _, f := range lib.Files {
+		if f.Version != "" && f.Name != "driver" {
+			s += ", " + f.Name + " " + f.Version
+		}
+	}
+	if tf32 {
+		return s + ", TF32"
+	}
+	return s + ", float32"
+}
+
+func version(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }

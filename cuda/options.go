@@ -1,0 +1,61 @@
+package cuda
+
+// Options choose a device and how it computes.
+type Options struct {
+	// Device is the ordinal of the device, from 0, among those that
+	// CUDA_VISIBLE_DEVICES leaves.
+	Device int
+	// TF32 lets products of Float32 matrices round their operands to TF32, 10 bits
+	// of fraction, for speed. By default they are computed in float32.
+	TF32 bool
+	// LibDir is the folder of NVIDIA's libraries; where it is empty
+	// AMTRL_CUDA_LIB_DIR and then the usual places are searched.
+	LibDir string
+}
+
+// Report is what a machine has for CUDA.
+type Report struct {
+	// Err says why Open would fail, nil if it would not.
+	Err error
+	// Driver is the newest CUDA that the driver runs, such as "13.0", Family the
+	// major version of the libraries.
+	Driver string
+	Family int
+	// Libraries are what was loaded.
+	Libraries []LibraryInfo
+	Devices   []DeviceInfo
+	// Search is what was looked for and found, in order.
+	Search []SearchStep
+}
+
+// LibraryInfo is a loaded library.
+type LibraryInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Path    string `json:"path"`
+}
+
+// DeviceInfo is a device that the driver sees.
+type DeviceInfo struct {
+	Ordinal int    `json:"ordinal"`
+	Name    string `json:"name"`
+	// UUID and Bus identify it beyond its ordinal; empty where the driver does not
+	// tell.
+	UUID string `json:"uuid,omitempty"`
+	Bus  string `json:"bus,omitempty"`
+	// ComputeCapability is such as "9.0".
+	ComputeCapability string `json:"compute_capability"`
+	Multiprocessors   int    `json:"multiprocessors"`
+	MemoryBytes       int64  `json:"memory_bytes"`
+
+	major, minor int
+}
+
+// SearchStep is one place that the loader looked at.
+type SearchStep struct {
+	Place string `json:"place"`
+	What  string `json:"what"`
+	Dir   string `json:"dir,omitempty"`
+	Found string `json:"found"`
+	Taken bool   `json:"taken"`
+}

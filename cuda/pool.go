@@ -1,0 +1,141 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+)
+
+// pool caches device memory. A freed block is taken again at once on the queue
+// that freed it: what that queue was issued before is done before what it is
+// issued next. On another queue it is taken behind an event (see queue.follow).
+type pool struct {
+	alloc func(bytes int64) (nv.DevicePtr, error)
+	free  func(addr nv.DevicePtr) error
+
+	mu     sync.Mutex
+	cached map[int64][]block // by size, the latest freed last
+	total  int64             // bytes from the driver, in use or cached
+	idle   int64             // bytes cached
+}
+
+// block is device memory. order is the queue behind whose work it is free, nil
+// where nothing uses it.
+type block struct {
+	addr  nv.DevicePtr
+	size  int64
+	order *queue
+}
+
+// The driver aligns to 256 bytes and gives out no less than 512.
+const leastBlock = 512
+
+// blockSize is the size of the block for n > 0 bytes: three more leading bits,
+// so that few sizes serve all and at most an eighth is wasted.
+func blockSize(n int64) int64 {
+	if n <= leastBlock {
+		return leastBlock
+	}
+	unit := int64(1) << max(bits.Len64(uint64(n-1))-4, 9)
+	return (n + unit - 1) &^ (unit - 1)
+}
+
+// take returns memory for n > 0 bytes. What another queue freed is used if
+// behind orders q behind that queue.
+func (p *pool) take(q *queue, n int64, behind func(*queue) bool) (block, error) {
+	size := blockSize(n)
+	if b, ok := p.reuse(q, size, behind); ok {
+		return b, nil
+	}
+	addr, err := p.alloc(size)
+	if err != nil {
+		return block{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total += size
+	return block{addr: addr, size: size}, nil
+}
+
+func (p *pool) reuse(q *queue, size int64, behind func(*queue) bool) (block, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := p.cached[size]
+	at, foreign := -1, -1
+	for i := len(list) - 1; i >= 0 && at < 0; i-- {
+		if o := list[i].order; o == nil || o == q {
+			at = i
+		} else if foreign < 0 {
+			foreign = i
+		}
+	}
+	if at < 0 && foreign >= 0 && behind(list[foreign].order) {
+		at = foreign
+	}
+	if at < 0 {
+		return block{}, false
+	}
+	b := list[at]
+	p.cached[size] = append(list[:at], list[at+1:]...)
+	p.idle -= size
+	b.order = nil
+	return b, true
+}
+
+// give takes back a block that is free behind the work of order.
+func (p *pool) give(b block, order *queue) {
+	if b.addr == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if order != nil && order.settled {
+		order = nil
+	}
+	b.order = order
+	p.cached[b.size] = append(p.cached[b.size], b)
+	p.idle += b.size
+}
+
+// settle says that all work of a queue is done and that there will be none.
+func (p *pool) settle(q *queue) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q.settled = true
+	for _, list := range p.cached {
+		for i := range list {
+			if list[i].order == q {
+				list[i].order = nil
+			}
+		}
+	}
+}
+
+// purge returns all cached blocks to the driver; all work that used them must be
+// done. It returns the first failure.
+func (p *pool) purge() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var first error
+	for size, list := range p.cached {
+		for _, b := range list {
+			if err := p.free(b.addr); err != nil && first == nil {
+				first = err
+			}
+			p.total -= size
+		}
+	}
+	clear(p.cached)
+	p.idle = 0
+	return first
+}
+
+// held is the memory that the driver has given out.
+func (p *pool) held() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.total
+}

@@ -1,0 +1,77 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+)
+
+// Probe says what there is: libraries, devices, and the whole search for them.
+// It makes no context, so that it neither takes device memory nor disturbs what
+// runs on a device.
+func Probe(libDir string) Report {
+	lib, trace, err := nv.Open(nv.Options{Dir: libDir})
+	var r Report
+	for _, s := range trace.Steps {
+		r.Search = append(r.Search, SearchStep(s))
+	}
+	if err != nil {
+		r.Err = unavailable(err)
+		return r
+	}
+	r.Driver, r.Family = version(lib.DriverVersion), lib.Family
+	for _, f := range lib.Files {
+		r.Libraries = append(r.Libraries, LibraryInfo{Name: f.Name, Version: f.Version, Path: f.Path})
+	}
+	n, err := lib.Driver.DeviceGetCount()
+	if err == nil && n == 0 {
+		err = noDevice(0, 0)
+	}
+	for i := 0; i < n && err == nil; i++ {
+		var d DeviceInfo
+		if d, err = describe(lib, i); err == nil {
+			r.Devices = append(r.Devices, d)
+		}
+	}
+	if err != nil {
+		r.Err = unavailable(err)
+	}
+	return r
+}
+
+// describe asks the driver about a device.
+func describe(lib *nv.Library, ordinal int) (DeviceInfo, error) {
+	d := DeviceInfo{Ordinal: ordinal}
+	driver := lib.Driver
+	id, err := driver.DeviceGet(ordinal)
+	if err != nil {
+		return d, err
+	}
+	if d.Name, err = driver.DeviceGetName(id); err != nil {
+		return d, err
+	}
+	if d.MemoryBytes, err = driver.DeviceTotalMem(id); err != nil {
+		return d, err
+	}
+	for _, a := range []struct {
+		attr nv.DeviceAttribute
+		to   *int
+	}{
+		{nv.AttrComputeCapabilityMajor, &d.major}, {nv.AttrComputeCapabilityMinor, &d.minor}, {nv.AttrMultiprocessorCount, &d.Multiprocessors},
+	} {
+		if *a.to, err = driver.DeviceGetAttribute(a.attr, id); err != nil {
+			return d, err
+		}
+	}
+	d.ComputeCapability = fmt.Sprintf("%d.%d", d.major, d.minor)
+	if d.UUID, err = driver.DeviceGetUUID(id); err != nil && !errors.Is(err, nv.ErrAbsent) {
+		return d, err
+	}
+	if d.Bus, err = driver.DeviceGetPCIBusID(id); err != nil && !errors.Is(err, nv.ErrAbsent) {
+		return d, err
+	}
+	return d, nil
+}

@@ -1,0 +1,168 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"sync/atomic"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+)
+
+// program implements backend.Program. The commands of the recorded function are
+// kept. The first run issues them one by one, which loads all kernels and readies
+// the libraries for these shapes; later runs launch a graph that was collected
+// from the stream, where the driver has graphs.
+//
+// Inputs are copied from pinned memory to the program's own before the launch,
+// and outputs back after it. A run thus need not wait for the one before: what
+// the device has not yet read is not written over.
+type program struct {
+	q     *queue
+	plan  plan
+	uses  map[*storage]bool
+	block block
+	ran   bool // the thread's
+	freed atomic.Bool
+}
+
+func (p *program) add(uses []*storage, c *command) {
+	for _, s := range uses {
+		p.uses[s] = true
+	}
+	p.plan.add(c)
+}
+
+func (q *queue) Record(fn func() error) (backend.Program, error) {
+	c := q.checkNow("Record")
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	p := &program{q: q, uses: make(map[*storage]bool)}
+	if err := q.record(p, fn); err != nil {
+		return nil, err
+	}
+	err := q.do(c.Op, func() (err error) {
+		p.block, err = q.take(c.Op, p.plan.bytes())
+		p.plan.first = p.block.addr
+		if err == nil {
+			q.register(p, 0)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// record lets fn add its commands to p.
+func (q *queue) record(p *program, fn func() error) error {
+	q.recording.Store(p)
+	defer q.recording.Store(nil)
+	return fn()
+}
+
+func (p *program) Run() error {
+	q := p.q
+	c := q.checkNow("Run")
+	if p.freed.Load() {
+		c.Failf("program", "has been freed")
+	}
+	for s := range p.uses {
+		if s.freed.Load() {
+			c.Failf("program", "uses a buffer that has been freed")
+			break
+		}
+	}
+	if c.Err != nil {
+		return c.Err
+	}
+	if err := p.plan.check(); err != nil {
+		return err
+	}
+	return q.do(c.Op, func() error { return q.run(&p.plan, p.issue) })
+}
+
+// issue puts the commands on the stream.
+func (p *program) issue(q *queue) error {
+	if !p.ran || !q.lib.Driver.HasGraphs || len(p.plan.commands) == 0 {
+		err := p.plan.emit(q)
+		p.ran = p.ran || err == nil
+		return err
+	}
+	g, ok := q.graphs[p]
+	if !ok {
+		var err error
+		if g, err = p.collect(q); err != nil {
+			return err
+		}
+		q.graphs[p] = g
+	}
+	return q.lib.Driver.GraphLaunch(g, q.stream)
+}
+
+// collect makes a graph of the commands.
+func (p *program) collect(q *queue) (nv.GraphExec, error) {
+	q.quiet.Lock()
+	defer q.quiet.Unlock()
+	d := q.lib.Driver
+	if err := d.StreamBeginCapture(q.stream, nv.CaptureThreadLocal); err != nil {
+		return 0, err
+	}
+	err := p.plan.emit(q)
+	g, endErr := d.StreamEndCapture(q.stream)
+	if err == nil {
+		err = endErr
+	}
+	var exec nv.GraphExec
+	if err == nil {
+		exec, err = d.GraphInstantiate(g, 0)
+	}
+	if g != 0 {
+		if goneErr := d.GraphDestroy(g); err == nil && goneErr != nil {
+			_ = d.GraphExecDestroy(exec)
+			err = goneErr
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return exec, nil
+}
+
+// Free lets the queue's next call destroy the graph; a graph that runs then
+// ends first.
+func (p *program) Free() {
+	if p != nil && !p.freed.Swap(true) {
+		p.q.release(p)
+		p.forget()
+	}
+}
+
+func (p *program) drop() {
+	if !p.freed.Swap(true) {
+		p.forget()
+	}
+}
+
+func (p *program) forget() {
+	p.q.pool.give(p.block, p.q)
+	p.q.deadMu.Lock()
+	defer p.q.deadMu.Unlock()
+	p.q.dead = append(p.q.dead, p)
+}
+
+// sweep destroys the graphs of programs that were freed, on the queue's thread.
+func (q *queue) sweep() {
+	q.deadMu.Lock()
+	dead := q.dead
+	q.dead = nil
+	q.deadMu.Unlock()
+	for _, p := range dead {
+		if g, ok := q.graphs[p]; ok {
+			_ = q.lib.Driver.GraphExecDestroy(g)
+			delete(q.graphs, p)
+		}
+	}
+}

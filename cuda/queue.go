@@ -1,0 +1,206 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+)
+
+// queue implements backend.Backend: a stream of the device, the thread that
+// issues its work and the libraries' handles that belong to it.
+type queue struct {
+	*device
+	root   bool
+	closed atomic.Bool
+	// recording is the program that takes the calls instead of the stream.
+	recording atomic.Pointer[program]
+	settled   bool // under pool.mu: its stream is about to go
+
+	// The rest is the thread's.
+	t         *thread
+	stream    nv.Stream
+	event     nv.Event // for follow
+	staging   staging
+	blas      nv.BLASHandle
+	workspace block
+	solver    nv.SolverHandle
+	graphs    map[*program]nv.GraphExec
+
+	deadMu sync.Mutex
+	dead   []*program // freed, their graphs still to be destroyed
+}
+
+var _ backend.Backend = (*queue)(nil)
+
+// newQueue starts a queue on a device whose context is retained.
+func newQueue(d *device, root bool) (*queue, error) {
+	q := &queue{device: d, root: root, t: startThread(), graphs: make(map[*program]nv.GraphExec)}
+	err := q.do("Open", func() (err error) {
+		driver := d.lib.Driver
+		if err = driver.CtxSetCurrent(d.ctx); err != nil {
+			return err
+		}
+		if q.stream, err = driver.StreamCreate(nv.StreamNonBlocking); err != nil {
+			return err
+		}
+		q.event, err = driver.EventCreate(nv.EventDisableTiming)
+		return err
+	})
+	if err != nil {
+		_ = q.t.stop(q.destroy)
+		return nil, err
+	}
+	d.enter(q)
+	return q, nil
+}
+
+// ready reports that the queue is closed or its device lost.
+func (q *queue) ready() error {
+	if q.closed.Load() {
+		return backend.ErrClosed
+	}
+	if lost := q.lost.Load(); lost != nil {
+		return lost
+	}
+	return nil
+}
+
+// do runs an operation's part on the queue's thread.
+func (q *queue) do(op string, fn func() error) error {
+	return q.judge(op, q.t.do(func() error {
+		if lost := q.lost.Load(); lost != nil {
+			return lost
+		}
+		q.sweep()
+		return fn()
+	}))
+}
+
+// submit issues a command, or adds it to the program that is being recorded.
+func (q *queue) submit(c *checker, cmd *command) error {
+	if p := q.recording.Load(); p != nil {
+		p.add(c.uses, cmd)
+		return nil
+	}
+	var p plan
+	p.add(cmd)
+	if err := p.check(); err != nil {
+		return err
+	}
+	return q.do(c.Op, func() error {
+		if n := p.bytes(); n > 0 {
+			b, err := q.take(c.Op, n)
+			if err != nil {
+				return err
+			}
+			defer q.pool.give(b, q)
+			p.first = b.addr
+		}
+		return q.run(&p, p.emit)
+	})
+}
+
+// run issues a plan's work between the transfers of its inputs and outputs.
+func (q *queue) run(p *plan, issue func(*queue) error) error {
+	if err := q.send(p); err != nil {
+		return err
+	}
+	if err := issue(q); err != nil {
+		return err
+	}
+	return q.fetch(p)
+}
+
+// Fork makes a stream beside this one.
+func (q *queue) Fork() (backend.Backend, error) {
+	c := q.checkNow("Fork")
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	q.open.RLock()
+	defer q.open.RUnlock()
+	if q.ended {
+		return nil, backend.ErrClosed
+	}
+	fork, err := newQueue(q.device, false)
+	if err != nil {
+		return nil, err
+	}
+	return fork, nil
+}
+
+func (q *queue) Synchronize() error {
+	c := q.checkNow("Synchronize")
+	if c.Err != nil {
+		return c.Err
+	}
+	return q.do(c.Op, q.wait)
+}
+
+func (q *queue) Close() error {
+	if q.recording.Load() != nil {
+		return q.checkNow("Close").Err
+	}
+	if !q.root {
+		return q.close(q.destroy)
+	}
+	q.open.Lock()
+	q.ended = true
+	q.open.Unlock()
+	var errs error
+	for _, fork := range q.forks(q) {
+		errs = errors.Join(errs, fork.close(fork.destroy))
+	}
+	return errors.Join(errs, q.close(func() error { return errors.Join(q.destroy(), q.device.destroy()) }))
+}
+
+// close ends the queue once, by its thread's last job.
+func (q *queue) close(last func() error) error {
+	q.closed.Store(true)
+	err := q.t.stop(last)
+	q.device.leave(q)
+	if errors.Is(err, nv.ErrDeviceLost) && q.lost.Load() != nil {
+		return nil // has been reported
+	}
+	return q.judge("Close", err)
+}
+
+// destroy waits for the queue's work and gives back what it holds.
+func (q *queue) destroy() error {
+	driver := q.lib.Driver
+	var first error
+	try := func(err error) {
+		if first == nil {
+			first = err
+		}
+	}
+	if q.stream != 0 {
+		try(driver.StreamSynchronize(q.stream))
+	}
+	for p, g := range q.graphs {
+		try(driver.GraphExecDestroy(g))
+		delete(q.graphs, p)
+	}
+	if q.solver != 0 {
+		try(q.lib.Solver.Destroy(q.solver))
+	}
+	if q.blas != 0 {
+		try(q.lib.BLAS.Destroy(q.blas))
+	}
+	q.pool.give(q.workspace, q)
+	try(q.unpin())
+	q.pool.settle(q)
+	if q.event != 0 {
+		try(driver.EventDestroy(q.event))
+	}
+	if q.stream != 0 {
+		try(driver.StreamDestroy(q.stream))
+	}
+	q.stream, q.event, q.blas, q.solver = 0, 0, 0, 0
+	return first
+}

@@ -1,0 +1,179 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/kernels"
+)
+
+// samples implements backend.Samples: the sample set in device memory, with the
+// division into chunks that the passes over it take. The division depends on the
+// counts alone, so that all devices add in the same order.
+type samples struct {
+	storage
+	tasks, n, cols int
+	pools          []pooled
+	rows, y        nv.DevicePtr // of each sample
+	offsets, of    nv.DevicePtr // of each task: its samples, its pool
+	gradient, gram division
+}
+
+// pooled is a pool that samples are drawn from.
+type pooled struct {
+	buf  backend.Buffer
+	view operand
+}
+
+// division is a table of package kernels on the device.
+type division struct {
+	kernels.Table
+	chunks, slots nv.DevicePtr
+}
+
+func (s *samples) Tasks() int { return s.tasks }
+func (s *samples) Len() int   { return s.n }
+func (s *samples) Cols() int  { return s.cols }
+
+func (s *samples) Free() {
+	if s != nil {
+		s.free(s)
+	}
+}
+
+func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
+	c := q.checkNow("NewSamples")
+	views, cols := c.SampleSet(set)
+	if c.Err == nil && len(set.Rows) > math.MaxInt32 {
+		c.Failf("Rows", "has %d entries, of which CUDA takes %d at most", len(set.Rows), math.MaxInt32)
+	}
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	s := &samples{tasks: len(set.TaskPool), n: len(set.Rows), cols: cols}
+	s.owner = q
+	stored := make([]kernels.PoolRows, len(views))
+	for i, v := range views {
+		s.pools = append(s.pools, pooled{set.Pools[i].Data.Buf, v})
+		stored[i] = kernels.PoolRows{Data: ptr(v), Stride: int64(v.Stride), Scale: set.Pools[i].Scale, Type: storedType(v)}
+	}
+	pool := func(task int) kernels.PoolRows { return stored[set.TaskPool[task]] }
+	offsets, of := []int32{0}, make([]kernels.PoolRows, s.tasks)
+	for t := range s.tasks {
+		offsets, of[t] = append(offsets, int32(set.Offsets[t+1])), pool(t)
+	}
+	var image layout
+	image.add(&s.rows, bytesOf(set.Rows))
+	image.add(&s.y, bytesOf(set.Y))
+	image.add(&s.offsets, kernels.Bytes(offsets))
+	image.add(&s.of, kernels.Bytes(of))
+	image.divide(&s.gradient, kernels.Divide(set.Offsets, kernels.GradientRows(s.n), pool))
+	image.divide(&s.gram, kernels.Divide(set.Offsets, kernels.GramRows(s.n), pool))
+	err := q.do(c.Op, func() (err error) {
+		bytes := int64(len(image.bytes))
+		if s.block, err = q.take(c.Op, bytes); err != nil {
+			return err
+		}
+		// Waited for: a queue that met half of it would read outside its memory.
+		if err = q.upload(s.block.addr, image.bytes); err == nil {
+			err = q.wait()
+		}
+		if err != nil {
+			q.pool.give(s.block, q)
+			return err
+		}
+		image.place(s.block.addr)
+		q.register(s, bytes)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func storedType(o operand) kernels.Stored {
+	switch o.Buf.DType() {
+	case backend.Uint8:
+		return kernels.StoredUint8
+	case backend.Float16:
+		return kernels.StoredFloat16
+	default:
+		return kernels.StoredFloat32
+	}
+}
+
+// layout collects tables that go to the device in one piece.
+type layout struct {
+	bytes []byte
+	at    []*nv.DevicePtr // each holds its offset until place
+}
+
+func (l *layout) add(at *nv.DevicePtr, table []byte) {
+	*at = nv.DevicePtr(len(l.bytes))
+	l.at = append(l.at, at)
+	l.bytes = append(l.bytes, table...)
+	l.bytes = append(l.bytes, make([]byte, aligned(int64(len(l.bytes)))-int64(len(l.bytes)))...)
+}
+
+func (l *layout) divide(d *division, t kernels.Table) {
+	d.Table = t
+	l.add(&d.chunks, kernels.Bytes(t.Chunks))
+	l.add(&d.slots, kernels.Bytes(t.Slots))
+}
+
+func (l *layout) place(base nv.DevicePtr) {
+	for _, at := range l.at {
+		*at += base
+	}
+}
+
+// samples checks that s is a live sample set of this device whose pools are
+// alive too.
+func (c *checker) samples(s backend.Samples) *samples {
+	if c.Err != nil {
+		return nil
+	}
+	own, ok := s.(*samples)
+	switch {
+	case s == nil || ok && own == nil:
+		c.Failf("s", "is nil")
+	case !ok:
+		c.Failf("s", "is a %T of another backend", s)
+	case own.owner.device != c.q.device:
+		c.Failf("s", "belongs to another instance of the cuda backend")
+	case own.freed.Load():
+		c.Failf("s", "has been freed")
+	}
+	if c.Err != nil {
+		return nil
+	}
+	c.uses = append(c.uses, &own.storage)
+	for i, p := range own.pools {
+		if c.Buffer("s", p.buf); c.Err != nil {
+			c.Err = &backend.ArgumentError{Op: c.Op, Arg: "s", Reason: fmt.Sprintf("draws from pool %d, which has been freed", i)}
+			return nil
+		}
+	}
+	return own
+}
+
+func (c *checker) apartFromPools(arg string, o operand, s *samples) {
+	for _, p := range s.pools {
+		c.Apart(arg, o, "a pool", p.view)
+	}
+}
+
+// pieces is the scratch that a list of sizes needs, in bytes.
+func pieces(bytes ...int) []int64 {
+	list := make([]int64, 0, len(bytes))
+	for _, n := range bytes {
+		list = append(list, int64(n))
+	}
+	return slices.Clip(list)
+}

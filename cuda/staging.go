@@ -1,0 +1,182 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+)
+
+// staging is pinned host memory that the device copies from and to. It is filled
+// piece by piece; a slot that is full is used again once the device has passed
+// what it held. Go's memory is never handed to the device: it is copied.
+type staging struct {
+	slots [stagingSlots]slot
+	at    int
+	// pageable says that pinned memory ran out: copies then wait for the device.
+	pageable bool
+}
+
+type slot struct {
+	mem  []byte
+	used int
+	done nv.Event // recorded when the slot was left
+	busy bool     // left, and not known to be done
+}
+
+// Two slots let the host fill one while the device empties the other one. A
+// megabyte takes the device 20 us, a hundred times what it takes to start a copy.
+const (
+	stagingSlots = 2
+	slotBytes    = 1 << 20
+)
+
+// reserve returns n <= slotBytes bytes of pinned memory, or nil where there is
+// none.
+func (q *queue) reserve(n int) ([]byte, error) {
+	s, d := &q.staging, q.lib.Driver
+	if s.pageable {
+		return nil, nil
+	}
+	cur := &s.slots[s.at]
+	if cur.used+n > slotBytes {
+		if err := d.EventRecord(cur.done, q.stream); err != nil {
+			return nil, err
+		}
+		cur.busy = true
+		s.at = (s.at + 1) % stagingSlots
+		cur = &s.slots[s.at]
+		if cur.busy {
+			if err := d.EventSynchronize(cur.done); err != nil {
+				return nil, err
+			}
+		}
+		cur.used, cur.busy = 0, false
+	}
+	if cur.mem == nil {
+		if err := q.pin(cur); err != nil || s.pageable {
+			return nil, err
+		}
+	}
+	mem := cur.mem[cur.used : cur.used+n : cur.used+n]
+	cur.used += int(aligned(int64(n)))
+	return mem, nil
+}
+
+// pin makes a slot's memory.
+func (q *queue) pin(s *slot) error {
+	d := q.lib.Driver
+	if s.done == 0 {
+		var err error
+		if s.done, err = d.EventCreate(nv.EventDisableTiming | nv.EventBlockingSync); err != nil {
+			return err
+		}
+	}
+	p, err := d.MemHostAlloc(slotBytes, nv.MemHostAllocPortable)
+	if errors.Is(err, nv.ErrOutOfMemory) {
+		q.staging.pageable = true
+		return nil
+	}
+	if err == nil {
+		s.mem = unsafe.Slice((*byte)(p), slotBytes)
+	}
+	return err
+}
+
+// wait waits for all work of the queue, after which all slots are free.
+func (q *queue) wait() error {
+	if err := q.lib.Driver.StreamSynchronize(q.stream); err != nil {
+		return err
+	}
+	for i := range q.staging.slots {
+		q.staging.slots[i].used, q.staging.slots[i].busy = 0, false
+	}
+	return nil
+}
+
+// upload copies src to the device; src may be changed when it returns.
+func (q *queue) upload(dst nv.DevicePtr, src []byte) error {
+	for len(src) > 0 {
+		mem, err := q.reserve(min(len(src), slotBytes))
+		if err != nil {
+			return err
+		}
+		if mem == nil {
+			return q.uploadPageable(dst, src)
+		}
+		n := copy(mem, src)
+		if err := q.push(dst, mem); err != nil {
+			return err
+		}
+		dst, src = dst+nv.DevicePtr(n), src[n:]
+	}
+	return nil
+}
+
+// push copies pinned memory to the device.
+func (q *queue) push(dst nv.DevicePtr, mem []byte) error {
+	return q.lib.Driver.MemcpyHtoDAsync(dst, unsafe.Pointer(unsafe.SliceData(mem)), int64(len(mem)), q.stream)
+}
+
+// A synchronous copy goes by way of the default stream, which the queue's stream
+// does not wait for, and may return before the last of it has arrived.
+func (q *queue) uploadPageable(dst nv.DevicePtr, src []byte) error {
+	if err := q.wait(); err != nil {
+		return err
+	}
+	if err := q.lib.Driver.MemcpyHtoD(dst, unsafe.Pointer(unsafe.SliceData(src)), int64(len(src))); err != nil {
+		return err
+	}
+	return q.lib.Driver.StreamSynchronize(0)
+}
+
+// download waits for the queue's work and copies from the device.
+func (q *queue) download(dst []byte, src nv.DevicePtr) error {
+	for len(dst) > 0 {
+		n := min(len(dst), slotBytes)
+		if err := q.pull(src, n, func(from []byte) { copy(dst, from) }); err != nil {
+			return err
+		}
+		dst, src = dst[n:], src+nv.DevicePtr(n)
+	}
+	return nil
+}
+
+// pull waits for the queue's work and hands n <= slotBytes bytes to use.
+func (q *queue) pull(src nv.DevicePtr, n int, use func(from []byte)) error {
+	mem, err := q.reserve(n)
+	if err != nil {
+		return err
+	}
+	d := q.lib.Driver
+	if mem != nil {
+		err = d.MemcpyDtoHAsync(unsafe.Pointer(unsafe.SliceData(mem)), src, int64(n), q.stream)
+		if err == nil {
+			err = q.wait()
+		}
+	} else if err = q.wait(); err == nil {
+		mem = make([]byte, n)
+		err = d.MemcpyDtoH(unsafe.Pointer(unsafe.SliceData(mem)), src, int64(n))
+	}
+	if err == nil {
+		use(mem)
+	}
+	return err
+}
+
+// unpin frees the slots, once the queue's work is done.
+func (q *queue) unpin() (errs error) {
+	for i := range q.staging.slots {
+		s := &q.staging.slots[i]
+		if s.mem != nil {
+			errs = errors.Join(errs, q.lib.Driver.MemFreeHost(unsafe.Pointer(unsafe.SliceData(s.mem))))
+		}
+		if s.done != 0 {
+			errs = errors.Join(errs, q.lib.Driver.EventDestroy(s.done))
+		}
+	}
+	q.staging = staging{pageable: true}
+	return errs
+}

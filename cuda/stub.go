@@ -1,0 +1,21 @@
+//go:build !linux || !cgo || !(amd64 || arm64)
+
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+)
+
+// Open says why this build has no CUDA.
+func Open(Options) (backend.Backend, error) {
+	return nil, fmt.Errorf("cuda: %w: %w", backend.ErrUnavailable, nv.ErrUnsupported)
+}
+
+// Probe says why this build has no CUDA.
+func Probe(string) Report {
+	_, err := Open(Options{})
+	return Report{Err: err}
+}

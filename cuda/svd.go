@@ -1,0 +1,59 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
+)
+
+func (q *queue) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) error {
+	c := q.checkNow("SVD")
+	ao, so := c.Matrix("a", a, check.Float64), c.Vector("s", s, check.Float64)
+	p := min(ao.Rows, ao.Cols)
+	c.Length("s", so, p)
+	c.Apart("s", so, "a", ao)
+	vectors := u != backend.Matrix{} || vt != backend.Matrix{}
+	var uo, vo operand
+	if vectors {
+		uo, vo = c.Matrix("u", u, check.Float64), c.Matrix("vt", vt, check.Float64)
+		c.Shape("u", uo, ao.Rows, p)
+		c.Shape("vt", vo, p, ao.Cols)
+		c.Apart("u", uo, "a", ao)
+		c.Apart("u", uo, "s", so)
+		c.Apart("vt", vo, "a", ao)
+		c.Apart("vt", vo, "s", so)
+		c.Apart("vt", vo, "u", uo)
+	}
+	c.blasSizes("a", ao)
+	if c.Err != nil || p == 0 {
+		return c.Err
+	}
+	return q.do(c.Op, func() error {
+		w := scratch{q: q, op: c.Op}
+		defer w.free()
+		f, err := w.decompose(view(ao), vectors)
+		if err != nil {
+			return err
+		}
+		for i := range f.s {
+			f.s[i] = math.Ldexp(f.s[i], f.exp)
+		}
+		if err := q.upload(start(so), bytesOf(f.s)); err != nil || !vectors {
+			return err
+		}
+		e := emitter{q: q}
+		if f.wide { // A = V diag(s) U'
+			if err := e.copyMatrix(false, f.v, view(uo)); err != nil {
+				return err
+			}
+			return e.copyMatrix(false, f.ut, view(vo))
+		}
+		if err := e.copyMatrix(true, f.ut, view(uo)); err != nil {
+			return err
+		}
+		return e.copyMatrix(true, f.v, view(vo))
+	})
+}

@@ -1,0 +1,167 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
+	"github.com/amtrl/amtrl/kernels"
+)
+
+// ptr is a view's first element in the terms of package kernels.
+func ptr(o operand) kernels.Ptr { return kernels.Ptr(start(o)) }
+
+// real is the type of a checked Float32 or Float64 operand.
+func real(o operand) kernels.Real {
+	if o.Buf.DType() == backend.Float64 {
+		return kernels.Float64
+	}
+	return kernels.Float32
+}
+
+// pair checks the two operands of an elementwise operation.
+func (c *checker) pair(x, y backend.Vector) (xo, yo operand) {
+	xo, yo = c.Vector("x", x, check.Real), c.Vector("y", y, check.Real)
+	c.SameType("y", yo, xo)
+	c.Length("y", yo, xo.Cols)
+	c.SamePlace("y", yo, "x", xo)
+	return xo, yo
+}
+
+// elementwise issues one kernel over n elements.
+func (q *queue) elementwise(c *checker, n int, l func() kernels.Launch) error {
+	if c.Err != nil || n == 0 {
+		return c.Err
+	}
+	return q.submit(c, &command{emit: func(e *emitter) error { return e.launch(l()) }})
+}
+
+func (q *queue) Axpy(alpha float64, x, y backend.Vector) error {
+	c := q.check("Axpy")
+	xo, yo := c.pair(x, y)
+	return q.elementwise(c, xo.Cols, func() kernels.Launch {
+		return kernels.Axpy(real(xo), xo.Cols, alpha, ptr(xo), ptr(yo))
+	})
+}
+
+func (q *queue) Scale(alpha float64, x backend.Vector) error {
+	c := q.check("Scale")
+	xo := c.Vector("x", x, check.Real)
+	return q.elementwise(c, xo.Cols, func() kernels.Launch {
+		return kernels.Scale(real(xo), xo.Cols, alpha, ptr(xo))
+	})
+}
+
+func (q *queue) Fill(dst backend.Vector, v float64) error {
+	c := q.check("Fill")
+	do := c.Vector("dst", dst, check.Real)
+	return q.elementwise(c, do.Cols, func() kernels.Launch {
+		return kernels.Fill(real(do), do.Cols, v, ptr(do))
+	})
+}
+
+func (q *queue) Copy(dst, src backend.Vector) error {
+	c := q.check("Copy")
+	do, so := c.Vector("dst", dst, check.Real), c.Vector("src", src, check.Real)
+	c.Length("dst", do, so.Cols)
+	c.SamePlace("dst", do, "src", so)
+	if c.Err != nil || do.Cols == 0 || do.Matrix == so.Matrix {
+		return c.Err
+	}
+	if dst.Buf.DType() != src.Buf.DType() {
+		return q.elementwise(c, do.Cols, func() kernels.Launch {
+			return kernels.Convert(real(so), do.Cols, ptr(so), ptr(do))
+		})
+	}
+	bytes := int64(do.Cols) * int64(dst.Buf.DType().Size())
+	return q.submit(c, &command{emit: func(e *emitter) error { return e.copy(start(do), start(so), bytes) }})
+}
+
+func (q *queue) Dot(x, y backend.Vector) (float64, error) {
+	c := q.checkNow("Dot")
+	xo, yo := c.pair(x, y)
+	var out [1]float64
+	err := q.dots(c, xo, yo, out[:])
+	return out[0], err
+}
+
+func (q *queue) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
+	c := q.check("Dots")
+	ao, xo := c.Matrix("a", a, check.Real), c.Vector("x", x, check.Real)
+	c.SameType("x", xo, ao)
+	c.Length("x", xo, ao.Cols)
+	c.Slice("out", len(out), ao.Rows)
+	return q.dots(c, ao, xo, out)
+}
+
+func (q *queue) dots(c *checker, a, x operand, out []float64) error {
+	if c.Err != nil || len(out) == 0 {
+		return c.Err
+	}
+	k := kernels.Dots{Type: real(a), Rows: min(a.Rows, dotsRows), N: a.Cols, A: ptr(a), AStride: a.Stride, X: ptr(x)}
+	return q.submit(c, &command{
+		temp: []int64{8 * int64(k.PartLen())},
+		out:  []output{floats(out)},
+		emit: func(e *emitter) error {
+			for lo := 0; lo < a.Rows; lo += dotsRows {
+				k := k
+				k.Rows = min(a.Rows-lo, dotsRows)
+				k.A = k.A.At(lo*a.Stride, a.Buf.DType().Size())
+				k.Part, k.Out = kernels.Ptr(e.temp[0]), kernels.Ptr(e.out[0]).At(lo, 8)
+				if err := e.launch(k.Launches()...); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+}
+
+// dotsRows is the number of rows of one launch, whose grid has a row for four.
+const dotsRows = 1 << 17
+
+// floats is an output of float64s.
+func floats(to []float64) output {
+	return output{8 * int64(len(to)), func(from []byte) { copy(bytesOf(to), from) }}
+}
+
+func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) error {
+	c := q.check("Combine")
+	ao, yo := c.Matrix("a", a, check.Real), c.Vector("y", y, check.Real)
+	c.SameType("y", yo, ao)
+	c.Length("y", yo, ao.Cols)
+	c.Apart("y", yo, "a", ao)
+	c.Slice("coef", len(coef), ao.Rows)
+	if c.Err != nil || len(coef) == 0 || ao.Cols == 0 {
+		return c.Err
+	}
+	return q.submit(c, &command{
+		in: []input{{bytes: 8 * int64(len(coef)), read: func(to []byte) { copy(to, bytesOf(coef)) }}},
+		emit: func(e *emitter) error {
+			return e.launch(kernels.Combine(real(ao), ao.Rows, ao.Cols, kernels.Ptr(e.in[0]), ptr(ao), ao.Stride, ptr(yo)))
+		},
+	})
+}
+
+func (q *queue) Norm(x backend.Vector) (float64, error) {
+	c := q.checkNow("Norm")
+	xo := c.Vector("x", x, check.Real)
+	if c.Err != nil || xo.Cols == 0 {
+		return 0, c.Err
+	}
+	k := kernels.Norm{Type: real(xo), N: xo.Cols, X: ptr(xo)}
+	var norm float64
+	err := q.submit(c, &command{
+		temp: []int64{8 * int64(k.PartLen())},
+		out:  []output{{8, func(from []byte) { norm = math.Float64frombits(binary.LittleEndian.Uint64(from)) }}},
+		emit: func(e *emitter) error {
+			k := k
+			k.Part, k.Out = kernels.Ptr(e.temp[0]), kernels.Ptr(e.out[0])
+			return e.launch(k.Launches()...)
+		},
+	})
+	return norm, err
+}
