@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -97,7 +98,7 @@ func kubectlText(stderr string) string {
 		case line == "":
 		case klogLine.MatchString(line):
 			logged = append(logged, line)
-		default:
+		case !slices.Contains(lines, line):
 			lines = append(lines, line)
 		}
 	}

@@ -70,6 +70,7 @@ func TestKubernetesSubmitAnswers(t *testing.T) {
 		{"webhook", "echo 'Error from server: admission webhook \"v.example\" denied the request: no' >&2; exit 1", "", "denied the request", false},
 		{"no server", "echo 'E1121 00:44:57.012345 1 memcache.go:265] \"Unhandled Error\"' >&2; echo 'The connection to the server localhost:8080 was refused - did you specify the right host or port?' >&2; exit 1", "",
 			"kubectl create: The connection to the server localhost:8080 was refused - did you specify the right host or port?", false},
+		{"no server, said twice", "for i in 1 2; do echo 'The connection was refused' >&2; done; exit 1", "", "kubectl create: The connection was refused\x00", false},
 		{"no context", "echo 'error: context \"lab\" does not exist' >&2; exit 1", "", `context "lab" does not exist`, false},
 		{"cut off", "echo 'Unable to connect to the server: unexpected EOF' >&2; exit 1", "", "unexpected EOF", true},
 		{"server timeout", "echo 'Error from server (Timeout): the server was unable to return a response in time' >&2; exit 1", "", "(Timeout)", true},
@@ -87,7 +88,7 @@ func TestKubernetesSubmitAnswers(t *testing.T) {
 				t.Errorf("id %q, want %q", id, c.id)
 			}
 			var unsure *Unsure
-			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) || errors.As(err, &unsure) != c.unsure {
+			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error()+"\x00", c.err) || errors.As(err, &unsure) != c.unsure {
 				t.Errorf("%v (unsure %t), want %q (%t)", err, errors.As(err, &unsure), c.err, c.unsure)
 			}
 			if err != nil && (strings.ContainsAny(err.Error(), "\n\x00") || len(err.Error()) > 800) {

@@ -111,6 +111,11 @@ func TestKubernetesManifests(t *testing.T) {
 		covered := 0
 		for _, p := range parts {
 			covered += len(p.Tasks)
+			for at, task := range p.Tasks {
+				if p.Index(task) != at || p.Task(at) != task {
+					t.Fatalf("task %d of %s has index %d, want %d", task, p.Tasks, p.Index(task), at)
+				}
+			}
 			all, manifests = append(all, made{e, s, p}), append(manifests, p.Content)
 		}
 		if covered != len(s.Tasks) {
@@ -134,6 +139,32 @@ func TestKubernetesManifests(t *testing.T) {
 			t.Fatalf("executes %q, want %q\n%s", v.Argv, want, manifests[i])
 		}
 		checkDecoded(t, o, m.s, m.part, v.Job, manifests[i])
+	}
+}
+
+// A Job has at most 100,000 indices; a larger submission is cut, and so is what
+// may run at a time.
+func TestKubernetesChunks(t *testing.T) {
+	s := Submission{Dir: "/work/run", ID: "0123456789ab", Name: "run", Try: 2, Resources: Resources{Parallel: 11}}
+	for i := range 250_000 {
+		s.Tasks = append(s.Tasks, i)
+	}
+	parts, err := mustKubernetes(t, KubernetesOptions{Image: "a", Volumes: []string{"w:/work"}}).Render(context.Background(), s)
+	if err != nil || len(parts) != 3 {
+		t.Fatalf("%d parts, %v", len(parts), err)
+	}
+	var manifests [][]byte
+	for i, p := range parts {
+		want := fmt.Sprintf("completions: %d\n  parallelism: 3\n", []int{100_000, 100_000, 50_000}[i])
+		if !strings.Contains(string(p.Content), want) || p.Key != s.PartKey(i) || p.File != fmt.Sprintf("2-%d.yaml", i) || p.Task(0) != i*100_000 {
+			t.Errorf("%s: %s\n%s", p.Key, p.File, p.Content)
+		}
+		manifests = append(manifests, p.Content)
+	}
+	for _, v := range runKubecheck(t, manifests) {
+		if v.Error != "" {
+			t.Error(v.Error)
+		}
 	}
 }
 
