@@ -67,10 +67,21 @@ func useToolkit(lib *Library) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := lib.BLAS.Create(); err == nil || !strings.Contains(err.Error(), "CUBLAS_STATUS_NOT_INITIALIZED (1)") {
+	// On a machine with a device these two succeed.
+	if h, err := lib.BLAS.Create(); err == nil {
+		err = lib.BLAS.Destroy(h)
+		if err != nil {
+			return "", err
+		}
+	} else if !strings.Contains(err.Error(), "CUBLAS_STATUS_NOT_INITIALIZED (1)") {
 		return "", fmt.Errorf("a cuBLAS handle without a device: %w", err)
 	}
-	if h, err := lib.Solver.Create(); err == nil || h != 0 || !strings.Contains(err.Error(), "CUSOLVER_STATUS_NOT_INITIALIZED (1)") {
+	if h, err := lib.Solver.Create(); err == nil {
+		err = lib.Solver.Destroy(h)
+		if err != nil {
+			return "", err
+		}
+	} else if h != 0 || !strings.Contains(err.Error(), "CUSOLVER_STATUS_NOT_INITIALIZED (1)") {
 		return "", fmt.Errorf("a cuSOLVER handle without a device: %w", err)
 	}
 	headers := []Header{{"a.h", "#define A 2.0f\n"}, {"b.h", "#include \"a.h\"\n"}}
