@@ -41,8 +41,8 @@ func Build(v Variant) (dir string, err error) {
 
 // builder knows where sources and cache are.
 type builder struct {
-	root, src, cache string
-	compiler         string // what g++ says it is
+	root, cache string
+	compiler    string // what g++ says it is
 }
 
 func newBuilder() (*builder, error) {
@@ -58,7 +58,7 @@ func newBuilder() (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builder{root: root, src: filepath.Join(root, "cuda", "standin", "src"), cache: cache, compiler: version}, nil
+	return &builder{root: root, cache: cache, compiler: version}, nil
 }
 
 // moduleRoot is the nearest folder above the working directory that has a
@@ -69,7 +69,7 @@ func moduleRoot() (string, error) {
 		return "", fmt.Errorf("standin: %w", err)
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "cuda", "standin", "src", "info.cpp")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, source, "info.cpp")); err == nil {
 			return dir, nil
 		}
 		up := filepath.Dir(dir)
@@ -95,9 +95,9 @@ func cacheDir() (string, error) {
 	return dir, nil
 }
 
-// lock keeps test binaries that run at the same time from building the same.
+// lock keeps test binaries of one tree from building the same at the same time.
 func (b *builder) lock() (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(b.cache, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(filepath.Join(b.cache, "lock-"+hash(b.root)), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("standin: %w", err)
 	}

@@ -26,20 +26,20 @@ func command(dir, name string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-var flags = []string{"-std=c++17", "-O2", "-g1", "-fPIC", "-Wall", "-Wextra"}
+var flags = []string{"-std=c++17", "-O2", "-g1", "-fPIC", "-Wall", "-Wextra", "-Werror"}
 
 // unit is one compilation.
 type unit struct {
-	source string // path
+	source string // below the module's root
 	flags  []string
 	deps   string // hash of the headers that it may include
 }
 
 // headers hashes the headers of folders, by name and content.
-func headers(dirs ...string) (string, error) {
+func (b *builder) headers(dirs ...string) (string, error) {
 	var parts []string
 	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(b.root, dir), func(path string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
@@ -47,7 +47,7 @@ func headers(dirs ...string) (string, error) {
 				return nil
 			}
 			text, err := os.ReadFile(path)
-			parts = append(parts, path, string(text))
+			parts = append(parts, strings.TrimPrefix(path, b.root), string(text))
 			return err
 		})
 		if err != nil {
@@ -57,9 +57,10 @@ func headers(dirs ...string) (string, error) {
 	return hash(parts...), nil
 }
 
-// object compiles u, unless the cache has it, and returns the object's path.
+// object compiles u, unless the cache has it, and returns the object's path. No
+// path of this tree goes into it or its key, so that copies of the tree share it.
 func (b *builder) object(u unit) (string, error) {
-	text, err := os.ReadFile(u.source)
+	text, err := os.ReadFile(filepath.Join(b.root, u.source))
 	if err != nil {
 		return "", fmt.Errorf("standin: %w", err)
 	}
@@ -70,7 +71,7 @@ func (b *builder) object(u unit) (string, error) {
 	}
 	tmp := fmt.Sprintf("%s.%d", out, os.Getpid())
 	defer os.Remove(tmp)
-	if _, err := command(b.src, "g++", slices.Concat(args, []string{"-c", "-o", tmp, "-x", "c++", u.source})...); err != nil {
+	if _, err := command(b.root, "g++", slices.Concat(args, []string{"-ffile-prefix-map=" + b.root + "=.", "-c", "-o", tmp, "-x", "c++", u.source})...); err != nil {
 		return "", err
 	}
 	return out, os.Rename(tmp, out)
@@ -95,47 +96,45 @@ func (b *builder) objects(units []unit) ([]string, error) {
 
 // folder makes units of the .cpp files of src/name.
 func (b *builder) folder(name, deps string, more ...string) ([]unit, error) {
-	files, err := filepath.Glob(filepath.Join(b.src, name, "*.cpp"))
+	return b.glob(filepath.Join(source, name), ".cpp", slices.Concat(includes, more), deps)
+}
+
+// glob makes units of the files of a folder.
+func (b *builder) glob(dir, ext string, flags []string, deps string) ([]unit, error) {
+	files, err := filepath.Glob(filepath.Join(b.root, dir, "*"+ext))
 	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("standin: no sources in %s", filepath.Join(b.src, name))
+		return nil, fmt.Errorf("standin: no sources in %s", filepath.Join(b.root, dir))
 	}
 	var units []unit
 	for _, f := range files {
-		units = append(units, unit{f, slices.Concat(b.includes(), more), deps})
+		units = append(units, unit{filepath.Join(dir, filepath.Base(f)), flags, deps})
 	}
 	return units, nil
 }
 
-func (b *builder) includes() []string {
-	return []string{
-		"-I", b.src,
-		"-I", filepath.Join(b.root, "cuda", "internal", "nv"),
-		"-I", filepath.Join(b.root, "kernels", "host"),
-	}
-}
+// Folders below the module's root.
+const (
+	source   = "cuda/standin/src"
+	bindings = "cuda/internal/nv"
+	cuda     = "kernels"
+	harness  = "kernels/host"
+)
+
+var (
+	includes       = []string{"-I", source, "-I", bindings, "-I", harness}
+	kernelIncludes = []string{"-Wno-unknown-pragmas", "-I", cuda, "-I", harness, "-include", "prelude.h"}
+)
 
 // kernels makes units of the kernels and of the harness that runs them.
 func (b *builder) kernels() ([]unit, error) {
-	dir := filepath.Join(b.root, "kernels")
-	host := filepath.Join(dir, "host")
-	deps, err := headers(dir)
+	deps, err := b.headers(cuda)
 	if err != nil {
 		return nil, err
 	}
-	harness, err := filepath.Glob(filepath.Join(host, "*.cpp"))
-	if err != nil || len(harness) == 0 {
-		return nil, fmt.Errorf("standin: no harness in %s", host)
-	}
-	sources, err := filepath.Glob(filepath.Join(dir, "*.cu"))
+	units, err := b.glob(harness, ".cpp", []string{"-I", harness}, deps)
 	if err != nil {
-		return nil, fmt.Errorf("standin: %w", err)
+		return nil, err
 	}
-	var units []unit
-	for _, f := range harness {
-		units = append(units, unit{f, []string{"-I", host}, deps})
-	}
-	for _, f := range sources {
-		units = append(units, unit{f, []string{"-Wno-unknown-pragmas", "-I", dir, "-I", host, "-include", "prelude.h"}, deps})
-	}
-	return units, nil
+	sources, err := b.glob(cuda, ".cu", kernelIncludes, deps)
+	return append(units, sources...), err
 }

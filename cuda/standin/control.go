@@ -151,7 +151,9 @@ func (c *Control) Order(orders ...string) {
 }
 
 // Fail makes the nth call of a function from now on return code, once; "*"
-// stands for every function, and code 0 for its library's general failure.
+// stands for every function, and code 0 for its library's general failure. What
+// the function was to do is not done, except that a function that gives
+// something back does so all the same: the caller cannot do it any other way.
 func (c *Control) Fail(function string, nth, code int) {
 	c.tb.Helper()
 	c.Order(fmt.Sprintf("fail=%s:%d:%d", function, nth, code))

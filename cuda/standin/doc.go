@@ -14,6 +14,9 @@
 // that is not the device's is found when it is used; kernels run their blocks
 // and threads in another order each time.
 //
+// Built files are kept in the folder amtrl/standin of the user's cache, which may
+// be deleted at any time.
+//
 // [Build] returns a folder of libraries, whole or with a [Variant] of faults
 // that only another file can have. [Open] gives a test the means to order all
 // other faults, to count calls, and to end with no object alive.

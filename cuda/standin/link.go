@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -13,7 +14,7 @@ import (
 // counters, kernels. Its SONAME is its path, so that it is found from wherever
 // a library that needs it lies, and there is one in the process.
 func (b *builder) core() (string, error) {
-	deps, err := headers(b.src, filepath.Join(b.root, "cuda", "internal", "nv"))
+	deps, err := b.headers(source, bindings)
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +36,7 @@ func (b *builder) core() (string, error) {
 
 // set links the libraries of a variant into a folder of its own.
 func (b *builder) set(v Variant, core string) (string, error) {
-	deps, err := headers(b.src, filepath.Join(b.root, "cuda", "internal", "nv"), filepath.Join(b.root, "kernels", "host"))
+	deps, err := b.headers(source, bindings, harness)
 	if err != nil {
 		return "", err
 	}
@@ -44,7 +45,7 @@ func (b *builder) set(v Variant, core string) (string, error) {
 	for _, l := range libraries {
 		units := []unit{b.info(v, l, deps)}
 		if l.sources == "" {
-			units = append(units, unit{filepath.Join(b.src, "empty.cpp"), b.includes(), deps})
+			units = append(units, unit{filepath.Join(source, "empty.cpp"), includes, deps})
 		} else {
 			more, err := b.folder(l.sources, deps, "-fvisibility=hidden")
 			if err != nil {
@@ -106,7 +107,7 @@ func (b *builder) info(v Variant, l library, deps string) unit {
 	if v.Stub && l.name == "cuda" {
 		stub = 1
 	}
-	return unit{filepath.Join(b.src, "info.cpp"), append(b.includes(),
+	return unit{filepath.Join(source, "info.cpp"), append(slices.Clone(includes),
 		"-DSTANDIN_KIND="+l.kind,
 		fmt.Sprintf("-DSTANDIN_FAMILY=%d", v.claim(l)),
 		fmt.Sprintf("-DSTANDIN_STUB=%d", stub)), deps}
@@ -133,7 +134,7 @@ func (b *builder) link(out, soname string, args []string) error {
 	tmp := fmt.Sprintf("%s.%d", out, os.Getpid())
 	defer os.Remove(tmp)
 	all := append([]string{"-shared", "-o", tmp, "-Wl,-soname," + soname, "-Wl,-z,defs"}, args...)
-	if _, err := command(b.src, "g++", all...); err != nil {
+	if _, err := command(b.root, "g++", all...); err != nil {
 		return err
 	}
 	return os.Rename(tmp, out)

@@ -45,14 +45,13 @@ func TestLibraries(t *testing.T) {
 }
 
 func (b *builder) selftest() (string, error) {
-	host := filepath.Join(b.root, "kernels", "host")
-	deps, err := headers(b.src, filepath.Join(b.root, "cuda", "internal", "nv"), filepath.Join(b.root, "kernels"))
+	deps, err := b.headers(source, bindings, cuda)
 	if err != nil {
 		return "", err
 	}
 	units := []unit{
-		{filepath.Join(b.src, "info.cpp"), slices.Concat(b.includes(), sanitizers), deps},
-		{filepath.Join(b.src, "test", "scale.cu"), slices.Concat([]string{"-I", filepath.Dir(host), "-I", host, "-include", "prelude.h"}, sanitizers), deps},
+		{filepath.Join(source, "info.cpp"), slices.Concat(includes, sanitizers), deps},
+		{filepath.Join(source, "test", "scale.cu"), slices.Concat(kernelIncludes, sanitizers), deps},
 	}
 	for _, folder := range []string{"core", "driver", "blas", "solver", "nvrtc", "test"} {
 		more, err := b.folder(folder, deps, sanitizers...)
@@ -61,14 +60,11 @@ func (b *builder) selftest() (string, error) {
 		}
 		units = append(units, more...)
 	}
-	harness, err := filepath.Glob(filepath.Join(host, "*.cpp"))
+	more, err := b.glob(harness, ".cpp", slices.Concat([]string{"-I", harness}, sanitizers), deps)
 	if err != nil {
 		return "", err
 	}
-	for _, f := range harness {
-		units = append(units, unit{f, slices.Concat([]string{"-I", host}, sanitizers), deps})
-	}
-	objects, err := b.objects(units)
+	objects, err := b.objects(append(units, more...))
 	if err != nil {
 		return "", err
 	}
@@ -76,6 +72,6 @@ func (b *builder) selftest() (string, error) {
 	if _, err := os.Stat(out); err == nil {
 		return out, nil
 	}
-	_, err = command(b.src, "g++", slices.Concat([]string{"-fsanitize=address,undefined", "-o", out}, objects, []string{"-lpthread"})...)
+	_, err = command(b.root, "g++", slices.Concat([]string{"-fsanitize=address,undefined", "-o", out}, objects, []string{"-lpthread"})...)
 	return out, err
 }

@@ -6,7 +6,7 @@ namespace {
 
 // For each kind: a failure without a code of its own, a lost device, a stub.
 constexpr int kCodes[standin::kLibraryKinds][3] = {
-    {999, 999, 34},  // driver: UNKNOWN, UNKNOWN, STUB_LIBRARY
+    {304, 999, 34},  // driver: OPERATING_SYSTEM, UNKNOWN, STUB_LIBRARY
     {14, 13, 1},     // cuBLAS: INTERNAL_ERROR, EXECUTION_FAILED, NOT_INITIALIZED
     {14, 13, 1},
     {7, 6, 1},       // cuSOLVER: INTERNAL_ERROR, EXECUTION_FAILED, NOT_INITIALIZED

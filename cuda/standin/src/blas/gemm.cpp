@@ -92,10 +92,11 @@ void run(const Gemm<T>& g) {
   scale(g);
   if (g.k == 0 || g.alpha == T(0)) return;
   constexpr int64_t kRows = 64 / sizeof(T);
-  const int64_t m_up = (g.m + kRows - 1) / kRows * kRows;
+  const auto up = [](int64_t n, int64_t by) { return (n + by - 1) / by * by; };
+  const int64_t deepest = std::min(g.k, kDepth);
   std::vector<T> store_a, store_b;
-  T* pa = aligned(store_a, static_cast<size_t>(m_up * kDepth));
-  T* pb = aligned(store_b, static_cast<size_t>(kWidth * kDepth));
+  T* pa = aligned(store_a, static_cast<size_t>(up(g.m, kRows) * deepest));
+  T* pb = aligned(store_b, static_cast<size_t>(std::min(up(g.n, kColumns), kWidth) * deepest));
   alignas(64) T sum[kRows * kColumns];
   for (int64_t p = 0; p < g.k; p += kDepth) {
     const int64_t depth = std::min(kDepth, g.k - p);

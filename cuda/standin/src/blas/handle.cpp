@@ -75,8 +75,7 @@ int32_t cublasCreate_v2(uintptr_t* handle) {
   return kBlasOk;
 }
 
-int32_t cublasDestroy_v2(uintptr_t handle) {
-  ENTER(int32_t);
+static int32_t destroy(uintptr_t handle) {
   BlasHandle* h = any(handle);
   if (h == nullptr) return kBlasNotInitialized;
   Context* ctx = nullptr;
@@ -85,6 +84,8 @@ int32_t cublasDestroy_v2(uintptr_t handle) {
   handles().remove(h);
   return works ? kBlasOk : kBlasExecution;
 }
+
+int32_t cublasDestroy_v2(uintptr_t handle) { RELEASE(int32_t, destroy(handle)); }
 
 // As the real one, it forgets the workspace.
 int32_t cublasSetStream_v2(uintptr_t handle, uintptr_t stream) {

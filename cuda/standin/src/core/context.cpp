@@ -48,7 +48,7 @@ void end_context(Context* ctx) {
   if (!ctx->alive) return;
   // What is still alive was leaked, and stays counted. After a fatal error
   // nobody can free anything, and the end of the context is the way to do it.
-  const bool failed = ctx->sticky != 0;
+  const bool failed = ctx->sticky != 0 || state().lost;
   if (!failed) drain(ctx);
   ctx->alive = false;
   count(kContexts, -1);

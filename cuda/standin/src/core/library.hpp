@@ -42,3 +42,12 @@ extern const standin::Library standin_library;
 #define ENTER(T)                                   \
   standin::Call call_(standin_library, __func__);  \
   if (call_.code != 0) return static_cast<T>(call_.code)
+
+// RELEASE is the whole of a function that gives something back: it does so also
+// where a fault was ordered, as the driver does that reports an older failure
+// from a free; only a stub does nothing.
+#define RELEASE(T, work)                                          \
+  standin::Call call_(standin_library, __func__);                 \
+  if (standin_library.stub != 0) return static_cast<T>(call_.code); \
+  const T done_ = (work);                                         \
+  return call_.code != 0 ? static_cast<T>(call_.code) : done_

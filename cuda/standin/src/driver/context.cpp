@@ -22,14 +22,15 @@ int32_t cuDevicePrimaryCtxRetain(uintptr_t* out, int32_t device) {
   return kSuccess;
 }
 
-int32_t cuDevicePrimaryCtxRelease_v2(int32_t device) {
-  ENTER(int32_t);
+static int32_t release_primary(int32_t device) {
   NEED_DEVICE(device);
   Context* ctx = primary(device);
   if (ctx->retained == 0) return kInvalidContext;
   if (--ctx->retained == 0) end_context(ctx);
   return kSuccess;
 }
+
+int32_t cuDevicePrimaryCtxRelease_v2(int32_t device) { RELEASE(int32_t, release_primary(device)); }
 
 int32_t cuDevicePrimaryCtxSetFlags_v2(int32_t device, uint32_t flags) {
   ENTER(int32_t);

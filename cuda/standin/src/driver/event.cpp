@@ -17,13 +17,14 @@ int32_t cuEventCreate(uintptr_t* event, uint32_t flags) {
   return kSuccess;
 }
 
-int32_t cuEventDestroy_v2(uintptr_t event) {
-  ENTER(int32_t);
+static int32_t destroy(uintptr_t event) {
   NEED_CONTEXT_TO_FREE(ctx, sticky);
   const bool gone = events().remove(handle(event));
   if (sticky != 0) return sticky;
   return gone ? kSuccess : kInvalidHandle;
 }
+
+int32_t cuEventDestroy_v2(uintptr_t event) { RELEASE(int32_t, destroy(event)); }
 
 int32_t cuEventRecord(uintptr_t event, uintptr_t stream) {
   ENTER(int32_t);

@@ -11,19 +11,23 @@ int32_t cuStreamBeginCapture_v2(uintptr_t stream, int32_t mode) {
   return begin_capture(s, mode);
 }
 
+// The capture ends also where the call fails, and then leaves no graph.
 int32_t cuStreamEndCapture(uintptr_t stream, uintptr_t* out) {
-  ENTER(int32_t);
+  Call call(standin_library, __func__);
+  if (standin_library.stub != 0) return call.code;
   NEED_CONTEXT_TO_FREE(ctx, sticky);
   if (out == nullptr) return kInvalidValue;
   *out = 0;
   NEED_STREAM(stream, ctx, s);
   Graph* g = nullptr;
   const int code = end_capture(s, &g);
+  const int failed = call.code != 0 ? call.code : sticky;
+  if (failed != 0) {
+    if (g != nullptr) graphs().remove(g);
+    return failed;
+  }
   *out = handle_of(g);
-  if (sticky == 0) return code;
-  if (g != nullptr) graphs().remove(g);
-  *out = 0;
-  return sticky;
+  return code;
 }
 
 int32_t cuStreamIsCapturing(uintptr_t stream, int32_t* status) {
@@ -95,15 +99,9 @@ int32_t cuGraphExecUpdate_v2(uintptr_t exec, uintptr_t graph, nv_graph_update* i
   return kSuccess;
 }
 
-int32_t cuGraphExecDestroy(uintptr_t exec) {
-  ENTER(int32_t);
-  return execs().remove(handle(exec)) ? kSuccess : kInvalidHandle;
-}
+int32_t cuGraphExecDestroy(uintptr_t exec) { RELEASE(int32_t, execs().remove(handle(exec)) ? kSuccess : kInvalidHandle); }
 
-int32_t cuGraphDestroy(uintptr_t graph) {
-  ENTER(int32_t);
-  return graphs().remove(handle(graph)) ? kSuccess : kInvalidHandle;
-}
+int32_t cuGraphDestroy(uintptr_t graph) { RELEASE(int32_t, graphs().remove(handle(graph)) ? kSuccess : kInvalidHandle); }
 
 int32_t cuGraphDebugDotPrint(uintptr_t graph, const char* path, uint32_t) {
   ENTER(int32_t);

@@ -21,9 +21,10 @@ int32_t cuMemAlloc_v2(uint64_t* p, uint64_t bytes) {
   return code;
 }
 
+namespace {
+
 // A free waits for the device.
-int32_t cuMemFree_v2(uint64_t p) {
-  ENTER(int32_t);
+int32_t free_device(uint64_t p) {
   NEED_CONTEXT_TO_FREE(ctx, sticky);
   if (sticky == 0) {
     if (const int e = unsafe_call()) return e;
@@ -33,6 +34,20 @@ int32_t cuMemFree_v2(uint64_t p) {
   const int code = release(p, false);
   return failed != 0 ? failed : code;
 }
+
+int32_t free_pinned(void* p) {
+  NEED_CONTEXT_TO_FREE(ctx, sticky);
+  if (sticky == 0) {
+    if (const int e = unsafe_call()) return e;
+  }
+  const int failed = sticky != 0 ? sticky : drain(ctx);
+  const int code = release(reinterpret_cast<uintptr_t>(p), true);
+  return failed != 0 ? failed : code;
+}
+
+}  // namespace
+
+int32_t cuMemFree_v2(uint64_t p) { RELEASE(int32_t, free_device(p)); }
 
 int32_t cuMemHostAlloc(void** p, uint64_t bytes, uint32_t flags) {
   ENTER(int32_t);
@@ -45,16 +60,7 @@ int32_t cuMemHostAlloc(void** p, uint64_t bytes, uint32_t flags) {
   return code;
 }
 
-int32_t cuMemFreeHost(void* p) {
-  ENTER(int32_t);
-  NEED_CONTEXT_TO_FREE(ctx, sticky);
-  if (sticky == 0) {
-    if (const int e = unsafe_call()) return e;
-  }
-  const int failed = sticky != 0 ? sticky : drain(ctx);
-  const int code = release(reinterpret_cast<uintptr_t>(p), true);
-  return failed != 0 ? failed : code;
-}
+int32_t cuMemFreeHost(void* p) { RELEASE(int32_t, free_pinned(p)); }
 
 // The pool of the device: blocks come at once and go in the order of the stream.
 
@@ -64,6 +70,21 @@ uint64_t threshold[16];
 uint64_t held_high;
 
 uintptr_t pool_of(int32_t device) { return 0x1000 + static_cast<uintptr_t>(device); }
+
+int32_t free_later(uint64_t p, uintptr_t stream) {
+  NEED_CONTEXT_TO_FREE(ctx, sticky);
+  if (sticky != 0) {
+    release(p, false);
+    return sticky;
+  }
+  NEED_STREAM(stream, ctx, s);
+  if (s->capture != nullptr) {
+    invalidate(s->capture.get());
+    return kCaptureUnsupported;
+  }
+  if (!on_device(p, 0)) return kInvalidValue;
+  return enqueue(s, [p]() { return release(p, false) == 0 ? 0 : static_cast<int>(kIllegalAddress); });
+}
 
 bool is_pool(uintptr_t pool) { return pool >= 0x1000 && pool < 0x1000 + static_cast<uintptr_t>(state().devices); }
 
@@ -85,21 +106,7 @@ int32_t cuMemAllocAsync(uint64_t* p, uint64_t bytes, uintptr_t stream) {
   return kSuccess;
 }
 
-int32_t cuMemFreeAsync(uint64_t p, uintptr_t stream) {
-  ENTER(int32_t);
-  NEED_CONTEXT_TO_FREE(ctx, sticky);
-  if (sticky != 0) {
-    release(p, false);
-    return sticky;
-  }
-  NEED_STREAM(stream, ctx, s);
-  if (s->capture != nullptr) {
-    invalidate(s->capture.get());
-    return kCaptureUnsupported;
-  }
-  if (!on_device(p, 0)) return kInvalidValue;
-  return enqueue(s, [p]() { return release(p, false) == 0 ? 0 : static_cast<int>(kIllegalAddress); });
-}
+int32_t cuMemFreeAsync(uint64_t p, uintptr_t stream) { RELEASE(int32_t, free_later(p, stream)); }
 
 int32_t cuDeviceGetDefaultMemPool(uintptr_t* pool, int32_t device) {
   ENTER(int32_t);

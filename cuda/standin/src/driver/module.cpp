@@ -59,8 +59,7 @@ int32_t cuModuleLoadDataEx(uintptr_t* module, const void* image, uint32_t n, int
   return code;
 }
 
-int32_t cuModuleUnload(uintptr_t h) {
-  ENTER(int32_t);
+static int32_t unload(uintptr_t h) {
   NEED_CONTEXT_TO_FREE(ctx, sticky);
   if (sticky == 0) {
     if (const int e = unsafe_call()) return e;
@@ -72,6 +71,8 @@ int32_t cuModuleUnload(uintptr_t h) {
   modules().remove(m.get());
   return sticky;
 }
+
+int32_t cuModuleUnload(uintptr_t h) { RELEASE(int32_t, unload(h)); }
 
 int32_t cuModuleGetFunction(uintptr_t* function, uintptr_t h, const char* name) {
   ENTER(int32_t);

@@ -34,8 +34,7 @@ int32_t cuStreamCreateWithPriority(uintptr_t* stream, uint32_t flags, int32_t) {
   return create(stream, flags);
 }
 
-int32_t cuStreamDestroy_v2(uintptr_t h) {
-  ENTER(int32_t);
+static int32_t destroy(uintptr_t h) {
   NEED_CONTEXT_TO_FREE(ctx, sticky);
   const std::shared_ptr<Stream> s = streams().share(handle(h));
   if (s == nullptr || s->ctx != ctx) return sticky != 0 ? sticky : static_cast<int>(kInvalidHandle);
@@ -44,6 +43,8 @@ int32_t cuStreamDestroy_v2(uintptr_t h) {
   streams().remove(s.get());
   return sticky;
 }
+
+int32_t cuStreamDestroy_v2(uintptr_t h) { RELEASE(int32_t, destroy(h)); }
 
 int32_t cuStreamSynchronize(uintptr_t stream) {
   ENTER(int32_t);

@@ -62,7 +62,7 @@ using namespace standin;
 int32_t nvrtcVersion(int32_t* major, int32_t* minor) {
   ENTER(int32_t);
   *major = version_major();
-  *minor = *major == 12 ? 8 : 0;
+  *minor = 99;  // no release: what is kept on disk by version cannot be taken for NVIDIA's
   return kOk;
 }
 
@@ -89,12 +89,13 @@ int32_t nvrtcCreateProgram(uintptr_t* out, const char* source, const char* name,
   return kOk;
 }
 
-int32_t nvrtcDestroyProgram(uintptr_t* h) {
-  ENTER(int32_t);
+static int32_t destroy(uintptr_t* h) {
   if (h == nullptr || !programs().remove(reinterpret_cast<const void*>(*h))) return kInvalidProgram;
   *h = 0;
   return kOk;
 }
+
+int32_t nvrtcDestroyProgram(uintptr_t* h) { RELEASE(int32_t, destroy(h)); }
 
 int32_t nvrtcCompileProgram(uintptr_t h, int32_t n, const char* const* options) {
   ENTER(int32_t);

@@ -1,5 +1,6 @@
 // Singular value decompositions.
 #include <algorithm>
+#include <cmath>
 
 #include "solver/handle.hpp"
 
@@ -84,7 +85,6 @@ namespace {
 struct JacobiInfo {
   double tolerance = kTolerance;
   int sweeps = kSweeps;
-  bool sorted = true;
   int taken = 0;
   double residual = 0;
 };
@@ -92,6 +92,18 @@ struct JacobiInfo {
 Table<JacobiInfo>& infos() {
   static auto* t = new Table<JacobiInfo>(kSolverInfos);
   return *t;
+}
+
+// residual is ||A - U diag(s) V'||_F.
+double residual(const Matrix& a, const Matrix& u, const std::vector<double>& s, const Matrix& v) {
+  double sum = 0;
+  for (int64_t j = 0; j < a.columns; j++)
+    for (int64_t i = 0; i < a.rows; i++) {
+      double r = a.at(i, j);
+      for (int64_t k = 0; k < a.columns; k++) r -= u.at(i, k) * s[static_cast<size_t>(k)] * v.at(j, k);
+      sum += r * r;
+    }
+  return std::sqrt(sum);
 }
 
 JacobiInfo* find(uintptr_t h) { return infos().find(reinterpret_cast<const void*>(h)); }
@@ -106,8 +118,7 @@ int32_t cusolverDnCreateGesvdjInfo(uintptr_t* info) {
 }
 
 int32_t cusolverDnDestroyGesvdjInfo(uintptr_t info) {
-  ENTER(int32_t);
-  return infos().remove(reinterpret_cast<const void*>(info)) ? kSolverOk : kSolverInvalid;
+  RELEASE(int32_t, infos().remove(reinterpret_cast<const void*>(info)) ? kSolverOk : kSolverInvalid);
 }
 
 int32_t cusolverDnXgesvdjSetTolerance(uintptr_t info, double tolerance) {
@@ -126,12 +137,10 @@ int32_t cusolverDnXgesvdjSetMaxSweeps(uintptr_t info, int32_t sweeps) {
   return kSolverOk;
 }
 
-int32_t cusolverDnXgesvdjSetSortEig(uintptr_t info, int32_t sort) {
+// Singular values are sorted in any case, which is one of the orders that 0 allows.
+int32_t cusolverDnXgesvdjSetSortEig(uintptr_t info, int32_t) {
   ENTER(int32_t);
-  JacobiInfo* i = find(info);
-  if (i == nullptr) return kSolverInvalid;
-  i->sorted = sort != 0;
-  return kSolverOk;
+  return find(info) != nullptr ? kSolverOk : kSolverInvalid;
 }
 
 int32_t cusolverDnXgesvdjGetSweeps(uintptr_t handle, uintptr_t info, int32_t* sweeps) {
@@ -196,6 +205,7 @@ int32_t cusolverDnDgesvdj(uintptr_t handle, int32_t jobz, int32_t econ, int32_t 
       return kSuccess;
     }
     std::copy(sigma.begin(), sigma.end(), reinterpret_cast<double*>(s));
+    p->residual = residual(tall, left, sigma, right);
     if (jobz == 1) {
       store(flip ? right : left, m, wide_u, u, ldu);
       store(flip ? left : right, n, wide_v, v, ldv);

@@ -70,8 +70,7 @@ int32_t cusolverDnCreate(uintptr_t* handle) {
   return kSolverOk;
 }
 
-int32_t cusolverDnDestroy(uintptr_t handle) {
-  ENTER(int32_t);
+static int32_t destroy(uintptr_t handle) {
   SolverHandle* h = handles().find(reinterpret_cast<const void*>(handle));
   if (h == nullptr) return kSolverNotInitialized;
   Context* ctx = nullptr;
@@ -79,6 +78,8 @@ int32_t cusolverDnDestroy(uintptr_t handle) {
   handles().remove(h);
   return works ? kSolverOk : kSolverExecution;
 }
+
+int32_t cusolverDnDestroy(uintptr_t handle) { RELEASE(int32_t, destroy(handle)); }
 
 int32_t cusolverDnSetStream(uintptr_t handle, uintptr_t stream) {
   ENTER(int32_t);
@@ -100,6 +101,7 @@ int32_t cusolverGetProperty(int32_t property, int32_t* value) {
   ENTER(int32_t);
   if (property < 0 || property > 2 || value == nullptr) return kSolverInvalid;
   const int major = state().version[kSolver] != 0 ? state().version[kSolver] : standin_library.family - 1;
-  *value = property == 0 ? major : property == 1 ? 1 : 0;
+  const int late[3] = {major, major == 11 ? 7 : 0, 3};  // of CUDA 12.8, and 13.0
+  *value = late[property];
   return kSolverOk;
 }

@@ -110,6 +110,19 @@ TEST(legacy_stream_is_refused_beside_a_blocking_capture) {
   EQUAL(cuMemFree_v2(p), 0);
 }
 
+// Every node runs once, after all that it follows; of two that may run, the later.
+TEST(graphs_keep_their_order) {
+  Graph g;
+  g.nodes.resize(6);
+  g.nodes[1].after = {0};
+  g.nodes[2].after = {0};
+  g.nodes[3].after = {1, 2};
+  g.nodes[5].after = {4, 3};
+  const std::vector<int> want = {4, 0, 2, 1, 3, 5}, got = execution_order(g);
+  EQUAL(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); i++) EQUAL(got[i], want[i]);
+}
+
 // a = 1; on another stream b = a; then c = b. Run twice with another a.
 TEST(graphs_run_as_captured) {
   test::Device d;

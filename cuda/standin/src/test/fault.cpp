@@ -15,11 +15,33 @@ TEST(faults_strike_the_nth_call) {
   EQUAL(cuMemAlloc_v2(&p, 8), 0);
   EQUAL(cuMemFree_v2(p), 0);
   EQUAL(configure(state(), "fail=cuStreamQuery:1:0:forever") == nullptr, true);
-  EQUAL(cuStreamQuery(d.stream), kUnknown);
-  EQUAL(cuStreamQuery(d.stream), kUnknown);
+  EQUAL(cuStreamQuery(d.stream), 304);
+  EQUAL(cuStreamQuery(d.stream), 304);
   reset();
-  EQUAL(configure(state(), "fail=*:2:3") == nullptr, true);
-  EQUAL(cuCtxSynchronize(), kUnknown);  // the failure above was fatal
+  EQUAL(configure(state(), "fail=*:2:1") == nullptr, true);
+  EQUAL(cuCtxSynchronize(), 0);
+  EQUAL(cuCtxSynchronize(), 1);
+  EQUAL(cuCtxSynchronize(), 0);
+}
+
+// What is given back is so also where the call fails; a fatal code ends the context.
+TEST(faults_in_frees_free) {
+  test::Device d;
+  uint64_t p = 0, event = 0;
+  uintptr_t graph = 0;
+  EQUAL(cuMemAlloc_v2(&p, 8), 0);
+  EQUAL(cuEventCreate(&event, 0), 0);
+  EQUAL(configure(state(), "fail=cuMemFree_v2:1:0;fail=cuEventDestroy_v2:1:0;fail=cuStreamEndCapture:1:0") == nullptr, true);
+  EQUAL(cuMemFree_v2(p), 304);
+  EQUAL(cuEventDestroy_v2(event), 304);
+  EQUAL(cuStreamBeginCapture_v2(d.stream, 1), 0);
+  EQUAL(cuStreamEndCapture(d.stream, &graph), 304);
+  EQUAL(graph, 0u);
+  EQUAL(cuStreamSynchronize(d.stream), 0);
+  for (int k = kDeviceBlocks; k < kKinds; k++) EQUAL(state().live[k], k == kStreams);
+  EQUAL(configure(state(), "fail=cuStreamQuery:1:700") == nullptr, true);
+  EQUAL(cuStreamQuery(d.stream), kIllegalAddress);
+  EQUAL(cuCtxSynchronize(), kIllegalAddress);
 }
 
 TEST(orders_are_checked) {
@@ -67,12 +89,18 @@ TEST(late_failures_end_the_context) {
 }
 
 TEST(a_lost_device_answers_nothing) {
-  uint64_t p = 0;
-  {
-    test::Device d;
-    state().lost = true;
-    EQUAL(cuMemAlloc_v2(&p, 8), kUnknown);
-    EQUAL(cuCtxSynchronize(), kUnknown);
-    state().lost = false;
-  }
+  test::Device d;
+  uint64_t p = 0, q = 0;
+  EQUAL(cuMemAlloc_v2(&p, 8), 0);
+  EQUAL(cuMemAlloc_v2(&q, 8), 0);
+  state().lost = true;
+  EQUAL(cuMemAlloc_v2(&p, 8), kUnknown);
+  EQUAL(cuCtxSynchronize(), kUnknown);
+  EQUAL(cuMemFree_v2(p), kUnknown);
+  EQUAL(state().live[kDeviceBlocks], 1);  // the other goes with the context
+  EQUAL(cuDevicePrimaryCtxRelease_v2(0), kUnknown);
+  EQUAL(state().live[kDeviceBlocks], 0);
+  state().lost = false;
+  uintptr_t ctx = 0;
+  EQUAL(cuDevicePrimaryCtxRetain(&ctx, 0), 0);  // for the Device's end
 }

@@ -129,6 +129,11 @@ TEST(singular_values_by_jacobi) {
         for (int q = 0; q < k; q++) sum += u[static_cast<size_t>(q * m + r)] * s[static_cast<size_t>(q)] * v[static_cast<size_t>(q * n + j)];
         NEAR(sum, a[static_cast<size_t>(j * m + r)], 1e-13 * s[0]);
       }
+    double residual = -1;
+    int32_t sweeps = 0;
+    EQUAL(cusolverDnXgesvdjGetResidual(d.h, p, &residual), 0);
+    EQUAL(cusolverDnXgesvdjGetSweeps(d.h, p, &sweeps), 0);
+    EQUAL(residual >= 0 && residual < 1e-12 && sweeps <= 60, true);
     for (const uint64_t q : {pa, ps, pu, pv}) EQUAL(cuMemFree_v2(q), 0);
   }
   EQUAL(cusolverDnDestroyGesvdjInfo(p), 0);

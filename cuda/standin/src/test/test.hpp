@@ -49,9 +49,9 @@ double uniform();
 
 #define EQUAL(got, want)                                                                                           \
   do {                                                                                                             \
-    const auto g_ = (got);                                                                                         \
-    const auto w_ = (want);                                                                                        \
-    if (!(g_ == static_cast<decltype(g_)>(w_))) test::fail(__FILE__, __LINE__, #got, double(g_), double(w_));      \
+    auto g_ = (got);                                                                                          \
+    auto w_ = (want);                                                                                         \
+    if (!(g_ == static_cast<decltype(g_)>(w_))) test::fail(__FILE__, __LINE__, #got, double(g_), double(w_)); \
   } while (0)
 
 #define NEAR(got, want, tolerance)                                                             \
