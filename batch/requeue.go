@@ -52,14 +52,15 @@ func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
 	return exitTerminated, cause
 }
 
-// requeueSlurm asks Slurm to run a task again.
+// requeueSlurm asks Slurm to run a task again. Where it is about to anyway, since
+// the request to save came before a preemption, that is well too.
 func requeueSlurm(id string) error {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "scontrol", "requeue", id)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Run(); err != nil && !strings.Contains(out.String(), "pending execution") {
 		return fmt.Errorf("scontrol requeue %s: %v: %s", id, err, oneLine(out.String()))
 	}
 	return nil

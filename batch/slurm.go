@@ -51,6 +51,9 @@ func (e *SlurmEngine) Render(ctx context.Context, s Submission) ([]Part, error) 
 	if strings.Contains(s.Dir, `\`) {
 		return nil, fmt.Errorf("%s: expected a path without a backslash, which Slurm takes out of the names of logs", s.Dir)
 	}
+	if e.options.Container != "" && strings.ContainsAny(s.Dir, ":,") {
+		return nil, fmt.Errorf("%s: expected a path without colon and comma, which mean something to apptainer", s.Dir)
+	}
 	size := e.arraySize(ctx)
 	var parts []Part
 	for i := 0; i < len(s.Tasks); {

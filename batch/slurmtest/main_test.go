@@ -125,7 +125,9 @@ func long(command string, more ...string) []string {
 }
 
 // toSlurm are the flags that every submission here needs.
-func toSlurm(more ...string) []string { return append([]string{"--to", "slurm", "--tmp", "--cpus", "1"}, more...) }
+func toSlurm(more ...string) []string {
+	return append([]string{"--to", "slurm", "--tmp", "--cpus", "1"}, more...)
+}
 
 // cancelled ends what a test leaves.
 func cancelled(t *testing.T, dir, run string) {

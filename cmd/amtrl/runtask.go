@@ -22,8 +22,11 @@ func runTaskCommand() *cli.Command {
 		Usage:     "carry out one task of a submitted sweep",
 		ArgsUsage: "RUN INDEX",
 		Hidden:    true,
-		Flags:     slices.Concat([]cli.Flag{partFlag()}, taskFlags()),
-		Action:    runTask,
+		Flags: slices.Concat([]cli.Flag{
+			partFlag(),
+			textFlag(categoryBatch, "container", "`IMAGE` in which apptainer runs the task", ""),
+		}, taskFlags()),
+		Action: runTask,
 	}
 }
 
@@ -71,6 +74,11 @@ func runTask(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	say := func(format string, args ...any) { note(c, format, args...) }
+	if image := c.String("container"); given(c, "container") {
+		code, err := batch.WrapTask(c.Context, run, c.String("part"), index, image, asked(save), say)
+		return &exitStatus{code, err}
+	}
 	_, sum, err := programHash()
 	if err != nil {
 		return err
@@ -81,7 +89,7 @@ func runTask(c *cli.Context) error {
 			return openTask(c, plan, res)
 		},
 		Save: asked(save),
-		Note: func(format string, args ...any) { note(c, format, args...) },
+		Note: say,
 	}
 	code, err := w.Work(c.Context)
 	// Also for 0: a signal that came when the work was complete changes nothing.

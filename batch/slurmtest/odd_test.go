@@ -1,0 +1,150 @@
+package slurmtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// Names that mean something to shells, to sbatch and to its names of logs stay
+// names.
+func TestHostileNames(t *testing.T) {
+	needSlurm(t)
+	t.Parallel()
+	dir := t.TempDir()
+	run := "h\n#SBATCH --hold\n $(touch BAD) `touch BAD` %A %% \"q\" 's' ; é"
+	cancelled(t, dir, run)
+	must(t, dir, append(eight("submit", run), toSlurm("--targets", "fog_0", "--engine-arg=--comment=$(touch BAD)\n")...)...)
+	must(t, dir, "status", run, "--wait", "--interval", "500ms")
+	o := must(t, dir, "logs", run, "0")
+	if !strings.Contains(o.stderr, "task 0, attempt 1") {
+		t.Errorf("the log: %s%s", o.stdout, o.stderr)
+	}
+	must(t, dir, "collect", run)
+	filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if filepath.Base(path) == "BAD" || err != nil {
+			t.Errorf("a name was executed: %s, %v", path, err)
+		}
+		return nil
+	})
+	if o := amtrl(t, dir, append(eight("submit", `back\slash`), toSlurm()...)...); o.code != 1 || !strings.Contains(o.stderr, "without a backslash") {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+	if o := amtrl(t, dir, eight("submit", "run", "--to", "slurm")...); o.code != 2 || !strings.Contains(o.stderr, "is on this machine alone") {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+}
+
+// Without the folder of the logs Slurm fails a task before it begins, without a
+// word; status has one, and a retry makes the folder.
+func TestMissingLogFolder(t *testing.T) {
+	needSlurm(t)
+	t.Parallel()
+	dir := t.TempDir()
+	cancelled(t, dir, "run")
+	must(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_[01]", "--engine-arg", "--hold")...)...)
+	if s := statusOf(t, dir, "run"); s.Tasks[0].State != batch.Queued || s.Tasks[0].Reason != "JobHeldUser" {
+		t.Errorf("a task that is held is %+v", s.Tasks[0])
+	}
+	logs := filepath.Join(dir, "run", "log")
+	if err := os.Remove(logs); err != nil {
+		t.Fatal(err)
+	}
+	release := func() {
+		jobs := openRun(t, dir, "run").Jobs
+		slurm(t, "scontrol", "release", jobs[len(jobs)-1].ID)
+	}
+	release()
+	o := amtrl(t, dir, "status", "run", "--wait", "--interval", "500ms")
+	if o.code != 1 || !strings.Contains(o.stdout, "2 failed") || !strings.Contains(o.stdout, "JobLaunchFailure") {
+		t.Errorf("exit code %d:\n%s", o.code, o.stdout)
+	}
+	must(t, dir, "retry", "run", "--failed")
+	release()
+	must(t, dir, "status", "run", "--wait", "--interval", "500ms")
+}
+
+// A task that asked for a GPU and gets one that cannot compute fails at once,
+// with one line, and says which it was.
+func TestGPUWithoutDriver(t *testing.T) {
+	needSlurm(t)
+	if _, err := os.Stat("/dev/nvidia0"); err == nil {
+		t.Skip("this machine has a GPU")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	cancelled(t, dir, "run")
+	o := must(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_[01]", "--gpus", "1", "--gpu-type", "fake")...)...)
+	if !strings.Contains(o.stdout, "2 tasks") {
+		t.Errorf("submit printed %s", o.stdout)
+	}
+	o = amtrl(t, dir, "status", "run", "--wait", "--interval", "500ms")
+	if o.code != 1 || !strings.Contains(o.stdout, "2 failed") || !strings.Contains(o.stdout, "1 GPUs were asked for and the backend is cpu") {
+		t.Errorf("exit code %d:\n%s", o.code, o.stdout)
+	}
+	for task := range 2 {
+		if v := attempts(t, dir, "run", task)[0].Visible; v != "0" && v != "1" {
+			t.Errorf("task %d saw the devices %q, expected one of two", task, v)
+		}
+	}
+	o = amtrl(t, dir, append(eight("submit", "none"), toSlurm("--gpus", "3", "--check")...)...)
+	if o.code != 1 || !strings.Contains(o.stderr, "sbatch") {
+		t.Errorf("--check of more GPUs than a node has: exit code %d: %s", o.code, o.stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
+		t.Error("--check left a folder")
+	}
+}
+
+// A task that Slurm ends in favour of another begins again by itself, where it
+// was.
+func TestPreempted(t *testing.T) {
+	needSlurm(t)
+	t.Parallel()
+	dir := t.TempDir()
+	cancelled(t, dir, "run")
+	must(t, dir, append(long("submit", "run"), toSlurm("--targets", "fog_0", "--engine-arg=--nodelist=n1")...)...)
+	middle(t, dir, "run", 2, func(batch.AttemptLine) bool { return true }, 0)
+	slurm(t, "sbatch", "-p", "urgent", "-w", "n1", "--exclusive", "-o", "/dev/null", "--wrap", "true")
+	must(t, dir, "status", "run", "--wait", "--interval", "500ms")
+	computedOnce(t, dir, "run")
+	// Slurm may ask to save before it ends the task.
+	lines := attempts(t, dir, "run", 0)
+	for _, l := range lines {
+		if l.Event == "end" && l.Reason == "failed" {
+			t.Errorf("attempt %d failed: %s", l.Attempt, l.Error)
+		}
+	}
+	if count(lines, "start") < 2 {
+		t.Errorf("%d attempts, expected a second", count(lines, "start"))
+	}
+}
+
+// In a container the task cannot reach Slurm: who started it asks in its place.
+func TestContainer(t *testing.T) {
+	needSlurm(t)
+	t.Parallel()
+	dir := t.TempDir()
+	cancelled(t, dir, "run")
+	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" >>%s/calls\nwhile [ \"$1\" != image.sif ]; do shift; done\nshift 2\nexec env -u SLURM_CONF PATH=/none %s \"$@\"\n", dir, binary)
+	if err := os.WriteFile(filepath.Join(dir, "apptainer"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	must(t, dir, append(long("submit", "run"), toSlurm("--targets", "fog_0", "--container", "image.sif", "--setup", "PATH="+dir+":$PATH")...)...)
+	_, start := middle(t, dir, "run", 2, func(batch.AttemptLine) bool { return true }, 0)
+	askToSave(t, start.EngineID)
+	must(t, dir, "status", "run", "--wait", "--interval", "500ms")
+	computedOnce(t, dir, "run")
+	calls, err := os.ReadFile(filepath.Join(dir, "calls"))
+	want := fmt.Sprintf("exec --bind %[1]s/run image.sif amtrl run-task --part %s %[1]s/run 0\n", dir, start.Part)
+	if err != nil || strings.Count(string(calls), want) < 2 {
+		t.Errorf("%v, apptainer was called with\n%sexpected twice\n%s", err, calls, want)
+	}
+	if n := count(attempts(t, dir, "run", 0), "start"); n < 2 {
+		t.Errorf("%d attempts, expected a second", n)
+	}
+}
