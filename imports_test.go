@@ -12,6 +12,7 @@ import (
 var allowed = map[string][]string{
 	"backend":             nil,
 	"batch":               {"backend", "internal/atomicfile", "pipeline"},
+	"batch/slurmtest":     nil,
 	"backend/backendtest": {"backend"},
 	"backend/check":       {"backend"},
 	"cpu":                 {"backend", "backend/check", "cpu/internal/vec"},
@@ -26,9 +27,10 @@ var allowed = map[string][]string{
 	"kernels/hostbuild":   nil,
 	"pipeline":            {"backend", "dataset", "internal/atomicfile"},
 	"report":              {"pipeline"},
-	"cmd/amtrl":           {"backend", "batch", "cpu", "dataset", "dataset/corrupt", "pipeline", "report"},
-	"bench":               {"backend", "cpu", "pipeline"},
-	"bench/gpu":           {"backend", "cpu", "dataset", "pipeline"},
+	"cmd/amtrl":           {"backend", "batch", "cpu", "cuda", "dataset", "dataset/corrupt", "pipeline", "report"},
+	"bench":               {"backend", "cpu", "dataset", "pipeline"},
+	"bench/gpu":           {"backend", "cpu", "cuda", "dataset", "pipeline"},
+	"bench/gpu/check":     nil,
 }
 
 func TestImportRules(t *testing.T) {

@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda"
 	"github.com/amtrl/amtrl/report"
 )
 
@@ -14,7 +17,7 @@ func devicesCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "devices",
 		Usage:  "list the devices that can be used, and why others cannot",
-		Flags:  []cli.Flag{formatFlag(), jsonFlag("the list")},
+		Flags:  []cli.Flag{timeoutFlag(), formatFlag(), jsonFlag("the list")},
 		Action: devices,
 	}
 }
@@ -27,6 +30,10 @@ type deviceState struct {
 	Detail  string `json:"detail,omitempty"`
 	Threads int    `json:"threads,omitempty"`
 	Memory  int64  `json:"memory_bytes,omitempty"`
+	// CUDA describes a CUDA device, Driver and Libraries what runs it.
+	CUDA      *cuda.DeviceInfo   `json:"cuda,omitempty"`
+	Driver    string             `json:"driver,omitempty"`
+	Libraries []cuda.LibraryInfo `json:"libraries,omitempty"`
 	// Reason says why a backend cannot be used.
 	Reason string `json:"reason,omitempty"`
 }
@@ -39,41 +46,80 @@ func devices(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var list []deviceState
-	for _, name := range []string{"cpu", "cuda"} {
-		list = append(list, probe(name))
+	limit, err := probeTimeout(c)
+	if err != nil {
+		return err
 	}
+	list := append([]deviceState{cpuState()}, cudaStates(limit)...)
 	if c.Bool("json") {
 		return emitJSON(c, list)
 	}
-	t := report.Table{Header: []string{"backend", "usable", "device", "threads", "memory", "detail"}, Right: []int{3, 4}}
+	t := report.Table{Header: []string{"backend", "device", "usable", "name", "memory", "detail"}, Right: []int{1, 4}}
 	for _, d := range list {
+		ordinal := ""
+		if d.CUDA != nil {
+			ordinal = strconv.Itoa(d.CUDA.Ordinal)
+		}
 		if !d.Usable {
-			t.Rows = append(t.Rows, []string{d.Backend, "no", "", "", "", d.Reason})
+			t.Rows = append(t.Rows, []string{d.Backend, ordinal, "no", "", "", d.Reason})
 			continue
 		}
-		t.Rows = append(t.Rows, []string{d.Backend, "yes", d.Device, zeroUnknown(d.Threads, strconv.Itoa(d.Threads)), memory(d.Memory), d.Detail})
+		t.Rows = append(t.Rows, []string{d.Backend, ordinal, "yes", d.Device, memory(d.Memory), d.Detail})
 	}
-	return emit(c, t.Render(format))
+	text := t.Render(format)
+	if i := slices.IndexFunc(list, func(d deviceState) bool { return len(d.Libraries) > 0 }); i >= 0 {
+		t := report.Table{Header: []string{"library", "version", "path"}}
+		for _, l := range list[i].Libraries {
+			t.Rows = append(t.Rows, []string{l.Name, l.Version, l.Path})
+		}
+		text += "\n" + t.Render(format)
+	}
+	return emit(c, text)
 }
 
-func probe(name string) deviceState {
-	choice, err := backend.Select(name, openCPU(0), openCUDA)
+// cpuState describes the CPU backend.
+func cpuState() deviceState {
+	b, err := openCPU(0)()
 	if err != nil {
-		return deviceState{Backend: name, Reason: oneLine(err.Error())}
+		return deviceState{Backend: "cpu", Reason: oneLine(err.Error())}
 	}
-	defer choice.Backend.Close()
-	info := choice.Backend.Info()
-	return deviceState{Backend: name, Usable: true, Device: info.Device, Detail: info.Detail, Threads: info.Threads, Memory: info.MemoryBytes}
+	defer b.Close()
+	info := b.Info()
+	detail := fmt.Sprintf("%s, %d threads", info.Detail, info.Threads)
+	return deviceState{Backend: info.Backend, Usable: true, Device: info.Device, Detail: detail, Threads: info.Threads, Memory: info.MemoryBytes}
+}
+
+// cudaStates describes every CUDA device, or says why there is none.
+func cudaStates(limit time.Duration) []deviceState {
+	r := probeCUDA(limit)
+	if r.Reason != "" {
+		return []deviceState{{Backend: "cuda", Reason: r.Reason}}
+	}
+	var list []deviceState
+	for _, d := range r.Devices {
+		list = append(list, deviceState{
+			Backend: "cuda", Usable: true, Device: d.Name, Memory: d.MemoryBytes,
+			Detail: fmt.Sprintf("compute capability %s, %d multiprocessors, driver for CUDA %s", d.ComputeCapability, d.Multiprocessors, r.Driver),
+			CUDA:   &d, Driver: r.Driver, Libraries: r.Libraries,
+		})
+	}
+	return list
 }
 
 func memory(bytes int64) string {
-	return zeroUnknown(int(bytes), fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)))
-}
-
-func zeroUnknown(v int, text string) string {
-	if v == 0 {
+	if bytes == 0 {
 		return ""
 	}
-	return text
+	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+}
+
+// versions lists libraries with their versions, where they tell them.
+func versions(list []cuda.LibraryInfo) string {
+	var out []string
+	for _, l := range list {
+		if l.Version != "" && l.Name != "driver" {
+			out = append(out, l.Name+" "+l.Version)
+		}
+	}
+	return strings.Join(out, ", ")
 }

@@ -46,6 +46,8 @@ func deviceFlags() []cli.Flag {
 	threads.DefaultText = "all processors"
 	return []cli.Flag{
 		textFlag(categoryDevice, "backend", "auto, cpu or cuda; auto takes CUDA where it works", "auto"),
+		intFlag(categoryDevice, "device", "number of the CUDA device, from 0, of those that CUDA_VISIBLE_DEVICES leaves", 0),
+		boolFlag(categoryDevice, "tf32", "let CUDA round the factors of float32 matrix products to TF32, 10 bits of fraction"),
 		threads,
 	}
 }

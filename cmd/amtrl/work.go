@@ -27,7 +27,7 @@ func newWork(c *cli.Context, set *dataset.Set, threads int, finish func(*pipelin
 	if err != nil {
 		return nil, err
 	}
-	id := pipeline.NewIdentity(version().Version, set, choice, cfg)
+	id := newIdentity(c, version().Version, set, choice, cfg)
 	finish(&id)
 	digest, err := id.Digest()
 	if err != nil {

@@ -1,0 +1,268 @@
+//go:build cgo && (amd64 || arm64)
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// onStandIn runs the program on libraries that take the place of CUDA's, under
+// orders, and fails the test if it left anything on the device.
+func onStandIn(t *testing.T, orders []string, args ...string) outcome {
+	t.Helper()
+	dir, err := standin.Build(standin.Variant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counters := filepath.Join(t.TempDir(), "counters")
+	cmd := command(t.TempDir(), args...)
+	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_CUBIN_CACHE="+t.TempDir())
+	cmd.Env = append(cmd.Env, standin.Environment(counters, orders...)...)
+	o := start(t, cmd)
+	live, misuse, err := standin.Counters(counters)
+	if err != nil {
+		return o // no library was loaded
+	}
+	if live != (standin.Live{}) || misuse != (standin.Misuse{}) {
+		t.Errorf("%v %v leaves %v, misuses %v", orders, args, live, misuse)
+	}
+	return o
+}
+
+func checks(t *testing.T, o outcome) (doctorResult, map[string]finding) {
+	t.Helper()
+	var res doctorResult
+	if err := json.Unmarshal([]byte(o.stdout), &res); err != nil {
+		t.Fatalf("%v: %s%s", err, o.stdout, o.stderr)
+	}
+	if res.OK != (o.code == 0) {
+		t.Errorf("exit code %d, ok is %t", o.code, res.OK)
+	}
+	by := map[string]finding{}
+	for _, f := range res.Checks {
+		by[f.Check] = f
+	}
+	return res, by
+}
+
+var allChecks = []string{"cpu", "driver", "libraries", "device 0", "kernel cache", "open", "gemm", "svd", "pseudo-inverse", "task gradient", "graph", "memory"}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	res, by := checks(t, onStandIn(t, nil, "doctor", "--json"))
+	for _, name := range allChecks {
+		if by[name].Verdict != verdictOK {
+			t.Errorf("%s: %+v", name, by[name])
+		}
+	}
+	if !slices.ContainsFunc(res.Checks, func(f finding) bool {
+		return f.Check == "search" && strings.Contains(f.Detail, "AMTRL_CUDA_LIB_DIR") && strings.Contains(f.Detail, "taken")
+	}) {
+		t.Errorf("the search is not told: %+v", res.Checks)
+	}
+	o := onStandIn(t, []string{"devices=2"}, "doctor", "--device", "1", "--tf32")
+	if o.code != 0 || !strings.Contains(o.stdout, "device 1, ") || !strings.Contains(o.stdout, "TF32") || lines(o.stdout) < len(allChecks) {
+		t.Errorf("device 1 with TF32: exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+// What fails on the device is one check's verdict and the exit code's.
+func TestDoctorFinds(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		order string
+		args  []string
+		check string
+		words string
+	}{
+		{"devices=1", []string{"--device=3"}, "open", "numbered from 0"},
+		{"devices=0", nil, "driver", "nvidia-smi"},
+		{"driver=11080", nil, "libraries", "driver"},
+		{"fail=cuInit:1:3", nil, "driver", "cuInit"},
+		{"memory=1000", nil, "gemm", "out of device memory"},
+		{"fail=cublasSgemm_v2:1:0", nil, "gemm", "cublasSgemm_v2"},
+		{"fail=cuGraphInstantiateWithFlags:1:0", nil, "graph", "cuGraphInstantiateWithFlags"},
+		{"work=9:700", nil, "", "lost"},
+	} {
+		o := onStandIn(t, []string{test.order}, append([]string{"doctor", "--json"}, test.args...)...)
+		res, by := checks(t, o)
+		if o.code != exitFailed || strings.Contains(o.stderr, "panic") {
+			t.Errorf("%s: exit code %d: %s", test.order, o.code, o.stderr)
+		}
+		f := by[test.check]
+		if test.check == "" {
+			i := slices.IndexFunc(res.Checks, func(f finding) bool { return f.Verdict == verdictFail })
+			f = res.Checks[max(i, 0)]
+		}
+		if f.Verdict != verdictFail || !strings.Contains(f.Detail, test.words) {
+			t.Errorf("%s: expected %s to fail with %q, found %+v", test.order, test.check, test.words, res.Checks)
+		}
+	}
+}
+
+// A machine without CUDA, or with half of it, is told what is missing.
+func TestDoctorWithoutCUDA(t *testing.T) {
+	t.Parallel()
+	cmd := command(t.TempDir(), "doctor")
+	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+t.TempDir())
+	o := start(t, cmd)
+	if o.code != exitFailed || !strings.Contains(o.stdout, "\nFAIL") || !strings.Contains(o.stdout, "skip  gemm") || !strings.Contains(o.stdout, "info  search") {
+		t.Errorf("without CUDA: exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+	if o := start(t, command(t.TempDir(), "doctor", "--backend", "cpu")); o.code != 0 || lines(o.stdout) != 1 {
+		t.Errorf("the CPU alone: exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+	cmd = command(t.TempDir(), "run", "--backend", "cuda", "--digits", "20")
+	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+t.TempDir())
+	if o := start(t, cmd); o.code != exitFailed || !strings.Contains(o.stderr, "cuda: not available") || lines(o.stderr) != 1 {
+		t.Errorf("--backend cuda without it: exit code %d: %s", o.code, o.stderr)
+	}
+}
+
+// A driver that hangs or kills whoever asks it costs doctor and devices a line
+// and no more.
+func TestBrokenDrivers(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{"no answer": "for (;;) pause();", "ended": "abort();"} {
+		dir := t.TempDir()
+		src := filepath.Join(dir, "driver.c")
+		text := "#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void start(void) { " + body + " }\n"
+		if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"), src).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		ask := func(args ...string) outcome {
+			cmd := command(t.TempDir(), append(args, "--probe-timeout", "2")...)
+			cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+dir)
+			return start(t, cmd)
+		}
+		_, by := checks(t, ask("doctor", "--json"))
+		if f := by["driver"]; f.Verdict != verdictFail || !strings.Contains(f.Detail, name) || f.Hint == "" {
+			t.Errorf("%s: doctor says %+v", name, f)
+		}
+		if o := ask("devices"); o.code != 0 || !strings.Contains(o.stdout, name) || !strings.Contains(o.stdout, "cpu") {
+			t.Errorf("%s: devices ends with %d and says %s%s", name, o.code, o.stdout, o.stderr)
+		}
+	}
+}
+
+func TestDevicesOfCUDA(t *testing.T) {
+	t.Parallel()
+	o := onStandIn(t, []string{"devices=3", "cc=8.6", "memory=12884901888"}, "devices", "--json")
+	var list []deviceState
+	if err := json.Unmarshal([]byte(o.stdout), &list); err != nil || len(list) != 4 {
+		t.Fatalf("%v: %s%s", err, o.stdout, o.stderr)
+	}
+	for i, d := range list[1:] {
+		if !d.Usable || d.CUDA == nil || d.CUDA.Ordinal != i || d.CUDA.ComputeCapability != "8.6" || d.Memory != 12<<30 || d.Driver == "" || len(d.Libraries) != 7 {
+			t.Errorf("device %d: %+v", i, d)
+		}
+	}
+	text := onStandIn(t, nil, "devices").stdout
+	for _, word := range []string{"compute capability 9.0", "libcublas.so.13", "141.0 GiB"} {
+		if !strings.Contains(text, word) {
+			t.Errorf("devices says nothing of %q:\n%s", word, text)
+		}
+	}
+}
+
+const smallRun = "run --data synthetic:sparse --dim 8 --rank 2 --sources 5 --rows 200 --target-samples 40 --budget 200 --floor 5 --epochs 2 --iterations 6 --out out"
+
+// A run takes the device that was asked for, says so, records it with its
+// arithmetic, and goes on there alone.
+func TestRunOnCUDA(t *testing.T) {
+	t.Parallel()
+	dir, err := standin.Build(standin.Variant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := t.TempDir()
+	run := func(orders, args string) (outcome, pipeline.Identity) {
+		t.Helper()
+		cmd := command(at, strings.Fields(smallRun+" "+args)...)
+		cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_CUBIN_CACHE="+t.TempDir())
+		cmd.Env = append(cmd.Env, standin.Environment("", strings.Fields(orders)...)...)
+		o := start(t, cmd)
+		var id pipeline.Identity
+		if raw, err := os.ReadFile(filepath.Join(at, "out", "config.json")); err == nil {
+			if id, err = pipeline.DecodeIdentity(raw); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return o, id
+	}
+	fresh := func() {
+		if err := os.RemoveAll(filepath.Join(at, "out")); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	o, id := run("", "")
+	if o.code != 0 || !strings.Contains(o.stderr, "backend cuda (Stand-in H200 0): a CUDA device works") {
+		t.Fatalf("auto: exit code %d: %s", o.code, o.stderr)
+	}
+	if id.Backend.Backend != "cuda" || id.Backend.Reason != "a CUDA device works" || strings.Contains(id.Backend.Precision, "TF32") {
+		t.Errorf("auto records %+v", id.Backend)
+	}
+	if o, _ := run("", ""); o.code != 0 || !strings.Contains(o.stderr, "already complete") {
+		t.Errorf("again: exit code %d: %s", o.code, o.stderr)
+	}
+	for _, args := range []string{"--backend cpu", "--tf32"} {
+		if o, _ := run("", args); o.code != exitFailed || !strings.Contains(o.stderr, "backend") || !strings.Contains(o.stderr, "use another folder") {
+			t.Errorf("resuming with %s: exit code %d: %s", args, o.code, o.stderr)
+		}
+	}
+
+	fresh()
+	if o, id := run("devices=2", "--backend cuda --device 1 --tf32"); o.code != 0 || id.Backend.Device != "Stand-in H200 1" || !strings.Contains(id.Backend.Precision, "TF32") || id.Backend.Reason != "asked for" {
+		t.Errorf("device 1 with TF32: exit code %d, records %+v: %s", o.code, id.Backend, o.stderr)
+	}
+
+	// A device named on the command line is one that must work; a default from the
+	// environment leaves the choice.
+	fresh()
+	if o, _ := run("", "--device 4"); o.code != exitFailed || !strings.Contains(o.stderr, "numbered from 0") {
+		t.Errorf("device 4 of 1: exit code %d: %s", o.code, o.stderr)
+	}
+	if o, id := run("devices=0", ""); o.code != 0 || id.Backend.Backend != "cpu" || !strings.Contains(id.Backend.Reason, "cuda: not available") {
+		t.Errorf("no device: exit code %d, records %+v: %s", o.code, id.Backend, o.stderr)
+	}
+
+	// What fails in the middle ends the run: the CPU does not take over.
+	fresh()
+	if o, _ := run("work=60:700", ""); o.code != exitFailed || strings.Contains(o.stderr, "backend cpu") || !strings.Contains(o.stderr, "lost") {
+		t.Errorf("a device lost in the middle: exit code %d: %s", o.code, o.stderr)
+	}
+}
+
+func TestDeviceFlags(t *testing.T) {
+	t.Parallel()
+	for args, words := range map[string]string{
+		"run --backend cpu --device 1":   "--device does nothing",
+		"sweep --backend cpu --tf32":     "--tf32 does nothing",
+		"run --device -1":                "--device is -1",
+		"doctor --device x":              "expected an integer",
+		"doctor --probe-timeout 0":       "--probe-timeout is 0",
+		"devices --probe-timeout 100000": "--probe-timeout is 100000",
+	} {
+		if o := start(t, command(t.TempDir(), strings.Fields(args)...)); o.code != exitUsage || !strings.Contains(o.stderr, words) {
+			t.Errorf("%s: exit code %d: %s", args, o.code, o.stderr)
+		}
+	}
+	cmd := command(t.TempDir(), "run", "--backend", "cpu", "--dry-run", "--digits", "20", "--target-samples", "5", "--floor", "1")
+	cmd.Env = append(cmd.Env, "AMTRL_DEVICE=1", "AMTRL_TF32=true")
+	if o := start(t, cmd); o.code != 0 {
+		t.Errorf("the environment's device beside --backend cpu: exit code %d: %s", o.code, o.stderr)
+	}
+}
