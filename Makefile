@@ -32,7 +32,7 @@ race: ## the tests of everything concurrent under the race detector
 	$(GO) test -race -short ./backend/... ./cpu/... ./dataset/... ./pipeline/...
 
 .PHONY: lint
-lint: check-generate ## gofmt, vet, staticcheck, generated code up to date
+lint: check-generate check-docker ## gofmt, vet, staticcheck, generated code and Dockerfile up to date
 	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not gofmt'ed: $$bad"; exit 1; }
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
@@ -59,6 +59,34 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 .PHONY: bench
 bench: deps-python ## time the kernels and a whole ERM beside NumPy, SciPy and PyTorch
 	AMTRL_PYTHON=$(call python) $(GO) run ./bench
+
+# What a machine with a GPU and without Go runs: carry the folder there, with this
+# file or without it (sh build/gpu/test-gpu.sh).
+GPU := build/gpu
+GPU_MIB := 60
+
+.PHONY: gpu-bundle
+gpu-bundle: ## build what test-gpu and bench-gpu need into build/gpu
+	rm -rf $(GPU)
+	mkdir -p $(GPU)
+	$(GO) build -trimpath -ldflags '-s -w' -o $(GPU)/amtrl ./cmd/amtrl
+	$(GO) build -trimpath -ldflags '-s -w' -o $(GPU)/bench ./bench/gpu
+	$(GO) test -c -trimpath -ldflags '-s -w' -o $(GPU)/check.test ./bench/gpu/check
+	cp bench/gpu/*.sh $(GPU)/
+	@size=$$(du -sm $(GPU) | cut -f1); echo "$(GPU): $$size MiB"; \
+	  [ "$$size" -le $(GPU_MIB) ] || { echo "expected at most $(GPU_MIB) MiB"; exit 1; }
+
+.PHONY: test-gpu
+test-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## check the GPU at hand: doctor, conformance, golden run, sanitizers
+	sh $(GPU)/test-gpu.sh
+
+.PHONY: bench-gpu
+bench-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## time the GPU at hand beside PyTorch and CuPy; BENCH_GPU=-small for a trial
+	sh $(GPU)/bench-gpu.sh $(BENCH_GPU)
+
+.PHONY: check-docker
+check-docker: ## hold Dockerfile.cuda against Docker's parser and the tree
+	$(GO) -C internal/dockercheck test .
 
 .PHONY: microbench
 microbench: ## Go benchmarks of the CPU backend
