@@ -1,0 +1,174 @@
+//go:build unix
+
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var quick = leaseTiming{beat: 20 * time.Millisecond, stale: 200 * time.Millisecond, settle: 20 * time.Millisecond}
+
+func acquire(t *testing.T, dir string, attempt int, lost context.CancelCauseFunc) (*lease, error) {
+	t.Helper()
+	return acquireLease(context.Background(), dir, attempt, quick, lost)
+}
+
+func notLost(t *testing.T) context.CancelCauseFunc {
+	return func(err error) { t.Errorf("the lease was lost: %v", err) }
+}
+
+// foreign writes a lease of another machine and says to whom it belongs.
+func foreign(t *testing.T, dir string, beat int) leaseFile {
+	t.Helper()
+	f := leaseFile{Nonce: "other", Host: "far", Boot: "another boot", PID: 7, Attempt: 3, Beat: beat}
+	js, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "lease"), js, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestLeaseIsExclusive(t *testing.T) {
+	dir := t.TempDir()
+	first, err := acquire(t, dir, 1, notLost(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var used *InUse
+	if _, err := acquire(t, dir, 2, notLost(t)); !errors.As(err, &used) || !strings.Contains(used.Holder, "attempt 1, process") {
+		t.Errorf("a second lease: %v", err)
+	}
+	first.release()
+	if _, err := os.Stat(filepath.Join(dir, "lease")); err == nil {
+		t.Error("a lease that was given back is still there")
+	}
+	second, err := acquire(t, dir, 2, notLost(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.release()
+}
+
+// A process that is killed leaves its lease to the next one of its machine at
+// once.
+func TestLeaseOfKilledProcess(t *testing.T) {
+	if dir := os.Getenv("LEASE_DIR"); dir != "" {
+		if _, err := acquireLease(context.Background(), dir, 1, quick, func(error) {}); err != nil {
+			t.Fatal(err)
+		}
+		os.WriteFile(filepath.Join(dir, "held"), nil, 0o644)
+		select {}
+	}
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestLeaseOfKilledProcess$")
+	cmd.Env = append(os.Environ(), "LEASE_DIR="+dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		if _, err := os.Stat(filepath.Join(dir, "held")); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if _, err := acquire(t, dir, 2, notLost(t)); err == nil {
+		t.Error("the lease of a process that runs was taken")
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	l, err := acquireLease(context.Background(), dir, 2, leaseTiming{beat: time.Hour, stale: time.Hour, settle: time.Hour}, notLost(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.release()
+}
+
+// A lease of another machine is taken over once it does not change any more,
+// whatever the clocks say.
+func TestLeaseOfAnotherMachine(t *testing.T) {
+	for _, clock := range []time.Duration{0, -1000 * time.Hour, 1000 * time.Hour} {
+		dir := t.TempDir()
+		foreign(t, dir, 1)
+		then := time.Now().Add(clock)
+		if err := os.Chtimes(filepath.Join(dir, "lease"), then, then); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		l, err := acquire(t, dir, 4, notLost(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(start); waited < quick.stale {
+			t.Errorf("a lease was taken over after %v", waited)
+		}
+		l.release()
+	}
+
+	dir := t.TempDir()
+	foreign(t, dir, 1)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for beat := 2; ; beat++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(quick.beat):
+				foreign(t, dir, beat)
+			}
+		}
+	}()
+	var used *InUse
+	if _, err := acquire(t, dir, 4, notLost(t)); !errors.As(err, &used) {
+		t.Errorf("a lease that is kept on another machine: %v", err)
+	}
+	close(stop)
+	<-stopped
+}
+
+// An attempt whose lease another machine took over ends.
+func TestLeaseLost(t *testing.T) {
+	dir := t.TempDir()
+	lost := make(chan error, 1)
+	l, err := acquire(t, dir, 1, func(err error) { lost <- err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := foreign(t, dir, 1)
+	select {
+	case err := <-lost:
+		if !errors.Is(err, errLeaseLost) {
+			t.Errorf("the cause is %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the attempt did not hear that it lost its lease")
+	}
+	if l.held() {
+		t.Error("a lost lease is held")
+	}
+	l.release()
+	if f, err := readLease(filepath.Join(dir, "lease")); err != nil || f != theirs {
+		t.Errorf("the other's lease became %+v, %v", f, err)
+	}
+}
+
+func TestLeaseWaitEnds(t *testing.T) {
+	dir := t.TempDir()
+	foreign(t, dir, 1)
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := acquireLease(ctx, dir, 1, leaseTimes, notLost(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,143 @@
+package batch
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// testPlan is a sweep of so many targets.
+func testPlan(t *testing.T, targets ...string) Plan {
+	t.Helper()
+	cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Plan{Identity: pipeline.Identity{Version: "v", Config: cfg, Targets: targets, Seeds: []uint64{0, 1}}, Flags: []Flag{{"data", "digits"}}, Pack: 1}
+}
+
+func create(t *testing.T, dir string, plan Plan) *Run {
+	t.Helper()
+	r, _, err := Create(dir, plan, Environment{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestCreate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	plan := testPlan(t, "a", "b", "c")
+	plan.Pack = 4
+	r := create(t, dir, plan)
+	if len(r.Tasks) != 2 || len(r.Tasks[0].Units) != 4 || len(r.Tasks[1].Units) != 2 || r.Tasks[1].Units[1] != (Unit{"c", 1, 0}) || len(r.Plan.ID) != 12 {
+		t.Errorf("%+v", r)
+	}
+	again, created, err := Create(dir, plan, Environment{})
+	if err != nil || created || again.Plan.ID != r.Plan.ID {
+		t.Errorf("created %v, %v", created, err)
+	}
+	for what, change := range map[string]func(*Plan){
+		"config.k is 50 there and 7 here":             func(p *Plan) { p.Identity.Config.K = 7 },
+		`targets is ["a","b","c"] there`:              func(p *Plan) { p.Identity.Targets = p.Identity.Targets[1:] },
+		"pack is 4 there and 1 here":                  func(p *Plan) { p.Pack = 1 },
+		`data is "digits" there and "elsewhere" here`: func(p *Plan) { p.Flags = []Flag{{"data", "elsewhere"}} },
+	} {
+		other := plan
+		change(&other)
+		if _, _, err := Create(dir, other, Environment{}); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("error %v, expected %s", err, what)
+		}
+	}
+	if _, _, err := Create(t.TempDir()+"/x/../y", plan, Environment{}); err != nil {
+		t.Error(err)
+	}
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "thesis.tex"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Create(full, plan, Environment{}); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A folder that a killed Create left is made whole by the next.
+func TestCreateAfterKill(t *testing.T) {
+	plan := testPlan(t, "a")
+	for _, left := range [][]string{{}, {"log/"}, {"log/", "task/", "submit/", "tasks.jsonl"}, {"log/", "tasks.jsonl", "env.json", ".plan.json.tmp"}} {
+		dir := t.TempDir()
+		for _, name := range left {
+			path := filepath.Join(dir, name)
+			if strings.HasSuffix(name, "/") {
+				os.Mkdir(path, 0o755)
+			} else if err := os.WriteFile(path, []byte("half"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		create(t, dir, plan)
+		if r, err := Open(dir); err != nil || len(r.Tasks) != 2 {
+			t.Errorf("after %v: %v", left, err)
+		}
+	}
+	if _, err := Open(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+func TestOpenDamaged(t *testing.T) {
+	for name, text := range map[string]string{
+		"plan.json":   "{}}",
+		"tasks.jsonl": `{"task":0,"units":[{"target":"z","seed":0}]}` + "\n",
+		"jobs.jsonl":  `{"event":"submitted","key":"nobody"}` + "\n",
+	} {
+		dir := t.TempDir()
+		create(t, dir, testPlan(t, "a"))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A line that a killed writer left half is passed over, and the next line
+// stands by itself.
+func TestHalfLines(t *testing.T) {
+	dir := t.TempDir()
+	r := create(t, dir, testPlan(t, "a", "b"))
+	if err := r.record(jobLine{Event: eventSubmit, Key: "k-1-0", Engine: Local, Try: 1, Tasks: Tasks{0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, jobsFile)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"event":"submitted","key":"k-1-0","id":"12`)
+	f.Close()
+	if r, err = Open(dir); err != nil || len(r.Jobs) != 1 || !r.Jobs[0].Unsure {
+		t.Fatalf("%+v, %v", r.Jobs, err)
+	}
+	if err := r.record(jobLine{Event: eventFound, Key: "k-1-0", ID: "12"}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = Open(dir); err != nil || r.Jobs[0].Unsure || r.Jobs[0].ID != "12" {
+		t.Errorf("%+v, %v", r.Jobs[0], err)
+	}
+}
+
+func TestShellQuote(t *testing.T) {
+	for word, want := range map[string]string{
+		"plain-word_1.2/x=3:4@5,6+7%": "plain-word_1.2/x=3:4@5,6+7%", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)\n`y`": "'$(x)\n`y`'", "é": "'é'", "~x": "'~x'",
+	} {
+		if got := ShellQuote(word); got != want {
+			t.Errorf("%q is quoted as %s, expected %s", word, got, want)
+		}
+	}
+}
