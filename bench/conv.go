@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"golang.org/x/sys/unix"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cpu"
@@ -34,6 +35,7 @@ const (
 type convResult struct {
 	Name    string    `json:"-"`
 	Seconds []float64 `json:"seconds"` // a pass
+	Busy    []float64 `json:"busy"`    // processor time of a pass, over all threads
 	Loss    []float64 `json:"loss"`    // mean squared residual on the way through the last pass
 	Errors  []float64 `json:"errors"`  // on the target's test rows
 	Version string    `json:"version"`
@@ -143,7 +145,7 @@ func (p *convProblem) write(dir string) error {
 
 // compareConv trains the same network on the same samples with amtrl and with
 // PyTorch, for several seeds each.
-func compareConv(folder, dir string, seeds int) error {
+func compareConv(folder, dir string, seeds, passes int) error {
 	p, err := newConvProblem(folder)
 	if err != nil {
 		return err
@@ -152,7 +154,7 @@ func compareConv(folder, dir string, seeds int) error {
 		return err
 	}
 	c := *pipeline.DefaultConv(pipeline.PresetDefault)
-	c.Validation = 0
+	c.Validation, c.Passes = 0, passes
 	ours, err := p.fit(c, seeds)
 	if err != nil {
 		return err
@@ -171,7 +173,7 @@ func compareConv(folder, dir string, seeds int) error {
 	}
 	fmt.Printf("convolutional ERM: %d samples of %s, %d tasks, channels %v, K = %d, %d passes in batches of %d; target %s; means over %d seeds\n",
 		p.train.Offsets[len(p.counts)], p.set.Name, len(p.counts), c.Channels, width, c.Passes, c.Batch, convTarget, seeds)
-	t := newTable("", "s a pass", "time / amtrl", "loss in the last pass", "target error, mean (least to most)")
+	t := newTable("", "s a pass", "time / amtrl", "processor s", "/ amtrl", "loss in the last pass", "target error, mean (least to most)")
 	for _, r := range rows {
 		if r.Version != "" {
 			r.Name += " (" + r.Version + ")"
@@ -180,16 +182,31 @@ func compareConv(folder, dir string, seeds int) error {
 			t.AppendRow(table.Row{r.Name, r.Failed})
 			continue
 		}
-		slices.Sort(r.Seconds)
-		slices.Sort(ours.Seconds)
-		mid := len(r.Seconds) / 2
+		seconds, busy := middle(r.Seconds), middle(r.Busy)
 		t.AppendRow(table.Row{
-			r.Name, fmt.Sprintf("%.2f", r.Seconds[mid]), fmt.Sprintf("%.2f", r.Seconds[mid]/ours.Seconds[mid]), fmt.Sprintf("%.5f", mean(r.Loss)),
+			r.Name, fmt.Sprintf("%.2f", seconds), fmt.Sprintf("%.2f", seconds/middle(ours.Seconds)),
+			fmt.Sprintf("%.2f", busy), fmt.Sprintf("%.2f", busy/middle(ours.Busy)), fmt.Sprintf("%.5f", mean(r.Loss)),
 			fmt.Sprintf("%.2f %% (%.2f to %.2f)", 100*mean(r.Errors), 100*slices.Min(r.Errors), 100*slices.Max(r.Errors)),
 		})
 	}
 	t.Render()
 	return nil
+}
+
+// middle is the median, the upper one of two.
+func middle(v []float64) float64 {
+	v = slices.Clone(v)
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// processorTime is what this process has used, in seconds.
+func processorTime() float64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return math.NaN()
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
 func mean(v []float64) float64 {
@@ -221,12 +238,13 @@ func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) 
 	shape := p.set.Pools[0]
 	r.Name = "amtrl"
 	for seed := range seeds {
-		start := time.Now()
+		start, busy := time.Now(), processorTime()
 		net, fit, err := pipeline.FitConv(context.Background(), b, train, p.counts, shape.Height, shape.Width, width, c, uint64(seed))
 		if err != nil {
 			return r, err
 		}
 		r.Seconds = append(r.Seconds, time.Since(start).Seconds()/float64(c.Passes))
+		r.Busy = append(r.Busy, (processorTime()-busy)/float64(c.Passes))
 		r.Loss = append(r.Loss, fit.Loss)
 		e, err := p.targetError(b, net, target, test)
 		net.Close()

@@ -28,15 +28,16 @@ func main() {
 	linear := flag.Bool("linear", true, "time the linear class's pass")
 	targets := flag.Bool("erm", true, "time a whole linear ERM too")
 	conv := flag.Int("conv", 3, "seeds of the convolutional fit; 0 leaves it out")
+	passes := flag.Int("passes", 8, "passes of the convolutional fit")
 	data := flag.String("data", "", "folder of images for the convolutional fit, in the layout of MNIST-C; embedded digits where there is none")
 	flag.Parse()
-	if err := run(*repeats, *linear, *targets, *conv, *data); err != nil {
+	if err := run(*repeats, *linear, *targets, *conv, *passes, *data); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(repeats int, linear, erm bool, conv int, data string) error {
+func run(repeats int, linear, erm bool, conv, passes int, data string) error {
 	dir, err := os.MkdirTemp("", "amtrl-bench")
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func run(repeats int, linear, erm bool, conv int, data string) error {
 		return nil
 	}
 	fmt.Println()
-	return compareConv(data, dir, conv)
+	return compareConv(data, dir, conv, passes)
 }
 
 // compareLinear times the linear class.

@@ -370,6 +370,54 @@ func TestConvLearns(t *testing.T) {
 	}
 }
 
+// An epoch goes on from the parameters, the moments and the step number of the
+// one before, and from nothing where it starts afresh.
+func TestConvWarmStart(t *testing.T) {
+	set := smallImages(10, 4, 300, 6, 7)
+	dev := openDevice(t, 1, set)
+	for _, warm := range []bool{true, false} {
+		cfg := smallConvConfig()
+		cfg.Methods, cfg.Conv.WarmStart, cfg.Schedule.Epochs = []string{Active}, warm, 2
+		u, err := newUnit(dev, &cfg, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer u.close()
+		second := func(st *state) Fit {
+			st = &state{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser), Head: st.Head}
+			if err := u.run(context.Background(), st, quiet, func(*state) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+			return st.Epochs[1].Fit
+		}
+		var first state
+		st := &state{}
+		if err := u.run(context.Background(), st, quiet, func(st *state) error {
+			if len(st.Epochs) == 1 {
+				first = state{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser), Head: slices.Clone(st.Head)}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		want := st.Epochs[1].Fit
+		if got := second(&first); got != want {
+			t.Errorf("warm start %v: epoch 2 gives %+v, and %+v when resumed", warm, want, got)
+		}
+		for what, change := range map[string]func(*state){
+			"the parameters":  func(s *state) { s.Theta = make([]float32, len(s.Theta)) },
+			"the moments":     func(s *state) { s.Optimiser = make([]float32, len(s.Optimiser)) },
+			"the step number": func(s *state) { s.Epochs[0].Fit.Iterations = 0 },
+		} {
+			other := state{Epochs: slices.Clone(first.Epochs), Theta: first.Theta, Optimiser: first.Optimiser, Head: first.Head}
+			change(&other)
+			if got := second(&other); (got != want) != warm {
+				t.Errorf("warm start %v: with %s changed, epoch 2 gives %+v, and %+v before", warm, what, got, want)
+			}
+		}
+	}
+}
+
 // The model on disk predicts what the score says.
 func TestConvModel(t *testing.T) {
 	set := smallImages(6, 5, 400, 6, 8)
