@@ -75,6 +75,7 @@ func TestKubernetesSubmitAnswers(t *testing.T) {
 		{"cut off", "echo 'Unable to connect to the server: unexpected EOF' >&2; exit 1", "", "unexpected EOF", true},
 		{"server timeout", "echo 'Error from server (Timeout): the server was unable to return a response in time' >&2; exit 1", "", "(Timeout)", true},
 		{"silent", "exit 3", "", "exit code 3 and said nothing", true},
+		{"long", "head -c 9000 /dev/zero | tr '\\0' x >&2; exit 1", "", "xxx...", true},
 		{"killed", "kill -9 $$", "", "signal: killed", true},
 		{"there", list + "echo 'Error from server (AlreadyExists): error when creating \"x\": jobs.batch \"x\" already exists' >&2; exit 1", "team/there", "", false},
 		{"there of another", "case \"$*\" in *get*) echo '{\"kind\":\"List\",\"items\":[]}'; exit 0;; esac\necho 'Error from server (AlreadyExists): jobs.batch \"x\" already exists' >&2; exit 1", "", "already exists", false},

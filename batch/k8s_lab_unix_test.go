@@ -57,7 +57,7 @@ func TestKubelab(t *testing.T) {
 		{"a time limit ends a task and is told apart from a failure", (*lab).timeLimit},
 		{"cancel deletes the job and ends its pods, retry completes the run", (*lab).cancelAll},
 		{"a submission whose answer got lost is found and not made twice", (*lab).lostAnswer},
-		{"an image that is not there is told by status", (*lab).noImage},
+		{"an image that is not there and GPUs that no node has are told by status", (*lab).waiting},
 		{"a job deleted behind our back is told by status", (*lab).deleted},
 		{"status exits with 2 while the server is away", (*lab).noServer},
 	} {
@@ -553,17 +553,19 @@ func (l *lab) lostAnswer(ref string) {
 	}
 }
 
-func (l *lab) noImage(string) {
-	dir := l.submit("image", "--image", "amtrl:absent")
-	l.until("status to name the image", func() bool {
-		s, why := l.states(dir)
-		return s[0] == string(Queued) && strings.Contains(why[0], "ErrImagePull") && strings.Contains(why[0], "amtrl:absent")
-	})
-	l.amtrl(0, "cancel", dir)
-	l.until("all tasks to be cancelled", func() bool {
-		s, _ := l.states(dir)
-		return len(slices.Compact(s)) == 1 && s[0] == string(Cancelled)
-	})
+func (l *lab) waiting(string) {
+	for _, c := range [][]string{{"ErrImagePull", "--image", "amtrl:absent"}, {"Insufficient nvidia.com/gpu", "--gpus", "3"}} {
+		dir := l.submit("waiting"+c[1], c[1:]...)
+		l.until("status to say "+c[0], func() bool {
+			s, why := l.states(dir)
+			return s[0] == string(Queued) && strings.Contains(why[0], c[0])
+		})
+		l.amtrl(0, "cancel", dir)
+		l.until("all tasks to be cancelled", func() bool {
+			s, _ := l.states(dir)
+			return len(slices.Compact(s)) == 1 && s[0] == string(Cancelled)
+		})
+	}
 }
 
 func (l *lab) deleted(string) {

@@ -19,7 +19,7 @@ const (
 	podWaiting   = `},"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/3 nodes are available: 3 Insufficient nvidia.com/gpu."}]}`
 	podPulling   = `},"spec":{"nodeName":"n1"},"status":{"phase":"Pending","containerStatuses":[{"name":"task","state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image"}}}]}`
 	podSucceeded = `},"spec":{"nodeName":"n1"},"status":{"phase":"Succeeded","containerStatuses":[{"name":"task","state":{"terminated":{"exitCode":0,"reason":"Completed"}}}]}`
-	podFailed    = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","containerStatuses":[{"name":"side","state":{"terminated":{"exitCode":3}}},{"name":"task","state":{"terminated":{"exitCode":65,"reason":"Error","message":"one\namtrl: the data are others\n"}}}]}`
+	podFailed    = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","containerStatuses":[{"name":"task","state":{"terminated":{"exitCode":65,"reason":"Error","message":"one\namtrl: the data are others\n"}}},{"name":"side","state":{"terminated":{"exitCode":3,"reason":"Lost"}}}]}`
 	podKilled    = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","containerStatuses":[{"name":"task","state":{"terminated":{"exitCode":137,"reason":"OOMKilled"}}}]}`
 	podDeadline  = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","reason":"DeadlineExceeded","message":"Pod was active on the node longer than the specified deadline"}`
 	podEvicted   = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","conditions":[{"type":"DisruptionTarget","status":"True","reason":"EvictionByEvictionAPI"}],"containerStatuses":[{"name":"task","state":{"terminated":{"exitCode":143,"reason":"Error"}}}]}`
