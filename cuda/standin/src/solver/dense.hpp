@@ -1,6 +1,7 @@
 // Column-major float64 matrices and the decompositions of the solver.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

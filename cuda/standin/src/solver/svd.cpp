@@ -2,7 +2,6 @@
 // decomposition (Demmel and Veselic 1992; Drmac and Veselic 2008).
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "solver/dense.hpp"
@@ -19,6 +18,10 @@ double dot(int64_t n, const double* x, const double* y) {
 }
 
 namespace {
+
+// A column this short, where the largest element is 1, is zero: each rotation
+// would take away all of it but a rounding error, down to where squares vanish.
+constexpr double kNothing = 0x1p-200;
 
 void axpy(int64_t n, double a, const double* x, double* y) {
   for (int64_t i = 0; i < n; i++) y[i] += a * x[i];
@@ -81,7 +84,7 @@ int jacobi(Matrix* a, Matrix* v, double tolerance, int sweeps) {
       for (int64_t q = p + 1; q < n; q++) {
         double *x = a->column(p), *y = a->column(q);
         const double xx = dot(m, x, x), yy = dot(m, y, y), xy = dot(m, x, y);
-        if (std::fabs(xy) <= tolerance * std::sqrt(xx) * std::sqrt(yy) || xy == 0) continue;
+        if (std::min(xx, yy) < kNothing * kNothing || std::fabs(xy) <= tolerance * std::sqrt(xx) * std::sqrt(yy)) continue;
         moved = true;
         const double zeta = (yy - xx) / (2 * xy);
         const double t = std::copysign(1 / (std::fabs(zeta) + std::hypot(1.0, zeta)), zeta);
@@ -149,13 +152,12 @@ int svd(const Matrix& given, int64_t wanted, double tolerance, int sweeps, Matri
 
   Matrix small(n, n);
   int64_t kept = 0;
-  const double tiny = std::numeric_limits<double>::min() * 1e3;
   for (int64_t k = 0; k < n; k++) {
     const int64_t from = order[static_cast<size_t>(k)];
     const double sigma = size[static_cast<size_t>(from)];
     (*s)[static_cast<size_t>(k)] = std::ldexp(sigma, largest > 0 ? exponent : 0);
     std::copy(rot.column(from), rot.column(from) + n, v->column(k));
-    if (sigma <= tiny) continue;
+    if (sigma < kNothing) continue;
     for (int64_t i = 0; i < n; i++) small.at(i, k) = r.at(i, from) / sigma;
     kept = k + 1;
   }
