@@ -1,0 +1,177 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// goldenCase is a small problem and how to solve it.
+type goldenCase struct {
+	name   string
+	set    *dataset.Set
+	target string
+	// tolerance is relative to the norm of what is compared. Between the CPU and a
+	// device sums differ in their order, by units in the last place of float32; the
+	// tolerance is what that may grow to in the run's iterations.
+	tolerance float64
+	edit      func(*pipeline.Config)
+}
+
+func goldenCases(t *testing.T) []goldenCase {
+	t.Helper()
+	digits, err := dataset.Digits(1, 60, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sparse, err := dataset.SparseNu(30, 5, 12, 0.5, 2000, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	floats := sparse.Tasks[len(sparse.Tasks)-1].Name
+	return []goldenCase{
+		{"default", digits, "fog_6", 2e-3, func(c *pipeline.Config) {
+			c.ERM.Iterations, c.ERM.Tolerance = 12, 0
+		}},
+		{"paper", digits, "scale_5", 1e-4, func(c *pipeline.Config) {
+			c.ERM = pipeline.ERM{Iterations: 8, History: 4, Init: pipeline.InitRandom}
+			c.Head = pipeline.Head{Prior: pipeline.PriorIdentity, Rcond: -1}
+			c.Relevance = pipeline.Relevance{Kind: pipeline.MinNorm, Rcond: -1}
+		}},
+		{"float32", sparse, floats, 1e-4, func(c *pipeline.Config) {
+			c.K, c.ERM.Iterations, c.ERM.Tolerance = 5, 20, 0
+			c.Schedule.Budget = 600
+			c.Relevance = pipeline.Relevance{Kind: pipeline.L1, Rcond: -1, Lambda: 0.3}
+			c.Allocation.Rule = pipeline.RuleL1
+		}},
+		{"conv", digits, "shear_9", 1e-4, func(c *pipeline.Config) {
+			c.Representation, c.ERM, c.Conv = pipeline.ClassConv, pipeline.ERM{}, pipeline.DefaultConv(pipeline.PresetDefault)
+			c.Conv.Channels, c.Conv.Passes, c.Conv.Batch = []int{3, 4}, 1, 64
+			c.Schedule.Epochs = 2
+		}},
+	}
+}
+
+// TestGolden runs the pipeline on the CPU and on the device from the same seed:
+// epoch by epoch both must draw the same samples and agree in losses, relevance
+// and scores, and in the end in every parameter.
+func TestGolden(t *testing.T) {
+	device := openTest(t)
+	for _, c := range goldenCases(t) {
+		t.Run(c.name, func(t *testing.T) {
+			cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.K, cfg.TargetSamples = 8, 30
+			cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 3, Floor: 2, Budget: 900}
+			c.edit(&cfg)
+			want, wantModel := golden(t, func() (backend.Backend, error) { return cpu.Open(2) }, c, cfg)
+			got, gotModel := golden(t, device, c, cfg)
+			if len(got) != len(want) {
+				t.Fatalf("%d epochs, expected %d", len(got), len(want))
+			}
+			for i, w := range want {
+				g := got[i]
+				if !slices.Equal(g.Counts, w.Counts) {
+					t.Fatalf("%s, epoch %d: drew %v, expected %v", w.Method, w.Epoch, g.Counts, w.Counts)
+				}
+				for _, v := range []struct {
+					what      string
+					got, want []float64
+				}{
+					{"the objective", []float64{g.Fit.Objective}, []float64{w.Fit.Objective}},
+					{"the loss", []float64{g.Fit.Loss}, []float64{w.Fit.Loss}},
+					{"the target's loss", []float64{g.TargetLoss}, []float64{w.TargetLoss}},
+					{"nu", g.Nu, w.Nu},
+				} {
+					if d := relative(v.got, v.want); !(d <= c.tolerance) {
+						t.Errorf("%s, epoch %d: %s differs by %.2g of its norm", w.Method, w.Epoch, v.what, d)
+					}
+				}
+				if d := math.Abs(g.Score.Value - w.Score.Value); !(d <= c.tolerance*max(1, w.Score.Value)) && g.Score.Metric != pipeline.MetricError {
+					t.Errorf("%s, epoch %d: the score is %v, expected %v", w.Method, w.Epoch, g.Score, w.Score)
+				}
+			}
+			if d := relative(gotModel, wantModel); !(d <= c.tolerance) {
+				t.Errorf("the models differ by %.2g of their norm", d)
+			}
+		})
+	}
+}
+
+// golden runs the pipeline and returns its epochs and the model's numbers.
+func golden(t *testing.T, open func() (backend.Backend, error), c goldenCase, cfg pipeline.Config) (epochs []pipeline.Epoch, model []float64) {
+	t.Helper()
+	b, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	dev, err := pipeline.NewDevice(b, c.set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := pipeline.NewIdentity("golden", c.set, backend.Choice{Backend: b, Reason: "test"}, cfg)
+	id.Targets, id.Seeds = []string{c.target}, []uint64{1}
+	dir := filepath.Join(t.TempDir(), "run")
+	_, err = pipeline.Run(context.Background(), dev, id, dir, func(s pipeline.Step) {
+		if s.Record != nil {
+			epochs = append(epochs, *s.Record)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := pipeline.ReadModel(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range [][]float32{m.Representation, m.Heads, m.Head} {
+		for _, v := range part {
+			model = append(model, float64(v))
+		}
+	}
+	dev.Close()
+	if u := b.Usage(); u.Buffers != 0 {
+		t.Errorf("%d buffers of %d bytes are left", u.Buffers, u.Bytes)
+	}
+	return epochs, model
+}
+
+// openTest opens the device that tests run on: the stand-in, or with
+// AMTRL_TEST_DEVICE=cuda the machine's own.
+func openTest(t *testing.T) func() (backend.Backend, error) {
+	t.Helper()
+	if os.Getenv("AMTRL_TEST_DEVICE") == "cuda" {
+		return func() (backend.Backend, error) { return Open(Options{}) }
+	}
+	dir := standin.Open(t).Dir(standin.Variant{Family: 13})
+	return func() (backend.Backend, error) { return Open(Options{LibDir: dir}) }
+}
+
+// relative is ||got - want|| / ||want||.
+func relative(got, want []float64) float64 {
+	if len(got) != len(want) {
+		return math.Inf(1)
+	}
+	diff, norm := 0.0, 0.0
+	for i, w := range want {
+		diff, norm = math.Hypot(diff, got[i]-w), math.Hypot(norm, w)
+	}
+	if diff == 0 {
+		return 0
+	}
+	return diff / norm
+}
