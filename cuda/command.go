@@ -7,7 +7,6 @@ import "github.com/amtrl/amtrl/cuda/internal/nv"
 // command is one operation that has passed its checks, ready for the stream. It
 // is issued at once, or kept in a program and issued at every run.
 type command struct {
-	uses []*storage // whose memory it reads or writes
 	in   []input
 	out  []output
 	temp []int64 // sizes of scratch memory

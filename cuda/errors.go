@@ -5,6 +5,8 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
@@ -36,19 +38,45 @@ func (e *CallError) Unwrap() error { return e.Err }
 // judge says in the backend's terms what went wrong in an operation, and keeps
 // what ends the device.
 func (d *device) judge(op string, err error) error {
-	if err == nil || errors.Is(err, backend.ErrClosed) {
+	var call *nv.Error
+	switch {
+	case err == nil || !errors.As(err, &call):
 		return err
-	}
-	if errors.Is(err, nv.ErrDeviceLost) {
+	case ends(call):
 		d.lost.CompareAndSwap(nil, &LostError{op, err})
 		return d.lost.Load()
-	}
-	var call *nv.Error
-	if !errors.As(err, &call) || errors.As(err, new(*backend.OutOfMemoryError)) {
+	case errors.As(err, new(*backend.OutOfMemoryError)):
 		return err
-	}
-	if errors.Is(err, nv.ErrOutOfMemory) {
+	case errors.Is(err, nv.ErrOutOfMemory):
 		return &CallError{op, fmt.Errorf("%w: %w", backend.ErrOutOfMemory, err)}
 	}
 	return &CallError{op, err}
+}
+
+// Codes of cuda.h after which a context is of no use, beside those of a failed
+// kernel: the driver is being unloaded, the device is busy or gone, the context
+// was destroyed, and the one for all that has no code.
+var ending = []int{4, 46, 201, 709, 999}
+
+// ends says whether a call's error ends the device.
+func ends(e *nv.Error) bool {
+	return errors.Is(e, nv.ErrDeviceLost) || ofDriver(e) && slices.Contains(ending, e.Code)
+}
+
+func ofDriver(e *nv.Error) bool {
+	return strings.HasPrefix(e.Op, "cu") && !strings.HasPrefix(e.Op, "cublas") && !strings.HasPrefix(e.Op, "cusolver")
+}
+
+// ask lets the driver say what is behind a failure that a library reports: to
+// cuBLAS and cuSOLVER a device that is lost is a call that failed.
+func (q *queue) ask(err error) error {
+	var call *nv.Error
+	if err == nil || !errors.As(err, &call) || ofDriver(call) || q.stream == 0 {
+		return err
+	}
+	var cause *nv.Error
+	if errors.As(q.lib.Driver.StreamSynchronize(q.stream), &cause) && ends(cause) {
+		return fmt.Errorf("%w; %s failed", cause, call.Op)
+	}
+	return err
 }

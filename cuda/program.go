@@ -120,15 +120,11 @@ func (p *program) collect(q *queue) (nv.GraphExec, error) {
 		exec, err = d.GraphInstantiate(g, 0)
 	}
 	if g != 0 {
-		if goneErr := d.GraphDestroy(g); err == nil && goneErr != nil {
-			_ = d.GraphExecDestroy(exec)
-			err = goneErr
+		if goneErr := d.GraphDestroy(g); goneErr != nil {
+			q.templates = append(q.templates, g)
 		}
 	}
-	if err != nil {
-		return 0, err
-	}
-	return exec, nil
+	return exec, err
 }
 
 // Free lets the queue's next call destroy the graph; a graph that runs then
@@ -161,8 +157,9 @@ func (q *queue) sweep() {
 	q.deadMu.Unlock()
 	for _, p := range dead {
 		if g, ok := q.graphs[p]; ok {
-			_ = q.lib.Driver.GraphExecDestroy(g)
-			delete(q.graphs, p)
+			if q.lib.Driver.GraphExecDestroy(g) == nil { // else once more at the end
+				delete(q.graphs, p)
+			}
 		}
 	}
 }

@@ -30,6 +30,7 @@ type queue struct {
 	workspace block
 	solver    nv.SolverHandle
 	graphs    map[*program]nv.GraphExec
+	templates []nv.Graph // that could not be destroyed when they had served
 
 	deadMu sync.Mutex
 	dead   []*program // freed, their graphs still to be destroyed
@@ -77,7 +78,7 @@ func (q *queue) do(op string, fn func() error) error {
 			return lost
 		}
 		q.sweep()
-		return fn()
+		return q.ask(fn())
 	}))
 }
 
@@ -164,8 +165,9 @@ func (q *queue) close(last func() error) error {
 	q.closed.Store(true)
 	err := q.t.stop(last)
 	q.device.leave(q)
-	if errors.Is(err, nv.ErrDeviceLost) && q.lost.Load() != nil {
-		return nil // has been reported
+	var call *nv.Error
+	if q.lost.Load() != nil && errors.As(err, &call) {
+		return nil // the loss has been reported
 	}
 	return q.judge("Close", err)
 }
@@ -186,6 +188,10 @@ func (q *queue) destroy() error {
 		try(driver.GraphExecDestroy(g))
 		delete(q.graphs, p)
 	}
+	for _, g := range q.templates {
+		try(driver.GraphDestroy(g))
+	}
+	q.templates = nil
 	if q.solver != 0 {
 		try(q.lib.Solver.Destroy(q.solver))
 	}

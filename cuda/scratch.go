@@ -14,24 +14,24 @@ type scratch struct {
 }
 
 // floats returns room for n float64s.
-func (s *scratch) floats(n int) (nv.DevicePtr, error) {
-	b, err := s.q.take(s.op, 8*int64(n))
+func (w *scratch) floats(n int) (nv.DevicePtr, error) {
+	b, err := w.q.take(w.op, 8*int64(n))
 	if err != nil {
 		return 0, err
 	}
-	s.blocks = append(s.blocks, b)
+	w.blocks = append(w.blocks, b)
 	return b.addr, nil
 }
 
 // matrix returns a rows by cols matrix.
-func (s *scratch) matrix(rows, cols int) (matrix, error) {
-	at, err := s.floats(rows * cols)
+func (w *scratch) matrix(rows, cols int) (matrix, error) {
+	at, err := w.floats(rows * cols)
 	return matrix{at, rows, cols, max(cols, 1), true}, err
 }
 
-func (s *scratch) free() {
-	for _, b := range s.blocks {
-		s.q.pool.give(b, s.q)
+func (w *scratch) free() {
+	for _, b := range w.blocks {
+		w.q.pool.give(b, w.q)
 	}
 }
 

@@ -1,0 +1,267 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/cuda/standin"
+)
+
+// typed says whether an error tells what failed.
+func typed(err error) bool { return errors.As(err, new(*nv.Error)) }
+
+// TestEveryCallFails lets the first, second, middle and last call of each function
+// that the scenario makes fail once. The operation that made it must say so, and
+// what comes after must work, or say the same again.
+func TestEveryCallFails(t *testing.T) {
+	c := standin.Open(t)
+	open := opener(c, standin.Variant{})
+	end := func(b backend.Backend) {
+		if err := b.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+	run := func() { // once to fill the caches of code
+		b, err := scenario(open)
+		if err == nil {
+			err = works(b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		end(b)
+	}
+	run()
+	c.Reset()
+	run()
+	calls := c.Functions()
+	if calls["cuGraphLaunch"] == 0 || calls["cuStreamWaitEvent"] == 0 || calls["cusolverDnDpotrf"] == 0 {
+		t.Errorf("the scenario leaves out some of what it is for: %v", calls)
+	}
+	for _, name := range slices.Sorted(maps.Keys(calls)) {
+		n := calls[name]
+		for _, nth := range slices.Compact([]int{1, min(2, n), (n + 1) / 2, n}) {
+			what := fmt.Sprintf("call %d of %d of %s", nth, n, name)
+			soon(t, what, func() {
+				c.Reset()
+				c.Fail(name, nth, 0)
+				b, err := scenario(open)
+				if b != nil {
+					again := works(b)
+					if err == nil && again != nil {
+						err, again = again, works(b)
+					}
+					if again != nil {
+						if lost := new(LostError); !errors.As(again, &lost) || !errors.Is(err, lost) {
+							t.Errorf("%s: the scenario returned %v, and a call after it %v", what, err, again)
+						}
+					}
+					if closeErr := b.Close(); err == nil {
+						err = closeErr
+					}
+					if err := b.Close(); err != nil {
+						t.Errorf("%s: the second Close returned %v", what, err)
+					}
+				}
+				if !typed(err) && !optional[name] {
+					t.Errorf("%s: expected an error of the library, found %T: %v", what, err, err)
+				}
+			})
+			c.Check()
+			if t.Failed() {
+				t.Fatal(what)
+			}
+		}
+	}
+}
+
+// optional are functions without which, or after whose failure, the backend goes
+// on as well.
+var optional = map[string]bool{
+	"cuGetErrorName": true, "cuGetErrorString": true, "cublasGetStatusName": true, "cublasGetStatusString": true, "nvrtcGetErrorString": true,
+	"cuDevicePrimaryCtxGetState": true, // says whether flags can be set
+	"cuEventRecord":              true, // a block of another queue is then not taken over
+	"cuStreamWaitEvent":          true,
+	"cuGraphExecDestroy":         true, // is tried again when the queue ends
+	"cuGraphDestroy":             true,
+}
+
+// TestOutOfMemory lets allocations fail once, which is made good, and for ever.
+func TestOutOfMemory(t *testing.T) {
+	c := standin.Open(t)
+	open := opener(c, standin.Variant{})
+	const outOfMemory = 2
+	for nth := 1; ; nth++ {
+		c.Reset()
+		c.Fail("cuMemAlloc_v2", nth, outOfMemory)
+		b, err := scenario(open)
+		if err != nil {
+			t.Fatalf("allocation %d fails once: %v", nth, err)
+		}
+		made := c.Calls("cuMemAlloc_v2")
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if made < nth {
+			break
+		}
+		c.Reset()
+		c.FailFrom("cuMemAlloc_v2", nth, outOfMemory)
+		b, err = scenario(open)
+		if !errors.Is(err, backend.ErrOutOfMemory) {
+			t.Fatalf("allocations from %d on fail: %v", nth, err)
+		}
+		if b != nil {
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Check()
+	}
+}
+
+// TestMemoryLimit fills a small device: what is cached is given back before an
+// allocation is refused, and the error tells the numbers.
+func TestMemoryLimit(t *testing.T) {
+	c := standin.Open(t)
+	c.Order("memory=67108864")
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for _, mib := range []int{10, 20, 30, 40, 50} { // each of another size, freed before
+		buf, err := b.Alloc(backend.Uint8, mib<<20)
+		if err != nil {
+			t.Fatalf("%d MiB: %v", mib, err)
+		}
+		buf.Free()
+	}
+	buf, err := b.Alloc(backend.Uint8, 40<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Alloc(backend.Float32, 10<<20)
+	var oom *backend.OutOfMemoryError
+	if !errors.As(err, &oom) || oom.Asked != 40<<20 || oom.Free <= 0 || oom.Free > 24<<20 || oom.HeldByUs < 40<<20 || oom.HeldByUs > 64<<20 {
+		t.Errorf("40 MiB of 64 beside 40: %+v", err)
+	}
+	buf.Free()
+	if buf, err = b.Alloc(backend.Float32, 10<<20); err != nil {
+		t.Errorf("40 MiB of 64 after freeing 40: %v", err)
+	} else {
+		buf.Free()
+	}
+}
+
+// TestPageable takes pinned memory away.
+func TestPageable(t *testing.T) {
+	c := standin.Open(t)
+	open := opener(c, standin.Variant{})
+	for nth := 1; nth <= 3; nth++ {
+		c.Reset()
+		c.FailFrom("cuMemHostAlloc", nth, 2)
+		b, err := scenario(open)
+		if err == nil {
+			err = works(b)
+		}
+		if err != nil {
+			t.Errorf("pinned allocations from %d on fail: %v", nth, err)
+		}
+		if b != nil {
+			b.Close()
+		}
+	}
+}
+
+// TestDeviceLost lets work on the device fail, and the device go away. From the
+// call that meets it on, all return the same error.
+func TestDeviceLost(t *testing.T) {
+	c := standin.Open(t)
+	open := opener(c, standin.Variant{})
+	b, err := scenario(open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := c.Work()
+	b.Close()
+	check := func(what string, b backend.Backend, err error) {
+		t.Helper()
+		var lost *LostError
+		if b == nil { // in Open already
+			if !typed(err) {
+				t.Errorf("%s: %v", what, err)
+			}
+			return
+		}
+		if !errors.As(err, &lost) || !typed(err) {
+			t.Errorf("%s: expected a *LostError, found %T: %v", what, err, err)
+		}
+		for range 2 {
+			if again := works(b); again != error(lost) {
+				t.Errorf("%s: %v, and after that %v", what, err, again)
+			}
+			if _, again := b.Fork(); again != error(lost) {
+				t.Errorf("%s: %v, and Fork after that %v", what, err, again)
+			}
+		}
+		if u := b.Usage(); u.Buffers != 0 {
+			t.Errorf("%s: %+v is held", what, u)
+		}
+		if err := b.Close(); err != nil {
+			t.Errorf("%s: Close: %v", what, err)
+		}
+	}
+	for _, code := range []int{700, 719} {
+		for nth := 1; nth <= work; nth += max(1, work/23) {
+			what := fmt.Sprintf("piece of work %d of %d fails with %d", nth, work, code)
+			soon(t, what, func() {
+				c.Reset()
+				c.FailWork(nth, code)
+				b, err := scenario(open)
+				check(what, b, err)
+			})
+			c.Check()
+		}
+	}
+	c.Reset()
+	if b, err = open(); err != nil {
+		t.Fatal(err)
+	}
+	if err := works(b); err != nil {
+		t.Fatal(err)
+	}
+	c.Lose()
+	check("the device goes away", b, works(b))
+}
+
+// TestLaunchFails has a launch that is refused: an error of that call alone.
+func TestLaunchFails(t *testing.T) {
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	buf, err := b.Alloc(backend.Float32, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer buf.Free()
+	c.Fail("cuLaunchKernel", 1, 701) // CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+	err = b.Fill(backend.Vec(buf), 1)
+	var call *nv.Error
+	if !errors.As(err, &call) || call.Code != 701 || errors.As(err, new(*LostError)) {
+		t.Errorf("found %v", err)
+	}
+	if err := works(b); err != nil {
+		t.Error(err)
+	}
+}

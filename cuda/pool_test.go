@@ -1,0 +1,169 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/cuda/standin"
+)
+
+func TestBlockSize(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	sizes := map[int64]bool{}
+	for i := range 100_000 {
+		n := 1 + rng.Int64N(int64(1)<<(1+i%50))
+		size := blockSize(n)
+		if size < n || size > max(leastBlock, n+n/8+512) || size%512 != 0 || blockSize(size) != size {
+			t.Fatalf("seed %d: a block for %d bytes has %d, one for that %d", seed, n, size, blockSize(size))
+		}
+		sizes[size] = true
+	}
+	if len(sizes) > 8*50 {
+		t.Errorf("there are %d sizes", len(sizes))
+	}
+}
+
+// TestPool gives and takes at random on three queues: no block is in use twice,
+// and one that another queue freed is taken behind that queue alone.
+func TestPool(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	next, driver := nv.DevicePtr(0x1000), map[nv.DevicePtr]int64{}
+	p := pool{
+		cached: make(map[int64][]block),
+		alloc: func(n int64) (nv.DevicePtr, error) {
+			next += nv.DevicePtr(n)
+			driver[next] = n
+			return next, nil
+		},
+		free: func(at nv.DevicePtr) error {
+			if driver[at] == 0 {
+				t.Fatalf("seed %d: %d is freed twice", seed, at)
+			}
+			delete(driver, at)
+			return nil
+		},
+	}
+	queues := []*queue{{}, {}, {}}
+	used, freedBy := map[nv.DevicePtr]block{}, map[nv.DevicePtr]*queue{}
+	for range 20_000 {
+		q := queues[rng.IntN(len(queues))]
+		switch r := rng.IntN(100); {
+		case r < 50:
+			var behind *queue
+			b, err := p.take(q, 1+rng.Int64N(3000), func(other *queue) bool {
+				if rng.IntN(2) == 0 {
+					return false
+				}
+				behind = other
+				return true
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := used[b.addr]; ok {
+				t.Fatalf("seed %d: %d is in use", seed, b.addr)
+			}
+			if from := freedBy[b.addr]; from != nil && from != q && from != behind {
+				t.Fatalf("seed %d: a block was taken without waiting for the queue that freed it", seed)
+			}
+			used[b.addr] = b
+		case r < 99:
+			for at, b := range used {
+				delete(used, at)
+				p.give(b, q)
+				if freedBy[at] = q; q.settled {
+					freedBy[at] = nil
+				}
+				break
+			}
+		case rng.IntN(20) == 0:
+			if err := p.purge(); err != nil {
+				t.Fatal(err)
+			}
+			clear(freedBy)
+		default:
+			p.settle(q)
+			for at, from := range freedBy {
+				if from == q {
+					delete(freedBy, at)
+				}
+			}
+		}
+		total := int64(0)
+		for _, n := range driver {
+			total += n
+		}
+		if total != p.held() {
+			t.Fatalf("seed %d: the driver has given %d bytes, the pool counts %d", seed, total, p.held())
+		}
+	}
+}
+
+// TestReuse frees while the work is still to be done. A block that is used again
+// on the same queue, or by another one, must not be written before that.
+func TestReuse(t *testing.T) {
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	fork, err := b.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1000
+	sum, err := b.Alloc(backend.Float32, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sum.Free()
+	made := c.Calls("cuMemAlloc_v2")
+	for i := range 40 {
+		x, err := b.Alloc(backend.Float32, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := first(
+			func() error { return b.Fill(backend.Vec(x), 1) },
+			func() error { return b.Axpy(1, backend.Vec(x), backend.Vec(sum)) },
+		); err != nil {
+			t.Fatal(err)
+		}
+		x.Free()
+		if i%2 == 0 {
+			continue
+		}
+		y, err := fork.Alloc(backend.Float32, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fork.Fill(backend.Vec(y), 1e9); err != nil {
+			t.Fatal(err)
+		}
+		if i%3 == 0 {
+			if err := fork.Synchronize(); err != nil { // runs ahead of b
+				t.Fatal(err)
+			}
+		}
+		y.Free()
+	}
+	if got := c.Calls("cuMemAlloc_v2") - made; got > 2 {
+		t.Errorf("%d blocks were allocated", got)
+	}
+	host := make([]float32, n)
+	if err := backend.Get(b, host, sum, 0); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range host {
+		if v != 40 {
+			t.Fatalf("element %d is %v, expected 40", i, v)
+		}
+	}
+}

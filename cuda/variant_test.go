@@ -1,0 +1,127 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/backendtest"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/cuda/standin"
+)
+
+// TestUnavailable opens libraries and devices that cannot work.
+func TestUnavailable(t *testing.T) {
+	for _, x := range []struct {
+		name    string
+		variant standin.Variant
+		orders  []string
+		want    error // an error in the chain
+		text    string
+	}{
+		{"no cuSOLVER", standin.Variant{Absent: []string{"cusolver"}}, nil, nv.ErrNotFound, "libcusolver"},
+		{"no driver function", standin.Variant{Without: []string{"cuLaunchKernel"}}, nil, nv.ErrLoad, "cuLaunchKernel"},
+		{"no cuBLAS function", standin.Variant{Without: []string{"cublasDgeam"}}, nil, nv.ErrLoad, "cublasDgeam"},
+		{"no cuSOLVER function", standin.Variant{Without: []string{"cusolverDnDgesvd"}}, nil, nv.ErrLoad, "cusolverDnDgesvd"},
+		{"a stub", standin.Variant{Stub: true}, nil, nv.ErrStub, "stub"},
+		{"an old cuBLAS", standin.Variant{Claims: map[string]int{"cublas": 11}}, nil, nv.ErrVersion, "11"},
+		{"no device", standin.Variant{}, []string{"devices=0"}, nv.ErrNoDevice, "CUDA_VISIBLE_DEVICES"},
+		{"an old driver", standin.Variant{}, []string{"driver=11080"}, nv.ErrVersion, "11.8"},
+		{"an old device", standin.Variant{}, []string{"cc=3.5"}, nil, "3.5"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			c := standin.Open(t)
+			dir := c.Dir(x.variant)
+			c.Order(x.orders...)
+			b, err := Open(Options{LibDir: dir})
+			if err == nil {
+				b.Close()
+			}
+			if !errors.Is(err, backend.ErrUnavailable) || x.want != nil && !errors.Is(err, x.want) || !strings.Contains(err.Error(), x.text) {
+				t.Errorf("found %v", err)
+			}
+			if r := Probe(dir); x.name != "an old device" && (!errors.Is(r.Err, backend.ErrUnavailable) || len(r.Search) == 0) {
+				t.Errorf("Probe found %+v", r)
+			}
+		})
+	}
+	c := standin.Open(t)
+	for _, ordinal := range []int{-1, 1, 1 << 40} {
+		if _, err := Open(Options{Device: ordinal, LibDir: c.Dir(standin.Variant{})}); !errors.Is(err, nv.ErrNoDevice) {
+			t.Errorf("device %d of 1: %v", ordinal, err)
+		}
+	}
+}
+
+// TestWithoutGraphs replays programs where the driver has no graphs.
+func TestWithoutGraphs(t *testing.T) {
+	c := standin.Open(t)
+	with, without := opener(c, standin.Variant{}), opener(c, standin.Variant{Without: []string{"cuGraphLaunch"}})
+	b, err := scenario(without)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	if c.Calls("cuStreamBeginCapture_v2") != 0 {
+		t.Error("a stream was captured")
+	}
+	backendtest.Identical(t, with, without)
+}
+
+// TestOptionalFunctions opens a driver without what it need not have.
+func TestOptionalFunctions(t *testing.T) {
+	c := standin.Open(t)
+	b, err := scenario(opener(c, standin.Variant{Without: []string{
+		"cuDeviceGetUuid_v2", "cuDeviceGetUuid", "cuDeviceGetPCIBusId", "cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxSetFlags_v2",
+		"cuModuleLoadDataEx", "cublasSetAtomicsMode", "cusolverDnSetDeterministicMode", "nvrtcGetNumSupportedArchs", "nvrtcGetPTX",
+	}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+}
+
+// TestNewerDevice needs PTX: NVRTC does not know the device.
+func TestNewerDevice(t *testing.T) {
+	c := standin.Open(t)
+	dir := c.Dir(standin.Variant{})
+	c.Order("cc=99.0")
+	b, err := scenario(func() (backend.Backend, error) { return Open(Options{LibDir: dir}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	if c.Calls("nvrtcGetPTX") == 0 && c.Calls("nvrtcCompileProgram") > 0 {
+		t.Error("the code was not PTX")
+	}
+}
+
+func TestProbe(t *testing.T) {
+	c := standin.Open(t)
+	dir := c.Dir(standin.Variant{})
+	c.Order("devices=2", "cc=8.6")
+	r := Probe(dir)
+	if r.Err != nil || r.Family != 13 || r.Driver != "13.0" || len(r.Devices) != 2 || len(r.Search) == 0 || len(r.Libraries) < 5 {
+		t.Fatalf("Probe found %+v", r)
+	}
+	for i, d := range r.Devices {
+		if d.Ordinal != i || d.Name == "" || d.ComputeCapability != "8.6" || d.MemoryBytes <= 0 || d.Multiprocessors <= 0 {
+			t.Errorf("device %d is %+v", i, d)
+		}
+	}
+	if live := c.Live(); live != (standin.Live{}) {
+		t.Errorf("Probe made %v", live)
+	}
+	b, err := Open(Options{Device: 1, LibDir: dir, TF32: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if i := b.Info(); i.Backend != "cuda" || i.Device != r.Devices[1].Name || i.MemoryBytes != r.Devices[1].MemoryBytes ||
+		!strings.Contains(i.Detail, "TF32") || !strings.Contains(i.Detail, "cublas 13") || !strings.Contains(i.Detail, "CUDA 13.0") {
+		t.Errorf("Info is %+v", i)
+	}
+}
