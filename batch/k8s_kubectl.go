@@ -55,7 +55,7 @@ func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)
 	}
-	// A child of kubectl, such as a login helper, may hold the pipes open.
+	// A child of kubectl, such as a login plugin, may hold the pipes open.
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	var exit *exec.ExitError

@@ -35,7 +35,7 @@ func randomSubmission(rng *rand.Rand) Submission {
 	}
 	name := hostileName(rng)
 	return Submission{
-		Dir:     "/work" + strings.Repeat("/deep er", rng.IntN(3)) + "/" + name,
+		Dir:     "/vol" + strings.Repeat("/deep er", rng.IntN(3)) + "/" + name,
 		ID:      fmt.Sprintf("%012x", rng.Uint64()>>16),
 		Name:    name,
 		Try:     1 + rng.IntN(12),
@@ -61,7 +61,7 @@ func randomOptions(rng *rand.Rand) KubernetesOptions {
 	}
 	o := KubernetesOptions{
 		Image:        []string{"amtrl", "registry.example:5000/team/amtrl:1.2", "registry.example/amtrl@sha256:" + strings.Repeat("ab", 32)}[rng.IntN(3)],
-		Volumes:      append([]string{[]string{"work-claim:/work", "a.b.c:/work/", "/mnt/shared folder:/work"}[rng.IntN(3)]}, some("data:/data:ro", "/srv/data:/srv/data", "cache:/cache$(HOME)")...),
+		Volumes:      append([]string{[]string{"work-claim:/vol", "a.b.c:/vol/", "/mnt/shared folder:/vol"}[rng.IntN(3)]}, some("data:/data:ro", "/srv/data:/srv/data", "cache:/cache$(HOME)")...),
 		NodeSelector: some("kubernetes.io/arch=amd64", "pool=gpu_big.1", "empty="),
 		Tolerations:  some("nvidia.com/gpu", "nvidia.com/gpu:NoSchedule", "pool=gpu:NoExecute", "spot=", "x=y:PreferNoSchedule"),
 		Setup:        some("ulimit -c 0", "export X='a b' Y=$(date) Z=$HOME", "echo \"$$\"", hostileText(rng)),
@@ -74,7 +74,7 @@ func randomOptions(rng *rand.Rand) KubernetesOptions {
 		o.MaxFailed = &n
 	}
 	if rng.IntN(3) == 0 {
-		o.RunPath = "/work/" + hostileName(rng)
+		o.RunPath = "/vol/" + hostileName(rng)
 	}
 	return o
 }
@@ -145,11 +145,11 @@ func TestKubernetesManifests(t *testing.T) {
 // A Job has at most 100,000 indices; a larger submission is cut, and so is what
 // may run at a time.
 func TestKubernetesChunks(t *testing.T) {
-	s := Submission{Dir: "/work/run", ID: "0123456789ab", Name: "run", Try: 2, Resources: Resources{Parallel: 11}}
+	s := Submission{Dir: "/vol/run", ID: "0123456789ab", Name: "run", Try: 2, Resources: Resources{Parallel: 11}}
 	for i := range 250_000 {
 		s.Tasks = append(s.Tasks, i)
 	}
-	parts, err := mustKubernetes(t, KubernetesOptions{Image: "a", Volumes: []string{"w:/work"}}).Render(context.Background(), s)
+	parts, err := mustKubernetes(t, KubernetesOptions{Image: "a", Volumes: []string{"w:/vol"}}).Render(context.Background(), s)
 	if err != nil || len(parts) != 3 {
 		t.Fatalf("%d parts, %v", len(parts), err)
 	}

@@ -43,18 +43,18 @@ func TestKubernetesRenderRefused(t *testing.T) {
 		o KubernetesOptions
 		s Submission
 	}{
-		"--volume: expected one that is mounted where": {KubernetesOptions{Volumes: []string{"w:/work"}}, Submission{Dir: "/workshop/run"}},
-		"found none":                                     {KubernetesOptions{}, Submission{Dir: "/work/run"}},
-		"can be written":                                 {KubernetesOptions{Volumes: []string{"w:/work", "w:/work/run:ro"}}, Submission{Dir: "/work/run"}},
-		"expected a path in UTF-8":                       {KubernetesOptions{Volumes: []string{"w:/work"}}, Submission{Dir: "/work/\xff"}},
-		"--gpu-type":                                     {KubernetesOptions{Volumes: []string{"w:/work"}}, Submission{Dir: "/work/run", Resources: Resources{GPUType: "a b"}}},
-		"spec.completions is for amtrl to set":           {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"spec.completions=3"}}, Submission{Dir: "/work/run"}},
-		"metadata.name is for amtrl to set":              {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"metadata={name: x}"}}, Submission{Dir: "/work/run"}},
-		"metadata.labels.amtrl/run is for amtrl":         {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"metadata.labels=null"}}, Submission{Dir: "/work/run"}},
-		"expected a place from 0 to 1":                   {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"spec.template.spec.volumes.2=1"}}, Submission{Dir: "/work/run"}},
-		"expected a map or a list":                       {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"spec.parallelism.x=1"}}, Submission{Dir: "/work/run"}},
-		"spec.template.spec.containers.0.command is for": {KubernetesOptions{Volumes: []string{"w:/work"}, Args: []string{"spec.template.spec.containers.0.command.0=sh"}}, Submission{Dir: "/work/run"}},
-		`job name "amtrl-NOT": expected a DNS label`:     {KubernetesOptions{Volumes: []string{"w:/work"}}, Submission{Dir: "/work/run", ID: "NOT"}},
+		"--volume: expected one that is mounted where": {KubernetesOptions{Volumes: []string{"w:/vol"}}, Submission{Dir: "/volshop/run"}},
+		"found none":                                     {KubernetesOptions{}, Submission{Dir: "/vol/run"}},
+		"can be written":                                 {KubernetesOptions{Volumes: []string{"w:/vol", "w:/vol/run:ro"}}, Submission{Dir: "/vol/run"}},
+		"expected a path in UTF-8":                       {KubernetesOptions{Volumes: []string{"w:/vol"}}, Submission{Dir: "/vol/\xff"}},
+		"--gpu-type":                                     {KubernetesOptions{Volumes: []string{"w:/vol"}}, Submission{Dir: "/vol/run", Resources: Resources{GPUType: "a b"}}},
+		"spec.completions is for amtrl to set":           {KubernetesOptions{Volumes: []string{"w:/vol"}, Args: []string{"spec.completions=3"}}, Submission{Dir: "/vol/run"}},
+		"metadata.name is for amtrl to set":              {KubernetesOptions{Volumes: []string{"w:/vol"}, Args: []string{"metadata={name: x}"}}, Submission{Dir: "/vol/run"}},
+		"metadata.labels.amtrl/run is for amtrl":         {KubernetesOptions{Volumes: []string{"w:/vol"}, Args: []string{"metadata.labels=null"}}, Submission{Dir: "/vol/run"}},
+		"expected a place from 0 to 1":                   {KubernetesOptions{Volumes: []string{"w:/vol"}, Args: []string{"spec.template.spec.volumes.2=1"}}, Submission{Dir: "/vol/run"}},
+		"expected a map or a list":                       {KubernetesOptions{Volumes: []string{"w:/vol"}, Args: []string{"spec.parallelism.x=1"}}, Submission{Dir: "/vol/run"}},
+		"spec.template.spec.containers.0.command is for": {KubernetesOptions{Volumes: []string{"w:/vol"}, Args: []string{"spec.template.spec.containers.0.command.0=sh"}}, Submission{Dir: "/vol/run"}},
+		`job name "amtrl-NOT": expected a DNS label`:     {KubernetesOptions{Volumes: []string{"w:/vol"}}, Submission{Dir: "/vol/run", ID: "NOT"}},
 	} {
 		c.o.Image, c.s.Name, c.s.Try, c.s.Tasks = "a", "", 1, []int{0, 1}
 		e := mustKubernetes(t, c.o)
