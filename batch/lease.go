@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -103,6 +104,7 @@ func (l *lease) take(ctx context.Context, trusted bool, t leaseTiming) error {
 		}
 	}
 	if err := l.write(); err != nil {
+		os.Remove(l.path) // half of one would have to be watched
 		return err
 	}
 	if !foreign {
@@ -157,7 +159,7 @@ func (l *lease) hold(beat time.Duration) {
 			return
 		}
 		l.mine.Beat++
-		// A write that fails, as on a full disk, costs the lease at worst.
+		// A write that fails costs the lease at worst.
 		l.write()
 	}
 }
@@ -169,12 +171,22 @@ func (l *lease) held() bool {
 	return err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && now.Nonce == l.mine.Nonce
 }
 
+// leaseSize is the length of a lease file, always the same, so that a beat
+// needs no room on the disk.
+const leaseSize = 512
+
 func (l *lease) write() error {
 	js, err := json.Marshal(l.mine)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(l.path, append(js, '\n'), 0o644)
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	js = append(js, bytes.Repeat([]byte{' '}, max(0, leaseSize-1-len(js)))...)
+	_, err = f.Write(append(js, '\n'))
+	return errors.Join(err, f.Close())
 }
 
 // release gives the lease back.

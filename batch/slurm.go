@@ -73,6 +73,8 @@ func (e *SlurmEngine) Render(ctx context.Context, s Submission) ([]Part, error) 
 // arraySize is what the indices of an array must be below. Where Slurm cannot
 // be asked, it is the default; to hand over will then say what is wrong.
 func (e *SlurmEngine) arraySize(ctx context.Context) int {
+	ctx, stop := context.WithTimeout(ctx, 15*time.Second)
+	defer stop()
 	out, err := slurmCommand(ctx, nil, "scontrol", "show", "config")
 	if err != nil {
 		return defaultArraySize

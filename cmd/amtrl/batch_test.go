@@ -26,17 +26,6 @@ func long(command string, more ...string) []string {
 	return append(eight(command, "--epochs", "12", "--iterations", "30", "--lambda", "0", "--tolerance", "0"), more...)
 }
 
-// statusOf reads the status of a run, which must be had.
-func statusOf(t *testing.T, dir, run string) statusResult {
-	t.Helper()
-	o := amtrl(t, dir, "status", run, "--json")
-	var s statusResult
-	if o.code > 1 || json.Unmarshal([]byte(o.stdout), &s) != nil {
-		t.Fatalf("status: exit code %d: %s%s", o.code, o.stdout, o.stderr)
-	}
-	return s
-}
-
 // middle waits until a task has finished so many epochs.
 func middle(t *testing.T, dir, run string, task, epochs int) {
 	t.Helper()

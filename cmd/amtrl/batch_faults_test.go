@@ -1,0 +1,227 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// fakes puts shell scripts before everything else on the PATH of a command.
+func fakes(t *testing.T, cmd *exec.Cmd, scripts map[string]string) *exec.Cmd {
+	t.Helper()
+	dir := t.TempDir()
+	if scripts["scontrol"] == "" {
+		scripts["scontrol"] = "exit 1"
+	}
+	for name, text := range scripts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"))
+	return cmd
+}
+
+// A submitter that is killed between sbatch and the line that says what came of
+// it: status explains what there is, and nothing is handed over twice.
+func TestSubmitKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	submit := func(scripts map[string]string) outcome {
+		return start(t, fakes(t, command(dir, eight("submit", "run", "--to", "slurm", "--tmp")...), scripts))
+	}
+	o := submit(map[string]string{"sbatch": "kill -9 $PPID; echo 12"})
+	if o.code != -1 {
+		t.Fatalf("exit code %d: %s", o.code, o.stderr)
+	}
+	r, err := batch.Open(filepath.Join(dir, "run"))
+	if err != nil || len(r.Jobs) != 1 || !r.Jobs[0].Unsure {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	forgotten := map[string]string{"squeue": "exit 0", "sacct": "exit 1", "sbatch": "echo 13"}
+	o = start(t, fakes(t, command(dir, "status", "run"), forgotten))
+	if o.code != 1 || !strings.Contains(o.stdout, "8 lost") || !strings.Contains(o.stdout, "the submission was broken off, and the engine does not know it") {
+		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+	if o = submit(forgotten); o.code != 0 || !strings.Contains(o.stderr, "nothing to hand over") {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+
+	queue := "for i in 0 1 2 3 4 5 6 7; do echo \"12|$i|PENDING|Resources||" + r.Jobs[0].Key + "\"; done"
+	known := map[string]string{"squeue": queue, "sbatch": "echo 13"}
+	o = start(t, fakes(t, command(dir, "status", "run", "--all"), known))
+	if o.code != 0 || !strings.Contains(o.stdout, "8 queued") || !strings.Contains(o.stdout, "12_7") {
+		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+	if o = submit(known); o.code != 0 || !strings.Contains(o.stderr, "nothing to hand over") {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+	if r, err = batch.Open(filepath.Join(dir, "run")); err != nil || len(r.Jobs) != 1 || r.Jobs[0].Unsure || r.Jobs[0].ID != "12" {
+		t.Errorf("%+v, %v", r.Jobs[0], err)
+	}
+	o = start(t, fakes(t, command(dir, "cancel", "run", "3"), map[string]string{"squeue": queue, "scancel": "echo \"$@\" >" + dir + "/cancelled"}))
+	if text, err := os.ReadFile(filepath.Join(dir, "cancelled")); o.code != 0 || err != nil || string(text) != "12_[3]\n" {
+		t.Errorf("exit code %d: %s, %v: scancel %s", o.code, o.stderr, err, text)
+	}
+}
+
+// An engine that refuses, is not there or makes no sense leaves a folder that
+// the same command goes on with.
+func TestSubmitRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := eight("submit", "run", "--to", "slurm", "--tmp", "--quiet")
+	for _, c := range []struct{ sbatch, says, state string }{
+		{"echo 'sbatch: error: invalid partition specified: nope' >&2; exit 1", "invalid partition", "8 new"},
+		{"echo Welcome, stranger", "amtrl status", "8 lost"},
+	} {
+		o := start(t, fakes(t, command(dir, args...), map[string]string{"sbatch": c.sbatch}))
+		if o.code != 1 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, c.says) {
+			t.Errorf("exit code %d: %s", o.code, o.stderr)
+		}
+		o = start(t, fakes(t, command(dir, "status", "run"), map[string]string{"squeue": "exit 0", "sacct": "exit 1"}))
+		if !strings.Contains(o.stdout, c.state) {
+			t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+		}
+	}
+	o := start(t, fakes(t, command(dir, "status", "run"), map[string]string{"squeue": "echo the moon is full"}))
+	if o.code != 2 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, `squeue printed "the moon is full"`) {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+	none := command(dir, eight("submit", "other", "--to", "slurm", "--tmp")...)
+	none.Env = append(none.Env, "PATH=/none")
+	if o := start(t, none); o.code != 1 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "there is no sbatch") {
+		t.Errorf("without Slurm: exit code %d: %s", o.code, o.stderr)
+	}
+}
+
+func TestSubmitWrongUse(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, says := range map[string]string{
+		"submit":                                   "no run folder",
+		"submit a b":                               `unexpected argument "b"`,
+		"submit a --to mars":                       "expected local, slurm or k8s",
+		"submit a --partition gpu":                 "--partition does nothing with --to local",
+		"submit a --mem 3G":                        "--mem does nothing with --to local",
+		"submit a --gpus 1 --backend cpu":          "--gpus 1 does nothing with --backend cpu",
+		"submit a --to slurm --tmp --mem lots":     `--mem is "lots"`,
+		"submit a --to slurm --tmp --time soon":    `--time is "soon"`,
+		"submit a --to slurm --tmp --nice very":    `--nice is "very"`,
+		"submit a --pack 0":                        "--pack is 0",
+		"submit a --digits 200 --targets nobody_1": "--targets",
+		"retry a":                 "expected either --failed or tasks",
+		"status a --interval 1ms": "expected at least 50ms",
+		"submit a --to slurm --tmp --gpu-type h200": "--gpu-type does nothing without --gpus",
+		"logs a x":                      `the task is "x"`,
+		"submit a --digits 200 --quiet": "500 target samples",
+		"submit file/run --digits 200 --quiet --target-samples 60": "not a directory",
+		"status nowhere": "is no run folder",
+		"submit a --digits 200 --program /none --target-samples 60": "no such file",
+	} {
+		o := amtrl(t, dir, strings.Fields(args)...)
+		first, _, _ := strings.Cut(o.stderr, "\n")
+		if o.code == 0 || !strings.Contains(first, says) {
+			t.Errorf("amtrl %s: exit code %d: %s", args, o.code, o.stderr)
+		}
+	}
+}
+
+// One task, carried out by hand: ended by SIGTERM it exits 143 and goes on where
+// it was; meanwhile another process waits for it and finds it done.
+func TestRunTask(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := long("submit", "run", "--targets", "fog_0", "--quiet", "--max-restarts", "0")
+	// Only the folder is made: a supervisor that cannot run leaves the tasks.
+	if o := start(t, command(dir, append(args, "--program", "/none")...)); o.code != 1 {
+		t.Fatalf("exit code %d: %s", o.code, o.stderr)
+	}
+	run := filepath.Join(dir, "run")
+	r, err := batch.Open(run)
+	if err != nil || len(r.Jobs) != 1 {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	task := []string{"run-task", "--part", r.Jobs[0].Key, run, "0"}
+	begin := func() (*exec.Cmd, *bytes.Buffer) {
+		cmd, stderr := command(dir, task...), new(bytes.Buffer)
+		cmd.Stderr = stderr
+		launch(t, cmd)
+		return cmd, stderr
+	}
+	for i, c := range []struct {
+		signal syscall.Signal
+		code   int
+		says   string
+	}{
+		{syscall.SIGTERM, 143, "task 0 ended early"},
+		{syscall.SIGUSR1, 1, "--max-restarts"},
+		{syscall.SIGKILL, -1, ""},
+	} {
+		cmd, stderr := begin()
+		middle(t, dir, "run", 0, 2+2*i)
+		cmd.Process.Signal(c.signal)
+		cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(lastLine(stderr.String()), c.says) {
+			t.Fatalf("after %v: exit code %d: %s", c.signal, code, stderr.String())
+		}
+	}
+	first, _ := begin()
+	middle(t, dir, "run", 0, 7)
+	second := amtrl(t, dir, task...)
+	if err := first.Wait(); err != nil {
+		t.Error(err)
+	}
+	if second.code != 0 || !strings.Contains(second.stderr, "task 0 is in use by attempt 4, process") || !strings.Contains(second.stderr, "task 0 is done already") {
+		t.Errorf("a second process: exit code %d: %s", second.code, second.stderr)
+	}
+	computedOnce(t, dir, "run", 1)
+	must(t, dir, "collect", "run")
+	must(t, dir, long("sweep", "--targets", "fog_0", "--quiet", "--out", "whole")...)
+	sameFolders(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
+}
+
+// What another attempt would meet again has an exit code of its own.
+func TestRunTaskBadInput(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if o := start(t, command(dir, eight("submit", "run", "--targets", "fog_0", "--quiet", "--program", "/none")...)); o.code != 1 {
+		t.Fatalf("exit code %d: %s", o.code, o.stderr)
+	}
+	path := filepath.Join(dir, "run", "plan.json")
+	plan, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := batch.Open(filepath.Join(dir, "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := r.Jobs[0].Key
+	for _, c := range []struct{ was, is, part, index, says string }{
+		{"", "", "nobody", "0", `has no part "nobody"`},
+		{"", "", key, "3", "has no task of index 3"},
+		{r.Plan.Identity.Data.SHA256, strings.Repeat("0", 64), key, "0", "the data here are embedded digits"},
+		{`"version": "`, `"version": "not-`, key, "0", "expected not-"},
+		{`"name": "digits",`, `"name": "dogs",`, key, "0", "dogs"},
+	} {
+		if err := os.WriteFile(path, bytes.Replace(plan, []byte(c.was), []byte(c.is), 1), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		o := amtrl(t, dir, "run-task", "--part", c.part, "run", c.index)
+		if o.code != batch.ExitBadInput || !strings.Contains(lastLine(o.stderr), c.says) {
+			t.Errorf("expected %s: exit code %d: %s", c.says, o.code, o.stderr)
+		}
+	}
+}
