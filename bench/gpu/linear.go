@@ -77,7 +77,7 @@ func (w *bench) linearRival(p *problem, section string, goal, ours float64) erro
 	type fit struct{ Seconds, Objective, Evaluations float64 }
 	var reply struct {
 		Torch, Device string
-		Copy          float64 `json:"copy_bytes_per_second"`
+		Copy          struct{ Seconds, Bytes float64 }
 		Pass          struct {
 			Seconds float64
 			Way     string
@@ -102,7 +102,7 @@ func (w *bench) linearRival(p *problem, section string, goal, ours float64) erro
 	}
 	elements := float64(len(p.y) * inputs)
 	w.add(row{Section: "what PyTorch takes beside it", Name: fmt.Sprintf("task gradient, float32, %d samples, %s", len(p.y), reply.Pass.Way), Seconds: reply.Pass.Seconds, Bytes: 4 * elements, Note: by})
-	w.add(row{Section: "what PyTorch takes beside it", Name: "copy on the device, a byte read and written", Seconds: 1 / reply.Copy, Bytes: 1, Note: by})
+	w.add(row{Section: "what PyTorch takes beside it", Name: "copy on the device", Seconds: reply.Copy.Seconds, Bytes: reply.Copy.Bytes, Note: by})
 	return nil
 }
 

@@ -8,7 +8,9 @@
 //     share of that bandwidth;
 //   - a linear ERM to one objective and a sweep over targets, against PyTorch
 //     doing the same algorithm and against the obvious autograd on (X B) w;
-//   - the pseudo-inverse against cupy.linalg.pinv.
+//   - the pseudo-inverse against cupy.linalg.pinv;
+//   - a pass of training the convolutional representation against PyTorch, eager
+//     and with its step as a CUDA graph.
 //
 // Every time is of many repetitions between two synchronisations, and the
 // median of five such batches. PyTorch and CuPy are taken from the interpreter
@@ -42,7 +44,7 @@ func main() {
 	flag.StringVar(&o.python, "python", python(), "interpreter with PyTorch and CuPy")
 	flag.StringVar(&o.rival, "rival-device", "", "where PyTorch and CuPy run: cuda or cpu; by default as -backend")
 	flag.StringVar(&o.json, "json", "", "file to write the table to as JSON")
-	flag.StringVar(&o.only, "only", "copy,pass,erm,sweep,pinv", "what to time")
+	flag.StringVar(&o.only, "only", "copy,pass,erm,sweep,pinv,conv", "what to time")
 	flag.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "targets of a sweep at a time")
 	flag.IntVar(&o.rivals, "rival-targets", 8, "targets of the sweep that PyTorch does; times are given a target")
 	flag.BoolVar(&o.small, "small", false, "sizes that take seconds anywhere")
@@ -83,7 +85,7 @@ func run(o options) error {
 		name string
 		do   func(*bench) error
 	}{
-		{"copy", (*bench).copying}, {"pass", (*bench).passes}, {"erm", (*bench).linear}, {"sweep", (*bench).sweep}, {"pinv", (*bench).pinv},
+		{"copy", (*bench).copying}, {"pass", (*bench).passes}, {"erm", (*bench).linear}, {"sweep", (*bench).sweep}, {"pinv", (*bench).pinv}, {"conv", (*bench).conv},
 	}
 	wanted := map[string]bool{}
 	for _, name := range strings.Split(o.only, ",") {
@@ -93,7 +95,7 @@ func run(o options) error {
 		delete(wanted, s.name)
 	}
 	for name := range wanted {
-		return fmt.Errorf("-only: unknown measurement %q: expected some of copy, pass, erm, sweep, pinv", name)
+		return fmt.Errorf("-only: unknown measurement %q: expected some of copy, pass, erm, sweep, pinv, conv", name)
 	}
 	b, err := open(o)
 	if err != nil {

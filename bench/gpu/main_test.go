@@ -21,7 +21,7 @@ func checkSmall(t *testing.T, o options) {
 	t.Helper()
 	dir := t.TempDir()
 	o.json = filepath.Join(dir, "bench.json")
-	o.python, o.rival, o.only, o.jobs, o.rivals, o.small = rivalPython(t), "cpu", "copy,pass,erm,sweep,pinv", 2, 1, true
+	o.python, o.rival, o.only, o.jobs, o.rivals, o.small = rivalPython(t), "cpu", "copy,pass,erm,sweep,pinv,conv", 2, 1, true
 	if err := run(o); err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +51,8 @@ func checkSmall(t *testing.T, o options) {
 			t.Errorf("%s, %s: %g bytes at %g GB/s, %g of copying", r.Section, r.Name, r.Bytes, r.GBs, r.Share)
 		}
 	}
-	// copy, two sizes of the pass, ERM, two sweeps, two inverses
-	if len(sections) < 8 {
+	// copy, two sizes of the pass, ERM, two sweeps, two inverses, training
+	if len(sections) < 9 {
 		t.Errorf("the table has the sections %v", sections)
 	}
 }

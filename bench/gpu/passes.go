@@ -75,11 +75,11 @@ func (w *bench) pass(n int, dtype backend.DType) error {
 		return err
 	}
 	w.add(row{Section: section, Name: dtype.String() + " pools, one call each", Seconds: issued, Bytes: bytes, Note: note})
-	replayed, err := timedProgram(w.b, w.least, one)
+	replayed, err := timedProgram(w.b, w.least, w.recorded, one)
 	if err != nil {
 		return err
 	}
-	w.add(row{Section: section, Name: fmt.Sprintf("%s pools, %d in a program", dtype, recorded), Seconds: replayed, Bytes: bytes, Note: note})
+	w.add(row{Section: section, Name: fmt.Sprintf("%s pools, %d in a program", dtype, w.recorded), Seconds: replayed, Bytes: bytes, Note: note})
 	return nil
 }
 

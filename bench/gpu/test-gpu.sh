@@ -1,7 +1,8 @@
 #!/bin/sh
 # Checks the GPU at hand with what lies beside this file, one verdict a line.
 # Nothing else is needed but CUDA's runtime libraries; compute-sanitizer is used
-# where it is found and works. Exit code 0 where nothing failed.
+# where it is found and works. Exit code 0 where nothing failed. "sh test-gpu.sh
+# small" tries the script with a few of the tests.
 cd "$(dirname "$0")" || exit 1
 . ./env.sh
 mkdir -p logs || exit 1
@@ -31,12 +32,20 @@ check() {
 AMTRL_TEST_GPU=required
 export AMTRL_TEST_GPU
 
+tests='^TestConformance$'
+golden='^TestGolden$'
+kernels='^TestConformance$/^(MultiTask|Convolution|Training|Vectors)$'
+if [ "$1" = small ]; then
+  tests='^TestConformance$/^Memory$'
+  golden='^TestGolden$/^fog_6$'
+  kernels=$tests
+fi
+
 check doctor ./amtrl doctor --backend cuda
-check conformance ./check.test -test.run '^TestConformance$' -test.timeout 15m
-check golden ./check.test -test.run '^TestGolden$' -test.timeout 5m
+check conformance ./check.test -test.run "$tests" -test.timeout 15m
+check golden ./check.test -test.run "$golden" -test.timeout 5m
 
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
-kernels='^TestConformance$/^(MultiTask|Convolution|Training|Vectors)$'
 for tool in memcheck racecheck; do
   if [ -n "$sanitizer" ]; then
     check "sanitizer-$tool" "$sanitizer" --tool "$tool" --error-exitcode 99 ./check.test -test.run "$kernels" -test.timeout 15m

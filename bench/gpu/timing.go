@@ -43,14 +43,11 @@ func timed(b backend.Backend, least float64, f func() error) (float64, error) {
 	return times[2], nil
 }
 
-// recorded is how often a program repeats the operation that it times.
-const recorded = 20
-
-// timedProgram is timed for an operation that a recorded program repeats, so
-// that launches cost next to nothing on a device that keeps programs as graphs.
-func timedProgram(b backend.Backend, least float64, f func() error) (float64, error) {
+// timedProgram is timed for an operation that a recorded program repeats n times,
+// so that launches cost next to nothing on a device that keeps programs as graphs.
+func timedProgram(b backend.Backend, least float64, n int, f func() error) (float64, error) {
 	p, err := b.Record(func() error {
-		for range recorded {
+		for range n {
 			if err := f(); err != nil {
 				return err
 			}
@@ -62,5 +59,5 @@ func timedProgram(b backend.Backend, least float64, f func() error) (float64, er
 	}
 	defer p.Free()
 	s, err := timed(b, least, p.Run)
-	return s / recorded, err
+	return s / float64(n), err
 }

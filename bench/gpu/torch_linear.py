@@ -56,7 +56,7 @@ copy = passes.timed(lambda: target.copy_(source), least)
 print(json.dumps({
     "torch": torch.__version__,
     "device": torch.cuda.get_device_name() if device == "cuda" else f"CPU, {threads} threads",
-    "copy_bytes_per_second": 2 * 4 * source.numel() / copy,
+    "copy": {"seconds": copy, "bytes": 2 * 4 * source.numel()},
     "pass": {"seconds": seconds, "way": name},
     "same": median_of_three(same),
     "obvious": median_of_three(lambda: passes.obvious(s, theta, k, lam, 3000, goal)[1]),

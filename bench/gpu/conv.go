@@ -1,0 +1,87 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// conv times a pass of training the convolutional representation over as many
+// samples of every source.
+func (w *bench) conv() error {
+	set, err := w.digitSet()
+	if err != nil {
+		return err
+	}
+	p, err := newProblem(set, w.samples, w.width)
+	if err != nil {
+		return err
+	}
+	c := *pipeline.DefaultConv(pipeline.PresetDefault)
+	c.Validation, c.Passes, c.Batch, c.Channels = 0, w.trained, w.batch, w.channels
+	var counts []int
+	for m := range p.sources {
+		counts = append(counts, p.offsets[m+1]-p.offsets[m])
+	}
+	tmp := backend.NewScope(w.b)
+	defer tmp.Close()
+	s := p.place(tmp, backend.Uint8)
+	if err := tmp.Err(); err != nil {
+		return err
+	}
+	if err := w.b.Synchronize(); err != nil {
+		return err
+	}
+	var times []float64
+	loss := 0.0
+	for range 4 {
+		start := time.Now()
+		net, fit, err := pipeline.FitConv(context.Background(), w.b, s, counts, set.Pools[0].Height, set.Pools[0].Width, w.width, c, 1)
+		if err != nil {
+			return err
+		}
+		times = append(times, time.Since(start).Seconds()/float64(c.Passes))
+		loss = fit.Loss
+		net.Close()
+	}
+	times = times[1:]
+	slices.Sort(times)
+	section := fmt.Sprintf("convolutional training, %d samples, channels %v, K = %d, batches of %d; a pass", len(p.y), c.Channels, w.width, c.Batch)
+	w.add(row{Section: section, Name: "amtrl", Seconds: times[1], Ratio: 1, Note: fmt.Sprintf("loss %.5f in the last of %d", loss, c.Passes)})
+	return w.convRival(p, c, section, times[1])
+}
+
+func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours float64) error {
+	if err := w.leave(map[string]any{"x": p.gathered(), "y": p.y, "offsets": p.offsets64()}); err != nil {
+		return err
+	}
+	type fit struct {
+		Seconds, Loss float64
+		Failed        string
+	}
+	var reply struct {
+		Torch string
+		Eager fit
+		Graph *fit
+	}
+	args := []string{w.dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(c.Passes), fmt.Sprint(c.Batch), fmt.Sprint(c.Rate), fmt.Sprint(c.Decay), fmt.Sprint(w.width)}
+	for _, n := range c.Channels {
+		args = append(args, fmt.Sprint(n))
+	}
+	if err := w.ask(&reply, "torch_conv.py", args...); err != nil {
+		w.add(row{Section: section, Name: "PyTorch", Failed: err.Error()})
+		return nil
+	}
+	note := func(f fit) string { return fmt.Sprintf("loss %.5f; %s", f.Loss, reply.Torch) }
+	w.add(row{Section: section, Name: "PyTorch, eager", Seconds: reply.Eager.Seconds, Ratio: reply.Eager.Seconds / ours, Note: note(reply.Eager)})
+	if g := reply.Graph; g != nil {
+		w.add(row{Section: section, Name: "PyTorch, CUDA graph of the step", Seconds: g.Seconds, Ratio: g.Seconds / ours, Note: note(*g), Failed: g.Failed})
+	}
+	return nil
+}

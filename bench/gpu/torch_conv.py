@@ -1,0 +1,136 @@
+"""Training the convolutional representation in PyTorch: the network, minibatches,
+optimiser and schedule of amtrl's row beside it, autograd for the gradient, true
+float32, the data on the device. Each way is timed in both memory formats and the
+faster one counts.
+
+usage: torch_conv.py FOLDER DEVICE THREADS PASSES BATCH RATE DECAY K CHANNELS...
+
+FOLDER holds x.bin (float32, images of 28 by 28), y.bin and offsets.bin. Prints one
+JSON object: seconds a pass and the loss in the last one, eager and as a CUDA
+graph."""
+import json
+import sys
+import time
+
+import numpy as np
+import torch
+from torch import nn
+
+folder, device, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
+passes, batch, rate, decay, K = int(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6]), float(sys.argv[7]), int(sys.argv[8])
+channels = [int(v) for v in sys.argv[9:]]
+if device == "cuda" and not torch.cuda.is_available():
+    raise SystemExit(f"PyTorch {torch.__version__} sees no CUDA device")
+torch.set_num_threads(threads)
+torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+torch.backends.cudnn.benchmark = True
+
+
+def load(name, dtype):
+    return torch.from_numpy(np.fromfile(f"{folder}/{name}.bin", dtype)).to(device)
+
+
+X, y = load("x", np.float32).view(-1, 1, 28, 28), load("y", np.float32)
+offsets = load("offsets", np.int64)
+task = torch.repeat_interleave(torch.arange(len(offsets) - 1, device=device), offsets[1:] - offsets[:-1])
+steps = len(y) // batch
+
+
+def network(memory):
+    side, inputs, layers = 28, 1, []
+    for c in channels:
+        conv = nn.Conv2d(inputs, c, 3, padding=1)
+        nn.init.normal_(conv.weight, std=(2 / (9 * inputs)) ** 0.5)
+        nn.init.zeros_(conv.bias)
+        layers += [conv, nn.ReLU(), nn.MaxPool2d(2)]
+        side, inputs = side // 2, c
+    full = nn.Linear(side * side * inputs, K)
+    nn.init.normal_(full.weight, std=(side * side * inputs) ** -0.5)
+    nn.init.zeros_(full.bias)
+    return nn.Sequential(*layers, nn.Flatten(), full).to(device).to(memory_format=memory)
+
+
+def cycle():
+    """The one-cycle rates of all steps."""
+    optimiser = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=rate)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, total_steps=steps * passes, cycle_momentum=False)
+    rates = []
+    for _ in range(steps * passes):
+        rates.append(schedule.get_last_lr()[0])
+        optimiser.step()
+        schedule.step()
+    return rates
+
+
+def synchronise():
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def fit(memory, graph):
+    torch.manual_seed(1)
+    phi = network(memory)
+    images = X.contiguous(memory_format=memory)
+    W = nn.Parameter(torch.randn(len(offsets) - 1, K, device=device) * K ** -0.5)
+    parameters = [*phi.parameters(), W]
+    rows, total = torch.zeros(batch, dtype=torch.int64, device=device), torch.zeros((), device=device)
+    now = torch.tensor(rate, device=device) if graph else rate
+    optimiser = torch.optim.AdamW(parameters, lr=now, weight_decay=decay, **({"capturable": True} if graph else {}))
+
+    def step():
+        f = ((phi(images[rows]) * W[task[rows]]).sum(1) - y[rows]).square().mean()
+        optimiser.zero_grad(set_to_none=True)
+        f.backward()
+        optimiser.step()
+        total.add_(f.detach())
+
+    run = step
+    if graph:
+        start = [p.detach().clone() for p in parameters]
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                step()
+        torch.cuda.current_stream().wait_stream(side)
+        captured = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(captured):
+            step()
+        with torch.no_grad():
+            for p, old in zip(parameters, start):
+                p.copy_(old)
+            for state in optimiser.state.values():
+                for v in state.values():
+                    v.zero_()
+        run = captured.replay
+    rates = cycle()
+    synchronise()
+    began = time.perf_counter()
+    for k in range(passes):
+        order = torch.randperm(len(y), device=device)
+        total.zero_()
+        for i in range(steps):
+            if graph:
+                now.fill_(rates[k * steps + i])
+            else:
+                optimiser.param_groups[0]["lr"] = rates[k * steps + i]
+            rows.copy_(order[i * batch: (i + 1) * batch])
+            run()
+    synchronise()
+    return {"seconds": (time.perf_counter() - began) / passes, "loss": float(total) / steps}
+
+
+def faster(graph):
+    layouts = [torch.contiguous_format, torch.channels_last]
+    fit(layouts[0], graph)  # warm up
+    return min((fit(layout, graph) for layout in layouts), key=lambda r: r["seconds"])
+
+
+def captured():
+    try:
+        return faster(True)
+    except RuntimeError as e:
+        return {"failed": str(e).splitlines()[0]}
+
+
+print(json.dumps({"torch": torch.__version__, "eager": faster(False), "graph": captured() if device == "cuda" else None}))
