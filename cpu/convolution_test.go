@@ -1,0 +1,71 @@
+package cpu
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// TestConvScratch lends scratch that is full of NaN: filters and channels that
+// fill no panel must not let any of it through.
+func TestConvScratch(t *testing.T) {
+	seed := rand.Uint64()
+	for _, s := range []backend.ConvShape{
+		{Height: 5, Width: 7, Channels: 1, Filters: 3}, {Height: 4, Width: 4, Channels: 3, Filters: 18},
+		{Height: 3, Width: 6, Channels: 17, Filters: 5}, {Height: 6, Width: 6, Channels: 16, Filters: 16},
+	} {
+		run := func(poison float32) []float32 {
+			dev, _ := Open(1)
+			defer dev.Close()
+			lend := dev.(*device).scratch
+			spoil := func() {
+				buf, work := lend.f32.get(1<<17), lend.conv.get(1<<17)
+				fill(*buf, poison)
+				fill(work.f32, poison)
+				fill(work.y[:], poison)
+				lend.f32.put(buf)
+				lend.conv.put(work)
+			}
+			rng := rand.New(rand.NewPCG(seed, 1))
+			tmp := backend.NewScope(dev)
+			defer tmp.Close()
+			const n = 5
+			random := func(rows, cols int) backend.Matrix {
+				v := make([]float32, rows*cols)
+				for i := range v {
+					v[i] = float32(rng.NormFloat64())
+				}
+				return backend.Mat(backend.Upload(tmp, backend.Float32, v), rows, cols)
+			}
+			x, w, b := random(n, s.In()), random(s.Taps(), s.Filters), random(1, s.Filters)
+			y, arg := tmp.Matrix(backend.Float32, n, s.Out()), tmp.Matrix(backend.Uint8, n, s.Out())
+			dx, dw, db := tmp.Matrix(backend.Float32, n, s.In()), tmp.Matrix(backend.Float32, s.Taps(), s.Filters), tmp.Vector(backend.Float32, s.Filters)
+			if err := tmp.Err(); err != nil {
+				t.Fatal(err)
+			}
+			spoil()
+			if err := dev.Conv(s, x, w, b.Row(0), y, arg); err != nil {
+				t.Fatal(err)
+			}
+			spoil()
+			if err := dev.ConvGrad(s, x, w, arg, y, dx, dw, db); err != nil {
+				t.Fatal(err)
+			}
+			var all []float32
+			for _, buf := range []backend.Buffer{y.Buf, dx.Buf, dw.Buf, db.Buf} {
+				v := make([]float32, buf.Len())
+				if err := backend.Get(dev, v, buf, 0); err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, v...)
+			}
+			return all
+		}
+		if clean, spoilt := run(0), run(float32(math.NaN())); !slices.Equal(clean, spoilt) {
+			t.Errorf("seed %d, %+v: the result depends on what scratch held", seed, s)
+		}
+	}
+}
