@@ -8,6 +8,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/backend/backendtest"
+	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/cuda/standin"
 )
 
@@ -30,4 +31,10 @@ func TestBackend(t *testing.T) {
 func TestFamilies(t *testing.T) {
 	c := standin.Open(t)
 	backendtest.Identical(t, opener(c, standin.Variant{Family: 12}), opener(c, standin.Variant{Family: 13}))
+}
+
+// TestSteps trains ten steps beside the CPU.
+func TestSteps(t *testing.T) {
+	c := standin.Open(t)
+	backendtest.Steps(t, 1, func() (backend.Backend, error) { return cpu.Open(1) }, opener(c, standin.Variant{Family: 12}))
 }
