@@ -1,6 +1,6 @@
 # Read by the other scripts: finds CUDA's libraries among the packages of the
-# Python at hand, where neither the caller nor a toolkit names any.
-if [ -z "$AMTRL_CUDA_LIB_DIR$CUDA_HOME$VIRTUAL_ENV" ] && command -v python3 >/dev/null; then
+# Python at hand, where the caller names no folder.
+if [ -z "$AMTRL_CUDA_LIB_DIR$VIRTUAL_ENV" ] && command -v python3 >/dev/null; then
   prefix=$(python3 -c 'import sys; print(sys.prefix)')
   for found in "$prefix"/lib/python3*/site-packages/nvidia; do
     if [ -d "$found" ]; then
