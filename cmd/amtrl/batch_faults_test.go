@@ -225,3 +225,30 @@ func TestRunTaskBadInput(t *testing.T) {
 		}
 	}
 }
+
+// A run folder that cannot be written is one clear line, and nothing is handed
+// over.
+func TestSubmitUnwritable(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	refused := command(dir, eight("submit", "old", "--to", "slurm", "--tmp", "--quiet")...)
+	start(t, fakes(t, refused, map[string]string{"sbatch": "echo no >&2; exit 1"}))
+	readOnly(t, dir)
+	for run, args := range map[string][]string{
+		"new": eight("submit", "new", "--quiet", "--to", "slurm", "--tmp"),
+		"old": {"retry", "old", "--failed"},
+	} {
+		cmd := fakes(t, command(dir, args...), map[string]string{"sbatch": "echo 1", "squeue": "exit 0", "sacct": "exit 1"})
+		if os.Getuid() == 0 { // who may write anywhere
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		}
+		o := start(t, cmd)
+		if o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, run) || !strings.Contains(o.stderr, "permission denied") {
+			t.Errorf("amtrl %s: exit code %d: %s%s", args[0], o.code, o.stdout, o.stderr)
+		}
+	}
+	r, err := batch.Open(filepath.Join(dir, "old"))
+	if err != nil || len(r.Jobs) != 1 || !r.Jobs[0].Refused {
+		t.Errorf("%v: %+v", err, r)
+	}
+}

@@ -1,0 +1,111 @@
+package batch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// leave writes a result of a task as if it had run on a device.
+func leave(t *testing.T, r *Run, task int, device string) {
+	t.Helper()
+	res := TaskResult{Task: task, Attempt: 1}
+	for _, u := range r.Tasks[task].Units {
+		result := pipeline.Result{Data: "d", Target: u.Target, Seed: u.Seed, Sources: []pipeline.SourceResult{}}
+		for _, m := range r.Plan.Identity.Config.Methods {
+			result.Methods = append(result.Methods, pipeline.MethodResult{Method: m, Score: pipeline.Score{Metric: "error", Value: 0.1 * float64(task)}})
+		}
+		choice := pipeline.BackendChoice{Info: backend.Info{Backend: "cpu", Device: device}, Reason: "asked for"}
+		res.Units = append(res.Units, UnitResult{Unit: u.Name(), Backend: choice, Seconds: 1, Result: result})
+	}
+	if err := os.MkdirAll(r.taskPath(task), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeJSON(r.taskPath(task, "result.json"), res); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCollect(t *testing.T) {
+	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b", "c"))
+	for _, task := range []int{0, 1, 4, 5} {
+		leave(t, r, task, "one")
+	}
+	var unfinished *Unfinished
+	if _, _, _, err := r.Collect(t.TempDir()); !errors.As(err, &unfinished) || unfinished.Missing.String() != "2-3" {
+		t.Errorf("error %v", err)
+	}
+	leave(t, r, 2, "one")
+	leave(t, r, 3, "one")
+	if _, id, mixed, err := r.Collect(t.TempDir()); err != nil || mixed != "" || id.Backend.Reason != "asked for" {
+		t.Errorf("%q, %v", mixed, err)
+	}
+	leave(t, r, 3, "another")
+	_, id, mixed, err := r.Collect(t.TempDir())
+	if want := "the units ran on different devices: 5 on cpu one; 1 on cpu another"; err != nil || mixed != want || id.Backend.Reason != want || id.Backend.Device != "one" {
+		t.Errorf("%q, %+v, %v", mixed, id.Backend, err)
+	}
+	// What is not the task's result is not taken for it.
+	for _, damage := range []func(string) string{
+		func(s string) string { return s[:len(s)/2] },
+		func(s string) string { return strings.Replace(s, `"task": 3`, `"task": 2`, 1) },
+		func(s string) string { return strings.ReplaceAll(s, `"target": "b"`, `"target": "c"`) },
+		func(s string) string { return strings.Replace(s, `"method": "active"`, `"method": "uniform"`, 1) },
+	} {
+		path := r.taskPath(3, "result.json")
+		leave(t, r, 3, "one")
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(damage(string(raw))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, _, err := r.Collect(t.TempDir()); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("a damaged result: %v", err)
+		}
+	}
+}
+
+// What the files of a task and the engine say together.
+func TestSettle(t *testing.T) {
+	job := &JobRecord{Job: Job{Part: Part{Key: "k"}}, Cancelled: map[int]bool{7: true}}
+	broken := &JobRecord{Job: Job{Part: Part{Key: "k"}}, Unsure: true, Error: "broken off", Cancelled: map[int]bool{}}
+	for i, c := range []struct {
+		files TaskStatus
+		job   *JobRecord
+		says  State
+		why   string
+		want  string
+	}{
+		{TaskStatus{State: Lost}, job, "", "", "lost: the engine does not know it, and it has no result"},
+		{TaskStatus{State: Lost}, broken, "", "", "lost: broken off, and the engine does not know it"},
+		{TaskStatus{State: Lost, Task: 7}, job, "", "", "cancelled: "},
+		{TaskStatus{State: Failed, Reason: "bad"}, job, "", "", "failed: bad"},
+		{TaskStatus{State: Requeued}, job, "", "", "lost: the engine does not know it, and it has no result"},
+		{TaskStatus{State: Lost}, job, Queued, "Resources", "queued: Resources"},
+		{TaskStatus{State: Lost, begun: true}, job, Queued, "BeginTime", "requeued: BeginTime"},
+		{TaskStatus{State: Requeued, Reason: "saved"}, job, Running, "", "running: "},
+		{TaskStatus{State: Lost}, job, Done, "", "lost: it ended well for the engine, and has no result"},
+		{TaskStatus{State: Failed, Reason: "no GPU"}, job, Failed, "NonZeroExitCode", "failed: no GPU"},
+		{TaskStatus{State: Lost}, job, Failed, "NonZeroExitCode", "failed: NonZeroExitCode"},
+		{TaskStatus{State: Lost}, job, Timeout, "TimeLimit", "timeout: TimeLimit"},
+		{TaskStatus{State: Lost, Task: 7}, job, Timeout, "TimeLimit", "cancelled: "},
+	} {
+		o := Observation{State: c.says, Reason: c.why}
+		if c.says != "" {
+			o.Key = "k"
+		}
+		st := c.files
+		st.settle(c.job, o)
+		if got := fmt.Sprintf("%s: %s", st.State, st.Reason); got != c.want {
+			t.Errorf("case %d: %s, expected %s", i, got, c.want)
+		}
+	}
+}
