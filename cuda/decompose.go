@@ -12,50 +12,54 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// factors is a thin singular value decomposition of a matrix or, where it is wide,
-// of its transpose: U diag(s) V' with U rows by p, p <= rows. ut is U', p by rows,
-// and v is V, p by p.
-type factors struct {
-	wide   bool
-	ut, v  matrix
-	s      []float64    // of the matrix divided by 2^exp
-	values nv.DevicePtr // the same on the device
-	exp    int
+// upright is a matrix, or its transpose where it is wide, laid out for cuSOLVER,
+// which takes column-major matrices that are not wide. The elements are divided by
+// 2^exp.
+type upright struct {
+	wide bool
+	// t is row-major p by rows, which is column-major rows by p, p <= rows.
+	t   matrix
+	exp int
 }
 
 // Matrices are scaled so that their squares are in range where their norm's
 // exponent is beyond this.
 const farExponent = 400
 
-// decompose computes the decomposition of a, without U and V unless vectors. The
-// matrix has elements.
-//
-// cuSOLVER's gesvd takes column-major matrices that are not wide: the memory of a
-// wide row-major matrix is its tall transpose already, a tall one is transposed.
-func (w *scratch) decompose(a matrix, vectors bool) (f factors, err error) {
-	f.wide = a.rows < a.cols
+// upright copies a, which has elements.
+func (w *scratch) upright(a matrix) (u upright, err error) {
+	u.wide = a.rows < a.cols
 	rows, p := max(a.rows, a.cols), min(a.rows, a.cols)
-	f.s = make([]float64, p)
-	tall, err := w.matrix(p, rows) // row-major p by rows is column-major rows by p
-	if err != nil {
-		return f, err
+	if u.t, err = w.matrix(p, rows); err != nil {
+		return u, err
 	}
+	// The memory of a wide row-major matrix is its transpose already.
 	e := emitter{q: w.q}
-	if err := e.copyMatrix(!f.wide, a, tall); err != nil {
-		return f, err
+	if err := e.copyMatrix(!u.wide, a, u.t); err != nil {
+		return u, err
 	}
-	if f.exp, err = w.extent(a, tall); err != nil {
-		return f, err
+	if u.exp, err = w.extent(a, u.t); err != nil || u.exp == 0 {
+		return u, err
 	}
-	if f.exp != 0 {
-		// In two steps: a power of two below 2^-1022 is not exact.
-		half := f.exp / 2
-		n, at := rows*p, kernels.Ptr(tall.at)
-		err := e.launch(kernels.Scale(kernels.Float64, n, math.Ldexp(1, -half), at), kernels.Scale(kernels.Float64, n, math.Ldexp(1, half-f.exp), at))
-		if err != nil {
-			return f, err
-		}
-	}
+	// In two steps: a power of two below 2^-1022 is not exact.
+	half := u.exp / 2
+	n, at := rows*p, kernels.Ptr(u.t.at)
+	return u, e.launch(kernels.Scale(kernels.Float64, n, math.Ldexp(1, -half), at), kernels.Scale(kernels.Float64, n, math.Ldexp(1, half-u.exp), at))
+}
+
+// factors is a thin singular value decomposition U diag(s) V' of an upright matrix:
+// ut is U', p by rows, v is V, p by p.
+type factors struct {
+	ut, v  matrix
+	s      []float64
+	values nv.DevicePtr // s on the device
+}
+
+// decompose computes the decomposition of u and destroys it, without U and V
+// unless vectors.
+func (w *scratch) decompose(u upright, vectors bool) (f factors, err error) {
+	rows, p := u.t.cols, u.t.rows
+	f.s = make([]float64, p)
 	jobs := byte(nv.JobNone)
 	if vectors {
 		jobs = nv.JobSome
@@ -66,7 +70,7 @@ func (w *scratch) decompose(a matrix, vectors bool) (f factors, err error) {
 			return f, err
 		}
 	}
-	return f, w.gesvd(jobs, rows, p, tall.at, &f)
+	return f, w.gesvd(jobs, rows, p, u.t.at, &f)
 }
 
 // gesvd decomposes the column-major rows by p matrix at a and reads s.

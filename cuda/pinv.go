@@ -23,6 +23,12 @@ func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, 
 	}
 	return q.inverse(c, ao, rcond, func(w *scratch, inv *inverse) error {
 		e, d := emitter{q: q}, view(do)
+		if inv.whole {
+			if err := e.copyMatrix(inv.wide, inv.ut, d); err != nil {
+				return err
+			}
+			return e.scale(inv.scale, d)
+		}
 		if inv.wide { // (V diag(1/s) U')'
 			return e.gemm(true, true, inv.scale, inv.ut, inv.v, 0, d)
 		}
@@ -52,6 +58,9 @@ func (q *queue) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (i
 		if b.cols == 0 {
 			return nil
 		}
+		if inv.whole {
+			return e.gemm(inv.wide, false, inv.scale, inv.ut, b, 0, x)
+		}
 		t, err := w.matrix(inv.rank, b.cols)
 		if err != nil {
 			return err
@@ -77,40 +86,57 @@ func (c *checker) cutoff(rcond float64) {
 
 // inverse is a pseudo-inverse as a product: of a matrix that is not wide it is
 // scale v ut, of a wide one scale (v ut)', with v = V diag(1/s) p by rank and ut
-// rank by rows.
+// rank by rows. Where it is whole, ut is the product and there is no v.
 type inverse struct {
-	wide  bool
-	v, ut matrix
-	rank  int
-	scale float64
+	wide, whole bool
+	v, ut       matrix
+	rank        int
+	scale       float64
 }
 
-// inverse decomposes a and lets use work with its pseudo-inverse.
+// inverse lets use work with the pseudo-inverse of a. Singular values at or below
+// rcond s_max count as zero.
 func (q *queue) inverse(c *checker, a operand, rcond float64, use func(*scratch, *inverse) error) (rank int, err error) {
+	if rcond < 0 {
+		rcond = float64(max(a.Rows, a.Cols)) * 0x1p-52
+	}
 	err = q.do(c.Op, func() error {
 		w := scratch{q: q, op: c.Op}
 		defer w.free()
-		f, err := w.decompose(view(a), true)
+		t, err := w.upright(view(a))
 		if err != nil {
 			return err
 		}
-		if rcond < 0 {
-			rcond = float64(max(f.ut.cols, f.v.cols)) * 0x1p-52
+		inv := &inverse{wide: t.wide, scale: math.Ldexp(1, -t.exp)}
+		if inv.ut, inv.whole, err = w.wellConditioned(t.t, rcond); err != nil {
+			return err
 		}
-		rank = f.rank(rcond)
-		inv := &inverse{f.wide, f.v, f.ut, rank, math.Ldexp(1, -f.exp)}
-		inv.v.cols, inv.ut.rows = rank, rank
-		if rank > 0 {
-			if err := w.divide(f, rcond); err != nil {
+		if inv.rank = t.t.rows; !inv.whole {
+			if err := w.invert(t, rcond, inv); err != nil {
 				return err
 			}
 		}
+		rank = inv.rank
 		return use(&w, inv)
 	})
 	if err != nil {
 		return 0, err
 	}
 	return rank, nil
+}
+
+// invert inverts by the singular value decomposition.
+func (w *scratch) invert(t upright, rcond float64, inv *inverse) error {
+	f, err := w.decompose(t, true)
+	if err != nil {
+		return err
+	}
+	inv.rank, inv.v, inv.ut = f.rank(rcond), f.v, f.ut
+	inv.v.cols, inv.ut.rows = inv.rank, inv.rank
+	if inv.rank == 0 {
+		return nil
+	}
+	return w.divide(f, rcond)
 }
 
 // divide divides the columns of V by their singular values.

@@ -34,18 +34,22 @@ func (q *queue) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) er
 	return q.do(c.Op, func() error {
 		w := scratch{q: q, op: c.Op}
 		defer w.free()
-		f, err := w.decompose(view(ao), vectors)
+		t, err := w.upright(view(ao))
+		if err != nil {
+			return err
+		}
+		f, err := w.decompose(t, vectors)
 		if err != nil {
 			return err
 		}
 		for i := range f.s {
-			f.s[i] = math.Ldexp(f.s[i], f.exp)
+			f.s[i] = math.Ldexp(f.s[i], t.exp)
 		}
 		if err := q.upload(start(so), bytesOf(f.s)); err != nil || !vectors {
 			return err
 		}
 		e := emitter{q: q}
-		if f.wide { // A = V diag(s) U'
+		if t.wide { // A = V diag(s) U'
 			if err := e.copyMatrix(false, f.v, view(uo)); err != nil {
 				return err
 			}

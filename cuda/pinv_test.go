@@ -1,0 +1,122 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/standin"
+)
+
+// conditioned returns a random m by n matrix with singular values from 1 down to
+// 1/cond, and its pseudo-inverse.
+func conditioned(rng *rand.Rand, m, n int, cond float64) (a, inverse *mat.Dense) {
+	orthonormal := func(rows, cols int) *mat.Dense {
+		x := mat.NewDense(rows, cols, nil)
+		for i := range rows {
+			for j := range cols {
+				x.Set(i, j, rng.NormFloat64())
+			}
+		}
+		var qr mat.QR
+		qr.Factorize(x)
+		var q mat.Dense
+		qr.QTo(&q)
+		return mat.DenseCopyOf(q.Slice(0, rows, 0, cols))
+	}
+	p := min(m, n)
+	u, v := orthonormal(m, p), orthonormal(n, p)
+	s, inv := mat.NewDense(p, p, nil), mat.NewDense(p, p, nil)
+	for i := range p {
+		x := 1.0
+		if p > 1 {
+			x = math.Pow(cond, -float64(i)/float64(p-1))
+		}
+		s.Set(i, i, x)
+		inv.Set(i, i, 1/x)
+	}
+	a, inverse = new(mat.Dense), new(mat.Dense)
+	a.Product(u, s, v.T())
+	inverse.Product(v, inv, u.T())
+	return a, inverse
+}
+
+// TestWellConditioned compares the inverse by Cholesky with the definition, and
+// its rank with the rule of the cut-off. It must be taken below a condition of 50
+// and may be up to 1,000.
+func TestWellConditioned(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	taken, left, worst := 0, 0, 0.0
+	for range 150 {
+		m, n := 1+rng.IntN(90), 1+rng.IntN(90)
+		cond := math.Pow(10, 5*rng.Float64())
+		rcond := math.Pow(10, -12*rng.Float64())
+		if min(m, n) == 1 {
+			cond = 1
+		}
+		a, inverse := conditioned(rng, m, n, cond)
+		buf, err := backend.New(b, backend.Float64, a.RawMatrix().Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, rows := min(m, n), max(m, n)
+		y, ok := make([]float64, p*rows), false
+		q := b.(*queue)
+		err = q.do("test", func() error {
+			w := scratch{q: q, op: "test"}
+			defer w.free()
+			u, err := w.upright(matrix{buf.(*buffer).addr(), m, n, n, true})
+			if err != nil {
+				return err
+			}
+			var got matrix
+			if got, ok, err = w.wellConditioned(u.t, rcond); err != nil || !ok {
+				return err
+			}
+			return q.download(bytesOf(y), got.at)
+		})
+		buf.Free()
+		if err != nil {
+			t.Fatal(err)
+		}
+		full := 1/cond > rcond
+		switch {
+		case ok && (!full || cond > 1000):
+			t.Fatalf("seed %d: %d by %d, condition %.3g, rcond %.3g: taken for well conditioned", seed, m, n, cond, rcond)
+		case !ok && cond < 50 && 1/cond > 100*rcond:
+			t.Fatalf("seed %d: %d by %d, condition %.3g, rcond %.3g: not taken", seed, m, n, cond, rcond)
+		case !ok:
+			left++
+			continue
+		}
+		taken++
+		var diff mat.Dense
+		if got := mat.NewDense(p, rows, y); m < n {
+			diff.Sub(got.T(), inverse)
+		} else {
+			diff.Sub(got, inverse)
+		}
+		relative := mat.Norm(&diff, 2) / mat.Norm(inverse, 2) / (cond * 0x1p-53)
+		worst = max(worst, relative)
+		if limit := 4 + 2*math.Sqrt(float64(rows)); relative > limit {
+			t.Errorf("seed %d: %d by %d, condition %.3g: the relative error is %.3g times 2^-53 times the condition, expected %.3g at most",
+				seed, m, n, cond, relative, limit)
+		}
+	}
+	t.Logf("%d inverted by Cholesky, %d left; the largest error is %.3g times 2^-53 times the condition", taken, left, worst)
+	if taken < 20 || left < 20 {
+		t.Errorf("seed %d: %d inverted by Cholesky, %d left", seed, taken, left)
+	}
+}
