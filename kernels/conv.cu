@@ -38,7 +38,7 @@ conv(int height, int width, int channels, int filters, const float *x, i64 x_pit
           inside ? w[((i64)t * channels + first + c) * w_pitch + at.channel + f] : 0.0f;
     }
     __syncthreads();
-    conv_accumulate(tile, weights, slab, sum);
+    if (at.channel + (int)threadIdx.x / 32 * CONV_EACH < filters) conv_accumulate(tile, weights, slab, sum); // or the warp has no filter
     __syncthreads();
   }
   int lane = threadIdx.x % 32;

@@ -43,7 +43,7 @@ conv_grad_input(int height, int width, int channels, int filters, const float *w
           inside ? w[((i64)(8 - t) * channels + at.channel + c) * w_pitch + first + f] : 0.0f;
     }
     __syncthreads();
-    conv_accumulate(tile, weights, slab, sum);
+    if (at.channel + (int)threadIdx.x / 32 * CONV_EACH < channels) conv_accumulate(tile, weights, slab, sum); // or the warp has no channel
     __syncthreads();
   }
   int lane = threadIdx.x % 32, c0 = at.channel + threadIdx.x / 32 * CONV_EACH;
