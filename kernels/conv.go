@@ -98,6 +98,6 @@ func (g ConvGrad) Launches() []Launch {
 	return append(all,
 		launch("conv_grad_weight", parts, slabs, [2]int{256, 1}, 0,
 			append(g.args(), int64(g.N), int32(each), g.X, int64(g.XPitch), g.Arg, int64(g.ArgPitch), g.DY, int64(g.DYPitch), g.Part)...),
-		launch("conv_grad_reduce", ceilDiv((9*g.Channels+1)*g.Filters, 256), 1, [2]int{256, 1}, 0,
+		launch("conv_grad_reduce", ceilDiv((9*g.Channels+1)*g.Filters, 32), 1, [2]int{256, 1}, 0,
 			int64(9*g.Channels), int32(g.Filters), int32(parts*split), g.Part, g.DW, int64(g.DWPitch), g.DB))
 }
