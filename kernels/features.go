@@ -1,6 +1,9 @@
 package kernels
 
-import "sort"
+import (
+	"math"
+	"sort"
+)
 
 // Range gives the chunks that have samples of lo to hi - 1 among them.
 func (t Table) Range(lo, hi int) (first, count int) {
@@ -22,9 +25,13 @@ type Features struct {
 	XStride   int
 }
 
+// featureRows is the number of rows of a block, four to a warp.
+const featureRows = 32
+
 // Launch is the one launch.
 func (f Features) Launch() Launch {
-	return launch("features", f.NumChunks, 1, [2]int{256, 1}, 0,
+	each := ceilDiv(f.Hi-f.Lo, max(1, f.NumChunks))
+	return launch("features", f.NumChunks, min(math.MaxUint16, max(1, ceilDiv(each, featureRows))), [2]int{256, 1}, 0,
 		f.Chunks, f.Rows, int64(f.Lo), int64(f.Hi), index32("features", "columns", f.Cols), f.X, int64(f.XStride))
 }
 

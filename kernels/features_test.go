@@ -27,7 +27,7 @@ func TestFeatures(t *testing.T) {
 	for _, cols := range []int{0, 1, 2, 3, 4, 5, 31, 127, 128, 130, 511, 512, 513, 784, 1700} {
 		for _, counts := range [][]int{{1}, {0, 9, 0, 1, 30, 0}, {3, 2, 100}} {
 			s := newSamples(d, cols, counts, allStored...)
-			table := Divide(s.offsets, pick(d, 1, 4, 30), func(task int) PoolRows { return s.pools[task] })
+			table := Divide(s.offsets, pick(d, 1, 4, 30, 200), func(task int) PoolRows { return s.pools[task] })
 			n := len(s.rows)
 			lo := d.rng.IntN(n)
 			hi := lo + d.rng.IntN(n-lo+1)
