@@ -24,19 +24,26 @@ head_gradient(i64 n, int k, const float *z, i64 z_pitch, const int *task, const 
     return;
   }
   // A batch has few samples of a task: the block finds them 128 at a time.
-  __shared__ int mine[128];
+  __shared__ u32 mine[4];
   int t = (int)blockIdx.x - 1;
-  for (int j = threadIdx.x; j < k; j += 128) dw[t * dw_pitch + j] = 0;
+  int column = threadIdx.x;
+  float own = 0; // the sum of this column; those of the columns behind 128 are added up in dw
+  for (int j = column + 128; j < k; j += 128) dw[t * dw_pitch + j] = 0;
   for (i64 first = 0; first < n; first += 128) {
     __syncthreads();
     i64 i = first + threadIdx.x;
-    mine[threadIdx.x] = i < n && task[i] == t;
+    u32 found = __ballot_sync(FULL_WARP, i < n && task[i] == t);
+    if (threadIdx.x % 32 == 0) mine[threadIdx.x / 32] = found;
     __syncthreads();
-    for (int s = 0; s < 128; s++) {
-      if (!mine[s]) continue;
-      float g = (float)(scale * r[first + s]);
-      for (int j = threadIdx.x; j < k; j += 128) dw[t * dw_pitch + j] += g * z[(first + s) * z_pitch + j];
+    for (int w = 0; w < 4; w++) {
+      for (u32 left = mine[w]; left; left &= left - 1) {
+        i64 s = first + 32 * w + __ffs((int)left) - 1;
+        float g = (float)(scale * r[s]);
+        if (column < k) own += g * z[s * z_pitch + column];
+        for (int j = column + 128; j < k; j += 128) dw[t * dw_pitch + j] += g * z[s * z_pitch + j];
+      }
     }
   }
+  if (column < k) dw[t * dw_pitch + column] = own;
 }
 REGISTER_KERNEL(head_gradient, 128)
