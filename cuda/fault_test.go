@@ -22,6 +22,7 @@ func typed(err error) bool { return errors.As(err, new(*nv.Error)) }
 // what comes after must work, or say the same again.
 func TestEveryCallFails(t *testing.T) {
 	c := standin.Open(t)
+	sleep(t)
 	open := opener(c, standin.Variant{})
 	end := func(b backend.Backend) {
 		if err := b.Close(); err != nil {
@@ -79,6 +80,31 @@ func TestEveryCallFails(t *testing.T) {
 				t.Fatal(what)
 			}
 		}
+	}
+}
+
+// sleep keeps waits from asking whether they are over, so that the number of calls
+// is the same each time.
+func sleep(t *testing.T) {
+	usual := spinFor
+	spinFor = 0
+	t.Cleanup(func() { spinFor = usual })
+}
+
+// TestQueryFails lets waits ask and the answer be an error.
+func TestQueryFails(t *testing.T) {
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	c.Fail("cuStreamQuery", 1, 0)
+	if err := works(b); !typed(err) {
+		t.Errorf("found %v", err)
+	}
+	if err := works(b); err != nil {
+		t.Error(err)
 	}
 }
 

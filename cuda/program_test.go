@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -40,6 +41,7 @@ func TestInputsInFlight(t *testing.T) {
 			}
 			defer p.Free()
 			const runs = 30
+			before := waits(c)
 			want := float32(0)
 			for i := range runs {
 				for j := range host {
@@ -51,8 +53,8 @@ func TestInputsInFlight(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if waits := c.Calls("cuStreamSynchronize"); waits != 1 { // of Open
-				t.Errorf("%d runs without outputs waited %d times", runs, waits-1)
+			if n := waits(c) - before; n != 0 {
+				t.Errorf("%d runs without outputs waited %d times", runs, n)
 			}
 			if launches := c.Calls("cuGraphLaunch"); launches != runs-1 {
 				t.Errorf("%d runs after the first launched %d graphs", runs-1, launches)
@@ -69,6 +71,8 @@ func TestInputsInFlight(t *testing.T) {
 		})
 	}
 }
+
+func waits(c *standin.Control) int { return c.Calls("cuStreamSynchronize") + c.Calls("cuStreamQuery") }
 
 // TestCallsOfARun counts what a run with outputs costs: one copy in, one launch,
 // one copy out, one wait.
@@ -115,7 +119,12 @@ func TestCallsOfARun(t *testing.T) {
 	for _, name := range c.Log() {
 		count[name]++
 	}
-	for _, name := range []string{"cuMemcpyHtoDAsync_v2", "cuGraphLaunch", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"} {
+	if n := count["cuStreamSynchronize"]; n > runs {
+		t.Errorf("%d runs waited %d times", runs, n)
+	}
+	delete(count, "cuStreamSynchronize")
+	delete(count, "cuStreamQuery")
+	for _, name := range []string{"cuMemcpyHtoDAsync_v2", "cuGraphLaunch", "cuMemcpyDtoHAsync_v2"} {
 		if count[name] != runs {
 			t.Errorf("%d runs made %d calls of %s", runs, count[name], name)
 		}
@@ -123,5 +132,88 @@ func TestCallsOfARun(t *testing.T) {
 	}
 	if len(count) > 0 {
 		t.Errorf("%d runs also called %v", runs, count)
+	}
+}
+
+// TestLargeOutputs reads more than the pinned memory holds at a time.
+func TestLargeOutputs(t *testing.T) {
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const n = 2*slotBytes + 999
+	s := backend.NewScope(b)
+	defer s.Close()
+	x := s.Vector(backend.Float32, n)
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	host, sum := make([]float32, n), make([]float64, 1)
+	p, err := b.Record(func() error {
+		return first(
+			func() error { return b.Fill(x, 0.5) },
+			func() error { return b.Dots(x.Mat(1, n), x, sum) },
+			func() error { return backend.Get(b, host, x.Buf, 0) },
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Free()
+	for range 3 {
+		clear(host)
+		if err := p.Run(); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range host {
+			if v != 0.5 {
+				t.Fatalf("element %d is %v", i, v)
+			}
+		}
+		if sum[0] != n*0.25 {
+			t.Fatalf("the sum of squares is %v", sum[0])
+		}
+	}
+}
+
+// TestAllocationsOfARun holds a run of a program to a few small allocations of Go
+// memory.
+func TestAllocationsOfARun(t *testing.T) {
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	s := backend.NewScope(b)
+	defer s.Close()
+	x, a := s.Vector(backend.Float32, 100), s.Matrix(backend.Float32, 3, 100)
+	out := make([]float64, 3)
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := b.Record(func() error {
+		for range 20 {
+			if err := first(
+				func() error { return b.Combine(out, a, x) },
+				func() error { return b.Dots(a, x, out) },
+			); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Free()
+	const most = 10
+	run := func() { err = errors.Join(err, p.Run()) }
+	run()
+	run()
+	if n := testing.AllocsPerRun(50, run); n > most || err != nil {
+		t.Errorf("a run makes %v allocations, expected %d at most (%v)", n, most, err)
 	}
 }

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"errors"
+	"time"
 	"unsafe"
 
 	"github.com/amtrl/amtrl/cuda/internal/nv"
@@ -85,9 +86,32 @@ func (q *queue) pin(s *slot) error {
 	return err
 }
 
+// spinFor, which tests set, is how long a wait asks again and again before the thread sleeps. The
+// context's waits sleep at once, and waking takes longer than an iteration of a
+// solve; a queue that waits for more than that can sleep.
+var spinFor = 200 * time.Microsecond
+
+// spin reports whether the queue's work was done soon.
+func (q *queue) spin() (bool, error) {
+	for start := time.Now(); time.Since(start) < spinFor; {
+		done, err := q.lib.Driver.StreamQuery(q.stream)
+		if done || errors.Is(err, nv.ErrAbsent) {
+			return done, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
 // wait waits for all work of the queue, after which all slots are free.
 func (q *queue) wait() error {
-	if err := q.lib.Driver.StreamSynchronize(q.stream); err != nil {
+	done, err := q.spin()
+	if err == nil && !done {
+		err = q.lib.Driver.StreamSynchronize(q.stream)
+	}
+	if err != nil {
 		return err
 	}
 	for i := range q.staging.slots {
