@@ -113,8 +113,13 @@ func TestDoctorFinds(t *testing.T) {
 func TestDoctorWithoutCUDA(t *testing.T) {
 	t.Parallel()
 	cmd := command(t.TempDir(), "doctor")
-	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+t.TempDir())
+	empty := t.TempDir()
+	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+empty)
 	o := start(t, cmd)
+	// The libraries are looked for even where the driver is missing.
+	if !strings.Contains(o.stdout, empty+": CUDA 12 or 13: nothing") {
+		t.Errorf("the search for the libraries is not told: %s", o.stdout)
+	}
 	if o.code != exitFailed || !strings.Contains(o.stdout, "\nFAIL") || !strings.Contains(o.stdout, "skip  gemm") || !strings.Contains(o.stdout, "info  search") {
 		t.Errorf("without CUDA: exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}

@@ -45,6 +45,10 @@ func open(opt Options, driver bool) (*Library, *Trace, error) {
 	lib := new(Library)
 	if driver {
 		if err := lib.openDriver(s, table, trace); err != nil {
+			// What else is there is told too, and left where it is.
+			if set, other := s.choose(trace, opt.Family, 0); other == nil {
+				trace.Steps[set.step].Taken = false
+			}
 			return nil, trace, err
 		}
 	}
