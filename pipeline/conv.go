@@ -26,7 +26,8 @@ type Conv struct {
 	Decay float64 `json:"decay"`
 	// Validation is the fraction of every source's samples that the fit sets
 	// aside, 0 for none. The parameters with the least loss on them are kept,
-	// and Patience passes without a smaller one end the fit.
+	// and Patience passes without a smaller one end the fit. While the rate is
+	// high a warm start is worse than it began: that must not end it.
 	Validation float64 `json:"validation"`
 	Patience   int     `json:"patience"`
 	// WarmStart starts an epoch from the parameters and the optimiser's state
@@ -39,7 +40,7 @@ type Conv struct {
 func DefaultConv(preset string) *Conv {
 	return &Conv{
 		Channels: []int{16, 32}, Passes: 8, Batch: 256, Rate: 5e-3, Decay: 1e-2,
-		Validation: 0.05, Patience: 3, WarmStart: preset != PresetPaper,
+		Validation: 0.05, Patience: 8, WarmStart: preset != PresetPaper,
 	}
 }
 
