@@ -272,7 +272,6 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	if err := w.log(AttemptLine{Event: attemptDevice, Backend: &id.Backend, GPUs: listGPUs(w.res.GPUs)}); err != nil {
 		return err
 	}
-	w.Note("backend %s (%s): %s", id.Backend.Backend, id.Backend.Device, id.Backend.Reason)
 	digest, err := id.Digest()
 	if err != nil {
 		return err

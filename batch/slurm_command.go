@@ -36,7 +36,7 @@ func slurmCommand(ctx context.Context, stdin []byte, name string, args ...string
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("there is no %s: expected the commands of Slurm on PATH", name)
 	case limited.Err() != nil && ctx.Err() == nil:
-		return "", &Unsure{fmt.Errorf("%s did not answer within %s", name, slurmPatience)}
+		return "", &Unsure{fmt.Errorf("%s did not answer within %s: %s", name, slurmPatience, said)}
 	case err != nil && strings.Contains(said, "timed out"):
 		return "", &Unsure{fmt.Errorf("%s: %v: %s", name, err, said)}
 	case err != nil && said == "":

@@ -121,7 +121,7 @@ func eight(command string, more ...string) []string {
 }
 
 func long(command string, more ...string) []string {
-	return append(eight(command, "--epochs", "24", "--iterations", "30", "--lambda", "0", "--tolerance", "0"), more...)
+	return append(eight(command, "--epochs", "36", "--iterations", "30", "--lambda", "0", "--tolerance", "0"), more...)
 }
 
 // toSlurm are the flags that every submission here needs.

@@ -143,7 +143,7 @@ func TestSubmitWrongUse(t *testing.T) {
 func TestRunTask(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	args := long("submit", "run", "--targets", "fog_0", "--quiet", "--max-restarts", "0")
+	args := long("submit", "run", "--targets", "fog_0", "--epochs", "40", "--quiet", "--max-restarts", "0")
 	// Only the folder is made: a supervisor that cannot run leaves the tasks.
 	if o := start(t, command(dir, append(args, "--program", "/none")...)); o.code != 1 {
 		t.Fatalf("exit code %d: %s", o.code, o.stderr)
@@ -188,7 +188,7 @@ func TestRunTask(t *testing.T) {
 	}
 	computedOnce(t, dir, "run", 1)
 	must(t, dir, "collect", "run")
-	must(t, dir, long("sweep", "--targets", "fog_0", "--quiet", "--out", "whole")...)
+	must(t, dir, long("sweep", "--targets", "fog_0", "--epochs", "40", "--quiet", "--out", "whole")...)
 	sameFolders(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
 }
 

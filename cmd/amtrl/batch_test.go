@@ -23,7 +23,7 @@ func eight(command string, more ...string) []string {
 // long is a sweep whose epochs are short and many, so that a task can be met in
 // its middle.
 func long(command string, more ...string) []string {
-	return append(eight(command, "--epochs", "12", "--iterations", "30", "--lambda", "0", "--tolerance", "0"), more...)
+	return append(eight(command, "--epochs", "20", "--iterations", "30", "--lambda", "0", "--tolerance", "0"), more...)
 }
 
 // middle waits until a task has finished so many epochs.

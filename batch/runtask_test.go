@@ -1,0 +1,93 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Only the requeues of the same part count against it.
+func TestRequeuesAreCounted(t *testing.T) {
+	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
+	if err := os.MkdirAll(r.taskPath(0), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w := &Worker{Run: r, Part: "k-2-0"}
+	for _, l := range []AttemptLine{
+		{Event: attemptStart, Part: "k-1-0"}, {Event: attemptEnd, Reason: reasonRequeue},
+		{Event: attemptStart, Part: "k-2-0"}, {Event: attemptEnd, Reason: reasonRequeue},
+		{Event: attemptStart, Part: "k-2-0"}, {Event: attemptEnd, Reason: reasonTerminated},
+		{Event: attemptStart, Part: "k-2-0"}, {Event: attemptEnd, Reason: reasonRequeue},
+	} {
+		w.attempt++
+		if err := w.log(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := w.requeues(); n != 2 {
+		t.Errorf("%d requeues, expected 2", n)
+	}
+}
+
+// What cannot be opened ends the attempt with the exit code that says whether
+// another would help, and leaves word.
+func TestWorkThatFails(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		code   int
+		reason string
+	}{
+		{errors.New("the disk is on fire"), 1, reasonFailed},
+		{BadInput(errors.New("no such data")), ExitBadInput, reasonFailed},
+		{fmt.Errorf("within: %w", BadInput(errors.New("no such data"))), ExitBadInput, reasonFailed},
+	} {
+		r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
+		if err := r.record(jobLine{Event: eventSubmit, Key: "k-1-0", Engine: Local, Try: 1, Tasks: Tasks{1}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeJSON(filepath.Join(r.Dir, submitDir, "1.json"), Settings{Engine: Local}); err != nil {
+			t.Fatal(err)
+		}
+		w := &Worker{Run: r, Part: "k-1-0", Index: 1, Version: "v", Note: t.Logf,
+			Open: func(context.Context, *Plan, Resources) (*pipeline.Device, pipeline.Identity, error) {
+				return nil, pipeline.Identity{}, c.err
+			}}
+		code, err := w.Work(context.Background())
+		if code != c.code || err == nil || !strings.Contains(err.Error(), c.err.Error()) {
+			t.Errorf("exit code %d, %v", code, err)
+		}
+		exit, err := r.readExit(1)
+		if err != nil || *exit != (Exit{Attempt: 1, Part: "k-1-0", Code: c.code, Reason: c.reason, Error: c.err.Error()}) {
+			t.Errorf("%+v, %v", exit, err)
+		}
+		if _, err := os.Stat(r.taskPath(1, "lease")); err == nil {
+			t.Error("the lease is still there")
+		}
+	}
+}
+
+// Of the devices that are visible the first that is none ends the list.
+func TestVisibleDevices(t *testing.T) {
+	for value, want := range map[string]int{"": 0, "0": 1, "0,1": 2, "GPU-1a2b, GPU-3c4d": 2, "0,-1,1": 1, "NoDevFiles": 0, "-1": 0} {
+		t.Setenv("CUDA_VISIBLE_DEVICES", value)
+		if n := len(visibleDevices()); n != want {
+			t.Errorf("%q shows %d devices, expected %d", value, n, want)
+		}
+		if err := checkGPUs(want + 1); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d GPUs were asked for and %d are visible", want+1, want)) {
+			t.Errorf("%q: %v", value, err)
+		}
+		if err := checkGPUs(want); err != nil {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+	t.Setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3,4")
+	if got := fmt.Sprint(deviceSlots(2)); got != "[0,1 2,3]" {
+		t.Errorf("two GPUs a task of five: %s", got)
+	}
+}
