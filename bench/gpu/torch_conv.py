@@ -78,7 +78,7 @@ def fit(memory, graph):
     optimiser = torch.optim.AdamW(parameters, lr=now, weight_decay=decay, **({"capturable": True} if graph else {}))
 
     def step():
-        f = ((phi(images[rows]) * W[task[rows]]).sum(1) - y[rows]).square().mean()
+        f = ((phi(images[rows]) * W.index_select(0, task[rows])).sum(1) - y[rows]).square().mean()
         optimiser.zero_grad(set_to_none=True)
         f.backward()
         optimiser.step()
