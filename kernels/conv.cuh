@@ -22,6 +22,9 @@
 // 32 different banks, and 16 planes begin in 16 different ones.
 #define CONV_PITCH 24
 #define CONV_PLANE 242
+// Row pitch of the weights: rows begin at quads, and of 16 rows that are 9 apart no
+// more than two begin in one bank.
+#define CONV_LINE 36
 
 // ConvTile is the place of a block: its tile of outputs and its channels.
 struct ConvTile {
@@ -46,8 +49,8 @@ __device__ inline ConvTile conv_place(int rows, int cols) {
 
 // conv_accumulate adds the products of a slab to the sums of a thread. tile
 // holds `slab` planes, of which element (i, j) is input (row - 1 + i, col - 1 + j);
-// weights are rows of CONV_WIDE, the row of channel c and tap t = 3 ky + kx being
-// 9 c + t. sum[q] is output (q / 2, q % 2) of the thread's four.
+// weights are rows of CONV_WIDE, CONV_LINE apart, the row of channel c and tap t =
+// 3 ky + kx being 9 c + t. sum[q] is output (q / 2, q % 2) of the thread's four.
 __device__ inline void conv_accumulate(const float *tile, const float *weights, int slab,
                                                 float sum[4][CONV_EACH]) {
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -62,8 +65,8 @@ __device__ inline void conv_accumulate(const float *tile, const float *weights, 
     }
 #pragma unroll
     for (int t = 0; t < 9; t++) {
-      float4 low = *(const float4 *)(weights + t * CONV_WIDE);
-      float4 high = *(const float4 *)(weights + t * CONV_WIDE + 4);
+      float4 low = *(const float4 *)(weights + t * CONV_LINE);
+      float4 high = *(const float4 *)(weights + t * CONV_LINE + 4);
       float w[CONV_EACH] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
       for (int q = 0; q < 4; q++) {
@@ -73,7 +76,7 @@ __device__ inline void conv_accumulate(const float *tile, const float *weights, 
       }
     }
     patch += CONV_PLANE;
-    weights += 9 * CONV_WIDE;
+    weights += 9 * CONV_LINE;
   }
 }
 
