@@ -153,6 +153,25 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+// TestLibraryOutOfMemory has a library that cannot allocate what it works in.
+func TestLibraryOutOfMemory(t *testing.T) {
+	c := standin.Open(t)
+	for name, code := range map[string]int{"cublasCreate_v2": 3, "cusolverDnCreate": 2} { // their ALLOC_FAILED
+		c.Reset()
+		c.Fail(name, 1, code)
+		b, err := scenario(opener(c, standin.Variant{}))
+		if !errors.Is(err, backend.ErrOutOfMemory) || !typed(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := works(b); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := b.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestMemoryLimit fills a small device: what is cached is given back before an
 // allocation is refused, and the error tells the numbers.
 func TestMemoryLimit(t *testing.T) {
@@ -233,6 +252,9 @@ func TestDeviceLost(t *testing.T) {
 		for range 2 {
 			if again := works(b); again != error(lost) {
 				t.Errorf("%s: %v, and after that %v", what, err, again)
+			}
+			if again := b.SolveSPD(0, 0, 0, nil, nil); again != error(lost) { // bad arguments
+				t.Errorf("%s: %v, and SolveSPD after that %v", what, err, again)
 			}
 			if _, again := b.Fork(); again != error(lost) {
 				t.Errorf("%s: %v, and Fork after that %v", what, err, again)

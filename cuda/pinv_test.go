@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -118,5 +119,97 @@ func TestWellConditioned(t *testing.T) {
 	t.Logf("%d inverted by Cholesky, %d left; the largest error is %.3g times 2^-53 times the condition", taken, left, worst)
 	if taken < 20 || left < 20 {
 		t.Errorf("seed %d: %d inverted by Cholesky, %d left", seed, taken, left)
+	}
+}
+
+// TestUpright scales what is far from 1, exactly.
+func TestUpright(t *testing.T) {
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for _, scale := range []float64{0, 1, 0x1p-300, 0x1p300, 0x1p-500, 0x1p500, 0x1p-1070, 0x1p1020} {
+		a := []float64{3 * scale, 0, -scale, 5 * scale, 2 * scale, scale}
+		buf, err := backend.New(b, backend.Float64, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, exp, got := b.(*queue), 0, make([]float64, len(a))
+		err = q.do("test", func() error {
+			w := scratch{q: q, op: "test"}
+			defer w.free()
+			u, err := w.upright(matrix{buf.(*buffer).addr(), 2, 3, 3, true})
+			if err != nil {
+				return err
+			}
+			exp = u.exp
+			return q.download(bytesOf(got), u.t.at)
+		})
+		buf.Free()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, size := math.Frexp(scale)
+		if far := scale != 0 && (size > 400 || size < -400); far != (exp != 0) {
+			t.Errorf("elements of about %v are divided by 2^%d", scale, exp)
+		}
+		for i := range a {
+			if math.Ldexp(got[i], exp) != a[i] || exp != 0 && math.Abs(got[i]) > 4 {
+				t.Errorf("%v became %v times 2^%d", a[i], got[i], exp)
+			}
+		}
+	}
+}
+
+// TestLargeSystems has orders that are not our kernel's, one with a NaN, one that
+// is not positive definite.
+func TestLargeSystems(t *testing.T) {
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const n, k, r = 3, spdKernel + 9, 2
+	for _, x := range []struct {
+		block, row, order int
+		value             float64
+	}{{0, 0, 0, 2}, {1, 70, 71, math.NaN()}, {2, 40, 41, -1}, {0, k - 1, k, math.Inf(1)}, {2, 0, 1, 0}} {
+		a := make([]float64, n*k*k)
+		for i := range n * k {
+			a[i/k*k*k+i%k*(k+1)] = 2
+		}
+		if x.order > 0 {
+			a[x.block*k*k+x.row*(k+1)] = x.value
+		}
+		rhs := make([]float64, n*k*r)
+		for i := range rhs {
+			rhs[i] = float64(i)
+		}
+		ab, err1 := backend.New(b, backend.Float64, a)
+		bb, err2 := backend.New(b, backend.Float64, rhs)
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		err := b.SolveSPD(n, k, r, ab, bb)
+		var npd *backend.NotPositiveDefiniteError
+		switch {
+		case x.order == 0:
+			got := make([]float64, len(rhs))
+			if err := errors.Join(err, backend.Get(b, got, bb, 0)); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range got {
+				if math.Abs(v-float64(i)/2) > 1e-12*float64(i) {
+					t.Fatalf("element %d is %v, expected %v", i, v, float64(i)/2)
+				}
+			}
+		case !errors.As(err, &npd) || npd.Block != x.block || npd.Order != x.order:
+			t.Errorf("%v at %d of block %d: %v", x.value, x.row, x.block, err)
+		}
+		ab.Free()
+		bb.Free()
 	}
 }

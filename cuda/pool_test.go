@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -132,6 +133,7 @@ func TestReuse(t *testing.T) {
 		}
 		if err := first(
 			func() error { return b.Fill(backend.Vec(x), 1) },
+			b.Synchronize, // so that x is not written again
 			func() error { return b.Axpy(1, backend.Vec(x), backend.Vec(sum)) },
 		); err != nil {
 			t.Fatal(err)
@@ -165,5 +167,41 @@ func TestReuse(t *testing.T) {
 		if v != 40 {
 			t.Fatalf("element %d is %v, expected 40", i, v)
 		}
+	}
+}
+
+// TestReuseOfClosed takes over what a closed queue leaves, without waiting for it.
+func TestReuseOfClosed(t *testing.T) {
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	fork, err := b.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 123_456
+	before, err1 := fork.Alloc(backend.Float32, n)
+	after, err2 := fork.Alloc(backend.Float32, n)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	before.Free()
+	if err := fork.Close(); err != nil {
+		t.Fatal(err)
+	}
+	after.Free()
+	made := c.Calls("cuMemAlloc_v2")
+	for range 2 {
+		buf, err := b.Alloc(backend.Float32, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer buf.Free()
+	}
+	if a, w := c.Calls("cuMemAlloc_v2")-made, c.Calls("cuStreamWaitEvent"); a != 0 || w != 0 {
+		t.Errorf("%d allocations and %d waits", a, w)
 	}
 }

@@ -1,0 +1,94 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/standin"
+)
+
+// TestProjectInSlabs lays out more features than fit in the cache at a time, on
+// another queue than that of the samples.
+func TestProjectInSlabs(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const rows, cols, n = 50, 300, projectBytes/4/300*2 + 77
+	stored := make([]uint8, rows*cols)
+	for i := range stored {
+		stored[i] = uint8(rng.Uint32())
+	}
+	s := backend.NewScope(b)
+	defer s.Close()
+	pool := backend.Pool{Data: backend.Mat(backend.Upload(s, backend.Uint8, stored), rows, cols), Scale: 0.5}
+	set := backend.SampleSet{Pools: []backend.Pool{pool}, TaskPool: []int{0, 0, 0}, Offsets: []int{0, 3, n / 2, n}, Y: make([]float32, n)}
+	for range n {
+		set.Rows = append(set.Rows, int32(rng.IntN(rows)))
+	}
+	samples := s.Samples(set)
+	z := s.Matrix(backend.Float32, n, 1)
+	phi := backend.Mat(backend.Upload(s, backend.Float32, make([]float32, cols)), 1, cols)
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	q, err := b.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float32, n)
+	if err := first(
+		b.Synchronize,
+		func() error { return q.Fill(phi.Row(0), 2) },
+		func() error { return q.Project(samples, phi, z) },
+		func() error { return backend.Get(q, got, z.Buf, 0) },
+	); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got {
+		want := 0
+		for _, x := range stored[int(set.Rows[i])*cols:][:cols] {
+			want += int(x)
+		}
+		if v != float32(want) {
+			t.Fatalf("seed %d: row %d of %d is %v, expected %d", seed, i, n, v, want)
+		}
+	}
+}
+
+// TestSamplesAtOnce uses samples on another queue as soon as they are there.
+func TestSamplesAtOnce(t *testing.T) {
+	c := standin.Open(t)
+	b, err := opener(c, standin.Variant{})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	q, err := b.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, onFork := backend.NewScope(b), backend.NewScope(q)
+	defer s.Close()
+	defer onFork.Close()
+	pool := backend.Pool{Data: backend.Mat(backend.Upload(s, backend.Float32, []float32{1, 2, 3, 4}), 2, 2), Scale: 1}
+	p, grad, loss := onFork.Matrix(backend.Float32, 1, 2), onFork.Matrix(backend.Float32, 1, 2), onFork.Vector(backend.Float64, 1)
+	samples := s.Samples(backend.SampleSet{Pools: []backend.Pool{pool}, TaskPool: []int{0}, Offsets: []int{0, 2}, Rows: []int32{1, 0}, Y: []float32{5, 6}})
+	var got [1]float64
+	if err := first(s.Err, onFork.Err,
+		func() error { return q.TaskGradient(samples, p, grad, loss) },
+		func() error { return backend.Get(q, got[:], loss.Buf, 0) },
+	); err != nil {
+		t.Fatal(err)
+	}
+	if got[0] != 61 {
+		t.Errorf("the loss is %v, expected 61", got[0])
+	}
+}
