@@ -7,6 +7,7 @@ package slurmtest
 import (
 	"bytes"
 	_ "embed" // the two scripts
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,7 +47,10 @@ func Start(settings ...string) (*Cluster, error) {
 			return nil, err
 		}
 	}
-	return c, c.Resume()
+	if err := c.Resume(); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	return c, nil
 }
 
 // Resume starts the daemons that do not run.
