@@ -172,7 +172,7 @@ func compareConv(folder, dir string, seeds, passes int) error {
 		rows = append(rows, r)
 	}
 	fmt.Printf("convolutional ERM: %d samples of %s, %d tasks, channels %v, K = %d, %d passes in batches of %d; target %s; means over %d seeds\n",
-		p.train.Offsets[len(p.counts)], p.set.Name, len(p.counts), c.Channels, width, c.Passes, c.Batch, convTarget, seeds)
+		p.train.Offsets[len(p.counts)], filepath.Base(p.set.Name), len(p.counts), c.Channels, width, c.Passes, c.Batch, convTarget, seeds)
 	t := newTable("", "s a pass", "time / amtrl", "processor s", "/ amtrl", "loss in the last pass", "target error, mean (least to most)")
 	for _, r := range rows {
 		if r.Version != "" {
