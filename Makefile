@@ -86,7 +86,7 @@ bench-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## time the GPU at hand be
 
 .PHONY: check-docker
 check-docker: ## hold Dockerfile.cuda against Docker's parser and the tree
-	$(GO) -C internal/dockercheck test .
+	$(GO) -C internal/dockercheck test -count=1 .
 
 .PHONY: microbench
 microbench: ## Go benchmarks of the CPU backend

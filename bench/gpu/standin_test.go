@@ -37,6 +37,15 @@ func TestBundle(t *testing.T) {
 	if out, err := exec.Command("make", "-C", "../..", "gpu-bundle", "GPU="+bundle).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	for _, name := range []string{"env.sh", "test-gpu.sh", "bench-gpu.sh"} {
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(bundle, name)); err != nil || string(got) != string(want) {
+			t.Errorf("%s of the bundle: %v, %d bytes of %d", name, err, len(got), len(want))
+		}
+	}
 	tools := filepath.Join(dir, "tools")
 	if err := os.Mkdir(tools, 0o755); err != nil {
 		t.Fatal(err)
@@ -70,6 +79,14 @@ func TestBundle(t *testing.T) {
 		}
 	}
 
+	bench := exec.Command("sh", filepath.Join(bundle, "bench-gpu.sh"), "-small", "-backend", "cpu", "-only", "copy")
+	if out, err := bench.CombinedOutput(); err != nil || !strings.Contains(string(out), "copy on the device") {
+		t.Errorf("bench-gpu.sh: %v: %s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(bundle, "bench.json")); err != nil {
+		t.Error(err)
+	}
+
 	t.Setenv("AMTRL_CUDA_LIB_DIR", dir)
 	sanitizer("exit 0")
 	expect("no CUDA", "FAIL FAIL FAIL PASS PASS", 1)
@@ -82,4 +99,14 @@ func TestBundle(t *testing.T) {
 	expect("no support for the sanitizer", "PASS PASS PASS SKIP SKIP", 0)
 	sanitizer("echo found a race; exit 99")
 	expect("a race", "PASS PASS PASS FAIL FAIL", 1)
+}
+
+// On a machine without Go the targets of make build nothing.
+func TestTargetsWithoutGo(t *testing.T) {
+	for target, want := range map[string]string{"test-gpu": "sh here/test-gpu.sh", "bench-gpu": "sh here/bench-gpu.sh -small"} {
+		out, err := exec.Command("make", "-s", "-n", "-C", "../..", target, "GO=there-is-no-go", "GPU=here", "BENCH_GPU=-small").CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != want {
+			t.Errorf("make %s does %q (%v), expected %q", target, got, err, want)
+		}
+	}
 }
