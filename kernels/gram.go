@@ -30,7 +30,7 @@ func (g Gram) Launches() []Launch {
 	k := index32("task_gram", "columns", g.K)
 	elements := (g.K + 1) * (g.K + 1)
 	return []Launch{
-		launch("task_gram", g.NumChunks, lowerTiles(g.K+1), [2]int{256, 1}, 0, g.Chunks, g.Y, g.Z, int64(g.ZStride), k, g.Part),
+		launch("task_gram", g.NumChunks, min(1<<15, lowerTiles(g.K+1)), [2]int{256, 1}, 0, g.Chunks, g.Y, g.Z, int64(g.ZStride), k, g.Part),
 		launch("task_gram_reduce", g.Tasks, min(1<<15, ceilDiv(elements, 256)), [2]int{256, 1}, 0,
 			g.Slots, k, g.Part, g.G, g.C, int64(g.CStride)),
 	}
