@@ -37,7 +37,7 @@ golden='^TestGolden$'
 kernels='^TestConformance$/^(MultiTask|Convolution|Training|Vectors)$'
 if [ "$1" = small ]; then
   tests='^TestConformance$/^Memory$'
-  golden='^TestGolden$/^fog_6$'
+  golden='^TestGolden$/^float32$'
   kernels=$tests
 fi
 

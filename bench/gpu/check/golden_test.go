@@ -1,18 +1,15 @@
-//go:build linux && cgo && (amd64 || arm64)
-
-package cuda
+package check
 
 import (
 	"context"
 	"math"
-	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cpu"
-	"github.com/amtrl/amtrl/cuda/standin"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -67,7 +64,7 @@ func goldenCases(t *testing.T) []goldenCase {
 // epoch by epoch both must draw the same samples and agree in losses, relevance
 // and scores, and in the end in every parameter.
 func TestGolden(t *testing.T) {
-	device := openTest(t)
+	open := device(t)
 	for _, c := range goldenCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
@@ -78,7 +75,10 @@ func TestGolden(t *testing.T) {
 			cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 3, Floor: 2, Budget: 900}
 			c.edit(&cfg)
 			want, wantModel := golden(t, func() (backend.Backend, error) { return cpu.Open(2) }, c, cfg)
-			got, gotModel := golden(t, device, c, cfg)
+			got, gotModel := golden(t, open, c, cfg)
+			if again, _ := golden(t, open, c, cfg); !reflect.DeepEqual(got, again) {
+				t.Error("two runs on one device differ")
+			}
 			if len(got) != len(want) {
 				t.Fatalf("%d epochs, expected %d", len(got), len(want))
 			}
@@ -148,17 +148,6 @@ func golden(t *testing.T, open func() (backend.Backend, error), c goldenCase, cf
 		t.Errorf("%d buffers of %d bytes are left", u.Buffers, u.Bytes)
 	}
 	return epochs, model
-}
-
-// openTest opens the device that tests run on: the stand-in, or with
-// AMTRL_TEST_DEVICE=cuda the machine's own.
-func openTest(t *testing.T) func() (backend.Backend, error) {
-	t.Helper()
-	if os.Getenv("AMTRL_TEST_DEVICE") == "cuda" {
-		return func() (backend.Backend, error) { return Open(Options{}) }
-	}
-	dir := standin.Open(t).Dir(standin.Variant{Family: 13})
-	return func() (backend.Backend, error) { return Open(Options{LibDir: dir}) }
 }
 
 // relative is ||got - want|| / ||want||.
