@@ -29,7 +29,7 @@ test: deps lint ## install what the tests need and run them all
 
 .PHONY: race
 race: ## the tests of everything concurrent under the race detector
-	$(GO) test -race -short ./backend/... ./cpu/... ./dataset/... ./pipeline/...
+	$(GO) test -race -short ./backend/... ./batch ./cpu/... ./cuda ./dataset/... ./pipeline/...
 
 .PHONY: lint
 lint: check-generate check-docker ## gofmt, vet, staticcheck, generated code and Dockerfile up to date

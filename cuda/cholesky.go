@@ -8,9 +8,9 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// wellConditionedLimit bounds the condition of a Gram matrix up to which its
-// inverse may stand for a decomposition.
-const wellConditionedLimit = 1e6
+// wellConditionedLimit, times its order, bounds the condition of a Gram matrix up
+// to which its inverse may stand for a decomposition.
+const wellConditionedLimit = 200
 
 // wellConditioned computes Y = (T T')^-1 T, the transpose of T^+, for T p by rows
 // of full rank and good condition. It reports false, at the cost of a few
@@ -23,10 +23,11 @@ const wellConditionedLimit = 1e6
 // rcond times that quotient is below 1, every singular value is above the cut-off
 // and the rank is p.
 //
-// X has a relative error of the order of u times the square of T's condition. One
-// step of Newton's iteration on T itself, Y <- 2 Y - (Y T') Y (Ben-Israel and Cohen
-// 1966), squares it, which leaves that of rounding Y, u times the condition, as a
-// decomposition would.
+// X has an error of the order of u ||X|| times T's condition squared. One step of
+// Newton's iteration on T itself, Y <- 2 Y - (Y T') Y (Ben-Israel and Cohen 1966),
+// squares what of it lies in the row space of T. It cannot see what rounding left
+// outside, where Y keeps an error of u times the square of T's condition, and a
+// decomposition one of u times the condition. The limit keeps the two alike.
 func (w *scratch) wellConditioned(t matrix, rcond float64) (y matrix, ok bool, err error) {
 	p, e := t.rows, emitter{q: w.q}
 	g, err := w.matrix(p, p)
@@ -68,7 +69,7 @@ func (w *scratch) wellConditioned(t matrix, rcond float64) (y matrix, ok bool, e
 		return y, false, err
 	}
 	condition := got[0] * got[1]
-	if !(condition <= wellConditionedLimit) || !(1.01*rcond*math.Sqrt(condition) < 1) {
+	if !(condition <= wellConditionedLimit*float64(p)) || !(1.01*rcond*math.Sqrt(condition) < 1) {
 		return y, false, nil
 	}
 	y, err = w.newton(t, x, g)

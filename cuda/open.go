@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
@@ -15,6 +16,9 @@ import (
 // Open returns a backend on a device. Where the driver, a library or the device
 // is missing, the error wraps [backend.ErrUnavailable] and tells what was found.
 func Open(o Options) (backend.Backend, error) {
+	if err := o.overridden(); err != nil {
+		return nil, unavailable(err)
+	}
 	lib, _, err := nv.Open(nv.Options{Dir: o.LibDir})
 	if err != nil {
 		return nil, unavailable(err)
@@ -58,6 +62,19 @@ func (q *queue) try() error {
 }
 
 func unavailable(err error) error { return fmt.Errorf("cuda: %w: %w", backend.ErrUnavailable, err) }
+
+// overridden refuses an environment in which cuBLAS would not compute as asked.
+func (o Options) overridden() error {
+	const name = "NVIDIA_TF32_OVERRIDE"
+	switch v := os.Getenv(name); {
+	case v == "" || (v != "0") == o.TF32:
+		return nil
+	case o.TF32:
+		return fmt.Errorf("%s is %s, which keeps cuBLAS from TF32: unset it, or do not ask for TF32", name, v)
+	default:
+		return fmt.Errorf("%s is %s, which makes cuBLAS round to TF32: unset it, or ask for TF32", name, v)
+	}
+}
 
 // newDevice describes a device and retains its primary context.
 func newDevice(lib *nv.Library, o Options) (*device, error) {

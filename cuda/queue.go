@@ -164,7 +164,6 @@ func (q *queue) Close() error {
 func (q *queue) close(last func() error) error {
 	q.closed.Store(true)
 	err := q.t.stop(last)
-	q.device.leave(q)
 	var call *nv.Error
 	if q.lost.Load() != nil && errors.As(err, &call) {
 		return nil // the loss has been reported
@@ -201,6 +200,8 @@ func (q *queue) destroy() error {
 	q.pool.give(q.workspace, q)
 	try(q.unpin())
 	q.pool.settle(q)
+	// From here on purge must not wait for the stream.
+	q.device.leave(q)
 	if q.event != 0 {
 		try(driver.EventDestroy(q.event))
 	}

@@ -56,6 +56,25 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
+// TestTF32Override opens devices where the environment contradicts the options.
+func TestTF32Override(t *testing.T) {
+	dir := standin.Open(t).Dir(standin.Variant{})
+	for _, x := range []struct {
+		value string
+		tf32  bool
+		works bool
+	}{{"", false, true}, {"", true, true}, {"0", false, true}, {"0", true, false}, {"1", false, false}, {"1", true, true}} {
+		t.Setenv("NVIDIA_TF32_OVERRIDE", x.value)
+		b, err := Open(Options{LibDir: dir, TF32: x.tf32})
+		if err == nil {
+			b.Close()
+		}
+		if x.works != (err == nil) || err != nil && !errors.Is(err, backend.ErrUnavailable) {
+			t.Errorf("%+v: %v", x, err)
+		}
+	}
+}
+
 // TestWithoutGraphs replays programs where the driver has no graphs.
 func TestWithoutGraphs(t *testing.T) {
 	c := standin.Open(t)
