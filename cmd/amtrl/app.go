@@ -81,7 +81,7 @@ func commandsOnly(c *cli.Context) error {
 		return cli.ShowSubcommandHelp(c)
 	}
 	var names []string
-	for _, sub := range c.Command.Subcommands {
+	for _, sub := range c.Command.VisibleCommands() {
 		names = append(names, sub.Name)
 	}
 	return misuse(c, "unknown command %q: expected %s", c.Args().First(), orList(names))

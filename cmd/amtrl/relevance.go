@@ -110,7 +110,11 @@ func relevance(c *cli.Context) error {
 // estimate reads the model and estimates nu and the shares, in order of falling
 // |nu|.
 func estimate(c *cli.Context, dir string, cfg *pipeline.Config) (*relevanceResult, error) {
-	if err := checkRegular(filepath.Join(dir, "model.safetensors"), maxModelBytes); err != nil {
+	err := checkRegular(filepath.Join(dir, "model.safetensors"), maxModelBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no model.safetensors: expected the folder of a finished run", dir)
+	}
+	if err != nil {
 		return nil, err
 	}
 	model, err := pipeline.ReadModel(dir)

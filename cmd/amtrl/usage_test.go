@@ -13,7 +13,7 @@ func TestWrongUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, test := range []struct{ args, want string }{
-		{"nope", `unknown command "nope": expected run, sweep`},
+		{"nope", `unknown command "nope": expected run, sweep, relevance, submit, status, logs, cancel, retry, collect, data, devices, doctor, version, completion or help`},
 		{"data nope", `unknown command "nope": expected info`},
 		{"help nope", "nope"},
 		{"run extra", `unexpected argument "extra"`},
@@ -203,7 +203,7 @@ func TestFailures(t *testing.T) {
 		{"run --methods known --nu nu.csv", `nu.csv: line 2: nu of fog_1: expected a finite number, found "NaN"`},
 		{"run --digits 200 --target-samples 5 --out file", "file"},
 		{"sweep --digits 200 --target-samples 5 --out file/x", "file"},
-		{"relevance nowhere", "nowhere"},
+		{"relevance nowhere", "nowhere has no model.safetensors: expected the folder of a finished run"},
 		{"relevance run", "model.safetensors"},
 		{"data info nowhere", "nowhere"},
 		{"data mnistc --from . --out x", "expected a file *images*idx3*, found none"},
