@@ -64,7 +64,7 @@ func layoutFolders(dir string) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("%s: expected a folder for each pool with test_images.npy and test_labels.npy, found no folder", dir)
+		return nil, fmt.Errorf("%s: expected a folder for each pool with train_images.npy and train_labels.npy, test_images.npy and test_labels.npy, or both, found no folder", dir)
 	}
 	mnistC := corrupt.Names()
 	for _, c := range mnistC {

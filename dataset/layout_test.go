@@ -223,7 +223,7 @@ func TestReadLayoutRefuses(t *testing.T) {
 		place string
 		want  string
 	}{
-		{files{}, "", "expected a folder for each pool with test_images.npy and test_labels.npy, found no folder"},
+		{files{}, "", "expected a folder for each pool with train_images.npy and train_labels.npy, test_images.npy and test_labels.npy, or both, found no folder"},
 		{files{"test_images.npy": images, "test_labels.npy": labels}, "", "found no folder"},
 		{files{"a/images.npy": images}, "a", "expected train_images.npy or test_images.npy, found neither"},
 		{files{"a/test_images.npy": images}, "a/test_labels.npy", "expected this file beside test_images.npy, found none"},
