@@ -220,9 +220,6 @@ func (c *Control) Work() int { return int(C.call_work()) }
 // Live counts the objects made since Open that are alive.
 func (c *Control) Live() Live { return live().minus(c.before) }
 
-// Misuse counts what was done wrong since Open.
-func (c *Control) Misuse() Misuse { return misuse() }
-
 func live() Live {
 	var l Live
 	for i := range l {

@@ -4,7 +4,6 @@
 package hostbuild
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -121,28 +120,4 @@ func run(name string, args []string) error {
 		return fmt.Errorf("%s: %w\n%s", filepath.Base(args[len(args)-1]), err, out)
 	}
 	return nil
-}
-
-// Key is a digest of everything that [Build] compiles from the kernels' folder,
-// for tests that keep what they built.
-func Key() (string, error) {
-	dir, err := Dir()
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	for _, pattern := range []string{"*.cu", "*.cuh", "host/*.cpp", "host/*.h", "hostbuild/*.go"} {
-		names, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			return "", err
-		}
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				return "", err
-			}
-			fmt.Fprintf(h, "%s %d\n%s", filepath.Base(name), len(text), text)
-		}
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:16]), nil
 }
