@@ -45,22 +45,12 @@ func NewID() string {
 // Create makes the run folder whole, or takes the one that is there where its
 // plan is the same but for the id. created says which.
 func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err error) {
-	dir, err = filepath.Abs(dir)
-	if err != nil {
-		return nil, false, err
-	}
-	if r, err = Open(dir); err == nil {
-		where, err := r.Plan.difference(&plan)
-		if err == nil && where != "" {
-			err = fmt.Errorf("%s: %s: expected the same sweep; use another folder", filepath.Join(dir, planFile), where)
-		}
+	r, err = Find(dir, plan)
+	if err != nil || r != nil {
 		return r, false, err
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, false, err
-	}
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 && !begun(entries) {
-		return nil, false, fmt.Errorf("%s holds other files, such as %s: expected a run folder, an empty one or none", dir, entries[0].Name())
 	}
 	if plan.ID == "" {
 		plan.ID = NewID()
@@ -70,6 +60,33 @@ func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err e
 		return nil, false, fmt.Errorf("%d tasks: expected at most %d", len(r.Tasks), maxTasks)
 	}
 	return r, true, r.write(env)
+}
+
+// Find opens the run folder where its plan is the same but for the id, or
+// returns nil where one can be made.
+func Find(dir string, plan Plan) (*Run, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Open(dir)
+	if err == nil {
+		where, err := r.Plan.difference(&plan)
+		if err != nil {
+			return nil, err
+		}
+		if where != "" {
+			return nil, fmt.Errorf("%s: %s: expected the same sweep; use another folder", filepath.Join(dir, planFile), where)
+		}
+		return r, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 && !begun(entries) {
+		return nil, fmt.Errorf("%s holds other files, such as %s: expected a run folder, an empty one or none", dir, entries[0].Name())
+	}
+	return nil, nil
 }
 
 // begun says whether a folder holds nothing but what Create writes before

@@ -102,9 +102,15 @@ func TestSubmitLocal(t *testing.T) {
 	if !strings.Contains(again.stderr, "nothing to hand over: all 6 tasks") {
 		t.Errorf("a second submission: %s", again.stderr)
 	}
-	other := amtrl(t, dir, append(args, "--k", "7")...)
-	if other.code != 1 || !strings.Contains(other.stderr, "config.k is 6 there and 7 here") {
-		t.Errorf("another sweep in the same folder: exit code %d: %s", other.code, other.stderr)
+	for _, flags := range [][]string{{"--k", "7"}, {"--k", "7", "--dry-run"}} {
+		other := amtrl(t, dir, append(args, flags...)...)
+		if other.code != 1 || !strings.Contains(other.stderr, "config.k is 6 there and 7 here") {
+			t.Errorf("another sweep in the same folder, %v: exit code %d: %s", flags, other.code, other.stderr)
+		}
+	}
+	foreign := amtrl(t, dir, eight("submit", "whole", "--dry-run")...)
+	if foreign.code != 1 || !strings.Contains(foreign.stderr, "holds other files") {
+		t.Errorf("a trial in a folder of something else: exit code %d: %s", foreign.code, foreign.stderr)
 	}
 	must(t, dir, "status", run, "--wait", "--quiet")
 	computedOnce(t, dir, run, 6)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,14 +176,13 @@ func printHandOver(c *cli.Context, run *batch.Run, engine string, jobs []*batch.
 
 // submitDry prints what a submission would hand over.
 func submitDry(c *cli.Context, dir string, plan batch.Plan, eng batch.Engine, set batch.Settings) error {
-	run, err := batch.Open(dir)
-	switch {
-	case err == nil:
-	case errors.Is(err, fs.ErrNotExist):
+	run, err := batch.Find(dir, plan)
+	if err != nil {
+		return err
+	}
+	if run == nil {
 		plan.ID = strings.Repeat("0", 12)
 		run = &batch.Run{Dir: dir, Plan: plan, Tasks: plan.Tasks()}
-	default:
-		return err
 	}
 	tasks, err := run.Fresh()
 	if err != nil {
