@@ -11,6 +11,10 @@ func image(s backend.ConvShape) kernels.Image {
 	return kernels.Image{Height: s.Height, Width: s.Width, Channels: s.Channels, Filters: s.Filters}
 }
 
+// tensorCores says whether convolutions round to TF32: where it was asked for and
+// the device has the instruction.
+func (q *queue) tensorCores() bool { return q.tf32 && q.about.major >= 8 }
+
 func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector, y, arg backend.Matrix) error {
 	c := q.check("Conv")
 	o := c.Conv(s, x, w, b, y, arg)
@@ -20,6 +24,7 @@ func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector,
 	k := kernels.Conv{
 		Image: image(s), N: o.X.Rows,
 		X: ptr(o.X), XPitch: o.X.Stride, W: ptr(o.W), WPitch: o.W.Stride, Bias: ptr(o.B), Y: ptr(o.Y), YPitch: o.Y.Stride,
+		TF32: q.tensorCores(),
 	}
 	if o.WithArg {
 		k.Arg, k.ArgPitch = ptr(o.Arg), o.Arg.Stride
@@ -37,6 +42,7 @@ func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matr
 		Image: image(s), N: o.X.Rows,
 		X: ptr(o.X), XPitch: o.X.Stride, W: ptr(o.W), WPitch: o.W.Stride, Arg: ptr(o.Arg), ArgPitch: o.Arg.Stride,
 		DY: ptr(o.DY), DYPitch: o.DY.Stride, DW: ptr(o.DW), DWPitch: o.DW.Stride, DB: ptr(o.DB),
+		TF32: q.tensorCores(),
 	}
 	if o.WithDX {
 		k.DX, k.DXPitch = ptr(o.DX), o.DX.Stride

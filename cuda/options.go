@@ -5,7 +5,8 @@ type Options struct {
 	// Device is the ordinal of the device, from 0, among those that
 	// CUDA_VISIBLE_DEVICES leaves.
 	Device int
-	// TF32 lets products of Float32 matrices round their operands to TF32, 10 bits
+	// TF32 lets products of Float32 matrices, and those of a convolution but for the
+	// gradient in its weights, round their operands to TF32, 10 bits
 	// of fraction, for speed. By default they are computed in float32.
 	TF32 bool
 	// LibDir is the folder of NVIDIA's libraries; where it is empty

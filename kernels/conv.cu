@@ -24,38 +24,12 @@ conv(int height, int width, int channels, int filters, const float *x, i64 x_pit
   float sum[4][CONV_EACH] = {};
   for (int first = 0; first < channels; first += CONV_SLAB) {
     int slab = min(CONV_SLAB, channels - first);
-    for (int k = threadIdx.x; k < (CONV_ROWS + 2) * (CONV_COLS + 2) * slab; k += CONV_THREADS) {
-      int c = k % slab, pixel = k / slab, j = pixel % (CONV_COLS + 2), i = pixel / (CONV_COLS + 2);
-      int r = at.row - 1 + i, s = at.col - 1 + j;
-      bool inside = r >= 0 && r < height && s >= 0 && s < width;
-      tile[c * CONV_PLANE + i * CONV_PITCH + j] =
-          inside ? image[((i64)r * width + s) * channels + first + c] : 0.0f;
-    }
-    for (int k = threadIdx.x; k < 9 * slab * CONV_WIDE; k += CONV_THREADS) {
-      int f = k % CONV_WIDE, t = k / CONV_WIDE % 9, c = k / CONV_WIDE / 9;
-      bool inside = at.channel + f < filters;
-      weights[(c * 9 + t) * CONV_LINE + f] =
-          inside ? w[((i64)t * channels + first + c) * w_pitch + at.channel + f] : 0.0f;
-    }
+    conv_patch(at, slab, first, slab, height, width, channels, image, tile, Exact());
+    conv_taps(at, slab, first, slab, channels, filters, w, w_pitch, weights, Exact());
     __syncthreads();
     if (at.channel + (int)threadIdx.x / 32 * CONV_EACH < filters) conv_accumulate(tile, weights, slab, sum); // or the warp has no filter
     __syncthreads();
   }
-  int lane = threadIdx.x % 32;
-  int i = at.row / 2 + lane / 8, j = at.col / 2 + lane % 8, f0 = at.channel + threadIdx.x / 32 * CONV_EACH;
-  if (i >= height / 2 || j >= width / 2) return;
-  i64 out = ((i64)i * (width / 2) + j) * filters + f0;
-  for (int f = 0; f < CONV_EACH; f++) {
-    if (f0 + f >= filters) break;
-    float b = bias[f0 + f], best = sum[0][f] + b;
-    int which = 0;
-    for (int q = 1; q < 4; q++) {
-      float v = sum[q][f] + b;
-      if (v > best) best = v, which = q;
-    }
-    if (!(best > 0)) best = 0, which = 4;
-    y[at.image * y_pitch + out + f] = best;
-    if (arg) arg[at.image * arg_pitch + out + f] = (u8)which;
-  }
+  conv_pool(at, height, width, filters, sum, bias, y + at.image * y_pitch, arg ? arg + at.image * arg_pitch : nullptr);
 }
 REGISTER_KERNEL(conv, CONV_THREADS)

@@ -80,4 +80,98 @@ __device__ inline void conv_accumulate(const float *tile, const float *weights, 
   }
 }
 
+// conv_patch fills `planes` planes of a tile from an image, with zeros outside of
+// it and beyond the slab's channels; use maps each value.
+template <class Use>
+__device__ inline void conv_patch(const ConvTile &at, int planes, int first, int slab, int height, int width,
+                                  int channels, const float *image, float *tile, Use use) {
+  for (int k = threadIdx.x; k < (CONV_ROWS + 2) * (CONV_COLS + 2) * planes; k += CONV_THREADS) {
+    int c = k % planes, pixel = k / planes, j = pixel % (CONV_COLS + 2), i = pixel / (CONV_COLS + 2);
+    int r = at.row - 1 + i, s = at.col - 1 + j;
+    bool inside = c < slab && r >= 0 && r < height && s >= 0 && s < width;
+    tile[c * CONV_PLANE + i * CONV_PITCH + j] = inside ? use(image[((i64)r * width + s) * channels + first + c]) : 0.0f;
+  }
+}
+
+// conv_taps fills the weights of `planes` channels from the first on.
+template <class Use>
+__device__ inline void conv_taps(const ConvTile &at, int planes, int first, int slab, int channels, int filters,
+                                 const float *w, i64 w_pitch, float *weights, Use use) {
+  for (int k = threadIdx.x; k < 9 * planes * CONV_WIDE; k += CONV_THREADS) {
+    int f = k % CONV_WIDE, t = k / CONV_WIDE % 9, c = k / CONV_WIDE / 9;
+    bool inside = c < slab && at.channel + f < filters;
+    weights[(c * 9 + t) * CONV_LINE + f] =
+        inside ? use(w[((i64)t * channels + first + c) * w_pitch + at.channel + f]) : 0.0f;
+  }
+}
+
+// conv_unpool fills a tile with da, `planes` filters from the first on.
+template <class Use>
+__device__ inline void conv_unpool(const ConvTile &at, int planes, int first, int slab, int height, int width,
+                                   int filters, const float *grad, const u8 *which, float *tile, Use use) {
+  for (int k = threadIdx.x; k < (CONV_ROWS + 2) * (CONV_COLS + 2) * planes; k += CONV_THREADS) {
+    int f = k % planes, pixel = k / planes, j = pixel % (CONV_COLS + 2), i = pixel / (CONV_COLS + 2);
+    int r = at.row - 1 + i, s = at.col - 1 + j;
+    float v = 0;
+    if (f < slab && r >= 0 && r / 2 < height / 2 && s >= 0 && s / 2 < width / 2) {
+      i64 from = ((i64)(r / 2) * (width / 2) + s / 2) * filters + first + f;
+      if (which[from] == r % 2 * 2 + s % 2) v = use(grad[from]);
+    }
+    tile[f * CONV_PLANE + i * CONV_PITCH + j] = v;
+  }
+}
+
+// conv_turned_taps fills the weights of `planes` filters from the first on, the
+// taps turned around. Filters are innermost in w, so that neighbours read
+// neighbours; channels come next, so that the 32 writes of a warp go to 16 banks.
+template <class Use>
+__device__ inline void conv_turned_taps(const ConvTile &at, int planes, int first, int slab, int channels,
+                                        const float *w, i64 w_pitch, float *weights, Use use) {
+  for (int k = threadIdx.x; k < 9 * planes * CONV_WIDE; k += CONV_THREADS) {
+    int f = k % planes, c = k / planes % CONV_WIDE, t = k / planes / CONV_WIDE;
+    bool inside = f < slab && at.channel + c < channels;
+    weights[(f * 9 + t) * CONV_LINE + c] =
+        inside ? use(w[((i64)(8 - t) * channels + at.channel + c) * w_pitch + first + f]) : 0.0f;
+  }
+}
+
+// conv_pool writes a thread's windows: bias, ReLU and the largest of four.
+__device__ inline void conv_pool(const ConvTile &at, int height, int width, int filters, const float sum[4][CONV_EACH],
+                                 const float *bias, float *y, u8 *arg) {
+  int lane = threadIdx.x % 32;
+  int i = at.row / 2 + lane / 8, j = at.col / 2 + lane % 8, f0 = at.channel + threadIdx.x / 32 * CONV_EACH;
+  if (i >= height / 2 || j >= width / 2) return;
+  i64 out = ((i64)i * (width / 2) + j) * filters + f0;
+  for (int f = 0; f < CONV_EACH; f++) {
+    if (f0 + f >= filters) break;
+    float b = bias[f0 + f], best = sum[0][f] + b;
+    int which = 0;
+    for (int q = 1; q < 4; q++) {
+      float v = sum[q][f] + b;
+      if (v > best) best = v, which = q;
+    }
+    if (!(best > 0)) best = 0, which = 4;
+    y[out + f] = best;
+    if (arg) arg[out + f] = (u8)which;
+  }
+}
+
+// conv_spread writes a thread's sums as they are.
+__device__ inline void conv_spread(const ConvTile &at, int height, int width, int channels,
+                                   const float sum[4][CONV_EACH], float *dx) {
+  int lane = threadIdx.x % 32, c0 = at.channel + threadIdx.x / 32 * CONV_EACH;
+  for (int q = 0; q < 4; q++) {
+    int i = at.row + 2 * (lane / 8) + q / 2, j = at.col + 2 * (lane % 8) + q % 2;
+    if (i >= height || j >= width) continue;
+    float *out = dx + ((i64)i * width + j) * channels;
+    for (int c = 0; c < CONV_EACH; c++)
+      if (c0 + c < channels) out[c0 + c] = sum[q][c];
+  }
+}
+
+// Exact keeps a value as it is.
+struct Exact {
+  __device__ inline float operator()(float v) const { return v; }
+};
+
 #endif

@@ -35,12 +35,23 @@ type Conv struct {
 	Arg    Ptr
 	// ArgPitch is in bytes.
 	ArgPitch int
+	// TF32 rounds the operands of the products to TF32, for tensor cores. It needs
+	// compute capability 8.0.
+	TF32 bool
+}
+
+// option is the name of a kernel or of the one that computes in TF32.
+func option(name string, tf32 bool) string {
+	if tf32 {
+		return name + "_tf32"
+	}
+	return name
 }
 
 // Launches is the one launch.
 func (c Conv) Launches() []Launch {
 	tiles := ceilDiv(c.Height/2, convRows/2) * ceilDiv(c.Width/2, convCols/2)
-	return []Launch{launch("conv", c.N*tiles, ceilDiv(c.Filters, convWide), [2]int{convThreads, 1}, 0,
+	return []Launch{launch(option("conv", c.TF32), c.N*tiles, ceilDiv(c.Filters, convWide), [2]int{convThreads, 1}, 0,
 		append(c.args(), c.X, int64(c.XPitch), c.W, int64(c.WPitch), c.Bias, c.Y, int64(c.YPitch), c.Arg, int64(c.ArgPitch))...)}
 }
 
@@ -64,6 +75,9 @@ type ConvGrad struct {
 	DB       Ptr
 	// Part is scratch of PartLen float32.
 	Part Ptr
+	// TF32 rounds the operands of the gradient in the input to TF32, for tensor
+	// cores. It needs compute capability 8.0.
+	TF32 bool
 }
 
 // parts is the number of groups of images, each of so many images, and the number
@@ -90,7 +104,7 @@ func (g ConvGrad) Launches() []Launch {
 	var all []Launch
 	if g.DX != 0 {
 		tiles := ceilDiv(g.Height, convRows) * ceilDiv(g.Width, convCols)
-		all = append(all, launch("conv_grad_input", g.N*tiles, ceilDiv(g.Channels, convWide), [2]int{convThreads, 1}, 0,
+		all = append(all, launch(option("conv_grad_input", g.TF32), g.N*tiles, ceilDiv(g.Channels, convWide), [2]int{convThreads, 1}, 0,
 			append(g.args(), g.W, int64(g.WPitch), g.Arg, int64(g.ArgPitch), g.DY, int64(g.DYPitch), g.DX, int64(g.DXPitch))...))
 	}
 	parts, each, split := g.parts()

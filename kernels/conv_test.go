@@ -99,6 +99,16 @@ func (l *layer) backward() {
 	}
 }
 
+// tf32 rounds to the nearest number with 10 bits of fraction, ties away from zero.
+func tf32(v []float32) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		frac, exp := math.Frexp(float64(x))
+		out[i] = float32(math.Ldexp(math.Round(frac*0x1p11), exp-11))
+	}
+	return out
+}
+
 // rows cuts n rows of width out of s.
 func rows[E any](s []E, n, pitch, width int) []E {
 	var all []E
@@ -128,48 +138,65 @@ func TestConv(t *testing.T) {
 		cases = append(cases, layer{Image: Image{2 + d.rng.IntN(20), 2 + d.rng.IntN(36), 1 + d.rng.IntN(20), 1 + d.rng.IntN(40)}, n: 1 + d.rng.IntN(3)})
 	}
 	for _, c := range cases {
-		whole := d.rng.IntN(2) == 0
-		l := newLayer(d, c.Image, c.n, whole)
-		size, out := c.Height*c.Width*c.Channels, c.Height/2*(c.Width/2)*c.Filters
-		conv := Conv{
-			Image: c.Image, N: c.n, X: upload(d, l.x, 4*d.rng.IntN(4)), XPitch: l.xp, W: upload(d, l.w, 4*d.rng.IntN(4)), WPitch: l.wp,
-			Bias: upload(d, l.b, 4), Y: d.alloc(4 * c.n * l.yp), YPitch: l.yp, Arg: d.alloc(c.n * l.ap), ArgPitch: l.ap,
-		}
-		d.run(conv.Launches()...)
-		which := l.forward()
-		y := download[float32](d, conv.Y, c.n*l.yp)
-		l.arg = download[uint8](d, conv.Arg, c.n*l.ap)
-		for i, v := range rows(y, c.n, l.yp, out) {
-			if !near(float64(v), l.y[i], 1e-5*l.mag[i]) {
-				t.Fatalf("%+v: y: element %d is %v, expected %v", c.Image, i, v, l.y[i])
-			}
-		}
-		for i, v := range rows(l.arg, c.n, l.ap, out) {
-			if whole && v != which[i] || v > 4 {
-				t.Fatalf("%+v: arg: element %d is %d, expected %d", c.Image, i, v, which[i])
-			}
-		}
-		same[float32](d, conv.Y, c.n*l.yp, conv.Launches()...)
-		conv.Arg = 0
-		same[float32](d, conv.Y, c.n*l.yp, conv.Launches()...)
-
-		l.backward()
-		grad := ConvGrad{
-			Image: c.Image, N: c.n, X: conv.X, XPitch: l.xp, W: conv.W, WPitch: l.wp, Arg: upload(d, l.arg, 1), ArgPitch: l.ap,
-			DY: upload(d, l.dy, 4*d.rng.IntN(4)), DYPitch: l.yp, DX: d.alloc(4 * c.n * l.xp), DXPitch: l.xp,
-			DW: d.alloc(4 * 9 * c.Channels * l.wp), DWPitch: l.wp, DB: d.alloc(4 * c.Filters),
-		}
-		grad.Part = d.alloc(4 * grad.PartLen())
-		d.run(grad.Launches()...)
-		pixels := float64(c.n * c.Height * c.Width)
-		l.close(d, "dx", rows(download[float32](d, grad.DX, c.n*l.xp), c.n, l.xp, size), l.dx, 1e-5*float64(9*c.Filters))
-		l.close(d, "dw", rows(download[float32](d, grad.DW, 9*c.Channels*l.wp), 9*c.Channels, l.wp, c.Filters), l.dw, 1e-5*pixels)
-		l.close(d, "db", download[float32](d, grad.DB, c.Filters), l.db, 1e-5*pixels)
-		same[float32](d, grad.DW, 9*c.Channels*l.wp, grad.Launches()...)
-		grad.DX = 0
-		same[float32](d, grad.DB, c.Filters, grad.Launches()...)
-		d.release()
+		convCase(d, c.Image, c.n, false)
+		convCase(d, c.Image, c.n, true)
 	}
+}
+
+// convCase compares with the definition, whose operands are rounded where the
+// kernels round them.
+func convCase(d *device, c Image, n int, rounded bool) {
+	t := d.t
+	t.Helper()
+	whole := d.rng.IntN(2) == 0
+	l := newLayer(d, c, n, whole)
+	x, w, dy := l.x, l.w, l.dy
+	if rounded {
+		l.x, l.w, l.dy = tf32(x), tf32(w), tf32(dy)
+	}
+	size, out := c.Height*c.Width*c.Channels, c.Height/2*(c.Width/2)*c.Filters
+	conv := Conv{
+		Image: c, N: n, TF32: rounded, X: upload(d, x, 4*d.rng.IntN(4)), XPitch: l.xp, W: upload(d, w, 4*d.rng.IntN(4)), WPitch: l.wp,
+		Bias: upload(d, l.b, 4), Y: d.alloc(4 * n * l.yp), YPitch: l.yp, Arg: d.alloc(n * l.ap), ArgPitch: l.ap,
+	}
+	d.run(conv.Launches()...)
+	which := l.forward()
+	y := download[float32](d, conv.Y, n*l.yp)
+	l.arg = download[uint8](d, conv.Arg, n*l.ap)
+	for i, v := range rows(y, n, l.yp, out) {
+		if !near(float64(v), l.y[i], 1e-5*l.mag[i]) {
+			t.Fatalf("%+v: y: element %d is %v, expected %v", c, i, v, l.y[i])
+		}
+	}
+	for i, v := range rows(l.arg, n, l.ap, out) {
+		if whole && v != which[i] || v > 4 {
+			t.Fatalf("%+v: arg: element %d is %d, expected %d", c, i, v, which[i])
+		}
+	}
+	same[float32](d, conv.Y, n*l.yp, conv.Launches()...)
+	conv.Arg = 0
+	same[float32](d, conv.Y, n*l.yp, conv.Launches()...)
+
+	l.backward()
+	grad := ConvGrad{
+		Image: c, N: n, TF32: rounded, X: conv.X, XPitch: l.xp, W: conv.W, WPitch: l.wp, Arg: upload(d, l.arg, 1), ArgPitch: l.ap,
+		DY: upload(d, dy, 4*d.rng.IntN(4)), DYPitch: l.yp, DX: d.alloc(4 * n * l.xp), DXPitch: l.xp,
+		DW: d.alloc(4 * 9 * c.Channels * l.wp), DWPitch: l.wp, DB: d.alloc(4 * c.Filters),
+	}
+	grad.Part = d.alloc(4 * grad.PartLen())
+	d.run(grad.Launches()...)
+	pixels := float64(n * c.Height * c.Width)
+	l.close(d, "dx", rows(download[float32](d, grad.DX, n*l.xp), n, l.xp, size), l.dx, 1e-5*float64(9*c.Filters))
+	if rounded { // in the input's gradient alone
+		l.x, l.w, l.dy = x, w, dy
+		l.backward()
+	}
+	l.close(d, "dw", rows(download[float32](d, grad.DW, 9*c.Channels*l.wp), 9*c.Channels, l.wp, c.Filters), l.dw, 1e-5*pixels)
+	l.close(d, "db", download[float32](d, grad.DB, c.Filters), l.db, 1e-5*pixels)
+	same[float32](d, grad.DW, 9*c.Channels*l.wp, grad.Launches()...)
+	grad.DX = 0
+	same[float32](d, grad.DB, c.Filters, grad.Launches()...)
+	d.release()
 }
 
 // TestConvGradParts has more images than groups of them, and channels that leave

@@ -77,7 +77,7 @@ func openBackend(c *cli.Context, threads int) (backend.Choice, error) {
 func newIdentity(c *cli.Context, version string, set *dataset.Set, choice backend.Choice, cfg pipeline.Config) pipeline.Identity {
 	id := pipeline.NewIdentity(version, set, choice, cfg)
 	if id.Backend.Backend == "cuda" && c.Bool("tf32") {
-		id.Backend.Precision = "TF32 in matrix products, else float32, float64 for reductions and solves"
+		id.Backend.Precision = "TF32 in matrix products and convolutions, else float32, float64 for reductions and solves"
 	}
 	return id
 }

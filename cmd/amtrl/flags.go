@@ -47,7 +47,7 @@ func deviceFlags() []cli.Flag {
 	return []cli.Flag{
 		textFlag(categoryDevice, "backend", "auto, cpu or cuda; auto takes CUDA where it works", "auto"),
 		intFlag(categoryDevice, "device", "number of the CUDA device, from 0, of those that CUDA_VISIBLE_DEVICES leaves", 0),
-		boolFlag(categoryDevice, "tf32", "let CUDA round the factors of float32 matrix products to TF32, 10 bits of fraction"),
+		boolFlag(categoryDevice, "tf32", "let CUDA round the factors of float32 matrix products and convolutions to TF32, 10 bits of fraction"),
 		threads,
 	}
 }
