@@ -93,6 +93,11 @@ func TestSubmitLocal(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, run)); err == nil || !strings.Contains(dry.stdout, "run-task --part") {
 		t.Fatalf("--dry-run left a folder, or shows no command:\n%s", dry.stdout)
 	}
+	planned := dryParts(t, dir, append(args, "--json", "--dry-run")...)
+	if len(planned) != 1 || !strings.HasPrefix(planned[0].File, filepath.Join(dir, run, "submit")) || len(planned[0].Argv) == 0 ||
+		!strings.Contains(dry.stdout, planned[0].Content) || len(planned[0].Tasks) != 6 {
+		t.Errorf("--dry-run --json: %+v\nand without --json:\n%s", planned, dry.stdout)
+	}
 	first := must(t, dir, append(args, "--json")...)
 	var handed handedOver
 	if err := json.Unmarshal([]byte(first.stdout), &handed); err != nil || handed.Tasks != 6 || len(handed.Jobs) != 1 {
@@ -101,6 +106,9 @@ func TestSubmitLocal(t *testing.T) {
 	again := must(t, dir, args...)
 	if !strings.Contains(again.stderr, "nothing to hand over: all 6 tasks") {
 		t.Errorf("a second submission: %s", again.stderr)
+	}
+	if parts := dryParts(t, dir, append(args, "--json", "--dry-run")...); len(parts) != 0 {
+		t.Errorf("a trial of nothing: %+v", parts)
 	}
 	for _, flags := range [][]string{{"--k", "7"}, {"--k", "7", "--dry-run"}} {
 		other := amtrl(t, dir, append(args, flags...)...)
@@ -136,6 +144,17 @@ func TestSubmitLocal(t *testing.T) {
 	}
 }
 
+// dryParts runs a trial with --json.
+func dryParts(t *testing.T, dir string, args ...string) []dryPart {
+	t.Helper()
+	o := must(t, dir, args...)
+	var parts []dryPart
+	if err := json.Unmarshal([]byte(o.stdout), &parts); err != nil || parts == nil {
+		t.Fatalf("expected a JSON list alone, found %v:\n%s", err, o.stdout)
+	}
+	return parts
+}
+
 // A task that is killed and one that is asked to save go on where they were;
 // one that is cancelled waits for a retry. Nothing is computed twice, and the
 // bytes are those of one machine.
@@ -160,8 +179,18 @@ func TestSubmitLocalFaults(t *testing.T) {
 	if o := amtrl(t, dir, "retry", "run", "1"); o.code != 1 || !strings.Contains(o.stderr, "task 1 is done") {
 		t.Errorf("exit code %d: %s", o.code, o.stderr)
 	}
+	if parts := dryParts(t, dir, "retry", "run", "--failed", "--dry-run", "--json"); len(parts) != 1 || parts[0].Tasks.String() != "0,2,7" {
+		t.Errorf("a trial of a retry: %+v", parts)
+	}
 	must(t, dir, "retry", "run", "--failed")
 	must(t, dir, "status", "run", "--wait", "--quiet")
+	if parts := dryParts(t, dir, "retry", "run", "--failed", "--dry-run", "--json"); len(parts) != 0 {
+		t.Errorf("a trial of a retry of nothing: %+v", parts)
+	}
+	var handed handedOver
+	if o := must(t, dir, "retry", "run", "--failed", "--json"); json.Unmarshal([]byte(o.stdout), &handed) != nil || handed.Jobs == nil {
+		t.Errorf("a retry of nothing: %q", o.stdout)
+	}
 	must(t, dir, "collect", "run", "--quiet")
 	sameFolders(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
 	computedOnce(t, dir, "run", 8)

@@ -74,12 +74,16 @@ func retry(c *cli.Context) error {
 	}
 	if len(list) == 0 {
 		note(c, "nothing to hand over again: %s", countsText(s))
-		return nil
 	}
-	if c.Bool("dry-run") || c.Bool("check") {
+	switch {
+	case c.Bool("dry-run") || c.Bool("check"):
 		return dryHandOver(c, run, eng, set, list)
+	case len(list) > 0:
+		return handOver(c, run, eng, set, list)
+	case c.Bool("json"):
+		return printHandOver(c, run, eng.Name(), nil)
 	}
-	return handOver(c, run, eng, set, list)
+	return nil
 }
 
 // explainRetry makes an engine that could not be asked exit code 2: what runs

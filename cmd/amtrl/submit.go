@@ -174,48 +174,6 @@ func printHandOver(c *cli.Context, run *batch.Run, engine string, jobs []*batch.
 	return emit(c, text.String())
 }
 
-// submitDry prints what a submission would hand over.
-func submitDry(c *cli.Context, dir string, plan batch.Plan, eng batch.Engine, set batch.Settings) error {
-	run, err := batch.Find(dir, plan)
-	if err != nil {
-		return err
-	}
-	if run == nil {
-		plan.ID = strings.Repeat("0", 12)
-		run = &batch.Run{Dir: dir, Plan: plan, Tasks: plan.Tasks()}
-	}
-	tasks, err := run.Fresh()
-	if err != nil {
-		return err
-	}
-	if len(tasks) == 0 {
-		note(c, "nothing to hand over: all %d tasks of %s were handed over before", len(run.Tasks), run.Dir)
-		return nil
-	}
-	return dryHandOver(c, run, eng, set, tasks)
-}
-
-// dryHandOver prints the parts and, with --check, asks the engine.
-func dryHandOver(c *cli.Context, run *batch.Run, eng batch.Engine, set batch.Settings, tasks []int) error {
-	parts, err := run.Render(c.Context, eng, set, tasks)
-	if err != nil {
-		return err
-	}
-	for _, p := range parts {
-		if err := emit(c, fmt.Sprintf("# %s\n%s\n# the command\n%s\n", filepath.Join(run.Dir, "submit", p.File), p.Content, batch.ShellCommand(p.Argv))); err != nil {
-			return err
-		}
-	}
-	if !c.Bool("check") {
-		return nil
-	}
-	if err := eng.Check(c.Context, parts); err != nil {
-		return err
-	}
-	note(c, "%s would take it", eng.Name())
-	return nil
-}
-
 // newPlan is the plan of a sweep, with every flag that opens data and device
 // spelt out.
 func newPlan(c *cli.Context, p *sweepPlan) (batch.Plan, error) {
