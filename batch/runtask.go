@@ -255,8 +255,8 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	if err := checkGPUs(w.res.GPUs); err != nil {
 		return err
 	}
-	if w.Version != w.Run.Plan.Identity.Version {
-		return BadInput(fmt.Errorf("this is version %s of amtrl, expected %s, which submitted the run", w.Version, w.Run.Plan.Identity.Version))
+	if err := checkVersion(w.Version, w.Run.Plan.Identity.Version); err != nil {
+		return BadInput(err)
 	}
 	dev, id, err := openWithin(ctx, func() (*pipeline.Device, pipeline.Identity, error) { return w.Open(ctx, &w.Run.Plan, w.res) })
 	if err != nil {
