@@ -543,7 +543,7 @@ func TestConvRefuses(t *testing.T) {
 		change func(*Config)
 		says   string
 	}{
-		"rows that are no images": {plain, func(*Config) {}, "needs images"},
+		"rows that are no images": {plain, func(*Config) {}, "needs images with one channel"},
 		"images of two sizes":     {openDevice(t, 1, mixed), func(*Config) {}, "6 by 7"},
 		"a linear model":          {openDevice(t, 1, model), func(*Config) {}, "linear model"},
 		"too many layers":         {images, func(c *Config) { c.Conv.Channels = []int{2, 2, 2} }, "layer 3"},

@@ -34,10 +34,13 @@ type dataDescription struct {
 }
 
 type poolDescription struct {
-	Name  string `json:"name"`
-	Rows  int    `json:"rows"`
-	Type  string `json:"type"`
-	Tasks int    `json:"tasks"`
+	Name string `json:"name"`
+	Rows int    `json:"rows"`
+	Type string `json:"type"`
+	// Height and Width are absent where rows are not images of one channel.
+	Height int `json:"height,omitempty"`
+	Width  int `json:"width,omitempty"`
+	Tasks  int `json:"tasks"`
 	// Train and Test are the rows of its first task.
 	Train int `json:"train"`
 	Test  int `json:"test"`
@@ -91,9 +94,13 @@ func dataInfo(c *cli.Context) error {
 		{"size", fmt.Sprintf("%.1f MiB", float64(d.Bytes)/(1<<20))},
 		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), shorten(taskNames(set)))},
 	}}
-	pools := report.Table{Header: []string{"pool", "rows", "type", "tasks", "train", "test"}, Right: []int{1, 3, 4, 5}}
+	pools := report.Table{Header: []string{"pool", "rows", "type", "image", "tasks", "train", "test"}, Right: []int{1, 4, 5, 6}}
 	for _, p := range d.Pools {
-		pools.Rows = append(pools.Rows, []string{p.Name, report.Count(float64(p.Rows)), p.Type, strconv.Itoa(p.Tasks),
+		image := "-"
+		if p.Height > 0 {
+			image = fmt.Sprintf("%d by %d", p.Height, p.Width)
+		}
+		pools.Rows = append(pools.Rows, []string{p.Name, report.Count(float64(p.Rows)), p.Type, image, strconv.Itoa(p.Tasks),
 			report.Count(float64(p.Train)), report.Count(float64(p.Test))})
 	}
 	return emit(c, facts.Render(format)+"\n"+pools.Render(format))
@@ -116,7 +123,7 @@ func describe(set *dataset.Set) dataDescription {
 			kind, size = "float16", 2
 		}
 		d.Bytes += size * int64(p.Rows) * int64(p.Cols)
-		d.Pools = append(d.Pools, poolDescription{Name: p.Name, Rows: p.Rows, Type: kind})
+		d.Pools = append(d.Pools, poolDescription{Name: p.Name, Rows: p.Rows, Type: kind, Height: p.Height, Width: p.Width})
 	}
 	for i := range set.Tasks {
 		t := &set.Tasks[i]

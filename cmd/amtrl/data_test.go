@@ -53,6 +53,12 @@ func TestDataDigits(t *testing.T) {
 	if other := describeJSON(t, dir, "--digits", "50"); other.SHA256 == want.SHA256 {
 		t.Error("two seeds give the same data")
 	}
+	if p := got.Pools[0]; p.Height != 28 || p.Width != 28 {
+		t.Errorf("images of %d by %d, expected 28 by 28", p.Height, p.Width)
+	}
+	if o := must(t, dir, "data", "info", "digits"); !strings.Contains(o.stdout, "28 by 28") {
+		t.Errorf("no size of the images:\n%s", o.stdout)
+	}
 	again := must(t, dir, "data", "digits", "-n", "50", "--data-seed", "3", "--out", "digits", "--quiet")
 	if again.stdout+again.stderr != "" {
 		t.Errorf("--quiet prints %s", again.stdout+again.stderr)
