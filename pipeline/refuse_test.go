@@ -84,6 +84,18 @@ func TestClaimNamesLargeSeeds(t *testing.T) {
 	}
 }
 
+// Another representation is named as such, before the settings that come with it.
+func TestClaimNamesTheRepresentation(t *testing.T) {
+	id, dir := someIdentity(), t.TempDir()
+	id.Config.Representation, id.Config.ERM, id.Config.Conv = ClassConv, ERM{}, DefaultConv(PresetDefault)
+	if err := id.claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := someIdentity().claim(dir); err == nil || !strings.Contains(err.Error(), "config.json: representation is conv there and linear here") {
+		t.Errorf("another representation: %v", err)
+	}
+}
+
 // A configuration that is not valid claims no folder.
 func TestRunValidates(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(27, 3, 100, 4, false))
