@@ -46,6 +46,9 @@ func dryRun(c *cli.Context, w *work, format report.Format) error {
 	if t := cfg.Schedule.Theory; t != nil && !finite(plans[0].Epochs) {
 		return misuse(c, "schedule theory with delta %g, r %g, sigma-min %g and beta %g asks for more samples than can be counted: expected constants nearer to 1", t.Delta, t.R, t.SigmaMin, t.Beta)
 	}
+	if err := checkConv(w); err != nil {
+		return err
+	}
 	if c.Bool("json") {
 		return emitJSON(c, dryRunResult{w.dir, w.id, plans})
 	}
@@ -76,6 +79,16 @@ func dryRun(c *cli.Context, w *work, format report.Format) error {
 		text += "\n" + report.Plan(title, p.Epochs, format)
 	}
 	return emit(c, text)
+}
+
+// checkConv refuses what the run would refuse of a network, such as a batch
+// larger than the first epoch. A linear plan is shown even where the data
+// cannot serve it: the theorem's own never are.
+func checkConv(w *work) error {
+	if w.id.Config.Representation != pipeline.ClassConv {
+		return nil
+	}
+	return w.id.Check(w.set)
 }
 
 // finite says whether a plan asks for numbers.
