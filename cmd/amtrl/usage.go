@@ -65,11 +65,7 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
 		name = strings.TrimLeft(name, "-")
-		hint := ""
-		if close := cli.SuggestFlag(c.Command.Flags, name, false); close != "" {
-			hint = fmt.Sprintf(", did you mean %s?", close)
-		}
-		return misuse(c, "unknown flag --%s%s", name, hint)
+		return misuse(c, "unknown flag --%s%s", name, suggest(c.Command.Flags, name))
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
 		return misuse(c, "--%s needs a value", strings.TrimLeft(name, "-"))
