@@ -3,7 +3,9 @@ package batch
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/amtrl/amtrl/pipeline"
@@ -115,7 +117,11 @@ func encodeLines[T any](values []T) ([]byte, error) {
 func decodeStrict(raw []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
+	err := dec.Decode(v)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("byte %d: it ends early, expected one whole JSON object", len(raw))
+	}
+	if err != nil {
 		return fmt.Errorf("byte %d: %w", dec.InputOffset(), err)
 	}
 	if rest := bytes.TrimSpace(raw[dec.InputOffset():]); len(rest) > 0 {

@@ -164,7 +164,11 @@ func DecodeIdentity(raw []byte) (Identity, error) {
 func decodeStrict(raw []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
+	err := dec.Decode(v)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("byte %d: it ends early, expected one whole JSON object", len(raw))
+	}
+	if err != nil {
 		return fmt.Errorf("byte %d: %w", dec.InputOffset(), err)
 	}
 	if _, err := dec.Token(); err != io.EOF {

@@ -3,7 +3,10 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +70,25 @@ func TestDecodeIdentityRefusesABracket(t *testing.T) {
 	for _, tail := range []string{"}", "]", " }junk"} {
 		if _, err := DecodeIdentity(append(slices.Clone(js), tail...)); err == nil {
 			t.Errorf("%q after the object is accepted", tail)
+		}
+	}
+}
+
+// A config.json that was cut short is named as that, wherever the cut is.
+func TestClaimNamesACutFile(t *testing.T) {
+	id, dir := someIdentity(), t.TempDir()
+	path := filepath.Join(dir, "config.json")
+	whole, err := marshalIndent(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 1, 2, len(whole) / 2, len(whole) - 2} {
+		if err := os.WriteFile(path, whole[:n], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("%s: byte %d: it ends early", path, n)
+		if err := id.claim(dir); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, expected %s", err, want)
 		}
 	}
 }
