@@ -125,6 +125,9 @@ func readResources(c *cli.Context, before *batch.Resources) (batch.Resources, er
 		if before != nil && !c.IsSet(n.name) {
 			continue
 		}
+		if n.name == "parallel" && c.IsSet(n.name) {
+			n.lo = 1 // its default, 0, is no number of tasks
+		}
 		if err := between(c, n.name, n.lo, n.hi); err != nil {
 			return r, err
 		}

@@ -121,6 +121,8 @@ func TestWrongUse(t *testing.T) {
 		{"sweep --digits 20 --targets nope*", `no task that matches "nope*"`},
 		{"sweep --digits 20 --targets [", "syntax error in pattern"},
 		{"sweep --digits 20 --targets ,", "expected all, names or patterns"},
+		{"submit run --parallel 0", "--parallel is 0: expected 1 to"},
+		{"submit run --pack 0", "--pack is 0: expected 1 to"},
 		{"relevance", "expected one argument, the folder of a run, found 0"},
 		{"relevance a b", "found 2"},
 		{"relevance a --csv --json", "exclude each other"},
