@@ -171,8 +171,8 @@ func compareConv(folder, dir string, seeds, passes int) error {
 		}
 		rows = append(rows, r)
 	}
-	fmt.Printf("convolutional ERM: %d samples of %s, %d tasks, channels %v, K = %d, %d passes in batches of %d; target %s; means over %d seeds\n",
-		p.train.Offsets[len(p.counts)], filepath.Base(p.set.Name), len(p.counts), c.Channels, width, c.Passes, c.Batch, convTarget, seeds)
+	fmt.Printf("convolutional ERM: %d samples of %s, %d tasks, channels %v, K = %d, %d passes in batches of %d; target %s; means over %s\n",
+		p.train.Offsets[len(p.counts)], filepath.Base(p.set.Name), len(p.counts), c.Channels, width, c.Passes, c.Batch, convTarget, count(seeds, "seed"))
 	t := newTable("", "s a pass", "time / amtrl", "processor s", "/ amtrl", "loss in the last pass", "target error, mean (least to most)")
 	for _, r := range rows {
 		if r.Version != "" {
@@ -191,6 +191,14 @@ func compareConv(folder, dir string, seeds, passes int) error {
 	}
 	t.Render()
 	return nil
+}
+
+// count is a number and what it counts.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // middle is the median, the upper one of two.
