@@ -12,7 +12,8 @@ func newApp() *cli.App {
 		Usage:   "choose which sources to learn a target task from (active multi-task representation learning)",
 		Version: version().Version,
 		Description: "amtrl run needs no arguments: it works on embedded data and compares active sampling with uniform.\n" +
-			"Every flag can be given as an environment variable too, such as AMTRL_TARGET for --target.",
+			"Every flag can be given as an environment variable too, such as AMTRL_TARGET for --target;\n" +
+			"an empty one counts as unset.",
 		Commands: []*cli.Command{
 			runCommand(),
 			sweepCommand(),

@@ -16,6 +16,9 @@ func main() {
 
 // execute runs the command line and returns the exit code.
 func execute(args []string) int {
+	if err := readEnvironment(); err != nil {
+		return finish(os.Stderr, err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second signal ends the process at once: everything on disk is whole at

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -229,12 +230,41 @@ func TestEnvironmentIsChecked(t *testing.T) {
 		"AMTRL_K":     `AMTRL_K is "x" in the environment: expected an integer`,
 		"AMTRL_QUIET": `AMTRL_QUIET is "x" in the environment: expected true or false`,
 		"AMTRL_TAU":   `AMTRL_TAU is "x" in the environment: expected a number`,
+		"AMTRL_CPU":   `AMTRL_CPU is "x" in the environment: expected generic, avx2 or avx512`,
 		"AMTRL_SEED":  `AMTRL_SEED is "x" in the environment: expected an integer from 0 on`,
 	} {
 		cmd := command(t.TempDir(), "run")
 		cmd.Env = append(cmd.Env, name+"=x")
 		if o := start(t, cmd); o.code != 2 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: exit code %d: %s", name, o.code, o.stderr)
+		}
+	}
+}
+
+// Empty variables count as unset, whatever the type of the flag; the levels of
+// AMTRL_CPU are taken.
+func TestEmptyEnvironment(t *testing.T) {
+	t.Parallel()
+	dry := func(variables ...string) outcome {
+		cmd := command(t.TempDir(), "run", "--digits", "20", "--dry-run", "--json", "--backend", "cpu")
+		if slices.Contains(variables, "AMTRL_BACKEND=") {
+			cmd.Args = cmd.Args[:len(cmd.Args)-2]
+		}
+		cmd.Env = append(cmd.Env, variables...)
+		return start(t, cmd)
+	}
+	want := dry()
+	for _, name := range []string{"DATA", "EPOCHS", "FORMAT", "CHANNELS", "METHODS", "RIDGE", "QUIET", "TARGET", "OUT", "PRESET", "SEED", "LAMBDA", "CPU"} {
+		if o := dry("AMTRL_" + name + "="); o.code != 0 || o.stdout != want.stdout {
+			t.Errorf("AMTRL_%s=: exit code %d: %s", name, o.code, o.stderr)
+		}
+	}
+	if o := dry("AMTRL_BACKEND="); o.code != 0 || o.stdout == "" {
+		t.Errorf("AMTRL_BACKEND=: exit code %d: %s", o.code, o.stderr)
+	}
+	for _, level := range []string{"generic", "avx2", "avx512"} {
+		if o := dry("AMTRL_CPU=" + level); o.code != 0 {
+			t.Errorf("AMTRL_CPU=%s: exit code %d: %s", level, o.code, o.stderr)
 		}
 	}
 }
