@@ -95,7 +95,7 @@ func TestOptionalFunctions(t *testing.T) {
 	c := standin.Open(t)
 	b, err := scenario(opener(c, standin.Variant{Without: []string{
 		"cuDeviceGetUuid_v2", "cuDeviceGetUuid", "cuDeviceGetPCIBusId", "cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxSetFlags_v2",
-		"cuModuleLoadDataEx", "cuStreamQuery", "cublasSetAtomicsMode", "cusolverDnSetDeterministicMode", "nvrtcGetNumSupportedArchs", "nvrtcGetPTX",
+		"cuModuleLoadDataEx", "cuStreamQuery", "nvrtcGetNumSupportedArchs", "nvrtcGetPTX",
 	}}))
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 var kindNames = [...]string{
 	"contexts", "device blocks", "device bytes", "pinned blocks", "streams", "events", "modules",
-	"graphs", "executable graphs", "cuBLAS handles", "cuSOLVER handles", "cuSOLVER parameters", "NVRTC programs",
+	"graphs", "executable graphs", "cuBLAS handles", "cuSOLVER handles", "NVRTC programs",
 }
 
 // The places in Live.
@@ -25,7 +25,6 @@ const (
 	Execs
 	BlasHandles
 	SolverHandles
-	SolverParameters
 	Programs
 )
 

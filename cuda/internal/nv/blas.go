@@ -6,8 +6,7 @@ package nv
 import "C"
 
 // BLAS is cuBLAS. Scalars are passed by value and the handle must be in
-// [PointerHost]; the results of Nrm2 and Dot go to device memory and the handle
-// must be in [PointerDevice] for them. Products allocate nothing.
+// [PointerHost]. Products allocate nothing.
 type BLAS struct {
 	t    *C.nv_table
 	file File
@@ -62,14 +61,4 @@ func (b *BLAS) SetMathMode(h BLASHandle, mode MathMode) error {
 // SetPointerMode says where scalars are.
 func (b *BLAS) SetPointerMode(h BLASHandle, mode PointerMode) error {
 	return b.err("cublasSetPointerMode_v2", C.nv_cublasSetPointerMode_v2(b.t, C.uintptr_t(h), C.int32_t(mode)))
-}
-
-// SetAtomicsMode allows or forbids atomic additions, whose order varies. The
-// function is optional.
-func (b *BLAS) SetAtomicsMode(h BLASHandle, allowed bool) error {
-	var mode C.int32_t
-	if allowed {
-		mode = 1 // CUBLAS_ATOMICS_ALLOWED of cublas_api.h
-	}
-	return b.err("cublasSetAtomicsMode", C.nv_cublasSetAtomicsMode(b.t, C.uintptr_t(h), mode))
 }

@@ -14,8 +14,6 @@ import (
 type Driver struct {
 	t    *C.nv_table
 	file File
-	// HasPool is whether the stream-ordered pool's functions are there.
-	HasPool bool
 	// HasGraphs is whether the functions of graphs are there.
 	HasGraphs bool
 }
@@ -140,24 +138,4 @@ func (d *Driver) DevicePrimaryCtxRelease(dev Device) error {
 // CtxSetCurrent makes a context current on the calling thread; 0 for none.
 func (d *Driver) CtxSetCurrent(ctx Context) error {
 	return d.err("cuCtxSetCurrent", C.nv_cuCtxSetCurrent(d.t, C.uintptr_t(ctx)))
-}
-
-// CtxGetCurrent returns the calling thread's context, or 0.
-func (d *Driver) CtxGetCurrent() (Context, error) {
-	var ctx C.uintptr_t
-	err := d.err("cuCtxGetCurrent", C.nv_cuCtxGetCurrent(d.t, &ctx))
-	return Context(ctx), err
-}
-
-// CtxSynchronize waits for all work of the current context.
-func (d *Driver) CtxSynchronize() error {
-	return d.err("cuCtxSynchronize", C.nv_cuCtxSynchronize(d.t))
-}
-
-// CtxGetStreamPriorityRange returns the numbers of the least and the greatest
-// priority; greater priority is the smaller number.
-func (d *Driver) CtxGetStreamPriorityRange() (least, greatest int, err error) {
-	var l, g C.int32_t
-	err = d.err("cuCtxGetStreamPriorityRange", C.nv_cuCtxGetStreamPriorityRange(d.t, &l, &g))
-	return int(l), int(g), err
 }

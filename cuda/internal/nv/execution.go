@@ -18,13 +18,6 @@ func (d *Driver) StreamCreate(flags uint32) (Stream, error) {
 	return Stream(s), err
 }
 
-// StreamCreateWithPriority makes a stream of a priority.
-func (d *Driver) StreamCreateWithPriority(flags uint32, priority int) (Stream, error) {
-	var s C.uintptr_t
-	err := d.err("cuStreamCreateWithPriority", C.nv_cuStreamCreateWithPriority(d.t, &s, C.uint32_t(flags), C.int32_t(priority)))
-	return Stream(s), err
-}
-
 // StreamDestroy destroys a stream once its work is done.
 func (d *Driver) StreamDestroy(s Stream) error {
 	return d.err("cuStreamDestroy_v2", C.nv_cuStreamDestroy_v2(d.t, C.uintptr_t(s)))
@@ -73,22 +66,6 @@ func (d *Driver) EventSynchronize(e Event) error {
 	return d.err("cuEventSynchronize", C.nv_cuEventSynchronize(d.t, C.uintptr_t(e)))
 }
 
-// EventQuery is whether what an event has recorded is done.
-func (d *Driver) EventQuery(e Event) (bool, error) {
-	status := C.nv_cuEventQuery(d.t, C.uintptr_t(e))
-	if status == notReady {
-		return false, nil
-	}
-	return status == 0, d.err("cuEventQuery", status)
-}
-
-// EventElapsedTime returns the milliseconds between two events.
-func (d *Driver) EventElapsedTime(start, end Event) (float32, error) {
-	var ms C.float
-	err := d.err("cuEventElapsedTime", C.nv_cuEventElapsedTime(d.t, &ms, C.uintptr_t(start), C.uintptr_t(end)))
-	return float32(ms), err
-}
-
 // ModuleLoadData loads a cubin, or PTX, which must end in a zero byte. What the
 // driver's assembler says against it is in the error's text.
 func (d *Driver) ModuleLoadData(image []byte) (Module, error) {
@@ -118,46 +95,6 @@ func (d *Driver) ModuleGetFunction(m Module, name string) (Function, error) {
 		e.Text += ": " + name
 	}
 	return Function(f), err
-}
-
-// ModuleGetGlobal returns the address and size of a module's variable.
-func (d *Driver) ModuleGetGlobal(m Module, name string) (DevicePtr, int64, error) {
-	cname := C.CString(name)
-	defer C.free(unsafe.Pointer(cname))
-	var p, n C.uint64_t
-	err := d.err("cuModuleGetGlobal_v2", C.nv_cuModuleGetGlobal_v2(d.t, &p, &n, C.uintptr_t(m), cname))
-	return DevicePtr(p), int64(n), err
-}
-
-// FuncGetAttribute returns an attribute of a kernel.
-func (d *Driver) FuncGetAttribute(attr FunctionAttribute, f Function) (int, error) {
-	var v C.int32_t
-	err := d.err("cuFuncGetAttribute", C.nv_cuFuncGetAttribute(d.t, &v, C.int32_t(attr), C.uintptr_t(f)))
-	return int(v), err
-}
-
-// FuncSetAttribute sets an attribute of a kernel.
-func (d *Driver) FuncSetAttribute(f Function, attr FunctionAttribute, value int) error {
-	return d.err("cuFuncSetAttribute", C.nv_cuFuncSetAttribute(d.t, C.uintptr_t(f), C.int32_t(attr), C.int32_t(value)))
-}
-
-// OccupancyMaxActiveBlocksPerMultiprocessor returns how many blocks of a kernel
-// one multiprocessor runs at a time.
-func (d *Driver) OccupancyMaxActiveBlocksPerMultiprocessor(f Function, block int, shared int64) (int, error) {
-	var n C.int32_t
-	err := d.err("cuOccupancyMaxActiveBlocksPerMultiprocessor",
-		C.nv_cuOccupancyMaxActiveBlocksPerMultiprocessor(d.t, &n, C.uintptr_t(f), C.int32_t(block), C.uint64_t(shared)))
-	return int(n), err
-}
-
-// OccupancyMaxPotentialBlockSize returns the block that gives the greatest
-// occupancy with so much dynamic shared memory, and the grid that fills the device.
-// limit bounds the block; 0 for none.
-func (d *Driver) OccupancyMaxPotentialBlockSize(f Function, shared int64, limit int) (grid, block int, err error) {
-	var g, b C.int32_t
-	err = d.err("cuOccupancyMaxPotentialBlockSize",
-		C.nv_cuOccupancyMaxPotentialBlockSize(d.t, &g, &b, C.uintptr_t(f), 0, C.uint64_t(shared), C.int32_t(limit)))
-	return int(g), int(b), err
 }
 
 // LaunchKernel adds a kernel to a stream. args holds the kernel's parameters one

@@ -20,63 +20,21 @@ var constants = map[string]struct {
 	theirs string
 	ours   int64
 }{
-	"CtxSchedBlockingSync":            {"CU_CTX_SCHED_BLOCKING_SYNC", CtxSchedBlockingSync},
-	"MemHostAllocPortable":            {"CU_MEMHOSTALLOC_PORTABLE", MemHostAllocPortable},
-	"StreamNonBlocking":               {"CU_STREAM_NON_BLOCKING", StreamNonBlocking},
-	"EventDefault":                    {"CU_EVENT_DEFAULT", EventDefault},
-	"EventBlockingSync":               {"CU_EVENT_BLOCKING_SYNC", EventBlockingSync},
-	"EventDisableTiming":              {"CU_EVENT_DISABLE_TIMING", EventDisableTiming},
-	"CaptureGlobal":                   {"CU_STREAM_CAPTURE_MODE_GLOBAL", CaptureGlobal},
-	"CaptureThreadLocal":              {"CU_STREAM_CAPTURE_MODE_THREAD_LOCAL", CaptureThreadLocal},
-	"CaptureRelaxed":                  {"CU_STREAM_CAPTURE_MODE_RELAXED", CaptureRelaxed},
-	"GraphUpdateSuccess":              {"CU_GRAPH_EXEC_UPDATE_SUCCESS", GraphUpdateSuccess},
-	"PoolReleaseThreshold":            {"CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", PoolReleaseThreshold},
-	"PoolReservedMemCurrent":          {"CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT", PoolReservedMemCurrent},
-	"PoolUsedMemCurrent":              {"CU_MEMPOOL_ATTR_USED_MEM_CURRENT", PoolUsedMemCurrent},
-	"AttrMaxThreadsPerBlock":          {"CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK", int64(AttrMaxThreadsPerBlock)},
-	"AttrMaxSharedMemPerBlock":        {"CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK", int64(AttrMaxSharedMemPerBlock)},
-	"AttrWarpSize":                    {"CU_DEVICE_ATTRIBUTE_WARP_SIZE", int64(AttrWarpSize)},
-	"AttrMultiprocessorCount":         {"CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT", int64(AttrMultiprocessorCount)},
-	"AttrIntegrated":                  {"CU_DEVICE_ATTRIBUTE_INTEGRATED", int64(AttrIntegrated)},
-	"AttrL2CacheSize":                 {"CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE", int64(AttrL2CacheSize)},
-	"AttrMaxThreadsPerMultiprocessor": {"CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR", int64(AttrMaxThreadsPerMultiprocessor)},
-	"AttrComputeCapabilityMajor":      {"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR", int64(AttrComputeCapabilityMajor)},
-	"AttrComputeCapabilityMinor":      {"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR", int64(AttrComputeCapabilityMinor)},
-	"AttrMaxSharedMemPerBlockOptin":   {"CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", int64(AttrMaxSharedMemPerBlockOptin)},
-	"AttrMemoryPoolsSupported":        {"CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED", int64(AttrMemoryPoolsSupported)},
-	"FuncMaxThreadsPerBlock":          {"CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK", int64(FuncMaxThreadsPerBlock)},
-	"FuncSharedSizeBytes":             {"CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES", int64(FuncSharedSizeBytes)},
-	"FuncLocalSizeBytes":              {"CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES", int64(FuncLocalSizeBytes)},
-	"FuncNumRegs":                     {"CU_FUNC_ATTRIBUTE_NUM_REGS", int64(FuncNumRegs)},
-	"FuncMaxDynamicSharedSize":        {"CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES", int64(FuncMaxDynamicSharedSize)},
-	"OpN":                             {"CUBLAS_OP_N", int64(OpN)},
-	"OpT":                             {"CUBLAS_OP_T", int64(OpT)},
-	"FillLower":                       {"CUBLAS_FILL_MODE_LOWER", int64(FillLower)},
-	"FillUpper":                       {"CUBLAS_FILL_MODE_UPPER", int64(FillUpper)},
-	"SideLeft":                        {"CUBLAS_SIDE_LEFT", int64(SideLeft)},
-	"SideRight":                       {"CUBLAS_SIDE_RIGHT", int64(SideRight)},
-	"DiagNonUnit":                     {"CUBLAS_DIAG_NON_UNIT", int64(DiagNonUnit)},
-	"DiagUnit":                        {"CUBLAS_DIAG_UNIT", int64(DiagUnit)},
-	"MathDefault":                     {"CUBLAS_DEFAULT_MATH", int64(MathDefault)},
-	"MathPedantic":                    {"CUBLAS_PEDANTIC_MATH", int64(MathPedantic)},
-	"MathTF32":                        {"CUBLAS_TF32_TENSOR_OP_MATH", int64(MathTF32)},
-	"MathDisallowReducedPrecision":    {"CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION", int64(MathDisallowReducedPrecision)},
-	"PointerHost":                     {"CUBLAS_POINTER_MODE_HOST", int64(PointerHost)},
-	"PointerDevice":                   {"CUBLAS_POINTER_MODE_DEVICE", int64(PointerDevice)},
-	"R32F":                            {"CUDA_R_32F", int64(R32F)},
-	"R64F":                            {"CUDA_R_64F", int64(R64F)},
-	"R16F":                            {"CUDA_R_16F", int64(R16F)},
-	"R16BF":                           {"CUDA_R_16BF", int64(R16BF)},
-	"Compute32F":                      {"CUBLAS_COMPUTE_32F", int64(Compute32F)},
-	"Compute32FPedantic":              {"CUBLAS_COMPUTE_32F_PEDANTIC", int64(Compute32FPedantic)},
-	"Compute64F":                      {"CUBLAS_COMPUTE_64F", int64(Compute64F)},
-	"Compute64FPedantic":              {"CUBLAS_COMPUTE_64F_PEDANTIC", int64(Compute64FPedantic)},
-	"Compute32FFastTF32":              {"CUBLAS_COMPUTE_32F_FAST_TF32", int64(Compute32FFastTF32)},
-	"GemmDefault":                     {"CUBLAS_GEMM_DEFAULT", GemmDefault},
-	"NoVectors":                       {"CUSOLVER_EIG_MODE_NOVECTOR", int64(NoVectors)},
-	"Vectors":                         {"CUSOLVER_EIG_MODE_VECTOR", int64(Vectors)},
-	"DeterministicResults":            {"CUSOLVER_DETERMINISTIC_RESULTS", int64(DeterministicResults)},
-	"AllowNonDeterministicResults":    {"CUSOLVER_ALLOW_NON_DETERMINISTIC_RESULTS", int64(AllowNonDeterministicResults)},
+	"CtxSchedBlockingSync":       {"CU_CTX_SCHED_BLOCKING_SYNC", CtxSchedBlockingSync},
+	"MemHostAllocPortable":       {"CU_MEMHOSTALLOC_PORTABLE", MemHostAllocPortable},
+	"StreamNonBlocking":          {"CU_STREAM_NON_BLOCKING", StreamNonBlocking},
+	"EventBlockingSync":          {"CU_EVENT_BLOCKING_SYNC", EventBlockingSync},
+	"EventDisableTiming":         {"CU_EVENT_DISABLE_TIMING", EventDisableTiming},
+	"CaptureThreadLocal":         {"CU_STREAM_CAPTURE_MODE_THREAD_LOCAL", CaptureThreadLocal},
+	"AttrMultiprocessorCount":    {"CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT", int64(AttrMultiprocessorCount)},
+	"AttrComputeCapabilityMajor": {"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR", int64(AttrComputeCapabilityMajor)},
+	"AttrComputeCapabilityMinor": {"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR", int64(AttrComputeCapabilityMinor)},
+	"OpN":                        {"CUBLAS_OP_N", int64(OpN)},
+	"OpT":                        {"CUBLAS_OP_T", int64(OpT)},
+	"FillUpper":                  {"CUBLAS_FILL_MODE_UPPER", int64(FillUpper)},
+	"MathDefault":                {"CUBLAS_DEFAULT_MATH", int64(MathDefault)},
+	"MathTF32":                   {"CUBLAS_TF32_TENSOR_OP_MATH", int64(MathTF32)},
+	"PointerHost":                {"CUBLAS_POINTER_MODE_HOST", int64(PointerHost)},
 }
 
 // others are constants that stand in other files.
@@ -90,7 +48,7 @@ var others = map[string]int64{
 	"CUDA_ERROR_INVALID_PC": 718, "CUDA_ERROR_LAUNCH_FAILED": 719, "CUDA_ERROR_SYSTEM_NOT_READY": 802,
 	"CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": 803, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE": 804, "CUDA_ERROR_UNKNOWN": 999,
 	"CUBLAS_STATUS_NOT_INITIALIZED": 1, "CUBLAS_STATUS_ALLOC_FAILED": 3, "CUBLAS_STATUS_ARCH_MISMATCH": 8,
-	"CUBLAS_ATOMICS_ALLOWED": 1, "NVRTC_ERROR_INVALID_OPTION": 5, "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE": 7,
+	"NVRTC_ERROR_INVALID_OPTION": 5, "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE": 7,
 	"CU_JIT_ERROR_LOG_BUFFER": 5, "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES": 6,
 	"MAJOR_VERSION": 0, "MINOR_VERSION": 1, "PATCH_LEVEL": 2,
 }
@@ -139,8 +97,8 @@ func TestDeclarationsMatchHeaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// These have the same parameters under both names.
-			want := map[int]string{12: "", 13: "cuEventElapsedTime cuEventElapsedTime_v2\ncuDeviceGetUuid cuDeviceGetUuid_v2\n"}[family]
+			// This has the same parameters under both names.
+			want := map[int]string{12: "", 13: "cuDeviceGetUuid cuDeviceGetUuid_v2\n"}[family]
 			if string(out) != want {
 				t.Errorf("macros of the headers rename\n%swant\n%s", out, want)
 			}
@@ -169,7 +127,7 @@ func TestConstantsAreChecked(t *testing.T) {
 			}
 		}
 	}
-	if seen != len(constants)+3 { // JobAll, JobSome and JobNone are letters of LAPACK
+	if seen != len(constants)+2 { // JobSome and JobNone are letters of LAPACK
 		t.Errorf("types.go has %d constants, %d are compared", seen, len(constants))
 	}
 	both := maps.Clone(others)

@@ -6,18 +6,12 @@
 
 #include "symbols.h"
 
-// CUgraphExecUpdateResultInfo of cuda.h.
-typedef struct {
-	int32_t result;
-	uintptr_t error_node, error_from_node;
-} nv_graph_update;
-
 // The libraries whose functions a table holds.
 enum { NV_DRIVER, NV_CUBLAS, NV_CUSOLVER, NV_NVRTC };
 
 // What becomes of a library without a symbol: it is refused, it is used
 // without, or it is used without the symbol's group, which nv_has tells.
-enum { NV_REQUIRED, NV_OPTIONAL, NV_POOL, NV_GRAPH, NV_JACOBI };
+enum { NV_REQUIRED, NV_OPTIONAL, NV_GRAPH };
 
 // The wrappers below return NV_ABSENT for a function that the library lacks.
 enum { NV_ABSENT = -1000 };
@@ -69,11 +63,7 @@ int32_t nv_load_module(const nv_table *t, uintptr_t *module, const void *image, 
 #define NV_UNPACK(...) __VA_ARGS__
 #define NV_WRAP(name, parameters, arguments) \
 	static inline int32_t nv_##name(const nv_table *t, NV_UNPACK parameters) { return t->name ? t->name arguments : NV_ABSENT; }
-NV_WITH_PARAMETERS(NV_WRAP)
-#undef NV_WRAP
-#define NV_WRAP(name, parameters, arguments) \
-	static inline int32_t nv_##name(const nv_table *t) { return t->name ? t->name() : NV_ABSENT; }
-NV_DRIVER_PLAIN(NV_WRAP)
+NV_FUNCTIONS(NV_WRAP)
 #undef NV_WRAP
 #define NV_WRAP(library, name) \
 	static inline const char *nv_##name(const nv_table *t, int32_t status) { return t->name ? t->name(status) : NULL; }

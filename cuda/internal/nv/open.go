@@ -87,7 +87,6 @@ func (lib *Library) openDriver(s search, table *C.nv_table, trace *Trace) error 
 		return err
 	}
 	d.file.Version = cudaVersion(lib.DriverVersion)
-	d.HasPool = C.nv_has(table, C.NV_DRIVER, C.NV_POOL) != 0
 	d.HasGraphs = C.nv_has(table, C.NV_DRIVER, C.NV_GRAPH) != 0
 	lib.Driver, lib.Files = d, append(lib.Files, d.file)
 	return nil
@@ -162,7 +161,7 @@ func (lib *Library) openSet(set chosen, table *C.nv_table) error {
 		}
 	}
 	lib.BLAS = &BLAS{t: table, file: *files["cublas"]}
-	lib.Solver = &Solver{t: table, file: *files["cusolver"], HasJacobi: C.nv_has(table, C.NV_CUSOLVER, C.NV_JACOBI) != 0}
+	lib.Solver = &Solver{t: table, file: *files["cusolver"]}
 	lib.NVRTC = &NVRTC{t: table, file: *files["nvrtc"]}
 	return lib.checkVersions(files)
 }

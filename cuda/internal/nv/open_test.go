@@ -28,9 +28,7 @@ type outcome struct {
 	Kinds    []string
 	Lib      *Library
 	Steps    []Step
-	Pool     bool
 	Graphs   bool
-	Jacobi   bool
 	Versions map[string]string
 	Extra    string
 }
@@ -66,9 +64,8 @@ func TestMain(m *testing.M) {
 		for _, f := range lib.Files {
 			o.Versions[f.Name] = f.Version
 		}
-		o.Jacobi = lib.Solver.HasJacobi
 		if lib.Driver != nil {
-			o.Pool, o.Graphs = lib.Driver.HasPool, lib.Driver.HasGraphs
+			o.Graphs = lib.Driver.HasGraphs
 		}
 		if child := children[what]; child != nil {
 			o.Extra, err = child(lib)
@@ -165,9 +162,9 @@ type fake struct {
 
 // lists are the lists in symbols.h that a library has.
 var lists = map[string][]string{
-	"driver":   {"-DPLAIN", "-DLIST=NV_DRIVER_REQUIRED", "-DLIST2=NV_DRIVER_OPTIONAL", "-DLIST3=NV_DRIVER_POOL", "-DLIST4=NV_DRIVER_GRAPH"},
-	"cublas":   {"-DCUBLAS", "-DLIST=NV_CUBLAS_REQUIRED", "-DLIST2=NV_CUBLAS_OPTIONAL"},
-	"cusolver": {"-DLIST=NV_CUSOLVER_REQUIRED", "-DLIST2=NV_CUSOLVER_OPTIONAL", "-DLIST3=NV_CUSOLVER_JACOBI"},
+	"driver":   {"-DLIST=NV_DRIVER_REQUIRED", "-DLIST2=NV_DRIVER_OPTIONAL", "-DLIST3=NV_DRIVER_GRAPH"},
+	"cublas":   {"-DCUBLAS", "-DLIST=NV_CUBLAS_REQUIRED"},
+	"cusolver": {"-DLIST=NV_CUSOLVER_REQUIRED"},
 	"nvrtc":    {"-DNVRTC", "-DLIST=NV_NVRTC_REQUIRED", "-DLIST2=NV_NVRTC_OPTIONAL"},
 }
 
@@ -227,8 +224,8 @@ func TestOpen(t *testing.T) {
 		if got := strings.Join(names, " "); got != "driver nvJitLink cublasLt cublas cusparse cusolver nvrtc" {
 			t.Errorf("loaded %s", got)
 		}
-		if !o.Pool || !o.Graphs || !o.Jacobi {
-			t.Errorf("groups: %+v", o)
+		if !o.Graphs {
+			t.Errorf("no graphs: %+v", o)
 		}
 		want := map[string]string{"driver": "13.1", "cublas": fmt.Sprintf("%d.3.4", family), "cusolver": fmt.Sprintf("%d.6.2", family-1),
 			"nvrtc": fmt.Sprintf("%d.3", family), "nvJitLink": "", "cublasLt": "", "cusparse": ""}
@@ -256,7 +253,7 @@ func TestOpenFailures(t *testing.T) {
 		{"old driver", 12, map[string]fake{"driver": {version: [3]int{11, 8}}}, "version", "search", "runs CUDA 11.8"},
 		{"driver of 12", 13, map[string]fake{"driver": {version: [3]int{12, 9}}}, "version", "search", "runs CUDA 12.9"},
 		{"driver without a function", 12, map[string]fake{"driver": {link: []string{hide(t, "cuMemAlloc_v2")}}}, "load", "dlsym", "cuMemAlloc_v2"},
-		{"cuBLAS without a function", 12, map[string]fake{"cublas": {link: []string{hide(t, "cublasDdgmm")}}}, "load", "dlsym", "cublasDdgmm"},
+		{"cuBLAS without a function", 12, map[string]fake{"cublas": {link: []string{hide(t, "cublasDgeam")}}}, "load", "dlsym", "cublasDgeam"},
 		{"cuSOLVER without a function", 13, map[string]fake{"cusolver": {link: []string{hide(t, "cusolverDnDgesvd")}}}, "load", "dlsym", "cusolverDnDgesvd"},
 		{"NVRTC without a function", 13, map[string]fake{"nvrtc": {link: []string{hide(t, "nvrtcGetCUBIN")}}}, "load", "dlsym", "nvrtcGetCUBIN"},
 		{"cuBLAS of 13 as 12", 12, map[string]fake{"cublas": {version: [3]int{13, 0, 0}}}, "version", "version", "libcublas.so.12"},
@@ -317,24 +314,20 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// Without optional functions the library opens, and groups are whole or absent.
+// Without optional functions the library opens, and graphs are whole or absent.
 func TestOptionalFunctions(t *testing.T) {
 	for _, c := range []struct {
-		part, function       string
-		pool, graphs, jacobi bool
+		part, function string
+		graphs         bool
 	}{
-		{"driver", "cuMemPoolTrimTo", false, true, true},
-		{"driver", "cuGraphUpload", true, false, true},
-		{"driver", "cuModuleLoadDataEx", true, true, true},
-		{"cublas", "cublasSgemm_v2_64", true, true, true},
-		{"cusolver", "cusolverDnSetDeterministicMode", true, true, true},
-		{"cusolver", "cusolverDnXgesvdjGetSweeps", true, true, false},
-		{"nvrtc", "nvrtcGetSupportedArchs", true, true, true},
+		{"driver", "cuGraphLaunch", false},
+		{"driver", "cuModuleLoadDataEx", true},
+		{"nvrtc", "nvrtcGetSupportedArchs", true},
 	} {
 		dir := t.TempDir()
 		fakeSet(t, folder{dir, false}, 13, map[string]fake{c.part: {link: []string{hide(t, c.function)}}})
 		o := runChild(t, "open", "AMTRL_CUDA_LIB_DIR="+dir)
-		if o.Err != "" || o.Pool != c.pool || o.Graphs != c.graphs || o.Jacobi != c.jacobi {
+		if o.Err != "" || o.Graphs != c.graphs {
 			t.Errorf("without %s: %+v", c.function, o)
 		}
 	}

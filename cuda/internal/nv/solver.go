@@ -11,8 +11,6 @@ import "C"
 type Solver struct {
 	t    *C.nv_table
 	file File
-	// HasJacobi is whether the functions of gesvdj are there.
-	HasJacobi bool
 }
 
 func (s *Solver) err(op string, status C.int32_t) error {
@@ -51,12 +49,6 @@ func (s *Solver) SetStream(h SolverHandle, stream Stream) error {
 	return s.err("cusolverDnSetStream", C.nv_cusolverDnSetStream(s.t, C.uintptr_t(h), C.uintptr_t(stream)))
 }
 
-// SetDeterministicMode chooses whether runs give the same bits. The function is
-// optional.
-func (s *Solver) SetDeterministicMode(h SolverHandle, mode Deterministic) error {
-	return s.err("cusolverDnSetDeterministicMode", C.nv_cusolverDnSetDeterministicMode(s.t, C.uintptr_t(h), C.int32_t(mode)))
-}
-
 // DgesvdBufferSize returns the float64s of workspace that Dgesvd needs.
 func (s *Solver) DgesvdBufferSize(h SolverHandle, m, n int) (int, error) {
 	var l C.int32_t
@@ -72,22 +64,6 @@ func (s *Solver) Dgesvd(h SolverHandle, jobu, jobvt byte, m, n int, a DevicePtr,
 	return s.err("cusolverDnDgesvd", C.nv_cusolverDnDgesvd(s.t, C.uintptr_t(h), C.int8_t(jobu), C.int8_t(jobvt), C.int32_t(m), C.int32_t(n),
 		C.uint64_t(a), C.int32_t(lda), C.uint64_t(sv), C.uint64_t(u), C.int32_t(ldu), C.uint64_t(vt), C.int32_t(ldvt),
 		C.uint64_t(work), C.int32_t(lwork), C.uint64_t(rwork), C.uint64_t(info)))
-}
-
-// DsyevdBufferSize returns the float64s of workspace that Dsyevd needs.
-func (s *Solver) DsyevdBufferSize(h SolverHandle, jobz Jobz, uplo FillMode, n int, a DevicePtr, lda int, w DevicePtr) (int, error) {
-	var l C.int32_t
-	err := s.err("cusolverDnDsyevd_bufferSize", C.nv_cusolverDnDsyevd_bufferSize(s.t, C.uintptr_t(h), C.int32_t(jobz), C.int32_t(uplo), C.int32_t(n),
-		C.uint64_t(a), C.int32_t(lda), C.uint64_t(w), &l))
-	return int(l), err
-}
-
-// Dsyevd computes the eigenvalues w, ascending, of the symmetric A of order n and,
-// for Vectors, overwrites A with the eigenvectors. A positive info counts the
-// off-diagonal elements that did not converge.
-func (s *Solver) Dsyevd(h SolverHandle, jobz Jobz, uplo FillMode, n int, a DevicePtr, lda int, w, work DevicePtr, lwork int, info DevicePtr) error {
-	return s.err("cusolverDnDsyevd", C.nv_cusolverDnDsyevd(s.t, C.uintptr_t(h), C.int32_t(jobz), C.int32_t(uplo), C.int32_t(n),
-		C.uint64_t(a), C.int32_t(lda), C.uint64_t(w), C.uint64_t(work), C.int32_t(lwork), C.uint64_t(info)))
 }
 
 // DpotrfBufferSize returns the float64s of workspace that Dpotrf needs.

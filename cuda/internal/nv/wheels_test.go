@@ -48,7 +48,7 @@ func TestRealLibraries(t *testing.T) {
 			if o.Err != "" {
 				t.Fatal(o.Err)
 			}
-			if o.Lib.Family != family || o.Lib.Dir != filepath.Join(dir, "nvidia") || !o.Jacobi || len(o.Lib.Files) != len(parts)+1 {
+			if o.Lib.Family != family || o.Lib.Dir != filepath.Join(dir, "nvidia") || len(o.Lib.Files) != len(parts)+1 {
 				t.Errorf("%+v", o)
 			}
 			for _, f := range o.Lib.Files {

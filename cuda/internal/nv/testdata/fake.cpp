@@ -1,6 +1,6 @@
 // Stands for one library in the tests of the loader and the bindings: has every
 // function of some of the lists in symbols.h (LIST, LIST2, ...) and what the
-// library has beside them (PLAIN, CUBLAS, NVRTC). It appends what each function was
+// library has beside them (CUBLAS, NVRTC). It appends what each function was
 // called with to the file that NV_TEST_LOG names. A file beside the library, with
 // .says at the end of its name, holds its version and the function that fails, with
 // the status: 12 3 4 none 0.
@@ -112,12 +112,6 @@ LIST2(DEFINE)
 #endif
 #ifdef LIST3
 LIST3(DEFINE)
-#endif
-#ifdef LIST4
-LIST4(DEFINE)
-#endif
-#ifdef PLAIN
-int32_t cuCtxSynchronize(void) { return call{"cuCtxSynchronize", {}, {}}.made(); }
 #endif
 #ifdef CUBLAS
 const char *cublasGetStatusName(int32_t) { return "CUBLAS_STATUS_FAKE"; }

@@ -41,15 +41,6 @@ int blas_submit(BlasHandle* h, bool workspace, Work run) {
   return code == 0 ? kBlasOk : kBlasExecution;
 }
 
-int blas_wait(BlasHandle* h) {
-  Stream* s = h->stream.get();
-  if (s->capture != nullptr) {
-    invalidate(s->capture.get());
-    return kBlasExecution;
-  }
-  return drain(s) == 0 ? kBlasOk : kBlasExecution;
-}
-
 }  // namespace standin
 
 using namespace standin;
@@ -125,23 +116,10 @@ int32_t cublasSetPointerMode_v2(uintptr_t handle, int32_t mode) {
   return kBlasOk;
 }
 
-int32_t cublasSetAtomicsMode(uintptr_t handle, int32_t mode) {
-  ENTER(int32_t);
-  NEED_BLAS(handle, h);
-  return mode == 0 || mode == 1 ? kBlasOk : kBlasInvalid;
-}
-
 int32_t cublasGetProperty(int32_t property, int32_t* value) {
   ENTER(int32_t);
   if (property < 0 || property > 2 || value == nullptr) return kBlasInvalid;
   *value = property == 0 ? version() : property == 1 ? 1 : 0;
-  return kBlasOk;
-}
-
-int32_t cublasGetVersion_v2(uintptr_t handle, int32_t* out) {
-  ENTER(int32_t);
-  NEED_BLAS(handle, h);
-  *out = version() * 10000 + 100;
   return kBlasOk;
 }
 

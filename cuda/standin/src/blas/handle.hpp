@@ -16,7 +16,6 @@ enum BlasStatus {
   kBlasInvalid = 7,
   kBlasMapping = 11,
   kBlasExecution = 13,
-  kBlasNotSupported = 15,
 };
 
 struct BlasHandle {
@@ -34,9 +33,6 @@ int blas_handle(uintptr_t h, BlasHandle** out);
 // blas_submit puts work into the handle's stream. What wants a workspace fails
 // in a capture unless the handle was given one.
 int blas_submit(BlasHandle* h, bool workspace, Work run);
-
-// blas_wait waits for the stream, as results in host memory require.
-int blas_wait(BlasHandle* h);
 
 // A scalar: its value now, or its place on the device.
 template <class T>

@@ -1,4 +1,4 @@
-// Matrix times vector, diagonal times matrix, sums and transposes.
+// Matrix times vector, sums and transposes.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -57,21 +57,6 @@ int gemv(BlasHandle* h, int32_t ta, int32_t m, int32_t n, const T* alpha, uint64
 }
 
 template <class T>
-int dgmm(BlasHandle* h, int32_t side, int32_t m, int32_t n, uint64_t a, int32_t lda, uint64_t x, int32_t incx, uint64_t c, int32_t ldc) {
-  if (side < 0 || side > 1 || m < 0 || n < 0 || lda < std::max(1, m) || ldc < std::max(1, m)) return kBlasInvalid;
-  if (m == 0 || n == 0) return kBlasOk;
-  const int64_t length = side == 0 ? m : n;
-  return blas_submit(h, false, [=]() -> int {
-    if (!there<T>(a, span(m, n, lda)) || !there<T>(c, span(m, n, ldc)) || !there<T>(x, reach(length, incx))) return kIllegalAddress;
-    const T* px = first<T>(x, length, incx);
-    for (int64_t j = 0; j < n; j++)
-      for (int64_t i = 0; i < m; i++)
-        reinterpret_cast<T*>(c)[j * ldc + i] = reinterpret_cast<const T*>(a)[j * lda + i] * px[(side == 0 ? i : j) * incx];
-    return kSuccess;
-  });
-}
-
-template <class T>
 int geam(BlasHandle* h, int32_t ta, int32_t tb, int32_t m, int32_t n, const T* alpha, uint64_t a, int32_t lda, const T* beta, uint64_t b,
          int32_t ldb, uint64_t c, int32_t ldc) {
   if (ta < 0 || ta > 2 || tb < 0 || tb > 2 || m < 0 || n < 0 || alpha == nullptr || beta == nullptr) return kBlasInvalid;
@@ -106,12 +91,6 @@ int geam(BlasHandle* h, int32_t ta, int32_t tb, int32_t m, int32_t n, const T* a
     ENTER(int32_t);                                                                                                                       \
     NEED_BLAS(handle, h);                                                                                                                 \
     return gemv<T>(h, ta, m, n, alpha, a, lda, x, incx, beta, y, incy);                                                                   \
-  }                                                                                                                                       \
-  int32_t cublas##P##dgmm(uintptr_t handle, int32_t side, int32_t m, int32_t n, uint64_t a, int32_t lda, uint64_t x, int32_t incx,        \
-                          uint64_t c, int32_t ldc) {                                                                                      \
-    ENTER(int32_t);                                                                                                                       \
-    NEED_BLAS(handle, h);                                                                                                                 \
-    return dgmm<T>(h, side, m, n, a, lda, x, incx, c, ldc);                                                                               \
   }                                                                                                                                       \
   int32_t cublas##P##geam(uintptr_t handle, int32_t ta, int32_t tb, int32_t m, int32_t n, const T* alpha, uint64_t a, int32_t lda,        \
                           const T* beta, uint64_t b, int32_t ldb, uint64_t c, int32_t ldc) {                                              \

@@ -14,8 +14,6 @@ std::vector<std::shared_ptr<Capture>>& active() {
   return *v;
 }
 
-thread_local int tls_mode = kGlobal;
-
 // joined says whether all work of the capture precedes the origin's tail.
 bool joined(const Capture& c) {
   const auto& nodes = c.graph->nodes;
@@ -45,19 +43,13 @@ void finish(const std::shared_ptr<Capture>& c) {
 
 uint64_t this_thread() { return std::hash<std::thread::id>()(std::this_thread::get_id()); }
 
-int exchange_mode(int mode) {
-  std::swap(tls_mode, mode);
-  return mode;
-}
-
 void invalidate(Capture* c) { c->invalid = true; }
 
 int unsafe_call() {
-  if (tls_mode == kRelaxed) return kSuccess;
   int refused = kSuccess;
   for (const auto& c : active()) {
     if (c->mode == kRelaxed) continue;
-    if (c->thread != this_thread() && (c->mode == kThreadLocal || tls_mode == kThreadLocal)) continue;
+    if (c->thread != this_thread() && c->mode == kThreadLocal) continue;
     invalidate(c.get());
     refused = kCaptureUnsupported;
   }
@@ -72,12 +64,6 @@ int sync_copy_call(Context* ctx) {
         return kCaptureImplicit;
       }
   return unsafe_call();
-}
-
-Capture* active_capture(Context* ctx) {
-  for (const auto& c : active())
-    if (c->origin->ctx == ctx) return c.get();
-  return nullptr;
 }
 
 int begin_capture(Stream* s, int mode) {

@@ -33,8 +33,6 @@ Context* primary(int device) {
   return ctx;
 }
 
-Context* current_raw() { return tls_current; }
-
 void set_current(Context* ctx) { tls_current = ctx; }
 
 int current(Context** ctx) {

@@ -1,16 +1,9 @@
-#include <chrono>
-
 #include "core/state.hpp"
 #include "core/stream.hpp"
 
 namespace standin {
 
 namespace {
-
-double now() {
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
-}
 
 void merge(std::vector<int>* into, const std::vector<int>& more) {
   for (int n : more) {
@@ -30,14 +23,7 @@ int record(Event* e, Stream* s) {
     e->recorded = true;
     return kSuccess;
   }
-  auto stamp = std::make_shared<Stamp>();
-  const int code = enqueue(s, [stamp]() {
-    stamp->set = true;
-    stamp->seconds = now();
-    return 0;
-  });
-  if (code != 0) return code;
-  e->stamp = stamp;
+  if (const int code = enqueue(s, []() { return 0; })) return code;
   e->mark = mark(s);
   e->capture = nullptr;
   e->recorded = true;

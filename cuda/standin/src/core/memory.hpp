@@ -38,7 +38,6 @@ enum {
   kCaptureImplicit = 906,
   kCapturedEvent = 907,
   kCaptureWrongThread = 908,
-  kUpdateFailure = 910,
   kUnknown = 999,
 };
 

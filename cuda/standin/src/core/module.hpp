@@ -32,7 +32,6 @@ struct Module;
 struct Function {
   Module* module = nullptr;
   std::string name;
-  int max_dynamic_shared = 48 << 10;
 };
 
 struct Module {

@@ -22,7 +22,6 @@ enum Kind {
   kExecs,
   kBlasHandles,
   kSolverHandles,
-  kSolverInfos,
   kPrograms,
   kKinds
 };

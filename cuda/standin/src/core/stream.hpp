@@ -51,17 +51,10 @@ struct Stream : std::enable_shared_from_this<Stream> {
   std::vector<int> tail;  // in a capture: the nodes that the next one follows
 };
 
-struct Stamp {
-  bool set = false;
-  double seconds = 0;
-};
-
 struct Event {
   Context* ctx = nullptr;
-  bool timing = true;
   bool recorded = false;
   Mark mark;
-  std::shared_ptr<Stamp> stamp;
   std::shared_ptr<Capture> capture;  // recorded in this capture
   std::vector<int> nodes;
 };
@@ -97,7 +90,6 @@ bool sticky(int code);                 // ends a context
 void poison(Context* ctx, int code);   // the first error stays
 void poison_current(int code);
 Context* primary(int device);          // never null for a device that exists
-Context* current_raw();
 void set_current(Context* ctx);
 int current(Context** ctx);            // the working context of this thread, or why not
 void end_context(Context* ctx);
@@ -121,10 +113,8 @@ int sync_copy_call(Context* ctx);      // the same for what uses the null stream
 int begin_capture(Stream* s, int mode);
 int end_capture(Stream* s, Graph** out);
 void leave_capture(Stream* s);          // before the stream goes
-int exchange_mode(int mode);            // of this thread; the old one
 int record(Event* e, Stream* s);
 int wait_event(Stream* s, Event* e);
-Capture* active_capture(Context* ctx); // any, or nullptr
 std::vector<int> execution_order(const Graph& g);
 int run_graph(const Graph& g);
 

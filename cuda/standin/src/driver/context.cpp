@@ -63,28 +63,3 @@ int32_t cuCtxSetCurrent(uintptr_t h) {
     }
   return kInvalidContext;
 }
-
-int32_t cuCtxGetCurrent(uintptr_t* out) {
-  ENTER(int32_t);
-  if (!initialised()) return kNotInitialized;
-  *out = handle_of(current_raw());
-  return kSuccess;
-}
-
-int32_t cuCtxSynchronize(void) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  if (Capture* c = active_capture(ctx)) {
-    invalidate(c);
-    return kCaptureUnsupported;
-  }
-  return drain(ctx);
-}
-
-int32_t cuCtxGetStreamPriorityRange(int32_t* least, int32_t* greatest) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  *least = 0;
-  *greatest = -5;
-  return kSuccess;
-}

@@ -45,25 +45,22 @@ int copy_later(Stream* s, uintptr_t dst, bool dst_device, uintptr_t src, bool sr
   return pageable && !dst_device && s->capture == nullptr ? drain(s) : kSuccess;
 }
 
-template <class T>
-Work fill_work(uintptr_t p, T value, size_t n) {
+Work fill_work(uintptr_t p, uint8_t value, size_t n) {
   return counted([=]() -> int {
-    if (!on_device(p, n * sizeof(T))) {
+    if (!on_device(p, n)) {
       misuse(kBadPointer);
       note_misuse("a fill of memory that was freed before it ran");
       return kIllegalAddress;
     }
-    T* out = reinterpret_cast<T*>(p);
-    for (size_t i = 0; i < n; i++) out[i] = value;
+    std::memset(reinterpret_cast<void*>(p), value, n);
     return kSuccess;
   });
 }
 
-template <class T>
-int fill(Stream* s, uintptr_t p, T value, size_t n) {
+int fill(Stream* s, uintptr_t p, uint8_t value, size_t n) {
   if (n == 0) return kSuccess;
-  if (n > (size_t(1) << 46) || p % sizeof(T) != 0 || !on_device(p, n * sizeof(T))) return kInvalidValue;
-  return enqueue(s, fill_work<T>(p, value, n));
+  if (!on_device(p, n)) return kInvalidValue;
+  return enqueue(s, fill_work(p, value, n));
 }
 
 }  // namespace
@@ -78,14 +75,6 @@ int32_t cuMemcpyDtoH_v2(void* dst, uint64_t src, uint64_t bytes) {
   ENTER(int32_t);
   NEED_CONTEXT(ctx);
   return copy_now(ctx, address(dst), false, src, true, bytes);
-}
-
-// Between two places of the device a synchronous copy is not waited for.
-int32_t cuMemcpyDtoD_v2(uint64_t dst, uint64_t src, uint64_t bytes) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  if (const int e = sync_copy_call(ctx)) return e;
-  return copy_later(ctx->null_stream.get(), dst, true, src, true, bytes);
 }
 
 int32_t cuMemcpyHtoDAsync_v2(uint64_t dst, const void* src, uint64_t bytes, uintptr_t stream) {
@@ -109,30 +98,9 @@ int32_t cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, uint64_t bytes, uintptr
   return copy_later(s, dst, true, src, true, bytes);
 }
 
-int32_t cuMemsetD8_v2(uint64_t p, uint8_t value, uint64_t n) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  if (const int e = sync_copy_call(ctx)) return e;
-  return fill<uint8_t>(ctx->null_stream.get(), p, value, n);
-}
-
-int32_t cuMemsetD32_v2(uint64_t p, uint32_t value, uint64_t n) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  if (const int e = sync_copy_call(ctx)) return e;
-  return fill<uint32_t>(ctx->null_stream.get(), p, value, n);
-}
-
 int32_t cuMemsetD8Async(uint64_t p, uint8_t value, uint64_t n, uintptr_t stream) {
   ENTER(int32_t);
   NEED_CONTEXT(ctx);
   NEED_STREAM(stream, ctx, s);
-  return fill<uint8_t>(s, p, value, n);
-}
-
-int32_t cuMemsetD32Async(uint64_t p, uint32_t value, uint64_t n, uintptr_t stream) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  NEED_STREAM(stream, ctx, s);
-  return fill<uint32_t>(s, p, value, n);
+  return fill(s, p, value, n);
 }

@@ -12,7 +12,6 @@ int32_t cuEventCreate(uintptr_t* event, uint32_t flags) {
   if (event == nullptr || flags > 7) return kInvalidValue;
   auto e = std::make_shared<Event>();
   e->ctx = ctx;
-  e->timing = (flags & 2) == 0;
   *event = handle_of(events().add(e));
   return kSuccess;
 }
@@ -46,31 +45,4 @@ int32_t cuEventSynchronize(uintptr_t event) {
   }
   run_until(e->mark);
   return e->ctx->sticky;
-}
-
-int32_t cuEventQuery(uintptr_t event) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  NEED_EVENT(event, e);
-  if (!e->recorded) return kSuccess;
-  if (e->capture != nullptr) {
-    if (!e->capture->ended) invalidate(e->capture.get());
-    return kCapturedEvent;
-  }
-  if (e->stamp->set) return kSuccess;
-  run_one(e->mark.stream.get());
-  return ctx->sticky != 0 ? ctx->sticky : static_cast<int>(kNotReady);
-}
-
-int32_t cuEventElapsedTime(float* ms, uintptr_t start, uintptr_t end) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  NEED_EVENT(start, a);
-  NEED_EVENT(end, b);
-  if (ms == nullptr) return kInvalidValue;
-  if (!a->timing || !b->timing || !a->recorded || !b->recorded) return kInvalidHandle;
-  if (a->capture != nullptr || b->capture != nullptr) return kCapturedEvent;
-  if (!a->stamp->set || !b->stamp->set) return kNotReady;
-  *ms = static_cast<float>((b->stamp->seconds - a->stamp->seconds) * 1e3);
-  return kSuccess;
 }

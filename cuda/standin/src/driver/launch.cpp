@@ -94,7 +94,7 @@ int32_t cuLaunchKernel(uintptr_t function, uint32_t gx, uint32_t gy, uint32_t gz
   if (gx == 0 || gy == 0 || gz == 0 || bx == 0 || by == 0 || bz == 0) return kInvalidValue;
   if (gx > 2147483647u || gy > 65535 || gz > 65535) return kInvalidValue;
   if (bx > 1024 || by > 1024 || bz > 64 || uint64_t(bx) * by * bz > 1024) return kInvalidValue;
-  if (shared > static_cast<uint32_t>(f->max_dynamic_shared)) return kInvalidValue;
+  if (shared > 48 << 10) return kInvalidValue;
   const host_kernel* k = host_kernel_find(f->name.c_str());
   if (bx * by * bz > host_kernel_block(k)) return kOutOfResources;
   std::vector<unsigned char> packed;

@@ -4,16 +4,6 @@ using namespace standin;
 
 namespace {
 
-int create(uintptr_t* out, uint32_t flags) {
-  NEED_CONTEXT(ctx);
-  if (out == nullptr || flags > 1) return kInvalidValue;
-  auto s = std::make_shared<Stream>();
-  s->ctx = ctx;
-  s->blocking = flags == 0;
-  *out = handle_of(streams().add(s));
-  return kSuccess;
-}
-
 // A stream under capture cannot be waited for or asked.
 int refuse_capture(Stream* s) {
   if (s->capture == nullptr) return kSuccess;
@@ -26,12 +16,13 @@ int refuse_capture(Stream* s) {
 
 int32_t cuStreamCreate(uintptr_t* stream, uint32_t flags) {
   ENTER(int32_t);
-  return create(stream, flags);
-}
-
-int32_t cuStreamCreateWithPriority(uintptr_t* stream, uint32_t flags, int32_t) {
-  ENTER(int32_t);
-  return create(stream, flags);
+  NEED_CONTEXT(ctx);
+  if (stream == nullptr || flags > 1) return kInvalidValue;
+  auto s = std::make_shared<Stream>();
+  s->ctx = ctx;
+  s->blocking = flags == 0;
+  *stream = handle_of(streams().add(s));
+  return kSuccess;
 }
 
 static int32_t destroy(uintptr_t h) {

@@ -26,10 +26,6 @@ double dot(int64_t n, const double* x, const double* y);
 // It returns the sweeps taken, or -1 where they did not suffice.
 int svd(const Matrix& a, int64_t wanted, double tolerance, int sweeps, Matrix* u, std::vector<double>* s, Matrix* v);
 
-// eigen decomposes the symmetric matrix a, eigenvalues ascending in w, vectors
-// in the columns of z. False where it does not converge.
-bool eigen(Matrix a, std::vector<double>* w, Matrix* z);
-
 // complete fills columns from..to of u so that all are orthonormal.
 void complete(Matrix* u, int64_t from, int64_t to);
 

@@ -90,12 +90,6 @@ int32_t cusolverDnSetStream(uintptr_t handle, uintptr_t stream) {
   return kSolverOk;
 }
 
-int32_t cusolverDnSetDeterministicMode(uintptr_t handle, int32_t mode) {
-  ENTER(int32_t);
-  NEED_SOLVER(handle, h);
-  return mode == 1 || mode == 2 ? kSolverOk : kSolverInvalid;
-}
-
 // cuSOLVER counts one behind CUDA: 11 with CUDA 12.
 int32_t cusolverGetProperty(int32_t property, int32_t* value) {
   ENTER(int32_t);

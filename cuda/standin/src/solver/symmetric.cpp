@@ -1,4 +1,4 @@
-// Cholesky factors and eigenvalues of symmetric matrices. uplo 0 is the lower
+// Cholesky factors of symmetric matrices. uplo 0 is the lower
 // triangle, 1 the upper one; the other is not read.
 #include <algorithm>
 #include <cmath>
@@ -85,40 +85,6 @@ int32_t cusolverDnDpotrs(uintptr_t handle, int32_t uplo, int32_t n, int32_t nrhs
       }
     }
     put_info(info, 0);
-    return kSuccess;
-  });
-}
-
-int32_t cusolverDnDsyevd_bufferSize(uintptr_t handle, int32_t jobz, int32_t uplo, int32_t n, uint64_t, int32_t lda, uint64_t, int32_t* lwork) {
-  ENTER(int32_t);
-  NEED_SOLVER(handle, h);
-  if (bad_symmetric(uplo, n, lda) || jobz < 0 || jobz > 1 || lwork == nullptr) return kSolverInvalid;
-  *lwork = 1 + 6 * std::max(n, 1) + 2 * n * n;
-  return kSolverOk;
-}
-
-int32_t cusolverDnDsyevd(uintptr_t handle, int32_t jobz, int32_t uplo, int32_t n, uint64_t a, int32_t lda, uint64_t w, uint64_t work, int32_t lwork,
-                         uint64_t info) {
-  ENTER(int32_t);
-  NEED_SOLVER(handle, h);
-  if (bad_symmetric(uplo, n, lda) || jobz < 0 || jobz > 1) return kSolverInvalid;
-  if (lwork < 1 + 6 * std::max(n, 1) + 2 * n * n || !on_device(work, static_cast<size_t>(lwork) * sizeof(double))) return kSolverInvalid;
-  return solver_submit(h, [=]() -> int {
-    if (!there<double>(a, span(n, n, lda)) || !there<double>(w, static_cast<size_t>(n)) || !there<int32_t>(info, 1)) return kIllegalAddress;
-    Matrix whole = lower_of(uplo, n, a, lda);
-    for (int64_t j = 0; j < n; j++)
-      for (int64_t i = j; i < n; i++) whole.at(j, i) = whole.at(i, j);
-    std::vector<double> values;
-    Matrix z;
-    const bool ok = eigen(std::move(whole), &values, &z);
-    put_info(info, ok ? 0 : n);
-    spoil(a, n, n, lda);
-    if (!ok) {
-      spoil(w, n, 1, n);
-      return kSuccess;
-    }
-    std::copy(values.begin(), values.end(), reinterpret_cast<double*>(w));
-    if (jobz == 1) store(z, n, n, a, lda);
     return kSuccess;
   });
 }

@@ -94,9 +94,7 @@ TEST(launches_are_checked) {
   EQUAL(launch(1, 1, 1, 65, 0), kInvalidValue);
   EQUAL(launch(1, 1, 256, 1, 0), kOutOfResources);
   EQUAL(launch(1, 1, 128, 1, 49153), kInvalidValue);
-  EQUAL(cuFuncSetAttribute(f, 8, 60000), 0);
-  EQUAL(launch(1, 1, 128, 1, 49153), 0);
-  EQUAL(cuFuncSetAttribute(f, 8, 232449), kInvalidValue);
+  EQUAL(launch(1, 1, 128, 1, 49152), 0);
   EQUAL(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, d.stream, params, extra), kInvalidValue);
   EQUAL(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, d.stream, nullptr, nullptr), kInvalidValue);
   size = 16;

@@ -10,6 +10,7 @@ namespace test {
 namespace {
 int failures = 0;
 const char* running = "";
+uint64_t used = 0;  // the stream of the Device
 }  // namespace
 
 std::vector<Case>& cases() {
@@ -35,6 +36,7 @@ Device::Device() {
   EQUAL(cuDevicePrimaryCtxRetain(&ctx, 0), 0);
   EQUAL(cuCtxSetCurrent(ctx), 0);
   EQUAL(cuStreamCreate(&stream, 1), 0);
+  used = stream;
 }
 
 Device::~Device() {
@@ -58,7 +60,7 @@ uint64_t upload(const std::vector<int32_t>& v) { return put(v); }
 template <class T>
 std::vector<T> download(uint64_t p, size_t n) {
   std::vector<T> v(n);
-  EQUAL(cuCtxSynchronize(), 0);
+  EQUAL(cuStreamSynchronize(used), 0);
   EQUAL(cuMemcpyDtoH_v2(v.data(), p, n * sizeof(T)), 0);
   return v;
 }

@@ -108,37 +108,6 @@ TEST(singular_values_are_checked) {
   EQUAL(cuMemFree_v2(s), 0);
 }
 
-TEST(singular_values_by_jacobi) {
-  Solver d;
-  uintptr_t p = 0;
-  EQUAL(cusolverDnCreateGesvdjInfo(&p), 0);
-  for (int i = 0; i < 6; i++) {
-    const int m = 1 + static_cast<int>(test::random()() % 20), n = 1 + static_cast<int>(test::random()() % 20), k = std::min(m, n);
-    const Values a = of_rank(m, n, k, 1);
-    const uint64_t pa = test::upload(a), ps = test::upload(Values(static_cast<size_t>(k)));
-    const uint64_t pu = test::upload(Values(static_cast<size_t>(m * k))), pv = test::upload(Values(static_cast<size_t>(n * k)));
-    EQUAL(cusolverDnDgesvdj(d.h, 1, 1, m, n, pa, m, ps, pu, m, pv, n, d.work, Solver::kWork, d.info, p), 0);
-    EQUAL(d.result(), 0);
-    const Values s = test::download<double>(ps, static_cast<size_t>(k)), u = test::download<double>(pu, static_cast<size_t>(m * k)),
-                 v = test::download<double>(pv, static_cast<size_t>(n * k));
-    orthonormal(u, m, k);
-    orthonormal(v, n, k);
-    for (int j = 0; j < n; j++)
-      for (int r = 0; r < m; r++) {
-        double sum = 0;
-        for (int q = 0; q < k; q++) sum += u[static_cast<size_t>(q * m + r)] * s[static_cast<size_t>(q)] * v[static_cast<size_t>(q * n + j)];
-        NEAR(sum, a[static_cast<size_t>(j * m + r)], 1e-13 * s[0]);
-      }
-    double residual = -1;
-    int32_t sweeps = 0;
-    EQUAL(cusolverDnXgesvdjGetResidual(d.h, p, &residual), 0);
-    EQUAL(cusolverDnXgesvdjGetSweeps(d.h, p, &sweeps), 0);
-    EQUAL(residual >= 0 && residual < 1e-12 && sweeps <= 60, true);
-    for (const uint64_t q : {pa, ps, pu, pv}) EQUAL(cuMemFree_v2(q), 0);
-  }
-  EQUAL(cusolverDnDestroyGesvdjInfo(p), 0);
-}
-
 TEST(symmetric_systems) {
   Solver d;
   for (const int uplo : {0, 1}) {
@@ -152,23 +121,10 @@ TEST(symmetric_systems) {
         whole[static_cast<size_t>(j * n + i)] = sum;
         if (uplo == 0 ? i >= j : i <= j) a[static_cast<size_t>(j * ld + i)] = sum;
       }
+    double trace = 0;
+    for (int j = 0; j < n; j++) trace += whole[static_cast<size_t>(j * n + j)];
     for (double& v : b) v = test::uniform();
-    const uint64_t pa = test::upload(a), pb = test::upload(b), pw = test::upload(Values(static_cast<size_t>(n)));
-    EQUAL(cusolverDnDsyevd(d.h, 1, uplo, n, pa, ld, pw, d.work, Solver::kWork, d.info), 0);
-    EQUAL(d.result(), 0);
-    const Values w = test::download<double>(pw, static_cast<size_t>(n)), padded = test::download<double>(pa, a.size());
-    Values z(static_cast<size_t>(n * n));
-    for (int j = 0; j < n; j++) std::copy_n(&padded[static_cast<size_t>(j * ld)], n, &z[static_cast<size_t>(j * n)]);
-    orthonormal(z, n, n);
-    for (int j = 0; j < n; j++)
-      for (int i = 0; i < n; i++) {
-        double sum = 0;
-        for (int k = 0; k < n; k++) sum += z[static_cast<size_t>(k * n + i)] * w[static_cast<size_t>(k)] * z[static_cast<size_t>(k * n + j)];
-        NEAR(sum, whole[static_cast<size_t>(j * n + i)], 1e-12 * w.back());
-      }
-    EQUAL(std::is_sorted(w.begin(), w.end()), true);
-
-    EQUAL(cuMemcpyHtoD_v2(pa, a.data(), a.size() * 8), 0);
+    const uint64_t pa = test::upload(a), pb = test::upload(b);
     EQUAL(cusolverDnDpotrf(d.h, uplo, n, pa, ld, d.work, Solver::kWork, d.info), 0);
     EQUAL(d.result(), 0);
     EQUAL(cusolverDnDpotrs(d.h, uplo, n, r, pa, ld, pb, n, d.info), 0);
@@ -177,12 +133,12 @@ TEST(symmetric_systems) {
       for (int i = 0; i < n; i++) {
         double sum = 0;
         for (int k = 0; k < n; k++) sum += whole[static_cast<size_t>(k * n + i)] * x[static_cast<size_t>(c * n + k)];
-        NEAR(sum, b[static_cast<size_t>(c * n + i)], 1e-11 * w.back());
+        NEAR(sum, b[static_cast<size_t>(c * n + i)], 1e-11 * trace);
       }
     a[0] = -1;
     EQUAL(cuMemcpyHtoD_v2(pa, a.data(), a.size() * 8), 0);
     EQUAL(cusolverDnDpotrf(d.h, uplo, n, pa, ld, d.work, Solver::kWork, d.info), 0);
     EQUAL(d.result(), 1);
-    for (const uint64_t p : {pa, pb, pw}) EQUAL(cuMemFree_v2(p), 0);
+    for (const uint64_t p : {pa, pb}) EQUAL(cuMemFree_v2(p), 0);
   }
 }

@@ -47,7 +47,7 @@ TEST(events_order_streams) {
     EQUAL(cuMemAlloc_v2(&p, 4), 0);
     EQUAL(cuStreamCreate(&other, 1), 0);
     EQUAL(cuEventCreate(&event, 0), 0);
-    EQUAL(cuMemsetD32Async(p, 7, 1, other), 0);
+    EQUAL(cuMemsetD8Async(p, 7, 4, other), 0);
     EQUAL(cuStreamSynchronize(other), 0);
     *in.v = 9;
     EQUAL(cuMemcpyHtoDAsync_v2(p, in.v, 4, d.stream), 0);
@@ -55,8 +55,9 @@ TEST(events_order_streams) {
     if (waits) EQUAL(cuStreamWaitEvent(other, event, 0), 0);
     EQUAL(cuMemcpyDtoHAsync_v2(out.v, p, 4, other), 0);
     EQUAL(cuStreamSynchronize(other), 0);
-    EQUAL(*out.v, waits ? 9 : 7);
+    EQUAL(*out.v, waits ? 9 : 0x07070707);
     EQUAL(cuEventDestroy_v2(event), 0);
+    EQUAL(cuEventDestroy_v2(event), kInvalidHandle);
     EQUAL(cuStreamDestroy_v2(other), 0);
     EQUAL(cuMemFree_v2(p), 0);
   }
@@ -68,49 +69,23 @@ TEST(null_stream_orders_blocking_ones) {
     test::Device d;
     uint64_t p = 0, s = 0;
     EQUAL(cuMemAlloc_v2(&p, 4), 0);
-    EQUAL(cuMemsetD32_v2(p, 5, 1), 0);
+    EQUAL(cuMemsetD8Async(p, 5, 4, 0), 0);
     EQUAL(cuStreamSynchronize(0), 0);
     EQUAL(cuStreamCreate(&s, flags), 0);
-    EQUAL(cuMemsetD32Async(p, 6, 1, s), 0);
+    EQUAL(cuMemsetD8Async(p, 6, 4, s), 0);
     int32_t got = 0;
     EQUAL(cuMemcpyDtoH_v2(&got, p, 4), 0);
-    EQUAL(got, flags == 0 ? 6 : 5);
+    EQUAL(got, flags == 0 ? 0x06060606 : 0x05050505);
     EQUAL(cuStreamDestroy_v2(s), 0);
     EQUAL(cuMemFree_v2(p), 0);
   }
 }
 
-TEST(events_tell_time) {
-  test::Device d;
-  uint64_t a = 0, b = 0, plain = 0;
-  float ms = -1;
-  EQUAL(cuEventCreate(&a, 0), 0);
-  EQUAL(cuEventCreate(&b, 0), 0);
-  EQUAL(cuEventCreate(&plain, 2), 0);
-  EQUAL(cuEventQuery(a), 0);
-  EQUAL(cuEventElapsedTime(&ms, a, b), kInvalidHandle);
-  EQUAL(cuEventRecord(a, d.stream), 0);
-  EQUAL(cuEventRecord(b, d.stream), 0);
-  EQUAL(cuEventRecord(plain, d.stream), 0);
-  EQUAL(cuEventElapsedTime(&ms, a, b), kNotReady);
-  EQUAL(cuEventQuery(b), kNotReady);
-  EQUAL(cuEventSynchronize(b), 0);
-  EQUAL(cuEventQuery(b), 0);
-  EQUAL(cuEventElapsedTime(&ms, a, b), 0);
-  EQUAL(ms >= 0, true);
-  EQUAL(cuEventElapsedTime(&ms, a, plain), kInvalidHandle);
-  for (const uint64_t e : {a, b, plain}) EQUAL(cuEventDestroy_v2(e), 0);
-  EQUAL(cuEventDestroy_v2(a), kInvalidHandle);
-}
-
-TEST(copies_of_freed_memory_fail_late) {
+TEST(copies_of_freed_memory_are_refused) {
   test::Device d;
   Pinned out;
-  uint64_t p = 0, s = 0;
-  EQUAL(cuStreamCreate(&s, 1), 0);
-  EQUAL(cuMemAllocAsync(&p, 4, s), 0);
-  EQUAL(cuMemFreeAsync(p, s), 0);
-  EQUAL(cuStreamSynchronize(s), 0);
-  EQUAL(cuMemcpyDtoHAsync_v2(out.v, p, 4, s), kInvalidValue);
-  EQUAL(cuStreamDestroy_v2(s), 0);
+  uint64_t p = 0;
+  EQUAL(cuMemAlloc_v2(&p, 4), 0);
+  EQUAL(cuMemFree_v2(p), 0);
+  EQUAL(cuMemcpyDtoHAsync_v2(out.v, p, 4, d.stream), kInvalidValue);
 }
