@@ -10,7 +10,7 @@
 //	conv_fit.go    the same for the convolutional class
 //	head.go        the target's head       (eq. 2)
 //	relevance.go   nu                      (eq. 3)
-//	unit.go        the epochs of a target
+//	unit.go        the epochs of a target; unit_plan.go, unit_score.go
 //	run.go         one target in a folder, resumable
 //	sweep.go       many targets in a folder, resumable
 package pipeline
