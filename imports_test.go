@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"dataset":             {"dataset/corrupt", "internal/atomicfile"},
 	"dataset/corrupt":     nil,
 	"internal/atomicfile": nil,
+	"internal/foldertest": nil,
 	"kernels":             nil,
 	"kernels/hostbuild":   nil,
 	"pipeline":            {"backend", "dataset", "internal/atomicfile"},

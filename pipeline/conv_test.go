@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // The gradient of a step, taken back from Adam's first moment, is that of the
@@ -280,7 +281,7 @@ func TestConvModel(t *testing.T) {
 	id := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3)
 	dir := t.TempDir()
 	res := mustRun(t, dev, id, dir)
-	tensors, _, err := decodeSafetensors([]byte(folder(t, dir)["model.safetensors"]))
+	tensors, _, err := decodeSafetensors([]byte(foldertest.Read(t, dir)["model.safetensors"]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // TestMain is also the other process of TestFolderIsLocked: it holds the folder
@@ -69,7 +70,7 @@ func TestFolderIsLocked(t *testing.T) {
 			t.Errorf("a folder in use: %v", err)
 		}
 	}
-	if len(folder(t, dir)) != 0 {
+	if len(foldertest.Read(t, dir)) != 0 {
 		t.Error("it wrote into a folder in use")
 	}
 	if err := child.Process.Kill(); err != nil {

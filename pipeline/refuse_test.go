@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // Heads that are all zero say nothing: nu = 0, which allocates uniformly.
@@ -141,7 +143,7 @@ func TestRunValidates(t *testing.T) {
 				if p := recover(); p != nil {
 					t.Errorf("%s: panic: %v", what, p)
 				}
-				if files := folder(t, dir); len(files) != 0 {
+				if files := foldertest.Read(t, dir); len(files) != 0 {
 					t.Errorf("%s: %d files were written", what, len(files))
 				}
 			}()

@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 func identityOf(dev *Device, cfg Config, targets []string, seeds ...uint64) Identity {
@@ -23,47 +22,12 @@ func identityOf(dev *Device, cfg Config, targets []string, seeds ...uint64) Iden
 	return id
 }
 
-// folder reads every file below dir but timing.jsonl.
-func folder(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == "timing.jsonl" {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		name, _ := filepath.Rel(dir, path)
-		files[name] = string(raw)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 func restore(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-func sameFolder(t testing.TB, what string, got, want map[string]string) {
-	t.Helper()
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if g, ok := got[name]; !ok {
-			t.Errorf("%s: %s is missing", what, name)
-		} else if g != want[name] {
-			t.Errorf("%s: %s differs:\n%.400q, want\n%.400q", what, name, g, want[name])
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(got)) {
-		if _, ok := want[name]; !ok {
-			t.Errorf("%s: %s is there, want none", what, name)
 		}
 	}
 }
@@ -100,13 +64,13 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg Config) {
 	var after []map[string]string // the folder after each epoch
 	res, err := Run(context.Background(), dev, id, clean, func(s Step) {
 		if s.Record != nil {
-			after = append(after, folder(t, clean))
+			after = append(after, foldertest.Read(t, clean))
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := folder(t, clean)
+	want := foldertest.Read(t, clean)
 	if len(after) != 5 {
 		t.Fatalf("%d epochs, want 5", len(after))
 	}
@@ -137,7 +101,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg Config) {
 		if !reflect.DeepEqual(again, res) {
 			t.Errorf("%s: %+v, want %+v", what, again, res)
 		}
-		sameFolder(t, what, folder(t, dir), want)
+		foldertest.Equal(t, what, foldertest.Read(t, dir), want)
 	}
 	// Killed between two writes: every file of the epoch is there but the
 	// checkpoint, or all but the last ones of the end.
@@ -157,7 +121,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg Config) {
 			dir := t.TempDir()
 			restore(t, dir, files)
 			mustRun(t, dev, id, dir)
-			sameFolder(t, fmt.Sprintf("%s, warm start %v, step %d without %v", cfg.Representation, cfg.warmStart(), i, lost), folder(t, dir), want)
+			foldertest.Equal(t, fmt.Sprintf("%s, warm start %v, step %d without %v", cfg.Representation, cfg.warmStart(), i, lost), foldertest.Read(t, dir), want)
 		}
 	}
 }
@@ -186,7 +150,7 @@ func TestRunResumesAgainAndAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sameFolder(t, "after 3 interruptions", folder(t, dir), folder(t, clean))
+	foldertest.Equal(t, "after 3 interruptions", foldertest.Read(t, dir), foldertest.Read(t, clean))
 }
 
 // A finished run is read, not repeated, and its files stay.
@@ -195,7 +159,7 @@ func TestRunIsIdempotent(t *testing.T) {
 	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
 	dir := t.TempDir()
 	res := mustRun(t, dev, id, dir)
-	want := folder(t, dir)
+	want := foldertest.Read(t, dir)
 	again, err := Run(context.Background(), dev, id, dir, func(s Step) { t.Errorf("it took the step %+v", s) })
 	if err != nil || !reflect.DeepEqual(again, res) {
 		t.Errorf("%+v, %v, want %+v", again, err, res)
@@ -205,7 +169,7 @@ func TestRunIsIdempotent(t *testing.T) {
 	if _, err := Run(context.Background(), dev, id, dir, quiet); err != nil {
 		t.Error(err)
 	}
-	sameFolder(t, "after two more runs", folder(t, dir), want)
+	foldertest.Equal(t, "after two more runs", foldertest.Read(t, dir), want)
 }
 
 // Seed, target and data decide the bytes; the folder does not.
@@ -216,7 +180,7 @@ func TestRunDependsOnTheSeed(t *testing.T) {
 	for _, seed := range []uint64{1, 2, 1} {
 		dir := t.TempDir()
 		mustRun(t, dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, seed), dir)
-		got := folder(t, dir)["epochs.jsonl"]
+		got := foldertest.Read(t, dir)["epochs.jsonl"]
 		key := strconv.FormatUint(seed, 10)
 		if was, ok := results[key]; ok && was != got {
 			t.Error("the same seed gave other epochs")

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 func TestRunRefusesOtherWork(t *testing.T) {
@@ -24,7 +26,7 @@ func TestRunRefusesOtherWork(t *testing.T) {
 	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
 	dir := t.TempDir()
 	mustRun(t, dev, id, dir)
-	want := folder(t, dir)
+	want := foldertest.Read(t, dir)
 	for field, change := range map[string]func(*Identity){
 		"config.k":                 func(i *Identity) { i.Config.K = 4 },
 		"config.erm.lambda":        func(i *Identity) { i.Config.ERM.Lambda = 0.5 },
@@ -56,7 +58,7 @@ func TestRunRefusesOtherWork(t *testing.T) {
 			t.Errorf("%s changed: %v, want one line that names it and the file", field, err)
 		}
 	}
-	sameFolder(t, "after refusals", folder(t, dir), want)
+	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
 }
 
 func cloneConfig(c Config) Config {
@@ -69,7 +71,7 @@ func TestRunRefusesDamage(t *testing.T) {
 	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
 	ref := t.TempDir()
 	mustRun(t, dev, id, ref)
-	files := folder(t, ref)
+	files := foldertest.Read(t, ref)
 	delete(files, "result.json")
 	for name, damage := range map[string]func(string) string{
 		"checkpoint/epoch.safetensors": func(s string) string { return s[:len(s)-1] + string(s[len(s)-1]^1) },
@@ -84,7 +86,7 @@ func TestRunRefusesDamage(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("damaged %s: %v, want one line that names it", name, err)
 		}
-		sameFolder(t, "after damage to "+name, folder(t, dir), bad)
+		foldertest.Equal(t, "after damage to "+name, foldertest.Read(t, dir), bad)
 	}
 }
 
@@ -95,7 +97,7 @@ func TestRunRefusesAForeignCheckpoint(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	mustRun(t, dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 1), one)
 	name := filepath.Join("checkpoint", "epoch.safetensors")
-	restore(t, two, map[string]string{name: folder(t, one)[name]})
+	restore(t, two, map[string]string{name: foldertest.Read(t, one)[name]})
 	if _, err := Run(context.Background(), dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 2), two, quiet); err == nil || !strings.Contains(err.Error(), "other work") {
 		t.Errorf("the checkpoint of seed 1 for seed 2: %v", err)
 	}
@@ -144,7 +146,7 @@ func TestRunFolder(t *testing.T) {
 	id := identityOf(dev, cfg, []string{"floats_3"}, 77)
 	dir := t.TempDir()
 	res := mustRun(t, dev, id, dir)
-	names := slices.Sorted(maps.Keys(folder(t, dir)))
+	names := slices.Sorted(maps.Keys(foldertest.Read(t, dir)))
 	if want := []string{"checkpoint/epoch.safetensors", "config.json", "epochs.jsonl", "model.safetensors", "relevance.csv", "result.json"}; !slices.Equal(names, want) {
 		t.Errorf("the folder has %v, want %v", names, want)
 	}

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // smallSweep is a sweep of 2 targets, 2 budgets and 2 seeds.
@@ -44,10 +46,10 @@ func TestSweepBytesDoNotDependOnJobs(t *testing.T) {
 		dir := t.TempDir()
 		sum := mustSweep(t, dev, id, dir, jobs)
 		if want == nil {
-			want, first = folder(t, dir), sum
+			want, first = foldertest.Read(t, dir), sum
 			continue
 		}
-		sameFolder(t, fmt.Sprintf("%d jobs", jobs), folder(t, dir), want)
+		foldertest.Equal(t, fmt.Sprintf("%d jobs", jobs), foldertest.Read(t, dir), want)
 		if !reflect.DeepEqual(sum, first) {
 			t.Errorf("%d jobs: the summary is %+v, want %+v", jobs, sum, first)
 		}
@@ -146,7 +148,7 @@ func TestSweepResumes(t *testing.T) {
 	dev, id := smallSweep(t)
 	clean := t.TempDir()
 	mustSweep(t, dev, id, clean, 2)
-	want := folder(t, clean)
+	want := foldertest.Read(t, clean)
 	for _, jobs := range []int{1, 3} {
 		for stop := 1; stop+jobs <= 8; stop += 2 {
 			dir := t.TempDir()
@@ -163,7 +165,7 @@ func TestSweepResumes(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "summary.json")); err == nil {
 				t.Errorf("cancelled after %d units, there is a summary", stop)
 			}
-			had := folder(t, dir)
+			had := foldertest.Read(t, dir)
 			resumed, fresh := 0, 0
 			if _, err := Sweep(context.Background(), dev, id, dir, jobs, func(s SweepStep) {
 				_, was := had[filepath.Join("results", s.Unit.Name()+".json")]
@@ -181,7 +183,7 @@ func TestSweepResumes(t *testing.T) {
 			if resumed < stop || resumed+fresh != 8 {
 				t.Errorf("stopped after %d units: %d were read, %d carried out", stop, resumed, fresh)
 			}
-			sameFolder(t, fmt.Sprintf("%d jobs, stopped after %d units", jobs, stop), folder(t, dir), want)
+			foldertest.Equal(t, fmt.Sprintf("%d jobs, stopped after %d units", jobs, stop), foldertest.Read(t, dir), want)
 		}
 	}
 	// Once more over the finished folder.
@@ -189,7 +191,7 @@ func TestSweepResumes(t *testing.T) {
 	if again == nil || len(again.Methods) != 4 {
 		t.Errorf("a finished sweep gives %+v", again)
 	}
-	sameFolder(t, "swept twice", folder(t, clean), want)
+	foldertest.Equal(t, "swept twice", foldertest.Read(t, clean), want)
 }
 
 // A unit that was begun goes on from its checkpoint, after any epoch.
@@ -198,7 +200,7 @@ func TestSweepResumesUnits(t *testing.T) {
 	id.Targets, id.Seeds = id.Targets[:1], id.Seeds[:1]
 	clean := t.TempDir()
 	mustSweep(t, dev, id, clean, 1)
-	want := folder(t, clean)
+	want := foldertest.Read(t, clean)
 	key, err := id.Digest()
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +230,7 @@ func TestSweepResumesUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 		mustSweep(t, dev, id, dir, 2)
-		sameFolder(t, fmt.Sprintf("unit stopped after %d epochs", stop), folder(t, dir), want)
+		foldertest.Equal(t, fmt.Sprintf("unit stopped after %d epochs", stop), foldertest.Read(t, dir), want)
 
 		// It is really read: damaged, it is refused, and so is another unit's.
 		raw[len(raw)-1] ^= 1
@@ -263,7 +265,7 @@ func TestSweepErrorLeavesResults(t *testing.T) {
 		t.Fatalf("the second unit cannot write: %v", err)
 	}
 	name := filepath.Join("results", id.Units()[0].Name()+".json")
-	got := folder(t, dir)
+	got := foldertest.Read(t, dir)
 	if _, ok := got[name]; !ok {
 		t.Fatalf("the first unit's result is missing: %v", slices.Sorted(maps.Keys(got)))
 	}
@@ -281,7 +283,7 @@ func TestSweepErrorLeavesResults(t *testing.T) {
 	if err != nil {
 		t.Errorf("swept again: %v", err)
 	}
-	if after := folder(t, dir); after[name] != got[name] {
+	if after := foldertest.Read(t, dir); after[name] != got[name] {
 		t.Error("the first unit's result has changed")
 	}
 }
@@ -307,7 +309,7 @@ func TestSweepRefusesOtherWork(t *testing.T) {
 	id.Budgets, id.Targets = id.Budgets[:1], id.Targets[:1]
 	dir := t.TempDir()
 	mustSweep(t, dev, id, dir, 1)
-	want := folder(t, dir)
+	want := foldertest.Read(t, dir)
 	for field, change := range map[string]func(*Identity){
 		"budgets": func(i *Identity) { i.Budgets = []float64{150, 200} },
 		"targets": func(i *Identity) { i.Targets = []string{"bytes_0"} },
@@ -319,7 +321,7 @@ func TestSweepRefusesOtherWork(t *testing.T) {
 			t.Errorf("%s changed: %v", field, err)
 		}
 	}
-	sameFolder(t, "after refusals", folder(t, dir), want)
+	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
 }
 
 func TestUnitNames(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // Units carried out apart, each stopped after every epoch and taken up again,
@@ -49,7 +51,7 @@ func TestUnitsApartAreTheSweep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameFolder(t, "apart", folder(t, apart), folder(t, whole))
+		foldertest.Equal(t, "apart", foldertest.Read(t, apart), foldertest.Read(t, whole))
 		if got.Methods[0] != want.Methods[0] {
 			t.Errorf("the summary is %+v, want %+v", got, want)
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -231,39 +230,5 @@ func computedOnce(t *testing.T, dir, run string) {
 				t.Errorf("task %d computed %s %d times", task, what, n)
 			}
 		}
-	}
-}
-
-// sameFolders fails the test unless both folders hold the same files, bytes and
-// all, but for timing.jsonl.
-func sameFolders(t *testing.T, got, want string) {
-	t.Helper()
-	read := func(dir string) map[string]string {
-		files := map[string]string{}
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || d.Name() == "timing.jsonl" {
-				return err
-			}
-			raw, err := os.ReadFile(path)
-			name, _ := filepath.Rel(dir, path)
-			files[name] = string(raw)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return files
-	}
-	a, b := read(got), read(want)
-	if len(b) < 4 {
-		t.Fatalf("%s has only %d files", want, len(b))
-	}
-	for name := range b {
-		if text, ok := a[name]; !ok || text != b[name] {
-			t.Errorf("%s: %s is missing or differs from that of %s", got, name, want)
-		}
-	}
-	if len(a) != len(b) {
-		t.Errorf("%s has %d files, expected %d", got, len(a), len(b))
 	}
 }

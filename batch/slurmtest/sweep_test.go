@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // A sweep as an array, of whose tasks one is killed, one saved and requeued in
@@ -60,7 +61,7 @@ func TestSweepWithFaults(t *testing.T) {
 	}
 	must(t, dir, "status", "run", "--wait", "--interval", "500ms")
 	must(t, dir, "collect", "run", "--quiet")
-	sameFolders(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
+	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
 	computedOnce(t, dir, "run")
 	if o := must(t, dir, "logs", "run", fmt.Sprint(saved)); strings.Count(o.stderr, "attempt 1") != 1 || !strings.Contains(o.stderr, "attempt 2") || !strings.Contains(o.stderr, "is saved and requeued") {
 		t.Errorf("the log of a requeued task:\n%s", o.stderr)
@@ -169,6 +170,6 @@ func TestControllerStopped(t *testing.T) {
 	must(t, dir, "status", "run", "--wait", "--interval", "500ms")
 	must(t, dir, long("sweep", "--targets", "fog_[0-2]", "--quiet", "--out", "whole")...)
 	must(t, dir, "collect", "run", "--quiet")
-	sameFolders(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
+	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
 	computedOnce(t, dir, "run")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // A full disk: one clear line, no half folder, and with room the run goes on.
@@ -47,5 +49,5 @@ func TestSubmitFullDisk(t *testing.T) {
 	must(t, dir, "status", run, "--wait", "--quiet")
 	must(t, dir, "collect", run, "--out", "collected")
 	must(t, dir, eight("sweep", "--quiet", "--out", "whole")...)
-	sameFolders(t, filepath.Join(dir, "collected"), filepath.Join(dir, "whole"))
+	foldertest.Same(t, filepath.Join(dir, "collected"), filepath.Join(dir, "whole"))
 }

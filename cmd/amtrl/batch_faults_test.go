@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // fakes puts shell scripts before everything else on the PATH of a command.
@@ -189,7 +190,7 @@ func TestRunTask(t *testing.T) {
 	computedOnce(t, dir, "run", 1)
 	must(t, dir, "collect", "run")
 	must(t, dir, long("sweep", "--targets", "fog_0", "--epochs", "40", "--quiet", "--out", "whole")...)
-	sameFolders(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
+	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
 }
 
 // What another attempt would meet again has an exit code of its own.

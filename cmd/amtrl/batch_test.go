@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // eight is a sweep of eight targets of a second or two in all.
@@ -127,7 +128,7 @@ func TestSubmitLocal(t *testing.T) {
 		if !strings.Contains(o.stdout, "means over targets and seeds") {
 			t.Errorf("no report:\n%s", o.stdout)
 		}
-		sameFolders(t, filepath.Join(dir, run, "sweep"), filepath.Join(dir, "whole"))
+		foldertest.Same(t, filepath.Join(dir, run, "sweep"), filepath.Join(dir, "whole"))
 	}
 	resumed := must(t, dir, eight("sweep", "--seeds", "0-1", "--out", filepath.Join(run, "sweep"))...)
 	if !strings.Contains(resumed.stderr, "already complete") {
@@ -192,7 +193,7 @@ func TestSubmitLocalFaults(t *testing.T) {
 		t.Errorf("a retry of nothing: %q", o.stdout)
 	}
 	must(t, dir, "collect", "run", "--quiet")
-	sameFolders(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
+	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
 	computedOnce(t, dir, "run", 8)
 	if n := starts(attempts(t, dir, "run", 1)); n != 2 {
 		t.Errorf("the task that was asked to save had %d attempts, expected 2", n)

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // A run or a sweep that is killed at any instant, again and again, ends in the
@@ -65,7 +67,7 @@ func killAndResume(t *testing.T, args []string) {
 				amid++
 			}
 		}
-		sameFolders(t, filepath.Join(dir, out), filepath.Join(dir, "whole"))
+		foldertest.Same(t, filepath.Join(dir, out), filepath.Join(dir, "whole"))
 		if t.Failed() {
 			t.Fatalf("seed %d, after %d kills", seed, killed)
 		}
@@ -82,7 +84,7 @@ func unfinished(t *testing.T, dir string) bool {
 	if _, err := os.Stat(dir); err != nil {
 		return false
 	}
-	files := folder(t, dir)
+	files := foldertest.Read(t, dir)
 	steps := 0
 	for name := range files {
 		if hidden := strings.HasPrefix(filepath.Base(name), "."); !hidden && (name == filepath.Join("checkpoint", "epoch.safetensors") || filepath.Dir(name) == "results") {
@@ -166,7 +168,7 @@ func TestWriteTooLarge(t *testing.T) {
 		t.Fatal("a run that failed has a result")
 	}
 	must(t, dir, append(args, "--out", "small")...)
-	sameFolders(t, filepath.Join(dir, "small"), filepath.Join(dir, "whole"))
+	foldertest.Same(t, filepath.Join(dir, "small"), filepath.Join(dir, "whole"))
 
 	// The same for standard output.
 	if full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0); err == nil {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // realData finds the folder of real data beside the repository.
@@ -74,7 +76,7 @@ func TestDataMNISTC(t *testing.T) {
 	dir := t.TempDir()
 	must(t, dir, "data", "mnistc", "--from", idx, "--out", "a", "--limit", "100", "--seed", "2")
 	must(t, dir, "data", "mnistc", "--from", idx, "--out", "b", "--limit", "100", "--seed", "2", "--threads", "3", "--quiet")
-	sameFolders(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
+	foldertest.Same(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
 	d := describeJSON(t, dir, "a")
 	if len(d.Pools) != 16 || len(d.Tasks) != 160 || d.Pools[0].Rows != 100 || d.Pools[0].Test != 20 {
 		t.Errorf("unexpected data %+v", d.Pools)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // A disk that fills up in the middle of a run or sweep: one clear line, the
@@ -36,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 			if o.code != 1 || !strings.HasPrefix(lastLine(o.stderr), "amtrl: ") || !strings.HasSuffix(lastLine(o.stderr), "no space left on device") {
 				t.Fatalf("exit code %d: %s", o.code, o.stderr)
 			}
-			whole, partial := folder(t, filepath.Join(dir, "whole")), folder(t, small)
+			whole, partial := foldertest.Read(t, filepath.Join(dir, "whole")), foldertest.Read(t, small)
 			finished := 0
 			for name, text := range partial {
 				if strings.HasPrefix(name, "results") || name == "config.json" {
@@ -61,7 +63,7 @@ func TestFullDisk(t *testing.T) {
 			if o := must(t, dir, append(test.args, "--out", small)...); !strings.Contains(o.stderr, "resuming after") {
 				t.Errorf("with room again it did not go on but started anew:\n%s", o.stderr)
 			}
-			sameFolders(t, small, filepath.Join(dir, "whole"))
+			foldertest.Same(t, small, filepath.Join(dir, "whole"))
 		})
 	}
 }

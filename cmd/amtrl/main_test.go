@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,47 +97,6 @@ func must(t *testing.T, dir string, args ...string) outcome {
 func tiny(command string, more ...string) []string {
 	return append([]string{command, "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "15",
 		"--epochs", "3", "--floor", "3"}, more...)
-}
-
-// folder reads all files of a folder but timing.jsonl.
-func folder(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == "timing.jsonl" {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		name, _ := filepath.Rel(dir, path)
-		files[name] = string(raw)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-// sameFolders fails the test unless both folders hold the same files, bytes
-// and all.
-func sameFolders(t *testing.T, got, want string) {
-	t.Helper()
-	a, b := folder(t, got), folder(t, want)
-	for name := range b {
-		if text, ok := a[name]; !ok {
-			t.Errorf("%s: %s is missing", got, name)
-		} else if text != b[name] {
-			t.Errorf("%s: %s differs from that of %s", got, name, want)
-		}
-	}
-	for name := range a {
-		if _, ok := b[name]; !ok {
-			t.Errorf("%s: %s is one too many", got, name)
-		}
-	}
-	if len(b) < 4 {
-		t.Errorf("%s has only %d files", want, len(b))
-	}
 }
 
 func lines(s string) int { return strings.Count(s, "\n") }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -63,17 +64,17 @@ func TestRunIsReproducible(t *testing.T) {
 	dir := t.TempDir()
 	must(t, dir, tiny("run", "--out", "a", "--seed", "7", "--threads", "1")...)
 	must(t, dir, tiny("run", "--out", "b", "--seed", "7", "--threads", "3")...)
-	sameFolders(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
+	foldertest.Same(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
 
 	cmd := command(dir, tiny("run", "--out", "c")...)
 	cmd.Env = append(cmd.Env, "AMTRL_SEED=7")
 	if o := start(t, cmd); o.code != 0 {
 		t.Fatal(o.stderr)
 	}
-	sameFolders(t, filepath.Join(dir, "c"), filepath.Join(dir, "a"))
+	foldertest.Same(t, filepath.Join(dir, "c"), filepath.Join(dir, "a"))
 
 	must(t, dir, tiny("run", "--out", "d", "--seed", "8")...)
-	if folder(t, filepath.Join(dir, "d"))["model.safetensors"] == folder(t, filepath.Join(dir, "a"))["model.safetensors"] {
+	if foldertest.Read(t, filepath.Join(dir, "d"))["model.safetensors"] == foldertest.Read(t, filepath.Join(dir, "a"))["model.safetensors"] {
 		t.Error("two seeds give one model")
 	}
 }
@@ -82,12 +83,12 @@ func TestRunRefusesAnotherFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, tiny("run", "--out", "a")...)
-	before := folder(t, filepath.Join(dir, "a"))
+	before := foldertest.Read(t, filepath.Join(dir, "a"))
 	o := amtrl(t, dir, tiny("run", "--out", "a", "--seed", "1")...)
 	if o.code != 1 || !strings.Contains(o.stderr, "config.seed is 0 there and 1 here") {
 		t.Errorf("exit code %d: %s", o.code, o.stderr)
 	}
-	after := folder(t, filepath.Join(dir, "a"))
+	after := foldertest.Read(t, filepath.Join(dir, "a"))
 	for name := range before {
 		if before[name] != after[name] {
 			t.Errorf("%s was changed", name)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 func TestSweep(t *testing.T) {
@@ -40,5 +42,5 @@ func TestSweepJobs(t *testing.T) {
 	args := tiny("sweep", "--targets", "fog_*", "--quiet", "--budgets", "1000")
 	must(t, dir, append(args, "--out", "a", "--jobs", "1", "--threads", "2")...)
 	must(t, dir, append(args, "--out", "b", "--jobs", "4")...)
-	sameFolders(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
+	foldertest.Same(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
 }

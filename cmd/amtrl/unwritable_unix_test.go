@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
 // A folder that cannot be written is one clear line, and what is in it stays.
@@ -34,7 +36,7 @@ func TestUnwritableFolder(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, "a", test.lost)); err != nil {
 				t.Fatal(err)
 			}
-			before := folder(t, dir)
+			before := foldertest.Read(t, dir)
 			readOnly(t, dir)
 			for _, out := range []string{"a", "new"} {
 				cmd := command(dir, append(test.args, "--out", out)...)
@@ -46,7 +48,7 @@ func TestUnwritableFolder(t *testing.T) {
 					t.Errorf("--out %s: exit code %d: %s%s", out, o.code, o.stdout, o.stderr)
 				}
 			}
-			after := folder(t, dir)
+			after := foldertest.Read(t, dir)
 			for name, text := range before {
 				if after[name] != text {
 					t.Errorf("%s is not what it was", name)
