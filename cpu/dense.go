@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
@@ -16,17 +15,8 @@ type tile func(i, j, m, n int)
 
 func (d *device) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := d.check("Gemm")
-	ao, bo, co := c.matrix("a", a, check.Real), c.matrix("b", b, check.Real), c.matrix("c", cm, check.Real)
-	c.sameType("b", bo, ao)
-	c.sameType("c", co, ao)
-	m, k := oriented(ao, transA)
-	kb, n := oriented(bo, transB)
-	if c.Err == nil && k != kb {
-		c.Failf("b", "has inner dimension %d, a has %d", kb, k)
-	}
-	c.shape("c", co, m, n)
-	c.apart("c", co, "a", ao)
-	c.apart("c", co, "b", bo)
+	o := c.Gemm(transA, transB, a, b, cm)
+	ao, bo, co, k := operand{o.A}, operand{o.B}, operand{o.C}, o.K
 	if c.Err != nil {
 		return c.Err
 	}
@@ -36,14 +26,6 @@ func (d *device) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, b
 		d.gemm64(transA, transB, k, alpha, ao.f64(), bo.f64(), beta, co.f64())
 	}
 	return nil
-}
-
-// oriented is the shape of op(o).
-func oriented(o operand, trans bool) (rows, cols int) {
-	if trans {
-		return o.Cols, o.Rows
-	}
-	return o.Rows, o.Cols
 }
 
 func (d *device) gemm32(transA, transB bool, k int, alpha float32, a, b dense[float32], beta float32, c dense[float32]) {
@@ -136,11 +118,8 @@ func serialTiles(rows, cols int, body tile) {
 
 func (d *device) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := d.check("Syrk")
-	ao, co := c.matrix("a", a, check.Real), c.matrix("c", cm, check.Real)
-	c.sameType("c", co, ao)
-	n, k := oriented(ao, trans)
-	c.shape("c", co, n, n)
-	c.apart("c", co, "a", ao)
+	o := c.Syrk(trans, a, cm)
+	ao, co, n, k := operand{o.A}, operand{o.C}, o.N, o.K
 	if c.Err != nil {
 		return c.Err
 	}
@@ -192,14 +171,8 @@ func mirror[E float32 | float64](d *device, m dense[E]) {
 
 func (d *device) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vector, beta float64, y backend.Vector) error {
 	c := d.check("Gemv")
-	ao, xo, yo := c.matrix("a", a, check.Real), c.vector("x", x, check.Real), c.vector("y", y, check.Real)
-	c.sameType("x", xo, ao)
-	c.sameType("y", yo, ao)
-	m, n := oriented(ao, trans)
-	c.length("x", xo, n)
-	c.length("y", yo, m)
-	c.apart("y", yo, "x", xo)
-	c.apart("y", yo, "a", ao)
+	o := c.Gemv(trans, a, x, y)
+	ao, xo, yo := operand{o.A}, operand{o.B}, operand{o.C}
 	if c.Err != nil {
 		return c.Err
 	}

@@ -11,17 +11,13 @@ import (
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/backend/check"
 )
 
 func (d *device) SolveSPD(n, k, r int, a, b backend.Buffer) error {
 	const op = "SolveSPD"
 	c := d.checkNow(op)
-	if n < 0 || k < 0 || r < 0 {
-		c.Failf("n, k, r", "are %d, %d, %d", n, k, r)
-	}
-	ao, bo := c.blocks("a", a, n, k, k, check.Float64), c.blocks("b", b, n, k, r, check.Float64)
-	c.apart("b", bo, "a", ao)
+	am, bm := c.SolveSPD(n, k, r, a, b)
+	ao, bo := operand{am}, operand{bm}
 	if c.Err != nil {
 		return c.Err
 	}
@@ -87,22 +83,8 @@ func choleskySolve(k, r int, l, b []float64) {
 func (d *device) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) error {
 	const op = "SVD"
 	c := d.checkNow(op)
-	ao, so := c.matrix("a", a, check.Float64), c.vector("s", s, check.Float64)
-	p := min(ao.Rows, ao.Cols)
-	c.length("s", so, p)
-	c.apart("s", so, "a", ao)
-	vectors := u != backend.Matrix{} || vt != backend.Matrix{}
-	var uo, vo operand
-	if vectors {
-		uo, vo = c.matrix("u", u, check.Float64), c.matrix("vt", vt, check.Float64)
-		c.shape("u", uo, ao.Rows, p)
-		c.shape("vt", vo, p, ao.Cols)
-		c.apart("u", uo, "a", ao)
-		c.apart("u", uo, "s", so)
-		c.apart("vt", vo, "a", ao)
-		c.apart("vt", vo, "s", so)
-		c.apart("vt", vo, "u", uo)
-	}
+	o := c.SVD(a, u, s, vt)
+	ao, so, uo, vo, vectors := operand{o.A}, operand{o.S}, operand{o.U}, operand{o.VT}, o.Vectors
 	if c.Err != nil {
 		return c.Err
 	}
@@ -196,10 +178,8 @@ func (f *factors) invert(rank int) {
 func (d *device) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, error) {
 	const op = "Pinv"
 	c := d.checkNow(op)
-	ao, do := c.matrix("a", a, check.Float64), c.matrix("dst", dst, check.Float64)
-	c.shape("dst", do, ao.Cols, ao.Rows)
-	c.apart("dst", do, "a", ao)
-	c.cutoff(rcond)
+	am, dm := c.Pinv(a, rcond, dst)
+	ao, do := operand{am}, operand{dm}
 	if c.Err != nil {
 		return 0, c.Err
 	}
@@ -216,12 +196,8 @@ func (d *device) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int,
 func (d *device) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (int, error) {
 	const op = "MinNorm"
 	c := d.checkNow(op)
-	ao, bo, xo := c.matrix("a", a, check.Float64), c.matrix("b", b, check.Float64), c.matrix("x", x, check.Float64)
-	c.shape("b", bo, ao.Rows, bo.Cols)
-	c.shape("x", xo, ao.Cols, bo.Cols)
-	c.apart("x", xo, "a", ao)
-	c.apart("x", xo, "b", bo)
-	c.cutoff(rcond)
+	am, bm, xm := c.MinNorm(a, b, rcond, x)
+	ao, bo, xo := operand{am}, operand{bm}, operand{xm}
 	if c.Err != nil {
 		return 0, c.Err
 	}
@@ -235,10 +211,4 @@ func (d *device) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (
 	d.gemm64(true, false, ao.Rows, 1, f.u, bo.f64(), 0, utb)
 	d.gemm64(true, false, rank, 1, f.vt, utb, 0, xo.f64())
 	return rank, nil
-}
-
-func (c *checker) cutoff(rcond float64) {
-	if math.IsNaN(rcond) {
-		c.Failf("rcond", "is NaN")
-	}
 }

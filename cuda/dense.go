@@ -4,22 +4,12 @@ package cuda
 
 import (
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/backend/check"
 )
 
 func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := q.check("Gemm")
-	ao, bo, co := c.Matrix("a", a, check.Real), c.Matrix("b", b, check.Real), c.Matrix("c", cm, check.Real)
-	c.SameType("b", bo, ao)
-	c.SameType("c", co, ao)
-	m, k := oriented(ao, transA)
-	kb, n := oriented(bo, transB)
-	if c.Err == nil && k != kb {
-		c.Failf("b", "has inner dimension %d, a has %d", kb, k)
-	}
-	c.Shape("c", co, m, n)
-	c.Apart("c", co, "a", ao)
-	c.Apart("c", co, "b", bo)
+	o := c.Gemm(transA, transB, a, b, cm)
+	ao, bo, co, m, n := o.A, o.B, o.C, o.M, o.N
 	c.blasSizes("a", ao)
 	c.blasSizes("b", bo)
 	c.blasSizes("c", co)
@@ -31,21 +21,10 @@ func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, be
 	}})
 }
 
-// oriented is the shape of op(o).
-func oriented(o operand, trans bool) (rows, cols int) {
-	if trans {
-		return o.Cols, o.Rows
-	}
-	return o.Rows, o.Cols
-}
-
 func (q *queue) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := q.check("Syrk")
-	ao, co := c.Matrix("a", a, check.Real), c.Matrix("c", cm, check.Real)
-	c.SameType("c", co, ao)
-	n, _ := oriented(ao, trans)
-	c.Shape("c", co, n, n)
-	c.Apart("c", co, "a", ao)
+	o := c.Syrk(trans, a, cm)
+	ao, co, n := o.A, o.C, o.N
 	c.blasSizes("a", ao)
 	c.blasSizes("c", co)
 	if c.Err != nil || n == 0 {
@@ -61,14 +40,8 @@ func (q *queue) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, 
 
 func (q *queue) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vector, beta float64, y backend.Vector) error {
 	c := q.check("Gemv")
-	ao, xo, yo := c.Matrix("a", a, check.Real), c.Vector("x", x, check.Real), c.Vector("y", y, check.Real)
-	c.SameType("x", xo, ao)
-	c.SameType("y", yo, ao)
-	m, n := oriented(ao, trans)
-	c.Length("x", xo, n)
-	c.Length("y", yo, m)
-	c.Apart("y", yo, "x", xo)
-	c.Apart("y", yo, "a", ao)
+	o := c.Gemv(trans, a, x, y)
+	ao, xo, yo, m := o.A, o.B, o.C, o.M
 	c.blasSizes("a", ao)
 	if c.Err != nil || m == 0 {
 		return c.Err

@@ -6,16 +6,12 @@ import (
 	"math"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/kernels"
 )
 
 func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, error) {
 	c := q.checkNow("Pinv")
-	ao, do := c.Matrix("a", a, check.Float64), c.Matrix("dst", dst, check.Float64)
-	c.Shape("dst", do, ao.Cols, ao.Rows)
-	c.Apart("dst", do, "a", ao)
-	c.cutoff(rcond)
+	ao, do := c.Pinv(a, rcond, dst)
 	c.blasSizes("a", ao)
 	c.blasSizes("dst", do)
 	if c.Err != nil || ao.Rows == 0 || ao.Cols == 0 {
@@ -38,12 +34,7 @@ func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, 
 
 func (q *queue) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (int, error) {
 	c := q.checkNow("MinNorm")
-	ao, bo, xo := c.Matrix("a", a, check.Float64), c.Matrix("b", b, check.Float64), c.Matrix("x", x, check.Float64)
-	c.Shape("b", bo, ao.Rows, bo.Cols)
-	c.Shape("x", xo, ao.Cols, bo.Cols)
-	c.Apart("x", xo, "a", ao)
-	c.Apart("x", xo, "b", bo)
-	c.cutoff(rcond)
+	ao, bo, xo := c.MinNorm(a, b, rcond, x)
 	c.blasSizes("a", ao)
 	c.blasSizes("b", bo)
 	c.blasSizes("x", xo)
@@ -76,12 +67,6 @@ func (q *queue) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (i
 		}
 		return e.gemm(inv.wide, false, inv.scale, left, t, 0, x)
 	})
-}
-
-func (c *checker) cutoff(rcond float64) {
-	if math.IsNaN(rcond) {
-		c.Failf("rcond", "is NaN")
-	}
 }
 
 // inverse is a pseudo-inverse as a product: of a matrix that is not wide it is

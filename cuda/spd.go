@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/kernels"
 )
@@ -17,11 +16,7 @@ const spdKernel = 74
 
 func (q *queue) SolveSPD(n, k, r int, a, b backend.Buffer) error {
 	c := q.checkNow("SolveSPD")
-	if n < 0 || k < 0 || r < 0 {
-		c.Failf("n, k, r", "are %d, %d, %d", n, k, r)
-	}
-	ao, bo := c.Blocks("a", a, n, k, k, check.Float64), c.Blocks("b", b, n, k, r, check.Float64)
-	c.Apart("b", bo, "a", ao)
+	ao, bo := c.SolveSPD(n, k, r, a, b)
 	c.blasSizes("a", ao)
 	c.blasSizes("b", bo)
 	if c.Err != nil || n == 0 || k == 0 {

@@ -6,27 +6,13 @@ import (
 	"math"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/backend/check"
 )
 
 func (q *queue) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) error {
 	c := q.checkNow("SVD")
-	ao, so := c.Matrix("a", a, check.Float64), c.Vector("s", s, check.Float64)
+	o := c.SVD(a, u, s, vt)
+	ao, so, uo, vo, vectors := o.A, o.S, o.U, o.VT, o.Vectors
 	p := min(ao.Rows, ao.Cols)
-	c.Length("s", so, p)
-	c.Apart("s", so, "a", ao)
-	vectors := u != backend.Matrix{} || vt != backend.Matrix{}
-	var uo, vo operand
-	if vectors {
-		uo, vo = c.Matrix("u", u, check.Float64), c.Matrix("vt", vt, check.Float64)
-		c.Shape("u", uo, ao.Rows, p)
-		c.Shape("vt", vo, p, ao.Cols)
-		c.Apart("u", uo, "a", ao)
-		c.Apart("u", uo, "s", so)
-		c.Apart("vt", vo, "a", ao)
-		c.Apart("vt", vo, "s", so)
-		c.Apart("vt", vo, "u", uo)
-	}
 	c.blasSizes("a", ao)
 	if c.Err != nil || p == 0 {
 		return c.Err

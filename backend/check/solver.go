@@ -1,0 +1,70 @@
+package check
+
+import (
+	"math"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// SolveSPD checks the arguments of [backend.Solver].SolveSPD.
+func (c *Call[M]) SolveSPD(n, k, r int, a, b backend.Buffer) (ao, bo Operand[M]) {
+	if n < 0 || k < 0 || r < 0 {
+		c.Failf("n, k, r", "are %d, %d, %d", n, k, r)
+	}
+	ao, bo = c.Blocks("a", a, n, k, k, Float64), c.Blocks("b", b, n, k, r, Float64)
+	c.Apart("b", bo, "a", ao)
+	return ao, bo
+}
+
+// SVD are the checked operands of a decomposition.
+type SVD[M comparable] struct {
+	A, U, S, VT Operand[M]
+	// Vectors says that u and vt are wanted.
+	Vectors bool
+}
+
+// SVD checks the arguments of [backend.Solver].SVD.
+func (c *Call[M]) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) (o SVD[M]) {
+	o.A, o.S = c.Matrix("a", a, Float64), c.Vector("s", s, Float64)
+	p := min(o.A.Rows, o.A.Cols)
+	c.Length("s", o.S, p)
+	c.Apart("s", o.S, "a", o.A)
+	o.Vectors = u != backend.Matrix{} || vt != backend.Matrix{}
+	if o.Vectors {
+		o.U, o.VT = c.Matrix("u", u, Float64), c.Matrix("vt", vt, Float64)
+		c.Shape("u", o.U, o.A.Rows, p)
+		c.Shape("vt", o.VT, p, o.A.Cols)
+		c.Apart("u", o.U, "a", o.A)
+		c.Apart("u", o.U, "s", o.S)
+		c.Apart("vt", o.VT, "a", o.A)
+		c.Apart("vt", o.VT, "s", o.S)
+		c.Apart("vt", o.VT, "u", o.U)
+	}
+	return o
+}
+
+// Pinv checks the arguments of [backend.Solver].Pinv.
+func (c *Call[M]) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (ao, do Operand[M]) {
+	ao, do = c.Matrix("a", a, Float64), c.Matrix("dst", dst, Float64)
+	c.Shape("dst", do, ao.Cols, ao.Rows)
+	c.Apart("dst", do, "a", ao)
+	c.cutoff(rcond)
+	return ao, do
+}
+
+// MinNorm checks the arguments of [backend.Solver].MinNorm.
+func (c *Call[M]) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (ao, bo, xo Operand[M]) {
+	ao, bo, xo = c.Matrix("a", a, Float64), c.Matrix("b", b, Float64), c.Matrix("x", x, Float64)
+	c.Shape("b", bo, ao.Rows, bo.Cols)
+	c.Shape("x", xo, ao.Cols, bo.Cols)
+	c.Apart("x", xo, "a", ao)
+	c.Apart("x", xo, "b", bo)
+	c.cutoff(rcond)
+	return ao, bo, xo
+}
+
+func (c *Call[M]) cutoff(rcond float64) {
+	if math.IsNaN(rcond) {
+		c.Failf("rcond", "is NaN")
+	}
+}
