@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/amtrl/amtrl/internal/owner"
 )
 
 // chosen is a folder that has every part of a family.
@@ -21,6 +23,12 @@ func (s search) choose(trace *Trace, family, driver int) (chosen, error) {
 	newer := false
 	for _, place := range s.places() {
 		for _, f := range place.folders {
+			if st, err := os.Stat(f.dir); err == nil && place.name == beside {
+				if err := owner.Check(st); err != nil {
+					trace.add(Step{Place: place.name, What: what(family), Dir: f.dir, Found: "passed by: " + err.Error()})
+					continue
+				}
+			}
 			seen := false
 			for _, fam := range families {
 				if family != 0 && family != fam {

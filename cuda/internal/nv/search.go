@@ -14,6 +14,9 @@ import (
 // toolkit's stub.
 const driverName = "libcuda.so.1"
 
+// beside names the one place that may lie where others write, such as a folder of downloads.
+const beside = "beside the executable"
+
 // place is one step of the search order.
 type place struct {
 	name    string
@@ -43,17 +46,15 @@ func newSearch(opt Options, loaded func(string) string) search {
 	return s
 }
 
-// places returns the search order of the toolkit. Nothing follows a folder that
-// was asked for.
+// places returns the search order of the toolkit: AMTRL_CUDA_LIB_DIR, after which nothing follows; else
+// the libraries that the process has already, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the system's loader,
+// CONDA_PREFIX and its wheels, the wheels of VIRTUAL_ENV, the usual folders, and last of all the
+// executable's own: a stray library beside it never wins over one that the user or the system names.
 func (s search) places() []place {
 	if s.dir != "" {
 		return []place{{"AMTRL_CUDA_LIB_DIR", []folder{{s.dir, false}, {s.dir, true}, {filepath.Join(s.dir, "nvidia"), true}}}}
 	}
 	list := []place{{"loaded already", s.loadedFolders()}}
-	if s.exe != "" {
-		at := filepath.Dir(s.exe)
-		list = append(list, place{"beside the executable", flat(at, filepath.Join(at, "lib"), filepath.Join(at, "..", "lib"))})
-	}
 	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
 		if dir := s.env(name); dir != "" {
 			list = append(list, place{name, toolkit(dir)})
@@ -71,7 +72,12 @@ func (s search) places() []place {
 	for _, dir := range s.usualToolkits() {
 		usual = append(usual, toolkit(dir)...)
 	}
-	return append(list, place{"usual folders", usual})
+	list = append(list, place{"usual folders", usual})
+	if s.exe != "" {
+		at := filepath.Dir(s.exe)
+		list = append(list, place{beside, flat(at, filepath.Join(at, "lib"), filepath.Join(at, "..", "lib"))})
+	}
+	return list
 }
 
 // driverFiles returns where libcuda.so.1 is looked for before and after the

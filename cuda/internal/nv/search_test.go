@@ -79,9 +79,6 @@ func TestSearchOrder(t *testing.T) {
 		folder
 	}{
 		{"loaded already", at("loaded")},
-		{"beside the executable", at("opt/amtrl/bin")},
-		{"beside the executable", at("opt/amtrl/bin/lib")},
-		{"beside the executable", at("opt/amtrl/lib")},
 		{"CUDA_HOME", at("home/lib64")},
 		{"CUDA_HOME", at("home/lib")},
 		{"CUDA_PATH", at("path/lib64")},
@@ -96,6 +93,9 @@ func TestSearchOrder(t *testing.T) {
 		{"usual folders", at("usr/local/cuda-13.2/lib64")},
 		{"usual folders", at("usr/local/cuda-12/lib64")},
 		{"usual folders", at("opt/cuda/lib64")},
+		{"beside the executable", at("opt/amtrl/bin")},
+		{"beside the executable", at("opt/amtrl/bin/lib")},
+		{"beside the executable", at("opt/amtrl/lib")},
 	}
 	for i, o := range slices.Backward(order) {
 		fill(t, o.folder, 12)
@@ -158,7 +158,7 @@ func TestIncompleteSets(t *testing.T) {
 		for _, wheels := range []bool{false, true} {
 			for _, p := range parts {
 				s := lab(t, map[string]string{"CUDA_HOME": "home"})
-				first := folder{filepath.Join(s.root, "opt/amtrl/bin"), wheels}
+				first := folder{filepath.Join(s.root, "home/lib64"), wheels}
 				if wheels {
 					s = lab(t, map[string]string{"CONDA_PREFIX": "home"})
 					first = folder{filepath.Join(s.root, "home/lib/python3.9/site-packages/nvidia"), true}
@@ -200,6 +200,31 @@ func TestSolverOfTheOtherFamily(t *testing.T) {
 	}
 	if found := trace.Steps[0].Found; !strings.HasSuffix(found, "without libcusolver.so.11") {
 		t.Errorf("the trace says %q", found)
+	}
+}
+
+// A set beside the executable is passed by where others could have put it there.
+func TestBesideTheExecutableNobodyElseWrites(t *testing.T) {
+	for _, mode := range []os.FileMode{0o775, 0o757, 0o777 | os.ModeSticky} {
+		s := lab(t, nil)
+		beside := folder{filepath.Dir(s.exe), false}
+		fill(t, beside, 12)
+		if got, err := s.choose(new(Trace), 0, 0); err != nil || got.folder != beside {
+			t.Fatalf("in a folder of one's own: %+v, %v", got, err)
+		}
+		if err := os.Chmod(beside.dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		trace := new(Trace)
+		if got, err := s.choose(trace, 0, 0); !errors.Is(err, ErrNotFound) {
+			t.Errorf("mode %v: chose %+v, %v", mode, got, err)
+		}
+		said := slices.ContainsFunc(trace.Steps, func(step Step) bool {
+			return step.Dir == beside.dir && strings.Contains(step.Found, "others may write to it")
+		})
+		if !said {
+			t.Errorf("mode %v: the trace does not say why: %+v", mode, trace.Steps)
+		}
 	}
 }
 
