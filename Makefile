@@ -60,6 +60,12 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 bench: deps-python ## time the kernels and a whole ERM beside NumPy, SciPy and PyTorch
 	AMTRL_PYTHON=$(call python) $(GO) run ./bench
 
+BASE ?= HEAD
+
+.PHONY: same-bytes
+same-bytes: ## hold what run, sweep and a batch leave behind against the build of BASE (HEAD), byte for byte
+	$(GO) run ./bench/samebytes -base $(BASE)
+
 # What a machine with a GPU and without Go runs: carry the folder there, with this
 # file or without it (sh build/gpu/test-gpu.sh).
 GPU := build/gpu

@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"bench":               {"backend", "cpu", "dataset", "pipeline"},
 	"bench/gpu":           {"backend", "cpu", "cuda", "dataset", "pipeline"},
 	"bench/gpu/check":     nil,
+	"bench/samebytes":     nil,
 }
 
 func TestImportRules(t *testing.T) {
