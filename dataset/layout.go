@@ -29,6 +29,9 @@ import (
 // pool, train rows first. Where only one is there, one row in five is held out
 // by a permutation that depends on the number of rows alone: row i of pools
 // that show the same base items is on the same side everywhere.
+//
+// The set is named after the folder without its path: the same data in another
+// place are the same data.
 func ReadLayout(dir string) (*Set, error) {
 	names, err := layoutFolders(dir)
 	if err != nil {
@@ -41,7 +44,16 @@ func ReadLayout(dir string) (*Set, error) {
 			return nil, err
 		}
 	}
-	return newSet(dir, pools)
+	set, err := newSet(dir, pools)
+	if err != nil {
+		return nil, err
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	set.Name = filepath.Base(abs)
+	return set, nil
 }
 
 // layoutFolders lists the folders of a layout in the order of its pools.

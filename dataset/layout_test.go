@@ -58,7 +58,7 @@ func TestLayoutRoundTrip(t *testing.T) {
 	if err := got.Validate(); err != nil {
 		t.Errorf("seed %d: %v", seed, err)
 	}
-	if got.Name != dir || got.Hash() != want.Hash() {
+	if got.Name != filepath.Base(dir) || got.Hash() != want.Hash() {
 		t.Errorf("seed %d: the set read from %s is not the one written", seed, got.Name)
 	}
 	if &got.Tasks[0].Labels[0] != &got.Tasks[8].Labels[0] || &got.Tasks[0].Train[0] != &got.Tasks[8].Train[0] {

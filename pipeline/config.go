@@ -35,7 +35,7 @@ type Config struct {
 	Methods []string `json:"methods"`
 	// Representation is the class that phi is from, ClassLinear or ClassConv.
 	Representation string `json:"representation"`
-	// K is the width of the representation.
+	// K is the width of the representation; 0 leaves it to Complete.
 	K int `json:"k"`
 	// TargetSamples is the number of labelled samples of the target.
 	TargetSamples int `json:"target_samples"`
@@ -67,7 +67,8 @@ const (
 // Presets lists the names that NewConfig takes.
 func Presets() []string { return []string{PresetDefault, PresetPaper} }
 
-// NewConfig returns the settings of a preset.
+// NewConfig returns the settings of a preset. Where a kind in them is changed,
+// [Config.Complete] knows the constants of the new one.
 //
 // "paper" is the regime of the paper's linear experiments: no regularisation,
 // least-squares head, minimum-norm relevance, every epoch from a fresh random
@@ -83,7 +84,6 @@ func NewConfig(preset string) (Config, error) {
 		Preset:         preset,
 		Methods:        []string{Active, Uniform},
 		Representation: ClassLinear,
-		K:              50,
 		TargetSamples:  500,
 		Schedule:       Schedule{Kind: SchedulePaper, Epochs: 4, Floor: 50},
 		Allocation:     Allocation{Rule: RuleSquared},
@@ -103,7 +103,8 @@ func NewConfig(preset string) (Config, error) {
 	return c, nil
 }
 
-// Validate reports the first setting that is out of range.
+// Validate reports the first setting that is out of range. The settings must be
+// complete and canonical.
 func (c *Config) Validate() error {
 	if len(c.Methods) == 0 {
 		return fmt.Errorf("no methods: expected some of %s, %s, %s", Active, Uniform, Known)

@@ -115,9 +115,8 @@ func TestConvRefuses(t *testing.T) {
 			c.Schedule = Schedule{Kind: ScheduleTheory, Epochs: 2, Theory: &Theory{Delta: 0.1, R: 1, SigmaMin: 1}}
 		}, "theory"},
 	} {
-		cfg := smallConvConfig()
-		c.change(&cfg)
-		id := identityOf(c.dev, cfg, []string{c.dev.Set.Tasks[2].Name}, 1)
+		id := identityOf(c.dev, smallConvConfig(), []string{c.dev.Set.Tasks[2].Name}, 1)
+		c.change(&id.Config)
 		dir := filepath.Join(t.TempDir(), "new")
 		_, err := Run(context.Background(), c.dev, id, dir, quiet)
 		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {

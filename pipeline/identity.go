@@ -29,7 +29,8 @@ type Identity struct {
 	Config  Config        `json:"config"`
 	Targets []string      `json:"targets"`
 	Seeds   []uint64      `json:"seeds"`
-	Budgets []float64     `json:"budgets,omitempty"`
+	// Budgets are visited in turn; Config's own is then the first of them.
+	Budgets []float64 `json:"budgets,omitempty"`
 }
 
 // DataIdentity names the data and its content.
@@ -48,13 +49,14 @@ type BackendChoice struct {
 	Reason    string `json:"reason"`
 }
 
-// NewIdentity describes work on a set with a chosen backend.
+// NewIdentity describes work on a set with a chosen backend, with the settings
+// complete and canonical.
 func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg Config) Identity {
 	return Identity{
 		Version: version,
 		Data:    DescribeData(set),
 		Backend: BackendChoice{Info: choice.Backend.Info(), Precision: "float32, float64 for reductions and solves", Reason: choice.Reason},
-		Config:  cfg,
+		Config:  cfg.Complete(set).Canonical(),
 	}
 }
 

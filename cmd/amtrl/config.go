@@ -40,8 +40,9 @@ type configuration struct {
 	costs, nu *sourceTable
 }
 
-// readConfig resolves the preset and the flags that override it.
-func readConfig(c *cli.Context, adjust func(*pipeline.Config)) (configuration, error) {
+// readConfig resolves the preset and the flags that override it, where a sweep
+// has budgets the first of them.
+func readConfig(c *cli.Context, budgets []float64) (configuration, error) {
 	cfg, err := pipeline.NewConfig(c.String("preset"))
 	if err != nil {
 		return configuration{}, misuse(c, "--preset: %s", err)
@@ -49,7 +50,10 @@ func readConfig(c *cli.Context, adjust func(*pipeline.Config)) (configuration, e
 	if impliesBudget(c, "budget") {
 		cfg.Schedule.Kind = pipeline.ScheduleBudget
 	}
-	adjust(&cfg)
+	if len(budgets) > 0 {
+		cfg.Schedule.Kind, cfg.Schedule.Budget = pipeline.ScheduleBudget, budgets[0]
+	}
+	open := cfg.K
 	if err := override(c, &cfg); err != nil {
 		return configuration{}, err
 	}
@@ -73,6 +77,9 @@ func readConfig(c *cli.Context, adjust func(*pipeline.Config)) (configuration, e
 	if err := out.Validate(); err != nil {
 		return configuration{}, misuse(c, "%s", err)
 	}
+	if !c.IsSet("k") {
+		out.K = open // for the data to say
+	}
 	return out, nil
 }
 
@@ -86,7 +93,7 @@ func impliesBudget(c *cli.Context, name string) bool {
 // override applies the settings that are set, and refuses those on the command
 // line that would do nothing; those in the environment are left out.
 func override(c *cli.Context, cfg *pipeline.Config) error {
-	fillConstants(cfg)
+	*cfg = cfg.Complete(nil)
 	for _, s := range settings {
 		if s.name == "schedule" && (impliesBudget(c, "budget") || impliesBudget(c, "budgets")) {
 			continue
@@ -102,7 +109,7 @@ func override(c *cli.Context, cfg *pipeline.Config) error {
 			return misuse(c, "--%s does nothing without %s", s.name, s.needs)
 		}
 	}
-	clearUnused(cfg)
+	*cfg = cfg.Canonical()
 	return nil
 }
 

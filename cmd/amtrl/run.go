@@ -23,7 +23,7 @@ func runCommand() *cli.Command {
 		Description: "Without flags it works on embedded digits. It leaves a folder with the configuration, the epochs,\n" +
 			"the relevance of every source, the model and the result; a folder of unfinished work is resumed.",
 		Flags: slices.Concat(
-			[]cli.Flag{textFlag(categoryData, "target", "the target task; by default "+defaultTarget+", or the last task of data without it", "")},
+			[]cli.Flag{textFlag(categoryData, "target", "the target task; by default "+pipeline.Showcase+", or the last task of data without it", "")},
 			dataFlags(runDigits),
 			[]cli.Flag{seedFlag(categorySettings, "seed", "selects all random numbers of the run", 0)},
 			configFlags(),
@@ -51,7 +51,7 @@ func run(c *cli.Context) error {
 	if err := between(c, "top", 0, maxTop); err != nil {
 		return err
 	}
-	cfg, err := readConfig(c, adjustToData(c))
+	cfg, err := readConfig(c, nil)
 	if err != nil {
 		return err
 	}

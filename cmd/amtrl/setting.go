@@ -139,7 +139,7 @@ func presetText(show func(*pipeline.Config) string) string {
 		if err != nil {
 			continue
 		}
-		fillConstants(&cfg)
+		cfg = cfg.Complete(nil)
 		text := show(&cfg)
 		if i == 0 {
 			first = text

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,9 +13,6 @@ const (
 	dataDigits = "digits"
 	dataSparse = "synthetic:sparse"
 	dataRandom = "synthetic:random"
-
-	// defaultTarget is the paper's showcase, where the data have it.
-	defaultTarget = "glass_blur_2"
 )
 
 // dataFlags choose the data set.
@@ -114,22 +110,7 @@ func makeData(c *cli.Context) (*dataset.Set, error) {
 		set, err := generate[data](c.Int("dim"), c.Int("rank"), c.Int("sources"), c.Float64("sigma"), c.Int("rows"), seed)
 		return set, asMisuse(c, err)
 	}
-	return readLayout(data)
-}
-
-// readLayout reads a folder, whose name without its path names the data: the
-// same data in another place are the same data.
-func readLayout(dir string) (*dataset.Set, error) {
-	set, err := dataset.ReadLayout(dir)
-	if err != nil {
-		return nil, err
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	set.Name = filepath.Base(abs)
-	return set, nil
+	return dataset.ReadLayout(data)
 }
 
 // asMisuse marks an error of generated data, which is one of its flags.
@@ -140,25 +121,11 @@ func asMisuse(c *cli.Context, err error) error {
 	return misuse(c, "%s", err)
 }
 
-// adjustToData makes K the true one where synthetic data say it and no flag does.
-func adjustToData(c *cli.Context) func(*pipeline.Config) {
-	return func(cfg *pipeline.Config) {
-		if isSynthetic(c.String("data")) && !c.IsSet("k") {
-			cfg.K = c.Int("rank")
-		}
-	}
-}
-
-// pickTarget is the target that --target names, or the default one: the
-// showcase where the data have it, else the last task, which is the target of
-// synthetic problems.
+// pickTarget is the target that --target names, or the default one.
 func pickTarget(c *cli.Context, set *dataset.Set) (string, error) {
 	name := c.String("target")
 	if name == "" {
-		name = defaultTarget
-		if _, err := set.TaskIndex(name); err != nil {
-			name = set.Tasks[len(set.Tasks)-1].Name
-		}
+		return pipeline.DefaultTarget(set), nil
 	}
 	if _, err := set.TaskIndex(name); err != nil {
 		return "", misuse(c, "--target: %s", err)

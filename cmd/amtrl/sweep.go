@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"runtime"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -92,7 +91,7 @@ func sweep(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	jobs, threads := sweepThreads(c, len(p.targets)*len(p.seeds)*max(1, len(p.budgets)))
+	jobs, threads := pipeline.Concurrency(len(p.targets)*len(p.seeds)*max(1, len(p.budgets)), c.Int("jobs"), c.Int("threads"))
 	w, err := newWork(c, p.set, threads, p.fill, func(digest string) string {
 		return filepath.Join("amtrl-sweeps", digest)
 	}, p.cfg.Config)
@@ -147,12 +146,7 @@ func planSweep(c *cli.Context) (*sweepPlan, error) {
 	if err := checkRisk(c, budgets); err != nil {
 		return nil, err
 	}
-	cfg, err := readConfig(c, func(cfg *pipeline.Config) {
-		adjustToData(c)(cfg)
-		if len(budgets) > 0 {
-			cfg.Schedule.Kind, cfg.Schedule.Budget = pipeline.ScheduleBudget, budgets[0]
-		}
-	})
+	cfg, err := readConfig(c, budgets)
 	if err != nil {
 		return nil, err
 	}
@@ -220,18 +214,4 @@ func checkRisk(c *cli.Context, budgets []float64) error {
 		return misuse(c, "--risk is %g: expected a positive number", v)
 	}
 	return nil
-}
-
-// sweepThreads is how many units run at a time, and the threads of each: with
-// several at a time one thread each is the fastest.
-func sweepThreads(c *cli.Context, units int) (jobs, threads int) {
-	jobs, threads = c.Int("jobs"), c.Int("threads")
-	if jobs == 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	jobs = min(jobs, units)
-	if threads == 0 && jobs > 1 {
-		threads = 1
-	}
-	return jobs, threads
 }

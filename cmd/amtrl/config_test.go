@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// A Go program that chooses a kind, and nothing that comes with it, leaves the
+// same folder as the command line under the same identity.
+func TestConfigIsTheGoPrograms(t *testing.T) {
+	t.Parallel()
+	for args, change := range map[string]func(*pipeline.Config){
+		"":                                 func(*pipeline.Config) {},
+		"--relevance l1":                   func(c *pipeline.Config) { c.Relevance.Kind = pipeline.L1 },
+		"--relevance minnorm --k 4":        func(c *pipeline.Config) { c.Relevance.Kind, c.K = pipeline.MinNorm, 4 },
+		"--preset paper --relevance ridge": func(c *pipeline.Config) { *c = preset(t, "paper"); c.Relevance.Kind = pipeline.Ridge },
+		"--methods known --floor 3":        func(c *pipeline.Config) { c.Methods, c.Schedule.Floor = []string{pipeline.Known}, 3 },
+		"--budget 500 --floor 2 --epochs 2": func(c *pipeline.Config) {
+			c.Schedule = pipeline.Schedule{Kind: "budget", Budget: 500, Floor: 2, Epochs: 2}
+		},
+	} {
+		dir := t.TempDir()
+		const data = "run --data synthetic:sparse --dim 8 --rank 3 --sources 6 --rows 3000 --target-samples 40 --iterations 20 --backend cpu --threads 1 --quiet --out here"
+		must(t, dir, append(strings.Fields(data), strings.Fields(args)...)...)
+		theirs, err := os.ReadFile(filepath.Join(dir, "here", "config.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var version struct{ Version string }
+		if err := json.Unmarshal(theirs, &version); err != nil {
+			t.Fatal(err)
+		}
+
+		set, err := dataset.SparseNu(8, 3, 6, 1, 3000, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := cpu.Open(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		cfg := preset(t, "default")
+		change(&cfg)
+		cfg.TargetSamples, cfg.ERM.Iterations = 40, 20
+		id := pipeline.NewIdentity(version.Version, set, backend.Choice{Backend: b, Reason: "asked for"}, cfg)
+		id.Targets, id.Seeds = []string{pipeline.DefaultTarget(set)}, []uint64{0}
+		dev, err := pipeline.NewDevice(b, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dev.Close()
+		ours := filepath.Join(dir, "ours")
+		if _, err := pipeline.Run(context.Background(), dev, id, ours, func(pipeline.Step) {}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"config.json", "result.json"} {
+			got, errOurs := os.ReadFile(filepath.Join(ours, name))
+			want, errTheirs := os.ReadFile(filepath.Join(dir, "here", name))
+			if errOurs != nil || errTheirs != nil || !bytes.Equal(got, want) {
+				t.Errorf("amtrl run %s: %s of the Go program differs, %v, %v:\n%s\nwant\n%s", args, name, errOurs, errTheirs, got, want)
+			}
+		}
+	}
+}
+
+func preset(t *testing.T, name string) pipeline.Config {
+	t.Helper()
+	cfg, err := pipeline.NewConfig(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}

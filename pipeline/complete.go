@@ -1,0 +1,105 @@
+package pipeline
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// defaultWidth is the width K of the representation where neither the settings
+// nor the data say another.
+const defaultWidth = 50
+
+// Complete returns the settings with what they leave open filled in, so that it
+// is enough to choose a kind:
+//
+//	K                 where it is 0, that of the linear model that generated the
+//	                  data, and 50 for other data; a nil set is other data
+//	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
+//	Conv              where it is nil, DefaultConv of the preset
+//	Relevance.Tau     where it is 0, 1
+//	Relevance.Lambda  where it is 0, 0.3
+//
+// Constants of kinds that are not chosen are filled in too: Canonical removes
+// them. NewIdentity does both, so a program needs to call neither.
+func (c Config) Complete(set *dataset.Set) Config {
+	if c.K == 0 {
+		c.K = defaultWidth
+		if set != nil && set.Model != nil {
+			c.K = set.Model.K
+		}
+	}
+	if c.Schedule.Theory == nil {
+		c.Schedule.Theory = &Theory{Delta: 0.1, R: 1, SigmaMin: 1}
+	}
+	if c.Conv == nil {
+		c.Conv = DefaultConv(c.Preset)
+	}
+	if c.Relevance.Tau == 0 {
+		c.Relevance.Tau = 1
+	}
+	if c.Relevance.Lambda == 0 {
+		c.Relevance.Lambda = 0.3
+	}
+	return c
+}
+
+// Canonical returns the settings without the constants that nothing reads: those
+// of kinds of schedule, representation and relevance and of methods that are not
+// chosen.
+// Configurations that mean the same are the same after it, byte for byte as JSON.
+func (c Config) Canonical() Config {
+	if c.Schedule.Kind != ScheduleTheory {
+		c.Schedule.Theory = nil
+	}
+	if c.Schedule.Kind != ScheduleBudget {
+		c.Schedule.Budget = 0
+	}
+	if c.Representation == ClassConv {
+		c.ERM = ERM{}
+	} else {
+		c.Conv = nil
+	}
+	if !slices.Contains(c.Methods, Known) {
+		c.Nu = nil
+	}
+	if c.Relevance.Kind != MinNorm {
+		c.Relevance.Rcond = -1
+	}
+	if c.Relevance.Kind != Ridge {
+		c.Relevance.Tau = 0
+	}
+	if c.Relevance.Kind != L1 {
+		c.Relevance.Lambda = 0
+	}
+	return c
+}
+
+// Showcase is the target of the paper's figures, of MNIST-C.
+const Showcase = "glass_blur_2"
+
+// DefaultTarget names the target to take where nobody chose one: the paper's
+// showcase, glass_blur_2, where the set has it, else the last task, which is
+// the target of the synthetic problems.
+func DefaultTarget(set *dataset.Set) string {
+	if _, err := set.TaskIndex(Showcase); err == nil {
+		return Showcase
+	}
+	return set.Tasks[len(set.Tasks)-1].Name
+}
+
+// Concurrency returns how many of the units of a sweep to carry out at a time,
+// and how many threads each may use, from what was asked for, 0 where nothing
+// was. Units at a time are then one for each processor; with several at a time,
+// one thread for each is the fastest, and threads 0 are all processors.
+func Concurrency(units, jobs, threads int) (int, int) {
+	if jobs == 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	jobs = min(jobs, units)
+	if threads == 0 && jobs > 1 {
+		threads = 1
+	}
+	return jobs, threads
+}

@@ -1,0 +1,214 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// anyConfig draws kinds and constants, those of kinds that are not chosen too,
+// and leaves some open.
+func anyConfig(rng *rand.Rand) Config {
+	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
+	value := func() float64 { return float64(rng.IntN(4)) / 8 }
+	c, err := NewConfig(pick(Presets()...))
+	if err != nil {
+		panic(err)
+	}
+	c.Methods = [][]string{{Active}, {Uniform}, {Active, Uniform, Known}}[rng.IntN(3)]
+	c.Schedule.Kind, c.Schedule.Budget = pick(SchedulePaper, ScheduleTheory, ScheduleBudget), 1+value()
+	c.Representation = pick(ClassLinear, ClassConv)
+	c.Relevance = Relevance{pick(MinNorm, Ridge, L1), value(), value(), value()}
+	c.K = rng.IntN(3)
+	if rng.IntN(2) == 0 {
+		c.Schedule.Theory = &Theory{Delta: 0.1 + value(), R: 1 + value(), SigmaMin: 1}
+	}
+	if rng.IntN(2) == 0 {
+		c.Conv = DefaultConv(c.Preset)
+		c.Conv.Passes += rng.IntN(2)
+	}
+	if c.Representation == ClassConv && c.Schedule.Kind == ScheduleTheory {
+		c.Schedule.Kind = SchedulePaper // the theorem is of the linear class
+	}
+	if rng.IntN(2) == 0 {
+		c.Nu = map[string]float64{"a": value()}
+	}
+	return c
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	js, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(js)
+}
+
+// Completing and making canonical, twice or in the other order first, change
+// nothing more; what no chosen kind reads does not show; what one reads stays.
+func TestCompleteAndCanonical(t *testing.T) {
+	seed := rand.Uint64()
+	if s := os.Getenv("AMTRL_TEST_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("AMTRL_TEST_SEED: %v", err)
+		}
+	}
+	t.Logf("to repeat: AMTRL_TEST_SEED=%d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	set := &dataset.Set{Model: &dataset.LinearModel{K: 7}}
+	for range 2000 {
+		c := anyConfig(rng)
+		before := jsonOf(t, c)
+		full := c.Complete(set)
+		want := full.Canonical()
+		if jsonOf(t, c) != before {
+			t.Fatalf("%s was changed", before)
+		}
+		for what, again := range map[string]Config{
+			"completed twice":       full.Complete(set).Canonical(),
+			"canonical twice":       want.Canonical(),
+			"both twice":            want.Complete(set).Canonical(),
+			"canonical, then both":  c.Canonical().Complete(set).Canonical(),
+			"for data of no model":  full.Complete(nil).Canonical(),
+			"read from JSON, again": reread(t, want).Complete(set).Canonical(),
+		} {
+			if jsonOf(t, again) != jsonOf(t, want) {
+				t.Fatalf("%s, %s:\n%s, want\n%s", before, what, jsonOf(t, again), jsonOf(t, want))
+			}
+		}
+		if err := want.Validate(); err != nil {
+			t.Fatalf("%s: %v", before, err)
+		}
+		if c.K == 0 && want.K != 7 || c.K != 0 && want.K != c.K {
+			t.Fatalf("K of %d becomes %d where the data's is 7", c.K, want.K)
+		}
+
+		// Another configuration that differs in nothing that is read.
+		other := anyConfig(rng)
+		same := c
+		if c.Schedule.Kind != ScheduleTheory {
+			same.Schedule.Theory = other.Schedule.Theory
+		}
+		if c.Schedule.Kind != ScheduleBudget {
+			same.Schedule.Budget = other.Schedule.Budget
+		}
+		if c.Representation == ClassConv {
+			same.ERM = other.ERM
+		} else {
+			same.Conv = other.Conv
+		}
+		if c.Relevance.Kind != MinNorm {
+			same.Relevance.Rcond = other.Relevance.Rcond
+		}
+		if c.Relevance.Kind != Ridge {
+			same.Relevance.Tau = other.Relevance.Tau
+		}
+		if c.Relevance.Kind != L1 {
+			same.Relevance.Lambda = other.Relevance.Lambda
+		}
+		if len(c.Methods) < 3 {
+			same.Nu = other.Nu
+		}
+		if got := jsonOf(t, same.Complete(set).Canonical()); got != jsonOf(t, want) {
+			t.Fatalf("%s means the same as %s and becomes\n%s, want\n%s", jsonOf(t, same), before, got, jsonOf(t, want))
+		}
+
+		// One that is read shows.
+		if v := c.Relevance.Tau; c.Relevance.Kind == Ridge && v != 0 && want.Relevance.Tau != v {
+			t.Fatalf("tau of %g becomes %g", v, want.Relevance.Tau)
+		}
+		if v := c.Relevance.Lambda; c.Relevance.Kind == L1 && v != 0 && want.Relevance.Lambda != v {
+			t.Fatalf("lambda of %g becomes %g", v, want.Relevance.Lambda)
+		}
+		if v := c.Relevance.Rcond; c.Relevance.Kind == MinNorm && want.Relevance.Rcond != v {
+			t.Fatalf("rcond of %g becomes %g", v, want.Relevance.Rcond)
+		}
+		if c.Schedule.Kind == ScheduleTheory && c.Schedule.Theory != nil && *want.Schedule.Theory != *c.Schedule.Theory {
+			t.Fatalf("%+v becomes %+v", *c.Schedule.Theory, *want.Schedule.Theory)
+		}
+	}
+}
+
+func reread(t *testing.T, c Config) (back Config) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(jsonOf(t, c)), &back); err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// The kind alone is enough, and its constants are those that the command line's
+// help states.
+func TestCompleteConstants(t *testing.T) {
+	c, err := NewConfig(PresetPaper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Schedule.Kind, c.Relevance.Kind = ScheduleTheory, L1
+	c = c.Complete(nil).Canonical()
+	if c.K != 50 || *c.Schedule.Theory != (Theory{Delta: 0.1, R: 1, SigmaMin: 1}) || c.Relevance != (Relevance{L1, -1, 0, 0.3}) || c.Conv != nil {
+		t.Errorf("%s", jsonOf(t, c))
+	}
+	c.Schedule.Kind, c.Relevance.Kind, c.Representation = SchedulePaper, Ridge, ClassConv
+	c = c.Complete(nil).Canonical()
+	if c.Schedule.Theory != nil || c.Relevance != (Relevance{Ridge, -1, 1, 0}) || jsonOf(t, c.Conv) != jsonOf(t, DefaultConv(PresetPaper)) || c.ERM != (ERM{}) {
+		t.Errorf("%s", jsonOf(t, c))
+	}
+}
+
+// An identity is of complete, canonical settings, whatever it is made from.
+func TestNewIdentityCompletes(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(1, 3, 100, 4, false))
+	digest := func(c Config) string {
+		id := NewIdentity("v", dev.Set, backend.Choice{Backend: dev.Backend}, c)
+		d, err := id.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := id.Config.Validate(); err != nil {
+			t.Error(err)
+		}
+		return d
+	}
+	bare := smallConfig()
+	bare.Relevance = Relevance{Kind: L1}
+	spelt := smallConfig()
+	spelt.Relevance = Relevance{Kind: L1, Rcond: 0.5, Tau: 3, Lambda: 0.3}
+	spelt.Schedule.Theory = &Theory{Delta: 0.5}
+	if digest(bare) != digest(spelt) {
+		t.Error("two configurations that mean the same have two identities")
+	}
+	if spelt.Relevance.Lambda = 0.4; digest(bare) == digest(spelt) {
+		t.Error("two penalties have one identity")
+	}
+}
+
+func TestDefaultTarget(t *testing.T) {
+	set := &dataset.Set{Tasks: []dataset.Task{{Name: "a"}, {Name: Showcase}, {Name: "z"}}}
+	if got := DefaultTarget(set); got != "glass_blur_2" {
+		t.Errorf("%s, want the showcase", got)
+	}
+	set.Tasks[1].Name = "b"
+	if got := DefaultTarget(set); got != "z" {
+		t.Errorf("%s, want the last", got)
+	}
+}
+
+func TestConcurrency(t *testing.T) {
+	all := runtime.GOMAXPROCS(0)
+	for _, c := range []struct{ units, jobs, threads, wantJobs, wantThreads int }{
+		{1, 0, 0, 1, 0}, {1, 8, 3, 1, 3}, {100, 5, 0, 5, 1}, {100, 5, 2, 5, 2}, {100, 1, 0, 1, 0}, {1 << 20, 0, 3, all, 3},
+	} {
+		if jobs, threads := Concurrency(c.units, c.jobs, c.threads); jobs != c.wantJobs || threads != c.wantThreads {
+			t.Errorf("%d units, %d jobs, %d threads: %d and %d, want %d and %d", c.units, c.jobs, c.threads, jobs, threads, c.wantJobs, c.wantThreads)
+		}
+	}
+}
