@@ -18,7 +18,7 @@ var allowed = map[string][]string{
 	"cpu":                 {"backend", "backend/check", "cpu/internal/vec"},
 	"cpu/internal/vec":    nil,
 	"cuda":                {"backend", "backend/check", "cuda/internal/cubin", "cuda/internal/nv", "kernels"},
-	"cuda/internal/cubin": {"cuda/internal/nv", "internal/atomicfile", "internal/owner"},
+	"cuda/internal/cubin": {"cuda/internal/nv", "internal/owner"},
 	"cuda/internal/nv":    {"internal/owner"},
 	"dataset":             {"dataset/corrupt", "internal/atomicfile"},
 	"dataset/corrupt":     nil,

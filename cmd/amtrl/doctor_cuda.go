@@ -135,7 +135,10 @@ func checkCache(dir string) finding {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unusable(f, err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return unusable(f, err)
+	}
+	if err := cuda.CheckCache(dir); err != nil {
 		return unusable(f, err)
 	}
 	probe, err := os.CreateTemp(dir, ".doctor")

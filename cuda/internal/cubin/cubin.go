@@ -112,7 +112,7 @@ func (c *Cache) Dir() string {
 
 // Compile returns the code of a source from the folder or, where it has none that
 // is whole, from the compiler, and writes that to the folder. A folder that cannot
-// be read or written only costs the time to compile.
+// be read or written, or that [Check] refuses, only costs the time to compile.
 func (c *Cache) Compile(n Compiler, src Source) (Code, error) {
 	if c.Dir() == "" {
 		return Compile(n, src)
@@ -123,13 +123,12 @@ func (c *Cache) Compile(n Compiler, src Source) (Code, error) {
 	}
 	k := key(src, major, minor)
 	v, err, _ := c.one.Do(k, func() (any, error) {
-		path := c.path(k)
-		if image, ok := load(path); ok {
+		if image, ok := load(c.dir, k); ok {
 			return Code{Image: image, Cached: true}, nil
 		}
 		code, err := Compile(n, src)
 		if err == nil {
-			store(path, code.Image)
+			store(c.dir, k, code.Image)
 		}
 		return code, err
 	})

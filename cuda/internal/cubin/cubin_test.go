@@ -89,6 +89,9 @@ func source() Source {
 		Options: []string{"-O", "-x"}, Target: Target{Arch: 90}}
 }
 
+// folder is one that the cache makes, and nobody else may write to.
+func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "cubin") }
+
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -101,7 +104,7 @@ func files(t *testing.T, dir string) []string {
 // Code of any change to what it depends on is other code, and is never taken for
 // another's.
 func TestKey(t *testing.T) {
-	c, dir := &seam{major: 12, minor: 9}, t.TempDir()
+	c, dir := &seam{major: 12, minor: 9}, folder(t)
 	cache := NewCache(dir)
 	changes := map[string]func(*Source){
 		"none":              func(*Source) {},
@@ -158,7 +161,7 @@ func TestSecondTimeIsCached(t *testing.T) {
 
 // Files that are cut short, changed or of another kind are made again.
 func TestBrokenEntries(t *testing.T) {
-	c, dir := &seam{}, t.TempDir()
+	c, dir := &seam{}, folder(t)
 	want, err := NewCache(dir).Compile(c, source())
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +227,7 @@ func TestUnusableFolder(t *testing.T) {
 // Errors keep what the compiler said, nothing is cached and no program is left.
 func TestFailures(t *testing.T) {
 	for _, method := range []string{"Version", "CreateProgram", "CompileProgram", "GetProgramLog", "GetCUBIN", "no code", "DestroyProgram"} {
-		c, dir := &seam{fails: method}, t.TempDir()
+		c, dir := &seam{fails: method}, folder(t)
 		code, err := NewCache(dir).Compile(c, source())
 		if err == nil || len(code.Image) != 0 {
 			t.Errorf("%s: %+v, %v", method, code, err)
@@ -244,7 +247,7 @@ func TestFailures(t *testing.T) {
 // Goroutines that share a cache compile a source once; caches that share a folder
 // all get whole code.
 func TestConcurrent(t *testing.T) {
-	c, dir := &seam{}, t.TempDir()
+	c, dir := &seam{}, folder(t)
 	want, err := Compile(c, source())
 	if err != nil {
 		t.Fatal(err)

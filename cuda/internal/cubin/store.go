@@ -2,13 +2,18 @@ package cubin
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/owner"
 )
 
 // DefaultDir returns the folder amtrl/cubin in the user's cache folder, or what
@@ -30,7 +35,7 @@ func DefaultDir() string {
 }
 
 // magic begins every file; the checksum of the rest and the rest follow.
-const magic = "amtrl cubin 1\n"
+const magic = "amtrl cubin 2\n"
 
 // key names code by all that it depends on.
 func key(src Source, major, minor int) string {
@@ -58,14 +63,68 @@ func key(src Source, major, minor int) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-func (c *Cache) path(key string) string { return filepath.Join(c.dir, key+".cubin") }
+func fileName(key string) string { return key + ".cubin" }
 
-// load returns the code in a file, if it is whole.
-func load(path string) ([]byte, bool) {
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+// Check returns why the cache does not use a folder: it is none, a symbolic link, another user's, or one that
+// others may write to, and so choose what runs here. A folder that is not there yet is in order.
+func Check(dir string) error {
+	root, err := open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return root.Close()
+}
+
+// open opens a folder that is this user's or root's alone. What is then done by way of the root stays in
+// that folder, whatever becomes of its name.
+func open(dir string) (*os.Root, error) {
+	named, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if named.Mode()&fs.ModeSymlink != 0 {
+		return nil, fmt.Errorf("%s: a symbolic link, expected a folder", dir)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := root.Stat(".")
+	if err == nil && !os.SameFile(named, opened) {
+		err = errors.New("was replaced while it was opened")
+	}
+	if err == nil {
+		err = owner.Check(opened)
+	}
+	if err != nil {
+		root.Close()
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return root, nil
+}
+
+// checksum is of the code and of what it was compiled from, so that no file can take another's place.
+func checksum(key string, image []byte) []byte {
+	h := sha256.New()
+	h.Write([]byte(key))
+	h.Write(image)
+	return h.Sum(nil)
+}
+
+// load returns the code that a folder has under a key, if it is whole and nobody else's.
+func load(dir, key string) ([]byte, bool) {
+	root, err := open(dir)
+	if err != nil {
 		return nil, false
 	}
-	data, err := os.ReadFile(path)
+	defer root.Close()
+	if st, err := root.Lstat(fileName(key)); err != nil || !st.Mode().IsRegular() || owner.Check(st) != nil {
+		return nil, false
+	}
+	data, err := root.ReadFile(fileName(key))
 	if err != nil {
 		return nil, false
 	}
@@ -74,17 +133,26 @@ func load(path string) ([]byte, bool) {
 		return nil, false
 	}
 	image := rest[sha256.Size:]
-	sum := sha256.Sum256(image)
-	return bytes.Clone(image), bytes.Equal(sum[:], rest[:sha256.Size]) // a clone is aligned
+	return bytes.Clone(image), bytes.Equal(checksum(key, image), rest[:sha256.Size]) // a clone is aligned
 }
 
-// store writes a file, or leaves it. Two processes may compile the same source at
-// the same time and meet in the temporary file: whatever comes of that is either
-// whole or refused by its checksum and made again.
-func store(path string, image []byte) {
-	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+// store writes a file, or leaves it. It is not synced: what a crash leaves of it is refused by its checksum.
+func store(dir, key string, image []byte) {
+	if os.MkdirAll(dir, 0o700) != nil {
 		return
 	}
-	sum := sha256.Sum256(image)
-	atomicfile.Write(path, []byte(magic), sum[:], image)
+	root, err := open(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	temporary := "." + key + "." + rand.Text()
+	f, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return
+	}
+	_, err = f.Write(slices.Concat([]byte(magic), checksum(key, image), image))
+	if errors.Join(err, f.Close()) != nil || root.Rename(temporary, fileName(key)) != nil {
+		root.Remove(temporary)
+	}
 }
