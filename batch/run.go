@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/filelock"
 )
 
 // Run is a run folder.
@@ -94,9 +95,11 @@ func Find(dir string, plan Plan) (*Run, error) {
 func begun(entries []fs.DirEntry) bool {
 	for _, e := range entries {
 		switch e.Name() {
-		case submitDir, logDir, taskDir, tasksFile, envFile, "." + tasksFile + ".tmp", "." + envFile + ".tmp", "." + planFile + ".tmp":
+		case submitDir, logDir, taskDir, tasksFile, envFile:
 		default:
-			return false
+			if !atomicfile.IsTemporary(e.Name()) {
+				return false
+			}
 		}
 	}
 	return true
@@ -185,7 +188,7 @@ func writeJSON(path string, v any) error {
 // Lock takes the folder for this process: submissions and cancellations come
 // one after the other. Tasks do not need it.
 func (r *Run) Lock() (unlock func(), err error) {
-	unlock, err = atomicfile.LockFolder(filepath.Join(r.Dir, submitDir))
+	unlock, err = filelock.Folder(filepath.Join(r.Dir, submitDir))
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func TestCreate(t *testing.T) {
 // A folder that a killed Create left is made whole by the next.
 func TestCreateAfterKill(t *testing.T) {
 	plan := testPlan(t, "a")
-	for _, left := range [][]string{{}, {"log/"}, {"log/", "task/", "submit/", "tasks.jsonl"}, {"log/", "tasks.jsonl", "env.json", ".plan.json.tmp"}} {
+	for _, left := range [][]string{{}, {"log/"}, {"log/", "task/", "submit/", "tasks.jsonl"}, {"log/", "tasks.jsonl", "env.json", ".plan.json.ABCDEFGHIJKLM.tmp"}} {
 		dir := t.TempDir()
 		for _, name := range left {
 			path := filepath.Join(dir, name)

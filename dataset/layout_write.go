@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/filelock"
 )
 
 // WriteLayout writes pools of 28 by 28 images that show the same base items in
@@ -45,7 +46,7 @@ func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) e
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	unlock, err := atomicfile.LockFolder(dir)
+	unlock, err := filelock.Folder(dir)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/filelock"
 	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	unlock, err := atomicfile.LockFolder(dir)
+	unlock, err := filelock.Folder(dir)
 	if err == nil {
 		defer unlock()
 		err = os.WriteFile(filepath.Join(dir, "ready"), nil, 0o644)

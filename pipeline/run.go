@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/filelock"
 )
 
 // Run carries out one target with one seed in the folder dir, which it makes:
@@ -102,7 +103,7 @@ func claimFolder(dir string, id Identity) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	unlock, err = atomicfile.LockFolder(dir)
+	unlock, err = filelock.Folder(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,8 +15,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
@@ -255,11 +258,13 @@ func TestSweepErrorLeavesResults(t *testing.T) {
 	cfg.ERM.Iterations = 4
 	id := identityOf(dev, cfg, []string{"bytes_0", "floats_1", "bytes_2"}, 1)
 	dir := t.TempDir()
-	// A folder where the second unit's temporary file goes fails its write.
-	block := filepath.Join(dir, "results", "."+id.Units()[1].Name()+".json.tmp")
-	if err := os.MkdirAll(filepath.Join(block, "x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	full := true
+	atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
+		if full && op == atomicfile.OpRename && path == filepath.Join(dir, "results", id.Units()[1].Name()+".json") {
+			return &fs.PathError{Op: "rename", Path: path, Err: syscall.ENOSPC}
+		}
+		return nil
+	})
 	_, err := Sweep(context.Background(), dev, id, dir, 1, func(SweepStep) {})
 	if err == nil || !strings.Contains(err.Error(), "floats_1") || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("the second unit cannot write: %v", err)
@@ -272,9 +277,7 @@ func TestSweepErrorLeavesResults(t *testing.T) {
 	if _, ok := got["summary.json"]; ok {
 		t.Error("there is a summary")
 	}
-	if err := os.RemoveAll(block); err != nil {
-		t.Fatal(err)
-	}
+	full = false
 	_, err = Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) {
 		if s.Resumed != (s.Unit == id.Units()[0]) {
 			t.Errorf("%s: resumed %v", s.Unit.Name(), s.Resumed)

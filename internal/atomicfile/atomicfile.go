@@ -1,56 +1,265 @@
-// Package atomicfile writes files that appear whole or not at all.
+// Package atomicfile writes files that appear whole or not at all and that last,
+// and opens regular files only: a pipe or a device in the place of a file is an
+// error, not a wait.
 package atomicfile
 
 import (
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/filelock"
 )
 
-// Write replaces the file with the parts of content in order: it writes a temporary file in the same
-// folder, syncs it, renames it over the old one and syncs the folder. The
-// temporary name is fixed, so a killed process leaves at most one, which the
-// next Write of that file replaces; two processes must not write one file at
-// the same time. After an error the old file is as it was.
+// Write replaces the file with the parts of content in order: it writes a
+// temporary file of a random name in the same folder, syncs it, renames it over
+// the old one and syncs the folder. Several processes may write one file at the
+// same time: the last to rename wins, whole. After an error the old file is as
+// it was, except where the sync of the folder failed: then it may be the new one.
+//
+// A process that is killed leaves a temporary file behind. The first Write into
+// a folder by a later process removes it.
 func Write(path string, content ...[]byte) error {
 	dir, name := filepath.Split(path)
-	tmp := filepath.Join(dir, "."+name+".tmp")
-	err := writeSynced(tmp, content)
-	if err == nil {
-		err = os.Rename(tmp, path)
-	}
+	cleanOnce(dir)
+	f, err := createTemporary(dir, name)
 	if err != nil {
-		os.Remove(tmp)
-		return err
-	}
-	syncDir(dir)
-	return nil
-}
-
-func writeSynced(path string, content [][]byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
+		return named(err, path)
 	}
 	for _, c := range content {
 		if err == nil {
-			_, err = f.Write(c)
+			err = write(f, c)
 		}
 	}
 	if err == nil {
-		err = f.Sync()
+		err = syncFile(f)
 	}
-	return errors.Join(err, f.Close())
+	if !renameOpen {
+		err = errors.Join(err, f.Close())
+	}
+	if err == nil {
+		if err = fail(OpRename, path); err == nil {
+			err = os.Rename(f.Name(), path)
+		}
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	f.Close()
+	if err != nil {
+		return named(err, path)
+	}
+	return syncFolder(dir)
 }
 
-// syncDir makes the rename last. Not every file system can sync a folder; where
-// one cannot, a crash may at worst bring the old file back.
-func syncDir(dir string) {
-	if dir == "" {
-		dir = "."
+// named names the file in an error instead of its temporary file.
+func named(err error, path string) error {
+	var onFile *fs.PathError
+	var onName *os.LinkError
+	switch {
+	case errors.As(err, &onFile):
+		return &fs.PathError{Op: onFile.Op, Path: path, Err: onFile.Err}
+	case errors.As(err, &onName):
+		return &fs.PathError{Op: onName.Op, Path: path, Err: onName.Err}
 	}
-	if d, err := os.Open(dir); err == nil {
-		d.Sync()
-		d.Close()
+	return err
+}
+
+// A temporary file is called .NAME.RANDOM.tmp, with as much of the name of its
+// file as leaves room for the rest. It is locked for as long as it is written.
+const (
+	tmpSuffix    = ".tmp"
+	tmpRandom    = 13
+	tmpName      = 200
+	tmpAlphabet  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // of rand.Text
+	tmpAbandoned = time.Hour
+)
+
+// IsTemporary says whether a file name is one that [Write] gives to a file that
+// is not finished.
+func IsTemporary(name string) bool {
+	rest, ok := strings.CutSuffix(name, tmpSuffix)
+	dot := len(rest) - tmpRandom - 1
+	return ok && dot > 0 && rest[0] == '.' && rest[dot] == '.' && strings.Trim(rest[dot+1:], tmpAlphabet) == ""
+}
+
+// createTemporary makes and locks a temporary file.
+func createTemporary(dir, name string) (*os.File, error) {
+	if err := fail(OpCreate, filepath.Join(dir, name)); err != nil {
+		return nil, err
 	}
+	for tries := 1; ; tries++ {
+		path := filepath.Join(dir, "."+name[:min(len(name), tmpName)]+"."+rand.Text()[:tmpRandom]+tmpSuffix)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return nil, err
+		}
+		// A process that cleans the folder may come in between: then it has the
+		// lock, or has removed the file.
+		locked := filelock.Lock(f)
+		if mine, err := f.Stat(); err == nil && !errors.Is(locked, filelock.ErrLocked) {
+			if there, err := os.Lstat(path); err == nil && os.SameFile(mine, there) {
+				return f, nil
+			}
+		}
+		f.Close()
+		os.Remove(path)
+		if tries == 10 {
+			return nil, &fs.PathError{Op: "create", Path: path, Err: errors.New("something removes its temporary file again and again")}
+		}
+	}
+}
+
+var cleaned sync.Map
+
+// cleanOnce removes the temporary files that killed processes left in a folder,
+// once per folder and process. A file that another process holds locked is being
+// written and stays. Where files cannot be locked, one that was written to
+// within the last hour stays.
+func cleanOnce(dir string) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return
+	}
+	if _, done := cleaned.LoadOrStore(abs, true); done {
+		return
+	}
+	entries, _ := os.ReadDir(abs)
+	for _, e := range entries {
+		if IsTemporary(e.Name()) && e.Type().IsRegular() {
+			removeAbandoned(filepath.Join(abs, e.Name()))
+		}
+	}
+}
+
+func removeAbandoned(path string) {
+	f, err := OpenFile(path, os.O_RDWR)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	err = filelock.Lock(f)
+	if err != nil && !errors.Is(err, filelock.ErrLocked) {
+		if info, err := f.Stat(); err != nil || time.Since(info.ModTime()) < tmpAbandoned {
+			return
+		}
+		err = nil
+		if !renameOpen {
+			f.Close() // an open file cannot be removed
+		}
+	}
+	if err == nil {
+		os.Remove(path)
+	}
+}
+
+// Append adds a line to the file at path, which it makes, with one write, and
+// syncs the file and, where it is new, the folder. A line break is added where
+// line ends without one. What a killed process left of a last line is closed
+// off with a line break first. A symbolic link is refused.
+func Append(path string, line []byte) error {
+	if err := fail(OpCreate, path); err != nil {
+		return err
+	}
+	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = appendTo(f, info.Size(), line)
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		return syncFolder(filepath.Dir(path))
+	}
+	return nil
+}
+
+func appendTo(f *os.File, size int64, line []byte) error {
+	var whole []byte
+	if size > 0 {
+		last := make([]byte, 1)
+		if _, err := f.ReadAt(last, size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			whole = append(whole, '\n')
+		}
+	}
+	whole = append(whole, line...)
+	if len(line) == 0 || line[len(line)-1] != '\n' {
+		whole = append(whole, '\n')
+	}
+	if err := write(f, whole); err != nil {
+		return err
+	}
+	return syncFile(f)
+}
+
+// MkdirAll makes the folder dir and those above it that are missing, and syncs
+// the parent of each that it makes.
+func MkdirAll(dir string) error {
+	dir = filepath.Clean(dir)
+	if info, err := os.Stat(dir); err == nil {
+		if info.IsDir() {
+			return nil
+		}
+		return fmt.Errorf("%s: expected a folder, found %s", dir, describe(info.Mode()))
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := MkdirAll(parent); err != nil {
+			return err
+		}
+	}
+	if err := fail(OpMkdir, dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		// Another process may have made it in the meantime.
+		if info, statErr := os.Stat(dir); statErr != nil || !info.IsDir() {
+			return err
+		}
+	}
+	return syncFolder(parent)
+}
+
+// Remove removes a file, if it is there, and syncs its folder.
+func Remove(path string) error {
+	err := fail(OpRemove, path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func write(f *os.File, p []byte) error {
+	if err := fail(OpWrite, f.Name()); err != nil {
+		f.Write(p[:len(p)/2])
+		return err
+	}
+	_, err := f.Write(p)
+	return err
+}
+
+func syncFile(f *os.File) error {
+	if err := fail(OpSync, f.Name()); err != nil {
+		return err
+	}
+	return f.Sync()
 }

@@ -2,9 +2,14 @@ package atomicfile
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -89,5 +94,176 @@ func checkWhole(t *testing.T, path string) {
 	got, err := os.ReadFile(path)
 	if err != nil || len(got) != 1<<20 || bytes.Count(got, got[:1]) != len(got) {
 		t.Fatalf("%d bytes, %v: not one whole version", len(got), err)
+	}
+}
+
+// Several processes that write one file at the same time never tear it and leave
+// nothing else behind, however some of them are killed.
+func TestManyWriters(t *testing.T) {
+	if path := os.Getenv("ATOMICFILE_MANY"); path != "" {
+		content := bytes.Repeat([]byte{byte(os.Getpid())}, 1<<20)
+		for {
+			if err := Write(path, content); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if err := Write(path, make([]byte, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	leftovers := 0
+	for range 5 {
+		var writers []*exec.Cmd
+		for range 3 {
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestManyWriters$")
+			cmd.Env = append(os.Environ(), "ATOMICFILE_MANY="+path)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			writers = append(writers, cmd)
+		}
+		for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); {
+			checkWhole(t, path)
+		}
+		for _, cmd := range writers {
+			cmd.Process.Kill()
+			if cmd.Wait(); cmd.ProcessState.Exited() {
+				t.Error("a writer failed")
+			}
+		}
+		checkWhole(t, path)
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if IsTemporary(e.Name()) {
+				leftovers++
+			} else if e.Name() != "f" {
+				t.Errorf("%s is left, which IsTemporary does not know", e.Name())
+			}
+		}
+	}
+	if leftovers == 0 {
+		t.Log("no writer was killed amid a write")
+	}
+	cleaned.Clear()
+	if err := Write(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("%d files are left, want 1", len(entries))
+	}
+}
+
+// Nothing is written through a link that someone put in the place of a temporary
+// file, names that are nearly too long work, and cleaning spares what others own.
+func TestTemporaryNames(t *testing.T) {
+	dir := t.TempDir()
+	victim := filepath.Join(dir, "victim")
+	if err := os.WriteFile(victim, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	keep := []string{".f.tmp", ".f.ABCDEFGHIJKL.tmp", ".f.abcdefghijklm.tmp", "f.ABCDEFGHIJKLM.tmp", ".ABCDEFGHIJKLM.tmp", ".f.ABCDEFGHIJKLM",
+		".f.ABCDEFGHIJKL1.tmp"}
+	for _, name := range keep {
+		if err := os.Symlink(victim, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+		if IsTemporary(name) {
+			t.Errorf("%s passes for a temporary file", name)
+		}
+	}
+	long := strings.Repeat("x", 255)
+	for _, name := range []string{"f", long} {
+		if err := Write(filepath.Join(dir, name), []byte("new")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if raw, err := os.ReadFile(victim); err != nil || string(raw) != "precious" {
+		t.Errorf("the file behind the links is %q, %v", raw, err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != len(keep)+3 {
+		t.Errorf("%d files, expected %d", len(entries), len(keep)+3)
+	}
+}
+
+func TestAppend(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	for i, c := range []struct{ before, line, want string }{
+		{"", "a", "a\n"}, {"a\n", "b\n", "a\nb\n"}, {"a\nto", "b", "a\nto\nb\n"}, {"\n", "", "\n\n"},
+	} {
+		if err := os.WriteFile(path, []byte(c.before), 0o644); i > 0 && err != nil {
+			t.Fatal(err)
+		}
+		if err := Append(path, []byte(c.line)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
+			t.Errorf("%q and %q gave %q, %v", c.before, c.line, got, err)
+		}
+	}
+}
+
+// Each operation that fails is an error that names the file, the old content
+// stays and nothing else is left; only that a folder cannot be synced at all is
+// let pass.
+func TestFaults(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	path := filepath.Join(dir, "f")
+	steps := []func() error{
+		func() error { return MkdirAll(dir) },
+		func() error { return Write(path, []byte("one"), []byte("two")) },
+		func() error { return Append(path, []byte("three")) },
+		func() error { _, err := ReadFile(path, 100); return err },
+		func() error { return Remove(path) },
+	}
+	var ops []Op
+	failAt, with := -1, error(nil)
+	Intercept(t, func(op Op, at string) error {
+		if !strings.HasPrefix(at, filepath.Dir(filepath.Dir(dir))) {
+			return nil
+		}
+		ops = append(ops, op)
+		if len(ops)-1 == failAt {
+			return &fs.PathError{Op: string(op), Path: at, Err: with}
+		}
+		return nil
+	})
+	for _, step := range steps {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []Op{OpMkdir, OpSyncFolder, OpMkdir, OpSyncFolder, OpCreate, OpWrite, OpWrite, OpSync, OpRename, OpSyncFolder,
+		OpCreate, OpWrite, OpSync, OpRead, OpRemove, OpSyncFolder}
+	if !slices.Equal(ops, want) {
+		t.Fatalf("operations %v, expected %v", ops, want)
+	}
+	for i, op := range want {
+		for _, with = range []error{syscall.EIO, syscall.ENOSPC, syscall.EINVAL} {
+			if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
+				t.Fatal(err)
+			}
+			ops, failAt = nil, i
+			var err error
+			for _, step := range steps {
+				if err = errors.Join(err, step()); err != nil {
+					break
+				}
+			}
+			if passes := op == OpSyncFolder && with == syscall.EINVAL; passes && err != nil || !passes && !errors.Is(err, with) {
+				t.Errorf("operation %d, %s, failed with %v: %v", i, op, with, err)
+			} else if err != nil && strings.Contains(err.Error(), tmpSuffix) {
+				t.Errorf("the error names a temporary file: %v", err)
+			}
+			for entries, _ := os.ReadDir(dir); len(entries) > 0; entries = entries[1:] {
+				if IsTemporary(entries[0].Name()) {
+					t.Errorf("operation %d, %s, failed with %v and left %s", i, op, with, entries[0].Name())
+				}
+			}
+		}
 	}
 }

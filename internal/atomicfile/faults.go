@@ -1,0 +1,43 @@
+package atomicfile
+
+import "sync/atomic"
+
+// Op is a file operation that a test can make fail.
+type Op string
+
+// The operations. A write that fails leaves half of its bytes, as on a disk that
+// is full; each of the others fails before it does anything.
+const (
+	OpCreate     Op = "create"
+	OpWrite      Op = "write"
+	OpSync       Op = "sync"
+	OpRename     Op = "rename"
+	OpSyncFolder Op = "sync of the folder"
+	OpMkdir      Op = "mkdir"
+	OpRemove     Op = "remove"
+	OpRead       Op = "read"
+)
+
+// Hook is called before each operation of this package with the path that it is
+// on: for a rename the new one. The operation fails with the error that it
+// returns. It is called by many goroutines at the same time.
+type Hook func(op Op, path string) error
+
+var hook atomic.Pointer[Hook]
+
+// Intercept sets the hook until the end of the test t. It is for tests alone, of
+// which one at a time may set it; those that run beside it are told apart by
+// their paths.
+func Intercept(t interface{ Cleanup(func()) }, h Hook) {
+	if !hook.CompareAndSwap(nil, &h) {
+		panic("atomicfile: two hooks at the same time")
+	}
+	t.Cleanup(func() { hook.Store(nil) })
+}
+
+func fail(op Op, path string) error {
+	if h := hook.Load(); h != nil {
+		return (*h)(op, path)
+	}
+	return nil
+}

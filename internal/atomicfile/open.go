@@ -1,0 +1,127 @@
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Open opens the regular file at path for reading and returns its size. A
+// symbolic link is followed. It never waits for the other end of a pipe.
+func Open(path string) (f *os.File, size int64, err error) {
+	if err := fail(OpRead, path); err != nil {
+		return nil, 0, err
+	}
+	// Opening a device may do something.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, 0, notRegular(path, info)
+	}
+	if f, err = os.OpenFile(path, os.O_RDONLY|nonBlocking, 0); err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = notRegular(path, info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// OpenFile opens the regular file at path with the flags of [os.OpenFile], for
+// writing. A symbolic link, a pipe or a device in its place is an error.
+func OpenFile(path string, flag int) (*os.File, error) {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, notRegular(path, info)
+	}
+	f, err := os.OpenFile(path, flag|noFollow|nonBlocking, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	info, err = f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = notRegular(path, info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadFile reads the regular file at path, of at most limit bytes whatever size
+// it claims to have.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, size, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > limit {
+		return nil, tooLarge(path, limit)
+	}
+	raw := make([]byte, 0, size+1) // one more, to see the end
+	for {
+		n, err := f.Read(raw[len(raw):cap(raw)])
+		raw = raw[:len(raw)+n]
+		if int64(len(raw)) > limit {
+			return nil, tooLarge(path, limit)
+		}
+		if errors.Is(err, io.EOF) {
+			return raw, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(raw) == cap(raw) { // it grew, or has no size, as in /proc
+			raw = append(raw, 0)[:len(raw)]
+		}
+	}
+}
+
+// CheckRegular refuses what is not a regular file of at most limit bytes,
+// without opening it.
+func CheckRegular(path string, limit int64) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return notRegular(path, info)
+	}
+	if info.Size() > limit {
+		return tooLarge(path, limit)
+	}
+	return nil
+}
+
+func tooLarge(path string, limit int64) error {
+	return fmt.Errorf("%s: expected a file of at most %d bytes, found more", path, limit)
+}
+
+func notRegular(path string, info fs.FileInfo) error {
+	return fmt.Errorf("%s: expected a regular file, found %s", path, describe(info.Mode()))
+}
+
+func describe(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "a file"
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return mode.String()
+}

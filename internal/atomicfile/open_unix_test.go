@@ -1,0 +1,101 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What is no regular file is an error that says what it is, at once.
+func TestOpenRegularOnly(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(path("file"), []byte("12345"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{syscall.Mkfifo(path("pipe"), 0o644), os.Symlink(path("file"), path("link")),
+		os.Symlink(path("pipe"), path("topipe")), os.Symlink(path("new"), path("tonew"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads := map[string]string{"pipe": "a pipe", "topipe": "a pipe", ".": "a folder", "/dev/zero": "a device", "file": "", "link": ""}
+	appends := map[string]string{
+		"pipe": "a pipe", ".": "a folder", "/dev/zero": "a device", "link": "a symbolic link", "tonew": "a symbolic link", "file": "",
+	}
+	check := func(what, name, want string, err error) {
+		t.Helper()
+		refused := err != nil && strings.HasSuffix(err.Error(), name+": expected a regular file, found "+want)
+		if want != "" && !refused || want == "" && err != nil {
+			t.Errorf("%s of %s: %v, expected %q", what, name, err, want)
+		}
+	}
+	at := func(name string) string {
+		if filepath.IsAbs(name) {
+			return name
+		}
+		return dir + "/" + name
+	}
+	for name, want := range reads {
+		_, err := ReadFile(at(name), 100)
+		check("ReadFile", name, want, err)
+		check("CheckRegular", name, want, CheckRegular(at(name), 100))
+	}
+	for name, want := range appends {
+		check("Append", name, want, Append(at(name), []byte("x")))
+	}
+	if _, err := os.Lstat(path("new")); err == nil {
+		t.Error("it made a file through a symbolic link")
+	}
+	if raw, err := os.ReadFile(path("file")); err != nil || string(raw) != "12345\nx\n" {
+		t.Errorf("%q, %v", raw, err)
+	}
+}
+
+func TestReadFileLimit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if _, err := ReadFile(path, 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	for _, n := range []int{0, 1, 511, 512, 513, 100_000} {
+		want := bytes.Repeat([]byte{'x'}, n)
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ReadFile(path, int64(n)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes: read %d, %v", n, len(got), err)
+		}
+		if n > 0 {
+			if _, err := ReadFile(path, int64(n)-1); err == nil || !strings.HasPrefix(err.Error(), path+": expected a file of at most") {
+				t.Errorf("%d bytes over the limit: %v", n, err)
+			}
+			if err := CheckRegular(path, int64(n)-1); err == nil {
+				t.Errorf("%d bytes over the limit passed", n)
+			}
+		}
+	}
+	// A file that claims to have no size.
+	if raw, err := ReadFile("/proc/self/status", 1<<20); errors.Is(err, fs.ErrNotExist) {
+		t.Log("no /proc here")
+	} else if err != nil || len(raw) == 0 {
+		t.Errorf("%d bytes, %v", len(raw), err)
+	} else if _, err := ReadFile("/proc/self/status", 8); err == nil {
+		t.Error("it read more than the limit")
+	}
+	f, size, err := Open(path)
+	if err != nil || size != 100_000 {
+		t.Fatal(size, err)
+	}
+	defer f.Close()
+	if n, err := io.Copy(io.Discard, f); n != size || err != nil {
+		t.Error(n, err)
+	}
+}

@@ -1,0 +1,16 @@
+//go:build !unix
+
+package filelock
+
+import (
+	"errors"
+	"os"
+)
+
+const (
+	supported = false
+	safeOpen  = 0
+)
+
+// Lock finds no locks here.
+func Lock(*os.File) error { return errors.ErrUnsupported }

@@ -1,0 +1,59 @@
+// Package jsonfile reads and writes files of one JSON value: strict in what it
+// reads, whole and synced in what it writes.
+package jsonfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+)
+
+// Encode returns v as JSON, indented by two spaces, with a newline at the end.
+func Encode(v any) ([]byte, error) {
+	js, err := json.MarshalIndent(v, "", "  ")
+	return append(js, '\n'), err
+}
+
+// Decode reads one JSON value and nothing else into v, refusing fields that v
+// does not have. Its errors name the byte.
+func Decode(raw []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("byte %d: it ends early, expected one whole JSON object", len(raw))
+	}
+	if err != nil {
+		return fmt.Errorf("byte %d: %w", dec.InputOffset(), err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return fmt.Errorf("byte %d: expected the end of the file after one JSON object", dec.InputOffset())
+	}
+	return nil
+}
+
+// Read decodes the regular file at path, of at most limit bytes, into v. The
+// error names the path; it is [io/fs.ErrNotExist] where there is no file.
+func Read(path string, limit int64, v any) error {
+	raw, err := atomicfile.ReadFile(path, limit)
+	if err != nil {
+		return err
+	}
+	if err := Decode(raw, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// Write replaces the file at path with v, as [atomicfile.Write] does.
+func Write(path string, v any) error {
+	js, err := Encode(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return atomicfile.Write(path, js)
+}

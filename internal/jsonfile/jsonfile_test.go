@@ -1,0 +1,63 @@
+package jsonfile
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+type value struct {
+	Name string  `json:"name"`
+	N    float64 `json:"n"`
+}
+
+func TestWriteThenRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.json")
+	var got value
+	if err := Read(path, 100, &got); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	want := value{"a<b>", 0.1}
+	if err := Write(path, want); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil || string(raw) != "{\n  \"name\": \"a\\u003cb\\u003e\",\n  \"n\": 0.1\n}\n" {
+		t.Errorf("%q, %v", raw, err)
+	}
+	if err := Read(path, int64(len(raw)), &got); err != nil || got != want {
+		t.Errorf("read %+v, %v", got, err)
+	}
+	if err := Read(path, int64(len(raw))-1, &got); err == nil || !strings.HasPrefix(err.Error(), path+": expected a file of at most") {
+		t.Errorf("a file over the limit: %v", err)
+	}
+	if err := Write(path, value{N: math.NaN()}); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a value that JSON does not have: %v", err)
+	}
+}
+
+func TestDecodeIsStrict(t *testing.T) {
+	for raw, says := range map[string]string{
+		``:                         "byte 0: it ends early",
+		`{"name":"x"`:              "byte 11: it ends early",
+		`{"name":"x"}{}`:           "byte 13: expected the end",
+		`{"name":"x"} x`:           "expected the end",
+		`{"other":1}`:              `unknown field "other"`,
+		`{"n":"x"}`:                "byte ",
+		`{"n":1e999}`:              "byte ",
+		strings.Repeat("[", 1<<20): "byte ",
+	} {
+		var v value
+		if err := Decode([]byte(raw), &v); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%.20s: %v, expected %q", raw, err, says)
+		}
+	}
+	var v value
+	if err := Decode([]byte(" {\"n\": 2}\n\n"), &v); err != nil || v.N != 2 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}

@@ -1,0 +1,95 @@
+// Package text makes short, readable lines.
+package text
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// OneLine makes one readable line of at most limit bytes out of s: runs of white
+// space become one space, and what cannot be printed becomes a question mark.
+// What is cut off at the end is replaced by three dots, which count.
+func OneLine(s string, limit int) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, s)
+	if len(s) <= limit {
+		return s
+	}
+	cut := max(limit-3, 0)
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "..."
+}
+
+// Printable says whether s has no control character, such as a line break, no
+// invalid UTF-8 and no character that changes the direction of what follows.
+func Printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	})
+}
+
+// Near returns the candidate that was most likely meant by name: the nearest
+// within two slips and half the length of name, or alike in the first three
+// letters. It is empty where there is none.
+func Near(name string, candidates []string) string {
+	best, least := "", 0
+	for _, c := range candidates {
+		d := Slips(name, c)
+		near := d <= 2 && 2*d <= len(name) || len(name) >= 3 && len(c) >= 3 && name[:3] == c[:3]
+		if near && (best == "" || d < least) {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// Nearest returns at most n of the candidates: those that begin with name first,
+// then by the number of slips, and in their order where that is equal.
+func Nearest(name string, candidates []string, n int) []string {
+	distance := make(map[string]int, len(candidates))
+	for _, c := range candidates {
+		distance[c] = Slips(name, c)
+		if name != "" && strings.HasPrefix(c, name) {
+			distance[c] = -1
+		}
+	}
+	sorted := slices.Clone(candidates)
+	slices.SortStableFunc(sorted, func(a, b string) int { return distance[a] - distance[b] })
+	return sorted[:min(n, len(sorted))]
+}
+
+// Slips is the least number of bytes inserted, left out, replaced or swapped
+// with the next that turns a into b (optimal string alignment). It looks at the
+// first 256 bytes of each.
+func Slips(a, b string) int {
+	a, b = a[:min(len(a), 256)], b[:min(len(b), 256)]
+	// The last three rows: row[j] is the distance of a[:i] and b[:j].
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row = last, row, before
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			differ := 1
+			if a[i-1] == b[j-1] {
+				differ = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+differ)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,113 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+func TestOneLine(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{" a\tb\r\n\n c ", 10, "a b c"},
+		{"\x1b[31mred\x00\xff", 20, "?[31mred??"},
+		{"abcdef", 6, "abcdef"},
+		{"abcdefg", 6, "abc..."},
+		{"aéé", 4, "a..."},
+		{"ééééé", 8, "éé..."},
+		{"", 5, ""},
+		{"\u202eabc", 20, "?abc"},
+	} {
+		got := OneLine(c.in, c.limit)
+		if got != c.want || len(got) > c.limit || !utf8.ValidString(got) {
+			t.Errorf("OneLine(%q, %d) is %q, expected %q", c.in, c.limit, got, c.want)
+		}
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for s, want := range map[string]bool{
+		"fog_1": true, "été 漢字": true, "": true, "a\nb": false, "\x1b[0m": false, "\x7f": false,
+		"\xff": false, "\u0085": false, "\u202ex": false, "\u2028": false,
+	} {
+		if Printable(s) != want {
+			t.Errorf("%q: %v, expected %v", s, !want, want)
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	names := []string{"target", "target-samples", "epochs", "iterations", "help", "k"}
+	for name, want := range map[string]string{
+		"tragets": "target", "target-sample": "target-samples", "epocks": "epochs", "iter": "iterations", "hlep": "help",
+		"xyz": "", "zz": "", "frobnicate": "", "": "",
+	} {
+		if got := Near(name, names); got != want {
+			t.Errorf("%s is near %q, expected %q", name, got, want)
+		}
+	}
+	if got := Nearest("fog", []string{"gof", "frog", "snow", "fog_2", "fog_1"}, 3); !slices.Equal(got, []string{"fog_2", "fog_1", "frog"}) {
+		t.Errorf("nearest to fog: %v", got)
+	}
+	if got := Nearest("", []string{"bb", "a"}, 5); !slices.Equal(got, []string{"a", "bb"}) {
+		t.Errorf("nearest to nothing: %v", got)
+	}
+}
+
+// The distance is symmetric, 0 for equal words only, that of a recursion without
+// tables, and each slip that is made adds at most one.
+func TestSlips(t *testing.T) {
+	rng := testrand.New(t)
+	word := func(n int) []byte {
+		w := make([]byte, n)
+		for i := range w {
+			w[i] = "abc"[rng.IntN(3)]
+		}
+		return w
+	}
+	for range 500 {
+		a, b := word(rng.IntN(6)), word(rng.IntN(6))
+		d := Slips(string(a), string(b))
+		if d != slips(string(a), string(b)) || d != Slips(string(b), string(a)) || (d == 0) != slices.Equal(a, b) ||
+			d < max(len(a)-len(b), len(b)-len(a)) || d > max(len(a), len(b)) {
+			t.Fatalf("%s and %s: %d slips", a, b, d)
+		}
+		c := slices.Clone(b)
+		switch i := rng.IntN(len(c) + 1); {
+		case i == len(c):
+			c = append(c, 'x')
+		case i > 0 && rng.IntN(2) == 0:
+			c[i-1], c[i] = c[i], c[i-1]
+		default:
+			c = slices.Delete(c, i, i+1)
+		}
+		if d := Slips(string(b), string(c)); d > 1 {
+			t.Fatalf("%s and %s: %d slips, expected at most 1", b, c, d)
+		}
+	}
+	if d := Slips(strings.Repeat("a", 1<<20), strings.Repeat("b", 1<<20)); d != 256 {
+		t.Errorf("of two long words %d slips count, expected 256", d)
+	}
+}
+
+func slips(a, b string) int {
+	if a == "" || b == "" {
+		return len(a) + len(b)
+	}
+	d := min(slips(a[1:], b), slips(a, b[1:])) + 1
+	replaced := slips(a[1:], b[1:])
+	if a[0] != b[0] {
+		replaced++
+	}
+	d = min(d, replaced)
+	if len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
+		d = min(d, slips(a[2:], b[2:])+1)
+	}
+	return d
+}
