@@ -1,31 +1,43 @@
-// Package backend is the contract between the pipeline and a compute device.
+// Package backend is the contract between the pipeline and what computes.
 //
-// A [Backend] owns device memory behind [Buffer] handles and offers the
-// operations that active multi-task representation learning is made of. The
-// package imports no implementation: cpu and cuda import it, and the command
-// line passes constructors to [Select].
+// A [Device] describes hardware and holds its memory. A [Queue] is an ordered
+// stream of work on a device: the operations that active multi-task
+// representation learning is made of, transfers and allocation. The package
+// imports no implementation: cpu and cuda import it, and the command line passes
+// constructors to [Select].
 //
 // # Conventions
 //
-// Matrices and vectors are row-major views ([Matrix], [Vector]) of a buffer.
+// Matrices and vectors are row-major views ([Matrix], [Vector]) of a [Buffer].
 // An operation reads and writes through its views alone: padding between rows
 // is never touched. Outputs may hold anything beforehand, NaN included, unless
 // the operation says that it accumulates (beta != 0).
 //
 // # Order
 //
-// A Backend is a queue of work on a device: what is issued on it takes effect in
-// the order of the calls, whichever goroutine makes them. A call may return
-// before its work is done; [Backend.Download] and every call that returns a
-// value wait. [Backend.Fork] makes a further queue on the same device, and the
-// queues of one device share its memory. Between queues there is no order: what
-// one wrote another may use once the writer has been synchronised. A buffer or
-// sample set is freed once the work issued before on the queue that made it is
-// done; work on other queues must have been synchronised by then.
+// What is issued on a queue takes effect in the order of the calls, whichever
+// goroutine makes them. A call may return before its work is done;
+// [Queue.Download] and every call that returns a value wait. Between queues there
+// is no order: what one wrote another may use once [Queue.Synchronize] of the
+// writer has returned. This holds for a new buffer too, which its queue fills with
+// zeros.
 //
-// Every method is safe for concurrent use by several goroutines, but for the
-// time in which [Backend.Record] or [Program.Run] is on, when the queue takes the
-// calls of the recorded function alone.
+// # Memory
+//
+// Buffers and sample sets belong to the device: any of its queues may use them,
+// they count in [Device.Usage], and they live until they are freed or the device
+// is closed, whatever becomes of the queue that made them. They are made on a
+// queue because their memory is reused in its order: Free may be called as
+// soon as the last work on them is issued on that queue, and what is allocated
+// there next may take the same memory at once. Work that other queues were given
+// on them must have been synchronised before.
+//
+// # Lifetime
+//
+// Closing a queue ends it after its work; closing a device closes its queues and
+// frees its memory. Every method is safe for concurrent use by several goroutines,
+// except during [Queue.Record] or [Program.Run], when the queue takes the calls of
+// the recorded function alone.
 //
 // No method panics on bad data. A mismatched shape, a wrong dtype, a foreign
 // or freed buffer is an [*ArgumentError], a bug of the caller. A matrix that is
@@ -36,26 +48,40 @@
 // each time, whatever the number of threads.
 package backend
 
-// Backend is a queue of work on one compute device.
+// Device is what computes, and the memory that its queues share.
+type Device interface {
+	// Info describes the device. It never fails.
+	Info() Info
+	// NewQueue starts a queue. It is closed on its own, or with the device.
+	NewQueue() (Queue, error)
+	// Usage reports the memory held by buffers not yet freed; a leak shows as
+	// Buffers > 0 at the end of a test.
+	Usage() Usage
+	// Close closes all queues, waiting for their work, and frees all memory. Later
+	// calls return [ErrClosed]. It is idempotent.
+	Close() error
+}
+
+// Queue is an ordered stream of work on a device.
 //
 // In the shapes below M is the number of source tasks, T the number of tasks
 // in a [Samples], K the width of the representation, d the width of an input
 // row and N the number of samples.
-type Backend interface {
-	// Info describes the device. It never fails.
-	Info() Info
+type Queue interface {
+	// Device is the device that the work is done on.
+	Device() Device
 
 	// Alloc returns a buffer of n elements, all zero. n may be 0.
 	Alloc(t DType, n int) (Buffer, error)
+	// NewSamples validates s, every row index included, and places it on the
+	// device. The pools must outlive the result.
+	NewSamples(s SampleSet) (Samples, error)
 	// Upload copies src, the raw little-endian elements, into dst from element
 	// off on. The call returns when src may be reused. See [Put] for slices.
 	Upload(dst Buffer, off int, src []byte) error
 	// Download copies elements from off on into dst, after all work issued
 	// before it has finished. See [Get] for slices.
 	Download(dst []byte, src Buffer, off int) error
-	// NewSamples validates s, every row index included, and places it on the
-	// device. The pools must outlive the result.
-	NewSamples(s SampleSet) (Samples, error)
 
 	Dense
 	Solver
@@ -64,21 +90,14 @@ type Backend interface {
 	Training
 	Vectors
 
-	// Fork returns a further queue on the same device. It is closed on its own,
-	// or with the backend that [Open] made.
-	Fork() (Backend, error)
-	// Record returns a program of the operations that fn issues on this backend.
+	// Record returns a program of the operations that fn issues on this queue.
 	// See [Program].
 	Record(fn func() error) (Program, error)
 	// Synchronize waits for all work issued on this queue and reports its first
 	// failure.
 	Synchronize() error
-	// Usage reports the memory held by buffers not yet freed; a leak shows as
-	// Buffers > 0 at the end of a test.
-	Usage() Usage
 	// Close waits for the queue's work and ends it; later calls return
-	// [ErrClosed]. The backend that [Open] made frees all memory and closes its
-	// forks too. It is idempotent.
+	// [ErrClosed]. It is idempotent.
 	Close() error
 }
 
@@ -200,6 +219,8 @@ type Info struct {
 	// Detail says what the implementation uses of it, such as the vector
 	// instructions or the library versions.
 	Detail string `json:"detail,omitempty"`
+	// Precision is the arithmetic of the operations.
+	Precision string `json:"precision"`
 	// Threads is the number of threads a call may use; results do not depend
 	// on it.
 	Threads int `json:"-"`

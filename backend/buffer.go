@@ -50,7 +50,7 @@ func (t DType) String() string {
 	return fmt.Sprintf("dtype(%d)", uint8(t))
 }
 
-// Buffer is a block of device memory. It belongs to the backend that made it.
+// Buffer is a block of device memory. It belongs to the device.
 type Buffer interface {
 	DType() DType
 	// Len is the number of elements.
@@ -102,7 +102,7 @@ type Pool struct {
 type SampleSet struct {
 	// Pools all have the same number of columns, d. Their dtypes may differ.
 	Pools []Pool
-	// TaskPool has one entry a task: the index of its pool.
+	// TaskPool is the index of the pool of each task.
 	TaskPool []int
 	// Offsets has T+1 entries: the samples of task t are Offsets[t] up to
 	// Offsets[t+1] of Rows and Y.
@@ -128,28 +128,28 @@ type Element interface {
 }
 
 // Put uploads a slice to dst from element off on.
-func Put[E Element](b Backend, dst Buffer, off int, src []E) error {
+func Put[E Element](q Queue, dst Buffer, off int, src []E) error {
 	if err := checkElement[E]("Put", dst); err != nil {
 		return err
 	}
-	return b.Upload(dst, off, rawBytes(src))
+	return q.Upload(dst, off, rawBytes(src))
 }
 
 // Get downloads len(dst) elements of src from element off on.
-func Get[E Element](b Backend, dst []E, src Buffer, off int) error {
+func Get[E Element](q Queue, dst []E, src Buffer, off int) error {
 	if err := checkElement[E]("Get", src); err != nil {
 		return err
 	}
-	return b.Download(rawBytes(dst), src, off)
+	return q.Download(rawBytes(dst), src, off)
 }
 
-// New allocates a buffer of len(src) elements and uploads src.
-func New[E Element](b Backend, t DType, src []E) (Buffer, error) {
-	buf, err := b.Alloc(t, len(src))
+// NewBuffer allocates a buffer of len(src) elements and uploads src.
+func NewBuffer[E Element](q Queue, t DType, src []E) (Buffer, error) {
+	buf, err := q.Alloc(t, len(src))
 	if err != nil {
 		return nil, err
 	}
-	if err := Put(b, buf, 0, src); err != nil {
+	if err := Put(q, buf, 0, src); err != nil {
 		buf.Free()
 		return nil, err
 	}

@@ -53,7 +53,7 @@ type pixel uint8
 func roundTrip[E backend.Element](t *testing.T, d backend.DType, v []E) {
 	t.Helper()
 	b := &memory{left: 1}
-	buf, err := backend.New(b, d, v)
+	buf, err := backend.NewBuffer(b, d, v)
 	if err != nil {
 		t.Fatalf("%v: New: %v", d, err)
 	}
@@ -105,7 +105,7 @@ func pair[E backend.Element](t *testing.T, d, own backend.DType, v []E) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, newErr := backend.New(b, d, v)
+	_, newErr := backend.NewBuffer(b, d, v)
 	for what, err := range map[string]error{
 		"Put": backend.Put(b, buf, 0, v), "Get": backend.Get(b, v, buf, 0), "New": newErr,
 	} {
@@ -132,14 +132,14 @@ func TestNilBuffer(t *testing.T) {
 }
 
 func TestNewFails(t *testing.T) {
-	if buf, err := backend.New(&memory{}, backend.Float32, []float32{1}); !errors.Is(err, errFull) || buf != nil {
+	if buf, err := backend.NewBuffer(&memory{}, backend.Float32, []float32{1}); !errors.Is(err, errFull) || buf != nil {
 		t.Errorf("New without memory: %v, %v", buf, err)
 	}
 }
 
 func TestPutRange(t *testing.T) {
 	b := &memory{left: 1}
-	buf, err := backend.New(b, backend.Float32, []float32{1, 2})
+	buf, err := backend.NewBuffer(b, backend.Float32, []float32{1, 2})
 	if err != nil {
 		t.Fatal(err)
 	}

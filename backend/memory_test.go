@@ -6,10 +6,10 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// memory is the memory part of a backend, in plain Go, with a limit. Its other
+// memory is the memory part of a queue, in plain Go, with a limit. Its other
 // methods are nil: package backend calls none of them.
 type memory struct {
-	backend.Backend
+	backend.Queue
 	left  int // allocations until the next one fails
 	freed []string
 }

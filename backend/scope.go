@@ -4,25 +4,25 @@ package backend
 // After a failed allocation all later ones fail with the same error, so a group
 // of them needs one check of Err.
 //
-//	tmp := backend.NewScope(b)
+//	tmp := backend.NewScope(q)
 //	defer tmp.Close()
 //	z, g := tmp.Matrix(backend.Float32, n, k), tmp.Vector(backend.Float64, k*k)
 //	if err := tmp.Err(); err != nil { ... }
 type Scope struct {
-	b    Backend
+	q    Queue
 	bufs []interface{ Free() }
 	err  error
 }
 
-// NewScope returns an empty scope on b.
-func NewScope(b Backend) *Scope { return &Scope{b: b} }
+// NewScope returns an empty scope on q.
+func NewScope(q Queue) *Scope { return &Scope{q: q} }
 
 // Alloc returns a zeroed buffer, or nil after a failure.
 func (s *Scope) Alloc(t DType, n int) Buffer {
 	if s.err != nil {
 		return nil
 	}
-	buf, err := s.b.Alloc(t, n)
+	buf, err := s.q.Alloc(t, n)
 	if err != nil {
 		s.err = err
 		return nil
@@ -46,7 +46,7 @@ func (s *Scope) Samples(set SampleSet) Samples {
 	if s.err != nil {
 		return nil
 	}
-	out, err := s.b.NewSamples(set)
+	out, err := s.q.NewSamples(set)
 	if err != nil {
 		s.err = err
 		return nil
@@ -59,7 +59,7 @@ func (s *Scope) Samples(set SampleSet) Samples {
 func Upload[E Element](s *Scope, t DType, src []E) Buffer {
 	buf := s.Alloc(t, len(src))
 	if s.err == nil {
-		s.err = Put(s.b, buf, 0, src)
+		s.err = Put(s.q, buf, 0, src)
 	}
 	return buf
 }

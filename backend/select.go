@@ -9,38 +9,38 @@ import (
 // machine does not have.
 var ErrUnavailable = errors.New("not available")
 
-// Open makes a backend, or says why it cannot.
-type Open func() (Backend, error)
+// Open opens a device, or says why it cannot.
+type Open func() (Device, error)
 
-// Choice is a selected backend and the reason for it.
+// Choice is a selected device and the reason for it.
 type Choice struct {
-	Backend Backend
-	Reason  string
+	Device Device
+	Reason string
 }
 
-// Select opens the backend that name asks for. "cpu" and "cuda" open that one
-// or fail. "auto" takes CUDA where it opens and otherwise the CPU; the reason
+// Select opens a device of the backend that name asks for. "cpu" and "cuda" open
+// that one or fail. "auto" takes CUDA where it opens and otherwise the CPU; the reason
 // then tells what CUDA said. cuda may be nil in a build without it.
 func Select(name string, cpu, cuda Open) (Choice, error) {
 	if cuda == nil {
-		cuda = func() (Backend, error) {
+		cuda = func() (Device, error) {
 			return nil, fmt.Errorf("cuda: %w: this build has no CUDA backend", ErrUnavailable)
 		}
 	}
 	switch name {
 	case "cpu":
-		b, err := cpu()
-		return Choice{b, "asked for"}, err
+		d, err := cpu()
+		return Choice{d, "asked for"}, err
 	case "cuda":
-		b, err := cuda()
-		return Choice{b, "asked for"}, err
+		d, err := cuda()
+		return Choice{d, "asked for"}, err
 	case "auto":
-		b, cudaErr := cuda()
+		d, cudaErr := cuda()
 		if cudaErr == nil {
-			return Choice{b, "a CUDA device works"}, nil
+			return Choice{d, "a CUDA device works"}, nil
 		}
-		b, err := cpu()
-		return Choice{b, cudaErr.Error()}, err
+		d, err := cpu()
+		return Choice{d, cudaErr.Error()}, err
 	}
 	return Choice{}, fmt.Errorf("unknown backend %q: expected auto, cpu or cuda", name)
 }

@@ -9,20 +9,26 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
+// opened stands for an open device.
+type opened struct {
+	backend.Device
+	name string
+}
+
 func TestSelect(t *testing.T) {
-	cpu, cuda := &memory{}, &memory{}
+	cpu, cuda := &opened{name: "cpu"}, &opened{name: "cuda"}
 	errCPU, errCUDA := errors.New("no memory"), fmt.Errorf("libcuda.so.1: %w", backend.ErrUnavailable)
-	open := func(b backend.Backend, err error) backend.Open {
-		return func() (backend.Backend, error) { return b, err }
+	open := func(b backend.Device, err error) backend.Open {
+		return func() (backend.Device, error) { return b, err }
 	}
-	never := func() (backend.Backend, error) {
+	never := func() (backend.Device, error) {
 		t.Error("opened a backend that was not asked for")
 		return nil, errors.New("not asked for")
 	}
 	for _, c := range []struct {
 		name      string
 		cpu, cuda backend.Open
-		want      backend.Backend
+		want      backend.Device
 		err       error
 		reason    string
 	}{
@@ -37,8 +43,8 @@ func TestSelect(t *testing.T) {
 		{"auto", open(nil, errCPU), open(nil, errCUDA), nil, errCPU, ""},
 	} {
 		got, err := backend.Select(c.name, c.cpu, c.cuda)
-		if got.Backend != c.want || !errors.Is(err, c.err) {
-			t.Errorf("%s: %v, %v, expected %v, %v", c.name, got.Backend, err, c.want, c.err)
+		if got.Device != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s: %v, %v, expected %v, %v", c.name, got.Device, err, c.want, c.err)
 		}
 		if c.err == nil && !strings.Contains(got.Reason, c.reason) {
 			t.Errorf("%s: reason %q, expected one with %q", c.name, got.Reason, c.reason)

@@ -19,7 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -227,12 +226,12 @@ func mean(v []float64) float64 {
 
 // fit trains with amtrl.
 func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) {
-	b, err := cpu.Open(threads())
+	q, err := openCPU()
 	if err != nil {
 		return r, err
 	}
-	defer b.Close()
-	tmp := backend.NewScope(b)
+	defer q.Device().Close()
+	tmp := backend.NewScope(q)
 	defer tmp.Close()
 	var pools []backend.Pool
 	for _, from := range p.set.Pools {
@@ -247,14 +246,14 @@ func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) 
 	r.Name = "amtrl"
 	for seed := range seeds {
 		start, busy := time.Now(), processorTime()
-		net, fit, err := pipeline.FitConv(context.Background(), b, train, p.counts, shape.Height, shape.Width, width, c, uint64(seed))
+		net, fit, err := pipeline.FitConv(context.Background(), q, train, p.counts, shape.Height, shape.Width, width, c, uint64(seed))
 		if err != nil {
 			return r, err
 		}
 		r.Seconds = append(r.Seconds, time.Since(start).Seconds()/float64(c.Passes))
 		r.Busy = append(r.Busy, (processorTime()-busy)/float64(c.Passes))
 		r.Loss = append(r.Loss, fit.Loss)
-		e, err := p.targetError(b, net, target, test)
+		e, err := p.targetError(q, net, target, test)
 		net.Close()
 		if err != nil {
 			return r, err
@@ -266,8 +265,8 @@ func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) 
 
 // targetError fits the target's head by ridge regression and returns its error
 // on the test rows.
-func (p *convProblem) targetError(b backend.Backend, net *pipeline.Network, target, test backend.Samples) (float64, error) {
-	tmp := backend.NewScope(b)
+func (p *convProblem) targetError(q backend.Queue, net *pipeline.Network, target, test backend.Samples) (float64, error) {
+	tmp := backend.NewScope(q)
 	defer tmp.Close()
 	n, m := target.Len(), test.Len()
 	z, zt := tmp.Matrix(backend.Float32, n, width), tmp.Matrix(backend.Float32, m, width)
@@ -284,11 +283,11 @@ func (p *convProblem) targetError(b backend.Backend, net *pipeline.Network, targ
 			return 0, err
 		}
 	}
-	if err := b.TaskGram(target, z, gram, c); err != nil {
+	if err := q.TaskGram(target, z, gram, c); err != nil {
 		return 0, err
 	}
 	g := make([]float64, width*width)
-	if err := backend.Get(b, g, gram, 0); err != nil {
+	if err := backend.Get(q, g, gram, 0); err != nil {
 		return 0, err
 	}
 	trace := 0.0
@@ -298,20 +297,20 @@ func (p *convProblem) targetError(b backend.Backend, net *pipeline.Network, targ
 	for i := range width {
 		g[i*width+i] += convRidge * trace / width
 	}
-	if err := backend.Put(b, gram, 0, g); err != nil {
+	if err := backend.Put(q, gram, 0, g); err != nil {
 		return 0, err
 	}
-	if err := b.SolveSPD(1, width, 1, gram, c.Buf); err != nil {
+	if err := q.SolveSPD(1, width, 1, gram, c.Buf); err != nil {
 		return 0, err
 	}
-	if err := b.Copy(w, c.Row(0)); err != nil {
+	if err := q.Copy(w, c.Row(0)); err != nil {
 		return 0, err
 	}
-	if err := b.Gemv(false, 1, zt, w, 0, pred); err != nil {
+	if err := q.Gemv(false, 1, zt, w, 0, pred); err != nil {
 		return 0, err
 	}
 	host, wrong := make([]float32, m), 0
-	if err := backend.Get(b, host, pred.Buf, 0); err != nil {
+	if err := backend.Get(q, host, pred.Buf, 0); err != nil {
 		return 0, err
 	}
 	for i, v := range host {

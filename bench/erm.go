@@ -11,7 +11,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -79,18 +78,18 @@ func compareERM(p *problem, dir string) error {
 
 // fitTrace runs the ERM until the objective is at most goal.
 func fitTrace(p *problem, dtype backend.DType, iterations int, goal float64) (ermResult, error) {
-	b, err := cpu.Open(threads())
+	q, err := openCPU()
 	if err != nil {
 		return ermResult{}, err
 	}
-	defer b.Close()
-	s, _, err := p.place(b, dtype)
+	defer q.Device().Close()
+	s, _, err := p.place(q, dtype)
 	if err != nil {
 		return ermResult{}, err
 	}
 	theta := slices.Clone(p.theta)
 	start := time.Now()
 	erm := pipeline.ERM{Lambda: lambda, Iterations: iterations, History: 10, Init: pipeline.InitRandom}
-	fit, err := pipeline.FitLinear(context.Background(), b, s, width, erm, theta, func(_ int, f float64) bool { return f <= goal })
+	fit, err := pipeline.FitLinear(context.Background(), q, s, width, erm, theta, func(_ int, f float64) bool { return f <= goal })
 	return ermResult{Seconds: time.Since(start).Seconds(), Objective: fit.Objective, Evaluations: fit.Evaluations}, err
 }

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/cpu"
 )
 
 // timing is the median time of something that reads Bytes once.
@@ -57,18 +56,18 @@ func timePasses(p *problem, repeats int) ([]timing, error) {
 }
 
 func timePass(p *problem, dtype backend.DType, repeats int) ([]timing, error) {
-	b, err := cpu.Open(threads())
+	q, err := openCPU()
 	if err != nil {
 		return nil, err
 	}
-	defer b.Close()
-	s, bytes, err := p.place(b, dtype)
+	defer q.Device().Close()
+	s, bytes, err := p.place(q, dtype)
 	if err != nil {
 		return nil, err
 	}
-	tmp := backend.NewScope(b)
+	tmp := backend.NewScope(q)
 	theta, grad := backend.Upload(tmp, backend.Float32, p.theta), tmp.Alloc(backend.Float32, len(p.theta))
-	pm, q := tmp.Matrix(backend.Float32, tasks, inputs), tmp.Matrix(backend.Float32, tasks, inputs)
+	pm, grads := tmp.Matrix(backend.Float32, tasks, inputs), tmp.Matrix(backend.Float32, tasks, inputs)
 	loss := tmp.Vector(backend.Float64, tasks)
 	if err := tmp.Err(); err != nil {
 		return nil, err
@@ -77,13 +76,13 @@ func timePass(p *problem, dtype backend.DType, repeats int) ([]timing, error) {
 	w := func(buf backend.Buffer) backend.Matrix {
 		return backend.Matrix{Buf: buf, Off: width * inputs, Rows: tasks, Cols: width, Stride: width}
 	}
-	pass := func() error { return b.TaskGradient(s, pm, q, loss) }
+	pass := func() error { return q.TaskGradient(s, pm, grads, loss) }
 	whole := func() error {
 		return errors.Join(
-			b.Gemm(false, false, 1, w(theta), phi(theta), 0, pm),
+			q.Gemm(false, false, 1, w(theta), phi(theta), 0, pm),
 			pass(),
-			b.Gemm(true, false, 2./samples, w(theta), q, 0, phi(grad)),
-			b.Gemm(false, true, 2./samples, q, phi(theta), 0, w(grad)))
+			q.Gemm(true, false, 2./samples, w(theta), grads, 0, phi(grad)),
+			q.Gemm(false, true, 2./samples, grads, phi(theta), 0, w(grad)))
 	}
 	if err := whole(); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"runtime"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
 	"github.com/x448/float16"
 )
 
@@ -116,7 +117,7 @@ func (p *problem) write(dir string) error {
 }
 
 // place uploads the pools in one of the storage types and the samples.
-func (p *problem) place(b backend.Backend, t backend.DType) (s backend.Samples, bytes float64, err error) {
+func (p *problem) place(q backend.Queue, t backend.DType) (s backend.Samples, bytes float64, err error) {
 	set := backend.SampleSet{Offsets: p.offsets, Rows: p.rows, Y: p.y}
 	for k := range pools {
 		raw := p.pixels[k*poolLen*inputs:][:poolLen*inputs]
@@ -124,20 +125,20 @@ func (p *problem) place(b backend.Backend, t backend.DType) (s backend.Samples, 
 		scale := float32(1)
 		switch t {
 		case backend.Uint8:
-			buf, err = backend.New(b, t, raw)
+			buf, err = backend.NewBuffer(q, t, raw)
 			scale = 1. / 255
 		case backend.Float16:
 			half := make([]uint16, len(raw))
 			for i, v := range raw {
 				half[i] = float16.Fromfloat32(float32(v) / 255).Bits()
 			}
-			buf, err = backend.New(b, t, half)
+			buf, err = backend.NewBuffer(q, t, half)
 		default:
 			full := make([]float32, len(raw))
 			for i, v := range raw {
 				full[i] = float32(v) / 255
 			}
-			buf, err = backend.New(b, t, full)
+			buf, err = backend.NewBuffer(q, t, full)
 		}
 		if err != nil {
 			return nil, 0, err
@@ -147,8 +148,17 @@ func (p *problem) place(b backend.Backend, t backend.DType) (s backend.Samples, 
 	for t := range tasks {
 		set.TaskPool = append(set.TaskPool, t%pools)
 	}
-	s, err = b.NewSamples(set)
+	s, err = q.NewSamples(set)
 	return s, float64(samples * inputs * t.Size()), err
 }
 
 func threads() int { return runtime.GOMAXPROCS(0) }
+
+// openCPU starts a queue of the CPU, of which the caller closes the device.
+func openCPU() (backend.Queue, error) {
+	dev, err := cpu.Open(threads())
+	if err != nil {
+		return nil, err
+	}
+	return dev.NewQueue()
+}

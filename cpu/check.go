@@ -8,34 +8,34 @@ import (
 // checker validates the arguments of one call.
 type checker struct {
 	check.Call[*storage]
-	dev *device
+	q *queue
 }
 
 // operand is a checked view with its elements in reach.
 type operand struct{ check.Operand[*storage] }
 
 // check begins an operation that a program may hold.
-func (d *device) check(op string) checker {
-	return checker{check.Call[*storage]{Op: op, Err: d.ended(), Resolve: d.lookup}, d}
+func (q *queue) check(op string) checker {
+	return checker{check.Call[*storage]{Op: op, Err: q.ready(), Resolve: q.dev.lookup}, q}
 }
 
 // checkNow begins an operation that a program may not hold.
-func (d *device) checkNow(op string) checker {
-	c := d.check(op)
+func (q *queue) checkNow(op string) checker {
+	c := q.check(op)
 	if c.Err == nil {
-		c.Err = d.recorded(op)
+		c.Err = q.refuseRecorded(op)
 	}
 	return c
 }
 
-func (m *memory) resolve(b backend.Buffer) (data *storage, wrong string) {
+func (d *device) resolve(b backend.Buffer) (data *storage, wrong string) {
 	own, ok := b.(*buffer)
 	switch {
 	case !ok:
 		return nil, "is of another backend"
 	case own == nil:
 		return nil, "is nil"
-	case own.mem != m:
+	case own.dev != d:
 		return nil, "belongs to another instance of the cpu backend"
 	}
 	if data = own.data.Load(); data == nil {

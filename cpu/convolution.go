@@ -34,22 +34,22 @@ func newConvPlan(s backend.ConvShape) convPlan {
 // convImages is the number of images that one goroutine takes at a time.
 const convImages = 4
 
-func (d *device) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector, y, arg backend.Matrix) error {
-	c := d.check("Conv")
+func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector, y, arg backend.Matrix) error {
+	c := q.check("Conv")
 	o := c.Conv(s, x, w, b, y, arg)
 	if c.Err != nil {
 		return c.Err
 	}
 	p, n := newConvPlan(s), x.Rows
-	packed := d.scratch.f32.get(p.out * (p.Taps() + 1) * vec.Panel)
-	defer d.scratch.f32.put(packed)
+	packed := q.dev.scratch.f32.get(p.out * (p.Taps() + 1) * vec.Panel)
+	defer q.dev.scratch.f32.put(packed)
 	weights, bias := (*packed)[:p.out*p.Taps()*vec.Panel], (*packed)[p.out*p.Taps()*vec.Panel:]
 	p.packFilters(weights, operand{o.W}.f32())
 	copy(bias, operand{o.B}.f32().row(0))
 	xs, ys := operand{o.X}.f32(), operand{o.Y}.f32()
-	d.parallel(ceilDiv(n, convImages), n*p.pixels*p.Taps()*p.Filters/2, func(i int) {
-		work := d.scratch.conv.get(p.image + p.bordered)
-		defer d.scratch.conv.put(work)
+	q.dev.parallel(ceilDiv(n, convImages), n*p.pixels*p.Taps()*p.Filters/2, func(i int) {
+		work := q.dev.scratch.conv.get(p.image + p.bordered)
+		defer q.dev.scratch.conv.put(work)
 		image, a := work.f32[:p.image], work.f32[p.image:]
 		clear(image)
 		for lo, hi := span(i, convImages, n); lo < hi; lo++ {

@@ -9,8 +9,8 @@ import (
 // divided depends on their number alone.
 const maxParts = 32
 
-func (d *device) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matrix, db backend.Vector) error {
-	c := d.check("ConvGrad")
+func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matrix, db backend.Vector) error {
+	c := q.check("ConvGrad")
 	o := c.ConvGrad(s, x, w, arg, dy, dx, dw, db)
 	if c.Err != nil {
 		return c.Err
@@ -20,17 +20,17 @@ func (d *device) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Mat
 	parts := ceilDiv(n, each)
 	flipped := p.in * p.out * 9 * vec.Panel * vec.Panel
 	part := p.out * (p.Taps() + 1) * vec.Panel
-	shared := d.scratch.f32.get(flipped + parts*part)
-	defer d.scratch.f32.put(shared)
+	shared := q.dev.scratch.f32.get(flipped + parts*part)
+	defer q.dev.scratch.f32.put(shared)
 	weights, sums := (*shared)[:flipped], (*shared)[flipped:]
 	if o.WithDX {
 		p.packFlipped(weights, operand{o.W}.f32())
 	}
 	clear(sums)
 	xs, dys := operand{o.X}.f32(), operand{o.DY}.f32()
-	d.parallel(parts, n*p.pixels*p.Taps()*p.Filters, func(i int) {
-		work := d.scratch.conv.get(p.image + (p.out+1)*p.bordered)
-		defer d.scratch.conv.put(work)
+	q.dev.parallel(parts, n*p.pixels*p.Taps()*p.Filters, func(i int) {
+		work := q.dev.scratch.conv.get(p.image + (p.out+1)*p.bordered)
+		defer q.dev.scratch.conv.put(work)
 		image, da, rest := work.f32[:p.image], work.f32[p.image:][:p.out*p.bordered], work.f32[p.image+p.out*p.bordered:]
 		clear(image)
 		clear(da)

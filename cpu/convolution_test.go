@@ -18,9 +18,8 @@ func TestConvScratch(t *testing.T) {
 		{Height: 3, Width: 6, Channels: 17, Filters: 5}, {Height: 6, Width: 6, Channels: 16, Filters: 16},
 	} {
 		run := func(poison float32) []float32 {
-			dev, _ := Open(1)
-			defer dev.Close()
-			lend := dev.(*device).scratch
+			dev := openQueue(t, 1)
+			lend := &dev.dev.scratch
 			spoil := func() {
 				buf, work := lend.f32.get(1<<17), lend.conv.get(1<<17)
 				fill(*buf, poison)

@@ -7,8 +7,23 @@ import (
 	"github.com/amtrl/amtrl/backend/backendtest"
 )
 
-func open(threads int) func() (backend.Backend, error) {
-	return func() (backend.Backend, error) { return Open(threads) }
+func open(threads int) backend.Open {
+	return func() (backend.Device, error) { return Open(threads) }
+}
+
+// openQueue starts the queue of a device that is open for the time of a test.
+func openQueue(t testing.TB, threads int) *queue {
+	t.Helper()
+	dev, err := Open(threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	q, err := dev.NewQueue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.(*queue)
 }
 
 func TestConformance(t *testing.T) {

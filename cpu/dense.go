@@ -13,17 +13,17 @@ import (
 // element of the product does not depend on how it is cut.
 type tile func(i, j, m, n int)
 
-func (d *device) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {
-	c := d.check("Gemm")
+func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {
+	c := q.check("Gemm")
 	o := c.Gemm(transA, transB, a, b, cm)
 	ao, bo, co, k := operand{o.A}, operand{o.B}, operand{o.C}, o.K
 	if c.Err != nil {
 		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
-		d.gemm32(transA, transB, k, float32(alpha), ao.f32(), bo.f32(), float32(beta), co.f32())
+		q.dev.gemm32(transA, transB, k, float32(alpha), ao.f32(), bo.f32(), float32(beta), co.f32())
 	} else {
-		d.gemm64(transA, transB, k, alpha, ao.f64(), bo.f64(), beta, co.f64())
+		q.dev.gemm64(transA, transB, k, alpha, ao.f64(), bo.f64(), beta, co.f64())
 	}
 	return nil
 }
@@ -116,8 +116,8 @@ func serialTiles(rows, cols int, body tile) {
 	}
 }
 
-func (d *device) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, cm backend.Matrix) error {
-	c := d.check("Syrk")
+func (q *queue) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, cm backend.Matrix) error {
+	c := q.check("Syrk")
 	o := c.Syrk(trans, a, cm)
 	ao, co, n, k := operand{o.A}, operand{o.C}, o.N, o.K
 	if c.Err != nil {
@@ -125,19 +125,19 @@ func (d *device) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64,
 	}
 	if a.Buf.DType() == backend.Float32 {
 		am, m := ao.f32(), co.f32()
-		d.triangle(n, k, func(i, j, rows, cols int) {
+		q.dev.triangle(n, k, func(i, j, rows, cols int) {
 			vec.Gemm(trans, !trans, rows, cols, k, float32(alpha),
 				am.data[am.at(trans, i, 0):], am.stride,
 				am.data[am.at(trans, j, 0):], am.stride,
 				float32(beta), m.data[i*m.stride+j:], m.stride)
 		})
-		mirror(d, m)
+		mirror(q.dev, m)
 	} else {
 		am, m := ao.f64(), co.f64()
-		d.triangle(n, k, func(i, j, rows, cols int) {
+		q.dev.triangle(n, k, func(i, j, rows, cols int) {
 			gemmTile64(trans, !trans, i, j, rows, cols, k, alpha, am, am, beta, m)
 		})
-		mirror(d, m)
+		mirror(q.dev, m)
 	}
 	return nil
 }
@@ -169,17 +169,17 @@ func mirror[E float32 | float64](d *device, m dense[E]) {
 	})
 }
 
-func (d *device) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vector, beta float64, y backend.Vector) error {
-	c := d.check("Gemv")
+func (q *queue) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vector, beta float64, y backend.Vector) error {
+	c := q.check("Gemv")
 	o := c.Gemv(trans, a, x, y)
 	ao, xo, yo := operand{o.A}, operand{o.B}, operand{o.C}
 	if c.Err != nil {
 		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
-		d.gemv32(trans, alpha, ao.f32(), xo.f32().row(0), beta, yo.f32().row(0))
+		q.dev.gemv32(trans, alpha, ao.f32(), xo.f32().row(0), beta, yo.f32().row(0))
 	} else {
-		d.gemv64(trans, alpha, ao.f64(), xo.f64().row(0), beta, yo.f64().row(0))
+		q.dev.gemv64(trans, alpha, ao.f64(), xo.f64().row(0), beta, yo.f64().row(0))
 	}
 	return nil
 }

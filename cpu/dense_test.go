@@ -10,8 +10,7 @@ import (
 // TestAlphaZero holds both types to the BLAS rule that operands which alpha = 0
 // makes irrelevant are not read.
 func TestAlphaZero(t *testing.T) {
-	dev, _ := Open(1)
-	defer dev.Close()
+	dev := openQueue(t, 1)
 	const n = 70
 	for _, dt := range []backend.DType{backend.Float32, backend.Float64} {
 		s := backend.NewScope(dev)

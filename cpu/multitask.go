@@ -9,10 +9,10 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-func (d *device) TaskGradient(s backend.Samples, p, q backend.Matrix, loss backend.Vector) error {
-	c := d.check("TaskGradient")
+func (q *queue) TaskGradient(s backend.Samples, p, qm backend.Matrix, loss backend.Vector) error {
+	c := q.check("TaskGradient")
 	set := c.samples(s)
-	po, qo := c.matrix("p", p, check.Float32), c.matrix("q", q, check.Float32)
+	po, qo := c.matrix("p", p, check.Float32), c.matrix("q", qm, check.Float32)
 	lo := c.vector("loss", loss, check.Float64)
 	if c.Err != nil {
 		return c.Err
@@ -26,31 +26,31 @@ func (d *device) TaskGradient(s backend.Samples, p, q backend.Matrix, loss backe
 	if c.Err != nil {
 		return c.Err
 	}
-	pm, qm, losses := po.f32(), qo.f32(), lo.f64().row(0)
-	partQ, partLoss := d.scratch.f32.get(set.slots*cols), d.scratch.f64.get(set.slots)
-	defer d.scratch.f32.put(partQ)
-	defer d.scratch.f64.put(partLoss)
+	ps, qs, losses := po.f32(), qo.f32(), lo.f64().row(0)
+	partQ, partLoss := q.dev.scratch.f32.get(set.slots*cols), q.dev.scratch.f64.get(set.slots)
+	defer q.dev.scratch.f32.put(partQ)
+	defer q.dev.scratch.f64.put(partLoss)
 
-	d.parallel(len(set.chunks), len(set.rows)*cols, func(i int) {
+	q.dev.parallel(len(set.chunks), len(set.rows)*cols, func(i int) {
 		u := &set.chunks[i]
 		var grad []float32
 		if u.slot < 0 {
-			grad = qm.row(u.task)
+			grad = qs.row(u.task)
 		} else {
 			grad = (*partQ)[u.slot*cols : (u.slot+1)*cols]
 		}
 		clear(grad)
-		sum := set.gradient(u, pm.row(u.task), grad)
+		sum := set.gradient(u, ps.row(u.task), grad)
 		if u.slot < 0 {
 			losses[u.task] = sum
 		} else {
 			(*partLoss)[u.slot] = sum
 		}
 	})
-	d.parallel(len(set.split), set.slots*cols, func(i int) {
+	q.dev.parallel(len(set.split), set.slots*cols, func(i int) {
 		chunks := set.chunks[set.split[i]:]
 		t := chunks[0].task
-		grad, sum := qm.row(t), 0.0
+		grad, sum := qs.row(t), 0.0
 		clear(grad)
 		for _, u := range chunks {
 			if u.task != t {
@@ -111,8 +111,8 @@ func (p *pool) row(r int, dst []float32) {
 // a second-level cache of 1 MiB.
 const projectRows = 16 * vec.GemmRowBlock
 
-func (d *device) Project(s backend.Samples, b, z backend.Matrix) error {
-	c := d.check("Project")
+func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
+	c := q.check("Project")
 	set := c.samples(s)
 	bo, zo := c.matrix("b", b, check.Float32), c.matrix("z", z, check.Float32)
 	if c.Err != nil {
@@ -130,11 +130,11 @@ func (d *device) Project(s backend.Samples, b, z backend.Matrix) error {
 		return nil
 	}
 	bm, zm := bo.f32(), zo.f32()
-	d.parallel(len(set.chunks), s.Len()*cols*(k/4+1), func(i int) {
+	q.dev.parallel(len(set.chunks), s.Len()*cols*(k/4+1), func(i int) {
 		u := &set.chunks[i]
 		pool := &set.pools[set.taskPool[u.task]]
-		x := d.scratch.f32.get(projectRows * cols)
-		defer d.scratch.f32.put(x)
+		x := q.dev.scratch.f32.get(projectRows * cols)
+		defer q.dev.scratch.f32.put(x)
 		for lo := u.lo; lo < u.hi; lo += projectRows {
 			rows := set.rows[lo:min(lo+projectRows, u.hi)]
 			if cols > 0 {
@@ -156,8 +156,8 @@ const (
 // band is rows lo..hi of the G of one task.
 type band struct{ task, lo, hi int }
 
-func (d *device) TaskGram(s backend.Samples, z backend.Matrix, g backend.Buffer, cm backend.Matrix) error {
-	c := d.check("TaskGram")
+func (q *queue) TaskGram(s backend.Samples, z backend.Matrix, g backend.Buffer, cm backend.Matrix) error {
+	c := q.check("TaskGram")
 	set := c.samples(s)
 	zo, co := c.matrix("z", z, check.Float32), c.matrix("c", cm, check.Float64)
 	if c.Err != nil {
@@ -185,10 +185,10 @@ func (d *device) TaskGram(s backend.Samples, z backend.Matrix, g backend.Buffer,
 		}
 	}
 	zm, gm, cs := zo.f32(), gr.f64(), co.f64()
-	d.parallel(len(bands), s.Len()*k*(k/2+1), func(i int) {
+	q.dev.parallel(len(bands), s.Len()*k*(k/2+1), func(i int) {
 		u := bands[i]
 		block := gm.data[u.task*k*k : (u.task+1)*k*k]
-		d.gramBand(set, zm, u, block, cs.row(u.task))
+		q.dev.gramBand(set, zm, u, block, cs.row(u.task))
 	})
 	return nil
 }

@@ -18,7 +18,7 @@ type problem struct {
 	d       int
 }
 
-func newProblem(t testing.TB, dev backend.Backend, rng *rand.Rand, d int, counts ...int) problem {
+func newProblem(t testing.TB, dev backend.Queue, rng *rand.Rand, d int, counts ...int) problem {
 	t.Helper()
 	const rows, scale = 37, 0.25
 	s := backend.NewScope(dev)
@@ -62,7 +62,7 @@ type outcome struct {
 	g       []float64
 }
 
-func (p problem) run(t *testing.T, dev backend.Backend, pm, b []float32, k int) (o outcome) {
+func (p problem) run(t *testing.T, dev backend.Queue, pm, b []float32, k int) (o outcome) {
 	t.Helper()
 	s := backend.NewScope(dev)
 	defer s.Close()
@@ -96,7 +96,7 @@ func TestSplitTasks(t *testing.T) {
 	var first outcome
 	for i, threads := range []int{1, 2, 7} {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		dev, _ := Open(threads)
+		dev := openQueue(t, threads)
 		p := newProblem(t, dev, rng, d, counts...)
 		pm, b := make([]float32, len(counts)*d), make([]float32, k*d)
 		for _, s := range [][]float32{pm, b} {
@@ -207,7 +207,7 @@ func TestHotPathAllocations(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	const d, k, most = 64, 10, 12
-	dev, _ := Open(2)
+	dev := openQueue(t, 2)
 	p := newProblem(t, dev, rng, d, 3000, 10, 5000)
 	s := backend.NewScope(dev)
 	defer s.Close()
@@ -246,8 +246,7 @@ func TestHotPathAllocations(t *testing.T) {
 // TestFreeDuringUse frees operands while calls read them: a bug of the caller
 // that must end in a result or an error, never in a crash.
 func TestFreeDuringUse(t *testing.T) {
-	dev, _ := Open(2)
-	defer dev.Close()
+	dev := openQueue(t, 2)
 	for range 50 {
 		x, err := dev.Alloc(backend.Float32, 100_000)
 		if err != nil {

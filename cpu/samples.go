@@ -10,7 +10,7 @@ import (
 
 // samples implements backend.Samples. Its set is nil once it is freed.
 type samples struct {
-	mem           *memory
+	dev           *device
 	tasks, n, col int
 	data          atomic.Pointer[sampleSet]
 }
@@ -58,12 +58,12 @@ func (s *samples) drop()      { s.data.Store(nil) }
 
 func (s *samples) Free() {
 	if s != nil && s.data.Swap(nil) != nil {
-		s.mem.release(s)
+		s.dev.release(s)
 	}
 }
 
-func (d *device) NewSamples(set backend.SampleSet) (backend.Samples, error) {
-	c := d.checkNow("NewSamples")
+func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
+	c := q.checkNow("NewSamples")
 	views, cols := c.SampleSet(set)
 	if c.Err != nil {
 		return nil, c.Err
@@ -72,8 +72,8 @@ func (d *device) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	for i, p := range set.Pools {
 		pools[i] = pool{p.Data.Buf, operand{views[i]}, p}
 	}
-	s := &samples{mem: d.memory, tasks: len(set.TaskPool), n: len(set.Rows), col: cols}
-	if err := d.register(c.Op, s, 8*int64(s.n)+16*int64(s.tasks)); err != nil {
+	s := &samples{dev: q.dev, tasks: len(set.TaskPool), n: len(set.Rows), col: cols}
+	if err := q.dev.register(c.Op, s, 8*int64(s.n)+16*int64(s.tasks)); err != nil {
 		return nil, err
 	}
 	data := &sampleSet{
@@ -118,7 +118,7 @@ func (c *checker) samples(s backend.Samples) *sampleSet {
 		c.Failf("s", "is nil")
 	case !ok:
 		c.Failf("s", "is a %T of another backend", s)
-	case own.mem != c.dev.memory:
+	case own.dev != c.q.dev:
 		c.Failf("s", "belongs to another instance of the cpu backend")
 	}
 	if c.Err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-func (d *device) SolveSPD(n, k, r int, a, b backend.Buffer) error {
+func (q *queue) SolveSPD(n, k, r int, a, b backend.Buffer) error {
 	const op = "SolveSPD"
-	c := d.checkNow(op)
+	c := q.checkNow(op)
 	am, bm := c.SolveSPD(n, k, r, a, b)
 	ao, bo := operand{am}, operand{bm}
 	if c.Err != nil {
@@ -29,7 +29,7 @@ func (d *device) SolveSPD(n, k, r int, a, b backend.Buffer) error {
 		first *backend.NotPositiveDefiniteError
 	)
 	as, bs := ao.Mem.f64, bo.Mem.f64
-	d.parallel(n, n*k*k*(k/6+r), func(i int) {
+	q.dev.parallel(n, n*k*k*(k/6+r), func(i int) {
 		factor := as[i*k*k : (i+1)*k*k]
 		if order := cholesky(k, factor); order > 0 {
 			mu.Lock()
@@ -80,9 +80,9 @@ func choleskySolve(k, r int, l, b []float64) {
 	impl.Dtrsm(blas.Left, blas.Lower, blas.Trans, blas.NonUnit, k, r, 1, l, k, b, r)
 }
 
-func (d *device) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) error {
+func (q *queue) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) error {
 	const op = "SVD"
-	c := d.checkNow(op)
+	c := q.checkNow(op)
 	o := c.SVD(a, u, s, vt)
 	ao, so, uo, vo, vectors := operand{o.A}, operand{o.S}, operand{o.U}, operand{o.VT}, o.Vectors
 	if c.Err != nil {
@@ -175,9 +175,9 @@ func (f *factors) invert(rank int) {
 	f.vt.rows, f.u.cols = rank, rank
 }
 
-func (d *device) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, error) {
+func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, error) {
 	const op = "Pinv"
-	c := d.checkNow(op)
+	c := q.checkNow(op)
 	am, dm := c.Pinv(a, rcond, dst)
 	ao, do := operand{am}, operand{dm}
 	if c.Err != nil {
@@ -189,13 +189,13 @@ func (d *device) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int,
 	}
 	rank := f.rank(rcond)
 	f.invert(rank)
-	d.gemm64(true, true, rank, 1, f.vt, f.u, 0, do.f64())
+	q.dev.gemm64(true, true, rank, 1, f.vt, f.u, 0, do.f64())
 	return rank, nil
 }
 
-func (d *device) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (int, error) {
+func (q *queue) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (int, error) {
 	const op = "MinNorm"
-	c := d.checkNow(op)
+	c := q.checkNow(op)
 	am, bm, xm := c.MinNorm(a, b, rcond, x)
 	ao, bo, xo := operand{am}, operand{bm}, operand{xm}
 	if c.Err != nil {
@@ -208,7 +208,7 @@ func (d *device) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (
 	rank := f.rank(rcond)
 	f.invert(rank)
 	utb := newDense(rank, bo.Cols)
-	d.gemm64(true, false, ao.Rows, 1, f.u, bo.f64(), 0, utb)
-	d.gemm64(true, false, rank, 1, f.vt, utb, 0, xo.f64())
+	q.dev.gemm64(true, false, ao.Rows, 1, f.u, bo.f64(), 0, utb)
+	q.dev.gemm64(true, false, rank, 1, f.vt, utb, 0, xo.f64())
 	return rank, nil
 }

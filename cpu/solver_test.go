@@ -21,8 +21,7 @@ func TestSolverIgnoresGOMAXPROCS(t *testing.T) {
 	}
 	pinv := func(procs int) []float64 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		dev, _ := Open(procs)
-		defer dev.Close()
+		dev := openQueue(t, procs)
 		s := backend.NewScope(dev)
 		a, dst := backend.Mat(backend.Upload(s, backend.Float64, v), m, n), s.Matrix(backend.Float64, n, m)
 		if rank, err := dev.Pinv(a, -1, dst); err != nil || rank != n {

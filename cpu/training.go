@@ -10,8 +10,8 @@ import (
 // batchRows is the number of rows that one goroutine lays out at a time.
 const batchRows = 16
 
-func (d *device) Batch(s backend.Samples, order []int32, x backend.Matrix, y, task backend.Vector) error {
-	c := d.check("Batch")
+func (q *queue) Batch(s backend.Samples, order []int32, x backend.Matrix, y, task backend.Vector) error {
+	c := q.check("Batch")
 	set := c.samples(s)
 	if c.Err != nil {
 		return c.Err
@@ -25,7 +25,7 @@ func (d *device) Batch(s backend.Samples, order []int32, x backend.Matrix, y, ta
 		return c.Err
 	}
 	xm, ys, tasks := operand{o.X}.f32(), operand{o.Y}.f32().row(0), o.Task.Mem.i32[o.Task.Off:][:n]
-	d.parallel(ceilDiv(n, batchRows), n*cols, func(i int) {
+	q.dev.parallel(ceilDiv(n, batchRows), n*cols, func(i int) {
 		for lo, hi := span(i, batchRows, n); lo < hi; lo++ {
 			at := int(order[lo])
 			t := set.taskOf(at)
@@ -43,8 +43,8 @@ func (s *sampleSet) taskOf(sample int) int {
 	return sort.Search(len(s.taskPool), func(t int) bool { return s.offsets[t+1] > sample })
 }
 
-func (d *device) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix, loss backend.Vector) error {
-	c := d.check("HeadGradient")
+func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix, loss backend.Vector) error {
+	c := q.check("HeadGradient")
 	o := c.Call.HeadGradient(z, y, task, w, dz, dw, loss)
 	if c.Err != nil {
 		return c.Err
@@ -81,14 +81,14 @@ func (d *device) HeadGradient(z backend.Matrix, y, task backend.Vector, w backen
 	return nil
 }
 
-func (d *device) Adam(rates *backend.AdamRates, g, m, v, theta backend.Vector) error {
-	c := d.check("Adam")
+func (q *queue) Adam(rates *backend.AdamRates, g, m, v, theta backend.Vector) error {
+	c := q.check("Adam")
 	o := c.Adam(rates, g, m, v, theta)
 	if c.Err != nil {
 		return c.Err
 	}
-	work := d.scratch.conv.get(0)
-	defer d.scratch.conv.put(work)
+	work := q.dev.scratch.conv.get(0)
+	defer q.dev.scratch.conv.put(work)
 	work.rates = vec.AdamRates{
 		Beta1: float32(rates.Beta1), Rest1: float32(1 - rates.Beta1),
 		Beta2: float32(rates.Beta2), Rest2: float32(1 - rates.Beta2),
@@ -96,6 +96,6 @@ func (d *device) Adam(rates *backend.AdamRates, g, m, v, theta backend.Vector) e
 		Rate: float32(rates.Rate / rates.Correction1), Pull: float32(rates.Rate * rates.Decay),
 	}
 	gs, ms, vs, ts := operand{o.G}.f32().row(0), operand{o.M}.f32().row(0), operand{o.V}.f32().row(0), operand{o.Theta}.f32().row(0)
-	d.elementwise(len(gs), func(lo, hi int) { vec.AdamStep(&work.rates, gs[lo:hi], ms[lo:hi], vs[lo:hi], ts[lo:hi]) })
+	q.dev.elementwise(len(gs), func(lo, hi int) { vec.AdamStep(&work.rates, gs[lo:hi], ms[lo:hi], vs[lo:hi], ts[lo:hi]) })
 	return nil
 }

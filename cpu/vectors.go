@@ -23,8 +23,8 @@ func (c *checker) pair(x, y backend.Vector) (operand, operand) {
 	return xo, yo
 }
 
-func (d *device) Axpy(alpha float64, x, y backend.Vector) error {
-	c := d.check("Axpy")
+func (q *queue) Axpy(alpha float64, x, y backend.Vector) error {
+	c := q.check("Axpy")
 	xo, yo := c.pair(x, y)
 	if c.Err != nil {
 		return c.Err
@@ -32,32 +32,32 @@ func (d *device) Axpy(alpha float64, x, y backend.Vector) error {
 	n := xo.Cols
 	if x.Buf.DType() == backend.Float32 {
 		xs, ys, a := xo.f32().row(0), yo.f32().row(0), float32(alpha)
-		d.elementwise(n, func(lo, hi int) { vec.Axpy(a, xs[lo:hi], ys[lo:hi]) })
+		q.dev.elementwise(n, func(lo, hi int) { vec.Axpy(a, xs[lo:hi], ys[lo:hi]) })
 	} else {
 		xs, ys := xo.f64().row(0), yo.f64().row(0)
-		d.elementwise(n, func(lo, hi int) { floats.AddScaled(ys[lo:hi], alpha, xs[lo:hi]) })
+		q.dev.elementwise(n, func(lo, hi int) { floats.AddScaled(ys[lo:hi], alpha, xs[lo:hi]) })
 	}
 	return nil
 }
 
-func (d *device) Scale(alpha float64, x backend.Vector) error {
-	c := d.check("Scale")
+func (q *queue) Scale(alpha float64, x backend.Vector) error {
+	c := q.check("Scale")
 	xo := c.vector("x", x, check.Real)
 	if c.Err != nil {
 		return c.Err
 	}
 	if x.Buf.DType() == backend.Float32 {
 		xs, a := xo.f32().row(0), float32(alpha)
-		d.elementwise(len(xs), func(lo, hi int) { vec.Scale(a, xs[lo:hi]) })
+		q.dev.elementwise(len(xs), func(lo, hi int) { vec.Scale(a, xs[lo:hi]) })
 	} else {
 		xs := xo.f64().row(0)
-		d.elementwise(len(xs), func(lo, hi int) { floats.Scale(alpha, xs[lo:hi]) })
+		q.dev.elementwise(len(xs), func(lo, hi int) { floats.Scale(alpha, xs[lo:hi]) })
 	}
 	return nil
 }
 
-func (d *device) Copy(dst, src backend.Vector) error {
-	c := d.check("Copy")
+func (q *queue) Copy(dst, src backend.Vector) error {
+	c := q.check("Copy")
 	do, so := c.vector("dst", dst, check.Real), c.vector("src", src, check.Real)
 	c.length("dst", do, so.Cols)
 	c.samePlace("dst", do, "src", so)
@@ -69,16 +69,16 @@ func (d *device) Copy(dst, src backend.Vector) error {
 	switch {
 	case to32 && from32:
 		to, from := do.f32().row(0), so.f32().row(0)
-		d.elementwise(n, func(lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
+		q.dev.elementwise(n, func(lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
 	case to32:
 		to, from := do.f32().row(0), so.f64().row(0)
-		d.elementwise(n, func(lo, hi int) { convert(to[lo:hi], from[lo:hi]) })
+		q.dev.elementwise(n, func(lo, hi int) { convert(to[lo:hi], from[lo:hi]) })
 	case from32:
 		to, from := do.f64().row(0), so.f32().row(0)
-		d.elementwise(n, func(lo, hi int) { convert(to[lo:hi], from[lo:hi]) })
+		q.dev.elementwise(n, func(lo, hi int) { convert(to[lo:hi], from[lo:hi]) })
 	default:
 		to, from := do.f64().row(0), so.f64().row(0)
-		d.elementwise(n, func(lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
+		q.dev.elementwise(n, func(lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
 	}
 	return nil
 }
@@ -90,18 +90,18 @@ func convert[D, S float32 | float64](dst []D, src []S) {
 	}
 }
 
-func (d *device) Fill(dst backend.Vector, v float64) error {
-	c := d.check("Fill")
+func (q *queue) Fill(dst backend.Vector, v float64) error {
+	c := q.check("Fill")
 	do := c.vector("dst", dst, check.Real)
 	if c.Err != nil {
 		return c.Err
 	}
 	if dst.Buf.DType() == backend.Float32 {
 		to, v := do.f32().row(0), float32(v)
-		d.elementwise(len(to), func(lo, hi int) { fill(to[lo:hi], v) })
+		q.dev.elementwise(len(to), func(lo, hi int) { fill(to[lo:hi], v) })
 	} else {
 		to := do.f64().row(0)
-		d.elementwise(len(to), func(lo, hi int) { fill(to[lo:hi], v) })
+		q.dev.elementwise(len(to), func(lo, hi int) { fill(to[lo:hi], v) })
 	}
 	return nil
 }
@@ -116,19 +116,19 @@ func (d *device) elementwise(n int, body func(lo, hi int)) {
 	d.parallel(ceilDiv(n, vectorChunk), n, func(i int) { body(span(i, vectorChunk, n)) })
 }
 
-func (d *device) Dot(x, y backend.Vector) (float64, error) {
-	c := d.checkNow("Dot")
+func (q *queue) Dot(x, y backend.Vector) (float64, error) {
+	c := q.checkNow("Dot")
 	xo, yo := c.pair(x, y)
 	if c.Err != nil {
 		return 0, c.Err
 	}
 	var out [1]float64
-	d.dots(x.Buf.DType() == backend.Float32, xo, yo, out[:])
+	q.dev.dots(x.Buf.DType() == backend.Float32, xo, yo, out[:])
 	return out[0], nil
 }
 
-func (d *device) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
-	c := d.check("Dots")
+func (q *queue) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
+	c := q.check("Dots")
 	ao, xo := c.matrix("a", a, check.Real), c.vector("x", x, check.Real)
 	c.sameType("x", xo, ao)
 	c.length("x", xo, ao.Cols)
@@ -138,7 +138,7 @@ func (d *device) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
 	if c.Err != nil {
 		return c.Err
 	}
-	d.dots(a.Buf.DType() == backend.Float32, ao, xo, out)
+	q.dev.dots(a.Buf.DType() == backend.Float32, ao, xo, out)
 	return nil
 }
 
@@ -176,8 +176,8 @@ func (d *device) dots(single bool, a, x operand, out []float64) {
 	}
 }
 
-func (d *device) Combine(coef []float64, a backend.Matrix, y backend.Vector) error {
-	c := d.check("Combine")
+func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) error {
+	c := q.check("Combine")
 	ao, yo := c.matrix("a", a, check.Real), c.vector("y", y, check.Real)
 	c.sameType("y", yo, ao)
 	c.length("y", yo, ao.Cols)
@@ -189,12 +189,12 @@ func (d *device) Combine(coef []float64, a backend.Matrix, y backend.Vector) err
 		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
-		buf := d.scratch.f32.get(len(coef))
-		defer d.scratch.f32.put(buf)
+		buf := q.dev.scratch.f32.get(len(coef))
+		defer q.dev.scratch.f32.put(buf)
 		convert(*buf, coef)
-		d.combine32(*buf, ao.f32(), yo.f32().row(0))
+		q.dev.combine32(*buf, ao.f32(), yo.f32().row(0))
 	} else {
-		d.combine64(coef, ao.f64(), yo.f64().row(0))
+		q.dev.combine64(coef, ao.f64(), yo.f64().row(0))
 	}
 	return nil
 }
@@ -231,15 +231,15 @@ func (d *device) combine64(coef []float64, a dense[float64], y []float64) {
 	})
 }
 
-func (d *device) Norm(x backend.Vector) (float64, error) {
-	c := d.checkNow("Norm")
+func (q *queue) Norm(x backend.Vector) (float64, error) {
+	c := q.checkNow("Norm")
 	xo := c.vector("x", x, check.Real)
 	if c.Err != nil {
 		return 0, c.Err
 	}
 	var sum [1]float64
 	single := x.Buf.DType() == backend.Float32
-	d.dots(single, xo, xo, sum[:])
+	q.dev.dots(single, xo, xo, sum[:])
 	// Squares of float32 are always in range of float64.
 	const tiny, huge = 0x1p-900, 0x1p1000
 	if single || sum[0] > tiny && sum[0] < huge {

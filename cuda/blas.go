@@ -70,7 +70,7 @@ func (e *emitter) handle() (nv.BLASHandle, error) {
 func (q *queue) configure(h nv.BLASHandle) error {
 	lib := q.lib.BLAS
 	size := int64(workspaceBefore)
-	if q.about.major >= hopper {
+	if q.dev.about.major >= hopper {
 		size = workspaceHopper
 	}
 	if q.workspace.addr == 0 {
@@ -90,7 +90,7 @@ func (q *queue) configure(h nv.BLASHandle) error {
 		return err
 	}
 	mode := nv.MathDefault
-	if q.tf32 {
+	if q.dev.tf32 {
 		mode = nv.MathTF32
 	}
 	return lib.SetMathMode(h, mode)

@@ -22,14 +22,14 @@ func (s *storage) addr() nv.DevicePtr { return s.block.addr }
 // issued.
 func (s *storage) free(o owned) {
 	if !s.freed.Swap(true) {
-		s.owner.release(o)
-		s.owner.pool.give(s.block, s.owner)
+		s.owner.dev.release(o)
+		s.owner.dev.pool.give(s.block, s.owner)
 	}
 }
 
 func (s *storage) drop() {
 	if !s.freed.Swap(true) {
-		s.owner.pool.give(s.block, s.owner)
+		s.owner.dev.pool.give(s.block, s.owner)
 	}
 }
 

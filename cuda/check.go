@@ -43,7 +43,7 @@ func (c *checker) resolve(b backend.Buffer) (mem *storage, wrong string) {
 		return nil, "is of another backend"
 	case own == nil:
 		return nil, "is nil"
-	case own.owner.device != c.q.device:
+	case own.owner.dev != c.q.dev:
 		return nil, "belongs to another instance of the cuda backend"
 	case own.freed.Load():
 		return nil, "has been freed"

@@ -13,7 +13,7 @@ func image(s backend.ConvShape) kernels.Image {
 
 // tensorCores says whether convolutions round to TF32: where it was asked for and
 // the device has the instruction.
-func (q *queue) tensorCores() bool { return q.tf32 && q.about.major >= 8 }
+func (q *queue) tensorCores() bool { return q.dev.tf32 && q.dev.about.major >= 8 }
 
 func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector, y, arg backend.Matrix) error {
 	c := q.check("Conv")

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -12,10 +13,51 @@ import (
 	"github.com/amtrl/amtrl/cuda/standin"
 )
 
-// opener opens the backend on stand-in libraries.
-func opener(c *standin.Control, v standin.Variant) func() (backend.Backend, error) {
+// opener opens a device on stand-in libraries.
+func opener(c *standin.Control, v standin.Variant) backend.Open {
 	dir := c.Dir(v)
-	return func() (backend.Backend, error) { return Open(Options{LibDir: dir}) }
+	return func() (backend.Device, error) { return Open(Options{LibDir: dir}) }
+}
+
+// opened is a queue of a device that is closed with it.
+type opened struct {
+	*queue
+}
+
+func (o opened) Close() error { return o.dev.Close() }
+
+// open opens a device and starts a queue.
+func open(dev backend.Open) (*opened, error) {
+	d, err := dev()
+	if err != nil {
+		return nil, err
+	}
+	q, err := d.NewQueue()
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return &opened{q.(*queue)}, nil
+}
+
+// openQueue is open for the time of a test.
+func openQueue(t *testing.T, dev backend.Open) *opened {
+	t.Helper()
+	o, err := open(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.Close() })
+	return o
+}
+
+// another starts another queue of the device.
+func (o *opened) another(t *testing.T) backend.Queue {
+	t.Helper()
+	q, err := o.dev.NewQueue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
 }
 
 func TestBackend(t *testing.T) {
@@ -36,5 +78,5 @@ func TestFamilies(t *testing.T) {
 // TestSteps trains ten steps beside the CPU.
 func TestSteps(t *testing.T) {
 	c := standin.Open(t)
-	backendtest.Steps(t, 1, func() (backend.Backend, error) { return cpu.Open(1) }, opener(c, standin.Variant{Family: 12}))
+	backendtest.Steps(t, 1, func() (backend.Device, error) { return cpu.Open(1) }, opener(c, standin.Variant{Family: 12}))
 }

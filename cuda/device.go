@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// device is what the queues of a backend share: the primary context, the memory
-// and the compiled kernels.
+// device implements backend.Device: the primary context, the memory and the
+// compiled kernels, which its queues share.
 type device struct {
 	lib   *nv.Library
 	id    nv.Device
@@ -29,15 +30,17 @@ type device struct {
 	// for and none may be told to wait.
 	quiet sync.Mutex
 
-	// open is held for reading while a queue is made.
-	open  sync.RWMutex
-	ended bool
+	// life is held for reading while a queue is made, for writing by Close.
+	life   sync.RWMutex
+	closed bool
 
 	mu     sync.Mutex
 	queues []*queue
 	live   map[owned]int64 // bytes of each thing not yet freed
 	held   int64           // their sum
 }
+
+var _ backend.Device = (*device)(nil)
 
 // owned is what counts in Usage and goes when the device is closed.
 type owned interface{ drop() }
@@ -77,29 +80,67 @@ func (d *device) dropAll() {
 	}
 }
 
-// destroy gives back what the device holds, on the root's thread, when all queues
-// have ended. A context that is lost takes the memory with it.
+func (d *device) NewQueue() (backend.Queue, error) {
+	d.life.RLock()
+	defer d.life.RUnlock()
+	if d.closed {
+		return nil, backend.ErrClosed
+	}
+	if lost := d.lost.Load(); lost != nil {
+		return nil, lost
+	}
+	q, err := startQueue(d)
+	if err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// Close ends the queues and then, on a thread of its own, the context.
+func (d *device) Close() error {
+	d.life.Lock()
+	defer d.life.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	d.mu.Lock()
+	queues := slices.Clone(d.queues)
+	d.mu.Unlock()
+	var errs error
+	for _, q := range queues {
+		errs = errors.Join(errs, q.close())
+	}
+	return errors.Join(errs, d.closing(startThread().stop(d.destroy)))
+}
+
+// closing is the error of a Close: what a lost device cannot give back has gone
+// with it, and the loss has been reported.
+func (d *device) closing(err error) error {
+	var call *nv.Error
+	if d.lost.Load() != nil && errors.As(err, &call) {
+		return nil
+	}
+	return d.wrapError("Close", err)
+}
+
+// destroy gives back what the device holds when all queues have ended. A context
+// that is lost takes the memory with it.
 func (d *device) destroy() error {
+	driver := d.lib.Driver
 	var first error
-	try := func(err error) {
+	note := func(err error) {
 		if first == nil && d.lost.Load() == nil {
 			first = err
 		}
 	}
+	note(driver.CtxSetCurrent(d.ctx))
 	d.dropAll()
-	try(d.kernels.unload())
-	try(d.pool.purge())
-	driver := d.lib.Driver
-	try(driver.CtxSetCurrent(0))
-	try(driver.DevicePrimaryCtxRelease(d.id))
+	note(d.kernels.unload())
+	note(d.pool.purge())
+	note(driver.CtxSetCurrent(0))
+	note(driver.DevicePrimaryCtxRelease(d.id))
 	return first
-}
-
-// forks are the queues but for one.
-func (d *device) forks(root *queue) []*queue {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(d.queues), func(q *queue) bool { return q == root })
 }
 
 func (d *device) enter(q *queue) {

@@ -13,7 +13,7 @@ import (
 )
 
 // LostError is a device that no call can use any more: a kernel failed on it, or
-// it fell off the bus. Every later call on any queue of the backend returns the
+// it fell off the bus. Every later call on any queue of the device returns the
 // same one; only a new process, at times a reset of the device, helps.
 type LostError struct {
 	// Op is the operation that met it, which need not be the one that caused it.
@@ -35,9 +35,9 @@ func (e *CallError) Error() string { return e.Op + ": " + e.Err.Error() }
 
 func (e *CallError) Unwrap() error { return e.Err }
 
-// judge says in the backend's terms what went wrong in an operation, and keeps
+// wrapError says in the contract's terms what went wrong in an operation, and keeps
 // what ends the device.
-func (d *device) judge(op string, err error) error {
+func (d *device) wrapError(op string, err error) error {
 	var call *nv.Error
 	switch {
 	case err == nil || !errors.As(err, &call):
@@ -67,9 +67,9 @@ func ofDriver(e *nv.Error) bool {
 	return strings.HasPrefix(e.Op, "cu") && !strings.HasPrefix(e.Op, "cublas") && !strings.HasPrefix(e.Op, "cusolver")
 }
 
-// ask lets the driver say what is behind a failure that a library reports: to
+// explain lets the driver say what is behind a failure that a library reports: to
 // cuBLAS and cuSOLVER a device that is lost is a call that failed.
-func (q *queue) ask(err error) error {
+func (q *queue) explain(err error) error {
 	var call *nv.Error
 	if err == nil || !errors.As(err, &call) || ofDriver(call) || q.stream == 0 {
 		return err

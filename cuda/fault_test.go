@@ -23,14 +23,14 @@ func typed(err error) bool { return errors.As(err, new(*nv.Error)) }
 func TestEveryCallFails(t *testing.T) {
 	c := standin.Open(t)
 	sleep(t)
-	open := opener(c, standin.Variant{})
-	end := func(b backend.Backend) {
+	dev := opener(c, standin.Variant{})
+	end := func(b *opened) {
 		if err := b.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
 	}
 	run := func() { // once to fill the caches of code
-		b, err := scenario(open)
+		b, err := scenario(dev)
 		if err == nil {
 			err = works(b)
 		}
@@ -53,7 +53,7 @@ func TestEveryCallFails(t *testing.T) {
 			soon(t, what, func() {
 				c.Reset()
 				c.Fail(name, nth, 0)
-				b, err := scenario(open)
+				b, err := scenario(dev)
 				if b != nil {
 					again := works(b)
 					if err == nil && again != nil {
@@ -94,11 +94,7 @@ func sleep(t *testing.T) {
 // TestQueryFails lets waits ask and the answer be an error.
 func TestQueryFails(t *testing.T) {
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openQueue(t, opener(c, standin.Variant{}))
 	c.Fail("cuStreamQuery", 1, 0)
 	if err := works(b); !typed(err) {
 		t.Errorf("found %v", err)
@@ -122,12 +118,12 @@ var optional = map[string]bool{
 // TestOutOfMemory lets allocations fail once, which is made good, and for ever.
 func TestOutOfMemory(t *testing.T) {
 	c := standin.Open(t)
-	open := opener(c, standin.Variant{})
+	dev := opener(c, standin.Variant{})
 	const outOfMemory = 2
 	for nth := 1; ; nth++ {
 		c.Reset()
 		c.Fail("cuMemAlloc_v2", nth, outOfMemory)
-		b, err := scenario(open)
+		b, err := scenario(dev)
 		if err != nil {
 			t.Fatalf("allocation %d fails once: %v", nth, err)
 		}
@@ -140,7 +136,7 @@ func TestOutOfMemory(t *testing.T) {
 		}
 		c.Reset()
 		c.FailFrom("cuMemAlloc_v2", nth, outOfMemory)
-		b, err = scenario(open)
+		b, err = scenario(dev)
 		if !errors.Is(err, backend.ErrOutOfMemory) {
 			t.Fatalf("allocations from %d on fail: %v", nth, err)
 		}
@@ -177,11 +173,7 @@ func TestLibraryOutOfMemory(t *testing.T) {
 func TestMemoryLimit(t *testing.T) {
 	c := standin.Open(t)
 	c.Order("memory=67108864")
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openQueue(t, opener(c, standin.Variant{}))
 	for _, mib := range []int{10, 20, 30, 40, 50} { // each of another size, freed before
 		buf, err := b.Alloc(backend.Uint8, mib<<20)
 		if err != nil {
@@ -209,11 +201,11 @@ func TestMemoryLimit(t *testing.T) {
 // TestPageable takes pinned memory away.
 func TestPageable(t *testing.T) {
 	c := standin.Open(t)
-	open := opener(c, standin.Variant{})
+	dev := opener(c, standin.Variant{})
 	for nth := 1; nth <= 3; nth++ {
 		c.Reset()
 		c.FailFrom("cuMemHostAlloc", nth, 2)
-		b, err := scenario(open)
+		b, err := scenario(dev)
 		if err == nil {
 			err = works(b)
 		}
@@ -230,14 +222,14 @@ func TestPageable(t *testing.T) {
 // call that meets it on, all return the same error.
 func TestDeviceLost(t *testing.T) {
 	c := standin.Open(t)
-	open := opener(c, standin.Variant{})
-	b, err := scenario(open)
+	dev := opener(c, standin.Variant{})
+	b, err := scenario(dev)
 	if err != nil {
 		t.Fatal(err)
 	}
 	work := c.Work()
 	b.Close()
-	check := func(what string, b backend.Backend, err error) {
+	check := func(what string, b *opened, err error) {
 		t.Helper()
 		var lost *LostError
 		if b == nil { // in Open already
@@ -256,11 +248,11 @@ func TestDeviceLost(t *testing.T) {
 			if again := b.SolveSPD(0, 0, 0, nil, nil); again != error(lost) { // bad arguments
 				t.Errorf("%s: %v, and SolveSPD after that %v", what, err, again)
 			}
-			if _, again := b.Fork(); again != error(lost) {
-				t.Errorf("%s: %v, and Fork after that %v", what, err, again)
+			if _, again := b.dev.NewQueue(); again != error(lost) {
+				t.Errorf("%s: %v, and NewQueue after that %v", what, err, again)
 			}
 		}
-		if u := b.Usage(); u.Buffers != 0 {
+		if u := b.dev.Usage(); u.Buffers != 0 {
 			t.Errorf("%s: %+v is held", what, u)
 		}
 		if err := b.Close(); err != nil {
@@ -273,14 +265,14 @@ func TestDeviceLost(t *testing.T) {
 			soon(t, what, func() {
 				c.Reset()
 				c.FailWork(nth, code)
-				b, err := scenario(open)
+				b, err := scenario(dev)
 				check(what, b, err)
 			})
 			c.Check()
 		}
 	}
 	c.Reset()
-	if b, err = open(); err != nil {
+	if b, err = open(dev); err != nil {
 		t.Fatal(err)
 	}
 	if err := works(b); err != nil {
@@ -293,11 +285,7 @@ func TestDeviceLost(t *testing.T) {
 // TestLaunchFails has a launch that is refused: an error of that call alone.
 func TestLaunchFails(t *testing.T) {
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openQueue(t, opener(c, standin.Variant{}))
 	buf, err := b.Alloc(backend.Float32, 4)
 	if err != nil {
 		t.Fatal(err)

@@ -16,17 +16,17 @@ func (q *queue) take(op string, n int64) (block, error) {
 	if n == 0 {
 		return block{}, nil
 	}
-	if n > q.info.MemoryBytes {
+	if n > q.dev.info.MemoryBytes {
 		return block{}, q.outOfMemory(op, n)
 	}
-	b, err := q.pool.take(q, n, q.follow)
+	b, err := q.dev.pool.take(q, n, q.follow)
 	if !errors.Is(err, nv.ErrOutOfMemory) {
 		return b, err
 	}
 	if err := q.purge(); err != nil {
 		return block{}, err
 	}
-	b, err = q.pool.take(q, n, q.follow)
+	b, err = q.dev.pool.take(q, n, q.follow)
 	if errors.Is(err, nv.ErrOutOfMemory) {
 		return block{}, q.outOfMemory(op, n)
 	}
@@ -38,30 +38,30 @@ func (q *queue) outOfMemory(op string, n int64) error {
 	if err != nil {
 		free = 0
 	}
-	return &backend.OutOfMemoryError{Op: op, Asked: n, Free: free, HeldByUs: q.pool.held()}
+	return &backend.OutOfMemoryError{Op: op, Asked: n, Free: free, HeldByUs: q.dev.pool.held()}
 }
 
 // purge waits for all queues and returns what is cached to the driver.
 func (q *queue) purge() error {
-	q.quiet.Lock()
-	defer q.quiet.Unlock()
-	q.device.mu.Lock()
-	defer q.device.mu.Unlock()
-	for _, o := range q.queues {
+	q.dev.quiet.Lock()
+	defer q.dev.quiet.Unlock()
+	q.dev.mu.Lock()
+	defer q.dev.mu.Unlock()
+	for _, o := range q.dev.queues {
 		if err := q.lib.Driver.StreamSynchronize(o.stream); err != nil {
 			return err
 		}
 	}
-	return q.pool.purge()
+	return q.dev.pool.purge()
 }
 
 // follow orders the queue behind the work that another one has now, or reports
 // that it cannot.
 func (q *queue) follow(other *queue) bool {
-	if !q.quiet.TryLock() {
+	if !q.dev.quiet.TryLock() {
 		return false
 	}
-	defer q.quiet.Unlock()
+	defer q.dev.quiet.Unlock()
 	d := q.lib.Driver
 	return d.EventRecord(q.event, other.stream) == nil && d.StreamWaitEvent(q.stream, q.event) == nil
 }
@@ -82,10 +82,10 @@ func (q *queue) Alloc(t backend.DType, n int) (backend.Buffer, error) {
 			err = q.lib.Driver.MemsetD8Async(b.block.addr, 0, bytes, q.stream)
 		}
 		if err != nil {
-			q.pool.give(b.block, q)
+			q.dev.pool.give(b.block, q)
 			return err
 		}
-		q.register(b, bytes)
+		q.dev.register(b, bytes)
 		return nil
 	})
 	if err != nil {

@@ -116,7 +116,7 @@ func (e *emitter) launch(list ...kernels.Launch) error {
 		if l.Empty() {
 			continue
 		}
-		f, err := e.q.kernels.find(l.Kernel)
+		f, err := e.q.dev.kernels.find(l.Kernel)
 		if err != nil {
 			return err
 		}

@@ -13,9 +13,9 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// Open returns a backend on a device. Where the driver, a library or the device
+// Open returns a device that computes. Where the driver, a library or the device
 // is missing, the error wraps [backend.ErrUnavailable] and tells what was found.
-func Open(o Options) (backend.Backend, error) {
+func Open(o Options) (backend.Device, error) {
 	if err := o.overridden(); err != nil {
 		return nil, unavailable(err)
 	}
@@ -27,25 +27,25 @@ func Open(o Options) (backend.Backend, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	q, err := newQueue(d, true)
-	if err != nil {
-		return nil, errors.Join(unavailable(err), lib.Driver.DevicePrimaryCtxRelease(d.id))
+	if err := d.selfTest(); err != nil {
+		return nil, errors.Join(unavailable(err), d.Close())
 	}
-	if err := q.try(); err != nil {
-		return nil, errors.Join(unavailable(err), q.Close())
-	}
-	return q, nil
+	return d, nil
 }
 
-// try compiles and loads a kernel and lets the device write and tell: what
-// cannot work should not be chosen.
-func (q *queue) try() error {
-	return q.do("Open", func() error {
+// selfTest compiles and loads a kernel, runs it on a queue and reads what it wrote:
+// what cannot work should not be chosen.
+func (d *device) selfTest() error {
+	q, err := startQueue(d)
+	if err != nil {
+		return err
+	}
+	err = q.do("Open", func() error {
 		b, err := q.take("Open", 8)
 		if err != nil {
 			return err
 		}
-		defer q.pool.give(b, q)
+		defer q.dev.pool.give(b, q)
 		e := emitter{q: q}
 		if err := e.launch(kernels.Fill(kernels.Float64, 1, math.Pi, kernels.Ptr(b.addr))); err != nil {
 			return err
@@ -59,6 +59,7 @@ func (q *queue) try() error {
 		}
 		return nil
 	})
+	return errors.Join(err, q.close())
 }
 
 func unavailable(err error) error { return fmt.Errorf("cuda: %w: %w", backend.ErrUnavailable, err) }
@@ -96,7 +97,8 @@ func newDevice(lib *nv.Library, o Options) (*device, error) {
 	}
 	d.about = about
 	d.info = backend.Info{
-		Backend: "cuda", Device: about.Name, Detail: detail(lib, about, o.TF32), Threads: 1, MemoryBytes: about.MemoryBytes,
+		Backend: "cuda", Device: about.Name, Detail: detail(lib, about, o.TF32), Precision: precision(o.TF32),
+		Threads: 1, MemoryBytes: about.MemoryBytes,
 	}
 	if err := d.kernels.prepare(lib, about); err != nil {
 		return nil, err
@@ -132,6 +134,13 @@ func detail(lib *nv.Library, about DeviceInfo, tf32 bool) string {
 		return s + ", TF32"
 	}
 	return s + ", float32"
+}
+
+func precision(tf32 bool) string {
+	if tf32 {
+		return "TF32 in matrix products and convolutions, else float32, float64 for reductions and solves"
+	}
+	return "float32, float64 for reductions and solves"
 }
 
 func version(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }

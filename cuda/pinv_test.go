@@ -55,11 +55,7 @@ func TestWellConditioned(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openQueue(t, opener(c, standin.Variant{}))
 	taken, left, worst := 0, 0, 0.0
 	for range 150 {
 		m, n := 1+rng.IntN(90), 1+rng.IntN(90)
@@ -69,13 +65,13 @@ func TestWellConditioned(t *testing.T) {
 			cond = 1
 		}
 		a, inverse := conditioned(rng, m, n, cond)
-		buf, err := backend.New(b, backend.Float64, a.RawMatrix().Data)
+		buf, err := backend.NewBuffer(b, backend.Float64, a.RawMatrix().Data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, rows := min(m, n), max(m, n)
 		y, ok := make([]float64, p*rows), false
-		q := b.(*queue)
+		q := b.queue
 		err = q.do("test", func() error {
 			w := scratch{q: q, op: "test"}
 			defer w.free()
@@ -126,18 +122,14 @@ func TestWellConditioned(t *testing.T) {
 // TestUpright scales what is far from 1, exactly.
 func TestUpright(t *testing.T) {
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openQueue(t, opener(c, standin.Variant{}))
 	for _, scale := range []float64{0, 1, 0x1p-300, 0x1p300, 0x1p-500, 0x1p500, 0x1p-1070, 0x1p1020} {
 		a := []float64{3 * scale, 0, -scale, 5 * scale, 2 * scale, scale}
-		buf, err := backend.New(b, backend.Float64, a)
+		buf, err := backend.NewBuffer(b, backend.Float64, a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, exp, got := b.(*queue), 0, make([]float64, len(a))
+		q, exp, got := b.queue, 0, make([]float64, len(a))
 		err = q.do("test", func() error {
 			w := scratch{q: q, op: "test"}
 			defer w.free()
@@ -168,11 +160,7 @@ func TestUpright(t *testing.T) {
 // is not positive definite.
 func TestLargeSystems(t *testing.T) {
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openQueue(t, opener(c, standin.Variant{}))
 	const n, k, r = 3, spdKernel + 9, 2
 	for _, x := range []struct {
 		block, row, order int
@@ -189,8 +177,8 @@ func TestLargeSystems(t *testing.T) {
 		for i := range rhs {
 			rhs[i] = float64(i)
 		}
-		ab, err1 := backend.New(b, backend.Float64, a)
-		bb, err2 := backend.New(b, backend.Float64, rhs)
+		ab, err1 := backend.NewBuffer(b, backend.Float64, a)
+		bb, err2 := backend.NewBuffer(b, backend.Float64, rhs)
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}

@@ -110,15 +110,8 @@ func TestPool(t *testing.T) {
 // on the same queue, or by another one, must not be written before that.
 func TestReuse(t *testing.T) {
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	fork, err := b.Fork()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := openQueue(t, opener(c, standin.Variant{}))
+	fork := b.another(t)
 	const n = 1000
 	sum, err := b.Alloc(backend.Float32, n)
 	if err != nil {
@@ -173,15 +166,8 @@ func TestReuse(t *testing.T) {
 // TestReuseOfClosed takes over what a closed queue leaves, without waiting for it.
 func TestReuseOfClosed(t *testing.T) {
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	fork, err := b.Fork()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := openQueue(t, opener(c, standin.Variant{}))
+	fork := b.another(t)
 	const n = 123_456
 	before, err1 := fork.Alloc(backend.Float32, n)
 	after, err2 := fork.Alloc(backend.Float32, n)

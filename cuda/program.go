@@ -46,7 +46,7 @@ func (q *queue) Record(fn func() error) (backend.Program, error) {
 		p.block, err = q.take(c.Op, p.plan.bytes())
 		p.plan.first = p.block.addr
 		if err == nil {
-			q.register(p, 0)
+			q.dev.register(p, 0)
 		}
 		return err
 	})
@@ -104,8 +104,8 @@ func (p *program) issue(q *queue) error {
 
 // collect makes a graph of the commands.
 func (p *program) collect(q *queue) (nv.GraphExec, error) {
-	q.quiet.Lock()
-	defer q.quiet.Unlock()
+	q.dev.quiet.Lock()
+	defer q.dev.quiet.Unlock()
 	d := q.lib.Driver
 	if err := d.StreamBeginCapture(q.stream, nv.CaptureThreadLocal); err != nil {
 		return 0, err
@@ -131,7 +131,7 @@ func (p *program) collect(q *queue) (nv.GraphExec, error) {
 // ends first.
 func (p *program) Free() {
 	if p != nil && !p.freed.Swap(true) {
-		p.q.release(p)
+		p.q.dev.release(p)
 		p.forget()
 	}
 }
@@ -143,14 +143,14 @@ func (p *program) drop() {
 }
 
 func (p *program) forget() {
-	p.q.pool.give(p.block, p.q)
+	p.q.dev.pool.give(p.block, p.q)
 	p.q.deadMu.Lock()
 	defer p.q.deadMu.Unlock()
 	p.q.dead = append(p.q.dead, p)
 }
 
-// sweep destroys the graphs of programs that were freed, on the queue's thread.
-func (q *queue) sweep() {
+// destroyFreed destroys the graphs of programs that were freed, on the queue's thread.
+func (q *queue) destroyFreed() {
 	q.deadMu.Lock()
 	dead := q.dead
 	q.dead = nil

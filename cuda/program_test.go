@@ -18,11 +18,7 @@ func TestInputsInFlight(t *testing.T) {
 	for _, n := range []int{100, slotBytes / 4 / 3, slotBytes/4 + 1} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			c := standin.Open(t)
-			b, err := opener(c, standin.Variant{})()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer b.Close()
+			b := openQueue(t, opener(c, standin.Variant{}))
 			s := backend.NewScope(b)
 			defer s.Close()
 			x, acc := s.Vector(backend.Float32, n), s.Vector(backend.Float32, n)
@@ -78,11 +74,7 @@ func waits(c *standin.Control) int { return c.Calls("cuStreamSynchronize") + c.C
 // one copy out, one wait.
 func TestCallsOfARun(t *testing.T) {
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openQueue(t, opener(c, standin.Variant{}))
 	s := backend.NewScope(b)
 	defer s.Close()
 	x, a := s.Vector(backend.Float32, 1000), s.Matrix(backend.Float32, 3, 1000)
@@ -138,11 +130,7 @@ func TestCallsOfARun(t *testing.T) {
 // TestLargeOutputs reads more than the pinned memory holds at a time.
 func TestLargeOutputs(t *testing.T) {
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openQueue(t, opener(c, standin.Variant{}))
 	const n = 2*slotBytes + 999
 	s := backend.NewScope(b)
 	defer s.Close()
@@ -182,11 +170,7 @@ func TestLargeOutputs(t *testing.T) {
 // memory.
 func TestAllocationsOfARun(t *testing.T) {
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openQueue(t, opener(c, standin.Variant{}))
 	s := backend.NewScope(b)
 	defer s.Close()
 	x, a := s.Vector(backend.Float32, 100), s.Matrix(backend.Float32, 3, 100)

@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -11,11 +10,11 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// queue implements backend.Backend: a stream of the device, the thread that
+// queue implements backend.Queue: a stream of the device, the thread that
 // issues its work and the libraries' handles that belong to it.
 type queue struct {
-	*device
-	root   bool
+	dev    *device
+	lib    *nv.Library // the device's
 	closed atomic.Bool
 	// recording is the program that takes the calls instead of the stream.
 	recording atomic.Pointer[program]
@@ -36,12 +35,11 @@ type queue struct {
 	dead   []*program // freed, their graphs still to be destroyed
 }
 
-var _ backend.Backend = (*queue)(nil)
+var _ backend.Queue = (*queue)(nil)
 
-// newQueue starts a queue on a device whose context is retained.
-func newQueue(d *device, root bool) (*queue, error) {
-	q := &queue{device: d, root: root, t: startThread(), graphs: make(map[*program]nv.GraphExec)}
-	err := q.do("Open", func() (err error) {
+func startQueue(d *device) (*queue, error) {
+	q := &queue{dev: d, lib: d.lib, t: startThread(), graphs: make(map[*program]nv.GraphExec)}
+	err := q.do("NewQueue", func() (err error) {
 		driver := d.lib.Driver
 		if err = driver.CtxSetCurrent(d.ctx); err != nil {
 			return err
@@ -60,12 +58,14 @@ func newQueue(d *device, root bool) (*queue, error) {
 	return q, nil
 }
 
+func (q *queue) Device() backend.Device { return q.dev }
+
 // ready reports that the queue is closed or its device lost.
 func (q *queue) ready() error {
 	if q.closed.Load() {
 		return backend.ErrClosed
 	}
-	if lost := q.lost.Load(); lost != nil {
+	if lost := q.dev.lost.Load(); lost != nil {
 		return lost
 	}
 	return nil
@@ -73,12 +73,12 @@ func (q *queue) ready() error {
 
 // do runs an operation's part on the queue's thread.
 func (q *queue) do(op string, fn func() error) error {
-	return q.judge(op, q.t.do(func() error {
-		if lost := q.lost.Load(); lost != nil {
+	return q.dev.wrapError(op, q.t.do(func() error {
+		if lost := q.dev.lost.Load(); lost != nil {
 			return lost
 		}
-		q.sweep()
-		return q.ask(fn())
+		q.destroyFreed()
+		return q.explain(fn())
 	}))
 }
 
@@ -99,7 +99,7 @@ func (q *queue) submit(c *checker, cmd *command) error {
 			if err != nil {
 				return err
 			}
-			defer q.pool.give(b, q)
+			defer q.dev.pool.give(b, q)
 			p.first = b.addr
 		}
 		return q.run(&p, p.emit)
@@ -117,24 +117,6 @@ func (q *queue) run(p *plan, issue func(*queue) error) error {
 	return q.fetch(p)
 }
 
-// Fork makes a stream beside this one.
-func (q *queue) Fork() (backend.Backend, error) {
-	c := q.checkNow("Fork")
-	if c.Err != nil {
-		return nil, c.Err
-	}
-	q.open.RLock()
-	defer q.open.RUnlock()
-	if q.ended {
-		return nil, backend.ErrClosed
-	}
-	fork, err := newQueue(q.device, false)
-	if err != nil {
-		return nil, err
-	}
-	return fork, nil
-}
-
 func (q *queue) Synchronize() error {
 	c := q.checkNow("Synchronize")
 	if c.Err != nil {
@@ -147,66 +129,51 @@ func (q *queue) Close() error {
 	if q.recording.Load() != nil {
 		return q.checkNow("Close").Err
 	}
-	if !q.root {
-		return q.close(q.destroy)
-	}
-	q.open.Lock()
-	q.ended = true
-	q.open.Unlock()
-	var errs error
-	for _, fork := range q.forks(q) {
-		errs = errors.Join(errs, fork.close(fork.destroy))
-	}
-	return errors.Join(errs, q.close(func() error { return errors.Join(q.destroy(), q.device.destroy()) }))
+	return q.close()
 }
 
 // close ends the queue once, by its thread's last job.
-func (q *queue) close(last func() error) error {
+func (q *queue) close() error {
 	q.closed.Store(true)
-	err := q.t.stop(last)
-	var call *nv.Error
-	if q.lost.Load() != nil && errors.As(err, &call) {
-		return nil // the loss has been reported
-	}
-	return q.judge("Close", err)
+	return q.dev.closing(q.t.stop(q.destroy))
 }
 
 // destroy waits for the queue's work and gives back what it holds.
 func (q *queue) destroy() error {
 	driver := q.lib.Driver
 	var first error
-	try := func(err error) {
+	note := func(err error) {
 		if first == nil {
 			first = err
 		}
 	}
 	if q.stream != 0 {
-		try(driver.StreamSynchronize(q.stream))
+		note(driver.StreamSynchronize(q.stream))
 	}
 	for p, g := range q.graphs {
-		try(driver.GraphExecDestroy(g))
+		note(driver.GraphExecDestroy(g))
 		delete(q.graphs, p)
 	}
 	for _, g := range q.templates {
-		try(driver.GraphDestroy(g))
+		note(driver.GraphDestroy(g))
 	}
 	q.templates = nil
 	if q.solver != 0 {
-		try(q.lib.Solver.Destroy(q.solver))
+		note(q.lib.Solver.Destroy(q.solver))
 	}
 	if q.blas != 0 {
-		try(q.lib.BLAS.Destroy(q.blas))
+		note(q.lib.BLAS.Destroy(q.blas))
 	}
-	q.pool.give(q.workspace, q)
-	try(q.unpin())
-	q.pool.settle(q)
+	q.dev.pool.give(q.workspace, q)
+	note(q.unpin())
+	q.dev.pool.settle(q)
 	// From here on purge must not wait for the stream.
-	q.device.leave(q)
+	q.dev.leave(q)
 	if q.event != 0 {
-		try(driver.EventDestroy(q.event))
+		note(driver.EventDestroy(q.event))
 	}
 	if q.stream != 0 {
-		try(driver.StreamDestroy(q.stream))
+		note(driver.StreamDestroy(q.stream))
 	}
 	q.stream, q.event, q.blas, q.solver = 0, 0, 0, 0
 	return first

@@ -84,11 +84,11 @@ func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 			err = q.wait()
 		}
 		if err != nil {
-			q.pool.give(s.block, q)
+			q.dev.pool.give(s.block, q)
 			return err
 		}
 		image.place(s.block.addr)
-		q.register(s, bytes)
+		q.dev.register(s, bytes)
 		return nil
 	})
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *checker) samples(s backend.Samples) *samples {
 		c.Failf("s", "is nil")
 	case !ok:
 		c.Failf("s", "is a %T of another backend", s)
-	case own.owner.device != c.q.device:
+	case own.owner.dev != c.q.dev:
 		c.Failf("s", "belongs to another instance of the cuda backend")
 	case own.freed.Load():
 		c.Failf("s", "has been freed")

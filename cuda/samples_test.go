@@ -16,11 +16,7 @@ func TestProjectInSlabs(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openQueue(t, opener(c, standin.Variant{}))
 	const rows, cols, n = 50, 300, projectBytes/4/300*2 + 77
 	stored := make([]uint8, rows*cols)
 	for i := range stored {
@@ -39,10 +35,7 @@ func TestProjectInSlabs(t *testing.T) {
 	if err := s.Err(); err != nil {
 		t.Fatal(err)
 	}
-	q, err := b.Fork()
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := b.another(t)
 	got := make([]float32, n)
 	if err := first(
 		b.Synchronize,
@@ -66,15 +59,8 @@ func TestProjectInSlabs(t *testing.T) {
 // TestSamplesAtOnce uses samples on another queue as soon as they are there.
 func TestSamplesAtOnce(t *testing.T) {
 	c := standin.Open(t)
-	b, err := opener(c, standin.Variant{})()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	q, err := b.Fork()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := openQueue(t, opener(c, standin.Variant{}))
+	q := b.another(t)
 	s, onFork := backend.NewScope(b), backend.NewScope(q)
 	defer s.Close()
 	defer onFork.Close()

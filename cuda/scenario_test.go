@@ -12,9 +12,9 @@ import (
 )
 
 // scenario is a small run through every part of the backend. It returns the first
-// failure, and a backend that is open, or nil.
-func scenario(open func() (backend.Backend, error)) (b backend.Backend, err error) {
-	if b, err = open(); err != nil {
+// failure, and a queue of a device that is open, or nil.
+func scenario(dev backend.Open) (b *opened, err error) {
+	if b, err = open(dev); err != nil {
 		return nil, err
 	}
 	s := backend.NewScope(b)
@@ -40,7 +40,7 @@ func scenario(open func() (backend.Backend, error)) (b backend.Backend, err erro
 	for i := range large {
 		eye[i*large+i] = 1
 	}
-	recorded := func(b backend.Backend) error {
+	recorded := func(b backend.Queue) error {
 		prog, err := b.Record(func() error {
 			return first(
 				func() error { return b.Upload(f.Buf, 0, make([]byte, 4*k*d)) },
@@ -77,18 +77,18 @@ func scenario(open func() (backend.Backend, error)) (b backend.Backend, err erro
 		func() error { return b.SolveSPD(1, 1, 1, spd.Buf, rhs.Buf) },
 		func() error { return recorded(b) },
 		func() error {
-			fork, err := b.Fork()
+			other, err := b.dev.NewQueue()
 			if err != nil {
 				return err
 			}
-			defer fork.Close()
+			defer other.Close()
 			// Of the size that b has freed, so that it is taken over.
-			buf, err := fork.Alloc(backend.Float32, 100)
+			buf, err := other.Alloc(backend.Float32, 100)
 			if err != nil {
 				return err
 			}
 			defer buf.Free()
-			return first(func() error { return recorded(fork) }, fork.Synchronize, fork.Close)
+			return first(func() error { return recorded(other) }, other.Synchronize, other.Close)
 		},
 		b.Synchronize,
 	)
@@ -104,7 +104,7 @@ func first(steps ...func() error) error {
 }
 
 // works does something that has an outcome.
-func works(b backend.Backend) error {
+func works(b *opened) error {
 	buf, err := b.Alloc(backend.Float64, 3)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (w *scratch) matrix(rows, cols int) (matrix, error) {
 
 func (w *scratch) free() {
 	for _, b := range w.blocks {
-		w.q.pool.give(b, w.q)
+		w.q.dev.pool.give(b, w.q)
 	}
 }
 

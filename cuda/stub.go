@@ -10,7 +10,7 @@ import (
 )
 
 // Open says why this build has no CUDA.
-func Open(Options) (backend.Backend, error) {
+func Open(Options) (backend.Device, error) {
 	return nil, fmt.Errorf("cuda: %w: %w", backend.ErrUnavailable, nv.ErrUnsupported)
 }
 

@@ -18,11 +18,7 @@ func TestTF32Convolution(t *testing.T) {
 	s := backend.ConvShape{Height: 9, Width: 7, Channels: 5, Filters: 11}
 	seed := rand.Uint64()
 	layer := func(o Options) (all []float32) {
-		b, err := Open(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
+		b := openQueue(t, func() (backend.Device, error) { return Open(o) })
 		rng := rand.New(rand.NewPCG(seed, 0))
 		tmp := backend.NewScope(b)
 		defer tmp.Close()

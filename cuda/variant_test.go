@@ -106,9 +106,8 @@ func TestOptionalFunctions(t *testing.T) {
 // TestNewerDevice needs PTX: NVRTC does not know the device.
 func TestNewerDevice(t *testing.T) {
 	c := standin.Open(t)
-	dir := c.Dir(standin.Variant{})
 	c.Order("cc=99.0")
-	b, err := scenario(func() (backend.Backend, error) { return Open(Options{LibDir: dir}) })
+	b, err := scenario(opener(c, standin.Variant{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,7 @@ func (n *hostNet) features(x []float64) (z []float64, gap float64) {
 
 func newSmallNet(t *testing.T, dev *Device, cfg Config, m int) *convNet {
 	t.Helper()
-	r, err := newRepresentation(dev.Backend, &cfg, dev.Set, m)
+	r, err := newRepresentation(dev.Queue, &cfg, dev.Set, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // fully connected layer A (K by flat+1, the bias its last column), then W' (T by
 // K). The bias of A is an input that is always 1, so that one product has both.
 type convNet struct {
-	b      backend.Backend
+	b      backend.Queue
 	set    *Conv
 	shapes []backend.ConvShape
 	k, t   int
@@ -23,7 +23,7 @@ type convNet struct {
 	moments backend.Vector
 }
 
-func newConvNet(b backend.Backend, set *Conv, shapes []backend.ConvShape, k, t int) (*convNet, error) {
+func newConvNet(b backend.Queue, set *Conv, shapes []backend.ConvShape, k, t int) (*convNet, error) {
 	n := &convNet{b: b, set: set, shapes: shapes, k: k, t: t, flat: shapes[len(shapes)-1].Out()}
 	size := k*(n.flat+1) + t*k
 	for _, s := range shapes {

@@ -14,7 +14,7 @@ type Network struct{ net *convNet }
 // alone: it trains a network with k features of images of height by width, and a
 // head for each task, on the samples of s, which are counts[t] of each task t in
 // a row, from the start that seed selects.
-func FitConv(ctx context.Context, b backend.Backend, s backend.Samples, counts []int, height, width, k int, c Conv, seed uint64) (*Network, Fit, error) {
+func FitConv(ctx context.Context, b backend.Queue, s backend.Samples, counts []int, height, width, k int, c Conv, seed uint64) (*Network, Fit, error) {
 	if err := c.validate(); err != nil {
 		return nil, Fit{}, err
 	}

@@ -64,11 +64,11 @@ func TestConvStepGradient(t *testing.T) {
 			if err := n.start(s, counts, rng); err != nil {
 				t.Fatal(err)
 			}
-			theta = narrow(download(t, dev.Backend, n.theta))
+			theta = narrow(download(t, dev.Queue, n.theta))
 			for i := range theta { // biases too
 				theta[i] += float32(0.1 * rng.NormFloat64())
 			}
-			if err := backend.Put(dev.Backend, n.theta.Buf, 0, theta); err != nil {
+			if err := backend.Put(dev.Queue, n.theta.Buf, 0, theta); err != nil {
 				t.Fatal(err)
 			}
 			for i := range tr.order {
@@ -78,7 +78,7 @@ func TestConvStepGradient(t *testing.T) {
 		}
 		before, _ := loss(theta)
 		tr.rates = backend.AdamRates{Beta1: 0, Beta2: 0.5, Epsilon: 1, Correction1: 1, Correction2: 1} // m = g, no step
-		if err := dev.Backend.Fill(tr.loss, 0); err != nil {
+		if err := dev.Queue.Fill(tr.loss, 0); err != nil {
 			t.Fatal(err)
 		}
 		if err := tr.step.Run(); err != nil {
@@ -87,8 +87,8 @@ func TestConvStepGradient(t *testing.T) {
 		if got, err := tr.meanLoss(len(tr.order)); err != nil || !near(got, before, 1e-5) {
 			t.Errorf("the loss is %g, %v, want %g", got, err, before)
 		}
-		g := download(t, dev.Backend, backend.Vector{Buf: n.moments.Buf, Len: n.theta.Len})
-		if after := download(t, dev.Backend, n.theta); distance(after, wide(theta)) != 0 {
+		g := download(t, dev.Queue, backend.Vector{Buf: n.moments.Buf, Len: n.theta.Len})
+		if after := download(t, dev.Queue, n.theta); distance(after, wide(theta)) != 0 {
 			t.Error("a step of rate 0 moved the parameters")
 		}
 		const h = 1e-5
@@ -159,11 +159,11 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 			t.Fatal(err)
 		}
 		stops[fit.Stop]++
-		theta := narrow(download(t, dev.Backend, n.theta))
+		theta := narrow(download(t, dev.Queue, n.theta))
 		tensors := n.tensors(theta)
 		host, w := newHostNet(8, 9, tensors), wide(tensors[len(tensors)-1].Data)
 		_, aside := cfg.Conv.split(counts)
-		z := backend.NewScope(dev.Backend)
+		z := backend.NewScope(dev.Queue)
 		zm := z.Matrix(backend.Float32, s.Len(), cfg.K)
 		if err := z.Err(); err != nil {
 			t.Fatal(err)
@@ -172,7 +172,7 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 		if err := n.features(s, zm); err != nil {
 			t.Fatal(err)
 		}
-		all, sum, at := download(t, dev.Backend, backend.Vec(zm.Buf)), 0.0, int32(0)
+		all, sum, at := download(t, dev.Queue, backend.Vec(zm.Buf)), 0.0, int32(0)
 		for m, c := range counts {
 			for i := range c {
 				row := int(set.Tasks[m].Train[i])
@@ -312,7 +312,7 @@ func TestConvModel(t *testing.T) {
 			t.Errorf("%s changed: %v", field, err)
 		}
 	}
-	if nu, _, err := m.Relevance(dev.Backend, cfg.Relevance); err != nil || len(nu) != 4 || norm(nu) == 0 {
+	if nu, _, err := m.Relevance(dev.Queue, cfg.Relevance); err != nil || len(nu) != 4 || norm(nu) == 0 {
 		t.Errorf("the relevance is %v, %v", nu, err)
 	}
 }
@@ -329,30 +329,30 @@ func TestFitConv(t *testing.T) {
 	}
 	defer s.Free()
 	ctx := context.Background()
-	net, fit, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 5, *cfg.Conv, 4)
+	net, fit, err := FitConv(ctx, dev.Queue, s, counts, 8, 8, 5, *cfg.Conv, 4)
 	if err != nil || fit.Evaluations == 0 || !(fit.Loss > 0) {
 		t.Fatalf("%+v, %v", fit, err)
 	}
 	defer net.Close()
-	z := upload(t, dev.Backend, backend.Float32, make([]float32, 170*5))
-	if err := net.Features(s, z.Mat(170, 5)); err != nil || norm(download(t, dev.Backend, z)) == 0 {
+	z := upload(t, dev.Queue, backend.Float32, make([]float32, 170*5))
+	if err := net.Features(s, z.Mat(170, 5)); err != nil || norm(download(t, dev.Queue, z)) == 0 {
 		t.Errorf("features: %v", err)
 	}
 	for what, call := range map[string]func() error{
-		"counts": func() error { _, _, err := FitConv(ctx, dev.Backend, s, []int{170}, 8, 8, 5, *cfg.Conv, 4); return err },
+		"counts": func() error { _, _, err := FitConv(ctx, dev.Queue, s, []int{170}, 8, 8, 5, *cfg.Conv, 4); return err },
 		"samples": func() error {
-			_, _, err := FitConv(ctx, dev.Backend, s, []int{1, 2, 3}, 8, 8, 5, *cfg.Conv, 4)
+			_, _, err := FitConv(ctx, dev.Queue, s, []int{1, 2, 3}, 8, 8, 5, *cfg.Conv, 4)
 			return err
 		},
-		"images":   func() error { _, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 9, 5, *cfg.Conv, 4); return err },
-		"k":        func() error { _, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 17, *cfg.Conv, 4); return err },
-		"settings": func() error { _, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 5, Conv{}, 4); return err },
+		"images":   func() error { _, _, err := FitConv(ctx, dev.Queue, s, counts, 8, 9, 5, *cfg.Conv, 4); return err },
+		"k":        func() error { _, _, err := FitConv(ctx, dev.Queue, s, counts, 8, 8, 17, *cfg.Conv, 4); return err },
+		"settings": func() error { _, _, err := FitConv(ctx, dev.Queue, s, counts, 8, 8, 5, Conv{}, 4); return err },
 		"layers": func() error {
-			_, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 1, Conv{Channels: []int{1, 1, 1, 1}, Passes: 1, Batch: 1, Rate: 1, Patience: 1}, 4)
+			_, _, err := FitConv(ctx, dev.Queue, s, counts, 8, 8, 1, Conv{Channels: []int{1, 1, 1, 1}, Passes: 1, Batch: 1, Rate: 1, Patience: 1}, 4)
 			return err
 		},
 		"batch": func() error {
-			_, _, err := FitConv(ctx, dev.Backend, s, counts, 8, 8, 5, Conv{Channels: []int{2}, Passes: 1, Batch: 171, Rate: 1, Patience: 1}, 4)
+			_, _, err := FitConv(ctx, dev.Queue, s, counts, 8, 8, 5, Conv{Channels: []int{2}, Passes: 1, Batch: 171, Rate: 1, Patience: 1}, 4)
 			return err
 		},
 	} {

@@ -7,29 +7,33 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// Device is a data set resident on a backend: every pool is uploaded once, and
+// Device is a data set resident on a device: every pool is uploaded once, and
 // samples are row indices into it. Any number of runs may share a Device at
 // the same time.
 type Device struct {
-	Backend backend.Backend
-	Set     *dataset.Set
-	pools   []backend.Pool
+	Queue backend.Queue
+	Set   *dataset.Set
+	pools []backend.Pool
 }
 
 // NewDevice uploads the pools of a set, which must be valid
 // ([dataset.Set.Validate]).
-func NewDevice(b backend.Backend, set *dataset.Set) (*Device, error) {
-	d := &Device{Backend: b, Set: set}
+func NewDevice(dev backend.Device, set *dataset.Set) (*Device, error) {
+	q, err := dev.NewQueue()
+	if err != nil {
+		return nil, err
+	}
+	d := &Device{Queue: q, Set: set}
 	for _, p := range set.Pools {
 		var buf backend.Buffer
 		var err error
 		switch {
 		case p.U8 != nil:
-			buf, err = backend.New(b, backend.Uint8, p.U8)
+			buf, err = backend.NewBuffer(q, backend.Uint8, p.U8)
 		case p.F16 != nil:
-			buf, err = backend.New(b, backend.Float16, p.F16)
+			buf, err = backend.NewBuffer(q, backend.Float16, p.F16)
 		default:
-			buf, err = backend.New(b, backend.Float32, p.F32)
+			buf, err = backend.NewBuffer(q, backend.Float32, p.F32)
 		}
 		if err != nil {
 			d.Close()
@@ -37,8 +41,8 @@ func NewDevice(b backend.Backend, set *dataset.Set) (*Device, error) {
 		}
 		d.pools = append(d.pools, backend.Pool{Data: backend.Mat(buf, p.Rows, p.Cols), Scale: p.Scale})
 	}
-	// Forks read the pools.
-	if err := b.Synchronize(); err != nil {
+	// Other queues read the pools.
+	if err := q.Synchronize(); err != nil {
 		d.Close()
 		return nil, err
 	}
@@ -47,19 +51,20 @@ func NewDevice(b backend.Backend, set *dataset.Set) (*Device, error) {
 
 // fork returns the same data on a queue of its own, which the caller closes.
 func (d *Device) fork() (*Device, error) {
-	b, err := d.Backend.Fork()
+	q, err := d.Queue.Device().NewQueue()
 	if err != nil {
 		return nil, err
 	}
-	return &Device{Backend: b, Set: d.Set, pools: d.pools}, nil
+	return &Device{Queue: q, Set: d.Set, pools: d.pools}, nil
 }
 
-// Close frees the pools.
+// Close frees the pools and ends the queue that made them.
 func (d *Device) Close() {
 	for _, p := range d.pools {
 		p.Data.Buf.Free()
 	}
 	d.pools = nil
+	d.Queue.Close()
 }
 
 // cols is the input dimension.
@@ -83,5 +88,5 @@ func (d *Device) samples(tasks []int, rows [][]int32, counts []int) (backend.Sam
 		}
 		set.Offsets[i+1] = len(set.Rows)
 	}
-	return d.Backend.NewSamples(set)
+	return d.Queue.NewSamples(set)
 }

@@ -12,27 +12,31 @@ import (
 	"github.com/amtrl/amtrl/cpu"
 )
 
-// openCPU opens the CPU backend and checks at the end of the test that every
+// openCPU starts a queue of the CPU and checks at the end of the test that every
 // buffer was freed.
-func openCPU(t testing.TB, threads int) backend.Backend {
+func openCPU(t testing.TB, threads int) backend.Queue {
 	t.Helper()
-	b, err := cpu.Open(threads)
+	d, err := cpu.Open(threads)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if u := b.Usage(); u.Buffers != 0 {
+		if u := d.Usage(); u.Buffers != 0 {
 			t.Errorf("%d buffers of %d bytes were never freed", u.Buffers, u.Bytes)
 		}
-		b.Close()
+		d.Close()
 	})
-	return b
+	q, err := d.NewQueue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
 }
 
 // upload places a slice on the device for the length of the test.
-func upload[E backend.Element](t testing.TB, b backend.Backend, d backend.DType, v []E) backend.Vector {
+func upload[E backend.Element](t testing.TB, b backend.Queue, d backend.DType, v []E) backend.Vector {
 	t.Helper()
-	buf, err := backend.New(b, d, v)
+	buf, err := backend.NewBuffer(b, d, v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +45,7 @@ func upload[E backend.Element](t testing.TB, b backend.Backend, d backend.DType,
 }
 
 // download reads a Float32 vector as float64.
-func download(t testing.TB, b backend.Backend, v backend.Vector) []float64 {
+func download(t testing.TB, b backend.Queue, v backend.Vector) []float64 {
 	t.Helper()
 	host := make([]float32, v.Len)
 	if err := backend.Get(b, host, v.Buf, v.Off); err != nil {
@@ -185,7 +189,7 @@ type regression struct {
 // newRegression draws a problem with counts[t] samples of task t. The rows of
 // tasks 0, 3, ... come from a Float32 pool, of 1, 4, ... from a Uint8 pool, of
 // 2, 5, ... from a Float16 pool.
-func newRegression(t testing.TB, b backend.Backend, rng *rand.Rand, d int, counts []int) *regression {
+func newRegression(t testing.TB, b backend.Queue, rng *rand.Rand, d int, counts []int) *regression {
 	t.Helper()
 	const rows = 40
 	f32, u8, f16 := make([]float32, rows*d), make([]uint8, rows*d), make([]uint16, rows*d)
@@ -231,7 +235,7 @@ func newRegression(t testing.TB, b backend.Backend, rng *rand.Rand, d int, count
 }
 
 // place puts a sample set on the device for the length of the test.
-func place(t testing.TB, b backend.Backend, set backend.SampleSet) backend.Samples {
+func place(t testing.TB, b backend.Queue, set backend.SampleSet) backend.Samples {
 	t.Helper()
 	s, err := b.NewSamples(set)
 	if err != nil {

@@ -55,7 +55,7 @@ var ridgeGrid = func() []float64 {
 // Z = X B (eq. 2) and writes the head to w; heads is W' (M by K). With
 // S = L L' it takes the SVD Z L = U D V' in float64 and shrinks d/(d^2 + n rho)
 // in place of 1/d; w = L V shrunk U'y.
-func (h Head) fit(b backend.Backend, z, heads backend.Matrix, y []float32, w backend.Vector) (headFit, error) {
+func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, w backend.Vector) (headFit, error) {
 	n, k := z.Rows, z.Cols
 	tmp := backend.NewScope(b)
 	defer tmp.Close()
@@ -113,7 +113,7 @@ func (h Head) fit(b backend.Backend, z, heads backend.Matrix, y []float32, w bac
 
 // sourceRoot returns L' with L L' = W W': with the thin SVD W' = U D V', it is
 // diag(d) V'.
-func sourceRoot(b backend.Backend, tmp *backend.Scope, heads backend.Matrix) (backend.Matrix, error) {
+func sourceRoot(b backend.Queue, tmp *backend.Scope, heads backend.Matrix) (backend.Matrix, error) {
 	m, k := heads.Rows, heads.Cols
 	r := min(m, k)
 	a, u := tmp.Matrix(backend.Float64, m, k), tmp.Matrix(backend.Float64, m, r)

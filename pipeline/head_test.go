@@ -10,7 +10,7 @@ import (
 )
 
 // fitHead fits the head of n rows of z, k wide.
-func fitHead(t *testing.T, b backend.Backend, h Head, z []float64, k int, y []float64) ([]float64, headFit) {
+func fitHead(t *testing.T, b backend.Queue, h Head, z []float64, k int, y []float64) ([]float64, headFit) {
 	t.Helper()
 	n := len(y)
 	w := upload(t, b, backend.Float32, make([]float32, k))

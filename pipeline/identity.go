@@ -42,11 +42,10 @@ type DataIdentity struct {
 	Cols   int    `json:"cols"`
 }
 
-// BackendChoice is the device, why it was chosen, and its arithmetic.
+// BackendChoice is the device and why it was chosen.
 type BackendChoice struct {
 	backend.Info
-	Precision string `json:"precision"`
-	Reason    string `json:"reason"`
+	Reason string `json:"reason"`
 }
 
 // NewIdentity describes work on a set with a chosen backend, with the settings
@@ -55,7 +54,7 @@ func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg Co
 	return Identity{
 		Version: version,
 		Data:    DescribeData(set),
-		Backend: BackendChoice{Info: choice.Backend.Info(), Precision: "float32, float64 for reductions and solves", Reason: choice.Reason},
+		Backend: BackendChoice{Info: choice.Device.Info(), Reason: choice.Reason},
 		Config:  cfg.Complete(set).Canonical(),
 	}
 }

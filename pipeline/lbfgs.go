@@ -28,7 +28,7 @@ type objective interface {
 // transfer: an iteration is one program, one wait and one transfer back for each
 // evaluation.
 type lbfgs struct {
-	b    backend.Backend
+	b    backend.Queue
 	f    objective
 	x    backend.Vector
 	n, m int
@@ -70,7 +70,7 @@ type program struct {
 	prog backend.Program
 }
 
-func (p *program) run(b backend.Backend) (err error) {
+func (p *program) run(b backend.Queue) (err error) {
 	if p.prog == nil {
 		if p.prog, err = b.Record(p.fn); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (p *program) run(b backend.Backend) (err error) {
 }
 
 // newLBFGS allocates the state for minimising f from x with m pairs.
-func newLBFGS(b backend.Backend, f objective, x backend.Vector, m int) (*lbfgs, error) {
+func newLBFGS(b backend.Queue, f objective, x backend.Vector, m int) (*lbfgs, error) {
 	n, tmp := x.Len, backend.NewScope(b)
 	l := &lbfgs{
 		b: b, f: f, x: x, n: n, m: m, tmp: tmp, pending: -1,

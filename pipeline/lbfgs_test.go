@@ -13,7 +13,7 @@ import (
 
 // hostObjective evaluates a function of float64 slices on the host.
 type hostObjective struct {
-	b     backend.Backend
+	b     backend.Queue
 	f     func(x, g []float64) float64
 	calls int
 	fail  int // the call that fails, counting from 1

@@ -11,12 +11,12 @@ import (
 // (paper, section 2), as one parameter vector on the device: first B' (K by d),
 // then W' (T by K), both row-major.
 type linear struct {
-	b       backend.Backend
+	b       backend.Queue
 	k, d, t int
 	theta   backend.Vector
 }
 
-func newLinear(b backend.Backend, k, d, t int) (*linear, error) {
+func newLinear(b backend.Queue, k, d, t int) (*linear, error) {
 	buf, err := b.Alloc(backend.Float32, k*d+t*k)
 	if err != nil {
 		return nil, err

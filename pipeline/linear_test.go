@@ -357,7 +357,7 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dev, err := NewDevice(b, set)
+	dev, err := NewDevice(b.Device(), set)
 	if err != nil {
 		t.Fatal(err)
 	}

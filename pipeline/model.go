@@ -85,7 +85,7 @@ func decodeModel(raw []byte) (*Model, error) {
 // Relevance estimates nu from the model's heads (eq. 3, or the variant that r
 // selects) on a backend, in the order of m.Sources, with the rank it was found
 // at.
-func (m *Model) Relevance(b backend.Backend, r Relevance) (nu []float64, rank int, err error) {
+func (m *Model) Relevance(b backend.Queue, r Relevance) (nu []float64, rank int, err error) {
 	if err := r.validate(); err != nil {
 		return nil, 0, err
 	}

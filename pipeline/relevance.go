@@ -34,7 +34,7 @@ type Relevance struct {
 
 // estimate returns nu. heads is W' (M by K) and w has K elements, both Float32.
 // A nu that is not finite is an error.
-func (r Relevance) estimate(b backend.Backend, heads backend.Matrix, w backend.Vector) (nu []float64, rank int, err error) {
+func (r Relevance) estimate(b backend.Queue, heads backend.Matrix, w backend.Vector) (nu []float64, rank int, err error) {
 	nu, rank, err = r.solve(b, heads, w)
 	for i, v := range nu {
 		if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
@@ -44,7 +44,7 @@ func (r Relevance) estimate(b backend.Backend, heads backend.Matrix, w backend.V
 	return nu, rank, err
 }
 
-func (r Relevance) solve(b backend.Backend, heads backend.Matrix, w backend.Vector) (nu []float64, rank int, err error) {
+func (r Relevance) solve(b backend.Queue, heads backend.Matrix, w backend.Vector) (nu []float64, rank int, err error) {
 	m, k := heads.Rows, heads.Cols
 	tmp := backend.NewScope(b)
 	defer tmp.Close()
@@ -78,7 +78,7 @@ func (r Relevance) solve(b backend.Backend, heads backend.Matrix, w backend.Vect
 }
 
 // minNormRelevance computes W^+ w as (A^+)'w with A = W', since (W^+)' = (W')^+.
-func minNormRelevance(b backend.Backend, tmp *backend.Scope, a backend.Matrix, w backend.Vector, rcond float64) ([]float64, int, error) {
+func minNormRelevance(b backend.Queue, tmp *backend.Scope, a backend.Matrix, w backend.Vector, rcond float64) ([]float64, int, error) {
 	pinv, nu := tmp.Matrix(backend.Float64, a.Cols, a.Rows), tmp.Vector(backend.Float64, a.Rows)
 	if err := tmp.Err(); err != nil {
 		return nil, 0, err
@@ -95,7 +95,7 @@ func minNormRelevance(b backend.Backend, tmp *backend.Scope, a backend.Matrix, w
 }
 
 // ridgeRelevance computes A (A'A + tau mean I)^-1 w with A = W', mean = tr(A'A)/K.
-func ridgeRelevance(b backend.Backend, tmp *backend.Scope, a backend.Matrix, w backend.Vector, tau float64) ([]float64, error) {
+func ridgeRelevance(b backend.Queue, tmp *backend.Scope, a backend.Matrix, w backend.Vector, tau float64) ([]float64, error) {
 	k := a.Cols
 	sq, err := b.Dot(backend.Vec(a.Buf), backend.Vec(a.Buf))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // relevanceOf estimates nu from W' (M by K, as a) and w.
-func relevanceOf(t *testing.T, b backend.Backend, r Relevance, a []float64, w []float64) ([]float64, int, error) {
+func relevanceOf(t *testing.T, b backend.Queue, r Relevance, a []float64, w []float64) ([]float64, int, error) {
 	t.Helper()
 	k := len(w)
 	m := len(a) / k

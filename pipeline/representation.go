@@ -48,7 +48,7 @@ type fitRun struct {
 }
 
 // newRepresentation makes the configured class for m sources.
-func newRepresentation(b backend.Backend, cfg *Config, set *dataset.Set, m int) (representation, error) {
+func newRepresentation(b backend.Queue, cfg *Config, set *dataset.Set, m int) (representation, error) {
 	if cfg.Representation == ClassConv {
 		shapes, err := cfg.Conv.shapes(set)
 		if err != nil {

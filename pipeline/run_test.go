@@ -17,7 +17,7 @@ import (
 )
 
 func identityOf(dev *Device, cfg Config, targets []string, seeds ...uint64) Identity {
-	id := NewIdentity("v0.0.0-test", dev.Set, backend.Choice{Backend: dev.Backend, Reason: "asked for"}, cfg)
+	id := NewIdentity("v0.0.0-test", dev.Set, backend.Choice{Device: dev.Queue.Device(), Reason: "asked for"}, cfg)
 	id.Targets, id.Seeds = targets, seeds
 	return id
 }

@@ -213,7 +213,7 @@ func TestRunFolder(t *testing.T) {
 	if score := res.Method(Active).Score; score.Metric != MetricError || score.Value != float64(wrong)/float64(len(set.Tasks[3].Test)) {
 		t.Errorf("the model errs on %d of %d test rows, recorded %+v", wrong, len(set.Tasks[3].Test), score)
 	}
-	nu, rank, err := m.Relevance(dev.Backend, cfg.Relevance)
+	nu, rank, err := m.Relevance(dev.Queue, cfg.Relevance)
 	if err != nil || !slices.Equal(nu, active.Nu) || rank != active.NuRank {
 		t.Errorf("the model's relevance is %v, %v, recorded %v", nu, err, active.Nu)
 	}

@@ -48,7 +48,7 @@ type Step struct {
 // of its own once it is placed.
 type unit struct {
 	dev     *Device
-	queue   backend.Backend
+	queue   backend.Queue
 	cfg     *Config
 	target  int
 	sources []int
@@ -81,10 +81,10 @@ func (u *unit) place() error {
 	if err != nil {
 		return err
 	}
-	u.dev, u.queue = dev, dev.Backend
+	u.dev, u.queue = dev, dev.Queue
 	set := dev.Set
-	u.tmp = backend.NewScope(dev.Backend)
-	if u.model, err = newRepresentation(dev.Backend, u.cfg, set, len(u.sources)); err != nil {
+	u.tmp = backend.NewScope(dev.Queue)
+	if u.model, err = newRepresentation(dev.Queue, u.cfg, set, len(u.sources)); err != nil {
 		return err
 	}
 	u.head = u.tmp.Vector(backend.Float32, u.cfg.K)
@@ -195,7 +195,7 @@ func (u *unit) run(ctx context.Context, st *state, progress func(Step), saved fu
 		from []float32
 	}{{u.model.parameters(), st.Theta}, {u.model.optimiser(), st.Optimiser}} {
 		if len(v.from) > 0 {
-			if err := backend.Put(u.dev.Backend, v.to.Buf, v.to.Off, v.from); err != nil {
+			if err := backend.Put(u.dev.Queue, v.to.Buf, v.to.Off, v.from); err != nil {
 				return err
 			}
 		}
@@ -235,7 +235,7 @@ func (u *unit) capture(st *state) error {
 		if v.from.Len == 0 {
 			continue
 		}
-		if err := backend.Get(u.dev.Backend, *v.to, v.from.Buf, v.from.Off); err != nil {
+		if err := backend.Get(u.dev.Queue, *v.to, v.from.Buf, v.from.Off); err != nil {
 			return err
 		}
 	}
@@ -287,7 +287,7 @@ func (u *unit) epoch(ctx context.Context, st *state, method string, e int) (Epoc
 		return Epoch{}, err
 	}
 	rec.TargetLoss, rec.HeadRidge, rec.HeadRank = fit.Loss, fit.Ridge, fit.Rank
-	rec.Nu, rec.NuRank, err = u.cfg.Relevance.estimate(u.dev.Backend, u.model.heads(), u.head)
+	rec.Nu, rec.NuRank, err = u.cfg.Relevance.estimate(u.dev.Queue, u.model.heads(), u.head)
 	if err != nil {
 		return Epoch{}, err
 	}

@@ -24,7 +24,7 @@ const (
 
 // fitHead fits the target's head (eq. 2).
 func (u *unit) fitHead() (headFit, error) {
-	tmp := backend.NewScope(u.dev.Backend)
+	tmp := backend.NewScope(u.dev.Queue)
 	defer tmp.Close()
 	z := tmp.Matrix(backend.Float32, u.targetSamples.Len(), u.cfg.K)
 	if err := tmp.Err(); err != nil {
@@ -33,13 +33,13 @@ func (u *unit) fitHead() (headFit, error) {
 	if err := u.model.features(u.targetSamples, z); err != nil {
 		return headFit{}, err
 	}
-	return u.cfg.Head.fit(u.dev.Backend, z, u.model.heads(), u.targetY, u.head)
+	return u.cfg.Head.fit(u.dev.Queue, z, u.model.heads(), u.targetY, u.head)
 }
 
 // score measures the target's predictor: exact excess risk where the data has
 // a model, else on the test rows.
 func (u *unit) score() (Score, error) {
-	b, set := u.dev.Backend, u.dev.Set
+	b, set := u.dev.Queue, u.dev.Set
 	tmp := backend.NewScope(b)
 	defer tmp.Close()
 	if l, ok := u.model.(*linearClass); ok && set.Model != nil {

@@ -88,7 +88,7 @@ func openDevice(t testing.TB, threads int, set *dataset.Set) *Device {
 	if err := set.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	dev, err := NewDevice(openCPU(t, threads), set)
+	dev, err := NewDevice(openCPU(t, threads).Device(), set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestStepsAreReported(t *testing.T) {
 
 func TestUnitErrors(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(7, 3, 100, 4, false))
-	held := dev.Backend.Usage()
+	held := dev.Queue.Device().Usage()
 	noTest := smallSet(7, 3, 100, 4, false)
 	noTest.Tasks[0].Test = nil
 	one := smallSet(7, 1, 100, 4, false)
@@ -313,7 +313,7 @@ func TestUnitErrors(t *testing.T) {
 			}
 		}
 	}
-	if u := dev.Backend.Usage(); u != held {
+	if u := dev.Queue.Device().Usage(); u != held {
 		t.Errorf("failed units hold memory: %+v, before %+v", u, held)
 	}
 	// A schedule that draws nothing fails in the run.
@@ -332,7 +332,7 @@ func TestUnitErrors(t *testing.T) {
 // Memory that runs out half-way is an error, and nothing leaks.
 func TestUnitFreesAfterAFailure(t *testing.T) {
 	set := smallSet(8, 4, 100, 4, false)
-	b := &failing{Backend: openCPU(t, 1)}
+	b := &failing{Device: openCPU(t, 1).Device()}
 	dev, err := NewDevice(b, set)
 	if err != nil {
 		t.Fatal(err)
@@ -363,24 +363,37 @@ func TestUnitFreesAfterAFailure(t *testing.T) {
 	}
 }
 
-// failing is a backend that runs out of memory after left allocations.
+// failing is a device that runs out of memory after left allocations.
 type failing struct {
-	backend.Backend
+	backend.Device
 	left int
 }
 
 var errNoMemory = fmt.Errorf("no memory left in this test")
 
-func (f *failing) Alloc(t backend.DType, n int) (backend.Buffer, error) {
-	if f.left--; f.left == 0 {
-		return nil, errNoMemory
-	}
-	return f.Backend.Alloc(t, n)
+func (f *failing) NewQueue() (backend.Queue, error) {
+	q, err := f.Device.NewQueue()
+	return &failingQueue{q, f}, err
 }
 
-func (f *failing) NewSamples(s backend.SampleSet) (backend.Samples, error) {
-	if f.left--; f.left == 0 {
+// failingQueue is a queue of such a device.
+type failingQueue struct {
+	backend.Queue
+	dev *failing
+}
+
+func (q *failingQueue) Device() backend.Device { return q.dev }
+
+func (q *failingQueue) Alloc(t backend.DType, n int) (backend.Buffer, error) {
+	if q.dev.left--; q.dev.left == 0 {
 		return nil, errNoMemory
 	}
-	return f.Backend.NewSamples(s)
+	return q.Queue.Alloc(t, n)
+}
+
+func (q *failingQueue) NewSamples(s backend.SampleSet) (backend.Samples, error) {
+	if q.dev.left--; q.dev.left == 0 {
+		return nil, errNoMemory
+	}
+	return q.Queue.NewSamples(s)
 }

@@ -39,10 +39,7 @@ func (c call) fails(e *env, what string) {
 
 // testBadBuffers gives each operand in turn a buffer that it must not have.
 func testBadBuffers(e *env) {
-	other, err := e.open()
-	e.must(err)
-	defer other.Close()
-	foreign := &env{T: e.T, b: other, rng: e.rng, tol: e.tol}
+	foreign := e.another()
 
 	for _, c := range e.calls(smallDims) {
 		for _, a := range c.args {
@@ -225,7 +222,7 @@ func testInterleaved(e *env) {
 		buf := e.buffer(t, m*(k+n), joint.v)
 		av := backend.Matrix{Buf: buf, Rows: m, Cols: k, Stride: k + n}
 		cv := backend.Matrix{Buf: buf, Off: k, Rows: m, Cols: n, Stride: k + n}
-		e.must(e.b.Gemm(false, false, 1, av, e.in("b", t, b), 0, cv))
+		e.must(e.q.Gemm(false, false, 1, av, e.in("b", t, b), 0, cv))
 		want, size := product(1, a, b, 0, dense{})
 		e.within("C beside A", e.read(cv).v, want.v, size.scaled(e.eps(t)*float64(k+4)).v)
 		e.same("A beside C", e.read(av).v, a.v)
@@ -235,14 +232,14 @@ func testInterleaved(e *env) {
 // testBadCounts are the counts of SolveSPD that no view carries.
 func testBadCounts(e *env) {
 	a, b := e.alloc(backend.Float64, 8), e.alloc(backend.Float64, 4)
-	e.must(e.b.Fill(backend.Vec(a), 0))
+	e.must(e.q.Fill(backend.Vec(a), 0))
 	for _, c := range [][3]int{
 		{-1, 2, 1}, {2, -2, 1}, {2, 2, -1}, {3, 2, 1}, {2, 3, 1}, {2, 2, 2},
 		{1 << 32, 1 << 16, 1}, {1, 1 << 32, 1}, {1, 1, 1 << 62}, {math.MaxInt, math.MaxInt, math.MaxInt},
 	} {
-		e.wantArgument(e.b.SolveSPD(c[0], c[1], c[2], a, b), "SolveSPD of %v", c)
+		e.wantArgument(e.q.SolveSPD(c[0], c[1], c[2], a, b), "SolveSPD of %v", c)
 	}
-	e.wantArgument(e.b.SolveSPD(1, 2, 2, b, b), "SolveSPD of one buffer for both operands")
+	e.wantArgument(e.q.SolveSPD(1, 2, 2, b, b), "SolveSPD of one buffer for both operands")
 }
 
 // testHollow has views without elements whose rows would lie outside of their
@@ -254,25 +251,25 @@ func testHollow(e *env) {
 		hollow := func(rows int) backend.Matrix { return backend.Matrix{Buf: buf, Rows: rows, Stride: 9} }
 		none := backend.Vector{Buf: buf}
 		square := e.out("c", t, n, n)
-		e.must(e.b.Gemm(false, true, 1, hollow(n), hollow(n), 0, square))
-		e.must(e.b.Gemm(true, false, 1, e.in("a", t, zeros(n, 4)), hollow(n), 0, hollow(4)))
-		e.must(e.b.Syrk(false, 1, hollow(n), 0, square))
-		e.must(e.b.Gemv(false, 1, hollow(n), none, 0, square.Row(0)))
-		e.must(e.b.Gemv(true, 1, hollow(n), square.Row(0), 0, none))
-		e.must(e.b.Dots(hollow(n), none, make([]float64, n)))
-		e.must(e.b.Combine(make([]float64, n), hollow(n), none))
+		e.must(e.q.Gemm(false, true, 1, hollow(n), hollow(n), 0, square))
+		e.must(e.q.Gemm(true, false, 1, e.in("a", t, zeros(n, 4)), hollow(n), 0, hollow(4)))
+		e.must(e.q.Syrk(false, 1, hollow(n), 0, square))
+		e.must(e.q.Gemv(false, 1, hollow(n), none, 0, square.Row(0)))
+		e.must(e.q.Gemv(true, 1, hollow(n), square.Row(0), 0, none))
+		e.must(e.q.Dots(hollow(n), none, make([]float64, n)))
+		e.must(e.q.Combine(make([]float64, n), hollow(n), none))
 		e.same("products of nothing", e.read(square).v, zeros(n, n).v)
 		if t == backend.Float64 {
-			e.must(e.b.SVD(hollow(n), hollow(n), none, backend.Matrix{Buf: buf}))
-			_, err := e.b.Pinv(hollow(n), -1, backend.Matrix{Buf: buf, Cols: n, Stride: n})
+			e.must(e.q.SVD(hollow(n), hollow(n), none, backend.Matrix{Buf: buf}))
+			_, err := e.q.Pinv(hollow(n), -1, backend.Matrix{Buf: buf, Cols: n, Stride: n})
 			e.must(err)
-			_, err = e.b.MinNorm(e.in("a", t, identity(n)), hollow(n), -1, hollow(n))
+			_, err = e.q.MinNorm(e.in("a", t, identity(n)), hollow(n), -1, hollow(n))
 			e.must(err)
 			continue
 		}
 		pb := e.newProblem(problemSpec{d: 3, counts: []int{n}, pools: stored})
-		e.must(e.b.Project(pb.samples, backend.Matrix{Buf: buf, Cols: 3, Stride: 3}, hollow(n)))
-		e.must(e.b.TaskGram(pb.samples, hollow(n), e.alloc(backend.Float64, 0),
+		e.must(e.q.Project(pb.samples, backend.Matrix{Buf: buf, Cols: 3, Stride: 3}, hollow(n)))
+		e.must(e.q.TaskGram(pb.samples, hollow(n), e.alloc(backend.Float64, 0),
 			backend.Matrix{Buf: e.alloc(backend.Float64, 0), Rows: 1, Stride: 9}))
 	}
 }

@@ -76,7 +76,7 @@ var groups = []group{
 
 // Run checks the backend that open makes. Every case opens one of its own, and
 // fails if a buffer is left at its end.
-func Run(t *testing.T, open func() (backend.Backend, error), tol Tolerances) {
+func Run(t *testing.T, open backend.Open, tol Tolerances) {
 	seed := newSeed(t)
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func Run(t *testing.T, open func() (backend.Backend, error), tol Tolerances) {
 // Identical checks that every operation gives the same bytes on all the
 // backends that the functions open, such as one device with several numbers of
 // threads.
-func Identical(t *testing.T, opens ...func() (backend.Backend, error)) {
+func Identical(t *testing.T, opens ...backend.Open) {
 	identical(t, newSeed(t), opens...)
 }
 

@@ -22,7 +22,7 @@ const (
 // Benchmark times the operations that a run spends its time in, at the sizes of
 // the paper's experiments. The bytes of the passes over the data are one read of
 // the samples' stored rows.
-func Benchmark(b *testing.B, open func() (backend.Backend, error)) {
+func Benchmark(b *testing.B, open backend.Open) {
 	for _, t := range []backend.DType{backend.Uint8, backend.Float16, backend.Float32} {
 		b.Run("TaskGradient/"+t.String(), func(b *testing.B) { benchPass(b, open, t, taskGradientPass) })
 	}
@@ -50,25 +50,29 @@ func Benchmark(b *testing.B, open func() (backend.Backend, error)) {
 	b.Run("SolveSPD", func(b *testing.B) { benchSolveSPD(b, open) })
 }
 
-// bench is an open backend, a scope for the operands and a fixed stream.
+// bench is a queue on an open device, a scope for the operands and a fixed stream.
 type bench struct {
 	*testing.B
-	b   backend.Backend
+	q   backend.Queue
 	s   *backend.Scope
 	rng *rand.Rand
 }
 
-func newBench(b *testing.B, open func() (backend.Backend, error)) *bench {
+func newBench(b *testing.B, open backend.Open) *bench {
 	dev, err := open()
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := backend.NewScope(dev)
+	q, err := dev.NewQueue()
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := backend.NewScope(q)
 	b.Cleanup(func() {
 		s.Close()
 		dev.Close()
 	})
-	return &bench{b, dev, s, rand.New(rand.NewPCG(1, 2))}
+	return &bench{b, q, s, rand.New(rand.NewPCG(1, 2))}
 }
 
 // random returns a matrix of standard normal values.
@@ -79,7 +83,7 @@ func (b *bench) random(t backend.DType, rows, cols int) backend.Matrix {
 func (b *bench) upload(t backend.DType, v []float64) backend.Buffer {
 	buf := b.s.Alloc(t, len(v))
 	if buf != nil {
-		if err := b.b.Upload(buf, 0, encode(t, v)); err != nil {
+		if err := b.q.Upload(buf, 0, encode(t, v)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -97,7 +101,7 @@ func (b *bench) loop(f func() error) {
 			b.Fatal(err)
 		}
 	}
-	if err := b.b.Synchronize(); err != nil {
+	if err := b.q.Synchronize(); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -119,7 +123,7 @@ func (b *bench) samples(t backend.DType) backend.Samples {
 		if err := b.s.Err(); err != nil {
 			b.Fatal(err)
 		}
-		if err := b.b.Upload(pool.Buf, 0, raw); err != nil {
+		if err := b.q.Upload(pool.Buf, 0, raw); err != nil {
 			b.Fatal(err)
 		}
 		set.Pools = append(set.Pools, backend.Pool{Data: pool, Scale: 1.0 / 255})
@@ -142,15 +146,15 @@ type pass func(b *bench, s backend.Samples) (func() error, int)
 func taskGradientPass(b *bench, s backend.Samples) (func() error, int) {
 	p, q := b.random(backend.Float32, benchTasks, benchCols), b.s.Matrix(backend.Float32, benchTasks, benchCols)
 	loss := b.s.Vector(backend.Float64, benchTasks)
-	return func() error { return b.b.TaskGradient(s, p, q, loss) }, 4 * benchSamples * benchCols
+	return func() error { return b.q.TaskGradient(s, p, q, loss) }, 4 * benchSamples * benchCols
 }
 
 func projectPass(b *bench, s backend.Samples) (func() error, int) {
 	m, z := b.random(backend.Float32, benchWidth, benchCols), b.s.Matrix(backend.Float32, benchSamples, benchWidth)
-	return func() error { return b.b.Project(s, m, z) }, 2 * benchSamples * benchCols * benchWidth
+	return func() error { return b.q.Project(s, m, z) }, 2 * benchSamples * benchCols * benchWidth
 }
 
-func benchPass(tb *testing.B, open func() (backend.Backend, error), t backend.DType, p pass) {
+func benchPass(tb *testing.B, open backend.Open, t backend.DType, p pass) {
 	b := newBench(tb, open)
 	run, flops := p(b, b.samples(t))
 	b.SetBytes(int64(benchSamples * benchCols * t.Size()))
@@ -158,17 +162,17 @@ func benchPass(tb *testing.B, open func() (backend.Backend, error), t backend.DT
 	b.flops(flops)
 }
 
-func benchTaskGram(tb *testing.B, open func() (backend.Backend, error)) {
+func benchTaskGram(tb *testing.B, open backend.Open) {
 	b := newBench(tb, open)
 	s := b.samples(backend.Uint8)
 	z := b.random(backend.Float32, benchSamples, benchWidth)
 	g, c := b.s.Alloc(backend.Float64, benchTasks*benchWidth*benchWidth), b.s.Matrix(backend.Float64, benchTasks, benchWidth)
 	b.SetBytes(benchSamples * benchWidth * 4)
-	b.loop(func() error { return b.b.TaskGram(s, z, g, c) })
+	b.loop(func() error { return b.q.TaskGram(s, z, g, c) })
 	b.flops(benchSamples * benchWidth * (benchWidth + 2))
 }
 
-func benchGemm(tb *testing.B, open func() (backend.Backend, error), t backend.DType, transA, transB bool, m, n, k int) {
+func benchGemm(tb *testing.B, open backend.Open, t backend.DType, transA, transB bool, m, n, k int) {
 	b := newBench(tb, open)
 	rows := func(r, c int, trans bool) backend.Matrix {
 		if trans {
@@ -177,17 +181,17 @@ func benchGemm(tb *testing.B, open func() (backend.Backend, error), t backend.DT
 		return b.random(t, r, c)
 	}
 	x, y, c := rows(m, k, transA), rows(k, n, transB), b.s.Matrix(t, m, n)
-	b.loop(func() error { return b.b.Gemm(transA, transB, 1, x, y, 0, c) })
+	b.loop(func() error { return b.q.Gemm(transA, transB, 1, x, y, 0, c) })
 	b.flops(2 * m * n * k)
 }
 
 // benchMinNorm is the relevance of 159 sources (equation 3).
-func benchMinNorm(tb *testing.B, open func() (backend.Backend, error)) {
+func benchMinNorm(tb *testing.B, open backend.Open) {
 	b := newBench(tb, open)
 	a, rhs := b.random(backend.Float64, benchWidth, benchTasks), b.random(backend.Float64, benchWidth, 1)
 	x := b.s.Matrix(backend.Float64, benchTasks, 1)
 	b.loop(func() error {
-		if rank, err := b.b.MinNorm(a, rhs, -1, x); err != nil || rank != benchWidth {
+		if rank, err := b.q.MinNorm(a, rhs, -1, x); err != nil || rank != benchWidth {
 			return fmt.Errorf("rank %d, %w", rank, err)
 		}
 		return nil
@@ -196,7 +200,7 @@ func benchMinNorm(tb *testing.B, open func() (backend.Backend, error)) {
 
 // benchSolveSPD solves one system for each task. The operands are overwritten,
 // so a device copy of them is part of the time.
-func benchSolveSPD(tb *testing.B, open func() (backend.Backend, error)) {
+func benchSolveSPD(tb *testing.B, open backend.Open) {
 	const n, k = benchTasks + 1, benchWidth
 	b := newBench(tb, open)
 	var v []float64
@@ -206,12 +210,12 @@ func benchSolveSPD(tb *testing.B, open func() (backend.Backend, error)) {
 	a, rhs := b.upload(backend.Float64, v), b.random(backend.Float64, n, k)
 	work, x := b.s.Vector(backend.Float64, n*k*k), b.s.Vector(backend.Float64, n*k)
 	b.loop(func() error {
-		if err := b.b.Copy(work, backend.Vec(a)); err != nil {
+		if err := b.q.Copy(work, backend.Vec(a)); err != nil {
 			return err
 		}
-		if err := b.b.Copy(x, backend.Vec(rhs.Buf)); err != nil {
+		if err := b.q.Copy(x, backend.Vec(rhs.Buf)); err != nil {
 			return err
 		}
-		return b.b.SolveSPD(n, k, 1, work.Buf, x.Buf)
+		return b.q.SolveSPD(n, k, 1, work.Buf, x.Buf)
 	})
 }

@@ -16,7 +16,7 @@ var benchLayers = []backend.ConvShape{
 }
 
 // benchConvolution times the parts of a training step.
-func benchConvolution(b *testing.B, open func() (backend.Backend, error)) {
+func benchConvolution(b *testing.B, open backend.Open) {
 	for i, s := range benchLayers {
 		b.Run(fmt.Sprintf("Conv/%d", i+1), func(b *testing.B) { benchConv(b, open, s) })
 		b.Run(fmt.Sprintf("ConvGrad/%d", i+1), func(b *testing.B) { benchConvGrad(b, open, s, i > 0) })
@@ -31,16 +31,16 @@ func convFlops(s backend.ConvShape) int {
 	return 2 * benchBatch * s.Height * s.Width * s.Taps() * s.Filters
 }
 
-func benchConv(tb *testing.B, open func() (backend.Backend, error), s backend.ConvShape) {
+func benchConv(tb *testing.B, open backend.Open, s backend.ConvShape) {
 	const t = backend.Float32
 	b := newBench(tb, open)
 	x, w, bias := b.random(t, benchBatch, s.In()), b.random(t, s.Taps(), s.Filters), b.random(t, 1, s.Filters).Row(0)
 	y, arg := b.s.Matrix(t, benchBatch, s.Out()), b.s.Matrix(backend.Uint8, benchBatch, s.Out())
-	b.loop(func() error { return b.b.Conv(s, x, w, bias, y, arg) })
+	b.loop(func() error { return b.q.Conv(s, x, w, bias, y, arg) })
 	b.flops(convFlops(s))
 }
 
-func benchConvGrad(tb *testing.B, open func() (backend.Backend, error), s backend.ConvShape, input bool) {
+func benchConvGrad(tb *testing.B, open backend.Open, s backend.ConvShape, input bool) {
 	const t = backend.Float32
 	b := newBench(tb, open)
 	x, w, bias := b.random(t, benchBatch, s.In()), b.random(t, s.Taps(), s.Filters), b.random(t, 1, s.Filters).Row(0)
@@ -51,14 +51,14 @@ func benchConvGrad(tb *testing.B, open func() (backend.Backend, error), s backen
 	if input {
 		dx, products = b.s.Matrix(t, benchBatch, s.In()), 2
 	}
-	if err := b.b.Conv(s, x, w, bias, y, arg); err != nil {
+	if err := b.q.Conv(s, x, w, bias, y, arg); err != nil {
 		b.Fatal(err)
 	}
-	b.loop(func() error { return b.b.ConvGrad(s, x, w, arg, y, dx, dw, db) })
+	b.loop(func() error { return b.q.ConvGrad(s, x, w, arg, y, dx, dw, db) })
 	b.flops(products * convFlops(s))
 }
 
-func benchBatches(tb *testing.B, open func() (backend.Backend, error)) {
+func benchBatches(tb *testing.B, open backend.Open) {
 	b := newBench(tb, open)
 	s := b.samples(backend.Uint8)
 	order := make([]int32, benchBatch)
@@ -68,10 +68,10 @@ func benchBatches(tb *testing.B, open func() (backend.Backend, error)) {
 	x := b.s.Matrix(backend.Float32, benchBatch, benchCols)
 	y, task := b.s.Vector(backend.Float32, benchBatch), b.s.Vector(backend.Int32, benchBatch)
 	b.SetBytes(benchBatch * benchCols * 5)
-	b.loop(func() error { return b.b.Batch(s, order, x, y, task) })
+	b.loop(func() error { return b.q.Batch(s, order, x, y, task) })
 }
 
-func benchHeads(tb *testing.B, open func() (backend.Backend, error)) {
+func benchHeads(tb *testing.B, open backend.Open) {
 	const t = backend.Float32
 	b := newBench(tb, open)
 	z, w := b.random(t, benchBatch, benchWidth), b.random(t, benchTasks, benchWidth)
@@ -81,15 +81,15 @@ func benchHeads(tb *testing.B, open func() (backend.Backend, error)) {
 	}
 	y, task := b.random(t, 1, benchBatch).Row(0), backend.Vec(b.upload(backend.Int32, ids))
 	dz, dw, loss := b.s.Matrix(t, benchBatch, benchWidth), b.s.Matrix(t, benchTasks, benchWidth), b.s.Vector(backend.Float64, 1)
-	b.loop(func() error { return b.b.HeadGradient(z, y, task, w, 1, dz, dw, loss) })
+	b.loop(func() error { return b.q.HeadGradient(z, y, task, w, 1, dz, dw, loss) })
 	b.flops(6 * benchBatch * benchWidth)
 }
 
-func benchAdam(tb *testing.B, open func() (backend.Backend, error)) {
+func benchAdam(tb *testing.B, open backend.Open) {
 	const t, n = backend.Float32, 91_200
 	b := newBench(tb, open)
 	g, m, v, theta := b.random(t, 1, n).Row(0), b.s.Vector(t, n), b.s.Vector(t, n), b.random(t, 1, n).Row(0)
 	r := ratesAt(10)
 	b.SetBytes(7 * 4 * n)
-	b.loop(func() error { return b.b.Adam(&r, g, m, v, theta) })
+	b.loop(func() error { return b.q.Adam(&r, g, m, v, theta) })
 }

@@ -143,7 +143,7 @@ func (e *env) denseCalls(z dims, t backend.DType, add adder) {
 		b := e.in("b", t, normal(e.rng, t, z.k, z.n).op(transB))
 		c := e.inout("c", t, normal(e.rng, t, z.m, z.n))
 		add("Gemm "+t.String(), func() ([]float64, error) {
-			return nil, e.b.Gemm(transA, transB, 1.5, a, b, 0.25, c)
+			return nil, e.q.Gemm(transA, transB, 1.5, a, b, 0.25, c)
 		}, inMat("a", &a), inMat("b", &b), outMat("c", &c))
 	}
 	for _, trans := range []bool{false, true} {
@@ -152,14 +152,14 @@ func (e *env) denseCalls(z dims, t backend.DType, add adder) {
 		anyK := inMat("a", &a)
 		anyK.freeRows, anyK.freeCols = trans, !trans
 		add("Syrk "+t.String(), func() ([]float64, error) {
-			return nil, e.b.Syrk(trans, -1, a, 0, c)
+			return nil, e.q.Syrk(trans, -1, a, 0, c)
 		}, anyK, outMat("c", &c))
 
 		g := e.in("a", t, normal(e.rng, t, z.m, z.n).op(trans))
 		x := e.inVec("x", t, normals(e.rng, t, z.n))
 		y := e.inoutVec("y", t, normals(e.rng, t, z.m))
 		add("Gemv "+t.String(), func() ([]float64, error) {
-			return nil, e.b.Gemv(trans, 2, g, x, -1, y)
+			return nil, e.q.Gemv(trans, 2, g, x, -1, y)
 		}, inMat("a", &g), inVec("x", &x), outVec("y", &y))
 	}
 }
@@ -174,40 +174,40 @@ func (e *env) vectorCalls(z dims, t backend.DType, add adder) {
 	}
 	name := " " + t.String()
 	x, y := newVec(false), newVec(true)
-	add("Axpy"+name, func() ([]float64, error) { return nil, e.b.Axpy(0.75, *x, *y) }, inVec("x", x), outVec("y", y))
+	add("Axpy"+name, func() ([]float64, error) { return nil, e.q.Axpy(0.75, *x, *y) }, inVec("x", x), outVec("y", y))
 
 	single := arg{freeRows: true, freeCols: true, free: floats}
 	s := newVec(true)
 	single.name, single.vec = "x", s
-	add("Scale"+name, func() ([]float64, error) { return nil, e.b.Scale(-1.25, *s) }, single)
+	add("Scale"+name, func() ([]float64, error) { return nil, e.q.Scale(-1.25, *s) }, single)
 
 	f := newVec(true)
 	single.name, single.vec = "dst", f
-	add("Fill"+name, func() ([]float64, error) { return nil, e.b.Fill(*f, math.Pi) }, single)
+	add("Fill"+name, func() ([]float64, error) { return nil, e.q.Fill(*f, math.Pi) }, single)
 
 	n := newVec(false)
 	single.name, single.vec = "x", n
 	add("Norm"+name, func() ([]float64, error) {
-		v, err := e.b.Norm(*n)
+		v, err := e.q.Norm(*n)
 		return []float64{v}, err
 	}, single)
 
 	u, v := newVec(false), newVec(false)
 	add("Dot"+name, func() ([]float64, error) {
-		w, err := e.b.Dot(*u, *v)
+		w, err := e.q.Dot(*u, *v)
 		return []float64{w}, err
 	}, inVec("x", u), inVec("y", v))
 
 	da, dx := e.in("a", t, normal(e.rng, t, z.stack, z.length)), newVec(false)
 	add("Dots"+name, func() ([]float64, error) {
 		out := make([]float64, z.stack)
-		return out, e.b.Dots(da, *dx, out)
+		return out, e.q.Dots(da, *dx, out)
 	}, inMat("a", &da), inVec("x", dx))
 
 	ca, cy := e.in("a", t, normal(e.rng, t, z.stack, z.length)), newVec(true)
 	coef := normals(e.rng, backend.Float64, z.stack)
 	add("Combine"+name, func() ([]float64, error) {
-		return nil, e.b.Combine(coef, ca, *cy)
+		return nil, e.q.Combine(coef, ca, *cy)
 	}, inMat("a", &ca), outVec("y", cy))
 
 	src := newVec(false)
@@ -216,7 +216,7 @@ func (e *env) vectorCalls(z dims, t backend.DType, add adder) {
 		from, d := inVec("src", src), outVec("dst", &dst)
 		from.free, d.free = floats, floats
 		add("Copy"+name+" to "+to.String(), func() ([]float64, error) {
-			return nil, e.b.Copy(dst, *src)
+			return nil, e.q.Copy(dst, *src)
 		}, d, from)
 	}
 }
@@ -231,7 +231,7 @@ func (e *env) solverCalls(z dims, add adder) {
 	sa := e.buffer(t, z.blocks*k*k, blocks)
 	sb := e.buffer(t, z.blocks*k*r, normals(e.rng, t, z.blocks*k*r))
 	spd := add("SolveSPD", func() ([]float64, error) {
-		return nil, e.b.SolveSPD(z.blocks, k, r, sa, sb)
+		return nil, e.q.SolveSPD(z.blocks, k, r, sa, sb)
 	}, outBuf("a", &sa), outBuf("b", &sb))
 	spd.mask = func(arg int, v []float64) {
 		for i := range v {
@@ -245,7 +245,7 @@ func (e *env) solverCalls(z dims, add adder) {
 	a := e.in("a", t, normal(e.rng, t, z.m, z.k))
 	u, vt := e.out("u", t, z.m, p), e.out("vt", t, p, z.k)
 	s := e.outVec("s", t, p)
-	add("SVD", func() ([]float64, error) { return nil, e.b.SVD(a, u, s, vt) },
+	add("SVD", func() ([]float64, error) { return nil, e.q.SVD(a, u, s, vt) },
 		inMat("a", &a), outMat("u", &u), outVec("s", &s), outMat("vt", &vt))
 
 	wide := e.in("a", t, normal(e.rng, t, z.k, z.m))
@@ -253,19 +253,19 @@ func (e *env) solverCalls(z dims, add adder) {
 	freeA := inMat("a", &wide)
 	freeA.freeRows, freeA.freeCols = z.k > z.m, z.m > z.k // p stays
 	add("SVD values", func() ([]float64, error) {
-		return nil, e.b.SVD(wide, backend.Matrix{}, only, backend.Matrix{})
+		return nil, e.q.SVD(wide, backend.Matrix{}, only, backend.Matrix{})
 	}, freeA, outVec("s", &only))
 
 	pa, dst := e.in("a", t, normal(e.rng, t, z.k, z.m)), e.out("dst", t, z.m, z.k)
 	add("Pinv", func() ([]float64, error) {
-		rank, err := e.b.Pinv(pa, -1, dst)
+		rank, err := e.q.Pinv(pa, -1, dst)
 		return []float64{float64(rank)}, err
 	}, inMat("a", &pa), outMat("dst", &dst))
 
 	ma, mb := e.in("a", t, normal(e.rng, t, z.k, z.m)), e.in("b", t, normal(e.rng, t, z.k, z.n))
 	x := e.out("x", t, z.m, z.n)
 	add("MinNorm", func() ([]float64, error) {
-		rank, err := e.b.MinNorm(ma, mb, -1, x)
+		rank, err := e.q.MinNorm(ma, mb, -1, x)
 		return []float64{float64(rank)}, err
 	}, inMat("a", &ma), inMat("b", &mb), outMat("x", &x))
 }
@@ -278,16 +278,16 @@ func (e *env) multiTaskCalls(z dims, add adder) {
 	loss := e.outVec("loss", backend.Float64, z.tasks)
 	samples := arg{name: "s", samples: &s}
 	add("TaskGradient", func() ([]float64, error) {
-		return nil, e.b.TaskGradient(s, p, q, loss)
+		return nil, e.q.TaskGradient(s, p, q, loss)
 	}, samples, inMat("p", &p), outMat("q", &q), outVec("loss", &loss))
 
 	b, zp := e.in("b", t, normal(e.rng, t, z.k, z.d)), e.out("z", t, z.samples, z.k)
-	add("Project", func() ([]float64, error) { return nil, e.b.Project(s, b, zp) },
+	add("Project", func() ([]float64, error) { return nil, e.q.Project(s, b, zp) },
 		samples, inMat("b", &b), outMat("z", &zp))
 
 	zg := e.in("z", t, normal(e.rng, t, z.samples, z.k))
 	g := e.buffer(backend.Float64, z.tasks*z.k*z.k, nil)
 	c := e.out("c", backend.Float64, z.tasks, z.k)
-	add("TaskGram", func() ([]float64, error) { return nil, e.b.TaskGram(s, zg, g, c) },
+	add("TaskGram", func() ([]float64, error) { return nil, e.q.TaskGram(s, zg, g, c) },
 		samples, inMat("z", &zg), outBuf("g", &g), outMat("c", &c))
 }

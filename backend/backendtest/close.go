@@ -10,18 +10,19 @@ var closeCases = []testCase{
 	{"Close", testClose},
 }
 
-// testClose closes a backend that holds buffers, then tries everything.
+// testClose closes a device that holds buffers, then tries everything.
 func testClose(e *env) {
-	b, err := e.open()
-	e.must(err)
-	defer b.Close()
-	c := &env{T: e.T, b: b, open: e.open, rng: e.rng, tol: e.tol}
+	c := e.another()
+	dev, q := c.dev, c.q
 	calls := c.calls(smallDims)
 	pb := c.newProblem(problemSpec{d: 3, counts: []int{2}, pools: stored})
 	buf := c.alloc(backend.Float32, 2)
-	e.must(b.Close())
-	if err := b.Close(); err != nil {
+	e.must(dev.Close())
+	if err := dev.Close(); err != nil {
 		e.failf("the second Close: %v", err)
+	}
+	if err := q.Close(); err != nil {
+		e.failf("Close of a queue whose device is closed: %v", err)
 	}
 
 	closed := func(what string, err error) {
@@ -34,27 +35,29 @@ func testClose(e *env) {
 		_, err := call.run()
 		closed(call.name, err)
 	}
-	_, err = b.Alloc(backend.Float32, 1)
+	_, err := q.Alloc(backend.Float32, 1)
 	closed("Alloc", err)
-	_, err = b.Alloc(backend.Float32, 0)
+	_, err = q.Alloc(backend.Float32, 0)
 	closed("Alloc of nothing", err)
-	_, err = b.NewSamples(pb.set)
+	_, err = q.NewSamples(pb.set)
 	closed("NewSamples", err)
-	closed("Upload", b.Upload(buf, 0, make([]byte, 8)))
-	closed("Download", b.Download(make([]byte, 8), buf, 0))
-	closed("Synchronize", b.Synchronize())
-	closed("SolveSPD of nothing", b.SolveSPD(0, 0, 0, buf, buf))
+	closed("Upload", q.Upload(buf, 0, make([]byte, 8)))
+	closed("Download", q.Download(make([]byte, 8), buf, 0))
+	_, err = dev.NewQueue()
+	closed("NewQueue", err)
+	closed("Synchronize", q.Synchronize())
+	closed("SolveSPD of nothing", q.SolveSPD(0, 0, 0, buf, buf))
 
-	if u := b.Usage(); u.Buffers != 0 || u.Bytes != 0 {
-		e.failf("a closed backend holds %+v", u)
+	if u := dev.Usage(); u.Buffers != 0 || u.Bytes != 0 {
+		e.failf("a closed device holds %+v", u)
 	}
-	if b.Info() != e.b.Info() {
-		e.failf("Info changed to %+v", b.Info())
+	if dev.Info() != e.dev.Info() {
+		e.failf("Info changed to %+v", dev.Info())
 	}
 	for _, o := range c.owned {
 		o.Free()
 	}
-	if u := b.Usage(); u.Buffers != 0 || u.Bytes != 0 {
-		e.failf("after freeing what Close had freed the backend holds %+v", u)
+	if u := dev.Usage(); u.Buffers != 0 || u.Bytes != 0 {
+		e.failf("after freeing what Close had freed the device holds %+v", u)
 	}
 }

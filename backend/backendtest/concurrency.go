@@ -73,7 +73,7 @@ func (e *env) compare(what string, got, want []result) {
 	}
 }
 
-func identical(t *testing.T, seed uint64, opens ...func() (backend.Backend, error)) {
+func identical(t *testing.T, seed uint64, opens ...backend.Open) {
 	var first []result
 	for i, open := range opens {
 		e := newEnv(t, open, Tolerances{}, seed, "identical")
@@ -81,7 +81,7 @@ func identical(t *testing.T, seed uint64, opens ...func() (backend.Backend, erro
 		if i == 0 {
 			first = list
 		}
-		e.compare(fmt.Sprintf("backend %d against backend 0", i), list, first)
+		e.compare(fmt.Sprintf("device %d against device 0", i), list, first)
 		e.finish()
 	}
 }
@@ -95,7 +95,7 @@ func testConcurrentDisjoint(e *env) {
 		conv: backend.ConvShape{Height: 8, Width: 7, Channels: 3, Filters: 20}}
 	seed := e.rng.Uint64()
 	worker := func(i int) *env {
-		return &env{T: e.T, b: e.b, open: e.open, tol: e.tol, rng: newRand(seed, fmt.Sprint(i))}
+		return &env{T: e.T, dev: e.dev, q: e.q, open: e.open, tol: e.tol, rng: newRand(seed, fmt.Sprint(i))}
 	}
 	var envs []*env
 	var want, got [][]result
@@ -122,7 +122,7 @@ func testConcurrentDisjoint(e *env) {
 					return
 				}
 				scalars[i][j] = v
-				if errs[i] = churn(e.b, rng); errs[i] != nil {
+				if errs[i] = churn(e.q, rng); errs[i] != nil {
 					return
 				}
 			}
@@ -138,21 +138,21 @@ func testConcurrentDisjoint(e *env) {
 }
 
 // churn sends bytes through a short-lived buffer.
-func churn(b backend.Backend, rng *rand.Rand) error {
+func churn(q backend.Queue, rng *rand.Rand) error {
 	sent := make([]byte, 1+rng.IntN(4000))
 	for i := range sent {
 		sent[i] = byte(rng.Uint32())
 	}
-	buf, err := b.Alloc(backend.Uint8, len(sent))
+	buf, err := q.Alloc(backend.Uint8, len(sent))
 	if err != nil {
 		return err
 	}
 	defer buf.Free()
 	back := make([]byte, len(sent))
-	if err := b.Upload(buf, 0, sent); err != nil {
+	if err := q.Upload(buf, 0, sent); err != nil {
 		return err
 	}
-	if err := b.Download(back, buf, 0); err != nil {
+	if err := q.Download(back, buf, 0); err != nil {
 		return err
 	}
 	if !bytes.Equal(sent, back) {
@@ -177,7 +177,7 @@ func testConcurrentSamples(e *env) {
 	for i := range workers {
 		wg.Go(func() {
 			for range 5 {
-				if errs[i] = e.b.TaskGradient(pb.samples, p, qs[i], losses[i]); errs[i] != nil {
+				if errs[i] = e.q.TaskGradient(pb.samples, p, qs[i], losses[i]); errs[i] != nil {
 					return
 				}
 			}

@@ -102,7 +102,7 @@ func (e *env) forward(l layer) (y, arg dense) {
 	e.Helper()
 	const t = backend.Float32
 	yv, av := e.out("y", t, l.x.rows, l.s.Out()), e.out("arg", backend.Uint8, l.x.rows, l.s.Out())
-	e.must(e.b.Conv(l.s, e.in("x", t, l.x), e.in("w", t, l.w), e.inVec("b", t, l.b), yv, av))
+	e.must(e.q.Conv(l.s, e.in("x", t, l.x), e.in("w", t, l.w), e.inVec("b", t, l.b), yv, av))
 	return e.read(yv), e.read(av)
 }
 
@@ -187,7 +187,7 @@ func (e *env) backward(l layer, arg, dy dense) convGradients {
 	e.Helper()
 	const t = backend.Float32
 	dx, dw, db := e.out("dx", t, l.x.rows, l.s.In()), e.out("dw", t, l.s.Taps(), l.s.Filters), e.outVec("db", t, l.s.Filters)
-	e.must(e.b.ConvGrad(l.s, e.in("x", t, l.x), e.in("w", t, l.w), e.in("arg", backend.Uint8, arg), e.in("dy", t, dy), dx, dw, db))
+	e.must(e.q.ConvGrad(l.s, e.in("x", t, l.x), e.in("w", t, l.w), e.in("arg", backend.Uint8, arg), e.in("dy", t, dy), dx, dw, db))
 	want := gradientReference(l, arg, dy, e.eps(t))
 	got := convGradients{dw: e.read(dw), db: dense{1, l.s.Filters, e.readVec(db)}, dx: e.read(dx)}
 	e.within("dw", got.dw.v, want.dw.v, want.dwBound.v)
@@ -363,8 +363,8 @@ func testConvShapes(e *env) {
 			return backend.Matrix{Buf: buf, Rows: rows, Cols: cols, Stride: cols}
 		}
 		arg := backend.Matrix{Buf: bytes, Cols: s.Out(), Stride: s.Out()}
-		e.wantArgument(e.b.Conv(s, view(0, s.In()), view(s.Taps(), s.Filters), backend.Vector{Buf: buf, Len: s.Filters}, view(0, s.Out()), arg), "Conv of %+v", s)
-		e.wantArgument(e.b.ConvGrad(s, view(0, s.In()), view(s.Taps(), s.Filters), arg, view(0, s.Out()), view(0, s.In()), view(s.Taps(), s.Filters), backend.Vector{Buf: buf, Len: s.Filters}), "ConvGrad of %+v", s)
+		e.wantArgument(e.q.Conv(s, view(0, s.In()), view(s.Taps(), s.Filters), backend.Vector{Buf: buf, Len: s.Filters}, view(0, s.Out()), arg), "Conv of %+v", s)
+		e.wantArgument(e.q.ConvGrad(s, view(0, s.In()), view(s.Taps(), s.Filters), arg, view(0, s.Out()), view(0, s.In()), view(s.Taps(), s.Filters), backend.Vector{Buf: buf, Len: s.Filters}), "ConvGrad of %+v", s)
 	}
 }
 
@@ -377,12 +377,12 @@ func testConvOptional(e *env) {
 		y, arg := e.forward(l)
 		x, w := e.in("x", t, l.x), e.in("w", t, l.w)
 		alone := e.out("y", t, 3, s.Out())
-		e.must(e.b.Conv(s, x, w, e.inVec("b", t, l.b), alone, backend.Matrix{}))
+		e.must(e.q.Conv(s, x, w, e.inVec("b", t, l.b), alone, backend.Matrix{}))
 		e.same("y without arg", e.read(alone).v, y.v)
 		dy := normal(e.rng, t, 3, s.Out())
 		g := e.backward(l, arg, dy)
 		dw, db := e.out("dw", t, s.Taps(), s.Filters), e.outVec("db", t, s.Filters)
-		e.must(e.b.ConvGrad(s, x, w, e.in("arg", backend.Uint8, arg), e.in("dy", t, dy), backend.Matrix{}, dw, db))
+		e.must(e.q.ConvGrad(s, x, w, e.in("arg", backend.Uint8, arg), e.in("dy", t, dy), backend.Matrix{}, dw, db))
 		e.same("dw without dx", e.read(dw).v, g.dw.v)
 		e.same("db without dx", e.readVec(db), g.db.v)
 		e.flush()
@@ -396,7 +396,7 @@ func (e *env) convolutionCalls(z dims, add adder) {
 	x, w := e.in("x", t, normal(e.rng, t, z.m, s.In())), e.in("w", t, normal(e.rng, t, s.Taps(), s.Filters))
 	b := e.inVec("b", t, normals(e.rng, t, s.Filters))
 	y, arg := e.out("y", t, z.m, s.Out()), e.out("arg", backend.Uint8, z.m, s.Out())
-	add("Conv", func() ([]float64, error) { return nil, e.b.Conv(s, x, w, b, y, arg) },
+	add("Conv", func() ([]float64, error) { return nil, e.q.Conv(s, x, w, b, y, arg) },
 		inMat("x", &x), inMat("w", &w), inVec("b", &b), outMat("y", &y), outMat("arg", &arg))
 
 	gx, gw := e.in("x", t, normal(e.rng, t, z.m, s.In())), e.in("w", t, normal(e.rng, t, s.Taps(), s.Filters))
@@ -406,6 +406,6 @@ func (e *env) convolutionCalls(z dims, add adder) {
 	}
 	from, dy := e.in("arg", backend.Uint8, places), e.in("dy", t, normal(e.rng, t, z.m, s.Out()))
 	dx, dw, db := e.out("dx", t, z.m, s.In()), e.out("dw", t, s.Taps(), s.Filters), e.outVec("db", t, s.Filters)
-	add("ConvGrad", func() ([]float64, error) { return nil, e.b.ConvGrad(s, gx, gw, from, dy, dx, dw, db) },
+	add("ConvGrad", func() ([]float64, error) { return nil, e.q.ConvGrad(s, gx, gw, from, dy, dx, dw, db) },
 		inMat("x", &gx), inMat("w", &gw), inMat("arg", &from), inMat("dy", &dy), outMat("dx", &dx), outMat("dw", &dw), outVec("db", &db))
 }

@@ -60,7 +60,7 @@ func testGemm(e *env, t backend.DType) {
 				c = normal(e.rng, t, m, n)
 			}
 			av, bv, cv := e.in("a", t, a.op(transA)), e.in("b", t, b.op(transB)), e.inout("c", t, c)
-			e.must(e.b.Gemm(transA, transB, alpha, av, bv, beta, cv))
+			e.must(e.q.Gemm(transA, transB, alpha, av, bv, beta, cv))
 			want, size := product(alpha, a, b, beta, c)
 			e.within("C", e.read(cv).v, want.v, size.scaled(e.eps(t)*float64(k+4)).v)
 			e.flush()
@@ -73,7 +73,7 @@ func testGemmSelf(e *env) {
 	for _, t := range floats {
 		a := normal(e.rng, t, 21, 34)
 		av, cv := e.in("a", t, a), e.out("c", t, 21, 21)
-		e.must(e.b.Gemm(false, true, 1, av, av, 0, cv))
+		e.must(e.q.Gemm(false, true, 1, av, av, 0, cv))
 		want, size := product(1, a, a.t(), 0, dense{})
 		e.within("A A'", e.read(cv).v, want.v, size.scaled(e.eps(t)*38).v)
 	}
@@ -100,7 +100,7 @@ func testSyrk(e *env, t backend.DType) {
 				}
 			}
 			av, cv := e.in("a", t, a.op(trans)), e.inout("c", t, c)
-			e.must(e.b.Syrk(trans, alpha, av, beta, cv))
+			e.must(e.q.Syrk(trans, alpha, av, beta, cv))
 			want, size := product(alpha, a, a.t(), beta, c)
 			got := e.read(cv)
 			e.within("C", got.v, want.v, size.scaled(e.eps(t)*float64(k+4)).v)
@@ -127,7 +127,7 @@ func testGemv(e *env, t backend.DType) {
 				yv = e.inoutVec("y", t, y.v)
 			}
 			av, xv := e.in("a", t, a.op(trans)), e.inVec("x", t, x.v)
-			e.must(e.b.Gemv(trans, alpha, av, xv, beta, yv))
+			e.must(e.q.Gemv(trans, alpha, av, xv, beta, yv))
 			want, size := product(alpha, a, x, beta, y)
 			e.within("y", e.readVec(yv), want.v, size.scaled(e.eps(t)*float64(n+4)).v)
 			e.flush()

@@ -10,12 +10,13 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// env is what a case works with: an open backend, a stream of random numbers
+// env is what a case works with: an open device, a queue on it, a stream of random numbers
 // and the operands made so far.
 type env struct {
 	*testing.T
-	b     backend.Backend
-	open  func() (backend.Backend, error)
+	dev   backend.Device
+	q     backend.Queue
+	open  backend.Open
 	rng   *rand.Rand
 	tol   Tolerances
 	label string
@@ -31,14 +32,43 @@ type held struct {
 	window backend.Matrix
 }
 
-func newEnv(t *testing.T, open func() (backend.Backend, error), tol Tolerances, seed uint64, stream string) *env {
+func newEnv(t *testing.T, open backend.Open, tol Tolerances, seed uint64, stream string) *env {
 	t.Helper()
-	b, err := open()
+	dev, err := open()
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	t.Cleanup(func() { b.Close() })
-	return &env{T: t, b: b, open: open, rng: newRand(seed, stream), tol: tol}
+	t.Cleanup(func() { dev.Close() })
+	q, err := dev.NewQueue()
+	if err != nil {
+		t.Fatalf("NewQueue: %v", err)
+	}
+	return &env{T: t, dev: dev, q: q, open: open, rng: newRand(seed, stream), tol: tol}
+}
+
+// on is the environment of a case on another queue of the device.
+func (e *env) on(q backend.Queue) *env {
+	return &env{T: e.T, dev: e.dev, q: q, open: e.open, rng: e.rng, tol: e.tol}
+}
+
+// queue starts another queue of the device.
+func (e *env) queue() backend.Queue {
+	e.Helper()
+	q, err := e.dev.NewQueue()
+	e.must(err)
+	e.Cleanup(func() { q.Close() })
+	return q
+}
+
+// another is an environment on another open device.
+func (e *env) another() *env {
+	e.Helper()
+	dev, err := e.open()
+	e.must(err)
+	e.Cleanup(func() { dev.Close() })
+	o := &env{T: e.T, dev: dev, open: e.open, rng: e.rng, tol: e.tol}
+	o.q = o.queue()
+	return o
 }
 
 // describe names the operands of the calls to come in failures.
@@ -77,7 +107,7 @@ func unit(t backend.DType) float64 {
 // alloc returns a buffer that flush frees.
 func (e *env) alloc(t backend.DType, n int) backend.Buffer {
 	e.Helper()
-	buf, err := e.b.Alloc(t, n)
+	buf, err := e.q.Alloc(t, n)
 	e.must(err)
 	e.owned = append(e.owned, buf)
 	return buf
@@ -131,7 +161,7 @@ func (e *env) place(name string, t backend.DType, m dense, writable bool) backen
 		copy(image[(v.Off+i*v.Stride)*t.Size():], encode(t, m.row(i)))
 	}
 	v.Buf = e.alloc(t, n)
-	e.must(e.b.Upload(v.Buf, 0, image))
+	e.must(e.q.Upload(v.Buf, 0, image))
 	h := held{name: name, image: image, buf: v.Buf}
 	if writable {
 		h.window = v
@@ -148,7 +178,7 @@ func (e *env) buffer(t backend.DType, n int, v []float64) backend.Buffer {
 		image = encode(t, v)
 	}
 	buf := e.alloc(t, n)
-	e.must(e.b.Upload(buf, 0, image))
+	e.must(e.q.Upload(buf, 0, image))
 	return buf
 }
 
@@ -156,7 +186,7 @@ func (e *env) buffer(t backend.DType, n int, v []float64) backend.Buffer {
 func (e *env) bytes(buf backend.Buffer) []byte {
 	e.Helper()
 	raw := make([]byte, buf.Len()*buf.DType().Size())
-	e.must(e.b.Download(raw, buf, 0))
+	e.must(e.q.Download(raw, buf, 0))
 	return raw
 }
 
@@ -206,11 +236,11 @@ func (e *env) flush() {
 func (e *env) finish() {
 	e.Helper()
 	e.flush()
-	e.must(e.b.Synchronize())
-	if u := e.b.Usage(); u.Buffers != 0 || u.Bytes != 0 {
+	e.must(e.q.Synchronize())
+	if u := e.dev.Usage(); u.Buffers != 0 || u.Bytes != 0 {
 		e.failf("leak: %d buffers of %d bytes are still held", u.Buffers, u.Bytes)
 	}
-	e.must(e.b.Close())
+	e.must(e.dev.Close())
 }
 
 // within fails unless |got_i - want_i| <= bound_i; a NaN never is.

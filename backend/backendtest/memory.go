@@ -21,7 +21,7 @@ var memoryCases = []testCase{
 }
 
 func testInfo(e *env) {
-	if i := e.b.Info(); i.Backend == "" || i.Device == "" {
+	if i := e.dev.Info(); i.Backend == "" || i.Device == "" {
 		e.failf("Info is incomplete: %+v", i)
 	}
 }
@@ -38,7 +38,7 @@ func testZeroed(e *env) {
 				if got := e.bytes(buf); !bytes.Equal(got, make([]byte, len(got))) {
 					e.failf("a new buffer is not zero")
 				}
-				e.must(e.b.Upload(buf, 0, poisoned(n*t.Size())))
+				e.must(e.q.Upload(buf, 0, poisoned(n*t.Size())))
 				buf.Free()
 			}
 		}
@@ -58,13 +58,13 @@ func testTransfer(e *env) {
 				part[i] = byte(e.rng.Uint32())
 			}
 			copy(host[lo*t.Size():], part)
-			e.must(e.b.Upload(buf, lo, part))
+			e.must(e.q.Upload(buf, lo, part))
 			clear(part) // the caller's again
 
 			lo = e.rng.IntN(n + 1)
 			hi = lo + e.rng.IntN(n+1-lo)
 			part = make([]byte, (hi-lo)*t.Size())
-			e.must(e.b.Download(part, buf, lo))
+			e.must(e.q.Download(part, buf, lo))
 			if !bytes.Equal(part, host[lo*t.Size():hi*t.Size()]) {
 				e.failf("%v: elements %d to %d differ from what was uploaded", t, lo, hi)
 			}
@@ -82,15 +82,15 @@ func testRange(e *env) {
 			{math.MaxInt, size}, {math.MinInt, size}, {math.MaxInt/size + 1, size},
 		} {
 			host := make([]byte, c.bytes)
-			e.wantArgument(e.b.Upload(buf, c.off, host), "%v: Upload of %d bytes at %d", t, c.bytes, c.off)
-			e.wantArgument(e.b.Download(host, buf, c.off), "%v: Download of %d bytes at %d", t, c.bytes, c.off)
+			e.wantArgument(e.q.Upload(buf, c.off, host), "%v: Upload of %d bytes at %d", t, c.bytes, c.off)
+			e.wantArgument(e.q.Download(host, buf, c.off), "%v: Download of %d bytes at %d", t, c.bytes, c.off)
 		}
 		if size > 1 {
-			e.wantArgument(e.b.Upload(buf, 0, make([]byte, size+1)), "%v: Upload of a broken element", t)
-			e.wantArgument(e.b.Download(make([]byte, size-1), buf, 0), "%v: Download of a broken element", t)
+			e.wantArgument(e.q.Upload(buf, 0, make([]byte, size+1)), "%v: Upload of a broken element", t)
+			e.wantArgument(e.q.Download(make([]byte, size-1), buf, 0), "%v: Download of a broken element", t)
 		}
-		e.must(e.b.Upload(buf, n, nil))
-		e.must(e.b.Download(nil, buf, n))
+		e.must(e.q.Upload(buf, n, nil))
+		e.must(e.q.Download(nil, buf, n))
 		if got := e.bytes(buf); !bytes.Equal(got, make([]byte, n*size)) {
 			e.failf("%v: a refused transfer wrote to the buffer", t)
 		}
@@ -99,23 +99,23 @@ func testRange(e *env) {
 
 func testAlloc(e *env) {
 	for _, n := range []int{-1, math.MinInt} {
-		_, err := e.b.Alloc(backend.Float32, n)
+		_, err := e.q.Alloc(backend.Float32, n)
 		e.wantArgument(err, "Alloc of %d elements", n)
 	}
 	for _, t := range []backend.DType{0, backend.Float64 + 1, 255} {
-		_, err := e.b.Alloc(t, 1)
+		_, err := e.q.Alloc(t, 1)
 		e.wantArgument(err, "Alloc of %v", t)
 	}
 	var oom *backend.OutOfMemoryError
-	if _, err := e.b.Alloc(backend.Float64, 1<<50); !errors.Is(err, backend.ErrOutOfMemory) || !errors.As(err, &oom) {
+	if _, err := e.q.Alloc(backend.Float64, 1<<50); !errors.Is(err, backend.ErrOutOfMemory) || !errors.As(err, &oom) {
 		e.failf("Alloc of 8 PiB: expected an *OutOfMemoryError, found %v", err)
 	} else if oom.Asked != 8<<50 {
 		e.failf("Alloc of 8 PiB: the error says %d bytes", oom.Asked)
 	}
-	if _, err := e.b.Alloc(backend.Float64, math.MaxInt); err == nil {
+	if _, err := e.q.Alloc(backend.Float64, math.MaxInt); err == nil {
 		e.failf("Alloc of more bytes than an int counts did not fail")
 	}
-	if buf, err := e.b.Alloc(backend.Float32, 8); err != nil {
+	if buf, err := e.q.Alloc(backend.Float32, 8); err != nil {
 		e.failf("Alloc after failed ones: %v", err)
 	} else {
 		buf.Free()
@@ -126,38 +126,35 @@ func testFree(e *env) {
 	buf, keep := e.alloc(backend.Float32, 4), e.alloc(backend.Float32, 4)
 	buf.Free()
 	buf.Free()
-	if u := e.b.Usage(); u.Buffers != 1 {
+	if u := e.dev.Usage(); u.Buffers != 1 {
 		e.failf("%d buffers are held after freeing one of two twice", u.Buffers)
 	}
 	host := make([]byte, 16)
-	e.wantArgument(e.b.Upload(buf, 0, host), "Upload to a freed buffer")
-	e.wantArgument(e.b.Download(host, buf, 0), "Download from a freed buffer")
-	e.wantArgument(e.b.Upload(nil, 0, host), "Upload to nil")
-	e.wantArgument(e.b.Download(host, nil, 0), "Download from nil")
-	e.wantArgument(e.b.Upload(alien{backend.Float32, 4}, 0, host), "Upload to another type of buffer")
-	e.wantArgument(e.b.Download(host, alien{backend.Float32, 4}, 0), "Download from another type of buffer")
-	e.must(e.b.Upload(keep, 0, host))
+	e.wantArgument(e.q.Upload(buf, 0, host), "Upload to a freed buffer")
+	e.wantArgument(e.q.Download(host, buf, 0), "Download from a freed buffer")
+	e.wantArgument(e.q.Upload(nil, 0, host), "Upload to nil")
+	e.wantArgument(e.q.Download(host, nil, 0), "Download from nil")
+	e.wantArgument(e.q.Upload(alien{backend.Float32, 4}, 0, host), "Upload to another type of buffer")
+	e.wantArgument(e.q.Download(host, alien{backend.Float32, 4}, 0), "Download from another type of buffer")
+	e.must(e.q.Upload(keep, 0, host))
 
 	empty := e.alloc(backend.Uint8, 0)
 	empty.Free()
-	e.wantArgument(e.b.Upload(empty, 0, nil), "Upload to a freed empty buffer")
+	e.wantArgument(e.q.Upload(empty, 0, nil), "Upload to a freed empty buffer")
 }
 
 func testForeign(e *env) {
-	other, err := e.open()
-	e.must(err)
-	defer other.Close()
-	buf, err := other.Alloc(backend.Float32, 4)
-	e.must(err)
+	other := e.another()
+	buf := other.alloc(backend.Float32, 4)
 	host := make([]byte, 16)
-	e.wantArgument(e.b.Upload(buf, 0, host), "Upload to a foreign buffer")
-	e.wantArgument(e.b.Download(host, buf, 0), "Download from a foreign buffer")
-	if u := e.b.Usage(); u.Buffers != 0 {
-		e.failf("another backend's buffer counts here")
+	e.wantArgument(e.q.Upload(buf, 0, host), "Upload to a foreign buffer")
+	e.wantArgument(e.q.Download(host, buf, 0), "Download from a foreign buffer")
+	if u := e.dev.Usage(); u.Buffers != 0 {
+		e.failf("another device's buffer counts here")
 	}
 	buf.Free()
-	if u := other.Usage(); u.Buffers != 0 || u.Bytes != 0 {
-		e.failf("after the foreign buffer was freed its backend holds %+v", u)
+	if u := other.dev.Usage(); u.Buffers != 0 || u.Bytes != 0 {
+		e.failf("after the foreign buffer was freed its device holds %+v", u)
 	}
 }
 
@@ -169,24 +166,24 @@ func testUsage(e *env) {
 		n := 1 + e.rng.IntN(5000)
 		bufs = append(bufs, e.alloc(t, n))
 		least += int64(n * t.Size())
-		if u := e.b.Usage(); u.Buffers != i+1 || u.Bytes < least {
+		if u := e.dev.Usage(); u.Buffers != i+1 || u.Bytes < least {
 			e.failf("after %d buffers of %d bytes: %+v", i+1, least, u)
 		}
 	}
 	e.rng.Shuffle(len(bufs), func(i, j int) { bufs[i], bufs[j] = bufs[j], bufs[i] })
 	for i, buf := range bufs {
-		before := e.b.Usage().Bytes
+		before := e.dev.Usage().Bytes
 		buf.Free()
-		if u := e.b.Usage(); u.Buffers != len(bufs)-i-1 || u.Bytes >= before {
+		if u := e.dev.Usage(); u.Buffers != len(bufs)-i-1 || u.Bytes >= before {
 			e.failf("after freeing %d of %d buffers: %+v", i+1, len(bufs), u)
 		}
 	}
 
 	pb := e.newProblem(problemSpec{d: 3, counts: []int{4, 2}, pools: stored})
-	with := e.b.Usage()
+	with := e.dev.Usage()
 	pb.samples.Free()
 	pb.samples.Free()
-	if without := e.b.Usage(); without.Buffers >= with.Buffers || without.Bytes >= with.Bytes {
+	if without := e.dev.Usage(); without.Buffers >= with.Buffers || without.Bytes >= with.Bytes {
 		e.failf("a leaked Samples would not show: %+v with it, %+v without", with, without)
 	}
 }
@@ -194,15 +191,15 @@ func testUsage(e *env) {
 // testSlices is the generic door of package backend on this backend.
 func testSlices(e *env) {
 	want := []float32{1, -2, 3.5}
-	buf, err := backend.New(e.b, backend.Float32, want)
+	buf, err := backend.NewBuffer(e.q, backend.Float32, want)
 	e.must(err)
 	e.owned = append(e.owned, buf)
-	e.must(backend.Put(e.b, buf, 1, []float32{7}))
+	e.must(backend.Put(e.q, buf, 1, []float32{7}))
 	got := make([]float32, 2)
-	e.must(backend.Get(e.b, got, buf, 1))
+	e.must(backend.Get(e.q, got, buf, 1))
 	if got[0] != 7 || got[1] != 3.5 {
 		e.failf("Get returned %v", got)
 	}
-	e.wantArgument(backend.Put(e.b, buf, 0, []float64{1}), "Put of float64 to float32")
-	e.wantArgument(backend.Get(e.b, make([]int32, 1), buf, 0), "Get of int32 from float32")
+	e.wantArgument(backend.Put(e.q, buf, 0, []float64{1}), "Put of float64 to float32")
+	e.wantArgument(backend.Get(e.q, make([]int32, 1), buf, 0), "Get of int32 from float32")
 }

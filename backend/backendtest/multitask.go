@@ -29,7 +29,7 @@ func (e *env) taskGradient(pb *problem, p dense) (q dense, loss []float64) {
 	t := len(pb.set.TaskPool)
 	pv, qv := e.in("p", backend.Float32, p), e.out("q", backend.Float32, t, pb.d)
 	lv := e.outVec("loss", backend.Float64, t)
-	e.must(e.b.TaskGradient(pb.samples, pv, qv, lv))
+	e.must(e.q.TaskGradient(pb.samples, pv, qv, lv))
 	return e.read(qv), e.readVec(lv)
 }
 
@@ -184,7 +184,7 @@ func (e *env) checkProject(pb *problem, k int) {
 	const t = backend.Float32
 	b := normal(e.rng, t, k, pb.d)
 	z := e.out("z", t, len(pb.set.Rows), k)
-	e.must(e.b.Project(pb.samples, e.in("b", t, b), z))
+	e.must(e.q.Project(pb.samples, e.in("b", t, b), z))
 	want, size := product(1, pb.features(), b.t(), 0, dense{})
 	e.within("Z", e.read(z).v, want.v, size.scaled(e.eps(t)*float64(pb.d+4)).v)
 }
@@ -209,7 +209,7 @@ func (e *env) checkTaskGram(pb *problem, k int) {
 	tasks := len(pb.set.TaskPool)
 	z := normal(e.rng, backend.Float32, len(pb.set.Rows), k)
 	gv, cv := e.buffer(t, tasks*k*k, nil), e.out("c", t, tasks, k)
-	e.must(e.b.TaskGram(pb.samples, e.in("z", backend.Float32, z), gv, cv))
+	e.must(e.q.TaskGram(pb.samples, e.in("z", backend.Float32, z), gv, cv))
 	g, c := e.readBuffer(gv), e.read(cv)
 	for task := range tasks {
 		lo, hi := pb.set.Offsets[task], pb.set.Offsets[task+1]
@@ -246,7 +246,7 @@ func testTaskGramSum(e *env) {
 	}
 	pb.place(e)
 	g, c := e.buffer(backend.Float64, 1, nil), e.out("c", backend.Float64, 1, 1)
-	e.must(e.b.TaskGram(pb.samples, e.in("z", backend.Float32, z), g, c))
+	e.must(e.q.TaskGram(pb.samples, e.in("z", backend.Float32, z), g, c))
 	e.same("G", e.readBuffer(g), []float64{1<<24 + 5000})
 	e.same("c", e.read(c).v, []float64{1<<24 + 5000})
 }
@@ -261,11 +261,11 @@ func testFreedSamples(e *env) {
 	g, c := e.buffer(backend.Float64, 32, nil), e.out("c", backend.Float64, 2, 4)
 	check := func(s backend.Samples, what string, gram bool) {
 		e.Helper()
-		e.wantArgument(e.b.TaskGradient(s, p, q, loss), "TaskGradient of %s", what)
-		e.wantArgument(e.b.Project(s, e.in("b", t, zeros(4, 4)), z), "Project of %s", what)
+		e.wantArgument(e.q.TaskGradient(s, p, q, loss), "TaskGradient of %s", what)
+		e.wantArgument(e.q.Project(s, e.in("b", t, zeros(4, 4)), z), "Project of %s", what)
 		e.wantArgument(e.batch(s, []int32{0, 1}, 4).err, "Batch of %s", what)
 		if gram {
-			e.wantArgument(e.b.TaskGram(s, z, g, c), "TaskGram of %s", what)
+			e.wantArgument(e.q.TaskGram(s, z, g, c), "TaskGram of %s", what)
 		}
 	}
 	pb.samples.Free()
@@ -277,7 +277,7 @@ func testFreedSamples(e *env) {
 		Pools:    []backend.Pool{{Data: backend.Mat(e.alloc(t, 40), 10, 4), Scale: 1}},
 		TaskPool: other.set.TaskPool, Offsets: other.set.Offsets, Rows: make([]int32, 5), Y: other.set.Y,
 	}
-	s, err := e.b.NewSamples(set)
+	s, err := e.q.NewSamples(set)
 	e.must(err)
 	e.owned = append(e.owned, s)
 	set.Pools[0].Data.Buf.Free()
@@ -289,7 +289,7 @@ func testFreedSamples(e *env) {
 func testSamplesOverlap(e *env) {
 	const t = backend.Float32
 	pool := e.alloc(t, 100)
-	s, err := e.b.NewSamples(backend.SampleSet{
+	s, err := e.q.NewSamples(backend.SampleSet{
 		Pools:    []backend.Pool{{Data: backend.Mat(pool, 10, 4), Scale: 1}},
 		TaskPool: []int{0, 0}, Offsets: []int{0, 3, 5}, Rows: make([]int32, 5), Y: make([]float32, 5),
 	})
@@ -300,8 +300,8 @@ func testSamplesOverlap(e *env) {
 	on := func(off, rows, cols int) backend.Matrix {
 		return backend.Matrix{Buf: pool, Off: off, Rows: rows, Cols: cols, Stride: cols}
 	}
-	e.wantArgument(e.b.TaskGradient(s, p, on(39, 2, 4), loss), "TaskGradient with q on a pool")
-	e.wantArgument(e.b.Project(s, b, on(39, 5, 3)), "Project with z on a pool")
+	e.wantArgument(e.q.TaskGradient(s, p, on(39, 2, 4), loss), "TaskGradient with q on a pool")
+	e.wantArgument(e.q.Project(s, b, on(39, 5, 3)), "Project with z on a pool")
 	batch := e.newBatch(5, 4)
 	batch.x = on(39, 5, 4)
 	e.wantArgument(batch.run(s, make([]int32, 5)), "Batch with x on a pool")
@@ -310,9 +310,9 @@ func testSamplesOverlap(e *env) {
 	e.wantArgument(batch.run(s, make([]int32, 5)), "Batch with y on a pool")
 	batch.y = on(40, 1, 5).Row(0)
 	e.must(batch.run(s, make([]int32, 5)))
-	e.must(e.b.TaskGradient(s, p, on(40, 2, 4), loss))
-	e.must(e.b.Project(s, b, on(40, 5, 3)))
+	e.must(e.q.TaskGradient(s, p, on(40, 2, 4), loss))
+	e.must(e.q.Project(s, b, on(40, 5, 3)))
 
 	sums := e.alloc(backend.Float64, 2*3*3)
-	e.wantArgument(e.b.TaskGram(s, z, sums, backend.Mat(sums, 2, 3)), "TaskGram with c on g")
+	e.wantArgument(e.q.TaskGram(s, z, sums, backend.Mat(sums, 2, 3)), "TaskGram with c on g")
 }

@@ -29,7 +29,7 @@ func (e *env) pinv(a dense, rcond float64, rank int) dense {
 	e.Helper()
 	const t = backend.Float64
 	dst := e.out("dst", t, a.cols, a.rows)
-	got, err := e.b.Pinv(e.in("a", t, a), rcond, dst)
+	got, err := e.q.Pinv(e.in("a", t, a), rcond, dst)
 	e.must(err)
 	if got != rank {
 		e.failf("rank %d, expected %d", got, rank)
@@ -42,7 +42,7 @@ func (e *env) minNorm(a, b dense, rcond float64, rank int) dense {
 	e.Helper()
 	const t = backend.Float64
 	x := e.out("x", t, a.cols, b.cols)
-	got, err := e.b.MinNorm(e.in("a", t, a), e.in("b", t, b), rcond, x)
+	got, err := e.q.MinNorm(e.in("a", t, a), e.in("b", t, b), rcond, x)
 	e.must(err)
 	if got != rank {
 		e.failf("MinNorm: rank %d, expected %d", got, rank)

@@ -82,7 +82,7 @@ func (e *env) newProblem(spec problemSpec) *problem {
 // place puts the set on the device; flush frees it.
 func (pb *problem) place(e *env) {
 	e.Helper()
-	s, err := e.b.NewSamples(pb.set)
+	s, err := e.q.NewSamples(pb.set)
 	e.must(err)
 	e.owned = append(e.owned, s)
 	if s.Tasks() != len(pb.set.TaskPool) || s.Len() != len(pb.set.Rows) || s.Cols() != pb.d {

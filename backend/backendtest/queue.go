@@ -11,50 +11,37 @@ import (
 )
 
 var queueCases = []testCase{
-	{"Fork", testFork},
-	{"ForkClose", testForkClose},
-	{"ForksAtOnce", testForksAtOnce},
+	{"HandOver", testHandOver},
+	{"QueueClose", testQueueClose},
+	{"QueuesAtOnce", testQueuesAtOnce},
 	{"Record", testRecord},
 	{"RecordArguments", testRecordArguments},
 	{"RecordRefuses", testRecordRefuses},
 	{"RecordFree", testRecordFree},
 }
 
-// on runs a case's helpers on another queue of the same device.
-func (e *env) on(b backend.Backend) *env {
-	return &env{T: e.T, b: b, open: e.open, rng: e.rng, tol: e.tol}
-}
-
-func (e *env) fork() backend.Backend {
-	e.Helper()
-	q, err := e.b.Fork()
-	e.must(err)
-	e.Cleanup(func() { q.Close() })
-	return q
-}
-
-// testFork hands a vector from queue to queue; each adds to it.
-func testFork(e *env) {
+// testHandOver hands a vector from queue to queue; each adds to it.
+func testHandOver(e *env) {
 	const n = 10_007
-	q := e.fork()
-	if q.Info() != e.b.Info() {
-		e.failf("a fork describes itself as %+v, its parent as %+v", q.Info(), e.b.Info())
+	q := e.queue()
+	if q.Device() != e.dev {
+		e.failf("a queue of %+v says that it is one of %+v", e.dev.Info(), q.Device().Info())
 	}
-	deep, err := q.Fork()
+	deep, err := q.Device().NewQueue()
 	e.must(err)
 	defer deep.Close()
 	x := e.inVec("x", backend.Float32, normals(e.rng, backend.Float32, n))
 	y := backend.Vec(e.alloc(backend.Float32, n))
 	want := make([]float32, n)
-	e.must(e.b.Synchronize())
+	e.must(e.q.Synchronize())
 	host := make([]float32, n)
-	for i, b := range []backend.Backend{q, e.b, deep, q} {
+	for i, b := range []backend.Queue{q, e.q, deep, q} {
 		e.must(b.Axpy(float64(i+1), x, y))
 		e.must(b.Synchronize())
 	}
 	e.must(backend.Get(deep, host, y.Buf, 0))
 	all := make([]float32, x.Buf.Len())
-	e.must(backend.Get(e.b, all, x.Buf, 0))
+	e.must(backend.Get(e.q, all, x.Buf, 0))
 	for i := range want {
 		want[i] = 10 * all[x.Off+i]
 		if d := float64(host[i] - want[i]); d > 1e-5*abs(want[i]) || -d > 1e-5*abs(want[i]) {
@@ -65,54 +52,54 @@ func testFork(e *env) {
 
 func abs(v float32) float64 { return max(float64(v), -float64(v)) }
 
-// testForkClose closes forks before and after their parent.
-func testForkClose(e *env) {
-	q := e.fork()
+// testQueueClose closes queues before and after their device.
+func testQueueClose(e *env) {
+	q := e.queue()
 	buf, err := q.Alloc(backend.Float32, 3)
 	e.must(err)
-	if u := e.b.Usage(); u.Buffers != 1 || u != q.Usage() {
-		e.failf("one buffer in all, the parent counts %+v, the fork %+v", u, q.Usage())
+	if u := e.dev.Usage(); u.Buffers != 1 || u != q.Device().Usage() {
+		e.failf("one buffer in all, the device counts %+v, the queue's device %+v", u, q.Device().Usage())
 	}
 	e.must(q.Close())
 	e.must(q.Close())
 	if err := q.Fill(backend.Vec(buf), 1); !errors.Is(err, backend.ErrClosed) {
-		e.failf("Fill on a closed fork: expected ErrClosed, found %v", err)
+		e.failf("Fill on a closed queue: expected ErrClosed, found %v", err)
 	}
-	e.must(e.b.Fill(backend.Vec(buf), 2))
+	e.must(e.q.Fill(backend.Vec(buf), 2))
 	var host [3]float32
-	e.must(backend.Get(e.b, host[:], buf, 0))
+	e.must(backend.Get(e.q, host[:], buf, 0))
 	if host != [3]float32{2, 2, 2} {
-		e.failf("the fork's buffer holds %v after its Close", host)
+		e.failf("the closed queue's buffer holds %v", host)
 	}
 	buf.Free()
 
-	b, err := e.open()
+	other := e.another()
+	first, second := other.q, other.queue()
+	other.alloc(backend.Float32, 3)
+	e.must(first.Close())
+	_, err = second.Alloc(backend.Float32, 3)
 	e.must(err)
-	child, err := b.Fork()
-	e.must(err)
-	_, err = child.Alloc(backend.Float32, 3)
-	e.must(err)
-	e.must(b.Close())
-	if _, err := child.Alloc(backend.Float32, 1); !errors.Is(err, backend.ErrClosed) {
-		e.failf("Alloc on the fork of a closed backend: expected ErrClosed, found %v", err)
+	e.must(other.dev.Close())
+	if _, err := second.Alloc(backend.Float32, 1); !errors.Is(err, backend.ErrClosed) {
+		e.failf("Alloc on the queue of a closed device: expected ErrClosed, found %v", err)
 	}
-	if u := child.Usage(); u != (backend.Usage{}) {
-		e.failf("the fork of a closed backend holds %+v", u)
+	if u := second.Device().Usage(); u != (backend.Usage{}) {
+		e.failf("a closed device holds %+v", u)
 	}
-	e.must(child.Close())
-	if _, err := b.Fork(); !errors.Is(err, backend.ErrClosed) {
-		e.failf("Fork of a closed backend: expected ErrClosed, found %v", err)
+	e.must(second.Close())
+	if _, err := other.dev.NewQueue(); !errors.Is(err, backend.ErrClosed) {
+		e.failf("NewQueue of a closed device: expected ErrClosed, found %v", err)
 	}
 }
 
-// testForksAtOnce runs every operation on several queues at the same time.
-func testForksAtOnce(e *env) {
+// testQueuesAtOnce runs every operation on several queues at the same time.
+func testQueuesAtOnce(e *env) {
 	const queues = 3
 	envs, calls, scalars := make([]*env, queues), make([][]call, queues), make([][][]float64, queues)
 	seed := e.rng.Uint64()
 	for i := range envs {
-		envs[i] = e.on(e.fork())
-		envs[i].rng = newRand(seed, "forks")
+		envs[i] = e.on(e.queue())
+		envs[i].rng = newRand(seed, "queues")
 		calls[i] = envs[i].calls(largeDims)
 		scalars[i] = make([][]float64, len(calls[i]))
 	}
@@ -154,7 +141,7 @@ func (c call) recordable() bool {
 // change in between, and compares with the same calls made one by one.
 func testRecord(e *env) {
 	seed := e.rng.Uint64()
-	plain, recorded := repeat(e.on(e.fork()), seed, false), repeat(e.on(e.fork()), seed, true)
+	plain, recorded := repeat(e.on(e.queue()), seed, false), repeat(e.on(e.queue()), seed, true)
 	for i := range plain {
 		e.describe("run %d", i)
 		e.compare("recorded", recorded[i], plain[i])
@@ -175,16 +162,16 @@ func repeat(e *env, seed uint64, record bool) [][]result {
 	coef, sum := make([]float64, 1), make([]float64, 1)
 	x, acc := backend.Vec(e.alloc(backend.Float32, n)), backend.Vec(e.alloc(backend.Float32, n))
 	do := func() error {
-		if err := backend.Put(e.b, x.Buf, 0, values); err != nil {
+		if err := backend.Put(e.q, x.Buf, 0, values); err != nil {
 			return err
 		}
-		if err := e.b.Combine(coef, x.Mat(1, n), acc); err != nil {
+		if err := e.q.Combine(coef, x.Mat(1, n), acc); err != nil {
 			return err
 		}
-		if err := e.b.Dots(acc.Mat(1, n), x, sum); err != nil {
+		if err := e.q.Dots(acc.Mat(1, n), x, sum); err != nil {
 			return err
 		}
-		if err := backend.Get(e.b, total, acc.Buf, 0); err != nil {
+		if err := backend.Get(e.q, total, acc.Buf, 0); err != nil {
 			return err
 		}
 		for _, c := range calls {
@@ -195,7 +182,7 @@ func repeat(e *env, seed uint64, record bool) [][]result {
 		return nil
 	}
 	if record {
-		p, err := e.b.Record(do)
+		p, err := e.q.Record(do)
 		e.must(err)
 		defer p.Free()
 		do = p.Run
@@ -226,7 +213,7 @@ func widen(v []float32) []float64 {
 // testRecordArguments expects bad arguments from Record or the first Run, and
 // an error of fn itself as it is.
 func testRecordArguments(e *env) {
-	q := e.fork()
+	q := e.queue()
 	x, y := backend.Vec(e.alloc(backend.Float32, 3)), backend.Vec(e.alloc(backend.Float32, 4))
 	mine := errors.New("mine")
 	for _, c := range []struct {
@@ -254,7 +241,7 @@ func testRecordArguments(e *env) {
 
 // testRecordRefuses calls within a program what cannot be part of one.
 func testRecordRefuses(e *env) {
-	q := e.fork()
+	q := e.queue()
 	f := e.on(q)
 	x := backend.Vec(e.alloc(backend.Float64, 4))
 	refused := map[string]func() error{
@@ -263,7 +250,6 @@ func testRecordRefuses(e *env) {
 		"Dot":         func() error { _, err := q.Dot(x, x); return err },
 		"Norm":        func() error { _, err := q.Norm(x); return err },
 		"Synchronize": q.Synchronize,
-		"Fork":        func() error { _, err := q.Fork(); return err },
 		"Record":      func() error { _, err := q.Record(func() error { return nil }); return err },
 		"Close":       q.Close,
 		"SVD": func() error {
@@ -291,11 +277,11 @@ func testRecordRefuses(e *env) {
 
 // testRecordFree runs programs that have been freed, or whose buffers have.
 func testRecordFree(e *env) {
-	q := e.fork()
+	q := e.queue()
 	buf := e.alloc(backend.Float32, 5)
 	p, err := q.Record(func() error { return q.Fill(backend.Vec(buf), 3) })
 	e.must(err)
-	if u := e.b.Usage(); u.Buffers != 2 || u.Bytes != 20 {
+	if u := e.dev.Usage(); u.Buffers != 2 || u.Bytes != 20 {
 		e.failf("a buffer of 20 bytes and a program are counted as %+v", u)
 	}
 	e.must(p.Run())

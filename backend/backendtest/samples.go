@@ -44,11 +44,11 @@ func (e *env) refused(what string, change func(*backend.SampleSet)) {
 		Rows:     []int32{0, 3, 1, 1, 2},
 		Y:        []float32{1, 2, 3, 4, 5},
 	}
-	s, err := e.b.NewSamples(set)
+	s, err := e.q.NewSamples(set)
 	e.must(err)
 	s.Free()
 	change(&set)
-	if s, err = e.b.NewSamples(set); err == nil {
+	if s, err = e.q.NewSamples(set); err == nil {
 		s.Free()
 	}
 	e.wantArgument(err, "NewSamples with %s", what)
@@ -103,10 +103,6 @@ func testSamplePools(e *env) {
 		freed.Free()
 		s.Pools[0].Data.Buf = freed
 	})
-	other, err := e.open()
-	e.must(err)
-	defer other.Close()
-	foreign, err := other.Alloc(backend.Float32, 12)
-	e.must(err)
+	foreign := e.another().alloc(backend.Float32, 12)
 	e.refused("a foreign pool", func(s *backend.SampleSet) { s.Pools[0].Data.Buf = foreign })
 }

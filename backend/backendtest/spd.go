@@ -58,7 +58,7 @@ func testSolveSPD(e *env) {
 			av, bv = append(av, onlyLower(as[i])...), append(bv, bs[i].v...)
 		}
 		a, b := e.buffer(backend.Float64, n*k*k, av), e.buffer(backend.Float64, n*k*r, bv)
-		e.must(e.b.SolveSPD(n, k, r, a, b))
+		e.must(e.q.SolveSPD(n, k, r, a, b))
 		factors, solutions := e.readBuffer(a), e.readBuffer(b)
 		for i := range n {
 			e.checkSPD(as[i], bs[i], dense{k, k, factors[i*k*k : (i+1)*k*k]}, dense{k, r, solutions[i*k*r : (i+1)*k*r]})
@@ -99,7 +99,7 @@ func (e *env) checkSPD(a, b, factor, x dense) {
 func testSolveEmpty(e *env) {
 	for _, z := range [][3]int{{0, 3, 2}, {4, 0, 2}, {0, 0, 0}} {
 		a, b := e.alloc(backend.Float64, z[0]*z[1]*z[1]), e.alloc(backend.Float64, z[0]*z[1]*z[2])
-		if err := e.b.SolveSPD(z[0], z[1], z[2], a, b); err != nil {
+		if err := e.q.SolveSPD(z[0], z[1], z[2], a, b); err != nil {
 			e.failf("SolveSPD of %v: %v", z, err)
 		}
 	}
@@ -134,7 +134,7 @@ func testNotPositiveDefinite(e *env) {
 		}
 		e.describe("%d blocks of %d, failing orders %v", n, k, order)
 		a, b := e.buffer(backend.Float64, n*k*k, av), e.alloc(backend.Float64, n*k)
-		e.wantNotPD(e.b.SolveSPD(n, k, 1, a, b), first, order[first])
+		e.wantNotPD(e.q.SolveSPD(n, k, 1, a, b), first, order[first])
 		e.flush()
 	}
 }
@@ -162,7 +162,7 @@ func testSemidefinite(e *env) {
 		e.describe("diagonal of %d with a zero at %d", k, zero)
 		v := append(onlyLower(identity(k)), onlyLower(diagonal(d))...)
 		a, b := e.buffer(backend.Float64, 2*k*k, v), e.alloc(backend.Float64, 2*k)
-		e.wantNotPD(e.b.SolveSPD(2, k, 1, a, b), 1, zero+1)
+		e.wantNotPD(e.q.SolveSPD(2, k, 1, a, b), 1, zero+1)
 		e.flush()
 	}
 }
@@ -184,7 +184,7 @@ func testSolveNaN(e *env) {
 			av = append(av, onlyLower(block)...)
 		}
 		a, b := e.buffer(backend.Float64, n*k*k, av), e.alloc(backend.Float64, n*k)
-		err := e.b.SolveSPD(n, k, 1, a, b)
+		err := e.q.SolveSPD(n, k, 1, a, b)
 		var npd *backend.NotPositiveDefiniteError
 		var nan *backend.NonFiniteError
 		switch {

@@ -54,7 +54,7 @@ func (e *env) newTrainedNet() *trainedNet {
 		draw(s.Taps()*s.Filters, math.Sqrt(2/float64(s.Taps())))
 		draw(s.Filters, 0.1)
 	}
-	e.must(e.b.Fill(backend.Vec(n.out[1].Buf), 1))
+	e.must(e.q.Fill(backend.Vec(n.out[1].Buf), 1))
 	flat := n.shapes[1].Out() + 1
 	n.full = len(start)
 	draw(n.k*flat, 1/math.Sqrt(float64(flat)))
@@ -62,7 +62,7 @@ func (e *env) newTrainedNet() *trainedNet {
 	draw(n.t*n.k, 1/math.Sqrt(float64(n.k)))
 	n.theta, n.grad = backend.Vec(e.buffer(f32, len(start), start)), zeroed(f32, len(start))
 	n.m, n.v = zeroed(f32, len(start)), zeroed(f32, len(start))
-	p, err := e.b.Record(n.makeStep)
+	p, err := e.q.Record(n.makeStep)
 	e.must(err)
 	e.owned = append(e.owned, p)
 	n.step = p
@@ -87,7 +87,7 @@ func (n *trainedNet) matrices(of backend.Vector) (full, heads backend.Matrix) {
 
 // makeStep is what pipeline does in a step of training.
 func (n *trainedNet) makeStep() error {
-	b := n.e.b
+	b := n.e.q
 	if err := b.Batch(n.s, n.order, n.x, n.y, n.task); err != nil {
 		return err
 	}
@@ -135,11 +135,11 @@ func (n *trainedNet) makeStep() error {
 //
 // Adam's epsilon is large, so that a gradient which is nothing but rounding
 // does not decide the direction of a step.
-func Steps(t *testing.T, factor float64, a, b func() (backend.Backend, error)) {
+func Steps(t *testing.T, factor float64, a, b backend.Open) {
 	seed := newSeed(t)
 	const steps = 10
 	var nets [2]*trainedNet
-	for i, open := range []func() (backend.Backend, error){a, b} {
+	for i, open := range []backend.Open{a, b} {
 		nets[i] = newEnv(t, open, Tolerances{}, seed, "steps").newTrainedNet()
 	}
 	e := nets[0].e

@@ -40,7 +40,7 @@ func (e *env) checkSVD(a dense) []float64 {
 	const t = backend.Float64
 	m, n, p := a.rows, a.cols, min(a.rows, a.cols)
 	av, uv, sv, vtv := e.in("a", t, a), e.out("u", t, m, p), e.outVec("s", t, p), e.out("vt", t, p, n)
-	e.must(e.b.SVD(av, uv, sv, vtv))
+	e.must(e.q.SVD(av, uv, sv, vtv))
 	u, s, vt := e.read(uv), e.readVec(sv), e.read(vtv)
 
 	bound := e.svdBound(m, n)
@@ -67,7 +67,7 @@ func (e *env) checkSVD(a dense) []float64 {
 	e.near("U diag(s) V' / s_max", u.mul(diagonal(unitS)).mul(vt).v, unitA.v, bound)
 
 	only := e.outVec("s", t, p)
-	e.must(e.b.SVD(av, backend.Matrix{}, only, backend.Matrix{}))
+	e.must(e.q.SVD(av, backend.Matrix{}, only, backend.Matrix{}))
 	e.near("s without vectors", e.readVec(only), s, bound*s[0])
 	return s
 }
@@ -139,8 +139,8 @@ func testSVDEmpty(e *env) {
 	for _, z := range [][2]int{{0, 0}, {0, 4}, {4, 0}} {
 		e.describe("%d by %d", z[0], z[1])
 		a, u, vt := e.in("a", t, zeros(z[0], z[1])), e.out("u", t, z[0], 0), e.out("vt", t, 0, z[1])
-		e.must(e.b.SVD(a, u, e.outVec("s", t, 0), vt))
-		e.must(e.b.SVD(a, backend.Matrix{}, e.outVec("s", t, 0), backend.Matrix{}))
+		e.must(e.q.SVD(a, u, e.outVec("s", t, 0), vt))
+		e.must(e.q.SVD(a, backend.Matrix{}, e.outVec("s", t, 0), backend.Matrix{}))
 		e.flush()
 	}
 }
@@ -157,14 +157,14 @@ func testNonFinite(e *env) {
 			a := normal(e.rng, t, m, n)
 			a.v[row*n+col] = bad
 			av := e.in("a", t, a)
-			_, pinvErr := e.b.Pinv(av, -1, e.out("dst", t, n, m))
-			_, minErr := e.b.MinNorm(av, e.in("b", t, normal(e.rng, t, m, 2)), -1, e.out("x", t, n, 2))
+			_, pinvErr := e.q.Pinv(av, -1, e.out("dst", t, n, m))
+			_, minErr := e.q.MinNorm(av, e.in("b", t, normal(e.rng, t, m, 2)), -1, e.out("x", t, n, 2))
 			for _, c := range []struct {
 				op  string
 				err error
 			}{
-				{"SVD", e.b.SVD(av, e.out("u", t, m, p), e.outVec("s", t, p), e.out("vt", t, p, n))},
-				{"SVD values", e.b.SVD(av, backend.Matrix{}, e.outVec("s", t, p), backend.Matrix{})},
+				{"SVD", e.q.SVD(av, e.out("u", t, m, p), e.outVec("s", t, p), e.out("vt", t, p, n))},
+				{"SVD values", e.q.SVD(av, backend.Matrix{}, e.outVec("s", t, p), backend.Matrix{})},
 				{"Pinv", pinvErr},
 				{"MinNorm", minErr},
 			} {
@@ -186,6 +186,6 @@ func testNonFinite(e *env) {
 func testSVDHalves(e *env) {
 	const t = backend.Float64
 	a := e.in("a", t, normal(e.rng, t, 4, 3))
-	e.wantArgument(e.b.SVD(a, e.out("u", t, 4, 3), e.outVec("s", t, 3), backend.Matrix{}), "SVD without vt alone")
-	e.wantArgument(e.b.SVD(a, backend.Matrix{}, e.outVec("s", t, 3), e.out("vt", t, 3, 3)), "SVD without u alone")
+	e.wantArgument(e.q.SVD(a, e.out("u", t, 4, 3), e.outVec("s", t, 3), backend.Matrix{}), "SVD without vt alone")
+	e.wantArgument(e.q.SVD(a, backend.Matrix{}, e.outVec("s", t, 3), e.out("vt", t, 3, 3)), "SVD without u alone")
 }

@@ -34,7 +34,7 @@ func (e *env) newBatch(n, d int) batch {
 }
 
 func (b batch) run(s backend.Samples, order []int32) error {
-	return b.e.b.Batch(s, order, b.x, b.y, b.task)
+	return b.e.q.Batch(s, order, b.x, b.y, b.task)
 }
 
 func (e *env) batch(s backend.Samples, order []int32, d int) batch {
@@ -108,7 +108,7 @@ func testBatchExact(e *env) {
 		for _, scale := range scales {
 			v := decode(c.t, c.raw)
 			buf := e.alloc(c.t, len(v))
-			e.must(e.b.Upload(buf, 0, c.raw))
+			e.must(e.q.Upload(buf, 0, c.raw))
 			pb := &problem{d: len(v), values: []dense{{1, len(v), v}}, set: backend.SampleSet{
 				Pools:    []backend.Pool{{Data: backend.Mat(buf, 1, len(v)), Scale: scale}},
 				TaskPool: []int{0}, Offsets: []int{0, 1}, Rows: []int32{0}, Y: []float32{0.1},
@@ -147,11 +147,11 @@ func testBatchOrder(e *env) {
 // testBatchRecorded changes the order between the runs of a program, at last to
 // a bad one.
 func testBatchRecorded(e *env) {
-	q := e.fork()
+	q := e.queue()
 	pb := e.newProblem(problemSpec{d: 20, counts: []int{30, 10, 60}, pools: stored})
 	order := e.order(40, 100)
 	b := e.newBatch(40, 20)
-	e.must(e.b.Synchronize())
+	e.must(e.q.Synchronize())
 	p, err := q.Record(func() error { return q.Batch(pb.samples, order, b.x, b.y, b.task) })
 	e.must(err)
 	defer p.Free()
@@ -216,7 +216,7 @@ func (e *env) checkHeads(h heads) (dz, dw dense) {
 	z, w, y := e.in("z", t, h.z), e.in("w", t, h.w), e.inVec("y", t, h.y)
 	task, loss := e.inVec("task", backend.Int32, h.task), e.inoutVec("loss", backend.Float64, []float64{before})
 	dzv, dwv := e.out("dz", t, n, k), e.out("dw", t, h.w.rows, k)
-	e.must(e.b.HeadGradient(z, y, task, w, h.scale, dzv, dwv, loss))
+	e.must(e.q.HeadGradient(z, y, task, w, h.scale, dzv, dwv, loss))
 	want, bound, wantZ, wantW, boundZ, boundW := h.gradient(e.eps(t))
 	first := e.readVec(loss)
 	e.near("loss", first, []float64{before + want}, bound+1e-14*math.Abs(before))
@@ -225,7 +225,7 @@ func (e *env) checkHeads(h heads) (dz, dw dense) {
 	e.within("dw", dw.v, wantW.v, boundW.v)
 
 	alone := e.inoutVec("loss", backend.Float64, []float64{before})
-	e.must(e.b.HeadGradient(z, y, task, w, h.scale, backend.Matrix{}, backend.Matrix{}, alone))
+	e.must(e.q.HeadGradient(z, y, task, w, h.scale, backend.Matrix{}, backend.Matrix{}, alone))
 	e.same("loss alone", e.readVec(alone), first)
 	return dz, dw
 }
@@ -299,7 +299,7 @@ func testAdam(e *env) {
 		tv, mv, vv := e.inoutVec("theta", t, theta), e.inoutVec("m", t, m), e.inoutVec("v", t, v)
 		for step := 1; step <= steps; step++ {
 			g, r := normals(e.rng, t, n), ratesAt(step)
-			e.must(e.b.Adam(&r, e.inVec("g", t, g), mv, vv, tv))
+			e.must(e.q.Adam(&r, e.inVec("g", t, g), mv, vv, tv))
 			adamStep(r, g, m, v, theta)
 		}
 		u := 30 * steps * e.eps(t)
@@ -313,14 +313,14 @@ func testAdam(e *env) {
 // testAdamRecorded changes the rates between the runs of a program.
 func testAdamRecorded(e *env) {
 	const t, n = backend.Float32, 1001
-	q := e.fork()
+	q := e.queue()
 	var r backend.AdamRates
 	g, start := e.inVec("g", t, normals(e.rng, t, n)), normals(e.rng, t, n)
 	state := func() (m, v, theta backend.Vector) {
 		return e.inoutVec("m", t, make([]float64, n)), e.inoutVec("v", t, make([]float64, n)), e.inoutVec("theta", t, start)
 	}
 	m, v, theta := state()
-	e.must(e.b.Synchronize())
+	e.must(e.q.Synchronize())
 	p, err := q.Record(func() error { return q.Adam(&r, g, m, v, theta) })
 	e.must(err)
 	defer p.Free()
@@ -329,7 +329,7 @@ func testAdamRecorded(e *env) {
 		r = ratesAt(step)
 		e.must(p.Run())
 		once := r
-		e.must(e.b.Adam(&once, g, m2, v2, theta2))
+		e.must(e.q.Adam(&once, g, m2, v2, theta2))
 	}
 	e.must(q.Synchronize())
 	e.same("m", e.readVec(m), e.readVec(m2))
@@ -344,14 +344,14 @@ func (e *env) trainingCalls(z dims, add adder) {
 		pb := e.newProblem(problemSpec{d: z.d, counts: split(e.rng, z.samples, z.tasks), pools: from})
 		s, order := pb.samples, e.order(z.samples, z.samples)
 		b := e.newBatch(z.samples, z.d)
-		add("Batch", func() ([]float64, error) { return nil, e.b.Batch(s, order, b.x, b.y, b.task) },
+		add("Batch", func() ([]float64, error) { return nil, e.q.Batch(s, order, b.x, b.y, b.task) },
 			arg{name: "s", samples: &s}, outMat("x", &b.x), outVec("y", &b.y), outVec("task", &b.task))
 	}
 	h := e.newHeads(z.samples, z.k, z.tasks)
 	zv, w, y := e.in("z", t, h.z), e.in("w", t, h.w), e.inVec("y", t, h.y)
 	task, loss := e.inVec("task", backend.Int32, h.task), e.inoutVec("loss", backend.Float64, []float64{1})
 	dz, dw := e.out("dz", t, z.samples, z.k), e.out("dw", t, z.tasks, z.k)
-	add("HeadGradient", func() ([]float64, error) { return nil, e.b.HeadGradient(zv, y, task, w, h.scale, dz, dw, loss) },
+	add("HeadGradient", func() ([]float64, error) { return nil, e.q.HeadGradient(zv, y, task, w, h.scale, dz, dw, loss) },
 		inMat("z", &zv), inVec("y", &y), inVec("task", &task), inMat("w", &w), outMat("dz", &dz), outMat("dw", &dw), outVec("loss", &loss))
 
 	r := ratesAt(3)
@@ -362,6 +362,6 @@ func (e *env) trainingCalls(z dims, add adder) {
 		squares[i] = v * v
 	}
 	v := e.inoutVec("v", t, squares)
-	add("Adam", func() ([]float64, error) { return nil, e.b.Adam(&r, g, m, v, theta) },
+	add("Adam", func() ([]float64, error) { return nil, e.q.Adam(&r, g, m, v, theta) },
 		inVec("g", &g), outVec("m", &m), outVec("v", &v), outVec("theta", &theta))
 }

@@ -42,7 +42,7 @@ func testAxpy(e *env) {
 		alpha := []float64{0, 1, -1, 0.1, 1e3}[e.rng.IntN(5)]
 		x, y := normals(e.rng, t, n), normals(e.rng, t, n)
 		yv := e.inoutVec("y", t, y)
-		e.must(e.b.Axpy(alpha, e.inVec("x", t, x), yv))
+		e.must(e.q.Axpy(alpha, e.inVec("x", t, x), yv))
 		want, bound := make([]float64, n), make([]float64, n)
 		for i := range want {
 			want[i] = alpha*x[i] + y[i]
@@ -57,7 +57,7 @@ func testVectorScale(e *env) {
 		alpha := []float64{0, 1, -1, 0.1, 1e3}[e.rng.IntN(5)]
 		x := normals(e.rng, t, n)
 		xv := e.inoutVec("x", t, x)
-		e.must(e.b.Scale(alpha, xv))
+		e.must(e.q.Scale(alpha, xv))
 		want, bound := make([]float64, n), make([]float64, n)
 		for i := range want {
 			want[i] = alpha * x[i]
@@ -70,7 +70,7 @@ func testVectorScale(e *env) {
 func testDot(e *env) {
 	e.eachLength(func(t backend.DType, n int) {
 		x, y := normals(e.rng, t, n), normals(e.rng, t, n)
-		got, err := e.b.Dot(e.inVec("x", t, x), e.inVec("y", t, y))
+		got, err := e.q.Dot(e.inVec("x", t, x), e.inVec("y", t, y))
 		e.must(err)
 		bound := e.eps(backend.Float64) * float64(n+4) * absDot(x, y)
 		e.near("x'y", []float64{got}, []float64{dot(x, y)}, bound)
@@ -85,20 +85,20 @@ func testDotSum(e *env) {
 	}
 	x[0] = 4096
 	v := e.inVec("x", backend.Float32, x)
-	got, err := e.b.Dot(v, v)
+	got, err := e.q.Dot(v, v)
 	e.must(err)
 	e.same("x'x", []float64{got}, []float64{1<<24 + 2500})
-	norm, err := e.b.Norm(v)
+	norm, err := e.q.Norm(v)
 	e.must(err)
 	want := math.Sqrt(1<<24 + 2500)
 	e.near("||x||", []float64{norm}, []float64{want}, want*1e-12*e.tol.Float64)
 
 	many := make([]float64, 1)
-	e.must(e.b.Dots(v.Mat(1, len(x)), v, many))
+	e.must(e.q.Dots(v.Mat(1, len(x)), v, many))
 	e.same("x'x by Dots", many, []float64{1<<24 + 2500})
 
 	big := e.inVec("x", backend.Float32, []float64{0x1p100, 0x1p100})
-	got, err = e.b.Dot(big, big)
+	got, err = e.q.Dot(big, big)
 	e.must(err)
 	e.same("a product out of the range of float32", []float64{got}, []float64{0x1p201})
 }
@@ -116,7 +116,7 @@ func testDots(e *env) {
 			e.describe("%d by %d of %v", rows, n, t)
 			a, x := normal(e.rng, t, rows, n), normal(e.rng, t, n, 1)
 			got := make([]float64, rows)
-			e.must(e.b.Dots(e.in("a", t, a), e.inVec("x", t, x.v), got))
+			e.must(e.q.Dots(e.in("a", t, a), e.inVec("x", t, x.v), got))
 			want, size := product(1, a, x, 0, dense{})
 			e.within("A x", got, want.v, size.scaled(e.eps(backend.Float64)*float64(n+4)).v)
 			e.flush()
@@ -135,7 +135,7 @@ func testCombine(e *env) {
 				coef.v[e.rng.IntN(rows)] = 0
 			}
 			yv := e.inoutVec("y", t, y.v)
-			e.must(e.b.Combine(coef.v, e.in("a", t, a), yv))
+			e.must(e.q.Combine(coef.v, e.in("a", t, a), yv))
 			want, size := product(1, a.t(), coef, 1, y)
 			e.within("y", e.readVec(yv), want.v, size.scaled(e.eps(t)*float64(rows+4)).v)
 			e.flush()
@@ -148,8 +148,8 @@ func testCoefficients(e *env) {
 	for _, t := range floats {
 		a, x, y := e.in("a", t, zeros(4, 6)), e.inVec("x", t, make([]float64, 6)), e.inoutVec("y", t, make([]float64, 6))
 		for _, n := range []int{0, 3, 5} {
-			e.wantArgument(e.b.Dots(a, x, make([]float64, n)), "Dots of 4 rows into %d", n)
-			e.wantArgument(e.b.Combine(make([]float64, n), a, y), "Combine of 4 rows with %d coefficients", n)
+			e.wantArgument(e.q.Dots(a, x, make([]float64, n)), "Dots of 4 rows into %d", n)
+			e.wantArgument(e.q.Combine(make([]float64, n), a, y), "Combine of 4 rows with %d coefficients", n)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func testCoefficients(e *env) {
 func testNorm(e *env) {
 	e.eachLength(func(t backend.DType, n int) {
 		x := normals(e.rng, t, n)
-		got, err := e.b.Norm(e.inVec("x", t, x))
+		got, err := e.q.Norm(e.inVec("x", t, x))
 		e.must(err)
 		want := math.Sqrt(dot(x, x))
 		e.near("||x||", []float64{got}, []float64{want}, e.eps(backend.Float64)*float64(n+4)*want)
@@ -182,7 +182,7 @@ func testNormRange(e *env) {
 				scaled[i] = x[i] * c.scale
 			}
 			x[0], scaled[0] = 3, 3*c.scale
-			got, err := e.b.Norm(e.inVec("x", c.t, scaled))
+			got, err := e.q.Norm(e.inVec("x", c.t, scaled))
 			e.must(err)
 			want := math.Sqrt(dot(x, x))
 			// Subnormal results have a rounding error of their own.
@@ -200,12 +200,12 @@ func testNormRange(e *env) {
 			{[]float64{1, math.NaN(), 2}, math.NaN()},
 			{[]float64{0, math.Copysign(0, -1), 0}, 0},
 		} {
-			got, err := e.b.Norm(e.inVec("x", t, c.x))
+			got, err := e.q.Norm(e.inVec("x", t, c.x))
 			e.must(err)
 			e.same("||x||", []float64{got}, []float64{c.want})
 		}
 	}
-	got, err := e.b.Norm(e.inVec("x", backend.Float64, []float64{math.MaxFloat64, math.MaxFloat64}))
+	got, err := e.q.Norm(e.inVec("x", backend.Float64, []float64{math.MaxFloat64, math.MaxFloat64}))
 	e.must(err)
 	e.same("a norm out of range", []float64{got}, []float64{math.Inf(1)})
 }
@@ -215,7 +215,7 @@ func testCopy(e *env) {
 		for _, to := range floats {
 			x := normals(e.rng, from, n)
 			dst := e.outVec("dst", to, n)
-			e.must(e.b.Copy(dst, e.inVec("src", from, x)))
+			e.must(e.q.Copy(dst, e.inVec("src", from, x)))
 			e.same("dst", e.readVec(dst), rounded(to, x))
 		}
 	})
@@ -230,11 +230,11 @@ func testCopyRounds(e *env) {
 		x = append(x, v, -v)
 	}
 	narrow := e.outVec("dst", backend.Float32, len(x))
-	e.must(e.b.Copy(narrow, e.inVec("src", backend.Float64, x)))
+	e.must(e.q.Copy(narrow, e.inVec("src", backend.Float64, x)))
 	want := rounded(backend.Float32, x)
 	e.same("float64 to float32", e.readVec(narrow), want)
 	wide := e.outVec("dst", backend.Float64, len(x))
-	e.must(e.b.Copy(wide, e.inVec("src", backend.Float32, want)))
+	e.must(e.q.Copy(wide, e.inVec("src", backend.Float32, want)))
 	e.same("float32 to float64", e.readVec(wide), want)
 }
 
@@ -242,7 +242,7 @@ func testFill(e *env) {
 	e.eachLength(func(t backend.DType, n int) {
 		for _, v := range []float64{0, -1, 0.1, math.Inf(1), math.NaN(), math.Copysign(0, -1)} {
 			x := e.outVec("x", t, n)
-			e.must(e.b.Fill(x, v))
+			e.must(e.q.Fill(x, v))
 			want := make([]float64, n)
 			for i := range want {
 				want[i] = v
@@ -257,12 +257,12 @@ func testSameOperand(e *env) {
 	for _, t := range floats {
 		x := normals(e.rng, t, 100)
 		v := e.inoutVec("x", t, x)
-		e.must(e.b.Copy(v, v))
+		e.must(e.q.Copy(v, v))
 		e.same("x copied to itself", e.readVec(v), x)
-		got, err := e.b.Dot(v, v)
+		got, err := e.q.Dot(v, v)
 		e.must(err)
 		e.near("x'x", []float64{got}, []float64{dot(x, x)}, e.eps(backend.Float64)*104*dot(x, x))
-		e.must(e.b.Axpy(1, v, v))
+		e.must(e.q.Axpy(1, v, v))
 		e.same("x + x", e.readVec(v), dense{1, 100, x}.scaled(2).v)
 	}
 }

@@ -29,20 +29,20 @@ func (w *bench) conv() error {
 	for m := range p.sources {
 		counts = append(counts, p.offsets[m+1]-p.offsets[m])
 	}
-	tmp := backend.NewScope(w.b)
+	tmp := backend.NewScope(w.q)
 	defer tmp.Close()
 	s := p.place(tmp, backend.Uint8)
 	if err := tmp.Err(); err != nil {
 		return err
 	}
-	if err := w.b.Synchronize(); err != nil {
+	if err := w.q.Synchronize(); err != nil {
 		return err
 	}
 	var times []float64
 	loss := 0.0
 	for range 4 {
 		start := time.Now()
-		net, fit, err := pipeline.FitConv(context.Background(), w.b, s, counts, set.Pools[0].Height, set.Pools[0].Width, w.width, c, 1)
+		net, fit, err := pipeline.FitConv(context.Background(), w.q, s, counts, set.Pools[0].Height, set.Pools[0].Width, w.width, c, 1)
 		if err != nil {
 			return err
 		}

@@ -10,13 +10,13 @@ import (
 
 // copying times a copy on the device, which reads and writes every byte.
 func (w *bench) copying() error {
-	tmp := backend.NewScope(w.b)
+	tmp := backend.NewScope(w.q)
 	defer tmp.Close()
 	src, dst := tmp.Vector(backend.Float32, w.copied), tmp.Vector(backend.Float32, w.copied)
 	if err := tmp.Err(); err != nil {
 		return err
 	}
-	s, err := timed(w.b, w.least, func() error { return w.b.Copy(dst, src) })
+	s, err := timed(w.q, w.least, func() error { return w.q.Copy(dst, src) })
 	if err != nil {
 		return err
 	}

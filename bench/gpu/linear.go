@@ -114,7 +114,7 @@ type fitted struct {
 
 // fit runs the ERM until the objective is at most goal.
 func (w *bench) fit(p *problem, dtype backend.DType, goal float64) (fitted, error) {
-	tmp := backend.NewScope(w.b)
+	tmp := backend.NewScope(w.q)
 	defer tmp.Close()
 	s := p.place(tmp, dtype)
 	if err := tmp.Err(); err != nil {
@@ -122,11 +122,11 @@ func (w *bench) fit(p *problem, dtype backend.DType, goal float64) (fitted, erro
 	}
 	theta := slices.Clone(p.theta)
 	erm := pipeline.ERM{Lambda: lambda, Iterations: w.iterations, History: 10, Init: pipeline.InitRandom}
-	if err := w.b.Synchronize(); err != nil {
+	if err := w.q.Synchronize(); err != nil {
 		return fitted{}, err
 	}
 	start := time.Now()
-	f, err := pipeline.FitLinear(context.Background(), w.b, s, w.width, erm, theta, func(_ int, v float64) bool { return v <= goal })
+	f, err := pipeline.FitLinear(context.Background(), w.q, s, w.width, erm, theta, func(_ int, v float64) bool { return v <= goal })
 	return fitted{time.Since(start).Seconds(), f.Objective, f.Evaluations}, err
 }
 

@@ -72,7 +72,7 @@ func python() string {
 type bench struct {
 	options
 	sizes
-	b      backend.Backend
+	q      backend.Queue
 	dir    string
 	report *report
 	set    *dataset.Set
@@ -97,17 +97,21 @@ func run(o options) error {
 	for name := range wanted {
 		return fmt.Errorf("-only: unknown measurement %q: expected some of copy, pass, erm, sweep, pinv, conv", name)
 	}
-	b, err := open(o)
+	dev, err := open(o)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
+	defer dev.Close()
+	q, err := dev.NewQueue()
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "amtrl-bench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	w := &bench{options: o, sizes: full, b: b, dir: dir, report: newReport(b.Info())}
+	w := &bench{options: o, sizes: full, q: q, dir: dir, report: newReport(dev.Info())}
 	if o.small {
 		w.sizes = small
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // open opens what -backend and -device name.
-func open(o options) (backend.Backend, error) {
+func open(o options) (backend.Device, error) {
 	switch o.backend {
 	case "cpu":
 		return cpu.Open(0)

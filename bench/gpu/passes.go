@@ -26,7 +26,7 @@ func (w *bench) passes() error {
 
 func (w *bench) pass(n int, dtype backend.DType) error {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	tmp := backend.NewScope(w.b)
+	tmp := backend.NewScope(w.q)
 	defer tmp.Close()
 	set := backend.SampleSet{Offsets: []int{0}}
 	perPool, perTask := n/pools, n/tasks
@@ -44,7 +44,7 @@ func (w *bench) pass(n int, dtype backend.DType) error {
 	for i := range start {
 		start[i] = float32(rng.NormFloat64() / 28)
 	}
-	if err := backend.Put(w.b, p.Buf, 0, start); err != nil {
+	if err := backend.Put(w.q, p.Buf, 0, start); err != nil {
 		return err
 	}
 	for k := range pools {
@@ -58,24 +58,24 @@ func (w *bench) pass(n int, dtype backend.DType) error {
 			set.Offsets = append(set.Offsets, len(set.Rows))
 		}
 	}
-	s, err := w.b.NewSamples(set)
+	s, err := w.q.NewSamples(set)
 	if err != nil {
 		return err
 	}
 	defer s.Free()
-	one := func() error { return w.b.TaskGradient(s, p, q, loss) }
+	one := func() error { return w.q.TaskGradient(s, p, q, loss) }
 	section := fmt.Sprintf("task gradient, %d samples x %d, %d tasks", s.Len(), inputs, tasks)
 	bytes := float64(s.Len() * inputs * dtype.Size())
 	note := ""
 	if bytes < 256<<20 {
 		note = fmt.Sprintf("%.3g MB in all: caches help", bytes/1e6)
 	}
-	issued, err := timed(w.b, w.least, one)
+	issued, err := timed(w.q, w.least, one)
 	if err != nil {
 		return err
 	}
 	w.add(row{Section: section, Name: dtype.String() + " pools, one call each", Seconds: issued, Bytes: bytes, Note: note})
-	replayed, err := timedProgram(w.b, w.least, w.recorded, one)
+	replayed, err := timedProgram(w.q, w.least, w.recorded, one)
 	if err != nil {
 		return err
 	}

@@ -47,14 +47,14 @@ func (w *bench) pinvOf(m, n int) (float64, error) {
 	for i := range a {
 		a[i] = rng.NormFloat64()
 	}
-	tmp := backend.NewScope(w.b)
+	tmp := backend.NewScope(w.q)
 	defer tmp.Close()
 	src, dst := backend.Upload(tmp, backend.Float64, a), tmp.Matrix(backend.Float64, n, m)
 	if err := tmp.Err(); err != nil {
 		return 0, err
 	}
-	return timed(w.b, w.least, func() error {
-		rank, err := w.b.Pinv(backend.Mat(src, m, n), -1, dst)
+	return timed(w.q, w.least, func() error {
+		rank, err := w.q.Pinv(backend.Mat(src, m, n), -1, dst)
 		if err == nil && rank != min(m, n) {
 			err = fmt.Errorf("rank %d of a random %d x %d matrix", rank, m, n)
 		}

@@ -67,7 +67,7 @@ func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (ran
 	if err != nil {
 		return ranSweep{}, err
 	}
-	id := pipeline.NewIdentity("bench", set, backend.Choice{Backend: w.b, Reason: "asked for"}, cfg)
+	id := pipeline.NewIdentity("bench", set, backend.Choice{Device: w.q.Device(), Reason: "asked for"}, cfg)
 	id.Seeds = []uint64{0}
 	for _, t := range targets {
 		id.Targets = append(id.Targets, set.Tasks[t].Name)
@@ -75,7 +75,7 @@ func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (ran
 	iterations := 0
 	score := map[string]float64{}
 	start := time.Now()
-	dev, err := pipeline.NewDevice(w.b, set)
+	dev, err := pipeline.NewDevice(w.q.Device(), set)
 	if err != nil {
 		return ranSweep{}, err
 	}

@@ -11,9 +11,9 @@ import (
 
 // timed returns the median seconds of f over five batches of repetitions, each
 // between two synchronisations, that together last about least seconds.
-func timed(b backend.Backend, least float64, f func() error) (float64, error) {
+func timed(q backend.Queue, least float64, f func() error) (float64, error) {
 	batch := func(n int) (float64, error) {
-		if err := b.Synchronize(); err != nil {
+		if err := q.Synchronize(); err != nil {
 			return 0, err
 		}
 		start := time.Now()
@@ -22,7 +22,7 @@ func timed(b backend.Backend, least float64, f func() error) (float64, error) {
 				return 0, err
 			}
 		}
-		err := b.Synchronize()
+		err := q.Synchronize()
 		return time.Since(start).Seconds() / float64(n), err
 	}
 	if _, err := batch(3); err != nil {
@@ -45,8 +45,8 @@ func timed(b backend.Backend, least float64, f func() error) (float64, error) {
 
 // timedProgram is timed for an operation that a recorded program repeats n times,
 // so that launches cost next to nothing on a device that keeps programs as graphs.
-func timedProgram(b backend.Backend, least float64, n int, f func() error) (float64, error) {
-	p, err := b.Record(func() error {
+func timedProgram(q backend.Queue, least float64, n int, f func() error) (float64, error) {
+	p, err := q.Record(func() error {
 		for range n {
 			if err := f(); err != nil {
 				return err
@@ -58,6 +58,6 @@ func timedProgram(b backend.Backend, least float64, n int, f func() error) (floa
 		return 0, err
 	}
 	defer p.Free()
-	s, err := timed(b, least, p.Run)
+	s, err := timed(q, least, p.Run)
 	return s / float64(n), err
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/cuda"
-	"github.com/amtrl/amtrl/dataset"
-	"github.com/amtrl/amtrl/pipeline"
 )
 
 // maxThreads bounds what a mistyped number can ask for.
@@ -18,15 +16,14 @@ const maxThreads = 4096
 // maxDevice is the same for --device.
 const maxDevice = 1023
 
-// openCPU opens the CPU backend for so many threads a call, 0 for all
-// processors.
+// openCPU opens the CPU with threads threads per call, 0 for all processors.
 func openCPU(threads int) backend.Open {
-	return func() (backend.Backend, error) { return cpu.Open(threads) }
+	return func() (backend.Device, error) { return cpu.Open(threads) }
 }
 
 // openCUDA opens the CUDA device that --device names.
 func openCUDA(c *cli.Context) backend.Open {
-	return func() (backend.Backend, error) {
+	return func() (backend.Device, error) {
 		return cuda.Open(cuda.Options{Device: c.Int("device"), TF32: c.Bool("tf32")})
 	}
 }
@@ -68,16 +65,7 @@ func openBackend(c *cli.Context, threads int) (backend.Choice, error) {
 	if err != nil {
 		return choice, err
 	}
-	info := choice.Backend.Info()
+	info := choice.Device.Info()
 	note(c, "backend %s (%s): %s", info.Backend, info.Device, choice.Reason)
 	return choice, nil
-}
-
-// newIdentity describes work on a device, as it was asked to compute.
-func newIdentity(c *cli.Context, version string, set *dataset.Set, choice backend.Choice, cfg pipeline.Config) pipeline.Identity {
-	id := pipeline.NewIdentity(version, set, choice, cfg)
-	if id.Backend.Backend == "cuda" && c.Bool("tf32") {
-		id.Backend.Precision = "TF32 in matrix products and convolutions, else float32, float64 for reductions and solves"
-	}
-	return id
 }

@@ -79,12 +79,12 @@ func devices(c *cli.Context) error {
 
 // cpuState describes the CPU backend.
 func cpuState() deviceState {
-	b, err := openCPU(0)()
+	d, err := openCPU(0)()
 	if err != nil {
 		return deviceState{Backend: "cpu", Reason: oneLine(err.Error())}
 	}
-	defer b.Close()
-	info := b.Info()
+	defer d.Close()
+	info := d.Info()
 	detail := fmt.Sprintf("%s, %d threads", info.Detail, info.Threads)
 	return deviceState{Backend: info.Backend, Usable: true, Device: info.Device, Detail: detail, Threads: info.Threads, Memory: info.MemoryBytes}
 }

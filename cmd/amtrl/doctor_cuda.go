@@ -61,22 +61,22 @@ func checkCUDA(c *cli.Context, tell func(finding) error) error {
 	if err := tell(finding{Check: "open"}); err != nil {
 		return err
 	}
-	b, err := openCUDA(c)()
+	d, err := openCUDA(c)()
 	if err != nil {
 		if err := tell(finding{Check: "open", Verdict: verdictFail, Detail: oneLine(err.Error()), Hint: "amtrl devices lists the devices"}); err != nil {
 			return err
 		}
 		return skip(later...)
 	}
-	defer b.Close()
-	info := b.Info()
+	defer d.Close()
+	info := d.Info()
 	if err := tell(finding{Check: "open", Verdict: verdictOK, Detail: fmt.Sprintf("device %d, %s: %s", c.Int("device"), info.Device, info.Detail)}); err != nil {
 		return err
 	}
-	if err := compareAll(b, c.Bool("tf32"), tell); err != nil {
+	if err := compareAll(d, c.Bool("tf32"), tell); err != nil {
 		return err
 	}
-	return tell(checkLeaks(b))
+	return tell(checkLeaks(d))
 }
 
 // describeSearch tells what the loader looked at, what it took, and whether the
@@ -159,12 +159,12 @@ func unusable(f finding, err error) finding {
 }
 
 // checkLeaks tells whether everything allocated was freed.
-func checkLeaks(b backend.Backend) finding {
+func checkLeaks(d backend.Device) finding {
 	f := finding{Check: "memory", Verdict: verdictOK, Detail: "all that was allocated was freed"}
-	if u := b.Usage(); u != (backend.Usage{}) {
+	if u := d.Usage(); u != (backend.Usage{}) {
 		f.Verdict, f.Detail = verdictFail, fmt.Sprintf("%d buffers of %d bytes are left", u.Buffers, u.Bytes)
 	}
-	if err := b.Close(); err != nil {
+	if err := d.Close(); err != nil {
 		f.Verdict, f.Detail = verdictFail, oneLine(err.Error())
 	}
 	return f

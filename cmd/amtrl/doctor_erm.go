@@ -17,7 +17,7 @@ const (
 // smallERM is one evaluation of a multi-task least-squares problem over pools of
 // every storage type.
 type smallERM struct {
-	b       backend.Backend
+	b       backend.Queue
 	samples backend.Samples
 	phi, w  backend.Matrix // K by d, T by K
 	p, q    backend.Matrix // T by d
@@ -25,7 +25,7 @@ type smallERM struct {
 	squares []float64
 }
 
-func newErm(b backend.Backend, tmp *backend.Scope) (*smallERM, error) {
+func newErm(b backend.Queue, tmp *backend.Scope) (*smallERM, error) {
 	const t, k, d, n = doctorTasks, doctorWidth, doctorCols, doctorRows
 	rng := rand.New(rand.NewPCG(6, 7))
 	e := &smallERM{
@@ -113,7 +113,7 @@ func random(tmp *backend.Scope, rng *rand.Rand, t backend.DType, n int) backend.
 }
 
 // read downloads a buffer of Float32 or Float64.
-func read(b backend.Backend, buf backend.Buffer) ([]float64, error) {
+func read(b backend.Queue, buf backend.Buffer) ([]float64, error) {
 	out := make([]float64, buf.Len())
 	if buf.DType() == backend.Float64 {
 		return out, backend.Get(b, out, buf, 0)

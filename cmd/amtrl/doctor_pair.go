@@ -12,19 +12,22 @@ import (
 
 // pair is a device and the CPU, which does the same.
 type pair struct {
-	device, cpu backend.Backend
+	device, cpu backend.Queue
 	tf32        bool
 }
 
 // checkCPU computes one product on the CPU backend.
 func checkCPU(threads int) finding {
 	f := finding{Check: "cpu", Verdict: verdictOK}
-	b, err := openCPU(threads)()
+	d, err := openCPU(threads)()
 	if err == nil {
-		defer b.Close()
-		info := b.Info()
+		defer d.Close()
+		info := d.Info()
 		f.Detail = fmt.Sprintf("%s, %s, %d threads", info.Device, info.Detail, info.Threads)
-		_, err = product(b, backend.Float64, 7)
+		var q backend.Queue
+		if q, err = d.NewQueue(); err == nil {
+			_, err = product(q, backend.Float64, 7)
+		}
 	}
 	if err != nil {
 		f.Verdict, f.Detail = verdictFail, oneLine(err.Error())
@@ -33,13 +36,19 @@ func checkCPU(threads int) finding {
 }
 
 // compareAll tells the outcome of every check of a device.
-func compareAll(b backend.Backend, tf32 bool, tell func(finding) error) error {
+func compareAll(d backend.Device, tf32 bool, tell func(finding) error) error {
 	host, err := cpu.Open(1)
 	if err != nil {
 		return err
 	}
 	defer host.Close()
-	p := &pair{b, host, tf32}
+	p := &pair{tf32: tf32}
+	if p.device, err = d.NewQueue(); err != nil {
+		return err
+	}
+	if p.cpu, err = host.NewQueue(); err != nil {
+		return err
+	}
 	for _, k := range deviceChecks {
 		if err := tell(finding{Check: k.name}); err != nil {
 			return err
@@ -61,7 +70,7 @@ func compareAll(b backend.Backend, tf32 bool, tell func(finding) error) error {
 
 // both computes on device and CPU and returns how far apart the results are,
 // relative to the largest element.
-func (p *pair) both(compute func(backend.Backend) ([]float64, error)) (float64, error) {
+func (p *pair) both(compute func(backend.Queue) ([]float64, error)) (float64, error) {
 	got, err := compute(p.device)
 	if err != nil {
 		return 0, err
@@ -97,14 +106,14 @@ func within(what string, difference, bound float64) (string, error) {
 }
 
 func (p *pair) gemm() (string, error) {
-	wide, err := p.both(func(b backend.Backend) ([]float64, error) { return product(b, backend.Float64, 61) })
+	wide, err := p.both(func(b backend.Queue) ([]float64, error) { return product(b, backend.Float64, 61) })
 	if err != nil {
 		return "", err
 	}
 	if _, err := within("float64", wide, 1e-12); err != nil {
 		return "", err
 	}
-	narrow, err := p.both(func(b backend.Backend) ([]float64, error) { return product(b, backend.Float32, 61) })
+	narrow, err := p.both(func(b backend.Queue) ([]float64, error) { return product(b, backend.Float32, 61) })
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +124,7 @@ func (p *pair) gemm() (string, error) {
 }
 
 // product is A B' for random A (n+3 by n) and B (n+5 by n).
-func product(b backend.Backend, t backend.DType, n int) ([]float64, error) {
+func product(b backend.Queue, t backend.DType, n int) ([]float64, error) {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	tmp := backend.NewScope(b)
 	defer tmp.Close()
@@ -132,7 +141,7 @@ func product(b backend.Backend, t backend.DType, n int) ([]float64, error) {
 
 func (p *pair) svd() (string, error) {
 	const m, n = 45, 27
-	compute := func(b backend.Backend) ([]float64, error) {
+	compute := func(b backend.Queue) ([]float64, error) {
 		rng := rand.New(rand.NewPCG(2, 3))
 		tmp := backend.NewScope(b)
 		defer tmp.Close()
@@ -178,8 +187,8 @@ func (p *pair) svd() (string, error) {
 
 func (p *pair) pinv() (string, error) {
 	const m, n = 12, 31
-	rank := map[backend.Backend]int{}
-	d, err := p.both(func(b backend.Backend) (_ []float64, err error) {
+	rank := map[backend.Queue]int{}
+	d, err := p.both(func(b backend.Queue) (_ []float64, err error) {
 		rng := rand.New(rand.NewPCG(4, 5))
 		tmp := backend.NewScope(b)
 		defer tmp.Close()
@@ -207,7 +216,7 @@ func (p *pair) pinv() (string, error) {
 }
 
 func (p *pair) gradient() (string, error) {
-	d, err := p.both(func(b backend.Backend) ([]float64, error) {
+	d, err := p.both(func(b backend.Queue) ([]float64, error) {
 		tmp := backend.NewScope(b)
 		defer tmp.Close()
 		w, err := newErm(b, tmp)

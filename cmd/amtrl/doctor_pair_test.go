@@ -9,12 +9,12 @@ import (
 
 // liar is a backend whose nth download from now on is wrong in one element.
 type liar struct {
-	backend.Backend
+	backend.Queue
 	left, seen int
 }
 
 func (l *liar) Download(dst []byte, src backend.Buffer, off int) error {
-	err := l.Backend.Download(dst, src, off)
+	err := l.Queue.Download(dst, src, off)
 	l.seen++
 	if l.left--; l.left == 0 && len(dst) > 0 {
 		dst[len(dst)-1] ^= 0x40 // the exponent
@@ -26,16 +26,20 @@ func (l *liar) Download(dst []byte, src backend.Buffer, off int) error {
 // whichever of its results is wrong.
 func TestChecksFindWrongResults(t *testing.T) {
 	t.Parallel()
-	open := func() backend.Backend {
-		b, err := cpu.Open(2)
+	open := func() backend.Queue {
+		d, err := cpu.Open(2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { b.Close() })
-		return b
+		t.Cleanup(func() { d.Close() })
+		q, err := d.NewQueue()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
 	}
 	for _, k := range deviceChecks {
-		honest := &liar{Backend: open()}
+		honest := &liar{Queue: open()}
 		if text, err := k.do(&pair{device: honest, cpu: open()}); err != nil || text == "" {
 			t.Errorf("%s of a device that is right: %q, %v", k.name, text, err)
 		}
@@ -43,20 +47,20 @@ func TestChecksFindWrongResults(t *testing.T) {
 			t.Errorf("%s reads nothing", k.name)
 		}
 		for n := range honest.seen {
-			if text, err := k.do(&pair{device: &liar{Backend: open(), left: n + 1}, cpu: open()}); err == nil {
+			if text, err := k.do(&pair{device: &liar{Queue: open(), left: n + 1}, cpu: open()}); err == nil {
 				t.Errorf("%s does not see that result %d of %d is wrong: %s", k.name, n+1, honest.seen, text)
 			}
 		}
-		if u := honest.Usage(); u != (backend.Usage{}) {
+		if u := honest.Device().Usage(); u != (backend.Usage{}) {
 			t.Errorf("%s leaves %+v", k.name, u)
 		}
 	}
-	f := checkLeaks(func() backend.Backend {
+	f := checkLeaks(func() backend.Device {
 		b := open()
 		if _, err := b.Alloc(backend.Uint8, 3); err != nil {
 			t.Fatal(err)
 		}
-		return b
+		return b.Device()
 	}())
 	if f.Verdict != verdictFail {
 		t.Errorf("a buffer that is left gives %+v", f)

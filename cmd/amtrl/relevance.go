@@ -125,8 +125,12 @@ func estimate(c *cli.Context, dir string, cfg *pipeline.Config) (*relevanceResul
 	if err != nil {
 		return nil, err
 	}
-	defer choice.Backend.Close()
-	nu, rank, err := model.Relevance(choice.Backend, cfg.Relevance)
+	defer choice.Device.Close()
+	q, err := choice.Device.NewQueue()
+	if err != nil {
+		return nil, err
+	}
+	nu, rank, err := model.Relevance(q, cfg.Relevance)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}

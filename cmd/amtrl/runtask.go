@@ -130,8 +130,8 @@ func openTask(c *cli.Context, plan *batch.Plan, res batch.Resources) (*pipeline.
 	if err != nil {
 		return nil, id, err
 	}
-	here := newIdentity(c, id.Version, set, choice, id.Config)
+	here := pipeline.NewIdentity(id.Version, set, choice, id.Config)
 	id.Data, id.Backend = here.Data, here.Backend
-	dev, err := pipeline.NewDevice(choice.Backend, set)
+	dev, err := pipeline.NewDevice(choice.Device, set)
 	return dev, id, err
 }

@@ -14,10 +14,10 @@ import (
 
 // work is what run and sweep carry out: data, a device and an identity.
 type work struct {
-	set     *dataset.Set
-	backend backend.Backend
-	id      pipeline.Identity
-	dir     string
+	set    *dataset.Set
+	opened backend.Device
+	id     pipeline.Identity
+	dir    string
 }
 
 // newWork opens the device and settles the folder: --out, or one named after
@@ -27,13 +27,13 @@ func newWork(c *cli.Context, set *dataset.Set, threads int, finish func(*pipelin
 	if err != nil {
 		return nil, err
 	}
-	id := newIdentity(c, version().Version, set, choice, cfg)
+	id := pipeline.NewIdentity(version().Version, set, choice, cfg)
 	finish(&id)
 	digest, err := id.Digest()
 	if err != nil {
 		return nil, err
 	}
-	w := &work{set: set, backend: choice.Backend, id: id, dir: c.String("out")}
+	w := &work{set: set, opened: choice.Device, id: id, dir: c.String("out")}
 	if w.dir == "" {
 		w.dir = name(digest[:8])
 	}
@@ -41,10 +41,10 @@ func newWork(c *cli.Context, set *dataset.Set, threads int, finish func(*pipelin
 	return w, nil
 }
 
-func (w *work) close() { w.backend.Close() }
+func (w *work) close() { w.opened.Close() }
 
 // device places the data on the device.
-func (w *work) device() (*pipeline.Device, error) { return pipeline.NewDevice(w.backend, w.set) }
+func (w *work) device() (*pipeline.Device, error) { return pipeline.NewDevice(w.opened, w.set) }
 
 // explain adds to an interruption how to go on.
 func (w *work) explain(err error) error {

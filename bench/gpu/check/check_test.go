@@ -14,13 +14,13 @@ import (
 
 // device opens the stand-in, or with AMTRL_TEST_GPU=required the machine's own
 // device.
-func device(t *testing.T) func() (backend.Backend, error) {
+func device(t *testing.T) backend.Open {
 	t.Helper()
 	var o cuda.Options
 	if !onDevice() {
 		o.LibDir = standin.Open(t).Dir(standin.Variant{Family: 13})
 	}
-	open := func() (backend.Backend, error) { return cuda.Open(o) }
+	open := func() (backend.Device, error) { return cuda.Open(o) }
 	b, err := open()
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func TestGolden(t *testing.T) {
 			cfg.K, cfg.TargetSamples = 8, 30
 			cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 3, Floor: 2, Budget: 900}
 			c.edit(&cfg)
-			want, wantModel := golden(t, func() (backend.Backend, error) { return cpu.Open(2) }, c, cfg)
+			want, wantModel := golden(t, func() (backend.Device, error) { return cpu.Open(2) }, c, cfg)
 			got, gotModel := golden(t, open, c, cfg)
 			if again, _ := golden(t, open, c, cfg); !reflect.DeepEqual(got, again) {
 				t.Error("two runs on one device differ")
@@ -112,7 +112,7 @@ func TestGolden(t *testing.T) {
 }
 
 // golden runs the pipeline and returns its epochs and the model's numbers.
-func golden(t *testing.T, open func() (backend.Backend, error), c goldenCase, cfg pipeline.Config) (epochs []pipeline.Epoch, model []float64) {
+func golden(t *testing.T, open backend.Open, c goldenCase, cfg pipeline.Config) (epochs []pipeline.Epoch, model []float64) {
 	t.Helper()
 	b, err := open()
 	if err != nil {
@@ -123,7 +123,7 @@ func golden(t *testing.T, open func() (backend.Backend, error), c goldenCase, cf
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := pipeline.NewIdentity("golden", c.set, backend.Choice{Backend: b, Reason: "test"}, cfg)
+	id := pipeline.NewIdentity("golden", c.set, backend.Choice{Device: b, Reason: "test"}, cfg)
 	id.Targets, id.Seeds = []string{c.target}, []uint64{1}
 	dir := filepath.Join(t.TempDir(), "run")
 	_, err = pipeline.Run(context.Background(), dev, id, dir, func(s pipeline.Step) {

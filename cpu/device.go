@@ -1,0 +1,130 @@
+// Package cpu is the backend that is always there: gonum for the small
+// factorisations, package vec for the passes over the data, and a fixed
+// division of every operation into chunks, so that results are the same bytes
+// for any number of threads.
+package cpu
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu/internal/vec"
+)
+
+// device implements backend.Device: the main memory that its queues share.
+type device struct {
+	threads int
+	scratch scratch
+	limit   int64                                   // bytes of main memory that buffers may take
+	lookup  func(backend.Buffer) (*storage, string) // resolve, bound once
+
+	closed atomic.Bool
+
+	mu   sync.Mutex
+	live map[owned]int64 // bytes of each thing not yet freed
+	held int64           // their sum
+}
+
+// owned is what is freed when the device is closed.
+type owned interface{ drop() }
+
+var _ backend.Device = (*device)(nil)
+
+// Open returns a CPU device whose calls use at most threads threads each;
+// threads <= 0 stands for GOMAXPROCS. It always succeeds.
+func Open(threads int) (backend.Device, error) {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	d := &device{threads: threads, limit: memoryLimit(), live: make(map[owned]int64)}
+	if d.limit == 0 {
+		d.limit = unknownMemory
+	}
+	d.lookup = d.resolve
+	return d, nil
+}
+
+// unknownMemory stands for the memory of a machine that does not tell. The Go
+// runtime panics when asked for much more, instead of failing.
+const unknownMemory = 1 << 46
+
+func (d *device) Info() backend.Info {
+	name := cpuid.CPU.BrandName
+	if name == "" {
+		name = runtime.GOARCH
+	}
+	return backend.Info{
+		Backend:     "cpu",
+		Device:      name,
+		Detail:      "gonum " + gonumVersion() + ", " + vec.Level(),
+		Precision:   "float32, float64 for reductions and solves",
+		Threads:     d.threads,
+		MemoryBytes: memoryLimit(),
+	}
+}
+
+func (d *device) NewQueue() (backend.Queue, error) {
+	q := &queue{dev: d}
+	if err := q.ready(); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+func (d *device) Usage() backend.Usage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return backend.Usage{Buffers: len(d.live), Bytes: d.held}
+}
+
+// register enters o in the table of live memory, or refuses: memory that the
+// machine does not have must be an error here and not the end of the process.
+func (d *device) register(op string, o owned, bytes int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed.Load() {
+		return backend.ErrClosed
+	}
+	if free := d.limit - d.held; bytes > free {
+		return &backend.OutOfMemoryError{Op: op, Asked: bytes, Free: max(0, free), HeldByUs: d.held}
+	}
+	d.live[o] = bytes
+	d.held += bytes
+	return nil
+}
+
+func (d *device) release(o owned) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.held -= d.live[o]
+	delete(d.live, o)
+}
+
+// Close frees everything.
+func (d *device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed.Store(true)
+	for o := range d.live {
+		o.drop()
+	}
+	d.live, d.held = nil, 0
+	return nil
+}
+
+// gonumVersion is the version linked in; a test binary does not record it.
+func gonumVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == "gonum.org/v1/gonum" {
+				return m.Version
+			}
+		}
+	}
+	return "of unknown version"
+}

@@ -1,0 +1,89 @@
+package cpu
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// queue implements backend.Queue. Every call returns finished, so that there is
+// nothing to wait for.
+type queue struct {
+	dev     *device
+	closed  atomic.Bool
+	running atomic.Bool // a program
+}
+
+var _ backend.Queue = (*queue)(nil)
+
+func (q *queue) Device() backend.Device { return q.dev }
+
+// ready reports that the queue or its device has been closed.
+func (q *queue) ready() error {
+	if q.dev.closed.Load() || q.closed.Load() {
+		return backend.ErrClosed
+	}
+	return nil
+}
+
+func (q *queue) Synchronize() error {
+	c := q.checkNow("Synchronize")
+	return c.Err
+}
+
+func (q *queue) Close() error {
+	if err := q.refuseRecorded("Close"); err != nil {
+		return err
+	}
+	q.closed.Store(true)
+	return nil
+}
+
+// program implements backend.Program by calling the recorded function.
+type program struct {
+	q     *queue
+	fn    func() error
+	freed atomic.Bool
+}
+
+func (q *queue) Record(fn func() error) (backend.Program, error) {
+	c := q.checkNow("Record")
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	p := &program{q: q, fn: fn}
+	if err := q.dev.register(c.Op, p, 0); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *program) Run() error {
+	c := p.q.checkNow("Run")
+	if p.freed.Load() {
+		c.Failf("program", "has been freed")
+	}
+	if c.Err != nil {
+		return c.Err
+	}
+	p.q.running.Store(true)
+	defer p.q.running.Store(false)
+	return p.fn()
+}
+
+func (p *program) Free() {
+	if p != nil && !p.freed.Swap(true) {
+		p.q.dev.release(p)
+	}
+}
+
+func (p *program) drop() { p.freed.Store(true) }
+
+// refuseRecorded refuses an operation that was called within a program.
+func (q *queue) refuseRecorded(op string) error {
+	if q.running.Load() {
+		return fmt.Errorf("%s %w", op, backend.ErrRecording)
+	}
+	return nil
+}
