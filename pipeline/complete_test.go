@@ -168,7 +168,7 @@ func TestCompleteConstants(t *testing.T) {
 func TestNewIdentityCompletes(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(1, 3, 100, 4, false))
 	digest := func(c Config) string {
-		id := NewIdentity("v", dev.Set, backend.Choice{Backend: dev.Backend}, c)
+		id := NewIdentity("v", dev.Set, backend.Choice{Device: dev.Queue.Device()}, c)
 		d, err := id.Digest()
 		if err != nil {
 			t.Fatal(err)

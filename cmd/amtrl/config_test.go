@@ -53,7 +53,7 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 		cfg := preset(t, "default")
 		change(&cfg)
 		cfg.TargetSamples, cfg.ERM.Iterations = 40, 20
-		id := pipeline.NewIdentity(version.Version, set, backend.Choice{Backend: b, Reason: "asked for"}, cfg)
+		id := pipeline.NewIdentity(version.Version, set, backend.Choice{Device: b, Reason: "asked for"}, cfg)
 		id.Targets, id.Seeds = []string{pipeline.DefaultTarget(set)}, []uint64{0}
 		dev, err := pipeline.NewDevice(b, set)
 		if err != nil {
