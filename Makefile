@@ -29,7 +29,7 @@ test: deps lint ## install what the tests need and run them all
 
 .PHONY: race
 race: ## the tests of everything concurrent under the race detector
-	$(GO) test -race -short ./backend/... ./batch ./cpu/... ./cuda ./dataset/... ./pipeline/...
+	$(GO) test -race -short ./backend/... ./batch ./batch/k8s ./batch/local ./batch/slurm ./cpu/... ./cuda ./dataset/... ./pipeline/...
 
 .PHONY: lint
 lint: check-generate check-docker ## gofmt, vet, staticcheck, generated code and Dockerfile up to date
@@ -47,7 +47,7 @@ kubelab: ## sweeps as Indexed Jobs on a real API server and Job controller; a ve
 	@mkdir -p build/kubelab
 	nice -n 19 $(GO) -C batch/kubelab build -ldflags '$(KUBE_FLAGS)' -o $(abspath build/kubelab)/ . k8s.io/kubernetes/cmd/kubectl
 	$(GO) build -o build/kubelab/amtrl ./cmd/amtrl
-	AMTRL_KUBELAB=$(abspath build/kubelab) $(GO) test -v -count=1 -timeout 30m -run '^TestKubelab$$' ./batch
+	AMTRL_KUBELAB=$(abspath build/kubelab) $(GO) test -v -count=1 -timeout 30m -run '^TestKubelab$$' ./batch/k8s
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (1m)

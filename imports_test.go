@@ -12,6 +12,9 @@ import (
 var allowed = map[string][]string{
 	"backend":             nil,
 	"batch":               {"backend", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/text", "pipeline"},
+	"batch/k8s":           {"batch", "internal/text"},
+	"batch/local":         {"batch", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/text"},
+	"batch/slurm":         {"batch", "internal/text"},
 	"batch/slurmtest":     nil,
 	"backend/backendtest": {"backend", "internal/testrand"},
 	"backend/check":       {"backend"},
@@ -33,7 +36,7 @@ var allowed = map[string][]string{
 	"kernels/hostbuild":   nil,
 	"pipeline":            {"backend", "dataset", "internal/atomicfile", "internal/filelock", "internal/jsonfile"},
 	"report":              {"pipeline"},
-	"cmd/amtrl": {"backend", "batch", "cpu", "cuda", "dataset", "dataset/corrupt", "internal/atomicfile", "internal/filelock",
+	"cmd/amtrl": {"backend", "batch", "batch/k8s", "batch/local", "batch/slurm", "cpu", "cuda", "dataset", "dataset/corrupt", "internal/atomicfile", "internal/filelock",
 		"internal/jsonfile", "internal/text", "pipeline", "report"},
 	"bench":           {"backend", "cpu", "dataset", "pipeline"},
 	"bench/gpu":       {"backend", "cpu", "cuda", "dataset", "pipeline"},

@@ -76,7 +76,7 @@ type Exit struct {
 // Attempts reads the attempts of a task.
 func (r *Run) Attempts(task int) ([]AttemptLine, error) {
 	var lines []AttemptLine
-	return lines, readLines(r.taskPath(task, "attempt.jsonl"), func(l AttemptLine) error {
+	return lines, ReadLines(r.taskPath(task, "attempt.jsonl"), func(l AttemptLine) error {
 		lines = append(lines, l)
 		return nil
 	})

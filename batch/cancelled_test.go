@@ -12,18 +12,18 @@ import (
 // engine is told not to try once more.
 func TestCancelledTaskDoesNotBegin(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, submitDir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, SubmitDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeJSON(filepath.Join(dir, submitDir, "1.json"), Settings{Engine: Kubernetes}); err != nil {
+	if err := WriteJSON(filepath.Join(dir, SubmitDir, "1.json"), Settings{Engine: "fake"}); err != nil {
 		t.Fatal(err)
 	}
 	job := &JobRecord{Job: Job{Part: Part{Key: "k", Tasks: Tasks{0, 1}}}, Try: 1, Cancelled: map[int]bool{1: true}}
-	w := &Worker{Run: &Run{Dir: dir, Tasks: make([]Task, 2), Jobs: []*JobRecord{job}}, Part: "k", Index: 1, Note: t.Logf}
+	w := &Worker{Run: &Run{Dir: dir, Tasks: make([]Task, 2), Jobs: []*JobRecord{job}}, Part: "k", Index: 1, Note: t.Logf, Engine: openTest}
 	if code, err := w.Work(context.Background()); code != ExitBadInput || err == nil || !strings.Contains(err.Error(), "task 1 was cancelled") {
 		t.Errorf("%d, %v", code, err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, taskDir)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(dir, TaskDir)); !os.IsNotExist(err) {
 		t.Errorf("it began: %v", err)
 	}
 }

@@ -27,7 +27,7 @@ func leave(t *testing.T, r *Run, task int, device string) {
 	if err := os.MkdirAll(r.taskPath(task), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeJSON(r.taskPath(task, "result.json"), res); err != nil {
+	if err := WriteJSON(r.taskPath(task, "result.json"), res); err != nil {
 		t.Fatal(err)
 	}
 }

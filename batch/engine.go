@@ -2,14 +2,8 @@ package batch
 
 import (
 	"context"
+	"strconv"
 	"time"
-)
-
-// The engines.
-const (
-	Local      = "local"
-	Slurm      = "slurm"
-	Kubernetes = "k8s"
 )
 
 // Resources is what one task asks for. A zero leaves it to the engine.
@@ -43,7 +37,8 @@ type Submission struct {
 	// out by the command Program run-task --part KEY Dir INDEX, where KEY is the
 	// part's and INDEX the engine's index. It exits 0 once the task has its
 	// result, also where it had it before; ExitBadInput where another attempt
-	// would fail the same way; 128 + 15 after a SIGTERM, which saves what there is.
+	// would fail the same way; ExitTerminated after a SIGTERM, which saves what there
+	// is.
 	Program   string
 	Resources Resources
 }
@@ -115,6 +110,9 @@ type Log struct {
 const (
 	// ExitBadInput says that another attempt would fail the same way.
 	ExitBadInput = 65
+	// ExitTerminated says that the attempt saved what there is after a SIGTERM, as a
+	// shell would report it.
+	ExitTerminated = 128 + 15
 	// ExitInUse says that another attempt holds the task's lease.
 	ExitInUse = 75
 	// ExitRequeue says that the attempt saved what there is after a SIGUSR1 and
@@ -148,10 +146,45 @@ type Engine interface {
 	// Log says where the log of a task is, follow until it ends where the answer
 	// is a command.
 	Log(j Job, task int, follow bool) Log
+	// Attempt is what the engine knows of this process where it is an attempt that
+	// the engine started.
+	Attempt() Attempt
 }
+
+// Attempt is the engine's view of a process that carries out a task, asked from
+// within that process.
+type Attempt interface {
+	// ID names the task to the engine's own tools, such as 12_3 or a pod; it is
+	// empty where they have no name for it.
+	ID() string
+	// Restarts is how often the engine says that it started the task again, empty
+	// where it does not say.
+	Restarts() string
+	// Requeue asks the engine to start the task again, which has saved what there
+	// is, and to end this process. It returns false where the engine, or another
+	// process in between, goes by [ExitRequeue] alone.
+	Requeue(ctx context.Context) (bool, error)
+}
+
+// Named is an [Attempt] of an engine that goes by exit codes, with its name.
+type Named string
+
+// ID implements [Attempt].
+func (n Named) ID() string { return string(n) }
+
+// Restarts implements [Attempt].
+func (Named) Restarts() string { return "" }
+
+// Requeue implements [Attempt].
+func (Named) Requeue(context.Context) (bool, error) { return false, nil }
 
 // Unsure is the error of a submission that the engine may have taken.
 type Unsure struct{ Err error }
 
 func (u *Unsure) Error() string { return u.Err.Error() }
 func (u *Unsure) Unwrap() error { return u.Err }
+
+// TaskCommand carries out the task of an engine's index.
+func TaskCommand(program, key, dir string, index int) []string {
+	return []string{program, "run-task", "--part", key, dir, strconv.Itoa(index)}
+}

@@ -20,7 +20,7 @@ func checkGPUs(want int) error {
 	}
 	host, _ := os.Hostname()
 	devices, set := os.LookupEnv("CUDA_VISIBLE_DEVICES")
-	if have := len(visibleDevices()); have < want {
+	if have := len(VisibleDevices()); have < want {
 		shown := "CUDA_VISIBLE_DEVICES is not set and there is no /dev/nvidia0"
 		if set {
 			shown = fmt.Sprintf("CUDA_VISIBLE_DEVICES is %q", devices)
@@ -30,10 +30,10 @@ func checkGPUs(want int) error {
 	return nil
 }
 
-// visibleDevices lists the GPUs that this process may use: those of
+// VisibleDevices lists the GPUs that this process may use: those of
 // CUDA_VISIBLE_DEVICES up to the first that is none, as the driver reads it,
 // or else one for each device file.
-func visibleDevices() []string {
+func VisibleDevices() []string {
 	var list []string
 	if devices, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {
 		for d := range strings.SplitSeq(devices, ",") {

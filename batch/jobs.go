@@ -59,7 +59,7 @@ type jobLine struct {
 // record appends a line to jobs.jsonl, makes it last and applies it.
 func (r *Run) record(line jobLine) error {
 	line.Time = time.Now().UTC()
-	if err := appendLine(filepath.Join(r.Dir, jobsFile), line); err != nil {
+	if err := AppendLine(filepath.Join(r.Dir, jobsFile), line); err != nil {
 		return err
 	}
 	jobs, err := applyJob(r.Jobs, line)
@@ -67,9 +67,9 @@ func (r *Run) record(line jobLine) error {
 	return err
 }
 
-// appendLine adds a JSON line to a file and syncs it. What a killed writer left
+// AppendLine adds a JSON line to a file and syncs it. What a killed writer left
 // of its last line is closed off first.
-func appendLine(path string, v any) error {
+func AppendLine(path string, v any) error {
 	js, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -92,9 +92,9 @@ func appendLine(path string, v any) error {
 	return errors.Join(err, f.Close())
 }
 
-// readLines calls line with each whole JSON line of a file, and skips what a
+// ReadLines calls line with each whole JSON line of a file, and skips what a
 // killed writer left of one. A file that is not there has none.
-func readLines[T any](path string, line func(T) error) error {
+func ReadLines[T any](path string, line func(T) error) error {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -118,7 +118,7 @@ func readLines[T any](path string, line func(T) error) error {
 
 func readJobs(path string, tasks int) ([]*JobRecord, error) {
 	var jobs []*JobRecord
-	err := readLines(path, func(line jobLine) (err error) {
+	err := ReadLines(path, func(line jobLine) (err error) {
 		if n := len(line.Tasks); n > 0 && line.Tasks[n-1] >= tasks {
 			return fmt.Errorf("task %d: expected 0 to %d", line.Tasks[n-1], tasks-1)
 		}

@@ -68,11 +68,11 @@ type lease struct {
 func acquireLease(ctx context.Context, dir string, attempt int, t leaseTiming, lost context.CancelCauseFunc) (*lease, error) {
 	l := &lease{path: filepath.Join(dir, "lease"), lost: lost, stop: make(chan struct{})}
 	host, _ := os.Hostname()
-	l.mine = leaseFile{Nonce: rand.Text(), Host: host, Boot: bootID(), PID: os.Getpid(), Attempt: attempt}
-	unlock, err := lockFile(filepath.Join(dir, "lock"))
+	l.mine = leaseFile{Nonce: rand.Text(), Host: host, Boot: BootID(), PID: os.Getpid(), Attempt: attempt}
+	unlock, err := LockFile(filepath.Join(dir, "lock"))
 	trusted := true
 	switch {
-	case errors.Is(err, errLocked):
+	case errors.Is(err, ErrLocked):
 		holder := "another process"
 		if f, err := readLease(l.path); err == nil {
 			holder = f.String()
@@ -208,8 +208,8 @@ func readLease(path string) (leaseFile, error) {
 	return f, json.Unmarshal(raw, &f)
 }
 
-// bootID tells machines, and the lives of one machine, apart.
-func bootID() string {
+// BootID tells machines, and the lives of one machine, apart.
+func BootID() string {
 	if raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		return strings.TrimSpace(string(raw))
 	}

@@ -4,7 +4,7 @@ package batch
 
 import "errors"
 
-var errLocked = errors.New("locked by another process")
+var ErrLocked = errors.New("locked by another process")
 
-// lockFile finds no locks here; leases are kept by their beats alone.
-func lockFile(string) (unlock func(), err error) { return func() {}, errors.ErrUnsupported }
+// LockFile finds no locks here; leases are kept by their beats alone.
+func LockFile(string) (unlock func(), err error) { return func() {}, errors.ErrUnsupported }

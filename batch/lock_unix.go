@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errLocked says that another process holds a lock.
-var errLocked = errors.New("locked by another process")
+// ErrLocked says that another process holds a lock.
+var ErrLocked = errors.New("locked by another process")
 
-// lockFile locks a file, which it makes, until unlock or the end of the
-// process. The error is errLocked where another process has it, and
+// LockFile locks a file, which it makes, until unlock or the end of the
+// process. The error is ErrLocked where another process has it, and
 // [errors.ErrUnsupported] where the file system has no locks; unlock is then of
 // use all the same.
-func lockFile(path string) (unlock func(), err error) {
+func LockFile(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func lockFile(path string) (unlock func(), err error) {
 		return func() { f.Close() }, nil
 	case errors.Is(err, unix.EWOULDBLOCK):
 		f.Close()
-		return nil, errLocked
+		return nil, ErrLocked
 	case errors.Is(err, unix.ENOLCK), errors.Is(err, errors.ErrUnsupported):
 		return func() { f.Close() }, fmt.Errorf("locking %s: %w", path, errors.ErrUnsupported)
 	default:

@@ -94,9 +94,9 @@ const (
 	tasksFile = "tasks.jsonl"
 	envFile   = "env.json"
 	jobsFile  = "jobs.jsonl"
-	submitDir = "submit"
-	logDir    = "log"
-	taskDir   = "task"
+	SubmitDir = "submit"
+	LogDir    = "log"
+	TaskDir   = "task"
 	// SweepDir is where collect puts the files of the sweep.
 	SweepDir = "sweep"
 )
@@ -137,5 +137,5 @@ func encodeIndent(v any) ([]byte, error) {
 
 // taskPath is a path in the folder that the task alone writes.
 func (r *Run) taskPath(task int, parts ...string) string {
-	return filepath.Join(append([]string{r.Dir, taskDir, fmt.Sprint(task)}, parts...)...)
+	return filepath.Join(append([]string{r.Dir, TaskDir, fmt.Sprint(task)}, parts...)...)
 }

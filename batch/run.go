@@ -57,8 +57,8 @@ func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err e
 		plan.ID = NewID()
 	}
 	r = &Run{Dir: dir, Plan: plan, Tasks: plan.Tasks()}
-	if len(r.Tasks) > maxTasks {
-		return nil, false, fmt.Errorf("%d tasks: expected at most %d", len(r.Tasks), maxTasks)
+	if len(r.Tasks) > MaxTasks {
+		return nil, false, fmt.Errorf("%d tasks: expected at most %d", len(r.Tasks), MaxTasks)
 	}
 	return r, true, r.write(env)
 }
@@ -95,7 +95,7 @@ func Find(dir string, plan Plan) (*Run, error) {
 func begun(entries []fs.DirEntry) bool {
 	for _, e := range entries {
 		switch e.Name() {
-		case submitDir, logDir, taskDir, tasksFile, envFile:
+		case SubmitDir, LogDir, TaskDir, tasksFile, envFile:
 		default:
 			if !atomicfile.IsTemporary(e.Name()) {
 				return false
@@ -117,14 +117,14 @@ func (r *Run) write(env Environment) error {
 	if err := atomicfile.Write(filepath.Join(r.Dir, tasksFile), tasks); err != nil {
 		return err
 	}
-	if err := writeJSON(filepath.Join(r.Dir, envFile), env); err != nil {
+	if err := WriteJSON(filepath.Join(r.Dir, envFile), env); err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(r.Dir, planFile), r.Plan)
+	return WriteJSON(filepath.Join(r.Dir, planFile), r.Plan)
 }
 
 func (r *Run) makeFolders() error {
-	for _, sub := range []string{submitDir, logDir, taskDir} {
+	for _, sub := range []string{SubmitDir, LogDir, TaskDir} {
 		if err := os.MkdirAll(filepath.Join(r.Dir, sub), 0o755); err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func readTasks(path string) ([]Task, error) {
 	return tasks, nil
 }
 
-func writeJSON(path string, v any) error {
+func WriteJSON(path string, v any) error {
 	js, err := encodeIndent(v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -188,7 +188,7 @@ func writeJSON(path string, v any) error {
 // Lock takes the folder for this process: submissions and cancellations come
 // one after the other. Tasks do not need it.
 func (r *Run) Lock() (unlock func(), err error) {
-	unlock, err = filelock.Folder(filepath.Join(r.Dir, submitDir))
+	unlock, err = filelock.Folder(filepath.Join(r.Dir, SubmitDir))
 	if err != nil {
 		return nil, err
 	}

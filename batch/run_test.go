@@ -111,7 +111,7 @@ func TestOpenDamaged(t *testing.T) {
 func TestHalfLines(t *testing.T) {
 	dir := t.TempDir()
 	r := create(t, dir, testPlan(t, "a", "b"))
-	if err := r.record(jobLine{Event: eventSubmit, Key: "k-1-0", Engine: Local, Try: 1, Tasks: Tasks{0, 1}}); err != nil {
+	if err := r.record(jobLine{Event: eventSubmit, Key: "k-1-0", Engine: "fake", Try: 1, Tasks: Tasks{0, 1}}); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, jobsFile)

@@ -24,6 +24,8 @@ type Worker struct {
 	Index int
 	// Version and SHA256 are the program's.
 	Version, SHA256 string
+	// Engine makes the engine that the part was handed to.
+	Engine Opener
 	// Open opens the data and the device of the plan's flags for a task of these
 	// resources. The identity is the plan's with data and backend as they are here.
 	Open func(ctx context.Context, plan *Plan, res Resources) (*pipeline.Device, pipeline.Identity, error)
@@ -36,6 +38,7 @@ type Worker struct {
 	task    int
 	attempt int
 	part    *JobRecord
+	engine  Attempt
 	res     Resources
 	gain    chan struct{} // closed by gained
 	once    sync.Once
@@ -56,9 +59,6 @@ type badInput struct{ err error }
 func (e *badInput) Error() string        { return e.err.Error() }
 func (e *badInput) Unwrap() error        { return e.err }
 func (e *badInput) Is(target error) bool { return target == errBadInput }
-
-// exitTerminated is what a shell would report of a process that SIGTERM ended.
-const exitTerminated = 128 + 15
 
 // Work carries the task out and returns the exit code of the process, with an
 // error where it is not 0. ctx ends with a SIGTERM.
@@ -85,7 +85,7 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 	case errors.As(err, &used):
 		return ExitInUse, fmt.Errorf("task %d is %w", w.task, err)
 	case err != nil && ctx.Err() != nil:
-		return exitTerminated, fmt.Errorf("task %d: ended before it began", w.task)
+		return ExitTerminated, fmt.Errorf("task %d: ended before it began", w.task)
 	case err != nil:
 		return 1, err
 	}
@@ -118,8 +118,15 @@ func (w *Worker) find() error {
 		return fmt.Errorf("part %s has no task of index %d: it has the tasks %s", w.Part, w.Index, w.part.Tasks)
 	}
 	set, err := w.Run.Settings(w.part.Try)
-	w.res = set.Resources
-	return err
+	if err != nil {
+		return err
+	}
+	e, err := w.Engine(w.Run.Dir, set)
+	if err != nil {
+		return err
+	}
+	w.engine, w.res = e.Attempt(), set.Resources
+	return nil
 }
 
 func (w *Worker) already(err error) (int, error) {
@@ -162,13 +169,13 @@ func (w *Worker) lease(ctx context.Context, dir string, lost context.CancelCause
 // log appends to attempt.jsonl.
 func (w *Worker) log(l AttemptLine) error {
 	l.Time, l.Attempt = time.Now().UTC(), w.attempt
-	return appendLine(w.Run.taskPath(w.task, "attempt.jsonl"), l)
+	return AppendLine(w.Run.taskPath(w.task, "attempt.jsonl"), l)
 }
 
 // attemptTask carries the task out under the lease and records how it ended.
 func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l *lease) (code int, reason string, err error) {
 	host, _ := os.Hostname()
-	start := AttemptLine{Event: attemptStart, Part: w.Part, EngineID: engineID(), Restart: os.Getenv("SLURM_RESTART_COUNT"), Host: host, PID: os.Getpid(),
+	start := AttemptLine{Event: attemptStart, Part: w.Part, EngineID: w.engine.ID(), Restart: w.engine.Restarts(), Host: host, PID: os.Getpid(),
 		Version: w.Version, SHA256: w.SHA256, Visible: os.Getenv("CUDA_VISIBLE_DEVICES")}
 	if err := w.log(start); err != nil {
 		return 1, reasonFailed, err
@@ -198,7 +205,30 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 		last.Error = err.Error()
 		exit.Error = last.Error
 	}
-	return code, reason, errors.Join(err, w.log(last), writeJSON(w.Run.taskPath(w.task, "exit"), exit))
+	return code, reason, errors.Join(err, w.log(last), WriteJSON(w.Run.taskPath(w.task, "exit"), exit))
+}
+
+// requeueWait is how long a requeued process waits for the signal that ends it.
+var requeueWait = 30 * time.Second
+
+// requeue hands the saved task back to the engine where that takes more than
+// the exit code.
+func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
+	requeued, err := w.engine.Requeue(ctx)
+	switch {
+	case err != nil:
+		code := 1
+		exit := Exit{Attempt: w.attempt, Part: w.Part, Code: code, Reason: reasonFailed, Error: err.Error()}
+		w.log(AttemptLine{Event: attemptEnd, Code: &code, Reason: reasonFailed, Error: err.Error()})
+		WriteJSON(w.Run.taskPath(w.task, "exit"), exit)
+		return code, fmt.Errorf("task %d is saved, but cannot go on by itself: %w", w.task, err)
+	case !requeued:
+		return ExitRequeue, cause
+	}
+	w.Note("task %d is saved and requeued as %s", w.task, w.engine.ID())
+	// The engine ends what it has requeued; to exit before would look like an end.
+	sleep(ctx, requeueWait)
+	return ExitTerminated, cause
 }
 
 // verdict is the exit code of an error.
@@ -216,7 +246,7 @@ func (w *Worker) verdict(ctx context.Context, err error) (code int, reason strin
 	case errors.Is(cause, errLeaseLost):
 		return ExitInUse, reasonTakenOver
 	}
-	return exitTerminated, reasonTerminated
+	return ExitTerminated, reasonTerminated
 }
 
 // requeues counts the attempts of this part that ended with one.
@@ -291,7 +321,7 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 		end(errLeaseLost)
 		return errLeaseLost
 	}
-	if err := writeJSON(w.Run.taskPath(w.task, "result.json"), res); err != nil {
+	if err := WriteJSON(w.Run.taskPath(w.task, "result.json"), res); err != nil {
 		return err
 	}
 	return errors.Join(os.RemoveAll(w.Run.taskPath(w.task, "checkpoint")), os.RemoveAll(w.Run.taskPath(w.task, "units")))

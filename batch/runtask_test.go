@@ -12,6 +12,17 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
+// testEngine is an engine of which nothing but its attempts is asked.
+type testEngine struct {
+	Engine
+	attempt Attempt
+}
+
+func (e testEngine) Attempt() Attempt { return e.attempt }
+
+// openTest opens an engine that goes by exit codes.
+func openTest(string, Settings) (Engine, error) { return testEngine{attempt: Named("name")}, nil }
+
 // Only the requeues of the same part count against it.
 func TestRequeuesAreCounted(t *testing.T) {
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
@@ -48,13 +59,13 @@ func TestWorkThatFails(t *testing.T) {
 		{fmt.Errorf("within: %w", BadInput(errors.New("no such data"))), ExitBadInput, reasonFailed},
 	} {
 		r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
-		if err := r.record(jobLine{Event: eventSubmit, Key: "k-1-0", Engine: Local, Try: 1, Tasks: Tasks{1}}); err != nil {
+		if err := r.record(jobLine{Event: eventSubmit, Key: "k-1-0", Engine: "fake", Try: 1, Tasks: Tasks{1}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeJSON(filepath.Join(r.Dir, submitDir, "1.json"), Settings{Engine: Local}); err != nil {
+		if err := WriteJSON(filepath.Join(r.Dir, SubmitDir, "1.json"), Settings{Engine: "fake"}); err != nil {
 			t.Fatal(err)
 		}
-		w := &Worker{Run: r, Part: "k-1-0", Index: 1, Version: "v", Note: t.Logf,
+		w := &Worker{Run: r, Part: "k-1-0", Index: 1, Version: "v", Note: t.Logf, Engine: openTest,
 			Open: func(context.Context, *Plan, Resources) (*pipeline.Device, pipeline.Identity, error) {
 				return nil, pipeline.Identity{}, c.err
 			}}
@@ -76,7 +87,7 @@ func TestWorkThatFails(t *testing.T) {
 func TestVisibleDevices(t *testing.T) {
 	for value, want := range map[string]int{"": 0, "0": 1, "0,1": 2, "GPU-1a2b, GPU-3c4d": 2, "0,-1,1": 1, "NoDevFiles": 0, "-1": 0} {
 		t.Setenv("CUDA_VISIBLE_DEVICES", value)
-		if n := len(visibleDevices()); n != want {
+		if n := len(VisibleDevices()); n != want {
 			t.Errorf("%q shows %d devices, expected %d", value, n, want)
 		}
 		if err := checkGPUs(want + 1); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d GPUs were asked for and %d are visible", want+1, want)) {
@@ -85,9 +96,5 @@ func TestVisibleDevices(t *testing.T) {
 		if err := checkGPUs(want); err != nil {
 			t.Errorf("%q: %v", value, err)
 		}
-	}
-	t.Setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3,4")
-	if got := fmt.Sprint(deviceSlots(2)); got != "[0,1 2,3]" {
-		t.Errorf("two GPUs a task of five: %s", got)
 	}
 }

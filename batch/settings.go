@@ -19,7 +19,7 @@ type Settings struct {
 // Settings reads those of a submission.
 func (r *Run) Settings(try int) (Settings, error) {
 	var s Settings
-	path := filepath.Join(r.Dir, submitDir, fmt.Sprintf("%d.json", try))
+	path := filepath.Join(r.Dir, SubmitDir, fmt.Sprintf("%d.json", try))
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return s, err

@@ -163,7 +163,7 @@ func (r *Run) ask(ctx context.Context, s *Status, open Opener) (map[taskKey]Obse
 
 // begunTasks says which tasks have a folder.
 func (r *Run) begunTasks() (map[int]bool, error) {
-	entries, err := os.ReadDir(filepath.Join(r.Dir, taskDir))
+	entries, err := os.ReadDir(filepath.Join(r.Dir, TaskDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (r *Run) fromFiles(st *TaskStatus, j *JobRecord) error {
 		switch {
 		case exit.Code == ExitRequeue:
 			st.State = Requeued
-		case exit.Code != exitTerminated:
+		case exit.Code != ExitTerminated:
 			st.State = Failed
 		}
 		st.Reason = exit.Error

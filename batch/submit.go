@@ -19,6 +19,9 @@ func (r *Run) submission(set Settings, tasks []int) Submission {
 	return Submission{Dir: r.Dir, ID: r.Plan.ID, Name: filepath.Base(r.Dir), Try: r.tries() + 1, Tasks: tasks, Program: set.Program, Resources: set.Resources}
 }
 
+// Trial is the next submission without its tasks and program.
+func (r *Run) Trial(res Resources) Submission { return r.submission(Settings{Resources: res}, nil) }
+
 // Submit hands tasks to the engine, part by part. The folder says before each
 // call what is about to be handed over, and after it what came of it, so that
 // nothing is ever handed over of which it does not know. The caller holds the
@@ -33,11 +36,11 @@ func (r *Run) Submit(ctx context.Context, e Engine, set Settings, tasks []int) (
 	if err := r.makeFolders(); err != nil {
 		return nil, err
 	}
-	if err := writeJSON(filepath.Join(r.Dir, submitDir, fmt.Sprintf("%d.json", sub.Try)), set); err != nil {
+	if err := WriteJSON(filepath.Join(r.Dir, SubmitDir, fmt.Sprintf("%d.json", sub.Try)), set); err != nil {
 		return nil, err
 	}
 	for _, p := range parts {
-		if err := atomicfile.Write(filepath.Join(r.Dir, submitDir, p.File), p.Content); err != nil {
+		if err := atomicfile.Write(filepath.Join(r.Dir, SubmitDir, p.File), p.Content); err != nil {
 			return nil, err
 		}
 	}

@@ -32,18 +32,42 @@ func (t Tasks) String() string {
 	return out.String()
 }
 
-// ParseTasks reads a list such as 0-3,7 of indices below n and sorts it.
+// ParseTasks reads a list such as 0-3,7 of indices below n, in any order, and
+// sorts it.
 func ParseTasks(s string, n int) (Tasks, error) {
 	var t Tasks
-	for _, word := range strings.Split(s, ",") {
-		first, last, isRange := strings.Cut(strings.TrimSpace(word), "-")
-		lo, err := strconv.Atoi(first)
+	for word := range strings.SplitSeq(s, ",") {
+		some, err := ParseRanges(strings.TrimSpace(word), n)
+		if err != nil {
+			return nil, err
+		}
+		t = append(t, some...)
+		if len(t) > 2*n { // most of it is there more than once
+			slices.Sort(t)
+			t = slices.Compact(t)
+		}
+	}
+	slices.Sort(t)
+	return slices.Compact(t), nil
+}
+
+// ParseRanges reads what [Tasks.String] writes: ascending indices and ranges of
+// indices below n.
+func ParseRanges(s string, n int) (Tasks, error) {
+	var t Tasks
+	next := 0
+	for word := range strings.SplitSeq(s, ",") {
+		first, last, isRange := strings.Cut(word, "-")
+		lo, err := parseIndex(first)
 		hi := lo
 		if err == nil && isRange {
-			hi, err = strconv.Atoi(last)
+			hi, err = parseIndex(last)
 		}
-		if err != nil || lo < 0 || hi < lo {
+		if err != nil || hi < lo {
 			return nil, fmt.Errorf("expected tasks such as 3 or 0-3,7, found %q", word)
+		}
+		if lo < next {
+			return nil, fmt.Errorf("expected tasks in ascending order, found %q", word)
 		}
 		if hi >= n {
 			return nil, fmt.Errorf("task %d: expected 0 to %d", hi, n-1)
@@ -51,9 +75,18 @@ func ParseTasks(s string, n int) (Tasks, error) {
 		for i := lo; i <= hi; i++ {
 			t = append(t, i)
 		}
+		next = hi + 1
 	}
-	slices.Sort(t)
-	return slices.Compact(t), nil
+	return t, nil
+}
+
+// parseIndex reads an index as it is written: digits alone, none too many.
+func parseIndex(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err == nil && strconv.Itoa(n) != s {
+		err = strconv.ErrSyntax
+	}
+	return n, err
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -65,13 +98,13 @@ func (t *Tasks) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return err
 	}
-	list, err := ParseTasks(s, maxTasks)
+	list, err := ParseRanges(s, MaxTasks)
 	*t = list
 	return err
 }
 
-// maxTasks bounds what a damaged list can ask for.
-const maxTasks = 1_000_000
+// MaxTasks bounds the tasks of a run, and what a damaged list can ask for.
+const MaxTasks = 1_000_000
 
 // PartKey is the key of a part of a submission.
 func (s Submission) PartKey(part int) string { return fmt.Sprintf("%s-%d-%d", s.ID, s.Try, part) }

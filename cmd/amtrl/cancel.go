@@ -40,7 +40,7 @@ func cancel(c *cli.Context) error {
 		return err
 	}
 	defer unlock()
-	n, err := run.Cancel(c.Context, openEngine(c), list)
+	n, err := run.Cancel(c.Context, engines.Open, list)
 	if err != nil {
 		return &exitStatus{statusUnasked, err}
 	}

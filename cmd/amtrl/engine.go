@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +13,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/batch/k8s"
+	"github.com/amtrl/amtrl/batch/local"
+	"github.com/amtrl/amtrl/batch/slurm"
 )
 
 const categoryBatch = "batch"
@@ -33,25 +38,73 @@ func resourceFlags() []cli.Flag {
 	}
 }
 
-// slurmFlags are those that only --to slurm takes.
-func slurmFlags() []cli.Flag {
-	return []cli.Flag{
-		textFlag(categoryBatch, "partition", "Slurm: partition", ""),
-		textFlag(categoryBatch, "account", "Slurm: account", ""),
-		textFlag(categoryBatch, "qos", "Slurm: quality of service", ""),
-		textFlag(categoryBatch, "constraint", "Slurm: features that a node must have", ""),
-		textFlag(categoryBatch, "exclude", "Slurm: nodes not to use", ""),
-		textFlag(categoryBatch, "nice", "Slurm: lower the priority by this much", ""),
-		textFlag(categoryBatch, "container", "Slurm: `IMAGE` in which apptainer runs the task", ""),
-		boolFlag(categoryBatch, "tmp", "Slurm: take a run folder in /tmp, which other nodes do not see"),
+// engines are those that a sweep can be handed to, the default first.
+var engines = batch.Kinds{local.Kind, slurm.Kind, k8s.Kind}
+
+// engineFlags are the engines' own options, each once.
+func engineFlags() []cli.Flag {
+	type use struct {
+		titles []string
+		usage  string
 	}
+	uses := map[string][]use{}
+	var list []batch.Option
+	for _, kind := range engines {
+		for _, o := range kind.NewOptions().List() {
+			known := uses[o.Name]
+			if known == nil && o.Usage != "" { // without one it is a flag of all engines
+				list = append(list, o)
+			}
+			if n := len(known); n > 0 && known[n-1].usage == o.Usage {
+				known[n-1].titles = append(known[n-1].titles, kind.Title)
+				continue
+			}
+			uses[o.Name] = append(known, use{[]string{kind.Title}, o.Usage})
+		}
+	}
+	var flags []cli.Flag
+	for _, o := range list {
+		var texts []string
+		for _, u := range uses[o.Name] {
+			texts = append(texts, strings.Join(u.titles, ", ")+": "+u.usage)
+		}
+		usage := strings.Join(texts, "; ")
+		switch o.Value.(type) {
+		case *bool:
+			flags = append(flags, boolFlag(categoryBatch, o.Name, usage))
+		case **int:
+			f := intFlag(categoryBatch, o.Name, usage, 0)
+			f.DefaultText = o.Default
+			flags = append(flags, f)
+		case *[]string:
+			flags = append(flags, listFlag(o.Name, usage+"; repeat for more"))
+		default:
+			flags = append(flags, textFlag(categoryBatch, o.Name, usage, ""))
+		}
+	}
+	return flags
 }
 
-// clusterFlags are those of every engine but --to local.
-func clusterFlags() []cli.Flag {
-	return []cli.Flag{
-		listFlag("engine-arg", "Slurm: a further argument of sbatch, such as --reservation=lab; Kubernetes: a change PATH=VALUE to the manifest, such as spec.template.spec.priorityClassName=low; repeat for more"),
-		listFlag("setup", "a shell line before the task, such as 'module load cuda'; repeat for more"),
+// setOptions sets the options whose flags are given.
+func setOptions(c *cli.Context, options batch.Options) {
+	for _, o := range options.List() {
+		if !c.IsSet(o.Name) {
+			continue
+		}
+		switch v := o.Value.(type) {
+		case *bool:
+			*v = c.Bool(o.Name)
+		case *string:
+			*v = c.String(o.Name)
+		case *[]string:
+			*v = c.Generic(o.Name).(*lineList).list
+		case **int:
+			n := c.Int(o.Name)
+			*v = &n
+		}
+		if o.Changed != nil {
+			o.Changed()
+		}
 	}
 }
 
@@ -77,33 +130,25 @@ func (l *lineList) Set(s string) error {
 // String implements [cli.Generic].
 func (l *lineList) String() string { return strings.Join(l.list, "\n") }
 
-// engineOnly are the flags that only one engine takes.
-func engineOnly() map[string][]string {
-	only := map[string][]string{batch.Slurm: nil, batch.Kubernetes: nil}
-	for _, f := range slurmFlags() {
-		only[batch.Slurm] = append(only[batch.Slurm], f.Names()[0])
-	}
-	for _, f := range kubernetesFlags() {
-		only[batch.Kubernetes] = append(only[batch.Kubernetes], f.Names()[0])
-	}
-	return only
-}
-
 // checkEngineFlags refuses flags that do nothing with the chosen engine.
 func checkEngineFlags(c *cli.Context, engine string) error {
-	only := engineOnly()
-	for _, other := range []string{batch.Slurm, batch.Kubernetes} {
-		for _, name := range only[other] {
-			if other != engine && given(c, name) {
-				return misuse(c, "--%s does nothing with --to %s: it needs --to %s", name, engine, other)
+	takes := map[string][]string{} // by flag, the engines that it is of use to
+	var names []string
+	for _, kind := range engines {
+		for _, o := range kind.NewOptions().List() {
+			if o.Usage != "" {
+				names, takes[o.Name] = append(names, o.Name), append(takes[o.Name], kind.Name)
+			}
+		}
+		for _, f := range resourceFlags() {
+			if name := f.Names()[0]; !slices.Contains(kind.Ignores, name) {
+				names, takes[name] = append(names, name), append(takes[name], kind.Name)
 			}
 		}
 	}
-	if engine == batch.Local {
-		for _, name := range []string{"mem", "gpu-type", "engine-arg", "setup"} {
-			if given(c, name) {
-				return misuse(c, "--%s does nothing with --to %s: it needs --to %s or %s", name, engine, batch.Slurm, batch.Kubernetes)
-			}
+	for _, name := range names {
+		if given(c, name) && !slices.Contains(takes[name], engine) {
+			return misuse(c, "--%s does nothing with --to %s: it needs --to %s", name, engine, orList(takes[name]))
 		}
 	}
 	return nil
@@ -213,62 +258,38 @@ func parseTime(s string) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// chooseEngine makes the engine of a new submission, from the flags over the
-// options of an earlier one of the same engine.
-func chooseEngine(c *cli.Context, dir, name string, saved json.RawMessage) (batch.Engine, error) {
+// newEngine makes the engine of a new submission, from the flags over the
+// options that an earlier one of the same engine kept. What can be wrong with
+// them shows here, before anything is written.
+func newEngine(c *cli.Context, name string, saved json.RawMessage, trial batch.Submission) (batch.Engine, error) {
 	if err := checkEngineFlags(c, name); err != nil {
 		return nil, err
 	}
-	switch name {
-	case batch.Local:
-		return batch.NewLocal(dir), nil
-	case batch.Slurm:
-		return newSlurm(c, dir, saved)
+	kind, _ := engines.Find(name)
+	options, err := kind.ReadOptions(saved)
+	if err != nil {
+		return nil, err
 	}
-	return newKubernetes(c, dir, saved)
-}
-
-// openEngine makes the engine of an earlier submission again.
-func openEngine(c *cli.Context) batch.Opener {
-	return func(dir string, set batch.Settings) (batch.Engine, error) {
-		switch set.Engine {
-		case batch.Local:
-			return batch.NewLocal(dir), nil
-		case batch.Slurm:
-			var o batch.SlurmOptions
-			err := json.Unmarshal(set.Options, &o)
-			return batch.NewSlurm(dir, o), err
-		case batch.Kubernetes:
-			return openKubernetes(set.Options)
-		}
-		return nil, fmt.Errorf("%s: unknown engine %q", dir, set.Engine)
+	setOptions(c, options)
+	eng, err := options.Engine(trial.Dir)
+	if err != nil {
+		return nil, explainOption(c, err)
 	}
-}
-
-// newSlurm reads the options of Slurm.
-func newSlurm(c *cli.Context, dir string, saved json.RawMessage) (batch.Engine, error) {
-	var o batch.SlurmOptions
-	if saved != nil {
-		if err := json.Unmarshal(saved, &o); err != nil {
+	if p, ok := eng.(batch.Preparer); ok {
+		err := explainOption(c, p.Prepare(c.Context, trial))
+		var use *usageError
+		if err != nil && (errors.As(err, &use) || !c.Bool("dry-run") || c.Bool("check")) {
 			return nil, err
 		}
 	}
-	for name, field := range map[string]*string{
-		"partition": &o.Partition, "account": &o.Account, "qos": &o.QOS, "constraint": &o.Constraint, "exclude": &o.Exclude, "nice": &o.Nice, "container": &o.Container,
-	} {
-		if c.IsSet(name) {
-			*field = c.String(name)
-		}
+	return eng, nil
+}
+
+// explainOption makes an option that cannot be used a usage error.
+func explainOption(c *cli.Context, err error) error {
+	var option *batch.OptionError
+	if errors.As(err, &option) {
+		return misuse(c, "%s", err)
 	}
-	for name, field := range map[string]*[]string{"engine-arg": &o.Args, "setup": &o.Setup} {
-		if c.IsSet(name) {
-			*field = c.Generic(name).(*lineList).list
-		}
-	}
-	if o.Nice != "" {
-		if _, err := strconv.Atoi(o.Nice); err != nil {
-			return nil, misuse(c, "--nice is %q: expected an integer", o.Nice)
-		}
-	}
-	return batch.NewSlurm(dir, o), nil
+	return err
 }

@@ -55,7 +55,7 @@ func logs(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		eng, err := openEngine(c)(run.Dir, set)
+		eng, err := engines.Open(run.Dir, set)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func printLogs(c *cli.Context, run *batch.Run, task int, files []string, follow 
 	for look := 0; ; look++ {
 		ended := !follow
 		if follow && look%10 == 0 {
-			s, err := run.Status(c.Context, openEngine(c))
+			s, err := run.Status(c.Context, engines.Open)
 			var query *batch.QueryError
 			if err != nil && !errors.As(err, &query) {
 				return found, err

@@ -20,9 +20,9 @@ func retryCommand() *cli.Command {
 		Flags: slices.Concat(
 			[]cli.Flag{
 				boolFlag(categoryBatch, "failed", "all tasks that failed, met their time limit, were cancelled or lost, or never handed over"),
-				textFlag(categoryBatch, "to", "engine: local, slurm or k8s; by default that of the last submission", ""),
+				textFlag(categoryBatch, "to", "engine: "+orList(engines.Names())+"; by default that of the last submission", ""),
 			},
-			resourceFlags(), clusterFlags(), slurmFlags(), kubernetesFlags(), handOverFlags(),
+			resourceFlags(), engineFlags(), handOverFlags(),
 			[]cli.Flag{jsonFlag("what was handed over"), quietFlag()},
 		),
 		Action: retry,
@@ -56,10 +56,10 @@ func retry(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := run.Recover(c.Context, openEngine(c)); err != nil {
+	if err := run.Recover(c.Context, engines.Open); err != nil {
 		return explainRetry(err)
 	}
-	s, err := run.Status(c.Context, openEngine(c))
+	s, err := run.Status(c.Context, engines.Open)
 	if err != nil {
 		return explainRetry(err)
 	}
@@ -102,8 +102,8 @@ func retrySettings(c *cli.Context, run *batch.Run) (batch.Settings, batch.Engine
 			return last, nil, misuse(c, "%s was never submitted: expected --to", run.Dir)
 		}
 	}
-	if name != batch.Local && name != batch.Slurm && name != batch.Kubernetes {
-		return last, nil, misuse(c, "--to is %q: expected %s, %s or %s", name, batch.Local, batch.Slurm, batch.Kubernetes)
+	if _, ok := engines.Find(name); !ok {
+		return last, nil, misuse(c, "--to is %q: expected %s", name, orList(engines.Names()))
 	}
 	var before *batch.Resources
 	var saved json.RawMessage
@@ -117,7 +117,7 @@ func retrySettings(c *cli.Context, run *batch.Run) (batch.Settings, batch.Engine
 	if err != nil {
 		return last, nil, err
 	}
-	eng, err := chooseEngine(c, run.Dir, name, saved)
+	eng, err := newEngine(c, name, saved, run.Trial(res))
 	if err != nil {
 		return last, nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/batch/local"
+	"github.com/amtrl/amtrl/batch/slurm"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -47,7 +49,7 @@ func superviseCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return batch.Supervise(c.Context, run, c.String("part"), func(format string, args ...any) { note(c, format, args...) })
+			return local.Supervise(c.Context, run, c.String("part"), func(format string, args ...any) { note(c, format, args...) })
 		},
 	}
 }
@@ -58,10 +60,12 @@ func partFlag() cli.Flag {
 
 func runTask(c *cli.Context) error {
 	save := make(chan os.Signal, 1)
-	if len(batch.SaveSignals) > 0 {
-		signal.Notify(save, batch.SaveSignals...)
-		defer signal.Stop(save)
+	for _, kind := range engines {
+		if len(kind.SaveSignals) > 0 {
+			signal.Notify(save, kind.SaveSignals...)
+		}
 	}
+	defer signal.Stop(save)
 	dir, text, err := tasksArgument(c)
 	if err != nil {
 		return err
@@ -75,21 +79,20 @@ func runTask(c *cli.Context) error {
 		return err
 	}
 	say := func(format string, args ...any) { note(c, format, args...) }
-	if image := c.String("container"); given(c, "container") {
-		code, err := batch.WrapTask(c.Context, run, c.String("part"), index, image, asked(save), say)
-		return &exitStatus{code, err}
-	}
-	_, sum, err := programHash()
-	if err != nil {
-		return err
-	}
 	w := &batch.Worker{
-		Run: run, Part: c.String("part"), Index: index, Version: version().Version, SHA256: sum,
+		Run: run, Part: c.String("part"), Index: index, Version: version().Version, Engine: engines.Open,
 		Open: func(_ context.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Device, pipeline.Identity, error) {
 			return openTask(c, plan, res)
 		},
 		Save: asked(save),
 		Note: say,
+	}
+	if given(c, "container") {
+		code, err := slurm.WorkInContainer(c.Context, w, c.String("container"))
+		return &exitStatus{code, err}
+	}
+	if _, w.SHA256, err = programHash(); err != nil {
+		return err
 	}
 	code, err := w.Work(c.Context)
 	// Also for 0: a signal that came when the work was complete changes nothing.

@@ -65,7 +65,7 @@ func status(c *cli.Context) error {
 	if c.Bool("watch") || c.Bool("wait") {
 		s, err = watch(c, run, format)
 	} else {
-		s, err = run.Status(c.Context, openEngine(c))
+		s, err = run.Status(c.Context, engines.Open)
 	}
 	if err != nil {
 		return explainQuery(s, err)
@@ -107,7 +107,7 @@ const patience = 10
 func watch(c *cli.Context, run *batch.Run, format report.Format) (*batch.Status, error) {
 	failures, last := 0, ""
 	for look := 0; ; look++ {
-		s, err := run.Status(c.Context, openEngine(c))
+		s, err := run.Status(c.Context, engines.Open)
 		var query *batch.QueryError
 		switch {
 		case errors.As(err, &query):
@@ -156,12 +156,16 @@ func lookInterval(c *cli.Context, run *batch.Run, look int) time.Duration {
 	if c.IsSet("interval") {
 		return c.Duration("interval")
 	}
+	first := engines[0].Interval
 	for _, j := range run.Jobs {
-		if j.Engine != batch.Local {
-			return min(10*time.Second+time.Duration(look)*2*time.Second, 30*time.Second)
+		if kind, ok := engines.Find(j.Engine); ok {
+			first = max(first, kind.Interval)
 		}
 	}
-	return 200 * time.Millisecond
+	if first < time.Second {
+		return first
+	}
+	return min(first+time.Duration(look)*first/5, 3*first)
 }
 
 func pause(ctx context.Context, d time.Duration) error {

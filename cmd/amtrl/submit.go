@@ -30,10 +30,10 @@ func submitCommand() *cli.Command {
 		Flags: slices.Concat(
 			sweepFlags(),
 			[]cli.Flag{
-				textFlag(categoryBatch, "to", "engine: local, slurm or k8s", batch.Local),
+				textFlag(categoryBatch, "to", "engine: "+orList(engines.Names()), engines[0].Name),
 				intFlag(categoryBatch, "pack", "targets, budgets and seeds a task, one after the other", 1),
 			},
-			resourceFlags(), clusterFlags(), slurmFlags(), kubernetesFlags(), handOverFlags(),
+			resourceFlags(), engineFlags(), handOverFlags(),
 			[]cli.Flag{jsonFlag("what was handed over"), quietFlag()},
 		),
 		Action: submit,
@@ -60,7 +60,7 @@ func submit(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := oneOf(c, "to", batch.Local, batch.Slurm, batch.Kubernetes); err != nil {
+	if err := oneOf(c, "to", engines.Names()...); err != nil {
 		return err
 	}
 	if err := between(c, "pack", 1, maxUnits); err != nil {
@@ -73,11 +73,9 @@ func submit(c *cli.Context) error {
 	if res.GPUs > 0 && c.String("backend") == "cpu" {
 		return misuse(c, "--gpus %d does nothing with --backend cpu", res.GPUs)
 	}
-	eng, err := chooseEngine(c, dir, engine, nil)
+	trial := batch.Submission{Dir: dir, Name: filepath.Base(dir), Try: 1, Resources: res}
+	eng, err := newEngine(c, engine, nil, trial)
 	if err != nil {
-		return err
-	}
-	if err := checkShared(c, dir, engine); err != nil {
 		return err
 	}
 	p, err := planSweep(c)
@@ -108,7 +106,7 @@ func submit(c *cli.Context) error {
 		return err
 	}
 	defer unlock()
-	if err := run.Recover(c.Context, openEngine(c)); err != nil {
+	if err := run.Recover(c.Context, engines.Open); err != nil {
 		return err
 	}
 	tasks, err := run.Fresh()
@@ -269,17 +267,4 @@ func runArgument(c *cli.Context) (string, error) {
 		return "", misuse(c, "unexpected argument %s: expected one run folder", strconv.Quote(c.Args().Get(1)))
 	}
 	return filepath.Abs(c.Args().First())
-}
-
-// checkShared refuses a folder that the nodes of a cluster will not see.
-func checkShared(c *cli.Context, dir, engine string) error {
-	if engine != batch.Slurm || c.Bool("tmp") {
-		return nil
-	}
-	for _, local := range []string{"/tmp", "/var/tmp", "/dev/shm", "/run"} {
-		if dir == local || strings.HasPrefix(dir, local+"/") {
-			return misuse(c, "%s is on this machine alone: expected a folder that all nodes see (--tmp where %s is one)", dir, local)
-		}
-	}
-	return nil
 }

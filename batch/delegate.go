@@ -1,0 +1,58 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Delegate carries the task out in another process, made by command, which
+// cannot reach the engine, as in a container. It stays outside: what the engine
+// asks of it, it passes on, save as a signal of its own, and when the process
+// has saved and wants another attempt, it asks the engine for that. It returns
+// the exit code of this process.
+func (w *Worker) Delegate(ctx context.Context, save os.Signal, command func(Resources) *exec.Cmd) (int, error) {
+	if err := w.find(); err != nil {
+		return ExitBadInput, err
+	}
+	if done, err := w.Run.hasResult(w.task); err != nil || done {
+		return w.already(err)
+	}
+	cmd := command(w.res)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return 1, fmt.Errorf("%s: %w", cmd.Path, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		asked, stop := w.Save, ctx.Done()
+		for {
+			select {
+			case <-asked:
+				cmd.Process.Signal(save)
+				asked = nil
+			case <-stop:
+				cmd.Process.Signal(syscall.SIGTERM)
+				stop = nil
+			case <-ended:
+				return
+			}
+		}
+	}()
+	err := cmd.Wait()
+	close(ended)
+	switch code := cmd.ProcessState.ExitCode(); {
+	case err == nil:
+		return 0, nil
+	case code == ExitRequeue:
+		return w.requeue(ctx, fmt.Errorf("task %d ended early: %w", w.task, errSaved))
+	case code < 0 && ctx.Err() != nil:
+		return ExitTerminated, fmt.Errorf("task %d ended early", w.task)
+	case code < 0:
+		return 1, fmt.Errorf("the process of task %d ended: %v", w.task, err)
+	default:
+		return code, fmt.Errorf("task %d ended with exit code %d", w.task, code)
+	}
+}

@@ -1,0 +1,292 @@
+package k8s
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// Engine runs tasks as Indexed Jobs of a Kubernetes cluster, which it
+// reaches through kubectl.
+type Engine struct{ options Options }
+
+var _ batch.Preparer = (*Engine)(nil)
+
+// New makes the engine, or says which option cannot be used.
+func New(o Options) (*Engine, error) {
+	if o.Program == "" {
+		o.Program = "amtrl"
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return &Engine{o}, nil
+}
+
+// Name implements [batch.Engine].
+func (e *Engine) Name() string { return Kind.Name }
+
+// Options implements [batch.Engine]: a [Options].
+func (e *Engine) Options() any { return e.options }
+
+// Attempt implements [batch.Engine]: a pod's host name is its own.
+func (e *Engine) Attempt() batch.Attempt { return batch.Named(os.Getenv("HOSTNAME")) }
+
+// Prepare implements [batch.Preparer]: what only shows with a run folder is
+// refused, and what kubectl would take now is settled.
+func (e *Engine) Prepare(ctx context.Context, s batch.Submission) error {
+	s.Tasks = []int{0}
+	if s.ID == "" {
+		s.ID = strings.Repeat("0", 12)
+	}
+	if _, err := e.Render(ctx, s); err != nil {
+		return err
+	}
+	return e.Resolve(ctx)
+}
+
+// Resolve fills in the context and the namespace that kubectl would take now,
+// so that later questions go to the same place. Within a cluster there may be
+// none, and then kubectl goes by its service account.
+func (e *Engine) Resolve(ctx context.Context) error {
+	if e.options.Context != "" && e.options.Namespace != "" {
+		return nil
+	}
+	raw, err := runKubectl(ctx, nil, e.question("", "config", "view", "--minify", "--output=json"))
+	var k *kubectlError
+	if errors.As(err, &k) && k.code == 1 && e.options.Context == "" && strings.Contains(k.text, "current-context must exist") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var config struct {
+		Current  string `json:"current-context"`
+		Contexts []struct {
+			Name    string `json:"name"`
+			Context struct {
+				Namespace string `json:"namespace"`
+			} `json:"context"`
+		} `json:"contexts"`
+	}
+	if err := json.Unmarshal(raw, &config); err != nil {
+		return fmt.Errorf("kubectl config: expected JSON, found %s: %w", excerpt(raw), err)
+	}
+	if e.options.Context == "" {
+		e.options.Context = config.Current
+	}
+	for _, c := range config.Contexts {
+		if c.Name == e.options.Context && e.options.Namespace == "" {
+			e.options.Namespace = c.Context.Namespace
+		}
+	}
+	if e.options.Namespace == "" {
+		e.options.Namespace = "default"
+	}
+	return e.options.check()
+}
+
+// command is a kubectl command in a namespace, the options' where it is empty.
+func (e *Engine) command(namespace string, words ...string) []string {
+	argv := []string{"kubectl"}
+	if e.options.Context != "" {
+		argv = append(argv, "--context="+e.options.Context)
+	}
+	if namespace == "" {
+		namespace = e.options.Namespace
+	}
+	if namespace != "" {
+		argv = append(argv, "--namespace="+namespace)
+	}
+	return append(argv, words...)
+}
+
+// question is a command whose requests do not take for ever.
+func (e *Engine) question(namespace string, words ...string) []string {
+	return e.command(namespace, append([]string{"--request-timeout=" + kubectlRequest}, words...)...)
+}
+
+// Render implements [batch.Engine]. The tasks of a part are numbered from 0 without
+// holes, as an Indexed Job has none.
+func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
+	chunks := slices.Collect(slices.Chunk(s.Tasks, maxCompletions))
+	parallel := s.Resources.Parallel
+	if parallel == 0 {
+		parallel = defaultParallel
+	}
+	var parts []batch.Part
+	for i, tasks := range chunks {
+		p := batch.Part{
+			Key:   s.PartKey(i),
+			File:  fmt.Sprintf("%d-%d.yaml", s.Try, i),
+			Tasks: tasks,
+			Dense: tasks[0] != 0 || tasks[len(tasks)-1] != len(tasks)-1,
+		}
+		p.Argv = e.question("", "create", "--filename="+csvField(filepath.Join(s.Dir, batch.SubmitDir, p.File)), "--output=jsonpath={.metadata.namespace}/{.metadata.name}")
+		var err error
+		if p.Content, err = e.options.manifest(s, p, min(max(parallel/len(chunks), 1), len(tasks))); err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// Check implements [batch.Engine]: a dry run by the server, and a look for the volume
+// claims, which the server does not ask for before a pod starts.
+func (e *Engine) Check(ctx context.Context, parts []batch.Part) error {
+	for _, p := range parts {
+		if _, err := runKubectl(ctx, p.Content, e.question("", "create", "--dry-run=server", "--filename=-", "--output=name")); err != nil {
+			return err
+		}
+	}
+	volumes, err := parseVolumes(e.options.Volumes)
+	if err != nil {
+		return err
+	}
+	claims := map[string]bool{}
+	for _, v := range volumes {
+		if v.volume.Claim != nil {
+			claims[v.volume.Claim.ClaimName] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(claims)) {
+		_, err := runKubectl(ctx, nil, e.question("", "get", "persistentvolumeclaim", name, "--output=name"))
+		var k *kubectlError
+		if errors.As(err, &k) && strings.Contains(k.text, "(Forbidden)") {
+			continue // not everyone may look
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Submit implements [batch.Engine]. The id is NAMESPACE/NAME. A Job of this part that
+// is already there was made by an earlier call whose answer got lost.
+func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
+	out, err := runKubectl(ctx, nil, p.Argv)
+	var k *kubectlError
+	switch {
+	case errors.As(err, &k) && strings.Contains(k.text, "already exists"):
+		id, findErr := e.find(ctx, p.Key)
+		if findErr != nil {
+			return "", &batch.Unsure{Err: findErr}
+		}
+		if id == "" {
+			return "", err
+		}
+		return id, nil
+	case err != nil && kubectlRefused(err):
+		return "", err
+	case err != nil:
+		return "", &batch.Unsure{Err: err}
+	}
+	id := strings.TrimSpace(string(out))
+	if namespace, name := splitID(id); !isDNSLabel(namespace) || !isDNSLabel(name) {
+		return "", &batch.Unsure{Err: fmt.Errorf("kubectl create: expected NAMESPACE/NAME, found %s", excerpt(out))}
+	}
+	return id, nil
+}
+
+// find is the id of the Job of a part, empty where there is none.
+func (e *Engine) find(ctx context.Context, key string) (string, error) {
+	raw, err := runKubectl(ctx, nil, e.question("", "get", "jobs.batch", "--selector="+partLabel+"="+key, "--output=json"))
+	if err != nil {
+		return "", err
+	}
+	items, err := parseList(raw)
+	if err != nil {
+		return "", err
+	}
+	for _, i := range items {
+		if i.Metadata.Labels[partLabel] == key {
+			return jobID(i.Metadata.Namespace, i.Metadata.Name), nil
+		}
+	}
+	return "", nil
+}
+
+// Query implements [batch.Engine] with one question for each namespace.
+func (e *Engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
+	runs := map[string]map[string]bool{}
+	for _, j := range jobs {
+		namespace, _ := splitID(j.ID)
+		if namespace == "" {
+			namespace = e.options.Namespace
+		}
+		if runs[namespace] == nil {
+			runs[namespace] = map[string]bool{}
+		}
+		run, _, _ := strings.Cut(j.Key, "-")
+		runs[namespace][run] = true
+	}
+	var items []item
+	for _, namespace := range slices.Sorted(maps.Keys(runs)) {
+		selector := runLabel + " in (" + strings.Join(slices.Sorted(maps.Keys(runs[namespace])), ",") + ")"
+		raw, err := runKubectl(ctx, nil, e.question(namespace, "get", "jobs.batch,pods", "--selector="+selector, "--output=json"))
+		if err != nil {
+			return nil, err
+		}
+		found, err := parseList(raw)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, found...)
+	}
+	return observe(jobs, items)
+}
+
+// Cancel implements [batch.Engine]. All of a job is ended by deleting it. An Indexed
+// Job cannot leave out an index, so for some of the tasks their pods are ended,
+// and the next attempt of each finds in the run folder that it was cancelled.
+func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
+	namespace, _ := splitID(j.ID)
+	part := partLabel + "=" + j.Key
+	if tasks == nil || len(tasks) == len(j.Tasks) {
+		_, err := runKubectl(ctx, nil, e.question(namespace, "delete", "jobs.batch", "--selector="+part, "--wait=false", "--output=name"))
+		return err
+	}
+	var indices []string
+	for _, t := range tasks {
+		if i := j.Index(t); i >= 0 {
+			indices = append(indices, strconv.Itoa(i))
+		}
+	}
+	for chunk := range slices.Chunk(indices, 500) {
+		selector := part + "," + indexLabel + " in (" + strings.Join(chunk, ",") + ")"
+		_, err := runKubectl(ctx, nil, e.question(namespace, "delete", "pods", "--selector="+selector, "--field-selector=status.phase!=Succeeded,status.phase!=Failed", "--wait=false", "--output=name"))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Log implements [batch.Engine]: the logs of the task's pods, while the cluster keeps
+// them.
+func (e *Engine) Log(j batch.Job, task int, follow bool) batch.Log {
+	namespace, _ := splitID(j.ID)
+	words := []string{"logs", "--selector=" + partLabel + "=" + j.Key + "," + indexLabel + "=" + strconv.Itoa(j.Index(task)), "--tail=-1"}
+	if follow {
+		words = append(words, "--follow")
+	}
+	return batch.Log{Argv: e.command(namespace, words...)}
+}
+
+func jobID(namespace, name string) string { return namespace + "/" + name }
+
+func splitID(id string) (namespace, name string) {
+	namespace, name, _ = strings.Cut(id, "/")
+	return namespace, name
+}

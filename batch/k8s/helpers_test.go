@@ -1,0 +1,119 @@
+package k8s
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// newRand is a generator whose seed is printed when the test fails and can be
+// set with AMTRL_TEST_SEED.
+func newRand(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if s := os.Getenv("AMTRL_TEST_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("AMTRL_TEST_SEED: %v", err)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("AMTRL_TEST_SEED=%d", seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// kubecheckBuilt builds the checker once, which takes about a minute where
+// nothing is cached.
+var kubecheckBuilt = sync.OnceValues(func() (string, error) {
+	build, err := filepath.Abs("../../build")
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(build, "kubecheck")
+	// Another process may be using it: the new one takes its place whole.
+	fresh := fmt.Sprintf("%s.%d", binary, os.Getpid())
+	if err := os.MkdirAll(build, 0o755); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-C", "../kubecheck", "-o", fresh, ".")
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build in kubecheck: %w: %s", err, out)
+	}
+	return binary, os.Rename(fresh, binary)
+})
+
+// kubecheckVerdict is what kubecheck says of a manifest.
+type kubecheckVerdict struct {
+	Error    string          `json:"error"`
+	Warnings []string        `json:"warnings"`
+	Argv     []string        `json:"argv"`
+	Job      json.RawMessage `json:"job"`
+}
+
+// runKubecheck holds manifests against the API server's own validation.
+func runKubecheck(t *testing.T, manifests [][]byte) []kubecheckVerdict {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a module of its own")
+	}
+	binary, err := kubecheckBuilt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in bytes.Buffer
+	enc := json.NewEncoder(&in)
+	for _, m := range manifests {
+		if err := enc.Encode(string(m)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(binary, "-")
+	cmd.Stdin, cmd.Stderr = &in, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(bufio.NewReader(bytes.NewReader(out)))
+	verdicts := make([]kubecheckVerdict, len(manifests))
+	for i := range verdicts {
+		if err := dec.Decode(&verdicts[i]); err != nil {
+			t.Fatalf("verdict %d: %v", i, err)
+		}
+	}
+	return verdicts
+}
+
+// hostileWords are pieces of names that shells, YAML, kubectl and the kubelet
+// read in ways of their own.
+var hostileWords = []string{
+	" ", "\n", "\t", "'", `"`, "`", "$", "$$", "$(JOB_COMPLETION_INDEX)", "$(HOME)", "${HOME}", "$(touch /tmp/x)", ";", "&", "|", "<", ">", "*", "?", "[a]", "{b}",
+	"#", " #", ": ", "- ", "---", "...", "!!int 3", "%", "@", "&x", "*x", "~", "null", "true", "yes", "0x1F", "1e3", "0o7", ".inf", "=", "\\", `\n`, "\r\n", "\u0085", "\u2028",
+	"é", "漢字", "🙂", "\x7f", "\x01", "\ufeff", "\u200f", "a", "B", "7", "-", ".", "_", ",", ":", "run", "..a",
+}
+
+// hostileText joins a few hostile words.
+func hostileText(rng *rand.Rand) string {
+	var b strings.Builder
+	for range 1 + rng.IntN(6) {
+		b.WriteString(hostileWords[rng.IntN(len(hostileWords))])
+	}
+	return b.String()
+}
+
+// hostileName is a file name of hostile words.
+func hostileName(rng *rand.Rand) string {
+	return "r" + strings.ReplaceAll(hostileText(rng), "/", "")
+}

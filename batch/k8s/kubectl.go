@@ -1,0 +1,148 @@
+package k8s
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// kubectlPatience bounds one call of kubectl, which asks the server in pieces
+// of at most kubectlRequest. Tests shorten it.
+var kubectlPatience = 2 * time.Minute
+
+const (
+	kubectlRequest = "30s"
+	// kubectlTextMax bounds what is repeated of a message.
+	kubectlTextMax = 600
+)
+
+// kubectlError is a call of kubectl that failed.
+type kubectlError struct {
+	verb string
+	// code is the exit code, -1 where it did not end by itself.
+	code int
+	// text is what it said.
+	text string
+}
+
+func (e *kubectlError) Error() string {
+	if e.text == "" {
+		return fmt.Sprintf("kubectl %s ended with exit code %d and said nothing", e.verb, e.code)
+	}
+	return fmt.Sprintf("kubectl %s: %s", e.verb, e.text)
+}
+
+// ErrNoKubectl is the error of every question to a cluster where kubectl is not
+// installed.
+var ErrNoKubectl = errors.New("kubectl is not in PATH: install it to reach a Kubernetes cluster; --dry-run works without")
+
+// runKubectl runs a command that begins with kubectl and returns what it prints
+// on standard output.
+func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error) {
+	verb := kubectlVerb(argv)
+	ctx, cancel := context.WithTimeoutCause(ctx, kubectlPatience, &kubectlError{verb, -1, fmt.Sprintf("no answer in %s", kubectlPatience)})
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
+	// A child of kubectl, such as a login plugin, may hold the pipes open.
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return stdout.Bytes(), nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, ErrNoKubectl
+	case errors.As(err, &exit):
+		text := kubectlText(stderr.String())
+		if exit.ExitCode() < 0 {
+			text = strings.TrimSuffix(exit.String()+": "+text, ": ")
+		}
+		return nil, &kubectlError{verb, exit.ExitCode(), text}
+	}
+	return nil, &kubectlError{verb, -1, err.Error()}
+}
+
+// kubectlVerb is the first word of a command that is not a flag.
+func kubectlVerb(argv []string) string {
+	for _, word := range argv[1:] {
+		if !strings.HasPrefix(word, "-") {
+			return word
+		}
+	}
+	return ""
+}
+
+// klogLine is a line that kubectl logs besides its message.
+var klogLine = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d`)
+
+// kubectlText is what kubectl said as one line of bounded length.
+func kubectlText(stderr string) string {
+	var lines, logged []string
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(strings.ToValidUTF8(line, "?"))
+		switch {
+		case line == "":
+		case klogLine.MatchString(line):
+			logged = append(logged, line)
+		case !slices.Contains(lines, line):
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 && len(logged) > 0 {
+		lines = logged[len(logged)-1:]
+	}
+	text := strings.Join(lines, "; ")
+	if len(text) > kubectlTextMax {
+		text = strings.ToValidUTF8(text[:kubectlTextMax], "") + "..."
+	}
+	return text
+}
+
+// kubectlRefused says whether an error means that the server has not made what
+// it was asked to make. Of anything else nobody can be sure.
+func kubectlRefused(err error) bool {
+	if errors.Is(err, ErrNoKubectl) {
+		return true
+	}
+	var k *kubectlError
+	if !errors.As(err, &k) || k.code < 1 {
+		return false
+	}
+	for _, sign := range []string{
+		"(Invalid)", "(BadRequest)", "(Forbidden)", "(Unauthorized)", "(NotFound)", "(MethodNotAllowed)", "(UnsupportedMediaType)",
+		" is invalid: ", "error validating", "unable to recognize", "no matches for kind",
+		"was refused", "no such host", "dial tcp", "must be logged in", "invalid configuration",
+		"does not exist", "denied the request", "error parsing",
+	} {
+		if strings.Contains(k.text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// csvField writes s as the one element of a flag of kubectl that takes a list
+// separated by commas.
+func csvField(s string) string {
+	var out strings.Builder
+	w := csv.NewWriter(&out)
+	if w.Write([]string{s}) != nil {
+		return s
+	}
+	w.Flush()
+	return strings.TrimSuffix(out.String(), "\n")
+}

@@ -1,0 +1,301 @@
+//go:build unix
+
+package k8s
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+func (l *lab) manifests(string) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) != 9 {
+		l.t.Fatalf("%v, %v", files, err)
+	}
+	for _, f := range files {
+		out, err := l.command("kubectl", "create", "--dry-run=server", "-f", f).CombinedOutput()
+		if bad := strings.HasPrefix(filepath.Base(f), "bad-"); (err != nil) != bad {
+			l.t.Errorf("%s: %v: %s", f, err, out)
+		}
+	}
+}
+
+func (l *lab) check(string) {
+	dir := filepath.Join(l.claim, "check $(touch x) 'a'")
+	l.amtrl(0, l.submission(dir, "--check", "--queue", "gpu", "--gpus", "1", "--gpu-type", "NVIDIA-H200", "--toleration", "nvidia.com/gpu", "--time", "1h", "--max-failed", "2")...)
+	_, text := l.amtrl(1, l.submission(dir, "--check", "--volume", "absent:/data")...)
+	if !strings.Contains(text, `persistentvolumeclaims "absent" not found`) {
+		l.t.Error(text)
+	}
+	if _, text = l.amtrl(1, l.submission(dir, "--check", "--engine-arg", "spec.paralelism=2")...); !strings.Contains(text, "paralelism") {
+		l.t.Error(text)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		l.t.Error("check wrote the run folder")
+	}
+}
+
+// manual creates what docs/kubernetes.md shows, and works as the service
+// account that it makes.
+func (l *lab) manual(string) {
+	text, err := os.ReadFile("../../docs/kubernetes.md")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.kubectl("", "create", "namespace", "team")
+	blocks := strings.Split(string(text), "```")
+	shown := 0
+	for i, b := range blocks {
+		if manifest, ok := strings.CutPrefix(b, "yaml\n"); ok && i%2 == 1 {
+			if strings.Contains(manifest, "kind: Job") {
+				manifest = strings.Replace(manifest, "    spec:\n      restart", "    metadata: {labels: {a: b}}\n    spec:\n      restart", 1)
+				l.kubectl(manifest, "create", "--dry-run=server", "-f", "-")
+			} else {
+				l.kubectl(manifest, "apply", "-f", "-")
+			}
+			shown++
+		}
+	}
+	if shown != 3 {
+		l.t.Errorf("%d manifests", shown)
+	}
+	config := filepath.Join(l.root, "lab", "kubeconfig")
+	raw, err := os.ReadFile(config)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer os.WriteFile(config, raw, 0o600)
+	as := strings.Replace(string(raw), "user: {token:", "user: {as: system:serviceaccount:team:amtrl, token:", 1)
+	if err := os.WriteFile(config, []byte(as), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	if _, text := l.amtrl(1, l.submission(filepath.Join(l.claim, "other"), "--check", "--namespace", "default")...); !strings.Contains(text, "(Forbidden)") {
+		l.t.Error(text)
+	}
+	l.sweep = append(slices.Clone(l.sweep), "--namespace", "team")
+	l.amtrl(0, l.submission(filepath.Join(l.claim, "manual"), "--check")...)
+	dir := l.submit("manual", "--max-restarts", "0")
+	l.middle(dir, 0, 1)
+	if out, _ := l.amtrl(0, "logs", dir, "0"); !strings.Contains(out, "task 0, attempt 1") {
+		l.t.Error(out)
+	}
+	l.amtrl(0, "cancel", dir, "0")
+	l.until("task 0 to be cancelled", func() bool { s, _ := l.states(dir); return s[0] == string(batch.Cancelled) })
+	l.amtrl(0, "cancel", dir)
+	l.until("the rest to be cancelled", func() bool {
+		s, _ := l.states(dir)
+		return s[2] == string(batch.Cancelled) && s[3] == string(batch.Cancelled)
+	})
+}
+
+func (l *lab) killAndEvict(ref string) {
+	dir := l.submit("kill", "--max-restarts", "1")
+	killed := l.middle(dir, 0, 1)
+	if err := syscall.Kill(killed.PID, syscall.SIGKILL); err != nil {
+		l.t.Fatal(err)
+	}
+	for attempt := range 2 { // one more than restarts are allowed
+		evicted := l.middle(dir, 1, attempt+1)
+		l.kubectl(`{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"`+evicted.EngineID+`","namespace":"default"}}`,
+			"create", "--raw", "/api/v1/namespaces/default/pods/"+evicted.EngineID+"/eviction", "-f", "-")
+	}
+	l.complete(dir, ref)
+	if a, b := l.starts(dir, 0), l.starts(dir, 1); a != 2 || b != 3 {
+		l.t.Errorf("%d attempts of the killed task, want 2; %d of the evicted one, want 3", a, b)
+	}
+	l.until("the job to be complete", func() bool { return l.job(dir, 1).CompletedIndexes == "0-3" })
+	if s := l.job(dir, 1); s.FailedIndexes != "" || s.Failed != 1 {
+		l.t.Errorf("%+v", s)
+	}
+	// What was computed before a SIGTERM was saved, so no epoch was computed twice.
+	if n, want := l.epochs(dir, 1), l.epochs(dir, 2); n != want {
+		l.t.Errorf("%d epochs of the evicted task, want %d", n, want)
+	}
+	if out, _ := l.amtrl(0, "logs", dir, "1"); strings.Count(out, "attempt") < 1 {
+		l.t.Errorf("logs: %s", out)
+	}
+	if _, text := l.amtrl(0, l.submission(dir, "--max-restarts", "1")...); !strings.Contains(text, "nothing to hand over") {
+		l.t.Error(text)
+	}
+}
+
+func (l *lab) cancelOne(ref string) {
+	dir := l.submit("one", "--max-restarts", "5")
+	l.middle(dir, 1, 1)
+	begin := time.Now()
+	l.amtrl(0, "cancel", dir, "1")
+	l.until("task 1 to be cancelled", func() bool {
+		s, _ := l.states(dir)
+		return s[1] == string(batch.Cancelled) && l.job(dir, 1).FailedIndexes == "1"
+	})
+	l.t.Logf("given up %.0f s after cancel", time.Since(begin).Seconds())
+	l.amtrl(1, "status", dir, "--wait", "--interval", "300ms", "--quiet")
+	if s, _ := l.states(dir); !slices.Equal(s, []string{"done", "cancelled", "done", "done"}) {
+		l.t.Errorf("%v", s)
+	}
+	l.amtrl(0, "retry", dir, "--failed")
+	l.complete(dir, ref)
+	l.until("the second job to be complete", func() bool { return l.job(dir, 2).CompletedIndexes == "0" })
+	for task, want := range []int{1, 2, 1, 1} {
+		if got := l.starts(dir, task); got != want {
+			l.t.Errorf("task %d was begun %d times, want %d", task, got, want)
+		}
+	}
+}
+
+func (l *lab) badInput(string) {
+	data := filepath.Join(l.root, "data")
+	write := func(seed string) {
+		if err := os.RemoveAll(data); err != nil {
+			l.t.Fatal(err)
+		}
+		l.amtrl(0, "data", "digits", "--out", data, "--digits", "800", "--data-seed", seed, "--quiet")
+	}
+	write("1")
+	l.sweep = []string{"--data", data, "--targets", "fog_1,scale_2,rotate_8,shear_9", "--target-samples", "50", "--epochs", "2"}
+	dir := l.submit("bad", "--volume", data+":"+data+":ro", "--engine-arg", "spec.suspend=true", "--max-restarts", "5")
+	if s, why := l.states(dir); s[0] != string(batch.Queued) || why[0] != "suspended" {
+		l.t.Errorf("%v %v", s, why)
+	}
+	write("2")
+	l.kubectl("", "patch", "job", "--type=merge", "-p", `{"spec":{"suspend":false}}`, l.jobName(dir))
+	begin := time.Now()
+	l.amtrl(1, "status", dir, "--wait", "--interval", "300ms", "--quiet")
+	l.t.Logf("all failed %.0f s after the start", time.Since(begin).Seconds())
+	s, why := l.states(dir)
+	for task := range s {
+		if s[task] != string(batch.Failed) || !strings.Contains(why[task], "the data here are") || l.starts(dir, task) != 1 {
+			l.t.Errorf("task %d is %s (%s) after %d attempts", task, s[task], why[task], l.starts(dir, task))
+		}
+	}
+	l.until("the job to have failed", func() bool { return l.job(dir, 1).FailedIndexes == "0-3" })
+	if j := l.job(dir, 1); j.Failed != 4 {
+		l.t.Errorf("%+v", j)
+	}
+}
+
+func (l *lab) suspend(ref string) {
+	dir := l.submit("suspend", "--max-restarts", "0")
+	pid := l.middle(dir, 0, 1).PID
+	l.kubectl("", "patch", "job", "--type=merge", "-p", `{"spec":{"suspend":true}}`, l.jobName(dir))
+	l.until("the process to end", func() bool { return syscall.Kill(pid, 0) != nil })
+	l.until("all tasks to wait", func() bool {
+		s, why := l.states(dir)
+		for i := range s {
+			if s[i] != string(batch.Done) && !strings.HasPrefix(why[i], "suspended") {
+				return false
+			}
+		}
+		return true
+	})
+	l.kubectl("", "patch", "job", "--type=merge", "-p", `{"spec":{"suspend":false}}`, l.jobName(dir))
+	l.complete(dir, ref)
+	if n, want := l.epochs(dir, 0), l.epochs(dir, 3); l.starts(dir, 0) != 2 || n != want {
+		l.t.Errorf("%d attempts, %d epochs, want 2 and %d", l.starts(dir, 0), n, want)
+	}
+}
+
+func (l *lab) timeLimit(string) {
+	dir := l.submit("time", "--max-restarts", "0", "--time", "1s", "--parallel", "4")
+	l.amtrl(1, "status", dir, "--wait", "--interval", "300ms", "--quiet")
+	s, why := l.states(dir)
+	for task := range s {
+		if s[task] != string(batch.Timeout) || !strings.Contains(why[task], "DeadlineExceeded") {
+			l.t.Errorf("task %d is %s (%s)", task, s[task], why[task])
+		}
+	}
+}
+
+func (l *lab) cancelAll(ref string) {
+	dir := l.submit("all", "--max-restarts", "3")
+	l.until("a task to be done", func() bool { s, _ := l.states(dir); return slices.Contains(s, string(batch.Done)) })
+	l.amtrl(0, "cancel", dir)
+	r, err := batch.Open(dir)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.until("the job and its pods to be gone", func() bool {
+		return strings.TrimSpace(l.kubectl("", "get", "jobs,pods", "-l", runLabel+"="+r.Plan.ID, "-o", "name")) == ""
+	})
+	s, _ := l.states(dir)
+	before := make([]int, len(s))
+	for task := range s {
+		before[task] = l.starts(dir, task)
+		if s[task] != string(batch.Done) && s[task] != string(batch.Cancelled) {
+			l.t.Errorf("task %d is %s", task, s[task])
+		}
+	}
+	l.amtrl(0, "retry", dir, "--failed")
+	l.complete(dir, ref)
+	for task := range s {
+		if s[task] == string(batch.Done) && l.starts(dir, task) != before[task] {
+			l.t.Errorf("task %d was done and was begun again", task)
+		}
+	}
+}
+
+func (l *lab) lostAnswer(ref string) {
+	dir := l.submit("lost", "--max-restarts", "3")
+	path := filepath.Join(dir, "jobs.jsonl")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	at := bytes.LastIndexByte(bytes.TrimSpace(raw), '\n')
+	if err := os.WriteFile(path, raw[:at+9], 0o644); err != nil { // as if killed while it noted the answer
+		l.t.Fatal(err)
+	}
+	if s, _ := l.states(dir); slices.Contains(s, string(batch.Lost)) || slices.Contains(s, string(batch.New)) {
+		l.t.Errorf("%v", s)
+	}
+	if _, text := l.amtrl(0, l.submission(dir, "--max-restarts", "3")...); !strings.Contains(text, "nothing to hand over") {
+		l.t.Error(text)
+	}
+	l.complete(dir, ref)
+	for task := range 4 {
+		if n := l.starts(dir, task); n != 1 {
+			l.t.Errorf("task %d was begun %d times", task, n)
+		}
+	}
+}
+
+func (l *lab) waiting(string) {
+	for _, c := range [][]string{{"ErrImagePull", "--image", "amtrl:absent"}, {"Insufficient nvidia.com/gpu", "--gpus", "3"}} {
+		dir := l.submit("waiting"+c[1], c[1:]...)
+		l.until("status to say "+c[0], func() bool {
+			s, why := l.states(dir)
+			return s[0] == string(batch.Queued) && strings.Contains(why[0], c[0])
+		})
+		l.amtrl(0, "cancel", dir)
+		l.until("all tasks to be cancelled", func() bool {
+			s, _ := l.states(dir)
+			return len(slices.Compact(s)) == 1 && s[0] == string(batch.Cancelled)
+		})
+	}
+}
+
+func (l *lab) deleted(string) {
+	dir := l.submit("deleted", "--engine-arg", "spec.suspend=true")
+	l.kubectl("", "delete", "job", l.jobName(dir))
+	s, why := l.states(dir)
+	if len(slices.Compact(slices.Clone(s))) != 1 || s[0] != string(batch.Lost) || !strings.Contains(why[0], "does not know it") {
+		l.t.Errorf("%v %v", s, why)
+	}
+}
+
+func (l *lab) noServer(string) {
+	dir := l.submit("away", "--engine-arg", "spec.suspend=true")
+	l.stop()
+	out, text := l.amtrl(2, "status", dir)
+	if out != "" || strings.Count(strings.TrimSpace(text), "\n") != 0 || !strings.Contains(text, "k8s could not be asked: kubectl get: ") {
+		l.t.Errorf("%s%s", out, text)
+	}
+	l.t.Log(strings.TrimSpace(text))
+}

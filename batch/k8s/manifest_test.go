@@ -1,0 +1,322 @@
+package k8s
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// randomSubmission is a submission of some of up to 40 tasks, or of very many.
+func randomSubmission(rng *rand.Rand) batch.Submission {
+	n := 1 + rng.IntN(40)
+	if rng.IntN(20) == 0 {
+		n = 10_000 + rng.IntN(100_000)
+	}
+	var tasks []int
+	holes := rng.IntN(2) == 0
+	for i := range n {
+		if !holes || rng.IntN(3) > 0 {
+			tasks = append(tasks, i)
+		}
+	}
+	if len(tasks) == 0 {
+		tasks = []int{n - 1}
+	}
+	name := hostileName(rng)
+	return batch.Submission{
+		Dir:     "/vol" + strings.Repeat("/deep er", rng.IntN(3)) + "/" + name,
+		ID:      fmt.Sprintf("%012x", rng.Uint64()>>16),
+		Name:    name,
+		Try:     1 + rng.IntN(12),
+		Tasks:   tasks,
+		Program: "/usr/local/bin/amtrl",
+		Resources: batch.Resources{
+			GPUs: rng.IntN(3), CPUs: rng.IntN(65), MemMiB: rng.IntN(3) * rng.IntN(1<<20),
+			Time: time.Duration(rng.IntN(3)*rng.IntN(1_000_000)) * time.Second, Parallel: rng.IntN(4) * rng.IntN(400), MaxRestarts: rng.IntN(9),
+		},
+	}
+}
+
+// randomOptions are options that every cluster would understand.
+func randomOptions(rng *rand.Rand) Options {
+	some := func(values ...string) []string {
+		var out []string
+		for _, v := range values {
+			if rng.IntN(3) == 0 {
+				out = append(out, v)
+			}
+		}
+		return out
+	}
+	o := Options{
+		Image:        []string{"amtrl", "registry.example:5000/team/amtrl:1.2", "registry.example/amtrl@sha256:" + strings.Repeat("ab", 32)}[rng.IntN(3)],
+		Volumes:      append([]string{[]string{"work-claim:/vol", "a.b.c:/vol/", "/mnt/shared folder:/vol"}[rng.IntN(3)]}, some("data:/data:ro", "/srv/data:/srv/data", "cache:/cache$(HOME)")...),
+		NodeSelector: some("kubernetes.io/arch=amd64", "pool=gpu_big.1", "empty="),
+		Tolerations:  some("nvidia.com/gpu", "nvidia.com/gpu:NoSchedule", "pool=gpu:NoExecute", "spot=", "x=y:PreferNoSchedule"),
+		Setup:        some("ulimit -c 0", "export X='a b' Y=$(date) Z=$HOME", "echo \"$$\"", hostileText(rng)),
+		Args: some("spec.ttlSecondsAfterFinished=86400", "spec.template.spec.priorityClassName=low", "spec.template.spec.securityContext={runAsUser: 1000, fsGroup: 1000}",
+			"spec.template.spec.containers.0.env.0={name: A, value: \"$(B)\"}", `metadata.annotations={"example.org/a.b": "c d"}`, "spec.template.spec.containers.0.imagePullPolicy=Always"),
+		Context: []string{"", "a b"}[rng.IntN(2)], Namespace: []string{"", "team-a"}[rng.IntN(2)], Queue: []string{"", "gpu-queue"}[rng.IntN(2)],
+	}
+	if rng.IntN(3) == 0 {
+		n := rng.IntN(60)
+		o.MaxFailed = &n
+	}
+	if rng.IntN(3) == 0 {
+		o.RunPath = "/vol/" + hostileName(rng)
+	}
+	return o
+}
+
+func mustNew(t testing.TB, o Options) *Engine {
+	t.Helper()
+	e, err := New(o)
+	if err != nil {
+		t.Fatalf("%+v: %v", o, err)
+	}
+	return e
+}
+
+// Whatever is submitted, the API server takes it, reads in it what was meant,
+// and the kubelet executes exactly the words that were meant.
+func TestManifests(t *testing.T) {
+	rng := newRand(t)
+	type made struct {
+		engine *Engine
+		s      batch.Submission
+		part   batch.Part
+	}
+	var all []made
+	var manifests [][]byte
+	for range 400 {
+		e, s := mustNew(t, randomOptions(rng)), randomSubmission(rng)
+		if rng.IntN(4) == 0 {
+			s.Resources.GPUType = []string{"NVIDIA-H200", "NVIDIA-A100-SXM4-80GB"}[rng.IntN(2)]
+		}
+		parts, err := e.Render(context.Background(), s)
+		if err != nil {
+			t.Fatalf("%+v\n%+v: %v", e.options, s, err)
+		}
+		covered := 0
+		for _, p := range parts {
+			covered += len(p.Tasks)
+			for at, task := range p.Tasks {
+				if p.Index(task) != at || p.Task(at) != task {
+					t.Fatalf("task %d of %s has index %d, want %d", task, p.Tasks, p.Index(task), at)
+				}
+			}
+			all, manifests = append(all, made{e, s, p}), append(manifests, p.Content)
+		}
+		if covered != len(s.Tasks) {
+			t.Fatalf("%d of %d tasks", covered, len(s.Tasks))
+		}
+	}
+	for i, v := range runKubecheck(t, manifests) {
+		m, o := all[i], all[i].engine.options
+		if v.Error != "" || len(v.Warnings) > 0 {
+			t.Fatalf("refused: %s %q\n%s", v.Error, v.Warnings, manifests[i])
+		}
+		run := m.s.Dir
+		if o.RunPath != "" {
+			run = path.Clean(o.RunPath)
+		}
+		want := []string{"amtrl", "run-task", "--part", m.part.Key, run, "7"}
+		if len(o.Setup) > 0 {
+			want = append([]string{"/bin/sh", "-c", "set -e\n" + strings.Join(o.Setup, "\n") + "\nexec \"$@\"", "amtrl"}, want...)
+		}
+		if !slices.Equal(v.Argv, want) {
+			t.Fatalf("executes %q, want %q\n%s", v.Argv, want, manifests[i])
+		}
+		checkDecoded(t, o, m.s, m.part, v.Job, manifests[i])
+	}
+}
+
+// A Job has at most 100,000 indices; a larger submission is cut, and so is what
+// may run at a time.
+func TestChunks(t *testing.T) {
+	s := batch.Submission{Dir: "/vol/run", ID: "0123456789ab", Name: "run", Try: 2, Resources: batch.Resources{Parallel: 11}}
+	for i := range 250_000 {
+		s.Tasks = append(s.Tasks, i)
+	}
+	parts, err := mustNew(t, Options{Image: "a", Volumes: []string{"w:/vol"}}).Render(context.Background(), s)
+	if err != nil || len(parts) != 3 {
+		t.Fatalf("%d parts, %v", len(parts), err)
+	}
+	var manifests [][]byte
+	for i, p := range parts {
+		want := fmt.Sprintf("completions: %d\n  parallelism: 3\n", []int{100_000, 100_000, 50_000}[i])
+		if !strings.Contains(string(p.Content), want) || p.Key != s.PartKey(i) || p.File != fmt.Sprintf("2-%d.yaml", i) || p.Task(0) != i*100_000 {
+			t.Errorf("%s: %s\n%s", p.Key, p.File, p.Content)
+		}
+		manifests = append(manifests, p.Content)
+	}
+	for _, v := range runKubecheck(t, manifests) {
+		if v.Error != "" {
+			t.Error(v.Error)
+		}
+	}
+}
+
+// checkDecoded holds what the API read in a manifest against the submission.
+func checkDecoded(t *testing.T, o Options, s batch.Submission, p batch.Part, raw, manifest []byte) {
+	t.Helper()
+	var job jobManifest
+	if err := json.Unmarshal(raw, &job); err != nil {
+		t.Fatal(err)
+	}
+	fail := func(format string, args ...any) {
+		t.Helper()
+		t.Fatalf(format+"\n%s", append(args, manifest)...)
+	}
+	if job.Spec.Completions != len(p.Tasks) || job.Spec.Parallelism < 1 || job.Spec.Parallelism > len(p.Tasks) ||
+		s.Resources.Parallel > 0 && job.Spec.Parallelism > s.Resources.Parallel || job.Spec.BackoffLimitPerIndex != s.Resources.MaxRestarts {
+		fail("counts are %d, %d, %d", job.Spec.Completions, job.Spec.Parallelism, job.Spec.BackoffLimitPerIndex)
+	}
+	if len(job.Metadata.Name+"-"+strconv.Itoa(len(p.Tasks)-1)) > 63 || !strings.HasSuffix(job.Metadata.Name, p.Key) {
+		fail("name is %s", job.Metadata.Name)
+	}
+	if job.Metadata.Labels[partLabel] != p.Key || job.Spec.Template.Metadata.Labels[partLabel] != p.Key || job.Spec.Template.Metadata.Labels[runLabel] != s.ID {
+		fail("labels are %v", job.Metadata.Labels)
+	}
+	if job.Metadata.Labels[queueLabel] != o.Queue || strings.Contains(string(raw), `"suspend"`) {
+		fail("queue %q, or suspend is set", o.Queue)
+	}
+	pod := job.Spec.Template.Spec
+	c := pod.Containers[0]
+	rules := []failureRule{
+		{Action: "Ignore", OnPodConditions: []podCondition{{Type: "DisruptionTarget", Status: "True"}}},
+		{Action: "FailIndex", OnExitCodes: &onExitCodes{ContainerName: c.Name, Operator: "In", Values: []int{65}}},
+	}
+	if !reflect.DeepEqual(job.Spec.PodFailurePolicy.Rules, rules) || job.Spec.PodReplacementPolicy != "Failed" || job.Spec.CompletionMode != "Indexed" {
+		fail("policies")
+	}
+	if pod.RestartPolicy != "Never" || pod.TerminationGracePeriodSeconds != 60 || c.TerminationMessagePolicy != "FallbackToLogsOnError" || pod.AutomountServiceAccountToken || pod.EnableServiceLinks {
+		fail("the pod")
+	}
+	if want := s.Resources.GPUs; want > 0 && c.Resources.Limits[gpuResource] != strconv.Itoa(want) || want == 0 && c.Resources.Limits[gpuResource] != "" {
+		fail("GPU limits are %v", c.Resources.Limits)
+	}
+	if s.Resources.CPUs > 0 && c.Resources.Limits["cpu"] != strconv.Itoa(s.Resources.CPUs) || !reflect.DeepEqual(c.Resources.Requests["memory"], c.Resources.Limits["memory"]) {
+		fail("resources are %v", c.Resources)
+	}
+	if got := mebibytes(c.Resources.Limits["memory"]); got != s.Resources.MemMiB {
+		fail("memory is %d MiB, want %d", got, s.Resources.MemMiB)
+	}
+	if pod.ActiveDeadlineSeconds != int64(s.Resources.Time/time.Second) || len(pod.Volumes) != len(o.Volumes) || len(c.VolumeMounts) != len(o.Volumes) {
+		fail("time %d, %d volumes", pod.ActiveDeadlineSeconds, len(pod.Volumes))
+	}
+	if len(pod.Tolerations) != len(o.Tolerations) || s.Resources.GPUType != "" && pod.NodeSelector[gpuProductLabel] != s.Resources.GPUType {
+		fail("%d tolerations, node selector %v", len(pod.Tolerations), pod.NodeSelector)
+	}
+	if (job.Spec.MaxFailedIndexes == nil) != (o.MaxFailed == nil) {
+		fail("maxFailedIndexes")
+	}
+	for _, arg := range o.Args {
+		word, _, _ := strings.Cut(arg[strings.IndexAny(arg, "=")+1:], ":")
+		if !strings.Contains(string(raw), strings.Trim(word, `{"`)) {
+			fail("%s is not there", arg)
+		}
+	}
+}
+
+// mebibytes reads a quantity as the API writes it.
+func mebibytes(q string) int {
+	units := map[string]float64{"Ki": 1. / 1024, "Mi": 1, "Gi": 1024, "Ti": 1 << 20}
+	for _, u := range slices.Sorted(maps.Keys(units)) {
+		if n, ok := strings.CutSuffix(q, u); ok {
+			v, _ := strconv.Atoi(n)
+			return int(float64(v) * units[u])
+		}
+	}
+	return 0
+}
+
+// The checker can say no: each of these manifests differs in one place from the
+// good one.
+func TestKubecheckRefuses(t *testing.T) {
+	want := map[string]string{
+		"good.yaml":        "",
+		"bad-enum.yaml":    "spec.completionMode",
+		"bad-field.yaml":   `unknown field "spec.paralelism"`,
+		"bad-gpureq.yaml":  "must be equal to nvidia.com/gpu limit",
+		"bad-name.yaml":    "metadata.name",
+		"bad-noimage.yaml": "containers[0].image: Required value",
+		"bad-qty.yaml":     "quantities must match",
+		"bad-restart.yaml": "restartPolicy",
+		"bad-type.yaml":    "backoffLimitPerIndex",
+	}
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) != len(want) {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	var manifests [][]byte
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifests = append(manifests, raw)
+	}
+	for i, v := range runKubecheck(t, manifests) {
+		text, ok := want[filepath.Base(files[i])]
+		if !ok || (text == "") != (v.Error == "") || !strings.Contains(v.Error, text) {
+			t.Errorf("%s: %q, want %q", files[i], v.Error, text)
+		}
+	}
+}
+
+// Two submissions never share a name, and one has the same name each time.
+func TestNames(t *testing.T) {
+	rng := newRand(t)
+	seen := map[string]string{}
+	for range 3000 {
+		s := randomSubmission(rng)
+		n := []int{1, 2, 11, 100_000}[rng.IntN(4)]
+		key := s.PartKey(rng.IntN(10))
+		name := jobName(s.Name, key, n)
+		if name != jobName(s.Name, key, n) || !isDNSLabel(name) || !isDNSLabel(fmt.Sprintf("%s-%d", name, n-1)) {
+			t.Fatalf("%q became %q", s.Name, name)
+		}
+		if old, ok := seen[name]; ok && old != key {
+			t.Fatalf("%s and %s are both %s", old, key, name)
+		}
+		seen[name] = key
+	}
+	if got := jobName("My Sweep (2)", "0123456789ab-1-0", 8); got != "amtrl-my-sweep-2-0123456789ab-1-0" {
+		t.Error(got)
+	}
+}
+
+// An engine made again from the saved options makes the same manifest.
+func TestOptionsRoundTrip(t *testing.T) {
+	rng := newRand(t)
+	for range 50 {
+		e, s := mustNew(t, randomOptions(rng)), randomSubmission(rng)
+		raw, err := json.Marshal(e.Options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var o Options
+		if err := json.Unmarshal(raw, &o); err != nil {
+			t.Fatal(err)
+		}
+		a, err1 := e.Render(context.Background(), s)
+		b, err2 := mustNew(t, o).Render(context.Background(), s)
+		if err1 != nil || err2 != nil || !reflect.DeepEqual(a, b) {
+			t.Fatalf("%s: %v, %v", raw, err1, err2)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package k8s
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// observedPart is what a cluster says about one part.
+type observedPart struct {
+	job  *item
+	pods map[int][]*item // by index, oldest first
+}
+
+// observe says where the tasks of the jobs stand, from the Jobs and pods
+// that carry the label of their run.
+func observe(jobs []batch.Job, items []item) ([]batch.Observation, error) {
+	parts := map[string]*observedPart{}
+	for i := range items {
+		it := &items[i]
+		key := it.Metadata.Labels[partLabel]
+		p := parts[key]
+		if p == nil {
+			p = &observedPart{pods: map[int][]*item{}}
+			parts[key] = p
+		}
+		switch it.Kind {
+		case "Job":
+			p.job = it
+		case "Pod":
+			if at := it.index(); at >= 0 {
+				p.pods[at] = append(p.pods[at], it)
+			}
+		}
+	}
+	var out []batch.Observation
+	for _, j := range jobs {
+		p := parts[j.Key]
+		if p == nil {
+			continue
+		}
+		seen, err := p.observe(j)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, seen...)
+	}
+	return out, nil
+}
+
+// observe says where each task of a part stands.
+func (p *observedPart) observe(j batch.Job) ([]batch.Observation, error) {
+	n := len(j.Tasks)
+	completed, failed := make([]bool, n), make([]bool, n)
+	id := j.ID
+	if p.job != nil {
+		id = jobID(p.job.Metadata.Namespace, p.job.Metadata.Name)
+		status := p.job.Status
+		for _, list := range []struct {
+			text string
+			set  []bool
+		}{{status.CompletedIndexes, completed}, {status.FailedIndexes, failed}} {
+			indices, err := parseIndexes(list.text, n)
+			if err != nil {
+				return nil, fmt.Errorf("job %s: %w", id, err)
+			}
+			for _, i := range indices {
+				list.set[i] = true
+			}
+		}
+	}
+	var out []batch.Observation
+	for i := range n {
+		pods := p.pods[i]
+		slices.SortStableFunc(pods, func(a, b *item) int {
+			return cmp.Or(a.Metadata.Created.Compare(b.Metadata.Created), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
+		})
+		o := batch.Observation{Key: j.Key, Job: id, Task: j.Task(i)}
+		known := p.task(&o, pods, completed[i], failed[i])
+		if known && o.Task >= 0 {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+// task fills in where the task of an index stands, and says whether the cluster
+// knows it.
+func (p *observedPart) task(o *batch.Observation, pods []*item, completed, failed bool) bool {
+	var last *item
+	if len(pods) > 0 {
+		last = pods[len(pods)-1]
+		o.EngineID, o.Node = last.Metadata.Name, last.Spec.NodeName
+		o.Exit, o.Reason = last.exit()
+	}
+	switch {
+	case last != nil && !last.ended() && (p.job == nil || last.Metadata.Deleted != nil):
+		// It has been told to end and has not yet.
+		o.State, o.Reason = batch.Running, "is being ended"
+		if last.Spec.NodeName == "" {
+			o.State = batch.Cancelled
+		}
+		return true
+	case p.job == nil:
+		return false
+	case completed:
+		o.State, o.Reason = batch.Done, ""
+	case failed:
+		o.State = failedState(last)
+	case p.job.Metadata.Deleted != nil:
+		o.State, o.Reason = batch.Cancelled, "the job is being deleted"
+	case p.job.condition("Failed") != nil:
+		p.givenUp(o)
+	case last == nil:
+		o.State = batch.Queued
+		if p.job.Spec.Suspend {
+			o.Reason = "suspended"
+		}
+	case last.Status.Phase == "Succeeded":
+		o.State, o.Reason = batch.Done, ""
+	case last.Status.Phase == "Failed":
+		o.State = batch.Requeued
+		if p.job.Spec.Suspend {
+			o.Reason = join(": ", "suspended", o.Reason)
+		}
+	case last.Status.Phase == "Pending":
+		o.State, o.Reason = batch.Queued, last.waiting()
+		if len(pods) > 1 {
+			o.State = batch.Requeued
+		}
+	case last.Status.Phase == "Unknown":
+		o.State, o.Reason = batch.Running, join(": ", "its node does not answer", o.Reason)
+	default:
+		o.State, o.Reason = batch.Running, ""
+	}
+	return true
+}
+
+// failedState is the state of a task that will get no other attempt, from its
+// last pod.
+func failedState(last *item) batch.State {
+	if last != nil && last.Status.Reason == "DeadlineExceeded" {
+		return batch.Timeout
+	}
+	return batch.Failed
+}
+
+// givenUp is a task that had not ended when its Job was.
+func (p *observedPart) givenUp(o *batch.Observation) {
+	c := p.job.condition("Failed")
+	o.State = batch.Cancelled
+	if c.Reason == "DeadlineExceeded" {
+		o.State = batch.Timeout
+	}
+	o.Reason = join(": ", c.Reason, lastLine(c.Message))
+}
+
+// parseIndexes reads the status fields completedIndexes and failedIndexes of a
+// Job with n indices, such as 0,2-5.
+func parseIndexes(s string, n int) (batch.Tasks, error) {
+	if s == "" {
+		return nil, nil
+	}
+	return batch.ParseRanges(s, n)
+}

@@ -1,0 +1,217 @@
+package k8s
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// Kind is the engine for a command line.
+var Kind = batch.Kind{
+	Name: "k8s", Title: "Kubernetes", Interval: 10 * time.Second,
+	NewOptions: func() batch.Options { return &Options{} },
+}
+
+// Options is what the Kubernetes engine needs besides the resources
+// of a task.
+type Options struct {
+	// Image is the container image that has amtrl.
+	Image string `json:"image"`
+	// Program is amtrl within the image: a path, or a name that is looked up there.
+	Program string `json:"program"`
+	// RunPath is the run folder's absolute path within the containers, its path
+	// here if empty.
+	RunPath string `json:"run_path,omitempty"`
+	// Volumes are mounted into the containers: CLAIM:/PATH for a persistent volume
+	// claim, /HOST/PATH:/PATH for a folder of the nodes, :ro after them for no
+	// writing. The run folder must lie on one that can be written.
+	Volumes []string `json:"volumes"`
+	// Context and Namespace are the cluster and the namespace in kubectl's words,
+	// its current ones if empty.
+	Context   string `json:"context,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	// Queue is the Kueue queue that decides when the Job may run.
+	Queue string `json:"queue,omitempty"`
+	// NodeSelector are labels KEY=VALUE that a node must have.
+	NodeSelector []string `json:"node_selector,omitempty"`
+	// Tolerations are taints KEY[=VALUE][:EFFECT] that are no hindrance.
+	Tolerations []string `json:"tolerations,omitempty"`
+	// MaxFailed is how many tasks may fail before the rest is given up; nil for any
+	// number.
+	MaxFailed *int `json:"max_failed,omitempty"`
+	// Setup are lines of shell carried out in the container before amtrl.
+	Setup []string `json:"setup,omitempty"`
+	// Args are changes PATH=VALUE to the manifest, VALUE in YAML, such as
+	// spec.template.spec.priorityClassName=low. Maps are merged, null deletes, and
+	// everything else is replaced; a number in PATH is a place in a list.
+	Args []string `json:"args,omitempty"`
+}
+
+func optionError(option, format string, args ...any) error {
+	return &batch.OptionError{Option: option, Problem: ": " + fmt.Sprintf(format, args...)}
+}
+
+// List implements [batch.Options]. A namespace that was taken from another
+// context does not stay.
+func (o *Options) List() []batch.Option {
+	return []batch.Option{
+		{Name: "engine-arg", Usage: "a change PATH=VALUE to the manifest, such as spec.template.spec.priorityClassName=low", Value: &o.Args},
+		{Name: "setup", Usage: "a shell line before the task, such as 'module load cuda'", Value: &o.Setup},
+		{Name: "image", Usage: "container image that has amtrl", Value: &o.Image},
+		{Name: "volume", Usage: "`CLAIM:/PATH`, a persistent volume claim and where it is mounted, or /HOST:/PATH; :ro after it for no writing", Value: &o.Volumes},
+		{Name: "run-path", Usage: "path of RUN in the containers; by default its path here", Value: &o.RunPath},
+		{Name: "context", Usage: "context of kubectl; by default the current one", Value: &o.Context, Changed: func() { o.Namespace = "" }},
+		{Name: "namespace", Usage: "namespace; by default that of the context", Value: &o.Namespace},
+		{Name: "queue", Usage: "Kueue queue that decides when the tasks may run", Value: &o.Queue},
+		{Name: "node-selector", Usage: "label `KEY=VALUE` that a node must have", Value: &o.NodeSelector},
+		{Name: "toleration", Usage: "taint `KEY[=VALUE][:EFFECT]` that is no hindrance", Value: &o.Tolerations},
+		{Name: "max-failed", Usage: "give the rest up when more tasks than this have failed", Default: "any number may fail", Value: &o.MaxFailed},
+		{Name: "program", Value: &o.Program},
+	}
+}
+
+// Engine implements [batch.Options].
+func (o *Options) Engine(string) (batch.Engine, error) { return New(*o) }
+
+// check refuses options that no cluster could take.
+func (o *Options) check() error {
+	if o.Image == "" {
+		return optionError("image", "Kubernetes needs a container image that has amtrl")
+	}
+	if strings.ContainsAny(o.Image, " \t\r\n") {
+		return optionError("image", "expected an image such as registry.example/amtrl:1.2, found %q", o.Image)
+	}
+	if o.Namespace != "" && !isDNSLabel(o.Namespace) {
+		return optionError("namespace", "expected lower-case letters, digits and hyphens, found %q", o.Namespace)
+	}
+	if o.Queue != "" && (!isDNSSubdomain(o.Queue) || len(o.Queue) > dnsLabelMax) {
+		return optionError("queue", "expected the name of a Kueue queue, found %q", o.Queue)
+	}
+	if strings.ContainsRune(o.Context, 0) {
+		return optionError("context", "found a NUL byte in %q", o.Context)
+	}
+	if o.RunPath != "" && !path.IsAbs(o.RunPath) {
+		return optionError("run-path", "expected an absolute path, found %q", o.RunPath)
+	}
+	if o.MaxFailed != nil && *o.MaxFailed < 0 {
+		return optionError("max-failed", "expected a number from 0 on, found %d", *o.MaxFailed)
+	}
+	for name, values := range map[string][]string{"image": {o.Image}, "context": {o.Context}, "program": {o.Program}, "setup": o.Setup, "run-path": {o.RunPath}, "engine-arg": o.Args} {
+		for _, v := range values {
+			if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
+				return optionError(name, "expected UTF-8 text, found %q", v)
+			}
+		}
+	}
+	if _, err := parseVolumes(o.Volumes); err != nil {
+		return err
+	}
+	if _, err := parseSelector(o.NodeSelector); err != nil {
+		return err
+	}
+	if _, err := parseTolerations(o.Tolerations); err != nil {
+		return err
+	}
+	_, err := parseChanges(o.Args)
+	return err
+}
+
+// mountedVolume is a volume and where it is mounted.
+type mountedVolume struct {
+	volume podVolume
+	mount  volumeMount
+}
+
+// parseVolumes reads volumes such as work:/data and /mnt/nfs:/data:ro.
+func parseVolumes(specs []string) ([]mountedVolume, error) {
+	var out []mountedVolume
+	at := map[string]bool{}
+	for i, s := range specs {
+		bad := func(why string) error {
+			return optionError("volume", "expected CLAIM:/PATH or /HOST/PATH:/PATH, and :ro after it for no writing, found %q: %s", s, why)
+		}
+		if !utf8.ValidString(s) {
+			return nil, bad("not UTF-8")
+		}
+		parts := strings.Split(s, ":")
+		readOnly := len(parts) == 3 && parts[2] == "ro"
+		if len(parts) != 2 && !readOnly {
+			return nil, bad(fmt.Sprintf("%d parts", len(parts)))
+		}
+		source, target := parts[0], path.Clean(parts[1])
+		if !path.IsAbs(target) || target == "/" || strings.ContainsRune(target, 0) {
+			return nil, bad("the second part is no path to mount at")
+		}
+		if at[target] {
+			return nil, bad(target + " is mounted twice")
+		}
+		at[target] = true
+		name := fmt.Sprintf("volume-%d", i)
+		v := podVolume{Name: name}
+		switch {
+		case path.IsAbs(source) && !strings.ContainsRune(source, 0):
+			if source != path.Clean(source) {
+				return nil, bad("the first part is not in its shortest form, " + path.Clean(source))
+			}
+			v.HostPath = &hostPath{Path: source, Type: "Directory"}
+		case isDNSSubdomain(source):
+			v.Claim = &volumeClaim{ClaimName: source, ReadOnly: readOnly}
+		default:
+			return nil, bad("the first part is neither the name of a claim nor an absolute path")
+		}
+		out = append(out, mountedVolume{v, volumeMount{Name: name, MountPath: target, ReadOnly: readOnly}})
+	}
+	return out, nil
+}
+
+// holds says whether p lies on a mount that can be written: the innermost one
+// that holds it decides.
+func writable(volumes []mountedVolume, p string) bool {
+	longest, writable := -1, false
+	for _, v := range volumes {
+		at := v.mount.MountPath
+		if (p == at || strings.HasPrefix(p, at+"/")) && len(at) > longest {
+			longest, writable = len(at), !v.mount.ReadOnly
+		}
+	}
+	return writable
+}
+
+// parseSelector reads labels KEY=VALUE.
+func parseSelector(specs []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, s := range specs {
+		key, value, ok := strings.Cut(s, "=")
+		if !ok || !isLabelKey(key) || !isLabelValue(value) {
+			return nil, optionError("node-selector", "expected a label KEY=VALUE, found %q", s)
+		}
+		if old, twice := out[key]; twice && old != value {
+			return nil, optionError("node-selector", "%s is both %q and %q", key, old, value)
+		}
+		out[key] = value
+	}
+	return out, nil
+}
+
+// parseTolerations reads taints KEY[=VALUE][:EFFECT].
+func parseTolerations(specs []string) ([]toleration, error) {
+	var out []toleration
+	for _, s := range specs {
+		taint, effect, hasEffect := strings.Cut(s, ":")
+		key, value, hasValue := strings.Cut(taint, "=")
+		known := effect == "NoSchedule" || effect == "PreferNoSchedule" || effect == "NoExecute"
+		if !isLabelKey(key) || !isLabelValue(value) || hasEffect && !known {
+			return nil, optionError("toleration", "expected a taint KEY[=VALUE][:NoSchedule|PreferNoSchedule|NoExecute], found %q", s)
+		}
+		t := toleration{Key: key, Operator: "Exists", Effect: effect}
+		if hasValue {
+			t.Operator, t.Value = "Equal", value
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}

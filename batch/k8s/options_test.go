@@ -1,0 +1,98 @@
+package k8s
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// Each of these options is refused by its flag's name, in one line.
+func TestOptionsRefused(t *testing.T) {
+	bad := -1
+	for flag, list := range map[string][]Options{
+		"image":      {{}, {Image: "a b"}, {Image: "a\n"}, {Image: "\xff"}},
+		"namespace":  {{Image: "a", Namespace: "Team"}, {Image: "a", Namespace: "-a"}, {Image: "a", Namespace: "a.b"}, {Image: "a", Namespace: strings.Repeat("a", 64)}, {Image: "a", Namespace: "--all-namespaces"}},
+		"queue":      {{Image: "a", Queue: "A"}, {Image: "a", Queue: "a b"}, {Image: "a", Queue: strings.Repeat("a", 64)}},
+		"run-path":   {{Image: "a", RunPath: "data"}, {Image: "a", RunPath: "/\xff"}},
+		"max-failed": {{Image: "a", MaxFailed: &bad}},
+		"setup":      {{Image: "a", Setup: []string{"a\x00b"}}},
+		"volume": {{Image: "a", Volumes: []string{"work"}}, {Image: "a", Volumes: []string{"work:"}}, {Image: "a", Volumes: []string{"work:data"}}, {Image: "a", Volumes: []string{"work:/"}},
+			{Image: "a", Volumes: []string{"Work:/data"}}, {Image: "a", Volumes: []string{":/data"}}, {Image: "a", Volumes: []string{"work:/data:rw"}}, {Image: "a", Volumes: []string{"a:/data", "b:/data/"}},
+			{Image: "a", Volumes: []string{"/a/../b:/data"}}, {Image: "a", Volumes: []string{"work:/data:ro:ro"}}, {Image: "a", Volumes: []string{"../x:/data"}}, {Image: "a", Volumes: []string{"work:/\xff"}}},
+		"node-selector": {{Image: "a", NodeSelector: []string{"gpu"}}, {Image: "a", NodeSelector: []string{"=b"}}, {Image: "a", NodeSelector: []string{"a=b c"}}, {Image: "a", NodeSelector: []string{"a=b", "a=c"}}, {Image: "a", NodeSelector: []string{"a/=b"}}},
+		"toleration":    {{Image: "a", Tolerations: []string{""}}, {Image: "a", Tolerations: []string{"a:Never"}}, {Image: "a", Tolerations: []string{"a=b c"}}},
+		"engine-arg": {{Image: "a", Args: []string{"spec"}}, {Image: "a", Args: []string{"=1"}}, {Image: "a", Args: []string{"status.x=1"}}, {Image: "a", Args: []string{"spec..x=1"}}, {Image: "a", Args: []string{"spec.x={"}},
+			{Image: "a", Args: []string{"spec.x={a: 1, a: 2}"}}, {Image: "a", Args: []string{"spec.x=\xff"}}},
+	} {
+		for _, o := range list {
+			_, err := New(o)
+			var oe *batch.OptionError
+			if !errors.As(err, &oe) || oe.Option != flag || strings.ContainsAny(err.Error(), "\n\r") {
+				t.Errorf("%+v: %v, want one of --%s", o, err, flag)
+			}
+		}
+	}
+}
+
+// What only shows with a run folder is refused before anything is asked.
+func TestRenderRefused(t *testing.T) {
+	for want, c := range map[string]struct {
+		o Options
+		s batch.Submission
+	}{
+		"--volume: expected one that is mounted where": {Options{Volumes: []string{"w:/vol"}}, batch.Submission{Dir: "/volshop/run"}},
+		"found none":                                     {Options{}, batch.Submission{Dir: "/vol/run"}},
+		"can be written":                                 {Options{Volumes: []string{"w:/vol", "w:/vol/run:ro"}}, batch.Submission{Dir: "/vol/run"}},
+		"expected a path in UTF-8":                       {Options{Volumes: []string{"w:/vol"}}, batch.Submission{Dir: "/vol/\xff"}},
+		"--gpu-type":                                     {Options{Volumes: []string{"w:/vol"}}, batch.Submission{Dir: "/vol/run", Resources: batch.Resources{GPUType: "a b"}}},
+		"spec.completions is for amtrl to set":           {Options{Volumes: []string{"w:/vol"}, Args: []string{"spec.completions=3"}}, batch.Submission{Dir: "/vol/run"}},
+		"metadata.name is for amtrl to set":              {Options{Volumes: []string{"w:/vol"}, Args: []string{"metadata={name: x}"}}, batch.Submission{Dir: "/vol/run"}},
+		"metadata.labels.amtrl/run is for amtrl":         {Options{Volumes: []string{"w:/vol"}, Args: []string{"metadata.labels=null"}}, batch.Submission{Dir: "/vol/run"}},
+		"expected a place from 0 to 1":                   {Options{Volumes: []string{"w:/vol"}, Args: []string{"spec.template.spec.volumes.2=1"}}, batch.Submission{Dir: "/vol/run"}},
+		"expected a map or a list":                       {Options{Volumes: []string{"w:/vol"}, Args: []string{"spec.parallelism.x=1"}}, batch.Submission{Dir: "/vol/run"}},
+		"spec.template.spec.containers.0.command is for": {Options{Volumes: []string{"w:/vol"}, Args: []string{"spec.template.spec.containers.0.command.0=sh"}}, batch.Submission{Dir: "/vol/run"}},
+		`job name "amtrl-NOT": expected a DNS label`:     {Options{Volumes: []string{"w:/vol"}}, batch.Submission{Dir: "/vol/run", ID: "NOT"}},
+	} {
+		c.o.Image, c.s.Name, c.s.Try, c.s.Tasks = "a", "", 1, []int{0, 1}
+		e := mustNew(t, c.o)
+		parts, err := e.Render(context.Background(), c.s)
+		if err == nil || parts != nil || !strings.Contains(strings.ReplaceAll(err.Error(), "-1-0", ""), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Changes are a JSON merge patch at a place (RFC 7386, whose examples these
+// are).
+func TestMergePatch(t *testing.T) {
+	for _, c := range [][3]string{
+		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{`{"a":"b"}`, `{"a":null}`, `{}`},
+		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
+		{`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
+		{`["a","b"]`, `["c","d"]`, `["c","d"]`},
+		{`{"a":"b"}`, `["c"]`, `["c"]`},
+		{`{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`},
+		{`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`},
+		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
+	} {
+		var v [3]any
+		for i := range c {
+			if err := json.Unmarshal([]byte(c[i]), &v[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := mergeTree(v[0], v[1]); !reflect.DeepEqual(got, v[2]) {
+			t.Errorf("%s with %s became %v", c[0], c[1], got)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package k8s
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What kubectl get jobs,pods -o json says, as far as it is read.
+
+type item struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name        string            `json:"name"`
+		Namespace   string            `json:"namespace"`
+		Created     time.Time         `json:"creationTimestamp"`
+		Deleted     *time.Time        `json:"deletionTimestamp"`
+		Labels      map[string]string `json:"labels"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
+	Spec struct {
+		Suspend  bool   `json:"suspend"`
+		NodeName string `json:"nodeName"`
+	} `json:"spec"`
+	Status struct {
+		CompletedIndexes string      `json:"completedIndexes"`
+		FailedIndexes    string      `json:"failedIndexes"`
+		Conditions       []condition `json:"conditions"`
+		Phase            string      `json:"phase"`
+		Reason           string      `json:"reason"`
+		Message          string      `json:"message"`
+		Containers       []struct {
+			Name  string         `json:"name"`
+			State containerState `json:"state"`
+		} `json:"containerStatuses"`
+	} `json:"status"`
+}
+
+type condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+type containerState struct {
+	Waiting *struct {
+		Reason  string `json:"reason"`
+		Message string `json:"message"`
+	} `json:"waiting"`
+	Terminated *struct {
+		Reason   string `json:"reason"`
+		Message  string `json:"message"`
+		ExitCode int    `json:"exitCode"`
+	} `json:"terminated"`
+}
+
+// parseList reads what kubectl get jobs,pods -o json printed.
+func parseList(raw []byte) ([]item, error) {
+	var list struct {
+		Kind  string `json:"kind"`
+		Items *[]item
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("kubectl get: expected JSON, found %s: %w", excerpt(raw), err)
+	}
+	if list.Kind != "List" || list.Items == nil {
+		return nil, fmt.Errorf("kubectl get: expected a List, found %s", excerpt(raw))
+	}
+	return *list.Items, nil
+}
+
+func excerpt(raw []byte) string {
+	if len(raw) == 0 {
+		return "nothing"
+	}
+	if len(raw) > 80 {
+		raw = raw[:80]
+	}
+	return strconv.Quote(string(raw))
+}
+
+// condition is the condition of a type that holds, nil where none does.
+func (i *item) condition(kind string) *condition {
+	for k := range i.Status.Conditions {
+		if c := &i.Status.Conditions[k]; c.Type == kind && c.Status == "True" {
+			return c
+		}
+	}
+	return nil
+}
+
+// index is the completion index of a pod, -1 for none.
+func (i *item) index() int {
+	s, ok := i.Metadata.Annotations[indexLabel]
+	if !ok {
+		s = i.Metadata.Labels[indexLabel]
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return -1
+	}
+	return n
+}
+
+// ended says whether all containers of a pod have ended.
+func (i *item) ended() bool { return i.Status.Phase == "Succeeded" || i.Status.Phase == "Failed" }
+
+// exit is the exit code of the task's container, empty where there is none,
+// and why it ended.
+func (i *item) exit() (code, why string) {
+	why = join(": ", i.Status.Reason, i.Status.Message)
+	for _, c := range i.Status.Containers {
+		t := c.State.Terminated
+		if c.Name != containerName || t == nil {
+			continue
+		}
+		code = strconv.Itoa(t.ExitCode)
+		reason := t.Reason
+		if reason == "Error" || reason == "Completed" {
+			reason = ""
+		}
+		why = join(": ", why, reason, lastLine(t.Message))
+	}
+	if c := i.condition("DisruptionTarget"); c != nil {
+		why = join(": ", c.Reason, why)
+	}
+	return code, why
+}
+
+// waiting is why a pod that has not started has not.
+func (i *item) waiting() string {
+	for _, c := range i.Status.Containers {
+		if w := c.State.Waiting; c.Name == containerName && w != nil && w.Reason != "ContainerCreating" {
+			return join(": ", w.Reason, lastLine(w.Message))
+		}
+	}
+	for _, c := range i.Status.Conditions {
+		if c.Type == "PodScheduled" && c.Status == "False" {
+			return join(": ", c.Reason, lastLine(c.Message))
+		}
+	}
+	return ""
+}
+
+// join joins what is not empty.
+func join(by string, words ...string) string {
+	var out []string
+	for _, w := range words {
+		if w != "" {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, by)
+}
+
+// lastLine is the last line of a text that says something.
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}

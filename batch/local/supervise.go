@@ -1,0 +1,268 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// The supervisor's times: how often it looks for cancellations, how long a
+// process has between SIGTERM and SIGKILL, and how long before a time limit it
+// is asked to save, at most half of the limit.
+const (
+	localPoll  = 100 * time.Millisecond
+	killWait   = 30 * time.Second
+	saveBefore = 90 * time.Second
+)
+
+// Supervise runs the tasks of a part of [Engine] until all have ended.
+// When ctx ends it ends the tasks too.
+func Supervise(ctx context.Context, r *batch.Run, key string, note func(format string, args ...any)) error {
+	s := &supervision{run: r, engine: New(r.Dir), note: note, children: map[int]*child{}, cancelled: map[int]bool{}}
+	for _, j := range r.Jobs {
+		if j.Key == key {
+			s.job = j
+		}
+	}
+	if s.job == nil {
+		return fmt.Errorf("%s has no part %q", r.Dir, key)
+	}
+	var err error
+	if s.set, err = r.Settings(s.job.Try); err != nil {
+		return err
+	}
+	unlock, err := batch.LockFile(s.engine.path(key, "lock"))
+	if unlock == nil {
+		return fmt.Errorf("part %s: %w", key, err)
+	}
+	defer unlock()
+	host, _ := os.Hostname()
+	if err := batch.WriteJSON(s.engine.path(key, "local"), supervisor{host, batch.BootID(), os.Getpid()}); err != nil {
+		return err
+	}
+	s.all(ctx)
+	return context.Cause(ctx)
+}
+
+// supervision is the work of a supervisor.
+type supervision struct {
+	run    *batch.Run
+	engine *Engine
+	job    *batch.JobRecord
+	set    batch.Settings
+	note   func(format string, args ...any)
+
+	mu        sync.Mutex
+	queue     []int
+	children  map[int]*child
+	cancelled map[int]bool
+	stopping  bool
+}
+
+// child is the process of a task.
+type child struct {
+	cmd *exec.Cmd
+	// limited says that it met its time limit, ending that it was told to end.
+	limited, ending bool
+}
+
+// all runs the tasks, so many at a time. One that wants another attempt joins
+// the end of the queue.
+func (s *supervision) all(ctx context.Context) {
+	res := s.set.Resources
+	slots := res.Parallel
+	if slots == 0 {
+		slots = max(1, runtime.GOMAXPROCS(0)/max(1, res.CPUs))
+	}
+	devices := deviceSlots(res.GPUs)
+	if len(devices) == 0 {
+		devices = make([]string, slots)
+	}
+	s.queue = slices.Clone([]int(s.job.Tasks))
+	over := make(chan struct{})
+	var watch, workers sync.WaitGroup
+	watch.Go(func() { s.watch(ctx, over) })
+	for i := range min(slots, len(devices)) {
+		workers.Go(func() {
+			for t := s.next(); t >= 0; t = s.next() {
+				s.one(t, devices[i])
+			}
+		})
+	}
+	workers.Wait()
+	close(over)
+	watch.Wait()
+}
+
+// next takes a task from the queue, -1 when there is none left.
+func (s *supervision) next() int {
+	s.readCancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) > 0 && !s.stopping {
+		t := s.queue[0]
+		s.queue = s.queue[1:]
+		if !s.cancelled[t] {
+			return t
+		}
+		s.event(localEvent{Event: "end", Task: t, State: batch.Cancelled})
+	}
+	return -1
+}
+
+// watch ends children that are cancelled, and all with ctx.
+func (s *supervision) watch(ctx context.Context, over <-chan struct{}) {
+	poll := time.NewTicker(localPoll)
+	defer poll.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-ctx.Done():
+		case <-poll.C:
+			s.readCancel()
+		}
+		s.mu.Lock()
+		s.stopping = s.stopping || ctx.Err() != nil
+		for t, c := range s.children {
+			if s.stopping || s.cancelled[t] {
+				c.end()
+			}
+		}
+		s.mu.Unlock()
+		if ctx.Err() != nil {
+			<-over
+			return
+		}
+	}
+}
+
+// readCancel reads which tasks were cancelled.
+func (s *supervision) readCancel() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	batch.ReadLines(s.engine.path(s.job.Key, "cancel"), func(list batch.Tasks) error {
+		for _, t := range list {
+			s.cancelled[t] = true
+		}
+		return nil
+	})
+}
+
+// event notes what became of a task.
+func (s *supervision) event(l localEvent) {
+	if err := batch.AppendLine(s.engine.path(s.job.Key, "events"), l); err != nil {
+		s.note("task %d: %s", l.Task, err)
+	}
+}
+
+// one runs a task once.
+func (s *supervision) one(task int, devices string) {
+	s.event(localEvent{Event: "begin", Task: task})
+	state, exit := s.start(task, devices)
+	s.event(localEvent{Event: "end", Task: task, State: state, Exit: exit})
+	s.note("task %d: %s %s", task, state, exit)
+	if state == batch.Requeued {
+		s.mu.Lock()
+		s.queue = append(s.queue, task)
+		s.mu.Unlock()
+	}
+}
+
+// start carries a task out in a process of its own.
+func (s *supervision) start(task int, devices string) (state batch.State, exit string) {
+	argv := batch.TaskCommand(s.set.Program, s.job.Key, s.run.Dir, task)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = os.Environ()
+	if devices != "" {
+		cmd.Env = append(cmd.Env, "CUDA_VISIBLE_DEVICES="+devices)
+	}
+	log := s.engine.Log(s.job.Job, task, false)
+	for i, to := range []func(*os.File){func(f *os.File) { cmd.Stdout = f }, func(f *os.File) { cmd.Stderr = f }} {
+		f, err := os.OpenFile(log.Files[i], os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			return batch.Failed, err.Error()
+		}
+		defer f.Close()
+		to(f)
+	}
+	c := &child{cmd: cmd}
+	s.mu.Lock()
+	err := cmd.Start()
+	if err == nil {
+		s.children[task] = c
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return batch.Failed, err.Error()
+	}
+	stop := s.limit(c)
+	err = cmd.Wait()
+	stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.children, task)
+	switch {
+	case err == nil:
+		return batch.Done, ""
+	case s.cancelled[task] || s.stopping:
+		return batch.Cancelled, ""
+	case cmd.ProcessState.ExitCode() == batch.ExitRequeue:
+		return batch.Requeued, ""
+	case c.limited:
+		return batch.Timeout, ""
+	}
+	return batch.Failed, cmd.ProcessState.String()
+}
+
+// limit asks a child to save before its time limit and ends it at the limit.
+func (s *supervision) limit(c *child) (stop func()) {
+	limit := s.set.Resources.Time
+	if limit == 0 {
+		return func() {}
+	}
+	save := time.AfterFunc(limit-min(saveBefore, limit/2), func() { askToSave(c.cmd.Process) })
+	end := time.AfterFunc(limit, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		c.limited = true
+		c.end()
+	})
+	return func() {
+		save.Stop()
+		end.Stop()
+	}
+}
+
+// end tells the process to end, and ends it where it does not listen.
+func (c *child) end() {
+	if c.ending {
+		return
+	}
+	c.ending = true
+	terminate(c.cmd.Process)
+	time.AfterFunc(killWait, func() { c.cmd.Process.Kill() })
+}
+
+// deviceSlots shares the visible GPUs out, so many a task; nil where none are
+// asked for or none can be told apart.
+func deviceSlots(each int) []string {
+	if each == 0 {
+		return nil
+	}
+	var slots []string
+	visible := batch.VisibleDevices()
+	for len(visible) >= each {
+		slots = append(slots, strings.Join(visible[:each], ","))
+		visible = visible[each:]
+	}
+	return slots
+}

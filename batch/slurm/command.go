@@ -1,0 +1,68 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// patience is how long a command of Slurm may take; those that cannot
+// reach the controller give up by themselves, some after minutes.
+var patience = 2 * time.Minute
+
+// runCommand runs a command of Slurm and returns what it prints. An error is
+// an [*Unsure] where the request may have arrived all the same. It does not wrap
+// that of the process, whose exit code is not this program's.
+func runCommand(ctx context.Context, stdin []byte, name string, args ...string) (string, error) {
+	limited, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	cmd := exec.CommandContext(limited, name, args...)
+	cmd.Env = cleanEnvironment(os.Environ())
+	cmd.WaitDelay = 5 * time.Second
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	said := batch.OneLine(stderr.String())
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fmt.Errorf("there is no %s: expected the commands of Slurm on PATH", name)
+	case limited.Err() != nil && ctx.Err() == nil:
+		return "", &batch.Unsure{Err: fmt.Errorf("%s did not answer within %s: %s", name, patience, said)}
+	case err != nil && strings.Contains(said, "timed out"):
+		return "", &batch.Unsure{Err: fmt.Errorf("%s: %v: %s", name, err, said)}
+	case err != nil && said == "":
+		return "", fmt.Errorf("%s: %v: %s", name, err, batch.OneLine(stdout.String()))
+	case err != nil:
+		return "", fmt.Errorf("%s: %v: %s", name, err, said)
+	}
+	return stdout.String(), nil
+}
+
+// keptVariables are those of Slurm's that choose which Slurm to speak to.
+var keptVariables = []string{"SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_PROTOCOL_VERSION", "SLURM_SACK_JWKS"}
+
+// cleanEnvironment is an environment without what would change the format or
+// the choice of an answer, make sbatch wait, or tell a job about another in
+// which this process happens to run.
+func cleanEnvironment(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		for _, prefix := range []string{"SQUEUE_", "SACCT_", "SCANCEL_", "SCONTROL_"} {
+			if strings.HasPrefix(name, prefix) {
+				return true
+			}
+		}
+		return name == "SBATCH_WAIT" || strings.HasPrefix(name, "SLURM_") && !slices.Contains(keptVariables, name)
+	})
+}

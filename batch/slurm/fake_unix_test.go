@@ -1,0 +1,179 @@
+//go:build unix
+
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// fake puts a command on PATH that is a shell script.
+func fake(t *testing.T, name, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+func arrayPart(tasks ...int) batch.Part {
+	return batch.Part{Key: "0123456789ab-1-0", File: "1-0.sh", Tasks: tasks, Argv: []string{"sbatch", "--parsable", "file"}}
+}
+
+func TestSbatchAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name, script, id string
+		unsure           bool
+		says             string
+	}{
+		{"an id", "echo 12", "12", false, ""},
+		{"an id and a cluster", "echo '12;big-1'", "12;big-1", false, ""},
+		{"a greeting before", "echo 'Welcome to 7'; echo 12", "12", false, ""},
+		{"rubbish", "echo 'Submitted to the cloud'", "", true, `sbatch printed "Submitted to the cloud"`},
+		{"nothing", "exit 0", "", true, `sbatch printed ""`},
+		{"bytes", `printf '\377\000\n'`, "", true, "expected the id of a job"},
+		{"a command", "echo '12;$(touch x)'", "", true, "expected the id of a job"},
+		{"a refusal", "echo 'sbatch: error: invalid partition' >&2; exit 1", "", false, "invalid partition"},
+		{"a refusal and an id", "echo 12; echo no >&2; exit 1", "", false, "no"},
+		{"no answer from the controller", "echo 'Socket timed out on send/recv operation' >&2; exit 1", "", true, "timed out"},
+		{"a refusal on stdout", "echo 'no such account'; exit 7", "", false, "exit status 7: no such account"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fake(t, "sbatch", c.script)
+			id, err := newEngine(t.TempDir()).Submit(context.Background(), arrayPart(0, 1))
+			var unsure *batch.Unsure
+			if id != c.id || (err != nil) != (c.says != "") || errors.As(err, &unsure) != c.unsure {
+				t.Fatalf("id %q, error %v", id, err)
+			}
+			if err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n")) {
+				t.Errorf("error %q, expected one line with %q", err, c.says)
+			}
+		})
+	}
+}
+
+func TestNoSlurm(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	e := newEngine(t.TempDir())
+	var unsure *batch.Unsure
+	if _, err := e.Submit(context.Background(), arrayPart(0)); err == nil || errors.As(err, &unsure) || !strings.Contains(err.Error(), "there is no sbatch") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := e.Query(context.Background(), []batch.Job{{Part: arrayPart(0), ID: "1"}}); err == nil || !strings.Contains(err.Error(), "there is no squeue") {
+		t.Errorf("error %v", err)
+	}
+	// What would be handed over can be seen without Slurm.
+	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/run", ID: "0123456789ab", Name: "run", Try: 1, Tasks: []int{0, 1001}, Program: "/amtrl"})
+	if err != nil || len(parts) != 2 {
+		t.Errorf("%d parts, %v", len(parts), err)
+	}
+}
+
+func TestSlurmThatHangs(t *testing.T) {
+	fake(t, "sbatch", "exec sleep 60")
+	old := patience
+	patience = 100 * time.Millisecond
+	defer func() { patience = old }()
+	_, err := newEngine(t.TempDir()).Submit(context.Background(), arrayPart(0))
+	var unsure *batch.Unsure
+	if !errors.As(err, &unsure) || !strings.Contains(err.Error(), "did not answer within") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The answer to squeue, and to sacct where squeue has forgotten.
+func TestQueryAnswers(t *testing.T) {
+	job := batch.Job{Part: batch.Part{Key: "0123456789ab-1-0", Tasks: batch.Tasks{100, 101, 102, 107}, Offset: 100}, ID: "12"}
+	lost := job
+	lost.ID = ""
+	other := batch.Job{Part: batch.Part{Key: "0123456789ab-2-0", Tasks: batch.Tasks{3}}, ID: "9;big"}
+	for _, c := range []struct {
+		name, squeue, sacct string
+		jobs                []batch.Job
+		want                string
+	}{
+		{"squeue", `printf '12|0|RUNNING|None|n1|k\n12|1|PENDING|Resources||k\n12|2|NODE_FAIL|None|n2|k\n12|7|CANCELLED|None||k\n12|8|RUNNING|None||k\n13|0|RUNNING|None||k\n'`, "exit 1",
+			[]batch.Job{job}, "100 running  n1,101 queued Resources ,102 failed NODE_FAIL n2,107 cancelled  "},
+		{"forgotten, no accounting", `echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1`, "echo 'Slurm accounting storage is disabled' >&2; exit 1", []batch.Job{job}, ""},
+		{"forgotten, accounting", `exit 0`, `printf '12_0|COMPLETED|0:0|n1\n12_1|CANCELLED by 0|0:15|n1\n12_2|OUT_OF_MEMORY|0:125|n1\n12_[7-9]|PENDING|0:0|\nrubbish\n12.batch|FAILED|1:0|n1\n'`,
+			[]batch.Job{job}, "100 done  n1,101 cancelled  n1,102 failed OUT_OF_MEMORY n1,107 queued  "},
+		{"found by its comment", `case "$*" in *-j*) exit 3;; esac; printf '55|1|RUNNING|None|n1|0123456789ab-1-0\n55|1|RUNNING|None|n1|ffffffffffff-1-0\n'`, "exit 1", []batch.Job{lost}, "101 running  n1"},
+		{"an unknown word", `echo '12|0|LEVITATING|Magic|n1|k'`, "exit 1", []batch.Job{job}, "100 running LEVITATING Magic n1"},
+		{"clusters", `case "$*" in *clusters=big*) echo 'CLUSTER: big'; echo '9|3|COMPLETED|None|b1|k';; *) echo '12|0|TIMEOUT|TimeLimit|n1|k';; esac`, "exit 1", []batch.Job{job, other},
+			"100 timeout TimeLimit n1,3 done  b1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fake(t, "squeue", c.squeue)
+			fake(t, "sacct", c.sacct)
+			list, err := newEngine("/run").Query(context.Background(), c.jobs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, o := range list {
+				got = append(got, fmt.Sprintf("%d %s %s %s", o.Task, o.State, o.Reason, o.Node))
+			}
+			if s := strings.Join(got, ","); s != c.want {
+				t.Errorf("got %q, expected %q", s, c.want)
+			}
+		})
+	}
+	for name, script := range map[string]string{
+		"rubbish":       "echo 'Warning: the moon is full'",
+		"no controller": "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1",
+	} {
+		fake(t, "squeue", script)
+		if _, err := newEngine("/run").Query(context.Background(), []batch.Job{job}); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// Questions to Slurm do not depend on the user's settings for people.
+func TestSlurmEnvironment(t *testing.T) {
+	kept := cleanEnvironment([]string{"PATH=/bin", "SQUEUE_FORMAT=%i", "SQUEUE_STATES=R", "SLURM_CONF=/c", "SLURM_JOB_ID=3", "SBATCH_WAIT=1", "SBATCH_ACCOUNT=a", "SACCT_FORMAT=x", "SLURM_MEM_PER_CPU=1"})
+	if got := strings.Join(kept, " "); got != "PATH=/bin SLURM_CONF=/c SBATCH_ACCOUNT=a" {
+		t.Errorf("kept %s", got)
+	}
+}
+
+func TestSlurmArguments(t *testing.T) {
+	fake(t, "scontrol", "echo 'MaxArraySize            = 10'")
+	e := &Engine{dir: "/data/100% 'run'", options: Options{Partition: "gpu", Account: "a b", QOS: "high", Constraint: "a100|h100", Exclude: "n[1-3]", Nice: "5",
+		Setup: []string{"module load cuda"}, Args: []string{"--reservation=lab"}}}
+	res := batch.Resources{GPUs: 2, GPUType: "h200", CPUs: 4, MemMiB: 1500, Time: 26*time.Hour + 30*time.Minute, Parallel: 7}
+	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/data/100% 'run'", ID: "0123456789ab", Name: "100% 'run'", Try: 2, Tasks: []int{3, 4, 9, 10, 25}, Program: "/opt/am trl", Resources: res})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(parts) != 3 {
+		t.Fatalf("%d parts, expected 3", len(parts))
+	}
+	want := []string{"sbatch", "--parsable", "--job-name=amtrl-100% 'run'", "--comment=0123456789ab-2-2", "--array=5%2",
+		"--output=/data/100%% 'run'/log/%A_%a.out", "--error=/data/100%% 'run'/log/%A_%a.err", "--open-mode=append", "--requeue", "--signal=B:USR1@90",
+		"--kill-on-invalid-dep=yes", "--ntasks=1", "--export=ALL", "--gres=gpu:h200:2", "--cpus-per-task=4", "--mem=1500M", "--time=1-02:30:00", "--partition=gpu", "--account=a b",
+		"--qos=high", "--constraint=a100|h100", "--exclude=n[1-3]", "--nice=5", "--reservation=lab", "/data/100% 'run'/submit/2-2.sh"}
+	if got := strings.Join(parts[2].Argv, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("the command is\n%s", got)
+	}
+	if !strings.Contains(parts[0].Argv[4], "--array=3-4,9%") {
+		t.Errorf("a retry without holes: %s", parts[0].Argv[4])
+	}
+	script := "#!/bin/bash\n# amtrl: part 0123456789ab-2-2, tasks 25\ntrap '' USR1\nmodule load cuda\n" +
+		`exec '/opt/am trl' run-task --part 0123456789ab-2-2 '/data/100% '\''run'\''' "$SLURM_ARRAY_TASK_ID"` + "\n"
+	if got := string(parts[2].Content); got != script {
+		t.Errorf("the script is\n%s", got)
+	}
+}
+
+// newEngine makes an engine without options.
+func newEngine(dir string) *Engine { return &Engine{dir: dir} }

@@ -1,0 +1,75 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// Kind is the engine for a command line.
+var Kind = batch.Kind{
+	Name: "slurm", Title: "Slurm", Interval: 10 * time.Second, SaveSignals: []os.Signal{saveSignal},
+	NewOptions: func() batch.Options { return &Options{} },
+}
+
+// Options are what only Slurm takes.
+type Options struct {
+	Partition  string `json:"partition,omitempty"`
+	Account    string `json:"account,omitempty"`
+	QOS        string `json:"qos,omitempty"`
+	Constraint string `json:"constraint,omitempty"`
+	Exclude    string `json:"exclude,omitempty"`
+	Nice       string `json:"nice,omitempty"`
+	// Container is an image in which apptainer runs the task.
+	Container string `json:"container,omitempty"`
+	// Setup are lines of shell before the task, Args further arguments of sbatch.
+	Setup []string `json:"setup,omitempty"`
+	Args  []string `json:"args,omitempty"`
+	// Tmp allows a new run folder where other nodes usually do not see it.
+	Tmp bool `json:"-"`
+}
+
+// List implements [batch.Options].
+func (o *Options) List() []batch.Option {
+	return []batch.Option{
+		{Name: "engine-arg", Usage: "a further argument of sbatch, such as --reservation=lab", Value: &o.Args},
+		{Name: "setup", Usage: "a shell line before the task, such as 'module load cuda'", Value: &o.Setup},
+		{Name: "partition", Usage: "partition", Value: &o.Partition},
+		{Name: "account", Usage: "account", Value: &o.Account},
+		{Name: "qos", Usage: "quality of service", Value: &o.QOS},
+		{Name: "constraint", Usage: "features that a node must have", Value: &o.Constraint},
+		{Name: "exclude", Usage: "nodes not to use", Value: &o.Exclude},
+		{Name: "nice", Usage: "lower the priority by this much", Value: &o.Nice},
+		{Name: "container", Usage: "`IMAGE` in which apptainer runs the task", Value: &o.Container},
+		{Name: "tmp", Usage: "take a run folder in /tmp, which other nodes do not see", Value: &o.Tmp},
+	}
+}
+
+// Engine implements [batch.Options].
+func (o *Options) Engine(dir string) (batch.Engine, error) {
+	if o.Nice != "" {
+		if _, err := strconv.Atoi(o.Nice); err != nil {
+			return nil, &batch.OptionError{Option: "nice", Problem: fmt.Sprintf(" is %q: expected an integer", o.Nice)}
+		}
+	}
+	return &Engine{dir, *o}, nil
+}
+
+// Prepare implements [batch.Preparer]: it refuses a new folder that the nodes
+// will not see.
+func (e *Engine) Prepare(_ context.Context, s batch.Submission) error {
+	if s.Try > 1 || e.options.Tmp {
+		return nil
+	}
+	for _, local := range []string{"/tmp", "/var/tmp", "/dev/shm", "/run"} {
+		if s.Dir == local || strings.HasPrefix(s.Dir, local+"/") {
+			return &batch.OptionError{Option: "tmp", Problem: fmt.Sprintf(": %s is on this machine alone: expected a folder that all nodes see (--tmp where %s is one)", s.Dir, local)}
+		}
+	}
+	return nil
+}

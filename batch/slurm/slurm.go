@@ -1,0 +1,233 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/amtrl/amtrl/batch"
+)
+
+// Engine runs tasks as arrays of Slurm, through its commands.
+type Engine struct {
+	dir     string
+	options Options
+}
+
+// Name implements [batch.Engine].
+func (e *Engine) Name() string { return Kind.Name }
+
+// Options implements [batch.Engine].
+func (e *Engine) Options() any { return e.options }
+
+// saveBefore is how long before a time limit Slurm asks a task to save.
+const saveBefore = 90 * time.Second
+
+// defaultArraySize is Slurm's own default of MaxArraySize.
+const defaultArraySize = 1001
+
+// Render implements [batch.Engine]. A part has the tasks of one stretch of as many
+// indices as an array may have.
+func (e *Engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, error) {
+	if strings.Contains(s.Dir, `\`) {
+		return nil, fmt.Errorf("%s: expected a path without a backslash, which Slurm takes out of the names of logs", s.Dir)
+	}
+	if e.options.Container != "" && strings.ContainsAny(s.Dir, ":,") {
+		return nil, fmt.Errorf("%s: expected a path without colon and comma, which mean something to apptainer", s.Dir)
+	}
+	size := e.arraySize(ctx)
+	var parts []batch.Part
+	for i := 0; i < len(s.Tasks); {
+		p := batch.Part{Key: s.PartKey(len(parts)), File: fmt.Sprintf("%d-%d.sh", s.Try, len(parts)), Offset: s.Tasks[i] / size * size}
+		for ; i < len(s.Tasks) && s.Tasks[i] < p.Offset+size; i++ {
+			p.Tasks = append(p.Tasks, s.Tasks[i])
+		}
+		p.Content = e.script(s, p)
+		parts = append(parts, p)
+	}
+	for i := range parts {
+		parts[i].Argv = e.command(s, parts[i], len(parts))
+	}
+	return parts, nil
+}
+
+// arraySize is what the indices of an array must be below. Where Slurm cannot
+// be asked, it is the default; to hand over will then say what is wrong.
+func (e *Engine) arraySize(ctx context.Context) int {
+	ctx, stop := context.WithTimeout(ctx, 15*time.Second)
+	defer stop()
+	out, err := runCommand(ctx, nil, "scontrol", "show", "config")
+	if err != nil {
+		return defaultArraySize
+	}
+	for line := range strings.Lines(out) {
+		if name, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "MaxArraySize" {
+			if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && n > 0 {
+				return n
+			}
+		}
+	}
+	return defaultArraySize
+}
+
+// script is what sbatch is given. No shell stays between Slurm and the task, so
+// that signals reach it; a request to save that comes before the task can hear
+// it is dropped, where it would end the shell.
+func (e *Engine) script(s batch.Submission, p batch.Part) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "#!/bin/bash\n# amtrl: part %s, tasks %s\ntrap '' USR1\n", p.Key, cut(p.Tasks.String(), 200))
+	for _, line := range e.options.Setup {
+		fmt.Fprintln(&b, line)
+	}
+	argv := []string{s.Program, "run-task", "--part", p.Key}
+	if e.options.Container != "" {
+		argv = append(argv, "--container", e.options.Container)
+	}
+	argv = append(argv, s.Dir)
+	fmt.Fprintf(&b, "exec %s \"$SLURM_ARRAY_TASK_ID\"\n", batch.ShellCommand(argv))
+	return b.Bytes()
+}
+
+// command is the call of sbatch. Options are arguments and not lines of the
+// script, where quotes and line ends would have a meaning.
+func (e *Engine) command(s batch.Submission, p batch.Part, parts int) []string {
+	var indices batch.Tasks
+	for _, t := range p.Tasks {
+		indices = append(indices, p.Index(t))
+	}
+	array := indices.String()
+	res := s.Resources
+	if res.Parallel > 0 {
+		array += fmt.Sprintf("%%%d", max(1, res.Parallel/parts))
+	}
+	log := strings.ReplaceAll(filepath.Join(s.Dir, batch.LogDir), "%", "%%") + "/%A_%a"
+	argv := []string{"sbatch", "--parsable", "--job-name=" + jobName(s.Name), "--comment=" + p.Key, "--array=" + array,
+		"--output=" + log + ".out", "--error=" + log + ".err", "--open-mode=append", "--requeue",
+		fmt.Sprintf("--signal=B:USR1@%d", int(saveBefore.Seconds())), "--kill-on-invalid-dep=yes", "--ntasks=1", "--export=ALL"}
+	add := func(name, value string) {
+		if value != "" {
+			argv = append(argv, name+"="+value)
+		}
+	}
+	number := func(n int, format string) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf(format, n)
+	}
+	gres := number(res.GPUs, "gpu:%d")
+	if gres != "" && res.GPUType != "" {
+		gres = fmt.Sprintf("gpu:%s:%d", res.GPUType, res.GPUs)
+	}
+	o := e.options
+	add("--gres", gres)
+	add("--cpus-per-task", number(res.CPUs, "%d"))
+	add("--mem", number(res.MemMiB, "%dM"))
+	add("--time", timeLimit(res.Time))
+	add("--partition", o.Partition)
+	add("--account", o.Account)
+	add("--qos", o.QOS)
+	add("--constraint", o.Constraint)
+	add("--exclude", o.Exclude)
+	add("--nice", o.Nice)
+	argv = append(argv, o.Args...)
+	return append(argv, filepath.Join(e.dir, batch.SubmitDir, p.File))
+}
+
+// jobName is a name for the queue's table.
+func jobName(folder string) string {
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
+			return r
+		}
+		return '?'
+	}, folder)
+	return cut("amtrl-"+clean, 60)
+}
+
+// cut shortens a text to so many bytes, whole characters.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most-3], "") + "..."
+}
+
+// timeLimit writes a duration as D-HH:MM:SS.
+func timeLimit(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	s := int(d.Seconds())
+	return fmt.Sprintf("%d-%02d:%02d:%02d", s/86400, s/3600%24, s/60%60, s%60)
+}
+
+// Check implements [batch.Engine] by sbatch --test-only.
+func (e *Engine) Check(ctx context.Context, parts []batch.Part) error {
+	for _, p := range parts {
+		argv := append([]string{"--test-only"}, p.Argv[1:len(p.Argv)-1]...)
+		if _, err := runCommand(ctx, p.Content, p.Argv[0], argv...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jobID is what sbatch --parsable prints: an id, and the cluster where there
+// are several.
+var jobID = regexp.MustCompile(`^[0-9]+(;[A-Za-z0-9_.-]+)?$`)
+
+// Submit implements [batch.Engine].
+func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
+	out, err := runCommand(ctx, nil, p.Argv[0], p.Argv[1:]...)
+	if err != nil {
+		return "", err
+	}
+	id := strings.TrimSpace(out)
+	if i := strings.LastIndexByte(id, '\n'); i >= 0 { // sites print greetings before
+		id = strings.TrimSpace(id[i+1:])
+	}
+	if !jobID.MatchString(id) {
+		return "", &batch.Unsure{Err: fmt.Errorf("sbatch printed %q: expected the id of a job", cut(batch.OneLine(out), 120))}
+	}
+	return id, nil
+}
+
+// Cancel implements [batch.Engine].
+func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
+	id, cluster := splitID(j.ID)
+	if tasks != nil {
+		var indices batch.Tasks
+		for _, t := range tasks {
+			indices = append(indices, j.Index(t))
+		}
+		id += "_[" + indices.String() + "]"
+	}
+	_, err := runCommand(ctx, nil, "scancel", append(cluster, id)...)
+	if err != nil && strings.Contains(err.Error(), "Invalid job id specified") {
+		return nil // it has ended, and Slurm has forgotten it
+	}
+	return err
+}
+
+// splitID is the number of a job, and the arguments that choose its cluster.
+func splitID(id string) (number string, cluster []string) {
+	number, name, several := strings.Cut(id, ";")
+	if several {
+		cluster = []string{"--clusters=" + name}
+	}
+	return number, cluster
+}
+
+// Log implements [batch.Engine].
+func (e *Engine) Log(j batch.Job, task int, _ bool) batch.Log {
+	id, _ := splitID(j.ID)
+	base := filepath.Join(e.dir, batch.LogDir, fmt.Sprintf("%s_%d", id, j.Index(task)))
+	return batch.Log{Files: []string{base + ".out", base + ".err"}}
+}
