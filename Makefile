@@ -40,10 +40,11 @@ lint: check-generate check-docker ## gofmt, vet, staticcheck, generated code and
 # Kubernetes' own API server and Job controller, with a stand-in for a node. Cold
 # this takes some minutes to build, 1.3 GB of modules and 3 GB of build cache.
 KUBE_VERSION := v1.34.4
-KUBE_FLAGS   := -s -w $(foreach p,k8s.io/component-base/version k8s.io/client-go/pkg/version,-X $(p).gitVersion=$(KUBE_VERSION) -X $(p).gitMajor=1 -X $(p).gitMinor=34)
+KUBE_FLAGS   := -s -w $(foreach p,k8s.io/component-base/version k8s.io/client-go/pkg/version,\
+                -X $(p).gitVersion=$(KUBE_VERSION) -X $(p).gitMajor=1 -X $(p).gitMinor=34)
 
 .PHONY: kubelab
-kubelab: ## sweeps as Indexed Jobs on a real API server and Job controller; a verdict a line
+kubelab: ## sweeps as Indexed Jobs on a real API server and Job controller; one verdict per line
 	@mkdir -p build/kubelab
 	nice -n 19 $(GO) -C batch/kubelab build -ldflags '$(KUBE_FLAGS)' -o $(abspath build/kubelab)/ . k8s.io/kubernetes/cmd/kubectl
 	$(GO) build -o build/kubelab/amtrl ./cmd/amtrl
@@ -129,7 +130,7 @@ deps-python:
 
 # NVIDIA's own libraries and headers, for the tests that hold the bindings and the
 # kernels against them; no device is needed, and none of it to build or use amtrl.
-# Of CUDA 12 it is the first release, which the bindings must fit, but for NVRTC,
+# Of CUDA 12 it is the first release, which the bindings must fit, except NVRTC,
 # which must know the devices of today; of CUDA 13 a recent one. 1.8 GB to download.
 CUDA12 := nvidia-cuda-runtime-cu12==12.0.107 nvidia-nvjitlink-cu12==12.0.76 nvidia-cublas-cu12==12.0.1.189 \
           nvidia-cusparse-cu12==12.0.0.76 nvidia-cusolver-cu12==11.4.2.57 nvidia-cuda-nvrtc-cu12==12.9.86

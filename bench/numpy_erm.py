@@ -1,5 +1,5 @@
 """The linear ERM in NumPy: the same two passes over the samples as amtrl's
-task gradient (residuals, then X'r), one BLAS call a task, float32.
+task gradient (residuals, then X'r), one BLAS call per task, float32.
 
 usage: numpy_erm.py DIR THREADS pass REPEATS | erm GOAL LAMBDA
 """

@@ -75,8 +75,8 @@ func firstMethod(r *pipeline.Result) string {
 	return r.Methods[0].Method
 }
 
-// Relevance tables the nu and the share of each of the top sources of one
-// model.
+// Relevance is a table of the nu and the share of the most relevant sources of
+// one model, at most top of them.
 func Relevance(title string, sources []pipeline.SourceResult, top int, f Format) string {
 	t := Table{Title: title, Header: []string{"source", "nu", "share"}, Right: []int{1, 2}}
 	for _, s := range sources[:min(top, len(sources))] {

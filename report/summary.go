@@ -57,7 +57,7 @@ func (t *Table) lead(i int, name, cell string) {
 	t.Rows[i] = slices.Insert(t.Rows[i], 0, cell)
 }
 
-// Needed tables how many source samples each method needs for a mean score.
+// Needed is a table of the source samples that each method needs for a mean score.
 func Needed(metric string, value float64, needed []pipeline.Needed, f Format) string {
 	t := Table{
 		Title:  fmt.Sprintf("source samples needed for a mean %s of %s", metricTitle(metric), Score(metric, value)),

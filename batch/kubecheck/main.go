@@ -2,8 +2,8 @@
 // server would: it decodes them strictly, sets the defaults and runs the API
 // server's own validation, with no server.
 //
-//	kubecheck FILE...    a verdict a line; exit code 1 where one is refused
-//	kubecheck -          a JSON string of YAML a line in, a JSON verdict a line out
+//	kubecheck FILE...    one verdict per line; exit code 1 where one is refused
+//	kubecheck -          JSON strings of YAML in, JSON verdicts out, one per line
 package main
 
 import (

@@ -105,7 +105,9 @@ func (p *pod) environment(c v1.Container, programs string) map[string]string {
 // field is the value of a field of the pod, as far as the Job controller asks
 // for any.
 func (p *pod) field(path string) string {
-	for prefix, values := range map[string]map[string]string{"metadata.labels['": p.spec.Labels, "metadata.annotations['": p.spec.Annotations} {
+	for prefix, values := range map[string]map[string]string{
+		"metadata.labels['": p.spec.Labels, "metadata.annotations['": p.spec.Annotations,
+	} {
 		if key, ok := strings.CutPrefix(path, prefix); ok {
 			return values[strings.TrimSuffix(key, "']")]
 		}

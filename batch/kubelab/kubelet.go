@@ -61,7 +61,7 @@ func (k *kubelet) start(ctx context.Context, gpus int) error {
 	return nil
 }
 
-// look brings every pod a step on.
+// look advances each pod by one step.
 func (k *kubelet) look(ctx context.Context) {
 	list, err := k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -159,7 +159,8 @@ func (k *kubelet) unschedulable(ctx context.Context, p *v1.Pod, why string) {
 			return
 		}
 	}
-	p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: v1.PodReasonUnschedulable, Message: why})
+	p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{
+		Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: v1.PodReasonUnschedulable, Message: why})
 	k.client.CoreV1().Pods(p.Namespace).UpdateStatus(ctx, p, metav1.UpdateOptions{})
 }
 

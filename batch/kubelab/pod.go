@@ -140,7 +140,8 @@ func (p *pod) setEnded(ctx context.Context, code int32, message string) {
 	if code != 0 {
 		phase, reason = v1.PodFailed, "Error"
 	}
-	p.set(ctx, phase, v1.ContainerState{Terminated: &v1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message, StartedAt: p.started, FinishedAt: metav1.Now()}})
+	p.set(ctx, phase, v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
+		ExitCode: code, Reason: reason, Message: message, StartedAt: p.started, FinishedAt: metav1.Now()}})
 }
 
 // set writes the status. Conditions of others, such as DisruptionTarget, stay.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the GPU at hand with what lies beside this file, one verdict a line.
-# Nothing else is needed but CUDA's runtime libraries; compute-sanitizer is used
+# Checks the GPU at hand with what lies beside this file, one verdict per line.
+# CUDA's runtime libraries are all that is needed besides; compute-sanitizer is used
 # where it is found and works. Exit code 0 where nothing failed. "sh test-gpu.sh
 # small" tries the script with a few of the tests.
 cd "$(dirname "$0")" || exit 1

@@ -6,7 +6,7 @@ faster one counts.
 usage: torch_conv.py FOLDER DEVICE THREADS PASSES BATCH RATE DECAY K CHANNELS...
 
 FOLDER holds x.bin (float32, images of 28 by 28), y.bin and offsets.bin. Prints one
-JSON object: seconds a pass and the loss in the last one, eager and as a CUDA
+JSON object: seconds per pass and the loss in the last one, eager and as a CUDA
 graph."""
 import json
 import sys

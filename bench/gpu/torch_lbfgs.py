@@ -1,6 +1,6 @@
 """The optimiser of amtrl's empirical risk minimisation in PyTorch: L-BFGS
 with a history of ten and a weak Wolfe line search by bisection, one transfer
-back an evaluation."""
+to the host per evaluation."""
 import math
 
 import torch

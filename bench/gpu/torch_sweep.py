@@ -1,7 +1,7 @@
-"""The sweep over targets in PyTorch: four epochs of active sampling and one of
-uniform sampling a target, with the settings that amtrl's row beside it has
-(least-squares head, minimum-norm relevance, a fixed number of L-BFGS
-iterations an epoch, warm starts).
+"""The sweep over targets in PyTorch: for each target, four epochs of active
+sampling and one of uniform sampling, with the settings of amtrl's row beside it
+(least-squares head, minimum-norm relevance, a fixed number of L-BFGS iterations
+per epoch, warm starts).
 
 usage: torch_sweep.py FOLDER DEVICE THREADS same|obvious
 

@@ -79,7 +79,7 @@ func slowCanny(src *image) (dst image) {
 }
 
 // TestCannyAgainstTheDefinition allows for a few pixels where two magnitudes are
-// equal but for rounding.
+// equal except for rounding.
 func TestCannyAgainstTheDefinition(t *testing.T) {
 	rng := fresh(t)
 	differ, edges, total := 0, 0, 0

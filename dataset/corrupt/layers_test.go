@@ -152,7 +152,7 @@ func TestDottedLineGeometry(t *testing.T) {
 	}
 }
 
-// TestZigzagGeometry draws a level one, whose corners are at whole pixels: column
+// TestZigzagGeometry draws a level zigzag, whose corners are at whole pixels: column
 // 2 in row r0, then columns 4, 8, ... alternately two rows below and above.
 func TestZigzagGeometry(t *testing.T) {
 	for _, r0 := range []int{0, 2, 13, 26} {
@@ -179,7 +179,7 @@ func TestZigzagGeometry(t *testing.T) {
 	}
 }
 
-// TestZigzagFollowsItsAxis draws tilted ones from their corners, turned as complex
+// TestZigzagFollowsItsAxis draws tilted zigzags from their corners, turned as complex
 // numbers about the start.
 func TestZigzagFollowsItsAxis(t *testing.T) {
 	const start = complex(2, 13)
@@ -212,8 +212,8 @@ func TestZigzagFollowsItsAxis(t *testing.T) {
 	}
 }
 
-// TestLinesDrawAllSettings makes so many that a missing one has a chance below
-// 1e-9, and names each by its image.
+// TestLinesDrawAllSettings draws until the chance that a setting is missing is
+// below 1e-9, and tells the settings apart by their images.
 func TestLinesDrawAllSettings(t *testing.T) {
 	rng := fresh(t)
 	for _, c := range []struct {

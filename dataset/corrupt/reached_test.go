@@ -70,7 +70,8 @@ func TestAgreementByParameter(t *testing.T) {
 			}
 		}
 		total := float64(images * pixels)
-		fmt.Fprintf(w, "| %s\t| %d\t| %d\t| %d\t| %.3f %%\t| %.3f %%\t|\n", c.name, images, c.settings, kinds, 100*float64(equal)/total, 100*float64(same)/total)
+		fmt.Fprintf(w, "| %s\t| %d\t| %d\t| %d\t| %.3f %%\t| %.3f %%\t|\n", c.name, images, c.settings, kinds,
+			100*float64(equal)/total, 100*float64(same)/total)
 		if float64(same) < 0.9999*total {
 			t.Errorf("%s: only %.5f of the pixels are within %d levels of the best setting", c.name, float64(same)/total, withinLevels)
 		}

@@ -93,7 +93,8 @@ func TestBaseImages(t *testing.T) {
 func TestRunStage(t *testing.T) {
 	list := stages(t)
 	last := chain(list, list[len(list)-1])
-	if users := commands[*instructions.UserCommand](last); len(users) == 0 || !regexp.MustCompile(`^[1-9]\d*:[1-9]\d*$`).MatchString(users[0].User) {
+	notRoot := regexp.MustCompile(`^[1-9]\d*:[1-9]\d*$`)
+	if users := commands[*instructions.UserCommand](last); len(users) == 0 || !notRoot.MatchString(users[0].User) {
 		t.Errorf("USER of the last stage: expected a number other than root's")
 	}
 	if e := commands[*instructions.EntrypointCommand](last); len(e) == 0 || !slices.Equal(e[0].CmdLine, []string{"amtrl"}) {
