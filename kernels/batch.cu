@@ -3,18 +3,18 @@
 //   s = order_i:  x_i = scale pool_t[rows_s],  y_i = labels_s,  task_i = t, the task of s
 //
 // Shapes   order: n int32, each a sample. offsets: tasks + 1 int32, task t has
-//          samples offsets[t] up to offsets[t + 1]. pools: one a task. x: n by d
+//          samples offsets[t] up to offsets[t + 1]. pools: one per task. x: n by d
 //          float32, rows x_stride apart. y: n float32. task: n int32.
-// Launch   grid: ceil(n / 8); block 256, a warp to a row.
+// Launch   grid: ceil(n / (BLOCK / 32)); block BLOCK, one warp per row.
 // Order    no sums.
-// Traffic  every stored element once, 4 d bytes written a sample; the task is found
+// Traffic  every stored element once, 4 d bytes written per sample; the task is found
 //          by bisection of offsets, which stay in cache.
 #include "rows.cuh"
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(BLOCK)
     batch(int n, const int *order, const int *rows, const float *labels, const int *offsets, int tasks,
           const PoolRows *pools, int d, float *x, i64 x_stride, float *y, int *task) {
-  const int i = blockIdx.x * 8 + (threadIdx.x >> 5);
+  const int i = blockIdx.x * (BLOCK / 32) + (threadIdx.x >> 5);
   if (i >= n) return;
   const int s = order[i];
   int lo = 0, hi = tasks; // offsets[lo] <= s < offsets[hi]
@@ -32,4 +32,4 @@ extern "C" __global__ void __launch_bounds__(256)
     task[i] = lo;
   }
 }
-REGISTER_KERNEL(batch, 256)
+REGISTER_KERNEL(batch, BLOCK)

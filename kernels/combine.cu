@@ -2,7 +2,7 @@
 //
 // Shapes   coef: rows float64, in device memory, rounded to the type. a: rows by n,
 //          rows a_stride apart. y: n, apart from a.
-// Launch   grid: ceil(n / 128); block 128, a column a thread.
+// Launch   grid: ceil(n / COMBINE_BLOCK); block COMBINE_BLOCK, one column per thread.
 // Order    fixed: the rows in order, onto y.
 // Traffic  a once, y twice. A thread has eight rows in flight.
 #include "common.cuh"
@@ -13,7 +13,7 @@ template <> __device__ inline double multiply_add(double a, double b, double c) 
 
 template <class T>
 __device__ inline void combine(const double *coef, const T *a, i64 a_stride, int rows, i64 n, T *y) {
-  const i64 j = blockIdx.x * 128ll + threadIdx.x;
+  const i64 j = blockIdx.x * (i64)COMBINE_BLOCK + threadIdx.x;
   if (j >= n) return;
   T s = y[j];
 #pragma unroll 8
@@ -21,14 +21,14 @@ __device__ inline void combine(const double *coef, const T *a, i64 a_stride, int
   y[j] = s;
 }
 
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(COMBINE_BLOCK)
     combine_f32(const double *coef, const float *a, i64 a_stride, int rows, i64 n, float *y) {
   combine<float>(coef, a, a_stride, rows, n, y);
 }
-REGISTER_KERNEL(combine_f32, 128)
+REGISTER_KERNEL(combine_f32, COMBINE_BLOCK)
 
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(COMBINE_BLOCK)
     combine_f64(const double *coef, const double *a, i64 a_stride, int rows, i64 n, double *y) {
   combine<double>(coef, a, a_stride, rows, n, y);
 }
-REGISTER_KERNEL(combine_f64, 128)
+REGISTER_KERNEL(combine_f64, COMBINE_BLOCK)

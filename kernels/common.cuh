@@ -1,8 +1,10 @@
-// Helpers shared by all kernels. The sources are plain CUDA C++ without headers of
-// a toolkit, so that NVRTC compiles them for a device and g++, behind
-// host/prelude.h, for the CPU.
+// common.cuh: what all kernels share: types, stored rows, sums over warps and blocks.
+// The sources are plain CUDA C++ without headers of a toolkit, so that NVRTC compiles
+// them for a device and g++, behind host/prelude.h, for the CPU.
 #ifndef AMTRL_COMMON_CUH
 #define AMTRL_COMMON_CUH
+
+#include "sizes.cuh"
 
 #ifndef AMTRL_ON_HOST
 // Dynamic shared memory; static shared memory must not be declared in templates
@@ -131,8 +133,8 @@ template <class T> __device__ inline T warp_sum(T v) {
 }
 
 // block_sum returns, in thread 0, the sum over a block of whole warps: butterflies,
-// then the warps in order. All threads must call it; sums has an element a warp
-// and may be used again after the next barrier.
+// then the warps in order. All threads must call it; sums has an element per
+// warp and may be used again after the next barrier.
 __device__ inline double block_sum(double v, double *sums) {
   int t = threadIdx.x, warps = (blockDim.x + 31) / 32;
   v = warp_sum(v);

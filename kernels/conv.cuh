@@ -1,36 +1,39 @@
-// The product that convolutions and their input gradients share.
+// conv.cuh: the product that convolutions and their input gradients share, and how
+// they fill its operands and write its sums.
 //
-// A block computes a tile of 8 by 16 outputs of a 3 by 3 convolution for 32
-// output channels, from an input tile with its border in shared memory and for a
-// slab of up to 16 input channels at a time. Lane l of a warp has the 2 by 2
-// outputs at rows 2 (l / 8) and columns 2 (l % 8) of the tile, warp v the 8
-// output channels from 8 v on: 32 sums in registers. For one input channel a
-// thread reads its 4 by 4 patch once, as pairs without bank conflicts, and then
-// 9 rows of 8 weights that the whole warp shares: 288 multiply-adds for 26 loads.
+//   out(i, j, f) = sum_{ky,kx,c} in(i+ky-1, j+kx-1, c) w(ky, kx, c, f)
+//
+// Shapes   of a block: CONV_ROWS by CONV_COLS outputs of CONV_WIDE output channels,
+//          from an input tile with its border, both in shared memory, for a slab of up
+//          to CONV_SLAB input channels at a time.
+// Launch   grid: (n tiles, ceil(output channels / CONV_WIDE)), tiles innermost; block
+//          CONV_THREADS. Lane l of a warp has the 2 by 2 outputs at rows 2 (l / 8) and
+//          columns 2 (l % 8) of the tile, warp v the CONV_EACH output channels from
+//          CONV_EACH v on: 32 sums in registers.
+// Order    fixed: slabs, channels and taps in order.
+// Traffic  for one input channel a thread reads its 4 by 4 patch once, as pairs
+//          without bank conflicts, and then 9 rows of 8 weights that the whole warp
+//          shares: 288 multiply-adds for 26 loads.
 #ifndef AMTRL_CONV_CUH
 #define AMTRL_CONV_CUH
 
 #include "common.cuh"
 
-#define CONV_ROWS 8      // of a tile of outputs
-#define CONV_COLS 16
-#define CONV_SLAB 16     // input channels at a time
-#define CONV_WIDE 32     // output channels of a block
-#define CONV_EACH 8      // output channels of a thread
-#define CONV_THREADS 128 // CONV_WIDE / CONV_EACH warps
-// Row and plane pitch of the input tile: 2 by 8 pairs of one warp's load lie in
+#define CONV_EACH (CONV_WIDE / (CONV_THREADS / 32)) // output channels of a thread
+static_assert(CONV_ROWS == 8 && CONV_COLS == 16 && CONV_EACH == 8, "the division among lanes and loads below");
+// Strides of rows and planes of the input tile: 2 by 8 pairs of one warp's load lie in
 // 32 different banks, and 16 planes begin in 16 different ones.
-#define CONV_PITCH 24
-#define CONV_PLANE 242
-// Row pitch of the weights: rows begin at quads, and of 16 rows that are 9 apart no
+#define CONV_TILE_STRIDE 24
+#define CONV_PLANE_STRIDE 242
+// Stride of the weights' rows: they begin at quads, and of 16 rows that are 9 apart no
 // more than two begin in one bank.
-#define CONV_LINE 36
+#define CONV_WEIGHT_STRIDE 36
 
 // ConvTile is the place of a block: its tile of outputs and its channels.
 struct ConvTile {
-  int row, col;      // first output of the tile
+  int row, col; // first output of the tile
   i64 image;
-  int channel;       // first output channel
+  int channel; // first output channel
 };
 
 // conv_place divides the grid: x over images times tiles (tiles innermost), y
@@ -49,24 +52,23 @@ __device__ inline ConvTile conv_place(int rows, int cols) {
 
 // conv_accumulate adds the products of a slab to the sums of a thread. tile
 // holds `slab` planes, of which element (i, j) is input (row - 1 + i, col - 1 + j);
-// weights are rows of CONV_WIDE, CONV_LINE apart, the row of channel c and tap t =
-// 3 ky + kx being 9 c + t. sum[q] is output (q / 2, q % 2) of the thread's four.
-__device__ inline void conv_accumulate(const float *tile, const float *weights, int slab,
-                                                float sum[4][CONV_EACH]) {
+// weights are rows of CONV_WIDE, CONV_WEIGHT_STRIDE apart, the row of channel c and tap
+// t = 3 ky + kx being 9 c + t. sum[q] is output (q / 2, q % 2) of the thread's four.
+__device__ inline void conv_accumulate(const float *tile, const float *weights, int slab, float sum[4][CONV_EACH]) {
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const float *patch = tile + 2 * (lane / 8) * CONV_PITCH + 2 * (lane % 8);
+  const float *patch = tile + 2 * (lane / 8) * CONV_TILE_STRIDE + 2 * (lane % 8);
   weights += warp * CONV_EACH;
   for (int c = 0; c < slab; c++) {
     float x[4][4];
     for (int i = 0; i < 4; i++) {
-      float2 left = *(const float2 *)(patch + i * CONV_PITCH);
-      float2 right = *(const float2 *)(patch + i * CONV_PITCH + 2);
+      float2 left = *(const float2 *)(patch + i * CONV_TILE_STRIDE);
+      float2 right = *(const float2 *)(patch + i * CONV_TILE_STRIDE + 2);
       x[i][0] = left.x, x[i][1] = left.y, x[i][2] = right.x, x[i][3] = right.y;
     }
 #pragma unroll
     for (int t = 0; t < 9; t++) {
-      float4 low = *(const float4 *)(weights + t * CONV_LINE);
-      float4 high = *(const float4 *)(weights + t * CONV_LINE + 4);
+      float4 low = *(const float4 *)(weights + t * CONV_WEIGHT_STRIDE);
+      float4 high = *(const float4 *)(weights + t * CONV_WEIGHT_STRIDE + 4);
       float w[CONV_EACH] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
       for (int q = 0; q < 4; q++) {
@@ -75,8 +77,8 @@ __device__ inline void conv_accumulate(const float *tile, const float *weights, 
         for (int f = 0; f < CONV_EACH; f++) sum[q][f] += v * w[f];
       }
     }
-    patch += CONV_PLANE;
-    weights += 9 * CONV_LINE;
+    patch += CONV_PLANE_STRIDE;
+    weights += 9 * CONV_WEIGHT_STRIDE;
   }
 }
 
@@ -89,19 +91,19 @@ __device__ inline void conv_patch(const ConvTile &at, int planes, int first, int
     int c = k % planes, pixel = k / planes, j = pixel % (CONV_COLS + 2), i = pixel / (CONV_COLS + 2);
     int r = at.row - 1 + i, s = at.col - 1 + j;
     bool inside = c < slab && r >= 0 && r < height && s >= 0 && s < width;
-    tile[c * CONV_PLANE + i * CONV_PITCH + j] = inside ? use(image[((i64)r * width + s) * channels + first + c]) : 0.0f;
+    tile[c * CONV_PLANE_STRIDE + i * CONV_TILE_STRIDE + j] = inside ? use(image[((i64)r * width + s) * channels + first + c]) : 0.0f;
   }
 }
 
 // conv_taps fills the weights of `planes` channels from the first on.
 template <class Use>
 __device__ inline void conv_taps(const ConvTile &at, int planes, int first, int slab, int channels, int filters,
-                                 const float *w, i64 w_pitch, float *weights, Use use) {
+                                 const float *w, i64 w_stride, float *weights, Use use) {
   for (int k = threadIdx.x; k < 9 * planes * CONV_WIDE; k += CONV_THREADS) {
     int f = k % CONV_WIDE, t = k / CONV_WIDE % 9, c = k / CONV_WIDE / 9;
     bool inside = c < slab && at.channel + f < filters;
-    weights[(c * 9 + t) * CONV_LINE + f] =
-        inside ? use(w[((i64)t * channels + first + c) * w_pitch + at.channel + f]) : 0.0f;
+    weights[(c * 9 + t) * CONV_WEIGHT_STRIDE + f] =
+        inside ? use(w[((i64)t * channels + first + c) * w_stride + at.channel + f]) : 0.0f;
   }
 }
 
@@ -117,7 +119,7 @@ __device__ inline void conv_unpool(const ConvTile &at, int planes, int first, in
       i64 from = ((i64)(r / 2) * (width / 2) + s / 2) * filters + first + f;
       if (which[from] == r % 2 * 2 + s % 2) v = use(grad[from]);
     }
-    tile[f * CONV_PLANE + i * CONV_PITCH + j] = v;
+    tile[f * CONV_PLANE_STRIDE + i * CONV_TILE_STRIDE + j] = v;
   }
 }
 
@@ -126,12 +128,12 @@ __device__ inline void conv_unpool(const ConvTile &at, int planes, int first, in
 // neighbours; channels come next, so that the 32 writes of a warp go to 16 banks.
 template <class Use>
 __device__ inline void conv_turned_taps(const ConvTile &at, int planes, int first, int slab, int channels,
-                                        const float *w, i64 w_pitch, float *weights, Use use) {
+                                        const float *w, i64 w_stride, float *weights, Use use) {
   for (int k = threadIdx.x; k < 9 * planes * CONV_WIDE; k += CONV_THREADS) {
     int f = k % planes, c = k / planes % CONV_WIDE, t = k / planes / CONV_WIDE;
     bool inside = f < slab && at.channel + c < channels;
-    weights[(f * 9 + t) * CONV_LINE + c] =
-        inside ? use(w[((i64)(8 - t) * channels + at.channel + c) * w_pitch + first + f]) : 0.0f;
+    weights[(f * 9 + t) * CONV_WEIGHT_STRIDE + c] =
+        inside ? use(w[((i64)(8 - t) * channels + at.channel + c) * w_stride + first + f]) : 0.0f;
   }
 }
 

@@ -1,10 +1,6 @@
 package kernels
 
-// The division of convolutions among blocks, as conv.cuh has it.
 const (
-	convRows, convCols = 8, 16
-	convSlab, convWide = 16, 32
-	convThreads        = 128
 	// gradParts bounds the blocks of a weight gradient's partial sums, gradBytes
 	// their size.
 	gradParts = 256
@@ -20,21 +16,20 @@ func (m Image) args() []any {
 }
 
 // Conv computes the fused layer for N images: 3 by 3 convolution, bias, ReLU and
-// 2 by 2 maximum pooling. All of it is in device memory; pitches are in
+// 2 by 2 maximum pooling. All of it is in device memory; strides are in
 // elements. Arg may be 0.
 type Conv struct {
 	Image
-	N      int
-	X      Ptr
-	XPitch int
-	W      Ptr
-	WPitch int
-	Bias   Ptr
-	Y      Ptr
-	YPitch int
-	Arg    Ptr
-	// ArgPitch is in bytes.
-	ArgPitch int
+	N         int
+	X         Ptr
+	XStride   int
+	W         Ptr
+	WStride   int
+	Bias      Ptr
+	Y         Ptr
+	YStride   int
+	Arg       Ptr
+	ArgStride int
 	// TF32 rounds the operands of the products to TF32, for tensor cores. It needs
 	// compute capability 8.0.
 	TF32 bool
@@ -51,28 +46,28 @@ func option(name string, tf32 bool) string {
 // Launches is the one launch.
 func (c Conv) Launches() []Launch {
 	tiles := ceilDiv(c.Height/2, convRows/2) * ceilDiv(c.Width/2, convCols/2)
-	return []Launch{launch(option("conv", c.TF32), c.N*tiles, ceilDiv(c.Filters, convWide), [2]int{convThreads, 1}, 0,
-		append(c.args(), c.X, int64(c.XPitch), c.W, int64(c.WPitch), c.Bias, c.Y, int64(c.YPitch), c.Arg, int64(c.ArgPitch))...)}
+	return []Launch{launch(option("conv", c.TF32), c.N*tiles, ceilDiv(c.Filters, convWide), threads(convThreads), 0,
+		append(c.args(), c.X, int64(c.XStride), c.W, int64(c.WStride), c.Bias, c.Y, int64(c.YStride), c.Arg, int64(c.ArgStride))...)}
 }
 
 // ConvGrad computes the gradients of the layer over N images, as
 // backend.Convolution defines them. DX may be 0.
 type ConvGrad struct {
 	Image
-	N        int
-	X        Ptr
-	XPitch   int
-	W        Ptr
-	WPitch   int
-	Arg      Ptr
-	ArgPitch int
-	DY       Ptr
-	DYPitch  int
-	DX       Ptr
-	DXPitch  int
-	DW       Ptr
-	DWPitch  int
-	DB       Ptr
+	N         int
+	X         Ptr
+	XStride   int
+	W         Ptr
+	WStride   int
+	Arg       Ptr
+	ArgStride int
+	DY        Ptr
+	DYStride  int
+	DX        Ptr
+	DXStride  int
+	DW        Ptr
+	DWStride  int
+	DB        Ptr
 	// Part is scratch of PartLen float32.
 	Part Ptr
 	// TF32 rounds the operands of the gradient in the input to TF32, for tensor
@@ -80,10 +75,10 @@ type ConvGrad struct {
 	TF32 bool
 }
 
-// parts is the number of groups of images, each of so many images, and the number
+// parts is the number of groups of images, the images of each, and the number
 // of classes of windows that conv_grad_weight keeps apart.
 func (g ConvGrad) parts() (parts, each, split int) {
-	split = 8 / ceilDiv(min(g.Channels, convSlab), 2)
+	split = warpsPer / ceilDiv(min(g.Channels, convSlab), 2)
 	if g.N == 0 {
 		return 0, 1, split
 	}
@@ -104,14 +99,14 @@ func (g ConvGrad) Launches() []Launch {
 	var all []Launch
 	if g.DX != 0 {
 		tiles := ceilDiv(g.Height, convRows) * ceilDiv(g.Width, convCols)
-		all = append(all, launch(option("conv_grad_input", g.TF32), g.N*tiles, ceilDiv(g.Channels, convWide), [2]int{convThreads, 1}, 0,
-			append(g.args(), g.W, int64(g.WPitch), g.Arg, int64(g.ArgPitch), g.DY, int64(g.DYPitch), g.DX, int64(g.DXPitch))...))
+		all = append(all, launch(option("conv_grad_input", g.TF32), g.N*tiles, ceilDiv(g.Channels, convWide), threads(convThreads), 0,
+			append(g.args(), g.W, int64(g.WStride), g.Arg, int64(g.ArgStride), g.DY, int64(g.DYStride), g.DX, int64(g.DXStride))...))
 	}
 	parts, each, split := g.parts()
 	slabs := ceilDiv(g.Channels, convSlab) * ceilDiv(g.Filters, convWide)
 	return append(all,
-		launch("conv_grad_weight", parts, slabs, [2]int{256, 1}, 0,
-			append(g.args(), int64(g.N), int32(each), g.X, int64(g.XPitch), g.Arg, int64(g.ArgPitch), g.DY, int64(g.DYPitch), g.Part)...),
-		launch("conv_grad_reduce", ceilDiv((9*g.Channels+1)*g.Filters, 32), 1, [2]int{256, 1}, 0,
-			int64(9*g.Channels), int32(g.Filters), int32(parts*split), g.Part, g.DW, int64(g.DWPitch), g.DB))
+		launch("conv_grad_weight", parts, slabs, threads(block), 0,
+			append(g.args(), int64(g.N), int32(each), g.X, int64(g.XStride), g.Arg, int64(g.ArgStride), g.DY, int64(g.DYStride), g.Part)...),
+		launch("conv_grad_reduce", ceilDiv((9*g.Channels+1)*g.Filters, warp), 1, threads(block), 0,
+			int64(9*g.Channels), int32(g.Filters), int32(parts*split), g.Part, g.DW, int64(g.DWStride), g.DB))
 }

@@ -1,36 +1,35 @@
-// Gradient of a convolutional layer in its input. With da zero but for
-// da(the position that arg(i, j, f) names) = dy(i, j, f),
+// conv_grad_input: gradient of a convolutional layer in its input. With da zero
+// except for da(the position that arg(i, j, f) names) = dy(i, j, f),
 //
 //   dx(i, j, c) = sum_{ky,kx,f} da(i-ky+1, j-kx+1, f) w(ky, kx, c, f),
 //
-// a convolution of da with the taps turned around; da is laid out in shared
-// memory alone.
-// Shapes: as in conv.cu; dx n by H W C.
-// Launch: blocks of 128; grid (n * tiles, ceil(C / 32)), with a tile of 8 by 16
-// inputs: tiles = ceil(H / 8) * ceil(W / 16). See conv.cuh.
-// Shared memory: 36.2 KB, static. Determinism: each output is one thread's sum in
-// a fixed order.
-// Traffic: dy and arg once per 32 channels (and their border), dx once.
+// a convolution of da with the taps turned around; da is laid out in shared memory
+// alone.
+//
+// Shapes   as in conv.cu; dx: n by H W C.
+// Launch   grid: (n tiles, ceil(C / CONV_WIDE)), a tile being CONV_ROWS by CONV_COLS
+//          inputs; block CONV_THREADS. 36.2 KB of static shared memory.
+// Order    fixed: each output is one thread's sum.
+// Traffic  dy and arg with their border once per CONV_WIDE channels, dx once.
 #include "conv.cuh"
 
 extern "C" __global__ void __launch_bounds__(CONV_THREADS)
-conv_grad_input(int height, int width, int channels, int filters, const float *w, i64 w_pitch,
-                const u8 *arg, i64 arg_pitch, const float *dy, i64 dy_pitch, float *dx,
-                i64 dx_pitch) {
-  alignas(16) __shared__ float tile[CONV_SLAB * CONV_PLANE];
-  alignas(16) __shared__ float weights[9 * CONV_SLAB * CONV_LINE];
+    conv_grad_input(int height, int width, int channels, int filters, const float *w, i64 w_stride, const u8 *arg,
+                    i64 arg_stride, const float *dy, i64 dy_stride, float *dx, i64 dx_stride) {
+  alignas(16) __shared__ float tile[CONV_SLAB * CONV_PLANE_STRIDE];
+  alignas(16) __shared__ float weights[9 * CONV_SLAB * CONV_WEIGHT_STRIDE];
   ConvTile at = conv_place(height, width);
-  const float *grad = dy + at.image * dy_pitch;
-  const u8 *which = arg + at.image * arg_pitch;
+  const float *grad = dy + at.image * dy_stride;
+  const u8 *which = arg + at.image * arg_stride;
   float sum[4][CONV_EACH] = {};
   for (int first = 0; first < filters; first += CONV_SLAB) {
     int slab = min(CONV_SLAB, filters - first);
     conv_unpool(at, slab, first, slab, height, width, filters, grad, which, tile, Exact());
-    conv_turned_taps(at, slab, first, slab, channels, w, w_pitch, weights, Exact());
+    conv_turned_taps(at, slab, first, slab, channels, w, w_stride, weights, Exact());
     __syncthreads();
     if (at.channel + (int)threadIdx.x / 32 * CONV_EACH < channels) conv_accumulate(tile, weights, slab, sum); // or the warp has no channel
     __syncthreads();
   }
-  conv_spread(at, height, width, channels, sum, dx + at.image * dx_pitch);
+  conv_spread(at, height, width, channels, sum, dx + at.image * dx_stride);
 }
 REGISTER_KERNEL(conv_grad_input, CONV_THREADS)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// layer is a convolutional layer's operands on the host, with the pitch of each,
+// layer is a convolutional layer's operands on the host, with the stride of each,
 // and its results straight from the definition.
 type layer struct {
 	Image
@@ -110,10 +110,10 @@ func tf32(v []float32) []float32 {
 }
 
 // rows cuts n rows of width out of s.
-func rows[E any](s []E, n, pitch, width int) []E {
+func rows[E any](s []E, n, stride, width int) []E {
 	var all []E
 	for i := range n {
-		all = append(all, s[i*pitch:][:width]...)
+		all = append(all, s[i*stride:][:width]...)
 	}
 	return all
 }
@@ -156,8 +156,8 @@ func convCase(d *device, c Image, n int, rounded bool) {
 	}
 	size, out := c.Height*c.Width*c.Channels, c.Height/2*(c.Width/2)*c.Filters
 	conv := Conv{
-		Image: c, N: n, TF32: rounded, X: upload(d, x, 4*d.rng.IntN(4)), XPitch: l.xp, W: upload(d, w, 4*d.rng.IntN(4)), WPitch: l.wp,
-		Bias: upload(d, l.b, 4), Y: d.alloc(4 * n * l.yp), YPitch: l.yp, Arg: d.alloc(n * l.ap), ArgPitch: l.ap,
+		Image: c, N: n, TF32: rounded, X: upload(d, x, 4*d.rng.IntN(4)), XStride: l.xp, W: upload(d, w, 4*d.rng.IntN(4)), WStride: l.wp,
+		Bias: upload(d, l.b, 4), Y: d.alloc(4 * n * l.yp), YStride: l.yp, Arg: d.alloc(n * l.ap), ArgStride: l.ap,
 	}
 	d.run(conv.Launches()...)
 	which := l.forward()
@@ -179,9 +179,9 @@ func convCase(d *device, c Image, n int, rounded bool) {
 
 	l.backward()
 	grad := ConvGrad{
-		Image: c, N: n, TF32: rounded, X: conv.X, XPitch: l.xp, W: conv.W, WPitch: l.wp, Arg: upload(d, l.arg, 1), ArgPitch: l.ap,
-		DY: upload(d, dy, 4*d.rng.IntN(4)), DYPitch: l.yp, DX: d.alloc(4 * n * l.xp), DXPitch: l.xp,
-		DW: d.alloc(4 * 9 * c.Channels * l.wp), DWPitch: l.wp, DB: d.alloc(4 * c.Filters),
+		Image: c, N: n, TF32: rounded, X: conv.X, XStride: l.xp, W: conv.W, WStride: l.wp, Arg: upload(d, l.arg, 1), ArgStride: l.ap,
+		DY: upload(d, dy, 4*d.rng.IntN(4)), DYStride: l.yp, DX: d.alloc(4 * n * l.xp), DXStride: l.xp,
+		DW: d.alloc(4 * 9 * c.Channels * l.wp), DWStride: l.wp, DB: d.alloc(4 * c.Filters),
 	}
 	grad.Part = d.alloc(4 * grad.PartLen())
 	d.run(grad.Launches()...)

@@ -1,9 +1,14 @@
-// The product of conv.cuh on tensor cores, with operands rounded to TF32: 8 bits of
-// exponent, 10 of fraction. Sums are float32.
+// conv_tf32.cuh: the product of conv.cuh on tensor cores, with operands rounded to
+// TF32: 8 bits of exponent, 10 of fraction.
 //
-// A warp has two rows of 16 outputs and all 32 output channels: 2 by 4 fragments of
-// 16 by 8. For a tap and eight input channels it reads 16 numbers a thread for 8
-// products of 16 by 8 by 8.
+//   out(i, j, f) = sum_{ky,kx,c} tf32(in(i+ky-1, j+kx-1, c)) tf32(w(ky, kx, c, f))
+//
+// Shapes   as in conv.cuh. Sums are float32.
+// Launch   grid and block as conv.cuh. A warp has two rows of CONV_COLS outputs and all
+//          CONV_WIDE output channels: 2 by 4 fragments of 16 by 8.
+// Order    fixed on a device: slabs, groups of eight channels, taps.
+// Traffic  for a tap and eight input channels a thread reads 16 numbers for 8 products
+//          of 16 by 8 by 8.
 #ifndef AMTRL_CONV_TF32_CUH
 #define AMTRL_CONV_TF32_CUH
 
@@ -57,20 +62,20 @@ __device__ inline void conv_accumulate_tf32(const float *tile, const float *weig
                                             float sum[2][4][4]) {
   int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, row = threadIdx.x / 32 * 2;
   for (int c = 0; c < planes; c += 8) {
-    const float *plane = tile + (c + t) * CONV_PLANE + row * CONV_PITCH + g;
-    const float *line = weights + (c + t) * 9 * CONV_LINE + g;
+    const float *plane = tile + (c + t) * CONV_PLANE_STRIDE + row * CONV_TILE_STRIDE + g;
+    const float *line = weights + (c + t) * 9 * CONV_WEIGHT_STRIDE + g;
 #pragma unroll
     for (int tap = 0; tap < 9; tap++) {
       float a[2][4];
 #pragma unroll
       for (int i = 0; i < 2; i++) {
-        const float *p = plane + (i + tap / 3) * CONV_PITCH + tap % 3;
-        a[i][0] = p[0], a[i][1] = p[8], a[i][2] = p[4 * CONV_PLANE], a[i][3] = p[4 * CONV_PLANE + 8];
+        const float *p = plane + (i + tap / 3) * CONV_TILE_STRIDE + tap % 3;
+        a[i][0] = p[0], a[i][1] = p[8], a[i][2] = p[4 * CONV_PLANE_STRIDE], a[i][3] = p[4 * CONV_PLANE_STRIDE + 8];
       }
 #pragma unroll
       for (int j = 0; j < 4; j++) {
         if (8 * j >= wide) break;
-        float b[2] = {line[tap * CONV_LINE + 8 * j], line[(36 + tap) * CONV_LINE + 8 * j]};
+        float b[2] = {line[tap * CONV_WEIGHT_STRIDE + 8 * j], line[(36 + tap) * CONV_WEIGHT_STRIDE + 8 * j]};
         tf32_product(sum[0][j], a[0], b);
         tf32_product(sum[1][j], a[1], b);
       }
@@ -79,7 +84,7 @@ __device__ inline void conv_accumulate_tf32(const float *tile, const float *weig
 }
 
 // conv_rearrange hands the fragments of all warps over as the sums that
-// conv_accumulate leaves, by way of room, 128 rows CONV_LINE apart. The block has
+// conv_accumulate leaves, by way of room, 128 rows CONV_WEIGHT_STRIDE apart. The block has
 // passed a barrier since room was last read, and calls it together.
 __device__ inline void conv_rearrange(const float fragment[2][4][4], float *room, float sum[4][CONV_EACH]) {
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
@@ -89,13 +94,13 @@ __device__ inline void conv_rearrange(const float fragment[2][4][4], float *room
     for (int j = 0; j < 4; j++) {
 #pragma unroll
       for (int k = 0; k < 4; k++)
-        room[((2 * warp + i) * CONV_COLS + g + k / 2 * 8) * CONV_LINE + 8 * j + 2 * t + k % 2] = fragment[i][j][k];
+        room[((2 * warp + i) * CONV_COLS + g + k / 2 * 8) * CONV_WEIGHT_STRIDE + 8 * j + 2 * t + k % 2] = fragment[i][j][k];
     }
   }
   __syncthreads();
   for (int q = 0; q < 4; q++) {
     int pixel = (2 * (lane / 8) + q / 2) * CONV_COLS + 2 * (lane % 8) + q % 2;
-    for (int f = 0; f < CONV_EACH; f++) sum[q][f] = room[pixel * CONV_LINE + warp * CONV_EACH + f];
+    for (int f = 0; f < CONV_EACH; f++) sum[q][f] = room[pixel * CONV_WEIGHT_STRIDE + warp * CONV_EACH + f];
   }
 }
 

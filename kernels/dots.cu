@@ -5,44 +5,44 @@
 // Shapes   a: rows by n, rows a_stride apart. x: n. Chunk c has the elements c span
 //          to (c + 1) span - 1. part: rows by chunks float64. out: rows float64, in
 //          device memory. With n == 0 one empty chunk gives zeros.
-// Launch   dots: grid (chunks, groups of four rows, fewer will do), block 256: four
-//          rows share a reading of x. dots_reduce: grid rows, block 32.
+// Launch   dots: grid (chunks, groups of DOTS_ROWS rows, fewer will do), block BLOCK:
+//          the rows of a group share a reading of x. dots_reduce: grid rows, block 32.
 // Order    fixed: products of float64, a thread's in order, lanes by butterfly,
 //          warps in order; then a lane's chunks in order, lanes by butterfly.
-// Traffic  a once; x once from DRAM and ceil(rows / 4) - 1 times from L2.
+// Traffic  a once; x once from DRAM and ceil(rows / DOTS_ROWS) - 1 times from L2.
 #include "common.cuh"
 
 template <class T>
 __device__ inline void chunk_dots(int group, const T *a, i64 a_stride, int rows, const T *x, i64 n, i64 span,
                                   double *part, double *sums) {
   const i64 lo = blockIdx.x * span, hi = min(n, lo + span);
-  const int first = group * 4, live = min(4, rows - first);
+  const int first = group * DOTS_ROWS, live = min(DOTS_ROWS, rows - first);
   a += first * a_stride;
-  double s[4] = {0, 0, 0, 0};
+  double s[DOTS_ROWS] = {};
 #pragma unroll 4
-  for (i64 j = lo + threadIdx.x; j < hi; j += 256) {
+  for (i64 j = lo + threadIdx.x; j < hi; j += BLOCK) {
     const double v = x[j];
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < DOTS_ROWS; k++) {
       if (k < live) s[k] = fma((double)a[k * a_stride + j], v, s[k]);
     }
   }
 #pragma unroll
-  for (int k = 0; k < 4; k++) {
-    const double total = block_sum(s[k], sums + 8 * k);
+  for (int k = 0; k < DOTS_ROWS; k++) {
+    const double total = block_sum(s[k], sums + BLOCK / 32 * k);
     if (threadIdx.x == 0 && k < live) part[(i64)(first + k) * gridDim.x + blockIdx.x] = total;
   }
 }
 
-#define DOTS(name, type)                                                                                        \
-  extern "C" __global__ void __launch_bounds__(256) name(const type *a, i64 a_stride, int rows, const type *x, \
-                                                         i64 n, i64 span, double *part) {                      \
-    __shared__ double sums[4 * 8];                                                                             \
-    for (int group = blockIdx.y; group * 4 < rows; group += gridDim.y) {                                       \
-      chunk_dots<type>(group, a, a_stride, rows, x, n, span, part, sums);                                      \
-    }                                                                                                          \
-  }                                                                                                            \
-  REGISTER_KERNEL(name, 256)
+#define DOTS(name, type)                                                                                         \
+  extern "C" __global__ void __launch_bounds__(BLOCK) name(const type *a, i64 a_stride, int rows, const type *x, \
+                                                         i64 n, i64 span, double *part) {                        \
+    __shared__ double sums[DOTS_ROWS * (BLOCK / 32)];                                                            \
+    for (int group = blockIdx.y; group * DOTS_ROWS < rows; group += gridDim.y) {                                 \
+      chunk_dots<type>(group, a, a_stride, rows, x, n, span, part, sums);                                        \
+    }                                                                                                            \
+  }                                                                                                              \
+  REGISTER_KERNEL(name, BLOCK)
 
 DOTS(dots_f32, float)
 DOTS(dots_f64, double)

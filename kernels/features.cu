@@ -5,20 +5,20 @@
 //
 // Shapes   chunks: some of the table, those that have samples of lo to hi - 1 among
 //          them. x: hi - lo by d, rows x_stride apart.
-// Launch   grid: (chunks, as many as the rows of one are worth); block 256, a warp
-//          to a row. A large set has chunks of thousands of rows, of which a matrix
+// Launch   grid: (chunks, as many as the rows of one are worth); block BLOCK, one warp
+//          per row. A large set has chunks of thousands of rows, of which a matrix
 //          product takes few at a time: one block each would leave the device idle.
 // Order    no sums.
-// Traffic  every stored element once, 4 d bytes written a sample. A warp loads and
+// Traffic  every stored element once, 4 d bytes written per sample. A warp loads and
 //          stores whole lines, 512 columns at a time.
 #include "rows.cuh"
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(BLOCK)
     features(const SampleChunk *chunks, const int *rows, i64 lo, i64 hi, int d, float *x, i64 x_stride) {
   const SampleChunk c = chunks[blockIdx.x];
   const i64 begin = max(c.first, lo), end = min(c.first + c.count, hi);
-  for (i64 i = begin + blockIdx.y * 8 + (threadIdx.x >> 5); i < end; i += gridDim.y * 8) {
+  for (i64 i = begin + blockIdx.y * (BLOCK / 32) + (threadIdx.x >> 5); i < end; i += gridDim.y * (BLOCK / 32)) {
     write_features(c.pool, __ldg(rows + i), d, x + (i - lo) * x_stride);
   }
 }
-REGISTER_KERNEL(features, 256)
+REGISTER_KERNEL(features, BLOCK)

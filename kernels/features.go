@@ -31,7 +31,7 @@ const featureRows = 32
 // Launch is the one launch.
 func (f Features) Launch() Launch {
 	each := ceilDiv(f.Hi-f.Lo, max(1, f.NumChunks))
-	return launch("features", f.NumChunks, min(math.MaxUint16, max(1, ceilDiv(each, featureRows))), [2]int{256, 1}, 0,
+	return launch("features", f.NumChunks, min(math.MaxUint16, max(1, ceilDiv(each, featureRows))), threads(block), 0,
 		f.Chunks, f.Rows, int64(f.Lo), int64(f.Hi), index32("features", "columns", f.Cols), f.X, int64(f.XStride))
 }
 
@@ -53,7 +53,7 @@ type Batch struct {
 
 // Launch is the one launch.
 func (b Batch) Launch() Launch {
-	return launch("batch", ceilDiv(b.N, 8), 1, [2]int{256, 1}, 0,
+	return launch("batch", ceilDiv(b.N, warpsPer), 1, threads(block), 0,
 		index32("batch", "samples", b.N), b.Order, b.Rows, b.Labels, b.Offsets, index32("batch", "tasks", b.Tasks), b.Pools,
 		index32("batch", "columns", b.Cols), b.X, int64(b.XStride), b.Y, b.TaskOf)
 }

@@ -58,13 +58,10 @@ var several = map[string][]string{
 	"elementwise.cu": {
 		"axpy_f32", "axpy_f64", "convert_f32_f64", "convert_f64_f32", "fill_f32", "fill_f64", "scale_f32", "scale_f64",
 	},
-	"norm.cu":       {"norm_f32", "norm_f64", "norm_reduce"},
-	"symmetrise.cu": {"symmetrise_f32", "symmetrise_f64"},
-	"task_gradient.cu": {
-		"task_gradient_128", "task_gradient_256", "task_gradient_512", "task_gradient_768", "task_gradient_896",
-		"task_gradient_1024", "task_gradient_2048", "task_gradient_4096", "task_gradient_8192",
-	},
-	"transpose.cu": {"transpose_f32", "transpose_f64"},
+	"norm.cu":          {"norm_f32", "norm_f64", "norm_reduce"},
+	"symmetrise.cu":    {"symmetrise_f32", "symmetrise_f64"},
+	"task_gradient.cu": gradientKernels(),
+	"transpose.cu":     {"transpose_f32", "transpose_f64"},
 }
 
 // EntryPoints are the kernels that a source defines.

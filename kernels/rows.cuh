@@ -1,11 +1,18 @@
-// Rows of pools as float32 features.
+// rows.cuh: rows of pools as float32 features.
+//
+//   dst_j = scale row_j
+//
+// Shapes   row: d stored elements. dst: d float32.
+// Launch   one warp per row: four elements per lane at a time, four loads ahead of the
+//          stores.
+// Order    no sums.
+// Traffic  every stored element once, 4 d bytes written, in whole lines.
 #ifndef AMTRL_ROWS_CUH
 #define AMTRL_ROWS_CUH
 
 #include "common.cuh"
 
-// write_features writes the d features of a stored row to dst: a warp, four
-// elements to a lane at a time, four loads ahead of the stores.
+// write_features writes the d features of a stored row to dst; the whole warp calls it.
 template <class T>
 __device__ inline void write_features(const T *row, bool aligned, float scale, int d, float *dst) {
   const int lane = threadIdx.x & 31;

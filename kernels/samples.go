@@ -117,33 +117,41 @@ type Gradient struct {
 func (g Gradient) PartLen() int { return g.NumChunks * ceilDiv(g.Cols, 4) * 4 }
 
 // gradientWidths are the widths of the kernels that keep a row in registers.
-// Those of at most 1,024 have a warp to a row.
 var gradientWidths = []int{128, 256, 512, 768, 896, 1024, 2048, 4096, 8192}
 
 // Launches are the pass and the sum over the chunks of each task.
 func (g Gradient) Launches() []Launch {
-	name, block, shared := "task_gradient_any", 256, 0
+	name, blockSize, shared := "task_gradient_any", block, 0
 	for _, w := range gradientWidths {
 		if g.Cols > w {
 			continue
 		}
 		name = fmt.Sprint("task_gradient_", w)
-		if w <= 1024 {
-			block, shared = 128, 16*w
-		} else {
-			block, shared = 256, 4*w
+		shared = 4 * w
+		if w <= size("GRADIENT_NARROW") { // a row per warp
+			blockSize = size("GRADIENT_NARROW_BLOCK")
+			shared *= blockSize / warp
 		}
 		break
 	}
 	cols := index32(name, "columns", g.Cols)
-	bx, by := 256, 1
+	reduce := threads(block)
 	if g.MaxSlots > 8 {
-		bx, by = 32, 16
+		reduce = [2]int{size("GRADIENT_REDUCE_COLUMNS"), size("GRADIENT_REDUCE_THREADS")}
 	}
 	return []Launch{
-		launch(name, g.NumChunks, 1, [2]int{block, 1}, shared,
+		launch(name, g.NumChunks, 1, threads(blockSize), shared,
 			g.Chunks, g.Rows, g.Y, g.P, int64(g.PStride), cols, g.Part, g.PartLoss),
-		launch("task_gradient_reduce", g.Tasks, min(1<<15, max(1, ceilDiv(g.Cols, bx))), [2]int{bx, by}, 0,
+		launch("task_gradient_reduce", g.Tasks, min(1<<15, max(1, ceilDiv(g.Cols, reduce[0]))), reduce, 0,
 			g.Slots, cols, g.Part, g.PartLoss, g.Q, int64(g.QStride), g.Loss),
 	}
+}
+
+// gradientKernels are the entry points of those widths.
+func gradientKernels() []string {
+	names := make([]string, len(gradientWidths))
+	for i, w := range gradientWidths {
+		names[i] = fmt.Sprint("task_gradient_", w)
+	}
+	return names
 }

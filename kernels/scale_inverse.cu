@@ -7,19 +7,20 @@
 //
 // Shapes   s: p float64, descending. a: rows by cols float64, rows a_stride apart, of
 //          which the one that m counts is p. rank: one int32, in device memory.
-// Launch   grid: max(1, ceil(rows cols / 1024)); block 256, four elements a thread.
-// Order    no sums but a count.
+// Launch   grid: max(1, ceil(rows cols / (EACH BLOCK))); block BLOCK, EACH elements per
+//          thread.
+// Order    a count alone.
 // Traffic  a twice.
 #include "common.cuh"
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(BLOCK)
     scale_inverse(int p, const double *s, double rcond, i64 rows, i64 cols, double *a, i64 a_stride, int by_row, int *rank) {
-  __shared__ double counts[8];
+  __shared__ double counts[BLOCK / 32];
   const double cut = p > 0 ? rcond * s[0] : 0;
-  const i64 first = blockIdx.x * 1024ll + threadIdx.x;
+  const i64 first = blockIdx.x * (i64)(EACH * BLOCK) + threadIdx.x;
 #pragma unroll
-  for (int k = 0; k < 4; k++) {
-    const i64 e = first + k * 256;
+  for (int k = 0; k < EACH; k++) {
+    const i64 e = first + k * BLOCK;
     if (e >= rows * cols) continue;
     const i64 i = e / cols, j = e % cols;
     const double v = s[by_row ? i : j];
@@ -28,9 +29,9 @@ extern "C" __global__ void __launch_bounds__(256)
   }
   if (blockIdx.x == 0) {
     double n = 0;
-    for (int m = threadIdx.x; m < p; m += 256) n += s[m] > cut;
+    for (int m = threadIdx.x; m < p; m += BLOCK) n += s[m] > cut;
     n = block_sum(n, counts);
     if (threadIdx.x == 0) *rank = (int)n;
   }
 }
-REGISTER_KERNEL(scale_inverse, 256)
+REGISTER_KERNEL(scale_inverse, BLOCK)

@@ -9,33 +9,30 @@ const maxShared = 48 << 10
 // the solutions. info are n int32: 0, or the order of the first leading minor
 // that is not positive.
 func SolveSPD(n, k, r int, a, b, info Ptr) Launch {
-	shared, inShared := 8*k*(k|1)+8*8*k, int32(1)
+	shared, inShared := 8*(k*(k|1)+warpsPer*k), int32(1)
 	if shared > maxShared {
 		shared, inShared = 0, 0
 	}
-	return launch("solve_spd", n, 1, [2]int{256, 1}, shared,
+	return launch("solve_spd", n, 1, threads(block), shared,
 		index32("solve_spd", "orders", k), index32("solve_spd", "right-hand sides", r), a, b, info, inShared)
 }
 
-// tile is the block of the kernels that move tiles of 32 by 32.
-var tile = [2]int{32, 8}
-
 // Transpose writes the transpose of the rows by cols matrix a to b.
 func Transpose(t Real, rows, cols int, a Ptr, aStride int, b Ptr, bStride int) Launch {
-	return launch("transpose"+t.suffix(), ceilDiv(rows, 32)*ceilDiv(cols, 32), 1, tile, 0,
+	return launch("transpose"+t.suffix(), ceilDiv(rows, tileSide)*ceilDiv(cols, tileSide), 1, tileBlock, 0,
 		int64(rows), int64(cols), a, int64(aStride), b, int64(bStride))
 }
 
 // CopyMatrix writes the rows by cols matrix a to b.
 func CopyMatrix(t Real, rows, cols int, a Ptr, aStride int, b Ptr, bStride int) Launch {
-	return launch("copy_matrix"+t.suffix(), ceilDiv(rows*cols, elementwisePerBlock), 1, [2]int{256, 1}, 0,
+	return launch("copy_matrix"+t.suffix(), ceilDiv(rows*cols, perBlock), 1, threads(block), 0,
 		int64(rows), int64(cols), a, int64(aStride), b, int64(bStride))
 }
 
 // Symmetrise fills one triangle of the n by n matrix a from the other: the upper
 // from the lower if lower is set. The two are of the row-major view.
 func Symmetrise(t Real, n int, a Ptr, aStride int, lower bool) Launch {
-	return launch("symmetrise"+t.suffix(), lowerTiles(n), 1, tile, 0, int64(n), a, int64(aStride), flag(lower))
+	return launch("symmetrise"+t.suffix(), lowerTiles(n), 1, tileBlock, 0, int64(n), a, int64(aStride), flag(lower))
 }
 
 // ScaleInverse divides row i (byRow) or column j of the rows by cols float64
@@ -43,7 +40,7 @@ func Symmetrise(t Real, n int, a Ptr, aStride int, lower bool) Launch {
 // s are the p singular values in descending order, p = rows or cols. rank, an
 // int32, becomes the number of those above the cut-off.
 func ScaleInverse(p int, s Ptr, rcond float64, rows, cols int, a Ptr, aStride int, byRow bool, rank Ptr) Launch {
-	return launch("scale_inverse", max(1, ceilDiv(rows*cols, elementwisePerBlock)), 1, [2]int{256, 1}, 0,
+	return launch("scale_inverse", max(1, ceilDiv(rows*cols, perBlock)), 1, threads(block), 0,
 		index32("scale_inverse", "singular values", p), s, rcond, int64(rows), int64(cols), a, int64(aStride), flag(byRow), rank)
 }
 
@@ -51,7 +48,7 @@ func ScaleInverse(p int, s Ptr, rcond float64, rows, cols int, a Ptr, aStride in
 // matrix a. first, a uint64 with all bits set before, becomes i cols + j of that
 // element, and stays as it is where all are finite.
 func FindNonFinite(rows, cols int, a Ptr, aStride int, first Ptr) Launch {
-	return launch("find_nonfinite", min(2048, ceilDiv(rows*cols, 1024)), 1, [2]int{256, 1}, 0,
+	return launch("find_nonfinite", min(2048, ceilDiv(rows*cols, perBlock)), 1, threads(block), 0,
 		int64(rows), int64(cols), a, int64(aStride), first)
 }
 

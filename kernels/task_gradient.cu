@@ -7,21 +7,22 @@
 //
 // Shapes   p: T by d float32, rows p_stride apart. part: a row of
 //          4 ceil(d / 4) float32 for each chunk's slot, 16-byte aligned; the last
-//          elements of a row are zero. part_loss: a float64 a slot.
-// Launch   grid: one block a chunk. task_gradient_<w> takes d from the width
+//          elements of a row are zero. part_loss: one float64 per slot.
+// Launch   grid: one block per chunk. task_gradient_<w> takes d from the width
 //          before it, exclusive, to w.
-//          w <= 1024: block 128, one warp to a row, 16 w bytes of shared memory.
-//          w >= 2048: block 256, eight warps to a row, 4 w bytes.
+//          w <= GRADIENT_NARROW: block GRADIENT_NARROW_BLOCK, one warp per row, and
+//          4 w bytes of shared memory for each warp.
+//          Wider: block BLOCK, all of whose warps share a row, 4 w bytes.
 // Order    fixed: a lane's rows in order, lanes by butterfly, warps in order.
-// Traffic  every stored element once, 8 bytes a sample for row index and label,
+// Traffic  every stored element once, 8 bytes per sample for row index and label,
 //          and per chunk d floats of p (from L2) and of part.
 //
 // A lane keeps quads lane, lane + 32, ... of p, of the sum and of two rows in
 // registers: a row is loaded once, for the dot product and for the sum. Loads
 // are of four elements, so that the lanes fill up in steps of 128 columns: at
-// d = 784 all but 12 % of the lanes have work (16-byte loads of uint8 would leave
+// d = 784 all except 12 % of the lanes have work (16-byte loads of uint8 would leave
 // 23 % idle, and it is conversion and arithmetic that a uint8 pass is bound by:
-// under six instructions an element where an H200 has time for 6.2 at 4.8 TB/s).
+// under six instructions per element where an H200 has time for 6.2 at 4.8 TB/s).
 // Rows are requested ahead of use, the more the smaller they are: four of uint8,
 // two of float16, none of float32; with three blocks on a multiprocessor and
 // d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns take
@@ -61,7 +62,7 @@ template <class T, int V, int FULL, int LANES> struct Row {
   }
 
   // load requests row i, unless it is beyond the n of the reader. The common case,
-  // whole quads alone, has no branch but one for all.
+  // whole quads alone, has one branch for all.
   __device__ inline void load(Reader<int> &index, int i, const PoolRows &pool, bool aligned, int lane, int d) {
     const T *row = (const T *)pool.data + (i64)index.get(i, threadIdx.x & 31) * pool.stride + lane * 4;
     if (i >= index.n) return;
@@ -152,7 +153,7 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
       for (int v = 0; v < V; v++) add_product(dot, x[v], weight[v]);
       float s = warp_sum((dot.x + dot.y) + (dot.z + dot.w));
       if (GROUP > 1) {
-        float *set = sums + (i & 1) * GROUP; // sets take turns: one barrier a row
+        float *set = sums + (i & 1) * GROUP; // sets take turns: one barrier per row
         if (in_warp == 0) set[warp] = s;
         __syncthreads();
         s = 0;
@@ -211,22 +212,28 @@ __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, con
   }
 }
 
-#define TASK_GRADIENT(width, V, FULL, WARPS, GROUP, BLOCKS)                                                                   \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)                                                      \
-      task_gradient_##width(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride,  \
-                            int d, float *part, double *part_loss) {                                                   \
-    __shared__ float sums[2 * GROUP];                                                                                  \
-    __shared__ double losses[WARPS];                                                                                   \
-    any_dtype<V, FULL, WARPS, GROUP>(chunks, rows, y, p, p_stride, d, part, part_loss, sums, losses);                        \
-  }                                                                                                                    \
-  REGISTER_KERNEL(task_gradient_##width, 32 * WARPS)
+// TASK_GRADIENT is the kernel for rows of more than `above` elements, up to width. GROUP of the WARPS share a
+// row; the compiler is asked for BLOCKS on a multiprocessor.
+#define TASK_GRADIENT(width, above, WARPS, GROUP, BLOCKS)                                                             \
+  extern "C" __global__ void __launch_bounds__(32 * (WARPS), BLOCKS)                                                  \
+      task_gradient_##width(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride, \
+                            int d, float *part, double *part_loss) {                                                  \
+    __shared__ float sums[2 * (GROUP)];                                                                               \
+    __shared__ double losses[WARPS];                                                                                  \
+    any_dtype<width / (128 * (GROUP)), above / (128 * (GROUP)), WARPS, GROUP>(chunks, rows, y, p, p_stride, d, part,  \
+                                                                              part_loss, sums, losses);               \
+  }                                                                                                                   \
+  REGISTER_KERNEL(task_gradient_##width, 32 * (WARPS))
 
-TASK_GRADIENT(128, 1, 0, 4, 1, 8)
-TASK_GRADIENT(256, 2, 1, 4, 1, 6)
-TASK_GRADIENT(512, 4, 2, 4, 1, 4)
-TASK_GRADIENT(768, 6, 4, 4, 1, 3)
-TASK_GRADIENT(896, 7, 6, 4, 1, 3)
-TASK_GRADIENT(1024, 8, 7, 4, 1, 3)
-TASK_GRADIENT(2048, 2, 1, 8, 8, 3)
-TASK_GRADIENT(4096, 4, 2, 8, 8, 2)
-TASK_GRADIENT(8192, 8, 4, 8, 8, 1)
+#define NARROW(width, above, BLOCKS) TASK_GRADIENT(width, above, GRADIENT_NARROW_BLOCK / 32, 1, BLOCKS)
+#define WIDE(width, above, BLOCKS) TASK_GRADIENT(width, above, BLOCK / 32, BLOCK / 32, BLOCKS)
+
+NARROW(128, 0, 8)
+NARROW(256, 128, 6)
+NARROW(512, 256, 4)
+NARROW(768, 512, 3)
+NARROW(896, 768, 3)
+NARROW(1024, 896, 3)
+WIDE(2048, GRADIENT_NARROW, 3)
+WIDE(4096, 2048, 2)
+WIDE(8192, 4096, 1)

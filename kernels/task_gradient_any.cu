@@ -1,23 +1,28 @@
-// task_gradient_any: task_gradient for rows wider than 8192.
+// task_gradient_any: task_gradient for rows wider than its widest.
 //
-// Maths, shapes, order: see task_gradient.cu.
-// Launch   grid: one block a chunk; block 256. No dynamic shared memory.
-// Traffic  eight rows at a time, one to a warp for the dot products, then all
-//          threads add the eight, column by column, to part. The second reading of
-//          a row and the sums find them in L2: eight rows of 8193 float32 are
-//          256 KiB a block. Stored elements come from DRAM once.
+//   r_i = scale x_i'p_t - y_i,  part_s = scale sum_i r_i x_i,  part_loss_s = sum_i r_i^2
+//
+// Shapes   as in task_gradient.cu.
+// Launch   grid: one block per chunk; block BLOCK. No dynamic shared memory.
+// Order    fixed: a group of BLOCK / 32 rows after the other, in each the rows in
+//          order; products of a row by lane, lanes by butterfly; warps in order.
+// Traffic  BLOCK / 32 rows at a time, one per warp for the dot products, then all
+//          threads add them, column by column, to part. The second reading of a row
+//          and the sums find them in L2: eight rows of 8193 float32 are 256 KiB per
+//          block. Stored elements come from DRAM once.
 #include "common.cuh"
 
 template <class T>
 __device__ inline void wide_gradient(const SampleChunk &c, const int *rows, const float *y, const float *p, int d,
                                      float *part, double *part_loss, float *residual, double *losses) {
-  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, pitch = (d + 3) / 4 * 4;
+  const int group = BLOCK / 32; // rows at a time
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, stride = (d + 3) / 4 * 4;
   const T *data = (const T *)c.pool.data;
-  float *out = part + (i64)c.slot * pitch;
+  float *out = part + (i64)c.slot * stride;
   double loss = 0;
-  for (int j = threadIdx.x; j < pitch; j += 256) out[j] = 0;
-  for (int begin = 0; begin < c.count; begin += 8) {
-    const int live = min(8, c.count - begin);
+  for (int j = threadIdx.x; j < stride; j += BLOCK) out[j] = 0;
+  for (int begin = 0; begin < c.count; begin += group) {
+    const int live = min(group, c.count - begin);
     if (warp < live) {
       const T *x = data + (i64)rows[c.first + begin + warp] * c.pool.stride;
       float s = 0;
@@ -28,13 +33,13 @@ __device__ inline void wide_gradient(const SampleChunk &c, const int *rows, cons
       if (lane == 0) residual[warp] = r;
     }
     __syncthreads();
-    const T *x[8];
+    const T *x[group];
 #pragma unroll
-    for (int k = 0; k < 8; k++) x[k] = data + (i64)rows[c.first + begin + min(k, live - 1)] * c.pool.stride;
-    for (int j = threadIdx.x; j < d; j += 256) {
+    for (int k = 0; k < group; k++) x[k] = data + (i64)rows[c.first + begin + min(k, live - 1)] * c.pool.stride;
+    for (int j = threadIdx.x; j < d; j += BLOCK) {
       float s = 0;
 #pragma unroll
-      for (int k = 0; k < 8; k++) {
+      for (int k = 0; k < group; k++) {
         if (k < live) s = fmaf(residual[k], widen(x[k][j]), s);
       }
       out[j] += c.pool.scale * s;
@@ -45,16 +50,16 @@ __device__ inline void wide_gradient(const SampleChunk &c, const int *rows, cons
   __syncthreads();
   if (threadIdx.x == 0) {
     double total = 0;
-    for (int w = 0; w < 8; w++) total += losses[w];
+    for (int w = 0; w < group; w++) total += losses[w];
     part_loss[c.slot] = total;
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(BLOCK)
     task_gradient_any(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride, int d,
                       float *part, double *part_loss) {
-  __shared__ float residual[8];
-  __shared__ double losses[8];
+  __shared__ float residual[BLOCK / 32];
+  __shared__ double losses[BLOCK / 32];
   const SampleChunk c = chunks[blockIdx.x];
   p += c.task * p_stride;
   if (c.pool.dtype == POOL_UINT8) {
@@ -65,4 +70,4 @@ extern "C" __global__ void __launch_bounds__(256)
     wide_gradient<float>(c, rows, y, p, d, part, part_loss, residual, losses);
   }
 }
-REGISTER_KERNEL(task_gradient_any, 256)
+REGISTER_KERNEL(task_gradient_any, BLOCK)

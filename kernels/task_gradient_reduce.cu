@@ -5,18 +5,22 @@
 // Shapes   slots: T + 1 int32. part, part_loss: as task_gradient writes them. q: T
 //          by d float32, rows q_stride apart. loss: T float64. A task without slots
 //          gets zeros.
-// Launch   grid: (T, ceil(d / block.x)); block (256, 1), or (32, 16) where some
-//          task has more than eight slots, so that sixteen threads share a column.
+// Launch   grid: (T, ceil(d / block.x)); block (BLOCK, 1), or (GRADIENT_REDUCE_COLUMNS,
+//          GRADIENT_REDUCE_THREADS) where some task has many slots, so that several
+//          threads share a column.
 // Order    fixed for a shape of the block: a thread's slots in order, in float64,
 //          then the threads of a column in order.
-// Traffic  4 d bytes a slot, which the pass before left in L2, and 4 d a task.
+// Traffic  4 d bytes per slot, which the pass before left in L2, and 4 d per task.
 #include "common.cuh"
 
-extern "C" __global__ void __launch_bounds__(512)
+#define GRADIENT_REDUCE_BLOCK (GRADIENT_REDUCE_COLUMNS * GRADIENT_REDUCE_THREADS)
+static_assert(GRADIENT_REDUCE_BLOCK >= BLOCK, "either shape of the block");
+
+extern "C" __global__ void __launch_bounds__(GRADIENT_REDUCE_BLOCK)
     task_gradient_reduce(const int *slots, int d, const float *part, const double *part_loss, float *q, i64 q_stride,
                          double *loss) {
-  __shared__ double column[512];
-  const int t = blockIdx.x, pitch = (d + 3) / 4 * 4, by = blockDim.y;
+  __shared__ double column[GRADIENT_REDUCE_BLOCK];
+  const int t = blockIdx.x, stride = (d + 3) / 4 * 4, by = blockDim.y;
   const int lo = slots[t], hi = slots[t + 1];
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * by;
   for (int j0 = blockIdx.y * blockDim.x; j0 < d; j0 += gridDim.y * blockDim.x) {
@@ -24,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(512)
     double s = 0;
     if (j < d) {
 #pragma unroll 4
-      for (int k = lo + threadIdx.y; k < hi; k += by) s += part[(i64)k * pitch + j];
+      for (int k = lo + threadIdx.y; k < hi; k += by) s += part[(i64)k * stride + j];
     }
     if (by > 1) {
       column[thread] = s;
@@ -50,4 +54,4 @@ extern "C" __global__ void __launch_bounds__(512)
     }
   }
 }
-REGISTER_KERNEL(task_gradient_reduce, 512)
+REGISTER_KERNEL(task_gradient_reduce, GRADIENT_REDUCE_BLOCK)

@@ -1,4 +1,4 @@
-// Square matrices by tiles of 32 by 32.
+// tiles.cuh: square matrices by tiles of TILE by TILE.
 #ifndef AMTRL_TILES_CUH
 #define AMTRL_TILES_CUH
 

@@ -30,9 +30,9 @@ func (h Heads) Launches() []Launch {
 		blocks += h.Tasks
 	}
 	return []Launch{
-		launch("head_residual", ceilDiv(h.N, 8), 1, [2]int{256, 1}, 0, int64(h.N), k, index32("head_residual", "tasks", h.Tasks),
+		launch("head_residual", ceilDiv(h.N, warpsPer), 1, threads(block), 0, int64(h.N), k, index32("head_residual", "tasks", h.Tasks),
 			h.Z, int64(h.ZStride), h.Y, h.Task, h.W, int64(h.WStride), h.Scale, h.DZ, int64(h.DZStride), h.Residual),
-		launch("head_gradient", blocks, 1, [2]int{128, 1}, 0, int64(h.N), k, h.Z, int64(h.ZStride), h.Task, h.Residual, h.Scale,
+		launch("head_gradient", blocks, 1, threads(size("HEAD_BLOCK")), 0, int64(h.N), k, h.Z, int64(h.ZStride), h.Task, h.Residual, h.Scale,
 			h.DW, int64(h.DWStride), h.Loss),
 	}
 }
@@ -44,5 +44,5 @@ const AdamRates = 8
 
 // Adam is one step over n elements, as backend.Training defines it.
 func Adam(n int, rates, g, m, v, theta Ptr) Launch {
-	return launch("adam", ceilDiv(n, 256), 1, [2]int{256, 1}, 0, int64(n), rates, g, m, v, theta)
+	return launch("adam", ceilDiv(n, block), 1, threads(block), 0, int64(n), rates, g, m, v, theta)
 }

@@ -24,10 +24,8 @@ func (t Real) value(v float64) any {
 	return v
 }
 
-const elementwisePerBlock = 1024
-
 func elementwise(name string, n int, args ...any) Launch {
-	return launch(name, ceilDiv(n, elementwisePerBlock), 1, [2]int{256, 1}, 0, append([]any{int64(n)}, args...)...)
+	return launch(name, ceilDiv(n, perBlock), 1, threads(block), 0, append([]any{int64(n)}, args...)...)
 }
 
 // Axpy computes y += alpha x over n elements. x may be y.
@@ -61,7 +59,7 @@ const (
 
 // chunks divides n elements into chunks of span; there is always one.
 func chunks(n int) (count, span int) {
-	span = max(minSpan, ceilDiv(ceilDiv(n, maxChunks), 256)*256)
+	span = max(minSpan, ceilDiv(ceilDiv(n, maxChunks), block)*block)
 	return max(1, ceilDiv(n, span)), span
 }
 
@@ -90,8 +88,8 @@ func (d Dots) Launches() []Launch {
 	name := "dots" + d.Type.suffix()
 	rows := index32(name, "rows", d.Rows)
 	return []Launch{
-		launch(name, count, min(1<<15, ceilDiv(d.Rows, 4)), [2]int{256, 1}, 0, d.A, int64(d.AStride), rows, d.X, int64(d.N), int64(span), d.Part),
-		launch("dots_reduce", d.Rows, 1, [2]int{32, 1}, 0, d.Part, int32(count), d.Out),
+		launch(name, count, min(1<<15, ceilDiv(d.Rows, size("DOTS_ROWS"))), threads(block), 0, d.A, int64(d.AStride), rows, d.X, int64(d.N), int64(span), d.Part),
+		launch("dots_reduce", d.Rows, 1, threads(warp), 0, d.Part, int32(count), d.Out),
 	}
 }
 
@@ -115,8 +113,8 @@ func (m Norm) PartLen() int {
 func (m Norm) Launches() []Launch {
 	count, span := chunks(m.N)
 	return []Launch{
-		launch("norm"+m.Type.suffix(), count, 1, [2]int{256, 1}, 0, m.X, int64(m.N), int64(span), m.Part),
-		launch("norm_reduce", 1, 1, [2]int{32, 1}, 0, m.Part, int32(count), m.Out),
+		launch("norm"+m.Type.suffix(), count, 1, threads(block), 0, m.X, int64(m.N), int64(span), m.Part),
+		launch("norm_reduce", 1, 1, threads(warp), 0, m.Part, int32(count), m.Out),
 	}
 }
 
@@ -124,5 +122,6 @@ func (m Norm) Launches() []Launch {
 // matrix a; coef are rows float64 in device memory.
 func Combine(t Real, rows, n int, coef, a Ptr, aStride int, y Ptr) Launch {
 	name := "combine" + t.suffix()
-	return launch(name, ceilDiv(n, 128), 1, [2]int{128, 1}, 0, coef, a, int64(aStride), index32(name, "rows", rows), int64(n), y)
+	columns := size("COMBINE_BLOCK")
+	return launch(name, ceilDiv(n, columns), 1, threads(columns), 0, coef, a, int64(aStride), index32(name, "rows", rows), int64(n), y)
 }

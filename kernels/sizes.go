@@ -1,0 +1,53 @@
+package kernels
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// Tile and block sizes, which sizes.cuh states for the kernels too.
+var (
+	sizes = defines("sizes.cuh")
+
+	block       = size("BLOCK")
+	perBlock    = block * size("EACH") // elements of an elementwise operation
+	tileSide    = size("TILE")
+	tileBlock   = [2]int{tileSide, size("TILE_LINES")}
+	warpsPer    = block / warp
+	convThreads = size("CONV_THREADS")
+	convRows    = size("CONV_ROWS")
+	convCols    = size("CONV_COLS")
+	convSlab    = size("CONV_SLAB")
+	convWide    = size("CONV_WIDE")
+)
+
+// warp is the number of threads of a warp on every device.
+const warp = 32
+
+// defines are the numbers that a header defines, by name.
+func defines(header string) map[string]int {
+	text, err := files.ReadFile(header)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	all := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^#define (\w+) (\d+) `).FindAllStringSubmatch(string(text), -1) {
+		if all[m[1]], err = strconv.Atoi(m[2]); err != nil {
+			panic(fmt.Sprintf("kernels: %s: %v", header, err))
+		}
+	}
+	return all
+}
+
+// size is the number that sizes.cuh gives a name.
+func size(name string) int {
+	n, ok := sizes[name]
+	if !ok {
+		panic("kernels: sizes.cuh does not define " + name)
+	}
+	return n
+}
+
+// threads is a block of one row.
+func threads(n int) [2]int { return [2]int{n, 1} }
