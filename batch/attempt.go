@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // AttemptLine is a line of a task's attempt.jsonl.
@@ -31,8 +31,8 @@ type AttemptLine struct {
 	Visible  string `json:"visible_devices,omitempty"`
 
 	// Of a device: what computes, and the GPUs that nvidia-smi lists.
-	Backend *pipeline.BackendChoice `json:"backend,omitempty"`
-	GPUs    []string                `json:"gpus,omitempty"`
+	Backend *runs.BackendChoice `json:"backend,omitempty"`
+	GPUs    []string            `json:"gpus,omitempty"`
 
 	// Of a unit: a finished epoch of it, or all of it with its seconds.
 	Unit    string  `json:"unit,omitempty"`
@@ -101,10 +101,10 @@ func (r *Run) readExit(task int) (*Exit, error) {
 
 // UnitResult is the result of a unit and what it was computed on.
 type UnitResult struct {
-	Unit    string                 `json:"unit"`
-	Backend pipeline.BackendChoice `json:"backend"`
-	Seconds float64                `json:"seconds"`
-	Result  pipeline.Result        `json:"result"`
+	Unit    string             `json:"unit"`
+	Backend runs.BackendChoice `json:"backend"`
+	Seconds float64            `json:"seconds"`
+	Result  runs.Result        `json:"result"`
 }
 
 // TaskResult is result.json, which says that a task is done.
@@ -151,7 +151,7 @@ func (r *Run) checkUnit(u *UnitResult, want Unit) error {
 	if err != nil {
 		return err
 	}
-	_, err = pipeline.DecodeResult(raw, want.sweepUnit(), r.Plan.Identity.Config.Methods)
+	_, err = runs.DecodeResult(raw, want.sweepUnit(), r.Plan.Identity.Config.Methods)
 	return err
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // Unfinished is the error of a collection that lacks results.
@@ -26,9 +26,9 @@ func (u *Unfinished) Error() string {
 // sweep leaves on one machine, in the folder out. Where the tasks ran on
 // different devices, config.json names the first and says so in its reason;
 // mixed then describes them.
-func (r *Run) Collect(out string) (sum *pipeline.Summary, id pipeline.Identity, mixed string, err error) {
+func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed string, err error) {
 	id = r.Plan.Identity
-	var results []pipeline.Result
+	var results []runs.Result
 	var seconds []float64
 	var missing Tasks
 	var devices []string
@@ -68,6 +68,6 @@ func (r *Run) Collect(out string) (sum *pipeline.Summary, id pipeline.Identity, 
 		mixed = "the units ran on different devices: " + strings.Join(devices, "; ")
 		id.Backend.Reason = mixed
 	}
-	sum, err = pipeline.WriteSweep(out, id, results, seconds)
+	sum, err = runs.WriteSweep(out, id, results, seconds)
 	return sum, id, mixed, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // leave writes a result of a task as if it had run on a device.
@@ -17,11 +18,11 @@ func leave(t *testing.T, r *Run, task int, device string) {
 	t.Helper()
 	res := TaskResult{Task: task, Attempt: 1}
 	for _, u := range r.Tasks[task].Units {
-		result := pipeline.Result{Data: "d", Target: u.Target, Seed: u.Seed, Sources: []pipeline.SourceResult{}}
+		result := runs.Result{Data: "d", Target: u.Target, Seed: u.Seed, Sources: []runs.SourceResult{}}
 		for _, m := range r.Plan.Identity.Config.Methods {
-			result.Methods = append(result.Methods, pipeline.MethodResult{Method: m, Score: pipeline.Score{Metric: "error", Value: 0.1 * float64(task)}})
+			result.Methods = append(result.Methods, runs.MethodResult{Method: m, Score: pipeline.Score{Metric: "error", Value: 0.1 * float64(task)}})
 		}
-		choice := pipeline.BackendChoice{Info: backend.Info{Backend: "cpu", Device: device}, Reason: "asked for"}
+		choice := runs.BackendChoice{Info: backend.Info{Backend: "cpu", Device: device}, Reason: "asked for"}
 		res.Units = append(res.Units, UnitResult{Unit: u.Name(), Backend: choice, Seconds: 1, Result: result})
 	}
 	if err := os.MkdirAll(r.taskPath(task), 0o755); err != nil {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // Plan is what a run folder is for: a sweep, and how its tasks open the data
@@ -17,7 +17,7 @@ type Plan struct {
 	// ID is drawn when the folder is made: 12 hexadecimal digits.
 	ID string `json:"id"`
 	// Identity has no backend yet, which each task fills in.
-	Identity pipeline.Identity `json:"identity"`
+	Identity runs.Identity `json:"identity"`
 	// Flags choose the data and the device, in the order of the command line's
 	// flags and with every value spelt out.
 	Flags []Flag `json:"flags"`
@@ -38,15 +38,15 @@ type Task struct {
 	Units []Unit `json:"units"`
 }
 
-// Unit is a [pipeline.SweepUnit] as JSON.
+// Unit is a [runs.Unit] as JSON.
 type Unit struct {
 	Target string  `json:"target"`
 	Seed   uint64  `json:"seed"`
 	Budget float64 `json:"budget,omitempty"`
 }
 
-func (u Unit) sweepUnit() pipeline.SweepUnit {
-	return pipeline.SweepUnit{Target: u.Target, Budget: u.Budget, Seed: u.Seed}
+func (u Unit) sweepUnit() runs.Unit {
+	return runs.Unit{Target: u.Target, Budget: u.Budget, Seed: u.Seed}
 }
 
 // Name names the unit as the sweep does.

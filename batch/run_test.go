@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // testPlan is a sweep of so many targets.
@@ -18,7 +19,7 @@ func testPlan(t *testing.T, targets ...string) Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Plan{Identity: pipeline.Identity{Version: "v", Config: cfg.Complete(nil).Canonical(), Targets: targets, Seeds: []uint64{0, 1}}, Flags: []Flag{{"data", "digits"}}, Pack: 1}
+	return Plan{Identity: runs.Identity{Version: "v", Config: cfg.Complete(nil).Canonical(), Targets: targets, Seeds: []uint64{0, 1}}, Flags: []Flag{{"data", "digits"}}, Pack: 1}
 }
 
 func create(t *testing.T, dir string, plan Plan) *Run {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // Worker carries a task of a run out, in the process that the engine started.
@@ -28,7 +29,7 @@ type Worker struct {
 	Engine Opener
 	// Open opens the data and the device of the plan's flags for a task of these
 	// resources. The identity is the plan's with data and backend as they are here.
-	Open func(ctx context.Context, plan *Plan, res Resources) (*pipeline.Device, pipeline.Identity, error)
+	Open func(ctx context.Context, plan *Plan, res Resources) (*pipeline.Resident, runs.Identity, error)
 	// Save asks for the attempt to end once it has gained ground, so that another
 	// can go on; the engine says so before a time limit.
 	Save <-chan struct{}
@@ -288,7 +289,7 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	if err := checkVersion(w.Version, w.Run.Plan.Identity.Version); err != nil {
 		return BadInput(err)
 	}
-	dev, id, err := openWithin(ctx, func() (*pipeline.Device, pipeline.Identity, error) { return w.Open(ctx, &w.Run.Plan, w.res) })
+	dev, id, err := openWithin(ctx, func() (*pipeline.Resident, runs.Identity, error) { return w.Open(ctx, &w.Run.Plan, w.res) })
 	if err != nil {
 		return err
 	}
@@ -347,7 +348,7 @@ func (w *Worker) gained() { w.once.Do(func() { close(w.gain) }) }
 
 // unit computes a unit from its checkpoint on, or reads its result. The
 // checkpoint is of a device, since results are.
-func (w *Worker) unit(ctx context.Context, dev *pipeline.Device, id pipeline.Identity, digest string, u Unit) (*UnitResult, error) {
+func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Identity, digest string, u Unit) (*UnitResult, error) {
 	if res, err := w.Run.readUnit(w.task, u); res != nil || err != nil {
 		return res, err
 	}
@@ -357,7 +358,7 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Device, id pipeline.Ide
 	checkpoint := w.Run.taskPath(w.task, "checkpoint", digest[:12], u.Name()+".safetensors")
 	var logged error
 	first := true
-	res, err := pipeline.RunUnit(unitCtx, dev, id, u.sweepUnit(), checkpoint, func(s pipeline.Step) {
+	res, err := runs.RunUnit(unitCtx, dev, id, u.sweepUnit(), checkpoint, func(s pipeline.Step) {
 		if first && s.Done > 0 {
 			w.Note("%s: resuming after %d of %d epochs", u.Name(), s.Done, s.Total)
 		}
@@ -392,10 +393,10 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Device, id pipeline.Ide
 
 // openWithin gives up waiting when ctx ends; what open does is then left to
 // itself until the process ends.
-func openWithin(ctx context.Context, open func() (*pipeline.Device, pipeline.Identity, error)) (*pipeline.Device, pipeline.Identity, error) {
+func openWithin(ctx context.Context, open func() (*pipeline.Resident, runs.Identity, error)) (*pipeline.Resident, runs.Identity, error) {
 	type outcome struct {
-		dev *pipeline.Device
-		id  pipeline.Identity
+		dev *pipeline.Resident
+		id  runs.Identity
 		err error
 	}
 	done := make(chan outcome, 1)
@@ -407,6 +408,6 @@ func openWithin(ctx context.Context, open func() (*pipeline.Device, pipeline.Ide
 	case o := <-done:
 		return o.dev, o.id, o.err
 	case <-ctx.Done():
-		return nil, pipeline.Identity{}, context.Cause(ctx)
+		return nil, runs.Identity{}, context.Cause(ctx)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // testEngine is an engine of which nothing but its attempts is asked.
@@ -66,8 +67,8 @@ func TestWorkThatFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := &Worker{Run: r, Part: "k-1-0", Index: 1, Version: "v", Note: t.Logf, Engine: openTest,
-			Open: func(context.Context, *Plan, Resources) (*pipeline.Device, pipeline.Identity, error) {
-				return nil, pipeline.Identity{}, c.err
+			Open: func(context.Context, *Plan, Resources) (*pipeline.Resident, runs.Identity, error) {
+				return nil, runs.Identity{}, c.err
 			}}
 		code, err := w.Work(context.Background())
 		if code != c.code || err == nil || !strings.Contains(err.Error(), c.err.Error()) {

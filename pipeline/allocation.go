@@ -64,6 +64,16 @@ func (a Allocation) rates(nu, costs []float64) []float64 {
 	return weights
 }
 
+// Shares returns the fraction of a budget that each source gets for a
+// relevance, costs being those of one sample.
+func (a Allocation) Shares(nu, costs []float64) []float64 {
+	shares := a.rates(nu, costs)
+	for m, c := range costs {
+		shares[m] *= c
+	}
+	return shares
+}
+
 // uniformRates buys the same number of every source.
 func uniformRates(costs []float64) []float64 {
 	total := 0.0

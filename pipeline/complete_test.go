@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 )
 
@@ -161,33 +160,6 @@ func TestCompleteConstants(t *testing.T) {
 	c = c.Complete(nil).Canonical()
 	if c.Schedule.Theory != nil || c.Relevance != (Relevance{Ridge, -1, 1, 0}) || jsonOf(t, c.Conv) != jsonOf(t, DefaultConv(PresetPaper)) || c.ERM != (ERM{}) {
 		t.Errorf("%s", jsonOf(t, c))
-	}
-}
-
-// An identity is of complete, canonical settings, whatever it is made from.
-func TestNewIdentityCompletes(t *testing.T) {
-	dev := openDevice(t, 1, smallSet(1, 3, 100, 4, false))
-	digest := func(c Config) string {
-		id := NewIdentity("v", dev.Set, backend.Choice{Device: dev.Queue.Device()}, c)
-		d, err := id.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := id.Config.Validate(); err != nil {
-			t.Error(err)
-		}
-		return d
-	}
-	bare := smallConfig()
-	bare.Relevance = Relevance{Kind: L1}
-	spelt := smallConfig()
-	spelt.Relevance = Relevance{Kind: L1, Rcond: 0.5, Tau: 3, Lambda: 0.3}
-	spelt.Schedule.Theory = &Theory{Delta: 0.5}
-	if digest(bare) != digest(spelt) {
-		t.Error("two configurations that mean the same have two identities")
-	}
-	if spelt.Relevance.Lambda = 0.4; digest(bare) == digest(spelt) {
-		t.Error("two penalties have one identity")
 	}
 }
 

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -134,12 +135,12 @@ func (c *Config) Validate() error {
 	if c.Schedule.Kind == ScheduleTheory && (c.Allocation != Allocation{Rule: RuleSquared} || len(c.Costs) > 0) {
 		return fmt.Errorf("schedule theory is Alg. 2, line 4: expected allocation %s without mix and costs", RuleSquared)
 	}
-	for _, name := range sortedKeys(c.Costs) {
+	for _, name := range slices.Sorted(maps.Keys(c.Costs)) {
 		if v := c.Costs[name]; !(v > 0) || math.IsInf(v, 1) {
 			return fmt.Errorf("cost of %s is %g, expected a positive number", name, v)
 		}
 	}
-	for _, name := range sortedKeys(c.Nu) {
+	for _, name := range slices.Sorted(maps.Keys(c.Nu)) {
 		if v := c.Nu[name]; math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("nu of %s is %g, expected a finite number", name, v)
 		}
@@ -209,13 +210,4 @@ func validateRcond(what string, rcond float64) error {
 		return fmt.Errorf("%s: rcond is %g, expected a number below 1, negative for the rounding level", what, rcond)
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -108,15 +108,15 @@ func (n *convNet) start(_ backend.Samples, counts []int, rng *rand.Rand) error {
 
 // tensors names the layers: conv1.weight (3, 3, C, F) and so on, full.weight (K,
 // flat) with its columns in the order height, width, filter, and the heads.
-func (n *convNet) tensors(theta []float32) []tensor {
-	var out []tensor
+func (n *convNet) tensors(theta []float32) []Tensor {
+	var out []Tensor
 	at := 0
 	take := func(name string, shape ...int) {
 		size := 1
 		for _, d := range shape {
 			size *= d
 		}
-		out = append(out, tensor{name, shape, theta[at : at+size]})
+		out = append(out, Tensor{name, shape, theta[at : at+size]})
 		at += size
 	}
 	for l, s := range n.shapes {
@@ -129,7 +129,7 @@ func (n *convNet) tensors(theta []float32) []tensor {
 		weight, bias = append(weight, theta[at:at+n.flat]...), append(bias, theta[at+n.flat])
 		at += n.flat + 1
 	}
-	out = append(out, tensor{"representation.full.weight", []int{n.k, n.flat}, weight}, tensor{"representation.full.bias", []int{n.k}, bias})
+	out = append(out, Tensor{"representation.full.weight", []int{n.k, n.flat}, weight}, Tensor{"representation.full.bias", []int{n.k}, bias})
 	take("sources.weight", n.t, n.k)
 	return out
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/internal/foldertest"
+
+	"github.com/amtrl/amtrl/internal/pipelinetest"
 )
 
 // The gradient of a step, taken back from Adam's first moment, is that of the
@@ -25,7 +26,7 @@ func TestConvStepGradient(t *testing.T) {
 	for i := range counts {
 		rows = append(rows, set.Tasks[i].Train)
 	}
-	s, err := dev.samples([]int{0, 1, 2, 3}, rows, counts)
+	s, err := samplesOf(n.b, dev, []int{0, 1, 2, 3}, rows, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,12 +50,12 @@ func TestConvStepGradient(t *testing.T) {
 		var theta []float32
 		loss := func(theta []float32) (sum, gap float64) {
 			tensors := n.tensors(theta)
-			host, w := newHostNet(7, 6, tensors), wide(tensors[len(tensors)-1].Data)
+			host, w := pipelinetest.NewHostNet(7, 6, tensors), wide(tensors[len(tensors)-1].Data)
 			gap = math.Inf(1)
 			for _, i := range tr.order {
 				m := task(i)
 				row := int(set.Tasks[m].Train[i-first[m]])
-				z, g := host.features(features(set, m%2, row))
+				z, g := host.Features(features(set, m%2, row))
 				r := dot(z, w[m*cfg.K:][:cfg.K]) - float64(set.Tasks[m].Labels[row])
 				sum, gap = sum+r*r/float64(len(tr.order)), min(gap, g)
 			}
@@ -64,11 +65,11 @@ func TestConvStepGradient(t *testing.T) {
 			if err := n.start(s, counts, rng); err != nil {
 				t.Fatal(err)
 			}
-			theta = narrow(download(t, dev.Queue, n.theta))
+			theta = narrow(download(t, n.b, n.theta))
 			for i := range theta { // biases too
 				theta[i] += float32(0.1 * rng.NormFloat64())
 			}
-			if err := backend.Put(dev.Queue, n.theta.Buf, 0, theta); err != nil {
+			if err := backend.Put(n.b, n.theta.Buf, 0, theta); err != nil {
 				t.Fatal(err)
 			}
 			for i := range tr.order {
@@ -78,7 +79,7 @@ func TestConvStepGradient(t *testing.T) {
 		}
 		before, _ := loss(theta)
 		tr.rates = backend.AdamRates{Beta1: 0, Beta2: 0.5, Epsilon: 1, Correction1: 1, Correction2: 1} // m = g, no step
-		if err := dev.Queue.Fill(tr.loss, 0); err != nil {
+		if err := n.b.Fill(tr.loss, 0); err != nil {
 			t.Fatal(err)
 		}
 		if err := tr.step.Run(); err != nil {
@@ -87,8 +88,8 @@ func TestConvStepGradient(t *testing.T) {
 		if got, err := tr.meanLoss(len(tr.order)); err != nil || !near(got, before, 1e-5) {
 			t.Errorf("the loss is %g, %v, want %g", got, err, before)
 		}
-		g := download(t, dev.Queue, backend.Vector{Buf: n.moments.Buf, Len: n.theta.Len})
-		if after := download(t, dev.Queue, n.theta); distance(after, wide(theta)) != 0 {
+		g := download(t, n.b, backend.Vector{Buf: n.moments.Buf, Len: n.theta.Len})
+		if after := download(t, n.b, n.theta); distance(after, wide(theta)) != 0 {
 			t.Error("a step of rate 0 moved the parameters")
 		}
 		const h = 1e-5
@@ -98,25 +99,17 @@ func TestConvStepGradient(t *testing.T) {
 				// In float64 beside theta: the differences are far below float32.
 				tensors := n.tensors(theta)
 				moved := n.tensors(narrow(v))
-				host, w := newHostNet(7, 6, tensors), wide(tensors[len(tensors)-1].Data)
-				by, dw := newHostNet(7, 6, moved), wide(moved[len(moved)-1].Data)
-				add := func(x, dx []float64) {
-					for i := range x {
-						x[i] += h * dx[i]
-					}
+				host, w := pipelinetest.NewHostNet(7, 6, tensors), wide(tensors[len(tensors)-1].Data)
+				by, dw := pipelinetest.NewHostNet(7, 6, moved), wide(moved[len(moved)-1].Data)
+				host.Add(h, by)
+				for i := range w {
+					w[i] += h * dw[i]
 				}
-				for l := range host.layers {
-					add(host.layers[l].w, by.layers[l].w)
-					add(host.layers[l].b, by.layers[l].b)
-				}
-				add(host.a, by.a)
-				add(host.bias, by.bias)
-				add(w, dw)
 				sum := 0.0
 				for _, i := range tr.order {
 					m := task(i)
 					row := int(set.Tasks[m].Train[i-first[m]])
-					z, _ := host.features(features(set, m%2, row))
+					z, _ := host.Features(features(set, m%2, row))
 					r := dot(z, w[m*cfg.K:][:cfg.K]) - float64(set.Tasks[m].Labels[row])
 					sum += r * r / float64(len(tr.order))
 				}
@@ -146,7 +139,7 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 		for i := range counts {
 			rows = append(rows, set.Tasks[i].Train)
 		}
-		s, err := dev.samples([]int{0, 1, 2, 3}, rows, counts)
+		s, err := samplesOf(n.b, dev, []int{0, 1, 2, 3}, rows, counts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,11 +152,11 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 			t.Fatal(err)
 		}
 		stops[fit.Stop]++
-		theta := narrow(download(t, dev.Queue, n.theta))
+		theta := narrow(download(t, n.b, n.theta))
 		tensors := n.tensors(theta)
-		host, w := newHostNet(8, 9, tensors), wide(tensors[len(tensors)-1].Data)
+		host, w := pipelinetest.NewHostNet(8, 9, tensors), wide(tensors[len(tensors)-1].Data)
 		_, aside := cfg.Conv.split(counts)
-		z := backend.NewScope(dev.Queue)
+		z := backend.NewScope(n.b)
 		zm := z.Matrix(backend.Float32, s.Len(), cfg.K)
 		if err := z.Err(); err != nil {
 			t.Fatal(err)
@@ -172,11 +165,11 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 		if err := n.features(s, zm); err != nil {
 			t.Fatal(err)
 		}
-		all, sum, at := download(t, dev.Queue, backend.Vec(zm.Buf)), 0.0, int32(0)
+		all, sum, at := download(t, n.b, backend.Vec(zm.Buf)), 0.0, int32(0)
 		for m, c := range counts {
 			for i := range c {
 				row := int(set.Tasks[m].Train[i])
-				want, _ := host.features(features(set, m%2, row))
+				want, _ := host.Features(features(set, m%2, row))
 				closeVectors(t, "features", all[int(at)*cfg.K:][:cfg.K], want, 1e-4, 1)
 				if slices.Contains(aside, at) {
 					r := dot(want, w[m*cfg.K:][:cfg.K]) - float64(set.Tasks[m].Labels[row])
@@ -233,87 +226,43 @@ func TestConvWarmStart(t *testing.T) {
 	for _, warm := range []bool{true, false} {
 		cfg := smallConvConfig()
 		cfg.Methods, cfg.Conv.WarmStart, cfg.Schedule.Epochs = []string{Active}, warm, 2
-		u, err := newUnit(dev, &cfg, 0)
+		u, err := newLearner(dev, cfg, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer u.close()
-		second := func(st *state) Fit {
-			st = &state{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser), Head: st.Head}
-			if err := u.run(context.Background(), st, quiet, func(*state) error { return nil }); err != nil {
+		defer u.Close()
+		second := func(st State) Fit {
+			st = State{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser), Head: st.Head}
+			if st, err = u.Solve(context.Background(), st, quiet, unsaved); err != nil {
 				t.Fatal(err)
 			}
 			return st.Epochs[1].Fit
 		}
-		var first state
-		st := &state{}
-		if err := u.run(context.Background(), st, quiet, func(st *state) error {
+		var first State
+		st, err := u.Solve(context.Background(), State{}, quiet, func(st State) error {
 			if len(st.Epochs) == 1 {
-				first = state{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser), Head: slices.Clone(st.Head)}
+				first = State{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser), Head: slices.Clone(st.Head)}
 			}
 			return nil
-		}); err != nil {
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		want := st.Epochs[1].Fit
-		if got := second(&first); got != want {
+		if got := second(first); got != want {
 			t.Errorf("warm start %v: epoch 2 gives %+v, and %+v when resumed", warm, want, got)
 		}
-		for what, change := range map[string]func(*state){
-			"the parameters":  func(s *state) { s.Theta = make([]float32, len(s.Theta)) },
-			"the moments":     func(s *state) { s.Optimiser = make([]float32, len(s.Optimiser)) },
-			"the step number": func(s *state) { s.Epochs[0].Fit.Iterations = 0 },
+		for what, change := range map[string]func(*State){
+			"the parameters":  func(s *State) { s.Theta = make([]float32, len(s.Theta)) },
+			"the moments":     func(s *State) { s.Optimiser = make([]float32, len(s.Optimiser)) },
+			"the step number": func(s *State) { s.Epochs[0].Fit.Iterations = 0 },
 		} {
-			other := state{Epochs: slices.Clone(first.Epochs), Theta: first.Theta, Optimiser: first.Optimiser, Head: first.Head}
+			other := State{Epochs: slices.Clone(first.Epochs), Theta: first.Theta, Optimiser: first.Optimiser, Head: first.Head}
 			change(&other)
-			if got := second(&other); (got != want) != warm {
+			if got := second(other); (got != want) != warm {
 				t.Errorf("warm start %v: with %s changed, epoch 2 gives %+v, and %+v before", warm, what, got, want)
 			}
 		}
-	}
-}
-
-// The model on disk predicts what the score says.
-func TestConvModel(t *testing.T) {
-	set := smallImages(6, 5, 400, 6, 8)
-	dev := openDevice(t, 2, set)
-	cfg := smallConvConfig()
-	id := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3)
-	dir := t.TempDir()
-	res := mustRun(t, dev, id, dir)
-	tensors, _, err := decodeSafetensors([]byte(foldertest.Read(t, dir)["model.safetensors"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := newHostNet(6, 8, tensors)
-	m, err := ReadModel(dir)
-	if err != nil || m.K != cfg.K || m.Representation != nil || len(m.Sources) != 4 {
-		t.Fatalf("the model is %+v, %v", m, err)
-	}
-	wrong := 0
-	for _, row := range set.Tasks[1].Test {
-		z, _ := host.features(features(set, 1, int(row)))
-		wrong += b2i((dot(z, wide(m.Head)) > 0.5) != (set.Tasks[1].Labels[row] > 0.5))
-	}
-	if score := res.Method(Active).Score; score.Value != float64(wrong)/float64(len(set.Tasks[1].Test)) {
-		t.Errorf("the model errs on %d test rows, recorded %+v", wrong, score)
-	}
-	for field, change := range map[string]func(*Config){
-		"config.conv.rate":     func(c *Config) { c.Conv.Rate = 1 },
-		"config.conv.channels": func(c *Config) { c.Conv.Channels = []int{3, 5} },
-	} {
-		other := id
-		conv := *cfg.Conv
-		other.Config.Conv = &conv
-		change(&other.Config)
-		other.Config.Methods = []string{Active, Uniform}
-		_, err := Run(context.Background(), dev, other, dir, quiet)
-		if err == nil || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "config.json") {
-			t.Errorf("%s changed: %v", field, err)
-		}
-	}
-	if nu, _, err := m.Relevance(dev.Queue, cfg.Relevance); err != nil || len(nu) != 4 || norm(nu) == 0 {
-		t.Errorf("the relevance is %v, %v", nu, err)
 	}
 }
 
@@ -321,38 +270,39 @@ func TestConvModel(t *testing.T) {
 func TestFitConv(t *testing.T) {
 	set := smallImages(9, 3, 300, 8, 8)
 	dev := openDevice(t, 1, set)
+	q := pipelinetest.NewQueue(t, dev.Device)
 	cfg := smallConvConfig()
 	counts := []int{90, 80, 0}
-	s, err := dev.samples([]int{0, 1, 2}, [][]int32{set.Tasks[0].Train, set.Tasks[1].Train, nil}, counts)
+	s, err := samplesOf(q, dev, []int{0, 1, 2}, [][]int32{set.Tasks[0].Train, set.Tasks[1].Train, nil}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Free()
 	ctx := context.Background()
-	net, fit, err := FitConv(ctx, dev.Queue, s, counts, 8, 8, 5, *cfg.Conv, 4)
+	net, fit, err := FitConv(ctx, q, s, counts, 8, 8, 5, *cfg.Conv, 4)
 	if err != nil || fit.Evaluations == 0 || !(fit.Loss > 0) {
 		t.Fatalf("%+v, %v", fit, err)
 	}
 	defer net.Close()
-	z := upload(t, dev.Queue, backend.Float32, make([]float32, 170*5))
-	if err := net.Features(s, z.Mat(170, 5)); err != nil || norm(download(t, dev.Queue, z)) == 0 {
+	z := upload(t, q, backend.Float32, make([]float32, 170*5))
+	if err := net.Features(s, z.Mat(170, 5)); err != nil || norm(download(t, q, z)) == 0 {
 		t.Errorf("features: %v", err)
 	}
 	for what, call := range map[string]func() error{
-		"counts": func() error { _, _, err := FitConv(ctx, dev.Queue, s, []int{170}, 8, 8, 5, *cfg.Conv, 4); return err },
+		"counts": func() error { _, _, err := FitConv(ctx, q, s, []int{170}, 8, 8, 5, *cfg.Conv, 4); return err },
 		"samples": func() error {
-			_, _, err := FitConv(ctx, dev.Queue, s, []int{1, 2, 3}, 8, 8, 5, *cfg.Conv, 4)
+			_, _, err := FitConv(ctx, q, s, []int{1, 2, 3}, 8, 8, 5, *cfg.Conv, 4)
 			return err
 		},
-		"images":   func() error { _, _, err := FitConv(ctx, dev.Queue, s, counts, 8, 9, 5, *cfg.Conv, 4); return err },
-		"k":        func() error { _, _, err := FitConv(ctx, dev.Queue, s, counts, 8, 8, 17, *cfg.Conv, 4); return err },
-		"settings": func() error { _, _, err := FitConv(ctx, dev.Queue, s, counts, 8, 8, 5, Conv{}, 4); return err },
+		"images":   func() error { _, _, err := FitConv(ctx, q, s, counts, 8, 9, 5, *cfg.Conv, 4); return err },
+		"k":        func() error { _, _, err := FitConv(ctx, q, s, counts, 8, 8, 17, *cfg.Conv, 4); return err },
+		"settings": func() error { _, _, err := FitConv(ctx, q, s, counts, 8, 8, 5, Conv{}, 4); return err },
 		"layers": func() error {
-			_, _, err := FitConv(ctx, dev.Queue, s, counts, 8, 8, 1, Conv{Channels: []int{1, 1, 1, 1}, Passes: 1, Batch: 1, Rate: 1, Patience: 1}, 4)
+			_, _, err := FitConv(ctx, q, s, counts, 8, 8, 1, Conv{Channels: []int{1, 1, 1, 1}, Passes: 1, Batch: 1, Rate: 1, Patience: 1}, 4)
 			return err
 		},
 		"batch": func() error {
-			_, _, err := FitConv(ctx, dev.Queue, s, counts, 8, 8, 5, Conv{Channels: []int{2}, Passes: 1, Batch: 171, Rate: 1, Patience: 1}, 4)
+			_, _, err := FitConv(ctx, q, s, counts, 8, 8, 5, Conv{Channels: []int{2}, Passes: 1, Batch: 171, Rate: 1, Patience: 1}, 4)
 			return err
 		},
 	} {
@@ -367,13 +317,23 @@ func TestConvDiverges(t *testing.T) {
 	dev := openDevice(t, 1, smallImages(8, 4, 200, 6, 7))
 	cfg := smallConvConfig()
 	cfg.Conv.Rate = 1e30
-	u, err := newUnit(dev, &cfg, 0)
+	u, err := newLearner(dev, cfg, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer u.close()
-	err = u.run(context.Background(), &state{}, quiet, func(*state) error { return nil })
+	defer u.Close()
+	_, err = u.Solve(context.Background(), State{}, quiet, unsaved)
 	if err == nil || !strings.Contains(err.Error(), "lower the rate") {
 		t.Errorf("at rate 1e30: %v", err)
 	}
+}
+
+func newSmallNet(t *testing.T, dev *Resident, cfg Config, m int) *convNet {
+	t.Helper()
+	r, err := newRepresentation(pipelinetest.NewQueue(t, dev.Device), &cfg, dev.Set, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.close)
+	return r.(*convNet)
 }

@@ -8,25 +8,9 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
-)
 
-// referenceShares are how many samples of each source a unit of cost buys.
-func referenceShares(a Allocation, nu, costs []float64) []float64 {
-	shares := make([]float64, len(nu))
-	total, costSum := 0.0, 0.0
-	for m := range nu {
-		shares[m] = nu[m] * nu[m]
-		if a.Rule == RuleL1 {
-			shares[m] = math.Abs(nu[m]) / math.Sqrt(costs[m])
-		}
-		total += costs[m] * shares[m]
-		costSum += costs[m]
-	}
-	for m := range shares {
-		shares[m] = (1-a.Mix)*shares[m]/total + a.Mix/costSum
-	}
-	return shares
-}
+	"github.com/amtrl/amtrl/internal/pipelinetest"
+)
 
 // waterLevel fills x_m = min(max(level share_m, least_m), limit_m) up to a total
 // cost, by trying every interval between the levels where a source starts or
@@ -86,10 +70,10 @@ func checkSpend(t *testing.T, what string, counts []int, x, costs []float64, cos
 	}
 }
 
-func unitCosts(u *unit, cfg Config) []float64 {
-	costs := ones(len(u.sources))
-	for m, s := range u.sources {
-		if c, ok := cfg.Costs[u.dev.Set.Tasks[s].Name]; ok {
+func unitCosts(u *Learner, cfg Config) []float64 {
+	costs := ones(len(u.problem.Sources))
+	for m, s := range u.problem.Sources {
+		if c, ok := cfg.Costs[u.problem.Set.Tasks[s].Name]; ok {
 			costs[m] = c
 		}
 	}
@@ -117,7 +101,7 @@ func TestActiveCounts(t *testing.T) {
 		cfg.Schedule, cfg.Allocation, cfg.Costs, cfg.Methods = c.schedule, c.alloc, c.costs, []string{Active}
 		cfg.ERM.Iterations = 5
 		u, st := runUnit(t, dev, cfg, 1)
-		m := len(u.sources)
+		m := len(u.problem.Sources)
 		if m != 5 || len(st.Epochs) != c.schedule.Epochs {
 			t.Fatalf("%d sources, %d epochs", m, len(st.Epochs))
 		}
@@ -128,9 +112,9 @@ func TestActiveCounts(t *testing.T) {
 		nu := ones(m)
 		for i, e := range st.Epochs {
 			what := fmt.Sprintf("%+v %+v epoch %d", c.schedule, c.alloc, i+1)
-			shares := referenceShares(c.alloc, nu, cost)
+			shares := pipelinetest.Shares(c.alloc.Rule, c.alloc.Mix, nu, cost)
 			if i == 0 {
-				shares = referenceShares(Allocation{Rule: RuleSquared, Mix: 1}, nu, cost)
+				shares = pipelinetest.Shares(RuleSquared, 1, nu, cost)
 			}
 			if c.schedule.Kind == SchedulePaper {
 				scale := math.Pow(1.5, float64(22+i))
@@ -193,7 +177,7 @@ func TestBaselinesFollowTheActiveRun(t *testing.T) {
 				case Uniform:
 					checkSpend(t, what, e.Counts, waterLevel(ones(4), costs, cost, make([]int, 4), limit), costs, cost, limit)
 				case Known:
-					shares := referenceShares(Allocation{Rule: RuleSquared}, []float64{3, -1, 0.5, 0}, costs)
+					shares := pipelinetest.Shares(RuleSquared, 0, []float64{3, -1, 0.5, 0}, costs)
 					checkSpend(t, what, e.Counts, waterLevel(shares, costs, cost, []int{7, 7, 7, 7}, limit), costs, cost, limit)
 				}
 				if e.Method != Active && (e.Epoch != 1 || e.Drawn != e.Samples) {
@@ -227,8 +211,8 @@ func TestKnownTakesTheModelsRelevance(t *testing.T) {
 	cfg.Nu = nil
 	for what, nu := range map[string]map[string]float64{"absent": nil, "all zero": {small.Tasks[1].Name: 0}} {
 		cfg.Methods, cfg.Nu = []string{Active, Known}, nu
-		if u, err := newUnit(openDevice(t, 1, small), &cfg, 0); err == nil || !strings.Contains(err.Error(), "relevance") {
-			u.close()
+		if u, err := newLearner(openDevice(t, 1, small), cfg, 0); err == nil || !strings.Contains(err.Error(), "relevance") {
+			u.Close()
 			t.Errorf("known with a relevance that is %s: %v", what, err)
 		}
 	}

@@ -9,29 +9,7 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/cpu"
 )
-
-// openCPU starts a queue of the CPU and checks at the end of the test that every
-// buffer was freed.
-func openCPU(t testing.TB, threads int) backend.Queue {
-	t.Helper()
-	d, err := cpu.Open(threads)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if u := d.Usage(); u.Buffers != 0 {
-			t.Errorf("%d buffers of %d bytes were never freed", u.Buffers, u.Bytes)
-		}
-		d.Close()
-	})
-	q, err := d.NewQueue()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
-}
 
 // upload places a slice on the device for the length of the test.
 func upload[E backend.Element](t testing.TB, b backend.Queue, d backend.DType, v []E) backend.Vector {
@@ -52,14 +30,6 @@ func download(t testing.TB, b backend.Queue, v backend.Vector) []float64 {
 		t.Fatal(err)
 	}
 	return wide(host)
-}
-
-func wide(v []float32) []float64 {
-	w := make([]float64, len(v))
-	for i := range v {
-		w[i] = float64(v[i])
-	}
-	return w
 }
 
 func narrow(v []float64) []float32 {
@@ -89,28 +59,6 @@ func closeVectors(t testing.TB, what string, got, want []float64, tol, floor flo
 	if d := distance(got, want); !(d <= tol*(norm(want)+floor)) {
 		t.Fatalf("%s is off by %g of %g:\n%v, want\n%v", what, d, norm(want), got, want)
 	}
-}
-
-// multiply returns op(A) op(B) of row-major matrices, A rows by cols as stored.
-func multiply(transA, transB bool, a []float64, rowsA int, b []float64, rowsB int) []float64 {
-	at := func(trans bool, m []float64, rows int) (r, c int, f func(i, j int) float64) {
-		cols := len(m) / rows
-		if trans {
-			return cols, rows, func(i, j int) float64 { return m[j*cols+i] }
-		}
-		return rows, cols, func(i, j int) float64 { return m[i*cols+j] }
-	}
-	r, n, fa := at(transA, a, rowsA)
-	_, c, fb := at(transB, b, rowsB)
-	out := make([]float64, r*c)
-	for i := range r {
-		for j := range c {
-			for l := range n {
-				out[i*c+j] += fa(i, l) * fb(l, j)
-			}
-		}
-	}
-	return out
 }
 
 // solveDense solves the n by n system A x = b by Gaussian elimination with

@@ -1,11 +1,14 @@
 package pipeline
 
 import (
-	"math"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/pipelinetest"
 )
 
 // newRand returns fresh random numbers; the seed is printed when the test
@@ -28,22 +31,47 @@ func newRand(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 1))
 }
 
-func normals(rng *rand.Rand, n int) []float64 {
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = rng.NormFloat64()
-	}
-	return v
+var (
+	smallSet    = pipelinetest.SmallSet
+	smallImages = pipelinetest.SmallImages
+	features    = pipelinetest.Features
+	openCPU     = pipelinetest.OpenCPU
+	wide        = pipelinetest.Wide
+	multiply    = pipelinetest.Multiply
+	near        = pipelinetest.Near
+	b2i         = pipelinetest.Int
+	normals     = pipelinetest.Normals
+	ones        = pipelinetest.Ones
+)
+
+func smallConfig() Config { return pipelinetest.Decode[Config](pipelinetest.Config) }
+
+func smallConvConfig() Config { return pipelinetest.Decode[Config](pipelinetest.ConvConfig) }
+
+func openDevice(t testing.TB, threads int, set *dataset.Set) *Resident {
+	t.Helper()
+	return pipelinetest.Open(t, threads, set, NewResident)
 }
 
-func ones(n int) []float64 {
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = 1
+// newLearner prepares the problem of a target.
+func newLearner(dev *Resident, cfg Config, target int) (*Learner, error) {
+	p, err := NewProblem(dev.Set, cfg, target)
+	if err != nil {
+		return nil, err
 	}
-	return v
+	return NewLearner(dev, p)
 }
 
-func near(a, b, tol float64) bool {
-	return math.Abs(a-b) <= tol*math.Max(1, math.Max(math.Abs(a), math.Abs(b)))
+func quiet(Step) {}
+
+func unsaved(State) error { return nil }
+
+// samplesOf places the first counts[i] rows of rows[i] with the labels of task
+// tasks[i].
+func samplesOf(q backend.Queue, dev *Resident, tasks []int, rows [][]int32, counts []int) (backend.Samples, error) {
+	p, in := &Problem{Set: dev.Set, Sources: tasks}, Proposal{}
+	for i, n := range counts {
+		in.Sources = append(in.Sources, rows[i][:n])
+	}
+	return dev.samples(q, tasks, p.LookUp(in).Sources)
 }

@@ -357,7 +357,7 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dev, err := NewDevice(b.Device(), set)
+	dev, err := NewResident(b.Device(), set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 	for i := range order {
 		order[i], list[i], counts[i] = i, set.Tasks[i].Train, rows-i*100
 	}
-	samples, err := dev.samples(order, list, counts)
+	samples, err := samplesOf(b, dev, order, list, counts)
 	if err != nil {
 		t.Fatal(err)
 	}

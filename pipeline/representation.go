@@ -34,7 +34,7 @@ type representation interface {
 	// features writes phi of all samples, in order, to the N by K matrix z.
 	features(s backend.Samples, z backend.Matrix) error
 	// tensors names the parts of downloaded parameters for model.safetensors.
-	tensors(theta []float32) []tensor
+	tensors(theta []float32) []Tensor
 	close()
 }
 
@@ -94,8 +94,8 @@ func (l *linearClass) features(s backend.Samples, z backend.Matrix) error {
 }
 
 // tensors are B' as representation.weight and W' as sources.weight.
-func (l *linearClass) tensors(theta []float32) []tensor {
-	return []tensor{
+func (l *linearClass) tensors(theta []float32) []Tensor {
+	return []Tensor{
 		{"representation.weight", []int{l.k, l.d}, theta[:l.k*l.d]},
 		{"sources.weight", []int{l.t, l.k}, theta[l.k*l.d:]},
 	}

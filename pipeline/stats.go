@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -34,8 +33,8 @@ func (c Comparison) SameOrBetter() int { return c.Better + c.Same }
 
 const bootstrapResamples = 10_000
 
-// compare pairs the scores of two methods, one entry a target.
-func compare(nameA, nameB string, a, b []float64) Comparison {
+// Compare pairs the scores of two methods, one entry per target.
+func Compare(nameA, nameB string, a, b []float64) Comparison {
 	c := Comparison{A: nameA, B: nameB, Targets: len(a), SignP: 1}
 	diff := make([]float64, len(a))
 	for i := range a {
@@ -73,69 +72,4 @@ func compare(nameA, nameB string, a, b []float64) Comparison {
 		c.SignP = math.Min(1, 2*tail)
 	}
 	return c
-}
-
-// MethodSummary is the mean of a method over targets and seeds.
-type MethodSummary struct {
-	Method string `json:"method"`
-	// Budget is the budget of the budget schedule, or 0.
-	Budget float64 `json:"budget,omitempty"`
-	// Runs is the number of results, Samples and Value their means.
-	Runs    int     `json:"runs"`
-	Samples float64 `json:"samples"`
-	Value   float64 `json:"value"`
-}
-
-// Needed is the number of samples at which a method reaches a score.
-type Needed struct {
-	Method string `json:"method"`
-	// Samples is interpolated between budgets, linearly in the logarithms.
-	Samples float64 `json:"samples"`
-	// Bound is "" for an interpolated number, "at most" where the smallest budget
-	// already reaches the score, "more than" where the largest does not.
-	Bound string `json:"bound,omitempty"`
-}
-
-// SamplesNeeded returns how many samples each method of a sweep over budgets
-// needs for a mean score of value: the first crossing in order of budget.
-func (s *Summary) SamplesNeeded(value float64) []Needed {
-	var out []Needed
-	for _, name := range s.methodNames() {
-		var rows []MethodSummary
-		for _, m := range s.Methods {
-			if m.Method == name {
-				rows = append(rows, m)
-			}
-		}
-		slices.SortStableFunc(rows, func(a, b MethodSummary) int { return cmp.Compare(a.Samples, b.Samples) })
-		need := Needed{name, rows[len(rows)-1].Samples, "more than"}
-		for i, r := range rows {
-			if r.Value > value {
-				continue
-			}
-			if i == 0 {
-				need = Needed{name, r.Samples, "at most"}
-				break
-			}
-			p := rows[i-1]
-			f := 1.0 // where the score falls to 0, its logarithm has no say
-			if r.Value > 0 && value > 0 {
-				f = math.Log(p.Value/value) / math.Log(p.Value/r.Value)
-			}
-			need = Needed{name, p.Samples * math.Pow(r.Samples/p.Samples, f), ""}
-			break
-		}
-		out = append(out, need)
-	}
-	return out
-}
-
-func (s *Summary) methodNames() []string {
-	var names []string
-	for _, m := range s.Methods {
-		if !slices.Contains(names, m.Method) {
-			names = append(names, m.Method)
-		}
-	}
-	return names
 }

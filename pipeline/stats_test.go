@@ -30,7 +30,7 @@ func TestSignTest(t *testing.T) {
 					want += choose(n, k) * math.Pow(0.5, float64(n))
 				}
 			}
-			c := compare("a", "b", a, b)
+			c := Compare("a", "b", a, b)
 			if !near(c.SignP, math.Min(want, 1), 1e-9) || c.Better != better || c.Worse != n-better || c.Same != 2 {
 				t.Fatalf("%d of %d better: p = %g, want %g (%+v)", better, n, c.SignP, want, c)
 			}
@@ -53,38 +53,11 @@ func TestBootstrapInterval(t *testing.T) {
 		sq += d * d / float64(n-1)
 	}
 	half := 1.96 * math.Sqrt(sq/float64(n))
-	c := compare("a", "b", a, b)
+	c := Compare("a", "b", a, b)
 	if !near(c.Difference, mean, 1e-12) || math.Abs(c.Interval[0]-(mean-half)) > 0.15*half || math.Abs(c.Interval[1]-(mean+half)) > 0.15*half {
 		t.Errorf("mean %g, interval %v, want about %g +- %g", c.Difference, c.Interval, mean, half)
 	}
-	if again := compare("a", "b", a, b); again != c {
+	if again := Compare("a", "b", a, b); again != c {
 		t.Errorf("the same data gave %+v, then %+v", c, again)
-	}
-}
-
-func TestSamplesNeeded(t *testing.T) {
-	s := Summary{}
-	for _, m := range []struct {
-		name string
-		at   func(n float64) float64
-	}{
-		{"slow", func(n float64) float64 { return 100 / n }},
-		{"fast", func(n float64) float64 { return 1 / n }},
-		{"never", func(float64) float64 { return 9 }},
-		{"to zero", func(n float64) float64 { return max(0, 3000-n) }},
-	} {
-		for _, n := range []float64{1000, 3000, 8000} {
-			s.Methods = append(s.Methods, MethodSummary{Method: m.name, Samples: n, Value: m.at(n)})
-		}
-	}
-	got := s.SamplesNeeded(0.05)
-	if !near(got[0].Samples, 2000, 1e-9) || got[0].Bound != "" {
-		t.Errorf("100/n reaches 0.05 at 2000, got %+v", got[0])
-	}
-	if got[3].Samples != 3000 || got[3].Bound != "" {
-		t.Errorf("a score of 0 is reached at 3000, got %+v", got[3])
-	}
-	if got[1].Bound != "at most" || got[1].Samples != 1000 || got[2].Bound != "more than" || got[2].Samples != 8000 {
-		t.Errorf("outside the budgets: %+v", got[1:3])
 	}
 }

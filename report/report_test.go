@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 func TestCount(t *testing.T) {
@@ -68,14 +69,14 @@ long | name  1,000
 	}
 }
 
-func result(active, uniform, cost float64) *pipeline.Result {
-	return &pipeline.Result{
+func result(active, uniform, cost float64) *runs.Result {
+	return &runs.Result{
 		Data: "embedded digits", Target: "fog_2", Seed: 3,
-		Methods: []pipeline.MethodResult{
+		Methods: []runs.MethodResult{
 			{Method: "active", Samples: 33000, Cost: cost, Epochs: 4, Iterations: 600, Score: pipeline.Score{Metric: pipeline.MetricError, Value: active}},
 			{Method: "uniform", Samples: 33000, Cost: 33000, Epochs: 1, Iterations: 150, Score: pipeline.Score{Metric: pipeline.MetricError, Value: uniform}},
 		},
-		Sources: []pipeline.SourceResult{{Source: "fog_1", Nu: -0.5, Share: 0.75, Samples: 1200}, {Source: "fog_3", Nu: 0.25, Share: 0.25, Samples: 50}},
+		Sources: []runs.SourceResult{{Source: "fog_1", Nu: -0.5, Share: 0.75, Samples: 1200}, {Source: "fog_3", Nu: 0.25, Share: 0.25, Samples: 50}},
 	}
 }
 
@@ -104,10 +105,10 @@ func TestResult(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	s := &pipeline.Summary{
+	s := &runs.Summary{
 		Data: "mnist_c", Metric: pipeline.MetricError,
-		Methods: []pipeline.MethodSummary{{Method: "active", Runs: 160, Samples: 33000, Value: 0.05}, {Method: "uniform", Runs: 160, Samples: 33000, Value: 0.06}},
-		Comparisons: []pipeline.BudgetComparison{{Comparison: pipeline.Comparison{A: "active", B: "uniform", Targets: 160,
+		Methods: []runs.MethodSummary{{Method: "active", Runs: 160, Samples: 33000, Value: 0.05}, {Method: "uniform", Runs: 160, Samples: 33000, Value: 0.06}},
+		Comparisons: []runs.BudgetComparison{{Comparison: pipeline.Comparison{A: "active", B: "uniform", Targets: 160,
 			Difference: 0.01, Interval: [2]float64{-0.002, 0.022}, Better: 130, Same: 6, Worse: 24, SignP: 1e-9}}},
 	}
 	if got, want := Summary(s, Markdown), `**mnist_c, means over targets and seeds**
@@ -139,7 +140,7 @@ func TestSummary(t *testing.T) {
 }
 
 func TestNeededAndPlan(t *testing.T) {
-	got := Needed(pipeline.MetricExcess, 0.05, []pipeline.Needed{{Method: "active", Samples: 1234}, {Method: "uniform", Samples: 9000, Bound: "more than"}}, Markdown)
+	got := Needed(pipeline.MetricExcess, 0.05, []runs.Needed{{Method: "active", Samples: 1234}, {Method: "uniform", Samples: 9000, Bound: "more than"}}, Markdown)
 	for _, want := range []string{"mean excess risk of 0.05", "| active | 1,234 |", "| uniform | more than 9,000 |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("expected %q in\n%s", want, got)

@@ -5,12 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // Result is what a run found: the score of each method, how they compare, and
 // the top most relevant sources.
-func Result(r *pipeline.Result, top int, f Format) string {
+func Result(r *runs.Result, top int, f Format) string {
 	metric, costs := "score", false
 	for _, m := range r.Methods {
 		metric = m.Score.Metric
@@ -56,7 +56,7 @@ func Result(r *pipeline.Result, top int, f Format) string {
 }
 
 // verdict compares the scores of two methods; less is better.
-func verdict(metric string, a, b pipeline.MethodResult) string {
+func verdict(metric string, a, b runs.MethodResult) string {
 	d := b.Score.Value - a.Score.Value
 	word := "better"
 	switch {
@@ -68,7 +68,7 @@ func verdict(metric string, a, b pipeline.MethodResult) string {
 	return fmt.Sprintf("%s is %s %s than %s", a.Method, strings.TrimPrefix(difference(metric, d), "+"), word, b.Method)
 }
 
-func firstMethod(r *pipeline.Result) string {
+func firstMethod(r *runs.Result) string {
 	if len(r.Methods) == 0 {
 		return "no method"
 	}
@@ -77,7 +77,7 @@ func firstMethod(r *pipeline.Result) string {
 
 // Relevance is a table of the nu and the share of the most relevant sources of
 // one model, at most top of them.
-func Relevance(title string, sources []pipeline.SourceResult, top int, f Format) string {
+func Relevance(title string, sources []runs.SourceResult, top int, f Format) string {
 	t := Table{Title: title, Header: []string{"source", "nu", "share"}, Right: []int{1, 2}}
 	for _, s := range sources[:min(top, len(sources))] {
 		t.Rows = append(t.Rows, []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), percent(s.Share)})

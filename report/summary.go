@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // Summary is what a sweep found: the mean of each method and the paired
 // comparisons.
-func Summary(s *pipeline.Summary, f Format) string {
-	budgets := slices.ContainsFunc(s.Methods, func(m pipeline.MethodSummary) bool { return m.Budget > 0 })
+func Summary(s *runs.Summary, f Format) string {
+	budgets := slices.ContainsFunc(s.Methods, func(m runs.MethodSummary) bool { return m.Budget > 0 })
 	methods := Table{
 		Title:  fmt.Sprintf("%s, means over targets and seeds", s.Data),
 		Header: []string{"method", metricTitle(s.Metric), "source samples", "runs"},
@@ -58,7 +58,7 @@ func (t *Table) lead(i int, name, cell string) {
 }
 
 // Needed is a table of the source samples that each method needs for a mean score.
-func Needed(metric string, value float64, needed []pipeline.Needed, f Format) string {
+func Needed(metric string, value float64, needed []runs.Needed, f Format) string {
 	t := Table{
 		Title:  fmt.Sprintf("source samples needed for a mean %s of %s", metricTitle(metric), Score(metric, value)),
 		Header: []string{"method", "samples"},

@@ -14,6 +14,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // sweep times active and uniform sampling for every target: as amtrl sweep does
@@ -67,7 +68,7 @@ func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (ran
 	if err != nil {
 		return ranSweep{}, err
 	}
-	id := pipeline.NewIdentity("bench", set, backend.Choice{Device: w.q.Device(), Reason: "asked for"}, cfg)
+	id := runs.NewIdentity("bench", set, backend.Choice{Device: w.q.Device(), Reason: "asked for"}, cfg)
 	id.Seeds = []uint64{0}
 	for _, t := range targets {
 		id.Targets = append(id.Targets, set.Tasks[t].Name)
@@ -75,12 +76,12 @@ func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (ran
 	iterations := 0
 	score := map[string]float64{}
 	start := time.Now()
-	dev, err := pipeline.NewDevice(w.q.Device(), set)
+	dev, err := pipeline.NewResident(w.q.Device(), set)
 	if err != nil {
 		return ranSweep{}, err
 	}
 	defer dev.Close()
-	_, err = pipeline.Sweep(context.Background(), dev, id, filepath.Join(dir, "out"), w.jobs, func(s pipeline.SweepStep) {
+	_, err = runs.Sweep(context.Background(), dev, id, filepath.Join(dir, "out"), w.jobs, func(s runs.SweepStep) {
 		for _, m := range s.Result.Methods {
 			iterations += m.Iterations
 			score[m.Method] += m.Score.Value / float64(len(targets))

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // A Go program that chooses a kind, and nothing that comes with it, leaves the
@@ -53,15 +54,15 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 		cfg := preset(t, "default")
 		change(&cfg)
 		cfg.TargetSamples, cfg.ERM.Iterations = 40, 20
-		id := pipeline.NewIdentity(version.Version, set, backend.Choice{Device: b, Reason: "asked for"}, cfg)
+		id := runs.NewIdentity(version.Version, set, backend.Choice{Device: b, Reason: "asked for"}, cfg)
 		id.Targets, id.Seeds = []string{pipeline.DefaultTarget(set)}, []uint64{0}
-		dev, err := pipeline.NewDevice(b, set)
+		dev, err := pipeline.NewResident(b, set)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer dev.Close()
 		ours := filepath.Join(dir, "ours")
-		if _, err := pipeline.Run(context.Background(), dev, id, ours, func(pipeline.Step) {}); err != nil {
+		if _, err := runs.Run(context.Background(), dev, id, ours, func(pipeline.Step) {}); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"config.json", "result.json"} {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/cuda/standin"
-	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // onStandIn runs the program on libraries that take the place of CUDA's, under
@@ -193,15 +193,15 @@ func TestRunOnCUDA(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := t.TempDir()
-	run := func(orders, args string) (outcome, pipeline.Identity) {
+	run := func(orders, args string) (outcome, runs.Identity) {
 		t.Helper()
 		cmd := command(at, strings.Fields(smallRun+" "+args)...)
 		cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_CUBIN_CACHE="+t.TempDir())
 		cmd.Env = append(cmd.Env, standin.Environment("", strings.Fields(orders)...)...)
 		o := start(t, cmd)
-		var id pipeline.Identity
+		var id runs.Identity
 		if raw, err := os.ReadFile(filepath.Join(at, "out", "config.json")); err == nil {
-			if id, err = pipeline.DecodeIdentity(raw); err != nil {
+			if id, err = runs.DecodeIdentity(raw); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // dryRunResult is what --dry-run --json prints.
 type dryRunResult struct {
-	Out      string            `json:"out"`
-	Identity pipeline.Identity `json:"identity"`
-	Plans    []budgetPlan      `json:"plans"`
+	Out      string        `json:"out"`
+	Identity runs.Identity `json:"identity"`
+	Plans    []budgetPlan  `json:"plans"`
 }
 
 // budgetPlan is what the schedule asks for at one budget, 0 outside the budget

@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // sweepProgress shows the units of a sweep.
@@ -26,7 +26,7 @@ func (p *sweepProgress) begun() bool { return p.started }
 
 // step counts a unit. Those that an earlier process finished come first and
 // say nothing about the time left.
-func (p *sweepProgress) step(s pipeline.SweepStep) {
+func (p *sweepProgress) step(s runs.SweepStep) {
 	if s.Resumed {
 		p.resumed++
 		p.meter.shrink(1)

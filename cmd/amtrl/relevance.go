@@ -15,6 +15,7 @@ import (
 
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // maxTop bounds --top.
@@ -99,9 +100,9 @@ func relevance(c *cli.Context) error {
 	case asCSV:
 		return emitCSV(c, res.Sources)
 	}
-	rows := make([]pipeline.SourceResult, len(res.Sources))
+	rows := make([]runs.SourceResult, len(res.Sources))
 	for i, s := range res.Sources {
-		rows[i] = pipeline.SourceResult{Source: s.Source, Nu: s.Nu, Share: s.Share}
+		rows[i] = runs.SourceResult{Source: s.Source, Nu: s.Nu, Share: s.Share}
 	}
 	title := fmt.Sprintf("relevance %s (rank %d) and allocation %s for target %s, %d sources", cfg.Relevance.Kind, res.Rank, cfg.Allocation.Rule, res.Target, len(rows))
 	return emit(c, report.Relevance(title, rows, c.Int("top"), format))
@@ -117,7 +118,7 @@ func estimate(c *cli.Context, dir string, cfg *pipeline.Config) (*relevanceResul
 	if err != nil {
 		return nil, err
 	}
-	model, err := pipeline.ReadModel(dir)
+	model, err := runs.ReadModel(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func runSettings(dir string) (pipeline.Config, error) {
 	if err != nil {
 		return pipeline.Config{}, err
 	}
-	id, err := pipeline.DecodeIdentity(raw)
+	id, err := runs.DecodeIdentity(raw)
 	if err != nil {
 		return pipeline.Config{}, fmt.Errorf("%s: %w", path, err)
 	}

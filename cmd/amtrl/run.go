@@ -10,6 +10,7 @@ import (
 
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // runDigits is as many base images as MNIST-C has; the default run on them
@@ -67,7 +68,7 @@ func run(c *cli.Context) error {
 	if err := cfg.checkNames(set); err != nil {
 		return err
 	}
-	w, err := newWork(c, set, c.Int("threads"), func(id *pipeline.Identity) {
+	w, err := newWork(c, set, c.Int("threads"), func(id *runs.Identity) {
 		id.Targets, id.Seeds = []string{target}, []uint64{cfg.Seed}
 	}, func(digest string) string {
 		return filepath.Join("amtrl-runs", url.PathEscape(target)+"-"+digest)
@@ -85,7 +86,7 @@ func run(c *cli.Context) error {
 	}
 	defer dev.Close()
 	progress := newRunProgress(c, w)
-	res, err := pipeline.Run(c.Context, dev, w.id, w.dir, progress.step)
+	res, err := runs.Run(c.Context, dev, w.id, w.dir, progress.step)
 	progress.close()
 	if err != nil {
 		return w.explain(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 func TestRun(t *testing.T) {
@@ -43,7 +44,7 @@ func TestRun(t *testing.T) {
 	}
 
 	js := must(t, dir, tiny("run", "--json", "--quiet")...)
-	var res pipeline.Result
+	var res runs.Result
 	if err := json.Unmarshal([]byte(js.stdout), &res); err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +243,7 @@ func TestRunOnSyntheticData(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"run", "--data", "synthetic:sparse", "--dim", "12", "--rank", "3", "--sources", "8", "--rows", "4000",
 		"--budget", "4000", "--floor", "10", "--target-samples", "200", "--methods", "active,uniform,known", "--json"}
-	var res pipeline.Result
+	var res runs.Result
 	if err := json.Unmarshal([]byte(must(t, dir, args...).stdout), &res); err != nil {
 		t.Fatal(err)
 	}

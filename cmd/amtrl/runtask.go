@@ -15,6 +15,7 @@ import (
 	"github.com/amtrl/amtrl/batch/local"
 	"github.com/amtrl/amtrl/batch/slurm"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // runTaskCommand is what engines call.
@@ -81,7 +82,7 @@ func runTask(c *cli.Context) error {
 	say := func(format string, args ...any) { note(c, format, args...) }
 	w := &batch.Worker{
 		Run: run, Part: c.String("part"), Index: index, Version: version().Version, Engine: engines.Open,
-		Open: func(_ context.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Device, pipeline.Identity, error) {
+		Open: func(_ context.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Resident, runs.Identity, error) {
 			return openTask(c, plan, res)
 		},
 		Save: asked(save),
@@ -110,7 +111,7 @@ func asked(signals <-chan os.Signal) <-chan struct{} {
 }
 
 // openTask opens the data and the device that the plan's flags ask for.
-func openTask(c *cli.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Device, pipeline.Identity, error) {
+func openTask(c *cli.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Resident, runs.Identity, error) {
 	id := plan.Identity
 	for _, f := range plan.Flags {
 		if err := c.Set(f.Name, f.Value); err != nil {
@@ -133,8 +134,8 @@ func openTask(c *cli.Context, plan *batch.Plan, res batch.Resources) (*pipeline.
 	if err != nil {
 		return nil, id, err
 	}
-	here := pipeline.NewIdentity(id.Version, set, choice, id.Config)
+	here := runs.NewIdentity(id.Version, set, choice, id.Config)
 	id.Data, id.Backend = here.Data, here.Backend
-	dev, err := pipeline.NewDevice(choice.Device, set)
+	dev, err := pipeline.NewResident(choice.Device, set)
 	return dev, id, err
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/batch"
-	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 func submitCommand() *cli.Command {
@@ -175,7 +175,7 @@ func printHandOver(c *cli.Context, run *batch.Run, engine string, jobs []*batch.
 // newPlan is the plan of a sweep, with every flag that opens data and device
 // spelt out.
 func newPlan(c *cli.Context, p *sweepPlan) (batch.Plan, error) {
-	id := pipeline.Identity{Version: version().Version, Data: pipeline.DescribeData(p.set), Config: p.cfg.Complete(p.set).Canonical()}
+	id := runs.Identity{Version: version().Version, Data: runs.DescribeData(p.set), Config: p.cfg.Complete(p.set).Canonical()}
 	p.fill(&id)
 	if err := id.Check(p.set); err != nil {
 		return batch.Plan{}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
+	"github.com/amtrl/amtrl/runs"
 )
 
 const maxJobs = 4096
@@ -70,8 +71,8 @@ func riskFlag() cli.Flag {
 
 // sweepResult is what --json prints: the summary, and what --risk asks for.
 type sweepResult struct {
-	*pipeline.Summary
-	Needed []pipeline.Needed `json:"needed,omitempty"`
+	*runs.Summary
+	Needed []runs.Needed `json:"needed,omitempty"`
 }
 
 func sweep(c *cli.Context) error {
@@ -108,7 +109,7 @@ func sweep(c *cli.Context) error {
 	}
 	defer dev.Close()
 	progress := newSweepProgress(c, len(w.id.Units()))
-	sum, err := pipeline.Sweep(c.Context, dev, w.id, w.dir, jobs, progress.step)
+	sum, err := runs.Sweep(c.Context, dev, w.id, w.dir, jobs, progress.step)
 	progress.close()
 	if err != nil {
 		return w.explain(err)
@@ -129,7 +130,7 @@ type sweepPlan struct {
 }
 
 // fill completes an identity.
-func (p *sweepPlan) fill(id *pipeline.Identity) {
+func (p *sweepPlan) fill(id *runs.Identity) {
 	id.Targets, id.Seeds, id.Budgets = p.targets, p.seeds, p.budgets
 }
 
@@ -167,7 +168,7 @@ func planSweep(c *cli.Context) (*sweepPlan, error) {
 	return &sweepPlan{set, cfg, targets, seeds, budgets}, nil
 }
 
-func printSweep(c *cli.Context, dir string, id pipeline.Identity, sum *pipeline.Summary, format report.Format) error {
+func printSweep(c *cli.Context, dir string, id runs.Identity, sum *runs.Summary, format report.Format) error {
 	out := sweepResult{Summary: sum}
 	if c.IsSet("risk") && len(id.Budgets) > 0 {
 		out.Needed = sum.SamplesNeeded(c.Float64("risk"))

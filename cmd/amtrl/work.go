@@ -10,24 +10,25 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // work is what run and sweep carry out: data, a device and an identity.
 type work struct {
 	set    *dataset.Set
 	opened backend.Device
-	id     pipeline.Identity
+	id     runs.Identity
 	dir    string
 }
 
 // newWork opens the device and settles the folder: --out, or one named after
 // the work.
-func newWork(c *cli.Context, set *dataset.Set, threads int, finish func(*pipeline.Identity), name func(digest string) string, cfg pipeline.Config) (*work, error) {
+func newWork(c *cli.Context, set *dataset.Set, threads int, finish func(*runs.Identity), name func(digest string) string, cfg pipeline.Config) (*work, error) {
 	choice, err := openBackend(c, threads)
 	if err != nil {
 		return nil, err
 	}
-	id := pipeline.NewIdentity(version().Version, set, choice, cfg)
+	id := runs.NewIdentity(version().Version, set, choice, cfg)
 	finish(&id)
 	digest, err := id.Digest()
 	if err != nil {
@@ -44,7 +45,7 @@ func newWork(c *cli.Context, set *dataset.Set, threads int, finish func(*pipelin
 func (w *work) close() { w.opened.Close() }
 
 // device places the data on the device.
-func (w *work) device() (*pipeline.Device, error) { return pipeline.NewDevice(w.opened, w.set) }
+func (w *work) device() (*pipeline.Resident, error) { return pipeline.NewResident(w.opened, w.set) }
 
 // explain adds to an interruption how to go on.
 func (w *work) explain(err error) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // goldenCase is a small problem and how to solve it.
@@ -119,14 +120,14 @@ func golden(t *testing.T, open backend.Open, c goldenCase, cfg pipeline.Config) 
 		t.Fatal(err)
 	}
 	defer b.Close()
-	dev, err := pipeline.NewDevice(b, c.set)
+	dev, err := pipeline.NewResident(b, c.set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := pipeline.NewIdentity("golden", c.set, backend.Choice{Device: b, Reason: "test"}, cfg)
+	id := runs.NewIdentity("golden", c.set, backend.Choice{Device: b, Reason: "test"}, cfg)
 	id.Targets, id.Seeds = []string{c.target}, []uint64{1}
 	dir := filepath.Join(t.TempDir(), "run")
-	_, err = pipeline.Run(context.Background(), dev, id, dir, func(s pipeline.Step) {
+	_, err = runs.Run(context.Background(), dev, id, dir, func(s pipeline.Step) {
 		if s.Record != nil {
 			epochs = append(epochs, *s.Record)
 		}
@@ -134,7 +135,7 @@ func golden(t *testing.T, open backend.Open, c goldenCase, cfg pipeline.Config) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := pipeline.ReadModel(dir)
+	m, err := runs.ReadModel(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package runs
 
 import (
 	"bytes"
@@ -20,10 +20,11 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // smallSweep is a sweep of 2 targets, 2 budgets and 2 seeds.
-func smallSweep(t testing.TB) (*Device, Identity) {
+func smallSweep(t testing.TB) (*pipeline.Resident, Identity) {
 	dev := openDevice(t, 2, smallSet(41, 4, 250, 5, false))
 	cfg := smallConfig()
 	cfg.Schedule.Epochs, cfg.ERM.Iterations = 2, 6
@@ -32,7 +33,7 @@ func smallSweep(t testing.TB) (*Device, Identity) {
 	return dev, id
 }
 
-func mustSweep(t testing.TB, dev *Device, id Identity, dir string, jobs int) *Summary {
+func mustSweep(t testing.TB, dev *pipeline.Resident, id Identity, dir string, jobs int) *Summary {
 	t.Helper()
 	sum, err := Sweep(context.Background(), dev, id, dir, jobs, func(SweepStep) {})
 	if err != nil {
@@ -77,7 +78,7 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	results := map[SweepUnit]*Result{}
+	results := map[Unit]*Result{}
 	for i, u := range id.Units() {
 		cfg := cloneConfig(id.Config)
 		cfg.Schedule.Budget = u.Budget
@@ -122,11 +123,11 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 	if err := json.Unmarshal(raw, &stored); err != nil || !reflect.DeepEqual(&stored, sum) {
 		t.Errorf("summary.json holds %+v, %v, want %+v", stored, err, sum)
 	}
-	if len(sum.Methods) != 4 || len(sum.Comparisons) != 2 || sum.Metric != MetricMSE || sum.Data != "small set" {
+	if len(sum.Methods) != 4 || len(sum.Comparisons) != 2 || sum.Metric != pipeline.MetricMSE || sum.Data != "small set" {
 		t.Fatalf("the summary is %+v", sum)
 	}
 	for i, budget := range id.Budgets {
-		for j, method := range []string{Active, Uniform} {
+		for j, method := range []string{pipeline.Active, pipeline.Uniform} {
 			value, samples := 0.0, 0.0
 			for u, r := range results {
 				if u.Budget == budget {
@@ -140,7 +141,7 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 			}
 		}
 		c := sum.Comparisons[i]
-		if c.Budget != budget || c.A != Active || c.B != Uniform || c.Targets != 2 || !near(c.Difference, sum.Methods[2*i+1].Value-sum.Methods[2*i].Value, 1e-12) {
+		if c.Budget != budget || c.A != pipeline.Active || c.B != pipeline.Uniform || c.Targets != 2 || !near(c.Difference, sum.Methods[2*i+1].Value-sum.Methods[2*i].Value, 1e-12) {
 			t.Errorf("the comparison at %g is %+v", budget, c)
 		}
 	}
@@ -209,21 +210,24 @@ func TestSweepResumesUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := id.Units()[1]
-	cfg := id.unitConfig(s)
-	u, err := newUnit(dev, &cfg, 2)
+	p, err := id.problem(dev.Set, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer u.close()
+	u, err := pipeline.NewLearner(dev, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
 	for stop := 1; stop <= 3; stop++ {
 		dir := t.TempDir()
 		errStop := errors.New("stop")
 		path := filepath.Join(dir, "checkpoint", s.Name()+".safetensors")
-		err := u.run(context.Background(), &state{}, quiet, func(st *state) error {
+		_, err := u.Solve(context.Background(), pipeline.State{}, quiet, func(st pipeline.State) error {
 			if len(st.Epochs) < stop {
 				return nil
 			}
-			return errors.Join(saveCheckpoint(path, key+"/"+s.Name(), st), errStop)
+			return errors.Join(checkpoint{path, key + "/" + s.Name()}.save(st), errStop)
 		})
 		if !errors.Is(err, errStop) {
 			t.Fatal(err)
@@ -328,11 +332,11 @@ func TestSweepRefusesOtherWork(t *testing.T) {
 }
 
 func TestUnitNames(t *testing.T) {
-	seen := map[string]SweepUnit{}
+	seen := map[string]Unit{}
 	for _, target := range []string{"glass_blur_2", "a/b", "a%2Fb", "..", "a_seed1", "a", "a b", "ä"} {
 		for _, seed := range []uint64{1, 11, 1 << 63} {
 			for _, budget := range []float64{0, 1, 1e4, 12345.5} {
-				u := SweepUnit{target, budget, seed}
+				u := Unit{target, budget, seed}
 				name := u.Name()
 				if was, ok := seen[name]; ok {
 					t.Errorf("%+v and %+v share the name %s", was, u, name)
@@ -349,7 +353,7 @@ func TestUnitNames(t *testing.T) {
 func TestUnitsAreOrdered(t *testing.T) {
 	cfg := smallConfig()
 	id := Identity{Config: cfg, Targets: []string{"b", "a"}, Seeds: []uint64{2, 1}, Budgets: []float64{7, 5}}
-	want := []SweepUnit{{"b", 7, 2}, {"b", 7, 1}, {"b", 5, 2}, {"b", 5, 1}, {"a", 7, 2}, {"a", 7, 1}, {"a", 5, 2}, {"a", 5, 1}}
+	want := []Unit{{"b", 7, 2}, {"b", 7, 1}, {"b", 5, 2}, {"b", 5, 1}, {"a", 7, 2}, {"a", 7, 1}, {"a", 5, 2}, {"a", 5, 1}}
 	if got := id.Units(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -360,7 +364,7 @@ func TestUnitsAreOrdered(t *testing.T) {
 	if got := id.Units(); len(got) != 4 || got[0].Budget != 400 {
 		t.Errorf("without budgets: %v", got)
 	}
-	id.Config.Schedule = Schedule{Kind: SchedulePaper, Epochs: 4}
+	id.Config.Schedule = pipeline.Schedule{Kind: pipeline.SchedulePaper, Epochs: 4}
 	if got := id.Units(); len(got) != 4 || got[0].Budget != 0 || got[0].Name() != "b_seed2" {
 		t.Errorf("outside the budget schedule: %v", got)
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package runs
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // Run carries out one target with one seed in the folder dir, which it makes:
@@ -18,8 +19,8 @@ import (
 // end the files that README lists. A folder that holds part of the same work
 // is resumed from its last finished epoch and ends in the same bytes (timing
 // apart); one that holds all of it is read. One process at a time can use it.
-func Run(ctx context.Context, dev *Device, id Identity, dir string, progress func(Step)) (*Result, error) {
-	if err := id.validate(dev.Set); err != nil {
+func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, progress func(pipeline.Step)) (*Result, error) {
+	if err := id.validate(data.Set); err != nil {
 		return nil, err
 	}
 	units := id.Units()
@@ -30,37 +31,26 @@ func Run(ctx context.Context, dev *Device, id Identity, dir string, progress fun
 	if err != nil {
 		return nil, err
 	}
-	cfg := id.unitConfig(units[0])
-	target, err := dev.Set.TaskIndex(units[0].Target)
+	p, err := id.problem(data.Set, units[0])
 	if err != nil {
 		return nil, err
 	}
-	u, err := newUnit(dev, &cfg, target)
-	if err != nil {
-		return nil, err
-	}
-	defer u.close()
 	unlock, err := claimFolder(dir, id)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if res, err := readResult(filepath.Join(dir, "result.json"), units[0], cfg.Methods); res != nil || err != nil {
+	if res, err := readResult(filepath.Join(dir, "result.json"), units[0], id.Config.Methods); res != nil || err != nil {
 		return res, err
-	}
-	checkpoint := filepath.Join(dir, "checkpoint", "epoch.safetensors")
-	st, err := loadCheckpoint(checkpoint, key)
-	if err != nil {
-		return nil, err
 	}
 	timing, err := openTiming(filepath.Join(dir, "timing.jsonl"))
 	if err != nil {
 		return nil, err
 	}
 	defer timing.close()
-	start := time.Now()
-	err = u.run(ctx, st, progress, func(st *state) error {
-		last := &st.Epochs[len(st.Epochs)-1]
+	point, start := checkpoint{filepath.Join(dir, "checkpoint", "epoch.safetensors"), key}, time.Now()
+	res, err := solve(ctx, data, p, point, progress, func(l *pipeline.Learner, st pipeline.State) error {
+		last := st.Epochs[len(st.Epochs)-1]
 		epochs, err := encodeEpochs(st.Epochs)
 		if err != nil {
 			return err
@@ -68,8 +58,8 @@ func Run(ctx context.Context, dev *Device, id Identity, dir string, progress fun
 		if err := atomicfile.Write(filepath.Join(dir, "epochs.jsonl"), epochs); err != nil {
 			return err
 		}
-		if last.Method == cfg.Methods[0] && last.Epoch == u.epochs(last.Method) {
-			model, err := u.encodeModel(st)
+		if last.Method == id.Config.Methods[0] && last.Epoch == p.RoundsOf(last.Method) {
+			model, err := encodeModel(p, last.Method, l.Tensors(st))
 			if err != nil {
 				return err
 			}
@@ -81,12 +71,11 @@ func Run(ctx context.Context, dev *Device, id Identity, dir string, progress fun
 			return err
 		}
 		start = time.Now()
-		return saveCheckpoint(checkpoint, key, st)
+		return point.save(st)
 	})
 	if err != nil {
 		return nil, err
 	}
-	res := u.result(st.Epochs)
 	relevance, err := encodeRelevance(res.Sources)
 	if err != nil {
 		return nil, err
@@ -94,7 +83,7 @@ func Run(ctx context.Context, dev *Device, id Identity, dir string, progress fun
 	if err := atomicfile.Write(filepath.Join(dir, "relevance.csv"), relevance); err != nil {
 		return nil, err
 	}
-	return &res, writeJSON(filepath.Join(dir, "result.json"), res)
+	return res, writeJSON(filepath.Join(dir, "result.json"), res)
 }
 
 // claimFolder makes the folder, locks it against other processes, and checks
@@ -116,7 +105,7 @@ func claimFolder(dir string, id Identity) (unlock func(), err error) {
 
 // readResult reads the finished result of a unit, or returns nil where there is
 // none.
-func readResult(path string, unit SweepUnit, methods []string) (*Result, error) {
+func readResult(path string, unit Unit, methods []string) (*Result, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -133,12 +122,12 @@ func readResult(path string, unit SweepUnit, methods []string) (*Result, error) 
 
 // DecodeResult reads the result of a unit, refusing that of another unit or of
 // other methods.
-func DecodeResult(raw []byte, unit SweepUnit, methods []string) (*Result, error) {
+func DecodeResult(raw []byte, unit Unit, methods []string) (*Result, error) {
 	var res Result
 	if err := decodeStrict(raw, &res); err != nil {
 		return nil, err
 	}
-	if found := (SweepUnit{res.Target, res.Budget, res.Seed}); found != unit {
+	if found := (Unit{res.Target, res.Budget, res.Seed}); found != unit {
 		return nil, fmt.Errorf("expected the result of %s, found that of %s", unit.Name(), found.Name())
 	}
 	for i, m := range methods {

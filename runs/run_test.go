@@ -1,4 +1,4 @@
-package pipeline
+package runs
 
 import (
 	"context"
@@ -14,10 +14,11 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
-func identityOf(dev *Device, cfg Config, targets []string, seeds ...uint64) Identity {
-	id := NewIdentity("v0.0.0-test", dev.Set, backend.Choice{Device: dev.Queue.Device(), Reason: "asked for"}, cfg)
+func identityOf(dev *pipeline.Resident, cfg pipeline.Config, targets []string, seeds ...uint64) Identity {
+	id := NewIdentity("v0.0.0-test", dev.Set, backend.Choice{Device: dev.Device, Reason: "asked for"}, cfg)
 	id.Targets, id.Seeds = targets, seeds
 	return id
 }
@@ -32,9 +33,9 @@ func restore(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-func quiet(Step) {}
+func quiet(pipeline.Step) {}
 
-func mustRun(t testing.TB, dev *Device, id Identity, dir string) *Result {
+func mustRun(t testing.TB, dev *pipeline.Resident, id Identity, dir string) *Result {
 	t.Helper()
 	res, err := Run(context.Background(), dev, id, dir, quiet)
 	if err != nil {
@@ -50,19 +51,19 @@ func TestRunResumes(t *testing.T) {
 	for _, warm := range []bool{true, false} {
 		linear, conv := smallConfig(), smallConvConfig()
 		linear.ERM.WarmStart, conv.Conv.WarmStart = warm, warm
-		checkResumes(t, smallSet(21, 5, 400, 8, true), linear)
-		checkResumes(t, smallImages(21, 5, 300, 6, 7), conv)
+		checkResumes(t, smallSet(21, 5, 400, 8, true), linear, warm)
+		checkResumes(t, smallImages(21, 5, 300, 6, 7), conv, warm)
 	}
 }
 
-func checkResumes(t *testing.T, set *dataset.Set, cfg Config) {
+func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool) {
 	t.Helper()
-	cfg.Methods, cfg.Nu = []string{Active, Uniform, Known}, map[string]float64{set.Tasks[0].Name: 1}
+	cfg.Methods, cfg.Nu = []string{pipeline.Active, pipeline.Uniform, pipeline.Known}, map[string]float64{set.Tasks[0].Name: 1}
 	dev := openDevice(t, 2, set)
 	id := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 5)
 	clean := t.TempDir()
 	var after []map[string]string // the folder after each epoch
-	res, err := Run(context.Background(), dev, id, clean, func(s Step) {
+	res, err := Run(context.Background(), dev, id, clean, func(s pipeline.Step) {
 		if s.Record != nil {
 			after = append(after, foldertest.Read(t, clean))
 		}
@@ -78,7 +79,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg Config) {
 	for done := range 5 {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())
-		_, err := Run(ctx, dev, id, dir, func(s Step) {
+		_, err := Run(ctx, dev, id, dir, func(s pipeline.Step) {
 			if s.Record == nil && s.Done == done {
 				cancel()
 			}
@@ -90,11 +91,11 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg Config) {
 			t.Errorf("cancelled in epoch %d, there is a result", done+1)
 		}
 		steps := 0
-		again, err := Run(context.Background(), other, id, dir, func(s Step) { steps += b2i(s.Record != nil) })
+		again, err := Run(context.Background(), other, id, dir, func(s pipeline.Step) { steps += b2i(s.Record != nil) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		what := fmt.Sprintf("%s, warm start %v, resumed after %d epochs", cfg.Representation, cfg.warmStart(), done)
+		what := fmt.Sprintf("%s, warm start %v, resumed after %d epochs", cfg.Representation, warm, done)
 		if steps != 5-done {
 			t.Errorf("%s: %d epochs were carried out, want %d", what, steps, 5-done)
 		}
@@ -121,7 +122,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg Config) {
 			dir := t.TempDir()
 			restore(t, dir, files)
 			mustRun(t, dev, id, dir)
-			foldertest.Equal(t, fmt.Sprintf("%s, warm start %v, step %d without %v", cfg.Representation, cfg.warmStart(), i, lost), foldertest.Read(t, dir), want)
+			foldertest.Equal(t, fmt.Sprintf("%s, warm start %v, step %d without %v", cfg.Representation, warm, i, lost), foldertest.Read(t, dir), want)
 		}
 	}
 }
@@ -134,7 +135,7 @@ func TestRunResumesAgainAndAgain(t *testing.T) {
 	mustRun(t, dev, id, clean)
 	for try := 0; ; try++ {
 		ctx, cancel := context.WithCancel(context.Background())
-		_, err := Run(ctx, dev, id, dir, func(s Step) {
+		_, err := Run(ctx, dev, id, dir, func(s pipeline.Step) {
 			if s.Record != nil {
 				cancel()
 			}
@@ -160,7 +161,7 @@ func TestRunIsIdempotent(t *testing.T) {
 	dir := t.TempDir()
 	res := mustRun(t, dev, id, dir)
 	want := foldertest.Read(t, dir)
-	again, err := Run(context.Background(), dev, id, dir, func(s Step) { t.Errorf("it took the step %+v", s) })
+	again, err := Run(context.Background(), dev, id, dir, func(s pipeline.Step) { t.Errorf("it took the step %+v", s) })
 	if err != nil || !reflect.DeepEqual(again, res) {
 		t.Errorf("%+v, %v, want %+v", again, err, res)
 	}

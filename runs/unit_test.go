@@ -1,4 +1,4 @@
-package pipeline
+package runs
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // Units carried out apart, each stopped after every epoch and taken up again,
@@ -27,7 +28,7 @@ func TestUnitsApartAreTheSweep(t *testing.T) {
 			ctx, stop := context.WithCancel(context.Background())
 			begun := false
 			var err error
-			res, err = RunUnit(ctx, dev, id, s, checkpoint, func(step Step) {
+			res, err = RunUnit(ctx, dev, id, s, checkpoint, func(step pipeline.Step) {
 				if step.Record != nil && step.Done < step.Total {
 					begun = true
 					stop()

@@ -1,4 +1,4 @@
-package pipeline
+package runs
 
 import (
 	"encoding/json"

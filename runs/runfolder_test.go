@@ -1,4 +1,4 @@
-package pipeline
+package runs
 
 import (
 	"bytes"
@@ -18,6 +18,9 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/pipelinetest"
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 func TestRunRefusesOtherWork(t *testing.T) {
@@ -32,7 +35,7 @@ func TestRunRefusesOtherWork(t *testing.T) {
 		"config.erm.lambda":        func(i *Identity) { i.Config.ERM.Lambda = 0.5 },
 		"config.costs":             func(i *Identity) { i.Config.Costs = map[string]float64{"bytes_0": 2} },
 		"config.schedule.budget":   func(i *Identity) { i.Config.Schedule.Budget++ },
-		"config.methods":           func(i *Identity) { i.Config.Methods = []string{Active} },
+		"config.methods":           func(i *Identity) { i.Config.Methods = []string{pipeline.Active} },
 		"targets":                  func(i *Identity) { i.Targets = []string{"bytes_0"} },
 		"seeds":                    func(i *Identity) { i.Seeds = []uint64{2} },
 		"version":                  func(i *Identity) { i.Version = "v2" },
@@ -45,9 +48,9 @@ func TestRunRefusesOtherWork(t *testing.T) {
 		"config.schedule.epochs":   func(i *Identity) { i.Config.Schedule.Epochs = 2 },
 		"config.head.ridge":        func(i *Identity) { i.Config.Head.Ridge = 1 },
 		"config.erm.warm_start":    func(i *Identity) { i.Config.ERM.WarmStart = false },
-		"config.allocation.rule":   func(i *Identity) { i.Config.Allocation.Rule = RuleL1 },
+		"config.allocation.rule":   func(i *Identity) { i.Config.Allocation.Rule = pipeline.RuleL1 },
 		"backend.precision":        func(i *Identity) { i.Backend.Precision = "TF32" },
-		"config.relevance.kind":    func(i *Identity) { i.Config.Relevance = Relevance{Kind: Ridge, Rcond: -1, Tau: 1} },
+		"config.relevance.kind":    func(i *Identity) { i.Config.Relevance = pipeline.Relevance{Kind: pipeline.Ridge, Rcond: -1, Tau: 1} },
 		"config.allocation.mix is": func(i *Identity) { i.Config.Allocation.Mix, i.Config.K = 0.5, 9 },
 	} {
 		other := id
@@ -61,7 +64,7 @@ func TestRunRefusesOtherWork(t *testing.T) {
 	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
 }
 
-func cloneConfig(c Config) Config {
+func cloneConfig(c pipeline.Config) pipeline.Config {
 	c.Methods = slices.Clone(c.Methods)
 	return c
 }
@@ -109,14 +112,14 @@ func TestRunErrorsComeFirst(t *testing.T) {
 	noTest := smallSet(27, 3, 100, 4, false)
 	noTest.Tasks[2].Test = nil
 	for what, c := range map[string]struct {
-		dev    *Device
+		dev    *pipeline.Resident
 		change func(*Identity)
 		says   string
 	}{
 		"too few rows": {dev, func(i *Identity) { i.Config.TargetSamples = 91 }, "90"},
 		"no test rows": {openDevice(t, 1, noTest), func(*Identity) {}, "test"},
 		"theory": {dev, func(i *Identity) {
-			i.Config.Schedule = Schedule{Kind: ScheduleTheory, Epochs: 3, Theory: &Theory{Delta: 0.1, R: 1, SigmaMin: 1}}
+			i.Config.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleTheory, Epochs: 3, Theory: &pipeline.Theory{Delta: 0.1, R: 1, SigmaMin: 1}}
 		}, "theory"},
 		"no such task":  {dev, func(i *Identity) { i.Targets = []string{"bytes_7"} }, "bytes_7"},
 		"two targets":   {dev, func(i *Identity) { i.Targets = append(i.Targets, "bytes_0") }, "2 targets"},
@@ -167,11 +170,11 @@ func TestRunFolder(t *testing.T) {
 		t.Errorf("config.json holds %+v, %v, want %+v", back, err, id)
 	}
 
-	var epochs []Epoch
+	var epochs []pipeline.Epoch
 	dec := json.NewDecoder(bytes.NewReader(read("epochs.jsonl")))
 	dec.DisallowUnknownFields()
 	for dec.More() {
-		var e Epoch
+		var e pipeline.Epoch
 		if err := dec.Decode(&e); err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +187,7 @@ func TestRunFolder(t *testing.T) {
 	if res.Target != "floats_3" || res.Seed != 77 || res.Data != set.Name || res.Budget != 400 || len(res.Methods) != 2 {
 		t.Errorf("the result is %+v", res)
 	}
-	for i, e := range []Epoch{active, uniform} {
+	for i, e := range []pipeline.Epoch{active, uniform} {
 		iterations := e.Fit.Iterations
 		if i == 0 {
 			iterations += epochs[0].Fit.Iterations + epochs[1].Fit.Iterations
@@ -194,7 +197,7 @@ func TestRunFolder(t *testing.T) {
 			t.Errorf("method %d: %+v, want %+v", i, res.Methods[i], want)
 		}
 	}
-	if res.Method(Known) != nil {
+	if res.Method(pipeline.Known) != nil {
 		t.Error("there is a result of a method that did not run")
 	}
 
@@ -202,7 +205,7 @@ func TestRunFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Target != "floats_3" || m.Method != Active || m.K != 3 || m.D != 7 || !slices.Equal(m.Sources, []string{"bytes_0", "floats_1", "bytes_2", "bytes_4", "floats_5"}) {
+	if m.Target != "floats_3" || m.Method != pipeline.Active || m.K != 3 || m.D != 7 || !slices.Equal(m.Sources, []string{"bytes_0", "floats_1", "bytes_2", "bytes_4", "floats_5"}) {
 		t.Errorf("the model is %+v", m)
 	}
 	p := multiply(false, false, wide(m.Head), 1, wide(m.Representation), m.K)
@@ -210,10 +213,10 @@ func TestRunFolder(t *testing.T) {
 	for _, row := range set.Tasks[3].Test {
 		wrong += b2i((dot(p, features(set, 1, int(row))) > 0.5) != (set.Tasks[3].Labels[row] > 0.5))
 	}
-	if score := res.Method(Active).Score; score.Metric != MetricError || score.Value != float64(wrong)/float64(len(set.Tasks[3].Test)) {
+	if score := res.Method(pipeline.Active).Score; score.Metric != pipeline.MetricError || score.Value != float64(wrong)/float64(len(set.Tasks[3].Test)) {
 		t.Errorf("the model errs on %d of %d test rows, recorded %+v", wrong, len(set.Tasks[3].Test), score)
 	}
-	nu, rank, err := m.Relevance(dev.Queue, cfg.Relevance)
+	nu, rank, err := m.Relevance(pipelinetest.NewQueue(t, dev.Device), cfg.Relevance)
 	if err != nil || !slices.Equal(nu, active.Nu) || rank != active.NuRank {
 		t.Errorf("the model's relevance is %v, %v, recorded %v", nu, err, active.Nu)
 	}
@@ -222,7 +225,7 @@ func TestRunFolder(t *testing.T) {
 	if err != nil || len(rows) != 6 || !slices.Equal(rows[0], []string{"source", "nu", "share", "samples"}) {
 		t.Fatalf("relevance.csv: %v, %v", rows, err)
 	}
-	shares := referenceShares(cfg.Allocation, active.Nu, []float64{2, 1, 1, 1, 1})
+	shares := pipelinetest.Shares(cfg.Allocation.Rule, cfg.Allocation.Mix, active.Nu, []float64{2, 1, 1, 1, 1})
 	last, sum := math.Inf(1), 0.0
 	for i, row := range rows[1:] {
 		m := slices.Index(m.Sources, row[0])
@@ -258,11 +261,11 @@ func TestModelIsTheFirstMethods(t *testing.T) {
 	set := smallSet(29, 4, 200, 5, false)
 	dev := openDevice(t, 1, set)
 	cfg := smallConfig()
-	cfg.Methods, cfg.Nu = []string{Known, Uniform}, map[string]float64{"bytes_0": 1}
+	cfg.Methods, cfg.Nu = []string{pipeline.Known, pipeline.Uniform}, map[string]float64{"bytes_0": 1}
 	dir := t.TempDir()
 	res := mustRun(t, dev, identityOf(dev, cfg, []string{"bytes_2"}, 1), dir)
 	m, err := ReadModel(dir)
-	if err != nil || m.Method != Known {
+	if err != nil || m.Method != pipeline.Known {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	p, mse := multiply(false, false, wide(m.Head), 1, wide(m.Representation), m.K), 0.0
@@ -270,32 +273,40 @@ func TestModelIsTheFirstMethods(t *testing.T) {
 		e := dot(p, features(set, 0, int(row))) - float64(set.Tasks[2].Labels[row])
 		mse += e * e / float64(len(set.Tasks[2].Test))
 	}
-	if !near(res.Method(Known).Score.Value/mse, 1, 1e-5) {
-		t.Errorf("the model's mean squared error is %g, recorded %+v", mse, res.Method(Known).Score)
+	if !near(res.Method(pipeline.Known).Score.Value/mse, 1, 1e-5) {
+		t.Errorf("the model's mean squared error is %g, recorded %+v", mse, res.Method(pipeline.Known).Score)
 	}
 }
 
+type tensors = []safetensors.Tensor
+
+// zeros is a tensor of a shape.
+func zeros(name string, shape ...int) safetensors.Tensor {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return safetensors.Tensor{Name: name, Shape: shape, Data: make([]float32, n)}
+}
+
 func TestReadModelRefusesDamage(t *testing.T) {
-	encode := func(change func(ts []tensor, meta map[string]string) []tensor) string {
-		ts := []tensor{{"representation.weight", []int{2, 3}, make([]float32, 6)}, {"sources.weight", []int{4, 2}, make([]float32, 8)}, {"target.weight", []int{1, 2}, make([]float32, 2)}}
-		meta := map[string]string{"sources": `["a","b","c","d"]`, "target": "t", "method": Active}
-		raw, err := encodeSafetensors(change(ts, meta), meta)
+	encode := func(change func(ts tensors, meta map[string]string) tensors) string {
+		ts := tensors{zeros("representation.weight", 2, 3), zeros("sources.weight", 4, 2), zeros("target.weight", 1, 2)}
+		meta := map[string]string{"sources": `["a","b","c","d"]`, "target": "t", "method": pipeline.Active}
+		raw, err := safetensors.Encode(change(ts, meta), meta)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(raw)
 	}
 	for what, raw := range map[string]string{
-		"no sources":    encode(func(ts []tensor, m map[string]string) []tensor { delete(m, "sources"); return ts }),
-		"wrong sources": encode(func(ts []tensor, m map[string]string) []tensor { m["sources"] = `["a"]`; return ts }),
-		"no head":       encode(func(ts []tensor, _ map[string]string) []tensor { return ts[:2] }),
-		"no phi":        encode(func(ts []tensor, _ map[string]string) []tensor { return ts[1:] }),
-		"phi a vector":  encode(func(ts []tensor, _ map[string]string) []tensor { ts[0].Shape = []int{6}; return ts }),
-		"a head too big": encode(func(ts []tensor, _ map[string]string) []tensor {
-			ts[2] = tensor{"target.weight", []int{3}, make([]float32, 3)}
-			return ts
-		}),
-		"empty": "",
+		"no sources":     encode(func(ts tensors, m map[string]string) tensors { delete(m, "sources"); return ts }),
+		"wrong sources":  encode(func(ts tensors, m map[string]string) tensors { m["sources"] = `["a"]`; return ts }),
+		"no head":        encode(func(ts tensors, _ map[string]string) tensors { return ts[:2] }),
+		"no phi":         encode(func(ts tensors, _ map[string]string) tensors { return ts[1:] }),
+		"phi a vector":   encode(func(ts tensors, _ map[string]string) tensors { ts[0].Shape = []int{6}; return ts }),
+		"a head too big": encode(func(ts tensors, _ map[string]string) tensors { ts[2] = zeros("target.weight", 3); return ts }),
+		"empty":          "",
 	} {
 		dir := t.TempDir()
 		restore(t, dir, map[string]string{"model.safetensors": raw})
@@ -304,7 +315,7 @@ func TestReadModelRefusesDamage(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	restore(t, dir, map[string]string{"model.safetensors": encode(func(ts []tensor, _ map[string]string) []tensor { return ts })})
+	restore(t, dir, map[string]string{"model.safetensors": encode(func(ts tensors, _ map[string]string) tensors { return ts })})
 	if _, err := ReadModel(dir); err != nil {
 		t.Errorf("undamaged: %v", err)
 	}

@@ -1,77 +1,29 @@
-package pipeline
+package runs
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"net/url"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // checkpointEvery spaces the checkpoints of a sweep's units, so that units of
 // a few seconds are not slowed by them. Tests shorten it.
 var checkpointEvery = 10 * time.Second
 
-// SweepUnit is one target, budget and seed of a sweep.
-type SweepUnit struct {
-	Target string
-	Budget float64
-	Seed   uint64
-}
-
-// Name identifies the unit within its sweep and is safe as a file name.
-func (s SweepUnit) Name() string {
-	name := url.PathEscape(s.Target) + "_seed" + strconv.FormatUint(s.Seed, 10)
-	if s.Budget > 0 {
-		name += "_budget" + strconv.FormatFloat(s.Budget, 'g', -1, 64)
-	}
-	return name
-}
-
-// Units lists the units of a sweep: targets, then budgets, then seeds.
-func (i Identity) Units() []SweepUnit {
-	var units []SweepUnit
-	for _, t := range i.Targets {
-		for _, b := range i.budgets() {
-			for _, s := range i.Seeds {
-				units = append(units, SweepUnit{t, b, s})
-			}
-		}
-	}
-	return units
-}
-
-// budgets are the budgets to visit: 0 alone outside the budget schedule.
-func (i Identity) budgets() []float64 {
-	switch {
-	case len(i.Budgets) > 0:
-		return i.Budgets
-	case i.Config.Schedule.Kind == ScheduleBudget:
-		return []float64{i.Config.Schedule.Budget}
-	}
-	return []float64{0}
-}
-
-// unitConfig is the configuration of one unit.
-func (i Identity) unitConfig(s SweepUnit) Config {
-	cfg := i.Config
-	cfg.Seed = s.Seed
-	if s.Budget > 0 {
-		cfg.Schedule.Budget = s.Budget
-	}
-	return cfg
-}
-
 // SweepStep tells a listener that a unit has finished.
 type SweepStep struct {
-	Unit        SweepUnit
+	Unit        Unit
 	Result      *Result
 	Done, Total int
 	// Resumed says that an earlier process had finished it.
@@ -83,8 +35,8 @@ type SweepStep struct {
 // that holds part of the same work is resumed: finished units are read, begun
 // ones go on from their last checkpoint. The files end in the same bytes
 // (timing apart) whatever jobs is and however often it was interrupted.
-func Sweep(ctx context.Context, dev *Device, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
-	if err := id.Check(dev.Set); err != nil {
+func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
+	if err := id.Check(data.Set); err != nil {
 		return nil, err
 	}
 	units := id.Units()
@@ -138,7 +90,7 @@ func Sweep(ctx context.Context, dev *Device, id Identity, dir string, jobs int, 
 		}
 		group.Go(func() error {
 			start := time.Now()
-			res, err := sweepUnit(ctx, dev, id, key, dir, units[i])
+			res, err := sweepUnit(ctx, data, id, key, dir, units[i])
 			if err != nil {
 				return err
 			}
@@ -167,18 +119,18 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	if err := os.RemoveAll(filepath.Join(dir, "checkpoint")); err != nil {
 		return nil, err
 	}
-	sum := summarise(id, results)
+	sum := average(id, results)
 	return &sum, writeJSON(filepath.Join(dir, "summary.json"), sum)
 }
 
 // sweepUnit computes one unit and writes its result.
-func sweepUnit(ctx context.Context, dev *Device, id Identity, key, dir string, s SweepUnit) (*Result, error) {
-	checkpoint := filepath.Join(dir, "checkpoint", s.Name()+".safetensors")
-	res, err := carryUnit(ctx, dev, id, key, checkpoint, s, checkpointEvery, func(Step) {})
+func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, key, dir string, u Unit) (*Result, error) {
+	checkpoint := filepath.Join(dir, "checkpoint", u.Name()+".safetensors")
+	res, err := runUnit(ctx, data, id, key, u, checkpoint, checkpointEvery, func(pipeline.Step) {})
 	if err != nil {
 		return nil, err
 	}
-	if err := writeJSON(filepath.Join(dir, "results", s.Name()+".json"), res); err != nil {
+	if err := writeJSON(filepath.Join(dir, "results", u.Name()+".json"), res); err != nil {
 		return nil, err
 	}
 	if err := os.Remove(checkpoint); err != nil && !os.IsNotExist(err) {
@@ -187,35 +139,48 @@ func sweepUnit(ctx context.Context, dev *Device, id Identity, key, dir string, s
 	return res, nil
 }
 
-// carryUnit computes one unit from its last checkpoint on, and writes one after
-// an epoch where the last is that long ago.
-func carryUnit(ctx context.Context, dev *Device, id Identity, key, checkpoint string, s SweepUnit, every time.Duration, progress func(Step)) (*Result, error) {
-	cfg := id.unitConfig(s)
-	target, err := dev.Set.TaskIndex(s.Target)
+// WriteSweep writes the files that Sweep leaves in the folder dir from the
+// results of all units, in unit order, and the seconds that each took. A folder
+// that holds part of the same sweep is completed.
+func WriteSweep(dir string, id Identity, results []Result, seconds []float64) (*Summary, error) {
+	units := id.Units()
+	if len(results) != len(units) || len(seconds) != len(units) {
+		return nil, fmt.Errorf("%d results and %d times for %d units", len(results), len(seconds), len(units))
+	}
+	unlock, err := claimFolder(dir, id)
 	if err != nil {
 		return nil, err
 	}
-	key = fmt.Sprintf("%s/%s", key, s.Name())
-	st, err := loadCheckpoint(checkpoint, key)
+	defer unlock()
+	if err := os.MkdirAll(filepath.Join(dir, "results"), 0o755); err != nil {
+		return nil, err
+	}
+	timing, err := openTiming(filepath.Join(dir, "timing.jsonl"))
 	if err != nil {
 		return nil, err
 	}
-	u, err := newUnit(dev, &cfg, target)
-	if err != nil {
-		return nil, err
-	}
-	defer u.close()
-	last := time.Now()
-	err = u.run(ctx, st, progress, func(st *state) error {
-		if time.Since(last) < every {
-			return nil
+	defer timing.close()
+	for i, u := range units {
+		if found := (Unit{results[i].Target, results[i].Budget, results[i].Seed}); found != u {
+			return nil, fmt.Errorf("expected the result of %s in place %d, found that of %s", u.Name(), i, found.Name())
 		}
-		last = time.Now()
-		return saveCheckpoint(checkpoint, key, st)
-	})
-	if err != nil {
-		return nil, err
+		path := filepath.Join(dir, "results", u.Name()+".json")
+		js, err := marshalIndent(&results[i])
+		if err != nil {
+			return nil, err
+		}
+		there, err := os.ReadFile(path)
+		switch {
+		case err == nil && !bytes.Equal(there, js):
+			return nil, fmt.Errorf("%s: expected the result that the task left, found another", path)
+		case err == nil:
+			continue
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+		if err := errors.Join(atomicfile.Write(path, js), timing.add(timingLine{Unit: u.Name(), Seconds: seconds[i]})); err != nil {
+			return nil, err
+		}
 	}
-	res := u.result(st.Epochs)
-	return &res, nil
+	return finishSweep(dir, id, results)
 }

@@ -1,4 +1,4 @@
-package pipeline
+package runs
 
 import (
 	"encoding/json"
@@ -7,33 +7,36 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
-func someState() *state {
-	return &state{
-		Epochs: []Epoch{{Method: Active, Epoch: 1, Samples: 9, Drawn: 9, Cost: 9, Counts: []int{4, 5}, Nu: []float64{0.1, -1e-300}, Score: Score{MetricError, 0.25}}},
+func someState() pipeline.State {
+	return pipeline.State{
+		Epochs: []pipeline.Epoch{{Method: pipeline.Active, Epoch: 1, Samples: 9, Drawn: 9, Cost: 9, Counts: []int{4, 5}, Nu: []float64{0.1, -1e-300}, Score: pipeline.Score{Metric: pipeline.MetricError, Value: 0.25}}},
 		Theta:  []float32{1, -2, 3.5}, Head: []float32{0.25},
 	}
 }
 
 func TestCheckpointRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "c.safetensors")
-	st, err := loadCheckpoint(path, "id")
+	st, err := (checkpoint{path, "id"}).load()
 	if err != nil || len(st.Epochs) != 0 {
 		t.Fatalf("no checkpoint: %+v, %v; want an empty state", st, err)
 	}
 	for _, optimiser := range [][]float32{nil, {4, 5, 6}} {
 		want := someState()
 		want.Optimiser = optimiser
-		if err := saveCheckpoint(path, "id", want); err != nil {
+		if err := (checkpoint{path, "id"}).save(want); err != nil {
 			t.Fatal(err)
 		}
-		got, err := loadCheckpoint(path, "id")
+		got, err := (checkpoint{path, "id"}).load()
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("read %+v, %v; wrote %+v", got, err, want)
 		}
 	}
-	if _, err := loadCheckpoint(path, "other"); err == nil || !strings.Contains(err.Error(), "other work") {
+	if _, err := (checkpoint{path, "other"}).load(); err == nil || !strings.Contains(err.Error(), "other work") {
 		t.Errorf("a checkpoint of other work: %v", err)
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
@@ -44,7 +47,7 @@ func TestCheckpointRoundTrip(t *testing.T) {
 // No byte of a checkpoint can change, and no tail can be lost, unnoticed.
 func TestCheckpointDamageIsNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.safetensors")
-	if err := saveCheckpoint(path, "id", someState()); err != nil {
+	if err := (checkpoint{path, "id"}).save(someState()); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(path)
@@ -68,7 +71,7 @@ func TestCheckpointDamageIsNoticed(t *testing.T) {
 
 func FuzzCheckpoint(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "c.safetensors")
-	if err := saveCheckpoint(path, "id", someState()); err != nil {
+	if err := (checkpoint{path, "id"}).save(someState()); err != nil {
 		f.Fatal(err)
 	}
 	raw, err := os.ReadFile(path)
@@ -82,15 +85,15 @@ func FuzzCheckpoint(f *testing.F) {
 		if st, err := decodeCheckpoint(raw, "id"); err == nil && !reflect.DeepEqual(st, someState()) {
 			t.Errorf("accepted %+v", st)
 		}
-		tensors, meta, err := decodeSafetensors(raw)
+		tensors, meta, err := safetensors.Decode(raw)
 		if err != nil {
 			return
 		}
-		again, err := encodeSafetensors(tensors, meta)
+		again, err := safetensors.Encode(tensors, meta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, _, err := decodeSafetensors(again)
+		back, _, err := safetensors.Decode(again)
 		if err != nil || len(back) != len(tensors) {
 			t.Fatalf("does not survive a round trip: %v", err)
 		}
@@ -98,8 +101,8 @@ func FuzzCheckpoint(f *testing.F) {
 }
 
 func FuzzConfig(f *testing.F) {
-	for _, preset := range Presets() {
-		cfg, err := NewConfig(preset)
+	for _, preset := range pipeline.Presets() {
+		cfg, err := pipeline.NewConfig(preset)
 		if err != nil {
 			f.Fatal(err)
 		}

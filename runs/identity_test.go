@@ -1,10 +1,13 @@
-package pipeline
+package runs
 
 import (
 	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 func someIdentity() Identity {
@@ -149,7 +152,34 @@ func TestDecodeIdentityWithoutRepresentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := strings.Replace(string(js), `"representation":"linear",`, "", 1)
-	if got, err := DecodeIdentity([]byte(old)); err != nil || len(old) == len(js) || got.Config.Representation != ClassLinear {
+	if got, err := DecodeIdentity([]byte(old)); err != nil || len(old) == len(js) || got.Config.Representation != pipeline.ClassLinear {
 		t.Errorf("%s gives %q, %v", old, got.Config.Representation, err)
+	}
+}
+
+// An identity is of complete, canonical settings, whatever it is made from.
+func TestNewIdentityCompletes(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(1, 3, 100, 4, false))
+	digest := func(c pipeline.Config) string {
+		id := NewIdentity("v", dev.Set, backend.Choice{Device: dev.Device}, c)
+		d, err := id.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := id.Config.Validate(); err != nil {
+			t.Error(err)
+		}
+		return d
+	}
+	bare := smallConfig()
+	bare.Relevance = pipeline.Relevance{Kind: pipeline.L1}
+	spelt := smallConfig()
+	spelt.Relevance = pipeline.Relevance{Kind: pipeline.L1, Rcond: 0.5, Tau: 3, Lambda: 0.3}
+	spelt.Schedule.Theory = &pipeline.Theory{Delta: 0.5}
+	if digest(bare) != digest(spelt) {
+		t.Error("two configurations that mean the same have two identities")
+	}
+	if spelt.Relevance.Lambda = 0.4; digest(bare) == digest(spelt) {
+		t.Error("two penalties have one identity")
 	}
 }

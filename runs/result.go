@@ -1,4 +1,4 @@
-package pipeline
+package runs
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // Result is the outcome of all methods for one target and seed.
@@ -24,14 +26,14 @@ type Result struct {
 
 // MethodResult is the last epoch of a method; Iterations counts all epochs.
 type MethodResult struct {
-	Method     string  `json:"method"`
-	Samples    int     `json:"samples"`
-	Cost       float64 `json:"cost"`
-	Epochs     int     `json:"epochs"`
-	Iterations int     `json:"iterations"`
-	Objective  float64 `json:"objective"`
-	TargetLoss float64 `json:"target_loss"`
-	Score      Score   `json:"score"`
+	Method     string         `json:"method"`
+	Samples    int            `json:"samples"`
+	Cost       float64        `json:"cost"`
+	Epochs     int            `json:"epochs"`
+	Iterations int            `json:"iterations"`
+	Objective  float64        `json:"objective"`
+	TargetLoss float64        `json:"target_loss"`
+	Score      pipeline.Score `json:"score"`
 }
 
 // SourceResult is what a run says about one source.
@@ -55,14 +57,13 @@ func (r *Result) Method(name string) *MethodResult {
 	return nil
 }
 
-// result sums the finished unit up.
-func (u *unit) result(epochs []Epoch) Result {
-	set := u.dev.Set
-	res := Result{Data: set.Name, Target: set.Tasks[u.target].Name, Seed: u.cfg.Seed}
-	if u.cfg.Schedule.Kind == ScheduleBudget {
-		res.Budget = u.cfg.Schedule.Budget
+// summarise condenses the records of a finished problem.
+func summarise(p *pipeline.Problem, epochs []pipeline.Epoch) Result {
+	res := Result{Data: p.Set.Name, Target: p.TargetName(), Seed: p.Config.Seed}
+	if p.Config.Schedule.Kind == pipeline.ScheduleBudget {
+		res.Budget = p.Config.Schedule.Budget
 	}
-	var first *Epoch
+	var first *pipeline.Epoch
 	for i := range epochs {
 		e := &epochs[i]
 		m := res.Method(e.Method)
@@ -77,9 +78,9 @@ func (u *unit) result(epochs []Epoch) Result {
 			first = e
 		}
 	}
-	rates := u.cfg.Allocation.rates(first.Nu, u.costs)
-	for i, s := range u.sources {
-		res.Sources = append(res.Sources, SourceResult{set.Tasks[s].Name, first.Nu[i], rates[i] * u.costs[i], first.Counts[i]})
+	shares := p.Config.Allocation.Shares(first.Nu, p.Costs)
+	for i, name := range p.SourceNames() {
+		res.Sources = append(res.Sources, SourceResult{name, first.Nu[i], shares[i], first.Counts[i]})
 	}
 	slices.SortStableFunc(res.Sources, func(a, b SourceResult) int {
 		return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu))
@@ -88,7 +89,7 @@ func (u *unit) result(epochs []Epoch) Result {
 }
 
 // encodeEpochs is epochs.jsonl.
-func encodeEpochs(epochs []Epoch) ([]byte, error) {
+func encodeEpochs(epochs []pipeline.Epoch) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	for i := range epochs {
@@ -109,19 +110,4 @@ func encodeRelevance(sources []SourceResult) ([]byte, error) {
 	}
 	err := w.WriteAll(rows)
 	return out.Bytes(), err
-}
-
-// encodeModel is model.safetensors: the tensors of the representation, the heads
-// of the sources as the M by K matrix W', the target's head.
-func (u *unit) encodeModel(st *state) ([]byte, error) {
-	names := make([]string, len(u.sources))
-	for i, s := range u.sources {
-		names[i] = u.dev.Set.Tasks[s].Name
-	}
-	sources, err := json.Marshal(names)
-	if err != nil {
-		return nil, err
-	}
-	tensors := append(u.model.tensors(st.Theta), tensor{"target.weight", []int{1, u.cfg.K}, st.Head})
-	return encodeSafetensors(tensors, map[string]string{"format": "amtrl", "target": u.dev.Set.Tasks[u.target].Name, "sources": string(sources), "method": st.Epochs[len(st.Epochs)-1].Method})
 }

@@ -11,104 +11,19 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// smallSet is a hand-made family of tasks over two pools, bytes and float32:
-// linear labels with noise, or those of a threshold. The last tenth of the rows
-// is for testing.
-func smallSet(seed uint64, tasks, rows, d int, binary bool) *dataset.Set {
-	rng := stream(seed, "small set")
-	u8, f32 := make([]uint8, rows*d), make([]float32, rows*d)
-	for i := range u8 {
-		u8[i], f32[i] = uint8(rng.IntN(256)), float32(rng.NormFloat64())
-	}
-	set := &dataset.Set{Name: "small set", Binary: binary, Pools: []*dataset.Pool{
-		{Name: "bytes", Rows: rows, Cols: d, U8: u8, Scale: 1. / 255},
-		{Name: "floats", Rows: rows, Cols: d, F32: f32, Scale: 0.5},
-	}}
-	var train, test []int32
-	for i := range int32(rows) {
-		if int(i) < rows-rows/10 {
-			train = append(train, i)
-		} else {
-			test = append(test, i)
-		}
-	}
-	shared := normals(rng, 2*d)
-	for i := range tasks {
-		p, w := make([]float64, d), normals(rng, 2)
-		for j := range p {
-			p[j] = w[0]*shared[j] + w[1]*shared[d+j] + 0.3*rng.NormFloat64()
-		}
-		labels := make([]float32, rows)
-		for r := range labels {
-			y := dot(p, features(set, i%2, r)) + 0.2*rng.NormFloat64()
-			if binary {
-				y = float64(b2i(y > 0))
-			}
-			labels[r] = float32(y)
-		}
-		set.Tasks = append(set.Tasks, dataset.Task{Name: fmt.Sprintf("%s_%d", set.Pools[i%2].Name, i), Pool: i % 2, Labels: labels, Train: train, Test: test})
-	}
-	return set
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// features are row r of a pool in float64.
-func features(set *dataset.Set, pool, r int) []float64 {
-	p := set.Pools[pool]
-	x := make([]float64, p.Cols)
-	for j := range x {
-		if p.U8 != nil {
-			x[j] = float64(p.U8[r*p.Cols+j]) * float64(p.Scale)
-		} else {
-			x[j] = float64(p.F32[r*p.Cols+j]) * float64(p.Scale)
-		}
-	}
-	return x
-}
-
-func smallConfig() Config {
-	return Config{
-		Preset: PresetDefault, Methods: []string{Active, Uniform}, Representation: ClassLinear, K: 3, TargetSamples: 20, Seed: 11,
-		Schedule:   Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 5, Budget: 400},
-		Allocation: Allocation{Rule: RuleSquared},
-		ERM:        ERM{Lambda: 1e-3, Iterations: 12, History: 5, Init: InitRandom, WarmStart: true},
-		Head:       Head{Ridge: 1e-2, Prior: PriorIdentity, Rcond: -1},
-		Relevance:  Relevance{Kind: MinNorm, Rcond: -1},
-	}
-}
-
-func openDevice(t testing.TB, threads int, set *dataset.Set) *Device {
-	t.Helper()
-	if err := set.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	dev, err := NewDevice(openCPU(t, threads).Device(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(dev.Close)
-	return dev
-}
-
 // runUnit carries a unit out in memory.
-func runUnit(t testing.TB, dev *Device, cfg Config, target int) (*unit, *state) {
+func runUnit(t testing.TB, dev *Resident, cfg Config, target int) (*Learner, State) {
 	t.Helper()
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	u, err := newUnit(dev, &cfg, target)
+	u, err := newLearner(dev, cfg, target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(u.close)
-	st := &state{}
-	if err := u.run(context.Background(), st, func(Step) {}, func(*state) error { return nil }); err != nil {
+	t.Cleanup(u.Close)
+	st, err := u.Solve(context.Background(), State{}, quiet, unsaved)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return u, st
@@ -125,24 +40,24 @@ func TestEpochRecords(t *testing.T) {
 		cfg := smallConfig()
 		cfg.IncludeTarget, cfg.Methods = c.include, []string{Active}
 		const target, k, d = 2, 3, 6
-		u, err := newUnit(dev, &cfg, target)
+		u, err := newLearner(dev, cfg, target)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer u.close()
-		if m := len(u.sources); m != 4+b2i(c.include) || slices.Contains(u.sources, target) != c.include {
-			t.Fatalf("sources %v, target %d, included: %v", u.sources, target, c.include)
+		defer u.Close()
+		if m := len(u.problem.Sources); m != 4+b2i(c.include) || slices.Contains(u.problem.Sources, target) != c.include {
+			t.Fatalf("sources %v, target %d, included: %v", u.problem.Sources, target, c.include)
 		}
-		check := func(st *state) error {
+		check := func(st State) error {
 			e := st.Epochs[len(st.Epochs)-1]
 			theta, head := wide(st.Theta), wide(st.Head)
 			r := &regression{d: d}
-			for m, s := range u.sources {
-				for _, row := range u.draws.source[m][:e.Counts[m]] {
+			for m, s := range u.problem.Sources {
+				for _, row := range u.problem.draws.source[m][:e.Counts[m]] {
 					r.x = append(r.x, features(set, set.Tasks[s].Pool, int(row)))
 					r.y = append(r.y, float64(set.Tasks[s].Labels[row]))
 					r.task = append(r.task, m)
-					if s == target && slices.Contains(u.draws.target, row) {
+					if s == target && slices.Contains(u.problem.draws.target, row) {
 						t.Errorf("row %d is a target sample and a source sample of the same task", row)
 					}
 				}
@@ -162,10 +77,10 @@ func TestEpochRecords(t *testing.T) {
 				}
 				return
 			}, 0.0
-			if len(u.draws.target) != cfg.TargetSamples {
-				t.Errorf("%d target samples", len(u.draws.target))
+			if len(u.problem.draws.target) != cfg.TargetSamples {
+				t.Errorf("%d target samples", len(u.problem.draws.target))
 			}
-			if mse, _ := error2(u.draws.target); !near(mse/e.TargetLoss, 1, 1e-4) {
+			if mse, _ := error2(u.problem.draws.target); !near(mse/e.TargetLoss, 1, 1e-4) {
 				t.Errorf("epoch %d: the target loss is %g, recorded %g", e.Epoch, mse, e.TargetLoss)
 			}
 			mse, wrong := error2(set.Tasks[target].Test)
@@ -182,7 +97,7 @@ func TestEpochRecords(t *testing.T) {
 			}
 			return nil
 		}
-		if err := u.run(context.Background(), &state{}, func(Step) {}, check); err != nil {
+		if _, err := u.Solve(context.Background(), State{}, quiet, check); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -215,11 +130,12 @@ func TestWarmStart(t *testing.T) {
 		cfg := smallConfig()
 		cfg.Methods, cfg.ERM.WarmStart = []string{Active, Uniform}, warm
 		u, full := runUnit(t, dev, cfg, 0)
-		again := &state{Epochs: slices.Clone(full.Epochs[:1]), Theta: make([]float32, len(full.Theta)), Head: full.Head}
+		again := State{Epochs: slices.Clone(full.Epochs[:1]), Theta: make([]float32, len(full.Theta)), Head: full.Head}
 		for i := range again.Theta {
 			again.Theta[i] = float32(i%7) - 3
 		}
-		if err := u.run(context.Background(), again, func(Step) {}, func(*state) error { return nil }); err != nil {
+		again, err := u.Solve(context.Background(), again, quiet, unsaved)
+		if err != nil {
 			t.Fatal(err)
 		}
 		same := again.Epochs[1].Fit == full.Epochs[1].Fit
@@ -257,18 +173,18 @@ func TestStepsAreReported(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(6, 4, 200, 5, false))
 	cfg := smallConfig()
 	cfg.Methods = []string{Active, Uniform}
-	u, err := newUnit(dev, &cfg, 3)
+	u, err := newLearner(dev, cfg, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer u.close()
+	defer u.Close()
 	var got []string
-	if err := u.run(context.Background(), &state{}, func(s Step) {
+	if _, err := u.Solve(context.Background(), State{}, func(s Step) {
 		if s.Record != nil && (s.Record.Method != s.Method || s.Record.Epoch != s.Epoch) {
 			t.Errorf("step %+v has the record %+v", s, s.Record)
 		}
 		got = append(got, fmt.Sprintf("%s %d/%d %d/%d %v", s.Method, s.Epoch, s.Epochs, s.Done, s.Total, s.Record != nil))
-	}, func(*state) error { return nil }); err != nil {
+	}, unsaved); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
@@ -282,12 +198,12 @@ func TestStepsAreReported(t *testing.T) {
 
 func TestUnitErrors(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(7, 3, 100, 4, false))
-	held := dev.Queue.Device().Usage()
+	held := dev.Device.Usage()
 	noTest := smallSet(7, 3, 100, 4, false)
 	noTest.Tasks[0].Test = nil
 	one := smallSet(7, 1, 100, 4, false)
 	for what, c := range map[string]struct {
-		dev    *Device
+		dev    *Resident
 		change func(*Config)
 		says   []string
 	}{
@@ -302,7 +218,7 @@ func TestUnitErrors(t *testing.T) {
 	} {
 		cfg := smallConfig()
 		c.change(&cfg)
-		_, err := newUnit(c.dev, &cfg, 0)
+		_, err := newLearner(c.dev, cfg, 0)
 		if err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want an error of one line", what, err)
 			continue
@@ -313,18 +229,18 @@ func TestUnitErrors(t *testing.T) {
 			}
 		}
 	}
-	if u := dev.Queue.Device().Usage(); u != held {
+	if u := dev.Device.Usage(); u != held {
 		t.Errorf("failed units hold memory: %+v, before %+v", u, held)
 	}
 	// A schedule that draws nothing fails in the run.
 	cfg := smallConfig()
 	cfg.Schedule.Floor, cfg.Schedule.Budget = 0, 0.5
-	u, err := newUnit(dev, &cfg, 0)
+	u, err := newLearner(dev, cfg, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer u.close()
-	if err := u.run(context.Background(), &state{}, func(Step) {}, nil); err == nil || !strings.Contains(err.Error(), "no sample") || !strings.Contains(err.Error(), "bytes_0") {
+	defer u.Close()
+	if _, err := u.Solve(context.Background(), State{}, quiet, nil); err == nil || !strings.Contains(err.Error(), "no sample") || !strings.Contains(err.Error(), "bytes_0") {
 		t.Errorf("a budget of half a sample: %v", err)
 	}
 }
@@ -333,7 +249,7 @@ func TestUnitErrors(t *testing.T) {
 func TestUnitFreesAfterAFailure(t *testing.T) {
 	set := smallSet(8, 4, 100, 4, false)
 	b := &failing{Device: openCPU(t, 1).Device()}
-	dev, err := NewDevice(b, set)
+	dev, err := NewResident(b, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,10 +259,10 @@ func TestUnitFreesAfterAFailure(t *testing.T) {
 	cfg.ERM.Iterations = 2
 	for fail := 1; ; fail++ {
 		b.left = fail
-		u, err := newUnit(dev, &cfg, 0)
+		u, err := newLearner(dev, cfg, 0)
 		if err == nil {
-			err = u.run(context.Background(), &state{}, func(Step) {}, func(*state) error { return nil })
-			u.close()
+			_, err = u.Solve(context.Background(), State{}, quiet, unsaved)
+			u.Close()
 		}
 		if now := b.Usage(); now != held {
 			t.Fatalf("allocation %d failed (%v): %+v held, before %+v", fail, err, now, held)

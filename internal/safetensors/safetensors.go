@@ -1,15 +1,19 @@
-package pipeline
+// Package safetensors reads and writes the safetensors format with float32
+// tensors: the header's length as 8 little-endian bytes, a JSON header, the raw
+// data.
+package safetensors
 
 import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
 
-// tensor is a named float32 array.
-type tensor struct {
+// Tensor is a named array of float32, row-major.
+type Tensor struct {
 	Name  string
 	Shape []int
 	Data  []float32
@@ -19,17 +23,15 @@ type tensor struct {
 // reference reader does.
 const headerLimit = 100 << 20
 
-// encodeSafetensors lays out tensors, in the order given, and metadata in the
-// safetensors format: the header's length as 8 little-endian bytes, a JSON
-// header, the raw data.
-func encodeSafetensors(tensors []tensor, metadata map[string]string) ([]byte, error) {
+// Encode lays out tensors, in the order given, and metadata.
+func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	header := map[string]any{}
 	if len(metadata) > 0 {
 		header["__metadata__"] = metadata
 	}
 	size := 0
 	for _, t := range tensors {
-		header[t.Name] = tensorEntry{"F32", t.Shape, [2]int{size, size + 4*len(t.Data)}}
+		header[t.Name] = entry{"F32", t.Shape, [2]int{size, size + 4*len(t.Data)}}
 		size += 4 * len(t.Data)
 	}
 	js, err := json.Marshal(header)
@@ -50,15 +52,15 @@ func encodeSafetensors(tensors []tensor, metadata map[string]string) ([]byte, er
 	return out, nil
 }
 
-type tensorEntry struct {
+type entry struct {
 	DType   string `json:"dtype"`
 	Shape   []int  `json:"shape"`
 	Offsets [2]int `json:"data_offsets"`
 }
 
-// decodeSafetensors reads what encodeSafetensors writes: float32 tensors that
-// cover the data exactly, in the order of their offsets.
-func decodeSafetensors(raw []byte) ([]tensor, map[string]string, error) {
+// Decode reads what Encode writes: float32 tensors that cover the data exactly,
+// in the order of their offsets.
+func Decode(raw []byte) ([]Tensor, map[string]string, error) {
 	if len(raw) < 8 {
 		return nil, nil, fmt.Errorf("expected a safetensors header of 8 bytes, found a file of %d", len(raw))
 	}
@@ -79,12 +81,12 @@ func decodeSafetensors(raw []byte) ([]tensor, map[string]string, error) {
 		delete(fields, "__metadata__")
 	}
 	type placed struct {
-		tensorEntry
+		entry
 		name string
 	}
 	var entries []placed
-	for _, name := range sortedKeys(fields) {
-		var e tensorEntry
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		var e entry
 		if err := json.Unmarshal(fields[name], &e); err != nil {
 			return nil, nil, fmt.Errorf("safetensors entry %q: %w", name, err)
 		}
@@ -92,7 +94,7 @@ func decodeSafetensors(raw []byte) ([]tensor, map[string]string, error) {
 	}
 	slices.SortStableFunc(entries, func(a, b placed) int { return a.Offsets[0] - b.Offsets[0] })
 	at := 0
-	tensors := make([]tensor, 0, len(entries))
+	tensors := make([]Tensor, 0, len(entries))
 	for _, e := range entries {
 		count, err := shapeSize(e.Shape, len(data)/4)
 		if err != nil {
@@ -101,7 +103,7 @@ func decodeSafetensors(raw []byte) ([]tensor, map[string]string, error) {
 		if e.DType != "F32" || e.Offsets != [2]int{at, at + 4*count} || at+4*count > len(data) {
 			return nil, nil, fmt.Errorf("safetensors entry %q: expected F32 at bytes %d to %d of %d, found %s at %d to %d", e.name, at, at+4*count, len(data), e.DType, e.Offsets[0], e.Offsets[1])
 		}
-		t := tensor{Name: e.name, Shape: e.Shape, Data: make([]float32, count)}
+		t := Tensor{Name: e.name, Shape: e.Shape, Data: make([]float32, count)}
 		for i := range t.Data {
 			t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[at+4*i:]))
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package runs
 
 import (
 	"bytes"
@@ -12,23 +12,22 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // Identity is what config.json holds: everything needed to repeat a run or a
 // sweep. Folders resume only under the same identity.
 type Identity struct {
-	Version string        `json:"version"`
-	Data    DataIdentity  `json:"data"`
-	Backend BackendChoice `json:"backend"`
-	Config  Config        `json:"config"`
-	Targets []string      `json:"targets"`
-	Seeds   []uint64      `json:"seeds"`
+	Version string          `json:"version"`
+	Data    DataIdentity    `json:"data"`
+	Backend BackendChoice   `json:"backend"`
+	Config  pipeline.Config `json:"config"`
+	Targets []string        `json:"targets"`
+	Seeds   []uint64        `json:"seeds"`
 	// Budgets are visited in turn; Config's own is then the first of them.
 	Budgets []float64 `json:"budgets,omitempty"`
 }
@@ -50,13 +49,18 @@ type BackendChoice struct {
 
 // NewIdentity describes work on a set with a chosen backend, with the settings
 // complete and canonical.
-func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg Config) Identity {
+func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pipeline.Config) Identity {
 	return Identity{
 		Version: version,
 		Data:    DescribeData(set),
 		Backend: BackendChoice{Info: choice.Device.Info(), Reason: choice.Reason},
 		Config:  cfg.Complete(set).Canonical(),
 	}
+}
+
+// DescribeData names the data of a set and its content.
+func DescribeData(set *dataset.Set) DataIdentity {
+	return DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols}
 }
 
 // Digest is a hash of the identity without the reason of the backend's choice,
@@ -91,8 +95,8 @@ func (i Identity) validate(set *dataset.Set) error {
 		return fmt.Errorf("seed %d is listed twice", s)
 	}
 	for _, b := range i.Budgets {
-		if i.Config.Schedule.Kind != ScheduleBudget {
-			return fmt.Errorf("a list of budgets needs schedule %s, not %s", ScheduleBudget, i.Config.Schedule.Kind)
+		if i.Config.Schedule.Kind != pipeline.ScheduleBudget {
+			return fmt.Errorf("a list of budgets needs schedule %s, not %s", pipeline.ScheduleBudget, i.Config.Schedule.Kind)
 		}
 		if !(b > 0) || math.IsInf(b, 1) {
 			return fmt.Errorf("budget %g: expected a positive number", b)
@@ -100,6 +104,22 @@ func (i Identity) validate(set *dataset.Set) error {
 	}
 	if b, found := repeated(i.Budgets); found {
 		return fmt.Errorf("budget %g is listed twice", b)
+	}
+	return nil
+}
+
+// Check reports the first thing about a sweep that makes no sense for the data.
+func (i Identity) Check(set *dataset.Set) error {
+	if err := i.validate(set); err != nil {
+		return err
+	}
+	for _, u := range i.Units() {
+		if u.Seed != i.Seeds[0] {
+			continue
+		}
+		if _, err := i.problem(set, u); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -142,13 +162,6 @@ func (i Identity) claim(dir string) error {
 	return fmt.Errorf("%s: %s: expected the same settings to resume; use another folder", path, difference)
 }
 
-// decodeTree keeps numbers as they are written.
-func decodeTree(raw []byte) (v any, err error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	return v, dec.Decode(&v)
-}
-
 // DecodeIdentity reads a config.json, refusing fields it does not know.
 func DecodeIdentity(raw []byte) (Identity, error) {
 	var i Identity
@@ -156,7 +169,7 @@ func DecodeIdentity(raw []byte) (Identity, error) {
 		return Identity{}, err
 	}
 	if i.Config.Representation == "" { // written before there was a choice
-		i.Config.Representation = ClassLinear
+		i.Config.Representation = pipeline.ClassLinear
 	}
 	return i, i.Config.Validate()
 }
@@ -176,44 +189,6 @@ func decodeStrict(raw []byte, v any) error {
 		return fmt.Errorf("byte %d: expected the end of the file after one JSON object", dec.InputOffset())
 	}
 	return nil
-}
-
-func firstDifference(path string, a, b any) (where string, was, is any) {
-	ma, okA := a.(map[string]any)
-	mb, okB := b.(map[string]any)
-	if !okA || !okB {
-		return path, a, b
-	}
-	keys := append(sortedKeys(ma), sortedKeys(mb)...)
-	slices.Sort(keys)
-	for _, k := range slices.Compact(keys) {
-		if !reflect.DeepEqual(ma[k], mb[k]) {
-			if path != "" {
-				k = path + "." + k
-			}
-			last := k[len(path):]
-			if path != "" {
-				last = last[1:]
-			}
-			return firstDifference(k, ma[last], mb[last])
-		}
-	}
-	return path, a, b
-}
-
-// compact is a value as JSON, cut to a readable length.
-func compact(v any) string {
-	if v == nil {
-		return "absent"
-	}
-	js, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	if len(js) > 80 {
-		return string(js[:77]) + "..."
-	}
-	return string(js)
 }
 
 func marshalIndent(v any) ([]byte, error) {

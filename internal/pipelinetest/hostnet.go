@@ -1,0 +1,105 @@
+package pipelinetest
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// HostNet is the network by its definition, in float64.
+type HostNet struct {
+	h, w   int
+	layers []hostLayer
+	a      []float64 // K by flat
+	bias   []float64
+	k      int
+}
+
+type hostLayer struct {
+	c, f int
+	w, b []float64
+}
+
+// tensor is what pipeline and internal/safetensors call a tensor.
+type tensor = struct {
+	Name  string
+	Shape []int
+	Data  []float32
+}
+
+// NewHostNet takes the parameters from the tensors of a model.
+func NewHostNet[T ~tensor](h, w int, tensors []T) *HostNet {
+	n := &HostNet{h: h, w: w}
+	for _, named := range tensors {
+		t := tensor(named)
+		switch {
+		case strings.HasPrefix(t.Name, "representation.conv") && strings.HasSuffix(t.Name, ".weight"):
+			n.layers = append(n.layers, hostLayer{c: t.Shape[2], f: t.Shape[3], w: Wide(t.Data)})
+		case strings.HasPrefix(t.Name, "representation.conv"):
+			n.layers[len(n.layers)-1].b = Wide(t.Data)
+		case t.Name == "representation.full.weight":
+			n.a, n.k = Wide(t.Data), t.Shape[0]
+		case t.Name == "representation.full.bias":
+			n.bias = Wide(t.Data)
+		}
+	}
+	return n
+}
+
+// Add adds h times the parameters of another network of the same shape.
+func (n *HostNet) Add(h float64, by *HostNet) {
+	add := func(x, dx []float64) {
+		for i := range x {
+			x[i] += h * dx[i]
+		}
+	}
+	for l := range n.layers {
+		add(n.layers[l].w, by.layers[l].w)
+		add(n.layers[l].b, by.layers[l].b)
+	}
+	add(n.a, by.a)
+	add(n.bias, by.bias)
+}
+
+// Features computes phi(x), and how close any pooling window is to a change of
+// its largest value.
+func (n *HostNet) Features(x []float64) (z []float64, gap float64) {
+	h, w, gap := n.h, n.w, math.Inf(1)
+	for _, l := range n.layers {
+		pixel := func(i, j, f int) float64 {
+			sum := l.b[f]
+			for ky := range 3 {
+				for kx := range 3 {
+					y, xx := i+ky-1, j+kx-1
+					if y < 0 || y >= h || xx < 0 || xx >= w {
+						continue
+					}
+					for c := range l.c {
+						sum += x[(y*w+xx)*l.c+c] * l.w[((3*ky+kx)*l.c+c)*l.f+f]
+					}
+				}
+			}
+			return sum
+		}
+		out := make([]float64, h/2*(w/2)*l.f)
+		for i := range h / 2 {
+			for j := range w / 2 {
+				for f := range l.f {
+					four := []float64{0, pixel(2*i, 2*j, f), pixel(2*i, 2*j+1, f), pixel(2*i+1, 2*j, f), pixel(2*i+1, 2*j+1, f)}
+					slices.Sort(four)
+					out[(i*(w/2)+j)*l.f+f] = four[4]
+					gap = min(gap, four[4]-four[3])
+					if four[4] == 0 {
+						gap = min(gap, -four[3])
+					}
+				}
+			}
+		}
+		x, h, w = out, h/2, w/2
+	}
+	z = slices.Clone(n.bias)
+	for k := range z {
+		z[k] += Dot(n.a[k*len(x):][:len(x)], x)
+	}
+	return z, gap
+}

@@ -1,0 +1,156 @@
+package pipelinetest
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// Config is a configuration of the linear class for a SmallSet, Conv the one of
+// the convolutional class for SmallImages, as config.json has them.
+const (
+	Config = `{"preset":"default","methods":["active","uniform"],"representation":"linear","k":3,"target_samples":20,"seed":11,
+"schedule":{"kind":"budget","epochs":3,"floor":5,"budget":400},"allocation":{"rule":"squared"},
+"erm":{"lambda":0.001,"iterations":12,"history":5,"init":"random","warm_start":true},
+"head":{"ridge":0.01,"prior":"identity","rcond":-1},"relevance":{"kind":"minnorm","rcond":-1}}`
+	ConvConfig = `{"preset":"default","methods":["active","uniform"],"representation":"conv","k":3,"target_samples":20,"seed":11,
+"schedule":{"kind":"budget","epochs":3,"floor":5,"budget":400},"allocation":{"rule":"squared"},
+"conv":{"channels":[3,4],"passes":3,"batch":8,"rate":0.02,"decay":0.01,"validation":0.2,"patience":2,"warm_start":true},
+"head":{"ridge":0.01,"prior":"identity","rcond":-1},"relevance":{"kind":"minnorm","rcond":-1}}`
+)
+
+// Decode reads a configuration.
+func Decode[C any](text string) C {
+	var c C
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// Open makes a set resident on the CPU for the length of the test.
+func Open[R interface{ Close() }](t testing.TB, threads int, set *dataset.Set, open func(backend.Device, *dataset.Set) (R, error)) R {
+	t.Helper()
+	if err := set.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(OpenCPU(t, threads).Device(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+// OpenCPU starts a queue of the CPU and checks at the end of the test that every
+// buffer was freed.
+func OpenCPU(t testing.TB, threads int) backend.Queue {
+	t.Helper()
+	d, err := cpu.Open(threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if u := d.Usage(); u.Buffers != 0 {
+			t.Errorf("%d buffers of %d bytes were never freed", u.Buffers, u.Bytes)
+		}
+		d.Close()
+	})
+	return NewQueue(t, d)
+}
+
+// NewQueue starts a queue, which ends with its device.
+func NewQueue(t testing.TB, d backend.Device) backend.Queue {
+	t.Helper()
+	q, err := d.NewQueue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func Wide(v []float32) []float64 {
+	w := make([]float64, len(v))
+	for i := range v {
+		w[i] = float64(v[i])
+	}
+	return w
+}
+
+// Multiply returns op(A) op(B) of row-major matrices, A rows by cols as stored.
+func Multiply(transA, transB bool, a []float64, rowsA int, b []float64, rowsB int) []float64 {
+	at := func(trans bool, m []float64, rows int) (r, c int, f func(i, j int) float64) {
+		cols := len(m) / rows
+		if trans {
+			return cols, rows, func(i, j int) float64 { return m[j*cols+i] }
+		}
+		return rows, cols, func(i, j int) float64 { return m[i*cols+j] }
+	}
+	r, n, fa := at(transA, a, rowsA)
+	_, c, fb := at(transB, b, rowsB)
+	out := make([]float64, r*c)
+	for i := range r {
+		for j := range c {
+			for l := range n {
+				out[i*c+j] += fa(i, l) * fb(l, j)
+			}
+		}
+	}
+	return out
+}
+
+func Normals(rng *rand.Rand, n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = rng.NormFloat64()
+	}
+	return v
+}
+
+func Ones(n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = 1
+	}
+	return v
+}
+
+func Near(a, b, tol float64) bool {
+	return math.Abs(a-b) <= tol*math.Max(1, math.Max(math.Abs(a), math.Abs(b)))
+}
+
+// Shares are how many samples of each source a unit of cost buys, under the
+// rule "squared" or "l1" with the fraction mix spread uniformly.
+func Shares(rule string, mix float64, nu, costs []float64) []float64 {
+	shares := make([]float64, len(nu))
+	total, costSum := 0.0, 0.0
+	for m := range nu {
+		shares[m] = nu[m] * nu[m]
+		if rule == "l1" {
+			shares[m] = math.Abs(nu[m]) / math.Sqrt(costs[m])
+		}
+		total += costs[m] * shares[m]
+		costSum += costs[m]
+	}
+	for m := range shares {
+		shares[m] = (1-mix)*shares[m]/total + mix/costSum
+	}
+	return shares
+}
+
+// Dot is the inner product of two vectors of one length.
+func Dot(x, y []float64) float64 {
+	s := 0.0
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}
+
+// Norm is the Euclidean norm.
+func Norm(v []float64) float64 { return math.Sqrt(Dot(v, v)) }

@@ -1,0 +1,221 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// Learner carries rounds of one problem out, on a queue of its own. One
+// goroutine at a time can use it.
+type Learner struct {
+	problem *Problem
+	data    *Resident
+	queue   backend.Queue
+	model   representation
+	head    backend.Vector
+	tmp     *backend.Scope
+}
+
+// NewLearner prepares the representation of a problem whose data set is
+// resident. The caller closes it.
+func NewLearner(data *Resident, p *Problem) (*Learner, error) {
+	queue, err := data.Device.NewQueue()
+	if err != nil {
+		return nil, err
+	}
+	l := &Learner{problem: p, data: data, queue: queue, tmp: backend.NewScope(queue)}
+	l.head = l.tmp.Vector(backend.Float32, p.Config.K)
+	if err = l.tmp.Err(); err == nil {
+		l.model, err = newRepresentation(queue, &p.Config, p.Set, len(p.Sources))
+	}
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// Close frees what the learner holds on the device.
+func (l *Learner) Close() {
+	l.tmp.Close()
+	if l.model != nil {
+		l.model.close()
+	}
+	l.queue.Close()
+}
+
+// Check refuses a state that this problem cannot have left.
+func (l *Learner) Check(st State) error {
+	if len(st.Epochs) == 0 {
+		return nil
+	}
+	if n := l.model.parameters().Len; len(st.Theta) != n || len(st.Head) != l.head.Len {
+		return fmt.Errorf("expected %d parameters and a head of %d, found %d and %d", n, l.head.Len, len(st.Theta), len(st.Head))
+	}
+	if n := l.model.optimiser().Len; len(st.Optimiser) != n {
+		return fmt.Errorf("expected %d numbers of the optimiser, found %d", n, len(st.Optimiser))
+	}
+	return l.problem.check(st.Epochs)
+}
+
+// Learn carries out the round after st on labelled rows: it minimises the
+// empirical risk over representation and sources' heads (eq. 1), fits the
+// target's head on top (eq. 2), estimates the relevance of each source (eq. 3)
+// and scores the target's predictor on the held-out rows, or exactly where the
+// data set comes from a model. It returns the state after the round and leaves
+// st as it is. The same state and round give the same result.
+func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) {
+	if err := l.Check(st); err != nil {
+		return State{}, err
+	}
+	if err := l.checkRound(st, in); err != nil {
+		return State{}, err
+	}
+	rec, err := l.learn(ctx, st, in)
+	if err != nil {
+		return State{}, l.problem.inRound(in.Method, in.Epoch, err)
+	}
+	return l.capture(append(st.Epochs[:len(st.Epochs):len(st.Epochs)], rec))
+}
+
+// checkRound refuses labelled rows that are not those of the round after st.
+func (l *Learner) checkRound(st State, in Round) error {
+	p := l.problem
+	if method, e := p.round(len(st.Epochs)); in.Method != method || in.Epoch != e || e == 0 {
+		return fmt.Errorf("target %s: expected epoch %d of %s, found epoch %d of %s", p.TargetName(), e, method, in.Epoch, in.Method)
+	}
+	if len(in.Sources) != len(p.Sources) {
+		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected rows of %d sources, found %d", len(p.Sources), len(in.Sources)))
+	}
+	total := 0
+	for m, s := range in.Sources {
+		if limit := len(p.draws.source[m]); len(s.Rows) > limit {
+			return p.inRound(in.Method, in.Epoch, fmt.Errorf("source %d: expected at most %d rows, found %d", m, limit, len(s.Rows)))
+		}
+		total += len(s.Rows)
+	}
+	exact := p.Set.Model != nil && p.Config.Representation == ClassLinear
+	if total == 0 || len(in.Target.Rows) == 0 || len(in.Test.Rows) == 0 && !exact {
+		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected labelled rows of sources, target and test, found %d, %d and %d", total, len(in.Target.Rows), len(in.Test.Rows)))
+	}
+	return nil
+}
+
+// learn is one round without the transfer of its parameters.
+func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) {
+	p := l.problem
+	last, before := p.before(st, in.Epoch)
+	rec := Epoch{Method: in.Method, Epoch: in.Epoch, Counts: make([]int, len(in.Sources))}
+	for m, s := range in.Sources {
+		n := len(s.Rows)
+		rec.Counts[m] = n
+		rec.Samples += n
+		rec.Drawn += n - before[m]
+		rec.Cost += p.Costs[m] * float64(n)
+	}
+	samples, err := l.data.samples(l.queue, p.Sources, in.Sources)
+	if err != nil {
+		return Epoch{}, err
+	}
+	defer samples.Free()
+	random := func(what string) *rand.Rand {
+		return stream(p.Config.Seed, what, p.TargetName(), in.Method, strconv.Itoa(in.Epoch))
+	}
+	run := fitRun{counts: rec.Counts, rng: random("fit")}
+	if last == nil || !p.Config.warmStart() {
+		if err := l.model.start(samples, rec.Counts, random("init")); err != nil {
+			return Epoch{}, err
+		}
+	} else {
+		run.steps = stepsBefore(st.Epochs, in.Method)
+		if err := l.restore(st); err != nil {
+			return Epoch{}, err
+		}
+	}
+	if rec.Fit, err = l.model.fit(ctx, samples, run); err != nil {
+		return Epoch{}, err
+	}
+	fit, err := l.fitHead(in.Target)
+	if err != nil {
+		return Epoch{}, err
+	}
+	rec.TargetLoss, rec.HeadRidge, rec.HeadRank = fit.Loss, fit.Ridge, fit.Rank
+	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), l.head); err != nil {
+		return Epoch{}, err
+	}
+	rec.Score, err = l.score(in.Test)
+	return rec, err
+}
+
+// restore uploads the parameters that a state holds.
+func (l *Learner) restore(st State) error {
+	for _, v := range []struct {
+		to   backend.Vector
+		from []float32
+	}{{l.model.parameters(), st.Theta}, {l.model.optimiser(), st.Optimiser}} {
+		if len(v.from) > 0 {
+			if err := backend.Put(l.queue, v.to.Buf, v.to.Off, v.from); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// capture downloads the parameters into a state with these records.
+func (l *Learner) capture(epochs []Epoch) (State, error) {
+	st := State{Epochs: epochs}
+	for _, v := range []struct {
+		from backend.Vector
+		to   *[]float32
+	}{{l.model.parameters(), &st.Theta}, {l.model.optimiser(), &st.Optimiser}, {l.head, &st.Head}} {
+		*v.to = make([]float32, v.from.Len)
+		if v.from.Len == 0 {
+			continue
+		}
+		if err := backend.Get(l.queue, *v.to, v.from.Buf, v.from.Off); err != nil {
+			return State{}, err
+		}
+	}
+	return st, nil
+}
+
+// stepsBefore is the number of iterations of a method's rounds so far.
+func stepsBefore(epochs []Epoch, method string) int {
+	n := 0
+	for i := range epochs {
+		if epochs[i].Method == method {
+			n += epochs[i].Fit.Iterations
+		}
+	}
+	return n
+}
+
+// fitHead fits the target's head (eq. 2).
+func (l *Learner) fitHead(target Labelled) (headFit, error) {
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	z, err := l.features(tmp, target)
+	if err != nil {
+		return headFit{}, err
+	}
+	return l.problem.Config.Head.fit(l.queue, z, l.model.heads(), target.Y, l.head)
+}
+
+// features computes phi of rows of the target's pool, N by K.
+func (l *Learner) features(tmp *backend.Scope, in Labelled) (backend.Matrix, error) {
+	s, err := l.data.samples(l.queue, []int{l.problem.Target}, []Labelled{in})
+	if err != nil {
+		return backend.Matrix{}, err
+	}
+	defer s.Free()
+	z := tmp.Matrix(backend.Float32, s.Len(), l.problem.Config.K)
+	if err := tmp.Err(); err != nil {
+		return z, err
+	}
+	return z, l.model.features(s, z)
+}

@@ -1,0 +1,140 @@
+package pipeline
+
+import "fmt"
+
+// Proposal is what a round asks for: the rows that it wants labelled. Rows are
+// indices into the pool of the task.
+type Proposal struct {
+	Method string
+	// Epoch counts the rounds of the method from 1.
+	Epoch int
+	// Sources are the rows of each source in drawing order, those of earlier
+	// rounds first.
+	Sources [][]int32
+	// Before is how many of each source are from earlier rounds; the rows behind
+	// them are new.
+	Before []int
+	// Target are the target's samples and Test its held-out rows, the same in
+	// every round.
+	Target, Test []int32
+}
+
+// Propose says what the round after st draws: how many samples of each source
+// the allocation gives (Alg. 2, line 4; Alg. 1 and uniform for the baselines),
+// and which rows these are. Rows are drawn without replacement in an order that
+// seed, target and source fix, so samples of earlier rounds stay. st must be
+// a state of this problem with a round left.
+func (p *Problem) Propose(st State) (Proposal, error) {
+	if err := p.check(st.Epochs); err != nil {
+		return Proposal{}, err
+	}
+	method, e := p.round(len(st.Epochs))
+	if e == 0 {
+		return Proposal{}, fmt.Errorf("target %s: all %d epochs are finished", p.TargetName(), len(st.Epochs))
+	}
+	counts, err := p.allocate(st, method, e)
+	if err != nil {
+		return Proposal{}, p.inRound(method, e, err)
+	}
+	_, before := p.before(st, e)
+	out := Proposal{Method: method, Epoch: e, Before: before, Target: p.draws.target, Test: p.Set.Tasks[p.Target].Test}
+	total := 0
+	for m, n := range counts {
+		out.Sources = append(out.Sources, p.draws.source[m][:n:n])
+		total += n
+	}
+	if total == 0 {
+		return Proposal{}, p.inRound(method, e, fmt.Errorf("the schedule draws no sample: raise the budget or the floor"))
+	}
+	return out, nil
+}
+
+// inRound says in which round an error came up.
+func (p *Problem) inRound(method string, epoch int, err error) error {
+	return fmt.Errorf("target %s, %s, epoch %d: %w", p.TargetName(), method, epoch, err)
+}
+
+// allocate decides how many samples each source has by the end of the round.
+func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
+	plan, limit, schedule := p.plans[e-1], p.draws.limits(), p.Config.Schedule
+	last, have := p.before(st, e)
+	rates := uniformRates(p.Costs)
+	switch {
+	case method == Active:
+		if e > 1 {
+			rates = p.Config.Allocation.rates(last.Nu, p.Costs)
+		}
+		cost := plan.Cost
+		switch schedule.Kind {
+		case ScheduleBudget:
+			return spend(rates, p.Costs, cost, schedule.Floor, have, limit), nil
+		case ScheduleTheory:
+			// The plan is for ||nu|| = 1; nu_1 is (1/M, ..., 1/M).
+			sq := 1 / float64(len(p.Sources))
+			if e > 1 {
+				sq = dot(last.Nu, last.Nu)
+			}
+			cost *= sq
+		}
+		return raise(rates, cost, plan.Floor, have, limit), nil
+	case method == Known:
+		nu, err := p.trueNu()
+		if err != nil {
+			return nil, err
+		}
+		rates = Allocation{Rule: p.Config.Allocation.Rule}.rates(nu, p.Costs)
+	}
+	return spend(rates, p.Costs, p.budget(st), p.floor(method), have, limit), nil
+}
+
+// budget is what Uniform and Known may spend: as much as the active run did.
+func (p *Problem) budget(st State) float64 {
+	for i := len(st.Epochs) - 1; i >= 0; i-- {
+		if st.Epochs[i].Method == Active {
+			return st.Epochs[i].Cost
+		}
+	}
+	return p.plans[len(p.plans)-1].Cost
+}
+
+// floor is the least number of samples of a source: the schedule's for Known
+// (the lower bound of Alg. 1), none for Uniform.
+func (p *Problem) floor(method string) int {
+	if method == Known {
+		return p.Config.Schedule.Floor
+	}
+	return 0
+}
+
+// Labelled are rows of a task's pool with a label each.
+type Labelled struct {
+	Rows []int32
+	Y    []float32
+}
+
+// Round is what a round learns from: all labelled rows so far, of earlier
+// rounds too.
+type Round struct {
+	Method string
+	Epoch  int
+	// Sources are the rows of each source of the problem, in its order.
+	Sources []Labelled
+	// Target are the target's samples, Test its held-out rows.
+	Target, Test Labelled
+}
+
+// LookUp answers a proposal with the labels that the data set has.
+func (p *Problem) LookUp(prop Proposal) Round {
+	label := func(task int, rows []int32) Labelled {
+		l := Labelled{Rows: rows, Y: make([]float32, len(rows))}
+		for i, r := range rows {
+			l.Y[i] = p.Set.Tasks[task].Labels[r]
+		}
+		return l
+	}
+	r := Round{Method: prop.Method, Epoch: prop.Epoch, Target: label(p.Target, prop.Target), Test: label(p.Target, prop.Test)}
+	for m, rows := range prop.Sources {
+		r.Sources = append(r.Sources, label(p.Sources[m], rows))
+	}
+	return r
+}

@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// Resident is a data set resident on a device: every pool is uploaded once, and
+// samples are row indices into it. Any number of learners may share a Resident
+// at the same time.
+type Resident struct {
+	Device backend.Device
+	Set    *dataset.Set
+	pools  []backend.Pool
+}
+
+// NewResident uploads the pools of a set, which must be valid
+// ([dataset.Set.Validate]). The device stays the caller's and must outlive the
+// result.
+func NewResident(device backend.Device, set *dataset.Set) (*Resident, error) {
+	queue, err := device.NewQueue()
+	if err != nil {
+		return nil, err
+	}
+	defer queue.Close()
+	r := &Resident{Device: device, Set: set}
+	for _, p := range set.Pools {
+		var buf backend.Buffer
+		switch {
+		case p.U8 != nil:
+			buf, err = backend.NewBuffer(queue, backend.Uint8, p.U8)
+		case p.F16 != nil:
+			buf, err = backend.NewBuffer(queue, backend.Float16, p.F16)
+		default:
+			buf, err = backend.NewBuffer(queue, backend.Float32, p.F32)
+		}
+		if err != nil {
+			r.Close()
+			return nil, fmt.Errorf("uploading pool %s: %w", p.Name, err)
+		}
+		r.pools = append(r.pools, backend.Pool{Data: backend.Mat(buf, p.Rows, p.Cols), Scale: p.Scale})
+	}
+	// Other queues read the pools.
+	if err := queue.Synchronize(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close frees the pools, once no learner uses them.
+func (r *Resident) Close() {
+	for _, p := range r.pools {
+		p.Data.Buf.Free()
+	}
+	r.pools = nil
+}
+
+// samples places rows of tasks with their labels on the device, for use on
+// queue; task i of the samples is tasks[i].
+func (r *Resident) samples(queue backend.Queue, tasks []int, in []Labelled) (backend.Samples, error) {
+	set := backend.SampleSet{Pools: r.pools, Offsets: []int{0}}
+	for i, l := range in {
+		set.TaskPool = append(set.TaskPool, r.Set.Tasks[tasks[i]].Pool)
+		set.Rows, set.Y = append(set.Rows, l.Rows...), append(set.Y, l.Y...)
+		set.Offsets = append(set.Offsets, len(set.Rows))
+	}
+	return queue.NewSamples(set)
+}

@@ -1,0 +1,41 @@
+package pipeline
+
+import "context"
+
+// Step tells a listener how far a problem is.
+type Step struct {
+	Method string
+	// Epoch of Epochs of the method; Done of Total rounds over all methods.
+	Epoch, Epochs, Done, Total int
+	// Record is the finished epoch, nil while it runs.
+	Record *Epoch
+}
+
+// Solve carries the problem from st to its end with the labels that the data
+// set has: propose, look up, learn. It calls progress at the beginning and at
+// the end of each round, and saved with the state that the round left; an error
+// of saved ends it.
+func (l *Learner) Solve(ctx context.Context, st State, progress func(Step), saved func(State) error) (State, error) {
+	p := l.problem
+	if err := l.Check(st); err != nil {
+		return State{}, err
+	}
+	for total := p.Rounds(); len(st.Epochs) < total; {
+		method, e := p.round(len(st.Epochs))
+		step := Step{Method: method, Epoch: e, Epochs: p.RoundsOf(method), Done: len(st.Epochs), Total: total}
+		progress(step)
+		prop, err := p.Propose(st)
+		if err != nil {
+			return State{}, err
+		}
+		if st, err = l.Learn(ctx, st, p.LookUp(prop)); err != nil {
+			return State{}, err
+		}
+		if err := saved(st); err != nil {
+			return State{}, err
+		}
+		step.Done, step.Record = len(st.Epochs), &st.Epochs[len(st.Epochs)-1]
+		progress(step)
+	}
+	return st, nil
+}

@@ -1,0 +1,104 @@
+package pipeline
+
+import "fmt"
+
+// State is all that one round hands to the next. The zero State is the
+// beginning.
+type State struct {
+	// Epochs are the records of the finished rounds, over all methods.
+	Epochs []Epoch
+	// Theta are the parameters of the representation and the sources' heads after
+	// the last round, Optimiser what its fit left for the next beside them.
+	Theta, Optimiser []float32
+	// Head is the target's head w after the last round, K numbers.
+	Head []float32
+}
+
+// Epoch records one round of draw, fit and relevance.
+type Epoch struct {
+	Method string `json:"method"`
+	// Epoch counts from 1.
+	Epoch int `json:"epoch"`
+	// Samples is the number of source samples drawn so far, Drawn of them in
+	// this round, Cost what they cost in all.
+	Samples int     `json:"samples"`
+	Drawn   int     `json:"drawn"`
+	Cost    float64 `json:"cost"`
+	// Counts are the samples so far of each source.
+	Counts []int `json:"counts"`
+	// Fit reports the empirical risk minimisation (eq. 1).
+	Fit Fit `json:"erm"`
+	// TargetLoss is the mean squared residual of the head on the target samples,
+	// HeadRidge and HeadRank how it was fitted (eq. 2).
+	TargetLoss float64 `json:"target_loss"`
+	HeadRidge  float64 `json:"head_ridge"`
+	HeadRank   int     `json:"head_rank"`
+	// Nu is the relevance of each source at the end of the round (eq. 3), and
+	// NuRank the rank it was found at.
+	Nu     []float64 `json:"nu"`
+	NuRank int       `json:"nu_rank"`
+	Score  Score     `json:"score"`
+}
+
+// RoundsOf is the number of rounds of a method.
+func (p *Problem) RoundsOf(method string) int {
+	if method == Active {
+		return p.Config.Schedule.Epochs
+	}
+	return 1
+}
+
+// Rounds is the number of rounds of all methods together.
+func (p *Problem) Rounds() int {
+	n := 0
+	for _, m := range p.Config.Methods {
+		n += p.RoundsOf(m)
+	}
+	return n
+}
+
+// round is the method and the epoch of round i, which counts from 0 over all
+// methods. There is none after the last.
+func (p *Problem) round(i int) (method string, epoch int) {
+	for _, m := range p.Config.Methods {
+		if i < p.RoundsOf(m) {
+			return m, i + 1
+		}
+		i -= p.RoundsOf(m)
+	}
+	return "", 0
+}
+
+// before are the samples of each source that the round has from earlier rounds
+// of its method, of which the last is nil in the first.
+func (p *Problem) before(st State, epoch int) (last *Epoch, counts []int) {
+	if epoch == 1 {
+		return nil, make([]int, len(p.Sources))
+	}
+	last = &st.Epochs[len(st.Epochs)-1]
+	return last, last.Counts
+}
+
+// check refuses records that this problem cannot have left.
+func (p *Problem) check(epochs []Epoch) error {
+	limit := p.draws.limits()
+	for i := range epochs {
+		rec := &epochs[i]
+		method, e := p.round(i)
+		if e == 0 {
+			return fmt.Errorf("expected at most %d epochs, found %d", i, len(epochs))
+		}
+		if rec.Method != method || rec.Epoch != e {
+			return fmt.Errorf("expected epoch %d of %s in place %d, found epoch %d of %s", e, method, i, rec.Epoch, rec.Method)
+		}
+		if len(rec.Counts) != len(p.Sources) || len(rec.Nu) != len(p.Sources) {
+			return fmt.Errorf("epoch %d of %s: expected %d sources, found %d counts and %d nu", e, method, len(p.Sources), len(rec.Counts), len(rec.Nu))
+		}
+		for m, n := range rec.Counts {
+			if n < 0 || n > limit[m] {
+				return fmt.Errorf("epoch %d of %s: source %d has %d samples, expected 0 to %d", e, method, m, n, limit[m])
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package runs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// A checkpoint is one safetensors file: the parameters after the last finished
+// epoch as tensors, and in the metadata the epochs so far, the identity of the
+// work, and a checksum over all of it.
+
+const checkpointVersion = "1"
+
+// checkpoint is the file of a state of the work that id identifies.
+type checkpoint struct{ path, id string }
+
+// save replaces the file, in a folder that it makes.
+func (c checkpoint) save(st pipeline.State) error {
+	epochs, err := json.Marshal(st.Epochs)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.path, err)
+	}
+	vector := func(name string, v []float32) safetensors.Tensor {
+		return safetensors.Tensor{Name: name, Shape: []int{len(v)}, Data: v}
+	}
+	tensors := []safetensors.Tensor{vector("theta", st.Theta), vector("head", st.Head)}
+	if len(st.Optimiser) > 0 {
+		tensors = append(tensors, vector("optimiser", st.Optimiser))
+	}
+	meta := map[string]string{"version": checkpointVersion, "id": c.id, "epochs": string(epochs)}
+	meta["sha256"] = checkpointSum(meta, tensors)
+	raw, err := safetensors.Encode(tensors, meta)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.path, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o755); err != nil {
+		return err
+	}
+	return atomicfile.Write(c.path, raw)
+}
+
+// load returns the saved state, or the beginning where there is none.
+func (c checkpoint) load() (pipeline.State, error) {
+	raw, err := os.ReadFile(c.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return pipeline.State{}, nil
+	}
+	if err != nil {
+		return pipeline.State{}, err
+	}
+	st, err := decodeCheckpoint(raw, c.id)
+	if err != nil {
+		return pipeline.State{}, fmt.Errorf("checkpoint %s: %w", c.path, err)
+	}
+	return st, nil
+}
+
+func decodeCheckpoint(raw []byte, id string) (pipeline.State, error) {
+	tensors, meta, err := safetensors.Decode(raw)
+	if err != nil {
+		return pipeline.State{}, err
+	}
+	if v := meta["version"]; v != checkpointVersion {
+		return pipeline.State{}, fmt.Errorf("expected version %s, found %q", checkpointVersion, v)
+	}
+	names := []string{"theta", "head", "optimiser"}
+	if len(tensors) != 2 && len(tensors) != 3 {
+		return pipeline.State{}, fmt.Errorf("expected the tensors theta and head, and optimiser where there is one, found %d tensors", len(tensors))
+	}
+	for i, t := range tensors {
+		if t.Name != names[i] {
+			return pipeline.State{}, fmt.Errorf("expected the tensor %s in place %d, found %q", names[i], i, t.Name)
+		}
+	}
+	if want := checkpointSum(meta, tensors); meta["sha256"] != want {
+		return pipeline.State{}, fmt.Errorf("expected checksum %s, found %q: the file is damaged", want, meta["sha256"])
+	}
+	if meta["id"] != id {
+		return pipeline.State{}, fmt.Errorf("it belongs to other work: expected id %s, found %q", id, meta["id"])
+	}
+	st := pipeline.State{Theta: tensors[0].Data, Head: tensors[1].Data}
+	if len(tensors) == 3 {
+		st.Optimiser = tensors[2].Data
+	}
+	if err := json.Unmarshal([]byte(meta["epochs"]), &st.Epochs); err != nil {
+		return pipeline.State{}, fmt.Errorf("epochs: %w", err)
+	}
+	return st, nil
+}
+
+func checkpointSum(meta map[string]string, tensors []safetensors.Tensor) string {
+	h := sha256.New()
+	for _, key := range []string{"version", "id", "epochs"} {
+		fmt.Fprintf(h, "%d:%s", len(meta[key]), meta[key])
+	}
+	for _, t := range tensors {
+		raw, _ := safetensors.Encode([]safetensors.Tensor{t}, nil)
+		h.Write(raw)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

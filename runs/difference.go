@@ -1,0 +1,78 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Difference names the first place where two identities differ, the reasons of
+// the backends' choice apart, or nothing where they are the same. The
+// representation comes first, as the settings of another do not compare.
+func (i Identity) Difference(other Identity) (string, error) {
+	if a, b := i.Config.Representation, other.Config.Representation; a != b {
+		return fmt.Sprintf("representation is %s there and %s here", a, b), nil
+	}
+	other.Backend.Reason = i.Backend.Reason
+	there, errA := marshalIndent(i)
+	here, errB := marshalIndent(other)
+	if err := errors.Join(errA, errB); err != nil || bytes.Equal(there, here) {
+		return "", err
+	}
+	a, errA := decodeTree(there)
+	b, errB := decodeTree(here)
+	if err := errors.Join(errA, errB); err != nil {
+		return "", err
+	}
+	where, was, is := firstDifference("", a, b)
+	return fmt.Sprintf("%s is %s there and %s here", where, compact(was), compact(is)), nil
+}
+
+// decodeTree keeps numbers as they are written.
+func decodeTree(raw []byte) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return v, dec.Decode(&v)
+}
+
+func firstDifference(path string, a, b any) (where string, was, is any) {
+	ma, okA := a.(map[string]any)
+	mb, okB := b.(map[string]any)
+	if !okA || !okB {
+		return path, a, b
+	}
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(ma)), maps.Keys(mb))
+	slices.Sort(keys)
+	for _, k := range slices.Compact(keys) {
+		if !reflect.DeepEqual(ma[k], mb[k]) {
+			if path != "" {
+				k = path + "." + k
+			}
+			last := k[len(path):]
+			if path != "" {
+				last = last[1:]
+			}
+			return firstDifference(k, ma[last], mb[last])
+		}
+	}
+	return path, a, b
+}
+
+// compact is a value as JSON, cut to a readable length.
+func compact(v any) string {
+	if v == nil {
+		return "absent"
+	}
+	js, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	if len(js) > 80 {
+		return string(js[:77]) + "..."
+	}
+	return string(js)
+}

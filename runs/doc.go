@@ -1,0 +1,13 @@
+// Package runs is what lies on disk: the folder of a run and of a sweep, each
+// resumable at any instant to the same bytes.
+//
+//	identity.go    config.json, and whether a folder is of the same work
+//	result.go      result.json, epochs.jsonl, relevance.csv
+//	model.go       model.safetensors
+//	checkpoint.go  checkpoint/*.safetensors
+//	timing.go      timing.jsonl, the one file that differs between two runs of the same work
+//	summary.go     summary.json and results.csv of a sweep
+//	run.go         one target with one seed in a folder
+//	sweep.go       many targets, budgets and seeds in a folder
+//	unit.go        one of them, carried out apart
+package runs

@@ -1,0 +1,84 @@
+package runs
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// encodeModel is model.safetensors: the tensors of a state, with the names of
+// target, method and sources in the metadata.
+func encodeModel(p *pipeline.Problem, method string, tensors []pipeline.Tensor) ([]byte, error) {
+	sources, err := json.Marshal(p.SourceNames())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]safetensors.Tensor, len(tensors))
+	for i, t := range tensors {
+		out[i] = safetensors.Tensor(t)
+	}
+	return safetensors.Encode(out, map[string]string{"format": "amtrl", "target": p.TargetName(), "sources": string(sources), "method": method})
+}
+
+// ReadModel reads the model of a run folder.
+func ReadModel(dir string) (*pipeline.Model, error) {
+	path := filepath.Join(dir, "model.safetensors")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := decodeModel(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+func decodeModel(raw []byte) (*pipeline.Model, error) {
+	tensors, meta, err := safetensors.Decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	m := &pipeline.Model{Target: meta["target"], Method: meta["method"]}
+	if err := json.Unmarshal([]byte(meta["sources"]), &m.Sources); err != nil {
+		return nil, fmt.Errorf("metadata sources: %w", err)
+	}
+	shape := map[string][]int{}
+	for _, t := range tensors {
+		shape[t.Name] = t.Shape
+		switch t.Name {
+		case "representation.weight":
+			m.Representation = t.Data
+		case "sources.weight":
+			m.Heads = t.Data
+		case "target.weight":
+			m.Head = t.Data
+		}
+	}
+	phi, linear := shape["representation.weight"]
+	heads := shape["sources.weight"]
+	anyPhi := slices.ContainsFunc(tensors, func(t safetensors.Tensor) bool { return strings.HasPrefix(t.Name, "representation.") })
+	switch {
+	case !anyPhi:
+		return nil, fmt.Errorf("expected tensors of the representation, found none")
+	case linear && len(phi) != 2:
+		return nil, fmt.Errorf("representation.weight: expected a K by d matrix, found shape %v", phi)
+	case len(heads) != 2:
+		return nil, fmt.Errorf("sources.weight: expected an M by K matrix, found shape %v", heads)
+	case linear && phi[0] != heads[1]:
+		return nil, fmt.Errorf("representation.weight has %d rows, expected %d as sources.weight has columns", phi[0], heads[1])
+	case linear:
+		m.D = phi[1]
+	}
+	m.K = heads[1]
+	if len(m.Heads) != len(m.Sources)*m.K || len(m.Head) != m.K {
+		return nil, fmt.Errorf("expected %d by %d heads and a head of %d, found %d and %d elements", len(m.Sources), m.K, m.K, len(m.Heads), len(m.Head))
+	}
+	return m, nil
+}

@@ -1,0 +1,155 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Junk after the object is refused, a closing bracket too.
+func TestDecodeIdentityRefusesABracket(t *testing.T) {
+	js, err := json.Marshal(someIdentity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tail := range []string{"}", "]", " }junk"} {
+		if _, err := DecodeIdentity(append(slices.Clone(js), tail...)); err == nil {
+			t.Errorf("%q after the object is accepted", tail)
+		}
+	}
+}
+
+// A config.json that was cut short is named as that, wherever the cut is.
+func TestClaimNamesACutFile(t *testing.T) {
+	id, dir := someIdentity(), t.TempDir()
+	path := filepath.Join(dir, "config.json")
+	whole, err := marshalIndent(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 1, 2, len(whole) / 2, len(whole) - 2} {
+		if err := os.WriteFile(path, whole[:n], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("%s: byte %d: it ends early", path, n)
+		if err := id.claim(dir); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+}
+
+// Seeds are uint64: the comparison must not go through float64.
+func TestClaimNamesLargeSeeds(t *testing.T) {
+	id, dir := someIdentity(), t.TempDir()
+	id.Seeds = []uint64{1<<63 + 1}
+	if err := id.claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	id.Seeds = []uint64{1<<63 + 3}
+	if err := id.claim(dir); err == nil || !strings.Contains(err.Error(), "seeds") {
+		t.Errorf("another seed: %v, want a line that names seeds", err)
+	}
+}
+
+// Another representation is named as such, before the settings that come with it.
+func TestClaimNamesTheRepresentation(t *testing.T) {
+	id, dir := someIdentity(), t.TempDir()
+	id.Config.Representation, id.Config.ERM, id.Config.Conv = pipeline.ClassConv, pipeline.ERM{}, pipeline.DefaultConv(pipeline.PresetDefault)
+	if err := id.claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := someIdentity().claim(dir); err == nil || !strings.Contains(err.Error(), "config.json: representation is conv there and linear here") {
+		t.Errorf("another representation: %v", err)
+	}
+}
+
+// A configuration that is not valid claims no folder.
+func TestRunValidates(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(27, 3, 100, 4, false))
+	for what, change := range map[string]func(*pipeline.Config){
+		"k of 0":               func(c *pipeline.Config) { c.K = 0 },
+		"no methods":           func(c *pipeline.Config) { c.Methods = nil },
+		"NaN lambda":           func(c *pipeline.Config) { c.ERM.Lambda = math.NaN() },
+		"theory, no constants": func(c *pipeline.Config) { c.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleTheory, Epochs: 2} },
+		"unknown rule":         func(c *pipeline.Config) { c.Allocation.Rule = "" },
+		"theory with a mix": func(c *pipeline.Config) {
+			c.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleTheory, Epochs: 2, Theory: &pipeline.Theory{Delta: 0.1, R: 1, SigmaMin: 1, Beta: 1}}
+			c.Allocation.Mix = 0.1
+		},
+		"no epochs": func(c *pipeline.Config) { c.Schedule.Epochs = 0 },
+	} {
+		func() {
+			id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
+			change(&id.Config)
+			dir := t.TempDir()
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("%s: panic: %v", what, p)
+				}
+				if files := foldertest.Read(t, dir); len(files) != 0 {
+					t.Errorf("%s: %d files were written", what, len(files))
+				}
+			}()
+			if _, err := Run(context.Background(), dev, id, dir, quiet); err == nil {
+				t.Errorf("%s: no error", what)
+			}
+		}()
+	}
+}
+
+// The list of units must make sense before any is carried out.
+func TestSweepValidates(t *testing.T) {
+	dev, good := smallSweep(t)
+	for what, change := range map[string]func(*Identity){
+		"a target twice":                      func(i *Identity) { i.Targets = []string{"bytes_2", "bytes_2"} },
+		"a seed twice":                        func(i *Identity) { i.Seeds = []uint64{1, 1} },
+		"a budget twice":                      func(i *Identity) { i.Budgets = []float64{100, 100} },
+		"no target":                           func(i *Identity) { i.Targets = nil },
+		"no seed":                             func(i *Identity) { i.Seeds = nil },
+		"an unknown target":                   func(i *Identity) { i.Targets = []string{"bytes_2", "bytes_3"} },
+		"a negative budget":                   func(i *Identity) { i.Budgets = []float64{100, -1} },
+		"budgets outside the budget schedule": func(i *Identity) { i.Config.Schedule = pipeline.Schedule{Kind: pipeline.SchedulePaper, Epochs: 1} },
+	} {
+		id := good
+		change(&id)
+		done := 0
+		_, err := Sweep(context.Background(), dev, id, t.TempDir(), 2, func(SweepStep) { done++ })
+		if err == nil || strings.Contains(err.Error(), "NaN") || done > 0 {
+			t.Errorf("%s: %v after %d units, want a clear error before the first", what, err, done)
+		}
+	}
+}
+
+// A result file of other work, or without its methods, is refused by name.
+func TestSweepRefusesAForeignResult(t *testing.T) {
+	dev, id := smallSweep(t)
+	id.Targets, id.Seeds, id.Budgets = id.Targets[:1], id.Seeds[:1], id.Budgets[:1]
+	name := id.Units()[0].Name() + ".json"
+	for what, raw := range map[string]string{
+		"empty":      `{}`,
+		"no methods": `{"data":"small set","target":"bytes_2","seed":3,"budget":150,"methods":[],"sources":[]}`,
+		"other":      `{"data":"small set","target":"bytes_0","seed":3,"budget":150,"methods":[{"method":"active"},{"method":"uniform"}],"sources":[]}`,
+	} {
+		func() {
+			dir := t.TempDir()
+			restore(t, dir, map[string]string{"results/" + name: raw})
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("%s: panic: %v", what, p)
+				}
+			}()
+			if _, err := Sweep(context.Background(), dev, id, dir, 1, func(SweepStep) {}); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: %v, want a line that names the file", what, err)
+			}
+		}()
+	}
+}

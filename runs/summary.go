@@ -1,0 +1,143 @@
+package runs
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Summary is the outcome of a sweep.
+type Summary struct {
+	Data   string `json:"data"`
+	Metric string `json:"metric"`
+	// Methods has one row per budget and method, Comparisons one per budget and
+	// method after the first, which each is compared with.
+	Methods     []MethodSummary    `json:"methods"`
+	Comparisons []BudgetComparison `json:"comparisons"`
+}
+
+// BudgetComparison is a comparison at one budget, 0 outside the budget schedule.
+type BudgetComparison struct {
+	Budget float64 `json:"budget,omitempty"`
+	pipeline.Comparison
+}
+
+// average condenses the results of a sweep, which come in unit order.
+func average(id Identity, results []Result) Summary {
+	s := Summary{Data: id.Data.Name}
+	methods := id.Config.Methods
+	for _, budget := range id.budgets() {
+		scores := make([][]float64, len(methods))
+		for i, m := range methods {
+			var values, samples []float64
+			for _, target := range id.Targets {
+				var mean []float64
+				for k := range results {
+					r := &results[k]
+					if r.Target != target || r.Budget != budget {
+						continue
+					}
+					mr := r.Method(m)
+					s.Metric = mr.Score.Metric
+					mean = append(mean, mr.Score.Value)
+					samples = append(samples, float64(mr.Samples))
+				}
+				values = append(values, mean...)
+				scores[i] = append(scores[i], stat.Mean(mean, nil))
+			}
+			s.Methods = append(s.Methods, MethodSummary{m, budget, len(values), stat.Mean(samples, nil), stat.Mean(values, nil)})
+		}
+		for i := 1; i < len(methods); i++ {
+			s.Comparisons = append(s.Comparisons, BudgetComparison{budget, pipeline.Compare(methods[0], methods[i], scores[0], scores[i])})
+		}
+	}
+	return s
+}
+
+// encodeResults is results.csv: one row per unit and method.
+func encodeResults(results []Result) ([]byte, error) {
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	num := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	rows := [][]string{{"target", "seed", "budget", "method", "samples", "cost", "iterations", "objective", "target_loss", "metric", "value"}}
+	for _, r := range results {
+		for _, m := range r.Methods {
+			rows = append(rows, []string{r.Target, strconv.FormatUint(r.Seed, 10), num(r.Budget), m.Method, strconv.Itoa(m.Samples), num(m.Cost),
+				strconv.Itoa(m.Iterations), num(m.Objective), num(m.TargetLoss), m.Score.Metric, num(m.Score.Value)})
+		}
+	}
+	err := w.WriteAll(rows)
+	return out.Bytes(), err
+}
+
+// MethodSummary is the mean of a method over targets and seeds.
+type MethodSummary struct {
+	Method string `json:"method"`
+	// Budget is the budget of the budget schedule, or 0.
+	Budget float64 `json:"budget,omitempty"`
+	// Runs is the number of results, Samples and Value their means.
+	Runs    int     `json:"runs"`
+	Samples float64 `json:"samples"`
+	Value   float64 `json:"value"`
+}
+
+// Needed is the number of samples at which a method reaches a score.
+type Needed struct {
+	Method string `json:"method"`
+	// Samples is interpolated between budgets, linearly in the logarithms.
+	Samples float64 `json:"samples"`
+	// Bound is "" for an interpolated number, "at most" where the smallest budget
+	// already reaches the score, "more than" where the largest does not.
+	Bound string `json:"bound,omitempty"`
+}
+
+// SamplesNeeded returns how many samples each method of a sweep over budgets
+// needs for a mean score of value: the first crossing in order of budget.
+func (s *Summary) SamplesNeeded(value float64) []Needed {
+	var out []Needed
+	for _, name := range s.methodNames() {
+		var rows []MethodSummary
+		for _, m := range s.Methods {
+			if m.Method == name {
+				rows = append(rows, m)
+			}
+		}
+		slices.SortStableFunc(rows, func(a, b MethodSummary) int { return cmp.Compare(a.Samples, b.Samples) })
+		need := Needed{name, rows[len(rows)-1].Samples, "more than"}
+		for i, r := range rows {
+			if r.Value > value {
+				continue
+			}
+			if i == 0 {
+				need = Needed{name, r.Samples, "at most"}
+				break
+			}
+			p := rows[i-1]
+			f := 1.0 // where the score falls to 0, its logarithm has no say
+			if r.Value > 0 && value > 0 {
+				f = math.Log(p.Value/value) / math.Log(p.Value/r.Value)
+			}
+			need = Needed{name, p.Samples * math.Pow(r.Samples/p.Samples, f), ""}
+			break
+		}
+		out = append(out, need)
+	}
+	return out
+}
+
+func (s *Summary) methodNames() []string {
+	var names []string
+	for _, m := range s.Methods {
+		if !slices.Contains(names, m.Method) {
+			names = append(names, m.Method)
+		}
+	}
+	return names
+}

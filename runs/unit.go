@@ -1,0 +1,124 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Unit is one target, budget and seed of a sweep. The units of a sweep can be
+// carried out apart, in processes and on machines of their own, and put
+// together afterwards: Check, RunUnit for each, WriteSweep.
+type Unit struct {
+	Target string
+	Budget float64
+	Seed   uint64
+}
+
+// Name identifies the unit within its sweep and is safe as a file name.
+func (u Unit) Name() string {
+	name := url.PathEscape(u.Target) + "_seed" + strconv.FormatUint(u.Seed, 10)
+	if u.Budget > 0 {
+		name += "_budget" + strconv.FormatFloat(u.Budget, 'g', -1, 64)
+	}
+	return name
+}
+
+// Units lists the units of a sweep: targets, then budgets, then seeds.
+func (i Identity) Units() []Unit {
+	var units []Unit
+	for _, t := range i.Targets {
+		for _, b := range i.budgets() {
+			for _, s := range i.Seeds {
+				units = append(units, Unit{t, b, s})
+			}
+		}
+	}
+	return units
+}
+
+// budgets are the budgets to visit: 0 alone outside the budget schedule.
+func (i Identity) budgets() []float64 {
+	switch {
+	case len(i.Budgets) > 0:
+		return i.Budgets
+	case i.Config.Schedule.Kind == pipeline.ScheduleBudget:
+		return []float64{i.Config.Schedule.Budget}
+	}
+	return []float64{0}
+}
+
+// unitConfig is the configuration of one unit.
+func (i Identity) unitConfig(u Unit) pipeline.Config {
+	cfg := i.Config
+	cfg.Seed = u.Seed
+	if u.Budget > 0 {
+		cfg.Schedule.Budget = u.Budget
+	}
+	return cfg
+}
+
+// problem states the problem of one unit.
+func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
+	target, err := set.TaskIndex(u.Target)
+	if err != nil {
+		return nil, err
+	}
+	return pipeline.NewProblem(set, i.unitConfig(u), target)
+}
+
+// solve carries a problem on from its checkpoint to its end.
+func solve(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, from checkpoint, progress func(pipeline.Step), saved func(*pipeline.Learner, pipeline.State) error) (*Result, error) {
+	st, err := from.load()
+	if err != nil {
+		return nil, err
+	}
+	l, err := pipeline.NewLearner(data, p)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	if err := l.Check(st); err != nil {
+		return nil, fmt.Errorf("checkpoint %s: %w", from.path, err)
+	}
+	st, err = l.Solve(ctx, st, progress, func(st pipeline.State) error { return saved(l, st) })
+	if err != nil {
+		return nil, err
+	}
+	res := summarise(p, st.Epochs)
+	return &res, nil
+}
+
+// RunUnit computes one unit of a sweep. It writes a checkpoint after each epoch
+// to the file of that name, in a folder that it makes, and begins from the one
+// that is there, which must be of the same identity and unit. The checkpoint
+// stays for the caller to remove once the result is safe.
+func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string, progress func(pipeline.Step)) (*Result, error) {
+	key, err := id.Digest()
+	if err != nil {
+		return nil, err
+	}
+	return runUnit(ctx, data, id, key, u, checkpoint, 0, progress)
+}
+
+// runUnit writes a checkpoint after a round where the last one is as long ago as
+// every.
+func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, key string, u Unit, path string, every time.Duration, progress func(pipeline.Step)) (*Result, error) {
+	p, err := id.problem(data.Set, u)
+	if err != nil {
+		return nil, err
+	}
+	point, last := checkpoint{path, key + "/" + u.Name()}, time.Now()
+	return solve(ctx, data, p, point, progress, func(_ *pipeline.Learner, st pipeline.State) error {
+		if time.Since(last) < every {
+			return nil
+		}
+		last = time.Now()
+		return point.save(st)
+	})
+}
