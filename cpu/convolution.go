@@ -7,11 +7,11 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// An image is laid out with a border of zeros, pitch columns a row, the right
-// border of one row being the left one of the next. Then the windows of a whole
+// An image is laid out with a border of zeros, pitch columns per row. The right
+// border of one row is the left one of the next. Then the windows of a whole
 // image are rows of one matrix: pixel (y, x) is at y pitch + x, and each of the
-// three rows of its window is one run of 3 C elements. The two pixels a row too
-// many are computed and ignored. Outputs lie in panels of vec.Panel channels.
+// three rows of its window is one run of 3 C elements. Two pixels per row are
+// computed and ignored. Outputs lie in panels of vec.Panel channels.
 type convPlan struct {
 	backend.ConvShape
 	pitch    int // columns of an image with its border

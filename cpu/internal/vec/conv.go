@@ -1,7 +1,7 @@
 package vec
 
 // Panel is the number of columns that the loops of a convolution work on at a
-// time. Their matrices are packed: Panel elements a row.
+// time. Their matrices are packed: Panel elements per row.
 const Panel = 16
 
 // ConvRowBlock is the number of rows of A that [Conv] may read at a time, at

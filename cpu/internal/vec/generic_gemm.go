@@ -1,7 +1,7 @@
 package vec
 
-// gemmGeneric computes the rows of C as sums of rows of op(B), four of them to
-// a pass over C; a transposed B is turned over first.
+// gemmGeneric computes the rows of C as sums of rows of op(B), four per
+// pass over C; a transposed B is turned over first.
 func gemmGeneric(g gemm) {
 	b, ldb := g.b, g.ldb
 	if g.transB {
