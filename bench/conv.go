@@ -170,9 +170,9 @@ func compareConv(folder, dir string, seeds, passes int) error {
 		}
 		rows = append(rows, r)
 	}
-	fmt.Printf("convolutional ERM: %d samples of %s, %d tasks, channels %v, K = %d, %d passes in batches of %d; target %s; means over %s\n",
+	fmt.Printf("convolutional ERM: %d samples of %s, %d tasks, channels %v, K = %d, %d passes in batches of %d\ntarget %s; means over %s\n",
 		p.train.Offsets[len(p.counts)], filepath.Base(p.set.Name), len(p.counts), c.Channels, width, c.Passes, c.Batch, convTarget, count(seeds, "seed"))
-	t := newTable("", "s a pass", "time / amtrl", "processor s", "/ amtrl", "loss in the last pass", "target error, mean (least to most)")
+	t := newTable("", "s per pass", "time / amtrl", "processor s", "/ amtrl", "last loss", "target error (range)")
 	for _, r := range rows {
 		if r.Version != "" {
 			r.Name += " (" + r.Version + ")"
