@@ -31,10 +31,14 @@ test: deps lint ## install what the tests need and run them all
 race: ## the tests of everything concurrent under the race detector
 	$(GO) test -race -short ./backend/... ./batch ./batch/k8s ./batch/local ./batch/slurm ./cpu/... ./cuda ./dataset/... ./pipeline/...
 
+# Where the CPU backend and the batch engines must build too, with all tests.
+PLATFORMS := linux/arm64 darwin/arm64 windows/amd64 freebsd/amd64
+
 .PHONY: lint
 lint: check-generate check-docker ## gofmt, vet, staticcheck, generated code and Dockerfile up to date
 	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not gofmt'ed: $$bad"; exit 1; }
 	$(GO) vet ./...
+	@set -e; for p in $(PLATFORMS); do echo "vet for $$p"; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; done
 	$(GO) run $(STATICCHECK) ./...
 
 # Kubernetes' own API server and Job controller, with a stand-in for a node. Cold

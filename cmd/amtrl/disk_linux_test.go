@@ -67,8 +67,3 @@ func TestFullDisk(t *testing.T) {
 		})
 	}
 }
-
-func lastLine(s string) string {
-	all := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
-	return all[len(all)-1]
-}

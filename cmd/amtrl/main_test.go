@@ -100,3 +100,8 @@ func tiny(command string, more ...string) []string {
 }
 
 func lines(s string) int { return strings.Count(s, "\n") }
+
+func lastLine(s string) string {
+	all := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	return all[len(all)-1]
+}

@@ -1,3 +1,5 @@
+//go:build linux && cgo
+
 // Package check holds the tests that run on a real device, from a test binary
 // that needs neither Go nor the sources. Elsewhere they run on the stand-in.
 package check
