@@ -2,7 +2,12 @@
 // readers, writers and generators that make them. It knows no device.
 package dataset
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
 
 // Pool is a row-major matrix of stored rows, shared by any number of tasks.
 // Exactly one of U8, F16 and F32 is set, with Rows*Cols elements; the features
@@ -68,4 +73,21 @@ func (s *Set) TaskIndex(name string) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("%s has no task %q: expected one of %s", s.Name, name[:min(len(name), 80)], s.nameHint(name))
+}
+
+// nameHint lists the task names where they are few, and otherwise the five that
+// are nearest to name.
+func (s *Set) nameHint(name string) string {
+	const few, nearest = 12, 5
+	names := make([]string, len(s.Tasks))
+	for i := range s.Tasks {
+		names[i] = s.Tasks[i].Name
+	}
+	switch {
+	case len(names) == 0:
+		return "none, it has no tasks"
+	case len(names) <= few:
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(text.Nearest(name, names, nearest), ", ") + ", ..."
 }

@@ -4,24 +4,46 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"os"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
-// openRegular opens a file that has a size to hold its header against; a pipe
-// or a device has none, and may never end.
+// A file may promise at most maxInflation times the bytes that it takes on disk,
+// or freeInflation where that is more: compressed, with holes, or both. Images
+// and labels compress by a factor of 2 to 20, so that what exceeds this was made
+// to fill the memory, or has holes that somebody meant to fill. A file without
+// holes and compression may have any size.
+const (
+	maxInflation  = 100
+	freeInflation = 16 << 20
+)
+
+// mayBecome is how many bytes may come of a file that takes n.
+func mayBecome(n int64) int64 {
+	return max(freeInflation, min(n, math.MaxInt64/maxInflation)*maxInflation)
+}
+
+// openRegular opens a file that has a size to hold its header against and that
+// is not made of holes.
 func openRegular(path string) (*os.File, int64, error) {
-	info, err := os.Stat(path)
+	f, size, err := atomicfile.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s: expected a regular file, found %s", path, info.Mode())
+	info, err := f.Stat()
+	if err == nil {
+		if stored, ok := atomicfile.Stored(info); ok && size > mayBecome(stored) {
+			err = fmt.Errorf("%s: expected data, found a file of %d bytes with only %d on disk and holes for the rest (cp --sparse=never fills them)",
+				path, size, stored)
+		}
 	}
-	f, err := os.Open(path)
 	if err != nil {
+		f.Close()
 		return nil, 0, err
 	}
-	return f, info.Size(), nil
+	return f, size, nil
 }
 
 // fault is an error at a byte of a file.

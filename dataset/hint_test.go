@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -34,34 +33,6 @@ func TestTaskIndexNamesTheClosest(t *testing.T) {
 	s.Tasks = nil
 	if _, err := s.TaskIndex("x"); err == nil {
 		t.Error("no tasks: no error")
-	}
-}
-
-func TestEditDistance(t *testing.T) {
-	var slow func(a, b string) int
-	slow = func(a, b string) int {
-		switch {
-		case a == "" || b == "":
-			return len(a) + len(b)
-		case a[0] == b[0]:
-			return slow(a[1:], b[1:])
-		}
-		return 1 + min(slow(a[1:], b), slow(a, b[1:]), slow(a[1:], b[1:]))
-	}
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
-	word := func() string {
-		w := make([]byte, rng.IntN(7))
-		for i := range w {
-			w[i] = "abc"[rng.IntN(3)]
-		}
-		return string(w)
-	}
-	for range 500 {
-		a, b := word(), word()
-		if got, want := editDistance(a, b), slow(a, b); got != want {
-			t.Fatalf("seed %d: editDistance(%q, %q) = %d, want %d", seed, a, b, got, want)
-		}
 	}
 }
 

@@ -14,8 +14,9 @@ import (
 // ReadIDXImages reads images in the IDX format of MNIST (unsigned bytes, three
 // dimensions), plain or gzip, whatever the file is called. pixels has
 // rows*height*width elements, row-major. Memory stays in proportion to what the
-// file holds, not to what its header promises; anything before, after or
-// missing from the promised pixels is an error.
+// file holds, not to what its header promises: a compressed file may become at
+// most 100 times as large as it is, or 16 MiB. Anything before, after or missing
+// from the promised pixels is an error.
 func ReadIDXImages(path string) (pixels []uint8, rows, height, width int, err error) {
 	pixels, dims, err := readIDXFile(path, 3)
 	if err != nil {
@@ -47,7 +48,7 @@ const maxDeflateRatio = 1032
 // its errors count bytes after decompression.
 func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, error) {
 	in := bufio.NewReader(r)
-	most := size
+	most, bound := size, size
 	r = in
 	if magic, _ := in.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
 		z, err := gzip.NewReader(in)
@@ -56,6 +57,7 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 		}
 		r = z
 		most = min(size, math.MaxInt64/maxDeflateRatio) * maxDeflateRatio
+		bound = mayBecome(size)
 	}
 
 	header := make([]byte, 4+4*rank)
@@ -85,6 +87,9 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 	start := int64(len(header))
 	if want > most {
 		return nil, nil, fault(path, start, "%d bytes for the dimensions %v", "a file of %d bytes, which cannot hold them", want, dims, size)
+	}
+	if want > bound {
+		return nil, nil, fault(path, start, "at most %d bytes, %d for each byte of the file", "a header that promises %d", bound, maxInflation, want)
 	}
 	data, err := readGrowing(r, int(want))
 	end := start + int64(len(data))

@@ -119,7 +119,7 @@ func TestReadIDXRefuses(t *testing.T) {
 	_, err := ReadIDXLabels(writeFile(t, path, good))
 	wantFault(t, "images for labels", err, path, "byte 3: expected 1 IDX dimensions, found 3")
 	_, err = ReadIDXLabels(filepath.Dir(path))
-	wantFault(t, "folder", err, filepath.Dir(path), "expected a regular file, found d")
+	wantFault(t, "folder", err, filepath.Dir(path), "expected a regular file, found a folder")
 	_, err = ReadIDXLabels(path + "x")
 	wantFault(t, "missing", err, path+"x", "no such file")
 }

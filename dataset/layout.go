@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/corrupt"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // ReadLayout reads a data set in the layout of MNIST-C: a folder for each pool
@@ -20,7 +21,7 @@ import (
 // them are there.
 //
 // Images are an array of rows: uint8 (features are pixel/255), float16, float32
-// or float64 (kept as float32). All pools must have one width. Labels are
+// or float64 (kept as float32), of at most 1e18 in magnitude. All pools must have one width. Labels are
 // either integers (uint8, int32, int64) everywhere, which makes a 0/1 task
 // "<folder>_<class>" for each pool and each class found in any pool, or floats
 // everywhere, which makes one regression task "<folder>" a pool.
@@ -30,9 +31,19 @@ import (
 // by a permutation that depends on the number of rows alone: row i of pools
 // that show the same base items is on the same side everywhere.
 //
+// Names have no control characters. A file takes memory in proportion to what it
+// takes on disk: one with holes may promise at most 100 times as much, or 16 MiB.
+//
 // The set is named after the folder without its path: the same data in another
 // place are the same data.
 func ReadLayout(dir string) (*Set, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if name := filepath.Base(abs); !text.Printable(name) {
+		return nil, fmt.Errorf("%q: expected a folder name without control characters", name)
+	}
 	names, err := layoutFolders(dir)
 	if err != nil {
 		return nil, err
@@ -45,10 +56,6 @@ func ReadLayout(dir string) (*Set, error) {
 		}
 	}
 	set, err := newSet(dir, pools)
-	if err != nil {
-		return nil, err
-	}
-	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +78,13 @@ func layoutFolders(dir string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if info.IsDir() {
-			names = append(names, e.Name())
+		if !info.IsDir() {
+			continue
 		}
+		if !text.Printable(e.Name()) {
+			return nil, fmt.Errorf("%s: expected a folder name without control characters, found %q", dir, e.Name())
+		}
+		names = append(names, e.Name())
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s: expected a folder for each pool with train_images.npy and train_labels.npy, test_images.npy and test_labels.npy, or both, found no folder", dir)
@@ -239,7 +250,7 @@ func readPool(name string, parts []part) (*Pool, error) {
 		case p.F16 != nil:
 			err = q.images.float16s(p.F16[off:end])
 		default:
-			err = q.images.float32s(p.F32[off:end])
+			err = q.images.bounded(p.F32[off:end], maxFeature)
 		}
 		if err != nil {
 			return nil, err

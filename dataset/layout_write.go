@@ -3,13 +3,13 @@ package dataset
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // WriteLayout writes pools of 28 by 28 images that show the same base items in
@@ -28,8 +28,8 @@ func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) e
 		return fmt.Errorf("%s: expected as many names as pools, at least one, and labels, found %d names, %d pools and %d labels", dir, len(names), len(images), n)
 	}
 	for p, name := range names {
-		if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || slices.Contains(names[:p], name) {
-			return fmt.Errorf("%s: pool %d: expected a folder name of its own without slashes and leading dot, found %q", dir, p, name)
+		if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || !text.Printable(name) || slices.Contains(names[:p], name) {
+			return fmt.Errorf("%s: pool %d: expected a folder name of its own without slashes, control characters and leading dot, found %q", dir, p, name)
 		}
 		if len(images[p]) != n*side*side {
 			return fmt.Errorf("%s: pool %s: expected %d pixels for %d labels, found %d", dir, name, n*side*side, n, len(images[p]))
@@ -43,7 +43,7 @@ func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) e
 		path    string
 		content [][]byte
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := atomicfile.MkdirAll(dir); err != nil {
 		return err
 	}
 	unlock, err := filelock.Folder(dir)
@@ -70,7 +70,7 @@ func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) e
 		}
 	}
 	for _, f := range missing {
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+		if err := atomicfile.MkdirAll(filepath.Dir(f.path)); err != nil {
 			return err
 		}
 		if err := atomicfile.Write(f.path, f.content...); err != nil {

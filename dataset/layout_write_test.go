@@ -73,7 +73,7 @@ func TestWriteLayoutRefuses(t *testing.T) {
 		wantFault(t, name, err, dir, "pool 0: expected a folder name of its own", fmt.Sprintf("found %q", name))
 	}
 	err := WriteLayout(dir, []string{"a", "a"}, [][]uint8{pixels, pixels}, []uint8{1})
-	wantFault(t, "twice", err, dir, `pool 1: expected a folder name of its own without slashes and leading dot, found "a"`)
+	wantFault(t, "twice", err, dir, `pool 1: expected a folder name of its own without slashes, control characters and leading dot, found "a"`)
 	err = WriteLayout(dir, []string{"a"}, [][]uint8{pixels[1:]}, []uint8{1})
 	wantFault(t, "short", err, dir, "pool a: expected 784 pixels for 1 labels, found 783")
 	err = WriteLayout(dir, []string{"a"}, [][]uint8{{}}, nil)

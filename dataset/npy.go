@@ -105,7 +105,10 @@ func (a *npyArray) float16s(dst []uint16) error {
 
 // float32s reads an array of any float type into dst; all elements must be
 // finite in float32.
-func (a *npyArray) float32s(dst []float32) error {
+func (a *npyArray) float32s(dst []float32) error { return a.bounded(dst, math.MaxFloat32) }
+
+// bounded is float32s for elements of at most that magnitude.
+func (a *npyArray) bounded(dst []float32, most float32) error {
 	return a.each(func(first int, raw []byte) error {
 		part := dst[first : first+len(raw)/a.size]
 		switch a.size {
@@ -122,10 +125,12 @@ func (a *npyArray) float32s(dst []float32) error {
 				part[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
 			}
 		}
-		i := nonFinite32(part)
+		i := firstBeyond(part, most)
 		switch {
 		case i < 0:
 			return nil
+		case part[i]-part[i] == 0:
+			return fmt.Errorf("%s: row %d, column %d: expected %s, found %v", a.path, (first+i)/a.cols, (first+i)%a.cols, boundedFeature, part[i])
 		case a.size == 8:
 			return a.notFinite(first+i, math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
 		}

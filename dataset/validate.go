@@ -5,14 +5,16 @@ import (
 	"math"
 
 	"github.com/x448/float16"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Validate checks everything that the other parts of amtrl rely on, in time
 // linear in the size of the set, and reports the first fault: a pool whose
 // storage does not match its shape, pools of different widths, a scale that is
-// not finite and positive, a stored element or a label that is not finite, a
-// label other than 0 and 1 where Binary is set, a task name that is empty or
-// taken, a row that is outside its pool or listed twice in Train and Test
+// not finite and positive, a stored element that is not finite or beyond 1e18 in
+// magnitude, a label that is not finite, or other than 0 and 1 where Binary is
+// set, a name with control characters, a task name that is empty or taken, a row that is outside its pool or listed twice in Train and Test
 // together, a task without train rows, a model that does not fit the tasks.
 func (s *Set) Validate() error {
 	if len(s.Pools) == 0 || len(s.Tasks) == 0 {
@@ -21,6 +23,9 @@ func (s *Set) Validate() error {
 	for i, p := range s.Pools {
 		if p == nil {
 			return fmt.Errorf("%s: pool %d is nil", s.Name, i)
+		}
+		if !text.Printable(p.Name) {
+			return fmt.Errorf("%s: pool %d: expected a name without control characters, found %q", s.Name, i, p.Name)
 		}
 		if err := p.validate(); err != nil {
 			return fmt.Errorf("%s: pool %q: %w", s.Name, p.Name, err)
@@ -37,6 +42,9 @@ func (s *Set) Validate() error {
 			return fmt.Errorf("%s: task %d: expected a name of its own, found %q, also of task %d", s.Name, i, t.Name, j)
 		}
 		seen[t.Name] = i
+		if !text.Printable(t.Name) {
+			return fmt.Errorf("%s: task %d: expected a name without control characters, found %q", s.Name, i, t.Name)
+		}
 		if err := s.validateTask(t, &marks); err != nil {
 			return fmt.Errorf("%s: task %q: %w", s.Name, t.Name, err)
 		}
@@ -75,15 +83,26 @@ func (p *Pool) validate() error {
 	i := -1
 	switch {
 	case len(p.F32) > 0:
-		i = nonFinite32(p.F32)
+		i = firstBeyond(p.F32, maxFeature)
 	case len(p.F16) > 0:
 		i = nonFinite16(p.F16)
 	}
-	if i >= 0 {
-		return fmt.Errorf("row %d, column %d: expected a finite value, found %v", i/p.Cols, i%p.Cols, p.value(i))
+	if i < 0 {
+		return nil
 	}
-	return nil
+	expected := "a finite value"
+	if v := p.value(i); v-v == 0 {
+		expected = boundedFeature
+	}
+	return fmt.Errorf("row %d, column %d: expected %s, found %v", i/p.Cols, i%p.Cols, expected, p.value(i))
 }
+
+// maxFeature is the largest feature in magnitude: the square of ten times as
+// much is at the end of float32.
+const (
+	maxFeature     = 1e18
+	boundedFeature = "a value of at most 1e+18 in magnitude"
+)
 
 // value is stored element i of a floating-point pool.
 func (p *Pool) value(i int) float32 {
@@ -174,22 +193,26 @@ func (m *LinearModel) validate(cols, tasks int) error {
 	return nil
 }
 
-// nonFinite32 returns the index of the first NaN or infinity, or -1. Adding one
-// to the exponent carries into the sign bit where all its bits are set, which
-// keeps branches out of the scan.
-func nonFinite32(v []float32) int {
-	const block = 1024
+// nonFinite32 returns the index of the first NaN or infinity, or -1.
+func nonFinite32(v []float32) int { return firstBeyond(v, math.MaxFloat32) }
+
+// firstBeyond returns the index of the first element that is NaN or greater than
+// most in magnitude, or -1. Magnitudes are in the order of their bits, and a
+// difference below zero sets the sign bit, which keeps branches out of the scan.
+func firstBeyond(v []float32, most float32) int {
+	const block, magnitude = 1024, 1<<31 - 1
+	limit := math.Float32bits(most)
 	for off := 0; off < len(v); off += block {
-		var carry uint32
+		var below uint32
 		part := v[off:min(off+block, len(v))]
 		for _, x := range part {
-			carry |= math.Float32bits(x)&0x7f800000 + 0x00800000
+			below |= limit - math.Float32bits(x)&magnitude
 		}
-		if carry>>31 == 0 {
+		if below>>31 == 0 {
 			continue
 		}
 		for i, x := range part {
-			if x-x != 0 {
+			if math.Float32bits(x)&magnitude > limit {
 				return off + i
 			}
 		}

@@ -4,7 +4,9 @@ package atomicfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,6 +33,16 @@ func syncFolder(dir string) error {
 		return err
 	}
 	return errors.Join(ignoreUnsupported(d.Sync()), d.Close())
+}
+
+// Stored returns how many bytes a file takes on its disk, less than its size
+// where it has holes or is compressed. It is not known where ok is false.
+func Stored(info fs.FileInfo) (n int64, ok bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || stat.Blocks == 0 { // as some network file systems say of every file
+		return 0, false
+	}
+	return stat.Blocks * 512, true
 }
 
 func ignoreUnsupported(err error) error {
