@@ -114,8 +114,8 @@ type Queue interface {
 // reported by Record or by the first Run.
 //
 // Only Upload, Download and the operations of [Dense], [MultiTask],
-// [Convolution], [Training] and [Vectors] can be recorded, without Dot and Norm;
-// any other returns [ErrRecording].
+// [Convolution], [Training] and [Vectors] can be recorded, without Dot; any
+// other returns [ErrRecording].
 type Program interface {
 	// Run issues the operations in order on the queue that recorded them. It
 	// waits for them only where there are outputs.
@@ -159,10 +159,6 @@ type Solver interface {
 	// by m matrix dst. Singular values at or below rcond * s_max count as zero;
 	// rcond < 0 selects max(m, n) * 2^-52. The rank is the number kept.
 	Pinv(a Matrix, rcond float64, dst Matrix) (rank int, err error)
-	// MinNorm computes X = A^+ B, the minimum-norm least-squares solution of
-	// A X = B for each column of B (paper eq. 3 with A = W), under the same
-	// cut-off rule as Pinv. a and b are kept.
-	MinNorm(a, b Matrix, rcond float64, x Matrix) (rank int, err error)
 }
 
 // MultiTask are the operations over the samples of many tasks.
@@ -179,10 +175,6 @@ type MultiTask interface {
 	// Float32 matrix whose rows span the representation (the transpose of the
 	// paper's B), z is N by K Float32.
 	Project(s Samples, b, z Matrix) error
-	// TaskGram computes per task t, over its samples' rows of the N by K
-	// Float32 matrix z, G_t = sum z_i z_i' and c_t = sum y_i z_i in Float64. g
-	// holds T contiguous K by K blocks, c is T by K; both are overwritten.
-	TaskGram(s Samples, z Matrix, g Buffer, c Matrix) error
 }
 
 // Vectors are the elementwise operations and reductions. Sums are accumulated
@@ -201,8 +193,6 @@ type Vectors interface {
 	// Combine computes y += sum_i coef_i a_i over the rows a_i of a, in one pass;
 	// len(coef) must be a.Rows. y must not overlap a.
 	Combine(coef []float64, a Matrix, y Vector) error
-	// Norm returns ||x||_2, without undue overflow or underflow.
-	Norm(x Vector) (float64, error)
 	// Copy copies src to dst, converting between Float32 and Float64 where the
 	// dtypes differ.
 	Copy(dst, src Vector) error

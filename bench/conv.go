@@ -270,7 +270,12 @@ func (p *convProblem) targetError(q backend.Queue, net *pipeline.Network, target
 	defer tmp.Close()
 	n, m := target.Len(), test.Len()
 	z, zt := tmp.Matrix(backend.Float32, n, width), tmp.Matrix(backend.Float32, m, width)
-	gram, c := tmp.Alloc(backend.Float64, width*width), tmp.Matrix(backend.Float64, 1, width)
+	y := make([]float64, n)
+	for i, v := range p.target.Y {
+		y[i] = float64(v)
+	}
+	wide, labels := tmp.Matrix(backend.Float64, n, width), backend.Vec(backend.Upload(tmp, backend.Float64, y))
+	gram, c := tmp.Alloc(backend.Float64, width*width), tmp.Vector(backend.Float64, width)
 	w, pred := tmp.Vector(backend.Float32, width), tmp.Vector(backend.Float32, m)
 	if err := tmp.Err(); err != nil {
 		return 0, err
@@ -283,7 +288,13 @@ func (p *convProblem) targetError(q backend.Queue, net *pipeline.Network, target
 			return 0, err
 		}
 	}
-	if err := q.TaskGram(target, z, gram, c); err != nil {
+	if err := q.Copy(backend.Vec(wide.Buf), backend.Vec(z.Buf)); err != nil {
+		return 0, err
+	}
+	if err := q.Syrk(true, 1, wide, 0, backend.Mat(gram, width, width)); err != nil {
+		return 0, err
+	}
+	if err := q.Gemv(true, 1, wide, labels, 0, c); err != nil {
 		return 0, err
 	}
 	g := make([]float64, width*width)
@@ -303,7 +314,7 @@ func (p *convProblem) targetError(q backend.Queue, net *pipeline.Network, target
 	if err := q.SolveSPD(1, width, 1, gram, c.Buf); err != nil {
 		return 0, err
 	}
-	if err := q.Copy(w, c.Row(0)); err != nil {
+	if err := q.Copy(w, c); err != nil {
 		return 0, err
 	}
 	if err := q.Gemv(false, 1, zt, w, 0, pred); err != nil {

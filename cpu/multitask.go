@@ -1,9 +1,6 @@
 package cpu
 
 import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
-
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/cpu/internal/vec"
@@ -144,92 +141,4 @@ func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
 		}
 	})
 	return nil
-}
-
-// gramRows is the number of samples widened to float64 at a time, gramBand the
-// number of rows of a large task's G that one chunk computes.
-const (
-	gramRows = 64
-	gramBand = 16
-)
-
-// band is rows lo..hi of the G of one task.
-type band struct{ task, lo, hi int }
-
-func (q *queue) TaskGram(s backend.Samples, z backend.Matrix, g backend.Buffer, cm backend.Matrix) error {
-	c := q.check("TaskGram")
-	set := c.samples(s)
-	zo, co := c.matrix("z", z, check.Float32), c.matrix("c", cm, check.Float64)
-	if c.Err != nil {
-		return c.Err
-	}
-	tasks, k := s.Tasks(), zo.Cols
-	c.shape("z", zo, s.Len(), k)
-	c.shape("c", co, tasks, k)
-	gr := c.blocks("g", g, tasks, k, k, check.Float64)
-	c.apart("c", co, "g", gr)
-	if c.Err != nil {
-		return c.Err
-	}
-	if tasks == 0 || k == 0 {
-		return nil
-	}
-	var bands []band
-	for t := range tasks {
-		size := k
-		if set.offsets[t+1]-set.offsets[t] > minChunk {
-			size = gramBand
-		}
-		for lo := 0; lo < k; lo += size {
-			bands = append(bands, band{t, lo, min(lo+size, k)})
-		}
-	}
-	zm, gm, cs := zo.f32(), gr.f64(), co.f64()
-	q.dev.parallel(len(bands), s.Len()*k*(k/2+1), func(i int) {
-		u := bands[i]
-		block := gm.data[u.task*k*k : (u.task+1)*k*k]
-		q.dev.gramBand(set, zm, u, block, cs.row(u.task))
-	})
-	return nil
-}
-
-// gramBand computes rows u.lo to u.hi of G's lower triangle, mirrors them and,
-// in the band that has the last row, computes c.
-func (d *device) gramBand(set *sampleSet, z dense[float32], u band, g, c []float64) {
-	k := z.cols
-	for i := u.lo; i < u.hi; i++ {
-		clear(g[i*k : i*k+u.hi])
-	}
-	last := u.hi == k
-	if last {
-		clear(c)
-	}
-	buf := d.scratch.f64.get(gramRows * u.hi)
-	defer d.scratch.f64.put(buf)
-	wide := *buf
-	var impl gonum.Implementation
-	for lo := set.offsets[u.task]; lo < set.offsets[u.task+1]; lo += gramRows {
-		rows := min(gramRows, set.offsets[u.task+1]-lo)
-		for i := range rows {
-			convert(wide[i*u.hi:(i+1)*u.hi], z.row(lo + i)[:u.hi])
-		}
-		for top := u.lo; top < u.hi; top += gramBand {
-			end := min(top+gramBand, u.hi)
-			serialTiles(end-top, end, func(i, j, m, n int) {
-				i += top
-				impl.Dgemm(blas.Trans, blas.NoTrans, m, n, rows, 1, wide[i:], u.hi, wide[j:], u.hi, 1, g[i*k+j:], k)
-			})
-		}
-		if last {
-			for i := range rows {
-				y := float64(set.y[lo+i])
-				impl.Daxpy(k, y, wide[i*k:], 1, c, 1)
-			}
-		}
-	}
-	for i := u.lo; i < u.hi; i++ {
-		for j := range i {
-			g[j*k+i] = g[i*k+j]
-		}
-	}
 }

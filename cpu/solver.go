@@ -192,23 +192,3 @@ func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, 
 	q.dev.gemm64(true, true, rank, 1, f.vt, f.u, 0, do.f64())
 	return rank, nil
 }
-
-func (q *queue) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (int, error) {
-	const op = "MinNorm"
-	c := q.checkNow(op)
-	am, bm, xm := c.MinNorm(a, b, rcond, x)
-	ao, bo, xo := operand{am}, operand{bm}, operand{xm}
-	if c.Err != nil {
-		return 0, c.Err
-	}
-	f, err := decompose(op, ao.f64(), true)
-	if err != nil {
-		return 0, err
-	}
-	rank := f.rank(rcond)
-	f.invert(rank)
-	utb := newDense(rank, bo.Cols)
-	q.dev.gemm64(true, false, ao.Rows, 1, f.u, bo.f64(), 0, utb)
-	q.dev.gemm64(true, false, rank, 1, f.vt, utb, 0, xo.f64())
-	return rank, nil
-}

@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/backend"
@@ -229,40 +227,4 @@ func (d *device) combine64(coef []float64, a dense[float64], y []float64) {
 			floats.AddScaled(y[lo:hi], v, a.row(r)[lo:hi])
 		}
 	})
-}
-
-func (q *queue) Norm(x backend.Vector) (float64, error) {
-	c := q.checkNow("Norm")
-	xo := c.vector("x", x, check.Real)
-	if c.Err != nil {
-		return 0, c.Err
-	}
-	var sum [1]float64
-	single := x.Buf.DType() == backend.Float32
-	q.dev.dots(single, xo, xo, sum[:])
-	// Squares of float32 are always in range of float64.
-	const tiny, huge = 0x1p-900, 0x1p1000
-	if single || sum[0] > tiny && sum[0] < huge {
-		return math.Sqrt(sum[0]), nil
-	}
-	return scaledNorm(xo.f64().row(0)), nil
-}
-
-// scaledNorm is the norm of a vector whose squares leave the range of float64.
-// A NaN makes largest NaN, and so the result.
-func scaledNorm(x []float64) float64 {
-	largest := 0.0
-	for _, v := range x {
-		largest = max(largest, math.Abs(v))
-	}
-	if largest == 0 || math.IsInf(largest, 1) {
-		return largest
-	}
-	_, exp := math.Frexp(largest)
-	sum := 0.0
-	for _, v := range x {
-		s := math.Ldexp(v, -exp)
-		sum += s * s
-	}
-	return math.Ldexp(math.Sqrt(sum), exp)
 }

@@ -41,7 +41,7 @@ func (w *scratch) wellConditioned(t matrix, rcond float64) (y matrix, ok bool, e
 	if err := e.gemm(false, true, 1, t, t, 0, g); err != nil {
 		return y, false, err
 	}
-	norms := kernels.Norm{Type: kernels.Float64, N: p * p}
+	norms := kernels.Norm{N: p * p}
 	room, err := w.floats(2 + norms.PartLen())
 	if err != nil {
 		return y, false, err

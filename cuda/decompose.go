@@ -120,7 +120,7 @@ func (w *scratch) status(routine string, info int32) error {
 // element is not finite. dup holds the same elements without room between them.
 func (w *scratch) extent(a, dup matrix) (exp int, err error) {
 	e := emitter{q: w.q}
-	k := kernels.Norm{Type: kernels.Float64, N: dup.rows * dup.cols, X: kernels.Ptr(dup.at)}
+	k := kernels.Norm{N: dup.rows * dup.cols, X: kernels.Ptr(dup.at)}
 	room, err := w.floats(2 + k.PartLen())
 	if err != nil {
 		return 0, err

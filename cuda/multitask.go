@@ -96,33 +96,3 @@ func (e *emitter) project(set *samples, lo, hi int, b, z matrix) error {
 	z.rows = hi - lo
 	return e.gemm(false, true, 1, x, b, 0, z)
 }
-
-func (q *queue) TaskGram(s backend.Samples, z backend.Matrix, g backend.Buffer, cm backend.Matrix) error {
-	c := q.check("TaskGram")
-	set := c.samples(s)
-	zo, co := c.Matrix("z", z, check.Float32), c.Matrix("c", cm, check.Float64)
-	if c.Err != nil {
-		return c.Err
-	}
-	k := zo.Cols
-	c.Shape("z", zo, set.n, k)
-	c.Shape("c", co, set.tasks, k)
-	gr := c.Blocks("g", g, set.tasks, k, k, check.Float64)
-	c.Apart("c", co, "g", gr)
-	if c.Err != nil || set.tasks == 0 || k == 0 {
-		return c.Err
-	}
-	gram := kernels.Gram{
-		Tasks: set.tasks, K: k,
-		Chunks: kernels.Ptr(set.gram.chunks), Slots: kernels.Ptr(set.gram.slots), NumChunks: len(set.gram.Chunks),
-		Y: kernels.Ptr(set.y), Z: ptr(zo), ZStride: zo.Stride, G: ptr(gr), C: ptr(co), CStride: co.Stride,
-	}
-	return q.submit(c, &command{
-		temp: pieces(8 * gram.PartLen()),
-		emit: func(e *emitter) error {
-			k := gram
-			k.Part = kernels.Ptr(e.temp[0])
-			return e.launch(k.Launches()...)
-		},
-	})
-}

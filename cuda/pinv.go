@@ -17,56 +17,32 @@ func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, 
 	if c.Err != nil || ao.Rows == 0 || ao.Cols == 0 {
 		return 0, c.Err
 	}
-	return q.inverse(c, ao, rcond, func(w *scratch, inv *inverse) error {
-		e, d := emitter{q: q}, view(do)
-		if inv.whole {
-			if err := e.copyMatrix(inv.wide, inv.ut, d); err != nil {
-				return err
-			}
-			return e.scale(inv.scale, d)
-		}
-		if inv.wide { // (V diag(1/s) U')'
-			return e.gemm(true, true, inv.scale, inv.ut, inv.v, 0, d)
-		}
-		return e.gemm(false, false, inv.scale, inv.v, inv.ut, 0, d)
-	})
-}
-
-func (q *queue) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (int, error) {
-	c := q.checkNow("MinNorm")
-	ao, bo, xo := c.MinNorm(a, b, rcond, x)
-	c.blasSizes("a", ao)
-	c.blasSizes("b", bo)
-	c.blasSizes("x", xo)
-	if c.Err != nil {
-		return 0, c.Err
+	if rcond < 0 {
+		rcond = float64(max(ao.Rows, ao.Cols)) * 0x1p-52
 	}
-	if ao.Rows == 0 || ao.Cols == 0 {
-		return 0, q.do(c.Op, func() error { return (&emitter{q: q}).scale(0, view(xo)) })
-	}
-	return q.inverse(c, ao, rcond, func(w *scratch, inv *inverse) error {
-		e, b, x := emitter{q: q}, view(bo), view(xo)
-		if b.cols == 0 {
-			return nil
-		}
-		if inv.whole {
-			return e.gemm(inv.wide, false, inv.scale, inv.ut, b, 0, x)
-		}
-		t, err := w.matrix(inv.rank, b.cols)
+	var inv inverse
+	err := q.do(c.Op, func() error {
+		w := scratch{q: q, op: c.Op}
+		defer w.free()
+		t, err := w.upright(view(ao))
 		if err != nil {
 			return err
 		}
-		left, right := inv.v, inv.ut
-		if inv.wide {
-			left, right = inv.ut, inv.v
+		inv = inverse{wide: t.wide, scale: math.Ldexp(1, -t.exp), rank: t.t.rows}
+		if inv.ut, inv.whole, err = w.wellConditioned(t.t, rcond); err != nil {
+			return err
 		}
-		if inv.rank > 0 {
-			if err := e.gemm(inv.wide, false, 1, right, b, 0, t); err != nil {
+		if !inv.whole {
+			if err := w.invert(t, rcond, &inv); err != nil {
 				return err
 			}
 		}
-		return e.gemm(inv.wide, false, inv.scale, left, t, 0, x)
+		return inv.write(q, view(do))
 	})
+	if err != nil {
+		return 0, err
+	}
+	return inv.rank, nil
 }
 
 // inverse is a pseudo-inverse as a product: of a matrix that is not wide it is
@@ -79,35 +55,19 @@ type inverse struct {
 	scale       float64
 }
 
-// inverse lets use work with the pseudo-inverse of a. Singular values at or below
-// rcond s_max count as zero.
-func (q *queue) inverse(c *checker, a operand, rcond float64, use func(*scratch, *inverse) error) (rank int, err error) {
-	if rcond < 0 {
-		rcond = float64(max(a.Rows, a.Cols)) * 0x1p-52
-	}
-	err = q.do(c.Op, func() error {
-		w := scratch{q: q, op: c.Op}
-		defer w.free()
-		t, err := w.upright(view(a))
-		if err != nil {
+// write multiplies the parts into d.
+func (inv *inverse) write(q *queue, d matrix) error {
+	e := emitter{q: q}
+	if inv.whole {
+		if err := e.copyMatrix(inv.wide, inv.ut, d); err != nil {
 			return err
 		}
-		inv := &inverse{wide: t.wide, scale: math.Ldexp(1, -t.exp)}
-		if inv.ut, inv.whole, err = w.wellConditioned(t.t, rcond); err != nil {
-			return err
-		}
-		if inv.rank = t.t.rows; !inv.whole {
-			if err := w.invert(t, rcond, inv); err != nil {
-				return err
-			}
-		}
-		rank = inv.rank
-		return use(&w, inv)
-	})
-	if err != nil {
-		return 0, err
+		return e.scale(inv.scale, d)
 	}
-	return rank, nil
+	if inv.wide { // (V diag(1/s) U')'
+		return e.gemm(true, true, inv.scale, inv.ut, inv.v, 0, d)
+	}
+	return e.gemm(false, false, inv.scale, inv.v, inv.ut, 0, d)
 }
 
 // invert inverts by the singular value decomposition.

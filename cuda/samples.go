@@ -21,7 +21,7 @@ type samples struct {
 	pools          []pooled
 	rows, y        nv.DevicePtr // of each sample
 	offsets, of    nv.DevicePtr // of each task: its samples, its pool
-	gradient, gram division
+	gradient       division
 }
 
 // pooled is a pool that samples are drawn from.
@@ -73,7 +73,6 @@ func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	image.add(&s.offsets, kernels.Bytes(offsets))
 	image.add(&s.of, kernels.Bytes(of))
 	image.divide(&s.gradient, kernels.Divide(set.Offsets, kernels.GradientRows(s.n), pool))
-	image.divide(&s.gram, kernels.Divide(set.Offsets, kernels.GramRows(s.n), pool))
 	err := q.do(c.Op, func() (err error) {
 		bytes := int64(len(image.bytes))
 		if s.block, err = q.take(c.Op, bytes); err != nil {

@@ -3,9 +3,6 @@
 package cuda
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/kernels"
@@ -144,24 +141,4 @@ func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) erro
 			return e.launch(kernels.Combine(real(ao), ao.Rows, ao.Cols, kernels.Ptr(e.in[0]), ptr(ao), ao.Stride, ptr(yo)))
 		},
 	})
-}
-
-func (q *queue) Norm(x backend.Vector) (float64, error) {
-	c := q.checkNow("Norm")
-	xo := c.Vector("x", x, check.Real)
-	if c.Err != nil || xo.Cols == 0 {
-		return 0, c.Err
-	}
-	k := kernels.Norm{Type: real(xo), N: xo.Cols, X: ptr(xo)}
-	var norm float64
-	err := q.submit(c, &command{
-		temp: []int64{8 * int64(k.PartLen())},
-		out:  []output{{8, func(from []byte) { norm = math.Float64frombits(binary.LittleEndian.Uint64(from)) }}},
-		emit: func(e *emitter) error {
-			k := k
-			k.Part, k.Out = kernels.Ptr(e.temp[0]), kernels.Ptr(e.out[0])
-			return e.launch(k.Launches()...)
-		},
-	})
-	return norm, err
 }

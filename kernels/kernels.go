@@ -58,7 +58,7 @@ var several = map[string][]string{
 	"elementwise.cu": {
 		"axpy_f32", "axpy_f64", "convert_f32_f64", "convert_f64_f32", "fill_f32", "fill_f64", "scale_f32", "scale_f64",
 	},
-	"norm.cu":          {"norm_f32", "norm_f64", "norm_reduce"},
+	"norm.cu":          {"norm_f64", "norm_reduce"},
 	"symmetrise.cu":    {"symmetrise_f32", "symmetrise_f64"},
 	"task_gradient.cu": gradientKernels(),
 	"transpose.cu":     {"transpose_f32", "transpose_f64"},

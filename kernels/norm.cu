@@ -16,12 +16,13 @@
 #define SCALE_UP 0x1p537
 #define SCALE_DOWN 0x1p-538
 
-template <class T> __device__ inline void squares(const T *x, i64 n, i64 span, double *part, double *sums) {
+extern "C" __global__ void __launch_bounds__(256) norm_f64(const double *x, i64 n, i64 span, double *part) {
+  __shared__ double sums[24];
   const i64 lo = blockIdx.x * span, hi = min(n, lo + span);
   double low = 0, mid = 0, high = 0;
 #pragma unroll 4
   for (i64 j = lo + threadIdx.x; j < hi; j += 256) {
-    const double v = fabs((double)x[j]);
+    const double v = fabs(x[j]);
     if (v > LARGE) {
       high = fma(v * SCALE_DOWN, v * SCALE_DOWN, high);
     } else if (v < SMALL) {
@@ -38,17 +39,6 @@ template <class T> __device__ inline void squares(const T *x, i64 n, i64 span, d
     part[gridDim.x + blockIdx.x] = mid;
     part[2 * gridDim.x + blockIdx.x] = high;
   }
-}
-
-extern "C" __global__ void __launch_bounds__(256) norm_f32(const float *x, i64 n, i64 span, double *part) {
-  __shared__ double sums[24];
-  squares<float>(x, n, span, part, sums);
-}
-REGISTER_KERNEL(norm_f32, 256)
-
-extern "C" __global__ void __launch_bounds__(256) norm_f64(const double *x, i64 n, i64 span, double *part) {
-  __shared__ double sums[24];
-  squares<double>(x, n, span, part, sums);
 }
 REGISTER_KERNEL(norm_f64, 256)
 

@@ -53,10 +53,6 @@ type Table struct {
 // so that what chunks write stays a small part of what they read.
 func GradientRows(n int) int { return max(64, ceilDiv(n, 2048)) }
 
-// GramRows is the number of samples that a chunk has at most in a Gram product
-// over n: its partial result is K by K.
-func GramRows(n int) int { return max(2048, ceilDiv(n, 512)) }
-
 // Divide cuts the samples of each task into equal chunks of at most limit.
 // offsets has T + 1 entries: task t has samples offsets[t] up to offsets[t+1].
 // pool gives the task's pool.

@@ -58,3 +58,10 @@ func flag(v bool) int32 {
 	}
 	return 0
 }
+
+// lowerTiles is the number of tiles on or below the diagonal of an n
+// by n matrix.
+func lowerTiles(n int) int {
+	t := ceilDiv(n, tileSide)
+	return t * (t + 1) / 2
+}

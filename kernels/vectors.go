@@ -93,11 +93,10 @@ func (d Dots) Launches() []Launch {
 	}
 }
 
-// Norm computes out = ||x||_2 over n elements, one float64 in device memory.
+// Norm computes out = ||x||_2 over n float64, one float64 in device memory.
 type Norm struct {
-	Type Real
-	N    int
-	X    Ptr
+	N int
+	X Ptr
 	// Part is scratch of PartLen float64.
 	Part Ptr
 	Out  Ptr
@@ -113,7 +112,7 @@ func (m Norm) PartLen() int {
 func (m Norm) Launches() []Launch {
 	count, span := chunks(m.N)
 	return []Launch{
-		launch("norm"+m.Type.suffix(), count, 1, threads(block), 0, m.X, int64(m.N), int64(span), m.Part),
+		launch("norm_f64", count, 1, threads(block), 0, m.X, int64(m.N), int64(span), m.Part),
 		launch("norm_reduce", 1, 1, threads(warp), 0, m.Part, int32(count), m.Out),
 	}
 }

@@ -29,7 +29,6 @@ func Benchmark(b *testing.B, open backend.Open) {
 	for _, t := range []backend.DType{backend.Uint8, backend.Float32} {
 		b.Run("Project/"+t.String(), func(b *testing.B) { benchPass(b, open, t, projectPass) })
 	}
-	b.Run("TaskGram", func(b *testing.B) { benchTaskGram(b, open) })
 	for _, g := range []struct {
 		name           string
 		transA, transB bool
@@ -46,7 +45,7 @@ func Benchmark(b *testing.B, open backend.Open) {
 		}
 	}
 	b.Run("Training", func(b *testing.B) { benchConvolution(b, open) })
-	b.Run("MinNorm", func(b *testing.B) { benchMinNorm(b, open) })
+	b.Run("Pinv", func(b *testing.B) { benchPinv(b, open) })
 	b.Run("SolveSPD", func(b *testing.B) { benchSolveSPD(b, open) })
 }
 
@@ -162,16 +161,6 @@ func benchPass(tb *testing.B, open backend.Open, t backend.DType, p pass) {
 	b.flops(flops)
 }
 
-func benchTaskGram(tb *testing.B, open backend.Open) {
-	b := newBench(tb, open)
-	s := b.samples(backend.Uint8)
-	z := b.random(backend.Float32, benchSamples, benchWidth)
-	g, c := b.s.Alloc(backend.Float64, benchTasks*benchWidth*benchWidth), b.s.Matrix(backend.Float64, benchTasks, benchWidth)
-	b.SetBytes(benchSamples * benchWidth * 4)
-	b.loop(func() error { return b.q.TaskGram(s, z, g, c) })
-	b.flops(benchSamples * benchWidth * (benchWidth + 2))
-}
-
 func benchGemm(tb *testing.B, open backend.Open, t backend.DType, transA, transB bool, m, n, k int) {
 	b := newBench(tb, open)
 	rows := func(r, c int, trans bool) backend.Matrix {
@@ -185,13 +174,12 @@ func benchGemm(tb *testing.B, open backend.Open, t backend.DType, transA, transB
 	b.flops(2 * m * n * k)
 }
 
-// benchMinNorm is the relevance of 159 sources (equation 3).
-func benchMinNorm(tb *testing.B, open backend.Open) {
+// benchPinv is of the heads of 159 sources, for their relevance (equation 3).
+func benchPinv(tb *testing.B, open backend.Open) {
 	b := newBench(tb, open)
-	a, rhs := b.random(backend.Float64, benchWidth, benchTasks), b.random(backend.Float64, benchWidth, 1)
-	x := b.s.Matrix(backend.Float64, benchTasks, 1)
+	a, dst := b.random(backend.Float64, benchTasks, benchWidth), b.s.Matrix(backend.Float64, benchWidth, benchTasks)
 	b.loop(func() error {
-		if rank, err := b.q.MinNorm(a, rhs, -1, x); err != nil || rank != benchWidth {
+		if rank, err := b.q.Pinv(a, -1, dst); err != nil || rank != benchWidth {
 			return fmt.Errorf("rank %d, %w", rank, err)
 		}
 		return nil

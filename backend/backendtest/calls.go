@@ -185,13 +185,6 @@ func (e *env) vectorCalls(z dims, t backend.DType, add adder) {
 	single.name, single.vec = "dst", f
 	add("Fill"+name, func() ([]float64, error) { return nil, e.q.Fill(*f, math.Pi) }, single)
 
-	n := newVec(false)
-	single.name, single.vec = "x", n
-	add("Norm"+name, func() ([]float64, error) {
-		v, err := e.q.Norm(*n)
-		return []float64{v}, err
-	}, single)
-
 	u, v := newVec(false), newVec(false)
 	add("Dot"+name, func() ([]float64, error) {
 		w, err := e.q.Dot(*u, *v)
@@ -261,13 +254,6 @@ func (e *env) solverCalls(z dims, add adder) {
 		rank, err := e.q.Pinv(pa, -1, dst)
 		return []float64{float64(rank)}, err
 	}, inMat("a", &pa), outMat("dst", &dst))
-
-	ma, mb := e.in("a", t, normal(e.rng, t, z.k, z.m)), e.in("b", t, normal(e.rng, t, z.k, z.n))
-	x := e.out("x", t, z.m, z.n)
-	add("MinNorm", func() ([]float64, error) {
-		rank, err := e.q.MinNorm(ma, mb, -1, x)
-		return []float64{float64(rank)}, err
-	}, inMat("a", &ma), inMat("b", &mb), outMat("x", &x))
 }
 
 func (e *env) multiTaskCalls(z dims, add adder) {
@@ -284,10 +270,4 @@ func (e *env) multiTaskCalls(z dims, add adder) {
 	b, zp := e.in("b", t, normal(e.rng, t, z.k, z.d)), e.out("z", t, z.samples, z.k)
 	add("Project", func() ([]float64, error) { return nil, e.q.Project(s, b, zp) },
 		samples, inMat("b", &b), outMat("z", &zp))
-
-	zg := e.in("z", t, normal(e.rng, t, z.samples, z.k))
-	g := e.buffer(backend.Float64, z.tasks*z.k*z.k, nil)
-	c := e.out("c", backend.Float64, z.tasks, z.k)
-	add("TaskGram", func() ([]float64, error) { return nil, e.q.TaskGram(s, zg, g, c) },
-		samples, inMat("z", &zg), outBuf("g", &g), outMat("c", &c))
 }

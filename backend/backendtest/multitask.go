@@ -15,8 +15,6 @@ var multiTaskCases = []testCase{
 	{"Scale", testScale},
 	{"LossSum", testLossSum},
 	{"Project", testProject},
-	{"TaskGram", testTaskGram},
-	{"TaskGramSum", testTaskGramSum},
 	{"FreedSamples", testFreedSamples},
 	{"Overlap", testSamplesOverlap},
 }
@@ -129,7 +127,6 @@ func testEmptyTasks(e *env) {
 			}
 		}
 		e.checkProject(pb, 4)
-		e.checkTaskGram(pb, 4)
 		e.flush()
 	}
 }
@@ -203,54 +200,6 @@ func testProject(e *env) {
 	e.checkProject(pb, 0)
 }
 
-func (e *env) checkTaskGram(pb *problem, k int) {
-	e.Helper()
-	const t = backend.Float64
-	tasks := len(pb.set.TaskPool)
-	z := normal(e.rng, backend.Float32, len(pb.set.Rows), k)
-	gv, cv := e.buffer(t, tasks*k*k, nil), e.out("c", t, tasks, k)
-	e.must(e.q.TaskGram(pb.samples, e.in("z", backend.Float32, z), gv, cv))
-	g, c := e.readBuffer(gv), e.read(cv)
-	for task := range tasks {
-		lo, hi := pb.set.Offsets[task], pb.set.Offsets[task+1]
-		zt, y := dense{hi - lo, k, z.v[lo*k : hi*k]}, zeros(hi-lo, 1)
-		for i := range y.v {
-			y.v[i] = float64(pb.set.Y[lo+i])
-		}
-		u := e.eps(t) * float64(hi-lo+4)
-		want, size := product(1, zt.t(), zt, 0, dense{})
-		e.within("G", g[task*k*k:(task+1)*k*k], want.v, size.scaled(u).v)
-		want, size = product(1, zt.t(), y, 0, dense{})
-		e.within("c", c.row(task), want.v, size.scaled(u).v)
-	}
-}
-
-func testTaskGram(e *env) {
-	for _, k := range []int{0, 1, 2, 3, 5, 8, 16, 17, 33, 50} {
-		counts := split(e.rng, e.rng.IntN(150), 1+e.rng.IntN(7))
-		e.describe("k %d, samples per task %v", k, counts)
-		e.checkTaskGram(e.newProblem(problemSpec{d: 2, counts: counts, pools: stored}), k)
-		e.flush()
-	}
-	e.describe("one task of 5000 samples, k 50")
-	e.checkTaskGram(e.newProblem(problemSpec{d: 2, counts: []int{0, 5000, 3}, pools: stored}), 50)
-}
-
-// testTaskGramSum is testLossSum for the Gram sums.
-func testTaskGramSum(e *env) {
-	pb := e.newProblem(problemSpec{d: 1, counts: []int{20_001}, pools: stored})
-	z := zeros(20_001, 1)
-	z.v[0], pb.set.Y[0] = 4096, 4096
-	for i := range 20_000 {
-		z.v[i+1], pb.set.Y[i+1] = 0.5, 0.5
-	}
-	pb.place(e)
-	g, c := e.buffer(backend.Float64, 1, nil), e.out("c", backend.Float64, 1, 1)
-	e.must(e.q.TaskGram(pb.samples, e.in("z", backend.Float32, z), g, c))
-	e.same("G", e.readBuffer(g), []float64{1<<24 + 5000})
-	e.same("c", e.read(c).v, []float64{1<<24 + 5000})
-}
-
 // testFreedSamples uses samples after they, or a pool of theirs, were freed.
 func testFreedSamples(e *env) {
 	const t = backend.Float32
@@ -258,21 +207,16 @@ func testFreedSamples(e *env) {
 	other := e.newProblem(problemSpec{d: 4, counts: []int{3, 2}, pools: []backend.DType{t}})
 	p, q, loss := e.in("p", t, zeros(2, 4)), e.out("q", t, 2, 4), e.outVec("loss", backend.Float64, 2)
 	z := e.inout("z", t, zeros(5, 4))
-	g, c := e.buffer(backend.Float64, 32, nil), e.out("c", backend.Float64, 2, 4)
-	check := func(s backend.Samples, what string, gram bool) {
+	check := func(s backend.Samples, what string) {
 		e.Helper()
 		e.wantArgument(e.q.TaskGradient(s, p, q, loss), "TaskGradient of %s", what)
 		e.wantArgument(e.q.Project(s, e.in("b", t, zeros(4, 4)), z), "Project of %s", what)
 		e.wantArgument(e.batch(s, []int32{0, 1}, 4).err, "Batch of %s", what)
-		if gram {
-			e.wantArgument(e.q.TaskGram(s, z, g, c), "TaskGram of %s", what)
-		}
 	}
 	pb.samples.Free()
 	pb.samples.Free()
-	check(pb.samples, "freed samples", true)
+	check(pb.samples, "freed samples")
 
-	// TaskGram does not read the pools.
 	set := backend.SampleSet{
 		Pools:    []backend.Pool{{Data: backend.Mat(e.alloc(t, 40), 10, 4), Scale: 1}},
 		TaskPool: other.set.TaskPool, Offsets: other.set.Offsets, Rows: make([]int32, 5), Y: other.set.Y,
@@ -281,11 +225,10 @@ func testFreedSamples(e *env) {
 	e.must(err)
 	e.owned = append(e.owned, s)
 	set.Pools[0].Data.Buf.Free()
-	check(s, "samples of a freed pool", false)
+	check(s, "samples of a freed pool")
 }
 
-// testSamplesOverlap writes over a pool that the call reads, and both outputs of
-// TaskGram to one place.
+// testSamplesOverlap writes over a pool that the call reads.
 func testSamplesOverlap(e *env) {
 	const t = backend.Float32
 	pool := e.alloc(t, 100)
@@ -296,7 +239,7 @@ func testSamplesOverlap(e *env) {
 	e.must(err)
 	e.owned = append(e.owned, s)
 	p, loss := e.in("p", t, zeros(2, 4)), e.outVec("loss", backend.Float64, 2)
-	b, z := e.in("b", t, zeros(3, 4)), e.in("z", t, zeros(5, 3))
+	b := e.in("b", t, zeros(3, 4))
 	on := func(off, rows, cols int) backend.Matrix {
 		return backend.Matrix{Buf: pool, Off: off, Rows: rows, Cols: cols, Stride: cols}
 	}
@@ -312,7 +255,4 @@ func testSamplesOverlap(e *env) {
 	e.must(batch.run(s, make([]int32, 5)))
 	e.must(e.q.TaskGradient(s, p, on(40, 2, 4), loss))
 	e.must(e.q.Project(s, b, on(40, 5, 3)))
-
-	sums := e.alloc(backend.Float64, 2*3*3)
-	e.wantArgument(e.q.TaskGram(s, z, sums, backend.Mat(sums, 2, 3)), "TaskGram with c on g")
 }

@@ -131,7 +131,7 @@ func testQueuesAtOnce(e *env) {
 // recordable reports whether a call can be part of a program.
 func (c call) recordable() bool {
 	switch kind, _, _ := strings.Cut(c.name, " "); kind {
-	case "SolveSPD", "SVD", "Pinv", "MinNorm", "Dot", "Norm":
+	case "SolveSPD", "SVD", "Pinv", "Dot":
 		return false
 	}
 	return true
@@ -248,7 +248,6 @@ func testRecordRefuses(e *env) {
 		"Alloc":       func() error { _, err := q.Alloc(backend.Float32, 1); return err },
 		"NewSamples":  func() error { _, err := q.NewSamples(backend.SampleSet{Offsets: []int{0}}); return err },
 		"Dot":         func() error { _, err := q.Dot(x, x); return err },
-		"Norm":        func() error { _, err := q.Norm(x); return err },
 		"Synchronize": q.Synchronize,
 		"Record":      func() error { _, err := q.Record(func() error { return nil }); return err },
 		"Close":       q.Close,

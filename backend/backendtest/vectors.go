@@ -14,8 +14,6 @@ var vectorCases = []testCase{
 	{"Dots", testDots},
 	{"Combine", testCombine},
 	{"Coefficients", testCoefficients},
-	{"Norm", testNorm},
-	{"NormRange", testNormRange},
 	{"Copy", testCopy},
 	{"CopyRounds", testCopyRounds},
 	{"Fill", testFill},
@@ -88,10 +86,6 @@ func testDotSum(e *env) {
 	got, err := e.q.Dot(v, v)
 	e.must(err)
 	e.same("x'x", []float64{got}, []float64{1<<24 + 2500})
-	norm, err := e.q.Norm(v)
-	e.must(err)
-	want := math.Sqrt(1<<24 + 2500)
-	e.near("||x||", []float64{norm}, []float64{want}, want*1e-12*e.tol.Float64)
 
 	many := make([]float64, 1)
 	e.must(e.q.Dots(v.Mat(1, len(x)), v, many))
@@ -152,62 +146,6 @@ func testCoefficients(e *env) {
 			e.wantArgument(e.q.Combine(make([]float64, n), a, y), "Combine of 4 rows with %d coefficients", n)
 		}
 	}
-}
-
-func testNorm(e *env) {
-	e.eachLength(func(t backend.DType, n int) {
-		x := normals(e.rng, t, n)
-		got, err := e.q.Norm(e.inVec("x", t, x))
-		e.must(err)
-		want := math.Sqrt(dot(x, x))
-		e.near("||x||", []float64{got}, []float64{want}, e.eps(backend.Float64)*float64(n+4)*want)
-	})
-}
-
-// testNormRange has values whose squares leave the range of their type.
-func testNormRange(e *env) {
-	for _, c := range []struct {
-		t     backend.DType
-		scale float64
-	}{
-		{backend.Float32, 0x1p126}, {backend.Float32, 0x1p-140},
-		{backend.Float64, 0x1p1010}, {backend.Float64, 0x1p600}, {backend.Float64, 0x1p-600}, {backend.Float64, 0x1p-1030},
-	} {
-		for _, n := range []int{1, 5, 1000} {
-			e.describe("%d of %v around %v", n, c.t, c.scale)
-			x, scaled := make([]float64, n), make([]float64, n)
-			for i := range x {
-				// Few bits, so that subnormal numbers hold them.
-				x[i] = float64(e.rng.IntN(7) - 3)
-				scaled[i] = x[i] * c.scale
-			}
-			x[0], scaled[0] = 3, 3*c.scale
-			got, err := e.q.Norm(e.inVec("x", c.t, scaled))
-			e.must(err)
-			want := math.Sqrt(dot(x, x))
-			// Subnormal results have a rounding error of their own.
-			bound := e.eps(backend.Float64)*float64(n+4)*want + 0x1p-1074/c.scale
-			e.near("||x|| / scale", []float64{got / c.scale}, []float64{want}, bound)
-			e.flush()
-		}
-	}
-	for _, t := range floats {
-		for _, c := range []struct {
-			x    []float64
-			want float64
-		}{
-			{[]float64{1, math.Inf(-1), 2, math.Inf(1)}, math.Inf(1)},
-			{[]float64{1, math.NaN(), 2}, math.NaN()},
-			{[]float64{0, math.Copysign(0, -1), 0}, 0},
-		} {
-			got, err := e.q.Norm(e.inVec("x", t, c.x))
-			e.must(err)
-			e.same("||x||", []float64{got}, []float64{c.want})
-		}
-	}
-	got, err := e.q.Norm(e.inVec("x", backend.Float64, []float64{math.MaxFloat64, math.MaxFloat64}))
-	e.must(err)
-	e.same("a norm out of range", []float64{got}, []float64{math.Inf(1)})
 }
 
 func testCopy(e *env) {

@@ -48,23 +48,8 @@ func (c *Call[M]) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (ao,
 	ao, do = c.Matrix("a", a, Float64), c.Matrix("dst", dst, Float64)
 	c.Shape("dst", do, ao.Cols, ao.Rows)
 	c.Apart("dst", do, "a", ao)
-	c.cutoff(rcond)
-	return ao, do
-}
-
-// MinNorm checks the arguments of [backend.Solver].MinNorm.
-func (c *Call[M]) MinNorm(a, b backend.Matrix, rcond float64, x backend.Matrix) (ao, bo, xo Operand[M]) {
-	ao, bo, xo = c.Matrix("a", a, Float64), c.Matrix("b", b, Float64), c.Matrix("x", x, Float64)
-	c.Shape("b", bo, ao.Rows, bo.Cols)
-	c.Shape("x", xo, ao.Cols, bo.Cols)
-	c.Apart("x", xo, "a", ao)
-	c.Apart("x", xo, "b", bo)
-	c.cutoff(rcond)
-	return ao, bo, xo
-}
-
-func (c *Call[M]) cutoff(rcond float64) {
 	if math.IsNaN(rcond) {
 		c.Failf("rcond", "is NaN")
 	}
+	return ao, do
 }
