@@ -41,10 +41,11 @@ var allowed = map[string][]string{
 	"report":                {"pipeline", "runs"},
 	"cmd/amtrl": {"backend", "batch", "batch/k8s", "batch/local", "batch/slurm", "cpu", "cuda", "dataset", "dataset/corrupt", "internal/atomicfile", "internal/filelock",
 		"internal/jsonfile", "internal/text", "pipeline", "report", "runs"},
-	"bench":           {"backend", "cpu", "dataset", "pipeline"},
-	"bench/gpu":       {"backend", "cpu", "cuda", "dataset", "pipeline", "runs"},
-	"bench/gpu/check": nil,
-	"bench/samebytes": nil,
+	"bench":                  {"backend", "bench/internal/compare", "cpu", "dataset", "pipeline"},
+	"bench/gpu":              {"backend", "bench/internal/compare", "cpu", "cuda", "dataset", "pipeline", "runs"},
+	"bench/gpu/check":        nil,
+	"bench/internal/compare": {"backend", "dataset", "pipeline"},
+	"bench/samebytes":        nil,
 }
 
 func TestImportRules(t *testing.T) {

@@ -4,11 +4,9 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,12 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/bench/internal/compare"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
 const (
-	convTarget        = "glass_blur_2"
 	convTargetSamples = 200
 	convRidge         = 0.1 // of the target's head, in units of the mean eigenvalue
 	convDigits        = 5_000
@@ -33,7 +31,7 @@ const (
 // convResult is a convolutional fit for each of several seeds.
 type convResult struct {
 	Name    string    `json:"-"`
-	Seconds []float64 `json:"seconds"` // a pass
+	Seconds []float64 `json:"seconds"` // of a pass
 	Busy    []float64 `json:"busy"`    // processor time of a pass, over all threads
 	Loss    []float64 `json:"loss"`    // mean squared residual on the way through the last pass
 	Errors  []float64 `json:"errors"`  // on the target's test rows
@@ -41,11 +39,10 @@ type convResult struct {
 	Failed  string    `json:"-"`
 }
 
-// convProblem are uniform samples of all tasks but the target, and the target's.
+// convProblem are uniform samples of all tasks except the target, and the target's.
 type convProblem struct {
 	set                 *dataset.Set
 	train, target, test backend.SampleSet
-	counts              []int
 }
 
 // newConvProblem draws from a folder in the layout of MNIST-C, or from embedded
@@ -56,7 +53,7 @@ func newConvProblem(folder string) (*convProblem, error) {
 	if folder != "" {
 		set, err = dataset.ReadLayout(folder)
 	} else {
-		set, err = dataset.Digits(0, convDigits, threads())
+		set, err = dataset.Digits(0, convDigits, compare.Threads())
 	}
 	if err != nil {
 		return nil, err
@@ -64,92 +61,33 @@ func newConvProblem(folder string) (*convProblem, error) {
 	if err := set.Validate(); err != nil {
 		return nil, err
 	}
-	at, err := set.TaskIndex(convTarget)
-	if err != nil {
+	p, rng := &convProblem{set: set}, rand.New(rand.NewPCG(1, 2))
+	var at int
+	if p.train, at, err = compare.Uniform(set, compare.Target, samples, rng); err != nil {
 		return nil, err
 	}
-	p, rng := &convProblem{set: set}, rand.New(rand.NewPCG(1, 2))
-	var sources []int
-	for t := range set.Tasks {
-		if t != at {
-			sources = append(sources, t)
-		}
-	}
-	draw := func(s *backend.SampleSet, task int, rows []int32) {
-		if s.Offsets == nil {
-			s.Offsets = []int{0}
-		}
-		s.TaskPool = append(s.TaskPool, set.Tasks[task].Pool)
-		for _, r := range rows {
-			s.Rows, s.Y = append(s.Rows, r), append(s.Y, set.Tasks[task].Labels[r])
-		}
-		s.Offsets = append(s.Offsets, len(s.Rows))
-	}
-	some := func(task, n int) []int32 {
-		rows := slices.Clone(set.Tasks[task].Train)
-		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		return rows[:min(n, len(rows))]
-	}
-	for i, t := range sources {
-		n := samples / len(sources)
-		if i < samples%len(sources) {
-			n++
-		}
-		draw(&p.train, t, some(t, n))
-		p.counts = append(p.counts, p.train.Offsets[i+1]-p.train.Offsets[i])
-	}
-	draw(&p.target, at, some(at, convTargetSamples))
-	draw(&p.test, at, set.Tasks[at].Test)
+	compare.Add(&p.target, set.Tasks[at], compare.Some(set.Tasks[at].Train, convTargetSamples, rng))
+	compare.Add(&p.test, set.Tasks[at], set.Tasks[at].Test)
 	return p, nil
 }
 
-// write leaves the samples as float32 for the script.
-func (p *convProblem) write(dir string) error {
-	put := func(name string, data any) error {
-		raw, err := binary.Append(nil, binary.LittleEndian, data)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(dir, name+".bin"), raw, 0o644)
-	}
-	offsets := make([]int64, len(p.train.Offsets))
-	for i, o := range p.train.Offsets {
-		offsets[i] = int64(o)
-	}
-	if err := put("conv_offsets", offsets); err != nil {
-		return err
-	}
-	for _, part := range []struct {
-		x, y string
-		set  backend.SampleSet
-	}{{"conv_x", "conv_y", p.train}, {"conv_target", "conv_target_y", p.target}, {"conv_test", "conv_test_y", p.test}} {
-		var x []float32
-		for t, pool := range part.set.TaskPool {
-			from := p.set.Pools[pool]
-			for _, r := range part.set.Rows[part.set.Offsets[t]:part.set.Offsets[t+1]] {
-				for _, v := range from.U8[int(r)*from.Cols:][:from.Cols] {
-					x = append(x, from.Scale*float32(v))
-				}
-			}
-		}
-		if err := put(part.x, x); err != nil {
-			return err
-		}
-		if err := put(part.y, part.set.Y); err != nil {
-			return err
-		}
-	}
-	return nil
+// leave writes the samples as float32 for the script.
+func (p *convProblem) leave(f compare.Folder) error {
+	return f.Leave(map[string]any{
+		"conv_x": compare.Gather(p.set.Pools, p.train), "conv_y": p.train.Y, "conv_offsets": compare.Offsets(p.train),
+		"conv_target": compare.Gather(p.set.Pools, p.target), "conv_target_y": p.target.Y,
+		"conv_test": compare.Gather(p.set.Pools, p.test), "conv_test_y": p.test.Y,
+	})
 }
 
 // compareConv trains the same network on the same samples with amtrl and with
 // PyTorch, for several seeds each.
-func compareConv(folder, dir string, seeds, passes int) error {
+func compareConv(folder string, f compare.Folder, seeds, passes int) error {
 	p, err := newConvProblem(folder)
 	if err != nil {
 		return err
 	}
-	if err := p.write(dir); err != nil {
+	if err := p.leave(f); err != nil {
 		return err
 	}
 	c := *pipeline.DefaultConv(pipeline.PresetDefault)
@@ -165,14 +103,14 @@ func compareConv(folder, dir string, seeds, passes int) error {
 	}
 	for _, layout := range []string{"channels_first", "channels_last"} {
 		r := convResult{Name: "PyTorch, " + strings.ReplaceAll(layout, "_", " ")}
-		if err := rival(torchPython(), "torch_conv.py", dir, &r, append([]string{layout}, args...)...); err != nil {
+		if err := rival(f, compare.TorchPython(), "torch_conv.py", &r, append([]string{layout}, args...)...); err != nil {
 			r.Failed = err.Error()
 		}
 		rows = append(rows, r)
 	}
 	fmt.Printf("convolutional ERM: %d samples of %s, %d tasks, channels %v, K = %d, %d passes in batches of %d\ntarget %s; means over %s\n",
-		p.train.Offsets[len(p.counts)], filepath.Base(p.set.Name), len(p.counts), c.Channels, width, c.Passes, c.Batch, convTarget, count(seeds, "seed"))
-	t := newTable("", "s per pass", "time / amtrl", "processor s", "/ amtrl", "last loss", "target error (range)")
+		len(p.train.Y), filepath.Base(p.set.Name), len(p.train.TaskPool), c.Channels, width, c.Passes, c.Batch, compare.Target, count(seeds, "seed"))
+	t := compare.NewTable("", "s per pass", "time / amtrl", "processor s", "/ amtrl", "last loss", "target error (range)")
 	for _, r := range rows {
 		if r.Version != "" {
 			r.Name += " (" + r.Version + ")"
@@ -233,10 +171,7 @@ func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) 
 	defer q.Device().Close()
 	tmp := backend.NewScope(q)
 	defer tmp.Close()
-	var pools []backend.Pool
-	for _, from := range p.set.Pools {
-		pools = append(pools, backend.Pool{Data: backend.Mat(backend.Upload(tmp, backend.Uint8, from.U8), from.Rows, from.Cols), Scale: from.Scale})
-	}
+	pools := compare.Upload(tmp, backend.Uint8, p.set.Pools)
 	p.train.Pools, p.target.Pools, p.test.Pools = pools, pools, pools
 	train, target, test := tmp.Samples(p.train), tmp.Samples(p.target), tmp.Samples(p.test)
 	if err := tmp.Err(); err != nil {
@@ -246,7 +181,7 @@ func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) 
 	r.Name = "amtrl"
 	for seed := range seeds {
 		start, busy := time.Now(), processorTime()
-		net, fit, err := pipeline.FitConv(context.Background(), q, train, p.counts, shape.Height, shape.Width, width, c, uint64(seed))
+		net, fit, err := pipeline.FitConv(context.Background(), q, train, compare.Counts(p.train), shape.Height, shape.Width, width, c, uint64(seed))
 		if err != nil {
 			return r, err
 		}

@@ -21,6 +21,8 @@ import (
 	"os"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/amtrl/amtrl/bench/internal/compare"
 )
 
 func main() {
@@ -38,13 +40,13 @@ func main() {
 }
 
 func run(repeats int, linear, erm bool, conv, passes int, data string) error {
-	dir, err := os.MkdirTemp("", "amtrl-bench")
+	f, err := compare.NewFolder(scripts)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(f.Dir)
 	if linear {
-		if err := compareLinear(dir, repeats, erm); err != nil {
+		if err := compareLinear(f, repeats, erm); err != nil {
 			return err
 		}
 	}
@@ -52,31 +54,31 @@ func run(repeats int, linear, erm bool, conv, passes int, data string) error {
 		return nil
 	}
 	fmt.Println()
-	return compareConv(data, dir, conv, passes)
+	return compareConv(data, f, conv, passes)
 }
 
 // compareLinear times the linear class.
-func compareLinear(dir string, repeats int, erm bool) error {
+func compareLinear(f compare.Folder, repeats int, erm bool) error {
 	p := newProblem()
-	if err := p.write(dir); err != nil {
+	if err := p.leave(f); err != nil {
 		return err
 	}
 	memory, err := hotRead(1<<30, repeats)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("problem: %d samples, %d inputs, %d tasks, K = %d; %d threads; reads 1 GiB at %.1f GB/s\n\n", samples, inputs, tasks, width, threads(), memory)
+	fmt.Printf("problem: %d samples, %d inputs, %d tasks, K = %d; %d threads; reads 1 GiB at %.1f GB/s\n\n", samples, inputs, tasks, width, compare.Threads(), memory)
 
 	ours, err := timePasses(p, repeats)
 	if err != nil {
 		return err
 	}
-	rivals := timeRivalPasses(dir, repeats)
+	rivals := timeRivalPasses(f, repeats)
 	passTable(ours, rivals)
 	if !erm {
 		return nil
 	}
-	return compareERM(p, dir)
+	return compareERM(p, f)
 }
 
 // passTable prints the time of one pass over the samples.
@@ -87,7 +89,7 @@ func passTable(ours, rivals []timing) {
 			numpy = r.Seconds
 		}
 	}
-	t := newTable("one loss and gradient pass", "ms", "GB/s", "of reading alone", "time / NumPy")
+	t := compare.NewTable("one loss and gradient pass", "ms", "GB/s", "of reading alone", "time / NumPy")
 	for _, r := range append(ours, rivals...) {
 		if r.Failed != "" {
 			t.AppendRow(table.Row{r.Name, r.Failed})
@@ -105,12 +107,4 @@ func passTable(ours, rivals []timing) {
 	}
 	t.Render()
 	fmt.Println()
-}
-
-func newTable(header ...any) table.Writer {
-	t := table.NewWriter()
-	t.SetOutputMirror(os.Stdout)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row(header))
-	return t
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/bench/internal/compare"
 )
 
 // timing is the median time of something that reads Bytes once.
@@ -61,11 +62,12 @@ func timePass(p *problem, dtype backend.DType, repeats int) ([]timing, error) {
 		return nil, err
 	}
 	defer q.Device().Close()
-	s, bytes, err := p.place(q, dtype)
+	tmp := backend.NewScope(q)
+	defer tmp.Close()
+	s, bytes, err := p.place(tmp, dtype)
 	if err != nil {
 		return nil, err
 	}
-	tmp := backend.NewScope(q)
 	theta, grad := backend.Upload(tmp, backend.Float32, p.theta), tmp.Alloc(backend.Float32, len(p.theta))
 	pm, grads := tmp.Matrix(backend.Float32, tasks, inputs), tmp.Matrix(backend.Float32, tasks, inputs)
 	loss := tmp.Vector(backend.Float64, tasks)
@@ -105,7 +107,7 @@ func timePass(p *problem, dtype backend.DType, repeats int) ([]timing, error) {
 	return out, nil
 }
 
-// hotRead returns the GB/s at which all threads together sum so many bytes in
+// hotRead returns the GB/s at which all threads together sum that number of bytes in
 // order, over and over, from huge pages: the pass has the caches and huge pages
 // on its side too.
 func hotRead(bytes, repeats int) (float64, error) {
@@ -120,7 +122,7 @@ func hotRead(bytes, repeats int) (float64, error) {
 		raw[i] = byte(i)
 	}
 	data := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(raw))), bytes/8)
-	sums := make([]uint64, threads())
+	sums := make([]uint64, compare.Threads())
 	seconds, err := median(repeats, func() error {
 		var wg sync.WaitGroup
 		part := len(data) / len(sums)
@@ -133,7 +135,7 @@ func hotRead(bytes, repeats int) (float64, error) {
 	return float64(8*len(data)) / seconds / 1e9, err
 }
 
-// sum adds in eight chains, one cache line a step, so that loads and not
+// sum adds in eight chains, one cache line per step, so that loads and not
 // additions set the pace.
 func sum(x []uint64) uint64 {
 	var a, b, c, d, e, f, g, h uint64

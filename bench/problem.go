@@ -3,16 +3,13 @@
 package main
 
 import (
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"runtime"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/bench/internal/compare"
 	"github.com/amtrl/amtrl/cpu"
-	"github.com/x448/float16"
+	"github.com/amtrl/amtrl/dataset"
 )
 
 // The size of the paper's linear experiment in its last epoch.
@@ -23,25 +20,25 @@ const (
 	pools   = 16
 	poolLen = 4_000
 	width   = 50
-	lambda  = 3e-4
 )
 
 // problem is a multi-task least-squares problem on sparse images of uint8,
 // with labels from a low-rank linear model, and a starting point.
 type problem struct {
-	pixels  []uint8 // pools*poolLen by inputs
-	rows    []int32 // a sample: row within the pool of its task
-	offsets []int   // tasks+1
-	y       []float32
-	theta   []float32 // B' (width by inputs), W' (tasks by width)
+	pools   []*dataset.Pool
+	samples backend.SampleSet // without the pools
+	theta   []float32         // B' (width by inputs), W' (tasks by width)
 }
 
 func newProblem() *problem {
 	rng := rand.New(rand.NewPCG(1, 2))
-	p := &problem{pixels: make([]uint8, pools*poolLen*inputs), offsets: make([]int, tasks+1)}
+	p := &problem{samples: backend.SampleSet{Offsets: []int{0}}}
+	for range pools {
+		p.pools = append(p.pools, &dataset.Pool{Rows: poolLen, Cols: inputs, U8: make([]uint8, poolLen*inputs), Scale: 1. / 255})
+	}
 	for r := range pools * poolLen {
 		// A blurred stroke: neighbouring pixels go together, most are dark.
-		row, x, y := p.pixels[r*inputs:(r+1)*inputs], 14.0, 14.0
+		row, x, y := p.pools[r/poolLen].U8[r%poolLen*inputs:][:inputs], 14.0, 14.0
 		for range 40 {
 			x, y = x+rng.NormFloat64(), y+rng.NormFloat64()
 			for dx := -1; dx <= 1; dx++ {
@@ -53,9 +50,9 @@ func newProblem() *problem {
 			}
 		}
 	}
-	truth := gaussians(rng, width*inputs, 1)
+	truth := compare.Gaussians(rng, width*inputs, 1)
 	for t := range tasks {
-		w := gaussians(rng, width, 0.05/math.Sqrt(width))
+		w := compare.Gaussians(rng, width, 0.05/math.Sqrt(width))
 		direction := make([]float64, inputs)
 		for k := range w {
 			for j := range direction {
@@ -68,95 +65,33 @@ func newProblem() *problem {
 		}
 		for _, r := range rng.Perm(poolLen)[:n] {
 			sum := 0.1 * rng.NormFloat64()
-			for j, v := range p.pixels[(t%pools*poolLen+r)*inputs:][:inputs] {
+			for j, v := range p.pools[t%pools].U8[r*inputs:][:inputs] {
 				sum += float64(v) / 255 * direction[j]
 			}
-			p.rows, p.y = append(p.rows, int32(r)), append(p.y, float32(sum))
+			p.samples.Rows, p.samples.Y = append(p.samples.Rows, int32(r)), append(p.samples.Y, float32(sum))
 		}
-		p.offsets[t+1] = len(p.rows)
+		p.samples.Offsets = append(p.samples.Offsets, len(p.samples.Rows))
+		p.samples.TaskPool = append(p.samples.TaskPool, t%pools)
 	}
-	p.theta = append(gaussians(rng, width*inputs, 1/math.Sqrt(inputs)), gaussians(rng, tasks*width, 1/math.Sqrt(width))...)
+	p.theta = compare.Start(rng, width, inputs, tasks)
 	return p
 }
 
-func gaussians(rng *rand.Rand, n int, sd float64) []float32 {
-	v := make([]float32, n)
-	for i := range v {
-		v[i] = float32(sd * rng.NormFloat64())
-	}
-	return v
-}
-
-// write leaves the samples, gathered into one float32 matrix, for the scripts.
-func (p *problem) write(dir string) error {
-	x := make([]float32, 0, samples*inputs)
-	for t := range tasks {
-		for _, r := range p.rows[p.offsets[t]:p.offsets[t+1]] {
-			for _, v := range p.pixels[(t%pools*poolLen+int(r))*inputs:][:inputs] {
-				x = append(x, float32(v)/255)
-			}
-		}
-	}
-	offsets := make([]int64, len(p.offsets))
-	for i, o := range p.offsets {
-		offsets[i] = int64(o)
-	}
-	for _, f := range []struct {
-		name string
-		data any
-	}{{"x", x}, {"y", p.y}, {"theta", p.theta}, {"offsets", offsets}} {
-		raw, err := binary.Append(nil, binary.LittleEndian, f.data)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, f.name+".bin"), raw, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+// leave gathers the samples into one float32 matrix for the scripts.
+func (p *problem) leave(f compare.Folder) error {
+	return f.Leave(map[string]any{"x": compare.Gather(p.pools, p.samples), "y": p.samples.Y, "theta": p.theta, "offsets": compare.Offsets(p.samples)})
 }
 
 // place uploads the pools in one of the storage types and the samples.
-func (p *problem) place(q backend.Queue, t backend.DType) (s backend.Samples, bytes float64, err error) {
-	set := backend.SampleSet{Offsets: p.offsets, Rows: p.rows, Y: p.y}
-	for k := range pools {
-		raw := p.pixels[k*poolLen*inputs:][:poolLen*inputs]
-		var buf backend.Buffer
-		scale := float32(1)
-		switch t {
-		case backend.Uint8:
-			buf, err = backend.NewBuffer(q, t, raw)
-			scale = 1. / 255
-		case backend.Float16:
-			half := make([]uint16, len(raw))
-			for i, v := range raw {
-				half[i] = float16.Fromfloat32(float32(v) / 255).Bits()
-			}
-			buf, err = backend.NewBuffer(q, t, half)
-		default:
-			full := make([]float32, len(raw))
-			for i, v := range raw {
-				full[i] = float32(v) / 255
-			}
-			buf, err = backend.NewBuffer(q, t, full)
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		set.Pools = append(set.Pools, backend.Pool{Data: backend.Mat(buf, poolLen, inputs), Scale: scale})
-	}
-	for t := range tasks {
-		set.TaskPool = append(set.TaskPool, t%pools)
-	}
-	s, err = q.NewSamples(set)
-	return s, float64(samples * inputs * t.Size()), err
+func (p *problem) place(tmp *backend.Scope, t backend.DType) (s backend.Samples, bytes float64, err error) {
+	set := p.samples
+	set.Pools = compare.Upload(tmp, t, p.pools)
+	s = tmp.Samples(set)
+	return s, float64(samples * inputs * t.Size()), tmp.Err()
 }
 
-func threads() int { return runtime.GOMAXPROCS(0) }
-
-// openCPU starts a queue of the CPU, of which the caller closes the device.
 func openCPU() (backend.Queue, error) {
-	dev, err := cpu.Open(threads())
+	dev, err := cpu.Open(compare.Threads())
 	if err != nil {
 		return nil, err
 	}

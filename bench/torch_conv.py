@@ -12,48 +12,32 @@ import numpy as np
 import torch
 from torch import nn
 
+import torch_shared as shared
+
 folder, threads, layout = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 seeds, passes, batch = (int(v) for v in sys.argv[4:7])
 rate, decay = float(sys.argv[7]), float(sys.argv[8])
 K, ridge = int(sys.argv[9]), float(sys.argv[10])
 channels = [int(v) for v in sys.argv[11:]]
-torch.set_num_threads(threads)
+shared.begin("cpu", threads)
+load = shared.loader(folder)
 memory = torch.channels_last if layout == "channels_last" else torch.contiguous_format
 
 
 def images(name):
-    x = torch.from_numpy(np.fromfile(f"{folder}/{name}.bin", np.float32)).reshape(-1, 1, 28, 28)
-    return x.contiguous(memory_format=memory)
+    return load(name, np.float32).reshape(-1, 1, 28, 28).contiguous(memory_format=memory)
 
 
-def labels(name):
-    return torch.from_numpy(np.fromfile(f"{folder}/{name}.bin", np.float32))
-
-
-X, y = images("conv_x"), labels("conv_y")
-offsets = torch.from_numpy(np.fromfile(f"{folder}/conv_offsets.bin", np.int64))
-task = torch.repeat_interleave(torch.arange(len(offsets) - 1), offsets[1:] - offsets[:-1])
-target, target_y = images("conv_target"), labels("conv_target_y")
-test, test_y = images("conv_test"), labels("conv_test_y")
-
-
-def network():
-    side, inputs, layers = 28, 1, []
-    for c in channels:
-        conv = nn.Conv2d(inputs, c, 3, padding=1)
-        nn.init.normal_(conv.weight, std=(2 / (9 * inputs)) ** 0.5)
-        nn.init.zeros_(conv.bias)
-        layers += [conv, nn.ReLU(), nn.MaxPool2d(2)]
-        side, inputs = side // 2, c
-    full = nn.Linear(side * side * inputs, K)
-    nn.init.normal_(full.weight, std=(side * side * inputs) ** -0.5)
-    nn.init.zeros_(full.bias)
-    return nn.Sequential(*layers, nn.Flatten(), full).to(memory_format=memory)
+X, y = images("conv_x"), load("conv_y", np.float32)
+offsets = load("conv_offsets", np.int64)
+task = shared.task_of(offsets)
+target, target_y = images("conv_target"), load("conv_target_y", np.float32)
+test, test_y = images("conv_test"), load("conv_test_y", np.float32)
 
 
 def fit(seed):
     torch.manual_seed(seed)
-    phi = network()
+    phi = shared.network(channels, K, memory)
     W = nn.Parameter(torch.randn(len(offsets) - 1, K) * K ** -0.5)
     optimiser = torch.optim.AdamW([*phi.parameters(), W], lr=rate, weight_decay=decay)
     steps = len(y) // batch

@@ -5,15 +5,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/bench/internal/compare"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// conv times a pass of training the convolutional representation over as many
-// samples of every source.
+// conv times a pass of training the convolutional representation over equally
+// many samples of every source.
 func (w *bench) conv() error {
 	set, err := w.digitSet()
 	if err != nil {
@@ -25,40 +25,37 @@ func (w *bench) conv() error {
 	}
 	c := *pipeline.DefaultConv(pipeline.PresetDefault)
 	c.Validation, c.Passes, c.Batch, c.Channels = 0, w.trained, w.batch, w.channels
-	var counts []int
-	for m := range p.sources {
-		counts = append(counts, p.offsets[m+1]-p.offsets[m])
-	}
 	tmp := backend.NewScope(w.q)
 	defer tmp.Close()
-	s := p.place(tmp, backend.Uint8)
+	p.samples.Pools = compare.Upload(tmp, backend.Uint8, set.Pools)
+	s := tmp.Samples(p.samples)
 	if err := tmp.Err(); err != nil {
 		return err
 	}
 	if err := w.q.Synchronize(); err != nil {
 		return err
 	}
-	var times []float64
-	loss := 0.0
-	for range 4 {
+	counts, loss := compare.Counts(p.samples), 0.0
+	seconds, err := compare.MedianOfThree(func(s float64) float64 { return s }, func() (float64, error) {
 		start := time.Now()
 		net, fit, err := pipeline.FitConv(context.Background(), w.q, s, counts, set.Pools[0].Height, set.Pools[0].Width, w.width, c, 1)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		times = append(times, time.Since(start).Seconds()/float64(c.Passes))
+		defer net.Close()
 		loss = fit.Loss
-		net.Close()
+		return time.Since(start).Seconds() / float64(c.Passes), nil
+	})
+	if err != nil {
+		return err
 	}
-	times = times[1:]
-	slices.Sort(times)
-	section := fmt.Sprintf("convolutional training, %d samples, channels %v, K = %d, batches of %d; a pass", len(p.y), c.Channels, w.width, c.Batch)
-	w.add(row{Section: section, Name: "amtrl", Seconds: times[1], Ratio: 1, Note: fmt.Sprintf("loss %.5f in the last of %d", loss, c.Passes)})
-	return w.convRival(p, c, section, times[1])
+	section := fmt.Sprintf("convolutional training, %d samples, channels %v, K = %d, batches of %d; per pass", len(p.samples.Y), c.Channels, w.width, c.Batch)
+	w.add(row{Section: section, Name: "amtrl", Seconds: seconds, Ratio: 1, Note: fmt.Sprintf("loss %.5f in the last of %d", loss, c.Passes)})
+	return w.convRival(p, c, section, seconds)
 }
 
 func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours float64) error {
-	if err := w.leave(map[string]any{"x": p.gathered(), "y": p.y, "offsets": p.offsets64()}); err != nil {
+	if err := p.leave(w.folder); err != nil {
 		return err
 	}
 	type fit struct {
@@ -70,11 +67,11 @@ func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours floa
 		Eager fit
 		Graph *fit
 	}
-	args := []string{w.dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(c.Passes), fmt.Sprint(c.Batch), fmt.Sprint(c.Rate), fmt.Sprint(c.Decay), fmt.Sprint(w.width)}
+	args := []string{w.folder.Dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(c.Passes), fmt.Sprint(c.Batch), fmt.Sprint(c.Rate), fmt.Sprint(c.Decay), fmt.Sprint(w.width)}
 	for _, n := range c.Channels {
 		args = append(args, fmt.Sprint(n))
 	}
-	if err := w.ask(&reply, "torch_conv.py", args...); err != nil {
+	if err := w.runRival(&reply, "torch_conv.py", args...); err != nil {
 		w.add(row{Section: section, Name: "PyTorch", Failed: err.Error()})
 		return nil
 	}

@@ -3,21 +3,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"slices"
-	"time"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/bench/internal/compare"
 	"github.com/amtrl/amtrl/dataset"
-	"github.com/amtrl/amtrl/pipeline"
-)
-
-const (
-	benchTarget = "glass_blur_2"
-	lambda      = 3e-4
 )
 
 // digitSet is the embedded digits and their corruptions, made once.
@@ -33,8 +24,7 @@ func (w *bench) digitSet() (*dataset.Set, error) {
 	return set, set.Validate()
 }
 
-// linear times the ERM over as many samples of every source, to one objective:
-// the best that so many iterations of ours reach, plus 0.1 %.
+// linear times the ERM over equally many samples of every source.
 func (w *bench) linear() error {
 	set, err := w.digitSet()
 	if err != nil {
@@ -44,34 +34,23 @@ func (w *bench) linear() error {
 	if err != nil {
 		return err
 	}
-	best, err := w.fit(p, backend.Uint8, 0)
+	types := []backend.DType{backend.Uint8, backend.Float32}
+	goal, ours, err := compare.ERM(w.q, p.set.Pools, p.samples, p.theta, w.width, w.iterations, types...)
 	if err != nil {
 		return err
 	}
-	goal := best.objective * (1 + 1e-3)
-	section := fmt.Sprintf("linear ERM, %d samples of %d sources, K = %d, to objective %.6g", len(p.y), len(p.offsets)-1, w.width, goal)
-	var ours float64
-	for _, dtype := range []backend.DType{backend.Uint8, backend.Float32} {
-		var runs []fitted
-		for range 4 {
-			f, err := w.fit(p, dtype, goal)
-			if err != nil {
-				return err
-			}
-			runs = append(runs, f)
-		}
-		runs = runs[1:]
-		slices.SortFunc(runs, func(a, b fitted) int { return int(math.Copysign(1, a.seconds-b.seconds)) })
-		if ours == 0 {
-			ours = runs[1].seconds
-		}
-		w.add(row{Section: section, Name: "amtrl, " + dtype.String() + " pools", Seconds: runs[1].seconds, Ratio: runs[1].seconds / ours, Evaluations: float64(runs[1].evaluations)})
+	section := fmt.Sprintf("linear ERM, %d samples of %d sources, K = %d, to objective %.6g", len(p.samples.Y), len(p.samples.TaskPool), w.width, goal)
+	for i, r := range ours {
+		w.add(row{
+			Section: section, Name: "amtrl, " + types[i].String() + " pools",
+			Seconds: r.Seconds, Ratio: r.Seconds / ours[0].Seconds, Evaluations: float64(r.Evaluations),
+		})
 	}
-	return w.linearRival(p, section, goal, ours)
+	return w.linearRival(p, section, goal, ours[0].Seconds)
 }
 
 func (w *bench) linearRival(p *problem, section string, goal, ours float64) error {
-	if err := w.leave(map[string]any{"x": p.gathered(), "y": p.y, "theta": p.theta, "offsets": p.offsets64()}); err != nil {
+	if err := p.leave(w.folder); err != nil {
 		return err
 	}
 	type fit struct{ Seconds, Objective, Evaluations float64 }
@@ -84,7 +63,7 @@ func (w *bench) linearRival(p *problem, section string, goal, ours float64) erro
 		}
 		Same, Obvious fit
 	}
-	err := w.ask(&reply, "torch_linear.py", w.dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(w.least), fmt.Sprint(goal), fmt.Sprint(lambda), fmt.Sprint(w.width))
+	err := w.runRival(&reply, "torch_linear.py", w.folder.Dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(w.least), fmt.Sprint(goal), fmt.Sprint(compare.Lambda), fmt.Sprint(w.width))
 	if err != nil {
 		w.add(row{Section: section, Name: "PyTorch", Failed: err.Error()})
 		return nil
@@ -100,121 +79,29 @@ func (w *bench) linearRival(p *problem, section string, goal, ours float64) erro
 		}
 		w.add(line)
 	}
-	elements := float64(len(p.y) * inputs)
-	w.add(row{Section: "what PyTorch takes beside it", Name: fmt.Sprintf("task gradient, float32, %d samples, %s", len(p.y), reply.Pass.Way), Seconds: reply.Pass.Seconds, Bytes: 4 * elements, Note: by})
+	elements := float64(len(p.samples.Y) * inputs)
+	w.add(row{Section: "what PyTorch takes beside it", Name: fmt.Sprintf("task gradient, float32, %d samples, %s", len(p.samples.Y), reply.Pass.Way), Seconds: reply.Pass.Seconds, Bytes: 4 * elements, Note: by})
 	w.add(row{Section: "what PyTorch takes beside it", Name: "copy on the device", Seconds: reply.Copy.Seconds, Bytes: reply.Copy.Bytes, Note: by})
 	return nil
-}
-
-// fitted is how an ERM went.
-type fitted struct {
-	seconds, objective float64
-	evaluations        int
-}
-
-// fit runs the ERM until the objective is at most goal.
-func (w *bench) fit(p *problem, dtype backend.DType, goal float64) (fitted, error) {
-	tmp := backend.NewScope(w.q)
-	defer tmp.Close()
-	s := p.place(tmp, dtype)
-	if err := tmp.Err(); err != nil {
-		return fitted{}, err
-	}
-	theta := slices.Clone(p.theta)
-	erm := pipeline.ERM{Lambda: lambda, Iterations: w.iterations, History: 10, Init: pipeline.InitRandom}
-	if err := w.q.Synchronize(); err != nil {
-		return fitted{}, err
-	}
-	start := time.Now()
-	f, err := pipeline.FitLinear(context.Background(), w.q, s, w.width, erm, theta, func(_ int, v float64) bool { return v <= goal })
-	return fitted{time.Since(start).Seconds(), f.Objective, f.Evaluations}, err
 }
 
 // problem are samples of the sources of one target and a starting point.
 type problem struct {
 	set     *dataset.Set
-	sources []int
-	rows    []int32
-	offsets []int
-	y       []float32
-	theta   []float32 // B' (K by d), W' (M by K)
+	samples backend.SampleSet // without the pools
+	theta   []float32         // B' (K by d), W' (M by K)
 }
 
 func newProblem(set *dataset.Set, samples, width int) (*problem, error) {
-	target, err := set.TaskIndex(benchTarget)
+	rng := rand.New(rand.NewPCG(1, 2))
+	s, _, err := compare.Uniform(set, compare.Target, samples, rng)
 	if err != nil {
 		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	p := &problem{set: set, offsets: []int{0}}
-	for i := range set.Tasks {
-		if i != target {
-			p.sources = append(p.sources, i)
-		}
-	}
-	for m, i := range p.sources {
-		n := samples / len(p.sources)
-		if m < samples%len(p.sources) {
-			n++
-		}
-		task := &set.Tasks[i]
-		for _, k := range rng.Perm(len(task.Train))[:min(n, len(task.Train))] {
-			p.rows, p.y = append(p.rows, task.Train[k]), append(p.y, task.Labels[task.Train[k]])
-		}
-		p.offsets = append(p.offsets, len(p.rows))
-	}
-	for i := range width * (inputs + len(p.sources)) {
-		n := inputs
-		if i >= width*inputs {
-			n = width
-		}
-		p.theta = append(p.theta, float32(rng.NormFloat64()/math.Sqrt(float64(n))))
-	}
-	return p, nil
+	return &problem{set, s, compare.Start(rng, width, inputs, len(s.TaskPool))}, nil
 }
 
-// place uploads the pools as dtype, and the samples.
-func (p *problem) place(tmp *backend.Scope, dtype backend.DType) backend.Samples {
-	set := backend.SampleSet{Offsets: p.offsets, Rows: p.rows, Y: p.y}
-	for _, pool := range p.set.Pools {
-		buf, scale := backend.Buffer(nil), pool.Scale
-		if dtype == backend.Uint8 {
-			buf = backend.Upload(tmp, dtype, pool.U8)
-		} else {
-			buf, scale = backend.Upload(tmp, dtype, widened(pool.U8, pool.Scale)), 1
-		}
-		set.Pools = append(set.Pools, backend.Pool{Data: backend.Mat(buf, pool.Rows, pool.Cols), Scale: scale})
-	}
-	for _, s := range p.sources {
-		set.TaskPool = append(set.TaskPool, p.set.Tasks[s].Pool)
-	}
-	return tmp.Samples(set)
-}
-
-func widened(raw []uint8, scale float32) []float32 {
-	out := make([]float32, len(raw))
-	for i, v := range raw {
-		out[i] = scale * float32(v)
-	}
-	return out
-}
-
-// gathered are the samples' features as one matrix.
-func (p *problem) gathered() []float32 {
-	x := make([]float32, 0, len(p.rows)*inputs)
-	for m, s := range p.sources {
-		pool := p.set.Pools[p.set.Tasks[s].Pool]
-		for _, r := range p.rows[p.offsets[m]:p.offsets[m+1]] {
-			x = append(x, widened(pool.U8[int(r)*inputs:][:inputs], pool.Scale)...)
-		}
-	}
-	return x
-}
-
-func (p *problem) offsets64() []int64 {
-	out := make([]int64, len(p.offsets))
-	for i, o := range p.offsets {
-		out[i] = int64(o)
-	}
-	return out
+// leave gathers the samples into one float32 matrix for the scripts.
+func (p *problem) leave(f compare.Folder) error {
+	return f.Leave(map[string]any{"x": compare.Gather(p.set.Pools, p.samples), "y": p.samples.Y, "theta": p.theta, "offsets": compare.Offsets(p.samples)})
 }

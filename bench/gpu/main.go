@@ -19,16 +19,22 @@
 package main
 
 import (
+	"embed"
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/bench/internal/compare"
+	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/cuda"
 	"github.com/amtrl/amtrl/dataset"
 )
+
+//go:embed *.py
+var scripts embed.FS
 
 // options are the flags.
 type options struct {
@@ -41,12 +47,12 @@ func main() {
 	var o options
 	flag.StringVar(&o.backend, "backend", "cuda", "what to time: cuda or cpu")
 	flag.IntVar(&o.device, "device", 0, "number of the CUDA device")
-	flag.StringVar(&o.python, "python", python(), "interpreter with PyTorch and CuPy")
+	flag.StringVar(&o.python, "python", compare.Python("AMTRL_TORCH_PYTHON", "AMTRL_PYTHON"), "interpreter with PyTorch and CuPy")
 	flag.StringVar(&o.rival, "rival-device", "", "where PyTorch and CuPy run: cuda or cpu; by default as -backend")
 	flag.StringVar(&o.json, "json", "", "file to write the table to as JSON")
 	flag.StringVar(&o.only, "only", "copy,pass,erm,sweep,pinv,conv", "what to time")
-	flag.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "targets of a sweep at a time")
-	flag.IntVar(&o.rivals, "rival-targets", 8, "targets of the sweep that PyTorch does; times are given a target")
+	flag.IntVar(&o.jobs, "jobs", compare.Threads(), "targets of a sweep at a time")
+	flag.IntVar(&o.rivals, "rival-targets", 8, "targets of the sweep that PyTorch does; times are per target")
 	flag.BoolVar(&o.small, "small", false, "sizes that take seconds anywhere")
 	flag.Parse()
 	if o.rival == "" {
@@ -58,25 +64,15 @@ func main() {
 	}
 }
 
-// python is the interpreter of the environment, or python3.
-func python() string {
-	for _, name := range []string{"AMTRL_TORCH_PYTHON", "AMTRL_PYTHON"} {
-		if p := os.Getenv(name); p != "" {
-			return p
-		}
-	}
-	return "python3"
-}
-
 // bench is what the measurements share.
 type bench struct {
 	options
 	sizes
 	q      backend.Queue
-	dir    string
+	folder compare.Folder
 	report *report
 	set    *dataset.Set
-	// bandwidth is what copying reaches, in bytes a second, 0 where not measured.
+	// bandwidth is what copying reaches, in bytes per second, 0 where not measured.
 	bandwidth float64
 }
 
@@ -106,17 +102,14 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "amtrl-bench")
+	folder, err := compare.NewFolder(scripts)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	w := &bench{options: o, sizes: full, q: q, dir: dir, report: newReport(dev.Info())}
+	defer os.RemoveAll(folder.Dir)
+	w := &bench{options: o, sizes: full, q: q, folder: folder, report: newReport(dev.Info())}
 	if o.small {
 		w.sizes = small
-	}
-	if err := w.scripts(); err != nil {
-		return err
 	}
 	for _, s := range steps {
 		if !strings.Contains(","+o.only+",", ","+s.name+",") {
@@ -133,4 +126,20 @@ func run(o options) error {
 		return nil
 	}
 	return w.report.write(o.json)
+}
+
+// open opens what -backend and -device name.
+func open(o options) (backend.Device, error) {
+	switch o.backend {
+	case "cpu":
+		return cpu.Open(0)
+	case "cuda":
+		return cuda.Open(cuda.Options{Device: o.device})
+	}
+	return nil, fmt.Errorf("-backend is %q: expected cuda or cpu", o.backend)
+}
+
+// runRival runs one of the scripts and decodes what it prints.
+func (w *bench) runRival(out any, script string, args ...string) error {
+	return w.folder.Run(w.python, out, script, args...)
 }

@@ -5,10 +5,11 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/bench/internal/compare"
 )
 
 // Everything that is timed runs in small, each row has figures that make sense,
@@ -21,7 +22,7 @@ func checkSmall(t *testing.T, o options) {
 	t.Helper()
 	dir := t.TempDir()
 	o.json = filepath.Join(dir, "bench.json")
-	o.python, o.rival, o.only, o.jobs, o.rivals, o.small = rivalPython(t), "cpu", "copy,pass,erm,sweep,pinv,conv", 2, 1, true
+	o.python, o.rival, o.only, o.jobs, o.rivals, o.small = compare.TorchPython(), "cpu", "copy,pass,erm,sweep,pinv,conv", 2, 1, true
 	if err := run(o); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,10 @@ func checkSmall(t *testing.T, o options) {
 	if rep.Device.Backend != o.backend || rep.Date == "" {
 		t.Errorf("the table is of %+v at %q", rep.Device, rep.Date)
 	}
-	torch, numpy := has(o.python, "torch"), has(o.python, "numpy")
+	torch, numpy := compare.Has(o.python, "torch"), compare.Has(o.python, "numpy")
+	if !torch {
+		t.Logf("no PyTorch for %s: its rows are not tested", o.python)
+	}
 	sections := map[string]int{}
 	for _, r := range rep.Rows {
 		sections[r.Section]++
@@ -55,22 +59,6 @@ func checkSmall(t *testing.T, o options) {
 	if len(sections) < 9 {
 		t.Errorf("the table has the sections %v", sections)
 	}
-}
-
-// rivalPython is the interpreter that has most of what the rivals need.
-func rivalPython(t *testing.T) string {
-	best := python()
-	for _, p := range []string{best, "/usr/bin/python3"} {
-		if has(p, "torch") {
-			return p
-		}
-	}
-	t.Logf("no PyTorch for %s: its rows are not tested", best)
-	return best
-}
-
-func has(python, module string) bool {
-	return exec.Command(python, "-c", "import "+module).Run() == nil
 }
 
 func TestUnknownMeasurement(t *testing.T) {

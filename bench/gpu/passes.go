@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/x448/float16"
-
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/bench/internal/compare"
 )
 
 // passes times the task gradient. The samples of a task are rows of its pool in
@@ -30,10 +29,9 @@ func (w *bench) pass(n int, dtype backend.DType) error {
 	defer tmp.Close()
 	set := backend.SampleSet{Offsets: []int{0}}
 	perPool, perTask := n/pools, n/tasks
-	upload := poolOf(rng, dtype, perPool)
+	upload, scale := poolOf(rng, dtype, perPool)
 	for range pools {
-		buf, scale := upload(tmp)
-		set.Pools = append(set.Pools, backend.Pool{Data: backend.Mat(buf, perPool, inputs), Scale: scale})
+		set.Pools = append(set.Pools, backend.Pool{Data: backend.Mat(upload(tmp), perPool, inputs), Scale: scale})
 	}
 	p, q := tmp.Matrix(backend.Float32, tasks, inputs), tmp.Matrix(backend.Float32, tasks, inputs)
 	loss := tmp.Vector(backend.Float64, tasks)
@@ -83,29 +81,11 @@ func (w *bench) pass(n int, dtype backend.DType) error {
 	return nil
 }
 
-// poolOf makes random rows once and returns what uploads a copy of them.
-func poolOf(rng *rand.Rand, dtype backend.DType, rows int) func(*backend.Scope) (backend.Buffer, float32) {
+// poolOf makes random rows once and returns what uploads a copy of them, and their scale.
+func poolOf(rng *rand.Rand, dtype backend.DType, rows int) (upload func(*backend.Scope) backend.Buffer, scale float32) {
 	raw := make([]uint8, rows*inputs)
 	for i := range raw {
 		raw[i] = uint8(rng.Uint32())
 	}
-	switch dtype {
-	case backend.Uint8:
-		return func(tmp *backend.Scope) (backend.Buffer, float32) { return backend.Upload(tmp, dtype, raw), 1. / 255 }
-	case backend.Float16:
-		var table [256]uint16
-		for v := range table {
-			table[v] = float16.Fromfloat32(float32(v) / 255).Bits()
-		}
-		half := make([]uint16, len(raw))
-		for i, v := range raw {
-			half[i] = table[v]
-		}
-		return func(tmp *backend.Scope) (backend.Buffer, float32) { return backend.Upload(tmp, dtype, half), 1 }
-	}
-	wide := make([]float32, len(raw))
-	for i, v := range raw {
-		wide[i] = float32(v) / 255
-	}
-	return func(tmp *backend.Scope) (backend.Buffer, float32) { return backend.Upload(tmp, dtype, wide), 1 }
+	return compare.Stored(dtype, raw, 1./255)
 }

@@ -25,7 +25,7 @@ func (w *bench) pinv() error {
 		Library string
 		Seconds []float64
 	}
-	failed := w.ask(&reply, "cupy_pinv.py", args...)
+	failed := w.runRival(&reply, "cupy_pinv.py", args...)
 	if failed == nil && len(reply.Seconds) != len(seconds) {
 		failed = fmt.Errorf("%d timings of %d matrices", len(reply.Seconds), len(seconds))
 	}

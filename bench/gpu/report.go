@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/bench/internal/compare"
 )
 
 // row is one line of the table. Figures that were not measured are 0.
@@ -22,7 +22,7 @@ type row struct {
 	Seconds float64 `json:"seconds,omitempty"`
 	// Bytes are those that one repetition moves.
 	Bytes float64 `json:"bytes,omitempty"`
-	// GBs is Bytes a second in units of 10^9, Share that as a fraction of what
+	// GBs is Bytes per second in units of 10^9, Share that as a fraction of what
 	// copying reaches on the same device in the same run.
 	GBs   float64 `json:"gb_per_s,omitempty"`
 	Share float64 `json:"share_of_copy,omitempty"`
@@ -43,7 +43,7 @@ type report struct {
 }
 
 func newReport(info backend.Info) *report {
-	return &report{Date: time.Now().UTC().Format(time.RFC3339), Device: info, Threads: runtime.GOMAXPROCS(0)}
+	return &report{Date: time.Now().UTC().Format(time.RFC3339), Device: info, Threads: compare.Threads()}
 }
 
 // add appends a row with the figures that follow from the others.
@@ -59,10 +59,8 @@ func (w *bench) add(r row) {
 
 func (p *report) print(out io.Writer) {
 	fmt.Fprintf(out, "%s, %s (%s), %s, %d threads\n", p.Date, p.Device.Device, p.Device.Backend, p.Device.Detail, p.Threads)
-	t := table.NewWriter()
+	t := compare.NewTable("", "time", "GB/s", "of copying", "evaluations", "time / amtrl", "")
 	t.SetOutputMirror(out)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"", "time", "GB/s", "of copying", "evaluations", "time / amtrl", ""})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 7, WidthMax: 60}})
 	section := ""
 	for _, r := range p.Rows {

@@ -16,7 +16,7 @@ type sizes struct {
 	// ERM's samples, width its K, iterations those that set its goal.
 	digits, samples, width, iterations int
 	// targets of the sweep, epochs and floor of its schedule, fixed L-BFGS iterations
-	// an epoch, labelled target samples.
+	// per epoch, labelled target samples.
 	targets, epochs, floor, fixed, labelled int
 	// trained are the passes of the convolutional training, in batches of batch,
 	// with channels of its layers.

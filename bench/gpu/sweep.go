@@ -40,7 +40,7 @@ func (w *bench) sweep() error {
 	if err != nil {
 		return err
 	}
-	w.add(row{Section: section, Name: "amtrl, preset default", Seconds: ran.seconds, Note: fmt.Sprintf("%d iterations a target; %s", ran.iterations/len(targets), ran.errors)})
+	w.add(row{Section: section, Name: "amtrl, preset default", Seconds: ran.seconds, Note: fmt.Sprintf("%d iterations per target; %s", ran.iterations/len(targets), ran.errors)})
 
 	fixed := usual
 	fixed.ERM.Iterations, fixed.ERM.Tolerance = w.fixed, 0
@@ -49,7 +49,7 @@ func (w *bench) sweep() error {
 	if ran, err = w.swept(set, targets, fixed); err != nil {
 		return err
 	}
-	section = fmt.Sprintf("sweep, %d L-BFGS iterations an epoch, minimum-norm relevance; a target", w.fixed)
+	section = fmt.Sprintf("sweep, %d L-BFGS iterations per epoch, minimum-norm relevance; per target", w.fixed)
 	ours := ran.seconds / float64(len(targets))
 	w.add(row{Section: section, Name: fmt.Sprintf("amtrl, %d targets", len(targets)), Seconds: ours, Ratio: 1, Note: ran.errors})
 	return w.sweepRival(set, targets, fixed, section, ours)
@@ -64,7 +64,7 @@ type ranSweep struct {
 
 // swept times a sweep from the upload of the pools to the last result.
 func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (ranSweep, error) {
-	dir, err := os.MkdirTemp(w.dir, "sweep")
+	dir, err := os.MkdirTemp(w.folder.Dir, "sweep")
 	if err != nil {
 		return ranSweep{}, err
 	}
@@ -110,7 +110,7 @@ func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config,
 		}
 		labels, taskPool = append(labels, t.Labels...), append(taskPool, t.Pool)
 	}
-	if err := w.leave(map[string]any{"pools": pixels, "labels": labels, "train": train, "test": test}); err != nil {
+	if err := w.folder.Leave(map[string]any{"pools": pixels, "labels": labels, "train": train, "test": test}); err != nil {
 		return err
 	}
 	some := make([]int, 0, w.rivals)
@@ -124,12 +124,12 @@ func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config,
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(w.dir, "sweep.json"), js, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(w.folder.Dir, "sweep.json"), js, 0o644); err != nil {
 		return err
 	}
 	for _, r := range []struct{ what, name string }{{"same", "PyTorch, same algorithm"}, {"obvious", "PyTorch, autograd on (X B) w, its L-BFGS"}} {
 		var reply struct{ Seconds, Targets, Active, Uniform float64 }
-		if err := w.ask(&reply, "torch_sweep.py", w.dir, w.rival, fmt.Sprint(w.jobs), r.what); err != nil {
+		if err := w.runRival(&reply, "torch_sweep.py", w.folder.Dir, w.rival, fmt.Sprint(w.jobs), r.what); err != nil {
 			w.add(row{Section: section, Name: r.name, Failed: err.Error()})
 			continue
 		}

@@ -16,38 +16,18 @@ import numpy as np
 import torch
 from torch import nn
 
+import torch_shared as shared
+
 folder, device, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
 passes, batch, rate, decay, K = int(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6]), float(sys.argv[7]), int(sys.argv[8])
 channels = [int(v) for v in sys.argv[9:]]
-if device == "cuda" and not torch.cuda.is_available():
-    raise SystemExit(f"PyTorch {torch.__version__} sees no CUDA device")
-torch.set_num_threads(threads)
-torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+shared.begin(device, threads)
 torch.backends.cudnn.benchmark = True
-
-
-def load(name, dtype):
-    return torch.from_numpy(np.fromfile(f"{folder}/{name}.bin", dtype)).to(device)
-
-
+load = shared.loader(folder, device)
 X, y = load("x", np.float32).view(-1, 1, 28, 28), load("y", np.float32)
 offsets = load("offsets", np.int64)
-task = torch.repeat_interleave(torch.arange(len(offsets) - 1, device=device), offsets[1:] - offsets[:-1])
+task = shared.task_of(offsets)
 steps = len(y) // batch
-
-
-def network(memory):
-    side, inputs, layers = 28, 1, []
-    for c in channels:
-        conv = nn.Conv2d(inputs, c, 3, padding=1)
-        nn.init.normal_(conv.weight, std=(2 / (9 * inputs)) ** 0.5)
-        nn.init.zeros_(conv.bias)
-        layers += [conv, nn.ReLU(), nn.MaxPool2d(2)]
-        side, inputs = side // 2, c
-    full = nn.Linear(side * side * inputs, K)
-    nn.init.normal_(full.weight, std=(side * side * inputs) ** -0.5)
-    nn.init.zeros_(full.bias)
-    return nn.Sequential(*layers, nn.Flatten(), full).to(device).to(memory_format=memory)
 
 
 def cycle():
@@ -62,14 +42,9 @@ def cycle():
     return rates
 
 
-def synchronise():
-    if device == "cuda":
-        torch.cuda.synchronize()
-
-
 def fit(memory, graph):
     torch.manual_seed(1)
-    phi = network(memory)
+    phi = shared.network(channels, K, memory, device)
     images = X.contiguous(memory_format=memory)
     W = nn.Parameter(torch.randn(len(offsets) - 1, K, device=device) * K ** -0.5)
     parameters = [*phi.parameters(), W]
@@ -104,7 +79,7 @@ def fit(memory, graph):
                     v.zero_()
         run = captured.replay
     rates = cycle()
-    synchronise()
+    shared.synchronise()
     began = time.perf_counter()
     for k in range(passes):
         order = torch.randperm(len(y), device=device)
@@ -116,7 +91,7 @@ def fit(memory, graph):
                 optimiser.param_groups[0]["lr"] = rates[k * steps + i]
             rows.copy_(order[i * batch: (i + 1) * batch])
             run()
-    synchronise()
+    shared.synchronise()
     return {"seconds": (time.perf_counter() - began) / passes, "loss": float(total) / steps}
 
 

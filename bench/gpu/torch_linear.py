@@ -6,43 +6,24 @@ FOLDER holds x.bin (float32), y.bin (float32), offsets.bin (int64) and theta.bin
 (float32, B' then W'). Prints one JSON object."""
 import json
 import sys
-import time
 
 import numpy as np
 import torch
 
 import torch_passes as passes
+import torch_shared as shared
 from torch_lbfgs import minimise
 
 folder, device, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
 least, goal, lam, k = float(sys.argv[4]), float(sys.argv[5]), float(sys.argv[6]), int(sys.argv[7])
-if device == "cuda" and not torch.cuda.is_available():
-    raise SystemExit(f"PyTorch {torch.__version__} sees no CUDA device")
-torch.set_num_threads(threads)
-torch.backends.cuda.matmul.allow_tf32 = False
-
-
-def load(name, dtype):
-    return torch.from_numpy(np.fromfile(f"{folder}/{name}.bin", dtype)).to(device)
-
-
+shared.begin(device, threads)
+load = shared.loader(folder, device)
 offsets = [int(v) for v in load("offsets", np.int64)]
 y, theta = load("y", np.float32), load("theta", np.float32)
 s = passes.Samples(load("x", np.float32).view(len(y), -1), y, offsets)
 d = s.x.shape[1]
 p = theta[k * d:].view(s.t, k) @ theta[: k * d].view(k, d)
 way, seconds, name = passes.fastest(s, p, least)
-
-
-def median_of_three(f):
-    results = []
-    for i in range(4):
-        passes.synchronise()
-        start = time.perf_counter()
-        seen = f()
-        passes.synchronise()
-        results.append({"seconds": time.perf_counter() - start, **seen})
-    return sorted(results[1:], key=lambda r: r["seconds"])[1]
 
 
 def same():
@@ -58,6 +39,6 @@ print(json.dumps({
     "device": torch.cuda.get_device_name() if device == "cuda" else f"CPU, {threads} threads",
     "copy": {"seconds": copy, "bytes": 2 * 4 * source.numel()},
     "pass": {"seconds": seconds, "way": name},
-    "same": median_of_three(same),
-    "obvious": median_of_three(lambda: passes.obvious(s, theta, k, lam, 3000, goal)[1]),
+    "same": shared.median_of_three(same),
+    "obvious": shared.median_of_three(lambda: passes.obvious(s, theta, k, lam, 3000, goal)[1]),
 }))

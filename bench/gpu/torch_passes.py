@@ -7,6 +7,8 @@ import time
 
 import torch
 
+from torch_shared import Obvious, synchronise
+
 
 class Samples:
     """N samples, sorted by task: x (N by d), y, offsets (T+1)."""
@@ -57,11 +59,6 @@ def looped(s, p):
             q[t] = s.x[a:b].T.mv(r)
             loss += r.double().square().sum()
     return q, loss
-
-
-def synchronise():
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
 
 
 def timed(f, least):
@@ -117,29 +114,5 @@ def objective(s, way, k, lam):
 
 
 def obvious(s, theta, k, lam, iterations, goal):
-    """The program one would first write: Z = X B, autograd, torch.optim.LBFGS."""
-    d = s.x.shape[1]
-    b = theta[: k * d].view(k, d).T.contiguous().requires_grad_()
-    w = theta[k * d:].view(s.t, k).clone().requires_grad_()
-    seen = {"objective": float("inf"), "evaluations": 0}
-
-    class Reached(Exception):
-        pass
-
-    def closure():
-        b.grad = w.grad = None
-        f = (((s.x @ b) * w[s.task]).sum(1) - s.y).square().mean() + lam * (b.square().sum() + w.square().sum())
-        f.backward()
-        seen["evaluations"] += 1
-        seen["objective"] = min(seen["objective"], float(f))
-        if float(f) <= goal:
-            raise Reached
-        return f
-
-    try:
-        torch.optim.LBFGS([b, w], history_size=10, max_iter=iterations, max_eval=4 * iterations, tolerance_grad=0,
-                          tolerance_change=0, line_search_fn="strong_wolfe").step(closure)
-    except Reached:
-        pass
-    with torch.no_grad():
-        return torch.cat((b.T.reshape(-1), w.reshape(-1))), seen
+    """The program one would first write. Returns theta, and what it reached."""
+    return Obvious(s.x, s.y, s.task, theta, k, lam).minimise(iterations, 4 * iterations, goal)

@@ -16,21 +16,16 @@ import numpy as np
 import torch
 
 import torch_passes as passes
+import torch_shared as shared
 from torch_lbfgs import minimise
 
 folder, device, threads, what = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-if device == "cuda" and not torch.cuda.is_available():
-    raise SystemExit(f"PyTorch {torch.__version__} sees no CUDA device")
-torch.set_num_threads(threads)
-torch.backends.cuda.matmul.allow_tf32 = False
+shared.begin(device, threads)
+load = shared.loader(folder, device)
 with open(f"{folder}/sweep.json") as f:
     cfg = json.load(f)
 K, LAMBDA, ITERATIONS = cfg["k"], cfg["lambda"], cfg["iterations"]
 EPOCHS, FLOOR, LABELLED = cfg["epochs"], cfg["floor"], cfg["target_samples"]
-
-
-def load(name, dtype):
-    return torch.from_numpy(np.fromfile(f"{folder}/{name}.bin", dtype)).to(device)
 
 
 pool_of = torch.tensor(cfg["task_pool"], device=device)
@@ -103,10 +98,10 @@ def unit(target, seed):
 
 
 unit(cfg["targets"][0], 1)  # warm up
-passes.synchronise()
+shared.synchronise()
 start = time.perf_counter()
 results = [unit(t, 2 + t) for t in cfg["targets"]]
-passes.synchronise()
+shared.synchronise()
 seconds = time.perf_counter() - start
 print(json.dumps({
     "seconds": seconds / len(results),

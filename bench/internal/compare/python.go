@@ -1,0 +1,99 @@
+// Package compare holds what the benchmarks share: samples to fit, the Python programs that fit the same ones,
+// and tables.
+package compare
+
+import (
+	"embed"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+//go:embed torch_shared.py
+var shared embed.FS
+
+// Folder is where Python programs and their data lie.
+type Folder struct{ Dir string }
+
+// NewFolder makes a temporary folder with the programs of scripts in it and what they share. The caller
+// removes it.
+func NewFolder(scripts embed.FS) (Folder, error) {
+	dir, err := os.MkdirTemp("", "amtrl-bench")
+	if err != nil {
+		return Folder{}, err
+	}
+	for _, files := range []embed.FS{shared, scripts} {
+		if err := os.CopyFS(dir, files); err != nil {
+			return Folder{}, errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	return Folder{dir}, nil
+}
+
+// Leave writes slices of numbers, little-endian, as NAME.bin.
+func (f Folder) Leave(data map[string]any) error {
+	for name, numbers := range data {
+		raw, err := binary.Append(nil, binary.LittleEndian, numbers)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(f.Dir, name+".bin"), raw, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run runs one of the programs and decodes the JSON that it prints. The error of a program that fails is its
+// last line.
+func (f Folder) Run(python string, out any, script string, args ...string) error {
+	threads := fmt.Sprint(Threads())
+	cmd := exec.Command(python, append([]string{filepath.Join(f.Dir, script)}, args...)...)
+	cmd.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS="+threads, "OMP_NUM_THREADS="+threads, "PYTHONDONTWRITEBYTECODE=1")
+	raw, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
+		return fmt.Errorf("%s: %s", filepath.Base(python), lines[len(lines)-1])
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, out)
+}
+
+// Threads is the number of threads that both sides have.
+func Threads() int { return runtime.GOMAXPROCS(0) }
+
+// Python is the interpreter that one of the variables names, in their order, or python3.
+func Python(variables ...string) string {
+	for _, v := range variables {
+		if p := os.Getenv(v); p != "" {
+			return p
+		}
+	}
+	return "python3"
+}
+
+// TorchPython is the first of the environment's interpreters and the system's that has PyTorch, or else what
+// the environment names.
+func TorchPython() string {
+	named := Python("AMTRL_TORCH_PYTHON", "AMTRL_PYTHON")
+	for _, p := range []string{named, Python("AMTRL_PYTHON"), "python3", "/usr/bin/python3"} {
+		if Has(p, "torch") {
+			return p
+		}
+	}
+	return named
+}
+
+// Has says whether an interpreter can import a module.
+func Has(python, module string) bool {
+	return exec.Command(python, "-c", "import "+module).Run() == nil
+}
