@@ -11,7 +11,7 @@ import (
 // none.
 var allowed = map[string][]string{
 	"backend":               nil,
-	"batch":                 {"backend", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/text", "pipeline", "runs"},
+	"batch":                 {"backend", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/owner", "internal/text", "pipeline", "runs"},
 	"batch/k8s":             {"batch", "internal/text"},
 	"batch/local":           {"batch", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/text"},
 	"batch/slurm":           {"batch", "internal/text"},

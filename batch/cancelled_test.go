@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 // A cancelled task does not begin, whatever engine starts it again, and the
@@ -15,10 +17,10 @@ func TestCancelledTaskDoesNotBegin(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, SubmitDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteJSON(filepath.Join(dir, SubmitDir, "1.json"), Settings{Engine: "fake"}); err != nil {
+	if err := jsonfile.Write(filepath.Join(dir, SubmitDir, "1.json"), Settings{Engine: "fake"}); err != nil {
 		t.Fatal(err)
 	}
-	job := &JobRecord{Job: Job{Part: Part{Key: "k", Tasks: Tasks{0, 1}}}, Try: 1, Cancelled: map[int]bool{1: true}}
+	job := &JobRecord{Job: Job{Part: Part{Key: "k", Tasks: Tasks{0, 1}}}, Submission: 1, Cancelled: map[int]bool{1: true}}
 	w := &Worker{Run: &Run{Dir: dir, Tasks: make([]Task, 2), Jobs: []*JobRecord{job}}, Part: "k", Index: 1, Note: t.Logf, Engine: openTest}
 	if code, err := w.Work(context.Background()); code != ExitBadInput || err == nil || !strings.Contains(err.Error(), "task 1 was cancelled") {
 		t.Errorf("%d, %v", code, err)

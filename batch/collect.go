@@ -1,7 +1,10 @@
 package batch
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/amtrl/amtrl/runs"
@@ -30,20 +33,24 @@ func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed st
 	id = r.Plan.Identity
 	var results []runs.Result
 	var seconds []float64
-	var missing Tasks
+	var missing, damaged Tasks
+	var firstDamaged error
 	var devices []string
 	counts := map[string]int{}
 	for t := range r.Tasks {
-		done, err := r.hasResult(t)
-		if err != nil {
-			return nil, id, "", err
-		}
-		if !done {
+		res, err := r.Result(t)
+		var bad *Damaged
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, t)
 			continue
+		case errors.As(err, &bad):
+			damaged, firstDamaged = append(damaged, t), cmp.Or(firstDamaged, err)
+			continue
+		case err != nil:
+			return nil, id, "", err
 		}
-		res, err := r.Result(t)
-		if err != nil {
+		if err := r.clean(t); err != nil {
 			return nil, id, "", err
 		}
 		for _, u := range res.Units {
@@ -57,6 +64,9 @@ func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed st
 			}
 			counts[d]++
 		}
+	}
+	if len(damaged) > 0 {
+		return nil, id, "", fmt.Errorf("%d of %d tasks have a damaged result, %s; a retry of these computes it again: %w", len(damaged), len(r.Tasks), damaged, firstDamaged)
 	}
 	if len(missing) > 0 {
 		return nil, id, "", &Unfinished{missing, len(r.Tasks)}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -28,7 +29,7 @@ func leave(t *testing.T, r *Run, task int, device string) {
 	if err := os.MkdirAll(r.taskPath(task), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteJSON(r.taskPath(task, "result.json"), res); err != nil {
+	if err := jsonfile.Write(r.taskPath(task, "result.json"), res); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -17,7 +17,7 @@ func (w *Worker) Delegate(ctx context.Context, save os.Signal, command func(Reso
 	if err := w.find(); err != nil {
 		return ExitBadInput, err
 	}
-	if done, err := w.Run.hasResult(w.task); err != nil || done {
+	if done, err := w.done(); err != nil || done {
 		return w.already(err)
 	}
 	cmd := command(w.res)

@@ -29,8 +29,8 @@ type Submission struct {
 	// ID is the run's identity, 12 hexadecimal digits; Name is the base name of
 	// the folder as it is, any bytes but / and NUL.
 	ID, Name string
-	// Try counts the submissions of the run, from 1.
-	Try int
+	// Number counts the submissions of the run, from 1.
+	Number int
 	// Tasks are indices into tasks.jsonl, ascending and not empty.
 	Tasks []int
 	// Program is the absolute path of amtrl where the tasks run. A task is carried
@@ -41,6 +41,8 @@ type Submission struct {
 	// is.
 	Program   string
 	Resources Resources
+	// Data is the absolute path of the data, empty where it is built in or made.
+	Data string
 }
 
 // Part is one job of the engine: what is handed over, and what its indices
@@ -71,7 +73,7 @@ type Job struct {
 // State is where a task stands.
 type State string
 
-// The states. An engine reports all but New and Lost; Done from an engine means
+// The states. An engine reports all but New, Lost and DamagedResult; Done from an engine means
 // that it saw exit code 0, which the result file outranks.
 const (
 	New       State = "new"       // never handed over
@@ -83,6 +85,8 @@ const (
 	Cancelled State = "cancelled" // was cancelled
 	Timeout   State = "timeout"   // met its time limit
 	Lost      State = "lost"      // the engine does not know it, and it has no result
+	// DamagedResult is a task that ended and whose result is none.
+	DamagedResult State = "damaged"
 )
 
 // Observation is what the engine says about one task.

@@ -1,21 +1,19 @@
 package batch
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 // JobRecord is what jobs.jsonl says about a part.
 type JobRecord struct {
 	Job
 	Engine string
-	Try    int
+	// Submission is the number of the submission that it was part of.
+	Submission int
 	// Refused says that the engine did not take it; Unsure that nobody knows:
 	// the submitter was killed between writing that it would hand the part over
 	// and writing what came of it, or the engine's answer made no sense.
@@ -44,13 +42,13 @@ type jobLine struct {
 	Time  time.Time `json:"time"`
 	Key   string    `json:"key"`
 
-	Engine string   `json:"engine,omitempty"`
-	Try    int      `json:"try,omitempty"`
-	File   string   `json:"file,omitempty"`
-	Argv   []string `json:"argv,omitempty"`
-	Tasks  Tasks    `json:"tasks,omitempty"`
-	Offset int      `json:"offset,omitempty"`
-	Dense  bool     `json:"dense,omitempty"`
+	Engine     string   `json:"engine,omitempty"`
+	Submission int      `json:"try,omitempty"`
+	File       string   `json:"file,omitempty"`
+	Argv       []string `json:"argv,omitempty"`
+	Tasks      Tasks    `json:"tasks,omitempty"`
+	Offset     int      `json:"offset,omitempty"`
+	Dense      bool     `json:"dense,omitempty"`
 
 	ID    string `json:"id,omitempty"`
 	Error string `json:"error,omitempty"`
@@ -59,7 +57,7 @@ type jobLine struct {
 // record appends a line to jobs.jsonl, makes it last and applies it.
 func (r *Run) record(line jobLine) error {
 	line.Time = time.Now().UTC()
-	if err := AppendLine(filepath.Join(r.Dir, jobsFile), line); err != nil {
+	if err := jsonfile.Append(filepath.Join(r.Dir, jobsFile), line); err != nil {
 		return err
 	}
 	jobs, err := applyJob(r.Jobs, line)
@@ -67,60 +65,12 @@ func (r *Run) record(line jobLine) error {
 	return err
 }
 
-// AppendLine adds a JSON line to a file and syncs it. What a killed writer left
-// of its last line is closed off first.
-func AppendLine(path string, v any) error {
-	js, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
-		return err
-	}
-	line := append(js, '\n')
-	if info, err := f.Stat(); err == nil && info.Size() > 0 {
-		last := make([]byte, 1)
-		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
-			line = append([]byte{'\n'}, line...)
-		}
-	}
-	_, err = f.Write(line)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// ReadLines calls line with each whole JSON line of a file, and skips what a
-// killed writer left of one. A file that is not there has none.
-func ReadLines[T any](path string, line func(T) error) error {
-	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	n := 0
-	for text := range bytes.Lines(raw) {
-		n++
-		var v T
-		if json.Unmarshal(text, &v) != nil {
-			continue
-		}
-		if err := line(v); err != nil {
-			return fmt.Errorf("%s, line %d: %w", path, n, err)
-		}
-	}
-	return nil
-}
-
-func readJobs(path string, tasks int) ([]*JobRecord, error) {
+// readJobs reads jobs.jsonl, all of which must belong to the run.
+func (r *Run) readJobs() ([]*JobRecord, error) {
 	var jobs []*JobRecord
-	err := ReadLines(path, func(line jobLine) (err error) {
-		if n := len(line.Tasks); n > 0 && line.Tasks[n-1] >= tasks {
-			return fmt.Errorf("task %d: expected 0 to %d", line.Tasks[n-1], tasks-1)
+	err := jsonfile.ReadLines(filepath.Join(r.Dir, jobsFile), maxFile, func(line jobLine) (err error) {
+		if err := line.check(r.Plan.ID, len(r.Tasks)); err != nil {
+			return err
 		}
 		jobs, err = applyJob(jobs, line)
 		return err
@@ -129,16 +79,19 @@ func readJobs(path string, tasks int) ([]*JobRecord, error) {
 }
 
 func applyJob(jobs []*JobRecord, line jobLine) ([]*JobRecord, error) {
-	if line.Event == eventSubmit {
-		part := Part{Key: line.Key, File: line.File, Argv: line.Argv, Tasks: line.Tasks, Offset: line.Offset, Dense: line.Dense}
-		return append(jobs, &JobRecord{Job: Job{Part: part}, Engine: line.Engine, Try: line.Try, Unsure: true, Time: line.Time,
-			Error: "the submission was broken off", Cancelled: map[int]bool{}}), nil
-	}
 	var j *JobRecord
 	for _, known := range jobs {
 		if known.Key == line.Key {
 			j = known
 		}
+	}
+	if line.Event == eventSubmit {
+		if j != nil {
+			return jobs, fmt.Errorf("%q was submitted before", line.Key)
+		}
+		part := Part{Key: line.Key, File: line.File, Argv: line.Argv, Tasks: line.Tasks, Offset: line.Offset, Dense: line.Dense}
+		return append(jobs, &JobRecord{Job: Job{Part: part}, Engine: line.Engine, Submission: line.Submission, Unsure: true, Time: line.Time,
+			Error: "the submission was broken off", Cancelled: map[int]bool{}}), nil
 	}
 	if j == nil {
 		return jobs, fmt.Errorf("%s of %q, which was not submitted", line.Event, line.Key)
@@ -160,11 +113,11 @@ func applyJob(jobs []*JobRecord, line jobLine) ([]*JobRecord, error) {
 	return jobs, nil
 }
 
-// tries is how many submissions there were.
-func (r *Run) tries() int {
+// submissions is how many submissions there were.
+func (r *Run) submissions() int {
 	n := 0
 	for _, j := range r.Jobs {
-		n = max(n, j.Try)
+		n = max(n, j.Submission)
 	}
 	return n
 }

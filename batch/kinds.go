@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 // Kind is an engine that can be chosen by name.
@@ -108,5 +110,5 @@ func (k *Kind) ReadOptions(saved json.RawMessage) (Options, error) {
 	if len(saved) == 0 {
 		return o, nil
 	}
-	return o, decodeStrict(saved, o)
+	return o, jsonfile.Decode(saved, o)
 }

@@ -13,6 +13,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // A lease makes one attempt the only writer of a task's folder. Between
@@ -40,7 +44,7 @@ type leaseFile struct {
 }
 
 func (l leaseFile) String() string {
-	return fmt.Sprintf("attempt %d, process %d on %s", l.Attempt, l.PID, l.Host)
+	return fmt.Sprintf("attempt %d, process %d on %s", l.Attempt, l.PID, text.OneLine(l.Host, 80))
 }
 
 // InUse is the error of a task that another attempt holds.
@@ -56,6 +60,7 @@ var errLeaseLost = errors.New("another attempt took the task over")
 // lease is held until release or the end of the process.
 type lease struct {
 	path   string
+	file   *os.File // the one that claim made
 	mine   leaseFile
 	unlock func()
 	lost   context.CancelCauseFunc
@@ -69,10 +74,10 @@ func acquireLease(ctx context.Context, dir string, attempt int, t leaseTiming, l
 	l := &lease{path: filepath.Join(dir, "lease"), lost: lost, stop: make(chan struct{})}
 	host, _ := os.Hostname()
 	l.mine = leaseFile{Nonce: rand.Text(), Host: host, Boot: BootID(), PID: os.Getpid(), Attempt: attempt}
-	unlock, err := LockFile(filepath.Join(dir, "lock"))
+	unlock, err := filelock.File(filepath.Join(dir, "lock"))
 	trusted := true
 	switch {
-	case errors.Is(err, ErrLocked):
+	case errors.Is(err, filelock.ErrLocked):
 		holder := "another process"
 		if f, err := readLease(l.path); err == nil {
 			holder = f.String()
@@ -85,6 +90,9 @@ func acquireLease(ctx context.Context, dir string, attempt int, t leaseTiming, l
 	}
 	l.unlock = unlock
 	if err := l.take(ctx, trusted, t); err != nil {
+		if l.file != nil {
+			l.file.Close()
+		}
 		unlock()
 		return nil, err
 	}
@@ -103,8 +111,7 @@ func (l *lease) take(ctx context.Context, trusted bool, t leaseTiming) error {
 			return err
 		}
 	}
-	if err := l.write(); err != nil {
-		os.Remove(l.path) // half of one would have to be watched
+	if err := l.claim(); err != nil {
 		return err
 	}
 	if !foreign {
@@ -123,7 +130,7 @@ func (l *lease) take(ctx context.Context, trusted bool, t leaseTiming) error {
 // watchLease returns once the lease file is gone or has stayed as it is for as
 // long as a dead holder's does.
 func watchLease(ctx context.Context, path string, t leaseTiming) error {
-	first, err := os.ReadFile(path)
+	first, err := atomicfile.ReadFile(path, maxLease)
 	for waited := time.Duration(0); waited < t.stale; waited += t.beat {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -132,7 +139,7 @@ func watchLease(ctx context.Context, path string, t leaseTiming) error {
 			return err
 		}
 		var now []byte
-		now, err = os.ReadFile(path)
+		now, err = atomicfile.ReadFile(path, maxLease)
 		if err == nil && string(now) != string(first) {
 			var f leaseFile
 			if json.Unmarshal(now, &f) != nil {
@@ -158,9 +165,7 @@ func (l *lease) hold(beat time.Duration) {
 			l.lost(errLeaseLost)
 			return
 		}
-		l.mine.Beat++
-		// A write that fails costs the lease at worst.
-		l.write()
+		l.beat()
 	}
 }
 
@@ -171,22 +176,41 @@ func (l *lease) held() bool {
 	return err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && now.Nonce == l.mine.Nonce
 }
 
+// maxLease bounds what is read of a lease file.
+const maxLease = 4096
+
 // leaseSize is the length of a lease file, always the same, so that a beat
 // needs no room on the disk.
 const leaseSize = 512
 
-func (l *lease) write() error {
+func (l *lease) encode() ([]byte, error) {
 	js, err := json.Marshal(l.mine)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE, 0o644)
-	if err != nil {
-		return err
-	}
 	js = append(js, bytes.Repeat([]byte{' '}, max(0, leaseSize-1-len(js)))...)
-	_, err = f.Write(append(js, '\n'))
-	return errors.Join(err, f.Close())
+	return append(js, '\n'), err
+}
+
+// claim puts this attempt's file in the place of any other. It is a new file, so
+// that a holder that has lost the lease and does not know it yet beats the old
+// one, which nobody reads any more.
+func (l *lease) claim() error {
+	js, err := l.encode()
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(l.path, js); err != nil {
+		return err
+	}
+	l.file, err = atomicfile.OpenFile(l.path, os.O_RDWR)
+	return err
+}
+
+// beat changes the file.
+func (l *lease) beat() {
+	l.mine.Beat++
+	// A write that fails costs the lease at worst.
+	if js, err := l.encode(); err == nil {
+		l.file.WriteAt(js, 0)
+	}
 }
 
 // release gives the lease back.
@@ -196,16 +220,20 @@ func (l *lease) release() {
 	if l.held() {
 		os.Remove(l.path)
 	}
+	l.file.Close()
 	l.unlock()
 }
 
 func readLease(path string) (leaseFile, error) {
 	var f leaseFile
-	raw, err := os.ReadFile(path)
+	raw, err := atomicfile.ReadFile(path, maxLease)
 	if err != nil {
 		return f, err
 	}
-	return f, json.Unmarshal(raw, &f)
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return f, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
 }
 
 // BootID tells machines, and the lives of one machine, apart.

@@ -1,11 +1,7 @@
 package batch
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/amtrl/amtrl/runs"
@@ -29,6 +25,16 @@ type Plan struct {
 type Flag struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// Data is the absolute path of the data, empty where it is built in or made.
+func (p *Plan) Data() string {
+	for _, f := range p.Flags {
+		if f.Name == "data" && filepath.IsAbs(f.Value) {
+			return f.Value
+		}
+	}
+	return ""
 }
 
 // Task is a line of tasks.jsonl: units of the sweep that are carried out one
@@ -100,40 +106,6 @@ const (
 	// SweepDir is where collect puts the files of the sweep.
 	SweepDir = "sweep"
 )
-
-// encodeLines writes values as JSON, one a line.
-func encodeLines[T any](values []T) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	for i := range values {
-		if err := enc.Encode(&values[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out.Bytes(), nil
-}
-
-// decodeStrict reads one JSON value without unknown fields.
-func decodeStrict(raw []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(v)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("byte %d: it ends early, expected one whole JSON object", len(raw))
-	}
-	if err != nil {
-		return fmt.Errorf("byte %d: %w", dec.InputOffset(), err)
-	}
-	if rest := bytes.TrimSpace(raw[dec.InputOffset():]); len(rest) > 0 {
-		return fmt.Errorf("byte %d: expected the end of one JSON object", dec.InputOffset())
-	}
-	return nil
-}
-
-func encodeIndent(v any) ([]byte, error) {
-	js, err := json.MarshalIndent(v, "", "  ")
-	return append(js, '\n'), err
-}
 
 // taskPath is a path in the folder that the task alone writes.
 func (r *Run) taskPath(task int, parts ...string) string {

@@ -1,18 +1,22 @@
 package batch
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 // Run is a run folder.
@@ -43,8 +47,13 @@ func NewID() string {
 	return hex.EncodeToString(raw)
 }
 
+// createWait is how long Create waits for another process that makes the same
+// folder.
+const createWait = 20 * time.Second
+
 // Create makes the run folder whole, or takes the one that is there where its
-// plan is the same but for the id. created says which.
+// plan is the same but for the id. created says which. Of several processes that
+// create the same folder one makes it, and the others wait for that.
 func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err error) {
 	r, err = Find(dir, plan)
 	if err != nil || r != nil {
@@ -56,11 +65,32 @@ func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err e
 	if plan.ID == "" {
 		plan.ID = NewID()
 	}
+	if err := plan.check(); err != nil {
+		return nil, false, err
+	}
 	r = &Run{Dir: dir, Plan: plan, Tasks: plan.Tasks()}
-	if len(r.Tasks) > MaxTasks {
-		return nil, false, fmt.Errorf("%d tasks: expected at most %d", len(r.Tasks), MaxTasks)
+	if err := r.makeFolders(); err != nil {
+		return nil, false, err
+	}
+	unlock, err := r.lockWithin(createWait)
+	if err != nil {
+		return nil, false, err
+	}
+	defer unlock()
+	if there, err := Find(dir, plan); err != nil || there != nil {
+		return there, false, err
 	}
 	return r, true, r.write(env)
+}
+
+// lockWithin takes the folder of submissions, waiting for another process.
+func (r *Run) lockWithin(wait time.Duration) (unlock func(), err error) {
+	for end := time.Now().Add(wait); ; time.Sleep(10 * time.Millisecond) {
+		unlock, err = filelock.Folder(filepath.Join(r.Dir, SubmitDir))
+		if !errors.Is(err, filelock.ErrLocked) || time.Now().After(end) {
+			return unlock, err
+		}
+	}
 }
 
 // Find opens the run folder where its plan is the same but for the id, or
@@ -105,27 +135,24 @@ func begun(entries []fs.DirEntry) bool {
 	return true
 }
 
-// write makes the folder; plan.json comes last and says that it is whole.
+// write fills the folder; plan.json comes last and says that it is whole.
 func (r *Run) write(env Environment) error {
-	if err := r.makeFolders(); err != nil {
+	var tasks bytes.Buffer
+	if err := writeTasks(&tasks, r.Tasks); err != nil {
 		return err
 	}
-	tasks, err := encodeLines(r.Tasks)
-	if err != nil {
+	if err := atomicfile.Write(filepath.Join(r.Dir, tasksFile), tasks.Bytes()); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(filepath.Join(r.Dir, tasksFile), tasks); err != nil {
+	if err := jsonfile.Write(filepath.Join(r.Dir, envFile), env); err != nil {
 		return err
 	}
-	if err := WriteJSON(filepath.Join(r.Dir, envFile), env); err != nil {
-		return err
-	}
-	return WriteJSON(filepath.Join(r.Dir, planFile), r.Plan)
+	return jsonfile.Write(filepath.Join(r.Dir, planFile), r.Plan)
 }
 
 func (r *Run) makeFolders() error {
 	for _, sub := range []string{SubmitDir, LogDir, TaskDir} {
-		if err := os.MkdirAll(filepath.Join(r.Dir, sub), 0o755); err != nil {
+		if err := atomicfile.MkdirAll(filepath.Join(r.Dir, sub)); err != nil {
 			return err
 		}
 	}
@@ -140,49 +167,62 @@ func Open(dir string) (*Run, error) {
 	}
 	r := &Run{Dir: dir}
 	path := filepath.Join(dir, planFile)
-	raw, err := os.ReadFile(path)
-	if err != nil {
+	if err := jsonfile.Read(path, maxFile, &r.Plan); err != nil {
 		return nil, err
 	}
-	if err := decodeStrict(raw, &r.Plan); err != nil {
+	if err := r.Plan.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if r.Tasks, err = readTasks(filepath.Join(dir, tasksFile)); err != nil {
+	r.Tasks = r.Plan.Tasks()
+	if err := r.checkTasks(); err != nil {
 		return nil, err
 	}
-	want, err := encodeLines(r.Plan.Tasks())
-	if err != nil {
-		return nil, err
-	}
-	if got, err := encodeLines(r.Tasks); err != nil || !bytes.Equal(got, want) {
-		return nil, errors.Join(err, fmt.Errorf("%s: expected the %d tasks of %s, found %d others", filepath.Join(dir, tasksFile), len(r.Plan.Tasks()), planFile, len(r.Tasks)))
-	}
-	r.Jobs, err = readJobs(filepath.Join(dir, jobsFile), len(r.Tasks))
+	r.Jobs, err = r.readJobs()
 	return r, err
 }
 
-func readTasks(path string) ([]Task, error) {
-	raw, err := os.ReadFile(path)
+// checkTasks refuses a file tasks.jsonl that is not the plan's, without holding
+// either whole.
+func (r *Run) checkTasks() error {
+	path := filepath.Join(r.Dir, tasksFile)
+	f, _, err := atomicfile.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var tasks []Task
-	for line := range bytes.Lines(raw) {
-		var t Task
-		if err := json.Unmarshal(line, &t); err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", path, len(tasks)+1, err)
-		}
-		tasks = append(tasks, t)
+	defer f.Close()
+	same := &comparer{with: bufio.NewReader(f)}
+	err = writeTasks(same, r.Tasks)
+	if _, end := same.with.ReadByte(); err == nil && end != io.EOF {
+		err = errDiffers
 	}
-	return tasks, nil
+	if errors.Is(err, errDiffers) {
+		return fmt.Errorf("%s: expected the %d tasks of %s", path, len(r.Tasks), planFile)
+	}
+	return err
 }
 
-func WriteJSON(path string, v any) error {
-	js, err := encodeIndent(v)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+// writeTasks writes tasks as tasks.jsonl has them, one per line.
+func writeTasks(to io.Writer, tasks []Task) error {
+	enc := json.NewEncoder(to)
+	for i := range tasks {
+		if err := enc.Encode(&tasks[i]); err != nil {
+			return err
+		}
 	}
-	return atomicfile.Write(path, js)
+	return nil
+}
+
+var errDiffers = errors.New("not the same bytes")
+
+// comparer compares what is written to it with what it reads.
+type comparer struct{ with *bufio.Reader }
+
+func (c *comparer) Write(p []byte) (int, error) {
+	there := make([]byte, len(p))
+	if n, err := io.ReadFull(c.with, there); err != nil && n == len(p) || !bytes.Equal(there, p) {
+		return 0, errDiffers
+	}
+	return len(p), nil
 }
 
 // Lock takes the folder for this process: submissions and cancellations come
@@ -193,7 +233,7 @@ func (r *Run) Lock() (unlock func(), err error) {
 		return nil, err
 	}
 	// Another process may have written since the folder was read.
-	jobs, err := readJobs(filepath.Join(r.Dir, jobsFile), len(r.Tasks))
+	jobs, err := r.readJobs()
 	if err != nil {
 		unlock()
 		return nil, err

@@ -31,6 +31,11 @@ func create(t *testing.T, dir string, plan Plan) *Run {
 	return r
 }
 
+// submitLine is the first line about the first part of the first submission.
+func submitLine(r *Run, tasks Tasks) jobLine {
+	return jobLine{Event: eventSubmit, Key: partKey(r.Plan.ID, 1, 0), Engine: "fake", Submission: 1, File: "1-0.sh", Tasks: tasks}
+}
+
 func TestCreate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	plan := testPlan(t, "a", "b", "c")
@@ -112,7 +117,7 @@ func TestOpenDamaged(t *testing.T) {
 func TestHalfLines(t *testing.T) {
 	dir := t.TempDir()
 	r := create(t, dir, testPlan(t, "a", "b"))
-	if err := r.record(jobLine{Event: eventSubmit, Key: "k-1-0", Engine: "fake", Try: 1, Tasks: Tasks{0, 1}}); err != nil {
+	if err := r.record(submitLine(r, Tasks{0, 1})); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, jobsFile)
@@ -120,12 +125,12 @@ func TestHalfLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.WriteString(`{"event":"submitted","key":"k-1-0","id":"12`)
+	f.WriteString(`{"event":"submitted","key":"` + partKey(r.Plan.ID, 1, 0) + `","id":"12`)
 	f.Close()
 	if r, err = Open(dir); err != nil || len(r.Jobs) != 1 || !r.Jobs[0].Unsure {
 		t.Fatalf("%+v, %v", r.Jobs, err)
 	}
-	if err := r.record(jobLine{Event: eventFound, Key: "k-1-0", ID: "12"}); err != nil {
+	if err := r.record(jobLine{Event: eventFound, Key: partKey(r.Plan.ID, 1, 0), ID: "12"}); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = Open(dir); err != nil || r.Jobs[0].Unsure || r.Jobs[0].ID != "12" {

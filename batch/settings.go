@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/owner"
 )
 
-// Settings are what a submission was made with: RUN/submit/<try>.json. Later
-// questions about its jobs and a retry begin from them.
+// Settings are what a submission was made with: RUN/submit/N.json for
+// submission N. Later questions about its jobs and a retry begin from them.
 type Settings struct {
 	Engine    string          `json:"engine"`
 	Program   string          `json:"program"`
@@ -16,15 +19,18 @@ type Settings struct {
 	Options   json.RawMessage `json:"options,omitempty"`
 }
 
+func (r *Run) settingsPath(number int) string {
+	return filepath.Join(r.Dir, SubmitDir, fmt.Sprintf("%d.json", number))
+}
+
 // Settings reads those of a submission.
-func (r *Run) Settings(try int) (Settings, error) {
+func (r *Run) Settings(number int) (Settings, error) {
 	var s Settings
-	path := filepath.Join(r.Dir, SubmitDir, fmt.Sprintf("%d.json", try))
-	raw, err := os.ReadFile(path)
-	if err != nil {
+	path := r.settingsPath(number)
+	if err := jsonfile.Read(path, maxFile, &s); err != nil {
 		return s, err
 	}
-	if err := decodeStrict(raw, &s); err != nil {
+	if err := s.check(); err != nil {
 		return s, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
@@ -32,10 +38,27 @@ func (r *Run) Settings(try int) (Settings, error) {
 
 // LastSettings are those of the last submission; ok is false before the first.
 func (r *Run) LastSettings() (s Settings, ok bool, err error) {
-	try := r.tries()
-	if try == 0 {
+	number := r.submissions()
+	if number == 0 {
 		return s, false, nil
 	}
-	s, err = r.Settings(try)
+	s, err = r.Settings(number)
 	return s, true, err
+}
+
+// CheckOwner returns an error where somebody else may have chosen the program
+// and the options of the last submission: where the run folder, its folder of
+// submissions or the settings belong to another user than this one and root, or
+// can be written by others.
+func (r *Run) CheckOwner() error {
+	for _, path := range []string{r.Dir, filepath.Join(r.Dir, SubmitDir), r.settingsPath(r.submissions())} {
+		info, err := os.Lstat(path)
+		if err == nil {
+			err = owner.Check(info)
+		}
+		if err != nil {
+			return fmt.Errorf("%s %w", path, err)
+		}
+	}
+	return nil
 }

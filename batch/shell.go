@@ -20,12 +20,3 @@ func ShellCommand(argv []string) string {
 	}
 	return strings.Join(words, " ")
 }
-
-// OneLine cuts what a program said to one readable line.
-func OneLine(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
-	if len(s) > 300 {
-		s = s[:300] + "..."
-	}
-	return s
-}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // TaskStatus is where a task stands, by its files first and the engine second.
@@ -26,7 +28,8 @@ type TaskStatus struct {
 	Node     string `json:"node,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
 
-	begun bool // in the part that holds it last
+	begun   bool // in the part that holds it last
+	damaged error
 }
 
 // Status is where a run stands.
@@ -56,7 +59,7 @@ func (s *Status) Failed() []int {
 	var list []int
 	for _, t := range s.Tasks {
 		switch t.State {
-		case New, Failed, Cancelled, Timeout, Lost:
+		case New, Failed, Cancelled, Timeout, Lost, DamagedResult:
 			list = append(list, t.Task)
 		}
 	}
@@ -93,22 +96,25 @@ func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 		}
 		s.Tasks = append(s.Tasks, st)
 	}
-	asked, failed := r.ask(ctx, s, open)
+	seen, failed := r.observe(ctx, s, open)
 	for i := range s.Tasks {
 		st := &s.Tasks[i]
 		if j := of[st.Task]; j != nil && st.State != Done {
-			st.settle(j, asked[taskKey{j.Key, st.Task}])
+			st.settle(j, seen[taskKey{j.Key, st.Task}])
 		}
 	}
-	// What ended between the two looks has its result now.
 	for i := range s.Tasks {
 		st := &s.Tasks[i]
-		if st.State != Lost && st.State != Failed {
-			continue
+		if st.State == Lost || st.State == Failed {
+			// What ended between the two looks has its result now.
+			if done, err := r.hasResult(st.Task); err == nil && done {
+				st.State, st.Reason, st.damaged = Done, "", nil
+			}
 		}
-		if done, err := r.hasResult(st.Task); err == nil && done {
-			st.State, st.Reason = Done, ""
+		if ended := st.State != Queued && st.State != Requeued && st.State != Running; ended && st.damaged != nil {
+			st.State, st.Reason = DamagedResult, st.damaged.Error()
 		}
+		st.Reason, st.Node = text.OneLine(st.Reason, 1000), text.OneLine(st.Node, 255)
 	}
 	return s, failed
 }
@@ -118,8 +124,8 @@ type taskKey struct {
 	task int
 }
 
-// ask asks about the jobs that hold tasks without a result.
-func (r *Run) ask(ctx context.Context, s *Status, open Opener) (map[taskKey]Observation, error) {
+// observe asks the engines about the jobs that hold tasks without a result.
+func (r *Run) observe(ctx context.Context, s *Status, open Opener) (map[taskKey]Observation, error) {
 	seen := map[taskKey]Observation{}
 	type group struct {
 		engine Engine
@@ -131,7 +137,7 @@ func (r *Run) ask(ctx context.Context, s *Status, open Opener) (map[taskKey]Obse
 		if s.unfinished[j] == 0 {
 			continue
 		}
-		set, err := r.Settings(j.Try)
+		set, err := r.Settings(j.Submission)
 		if err != nil {
 			return seen, err
 		}
@@ -169,7 +175,7 @@ func (r *Run) begunTasks() (map[int]bool, error) {
 	}
 	begun := make(map[int]bool, len(entries))
 	for _, e := range entries {
-		if n, err := strconv.Atoi(e.Name()); err == nil && n < len(r.Tasks) {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n >= 0 && n < len(r.Tasks) {
 			begun[n] = true
 		}
 	}
@@ -193,13 +199,19 @@ func (r *Run) fromFiles(st *TaskStatus, j *JobRecord) error {
 		st.State = Lost
 	}
 	done, err := r.hasResult(st.Task)
-	if err != nil || done {
+	if done {
 		st.State = Done
+		return nil
+	}
+	var damaged *Damaged
+	if errors.As(err, &damaged) {
+		st.damaged = err
+	} else if err != nil {
 		return err
 	}
 	exit, err := r.readExit(st.Task)
 	if err != nil {
-		return err
+		st.Reason = err.Error() // the next attempt writes it anew
 	}
 	if j != nil && exit != nil && exit.Part == j.Key {
 		switch {
@@ -256,4 +268,23 @@ func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 			st.State, st.Reason = Cancelled, ""
 		}
 	}
+}
+
+// CheckResults reads the results of all tasks that are done whole, where a
+// status looks at their ends alone.
+func (r *Run) CheckResults(s *Status) error {
+	for i := range s.Tasks {
+		st := &s.Tasks[i]
+		if st.State != Done {
+			continue
+		}
+		_, err := r.Result(st.Task)
+		var damaged *Damaged
+		if errors.As(err, &damaged) {
+			st.State, st.Reason = DamagedResult, text.OneLine(err.Error(), 1000)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }

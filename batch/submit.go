@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 // Render is what a submission of the tasks would hand over.
@@ -16,7 +17,7 @@ func (r *Run) Render(ctx context.Context, e Engine, set Settings, tasks []int) (
 }
 
 func (r *Run) submission(set Settings, tasks []int) Submission {
-	return Submission{Dir: r.Dir, ID: r.Plan.ID, Name: filepath.Base(r.Dir), Try: r.tries() + 1, Tasks: tasks, Program: set.Program, Resources: set.Resources}
+	return Submission{Dir: r.Dir, ID: r.Plan.ID, Name: filepath.Base(r.Dir), Number: r.submissions() + 1, Tasks: tasks, Program: set.Program, Resources: set.Resources, Data: r.Plan.Data()}
 }
 
 // Trial is the next submission without its tasks and program.
@@ -36,7 +37,7 @@ func (r *Run) Submit(ctx context.Context, e Engine, set Settings, tasks []int) (
 	if err := r.makeFolders(); err != nil {
 		return nil, err
 	}
-	if err := WriteJSON(filepath.Join(r.Dir, SubmitDir, fmt.Sprintf("%d.json", sub.Try)), set); err != nil {
+	if err := jsonfile.Write(r.settingsPath(sub.Number), set); err != nil {
 		return nil, err
 	}
 	for _, p := range parts {
@@ -46,7 +47,7 @@ func (r *Run) Submit(ctx context.Context, e Engine, set Settings, tasks []int) (
 	}
 	var jobs []*JobRecord
 	for i, p := range parts {
-		j, err := r.handOver(ctx, e, sub.Try, p)
+		j, err := r.handOver(ctx, e, sub.Number, p)
 		if err != nil {
 			return jobs, fmt.Errorf("part %d of %d (tasks %s): %w", i+1, len(parts), p.Tasks, err)
 		}
@@ -56,11 +57,11 @@ func (r *Run) Submit(ctx context.Context, e Engine, set Settings, tasks []int) (
 }
 
 // handOver submits one part.
-func (r *Run) handOver(ctx context.Context, e Engine, try int, p Part) (*JobRecord, error) {
+func (r *Run) handOver(ctx context.Context, e Engine, number int, p Part) (*JobRecord, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	line := jobLine{Event: eventSubmit, Key: p.Key, Engine: e.Name(), Try: try, File: p.File, Argv: p.Argv, Tasks: p.Tasks, Offset: p.Offset, Dense: p.Dense}
+	line := jobLine{Event: eventSubmit, Key: p.Key, Engine: e.Name(), Submission: number, File: p.File, Argv: p.Argv, Tasks: p.Tasks, Offset: p.Offset, Dense: p.Dense}
 	if err := r.record(line); err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (r *Run) Recover(ctx context.Context, open Opener) error {
 type Opener func(dir string, set Settings) (Engine, error)
 
 func (r *Run) engine(j *JobRecord, open Opener) (Engine, error) {
-	set, err := r.Settings(j.Try)
+	set, err := r.Settings(j.Submission)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,8 @@ func (r *Run) Fresh() ([]int, error) {
 			continue
 		}
 		done, err := r.hasResult(t)
-		if err != nil {
+		var damaged *Damaged
+		if err != nil && !errors.As(err, &damaged) {
 			return nil, err
 		}
 		if !done {

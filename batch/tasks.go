@@ -103,11 +103,8 @@ func (t *Tasks) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// MaxTasks bounds the tasks of a run, and what a damaged list can ask for.
-const MaxTasks = 1_000_000
-
 // PartKey is the key of a part of a submission.
-func (s Submission) PartKey(part int) string { return fmt.Sprintf("%s-%d-%d", s.ID, s.Try, part) }
+func (s Submission) PartKey(part int) string { return partKey(s.ID, s.Number, part) }
 
 // Index is the engine's index of a task, -1 where the part does not hold it.
 func (p Part) Index(task int) int {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Engine runs tasks as Indexed Jobs of a Kubernetes cluster, which it
@@ -127,7 +128,7 @@ func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 	for i, tasks := range chunks {
 		p := batch.Part{
 			Key:   s.PartKey(i),
-			File:  fmt.Sprintf("%d-%d.yaml", s.Try, i),
+			File:  fmt.Sprintf("%d-%d.yaml", s.Number, i),
 			Tasks: tasks,
 			Dense: tasks[0] != 0 || tasks[len(tasks)-1] != len(tasks)-1,
 		}
@@ -193,7 +194,7 @@ func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 		return "", &batch.Unsure{Err: err}
 	}
 	id := strings.TrimSpace(string(out))
-	if namespace, name := splitID(id); !isDNSLabel(namespace) || !isDNSLabel(name) {
+	if _, _, err := splitID(id); id == "" || err != nil {
 		return "", &batch.Unsure{Err: fmt.Errorf("kubectl create: expected NAMESPACE/NAME, found %s", excerpt(out))}
 	}
 	return id, nil
@@ -221,7 +222,10 @@ func (e *Engine) find(ctx context.Context, key string) (string, error) {
 func (e *Engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
 	runs := map[string]map[string]bool{}
 	for _, j := range jobs {
-		namespace, _ := splitID(j.ID)
+		namespace, _, err := splitID(j.ID)
+		if err != nil {
+			return nil, fmt.Errorf("part %s: %w", j.Key, err)
+		}
 		if namespace == "" {
 			namespace = e.options.Namespace
 		}
@@ -251,7 +255,10 @@ func (e *Engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 // Job cannot leave out an index, so for some of the tasks their pods are ended,
 // and the next attempt of each finds in the run folder that it was cancelled.
 func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
-	namespace, _ := splitID(j.ID)
+	namespace, _, err := splitID(j.ID)
+	if err != nil {
+		return err
+	}
 	part := partLabel + "=" + j.Key
 	if tasks == nil || len(tasks) == len(j.Tasks) {
 		_, err := runKubectl(ctx, nil, e.question(namespace, "delete", "jobs.batch", "--selector="+part, "--wait=false", "--output=name"))
@@ -276,7 +283,10 @@ func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 // Log implements [batch.Engine]: the logs of the task's pods, while the cluster keeps
 // them.
 func (e *Engine) Log(j batch.Job, task int, follow bool) batch.Log {
-	namespace, _ := splitID(j.ID)
+	namespace, _, err := splitID(j.ID)
+	if err != nil {
+		return batch.Log{} // it never got an id that Kubernetes gives
+	}
 	words := []string{"logs", "--selector=" + partLabel + "=" + j.Key + "," + indexLabel + "=" + strconv.Itoa(j.Index(task)), "--tail=-1"}
 	if follow {
 		words = append(words, "--follow")
@@ -286,7 +296,12 @@ func (e *Engine) Log(j batch.Job, task int, follow bool) batch.Log {
 
 func jobID(namespace, name string) string { return namespace + "/" + name }
 
-func splitID(id string) (namespace, name string) {
+// splitID is the namespace and the name in the id of a job, both empty where it
+// has none.
+func splitID(id string) (namespace, name string, err error) {
 	namespace, name, _ = strings.Cut(id, "/")
-	return namespace, name
+	if id != "" && (!isDNSLabel(namespace) || !isDNSLabel(name)) {
+		return "", "", fmt.Errorf("the id of a job is %q: expected NAMESPACE/NAME", text.OneLine(id, 80))
+	}
+	return namespace, name, nil
 }

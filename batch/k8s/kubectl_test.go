@@ -38,7 +38,7 @@ func kubernetesPart(t *testing.T) (*Engine, batch.Part) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), `run, "one"`)
 	e := mustNew(t, Options{Image: "amtrl", Volumes: []string{"work:" + filepath.Dir(dir)}, Context: "lab", Namespace: "team"})
-	parts, err := e.Render(context.Background(), batch.Submission{Dir: dir, ID: "0123456789ab", Name: filepath.Base(dir), Try: 1, Tasks: []int{0, 1, 2}})
+	parts, err := e.Render(context.Background(), batch.Submission{Dir: dir, ID: "0123456789ab", Name: filepath.Base(dir), Number: 1, Tasks: []int{0, 1, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

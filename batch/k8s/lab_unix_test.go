@@ -301,6 +301,6 @@ func (l *lab) jobName(dir string) string {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	_, name := splitID(r.Jobs[0].ID)
+	_, name, _ := splitID(r.Jobs[0].ID)
 	return name
 }

@@ -40,7 +40,7 @@ func randomSubmission(rng *rand.Rand) batch.Submission {
 		Dir:     "/vol" + strings.Repeat("/deep er", rng.IntN(3)) + "/" + name,
 		ID:      fmt.Sprintf("%012x", rng.Uint64()>>16),
 		Name:    name,
-		Try:     1 + rng.IntN(12),
+		Number:  1 + rng.IntN(12),
 		Tasks:   tasks,
 		Program: "/usr/local/bin/amtrl",
 		Resources: batch.Resources{
@@ -147,7 +147,7 @@ func TestManifests(t *testing.T) {
 // A Job has at most 100,000 indices; a larger submission is cut, and so is what
 // may run at a time.
 func TestChunks(t *testing.T) {
-	s := batch.Submission{Dir: "/vol/run", ID: "0123456789ab", Name: "run", Try: 2, Resources: batch.Resources{Parallel: 11}}
+	s := batch.Submission{Dir: "/vol/run", ID: "0123456789ab", Name: "run", Number: 2, Resources: batch.Resources{Parallel: 11}}
 	for i := range 250_000 {
 		s.Tasks = append(s.Tasks, i)
 	}

@@ -58,7 +58,7 @@ func TestRenderRefused(t *testing.T) {
 		"spec.template.spec.containers.0.command is for": {Options{Volumes: []string{"w:/vol"}, Args: []string{"spec.template.spec.containers.0.command.0=sh"}}, batch.Submission{Dir: "/vol/run"}},
 		`job name "amtrl-NOT": expected a DNS label`:     {Options{Volumes: []string{"w:/vol"}}, batch.Submission{Dir: "/vol/run", ID: "NOT"}},
 	} {
-		c.o.Image, c.s.Name, c.s.Try, c.s.Tasks = "a", "", 1, []int{0, 1}
+		c.o.Image, c.s.Name, c.s.Number, c.s.Tasks = "a", "", 1, []int{0, 1}
 		e := mustNew(t, c.o)
 		parts, err := e.Render(context.Background(), c.s)
 		if err == nil || parts != nil || !strings.Contains(strings.ReplaceAll(err.Error(), "-1-0", ""), want) {

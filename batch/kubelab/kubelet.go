@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amtrl/amtrl/runs"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -3,16 +3,22 @@ package local
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Kind is the engine for a command line.
@@ -46,9 +52,9 @@ func (e *Engine) Attempt() batch.Attempt { return batch.Named("") }
 
 // Render implements [batch.Engine]. What is handed over is the list of the commands.
 func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
-	p := batch.Part{Key: s.PartKey(0), File: fmt.Sprintf("%d-0.sh", s.Try), Tasks: s.Tasks}
+	p := batch.Part{Key: s.PartKey(0), File: fmt.Sprintf("%d-0.sh", s.Number), Tasks: s.Tasks}
 	var list bytes.Buffer
-	fmt.Fprintf(&list, "# The commands of run %s, submission %d, which a supervisor starts, %s at a time.\n", s.ID, s.Try, parallelText(s.Resources))
+	fmt.Fprintf(&list, "# The commands of run %s, submission %d, which a supervisor starts, %s at a time.\n", s.ID, s.Number, parallelText(s.Resources))
 	for _, t := range s.Tasks {
 		fmt.Fprintln(&list, batch.ShellCommand(batch.TaskCommand(s.Program, p.Key, s.Dir, t)))
 	}
@@ -70,7 +76,7 @@ func (e *Engine) Check(context.Context, []batch.Part) error { return nil }
 // Submit implements [batch.Engine]: it starts the supervisor and waits until that has
 // begun.
 func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
-	log, err := os.OpenFile(filepath.Join(e.dir, batch.LogDir, p.Key+".supervisor"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	log, err := atomicfile.OpenFile(filepath.Join(e.dir, batch.LogDir, p.Key+".supervisor"), os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return "", err
 	}
@@ -89,8 +95,8 @@ func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 		}
 		select {
 		case err := <-ended:
-			text, _ := os.ReadFile(log.Name())
-			return "", fmt.Errorf("the supervisor ended at once: %v: %s", err, batch.OneLine(string(text)))
+			said, _ := atomicfile.ReadFile(log.Name(), maxFile)
+			return "", fmt.Errorf("the supervisor ended at once: %v: %s", err, text.OneLine(string(said), 300))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -111,12 +117,21 @@ func (e *Engine) path(key, kind string) string {
 
 func (e *Engine) readSupervisor(key string) (supervisor, error) {
 	var s supervisor
-	raw, err := os.ReadFile(e.path(key, "local"))
-	if err != nil {
+	path := e.path(key, "local")
+	if err := jsonfile.Read(path, maxFile, &s); err != nil {
 		return s, err
 	}
-	return s, json.Unmarshal(raw, &s)
+	if !hostForm.MatchString(s.Host) || s.PID < 1 {
+		return s, fmt.Errorf("%s: expected the host and the number of a process, found %q and %d", path, text.OneLine(s.Host, 80), s.PID)
+	}
+	return s, nil
 }
+
+// hostForm is that of the names of hosts.
+var hostForm = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,255}$`)
+
+// maxFile bounds the size of a file that is read whole, in bytes.
+const maxFile = 1 << 28
 
 // localEvent is a line of submit/KEY.events, which the supervisor writes.
 type localEvent struct {
@@ -126,13 +141,31 @@ type localEvent struct {
 	Exit  string      `json:"exit,omitempty"`
 }
 
+// readEvents notes the last event of each task.
+func (e *Engine) readEvents(key string, last map[int]localEvent) error {
+	return jsonfile.ReadLines(e.path(key, "events"), maxFile, func(l localEvent) error {
+		begun, ended := l.Event == "begin", l.Event == "end"
+		if !begun && !ended || ended && !slices.Contains(ends, l.State) {
+			return fmt.Errorf("event %q with state %q: expected the begin or the end of a task", text.OneLine(l.Event, 80), text.OneLine(string(l.State), 80))
+		}
+		last[l.Task] = l
+		return nil
+	})
+}
+
+// ends are the states in which a process of a task ends.
+var ends = []batch.State{batch.Done, batch.Failed, batch.Cancelled, batch.Timeout, batch.Requeued}
+
 // Query implements [batch.Engine].
 func (e *Engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation, error) {
 	var list []batch.Observation
 	for _, j := range jobs {
 		s, err := e.readSupervisor(j.Key)
-		if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // it never began
+		}
+		if err != nil {
+			return nil, err
 		}
 		if s.Boot != batch.BootID() {
 			if host, _ := os.Hostname(); s.Host != host {
@@ -141,7 +174,7 @@ func (e *Engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation
 		}
 		alive := isLocked(e.path(j.Key, "lock"))
 		last := map[int]localEvent{}
-		if err := batch.ReadLines(e.path(j.Key, "events"), func(l localEvent) error { last[l.Task] = l; return nil }); err != nil {
+		if err := e.readEvents(j.Key, last); err != nil {
 			return nil, err
 		}
 		for _, t := range j.Tasks {
@@ -168,11 +201,11 @@ func isLocked(path string) bool {
 	if _, err := os.Stat(path); err != nil {
 		return false
 	}
-	unlock, err := batch.LockFile(path)
+	unlock, err := filelock.File(path)
 	if unlock != nil {
 		unlock()
 	}
-	return errors.Is(err, batch.ErrLocked)
+	return errors.Is(err, filelock.ErrLocked)
 }
 
 // Cancel implements [batch.Engine]: the supervisor reads the file that it writes.
@@ -180,7 +213,7 @@ func (e *Engine) Cancel(_ context.Context, j batch.Job, tasks []int) error {
 	if tasks == nil {
 		tasks = j.Tasks
 	}
-	return batch.AppendLine(e.path(j.Key, "cancel"), batch.Tasks(tasks))
+	return jsonfile.Append(e.path(j.Key, "cancel"), batch.Tasks(tasks))
 }
 
 // Log implements [batch.Engine].

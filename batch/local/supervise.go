@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 // The supervisor's times: how often it looks for cancellations, how long a
@@ -36,16 +39,16 @@ func Supervise(ctx context.Context, r *batch.Run, key string, note func(format s
 		return fmt.Errorf("%s has no part %q", r.Dir, key)
 	}
 	var err error
-	if s.set, err = r.Settings(s.job.Try); err != nil {
+	if s.set, err = r.Settings(s.job.Submission); err != nil {
 		return err
 	}
-	unlock, err := batch.LockFile(s.engine.path(key, "lock"))
+	unlock, err := filelock.File(s.engine.path(key, "lock"))
 	if unlock == nil {
 		return fmt.Errorf("part %s: %w", key, err)
 	}
 	defer unlock()
 	host, _ := os.Hostname()
-	if err := batch.WriteJSON(s.engine.path(key, "local"), supervisor{host, batch.BootID(), os.Getpid()}); err != nil {
+	if err := jsonfile.Write(s.engine.path(key, "local"), supervisor{host, batch.BootID(), os.Getpid()}); err != nil {
 		return err
 	}
 	s.all(ctx)
@@ -149,7 +152,7 @@ func (s *supervision) watch(ctx context.Context, over <-chan struct{}) {
 func (s *supervision) readCancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	batch.ReadLines(s.engine.path(s.job.Key, "cancel"), func(list batch.Tasks) error {
+	jsonfile.ReadLines(s.engine.path(s.job.Key, "cancel"), maxFile, func(list batch.Tasks) error {
 		for _, t := range list {
 			s.cancelled[t] = true
 		}
@@ -159,7 +162,7 @@ func (s *supervision) readCancel() {
 
 // event notes what became of a task.
 func (s *supervision) event(l localEvent) {
-	if err := batch.AppendLine(s.engine.path(s.job.Key, "events"), l); err != nil {
+	if err := jsonfile.Append(s.engine.path(s.job.Key, "events"), l); err != nil {
 		s.note("task %d: %s", l.Task, err)
 	}
 }
@@ -187,7 +190,7 @@ func (s *supervision) start(task int, devices string) (state batch.State, exit s
 	}
 	log := s.engine.Log(s.job.Job, task, false)
 	for i, to := range []func(*os.File){func(f *os.File) { cmd.Stdout = f }, func(f *os.File) { cmd.Stderr = f }} {
-		f, err := os.OpenFile(log.Files[i], os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		f, err := atomicfile.OpenFile(log.Files[i], os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 		if err != nil {
 			return batch.Failed, err.Error()
 		}

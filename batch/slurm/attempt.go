@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // attempt is Slurm's view of this process, from what it set in the environment.
@@ -45,7 +46,7 @@ func (a attempt) Requeue(ctx context.Context) (bool, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil && !strings.Contains(out.String(), "pending execution") {
-		return false, fmt.Errorf("scontrol requeue %s: %v: %s", id, err, batch.OneLine(out.String()))
+		return false, fmt.Errorf("scontrol requeue %s: %v: %s", id, err, text.OneLine(out.String(), 300))
 	}
 	return true, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // patience is how long a command of Slurm may take; those that cannot
@@ -33,7 +34,7 @@ func runCommand(ctx context.Context, stdin []byte, name string, args ...string) 
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	said := batch.OneLine(stderr.String())
+	said := text.OneLine(stderr.String(), 300)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("there is no %s: expected the commands of Slurm on PATH", name)
@@ -42,7 +43,7 @@ func runCommand(ctx context.Context, stdin []byte, name string, args ...string) 
 	case err != nil && strings.Contains(said, "timed out"):
 		return "", &batch.Unsure{Err: fmt.Errorf("%s: %v: %s", name, err, said)}
 	case err != nil && said == "":
-		return "", fmt.Errorf("%s: %v: %s", name, err, batch.OneLine(stdout.String()))
+		return "", fmt.Errorf("%s: %v: %s", name, err, text.OneLine(stdout.String(), 300))
 	case err != nil:
 		return "", fmt.Errorf("%s: %v: %s", name, err, said)
 	}

@@ -2,10 +2,13 @@ package slurm
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // wrappedVariable is set in a container, whose process leaves requeueing to the
@@ -23,6 +26,23 @@ func WorkInContainer(ctx context.Context, w *batch.Worker, image string) (int, e
 	})
 }
 
+// checkContainer refuses what apptainer would take apart: paths to bind are
+// separated by commas, and their two sides by a colon.
+func checkContainer(image string, paths ...string) error {
+	if image == "" {
+		return nil
+	}
+	if strings.HasPrefix(image, "-") || !text.Printable(image) {
+		return &batch.OptionError{Option: "container", Problem: fmt.Sprintf(" is %q: expected an image", image)}
+	}
+	for _, p := range paths {
+		if strings.ContainsAny(p, ":,") {
+			return fmt.Errorf("%s: expected a path without colon and comma, which mean something to apptainer", p)
+		}
+	}
+	return nil
+}
+
 // containerCommand runs a task in an image: the run folder and that of the data
 // are there under the same names, and the GPUs where any are asked for.
 func containerCommand(r *batch.Run, image string, res batch.Resources, key string, index int) []string {
@@ -31,10 +51,8 @@ func containerCommand(r *batch.Run, image string, res batch.Resources, key strin
 		argv = append(argv, "--nv")
 	}
 	argv = append(argv, "--bind", r.Dir)
-	for _, f := range r.Plan.Flags {
-		if f.Name == "data" && len(f.Value) > 0 && f.Value[0] == '/' {
-			argv = append(argv, "--bind", f.Value+":"+f.Value+":ro")
-		}
+	if data := r.Plan.Data(); data != "" {
+		argv = append(argv, "--bind", data+":"+data+":ro")
 	}
 	return append(append(argv, image), batch.TaskCommand("amtrl", key, r.Dir, index)...)
 }

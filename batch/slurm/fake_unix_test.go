@@ -72,7 +72,7 @@ func TestNoSlurm(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	// What would be handed over can be seen without Slurm.
-	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/run", ID: "0123456789ab", Name: "run", Try: 1, Tasks: []int{0, 1001}, Program: "/amtrl"})
+	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/run", ID: "0123456789ab", Name: "run", Number: 1, Tasks: []int{0, 1001}, Program: "/amtrl"})
 	if err != nil || len(parts) != 2 {
 		t.Errorf("%d parts, %v", len(parts), err)
 	}
@@ -151,7 +151,7 @@ func TestSlurmArguments(t *testing.T) {
 	e := &Engine{dir: "/data/100% 'run'", options: Options{Partition: "gpu", Account: "a b", QOS: "high", Constraint: "a100|h100", Exclude: "n[1-3]", Nice: "5",
 		Setup: []string{"module load cuda"}, Args: []string{"--reservation=lab"}}}
 	res := batch.Resources{GPUs: 2, GPUType: "h200", CPUs: 4, MemMiB: 1500, Time: 26*time.Hour + 30*time.Minute, Parallel: 7}
-	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/data/100% 'run'", ID: "0123456789ab", Name: "100% 'run'", Try: 2, Tasks: []int{3, 4, 9, 10, 25}, Program: "/opt/am trl", Resources: res})
+	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/data/100% 'run'", ID: "0123456789ab", Name: "100% 'run'", Number: 2, Tasks: []int{3, 4, 9, 10, 25}, Program: "/opt/am trl", Resources: res})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (o *Options) Engine(dir string) (batch.Engine, error) {
 // Prepare implements [batch.Preparer]: it refuses a new folder that the nodes
 // will not see.
 func (e *Engine) Prepare(_ context.Context, s batch.Submission) error {
-	if s.Try > 1 || e.options.Tmp {
+	if s.Number > 1 || e.options.Tmp {
 		return nil
 	}
 	for _, local := range []string{"/tmp", "/var/tmp", "/dev/shm", "/run"} {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // squeueFormat is the answer that is asked for: array, index, state, reason,
@@ -21,6 +22,11 @@ func (e *Engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 	byCluster := map[string][]batch.Job{}
 	var clusters []string
 	for _, j := range jobs {
+		if j.ID != "" {
+			if _, _, err := splitID(j.ID); err != nil {
+				return nil, fmt.Errorf("part %s: %w", j.Key, err)
+			}
+		}
 		_, name, _ := strings.Cut(j.ID, ";")
 		if byCluster[name] == nil {
 			clusters = append(clusters, name)
@@ -46,7 +52,7 @@ func (e *Engine) queryCluster(ctx context.Context, cluster string, jobs []batch.
 	var ids []string
 	known := true
 	for _, j := range jobs {
-		id, _ := splitID(j.ID)
+		id, _, _ := strings.Cut(j.ID, ";")
 		known = known && id != ""
 		ids = append(ids, id)
 	}
@@ -93,7 +99,7 @@ func newQuery(jobs []batch.Job, cluster string) *query {
 // find is the job of an array, by its id or else its comment.
 func (q *query) find(array, comment string) *batch.Job {
 	for i := range q.jobs {
-		id, _ := splitID(q.jobs[i].ID)
+		id, _, _ := strings.Cut(q.jobs[i].ID, ";")
 		if id == array && id != "" || id == "" && comment == q.jobs[i].Key {
 			return &q.jobs[i]
 		}
@@ -140,10 +146,10 @@ func (q *query) queueLine(line string) error {
 	}
 	f := strings.SplitN(line, "|", 6)
 	if len(f) != 6 {
-		return fmt.Errorf("squeue printed %q: expected array|index|state|reason|nodes|comment", cut(batch.OneLine(line), 120))
+		return fmt.Errorf("squeue printed %q: expected array|index|state|reason|nodes|comment", text.OneLine(line, 120))
 	}
 	if _, err := strconv.Atoi(f[0]); err != nil {
-		return fmt.Errorf("squeue printed %q: expected the number of an array first", cut(batch.OneLine(line), 120))
+		return fmt.Errorf("squeue printed %q: expected the number of an array first", text.OneLine(line, 120))
 	}
 	reason := f[3]
 	if reason == "None" {
@@ -184,7 +190,7 @@ func stateOf(word, reason string) (batch.State, string) {
 func (q *query) account(ctx context.Context) error {
 	var ids []string
 	for _, j := range q.jobs {
-		if id, _ := splitID(j.ID); id != "" {
+		if id, _, _ := strings.Cut(j.ID, ";"); id != "" {
 			ids = append(ids, id)
 		}
 	}

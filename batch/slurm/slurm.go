@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Engine runs tasks as arrays of Slurm, through its commands.
@@ -38,13 +39,13 @@ func (e *Engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, 
 	if strings.Contains(s.Dir, `\`) {
 		return nil, fmt.Errorf("%s: expected a path without a backslash, which Slurm takes out of the names of logs", s.Dir)
 	}
-	if e.options.Container != "" && strings.ContainsAny(s.Dir, ":,") {
-		return nil, fmt.Errorf("%s: expected a path without colon and comma, which mean something to apptainer", s.Dir)
+	if err := checkContainer(e.options.Container, s.Dir, s.Data); err != nil {
+		return nil, err
 	}
 	size := e.arraySize(ctx)
 	var parts []batch.Part
 	for i := 0; i < len(s.Tasks); {
-		p := batch.Part{Key: s.PartKey(len(parts)), File: fmt.Sprintf("%d-%d.sh", s.Try, len(parts)), Offset: s.Tasks[i] / size * size}
+		p := batch.Part{Key: s.PartKey(len(parts)), File: fmt.Sprintf("%d-%d.sh", s.Number, len(parts)), Offset: s.Tasks[i] / size * size}
 		for ; i < len(s.Tasks) && s.Tasks[i] < p.Offset+size; i++ {
 			p.Tasks = append(p.Tasks, s.Tasks[i])
 		}
@@ -181,7 +182,7 @@ func (e *Engine) Check(ctx context.Context, parts []batch.Part) error {
 
 // jobID is what sbatch --parsable prints: an id, and the cluster where there
 // are several.
-var jobID = regexp.MustCompile(`^[0-9]+(;[A-Za-z0-9_.-]+)?$`)
+var jobID = regexp.MustCompile(`^[0-9]{1,19}(;[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})?$`)
 
 // Submit implements [batch.Engine].
 func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
@@ -194,14 +195,17 @@ func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 		id = strings.TrimSpace(id[i+1:])
 	}
 	if !jobID.MatchString(id) {
-		return "", &batch.Unsure{Err: fmt.Errorf("sbatch printed %q: expected the id of a job", cut(batch.OneLine(out), 120))}
+		return "", &batch.Unsure{Err: fmt.Errorf("sbatch printed %q: expected the id of a job", text.OneLine(out, 120))}
 	}
 	return id, nil
 }
 
 // Cancel implements [batch.Engine].
 func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
-	id, cluster := splitID(j.ID)
+	id, cluster, err := splitID(j.ID)
+	if err != nil {
+		return err
+	}
 	if tasks != nil {
 		var indices batch.Tasks
 		for _, t := range tasks {
@@ -209,7 +213,7 @@ func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 		}
 		id += "_[" + indices.String() + "]"
 	}
-	_, err := runCommand(ctx, nil, "scancel", append(cluster, id)...)
+	_, err = runCommand(ctx, nil, "scancel", append(cluster, id)...)
 	if err != nil && strings.Contains(err.Error(), "Invalid job id specified") {
 		return nil // it has ended, and Slurm has forgotten it
 	}
@@ -217,17 +221,23 @@ func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 }
 
 // splitID is the number of a job, and the arguments that choose its cluster.
-func splitID(id string) (number string, cluster []string) {
+func splitID(id string) (number string, cluster []string, err error) {
+	if !jobID.MatchString(id) {
+		return "", nil, fmt.Errorf("the id of a job is %q: expected a number, and ;CLUSTER where there are several", text.OneLine(id, 80))
+	}
 	number, name, several := strings.Cut(id, ";")
 	if several {
 		cluster = []string{"--clusters=" + name}
 	}
-	return number, cluster
+	return number, cluster, nil
 }
 
 // Log implements [batch.Engine].
 func (e *Engine) Log(j batch.Job, task int, _ bool) batch.Log {
-	id, _ := splitID(j.ID)
+	id, _, err := splitID(j.ID)
+	if err != nil {
+		return batch.Log{} // it never got an id that Slurm gives
+	}
 	base := filepath.Join(e.dir, batch.LogDir, fmt.Sprintf("%s_%d", id, j.Index(task)))
 	return batch.Log{Files: []string{base + ".out", base + ".err"}}
 }

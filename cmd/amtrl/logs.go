@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
 func logsCommand() *cli.Command {
@@ -51,7 +51,7 @@ func logs(c *cli.Context) error {
 	}
 	found := false
 	for i, j := range jobs {
-		set, err := run.Settings(j.Try)
+		set, err := run.Settings(j.Submission)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func printLogs(c *cli.Context, run *batch.Run, task int, files []string, follow 
 // copyFrom copies a file from an offset on: the first to standard output, the
 // second to standard error.
 func copyFrom(c *cli.Context, i int, path string, at int64) (int64, error) {
-	f, err := os.Open(path)
+	f, _, err := atomicfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

@@ -19,7 +19,7 @@ func retryCommand() *cli.Command {
 			"TASKS are indices such as 3 or 0-3,7.",
 		Flags: slices.Concat(
 			[]cli.Flag{
-				boolFlag(categoryBatch, "failed", "all tasks that failed, met their time limit, were cancelled or lost, or never handed over"),
+				boolFlag(categoryBatch, "failed", "all tasks that failed, met their time limit, were cancelled or lost, left a damaged result, or were never handed over"),
 				textFlag(categoryBatch, "to", "engine: "+orList(engines.Names())+"; by default that of the last submission", ""),
 			},
 			resourceFlags(), engineFlags(), handOverFlags(),
@@ -63,6 +63,9 @@ func retry(c *cli.Context) error {
 	if err != nil {
 		return explainRetry(err)
 	}
+	if err := run.CheckResults(s); err != nil {
+		return err
+	}
 	failed := s.Failed()
 	for _, t := range list {
 		if !slices.Contains(failed, t) {
@@ -95,6 +98,16 @@ func retrySettings(c *cli.Context, run *batch.Run) (batch.Settings, batch.Engine
 	last, submitted, err := run.LastSettings()
 	if err != nil {
 		return last, nil, err
+	}
+	if submitted {
+		// What others wrote is not run: program, options and engine are then those of
+		// this command line alone.
+		if err := run.CheckOwner(); err != nil {
+			if !c.IsSet("program") || !c.IsSet("to") {
+				return last, nil, fmt.Errorf("%w: the program and the options of the last submission are not taken from there; give --to, --program and the options again, or, where nobody but you wrote there, chown and chmod it", err)
+			}
+			last.Engine = ""
+		}
 	}
 	name := c.String("to")
 	if name == "" {

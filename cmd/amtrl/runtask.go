@@ -113,7 +113,14 @@ func asked(signals <-chan os.Signal) <-chan struct{} {
 // openTask opens the data and the device that the plan's flags ask for.
 func openTask(c *cli.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Resident, runs.Identity, error) {
 	id := plan.Identity
+	var known []string
+	for _, f := range taskFlags() {
+		known = append(known, f.Names()[0])
+	}
 	for _, f := range plan.Flags {
+		if !slices.Contains(known, f.Name) {
+			return nil, id, batch.BadInput(fmt.Errorf("the plan has the flag --%s: expected one of %s", f.Name, orList(known)))
+		}
 		if err := c.Set(f.Name, f.Value); err != nil {
 			return nil, id, batch.BadInput(fmt.Errorf("--%s %q: %w", f.Name, f.Value, err))
 		}

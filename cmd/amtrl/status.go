@@ -180,7 +180,7 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // states are in the order in which they are counted.
-var states = []batch.State{batch.Done, batch.Running, batch.Queued, batch.Requeued, batch.New, batch.Failed, batch.Timeout, batch.Cancelled, batch.Lost}
+var states = []batch.State{batch.Done, batch.Running, batch.Queued, batch.Requeued, batch.New, batch.Failed, batch.Timeout, batch.Cancelled, batch.Lost, batch.DamagedResult}
 
 func countsText(s *batch.Status) string {
 	var parts []string

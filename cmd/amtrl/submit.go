@@ -73,7 +73,7 @@ func submit(c *cli.Context) error {
 	if res.GPUs > 0 && c.String("backend") == "cpu" {
 		return misuse(c, "--gpus %d does nothing with --backend cpu", res.GPUs)
 	}
-	trial := batch.Submission{Dir: dir, Name: filepath.Base(dir), Try: 1, Resources: res}
+	trial := batch.Submission{Dir: dir, Name: filepath.Base(dir), Number: 1, Resources: res}
 	eng, err := newEngine(c, engine, nil, trial)
 	if err != nil {
 		return err

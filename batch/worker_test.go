@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -60,13 +61,13 @@ func TestWorkThatFails(t *testing.T) {
 		{fmt.Errorf("within: %w", BadInput(errors.New("no such data"))), ExitBadInput, reasonFailed},
 	} {
 		r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
-		if err := r.record(jobLine{Event: eventSubmit, Key: "k-1-0", Engine: "fake", Try: 1, Tasks: Tasks{1}}); err != nil {
+		if err := r.record(submitLine(r, Tasks{1})); err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteJSON(filepath.Join(r.Dir, SubmitDir, "1.json"), Settings{Engine: "fake"}); err != nil {
+		if err := jsonfile.Write(filepath.Join(r.Dir, SubmitDir, "1.json"), Settings{Engine: "fake"}); err != nil {
 			t.Fatal(err)
 		}
-		w := &Worker{Run: r, Part: "k-1-0", Index: 1, Version: "v", Note: t.Logf, Engine: openTest,
+		w := &Worker{Run: r, Part: partKey(r.Plan.ID, 1, 0), Index: 1, Version: "v", Note: t.Logf, Engine: openTest,
 			Open: func(context.Context, *Plan, Resources) (*pipeline.Resident, runs.Identity, error) {
 				return nil, runs.Identity{}, c.err
 			}}
@@ -75,7 +76,7 @@ func TestWorkThatFails(t *testing.T) {
 			t.Errorf("exit code %d, %v", code, err)
 		}
 		exit, err := r.readExit(1)
-		if err != nil || *exit != (Exit{Attempt: 1, Part: "k-1-0", Code: c.code, Reason: c.reason, Error: c.err.Error()}) {
+		if err != nil || *exit != (Exit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: c.code, Reason: c.reason, Error: c.err.Error()}) {
 			t.Errorf("%+v, %v", exit, err)
 		}
 		if _, err := os.Stat(r.taskPath(1, "lease")); err == nil {

@@ -2,16 +2,16 @@ package batch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -45,21 +45,16 @@ type Worker struct {
 	once    sync.Once
 }
 
-// The causes of the end of an attempt.
-var (
-	errSaved = errors.New("the engine asked for it to be saved")
-	// errBadInput marks what another attempt would meet again.
-	errBadInput = errors.New("bad input")
-)
+// errSaved is the cause of the end of an attempt that the engine asked to save.
+var errSaved = errors.New("the engine asked for it to be saved")
 
 // BadInput marks an error that another attempt would meet again.
 func BadInput(err error) error { return &badInput{err} }
 
 type badInput struct{ err error }
 
-func (e *badInput) Error() string        { return e.err.Error() }
-func (e *badInput) Unwrap() error        { return e.err }
-func (e *badInput) Is(target error) bool { return target == errBadInput }
+func (e *badInput) Error() string { return e.err.Error() }
+func (e *badInput) Unwrap() error { return e.err }
 
 // Work carries the task out and returns the exit code of the process, with an
 // error where it is not 0. ctx ends with a SIGTERM.
@@ -67,14 +62,14 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 	if err := w.find(); err != nil {
 		return ExitBadInput, err
 	}
-	if done, err := w.Run.hasResult(w.task); err != nil || done {
+	if done, err := w.done(); err != nil || done {
 		return w.already(err)
 	}
 	if w.part.Cancelled[w.task] {
 		return ExitBadInput, fmt.Errorf("task %d was cancelled", w.task)
 	}
 	dir := w.Run.taskPath(w.task)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := atomicfile.MkdirAll(dir); err != nil {
 		return 1, err
 	}
 	outer := ctx
@@ -93,7 +88,7 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 	if l == nil {
 		return w.already(nil)
 	}
-	if done, err := w.Run.hasResult(w.task); err != nil || done {
+	if done, err := w.done(); err != nil || done {
 		l.release()
 		return w.already(err)
 	}
@@ -118,7 +113,7 @@ func (w *Worker) find() error {
 	if w.task = w.part.Task(w.Index); w.task < 0 {
 		return fmt.Errorf("part %s has no task of index %d: it has the tasks %s", w.Part, w.Index, w.part.Tasks)
 	}
-	set, err := w.Run.Settings(w.part.Try)
+	set, err := w.Run.Settings(w.part.Submission)
 	if err != nil {
 		return err
 	}
@@ -130,7 +125,25 @@ func (w *Worker) find() error {
 	return nil
 }
 
+// done says whether the task has its result. One that is damaged is computed
+// again.
+func (w *Worker) done() (bool, error) {
+	_, err := w.Run.Result(w.task)
+	var damaged *Damaged
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case errors.As(err, &damaged):
+		w.Note("%s; computing it again", err)
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func (w *Worker) already(err error) (int, error) {
+	if err == nil {
+		err = w.Run.clean(w.task)
+	}
 	if err != nil {
 		return 1, err
 	}
@@ -161,7 +174,7 @@ func (w *Worker) lease(ctx context.Context, dir string, lost context.CancelCause
 		if err := sleep(ctx, leaseTimes.beat); err != nil {
 			return nil, err
 		}
-		if done, err := w.Run.hasResult(w.task); err != nil || done {
+		if done, err := w.done(); err != nil || done {
 			return nil, err
 		}
 	}
@@ -170,7 +183,7 @@ func (w *Worker) lease(ctx context.Context, dir string, lost context.CancelCause
 // log appends to attempt.jsonl.
 func (w *Worker) log(l AttemptLine) error {
 	l.Time, l.Attempt = time.Now().UTC(), w.attempt
-	return AppendLine(w.Run.taskPath(w.task, "attempt.jsonl"), l)
+	return jsonfile.Append(w.Run.taskPath(w.task, "attempt.jsonl"), l)
 }
 
 // attemptTask carries the task out under the lease and records how it ended.
@@ -187,7 +200,7 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 	defer close(over)
 	go w.saveWhenGained(end, over)
 	err = w.units(ctx, end, l)
-	code, reason = w.verdict(ctx, err)
+	code, reason = endOf(ctx, err)
 	if reason == reasonTerminated || reason == reasonTakenOver || reason == reasonRequeue {
 		err = fmt.Errorf("task %d ended early: %w", w.task, context.Cause(ctx))
 	}
@@ -206,7 +219,7 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 		last.Error = err.Error()
 		exit.Error = last.Error
 	}
-	return code, reason, errors.Join(err, w.log(last), WriteJSON(w.Run.taskPath(w.task, "exit"), exit))
+	return code, reason, errors.Join(err, w.log(last), jsonfile.Write(w.Run.taskPath(w.task, "exit"), exit))
 }
 
 // requeueWait is how long a requeued process waits for the signal that ends it.
@@ -221,7 +234,7 @@ func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
 		code := 1
 		exit := Exit{Attempt: w.attempt, Part: w.Part, Code: code, Reason: reasonFailed, Error: err.Error()}
 		w.log(AttemptLine{Event: attemptEnd, Code: &code, Reason: reasonFailed, Error: err.Error()})
-		WriteJSON(w.Run.taskPath(w.task, "exit"), exit)
+		jsonfile.Write(w.Run.taskPath(w.task, "exit"), exit)
 		return code, fmt.Errorf("task %d is saved, but cannot go on by itself: %w", w.task, err)
 	case !requeued:
 		return ExitRequeue, cause
@@ -232,13 +245,14 @@ func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
 	return ExitTerminated, cause
 }
 
-// verdict is the exit code of an error.
-func (w *Worker) verdict(ctx context.Context, err error) (code int, reason string) {
+// endOf is the exit code of an attempt that ended with err, and the reason.
+func endOf(ctx context.Context, err error) (code int, reason string) {
 	cause := context.Cause(ctx)
+	var bad *badInput
 	switch {
 	case err == nil:
 		return 0, reasonDone
-	case errors.Is(err, errBadInput):
+	case errors.As(err, &bad):
 		return ExitBadInput, reasonFailed
 	case cause == nil:
 		return 1, reasonFailed
@@ -281,53 +295,6 @@ func (w *Worker) names() string {
 	return strings.Join(names, ", ")
 }
 
-// units computes what is not there yet and writes the result.
-func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *lease) error {
-	if err := checkGPUs(w.res.GPUs); err != nil {
-		return err
-	}
-	if err := checkVersion(w.Version, w.Run.Plan.Identity.Version); err != nil {
-		return BadInput(err)
-	}
-	dev, id, err := openWithin(ctx, func() (*pipeline.Resident, runs.Identity, error) { return w.Open(ctx, &w.Run.Plan, w.res) })
-	if err != nil {
-		return err
-	}
-	defer dev.Close()
-	if want := w.Run.Plan.Identity.Data; id.Data != want {
-		return BadInput(fmt.Errorf("the data here are %s (sha256 %.8s), expected %s (sha256 %.8s), which were submitted", id.Data.Name, id.Data.SHA256, want.Name, want.SHA256))
-	}
-	if w.res.GPUs > 0 && id.Backend.Backend == "cpu" {
-		return fmt.Errorf("%d GPUs were asked for and the backend is %s: %s", w.res.GPUs, id.Backend.Backend, id.Backend.Reason)
-	}
-	if err := w.log(AttemptLine{Event: attemptDevice, Backend: &id.Backend, GPUs: listGPUs(w.res.GPUs)}); err != nil {
-		return err
-	}
-	digest, err := id.Digest()
-	if err != nil {
-		return err
-	}
-	res := TaskResult{Task: w.task, Attempt: w.attempt}
-	for _, u := range w.Run.Tasks[w.task].Units {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		done, err := w.unit(ctx, dev, id, digest, u)
-		if err != nil {
-			return err
-		}
-		res.Units = append(res.Units, *done)
-	}
-	if !l.held() {
-		end(errLeaseLost)
-		return errLeaseLost
-	}
-	if err := WriteJSON(w.Run.taskPath(w.task, "result.json"), res); err != nil {
-		return err
-	}
-	return errors.Join(os.RemoveAll(w.Run.taskPath(w.task, "checkpoint")), os.RemoveAll(w.Run.taskPath(w.task, "units")))
-}
-
 // saveWhenGained ends the attempt after Save once it has finished an epoch: one
 // that ended without would begin again where it began, for ever.
 func (w *Worker) saveWhenGained(end context.CancelCauseFunc, over <-chan struct{}) {
@@ -345,69 +312,3 @@ func (w *Worker) saveWhenGained(end context.CancelCauseFunc, over <-chan struct{
 }
 
 func (w *Worker) gained() { w.once.Do(func() { close(w.gain) }) }
-
-// unit computes a unit from its checkpoint on, or reads its result. The
-// checkpoint is of a device, since results are.
-func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Identity, digest string, u Unit) (*UnitResult, error) {
-	if res, err := w.Run.readUnit(w.task, u); res != nil || err != nil {
-		return res, err
-	}
-	unitCtx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	start := time.Now()
-	checkpoint := w.Run.taskPath(w.task, "checkpoint", digest[:12], u.Name()+".safetensors")
-	var logged error
-	first := true
-	res, err := runs.RunUnit(unitCtx, dev, id, u.sweepUnit(), checkpoint, func(s pipeline.Step) {
-		if first && s.Done > 0 {
-			w.Note("%s: resuming after %d of %d epochs", u.Name(), s.Done, s.Total)
-		}
-		first = false
-		if s.Record == nil {
-			return
-		}
-		w.Note("%s: %s, epoch %d of %d", u.Name(), s.Method, s.Epoch, s.Epochs)
-		if err := w.log(AttemptLine{Event: attemptEpoch, Unit: u.Name(), Method: s.Method, Epoch: s.Epoch}); err != nil {
-			logged = err
-			stop(err)
-		}
-		w.gained()
-	})
-	if err != nil {
-		return nil, errors.Join(logged, err)
-	}
-	done := &UnitResult{Unit: u.Name(), Backend: id.Backend, Seconds: time.Since(start).Seconds(), Result: *res}
-	path := w.Run.unitPath(w.task, u)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, err
-	}
-	js, err := json.Marshal(done)
-	if err != nil {
-		return nil, err
-	}
-	if err := atomicfile.Write(path, js); err != nil {
-		return nil, err
-	}
-	return done, w.log(AttemptLine{Event: attemptUnit, Unit: u.Name(), Seconds: done.Seconds})
-}
-
-// openWithin gives up waiting when ctx ends; what open does is then left to
-// itself until the process ends.
-func openWithin(ctx context.Context, open func() (*pipeline.Resident, runs.Identity, error)) (*pipeline.Resident, runs.Identity, error) {
-	type outcome struct {
-		dev *pipeline.Resident
-		id  runs.Identity
-		err error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		dev, id, err := open()
-		done <- outcome{dev, id, err}
-	}()
-	select {
-	case o := <-done:
-		return o.dev, o.id, o.err
-	case <-ctx.Done():
-		return nil, runs.Identity{}, context.Cause(ctx)
-	}
-}

@@ -1,0 +1,137 @@
+package batch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// UnitResult is the result of a unit and what it was computed on.
+type UnitResult struct {
+	Unit    string             `json:"unit"`
+	Backend runs.BackendChoice `json:"backend"`
+	Seconds float64            `json:"seconds"`
+	Result  runs.Result        `json:"result"`
+}
+
+// TaskResult is result.json, which says that a task is done.
+type TaskResult struct {
+	Task    int          `json:"task"`
+	Attempt int          `json:"attempt"`
+	Units   []UnitResult `json:"units"`
+}
+
+// Damaged is the error of a result that is there and is none.
+type Damaged struct{ Err error }
+
+func (d *Damaged) Error() string { return d.Err.Error() }
+func (d *Damaged) Unwrap() error { return d.Err }
+
+func (r *Run) resultPath(task int) string { return r.taskPath(task, "result.json") }
+
+// hasResult says whether a task is done, by both ends of its result: a file that
+// was cut off, or never reached the disk, is [Damaged]. [Run.Result] reads it
+// whole.
+func (r *Run) hasResult(task int) (bool, error) {
+	path := r.resultPath(task)
+	f, size, err := atomicfile.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	first, last := fmt.Sprintf("{\n  \"task\": %d,\n", task), "\n}\n"
+	var ends [64]byte
+	if size >= int64(len(first)+len(last)) {
+		_, err1 := f.ReadAt(ends[:len(first)], 0)
+		_, err2 := f.ReadAt(ends[len(first):len(first)+len(last)], size-int64(len(last)))
+		if err := errors.Join(err1, err2); err != nil {
+			return false, err
+		}
+	}
+	if string(ends[:len(first)+len(last)]) != first+last {
+		return false, &Damaged{fmt.Errorf("%s: expected the whole result of task %d, found %d bytes that are not", path, task, size)}
+	}
+	return true, nil
+}
+
+// Result reads the result of a task. It is an error that wraps [fs.ErrNotExist]
+// where there is none, and [Damaged] where it is not what the task would leave.
+func (r *Run) Result(task int) (*TaskResult, error) {
+	var res TaskResult
+	if err := readResult(r.resultPath(task), &res); err != nil {
+		return nil, err
+	}
+	err := error(nil)
+	if res.Task != task || len(res.Units) != len(r.Tasks[task].Units) {
+		err = fmt.Errorf("expected the %d units of task %d, found %d of task %d", len(r.Tasks[task].Units), task, len(res.Units), res.Task)
+	}
+	for i := range res.Units {
+		if err == nil {
+			err = r.checkUnit(&res.Units[i], r.Tasks[task].Units[i])
+		}
+	}
+	if err != nil {
+		return nil, &Damaged{fmt.Errorf("%s: %w", r.resultPath(task), err)}
+	}
+	return &res, nil
+}
+
+// readResult decodes a file of results.
+func readResult(path string, v any) error {
+	raw, err := atomicfile.ReadFile(path, maxFile)
+	if err != nil {
+		return err
+	}
+	if err := jsonfile.Decode(raw, v); err != nil {
+		return &Damaged{fmt.Errorf("%s: %w", path, err)}
+	}
+	return nil
+}
+
+// checkUnit refuses the result of another unit or of other methods.
+func (r *Run) checkUnit(u *UnitResult, want Unit) error {
+	raw, err := json.Marshal(u.Result)
+	if err != nil {
+		return err
+	}
+	_, err = runs.DecodeResult(raw, want.sweepUnit(), r.Plan.Identity.Config.Methods)
+	return err
+}
+
+// readUnit reads the result of a unit of an unfinished task, nil where there is
+// none.
+func (r *Run) readUnit(task int, unit Unit) (*UnitResult, error) {
+	var u UnitResult
+	path := r.unitPath(task, unit)
+	err := readResult(path, &u)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkUnit(&u, unit); err != nil {
+		return nil, &Damaged{fmt.Errorf("%s: %w", path, err)}
+	}
+	return &u, nil
+}
+
+func (r *Run) unitPath(task int, unit Unit) string {
+	return filepath.Join(r.taskPath(task, "units"), unit.Name()+".json")
+}
+
+// clean removes what a task that is done needs no more. A process that was
+// killed after it had written the result leaves it.
+func (r *Run) clean(task int) error {
+	return errors.Join(os.RemoveAll(r.taskPath(task, "checkpoint")), os.RemoveAll(r.taskPath(task, "units")))
+}

@@ -1,0 +1,132 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// units computes what is not there yet and writes the result.
+func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *lease) error {
+	if err := checkGPUs(w.res.GPUs); err != nil {
+		return err
+	}
+	if err := checkVersion(w.Version, w.Run.Plan.Identity.Version); err != nil {
+		return BadInput(err)
+	}
+	dev, id, err := openWithin(ctx, func() (*pipeline.Resident, runs.Identity, error) { return w.Open(ctx, &w.Run.Plan, w.res) })
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	if want := w.Run.Plan.Identity.Data; id.Data != want {
+		return BadInput(fmt.Errorf("the data here are %s (sha256 %.8s), expected %s (sha256 %.8s), which were submitted", id.Data.Name, id.Data.SHA256, want.Name, want.SHA256))
+	}
+	if w.res.GPUs > 0 && id.Backend.Backend == "cpu" {
+		return fmt.Errorf("%d GPUs were asked for and the backend is %s: %s", w.res.GPUs, id.Backend.Backend, id.Backend.Reason)
+	}
+	if err := w.log(AttemptLine{Event: attemptDevice, Backend: &id.Backend, GPUs: listGPUs(w.res.GPUs)}); err != nil {
+		return err
+	}
+	digest, err := id.Digest()
+	if err != nil {
+		return err
+	}
+	res := TaskResult{Task: w.task, Attempt: w.attempt}
+	for _, u := range w.Run.Tasks[w.task].Units {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		done, err := w.unit(ctx, dev, id, digest, u)
+		if err != nil {
+			return err
+		}
+		res.Units = append(res.Units, *done)
+	}
+	if !l.held() {
+		end(errLeaseLost)
+		return errLeaseLost
+	}
+	if err := jsonfile.Write(w.Run.resultPath(w.task), res); err != nil {
+		return err
+	}
+	return w.Run.clean(w.task)
+}
+
+// unit computes a unit from its checkpoint on, or reads its result. The
+// checkpoint is of a device, since results are.
+func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Identity, digest string, u Unit) (*UnitResult, error) {
+	res, err := w.Run.readUnit(w.task, u)
+	var damaged *Damaged
+	if errors.As(err, &damaged) {
+		w.Note("%s; computing it again", err)
+	} else if res != nil || err != nil {
+		return res, err
+	}
+	unitCtx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	start := time.Now()
+	checkpoint := w.Run.taskPath(w.task, "checkpoint", digest[:12], u.Name()+".safetensors")
+	var logged error
+	first := true
+	result, err := runs.RunUnit(unitCtx, dev, id, u.sweepUnit(), checkpoint, func(s pipeline.Step) {
+		if first && s.Done > 0 {
+			w.Note("%s: resuming after %d of %d epochs", u.Name(), s.Done, s.Total)
+		}
+		first = false
+		if s.Record == nil {
+			return
+		}
+		w.Note("%s: %s, epoch %d of %d", u.Name(), s.Method, s.Epoch, s.Epochs)
+		if err := w.log(AttemptLine{Event: attemptEpoch, Unit: u.Name(), Method: s.Method, Epoch: s.Epoch}); err != nil {
+			logged = err
+			stop(err)
+		}
+		w.gained()
+	})
+	if err != nil {
+		return nil, errors.Join(logged, err)
+	}
+	done := &UnitResult{Unit: u.Name(), Backend: id.Backend, Seconds: time.Since(start).Seconds(), Result: *result}
+	path := w.Run.unitPath(w.task, u)
+	if err := atomicfile.MkdirAll(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	js, err := json.Marshal(done)
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicfile.Write(path, js); err != nil {
+		return nil, err
+	}
+	return done, w.log(AttemptLine{Event: attemptUnit, Unit: u.Name(), Seconds: done.Seconds})
+}
+
+// openWithin gives up waiting when ctx ends; what open does is then left to
+// itself until the process ends.
+func openWithin(ctx context.Context, open func() (*pipeline.Resident, runs.Identity, error)) (*pipeline.Resident, runs.Identity, error) {
+	type outcome struct {
+		dev *pipeline.Resident
+		id  runs.Identity
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		dev, id, err := open()
+		done <- outcome{dev, id, err}
+	}()
+	select {
+	case o := <-done:
+		return o.dev, o.id, o.err
+	case <-ctx.Done():
+		return nil, runs.Identity{}, context.Cause(ctx)
+	}
+}
