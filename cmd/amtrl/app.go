@@ -7,6 +7,7 @@ import (
 )
 
 func newApp() *cli.App {
+	cli.HelpPrinter = printHelp
 	app := &cli.App{
 		Name:    "amtrl",
 		Usage:   "choose which sources to learn a target task from (active multi-task representation learning)",
@@ -46,44 +47,4 @@ func newApp() *cli.App {
 		prepare(c)
 	}
 	return app
-}
-
-// groupHelp is the help of a command that has only subcommands.
-const groupHelp = `NAME:
-   {{.HelpName}} - {{.Usage}}
-
-USAGE:
-   {{.HelpName}} command [command options]
-
-COMMANDS:{{range .Subcommands}}{{if ne .Name "help"}}
-   {{printf "%-7s" .Name}} {{.Usage}}{{end}}{{end}}
-`
-
-// prepare gives a command the treatment of wrong use that all share.
-func prepare(c *cli.Command) {
-	c.OnUsageError = onUsageError
-	c.HideHelpCommand = len(c.Subcommands) == 0
-	for _, sub := range c.Subcommands {
-		prepare(sub)
-	}
-	if len(c.Subcommands) > 0 {
-		c.Action = commandsOnly
-		c.CustomHelpTemplate = groupHelp
-	}
-}
-
-// commandsOnly is the action of a command that has only subcommands: help, or
-// an error on anything else.
-func commandsOnly(c *cli.Context) error {
-	if !c.Args().Present() {
-		if c.Command.Name == c.App.Name {
-			return cli.ShowAppHelp(c)
-		}
-		return cli.ShowSubcommandHelp(c)
-	}
-	var names []string
-	for _, sub := range c.Command.VisibleCommands() {
-		names = append(names, sub.Name)
-	}
-	return misuse(c, "unknown command %q: expected %s", c.Args().First(), orList(names))
 }

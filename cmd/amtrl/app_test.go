@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/internal/flags"
 )
 
 // Every flag has an environment variable, a usage and a category, and no name
@@ -17,7 +19,7 @@ func TestFlags(t *testing.T) {
 			for _, f := range c.Flags {
 				name := f.Names()[0]
 				doc := f.(cli.DocGenerationFlag)
-				if !slices.Equal(doc.GetEnvVars(), env(name)) || doc.GetUsage() == "" || f.(cli.CategorizableFlag).GetCategory() == "" {
+				if !slices.Equal(doc.GetEnvVars(), flags.Env(name)) || doc.GetUsage() == "" || f.(cli.CategorizableFlag).GetCategory() == "" {
 					t.Errorf("%s %s --%s: environment %v, usage %q", path, c.Name, name, doc.GetEnvVars(), doc.GetUsage())
 				}
 				for _, n := range f.Names() {
@@ -34,7 +36,7 @@ func TestFlags(t *testing.T) {
 		}
 	}
 	check("amtrl", newApp().Commands)
-	if got := env("target-samples"); !slices.Equal(got, []string{"AMTRL_TARGET_SAMPLES"}) {
+	if got := flags.Env("target-samples"); !slices.Equal(got, []string{"AMTRL_TARGET_SAMPLES"}) {
 		t.Errorf("--target-samples is %v in the environment", got)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/internal/flags"
 )
 
 // The scripts ask the program itself what can follow, through the flag that
@@ -28,21 +30,21 @@ func completionCommand() *cli.Command {
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()
 			if c.NArg() != 1 || !slices.Contains(shells, shell) {
-				return misuse(c, "expected %s, found %q", orList(shells), strings.Join(c.Args().Slice(), " "))
+				return withHelp(c, flags.Misuse("expected %s, found %q", flags.OrList(shells), strings.Join(c.Args().Slice(), " ")))
 			}
 			if shell == "fish" {
 				script, err := c.App.ToFishCompletion()
 				if err != nil {
 					return err
 				}
-				return emit(c, script)
+				return new(output).emit(script)
 			}
 			script, err := completionScripts.ReadFile("completion/" + shell)
 			if err != nil {
 				return err
 			}
-			return emit(c, string(script))
+			return new(output).emit(string(script))
 		},
-		BashComplete: func(c *cli.Context) { emit(c, strings.Join(shells, "\n")+"\n") },
+		BashComplete: func(c *cli.Context) { new(output).emit(strings.Join(shells, "\n") + "\n") },
 	}
 }

@@ -1,9 +1,16 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/report"
 )
 
 func dataCommand() *cli.Command {
@@ -14,18 +21,218 @@ func dataCommand() *cli.Command {
 	}
 }
 
-func checkDigits(c *cli.Context) error {
-	return between(c, "digits", dataset.MinDigits, dataset.MaxDigits)
+// makeOptions are what the commands that write a data set share.
+type makeOptions struct {
+	threads flags.Value[int]
+	out     flags.Value[string]
+	output
 }
 
-func outFlag() *cli.StringFlag {
-	return textFlag(categoryOutput, "out", "`FOLDER` to write (required)", "")
+func (o *makeOptions) addFlags(set *flags.Set) {
+	set.Group(groupOutput)
+	set.Text(&o.out, "out", "`FOLDER` to write (required)", "")
+	o.addQuiet(set)
+	set.Group(groupDevice)
+	set.Int(&o.threads, "threads", "threads to generate with, 0 for all processors; the data do not depend on it", 0)
 }
 
-// requireOut refuses an absent --out.
-func requireOut(c *cli.Context) error {
-	if c.String("out") == "" {
-		return misuse(c, "--out is not set: expected the folder to write")
+func (o *makeOptions) checkOut() error {
+	if o.out.V == "" {
+		return flags.Misuse("--out is not set: expected the folder to write")
 	}
 	return nil
+}
+
+func (o *makeOptions) checkThreads() error { return flags.Between(o.threads, 0, maxThreads) }
+
+// write writes the layout of MNIST-C.
+func (o *makeOptions) write(names []string, images [][]uint8, labels []uint8) error {
+	if err := dataset.WriteLayout(o.out.V, names, images, labels); err != nil {
+		return err
+	}
+	o.note("wrote %d images under %d corruptions to %s", len(labels), len(names), o.out.V)
+	return nil
+}
+
+// digitsOptions are those of amtrl data digits.
+type digitsOptions struct {
+	digits flags.Value[int]
+	seed   flags.Value[uint64]
+	makeOptions
+}
+
+func dataDigitsCommand() *cli.Command {
+	return newCommand(cli.Command{
+		Name:  "digits",
+		Usage: "write the embedded digits and their sixteen corruptions in the layout of MNIST-C",
+	}, &digitsOptions{})
+}
+
+func (o *digitsOptions) addFlags(set *flags.Set) {
+	set.Group(groupData)
+	set.Int(&o.digits, "digits", "number of base images", defaultDigits).Aliases = []string{"n"}
+	set.Seed(&o.seed, "data-seed", "what to generate them from")
+	o.makeOptions.addFlags(set)
+}
+
+func (o *digitsOptions) check(args []string) error {
+	return firstError(
+		func() error { return flagsOnly(args) }, o.checkOut,
+		func() error { return checkDigits(o.digits) }, o.checkThreads)
+}
+
+func (o *digitsOptions) run(ctx context.Context) error {
+	set, err := unlessInterrupted(ctx, func() (*dataset.Set, error) {
+		return dataset.Digits(o.seed.V, o.digits.V, processors(o.threads.V))
+	})
+	if err != nil {
+		return err
+	}
+	labels, err := dataset.DigitLabels(o.digits.V, o.seed.V)
+	if err != nil {
+		return err
+	}
+	var names []string
+	var images [][]uint8
+	for _, p := range set.Pools {
+		names, images = append(names, p.Name), append(images, p.U8)
+	}
+	return o.write(names, images, labels)
+}
+
+// infoOptions are those of amtrl data info.
+type infoOptions struct {
+	data dataOptions
+	output
+}
+
+func dataInfoCommand() *cli.Command {
+	return newCommand(cli.Command{
+		Name:      "info",
+		Usage:     "describe a data set: pools, tasks, splits, hash",
+		ArgsUsage: "[FOLDER]",
+	}, &infoOptions{})
+}
+
+func (o *infoOptions) addFlags(set *flags.Set) {
+	o.data.addFlags(set)
+	set.Group(groupOutput)
+	o.addJSON(set, "the description")
+	o.addFormat(set)
+}
+
+func (o *infoOptions) check(args []string) error {
+	if len(args) > 1 {
+		return flags.Misuse("expected at most one folder, found %d arguments", len(args))
+	}
+	if len(args) == 1 {
+		if o.data.data.Given {
+			return flags.Misuse("--data and the folder %q exclude each other", args[0])
+		}
+		o.data.data.V = args[0]
+		if args[0] == dataDigits || isSynthetic(args[0]) {
+			o.data.data.V = "." + string(filepath.Separator) + args[0]
+		}
+	}
+	return firstError(o.data.check, o.checkOutput)
+}
+
+func (o *infoOptions) run(ctx context.Context) error {
+	set, err := o.data.open(ctx, 0)
+	if err != nil {
+		return err
+	}
+	d, err := unlessInterrupted(ctx, func() (dataDescription, error) { return describe(set), nil })
+	if err != nil {
+		return err
+	}
+	if o.json.V {
+		return o.emitJSON(d)
+	}
+	facts := report.Table{Header: []string{"data", d.Name}, Rows: [][]string{
+		{"sha256", d.SHA256},
+		{"labels", d.Labels},
+		{"width of a row", strconv.Itoa(d.Cols)},
+		{"size", fmt.Sprintf("%.1f MiB", float64(d.Bytes)/(1<<20))},
+		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), shorten(taskNames(set)))},
+	}}
+	pools := report.Table{Header: []string{"pool", "rows", "type", "image", "tasks", "train", "test"}, Right: []int{1, 4, 5, 6}}
+	for _, p := range d.Pools {
+		image := "-"
+		if p.Height > 0 {
+			image = fmt.Sprintf("%d by %d", p.Height, p.Width)
+		}
+		pools.Rows = append(pools.Rows, []string{p.Name, report.Count(float64(p.Rows)), p.Type, image, strconv.Itoa(p.Tasks),
+			report.Count(float64(p.Train)), report.Count(float64(p.Test))})
+	}
+	return o.emit(facts.Render(o.format) + "\n" + pools.Render(o.format))
+}
+
+// dataDescription is what --json prints.
+type dataDescription struct {
+	Name   string            `json:"name"`
+	SHA256 string            `json:"sha256"`
+	Labels string            `json:"labels"`
+	Cols   int               `json:"cols"`
+	Bytes  int64             `json:"bytes"`
+	Pools  []poolDescription `json:"pools"`
+	Tasks  []taskDescription `json:"tasks"`
+}
+
+type poolDescription struct {
+	Name string `json:"name"`
+	Rows int    `json:"rows"`
+	Type string `json:"type"`
+	// Height and Width are absent where rows are not images of one channel.
+	Height int `json:"height,omitempty"`
+	Width  int `json:"width,omitempty"`
+	Tasks  int `json:"tasks"`
+	// Train and Test are the rows of its first task.
+	Train int `json:"train"`
+	Test  int `json:"test"`
+}
+
+type taskDescription struct {
+	Name  string `json:"name"`
+	Pool  string `json:"pool"`
+	Train int    `json:"train"`
+	Test  int    `json:"test"`
+}
+
+func describe(set *dataset.Set) dataDescription {
+	d := dataDescription{Name: set.Name, SHA256: set.Hash(), Labels: "numbers (regression)", Cols: set.Pools[0].Cols}
+	switch {
+	case set.Binary:
+		d.Labels = "0 and 1 (one class against the rest)"
+	case set.Model != nil:
+		d.Labels = fmt.Sprintf("numbers of a known linear model, K = %d, sigma = %g", set.Model.K, set.Model.Sigma)
+	}
+	for _, p := range set.Pools {
+		kind, size := "float32", int64(4)
+		switch {
+		case p.U8 != nil:
+			kind, size = "uint8", 1
+		case p.F16 != nil:
+			kind, size = "float16", 2
+		}
+		d.Bytes += size * int64(p.Rows) * int64(p.Cols)
+		d.Pools = append(d.Pools, poolDescription{Name: p.Name, Rows: p.Rows, Type: kind, Height: p.Height, Width: p.Width})
+	}
+	for i := range set.Tasks {
+		t := &set.Tasks[i]
+		p := &d.Pools[t.Pool]
+		if p.Tasks++; p.Tasks == 1 {
+			p.Train, p.Test = len(t.Train), len(t.Test)
+		}
+		d.Tasks = append(d.Tasks, taskDescription{t.Name, p.Name, len(t.Train), len(t.Test)})
+	}
+	return d
+}
+
+func taskNames(set *dataset.Set) []string {
+	names := make([]string, len(set.Tasks))
+	for i := range set.Tasks {
+		names[i] = set.Tasks[i].Name
+	}
+	return names
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,68 +11,68 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/corrupt"
+	"github.com/amtrl/amtrl/internal/flags"
 )
 
-func dataMNISTCCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "mnistc",
-		Usage: "make MNIST-C, sixteen corruptions of each image, from the IDX files of MNIST",
-		Flags: []cli.Flag{
-			textFlag(categoryData, "from", "`FOLDER` with *images*idx3* and *labels*idx1*, gzip or not (required)", ""),
-			textFlag(categoryData, "part", "which files to take where the folder has several: the start of their names", "t10k"),
-			intFlag(categoryData, "limit", "number of images to take from the start, 0 for all", 0),
-			seedFlag(categoryData, "seed", "selects the random numbers of the corruptions", 0),
-			intFlag(categoryDevice, "threads", "threads to generate with, 0 for all processors; the data do not depend on it", 0),
-			outFlag(), quietFlag(),
-		},
-		Action: makeMNISTC,
-	}
+// mnistcOptions are those of amtrl data mnistc.
+type mnistcOptions struct {
+	from, part flags.Value[string]
+	limit      flags.Value[int]
+	seed       flags.Value[uint64]
+	makeOptions
 }
 
-func makeMNISTC(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
+func dataMNISTCCommand() *cli.Command {
+	return newCommand(cli.Command{
+		Name:  "mnistc",
+		Usage: "make MNIST-C, sixteen corruptions of each image, from the IDX files of MNIST",
+	}, &mnistcOptions{})
+}
+
+func (o *mnistcOptions) addFlags(set *flags.Set) {
+	set.Group(groupData)
+	set.Text(&o.from, "from", "`FOLDER` with *images*idx3* and *labels*idx1*, gzip or not (required)", "")
+	set.Text(&o.part, "part", "which files to take where the folder has several: the start of their names", "t10k")
+	set.Int(&o.limit, "limit", "number of images to take from the start, 0 for all", 0)
+	set.Seed(&o.seed, "seed", "selects the random numbers of the corruptions")
+	o.makeOptions.addFlags(set)
+}
+
+func (o *mnistcOptions) check(args []string) error {
+	if err := flagsOnly(args); err != nil {
 		return err
 	}
-	if c.String("from") == "" {
-		return misuse(c, "--from is not set: expected the folder with the IDX files")
+	if o.from.V == "" {
+		return flags.Misuse("--from is not set: expected the folder with the IDX files")
 	}
-	if err := requireOut(c); err != nil {
-		return err
-	}
-	if err := between(c, "threads", 0, maxThreads); err != nil {
-		return err
-	}
-	if err := between(c, "limit", 0, 1<<30); err != nil {
-		return err
-	}
-	base, err := unlessInterrupted(c, func() (mnist, error) { return readMNIST(c) })
+	return firstError(o.checkOut, o.checkThreads, func() error { return flags.Between(o.limit, 0, 1<<30) })
+}
+
+func (o *mnistcOptions) run(ctx context.Context) error {
+	base, err := unlessInterrupted(ctx, o.read)
 	if err != nil {
 		return err
 	}
 	names := corrupt.Names()
 	pools := make([][]uint8, len(names))
 	for i, name := range names {
-		note(c, "%d/%d %s", i+1, len(names), name)
-		pools[i], err = unlessInterrupted(c, func() ([]uint8, error) {
-			return corrupt.Generate(name, base.images, c.Uint64("seed"), workers(c))
+		o.note("%d/%d %s", i+1, len(names), name)
+		pools[i], err = unlessInterrupted(ctx, func() ([]uint8, error) {
+			return corrupt.Generate(name, base.images, o.seed.V, processors(o.threads.V))
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if err := dataset.WriteLayout(c.String("out"), names, pools, base.labels); err != nil {
-		return err
-	}
-	note(c, "wrote %d images under %d corruptions to %s", len(base.labels), len(names), c.String("out"))
-	return nil
+	return o.write(names, pools, base.labels)
 }
 
 // mnist is images of 28 by 28 pixels and their labels.
 type mnist struct{ images, labels []uint8 }
 
-// readMNIST reads the images and labels that the flags name.
-func readMNIST(c *cli.Context) (m mnist, err error) {
-	imagePath, labelPath, err := findIDX(c.String("from"), c.String("part"), c.IsSet("part"))
+// read reads the images and labels that the flags name.
+func (o *mnistcOptions) read() (m mnist, err error) {
+	imagePath, labelPath, err := findIDX(o.from.V, o.part.V, o.part.Set)
 	if err != nil {
 		return m, err
 	}
@@ -89,7 +90,7 @@ func readMNIST(c *cli.Context) (m mnist, err error) {
 	if len(labels) != rows {
 		return m, fmt.Errorf("%s: expected %d labels as there are images in %s, found %d", labelPath, rows, filepath.Base(imagePath), len(labels))
 	}
-	if n := c.Int("limit"); n > 0 && n < rows {
+	if n := o.limit.V; n > 0 && n < rows {
 		images, labels = images[:n*height*width], labels[:n]
 	}
 	return mnist{images, labels}, nil

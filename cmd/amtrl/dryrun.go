@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
@@ -26,15 +26,15 @@ type budgetPlan struct {
 	Epochs []pipeline.EpochPlan `json:"epochs"`
 }
 
-// dryRun prints the resolved work and touches nothing.
-func dryRun(c *cli.Context, w *work, format report.Format) error {
-	cfg := w.id.Config
-	sources := len(w.set.Tasks) - 1
+// dryRun prints the work that id is, which would go to the folder dir.
+func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
+	cfg := id.Config
+	sources := len(set.Tasks) - 1
 	if cfg.IncludeTarget {
 		sources++
 	}
-	cols := w.set.Pools[0].Cols
-	budgets := w.id.Budgets
+	cols := set.Pools[0].Cols
+	budgets := id.Budgets
 	if len(budgets) == 0 {
 		budgets = []float64{cfg.Schedule.Budget}
 	}
@@ -45,51 +45,46 @@ func dryRun(c *cli.Context, w *work, format report.Format) error {
 		plans = append(plans, budgetPlan{b, schedule.Plan(cfg.K, sources, cols)})
 	}
 	if t := cfg.Schedule.Theory; t != nil && !finite(plans[0].Epochs) {
-		return misuse(c, "schedule theory with delta %g, r %g, sigma-min %g and beta %g asks for more samples than can be counted: expected constants nearer to 1", t.Delta, t.R, t.SigmaMin, t.Beta)
+		return flags.Misuse("schedule theory with delta %g, r %g, sigma-min %g and beta %g asks for more samples than can be counted: expected constants nearer to 1", t.Delta, t.R, t.SigmaMin, t.Beta)
 	}
-	if err := checkConv(w); err != nil {
-		return err
+	// What the run would refuse of a network, such as a batch larger than the first
+	// epoch. A linear plan is shown even where the data cannot serve it: the
+	// theorem's own never are.
+	if cfg.Representation == pipeline.ClassConv {
+		if err := id.Check(set); err != nil {
+			return err
+		}
 	}
-	if c.Bool("json") {
-		return emitJSON(c, dryRunResult{w.dir, w.id, plans})
+	if o.json.V {
+		return o.emitJSON(dryRunResult{dir, id, plans})
 	}
 	list := report.Table{Header: []string{"setting", "value"}}
 	add := func(name, value string) { list.Rows = append(list.Rows, []string{name, value}) }
-	add("data", fmt.Sprintf("%s (sha256 %s)", w.id.Data.Name, w.id.Data.SHA256[:8]))
-	add("targets", shorten(w.id.Targets))
-	add("seeds", shorten(texts(w.id.Seeds)))
-	if len(w.id.Budgets) > 0 {
-		add("budgets", shorten(texts(w.id.Budgets)))
+	add("data", fmt.Sprintf("%s (sha256 %s)", id.Data.Name, id.Data.SHA256[:8]))
+	add("targets", shorten(id.Targets))
+	add("seeds", shorten(texts(id.Seeds)))
+	if len(id.Budgets) > 0 {
+		add("budgets", shorten(texts(id.Budgets)))
 	}
 	add("preset", cfg.Preset)
-	for _, s := range settings {
-		if s.active(&cfg) && !(s.name == "budget" && len(w.id.Budgets) > 0) {
+	for _, s := range allSettings() {
+		if s.active(&cfg) && !(s == &budgetSetting && len(id.Budgets) > 0) {
 			add(s.name, s.show(&cfg))
 		}
 	}
 	add("costs", fmt.Sprintf("%d sources", len(cfg.Costs)))
 	add("nu", fmt.Sprintf("%d sources", len(cfg.Nu)))
-	add("out", w.dir)
-	text := list.Render(format)
+	add("out", dir)
+	text := list.Render(o.format)
 	for _, p := range plans {
 		name := cfg.Schedule.Kind
 		if p.Budget > 0 {
 			name += " " + report.Count(p.Budget)
 		}
 		title := fmt.Sprintf("plan of schedule %s for K = %d, M = %d sources, d = %d", name, cfg.K, sources, cols)
-		text += "\n" + report.Plan(title, p.Epochs, format)
+		text += "\n" + report.Plan(title, p.Epochs, o.format)
 	}
-	return emit(c, text)
-}
-
-// checkConv refuses what the run would refuse of a network, such as a batch
-// larger than the first epoch. A linear plan is shown even where the data
-// cannot serve it: the theorem's own never are.
-func checkConv(w *work) error {
-	if w.id.Config.Representation != pipeline.ClassConv {
-		return nil
-	}
-	return w.id.Check(w.set)
+	return o.emit(text)
 }
 
 // finite says whether a plan asks for numbers.

@@ -1,55 +1,39 @@
 package main
 
 import (
-	"strings"
+	"encoding/json"
+	"fmt"
+	"io"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/report"
 )
 
-// The categories of flags in help texts.
 const (
-	categoryData     = "data"
-	categorySettings = "settings"
-	categoryDevice   = "device"
-	categoryOutput   = "output"
+	categoryDevice = groupDevice
+	categoryOutput = groupOutput
 )
-
-// env is the environment variable of a flag: AMTRL_TARGET_SAMPLES for
-// --target-samples.
-func env(name string) []string {
-	return []string{"AMTRL_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
-}
 
 func textFlag(category, name, usage, value string) *cli.StringFlag {
-	return &cli.StringFlag{Name: name, Usage: usage, Value: value, Category: category, EnvVars: env(name)}
+	return &cli.StringFlag{Name: name, Usage: usage, Value: value, Category: category, EnvVars: flags.Env(name)}
 }
 
 func intFlag(category, name, usage string, value int) *cli.IntFlag {
-	return &cli.IntFlag{Name: name, Usage: usage, Value: value, Category: category, EnvVars: env(name)}
-}
-
-func seedFlag(category, name, usage string, value uint64) *cli.Uint64Flag {
-	return &cli.Uint64Flag{Name: name, Usage: usage, Value: value, Category: category, EnvVars: env(name)}
-}
-
-func numberFlag(category, name, usage string, value float64) *cli.Float64Flag {
-	return &cli.Float64Flag{Name: name, Usage: usage, Value: value, Category: category, EnvVars: env(name)}
+	return &cli.IntFlag{Name: name, Usage: usage, Value: value, Category: category, EnvVars: flags.Env(name)}
 }
 
 func boolFlag(category, name, usage string) *cli.BoolFlag {
-	return &cli.BoolFlag{Name: name, Usage: usage, Category: category, EnvVars: env(name)}
+	return &cli.BoolFlag{Name: name, Usage: usage, Category: category, EnvVars: flags.Env(name)}
 }
 
 // deviceFlags choose where to compute.
 func deviceFlags() []cli.Flag {
-	threads := intFlag(categoryDevice, "threads", "threads a call of the CPU backend may use; results do not depend on it", 0)
-	threads.DefaultText = "all processors"
-	return []cli.Flag{
-		textFlag(categoryDevice, "backend", "auto, cpu or cuda; auto takes CUDA where it works", "auto"),
-		intFlag(categoryDevice, "device", "number of the CUDA device, from 0, of those that CUDA_VISIBLE_DEVICES leaves", 0),
-		boolFlag(categoryDevice, "tf32", "let CUDA round the factors of float32 matrix products and convolutions to TF32, 10 bits of fraction"),
-		threads,
-	}
+	var set flags.Set
+	new(deviceOptions).addFlags(&set)
+	return set.Flags
 }
 
 func jsonFlag(what string) *cli.BoolFlag {
@@ -64,6 +48,62 @@ func formatFlag() *cli.StringFlag {
 	return textFlag(categoryOutput, "format", "how tables are written: table or markdown", "table")
 }
 
-func topFlag() *cli.IntFlag {
-	return intFlag(categoryOutput, "top", "number of sources to list", 10)
+// The rest serves the commands that look their flags up by name.
+
+func given(c *cli.Context, name string) bool { return flags.Given(c, name) }
+
+func misuse(c *cli.Context, format string, args ...any) error {
+	return withHelp(c, flags.Misuse(format, args...))
 }
+
+func noArguments(c *cli.Context) error { return withHelp(c, flagsOnly(c.Args().Slice())) }
+
+func oneOf(c *cli.Context, name string, values ...string) error {
+	return withHelp(c, flags.OneOf(flags.Value[string]{Origin: flags.Origin{Name: name}, V: c.String(name)}, values...))
+}
+
+func between(c *cli.Context, name string, lo, hi int) error {
+	return withHelp(c, flags.Between(flags.Value[int]{Origin: flags.Origin{Name: name}, V: c.Int(name)}, lo, hi))
+}
+
+func emit(c *cli.Context, text string) error {
+	_, err := io.WriteString(c.App.Writer, text)
+	return err
+}
+
+func emitJSON(c *cli.Context, v any) error {
+	js, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return emit(c, string(js)+"\n")
+}
+
+func note(c *cli.Context, format string, args ...any) {
+	if !c.Bool("quiet") {
+		fmt.Fprintf(c.App.ErrWriter, format+"\n", args...)
+	}
+}
+
+func tableFormat(c *cli.Context) (report.Format, error) {
+	f, err := report.ParseFormat(c.String("format"))
+	if err != nil {
+		return "", misuse(c, "--format: %s", err)
+	}
+	return f, nil
+}
+
+// deviceOf are the device flags of a command.
+func deviceOf(c *cli.Context) *deviceOptions {
+	o := &deviceOptions{
+		backend: flags.Value[string]{Origin: flags.Origin{Name: "backend"}, V: c.String("backend")},
+		device:  flags.Value[int]{Origin: flags.Origin{Name: "device", Given: given(c, "device")}, V: c.Int("device")},
+		tf32:    flags.Value[bool]{Origin: flags.Origin{Name: "tf32", Given: given(c, "tf32")}, V: c.Bool("tf32")},
+		threads: flags.Value[int]{Origin: flags.Origin{Name: "threads"}, V: c.Int("threads")},
+	}
+	return o
+}
+
+func checkDevice(c *cli.Context) error { return withHelp(c, deviceOf(c).check()) }
+
+func openCUDA(c *cli.Context) backend.Open { return deviceOf(c).openCUDA }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -13,41 +15,56 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/flags"
 )
 
+// logsOptions are those of amtrl logs.
+type logsOptions struct {
+	dir    string
+	task   int
+	follow flags.Value[bool]
+	output
+}
+
 func logsCommand() *cli.Command {
-	return &cli.Command{
+	return newCommand(cli.Command{
 		Name:        "logs",
 		Usage:       "print the log of a task of a submitted sweep, that of its earlier submissions first",
 		ArgsUsage:   "RUN TASK",
 		Description: "What the engine kept of standard output goes to standard output, what it kept of standard error to\nstandard error.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended", Category: categoryBatch, EnvVars: env("follow")},
-			quietFlag(),
-		},
-		Action: logs,
-	}
+	}, &logsOptions{})
 }
 
-func logs(c *cli.Context) error {
-	dir, text, err := tasksArgument(c)
+func (o *logsOptions) addFlags(set *flags.Set) {
+	set.Group(groupBatch)
+	set.Bool(&o.follow, "follow", "go on until the task has ended").Aliases = []string{"f"}
+	set.Group(groupOutput)
+	o.addQuiet(set)
+}
+
+func (o *logsOptions) check(args []string) error {
+	dir, task, err := runAndTasks("logs", "RUN TASK", args)
 	if err != nil {
 		return err
 	}
-	task, err := strconv.Atoi(text)
-	if err != nil || task < 0 {
-		return misuse(c, "the task is %q: expected an index such as 3", text)
+	o.dir = dir
+	if o.task, err = strconv.Atoi(task); err != nil || o.task < 0 {
+		return flags.Misuse("the task is %q: expected an index such as 3", task)
 	}
-	run, err := openRun(dir)
+	return nil
+}
+
+func (o *logsOptions) run(ctx context.Context) error {
+	run, err := openRun(o.dir)
 	if err != nil {
 		return err
 	}
-	if task >= len(run.Tasks) {
-		return misuse(c, "task %d: expected 0 to %d", task, len(run.Tasks)-1)
+	if o.task >= len(run.Tasks) {
+		return flags.Misuse("task %d: expected 0 to %d", o.task, len(run.Tasks)-1)
 	}
-	jobs := run.JobsOf(task)
+	jobs := run.JobsOf(o.task)
 	if len(jobs) == 0 {
-		return fmt.Errorf("task %d of %s was never handed over: it has no log", task, run.Dir)
+		return fmt.Errorf("task %d of %s was never handed over: it has no log", o.task, run.Dir)
 	}
 	found := false
 	for i, j := range jobs {
@@ -59,45 +76,45 @@ func logs(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		follow := c.Bool("follow") && i == len(jobs)-1
-		l := eng.Log(j.Job, task, follow)
+		follow := o.follow.V && i == len(jobs)-1
+		l := eng.Log(j.Job, o.task, follow)
 		if len(l.Argv) > 0 {
-			cmd := exec.CommandContext(c.Context, l.Argv[0], l.Argv[1:]...)
-			cmd.Stdout, cmd.Stderr = c.App.Writer, c.App.ErrWriter
+			cmd := exec.CommandContext(ctx, l.Argv[0], l.Argv[1:]...)
+			cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 			if err := cmd.Run(); err != nil {
 				return fmt.Errorf("%s: %v", batch.ShellCommand(l.Argv), err) // its exit code is not ours
 			}
 			found = true
 			continue
 		}
-		seen, err := printLogs(c, run, task, l.Files, follow)
+		seen, err := o.printLogs(ctx, run, l.Files, follow)
 		if err != nil {
 			return err
 		}
 		found = found || seen
 	}
 	if !found {
-		note(c, "task %d has no log yet in %s", task, filepath.Join(run.Dir, "log"))
+		o.note("task %d has no log yet in %s", o.task, filepath.Join(run.Dir, "log"))
 	}
 	return nil
 }
 
 // printLogs copies the files, and what is added to them while the task goes on.
-func printLogs(c *cli.Context, run *batch.Run, task int, files []string, follow bool) (found bool, err error) {
+func (o *logsOptions) printLogs(ctx context.Context, run *batch.Run, files []string, follow bool) (found bool, err error) {
 	at := make([]int64, len(files))
 	for look := 0; ; look++ {
 		ended := !follow
 		if follow && look%10 == 0 {
-			s, err := run.Status(c.Context, engines.Open)
+			s, err := run.Status(ctx, engines.Open)
 			var query *batch.QueryError
 			if err != nil && !errors.As(err, &query) {
 				return found, err
 			}
-			state := s.Tasks[task].State
+			state := s.Tasks[o.task].State
 			ended = err == nil && state != batch.Queued && state != batch.Running && state != batch.Requeued
 		}
 		for i, path := range files {
-			n, err := copyFrom(c, i, path, at[i])
+			n, err := copyFrom(i, path, at[i])
 			if err != nil {
 				return found, err
 			}
@@ -107,7 +124,7 @@ func printLogs(c *cli.Context, run *batch.Run, task int, files []string, follow 
 		if ended {
 			return found, nil
 		}
-		if err := pause(c.Context, lookInterval(c, run, 0)/10); err != nil {
+		if err := pause(ctx, lookInterval(run, 0)/10); err != nil {
 			return found, interruption{"the task goes on"}
 		}
 	}
@@ -115,7 +132,7 @@ func printLogs(c *cli.Context, run *batch.Run, task int, files []string, follow 
 
 // copyFrom copies a file from an offset on: the first to standard output, the
 // second to standard error.
-func copyFrom(c *cli.Context, i int, path string, at int64) (int64, error) {
+func copyFrom(i int, path string, at int64) (int64, error) {
 	f, _, err := atomicfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -127,9 +144,9 @@ func copyFrom(c *cli.Context, i int, path string, at int64) (int64, error) {
 	if _, err := f.Seek(at, io.SeekStart); err != nil {
 		return 0, err
 	}
-	to := c.App.Writer
+	to := os.Stdout
 	if i == 1 {
-		to = c.App.ErrWriter
+		to = os.Stderr
 	}
 	return io.Copy(to, f)
 }

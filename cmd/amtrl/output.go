@@ -4,39 +4,68 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/report"
 )
 
+// maxTop bounds --top.
+const maxTop = 1 << 30
+
+// output is how a command tells what it did. A command adds the flags that it
+// has use for; the others keep their zero values.
+type output struct {
+	json, quiet flags.Value[bool]
+	top         flags.Value[int]
+	formatName  flags.Value[string]
+
+	// format is what --format names, set by check.
+	format report.Format
+}
+
+func (o *output) addTop(set *flags.Set) { set.Int(&o.top, "top", "number of sources to list", 10) }
+
+func (o *output) addFormat(set *flags.Set) {
+	set.Text(&o.formatName, "format", "how tables are written: table or markdown", "table")
+}
+
+func (o *output) addJSON(set *flags.Set, what string) {
+	set.Bool(&o.json, "json", "print "+what+" as JSON on standard output, and nothing else there")
+}
+
+func (o *output) addQuiet(set *flags.Set) {
+	set.Bool(&o.quiet, "quiet", "print only errors on standard error")
+}
+
+// checkOutput refuses values that make no sense.
+func (o *output) checkOutput() (err error) {
+	if o.formatName.Name != "" {
+		if o.format, err = report.ParseFormat(o.formatName.V); err != nil {
+			return flags.Misuse("--format: %s", err)
+		}
+	}
+	return flags.Between(o.top, 0, maxTop)
+}
+
 // emit writes a result to standard output.
-func emit(c *cli.Context, text string) error {
-	_, err := io.WriteString(c.App.Writer, text)
+func (o *output) emit(text string) error {
+	_, err := io.WriteString(os.Stdout, text)
 	return err
 }
 
 // emitJSON writes a result to standard output as JSON.
-func emitJSON(c *cli.Context, v any) error {
+func (o *output) emitJSON(v any) error {
 	js, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	return emit(c, string(js)+"\n")
+	return o.emit(string(js) + "\n")
 }
 
 // note tells the user something on standard error.
-func note(c *cli.Context, format string, args ...any) {
-	if !c.Bool("quiet") {
-		fmt.Fprintf(c.App.ErrWriter, format+"\n", args...)
+func (o *output) note(format string, args ...any) {
+	if !o.quiet.V {
+		fmt.Fprintf(os.Stderr, format+"\n", args...)
 	}
-}
-
-// tableFormat reads --format.
-func tableFormat(c *cli.Context) (report.Format, error) {
-	f, err := report.ParseFormat(c.String("format"))
-	if err != nil {
-		return "", misuse(c, "--format: %s", err)
-	}
-	return f, nil
 }

@@ -3,18 +3,23 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/report"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // meter shows how far work is on standard error: a bar on a terminal, lines
 // elsewhere, nothing when quiet. Its unit is whatever the caller counts in.
 type meter struct {
-	c     *cli.Context
+	out   *output
 	total float64
 
 	mu    sync.Mutex
@@ -30,13 +35,13 @@ type meter struct {
 // barSteps is the resolution of the bar.
 const barSteps = 1000
 
-func newMeter(c *cli.Context, total float64) *meter {
-	m := &meter{c: c, total: total, start: time.Now(), at: time.Now(), stop: make(chan struct{})}
-	if c.Bool("quiet") || !term.IsTerminal(int(os.Stderr.Fd())) {
+func newMeter(out *output, total float64) *meter {
+	m := &meter{out: out, total: total, start: time.Now(), at: time.Now(), stop: make(chan struct{})}
+	if out.quiet.V || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return m
 	}
 	m.bar = progressbar.NewOptions(barSteps,
-		progressbar.OptionSetWriter(c.App.ErrWriter),
+		progressbar.OptionSetWriter(os.Stderr),
 		progressbar.OptionSetWidth(24),
 		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetElapsedTime(false),
@@ -107,7 +112,7 @@ func (m *meter) line(format string, args ...any) {
 	if left >= time.Second {
 		text += ", about " + duration(left) + " left"
 	}
-	note(m.c, "%s", text)
+	m.out.note("%s", text)
 }
 
 func (m *meter) close() {
@@ -122,3 +127,92 @@ func (m *meter) close() {
 }
 
 func duration(d time.Duration) string { return d.Round(time.Second).String() }
+
+// runProgress shows the epochs of a run.
+type runProgress struct {
+	out *output
+	// reached[i] is the planned work before step i.
+	reached []float64
+	first   int
+	meter   *meter
+}
+
+// newRunProgress weighs each epoch by the samples that the schedule plans for
+// it, so that the time left is about right.
+func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProgress {
+	sources := len(set.Tasks)
+	p := &runProgress{out: out, reached: []float64{0}}
+	plan := cfg.Schedule.Plan(cfg.K, sources, set.Pools[0].Cols)
+	weight := func(e pipeline.EpochPlan) float64 { return max(e.Cost, e.Floor*float64(sources)) }
+	add := func(v float64) { p.reached = append(p.reached, p.reached[len(p.reached)-1]+v) }
+	for _, m := range cfg.Methods {
+		if m != pipeline.Active {
+			add(weight(plan[len(plan)-1]))
+			continue
+		}
+		for _, e := range plan {
+			add(weight(e))
+		}
+	}
+	return p
+}
+
+func (p *runProgress) begun() bool { return p.meter != nil }
+
+func (p *runProgress) step(s pipeline.Step) {
+	if p.meter == nil {
+		p.first = s.Done
+		p.meter = newMeter(p.out, p.reached[s.Total]-p.reached[s.Done])
+		if s.Done > 0 {
+			p.out.note("resuming after %d of %d epochs", s.Done, s.Total)
+		}
+	}
+	name := fmt.Sprintf("%s, epoch %d of %d", s.Method, s.Epoch, s.Epochs)
+	p.meter.set(p.reached[s.Done]-p.reached[p.first], name)
+	if r := s.Record; r != nil {
+		p.meter.line("%s: %s samples, %s %s, %d iterations", name, report.Count(float64(r.Samples)),
+			r.Score.Metric, report.Score(r.Score.Metric, r.Score.Value), r.Fit.Iterations)
+	}
+}
+
+func (p *runProgress) close() {
+	if p.meter != nil {
+		p.meter.close()
+	}
+}
+
+// sweepProgress shows the units of a sweep.
+type sweepProgress struct {
+	out     *output
+	resumed int
+	started bool
+	meter   *meter
+}
+
+func newSweepProgress(out *output, units int) *sweepProgress {
+	return &sweepProgress{out: out, meter: newMeter(out, float64(units))}
+}
+
+func (p *sweepProgress) begun() bool { return p.started }
+
+// step counts a unit. Those that an earlier process finished come first and
+// say nothing about the time left.
+func (p *sweepProgress) step(s runs.SweepStep) {
+	if s.Resumed {
+		p.resumed++
+		p.meter.shrink(1)
+		return
+	}
+	if !p.started && p.resumed > 0 {
+		p.out.note("resuming after %d of %d units", p.resumed, s.Total)
+	}
+	p.started = true
+	p.meter.set(float64(s.Done-p.resumed), fmt.Sprintf("%d of %d units", s.Done, s.Total))
+	var scores []string
+	for _, m := range s.Result.Methods {
+		scores = append(scores, m.Method+" "+report.Score(m.Score.Metric, m.Score.Value))
+	}
+	p.meter.line("%d/%d %s: %s", s.Done, s.Total, s.Unit.Name(), strings.Join(scores, ", "))
+}
+
+func (p *sweepProgress) close() { p.meter.close() }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -13,13 +15,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 )
-
-// maxTop bounds --top.
-const maxTop = 1 << 30
 
 // Limits on the files of a run folder, which may be anybody's.
 const (
@@ -27,19 +28,79 @@ const (
 	maxModelBytes    = 4 << 30
 )
 
+// relevanceOptions are those of amtrl relevance.
+type relevanceOptions struct {
+	dir      string
+	settings settingOptions
+	device   deviceOptions
+	csv      flags.Value[bool]
+	output
+}
+
 func relevanceCommand() *cli.Command {
-	flags := append(settingFlags(relevanceSettings...), deviceFlags()...)
-	return &cli.Command{
+	return newCommand(cli.Command{
 		Name:      "relevance",
 		Usage:     "estimate the relevance of every source again, from the model of a run",
 		ArgsUsage: "RUN",
 		Description: "RUN is the folder of a run. Without flags the settings are those of the run; with them, relevance\n" +
 			"and shares are estimated in another way from the same heads, without fitting anything.",
-		Flags: append(flags, topFlag(), formatFlag(),
-			boolFlag(categoryOutput, "csv", "print all sources as CSV (source, nu, share) on standard output"),
-			jsonFlag("all sources"), quietFlag()),
-		Action: relevance,
+	}, &relevanceOptions{})
+}
+
+func (o *relevanceOptions) addFlags(set *flags.Set) {
+	set.Group(groupSampling)
+	o.settings.addFlags(set, relevanceSettings...)
+	o.device.addFlags(set)
+	set.Group(groupOutput)
+	o.addTop(set)
+	set.Bool(&o.csv, "csv", "print all sources as CSV (source, nu, share) on standard output")
+	o.addJSON(set, "all sources")
+	o.addQuiet(set)
+	o.addFormat(set)
+}
+
+func (o *relevanceOptions) check(args []string) error {
+	if len(args) != 1 {
+		return flags.Misuse("expected one argument, the folder of a run, found %d", len(args))
 	}
+	o.dir = args[0]
+	if o.csv.V && o.json.V && o.csv.Given != o.json.Given {
+		o.csv.V, o.json.V = o.csv.Given, o.json.Given
+	}
+	if o.csv.V && o.json.V {
+		return flags.Misuse("--csv and --json exclude each other")
+	}
+	return firstError(o.device.check, o.checkOutput)
+}
+
+func (o *relevanceOptions) run(context.Context) error {
+	cfg, err := runSettings(o.dir)
+	if err != nil {
+		return err
+	}
+	if err := o.settings.override(&cfg); err != nil {
+		return err
+	}
+	if err := cfg.Validate(); err != nil {
+		return usageOf(err)
+	}
+	res, err := o.estimate(&cfg)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.json.V:
+		return o.emitJSON(res)
+	case o.csv.V:
+		return o.emitCSV(res.Sources)
+	}
+	rows := make([]runs.SourceResult, len(res.Sources))
+	for i, s := range res.Sources {
+		rows[i] = runs.SourceResult{Source: s.Source, Nu: s.Nu, Share: s.Share}
+	}
+	title := fmt.Sprintf("relevance %s (rank %d) and allocation %s for target %s, %d sources",
+		cfg.Relevance.Kind, res.Rank, cfg.Allocation.Rule, res.Target, len(rows))
+	return o.emit(report.Relevance(title, rows, o.top.V, o.format))
 }
 
 // relevanceResult is what --json prints.
@@ -58,71 +119,21 @@ type sourceShare struct {
 	Share  float64 `json:"share"`
 }
 
-func relevance(c *cli.Context) error {
-	if c.NArg() != 1 {
-		return misuse(c, "expected one argument, the folder of a run, found %d", c.NArg())
-	}
-	asCSV, asJSON := c.Bool("csv"), c.Bool("json")
-	if asCSV && asJSON && given(c, "csv") != given(c, "json") {
-		asCSV, asJSON = given(c, "csv"), given(c, "json")
-	}
-	if asCSV && asJSON {
-		return misuse(c, "--csv and --json exclude each other")
-	}
-	if err := checkDevice(c); err != nil {
-		return err
-	}
-	if err := between(c, "top", 0, maxTop); err != nil {
-		return err
-	}
-	format, err := tableFormat(c)
-	if err != nil {
-		return err
-	}
-	dir := c.Args().First()
-	cfg, err := runSettings(dir)
-	if err != nil {
-		return err
-	}
-	if err := override(c, &cfg); err != nil {
-		return err
-	}
-	if err := cfg.Validate(); err != nil {
-		return misuse(c, "%s", err)
-	}
-	res, err := estimate(c, dir, &cfg)
-	if err != nil {
-		return err
-	}
-	switch {
-	case asJSON:
-		return emitJSON(c, res)
-	case asCSV:
-		return emitCSV(c, res.Sources)
-	}
-	rows := make([]runs.SourceResult, len(res.Sources))
-	for i, s := range res.Sources {
-		rows[i] = runs.SourceResult{Source: s.Source, Nu: s.Nu, Share: s.Share}
-	}
-	title := fmt.Sprintf("relevance %s (rank %d) and allocation %s for target %s, %d sources", cfg.Relevance.Kind, res.Rank, cfg.Allocation.Rule, res.Target, len(rows))
-	return emit(c, report.Relevance(title, rows, c.Int("top"), format))
-}
-
 // estimate reads the model and estimates nu and the shares, in order of falling
 // |nu|.
-func estimate(c *cli.Context, dir string, cfg *pipeline.Config) (*relevanceResult, error) {
-	err := checkRegular(filepath.Join(dir, "model.safetensors"), maxModelBytes)
+func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, error) {
+	err := atomicfile.CheckRegular(filepath.Join(o.dir, "model.safetensors"), maxModelBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no model.safetensors: expected the folder of a finished run", dir)
+		return nil, fmt.Errorf("%s has no model.safetensors: expected the folder of a finished run", o.dir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	model, err := runs.ReadModel(dir)
+	model, err := runs.ReadModel(o.dir)
 	if err != nil {
 		return nil, err
 	}
-	choice, err := openBackend(c, c.Int("threads"))
+	choice, err := o.device.open(o.device.threads.V, &o.output)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +144,7 @@ func estimate(c *cli.Context, dir string, cfg *pipeline.Config) (*relevanceResul
 	}
 	nu, rank, err := model.Relevance(q, cfg.Relevance)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
+		return nil, fmt.Errorf("%s: %w", o.dir, err)
 	}
 	costs := make([]float64, len(nu))
 	for i, name := range model.Sources {
@@ -147,15 +158,7 @@ func estimate(c *cli.Context, dir string, cfg *pipeline.Config) (*relevanceResul
 	for i, name := range model.Sources {
 		res.Sources = append(res.Sources, sourceShare{name, nu[i], shares[i]})
 	}
-	slices.SortStableFunc(res.Sources, func(a, b sourceShare) int {
-		switch x, y := math.Abs(a.Nu), math.Abs(b.Nu); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(res.Sources, func(a, b sourceShare) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })
 	return res, nil
 }
 
@@ -163,7 +166,7 @@ func estimate(c *cli.Context, dir string, cfg *pipeline.Config) (*relevanceResul
 // holds a model alone.
 func runSettings(dir string) (pipeline.Config, error) {
 	path := filepath.Join(dir, "config.json")
-	raw, err := readRegular(path, maxSettingsBytes)
+	raw, err := atomicfile.ReadFile(path, maxSettingsBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return pipeline.NewConfig(pipeline.PresetDefault)
 	}
@@ -177,7 +180,7 @@ func runSettings(dir string) (pipeline.Config, error) {
 	return id.Config, nil
 }
 
-func emitCSV(c *cli.Context, sources []sourceShare) error {
+func (o *relevanceOptions) emitCSV(sources []sourceShare) error {
 	var out strings.Builder
 	w := csv.NewWriter(&out)
 	rows := [][]string{{"source", "nu", "share"}}
@@ -187,5 +190,5 @@ func emitCSV(c *cli.Context, sources []sourceShare) error {
 	if err := w.WriteAll(rows); err != nil {
 		return err
 	}
-	return emit(c, out.String())
+	return o.emit(out.String())
 }

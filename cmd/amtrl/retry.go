@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -8,58 +9,67 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/flags"
 )
 
+// retryOptions are those of amtrl retry.
+type retryOptions struct {
+	dir, tasks string
+	failed     flags.Value[bool]
+	handOverOptions
+}
+
 func retryCommand() *cli.Command {
-	return &cli.Command{
+	return newCommand(cli.Command{
 		Name:      "retry",
 		Usage:     "hand tasks of a submitted sweep over again that have no result",
 		ArgsUsage: "RUN [TASKS]",
-		Description: "Tasks go on from their checkpoints. Everything is as in the last submission but for the flags given.\n" +
+		Description: "Tasks go on from their checkpoints. Everything is as in the last submission except the flags given.\n" +
 			"TASKS are indices such as 3 or 0-3,7.",
-		Flags: slices.Concat(
-			[]cli.Flag{
-				boolFlag(categoryBatch, "failed", "all tasks that failed, met their time limit, were cancelled or lost, left a damaged result, or were never handed over"),
-				textFlag(categoryBatch, "to", "engine: "+orList(engines.Names())+"; by default that of the last submission", ""),
-			},
-			resourceFlags(), engineFlags(), handOverFlags(),
-			[]cli.Flag{jsonFlag("what was handed over"), quietFlag()},
-		),
-		Action: retry,
-	}
+	}, &retryOptions{})
 }
 
-func retry(c *cli.Context) error {
-	dir, tasks, err := tasksArgument(c)
+func (o *retryOptions) addFlags(set *flags.Set) {
+	set.Group(groupBatch)
+	set.Bool(&o.failed, "failed",
+		"all tasks that failed, met their time limit, were cancelled or lost, left a damaged result, or were never handed over")
+	set.Text(&o.to, "to", "engine: "+flags.OrList(engines.Names())+"; by default that of the last submission", "")
+	o.handOverOptions.addFlags(set)
+	o.addOutput(set)
+}
+
+func (o *retryOptions) check(args []string) (err error) {
+	if o.dir, o.tasks, err = runAndTasks("retry", "RUN [TASKS]", args); err != nil {
+		return err
+	}
+	if (o.tasks == "") != o.failed.V {
+		return flags.Misuse("expected either --failed or tasks such as 3 or 0-3,7")
+	}
+	return nil
+}
+
+func (o *retryOptions) run(ctx context.Context) error {
+	run, err := openRun(o.dir)
 	if err != nil {
 		return err
 	}
-	if (tasks == "") != c.Bool("failed") {
-		return misuse(c, "expected either --failed or tasks such as 3 or 0-3,7")
-	}
-	run, err := openRun(dir)
+	list, err := parseTasks(run, o.tasks)
 	if err != nil {
 		return err
-	}
-	var list batch.Tasks
-	if tasks != "" {
-		if list, err = batch.ParseTasks(tasks, len(run.Tasks)); err != nil {
-			return misuse(c, "%s", err)
-		}
 	}
 	unlock, err := run.Lock()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	set, eng, err := retrySettings(c, run)
+	set, eng, err := o.lastSettings(ctx, run)
 	if err != nil {
 		return err
 	}
-	if err := run.Recover(c.Context, engines.Open); err != nil {
+	if err := run.Recover(ctx, engines.Open); err != nil {
 		return explainRetry(err)
 	}
-	s, err := run.Status(c.Context, engines.Open)
+	s, err := run.Status(ctx, engines.Open)
 	if err != nil {
 		return explainRetry(err)
 	}
@@ -76,15 +86,15 @@ func retry(c *cli.Context) error {
 		list = failed
 	}
 	if len(list) == 0 {
-		note(c, "nothing to hand over again: %s", countsText(s))
+		o.note("nothing to hand over again: %s", countsText(s))
 	}
 	switch {
-	case c.Bool("dry-run") || c.Bool("check"):
-		return dryHandOver(c, run, eng, set, list)
+	case o.dry():
+		return o.dryHandOver(ctx, run, eng, set, list)
 	case len(list) > 0:
-		return handOver(c, run, eng, set, list)
-	case c.Bool("json"):
-		return printHandOver(c, run, eng.Name(), nil)
+		return o.handOver(ctx, run, eng, set, list)
+	case o.json.V:
+		return o.printHandOver(run, eng.Name(), nil)
 	}
 	return nil
 }
@@ -93,8 +103,17 @@ func retry(c *cli.Context) error {
 // there must not be handed over again.
 func explainRetry(err error) error { return &exitStatus{statusUnasked, err} }
 
-// retrySettings are those of the last submission with the flags that are given.
-func retrySettings(c *cli.Context, run *batch.Run) (batch.Settings, batch.Engine, error) {
+// parseTasks are the tasks of a run that were named, nil for none.
+func parseTasks(run *batch.Run, tasks string) (batch.Tasks, error) {
+	if tasks == "" {
+		return nil, nil
+	}
+	list, err := batch.ParseTasks(tasks, len(run.Tasks))
+	return list, usageOf(err)
+}
+
+// lastSettings are those of the last submission with the flags that are given.
+func (o *retryOptions) lastSettings(ctx context.Context, run *batch.Run) (batch.Settings, batch.Engine, error) {
 	last, submitted, err := run.LastSettings()
 	if err != nil {
 		return last, nil, err
@@ -103,20 +122,21 @@ func retrySettings(c *cli.Context, run *batch.Run) (batch.Settings, batch.Engine
 		// What others wrote is not run: program, options and engine are then those of
 		// this command line alone.
 		if err := run.CheckOwner(); err != nil {
-			if !c.IsSet("program") || !c.IsSet("to") {
-				return last, nil, fmt.Errorf("%w: the program and the options of the last submission are not taken from there; give --to, --program and the options again, or, where nobody but you wrote there, chown and chmod it", err)
+			if !o.program.Set || !o.to.Set {
+				return last, nil, fmt.Errorf("%w: the program and the options of the last submission are not taken from there; "+
+					"give --to, --program and the options again, or, where nobody but you wrote there, chown and chmod it", err)
 			}
 			last.Engine = ""
 		}
 	}
-	name := c.String("to")
+	name := o.to.V
 	if name == "" {
 		if name = last.Engine; !submitted {
-			return last, nil, misuse(c, "%s was never submitted: expected --to", run.Dir)
+			return last, nil, flags.Misuse("%s was never submitted: expected --to", run.Dir)
 		}
 	}
 	if _, ok := engines.Find(name); !ok {
-		return last, nil, misuse(c, "--to is %q: expected %s", name, orList(engines.Names()))
+		return last, nil, flags.Misuse("--to is %q: expected %s", name, flags.OrList(engines.Names()))
 	}
 	var before *batch.Resources
 	var saved json.RawMessage
@@ -126,16 +146,19 @@ func retrySettings(c *cli.Context, run *batch.Run) (batch.Settings, batch.Engine
 			saved = last.Options
 		}
 	}
-	res, err := readResources(c, before)
+	res, err := o.resources.over(before)
 	if err != nil {
 		return last, nil, err
 	}
-	eng, err := newEngine(c, name, saved, run.Trial(res))
+	if err := o.engine.check(name, o.resources.origins()); err != nil {
+		return last, nil, err
+	}
+	eng, err := o.newEngine(ctx, name, saved, run.Trial(res))
 	if err != nil {
 		return last, nil, err
 	}
-	set, err := newSettings(c, eng, res)
-	if c.String("program") == "" && submitted && name == last.Engine {
+	set, err := o.settings(eng, res)
+	if o.program.V == "" && submitted && name == last.Engine {
 		set.Program = last.Program
 	}
 	return set, eng, err

@@ -1,101 +1,157 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 )
 
-// runDigits is as many base images as MNIST-C has; the default run on them
-// takes well under a minute on two cores.
-const runDigits = 10_000
+// runOptions are those of amtrl run.
+type runOptions struct {
+	target flags.Value[string]
+	data   dataOptions
+	config configOptions
+	seed   flags.Value[uint64]
+	device deviceOptions
+	folder folderOptions
+	output
+}
 
 func runCommand() *cli.Command {
-	return &cli.Command{
+	return newCommand(cli.Command{
 		Name:  "run",
 		Usage: "choose samples for one target, fit, and compare with uniform sampling",
 		Description: "Without flags it works on embedded digits. It leaves a folder with the configuration, the epochs,\n" +
 			"the relevance of every source, the model and the result; a folder of unfinished work is resumed.",
-		Flags: slices.Concat(
-			[]cli.Flag{textFlag(categoryData, "target", "the target task; by default "+pipeline.Showcase+", or the last task of data without it", "")},
-			dataFlags(runDigits),
-			[]cli.Flag{seedFlag(categorySettings, "seed", "selects all random numbers of the run", 0)},
-			configFlags(),
-			deviceFlags(),
-			[]cli.Flag{
-				textFlag(categoryOutput, "out", "`FOLDER` of the run; by default amtrl-runs/<target>-<identity>", ""),
-				boolFlag(categoryOutput, "dry-run", "print the resolved configuration and the plan of the schedule, and do nothing"),
-				topFlag(), formatFlag(), jsonFlag("the result"), quietFlag(),
-			},
-		),
-		Action: run,
-	}
+	}, &runOptions{})
 }
 
-func run(c *cli.Context) error {
-	for _, check := range []func(*cli.Context) error{noArguments, checkDevice, checkData} {
-		if err := check(c); err != nil {
-			return err
-		}
-	}
-	format, err := tableFormat(c)
+func (o *runOptions) addFlags(set *flags.Set) {
+	set.Group(groupData)
+	set.Text(&o.target, "target", "the target task; by default "+pipeline.Showcase+", or the last task of data without it", "")
+	o.data.addFlags(set)
+	set.Group(groupSampling)
+	o.config.settings.addFlags(set, &budgetSetting)
+	o.config.addFlags(set)
+	set.Group(groupSampling)
+	set.Seed(&o.seed, "seed", "selects all random numbers of the run")
+	o.device.addFlags(set)
+	set.Group(groupOutput)
+	o.folder.addFlags(set, "`FOLDER` of the run; by default amtrl-runs/<target>-<identity>")
+	o.addJSON(set, "the result")
+	o.addQuiet(set)
+	o.addTop(set)
+	o.addFormat(set)
+}
+
+func (o *runOptions) check(args []string) error {
+	return firstError(
+		func() error { return flagsOnly(args) }, o.device.check, o.data.check, o.checkOutput)
+}
+
+func (o *runOptions) run(ctx context.Context) error {
+	cfg, err := o.config.resolve(nil)
 	if err != nil {
 		return err
 	}
-	if err := between(c, "top", 0, maxTop); err != nil {
-		return err
-	}
-	cfg, err := readConfig(c, nil)
+	cfg.Seed = o.seed.V
+	set, err := o.data.open(ctx, o.device.threads.V)
 	if err != nil {
 		return err
 	}
-	cfg.Seed = c.Uint64("seed")
-	set, err := openData(c)
+	target := o.target.V
+	if target == "" {
+		target = pipeline.DefaultTarget(set)
+	}
+	if _, err := set.TaskIndex(target); err != nil {
+		return flags.Misuse("--target: %s", err)
+	}
+	full, err := cfg.complete(set)
 	if err != nil {
 		return err
 	}
-	target, err := pickTarget(c, set)
+	choice, err := o.device.open(o.device.threads.V, &o.output)
 	if err != nil {
 		return err
 	}
-	if err := cfg.checkNames(set); err != nil {
-		return err
-	}
-	w, err := newWork(c, set, c.Int("threads"), func(id *runs.Identity) {
-		id.Targets, id.Seeds = []string{target}, []uint64{cfg.Seed}
-	}, func(digest string) string {
+	defer choice.Device.Close()
+	id := runs.NewIdentity(version().Version, set, choice, full)
+	id.Targets, id.Seeds = []string{target}, []uint64{cfg.Seed}
+	dir, err := o.folder.path(id, func(digest string) string {
 		return filepath.Join("amtrl-runs", url.PathEscape(target)+"-"+digest)
-	}, cfg.Config)
+	})
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	if c.Bool("dry-run") {
-		return dryRun(c, w, format)
+	if o.folder.dryRun.V {
+		return dryRun(&o.output, set, id, dir)
 	}
-	dev, err := w.device()
+	dev, err := pipeline.NewResident(choice.Device, set)
 	if err != nil {
 		return err
 	}
 	defer dev.Close()
-	progress := newRunProgress(c, w)
-	res, err := runs.Run(c.Context, dev, w.id, w.dir, progress.step)
+	progress := newRunProgress(&o.output, set, id.Config)
+	res, err := runs.Run(ctx, dev, id, dir, progress.step)
 	progress.close()
 	if err != nil {
-		return w.explain(err)
+		return explainInterruption(err, dir)
 	}
 	if !progress.begun() {
-		note(c, "already complete: %s", w.dir)
+		o.note("already complete: %s", dir)
 	}
-	if c.Bool("json") {
-		return emitJSON(c, res)
+	if o.json.V {
+		return o.emitJSON(res)
 	}
-	return emit(c, report.Result(res, c.Int("top"), format)+fmt.Sprintf("\nrun folder: %s\n", w.dir))
+	return o.emit(report.Result(res, o.top.V, o.format) + fmt.Sprintf("\nrun folder: %s\n", dir))
+}
+
+// folderOptions say where run and sweep leave what they make.
+type folderOptions struct {
+	out    flags.Value[string]
+	dryRun flags.Value[bool]
+}
+
+func (o *folderOptions) addFlags(set *flags.Set, usage string) {
+	set.Text(&o.out, "out", usage, "")
+	set.Bool(&o.dryRun, "dry-run", "print the resolved configuration and the plan of the schedule, and do nothing")
+}
+
+// path is --out, or a folder named after the work.
+func (o *folderOptions) path(id runs.Identity, name func(digest string) string) (string, error) {
+	digest, err := id.Digest()
+	if err != nil {
+		return "", err
+	}
+	if o.out.V != "" {
+		return filepath.Clean(o.out.V), nil
+	}
+	return filepath.Clean(name(digest[:8])), nil
+}
+
+// explainInterruption adds to an interruption how to go on.
+func explainInterruption(err error, dir string) error {
+	if errors.Is(err, context.Canceled) {
+		return interruption{"the same command goes on from the last finished step in " + dir}
+	}
+	return err
+}
+
+// firstError makes checks in order.
+func firstError(checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -14,52 +14,67 @@ import (
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/batch/local"
 	"github.com/amtrl/amtrl/batch/slurm"
+	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
-// runTaskCommand is what engines call.
+// taskInput opens the data and the device of a task. Its flags are those that a
+// plan spells out.
+type taskInput struct {
+	data   dataOptions
+	device deviceOptions
+}
+
+func (o *taskInput) addFlags(set *flags.Set) {
+	o.data.addFlags(set)
+	o.device.addFlags(set)
+}
+
+// runTaskOptions are those of the command that engines call.
+type runTaskOptions struct {
+	dir             string
+	index           int
+	part, container flags.Value[string]
+	taskInput
+	set *flags.Set
+	output
+}
+
 func runTaskCommand() *cli.Command {
-	return &cli.Command{
+	return newCommand(cli.Command{
 		Name:      "run-task",
 		Usage:     "carry out one task of a submitted sweep",
 		ArgsUsage: "RUN INDEX",
 		Hidden:    true,
-		Flags: slices.Concat([]cli.Flag{
-			partFlag(),
-			textFlag(categoryBatch, "container", "`IMAGE` in which apptainer runs the task", ""),
-		}, taskFlags()),
-		Action: runTask,
+	}, &runTaskOptions{})
+}
+
+func (o *runTaskOptions) addFlags(set *flags.Set) {
+	o.set = set
+	set.Group(groupBatch)
+	addPart(set, &o.part)
+	set.Text(&o.container, "container", "`IMAGE` in which apptainer runs the task", "")
+	o.taskInput.addFlags(set)
+}
+
+func addPart(set *flags.Set, part *flags.Value[string]) {
+	set.Text(part, "part", "`KEY` of the part of the submission", "")
+}
+
+func (o *runTaskOptions) check(args []string) error {
+	dir, index, err := runAndTasks("run-task", "RUN INDEX", args)
+	if err != nil {
+		return err
 	}
-}
-
-// superviseCommand is what submit --to local starts.
-func superviseCommand() *cli.Command {
-	return &cli.Command{
-		Name:      "supervise",
-		Usage:     "run the tasks of a submitted sweep as child processes",
-		ArgsUsage: "RUN",
-		Hidden:    true,
-		Flags:     []cli.Flag{partFlag()},
-		Action: func(c *cli.Context) error {
-			dir, err := runArgument(c)
-			if err != nil {
-				return err
-			}
-			run, err := openRun(dir)
-			if err != nil {
-				return err
-			}
-			return local.Supervise(c.Context, run, c.String("part"), func(format string, args ...any) { note(c, format, args...) })
-		},
+	o.dir = dir
+	if o.index, err = strconv.Atoi(index); err != nil {
+		return flags.Misuse("the index is %q: expected an integer", index)
 	}
+	return nil
 }
 
-func partFlag() cli.Flag {
-	return textFlag(categoryBatch, "part", "`KEY` of the part of the submission", "")
-}
-
-func runTask(c *cli.Context) error {
+func (o *runTaskOptions) run(ctx context.Context) error {
 	save := make(chan os.Signal, 1)
 	for _, kind := range engines {
 		if len(kind.SaveSignals) > 0 {
@@ -67,35 +82,22 @@ func runTask(c *cli.Context) error {
 		}
 	}
 	defer signal.Stop(save)
-	dir, text, err := tasksArgument(c)
+	run, err := openRun(o.dir)
 	if err != nil {
 		return err
 	}
-	index, err := strconv.Atoi(text)
-	if err != nil {
-		return misuse(c, "the index is %q: expected an integer", text)
-	}
-	run, err := openRun(dir)
-	if err != nil {
-		return err
-	}
-	say := func(format string, args ...any) { note(c, format, args...) }
 	w := &batch.Worker{
-		Run: run, Part: c.String("part"), Index: index, Version: version().Version, Engine: engines.Open,
-		Open: func(_ context.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Resident, runs.Identity, error) {
-			return openTask(c, plan, res)
-		},
-		Save: asked(save),
-		Note: say,
+		Run: run, Part: o.part.V, Index: o.index, Version: version().Version, Engine: engines.Open,
+		Open: o.open, Save: asked(save), Note: o.note,
 	}
-	if given(c, "container") {
-		code, err := slurm.WorkInContainer(c.Context, w, c.String("container"))
+	if o.container.Given {
+		code, err := slurm.WorkInContainer(ctx, w, o.container.V)
 		return &exitStatus{code, err}
 	}
 	if _, w.SHA256, err = programHash(); err != nil {
 		return err
 	}
-	code, err := w.Work(c.Context)
+	code, err := w.Work(ctx)
 	// Also for 0: a signal that came when the work was complete changes nothing.
 	return &exitStatus{code, err}
 }
@@ -110,39 +112,74 @@ func asked(signals <-chan os.Signal) <-chan struct{} {
 	return done
 }
 
-// openTask opens the data and the device that the plan's flags ask for.
-func openTask(c *cli.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Resident, runs.Identity, error) {
+// open opens the data and the device that the plan's flags ask for.
+func (o *runTaskOptions) open(ctx context.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Resident, runs.Identity, error) {
 	id := plan.Identity
-	var known []string
-	for _, f := range taskFlags() {
-		known = append(known, f.Names()[0])
-	}
+	var known flags.Set
+	o.taskInput.addFlags(&known)
 	for _, f := range plan.Flags {
-		if !slices.Contains(known, f.Name) {
-			return nil, id, batch.BadInput(fmt.Errorf("the plan has the flag --%s: expected one of %s", f.Name, orList(known)))
+		if !slices.Contains(known.Names(), f.Name) {
+			return nil, id, batch.BadInput(fmt.Errorf("the plan has the flag --%s: expected one of %s", f.Name, flags.OrList(known.Names())))
 		}
-		if err := c.Set(f.Name, f.Value); err != nil {
+		if err := o.set.Assign(f.Name, f.Value); err != nil {
 			return nil, id, batch.BadInput(fmt.Errorf("--%s %q: %w", f.Name, f.Value, err))
 		}
 	}
-	set, err := openData(c)
+	set, err := o.data.open(ctx, o.device.threads.V)
 	if err != nil {
-		var usage *usageError
+		var usage *flags.UsageError
 		if errors.As(err, &usage) {
 			err = batch.BadInput(err)
 		}
 		return nil, id, err
 	}
-	threads := c.Int("threads")
+	threads := o.device.threads.V
 	if threads == 0 {
 		threads = res.CPUs
 	}
-	choice, err := openBackend(c, threads)
+	choice, err := o.device.open(threads, &o.output)
 	if err != nil {
 		return nil, id, err
 	}
 	here := runs.NewIdentity(id.Version, set, choice, id.Config)
 	id.Data, id.Backend = here.Data, here.Backend
 	dev, err := pipeline.NewResident(choice.Device, set)
+	if err != nil {
+		choice.Device.Close()
+	}
 	return dev, id, err
+}
+
+// superviseOptions are those of the command that submit --to local starts.
+type superviseOptions struct {
+	dir  string
+	part flags.Value[string]
+	output
+}
+
+func superviseCommand() *cli.Command {
+	return newCommand(cli.Command{
+		Name:      "supervise",
+		Usage:     "run the tasks of a submitted sweep as child processes",
+		ArgsUsage: "RUN",
+		Hidden:    true,
+	}, &superviseOptions{})
+}
+
+func (o *superviseOptions) addFlags(set *flags.Set) {
+	set.Group(groupBatch)
+	addPart(set, &o.part)
+}
+
+func (o *superviseOptions) check(args []string) (err error) {
+	o.dir, err = runFolder("supervise", args)
+	return err
+}
+
+func (o *superviseOptions) run(ctx context.Context) error {
+	run, err := openRun(o.dir)
+	if err != nil {
+		return err
+	}
+	return local.Supervise(ctx, run, o.part.V, o.note)
 }

@@ -1,93 +1,243 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// settings are the flags of every field of pipeline.Config but the seed, the
-// costs and the true relevance. Kinds come before what belongs to a kind.
-var settings = []setting{
-	methods(),
-	word("schedule", "how much each epoch spends: paper, theory or budget", func(c *pipeline.Config) *string { return &c.Schedule.Kind }),
-	word("representation", "what phi is: linear, or conv for a convolutional network", func(c *pipeline.Config) *string { return &c.Representation }),
-	word("relevance", "how nu is estimated: minnorm, ridge or l1", func(c *pipeline.Config) *string { return &c.Relevance.Kind }),
+type config = pipeline.Config
 
-	integer("k", "width of the representation", func(c *pipeline.Config) *int { return &c.K }),
-	integer("target-samples", "labelled samples of the target", func(c *pipeline.Config) *int { return &c.TargetSamples }),
-	boolean("include-target", "make the target one of its own sources", func(c *pipeline.Config) *bool { return &c.IncludeTarget }),
-
-	integer("epochs", "rounds of draw, fit and relevance", func(c *pipeline.Config) *int { return &c.Schedule.Epochs }),
-	integer("floor", "least number of samples of each source", func(c *pipeline.Config) *int { return &c.Schedule.Floor }).
-		only("--schedule paper or budget", func(c *pipeline.Config) bool { return c.Schedule.Kind != pipeline.ScheduleTheory }),
-	number("budget", "total cost of the samples; implies --schedule budget", func(c *pipeline.Config) *float64 { return &c.Schedule.Budget }).
-		only("--schedule budget", func(c *pipeline.Config) bool { return c.Schedule.Kind == pipeline.ScheduleBudget }),
-	number("delta", "theory schedule: confidence", func(c *pipeline.Config) *float64 { return &c.Schedule.Theory.Delta }).only(theory()),
-	number("r", "theory schedule: bound of ||w_m||", func(c *pipeline.Config) *float64 { return &c.Schedule.Theory.R }).only(theory()),
-	number("sigma-min", "theory schedule: lower bound of sigma_min(W)", func(c *pipeline.Config) *float64 { return &c.Schedule.Theory.SigmaMin }).only(theory()),
-	number("beta", "theory schedule: beta in place of the theorem's, which 0 stands for", func(c *pipeline.Config) *float64 { return &c.Schedule.Theory.Beta }).only(theory()),
-
-	word("allocation", "what nu gives a source: squared (nu^2, the paper) or l1 (|nu|/sqrt(cost))", func(c *pipeline.Config) *string { return &c.Allocation.Rule }),
-	number("mix", "fraction of each epoch's budget that is spread uniformly", func(c *pipeline.Config) *float64 { return &c.Allocation.Mix }),
-
-	number("lambda", "ERM penalty on ||B||^2 + ||W||^2", func(c *pipeline.Config) *float64 { return &c.ERM.Lambda }).only(class(pipeline.ClassLinear)),
-	integer("iterations", "ERM: most L-BFGS iterations an epoch", func(c *pipeline.Config) *int { return &c.ERM.Iterations }).only(class(pipeline.ClassLinear)),
-	number("tolerance", "ERM: stop once ten iterations lower the objective by less than this fraction, 0 for never", func(c *pipeline.Config) *float64 { return &c.ERM.Tolerance }).only(class(pipeline.ClassLinear)),
-	integer("history", "ERM: L-BFGS pairs", func(c *pipeline.Config) *int { return &c.ERM.History }).only(class(pipeline.ClassLinear)),
-	word("init", "ERM: starting point, random or moments", func(c *pipeline.Config) *string { return &c.ERM.Init }).only(class(pipeline.ClassLinear)),
-	boolean("warm-start", "ERM: start each epoch from the one before", warmStart),
-
-	integers("channels", "conv: output channels of each layer", func(c *pipeline.Config) *[]int { return &c.Conv.Channels }).only(class(pipeline.ClassConv)),
-	integer("passes", "conv: passes over the samples an epoch", func(c *pipeline.Config) *int { return &c.Conv.Passes }).only(class(pipeline.ClassConv)),
-	integer("batch", "conv: samples in a step", func(c *pipeline.Config) *int { return &c.Conv.Batch }).only(class(pipeline.ClassConv)),
-	number("rate", "conv: largest learning rate of the one-cycle schedule", func(c *pipeline.Config) *float64 { return &c.Conv.Rate }).only(class(pipeline.ClassConv)),
-	number("decay", "conv: decoupled weight decay", func(c *pipeline.Config) *float64 { return &c.Conv.Decay }).only(class(pipeline.ClassConv)),
-	number("validation", "conv: fraction of the sources' samples that the fit sets aside to stop by, 0 for none", func(c *pipeline.Config) *float64 { return &c.Conv.Validation }).only(class(pipeline.ClassConv)),
-	integer("patience", "conv: passes without a smaller validation loss that end a fit", func(c *pipeline.Config) *int { return &c.Conv.Patience }).only(class(pipeline.ClassConv)),
-
-	autoNumber("ridge", "ridge of the target's head in units of the mean eigenvalue; auto is leave-one-out", func(c *pipeline.Config) *float64 { return &c.Head.Ridge }),
-	word("prior", "what the head's ridge shrinks towards: identity (0) or sources (what the sources' heads combine to)", func(c *pipeline.Config) *string { return &c.Head.Prior }),
-	autoNumber("head-rcond", "cut-off of the head's singular values; auto is the rounding level", func(c *pipeline.Config) *float64 { return &c.Head.Rcond }),
-
-	autoNumber("rcond", "minnorm relevance: cut-off of the singular values of W; auto is the rounding level", func(c *pipeline.Config) *float64 { return &c.Relevance.Rcond }).
-		only("--relevance minnorm", func(c *pipeline.Config) bool { return c.Relevance.Kind == pipeline.MinNorm }),
-	number("tau", "ridge relevance: penalty in units of the mean eigenvalue of W W'", func(c *pipeline.Config) *float64 { return &c.Relevance.Tau }).
-		only("--relevance ridge", func(c *pipeline.Config) bool { return c.Relevance.Kind == pipeline.Ridge }),
-	number("l1", "l1 relevance: penalty as a fraction of the smallest that gives 0", func(c *pipeline.Config) *float64 { return &c.Relevance.Lambda }).
-		only("--relevance l1", func(c *pipeline.Config) bool { return c.Relevance.Kind == pipeline.L1 }),
+// setting ties a flag to a field of the configuration. The preset gives the
+// value, the flag overrides it where it is set.
+type setting struct {
+	name, usage string
+	// field is a pointer into a complete configuration: to an int, a float64, a
+	// string, a bool, a list or an auto.
+	field func(*config) any
+	// only says when the setting does something, nil for always.
+	only *condition
 }
 
-// relevanceSettings are those that a finished model can be read again with.
-var relevanceSettings = []string{"relevance", "rcond", "tau", "l1", "allocation", "mix"}
-
-func theory() (needs string, used func(*pipeline.Config) bool) {
-	return "--schedule theory", func(c *pipeline.Config) bool { return c.Schedule.Kind == pipeline.ScheduleTheory }
+// condition is true of configurations, and needs the flag that makes it so.
+type condition struct {
+	needs string
+	holds func(*config) bool
 }
 
-// class restricts a setting to one class of representations.
-func class(name string) (needs string, used func(*pipeline.Config) bool) {
-	return "--representation " + name, func(c *pipeline.Config) bool { return c.Representation == name }
+// auto is a number from 0 on, or "auto", which the configuration writes as -1.
+type auto float64
+
+// The kinds that settings belong to.
+var (
+	inTheory  = &condition{"--schedule theory", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleTheory }}
+	inBudget  = &condition{"--schedule budget", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleBudget }}
+	hasFloor  = &condition{"--schedule paper or budget", func(c *config) bool { return c.Schedule.Kind != pipeline.ScheduleTheory }}
+	isLinear  = &condition{"--representation linear", func(c *config) bool { return c.Representation == pipeline.ClassLinear }}
+	isConv    = &condition{"--representation conv", func(c *config) bool { return c.Representation == pipeline.ClassConv }}
+	isMinNorm = &condition{"--relevance minnorm", func(c *config) bool { return c.Relevance.Kind == pipeline.MinNorm }}
+	isRidge   = &condition{"--relevance ridge", func(c *config) bool { return c.Relevance.Kind == pipeline.Ridge }}
+	isL1      = &condition{"--relevance l1", func(c *config) bool { return c.Relevance.Kind == pipeline.L1 }}
+)
+
+// The settings are every field of the configuration except the seed, the costs
+// and the true relevance, in the order of the help.
+var (
+	// budgetSetting is a run's alone: a sweep has a list of budgets.
+	budgetSetting = setting{"budget", "total cost of the samples; implies --schedule budget",
+		func(c *config) any { return &c.Schedule.Budget }, inBudget}
+	scheduleSetting = setting{"schedule", "how much each epoch spends: paper, theory or budget",
+		func(c *config) any { return &c.Schedule.Kind }, nil}
+	widthSetting = setting{"k", "width of the representation", func(c *config) any { return &c.K }, nil}
+
+	samplingSettings = []*setting{
+		{"target-samples", "labelled samples of the target", func(c *config) any { return &c.TargetSamples }, nil},
+		{"methods", "methods to compare, of active, uniform and known", func(c *config) any { return &c.Methods }, nil},
+		&scheduleSetting,
+		{"epochs", "rounds of draw, fit and relevance", func(c *config) any { return &c.Schedule.Epochs }, nil},
+		{"floor", "least number of samples of each source", func(c *config) any { return &c.Schedule.Floor }, hasFloor},
+		{"include-target", "make the target one of its own sources", func(c *config) any { return &c.IncludeTarget }, nil},
+	}
+	// relevanceSettings are those that a finished model can be read again with.
+	relevanceSettings = []*setting{
+		{"relevance", "how nu is estimated: minnorm, ridge or l1", func(c *config) any { return &c.Relevance.Kind }, nil},
+		{"tau", "ridge relevance: penalty in units of the mean eigenvalue of W W'", func(c *config) any { return &c.Relevance.Tau }, isRidge},
+		{"l1", "l1 relevance: penalty as a fraction of the smallest that gives 0", func(c *config) any { return &c.Relevance.Lambda }, isL1},
+		{"rcond", "minnorm relevance: cut-off of the singular values of W; auto is the rounding level",
+			func(c *config) any { return (*auto)(&c.Relevance.Rcond) }, isMinNorm},
+		{"allocation", "what nu gives a source: squared (nu^2, the paper) or l1 (|nu|/sqrt(cost))",
+			func(c *config) any { return &c.Allocation.Rule }, nil},
+		{"mix", "fraction of each epoch's budget that is spread uniformly", func(c *config) any { return &c.Allocation.Mix }, nil},
+	}
+	modelSettings = []*setting{
+		{"representation", "what phi is: linear, or conv for a convolutional network", func(c *config) any { return &c.Representation }, nil},
+		&widthSetting,
+		{"lambda", "ERM penalty on ||B||^2 + ||W||^2", func(c *config) any { return &c.ERM.Lambda }, isLinear},
+		{"iterations", "ERM: most L-BFGS iterations per epoch", func(c *config) any { return &c.ERM.Iterations }, isLinear},
+		{"tolerance", "ERM: stop once ten iterations lower the objective by less than this fraction, 0 for never",
+			func(c *config) any { return &c.ERM.Tolerance }, isLinear},
+		{"history", "ERM: L-BFGS pairs", func(c *config) any { return &c.ERM.History }, isLinear},
+		{"init", "ERM: starting point, random or moments", func(c *config) any { return &c.ERM.Init }, isLinear},
+		{"warm-start", "ERM: start each epoch from the one before", warmStart, nil},
+		{"ridge", "ridge of the target's head in units of the mean eigenvalue; auto is leave-one-out",
+			func(c *config) any { return (*auto)(&c.Head.Ridge) }, nil},
+		{"prior", "what the head's ridge shrinks towards: identity (0) or sources (what the sources' heads combine to)",
+			func(c *config) any { return &c.Head.Prior }, nil},
+		{"head-rcond", "cut-off of the head's singular values; auto is the rounding level",
+			func(c *config) any { return (*auto)(&c.Head.Rcond) }, nil},
+	}
+	theorySettings = []*setting{
+		{"delta", "theory schedule: confidence", func(c *config) any { return &c.Schedule.Theory.Delta }, inTheory},
+		{"r", "theory schedule: bound of ||w_m||", func(c *config) any { return &c.Schedule.Theory.R }, inTheory},
+		{"sigma-min", "theory schedule: lower bound of sigma_min(W)", func(c *config) any { return &c.Schedule.Theory.SigmaMin }, inTheory},
+		{"beta", "theory schedule: beta in place of the theorem's, which 0 stands for",
+			func(c *config) any { return &c.Schedule.Theory.Beta }, inTheory},
+	}
+	convSettings = []*setting{
+		{"channels", "conv: output channels of each layer", func(c *config) any { return &c.Conv.Channels }, isConv},
+		{"passes", "conv: passes over the samples per epoch", func(c *config) any { return &c.Conv.Passes }, isConv},
+		{"batch", "conv: samples in a step", func(c *config) any { return &c.Conv.Batch }, isConv},
+		{"rate", "conv: largest learning rate of the one-cycle schedule", func(c *config) any { return &c.Conv.Rate }, isConv},
+		{"decay", "conv: decoupled weight decay", func(c *config) any { return &c.Conv.Decay }, isConv},
+		{"validation", "conv: fraction of the sources' samples that the fit sets aside to stop by, 0 for none",
+			func(c *config) any { return &c.Conv.Validation }, isConv},
+		{"patience", "conv: passes without a smaller validation loss that end a fit",
+			func(c *config) any { return &c.Conv.Patience }, isConv},
+	}
+)
+
+func allSettings() []*setting {
+	return slices.Concat([]*setting{&budgetSetting}, samplingSettings, relevanceSettings, modelSettings, theorySettings, convSettings)
 }
 
-// warmStart is the class's own.
-func warmStart(c *pipeline.Config) *bool {
+// warmStart is the representation's own.
+func warmStart(c *config) any {
 	if c.Representation == pipeline.ClassConv {
 		return &c.Conv.WarmStart
 	}
 	return &c.ERM.WarmStart
 }
 
-func methods() setting {
-	show := func(cfg *pipeline.Config) string { return strings.Join(cfg.Methods, ",") }
-	return setting{
-		name: "methods", show: show,
-		flag: &cli.StringFlag{Name: "methods", Usage: "methods to compare, of active, uniform and known", DefaultText: presetText(show), Category: categorySettings, EnvVars: env("methods")},
-		apply: func(c *cli.Context, cfg *pipeline.Config) error {
-			cfg.Methods = splitList(c.String("methods"))
-			return nil
-		},
+// active says whether the setting bears on the configuration.
+func (s *setting) active(c *config) bool { return s.only == nil || s.only.holds(c) }
+
+// show is the configuration's value as the flag would take it.
+func (s *setting) show(c *config) string {
+	switch v := s.field(c).(type) {
+	case *int:
+		return strconv.Itoa(*v)
+	case *bool:
+		return strconv.FormatBool(*v)
+	case *float64:
+		return strconv.FormatFloat(*v, 'g', -1, 64)
+	case *auto:
+		if *v < 0 {
+			return "auto"
+		}
+		return strconv.FormatFloat(float64(*v), 'g', -1, 64)
+	case *[]int:
+		return strings.Join(texts(*v), ",")
+	case *[]string:
+		return strings.Join(*v, ",")
+	case *string:
+		return *v
 	}
+	panic("setting " + s.name + " has no type of a flag")
+}
+
+// presetText lists the value that each preset gives, or the one that all give.
+func (s *setting) presetText() string {
+	var all []string
+	first, same := "", true
+	for i, name := range pipeline.Presets() {
+		c, err := pipeline.NewConfig(name)
+		if err != nil {
+			continue
+		}
+		c = c.Complete(nil)
+		text := s.show(&c)
+		if i == 0 {
+			first = text
+		}
+		same = same && text == first
+		all = append(all, fmt.Sprintf("%s in preset %s", text, name))
+	}
+	if same {
+		return first
+	}
+	return strings.Join(all, ", ")
+}
+
+// boundSetting is a setting with the value of its flag.
+type boundSetting struct {
+	*setting
+	*flags.Origin
+	text *flags.Value[string] // nil where the flag takes another type
+	// apply writes the value to a configuration.
+	apply func(*config) error
+}
+
+// bind adds the flag.
+func (s *setting) bind(set *flags.Set) boundSetting {
+	text := s.presetText()
+	sample, _ := pipeline.NewConfig(pipeline.PresetDefault)
+	sample = sample.Complete(nil)
+	switch s.field(&sample).(type) {
+	case *int:
+		v := new(flags.Value[int])
+		set.Int(v, s.name, s.usage, 0).DefaultText = text
+		return bound(s, v)
+	case *float64:
+		v := new(flags.Value[float64])
+		set.Number(v, s.name, s.usage, 0).DefaultText = text
+		return bound(s, v)
+	case *bool:
+		v := new(flags.Value[bool])
+		set.Bool(v, s.name, s.usage+"; --"+s.name+"=false for not").DefaultText = text
+		return bound(s, v)
+	}
+	v := new(flags.Value[string])
+	set.Text(v, s.name, s.usage, "").DefaultText = text
+	return boundSetting{s, &v.Origin, v, func(c *config) error { return parseSetting(s.field(c), v) }}
+}
+
+func bound[T any](s *setting, v *flags.Value[T]) boundSetting {
+	return boundSetting{s, &v.Origin, nil, func(c *config) error {
+		*s.field(c).(*T) = v.V
+		return nil
+	}}
+}
+
+// parseSetting writes text to a field that is one, a list, or an auto.
+func parseSetting(field any, v *flags.Value[string]) error {
+	switch field := field.(type) {
+	case *string:
+		*field = v.V
+	case *[]string:
+		*field = flags.Words(v.V)
+	case *[]int:
+		*field = nil
+		for _, word := range flags.Words(v.V) {
+			n, err := strconv.Atoi(word)
+			if err != nil {
+				return flags.Misuse("--%s is %q: expected whole numbers such as 16,32", v.Name, v.V)
+			}
+			*field = append(*field, n)
+		}
+	case *auto:
+		if v.V == "auto" {
+			*field = -1
+			return nil
+		}
+		n, err := strconv.ParseFloat(v.V, 64)
+		if err != nil || !(n >= 0) {
+			return flags.Misuse("--%s is %q: expected auto or a number from 0 on", v.Name, v.V)
+		}
+		*field = auto(n)
+	}
+	return nil
 }

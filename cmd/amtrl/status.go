@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/report"
 )
 
@@ -22,60 +23,69 @@ const (
 	statusUnasked = 2
 )
 
+// statusOptions are those of amtrl status.
+type statusOptions struct {
+	dir              string
+	watch, wait, all flags.Value[bool]
+	interval         flags.Value[time.Duration]
+	output
+}
+
 func statusCommand() *cli.Command {
-	return &cli.Command{
+	return newCommand(cli.Command{
 		Name:      "status",
 		Usage:     "say where the tasks of a submitted sweep stand",
 		ArgsUsage: "RUN",
 		Description: "The files of the tasks come first, then one question to the engine. Exit codes: 0 none failed (with\n" +
 			"--wait: all are done), 1 some failed, 2 the engine could not be asked.",
-		Flags: []cli.Flag{
-			boolFlag(categoryBatch, "watch", "show every change until no task is left that may get a result"),
-			boolFlag(categoryBatch, "wait", "wait until no task is left that may get a result"),
-			intervalFlag(),
-			boolFlag(categoryOutput, "all", "list every task, not only those that run or need attention"),
-			formatFlag(), jsonFlag("the status"), quietFlag(),
-		},
-		Action: status,
-	}
+	}, &statusOptions{})
 }
 
-func intervalFlag() cli.Flag {
-	return &cli.DurationFlag{Name: "interval", Usage: "time between two looks", Category: categoryBatch, EnvVars: env("interval"),
-		DefaultText: "10s, rising to 30s; 0.2s where the tasks are child processes"}
+func (o *statusOptions) addFlags(set *flags.Set) {
+	set.Group(groupBatch)
+	set.Bool(&o.watch, "watch", "show every change until no task is left that may get a result")
+	set.Bool(&o.wait, "wait", "wait until no task is left that may get a result")
+	set.Duration(&o.interval, "interval", "time between two looks").DefaultText = "10s, rising to 30s; 0.2s where the tasks are child processes"
+	set.Group(groupOutput)
+	set.Bool(&o.all, "all", "list every task, not only those that run or need attention")
+	o.addJSON(set, "the status")
+	o.addQuiet(set)
+	o.addFormat(set)
 }
 
-func status(c *cli.Context) error {
-	dir, err := runArgument(c)
-	if err != nil {
+func (o *statusOptions) check(args []string) (err error) {
+	if o.dir, err = runFolder("status", args); err != nil {
 		return err
 	}
-	format, err := tableFormat(c)
-	if err != nil {
+	if err := o.checkOutput(); err != nil {
 		return err
 	}
-	if c.IsSet("interval") && c.Duration("interval") < 50*time.Millisecond {
-		return misuse(c, "--interval is %s: expected at least 50ms", c.Duration("interval"))
+	if o.interval.Set && o.interval.V < 50*time.Millisecond {
+		return flags.Misuse("--interval is %s: expected at least 50ms", o.interval.V)
 	}
-	run, err := openRun(dir)
+	return nil
+}
+
+func (o *statusOptions) run(ctx context.Context) error {
+	run, err := openRun(o.dir)
 	if err != nil {
 		return err
 	}
 	var s *batch.Status
-	if c.Bool("watch") || c.Bool("wait") {
-		s, err = watch(c, run, format)
+	if o.watch.V || o.wait.V {
+		s, err = o.watchRun(ctx, run)
 	} else {
-		s, err = run.Status(c.Context, engines.Open)
+		s, err = run.Status(ctx, engines.Open)
 	}
 	if err != nil {
 		return explainQuery(s, err)
 	}
-	if c.Bool("json") {
-		err = emitJSON(c, newStatusResult(run, s))
-	} else if !c.Bool("watch") {
-		err = emit(c, statusText(run, s, c.Bool("all"), format))
+	if o.json.V {
+		err = o.emitJSON(newStatusResult(run, s))
+	} else if !o.watch.V {
+		err = o.emit(statusText(run, s, o.all.V, o.format))
 	}
-	if err == nil && len(s.Failed()) > s.Count(batch.New) || c.Bool("wait") && len(s.Failed()) > 0 {
+	if err == nil && len(s.Failed()) > s.Count(batch.New) || o.wait.V && len(s.Failed()) > 0 {
 		return &exitStatus{code: statusFailed, err: err}
 	}
 	return err
@@ -103,26 +113,32 @@ func explainQuery(s *batch.Status, err error) error {
 // patience is how many looks in a row may fail before watch gives up.
 const patience = 10
 
-// watch looks until no task may get a result any more.
-func watch(c *cli.Context, run *batch.Run, format report.Format) (*batch.Status, error) {
+// watchRun looks until no task may get a result any more.
+func (o *statusOptions) watchRun(ctx context.Context, run *batch.Run) (*batch.Status, error) {
+	interval := func(look int) time.Duration {
+		if o.interval.Set {
+			return o.interval.V
+		}
+		return lookInterval(run, look)
+	}
 	failures, last := 0, ""
 	for look := 0; ; look++ {
-		s, err := run.Status(c.Context, engines.Open)
+		s, err := run.Status(ctx, engines.Open)
 		var query *batch.QueryError
 		switch {
 		case errors.As(err, &query):
-			if failures++; failures == patience || c.Context.Err() != nil {
+			if failures++; failures == patience || ctx.Err() != nil {
 				return s, err
 			}
 			if failures == 1 {
-				note(c, "%s; asking again", err)
+				o.note("%s; asking again", err)
 			}
 		case err != nil:
 			return s, err
 		default:
 			failures = 0
-			if text := statusText(run, s, c.Bool("all"), format); text != last {
-				if err := showChange(c, s, text); err != nil {
+			if text := statusText(run, s, o.all.V, o.format); text != last {
+				if err := o.showChange(s, text); err != nil {
 					return s, err
 				}
 				last = text
@@ -131,31 +147,28 @@ func watch(c *cli.Context, run *batch.Run, format report.Format) (*batch.Status,
 				return s, nil
 			}
 		}
-		if err := pause(c.Context, lookInterval(c, run, look)); err != nil {
+		if err := pause(ctx, interval(look)); err != nil {
 			return s, interruption{"the tasks go on"}
 		}
 	}
 }
 
 // showChange shows a status that is not the last one's.
-func showChange(c *cli.Context, s *batch.Status, text string) error {
+func (o *statusOptions) showChange(s *batch.Status, text string) error {
 	switch {
-	case c.Bool("json"):
+	case o.json.V:
 		return nil
-	case !c.Bool("watch"):
-		note(c, "%s", countsText(s))
+	case !o.watch.V:
+		o.note("%s", countsText(s))
 		return nil
 	case term.IsTerminal(int(os.Stdout.Fd())):
-		return emit(c, "\x1b[H\x1b[2J"+text)
+		return o.emit("\x1b[H\x1b[2J" + text)
 	}
-	return emit(c, text+"\n")
+	return o.emit(text + "\n")
 }
 
 // lookInterval spares the engine: other people's jobs are asked about too.
-func lookInterval(c *cli.Context, run *batch.Run, look int) time.Duration {
-	if c.IsSet("interval") {
-		return c.Duration("interval")
-	}
+func lookInterval(run *batch.Run, look int) time.Duration {
 	first := engines[0].Interval
 	for _, j := range run.Jobs {
 		if kind, ok := engines.Find(j.Engine); ok {

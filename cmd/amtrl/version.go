@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -8,31 +9,36 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/flags"
 )
 
+// versionOptions are those of amtrl version.
+type versionOptions struct{ output }
+
 func versionCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "version",
-		Usage: "print the version, the Go version and the platform",
-		Flags: []cli.Flag{jsonFlag("it")},
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
-			v := version()
-			if c.Bool("json") {
-				return emitJSON(c, v)
-			}
-			text := "amtrl " + v.Version
-			if v.Revision != "" {
-				text += ", revision " + v.Revision
-				if v.Modified {
-					text += " with local changes"
-				}
-			}
-			return emit(c, fmt.Sprintf("%s, %s, %s\n", text, v.Go, v.Platform))
-		},
+	return newCommand(cli.Command{Name: "version", Usage: "print the version, the Go version and the platform"}, &versionOptions{})
+}
+
+func (o *versionOptions) addFlags(set *flags.Set) {
+	set.Group(groupOutput)
+	o.addJSON(set, "it")
+}
+
+func (o *versionOptions) check(args []string) error { return flagsOnly(args) }
+
+func (o *versionOptions) run(context.Context) error {
+	v := version()
+	if o.json.V {
+		return o.emitJSON(v)
 	}
+	text := "amtrl " + v.Version
+	if v.Revision != "" {
+		text += ", revision " + v.Revision
+		if v.Modified {
+			text += " with local changes"
+		}
+	}
+	return o.emit(fmt.Sprintf("%s, %s, %s\n", text, v.Go, v.Platform))
 }
 
 // build is what the binary knows about itself.

@@ -1,4 +1,4 @@
-package main
+package flags
 
 import (
 	"slices"
@@ -7,15 +7,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// flagsFirst moves the flags of a command before its arguments, where the flag
+// First moves the flags of a command before its arguments, where the flag
 // parser looks for them, so that "relevance RUN --top 5" means the same as
 // "relevance --top 5 RUN". After "--" everything is an argument. It leaves the
-// names of the flags for given.
-func flagsFirst(app *cli.App, args []string) []string {
+// names of the flags for [Set.Resolve].
+func First(app *cli.App, args []string) []string {
 	commands, flags := app.Commands, []cli.Flag(nil)
 	i := 1
 	for ; i < len(args); i++ {
-		next := find(commands, args[i])
+		next := command(commands, args[i])
 		if next == nil {
 			break
 		}
@@ -39,7 +39,7 @@ func flagsFirst(app *cli.App, args []string) []string {
 		}
 		head = append(head, arg)
 		name, _, whole := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		f := flagNamed(flags, name)
+		f := find(flags, name)
 		if f == nil {
 			continue
 		}
@@ -58,7 +58,7 @@ func flagsFirst(app *cli.App, args []string) []string {
 	return head
 }
 
-func find(commands []*cli.Command, name string) *cli.Command {
+func command(commands []*cli.Command, name string) *cli.Command {
 	for _, c := range commands {
 		if c.HasName(name) {
 			return c
@@ -67,22 +67,11 @@ func find(commands []*cli.Command, name string) *cli.Command {
 	return nil
 }
 
-func flagNamed(flags []cli.Flag, name string) cli.Flag {
-	for _, f := range flags {
-		if slices.Contains(f.Names(), name) {
-			return f
-		}
-	}
-	return nil
-}
-
-// metadataGiven is where flagsFirst leaves the flags of the command line.
+// metadataGiven is where First leaves the flags of the command line.
 const metadataGiven = "given"
 
-// given says whether a flag is on the command line, where IsSet is also true
-// of one in the environment. The environment speaks to all commands, so what
-// does nothing is refused only where it was given.
-func given(c *cli.Context, name string) bool {
+// Given says whether a flag is on the command line.
+func Given(c *cli.Context, name string) bool {
 	names, _ := c.App.Metadata[metadataGiven].([]string)
 	return slices.Contains(names, name)
 }

@@ -1,21 +1,18 @@
-package main
+package flags
 
 import (
 	"fmt"
 	"math"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/amtrl/amtrl/dataset"
 )
 
 // maxSeeds bounds what a mistyped range can ask for.
 const maxSeeds = 100_000
 
-// splitList splits at commas and drops spaces and empty words.
-func splitList(s string) []string {
+// Words splits a list at commas and drops spaces and empty words.
+func Words(s string) []string {
 	var words []string
 	for _, w := range strings.Split(s, ",") {
 		if w = strings.TrimSpace(w); w != "" {
@@ -25,10 +22,10 @@ func splitList(s string) []string {
 	return words
 }
 
-// parseSeeds reads seeds and ranges of seeds, such as "0-4,10".
-func parseSeeds(s string) ([]uint64, error) {
+// Seeds reads seeds and ranges of seeds, such as "0-4,10".
+func Seeds(s string) ([]uint64, error) {
 	var seeds []uint64
-	for _, w := range splitList(s) {
+	for _, w := range Words(s) {
 		first, last, isRange := strings.Cut(w, "-")
 		lo, err := strconv.ParseUint(first, 10, 64)
 		hi := lo
@@ -60,11 +57,11 @@ func parseSeeds(s string) ([]uint64, error) {
 	return seeds, nil
 }
 
-// parseBudgets reads positive numbers.
-func parseBudgets(s string) ([]float64, error) {
+// Budgets reads positive numbers.
+func Budgets(s string) ([]float64, error) {
 	var budgets []float64
 	seen := map[float64]bool{}
-	for _, w := range splitList(s) {
+	for _, w := range Words(s) {
 		v, err := strconv.ParseFloat(w, 64)
 		if err != nil || !(v > 0) || math.IsInf(v, 1) {
 			return nil, fmt.Errorf("expected positive numbers such as 5000,10000, found %q", w)
@@ -79,49 +76,4 @@ func parseBudgets(s string) ([]float64, error) {
 		return nil, fmt.Errorf("expected at least one budget, found none in %q", s)
 	}
 	return budgets, nil
-}
-
-// matchTargets returns, in the order of the data, the tasks that a list of
-// names and glob patterns selects; "all" selects every task.
-func matchTargets(set *dataset.Set, list string) ([]string, error) {
-	chosen := make([]bool, len(set.Tasks))
-	words := splitList(list)
-	if len(words) == 0 {
-		return nil, fmt.Errorf("expected all, names or patterns such as fog_*, found %q", list)
-	}
-	index := make(map[string]int, len(set.Tasks))
-	for i := range set.Tasks {
-		index[set.Tasks[i].Name] = i
-	}
-	for _, w := range words {
-		if !strings.ContainsAny(w, "*?[") && w != "all" {
-			i, ok := index[w]
-			if !ok {
-				_, err := set.TaskIndex(w)
-				return nil, err
-			}
-			chosen[i] = true
-			continue
-		}
-		found := false
-		for i := range set.Tasks {
-			ok, err := path.Match(w, set.Tasks[i].Name)
-			if err != nil {
-				return nil, fmt.Errorf("pattern %q: %w", w, err)
-			}
-			if ok || w == "all" {
-				chosen[i], found = true, true
-			}
-		}
-		if !found {
-			return nil, fmt.Errorf("%s has no task that matches %q", set.Name, w)
-		}
-	}
-	var names []string
-	for i := range set.Tasks {
-		if chosen[i] {
-			names = append(names, set.Tasks[i].Name)
-		}
-	}
-	return names, nil
 }

@@ -11,27 +11,28 @@ import (
 	"strconv"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
-// sourceTable is a number for each of some sources, read from a CSV file.
-type sourceTable struct {
+// sourceValues is a number for each of some sources, read from a CSV file.
+type sourceValues struct {
 	path   string
 	names  []string
 	lines  []int
 	values map[string]float64
 }
 
-const maxTableBytes = 64 << 20
+const maxValuesBytes = 64 << 20
 
-// readSourceTable reads the columns source and the named one of a CSV file with
+// readSourceValues reads the columns source and the named one of a CSV file with
 // a header; other columns are ignored, so that relevance.csv of a run serves
 // too.
-func readSourceTable(path, column string) (*sourceTable, error) {
-	raw, err := readRegular(path, maxTableBytes)
+func readSourceValues(path, column string) (*sourceValues, error) {
+	raw, err := atomicfile.ReadFile(path, maxValuesBytes)
 	if err != nil {
 		return nil, err
 	}
-	t := &sourceTable{path: path, values: map[string]float64{}}
+	t := &sourceValues{path: path, values: map[string]float64{}}
 	r := csv.NewReader(bytes.NewReader(raw))
 	header, err := r.Read()
 	if err != nil {
@@ -79,7 +80,7 @@ func kindOfNumber(column string) string {
 }
 
 // check refuses a source that the data do not have.
-func (t *sourceTable) check(set *dataset.Set) error {
+func (t *sourceValues) check(set *dataset.Set) error {
 	for i, name := range t.names {
 		if _, err := set.TaskIndex(name); err != nil {
 			return fmt.Errorf("%s: line %d: %w", t.path, t.lines[i], err)

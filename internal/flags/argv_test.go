@@ -1,4 +1,4 @@
-package main
+package flags
 
 import (
 	"slices"
@@ -26,7 +26,7 @@ func TestFlagsFirst(t *testing.T) {
 		{{"p", "other", "x", "--n"}, {"p", "other", "x", "--n"}},
 		{{"p", "a", "x", "--generate-bash-completion"}, {"p", "a", "x", "--generate-bash-completion"}},
 	} {
-		if got := flagsFirst(app, test[0]); !slices.Equal(got, test[1]) {
+		if got := First(app, test[0]); !slices.Equal(got, test[1]) {
 			t.Errorf("%q becomes %q, expected %q", test[0], got, test[1])
 		}
 	}

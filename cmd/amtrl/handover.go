@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/flags"
+)
+
+// handOverOptions are how submit and retry hand tasks over.
+type handOverOptions struct {
+	to            flags.Value[string]
+	resources     resourceOptions
+	engine        engineOptions
+	dryRun, probe flags.Value[bool]
+	program       flags.Value[string]
+	output
+}
+
+// addFlags adds all but --to, which has another default in each command.
+func (o *handOverOptions) addFlags(set *flags.Set) {
+	o.resources.addFlags(set)
+	set.Bool(&o.dryRun, "dry-run", "print what would be handed over and the exact command, and do nothing")
+	set.Bool(&o.probe, "check", "as --dry-run, and ask the engine whether it would take it")
+	set.Text(&o.program, "program", "amtrl where the tasks run; by default this program, or the amtrl of the image", "")
+	o.engine.addFlags(set, groupBatch)
+	o.engine.values[o.program.Name] = &o.program
+}
+
+func (o *handOverOptions) addOutput(set *flags.Set) {
+	set.Group(groupOutput)
+	o.addJSON(set, "what was handed over")
+	o.addQuiet(set)
+}
+
+// dry says that nothing is to be handed over.
+func (o *handOverOptions) dry() bool { return o.dryRun.V || o.probe.V }
+
+// newEngine makes the engine of a new submission, from the flags over the
+// options that an earlier one of the same engine kept. What can be wrong with
+// them shows here, before anything is written.
+func (o *handOverOptions) newEngine(ctx context.Context, name string, saved json.RawMessage, trial batch.Submission) (batch.Engine, error) {
+	kind, _ := engines.Find(name)
+	options, err := kind.ReadOptions(saved)
+	if err != nil {
+		return nil, err
+	}
+	o.engine.apply(options)
+	eng, err := options.Engine(trial.Dir)
+	if err != nil {
+		return nil, explainOption(err)
+	}
+	if p, ok := eng.(batch.Preparer); ok {
+		err := explainOption(p.Prepare(ctx, trial))
+		var use *flags.UsageError
+		// A manifest can be printed without what Prepare settles.
+		if err != nil && (errors.As(err, &use) || !o.dryRun.V || o.probe.V) {
+			return nil, err
+		}
+	}
+	return eng, nil
+}
+
+// explainOption makes an option that cannot be used a usage error.
+func explainOption(err error) error {
+	var option *batch.OptionError
+	if errors.As(err, &option) {
+		return usageOf(err)
+	}
+	return err
+}
+
+// settings are what later questions and a retry begin from.
+func (o *handOverOptions) settings(eng batch.Engine, res batch.Resources) (batch.Settings, error) {
+	set := batch.Settings{Engine: eng.Name(), Program: o.program.V, Resources: res}
+	if set.Program == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return set, err
+		}
+		set.Program = self
+	}
+	if o := eng.Options(); o != nil {
+		js, err := json.Marshal(o)
+		if err != nil {
+			return set, err
+		}
+		set.Options = js
+	}
+	return set, nil
+}
+
+// handOver submits tasks and says what came of it.
+func (o *handOverOptions) handOver(ctx context.Context, run *batch.Run, eng batch.Engine, set batch.Settings, tasks []int) error {
+	jobs, err := run.Submit(ctx, eng, set, tasks)
+	if err != nil {
+		var done []string
+		for _, j := range jobs {
+			done = append(done, fmt.Sprintf("%s (tasks %s)", j.ID, j.Tasks))
+		}
+		if len(done) > 0 {
+			o.note("handed over before it failed: %s", strings.Join(done, ", "))
+		}
+		var unsure *batch.Unsure
+		if errors.As(err, &unsure) {
+			return fmt.Errorf("%w; it may have taken the part all the same: amtrl status %s finds out", err, batch.ShellQuote(run.Dir))
+		}
+		return err
+	}
+	return o.printHandOver(run, eng.Name(), jobs)
+}
+
+// handedOver is what --json prints.
+type handedOver struct {
+	Run    string       `json:"run"`
+	ID     string       `json:"id"`
+	Engine string       `json:"engine"`
+	Tasks  int          `json:"tasks"`
+	Jobs   []handedPart `json:"jobs"`
+}
+
+type handedPart struct {
+	ID    string      `json:"id"`
+	Key   string      `json:"key"`
+	Tasks batch.Tasks `json:"tasks"`
+}
+
+func (o *handOverOptions) printHandOver(run *batch.Run, engine string, jobs []*batch.JobRecord) error {
+	out := handedOver{Run: run.Dir, ID: run.Plan.ID, Engine: engine, Jobs: []handedPart{}}
+	var text strings.Builder
+	for _, j := range jobs {
+		out.Tasks += len(j.Tasks)
+		out.Jobs = append(out.Jobs, handedPart{j.ID, j.Key, j.Tasks})
+		fmt.Fprintf(&text, "%s %s: %d tasks, %s\n", engine, j.ID, len(j.Tasks), j.Tasks)
+	}
+	if o.json.V {
+		return o.emitJSON(out)
+	}
+	dir := batch.ShellQuote(run.Dir)
+	fmt.Fprintf(&text, "run folder: %s\n", run.Dir)
+	fmt.Fprintf(&text, "  amtrl status %s --watch\n  amtrl logs %s 0\n  amtrl cancel %s\n  amtrl collect %s\n", dir, dir, dir, dir)
+	return o.emit(text.String())
+}
+
+// dryPart is what --dry-run --json prints of a part: the file that would be
+// written, its content, and the command that would hand it over.
+type dryPart struct {
+	File    string      `json:"file"`
+	Content string      `json:"content"`
+	Argv    []string    `json:"argv"`
+	Tasks   batch.Tasks `json:"tasks"`
+}
+
+// dryHandOver prints the parts and, with --check, asks the engine. Without
+// tasks there are no parts.
+func (o *handOverOptions) dryHandOver(ctx context.Context, run *batch.Run, eng batch.Engine, set batch.Settings, tasks []int) error {
+	var parts []batch.Part
+	if len(tasks) > 0 {
+		var err error
+		if parts, err = run.Render(ctx, eng, set, tasks); err != nil {
+			return err
+		}
+	}
+	if err := o.printParts(run, parts); err != nil || len(parts) == 0 || !o.probe.V {
+		return err
+	}
+	if err := eng.Check(ctx, parts); err != nil {
+		return err
+	}
+	o.note("%s would take it", eng.Name())
+	return nil
+}
+
+func (o *handOverOptions) printParts(run *batch.Run, parts []batch.Part) error {
+	list := make([]dryPart, len(parts))
+	var text strings.Builder
+	for i, p := range parts {
+		file := filepath.Join(run.Dir, batch.SubmitDir, p.File)
+		list[i] = dryPart{file, string(p.Content), p.Argv, p.Tasks}
+		fmt.Fprintf(&text, "# %s\n%s\n# the command\n%s\n", file, p.Content, batch.ShellCommand(p.Argv))
+	}
+	if o.json.V {
+		return o.emitJSON(list)
+	}
+	return o.emit(text.String())
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/batch/k8s"
+	"github.com/amtrl/amtrl/batch/local"
+	"github.com/amtrl/amtrl/batch/slurm"
+	"github.com/amtrl/amtrl/internal/flags"
+)
+
+// engines are those that a sweep can be handed to, the default first.
+var engines = batch.Kinds{local.Kind, slurm.Kind, k8s.Kind}
+
+// resourceOptions are what one task asks for.
+type resourceOptions struct {
+	gpus, cpus, parallel, maxRestarts flags.Value[int]
+	gpuType, mem, time                flags.Value[string]
+}
+
+func (o *resourceOptions) addFlags(set *flags.Set) {
+	set.Int(&o.gpus, "gpus", "GPUs per task; a task that sees fewer, or takes another backend, fails at once", 0)
+	set.Text(&o.gpuType, "gpu-type", "type of GPU, as the engine names it", "")
+	set.Int(&o.cpus, "cpus", "processors per task", 0).DefaultText = "what the engine gives"
+	set.Text(&o.mem, "mem", "memory per task, such as 16G or 500M", "")
+	set.Text(&o.time, "time", "time limit of an attempt, such as 90m, 2h, 1-12:00:00, or minutes", "")
+	set.Int(&o.parallel, "parallel", "most tasks at a time", 0).DefaultText = "as many as the engine allows; all processors with --to local"
+	set.Int(&o.maxRestarts, "max-restarts",
+		"how often a task may go on from its checkpoint after a time limit, or after a failure where the engine counts those", 3)
+}
+
+func (o *resourceOptions) origins() []flags.Origin {
+	return []flags.Origin{o.gpus.Origin, o.gpuType.Origin, o.cpus.Origin, o.mem.Origin, o.time.Origin, o.parallel.Origin, o.maxRestarts.Origin}
+}
+
+// over are the flags over what an earlier submission asked for, nil for none.
+func (o *resourceOptions) over(before *batch.Resources) (batch.Resources, error) {
+	var r batch.Resources
+	if before != nil {
+		r = *before
+	}
+	least := 0
+	if o.parallel.Set {
+		least = 1 // its default, 0, is no number of tasks
+	}
+	for _, n := range []struct {
+		flag   flags.Value[int]
+		field  *int
+		lo, hi int
+	}{
+		{o.gpus, &r.GPUs, 0, 1024}, {o.cpus, &r.CPUs, 0, maxThreads}, {o.parallel, &r.Parallel, least, math.MaxInt32},
+		{o.maxRestarts, &r.MaxRestarts, 0, 1000},
+	} {
+		if before != nil && !n.flag.Set {
+			continue
+		}
+		if err := flags.Between(n.flag, n.lo, n.hi); err != nil {
+			return r, err
+		}
+		*n.field = n.flag.V
+	}
+	if o.gpuType.Set {
+		r.GPUType = o.gpuType.V
+	}
+	if r.GPUType != "" && r.GPUs == 0 && o.gpuType.Given {
+		return r, flags.Misuse("--gpu-type does nothing without --gpus")
+	}
+	var err error
+	if o.mem.Set {
+		if r.MemMiB, err = flags.Memory(o.mem.V); err != nil {
+			return r, flags.Misuse("--mem is %q: %s", o.mem.V, err)
+		}
+	}
+	if o.time.Set {
+		if r.Time, err = flags.Duration(o.time.V); err != nil {
+			return r, flags.Misuse("--time is %q: %s", o.time.V, err)
+		}
+	}
+	return r, nil
+}
+
+// engineOptions are the engines' own options, each of which describes itself.
+type engineOptions struct {
+	// values are the flags by name: a *flags.Value of the type of the option.
+	values map[string]any
+}
+
+// addFlags adds each option once: those of one engine to its group.
+func (o *engineOptions) addFlags(set *flags.Set, group string) {
+	o.values = map[string]any{}
+	type use struct {
+		titles []string
+		usage  string
+	}
+	uses := map[string][]use{}
+	var list []batch.Option
+	for _, kind := range engines {
+		for _, opt := range kind.NewOptions().List() {
+			known := uses[opt.Name]
+			if known == nil && opt.Usage != "" { // without one it is a flag of all engines
+				list = append(list, opt)
+			}
+			if n := len(known); n > 0 && known[n-1].usage == opt.Usage {
+				known[n-1].titles = append(known[n-1].titles, kind.Title)
+				continue
+			}
+			uses[opt.Name] = append(known, use{[]string{kind.Title}, opt.Usage})
+		}
+	}
+	for _, opt := range list {
+		var titles, texts []string
+		for _, u := range uses[opt.Name] {
+			titles = append(titles, u.titles...)
+			texts = append(texts, strings.Join(u.titles, ", ")+": "+u.usage)
+		}
+		usage := strings.Join(texts, "; ")
+		set.Group(group)
+		if len(titles) == 1 {
+			set.Group(titles[0])
+			usage = opt.Usage
+		}
+		switch opt.Value.(type) {
+		case *bool:
+			set.Bool(flagOf[bool](o, opt.Name), opt.Name, usage)
+		case **int:
+			set.Int(flagOf[int](o, opt.Name), opt.Name, usage, 0).DefaultText = opt.Default
+		case *[]string:
+			set.Lines(flagOf[[]string](o, opt.Name), opt.Name, usage+"; repeat for more")
+		default:
+			set.Text(flagOf[string](o, opt.Name), opt.Name, usage, "")
+		}
+	}
+	set.Group(group)
+}
+
+func flagOf[T any](o *engineOptions, name string) *flags.Value[T] {
+	v := new(flags.Value[T])
+	o.values[name] = v
+	return v
+}
+
+// apply sets the options whose flags are set.
+func (o *engineOptions) apply(options batch.Options) {
+	for _, opt := range options.List() {
+		done := false
+		switch v := opt.Value.(type) {
+		case *bool:
+			done = assign(v, o.values[opt.Name])
+		case *string:
+			done = assign(v, o.values[opt.Name])
+		case *[]string:
+			done = assign(v, o.values[opt.Name])
+		case **int:
+			n := new(int)
+			if done = assign(n, o.values[opt.Name]); done {
+				*v = n
+			}
+		}
+		if done && opt.Changed != nil {
+			opt.Changed()
+		}
+	}
+}
+
+func assign[T any](field *T, flag any) bool {
+	v := flag.(*flags.Value[T])
+	if v.Set {
+		*field = v.V
+	}
+	return v.Set
+}
+
+// check refuses flags, of these and of the resources, that do nothing with the
+// chosen engine.
+func (o *engineOptions) check(engine string, resources []flags.Origin) error {
+	takes := map[string][]string{} // by flag, the engines that it is of use to
+	var list []flags.Origin
+	for _, kind := range engines {
+		for _, opt := range kind.NewOptions().List() {
+			if opt.Usage != "" {
+				list, takes[opt.Name] = append(list, originOf(o.values[opt.Name])), append(takes[opt.Name], kind.Name)
+			}
+		}
+		for _, r := range resources {
+			if !slices.Contains(kind.Ignores, r.Name) {
+				list, takes[r.Name] = append(list, r), append(takes[r.Name], kind.Name)
+			}
+		}
+	}
+	for _, f := range list {
+		if !slices.Contains(takes[f.Name], engine) {
+			if err := flags.Refuse("--to "+engine, "--to "+flags.OrList(takes[f.Name]), f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func originOf(flag any) flags.Origin {
+	switch v := flag.(type) {
+	case *flags.Value[bool]:
+		return v.Origin
+	case *flags.Value[int]:
+		return v.Origin
+	case *flags.Value[[]string]:
+		return v.Origin
+	}
+	return flag.(*flags.Value[string]).Origin
+}
+
+// runFolder is the one argument of a command, a run folder.
+func runFolder(command string, args []string) (string, error) {
+	if len(args) > 1 {
+		return "", flags.Misuse("unexpected argument %q: expected one run folder", args[1])
+	}
+	dir, _, err := runAndTasks(command, "RUN", args)
+	return dir, err
+}
+
+// runAndTasks are the arguments of a command: a run folder, and tasks where they
+// are given.
+func runAndTasks(command, usage string, args []string) (dir, tasks string, err error) {
+	if len(args) == 0 || args[0] == "" {
+		return "", "", flags.Misuse("no run folder: expected amtrl %s %s", command, usage)
+	}
+	if len(args) > 2 {
+		return "", "", flags.Misuse("unexpected argument %q: expected %s", args[2], usage)
+	}
+	if len(args) == 2 {
+		tasks = args[1]
+	}
+	dir, err = filepath.Abs(args[0])
+	return dir, tasks, err
+}

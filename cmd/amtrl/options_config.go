@@ -1,0 +1,157 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// settingOptions are the flags of some settings.
+type settingOptions struct {
+	bound []boundSetting
+	// schedule is --schedule, width --k, and budget --budget or --budgets, where
+	// they are there.
+	schedule      *flags.Value[string]
+	width, budget *flags.Origin
+}
+
+func (o *settingOptions) addFlags(set *flags.Set, settings ...*setting) {
+	for _, s := range settings {
+		b := s.bind(set)
+		o.bound = append(o.bound, b)
+		switch s {
+		case &scheduleSetting:
+			o.schedule = b.text
+		case &widthSetting:
+			o.width = b.Origin
+		case &budgetSetting:
+			o.budget = b.Origin
+		}
+	}
+}
+
+// impliesBudget says whether a budget, or several, chooses the schedule: it does
+// unless --schedule says another thing in the same place, or on the command
+// line.
+func (o *settingOptions) impliesBudget() bool {
+	return o.budget != nil && o.budget.Set && (!o.schedule.Set || o.budget.Given && !o.schedule.Given)
+}
+
+// override applies the settings that are set, and refuses those on the command
+// line that would do nothing; those in the environment are left out.
+func (o *settingOptions) override(cfg *pipeline.Config) error {
+	*cfg = cfg.Complete(nil)
+	if o.impliesBudget() {
+		cfg.Schedule.Kind = pipeline.ScheduleBudget
+	}
+	// What belongs to a kind comes after all kinds.
+	for _, belongs := range []bool{false, true} {
+		for _, s := range o.bound {
+			if belongs != (s.only != nil) || s.setting == &scheduleSetting && o.impliesBudget() {
+				continue
+			}
+			if s.Given || s.Set && s.active(cfg) {
+				if err := s.apply(cfg); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, s := range o.bound {
+		if s.Given && !s.active(cfg) {
+			return flags.Misuse("--%s does nothing without %s", s.Name, s.only.needs)
+		}
+	}
+	*cfg = cfg.Canonical()
+	return nil
+}
+
+// configOptions are all settings: a preset, what overrides it, and files.
+type configOptions struct {
+	preset, costs, nu flags.Value[string]
+	settings          settingOptions
+}
+
+// addFlags leaves out what says how much is spent, which the command adds
+// before: --budget or --budgets.
+func (o *configOptions) addFlags(set *flags.Set) {
+	set.Group(groupSampling)
+	o.settings.addFlags(set, samplingSettings...)
+	o.settings.addFlags(set, relevanceSettings...)
+	set.Text(&o.costs, "costs", "`FILE` of CSV with columns source and cost; a source that is not in it costs 1 per sample", "")
+	set.Text(&o.nu, "nu", "`FILE` of CSV with columns source and nu, the true relevance for method known", "")
+	set.Text(&o.preset, "preset", "where settings start from: "+flags.OrList(pipeline.Presets()), pipeline.PresetDefault)
+	set.Group(groupModel)
+	o.settings.addFlags(set, modelSettings...)
+	set.Group(groupTheory)
+	o.settings.addFlags(set, theorySettings...)
+	set.Group(groupConv)
+	o.settings.addFlags(set, convSettings...)
+}
+
+// configuration is a resolved pipeline.Config, where K is open if no flag gives
+// it, and the files that entered it.
+type configuration struct {
+	pipeline.Config
+	files []*sourceValues
+}
+
+// resolve applies the flags to the preset, where a sweep has budgets the first
+// of them.
+func (o *configOptions) resolve(budgets []float64) (configuration, error) {
+	var out configuration
+	preset, err := pipeline.NewConfig(o.preset.V)
+	if err != nil {
+		return out, flags.Misuse("--preset: %s", err)
+	}
+	out.Config = preset
+	if len(budgets) > 0 {
+		out.Schedule.Kind, out.Schedule.Budget = pipeline.ScheduleBudget, budgets[0]
+	}
+	if err := o.settings.override(&out.Config); err != nil {
+		return out, err
+	}
+	if o.costs.V != "" {
+		if out.Costs, err = out.read(o.costs.V, "cost"); err != nil {
+			return out, err
+		}
+	}
+	known := slices.Contains(out.Methods, pipeline.Known)
+	if o.nu.Given && !known {
+		return out, flags.Misuse("--nu does nothing without --methods %s", pipeline.Known)
+	}
+	if o.nu.V != "" && known {
+		if out.Nu, err = out.read(o.nu.V, "nu"); err != nil {
+			return out, err
+		}
+	}
+	if err := out.Validate(); err != nil {
+		return out, usageOf(err)
+	}
+	if !o.settings.width.Set {
+		out.K = preset.K
+	}
+	return out, nil
+}
+
+func (c *configuration) read(path, column string) (map[string]float64, error) {
+	t, err := readSourceValues(path, column)
+	if err != nil {
+		return nil, err
+	}
+	c.files = append(c.files, t)
+	return t.values, nil
+}
+
+// complete refuses files that name sources which the data do not have, and
+// returns the configuration with what the data decide.
+func (c *configuration) complete(set *dataset.Set) (pipeline.Config, error) {
+	for _, t := range c.files {
+		if err := t.check(set); err != nil {
+			return c.Config, err
+		}
+	}
+	return c.Complete(set).Canonical(), nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"runtime"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/flags"
+)
+
+const (
+	dataDigits = "digits"
+	dataSparse = "synthetic:sparse"
+	dataRandom = "synthetic:random"
+)
+
+// defaultDigits is as many base images as MNIST-C has; the default run on them
+// takes well under a minute on two cores.
+const defaultDigits = 10_000
+
+// dataOptions choose the data set.
+type dataOptions struct {
+	data, evaluate                   flags.Value[string]
+	digits, dim, rank, sources, rows flags.Value[int]
+	seed                             flags.Value[uint64]
+	sigma                            flags.Value[float64]
+}
+
+func (o *dataOptions) addFlags(set *flags.Set) {
+	set.Group(groupData)
+	set.Text(&o.data, "data", "digits (embedded), synthetic:sparse, synthetic:random, or a `FOLDER` in the layout of MNIST-C", dataDigits)
+	set.Int(&o.digits, "digits", "embedded digits: number of base images", defaultDigits)
+	set.Seed(&o.seed, "data-seed", "embedded digits and synthetic data: what to generate them from")
+	set.Int(&o.dim, "dim", "synthetic data: width d of a row", 50)
+	set.Int(&o.rank, "rank", "synthetic data: width K of the true representation, also of --k where that is not given", 5)
+	set.Int(&o.sources, "sources", "synthetic data: number of sources", 50)
+	set.Number(&o.sigma, "sigma", "synthetic data: standard deviation of the noise", 1)
+	set.Int(&o.rows, "rows", "synthetic data: rows of the pool", 40_000)
+	set.Text(&o.evaluate, "evaluate", "measure on the test rows, or on validation rows held out of those to draw from: test or validation", "test")
+}
+
+func isSynthetic(data string) bool { return data == dataSparse || data == dataRandom }
+
+// check refuses flags that are wrong or would do nothing.
+func (o *dataOptions) check() error {
+	digits, synthetic := o.data.V == dataDigits, isSynthetic(o.data.V)
+	if o.data.V == "" || strings.HasPrefix(o.data.V, "synthetic") && !synthetic {
+		return flags.Misuse("--data is %q: expected %s, %s, %s or a folder", o.data.V, dataDigits, dataSparse, dataRandom)
+	}
+	with := "--data " + o.data.V
+	if !digits {
+		if err := flags.Refuse(with, "--data "+dataDigits, o.digits.Origin); err != nil {
+			return err
+		}
+	}
+	if !synthetic {
+		needs := "--data " + dataSparse + " or " + dataRandom
+		if err := flags.Refuse(with, needs, o.dim.Origin, o.rank.Origin, o.sources.Origin, o.sigma.Origin, o.rows.Origin); err != nil {
+			return err
+		}
+	}
+	switch {
+	case digits:
+		if err := checkDigits(o.digits); err != nil {
+			return err
+		}
+	case synthetic:
+		if err := flags.Between(o.rank, 1, 1<<20); err != nil {
+			return err
+		}
+	default:
+		needs := "--data " + flags.OrList([]string{dataDigits, dataSparse, dataRandom})
+		if err := flags.Refuse(with, needs, o.seed.Origin); err != nil {
+			return err
+		}
+	}
+	return flags.OneOf(o.evaluate, "test", "validation")
+}
+
+func checkDigits(n flags.Value[int]) error {
+	return flags.Between(n, dataset.MinDigits, dataset.MaxDigits)
+}
+
+// open makes or reads the data set.
+func (o *dataOptions) open(ctx context.Context, threads int) (*dataset.Set, error) {
+	return unlessInterrupted(ctx, func() (*dataset.Set, error) {
+		set, err := o.make(threads)
+		if err != nil {
+			return nil, err
+		}
+		if o.evaluate.V == "validation" {
+			if set, err = set.Validation(); err != nil {
+				return nil, err
+			}
+		}
+		return set, set.Validate()
+	})
+}
+
+// make marks an error of generated data as one of its flags.
+func (o *dataOptions) make(threads int) (*dataset.Set, error) {
+	generate := dataset.SparseNu
+	switch o.data.V {
+	case dataDigits:
+		set, err := dataset.Digits(o.seed.V, o.digits.V, processors(threads))
+		return set, usageOf(err)
+	case dataRandom:
+		generate = dataset.RandomLinear
+		fallthrough
+	case dataSparse:
+		set, err := generate(o.dim.V, o.rank.V, o.sources.V, o.sigma.V, o.rows.V, o.seed.V)
+		return set, usageOf(err)
+	}
+	return dataset.ReadLayout(o.data.V)
+}
+
+// processors is a number of threads with 0 resolved.
+func processors(threads int) int {
+	if threads > 0 {
+		return threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// matchTargets returns, in the order of the data, the tasks that a list of
+// names and glob patterns selects; "all" selects every task.
+func matchTargets(set *dataset.Set, list string) ([]string, error) {
+	chosen := make([]bool, len(set.Tasks))
+	words := flags.Words(list)
+	if len(words) == 0 {
+		return nil, fmt.Errorf("expected all, names or patterns such as fog_*, found %q", list)
+	}
+	index := make(map[string]int, len(set.Tasks))
+	for i := range set.Tasks {
+		index[set.Tasks[i].Name] = i
+	}
+	for _, w := range words {
+		if !strings.ContainsAny(w, "*?[") && w != "all" {
+			i, ok := index[w]
+			if !ok {
+				_, err := set.TaskIndex(w)
+				return nil, err
+			}
+			chosen[i] = true
+			continue
+		}
+		found := false
+		for i := range set.Tasks {
+			ok, err := path.Match(w, set.Tasks[i].Name)
+			if err != nil {
+				return nil, fmt.Errorf("pattern %q: %w", w, err)
+			}
+			if ok || w == "all" {
+				chosen[i], found = true, true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("%s has no task that matches %q", set.Name, w)
+		}
+	}
+	var names []string
+	for i := range set.Tasks {
+		if chosen[i] {
+			names = append(names, set.Tasks[i].Name)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/cuda"
+	"github.com/amtrl/amtrl/internal/flags"
+)
+
+// The bounds of what mistyped numbers can ask for.
+const (
+	maxThreads = 4096
+	maxDevice  = 1023
+)
+
+// deviceOptions choose where to compute.
+type deviceOptions struct {
+	backend         flags.Value[string]
+	device, threads flags.Value[int]
+	tf32            flags.Value[bool]
+}
+
+func (o *deviceOptions) addFlags(set *flags.Set) {
+	set.Group(groupDevice)
+	set.Text(&o.backend, "backend", "auto, cpu or cuda; auto takes CUDA where it works", "auto")
+	set.Int(&o.device, "device", "number of the CUDA device, from 0, of those that CUDA_VISIBLE_DEVICES leaves", 0)
+	set.Bool(&o.tf32, "tf32", "let CUDA round the factors of float32 matrix products and convolutions to TF32, 10 bits of fraction")
+	set.Int(&o.threads, "threads", "threads that one call of the CPU backend may use; results do not depend on it", 0).DefaultText = "all processors"
+}
+
+// check refuses flags that are wrong or would do nothing.
+func (o *deviceOptions) check() error {
+	if err := flags.OneOf(o.backend, "auto", "cpu", "cuda"); err != nil {
+		return err
+	}
+	if o.backend.V == "cpu" {
+		if err := flags.Refuse("--backend cpu", "--backend cuda", o.device.Origin, o.tf32.Origin); err != nil {
+			return err
+		}
+	}
+	if err := flags.Between(o.device, 0, maxDevice); err != nil {
+		return err
+	}
+	return flags.Between(o.threads, 0, maxThreads)
+}
+
+// openCPU opens the CPU backend with a number of threads for each call, 0 for
+// all processors.
+func openCPU(threads int) backend.Open {
+	return func() (backend.Device, error) { return cpu.Open(threads) }
+}
+
+// openCUDA opens the CUDA device that --device names.
+func (o *deviceOptions) openCUDA() (backend.Device, error) {
+	return cuda.Open(cuda.Options{Device: o.device.V, TF32: o.tf32.V})
+}
+
+// open opens the device that --backend asks for and says which it took. A
+// device named on the command line is a CUDA device asked for.
+func (o *deviceOptions) open(threads int, out *output) (backend.Choice, error) {
+	name := o.backend.V
+	if name == "auto" && o.device.Given {
+		name = "cuda"
+	}
+	choice, err := backend.Select(name, openCPU(threads), o.openCUDA)
+	if err != nil {
+		return choice, err
+	}
+	info := choice.Device.Info()
+	out.note("backend %s (%s): %s", info.Backend, info.Device, choice.Reason)
+	return choice, nil
+}

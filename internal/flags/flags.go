@@ -1,0 +1,153 @@
+// Package flags ties the flags of a command to the fields of its options: each
+// flag is stated once, with its name, usage and default value, and afterwards
+// the field holds the value and says where it was given.
+package flags
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Origin is the name of a flag and where it was given.
+type Origin struct {
+	Name string
+	// Set is true on the command line and in the environment, Given on the command
+	// line alone. The environment speaks to all commands, so what does nothing is
+	// refused only where it was given.
+	Set, Given bool
+}
+
+// Value is the value of a flag: the default one where it was not set.
+type Value[T any] struct {
+	Origin
+	V T
+}
+
+// Set is the flags of a command, in the order of its help.
+type Set struct {
+	Flags []cli.Flag
+
+	group   string
+	origins []*Origin
+	texts   []func() string
+	c       *cli.Context
+}
+
+// Group says what the flags that are added next belong to.
+func (s *Set) Group(name string) { s.group = name }
+
+func add[T any](s *Set, v *Value[T], f cli.Flag) {
+	v.Name = f.Names()[0]
+	s.Flags = append(s.Flags, f)
+	s.origins = append(s.origins, &v.Origin)
+	s.texts = append(s.texts, func() string { return fmt.Sprint(v.V) })
+}
+
+// Text adds a flag that takes any text.
+func (s *Set) Text(v *Value[string], name, usage, value string) *cli.StringFlag {
+	f := &cli.StringFlag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
+	add(s, v, f)
+	return f
+}
+
+// Int adds a flag that takes an integer.
+func (s *Set) Int(v *Value[int], name, usage string, value int) *cli.IntFlag {
+	f := &cli.IntFlag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
+	add(s, v, f)
+	return f
+}
+
+// Seed adds a flag that takes an integer from 0 on.
+func (s *Set) Seed(v *Value[uint64], name, usage string) *cli.Uint64Flag {
+	f := &cli.Uint64Flag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
+	add(s, v, f)
+	return f
+}
+
+// Number adds a flag that takes a number.
+func (s *Set) Number(v *Value[float64], name, usage string, value float64) *cli.Float64Flag {
+	f := &cli.Float64Flag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
+	add(s, v, f)
+	return f
+}
+
+// Bool adds a flag that is false by default.
+func (s *Set) Bool(v *Value[bool], name, usage string) *cli.BoolFlag {
+	f := &cli.BoolFlag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
+	add(s, v, f)
+	return f
+}
+
+// Duration adds a flag that takes a duration such as 2m.
+func (s *Set) Duration(v *Value[time.Duration], name, usage string) *cli.DurationFlag {
+	f := &cli.DurationFlag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
+	add(s, v, f)
+	return f
+}
+
+// Lines adds a flag that may be repeated. Its values may hold commas; in the
+// environment there is one for each line.
+func (s *Set) Lines(v *Value[[]string], name, usage string) {
+	add(s, v, &cli.GenericFlag{Name: name, Usage: usage, Value: lines{&v.V}, Category: s.group, EnvVars: Env(name)})
+}
+
+// lines is the value of a flag that may be repeated.
+type lines struct{ list *[]string }
+
+// Set implements [cli.Generic].
+func (l lines) Set(s string) error {
+	for v := range strings.SplitSeq(s, "\n") {
+		if v != "" {
+			*l.list = append(*l.list, v)
+		}
+	}
+	return nil
+}
+
+// String implements [cli.Generic].
+func (l lines) String() string {
+	if l.list == nil {
+		return ""
+	}
+	return strings.Join(*l.list, "\n")
+}
+
+// Env is the environment variable of a flag: AMTRL_TARGET_SAMPLES for
+// --target-samples.
+func Env(name string) []string {
+	return []string{"AMTRL_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
+}
+
+// Resolve fills in the origins once c has been parsed.
+func (s *Set) Resolve(c *cli.Context) {
+	s.c = c
+	names, _ := c.App.Metadata[metadataGiven].([]string)
+	for _, o := range s.origins {
+		o.Set, o.Given = c.IsSet(o.Name), slices.Contains(names, o.Name)
+	}
+}
+
+// Names are the names of all flags, in order.
+func (s *Set) Names() []string {
+	names := make([]string, len(s.origins))
+	for i, o := range s.origins {
+		names[i] = o.Name
+	}
+	return names
+}
+
+// Texts are the values of all flags as the command line takes them, in order.
+func (s *Set) Texts() []string {
+	texts := make([]string, len(s.texts))
+	for i, text := range s.texts {
+		texts[i] = text()
+	}
+	return texts
+}
+
+// Assign gives the named flag another value, after Resolve.
+func (s *Set) Assign(name, value string) error { return s.c.Set(name, value) }

@@ -1,0 +1,117 @@
+package flags
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+func TestSeeds(t *testing.T) {
+	for text, want := range map[string][]uint64{
+		"0": {0}, " 3 , 1": {3, 1}, "0-4": {0, 1, 2, 3, 4}, "7-7,1-2": {7, 1, 2},
+		"18446744073709551615":                      {1<<64 - 1},
+		"18446744073709551614-18446744073709551615": {1<<64 - 2, 1<<64 - 1},
+	} {
+		if got, err := Seeds(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v, expected %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "-1", "1-", "1-0", "x", "1.5", "0-1-2", "0-100000", "0-99999,100001", "1,1", "0-3,2", "18446744073709551616"} {
+		if got, err := Seeds(text); err == nil {
+			t.Errorf("%q: %d seeds, expected an error", text, len(got))
+		}
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	for text, want := range map[string][]float64{"5": {5}, " 1e3, 2.5,": {1000, 2.5}} {
+		if got, err := Budgets(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v, expected %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", ",", "0", "-1", "x", "NaN", "Inf", "5,5", "5,5.0"} {
+		if got, err := Budgets(text); err == nil {
+			t.Errorf("%q: %v, expected an error", text, got)
+		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	for text, want := range map[string]int{"500": 500, "500M": 500, "16G": 16384, "16GiB": 16384, "2gb": 2048, "1T": 1 << 20, "1K": 1, " 1.5G ": 1536} {
+		if got, err := Memory(text); err != nil || got != want {
+			t.Errorf("%q: %d MiB, %v, expected %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "G", "lots", "-1G", "0", "NaN", "Inf", "1e30T"} {
+		if got, err := Memory(text); err == nil {
+			t.Errorf("%q: %d MiB, expected an error", text, got)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"90m": 90 * time.Minute, "2h": 2 * time.Hour, "30": 30 * time.Minute, "1:30": 90 * time.Second, "1:00:00": time.Hour,
+		"1-12": 36 * time.Hour, "1-12:00:00": 36 * time.Hour, "1s500ms": time.Second,
+	} {
+		if got, err := Duration(text); err != nil || got != want {
+			t.Errorf("%q: %s, %v, expected %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "soon", "0", "-5m", "1ms", "1:2:3:4", "1-1:2:3:4", "99999-0", "100000h"} {
+		if got, err := Duration(text); err == nil {
+			t.Errorf("%q: %s, expected an error", text, got)
+		}
+	}
+}
+
+// The list of a flag that may be repeated is one value per line in the
+// environment, and says where it was given.
+func TestSetResolves(t *testing.T) {
+	t.Setenv("AMTRL_SETUP", "module load a,b\n\nexport X=1")
+	t.Setenv("AMTRL_N", "5")
+	run := func(args ...string) (list Value[[]string], n, left Value[int], names, texts []string) {
+		t.Helper()
+		var set Set
+		set.Lines(&list, "setup", "lines")
+		set.Int(&n, "n", "a number", 1)
+		set.Int(&left, "left", "a number", 7)
+		app := &cli.App{Commands: []*cli.Command{{Name: "c", Flags: set.Flags, Action: func(c *cli.Context) error {
+			set.Resolve(c)
+			names, texts = set.Names(), set.Texts()
+			if err := set.Assign("left", "9"); err != nil || left.V != 9 {
+				t.Errorf("%v: left is %d", err, left.V)
+			}
+			if set.Assign("right", "9") == nil {
+				t.Error("a flag that there is not was assigned")
+			}
+			return nil
+		}}}}
+		if err := app.Run(First(app, append([]string{"p", "c"}, args...))); err != nil {
+			t.Fatal(err)
+		}
+		return list, n, left, names, texts
+	}
+	list, n, left, names, texts := run()
+	if !slices.Equal(list.V, []string{"module load a,b", "export X=1"}) || !list.Set || list.Given || n.V != 5 || !n.Set || n.Given || left.Set {
+		t.Errorf("%+v, %+v, %+v", list, n, left)
+	}
+	if !slices.Equal(names, []string{"setup", "n", "left"}) || !slices.Equal(texts, []string{"[module load a,b export X=1]", "5", "7"}) {
+		t.Errorf("%q, %q", names, texts)
+	}
+	if _, n, left, _, _ = run("--n", "6", "--left=1"); n.V != 6 || !n.Set || !n.Given || !left.Given {
+		t.Errorf("%+v, %+v", n, left)
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	set, given := Origin{Name: "a", Set: true}, Origin{Name: "b", Set: true, Given: true}
+	if err := Refuse("--x 1", "--x 2", set); err != nil {
+		t.Error(err)
+	}
+	if err := Refuse("--x 1", "--x 2", set, given); err == nil || err.Error() != "--b does nothing with --x 1: it needs --x 2" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,140 @@
+package flags
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// UsageError is a command line that cannot be carried out as it stands.
+type UsageError struct {
+	Message string
+	// Help is the command that explains, empty where nobody said yet.
+	Help string
+}
+
+func (e *UsageError) Error() string { return e.Message }
+
+// Misuse is a usage error.
+func Misuse(format string, args ...any) error {
+	return &UsageError{Message: fmt.Sprintf(format, args...)}
+}
+
+// OneOf refuses a value that is not among those listed.
+func OneOf(v Value[string], values ...string) error {
+	if slices.Contains(values, v.V) {
+		return nil
+	}
+	return Misuse("--%s is %q: expected %s", v.Name, v.V, OrList(values))
+}
+
+// Between refuses an integer outside lo to hi.
+func Between(v Value[int], lo, hi int) error {
+	if v.V < lo || v.V > hi {
+		return Misuse("--%s is %d: expected %d to %d", v.Name, v.V, lo, hi)
+	}
+	return nil
+}
+
+// Refuse refuses flags on the command line that do nothing: with says with
+// what, and needs what they need, both as on the command line.
+func Refuse(with, needs string, flags ...Origin) error {
+	for _, f := range flags {
+		if f.Given {
+			return Misuse("--%s does nothing with %s: it needs %s", f.Name, with, needs)
+		}
+	}
+	return nil
+}
+
+// OrList joins words as in "a, b or c".
+func OrList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// Explain turns what the flag parser says into a usage error in the words of
+// this program.
+func Explain(flags []cli.Flag, err error) error {
+	message := err.Error()
+	if name, ok := strings.CutPrefix(message, "flag provided but not defined: -"); ok {
+		name = strings.TrimLeft(name, "-")
+		return Misuse("unknown flag --%s%s", name, suggestion(flags, name))
+	}
+	if name, ok := strings.CutPrefix(message, "flag needs an argument: -"); ok {
+		return Misuse("--%s needs a value", strings.TrimLeft(name, "-"))
+	}
+	message = strings.Replace(message, "invalid boolean value ", "invalid value ", 1)
+	if rest, ok := strings.CutPrefix(message, "invalid value "); ok {
+		value, where := quoted(rest)
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(where, " for "), "flag "), ":")
+		name = strings.TrimPrefix(name, "-")
+		return Misuse("--%s is %s: expected %s", name, value, expected(flags, name))
+	}
+	if rest, ok := strings.CutPrefix(message, "could not parse "); ok {
+		value, where := quoted(rest)
+		_, name, _ := strings.Cut(where, " for flag ")
+		name, _, _ = strings.Cut(name, ":")
+		return Misuse("%s is %s in the environment: expected %s", Env(name)[0], value, expected(flags, name))
+	}
+	return Misuse("%s", message)
+}
+
+// suggestion asks whether a flag was meant that is spelt nearly as name is.
+func suggestion(flags []cli.Flag, name string) string {
+	var names []string
+	for _, f := range append([]cli.Flag{cli.HelpFlag}, flags...) {
+		names = append(names, f.Names()...)
+	}
+	switch near := text.Near(name, names); len(near) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(", did you mean -%s?", near)
+	default:
+		return fmt.Sprintf(", did you mean --%s?", near)
+	}
+}
+
+// quoted splits a message after the quoted value that it begins with, which may
+// hold any words.
+func quoted(message string) (value, rest string) {
+	value, err := strconv.QuotedPrefix(message)
+	if err != nil {
+		return "", message
+	}
+	return value, message[len(value):]
+}
+
+// expected says what the named flag takes.
+func expected(flags []cli.Flag, name string) string {
+	switch find(flags, name).(type) {
+	case *cli.IntFlag:
+		return "an integer"
+	case *cli.Uint64Flag:
+		return "an integer from 0 on"
+	case *cli.Float64Flag:
+		return "a number"
+	case *cli.BoolFlag:
+		return "true or false"
+	}
+	return "another value"
+}
+
+// find is the flag of that name, or nil.
+func find(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
