@@ -102,20 +102,21 @@
 	X(cusolverDnSetStream, (uintptr_t handle, uintptr_t stream), (handle, stream)) \
 	X(cusolverGetProperty, (int32_t property, int32_t *value), (property, value)) \
 	X(cusolverDnDgesvd_bufferSize, (uintptr_t handle, int32_t m, int32_t n, int32_t *lwork), (handle, m, n, lwork)) \
-	X(cusolverDnDgesvd, (uintptr_t handle, int8_t jobu, int8_t jobvt, int32_t m, int32_t n, uint64_t a, int32_t lda, uint64_t s, uint64_t u, int32_t ldu, \
-		uint64_t vt, int32_t ldvt, uint64_t work, int32_t lwork, uint64_t rwork, uint64_t info), \
+	X(cusolverDnDgesvd, (uintptr_t handle, int8_t jobu, int8_t jobvt, int32_t m, int32_t n, uint64_t a, int32_t lda, uint64_t s, uint64_t u, \
+		int32_t ldu, uint64_t vt, int32_t ldvt, uint64_t work, int32_t lwork, uint64_t rwork, uint64_t info), \
 		(handle, jobu, jobvt, m, n, a, lda, s, u, ldu, vt, ldvt, work, lwork, rwork, info)) \
-	X(cusolverDnDpotrf_bufferSize, (uintptr_t handle, int32_t uplo, int32_t n, uint64_t a, int32_t lda, int32_t *lwork), (handle, uplo, n, a, lda, lwork)) \
+	X(cusolverDnDpotrf_bufferSize, (uintptr_t handle, int32_t uplo, int32_t n, uint64_t a, int32_t lda, int32_t *lwork), \
+		(handle, uplo, n, a, lda, lwork)) \
 	X(cusolverDnDpotrf, (uintptr_t handle, int32_t uplo, int32_t n, uint64_t a, int32_t lda, uint64_t work, int32_t lwork, uint64_t info), \
 		(handle, uplo, n, a, lda, work, lwork, info)) \
-	X(cusolverDnDpotrs, (uintptr_t handle, int32_t uplo, int32_t n, int32_t nrhs, uint64_t a, int32_t lda, uint64_t b, int32_t ldb, uint64_t info), \
-		(handle, uplo, n, nrhs, a, lda, b, ldb, info))
+	X(cusolverDnDpotrs, (uintptr_t handle, int32_t uplo, int32_t n, int32_t nrhs, uint64_t a, int32_t lda, uint64_t b, int32_t ldb, \
+		uint64_t info), (handle, uplo, n, nrhs, a, lda, b, ldb, info))
 
 // libnvrtc.
 #define NV_NVRTC_REQUIRED(X) \
 	X(nvrtcVersion, (int32_t *major, int32_t *minor), (major, minor)) \
-	X(nvrtcCreateProgram, (uintptr_t *program, const char *source, const char *name, int32_t n, const char *const *headers, const char *const *names), \
-		(program, source, name, n, headers, names)) \
+	X(nvrtcCreateProgram, (uintptr_t *program, const char *source, const char *name, int32_t n, const char *const *headers, \
+		const char *const *names), (program, source, name, n, headers, names)) \
 	X(nvrtcCompileProgram, (uintptr_t program, int32_t n, const char *const *options), (program, n, options)) \
 	X(nvrtcDestroyProgram, (uintptr_t *program), (program)) \
 	X(nvrtcGetCUBINSize, (uintptr_t program, uint64_t *bytes), (program, bytes)) \

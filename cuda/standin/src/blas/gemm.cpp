@@ -48,7 +48,8 @@ double round_tf32(double v) { return v; }
 // pack writes panels of `width` rows of op(A), each as depth x width, padded
 // with zeros. The same serves the columns of op(B), which are rows of op(B)'.
 template <class T>
-void pack(T* out, int64_t width, const T* x, int64_t ld, bool rows_contiguous, int64_t row0, int64_t rows, int64_t depth0, int64_t depth, bool tf32) {
+void pack(T* out, int64_t width, const T* x, int64_t ld, bool rows_contiguous, int64_t row0, int64_t rows,
+          int64_t depth0, int64_t depth, bool tf32) {
   for (int64_t r = 0; r < rows; r += width) {
     const int64_t here = std::min(width, rows - r);
     if (rows_contiguous) {

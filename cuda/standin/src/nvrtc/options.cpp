@@ -35,7 +35,8 @@ bool known_option(const std::string& o) {
                                        "-restrict", "--extra-device-vectorization"};
   static const char* const kPrefix[] = {"-D",       "-I",          "--define-macro=", "-std=",      "--std=",       "-fmad=",
                                         "--fmad=",  "--maxrregcount=", "-maxrregcount=", "--include-path=", "--ftz=", "-ftz=",
-                                        "--prec-div=", "-prec-div=", "--prec-sqrt=", "-prec-sqrt=", "-diag-suppress=", "--diag-suppress=", "-split-compile="};
+                                        "--prec-div=", "-prec-div=", "--prec-sqrt=", "-prec-sqrt=",
+                                        "-diag-suppress=", "--diag-suppress=", "-split-compile="};
   for (const char* e : kExact)
     if (o == e) return true;
   for (const char* p : kPrefix)

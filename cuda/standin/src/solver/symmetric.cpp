@@ -65,7 +65,8 @@ int32_t cusolverDnDpotrf(uintptr_t handle, int32_t uplo, int32_t n, uint64_t a, 
   });
 }
 
-int32_t cusolverDnDpotrs(uintptr_t handle, int32_t uplo, int32_t n, int32_t nrhs, uint64_t a, int32_t lda, uint64_t b, int32_t ldb, uint64_t info) {
+int32_t cusolverDnDpotrs(uintptr_t handle, int32_t uplo, int32_t n, int32_t nrhs, uint64_t a, int32_t lda, uint64_t b, int32_t ldb,
+                         uint64_t info) {
   ENTER(int32_t);
   NEED_SOLVER(handle, h);
   if (bad_symmetric(uplo, n, lda) || nrhs < 0 || ldb < std::max(1, n)) return kSolverInvalid;

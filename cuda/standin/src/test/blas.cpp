@@ -26,11 +26,13 @@ std::vector<T> values(size_t n) {
   return v;
 }
 
-int32_t call(uintptr_t h, int ta, int tb, int m, int n, int k, const float* alpha, uint64_t a, int lda, uint64_t b, int ldb, const float* beta, uint64_t c, int ldc) {
+int32_t call(uintptr_t h, int ta, int tb, int m, int n, int k, const float* alpha, uint64_t a, int lda, uint64_t b, int ldb,
+             const float* beta, uint64_t c, int ldc) {
   return cublasSgemm_v2(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-int32_t call(uintptr_t h, int ta, int tb, int m, int n, int k, const double* alpha, uint64_t a, int lda, uint64_t b, int ldb, const double* beta, uint64_t c, int ldc) {
+int32_t call(uintptr_t h, int ta, int tb, int m, int n, int k, const double* alpha, uint64_t a, int lda, uint64_t b, int ldb,
+             const double* beta, uint64_t c, int ldc) {
   return cublasDgemm_v2(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
@@ -152,7 +154,8 @@ TEST(matrices) {
     for (int i = 0; i < n; i++) NEAR(turned[static_cast<size_t>(j * 50 + i)], alpha * at(j, i), 0);
   // Scalars on the device, read when the work runs.
   EQUAL(cublasSetPointerMode_v2(d.h, 1), 0);
-  EQUAL(cublasDgeam(d.h, 0, 0, m, n, reinterpret_cast<const double*>(px), pa, ld, reinterpret_cast<const double*>(px + 8), pa, ld, pc, 50), 0);
+  EQUAL(cublasDgeam(d.h, 0, 0, m, n, reinterpret_cast<const double*>(px), pa, ld, reinterpret_cast<const double*>(px + 8), pa, ld, pc,
+                    50), 0);
   EQUAL(cublasSetPointerMode_v2(d.h, 0), 0);
   EQUAL(cublasSetPointerMode_v2(d.h, 2), 7);
   const auto sums = test::download<double>(pc, 2500);

@@ -9,7 +9,8 @@ using namespace standin;
 
 namespace {
 
-const char* const kSource = "#include \"common.cuh\"\nextern \"C\" __global__ void __launch_bounds__(128) standin_scale(int n, double by, double *x) {\n}\n";
+const char* const kSource =
+    "#include \"common.cuh\"\nextern \"C\" __global__ void __launch_bounds__(128) standin_scale(int n, double by, double *x) {\n}\n";
 
 struct Compiled {
   int code;

@@ -80,7 +80,8 @@ int main(int argc, char** argv) {
     c.run();
     standin::reset();
     for (int k = 0; k < standin::kKinds; k++)
-      if (standin::state().live[k] != 0) test::fail(c.name, k, "objects left of the kind in place of the line", double(standin::state().live[k]), 0);
+      if (standin::state().live[k] != 0)
+        test::fail(c.name, k, "objects left of the kind in place of the line", double(standin::state().live[k]), 0);
     standin::drop_everything();
     for (int k = 0; k < standin::kKinds; k++) standin::state().live[k] = 0;
   }

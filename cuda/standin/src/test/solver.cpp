@@ -56,19 +56,22 @@ void decompose(Solver& d, int m, int n, int rank, double size) {
   const uint64_t pu = test::upload(Values(static_cast<size_t>(m * m))), pv = test::upload(Values(static_cast<size_t>(n * n)));
   for (const char job : {'S', 'A'}) {
     EQUAL(cuMemcpyHtoD_v2(pa, a.data(), a.size() * 8), 0);
-    EQUAL(cusolverDnDgesvd(d.h, job, job, m, n, pa, std::max(m, 1), ps, pu, std::max(m, 1), pv, std::max(n, 1), d.work, Solver::kWork, 0, d.info), 0);
+    EQUAL(cusolverDnDgesvd(d.h, job, job, m, n, pa, std::max(m, 1), ps, pu, std::max(m, 1), pv, std::max(n, 1), d.work,
+                           Solver::kWork, 0, d.info), 0);
     EQUAL(d.result(), 0);
     const int wide = job == 'A' ? m : n;
     const Values s = test::download<double>(ps, static_cast<size_t>(n)), u = test::download<double>(pu, static_cast<size_t>(m * wide)),
                  vt = test::download<double>(pv, static_cast<size_t>(n * n));
     orthonormal(u, m, wide);
     orthonormal(vt, n, n);
-    for (int k = 0; k < n; k++) EQUAL(s[static_cast<size_t>(k)] >= 0 && (k == 0 || s[static_cast<size_t>(k)] <= s[static_cast<size_t>(k - 1)]), true);
+    for (int k = 0; k < n; k++)
+      EQUAL(s[static_cast<size_t>(k)] >= 0 && (k == 0 || s[static_cast<size_t>(k)] <= s[static_cast<size_t>(k - 1)]), true);
     for (int k = rank; k < n; k++) NEAR(s[static_cast<size_t>(k)], 0, 1e-13 * s[0]);
     for (int j = 0; j < n; j++)
       for (int i = 0; i < m; i++) {
         double sum = 0;
-        for (int k = 0; k < n; k++) sum += u[static_cast<size_t>(k * m + i)] * s[static_cast<size_t>(k)] * vt[static_cast<size_t>(j * n + k)];
+        for (int k = 0; k < n; k++)
+          sum += u[static_cast<size_t>(k * m + i)] * s[static_cast<size_t>(k)] * vt[static_cast<size_t>(j * n + k)];
         NEAR(sum, a[static_cast<size_t>(j * m + i)], 1e-13 * (s[0] + 1e-300));
       }
   }
