@@ -22,11 +22,9 @@ import (
 	"errors"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
-	"strconv"
-	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // Tolerances are the factors on the error bounds of the suite. Each check
@@ -74,14 +72,21 @@ var groups = []group{
 	{"Close", closeCases},
 }
 
-// Run checks the backend that open makes. Every case opens one of its own, and
+// A Runner is a test that can have others under it, [testing.T] or [testing.B]. The
+// suite does not import package testing, since a command runs a part of it ([Quick]).
+type Runner[T any] interface {
+	testrand.Test
+	Run(name string, f func(T)) bool
+}
+
+// Run checks the devices that open opens. Every case opens one of its own, and
 // fails if a buffer is left at its end.
-func Run(t *testing.T, open backend.Open, tol Tolerances) {
-	seed := newSeed(t)
+func Run[T Runner[T]](t T, open backend.Open, tol Tolerances) {
+	seed := testrand.Seed(t)
 	for _, g := range groups {
-		t.Run(g.name, func(t *testing.T) {
+		t.Run(g.name, func(t T) {
 			for _, c := range g.cases {
-				t.Run(c.name, func(t *testing.T) {
+				t.Run(c.name, func(t T) {
 					e := newEnv(t, open, tol, seed, g.name+"/"+c.name)
 					c.run(e)
 					e.finish()
@@ -89,30 +94,14 @@ func Run(t *testing.T, open backend.Open, tol Tolerances) {
 			}
 		})
 	}
-	t.Run("Identical", func(t *testing.T) { identical(t, seed, open, open) })
+	t.Run("Identical", func(t T) { identical(t, seed, open, open) })
 }
 
 // Identical checks that every operation gives the same bytes on all the
 // backends that the functions open, such as one device with several numbers of
 // threads.
-func Identical(t *testing.T, opens ...backend.Open) {
-	identical(t, newSeed(t), opens...)
-}
-
-func newSeed(t *testing.T) uint64 {
-	seed := rand.Uint64()
-	if s := os.Getenv("AMTRL_TEST_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("AMTRL_TEST_SEED: expected an unsigned integer, found %q", s)
-		}
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("to repeat: AMTRL_TEST_SEED=%d", seed)
-		}
-	})
-	return seed
+func Identical(t testrand.Test, opens ...backend.Open) {
+	identical(t, testrand.Seed(t), opens...)
 }
 
 func newRand(seed uint64, stream string) *rand.Rand {

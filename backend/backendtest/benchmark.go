@@ -3,7 +3,7 @@ package backendtest
 import (
 	"fmt"
 	"math/rand/v2"
-	"testing"
+	"time"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -22,12 +22,12 @@ const (
 // Benchmark times the operations that a run spends its time in, at the sizes of
 // the paper's experiments. The bytes of the passes over the data are one read of
 // the samples' stored rows.
-func Benchmark(b *testing.B, open backend.Open) {
+func Benchmark[B benchRunner[B]](b B, open backend.Open) {
 	for _, t := range []backend.DType{backend.Uint8, backend.Float16, backend.Float32} {
-		b.Run("TaskGradient/"+t.String(), func(b *testing.B) { benchPass(b, open, t, taskGradientPass) })
+		b.Run("TaskGradient/"+t.String(), func(b B) { benchPass(b, open, t, taskGradientPass) })
 	}
 	for _, t := range []backend.DType{backend.Uint8, backend.Float32} {
-		b.Run("Project/"+t.String(), func(b *testing.B) { benchPass(b, open, t, projectPass) })
+		b.Run("Project/"+t.String(), func(b B) { benchPass(b, open, t, projectPass) })
 	}
 	for _, g := range []struct {
 		name           string
@@ -39,25 +39,42 @@ func Benchmark(b *testing.B, open backend.Open) {
 		{"gradW=QB", false, true, benchTasks, benchWidth, benchCols},
 	} {
 		for _, t := range floats {
-			b.Run("Gemm/"+g.name+"/"+t.String(), func(b *testing.B) {
+			b.Run("Gemm/"+g.name+"/"+t.String(), func(b B) {
 				benchGemm(b, open, t, g.transA, g.transB, g.m, g.n, g.k)
 			})
 		}
 	}
-	b.Run("Training", func(b *testing.B) { benchConvolution(b, open) })
-	b.Run("Pinv", func(b *testing.B) { benchPinv(b, open) })
-	b.Run("SolveSPD", func(b *testing.B) { benchSolveSPD(b, open) })
+	b.Run("Training", func(b B) { benchConvolution(b, open) })
+	b.Run("Pinv", func(b B) { benchPinv(b, open) })
+	b.Run("SolveSPD", func(b B) { benchSolveSPD(b, open) })
+}
+
+// timer is what a benchmark needs of [testing.B].
+type timer interface {
+	Helper()
+	Cleanup(func())
+	Fatal(args ...any)
+	Loop() bool
+	Elapsed() time.Duration
+	SetBytes(n int64)
+	ReportMetric(n float64, unit string)
+}
+
+type benchRunner[B any] interface {
+	timer
+	Run(name string, f func(B)) bool
 }
 
 // bench is a queue on an open device, a scope for the operands and a fixed stream.
 type bench struct {
-	*testing.B
+	timer
+	n   int // times that loop has called
 	q   backend.Queue
 	s   *backend.Scope
 	rng *rand.Rand
 }
 
-func newBench(b *testing.B, open backend.Open) *bench {
+func newBench(b timer, open backend.Open) *bench {
 	dev, err := open()
 	if err != nil {
 		b.Fatal(err)
@@ -71,7 +88,7 @@ func newBench(b *testing.B, open backend.Open) *bench {
 		s.Close()
 		dev.Close()
 	})
-	return &bench{b, q, s, rand.New(rand.NewPCG(1, 2))}
+	return &bench{b, 0, q, s, rand.New(rand.NewPCG(1, 2))}
 }
 
 // random returns a matrix of standard normal values.
@@ -95,7 +112,7 @@ func (b *bench) loop(f func() error) {
 	if err := b.s.Err(); err != nil {
 		b.Fatal(err)
 	}
-	for b.Loop() {
+	for ; b.Loop(); b.n++ {
 		if err := f(); err != nil {
 			b.Fatal(err)
 		}
@@ -106,7 +123,7 @@ func (b *bench) loop(f func() error) {
 }
 
 func (b *bench) flops(n int) {
-	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+	b.ReportMetric(float64(n)*float64(b.n)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
 
 // samples draws rows at random from sixteen pools, as MNIST-C has them.
@@ -153,7 +170,7 @@ func projectPass(b *bench, s backend.Samples) (func() error, int) {
 	return func() error { return b.q.Project(s, m, z) }, 2 * benchSamples * benchCols * benchWidth
 }
 
-func benchPass(tb *testing.B, open backend.Open, t backend.DType, p pass) {
+func benchPass(tb timer, open backend.Open, t backend.DType, p pass) {
 	b := newBench(tb, open)
 	run, flops := p(b, b.samples(t))
 	b.SetBytes(int64(benchSamples * benchCols * t.Size()))
@@ -161,7 +178,7 @@ func benchPass(tb *testing.B, open backend.Open, t backend.DType, p pass) {
 	b.flops(flops)
 }
 
-func benchGemm(tb *testing.B, open backend.Open, t backend.DType, transA, transB bool, m, n, k int) {
+func benchGemm(tb timer, open backend.Open, t backend.DType, transA, transB bool, m, n, k int) {
 	b := newBench(tb, open)
 	rows := func(r, c int, trans bool) backend.Matrix {
 		if trans {
@@ -175,7 +192,7 @@ func benchGemm(tb *testing.B, open backend.Open, t backend.DType, transA, transB
 }
 
 // benchPinv is of the heads of 159 sources, for their relevance (equation 3).
-func benchPinv(tb *testing.B, open backend.Open) {
+func benchPinv(tb timer, open backend.Open) {
 	b := newBench(tb, open)
 	a, dst := b.random(backend.Float64, benchTasks, benchWidth), b.s.Matrix(backend.Float64, benchWidth, benchTasks)
 	b.loop(func() error {
@@ -188,7 +205,7 @@ func benchPinv(tb *testing.B, open backend.Open) {
 
 // benchSolveSPD solves one system for each task. The operands are overwritten,
 // so a device copy of them is part of the time.
-func benchSolveSPD(tb *testing.B, open backend.Open) {
+func benchSolveSPD(tb timer, open backend.Open) {
 	const n, k = benchTasks + 1, benchWidth
 	b := newBench(tb, open)
 	var v []float64

@@ -2,7 +2,6 @@ package backendtest
 
 import (
 	"fmt"
-	"testing"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -16,14 +15,14 @@ var benchLayers = []backend.ConvShape{
 }
 
 // benchConvolution times the parts of a training step.
-func benchConvolution(b *testing.B, open backend.Open) {
+func benchConvolution[B benchRunner[B]](b B, open backend.Open) {
 	for i, s := range benchLayers {
-		b.Run(fmt.Sprintf("Conv/%d", i+1), func(b *testing.B) { benchConv(b, open, s) })
-		b.Run(fmt.Sprintf("ConvGrad/%d", i+1), func(b *testing.B) { benchConvGrad(b, open, s, i > 0) })
+		b.Run(fmt.Sprintf("Conv/%d", i+1), func(b B) { benchConv(b, open, s) })
+		b.Run(fmt.Sprintf("ConvGrad/%d", i+1), func(b B) { benchConvGrad(b, open, s, i > 0) })
 	}
-	b.Run("Batch", func(b *testing.B) { benchBatches(b, open) })
-	b.Run("HeadGradient", func(b *testing.B) { benchHeads(b, open) })
-	b.Run("Adam", func(b *testing.B) { benchAdam(b, open) })
+	b.Run("Batch", func(b B) { benchBatches(b, open) })
+	b.Run("HeadGradient", func(b B) { benchHeads(b, open) })
+	b.Run("Adam", func(b B) { benchAdam(b, open) })
 }
 
 // convFlops is the work of one product of a layer.
@@ -31,7 +30,7 @@ func convFlops(s backend.ConvShape) int {
 	return 2 * benchBatch * s.Height * s.Width * s.Taps() * s.Filters
 }
 
-func benchConv(tb *testing.B, open backend.Open, s backend.ConvShape) {
+func benchConv(tb timer, open backend.Open, s backend.ConvShape) {
 	const t = backend.Float32
 	b := newBench(tb, open)
 	x, w, bias := b.random(t, benchBatch, s.In()), b.random(t, s.Taps(), s.Filters), b.random(t, 1, s.Filters).Row(0)
@@ -40,7 +39,7 @@ func benchConv(tb *testing.B, open backend.Open, s backend.ConvShape) {
 	b.flops(convFlops(s))
 }
 
-func benchConvGrad(tb *testing.B, open backend.Open, s backend.ConvShape, input bool) {
+func benchConvGrad(tb timer, open backend.Open, s backend.ConvShape, input bool) {
 	const t = backend.Float32
 	b := newBench(tb, open)
 	x, w, bias := b.random(t, benchBatch, s.In()), b.random(t, s.Taps(), s.Filters), b.random(t, 1, s.Filters).Row(0)
@@ -58,7 +57,7 @@ func benchConvGrad(tb *testing.B, open backend.Open, s backend.ConvShape, input 
 	b.flops(products * convFlops(s))
 }
 
-func benchBatches(tb *testing.B, open backend.Open) {
+func benchBatches(tb timer, open backend.Open) {
 	b := newBench(tb, open)
 	s := b.samples(backend.Uint8)
 	order := make([]int32, benchBatch)
@@ -71,7 +70,7 @@ func benchBatches(tb *testing.B, open backend.Open) {
 	b.loop(func() error { return b.q.Batch(s, order, x, y, task) })
 }
 
-func benchHeads(tb *testing.B, open backend.Open) {
+func benchHeads(tb timer, open backend.Open) {
 	const t = backend.Float32
 	b := newBench(tb, open)
 	z, w := b.random(t, benchBatch, benchWidth), b.random(t, benchTasks, benchWidth)
@@ -85,7 +84,7 @@ func benchHeads(tb *testing.B, open backend.Open) {
 	b.flops(6 * benchBatch * benchWidth)
 }
 
-func benchAdam(tb *testing.B, open backend.Open) {
+func benchAdam(tb timer, open backend.Open) {
 	const t, n = backend.Float32, 91_200
 	b := newBench(tb, open)
 	g, m, v, theta := b.random(t, 1, n).Row(0), b.s.Vector(t, n), b.s.Vector(t, n), b.random(t, 1, n).Row(0)

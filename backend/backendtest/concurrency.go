@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"testing"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -73,7 +72,7 @@ func (e *env) compare(what string, got, want []result) {
 	}
 }
 
-func identical(t *testing.T, seed uint64, opens ...backend.Open) {
+func identical(t TB, seed uint64, opens ...backend.Open) {
 	var first []result
 	for i, open := range opens {
 		e := newEnv(t, open, Tolerances{}, seed, "identical")
@@ -95,7 +94,7 @@ func testConcurrentDisjoint(e *env) {
 		conv: backend.ConvShape{Height: 8, Width: 7, Channels: 3, Filters: 20}}
 	seed := e.rng.Uint64()
 	worker := func(i int) *env {
-		return &env{T: e.T, dev: e.dev, q: e.q, open: e.open, tol: e.tol, rng: newRand(seed, fmt.Sprint(i))}
+		return &env{TB: e.TB, dev: e.dev, q: e.q, open: e.open, tol: e.tol, rng: newRand(seed, fmt.Sprint(i))}
 	}
 	var envs []*env
 	var want, got [][]result

@@ -53,19 +53,24 @@ func testGemm(e *env, t backend.DType) {
 			}
 			transA, transB := pair&1 != 0, pair&2 != 0
 			alpha, beta := alphas[e.rng.IntN(len(alphas))], betas[e.rng.IntN(len(betas))]
-			e.describe("%d by %d by %d, transA %v, transB %v, alpha %v, beta %v", m, n, k, transA, transB, alpha, beta)
-			a, b := normal(e.rng, t, m, k), normal(e.rng, t, k, n)
-			c := dense{rows: m, cols: n} // poisoned unless read
-			if beta != 0 {
-				c = normal(e.rng, t, m, n)
-			}
-			av, bv, cv := e.in("a", t, a.op(transA)), e.in("b", t, b.op(transB)), e.inout("c", t, c)
-			e.must(e.q.Gemm(transA, transB, alpha, av, bv, beta, cv))
-			want, size := product(alpha, a, b, beta, c)
-			e.within("C", e.read(cv).v, want.v, size.scaled(e.eps(t)*float64(k+4)).v)
-			e.flush()
+			e.checkGemm(t, m, n, k, transA, transB, alpha, beta)
 		}
 	}
+}
+
+func (e *env) checkGemm(t backend.DType, m, n, k int, transA, transB bool, alpha, beta float64) {
+	e.Helper()
+	e.describe("%d by %d by %d, transA %v, transB %v, alpha %v, beta %v", m, n, k, transA, transB, alpha, beta)
+	a, b := normal(e.rng, t, m, k), normal(e.rng, t, k, n)
+	c := dense{rows: m, cols: n} // poisoned unless read
+	if beta != 0 {
+		c = normal(e.rng, t, m, n)
+	}
+	av, bv, cv := e.in("a", t, a.op(transA)), e.in("b", t, b.op(transB)), e.inout("c", t, c)
+	e.must(e.q.Gemm(transA, transB, alpha, av, bv, beta, cv))
+	want, size := product(alpha, a, b, beta, c)
+	e.within("C", e.read(cv).v, want.v, size.scaled(e.eps(t)*float64(k+4)).v)
+	e.flush()
 }
 
 // testGemmSelf reads one view twice.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"testing"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -13,7 +12,7 @@ import (
 // env is what a case works with: an open device, a queue on it, a stream of random numbers
 // and the operands made so far.
 type env struct {
-	*testing.T
+	TB
 	dev   backend.Device
 	q     backend.Queue
 	open  backend.Open
@@ -22,6 +21,16 @@ type env struct {
 	label string
 	held  []held
 	owned []interface{ Free() }
+	// worst is the largest difference that within has seen, as a fraction of the
+	// largest element.
+	worst float64
+}
+
+// TB is what a case needs of [testing.TB].
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Fatalf(format string, args ...any)
 }
 
 // held is an operand's buffer. Outside of window every element keeps its bits.
@@ -32,7 +41,7 @@ type held struct {
 	window backend.Matrix
 }
 
-func newEnv(t *testing.T, open backend.Open, tol Tolerances, seed uint64, stream string) *env {
+func newEnv(t TB, open backend.Open, tol Tolerances, seed uint64, stream string) *env {
 	t.Helper()
 	dev, err := open()
 	if err != nil {
@@ -43,12 +52,14 @@ func newEnv(t *testing.T, open backend.Open, tol Tolerances, seed uint64, stream
 	if err != nil {
 		t.Fatalf("NewQueue: %v", err)
 	}
-	return &env{T: t, dev: dev, q: q, open: open, rng: newRand(seed, stream), tol: tol}
+	return &env{TB: t, dev: dev, q: q, open: open, rng: newRand(seed, stream), tol: tol}
 }
 
 // on is the environment of a case on another queue of the device.
 func (e *env) on(q backend.Queue) *env {
-	return &env{T: e.T, dev: e.dev, q: q, open: e.open, rng: e.rng, tol: e.tol}
+	o := &env{TB: e.TB, dev: e.dev, q: q, open: e.open, rng: e.rng, tol: e.tol}
+	e.Cleanup(o.free)
+	return o
 }
 
 // queue starts another queue of the device.
@@ -66,7 +77,7 @@ func (e *env) another() *env {
 	dev, err := e.open()
 	e.must(err)
 	e.Cleanup(func() { dev.Close() })
-	o := &env{T: e.T, dev: dev, open: e.open, rng: e.rng, tol: e.tol}
+	o := &env{TB: e.TB, dev: dev, open: e.open, rng: e.rng, tol: e.tol}
 	o.q = o.queue()
 	return o
 }
@@ -226,10 +237,16 @@ func (e *env) flush() {
 				h.name, h.window, firstDifference(got, h.image)/size, h.buf.Len())
 		}
 	}
+	e.free()
+	e.held, e.label = nil, ""
+}
+
+// free frees all operands.
+func (e *env) free() {
 	for _, o := range e.owned {
 		o.Free()
 	}
-	e.held, e.owned, e.label = nil, nil, ""
+	e.owned = nil
 }
 
 // finish ends a case: flush, then nothing may be left.
@@ -249,10 +266,16 @@ func (e *env) within(what string, got, want, bound []float64) {
 	if len(got) != len(want) {
 		e.failf("%s: %d elements, expected %d", what, len(got), len(want))
 	}
+	far, largest := 0.0, 0.0
 	for i := range got {
-		if !(math.Abs(got[i]-want[i]) <= bound[i]) {
+		d := math.Abs(got[i] - want[i])
+		if !(d <= bound[i]) {
 			e.failf("%s: element %d of %d is %v, expected %v within %.3g", what, i, len(got), got[i], want[i], bound[i])
 		}
+		far, largest = max(far, d), max(largest, math.Abs(want[i]))
+	}
+	if far > 0 {
+		e.worst = max(e.worst, far/largest)
 	}
 }
 

@@ -139,9 +139,12 @@ func (c call) recordable() bool {
 
 // testRecord runs all operations as one program, several times, from inputs that
 // change in between, and compares with the same calls made one by one.
-func testRecord(e *env) {
+func testRecord(e *env) { e.checkRecord(largeDims, call.recordable) }
+
+func (e *env) checkRecord(z dims, include func(call) bool) {
+	e.Helper()
 	seed := e.rng.Uint64()
-	plain, recorded := repeat(e.on(e.queue()), seed, false), repeat(e.on(e.queue()), seed, true)
+	plain, recorded := e.on(e.queue()).repeat(z, include, seed, false), e.on(e.queue()).repeat(z, include, seed, true)
 	for i := range plain {
 		e.describe("run %d", i)
 		e.compare("recorded", recorded[i], plain[i])
@@ -151,13 +154,13 @@ func testRecord(e *env) {
 	}
 }
 
-// repeat makes all recordable calls three times, with transfers and slices that
-// change, and returns what they leave each time.
-func repeat(e *env, seed uint64, record bool) [][]result {
+// repeat makes all calls that are to be included three times, with transfers and
+// slices that change, and returns what they leave each time.
+func (e *env) repeat(z dims, include func(call) bool, seed uint64, record bool) [][]result {
 	e.Helper()
 	const n = 5003
 	e.rng = newRand(seed, "record")
-	calls := slices.DeleteFunc(e.calls(largeDims), func(c call) bool { return !c.recordable() })
+	calls := slices.DeleteFunc(e.calls(z), func(c call) bool { return !include(c) })
 	values, total := make([]float32, n), make([]float32, n)
 	coef, sum := make([]float64, 1), make([]float64, 1)
 	x, acc := backend.Vec(e.alloc(backend.Float32, n)), backend.Vec(e.alloc(backend.Float32, n))

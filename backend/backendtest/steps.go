@@ -2,9 +2,9 @@ package backendtest
 
 import (
 	"math"
-	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // trainedNet is a small network in training, out of the operations of the
@@ -135,8 +135,8 @@ func (n *trainedNet) makeStep() error {
 //
 // Adam's epsilon is large, so that a gradient which is nothing but rounding
 // does not decide the direction of a step.
-func Steps(t *testing.T, factor float64, a, b backend.Open) {
-	seed := newSeed(t)
+func Steps(t testrand.Test, factor float64, a, b backend.Open) {
+	seed := testrand.Seed(t)
 	const steps = 10
 	var nets [2]*trainedNet
 	for i, open := range []backend.Open{a, b} {

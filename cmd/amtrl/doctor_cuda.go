@@ -10,21 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/backendtest"
 	"github.com/amtrl/amtrl/cuda"
 )
-
-// deviceChecks compute on the device and on the CPU and compare.
-var deviceChecks = []struct {
-	name string
-	do   func(*pair) (string, error)
-}{
-	{"gemm", (*pair).gemm},
-	{"svd", (*pair).svd},
-	{"pseudo-inverse", (*pair).pinv},
-	{"task gradient", (*pair).gradient},
-	{"graph", (*pair).graph},
-}
 
 // checkCUDA tells what it finds, check by check, from the search for the
 // libraries to results on the device.
@@ -37,9 +25,10 @@ func checkCUDA(c *cli.Context, tell func(finding) error) error {
 		}
 		return nil
 	}
+	tf32 := c.Bool("tf32")
 	var later []string
-	for _, k := range deviceChecks {
-		later = append(later, k.name)
+	for _, k := range backendtest.Quick(tf32) {
+		later = append(later, k.Name)
 	}
 	later = append(later, "memory")
 
@@ -73,7 +62,7 @@ func checkCUDA(c *cli.Context, tell func(finding) error) error {
 	if err := tell(finding{Check: "open", Verdict: verdictOK, Detail: fmt.Sprintf("device %d, %s: %s", c.Int("device"), info.Device, info.Detail)}); err != nil {
 		return err
 	}
-	if err := compareAll(d, c.Bool("tf32"), tell); err != nil {
+	if err := checkDeviceResults(d, tf32, tell); err != nil {
 		return err
 	}
 	return tell(checkLeaks(d))
@@ -155,17 +144,5 @@ func checkCache(dir string) finding {
 // unusable is a cache that works without being one: kernels are compiled anew.
 func unusable(f finding, err error) finding {
 	f.Verdict, f.Detail, f.Hint = verdictFail, err.Error(), "AMTRL_CUBIN_CACHE names another folder, or is off"
-	return f
-}
-
-// checkLeaks tells whether everything allocated was freed.
-func checkLeaks(d backend.Device) finding {
-	f := finding{Check: "memory", Verdict: verdictOK, Detail: "all that was allocated was freed"}
-	if u := d.Usage(); u != (backend.Usage{}) {
-		f.Verdict, f.Detail = verdictFail, fmt.Sprintf("%d buffers of %d bytes are left", u.Buffers, u.Bytes)
-	}
-	if err := d.Close(); err != nil {
-		f.Verdict, f.Detail = verdictFail, oneLine(err.Error())
-	}
 	return f
 }
