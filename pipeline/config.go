@@ -27,6 +27,14 @@ const (
 	InitMoments = "moments"
 )
 
+// The costs and the magnitude of a relevance that can be squared, summed over all
+// sources and divided by without an overflow.
+const (
+	MinCost = 1e-18
+	MaxCost = 1e18
+	MaxNu   = 1e100
+)
+
 // Config is everything that determines the result of a run, apart from the
 // data and the target.
 type Config struct {
@@ -136,13 +144,13 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("schedule theory is Alg. 2, line 4: expected allocation %s without mix and costs", RuleSquared)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Costs)) {
-		if v := c.Costs[name]; !(v > 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("cost of %s is %g, expected a positive number", name, v)
+		if v := c.Costs[name]; !(v >= MinCost && v <= MaxCost) {
+			return fmt.Errorf("cost of %s is %g, expected a number from %g to %g", name, v, MinCost, MaxCost)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Nu)) {
-		if v := c.Nu[name]; math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("nu of %s is %g, expected a finite number", name, v)
+		if v := c.Nu[name]; !(math.Abs(v) <= MaxNu) {
+			return fmt.Errorf("nu of %s is %g, expected a number from %g to %g", name, v, -MaxNu, MaxNu)
 		}
 	}
 	return nil

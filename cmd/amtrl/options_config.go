@@ -95,7 +95,7 @@ func (o *configOptions) addFlags(set *flags.Set) {
 // it, and the files that entered it.
 type configuration struct {
 	pipeline.Config
-	files []*sourceValues
+	files []*dataset.SourceValues
 }
 
 // resolve applies the flags to the preset, where a sweep has budgets the first
@@ -114,7 +114,7 @@ func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 		return out, err
 	}
 	if o.costs.V != "" {
-		if out.Costs, err = out.read(o.costs.V, "cost"); err != nil {
+		if out.Costs, err = out.read(o.costs.V, "cost", pipeline.MinCost, pipeline.MaxCost); err != nil {
 			return out, err
 		}
 	}
@@ -123,7 +123,7 @@ func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 		return out, flags.Misuse("--nu does nothing without --methods %s", pipeline.Known)
 	}
 	if o.nu.V != "" && known {
-		if out.Nu, err = out.read(o.nu.V, "nu"); err != nil {
+		if out.Nu, err = out.read(o.nu.V, "nu", -pipeline.MaxNu, pipeline.MaxNu); err != nil {
 			return out, err
 		}
 	}
@@ -136,20 +136,20 @@ func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 	return out, nil
 }
 
-func (c *configuration) read(path, column string) (map[string]float64, error) {
-	t, err := readSourceValues(path, column)
+func (c *configuration) read(path, column string, least, most float64) (map[string]float64, error) {
+	t, err := dataset.ReadSourceValues(path, column, least, most)
 	if err != nil {
 		return nil, err
 	}
 	c.files = append(c.files, t)
-	return t.values, nil
+	return t.Values, nil
 }
 
 // complete refuses files that name sources which the data do not have, and
 // returns the configuration with what the data decide.
 func (c *configuration) complete(set *dataset.Set) (pipeline.Config, error) {
 	for _, t := range c.files {
-		if err := t.check(set); err != nil {
+		if err := t.Check(set); err != nil {
 			return c.Config, err
 		}
 	}

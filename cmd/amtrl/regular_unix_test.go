@@ -36,7 +36,7 @@ func TestNotAFile(t *testing.T) {
 			t.Skip("no large files here: ", err)
 		}
 	}
-	sparse("large.csv", maxValuesBytes+1)
+	sparse("large.csv", 64<<20+1)
 	sparse("largesettings/config.json", maxSettingsBytes+1)
 	sparse("largemodel/model.safetensors", maxModelBytes+1)
 	if err := os.Symlink("/dev/zero", filepath.Join(dir, "zero")); err != nil {

@@ -171,6 +171,7 @@ func TestFailures(t *testing.T) {
 	write("columns.csv", "name,cost\nfog_1,2\n")
 	write("text.csv", "source,cost\nfog_1,much\n")
 	write("free.csv", "source,cost\nfog_1,0\n")
+	write("huge.csv", "source,cost\nfog_1,1e308\nfog_2,1e308\n")
 	write("twice.csv", "source,cost\nfog_1,1\nfog_1,2\n")
 	write("unknown.csv", "source,cost\nfog_1,1\nfog_11,2\n")
 	write("short.csv", "source,cost\nfog_1\n")
@@ -194,8 +195,9 @@ func TestFailures(t *testing.T) {
 		{"run --costs nowhere.csv", "nowhere.csv: no such file"},
 		{"run --costs empty.csv", "empty.csv: expected a header"},
 		{"run --costs columns.csv", `columns.csv: expected a header with the columns source and cost, found ["name" "cost"]`},
-		{"run --costs text.csv", `text.csv: line 2: cost of fog_1: expected a positive number, found "much"`},
-		{"run --costs free.csv", `free.csv: line 2: cost of fog_1: expected a positive number, found "0"`},
+		{"run --costs text.csv", `text.csv: line 2: cost of fog_1: expected a number from 1e-18 to 1e+18, found "much"`},
+		{"run --costs free.csv", `free.csv: line 2: cost of fog_1: expected a number from 1e-18 to 1e+18, found "0"`},
+		{"run --costs huge.csv", `huge.csv: line 2: cost of fog_1: expected a number from 1e-18 to 1e+18, found "1e308"`},
 		{"run --costs twice.csv", "twice.csv: line 3: source fog_1 is listed twice"},
 		{"run --costs short.csv", "short.csv: record on line 2"},
 		{"run --digits 20 --costs unknown.csv", `unknown.csv: line 3: embedded digits has no task "fog_11"`},
@@ -203,7 +205,7 @@ func TestFailures(t *testing.T) {
 		{"run --costs long.csv", `found "xxxxx`},
 		{"run --costs longheader.csv", "expected a header with the columns source and cost"},
 		{"run --digits 20 --costs longname.csv", "longname.csv: line 2: embedded digits has no task"},
-		{"run --methods known --nu nu.csv", `nu.csv: line 2: nu of fog_1: expected a finite number, found "NaN"`},
+		{"run --methods known --nu nu.csv", `nu.csv: line 2: nu of fog_1: expected a number from -1e+100 to 1e+100, found "NaN"`},
 		{"run --digits 200 --target-samples 5 --out file", "file"},
 		{"sweep --digits 200 --target-samples 5 --out file/x", "file"},
 		{"relevance nowhere", "nowhere has no model.safetensors: expected the folder of a finished run"},

@@ -1,0 +1,82 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// SourceValues is a number for each of some sources, such as their costs.
+type SourceValues struct {
+	Path   string
+	Values map[string]float64
+	names  []string
+	lines  []int
+}
+
+// maxValuesBytes and maxQuoted bound a file of source values and what a message
+// quotes from it.
+const (
+	maxValuesBytes = 64 << 20
+	maxQuoted      = 80
+)
+
+// ReadSourceValues reads the columns source and the named one of a CSV file with
+// a header, with or without a byte order mark, and refuses numbers outside of
+// least to most. Other columns are ignored, so that relevance.csv of a run serves
+// too. Errors name the file and the line.
+func ReadSourceValues(path, column string, least, most float64) (*SourceValues, error) {
+	raw, err := atomicfile.ReadFile(path, maxValuesBytes)
+	if err != nil {
+		return nil, err
+	}
+	t := &SourceValues{Path: path, Values: map[string]float64{}}
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(raw, []byte("\ufeff"))))
+	header, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: expected a header with the columns source and %s: %w", path, column, err)
+	}
+	source, value := slices.Index(header, "source"), slices.Index(header, column)
+	if source < 0 || value < 0 {
+		found := text.OneLine(fmt.Sprintf("%q", header), maxQuoted)
+		return nil, fmt.Errorf("%s: expected a header with the columns source and %s, found %s", path, column, found)
+	}
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return t, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		line, _ := r.FieldPos(value)
+		name := text.OneLine(row[source], maxQuoted)
+		v, err := strconv.ParseFloat(row[value], 64)
+		if err != nil || !(v >= least && v <= most) {
+			return nil, fmt.Errorf("%s: line %d: %s of %s: expected a number from %g to %g, found %q",
+				path, line, column, name, least, most, text.OneLine(row[value], maxQuoted))
+		}
+		if _, twice := t.Values[row[source]]; twice {
+			return nil, fmt.Errorf("%s: line %d: source %s is listed twice", path, line, name)
+		}
+		t.Values[row[source]] = v
+		t.names, t.lines = append(t.names, row[source]), append(t.lines, line)
+	}
+}
+
+// Check refuses a source that the data do not have.
+func (t *SourceValues) Check(set *Set) error {
+	for i, name := range t.names {
+		if _, err := set.TaskIndex(name); err != nil {
+			return fmt.Errorf("%s: line %d: %w", t.Path, t.lines[i], err)
+		}
+	}
+	return nil
+}
