@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,16 +11,29 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/cuda"
+	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/report"
 )
 
+// devicesOptions are those of amtrl devices.
+type devicesOptions struct {
+	timeout timeoutOption
+	output
+}
+
 func devicesCommand() *cli.Command {
-	return &cli.Command{
-		Name:   "devices",
-		Usage:  "list the devices that can be used, and why others cannot",
-		Flags:  []cli.Flag{timeoutFlag(), formatFlag(), jsonFlag("the list")},
-		Action: devices,
-	}
+	return newCommand(cli.Command{Name: "devices", Usage: "list the devices that can be used, and why others cannot"}, &devicesOptions{})
+}
+
+func (o *devicesOptions) addFlags(set *flags.Set) {
+	o.timeout.addFlags(set)
+	set.Group(groupOutput)
+	o.addJSON(set, "the list")
+	o.addFormat(set)
+}
+
+func (o *devicesOptions) check(args []string) error {
+	return firstError(func() error { return flagsOnly(args) }, o.checkOutput, o.timeout.check)
 }
 
 // deviceState is one row of the list.
@@ -38,21 +52,10 @@ type deviceState struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-func devices(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
-	format, err := tableFormat(c)
-	if err != nil {
-		return err
-	}
-	limit, err := probeTimeout(c)
-	if err != nil {
-		return err
-	}
-	list := append([]deviceState{cpuState()}, cudaStates(limit)...)
-	if c.Bool("json") {
-		return emitJSON(c, list)
+func (o *devicesOptions) run(context.Context) error {
+	list := append([]deviceState{cpuState()}, cudaStates(o.timeout.limit())...)
+	if o.json.V {
+		return o.emitJSON(list)
 	}
 	t := report.Table{Header: []string{"backend", "device", "usable", "name", "memory", "detail"}, Right: []int{1, 4}}
 	for _, d := range list {
@@ -66,15 +69,15 @@ func devices(c *cli.Context) error {
 		}
 		t.Rows = append(t.Rows, []string{d.Backend, ordinal, "yes", d.Device, memory(d.Memory), d.Detail})
 	}
-	text := t.Render(format)
+	text := t.Render(o.format)
 	if i := slices.IndexFunc(list, func(d deviceState) bool { return len(d.Libraries) > 0 }); i >= 0 {
 		t := report.Table{Header: []string{"library", "version", "path"}}
 		for _, l := range list[i].Libraries {
 			t.Rows = append(t.Rows, []string{l.Name, l.Version, l.Path})
 		}
-		text += "\n" + t.Render(format)
+		text += "\n" + t.Render(o.format)
 	}
-	return emit(c, text)
+	return o.emit(text)
 }
 
 // cpuState describes the CPU backend.

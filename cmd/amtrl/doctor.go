@@ -1,25 +1,43 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/internal/flags"
 )
 
+// doctorOptions are those of amtrl doctor.
+type doctorOptions struct {
+	device  deviceOptions
+	timeout timeoutOption
+	output
+}
+
 func doctorCommand() *cli.Command {
-	return &cli.Command{
+	return newCommand(cli.Command{
 		Name:  "doctor",
 		Usage: "check what computing needs: libraries, device, and results against the CPU",
 		Description: "It prints a line for each check, and ends with exit code 1 if one failed. With --backend cpu the\n" +
 			"CPU alone is checked; without it a machine on which CUDA cannot be used is one that fails.",
-		Flags:  slices.Concat(deviceFlags(), []cli.Flag{timeoutFlag(), jsonFlag("the checks")}),
-		Action: doctor,
-	}
+	}, &doctorOptions{})
+}
+
+func (o *doctorOptions) addFlags(set *flags.Set) {
+	o.device.addFlags(set)
+	o.timeout.addFlags(set)
+	set.Group(groupOutput)
+	o.addJSON(set, "the checks")
+}
+
+func (o *doctorOptions) check(args []string) error {
+	return firstError(func() error { return flagsOnly(args) }, o.device.check, o.timeout.check)
 }
 
 // The verdicts of a check. A check that is told without one informs.
@@ -53,33 +71,24 @@ type doctorResult struct {
 	Checks []finding `json:"checks"`
 }
 
-func doctor(c *cli.Context) error {
-	for _, check := range []func(*cli.Context) error{noArguments, checkDevice} {
-		if err := check(c); err != nil {
-			return err
-		}
-	}
-	limit, err := probeTimeout(c)
-	if err != nil {
-		return err
-	}
+func (o *doctorOptions) run(context.Context) error {
 	res := doctorResult{OK: true}
 	tell := func(f finding) error {
 		res.OK = res.OK && f.Verdict != verdictFail
 		res.Checks = append(res.Checks, f)
-		if c.Bool("json") {
+		if o.json.V {
 			return nil
 		}
-		return emit(c, f.String())
+		return o.emit(f.String())
 	}
-	if err := tell(checkCPU(c.Int("threads"))); err != nil {
+	if err := tell(checkCPU(o.device.threads.V)); err != nil {
 		return err
 	}
-	if c.String("backend") != "cpu" {
+	if o.device.backend.V != "cpu" {
 		// The child names each check before it begins it, so that the one in which it
 		// hangs or dies is known.
 		current := "driver"
-		err := child(limit, func(line []byte) error {
+		err := child(o.timeout.limit(), func(line []byte) error {
 			var f finding
 			if err := json.Unmarshal(line, &f); err != nil {
 				return err
@@ -89,7 +98,7 @@ func doctor(c *cli.Context) error {
 				return nil
 			}
 			return tell(f)
-		}, "check-cuda", "--device="+strconv.Itoa(c.Int("device")), "--tf32="+strconv.FormatBool(c.Bool("tf32")))
+		}, "check-cuda", "--device="+strconv.Itoa(o.device.device.V), "--tf32="+strconv.FormatBool(o.device.tf32.V))
 		if err != nil {
 			f := finding{Check: current, Verdict: verdictFail, Detail: oneLine(err.Error())}
 			var h *hint
@@ -101,8 +110,8 @@ func doctor(c *cli.Context) error {
 			}
 		}
 	}
-	if c.Bool("json") {
-		if err := emitJSON(c, res); err != nil {
+	if o.json.V {
+		if err := o.emitJSON(res); err != nil {
 			return err
 		}
 	}
@@ -112,23 +121,22 @@ func doctor(c *cli.Context) error {
 	return nil
 }
 
-// checkCommand carries out the checks of CUDA, and prints each first by name and
-// then with its verdict as one line of JSON.
+// checkOptions are those of the hidden command that carries out the checks of
+// CUDA, and prints each first by name and then with its verdict as one line of
+// JSON.
+type checkOptions struct {
+	device deviceOptions
+	output
+}
+
 func checkCommand() *cli.Command {
-	return &cli.Command{
-		Name:   "check-cuda",
-		Usage:  "check CUDA, with a line of JSON for each check",
-		Hidden: true,
-		Flags:  deviceFlags(),
-		Action: func(c *cli.Context) error {
-			print := func(f finding) error {
-				js, err := json.Marshal(f)
-				if err != nil {
-					return err
-				}
-				return emit(c, string(js)+"\n")
-			}
-			return checkCUDA(c, print)
-		},
-	}
+	return newCommand(cli.Command{Name: "check-cuda", Usage: "check CUDA, with a line of JSON for each check", Hidden: true}, &checkOptions{})
+}
+
+func (o *checkOptions) addFlags(set *flags.Set) { o.device.addFlags(set) }
+
+func (*checkOptions) check([]string) error { return nil }
+
+func (o *checkOptions) run(context.Context) error {
+	return checkCUDA(&o.device, func(f finding) error { return o.emitLine(f) })
 }

@@ -8,15 +8,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/amtrl/amtrl/backend/backendtest"
 	"github.com/amtrl/amtrl/cuda"
 )
 
 // checkCUDA tells what it finds, check by check, from the search for the
 // libraries to results on the device.
-func checkCUDA(c *cli.Context, tell func(finding) error) error {
+func checkCUDA(o *deviceOptions, tell func(finding) error) error {
 	skip := func(names ...string) error {
 		for _, name := range names {
 			if err := tell(finding{Check: name, Verdict: verdictSkip, Detail: "needs what failed above"}); err != nil {
@@ -25,9 +23,8 @@ func checkCUDA(c *cli.Context, tell func(finding) error) error {
 		}
 		return nil
 	}
-	tf32 := c.Bool("tf32")
 	var later []string
-	for _, k := range backendtest.Quick(tf32) {
+	for _, k := range backendtest.Quick(o.tf32.V) {
 		later = append(later, k.Name)
 	}
 	later = append(later, "memory")
@@ -50,7 +47,7 @@ func checkCUDA(c *cli.Context, tell func(finding) error) error {
 	if err := tell(finding{Check: "open"}); err != nil {
 		return err
 	}
-	d, err := openCUDA(c)()
+	d, err := o.openCUDA()
 	if err != nil {
 		if err := tell(finding{Check: "open", Verdict: verdictFail, Detail: oneLine(err.Error()), Hint: "amtrl devices lists the devices"}); err != nil {
 			return err
@@ -59,10 +56,10 @@ func checkCUDA(c *cli.Context, tell func(finding) error) error {
 	}
 	defer d.Close()
 	info := d.Info()
-	if err := tell(finding{Check: "open", Verdict: verdictOK, Detail: fmt.Sprintf("device %d, %s: %s", c.Int("device"), info.Device, info.Detail)}); err != nil {
+	if err := tell(finding{Check: "open", Verdict: verdictOK, Detail: fmt.Sprintf("device %d, %s: %s", o.device.V, info.Device, info.Detail)}); err != nil {
 		return err
 	}
-	if err := checkDeviceResults(d, tf32, tell); err != nil {
+	if err := checkDeviceResults(d, o.tf32.V, tell); err != nil {
 		return err
 	}
 	return tell(checkLeaks(d))

@@ -63,6 +63,15 @@ func (o *output) emitJSON(v any) error {
 	return o.emit(string(js) + "\n")
 }
 
+// emitLine writes a value to standard output as one line of JSON.
+func (o *output) emitLine(v any) error {
+	js, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return o.emit(string(js) + "\n")
+}
+
 // note tells the user something on standard error.
 func (o *output) note(format string, args ...any) {
 	if !o.quiet.V {

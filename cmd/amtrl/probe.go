@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/cuda"
+	"github.com/amtrl/amtrl/internal/flags"
 )
 
 // probeReport is what a child says of the machine.
@@ -19,25 +21,25 @@ type probeReport struct {
 	Cache string
 }
 
-// probeCommand prints a probeReport as one line of JSON.
+// probeOptions are those of the hidden command that prints a probeReport as one
+// line of JSON.
+type probeOptions struct{ output }
+
 func probeCommand() *cli.Command {
-	return &cli.Command{
-		Name:   "probe-cuda",
-		Usage:  "say what there is of CUDA, as one line of JSON",
-		Hidden: true,
-		Action: func(c *cli.Context) error {
-			r := probeReport{Report: cuda.Probe(""), Cache: cuda.CacheDir()}
-			if r.Err != nil {
-				r.Reason = oneLine(r.Err.Error())
-				r.Err = nil
-			}
-			js, err := json.Marshal(r)
-			if err != nil {
-				return err
-			}
-			return emit(c, string(js)+"\n")
-		},
+	return newCommand(cli.Command{Name: "probe-cuda", Usage: "say what there is of CUDA, as one line of JSON", Hidden: true}, &probeOptions{})
+}
+
+func (*probeOptions) addFlags(*flags.Set) {}
+
+func (*probeOptions) check([]string) error { return nil }
+
+func (o *probeOptions) run(context.Context) error {
+	r := probeReport{Report: cuda.Probe(""), Cache: cuda.CacheDir()}
+	if r.Err != nil {
+		r.Reason = oneLine(r.Err.Error())
+		r.Err = nil
 	}
+	return o.emitLine(r)
 }
 
 // probeCUDA asks a child what there is of CUDA. Where the child does not answer,
@@ -76,16 +78,16 @@ func (h *hint) Error() string { return h.error.Error() + "; " + h.advice }
 
 func (h *hint) Unwrap() error { return h.error }
 
-// timeoutFlag is how long a driver may be silent.
-func timeoutFlag() cli.Flag {
-	return intFlag(categoryDevice, "probe-timeout", "seconds that a step of the driver may take before it counts as hanging", 60)
+// timeoutOption is how long a driver may be silent.
+type timeoutOption struct{ seconds flags.Value[int] }
+
+func (o *timeoutOption) addFlags(set *flags.Set) {
+	set.Group(groupDevice)
+	set.Int(&o.seconds, "probe-timeout", "seconds that a step of the driver may take before it counts as hanging", 60)
 }
+
+func (o *timeoutOption) check() error { return flags.Between(o.seconds, 1, maxProbeTimeout) }
+
+func (o *timeoutOption) limit() time.Duration { return time.Duration(o.seconds.V) * time.Second }
 
 const maxProbeTimeout = 86_400
-
-func probeTimeout(c *cli.Context) (time.Duration, error) {
-	if err := between(c, "probe-timeout", 1, maxProbeTimeout); err != nil {
-		return 0, err
-	}
-	return time.Duration(c.Int("probe-timeout")) * time.Second, nil
-}

@@ -1,7 +1,6 @@
 package flags
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -69,9 +68,3 @@ func command(commands []*cli.Command, name string) *cli.Command {
 
 // metadataGiven is where First leaves the flags of the command line.
 const metadataGiven = "given"
-
-// Given says whether a flag is on the command line.
-func Given(c *cli.Context, name string) bool {
-	names, _ := c.App.Metadata[metadataGiven].([]string)
-	return slices.Contains(names, name)
-}
