@@ -66,7 +66,7 @@ type Convolution interface {
 	// open. y and arg are overwritten; n may be 0.
 	Conv(s ConvShape, x, w Matrix, b Vector, y, arg Matrix) error
 	// ConvGrad computes the gradients of a function of y whose gradient is dy.
-	// With da zero but for da(position that arg(i, j, f) names) = dy(i, j, f):
+	// With da zero except for da(position that arg(i, j, f) names) = dy(i, j, f):
 	//
 	//	dw(ky, kx, c, f) = sum over images and i, j of x(i+ky-1, j+kx-1, c) da(i, j, f)
 	//	db_f             = sum over images and i, j of da(i, j, f)

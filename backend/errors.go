@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrClosed is returned by every call on a closed backend.
-var ErrClosed = errors.New("backend is closed")
+// ErrClosed is returned by every call on a closed device or queue.
+var ErrClosed = errors.New("device or queue is closed")
 
 // ErrRecording is wrapped by an operation that cannot be part of a [Program].
 var ErrRecording = errors.New("cannot be recorded")

@@ -11,8 +11,7 @@ type checker struct {
 	q *queue
 }
 
-// operand is a checked view with its elements in reach.
-type operand struct{ check.Operand[*storage] }
+type operand = check.Operand[*storage]
 
 // check begins an operation that a program may hold.
 func (q *queue) check(op string) checker {
@@ -36,40 +35,12 @@ func (d *device) resolve(b backend.Buffer) (data *storage, wrong string) {
 	case own == nil:
 		return nil, "is nil"
 	case own.dev != d:
-		return nil, "belongs to another instance of the cpu backend"
+		return nil, "belongs to another open cpu device"
 	}
 	if data = own.data.Load(); data == nil {
 		return nil, "has been freed"
 	}
 	return data, ""
-}
-
-func (c *checker) matrix(arg string, m backend.Matrix, want check.DTypes) operand {
-	return operand{c.Matrix(arg, m, want)}
-}
-
-func (c *checker) vector(arg string, v backend.Vector, want check.DTypes) operand {
-	return operand{c.Vector(arg, v, want)}
-}
-
-func (c *checker) blocks(arg string, b backend.Buffer, n, rows, cols int, want check.DTypes) operand {
-	return operand{c.Blocks(arg, b, n, rows, cols, want)}
-}
-
-func (c *checker) shape(arg string, o operand, rows, cols int) {
-	c.Shape(arg, o.Operand, rows, cols)
-}
-
-func (c *checker) length(arg string, v operand, n int) { c.Length(arg, v.Operand, n) }
-
-func (c *checker) sameType(arg string, o, as operand) { c.SameType(arg, o.Operand, as.Operand) }
-
-func (c *checker) apart(arg string, o operand, otherArg string, other operand) {
-	c.Apart(arg, o.Operand, otherArg, other.Operand)
-}
-
-func (c *checker) samePlace(arg string, o operand, otherArg string, other operand) {
-	c.SamePlace(arg, o.Operand, otherArg, other.Operand)
 }
 
 // dense is a checked row-major matrix.
@@ -85,10 +56,11 @@ func (m dense[E]) row(i int) []E {
 	return m.data[i*m.stride : i*m.stride+m.cols]
 }
 
-func (o operand) f32() dense[float32] {
+// f32 are the elements of an operand of Float32, f64 those of one of Float64.
+func f32(o operand) dense[float32] {
 	return dense[float32]{o.Mem.f32[o.Off:], o.Rows, o.Cols, o.Stride}
 }
 
-func (o operand) f64() dense[float64] {
+func f64(o operand) dense[float64] {
 	return dense[float64]{o.Mem.f64[o.Off:], o.Rows, o.Cols, o.Stride}
 }

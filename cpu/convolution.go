@@ -7,14 +7,14 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// An image is laid out with a border of zeros, pitch columns per row. The right
+// An image is laid out with a border of zeros, stride columns per row. The right
 // border of one row is the left one of the next. Then the windows of a whole
-// image are rows of one matrix: pixel (y, x) is at y pitch + x, and each of the
+// image are rows of one matrix: pixel (y, x) is at y stride + x, and each of the
 // three rows of its window is one run of 3 C elements. Two pixels per row are
 // computed and ignored. Outputs lie in panels of vec.Panel channels.
 type convPlan struct {
 	backend.ConvShape
-	pitch    int // columns of an image with its border
+	stride   int // columns of an image with its border
 	pixels   int // rows of the window matrix
 	in, out  int // panels of the channels and of the filters
 	image    int // elements of a bordered image of Channels, with slack
@@ -22,11 +22,11 @@ type convPlan struct {
 }
 
 func newConvPlan(s backend.ConvShape) convPlan {
-	p := convPlan{ConvShape: s, pitch: s.Width + 2}
-	p.pixels = s.Height*p.pitch - 2
+	p := convPlan{ConvShape: s, stride: s.Width + 2}
+	p.pixels = s.Height*p.stride - 2
 	p.in, p.out = ceilDiv(s.Channels, vec.Panel), ceilDiv(s.Filters, vec.Panel)
 	// The loops read whole blocks of rows: that far past the last.
-	size := (s.Height+3)*p.pitch + 2*vec.ConvRowBlock
+	size := (s.Height+3)*p.stride + 2*vec.ConvRowBlock
 	p.image, p.bordered = size*s.Channels+2*vec.ConvRowBlock, size*vec.Panel
 	return p
 }
@@ -44,9 +44,9 @@ func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector,
 	packed := q.dev.scratch.f32.get(p.out * (p.Taps() + 1) * vec.Panel)
 	defer q.dev.scratch.f32.put(packed)
 	weights, bias := (*packed)[:p.out*p.Taps()*vec.Panel], (*packed)[p.out*p.Taps()*vec.Panel:]
-	p.packFilters(weights, operand{o.W}.f32())
-	copy(bias, operand{o.B}.f32().row(0))
-	xs, ys := operand{o.X}.f32(), operand{o.Y}.f32()
+	p.packFilters(weights, f32(o.W))
+	copy(bias, f32(o.B).row(0))
+	xs, ys := f32(o.X), f32(o.Y)
 	q.dev.parallel(ceilDiv(n, convImages), n*p.pixels*p.Taps()*p.Filters/2, func(i int) {
 		work := q.dev.scratch.conv.get(p.image + p.bordered)
 		defer q.dev.scratch.conv.put(work)
@@ -82,7 +82,7 @@ func (p *convPlan) packFilters(dst []float32, w dense[float32]) {
 func (p *convPlan) border(dst, x []float32) {
 	run := p.Width * p.Channels
 	for i := range p.Height {
-		copy(dst[((i+1)*p.pitch+1)*p.Channels:], x[i*run:(i+1)*run])
+		copy(dst[((i+1)*p.stride+1)*p.Channels:], x[i*run:(i+1)*run])
 	}
 }
 
@@ -91,7 +91,7 @@ func (p *convPlan) border(dst, x []float32) {
 func (p *convPlan) windows(image []float32, channels int, weights, c []float32) vec.ConvProduct {
 	return vec.ConvProduct{
 		M: p.pixels, Segs: 3, N: 3 * channels,
-		Row: channels, Group: 3 * channels, Jump: p.pitch * channels, Col: 1,
+		Row: channels, Group: 3 * channels, Jump: p.stride * channels, Col: 1,
 		A: image, B: weights, C: c,
 	}
 }
@@ -100,7 +100,7 @@ func (p *convPlan) windows(image []float32, channels int, weights, c []float32) 
 // wanted, arg.
 func (p *convPlan) pool(f int, work *convScratch, a, bias, y []float32, arg []uint8) {
 	first, wide := f*vec.Panel, p.Width/2
-	row := p.pitch * vec.Panel
+	row := p.stride * vec.Panel
 	whole := first+vec.Panel <= p.Filters
 	for i := range p.Height / 2 {
 		top, bottom := a[2*i*row:], a[(2*i+1)*row:]

@@ -24,10 +24,10 @@ func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matr
 	defer q.dev.scratch.f32.put(shared)
 	weights, sums := (*shared)[:flipped], (*shared)[flipped:]
 	if o.WithDX {
-		p.packFlipped(weights, operand{o.W}.f32())
+		p.packFlipped(weights, f32(o.W))
 	}
 	clear(sums)
-	xs, dys := operand{o.X}.f32(), operand{o.DY}.f32()
+	xs, dys := f32(o.X), f32(o.DY)
 	q.dev.parallel(parts, n*p.pixels*p.Taps()*p.Filters, func(i int) {
 		work := q.dev.scratch.conv.get(p.image + (p.out+1)*p.bordered)
 		defer q.dev.scratch.conv.put(work)
@@ -44,11 +44,11 @@ func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matr
 				p.weightGradient(work, image, panel, sum[f*p.Taps()*vec.Panel:])
 			}
 			if o.WithDX {
-				p.inputGradient(work, da, weights, rest, operand{o.DX}.f32().row(lo))
+				p.inputGradient(work, da, weights, rest, f32(o.DX).row(lo))
 			}
 		}
 	})
-	p.sum(sums, part, parts, operand{o.DW}.f32(), operand{o.DB}.f32().row(0))
+	p.sum(sums, part, parts, f32(o.DW), f32(o.DB).row(0))
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (p *convPlan) packFlipped(dst []float32, w dense[float32]) {
 // that belong to no window stay zero.
 func (p *convPlan) unpool(f int, work *convScratch, dy []float32, arg []uint8, da, db []float32) {
 	first, wide := f*vec.Panel, p.Width/2
-	row := p.pitch * vec.Panel
+	row := p.stride * vec.Panel
 	db = db[first:][:vec.Panel]
 	whole := first+vec.Panel <= p.Filters
 	for i := range p.Height / 2 {
@@ -102,16 +102,16 @@ func (p *convPlan) weightGradient(work *convScratch, image, da, sum []float32) {
 	g := vec.ConvProduct{
 		M: 3 * p.Channels, Segs: 1, N: p.pixels,
 		Row: 1, Group: 3, Col: p.Channels,
-		B: da[(p.pitch+1)*vec.Panel:], Add: true,
+		B: da[(p.stride+1)*vec.Panel:], Add: true,
 	}
 	if p.Channels == 1 { // the three rows of a window make one block
-		g.M, g.Group, g.A, g.C = 9, p.pitch, image, sum
+		g.M, g.Group, g.A, g.C = 9, p.stride, image, sum
 		work.product = g
 		vec.Conv(&work.product)
 		return
 	}
 	for ky := range 3 {
-		g.A, g.C = image[ky*p.pitch*p.Channels:], sum[ky*3*p.Channels*vec.Panel:]
+		g.A, g.C = image[ky*p.stride*p.Channels:], sum[ky*3*p.Channels*vec.Panel:]
 		work.product = g
 		vec.Conv(&work.product)
 	}
@@ -130,11 +130,11 @@ func (p *convPlan) inputGradient(work *convScratch, da, weights, out, dx []float
 		for i := range p.Height {
 			if p.Channels == vec.Panel {
 				run := p.Width * p.Channels
-				copy(dx[i*run:(i+1)*run], out[i*p.pitch*vec.Panel:])
+				copy(dx[i*run:(i+1)*run], out[i*p.stride*vec.Panel:])
 				continue
 			}
 			for j := range p.Width {
-				copy(dx[(i*p.Width+j)*p.Channels+first:][:keep], out[(i*p.pitch+j)*vec.Panel:])
+				copy(dx[(i*p.Width+j)*p.Channels+first:][:keep], out[(i*p.stride+j)*vec.Panel:])
 			}
 		}
 	}

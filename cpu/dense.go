@@ -16,14 +16,14 @@ type tile func(i, j, m, n int)
 func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := q.check("Gemm")
 	o := c.Gemm(transA, transB, a, b, cm)
-	ao, bo, co, k := operand{o.A}, operand{o.B}, operand{o.C}, o.K
+	ao, bo, co, k := o.A, o.B, o.C, o.K
 	if c.Err != nil {
 		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
-		q.dev.gemm32(transA, transB, k, float32(alpha), ao.f32(), bo.f32(), float32(beta), co.f32())
+		q.dev.gemm32(transA, transB, k, float32(alpha), f32(ao), f32(bo), float32(beta), f32(co))
 	} else {
-		q.dev.gemm64(transA, transB, k, alpha, ao.f64(), bo.f64(), beta, co.f64())
+		q.dev.gemm64(transA, transB, k, alpha, f64(ao), f64(bo), beta, f64(co))
 	}
 	return nil
 }
@@ -119,12 +119,12 @@ func serialTiles(rows, cols int, body tile) {
 func (q *queue) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := q.check("Syrk")
 	o := c.Syrk(trans, a, cm)
-	ao, co, n, k := operand{o.A}, operand{o.C}, o.N, o.K
+	ao, co, n, k := o.A, o.C, o.N, o.K
 	if c.Err != nil {
 		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
-		am, m := ao.f32(), co.f32()
+		am, m := f32(ao), f32(co)
 		q.dev.triangle(n, k, func(i, j, rows, cols int) {
 			vec.Gemm(trans, !trans, rows, cols, k, float32(alpha),
 				am.data[am.at(trans, i, 0):], am.stride,
@@ -133,7 +133,7 @@ func (q *queue) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, 
 		})
 		mirror(q.dev, m)
 	} else {
-		am, m := ao.f64(), co.f64()
+		am, m := f64(ao), f64(co)
 		q.dev.triangle(n, k, func(i, j, rows, cols int) {
 			gemmTile64(trans, !trans, i, j, rows, cols, k, alpha, am, am, beta, m)
 		})
@@ -172,14 +172,14 @@ func mirror[E float32 | float64](d *device, m dense[E]) {
 func (q *queue) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vector, beta float64, y backend.Vector) error {
 	c := q.check("Gemv")
 	o := c.Gemv(trans, a, x, y)
-	ao, xo, yo := operand{o.A}, operand{o.B}, operand{o.C}
+	ao, xo, yo := o.A, o.B, o.C
 	if c.Err != nil {
 		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
-		q.dev.gemv32(trans, alpha, ao.f32(), xo.f32().row(0), beta, yo.f32().row(0))
+		q.dev.gemv32(trans, alpha, f32(ao), f32(xo).row(0), beta, f32(yo).row(0))
 	} else {
-		q.dev.gemv64(trans, alpha, ao.f64(), xo.f64().row(0), beta, yo.f64().row(0))
+		q.dev.gemv64(trans, alpha, f64(ao), f64(xo).row(0), beta, f64(yo).row(0))
 	}
 	return nil
 }

@@ -2,28 +2,21 @@ package cpu
 
 import (
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
 func (q *queue) TaskGradient(s backend.Samples, p, qm backend.Matrix, loss backend.Vector) error {
 	c := q.check("TaskGradient")
 	set := c.samples(s)
-	po, qo := c.matrix("p", p, check.Float32), c.matrix("q", qm, check.Float32)
-	lo := c.vector("loss", loss, check.Float64)
 	if c.Err != nil {
 		return c.Err
 	}
-	tasks, cols := s.Tasks(), s.Cols()
-	c.shape("p", po, tasks, cols)
-	c.shape("q", qo, tasks, cols)
-	c.length("loss", lo, tasks)
-	c.apart("q", qo, "p", po)
-	c.apartFromPools("q", qo, set)
+	cols := s.Cols()
+	po, qo, lo := c.TaskGradient(s.Tasks(), cols, set.views, p, qm, loss)
 	if c.Err != nil {
 		return c.Err
 	}
-	ps, qs, losses := po.f32(), qo.f32(), lo.f64().row(0)
+	ps, qs, losses := f32(po), f32(qo), f64(lo).row(0)
 	partQ, partLoss := q.dev.scratch.f32.get(set.slots*cols), q.dev.scratch.f64.get(set.slots)
 	defer q.dev.scratch.f32.put(partQ)
 	defer q.dev.scratch.f64.put(partLoss)
@@ -71,11 +64,11 @@ func (s *sampleSet) gradient(u *chunk, p, grad []float32) float64 {
 	}
 	switch v.Buf.DType() {
 	case backend.Uint8:
-		return vec.TaskGradU8(v.Mem.u8[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
+		return vec.TaskGradU8(v.Mem.u8[v.Off:], stride, v.Cols, rows, y, pool.scale, p, grad)
 	case backend.Float16:
-		return vec.TaskGradF16(v.Mem.u16[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
+		return vec.TaskGradF16(v.Mem.u16[v.Off:], stride, v.Cols, rows, y, pool.scale, p, grad)
 	default:
-		return vec.TaskGradF32(v.Mem.f32[v.Off:], stride, v.Cols, rows, y, pool.Scale, p, grad)
+		return vec.TaskGradF32(v.Mem.f32[v.Off:], stride, v.Cols, rows, y, pool.scale, p, grad)
 	}
 }
 
@@ -92,13 +85,13 @@ func (p *pool) row(r int, dst []float32) {
 	hi := lo + v.Cols
 	switch v.Buf.DType() {
 	case backend.Uint8:
-		vec.ConvertU8(dst, v.Mem.u8[lo:hi], p.Scale)
+		vec.ConvertU8(dst, v.Mem.u8[lo:hi], p.scale)
 	case backend.Float16:
-		vec.ConvertF16(dst, v.Mem.u16[lo:hi], p.Scale)
+		vec.ConvertF16(dst, v.Mem.u16[lo:hi], p.scale)
 	default:
 		copy(dst, v.Mem.f32[lo:hi])
-		if p.Scale != 1 {
-			vec.Scale(p.Scale, dst)
+		if p.scale != 1 {
+			vec.Scale(p.scale, dst)
 		}
 	}
 }
@@ -111,22 +104,15 @@ const projectRows = 16 * vec.GemmRowBlock
 func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
 	c := q.check("Project")
 	set := c.samples(s)
-	bo, zo := c.matrix("b", b, check.Float32), c.matrix("z", z, check.Float32)
 	if c.Err != nil {
 		return c.Err
 	}
+	bo, zo := c.Project(s.Len(), s.Cols(), set.views, b, z)
 	k, cols := bo.Rows, s.Cols()
-	c.shape("b", bo, k, cols)
-	c.shape("z", zo, s.Len(), k)
-	c.apart("z", zo, "b", bo)
-	c.apartFromPools("z", zo, set)
-	if c.Err != nil {
+	if c.Err != nil || k == 0 {
 		return c.Err
 	}
-	if k == 0 {
-		return nil
-	}
-	bm, zm := bo.f32(), zo.f32()
+	bm, zm := f32(bo), f32(zo)
 	q.dev.parallel(len(set.chunks), s.Len()*cols*(k/4+1), func(i int) {
 		u := &set.chunks[i]
 		pool := &set.pools[set.taskPool[u.task]]

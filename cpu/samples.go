@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -19,6 +18,7 @@ type samples struct {
 // samples into chunks.
 type sampleSet struct {
 	pools    []pool
+	views    []operand // of the pools
 	taskPool []int
 	offsets  []int
 	rows     []int32
@@ -31,9 +31,8 @@ type sampleSet struct {
 
 // pool is a checked backend.Pool. It keeps its memory alive.
 type pool struct {
-	buf  backend.Buffer
-	view operand
-	backend.Pool
+	view  operand
+	scale float32
 }
 
 // chunk is a run of samples lo..hi of one task.
@@ -70,7 +69,7 @@ func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	}
 	pools := make([]pool, len(set.Pools))
 	for i, p := range set.Pools {
-		pools[i] = pool{p.Data.Buf, operand{views[i]}, p}
+		pools[i] = pool{views[i], p.Scale}
 	}
 	s := &samples{dev: q.dev, tasks: len(set.TaskPool), n: len(set.Rows), col: cols}
 	if err := q.dev.register(c.Op, s, 8*int64(s.n)+16*int64(s.tasks)); err != nil {
@@ -78,6 +77,7 @@ func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	}
 	data := &sampleSet{
 		pools:    pools,
+		views:    views,
 		taskPool: slices.Clone(set.TaskPool),
 		offsets:  slices.Clone(set.Offsets),
 		rows:     slices.Clone(set.Rows),
@@ -119,7 +119,7 @@ func (c *checker) samples(s backend.Samples) *sampleSet {
 	case !ok:
 		c.Failf("s", "is a %T of another backend", s)
 	case own.dev != c.q.dev:
-		c.Failf("s", "belongs to another instance of the cpu backend")
+		c.Failf("s", "belongs to another open cpu device")
 	}
 	if c.Err != nil {
 		return nil
@@ -129,17 +129,8 @@ func (c *checker) samples(s backend.Samples) *sampleSet {
 		c.Failf("s", "has been freed")
 		return nil
 	}
-	for i := range data.pools {
-		if c.Buffer("s", data.pools[i].buf); c.Err != nil {
-			c.Err = &backend.ArgumentError{Op: c.Op, Arg: "s", Reason: fmt.Sprintf("draws from pool %d, which has been freed", i)}
-			return nil
-		}
+	if c.Live(data.views); c.Err != nil {
+		return nil
 	}
 	return data
-}
-
-func (c *checker) apartFromPools(arg string, o operand, set *sampleSet) {
-	for i := range set.pools {
-		c.apart(arg, o, "a pool", set.pools[i].view)
-	}
 }

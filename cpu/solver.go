@@ -16,8 +16,7 @@ import (
 func (q *queue) SolveSPD(n, k, r int, a, b backend.Buffer) error {
 	const op = "SolveSPD"
 	c := q.checkNow(op)
-	am, bm := c.SolveSPD(n, k, r, a, b)
-	ao, bo := operand{am}, operand{bm}
+	ao, bo := c.SolveSPD(n, k, r, a, b)
 	if c.Err != nil {
 		return c.Err
 	}
@@ -84,18 +83,18 @@ func (q *queue) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) er
 	const op = "SVD"
 	c := q.checkNow(op)
 	o := c.SVD(a, u, s, vt)
-	ao, so, uo, vo, vectors := operand{o.A}, operand{o.S}, operand{o.U}, operand{o.VT}, o.Vectors
+	ao, so, uo, vo, vectors := o.A, o.S, o.U, o.VT, o.Vectors
 	if c.Err != nil {
 		return c.Err
 	}
-	f, err := decompose(op, ao.f64(), vectors)
+	f, err := decompose(op, f64(ao), vectors)
 	if err != nil {
 		return err
 	}
-	copy(so.f64().row(0), f.s)
+	copy(f64(so).row(0), f.s)
 	if vectors {
-		copyRows(uo.f64(), f.u)
-		copyRows(vo.f64(), f.vt)
+		copyRows(f64(uo), f.u)
+		copyRows(f64(vo), f.vt)
 	}
 	return nil
 }
@@ -178,17 +177,16 @@ func (f *factors) invert(rank int) {
 func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, error) {
 	const op = "Pinv"
 	c := q.checkNow(op)
-	am, dm := c.Pinv(a, rcond, dst)
-	ao, do := operand{am}, operand{dm}
+	ao, do := c.Pinv(a, rcond, dst)
 	if c.Err != nil {
 		return 0, c.Err
 	}
-	f, err := decompose(op, ao.f64(), true)
+	f, err := decompose(op, f64(ao), true)
 	if err != nil {
 		return 0, err
 	}
 	rank := f.rank(rcond)
 	f.invert(rank)
-	q.dev.gemm64(true, true, rank, 1, f.vt, f.u, 0, do.f64())
+	q.dev.gemm64(true, true, rank, 1, f.vt, f.u, 0, f64(do))
 	return rank, nil
 }

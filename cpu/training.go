@@ -17,14 +17,12 @@ func (q *queue) Batch(s backend.Samples, order []int32, x backend.Matrix, y, tas
 		return c.Err
 	}
 	n, cols := len(order), s.Cols()
-	o := c.Batch(n, cols, x, y, task)
-	c.apartFromPools("x", operand{o.X}, set)
-	c.apartFromPools("y", operand{o.Y}, set)
+	o := c.Batch(n, cols, set.views, x, y, task)
 	c.Indices("order", order, s.Len())
 	if c.Err != nil {
 		return c.Err
 	}
-	xm, ys, tasks := operand{o.X}.f32(), operand{o.Y}.f32().row(0), o.Task.Mem.i32[o.Task.Off:][:n]
+	xm, ys, tasks := f32(o.X), f32(o.Y).row(0), o.Task.Mem.i32[o.Task.Off:][:n]
 	q.dev.parallel(ceilDiv(n, batchRows), n*cols, func(i int) {
 		for lo, hi := span(i, batchRows, n); lo < hi; lo++ {
 			at := int(order[lo])
@@ -49,11 +47,11 @@ func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend
 	if c.Err != nil {
 		return c.Err
 	}
-	zs, ws, ys := operand{o.Z}.f32(), operand{o.W}.f32(), operand{o.Y}.f32().row(0)
+	zs, ws, ys := f32(o.Z), f32(o.W), f32(o.Y).row(0)
 	tasks := o.Task.Mem.i32[o.Task.Off:]
 	var dzs, dws dense[float32]
 	if o.WithGradient {
-		dzs, dws = operand{o.DZ}.f32(), operand{o.DW}.f32()
+		dzs, dws = f32(o.DZ), f32(o.DW)
 		for t := range dws.rows {
 			clear(dws.row(t))
 		}
@@ -77,7 +75,7 @@ func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend
 			vec.Axpy(g, zs.row(i), dws.row(t))
 		}
 	}
-	operand{o.Loss}.f64().row(0)[0] += sum
+	f64(o.Loss).row(0)[0] += sum
 	return nil
 }
 
@@ -95,7 +93,7 @@ func (q *queue) Adam(rates *backend.AdamRates, g, m, v, theta backend.Vector) er
 		Correct2: float32(1 / rates.Correction2), Epsilon: float32(rates.Epsilon),
 		Rate: float32(rates.Rate / rates.Correction1), Pull: float32(rates.Rate * rates.Decay),
 	}
-	gs, ms, vs, ts := operand{o.G}.f32().row(0), operand{o.M}.f32().row(0), operand{o.V}.f32().row(0), operand{o.Theta}.f32().row(0)
+	gs, ms, vs, ts := f32(o.G).row(0), f32(o.M).row(0), f32(o.V).row(0), f32(o.Theta).row(0)
 	q.dev.elementwise(len(gs), func(lo, hi int) { vec.AdamStep(&work.rates, gs[lo:hi], ms[lo:hi], vs[lo:hi], ts[lo:hi]) })
 	return nil
 }

@@ -12,27 +12,18 @@ import (
 // the sums of its chunks in order.
 const vectorChunk = 1 << 14
 
-// pair checks the two operands of an elementwise operation.
-func (c *checker) pair(x, y backend.Vector) (operand, operand) {
-	xo, yo := c.vector("x", x, check.Real), c.vector("y", y, check.Real)
-	c.sameType("y", yo, xo)
-	c.length("y", yo, xo.Cols)
-	c.samePlace("y", yo, "x", xo)
-	return xo, yo
-}
-
 func (q *queue) Axpy(alpha float64, x, y backend.Vector) error {
 	c := q.check("Axpy")
-	xo, yo := c.pair(x, y)
+	xo, yo := c.Pair(x, y)
 	if c.Err != nil {
 		return c.Err
 	}
 	n := xo.Cols
 	if x.Buf.DType() == backend.Float32 {
-		xs, ys, a := xo.f32().row(0), yo.f32().row(0), float32(alpha)
+		xs, ys, a := f32(xo).row(0), f32(yo).row(0), float32(alpha)
 		q.dev.elementwise(n, func(lo, hi int) { vec.Axpy(a, xs[lo:hi], ys[lo:hi]) })
 	} else {
-		xs, ys := xo.f64().row(0), yo.f64().row(0)
+		xs, ys := f64(xo).row(0), f64(yo).row(0)
 		q.dev.elementwise(n, func(lo, hi int) { floats.AddScaled(ys[lo:hi], alpha, xs[lo:hi]) })
 	}
 	return nil
@@ -40,15 +31,15 @@ func (q *queue) Axpy(alpha float64, x, y backend.Vector) error {
 
 func (q *queue) Scale(alpha float64, x backend.Vector) error {
 	c := q.check("Scale")
-	xo := c.vector("x", x, check.Real)
+	xo := c.Vector("x", x, check.Real)
 	if c.Err != nil {
 		return c.Err
 	}
 	if x.Buf.DType() == backend.Float32 {
-		xs, a := xo.f32().row(0), float32(alpha)
+		xs, a := f32(xo).row(0), float32(alpha)
 		q.dev.elementwise(len(xs), func(lo, hi int) { vec.Scale(a, xs[lo:hi]) })
 	} else {
-		xs := xo.f64().row(0)
+		xs := f64(xo).row(0)
 		q.dev.elementwise(len(xs), func(lo, hi int) { floats.Scale(alpha, xs[lo:hi]) })
 	}
 	return nil
@@ -56,9 +47,7 @@ func (q *queue) Scale(alpha float64, x backend.Vector) error {
 
 func (q *queue) Copy(dst, src backend.Vector) error {
 	c := q.check("Copy")
-	do, so := c.vector("dst", dst, check.Real), c.vector("src", src, check.Real)
-	c.length("dst", do, so.Cols)
-	c.samePlace("dst", do, "src", so)
+	do, so := c.Copy(dst, src)
 	if c.Err != nil {
 		return c.Err
 	}
@@ -66,16 +55,16 @@ func (q *queue) Copy(dst, src backend.Vector) error {
 	to32, from32 := dst.Buf.DType() == backend.Float32, src.Buf.DType() == backend.Float32
 	switch {
 	case to32 && from32:
-		to, from := do.f32().row(0), so.f32().row(0)
+		to, from := f32(do).row(0), f32(so).row(0)
 		q.dev.elementwise(n, func(lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
 	case to32:
-		to, from := do.f32().row(0), so.f64().row(0)
+		to, from := f32(do).row(0), f64(so).row(0)
 		q.dev.elementwise(n, func(lo, hi int) { convert(to[lo:hi], from[lo:hi]) })
 	case from32:
-		to, from := do.f64().row(0), so.f32().row(0)
+		to, from := f64(do).row(0), f32(so).row(0)
 		q.dev.elementwise(n, func(lo, hi int) { convert(to[lo:hi], from[lo:hi]) })
 	default:
-		to, from := do.f64().row(0), so.f64().row(0)
+		to, from := f64(do).row(0), f64(so).row(0)
 		q.dev.elementwise(n, func(lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
 	}
 	return nil
@@ -90,15 +79,15 @@ func convert[D, S float32 | float64](dst []D, src []S) {
 
 func (q *queue) Fill(dst backend.Vector, v float64) error {
 	c := q.check("Fill")
-	do := c.vector("dst", dst, check.Real)
+	do := c.Vector("dst", dst, check.Real)
 	if c.Err != nil {
 		return c.Err
 	}
 	if dst.Buf.DType() == backend.Float32 {
-		to, v := do.f32().row(0), float32(v)
+		to, v := f32(do).row(0), float32(v)
 		q.dev.elementwise(len(to), func(lo, hi int) { fill(to[lo:hi], v) })
 	} else {
-		to := do.f64().row(0)
+		to := f64(do).row(0)
 		q.dev.elementwise(len(to), func(lo, hi int) { fill(to[lo:hi], v) })
 	}
 	return nil
@@ -116,7 +105,7 @@ func (d *device) elementwise(n int, body func(lo, hi int)) {
 
 func (q *queue) Dot(x, y backend.Vector) (float64, error) {
 	c := q.checkNow("Dot")
-	xo, yo := c.pair(x, y)
+	xo, yo := c.Pair(x, y)
 	if c.Err != nil {
 		return 0, c.Err
 	}
@@ -127,12 +116,7 @@ func (q *queue) Dot(x, y backend.Vector) (float64, error) {
 
 func (q *queue) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
 	c := q.check("Dots")
-	ao, xo := c.matrix("a", a, check.Real), c.vector("x", x, check.Real)
-	c.sameType("x", xo, ao)
-	c.length("x", xo, ao.Cols)
-	if c.Err == nil && len(out) != ao.Rows {
-		c.Failf("out", "has length %d, expected %d", len(out), ao.Rows)
-	}
+	ao, xo := c.Dots(a, x, len(out))
 	if c.Err != nil {
 		return c.Err
 	}
@@ -153,13 +137,13 @@ func (d *device) dots(single bool, a, x operand, out []float64) {
 	defer d.scratch.f64.put(buf)
 	sums := *buf
 	if single {
-		am, xs := a.f32(), x.f32().row(0)
+		am, xs := f32(a), f32(x).row(0)
 		d.parallel(chunks, rows*n, func(i int) {
 			lo, hi := span(i, vectorChunk, n)
 			vec.Dots(am.data[lo:], am.stride, rows, xs[lo:hi], sums[i*rows:(i+1)*rows])
 		})
 	} else {
-		am, xs := a.f64(), x.f64().row(0)
+		am, xs := f64(a), f64(x).row(0)
 		d.parallel(chunks, rows*n, func(i int) {
 			lo, hi := span(i, vectorChunk, n)
 			for r := range rows {
@@ -176,13 +160,7 @@ func (d *device) dots(single bool, a, x operand, out []float64) {
 
 func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) error {
 	c := q.check("Combine")
-	ao, yo := c.matrix("a", a, check.Real), c.vector("y", y, check.Real)
-	c.sameType("y", yo, ao)
-	c.length("y", yo, ao.Cols)
-	c.apart("y", yo, "a", ao)
-	if c.Err == nil && len(coef) != ao.Rows {
-		c.Failf("coef", "has length %d, expected %d", len(coef), ao.Rows)
-	}
+	ao, yo := c.Combine(len(coef), a, y)
 	if c.Err != nil {
 		return c.Err
 	}
@@ -190,9 +168,9 @@ func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) erro
 		buf := q.dev.scratch.f32.get(len(coef))
 		defer q.dev.scratch.f32.put(buf)
 		convert(*buf, coef)
-		q.dev.combine32(*buf, ao.f32(), yo.f32().row(0))
+		q.dev.combine32(*buf, f32(ao), f32(yo).row(0))
 	} else {
-		q.dev.combine64(coef, ao.f64(), yo.f64().row(0))
+		q.dev.combine64(coef, f64(ao), f64(yo).row(0))
 	}
 	return nil
 }

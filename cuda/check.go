@@ -44,7 +44,7 @@ func (c *checker) resolve(b backend.Buffer) (mem *storage, wrong string) {
 	case own == nil:
 		return nil, "is nil"
 	case own.owner.dev != c.q.dev:
-		return nil, "belongs to another instance of the cuda backend"
+		return nil, "belongs to another open cuda device"
 	case own.freed.Load():
 		return nil, "has been freed"
 	}

@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/kernels"
 )
@@ -14,16 +13,10 @@ import (
 func (q *queue) TaskGradient(s backend.Samples, p, qm backend.Matrix, loss backend.Vector) error {
 	c := q.check("TaskGradient")
 	set := c.samples(s)
-	po, qo := c.Matrix("p", p, check.Float32), c.Matrix("q", qm, check.Float32)
-	lo := c.Vector("loss", loss, check.Float64)
 	if c.Err != nil {
 		return c.Err
 	}
-	c.Shape("p", po, set.tasks, set.cols)
-	c.Shape("q", qo, set.tasks, set.cols)
-	c.Length("loss", lo, set.tasks)
-	c.Apart("q", qo, "p", po)
-	c.apartFromPools("q", qo, set)
+	po, qo, lo := c.TaskGradient(set.tasks, set.cols, set.pools, p, qm, loss)
 	if c.Err != nil || set.tasks == 0 {
 		return c.Err
 	}
@@ -51,18 +44,13 @@ const projectBytes = 16 << 20
 func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
 	c := q.check("Project")
 	set := c.samples(s)
-	bo, zo := c.Matrix("b", b, check.Float32), c.Matrix("z", z, check.Float32)
 	if c.Err != nil {
 		return c.Err
 	}
-	k := bo.Rows
-	c.Shape("b", bo, k, set.cols)
-	c.Shape("z", zo, set.n, k)
-	c.Apart("z", zo, "b", bo)
-	c.apartFromPools("z", zo, set)
+	bo, zo := c.Project(set.n, set.cols, set.pools, b, z)
 	c.blasSizes("b", bo)
 	c.blasSizes("z", zo)
-	if c.Err != nil || set.n == 0 || k == 0 {
+	if c.Err != nil || set.n == 0 || bo.Rows == 0 {
 		return c.Err
 	}
 	slab := min(set.n, max(1, projectBytes/(4*max(set.cols, 1))))

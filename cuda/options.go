@@ -1,11 +1,13 @@
 package cuda
 
+import "github.com/amtrl/amtrl/cuda/internal/cubin"
+
 // Options choose a device and how it computes.
 type Options struct {
 	// Device is the ordinal of the device, from 0, among those that
 	// CUDA_VISIBLE_DEVICES leaves.
 	Device int
-	// TF32 lets products of Float32 matrices, and those of a convolution but for the
+	// TF32 lets products of Float32 matrices, and those of a convolution except for the
 	// gradient in its weights, round their operands to TF32, 10 bits
 	// of fraction, for speed. By default they are computed in float32.
 	TF32 bool
@@ -13,6 +15,14 @@ type Options struct {
 	// AMTRL_CUDA_LIB_DIR and then the usual places are searched.
 	LibDir string
 }
+
+// CacheDir is the folder in which compiled kernels are kept, empty where they are
+// not.
+func CacheDir() string { return cubin.DefaultDir() }
+
+// CheckCache returns why compiled kernels are neither read from a folder nor written to it: it is a symbolic
+// link, belongs to another user, or others may write to it. Kernels are then compiled anew by each process.
+func CheckCache(dir string) error { return cubin.Check(dir) }
 
 // Report is what a machine has for CUDA.
 type Report struct {

@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -18,16 +17,10 @@ import (
 type samples struct {
 	storage
 	tasks, n, cols int
-	pools          []pooled
+	pools          []operand
 	rows, y        nv.DevicePtr // of each sample
 	offsets, of    nv.DevicePtr // of each task: its samples, its pool
 	gradient       division
-}
-
-// pooled is a pool that samples are drawn from.
-type pooled struct {
-	buf  backend.Buffer
-	view operand
 }
 
 // division is a table of package kernels on the device.
@@ -55,11 +48,10 @@ func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	if c.Err != nil {
 		return nil, c.Err
 	}
-	s := &samples{tasks: len(set.TaskPool), n: len(set.Rows), cols: cols}
+	s := &samples{tasks: len(set.TaskPool), n: len(set.Rows), cols: cols, pools: views}
 	s.owner = q
 	stored := make([]kernels.PoolRows, len(views))
 	for i, v := range views {
-		s.pools = append(s.pools, pooled{set.Pools[i].Data.Buf, v})
 		stored[i] = kernels.PoolRows{Data: ptr(v), Stride: int64(v.Stride), Scale: set.Pools[i].Scale, Type: storedType(v)}
 	}
 	pool := func(task int) kernels.PoolRows { return stored[set.TaskPool[task]] }
@@ -145,7 +137,7 @@ func (c *checker) samples(s backend.Samples) *samples {
 	case !ok:
 		c.Failf("s", "is a %T of another backend", s)
 	case own.owner.dev != c.q.dev:
-		c.Failf("s", "belongs to another instance of the cuda backend")
+		c.Failf("s", "belongs to another open cuda device")
 	case own.freed.Load():
 		c.Failf("s", "has been freed")
 	}
@@ -153,19 +145,10 @@ func (c *checker) samples(s backend.Samples) *samples {
 		return nil
 	}
 	c.uses = append(c.uses, &own.storage)
-	for i, p := range own.pools {
-		if c.Buffer("s", p.buf); c.Err != nil {
-			c.Err = &backend.ArgumentError{Op: c.Op, Arg: "s", Reason: fmt.Sprintf("draws from pool %d, which has been freed", i)}
-			return nil
-		}
+	if c.Live(own.pools); c.Err != nil {
+		return nil
 	}
 	return own
-}
-
-func (c *checker) apartFromPools(arg string, o operand, s *samples) {
-	for _, p := range s.pools {
-		c.Apart(arg, o, "a pool", p.view)
-	}
 }
 
 // pieces is the scratch that a list of sizes needs, in bytes.

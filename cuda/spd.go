@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// spdKernel is the largest order that our kernel solves, a block of threads to a
-// system in shared memory; larger ones are cuSOLVER's, one after the other.
+// spdKernel is the largest order that our kernel solves, with one block of threads
+// per system, in shared memory. cuSOLVER solves larger ones, one after the other.
 const spdKernel = 74
 
 func (q *queue) SolveSPD(n, k, r int, a, b backend.Buffer) error {

@@ -15,9 +15,7 @@ func (q *queue) Batch(s backend.Samples, order []int32, x backend.Matrix, y, tas
 		return c.Err
 	}
 	n := len(order)
-	o := c.Batch(n, set.cols, x, y, task)
-	c.apartFromPools("x", o.X, set)
-	c.apartFromPools("y", o.Y, set)
+	o := c.Batch(n, set.cols, set.pools, x, y, task)
 	c.Indices("order", order, set.n)
 	if c.Err != nil || n == 0 {
 		return c.Err

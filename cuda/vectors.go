@@ -19,15 +19,6 @@ func real(o operand) kernels.Real {
 	return kernels.Float32
 }
 
-// pair checks the two operands of an elementwise operation.
-func (c *checker) pair(x, y backend.Vector) (xo, yo operand) {
-	xo, yo = c.Vector("x", x, check.Real), c.Vector("y", y, check.Real)
-	c.SameType("y", yo, xo)
-	c.Length("y", yo, xo.Cols)
-	c.SamePlace("y", yo, "x", xo)
-	return xo, yo
-}
-
 // elementwise issues one kernel over n elements.
 func (q *queue) elementwise(c *checker, n int, l func() kernels.Launch) error {
 	if c.Err != nil || n == 0 {
@@ -38,7 +29,7 @@ func (q *queue) elementwise(c *checker, n int, l func() kernels.Launch) error {
 
 func (q *queue) Axpy(alpha float64, x, y backend.Vector) error {
 	c := q.check("Axpy")
-	xo, yo := c.pair(x, y)
+	xo, yo := c.Pair(x, y)
 	return q.elementwise(c, xo.Cols, func() kernels.Launch {
 		return kernels.Axpy(real(xo), xo.Cols, alpha, ptr(xo), ptr(yo))
 	})
@@ -62,9 +53,7 @@ func (q *queue) Fill(dst backend.Vector, v float64) error {
 
 func (q *queue) Copy(dst, src backend.Vector) error {
 	c := q.check("Copy")
-	do, so := c.Vector("dst", dst, check.Real), c.Vector("src", src, check.Real)
-	c.Length("dst", do, so.Cols)
-	c.SamePlace("dst", do, "src", so)
+	do, so := c.Copy(dst, src)
 	if c.Err != nil || do.Cols == 0 || do.Matrix == so.Matrix {
 		return c.Err
 	}
@@ -79,7 +68,7 @@ func (q *queue) Copy(dst, src backend.Vector) error {
 
 func (q *queue) Dot(x, y backend.Vector) (float64, error) {
 	c := q.checkNow("Dot")
-	xo, yo := c.pair(x, y)
+	xo, yo := c.Pair(x, y)
 	var out [1]float64
 	err := q.dots(c, xo, yo, out[:])
 	return out[0], err
@@ -87,10 +76,7 @@ func (q *queue) Dot(x, y backend.Vector) (float64, error) {
 
 func (q *queue) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
 	c := q.check("Dots")
-	ao, xo := c.Matrix("a", a, check.Real), c.Vector("x", x, check.Real)
-	c.SameType("x", xo, ao)
-	c.Length("x", xo, ao.Cols)
-	c.Slice("out", len(out), ao.Rows)
+	ao, xo := c.Dots(a, x, len(out))
 	return q.dots(c, ao, xo, out)
 }
 
@@ -127,11 +113,7 @@ func floats(to []float64) output {
 
 func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) error {
 	c := q.check("Combine")
-	ao, yo := c.Matrix("a", a, check.Real), c.Vector("y", y, check.Real)
-	c.SameType("y", yo, ao)
-	c.Length("y", yo, ao.Cols)
-	c.Apart("y", yo, "a", ao)
-	c.Slice("coef", len(coef), ao.Rows)
+	ao, yo := c.Combine(len(coef), a, y)
 	if c.Err != nil || len(coef) == 0 || ao.Cols == 0 {
 		return c.Err
 	}

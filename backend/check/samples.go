@@ -57,6 +57,46 @@ func (c *Call[M]) rows(rows []int32, first, limit int) {
 	}
 }
 
+// Live checks that the pools of samples are still there.
+func (c *Call[M]) Live(pools []Operand[M]) {
+	for i, p := range pools {
+		if c.Buffer("s", p.Buf); c.Err != nil {
+			c.Err = &backend.ArgumentError{Op: c.Op, Arg: "s", Reason: fmt.Sprintf("draws from pool %d, which has been freed", i)}
+			return
+		}
+	}
+}
+
+// apartFromPools checks that an output shares no element with the pools.
+func (c *Call[M]) apartFromPools(arg string, o Operand[M], pools []Operand[M]) {
+	for _, p := range pools {
+		c.Apart(arg, o, "a pool", p)
+	}
+}
+
+// TaskGradient checks the arguments of [backend.MultiTask].TaskGradient for samples
+// of tasks tasks and cols features, from pools.
+func (c *Call[M]) TaskGradient(tasks, cols int, pools []Operand[M], p, q backend.Matrix, loss backend.Vector) (po, qo, lo Operand[M]) {
+	po, qo, lo = c.Matrix("p", p, Float32), c.Matrix("q", q, Float32), c.Vector("loss", loss, Float64)
+	c.Shape("p", po, tasks, cols)
+	c.Shape("q", qo, tasks, cols)
+	c.Length("loss", lo, tasks)
+	c.Apart("q", qo, "p", po)
+	c.apartFromPools("q", qo, pools)
+	return po, qo, lo
+}
+
+// Project checks the arguments of [backend.MultiTask].Project for n samples of cols
+// features, from pools.
+func (c *Call[M]) Project(n, cols int, pools []Operand[M], b, z backend.Matrix) (bo, zo Operand[M]) {
+	bo, zo = c.Matrix("b", b, Float32), c.Matrix("z", z, Float32)
+	c.Shape("b", bo, bo.Rows, cols)
+	c.Shape("z", zo, n, bo.Rows)
+	c.Apart("z", zo, "b", bo)
+	c.apartFromPools("z", zo, pools)
+	return bo, zo
+}
+
 // Indices checks that all entries of a host slice lie in 0..limit.
 func (c *Call[M]) Indices(arg string, index []int32, limit int) {
 	if c.Err != nil {

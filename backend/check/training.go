@@ -5,14 +5,16 @@ import "github.com/amtrl/amtrl/backend"
 // Batch are the checked operands of [backend.Training].Batch.
 type Batch[M comparable] struct{ X, Y, Task Operand[M] }
 
-// Batch checks the operands of a minibatch of n samples of d features, not its
-// order.
-func (c *Call[M]) Batch(n, d int, x backend.Matrix, y, task backend.Vector) (o Batch[M]) {
+// Batch checks the operands of a minibatch of n samples of d features from pools,
+// not its order.
+func (c *Call[M]) Batch(n, d int, pools []Operand[M], x backend.Matrix, y, task backend.Vector) (o Batch[M]) {
 	o.X, o.Y, o.Task = c.Matrix("x", x, Float32), c.Vector("y", y, Float32), c.Vector("task", task, Int32)
 	c.Shape("x", o.X, n, d)
 	c.Length("y", o.Y, n)
 	c.Length("task", o.Task, n)
 	c.Apart("y", o.Y, "x", o.X)
+	c.apartFromPools("x", o.X, pools)
+	c.apartFromPools("y", o.Y, pools)
 	return o
 }
 

@@ -1,0 +1,39 @@
+package check
+
+import "github.com/amtrl/amtrl/backend"
+
+// Pair checks the operands of [backend.Vectors].Axpy and Dot.
+func (c *Call[M]) Pair(x, y backend.Vector) (xo, yo Operand[M]) {
+	xo, yo = c.Vector("x", x, Real), c.Vector("y", y, Real)
+	c.SameType("y", yo, xo)
+	c.Length("y", yo, xo.Cols)
+	c.SamePlace("y", yo, "x", xo)
+	return xo, yo
+}
+
+// Copy checks the arguments of [backend.Vectors].Copy.
+func (c *Call[M]) Copy(dst, src backend.Vector) (do, so Operand[M]) {
+	do, so = c.Vector("dst", dst, Real), c.Vector("src", src, Real)
+	c.Length("dst", do, so.Cols)
+	c.SamePlace("dst", do, "src", so)
+	return do, so
+}
+
+// Dots checks the arguments of [backend.Vectors].Dots for n results.
+func (c *Call[M]) Dots(a backend.Matrix, x backend.Vector, n int) (ao, xo Operand[M]) {
+	ao, xo = c.Matrix("a", a, Real), c.Vector("x", x, Real)
+	c.SameType("x", xo, ao)
+	c.Length("x", xo, ao.Cols)
+	c.Slice("out", n, ao.Rows)
+	return ao, xo
+}
+
+// Combine checks the arguments of [backend.Vectors].Combine for n coefficients.
+func (c *Call[M]) Combine(n int, a backend.Matrix, y backend.Vector) (ao, yo Operand[M]) {
+	ao, yo = c.Matrix("a", a, Real), c.Vector("y", y, Real)
+	c.SameType("y", yo, ao)
+	c.Length("y", yo, ao.Cols)
+	c.Apart("y", yo, "a", ao)
+	c.Slice("coef", n, ao.Rows)
+	return ao, yo
+}
