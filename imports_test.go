@@ -10,8 +10,9 @@ import (
 // module that each package may have; a package that is not listed may import
 // none.
 var allowed = map[string][]string{
-	"backend":               nil,
-	"batch":                 {"backend", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/owner", "internal/text", "pipeline", "runs"},
+	"backend": nil,
+	"batch": {"backend", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/owner",
+		"internal/text", "pipeline", "runs"},
 	"batch/k8s":             {"batch", "internal/text"},
 	"batch/local":           {"batch", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/text"},
 	"batch/slurm":           {"batch", "internal/text"},
@@ -38,9 +39,11 @@ var allowed = map[string][]string{
 	"kernels":               nil,
 	"kernels/hostbuild":     nil,
 	"pipeline":              {"backend", "dataset"},
-	"runs":                  {"backend", "dataset", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/safetensors", "internal/text", "pipeline"},
-	"report":                {"pipeline", "runs"},
-	"cmd/amtrl": {"backend", "backend/backendtest", "batch", "batch/k8s", "batch/local", "batch/slurm", "cpu", "cuda", "dataset", "dataset/corrupt",
+	"runs": {"backend", "dataset", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/safetensors",
+		"internal/text", "pipeline"},
+	"report": {"pipeline", "runs"},
+	"cmd/amtrl": {"backend", "backend/backendtest", "batch", "batch/k8s", "batch/local", "batch/slurm", "cpu", "cuda",
+		"dataset", "dataset/corrupt",
 		"internal/atomicfile", "internal/filelock", "internal/flags", "internal/jsonfile", "internal/text", "pipeline", "report", "runs"},
 	"bench":                  {"backend", "bench/internal/compare", "cpu", "dataset", "pipeline"},
 	"bench/gpu":              {"backend", "bench/internal/compare", "cpu", "cuda", "dataset", "pipeline", "runs"},

@@ -22,7 +22,8 @@ func TestCancelledTaskDoesNotBegin(t *testing.T) {
 	}
 	job := &JobRecord{Job: Job{Part: Part{Key: "k", Tasks: Tasks{0, 1}}}, Submission: 1, Cancelled: map[int]bool{1: true}}
 	w := &Worker{Run: &Run{Dir: dir, Tasks: make([]Task, 2), Jobs: []*JobRecord{job}}, Part: "k", Index: 1, Note: t.Logf, Engine: openTest}
-	if code, err := w.Work(context.Background()); code != ExitBadInput || err == nil || !strings.Contains(err.Error(), "task 1 was cancelled") {
+	if code, err := w.Work(context.Background()); code != ExitBadInput || err == nil ||
+		!strings.Contains(err.Error(), "task 1 was cancelled") {
 		t.Errorf("%d, %v", code, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, TaskDir)); !os.IsNotExist(err) {

@@ -46,7 +46,8 @@ func (p *Plan) check() error {
 	}
 	id := &p.Identity
 	if n := float64(len(id.Targets)) * float64(len(id.Seeds)) * float64(max(len(id.Budgets), 1)); n > MaxTasks {
-		return fmt.Errorf("%d targets, %d seeds and %d budgets: expected at most %d units in a sweep", len(id.Targets), len(id.Seeds), len(id.Budgets), MaxTasks)
+		return fmt.Errorf("%d targets, %d seeds and %d budgets: expected at most %d units in a sweep", len(id.Targets), len(id.Seeds),
+			len(id.Budgets), MaxTasks)
 	}
 	for _, t := range id.Targets {
 		if len(t) > maxName {
@@ -141,7 +142,8 @@ func (e *Exit) check(id string) error {
 		return err
 	}
 	if e.Attempt < 0 || e.Attempt > maxSubmissions || e.Code < 0 || e.Code > 255 || !slices.Contains(reasons, e.Reason) {
-		return fmt.Errorf("attempt %d ended with exit code %d, %q: expected numbers and reasons as attempts have them", e.Attempt, e.Code, text.OneLine(e.Reason, 80))
+		return fmt.Errorf("attempt %d ended with exit code %d, %q: expected numbers and reasons as attempts have them", e.Attempt, e.Code,
+			text.OneLine(e.Reason, 80))
 	}
 	return nil
 }

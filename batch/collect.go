@@ -66,7 +66,8 @@ func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed st
 		}
 	}
 	if len(damaged) > 0 {
-		return nil, id, "", fmt.Errorf("%d of %d tasks have a damaged result, %s; a retry of these computes it again: %w", len(damaged), len(r.Tasks), damaged, firstDamaged)
+		return nil, id, "", fmt.Errorf("%d of %d tasks have a damaged result, %s; a retry of these computes it again: %w", len(damaged),
+			len(r.Tasks), damaged, firstDamaged)
 	}
 	if len(missing) > 0 {
 		return nil, id, "", &Unfinished{missing, len(r.Tasks)}

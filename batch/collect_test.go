@@ -50,7 +50,8 @@ func TestCollect(t *testing.T) {
 	}
 	leave(t, r, 3, "another")
 	_, id, mixed, err := r.Collect(t.TempDir())
-	if want := "the units ran on different devices: 5 on cpu one; 1 on cpu another"; err != nil || mixed != want || id.Backend.Reason != want || id.Backend.Device != "one" {
+	if want := "the units ran on different devices: 5 on cpu one; 1 on cpu another"; err != nil || mixed != want ||
+		id.Backend.Reason != want || id.Backend.Device != "one" {
 		t.Errorf("%q, %+v, %v", mixed, id.Backend, err)
 	}
 	// What is not the task's result is not taken for it.

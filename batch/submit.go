@@ -17,7 +17,8 @@ func (r *Run) Render(ctx context.Context, e Engine, set Settings, tasks []int) (
 }
 
 func (r *Run) submission(set Settings, tasks []int) Submission {
-	return Submission{Dir: r.Dir, ID: r.Plan.ID, Name: filepath.Base(r.Dir), Number: r.submissions() + 1, Tasks: tasks, Program: set.Program, Resources: set.Resources, Data: r.Plan.Data()}
+	return Submission{Dir: r.Dir, ID: r.Plan.ID, Name: filepath.Base(r.Dir), Number: r.submissions() + 1, Tasks: tasks, Program: set.Program,
+		Resources: set.Resources, Data: r.Plan.Data()}
 }
 
 // Trial is the next submission without its tasks and program.
@@ -61,7 +62,8 @@ func (r *Run) handOver(ctx context.Context, e Engine, number int, p Part) (*JobR
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	line := jobLine{Event: eventSubmit, Key: p.Key, Engine: e.Name(), Submission: number, File: p.File, Argv: p.Argv, Tasks: p.Tasks, Offset: p.Offset, Dense: p.Dense}
+	line := jobLine{Event: eventSubmit, Key: p.Key, Engine: e.Name(), Submission: number, File: p.File, Argv: p.Argv, Tasks: p.Tasks,
+		Offset: p.Offset, Dense: p.Dense}
 	if err := r.record(line); err != nil {
 		return nil, err
 	}

@@ -92,7 +92,8 @@ func TestVisibleDevices(t *testing.T) {
 		if n := len(VisibleDevices()); n != want {
 			t.Errorf("%q shows %d devices, expected %d", value, n, want)
 		}
-		if err := checkGPUs(want + 1); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d GPUs were asked for and %d are visible", want+1, want)) {
+		if err := checkGPUs(want + 1); err == nil || !strings.Contains(err.Error(),
+			fmt.Sprintf("%d GPUs were asked for and %d are visible", want+1, want)) {
 			t.Errorf("%q: %v", value, err)
 		}
 		if err := checkGPUs(want); err != nil {

@@ -41,7 +41,8 @@ func TestConvScratch(t *testing.T) {
 			}
 			x, w, b := random(n, s.In()), random(s.Taps(), s.Filters), random(1, s.Filters)
 			y, arg := tmp.Matrix(backend.Float32, n, s.Out()), tmp.Matrix(backend.Uint8, n, s.Out())
-			dx, dw, db := tmp.Matrix(backend.Float32, n, s.In()), tmp.Matrix(backend.Float32, s.Taps(), s.Filters), tmp.Vector(backend.Float32, s.Filters)
+			dx, dw, db := tmp.Matrix(backend.Float32, n, s.In()), tmp.Matrix(backend.Float32, s.Taps(), s.Filters),
+				tmp.Vector(backend.Float32, s.Filters)
 			if err := tmp.Err(); err != nil {
 				t.Fatal(err)
 			}

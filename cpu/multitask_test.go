@@ -199,9 +199,12 @@ func TestHotPathAllocations(t *testing.T) {
 	xs, filters, bias := s.Matrix(backend.Float32, 40, shape.In()), s.Matrix(backend.Float32, shape.Taps(), 20), s.Vector(backend.Float32, 20)
 	out, arg := s.Matrix(backend.Float32, 40, shape.Out()), s.Matrix(backend.Uint8, 40, shape.Out())
 	dx, dw, db := s.Matrix(backend.Float32, 40, shape.In()), s.Matrix(backend.Float32, shape.Taps(), 20), s.Vector(backend.Float32, 20)
-	batch, labels, ids, order := s.Matrix(backend.Float32, 40, d), s.Vector(backend.Float32, 40), s.Vector(backend.Int32, 40), make([]int32, 40)
-	zb, dz, dh, sum := s.Matrix(backend.Float32, 40, k), s.Matrix(backend.Float32, 40, k), s.Matrix(backend.Float32, 3, k), s.Vector(backend.Float64, 1)
-	m, v, g, rates := s.Vector(backend.Float32, 50_000), s.Vector(backend.Float32, 50_000), s.Vector(backend.Float32, 50_000), backend.AdamRates{Correction1: 1, Correction2: 1}
+	batch, labels, ids, order := s.Matrix(backend.Float32, 40, d), s.Vector(backend.Float32, 40),
+		s.Vector(backend.Int32, 40), make([]int32, 40)
+	zb, dz, dh, sum := s.Matrix(backend.Float32, 40, k), s.Matrix(backend.Float32, 40, k), s.Matrix(backend.Float32, 3, k),
+		s.Vector(backend.Float64, 1)
+	m, v, g, rates := s.Vector(backend.Float32, 50_000), s.Vector(backend.Float32, 50_000), s.Vector(backend.Float32, 50_000),
+		backend.AdamRates{Correction1: 1, Correction2: 1}
 	hist, x, coef := s.Matrix(backend.Float32, 8, 50_000), s.Vector(backend.Float32, 50_000), make([]float64, 8)
 	for name, call := range map[string]func() error{
 		"TaskGradient": func() error { return dev.TaskGradient(p.samples, pv, q, loss) },

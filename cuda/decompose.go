@@ -44,7 +44,8 @@ func (w *scratch) upright(a matrix) (u upright, err error) {
 	// In two steps: a power of two below 2^-1022 is not exact.
 	half := u.exp / 2
 	n, at := rows*p, kernels.Ptr(u.t.at)
-	return u, e.launch(kernels.Scale(kernels.Float64, n, math.Ldexp(1, -half), at), kernels.Scale(kernels.Float64, n, math.Ldexp(1, half-u.exp), at))
+	return u, e.launch(kernels.Scale(kernels.Float64, n, math.Ldexp(1, -half), at),
+		kernels.Scale(kernels.Float64, n, math.Ldexp(1, half-u.exp), at))
 }
 
 // factors is a thin singular value decomposition U diag(s) V' of an upright matrix:

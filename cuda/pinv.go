@@ -91,5 +91,6 @@ func (w *scratch) divide(f factors, rcond float64) error {
 		return err
 	}
 	e := emitter{q: w.q}
-	return e.launch(kernels.ScaleInverse(len(f.s), kernels.Ptr(f.values), rcond, f.v.rows, f.v.cols, kernels.Ptr(f.v.at), f.v.stride, false, kernels.Ptr(kept)))
+	return e.launch(kernels.ScaleInverse(len(f.s), kernels.Ptr(f.values), rcond, f.v.rows, f.v.cols, kernels.Ptr(f.v.at), f.v.stride,
+		false, kernels.Ptr(kept)))
 }

@@ -31,7 +31,8 @@ func TestTF32Convolution(t *testing.T) {
 		}
 		x, w, bias, dy := draw(n, s.In()), draw(s.Taps(), s.Filters), draw(1, s.Filters), draw(n, s.Out())
 		y, arg := tmp.Matrix(backend.Float32, n, s.Out()), tmp.Matrix(backend.Uint8, n, s.Out())
-		dx, dw, db := tmp.Matrix(backend.Float32, n, s.In()), tmp.Matrix(backend.Float32, s.Taps(), s.Filters), tmp.Vector(backend.Float32, s.Filters)
+		dx, dw, db := tmp.Matrix(backend.Float32, n, s.In()), tmp.Matrix(backend.Float32, s.Taps(), s.Filters),
+			tmp.Vector(backend.Float32, s.Filters)
 		if err := tmp.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -136,7 +136,8 @@ func TestRenderDigitsShape(t *testing.T) {
 		slices.Sort(c.values)
 		lo, hi := c.values[n/20], c.values[n-n/20]
 		if lo < c.lo || hi > c.hi || hi-lo < c.spreadFrom {
-			t.Errorf("%s: 5th and 95th percentile are %.2f and %.2f pixels, expected them within %v to %v and %v apart", c.name, lo, hi, c.lo, c.hi, c.spreadFrom)
+			t.Errorf("%s: 5th and 95th percentile are %.2f and %.2f pixels, expected them within %v to %v and %v apart", c.name, lo, hi,
+				c.lo, c.hi, c.spreadFrom)
 		}
 	}
 }

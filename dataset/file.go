@@ -35,7 +35,8 @@ func openRegular(path string) (*os.File, int64, error) {
 	info, err := f.Stat()
 	if err == nil {
 		if stored, ok := atomicfile.Stored(info); ok && size > mayBecome(stored) {
-			err = fmt.Errorf("%s: expected data, found a file of %d bytes with only %d on disk and holes for the rest (cp --sparse=never fills them)",
+			err = fmt.Errorf("%s: expected data, found a file of %d bytes with only %d on disk and holes for the rest (cp --sparse=never fills "+
+				"them)",
 				path, size, stored)
 		}
 	}

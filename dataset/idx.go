@@ -89,7 +89,8 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 		return nil, nil, fault(path, start, "%d bytes for the dimensions %v", "a file of %d bytes, which cannot hold them", want, dims, size)
 	}
 	if want > bound {
-		return nil, nil, fault(path, start, "at most %d bytes, %d for each byte of the file", "a header that promises %d", bound, maxInflation, want)
+		return nil, nil, fault(path, start, "at most %d bytes, %d for each byte of the file", "a header that promises %d",
+			bound, maxInflation, want)
 	}
 	data, err := readGrowing(r, int(want))
 	end := start + int64(len(data))

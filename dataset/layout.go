@@ -87,7 +87,8 @@ func layoutFolders(dir string) ([]string, error) {
 		names = append(names, e.Name())
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("%s: expected a folder for each pool with train_images.npy and train_labels.npy, test_images.npy and test_labels.npy, or both, found no folder", dir)
+		return nil, fmt.Errorf("%s: expected a folder for each pool with train_images.npy and train_labels.npy, test_images.npy and "+
+			"test_labels.npy, or both, found no folder", dir)
 	}
 	mnistC := corrupt.Names()
 	for _, c := range mnistC {
@@ -201,7 +202,8 @@ func (p part) check() error {
 		return fmt.Errorf("%s: expected shape (n,), found %v", p.labelsPath, p.labels.shape)
 	}
 	if p.labels.rows() != p.images.rows() {
-		return fmt.Errorf("%s: expected %d labels, one for each row of %s, found %d", p.labelsPath, p.images.rows(), filepath.Base(p.imagesPath), p.labels.rows())
+		return fmt.Errorf("%s: expected %d labels, one for each row of %s, found %d", p.labelsPath, p.images.rows(),
+			filepath.Base(p.imagesPath), p.labels.rows())
 	}
 	return nil
 }
@@ -210,13 +212,15 @@ func (p part) check() error {
 func (p part) matches(q part) error {
 	a, b := p.images, q.images
 	if a.descr != b.descr || !slices.Equal(a.shape[1:], b.shape[1:]) {
-		return fmt.Errorf("%s: expected rows as in %s, type %q and shape %v, found %q and %v", b.path, filepath.Base(a.path), a.descr, a.shape[1:], b.descr, b.shape[1:])
+		return fmt.Errorf("%s: expected rows as in %s, type %q and shape %v, found %q and %v", b.path, filepath.Base(a.path), a.descr,
+			a.shape[1:], b.descr, b.shape[1:])
 	}
 	if a.rows() > math.MaxInt32-b.rows() || a.rows()+b.rows() > math.MaxInt/a.cols {
 		return fmt.Errorf("%s: expected at most %d train and test rows, found %d and %d", b.path, math.MaxInt32, a.rows(), b.rows())
 	}
 	if p.labels.isInteger() != q.labels.isInteger() {
-		return fmt.Errorf("%s: expected labels as in %s, type %q, found %q", q.labelsPath, filepath.Base(p.labelsPath), p.labels.descr, q.labels.descr)
+		return fmt.Errorf("%s: expected labels as in %s, type %q, found %q", q.labelsPath, filepath.Base(p.labelsPath),
+			p.labels.descr, q.labels.descr)
 	}
 	return nil
 }

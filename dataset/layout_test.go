@@ -84,7 +84,8 @@ func TestReadLayoutRealData(t *testing.T) {
 		t.Fatalf("binary %v, %d pools, %d tasks", s.Binary, len(s.Pools), len(s.Tasks))
 	}
 	for i, p := range s.Pools {
-		if p.Name != mnistC[i] || p.Rows != 5000 || p.Cols != 784 || p.Height != 28 || p.Width != 28 || len(p.U8) != 5000*784 || p.Scale != 1./255 {
+		if p.Name != mnistC[i] || p.Rows != 5000 || p.Cols != 784 || p.Height != 28 || p.Width != 28 ||
+			len(p.U8) != 5000*784 || p.Scale != 1./255 {
 			t.Errorf("pool %d: %s, %d by %d, images of %d by %d", i, p.Name, p.Rows, p.Cols, p.Height, p.Width)
 		}
 	}
@@ -223,28 +224,48 @@ func TestReadLayoutRefuses(t *testing.T) {
 		place string
 		want  string
 	}{
-		{files{}, "", "expected a folder for each pool with train_images.npy and train_labels.npy, test_images.npy and test_labels.npy, or both, found no folder"},
+		{files{}, "", "expected a folder for each pool with train_images.npy and train_labels.npy, test_images.npy and test_labels.npy, or " +
+			"both, found no folder"},
 		{files{"test_images.npy": images, "test_labels.npy": labels}, "", "found no folder"},
 		{files{"a/images.npy": images}, "a", "expected train_images.npy or test_images.npy, found neither"},
 		{files{"a/test_images.npy": images}, "a/test_labels.npy", "expected this file beside test_images.npy, found none"},
 		{files{"a/train_labels.npy": labels}, "a/train_images.npy", "expected this file beside train_labels.npy, found none"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("<i8", []int64{0, 1}, 2)}, "a/test_labels.npy", "expected 3 labels, one for each row of test_images.npy, found 2"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("<i8", []int64{0, 1, 0, 1, 0, 1}, 3, 2)}, "a/test_labels.npy", "expected shape (n,), found [3 2]"},
-		{files{"a/test_images.npy": labels, "a/test_labels.npy": labels}, "a/test_images.npy", "expected shape (n, d), (n, h, w) or (n, h, w, c), found [3]"},
-		{files{"a/test_images.npy": npy("|u1", make([]uint8, 3), 3, 1, 1, 1, 1), "a/test_labels.npy": labels}, "a/test_images.npy", "found [3 1 1 1 1]"},
-		{files{"a/test_images.npy": npy("<i4", make([]int32, 3), 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy", `expected images of type uint8, float16, float32 or float64, found "<i4"`},
-		{files{"a/test_images.npy": npy("<f4", []float32{1, float32(math.NaN()), 3}, 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy", "row 1, column 0: expected a value that is finite in float32, found NaN"},
-		{files{"a/test_images.npy": npy("<f8", []float64{1, 2, 1e39}, 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy", "row 2, column 0: expected a value that is finite in float32, found 1e+39"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("<f4", []float32{1, 2, float32(math.Inf(1))}, 3)}, "a/test_labels.npy", "row 2, column 0: expected a value that is finite in float32, found +Inf"},
-		{files{"a/test_images.npy": images[:130], "a/test_labels.npy": labels}, "a/test_images.npy", "byte 128: expected 6 elements of 1 bytes for shape [3 2], found 2 bytes"},
-		{files{"a/test_images.npy": npy("|u1", []uint8{1}, 1, 1), "a/test_labels.npy": npy("|u1", []uint8{1}, 1)}, "a/test_images.npy", "expected at least 2 rows to split into train and test, found 1"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("|u1", []uint8{1, 1, 1}, 3)}, "", "expected at least 2 classes, found only [1]"},
-		{files{"a/test_images.npy": npy("|u1", make([]uint8, len(many)), len(many), 1), "a/test_labels.npy": npy("<i8", many, len(many))}, "", "expected at most 1000 classes, found more distinct integer labels"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": images, "b/test_labels.npy": floats}, "", "expected labels of one kind, found integers and floats: pools a and b"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": npy("|u1", make([]uint8, 9), 3, 3), "b/test_labels.npy": labels}, "", "expected pools of one width, found 2 columns in a and 3 in b"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": images, "a/train_labels.npy": floats}, "a/test_labels.npy", `expected labels as in train_labels.npy, type "<f4", found "<i8"`},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npy("|u1", make([]uint8, 9), 3, 3), "a/train_labels.npy": labels}, "a/test_images.npy", `expected rows as in train_images.npy, type "|u1" and shape [3], found "|u1" and [2]`},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npy("<f4", make([]float32, 6), 3, 2), "a/train_labels.npy": labels}, "a/test_images.npy", `expected rows as in train_images.npy, type "<f4" and shape [2], found "|u1" and [2]`},
+		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("<i8", []int64{0, 1}, 2)}, "a/test_labels.npy",
+			"expected 3 labels, one for each row of test_images.npy, found 2"},
+		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("<i8", []int64{0, 1, 0, 1, 0, 1}, 3, 2)}, "a/test_labels.npy",
+			"expected shape (n,), found [3 2]"},
+		{files{"a/test_images.npy": labels, "a/test_labels.npy": labels}, "a/test_images.npy",
+			"expected shape (n, d), (n, h, w) or (n, h, w, c), found [3]"},
+		{files{"a/test_images.npy": npy("|u1", make([]uint8, 3), 3, 1, 1, 1, 1), "a/test_labels.npy": labels},
+			"a/test_images.npy", "found [3 1 1 1 1]"},
+		{files{"a/test_images.npy": npy("<i4", make([]int32, 3), 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy",
+			`expected images of type uint8, float16, float32 or float64, found "<i4"`},
+		{files{"a/test_images.npy": npy("<f4", []float32{1, float32(math.NaN()), 3}, 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy",
+			"row 1, column 0: expected a value that is finite in float32, found NaN"},
+		{files{"a/test_images.npy": npy("<f8", []float64{1, 2, 1e39}, 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy",
+			"row 2, column 0: expected a value that is finite in float32, found 1e+39"},
+		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("<f4", []float32{1, 2, float32(math.Inf(1))}, 3)}, "a/test_labels.npy",
+			"row 2, column 0: expected a value that is finite in float32, found +Inf"},
+		{files{"a/test_images.npy": images[:130], "a/test_labels.npy": labels}, "a/test_images.npy",
+			"byte 128: expected 6 elements of 1 bytes for shape [3 2], found 2 bytes"},
+		{files{"a/test_images.npy": npy("|u1", []uint8{1}, 1, 1), "a/test_labels.npy": npy("|u1", []uint8{1}, 1)}, "a/test_images.npy",
+			"expected at least 2 rows to split into train and test, found 1"},
+		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("|u1", []uint8{1, 1, 1}, 3)}, "",
+			"expected at least 2 classes, found only [1]"},
+		{files{"a/test_images.npy": npy("|u1", make([]uint8, len(many)), len(many), 1), "a/test_labels.npy": npy("<i8", many, len(many))}, "",
+			"expected at most 1000 classes, found more distinct integer labels"},
+		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": images, "b/test_labels.npy": floats}, "",
+			"expected labels of one kind, found integers and floats: pools a and b"},
+		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": npy("|u1", make([]uint8, 9), 3, 3),
+			"b/test_labels.npy": labels}, "", "expected pools of one width, found 2 columns in a and 3 in b"},
+		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": images, "a/train_labels.npy": floats},
+			"a/test_labels.npy", `expected labels as in train_labels.npy, type "<f4", found "<i8"`},
+		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npy("|u1", make([]uint8, 9), 3, 3),
+			"a/train_labels.npy": labels}, "a/test_images.npy",
+			`expected rows as in train_images.npy, type "|u1" and shape [3], found "|u1" and [2]`},
+		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npy("<f4", make([]float32, 6), 3, 2),
+			"a/train_labels.npy": labels}, "a/test_images.npy",
+			`expected rows as in train_images.npy, type "<f4" and shape [2], found "|u1" and [2]`},
 	} {
 		dir := t.TempDir()
 		for name, content := range c.files {

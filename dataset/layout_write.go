@@ -25,11 +25,14 @@ func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) e
 	const side = 28
 	n := len(labels)
 	if len(names) != len(images) || len(images) == 0 || n == 0 {
-		return fmt.Errorf("%s: expected as many names as pools, at least one, and labels, found %d names, %d pools and %d labels", dir, len(names), len(images), n)
+		return fmt.Errorf("%s: expected as many names as pools, at least one, and labels, found %d names, %d pools and %d labels", dir,
+			len(names), len(images), n)
 	}
 	for p, name := range names {
-		if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || !text.Printable(name) || slices.Contains(names[:p], name) {
-			return fmt.Errorf("%s: pool %d: expected a folder name of its own without slashes, control characters and leading dot, found %q", dir, p, name)
+		if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || !text.Printable(name) ||
+			slices.Contains(names[:p], name) {
+			return fmt.Errorf("%s: pool %d: expected a folder name of its own without slashes, control characters and leading dot, found %q", dir, p,
+				name)
 		}
 		if len(images[p]) != n*side*side {
 			return fmt.Errorf("%s: pool %s: expected %d pixels for %d labels, found %d", dir, name, n*side*side, n, len(images[p]))

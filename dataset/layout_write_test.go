@@ -39,7 +39,8 @@ func TestWriteLayoutWritesNothingOver(t *testing.T) {
 	other := bytes.Clone(images[1])
 	other[len(other)-1]++
 	err := WriteLayout(dir, []string{"0", "b"}, [][]uint8{images[0], other}, labels)
-	wantFault(t, "other pixels", err, filepath.Join(dir, "b", "test_images.npy"), "expected no file or one with the same content, found another; nothing was written")
+	wantFault(t, "other pixels", err, filepath.Join(dir, "b", "test_images.npy"),
+		"expected no file or one with the same content, found another; nothing was written")
 	err = WriteLayout(dir, []string{"0", "b"}, [][]uint8{images[0][:4*784], images[1][:4*784]}, labels[:4])
 	wantFault(t, "fewer rows", err, filepath.Join(dir, "b", "test_labels.npy"), "found another")
 	if snapshot() != before {

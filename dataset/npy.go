@@ -53,7 +53,8 @@ func newNPYArray(path string, r io.Reader, size int64) (*npyArray, error) {
 	case want > math.MaxInt64/int64(a.size) || want*int64(a.size) > held:
 		return nil, fault(path, h.data, "%d elements of %d bytes for shape %v", "%d bytes", want, a.size, h.shape, held)
 	case want*int64(a.size) < held:
-		return nil, fault(path, h.data+want*int64(a.size), "the end of the file after shape %v", "%d more bytes", h.shape, held-want*int64(a.size))
+		return nil, fault(path, h.data+want*int64(a.size), "the end of the file after shape %v", "%d more bytes",
+			h.shape, held-want*int64(a.size))
 	}
 	return a, nil
 }

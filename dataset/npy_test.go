@@ -56,7 +56,8 @@ func TestNPYHeaderGolden(t *testing.T) {
 		shape := slices.Repeat([]int{n}, 1+n%9)
 		h := formatNPYHeader("<f4", shape...)
 		got, err := readNPYHeader("x", bytes.NewReader(h))
-		if len(h)%64 != 0 || math.Pow(float64(n), float64(len(shape))) < 1e18 && (err != nil || !slices.Equal(got.shape, shape) || got.descr != "<f4" || got.fortran || got.data != int64(len(h))) {
+		if len(h)%64 != 0 || math.Pow(float64(n), float64(len(shape))) < 1e18 && (err != nil || !slices.Equal(got.shape, shape) ||
+			got.descr != "<f4" || got.fortran || got.data != int64(len(h))) {
 			t.Errorf("shape %v: %d bytes read as %+v, %v", shape, len(h), got, err)
 		}
 	}
@@ -124,7 +125,8 @@ func TestNPYRefuses(t *testing.T) {
 		{rawNPY(dict("'<f4'", "False", "(-2, 3)")), `expected a dimension of an array that fits in memory, found "-2, 3), }\n"`},
 		{rawNPY(dict("'<f4'", "False", "(1.5, 3)")), `expected "," after a single dimension, found ".5, 3), }\n"`},
 		{rawNPY(dict("'<f4'", "False", "(99999999999999999999, 3)")), "expected a dimension of an array that fits in memory, found"},
-		{rawNPY(dict("'<f4'", "False", "(4294967296, 4294967296)")), "expected a dimension of an array that fits in memory, found \"4294967296), }"},
+		{rawNPY(dict("'<f4'", "False", "(4294967296, 4294967296)")),
+			"expected a dimension of an array that fits in memory, found \"4294967296), }"},
 		{rawNPY(dict("'<f4'", "False", "("+strings.Repeat("1, ", 33)+")")), "expected at most 32 dimensions, found"},
 		{rawNPY(dict("'<f4'", "False", "(0, 2)")), "expected dimensions of 1 to 2147483647, found shape [0 2]"},
 		{rawNPY(dict("'<f4'", "False", "(1, 2147483648)")), "expected dimensions of 1 to 2147483647, found shape [1 2147483648]"},

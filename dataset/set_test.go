@@ -74,7 +74,8 @@ var faults = []struct {
 	{`train row 1 of 2: expected each row once in train and test together, found 2 again`, func(s *Set) { s.Tasks[1].Train = []int32{2, 2} }},
 	{`task "u8_1": expected train rows, found none`, func(s *Set) { s.Tasks[1].Train = nil }},
 	{`model: expected D = 4, Tasks = 6 and K >= 1, found 3, 6 and 1`, func(s *Set) { s.Model = model(3, 1, 6) }},
-	{`model: expected B of 4 by 1 and W of 1 by 6, found 4 and 7 elements`, func(s *Set) { s.Model = model(4, 1, 6); s.Model.W = make([]float64, 7) }},
+	{`model: expected B of 4 by 1 and W of 1 by 6, found 4 and 7 elements`,
+		func(s *Set) { s.Model = model(4, 1, 6); s.Model.W = make([]float64, 7) }},
 	{`model: expected a sigma`, func(s *Set) { s.Model = model(4, 1, 6); s.Model.Sigma = -1 }},
 	{`model: W, element 2: expected a finite value, found NaN`, func(s *Set) { s.Model = model(4, 1, 6); s.Model.W[2] = math.NaN() }},
 }
@@ -99,7 +100,8 @@ func TestValidate(t *testing.T) {
 		s := smallSet()
 		f.spoil(s)
 		err := s.Validate()
-		if err == nil || !strings.HasPrefix(err.Error(), "small: ") || !strings.Contains(err.Error(), f.want) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.HasPrefix(err.Error(), "small: ") || !strings.Contains(err.Error(), f.want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %q, want %q", err, f.want)
 		}
 	}

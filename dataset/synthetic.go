@@ -126,7 +126,8 @@ func checkSynthetic(d, k, sources int, sigma float64, rows int) error {
 	}
 	for _, n := range []int{d * k, k * (sources + 1), rows * d, rows * (sources + 1)} {
 		if n > maxSyntheticElements {
-			return fault("d = %d, K = %d, %d sources and %d rows need an array of %d elements, expected at most %d", d, k, sources, rows, n, maxSyntheticElements)
+			return fault("d = %d, K = %d, %d sources and %d rows need an array of %d elements, expected at most %d", d, k, sources,
+				rows, n, maxSyntheticElements)
 		}
 	}
 	return nil

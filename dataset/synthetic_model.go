@@ -65,7 +65,8 @@ func (m *LinearModel) Nu(target int, sources []int) ([]float64, error) {
 	nu := mat.NewVecDense(len(sources), nil)
 	var svd mat.SVD
 	if !svd.Factorize(heads, mat.SVDThin) {
-		return nil, fmt.Errorf("true relevance: the singular value decomposition of the %d by %d matrix of heads did not converge", m.K, len(sources))
+		return nil, fmt.Errorf("true relevance: the singular value decomposition of the %d by %d matrix of heads did not converge", m.K,
+			len(sources))
 	}
 	if rank := svd.Rank(float64(max(m.K, len(sources))) * 0x1p-52); rank > 0 {
 		svd.SolveVecTo(nu, goal, rank)

@@ -119,7 +119,8 @@ func TestSyntheticNoise(t *testing.T) {
 			}
 			check(fmt.Sprintf("noise covariance of tasks %d and %d", a, b), want, func(r int) float64 { return za[r] * zb[r] })
 			check(fmt.Sprintf("noise covariance of tasks %d and %d on neighbours", a, b), 0, func(r int) float64 { return za[r] * zb[r+1] })
-			check(fmt.Sprintf("noise covariance of tasks %d and %d a block apart", a, b), 0, func(r int) float64 { return za[r] * zb[r+syntheticBlock] })
+			check(fmt.Sprintf("noise covariance of tasks %d and %d a block apart", a, b), 0,
+				func(r int) float64 { return za[r] * zb[r+syntheticBlock] })
 		}
 		for i := range d {
 			check(fmt.Sprintf("covariance of noise %d with column %d", a, i), 0, func(r int) float64 { return za[r] * float64(x[r*d+i]) })

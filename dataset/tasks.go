@@ -31,7 +31,8 @@ type labelled struct {
 // by a permutation that depends on the number of rows alone.
 func FromImages(name string, poolNames []string, images [][]uint8, labels []uint8) (*Set, error) {
 	if len(poolNames) != len(images) || len(images) == 0 {
-		return nil, fmt.Errorf("%s: expected as many names as pools and at least one, found %d names and %d pools", name, len(poolNames), len(images))
+		return nil, fmt.Errorf("%s: expected as many names as pools and at least one, found %d names and %d pools", name,
+			len(poolNames), len(images))
 	}
 	rows, err := splitter{}.held(len(labels))
 	if err != nil {
@@ -45,7 +46,8 @@ func FromImages(name string, poolNames []string, images [][]uint8, labels []uint
 	var pools []labelled
 	for p, pixels := range images {
 		if len(pixels) != len(labels)*side*side {
-			return nil, fmt.Errorf("%s: pool %s: expected %d pixels for %d labels, found %d", name, poolNames[p], len(labels)*side*side, len(labels), len(pixels))
+			return nil, fmt.Errorf("%s: pool %s: expected %d pixels for %d labels, found %d", name, poolNames[p], len(labels)*side*side,
+				len(labels), len(pixels))
 		}
 		pools = append(pools, labelled{
 			pool: &Pool{
@@ -65,10 +67,12 @@ func newSet(name string, pools []labelled) (*Set, error) {
 	s := &Set{Name: name, Binary: pools[0].classes != nil}
 	for _, p := range pools {
 		if (p.classes != nil) != s.Binary {
-			return nil, fmt.Errorf("%s: expected labels of one kind, found integers and floats: pools %s and %s", name, pools[0].pool.Name, p.pool.Name)
+			return nil, fmt.Errorf("%s: expected labels of one kind, found integers and floats: pools %s and %s", name,
+				pools[0].pool.Name, p.pool.Name)
 		}
 		if p.pool.Cols != pools[0].pool.Cols {
-			return nil, fmt.Errorf("%s: expected pools of one width, found %d columns in %s and %d in %s", name, pools[0].pool.Cols, pools[0].pool.Name, p.pool.Cols, p.pool.Name)
+			return nil, fmt.Errorf("%s: expected pools of one width, found %d columns in %s and %d in %s", name, pools[0].pool.Cols,
+				pools[0].pool.Name, p.pool.Cols, p.pool.Name)
 		}
 		s.Pools = append(s.Pools, p.pool)
 	}
@@ -141,7 +145,8 @@ func checkTasks(pools []labelled, classes int) error {
 		}
 	}
 	if most := max(freeLabelBytes, stored); rows > most/4/int64(classes) {
-		return fmt.Errorf("expected 0/1 labels of at most %d bytes beside pools of %d bytes, found %d rows of %d classes, 4 bytes each", most, stored, rows, classes)
+		return fmt.Errorf("expected 0/1 labels of at most %d bytes beside pools of %d bytes, found %d rows of %d classes, 4 bytes each",
+			most, stored, rows, classes)
 	}
 	return nil
 }

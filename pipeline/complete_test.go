@@ -153,12 +153,14 @@ func TestCompleteConstants(t *testing.T) {
 	}
 	c.Schedule.Kind, c.Relevance.Kind = ScheduleTheory, L1
 	c = c.Complete(nil).Canonical()
-	if c.K != 50 || *c.Schedule.Theory != (Theory{Delta: 0.1, R: 1, SigmaMin: 1}) || c.Relevance != (Relevance{L1, -1, 0, 0.3}) || c.Conv != nil {
+	if c.K != 50 || *c.Schedule.Theory != (Theory{Delta: 0.1, R: 1, SigmaMin: 1}) ||
+		c.Relevance != (Relevance{L1, -1, 0, 0.3}) || c.Conv != nil {
 		t.Errorf("%s", jsonOf(t, c))
 	}
 	c.Schedule.Kind, c.Relevance.Kind, c.Representation = SchedulePaper, Ridge, ClassConv
 	c = c.Complete(nil).Canonical()
-	if c.Schedule.Theory != nil || c.Relevance != (Relevance{Ridge, -1, 1, 0}) || jsonOf(t, c.Conv) != jsonOf(t, DefaultConv(PresetPaper)) || c.ERM != (ERM{}) {
+	if c.Schedule.Theory != nil || c.Relevance != (Relevance{Ridge, -1, 1, 0}) ||
+		jsonOf(t, c.Conv) != jsonOf(t, DefaultConv(PresetPaper)) || c.ERM != (ERM{}) {
 		t.Errorf("%s", jsonOf(t, c))
 	}
 }
@@ -180,7 +182,8 @@ func TestConcurrency(t *testing.T) {
 		{1, 0, 0, 1, 0}, {1, 8, 3, 1, 3}, {100, 5, 0, 5, 1}, {100, 5, 2, 5, 2}, {100, 1, 0, 1, 0}, {1 << 20, 0, 3, all, 3},
 	} {
 		if jobs, threads := Concurrency(c.units, c.jobs, c.threads); jobs != c.wantJobs || threads != c.wantThreads {
-			t.Errorf("%d units, %d jobs, %d threads: %d and %d, want %d and %d", c.units, c.jobs, c.threads, jobs, threads, c.wantJobs, c.wantThreads)
+			t.Errorf("%d units, %d jobs, %d threads: %d and %d, want %d and %d", c.units, c.jobs, c.threads, jobs, threads,
+				c.wantJobs, c.wantThreads)
 		}
 	}
 }

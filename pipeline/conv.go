@@ -81,10 +81,12 @@ func (c *Conv) shapes(set *dataset.Set) ([]backend.ConvShape, error) {
 	h, w := set.Pools[0].Height, set.Pools[0].Width
 	for _, p := range set.Pools {
 		if p.Height == 0 {
-			return nil, fmt.Errorf("representation %s needs images with one channel: the rows of pool %s are %d numbers, expected an array of images by height by width, or of images by height by width by 1 (these may be of more channels)", ClassConv, p.Name, p.Cols)
+			return nil, fmt.Errorf("representation %s needs images with one channel: the rows of pool %s are %d numbers, expected an array of "+
+				"images by height by width, or of images by height by width by 1 (these may be of more channels)", ClassConv, p.Name, p.Cols)
 		}
 		if p.Height != h || p.Width != w {
-			return nil, fmt.Errorf("representation %s needs images of one size: pool %s has %d by %d, pool %s %d by %d", ClassConv, set.Pools[0].Name, h, w, p.Name, p.Height, p.Width)
+			return nil, fmt.Errorf("representation %s needs images of one size: pool %s has %d by %d, pool %s %d by %d", ClassConv,
+				set.Pools[0].Name, h, w, p.Name, p.Height, p.Width)
 		}
 	}
 	return c.layers(h, w)

@@ -186,7 +186,8 @@ func first(m backend.Matrix, rows int) backend.Matrix {
 
 // forward lays out the samples that order names, at most rows of them, and
 // computes z = A (h, 1) for their last layer's outputs h.
-func (a *activations) forward(theta backend.Vector, s backend.Samples, order []int32) (z backend.Matrix, y, task backend.Vector, err error) {
+func (a *activations) forward(theta backend.Vector, s backend.Samples, order []int32) (z backend.Matrix, y,
+	task backend.Vector, err error) {
 	n, r := a.net, len(order)
 	y, task, z = a.y, a.task, first(a.z, r)
 	y.Len, task.Len = r, r

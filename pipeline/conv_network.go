@@ -14,7 +14,8 @@ type Network struct{ net *convNet }
 // alone: it trains a network with k features of images of height by width, and a
 // head for each task, on the samples of s, which are counts[t] of each task t in
 // a row, from the start that seed selects.
-func FitConv(ctx context.Context, b backend.Queue, s backend.Samples, counts []int, height, width, k int, c Conv, seed uint64) (*Network, Fit, error) {
+func FitConv(ctx context.Context, b backend.Queue, s backend.Samples, counts []int, height, width, k int, c Conv,
+	seed uint64) (*Network, Fit, error) {
 	if err := c.validate(); err != nil {
 		return nil, Fit{}, err
 	}
@@ -23,7 +24,8 @@ func FitConv(ctx context.Context, b backend.Queue, s backend.Samples, counts []i
 		sum += n
 	}
 	if len(counts) != s.Tasks() || sum != s.Len() || s.Cols() != height*width {
-		return nil, Fit{}, fmt.Errorf("%d counts of %d samples and images of %d by %d for %d tasks, %d samples and %d columns", len(counts), sum, height, width, s.Tasks(), s.Len(), s.Cols())
+		return nil, Fit{}, fmt.Errorf("%d counts of %d samples and images of %d by %d for %d tasks, %d samples and %d columns", len(counts), sum,
+			height, width, s.Tasks(), s.Len(), s.Cols())
 	}
 	shapes, err := c.layers(height, width)
 	if err != nil {

@@ -241,7 +241,8 @@ func TestConvWarmStart(t *testing.T) {
 		var first State
 		st, err := u.Solve(context.Background(), State{}, quiet, func(st State) error {
 			if len(st.Epochs) == 1 {
-				first = State{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser), Head: slices.Clone(st.Head)}
+				first = State{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser),
+					Head: slices.Clone(st.Head)}
 			}
 			return nil
 		})

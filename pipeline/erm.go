@@ -94,7 +94,8 @@ func (e ERM) start(l *linear, s backend.Samples, counts []int, rng *rand.Rand) e
 // it minimises eq. 1 over samples on b from theta, which holds first B' (K by
 // d) and then W' (T by K), and leaves the solution there. observe, where not
 // nil, sees the objective after each iteration and stops it by returning true.
-func FitLinear(ctx context.Context, b backend.Queue, s backend.Samples, k int, e ERM, theta []float32, observe func(iteration int, objective float64) bool) (Fit, error) {
+func FitLinear(ctx context.Context, b backend.Queue, s backend.Samples, k int, e ERM, theta []float32,
+	observe func(iteration int, objective float64) bool) (Fit, error) {
 	if err := e.validate(); err != nil {
 		return Fit{}, err
 	}

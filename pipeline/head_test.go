@@ -132,7 +132,8 @@ func TestHeadCutOff(t *testing.T) {
 		rcond float64
 		rank  int
 		want  []float64
-	}{{-1, 3, []float64{1, 3, 8}}, {0.05, 3, []float64{1, 3, 8}}, {0.1, 2, []float64{1, 3, 0}}, {0.25, 1, []float64{1, 0, 0}}, {0.5, 1, []float64{1, 0, 0}}} {
+	}{{-1, 3, []float64{1, 3, 8}}, {0.05, 3, []float64{1, 3, 8}}, {0.1, 2, []float64{1, 3, 0}}, {0.25, 1, []float64{1, 0, 0}},
+		{0.5, 1, []float64{1, 0, 0}}} {
 		w, fit := fitHead(t, b, Head{Rcond: c.rcond}, z, 3, y)
 		closeVectors(t, "the head", w, c.want, 1e-6, 0)
 		if fit.Rank != c.rank {
@@ -158,7 +159,8 @@ func TestLeaveOneOut(t *testing.T) {
 		n, k := c[0], c[1]
 		r := min(n, k)
 		z, y := headProblem(rng, n, k, c[2])
-		u, s, vt := upload(t, b, backend.Float64, make([]float64, n*r)), upload(t, b, backend.Float64, make([]float64, r)), upload(t, b, backend.Float64, make([]float64, r*k))
+		u, s, vt := upload(t, b, backend.Float64, make([]float64, n*r)), upload(t, b, backend.Float64, make([]float64, r)),
+			upload(t, b, backend.Float64, make([]float64, r*k))
 		if err := b.SVD(upload(t, b, backend.Float64, z).Mat(n, k), u.Mat(n, r), s, vt.Mat(r, k)); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +241,8 @@ func TestHeadRidgeUnit(t *testing.T) {
 			}
 		}
 		if ridge != RidgeAuto {
-			wt, ft := fitHead(t, b, Head{Ridge: ridge, Rcond: -1}, append(append([]float64(nil), z...), z...), k, append(append([]float64(nil), y...), y...))
+			wt, ft := fitHead(t, b, Head{Ridge: ridge, Rcond: -1}, append(append([]float64(nil), z...), z...), k,
+				append(append([]float64(nil), y...), y...))
 			closeVectors(t, "the head of repeated samples", wt, w, 1e-5, 0)
 			if !near(ft.Loss, fit.Loss, 1e-6) {
 				t.Errorf("repeated samples: loss %g, want %g", ft.Loss, fit.Loss)
@@ -272,7 +275,8 @@ func TestHeadSourcesPrior(t *testing.T) {
 		dims := float64(min(m, k))
 		for _, ridge := range []float64{0, 1e-3, 0.5, RidgeAuto} {
 			w := upload(t, b, backend.Float32, make([]float32, k))
-			fit, err := Head{Ridge: ridge, Prior: PriorSources, Rcond: -1}.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k), upload(t, b, backend.Float32, narrow(heads)).Mat(m, k), narrow(y), w)
+			fit, err := Head{Ridge: ridge, Prior: PriorSources, Rcond: -1}.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k),
+				upload(t, b, backend.Float32, narrow(heads)).Mat(m, k), narrow(y), w)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -318,7 +322,8 @@ func TestHeadSourcesPriorOfZeros(t *testing.T) {
 func TestHeadRefusesNaN(t *testing.T) {
 	b := openCPU(t, 1)
 	w := upload(t, b, backend.Float32, make([]float32, 2))
-	good, bad := upload(t, b, backend.Float32, []float32{1, 2, 3, 4}).Mat(2, 2), upload(t, b, backend.Float32, []float32{1, 2, float32(math.NaN()), 4}).Mat(2, 2)
+	good, bad := upload(t, b, backend.Float32, []float32{1, 2, 3, 4}).Mat(2, 2),
+		upload(t, b, backend.Float32, []float32{1, 2, float32(math.NaN()), 4}).Mat(2, 2)
 	for _, prior := range []string{PriorIdentity, PriorSources} {
 		if _, err := (Head{Prior: prior, Rcond: -1}).fit(b, bad, good, []float32{1, 2}, w); err == nil {
 			t.Errorf("%s: a NaN feature is no error", prior)

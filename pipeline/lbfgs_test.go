@@ -285,7 +285,8 @@ func TestMinimiseQuadratics(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := distance(got.x, x); d > 2e-3*norm(x) || got.f > 1+1e-5 {
-			t.Errorf("n=%d m=%d cond=%g: ended at f = 1 + %g, %g from the solution (%s after %d)", c.n, c.m, c.cond, got.f-1, d, got.reason, got.iterations)
+			t.Errorf("n=%d m=%d cond=%g: ended at f = 1 + %g, %g from the solution (%s after %d)", c.n, c.m, c.cond, got.f-1, d,
+				got.reason, got.iterations)
 		}
 		if got.calls != got.evals {
 			t.Errorf("reported %d evaluations of %d", got.evals, got.calls)
@@ -388,7 +389,8 @@ func TestMinimiseStops(t *testing.T) {
 	if got := run(stopRule{iterations: 7}); got.iterations != 7 || got.reason != "iteration limit" {
 		t.Errorf("at most 7 iterations: %d, %s", got.iterations, got.reason)
 	}
-	if got := run(stopRule{iterations: 30, observe: func(i int, _ float64) bool { return i == 5 }}); got.iterations != 5 || got.reason != "stopped by the observer" {
+	if got := run(stopRule{iterations: 30, observe: func(i int, _ float64) bool { return i == 5 }}); got.iterations != 5 ||
+		got.reason != "stopped by the observer" {
 		t.Errorf("the observer said stop at 5: %d, %s", got.iterations, got.reason)
 	}
 	// The tolerance rule, recomputed from the trace of a run without it.

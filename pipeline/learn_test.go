@@ -240,7 +240,8 @@ func TestUnitErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer u.Close()
-	if _, err := u.Solve(context.Background(), State{}, quiet, nil); err == nil || !strings.Contains(err.Error(), "no sample") || !strings.Contains(err.Error(), "bytes_0") {
+	if _, err := u.Solve(context.Background(), State{}, quiet, nil); err == nil || !strings.Contains(err.Error(), "no sample") ||
+		!strings.Contains(err.Error(), "bytes_0") {
 		t.Errorf("a budget of half a sample: %v", err)
 	}
 }

@@ -239,7 +239,8 @@ func TestFitLinearEmptyTasks(t *testing.T) {
 	for _, lambda := range []float64{0, 0.05} {
 		theta := narrow(normals(rng, k*6+4*k))
 		start := slices.Clone(theta)
-		if _, err := FitLinear(context.Background(), b, r.s, k, ERM{Lambda: lambda, Iterations: 200, History: 5, Init: InitRandom}, theta, nil); err != nil {
+		if _, err := FitLinear(context.Background(), b, r.s, k, ERM{Lambda: lambda, Iterations: 200, History: 5, Init: InitRandom},
+			theta, nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, task := range []int{1, 3} {
@@ -282,11 +283,13 @@ func TestFitLinearObserves(t *testing.T) {
 	r := newRegression(t, b, rng, 6, []int{20, 20})
 	theta := narrow(normals(rng, 2*6+2*2))
 	var last float64
-	fit, err := FitLinear(context.Background(), b, r.s, 2, ERM{Iterations: 50, History: 5, Init: InitRandom}, theta, func(i int, f float64) bool {
-		last = f
-		return i == 4
-	})
-	if err != nil || fit.Iterations != 4 || fit.Objective != last || fit.Loss != last || fit.Evaluations < 5 || fit.Stop != "stopped by the observer" {
+	fit, err := FitLinear(context.Background(), b, r.s, 2, ERM{Iterations: 50, History: 5, Init: InitRandom}, theta,
+		func(i int, f float64) bool {
+			last = f
+			return i == 4
+		})
+	if err != nil || fit.Iterations != 4 || fit.Objective != last || fit.Loss != last || fit.Evaluations < 5 ||
+		fit.Stop != "stopped by the observer" {
 		t.Errorf("%+v, %v; the observer last saw %g", fit, err, last)
 	}
 	if f, _ := r.objective(wide(theta), 2, 0); !near(f/last, 1, 1e-5) {

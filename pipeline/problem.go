@@ -115,7 +115,8 @@ func (p *Problem) checkReach() error {
 			least += c * last.Floor
 		}
 		if least > schedule.Budget {
-			return fmt.Errorf("the floor of %g samples of each of %d sources costs %g: expected at most the budget, %g", last.Floor, len(p.Sources), least, schedule.Budget)
+			return fmt.Errorf("the floor of %g samples of each of %d sources costs %g: expected at most the budget, %g", last.Floor,
+				len(p.Sources), least, schedule.Budget)
 		}
 	}
 	for i, limit := range p.draws.limits() {

@@ -218,7 +218,8 @@ func TestModelRelevanceValidates(t *testing.T) {
 	if err != nil || rank != 1 || !near(nu[0], 0.2, 1e-12) || !near(nu[1], 0.6, 1e-12) {
 		t.Errorf("nu = %v of rank %d, %v, want [0.2 0.6]", nu, rank, err)
 	}
-	for _, r := range []Relevance{{}, {Kind: "x"}, {Kind: Ridge}, {Kind: Ridge, Tau: math.NaN()}, {Kind: L1}, {Kind: L1, Lambda: 2}, {Kind: MinNorm, Rcond: 1}, {Kind: MinNorm, Rcond: math.NaN()}} {
+	for _, r := range []Relevance{{}, {Kind: "x"}, {Kind: Ridge}, {Kind: Ridge, Tau: math.NaN()}, {Kind: L1}, {Kind: L1, Lambda: 2},
+		{Kind: MinNorm, Rcond: 1}, {Kind: MinNorm, Rcond: math.NaN()}} {
 		if _, _, err := m.Relevance(b, r); err == nil {
 			t.Errorf("%s is accepted", fmt.Sprintf("%+v", r))
 		}

@@ -129,7 +129,8 @@ func (s Schedule) validate() error {
 			return fmt.Errorf("schedule theory: delta is %g, expected a number between 0 and 1", t.Delta)
 		}
 		if !(t.R > 0) || math.IsInf(t.R, 1) || !(t.SigmaMin > 0) || math.IsInf(t.SigmaMin, 1) || !(t.Beta >= 0) || math.IsInf(t.Beta, 1) {
-			return fmt.Errorf("schedule theory: r is %g, sigma_min %g and beta %g, expected positive numbers (beta 0 for the theorem's)", t.R, t.SigmaMin, t.Beta)
+			return fmt.Errorf("schedule theory: r is %g, sigma_min %g and beta %g, expected positive numbers (beta 0 for the theorem's)", t.R,
+				t.SigmaMin, t.Beta)
 		}
 	case ScheduleBudget:
 		if !(s.Budget > 0) || math.IsInf(s.Budget, 1) {

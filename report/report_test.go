@@ -73,10 +73,13 @@ func result(active, uniform, cost float64) *runs.Result {
 	return &runs.Result{
 		Data: "embedded digits", Target: "fog_2", Seed: 3,
 		Methods: []runs.MethodResult{
-			{Method: "active", Samples: 33000, Cost: cost, Epochs: 4, Iterations: 600, Score: pipeline.Score{Metric: pipeline.MetricError, Value: active}},
-			{Method: "uniform", Samples: 33000, Cost: 33000, Epochs: 1, Iterations: 150, Score: pipeline.Score{Metric: pipeline.MetricError, Value: uniform}},
+			{Method: "active", Samples: 33000, Cost: cost, Epochs: 4, Iterations: 600,
+				Score: pipeline.Score{Metric: pipeline.MetricError, Value: active}},
+			{Method: "uniform", Samples: 33000, Cost: 33000, Epochs: 1, Iterations: 150,
+				Score: pipeline.Score{Metric: pipeline.MetricError, Value: uniform}},
 		},
-		Sources: []runs.SourceResult{{Source: "fog_1", Nu: -0.5, Share: 0.75, Samples: 1200}, {Source: "fog_3", Nu: 0.25, Share: 0.25, Samples: 50}},
+		Sources: []runs.SourceResult{{Source: "fog_1", Nu: -0.5, Share: 0.75, Samples: 1200},
+			{Source: "fog_3", Nu: 0.25, Share: 0.25, Samples: 50}},
 	}
 }
 
@@ -86,7 +89,8 @@ func TestResult(t *testing.T) {
 		top                   int
 		want, avoid           []string
 	}{
-		{0.04, 0.05, 33000, 1, []string{"fog_2 of embedded digits, seed 3", "active is 1.00 points better than uniform", "the 1 most relevant of 2 sources (active)", "-0.5000", "75.0 %", "1,200"}, []string{"cost", "fog_3"}},
+		{0.04, 0.05, 33000, 1, []string{"fog_2 of embedded digits, seed 3", "active is 1.00 points better than uniform",
+			"the 1 most relevant of 2 sources (active)", "-0.5000", "75.0 %", "1,200"}, []string{"cost", "fog_3"}},
 		{0.05, 0.04, 40000, 9, []string{"active is 1.00 points worse than uniform", "cost", "40,000", "fog_3"}, nil},
 		{0.05, 0.05, 33000, 0, []string{"active and uniform are equal"}, []string{"most relevant"}},
 	} {
@@ -107,7 +111,8 @@ func TestResult(t *testing.T) {
 func TestSummary(t *testing.T) {
 	s := &runs.Summary{
 		Data: "mnist_c", Metric: pipeline.MetricError,
-		Methods: []runs.MethodSummary{{Method: "active", Runs: 160, Samples: 33000, Value: 0.05}, {Method: "uniform", Runs: 160, Samples: 33000, Value: 0.06}},
+		Methods: []runs.MethodSummary{{Method: "active", Runs: 160, Samples: 33000, Value: 0.05},
+			{Method: "uniform", Runs: 160, Samples: 33000, Value: 0.06}},
 		Comparisons: []runs.BudgetComparison{{Comparison: pipeline.Comparison{A: "active", B: "uniform", Targets: 160,
 			Difference: 0.01, Interval: [2]float64{-0.002, 0.022}, Better: 130, Same: 6, Worse: 24, SignP: 1e-9}}},
 	}
@@ -140,13 +145,15 @@ func TestSummary(t *testing.T) {
 }
 
 func TestNeededAndPlan(t *testing.T) {
-	got := Needed(pipeline.MetricExcess, 0.05, []runs.Needed{{Method: "active", Samples: 1234}, {Method: "uniform", Samples: 9000, Bound: "more than"}}, Markdown)
+	got := Needed(pipeline.MetricExcess, 0.05, []runs.Needed{{Method: "active", Samples: 1234},
+		{Method: "uniform", Samples: 9000, Bound: "more than"}}, Markdown)
 	for _, want := range []string{"mean excess risk of 0.05", "| active | 1,234 |", "| uniform | more than 9,000 |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("expected %q in\n%s", want, got)
 		}
 	}
-	got = Plan("p", []pipeline.EpochPlan{{Epoch: 1, Epsilon: 0.5, Beta: 9.87672e12, Cost: 3.95e13, Floor: 50}, {Epoch: 2, Cost: 10, Floor: 0}}, Markdown)
+	got = Plan("p", []pipeline.EpochPlan{{Epoch: 1, Epsilon: 0.5, Beta: 9.87672e12, Cost: 3.95e13, Floor: 50},
+		{Epoch: 2, Cost: 10, Floor: 0}}, Markdown)
 	for _, want := range []string{"| 1 | 0.5 | 9.87672e+12 | 39,500,000,000,000 | 50 |", "| 2 | - | - | 10 | 0 |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("expected %q in\n%s", want, got)

@@ -25,7 +25,8 @@ func Result(r *runs.Result, top int, f Format) string {
 		methods.Header, methods.Right = append(methods.Header, "cost"), append(methods.Right, 5)
 	}
 	for _, m := range r.Methods {
-		row := []string{m.Method, Score(m.Score.Metric, m.Score.Value), Count(float64(m.Samples)), strconv.Itoa(m.Epochs), strconv.Itoa(m.Iterations)}
+		row := []string{m.Method, Score(m.Score.Metric, m.Score.Value), Count(float64(m.Samples)), strconv.Itoa(m.Epochs),
+			strconv.Itoa(m.Iterations)}
 		if costs {
 			row = append(row, Count(m.Cost))
 		}

@@ -14,8 +14,9 @@ import (
 
 func someState() pipeline.State {
 	return pipeline.State{
-		Epochs: []pipeline.Epoch{{Method: pipeline.Active, Epoch: 1, Samples: 9, Drawn: 9, Cost: 9, Counts: []int{4, 5}, Nu: []float64{0.1, -1e-300}, Score: pipeline.Score{Metric: pipeline.MetricError, Value: 0.25}}},
-		Theta:  []float32{1, -2, 3.5}, Head: []float32{0.25},
+		Epochs: []pipeline.Epoch{{Method: pipeline.Active, Epoch: 1, Samples: 9, Drawn: 9, Cost: 9, Counts: []int{4, 5},
+			Nu: []float64{0.1, -1e-300}, Score: pipeline.Score{Metric: pipeline.MetricError, Value: 0.25}}},
+		Theta: []float32{1, -2, 3.5}, Head: []float32{0.25},
 	}
 }
 

@@ -53,7 +53,8 @@ func TestConvModel(t *testing.T) {
 			t.Errorf("%s changed: %v", field, err)
 		}
 	}
-	if nu, _, err := m.Relevance(pipelinetest.NewQueue(t, dev.Device), cfg.Relevance); err != nil || len(nu) != 4 || pipelinetest.Norm(nu) == 0 {
+	if nu, _, err := m.Relevance(pipelinetest.NewQueue(t, dev.Device), cfg.Relevance); err != nil || len(nu) != 4 ||
+		pipelinetest.Norm(nu) == 0 {
 		t.Errorf("the relevance is %v, %v", nu, err)
 	}
 }

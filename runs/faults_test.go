@@ -104,7 +104,8 @@ func TestEachFileOperationFailsOnce(t *testing.T) {
 				counts[op]++
 			}
 			t.Logf("%d operations failed: %v", len(operations), counts)
-			for _, op := range []atomicfile.Op{atomicfile.OpCreate, atomicfile.OpWrite, atomicfile.OpSync, atomicfile.OpRename, atomicfile.OpSyncFolder} {
+			for _, op := range []atomicfile.Op{atomicfile.OpCreate, atomicfile.OpWrite, atomicfile.OpSync, atomicfile.OpRename,
+				atomicfile.OpSyncFolder} {
 				if counts[op] == 0 {
 					t.Errorf("no %s among %v", op, counts)
 				}

@@ -122,7 +122,8 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool
 			dir := t.TempDir()
 			restore(t, dir, files)
 			mustRun(t, dev, id, dir)
-			foldertest.Equal(t, fmt.Sprintf("%s, warm start %v, step %d without %v", cfg.Representation, warm, i, lost), foldertest.Read(t, dir), want)
+			foldertest.Equal(t, fmt.Sprintf("%s, warm start %v, step %d without %v", cfg.Representation, warm, i, lost),
+				foldertest.Read(t, dir), want)
 		}
 	}
 }

@@ -57,7 +57,8 @@ func TestRunRefusesOtherWork(t *testing.T) {
 		other.Config = cloneConfig(id.Config)
 		change(&other)
 		_, err := Run(context.Background(), dev, other, dir, quiet)
-		if err == nil || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "config.json") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "config.json") ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s changed: %v, want one line that names it and the file", field, err)
 		}
 	}
@@ -101,7 +102,8 @@ func TestRunRefusesAForeignCheckpoint(t *testing.T) {
 	mustRun(t, dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 1), one)
 	name := filepath.Join("checkpoint", "epoch.safetensors")
 	restore(t, two, map[string]string{name: foldertest.Read(t, one)[name]})
-	if _, err := Run(context.Background(), dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 2), two, quiet); err == nil || !strings.Contains(err.Error(), "other work") {
+	if _, err := Run(context.Background(), dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 2), two, quiet); err == nil ||
+		!strings.Contains(err.Error(), "other work") {
 		t.Errorf("the checkpoint of seed 1 for seed 2: %v", err)
 	}
 }
@@ -150,7 +152,8 @@ func TestRunFolder(t *testing.T) {
 	dir := t.TempDir()
 	res := mustRun(t, dev, id, dir)
 	names := slices.Sorted(maps.Keys(foldertest.Read(t, dir)))
-	if want := []string{"checkpoint/epoch.safetensors", "config.json", "epochs.jsonl", "model.safetensors", "relevance.csv", "result.json"}; !slices.Equal(names, want) {
+	if want := []string{"checkpoint/epoch.safetensors", "config.json", "epochs.jsonl", "model.safetensors", "relevance.csv",
+		"result.json"}; !slices.Equal(names, want) {
 		t.Errorf("the folder has %v, want %v", names, want)
 	}
 	read := func(name string) []byte {
@@ -166,7 +169,8 @@ func TestRunFolder(t *testing.T) {
 		t.Errorf("result.json holds %+v, %v, want %+v", stored, err, res)
 	}
 	back, err := DecodeIdentity(read("config.json"))
-	if err != nil || !reflect.DeepEqual(back.Config, id.Config) || back.Data != id.Data || back.Data.SHA256 != set.Hash() || back.Targets[0] != "floats_3" || back.Seeds[0] != 77 {
+	if err != nil || !reflect.DeepEqual(back.Config, id.Config) || back.Data != id.Data || back.Data.SHA256 != set.Hash() ||
+		back.Targets[0] != "floats_3" || back.Seeds[0] != 77 {
 		t.Errorf("config.json holds %+v, %v, want %+v", back, err, id)
 	}
 
@@ -205,7 +209,8 @@ func TestRunFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Target != "floats_3" || m.Method != pipeline.Active || m.K != 3 || m.D != 7 || !slices.Equal(m.Sources, []string{"bytes_0", "floats_1", "bytes_2", "bytes_4", "floats_5"}) {
+	if m.Target != "floats_3" || m.Method != pipeline.Active || m.K != 3 || m.D != 7 ||
+		!slices.Equal(m.Sources, []string{"bytes_0", "floats_1", "bytes_2", "bytes_4", "floats_5"}) {
 		t.Errorf("the model is %+v", m)
 	}
 	p := multiply(false, false, wide(m.Head), 1, wide(m.Representation), m.K)
@@ -213,7 +218,8 @@ func TestRunFolder(t *testing.T) {
 	for _, row := range set.Tasks[3].Test {
 		wrong += b2i((dot(p, features(set, 1, int(row))) > 0.5) != (set.Tasks[3].Labels[row] > 0.5))
 	}
-	if score := res.Method(pipeline.Active).Score; score.Metric != pipeline.MetricError || score.Value != float64(wrong)/float64(len(set.Tasks[3].Test)) {
+	if score := res.Method(pipeline.Active).Score; score.Metric != pipeline.MetricError ||
+		score.Value != float64(wrong)/float64(len(set.Tasks[3].Test)) {
 		t.Errorf("the model errs on %d of %d test rows, recorded %+v", wrong, len(set.Tasks[3].Test), score)
 	}
 	nu, rank, err := m.Relevance(pipelinetest.NewQueue(t, dev.Device), cfg.Relevance)
@@ -310,7 +316,8 @@ func TestReadModelRefusesDamage(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		restore(t, dir, map[string]string{"model.safetensors": raw})
-		if m, err := ReadModel(dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "model.safetensors")) || strings.Contains(err.Error(), "\n") {
+		if m, err := ReadModel(dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "model.safetensors")) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %+v, %v, want one line that names the file", what, m, err)
 		}
 	}

@@ -71,7 +71,8 @@ func TestUnitsApartAreTheSweep(t *testing.T) {
 	}
 
 	results[1].Methods[0].Score.Value++
-	if _, err := WriteSweep(apart, id, results, seconds); err == nil || !strings.Contains(err.Error(), "expected the result that the task left") {
+	if _, err := WriteSweep(apart, id, results, seconds); err == nil ||
+		!strings.Contains(err.Error(), "expected the result that the task left") {
 		t.Errorf("another result was taken for the same: %v", err)
 	}
 	results[0], results[1] = results[1], results[0]

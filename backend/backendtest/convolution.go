@@ -234,7 +234,8 @@ func testConvDifferences(e *env) {
 		dy := normal(e.rng, backend.Float32, 2, s.Out())
 		_, arg := e.forward(l)
 		g := e.backward(l, arg, dy)
-		vx, vw, vb := normal(e.rng, backend.Float64, 2, s.In()), normal(e.rng, backend.Float64, s.Taps(), s.Filters), normals(e.rng, backend.Float64, s.Filters)
+		vx, vw, vb := normal(e.rng, backend.Float64, 2, s.In()), normal(e.rng, backend.Float64, s.Taps(), s.Filters),
+			normals(e.rng, backend.Float64, s.Filters)
 		value := func(t float64) float64 {
 			moved := layer{s, plus(l.x, t, vx), plus(l.w, t, vw), plus(dense{1, len(l.b), l.b}, t, dense{1, len(vb), vb}).v}
 			a, _ := convReference(s, moved.x, moved.w, moved.b)
@@ -363,8 +364,10 @@ func testConvShapes(e *env) {
 			return backend.Matrix{Buf: buf, Rows: rows, Cols: cols, Stride: cols}
 		}
 		arg := backend.Matrix{Buf: bytes, Cols: s.Out(), Stride: s.Out()}
-		e.wantArgument(e.q.Conv(s, view(0, s.In()), view(s.Taps(), s.Filters), backend.Vector{Buf: buf, Len: s.Filters}, view(0, s.Out()), arg), "Conv of %+v", s)
-		e.wantArgument(e.q.ConvGrad(s, view(0, s.In()), view(s.Taps(), s.Filters), arg, view(0, s.Out()), view(0, s.In()), view(s.Taps(), s.Filters), backend.Vector{Buf: buf, Len: s.Filters}), "ConvGrad of %+v", s)
+		e.wantArgument(e.q.Conv(s, view(0, s.In()), view(s.Taps(), s.Filters), backend.Vector{Buf: buf, Len: s.Filters},
+			view(0, s.Out()), arg), "Conv of %+v", s)
+		e.wantArgument(e.q.ConvGrad(s, view(0, s.In()), view(s.Taps(), s.Filters), arg, view(0, s.Out()), view(0, s.In()),
+			view(s.Taps(), s.Filters), backend.Vector{Buf: buf, Len: s.Filters}), "ConvGrad of %+v", s)
 	}
 }
 

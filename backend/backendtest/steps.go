@@ -36,8 +36,10 @@ func (e *env) newTrainedNet() *trainedNet {
 	}}
 	zeroed := func(t backend.DType, size int) backend.Vector { return backend.Vec(e.alloc(t, size)) }
 	n.s = e.newProblem(problemSpec{d: n.shapes[0].In(), counts: []int{9, 20, 0, 30, 1}, pools: []backend.DType{backend.Uint8}}).samples
-	n.x, n.y, n.task = zeroed(f32, stepsBatch*n.shapes[0].In()).Mat(stepsBatch, n.shapes[0].In()), zeroed(f32, stepsBatch), zeroed(backend.Int32, stepsBatch)
-	n.z, n.dz, n.loss = zeroed(f32, stepsBatch*n.k).Mat(stepsBatch, n.k), zeroed(f32, stepsBatch*n.k).Mat(stepsBatch, n.k), zeroed(backend.Float64, 1)
+	n.x, n.y, n.task = zeroed(f32, stepsBatch*n.shapes[0].In()).Mat(stepsBatch, n.shapes[0].In()), zeroed(f32, stepsBatch),
+		zeroed(backend.Int32, stepsBatch)
+	n.z, n.dz, n.loss = zeroed(f32, stepsBatch*n.k).Mat(stepsBatch, n.k), zeroed(f32, stepsBatch*n.k).Mat(stepsBatch, n.k),
+		zeroed(backend.Float64, 1)
 	var start []float64
 	draw := func(count int, sd float64) {
 		for range count {
@@ -76,7 +78,8 @@ func (n *trainedNet) layer(of backend.Vector, l int) (w backend.Matrix, b backen
 	}
 	s := n.shapes[l]
 	size := s.Taps() * s.Filters
-	return backend.Vector{Buf: of.Buf, Off: at, Len: size}.Mat(s.Taps(), s.Filters), backend.Vector{Buf: of.Buf, Off: at + size, Len: s.Filters}
+	return backend.Vector{Buf: of.Buf, Off: at, Len: size}.Mat(s.Taps(), s.Filters),
+		backend.Vector{Buf: of.Buf, Off: at + size, Len: s.Filters}
 }
 
 func (n *trainedNet) matrices(of backend.Vector) (full, heads backend.Matrix) {

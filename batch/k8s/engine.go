@@ -132,7 +132,8 @@ func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 			Tasks: tasks,
 			Dense: tasks[0] != 0 || tasks[len(tasks)-1] != len(tasks)-1,
 		}
-		p.Argv = e.question("", "create", "--filename="+csvField(filepath.Join(s.Dir, batch.SubmitDir, p.File)), "--output=jsonpath={.metadata.namespace}/{.metadata.name}")
+		p.Argv = e.question("", "create", "--filename="+csvField(filepath.Join(s.Dir, batch.SubmitDir, p.File)),
+			"--output=jsonpath={.metadata.namespace}/{.metadata.name}")
 		var err error
 		if p.Content, err = e.options.manifest(s, p, min(max(parallel/len(chunks), 1), len(tasks))); err != nil {
 			return nil, err
@@ -272,7 +273,8 @@ func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 	}
 	for chunk := range slices.Chunk(indices, 500) {
 		selector := part + "," + indexLabel + " in (" + strings.Join(chunk, ",") + ")"
-		_, err := runKubectl(ctx, nil, e.question(namespace, "delete", "pods", "--selector="+selector, "--field-selector=status.phase!=Succeeded,status.phase!=Failed", "--wait=false", "--output=name"))
+		_, err := runKubectl(ctx, nil, e.question(namespace, "delete", "pods", "--selector="+selector,
+			"--field-selector=status.phase!=Succeeded,status.phase!=Failed", "--wait=false", "--output=name"))
 		if err != nil {
 			return err
 		}

@@ -99,8 +99,10 @@ func runKubecheck(t *testing.T, manifests [][]byte) []kubecheckVerdict {
 // hostileWords are pieces of names that shells, YAML, kubectl and the kubelet
 // read in ways of their own.
 var hostileWords = []string{
-	" ", "\n", "\t", "'", `"`, "`", "$", "$$", "$(JOB_COMPLETION_INDEX)", "$(HOME)", "${HOME}", "$(touch /tmp/x)", ";", "&", "|", "<", ">", "*", "?", "[a]", "{b}",
-	"#", " #", ": ", "- ", "---", "...", "!!int 3", "%", "@", "&x", "*x", "~", "null", "true", "yes", "0x1F", "1e3", "0o7", ".inf", "=", "\\", `\n`, "\r\n", "\u0085", "\u2028",
+	" ", "\n", "\t", "'", `"`, "`", "$", "$$", "$(JOB_COMPLETION_INDEX)", "$(HOME)", "${HOME}", "$(touch /tmp/x)", ";", "&", "|", "<",
+	">", "*", "?", "[a]", "{b}",
+	"#", " #", ": ", "- ", "---", "...", "!!int 3", "%", "@", "&x", "*x", "~", "null", "true", "yes", "0x1F", "1e3", "0o7", ".inf", "=", "\\",
+	`\n`, "\r\n", "\u0085", "\u2028",
 	"é", "漢字", "🙂", "\x7f", "\x01", "\ufeff", "\u200f", "a", "B", "7", "-", ".", "_", ",", ":", "run", "..a",
 }
 

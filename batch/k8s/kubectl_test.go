@@ -38,7 +38,8 @@ func kubernetesPart(t *testing.T) (*Engine, batch.Part) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), `run, "one"`)
 	e := mustNew(t, Options{Image: "amtrl", Volumes: []string{"work:" + filepath.Dir(dir)}, Context: "lab", Namespace: "team"})
-	parts, err := e.Render(context.Background(), batch.Submission{Dir: dir, ID: "0123456789ab", Name: filepath.Base(dir), Number: 1, Tasks: []int{0, 1, 2}})
+	parts, err := e.Render(context.Background(), batch.Submission{Dir: dir, ID: "0123456789ab", Name: filepath.Base(dir),
+		Number: 1, Tasks: []int{0, 1, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,8 @@ func kubernetesPart(t *testing.T) (*Engine, batch.Part) {
 	return e, parts[0]
 }
 
-const kubectlList = `{"kind":"List","items":[{"kind":"Job","metadata":{"name":"there","namespace":"team","labels":{"amtrl/part":"0123456789ab-1-0"}}}]}`
+const kubectlList = `{"kind":"List","items":[{"kind":"Job","metadata":{"name":"there","namespace":"team",` +
+	`"labels":{"amtrl/part":"0123456789ab-1-0"}}}]}`
 
 // What the server has refused is refused, what it may have taken is unsure, and
 // what an earlier call has made is found.
@@ -66,22 +68,30 @@ func TestSubmitAnswers(t *testing.T) {
 		{"nothing", "exit 0", "", "expected NAMESPACE/NAME, found nothing", true},
 		{"rubbish", "head -c 5000 /dev/zero", "", "expected NAMESPACE/NAME, found", true},
 		{"a web page", "echo '<html>login</html>'", "", `found "<html>login</html>`, true},
-		{"refused", "echo 'Error from server (Invalid): error when creating \"x\": Job.batch \"x\" is invalid: spec: no' >&2; exit 1", "", "is invalid: spec: no", false},
+		{"refused", "echo 'Error from server (Invalid): error when creating \"x\": Job.batch \"x\" is invalid: spec: no' >&2; exit 1", "",
+			"is invalid: spec: no", false},
 		{"forbidden", "echo 'Error from server (Forbidden): jobs.batch is forbidden' >&2; exit 1", "", "(Forbidden)", false},
 		{"quota", "echo 'Error from server (Forbidden): exceeded quota' >&2; exit 1", "", "exceeded quota", false},
-		{"webhook", "echo 'Error from server: admission webhook \"v.example\" denied the request: no' >&2; exit 1", "", "denied the request", false},
-		{"no server", "echo 'E1121 00:44:57.012345 1 memcache.go:265] \"Unhandled Error\"' >&2; echo 'The connection to the server localhost:8080 was refused - did you specify the right host or port?' >&2; exit 1", "",
+		{"webhook", "echo 'Error from server: admission webhook \"v.example\" denied the request: no' >&2; exit 1", "",
+			"denied the request", false},
+		{"no server", "echo 'E1121 00:44:57.012345 1 memcache.go:265] \"Unhandled Error\"' >&2; echo 'The connection to the server " +
+			"localhost:8080 was refused - did you specify the right host or port?' >&2; exit 1", "",
 			"kubectl create: The connection to the server localhost:8080 was refused - did you specify the right host or port?", false},
-		{"no server, said twice", "for i in 1 2; do echo 'The connection was refused' >&2; done; exit 1", "", "kubectl create: The connection was refused\x00", false},
+		{"no server, said twice", "for i in 1 2; do echo 'The connection was refused' >&2; done; exit 1", "",
+			"kubectl create: The connection was refused\x00", false},
 		{"no context", "echo 'error: context \"lab\" does not exist' >&2; exit 1", "", `context "lab" does not exist`, false},
 		{"cut off", "echo 'Unable to connect to the server: unexpected EOF' >&2; exit 1", "", "unexpected EOF", true},
-		{"server timeout", "echo 'Error from server (Timeout): the server was unable to return a response in time' >&2; exit 1", "", "(Timeout)", true},
+		{"server timeout", "echo 'Error from server (Timeout): the server was unable to return a response in time' >&2; exit 1", "", "(Timeout)",
+			true},
 		{"silent", "exit 3", "", "exit code 3 and said nothing", true},
 		{"long", "head -c 9000 /dev/zero | tr '\\0' x >&2; exit 1", "", "xxx...", true},
 		{"killed", "kill -9 $$", "", "signal: killed", true},
-		{"there", list + "echo 'Error from server (AlreadyExists): error when creating \"x\": jobs.batch \"x\" already exists' >&2; exit 1", "team/there", "", false},
-		{"there of another", "case \"$*\" in *get*) echo '{\"kind\":\"List\",\"items\":[]}'; exit 0;; esac\necho 'Error from server (AlreadyExists): jobs.batch \"x\" already exists' >&2; exit 1", "", "already exists", false},
-		{"there, then silence", "case \"$*\" in *get*) exit 1;; esac\necho 'Error from server (AlreadyExists): jobs.batch \"x\" already exists' >&2; exit 1", "", "said nothing", true},
+		{"there", list + "echo 'Error from server (AlreadyExists): error when creating \"x\": jobs.batch \"x\" already exists' >&2; exit 1",
+			"team/there", "", false},
+		{"there of another", "case \"$*\" in *get*) echo '{\"kind\":\"List\",\"items\":[]}'; exit 0;; esac\necho 'Error from server " +
+			"(AlreadyExists): jobs.batch \"x\" already exists' >&2; exit 1", "", "already exists", false},
+		{"there, then silence", "case \"$*\" in *get*) exit 1;; esac\necho 'Error from server (AlreadyExists): jobs.batch \"x\" already " +
+			"exists' >&2; exit 1", "", "said nothing", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fakeKubectl(t, c.script)
@@ -108,7 +118,8 @@ func TestSubmitFile(t *testing.T) {
 	if _, err := e.Submit(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
-	if got := calls()[0]; !strings.HasPrefix(got, "--context=lab --namespace=team --request-timeout=30s create --filename=\"/") || !strings.Contains(got, `run, ""one""/submit/1-0.yaml"`) {
+	if got := calls()[0]; !strings.HasPrefix(got, "--context=lab --namespace=team --request-timeout=30s create --filename=\"/") ||
+		!strings.Contains(got, `run, ""one""/submit/1-0.yaml"`) {
 		t.Error(got)
 	}
 }
@@ -142,10 +153,13 @@ func TestKubectlMissingAndSlow(t *testing.T) {
 
 // What is not an answer is an error of the question, never an empty answer.
 func TestQueryRubbish(t *testing.T) {
-	for _, script := range []string{"", "echo", "echo '{}'", "echo '[]'", "echo null", `echo '{"kind":"List"}'`, `echo '{"kind":"Status","items":[]}'`, `echo '{"kind":"List","items":[{}'`, `echo '{"kind":"List","items":[{"status":7}]}'`,
+	for _, script := range []string{"", "echo", "echo '{}'", "echo '[]'", "echo null", `echo '{"kind":"List"}'`,
+		`echo '{"kind":"Status","items":[]}'`, `echo '{"kind":"List","items":[{}'`, `echo '{"kind":"List","items":[{"status":7}]}'`,
 		"echo warning; echo '" + kubectlList + "'", "exit 1",
-		`echo '{"kind":"List","items":[{"kind":"Job","metadata":{"name":"j","labels":{"amtrl/part":"0123456789ab-1-0"}},"status":{"completedIndexes":"0-9"}}]}'`,
-		`echo '{"kind":"List","items":[{"kind":"Job","metadata":{"name":"j","labels":{"amtrl/part":"0123456789ab-1-0"}},"status":{"failedIndexes":"0;2"}}]}'`,
+		`echo '{"kind":"List","items":[{"kind":"Job","metadata":{"name":"j","labels":{"amtrl/part":"0123456789ab-1-0"}},` +
+			`"status":{"completedIndexes":"0-9"}}]}'`,
+		`echo '{"kind":"List","items":[{"kind":"Job","metadata":{"name":"j","labels":{"amtrl/part":"0123456789ab-1-0"}},` +
+			`"status":{"failedIndexes":"0;2"}}]}'`,
 	} {
 		fakeKubectl(t, script)
 		e, p := kubernetesPart(t)
@@ -171,7 +185,8 @@ func TestQueryOnce(t *testing.T) {
 	if err != nil || len(seen) != 3 || seen[0].Job != "team/there" || seen[0].State != batch.Queued {
 		t.Errorf("%v, %v", seen, err)
 	}
-	want := []string{"--context=lab --namespace=team --request-timeout=30s get jobs.batch,pods --selector=amtrl/run in (0123456789ab) --output=json"}
+	want := []string{"--context=lab --namespace=team --request-timeout=30s get jobs.batch,pods --selector=amtrl/run in (0123456789ab) " +
+		"--output=json"}
 	if got := calls(); !slices.Equal(trimAll(got), want) {
 		t.Errorf("%q", got)
 	}
@@ -198,12 +213,14 @@ func TestCancelAndLog(t *testing.T) {
 	want := []string{
 		begin + "jobs.batch --selector=amtrl/part=0123456789ab-1-0 --wait=false --output=name",
 		begin + "jobs.batch --selector=amtrl/part=0123456789ab-1-0 --wait=false --output=name",
-		begin + "pods --selector=amtrl/part=0123456789ab-1-0,batch.kubernetes.io/job-completion-index in (2,0) --field-selector=status.phase!=Succeeded,status.phase!=Failed --wait=false --output=name",
+		begin + "pods --selector=amtrl/part=0123456789ab-1-0,batch.kubernetes.io/job-completion-index in (2,0) " +
+			"--field-selector=status.phase!=Succeeded,status.phase!=Failed --wait=false --output=name",
 	}
 	if got := trimAll(calls()); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got := strings.Join(e.Log(j, 7, true).Argv, " "); got != "kubectl --context=lab --namespace=elsewhere logs --selector=amtrl/part=0123456789ab-1-0,batch.kubernetes.io/job-completion-index=2 --tail=-1 --follow" {
+	if got := strings.Join(e.Log(j, 7, true).Argv, " "); got != "kubectl --context=lab --namespace=elsewhere logs "+
+		"--selector=amtrl/part=0123456789ab-1-0,batch.kubernetes.io/job-completion-index=2 --tail=-1 --follow" {
 		t.Error(got)
 	}
 }
@@ -215,14 +232,16 @@ func TestCheck(t *testing.T) {
 	if err := e.Check(context.Background(), []batch.Part{p}); err != nil {
 		t.Fatal(err)
 	}
-	if got := trimAll(calls()); len(got) != 2 || !strings.Contains(got[0], "create --dry-run=server --filename=-") || !strings.Contains(got[1], "get persistentvolumeclaim work") {
+	if got := trimAll(calls()); len(got) != 2 || !strings.Contains(got[0], "create --dry-run=server --filename=-") ||
+		!strings.Contains(got[1], "get persistentvolumeclaim work") {
 		t.Errorf("%q", got)
 	}
 	fakeKubectl(t, `case "$*" in *create*) cat >/dev/null; exit 0;; esac; echo 'Error from server (Forbidden): no' >&2; exit 1`)
 	if err := e.Check(context.Background(), []batch.Part{p}); err != nil {
 		t.Error(err)
 	}
-	fakeKubectl(t, `case "$*" in *create*) exit 0;; esac; echo 'Error from server (NotFound): persistentvolumeclaims "work" not found' >&2; exit 1`)
+	fakeKubectl(t, `case "$*" in *create*) exit 0;; esac; echo 'Error from server (NotFound): persistentvolumeclaims "work" not found' >&2;`+
+		` exit 1`)
 	if err := e.Check(context.Background(), []batch.Part{p}); err == nil || !strings.Contains(err.Error(), `"work" not found`) {
 		t.Error(err)
 	}

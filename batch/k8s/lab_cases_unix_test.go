@@ -29,7 +29,8 @@ func (l *lab) manifests(string) {
 
 func (l *lab) check(string) {
 	dir := filepath.Join(l.claim, "check $(touch x) 'a'")
-	l.amtrl(0, l.submission(dir, "--check", "--queue", "gpu", "--gpus", "1", "--gpu-type", "NVIDIA-H200", "--toleration", "nvidia.com/gpu", "--time", "1h", "--max-failed", "2")...)
+	l.amtrl(0, l.submission(dir, "--check", "--queue", "gpu", "--gpus", "1", "--gpu-type", "NVIDIA-H200", "--toleration", "nvidia.com/gpu",
+		"--time", "1h", "--max-failed", "2")...)
 	_, text := l.amtrl(1, l.submission(dir, "--check", "--volume", "absent:/data")...)
 	if !strings.Contains(text, `persistentvolumeclaims "absent" not found`) {
 		l.t.Error(text)
@@ -76,7 +77,8 @@ func (l *lab) manual(string) {
 	if err := os.WriteFile(config, []byte(as), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	if _, text := l.amtrl(1, l.submission(filepath.Join(l.claim, "other"), "--check", "--namespace", "default")...); !strings.Contains(text, "(Forbidden)") {
+	if _, text := l.amtrl(1, l.submission(filepath.Join(l.claim, "other"), "--check", "--namespace",
+		"default")...); !strings.Contains(text, "(Forbidden)") {
 		l.t.Error(text)
 	}
 	l.sweep = append(slices.Clone(l.sweep), "--namespace", "team")

@@ -31,7 +31,8 @@ type lab struct {
 }
 
 // sweepArgs are a sweep whose epochs are short and many.
-var sweepArgs = []string{"--targets", "fog_1,scale_2,rotate_8,shear_9", "--digits", "1500", "--target-samples", "100", "--epochs", "10", "--iterations", "40", "--lambda", "0", "--tolerance", "0"}
+var sweepArgs = []string{"--targets", "fog_1,scale_2,rotate_8,shear_9", "--digits", "1500", "--target-samples", "100", "--epochs", "10",
+	"--iterations", "40", "--lambda", "0", "--tolerance", "0"}
 
 // TestKubelab puts Indexed Jobs of run-task through a real API server and Job
 // controller. It takes minutes to build and minutes to run, so it runs where
@@ -82,7 +83,8 @@ func startLab(t *testing.T, bin string) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{t: t, bin: bin, root: root, claim: filepath.Join(root, "lab", "claims", "work"), mount: filepath.Join(root, "mnt"), sweep: sweepArgs}
+	l := &lab{t: t, bin: bin, root: root, claim: filepath.Join(root, "lab", "claims", "work"),
+		mount: filepath.Join(root, "mnt"), sweep: sweepArgs}
 	for _, dir := range []string{l.claim, l.mount} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -112,7 +114,8 @@ func startLab(t *testing.T, bin string) *lab {
 	if _, found := strings.CutPrefix(line, "export KUBECONFIG="); err != nil || !found {
 		t.Fatalf("kubelab printed %q: %v; its log is in %s", line, err, log.Name())
 	}
-	l.kubectl(`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"work"},"spec":{"accessModes":["ReadWriteMany"],"resources":{"requests":{"storage":"1Gi"}}}}`, "create", "-f", "-")
+	l.kubectl(`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"work"},"spec":{"accessModes":["ReadWriteMany"],`+
+		`"resources":{"requests":{"storage":"1Gi"}}}}`, "create", "-f", "-")
 	return l
 }
 
@@ -162,7 +165,8 @@ func (l *lab) submit(name string, more ...string) (dir string) {
 }
 
 func (l *lab) submission(dir string, more ...string) []string {
-	args := []string{"submit", dir, "--to", "k8s", "--image", "amtrl:lab", "--volume", "work:" + l.mount, "--run-path", filepath.Join(l.mount, filepath.Base(dir)), "--cpus", "1", "--mem", "1G", "--parallel", "2"}
+	args := []string{"submit", dir, "--to", "k8s", "--image", "amtrl:lab", "--volume", "work:" + l.mount, "--run-path",
+		filepath.Join(l.mount, filepath.Base(dir)), "--cpus", "1", "--mem", "1G", "--parallel", "2"}
 	return append(append(args, l.sweep...), more...)
 }
 

@@ -75,7 +75,8 @@ func (o *Options) job(s batch.Submission, p batch.Part, parallel int) (*jobManif
 		return nil, err
 	}
 	if !writable(volumes, run) {
-		return nil, optionError("volume", "expected one that is mounted where the run folder %q lies and can be written, found %s", run, describeVolumes(o.Volumes))
+		return nil, optionError("volume", "expected one that is mounted where the run folder %q lies and can be written, found %s", run,
+			describeVolumes(o.Volumes))
 	}
 	selector, err := parseSelector(o.NodeSelector)
 	if err != nil {

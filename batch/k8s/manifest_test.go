@@ -62,13 +62,17 @@ func randomOptions(rng *rand.Rand) Options {
 		return out
 	}
 	o := Options{
-		Image:        []string{"amtrl", "registry.example:5000/team/amtrl:1.2", "registry.example/amtrl@sha256:" + strings.Repeat("ab", 32)}[rng.IntN(3)],
-		Volumes:      append([]string{[]string{"work-claim:/vol", "a.b.c:/vol/", "/mnt/shared folder:/vol"}[rng.IntN(3)]}, some("data:/data:ro", "/srv/data:/srv/data", "cache:/cache$(HOME)")...),
+		Image: []string{"amtrl", "registry.example:5000/team/amtrl:1.2",
+			"registry.example/amtrl@sha256:" + strings.Repeat("ab", 32)}[rng.IntN(3)],
+		Volumes: append([]string{[]string{"work-claim:/vol", "a.b.c:/vol/", "/mnt/shared folder:/vol"}[rng.IntN(3)]},
+			some("data:/data:ro", "/srv/data:/srv/data", "cache:/cache$(HOME)")...),
 		NodeSelector: some("kubernetes.io/arch=amd64", "pool=gpu_big.1", "empty="),
 		Tolerations:  some("nvidia.com/gpu", "nvidia.com/gpu:NoSchedule", "pool=gpu:NoExecute", "spot=", "x=y:PreferNoSchedule"),
 		Setup:        some("ulimit -c 0", "export X='a b' Y=$(date) Z=$HOME", "echo \"$$\"", hostileText(rng)),
-		Args: some("spec.ttlSecondsAfterFinished=86400", "spec.template.spec.priorityClassName=low", "spec.template.spec.securityContext={runAsUser: 1000, fsGroup: 1000}",
-			"spec.template.spec.containers.0.env.0={name: A, value: \"$(B)\"}", `metadata.annotations={"example.org/a.b": "c d"}`, "spec.template.spec.containers.0.imagePullPolicy=Always"),
+		Args: some("spec.ttlSecondsAfterFinished=86400", "spec.template.spec.priorityClassName=low",
+			"spec.template.spec.securityContext={runAsUser: 1000, fsGroup: 1000}",
+			"spec.template.spec.containers.0.env.0={name: A, value: \"$(B)\"}", `metadata.annotations={"example.org/a.b": "c d"}`,
+			"spec.template.spec.containers.0.imagePullPolicy=Always"),
 		Context: []string{"", "a b"}[rng.IntN(2)], Namespace: []string{"", "team-a"}[rng.IntN(2)], Queue: []string{"", "gpu-queue"}[rng.IntN(2)],
 	}
 	if rng.IntN(3) == 0 {
@@ -158,7 +162,8 @@ func TestChunks(t *testing.T) {
 	var manifests [][]byte
 	for i, p := range parts {
 		want := fmt.Sprintf("completions: %d\n  parallelism: 3\n", []int{100_000, 100_000, 50_000}[i])
-		if !strings.Contains(string(p.Content), want) || p.Key != s.PartKey(i) || p.File != fmt.Sprintf("2-%d.yaml", i) || p.Task(0) != i*100_000 {
+		if !strings.Contains(string(p.Content), want) || p.Key != s.PartKey(i) ||
+			p.File != fmt.Sprintf("2-%d.yaml", i) || p.Task(0) != i*100_000 {
 			t.Errorf("%s: %s\n%s", p.Key, p.File, p.Content)
 		}
 		manifests = append(manifests, p.Content)
@@ -188,7 +193,8 @@ func checkDecoded(t *testing.T, o Options, s batch.Submission, p batch.Part, raw
 	if len(job.Metadata.Name+"-"+strconv.Itoa(len(p.Tasks)-1)) > 63 || !strings.HasSuffix(job.Metadata.Name, p.Key) {
 		fail("name is %s", job.Metadata.Name)
 	}
-	if job.Metadata.Labels[partLabel] != p.Key || job.Spec.Template.Metadata.Labels[partLabel] != p.Key || job.Spec.Template.Metadata.Labels[runLabel] != s.ID {
+	if job.Metadata.Labels[partLabel] != p.Key || job.Spec.Template.Metadata.Labels[partLabel] != p.Key ||
+		job.Spec.Template.Metadata.Labels[runLabel] != s.ID {
 		fail("labels are %v", job.Metadata.Labels)
 	}
 	if job.Metadata.Labels[queueLabel] != o.Queue || strings.Contains(string(raw), `"suspend"`) {
@@ -200,22 +206,27 @@ func checkDecoded(t *testing.T, o Options, s batch.Submission, p batch.Part, raw
 		{Action: "Ignore", OnPodConditions: []podCondition{{Type: "DisruptionTarget", Status: "True"}}},
 		{Action: "FailIndex", OnExitCodes: &onExitCodes{ContainerName: c.Name, Operator: "In", Values: []int{65}}},
 	}
-	if !reflect.DeepEqual(job.Spec.PodFailurePolicy.Rules, rules) || job.Spec.PodReplacementPolicy != "Failed" || job.Spec.CompletionMode != "Indexed" {
+	if !reflect.DeepEqual(job.Spec.PodFailurePolicy.Rules, rules) || job.Spec.PodReplacementPolicy != "Failed" ||
+		job.Spec.CompletionMode != "Indexed" {
 		fail("policies")
 	}
-	if pod.RestartPolicy != "Never" || pod.TerminationGracePeriodSeconds != 60 || c.TerminationMessagePolicy != "FallbackToLogsOnError" || pod.AutomountServiceAccountToken || pod.EnableServiceLinks {
+	if pod.RestartPolicy != "Never" || pod.TerminationGracePeriodSeconds != 60 || c.TerminationMessagePolicy != "FallbackToLogsOnError" ||
+		pod.AutomountServiceAccountToken || pod.EnableServiceLinks {
 		fail("the pod")
 	}
-	if want := s.Resources.GPUs; want > 0 && c.Resources.Limits[gpuResource] != strconv.Itoa(want) || want == 0 && c.Resources.Limits[gpuResource] != "" {
+	if want := s.Resources.GPUs; want > 0 && c.Resources.Limits[gpuResource] != strconv.Itoa(want) ||
+		want == 0 && c.Resources.Limits[gpuResource] != "" {
 		fail("GPU limits are %v", c.Resources.Limits)
 	}
-	if s.Resources.CPUs > 0 && c.Resources.Limits["cpu"] != strconv.Itoa(s.Resources.CPUs) || !reflect.DeepEqual(c.Resources.Requests["memory"], c.Resources.Limits["memory"]) {
+	if s.Resources.CPUs > 0 && c.Resources.Limits["cpu"] != strconv.Itoa(s.Resources.CPUs) ||
+		!reflect.DeepEqual(c.Resources.Requests["memory"], c.Resources.Limits["memory"]) {
 		fail("resources are %v", c.Resources)
 	}
 	if got := mebibytes(c.Resources.Limits["memory"]); got != s.Resources.MemMiB {
 		fail("memory is %d MiB, want %d", got, s.Resources.MemMiB)
 	}
-	if pod.ActiveDeadlineSeconds != int64(s.Resources.Time/time.Second) || len(pod.Volumes) != len(o.Volumes) || len(c.VolumeMounts) != len(o.Volumes) {
+	if pod.ActiveDeadlineSeconds != int64(s.Resources.Time/time.Second) || len(pod.Volumes) != len(o.Volumes) ||
+		len(c.VolumeMounts) != len(o.Volumes) {
 		fail("time %d, %d volumes", pod.ActiveDeadlineSeconds, len(pod.Volumes))
 	}
 	if len(pod.Tolerations) != len(o.Tolerations) || s.Resources.GPUType != "" && pod.NodeSelector[gpuProductLabel] != s.Resources.GPUType {

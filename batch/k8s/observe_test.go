@@ -13,18 +13,27 @@ import (
 // podJSON is a pod of the part of kubernetesPart as the API writes it.
 func podJSON(index int, second int, rest string) string {
 	return fmt.Sprintf(`{"kind":"Pod","metadata":{"name":"p-%d-%d","namespace":"team","creationTimestamp":"2026-01-02T03:04:%02dZ",
-		"labels":{"amtrl/part":"0123456789ab-1-0"},"annotations":{"batch.kubernetes.io/job-completion-index":"%d"}%s}`, index, second, second, index, rest)
+		"labels":{"amtrl/part":"0123456789ab-1-0"},"annotations":{"batch.kubernetes.io/job-completion-index":"%d"}%s}`, index,
+		second, second, index, rest)
 }
 
 const (
-	podRunning   = `},"spec":{"nodeName":"n1"},"status":{"phase":"Running"}`
-	podWaiting   = `},"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/3 nodes are available: 3 Insufficient nvidia.com/gpu."}]}`
-	podPulling   = `},"spec":{"nodeName":"n1"},"status":{"phase":"Pending","containerStatuses":[{"name":"task","state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image"}}}]}`
-	podSucceeded = `},"spec":{"nodeName":"n1"},"status":{"phase":"Succeeded","containerStatuses":[{"name":"task","state":{"terminated":{"exitCode":0,"reason":"Completed"}}}]}`
-	podFailed    = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","containerStatuses":[{"name":"task","state":{"terminated":{"exitCode":65,"reason":"Error","message":"one\namtrl: the data are others\n"}}},{"name":"side","state":{"terminated":{"exitCode":3,"reason":"Lost"}}}]}`
-	podKilled    = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","containerStatuses":[{"name":"task","state":{"terminated":{"exitCode":137,"reason":"OOMKilled"}}}]}`
-	podDeadline  = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","reason":"DeadlineExceeded","message":"Pod was active on the node longer than the specified deadline"}`
-	podEvicted   = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","conditions":[{"type":"DisruptionTarget","status":"True","reason":"EvictionByEvictionAPI"}],"containerStatuses":[{"name":"task","state":{"terminated":{"exitCode":143,"reason":"Error"}}}]}`
+	podRunning = `},"spec":{"nodeName":"n1"},"status":{"phase":"Running"}`
+	podWaiting = `},"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable",` +
+		`"message":"0/3 nodes are available: 3 Insufficient nvidia.com/gpu."}]}`
+	podPulling = `},"spec":{"nodeName":"n1"},"status":{"phase":"Pending","containerStatuses":[{"name":"task",` +
+		`"state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image"}}}]}`
+	podSucceeded = `},"spec":{"nodeName":"n1"},"status":{"phase":"Succeeded","containerStatuses":[{"name":"task",` +
+		`"state":{"terminated":{"exitCode":0,"reason":"Completed"}}}]}`
+	podFailed = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","containerStatuses":[{"name":"task",` +
+		`"state":{"terminated":{"exitCode":65,"reason":"Error","message":"one\namtrl: the data are others\n"}}},{"name":"side",` +
+		`"state":{"terminated":{"exitCode":3,"reason":"Lost"}}}]}`
+	podKilled = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","containerStatuses":[{"name":"task",` +
+		`"state":{"terminated":{"exitCode":137,"reason":"OOMKilled"}}}]}`
+	podDeadline = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","reason":"DeadlineExceeded","message":"Pod was active on the ` +
+		`node longer than the specified deadline"}`
+	podEvicted = `},"spec":{"nodeName":"n1"},"status":{"phase":"Failed","conditions":[{"type":"DisruptionTarget","status":"True",` +
+		`"reason":"EvictionByEvictionAPI"}],"containerStatuses":[{"name":"task","state":{"terminated":{"exitCode":143,"reason":"Error"}}}]}`
 	podEnding    = `,"deletionTimestamp":"2026-01-02T03:05:00Z"},"spec":{"nodeName":"n1"},"status":{"phase":"Running"}`
 	podEndingNew = `,"deletionTimestamp":"2026-01-02T03:05:00Z"},"status":{"phase":"Pending"}`
 	podUnknown   = `},"spec":{"nodeName":"n1"},"status":{"phase":"Unknown","reason":"NodeLost"}`
@@ -35,8 +44,10 @@ func TestObservations(t *testing.T) {
 		jobOpen      = `"spec":{"parallelism":2},"status":{"active":1}`
 		jobSuspended = `"spec":{"suspend":true},"status":{"conditions":[{"type":"Suspended","status":"True"}]}`
 		jobSome      = `"status":{"completedIndexes":"0","failedIndexes":"1-2"}`
-		jobTooMany   = `"status":{"completedIndexes":"0","conditions":[{"type":"Failed","status":"True","reason":"MaxFailedIndexesExceeded","message":"Job has exceeded the specified maximal number of failed indexes"}]}`
-		jobLate      = `"status":{"conditions":[{"type":"Failed","status":"True","reason":"DeadlineExceeded","message":"Job was active longer than specified deadline"}]}`
+		jobTooMany   = `"status":{"completedIndexes":"0","conditions":[{"type":"Failed","status":"True","reason":"MaxFailedIndexesExceeded",` +
+			`"message":"Job has exceeded the specified maximal number of failed indexes"}]}`
+		jobLate = `"status":{"conditions":[{"type":"Failed","status":"True","reason":"DeadlineExceeded","message":"Job was active longer ` +
+			`than specified deadline"}]}`
 		jobNotFailed = `"status":{"conditions":[{"type":"Failed","status":"False","reason":"DeadlineExceeded"}]}`
 	)
 	for _, c := range []struct {
@@ -46,26 +57,37 @@ func TestObservations(t *testing.T) {
 	}{
 		{"nothing", "", nil, ""},
 		{"fresh", jobOpen, nil, "queued;queued;queued"},
-		{"suspended", jobSuspended, []string{podJSON(1, 1, podFailed)}, "queued suspended;requeued suspended: amtrl: the data are others (65);queued suspended"},
+		{"suspended", jobSuspended, []string{podJSON(1, 1, podFailed)},
+			"queued suspended;requeued suspended: amtrl: the data are others (65);queued suspended"},
 		{"starting", jobOpen, []string{podJSON(0, 1, podRunning), podJSON(1, 1, podWaiting), podJSON(2, 1, podPulling)},
 			"running;queued Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.;queued ImagePullBackOff: Back-off pulling image"},
-		{"second pods", jobOpen, []string{podJSON(1, 9, podWaiting), podJSON(1, 2, podKilled), podJSON(0, 8, podRunning), podJSON(0, 10, podEvicted)},
+		{"second pods", jobOpen, []string{podJSON(1, 9, podWaiting), podJSON(1, 2, podKilled), podJSON(0, 8, podRunning),
+			podJSON(0, 10, podEvicted)},
 			"requeued EvictionByEvictionAPI (143);requeued Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.;queued"},
-		{"ended", jobSome, []string{podJSON(0, 1, podSucceeded), podJSON(1, 1, podFailed), podJSON(2, 1, podKilled)}, "done (0);failed amtrl: the data are others (65);failed OOMKilled (137)"},
+		{"ended", jobSome, []string{podJSON(0, 1, podSucceeded), podJSON(1, 1, podFailed), podJSON(2, 1, podKilled)},
+			"done (0);failed amtrl: the data are others (65);failed OOMKilled (137)"},
 		{"ended and swept", jobSome, nil, "done;failed;failed"},
-		{"not yet counted", jobOpen, []string{podJSON(0, 1, podSucceeded), podJSON(2, 1, podFailed)}, "done (0);queued;requeued amtrl: the data are others (65)"},
-		{"time limit", `"status":{"failedIndexes":"0"}`, []string{podJSON(0, 1, podDeadline)}, "timeout DeadlineExceeded: Pod was active on the node longer than the specified deadline;queued;queued"},
-		{"given up", jobTooMany, []string{podJSON(1, 1, podKilled)}, "done;cancelled MaxFailedIndexesExceeded: Job has exceeded the specified maximal number of failed indexes (137);cancelled MaxFailedIndexesExceeded: Job has exceeded the specified maximal number of failed indexes"},
-		{"late", jobLate, nil, "timeout DeadlineExceeded: Job was active longer than specified deadline;timeout DeadlineExceeded: Job was active longer than specified deadline;timeout DeadlineExceeded: Job was active longer than specified deadline"},
+		{"not yet counted", jobOpen, []string{podJSON(0, 1, podSucceeded), podJSON(2, 1, podFailed)},
+			"done (0);queued;requeued amtrl: the data are others (65)"},
+		{"time limit", `"status":{"failedIndexes":"0"}`, []string{podJSON(0, 1, podDeadline)},
+			"timeout DeadlineExceeded: Pod was active on the node longer than the specified deadline;queued;queued"},
+		{"given up", jobTooMany, []string{podJSON(1, 1, podKilled)},
+			"done;cancelled MaxFailedIndexesExceeded: Job has exceeded the specified maximal number of failed indexes (137);cancelled " +
+				"MaxFailedIndexesExceeded: Job has exceeded the specified maximal number of failed indexes"},
+		{"late", jobLate, nil, "timeout DeadlineExceeded: Job was active longer than specified deadline;timeout DeadlineExceeded: Job was " +
+			"active longer than specified deadline;timeout DeadlineExceeded: Job was active longer than specified deadline"},
 		{"a condition that does not hold", jobNotFailed, nil, "queued;queued;queued"},
-		{"being ended", jobOpen, []string{podJSON(0, 1, podEnding), podJSON(1, 1, podEndingNew), podJSON(2, 1, podUnknown)}, "running is being ended;cancelled is being ended;running its node does not answer: NodeLost"},
+		{"being ended", jobOpen, []string{podJSON(0, 1, podEnding), podJSON(1, 1, podEndingNew), podJSON(2, 1, podUnknown)},
+			"running is being ended;cancelled is being ended;running its node does not answer: NodeLost"},
 		{"deleted, one goes on", "", []string{podJSON(0, 1, podRunning), podJSON(1, 1, podFailed)}, "running is being ended"},
-		{"no index, or another part's", jobOpen, []string{strings.Replace(podJSON(0, 1, podRunning), `"0"}`, `"x"}`, 1), podJSON(77, 1, podRunning), strings.Replace(podJSON(1, 1, podRunning), "ab-1-0", "ab-1-1", 1)}, "queued;queued;queued"},
+		{"no index, or another part's", jobOpen, []string{strings.Replace(podJSON(0, 1, podRunning), `"0"}`, `"x"}`, 1),
+			podJSON(77, 1, podRunning), strings.Replace(podJSON(1, 1, podRunning), "ab-1-0", "ab-1-1", 1)}, "queued;queued;queued"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			items := c.pods
 			if c.job != "" {
-				items = append([]string{`{"kind":"Job","metadata":{"name":"there","namespace":"team","labels":{"amtrl/part":"0123456789ab-1-0"}},` + c.job + `}`}, items...)
+				items = append([]string{`{"kind":"Job","metadata":{"name":"there","namespace":"team","labels":{"amtrl/part":"0123456789ab-1-0"}},` +
+					c.job + `}`}, items...)
 			}
 			list, err := parseList([]byte(`{"kind":"List","items":[` + strings.Join(items, ",") + `]}`))
 			if err != nil {
@@ -95,7 +117,8 @@ func TestObservations(t *testing.T) {
 
 // A deleted Job ends its tasks.
 func TestDeletedJob(t *testing.T) {
-	list, err := parseList([]byte(`{"kind":"List","items":[{"kind":"Job","metadata":{"deletionTimestamp":"2026-01-02T03:05:00Z","labels":{"amtrl/part":"k"}},"status":{"completedIndexes":"1"}}]}`))
+	list, err := parseList([]byte(`{"kind":"List","items":[{"kind":"Job","metadata":{"deletionTimestamp":"2026-01-02T03:05:00Z",` +
+		`"labels":{"amtrl/part":"k"}},"status":{"completedIndexes":"1"}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

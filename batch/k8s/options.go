@@ -62,14 +62,16 @@ func (o *Options) List() []batch.Option {
 		{Name: "engine-arg", Usage: "a change PATH=VALUE to the manifest, such as spec.template.spec.priorityClassName=low", Value: &o.Args},
 		{Name: "setup", Usage: "a shell line before the task, such as 'module load cuda'", Value: &o.Setup},
 		{Name: "image", Usage: "container image that has amtrl", Value: &o.Image},
-		{Name: "volume", Usage: "`CLAIM:/PATH`, a persistent volume claim and where it is mounted, or /HOST:/PATH; :ro after it for no writing", Value: &o.Volumes},
+		{Name: "volume", Usage: "`CLAIM:/PATH`, a persistent volume claim and where it is mounted, or /HOST:/PATH; :ro after it for no writing",
+			Value: &o.Volumes},
 		{Name: "run-path", Usage: "path of RUN in the containers; by default its path here", Value: &o.RunPath},
 		{Name: "context", Usage: "context of kubectl; by default the current one", Value: &o.Context, Changed: func() { o.Namespace = "" }},
 		{Name: "namespace", Usage: "namespace; by default that of the context", Value: &o.Namespace},
 		{Name: "queue", Usage: "Kueue queue that decides when the tasks may run", Value: &o.Queue},
 		{Name: "node-selector", Usage: "label `KEY=VALUE` that a node must have", Value: &o.NodeSelector},
 		{Name: "toleration", Usage: "taint `KEY[=VALUE][:EFFECT]` that is no hindrance", Value: &o.Tolerations},
-		{Name: "max-failed", Usage: "give the rest up when more tasks than this have failed", Default: "any number may fail", Value: &o.MaxFailed},
+		{Name: "max-failed", Usage: "give the rest up when more tasks than this have failed",
+			Default: "any number may fail", Value: &o.MaxFailed},
 		{Name: "program", Value: &o.Program},
 	}
 }
@@ -100,7 +102,8 @@ func (o *Options) check() error {
 	if o.MaxFailed != nil && *o.MaxFailed < 0 {
 		return optionError("max-failed", "expected a number from 0 on, found %d", *o.MaxFailed)
 	}
-	for name, values := range map[string][]string{"image": {o.Image}, "context": {o.Context}, "program": {o.Program}, "setup": o.Setup, "run-path": {o.RunPath}, "engine-arg": o.Args} {
+	for name, values := range map[string][]string{"image": {o.Image}, "context": {o.Context}, "program": {o.Program}, "setup": o.Setup,
+		"run-path": {o.RunPath}, "engine-arg": o.Args} {
 		for _, v := range values {
 			if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
 				return optionError(name, "expected UTF-8 text, found %q", v)

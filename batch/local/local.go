@@ -54,7 +54,8 @@ func (e *Engine) Attempt() batch.Attempt { return batch.Named("") }
 func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
 	p := batch.Part{Key: s.PartKey(0), File: fmt.Sprintf("%d-0.sh", s.Number), Tasks: s.Tasks}
 	var list bytes.Buffer
-	fmt.Fprintf(&list, "# The commands of run %s, submission %d, which a supervisor starts, %s at a time.\n", s.ID, s.Number, parallelText(s.Resources))
+	fmt.Fprintf(&list, "# The commands of run %s, submission %d, which a supervisor starts, %s at a time.\n", s.ID, s.Number,
+		parallelText(s.Resources))
 	for _, t := range s.Tasks {
 		fmt.Fprintln(&list, batch.ShellCommand(batch.TaskCommand(s.Program, p.Key, s.Dir, t)))
 	}
@@ -146,7 +147,8 @@ func (e *Engine) readEvents(key string, last map[int]localEvent) error {
 	return jsonfile.ReadLines(e.path(key, "events"), maxFile, func(l localEvent) error {
 		begun, ended := l.Event == "begin", l.Event == "end"
 		if !begun && !ended || ended && !slices.Contains(ends, l.State) {
-			return fmt.Errorf("event %q with state %q: expected the begin or the end of a task", text.OneLine(l.Event, 80), text.OneLine(string(l.State), 80))
+			return fmt.Errorf("event %q with state %q: expected the begin or the end of a task", text.OneLine(l.Event, 80),
+				text.OneLine(string(l.State), 80))
 		}
 		last[l.Task] = l
 		return nil

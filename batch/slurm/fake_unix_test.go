@@ -65,14 +65,17 @@ func TestNoSlurm(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	e := newEngine(t.TempDir())
 	var unsure *batch.Unsure
-	if _, err := e.Submit(context.Background(), arrayPart(0)); err == nil || errors.As(err, &unsure) || !strings.Contains(err.Error(), "there is no sbatch") {
+	if _, err := e.Submit(context.Background(), arrayPart(0)); err == nil || errors.As(err, &unsure) ||
+		!strings.Contains(err.Error(), "there is no sbatch") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := e.Query(context.Background(), []batch.Job{{Part: arrayPart(0), ID: "1"}}); err == nil || !strings.Contains(err.Error(), "there is no squeue") {
+	if _, err := e.Query(context.Background(), []batch.Job{{Part: arrayPart(0), ID: "1"}}); err == nil ||
+		!strings.Contains(err.Error(), "there is no squeue") {
 		t.Errorf("error %v", err)
 	}
 	// What would be handed over can be seen without Slurm.
-	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/run", ID: "0123456789ab", Name: "run", Number: 1, Tasks: []int{0, 1001}, Program: "/amtrl"})
+	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/run", ID: "0123456789ab", Name: "run", Number: 1,
+		Tasks: []int{0, 1001}, Program: "/amtrl"})
 	if err != nil || len(parts) != 2 {
 		t.Errorf("%d parts, %v", len(parts), err)
 	}
@@ -101,14 +104,19 @@ func TestQueryAnswers(t *testing.T) {
 		jobs                []batch.Job
 		want                string
 	}{
-		{"squeue", `printf '12|0|RUNNING|None|n1|k\n12|1|PENDING|Resources||k\n12|2|NODE_FAIL|None|n2|k\n12|7|CANCELLED|None||k\n12|8|RUNNING|None||k\n13|0|RUNNING|None||k\n'`, "exit 1",
+		{"squeue", `printf '12|0|RUNNING|None|n1|k\n12|1|PENDING|Resources||k\n` +
+			`12|2|NODE_FAIL|None|n2|k\n12|7|CANCELLED|None||k\n12|8|RUNNING|None||k\n13|0|RUNNING|None||k\n'`, "exit 1",
 			[]batch.Job{job}, "100 running  n1,101 queued Resources ,102 failed NODE_FAIL n2,107 cancelled  "},
-		{"forgotten, no accounting", `echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1`, "echo 'Slurm accounting storage is disabled' >&2; exit 1", []batch.Job{job}, ""},
-		{"forgotten, accounting", `exit 0`, `printf '12_0|COMPLETED|0:0|n1\n12_1|CANCELLED by 0|0:15|n1\n12_2|OUT_OF_MEMORY|0:125|n1\n12_[7-9]|PENDING|0:0|\nrubbish\n12.batch|FAILED|1:0|n1\n'`,
+		{"forgotten, no accounting", `echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1`,
+			"echo 'Slurm accounting storage is disabled' >&2; exit 1", []batch.Job{job}, ""},
+		{"forgotten, accounting", `exit 0`, `printf '12_0|COMPLETED|0:0|n1\n12_1|CANCELLED by ` +
+			`0|0:15|n1\n12_2|OUT_OF_MEMORY|0:125|n1\n12_[7-9]|PENDING|0:0|\nrubbish\n12.batch|FAILED|1:0|n1\n'`,
 			[]batch.Job{job}, "100 done  n1,101 cancelled  n1,102 failed OUT_OF_MEMORY n1,107 queued  "},
-		{"found by its comment", `case "$*" in *-j*) exit 3;; esac; printf '55|1|RUNNING|None|n1|0123456789ab-1-0\n55|1|RUNNING|None|n1|ffffffffffff-1-0\n'`, "exit 1", []batch.Job{lost}, "101 running  n1"},
+		{"found by its comment", `case "$*" in *-j*) exit 3;; esac; printf ` +
+			`'55|1|RUNNING|None|n1|0123456789ab-1-0\n55|1|RUNNING|None|n1|ffffffffffff-1-0\n'`, "exit 1", []batch.Job{lost}, "101 running  n1"},
 		{"an unknown word", `echo '12|0|LEVITATING|Magic|n1|k'`, "exit 1", []batch.Job{job}, "100 running LEVITATING Magic n1"},
-		{"clusters", `case "$*" in *clusters=big*) echo 'CLUSTER: big'; echo '9|3|COMPLETED|None|b1|k';; *) echo '12|0|TIMEOUT|TimeLimit|n1|k';; esac`, "exit 1", []batch.Job{job, other},
+		{"clusters", `case "$*" in *clusters=big*) echo 'CLUSTER: big'; echo '9|3|COMPLETED|None|b1|k';; *) echo ` +
+			`'12|0|TIMEOUT|TimeLimit|n1|k';; esac`, "exit 1", []batch.Job{job, other},
 			"100 timeout TimeLimit n1,3 done  b1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -140,7 +148,8 @@ func TestQueryAnswers(t *testing.T) {
 
 // Questions to Slurm do not depend on the user's settings for people.
 func TestSlurmEnvironment(t *testing.T) {
-	kept := cleanEnvironment([]string{"PATH=/bin", "SQUEUE_FORMAT=%i", "SQUEUE_STATES=R", "SLURM_CONF=/c", "SLURM_JOB_ID=3", "SBATCH_WAIT=1", "SBATCH_ACCOUNT=a", "SACCT_FORMAT=x", "SLURM_MEM_PER_CPU=1"})
+	kept := cleanEnvironment([]string{"PATH=/bin", "SQUEUE_FORMAT=%i", "SQUEUE_STATES=R", "SLURM_CONF=/c", "SLURM_JOB_ID=3", "SBATCH_WAIT=1",
+		"SBATCH_ACCOUNT=a", "SACCT_FORMAT=x", "SLURM_MEM_PER_CPU=1"})
 	if got := strings.Join(kept, " "); got != "PATH=/bin SLURM_CONF=/c SBATCH_ACCOUNT=a" {
 		t.Errorf("kept %s", got)
 	}
@@ -148,10 +157,12 @@ func TestSlurmEnvironment(t *testing.T) {
 
 func TestSlurmArguments(t *testing.T) {
 	fake(t, "scontrol", "echo 'MaxArraySize            = 10'")
-	e := &Engine{dir: "/data/100% 'run'", options: Options{Partition: "gpu", Account: "a b", QOS: "high", Constraint: "a100|h100", Exclude: "n[1-3]", Nice: "5",
+	e := &Engine{dir: "/data/100% 'run'", options: Options{Partition: "gpu", Account: "a b", QOS: "high", Constraint: "a100|h100",
+		Exclude: "n[1-3]", Nice: "5",
 		Setup: []string{"module load cuda"}, Args: []string{"--reservation=lab"}}}
 	res := batch.Resources{GPUs: 2, GPUType: "h200", CPUs: 4, MemMiB: 1500, Time: 26*time.Hour + 30*time.Minute, Parallel: 7}
-	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/data/100% 'run'", ID: "0123456789ab", Name: "100% 'run'", Number: 2, Tasks: []int{3, 4, 9, 10, 25}, Program: "/opt/am trl", Resources: res})
+	parts, err := e.Render(context.Background(), batch.Submission{Dir: "/data/100% 'run'", ID: "0123456789ab", Name: "100% 'run'", Number: 2,
+		Tasks: []int{3, 4, 9, 10, 25}, Program: "/opt/am trl", Resources: res})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +170,10 @@ func TestSlurmArguments(t *testing.T) {
 		t.Fatalf("%d parts, expected 3", len(parts))
 	}
 	want := []string{"sbatch", "--parsable", "--job-name=amtrl-100% 'run'", "--comment=0123456789ab-2-2", "--array=5%2",
-		"--output=/data/100%% 'run'/log/%A_%a.out", "--error=/data/100%% 'run'/log/%A_%a.err", "--open-mode=append", "--requeue", "--signal=B:USR1@90",
-		"--kill-on-invalid-dep=yes", "--ntasks=1", "--export=ALL", "--gres=gpu:h200:2", "--cpus-per-task=4", "--mem=1500M", "--time=1-02:30:00", "--partition=gpu", "--account=a b",
+		"--output=/data/100%% 'run'/log/%A_%a.out", "--error=/data/100%% 'run'/log/%A_%a.err", "--open-mode=append",
+		"--requeue", "--signal=B:USR1@90",
+		"--kill-on-invalid-dep=yes", "--ntasks=1", "--export=ALL", "--gres=gpu:h200:2", "--cpus-per-task=4", "--mem=1500M", "--time=1-02:30:00",
+		"--partition=gpu", "--account=a b",
 		"--qos=high", "--constraint=a100|h100", "--exclude=n[1-3]", "--nice=5", "--reservation=lab", "/data/100% 'run'/submit/2-2.sh"}
 	if got := strings.Join(parts[2].Argv, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("the command is\n%s", got)

@@ -68,7 +68,8 @@ func (e *Engine) Prepare(_ context.Context, s batch.Submission) error {
 	}
 	for _, local := range []string{"/tmp", "/var/tmp", "/dev/shm", "/run"} {
 		if s.Dir == local || strings.HasPrefix(s.Dir, local+"/") {
-			return &batch.OptionError{Option: "tmp", Problem: fmt.Sprintf(": %s is on this machine alone: expected a folder that all nodes see (--tmp where %s is one)", s.Dir, local)}
+			return &batch.OptionError{Option: "tmp", Problem: fmt.Sprintf(": %s is on this machine alone: expected a folder that all nodes see "+
+				"(--tmp where %s is one)", s.Dir, local)}
 		}
 	}
 	return nil

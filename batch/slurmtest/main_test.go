@@ -117,7 +117,8 @@ func slurm(t *testing.T, name string, args ...string) string {
 // eight is a sweep of eight targets, of short tasks or of long ones with many
 // short epochs.
 func eight(command string, more ...string) []string {
-	return append([]string{command, "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "15", "--epochs", "3", "--floor", "3",
+	return append([]string{command, "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "15",
+		"--epochs", "3", "--floor", "3",
 		"--targets", "glass_blur_2,scale_5,shear_9,fog_6,brightness_0,canny_edges_9,dotted_line_3,rotate_8"}, more...)
 }
 

@@ -33,7 +33,8 @@ func TestHostileNames(t *testing.T) {
 		}
 		return nil
 	})
-	if o := amtrl(t, dir, append(eight("submit", `back\slash`), toSlurm()...)...); o.code != 1 || !strings.Contains(o.stderr, "without a backslash") {
+	if o := amtrl(t, dir, append(eight("submit", `back\slash`), toSlurm()...)...); o.code != 1 ||
+		!strings.Contains(o.stderr, "without a backslash") {
 		t.Errorf("exit code %d: %s", o.code, o.stderr)
 	}
 	if o := amtrl(t, dir, eight("submit", "run", "--to", "slurm")...); o.code != 2 || !strings.Contains(o.stderr, "is on this machine alone") {
@@ -132,11 +133,13 @@ func TestContainer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cancelled(t, dir, "run")
-	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" >>%s/calls\nwhile [ \"$1\" != image.sif ]; do shift; done\nshift 2\nexec env -u SLURM_CONF PATH=/none %s \"$@\"\n", dir, binary)
+	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" >>%s/calls\nwhile [ \"$1\" != image.sif ]; do shift; done\nshift 2\nexec env -u "+
+		"SLURM_CONF PATH=/none %s \"$@\"\n", dir, binary)
 	if err := os.WriteFile(filepath.Join(dir, "apptainer"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	must(t, dir, append(long("submit", "run"), toSlurm("--targets", "fog_0", "--container", "image.sif", "--setup", "PATH="+dir+":$PATH")...)...)
+	must(t, dir, append(long("submit", "run"), toSlurm("--targets", "fog_0", "--container", "image.sif", "--setup",
+		"PATH="+dir+":$PATH")...)...)
 	_, start := middle(t, dir, "run", 2, func(batch.AttemptLine) bool { return true }, 0)
 	askToSave(t, start.EngineID)
 	must(t, dir, "status", "run", "--wait", "--interval", "500ms")

@@ -65,7 +65,8 @@ func TestSweepWithFaults(t *testing.T) {
 	must(t, dir, "collect", "run", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
 	computedOnce(t, dir, "run")
-	if o := must(t, dir, "logs", "run", fmt.Sprint(saved)); strings.Count(o.stderr, "attempt 1") != 1 || !strings.Contains(o.stderr, "attempt 2") || !strings.Contains(o.stderr, "is saved and requeued") {
+	if o := must(t, dir, "logs", "run", fmt.Sprint(saved)); strings.Count(o.stderr, "attempt 1") != 1 ||
+		!strings.Contains(o.stderr, "attempt 2") || !strings.Contains(o.stderr, "is saved and requeued") {
 		t.Errorf("the log of a requeued task:\n%s", o.stderr)
 	}
 }

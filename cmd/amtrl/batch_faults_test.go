@@ -49,7 +49,8 @@ func TestSubmitKilled(t *testing.T) {
 	}
 	forgotten := map[string]string{"squeue": "exit 0", "sacct": "exit 1", "sbatch": "echo 13"}
 	o = start(t, fakes(t, command(dir, "status", "run"), forgotten))
-	if o.code != 1 || !strings.Contains(o.stdout, "8 lost") || !strings.Contains(o.stdout, "the submission was broken off, and the engine does not know it") {
+	if o.code != 1 || !strings.Contains(o.stdout, "8 lost") ||
+		!strings.Contains(o.stdout, "the submission was broken off, and the engine does not know it") {
 		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}
 	if o = submit(forgotten); o.code != 0 || !strings.Contains(o.stderr, "nothing to hand over") {
@@ -68,7 +69,8 @@ func TestSubmitKilled(t *testing.T) {
 	if r, err = batch.Open(filepath.Join(dir, "run")); err != nil || len(r.Jobs) != 1 || r.Jobs[0].Unsure || r.Jobs[0].ID != "12" {
 		t.Errorf("%+v, %v", r.Jobs[0], err)
 	}
-	o = start(t, fakes(t, command(dir, "cancel", "run", "3"), map[string]string{"squeue": queue, "scancel": "echo \"$@\" >" + dir + "/cancelled"}))
+	o = start(t, fakes(t, command(dir, "cancel", "run", "3"),
+		map[string]string{"squeue": queue, "scancel": "echo \"$@\" >" + dir + "/cancelled"}))
 	if text, err := os.ReadFile(filepath.Join(dir, "cancelled")); o.code != 0 || err != nil || string(text) != "12_[3]\n" {
 		t.Errorf("exit code %d: %s, %v: scancel %s", o.code, o.stderr, err, text)
 	}
@@ -184,7 +186,8 @@ func TestRunTask(t *testing.T) {
 	if err := first.Wait(); err != nil {
 		t.Error(err)
 	}
-	if second.code != 0 || !strings.Contains(second.stderr, "task 0 is in use by attempt 4, process") || !strings.Contains(second.stderr, "task 0 is done already") {
+	if second.code != 0 || !strings.Contains(second.stderr, "task 0 is in use by attempt 4, process") ||
+		!strings.Contains(second.stderr, "task 0 is done already") {
 		t.Errorf("a second process: exit code %d: %s", second.code, second.stderr)
 	}
 	computedOnce(t, dir, "run", 1)
@@ -244,7 +247,8 @@ func TestSubmitUnwritable(t *testing.T) {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}
 		o := start(t, cmd)
-		if o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, run) || !strings.Contains(o.stderr, "permission denied") {
+		if o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, run) ||
+			!strings.Contains(o.stderr, "permission denied") {
 			t.Errorf("amtrl %s: exit code %d: %s%s", args[0], o.code, o.stdout, o.stderr)
 		}
 	}

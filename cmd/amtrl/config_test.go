@@ -31,7 +31,8 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 		},
 	} {
 		dir := t.TempDir()
-		const data = "run --data synthetic:sparse --dim 8 --rank 3 --sources 6 --rows 3000 --target-samples 40 --iterations 20 --backend cpu --threads 1 --quiet --out here"
+		const data = "run --data synthetic:sparse --dim 8 --rank 3 --sources 6 --rows 3000 --target-samples 40 --iterations 20 --backend cpu " +
+			"--threads 1 --quiet --out here"
 		must(t, dir, append(strings.Fields(data), strings.Fields(args)...)...)
 		theirs, err := os.ReadFile(filepath.Join(dir, "here", "config.json"))
 		if err != nil {

@@ -87,7 +87,8 @@ func unfinished(t *testing.T, dir string) bool {
 	files := foldertest.Read(t, dir)
 	steps := 0
 	for name := range files {
-		if hidden := strings.HasPrefix(filepath.Base(name), "."); !hidden && (name == filepath.Join("checkpoint", "epoch.safetensors") || filepath.Dir(name) == "results") {
+		if hidden := strings.HasPrefix(filepath.Base(name), "."); !hidden && (name == filepath.Join("checkpoint", "epoch.safetensors") ||
+			filepath.Dir(name) == "results") {
 			steps++
 		}
 	}
@@ -156,7 +157,8 @@ func TestWriteTooLarge(t *testing.T) {
 	must(t, dir, append(args, "--out", "whole")...)
 	limited := func(blocks string) outcome {
 		cmd := command(dir)
-		cmd.Path, cmd.Args = shell, append([]string{"sh", "-c", "ulimit -f " + blocks + " && exec \"$0\" \"$@\"", binary}, append(args, "--out", "small")...)
+		cmd.Path, cmd.Args = shell, append([]string{"sh", "-c", "ulimit -f " + blocks + " && exec \"$0\" \"$@\"", binary},
+			append(args, "--out", "small")...)
 		return start(t, cmd)
 	}
 	// 512 bytes a block: room for epochs.jsonl, not for a checkpoint.

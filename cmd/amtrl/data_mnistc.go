@@ -161,5 +161,6 @@ func onePart(dir, what string, names []string, part string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%s: expected one file *%s* that starts with %q, found %d of %s", dir, what, part, len(found), strings.Join(names, ", "))
+	return "", fmt.Errorf("%s: expected one file *%s* that starts with %q, found %d of %s", dir, what, part, len(found),
+		strings.Join(names, ", "))
 }

@@ -81,7 +81,8 @@ func TestDataMNISTC(t *testing.T) {
 	if len(d.Pools) != 16 || len(d.Tasks) != 160 || d.Pools[0].Rows != 100 || d.Pools[0].Test != 20 {
 		t.Errorf("unexpected data %+v", d.Pools)
 	}
-	o := must(t, dir, "run", "--data", "a", "--target-samples", "40", "--k", "5", "--iterations", "5", "--epochs", "2", "--floor", "2", "--budget", "500")
+	o := must(t, dir, "run", "--data", "a", "--target-samples", "40", "--k", "5", "--iterations", "5", "--epochs", "2",
+		"--floor", "2", "--budget", "500")
 	if !strings.Contains(o.stdout, "target glass_blur_2 of a") {
 		t.Errorf("unexpected table:\n%s", o.stdout)
 	}

@@ -89,7 +89,8 @@ func cpuState() deviceState {
 	defer d.Close()
 	info := d.Info()
 	detail := fmt.Sprintf("%s, %d threads", info.Detail, info.Threads)
-	return deviceState{Backend: info.Backend, Usable: true, Device: info.Device, Detail: detail, Threads: info.Threads, Memory: info.MemoryBytes}
+	return deviceState{Backend: info.Backend, Usable: true, Device: info.Device, Detail: detail, Threads: info.Threads,
+		Memory: info.MemoryBytes}
 }
 
 // cudaStates describes every CUDA device, or says why there is none.

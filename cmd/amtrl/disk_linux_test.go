@@ -35,7 +35,8 @@ func TestFullDisk(t *testing.T) {
 			must(t, dir, append(test.args, "--out", "whole")...)
 			small := filepath.Join(disk, "small")
 			o := amtrl(t, dir, append(test.args, "--out", small)...)
-			if o.code != 1 || !strings.HasPrefix(lastLine(o.stderr), "amtrl: ") || !strings.HasSuffix(lastLine(o.stderr), "no space left on device") {
+			if o.code != 1 || !strings.HasPrefix(lastLine(o.stderr), "amtrl: ") ||
+				!strings.HasSuffix(lastLine(o.stderr), "no space left on device") {
 				t.Fatalf("exit code %d: %s", o.code, o.stderr)
 			}
 			whole, partial := foldertest.Read(t, filepath.Join(dir, "whole")), foldertest.Read(t, small)

@@ -54,7 +54,8 @@ func checks(t *testing.T, o outcome) (doctorResult, map[string]finding) {
 	return res, by
 }
 
-var allChecks = []string{"cpu", "driver", "libraries", "device 0", "kernel cache", "open", "gemm", "svd", "pseudo-inverse", "task gradient", "graph", "memory"}
+var allChecks = []string{"cpu", "driver", "libraries", "device 0", "kernel cache", "open", "gemm", "svd", "pseudo-inverse",
+	"task gradient", "graph", "memory"}
 
 func TestDoctor(t *testing.T) {
 	t.Parallel()
@@ -120,7 +121,8 @@ func TestDoctorWithoutCUDA(t *testing.T) {
 	if !strings.Contains(o.stdout, empty+": CUDA 12 or 13: nothing") {
 		t.Errorf("the search for the libraries is not told: %s", o.stdout)
 	}
-	if o.code != exitFailed || !strings.Contains(o.stdout, "\nFAIL") || !strings.Contains(o.stdout, "skip  gemm") || !strings.Contains(o.stdout, "info  search") {
+	if o.code != exitFailed || !strings.Contains(o.stdout, "\nFAIL") || !strings.Contains(o.stdout, "skip  gemm") ||
+		!strings.Contains(o.stdout, "info  search") {
 		t.Errorf("without CUDA: exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}
 	if o := start(t, command(t.TempDir(), "doctor", "--backend", "cpu")); o.code != 0 || lines(o.stdout) != 1 {
@@ -170,7 +172,8 @@ func TestDevicesOfCUDA(t *testing.T) {
 		t.Fatalf("%v: %s%s", err, o.stdout, o.stderr)
 	}
 	for i, d := range list[1:] {
-		if !d.Usable || d.CUDA == nil || d.CUDA.Ordinal != i || d.CUDA.ComputeCapability != "8.6" || d.Memory != 12<<30 || d.Driver == "" || len(d.Libraries) != 7 {
+		if !d.Usable || d.CUDA == nil || d.CUDA.Ordinal != i || d.CUDA.ComputeCapability != "8.6" || d.Memory != 12<<30 ||
+			d.Driver == "" || len(d.Libraries) != 7 {
 			t.Errorf("device %d: %+v", i, d)
 		}
 	}
@@ -182,7 +185,8 @@ func TestDevicesOfCUDA(t *testing.T) {
 	}
 }
 
-const smallRun = "run --data synthetic:sparse --dim 8 --rank 2 --sources 5 --rows 200 --target-samples 40 --budget 200 --floor 5 --epochs 2 --iterations 6 --out out"
+const smallRun = "run --data synthetic:sparse --dim 8 --rank 2 --sources 5 --rows 200 --target-samples 40 --budget 200 --floor 5 " +
+	"--epochs 2 --iterations 6 --out out"
 
 // A run takes the device that was asked for, says so, records it with its
 // arithmetic, and goes on there alone.
@@ -224,13 +228,15 @@ func TestRunOnCUDA(t *testing.T) {
 		t.Errorf("again: exit code %d: %s", o.code, o.stderr)
 	}
 	for _, args := range []string{"--backend cpu", "--tf32"} {
-		if o, _ := run("", args); o.code != exitFailed || !strings.Contains(o.stderr, "backend") || !strings.Contains(o.stderr, "use another folder") {
+		if o, _ := run("", args); o.code != exitFailed || !strings.Contains(o.stderr, "backend") ||
+			!strings.Contains(o.stderr, "use another folder") {
 			t.Errorf("resuming with %s: exit code %d: %s", args, o.code, o.stderr)
 		}
 	}
 
 	fresh()
-	if o, id := run("devices=2", "--backend cuda --device 1 --tf32"); o.code != 0 || id.Backend.Device != "Stand-in H200 1" || !strings.Contains(id.Backend.Precision, "TF32") || id.Backend.Reason != "asked for" {
+	if o, id := run("devices=2", "--backend cuda --device 1 --tf32"); o.code != 0 || id.Backend.Device != "Stand-in H200 1" ||
+		!strings.Contains(id.Backend.Precision, "TF32") || id.Backend.Reason != "asked for" {
 		t.Errorf("device 1 with TF32: exit code %d, records %+v: %s", o.code, id.Backend, o.stderr)
 	}
 
@@ -240,13 +246,15 @@ func TestRunOnCUDA(t *testing.T) {
 	if o, _ := run("", "--device 4"); o.code != exitFailed || !strings.Contains(o.stderr, "numbered from 0") {
 		t.Errorf("device 4 of 1: exit code %d: %s", o.code, o.stderr)
 	}
-	if o, id := run("devices=0", ""); o.code != 0 || id.Backend.Backend != "cpu" || !strings.Contains(id.Backend.Reason, "cuda: not available") {
+	if o, id := run("devices=0", ""); o.code != 0 || id.Backend.Backend != "cpu" ||
+		!strings.Contains(id.Backend.Reason, "cuda: not available") {
 		t.Errorf("no device: exit code %d, records %+v: %s", o.code, id.Backend, o.stderr)
 	}
 
 	// What fails in the middle ends the run: the CPU does not take over.
 	fresh()
-	if o, _ := run("work=60:700", ""); o.code != exitFailed || strings.Contains(o.stderr, "backend cpu") || !strings.Contains(o.stderr, "lost") {
+	if o, _ := run("work=60:700", ""); o.code != exitFailed || strings.Contains(o.stderr, "backend cpu") ||
+		!strings.Contains(o.stderr, "lost") {
 		t.Errorf("a device lost in the middle: exit code %d: %s", o.code, o.stderr)
 	}
 }

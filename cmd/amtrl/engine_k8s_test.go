@@ -13,7 +13,8 @@ import (
 // the folder.
 func k8sArgs(dir string, more ...string) (args []string, run string) {
 	run = filepath.Join(dir, "a $(touch x) 'b' \"c\"\nd")
-	args = append(tiny("submit", "--targets", "fog_1,fog_2"), run, "--to", "k8s", "--image", "registry.example/amtrl:1", "--volume", "work:"+dir)
+	args = append(tiny("submit", "--targets", "fog_1,fog_2"), run, "--to", "k8s", "--image",
+		"registry.example/amtrl:1", "--volume", "work:"+dir)
 	return append(args, more...), run
 }
 
@@ -23,14 +24,16 @@ func TestSubmitKubernetesWithoutKubectl(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	args, run := k8sArgs(dir, "--dry-run", "--gpus", "1", "--context", "lab", "--namespace", "team")
 	o := must(t, dir, args...)
-	for _, want := range []string{"kind: Job\n", "completions: 2\n", `nvidia.com/gpu: "1"`, "kubectl --context=lab --namespace=team", " create "} {
+	for _, want := range []string{"kind: Job\n", "completions: 2\n", `nvidia.com/gpu: "1"`,
+		"kubectl --context=lab --namespace=team", " create "} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in %s", want, o.stdout)
 		}
 	}
 	for _, more := range [][]string{{"--check"}, nil} {
 		args, _ := k8sArgs(dir, more...)
-		if o := amtrl(t, dir, args...); o.code != 1 || strings.Count(o.stderr, "\n") != 1 || !strings.Contains(o.stderr, "kubectl is not in PATH") {
+		if o := amtrl(t, dir, args...); o.code != 1 || strings.Count(o.stderr, "\n") != 1 ||
+			!strings.Contains(o.stderr, "kubectl is not in PATH") {
 			t.Errorf("exit code %d: %s", o.code, o.stderr)
 		}
 	}
@@ -49,7 +52,8 @@ func TestSubmitKubernetesFlags(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for _, more := range [][]string{
 		{"--image", ""}, {"--volume", "work"}, {"--volume", "Work:/data"}, {"--namespace", "A"}, {"--run-path", "data"}, {"--queue", "a b"},
-		{"--node-selector", "a"}, {"--toleration", "a:b:c"}, {"--max-failed", "-1"}, {"--engine-arg", "x=1"}, {"--engine-arg", "spec.completions=9"},
+		{"--node-selector", "a"}, {"--toleration", "a:b:c"}, {"--max-failed", "-1"}, {"--engine-arg", "x=1"},
+		{"--engine-arg", "spec.completions=9"},
 		{"--gpus", "1", "--gpu-type", "a b"}, {"--partition", "main"}, {"--tmp"},
 	} {
 		args, run := k8sArgs(dir, more...)
@@ -62,7 +66,8 @@ func TestSubmitKubernetesFlags(t *testing.T) {
 			t.Errorf("%q made the run folder", more)
 		}
 	}
-	if o := amtrl(t, dir, tiny("submit", "run", "--image", "a")...); o.code != exitUsage || !strings.Contains(o.stderr, "--image does nothing with --to local") {
+	if o := amtrl(t, dir, tiny("submit", "run", "--image", "a")...); o.code != exitUsage ||
+		!strings.Contains(o.stderr, "--image does nothing with --to local") {
 		t.Errorf("exit code %d: %s", o.code, o.stderr)
 	}
 }
@@ -74,7 +79,9 @@ func TestSubmitKubernetesAnswers(t *testing.T) {
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	kubectl := func(script string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(bin, "kubectl"), []byte("#!/bin/sh\ncase \"$*\" in *config*) echo '{\"current-context\":\"lab\",\"contexts\":[{\"name\":\"lab\",\"context\":{}}]}'; exit 0;; esac\n"+script+"\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(bin, "kubectl"),
+			[]byte("#!/bin/sh\ncase \"$*\" in *config*) echo '{\"current-context\":\"lab\",\"contexts\":[{\"name\":\"lab\",\"context\":{}}]}'; "+
+				"exit 0;; esac\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,7 +110,8 @@ func TestSubmitKubernetesAnswers(t *testing.T) {
 	if o := amtrl(t, dir, "status", run); o.code != 1 || !strings.Contains(o.stdout, "2 lost") {
 		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}
-	kubectl(`case "$*" in *get*) echo '{"kind":"List","items":[]}';; *) case "$*" in *--context=lab*--namespace=default*) echo default/there;; esac;; esac`)
+	kubectl(`case "$*" in *get*) echo '{"kind":"List","items":[]}';; *) case "$*" in *--context=lab*--namespace=default*) echo ` +
+		`default/there;; esac;; esac`)
 	if o := amtrl(t, dir, "retry", run, "--failed", "--json"); o.code != 0 || !strings.Contains(o.stdout, `"default/there"`) {
 		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}

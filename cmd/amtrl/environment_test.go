@@ -75,15 +75,18 @@ func TestEnvironmentGivesWay(t *testing.T) {
 func TestValuesOfManyWords(t *testing.T) {
 	t.Parallel()
 	const value = `1 for flag -x: as int " for `
-	if o := amtrl(t, t.TempDir(), "run", "--k", value); o.code != 2 || !strings.HasPrefix(o.stderr, `amtrl: --k is "1 for flag -x: as int \" for ": expected an integer`+"\n") {
+	if o := amtrl(t, t.TempDir(), "run", "--k", value); o.code != 2 ||
+		!strings.HasPrefix(o.stderr, `amtrl: --k is "1 for flag -x: as int \" for ": expected an integer`+"\n") {
 		t.Errorf("exit code %d: %s", o.code, o.stderr)
 	}
-	if o := amtrl(t, t.TempDir(), "run", "--quiet="+value); o.code != 2 || !strings.HasSuffix(strings.Split(o.stderr, "\n")[0], `" for ": expected true or false`) {
+	if o := amtrl(t, t.TempDir(), "run", "--quiet="+value); o.code != 2 ||
+		!strings.HasSuffix(strings.Split(o.stderr, "\n")[0], `" for ": expected true or false`) {
 		t.Errorf("exit code %d: %s", o.code, o.stderr)
 	}
 	cmd := command(t.TempDir(), "run")
 	cmd.Env = append(cmd.Env, "AMTRL_K="+value)
-	if o := start(t, cmd); o.code != 2 || !strings.HasPrefix(o.stderr, `amtrl: AMTRL_K is "1 for flag -x: as int \" for " in the environment: expected an integer`+"\n") {
+	if o := start(t, cmd); o.code != 2 || !strings.HasPrefix(o.stderr,
+		`amtrl: AMTRL_K is "1 for flag -x: as int \" for " in the environment: expected an integer`+"\n") {
 		t.Errorf("exit code %d: %s", o.code, o.stderr)
 	}
 }

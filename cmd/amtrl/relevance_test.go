@@ -26,7 +26,8 @@ func TestRelevance(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "costs.csv"), []byte("source,cost\nfog_2,3\nscale_2,0.5\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	must(t, dir, tiny("run", "--out", "a", "--allocation", "l1", "--mix", "0.1", "--costs", "costs.csv", "--relevance", "ridge", "--tau", "2")...)
+	must(t, dir, tiny("run", "--out", "a", "--allocation", "l1", "--mix", "0.1", "--costs", "costs.csv", "--relevance",
+		"ridge", "--tau", "2")...)
 	raw, err := os.ReadFile(filepath.Join(dir, "a", "relevance.csv"))
 	if err != nil {
 		t.Fatal(err)

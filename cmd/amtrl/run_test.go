@@ -19,7 +19,8 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := must(t, dir, tiny("run", "--top", "4")...)
-	for _, want := range []string{"target glass_blur_2 of embedded digits, seed 0", "active ", "uniform ", "the 4 most relevant of 159 sources"} {
+	for _, want := range []string{"target glass_blur_2 of embedded digits, seed 0", "active ", "uniform ",
+		"the 4 most relevant of 159 sources"} {
 		if !strings.Contains(first.stdout, want) {
 			t.Errorf("standard output lacks %q:\n%s", want, first.stdout)
 		}
@@ -49,7 +50,8 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(res.Methods) != 2 || len(res.Sources) != 159 || res.Target != "glass_blur_2" || js.stderr != "" {
-		t.Errorf("unexpected result of %d methods and %d sources for %s; standard error %q", len(res.Methods), len(res.Sources), res.Target, js.stderr)
+		t.Errorf("unexpected result of %d methods and %d sources for %s; standard error %q", len(res.Methods),
+			len(res.Sources), res.Target, js.stderr)
 	}
 
 	table := must(t, dir, tiny("run", "--format", "markdown")...)
@@ -109,7 +111,8 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"run", "--digits", "20", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
-		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2", "--prior", "sources", "--head-rcond", "0.01",
+		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2", "--prior",
+		"sources", "--head-rcond", "0.01",
 		"--relevance", "l1", "--l1", "0.5"}
 	erm := []string{"--lambda", "0.125", "--iterations", "9", "--tolerance", "0.5", "--history", "4", "--init", "moments"}
 	plan := func(more ...string) dryRunResult {
@@ -140,7 +143,8 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 
 	inConv := want
 	inConv.Representation, inConv.ERM, inConv.Nu = "conv", pipeline.ERM{}, map[string]float64{"fog_1": 0.5}
-	inConv.Conv = &pipeline.Conv{Channels: []int{4, 5}, Passes: 3, Batch: 17, Rate: 0.25, Decay: 0.5, Validation: 0.125, Patience: 2, WarmStart: true}
+	inConv.Conv = &pipeline.Conv{Channels: []int{4, 5}, Passes: 3, Batch: 17, Rate: 0.25, Decay: 0.5, Validation: 0.125,
+		Patience: 2, WarmStart: true}
 
 	// A new setting has to get a flag and come here.
 	set := map[string]bool{}

@@ -144,7 +144,8 @@ func (o *sweepInput) plan(ctx context.Context) (*sweepPlan, error) {
 		return nil, err
 	}
 	if budgets := max(1, len(p.budgets)); len(p.targets) > maxUnits/len(p.seeds)/budgets {
-		return nil, flags.Misuse("%d targets, %d seeds and %d budgets: expected at most %d units in a sweep", len(p.targets), len(p.seeds), budgets, maxUnits)
+		return nil, flags.Misuse("%d targets, %d seeds and %d budgets: expected at most %d units in a sweep", len(p.targets),
+			len(p.seeds), budgets, maxUnits)
 	}
 	return &p, nil
 }

@@ -14,7 +14,8 @@ func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	args := tiny("sweep", "--targets", "fog_[12],zigzag_3", "--seeds", "0-1", "--budgets", "1000,2000", "--risk", "0.1")
 	o := must(t, dir, args...)
-	for _, want := range []string{"means over targets and seeds", "active over uniform", "of 3", "source samples needed for a mean error of 10.00 %", "sweep folder: amtrl-sweeps"} {
+	for _, want := range []string{"means over targets and seeds", "active over uniform", "of 3",
+		"source samples needed for a mean error of 10.00 %", "sweep folder: amtrl-sweeps"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("standard output lacks %q:\n%s", want, o.stdout)
 		}

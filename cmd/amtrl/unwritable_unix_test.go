@@ -44,7 +44,8 @@ func TestUnwritableFolder(t *testing.T) {
 					cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 				}
 				o := start(t, cmd)
-				if o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, out) || !strings.Contains(o.stderr, "permission denied") {
+				if o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, out) ||
+					!strings.Contains(o.stderr, "permission denied") {
 					t.Errorf("--out %s: exit code %d: %s%s", out, o.code, o.stdout, o.stderr)
 				}
 			}

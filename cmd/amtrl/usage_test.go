@@ -14,7 +14,8 @@ func TestWrongUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, test := range []struct{ args, want string }{
-		{"nope", `unknown command "nope": expected run, sweep, relevance, submit, status, logs, cancel, retry, collect, data, devices, doctor, version, completion or help`},
+		{"nope", `unknown command "nope": expected run, sweep, relevance, submit, status, logs, cancel, retry, collect, data, devices, doctor,` +
+			` version, completion or help`},
 		{"data nope", `unknown command "nope": expected info`},
 		{"help nope", "nope"},
 		{"run extra", `unexpected argument "extra"`},
@@ -45,7 +46,8 @@ func TestWrongUse(t *testing.T) {
 		{"run --delta 0.5", "--delta does nothing without --schedule theory"},
 		{"run --schedule theory --delta 1", "delta is 1"},
 		{"run --schedule theory --sigma-min 0", "sigma_min 0"},
-		{"run --quiet --digits 20 --dry-run --json --schedule theory --sigma-min 1e-100", "schedule theory with delta 0.1, r 1, sigma-min 1e-100 and beta 0 asks for more samples"},
+		{"run --quiet --digits 20 --dry-run --json --schedule theory --sigma-min 1e-100",
+			"schedule theory with delta 0.1, r 1, sigma-min 1e-100 and beta 0 asks for more samples"},
 		{"run --quiet --digits 20 --dry-run --schedule theory --beta 1e308", "beta 1e+308 asks for more samples"},
 		{"run --allocation none", `unknown allocation rule "none"`},
 		{"run --mix 1.5", "mix is 1.5"},
@@ -220,7 +222,8 @@ func TestFailures(t *testing.T) {
 				errors = append(errors, line)
 			}
 		}
-		if o.code != 1 || o.stdout != "" || len(errors) != 1 || len(errors[0]) > 500 || !strings.HasPrefix(errors[0], "amtrl: ") || !strings.Contains(errors[0], test.want) {
+		if o.code != 1 || o.stdout != "" || len(errors) != 1 || len(errors[0]) > 500 || !strings.HasPrefix(errors[0], "amtrl: ") ||
+			!strings.Contains(errors[0], test.want) {
 			t.Errorf("amtrl %s: exit code %d, expected 1 and %q:\n%s%.2000s", test.args, o.code, test.want, o.stdout, o.stderr)
 		}
 	}
@@ -256,7 +259,8 @@ func TestEmptyEnvironment(t *testing.T) {
 		return start(t, cmd)
 	}
 	want := dry()
-	for _, name := range []string{"DATA", "EPOCHS", "FORMAT", "CHANNELS", "METHODS", "RIDGE", "QUIET", "TARGET", "OUT", "PRESET", "SEED", "LAMBDA", "CPU"} {
+	for _, name := range []string{"DATA", "EPOCHS", "FORMAT", "CHANNELS", "METHODS", "RIDGE", "QUIET", "TARGET", "OUT", "PRESET",
+		"SEED", "LAMBDA", "CPU"} {
 		if o := dry("AMTRL_" + name + "="); o.code != 0 || o.stdout != want.stdout {
 			t.Errorf("AMTRL_%s=: exit code %d: %s", name, o.code, o.stderr)
 		}

@@ -18,7 +18,8 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("%q: %v, %v, expected %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "-1", "1-", "1-0", "x", "1.5", "0-1-2", "0-100000", "0-99999,100001", "1,1", "0-3,2", "18446744073709551616"} {
+	for _, text := range []string{"", "-1", "1-", "1-0", "x", "1.5", "0-1-2", "0-100000", "0-99999,100001", "1,1", "0-3,2",
+		"18446744073709551616"} {
 		if got, err := Seeds(text); err == nil {
 			t.Errorf("%q: %d seeds, expected an error", text, len(got))
 		}
@@ -39,7 +40,8 @@ func TestBudgets(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
-	for text, want := range map[string]int{"500": 500, "500M": 500, "16G": 16384, "16GiB": 16384, "2gb": 2048, "1T": 1 << 20, "1K": 1, " 1.5G ": 1536} {
+	for text, want := range map[string]int{"500": 500, "500M": 500, "16G": 16384, "16GiB": 16384, "2gb": 2048, "1T": 1 << 20,
+		"1K": 1, " 1.5G ": 1536} {
 		if got, err := Memory(text); err != nil || got != want {
 			t.Errorf("%q: %d MiB, %v, expected %d", text, got, err, want)
 		}
@@ -95,7 +97,8 @@ func TestSetResolves(t *testing.T) {
 		return list, n, left, names, texts
 	}
 	list, n, left, names, texts := run()
-	if !slices.Equal(list.V, []string{"module load a,b", "export X=1"}) || !list.Set || list.Given || n.V != 5 || !n.Set || n.Given || left.Set {
+	if !slices.Equal(list.V, []string{"module load a,b", "export X=1"}) || !list.Set || list.Given || n.V != 5 ||
+		!n.Set || n.Given || left.Set {
 		t.Errorf("%+v, %+v, %+v", list, n, left)
 	}
 	if !slices.Equal(names, []string{"setup", "n", "left"}) || !slices.Equal(texts, []string{"[module load a,b export X=1]", "5", "7"}) {

@@ -44,7 +44,8 @@ func SmallSet(seed uint64, tasks, rows, d int, binary bool) *dataset.Set {
 			}
 			labels[r] = float32(y)
 		}
-		set.Tasks = append(set.Tasks, dataset.Task{Name: fmt.Sprintf("%s_%d", set.Pools[i%2].Name, i), Pool: i % 2, Labels: labels, Train: train, Test: test})
+		set.Tasks = append(set.Tasks, dataset.Task{Name: fmt.Sprintf("%s_%d", set.Pools[i%2].Name, i), Pool: i % 2, Labels: labels,
+			Train: train, Test: test})
 	}
 	return set
 }
@@ -116,7 +117,8 @@ func SmallImages(seed uint64, tasks, rows, h, w int) *dataset.Set {
 		for r := range labels {
 			labels[r] = float32(Int(shown[r] == i/2%len(patterns)))
 		}
-		set.Tasks = append(set.Tasks, dataset.Task{Name: fmt.Sprintf("%s_%d", set.Pools[i%2].Name, i), Pool: i % 2, Labels: labels, Train: train, Test: test})
+		set.Tasks = append(set.Tasks, dataset.Task{Name: fmt.Sprintf("%s_%d", set.Pools[i%2].Name, i), Pool: i % 2, Labels: labels,
+			Train: train, Test: test})
 	}
 	return set
 }

@@ -22,13 +22,15 @@ func convWith(rows int, tile func(segs, n, jump int, a *float32, rs, gs, cs int,
 	}
 }
 
-func poolWith(kernel func(n int, top, bottom, bias, y *float32, ys int, arg *uint8, as int)) func(int, []float32, []float32, []float32, []float32, int, []uint8, int) {
+func poolWith(kernel func(n int, top, bottom, bias, y *float32, ys int, arg *uint8, as int)) func(int, []float32, []float32, []float32,
+	[]float32, int, []uint8, int) {
 	return func(w int, top, bottom, bias, y []float32, ys int, arg []uint8, as int) {
 		kernel(w, unsafe.SliceData(top), unsafe.SliceData(bottom), unsafe.SliceData(bias), unsafe.SliceData(y), ys, unsafe.SliceData(arg), as)
 	}
 }
 
-func unpoolWith(kernel func(n int, dy *float32, ys int, arg *uint8, as int, top, bottom, db *float32)) func(int, []float32, int, []uint8, int, []float32, []float32, []float32) {
+func unpoolWith(kernel func(n int, dy *float32, ys int, arg *uint8, as int, top, bottom, db *float32)) func(int, []float32, int, []uint8,
+	int, []float32, []float32, []float32) {
 	return func(w int, dy []float32, ys int, arg []uint8, as int, top, bottom, db []float32) {
 		kernel(w, unsafe.SliceData(dy), ys, unsafe.SliceData(arg), as, unsafe.SliceData(top), unsafe.SliceData(bottom), unsafe.SliceData(db))
 	}
