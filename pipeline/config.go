@@ -35,6 +35,10 @@ const (
 	MaxNu   = 1e100
 )
 
+// MaxK is the largest width of a representation: relevance and heads solve with
+// a K by K matrix, in time K^3.
+const MaxK = 4096
+
 // Config is everything that determines the result of a run, apart from the
 // data and the target.
 type Config struct {
@@ -129,8 +133,8 @@ func (c *Config) Validate() error {
 			return fmt.Errorf("method %s comes after %s: expected it first, the others follow its sample count", m, c.Methods[0])
 		}
 	}
-	if c.K < 1 {
-		return fmt.Errorf("k is %d, expected at least 1", c.K)
+	if c.K < 1 || c.K > MaxK {
+		return fmt.Errorf("k is %d, expected 1 to %d", c.K, MaxK)
 	}
 	if c.TargetSamples < 1 {
 		return fmt.Errorf("target samples: %d, expected at least 1", c.TargetSamples)

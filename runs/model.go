@@ -69,6 +69,8 @@ func decodeModel(raw []byte) (*pipeline.Model, error) {
 		return nil, fmt.Errorf("expected tensors of the representation, found none")
 	case linear && len(phi) != 2:
 		return nil, fmt.Errorf("representation.weight: expected a K by d matrix, found shape %v", phi)
+	case len(heads) == 2 && heads[1] > pipeline.MaxK:
+		return nil, fmt.Errorf("sources.weight: expected at most %d columns, found %d", pipeline.MaxK, heads[1])
 	case len(heads) != 2:
 		return nil, fmt.Errorf("sources.weight: expected an M by K matrix, found shape %v", heads)
 	case linear && phi[0] != heads[1]:

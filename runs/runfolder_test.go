@@ -312,7 +312,10 @@ func TestReadModelRefusesDamage(t *testing.T) {
 		"no phi":         encode(func(ts tensors, _ map[string]string) tensors { return ts[1:] }),
 		"phi a vector":   encode(func(ts tensors, _ map[string]string) tensors { ts[0].Shape = []int{6}; return ts }),
 		"a head too big": encode(func(ts tensors, _ map[string]string) tensors { ts[2] = zeros("target.weight", 3); return ts }),
-		"empty":          "",
+		"20,000 columns": encode(func(ts tensors, _ map[string]string) tensors {
+			return tensors{zeros("representation.weight", 20000, 1), zeros("sources.weight", 4, 20000), zeros("target.weight", 1, 20000)}
+		}),
+		"empty": "",
 	} {
 		dir := t.TempDir()
 		restore(t, dir, map[string]string{"model.safetensors": raw})
