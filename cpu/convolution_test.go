@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // TestConvScratch lends scratch that is full of NaN: filters and channels that
 // fill no panel must not let any of it through.
 func TestConvScratch(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testrand.Seed(t)
 	for _, s := range []backend.ConvShape{
 		{Height: 5, Width: 7, Channels: 1, Filters: 3}, {Height: 4, Width: 4, Channels: 3, Filters: 18},
 		{Height: 3, Width: 6, Channels: 17, Filters: 5}, {Height: 6, Width: 6, Channels: 16, Filters: 16},

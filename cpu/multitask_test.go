@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // problem is a random sample set over pools of all stored types.
@@ -88,7 +89,7 @@ func (p problem) run(t *testing.T, dev backend.Queue, pm, b []float32, k int) (o
 // compares with the definitions in float64 and, to the bit, among numbers of
 // threads.
 func TestSplitTasks(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testrand.Seed(t)
 	counts := []int{0, 1, minChunk, minChunk + 1, 7, 5*minChunk + 3, 0, 2000}
 	const d, k = 29, 37
 	var first outcome

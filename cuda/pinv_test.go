@@ -12,6 +12,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // conditioned returns a random m by n matrix with singular values from 1 down to
@@ -52,8 +53,7 @@ func conditioned(rng *rand.Rand, m, n int, cond float64) (a, inverse *mat.Dense)
 // of the condition and p times that, it must be taken below a condition of 14 and
 // may be up to one of sqrt(200 p).
 func TestWellConditioned(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testrand.New(t)
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
 	taken, left, worst := 0, 0, 0.0
@@ -92,9 +92,9 @@ func TestWellConditioned(t *testing.T) {
 		full := 1/cond > rcond
 		switch {
 		case ok && (!full || cond*cond > 201*float64(p)):
-			t.Fatalf("seed %d: %d by %d, condition %.3g, rcond %.3g: taken for well conditioned", seed, m, n, cond, rcond)
+			t.Fatalf("%d by %d, condition %.3g, rcond %.3g: taken for well conditioned", m, n, cond, rcond)
 		case !ok && cond < 14 && 1/cond > 100*rcond:
-			t.Fatalf("seed %d: %d by %d, condition %.3g, rcond %.3g: not taken", seed, m, n, cond, rcond)
+			t.Fatalf("%d by %d, condition %.3g, rcond %.3g: not taken", m, n, cond, rcond)
 		case !ok:
 			left++
 			continue
@@ -109,13 +109,13 @@ func TestWellConditioned(t *testing.T) {
 		relative := mat.Norm(&diff, 2) / mat.Norm(inverse, 2) / (cond * 0x1p-53)
 		worst = max(worst, relative)
 		if limit := 4 + 2*math.Sqrt(float64(rows)); relative > limit {
-			t.Errorf("seed %d: %d by %d, condition %.3g: the relative error is %.3g times 2^-53 times the condition, expected %.3g at most",
-				seed, m, n, cond, relative, limit)
+			t.Errorf("%d by %d, condition %.3g: the relative error is %.3g times 2^-53 times the condition, expected %.3g at most",
+				m, n, cond, relative, limit)
 		}
 	}
 	t.Logf("%d inverted by Cholesky, %d left; the largest error is %.3g times 2^-53 times the condition", taken, left, worst)
 	if taken < 20 || left < 20 {
-		t.Errorf("seed %d: %d inverted by Cholesky, %d left", seed, taken, left)
+		t.Errorf("%d inverted by Cholesky, %d left", taken, left)
 	}
 }
 

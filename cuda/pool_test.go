@@ -4,23 +4,22 @@ package cuda
 
 import (
 	"errors"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 func TestBlockSize(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testrand.New(t)
 	sizes := map[int64]bool{}
 	for i := range 100_000 {
 		n := 1 + rng.Int64N(int64(1)<<(1+i%50))
 		size := blockSize(n)
 		if size < n || size > max(leastBlock, n+n/8+512) || size%512 != 0 || blockSize(size) != size {
-			t.Fatalf("seed %d: a block for %d bytes has %d, one for that %d", seed, n, size, blockSize(size))
+			t.Fatalf("a block for %d bytes has %d, one for that %d", n, size, blockSize(size))
 		}
 		sizes[size] = true
 	}
@@ -32,8 +31,7 @@ func TestBlockSize(t *testing.T) {
 // TestPool gives and takes at random on three queues: no block is in use twice,
 // and one that another queue freed is taken behind that queue alone.
 func TestPool(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testrand.New(t)
 	next, driver := nv.DevicePtr(0x1000), map[nv.DevicePtr]int64{}
 	p := pool{
 		cached: make(map[int64][]block),
@@ -44,7 +42,7 @@ func TestPool(t *testing.T) {
 		},
 		free: func(at nv.DevicePtr) error {
 			if driver[at] == 0 {
-				t.Fatalf("seed %d: %d is freed twice", seed, at)
+				t.Fatalf("%d is freed twice", at)
 			}
 			delete(driver, at)
 			return nil
@@ -68,10 +66,10 @@ func TestPool(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, ok := used[b.addr]; ok {
-				t.Fatalf("seed %d: %d is in use", seed, b.addr)
+				t.Fatalf("%d is in use", b.addr)
 			}
 			if from := freedBy[b.addr]; from != nil && from != q && from != behind {
-				t.Fatalf("seed %d: a block was taken without waiting for the queue that freed it", seed)
+				t.Fatalf("a block was taken without waiting for the queue that freed it")
 			}
 			used[b.addr] = b
 		case r < 99:
@@ -101,7 +99,7 @@ func TestPool(t *testing.T) {
 			total += n
 		}
 		if total != p.held() {
-			t.Fatalf("seed %d: the driver has given %d bytes, the pool counts %d", seed, total, p.held())
+			t.Fatalf("the driver has given %d bytes, the pool counts %d", total, p.held())
 		}
 	}
 }

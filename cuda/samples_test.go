@@ -3,18 +3,17 @@
 package cuda
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // TestProjectInSlabs lays out more features than fit in the cache at a time, on
 // another queue than that of the samples.
 func TestProjectInSlabs(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testrand.New(t)
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
 	const rows, cols, n = 50, 300, projectBytes/4/300*2 + 77
@@ -51,7 +50,7 @@ func TestProjectInSlabs(t *testing.T) {
 			want += int(x)
 		}
 		if v != float32(want) {
-			t.Fatalf("seed %d: row %d of %d is %v, expected %d", seed, i, n, v, want)
+			t.Fatalf("row %d of %d is %v, expected %d", i, n, v, want)
 		}
 	}
 }

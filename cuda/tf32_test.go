@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // TestTF32Convolution computes a layer in float32 and in TF32: the two differ, by
@@ -16,7 +17,7 @@ import (
 func TestTF32Convolution(t *testing.T) {
 	const n = 3
 	s := backend.ConvShape{Height: 9, Width: 7, Channels: 5, Filters: 11}
-	seed := rand.Uint64()
+	seed := testrand.Seed(t)
 	layer := func(o Options) (all []float32) {
 		b := openQueue(t, func() (backend.Device, error) { return Open(o) })
 		rng := rand.New(rand.NewPCG(seed, 0))

@@ -20,8 +20,6 @@ package backendtest
 
 import (
 	"errors"
-	"hash/fnv"
-	"math/rand/v2"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -102,12 +100,6 @@ func Run[T Runner[T]](t T, open backend.Open, tol Tolerances) {
 // threads.
 func Identical(t testrand.Test, opens ...backend.Open) {
 	identical(t, testrand.Seed(t), opens...)
-}
-
-func newRand(seed uint64, stream string) *rand.Rand {
-	h := fnv.New64a()
-	h.Write([]byte(stream))
-	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
 func isArgument(err error) bool {

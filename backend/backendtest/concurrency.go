@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 var concurrencyCases = []testCase{
@@ -94,7 +95,7 @@ func testConcurrentDisjoint(e *env) {
 		conv: backend.ConvShape{Height: 8, Width: 7, Channels: 3, Filters: 20}}
 	seed := e.rng.Uint64()
 	worker := func(i int) *env {
-		return &env{TB: e.TB, dev: e.dev, q: e.q, open: e.open, tol: e.tol, rng: newRand(seed, fmt.Sprint(i))}
+		return &env{TB: e.TB, dev: e.dev, q: e.q, open: e.open, tol: e.tol, rng: testrand.Stream(seed, fmt.Sprint(i))}
 	}
 	var envs []*env
 	var want, got [][]result
@@ -113,7 +114,7 @@ func testConcurrentDisjoint(e *env) {
 	var wg sync.WaitGroup
 	for i := range workers {
 		wg.Go(func() {
-			rng := newRand(seed, fmt.Sprint("order ", i))
+			rng := testrand.Stream(seed, fmt.Sprint("order ", i))
 			for _, j := range rng.Perm(len(calls[i])) {
 				v, err := calls[i][j].run()
 				if err != nil {

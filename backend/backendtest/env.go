@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // env is what a case works with: an open device, a queue on it, a stream of random numbers
@@ -52,7 +53,7 @@ func newEnv(t TB, open backend.Open, tol Tolerances, seed uint64, stream string)
 	if err != nil {
 		t.Fatalf("NewQueue: %v", err)
 	}
-	return &env{TB: t, dev: dev, q: q, open: open, rng: newRand(seed, stream), tol: tol}
+	return &env{TB: t, dev: dev, q: q, open: open, rng: testrand.Stream(seed, stream), tol: tol}
 }
 
 // on is the environment of a case on another queue of the device.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 var queueCases = []testCase{
@@ -99,7 +100,7 @@ func testQueuesAtOnce(e *env) {
 	seed := e.rng.Uint64()
 	for i := range envs {
 		envs[i] = e.on(e.queue())
-		envs[i].rng = newRand(seed, "queues")
+		envs[i].rng = testrand.Stream(seed, "queues")
 		calls[i] = envs[i].calls(largeDims)
 		scalars[i] = make([][]float64, len(calls[i]))
 	}
@@ -159,7 +160,7 @@ func (e *env) checkRecord(z dims, include func(call) bool) {
 func (e *env) repeat(z dims, include func(call) bool, seed uint64, record bool) [][]result {
 	e.Helper()
 	const n = 5003
-	e.rng = newRand(seed, "record")
+	e.rng = testrand.Stream(seed, "record")
 	calls := slices.DeleteFunc(e.calls(z), func(c call) bool { return !include(c) })
 	values, total := make([]float32, n), make([]float32, n)
 	coef, sum := make([]float64, 1), make([]float64, 1)

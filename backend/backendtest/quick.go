@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // Check is a small case that tries a user's device. Its operands are the same
@@ -49,7 +50,7 @@ func Quick(tf32 bool) []Check {
 // plain loops on the CPU, and leaves nothing on the device.
 func (c Check) Run(d backend.Device) (detail string, err error) {
 	t := new(stopper)
-	e := &env{TB: t, dev: d, rng: newRand(1, c.Name), tol: Tolerances{Float32: 1, Float64: 1}}
+	e := &env{TB: t, dev: d, rng: testrand.Stream(1, c.Name), tol: Tolerances{Float32: 1, Float64: 1}}
 	defer func() {
 		if v := recover(); v != nil {
 			f, ok := v.(failure)

@@ -1,16 +1,15 @@
 package check
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // TestOverlapIsExact compares with the sets of elements.
 func TestOverlapIsExact(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testrand.New(t)
 	view := func() (Operand[int], []byte) {
 		cols := rng.IntN(5)
 		m := backend.Matrix{Off: rng.IntN(30), Rows: rng.IntN(5), Cols: cols, Stride: cols + rng.IntN(9)}
@@ -30,11 +29,11 @@ func TestOverlapIsExact(t *testing.T) {
 			want = want || am[i]&bm[i] != 0
 		}
 		if got := overlap(a, b); got != want {
-			t.Fatalf("seed %d: %+v and %+v: overlap is %v", seed, a.Matrix, b.Matrix, got)
+			t.Fatalf("%+v and %+v: overlap is %v", a.Matrix, b.Matrix, got)
 		}
 		b.Mem = 8
 		if overlap(a, b) {
-			t.Fatalf("seed %d: views of different memory overlap", seed)
+			t.Fatalf("views of different memory overlap")
 		}
 	}
 }
