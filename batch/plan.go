@@ -44,19 +44,8 @@ type Task struct {
 	Units []Unit `json:"units"`
 }
 
-// Unit is a [runs.Unit] as JSON.
-type Unit struct {
-	Target string  `json:"target"`
-	Seed   uint64  `json:"seed"`
-	Budget float64 `json:"budget,omitempty"`
-}
-
-func (u Unit) sweepUnit() runs.Unit {
-	return runs.Unit{Target: u.Target, Budget: u.Budget, Seed: u.Seed}
-}
-
-// Name names the unit as the sweep does.
-func (u Unit) Name() string { return u.sweepUnit().Name() }
+// Unit is a unit of the sweep.
+type Unit = runs.Unit
 
 // Tasks cuts the units of the sweep into tasks of Pack each.
 func (p *Plan) Tasks() []Task {
@@ -64,11 +53,7 @@ func (p *Plan) Tasks() []Task {
 	pack := max(p.Pack, 1)
 	tasks := make([]Task, 0, (len(units)+pack-1)/pack)
 	for i := 0; i < len(units); i += pack {
-		t := Task{Task: len(tasks)}
-		for _, u := range units[i:min(i+pack, len(units))] {
-			t.Units = append(t.Units, Unit{u.Target, u.Seed, u.Budget})
-		}
-		tasks = append(tasks, t)
+		tasks = append(tasks, Task{Task: len(tasks), Units: units[i:min(i+pack, len(units))]})
 	}
 	return tasks
 }

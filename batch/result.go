@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -100,12 +99,7 @@ func readResult(path string, v any) error {
 
 // checkUnit refuses the result of another unit or of other methods.
 func (r *Run) checkUnit(u *UnitResult, want Unit) error {
-	raw, err := json.Marshal(u.Result)
-	if err != nil {
-		return err
-	}
-	_, err = runs.DecodeResult(raw, want.sweepUnit(), r.Plan.Identity.Config.Methods)
-	return err
+	return u.Result.Check(want, r.Plan.Identity.Config.Methods)
 }
 
 // readUnit reads the result of a unit of an unfinished task, nil where there is

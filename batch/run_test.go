@@ -41,7 +41,7 @@ func TestCreate(t *testing.T) {
 	plan := testPlan(t, "a", "b", "c")
 	plan.Pack = 4
 	r := create(t, dir, plan)
-	if len(r.Tasks) != 2 || len(r.Tasks[0].Units) != 4 || len(r.Tasks[1].Units) != 2 || r.Tasks[1].Units[1] != (Unit{"c", 1, 0}) || len(r.Plan.ID) != 12 {
+	if len(r.Tasks) != 2 || len(r.Tasks[0].Units) != 4 || len(r.Tasks[1].Units) != 2 || r.Tasks[1].Units[1] != (Unit{Target: "c", Seed: 1}) || len(r.Plan.ID) != 12 {
 		t.Errorf("%+v", r)
 	}
 	again, created, err := Create(dir, plan, Environment{})

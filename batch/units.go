@@ -77,7 +77,7 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 	checkpoint := w.Run.taskPath(w.task, "checkpoint", digest[:12], u.Name()+".safetensors")
 	var logged error
 	first := true
-	result, err := runs.RunUnit(unitCtx, dev, id, u.sweepUnit(), checkpoint, func(s pipeline.Step) {
+	result, err := runs.RunUnit(unitCtx, dev, id, u, checkpoint, func(s pipeline.Step) {
 		if first && s.Done > 0 {
 			w.Note("%s: resuming after %d of %d epochs", u.Name(), s.Done, s.Total)
 		}

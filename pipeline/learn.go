@@ -59,7 +59,7 @@ func (l *Learner) Check(st State) error {
 	if n := l.model.optimiser().Len; len(st.Optimiser) != n {
 		return fmt.Errorf("expected %d numbers of the optimiser, found %d", n, len(st.Optimiser))
 	}
-	return l.problem.check(st.Epochs)
+	return l.problem.Check(st.Epochs)
 }
 
 // Learn carries out the round after st on labelled rows: it minimises the

@@ -25,7 +25,7 @@ type Proposal struct {
 // seed, target and source fix, so samples of earlier rounds stay. st must be
 // a state of this problem with a round left.
 func (p *Problem) Propose(st State) (Proposal, error) {
-	if err := p.check(st.Epochs); err != nil {
+	if err := p.Check(st.Epochs); err != nil {
 		return Proposal{}, err
 	}
 	method, e := p.round(len(st.Epochs))

@@ -79,8 +79,8 @@ func (p *Problem) before(st State, epoch int) (last *Epoch, counts []int) {
 	return last, last.Counts
 }
 
-// check refuses records that this problem cannot have left.
-func (p *Problem) check(epochs []Epoch) error {
+// Check refuses records that this problem cannot have left.
+func (p *Problem) Check(epochs []Epoch) error {
 	limit := p.draws.limits()
 	for i := range epochs {
 		rec := &epochs[i]

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -43,7 +42,7 @@ func (c checkpoint) save(st pipeline.State) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.path, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(c.path), 0o755); err != nil {
+	if err := atomicfile.MkdirAll(filepath.Dir(c.path)); err != nil {
 		return err
 	}
 	return atomicfile.Write(c.path, raw)
@@ -51,7 +50,7 @@ func (c checkpoint) save(st pipeline.State) error {
 
 // load returns the saved state, or the beginning where there is none.
 func (c checkpoint) load() (pipeline.State, error) {
-	raw, err := os.ReadFile(c.path)
+	raw, err := atomicfile.ReadFile(c.path, maxTensors)
 	if errors.Is(err, fs.ErrNotExist) {
 		return pipeline.State{}, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 // Difference names the first place where two identities differ, the reasons of
@@ -18,8 +20,8 @@ func (i Identity) Difference(other Identity) (string, error) {
 		return fmt.Sprintf("representation is %s there and %s here", a, b), nil
 	}
 	other.Backend.Reason = i.Backend.Reason
-	there, errA := marshalIndent(i)
-	here, errB := marshalIndent(other)
+	there, errA := jsonfile.Encode(i)
+	here, errB := jsonfile.Encode(other)
 	if err := errors.Join(errA, errB); err != nil || bytes.Equal(there, here) {
 		return "", err
 	}

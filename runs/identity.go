@@ -1,21 +1,20 @@
 package runs
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -136,24 +135,31 @@ func repeated[E comparable](list []E) (e E, found bool) {
 	return e, false
 }
 
-// claim makes dir the folder of this work: it writes config.json, or compares
-// it with the one that is there and names the first difference.
-func (i Identity) claim(dir string) error {
-	path := filepath.Join(dir, "config.json")
-	here, err := marshalIndent(i)
-	if err != nil {
-		return err
+// claim makes dir the folder of this work: it makes and locks it, and writes
+// config.json, or compares it with the one that is there and names the first
+// difference.
+func (i Identity) claim(dir string) (unlock func(), err error) {
+	if err := atomicfile.MkdirAll(dir); err != nil {
+		return nil, err
 	}
-	raw, err := os.ReadFile(path)
+	if unlock, err = filelock.Folder(dir); err != nil {
+		return nil, err
+	}
+	if err = i.claimLocked(dir); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+func (i Identity) claimLocked(dir string) error {
+	path := filepath.Join(dir, configFile)
+	found, err := ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return atomicfile.Write(path, here)
+		return jsonfile.Write(path, i)
 	}
 	if err != nil {
 		return err
-	}
-	found, err := DecodeIdentity(raw)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
 	}
 	difference, err := found.Difference(i)
 	if err != nil || difference == "" {
@@ -162,36 +168,28 @@ func (i Identity) claim(dir string) error {
 	return fmt.Errorf("%s: %s: expected the same settings to resume; use another folder", path, difference)
 }
 
+// ReadIdentity reads the config.json of a folder.
+func ReadIdentity(dir string) (Identity, error) {
+	path := filepath.Join(dir, configFile)
+	raw, err := atomicfile.ReadFile(path, maxConfig)
+	if err != nil {
+		return Identity{}, err
+	}
+	i, err := DecodeIdentity(raw)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return i, nil
+}
+
 // DecodeIdentity reads a config.json, refusing fields it does not know.
 func DecodeIdentity(raw []byte) (Identity, error) {
 	var i Identity
-	if err := decodeStrict(raw, &i); err != nil {
+	if err := jsonfile.Decode(raw, &i); err != nil {
 		return Identity{}, err
 	}
 	if i.Config.Representation == "" { // written before there was a choice
 		i.Config.Representation = pipeline.ClassLinear
 	}
 	return i, i.Config.Validate()
-}
-
-// decodeStrict reads one JSON value and nothing else, without unknown fields.
-func decodeStrict(raw []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(v)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("byte %d: it ends early, expected one whole JSON object", len(raw))
-	}
-	if err != nil {
-		return fmt.Errorf("byte %d: %w", dec.InputOffset(), err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return fmt.Errorf("byte %d: expected the end of the file after one JSON object", dec.InputOffset())
-	}
-	return nil
-}
-
-func marshalIndent(v any) ([]byte, error) {
-	js, err := json.MarshalIndent(v, "", "  ")
-	return append(js, '\n'), err
 }

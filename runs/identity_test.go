@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -21,7 +22,7 @@ func someIdentity() Identity {
 
 func TestIdentityRoundTrip(t *testing.T) {
 	id := someIdentity()
-	js, err := marshalIndent(id)
+	js, err := jsonfile.Encode(id)
 	if err != nil {
 		t.Fatal(err)
 	}

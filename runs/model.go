@@ -3,11 +3,11 @@ package runs
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -28,8 +28,8 @@ func encodeModel(p *pipeline.Problem, method string, tensors []pipeline.Tensor) 
 
 // ReadModel reads the model of a run folder.
 func ReadModel(dir string) (*pipeline.Model, error) {
-	path := filepath.Join(dir, "model.safetensors")
-	raw, err := os.ReadFile(path)
+	path := filepath.Join(dir, modelFile)
+	raw, err := atomicfile.ReadFile(path, maxTensors)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +79,9 @@ func decodeModel(raw []byte) (*pipeline.Model, error) {
 		m.D = phi[1]
 	}
 	m.K = heads[1]
+	if m.K > pipeline.MaxK {
+		return nil, fmt.Errorf("sources.weight has %d columns, expected at most %d", m.K, pipeline.MaxK)
+	}
 	if len(m.Heads) != len(m.Sources)*m.K || len(m.Head) != m.K {
 		return nil, fmt.Errorf("expected %d by %d heads and a head of %d, found %d and %d elements", len(m.Sources), m.K, m.K, len(m.Heads), len(m.Head))
 	}

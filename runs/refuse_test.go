@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -32,7 +33,7 @@ func TestDecodeIdentityRefusesABracket(t *testing.T) {
 func TestClaimNamesACutFile(t *testing.T) {
 	id, dir := someIdentity(), t.TempDir()
 	path := filepath.Join(dir, "config.json")
-	whole, err := marshalIndent(id)
+	whole, err := jsonfile.Encode(id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestClaimNamesACutFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := fmt.Sprintf("%s: byte %d: it ends early", path, n)
-		if err := id.claim(dir); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := id.claimLocked(dir); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}
@@ -51,11 +52,11 @@ func TestClaimNamesACutFile(t *testing.T) {
 func TestClaimNamesLargeSeeds(t *testing.T) {
 	id, dir := someIdentity(), t.TempDir()
 	id.Seeds = []uint64{1<<63 + 1}
-	if err := id.claim(dir); err != nil {
+	if err := id.claimLocked(dir); err != nil {
 		t.Fatal(err)
 	}
 	id.Seeds = []uint64{1<<63 + 3}
-	if err := id.claim(dir); err == nil || !strings.Contains(err.Error(), "seeds") {
+	if err := id.claimLocked(dir); err == nil || !strings.Contains(err.Error(), "seeds") {
 		t.Errorf("another seed: %v, want a line that names seeds", err)
 	}
 }
@@ -64,10 +65,10 @@ func TestClaimNamesLargeSeeds(t *testing.T) {
 func TestClaimNamesTheRepresentation(t *testing.T) {
 	id, dir := someIdentity(), t.TempDir()
 	id.Config.Representation, id.Config.ERM, id.Config.Conv = pipeline.ClassConv, pipeline.ERM{}, pipeline.DefaultConv(pipeline.PresetDefault)
-	if err := id.claim(dir); err != nil {
+	if err := id.claimLocked(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := someIdentity().claim(dir); err == nil || !strings.Contains(err.Error(), "config.json: representation is conv there and linear here") {
+	if err := someIdentity().claimLocked(dir); err == nil || !strings.Contains(err.Error(), "config.json: representation is conv there and linear here") {
 		t.Errorf("another representation: %v", err)
 	}
 }

@@ -5,10 +5,15 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strconv"
 
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -22,6 +27,9 @@ type Result struct {
 	Methods []MethodResult `json:"methods"`
 	// Sources are the sources in order of falling |nu| of the first method.
 	Sources []SourceResult `json:"sources"`
+	// Files has the SHA-256 of each file of the folder of a run, timing.jsonl and
+	// the checkpoint left out. A unit of a sweep has none.
+	Files Hashes `json:"files,omitempty"`
 }
 
 // MethodResult is the last epoch of a method; Iterations counts all epochs.
@@ -55,6 +63,39 @@ func (r *Result) Method(name string) *MethodResult {
 		}
 	}
 	return nil
+}
+
+// Check refuses the result of another unit or of other methods.
+func (r *Result) Check(u Unit, methods []string) error {
+	if found := (Unit{r.Target, r.Seed, r.Budget}); found != u {
+		return fmt.Errorf("expected the result of %s, found that of %s", u.Name(), found.Name())
+	}
+	for i, m := range methods {
+		if len(r.Methods) != len(methods) || r.Methods[i].Method != m {
+			return fmt.Errorf("expected results of the methods %v, found %d results", methods, len(r.Methods))
+		}
+	}
+	return nil
+}
+
+// readResult reads the finished result of a unit. There is none where the file
+// is absent, empty or cut short: then the unit is not finished.
+func readResult(path string, u Unit, methods []string) (*Result, error) {
+	raw, err := atomicfile.ReadFile(path, maxResult)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !json.Valid(raw) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var res Result
+	if err = jsonfile.Decode(raw, &res); err == nil {
+		err = res.Check(u, methods)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &res, nil
 }
 
 // summarise condenses the records of a finished problem.

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
-	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -18,7 +17,9 @@ import (
 // all methods of id.Config in turn, a checkpoint after each epoch, and at the
 // end the files that README lists. A folder that holds part of the same work
 // is resumed from its last finished epoch and ends in the same bytes (timing
-// apart); one that holds all of it is read. One process at a time can use it.
+// apart). One that holds all of it is read: its files are compared with the
+// hashes in result.json, and those that follow from others are written anew
+// where they do not have theirs. One process at a time can use the folder.
 func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, progress func(pipeline.Step)) (*Result, error) {
 	if err := id.validate(data.Set); err != nil {
 		return nil, err
@@ -35,113 +36,97 @@ func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, 
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := claimFolder(dir, id)
+	unlock, err := id.claim(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if res, err := readResult(filepath.Join(dir, "result.json"), units[0], id.Config.Methods); res != nil || err != nil {
+	f := folder{dir, id, p, checkpoint{filepath.Join(dir, checkpointDir, checkpointFile), key}}
+	if res, err := f.finished(data, units[0]); res != nil || err != nil {
 		return res, err
 	}
-	timing, err := openTiming(filepath.Join(dir, "timing.jsonl"))
+	return f.carryOn(ctx, data, progress)
+}
+
+// folder is the folder of a run.
+type folder struct {
+	dir     string
+	id      Identity
+	problem *pipeline.Problem
+	point   checkpoint
+}
+
+// runFiles are the files whose hashes result.json has, in ascending order.
+var runFiles = []string{configFile, epochsFile, modelFile, relevanceFile}
+
+// carryOn goes from the checkpoint to the end.
+func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress func(pipeline.Step)) (*Result, error) {
+	st, err := f.point.load()
 	if err != nil {
 		return nil, err
 	}
-	defer timing.close()
-	point, start := checkpoint{filepath.Join(dir, "checkpoint", "epoch.safetensors"), key}, time.Now()
-	res, err := solve(ctx, data, p, point, progress, func(l *pipeline.Learner, st pipeline.State) error {
+	first := f.id.Config.Methods[0]
+	if len(st.Epochs) >= f.problem.RoundsOf(first) {
+		// The parameters of its model are gone: without the file everything begins anew.
+		raw, err := atomicfile.ReadFile(filepath.Join(f.dir, modelFile), maxTensors)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if _, damaged := decodeModel(raw); damaged != nil {
+			st = pipeline.State{}
+		}
+	}
+	start := time.Now()
+	st, err = f.point.solve(ctx, data, f.problem, st, progress, func(l *pipeline.Learner, st pipeline.State) error {
 		last := st.Epochs[len(st.Epochs)-1]
-		epochs, err := encodeEpochs(st.Epochs)
-		if err != nil {
+		if err := f.writeEpochs(st); err != nil {
 			return err
 		}
-		if err := atomicfile.Write(filepath.Join(dir, "epochs.jsonl"), epochs); err != nil {
-			return err
-		}
-		if last.Method == id.Config.Methods[0] && last.Epoch == p.RoundsOf(last.Method) {
-			model, err := encodeModel(p, last.Method, l.Tensors(st))
+		if last.Method == first && last.Epoch == f.problem.RoundsOf(first) {
+			model, err := encodeModel(f.problem, first, l.Tensors(st))
 			if err != nil {
 				return err
 			}
-			if err := atomicfile.Write(filepath.Join(dir, "model.safetensors"), model); err != nil {
+			if err := atomicfile.Write(filepath.Join(f.dir, modelFile), model); err != nil {
 				return err
 			}
 		}
-		if err := timing.add(timingLine{Method: last.Method, Epoch: last.Epoch, Seconds: time.Since(start).Seconds()}); err != nil {
+		took := timingLine{Method: last.Method, Epoch: last.Epoch, Seconds: time.Since(start).Seconds()}
+		if err := took.append(f.dir); err != nil {
 			return err
 		}
 		start = time.Now()
-		return point.save(st)
+		return f.point.save(st)
 	})
 	if err != nil {
 		return nil, err
 	}
+	return f.finish(st)
+}
+
+func (f folder) writeEpochs(st pipeline.State) error {
+	epochs, err := encodeEpochs(st.Epochs)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(f.dir, epochsFile), epochs)
+}
+
+// finish writes the files of the end; result.json is the last.
+func (f folder) finish(st pipeline.State) (*Result, error) {
+	res := summarise(f.problem, st.Epochs)
 	relevance, err := encodeRelevance(res.Sources)
 	if err != nil {
 		return nil, err
 	}
-	if err := atomicfile.Write(filepath.Join(dir, "relevance.csv"), relevance); err != nil {
+	if err := f.writeEpochs(st); err != nil {
 		return nil, err
 	}
-	return res, writeJSON(filepath.Join(dir, "result.json"), res)
-}
-
-// claimFolder makes the folder, locks it against other processes, and checks
-// or writes its identity.
-func claimFolder(dir string, id Identity) (unlock func(), err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := atomicfile.Write(filepath.Join(f.dir, relevanceFile), relevance); err != nil {
 		return nil, err
 	}
-	unlock, err = filelock.Folder(dir)
-	if err != nil {
+	if res.Files, err = hashFiles(f.dir, runFiles...); err != nil {
 		return nil, err
 	}
-	if err := id.claim(dir); err != nil {
-		unlock()
-		return nil, err
-	}
-	return unlock, nil
-}
-
-// readResult reads the finished result of a unit, or returns nil where there is
-// none.
-func readResult(path string, unit Unit, methods []string) (*Result, error) {
-	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	res, err := DecodeResult(raw, unit, methods)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return res, nil
-}
-
-// DecodeResult reads the result of a unit, refusing that of another unit or of
-// other methods.
-func DecodeResult(raw []byte, unit Unit, methods []string) (*Result, error) {
-	var res Result
-	if err := decodeStrict(raw, &res); err != nil {
-		return nil, err
-	}
-	if found := (Unit{res.Target, res.Budget, res.Seed}); found != unit {
-		return nil, fmt.Errorf("expected the result of %s, found that of %s", unit.Name(), found.Name())
-	}
-	for i, m := range methods {
-		if len(res.Methods) != len(methods) || res.Methods[i].Method != m {
-			return nil, fmt.Errorf("expected results of the methods %v, found %d results", methods, len(res.Methods))
-		}
-	}
-	return &res, nil
-}
-
-func writeJSON(path string, v any) error {
-	js, err := marshalIndent(v)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return atomicfile.Write(path, js)
+	return &res, jsonfile.Write(filepath.Join(f.dir, resultFile), res)
 }

@@ -21,6 +21,9 @@ type Summary struct {
 	// method after the first, which each is compared with.
 	Methods     []MethodSummary    `json:"methods"`
 	Comparisons []BudgetComparison `json:"comparisons"`
+	// Files has the SHA-256 of each file of the folder of the sweep,
+	// summary.json and timing.jsonl left out.
+	Files Hashes `json:"files,omitempty"`
 }
 
 // BudgetComparison is a comparison at one budget, 0 outside the budget schedule.

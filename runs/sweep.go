@@ -3,6 +3,7 @@ package runs
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -40,7 +42,7 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 		return nil, err
 	}
 	units := id.Units()
-	unlock, err := claimFolder(dir, id)
+	unlock, err := id.claim(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -49,17 +51,11 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 	if err != nil {
 		return nil, err
 	}
-	for _, sub := range []string{"results", "checkpoint"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+	for _, sub := range []string{resultsDir, checkpointDir} {
+		if err := atomicfile.MkdirAll(filepath.Join(dir, sub)); err != nil {
 			return nil, err
 		}
 	}
-	timing, err := openTiming(filepath.Join(dir, "timing.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	defer timing.close()
-
 	results := make([]Result, len(units))
 	var mu sync.Mutex
 	done := 0
@@ -71,8 +67,12 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 		progress(SweepStep{units[i], res, done, len(units), resumed})
 	}
 	var todo []int
-	for i, s := range units {
-		res, err := readResult(filepath.Join(dir, "results", s.Name()+".json"), s, id.Config.Methods)
+	hashes, err := summaryHashes(dir)
+	if err != nil {
+		return nil, err
+	}
+	for i, u := range units {
+		res, err := finishedUnit(dir, u, id.Config.Methods, hashes)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 				return err
 			}
 			report(i, res, false)
-			return timing.add(timingLine{Unit: units[i].Name(), Seconds: time.Since(start).Seconds()})
+			return timingLine{Unit: units[i].Name(), Seconds: time.Since(start).Seconds()}.append(dir)
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -107,36 +107,77 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 	return finishSweep(dir, id, results)
 }
 
+// summaryHashes are the hashes in the summary of a finished sweep, none where
+// there is no such file or it is damaged: it is written anew in any case.
+func summaryHashes(dir string) (Hashes, error) {
+	raw, err := atomicfile.ReadFile(filepath.Join(dir, summaryFile), maxResult)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var sum Summary
+	if err != nil || jsonfile.Decode(raw, &sum) != nil {
+		return nil, err
+	}
+	return sum.Files, nil
+}
+
+// finishedUnit returns the result that an earlier process left, none where it is
+// not there, cut short, or not the one that the finished sweep had. Its
+// checkpoint is of no use then.
+func finishedUnit(dir string, u Unit, methods []string, hashes Hashes) (*Result, error) {
+	name := resultName(u)
+	path := filepath.Join(dir, name)
+	if want := hashes[filepath.ToSlash(name)]; want != "" {
+		if found, err := hashFile(path); err != nil || found != want {
+			return nil, err
+		}
+	}
+	res, err := readResult(path, u, methods)
+	if res == nil || err != nil {
+		return nil, err
+	}
+	return res, atomicfile.Remove(checkpointName(dir, u))
+}
+
+func resultName(u Unit) string { return filepath.Join(resultsDir, u.Name()+".json") }
+
+func checkpointName(dir string, u Unit) string {
+	return filepath.Join(dir, checkpointDir, u.Name()+".safetensors")
+}
+
 // finishSweep condenses the results, which come in unit order.
 func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	table, err := encodeResults(results)
 	if err != nil {
 		return nil, err
 	}
-	if err := atomicfile.Write(filepath.Join(dir, "results.csv"), table); err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, resultsFile), table); err != nil {
 		return nil, err
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "checkpoint")); err != nil {
+	if err := os.RemoveAll(filepath.Join(dir, checkpointDir)); err != nil {
 		return nil, err
 	}
 	sum := average(id, results)
-	return &sum, writeJSON(filepath.Join(dir, "summary.json"), sum)
+	names := []string{configFile, resultsFile}
+	for _, u := range id.Units() {
+		names = append(names, filepath.ToSlash(resultName(u)))
+	}
+	if sum.Files, err = hashFiles(dir, names...); err != nil {
+		return nil, err
+	}
+	return &sum, jsonfile.Write(filepath.Join(dir, summaryFile), sum)
 }
 
 // sweepUnit computes one unit and writes its result.
 func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, key, dir string, u Unit) (*Result, error) {
-	checkpoint := filepath.Join(dir, "checkpoint", u.Name()+".safetensors")
-	res, err := runUnit(ctx, data, id, key, u, checkpoint, checkpointEvery, func(pipeline.Step) {})
+	res, err := runUnit(ctx, data, id, key, u, checkpointName(dir, u), checkpointEvery, func(pipeline.Step) {})
 	if err != nil {
 		return nil, err
 	}
-	if err := writeJSON(filepath.Join(dir, "results", u.Name()+".json"), res); err != nil {
+	if err := jsonfile.Write(filepath.Join(dir, resultName(u)), res); err != nil {
 		return nil, err
 	}
-	if err := os.Remove(checkpoint); err != nil && !os.IsNotExist(err) {
-		return nil, err
-	}
-	return res, nil
+	return res, atomicfile.Remove(checkpointName(dir, u))
 }
 
 // WriteSweep writes the files that Sweep leaves in the folder dir from the
@@ -147,38 +188,36 @@ func WriteSweep(dir string, id Identity, results []Result, seconds []float64) (*
 	if len(results) != len(units) || len(seconds) != len(units) {
 		return nil, fmt.Errorf("%d results and %d times for %d units", len(results), len(seconds), len(units))
 	}
-	unlock, err := claimFolder(dir, id)
+	unlock, err := id.claim(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if err := os.MkdirAll(filepath.Join(dir, "results"), 0o755); err != nil {
+	if err := atomicfile.MkdirAll(filepath.Join(dir, resultsDir)); err != nil {
 		return nil, err
 	}
-	timing, err := openTiming(filepath.Join(dir, "timing.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	defer timing.close()
 	for i, u := range units {
-		if found := (Unit{results[i].Target, results[i].Budget, results[i].Seed}); found != u {
-			return nil, fmt.Errorf("expected the result of %s in place %d, found that of %s", u.Name(), i, found.Name())
+		if err := results[i].Check(u, id.Config.Methods); err != nil {
+			return nil, fmt.Errorf("place %d: %w", i, err)
 		}
-		path := filepath.Join(dir, "results", u.Name()+".json")
-		js, err := marshalIndent(&results[i])
+		path := filepath.Join(dir, resultName(u))
+		js, err := jsonfile.Encode(&results[i])
 		if err != nil {
 			return nil, err
 		}
-		there, err := os.ReadFile(path)
+		there, err := atomicfile.ReadFile(path, maxResult)
 		switch {
-		case err == nil && !bytes.Equal(there, js):
-			return nil, fmt.Errorf("%s: expected the result that the task left, found another", path)
-		case err == nil:
+		case err == nil && bytes.Equal(there, js):
 			continue
-		case !errors.Is(err, fs.ErrNotExist):
+		case err == nil && json.Valid(there):
+			return nil, fmt.Errorf("%s: expected the result that the task left, found another", path)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}
-		if err := errors.Join(atomicfile.Write(path, js), timing.add(timingLine{Unit: u.Name(), Seconds: seconds[i]})); err != nil {
+		if err := atomicfile.Write(path, js); err != nil {
+			return nil, err
+		}
+		if err := (timingLine{Unit: u.Name(), Seconds: seconds[i]}).append(dir); err != nil {
 			return nil, err
 		}
 	}

@@ -2,17 +2,13 @@ package runs
 
 import (
 	"encoding/json"
-	"os"
-	"sync"
+	"path/filepath"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
-// timing appends to timing.jsonl, the one file that differs between two runs
-// of the same work.
-type timing struct {
-	mu sync.Mutex
-	f  *os.File
-}
-
+// timingLine is a line of timing.jsonl, the one file that differs between two
+// runs of the same work: what an epoch of a run, or a unit of a sweep, took.
 type timingLine struct {
 	Unit    string  `json:"unit,omitempty"`
 	Method  string  `json:"method,omitempty"`
@@ -20,20 +16,11 @@ type timingLine struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func openTiming(path string) (*timing, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	return &timing{f: f}, err
-}
-
-func (t *timing) add(line timingLine) error {
-	js, err := json.Marshal(line)
+// append adds the line to the file in dir.
+func (l timingLine) append(dir string) error {
+	js, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, err = t.f.Write(append(js, '\n'))
-	return err
+	return atomicfile.Append(filepath.Join(dir, "timing.jsonl"), js)
 }
-
-func (t *timing) close() { t.f.Close() }

@@ -15,9 +15,9 @@ import (
 // carried out apart, in processes and on machines of their own, and put
 // together afterwards: Check, RunUnit for each, WriteSweep.
 type Unit struct {
-	Target string
-	Budget float64
-	Seed   uint64
+	Target string  `json:"target"`
+	Seed   uint64  `json:"seed"`
+	Budget float64 `json:"budget,omitempty"` // 0 outside the budget schedule
 }
 
 // Name identifies the unit within its sweep and is safe as a file name.
@@ -35,7 +35,7 @@ func (i Identity) Units() []Unit {
 	for _, t := range i.Targets {
 		for _, b := range i.budgets() {
 			for _, s := range i.Seeds {
-				units = append(units, Unit{t, b, s})
+				units = append(units, Unit{t, s, b})
 			}
 		}
 	}
@@ -72,26 +72,18 @@ func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 	return pipeline.NewProblem(set, i.unitConfig(u), target)
 }
 
-// solve carries a problem on from its checkpoint to its end.
-func solve(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, from checkpoint, progress func(pipeline.Step), saved func(*pipeline.Learner, pipeline.State) error) (*Result, error) {
-	st, err := from.load()
-	if err != nil {
-		return nil, err
-	}
+// solve carries a problem on from st, which the checkpoint holds, to its end.
+func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State,
+	progress func(pipeline.Step), saved func(*pipeline.Learner, pipeline.State) error) (pipeline.State, error) {
 	l, err := pipeline.NewLearner(data, p)
 	if err != nil {
-		return nil, err
+		return st, err
 	}
 	defer l.Close()
 	if err := l.Check(st); err != nil {
-		return nil, fmt.Errorf("checkpoint %s: %w", from.path, err)
+		return st, fmt.Errorf("checkpoint %s: %w", c.path, err)
 	}
-	st, err = l.Solve(ctx, st, progress, func(st pipeline.State) error { return saved(l, st) })
-	if err != nil {
-		return nil, err
-	}
-	res := summarise(p, st.Epochs)
-	return &res, nil
+	return l.Solve(ctx, st, progress, func(st pipeline.State) error { return saved(l, st) })
 }
 
 // RunUnit computes one unit of a sweep. It writes a checkpoint after each epoch
@@ -114,11 +106,20 @@ func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, key stri
 		return nil, err
 	}
 	point, last := checkpoint{path, key + "/" + u.Name()}, time.Now()
-	return solve(ctx, data, p, point, progress, func(_ *pipeline.Learner, st pipeline.State) error {
+	st, err := point.load()
+	if err != nil {
+		return nil, err
+	}
+	st, err = point.solve(ctx, data, p, st, progress, func(_ *pipeline.Learner, st pipeline.State) error {
 		if time.Since(last) < every {
 			return nil
 		}
 		last = time.Now()
 		return point.save(st)
 	})
+	if err != nil {
+		return nil, err
+	}
+	res := summarise(p, st.Epochs)
+	return &res, nil
 }

@@ -4,10 +4,12 @@
 package safetensors
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"io"
 	"math"
 	"slices"
 )
@@ -22,6 +24,8 @@ type Tensor struct {
 // headerLimit bounds the header of a safetensors file, as the format's own
 // reference reader does.
 const headerLimit = 100 << 20
+
+const maxDims = 8
 
 // Encode lays out tensors, in the order given, and metadata.
 func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
@@ -68,31 +72,11 @@ func Decode(raw []byte) ([]Tensor, map[string]string, error) {
 	if n > headerLimit || n > uint64(len(raw)-8) {
 		return nil, nil, fmt.Errorf("expected a safetensors header within the file, found a length of %d in %d bytes", n, len(raw))
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw[8:8+n], &fields); err != nil {
-		return nil, nil, fmt.Errorf("safetensors header: %w", err)
-	}
 	data := raw[8+n:]
-	var metadata map[string]string
-	if m, ok := fields["__metadata__"]; ok {
-		if err := json.Unmarshal(m, &metadata); err != nil {
-			return nil, nil, fmt.Errorf("safetensors metadata: %w", err)
-		}
-		delete(fields, "__metadata__")
+	entries, metadata, err := decodeHeader(raw[8 : 8+n])
+	if err != nil {
+		return nil, nil, err
 	}
-	type placed struct {
-		entry
-		name string
-	}
-	var entries []placed
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		var e entry
-		if err := json.Unmarshal(fields[name], &e); err != nil {
-			return nil, nil, fmt.Errorf("safetensors entry %q: %w", name, err)
-		}
-		entries = append(entries, placed{e, name})
-	}
-	slices.SortStableFunc(entries, func(a, b placed) int { return a.Offsets[0] - b.Offsets[0] })
 	at := 0
 	tensors := make([]Tensor, 0, len(entries))
 	for _, e := range entries {
@@ -114,6 +98,56 @@ func Decode(raw []byte) ([]Tensor, map[string]string, error) {
 		return nil, nil, fmt.Errorf("safetensors: expected %d bytes of data, found %d", at, len(data))
 	}
 	return tensors, metadata, nil
+}
+
+type placed struct {
+	entry
+	name string
+}
+
+// decodeHeader lists the entries in the order of their offsets. It reads one
+// field after the other, so that a header of many senseless ones ends early.
+func decodeHeader(raw []byte) (entries []placed, metadata map[string]string, err error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, nil, fmt.Errorf("safetensors header: expected a JSON object")
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return nil, nil, fmt.Errorf("safetensors header: %w", err)
+		}
+		name := t.(string)
+		if seen[name] {
+			return nil, nil, fmt.Errorf("safetensors entry %q: it is there twice", name)
+		}
+		seen[name] = true
+		if name == "__metadata__" {
+			if err := dec.Decode(&metadata); err != nil {
+				return nil, nil, fmt.Errorf("safetensors metadata: %w", err)
+			}
+			continue
+		}
+		e := placed{name: name}
+		if err := dec.Decode(&e.entry); err != nil {
+			return nil, nil, fmt.Errorf("safetensors entry %q: %w", name, err)
+		}
+		if len(e.Shape) > maxDims {
+			return nil, nil, fmt.Errorf("safetensors entry %q: expected at most %d dimensions, found %d", name, maxDims, len(e.Shape))
+		}
+		entries = append(entries, e)
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, nil, fmt.Errorf("safetensors header: %w", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, nil, fmt.Errorf("safetensors header: expected spaces behind the JSON object")
+	}
+	slices.SortFunc(entries, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]), cmp.Compare(a.name, b.name))
+	})
+	return entries, metadata, nil
 }
 
 // shapeSize multiplies the dimensions, refusing products above limit.

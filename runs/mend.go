@@ -1,0 +1,115 @@
+package runs
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// finished returns the result of a folder in which nothing is left to do, and
+// none where something is. Files that do not have the hash that result.json
+// lists are written anew where they follow from others; one that does not is an
+// error that says what to do.
+func (f folder) finished(data *pipeline.Resident, u Unit) (*Result, error) {
+	path := filepath.Join(f.dir, resultFile)
+	res, err := readResult(path, u, f.id.Config.Methods)
+	if res == nil || err != nil {
+		return nil, err
+	}
+	names := slices.Sorted(maps.Keys(res.Files))
+	if len(names) == 0 {
+		return nil, nil // written before there were hashes
+	}
+	if !slices.Equal(names, runFiles) {
+		return nil, fmt.Errorf("%s: files: expected %v, found %v", path, runFiles, names)
+	}
+	// Without a checkpoint, or with a damaged one, the hashes alone have to do.
+	st, err := f.point.load()
+	if err != nil || len(st.Epochs) != f.problem.Rounds() || f.problem.Check(st.Epochs) != nil {
+		st = pipeline.State{}
+	}
+	relevance, err := encodeRelevance(res.Sources)
+	if err != nil {
+		return nil, err
+	}
+	if !f.agrees(res, st) || hashOf(relevance) != res.Files[relevanceFile] {
+		return nil, nil // a number in result.json was changed
+	}
+	found, err := hashFiles(f.dir, names...)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if found[name] == res.Files[name] {
+			continue
+		}
+		content := relevance
+		if name != relevanceFile {
+			if content, err = f.derive(data, name, st); err != nil {
+				return nil, err
+			}
+		}
+		if hashOf(content) != res.Files[name] {
+			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %s: remove result.json and the folder %s to compute the run again",
+				filepath.Join(f.dir, name), res.Files[name], describeHash(found[name]), checkpointDir)
+		}
+		if err := atomicfile.Write(filepath.Join(f.dir, name), content); err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func describeHash(sum string) string {
+	if sum == "" {
+		return "none"
+	}
+	return fmt.Sprintf("%.8s", sum)
+}
+
+// agrees says whether a result is that of a state, where there is one.
+func (f folder) agrees(res *Result, st pipeline.State) bool {
+	if len(st.Epochs) == 0 {
+		return true
+	}
+	want := summarise(f.problem, st.Epochs)
+	want.Files = res.Files
+	return reflect.DeepEqual(*res, want)
+}
+
+// derive returns the content of a file that follows from the last state or from
+// the settings, and nothing where it does not.
+func (f folder) derive(data *pipeline.Resident, name string, st pipeline.State) ([]byte, error) {
+	if name == configFile {
+		id, err := ReadIdentity(f.dir)
+		if err != nil {
+			return nil, err
+		}
+		return jsonfile.Encode(id)
+	}
+	if len(st.Epochs) == 0 {
+		return nil, nil
+	}
+	last := st.Epochs[len(st.Epochs)-1].Method
+	switch {
+	case name == epochsFile:
+		return encodeEpochs(st.Epochs)
+	case last == f.id.Config.Methods[0]: // the state's parameters are those of the model
+		l, err := pipeline.NewLearner(data, f.problem)
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		if err := l.Check(st); err != nil {
+			return nil, nil
+		}
+		return encodeModel(f.problem, last, l.Tensors(st))
+	}
+	return nil, nil
+}

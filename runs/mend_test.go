@@ -1,0 +1,227 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// damages are what can happen to a file: nothing is left of it, a part, another
+// content, or no file.
+var damages = map[string]func(content string) (now string, gone bool){
+	"empty":   func(string) (string, bool) { return "", false },
+	"cut":     func(s string) (string, bool) { return s[:len(s)/2], false },
+	"changed": func(s string) (string, bool) { return s[:len(s)-20] + string(s[len(s)-20]^1) + s[len(s)-19:], false },
+	"gone":    func(string) (string, bool) { return "", true },
+}
+
+// A finished run is finished only while every file has its hash: what follows
+// from other files is written anew, what does not is an error that says what to
+// do. That, done, gives the same bytes.
+func TestFinishedRunIsMended(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(61, 4, 200, 5, false))
+	alone := smallConfig()
+	alone.Methods = []string{pipeline.Active}
+	for _, cfg := range []pipeline.Config{smallConfig(), alone} {
+		id := identityOf(dev, cfg, []string{"bytes_2"}, 1)
+		ref := t.TempDir()
+		res := mustRun(t, dev, id, ref)
+		want := foldertest.Read(t, ref)
+		for name, sum := range res.Files {
+			if hashOf([]byte(want[name])) != sum {
+				t.Errorf("result.json has another hash of %s", name)
+			}
+		}
+		if len(res.Files) != len(want)-2 { // without result.json and the checkpoint
+			t.Errorf("result.json lists %v", res.Files)
+		}
+		for _, name := range []string{epochsFile, modelFile, relevanceFile, resultFile} {
+			for how, damage := range damages {
+				what := strings.Join(append(cfg.Methods, name, how), " ")
+				dir := t.TempDir()
+				restore(t, dir, want)
+				damageFile(t, filepath.Join(dir, name), damage)
+				hurt := foldertest.Read(t, dir)
+				again, err := Run(context.Background(), dev, id, dir, func(pipeline.Step) { t.Errorf("%s: it computed", what) })
+				if name == modelFile && len(cfg.Methods) > 1 {
+					if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) || !strings.Contains(err.Error(), "remove result.json and the folder checkpoint") ||
+						strings.Contains(err.Error(), "\n") {
+						t.Errorf("%s: %v, want one line that says what to do", what, err)
+					}
+					foldertest.Equal(t, what, foldertest.Read(t, dir), hurt)
+					if err := os.Remove(filepath.Join(dir, resultFile)); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.RemoveAll(filepath.Join(dir, checkpointDir)); err != nil {
+						t.Fatal(err)
+					}
+					again, err = Run(context.Background(), dev, id, dir, quiet)
+				}
+				if err != nil || again.Methods[0] != res.Methods[0] {
+					t.Errorf("%s: %+v, %v", what, again, err)
+				}
+				foldertest.Equal(t, what, foldertest.Read(t, dir), want)
+			}
+		}
+		// Without a checkpoint relevance.csv still follows, the epochs do not.
+		for name, mended := range map[string]bool{relevanceFile: true, epochsFile: false} {
+			dir := t.TempDir()
+			restore(t, dir, want)
+			damageFile(t, filepath.Join(dir, name), damages["changed"])
+			if err := os.RemoveAll(filepath.Join(dir, checkpointDir)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Run(context.Background(), dev, id, dir, quiet); (err == nil) != mended {
+				t.Errorf("%s changed, no checkpoint: %v", name, err)
+			}
+		}
+	}
+}
+
+func damageFile(t *testing.T, path string, damage func(string) (string, bool)) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, gone := damage(string(raw))
+	if gone {
+		err = os.Remove(path)
+	} else {
+		err = os.WriteFile(path, []byte(now), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A number that was changed in result.json does not stay, with a checkpoint or
+// without.
+func TestChangedResultIsNotDone(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(62, 4, 200, 5, false))
+	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
+	ref := t.TempDir()
+	mustRun(t, dev, id, ref)
+	want := foldertest.Read(t, ref)
+	for what, change := range map[string]func(*Result){
+		"a score": func(r *Result) { r.Methods[1].Score.Value++ },
+		"a nu":    func(r *Result) { r.Sources[0].Nu++ },
+	} {
+		var res Result
+		if err := json.Unmarshal([]byte(want[resultFile]), &res); err != nil {
+			t.Fatal(err)
+		}
+		change(&res)
+		dir := t.TempDir()
+		restore(t, dir, want)
+		if err := jsonfile.Write(filepath.Join(dir, resultFile), res); err != nil {
+			t.Fatal(err)
+		}
+		mustRun(t, dev, id, dir)
+		foldertest.Equal(t, what, foldertest.Read(t, dir), want)
+	}
+	// What is listed must be the files of a run.
+	for what, files := range map[string]Hashes{"too few": {configFile: "0"}, "a path": {"../x": "0", configFile: "0", epochsFile: "0", modelFile: "0"}} {
+		var res Result
+		if err := json.Unmarshal([]byte(want[resultFile]), &res); err != nil {
+			t.Fatal(err)
+		}
+		res.Files = files
+		dir := t.TempDir()
+		restore(t, dir, want)
+		if err := jsonfile.Write(filepath.Join(dir, resultFile), res); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(context.Background(), dev, id, dir, quiet); err == nil || !strings.Contains(err.Error(), "result.json: files: expected") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A sweep computes again what is not the result that it had, and leaves no
+// checkpoint of a unit with a result.
+func TestFinishedSweepIsMended(t *testing.T) {
+	dev, id := smallSweep(t)
+	id.Targets, id.Seeds = id.Targets[:1], id.Seeds[:1]
+	ref := t.TempDir()
+	sum := mustSweep(t, dev, id, ref, 1)
+	want := foldertest.Read(t, ref)
+	if len(sum.Files) != len(want)-1 {
+		t.Errorf("summary.json lists %v of %d files", sum.Files, len(want))
+	}
+	for name, hash := range sum.Files {
+		if hashOf([]byte(want[filepath.FromSlash(name)])) != hash {
+			t.Errorf("summary.json has another hash of %s", name)
+		}
+	}
+	unit := id.Units()[1]
+	for _, name := range []string{resultName(unit), resultsFile, summaryFile} {
+		for how, damage := range damages {
+			dir := t.TempDir()
+			restore(t, dir, want)
+			damageFile(t, filepath.Join(dir, name), damage)
+			restore(t, dir, map[string]string{filepath.Join(checkpointDir, id.Units()[0].Name()+".safetensors"): "left behind"})
+			if _, err := Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) {
+				if s.Resumed == (s.Unit == unit && name == resultName(unit)) && name != summaryFile {
+					t.Errorf("%s %s: %s was resumed: %v", name, how, s.Unit.Name(), s.Resumed)
+				}
+			}); err != nil {
+				t.Errorf("%s %s: %v", name, how, err)
+			}
+			foldertest.Equal(t, name+" "+how, foldertest.Read(t, dir), want)
+		}
+	}
+	// A result that collect left half is written again.
+	dir := t.TempDir()
+	results := make([]Result, len(id.Units()))
+	for i, u := range id.Units() {
+		if err := json.Unmarshal([]byte(want[resultName(u)]), &results[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restore(t, dir, map[string]string{resultName(unit): want[resultName(unit)][:40]})
+	if _, err := WriteSweep(dir, id, results, make([]float64, len(results))); err != nil {
+		t.Error(err)
+	}
+	foldertest.Equal(t, "collected", foldertest.Read(t, dir), want)
+}
+
+// What a killed process left of a line of timing.jsonl does not spoil the next.
+func TestTimingAfterATornLine(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "timing.jsonl")
+	if err := os.WriteFile(path, []byte(`{"unit":"a","seconds":1}`+"\n"+`{"unit":"b","sec`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := (timingLine{Unit: "c", Seconds: 2}).append(dir); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if lines := strings.Split(string(raw), "\n"); err != nil || len(lines) != 4 || lines[2] != `{"unit":"c","seconds":2}` {
+		t.Errorf("%q, %v", raw, err)
+	}
+}
+
+// A representation of more columns than a relevance can be computed for is
+// refused when it is read.
+func TestWideModelIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	const k = 20_000
+	ts := tensors{zeros("representation.weight", k, 1), zeros("sources.weight", 1, k), zeros("target.weight", 1, k)}
+	raw, err := safetensors.Encode(ts, map[string]string{"sources": `["a"]`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	restore(t, dir, map[string]string{modelFile: string(raw)})
+	if _, err := ReadModel(dir); err == nil || !strings.Contains(err.Error(), "20000 columns, expected at most 4096") {
+		t.Errorf("%v, want one line with the limit", err)
+	}
+}
