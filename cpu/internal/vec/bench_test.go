@@ -88,12 +88,12 @@ func BenchmarkGemm(b *testing.B) {
 		{"33000xdxK", false, true, 33000, 50, 784},
 		{"1024", false, false, 1024, 1024, 1024},
 	} {
-		lda, ldb := s.k, s.n
+		aStride, bStride := s.k, s.n
 		if s.transA {
-			lda = s.m
+			aStride = s.m
 		}
 		if s.transB {
-			ldb = s.k
+			bStride = s.k
 		}
 		x, y, z := make([]float32, s.m*s.k), make([]float32, s.k*s.n), make([]float32, s.m*s.n)
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -106,7 +106,7 @@ func BenchmarkGemm(b *testing.B) {
 			eachLevelB(b, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					Gemm(s.transA, s.transB, s.m, s.n, s.k, 1, x, lda, y, ldb, 0, z, s.n)
+					Gemm(s.transA, s.transB, s.m, s.n, s.k, 1, x, aStride, y, bStride, 0, z, s.n)
 				}
 				flops := 2 * float64(s.m) * float64(s.n) * float64(s.k) * float64(b.N)
 				b.ReportMetric(flops/b.Elapsed().Seconds()/1e9, "GF/s")

@@ -9,11 +9,11 @@ const (
 
 // gemm is one product C = alpha op(A) op(B) + beta C.
 type gemm struct {
-	transA, transB bool
-	m, n, k        int
-	alpha, beta    float32
-	a, b, c        []float32
-	lda, ldb, ldc  int
+	transA, transB            bool
+	m, n, k                   int
+	alpha, beta               float32
+	a, b, c                   []float32
+	aStride, bStride, cStride int
 }
 
 // Gemm computes C = alpha op(A) op(B) + beta C with op(A) m by k, op(B) k by n
@@ -25,17 +25,17 @@ type gemm struct {
 // beta and its old value alone, so a caller may split C by rows and columns
 // among goroutines and get the same bytes. Multiples of [GemmRowBlock] and
 // [GemmColBlock] are the splits that cost nothing.
-func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, aStride int, b []float32, bStride int, beta float32, c []float32, cStride int) {
 	if m == 0 || n == 0 {
 		return
 	}
 	if k == 0 || alpha == 0 {
 		for i := range m {
-			scaleRow(beta, c[i*ldc:][:n])
+			scaleRow(beta, c[i*cStride:][:n])
 		}
 		return
 	}
-	active.gemm(gemm{transA, transB, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc})
+	active.gemm(gemm{transA, transB, m, n, k, alpha, beta, a, b, c, aStride, bStride, cStride})
 }
 
 // scaleRow computes c *= beta without reading c for beta == 0.

@@ -11,7 +11,7 @@ package vec
 // order of p.
 //
 //go:noescape
-func gemmTileAVX2(k int, a *float32, rs int, cs int, b *float32, c *float32, ldc int, m int, n int, alpha float32, beta float32)
+func gemmTileAVX2(k int, a *float32, rs int, cs int, b *float32, c *float32, cStride int, m int, n int, alpha float32, beta float32)
 
 // gemmTileAVX512 computes C = alpha A B + beta C over the first m <= 12 rows
 // and n <= 32 columns of a tile. Element (i, p) of A is at a[i*rs+p*cs] and all
@@ -20,4 +20,4 @@ func gemmTileAVX2(k int, a *float32, rs int, cs int, b *float32, c *float32, ldc
 // order of p.
 //
 //go:noescape
-func gemmTileAVX512(k int, a *float32, rs int, cs int, b *float32, c *float32, ldc int, m int, n int, alpha float32, beta float32)
+func gemmTileAVX512(k int, a *float32, rs int, cs int, b *float32, c *float32, cStride int, m int, n int, alpha float32, beta float32)

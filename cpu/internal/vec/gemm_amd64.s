@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func gemmTileAVX2(k int, a *float32, rs int, cs int, b *float32, c *float32, ldc int, m int, n int, alpha float32, beta float32)
+// func gemmTileAVX2(k int, a *float32, rs int, cs int, b *float32, c *float32, cStride int, m int, n int, alpha float32, beta float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·gemmTileAVX2(SB), $0-80
 	VXORPS Y0, Y0, Y0
@@ -72,7 +72,7 @@ loop1:
 	VPCMPGTD     lanes<>+0(SB), Y13, Y12
 	VPCMPGTD     lanes<>+32(SB), Y13, Y13
 	MOVQ         c+40(FP), AX
-	MOVQ         ldc+48(FP), CX
+	MOVQ         cStride+48(FP), CX
 	SHLQ         $0x02, CX
 	MOVL         beta+76(FP), DX
 	ADDL         DX, DX
@@ -184,7 +184,7 @@ DATA lanes<>+56(SB)/4, $+14
 DATA lanes<>+60(SB)/4, $+15
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
-// func gemmTileAVX512(k int, a *float32, rs int, cs int, b *float32, c *float32, ldc int, m int, n int, alpha float32, beta float32)
+// func gemmTileAVX512(k int, a *float32, rs int, cs int, b *float32, c *float32, cStride int, m int, n int, alpha float32, beta float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·gemmTileAVX512(SB), $0-80
 	VPXORD Z0, Z0, Z0
@@ -303,7 +303,7 @@ loop1:
 	SHRQ         $0x10, AX
 	KMOVW        AX, K2
 	MOVQ         c+40(FP), AX
-	MOVQ         ldc+48(FP), CX
+	MOVQ         cStride+48(FP), CX
 	SHLQ         $0x02, CX
 	MOVL         beta+76(FP), DX
 	ADDL         DX, DX

@@ -9,11 +9,11 @@ import (
 
 // product is the operands of one call of Gemm.
 type product struct {
-	transA, transB bool
-	m, n, k        int
-	alpha, beta    float32
-	a, b, c        []float32
-	lda, ldb, ldc  int
+	transA, transB            bool
+	m, n, k                   int
+	alpha, beta               float32
+	a, b, c                   []float32
+	aStride, bStride, cStride int
 }
 
 func (p *product) String() string {
@@ -21,7 +21,7 @@ func (p *product) String() string {
 }
 
 func (p *product) run() {
-	Gemm(p.transA, p.transB, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc)
+	Gemm(p.transA, p.transB, p.m, p.n, p.k, p.alpha, p.a, p.aStride, p.b, p.bStride, p.beta, p.c, p.cStride)
 }
 
 // matrix draws rows by cols elements with some padding, turned over if asked,
@@ -40,9 +40,9 @@ func newProduct(a *arena, m, n, k int) *product {
 		p.alpha = normal32(a.rng)
 	}
 	p.beta = []float32{0, 1, normal32(a.rng)}[a.rng.IntN(3)]
-	p.a, p.lda = matrix(a, p.transA, m, k)
-	p.b, p.ldb = matrix(a, p.transB, k, n)
-	p.c, p.ldc = matrix(a, false, m, n)
+	p.a, p.aStride = matrix(a, p.transA, m, k)
+	p.b, p.bStride = matrix(a, p.transB, k, n)
+	p.c, p.cStride = matrix(a, false, m, n)
 	if p.beta == 0 {
 		for i := range p.c {
 			p.c[i] = float32(math.NaN())
@@ -53,16 +53,16 @@ func newProduct(a *arena, m, n, k int) *product {
 
 func (p *product) atA(i, l int) float64 {
 	if p.transA {
-		return float64(p.a[l*p.lda+i])
+		return float64(p.a[l*p.aStride+i])
 	}
-	return float64(p.a[i*p.lda+l])
+	return float64(p.a[i*p.aStride+l])
 }
 
 func (p *product) atB(l, j int) float64 {
 	if p.transB {
-		return float64(p.b[j*p.ldb+l])
+		return float64(p.b[j*p.bStride+l])
 	}
-	return float64(p.b[l*p.ldb+j])
+	return float64(p.b[l*p.bStride+j])
 }
 
 // verify runs the product and compares it with sums in float64.
@@ -71,7 +71,7 @@ func (p *product) verify(t *testing.T) {
 	old := append([]float32(nil), p.c...)
 	p.run()
 	for at, got := range p.c {
-		i, j := at/p.ldc, at%p.ldc
+		i, j := at/p.cStride, at%p.cStride
 		if j >= p.n {
 			if math.Float32bits(got) != math.Float32bits(old[at]) {
 				t.Fatalf("%v: padding of row %d was written", p, i)
@@ -122,14 +122,14 @@ func TestGemmSplit(t *testing.T) {
 				for j := 0; j < p.n; j += colStep {
 					part := pieces
 					part.m, part.n = min(rowStep, p.m-i), min(colStep, p.n-j)
-					rs, cs := i*p.lda, j
+					rs, cs := i*p.aStride, j
 					if p.transA {
 						rs = i
 					}
 					if p.transB {
-						cs = j * p.ldb
+						cs = j * p.bStride
 					}
-					part.a, part.b, part.c = p.a[rs:], p.b[cs:], pieces.c[i*p.ldc+j:]
+					part.a, part.b, part.c = p.a[rs:], p.b[cs:], pieces.c[i*p.cStride+j:]
 					part.run()
 				}
 			}
@@ -146,8 +146,8 @@ func TestGemmNonFinite(t *testing.T) {
 		for i := range 60 {
 			p := newProduct(a, 1+a.rng.IntN(30), 1+a.rng.IntN(60), 1+a.rng.IntN(60))
 			bad := []float32{float32(math.NaN()), float32(math.Inf(1)), 0}[i%3]
-			p.a[a.rng.IntN(p.lda)%len(p.a)] = bad
-			p.b[a.rng.IntN(p.ldb)%len(p.b)] = float32(math.Inf(-1))
+			p.a[a.rng.IntN(p.aStride)%len(p.a)] = bad
+			p.b[a.rng.IntN(p.bStride)%len(p.b)] = float32(math.Inf(-1))
 			p.verify(t)
 			a.done()
 		}

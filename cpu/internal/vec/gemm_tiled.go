@@ -13,7 +13,7 @@ const (
 )
 
 // gemmTileFunc computes one tile of C, see gemmTileAVX2.
-type gemmTileFunc func(k int, a *float32, rs, cs int, b, c *float32, ldc, m, n int, alpha, beta float32)
+type gemmTileFunc func(k int, a *float32, rs, cs int, b, c *float32, cStride, m, n int, alpha, beta float32)
 
 // gemmTiled computes a product in tiles of rows by cols elements. op(B) is
 // packed into panels as wide as a tile; A is read where it lies, except for a
@@ -24,9 +24,9 @@ func gemmTiled(g gemm, rows, cols int, tile gemmTileFunc) {
 	defer putScratch(bufB)
 	defer putScratch(bufA)
 	panels, edge := *bufB, *bufA
-	rs, cs := g.lda, 1
+	rs, cs := g.aStride, 1
 	if g.transA {
-		rs, cs = 1, g.lda
+		rs, cs = 1, g.aStride
 	}
 	beta := g.beta
 	for p := 0; p < g.k; p += depth {
@@ -42,8 +42,8 @@ func gemmTiled(g gemm, rows, cols int, tile gemmTileFunc) {
 					a, ars, acs = unsafe.SliceData(edge), 1, rows
 				}
 				for jj := 0; jj < nb; jj += cols {
-					c := unsafe.SliceData(g.c[i*g.ldc+j+jj:])
-					tile(kb, a, ars, acs, unsafe.SliceData(panels[jj*kb:]), c, g.ldc, mb, min(cols, nb-jj), g.alpha, beta)
+					c := unsafe.SliceData(g.c[i*g.cStride+j+jj:])
+					tile(kb, a, ars, acs, unsafe.SliceData(panels[jj*kb:]), c, g.cStride, mb, min(cols, nb-jj), g.alpha, beta)
 				}
 			}
 		}
@@ -65,11 +65,11 @@ func (g *gemm) packB(dst []float32, p, kb, j, nb, cols int) {
 	for jj := 0; jj < nb; jj += cols {
 		panel, w := dst[jj*kb:][:kb*cols], min(cols, nb-jj)
 		if g.transB {
-			packRows(panel, cols, g.b[(j+jj)*g.ldb+p:], g.ldb, 1, w, kb)
+			packRows(panel, cols, g.b[(j+jj)*g.bStride+p:], g.bStride, 1, w, kb)
 			continue
 		}
 		for r := range kb {
-			copy(panel[r*cols:][:w], g.b[(p+r)*g.ldb+j+jj:])
+			copy(panel[r*cols:][:w], g.b[(p+r)*g.bStride+j+jj:])
 		}
 	}
 }

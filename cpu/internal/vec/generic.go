@@ -18,15 +18,15 @@ var generic = kernels{
 	taskGradF32: taskGradF32Generic,
 	gemm:        gemmGeneric,
 	dot:         dotGeneric,
-	dots: func(a []float32, lda, rows int, x []float32, out []float64) {
+	dots: func(a []float32, aStride, rows int, x []float32, out []float64) {
 		for i := range rows {
-			out[i] = dotGeneric(x, a[i*lda:][:len(x)])
+			out[i] = dotGeneric(x, a[i*aStride:][:len(x)])
 		}
 	},
 	axpy: axpyGeneric,
-	combine: func(a []float32, lda, rows int, coef, y []float32) {
+	combine: func(a []float32, aStride, rows int, coef, y []float32) {
 		for i := range rows {
-			axpyGeneric(coef[i], a[i*lda:][:len(y)], y)
+			axpyGeneric(coef[i], a[i*aStride:][:len(y)], y)
 		}
 	},
 	convertU8: func(dst []float32, src []uint8, scale float32) {

@@ -3,31 +3,31 @@ package vec
 // gemmGeneric computes the rows of C as sums of rows of op(B), four per
 // pass over C; a transposed B is turned over first.
 func gemmGeneric(g gemm) {
-	b, ldb := g.b, g.ldb
+	b, bStride := g.b, g.bStride
 	if g.transB {
 		buf := getScratch(g.k * g.n)
 		defer putScratch(buf)
-		b, ldb = *buf, g.n
+		b, bStride = *buf, g.n
 		for j := range g.n {
-			for p, v := range g.b[j*g.ldb:][:g.k] {
-				b[p*ldb+j] = v
+			for p, v := range g.b[j*g.bStride:][:g.k] {
+				b[p*bStride+j] = v
 			}
 		}
 	}
-	rs, cs := g.lda, 1
+	rs, cs := g.aStride, 1
 	if g.transA {
-		rs, cs = 1, g.lda
+		rs, cs = 1, g.aStride
 	}
 	for i := range g.m {
-		a, c := g.a[i*rs:], g.c[i*g.ldc:][:g.n]
+		a, c := g.a[i*rs:], g.c[i*g.cStride:][:g.n]
 		scaleRow(g.beta, c)
 		p := 0
 		for ; p <= g.k-4; p += 4 {
 			coef := [4]float32{g.alpha * a[p*cs], g.alpha * a[(p+1)*cs], g.alpha * a[(p+2)*cs], g.alpha * a[(p+3)*cs]}
-			axpy4(&coef, b[p*ldb:], b[(p+1)*ldb:], b[(p+2)*ldb:], b[(p+3)*ldb:], c)
+			axpy4(&coef, b[p*bStride:], b[(p+1)*bStride:], b[(p+2)*bStride:], b[(p+3)*bStride:], c)
 		}
 		for ; p < g.k; p++ {
-			axpyGeneric(g.alpha*a[p*cs], b[p*ldb:][:g.n], c)
+			axpyGeneric(g.alpha*a[p*cs], b[p*bStride:][:g.n], c)
 		}
 	}
 }

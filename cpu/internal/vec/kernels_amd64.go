@@ -72,11 +72,11 @@ func taskGradWith[E any](kernel func(x *E, stride, d int, rows *int32, n int, y 
 }
 
 // dotsWith makes Dots of its assembly.
-func dotsWith(kernel func(a *float32, lda, rows int, x *float32, n int, out *float64)) func([]float32, int, int, []float32, []float64) {
-	return func(a []float32, lda, rows int, x []float32, out []float64) {
+func dotsWith(kernel func(a *float32, aStride, rows int, x *float32, n int, out *float64)) func([]float32, int, int, []float32, []float64) {
+	return func(a []float32, aStride, rows int, x []float32, out []float64) {
 		for i, step := 0, rowsPerCall(len(x)); i < rows; i += step {
 			n := min(step, rows-i)
-			kernel(unsafe.SliceData(a[i*lda:]), lda, n, unsafe.SliceData(x), len(x), unsafe.SliceData(out[i:]))
+			kernel(unsafe.SliceData(a[i*aStride:]), aStride, n, unsafe.SliceData(x), len(x), unsafe.SliceData(out[i:]))
 		}
 	}
 }
@@ -104,14 +104,14 @@ func axpyAVX512(alpha float32, x, y []float32) {
 
 // combineWith makes Combine of its assembly, over a piece of y at a time that
 // stays in the first-level cache while the rows go by.
-func combineWith(kernel func(a *float32, lda, rows int, coef, y *float32, n int)) func([]float32, int, int, []float32, []float32) {
+func combineWith(kernel func(a *float32, aStride, rows int, coef, y *float32, n int)) func([]float32, int, int, []float32, []float32) {
 	const piece = 4096
-	return func(a []float32, lda, rows int, coef, y []float32) {
+	return func(a []float32, aStride, rows int, coef, y []float32) {
 		if rows == 0 {
 			return
 		}
 		for j := 0; j < len(y); j += piece {
-			kernel(unsafe.SliceData(a[j:]), lda, rows, unsafe.SliceData(coef), unsafe.SliceData(y[j:]), min(piece, len(y)-j))
+			kernel(unsafe.SliceData(a[j:]), aStride, rows, unsafe.SliceData(coef), unsafe.SliceData(y[j:]), min(piece, len(y)-j))
 		}
 	}
 }

@@ -7,19 +7,19 @@ package vec
 // dotsAVX2 is Dots over rows of n columns.
 //
 //go:noescape
-func dotsAVX2(a *float32, lda int, rows int, x *float32, n int, out *float64)
+func dotsAVX2(a *float32, aStride int, rows int, x *float32, n int, out *float64)
 
 // combineAVX2 is Combine over rows of n columns.
 //
 //go:noescape
-func combineAVX2(a *float32, lda int, rows int, coef *float32, y *float32, n int)
+func combineAVX2(a *float32, aStride int, rows int, coef *float32, y *float32, n int)
 
 // dotsAVX512 is Dots over rows of n columns.
 //
 //go:noescape
-func dotsAVX512(a *float32, lda int, rows int, x *float32, n int, out *float64)
+func dotsAVX512(a *float32, aStride int, rows int, x *float32, n int, out *float64)
 
 // combineAVX512 is Combine over rows of n columns.
 //
 //go:noescape
-func combineAVX512(a *float32, lda int, rows int, coef *float32, y *float32, n int)
+func combineAVX512(a *float32, aStride int, rows int, coef *float32, y *float32, n int)

@@ -2,7 +2,7 @@
 
 //go:build !purego
 
-// func dotsAVX2(a *float32, lda int, rows int, x *float32, n int, out *float64)
+// func dotsAVX2(a *float32, aStride int, rows int, x *float32, n int, out *float64)
 // Requires: AVX, FMA3
 TEXT ·dotsAVX2(SB), $0-48
 	XORQ AX, AX
@@ -12,7 +12,7 @@ loop1:
 	SUBQ   $+4, CX
 	CMPQ   AX, CX
 	JGT    done2
-	MOVQ   lda+8(FP), CX
+	MOVQ   aStride+8(FP), CX
 	SHLQ   $0x02, CX
 	MOVQ   AX, DX
 	IMULQ  CX, DX
@@ -129,7 +129,7 @@ loop9:
 	SUBQ   $+1, CX
 	CMPQ   AX, CX
 	JGT    done10
-	MOVQ   lda+8(FP), CX
+	MOVQ   aStride+8(FP), CX
 	SHLQ   $0x02, CX
 	MOVQ   AX, DX
 	IMULQ  CX, DX
@@ -196,7 +196,7 @@ done10:
 	VZEROUPPER
 	RET
 
-// func combineAVX2(a *float32, lda int, rows int, coef *float32, y *float32, n int)
+// func combineAVX2(a *float32, aStride int, rows int, coef *float32, y *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·combineAVX2(SB), $0-48
 	XORQ AX, AX
@@ -206,7 +206,7 @@ loop1:
 	SUBQ         $+4, CX
 	CMPQ         AX, CX
 	JGT          done2
-	MOVQ         lda+8(FP), CX
+	MOVQ         aStride+8(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         AX, DX
 	IMULQ        CX, DX
@@ -291,7 +291,7 @@ loop9:
 	SUBQ         $+1, CX
 	CMPQ         AX, CX
 	JGT          done10
-	MOVQ         lda+8(FP), CX
+	MOVQ         aStride+8(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         AX, DX
 	IMULQ        CX, DX
@@ -353,7 +353,7 @@ done10:
 	VZEROUPPER
 	RET
 
-// func dotsAVX512(a *float32, lda int, rows int, x *float32, n int, out *float64)
+// func dotsAVX512(a *float32, aStride int, rows int, x *float32, n int, out *float64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·dotsAVX512(SB), $0-48
 	XORQ AX, AX
@@ -363,7 +363,7 @@ loop1:
 	SUBQ   $+4, CX
 	CMPQ   AX, CX
 	JGT    done2
-	MOVQ   lda+8(FP), CX
+	MOVQ   aStride+8(FP), CX
 	SHLQ   $0x02, CX
 	MOVQ   AX, DX
 	IMULQ  CX, DX
@@ -485,7 +485,7 @@ loop8:
 	SUBQ   $+1, CX
 	CMPQ   AX, CX
 	JGT    done9
-	MOVQ   lda+8(FP), CX
+	MOVQ   aStride+8(FP), CX
 	SHLQ   $0x02, CX
 	MOVQ   AX, DX
 	IMULQ  CX, DX
@@ -551,7 +551,7 @@ done9:
 	VZEROUPPER
 	RET
 
-// func combineAVX512(a *float32, lda int, rows int, coef *float32, y *float32, n int)
+// func combineAVX512(a *float32, aStride int, rows int, coef *float32, y *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·combineAVX512(SB), $0-48
 	XORQ AX, AX
@@ -561,7 +561,7 @@ loop1:
 	SUBQ         $+4, CX
 	CMPQ         AX, CX
 	JGT          done2
-	MOVQ         lda+8(FP), CX
+	MOVQ         aStride+8(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         AX, DX
 	IMULQ        CX, DX
@@ -639,7 +639,7 @@ loop8:
 	SUBQ         $+1, CX
 	CMPQ         AX, CX
 	JGT          done9
-	MOVQ         lda+8(FP), CX
+	MOVQ         aStride+8(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         AX, DX
 	IMULQ        CX, DX

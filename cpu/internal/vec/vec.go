@@ -24,9 +24,9 @@ type kernels struct {
 	gemm func(g gemm)
 
 	dot        func(x, y []float32) float64
-	dots       func(a []float32, lda, rows int, x []float32, out []float64)
+	dots       func(a []float32, aStride, rows int, x []float32, out []float64)
 	axpy       func(alpha float32, x, y []float32)
-	combine    func(a []float32, lda, rows int, coef, y []float32)
+	combine    func(a []float32, aStride, rows int, coef, y []float32)
 	convertU8  func(dst []float32, src []uint8, scale float32)
 	convertF16 func(dst []float32, src []uint16, scale float32)
 	convertF32 func(dst, src []float32, scale float32)
@@ -59,19 +59,15 @@ func TaskGradF32(x []float32, stride, d int, rows []int32, y []float32, scale fl
 	return active.taskGradF32(x, stride, d, rows, y[:len(rows)], scale, p[:d], q[:d])
 }
 
-// Dot returns x'y with products and sums in float64. y has at least len(x)
-// elements.
+// Dot returns x'y with products and sums in float64, where products of float32
+// neither overflow nor underflow. y has at least len(x) elements.
 func Dot(x, y []float32) float64 { return active.dot(x, y[:len(x)]) }
-
-// SumSq returns x'x with products and sums in float64. Squares of float32
-// neither overflow nor underflow there.
-func SumSq(x []float32) float64 { return active.dot(x, x) }
 
 // Dots computes out_i = a_i'x for the given number of rows of a, each of
 // len(x) elements, with products and sums in float64. Each out_i has the bits
 // that [Dot] gives.
-func Dots(a []float32, lda, rows int, x []float32, out []float64) {
-	active.dots(a, lda, rows, x, out[:rows])
+func Dots(a []float32, aStride, rows int, x []float32, out []float64) {
+	active.dots(a, aStride, rows, x, out[:rows])
 }
 
 // Axpy computes y += alpha x. y has at least len(x) elements.
@@ -79,8 +75,8 @@ func Axpy(alpha float32, x, y []float32) { active.axpy(alpha, x, y[:len(x)]) }
 
 // Combine computes y += sum_i coef_i a_i over rows of a, each of len(y)
 // elements, in the order of the rows.
-func Combine(a []float32, lda, rows int, coef []float32, y []float32) {
-	active.combine(a, lda, rows, coef[:rows], y)
+func Combine(a []float32, aStride, rows int, coef []float32, y []float32) {
+	active.combine(a, aStride, rows, coef[:rows], y)
 }
 
 // Scale computes x *= alpha.

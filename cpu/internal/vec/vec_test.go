@@ -91,8 +91,8 @@ func TestDot(t *testing.T) {
 			if got := Dot(x, y); !near(got, want, tol*abs) {
 				t.Errorf("n %d: Dot = %v, expected %v", n, got, want)
 			}
-			if got := SumSq(x); !near(got, sq, tol*sq) {
-				t.Errorf("n %d: SumSq = %v, expected %v", n, got, sq)
+			if got := Dot(x, x); !near(got, sq, tol*sq) {
+				t.Errorf("n %d: Dot of x and x = %v, expected %v", n, got, sq)
 			}
 			if got, again := Dot(x, y), Dot(dup(a, x), dup(a, y)); got != again {
 				t.Errorf("n %d: Dot depends on where its operands lie: %v, %v", n, got, again)
@@ -100,20 +100,20 @@ func TestDot(t *testing.T) {
 			a.done()
 		}
 		huge := []float32{math.MaxFloat32, math.MaxFloat32, -math.MaxFloat32}
-		if got, want := SumSq(huge), 3*math.MaxFloat32*math.MaxFloat32; !near(got, want, want*1e-15) {
-			t.Errorf("SumSq of the largest numbers = %v, expected %v", got, want)
+		if got, want := Dot(huge, huge), 3*math.MaxFloat32*math.MaxFloat32; !near(got, want, want*1e-15) {
+			t.Errorf("Dot of the largest numbers = %v, expected %v", got, want)
 		}
 	})
 }
 
 func TestDots(t *testing.T) {
 	verify := func(t *testing.T, a *arena, n, rows int) {
-		lda := n + a.rng.IntN(5)
-		m := fill(a, max(0, (rows-1)*lda+n), normal32)
+		aStride := n + a.rng.IntN(5)
+		m := fill(a, max(0, (rows-1)*aStride+n), normal32)
 		x, out := fill(a, n, normal32), fill(a, rows, func(*rand.Rand) float64 { return math.NaN() })
-		Dots(m, lda, rows, x, out)
+		Dots(m, aStride, rows, x, out)
 		for i := range rows {
-			if want := Dot(x, m[i*lda:][:n]); out[i] != want {
+			if want := Dot(x, m[i*aStride:][:n]); out[i] != want {
 				t.Fatalf("n %d, row %d of %d: Dots = %v, Dot = %v", n, i, rows, out[i], want)
 			}
 		}
@@ -155,15 +155,15 @@ func TestCombine(t *testing.T) {
 	eachLevel(t, func(t *testing.T, a *arena) {
 		for _, n := range append(lengths, 10001) {
 			for _, rows := range []int{0, 1, 2, 3, 4, 5, 8, 11} {
-				lda := n + a.rng.IntN(5)
-				m := fill(a, max(0, (rows-1)*lda+n), normal32)
+				aStride := n + a.rng.IntN(5)
+				m := fill(a, max(0, (rows-1)*aStride+n), normal32)
 				coef, y := fill(a, rows, normal32), fill(a, n, normal32)
 				old := dup(a, y)
-				Combine(m, lda, rows, coef, y)
+				Combine(m, aStride, rows, coef, y)
 				for j := range y {
 					want, abs := float64(old[j]), math.Abs(float64(old[j]))
 					for i := range rows {
-						v := float64(coef[i]) * float64(m[i*lda+j])
+						v := float64(coef[i]) * float64(m[i*aStride+j])
 						want += v
 						abs += math.Abs(v)
 					}

@@ -24,7 +24,7 @@ func gemmTiles(a *asm) {
 
 // gemmTile writes C = alpha A B + beta C over one tile of C.
 func gemmTile(a *asm, rows int) {
-	a.function("gemmTile", "(k int, a *float32, rs, cs int, b, c *float32, ldc, m, n int, alpha, beta float32)",
+	a.function("gemmTile", "(k int, a *float32, rs, cs int, b, c *float32, cStride, m, n int, alpha, beta float32)",
 		fmt.Sprintf("computes C = alpha A B + beta C over the first m <= %d rows", rows),
 		fmt.Sprintf("and n <= %d columns of a tile. Element (i, p) of A is at a[i*rs+p*cs] and all", 2*a.width),
 		fmt.Sprintf("%d rows are read; B is packed, %d elements a row, all of them read. With", rows, 2*a.width),
@@ -81,8 +81,8 @@ func gemmTile(a *asm, rows int) {
 // storeTile adds beta C to the rows of a tile and stores them.
 func (a *asm) storeTile(acc [][2]reg.VecVirtual) {
 	load, store := a.maskedAccess()
-	c, ldc := a.param("c"), a.param("ldc")
-	a.SHLQ(Imm(2), ldc)
+	c, cStride := a.param("c"), a.param("cStride")
+	a.SHLQ(Imm(2), cStride)
 	over, done := a.label("overwrite"), a.label("done")
 
 	bits := a.GP32()
@@ -98,7 +98,7 @@ func (a *asm) storeTile(acc [][2]reg.VecVirtual) {
 			if i < len(acc)-1 {
 				a.DECQ(m)
 				a.JE(LabelRef(done))
-				a.ADDQ(ldc, c)
+				a.ADDQ(cStride, c)
 			}
 		}
 	}

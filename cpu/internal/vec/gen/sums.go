@@ -56,7 +56,7 @@ func (a *asm) accumulate(c reg.GPVirtual, limit string, y reg.GPVirtual, factor 
 
 // combine writes y += sum of coef times row, over rows of a of n columns.
 func combine(a *asm) {
-	a.function("combine", "(a *float32, lda, rows int, coef, y *float32, n int)",
+	a.function("combine", "(a *float32, aStride, rows int, coef, y *float32, n int)",
 		"is Combine over rows of n columns.")
 	i, c := a.GP64(), a.GP64()
 	a.XORQ(i, i)
@@ -79,17 +79,17 @@ func combine(a *asm) {
 }
 
 // matrixRows returns the addresses of consecutive rows of the parameters a and
-// lda from row i on.
+// aStride from row i on.
 func (a *asm) matrixRows(i reg.GPVirtual, rows int) []reg.GPVirtual {
-	lda, row := a.param("lda"), make([]reg.GPVirtual, rows)
-	a.SHLQ(Imm(2), lda)
+	aStride, row := a.param("aStride"), make([]reg.GPVirtual, rows)
+	a.SHLQ(Imm(2), aStride)
 	row[0] = a.GP64()
 	a.MOVQ(i, row[0])
-	a.IMULQ(lda, row[0])
+	a.IMULQ(aStride, row[0])
 	a.ADDQ(a.addr("a"), row[0])
 	for r := 1; r < rows; r++ {
 		row[r] = a.GP64()
-		a.LEAQ(Mem{Base: row[r-1], Index: lda, Scale: 1}, row[r])
+		a.LEAQ(Mem{Base: row[r-1], Index: aStride, Scale: 1}, row[r])
 	}
 	return row
 }
@@ -97,7 +97,7 @@ func (a *asm) matrixRows(i reg.GPVirtual, rows int) []reg.GPVirtual {
 // dots writes out_i = row_i x in float64. Every row has two accumulators of
 // its own, so that its sum does not depend on its neighbours.
 func dots(a *asm) {
-	a.function("dots", "(a *float32, lda, rows int, x *float32, n int, out *float64)",
+	a.function("dots", "(a *float32, aStride, rows int, x *float32, n int, out *float64)",
 		"is Dots over rows of n columns.")
 	i, c := a.GP64(), a.GP64()
 	a.XORQ(i, i)
