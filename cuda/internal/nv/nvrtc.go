@@ -7,6 +7,7 @@ package nv
 import "C"
 
 import (
+	"bytes"
 	"slices"
 	"unsafe"
 )
@@ -117,35 +118,35 @@ func (n *NVRTC) DestroyProgram(p Program) error {
 
 // GetProgramLog returns what the compiler said.
 func (n *NVRTC) GetProgramLog(p Program) (string, error) {
-	var size C.uint64_t
-	if err := n.err("nvrtcGetProgramLogSize", C.nv_nvrtcGetProgramLogSize(n.t, C.uintptr_t(p), &size)); err != nil || size <= 1 {
-		return "", err
-	}
-	buf := make([]byte, size)
-	err := n.err("nvrtcGetProgramLog", C.nv_nvrtcGetProgramLog(n.t, C.uintptr_t(p), (*C.char)(unsafe.Pointer(&buf[0]))))
-	return C.GoString((*C.char)(unsafe.Pointer(&buf[0]))), err
+	text, err := n.bytes("nvrtcGetProgramLog",
+		func(size *C.uint64_t) C.int32_t { return C.nv_nvrtcGetProgramLogSize(n.t, C.uintptr_t(p), size) },
+		func(buf *C.char) C.int32_t { return C.nv_nvrtcGetProgramLog(n.t, C.uintptr_t(p), buf) })
+	return string(bytes.TrimRight(text, "\x00")), err
 }
 
 // GetCUBIN returns the machine code of a program compiled for a real architecture
 // (-arch=sm_90); for a virtual one there is none.
 func (n *NVRTC) GetCUBIN(p Program) ([]byte, error) {
-	var size C.uint64_t
-	if err := n.err("nvrtcGetCUBINSize", C.nv_nvrtcGetCUBINSize(n.t, C.uintptr_t(p), &size)); err != nil || size == 0 {
-		return nil, err
-	}
-	buf := make([]byte, size)
-	err := n.err("nvrtcGetCUBIN", C.nv_nvrtcGetCUBIN(n.t, C.uintptr_t(p), (*C.char)(unsafe.Pointer(&buf[0]))))
-	return buf, err
+	return n.bytes("nvrtcGetCUBIN",
+		func(size *C.uint64_t) C.int32_t { return C.nv_nvrtcGetCUBINSize(n.t, C.uintptr_t(p), size) },
+		func(buf *C.char) C.int32_t { return C.nv_nvrtcGetCUBIN(n.t, C.uintptr_t(p), buf) })
 }
 
 // GetPTX returns the PTX of a program, with the zero byte that ends it. The
 // function is optional.
 func (n *NVRTC) GetPTX(p Program) ([]byte, error) {
-	var size C.uint64_t
-	if err := n.err("nvrtcGetPTXSize", C.nv_nvrtcGetPTXSize(n.t, C.uintptr_t(p), &size)); err != nil || size == 0 {
+	return n.bytes("nvrtcGetPTX",
+		func(size *C.uint64_t) C.int32_t { return C.nv_nvrtcGetPTXSize(n.t, C.uintptr_t(p), size) },
+		func(buf *C.char) C.int32_t { return C.nv_nvrtcGetPTX(n.t, C.uintptr_t(p), buf) })
+}
+
+// bytes asks for a size and then for as many bytes.
+func (n *NVRTC) bytes(op string, size func(*C.uint64_t) C.int32_t, get func(*C.char) C.int32_t) ([]byte, error) {
+	var count C.uint64_t
+	if err := n.err(op+"Size", size(&count)); err != nil || count == 0 {
 		return nil, err
 	}
-	buf := make([]byte, size)
-	err := n.err("nvrtcGetPTX", C.nv_nvrtcGetPTX(n.t, C.uintptr_t(p), (*C.char)(unsafe.Pointer(&buf[0]))))
+	buf := make([]byte, count)
+	err := n.err(op, get((*C.char)(unsafe.Pointer(&buf[0]))))
 	return buf, err
 }
