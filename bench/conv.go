@@ -97,7 +97,8 @@ func compareConv(folder string, f compare.Folder, seeds, passes int) error {
 		return err
 	}
 	rows := []convResult{ours}
-	args := []string{strconv.Itoa(seeds), strconv.Itoa(c.Passes), strconv.Itoa(c.Batch), fmt.Sprint(c.Rate), fmt.Sprint(c.Decay), strconv.Itoa(width), fmt.Sprint(convRidge)}
+	args := []string{strconv.Itoa(seeds), strconv.Itoa(c.Passes), strconv.Itoa(c.Batch), fmt.Sprint(c.Rate), fmt.Sprint(c.Decay),
+		strconv.Itoa(width), fmt.Sprint(convRidge)}
 	for _, n := range c.Channels {
 		args = append(args, strconv.Itoa(n))
 	}
@@ -109,7 +110,8 @@ func compareConv(folder string, f compare.Folder, seeds, passes int) error {
 		rows = append(rows, r)
 	}
 	fmt.Printf("convolutional ERM: %d samples of %s, %d tasks, channels %v, K = %d, %d passes in batches of %d\ntarget %s; means over %s\n",
-		len(p.train.Y), filepath.Base(p.set.Name), len(p.train.TaskPool), c.Channels, width, c.Passes, c.Batch, compare.Target, count(seeds, "seed"))
+		len(p.train.Y), filepath.Base(p.set.Name), len(p.train.TaskPool), c.Channels, width, c.Passes, c.Batch, compare.Target,
+		count(seeds, "seed"))
 	t := compare.NewTable("", "s per pass", "time / amtrl", "processor s", "/ amtrl", "last loss", "target error (range)")
 	for _, r := range rows {
 		if r.Version != "" {
@@ -181,7 +183,8 @@ func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) 
 	r.Name = "amtrl"
 	for seed := range seeds {
 		start, busy := time.Now(), processorTime()
-		net, fit, err := pipeline.FitConv(context.Background(), q, train, compare.Counts(p.train), shape.Height, shape.Width, width, c, uint64(seed))
+		net, fit, err := pipeline.FitConv(context.Background(), q, train, compare.Counts(p.train), shape.Height, shape.Width, width, c,
+			uint64(seed))
 		if err != nil {
 			return r, err
 		}

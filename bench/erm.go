@@ -55,7 +55,8 @@ func compareERM(p *problem, f compare.Folder) error {
 			t.AppendRow(table.Row{r.Name, "goal not reached", r.Evaluations, fmt.Sprintf("%.6f", r.Objective)})
 			continue
 		}
-		t.AppendRow(table.Row{r.Name, fmt.Sprintf("%.2f", r.Seconds), r.Evaluations, fmt.Sprintf("%.6f", r.Objective), fmt.Sprintf("%.2f", r.Seconds/rows[0].Seconds)})
+		t.AppendRow(table.Row{r.Name, fmt.Sprintf("%.2f", r.Seconds), r.Evaluations, fmt.Sprintf("%.6f", r.Objective),
+			fmt.Sprintf("%.2f", r.Seconds/rows[0].Seconds)})
 	}
 	t.Render()
 	return nil

@@ -31,7 +31,7 @@ func main() {
 	targets := flag.Bool("erm", true, "time a whole linear ERM too")
 	conv := flag.Int("conv", 3, "seeds of the convolutional fit; 0 leaves it out")
 	passes := flag.Int("passes", 8, "passes of the convolutional fit")
-	data := flag.String("data", "", "folder of images for the convolutional fit, in the layout of MNIST-C; embedded digits where there is none")
+	data := flag.String("data", "", "folder of images for the convolutional fit, laid out as MNIST-C; embedded digits where there is none")
 	flag.Parse()
 	if err := run(*repeats, *linear, *targets, *conv, *passes, *data); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -67,7 +67,8 @@ func compareLinear(f compare.Folder, repeats int, erm bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("problem: %d samples, %d inputs, %d tasks, K = %d; %d threads; reads 1 GiB at %.1f GB/s\n\n", samples, inputs, tasks, width, compare.Threads(), memory)
+	fmt.Printf("problem: %d samples, %d inputs, %d tasks, K = %d; %d threads; reads 1 GiB at %.1f GB/s\n\n", samples, inputs, tasks, width,
+		compare.Threads(), memory)
 
 	ours, err := timePasses(p, repeats)
 	if err != nil {

@@ -79,7 +79,8 @@ func newProblem() *problem {
 
 // leave gathers the samples into one float32 matrix for the scripts.
 func (p *problem) leave(f compare.Folder) error {
-	return f.Leave(map[string]any{"x": compare.Gather(p.pools, p.samples), "y": p.samples.Y, "theta": p.theta, "offsets": compare.Offsets(p.samples)})
+	return f.Leave(map[string]any{"x": compare.Gather(p.pools, p.samples), "y": p.samples.Y, "theta": p.theta,
+		"offsets": compare.Offsets(p.samples)})
 }
 
 // place uploads the pools in one of the storage types and the samples.

@@ -135,7 +135,8 @@ func TestConv(t *testing.T) {
 		{Image: Image{5, 4, 3, 2}, n: 0},
 	}
 	for range 8 {
-		cases = append(cases, layer{Image: Image{2 + d.rng.IntN(20), 2 + d.rng.IntN(36), 1 + d.rng.IntN(20), 1 + d.rng.IntN(40)}, n: 1 + d.rng.IntN(3)})
+		cases = append(cases, layer{Image: Image{2 + d.rng.IntN(20), 2 + d.rng.IntN(36), 1 + d.rng.IntN(20), 1 + d.rng.IntN(40)},
+			n: 1 + d.rng.IntN(3)})
 	}
 	for _, c := range cases {
 		convCase(d, c.Image, c.n, false)
@@ -211,7 +212,8 @@ func TestConvGradParts(t *testing.T) {
 	} {
 		g := ConvGrad{Image: c.Image, N: c.n}
 		parts, each, split := g.parts()
-		if parts*each < c.n || parts > 0 && (parts-1)*each >= c.n || split != c.split || 4*g.PartLen() > max(gradBytes, 4*(9*c.Channels+1)*c.Filters*split) {
+		if parts*each < c.n || parts > 0 && (parts-1)*each >= c.n || split != c.split ||
+			4*g.PartLen() > max(gradBytes, 4*(9*c.Channels+1)*c.Filters*split) {
 			t.Errorf("%+v: %d parts of %d images, split %d, %d floats", c, parts, each, split, g.PartLen())
 		}
 		if parts > gradParts {

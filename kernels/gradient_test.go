@@ -42,7 +42,8 @@ func TestDivide(t *testing.T) {
 			most = max(most, int(hi-lo))
 			for s := lo; s < hi; s++ {
 				c := table.Chunks[s]
-				if c.Slot != s || c.Task != int32(task) || c.Pool.Stride != int64(task) || c.First != int64(next) || c.Count < 1 || int(c.Count) > limit {
+				if c.Slot != s || c.Task != int32(task) || c.Pool.Stride != int64(task) || c.First != int64(next) || c.Count < 1 ||
+					int(c.Count) > limit {
 					t.Fatalf("%v, at most %d: chunk %d of task %d is %+v", offsets, limit, s, task, c)
 				}
 				next += int(c.Count)

@@ -77,7 +77,8 @@ func TestAdam(t *testing.T) {
 			v[i] *= v[i]
 		}
 		beta1, beta2, rate, decay, epsilon, correct1, correct2 := 0.9, 0.999, 0.01, 0.1, 1e-8, 0.2, 0.004
-		rates := []float32{float32(beta1), float32(1 - beta1), float32(beta2), float32(1 - beta2), float32(1 / correct2), float32(epsilon), float32(rate / correct1), float32(rate * decay)}
+		rates := []float32{float32(beta1), float32(1 - beta1), float32(beta2), float32(1 - beta2), float32(1 / correct2), float32(epsilon),
+			float32(rate / correct1), float32(rate * decay)}
 		gp, mp, vp, tp := upload(d, g, 4), upload(d, m, 4), upload(d, v, 4), upload(d, theta, 4)
 		d.run(Adam(n, upload(d, rates, 4), gp, mp, vp, tp))
 		ms, vs, ts := download[float32](d, mp, n), download[float32](d, vp, n), download[float32](d, tp, n)

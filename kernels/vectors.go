@@ -88,7 +88,8 @@ func (d Dots) Launches() []Launch {
 	name := "dots" + d.Type.suffix()
 	rows := index32(name, "rows", d.Rows)
 	return []Launch{
-		launch(name, count, min(1<<15, ceilDiv(d.Rows, size("DOTS_ROWS"))), threads(block), 0, d.A, int64(d.AStride), rows, d.X, int64(d.N), int64(span), d.Part),
+		launch(name, count, min(1<<15, ceilDiv(d.Rows, size("DOTS_ROWS"))), threads(block), 0, d.A, int64(d.AStride), rows, d.X, int64(d.N),
+			int64(span), d.Part),
 		launch("dots_reduce", d.Rows, 1, threads(warp), 0, d.Part, int32(count), d.Out),
 	}
 }

@@ -49,7 +49,8 @@ func (w *bench) conv() error {
 	if err != nil {
 		return err
 	}
-	section := fmt.Sprintf("convolutional training, %d samples, channels %v, K = %d, batches of %d; per pass", len(p.samples.Y), c.Channels, w.width, c.Batch)
+	section := fmt.Sprintf("convolutional training, %d samples, channels %v, K = %d, batches of %d; per pass", len(p.samples.Y), c.Channels,
+		w.width, c.Batch)
 	w.add(row{Section: section, Name: "amtrl", Seconds: seconds, Ratio: 1, Note: fmt.Sprintf("loss %.5f in the last of %d", loss, c.Passes)})
 	return w.convRival(p, c, section, seconds)
 }
@@ -67,7 +68,8 @@ func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours floa
 		Eager fit
 		Graph *fit
 	}
-	args := []string{w.folder.Dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(c.Passes), fmt.Sprint(c.Batch), fmt.Sprint(c.Rate), fmt.Sprint(c.Decay), fmt.Sprint(w.width)}
+	args := []string{w.folder.Dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(c.Passes), fmt.Sprint(c.Batch), fmt.Sprint(c.Rate),
+		fmt.Sprint(c.Decay), fmt.Sprint(w.width)}
 	for _, n := range c.Channels {
 		args = append(args, fmt.Sprint(n))
 	}
@@ -76,9 +78,11 @@ func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours floa
 		return nil
 	}
 	note := func(f fit) string { return fmt.Sprintf("loss %.5f; %s", f.Loss, reply.Torch) }
-	w.add(row{Section: section, Name: "PyTorch, eager", Seconds: reply.Eager.Seconds, Ratio: reply.Eager.Seconds / ours, Note: note(reply.Eager)})
+	w.add(row{Section: section, Name: "PyTorch, eager", Seconds: reply.Eager.Seconds, Ratio: reply.Eager.Seconds / ours,
+		Note: note(reply.Eager)})
 	if g := reply.Graph; g != nil {
-		w.add(row{Section: section, Name: "PyTorch, CUDA graph of the step", Seconds: g.Seconds, Ratio: g.Seconds / ours, Note: note(*g), Failed: g.Failed})
+		w.add(row{Section: section, Name: "PyTorch, CUDA graph of the step", Seconds: g.Seconds, Ratio: g.Seconds / ours, Note: note(*g),
+			Failed: g.Failed})
 	}
 	return nil
 }

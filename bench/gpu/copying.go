@@ -22,6 +22,7 @@ func (w *bench) copying() error {
 	}
 	bytes := 8 * float64(w.copied)
 	w.bandwidth = bytes / s
-	w.add(row{Section: "copy on the device", Name: "amtrl", Seconds: s, Bytes: bytes, Note: fmt.Sprintf("%d bytes, read and written", 4*w.copied)})
+	w.add(row{Section: "copy on the device", Name: "amtrl", Seconds: s, Bytes: bytes,
+		Note: fmt.Sprintf("%d bytes, read and written", 4*w.copied)})
 	return nil
 }

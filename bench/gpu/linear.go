@@ -39,7 +39,8 @@ func (w *bench) linear() error {
 	if err != nil {
 		return err
 	}
-	section := fmt.Sprintf("linear ERM, %d samples of %d sources, K = %d, to objective %.6g", len(p.samples.Y), len(p.samples.TaskPool), w.width, goal)
+	section := fmt.Sprintf("linear ERM, %d samples of %d sources, K = %d, to objective %.6g", len(p.samples.Y), len(p.samples.TaskPool),
+		w.width, goal)
 	for i, r := range ours {
 		w.add(row{
 			Section: section, Name: "amtrl, " + types[i].String() + " pools",
@@ -63,7 +64,8 @@ func (w *bench) linearRival(p *problem, section string, goal, ours float64) erro
 		}
 		Same, Obvious fit
 	}
-	err := w.runRival(&reply, "torch_linear.py", w.folder.Dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(w.least), fmt.Sprint(goal), fmt.Sprint(compare.Lambda), fmt.Sprint(w.width))
+	err := w.runRival(&reply, "torch_linear.py", w.folder.Dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(w.least), fmt.Sprint(goal),
+		fmt.Sprint(compare.Lambda), fmt.Sprint(w.width))
 	if err != nil {
 		w.add(row{Section: section, Name: "PyTorch", Failed: err.Error()})
 		return nil
@@ -80,8 +82,10 @@ func (w *bench) linearRival(p *problem, section string, goal, ours float64) erro
 		w.add(line)
 	}
 	elements := float64(len(p.samples.Y) * inputs)
-	w.add(row{Section: "what PyTorch takes beside it", Name: fmt.Sprintf("task gradient, float32, %d samples, %s", len(p.samples.Y), reply.Pass.Way), Seconds: reply.Pass.Seconds, Bytes: 4 * elements, Note: by})
-	w.add(row{Section: "what PyTorch takes beside it", Name: "copy on the device", Seconds: reply.Copy.Seconds, Bytes: reply.Copy.Bytes, Note: by})
+	section = "what PyTorch takes beside it"
+	name := fmt.Sprintf("task gradient, float32, %d samples, %s", len(p.samples.Y), reply.Pass.Way)
+	w.add(row{Section: section, Name: name, Seconds: reply.Pass.Seconds, Bytes: 4 * elements, Note: by})
+	w.add(row{Section: section, Name: "copy on the device", Seconds: reply.Copy.Seconds, Bytes: reply.Copy.Bytes, Note: by})
 	return nil
 }
 
@@ -103,5 +107,6 @@ func newProblem(set *dataset.Set, samples, width int) (*problem, error) {
 
 // leave gathers the samples into one float32 matrix for the scripts.
 func (p *problem) leave(f compare.Folder) error {
-	return f.Leave(map[string]any{"x": compare.Gather(p.set.Pools, p.samples), "y": p.samples.Y, "theta": p.theta, "offsets": compare.Offsets(p.samples)})
+	return f.Leave(map[string]any{"x": compare.Gather(p.set.Pools, p.samples), "y": p.samples.Y, "theta": p.theta,
+		"offsets": compare.Offsets(p.samples)})
 }

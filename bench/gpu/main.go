@@ -81,7 +81,8 @@ func run(o options) error {
 		name string
 		do   func(*bench) error
 	}{
-		{"copy", (*bench).copying}, {"pass", (*bench).passes}, {"erm", (*bench).linear}, {"sweep", (*bench).sweep}, {"pinv", (*bench).pinv}, {"conv", (*bench).conv},
+		{"copy", (*bench).copying}, {"pass", (*bench).passes}, {"erm", (*bench).linear}, {"sweep", (*bench).sweep}, {"pinv", (*bench).pinv},
+		{"conv", (*bench).conv},
 	}
 	wanted := map[string]bool{}
 	for _, name := range strings.Split(o.only, ",") {

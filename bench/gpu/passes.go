@@ -77,7 +77,8 @@ func (w *bench) pass(n int, dtype backend.DType) error {
 	if err != nil {
 		return err
 	}
-	w.add(row{Section: section, Name: fmt.Sprintf("%s pools, %d in a program", dtype, w.recorded), Seconds: replayed, Bytes: bytes, Note: note})
+	w.add(row{Section: section, Name: fmt.Sprintf("%s pools, %d in a program", dtype, w.recorded), Seconds: replayed, Bytes: bytes,
+		Note: note})
 	return nil
 }
 

@@ -40,7 +40,8 @@ func (w *bench) sweep() error {
 	if err != nil {
 		return err
 	}
-	w.add(row{Section: section, Name: "amtrl, preset default", Seconds: ran.seconds, Note: fmt.Sprintf("%d iterations per target; %s", ran.iterations/len(targets), ran.errors)})
+	w.add(row{Section: section, Name: "amtrl, preset default", Seconds: ran.seconds,
+		Note: fmt.Sprintf("%d iterations per target; %s", ran.iterations/len(targets), ran.errors)})
 
 	fixed := usual
 	fixed.ERM.Iterations, fixed.ERM.Tolerance = w.fixed, 0
@@ -119,7 +120,8 @@ func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config,
 	}
 	js, err := json.Marshal(map[string]any{
 		"k": cfg.K, "lambda": cfg.ERM.Lambda, "iterations": cfg.ERM.Iterations, "epochs": cfg.Schedule.Epochs, "floor": cfg.Schedule.Floor,
-		"target_samples": cfg.TargetSamples, "task_pool": taskPool, "cols": inputs, "rows": set.Pools[0].Rows, "pools": len(set.Pools), "targets": some,
+		"target_samples": cfg.TargetSamples, "task_pool": taskPool, "cols": inputs, "rows": set.Pools[0].Rows, "pools": len(set.Pools),
+		"targets": some,
 	})
 	if err != nil {
 		return err
@@ -127,7 +129,9 @@ func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config,
 	if err := os.WriteFile(filepath.Join(w.folder.Dir, "sweep.json"), js, 0o644); err != nil {
 		return err
 	}
-	for _, r := range []struct{ what, name string }{{"same", "PyTorch, same algorithm"}, {"obvious", "PyTorch, autograd on (X B) w, its L-BFGS"}} {
+	for _, r := range []struct{ what, name string }{
+		{"same", "PyTorch, same algorithm"}, {"obvious", "PyTorch, autograd on (X B) w, its L-BFGS"},
+	} {
 		var reply struct{ Seconds, Targets, Active, Uniform float64 }
 		if err := w.runRival(&reply, "torch_sweep.py", w.folder.Dir, w.rival, fmt.Sprint(w.jobs), r.what); err != nil {
 			w.add(row{Section: section, Name: r.name, Failed: err.Error()})

@@ -21,22 +21,31 @@ func Build(v Variant) (dir string, err error) {
 	if err := v.check(); err != nil {
 		return "", err
 	}
+	err = withCore(func(b *builder, core string) error {
+		dir, err = b.set(v, core)
+		return err
+	})
+	return dir, err
+}
+
+// withCore builds what all variants share, and calls f while nobody else builds.
+func withCore(f func(b *builder, core string) error) error {
 	building.Lock()
 	defer building.Unlock()
 	b, err := newBuilder()
 	if err != nil {
-		return "", err
+		return err
 	}
 	unlock, err := b.lock()
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer unlock()
 	core, err := b.core()
 	if err != nil {
-		return "", err
+		return err
 	}
-	return b.set(v, core)
+	return f(b, core)
 }
 
 // builder knows where sources and cache are.

@@ -71,7 +71,8 @@ func (b *builder) object(u unit) (string, error) {
 	}
 	tmp := fmt.Sprintf("%s.%d", out, os.Getpid())
 	defer os.Remove(tmp)
-	if _, err := command(b.root, "g++", slices.Concat(args, []string{"-ffile-prefix-map=" + b.root + "=.", "-c", "-o", tmp, "-x", "c++", u.source})...); err != nil {
+	if _, err := command(b.root, "g++", slices.Concat(args, []string{"-ffile-prefix-map=" + b.root + "=.", "-c", "-o", tmp, "-x", "c++",
+		u.source})...); err != nil {
 		return "", err
 	}
 	return out, os.Rename(tmp, out)

@@ -57,30 +57,17 @@ import (
 )
 
 var attach = sync.OnceValue(func() error {
-	building.Lock()
-	defer building.Unlock()
-	b, err := newBuilder()
-	if err != nil {
-		return err
-	}
-	unlock, err := b.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	core, err := b.core()
-	if err != nil {
-		return err
-	}
-	path := C.CString(core)
-	defer C.free(unsafe.Pointer(path))
-	if bad := C.attach(path); bad != nil {
-		return errors.New("standin: " + C.GoString(bad))
-	}
-	if int(C.call_kinds()) != len(kindNames) || int(C.call_misuses()) != len(misuseNames) {
-		return errors.New("standin: the kinds of objects differ between Go and C++")
-	}
-	return nil
+	return withCore(func(_ *builder, core string) error {
+		path := C.CString(core)
+		defer C.free(unsafe.Pointer(path))
+		if bad := C.attach(path); bad != nil {
+			return errors.New("standin: " + C.GoString(bad))
+		}
+		if int(C.call_kinds()) != len(kindNames) || int(C.call_misuses()) != len(misuseNames) {
+			return errors.New("standin: the kinds of objects differ between Go and C++")
+		}
+		return nil
+	})
 })
 
 // Control gives orders to the libraries in this process. They hold for all of

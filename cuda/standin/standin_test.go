@@ -20,8 +20,10 @@ import (
 // Each family has the names that NVIDIA's libraries have.
 func TestBuildHasTheFilesOfAFamily(t *testing.T) {
 	for family, names := range map[int][]string{
-		12: {"libcuda.so.1", "libnvrtc.so.12", "libcublas.so.12", "libcublasLt.so.12", "libcusolver.so.11", "libcusparse.so.12", "libnvJitLink.so.12"},
-		13: {"libcuda.so.1", "libnvrtc.so.13", "libcublas.so.13", "libcublasLt.so.13", "libcusolver.so.12", "libcusparse.so.12", "libnvJitLink.so.13"},
+		12: {"libcuda.so.1", "libnvrtc.so.12", "libcublas.so.12", "libcublasLt.so.12", "libcusolver.so.11", "libcusparse.so.12",
+			"libnvJitLink.so.12"},
+		13: {"libcuda.so.1", "libnvrtc.so.13", "libcublas.so.13", "libcublasLt.so.13", "libcusolver.so.12", "libcusparse.so.12",
+			"libnvJitLink.so.13"},
 	} {
 		dir, err := standin.Build(standin.Variant{Family: family})
 		if err != nil {

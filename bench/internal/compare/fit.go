@@ -42,7 +42,8 @@ type Fitted struct {
 
 // ERM times the linear ERM from theta to one objective: the best that the iterations reach over
 // pools of uint8, plus 0.1 %. For each type of pools it returns the median of three, after one to warm up.
-func ERM(q backend.Queue, pools []*dataset.Pool, set backend.SampleSet, theta []float32, k, iterations int, types ...backend.DType) (goal float64, runs []Fitted, err error) {
+func ERM(q backend.Queue, pools []*dataset.Pool, set backend.SampleSet, theta []float32, k, iterations int,
+	types ...backend.DType) (goal float64, runs []Fitted, err error) {
 	fit := func(dtype backend.DType) (Fitted, error) {
 		tmp := backend.NewScope(q)
 		defer tmp.Close()

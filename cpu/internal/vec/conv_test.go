@@ -106,7 +106,8 @@ func TestAdamStep(t *testing.T) {
 				step := float64(r.Pull)*float64(theta0[i]) + float64(r.Rate)*wm/(math.Sqrt(float64(r.Correct2)*wv)+float64(r.Epsilon))
 				wt := float64(theta0[i]) - step
 				size := math.Abs(float64(theta0[i])) + math.Abs(float64(r.Rate)/(math.Sqrt(wv)+float64(r.Epsilon)))*(math.Abs(wm)+1)
-				if !near(float64(m[i]), wm, 4*eps*(math.Abs(float64(m0[i]))+1+math.Abs(float64(g[i])))) || !near(float64(v[i]), wv, 6*eps*wv) || !near(float64(theta[i]), wt, 16*eps*size) {
+				if !near(float64(m[i]), wm, 4*eps*(math.Abs(float64(m0[i]))+1+math.Abs(float64(g[i])))) || !near(float64(v[i]), wv, 6*eps*wv) ||
+					!near(float64(theta[i]), wt, 16*eps*size) {
 					t.Fatalf("n %d: element %d became %v %v %v, expected %v %v %v", n, i, m[i], v[i], theta[i], wm, wv, wt)
 				}
 			}

@@ -25,7 +25,8 @@ type gemm struct {
 // beta and its old value alone, so a caller may split C by rows and columns
 // among goroutines and get the same bytes. Multiples of [GemmRowBlock] and
 // [GemmColBlock] are the splits that cost nothing.
-func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, aStride int, b []float32, bStride int, beta float32, c []float32, cStride int) {
+func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, aStride int, b []float32, bStride int, beta float32,
+	c []float32, cStride int) {
 	if m == 0 || n == 0 {
 		return
 	}

@@ -75,7 +75,8 @@ var halfValues = sync.OnceValue(func() *[1 << 16]float32 {
 })
 
 // taskGradGeneric widens one row at a time and hands it to the float32 loops.
-func taskGradGeneric[E any](widen func([]float32, []E), x []E, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64 {
+func taskGradGeneric[E any](widen func([]float32, []E), x []E, stride, d int, rows []int32, y []float32, scale float32,
+	p, q []float32) float64 {
 	buf := getScratch(d)
 	defer putScratch(buf)
 	row := (*buf)[:d]

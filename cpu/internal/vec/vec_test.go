@@ -13,7 +13,8 @@ const eps = 1.0 / (1 << 24)
 
 // lengths are the sizes at which vector loops change their path, and a few
 // that nothing is special about.
-var lengths = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95, 100, 127, 128, 129, 130, 255, 256, 257, 783, 784, 785, 1000, 4099}
+var lengths = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95, 100, 127, 128, 129, 130, 255, 256,
+	257, 783, 784, 785, 1000, 4099}
 
 // eachLevel runs f with every implementation that the machine has in use.
 func eachLevel(t *testing.T, f func(t *testing.T, a *arena)) {

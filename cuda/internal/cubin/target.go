@@ -42,7 +42,8 @@ func Choose(supported []int, device int) (Target, error) {
 	}
 	switch {
 	case best == 0:
-		return Target{}, fmt.Errorf("the device has compute capability %d.%d and NVRTC compiles for %v: use the libraries of an older CUDA", device/10, device%10, supported)
+		return Target{}, fmt.Errorf("the device has compute capability %d.%d and NVRTC compiles for %v: use the libraries of an older CUDA",
+			device/10, device%10, supported)
 	case best/10 == device/10 && !slices.Contains(integrated, device):
 		return Target{Arch: best}, nil
 	default:

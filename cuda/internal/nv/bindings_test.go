@@ -250,7 +250,8 @@ func TestAbsentFunction(t *testing.T) {
 	dir := t.TempDir()
 	fakeSet(t, folder{dir, false}, 12, map[string]fake{"nvrtc": {link: []string{hide(t, "nvrtcGetNumSupportedArchs")}}})
 	o := runChild(t, "absent", "AMTRL_CUDA_LIB_DIR="+dir)
-	if strings.Join(o.Kinds, " ") != "absent" || o.Op != "nvrtcGetNumSupportedArchs" || !strings.Contains(o.Err, "version 12.3") || !strings.Contains(o.Err, "libnvrtc.so.12") {
+	if strings.Join(o.Kinds, " ") != "absent" || o.Op != "nvrtcGetNumSupportedArchs" || !strings.Contains(o.Err, "version 12.3") ||
+		!strings.Contains(o.Err, "libnvrtc.so.12") {
 		t.Errorf("%+v", o)
 	}
 }
@@ -271,7 +272,8 @@ func TestErrorsOfCalls(t *testing.T) {
 		dir := t.TempDir()
 		fakeSet(t, folder{dir, false}, 12, map[string]fake{c.part: {fails: c.function, status: c.status}})
 		o := runChild(t, "absent", "AMTRL_CUDA_LIB_DIR="+dir)
-		if strings.Join(o.Kinds, " ") != c.kind || o.Op != c.function || o.Code != c.status || !strings.Contains(o.Err, c.says) || !strings.Contains(o.Err, dir) {
+		if strings.Join(o.Kinds, " ") != c.kind || o.Op != c.function || o.Code != c.status || !strings.Contains(o.Err, c.says) ||
+			!strings.Contains(o.Err, dir) {
 			t.Errorf("%s: %+v", c.function, o)
 		}
 	}

@@ -19,7 +19,8 @@ func (b *BLAS) err(op string, status C.int32_t) error {
 	if status == C.NV_ABSENT {
 		return absent(op, b.file)
 	}
-	return blasError(op, b.file.Path, int(status), goString(C.nv_cublasGetStatusName(b.t, status)), goString(C.nv_cublasGetStatusString(b.t, status)))
+	return blasError(op, b.file.Path, int(status), goString(C.nv_cublasGetStatusName(b.t, status)),
+		goString(C.nv_cublasGetStatusString(b.t, status)))
 }
 
 // GetProperty returns a part of the version: 0 major, 1 minor, 2 patch.

@@ -74,7 +74,8 @@ func (s search) choose(trace *Trace, family, driver int) (chosen, error) {
 	}
 	if newer {
 		e.kind = ErrVersion
-		e.Hint = "a set was found that needs a newer driver than this one, which runs CUDA " + cudaVersion(driver) + ": update the driver or install an older set"
+		e.Hint = "a set was found that needs a newer driver than this one, which runs CUDA " + cudaVersion(driver) +
+			": update the driver or install an older set"
 	}
 	return chosen{}, e
 }
@@ -82,7 +83,8 @@ func (s search) choose(trace *Trace, family, driver int) (chosen, error) {
 // belongs is whether a soname tells the family, which that of cuSPARSE and that of
 // cuSOLVER's neighbour do not.
 func belongs(soname string, family int) bool {
-	return strings.HasSuffix(soname, fmt.Sprintf(".so.%d", family)) && !strings.HasPrefix(soname, "libcusparse") || soname == "libcusolver.so.11"
+	return strings.HasSuffix(soname, fmt.Sprintf(".so.%d", family)) && !strings.HasPrefix(soname, "libcusparse") ||
+		soname == "libcusolver.so.11"
 }
 
 func what(family int) string {

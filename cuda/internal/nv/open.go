@@ -200,7 +200,8 @@ func (lib *Library) checkVersions(files map[string]*File) error {
 		has         string
 	}{
 		{"cublas", blas[0], lib.Family, fmt.Sprintf("%d.%d.%d", blas[0], blas[1], blas[2]), fmt.Sprint(lib.Family)},
-		{"cusolver", solverMajor, lib.Family - 1, fmt.Sprintf("%d.%d.%d", solver[0], solver[1], solver[2]), map[int]string{12: "11.4.2 or later", 13: "12"}[lib.Family]},
+		{"cusolver", solverMajor, lib.Family - 1, fmt.Sprintf("%d.%d.%d", solver[0], solver[1], solver[2]),
+			map[int]string{12: "11.4.2 or later", 13: "12"}[lib.Family]},
 		{"nvrtc", major, lib.Family, fmt.Sprintf("%d.%d", major, minor), fmt.Sprint(lib.Family)},
 	} {
 		files[c.name].Version = c.version
@@ -263,5 +264,6 @@ func resolve(table *C.nv_table, handle C.uintptr_t, which C.int32_t, f File) err
 		return nil
 	}
 	return &Error{Op: "dlsym", Library: f.Path, kind: ErrLoad,
-		Text: "required function " + C.GoString(missing) + " is missing", Hint: "the library is older than CUDA 12.0, or another one under its name"}
+		Text: "required function " + C.GoString(missing) + " is missing",
+		Hint: "the library is older than CUDA 12.0, or another one under its name"}
 }

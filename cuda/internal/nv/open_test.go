@@ -138,7 +138,8 @@ func build(t *testing.T, args ...string) string {
 
 // object compiles testdata/fake.cpp for a library.
 func object(t *testing.T, name string) string {
-	return build(t, append([]string{"-std=c++17", "-Wall", "-Wextra", "-fPIC", "-I.", "-c", "-x", "c++", "testdata/fake.cpp"}, lists[name]...)...) // all options but -o
+	return build(t, append([]string{"-std=c++17", "-Wall", "-Wextra", "-fPIC", "-I.", "-c", "-x", "c++", "testdata/fake.cpp"},
+		lists[name]...)...) // all options but -o
 }
 
 // hide returns the option that leaves a function out of a library.
@@ -247,14 +248,17 @@ func TestOpenFailures(t *testing.T) {
 		says    string // in the message
 	}{
 		{"stub", 12, map[string]fake{"driver": {fails: "cuInit", status: 34}}, "stub", "cuInit", "libcuda.so.1"},
-		{"no device", 12, map[string]fake{"driver": {fails: "cuInit", status: 100}}, "no device", "cuInit", "CUDA_ERROR_FAKE (100): the fake says so"},
+		{"no device", 12, map[string]fake{"driver": {fails: "cuInit", status: 100}}, "no device", "cuInit",
+			"CUDA_ERROR_FAKE (100): the fake says so"},
 		{"mismatch", 12, map[string]fake{"driver": {fails: "cuInit", status: 803}}, "", "cuInit", "different versions"},
 		{"no version", 12, map[string]fake{"driver": {fails: "cuDriverGetVersion", status: 999}}, "", "cuDriverGetVersion", "(999)"},
 		{"old driver", 12, map[string]fake{"driver": {version: [3]int{11, 8}}}, "version", "search", "runs CUDA 11.8"},
 		{"driver of 12", 13, map[string]fake{"driver": {version: [3]int{12, 9}}}, "version", "search", "runs CUDA 12.9"},
-		{"driver without a function", 12, map[string]fake{"driver": {link: []string{hide(t, "cuMemAlloc_v2")}}}, "load", "dlsym", "cuMemAlloc_v2"},
+		{"driver without a function", 12, map[string]fake{"driver": {link: []string{hide(t, "cuMemAlloc_v2")}}}, "load", "dlsym",
+			"cuMemAlloc_v2"},
 		{"cuBLAS without a function", 12, map[string]fake{"cublas": {link: []string{hide(t, "cublasDgeam")}}}, "load", "dlsym", "cublasDgeam"},
-		{"cuSOLVER without a function", 13, map[string]fake{"cusolver": {link: []string{hide(t, "cusolverDnDgesvd")}}}, "load", "dlsym", "cusolverDnDgesvd"},
+		{"cuSOLVER without a function", 13, map[string]fake{"cusolver": {link: []string{hide(t, "cusolverDnDgesvd")}}}, "load", "dlsym",
+			"cusolverDnDgesvd"},
 		{"NVRTC without a function", 13, map[string]fake{"nvrtc": {link: []string{hide(t, "nvrtcGetCUBIN")}}}, "load", "dlsym", "nvrtcGetCUBIN"},
 		{"cuBLAS of 13 as 12", 12, map[string]fake{"cublas": {version: [3]int{13, 0, 0}}}, "version", "version", "libcublas.so.12"},
 		{"cuBLAS of 12 as 13", 13, map[string]fake{"cublas": {version: [3]int{12, 9, 0}}}, "version", "version", "libcublas.so.13"},
@@ -262,16 +266,19 @@ func TestOpenFailures(t *testing.T) {
 		{"cuSOLVER of 11", 12, map[string]fake{"cusolver": {version: [3]int{11, 4, 1}}}, "version", "version", "version 11.4.1"},
 		{"cuSOLVER of 12 as 13", 13, map[string]fake{"cusolver": {version: [3]int{11, 7, 4}}}, "version", "version", "CUDA 13 has version 12"},
 		{"NVRTC of 12 as 13", 13, map[string]fake{"nvrtc": {version: [3]int{12, 9, 0}}}, "version", "version", "libnvrtc.so.13"},
-		{"version refused", 13, map[string]fake{"cublas": {fails: "cublasGetProperty", status: 15}}, "", "cublasGetProperty", "CUBLAS_STATUS_FAKE (15)"},
+		{"version refused", 13, map[string]fake{"cublas": {fails: "cublasGetProperty", status: 15}}, "", "cublasGetProperty",
+			"CUBLAS_STATUS_FAKE (15)"},
 		{"no cuSPARSE", 12, map[string]fake{"cusparse": {absent: true}}, "not found", "search", "libcusparse"},
 		{"no NVRTC", 13, map[string]fake{"nvrtc": {absent: true}}, "not found", "search", "AMTRL_CUDA_LIB_DIR"},
-		{"needs what is not there", 12, map[string]fake{"cusolver": {link: []string{"-Wl,--no-as-needed", missingLibrary(t)}}}, "load", "dlopen", "libgone.so.1"},
+		{"needs what is not there", 12, map[string]fake{"cusolver": {link: []string{"-Wl,--no-as-needed", missingLibrary(t)}}}, "load",
+			"dlopen", "libgone.so.1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			fakeSet(t, folder{dir, false}, c.family, c.changes)
 			o := runChild(t, "open", "AMTRL_CUDA_LIB_DIR="+dir)
-			if o.Err == "" || o.Lib != nil || strings.Join(o.Kinds, " ") != c.kind || o.Op != c.op || !strings.Contains(o.Err, c.says) || !strings.Contains(o.Err, dir) {
+			if o.Err == "" || o.Lib != nil || strings.Join(o.Kinds, " ") != c.kind || o.Op != c.op || !strings.Contains(o.Err, c.says) ||
+				!strings.Contains(o.Err, dir) {
 				t.Errorf("op %q, kinds %q, error %q; want op %q, kind %q, and %q and %q in it", o.Op, o.Kinds, o.Err, c.op, c.kind, c.says, dir)
 			}
 			if strings.Contains(o.Err, "\n") {

@@ -11,9 +11,10 @@ var driverKinds = map[int]struct {
 	kind error
 	hint string
 }{
-	2:   {ErrOutOfMemory, ""},
-	3:   {nil, "the driver was not initialised or is being unloaded"},
-	34:  {ErrStub, "this libcuda.so.1 is the toolkit's stub for linking: take its folder off LD_LIBRARY_PATH; the real one comes with the NVIDIA driver"},
+	2: {ErrOutOfMemory, ""},
+	3: {nil, "the driver was not initialised or is being unloaded"},
+	34: {ErrStub, "this libcuda.so.1 is the toolkit's stub for linking: take its folder off LD_LIBRARY_PATH; " +
+		"the real one comes with the NVIDIA driver"},
 	100: {ErrNoDevice, "check nvidia-smi, CUDA_VISIBLE_DEVICES and, in a container, that it was started with GPUs (--gpus all)"},
 	101: {ErrNoDevice, "there is no device of that number: see amtrl devices"},
 	201: {nil, "no context is current on this thread"},
@@ -33,7 +34,8 @@ var driverKinds = map[int]struct {
 	719: {ErrDeviceLost, "a kernel failed: run under compute-sanitizer"},
 	721: {ErrDeviceLost, ""},
 	802: {nil, "the system is not ready: is nvidia-fabricmanager running?"},
-	803: {nil, "libcuda and the kernel's driver are of different versions: restart after the update, or remove a forward-compatibility libcuda"},
+	803: {nil, "libcuda and the kernel's driver are of different versions: restart after the update, " +
+		"or remove a forward-compatibility libcuda"},
 	804: {nil, "this device does not take the forward-compatibility libcuda (compat folder): take it off LD_LIBRARY_PATH"},
 	999: {nil, "see the kernel's log (dmesg) for the driver's messages"},
 }

@@ -100,7 +100,8 @@ func useToolkit(lib *Library) (string, error) {
 		return "", fmt.Errorf("PTX %q: %w", ptx, err)
 	}
 	_, log, err := lib.build("extern \"C\" __global__ void f() { oops; }", nil, "-arch=sm_90", lib.NVRTC.GetCUBIN)
-	if err == nil || !strings.Contains(err.Error(), "NVRTC_ERROR_COMPILATION") || !strings.Contains(log, "small.cu(1)") || !strings.Contains(log, "oops") {
+	if err == nil || !strings.Contains(err.Error(), "NVRTC_ERROR_COMPILATION") || !strings.Contains(log, "small.cu(1)") ||
+		!strings.Contains(log, "oops") {
 		return "", fmt.Errorf("a wrong program: %w, log %q", err, log)
 	}
 	_, _, err = lib.build(source, headers, "-arch=sm_1", lib.NVRTC.GetCUBIN)
@@ -111,7 +112,8 @@ func useToolkit(lib *Library) (string, error) {
 }
 
 // build compiles a program and returns what get says of it, and the log.
-func (lib *Library) build(source string, headers []Header, option string, get func(Program) ([]byte, error)) (image []byte, log string, err error) {
+func (lib *Library) build(source string, headers []Header, option string, get func(Program) ([]byte, error)) (image []byte, log string,
+	err error) {
 	n := lib.NVRTC
 	p, err := n.CreateProgram(source, "small.cu", headers)
 	if err != nil {

@@ -57,7 +57,8 @@ template <class R, class... P, class S, class... Q> constexpr bool alike<R(P...)
 		return false;
 }();
 
-#define CHECK(name, parameters, arguments) static_assert(alike<int32_t parameters, std::remove_reference_t<decltype(name)>>, #name " is declared otherwise");
+#define CHECK(name, parameters, arguments) static_assert(alike<int32_t parameters, std::remove_reference_t<decltype(name)>>, \
+                                                         #name " is declared otherwise");
 NV_FUNCTIONS(CHECK)
 #undef CHECK
 #define CHECK(library, name) static_assert(alike<const char *(int32_t), decltype(name)>, #name " is declared otherwise");

@@ -48,19 +48,19 @@ double round_tf32(double v) { return v; }
 // pack writes panels of `width` rows of op(A), each as depth x width, padded
 // with zeros. The same serves the columns of op(B), which are rows of op(B)'.
 template <class T>
-void pack(T* out, int64_t width, const T* x, int64_t ld, bool rows_contiguous, int64_t row0, int64_t rows,
+void pack(T* out, int64_t width, const T* x, int64_t stride, bool rows_contiguous, int64_t row0, int64_t rows,
           int64_t depth0, int64_t depth, bool tf32) {
   for (int64_t r = 0; r < rows; r += width) {
     const int64_t here = std::min(width, rows - r);
     if (rows_contiguous) {
       for (int64_t p = 0; p < depth; p++) {
-        const T* from = x + (depth0 + p) * ld + row0 + r;
+        const T* from = x + (depth0 + p) * stride + row0 + r;
         for (int64_t i = 0; i < here; i++) out[p * width + i] = from[i];
         for (int64_t i = here; i < width; i++) out[p * width + i] = 0;
       }
     } else {
       for (int64_t i = 0; i < width; i++) {
-        const T* from = x + (row0 + r + std::min(i, here - 1)) * ld + depth0;
+        const T* from = x + (row0 + r + std::min(i, here - 1)) * stride + depth0;
         for (int64_t p = 0; p < depth; p++) out[p * width + i] = i < here ? from[p] : T(0);
       }
     }

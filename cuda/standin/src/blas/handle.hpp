@@ -46,8 +46,8 @@ struct Scalar {
 
 // span is the number of elements between the first and the last of a matrix, or
 // of a vector, in column-major order.
-inline size_t span(int64_t rows, int64_t columns, int64_t ld) {
-  return rows == 0 || columns == 0 ? 0 : static_cast<size_t>((columns - 1) * ld + rows);
+inline size_t span(int64_t rows, int64_t columns, int64_t stride) {
+  return rows == 0 || columns == 0 ? 0 : static_cast<size_t>((columns - 1) * stride + rows);
 }
 
 template <class T>

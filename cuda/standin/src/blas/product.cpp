@@ -14,7 +14,7 @@ int product(BlasHandle* h, int32_t ta, int32_t tb, int64_t m, int64_t n, int64_t
   if (!operation(ta) || !operation(tb) || m < 0 || n < 0 || k < 0) return kBlasInvalid;
   const int64_t rows_a = ta == 0 ? m : k, cols_a = ta == 0 ? k : m;
   const int64_t rows_b = tb == 0 ? k : n, cols_b = tb == 0 ? n : k;
-  const auto low = [](int64_t ld, int64_t rows) { return ld < (rows > 1 ? rows : 1); };
+  const auto low = [](int64_t stride, int64_t rows) { return stride < (rows > 1 ? rows : 1); };
   if (low(lda, rows_a) || low(ldb, rows_b) || low(ldc, m)) return kBlasInvalid;
   if (alpha == nullptr || beta == nullptr) return kBlasInvalid;
   if (m == 0 || n == 0) return kBlasOk;

@@ -37,21 +37,21 @@ int solver_submit(SolverHandle* h, Work run) {
   return code == 0 ? kSolverOk : kSolverExecution;
 }
 
-Matrix load(uint64_t p, int64_t rows, int64_t columns, int64_t ld) {
+Matrix load(uint64_t p, int64_t rows, int64_t columns, int64_t stride) {
   Matrix out(rows, columns);
-  for (int64_t j = 0; j < columns; j++) std::copy_n(reinterpret_cast<const double*>(p) + j * ld, rows, out.column(j));
+  for (int64_t j = 0; j < columns; j++) std::copy_n(reinterpret_cast<const double*>(p) + j * stride, rows, out.column(j));
   return out;
 }
 
-void store(const Matrix& from, int64_t rows, int64_t columns, uint64_t p, int64_t ld) {
-  for (int64_t j = 0; j < columns; j++) std::copy_n(from.column(j), rows, reinterpret_cast<double*>(p) + j * ld);
+void store(const Matrix& from, int64_t rows, int64_t columns, uint64_t p, int64_t stride) {
+  for (int64_t j = 0; j < columns; j++) std::copy_n(from.column(j), rows, reinterpret_cast<double*>(p) + j * stride);
 }
 
 void put_info(uint64_t p, int32_t value) { *reinterpret_cast<int32_t*>(p) = value; }
 
-void spoil(uint64_t p, int64_t rows, int64_t columns, int64_t ld) {
+void spoil(uint64_t p, int64_t rows, int64_t columns, int64_t stride) {
   for (int64_t j = 0; j < columns; j++)
-    std::fill_n(reinterpret_cast<double*>(p) + j * ld, rows, std::numeric_limits<double>::quiet_NaN());
+    std::fill_n(reinterpret_cast<double*>(p) + j * stride, rows, std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace standin

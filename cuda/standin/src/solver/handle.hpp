@@ -25,8 +25,8 @@ int solver_handle(uintptr_t h, SolverHandle** out);
 // the real ones wait for the device inside.
 int solver_submit(SolverHandle* h, Work run);
 
-inline size_t span(int64_t rows, int64_t columns, int64_t ld) {
-  return rows == 0 || columns == 0 ? 0 : static_cast<size_t>((columns - 1) * ld + rows);
+inline size_t span(int64_t rows, int64_t columns, int64_t stride) {
+  return rows == 0 || columns == 0 ? 0 : static_cast<size_t>((columns - 1) * stride + rows);
 }
 
 template <class T>
@@ -34,11 +34,11 @@ bool there(uint64_t p, size_t elements) {
   return elements == 0 || on_device(p, elements * sizeof(T));
 }
 
-Matrix load(uint64_t p, int64_t rows, int64_t columns, int64_t ld);
-void store(const Matrix& from, int64_t rows, int64_t columns, uint64_t p, int64_t ld);
+Matrix load(uint64_t p, int64_t rows, int64_t columns, int64_t stride);
+void store(const Matrix& from, int64_t rows, int64_t columns, uint64_t p, int64_t stride);
 void put_info(uint64_t p, int32_t value);
 // spoil fills what a routine leaves undefined with NaN.
-void spoil(uint64_t p, int64_t rows, int64_t columns, int64_t ld);
+void spoil(uint64_t p, int64_t rows, int64_t columns, int64_t stride);
 
 }  // namespace standin
 
