@@ -77,7 +77,7 @@ func checkKey(id, key string) (number, part int, err error) {
 	return number, part, nil
 }
 
-// check refuses a line that record would not write for a run of so many tasks.
+// check refuses a line that record would not write for a run of that number of tasks.
 func (l *jobLine) check(id string, tasks int) error {
 	number, part, err := checkKey(id, l.Key)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Unfinished is the error of a collection that lacks results.
 type Unfinished struct {
-	// Missing are the tasks without a result, of so many.
+	// Missing are the tasks without a result; Of is the number of all tasks.
 	Missing Tasks
 	Of      int
 }

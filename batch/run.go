@@ -52,7 +52,7 @@ func NewID() string {
 const createWait = 20 * time.Second
 
 // Create makes the run folder whole, or takes the one that is there where its
-// plan is the same but for the id. created says which. Of several processes that
+// plan is the same except the id. created says which. Of several processes that
 // create the same folder one makes it, and the others wait for that.
 func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err error) {
 	r, err = Find(dir, plan)
@@ -93,7 +93,7 @@ func (r *Run) lockWithin(wait time.Duration) (unlock func(), err error) {
 	}
 }
 
-// Find opens the run folder where its plan is the same but for the id, or
+// Find opens the run folder where its plan is the same except the id, or
 // returns nil where one can be made.
 func Find(dir string, plan Plan) (*Run, error) {
 	dir, err := filepath.Abs(dir)

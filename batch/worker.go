@@ -189,7 +189,8 @@ func (w *Worker) log(l AttemptLine) error {
 // attemptTask carries the task out under the lease and records how it ended.
 func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l *lease) (code int, reason string, err error) {
 	host, _ := os.Hostname()
-	start := AttemptLine{Event: attemptStart, Part: w.Part, EngineID: w.engine.ID(), Restart: w.engine.Restarts(), Host: host, PID: os.Getpid(),
+	start := AttemptLine{Event: attemptStart, Part: w.Part, EngineID: w.engine.ID(), Restart: w.engine.Restarts(),
+		Host: host, PID: os.Getpid(),
 		Version: w.Version, SHA256: w.SHA256, Visible: os.Getenv("CUDA_VISIBLE_DEVICES")}
 	if err := w.log(start); err != nil {
 		return 1, reasonFailed, err

@@ -41,7 +41,8 @@ func (s *sampleSet) taskOf(sample int) int {
 	return sort.Search(len(s.taskPool), func(t int) bool { return s.offsets[t+1] > sample })
 }
 
-func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix, loss backend.Vector) error {
+func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix,
+	loss backend.Vector) error {
 	c := q.check("HeadGradient")
 	o := c.Call.HeadGradient(z, y, task, w, dz, dw, loss)
 	if c.Err != nil {

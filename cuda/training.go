@@ -42,7 +42,8 @@ func (q *queue) Batch(s backend.Samples, order []int32, x backend.Matrix, y, tas
 	})
 }
 
-func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix, loss backend.Vector) error {
+func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix,
+	loss backend.Vector) error {
 	c := q.check("HeadGradient")
 	o := c.HeadGradient(z, y, task, w, dz, dw, loss)
 	if c.Err != nil {

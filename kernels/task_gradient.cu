@@ -26,7 +26,7 @@
 // Rows are requested ahead of use, the more the smaller they are: four of uint8,
 // two of float16, none of float32; with three blocks on a multiprocessor and
 // d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns take
-// 25 KB. Row indices and labels are fetched 32 at a time, a tile ahead.
+// 25 KB. Row indices and labels are fetched 32 at a time, one tile ahead.
 #include "common.cuh"
 
 // Reader hands out v[first], v[first + 1], ... up to n elements, to all lanes.

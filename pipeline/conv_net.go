@@ -172,7 +172,7 @@ func (n *convNet) newActivations(tmp *backend.Scope, rows int, gradients bool) (
 	if err := tmp.Err(); err != nil {
 		return nil, err
 	}
-	// The padding is never written, but for the ones.
+	// The padding is never written, except the ones.
 	return a, n.b.Fill(backend.Vec(a.out[len(a.out)-1].Buf), 1)
 }
 

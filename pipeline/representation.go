@@ -40,7 +40,7 @@ type representation interface {
 
 // fitRun is what a fit needs to know of its place in the unit.
 type fitRun struct {
-	// counts are the samples a source.
+	// counts are the samples of each source.
 	counts []int
 	// steps is the number of steps made by the fits that this one goes on from.
 	steps int

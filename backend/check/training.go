@@ -26,7 +26,8 @@ type HeadGradient[M comparable] struct {
 }
 
 // HeadGradient checks the arguments of [backend.Training].HeadGradient.
-func (c *Call[M]) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, dz, dw backend.Matrix, loss backend.Vector) (o HeadGradient[M]) {
+func (c *Call[M]) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, dz, dw backend.Matrix,
+	loss backend.Vector) (o HeadGradient[M]) {
 	o.Z, o.Y, o.Task = c.Matrix("z", z, Float32), c.Vector("y", y, Float32), c.Vector("task", task, Int32)
 	o.W, o.Loss = c.Matrix("w", w, Float32), c.Vector("loss", loss, Float64)
 	n, k := o.Z.Rows, o.Z.Cols

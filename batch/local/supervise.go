@@ -77,7 +77,7 @@ type child struct {
 	limited, ending bool
 }
 
-// all runs the tasks, so many at a time. One that wants another attempt joins
+// all runs the tasks, at most Parallel at a time. One that wants another attempt joins
 // the end of the queue.
 func (s *supervision) all(ctx context.Context) {
 	res := s.set.Resources
@@ -255,8 +255,8 @@ func (c *child) end() {
 	time.AfterFunc(killWait, func() { c.cmd.Process.Kill() })
 }
 
-// deviceSlots shares the visible GPUs out, so many a task; nil where none are
-// asked for or none can be told apart.
+// deviceSlots shares the visible GPUs out, that number per task; nil where none are asked
+// for or none can be told apart.
 func deviceSlots(each int) []string {
 	if each == 0 {
 		return nil

@@ -33,8 +33,8 @@ const saveBefore = 90 * time.Second
 // defaultArraySize is Slurm's own default of MaxArraySize.
 const defaultArraySize = 1001
 
-// Render implements [batch.Engine]. A part has the tasks of one stretch of as many
-// indices as an array may have.
+// Render implements [batch.Engine]. A part has the tasks of one stretch of indices,
+// as long as an array may have.
 func (e *Engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, error) {
 	if strings.Contains(s.Dir, `\`) {
 		return nil, fmt.Errorf("%s: expected a path without a backslash, which Slurm takes out of the names of logs", s.Dir)
@@ -152,7 +152,7 @@ func jobName(folder string) string {
 	return cut("amtrl-"+clean, 60)
 }
 
-// cut shortens a text to so many bytes, whole characters.
+// cut shortens a text to no more than that number of bytes, in whole characters.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -191,8 +191,8 @@ func until(t *testing.T, what string, done func() bool) {
 	t.Fatalf("waited in vain for %s\n%s", what, queue)
 }
 
-// middle waits until one of the tasks has finished so many epochs and has not
-// ended, and returns it.
+// middle waits until one of the tasks has finished that number of epochs
+// and has not ended, and returns it.
 func middle(t *testing.T, dir, run string, epochs int, ok func(batch.AttemptLine) bool, tasks ...int) (task int, start batch.AttemptLine) {
 	t.Helper()
 	until(t, fmt.Sprintf("the middle of one of the tasks %v", tasks), func() bool {

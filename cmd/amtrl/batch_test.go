@@ -27,7 +27,7 @@ func long(command string, more ...string) []string {
 	return append(eight(command, "--epochs", "20", "--iterations", "30", "--lambda", "0", "--tolerance", "0"), more...)
 }
 
-// middle waits until a task has finished so many epochs.
+// middle waits until a task has finished that number of epochs.
 func middle(t *testing.T, dir, run string, task, epochs int) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {

@@ -161,7 +161,7 @@ func TestWriteTooLarge(t *testing.T) {
 			append(args, "--out", "small")...)
 		return start(t, cmd)
 	}
-	// 512 bytes a block: room for epochs.jsonl, not for a checkpoint.
+	// 512 bytes per block: room for epochs.jsonl, not for a checkpoint.
 	o := limited("16")
 	if o.code != 1 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "file too large") {
 		t.Fatalf("exit code %d: %s", o.code, o.stderr)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Read returns the content of every file below dir, by its path in dir, but for
+// Read returns the content of every file below dir, by its path in dir, except
 // timing.jsonl, which differs between two runs of the same thing.
 func Read(t testing.TB, dir string) map[string]string {
 	t.Helper()

@@ -136,7 +136,7 @@ inline void __syncwarp(unsigned mask = ~0u, AMTRL_HERE) { host::exchange(mask, 0
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 
-// width is that of CUDA: lanes form groups of so many.
+// width is that of CUDA: the number of lanes in a group.
 template <class T> T __shfl_sync(unsigned mask, T v, int src, int width = 32, AMTRL_HERE) {
   unsigned base = host::current->lane & ~unsigned(width - 1);
   return host::unpack<T>(host::exchange(mask, host::pack(v), file, line)[base | (unsigned(src) & unsigned(width - 1))]);

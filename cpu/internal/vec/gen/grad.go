@@ -103,15 +103,15 @@ func (g *grad) widened(scratch reg.GPVirtual, u, r, rows int) Mem {
 	return Mem{Base: scratch, Disp: (u*rows + r) * g.width * 4}
 }
 
-// advance moves a scratch pointer by a number of vectors a row.
+// advance moves a scratch pointer by a number of vectors per row.
 func (g *grad) advance(scratch reg.GPVirtual, vectors, rows int) {
 	if scratch != nil {
 		g.ADDQ(I32(vectors*rows*g.width*4), scratch)
 	}
 }
 
-// dots makes the first pass: the products of rows and p, four partial sums to
-// a row. Two accumulators a row hide the latency of the additions.
+// dots makes the first pass: the products of rows and p, four partial sums
+// per row. Two accumulators per row hide the latency of the additions.
 func (g *grad) dots(row, next []reg.GPVirtual) []reg.VecVirtual {
 	unroll, p, scratch := 2, g.param("p"), g.scratch()
 	if g.element == u8 {
