@@ -109,7 +109,7 @@ func TestPool(t *testing.T) {
 func TestReuse(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
-	fork := b.another(t)
+	other := b.another(t)
 	const n = 1000
 	sum, err := b.Alloc(backend.Float32, n)
 	if err != nil {
@@ -133,15 +133,15 @@ func TestReuse(t *testing.T) {
 		if i%2 == 0 {
 			continue
 		}
-		y, err := fork.Alloc(backend.Float32, n)
+		y, err := other.Alloc(backend.Float32, n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := fork.Fill(backend.Vec(y), 1e9); err != nil {
+		if err := other.Fill(backend.Vec(y), 1e9); err != nil {
 			t.Fatal(err)
 		}
 		if i%3 == 0 {
-			if err := fork.Synchronize(); err != nil { // runs ahead of b
+			if err := other.Synchronize(); err != nil { // runs ahead of b
 				t.Fatal(err)
 			}
 		}
@@ -165,15 +165,15 @@ func TestReuse(t *testing.T) {
 func TestReuseOfClosed(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
-	fork := b.another(t)
+	other := b.another(t)
 	const n = 123_456
-	before, err1 := fork.Alloc(backend.Float32, n)
-	after, err2 := fork.Alloc(backend.Float32, n)
+	before, err1 := other.Alloc(backend.Float32, n)
+	after, err2 := other.Alloc(backend.Float32, n)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
 	before.Free()
-	if err := fork.Close(); err != nil {
+	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
 	after.Free()

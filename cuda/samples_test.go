@@ -60,15 +60,15 @@ func TestSamplesAtOnce(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
 	q := b.another(t)
-	s, onFork := backend.NewScope(b), backend.NewScope(q)
+	s, onOther := backend.NewScope(b), backend.NewScope(q)
 	defer s.Close()
-	defer onFork.Close()
+	defer onOther.Close()
 	pool := backend.Pool{Data: backend.Mat(backend.Upload(s, backend.Float32, []float32{1, 2, 3, 4}), 2, 2), Scale: 1}
-	p, grad, loss := onFork.Matrix(backend.Float32, 1, 2), onFork.Matrix(backend.Float32, 1, 2), onFork.Vector(backend.Float64, 1)
+	p, grad, loss := onOther.Matrix(backend.Float32, 1, 2), onOther.Matrix(backend.Float32, 1, 2), onOther.Vector(backend.Float64, 1)
 	samples := s.Samples(backend.SampleSet{Pools: []backend.Pool{pool}, TaskPool: []int{0}, Offsets: []int{0, 2},
 		Rows: []int32{1, 0}, Y: []float32{5, 6}})
 	var got [1]float64
-	if err := first(s.Err, onFork.Err,
+	if err := first(s.Err, onOther.Err,
 		func() error { return q.TaskGradient(samples, p, grad, loss) },
 		func() error { return backend.Get(q, got[:], loss.Buf, 0) },
 	); err != nil {

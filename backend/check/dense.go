@@ -4,7 +4,7 @@ import "github.com/amtrl/amtrl/backend"
 
 // Product are the checked operands of a matrix product: C from A and B (Gemm), C
 // from A (Syrk), or y from A and x (Gemv, B and C the vectors). M, N and K are the
-// sizes of op(A) op(B), which is M by N with K terms to a sum.
+// sizes of op(A) op(B), which is M by N with K terms per sum.
 type Product[M comparable] struct {
 	A, B, C Operand[M]
 	M, N, K int
