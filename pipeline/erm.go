@@ -72,7 +72,7 @@ func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, observe func
 }
 
 // start sets l to the configured starting point; counts are the samples of each
-// task. // A task without samples has nothing to learn its head from, which is 0 then.
+// task. A task without samples has nothing to learn its head from, which is 0 then.
 func (e ERM) start(l *linear, s backend.Samples, counts []int, rng *rand.Rand) error {
 	if err := l.randomise(rng); err != nil {
 		return err
