@@ -12,14 +12,15 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// testPlan is a sweep of so many targets.
+// testPlan is a sweep of these targets.
 func testPlan(t *testing.T, targets ...string) Plan {
 	t.Helper()
 	cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Plan{Identity: runs.Identity{Version: "v", Config: cfg.Complete(nil).Canonical(), Targets: targets, Seeds: []uint64{0, 1}}, Flags: []Flag{{"data", "digits"}}, Pack: 1}
+	return Plan{Identity: runs.Identity{Version: "v", Config: cfg.Complete(nil).Canonical(), Targets: targets, Seeds: []uint64{0, 1}},
+		Flags: []Flag{{"data", "digits"}}, Pack: 1}
 }
 
 func create(t *testing.T, dir string, plan Plan) *Run {
@@ -41,7 +42,8 @@ func TestCreate(t *testing.T) {
 	plan := testPlan(t, "a", "b", "c")
 	plan.Pack = 4
 	r := create(t, dir, plan)
-	if len(r.Tasks) != 2 || len(r.Tasks[0].Units) != 4 || len(r.Tasks[1].Units) != 2 || r.Tasks[1].Units[1] != (Unit{Target: "c", Seed: 1}) || len(r.Plan.ID) != 12 {
+	if len(r.Tasks) != 2 || len(r.Tasks[0].Units) != 4 || len(r.Tasks[1].Units) != 2 ||
+		r.Tasks[1].Units[1] != (Unit{Target: "c", Seed: 1}) || len(r.Plan.ID) != 12 {
 		t.Errorf("%+v", r)
 	}
 	again, created, err := Create(dir, plan, Environment{})
@@ -75,7 +77,8 @@ func TestCreate(t *testing.T) {
 // A folder that a killed Create left is made whole by the next.
 func TestCreateAfterKill(t *testing.T) {
 	plan := testPlan(t, "a")
-	for _, left := range [][]string{{}, {"log/"}, {"log/", "task/", "submit/", "tasks.jsonl"}, {"log/", "tasks.jsonl", "env.json", ".plan.json.ABCDEFGHIJKLM.tmp"}} {
+	for _, left := range [][]string{{}, {"log/"}, {"log/", "task/", "submit/", "tasks.jsonl"},
+		{"log/", "tasks.jsonl", "env.json", ".plan.json.ABCDEFGHIJKLM.tmp"}} {
 		dir := t.TempDir()
 		for _, name := range left {
 			path := filepath.Join(dir, name)
@@ -140,7 +143,8 @@ func TestHalfLines(t *testing.T) {
 
 func TestShellQuote(t *testing.T) {
 	for word, want := range map[string]string{
-		"plain-word_1.2/x=3:4@5,6+7%": "plain-word_1.2/x=3:4@5,6+7%", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)\n`y`": "'$(x)\n`y`'", "é": "'é'", "~x": "'~x'",
+		"plain-word_1.2/x=3:4@5,6+7%": "plain-word_1.2/x=3:4@5,6+7%", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)\n`y`": "'$(x)\n`y`'",
+		"é": "'é'", "~x": "'~x'",
 	} {
 		if got := ShellQuote(word); got != want {
 			t.Errorf("%q is quoted as %s, expected %s", word, got, want)

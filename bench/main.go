@@ -9,7 +9,7 @@
 //     against the obvious PyTorch;
 //   - the training of a convolutional representation against the obvious PyTorch,
 //     the same network on the same samples;
-//   - the pass against merely reading as many bytes, as often, in the same run.
+//   - the pass against merely reading the same bytes, in the same run.
 //
 // Python is taken from AMTRL_PYTHON, or python3; PyTorch from the first of
 // AMTRL_TORCH_PYTHON, AMTRL_PYTHON, python3 and /usr/bin/python3 that has it.

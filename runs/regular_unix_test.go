@@ -36,7 +36,8 @@ func TestPipesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	for _, name := range []string{configFile, resultFile, epochsFile, modelFile, relevanceFile, filepath.Join(checkpointDir, checkpointFile), "timing.jsonl"} {
+	for _, name := range []string{configFile, resultFile, epochsFile, modelFile, relevanceFile,
+		filepath.Join(checkpointDir, checkpointFile), "timing.jsonl"} {
 		dir := t.TempDir()
 		files := foldertest.Read(t, run)
 		if strings.Contains(name, checkpointDir) || name == "timing.jsonl" {

@@ -110,7 +110,8 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 		u := id.Units()[i/2]
 		m := results[u].Methods[i%2]
 		num := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-		want := []string{u.Target, fmt.Sprint(u.Seed), num(u.Budget), m.Method, fmt.Sprint(m.Samples), num(m.Cost), fmt.Sprint(m.Iterations), num(m.Objective), num(m.TargetLoss), m.Score.Metric, num(m.Score.Value)}
+		want := []string{u.Target, fmt.Sprint(u.Seed), num(u.Budget), m.Method, fmt.Sprint(m.Samples), num(m.Cost), fmt.Sprint(m.Iterations),
+			num(m.Objective), num(m.TargetLoss), m.Score.Metric, num(m.Score.Value)}
 		if !slices.Equal(row, want) {
 			t.Errorf("row %d is %v, want %v", i+1, row, want)
 		}
@@ -142,7 +143,8 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 			}
 		}
 		c := sum.Comparisons[i]
-		if c.Budget != budget || c.A != pipeline.Active || c.B != pipeline.Uniform || c.Targets != 2 || !near(c.Difference, sum.Methods[2*i+1].Value-sum.Methods[2*i].Value, 1e-12) {
+		if c.Budget != budget || c.A != pipeline.Active || c.B != pipeline.Uniform || c.Targets != 2 ||
+			!near(c.Difference, sum.Methods[2*i+1].Value-sum.Methods[2*i].Value, 1e-12) {
 			t.Errorf("the comparison at %g is %+v", budget, c)
 		}
 	}
@@ -250,7 +252,8 @@ func TestSweepResumesUnits(t *testing.T) {
 		raw[len(raw)-1] ^= 1
 		foreign := t.TempDir()
 		restore(t, foreign, map[string]string{filepath.Join("checkpoint", id.Units()[0].Name()+".safetensors"): string(raw)})
-		if _, err := Sweep(context.Background(), dev, id, foreign, 1, func(SweepStep) {}); err == nil || !strings.Contains(err.Error(), "other work") {
+		if _, err := Sweep(context.Background(), dev, id, foreign, 1, func(SweepStep) {}); err == nil ||
+			!strings.Contains(err.Error(), "other work") {
 			t.Errorf("another unit's checkpoint: %v", err)
 		}
 	}
@@ -325,7 +328,8 @@ func TestSweepRefusesOtherWork(t *testing.T) {
 	} {
 		other := id
 		change(&other)
-		if _, err := Sweep(context.Background(), dev, other, dir, 1, func(SweepStep) {}); err == nil || !strings.Contains(err.Error(), field) || strings.Contains(err.Error(), "\n") {
+		if _, err := Sweep(context.Background(), dev, other, dir, 1, func(SweepStep) {}); err == nil || !strings.Contains(err.Error(), field) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s changed: %v", field, err)
 		}
 	}

@@ -90,7 +90,8 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 // to the file of that name, in a folder that it makes, and begins from the one
 // that is there, which must be of the same identity and unit. The checkpoint
 // stays for the caller to remove once the result is safe.
-func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string, progress func(pipeline.Step)) (*Result, error) {
+func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string,
+	progress func(pipeline.Step)) (*Result, error) {
 	key, err := id.Digest()
 	if err != nil {
 		return nil, err
@@ -100,7 +101,8 @@ func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 
 // runUnit writes a checkpoint after a round where the last one is as long ago as
 // every.
-func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, key string, u Unit, path string, every time.Duration, progress func(pipeline.Step)) (*Result, error) {
+func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, key string, u Unit, path string, every time.Duration,
+	progress func(pipeline.Step)) (*Result, error) {
 	p, err := id.problem(data.Set, u)
 	if err != nil {
 		return nil, err

@@ -85,7 +85,8 @@ func Decode(raw []byte) ([]Tensor, map[string]string, error) {
 			return nil, nil, fmt.Errorf("safetensors entry %q: %w", e.name, err)
 		}
 		if e.DType != "F32" || e.Offsets != [2]int{at, at + 4*count} || at+4*count > len(data) {
-			return nil, nil, fmt.Errorf("safetensors entry %q: expected F32 at bytes %d to %d of %d, found %s at %d to %d", e.name, at, at+4*count, len(data), e.DType, e.Offsets[0], e.Offsets[1])
+			return nil, nil, fmt.Errorf("safetensors entry %q: expected F32 at bytes %d to %d of %d, found %s at %d to %d", e.name, at, at+4*count,
+				len(data), e.DType, e.Offsets[0], e.Offsets[1])
 		}
 		t := Tensor{Name: e.name, Shape: e.Shape, Data: make([]float32, count)}
 		for i := range t.Data {

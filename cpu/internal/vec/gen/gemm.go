@@ -27,7 +27,7 @@ func gemmTile(a *asm, rows int) {
 	a.function("gemmTile", "(k int, a *float32, rs, cs int, b, c *float32, cStride, m, n int, alpha, beta float32)",
 		fmt.Sprintf("computes C = alpha A B + beta C over the first m <= %d rows", rows),
 		fmt.Sprintf("and n <= %d columns of a tile. Element (i, p) of A is at a[i*rs+p*cs] and all", 2*a.width),
-		fmt.Sprintf("%d rows are read; B is packed, %d elements a row, all of them read. With", rows, 2*a.width),
+		fmt.Sprintf("%d rows are read; B is packed, %d elements per row, all of them read. With", rows, 2*a.width),
 		"beta == 0 C is not read. Every element is one chain of fused products in the",
 		"order of p.")
 	acc := make([][2]reg.VecVirtual, rows)

@@ -11,7 +11,7 @@ type accumulator struct {
 	vector func(u, r int) Mem
 	// scalar loads the current column of row r into lane 0.
 	scalar func(r int, dst reg.VecVirtual)
-	// advance runs after every so many vectors.
+	// advance runs after that number of vectors.
 	advance func(vectors int)
 }
 
