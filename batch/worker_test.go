@@ -101,3 +101,15 @@ func TestVisibleDevices(t *testing.T) {
 		}
 	}
 }
+
+// Whether a saved task is handed back depends on the engine that it was
+// submitted to, not on one within which that happens to run.
+func TestRequeueIsTheEnginesOwn(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("SLURM_ARRAY_JOB_ID", "12")
+	t.Setenv("SLURM_ARRAY_TASK_ID", "3")
+	w := &Worker{Run: &Run{Dir: t.TempDir()}, Note: t.Logf, engine: Named("")}
+	if code, err := w.requeue(context.Background(), errSaved); code != ExitRequeue || !errors.Is(err, errSaved) {
+		t.Errorf("exit code %d, %v", code, err)
+	}
+}

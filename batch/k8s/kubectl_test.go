@@ -268,3 +268,28 @@ func TestResolve(t *testing.T) {
 		}
 	}
 }
+
+// The id of a job comes from a file that somebody else may have written: what is
+// none reaches no command.
+func TestHostileJobID(t *testing.T) {
+	calls := fakeKubectl(t, "exit 0")
+	e, p := kubernetesPart(t)
+	if err := e.Cancel(context.Background(), batch.Job{Part: p, ID: "team/there"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"--all", "team", "team/", "/there", "team/../x", "team/a b", "Team/there", "team/there/x"} {
+		j := batch.Job{Part: p, ID: id}
+		if err := e.Cancel(context.Background(), j, nil); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("cancel of %q: %v", id, err)
+		}
+		if _, err := e.Query(context.Background(), []batch.Job{j}); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("query of %q: %v", id, err)
+		}
+		if l := e.Log(j, 0, false); len(l.Files)+len(l.Argv) > 0 {
+			t.Errorf("the log of %q: %+v", id, l)
+		}
+	}
+	if c := calls(); len(c) != 1 {
+		t.Errorf("called: %q, expected the first alone", c)
+	}
+}

@@ -190,3 +190,68 @@ func TestSlurmArguments(t *testing.T) {
 
 // newEngine makes an engine without options.
 func newEngine(dir string) *Engine { return &Engine{dir: dir} }
+
+// The id of a job comes from a file that somebody else may have written: what is
+// none reaches no command.
+func TestHostileJobID(t *testing.T) {
+	called := filepath.Join(t.TempDir(), "called")
+	for _, name := range []string{"scancel", "squeue", "sacct"} {
+		fake(t, name, "echo "+name+" >>'"+called+"'")
+	}
+	e := newEngine(t.TempDir())
+	for _, id := range []string{"--user=root", "12 13", "12;--all", "12;a b", "12\n13", "12_3", "-1", ";big", strings.Repeat("1", 30)} {
+		j := batch.Job{Part: arrayPart(0, 1), ID: id}
+		if err := e.Cancel(context.Background(), j, nil); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("cancel of %q: %v", id, err)
+		}
+		if _, err := e.Query(context.Background(), []batch.Job{j}); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("query of %q: %v", id, err)
+		}
+		if l := e.Log(j, 0, false); len(l.Files)+len(l.Argv) > 0 {
+			t.Errorf("the log of %q: %+v", id, l)
+		}
+	}
+	if raw, err := os.ReadFile(called); err == nil {
+		t.Errorf("called: %s", raw)
+	}
+}
+
+// Paths that apptainer would take apart are refused before anything is handed
+// over, and an image that looks like an option.
+func TestContainerPaths(t *testing.T) {
+	fake(t, "scontrol", "exit 1")
+	for _, c := range []struct {
+		image, dir, data string
+		ok               bool
+	}{
+		{"image.sif", "/run", "/data", true}, {"docker://registry.example/amtrl:1", "/run", "", true}, {"", "/a:b,c", "/d:e", true},
+		{"image.sif", "/a:b", "", false}, {"image.sif", "/a,b", "", false}, {"image.sif", "/run", "/d:e", false}, {"image.sif", "/run", "/d,e", false},
+		{"--writable", "/run", "", false}, {"a\nb", "/run", "", false},
+	} {
+		e := &Engine{dir: c.dir, options: Options{Container: c.image}}
+		_, err := e.Render(context.Background(), batch.Submission{Dir: c.dir, Data: c.data, ID: "0123456789ab", Name: "run", Number: 1, Tasks: []int{0}, Program: "/amtrl"})
+		if (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// Only the process outside a container asks Slurm to start a task again.
+func TestRequeue(t *testing.T) {
+	called := filepath.Join(t.TempDir(), "called")
+	fake(t, "scontrol", "echo \"$@\" >>'"+called+"'")
+	a := newEngine("/run").Attempt()
+	t.Setenv("SLURM_ARRAY_JOB_ID", "12")
+	t.Setenv("SLURM_ARRAY_TASK_ID", "3")
+	t.Setenv("SLURM_RESTART_COUNT", "2")
+	if requeued, err := a.Requeue(context.Background()); !requeued || err != nil || a.ID() != "12_3" || a.Restarts() != "2" {
+		t.Errorf("%v, %v, %q, %q", requeued, err, a.ID(), a.Restarts())
+	}
+	t.Setenv(wrappedVariable, "1")
+	if requeued, err := a.Requeue(context.Background()); requeued || err != nil {
+		t.Errorf("in a container: %v, %v", requeued, err)
+	}
+	if raw, err := os.ReadFile(called); err != nil || string(raw) != "requeue 12_3\n" {
+		t.Errorf("%q, %v", raw, err)
+	}
+}

@@ -257,3 +257,29 @@ func TestSubmitUnwritable(t *testing.T) {
 		t.Errorf("%v: %+v", err, r)
 	}
 }
+
+// The program and the lines of setup of a folder that others can write are not
+// run. With an engine and a program of its own a retry takes nothing from there.
+func TestRetryOfOthers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	refused := command(dir, eight("submit", "run", "--to", "slurm", "--tmp", "--quiet", "--program", "/first", "--setup", "module load evil")...)
+	start(t, fakes(t, refused, map[string]string{"sbatch": "echo no >&2; exit 1"}))
+	parts := func(more ...string) outcome {
+		return start(t, fakes(t, command(dir, append([]string{"retry", "run", "--failed", "--dry-run"}, more...)...), map[string]string{}))
+	}
+	if o := parts(); o.code != 0 || !strings.Contains(o.stdout, "module load evil") || !strings.Contains(o.stdout, "exec /first run-task") {
+		t.Fatalf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+	if err := os.Chmod(filepath.Join(dir, "run"), 0o775); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range [][]string{nil, {"--to", "slurm"}, {"--program", "/mine"}} {
+		if o := parts(more...); o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "others may write to it") || !strings.Contains(o.stderr, "chmod") {
+			t.Errorf("%v: exit code %d: %s%s", more, o.code, o.stdout, o.stderr)
+		}
+	}
+	if o := parts("--to", "slurm", "--program", "/mine"); o.code != 0 || strings.Contains(o.stdout, "evil") || !strings.Contains(o.stdout, "exec /mine run-task") {
+		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+}

@@ -1,0 +1,194 @@
+//go:build unix
+
+package batch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+)
+
+// takingEngine takes what it is given in parts of one task.
+type takingEngine struct {
+	silentEngine
+	before func()
+}
+
+func (e takingEngine) Render(_ context.Context, s Submission) ([]Part, error) {
+	var parts []Part
+	for i, t := range s.Tasks {
+		p := Part{Key: s.PartKey(i), File: strconv.Itoa(s.Number) + "-" + strconv.Itoa(i) + ".sh", Tasks: Tasks{t}}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+func (e takingEngine) Submit(context.Context, Part) (string, error) {
+	if e.before != nil {
+		e.before()
+	}
+	return "1", nil
+}
+
+// submitOnce is what amtrl submit does with a folder.
+func submitOnce(dir string, plan Plan, e Engine) error {
+	r, _, err := Create(dir, plan, Environment{})
+	if err != nil {
+		return err
+	}
+	unlock, err := r.Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	tasks, err := r.Fresh()
+	if err != nil || len(tasks) == 0 {
+		return err
+	}
+	_, err = r.Submit(context.Background(), e, Settings{Engine: "fake", Program: "/amtrl"}, tasks)
+	return err
+}
+
+// allOnce checks that a folder is whole and that each task was handed over once.
+func allOnce(t *testing.T, dir string, plan Plan) {
+	t.Helper()
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tasks []int
+	for _, j := range r.Jobs {
+		tasks = append(tasks, j.Tasks...)
+	}
+	if !slices.Equal(tasks, []int{0, 1, 2, 3}) {
+		t.Errorf("handed over: %v", tasks)
+	}
+}
+
+// Of submissions that come at the same time, and all make the folder, one hands
+// everything over once. The others do nothing, or say that it is in use.
+func TestConcurrentFirstSubmits(t *testing.T) {
+	plan := testPlan(t, "a", "b")
+	for range 60 {
+		dir := filepath.Join(t.TempDir(), "run")
+		var wait sync.WaitGroup
+		errs := make([]error, 8)
+		for i := range errs {
+			wait.Go(func() { errs[i] = submitOnce(dir, plan, takingEngine{}) })
+		}
+		wait.Wait()
+		succeeded := 0
+		for _, err := range errs {
+			if err == nil {
+				succeeded++
+			} else if !strings.Contains(err.Error(), "in use by another process") {
+				t.Fatal(err)
+			}
+		}
+		if succeeded == 0 {
+			t.Fatalf("none succeeded: %v", errs)
+		}
+		allOnce(t, dir, plan)
+	}
+}
+
+func TestConcurrentFirstSubmitsOfProcesses(t *testing.T) {
+	plan := testPlan(t, "a", "b")
+	if dir := os.Getenv("SUBMIT_DIR"); dir != "" {
+		for { // until the other is there, too
+			if _, err := os.Stat(os.Getenv("SUBMIT_GATE")); err == nil {
+				break
+			}
+		}
+		if err := submitOnce(dir, plan, takingEngine{}); err != nil && !strings.Contains(err.Error(), "in use by another process") {
+			t.Fatal(err)
+		}
+		return
+	}
+	for range 10 {
+		top := t.TempDir()
+		dir, gate := filepath.Join(top, "run"), filepath.Join(top, "gate")
+		var list []*exec.Cmd
+		for range 3 {
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestConcurrentFirstSubmitsOfProcesses$")
+			cmd.Env = append(os.Environ(), "SUBMIT_DIR="+dir, "SUBMIT_GATE="+gate)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, cmd)
+		}
+		if err := os.WriteFile(gate, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, cmd := range list {
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+		}
+		allOnce(t, dir, plan)
+	}
+}
+
+// Before an engine is called, the disk knows of the folder and of what is handed
+// over.
+func TestSyncedBeforeSubmit(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "new", "run")
+	var mu sync.Mutex
+	synced := map[string]bool{}
+	atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		switch op {
+		case atomicfile.OpSync, atomicfile.OpSyncFolder:
+			synced[filepath.Clean(path)] = true
+		}
+		return nil
+	})
+	called := false
+	check := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, path := range []string{top, filepath.Join(top, "new"), dir, filepath.Join(dir, SubmitDir), filepath.Join(dir, jobsFile)} {
+			if !synced[path] {
+				t.Errorf("%s is not synced", path)
+			}
+		}
+		called = true
+	}
+	if err := submitOnce(dir, testPlan(t, "a"), takingEngine{before: check}); err != nil || !called {
+		t.Fatalf("%v, called %v", err, called)
+	}
+}
+
+// A sync that fails keeps the engine from being called.
+func TestUnsyncedIsNotSubmitted(t *testing.T) {
+	failure := errors.New("input/output error")
+	for _, what := range []struct {
+		op   atomicfile.Op
+		name string
+	}{{atomicfile.OpSync, jobsFile}, {atomicfile.OpSyncFolder, "run"}, {atomicfile.OpWrite, jobsFile}, {atomicfile.OpMkdir, SubmitDir}} {
+		t.Run(string(what.op)+" "+what.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "run")
+			atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
+				if op == what.op && filepath.Base(path) == what.name {
+					return failure
+				}
+				return nil
+			})
+			e := takingEngine{before: func() { t.Error("the engine was called") }}
+			if err := submitOnce(dir, testPlan(t, "a"), e); !errors.Is(err, failure) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}

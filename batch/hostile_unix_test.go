@@ -1,0 +1,420 @@
+//go:build unix
+
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/jsonfile"
+)
+
+// submitted is a run of four tasks whose first two were handed over, with all
+// the files that reading it opens.
+func submitted(t *testing.T) *Run {
+	t.Helper()
+	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b"))
+	key := partKey(r.Plan.ID, 1, 0)
+	for _, line := range []jobLine{submitLine(r, Tasks{0, 1}), {Event: eventSubmitted, Key: key, ID: "12"}} {
+		if err := r.record(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settings := Settings{Engine: "fake", Program: "/amtrl", Resources: Resources{CPUs: 1, Time: time.Minute}}
+	if err := jsonfile.Write(filepath.Join(r.Dir, SubmitDir, "1.json"), settings); err != nil {
+		t.Fatal(err)
+	}
+	leave(t, r, 0, "one")
+	if err := os.MkdirAll(r.taskPath(1), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]any{
+		"attempt.jsonl": AttemptLine{Event: attemptStart, Attempt: 1, Part: key, Host: "here"},
+		"exit":          Exit{Attempt: 1, Part: key, Code: 1, Reason: reasonFailed},
+	} {
+		if err := jsonfile.Append(r.taskPath(1, name), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// silentEngine knows no job.
+type silentEngine struct{ Engine }
+
+func (silentEngine) Name() string                                        { return "fake" }
+func (silentEngine) Query(context.Context, []Job) ([]Observation, error) { return nil, nil }
+
+func openSilent(string, Settings) (Engine, error) { return silentEngine{}, nil }
+
+// readAll reads everything that a command reads of a run folder.
+func readAll(dir string) (*Status, error) {
+	r, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.Status(context.Background(), openSilent)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.Attempts(1); err != nil {
+		return nil, err
+	}
+	return s, r.CheckResults(s)
+}
+
+// Everything in a run folder becomes paths, arguments or lines of scripts, and
+// somebody else may have written it. What is not as this program writes it is
+// refused in one line that names the file.
+func TestHostileRunFolder(t *testing.T) {
+	if _, err := readAll(submitted(t).Dir); err != nil {
+		t.Fatal(err)
+	}
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format+",", i)
+		}
+		return strings.TrimSuffix(b.String(), ",")
+	}
+	for i, c := range []struct{ file, old, new string }{
+		{"plan.json", "ID", `x\ntouch /PWNED\n#`},
+		{"plan.json", "ID", "../../../etc"},
+		{"plan.json", "ID", "0123456789AB"},
+		{"plan.json", "ID", ""},
+		{"plan.json", `"pack": 1`, `"pack": 0`},
+		{"plan.json", `"pack": 1`, `"pack": -9223372036854775808`},
+		{"plan.json", `"pack": 1`, `"pack": 2000000`},
+		{"plan.json", `"pack": 1`, `"pack": 1, "more": 1`},
+		{"plan.json", `"name": "data"`, `"name": "data", "name": "--part"`},
+		{"plan.json", `"name": "data"`, `"name": "data x"`},
+		{"plan.json", `"value": "digits"`, `"value": "digits\u0000"`},
+		{"plan.json", `"a",`, `"` + strings.Repeat("a", 256) + `",`},
+		{"jobs.jsonl", `"try":1`, `"try":2`},
+		{"jobs.jsonl", `"engine":"fake"`, `"engine":"../fake"`},
+		{"jobs.jsonl", `"file":"1-0.sh"`, `"file":"../../../etc/passwd"`},
+		{"jobs.jsonl", `"file":"1-0.sh"`, `"file":"1-0.sh\n#"`},
+		{"jobs.jsonl", `"tasks":"0-1"`, `"tasks":"0-4"`},
+		{"jobs.jsonl", `"tasks":"0-1"`, `"tasks":"1,0"`},
+		{"jobs.jsonl", `"tasks":"0-1"`, `"tasks":"` + strings.Repeat("0-1,", 1000) + `0"`},
+		{"jobs.jsonl", `"tasks":"0-1"`, `"tasks":"+0"`},
+		{"jobs.jsonl", `"tasks":"0-1"`, `"offset":0`},
+		{"jobs.jsonl", `"tasks":"0-1"`, `"tasks":"0-1","offset":-1`},
+		{"jobs.jsonl", `"tasks":"0-1"`, `"tasks":"1","offset":2`},
+		{"jobs.jsonl", `"tasks":"0-1"`, `"tasks":"1","offset":1,"dense":true`},
+		{"jobs.jsonl", `"tasks":"0-1"`, `"tasks":"0-1","more":1`},
+		{"jobs.jsonl", `"id":"12"`, `"id":"--user=root"`},
+		{"jobs.jsonl", `"id":"12"`, `"id":"12\n13"`},
+		{"jobs.jsonl", `"id":"12"`, `"id":"` + strings.Repeat("1", 600) + `"`},
+		{"jobs.jsonl", `"event":"submitted"`, `"event":"submit"`},
+		{"jobs.jsonl", `"event":"submitted"`, `"event":"sudo"`},
+		{"jobs.jsonl", "ID-1-0", "ID-1-0 "},
+		{"jobs.jsonl", "ID-1-0", "ID-01-0"},
+		{"jobs.jsonl", "ID-1-0", "ID-1-0-0"},
+		{"jobs.jsonl", "ID-1-0", "aaaaaaaaaaaa-1-0"},
+		{"submit/1.json", `"fake"`, `"fake x"`},
+		{"submit/1.json", `"/amtrl"`, `"--user=root"`},
+		{"submit/1.json", `"cpus": 1`, `"cpus": -1`},
+		{"submit/1.json", `"cpus": 1`, `"gpus": 2000000`},
+		{"submit/1.json", `"cpus": 1`, `"mem_mib": -1`},
+		{"submit/1.json", `"cpus": 1`, `"parallel": -1`},
+		{"submit/1.json", `"max_restarts": 0`, `"max_restarts": 5000`},
+		{"submit/1.json", `"cpus": 1`, `"gpu_type": "a\nb"`},
+		{"submit/1.json", `60000000000`, `60000000001`},
+		{"submit/1.json", `60000000000`, `-60000000000`},
+		{"submit/1.json", `"cpus": 1`, `"cpus": 1, "more": 1`},
+	} {
+		r := submitted(t)
+		path := filepath.Join(r.Dir, c.file)
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, is := strings.ReplaceAll(c.old, "ID", r.Plan.ID), strings.ReplaceAll(c.new, "ID", r.Plan.ID)
+		if !strings.Contains(string(raw), was) {
+			t.Fatalf("case %d: %s has no %s:\n%s", i, c.file, was, raw)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(raw), was, is, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readAll(r.Dir); err == nil || !strings.Contains(err.Error(), c.file) || strings.ContainsAny(err.Error(), "\n\r\x00") || len(err.Error()) > 1000 {
+			t.Errorf("%s with %.80s: %v", c.file, is, err)
+		}
+	}
+	// The units of a plan are counted before they are made.
+	r := submitted(t)
+	path := filepath.Join(r.Dir, planFile)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bomb := strings.Replace(string(raw), `"a",`, many(5000, `"t%d"`)+",", 1)
+	bomb = strings.Replace(bomb, `"seeds": [`, `"seeds": [`+many(10_000, "1%d")+",", 1)
+	if err := os.WriteFile(path, []byte(bomb), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = Open(r.Dir)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "units in a sweep") || used > 20<<20 {
+		t.Errorf("a plan of %d bytes: %v, after %d bytes", len(bomb), err, used)
+	}
+}
+
+// What a task and an engine say reaches the terminal as text of one line.
+func TestHostileReasons(t *testing.T) {
+	r := submitted(t)
+	exit := Exit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: 1, Reason: reasonFailed, Error: "\x1b]0;owned\x07\n" + strings.Repeat("x", 5000)}
+	if err := jsonfile.Write(r.taskPath(1, "exit"), exit); err != nil {
+		t.Fatal(err)
+	}
+	s, err := readAll(r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Tasks[1]; got.State != Failed || strings.ContainsAny(got.Reason, "\x1b\x07\n") || len(got.Reason) > 1000 || !strings.Contains(got.Reason, "owned") {
+		t.Errorf("%+v", got)
+	}
+	for _, bad := range []string{"", "{", `{"attempt":1,"part":"` + exit.Part + `","code":1,"reason":"boredom"}`, `{"attempt":-1,"part":"","code":1,"reason":"failed"}`} {
+		if err := os.WriteFile(r.taskPath(1, "exit"), []byte(bad), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := readAll(r.Dir); err != nil || s.Tasks[1].State != Lost || s.Tasks[0].State != Done {
+			t.Errorf("the exit %q: %+v, %v", bad, s, err)
+		}
+	}
+}
+
+// A pipe, a device or a folder in the place of a file of a run is an error at
+// once.
+func TestRunFilesAreRegular(t *testing.T) {
+	for _, name := range []string{"plan.json", "tasks.jsonl", "jobs.jsonl", "submit/1.json", "task/0/result.json", "task/1/attempt.jsonl"} {
+		for kind, place := range map[string]func(string) error{
+			"a pipe":   func(p string) error { return syscall.Mkfifo(p, 0o644) },
+			"a device": func(p string) error { return os.Symlink("/dev/zero", p) },
+			"a folder": func(p string) error { return os.Mkdir(p, 0o755) },
+		} {
+			r := submitted(t)
+			path := filepath.Join(r.Dir, name)
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := place(path); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() {
+				_, err := readAll(r.Dir)
+				ended <- err
+			}()
+			select {
+			case err := <-ended:
+				if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), kind) {
+					t.Errorf("%s in the place of %s: %v", kind, name, err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatalf("%s in the place of %s: nothing happens", kind, name)
+			}
+		}
+	}
+}
+
+// Nothing is written through a link that lies where a task writes.
+func TestLinksAreNotFollowed(t *testing.T) {
+	for _, name := range []string{"lease", "lock", "attempt.jsonl"} {
+		r := submitted(t)
+		victim := filepath.Join(t.TempDir(), "victim")
+		if err := os.WriteFile(victim, []byte("{}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		os.Remove(r.taskPath(1, name))
+		if err := os.Symlink(victim, r.taskPath(1, name)); err != nil {
+			t.Fatal(err)
+		}
+		l, err := acquire(t, r.taskPath(1), 1, notLost(t))
+		w := &Worker{Run: r, task: 1, attempt: 1}
+		logged := w.log(AttemptLine{Event: attemptStart})
+		if raw, readErr := os.ReadFile(victim); readErr != nil || string(raw) != "{}\n" {
+			t.Errorf("%s: the file at the end of the link holds %q, %v", name, raw, readErr)
+		}
+		if name == "lock" && err == nil || name == "attempt.jsonl" && logged == nil {
+			t.Errorf("%s: the lease: %v, the log: %v; expected a refusal", name, err, logged)
+		}
+		if err == nil {
+			l.release()
+		}
+	}
+}
+
+// A holder that does not know yet that it lost its lease does not write over the
+// file of the next one.
+func TestLostLeaseIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	l, err := acquireLease(context.Background(), dir, 1, leaseTiming{beat: time.Hour}, notLost(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := &lease{path: filepath.Join(dir, "lease"), mine: leaseFile{Nonce: "other", Host: "far", Boot: "another", PID: 7, Attempt: 2}}
+	if err := theirs.claim(); err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.file.Close()
+	l.beat()
+	if now, err := readLease(theirs.path); err != nil || now != theirs.mine {
+		t.Errorf("the lease is %+v, %v; expected %+v", now, err, theirs.mine)
+	}
+	l.release()
+	if now, err := readLease(theirs.path); err != nil || now != theirs.mine {
+		t.Errorf("after the release the lease is %+v, %v; expected %+v", now, err, theirs.mine)
+	}
+}
+
+// A folder or settings that somebody else may have written are not to be run.
+func TestCheckOwner(t *testing.T) {
+	r := submitted(t)
+	if err := r.CheckOwner(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".", "submit", "submit/1.json"} {
+		path := filepath.Join(r.Dir, name)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mode := range []os.FileMode{0o020, 0o002} {
+			if err := os.Chmod(path, info.Mode()|mode); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.CheckOwner(); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "others may write") {
+				t.Errorf("%s, %v: %v", name, info.Mode()|mode, err)
+			}
+		}
+		if err := os.Chmod(path, info.Mode()); err != nil {
+			t.Fatal(err)
+		}
+		if os.Getuid() != 0 {
+			continue // another owner needs root
+		}
+		if err := os.Chown(path, 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.CheckOwner(); err == nil || !strings.Contains(err.Error(), "belongs to user 12345") {
+			t.Errorf("%s of another user: %v", name, err)
+		}
+		if err := os.Chown(path, 0, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The bit that makes new files the group's is no right to write.
+	if err := os.Chmod(r.Dir, 0o755|os.ModeSetgid); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.CheckOwner(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A result that is empty, cut off, of another task or unreadable is none: status
+// says so, collect names it, and the next attempt computes it again.
+func TestDamagedResult(t *testing.T) {
+	for what, damage := range map[string]func(string) string{
+		"empty":           func(string) string { return "" },
+		"cut off":         func(s string) string { return s[:len(s)-2] },
+		"half":            func(s string) string { return s[:len(s)/2] },
+		"zeros":           func(s string) string { return strings.Repeat("\x00", len(s)) },
+		"zeros at an end": func(s string) string { return s[:len(s)-20] + strings.Repeat("\x00", 20) },
+		"another task's":  func(s string) string { return strings.Replace(s, `"task": 0`, `"task": 1`, 1) },
+	} {
+		r := submitted(t)
+		for task := range r.Tasks {
+			leave(t, r, task, "one")
+		}
+		raw, err := os.ReadFile(r.resultPath(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(r.resultPath(0), []byte(damage(string(raw))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Status(context.Background(), openSilent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st := s.Tasks[0]; st.State != DamagedResult || !strings.Contains(st.Reason, r.resultPath(0)) || fmt.Sprint(s.Failed()) != "[0]" || s.Count(Done) != 3 {
+			t.Errorf("%s: %+v, failed %v", what, st, s.Failed())
+		}
+		if _, _, _, err := r.Collect(t.TempDir()); err == nil || !strings.Contains(err.Error(), "1 of 4 tasks have a damaged result, 0") || !strings.Contains(err.Error(), r.resultPath(0)) {
+			t.Errorf("%s: %v", what, err)
+		}
+		w := &Worker{Run: r, Note: t.Logf}
+		if done, err := w.done(); done || err != nil {
+			t.Errorf("%s: done %v, %v", what, done, err)
+		}
+	}
+	// Damage in the middle shows to whoever reads it whole.
+	r := submitted(t)
+	raw, err := os.ReadFile(r.resultPath(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.resultPath(0), []byte(strings.Replace(string(raw), `"method"`, `"nethod"`, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Status(context.Background(), openSilent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.CheckResults(s); err != nil || s.Tasks[0].State != DamagedResult {
+		t.Errorf("%+v, %v", s.Tasks[0], err)
+	}
+	var damaged *Damaged
+	if _, err := r.Result(0); !errors.As(err, &damaged) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What a process leaves that is killed right after the result goes with the next
+// look at it.
+func TestLeftoversOfDoneTask(t *testing.T) {
+	for what, look := range map[string]func(*Run) error{
+		"collect": func(r *Run) error { _, _, _, err := r.Collect(t.TempDir()); return err },
+		"another attempt": func(r *Run) error {
+			w := &Worker{Run: r, Part: partKey(r.Plan.ID, 1, 0), Engine: openTest, Note: t.Logf}
+			code, err := w.Work(context.Background())
+			if code != 0 {
+				return fmt.Errorf("exit code %d: %w", code, err)
+			}
+			return nil
+		},
+	} {
+		r := submitted(t)
+		for task := range r.Tasks {
+			leave(t, r, task, "one")
+		}
+		for _, name := range []string{"checkpoint/0123456789ab", "units"} {
+			if err := os.MkdirAll(r.taskPath(0, name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(r.taskPath(0, name, "a_seed0"), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := look(r); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		for _, name := range []string{"checkpoint", "units"} {
+			if _, err := os.Stat(r.taskPath(0, name)); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s left %s: %v", what, name, err)
+			}
+		}
+	}
+}
