@@ -106,20 +106,20 @@ func TestSplitTasks(t *testing.T) {
 		got := p.run(t, dev, pm, b, k)
 		if i == 0 {
 			first = got
-			p.compare(t, seed, got, pm, b, k)
+			p.compare(t, got, pm, b, k)
 		} else if fmt.Sprint(got) != fmt.Sprint(first) {
-			t.Errorf("seed %d: %d threads and 1 thread differ", seed, threads)
+			t.Errorf("%d threads and 1 thread differ", threads)
 		}
 	}
 }
 
 // compare computes everything again, one product at a time.
-func (p problem) compare(t *testing.T, seed uint64, got outcome, pm, b []float32, k int) {
+func (p problem) compare(t *testing.T, got outcome, pm, b []float32, k int) {
 	t.Helper()
 	near := func(what string, got, want, size float64) {
 		t.Helper()
 		if !(math.Abs(got-want) <= 1e-4*size) {
-			t.Fatalf("seed %d: %s is %v, expected %v (terms up to %v)", seed, what, got, want, size)
+			t.Fatalf("%s is %v, expected %v (terms up to %v)", what, got, want, size)
 		}
 	}
 	d := p.d

@@ -2,23 +2,13 @@ package dataset
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
-)
 
-// testRand returns a stream with a fresh seed, which a failing test prints.
-func testRand(t *testing.T) *rand.Rand {
-	seed := rand.Uint64()
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 0))
-}
+	"github.com/amtrl/amtrl/internal/testrand"
+)
 
 // loop is a closed polygon as a glyph's segments, in font units.
 func loop(points ...[2]int) sfnt.Segments {
@@ -36,7 +26,7 @@ func loop(points ...[2]int) sfnt.Segments {
 // A frame has a distance in closed form: the outer square has side 1 in glyph
 // units and the hole side 1/2.
 func TestOutlineOfFrame(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	outer := loop([2]int{100, 200}, [2]int{900, 200}, [2]int{900, 1000}, [2]int{100, 1000})
 	hole := loop([2]int{300, 400}, [2]int{300, 800}, [2]int{700, 800}, [2]int{700, 400})
 	o := newOutline(flatten(append(outer, hole...)))
@@ -133,7 +123,7 @@ func TestBadFont(t *testing.T) {
 }
 
 func TestGlyphInterpolatesDistance(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	glyphs, err := digitGlyphs()
 	if err != nil {
 		t.Fatal(err)

@@ -3,11 +3,13 @@ package dataset
 import (
 	"math"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // A uniform cubic B-spline reproduces a plane through its control points.
 func TestBendReproducesPlanes(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	c := [6]float64{}
 	for i := range c {
 		c[i] = rng.NormFloat64()
@@ -30,7 +32,7 @@ func TestBendReproducesPlanes(t *testing.T) {
 }
 
 func TestBendDeviation(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	var sum float64
 	const draws = 400
 	for range draws {
@@ -63,7 +65,7 @@ func TestCentroid(t *testing.T) {
 // Without bend, rotation and shear a digit keeps its outline: the pixels agree
 // with the area of each pixel square that the grown outline covers.
 func TestPaintCoversOutline(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	outlines, err := loadOutlines(digitFaces()[0])
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +103,7 @@ func TestPaintCoversOutline(t *testing.T) {
 // The linear map of a style is the inverse of rotation * shear * scaling, so a
 // glyph unit becomes scale pixels as a mean over directions.
 func TestStyleScale(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	glyphs, err := digitGlyphs()
 	if err != nil {
 		t.Fatal(err)

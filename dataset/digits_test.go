@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset/corrupt"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -25,7 +26,7 @@ func TestRenderDigitsGolden(t *testing.T) {
 }
 
 func TestRenderDigitsThreadsAndSeeds(t *testing.T) {
-	seed := testRand(t).Uint64()
+	seed := testrand.New(t).Uint64()
 	one, labels, err := renderDigits(203, seed, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +54,7 @@ func TestRenderDigitsThreadsAndSeeds(t *testing.T) {
 // What an MNIST digit looks like: size, place, stroke and grey levels.
 func TestRenderDigitsShape(t *testing.T) {
 	const n = 2003
-	images, labels, err := RenderDigits(n, testRand(t).Uint64())
+	images, labels, err := RenderDigits(n, testrand.New(t).Uint64())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestRenderDigitsDifficulty(t *testing.T) {
 }
 
 func TestDigits(t *testing.T) {
-	seed := testRand(t).Uint64()
+	seed := testrand.New(t).Uint64()
 	const n = 120
 	set, err := Digits(seed, n, 1)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // makeIDX is an IDX array of unsigned bytes.
@@ -33,8 +35,7 @@ func zip(t testing.TB, data []byte) []byte {
 
 func TestReadIDX(t *testing.T) {
 	checkNoLeak(t)
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 4))
+	rng := testrand.New(t)
 	path := filepath.Join(t.TempDir(), "idx")
 	// More than the first allocation, so that memory grows; and small ones.
 	for _, dims := range [][3]uint32{{1500, 28, 29}, {1, 1, 1}, {1 + rng.Uint32N(9), 1 + rng.Uint32N(9), 1 + rng.Uint32N(9)}} {
@@ -53,13 +54,13 @@ func TestReadIDX(t *testing.T) {
 		} {
 			got, rows, height, width, err := ReadIDXImages(writeFile(t, path, pack(images)))
 			if err != nil {
-				t.Fatalf("seed %d, %s: %v", seed, name, err)
+				t.Fatalf("%s: %v", name, err)
 			}
 			if [3]uint32{uint32(rows), uint32(height), uint32(width)} != dims || !bytes.Equal(got, want) {
-				t.Errorf("seed %d, %s: images of %d by %d by %d differ from %v", seed, name, rows, height, width, dims)
+				t.Errorf("%s: images of %d by %d by %d differ from %v", name, rows, height, width, dims)
 			}
 			if got, err := ReadIDXLabels(writeFile(t, path, pack(labels))); err != nil || !bytes.Equal(got, want[:dims[0]]) {
-				t.Errorf("seed %d, %s: labels differ, %v", seed, name, err)
+				t.Errorf("%s: labels differ, %v", name, err)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset/corrupt"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // npy is the content of an NPY file; v is a slice of fixed-size values.
@@ -34,7 +35,7 @@ func imageSet(t *testing.T, seed uint64, n int, names ...string) (dir string, im
 	}
 	dir = filepath.Join(t.TempDir(), "made", "here")
 	if err := WriteLayout(dir, names, images, labels); err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
+		t.Fatal(err)
 	}
 	return dir, images, labels
 }
@@ -42,24 +43,24 @@ func imageSet(t *testing.T, seed uint64, n int, names ...string) (dir string, im
 // What is written and read again is the set made in memory.
 func TestLayoutRoundTrip(t *testing.T) {
 	checkNoLeak(t)
-	seed := rand.Uint64()
+	seed := testrand.New(t).Uint64()
 	names := []string{"a", "b b", "c%d"}
 	dir, images, labels := imageSet(t, seed, 4+int(seed%40), names...)
 	writeFile(t, filepath.Join(dir, "README.md"), []byte("not a pool"))
 	writeFile(t, filepath.Join(dir, ".hidden", "test_images.npy"), []byte("not a pool"))
 	got, err := ReadLayout(dir)
 	if err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
+		t.Fatal(err)
 	}
 	want, err := FromImages(dir, names, images, labels)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := got.Validate(); err != nil {
-		t.Errorf("seed %d: %v", seed, err)
+		t.Error(err)
 	}
 	if got.Name != filepath.Base(dir) || got.Hash() != want.Hash() {
-		t.Errorf("seed %d: the set read from %s is not the one written", seed, got.Name)
+		t.Errorf("the set read from %s is not the one written", got.Name)
 	}
 	if &got.Tasks[0].Labels[0] != &got.Tasks[8].Labels[0] || &got.Tasks[0].Train[0] != &got.Tasks[8].Train[0] {
 		t.Error("pools with equal labels share nothing")

@@ -17,6 +17,8 @@ import (
 	"github.com/sbinet/npyio"
 	"github.com/x448/float16"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // rawNPY is a version 1 file with any header text.
@@ -187,8 +189,7 @@ func TestNPYNotFinite(t *testing.T) {
 // Values of every element type survive, whatever their number is against the
 // size of the pieces they are read in.
 func TestNPYValues(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 5))
+	rng := testrand.New(t)
 	for _, n := range []int{1, 2, 8191, 8192, 8193, 1 + rng.IntN(40000)} {
 		u1, i4, i8 := make([]uint8, n), make([]int32, n), make([]int64, n)
 		f2, f4, f8 := make([]uint16, n), make([]float32, n), make([]float64, n)
@@ -200,24 +201,24 @@ func TestNPYValues(t *testing.T) {
 		open := func(descr string, v any) *npyArray {
 			a, err := openBytes(append(formatNPYHeader(descr, n), elements(v)...))
 			if err != nil {
-				t.Fatalf("seed %d: %v", seed, err)
+				t.Fatal(err)
 			}
 			return a
 		}
 		gotInts, gotFloats := make([]int64, n), make([]float32, n)
 		for descr, v := range map[string]any{"|u1": u1, "<i4": i4, "<i8": i8} {
 			if err := open(descr, v).int64s(gotInts); err != nil {
-				t.Fatalf("seed %d: %v", seed, err)
+				t.Fatal(err)
 			}
 			for i, got := range gotInts {
 				if want := map[string]int64{"|u1": int64(u1[i]), "<i4": int64(i4[i]), "<i8": i8[i]}[descr]; got != want {
-					t.Fatalf("seed %d: %s element %d of %d: %d, want %d", seed, descr, i, n, got, want)
+					t.Fatalf("%s element %d of %d: %d, want %d", descr, i, n, got, want)
 				}
 			}
 		}
 		for descr, v := range map[string]any{"<f2": f2, "<f4": f4, "<f8": f8} {
 			if err := open(descr, v).float32s(gotFloats); err != nil {
-				t.Fatalf("seed %d: %v", seed, err)
+				t.Fatal(err)
 			}
 			for i, got := range gotFloats {
 				half := math.Ldexp(float64(f2[i]&0x3ff), -24) // subnormal
@@ -228,16 +229,16 @@ func TestNPYValues(t *testing.T) {
 					half = -half
 				}
 				if want := map[string]float32{"<f2": float32(half), "<f4": f4[i], "<f8": float32(f8[i])}[descr]; got != want {
-					t.Fatalf("seed %d: %s element %d of %d: %v, want %v", seed, descr, i, n, got, want)
+					t.Fatalf("%s element %d of %d: %v, want %v", descr, i, n, got, want)
 				}
 			}
 		}
 		halves, bytes := make([]uint16, n), make([]uint8, n)
 		if err := open("<f2", f2).float16s(halves); err != nil || !slices.Equal(halves, f2) {
-			t.Fatalf("seed %d: float16 bits differ, %v", seed, err)
+			t.Fatalf("float16 bits differ, %v", err)
 		}
 		if err := open("|u1", u1).uint8s(bytes); err != nil || !slices.Equal(bytes, u1) {
-			t.Fatalf("seed %d: bytes differ, %v", seed, err)
+			t.Fatalf("bytes differ, %v", err)
 		}
 	}
 }

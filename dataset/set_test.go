@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // smallSet is a valid set with a pool of each storage type.
@@ -127,8 +129,7 @@ func TestValidatePoolsOfDifferentSizes(t *testing.T) {
 }
 
 func TestValidateFindsTheFirstNonFinite(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 2))
+	rng := testrand.New(t)
 	for range 200 {
 		v := make([]float32, rng.IntN(5000))
 		for i := range v {
@@ -149,7 +150,7 @@ func TestValidateFindsTheFirstNonFinite(t *testing.T) {
 			}
 		}
 		if got := nonFinite32(v); got != want {
-			t.Fatalf("seed %d: nonFinite32 of %d elements = %d, want %d", seed, len(v), got, want)
+			t.Fatalf("nonFinite32 of %d elements = %d, want %d", len(v), got, want)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // allBut lists the tasks other than the last one.
@@ -16,7 +18,7 @@ func allBut(tasks int) []int {
 }
 
 func TestBasisIsOrthonormal(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	for _, shape := range [][2]int{{1, 1}, {5, 1}, {5, 5}, {40, 7}, {33, 33}, {300, 70}} {
 		d, k := shape[0], shape[1]
 		b := orthonormal(d, k, rng.Uint64())
@@ -41,7 +43,7 @@ func TestBasisIsOrthonormal(t *testing.T) {
 // A uniform draw has no preferred direction: every element has mean 0 and mean
 // square 1/d.
 func TestBasisIsUniform(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	const d, k, draws = 4, 3, 20000
 	values, squares := make([][]float64, d*k), make([][]float64, d*k)
 	for range draws {
@@ -61,7 +63,7 @@ func TestBasisIsUniform(t *testing.T) {
 }
 
 func TestRandomLinearHeads(t *testing.T) {
-	set, err := RandomLinear(8, 3, 6, 1, 10, testRand(t).Uint64())
+	set, err := RandomLinear(8, 3, 6, 1, 10, testrand.New(t).Uint64())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func TestRandomLinearHeads(t *testing.T) {
 // The excess risk is the mean squared error on fresh samples less sigma^2, for
 // the true predictor, one nearby and one far off.
 func TestExcessRiskAgainstSamples(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	const d, rows = 6, 40000
 	sigma := 0.2 + rng.Float64()
 	set, err := RandomLinear(d, 2, 3, sigma, rows, rng.Uint64())
@@ -123,7 +125,7 @@ func TestExcessRiskAgainstSamples(t *testing.T) {
 func TestSparseNuExample(t *testing.T) {
 	for _, shape := range [][2]int{{2, 2}, {2, 9}, {3, 3}, {5, 50}, {6, 8}} {
 		k, sources := shape[0], shape[1]
-		set, err := SparseNu(k+4, k, sources, 1, 10, testRand(t).Uint64())
+		set, err := SparseNu(k+4, k, sources, 1, 10, testrand.New(t).Uint64())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +164,7 @@ func TestSparseNuExample(t *testing.T) {
 // nu* solves W nu = w, and is orthogonal to the null space of W, so that no
 // other solution is shorter.
 func TestNuIsTheShortestSolution(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	for range 50 {
 		k := 1 + rng.IntN(6)
 		n := k + 1 + rng.IntN(10)

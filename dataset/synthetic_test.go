@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // truth is x'B w_t by the definition.
@@ -42,7 +44,7 @@ func meanOf(v []float64) (mean, deviation float64) {
 // those of N(0, I). Six standard errors leave one failure in millions.
 func TestSyntheticRowsAreGaussian(t *testing.T) {
 	const d, rows = 7, 20011
-	set, err := RandomLinear(d, 3, 4, 1, rows, testRand(t).Uint64())
+	set, err := RandomLinear(d, 3, 4, 1, rows, testrand.New(t).Uint64())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +88,7 @@ func TestSyntheticRowsAreGaussian(t *testing.T) {
 // What the true predictor leaves is noise: of variance sigma^2, and independent
 // between tasks on one row, between rows, and of the row.
 func TestSyntheticNoise(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	const d, rows, tasks = 6, 20000, 4
 	sigma := 0.1 + 3*rng.Float64()
 	set, err := RandomLinear(d, 2, tasks-1, sigma, rows, rng.Uint64())
@@ -130,7 +132,7 @@ func TestSyntheticNoise(t *testing.T) {
 
 // Without noise the labels are exact up to the rounding of a float32.
 func TestSyntheticWithoutNoise(t *testing.T) {
-	rng := testRand(t)
+	rng := testrand.New(t)
 	s := Synthetic{D: 5, K: 2, B: make([]float64, 10), W: make([]float64, 8), Rows: 3000, Seed: rng.Uint64()}
 	for i := range s.B {
 		s.B[i] = rng.NormFloat64()
@@ -188,7 +190,7 @@ func TestSyntheticLayout(t *testing.T) {
 // The result is a function of the seed alone, and rows that are there already
 // stay as they are when a problem grows.
 func TestSyntheticIsReproducible(t *testing.T) {
-	seed := testRand(t).Uint64()
+	seed := testrand.New(t).Uint64()
 	generate := func(rows int, seed uint64) *Set {
 		set, err := SparseNu(9, 3, 5, 0.7, rows, seed)
 		if err != nil {

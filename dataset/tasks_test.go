@@ -1,16 +1,16 @@
 package dataset
 
 import (
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 func TestFromImages(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testrand.New(t)
 	n := 2 + rng.IntN(60)
 	labels := make([]uint8, n)
 	for i := range labels {
@@ -21,7 +21,7 @@ func TestFromImages(t *testing.T) {
 	images := [][]uint8{make([]uint8, n*784), make([]uint8, n*784)}
 	s, err := FromImages("made", names, images, labels)
 	if err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
+		t.Fatal(err)
 	}
 	var classes []int
 	for c := range 256 {
@@ -30,20 +30,20 @@ func TestFromImages(t *testing.T) {
 		}
 	}
 	if !s.Binary || len(s.Pools) != 2 || len(s.Tasks) != 2*len(classes) {
-		t.Fatalf("seed %d: binary %v, %d pools, %d tasks for %d classes", seed, s.Binary, len(s.Pools), len(s.Tasks), len(classes))
+		t.Fatalf("binary %v, %d pools, %d tasks for %d classes", s.Binary, len(s.Pools), len(s.Tasks), len(classes))
 	}
 	for i, task := range s.Tasks {
 		class := classes[i%len(classes)]
 		if want := names[i/len(classes)] + "_" + string(rune('0'+class)); task.Name != want || task.Pool != i/len(classes) {
-			t.Errorf("seed %d: task %d is %s of pool %d, want %s", seed, i, task.Name, task.Pool, want)
+			t.Errorf("task %d is %s of pool %d, want %s", i, task.Name, task.Pool, want)
 		}
 		for r, y := range task.Labels {
 			if (y == 1) != (int(labels[r]) == class) || y != 0 && y != 1 {
-				t.Fatalf("seed %d: task %s row %d: label %v for class %d", seed, task.Name, r, y, labels[r])
+				t.Fatalf("task %s row %d: label %v for class %d", task.Name, r, y, labels[r])
 			}
 		}
 		if &task.Train[0] != &s.Tasks[0].Train[0] || &task.Labels[0] != &s.Tasks[i%len(classes)].Labels[0] {
-			t.Errorf("seed %d: task %s shares nothing", seed, task.Name)
+			t.Errorf("task %s shares nothing", task.Name)
 		}
 	}
 	if p := s.Pools[0]; &p.U8[0] != &images[0][0] || p.Scale != 1./255 || p.Height != 28 || p.Width != 28 {

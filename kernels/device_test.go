@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 	"unsafe"
 
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/kernels/hostbuild"
 )
 
@@ -77,19 +77,10 @@ func program(t testing.TB) string {
 	return built.path
 }
 
-// newDevice starts a device with a random source whose seed is AMTRL_TEST_SEED,
-// or fresh and printed.
+// newDevice starts a device with a random source of its own.
 func newDevice(t testing.TB) *device {
 	t.Helper()
-	seed := rand.Uint64()
-	if s := os.Getenv("AMTRL_TEST_SEED"); s != "" {
-		v, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("AMTRL_TEST_SEED: %v", err)
-		}
-		seed = v
-	}
-	d := &device{t: t, rng: rand.New(rand.NewPCG(seed, 1)), stderr: new(bytes.Buffer)}
+	d := &device{t: t, rng: testrand.New(t), stderr: new(bytes.Buffer)}
 	d.cmd = exec.Command(program(t))
 	d.cmd.Stderr = d.stderr
 	stdin, err := d.cmd.StdinPipe()
@@ -105,9 +96,6 @@ func newDevice(t testing.TB) *device {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("AMTRL_TEST_SEED=%d repeats this", seed)
-		}
 		d.release()
 		d.in.Flush()
 		stdin.Close()

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 func randomCosts(rng *rand.Rand, m int) []float64 {
@@ -15,7 +17,7 @@ func randomCosts(rng *rand.Rand, m int) []float64 {
 }
 
 func TestRatesSpendOneUnit(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	for range 200 {
 		m := 1 + rng.IntN(40)
 		costs, nu := randomCosts(rng, m), normals(rng, m)
@@ -64,7 +66,7 @@ func TestRatesFollowTheRule(t *testing.T) {
 
 // The l1 rule minimises sum nu_m^2/n_m under sum c_m n_m = N.
 func TestL1RuleMinimisesTheBound(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	bound := func(nu, n []float64) float64 {
 		s := 0.0
 		for i := range nu {
@@ -91,7 +93,7 @@ func TestL1RuleMinimisesTheBound(t *testing.T) {
 }
 
 func TestSpendMeetsTheBudget(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	for range 500 {
 		m := 1 + rng.IntN(30)
 		costs := ones(m)
@@ -129,7 +131,7 @@ func TestSpendMeetsTheBudget(t *testing.T) {
 
 // Against the definition: no other level comes closer from below.
 func TestSpendIsProportional(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	for range 200 {
 		m := 2 + rng.IntN(8)
 		rates := Allocation{Rule: RuleSquared}.rates(normals(rng, m), ones(m))

@@ -3,12 +3,11 @@ package pipeline
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"runtime"
-	"strconv"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // anyConfig draws kinds and constants, those of kinds that are not chosen too,
@@ -53,15 +52,7 @@ func jsonOf(t *testing.T, v any) string {
 // Completing and making canonical, twice or in the other order first, change
 // nothing more; what no chosen kind reads does not show; what one reads stays.
 func TestCompleteAndCanonical(t *testing.T) {
-	seed := rand.Uint64()
-	if s := os.Getenv("AMTRL_TEST_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("AMTRL_TEST_SEED: %v", err)
-		}
-	}
-	t.Logf("to repeat: AMTRL_TEST_SEED=%d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testrand.New(t)
 	set := &dataset.Set{Model: &dataset.LinearModel{K: 7}}
 	for range 2000 {
 		c := anyConfig(rng)

@@ -4,10 +4,12 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 func TestConvSplit(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	for range 100 {
 		c := Conv{Validation: []float64{0, 0.05, 0.1, 0.3, 0.5}[rng.IntN(5)]}
 		counts := make([]int, 1+rng.IntN(20))

@@ -10,13 +10,14 @@ import (
 	"github.com/amtrl/amtrl/backend"
 
 	"github.com/amtrl/amtrl/internal/pipelinetest"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // The gradient of a step, taken back from Adam's first moment, is that of the
 // mean squared residual in float64, by central differences along random
 // directions. A start with a window close to a kink is drawn anew.
 func TestConvStepGradient(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	set := smallImages(3, 4, 60, 7, 6)
 	dev := openDevice(t, 2, set)
 	cfg := smallConvConfig()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // fitHead fits the head of n rows of z, k wide.
@@ -61,7 +62,7 @@ func headProblem(rng *rand.Rand, n, k, rank int) (z, y []float64) {
 }
 
 func TestHeadRidge(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	for _, c := range [][2]int{{1, 1}, {30, 4}, {3, 8}, {12, 12}, {200, 20}} {
 		n, k := c[0], c[1]
@@ -83,7 +84,7 @@ func TestHeadRidge(t *testing.T) {
 // Without ridge: the residual is orthogonal to Z, and the head is in its row
 // space, so of minimum norm.
 func TestHeadLeastSquares(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	for _, c := range [][3]int{{1, 1, 1}, {40, 5, 5}, {4, 9, 4}, {1, 6, 1}, {20, 6, 3}, {5, 8, 2}} {
 		n, k, rank := c[0], c[1], c[2]
@@ -153,7 +154,7 @@ func bruteLeaveOneOut(z []float64, k int, y []float64, lambda float64) float64 {
 }
 
 func TestLeaveOneOut(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	for _, c := range [][3]int{{2, 1, 1}, {15, 4, 4}, {6, 9, 6}, {20, 6, 3}} {
 		n, k := c[0], c[1]
@@ -188,7 +189,7 @@ func TestLeaveOneOut(t *testing.T) {
 // RidgeAuto takes the candidate with the least leave-one-out error, also where
 // that is in the middle of the grid.
 func TestHeadRidgeAuto(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	inside := 0
 	for range 12 {
@@ -220,7 +221,7 @@ func TestHeadRidgeAuto(t *testing.T) {
 // The ridge is in units of the data: features in other units, or repeated
 // samples, change nothing but the scale of the head.
 func TestHeadRidgeUnit(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	const n, k = 25, 6
 	z, y := headProblem(rng, n, k, k)
@@ -265,7 +266,7 @@ func TestHeadOfZeros(t *testing.T) {
 // 1/n ||Z W nu - y||^2 + rho mean ||nu||^2: also where the sources are fewer
 // than K, and at rho = 0, where it is the least squares over the span of W.
 func TestHeadSourcesPrior(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	for _, c := range [][3]int{{1, 1, 1}, {30, 4, 9}, {3, 6, 20}, {25, 7, 3}, {6, 5, 5}} {
 		n, k, m := c[0], c[1], c[2]

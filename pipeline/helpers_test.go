@@ -1,35 +1,12 @@
 package pipeline
 
 import (
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/pipelinetest"
 )
-
-// newRand returns fresh random numbers; the seed is printed when the test
-// fails and can be set with AMTRL_TEST_SEED.
-func newRand(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if s := os.Getenv("AMTRL_TEST_SEED"); s != "" {
-		v, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("AMTRL_TEST_SEED: %v", err)
-		}
-		seed = v
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("AMTRL_TEST_SEED=%d", seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 1))
-}
 
 var (
 	smallSet    = pipelinetest.SmallSet

@@ -3,12 +3,14 @@ package pipeline
 import (
 	"math"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // The optimality conditions of the lasso: a_j'res = penalty sign(nu_j) where
 // nu_j != 0, |a_j'res| <= penalty elsewhere.
 func TestLassoIsOptimal(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	for range 50 {
 		m, k := 1+rng.IntN(60), 1+rng.IntN(20)
 		a, w := normals(rng, m*k), normals(rng, k)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // hostObjective evaluates a function of float64 slices on the host.
@@ -141,7 +142,7 @@ func twoLoop(s, y [][]float64, g []float64) []float64 {
 // than the history, after the ring wrapped, after pairs that were skipped for
 // their curvature, and after a reset.
 func TestDirectionIsTwoLoopRecursion(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 2)
 	for range 20 {
 		n, m := 8+rng.IntN(20), 1+rng.IntN(6)
@@ -220,7 +221,7 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 // An accepted step meets both Wolfe conditions and leaves the trial point and
 // its gradient behind.
 func TestSearchMeetsWolfe(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	for range 100 {
 		n := 1 + rng.IntN(6)
@@ -272,7 +273,7 @@ func TestSearchMeetsWolfe(t *testing.T) {
 }
 
 func TestMinimiseQuadratics(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 2)
 	for _, c := range []struct {
 		n, m int
@@ -308,7 +309,7 @@ func TestMinimiseQuadratics(t *testing.T) {
 // A quasi-Newton method needs far fewer iterations than steepest descent, which
 // would take thousands here.
 func TestMinimiseIsQuasiNewton(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	f, _ := quadratic(rng, 12, 1000)
 	o := &hostObjective{b: b, f: f}
@@ -374,7 +375,7 @@ func TestMinimiseBacksOffFromNaN(t *testing.T) {
 }
 
 func TestMinimiseStops(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	f, c := quadratic(rng, 20, 1e4)
 	start := normals(rng, 20)
@@ -430,7 +431,7 @@ func TestMinimiseGivesUpOnAWrongGradient(t *testing.T) {
 // After a search that finds nothing the optimiser forgets its pairs and tries
 // once more, along the gradient.
 func TestMinimiseStartsAfresh(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	f, c := quadratic(rng, 8, 30)
 	o := &hostObjective{b: b}
@@ -455,7 +456,7 @@ func TestMinimiseErrors(t *testing.T) {
 			t.Errorf("an objective of %g at the start is no error", bad)
 		}
 	}
-	f, _ := quadratic(newRand(t), 6, 100)
+	f, _ := quadratic(testrand.New(t), 6, 100)
 	for fail := 1; fail <= 5; fail++ {
 		if _, err := minimise(t, &hostObjective{b: b, f: f, fail: fail}, ones(6), 2, stopRule{iterations: 30}); !errors.Is(err, errEval) {
 			t.Errorf("evaluation %d failed, the optimiser said %v", fail, err)
@@ -465,7 +466,7 @@ func TestMinimiseErrors(t *testing.T) {
 
 func TestMinimiseHeedsTheContext(t *testing.T) {
 	b := openCPU(t, 1)
-	f, _ := quadratic(newRand(t), 10, 1000)
+	f, _ := quadratic(testrand.New(t), 10, 1000)
 	x := upload(t, b, backend.Float32, make([]float32, 10))
 	l, err := newLBFGS(b, &hostObjective{b: b, f: f}, x, 4)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // objective is f(B, W) and its gradient, straight from the definition. theta
@@ -40,7 +41,7 @@ func (r *regression) objective(theta []float64, k int, lambda float64) (f float6
 }
 
 func TestReferenceGradient(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	r := newRegression(t, b, rng, 3, []int{4, 0, 5})
 	theta := normals(rng, 2*3+3*2)
@@ -59,7 +60,7 @@ func TestReferenceGradient(t *testing.T) {
 }
 
 func TestERMObjective(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 2)
 	for _, c := range []struct {
 		d, k   int
@@ -115,7 +116,7 @@ func hadamard(n int) func(i, j int) float64 {
 // lambda T and all but the largest K dropped, since the least of ||B||^2 +
 // ||W||^2 over the factorisations of P is twice its nuclear norm.
 func TestERMOptimumIsSoftThresholding(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 2)
 	const n, d, tasks = 32, 6, 5
 	had := hadamard(n)
@@ -232,7 +233,7 @@ func orthonormalise(m []float64, c int) {
 // With lambda > 0 the head of a task without samples goes to zero; with lambda =
 // 0 nothing says anything about it and it stays.
 func TestFitLinearEmptyTasks(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 2)
 	r := newRegression(t, b, rng, 6, []int{30, 0, 25, 0})
 	const k = 2
@@ -256,7 +257,7 @@ func TestFitLinearEmptyTasks(t *testing.T) {
 }
 
 func TestFitLinearIsDeterministic(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	pcg := rng.Uint64()
 	var first []float32
 	var record Fit
@@ -278,7 +279,7 @@ func TestFitLinearIsDeterministic(t *testing.T) {
 }
 
 func TestFitLinearObserves(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	r := newRegression(t, b, rng, 6, []int{20, 20})
 	theta := narrow(normals(rng, 2*6+2*2))
@@ -299,7 +300,7 @@ func TestFitLinearObserves(t *testing.T) {
 
 func TestFitLinearArguments(t *testing.T) {
 	b := openCPU(t, 1)
-	r := newRegression(t, b, newRand(t), 3, []int{5, 5})
+	r := newRegression(t, b, testrand.New(t), 3, []int{5, 5})
 	good := ERM{Iterations: 5, History: 5, Init: InitRandom}
 	theta := make([]float32, 2*3+2*2)
 	for what, c := range map[string]struct {
@@ -326,7 +327,7 @@ func TestFitLinearArguments(t *testing.T) {
 	}
 	// The longest history is one that works.
 	good.History = maxHistory
-	if _, err := FitLinear(context.Background(), b, r.s, 2, good, narrow(normals(newRand(t), 10)), nil); err != nil {
+	if _, err := FitLinear(context.Background(), b, r.s, 2, good, narrow(normals(testrand.New(t), 10)), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -339,7 +340,7 @@ func TestRandomiseScales(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.close()
-	if err := l.randomise(newRand(t)); err != nil {
+	if err := l.randomise(testrand.New(t)); err != nil {
 		t.Fatal(err)
 	}
 	theta := download(t, b, l.theta)
@@ -356,7 +357,7 @@ func TestRandomiseScales(t *testing.T) {
 func TestMomentsFindTheColumnSpace(t *testing.T) {
 	b := openCPU(t, 2)
 	const d, k, tasks, rows = 12, 3, 6, 6000
-	set, err := dataset.RandomLinear(d, k, tasks, 0.3, rows, newRand(t).Uint64())
+	set, err := dataset.RandomLinear(d, k, tasks, 0.3, rows, testrand.New(t).Uint64())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +382,7 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (ERM{Init: InitMoments}).start(l, samples, counts, newRand(t)); err != nil {
+		if err := (ERM{Init: InitMoments}).start(l, samples, counts, testrand.New(t)); err != nil {
 			t.Fatal(err)
 		}
 		theta := download(t, b, l.theta)
@@ -434,7 +435,7 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 
 // A task without samples gives a zero row of moments, not NaN.
 func TestMomentsOfAnEmptyTask(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	counts := []int{9, 0, 7}
 	r := newRegression(t, b, rng, 5, counts)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // Heads that are all zero say nothing: nu = 0, which allocates uniformly.
@@ -92,12 +94,12 @@ func TestFloorAboveTheBudget(t *testing.T) {
 // No samples at all is an error that says so.
 func TestFitLinearWithoutSamples(t *testing.T) {
 	b := openCPU(t, 1)
-	r := newRegression(t, b, newRand(t), 3, []int{0, 0})
+	r := newRegression(t, b, testrand.New(t), 3, []int{0, 0})
 	_, err := FitLinear(context.Background(), b, r.s, 2, ERM{Iterations: 5, History: 5, Init: InitRandom}, make([]float32, 10), nil)
 	if err == nil || strings.Contains(err.Error(), "NaN") {
 		t.Errorf("%v, want an error about samples", err)
 	}
-	r = newRegression(t, b, newRand(t), 3, []int{2, 2})
+	r = newRegression(t, b, testrand.New(t), 3, []int{2, 2})
 	if _, err := FitLinear(context.Background(), b, r.s, 0, ERM{Iterations: 5, History: 5, Init: InitRandom}, nil, nil); err == nil {
 		t.Error("K = 0 is accepted")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // relevanceOf estimates nu from W' (M by K, as a) and w.
@@ -34,7 +35,7 @@ func minNormReference(a, w []float64, shift float64) []float64 {
 
 // Eq. 3: W nu = w, and nu of minimum norm, that is in the row space of W.
 func TestMinNormRelevance(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	for _, c := range [][2]int{{1, 1}, {5, 1}, {4, 4}, {20, 6}, {60, 12}} {
 		m, k := c[0], c[1]
@@ -68,7 +69,7 @@ func identity(n int) []float64 {
 // Where no nu has W nu = w (K > M, or dependent heads), nu is the least-squares
 // solution of minimum norm.
 func TestMinNormRelevanceRankDeficient(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	for _, c := range [][3]int{{3, 7, 3}, {8, 5, 2}, {4, 6, 1}} {
 		m, k, rank := c[0], c[1], c[2]
@@ -125,7 +126,7 @@ func TestMinNormRelevanceCutOff(t *testing.T) {
 }
 
 func TestRidgeRelevance(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	for _, c := range [][2]int{{1, 1}, {30, 6}, {4, 9}} {
 		m, k := c[0], c[1]
@@ -166,7 +167,7 @@ func TestRidgeRelevance(t *testing.T) {
 }
 
 func TestL1Relevance(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	const m, k = 25, 6
 	a, w := float32s(normals(rng, m*k)), float32s(normals(rng, k))
@@ -187,7 +188,7 @@ func TestL1Relevance(t *testing.T) {
 // Multiplying a source's head by c divides its relevance; no kind may depend on
 // the units of the target's head.
 func TestRelevanceScales(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	b := openCPU(t, 1)
 	const m, k = 12, 4
 	a, w := float32s(normals(rng, m*k)), float32s(normals(rng, k))

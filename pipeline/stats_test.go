@@ -3,6 +3,8 @@ package pipeline
 import (
 	"math"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // The sign test by counting all outcomes at least as extreme.
@@ -40,7 +42,7 @@ func TestSignTest(t *testing.T) {
 
 // The bootstrap interval of a mean is close to the normal one for many pairs.
 func TestBootstrapInterval(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	n := 400
 	a, b := normals(rng, n), normals(rng, n)
 	mean, sq := 0.0, 0.0

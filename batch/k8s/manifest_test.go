@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // randomSubmission is a submission of some of up to 40 tasks, or of very many.
@@ -97,7 +98,7 @@ func mustNew(t testing.TB, o Options) *Engine {
 // Whatever is submitted, the API server takes it, reads in it what was meant,
 // and the kubelet executes exactly the words that were meant.
 func TestManifests(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	type made struct {
 		engine *Engine
 		s      batch.Submission
@@ -291,7 +292,7 @@ func TestKubecheckRefuses(t *testing.T) {
 
 // Two submissions never share a name, and one has the same name each time.
 func TestNames(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	seen := map[string]string{}
 	for range 3000 {
 		s := randomSubmission(rng)
@@ -313,7 +314,7 @@ func TestNames(t *testing.T) {
 
 // An engine made again from the saved options makes the same manifest.
 func TestOptionsRoundTrip(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	for range 50 {
 		e, s := mustNew(t, randomOptions(rng)), randomSubmission(rng)
 		raw, err := json.Marshal(e.Options())

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // podJSON is a pod of the part of kubernetesPart as the API writes it.
@@ -130,7 +131,7 @@ func TestDeletedJob(t *testing.T) {
 
 // parseIndexes reads what Tasks writes, and nothing else.
 func TestIndexes(t *testing.T) {
-	rng := newRand(t)
+	rng := testrand.New(t)
 	for range 300 {
 		var want batch.Tasks
 		n := 1 + rng.IntN(200)

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // A run or a sweep that is killed at any instant, again and again, ends in the
@@ -38,8 +38,7 @@ func TestKilled(t *testing.T) {
 
 func killAndResume(t *testing.T, args []string) {
 	const kills = 24
-	seed := uint64(time.Now().UnixNano())
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testrand.New(t)
 	dir := t.TempDir()
 	begun := time.Now()
 	must(t, dir, append(args, "--out", "whole")...)
@@ -60,7 +59,7 @@ func killAndResume(t *testing.T, args []string) {
 				break
 			}
 			if status := cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() {
-				t.Fatalf("seed %d, after %d kills: %v: %s", seed, killed, err, stderr.String())
+				t.Fatalf("after %d kills: %v: %s", killed, err, stderr.String())
 			}
 			killed++
 			if unfinished(t, filepath.Join(dir, out)) {
@@ -69,11 +68,11 @@ func killAndResume(t *testing.T, args []string) {
 		}
 		foldertest.Same(t, filepath.Join(dir, out), filepath.Join(dir, "whole"))
 		if t.Failed() {
-			t.Fatalf("seed %d, after %d kills", seed, killed)
+			t.Fatalf("after %d kills", killed)
 		}
 	}
 	if amid == 0 {
-		t.Errorf("seed %d: none of %d kills hit work in progress", seed, killed)
+		t.Errorf("none of %d kills hit work in progress", killed)
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 var sanitizers = []string{
@@ -33,11 +34,7 @@ func TestLibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed := strconv.FormatInt(time.Now().UnixNano(), 10)
-	if s := os.Getenv("AMTRL_TEST_SEED"); s != "" {
-		seed = s
-	}
-	t.Logf("AMTRL_TEST_SEED=%s", seed)
+	seed := strconv.FormatUint(testrand.Seed(t), 10)
 	out, err := command("", program, seed)
 	t.Logf("%s", out)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // slowWarp weighs every source pixel with the bilinear tent around the place that
@@ -22,7 +24,7 @@ func slowWarp(src *image, a affine) (dst field) {
 }
 
 func TestWarpAgainstTheTents(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	for range 20 {
 		var a affine
 		for i := range a {
@@ -44,7 +46,7 @@ func TestWarpAgainstTheTents(t *testing.T) {
 }
 
 func TestAffineSettings(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	var src image
 	copy(src[:], strokes(1, rng))
 	mirror := func(m image) image {
@@ -94,7 +96,7 @@ func TestAffineSettings(t *testing.T) {
 }
 
 func TestTranslateMovesThreePixelsEitherWay(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	src := anyImage(rng)
 	var seen [2][2]bool
 	for range 200 {

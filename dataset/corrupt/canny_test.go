@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // slowCanny follows the definition pixel by pixel. The gradient at an angle is
@@ -81,7 +83,7 @@ func slowCanny(src *image) (dst image) {
 // TestCannyAgainstTheDefinition allows for a few pixels where two magnitudes are
 // equal except for rounding.
 func TestCannyAgainstTheDefinition(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	differ, edges, total := 0, 0, 0
 	for k := range 30 {
 		src := anyImage(rng)

@@ -7,22 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 var published = []string{
 	"identity", "shot_noise", "impulse_noise", "glass_blur", "motion_blur", "shear", "scale", "rotate",
 	"brightness", "translate", "stripe", "fog", "spatter", "dotted_line", "zigzag", "canny_edges",
-}
-
-// fresh returns a stream with a new seed each run, printed if the test fails.
-func fresh(t testing.TB) *rand.Rand {
-	seed := rand.Uint64()
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // strokes returns n random images of a few thick strokes on black, clear of the
@@ -71,7 +62,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestGenerateIsApplyWithTheImagesOwnStream(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	images, seed := strokes(5, rng), rng.Uint64()
 	for _, name := range Names() {
 		all, err := Generate(name, images, seed, 2)
@@ -92,7 +83,7 @@ func TestGenerateIsApplyWithTheImagesOwnStream(t *testing.T) {
 }
 
 func TestGenerateDoesNotDependOnThreads(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	images, seed := strokes(53, rng), rng.Uint64()
 	before := bytes.Clone(images)
 	for _, name := range Names() {
@@ -118,7 +109,7 @@ func TestGenerateDoesNotDependOnThreads(t *testing.T) {
 // TestRandomness makes 24 corruptions of one image. The chance that all agree is
 // largest for a coin flip: 2^-23.
 func TestRandomness(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	seed := rng.Uint64()
 	one := strokes(1, rng)
 	images := bytes.Repeat(one, 24)
@@ -159,7 +150,7 @@ func TestStreamSeedsAreDistinct(t *testing.T) {
 }
 
 func TestApplyInPlaceAndOverlapping(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	src := strokes(1, rng)
 	for _, name := range Names() {
 		want := make([]uint8, pixels)

@@ -5,6 +5,8 @@ import (
 	"math/cmplx"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // slowPlasma is the diamond-square map with its wrap-around spelt out; it draws in
@@ -40,7 +42,7 @@ func slowPlasma(rng *rand.Rand) (p [plasmaSide][plasmaSide]float64) {
 }
 
 func TestPlasmaAgainstTheSlowOne(t *testing.T) {
-	seed := fresh(t).Uint64()
+	seed := testrand.New(t).Uint64()
 	want := slowPlasma(rand.New(rand.NewPCG(seed, 1)))
 	var got plasma
 	for i := range got {
@@ -65,7 +67,7 @@ func TestPlasmaAgainstTheSlowOne(t *testing.T) {
 
 func TestUniformIsCentredAndBounded(t *testing.T) {
 	values := make([]float32, 1<<16+1)
-	uniform(values, 3, fresh(t))
+	uniform(values, 3, testrand.New(t))
 	var sum, squares float64
 	for _, v := range values {
 		if v < -3 || v > 3 {
@@ -81,7 +83,7 @@ func TestUniformIsCentredAndBounded(t *testing.T) {
 }
 
 func TestFogScalesWithTheBrightestPixel(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	var black, dst image
 	fog(&dst, &black, rng)
 	if dst != black {
@@ -109,7 +111,7 @@ func TestFogScalesWithTheBrightestPixel(t *testing.T) {
 }
 
 func TestSpatterCoversWithDarkGrey(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	covered := 0
 	const rounds = 200
 	for range rounds {
@@ -215,7 +217,7 @@ func TestZigzagFollowsItsAxis(t *testing.T) {
 // TestLinesDrawAllSettings draws until the chance that a setting is missing is
 // below 1e-9, and tells the settings apart by their images.
 func TestLinesDrawAllSettings(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	for _, c := range []struct {
 		name     string
 		draw     func(dst, src *image, rng *rand.Rand)
@@ -255,7 +257,7 @@ func TestLinesDrawAllSettings(t *testing.T) {
 
 // TestLineStaysInside draws lines far beyond the image.
 func TestLineStaysInside(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	for range 1000 {
 		var ink field
 		x0 := rng.Float64()*100 - 50

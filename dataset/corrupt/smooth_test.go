@@ -5,10 +5,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 func randomField(t *testing.T) (f field) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	for i := range f {
 		f[i] = rng.Float64()
 	}
@@ -73,7 +75,7 @@ func TestSmoothCommutesWithMirrors(t *testing.T) {
 // TestJostlePermutes: levels are moved and never changed, none in row and column
 // 0 moves, and of the rest more than half do.
 func TestJostlePermutes(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	src := anyImage(rng)
 	got := src
 	jostle(&got, rng)
@@ -99,7 +101,7 @@ func TestJostlePermutes(t *testing.T) {
 }
 
 func TestJostleMovesAlongBothAxes(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	var rows, columns image
 	for i := range rows {
 		rows[i], columns[i] = uint8(i/side), uint8(i%side)
@@ -113,7 +115,7 @@ func TestJostleMovesAlongBothAxes(t *testing.T) {
 }
 
 func TestGlassBlurIsSmoothJostleSmooth(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	seed := rng.Uint64()
 	src := anyImage(rng)
 	slow := func(m image) image {
@@ -155,7 +157,7 @@ func slowSmear(src *image, angle float64) (dst image) {
 }
 
 func TestSmearAgainstTheRay(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	for range 30 {
 		src := anyImage(rng)
 		angle := (rng.Float64() - 0.5) * math.Pi
@@ -174,7 +176,7 @@ func TestSmearAgainstTheRay(t *testing.T) {
 }
 
 func TestMotionBlurAngles(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	var src, dst image
 	const row, col = 14, 20
 	src[row*side+col] = 255 // smears to the left, up or down by at most its distance

@@ -3,10 +3,12 @@ package corrupt
 import (
 	"math"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 func TestTones(t *testing.T) {
-	src := anyImage(fresh(t))
+	src := anyImage(testrand.New(t))
 	var same, bright, striped image
 	identity(&same, &src, nil)
 	brightness(&bright, &src, nil)
@@ -28,7 +30,7 @@ func TestTones(t *testing.T) {
 // TestShotNoiseIsPoisson compares counts with the probabilities of the Poisson
 // distribution, within six standard deviations.
 func TestShotNoiseIsPoisson(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	const rounds = 100
 	for _, v := range []uint8{0, 1, 60, 128, 255} {
 		src := filled(v)
@@ -67,7 +69,7 @@ func TestShotNoiseIsPoisson(t *testing.T) {
 }
 
 func TestImpulseNoiseShares(t *testing.T) {
-	rng := fresh(t)
+	rng := testrand.New(t)
 	const rounds = 100
 	src := filled(100)
 	var counts [256]float64

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
-	"time"
 	"unsafe"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 const canary = 0xA5
@@ -20,13 +21,7 @@ type arena struct {
 }
 
 func newArena(t testing.TB) *arena {
-	seed := uint64(time.Now().UnixNano())
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	})
-	return &arena{t: t, rng: rand.New(rand.NewPCG(seed, 0))}
+	return &arena{t: t, rng: testrand.New(t)}
 }
 
 // alloc returns n elements, all bytes canaries, that start or end at a guard
