@@ -75,9 +75,8 @@ func (o *digitsOptions) addFlags(set *flags.Set) {
 	o.makeOptions.addFlags(set)
 }
 
-func (o *digitsOptions) check(args []string) error {
-	return firstError(
-		func() error { return flagsOnly(args) }, o.checkOut,
+func (o *digitsOptions) check([]string) error {
+	return firstError(o.checkOut,
 		func() error { return checkDigits(o.digits) }, o.checkThreads)
 }
 

@@ -38,10 +38,7 @@ func (o *mnistcOptions) addFlags(set *flags.Set) {
 	o.makeOptions.addFlags(set)
 }
 
-func (o *mnistcOptions) check(args []string) error {
-	if err := flagsOnly(args); err != nil {
-		return err
-	}
+func (o *mnistcOptions) check([]string) error {
 	if o.from.V == "" {
 		return flags.Misuse("--from is not set: expected the folder with the IDX files")
 	}
@@ -161,6 +158,6 @@ func onePart(dir, what string, names []string, part string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%s: expected one file *%s* that starts with %q, found %d of %s", dir, what, part, len(found),
-		strings.Join(names, ", "))
+	return "", fmt.Errorf("%s: expected one file *%s* that starts with %q, found %d of %s",
+		dir, what, part, len(found), strings.Join(names, ", "))
 }

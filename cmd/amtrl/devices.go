@@ -32,8 +32,8 @@ func (o *devicesOptions) addFlags(set *flags.Set) {
 	o.addFormat(set)
 }
 
-func (o *devicesOptions) check(args []string) error {
-	return firstError(func() error { return flagsOnly(args) }, o.checkOutput, o.timeout.check)
+func (o *devicesOptions) check([]string) error {
+	return firstError(o.checkOutput, o.timeout.check)
 }
 
 // deviceState is one row of the list.
@@ -89,8 +89,9 @@ func cpuState() deviceState {
 	defer d.Close()
 	info := d.Info()
 	detail := fmt.Sprintf("%s, %d threads", info.Detail, info.Threads)
-	return deviceState{Backend: info.Backend, Usable: true, Device: info.Device, Detail: detail, Threads: info.Threads,
-		Memory: info.MemoryBytes}
+	return deviceState{
+		Backend: info.Backend, Usable: true, Device: info.Device, Detail: detail, Threads: info.Threads, Memory: info.MemoryBytes,
+	}
 }
 
 // cudaStates describes every CUDA device, or says why there is none.

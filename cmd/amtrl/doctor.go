@@ -36,8 +36,8 @@ func (o *doctorOptions) addFlags(set *flags.Set) {
 	o.addJSON(set, "the checks")
 }
 
-func (o *doctorOptions) check(args []string) error {
-	return firstError(func() error { return flagsOnly(args) }, o.device.check, o.timeout.check)
+func (o *doctorOptions) check([]string) error {
+	return firstError(o.device.check, o.timeout.check)
 }
 
 // The verdicts of a check. A check that is told without one informs.
@@ -121,22 +121,19 @@ func (o *doctorOptions) run(context.Context) error {
 	return nil
 }
 
-// checkOptions are those of the hidden command that carries out the checks of
-// CUDA, and prints each first by name and then with its verdict as one line of
-// JSON.
-type checkOptions struct {
-	device deviceOptions
-	output
-}
-
+// checkCommand carries out the checks of CUDA, and prints each first by name and
+// then with its verdict as one line of JSON.
 func checkCommand() *cli.Command {
-	return newCommand(cli.Command{Name: "check-cuda", Usage: "check CUDA, with a line of JSON for each check", Hidden: true}, &checkOptions{})
-}
-
-func (o *checkOptions) addFlags(set *flags.Set) { o.device.addFlags(set) }
-
-func (*checkOptions) check([]string) error { return nil }
-
-func (o *checkOptions) run(context.Context) error {
-	return checkCUDA(&o.device, func(f finding) error { return o.emitLine(f) })
+	var o deviceOptions
+	var set flags.Set
+	o.addFlags(&set)
+	return &cli.Command{
+		Name:   "check-cuda",
+		Usage:  "check CUDA, with a line of JSON for each check",
+		Hidden: true,
+		Flags:  set.Flags,
+		Action: func(*cli.Context) error {
+			return checkCUDA(&o, func(f finding) error { return emitLine(f) })
+		},
+	}
 }

@@ -49,16 +49,16 @@ func checkCUDA(o *deviceOptions, tell func(finding) error) error {
 	}
 	d, err := o.openCUDA()
 	if err != nil {
-		if err := tell(finding{Check: "open", Verdict: verdictFail, Detail: oneLine(err.Error()),
-			Hint: "amtrl devices lists the devices"}); err != nil {
+		f := finding{Check: "open", Verdict: verdictFail, Detail: oneLine(err.Error()), Hint: "amtrl devices lists the devices"}
+		if err := tell(f); err != nil {
 			return err
 		}
 		return skip(later...)
 	}
 	defer d.Close()
 	info := d.Info()
-	if err := tell(finding{Check: "open", Verdict: verdictOK,
-		Detail: fmt.Sprintf("device %d, %s: %s", o.device.V, info.Device, info.Detail)}); err != nil {
+	f := finding{Check: "open", Verdict: verdictOK, Detail: fmt.Sprintf("device %d, %s: %s", o.device.V, info.Device, info.Detail)}
+	if err := tell(f); err != nil {
 		return err
 	}
 	if err := checkDeviceResults(d, o.tf32.V, tell); err != nil {
@@ -83,8 +83,8 @@ func describeSearch(r cuda.Report) []finding {
 		list = append(list, finding{Check: "search", Verdict: verdictInfo, Detail: text})
 	}
 	if r.Err != nil {
-		f := finding{Check: "driver", Verdict: verdictFail, Detail: oneLine(r.Err.Error()),
-			Hint: "without a CUDA device amtrl computes on the CPU"}
+		f := finding{Check: "driver", Verdict: verdictFail, Detail: oneLine(r.Err.Error())}
+		f.Hint = "without a CUDA device amtrl computes on the CPU"
 		switch {
 		case len(r.Libraries) > 0:
 			f.Check = "devices"
@@ -97,13 +97,13 @@ func describeSearch(r cuda.Report) []finding {
 	for _, l := range r.Libraries {
 		list = append(list, finding{Check: "library", Verdict: verdictInfo, Detail: fmt.Sprintf("%s %s: %s", l.Name, l.Version, l.Path)})
 	}
-	list = append(list, finding{Check: "libraries", Verdict: verdictOK,
-		Detail: fmt.Sprintf("all of CUDA %d, versions agree: %s", r.Family, versions(r.Libraries))})
+	agree := fmt.Sprintf("all of CUDA %d, versions agree: %s", r.Family, versions(r.Libraries))
+	list = append(list, finding{Check: "libraries", Verdict: verdictOK, Detail: agree})
 	for _, d := range r.Devices {
 		list = append(list, finding{
 			Check: fmt.Sprintf("device %d", d.Ordinal), Verdict: verdictOK,
-			Detail: fmt.Sprintf("%s, compute capability %s, %d multiprocessors, %s %s", d.Name, d.ComputeCapability, d.Multiprocessors,
-				memory(d.MemoryBytes), d.UUID),
+			Detail: fmt.Sprintf("%s, compute capability %s, %d multiprocessors, %s %s",
+				d.Name, d.ComputeCapability, d.Multiprocessors, memory(d.MemoryBytes), d.UUID),
 		})
 	}
 	return list

@@ -19,7 +19,7 @@ type handOverOptions struct {
 	resources     resourceOptions
 	engine        engineOptions
 	dryRun, probe flags.Value[bool]
-	program       flags.Value[string]
+	program       *flags.Field
 	output
 }
 
@@ -28,9 +28,9 @@ func (o *handOverOptions) addFlags(set *flags.Set) {
 	o.resources.addFlags(set)
 	set.Bool(&o.dryRun, "dry-run", "print what would be handed over and the exact command, and do nothing")
 	set.Bool(&o.probe, "check", "as --dry-run, and ask the engine whether it would take it")
-	set.Text(&o.program, "program", "amtrl where the tasks run; by default this program, or the amtrl of the image", "")
+	o.program = set.Field(new(string), "program", "amtrl where the tasks run; by default this program, or the amtrl of the image", "")
+	o.engine = engineOptions{o.program.Name: o.program}
 	o.engine.addFlags(set, groupBatch)
-	o.engine.values[o.program.Name] = &o.program
 }
 
 func (o *handOverOptions) addOutput(set *flags.Set) {
@@ -78,8 +78,8 @@ func explainOption(err error) error {
 
 // settings are what later questions and a retry begin from.
 func (o *handOverOptions) settings(eng batch.Engine, res batch.Resources) (batch.Settings, error) {
-	set := batch.Settings{Engine: eng.Name(), Program: o.program.V, Resources: res}
-	if set.Program == "" {
+	set := batch.Settings{Engine: eng.Name(), Resources: res}
+	if o.program.Store(&set.Program); set.Program == "" {
 		self, err := os.Executable()
 		if err != nil {
 			return set, err

@@ -83,106 +83,70 @@ func (o *resourceOptions) over(before *batch.Resources) (batch.Resources, error)
 	return r, nil
 }
 
-// engineOptions are the engines' own options, each of which describes itself.
-type engineOptions struct {
-	// values are the flags by name: a *flags.Value of the type of the option.
-	values map[string]any
-}
+// engineOptions are the flags of the engines' own options, by name. Engines
+// describe theirs themselves.
+type engineOptions map[string]*flags.Field
 
 // addFlags adds each option once: those of one engine to its group.
-func (o *engineOptions) addFlags(set *flags.Set, group string) {
-	o.values = map[string]any{}
-	type use struct {
-		titles []string
-		usage  string
-	}
-	uses := map[string][]use{}
+func (o engineOptions) addFlags(set *flags.Set, group string) {
 	var list []batch.Option
+	titles, texts := map[string][]string{}, map[string][]string{}
 	for _, kind := range engines {
 		for _, opt := range kind.NewOptions().List() {
-			known := uses[opt.Name]
-			if known == nil && opt.Usage != "" { // without one it is a flag of all engines
-				list = append(list, opt)
-			}
-			if n := len(known); n > 0 && known[n-1].usage == opt.Usage {
-				known[n-1].titles = append(known[n-1].titles, kind.Title)
+			if opt.Usage == "" { // it is a flag of all engines
 				continue
 			}
-			uses[opt.Name] = append(known, use{[]string{kind.Title}, opt.Usage})
+			if titles[opt.Name] == nil {
+				list = append(list, opt)
+			}
+			titles[opt.Name] = append(titles[opt.Name], kind.Title)
+			texts[opt.Name] = append(texts[opt.Name], opt.Usage)
 		}
 	}
 	for _, opt := range list {
-		var titles, texts []string
-		for _, u := range uses[opt.Name] {
-			titles = append(titles, u.titles...)
-			texts = append(texts, strings.Join(u.titles, ", ")+": "+u.usage)
+		usage := opt.Usage
+		set.Group(titles[opt.Name][0])
+		if uses := texts[opt.Name]; len(uses) > 1 {
+			set.Group(group)
+			if len(slices.Compact(slices.Clone(uses))) == 1 {
+				usage = strings.Join(titles[opt.Name], ", ") + ": " + usage
+			} else {
+				for i := range uses {
+					uses[i] = titles[opt.Name][i] + ": " + uses[i]
+				}
+				usage = strings.Join(uses, "; ")
+			}
 		}
-		usage := strings.Join(texts, "; ")
-		set.Group(group)
-		if len(titles) == 1 {
-			set.Group(titles[0])
-			usage = opt.Usage
+		if _, ok := opt.Value.(*[]string); ok {
+			usage += "; repeat for more"
 		}
-		switch opt.Value.(type) {
-		case *bool:
-			set.Bool(flagOf[bool](o, opt.Name), opt.Name, usage)
-		case **int:
-			set.Int(flagOf[int](o, opt.Name), opt.Name, usage, 0).DefaultText = opt.Default
-		case *[]string:
-			set.Lines(flagOf[[]string](o, opt.Name), opt.Name, usage+"; repeat for more")
-		default:
-			set.Text(flagOf[string](o, opt.Name), opt.Name, usage, "")
-		}
+		o[opt.Name] = set.Field(opt.Value, opt.Name, usage, opt.Default)
 	}
 	set.Group(group)
 }
 
-func flagOf[T any](o *engineOptions, name string) *flags.Value[T] {
-	v := new(flags.Value[T])
-	o.values[name] = v
-	return v
-}
-
 // apply sets the options whose flags are set.
-func (o *engineOptions) apply(options batch.Options) {
+func (o engineOptions) apply(options batch.Options) {
 	for _, opt := range options.List() {
-		done := false
-		switch v := opt.Value.(type) {
-		case *bool:
-			done = assign(v, o.values[opt.Name])
-		case *string:
-			done = assign(v, o.values[opt.Name])
-		case *[]string:
-			done = assign(v, o.values[opt.Name])
-		case **int:
-			n := new(int)
-			if done = assign(n, o.values[opt.Name]); done {
-				*v = n
-			}
+		if !o[opt.Name].Set {
+			continue
 		}
-		if done && opt.Changed != nil {
+		o[opt.Name].Store(opt.Value)
+		if opt.Changed != nil {
 			opt.Changed()
 		}
 	}
 }
 
-func assign[T any](field *T, flag any) bool {
-	v := flag.(*flags.Value[T])
-	if v.Set {
-		*field = v.V
-	}
-	return v.Set
-}
-
 // check refuses flags, of these and of the resources, that do nothing with the
 // chosen engine.
-func (o *engineOptions) check(engine string, resources []flags.Origin) error {
+func (o engineOptions) check(engine string, resources []flags.Origin) error {
 	takes := map[string][]string{} // by flag, the engines that it is of use to
 	var list []flags.Origin
 	for _, kind := range engines {
 		for _, opt := range kind.NewOptions().List() {
 			if opt.Usage != "" {
-				list, takes[opt.Name] = append(list, originOf(o.values[opt.Name])), append(takes[opt.Name], kind.Name)
+				list, takes[opt.Name] = append(list, *o[opt.Name].Origin), append(takes[opt.Name], kind.Name)
 			}
 		}
 		for _, r := range resources {
@@ -199,18 +163,6 @@ func (o *engineOptions) check(engine string, resources []flags.Origin) error {
 		}
 	}
 	return nil
-}
-
-func originOf(flag any) flags.Origin {
-	switch v := flag.(type) {
-	case *flags.Value[bool]:
-		return v.Origin
-	case *flags.Value[int]:
-		return v.Origin
-	case *flags.Value[[]string]:
-		return v.Origin
-	}
-	return flag.(*flags.Value[string]).Origin
 }
 
 // runFolder is the one argument of a command, a run folder.

@@ -13,7 +13,7 @@ type settingOptions struct {
 	bound []boundSetting
 	// schedule is --schedule, width --k, and budget --budget or --budgets, where
 	// they are there.
-	schedule      *flags.Value[string]
+	schedule      *flags.Field
 	width, budget *flags.Origin
 }
 
@@ -23,7 +23,7 @@ func (o *settingOptions) addFlags(set *flags.Set, settings ...*setting) {
 		o.bound = append(o.bound, b)
 		switch s {
 		case &scheduleSetting:
-			o.schedule = b.text
+			o.schedule = b.Field
 		case &widthSetting:
 			o.width = b.Origin
 		case &budgetSetting:

@@ -39,8 +39,8 @@ func (o *dataOptions) addFlags(set *flags.Set) {
 	set.Int(&o.sources, "sources", "synthetic data: number of sources", 50)
 	set.Number(&o.sigma, "sigma", "synthetic data: standard deviation of the noise", 1)
 	set.Int(&o.rows, "rows", "synthetic data: rows of the pool", 40_000)
-	set.Text(&o.evaluate, "evaluate", "measure on the test rows, or on validation rows held out of those to draw from: test or validation",
-		"test")
+	set.Text(&o.evaluate, "evaluate",
+		"measure on the test rows, or on validation rows held out of those to draw from: test or validation", "test")
 }
 
 func isSynthetic(data string) bool { return data == dataSparse || data == dataRandom }

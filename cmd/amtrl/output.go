@@ -64,12 +64,13 @@ func (o *output) emitJSON(v any) error {
 }
 
 // emitLine writes a value to standard output as one line of JSON.
-func (o *output) emitLine(v any) error {
+func emitLine(v any) error {
 	js, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return o.emit(string(js) + "\n")
+	_, err = os.Stdout.Write(append(js, '\n'))
+	return err
 }
 
 // note tells the user something on standard error.

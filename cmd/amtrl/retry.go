@@ -158,7 +158,8 @@ func (o *retryOptions) lastSettings(ctx context.Context, run *batch.Run) (batch.
 		return last, nil, err
 	}
 	set, err := o.settings(eng, res)
-	if o.program.V == "" && submitted && name == last.Engine {
+	var program string
+	if o.program.Store(&program); program == "" && submitted && name == last.Engine {
 		set.Program = last.Program
 	}
 	return set, eng, err

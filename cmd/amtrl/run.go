@@ -53,9 +53,8 @@ func (o *runOptions) addFlags(set *flags.Set) {
 	o.addFormat(set)
 }
 
-func (o *runOptions) check(args []string) error {
-	return firstError(
-		func() error { return flagsOnly(args) }, o.device.check, o.data.check, o.checkOutput)
+func (o *runOptions) check([]string) error {
+	return firstError(o.device.check, o.data.check, o.checkOutput)
 }
 
 func (o *runOptions) run(ctx context.Context) error {

@@ -151,93 +151,67 @@ func (s *setting) show(c *config) string {
 
 // presetText lists the value that each preset gives, or the one that all give.
 func (s *setting) presetText() string {
-	var all []string
-	first, same := "", true
-	for i, name := range pipeline.Presets() {
-		c, err := pipeline.NewConfig(name)
-		if err != nil {
-			continue
+	var values, all []string
+	for _, name := range pipeline.Presets() {
+		if c, err := pipeline.NewConfig(name); err == nil {
+			c = c.Complete(nil)
+			values = append(values, s.show(&c))
+			all = append(all, fmt.Sprintf("%s in preset %s", s.show(&c), name))
 		}
-		c = c.Complete(nil)
-		text := s.show(&c)
-		if i == 0 {
-			first = text
-		}
-		same = same && text == first
-		all = append(all, fmt.Sprintf("%s in preset %s", text, name))
 	}
-	if same {
-		return first
+	if len(slices.Compact(values)) == 1 {
+		return values[0]
 	}
 	return strings.Join(all, ", ")
 }
 
-// boundSetting is a setting with the value of its flag.
+// boundSetting is a setting and its flag.
 type boundSetting struct {
 	*setting
-	*flags.Origin
-	text *flags.Value[string] // nil where the flag takes another type
-	// apply writes the value to a configuration.
-	apply func(*config) error
+	*flags.Field
 }
 
 // bind adds the flag.
 func (s *setting) bind(set *flags.Set) boundSetting {
-	text := s.presetText()
-	sample, _ := pipeline.NewConfig(pipeline.PresetDefault)
-	sample = sample.Complete(nil)
-	switch s.field(&sample).(type) {
-	case *int:
-		v := new(flags.Value[int])
-		set.Int(v, s.name, s.usage, 0).DefaultText = text
-		return bound(s, v)
-	case *float64:
-		v := new(flags.Value[float64])
-		set.Number(v, s.name, s.usage, 0).DefaultText = text
-		return bound(s, v)
+	sample := config{}.Complete(nil)
+	field, usage := s.field(&sample), s.usage
+	switch field.(type) {
 	case *bool:
-		v := new(flags.Value[bool])
-		set.Bool(v, s.name, s.usage+"; --"+s.name+"=false for not").DefaultText = text
-		return bound(s, v)
+		usage += "; --" + s.name + "=false for not"
+	case *auto, *[]int, *[]string: // parsed by apply
+		field = new(string)
 	}
-	v := new(flags.Value[string])
-	set.Text(v, s.name, s.usage, "").DefaultText = text
-	return boundSetting{s, &v.Origin, v, func(c *config) error { return parseSetting(s.field(c), v) }}
+	return boundSetting{s, set.Field(field, s.name, usage, s.presetText())}
 }
 
-func bound[T any](s *setting, v *flags.Value[T]) boundSetting {
-	return boundSetting{s, &v.Origin, nil, func(c *config) error {
-		*s.field(c).(*T) = v.V
-		return nil
-	}}
-}
-
-// parseSetting writes text to a field that is one, a list, or an auto.
-func parseSetting(field any, v *flags.Value[string]) error {
-	switch field := field.(type) {
-	case *string:
-		*field = v.V
+// apply writes the flag's value to the configuration.
+func (s boundSetting) apply(c *config) error {
+	var text string
+	switch field := s.field(c).(type) {
 	case *[]string:
-		*field = flags.Words(v.V)
+		s.Store(&text)
+		*field = flags.Words(text)
 	case *[]int:
+		s.Store(&text)
 		*field = nil
-		for _, word := range flags.Words(v.V) {
+		for _, word := range flags.Words(text) {
 			n, err := strconv.Atoi(word)
 			if err != nil {
-				return flags.Misuse("--%s is %q: expected whole numbers such as 16,32", v.Name, v.V)
+				return flags.Misuse("--%s is %q: expected whole numbers such as 16,32", s.name, text)
 			}
 			*field = append(*field, n)
 		}
 	case *auto:
-		if v.V == "auto" {
-			*field = -1
-			return nil
-		}
-		n, err := strconv.ParseFloat(v.V, 64)
-		if err != nil || !(n >= 0) {
-			return flags.Misuse("--%s is %q: expected auto or a number from 0 on", v.Name, v.V)
+		s.Store(&text)
+		n, err := strconv.ParseFloat(text, 64)
+		if text == "auto" {
+			n = -1
+		} else if err != nil || !(n >= 0) {
+			return flags.Misuse("--%s is %q: expected auto or a number from 0 on", s.name, text)
 		}
 		*field = auto(n)
+	default:
+		s.Store(field)
 	}
 	return nil
 }

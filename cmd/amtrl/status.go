@@ -45,8 +45,8 @@ func (o *statusOptions) addFlags(set *flags.Set) {
 	set.Group(groupBatch)
 	set.Bool(&o.watch, "watch", "show every change until no task is left that may get a result")
 	set.Bool(&o.wait, "wait", "wait until no task is left that may get a result")
-	set.Duration(&o.interval, "interval", "time between two looks").DefaultText = "10s, rising to 30s; 0.2s where the tasks are child " +
-		"processes"
+	interval := set.Duration(&o.interval, "interval", "time between two looks")
+	interval.DefaultText = "10s, rising to 30s; 0.2s where the tasks are child processes"
 	set.Group(groupOutput)
 	set.Bool(&o.all, "all", "list every task, not only those that run or need attention")
 	o.addJSON(set, "the status")
@@ -194,8 +194,10 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // states are in the order in which they are counted.
-var states = []batch.State{batch.Done, batch.Running, batch.Queued, batch.Requeued, batch.New, batch.Failed, batch.Timeout, batch.Cancelled,
-	batch.Lost, batch.DamagedResult}
+var states = []batch.State{
+	batch.Done, batch.Running, batch.Queued, batch.Requeued, batch.New,
+	batch.Failed, batch.Timeout, batch.Cancelled, batch.Lost, batch.DamagedResult,
+}
 
 func countsText(s *batch.Status) string {
 	var parts []string

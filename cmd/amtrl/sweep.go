@@ -48,9 +48,8 @@ func (o *sweepOptions) addFlags(set *flags.Set) {
 	o.sweepOutput.addFlags(set)
 }
 
-func (o *sweepOptions) check(args []string) error {
-	return firstError(
-		func() error { return flagsOnly(args) }, o.device.check, o.data.check,
+func (o *sweepOptions) check([]string) error {
+	return firstError(o.device.check, o.data.check,
 		func() error { return flags.Between(o.jobs, 0, maxJobs) }, o.checkOutput,
 		o.readLists, func() error { return o.checkRisk(o.budgetList) })
 }
@@ -144,8 +143,8 @@ func (o *sweepInput) plan(ctx context.Context) (*sweepPlan, error) {
 		return nil, err
 	}
 	if budgets := max(1, len(p.budgets)); len(p.targets) > maxUnits/len(p.seeds)/budgets {
-		return nil, flags.Misuse("%d targets, %d seeds and %d budgets: expected at most %d units in a sweep", len(p.targets),
-			len(p.seeds), budgets, maxUnits)
+		return nil, flags.Misuse("%d targets, %d seeds and %d budgets: expected at most %d units in a sweep",
+			len(p.targets), len(p.seeds), budgets, maxUnits)
 	}
 	return &p, nil
 }
@@ -156,14 +155,16 @@ func (o *sweepInput) readLists() (err error) {
 		return flags.Misuse("--seeds: %s", err)
 	}
 	settings := &o.config.settings
-	chosen := settings.schedule.V == pipeline.ScheduleBudget
+	var schedule string
+	settings.schedule.Store(&schedule)
+	chosen := schedule == pipeline.ScheduleBudget
 	switch {
 	case !o.budgets.Set && chosen:
 		return flags.Misuse("--schedule budget needs --budgets in a sweep")
 	case !o.budgets.Set || !settings.impliesBudget() && !chosen && !o.budgets.Given:
 		return nil
 	case !settings.impliesBudget() && !chosen:
-		return flags.Misuse("--budgets does nothing with --schedule %s", settings.schedule.V)
+		return flags.Misuse("--budgets does nothing with --schedule %s", schedule)
 	}
 	if o.budgetList, err = flags.Budgets(o.budgets.V); err != nil {
 		return flags.Misuse("--budgets: %s", err)

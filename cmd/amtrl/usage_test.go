@@ -296,3 +296,31 @@ func TestHelp(t *testing.T) {
 		}
 	}
 }
+
+// Help groups the flags by what they belong to, the commonest first, and lists
+// each once.
+func TestHelpGroups(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string][]string{
+		"run": {"\n   data\n", "--target ", "--data ", "\n   sampling\n", "--budget ", "--target-samples ", "--seed ", "\n   model\n", "--representation ",
+			"\n   schedule theory\n", "--delta ", "\n   convolution\n", "--channels ", "\n   device\n", "--backend ", "\n   output\n", "--out ", "--dry-run "},
+		"sweep":  {"\n   data\n", "--targets ", "\n   sampling\n", "--budgets ", "--seeds ", "\n   device\n", "--jobs ", "\n   output\n", "--risk "},
+		"submit": {"\n   batch\n", "--to ", "--gpus ", "\n   Slurm\n", "--partition ", "\n   Kubernetes\n", "--image ", "\n   data\n", "--targets ", "\n   output\n"},
+	} {
+		text := must(t, t.TempDir(), "help", command).stdout
+		at := 0
+		for _, part := range want {
+			i := strings.Index(text[at:], part)
+			if i < 0 {
+				t.Errorf("amtrl help %s: %q is not where it is expected:\n%s", command, part, text)
+				break
+			}
+			at += i
+		}
+		for line := range strings.Lines(text) {
+			if name, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(name, "-") && strings.Count(text, "\n   "+name+" ") != 1 {
+				t.Errorf("amtrl help %s: %s is there %d times", command, name, strings.Count(text, "\n   "+name+" "))
+			}
+		}
+	}
+}

@@ -24,7 +24,7 @@ func (o *versionOptions) addFlags(set *flags.Set) {
 	o.addJSON(set, "it")
 }
 
-func (o *versionOptions) check(args []string) error { return flagsOnly(args) }
+func (o *versionOptions) check([]string) error { return nil }
 
 func (o *versionOptions) run(context.Context) error {
 	v := version()

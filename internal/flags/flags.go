@@ -95,6 +95,51 @@ func (s *Set) Lines(v *Value[[]string], name, usage string) {
 	add(s, v, &cli.GenericFlag{Name: name, Usage: usage, Value: lines{&v.V}, Category: s.group, EnvVars: Env(name)})
 }
 
+// Field is a flag whose value goes to fields that are known later.
+type Field struct {
+	*Origin
+	store func(field any)
+}
+
+// Store writes the value to the field, which is of the type of the flag's
+// sample.
+func (f *Field) Store(field any) { f.store(field) }
+
+// Field adds a flag of the type of a field to which sample points: a *bool,
+// *int, **int, *float64, *string, or a *[]string where it may be repeated. Help
+// shows text as its default value.
+func (s *Set) Field(sample any, name, usage, text string) *Field {
+	switch sample.(type) {
+	case *bool:
+		v := new(Value[bool])
+		s.Bool(v, name, usage).DefaultText = text
+		return field(v)
+	case *int:
+		v := new(Value[int])
+		s.Int(v, name, usage, 0).DefaultText = text
+		return field(v)
+	case **int:
+		v := new(Value[int])
+		s.Int(v, name, usage, 0).DefaultText = text
+		return &Field{&v.Origin, func(field any) { *field.(**int) = &v.V }}
+	case *float64:
+		v := new(Value[float64])
+		s.Number(v, name, usage, 0).DefaultText = text
+		return field(v)
+	case *[]string:
+		v := new(Value[[]string])
+		s.Lines(v, name, usage)
+		return field(v)
+	}
+	v := new(Value[string])
+	s.Text(v, name, usage, "").DefaultText = text
+	return field(v)
+}
+
+func field[T any](v *Value[T]) *Field {
+	return &Field{&v.Origin, func(field any) { *field.(*T) = v.V }}
+}
+
 // lines is the value of a flag that may be repeated.
 type lines struct{ list *[]string }
 
