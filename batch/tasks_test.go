@@ -2,17 +2,19 @@ package batch
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 func TestTasksRoundTrip(t *testing.T) {
+	rng := testrand.New(t)
 	for range 200 {
 		var list Tasks
 		for i := range 30 {
-			if rand.IntN(3) > 0 {
-				list = append(list, i*(1+rand.IntN(2)))
+			if rng.IntN(3) > 0 {
+				list = append(list, i*(1+rng.IntN(2)))
 			}
 		}
 		slices.Sort(list)

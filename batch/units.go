@@ -28,7 +28,8 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	}
 	defer dev.Close()
 	if want := w.Run.Plan.Identity.Data; id.Data != want {
-		return BadInput(fmt.Errorf("the data here are %s (sha256 %.8s), expected %s (sha256 %.8s), which were submitted", id.Data.Name, id.Data.SHA256, want.Name, want.SHA256))
+		return BadInput(fmt.Errorf("the data here are %s (sha256 %.8s), expected %s (sha256 %.8s), which were submitted",
+			id.Data.Name, id.Data.SHA256, want.Name, want.SHA256))
 	}
 	if w.res.GPUs > 0 && id.Backend.Backend == "cpu" {
 		return fmt.Errorf("%d GPUs were asked for and the backend is %s: %s", w.res.GPUs, id.Backend.Backend, id.Backend.Reason)
