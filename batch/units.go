@@ -26,6 +26,7 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	if err != nil {
 		return err
 	}
+	defer dev.Device.Close()
 	defer dev.Close()
 	if want := w.Run.Plan.Identity.Data; id.Data != want {
 		return BadInput(fmt.Errorf("the data here are %s (sha256 %.8s), expected %s (sha256 %.8s), which were submitted",

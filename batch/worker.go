@@ -28,7 +28,8 @@ type Worker struct {
 	// Engine makes the engine that the part was handed to.
 	Engine Opener
 	// Open opens the data and the device of the plan's flags for a task of these
-	// resources. The identity is the plan's with data and backend as they are here.
+	// resources; the worker closes both. The identity is the plan's with data and
+	// backend as they are here.
 	Open func(ctx context.Context, plan *Plan, res Resources) (*pipeline.Resident, runs.Identity, error)
 	// Save asks for the attempt to end once it has gained ground, so that another
 	// can go on; the engine says so before a time limit.

@@ -332,7 +332,7 @@ func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, e
 	}
 	lo, hi := 0.0, math.Inf(1)
 	for range maxTrials {
-		ft, err := l.try(prog, step)
+		ft, err := l.evaluate(prog, step)
 		if err != nil {
 			return 0, 0, false, err
 		}
@@ -357,12 +357,12 @@ func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, e
 	if lo == 0 {
 		return fx, 0, false, nil
 	}
-	ft, err := l.try(prog, lo)
+	ft, err := l.evaluate(prog, lo)
 	return ft, lo, true, err
 }
 
-// try evaluates f at xt = x + step d, with its gradient in gt.
-func (l *lbfgs) try(p *program, step float64) (float64, error) {
+// evaluate computes f at xt = x + step d, with its gradient in gt.
+func (l *lbfgs) evaluate(p *program, step float64) (float64, error) {
 	l.step[0] = step
 	l.evals++
 	if err := p.run(l.b); err != nil {

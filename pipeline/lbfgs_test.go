@@ -179,7 +179,7 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 			}
 			put(l.d(), d)
 			o.f = func(_, g []float64) float64 { copy(g, gd); return 0 }
-			if _, err := l.try(l.again, step); err != nil {
+			if _, err := l.evaluate(l.again, step); err != nil {
 				t.Fatal(err)
 			}
 			trial := download(t, b, l.xt)

@@ -100,7 +100,8 @@ func (l *Learner) checkRound(st State, in Round) error {
 	}
 	exact := p.Set.Model != nil && p.Config.Representation == ClassLinear
 	if total == 0 || len(in.Target.Rows) == 0 || len(in.Test.Rows) == 0 && !exact {
-		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected labelled rows of sources, target and test, found %d, %d and %d", total, len(in.Target.Rows), len(in.Test.Rows)))
+		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected labelled rows of sources, target and test, found %d, %d and %d",
+			total, len(in.Target.Rows), len(in.Test.Rows)))
 	}
 	return nil
 }

@@ -25,8 +25,8 @@ type representation interface {
 	optimiser() backend.Vector
 	// heads views W' (M by K) among the parameters.
 	heads() backend.Matrix
-	// start sets the parameters to the starting point; counts are the samples a
-	// source.
+	// start sets the parameters to the starting point; counts are the samples
+	// of each source.
 	start(s backend.Samples, counts []int, rng *rand.Rand) error
 	// fit minimises the empirical risk of the samples from the current
 	// parameters (eq. 1).

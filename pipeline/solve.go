@@ -14,9 +14,12 @@ type Step struct {
 // Solve carries the problem from st to its end with the labels that the data
 // set has: propose, look up, learn. It calls progress at the beginning and at
 // the end of each round, and saved with the state that the round left; an error
-// of saved ends it.
+// of saved ends it. Both may be nil.
 func (l *Learner) Solve(ctx context.Context, st State, progress func(Step), saved func(State) error) (State, error) {
 	p := l.problem
+	if progress == nil {
+		progress = func(Step) {}
+	}
 	if err := l.Check(st); err != nil {
 		return State{}, err
 	}
@@ -31,8 +34,10 @@ func (l *Learner) Solve(ctx context.Context, st State, progress func(Step), save
 		if st, err = l.Learn(ctx, st, p.LookUp(prop)); err != nil {
 			return State{}, err
 		}
-		if err := saved(st); err != nil {
-			return State{}, err
+		if saved != nil {
+			if err := saved(st); err != nil {
+				return State{}, err
+			}
 		}
 		step.Done, step.Record = len(st.Epochs), &st.Epochs[len(st.Epochs)-1]
 		progress(step)

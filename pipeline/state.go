@@ -92,7 +92,8 @@ func (p *Problem) Check(epochs []Epoch) error {
 			return fmt.Errorf("expected epoch %d of %s in place %d, found epoch %d of %s", e, method, i, rec.Epoch, rec.Method)
 		}
 		if len(rec.Counts) != len(p.Sources) || len(rec.Nu) != len(p.Sources) {
-			return fmt.Errorf("epoch %d of %s: expected %d sources, found %d counts and %d nu", e, method, len(p.Sources), len(rec.Counts), len(rec.Nu))
+			return fmt.Errorf("epoch %d of %s: expected %d sources, found %d counts and %d nu",
+				e, method, len(p.Sources), len(rec.Counts), len(rec.Nu))
 		}
 		for m, n := range rec.Counts {
 			if n < 0 || n > limit[m] {

@@ -74,7 +74,8 @@ func decodeCheckpoint(raw []byte, id string) (pipeline.State, error) {
 	}
 	names := []string{"theta", "head", "optimiser"}
 	if len(tensors) != 2 && len(tensors) != 3 {
-		return pipeline.State{}, fmt.Errorf("expected the tensors theta and head, and optimiser where there is one, found %d tensors", len(tensors))
+		return pipeline.State{}, fmt.Errorf("expected the tensors theta, head and, where there is one, optimiser, found %d tensors",
+			len(tensors))
 	}
 	for i, t := range tensors {
 		if t.Name != names[i] {

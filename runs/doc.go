@@ -2,12 +2,15 @@
 // resumable at any instant to the same bytes.
 //
 //	identity.go    config.json, and whether a folder is of the same work
+//	difference.go  where two configurations differ
 //	result.go      result.json, epochs.jsonl, relevance.csv
 //	model.go       model.safetensors
 //	checkpoint.go  checkpoint/*.safetensors
 //	timing.go      timing.jsonl, the one file that differs between two runs of the same work
 //	summary.go     summary.json and results.csv of a sweep
+//	files.go       the names, limits and hashes of all of these
 //	run.go         one target with one seed in a folder
+//	mend.go        a finished folder, compared with its hashes
 //	sweep.go       many targets, budgets and seeds in a folder
 //	unit.go        one of them, carried out apart
 package runs

@@ -56,7 +56,8 @@ func (f folder) finished(data *pipeline.Resident, u Unit) (*Result, error) {
 			}
 		}
 		if hashOf(content) != res.Files[name] {
-			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %s: remove result.json and the folder %s to compute the run again",
+			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %s: "+
+				"remove result.json and the folder %s to compute the run again",
 				filepath.Join(f.dir, name), res.Files[name], describeHash(found[name]), checkpointDir)
 		}
 		if err := atomicfile.Write(filepath.Join(f.dir, name), content); err != nil {

@@ -23,7 +23,8 @@ func encodeModel(p *pipeline.Problem, method string, tensors []pipeline.Tensor) 
 	for i, t := range tensors {
 		out[i] = safetensors.Tensor(t)
 	}
-	return safetensors.Encode(out, map[string]string{"format": "amtrl", "target": p.TargetName(), "sources": string(sources), "method": method})
+	names := map[string]string{"format": "amtrl", "target": p.TargetName(), "sources": string(sources), "method": method}
+	return safetensors.Encode(out, names)
 }
 
 // ReadModel reads the model of a run folder.
@@ -79,11 +80,9 @@ func decodeModel(raw []byte) (*pipeline.Model, error) {
 		m.D = phi[1]
 	}
 	m.K = heads[1]
-	if m.K > pipeline.MaxK {
-		return nil, fmt.Errorf("sources.weight has %d columns, expected at most %d", m.K, pipeline.MaxK)
-	}
 	if len(m.Heads) != len(m.Sources)*m.K || len(m.Head) != m.K {
-		return nil, fmt.Errorf("expected %d by %d heads and a head of %d, found %d and %d elements", len(m.Sources), m.K, m.K, len(m.Heads), len(m.Head))
+		return nil, fmt.Errorf("expected %d by %d heads and a head of %d, found %d and %d elements",
+			len(m.Sources), m.K, m.K, len(m.Heads), len(m.Head))
 	}
 	return m, nil
 }

@@ -68,7 +68,8 @@ func TestClaimNamesTheRepresentation(t *testing.T) {
 	if err := id.claimLocked(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := someIdentity().claimLocked(dir); err == nil || !strings.Contains(err.Error(), "config.json: representation is conv there and linear here") {
+	want := "config.json: representation is conv there and linear here"
+	if err := someIdentity().claimLocked(dir); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("another representation: %v", err)
 	}
 }
@@ -83,7 +84,8 @@ func TestRunValidates(t *testing.T) {
 		"theory, no constants": func(c *pipeline.Config) { c.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleTheory, Epochs: 2} },
 		"unknown rule":         func(c *pipeline.Config) { c.Allocation.Rule = "" },
 		"theory with a mix": func(c *pipeline.Config) {
-			c.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleTheory, Epochs: 2, Theory: &pipeline.Theory{Delta: 0.1, R: 1, SigmaMin: 1, Beta: 1}}
+			c.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleTheory, Epochs: 2}
+			c.Schedule.Theory = &pipeline.Theory{Delta: 0.1, R: 1, SigmaMin: 1, Beta: 1}
 			c.Allocation.Mix = 0.1
 		},
 		"no epochs": func(c *pipeline.Config) { c.Schedule.Epochs = 0 },
@@ -111,14 +113,16 @@ func TestRunValidates(t *testing.T) {
 func TestSweepValidates(t *testing.T) {
 	dev, good := smallSweep(t)
 	for what, change := range map[string]func(*Identity){
-		"a target twice":                      func(i *Identity) { i.Targets = []string{"bytes_2", "bytes_2"} },
-		"a seed twice":                        func(i *Identity) { i.Seeds = []uint64{1, 1} },
-		"a budget twice":                      func(i *Identity) { i.Budgets = []float64{100, 100} },
-		"no target":                           func(i *Identity) { i.Targets = nil },
-		"no seed":                             func(i *Identity) { i.Seeds = nil },
-		"an unknown target":                   func(i *Identity) { i.Targets = []string{"bytes_2", "bytes_3"} },
-		"a negative budget":                   func(i *Identity) { i.Budgets = []float64{100, -1} },
-		"budgets outside the budget schedule": func(i *Identity) { i.Config.Schedule = pipeline.Schedule{Kind: pipeline.SchedulePaper, Epochs: 1} },
+		"a target twice":    func(i *Identity) { i.Targets = []string{"bytes_2", "bytes_2"} },
+		"a seed twice":      func(i *Identity) { i.Seeds = []uint64{1, 1} },
+		"a budget twice":    func(i *Identity) { i.Budgets = []float64{100, 100} },
+		"no target":         func(i *Identity) { i.Targets = nil },
+		"no seed":           func(i *Identity) { i.Seeds = nil },
+		"an unknown target": func(i *Identity) { i.Targets = []string{"bytes_2", "bytes_3"} },
+		"a negative budget": func(i *Identity) { i.Budgets = []float64{100, -1} },
+		"budgets outside the budget schedule": func(i *Identity) {
+			i.Config.Schedule = pipeline.Schedule{Kind: pipeline.SchedulePaper, Epochs: 1}
+		},
 	} {
 		id := good
 		change(&id)
@@ -138,7 +142,8 @@ func TestSweepRefusesAForeignResult(t *testing.T) {
 	for what, raw := range map[string]string{
 		"empty":      `{}`,
 		"no methods": `{"data":"small set","target":"bytes_2","seed":3,"budget":150,"methods":[],"sources":[]}`,
-		"other":      `{"data":"small set","target":"bytes_0","seed":3,"budget":150,"methods":[{"method":"active"},{"method":"uniform"}],"sources":[]}`,
+		"other": `{"data":"small set","target":"bytes_0","seed":3,"budget":150,` +
+			`"methods":[{"method":"active"},{"method":"uniform"}],"sources":[]}`,
 	} {
 		func() {
 			dir := t.TempDir()

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -36,13 +36,13 @@ func TestPipesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	for _, name := range []string{configFile, resultFile, epochsFile, modelFile, relevanceFile,
-		filepath.Join(checkpointDir, checkpointFile), "timing.jsonl"} {
+	point := filepath.Join(checkpointDir, checkpointFile)
+	for _, name := range append(slices.Clone(runFiles), resultFile, point, "timing.jsonl") {
 		dir := t.TempDir()
 		files := foldertest.Read(t, run)
-		if strings.Contains(name, checkpointDir) || name == "timing.jsonl" {
+		if name == point || name == "timing.jsonl" {
 			delete(files, resultFile)
-			delete(files, filepath.Join(checkpointDir, checkpointFile))
+			delete(files, point)
 		}
 		restore(t, dir, files)
 		path := pipe(dir, name)

@@ -147,9 +147,11 @@ func encodeRelevance(sources []SourceResult) ([]byte, error) {
 	w := csv.NewWriter(&out)
 	rows := [][]string{{"source", "nu", "share", "samples"}}
 	for _, s := range sources {
-		rows = append(rows, []string{s.Source, strconv.FormatFloat(s.Nu, 'g', -1, 64), strconv.FormatFloat(s.Share, 'g', -1, 64),
-			strconv.Itoa(s.Samples)})
+		rows = append(rows, []string{s.Source, number(s.Nu), number(s.Share), strconv.Itoa(s.Samples)})
 	}
 	err := w.WriteAll(rows)
 	return out.Bytes(), err
 }
+
+// number writes a number so that it is read back as the same.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

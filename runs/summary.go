@@ -68,12 +68,11 @@ func average(id Identity, results []Result) Summary {
 func encodeResults(results []Result) ([]byte, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
-	num := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	rows := [][]string{{"target", "seed", "budget", "method", "samples", "cost", "iterations", "objective", "target_loss", "metric", "value"}}
 	for _, r := range results {
 		for _, m := range r.Methods {
-			rows = append(rows, []string{r.Target, strconv.FormatUint(r.Seed, 10), num(r.Budget), m.Method, strconv.Itoa(m.Samples), num(m.Cost),
-				strconv.Itoa(m.Iterations), num(m.Objective), num(m.TargetLoss), m.Score.Metric, num(m.Score.Value)})
+			rows = append(rows, []string{r.Target, strconv.FormatUint(r.Seed, 10), number(r.Budget), m.Method, strconv.Itoa(m.Samples),
+				number(m.Cost), strconv.Itoa(m.Iterations), number(m.Objective), number(m.TargetLoss), m.Score.Metric, number(m.Score.Value)})
 		}
 	}
 	err := w.WriteAll(rows)

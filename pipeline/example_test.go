@@ -1,0 +1,106 @@
+package pipeline_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// open makes eight tasks of a linear model, of which the first seven are the
+// sources of the last: only one of them is relevant to it. It places them on
+// the CPU.
+func open() *pipeline.Resident {
+	set, err := dataset.SparseNu(10, 3, 7, 0.1, 2000, 1)
+	check(err)
+	device, err := cpu.Open(1)
+	check(err)
+	data, err := pipeline.NewResident(device, set)
+	check(err)
+	return data
+}
+
+func settings() pipeline.Config {
+	cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
+	check(err)
+	cfg.TargetSamples = 30
+	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 3, Floor: 10, Budget: 700}
+	cfg.Relevance = pipeline.Relevance{Kind: pipeline.L1} // its penalty is filled in
+	return cfg
+}
+
+// One target: the samples go to the source that is relevant, and the result is
+// better than with the same number of samples of each.
+func Example() {
+	data := open()
+	defer data.Device.Close()
+	defer data.Close()
+	problem, err := pipeline.NewProblem(data.Set, settings(), 7)
+	check(err)
+	learner, err := pipeline.NewLearner(data, problem)
+	check(err)
+	defer learner.Close()
+
+	st, err := learner.Solve(context.Background(), pipeline.State{}, nil, nil)
+	check(err)
+	for _, e := range st.Epochs {
+		fmt.Printf("%-7s %d: %3d samples, %3d of source 7\n", e.Method, e.Epoch, e.Samples, e.Counts[6])
+	}
+	active, uniform := st.Epochs[2].Score, st.Epochs[3].Score
+	fmt.Printf("%s is lower: %v\n", active.Metric, active.Value < uniform.Value)
+	// Output:
+	// active  1: 311 samples,  44 of source 7
+	// active  2: 466 samples, 199 of source 7
+	// active  3: 700 samples, 433 of source 7
+	// uniform 1: 700 samples, 100 of source 7
+	// excess_risk is lower: true
+}
+
+// The two halves of a round, with labels from elsewhere in between: what
+// Propose asks for is labelled, here by a function, and Learn learns from it.
+func ExampleProblem_Propose() {
+	data := open()
+	defer data.Device.Close()
+	defer data.Close()
+	problem, err := pipeline.NewProblem(data.Set, settings(), 7)
+	check(err)
+	learner, err := pipeline.NewLearner(data, problem)
+	check(err)
+	defer learner.Close()
+
+	// annotate labels rows of a task.
+	annotate := func(task int, rows []int32) pipeline.Labelled {
+		l := pipeline.Labelled{Rows: rows}
+		for _, row := range rows {
+			l.Y = append(l.Y, data.Set.Tasks[task].Labels[row]) // ask someone
+		}
+		return l
+	}
+	var st pipeline.State
+	for range 3 {
+		ask, err := problem.Propose(st)
+		check(err)
+		round := pipeline.Round{Method: ask.Method, Epoch: ask.Epoch, Target: annotate(problem.Target, ask.Target)}
+		drawn := 0
+		for m, rows := range ask.Sources {
+			round.Sources = append(round.Sources, annotate(problem.Sources[m], rows))
+			drawn += len(rows) - ask.Before[m]
+		}
+		st, err = learner.Learn(context.Background(), st, round)
+		check(err)
+		fmt.Printf("%d new labels\n", drawn)
+	}
+	// Output:
+	// 311 new labels
+	// 155 new labels
+	// 234 new labels
+}
