@@ -145,7 +145,8 @@ func TestHostileRunFolder(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Replace(string(raw), was, is, 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readAll(r.Dir); err == nil || !strings.Contains(err.Error(), c.file) || strings.ContainsAny(err.Error(), "\n\r\x00") || len(err.Error()) > 1000 {
+		if _, err := readAll(r.Dir); err == nil || !strings.Contains(err.Error(), c.file) || strings.ContainsAny(err.Error(), "\n\r\x00") ||
+			len(err.Error()) > 1000 {
 			t.Errorf("%s with %.80s: %v", c.file, is, err)
 		}
 	}
@@ -173,7 +174,8 @@ func TestHostileRunFolder(t *testing.T) {
 // What a task and an engine say reaches the terminal as text of one line.
 func TestHostileReasons(t *testing.T) {
 	r := submitted(t)
-	exit := Exit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: 1, Reason: reasonFailed, Error: "\x1b]0;owned\x07\n" + strings.Repeat("x", 5000)}
+	exit := Exit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: 1, Reason: reasonFailed,
+		Error: "\x1b]0;owned\x07\n" + strings.Repeat("x", 5000)}
 	if err := jsonfile.Write(r.taskPath(1, "exit"), exit); err != nil {
 		t.Fatal(err)
 	}
@@ -181,10 +183,12 @@ func TestHostileReasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Tasks[1]; got.State != Failed || strings.ContainsAny(got.Reason, "\x1b\x07\n") || len(got.Reason) > 1000 || !strings.Contains(got.Reason, "owned") {
+	if got := s.Tasks[1]; got.State != Failed || strings.ContainsAny(got.Reason, "\x1b\x07\n") || len(got.Reason) > 1000 ||
+		!strings.Contains(got.Reason, "owned") {
 		t.Errorf("%+v", got)
 	}
-	for _, bad := range []string{"", "{", `{"attempt":1,"part":"` + exit.Part + `","code":1,"reason":"boredom"}`, `{"attempt":-1,"part":"","code":1,"reason":"failed"}`} {
+	for _, bad := range []string{"", "{", `{"attempt":1,"part":"` + exit.Part + `","code":1,"reason":"boredom"}`,
+		`{"attempt":-1,"part":"","code":1,"reason":"failed"}`} {
 		if err := os.WriteFile(r.taskPath(1, "exit"), []byte(bad), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -349,10 +353,12 @@ func TestDamagedResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st := s.Tasks[0]; st.State != DamagedResult || !strings.Contains(st.Reason, r.resultPath(0)) || fmt.Sprint(s.Failed()) != "[0]" || s.Count(Done) != 3 {
+		if st := s.Tasks[0]; st.State != DamagedResult || !strings.Contains(st.Reason, r.resultPath(0)) ||
+			fmt.Sprint(s.Failed()) != "[0]" || s.Count(Done) != 3 {
 			t.Errorf("%s: %+v, failed %v", what, st, s.Failed())
 		}
-		if _, _, _, err := r.Collect(t.TempDir()); err == nil || !strings.Contains(err.Error(), "1 of 4 tasks have a damaged result, 0") || !strings.Contains(err.Error(), r.resultPath(0)) {
+		if _, _, _, err := r.Collect(t.TempDir()); err == nil || !strings.Contains(err.Error(), "1 of 4 tasks have a damaged result, 0") ||
+			!strings.Contains(err.Error(), r.resultPath(0)) {
 			t.Errorf("%s: %v", what, err)
 		}
 		w := &Worker{Run: r, Note: t.Logf}

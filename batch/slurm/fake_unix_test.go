@@ -225,11 +225,13 @@ func TestContainerPaths(t *testing.T) {
 		ok               bool
 	}{
 		{"image.sif", "/run", "/data", true}, {"docker://registry.example/amtrl:1", "/run", "", true}, {"", "/a:b,c", "/d:e", true},
-		{"image.sif", "/a:b", "", false}, {"image.sif", "/a,b", "", false}, {"image.sif", "/run", "/d:e", false}, {"image.sif", "/run", "/d,e", false},
+		{"image.sif", "/a:b", "", false}, {"image.sif", "/a,b", "", false}, {"image.sif", "/run", "/d:e", false},
+		{"image.sif", "/run", "/d,e", false},
 		{"--writable", "/run", "", false}, {"a\nb", "/run", "", false},
 	} {
 		e := &Engine{dir: c.dir, options: Options{Container: c.image}}
-		_, err := e.Render(context.Background(), batch.Submission{Dir: c.dir, Data: c.data, ID: "0123456789ab", Name: "run", Number: 1, Tasks: []int{0}, Program: "/amtrl"})
+		_, err := e.Render(context.Background(), batch.Submission{Dir: c.dir, Data: c.data, ID: "0123456789ab", Name: "run", Number: 1,
+			Tasks: []int{0}, Program: "/amtrl"})
 		if (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -263,7 +263,8 @@ func TestSubmitUnwritable(t *testing.T) {
 func TestRetryOfOthers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	refused := command(dir, eight("submit", "run", "--to", "slurm", "--tmp", "--quiet", "--program", "/first", "--setup", "module load evil")...)
+	refused := command(dir, eight("submit", "run", "--to", "slurm", "--tmp", "--quiet", "--program", "/first",
+		"--setup", "module load evil")...)
 	start(t, fakes(t, refused, map[string]string{"sbatch": "echo no >&2; exit 1"}))
 	parts := func(more ...string) outcome {
 		return start(t, fakes(t, command(dir, append([]string{"retry", "run", "--failed", "--dry-run"}, more...)...), map[string]string{}))
@@ -275,11 +276,13 @@ func TestRetryOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, more := range [][]string{nil, {"--to", "slurm"}, {"--program", "/mine"}} {
-		if o := parts(more...); o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "others may write to it") || !strings.Contains(o.stderr, "chmod") {
+		if o := parts(more...); o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "others may write to it") ||
+			!strings.Contains(o.stderr, "chmod") {
 			t.Errorf("%v: exit code %d: %s%s", more, o.code, o.stdout, o.stderr)
 		}
 	}
-	if o := parts("--to", "slurm", "--program", "/mine"); o.code != 0 || strings.Contains(o.stdout, "evil") || !strings.Contains(o.stdout, "exec /mine run-task") {
+	if o := parts("--to", "slurm", "--program", "/mine"); o.code != 0 || strings.Contains(o.stdout, "evil") ||
+		!strings.Contains(o.stdout, "exec /mine run-task") {
 		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}
 }

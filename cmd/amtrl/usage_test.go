@@ -302,10 +302,14 @@ func TestHelp(t *testing.T) {
 func TestHelpGroups(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string][]string{
-		"run": {"\n   data\n", "--target ", "--data ", "\n   sampling\n", "--budget ", "--target-samples ", "--seed ", "\n   model\n", "--representation ",
-			"\n   schedule theory\n", "--delta ", "\n   convolution\n", "--channels ", "\n   device\n", "--backend ", "\n   output\n", "--out ", "--dry-run "},
-		"sweep":  {"\n   data\n", "--targets ", "\n   sampling\n", "--budgets ", "--seeds ", "\n   device\n", "--jobs ", "\n   output\n", "--risk "},
-		"submit": {"\n   batch\n", "--to ", "--gpus ", "\n   Slurm\n", "--partition ", "\n   Kubernetes\n", "--image ", "\n   data\n", "--targets ", "\n   output\n"},
+		"run": {"\n   data\n", "--target ", "--data ", "\n   sampling\n", "--budget ", "--target-samples ", "--seed ",
+			"\n   model\n", "--representation ",
+			"\n   schedule theory\n", "--delta ", "\n   convolution\n", "--channels ", "\n   device\n", "--backend ",
+			"\n   output\n", "--out ", "--dry-run "},
+		"sweep": {"\n   data\n", "--targets ", "\n   sampling\n", "--budgets ", "--seeds ", "\n   device\n", "--jobs ",
+			"\n   output\n", "--risk "},
+		"submit": {"\n   batch\n", "--to ", "--gpus ", "\n   Slurm\n", "--partition ", "\n   Kubernetes\n", "--image ", "\n   data\n",
+			"--targets ", "\n   output\n"},
 	} {
 		text := must(t, t.TempDir(), "help", command).stdout
 		at := 0

@@ -1,0 +1,53 @@
+package amtrl
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestNoLongLines holds every text file that git tracks against the width that
+// fits beside another file: 140 columns.
+func TestNoLongLines(t *testing.T) {
+	const columns = 140
+	extensions := strings.Fields(".go .mod .cu .cuh .c .h .cpp .hpp .py .sh .md .yml .yaml .cff")
+	names := []string{"Makefile", "Dockerfile.cuda", "run", "slurm-up", "slurm-down", "slurm-install"}
+	generated := []byte("// Code generated ")
+	out, err := exec.Command("git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skipf("git ls-files: %v", err)
+	}
+	seen := 0
+	for _, path := range strings.Split(string(out), "\x00") {
+		if !slices.Contains(extensions, filepath.Ext(path)) && !slices.Contains(names, filepath.Base(path)) ||
+			strings.Contains(path, "testdata/") {
+			continue
+		}
+		raw, err := os.ReadFile(path)
+		if os.IsNotExist(err) {
+			continue // removed, and not yet for git
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.HasPrefix(raw, generated) {
+			continue
+		}
+		seen++
+		number := 0
+		for line := range bytes.Lines(raw) {
+			number++
+			if n := utf8.RuneCount(bytes.TrimRight(line, "\r\n")); n > columns {
+				t.Errorf("%s:%d: %d columns: expected at most %d", path, number, n, columns)
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("git named %d text files", seen)
+	}
+}
