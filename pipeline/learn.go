@@ -3,7 +3,9 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"github.com/amtrl/amtrl/backend"
@@ -98,10 +100,32 @@ func (l *Learner) checkRound(st State, in Round) error {
 		}
 		total += len(s.Rows)
 	}
+	for i, l := range slices.Concat(in.Sources, []Labelled{in.Target, in.Test}) {
+		if err := l.check(); err != nil {
+			name := "the target"
+			if i < len(p.Sources) {
+				name = p.Set.Tasks[p.Sources[i]].Name
+			}
+			return p.inRound(in.Method, in.Epoch, fmt.Errorf("rows of %s: %w", name, err))
+		}
+	}
 	exact := p.Set.Model != nil && p.Config.Representation == ClassLinear
 	if total == 0 || len(in.Target.Rows) == 0 || len(in.Test.Rows) == 0 && !exact {
 		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected labelled rows of sources, target and test, found %d, %d and %d",
 			total, len(in.Target.Rows), len(in.Test.Rows)))
+	}
+	return nil
+}
+
+// check refuses rows without a label and labels that are no numbers.
+func (l Labelled) check() error {
+	if len(l.Rows) != len(l.Y) {
+		return fmt.Errorf("expected a label for each of %d rows, found %d", len(l.Rows), len(l.Y))
+	}
+	for i, y := range l.Y {
+		if v := float64(y); math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("the label of row %d is %g, expected a finite number", l.Rows[i], y)
+		}
 	}
 	return nil
 }

@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -31,6 +33,49 @@ func TestUnitRefusesStatesThatAreNotItsOwn(t *testing.T) {
 	}
 	if err := u.Check(full); err != nil {
 		t.Errorf("its own state: %v", err)
+	}
+}
+
+// Rows and labels that others give are checked; what was learned before stays.
+func TestLearnRefusesRoundsThatAreNotNext(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(5, 4, 200, 5, false))
+	u, full := runUnit(t, dev, smallConfig(), 0)
+	st := State{Epochs: full.Epochs[:1], Theta: full.Theta, Head: full.Head}
+	prop, err := u.problem.Propose(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := u.problem.Propose(full); err == nil || !strings.Contains(err.Error(), "all 4 epochs are finished") {
+		t.Errorf("a proposal after the last round: %v", err)
+	}
+	for what, change := range map[string]func(*Round){
+		"another method":           func(r *Round) { r.Method = Uniform },
+		"another epoch":            func(r *Round) { r.Epoch++ },
+		"a source too few":         func(r *Round) { r.Sources = r.Sources[1:] },
+		"a label too few":          func(r *Round) { r.Sources[0].Y = r.Sources[0].Y[1:] },
+		"labels of the next":       func(r *Round) { r.Sources[0].Rows = r.Sources[0].Rows[1:]; r.Sources[1].Y = r.Sources[1].Y[1:] },
+		"a target label too few":   func(r *Round) { r.Target.Y = r.Target.Y[1:] },
+		"a test label too many":    func(r *Round) { r.Test.Y = append(r.Test.Y, 0) },
+		"a label that is NaN":      func(r *Round) { r.Sources[2].Y[0] = float32(math.NaN()) },
+		"a row beyond the pool":    func(r *Round) { r.Sources[2].Rows[0] = 200 },
+		"a negative row":           func(r *Round) { r.Target.Rows[0] = -1 },
+		"no row of any source":     func(r *Round) { clear(r.Sources) },
+		"no row of the target":     func(r *Round) { r.Target = Labelled{} },
+		"no row to test on":        func(r *Round) { r.Test = Labelled{} },
+		"more rows than there are": func(r *Round) { r.Sources[0] = Labelled{make([]int32, 300), make([]float32, 300)} },
+	} {
+		round := u.problem.LookUp(prop)
+		for _, l := range append([]*Labelled{&round.Target}, &round.Sources[2]) {
+			l.Rows = slices.Clone(l.Rows)
+		}
+		change(&round)
+		if _, err := u.Learn(context.Background(), st, round); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want an error of one line", what, err)
+		}
+	}
+	next, err := u.Learn(context.Background(), st, u.problem.LookUp(prop))
+	if err != nil || len(next.Epochs) != 2 || len(st.Epochs) != 1 {
+		t.Errorf("the round itself: %d epochs, %v", len(next.Epochs), err)
 	}
 }
 
