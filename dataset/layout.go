@@ -24,7 +24,7 @@ import (
 // or float64 (kept as float32), of at most 1e18 in magnitude. All pools must have one width. Labels are
 // either integers (uint8, int32, int64) everywhere, which makes a 0/1 task
 // "<folder>_<class>" for each pool and each class found in any pool, or floats
-// everywhere, which makes one regression task "<folder>" a pool.
+// everywhere, which makes one regression task "<folder>" per pool.
 //
 // Where train and test are both there, they are the train and test rows of one
 // pool, train rows first. Where only one is there, one row in five is held out

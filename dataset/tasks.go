@@ -15,7 +15,7 @@ const (
 )
 
 // labelled is a pool with its labels, before tasks are made of it. One of
-// classes and values is set, with one entry a row.
+// classes and values is set, with one entry per row.
 type labelled struct {
 	pool    *Pool
 	classes []int64
@@ -62,7 +62,7 @@ func FromImages(name string, poolNames []string, images [][]uint8, labels []uint
 }
 
 // newSet makes the tasks: one 0/1 task for each class found in any pool where
-// labels are classes, one regression task a pool where they are values.
+// labels are classes, one regression task per pool where they are values.
 func newSet(name string, pools []labelled) (*Set, error) {
 	s := &Set{Name: name, Binary: pools[0].classes != nil}
 	for _, p := range pools {

@@ -14,8 +14,9 @@ import (
 // storage does not match its shape, pools of different widths, a scale that is
 // not finite and positive, a stored element that is not finite or beyond 1e18 in
 // magnitude, a label that is not finite, or other than 0 and 1 where Binary is
-// set, a name with control characters, a task name that is empty or taken, a row that is outside its pool or listed twice in Train and Test
-// together, a task without train rows, a model that does not fit the tasks.
+// set, a name with control characters, a task name that is empty or taken, a row
+// that is outside its pool or listed twice in Train and Test together, a task
+// without train rows, a model that does not fit the tasks.
 func (s *Set) Validate() error {
 	if len(s.Pools) == 0 || len(s.Tasks) == 0 {
 		return fmt.Errorf("%s: expected at least one pool and one task, found %d and %d", s.Name, len(s.Pools), len(s.Tasks))
