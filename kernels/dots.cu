@@ -47,7 +47,8 @@ __device__ inline void chunk_dots(int group, const T *a, i64 a_stride, int rows,
 DOTS(dots_f32, float)
 DOTS(dots_f64, double)
 
-extern "C" __global__ void __launch_bounds__(32) dots_reduce(const double *part, int chunks, double *out) {
+extern "C" __global__ void __launch_bounds__(32)
+    dots_reduce(const double *part, int chunks, double *out) {
   double s = 0;
   for (int c = threadIdx.x; c < chunks; c += 32) s += part[(i64)blockIdx.x * chunks + c];
   s = warp_sum(s);

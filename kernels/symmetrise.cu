@@ -8,7 +8,16 @@
 //          block (TILE, TILE_LINES).
 // Order    no sums.
 // Traffic  half of a read, half written, in lines of TILE elements on both sides.
-#include "tiles.cuh"
+#include "common.cuh"
+
+// lower_tile gives tile (row, column), column <= row, of number n in the order
+// (0, 0), (1, 0), (1, 1), (2, 0), ...
+__device__ inline void lower_tile(i64 n, i64 &row, i64 &column) {
+  row = (i64)((sqrt(8.0 * (double)n + 1) - 1) / 2);
+  while (row * (row + 1) / 2 > n) row--;
+  while ((row + 1) * (row + 2) / 2 <= n) row++;
+  column = n - row * (row + 1) / 2;
+}
 
 template <class T> __device__ inline void symmetrise(i64 n, T *a, i64 a_stride, int lower, T (*tile)[TILE + 1]) {
   i64 row, column;
