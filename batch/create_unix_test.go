@@ -5,6 +5,7 @@ package batch
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,6 +137,27 @@ func TestConcurrentFirstSubmitsOfProcesses(t *testing.T) {
 		}
 		allOnce(t, dir, plan)
 	}
+}
+
+// A folder that another process makes whole while this one looks for it is taken,
+// not refused for the files in it.
+func TestCreatedMeanwhile(t *testing.T) {
+	dir, plan := filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b")
+	looked := false
+	atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
+		if op != atomicfile.OpRead || filepath.Base(path) != planFile || looked {
+			return nil
+		}
+		looked = true
+		if err := submitOnce(dir, plan, takingEngine{}); err != nil {
+			t.Error(err)
+		}
+		return fs.ErrNotExist
+	})
+	if err := submitOnce(dir, plan, takingEngine{}); err != nil {
+		t.Error(err)
+	}
+	allOnce(t, dir, plan)
 }
 
 // Before an engine is called, the disk knows of the folder and of what is handed

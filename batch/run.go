@@ -100,24 +100,26 @@ func Find(dir string, plan Plan) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Looked at first: what another process makes meanwhile is then no other file.
+	entries, _ := os.ReadDir(dir)
 	r, err := Open(dir)
-	if err == nil {
-		where, err := r.Plan.difference(&plan)
-		if err != nil {
-			return nil, err
+	if errors.Is(err, fs.ErrNotExist) {
+		if len(entries) > 0 && !begun(entries) {
+			return nil, fmt.Errorf("%s holds other files, such as %s: expected a run folder, an empty one or none", dir, entries[0].Name())
 		}
-		if where != "" {
-			return nil, fmt.Errorf("%s: %s: expected the same sweep; use another folder", filepath.Join(dir, planFile), where)
-		}
-		return r, nil
+		return nil, nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, err
 	}
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 && !begun(entries) {
-		return nil, fmt.Errorf("%s holds other files, such as %s: expected a run folder, an empty one or none", dir, entries[0].Name())
+	where, err := r.Plan.difference(&plan)
+	if err == nil && where != "" {
+		err = fmt.Errorf("%s: %s: expected the same sweep; use another folder", filepath.Join(dir, planFile), where)
 	}
-	return nil, nil
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // begun says whether a folder holds nothing but what Create writes before

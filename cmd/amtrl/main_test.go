@@ -67,7 +67,7 @@ func start(t *testing.T, cmd *exec.Cmd) outcome {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	launch(t, cmd)
-	timer := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() }) // only what hangs takes as long
 	defer timer.Stop()
 	err := cmd.Wait()
 	var exit *exec.ExitError
