@@ -48,23 +48,23 @@ const (
 	hopper          = 9 // major compute capability
 )
 
-// handle returns the queue's cuBLAS handle.
-func (e *emitter) handle() (nv.BLASHandle, error) {
-	q := e.q
-	if q.blas != 0 {
-		return q.blas, nil
-	}
-	lib := q.lib.BLAS
-	h, err := lib.Create()
-	if err != nil {
-		return 0, err
-	}
-	if err := q.configure(h); err != nil {
-		_ = lib.Destroy(h)
-		return 0, err
-	}
-	q.blas = h
-	return h, nil
+// product calls cuBLAS with the queue's handle, which it makes if need be.
+func (e *emitter) product(call func(*nv.BLAS, nv.BLASHandle) error) {
+	q, lib := e.q, e.q.lib.BLAS
+	e.do(func() error {
+		if q.blas == 0 {
+			h, err := lib.Create()
+			if err != nil {
+				return err
+			}
+			if err := q.configure(h); err != nil {
+				_ = lib.Destroy(h)
+				return err
+			}
+			q.blas = h
+		}
+		return call(lib, q.blas)
+	})
 }
 
 func (q *queue) configure(h nv.BLASHandle) error {
@@ -97,68 +97,64 @@ func (q *queue) configure(h nv.BLASHandle) error {
 }
 
 // gemm computes C = alpha op(A) op(B) + beta C for C with elements.
-func (e *emitter) gemm(transA, transB bool, alpha float64, a, b matrix, beta float64, c matrix) error {
+func (e *emitter) gemm(transA, transB bool, alpha float64, a, b matrix, beta float64, c matrix) {
 	k := a.cols
 	if transA {
 		k = a.rows
 	}
 	if k == 0 || alpha == 0 {
-		return e.scale(beta, c)
+		e.scale(beta, c)
+		return
 	}
-	h, err := e.handle()
-	if err != nil {
-		return err
-	}
-	ta, tb, lib := operation(transA), operation(transB), e.q.lib.BLAS
-	if c.double {
-		return lib.Dgemm(h, tb, ta, c.cols, c.rows, k, alpha, b.at, b.stride, a.at, a.stride, beta, c.at, c.stride)
-	}
-	return lib.Sgemm(h, tb, ta, c.cols, c.rows, k, float32(alpha), b.at, b.stride, a.at, a.stride, float32(beta), c.at, c.stride)
+	ta, tb := operation(transA), operation(transB)
+	e.product(func(lib *nv.BLAS, h nv.BLASHandle) error {
+		if c.double {
+			return lib.Dgemm(h, tb, ta, c.cols, c.rows, k, alpha, b.at, b.stride, a.at, a.stride, beta, c.at, c.stride)
+		}
+		return lib.Sgemm(h, tb, ta, c.cols, c.rows, k, float32(alpha), b.at, b.stride, a.at, a.stride, float32(beta), c.at, c.stride)
+	})
 }
 
 // gemv computes y = alpha op(A) x + beta y for y with n elements.
-func (e *emitter) gemv(trans bool, alpha float64, a matrix, x nv.DevicePtr, beta float64, y nv.DevicePtr, n int) error {
+func (e *emitter) gemv(trans bool, alpha float64, a matrix, x nv.DevicePtr, beta float64, y nv.DevicePtr, n int) {
 	if a.rows == 0 || a.cols == 0 || alpha == 0 {
-		return e.scale(beta, matrix{y, 1, n, n, a.double})
+		e.scale(beta, matrix{y, 1, n, n, a.double})
+		return
 	}
-	h, err := e.handle()
-	if err != nil {
-		return err
-	}
-	t, lib := operation(!trans), e.q.lib.BLAS
-	if a.double {
-		return lib.Dgemv(h, t, a.cols, a.rows, alpha, a.at, a.stride, x, 1, beta, y, 1)
-	}
-	return lib.Sgemv(h, t, a.cols, a.rows, float32(alpha), a.at, a.stride, x, 1, float32(beta), y, 1)
+	t := operation(!trans)
+	e.product(func(lib *nv.BLAS, h nv.BLASHandle) error {
+		if a.double {
+			return lib.Dgemv(h, t, a.cols, a.rows, alpha, a.at, a.stride, x, 1, beta, y, 1)
+		}
+		return lib.Sgemv(h, t, a.cols, a.rows, float32(alpha), a.at, a.stride, x, 1, float32(beta), y, 1)
+	})
 }
 
 // scale computes C = beta C without reading C when beta is 0.
-func (e *emitter) scale(beta float64, c matrix) error {
+func (e *emitter) scale(beta float64, c matrix) {
 	if beta == 1 || c.rows == 0 || c.cols == 0 {
-		return nil
+		return
 	}
-	h, err := e.handle()
-	if err != nil {
-		return err
-	}
-	lib := e.q.lib.BLAS
-	if c.double {
-		return lib.Dgeam(h, nv.OpN, nv.OpN, c.cols, c.rows, beta, c.at, c.stride, 0, c.at, c.stride, c.at, c.stride)
-	}
-	return lib.Sgeam(h, nv.OpN, nv.OpN, c.cols, c.rows, float32(beta), c.at, c.stride, 0, c.at, c.stride, c.at, c.stride)
+	e.product(func(lib *nv.BLAS, h nv.BLASHandle) error {
+		if c.double {
+			return lib.Dgeam(h, nv.OpN, nv.OpN, c.cols, c.rows, beta, c.at, c.stride, 0, c.at, c.stride, c.at, c.stride)
+		}
+		return lib.Sgeam(h, nv.OpN, nv.OpN, c.cols, c.rows, float32(beta), c.at, c.stride, 0, c.at, c.stride, c.at, c.stride)
+	})
 }
 
 // mirror makes the square C symmetric to the bit.
-func (e *emitter) mirror(c matrix) error {
-	return e.launch(kernels.Symmetrise(c.real(), c.rows, kernels.Ptr(c.at), c.stride, true))
+func (e *emitter) mirror(c matrix) {
+	e.launch(kernels.Symmetrise(c.real(), c.rows, kernels.Ptr(c.at), c.stride, true))
 }
 
 // copyMatrix writes a, or its transpose, to c.
-func (e *emitter) copyMatrix(trans bool, a, c matrix) error {
+func (e *emitter) copyMatrix(trans bool, a, c matrix) {
+	kernel := kernels.CopyMatrix
 	if trans {
-		return e.launch(kernels.Transpose(a.real(), a.rows, a.cols, kernels.Ptr(a.at), a.stride, kernels.Ptr(c.at), c.stride))
+		kernel = kernels.Transpose
 	}
-	return e.launch(kernels.CopyMatrix(a.real(), a.rows, a.cols, kernels.Ptr(a.at), a.stride, kernels.Ptr(c.at), c.stride))
+	e.launch(kernel(a.real(), a.rows, a.cols, kernels.Ptr(a.at), a.stride, kernels.Ptr(c.at), c.stride))
 }
 
 func (m matrix) real() kernels.Real {

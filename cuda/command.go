@@ -10,7 +10,7 @@ type command struct {
 	in   []input
 	out  []output
 	temp []int64 // sizes of scratch memory
-	emit func(e *emitter) error
+	emit func(e *emitter)
 }
 
 // input are bytes of the host that the operation reads from device memory.
@@ -28,10 +28,19 @@ type output struct {
 }
 
 // emitter is what a command is issued with: its queue and the device addresses
-// of its inputs, outputs and scratch memory.
+// of its inputs, outputs and scratch memory. err is the first failure, after
+// which nothing more is issued.
 type emitter struct {
 	q             *queue
 	in, out, temp []nv.DevicePtr
+	err           error
+}
+
+// do makes a call, unless one before it failed.
+func (e *emitter) do(call func() error) {
+	if e.err == nil {
+		e.err = call()
+	}
 }
 
 // plan lays out the memory of a list of commands in one block: all inputs, all
@@ -100,8 +109,8 @@ func (p *plan) emit(q *queue) error {
 			list, temp = append(list, temp), temp+nv.DevicePtr(aligned(n))
 		}
 		e.temp = list[len(c.in)+len(c.out):]
-		if err := c.emit(&e); err != nil {
-			return err
+		if c.emit(&e); e.err != nil {
+			return e.err
 		}
 	}
 	return nil

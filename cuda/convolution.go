@@ -29,7 +29,7 @@ func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector,
 	if o.WithArg {
 		k.Arg, k.ArgStride = ptr(o.Arg), o.Arg.Stride
 	}
-	return q.submit(c, &command{emit: func(e *emitter) error { return e.launch(k.Launches()...) }})
+	return q.submit(c, &command{emit: func(e *emitter) { e.launch(k.Launches()...) }})
 }
 
 func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matrix, db backend.Vector) error {
@@ -49,10 +49,10 @@ func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matr
 	}
 	return q.submit(c, &command{
 		temp: pieces(4 * k.PartLen()),
-		emit: func(e *emitter) error {
+		emit: func(e *emitter) {
 			k := k
 			k.Part = kernels.Ptr(e.temp[0])
-			return e.launch(k.Launches()...)
+			e.launch(k.Launches()...)
 		},
 	})
 }

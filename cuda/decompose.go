@@ -27,25 +27,18 @@ type upright struct {
 const farExponent = 400
 
 // upright copies a, which has elements.
-func (w *scratch) upright(a matrix) (u upright, err error) {
+func (w *scratch) upright(a matrix) (u upright) {
 	u.wide = a.rows < a.cols
 	rows, p := max(a.rows, a.cols), min(a.rows, a.cols)
-	if u.t, err = w.matrix(p, rows); err != nil {
-		return u, err
+	u.t = w.matrix(p, rows)
+	w.copyMatrix(!u.wide, a, u.t) // the memory of a wide row-major matrix is its transpose already
+	if u.exp = w.extent(a, u.t); u.exp != 0 {
+		// In two steps: a power of two below 2^-1022 is not exact.
+		half, n, at := u.exp/2, rows*p, kernels.Ptr(u.t.at)
+		w.launch(kernels.Scale(kernels.Float64, n, math.Ldexp(1, -half), at),
+			kernels.Scale(kernels.Float64, n, math.Ldexp(1, half-u.exp), at))
 	}
-	// The memory of a wide row-major matrix is its transpose already.
-	e := emitter{q: w.q}
-	if err := e.copyMatrix(!u.wide, a, u.t); err != nil {
-		return u, err
-	}
-	if u.exp, err = w.extent(a, u.t); err != nil || u.exp == 0 {
-		return u, err
-	}
-	// In two steps: a power of two below 2^-1022 is not exact.
-	half := u.exp / 2
-	n, at := rows*p, kernels.Ptr(u.t.at)
-	return u, e.launch(kernels.Scale(kernels.Float64, n, math.Ldexp(1, -half), at),
-		kernels.Scale(kernels.Float64, n, math.Ldexp(1, half-u.exp), at))
+	return u
 }
 
 // factors is a thin singular value decomposition U diag(s) V' of an upright matrix:
@@ -58,99 +51,73 @@ type factors struct {
 
 // decompose computes the decomposition of u and destroys it, without U and V
 // unless vectors.
-func (w *scratch) decompose(u upright, vectors bool) (f factors, err error) {
+func (w *scratch) decompose(u upright, vectors bool) (f factors) {
 	rows, p := u.t.cols, u.t.rows
-	f.s = make([]float64, p)
 	jobs := byte(nv.JobNone)
 	if vectors {
 		jobs = nv.JobSome
-		if f.ut, err = w.matrix(p, rows); err != nil {
-			return f, err
+		f.ut, f.v = w.matrix(p, rows), w.matrix(p, p)
+	}
+	w.solve(func(lib *nv.Solver, h nv.SolverHandle) error {
+		size, err := lib.DgesvdBufferSize(h, rows, p)
+		if err != nil {
+			return err
 		}
-		if f.v, err = w.matrix(p, p); err != nil {
-			return f, err
+		room := w.floats(size)
+		f.values = w.floats(p + 1) // and the status
+		info := f.values + nv.DevicePtr(8*p)
+		if w.err != nil {
+			return w.err
 		}
-	}
-	return f, w.gesvd(jobs, rows, p, u.t.at, &f)
-}
-
-// gesvd decomposes the column-major rows by p matrix at a and reads s.
-func (w *scratch) gesvd(jobs byte, rows, p int, a nv.DevicePtr, f *factors) error {
-	lib := w.q.lib.Solver
-	h, err := w.q.solverHandle()
-	if err != nil {
-		return err
-	}
-	work, err := lib.DgesvdBufferSize(h, rows, p)
-	if err != nil {
-		return err
-	}
-	room, err := w.floats(work)
-	if err != nil {
-		return err
-	}
-	values, err := w.floats(p + 1) // and the status
-	if err != nil {
-		return err
-	}
-	f.values = values
-	info := values + nv.DevicePtr(8*p)
-	if err := lib.Dgesvd(h, jobs, jobs, rows, p, a, rows, values, f.ut.at, rows, f.v.at, p, room, work, 0, info); err != nil {
-		return err
-	}
+		return lib.Dgesvd(h, jobs, jobs, rows, p, u.t.at, rows, f.values, f.ut.at, rows, f.v.at, p, room, size, 0, info)
+	})
 	got := make([]float64, p+1)
-	if err := w.q.download(bytesOf(got), values); err != nil {
-		return err
-	}
-	copy(f.s, got)
-	return w.status("cusolverDnDgesvd", int32(math.Float64bits(got[p])))
+	w.read(bytesOf(got), f.values)
+	f.s = got[:p]
+	w.status("cusolverDnDgesvd", int32(math.Float64bits(got[p])))
+	return f
 }
 
 // status reads what a routine of cuSOLVER says.
-func (w *scratch) status(routine string, info int32) error {
-	switch {
-	case info > 0:
-		return &backend.ConvergenceError{Op: w.op}
-	case info < 0:
-		return fmt.Errorf("%s: %s says that its argument %d is wrong", w.op, routine, -info)
-	}
-	return nil
+func (w *scratch) status(routine string, info int32) {
+	w.do(func() error {
+		switch {
+		case info > 0:
+			return &backend.ConvergenceError{Op: w.op}
+		case info < 0:
+			return fmt.Errorf("%s: %s says that its argument %d is wrong", w.op, routine, -info)
+		}
+		return nil
+	})
 }
 
-// extent reports the exponent of the norm of a where it is far from 0, and which
-// element is not finite. dup holds the same elements without room between them.
-func (w *scratch) extent(a, dup matrix) (exp int, err error) {
-	e := emitter{q: w.q}
+// extent returns the exponent of the norm of a where it is far from 0; an element
+// that is not finite is an error. dup holds the same elements without room between them.
+func (w *scratch) extent(a, dup matrix) int {
 	k := kernels.Norm{N: dup.rows * dup.cols, X: kernels.Ptr(dup.at)}
-	room, err := w.floats(2 + k.PartLen())
-	if err != nil {
-		return 0, err
-	}
+	room := w.floats(2 + k.PartLen())
 	first := kernels.Ptr(room)
 	k.Out, k.Part = first.At(1, 8), first.At(2, 8)
-	if err := w.q.lib.Driver.MemsetD8Async(room, 0xff, 8, w.q.stream); err != nil {
-		return 0, err
-	}
-	if err := e.launch(append(k.Launches(), kernels.FindNonFinite(a.rows, a.cols, kernels.Ptr(a.at), a.stride, first))...); err != nil {
-		return 0, err
-	}
+	w.set(room, 0xff, 1)
+	w.launch(append(k.Launches(), kernels.FindNonFinite(a.rows, a.cols, kernels.Ptr(a.at), a.stride, first))...)
 	var got struct {
 		bad  uint64
 		norm float64
 	}
-	if err := w.q.download(bytesOf(unsafe.Slice(&got, 1)), room); err != nil {
-		return 0, err
+	w.read(bytesOf(unsafe.Slice(&got, 1)), room)
+	switch _, exp := math.Frexp(got.norm); {
+	case w.err != nil:
+		return 0
+	case got.bad != math.MaxUint64:
+		w.err = &backend.NonFiniteError{Op: w.op, Row: int(got.bad) / a.cols, Col: int(got.bad) % a.cols}
+		return 0
+	case math.IsInf(got.norm, 1): // of numbers whose norm is out of range
+		return 1024
+	case exp > -farExponent && exp < farExponent:
+		return 0
+	default:
+		return exp
 	}
-	if got.bad != math.MaxUint64 {
-		return 0, &backend.NonFiniteError{Op: w.op, Row: int(got.bad) / a.cols, Col: int(got.bad) % a.cols}
-	}
-	if math.IsInf(got.norm, 1) { // of numbers whose norm is out of range
-		return 1024, nil
-	}
-	if _, exp = math.Frexp(got.norm); exp > -farExponent && exp < farExponent {
-		return 0, nil
-	}
-	return exp, nil
 }
 
 // rank is the number of singular values above the cut-off.

@@ -2,9 +2,7 @@
 
 package cuda
 
-import (
-	"github.com/amtrl/amtrl/backend"
-)
+import "github.com/amtrl/amtrl/backend"
 
 func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := q.check("Gemm")
@@ -16,8 +14,8 @@ func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, be
 	if c.Err != nil || m == 0 || n == 0 {
 		return c.Err
 	}
-	return q.submit(c, &command{emit: func(e *emitter) error {
-		return e.gemm(transA, transB, alpha, view(ao), view(bo), beta, view(co))
+	return q.submit(c, &command{emit: func(e *emitter) {
+		e.gemm(transA, transB, alpha, view(ao), view(bo), beta, view(co))
 	}})
 }
 
@@ -30,11 +28,9 @@ func (q *queue) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, 
 	if c.Err != nil || n == 0 {
 		return c.Err
 	}
-	return q.submit(c, &command{emit: func(e *emitter) error {
-		if err := e.gemm(trans, !trans, alpha, view(ao), view(ao), beta, view(co)); err != nil {
-			return err
-		}
-		return e.mirror(view(co))
+	return q.submit(c, &command{emit: func(e *emitter) {
+		e.gemm(trans, !trans, alpha, view(ao), view(ao), beta, view(co))
+		e.mirror(view(co))
 	}})
 }
 
@@ -46,7 +42,7 @@ func (q *queue) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vect
 	if c.Err != nil || m == 0 {
 		return c.Err
 	}
-	return q.submit(c, &command{emit: func(e *emitter) error {
-		return e.gemv(trans, alpha, view(ao), start(xo), beta, start(yo), m)
+	return q.submit(c, &command{emit: func(e *emitter) {
+		e.gemv(trans, alpha, view(ao), start(xo), beta, start(yo), m)
 	}})
 }

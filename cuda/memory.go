@@ -106,7 +106,7 @@ func (q *queue) Upload(dst backend.Buffer, off int, src []byte) error {
 	}
 	return q.submit(c, &command{
 		in:   []input{{bytes: int64(len(src)), read: func(p []byte) { copy(p, src) }}},
-		emit: func(e *emitter) error { return e.copy(to, e.in[0], int64(len(src))) },
+		emit: func(e *emitter) { e.copy(to, e.in[0], int64(len(src))) },
 	})
 }
 
@@ -122,16 +122,15 @@ func (q *queue) Download(dst []byte, src backend.Buffer, off int) error {
 	}
 	return q.submit(c, &command{
 		out:  []output{{bytes: int64(len(dst)), write: func(p []byte) { copy(dst, p) }}},
-		emit: func(e *emitter) error { return e.copy(e.out[0], from, int64(len(dst))) },
+		emit: func(e *emitter) { e.copy(e.out[0], from, int64(len(dst))) },
 	})
 }
 
 // copy copies on the device.
-func (e *emitter) copy(to, from nv.DevicePtr, bytes int64) error {
-	if bytes == 0 {
-		return nil
+func (e *emitter) copy(to, from nv.DevicePtr, bytes int64) {
+	if bytes > 0 {
+		e.do(func() error { return e.q.lib.Driver.MemcpyDtoDAsync(to, from, bytes, e.q.stream) })
 	}
-	return e.q.lib.Driver.MemcpyDtoDAsync(to, from, bytes, e.q.stream)
 }
 
 // bytesOf views elements as their bytes.

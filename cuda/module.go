@@ -111,19 +111,17 @@ func (m *modules) unload() error {
 }
 
 // launch adds kernels to the stream.
-func (e *emitter) launch(list ...kernels.Launch) error {
+func (e *emitter) launch(list ...kernels.Launch) {
 	for _, l := range list {
-		if l.Empty() {
+		if e.err != nil || l.Empty() {
 			continue
 		}
-		f, err := e.q.dev.kernels.find(l.Kernel)
-		if err != nil {
-			return err
+		var f nv.Function
+		if f, e.err = e.q.dev.kernels.find(l.Kernel); e.err != nil {
+			return
 		}
-		grid, block := nv.Dim3{X: l.Grid[0], Y: l.Grid[1], Z: l.Grid[2]}, nv.Dim3{X: l.Block[0], Y: l.Block[1], Z: l.Block[2]}
-		if err := e.q.lib.Driver.LaunchKernel(f, grid, block, l.Shared, e.q.stream, l.Args); err != nil {
-			return fmt.Errorf("kernel %s: %w", l.Kernel, err)
+		if err := e.q.lib.Driver.LaunchKernel(f, l.Grid, l.Block, l.Shared, e.q.stream, l.Args); err != nil {
+			e.err = fmt.Errorf("kernel %s: %w", l.Kernel, err)
 		}
 	}
-	return nil
 }

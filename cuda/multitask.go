@@ -29,10 +29,10 @@ func (q *queue) TaskGradient(s backend.Samples, p, qm backend.Matrix, loss backe
 	}
 	return q.submit(c, &command{
 		temp: pieces(4*k.PartLen(), 8*k.NumChunks),
-		emit: func(e *emitter) error {
+		emit: func(e *emitter) {
 			k := k
 			k.Part, k.PartLoss = kernels.Ptr(e.temp[0]), kernels.Ptr(e.temp[1])
-			return e.launch(k.Launches()...)
+			e.launch(k.Launches()...)
 		},
 	})
 }
@@ -56,19 +56,16 @@ func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
 	slab := min(set.n, max(1, projectBytes/(4*max(set.cols, 1))))
 	return q.submit(c, &command{
 		temp: pieces(4 * slab * set.cols),
-		emit: func(e *emitter) error {
+		emit: func(e *emitter) {
 			for lo := 0; lo < set.n; lo += slab {
-				if err := e.project(set, lo, min(lo+slab, set.n), view(bo), view(zo)); err != nil {
-					return err
-				}
+				e.project(set, lo, min(lo+slab, set.n), view(bo), view(zo))
 			}
-			return nil
 		},
 	})
 }
 
 // project computes rows lo to hi - 1 of z.
-func (e *emitter) project(set *samples, lo, hi int, b, z matrix) error {
+func (e *emitter) project(set *samples, lo, hi int, b, z matrix) {
 	first, count := set.gradient.Range(lo, hi)
 	x := matrix{e.temp[0], hi - lo, set.cols, max(set.cols, 1), false}
 	f := kernels.Features{
@@ -76,11 +73,9 @@ func (e *emitter) project(set *samples, lo, hi int, b, z matrix) error {
 		NumChunks: count, Rows: kernels.Ptr(set.rows), Lo: lo, Hi: hi, Cols: set.cols, X: kernels.Ptr(x.at), XStride: x.stride,
 	}
 	if set.cols > 0 {
-		if err := e.launch(f.Launch()); err != nil {
-			return err
-		}
+		e.launch(f.Launch())
 	}
 	z.at += nv.DevicePtr(4 * lo * z.stride)
 	z.rows = hi - lo
-	return e.gemm(false, true, 1, x, b, 0, z)
+	e.gemm(false, true, 1, x, b, 0, z)
 }

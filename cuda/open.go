@@ -40,24 +40,14 @@ func (d *device) selfTest() error {
 	if err != nil {
 		return err
 	}
-	err = q.do("Open", func() error {
-		b, err := q.take("Open", 8)
-		if err != nil {
-			return err
-		}
-		defer q.dev.pool.give(b, q)
-		e := emitter{q: q}
-		if err := e.launch(kernels.Fill(kernels.Float64, 1, math.Pi, kernels.Ptr(b.addr))); err != nil {
-			return err
-		}
+	err = q.compute("Open", func(w *scratch) {
+		at := w.floats(1)
+		w.launch(kernels.Fill(kernels.Float64, 1, math.Pi, kernels.Ptr(at)))
 		var got [1]float64
-		if err := q.download(bytesOf(got[:]), b.addr); err != nil {
-			return err
+		w.read(bytesOf(got[:]), at)
+		if w.err == nil && got[0] != math.Pi {
+			w.err = fmt.Errorf("a kernel wrote %v, not %v", got[0], math.Pi)
 		}
-		if got[0] != math.Pi {
-			return fmt.Errorf("a kernel wrote %v, not %v", got[0], math.Pi)
-		}
-		return nil
 	})
 	return errors.Join(err, q.close())
 }

@@ -21,23 +21,13 @@ func (q *queue) Pinv(a backend.Matrix, rcond float64, dst backend.Matrix) (int, 
 		rcond = float64(max(ao.Rows, ao.Cols)) * 0x1p-52
 	}
 	var inv inverse
-	err := q.do(c.Op, func() error {
-		w := scratch{q: q, op: c.Op}
-		defer w.free()
-		t, err := w.upright(view(ao))
-		if err != nil {
-			return err
-		}
+	err := q.compute(c.Op, func(w *scratch) {
+		t := w.upright(view(ao))
 		inv = inverse{wide: t.wide, scale: math.Ldexp(1, -t.exp), rank: t.t.rows}
-		if inv.ut, inv.whole, err = w.wellConditioned(t.t, rcond); err != nil {
-			return err
+		if inv.ut, inv.whole = w.wellConditioned(t.t, rcond); !inv.whole {
+			w.invert(t, rcond, &inv)
 		}
-		if !inv.whole {
-			if err := w.invert(t, rcond, &inv); err != nil {
-				return err
-			}
-		}
-		return inv.write(q, view(do))
+		w.write(inv, view(do))
 	})
 	if err != nil {
 		return 0, err
@@ -56,41 +46,30 @@ type inverse struct {
 }
 
 // write multiplies the parts into d.
-func (inv *inverse) write(q *queue, d matrix) error {
-	e := emitter{q: q}
-	if inv.whole {
-		if err := e.copyMatrix(inv.wide, inv.ut, d); err != nil {
-			return err
-		}
-		return e.scale(inv.scale, d)
+func (e *emitter) write(inv inverse, d matrix) {
+	switch {
+	case inv.whole:
+		e.copyMatrix(inv.wide, inv.ut, d)
+		e.scale(inv.scale, d)
+	case inv.wide: // (V diag(1/s) U')'
+		e.gemm(true, true, inv.scale, inv.ut, inv.v, 0, d)
+	default:
+		e.gemm(false, false, inv.scale, inv.v, inv.ut, 0, d)
 	}
-	if inv.wide { // (V diag(1/s) U')'
-		return e.gemm(true, true, inv.scale, inv.ut, inv.v, 0, d)
-	}
-	return e.gemm(false, false, inv.scale, inv.v, inv.ut, 0, d)
 }
 
 // invert inverts by the singular value decomposition.
-func (w *scratch) invert(t upright, rcond float64, inv *inverse) error {
-	f, err := w.decompose(t, true)
-	if err != nil {
-		return err
-	}
+func (w *scratch) invert(t upright, rcond float64, inv *inverse) {
+	f := w.decompose(t, true)
 	inv.rank, inv.v, inv.ut = f.rank(rcond), f.v, f.ut
 	inv.v.cols, inv.ut.rows = inv.rank, inv.rank
-	if inv.rank == 0 {
-		return nil
+	if inv.rank > 0 {
+		w.divide(f, rcond)
 	}
-	return w.divide(f, rcond)
 }
 
 // divide divides the columns of V by their singular values.
-func (w *scratch) divide(f factors, rcond float64) error {
-	kept, err := w.floats(1)
-	if err != nil {
-		return err
-	}
-	e := emitter{q: w.q}
-	return e.launch(kernels.ScaleInverse(len(f.s), kernels.Ptr(f.values), rcond, f.v.rows, f.v.cols, kernels.Ptr(f.v.at), f.v.stride,
-		false, kernels.Ptr(kept)))
+func (w *scratch) divide(f factors, rcond float64) {
+	kept := kernels.Ptr(w.floats(1))
+	w.launch(kernels.ScaleInverse(len(f.s), kernels.Ptr(f.values), rcond, f.v.rows, f.v.cols, kernels.Ptr(f.v.at), f.v.stride, false, kept))
 }

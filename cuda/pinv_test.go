@@ -72,18 +72,12 @@ func TestWellConditioned(t *testing.T) {
 		p, rows := min(m, n), max(m, n)
 		y, ok := make([]float64, p*rows), false
 		q := b.queue
-		err = q.do("test", func() error {
-			w := scratch{q: q, op: "test"}
-			defer w.free()
-			u, err := w.upright(matrix{buf.(*buffer).addr(), m, n, n, true})
-			if err != nil {
-				return err
-			}
+		err = q.compute("test", func(w *scratch) {
+			u := w.upright(matrix{buf.(*buffer).addr(), m, n, n, true})
 			var got matrix
-			if got, ok, err = w.wellConditioned(u.t, rcond); err != nil || !ok {
-				return err
+			if got, ok = w.wellConditioned(u.t, rcond); ok {
+				w.read(bytesOf(y), got.at)
 			}
-			return q.download(bytesOf(y), got.at)
 		})
 		buf.Free()
 		if err != nil {
@@ -130,15 +124,10 @@ func TestUpright(t *testing.T) {
 			t.Fatal(err)
 		}
 		q, exp, got := b.queue, 0, make([]float64, len(a))
-		err = q.do("test", func() error {
-			w := scratch{q: q, op: "test"}
-			defer w.free()
-			u, err := w.upright(matrix{buf.(*buffer).addr(), 2, 3, 3, true})
-			if err != nil {
-				return err
-			}
+		err = q.compute("test", func(w *scratch) {
+			u := w.upright(matrix{buf.(*buffer).addr(), 2, 3, 3, true})
 			exp = u.exp
-			return q.download(bytesOf(got), u.t.at)
+			w.read(bytesOf(got), u.t.at)
 		})
 		buf.Free()
 		if err != nil {

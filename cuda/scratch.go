@@ -2,31 +2,51 @@
 
 package cuda
 
-import (
-	"github.com/amtrl/amtrl/cuda/internal/nv"
-)
+import "github.com/amtrl/amtrl/cuda/internal/nv"
 
-// scratch is device memory of one call, made of float64s.
+// scratch issues the work of one call that no program holds, with device memory
+// for it, made of float64s.
 type scratch struct {
-	q      *queue
+	emitter
 	op     string
 	blocks []block
 }
 
+// compute runs an operation's part that needs scratch memory on the queue's thread.
+func (q *queue) compute(op string, fn func(w *scratch)) error {
+	return q.do(op, func() error {
+		w := scratch{emitter: emitter{q: q}, op: op}
+		defer w.free()
+		fn(&w)
+		return w.err
+	})
+}
+
 // floats returns room for n float64s.
-func (w *scratch) floats(n int) (nv.DevicePtr, error) {
-	b, err := w.q.take(w.op, 8*int64(n))
-	if err != nil {
-		return 0, err
-	}
-	w.blocks = append(w.blocks, b)
-	return b.addr, nil
+func (w *scratch) floats(n int) (at nv.DevicePtr) {
+	w.do(func() error {
+		b, err := w.q.take(w.op, 8*int64(n))
+		if err == nil {
+			w.blocks, at = append(w.blocks, b), b.addr
+		}
+		return err
+	})
+	return at
 }
 
 // matrix returns a rows by cols matrix.
-func (w *scratch) matrix(rows, cols int) (matrix, error) {
-	at, err := w.floats(rows * cols)
-	return matrix{at, rows, cols, max(cols, 1), true}, err
+func (w *scratch) matrix(rows, cols int) matrix {
+	return matrix{w.floats(rows * cols), rows, cols, max(cols, 1), true}
+}
+
+// set sets n float64s to bytes of one value.
+func (w *scratch) set(at nv.DevicePtr, value uint8, n int) {
+	w.do(func() error { return w.q.lib.Driver.MemsetD8Async(at, value, 8*int64(n), w.q.stream) })
+}
+
+// read waits for the work and copies from the device.
+func (w *scratch) read(to []byte, from nv.DevicePtr) {
+	w.do(func() error { return w.q.download(to, from) })
 }
 
 func (w *scratch) free() {
@@ -35,20 +55,21 @@ func (w *scratch) free() {
 	}
 }
 
-// solverHandle returns the queue's cuSOLVER handle.
-func (q *queue) solverHandle() (nv.SolverHandle, error) {
-	if q.solver != 0 {
-		return q.solver, nil
-	}
-	lib := q.lib.Solver
-	h, err := lib.Create()
-	if err != nil {
-		return 0, err
-	}
-	if err := lib.SetStream(h, q.stream); err != nil {
-		_ = lib.Destroy(h)
-		return 0, err
-	}
-	q.solver = h
-	return h, nil
+// solve calls cuSOLVER with the queue's handle, which it makes if need be.
+func (w *scratch) solve(call func(*nv.Solver, nv.SolverHandle) error) {
+	q, lib := w.q, w.q.lib.Solver
+	w.do(func() error {
+		if q.solver == 0 {
+			h, err := lib.Create()
+			if err != nil {
+				return err
+			}
+			if err := lib.SetStream(h, q.stream); err != nil {
+				_ = lib.Destroy(h)
+				return err
+			}
+			q.solver = h
+		}
+		return call(lib, q.solver)
+	})
 }

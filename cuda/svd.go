@@ -11,39 +11,25 @@ import (
 func (q *queue) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) error {
 	c := q.checkNow("SVD")
 	o := c.SVD(a, u, s, vt)
-	ao, so, uo, vo, vectors := o.A, o.S, o.U, o.VT, o.Vectors
-	p := min(ao.Rows, ao.Cols)
-	c.blasSizes("a", ao)
-	if c.Err != nil || p == 0 {
+	c.blasSizes("a", o.A)
+	if c.Err != nil || min(o.A.Rows, o.A.Cols) == 0 {
 		return c.Err
 	}
-	return q.do(c.Op, func() error {
-		w := scratch{q: q, op: c.Op}
-		defer w.free()
-		t, err := w.upright(view(ao))
-		if err != nil {
-			return err
-		}
-		f, err := w.decompose(t, vectors)
-		if err != nil {
-			return err
-		}
+	return q.compute(c.Op, func(w *scratch) {
+		t := w.upright(view(o.A))
+		f := w.decompose(t, o.Vectors)
 		for i := range f.s {
 			f.s[i] = math.Ldexp(f.s[i], t.exp)
 		}
-		if err := q.upload(start(so), bytesOf(f.s)); err != nil || !vectors {
-			return err
+		w.do(func() error { return q.upload(start(o.S), bytesOf(f.s)) })
+		if !o.Vectors {
+			return
 		}
-		e := emitter{q: q}
-		if t.wide { // A = V diag(s) U'
-			if err := e.copyMatrix(false, f.v, view(uo)); err != nil {
-				return err
-			}
-			return e.copyMatrix(false, f.ut, view(vo))
+		left, right := f.ut, f.v // A = U diag(s) V', of a wide A V diag(s) U'
+		if t.wide {
+			left, right = f.v, f.ut
 		}
-		if err := e.copyMatrix(true, f.ut, view(uo)); err != nil {
-			return err
-		}
-		return e.copyMatrix(true, f.v, view(vo))
+		w.copyMatrix(!t.wide, left, view(o.U))
+		w.copyMatrix(!t.wide, right, view(o.VT))
 	})
 }

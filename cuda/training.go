@@ -34,10 +34,10 @@ func (q *queue) Batch(s backend.Samples, order []int32, x backend.Matrix, y, tas
 			},
 			read: func(to []byte) { copy(to, bytesOf(order)) },
 		}},
-		emit: func(e *emitter) error {
+		emit: func(e *emitter) {
 			k := k
 			k.Order = kernels.Ptr(e.in[0])
-			return e.launch(k.Launch())
+			e.launch(k.Launch())
 		},
 	})
 }
@@ -59,10 +59,10 @@ func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend
 	}
 	return q.submit(c, &command{
 		temp: pieces(8 * k.N),
-		emit: func(e *emitter) error {
+		emit: func(e *emitter) {
 			k := k
 			k.Residual = kernels.Ptr(e.temp[0])
-			return e.launch(k.Launches()...)
+			e.launch(k.Launches()...)
 		},
 	})
 }
@@ -82,8 +82,8 @@ func (q *queue) Adam(rates *backend.AdamRates, g, m, v, theta backend.Vector) er
 	}
 	return q.submit(c, &command{
 		in: []input{{bytes: 4 * kernels.AdamRates, read: read}},
-		emit: func(e *emitter) error {
-			return e.launch(kernels.Adam(o.G.Cols, kernels.Ptr(e.in[0]), ptr(o.G), ptr(o.M), ptr(o.V), ptr(o.Theta)))
+		emit: func(e *emitter) {
+			e.launch(kernels.Adam(o.G.Cols, kernels.Ptr(e.in[0]), ptr(o.G), ptr(o.M), ptr(o.V), ptr(o.Theta)))
 		},
 	})
 }

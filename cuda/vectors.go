@@ -24,7 +24,7 @@ func (q *queue) elementwise(c *checker, n int, l func() kernels.Launch) error {
 	if c.Err != nil || n == 0 {
 		return c.Err
 	}
-	return q.submit(c, &command{emit: func(e *emitter) error { return e.launch(l()) }})
+	return q.submit(c, &command{emit: func(e *emitter) { e.launch(l()) }})
 }
 
 func (q *queue) Axpy(alpha float64, x, y backend.Vector) error {
@@ -63,7 +63,7 @@ func (q *queue) Copy(dst, src backend.Vector) error {
 		})
 	}
 	bytes := int64(do.Cols) * int64(dst.Buf.DType().Size())
-	return q.submit(c, &command{emit: func(e *emitter) error { return e.copy(start(do), start(so), bytes) }})
+	return q.submit(c, &command{emit: func(e *emitter) { e.copy(start(do), start(so), bytes) }})
 }
 
 func (q *queue) Dot(x, y backend.Vector) (float64, error) {
@@ -88,17 +88,14 @@ func (q *queue) dots(c *checker, a, x operand, out []float64) error {
 	return q.submit(c, &command{
 		temp: []int64{8 * int64(k.PartLen())},
 		out:  []output{floats(out)},
-		emit: func(e *emitter) error {
+		emit: func(e *emitter) {
 			for lo := 0; lo < a.Rows; lo += dotsRows {
 				k := k
 				k.Rows = min(a.Rows-lo, dotsRows)
 				k.A = k.A.At(lo*a.Stride, a.Buf.DType().Size())
 				k.Part, k.Out = kernels.Ptr(e.temp[0]), kernels.Ptr(e.out[0]).At(lo, 8)
-				if err := e.launch(k.Launches()...); err != nil {
-					return err
-				}
+				e.launch(k.Launches()...)
 			}
-			return nil
 		},
 	})
 }
@@ -119,8 +116,8 @@ func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) erro
 	}
 	return q.submit(c, &command{
 		in: []input{{bytes: 8 * int64(len(coef)), read: func(to []byte) { copy(to, bytesOf(coef)) }}},
-		emit: func(e *emitter) error {
-			return e.launch(kernels.Combine(real(ao), ao.Rows, ao.Cols, kernels.Ptr(e.in[0]), ptr(ao), ao.Stride, ptr(yo)))
+		emit: func(e *emitter) {
+			e.launch(kernels.Combine(real(ao), ao.Rows, ao.Cols, kernels.Ptr(e.in[0]), ptr(ao), ao.Stride, ptr(yo)))
 		},
 	})
 }

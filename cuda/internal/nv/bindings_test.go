@@ -55,7 +55,7 @@ func callAll(v reflect.Value, calls map[string][]string) {
 			case reflect.UnsafePointer:
 				a.Set(reflect.ValueOf(unsafe.Pointer(new([64]byte))))
 				text = ""
-			case reflect.Struct: // Dim3
+			case reflect.Array: // Dim3
 				a.Set(reflect.ValueOf(Dim3{uint32(n), uint32(n + 1), uint32(n + 2)}))
 				text = fmt.Sprint(n, " ", n+1, " ", n+2)
 				n += 2

@@ -103,7 +103,7 @@ func (d *Driver) ModuleGetFunction(m Module, name string) (Function, error) {
 // nothing.
 func (d *Driver) LaunchKernel(f Function, grid, block Dim3, shared uint32, s Stream, args []byte) error {
 	status := C.nv_launch(d.t, C.uintptr_t(f),
-		C.uint32_t(grid.X), C.uint32_t(grid.Y), C.uint32_t(grid.Z), C.uint32_t(block.X), C.uint32_t(block.Y), C.uint32_t(block.Z),
+		C.uint32_t(grid[0]), C.uint32_t(grid[1]), C.uint32_t(grid[2]), C.uint32_t(block[0]), C.uint32_t(block[1]), C.uint32_t(block[2]),
 		C.uint32_t(shared), C.uintptr_t(s), unsafe.Pointer(unsafe.SliceData(args)), C.size_t(len(args)))
 	return d.err("cuLaunchKernel", status)
 }

@@ -95,4 +95,4 @@ type Header struct {
 }
 
 // Dim3 is the shape of a grid or a block.
-type Dim3 struct{ X, Y, Z uint32 }
+type Dim3 [3]uint32
