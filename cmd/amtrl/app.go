@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"io"
 	"os"
 	"slices"
@@ -22,26 +20,7 @@ func newApp() *cli.App {
 		Description: "amtrl run needs no arguments: it works on embedded data and compares active sampling with uniform.\n" +
 			"Every flag can be given as an environment variable too, such as AMTRL_TARGET for --target;\n" +
 			"an empty one counts as unset.",
-		Commands: []*cli.Command{
-			runCommand(),
-			sweepCommand(),
-			relevanceCommand(),
-			submitCommand(),
-			statusCommand(),
-			logsCommand(),
-			cancelCommand(),
-			retryCommand(),
-			collectCommand(),
-			runTaskCommand(),
-			superviseCommand(),
-			dataCommand(),
-			devicesCommand(),
-			doctorCommand(),
-			probeCommand(),
-			checkCommand(),
-			versionCommand(),
-			completionCommand(),
-		},
+		Commands:             commands(),
 		EnableBashCompletion: true,
 		Writer:               os.Stdout,
 		ErrWriter:            os.Stderr,
@@ -67,48 +46,6 @@ const (
 	groupDevice   = "device"
 	groupOutput   = "output"
 )
-
-// options are a command: its flags, which are bound to the fields, a check of
-// what can be known to be wrong before anything is opened, and its work. The
-// arguments are none where the command has no usage of any.
-type options interface {
-	addFlags(*flags.Set)
-	check(args []string) error
-	run(context.Context) error
-}
-
-// newCommand completes c, which has a name and texts, with what o does.
-func newCommand(c cli.Command, o options) *cli.Command {
-	var set flags.Set
-	o.addFlags(&set)
-	c.Flags = set.Flags
-	c.Action = func(c *cli.Context) error {
-		set.Resolve(c)
-		if args := c.Args(); args.Present() && c.Command.ArgsUsage == "" {
-			return withHelp(c, flags.Misuse("unexpected argument %q: expected flags only", args.First()))
-		}
-		err := o.check(c.Args().Slice())
-		if err == nil {
-			err = o.run(c.Context)
-		}
-		return withHelp(c, err)
-	}
-	return &c
-}
-
-// withHelp adds to wrong use the command that shows the help of c's command.
-func withHelp(c *cli.Context, err error) error {
-	var usage *flags.UsageError
-	if !errors.As(err, &usage) || usage.Help != "" {
-		return err
-	}
-	usage.Help = c.App.Name + " help"
-	if path := strings.Fields(c.Command.HelpName); len(path) > 1 {
-		last := len(path) - 1
-		usage.Help = strings.Join(path[:last], " ") + " help " + path[last]
-	}
-	return err
-}
 
 // prepare gives a command the treatment of wrong use that all share.
 func prepare(c *cli.Command) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -12,14 +13,6 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/report"
 )
-
-func dataCommand() *cli.Command {
-	return &cli.Command{
-		Name:        "data",
-		Usage:       "make data sets, or say what is in one",
-		Subcommands: []*cli.Command{dataInfoCommand(), dataDigitsCommand(), dataMNISTCCommand()},
-	}
-}
 
 // makeOptions are what the commands that write a data set share.
 type makeOptions struct {
@@ -43,8 +36,6 @@ func (o *makeOptions) checkOut() error {
 	return nil
 }
 
-func (o *makeOptions) checkThreads() error { return flags.Between(o.threads, 0, maxThreads) }
-
 // write writes the layout of MNIST-C.
 func (o *makeOptions) write(names []string, images [][]uint8, labels []uint8) error {
 	if err := dataset.WriteLayout(o.out.V, names, images, labels); err != nil {
@@ -61,13 +52,6 @@ type digitsOptions struct {
 	makeOptions
 }
 
-func dataDigitsCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:  "digits",
-		Usage: "write the embedded digits and their sixteen corruptions in the layout of MNIST-C",
-	}, &digitsOptions{})
-}
-
 func (o *digitsOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
 	set.Int(&o.digits, "digits", "number of base images", defaultDigits).Aliases = []string{"n"}
@@ -75,9 +59,8 @@ func (o *digitsOptions) addFlags(set *flags.Set) {
 	o.makeOptions.addFlags(set)
 }
 
-func (o *digitsOptions) check([]string) error {
-	return firstError(o.checkOut,
-		func() error { return checkDigits(o.digits) }, o.checkThreads)
+func (o *digitsOptions) check() error {
+	return cmp.Or(o.checkOut(), checkDigits(o.digits), flags.Between(o.threads, 0, maxThreads))
 }
 
 func (o *digitsOptions) run(ctx context.Context) error {
@@ -105,14 +88,6 @@ type infoOptions struct {
 	output
 }
 
-func dataInfoCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:      "info",
-		Usage:     "describe a data set: pools, tasks, splits, hash",
-		ArgsUsage: "[FOLDER]",
-	}, &infoOptions{})
-}
-
 func (o *infoOptions) addFlags(set *flags.Set) {
 	o.data.addFlags(set)
 	set.Group(groupOutput)
@@ -120,21 +95,22 @@ func (o *infoOptions) addFlags(set *flags.Set) {
 	o.addFormat(set)
 }
 
-func (o *infoOptions) check(args []string) error {
-	if len(args) > 1 {
-		return flags.Misuse("expected at most one folder, found %d arguments", len(args))
+func (o *infoOptions) readArguments(c *cli.Context) error {
+	switch dir := c.Args().First(); {
+	case c.NArg() > 1:
+		return flags.Misuse("expected at most one folder, found %d arguments", c.NArg())
+	case c.NArg() == 0:
+	case o.data.data.Given:
+		return flags.Misuse("--data and the folder %q exclude each other", dir)
+	case dir == dataDigits || isSynthetic(dir):
+		o.data.data.V = "." + string(filepath.Separator) + dir
+	default:
+		o.data.data.V = dir
 	}
-	if len(args) == 1 {
-		if o.data.data.Given {
-			return flags.Misuse("--data and the folder %q exclude each other", args[0])
-		}
-		o.data.data.V = args[0]
-		if args[0] == dataDigits || isSynthetic(args[0]) {
-			o.data.data.V = "." + string(filepath.Separator) + args[0]
-		}
-	}
-	return firstError(o.data.check, o.checkOutput)
+	return nil
 }
+
+func (o *infoOptions) check() error { return cmp.Or(o.data.check(), o.checkOutput()) }
 
 func (o *infoOptions) run(ctx context.Context) error {
 	set, err := o.data.open(ctx, 0)

@@ -1,13 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/corrupt"
@@ -22,13 +21,6 @@ type mnistcOptions struct {
 	makeOptions
 }
 
-func dataMNISTCCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:  "mnistc",
-		Usage: "make MNIST-C, sixteen corruptions of each image, from the IDX files of MNIST",
-	}, &mnistcOptions{})
-}
-
 func (o *mnistcOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
 	set.Text(&o.from, "from", "`FOLDER` with *images*idx3* and *labels*idx1*, gzip or not (required)", "")
@@ -38,11 +30,11 @@ func (o *mnistcOptions) addFlags(set *flags.Set) {
 	o.makeOptions.addFlags(set)
 }
 
-func (o *mnistcOptions) check([]string) error {
+func (o *mnistcOptions) check() error {
 	if o.from.V == "" {
 		return flags.Misuse("--from is not set: expected the folder with the IDX files")
 	}
-	return firstError(o.checkOut, o.checkThreads, func() error { return flags.Between(o.limit, 0, 1<<30) })
+	return cmp.Or(o.checkOut(), flags.Between(o.threads, 0, maxThreads), flags.Between(o.limit, 0, 1<<30))
 }
 
 func (o *mnistcOptions) run(ctx context.Context) error {

@@ -1,14 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/cuda"
 	"github.com/amtrl/amtrl/internal/flags"
@@ -21,10 +20,6 @@ type devicesOptions struct {
 	output
 }
 
-func devicesCommand() *cli.Command {
-	return newCommand(cli.Command{Name: "devices", Usage: "list the devices that can be used, and why others cannot"}, &devicesOptions{})
-}
-
 func (o *devicesOptions) addFlags(set *flags.Set) {
 	o.timeout.addFlags(set)
 	set.Group(groupOutput)
@@ -32,9 +27,7 @@ func (o *devicesOptions) addFlags(set *flags.Set) {
 	o.addFormat(set)
 }
 
-func (o *devicesOptions) check([]string) error {
-	return firstError(o.checkOutput, o.timeout.check)
-}
+func (o *devicesOptions) check() error { return cmp.Or(o.checkOutput(), o.timeout.check()) }
 
 // deviceState is one row of the list.
 type deviceState struct {

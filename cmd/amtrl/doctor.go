@@ -1,14 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/internal/flags"
 )
@@ -20,15 +19,6 @@ type doctorOptions struct {
 	output
 }
 
-func doctorCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:  "doctor",
-		Usage: "check what computing needs: libraries, device, and results against the CPU",
-		Description: "It prints a line for each check, and ends with exit code 1 if one failed. With --backend cpu the\n" +
-			"CPU alone is checked; without it a machine on which CUDA cannot be used is one that fails.",
-	}, &doctorOptions{})
-}
-
 func (o *doctorOptions) addFlags(set *flags.Set) {
 	o.device.addFlags(set)
 	o.timeout.addFlags(set)
@@ -36,9 +26,7 @@ func (o *doctorOptions) addFlags(set *flags.Set) {
 	o.addJSON(set, "the checks")
 }
 
-func (o *doctorOptions) check([]string) error {
-	return firstError(o.device.check, o.timeout.check)
-}
+func (o *doctorOptions) check() error { return cmp.Or(o.device.check(), o.timeout.check()) }
 
 // The verdicts of a check. A check that is told without one informs.
 const (
@@ -121,19 +109,10 @@ func (o *doctorOptions) run(context.Context) error {
 	return nil
 }
 
-// checkCommand carries out the checks of CUDA, and prints each first by name and
-// then with its verdict as one line of JSON.
-func checkCommand() *cli.Command {
-	var o deviceOptions
-	var set flags.Set
-	o.addFlags(&set)
-	return &cli.Command{
-		Name:   "check-cuda",
-		Usage:  "check CUDA, with a line of JSON for each check",
-		Hidden: true,
-		Flags:  set.Flags,
-		Action: func(*cli.Context) error {
-			return checkCUDA(&o, func(f finding) error { return emitLine(f) })
-		},
-	}
+// checkOptions are those of the child that carries out the checks of CUDA. It
+// prints each first by name and then with its verdict as one line of JSON.
+type checkOptions struct{ deviceOptions }
+
+func (o *checkOptions) run(context.Context) error {
+	return checkCUDA(&o.deviceOptions, func(f finding) error { return emitLine(f) })
 }

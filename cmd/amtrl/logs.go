@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
@@ -20,19 +18,10 @@ import (
 
 // logsOptions are those of amtrl logs.
 type logsOptions struct {
-	dir    string
+	runFolder
 	task   int
 	follow flags.Value[bool]
 	output
-}
-
-func logsCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:        "logs",
-		Usage:       "print the log of a task of a submitted sweep, that of its earlier submissions first",
-		ArgsUsage:   "RUN TASK",
-		Description: "What the engine kept of standard output goes to standard output, what it kept of standard error to\nstandard error.",
-	}, &logsOptions{})
 }
 
 func (o *logsOptions) addFlags(set *flags.Set) {
@@ -42,20 +31,15 @@ func (o *logsOptions) addFlags(set *flags.Set) {
 	o.addQuiet(set)
 }
 
-func (o *logsOptions) check(args []string) error {
-	dir, task, err := runAndTasks("logs", "RUN TASK", args)
-	if err != nil {
-		return err
-	}
-	o.dir = dir
-	if o.task, err = strconv.Atoi(task); err != nil || o.task < 0 {
-		return flags.Misuse("the task is %q: expected an index such as 3", task)
+func (o *logsOptions) check() (err error) {
+	if o.task, err = strconv.Atoi(o.tasks); err != nil || o.task < 0 {
+		return flags.Misuse("the task is %q: expected an index such as 3", o.tasks)
 	}
 	return nil
 }
 
 func (o *logsOptions) run(ctx context.Context) error {
-	run, err := openRun(o.dir)
+	run, err := o.open()
 	if err != nil {
 		return err
 	}

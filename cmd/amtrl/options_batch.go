@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -163,29 +162,4 @@ func (o engineOptions) check(engine string, resources []flags.Origin) error {
 		}
 	}
 	return nil
-}
-
-// runFolder is the one argument of a command, a run folder.
-func runFolder(command string, args []string) (string, error) {
-	if len(args) > 1 {
-		return "", flags.Misuse("unexpected argument %q: expected one run folder", args[1])
-	}
-	dir, _, err := runAndTasks(command, "RUN", args)
-	return dir, err
-}
-
-// runAndTasks are the arguments of a command: a run folder, and tasks where they
-// are given.
-func runAndTasks(command, usage string, args []string) (dir, tasks string, err error) {
-	if len(args) == 0 || args[0] == "" {
-		return "", "", flags.Misuse("no run folder: expected amtrl %s %s", command, usage)
-	}
-	if len(args) > 2 {
-		return "", "", flags.Misuse("unexpected argument %q: expected %s", args[2], usage)
-	}
-	if len(args) == 2 {
-		tasks = args[1]
-	}
-	dir, err = filepath.Abs(args[0])
-	return dir, tasks, err
 }

@@ -26,21 +26,13 @@ type probeReport struct {
 	Cache string
 }
 
-// probeCommand prints a probeReport as one line of JSON.
-func probeCommand() *cli.Command {
-	return &cli.Command{
-		Name:   "probe-cuda",
-		Usage:  "say what there is of CUDA, as one line of JSON",
-		Hidden: true,
-		Action: func(*cli.Context) error {
-			r := probeReport{Report: cuda.Probe(""), Cache: cuda.CacheDir()}
-			if r.Err != nil {
-				r.Reason = oneLine(r.Err.Error())
-				r.Err = nil
-			}
-			return emitLine(r)
-		},
+// printProbe prints a probeReport as one line of JSON.
+func printProbe(*cli.Context) error {
+	r := probeReport{Report: cuda.Probe(""), Cache: cuda.CacheDir()}
+	if r.Err != nil {
+		r.Reason, r.Err = oneLine(r.Err.Error()), nil
 	}
+	return emitLine(r)
 }
 
 // probeCUDA asks a child what there is of CUDA. Where the child does not answer,

@@ -37,16 +37,6 @@ type relevanceOptions struct {
 	output
 }
 
-func relevanceCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:      "relevance",
-		Usage:     "estimate the relevance of every source again, from the model of a run",
-		ArgsUsage: "RUN",
-		Description: "RUN is the folder of a run. Without flags the settings are those of the run; with them, relevance\n" +
-			"and shares are estimated in another way from the same heads, without fitting anything.",
-	}, &relevanceOptions{})
-}
-
 func (o *relevanceOptions) addFlags(set *flags.Set) {
 	set.Group(groupSampling)
 	o.settings.addFlags(set, relevanceSettings...)
@@ -59,18 +49,22 @@ func (o *relevanceOptions) addFlags(set *flags.Set) {
 	o.addFormat(set)
 }
 
-func (o *relevanceOptions) check(args []string) error {
-	if len(args) != 1 {
-		return flags.Misuse("expected one argument, the folder of a run, found %d", len(args))
+func (o *relevanceOptions) readArguments(c *cli.Context) error {
+	if c.NArg() != 1 {
+		return flags.Misuse("expected one argument, the folder of a run, found %d", c.NArg())
 	}
-	o.dir = args[0]
+	o.dir = c.Args().First()
+	return nil
+}
+
+func (o *relevanceOptions) check() error {
 	if o.csv.V && o.json.V && o.csv.Given != o.json.Given {
 		o.csv.V, o.json.V = o.csv.Given, o.json.Given
 	}
 	if o.csv.V && o.json.V {
 		return flags.Misuse("--csv and --json exclude each other")
 	}
-	return firstError(o.device.check, o.checkOutput)
+	return cmp.Or(o.device.check(), o.checkOutput())
 }
 
 func (o *relevanceOptions) run(context.Context) error {

@@ -6,27 +6,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
 // retryOptions are those of amtrl retry.
 type retryOptions struct {
-	dir, tasks string
-	failed     flags.Value[bool]
+	runFolder
+	failed flags.Value[bool]
 	handOverOptions
-}
-
-func retryCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:      "retry",
-		Usage:     "hand tasks of a submitted sweep over again that have no result",
-		ArgsUsage: "RUN [TASKS]",
-		Description: "Tasks go on from their checkpoints. Everything is as in the last submission except the flags given.\n" +
-			"TASKS are indices such as 3 or 0-3,7.",
-	}, &retryOptions{})
 }
 
 func (o *retryOptions) addFlags(set *flags.Set) {
@@ -38,10 +26,7 @@ func (o *retryOptions) addFlags(set *flags.Set) {
 	o.addOutput(set)
 }
 
-func (o *retryOptions) check(args []string) (err error) {
-	if o.dir, o.tasks, err = runAndTasks("retry", "RUN [TASKS]", args); err != nil {
-		return err
-	}
+func (o *retryOptions) check() error {
 	if (o.tasks == "") != o.failed.V {
 		return flags.Misuse("expected either --failed or tasks such as 3 or 0-3,7")
 	}
@@ -49,15 +34,7 @@ func (o *retryOptions) check(args []string) (err error) {
 }
 
 func (o *retryOptions) run(ctx context.Context) error {
-	run, err := openRun(o.dir)
-	if err != nil {
-		return err
-	}
-	list, err := parseTasks(run, o.tasks)
-	if err != nil {
-		return err
-	}
-	unlock, err := run.Lock()
+	run, list, unlock, err := o.lock()
 	if err != nil {
 		return err
 	}
@@ -102,15 +79,6 @@ func (o *retryOptions) run(ctx context.Context) error {
 // explainRetry makes an engine that could not be asked exit code 2: what runs
 // there must not be handed over again.
 func explainRetry(err error) error { return &exitStatus{statusUnasked, err} }
-
-// parseTasks are the tasks of a run that were named, nil for none.
-func parseTasks(run *batch.Run, tasks string) (batch.Tasks, error) {
-	if tasks == "" {
-		return nil, nil
-	}
-	list, err := batch.ParseTasks(tasks, len(run.Tasks))
-	return list, usageOf(err)
-}
 
 // lastSettings are those of the last submission with the flags that are given.
 func (o *retryOptions) lastSettings(ctx context.Context, run *batch.Run) (batch.Settings, batch.Engine, error) {

@@ -1,13 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/pipeline"
@@ -24,15 +23,6 @@ type runOptions struct {
 	device deviceOptions
 	folder folderOptions
 	output
-}
-
-func runCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:  "run",
-		Usage: "choose samples for one target, fit, and compare with uniform sampling",
-		Description: "Without flags it works on embedded digits. It leaves a folder with the configuration, the epochs,\n" +
-			"the relevance of every source, the model and the result; a folder of unfinished work is resumed.",
-	}, &runOptions{})
 }
 
 func (o *runOptions) addFlags(set *flags.Set) {
@@ -53,9 +43,7 @@ func (o *runOptions) addFlags(set *flags.Set) {
 	o.addFormat(set)
 }
 
-func (o *runOptions) check([]string) error {
-	return firstError(o.device.check, o.data.check, o.checkOutput)
-}
+func (o *runOptions) check() error { return cmp.Or(o.device.check(), o.data.check(), o.checkOutput()) }
 
 func (o *runOptions) run(ctx context.Context) error {
 	cfg, err := o.config.resolve(nil)
@@ -143,14 +131,4 @@ func explainInterruption(err error, dir string) error {
 		return interruption{"the same command goes on from the last finished step in " + dir}
 	}
 	return err
-}
-
-// firstError makes checks in order.
-func firstError(checks ...func() error) error {
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

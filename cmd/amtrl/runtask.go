@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/batch/local"
 	"github.com/amtrl/amtrl/batch/slurm"
@@ -33,21 +31,12 @@ func (o *taskInput) addFlags(set *flags.Set) {
 
 // runTaskOptions are those of the command that engines call.
 type runTaskOptions struct {
-	dir             string
+	runFolder
 	index           int
 	part, container flags.Value[string]
 	taskInput
 	set *flags.Set
 	output
-}
-
-func runTaskCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:      "run-task",
-		Usage:     "carry out one task of a submitted sweep",
-		ArgsUsage: "RUN INDEX",
-		Hidden:    true,
-	}, &runTaskOptions{})
 }
 
 func (o *runTaskOptions) addFlags(set *flags.Set) {
@@ -62,14 +51,9 @@ func addPart(set *flags.Set, part *flags.Value[string]) {
 	set.Text(part, "part", "`KEY` of the part of the submission", "")
 }
 
-func (o *runTaskOptions) check(args []string) error {
-	dir, index, err := runAndTasks("run-task", "RUN INDEX", args)
-	if err != nil {
-		return err
-	}
-	o.dir = dir
-	if o.index, err = strconv.Atoi(index); err != nil {
-		return flags.Misuse("the index is %q: expected an integer", index)
+func (o *runTaskOptions) check() (err error) {
+	if o.index, err = strconv.Atoi(o.tasks); err != nil {
+		return flags.Misuse("the index is %q: expected an integer", o.tasks)
 	}
 	return nil
 }
@@ -82,13 +66,13 @@ func (o *runTaskOptions) run(ctx context.Context) error {
 		}
 	}
 	defer signal.Stop(save)
-	run, err := openRun(o.dir)
+	run, err := o.open()
 	if err != nil {
 		return err
 	}
 	w := &batch.Worker{
 		Run: run, Part: o.part.V, Index: o.index, Version: version().Version, Engine: engines.Open,
-		Open: o.open, Save: asked(save), Note: o.note,
+		Open: o.openTask, Save: asked(save), Note: o.note,
 	}
 	if o.container.Given {
 		code, err := slurm.WorkInContainer(ctx, w, o.container.V)
@@ -112,8 +96,8 @@ func asked(signals <-chan os.Signal) <-chan struct{} {
 	return done
 }
 
-// open opens the data and the device that the plan's flags ask for.
-func (o *runTaskOptions) open(ctx context.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Resident, runs.Identity, error) {
+// openTask opens the data and the device that the plan's flags ask for.
+func (o *runTaskOptions) openTask(ctx context.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Resident, runs.Identity, error) {
 	id := plan.Identity
 	var known flags.Set
 	o.taskInput.addFlags(&known)
@@ -152,18 +136,9 @@ func (o *runTaskOptions) open(ctx context.Context, plan *batch.Plan, res batch.R
 
 // superviseOptions are those of the command that submit --to local starts.
 type superviseOptions struct {
-	dir  string
+	runFolder
 	part flags.Value[string]
 	output
-}
-
-func superviseCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:      "supervise",
-		Usage:     "run the tasks of a submitted sweep as child processes",
-		ArgsUsage: "RUN",
-		Hidden:    true,
-	}, &superviseOptions{})
 }
 
 func (o *superviseOptions) addFlags(set *flags.Set) {
@@ -171,13 +146,8 @@ func (o *superviseOptions) addFlags(set *flags.Set) {
 	addPart(set, &o.part)
 }
 
-func (o *superviseOptions) check(args []string) (err error) {
-	o.dir, err = runFolder("supervise", args)
-	return err
-}
-
 func (o *superviseOptions) run(ctx context.Context) error {
-	run, err := openRun(o.dir)
+	run, err := o.open()
 	if err != nil {
 		return err
 	}

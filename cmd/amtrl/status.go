@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/amtrl/amtrl/batch"
@@ -25,20 +24,10 @@ const (
 
 // statusOptions are those of amtrl status.
 type statusOptions struct {
-	dir              string
+	runFolder
 	watch, wait, all flags.Value[bool]
 	interval         flags.Value[time.Duration]
 	output
-}
-
-func statusCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:      "status",
-		Usage:     "say where the tasks of a submitted sweep stand",
-		ArgsUsage: "RUN",
-		Description: "The files of the tasks come first, then one question to the engine. Exit codes: 0 none failed (with\n" +
-			"--wait: all are done), 1 some failed, 2 the engine could not be asked.",
-	}, &statusOptions{})
 }
 
 func (o *statusOptions) addFlags(set *flags.Set) {
@@ -54,10 +43,7 @@ func (o *statusOptions) addFlags(set *flags.Set) {
 	o.addFormat(set)
 }
 
-func (o *statusOptions) check(args []string) (err error) {
-	if o.dir, err = runFolder("status", args); err != nil {
-		return err
-	}
+func (o *statusOptions) check() error {
 	if err := o.checkOutput(); err != nil {
 		return err
 	}
@@ -68,7 +54,7 @@ func (o *statusOptions) check(args []string) (err error) {
 }
 
 func (o *statusOptions) run(ctx context.Context) error {
-	run, err := openRun(o.dir)
+	run, err := o.open()
 	if err != nil {
 		return err
 	}
@@ -90,15 +76,6 @@ func (o *statusOptions) run(ctx context.Context) error {
 		return &exitStatus{code: statusFailed, err: err}
 	}
 	return err
-}
-
-// openRun reads a run folder.
-func openRun(dir string) (*batch.Run, error) {
-	run, err := batch.Open(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no run folder: expected one that amtrl submit made", dir)
-	}
-	return run, err
 }
 
 // explainQuery says what is known all the same where the engine could not be

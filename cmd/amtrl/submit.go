@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/runs"
@@ -19,24 +18,13 @@ import (
 
 // submitOptions are those of amtrl submit.
 type submitOptions struct {
-	dir  string
+	runFolder
 	pack flags.Value[int]
 	handOverOptions
 	sweepInput
 
 	// asked is what the flags ask for of each task, set by check.
 	asked batch.Resources
-}
-
-func submitCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:      "submit",
-		Usage:     "hand a sweep to Slurm, Kubernetes or child processes, one task for each target, budget and seed",
-		ArgsUsage: "RUN",
-		Description: "RUN is a folder that all nodes see; it is made here and holds all that the tasks read and write.\n" +
-			"The same command again hands over what was not handed over yet, and nothing twice. Then:\n" +
-			"amtrl status RUN, logs RUN TASK, cancel RUN, retry RUN, collect RUN.",
-	}, &submitOptions{})
 }
 
 func (o *submitOptions) addFlags(set *flags.Set) {
@@ -48,14 +36,8 @@ func (o *submitOptions) addFlags(set *flags.Set) {
 	o.addOutput(set)
 }
 
-func (o *submitOptions) check(args []string) (err error) {
-	if o.dir, err = runFolder("submit", args); err != nil {
-		return err
-	}
-	err = firstError(
-		o.device.check, o.data.check,
-		func() error { return flags.OneOf(o.to, engines.Names()...) },
-		func() error { return flags.Between(o.pack, 1, maxUnits) })
+func (o *submitOptions) check() error {
+	err := cmp.Or(o.device.check(), o.data.check(), flags.OneOf(o.to, engines.Names()...), flags.Between(o.pack, 1, maxUnits))
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"path/filepath"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/flags"
@@ -30,15 +29,6 @@ type sweepOptions struct {
 	sweepOutput
 }
 
-func sweepCommand() *cli.Command {
-	return newCommand(cli.Command{
-		Name:  "sweep",
-		Usage: "run many targets, seeds and budgets and compare the methods over them",
-		Description: "Each target, seed and budget is one unit with a result file of its own; a folder of unfinished\n" +
-			"work is resumed. Methods are compared in pairs over targets, the seeds of a target averaged.",
-	}, &sweepOptions{})
-}
-
 func (o *sweepOptions) addFlags(set *flags.Set) {
 	o.sweepInput.addFlags(set)
 	set.Group(groupDevice)
@@ -48,10 +38,12 @@ func (o *sweepOptions) addFlags(set *flags.Set) {
 	o.sweepOutput.addFlags(set)
 }
 
-func (o *sweepOptions) check([]string) error {
-	return firstError(o.device.check, o.data.check,
-		func() error { return flags.Between(o.jobs, 0, maxJobs) }, o.checkOutput,
-		o.readLists, func() error { return o.checkRisk(o.budgetList) })
+func (o *sweepOptions) check() error {
+	err := cmp.Or(o.device.check(), o.data.check(), flags.Between(o.jobs, 0, maxJobs), o.checkOutput(), o.readLists())
+	if err != nil {
+		return err
+	}
+	return o.checkRisk(o.budgetList)
 }
 
 func (o *sweepOptions) run(ctx context.Context) error {

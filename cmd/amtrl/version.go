@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
 )
@@ -15,16 +13,10 @@ import (
 // versionOptions are those of amtrl version.
 type versionOptions struct{ output }
 
-func versionCommand() *cli.Command {
-	return newCommand(cli.Command{Name: "version", Usage: "print the version, the Go version and the platform"}, &versionOptions{})
-}
-
 func (o *versionOptions) addFlags(set *flags.Set) {
 	set.Group(groupOutput)
 	o.addJSON(set, "it")
 }
-
-func (o *versionOptions) check([]string) error { return nil }
 
 func (o *versionOptions) run(context.Context) error {
 	v := version()

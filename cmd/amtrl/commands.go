@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/internal/flags"
+)
+
+// commands are in the order of the help. An empty line of arguments stands for
+// none.
+func commands() []*cli.Command {
+	return []*cli.Command{
+		newCommand(&runOptions{}, "run", "",
+			"choose samples for one target, fit, and compare with uniform sampling",
+			"Without flags it works on embedded digits. It leaves a folder with the configuration, the epochs,\n"+
+				"the relevance of every source, the model and the result; a folder of unfinished work is resumed."),
+		newCommand(&sweepOptions{}, "sweep", "",
+			"run many targets, seeds and budgets and compare the methods over them",
+			"Each target, seed and budget is one unit with a result file of its own; a folder of unfinished\n"+
+				"work is resumed. Methods are compared in pairs over targets, the seeds of a target averaged."),
+		newCommand(&relevanceOptions{}, "relevance", "RUN",
+			"estimate the relevance of every source again, from the model of a run",
+			"RUN is the folder of a run. Without flags the settings are those of the run; with them, relevance\n"+
+				"and shares are estimated in another way from the same heads, without fitting anything."),
+		newCommand(&submitOptions{}, "submit", "RUN",
+			"hand a sweep to Slurm, Kubernetes or child processes, one task for each target, budget and seed",
+			"RUN is a folder that all nodes see; it is made here and holds all that the tasks read and write.\n"+
+				"The same command again hands over what was not handed over yet, and nothing twice. Then:\n"+
+				"amtrl status RUN, logs RUN TASK, cancel RUN, retry RUN, collect RUN."),
+		newCommand(&statusOptions{}, "status", "RUN",
+			"say where the tasks of a submitted sweep stand",
+			"The files of the tasks come first, then one question to the engine. Exit codes: 0 none failed (with\n"+
+				"--wait: all are done), 1 some failed, 2 the engine could not be asked."),
+		newCommand(&logsOptions{}, "logs", "RUN TASK",
+			"print the log of a task of a submitted sweep, that of its earlier submissions first",
+			"What the engine kept of standard output goes to standard output, what it kept of standard error to\n"+
+				"standard error."),
+		newCommand(&cancelOptions{}, "cancel", "RUN [TASKS]",
+			"end the tasks of a submitted sweep that wait or run",
+			"TASKS are indices such as 3 or 0-3,7; without them, all. What a task has saved stays for a retry."),
+		newCommand(&retryOptions{}, "retry", "RUN [TASKS]",
+			"hand tasks of a submitted sweep over again that have no result",
+			"Tasks go on from their checkpoints. Everything is as in the last submission except the flags given.\n"+
+				"TASKS are indices such as 3 or 0-3,7."),
+		newCommand(&collectOptions{}, "collect", "RUN",
+			"put the results of a submitted sweep together, as the sweep leaves them on one machine", ""),
+		hidden(newCommand(&runTaskOptions{}, "run-task", "RUN INDEX", "carry out one task of a submitted sweep", "")),
+		hidden(newCommand(&superviseOptions{}, "supervise", "RUN", "run the tasks of a submitted sweep as child processes", "")),
+		{Name: "data", Usage: "make data sets, or say what is in one", Subcommands: []*cli.Command{
+			newCommand(&infoOptions{}, "info", "[FOLDER]", "describe a data set: pools, tasks, splits, hash", ""),
+			newCommand(&digitsOptions{}, "digits", "",
+				"write the embedded digits and their sixteen corruptions in the layout of MNIST-C", ""),
+			newCommand(&mnistcOptions{}, "mnistc", "",
+				"make MNIST-C, sixteen corruptions of each image, from the IDX files of MNIST", ""),
+		}},
+		newCommand(&devicesOptions{}, "devices", "", "list the devices that can be used, and why others cannot", ""),
+		newCommand(&doctorOptions{}, "doctor", "",
+			"check what computing needs: libraries, device, and results against the CPU",
+			"It prints a line for each check, and ends with exit code 1 if one failed. With --backend cpu the\n"+
+				"CPU alone is checked; without it a machine on which CUDA cannot be used is one that fails."),
+		hidden(&cli.Command{Name: "probe-cuda", Usage: "say what there is of CUDA, as one line of JSON", Action: printProbe}),
+		hidden(newCommand(&checkOptions{}, "check-cuda", "", "check CUDA, with a line of JSON for each check", "")),
+		newCommand(&versionOptions{}, "version", "", "print the version, the Go version and the platform", ""),
+		completionCommand(),
+	}
+}
+
+// options are a command: its flags, which are bound to the fields, and its work.
+// Where it takes arguments, its method readArguments reads them first; its
+// method check then finds what can be known to be wrong before anything is
+// opened.
+type options interface {
+	addFlags(*flags.Set)
+	run(context.Context) error
+}
+
+func newCommand(o options, name, arguments, usage, description string) *cli.Command {
+	var set flags.Set
+	o.addFlags(&set)
+	return &cli.Command{
+		Name: name, ArgsUsage: arguments, Usage: usage, Description: description, Flags: set.Flags,
+		Action: func(c *cli.Context) error {
+			set.Resolve(c)
+			return withHelp(c, carryOut(c, o))
+		},
+	}
+}
+
+func carryOut(c *cli.Context, o options) error {
+	if r, ok := o.(interface{ readArguments(*cli.Context) error }); ok {
+		if err := r.readArguments(c); err != nil {
+			return err
+		}
+	} else if c.Args().Present() {
+		return flags.Misuse("unexpected argument %q: expected flags only", c.Args().First())
+	}
+	if r, ok := o.(interface{ check() error }); ok {
+		if err := r.check(); err != nil {
+			return err
+		}
+	}
+	return o.run(c.Context)
+}
+
+func hidden(c *cli.Command) *cli.Command {
+	c.Hidden = true
+	return c
+}
+
+// withHelp adds to wrong use the command that shows the help of c's command.
+func withHelp(c *cli.Context, err error) error {
+	var usage *flags.UsageError
+	if !errors.As(err, &usage) || usage.Help != "" {
+		return err
+	}
+	usage.Help = c.App.Name + " help"
+	if path := strings.Fields(c.Command.HelpName); len(path) > 1 {
+		last := len(path) - 1
+		usage.Help = strings.Join(path[:last], " ") + " help " + path[last]
+	}
+	return err
+}

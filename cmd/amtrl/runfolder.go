@@ -1,0 +1,122 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/flags"
+)
+
+// runFolder is the run folder of a submitted sweep that a command names, as it
+// is given and as an absolute path, and a task or tasks where the command takes
+// those.
+type runFolder struct{ given, dir, tasks string }
+
+// readArguments takes as many arguments as the usage of the command has.
+func (f *runFolder) readArguments(c *cli.Context) (err error) {
+	args, usage := c.Args().Slice(), c.Command.ArgsUsage
+	switch takesTasks := strings.Contains(usage, " "); {
+	case len(args) > 1 && !takesTasks:
+		return flags.Misuse("unexpected argument %q: expected one run folder", args[1])
+	case len(args) == 0 || args[0] == "":
+		return flags.Misuse("no run folder: expected amtrl %s %s", c.Command.Name, usage)
+	case len(args) > 2:
+		return flags.Misuse("unexpected argument %q: expected %s", args[2], usage)
+	}
+	f.given, f.tasks = args[0], c.Args().Get(1)
+	f.dir, err = filepath.Abs(f.given)
+	return err
+}
+
+func (f *runFolder) open() (*batch.Run, error) {
+	run, err := batch.Open(f.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is no run folder: expected one that amtrl submit made", f.dir)
+	}
+	return run, err
+}
+
+// lock opens the folder for this process alone. The tasks are those that are
+// named, nil for none.
+func (f *runFolder) lock() (run *batch.Run, tasks batch.Tasks, unlock func(), err error) {
+	run, err = f.open()
+	if err == nil && f.tasks != "" {
+		tasks, err = batch.ParseTasks(f.tasks, len(run.Tasks))
+		err = usageOf(err)
+	}
+	if err == nil {
+		unlock, err = run.Lock()
+	}
+	return run, tasks, unlock, err
+}
+
+// cancelOptions are those of amtrl cancel.
+type cancelOptions struct {
+	runFolder
+	output
+}
+
+func (o *cancelOptions) addFlags(set *flags.Set) {
+	set.Group(groupOutput)
+	o.addQuiet(set)
+}
+
+func (o *cancelOptions) run(ctx context.Context) error {
+	run, tasks, unlock, err := o.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	n, err := run.Cancel(ctx, engines.Open, tasks)
+	if err != nil {
+		return &exitStatus{statusUnasked, err}
+	}
+	return o.emit(fmt.Sprintf("cancelled %d tasks\n", n))
+}
+
+// collectOptions are those of amtrl collect.
+type collectOptions struct {
+	runFolder
+	out flags.Value[string]
+	sweepOutput
+}
+
+func (o *collectOptions) addFlags(set *flags.Set) {
+	set.Group(groupOutput)
+	set.Text(&o.out, "out", "`FOLDER` of the sweep; by default RUN/"+batch.SweepDir, "")
+	o.sweepOutput.addFlags(set)
+}
+
+func (o *collectOptions) check() error { return o.checkOutput() }
+
+func (o *collectOptions) run(context.Context) error {
+	run, err := o.open()
+	if err != nil {
+		return err
+	}
+	if err := o.checkRisk(run.Plan.Identity.Budgets); err != nil {
+		return err
+	}
+	// The name is printed as it was given, as sweep does.
+	out := filepath.Clean(cmp.Or(o.out.V, filepath.Join(o.given, batch.SweepDir)))
+	sum, id, mixed, err := run.Collect(out)
+	var unfinished *batch.Unfinished
+	if errors.As(err, &unfinished) {
+		o.note("amtrl status %s says why", batch.ShellQuote(o.given))
+	}
+	if err != nil {
+		return err
+	}
+	if mixed != "" {
+		o.note("%s", mixed)
+	}
+	return o.printSummary(out, id, sum)
+}
