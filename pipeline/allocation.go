@@ -51,10 +51,8 @@ func (a Allocation) rates(nu, costs []float64) []float64 {
 	total := 0.0
 	for m, v := range nu {
 		v = math.Abs(v) / largest
-		if a.Rule == RuleL1 {
+		if weights[m] = v * v; a.Rule == RuleL1 {
 			weights[m] = v / math.Sqrt(costs[m])
-		} else {
-			weights[m] = v * v
 		}
 		total += weights[m] * costs[m]
 	}
@@ -80,11 +78,7 @@ func uniformRates(costs []float64) []float64 {
 	for _, c := range costs {
 		total += c
 	}
-	rates := make([]float64, len(costs))
-	for m := range rates {
-		rates[m] = 1 / total
-	}
-	return rates
+	return slices.Repeat([]float64{1 / total}, len(costs))
 }
 
 // raise is the allocation of Alg. 2, line 4, with samples of earlier epochs
@@ -138,9 +132,7 @@ func spend(rates, costs []float64, cost float64, floor int, have, limit []int) [
 			order = append(order, m)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(x[b]-float64(n[b]), x[a]-float64(n[a]))
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[b]-float64(n[b]), x[a]-float64(n[a])) })
 	for _, m := range order {
 		if costs[m] <= left+1e-9*cost {
 			n[m]++

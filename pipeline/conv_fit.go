@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -34,22 +35,22 @@ type trainer struct {
 
 func (n *convNet) newTrainer(s backend.Samples) (*trainer, error) {
 	tmp := backend.NewScope(n.b)
-	t := &trainer{convNet: n, tmp: tmp, samples: s, order: make([]int32, n.set.Batch)}
-	act, err := n.newActivations(tmp, n.set.Batch, true)
-	if err != nil {
-		tmp.Close()
-		return nil, err
+	t := &trainer{
+		convNet: n, tmp: tmp, samples: s, order: make([]int32, n.set.Batch),
+		dz:   tmp.Matrix(backend.Float32, n.set.Batch, n.k),
+		grad: tmp.Vector(backend.Float32, n.theta.Len), best: tmp.Vector(backend.Float32, n.theta.Len),
+		loss: tmp.Vector(backend.Float64, 1),
 	}
-	t.act = act
-	for _, o := range act.out {
-		d := tmp.Matrix(backend.Float32, o.Rows, o.Stride)
-		d.Cols = o.Cols
-		t.dout = append(t.dout, d)
+	var err error
+	if t.act, err = n.newActivations(tmp, n.set.Batch, true); err == nil {
+		for _, o := range t.act.out {
+			d := tmp.Matrix(backend.Float32, o.Rows, o.Stride)
+			d.Cols = o.Cols
+			t.dout = append(t.dout, d)
+		}
+		err = tmp.Err()
 	}
-	t.dz = tmp.Matrix(backend.Float32, n.set.Batch, n.k)
-	t.grad, t.best = tmp.Vector(backend.Float32, n.theta.Len), tmp.Vector(backend.Float32, n.theta.Len)
-	t.loss = tmp.Vector(backend.Float64, 1)
-	if err = tmp.Err(); err == nil {
+	if err == nil {
 		t.step, err = n.b.Record(t.makeStep)
 	}
 	if err != nil {
@@ -73,17 +74,14 @@ func (t *trainer) makeStep() error {
 	}
 	b, last := t.b, len(t.shapes)-1
 	scale := 2 / float64(len(t.order))
-	if err := b.HeadGradient(z, y, task, t.headsOf(t.theta), scale, t.dz, t.headsOf(t.grad), t.loss); err != nil {
-		return err
-	}
-	h := t.act.out[last]
+	h, full := t.act.out[last], t.fullOf(t.theta)
 	h.Cols++
-	if err := b.Gemm(true, false, 1, t.dz, h, 0, t.fullOf(t.grad)); err != nil {
-		return err
-	}
-	full := t.fullOf(t.theta)
 	full.Cols--
-	if err := b.Gemm(false, false, 1, t.dz, full, 0, t.dout[last]); err != nil {
+	err = cmp.Or(
+		b.HeadGradient(z, y, task, t.headsOf(t.theta), scale, t.dz, t.headsOf(t.grad), t.loss),
+		b.Gemm(true, false, 1, t.dz, h, 0, t.fullOf(t.grad)),
+		b.Gemm(false, false, 1, t.dz, full, 0, t.dout[last]))
+	if err != nil {
 		return err
 	}
 	for l := last; l >= 0; l-- {

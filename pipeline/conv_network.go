@@ -38,11 +38,10 @@ func FitConv(ctx context.Context, b backend.Queue, s backend.Samples, counts []i
 	if err != nil {
 		return nil, Fit{}, err
 	}
-	if err := net.start(s, counts, stream(seed, "init")); err != nil {
-		net.close()
-		return nil, Fit{}, err
+	var fit Fit
+	if err = net.start(s, counts, stream(seed, "init")); err == nil {
+		fit, err = net.fit(ctx, s, fitRun{counts: counts, rng: stream(seed, "fit")})
 	}
-	fit, err := net.fit(ctx, s, fitRun{counts: counts, rng: stream(seed, "fit")})
 	if err != nil {
 		net.close()
 		return nil, Fit{}, err

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/amtrl/amtrl/dataset"
 )
@@ -38,18 +39,16 @@ type draws struct {
 func newDraws(set *dataset.Set, target int, sources []int, n int, seed uint64) draws {
 	name := set.Tasks[target].Name
 	shuffled := func(role string, task int) []int32 {
-		rows := append([]int32(nil), set.Tasks[task].Train...)
+		rows := slices.Clone(set.Tasks[task].Train)
 		stream(seed, role, name, set.Tasks[task].Name).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		return rows
 	}
 	rows := shuffled("target", target)
 	d := draws{target: rows[:n], source: make([][]int32, len(sources))}
 	for i, s := range sources {
-		if s == target {
-			d.source[i] = rows[n:]
-			continue
+		if d.source[i] = rows[n:]; s != target {
+			d.source[i] = shuffled("source", s)
 		}
-		d.source[i] = shuffled("source", s)
 	}
 	return d
 }

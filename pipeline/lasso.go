@@ -1,6 +1,9 @@
 package pipeline
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // lasso returns argmin_nu 1/2 ||A'nu - w||^2 + lambda ||A w||_inf ||nu||_1 by
 // cyclic coordinate descent. a is M by K, row-major: row m is the head of
@@ -13,7 +16,7 @@ func lasso(a, w []float64, lambda float64) []float64 {
 	if k == 0 {
 		return nu
 	}
-	res := append([]float64(nil), w...) // w - A'nu
+	res := slices.Clone(w) // w - A'nu
 	sq := make([]float64, m)
 	penalty, ww := 0.0, dot(w, w)
 	for j := range m {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -97,23 +98,11 @@ func newLBFGS(b backend.Queue, f objective, x backend.Vector, m int) (*lbfgs, er
 	}
 	l.begin = &program{fn: l.issueBegin}
 	l.again = &program{fn: l.issueTrial}
-	l.turn = &program{fn: func() error { return sequence(l.issueDirection, l.issueTrial) }}
+	l.turn = &program{fn: func() error { return cmp.Or(l.issueDirection(), l.issueTrial()) }}
 	for slot := range m + 1 {
-		l.move = append(l.move, &program{fn: func() error {
-			return sequence(func() error { return l.issueMove(slot) }, l.issueDirection, l.issueTrial)
-		}})
+		l.move = append(l.move, &program{fn: func() error { return cmp.Or(l.issueMove(slot), l.issueDirection(), l.issueTrial()) }})
 	}
 	return l, nil
-}
-
-// sequence calls the functions in order, up to the first that fails.
-func sequence(list ...func() error) error {
-	for _, f := range list {
-		if err := f(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (l *lbfgs) close() {
@@ -142,64 +131,38 @@ func (l *lbfgs) basis() backend.Matrix {
 
 // issueBegin evaluates f at x.
 func (l *lbfgs) issueBegin() error {
-	if err := l.f.evaluate(l.x, l.g()); err != nil {
-		return err
-	}
-	return l.b.Dots(l.basis(), l.g(), l.dots)
+	return cmp.Or(l.f.evaluate(l.x, l.g()), l.b.Dots(l.basis(), l.g(), l.dots))
 }
 
 // issueMove moves x to the trial point, its gradient to g and its pair into a
 // slot, m for none.
 func (l *lbfgs) issueMove(slot int) error {
-	if err := l.b.Copy(l.x, l.xt); err != nil {
+	err := cmp.Or(l.b.Copy(l.x, l.xt), l.b.Copy(l.g(), l.gt()))
+	if err != nil || slot == l.m {
 		return err
 	}
-	if err := l.b.Copy(l.g(), l.gt()); err != nil || slot == l.m {
-		return err
-	}
-	if err := l.b.Copy(l.s(slot), l.st()); err != nil {
-		return err
-	}
-	return l.b.Copy(l.y(slot), l.yt())
+	return cmp.Or(l.b.Copy(l.s(slot), l.st()), l.b.Copy(l.y(slot), l.yt()))
 }
 
 // issueDirection forms d from its coefficients.
 func (l *lbfgs) issueDirection() error {
-	if err := l.b.Fill(l.d(), 0); err != nil {
-		return err
-	}
-	return l.b.Combine(l.coef, l.basis(), l.d())
+	return cmp.Or(l.b.Fill(l.d(), 0), l.b.Combine(l.coef, l.basis(), l.d()))
 }
 
 // issueTrial evaluates f at xt = x + step d and forms the pair s = step d, y =
 // gt - g with its inner products.
 func (l *lbfgs) issueTrial() error {
 	b, d := l.b, l.d().Mat(1, l.n)
-	if err := b.Copy(l.xt, l.x); err != nil {
-		return err
-	}
-	if err := b.Combine(l.step, d, l.xt); err != nil {
-		return err
-	}
-	if err := l.f.evaluate(l.xt, l.gt()); err != nil {
-		return err
-	}
-	if err := b.Fill(l.st(), 0); err != nil {
-		return err
-	}
-	if err := b.Combine(l.step, d, l.st()); err != nil {
-		return err
-	}
-	if err := b.Copy(l.yt(), l.gt()); err != nil {
-		return err
-	}
-	if err := b.Axpy(-1, l.g(), l.yt()); err != nil {
-		return err
-	}
-	if err := b.Dots(l.rows, l.gt(), l.byG); err != nil {
-		return err
-	}
-	return b.Dots(l.rows, l.yt(), l.byY)
+	return cmp.Or(
+		b.Copy(l.xt, l.x),
+		b.Combine(l.step, d, l.xt),
+		l.f.evaluate(l.xt, l.gt()),
+		b.Fill(l.st(), 0),
+		b.Combine(l.step, d, l.st()),
+		b.Copy(l.yt(), l.gt()),
+		b.Axpy(-1, l.g(), l.yt()),
+		b.Dots(l.rows, l.gt(), l.byG),
+		b.Dots(l.rows, l.yt(), l.byY))
 }
 
 // stopRule says when to stop: after Iterations, or once the last window
@@ -293,20 +256,20 @@ func (l *lbfgs) direction() (slope float64) {
 		gamma = l.sy[i*m+i] / l.yy[i*m+i]
 	}
 	// r = gamma q + sum (alpha_j - beta_j) s_j, oldest to newest.
-	for k := 0; k < l.pairs; k++ {
+	for k := range l.pairs {
 		i := slot(k)
 		yr := gamma * l.dots[m+i]
-		for k2 := 0; k2 < l.pairs; k2++ {
+		for k2 := range l.pairs {
 			j := slot(k2)
 			yr -= gamma * alpha[j] * l.yy[i*m+j]
 		}
-		for k2 := 0; k2 < k; k2++ {
+		for k2 := range k {
 			j := slot(k2)
 			yr += c[j] * l.sy[j*m+i]
 		}
 		c[i] = alpha[i] - yr/l.sy[i*m+i]
 	}
-	for k := 0; k < l.pairs; k++ {
+	for k := range l.pairs {
 		i := slot(k)
 		c[m+i] = -gamma * alpha[i]
 	}
@@ -345,12 +308,9 @@ func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, e
 			}
 			lo = step
 		}
-		if math.IsInf(hi, 1) {
+		if step = (lo + hi) / 2; math.IsInf(hi, 1) {
 			step = 2 * lo
-		} else {
-			step = (lo + hi) / 2
-		}
-		if !math.IsInf(hi, 1) && hi-lo <= 1e-7*hi {
+		} else if hi-lo <= 1e-7*hi {
 			break
 		}
 	}

@@ -53,10 +53,10 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 			return nil, err
 		}
 	}
-	for _, s := range p.Sources {
-		cost := 1.0
-		if c, ok := cfg.Costs[set.Tasks[s].Name]; ok {
-			cost = c
+	for _, name := range p.SourceNames() {
+		cost, given := cfg.Costs[name]
+		if !given {
+			cost = 1
 		}
 		p.Costs = append(p.Costs, cost)
 	}
@@ -109,15 +109,13 @@ func (p *Problem) checkNames() error {
 // budget pays for.
 func (p *Problem) checkReach() error {
 	last, schedule := p.plans[len(p.plans)-1], p.Config.Schedule
-	if schedule.Kind == ScheduleBudget {
-		least := 0.0
-		for _, c := range p.Costs {
-			least += c * last.Floor
-		}
-		if least > schedule.Budget {
-			return fmt.Errorf("the floor of %g samples of each of %d sources costs %g: expected at most the budget, %g", last.Floor,
-				len(p.Sources), least, schedule.Budget)
-		}
+	least := 0.0
+	for _, c := range p.Costs {
+		least += c * last.Floor
+	}
+	if schedule.Kind == ScheduleBudget && least > schedule.Budget {
+		return fmt.Errorf("the floor of %g samples of each of %d sources costs %g: expected at most the budget, %g", last.Floor,
+			len(p.Sources), least, schedule.Budget)
 	}
 	for i, limit := range p.draws.limits() {
 		if last.Floor > float64(limit) {

@@ -58,7 +58,7 @@ func (p *Problem) inRound(method string, epoch int, err error) error {
 func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 	plan, limit, schedule := p.plans[e-1], p.draws.limits(), p.Config.Schedule
 	last, have := p.before(st, e)
-	rates := uniformRates(p.Costs)
+	rates, floor := uniformRates(p.Costs), 0
 	switch {
 	case method == Active:
 		if e > 1 {
@@ -68,8 +68,7 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 		switch schedule.Kind {
 		case ScheduleBudget:
 			return spend(rates, p.Costs, cost, schedule.Floor, have, limit), nil
-		case ScheduleTheory:
-			// The plan is for ||nu|| = 1; nu_1 is (1/M, ..., 1/M).
+		case ScheduleTheory: // the plan is for ||nu|| = 1; nu_1 is (1/M, ..., 1/M)
 			sq := 1 / float64(len(p.Sources))
 			if e > 1 {
 				sq = dot(last.Nu, last.Nu)
@@ -82,9 +81,9 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		rates = Allocation{Rule: p.Config.Allocation.Rule}.rates(nu, p.Costs)
+		rates, floor = Allocation{Rule: p.Config.Allocation.Rule}.rates(nu, p.Costs), schedule.Floor // the lower bound of Alg. 1
 	}
-	return spend(rates, p.Costs, p.budget(st), p.floor(method), have, limit), nil
+	return spend(rates, p.Costs, p.budget(st), floor, have, limit), nil
 }
 
 // budget is what Uniform and Known may spend: as much as the active run did.
@@ -95,15 +94,6 @@ func (p *Problem) budget(st State) float64 {
 		}
 	}
 	return p.plans[len(p.plans)-1].Cost
-}
-
-// floor is the least number of samples of a source: the schedule's for Known
-// (the lower bound of Alg. 1), none for Uniform.
-func (p *Problem) floor(method string) int {
-	if method == Known {
-		return p.Config.Schedule.Floor
-	}
-	return 0
 }
 
 // Labelled are rows of a task's pool with a label each.

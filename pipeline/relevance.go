@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -52,10 +53,7 @@ func (r Relevance) solve(b backend.Queue, heads backend.Matrix, w backend.Vector
 	if err := tmp.Err(); err != nil {
 		return nil, 0, err
 	}
-	if err := b.Copy(backend.Vec(a.Buf), backend.Vector{Buf: heads.Buf, Off: heads.Off, Len: m * k}); err != nil {
-		return nil, 0, err
-	}
-	if err := b.Copy(w64, w); err != nil {
+	if err := cmp.Or(b.Copy(backend.Vec(a.Buf), backend.Vector{Buf: heads.Buf, Off: heads.Off, Len: m * k}), b.Copy(w64, w)); err != nil {
 		return nil, 0, err
 	}
 	switch r.Kind {
@@ -64,10 +62,7 @@ func (r Relevance) solve(b backend.Queue, heads backend.Matrix, w backend.Vector
 		return nu, k, err
 	case L1:
 		aHost, wHost := make([]float64, m*k), make([]float64, k)
-		if err := backend.Get(b, aHost, a.Buf, 0); err != nil {
-			return nil, 0, err
-		}
-		if err := backend.Get(b, wHost, w64.Buf, 0); err != nil {
+		if err := cmp.Or(backend.Get(b, aHost, a.Buf, 0), backend.Get(b, wHost, w64.Buf, 0)); err != nil {
 			return nil, 0, err
 		}
 		nu = lasso(aHost, wHost, r.Lambda)
@@ -87,11 +82,8 @@ func minNormRelevance(b backend.Queue, tmp *backend.Scope, a backend.Matrix, w b
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := b.Gemv(true, 1, pinv, w, 0, nu); err != nil {
-		return nil, 0, err
-	}
 	host := make([]float64, a.Rows)
-	return host, rank, backend.Get(b, host, nu.Buf, 0)
+	return host, rank, cmp.Or(b.Gemv(true, 1, pinv, w, 0, nu), backend.Get(b, host, nu.Buf, 0))
 }
 
 // ridgeRelevance computes A (A'A + tau mean I)^-1 w with A = W', mean = tr(A'A)/K.
@@ -112,15 +104,10 @@ func ridgeRelevance(b backend.Queue, tmp *backend.Scope, a backend.Matrix, w bac
 	if err := tmp.Err(); err != nil {
 		return nil, err
 	}
-	if err := b.Syrk(true, 1, a, 1, backend.Mat(gram, k, k)); err != nil {
-		return nil, err
-	}
-	if err := b.SolveSPD(1, k, 1, gram, w.Buf); err != nil {
-		return nil, err
-	}
-	if err := b.Gemv(false, 1, a, w, 0, nu); err != nil {
-		return nil, err
-	}
 	host := make([]float64, a.Rows)
-	return host, backend.Get(b, host, nu.Buf, 0)
+	return host, cmp.Or(
+		b.Syrk(true, 1, a, 1, backend.Mat(gram, k, k)),
+		b.SolveSPD(1, k, 1, gram, w.Buf),
+		b.Gemv(false, 1, a, w, 0, nu),
+		backend.Get(b, host, nu.Buf, 0))
 }

@@ -26,7 +26,15 @@ func NewResident(device backend.Device, set *dataset.Set) (*Resident, error) {
 	}
 	defer queue.Close()
 	r := &Resident{Device: device, Set: set}
-	for _, p := range set.Pools {
+	if err := r.upload(queue); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Resident) upload(queue backend.Queue) (err error) {
+	for _, p := range r.Set.Pools {
 		var buf backend.Buffer
 		switch {
 		case p.U8 != nil:
@@ -37,17 +45,11 @@ func NewResident(device backend.Device, set *dataset.Set) (*Resident, error) {
 			buf, err = backend.NewBuffer(queue, backend.Float32, p.F32)
 		}
 		if err != nil {
-			r.Close()
-			return nil, fmt.Errorf("uploading pool %s: %w", p.Name, err)
+			return fmt.Errorf("uploading pool %s: %w", p.Name, err)
 		}
 		r.pools = append(r.pools, backend.Pool{Data: backend.Mat(buf, p.Rows, p.Cols), Scale: p.Scale})
 	}
-	// Other queues read the pools.
-	if err := queue.Synchronize(); err != nil {
-		r.Close()
-		return nil, err
-	}
-	return r, nil
+	return queue.Synchronize() // other queues read the pools
 }
 
 // Close frees the pools, once no learner uses them.

@@ -122,13 +122,12 @@ func (s Schedule) validate() error {
 	case SchedulePaper:
 	case ScheduleTheory:
 		t := s.Theory
-		if t == nil {
+		switch {
+		case t == nil:
 			return fmt.Errorf("schedule theory: its constants delta, r and sigma_min are not set")
-		}
-		if !(t.Delta > 0 && t.Delta < 1) {
+		case !(t.Delta > 0 && t.Delta < 1):
 			return fmt.Errorf("schedule theory: delta is %g, expected a number between 0 and 1", t.Delta)
-		}
-		if !(t.R > 0) || math.IsInf(t.R, 1) || !(t.SigmaMin > 0) || math.IsInf(t.SigmaMin, 1) || !(t.Beta >= 0) || math.IsInf(t.Beta, 1) {
+		case !(t.R > 0) || math.IsInf(t.R, 1) || !(t.SigmaMin > 0) || math.IsInf(t.SigmaMin, 1) || !(t.Beta >= 0) || math.IsInf(t.Beta, 1):
 			return fmt.Errorf("schedule theory: r is %g, sigma_min %g and beta %g, expected positive numbers (beta 0 for the theorem's)", t.R,
 				t.SigmaMin, t.Beta)
 		}

@@ -31,13 +31,11 @@ func (l *Learner) Solve(ctx context.Context, st State, progress func(Step), save
 		if err != nil {
 			return State{}, err
 		}
-		if st, err = l.Learn(ctx, st, p.LookUp(prop)); err != nil {
-			return State{}, err
+		if st, err = l.Learn(ctx, st, p.LookUp(prop)); err == nil && saved != nil {
+			err = saved(st)
 		}
-		if saved != nil {
-			if err := saved(st); err != nil {
-				return State{}, err
-			}
+		if err != nil {
+			return State{}, err
 		}
 		step.Done, step.Record = len(st.Epochs), &st.Epochs[len(st.Epochs)-1]
 		progress(step)

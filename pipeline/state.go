@@ -85,13 +85,12 @@ func (p *Problem) Check(epochs []Epoch) error {
 	for i := range epochs {
 		rec := &epochs[i]
 		method, e := p.round(i)
-		if e == 0 {
+		switch {
+		case e == 0:
 			return fmt.Errorf("expected at most %d epochs, found %d", i, len(epochs))
-		}
-		if rec.Method != method || rec.Epoch != e {
+		case rec.Method != method || rec.Epoch != e:
 			return fmt.Errorf("expected epoch %d of %s in place %d, found epoch %d of %s", e, method, i, rec.Epoch, rec.Method)
-		}
-		if len(rec.Counts) != len(p.Sources) || len(rec.Nu) != len(p.Sources) {
+		case len(rec.Counts) != len(p.Sources) || len(rec.Nu) != len(p.Sources):
 			return fmt.Errorf("epoch %d of %s: expected %d sources, found %d counts and %d nu",
 				e, method, len(p.Sources), len(rec.Counts), len(rec.Nu))
 		}
