@@ -49,53 +49,49 @@ func (c checkpoint) save(st pipeline.State) error {
 }
 
 // load returns the saved state, or the beginning where there is none.
-func (c checkpoint) load() (pipeline.State, error) {
+func (c checkpoint) load() (st pipeline.State, err error) {
 	raw, err := atomicfile.ReadFile(c.path, maxTensors)
 	if errors.Is(err, fs.ErrNotExist) {
-		return pipeline.State{}, nil
+		return st, nil
 	}
 	if err != nil {
-		return pipeline.State{}, err
+		return st, err
 	}
-	st, err := decodeCheckpoint(raw, c.id)
-	if err != nil {
-		return pipeline.State{}, fmt.Errorf("checkpoint %s: %w", c.path, err)
+	if st, err = decodeCheckpoint(raw, c.id); err != nil {
+		err = fmt.Errorf("checkpoint %s: %w", c.path, err)
 	}
-	return st, nil
+	return st, err
 }
 
-func decodeCheckpoint(raw []byte, id string) (pipeline.State, error) {
+func decodeCheckpoint(raw []byte, id string) (st pipeline.State, err error) {
 	tensors, meta, err := safetensors.Decode(raw)
 	if err != nil {
-		return pipeline.State{}, err
+		return st, err
 	}
 	if v := meta["version"]; v != checkpointVersion {
-		return pipeline.State{}, fmt.Errorf("expected version %s, found %q", checkpointVersion, v)
+		return st, fmt.Errorf("expected version %s, found %q", checkpointVersion, v)
 	}
-	names := []string{"theta", "head", "optimiser"}
 	if len(tensors) != 2 && len(tensors) != 3 {
-		return pipeline.State{}, fmt.Errorf("expected the tensors theta, head and, where there is one, optimiser, found %d tensors",
-			len(tensors))
+		return st, fmt.Errorf("expected the tensors theta, head and, where there is one, optimiser, found %d tensors", len(tensors))
 	}
+	var data [3][]float32
 	for i, t := range tensors {
-		if t.Name != names[i] {
-			return pipeline.State{}, fmt.Errorf("expected the tensor %s in place %d, found %q", names[i], i, t.Name)
+		if name := []string{"theta", "head", "optimiser"}[i]; t.Name != name {
+			return st, fmt.Errorf("expected the tensor %s in place %d, found %q", name, i, t.Name)
 		}
+		data[i] = t.Data
 	}
 	if want := checkpointSum(meta, tensors); meta["sha256"] != want {
-		return pipeline.State{}, fmt.Errorf("expected checksum %s, found %q: the file is damaged", want, meta["sha256"])
+		return st, fmt.Errorf("expected checksum %s, found %q: the file is damaged", want, meta["sha256"])
 	}
 	if meta["id"] != id {
-		return pipeline.State{}, fmt.Errorf("it belongs to other work: expected id %s, found %q", id, meta["id"])
+		return st, fmt.Errorf("it belongs to other work: expected id %s, found %q", id, meta["id"])
 	}
-	st := pipeline.State{Theta: tensors[0].Data, Head: tensors[1].Data}
-	if len(tensors) == 3 {
-		st.Optimiser = tensors[2].Data
+	var epochs []pipeline.Epoch
+	if err := json.Unmarshal([]byte(meta["epochs"]), &epochs); err != nil {
+		return st, fmt.Errorf("epochs: %w", err)
 	}
-	if err := json.Unmarshal([]byte(meta["epochs"]), &st.Epochs); err != nil {
-		return pipeline.State{}, fmt.Errorf("epochs: %w", err)
-	}
-	return st, nil
+	return pipeline.State{Epochs: epochs, Theta: data[0], Head: data[1], Optimiser: data[2]}, nil
 }
 
 func checkpointSum(meta map[string]string, tensors []safetensors.Tensor) string {

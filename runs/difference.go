@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
@@ -49,16 +50,9 @@ func firstDifference(path string, a, b any) (where string, was, is any) {
 	}
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(ma)), maps.Keys(mb))
 	slices.Sort(keys)
-	for _, k := range slices.Compact(keys) {
+	for _, k := range keys {
 		if !reflect.DeepEqual(ma[k], mb[k]) {
-			if path != "" {
-				k = path + "." + k
-			}
-			last := k[len(path):]
-			if path != "" {
-				last = last[1:]
-			}
-			return firstDifference(k, ma[last], mb[last])
+			return firstDifference(strings.TrimPrefix(path+"."+k, "."), ma[k], mb[k])
 		}
 	}
 	return path, a, b
@@ -69,10 +63,7 @@ func compact(v any) string {
 	if v == nil {
 		return "absent"
 	}
-	js, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
+	js, _ := json.Marshal(v) // it was read from JSON
 	if len(js) > 80 {
 		return string(js[:77]) + "..."
 	}

@@ -1,9 +1,11 @@
 package runs
 
 import (
+	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -37,8 +39,7 @@ type Hashes map[string]string
 
 // hashOf is the hash of the content of a file.
 func hashOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(content))
 }
 
 // hashFile is the hash of a regular file, empty where there is none.
@@ -55,18 +56,23 @@ func hashFile(path string) (string, error) {
 	if _, err := io.Copy(h, f); err != nil {
 		return "", err
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 // hashFiles hashes files of a folder; one that is not there has an empty hash.
-func hashFiles(dir string, names ...string) (Hashes, error) {
-	hashes := Hashes{}
+func hashFiles(dir string, names ...string) (hashes Hashes, err error) {
+	hashes = Hashes{}
 	for _, name := range names {
-		sum, err := hashFile(filepath.Join(dir, filepath.FromSlash(name)))
-		if err != nil {
+		if hashes[name], err = hashFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			return nil, err
 		}
-		hashes[name] = sum
 	}
 	return hashes, nil
+}
+
+// encodeCSV writes a table.
+func encodeCSV(rows [][]string) ([]byte, error) {
+	var out bytes.Buffer
+	err := csv.NewWriter(&out).WriteAll(rows)
+	return out.Bytes(), err
 }

@@ -1,8 +1,6 @@
 package runs
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,8 +68,7 @@ func (i Identity) Digest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(js)
-	return hex.EncodeToString(sum[:]), nil
+	return hashOf(js), nil
 }
 
 // validate reports the first thing that makes no sense, for the data at hand.
@@ -153,15 +150,14 @@ func (i Identity) claim(dir string) (unlock func(), err error) {
 }
 
 func (i Identity) claimLocked(dir string) error {
-	path := filepath.Join(dir, configFile)
+	path, difference := filepath.Join(dir, configFile), ""
 	found, err := ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return jsonfile.Write(path, i)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		difference, err = found.Difference(i)
 	}
-	difference, err := found.Difference(i)
 	if err != nil || difference == "" {
 		return err
 	}
@@ -169,14 +165,13 @@ func (i Identity) claimLocked(dir string) error {
 }
 
 // ReadIdentity reads the config.json of a folder.
-func ReadIdentity(dir string) (Identity, error) {
+func ReadIdentity(dir string) (i Identity, err error) {
 	path := filepath.Join(dir, configFile)
 	raw, err := atomicfile.ReadFile(path, maxConfig)
 	if err != nil {
-		return Identity{}, err
+		return i, err
 	}
-	i, err := DecodeIdentity(raw)
-	if err != nil {
+	if i, err = DecodeIdentity(raw); err != nil {
 		return Identity{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return i, nil

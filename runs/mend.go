@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -38,7 +39,12 @@ func (f folder) finished(data *pipeline.Resident, u Unit) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !f.agrees(res, st) || hashOf(relevance) != res.Files[relevanceFile] {
+	want := *res
+	if len(st.Epochs) > 0 {
+		want = summarise(f.problem, st.Epochs)
+		want.Files = res.Files
+	}
+	if !reflect.DeepEqual(*res, want) || hashOf(relevance) != res.Files[relevanceFile] {
 		return nil, nil // a number in result.json was changed
 	}
 	found, err := hashFiles(f.dir, names...)
@@ -56,32 +62,15 @@ func (f folder) finished(data *pipeline.Resident, u Unit) (*Result, error) {
 			}
 		}
 		if hashOf(content) != res.Files[name] {
-			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %s: "+
+			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %.8s: "+
 				"remove result.json and the folder %s to compute the run again",
-				filepath.Join(f.dir, name), res.Files[name], describeHash(found[name]), checkpointDir)
+				filepath.Join(f.dir, name), res.Files[name], cmp.Or(found[name], "none"), checkpointDir)
 		}
 		if err := atomicfile.Write(filepath.Join(f.dir, name), content); err != nil {
 			return nil, err
 		}
 	}
 	return res, nil
-}
-
-func describeHash(sum string) string {
-	if sum == "" {
-		return "none"
-	}
-	return fmt.Sprintf("%.8s", sum)
-}
-
-// agrees says whether a result is that of a state, where there is one.
-func (f folder) agrees(res *Result, st pipeline.State) bool {
-	if len(st.Epochs) == 0 {
-		return true
-	}
-	want := summarise(f.problem, st.Epochs)
-	want.Files = res.Files
-	return reflect.DeepEqual(*res, want)
 }
 
 // derive returns the content of a file that follows from the last state or from

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -50,21 +49,14 @@ func decodeModel(raw []byte) (*pipeline.Model, error) {
 	if err := json.Unmarshal([]byte(meta["sources"]), &m.Sources); err != nil {
 		return nil, fmt.Errorf("metadata sources: %w", err)
 	}
-	shape := map[string][]int{}
+	named, anyPhi := map[string]safetensors.Tensor{}, false
 	for _, t := range tensors {
-		shape[t.Name] = t.Shape
-		switch t.Name {
-		case "representation.weight":
-			m.Representation = t.Data
-		case "sources.weight":
-			m.Heads = t.Data
-		case "target.weight":
-			m.Head = t.Data
-		}
+		named[t.Name] = t
+		anyPhi = anyPhi || strings.HasPrefix(t.Name, "representation.")
 	}
-	phi, linear := shape["representation.weight"]
-	heads := shape["sources.weight"]
-	anyPhi := slices.ContainsFunc(tensors, func(t safetensors.Tensor) bool { return strings.HasPrefix(t.Name, "representation.") })
+	weight, linear := named["representation.weight"]
+	m.Representation, m.Heads, m.Head = weight.Data, named["sources.weight"].Data, named["target.weight"].Data
+	phi, heads := weight.Shape, named["sources.weight"].Shape
 	switch {
 	case !anyPhi:
 		return nil, fmt.Errorf("expected tensors of the representation, found none")

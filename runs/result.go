@@ -3,7 +3,6 @@ package runs
 import (
 	"bytes"
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,12 +56,11 @@ type SourceResult struct {
 
 // Method returns the result of the named method, or nil.
 func (r *Result) Method(name string) *MethodResult {
-	for i := range r.Methods {
-		if r.Methods[i].Method == name {
-			return &r.Methods[i]
-		}
+	i := slices.IndexFunc(r.Methods, func(m MethodResult) bool { return m.Method == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &r.Methods[i]
 }
 
 // Check refuses the result of another unit or of other methods.
@@ -123,9 +121,7 @@ func summarise(p *pipeline.Problem, epochs []pipeline.Epoch) Result {
 	for i, name := range p.SourceNames() {
 		res.Sources = append(res.Sources, SourceResult{name, first.Nu[i], shares[i], first.Counts[i]})
 	}
-	slices.SortStableFunc(res.Sources, func(a, b SourceResult) int {
-		return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu))
-	})
+	slices.SortStableFunc(res.Sources, func(a, b SourceResult) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })
 	return res
 }
 
@@ -143,14 +139,11 @@ func encodeEpochs(epochs []pipeline.Epoch) ([]byte, error) {
 
 // encodeRelevance is relevance.csv.
 func encodeRelevance(sources []SourceResult) ([]byte, error) {
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
 	rows := [][]string{{"source", "nu", "share", "samples"}}
 	for _, s := range sources {
 		rows = append(rows, []string{s.Source, number(s.Nu), number(s.Share), strconv.Itoa(s.Samples)})
 	}
-	err := w.WriteAll(rows)
-	return out.Bytes(), err
+	return encodeCSV(rows)
 }
 
 // number writes a number so that it is read back as the same.

@@ -1,9 +1,7 @@
 package runs
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
 	"math"
 	"slices"
 	"strconv"
@@ -66,8 +64,6 @@ func average(id Identity, results []Result) Summary {
 
 // encodeResults is results.csv: one row per unit and method.
 func encodeResults(results []Result) ([]byte, error) {
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
 	rows := [][]string{{"target", "seed", "budget", "method", "samples", "cost", "iterations", "objective", "target_loss", "metric", "value"}}
 	for _, r := range results {
 		for _, m := range r.Methods {
@@ -75,8 +71,7 @@ func encodeResults(results []Result) ([]byte, error) {
 				number(m.Cost), strconv.Itoa(m.Iterations), number(m.Objective), number(m.TargetLoss), m.Score.Metric, number(m.Score.Value)})
 		}
 	}
-	err := w.WriteAll(rows)
-	return out.Bytes(), err
+	return encodeCSV(rows)
 }
 
 // MethodSummary is the mean of a method over targets and seeds.
@@ -104,13 +99,13 @@ type Needed struct {
 // needs for a mean score of value: the first crossing in order of budget.
 func (s *Summary) SamplesNeeded(value float64) []Needed {
 	var out []Needed
-	for _, name := range s.methodNames() {
-		var rows []MethodSummary
-		for _, m := range s.Methods {
-			if m.Method == name {
-				rows = append(rows, m)
-			}
+	for i, m := range s.Methods {
+		name := m.Method
+		same := func(m MethodSummary) bool { return m.Method == name }
+		if slices.ContainsFunc(s.Methods[:i], same) {
+			continue
 		}
+		rows := slices.DeleteFunc(slices.Clone(s.Methods), func(m MethodSummary) bool { return !same(m) })
 		slices.SortStableFunc(rows, func(a, b MethodSummary) int { return cmp.Compare(a.Samples, b.Samples) })
 		need := Needed{name, rows[len(rows)-1].Samples, "more than"}
 		for i, r := range rows {
@@ -132,14 +127,4 @@ func (s *Summary) SamplesNeeded(value float64) []Needed {
 		out = append(out, need)
 	}
 	return out
-}
-
-func (s *Summary) methodNames() []string {
-	var names []string
-	for _, m := range s.Methods {
-		if !slices.Contains(names, m.Method) {
-			names = append(names, m.Method)
-		}
-	}
-	return names
 }

@@ -47,10 +47,6 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 		return nil, err
 	}
 	defer unlock()
-	key, err := id.Digest()
-	if err != nil {
-		return nil, err
-	}
 	for _, sub := range []string{resultsDir, checkpointDir} {
 		if err := atomicfile.MkdirAll(filepath.Join(dir, sub)); err != nil {
 			return nil, err
@@ -76,11 +72,11 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 		if err != nil {
 			return nil, err
 		}
-		if res == nil {
+		if res != nil {
+			report(i, res, true)
+		} else {
 			todo = append(todo, i)
-			continue
 		}
-		report(i, res, true)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(jobs, 1))
@@ -90,7 +86,7 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 		}
 		group.Go(func() error {
 			start := time.Now()
-			res, err := sweepUnit(ctx, data, id, key, dir, units[i])
+			res, err := sweepUnit(ctx, data, id, dir, units[i])
 			if err != nil {
 				return err
 			}
@@ -111,14 +107,11 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 // there is no such file or it is damaged: it is written anew in any case.
 func summaryHashes(dir string) (Hashes, error) {
 	raw, err := atomicfile.ReadFile(filepath.Join(dir, summaryFile), maxResult)
-	if errors.Is(err, fs.ErrNotExist) {
+	var sum Summary
+	if errors.Is(err, fs.ErrNotExist) || err == nil && jsonfile.Decode(raw, &sum) != nil {
 		return nil, nil
 	}
-	var sum Summary
-	if err != nil || jsonfile.Decode(raw, &sum) != nil {
-		return nil, err
-	}
-	return sum.Files, nil
+	return sum.Files, err
 }
 
 // finishedUnit returns the result that an earlier process left, none where it is
@@ -148,13 +141,13 @@ func checkpointName(dir string, u Unit) string {
 // finishSweep condenses the results, which come in unit order.
 func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	table, err := encodeResults(results)
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(dir, resultsFile), table)
+	}
+	if err == nil {
+		err = os.RemoveAll(filepath.Join(dir, checkpointDir))
+	}
 	if err != nil {
-		return nil, err
-	}
-	if err := atomicfile.Write(filepath.Join(dir, resultsFile), table); err != nil {
-		return nil, err
-	}
-	if err := os.RemoveAll(filepath.Join(dir, checkpointDir)); err != nil {
 		return nil, err
 	}
 	sum := average(id, results)
@@ -169,8 +162,8 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 }
 
 // sweepUnit computes one unit and writes its result.
-func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, key, dir string, u Unit) (*Result, error) {
-	res, err := runUnit(ctx, data, id, key, u, checkpointName(dir, u), checkpointEvery, func(pipeline.Step) {})
+func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, error) {
+	res, err := runUnit(ctx, data, id, u, checkpointName(dir, u), checkpointEvery, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -22,9 +21,9 @@ type Unit struct {
 
 // Name identifies the unit within its sweep and is safe as a file name.
 func (u Unit) Name() string {
-	name := url.PathEscape(u.Target) + "_seed" + strconv.FormatUint(u.Seed, 10)
+	name := fmt.Sprintf("%s_seed%d", url.PathEscape(u.Target), u.Seed)
 	if u.Budget > 0 {
-		name += "_budget" + strconv.FormatFloat(u.Budget, 'g', -1, 64)
+		name += "_budget" + number(u.Budget)
 	}
 	return name
 }
@@ -92,17 +91,17 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 // stays for the caller to remove once the result is safe.
 func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string,
 	progress func(pipeline.Step)) (*Result, error) {
-	key, err := id.Digest()
-	if err != nil {
-		return nil, err
-	}
-	return runUnit(ctx, data, id, key, u, checkpoint, 0, progress)
+	return runUnit(ctx, data, id, u, checkpoint, 0, progress)
 }
 
 // runUnit writes a checkpoint after a round where the last one is as long ago as
 // every.
-func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, key string, u Unit, path string, every time.Duration,
+func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, path string, every time.Duration,
 	progress func(pipeline.Step)) (*Result, error) {
+	key, err := id.Digest()
+	if err != nil {
+		return nil, err
+	}
 	p, err := id.problem(data.Set, u)
 	if err != nil {
 		return nil, err
