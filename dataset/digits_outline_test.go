@@ -7,6 +7,7 @@ import (
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -100,10 +101,7 @@ func TestFacesDiffer(t *testing.T) {
 	for digit := range 10 {
 		seen := map[float64]int{}
 		for f, ttf := range digitFaces() {
-			outlines, err := loadOutlines(ttf)
-			if err != nil {
-				t.Fatal(err)
-			}
+			outlines := must.Get(loadOutlines(ttf))(t)
 			o := outlines[digit]
 			if o.stroke < 0.05 || o.stroke > 0.35 || o.width < 0.3 || o.width > 1 {
 				t.Errorf("face %d, digit %d: stroke %v and width %v are not those of a digit", f, digit, o.stroke, o.width)
@@ -124,15 +122,9 @@ func TestBadFont(t *testing.T) {
 
 func TestGlyphInterpolatesDistance(t *testing.T) {
 	rng := testrand.New(t)
-	glyphs, err := digitGlyphs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	glyphs := must.Get(digitGlyphs())(t)
 	for f, ttf := range digitFaces() {
-		outlines, err := loadOutlines(ttf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		outlines := must.Get(loadOutlines(ttf))(t)
 		for digit := range outlines {
 			g, o := &glyphs[10*f+digit], &outlines[digit]
 			for range 100 {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -66,10 +67,7 @@ func TestCentroid(t *testing.T) {
 // with the area of each pixel square that the grown outline covers.
 func TestPaintCoversOutline(t *testing.T) {
 	rng := testrand.New(t)
-	outlines, err := loadOutlines(digitFaces()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	outlines := must.Get(loadOutlines(digitFaces()[0]))(t)
 	for digit := range outlines {
 		g := newGlyph(&outlines[digit])
 		scale := 16 + 4*rng.Float64()
@@ -104,10 +102,7 @@ func TestPaintCoversOutline(t *testing.T) {
 // glyph unit becomes scale pixels as a mean over directions.
 func TestStyleScale(t *testing.T) {
 	rng := testrand.New(t)
-	glyphs, err := digitGlyphs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	glyphs := must.Get(digitGlyphs())(t)
 	for i := range 1000 {
 		s := newStyle(rng, glyphs, i%10)
 		det := s.xx*s.yy - s.xy*s.yx

@@ -9,15 +9,13 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset/corrupt"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"gonum.org/v1/gonum/mat"
 )
 
 func TestRenderDigitsGolden(t *testing.T) {
-	images, labels, err := RenderDigits(500, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	images, labels := must.Get2(RenderDigits(500, 1))(t)
 	const want = "030c5326c47085a3789e9afc927a01cff998530ef84918f5a5b3a1faafa8355d"
 	sum := sha256.Sum256(append(slices.Clone(images), labels...))
 	if got := hex.EncodeToString(sum[:]); got != want {
@@ -27,10 +25,7 @@ func TestRenderDigitsGolden(t *testing.T) {
 
 func TestRenderDigitsThreadsAndSeeds(t *testing.T) {
 	seed := testrand.New(t).Uint64()
-	one, labels, err := renderDigits(203, seed, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one, labels := must.Get2(renderDigits(203, seed, 1))(t)
 	for _, threads := range []int{0, 2, 7, 500} {
 		many, same, err := renderDigits(203, seed, threads)
 		if err != nil || !bytes.Equal(one, many) || !bytes.Equal(labels, same) {
@@ -54,10 +49,7 @@ func TestRenderDigitsThreadsAndSeeds(t *testing.T) {
 // What an MNIST digit looks like: size, place, stroke and grey levels.
 func TestRenderDigitsShape(t *testing.T) {
 	const n = 2003
-	images, labels, err := RenderDigits(n, testrand.New(t).Uint64())
-	if err != nil {
-		t.Fatal(err)
-	}
+	images, labels := must.Get2(RenderDigits(n, testrand.New(t).Uint64()))(t)
 	var counts [10]int
 	for _, l := range labels {
 		counts[l]++
@@ -147,10 +139,7 @@ func TestRenderDigitsShape(t *testing.T) {
 // on MNIST it errs in 5 % of the one-against-rest decisions.
 func TestRenderDigitsDifficulty(t *testing.T) {
 	const train, test, ridge = 400, 600, 20
-	images, labels, err := RenderDigits(train+test, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	images, labels := must.Get2(RenderDigits(train+test, 3))(t)
 	x := mat.NewDense(train+test, digitPixels+1, nil)
 	y := mat.NewDense(train+test, 10, nil)
 	for i := range train + test {
@@ -166,9 +155,7 @@ func TestRenderDigitsDifficulty(t *testing.T) {
 	for i := range train {
 		gram.Set(i, i, gram.At(i, i)+ridge)
 	}
-	if err := dual.Solve(&gram, y.Slice(0, train, 0, 10)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dual.Solve(&gram, y.Slice(0, train, 0, 10)))
 	cross.Mul(x.Slice(train, train+test, 0, digitPixels+1), xt.T())
 	p.Mul(&cross, &dual)
 	wrong := 0
@@ -187,20 +174,12 @@ func TestRenderDigitsDifficulty(t *testing.T) {
 func TestDigits(t *testing.T) {
 	seed := testrand.New(t).Uint64()
 	const n = 120
-	set, err := Digits(seed, n, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := set.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(Digits(seed, n, 1))(t)
+	must.Do(t, set.Validate())
 	if set.Name != "embedded digits" || len(set.Pools) != 16 || len(set.Tasks) != 160 || !set.Binary {
 		t.Errorf("found %q with %d pools and %d tasks, binary %v", set.Name, len(set.Pools), len(set.Tasks), set.Binary)
 	}
-	base, labels, err := RenderDigits(n, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base, labels := must.Get2(RenderDigits(n, seed))(t)
 	if alone, err := DigitLabels(n, seed); err != nil || !bytes.Equal(alone, labels) {
 		t.Errorf("the labels alone are others (error %v)", err)
 	}
@@ -213,10 +192,7 @@ func TestDigits(t *testing.T) {
 			t.Errorf("pool %q equals the base images: %v", name, same)
 		}
 	}
-	task, err := set.TaskIndex("glass_blur_2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(set.TaskIndex("glass_blur_2"))(t)
 	for i, y := range set.Tasks[task].Labels {
 		if (y == 1) != (labels[i] == 2) {
 			t.Fatalf("glass_blur_2, row %d: label %v of a %d", i, y, labels[i])

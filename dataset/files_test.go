@@ -7,14 +7,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // realData is the folder of real data beside the repository.
 func realData(t testing.TB) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.Getwd())(t)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			break
@@ -33,12 +32,8 @@ func realData(t testing.TB) string {
 }
 
 func writeFile(t testing.TB, path string, content ...[]byte) string {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, bytes.Join(content, nil), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, bytes.Join(content, nil), 0o644))
 	return path
 }
 

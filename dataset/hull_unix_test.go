@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // within fails the test where f does not return in time: it waits for a pipe.
@@ -32,9 +34,7 @@ func TestFilesAreRegular(t *testing.T) {
 	for _, name := range []string{"test_images.npy", "test_labels.npy"} {
 		for _, kind := range []string{"a pipe", "a device"} {
 			path := filepath.Join(dir, "b", name)
-			if err := os.Rename(path, path+".kept"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(path, path+".kept"))
 			var err error
 			if kind == "a pipe" {
 				err = syscall.Mkfifo(path, 0o644)
@@ -52,9 +52,7 @@ func TestFilesAreRegular(t *testing.T) {
 				_, err = ReadIDXLabels(path)
 				wantFault(t, name, err, path, "expected a regular file, found "+kind)
 			})
-			if err := os.Rename(path+".kept", path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(path+".kept", path))
 		}
 	}
 }
@@ -102,24 +100,13 @@ func TestSparseFilesAreRefused(t *testing.T) {
 // A compressed file may become a hundred times as large, or small.
 func TestCompressedFilesAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "images.gz")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(path))(t)
 	const rows = 1 << 18
 	z := gzip.NewWriter(f)
-	if _, err := z.Write(makeIDX(nil, rows, 28, 28)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.CopyN(z, zeros{}, rows*28*28); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(z.Write(makeIDX(nil, rows, 28, 28)))(t)
+	must.Get(io.CopyN(z, zeros{}, rows*28*28))(t)
+	must.Do(t, z.Close())
+	must.Do(t, f.Close())
 	if n := allocated(func() {
 		_, _, _, _, err := ReadIDXImages(path)
 		wantFault(t, "blank images", err, path, "byte 16: expected", "found a header that promises 205520896")
@@ -146,13 +133,9 @@ func TestNamesArePrintable(t *testing.T) {
 		}
 		_, err := ReadLayout(dir)
 		wantFault(t, name, err, dir, "expected a folder name without control characters")
-		if err := os.Rename(bad, filepath.Join(dir, "other")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(bad, filepath.Join(dir, "other")))
 		moved := filepath.Join(filepath.Dir(dir), name)
-		if err := os.Rename(dir, moved); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(dir, moved))
 		if _, err = ReadLayout(moved); err == nil || strings.ContainsAny(err.Error(), "\n\x1b") {
 			t.Errorf("a data set called %q: %v", name, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -24,12 +25,8 @@ func makeIDX(data []uint8, dims ...uint32) []byte {
 func zip(t testing.TB, data []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := w.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write(data))(t)
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -161,10 +158,7 @@ func TestReadIDXRealData(t *testing.T) {
 	if rows != 5000 || height != 28 || width != 28 || len(pixels) != 5000*784 {
 		t.Errorf("%d images of %d by %d, %d pixels", rows, height, width, len(pixels))
 	}
-	labels, err := ReadIDXLabels(filepath.Join(dir, "t10k-labels-idx1-ubyte.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labels := must.Get(ReadIDXLabels(filepath.Join(dir, "t10k-labels-idx1-ubyte.gz")))(t)
 	if len(labels) != 5000 || !bytes.Equal(labels[:10], []byte{7, 2, 1, 0, 4, 1, 4, 9, 5, 9}) {
 		t.Errorf("%d labels, first %v", len(labels), labels[:10])
 	}

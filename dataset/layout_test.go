@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset/corrupt"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -34,9 +35,7 @@ func imageSet(t *testing.T, seed uint64, n int, names ...string) (dir string, im
 		images = append(images, pixels)
 	}
 	dir = filepath.Join(t.TempDir(), "made", "here")
-	if err := WriteLayout(dir, names, images, labels); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteLayout(dir, names, images, labels))
 	return dir, images, labels
 }
 
@@ -48,14 +47,8 @@ func TestLayoutRoundTrip(t *testing.T) {
 	dir, images, labels := imageSet(t, seed, 4+int(seed%40), names...)
 	writeFile(t, filepath.Join(dir, "README.md"), []byte("not a pool"))
 	writeFile(t, filepath.Join(dir, ".hidden", "test_images.npy"), []byte("not a pool"))
-	got, err := ReadLayout(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := FromImages(dir, names, images, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(ReadLayout(dir))(t)
+	want := must.Get(FromImages(dir, names, images, labels))(t)
 	if err := got.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -69,18 +62,10 @@ func TestLayoutRoundTrip(t *testing.T) {
 
 func TestReadLayoutRealData(t *testing.T) {
 	root := realData(t)
-	s, err := ReadLayout(filepath.Join(root, "mnist_c"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ReadLayout(filepath.Join(root, "mnist_c")))(t)
+	must.Do(t, s.Validate())
 	mnistC := corrupt.Names()
-	labels, err := ReadIDXLabels(filepath.Join(root, "mnist_idx", "t10k-labels-idx1-ubyte.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labels := must.Get(ReadIDXLabels(filepath.Join(root, "mnist_idx", "t10k-labels-idx1-ubyte.gz")))(t)
 	if !s.Binary || len(s.Pools) != 16 || len(s.Tasks) != 160 {
 		t.Fatalf("binary %v, %d pools, %d tasks", s.Binary, len(s.Pools), len(s.Tasks))
 	}
@@ -114,10 +99,7 @@ func TestReadLayoutRealData(t *testing.T) {
 		t.Errorf("read twice, two hashes; %v", err)
 	}
 	// The published bytes, not only the published values.
-	header, err := os.ReadFile(filepath.Join(root, "mnist_c", "fog", "test_images.npy"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	header := must.Get(os.ReadFile(filepath.Join(root, "mnist_c", "fog", "test_images.npy")))(t)
 	if want := formatNPYHeader("|u1", 5000, 28, 28, 1); !bytes.HasPrefix(header, want) {
 		t.Error("the header differs from the published one")
 	}
@@ -127,10 +109,7 @@ func TestReadLayoutOrder(t *testing.T) {
 	mnistC := corrupt.Names()
 	dir, _, _ := imageSet(t, 1, 4, append([]string{"zz", "aa"}, mnistC...)...)
 	order := func() (names []string) {
-		s, err := ReadLayout(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(ReadLayout(dir))(t)
 		for _, p := range s.Pools {
 			names = append(names, p.Name)
 		}
@@ -139,9 +118,7 @@ func TestReadLayoutOrder(t *testing.T) {
 	if got, want := order(), append(slices.Clone(mnistC), "aa", "zz"); !slices.Equal(got, want) {
 		t.Errorf("order %v, want %v", got, want)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "fog")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(dir, "fog")))
 	if got := order(); !slices.IsSorted(got) || len(got) != 17 {
 		t.Errorf("order %v, want it sorted", got)
 	}
@@ -154,13 +131,8 @@ func TestReadLayoutRegression(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "b", "test_labels.npy"), npy("<f4", []float32{-1.5, 7}, 2, 1))
 	writeFile(t, filepath.Join(dir, "a", "train_images.npy"), npy("<f2", make([]uint16, 15), 5, 1, 3))
 	writeFile(t, filepath.Join(dir, "a", "train_labels.npy"), npy("<f8", []float64{1, 2, 3, 4, 5}, 5))
-	s, err := ReadLayout(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ReadLayout(dir))(t)
+	must.Do(t, s.Validate())
 	a, b := s.Pools[0], s.Pools[1]
 	if s.Binary || len(s.Tasks) != 2 || s.Tasks[0].Name != "a" || s.Tasks[1].Name != "b" {
 		t.Errorf("binary %v, tasks %+v", s.Binary, s.Tasks)
@@ -185,13 +157,8 @@ func TestReadLayoutTrainAndTest(t *testing.T) {
 		writeFile(t, filepath.Join(dir, folder, "test_images.npy"), npy("|u1", []uint8{13, 14, 15, 16}, 1, 2, 1, 2))
 		writeFile(t, filepath.Join(dir, folder, "test_labels.npy"), npy("<i8", []int64{[]int64{5, 1 << 40}[i]}, 1))
 	}
-	s, err := ReadLayout(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ReadLayout(dir))(t)
+	must.Do(t, s.Validate())
 	var names []string
 	for _, task := range s.Tasks {
 		names = append(names, task.Name)

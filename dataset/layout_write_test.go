@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func TestWriteLayoutWritesNothingOver(t *testing.T) {
@@ -47,17 +49,12 @@ func TestWriteLayoutWritesNothingOver(t *testing.T) {
 		t.Error("a refused call changed files")
 	}
 	longer := filepath.Join(dir, "a", "test_labels.npy")
-	original, err := os.ReadFile(longer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	original := must.Get(os.ReadFile(longer))(t)
 	writeFile(t, longer, original, []byte("x"))
 	wantFault(t, "longer file", WriteLayout(dir, []string{"a"}, images[:1], labels), longer, "found another")
 	writeFile(t, longer, original)
 	// What an interrupted call left out is filled in.
-	if err := os.Remove(filepath.Join(dir, "b", "test_images.npy")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "b", "test_images.npy")))
 	if err := WriteLayout(dir, []string{"a", "b"}, images, labels); err != nil {
 		t.Error(err)
 	}

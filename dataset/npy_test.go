@@ -18,6 +18,7 @@ import (
 	"github.com/x448/float16"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -171,10 +172,7 @@ func TestNPYNotFinite(t *testing.T) {
 			}
 			content := append(formatNPYHeader(descr, n/7, 7), make(v)...)
 			want := "row 9999, column 6: expected a value that is finite in float32, found " + found
-			a, err := openBytes(content)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(openBytes(content))(t)
 			dst := []float32(nil)
 			dst = slices.Grow(dst, n)[:n]
 			wantFault(t, descr, a.float32s(dst), "file.npy", want)
@@ -199,17 +197,12 @@ func TestNPYValues(t *testing.T) {
 			f4[i], f8[i] = float32(rng.NormFloat64()), rng.NormFloat64()*math.Pow(10, float64(rng.IntN(60)-30))
 		}
 		open := func(descr string, v any) *npyArray {
-			a, err := openBytes(append(formatNPYHeader(descr, n), elements(v)...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(openBytes(append(formatNPYHeader(descr, n), elements(v)...)))(t)
 			return a
 		}
 		gotInts, gotFloats := make([]int64, n), make([]float32, n)
 		for descr, v := range map[string]any{"|u1": u1, "<i4": i4, "<i8": i8} {
-			if err := open(descr, v).int64s(gotInts); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, open(descr, v).int64s(gotInts))
 			for i, got := range gotInts {
 				if want := map[string]int64{"|u1": int64(u1[i]), "<i4": int64(i4[i]), "<i8": i8[i]}[descr]; got != want {
 					t.Fatalf("%s element %d of %d: %d, want %d", descr, i, n, got, want)
@@ -217,9 +210,7 @@ func TestNPYValues(t *testing.T) {
 			}
 		}
 		for descr, v := range map[string]any{"<f2": f2, "<f4": f4, "<f8": f8} {
-			if err := open(descr, v).float32s(gotFloats); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, open(descr, v).float32s(gotFloats))
 			for i, got := range gotFloats {
 				half := math.Ldexp(float64(f2[i]&0x3ff), -24) // subnormal
 				if e := f2[i] >> 10 & 31; e > 0 {
@@ -247,26 +238,16 @@ func TestNPYValues(t *testing.T) {
 func TestNPYAgreesWithNpyio(t *testing.T) {
 	var file bytes.Buffer
 	m := mat.NewDense(3, 2, []float64{1, -2, 3, 4.5, 5, 6})
-	if err := npyio.Write(&file, m); err != nil {
-		t.Fatal(err)
-	}
-	a, err := openBytes(file.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, npyio.Write(&file, m))
+	a := must.Get(openBytes(file.Bytes()))(t)
 	got := make([]float32, 6)
 	if err := a.float32s(got); err != nil || !slices.Equal(a.shape, []int{3, 2}) || !slices.Equal(got, []float32{1, -2, 3, 4.5, 5, 6}) {
 		t.Errorf("read %v of shape %v, %v", got, a.shape, err)
 	}
 	for _, v := range []any{[]uint8{1, 255}, []int32{-1, 7}, []int64{math.MinInt64, 9}} {
 		file.Reset()
-		if err := npyio.Write(&file, v); err != nil {
-			t.Fatal(err)
-		}
-		a, err := openBytes(file.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, npyio.Write(&file, v))
+		a := must.Get(openBytes(file.Bytes()))(t)
 		got := make([]int64, 2)
 		if err := a.int64s(got); err != nil || strings.Trim(fmt.Sprint(got), "[]") != strings.Trim(fmt.Sprint(v), "[]") {
 			t.Errorf("read %v of %v, %v", got, v, err)
@@ -278,16 +259,11 @@ func TestNPYAgreesWithNpyio(t *testing.T) {
 	for i := range pixels {
 		pixels[i] = uint8(i % 251)
 	}
-	if err := WriteLayout(dir, []string{"a"}, [][]uint8{pixels}, []uint8{3, 200}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteLayout(dir, []string{"a"}, [][]uint8{pixels}, []uint8{3, 200}))
 	var images []uint8
 	var labels []int64
 	for name, into := range map[string]any{"images": &images, "labels": &labels} {
-		f, err := os.Open(filepath.Join(dir, "a", "test_"+name+".npy"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(filepath.Join(dir, "a", "test_"+name+".npy")))(t)
 		if err := npyio.Read(f, into); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -313,9 +289,7 @@ func TestNPYRoundTripThroughNumPy(t *testing.T) {
 	for i := range labels {
 		labels[i] = uint8(i % 7)
 	}
-	if err := WriteLayout(in, []string{"a", "b"}, [][]uint8{pixels, pixels}, labels); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteLayout(in, []string{"a", "b"}, [][]uint8{pixels, pixels}, labels))
 	script := `
 import os, sys, numpy as np
 src, dst = sys.argv[1:]
@@ -336,13 +310,8 @@ for folder, dtype in (("a", "<f4"), ("b", "<f2")):
 	if msg, err := exec.Command(python, "-c", script, in, out).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, msg)
 	}
-	s, err := ReadLayout(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ReadLayout(out))(t)
+	must.Do(t, s.Validate())
 	for i, p := range pixels {
 		if got := s.Pools[0].F32[i]; got != float32(p)/8 {
 			t.Fatalf("float32 element %d: %v, want %v", i, got, float32(p)/8)

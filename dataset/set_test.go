@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -89,9 +90,7 @@ func model(d, k, tasks int) *LinearModel {
 func TestValidate(t *testing.T) {
 	s := smallSet()
 	s.Model = model(4, 2, 6)
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Validate())
 	s.Binary = false
 	s.Tasks[0].Labels = []float32{-1, 2, 3.5, 0, 0, 1e30}
 	s.Tasks[0].Test = nil
@@ -225,19 +224,14 @@ func bigSet(t testing.TB) *Set {
 		images = append(images, make([]uint8, 5000*784))
 		images[p][p] = 1
 	}
-	s, err := FromImages("big", names, images, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(FromImages("big", names, images, labels))(t)
 	return s
 }
 
 func TestValidateAndHashAreQuick(t *testing.T) {
 	s := bigSet(t)
 	start := time.Now()
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Validate())
 	validated := time.Now()
 	s.Hash()
 	t.Logf("Validate %v, Hash %v", validated.Sub(start), time.Since(validated))

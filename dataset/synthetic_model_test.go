@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -63,10 +64,7 @@ func TestBasisIsUniform(t *testing.T) {
 }
 
 func TestRandomLinearHeads(t *testing.T) {
-	set, err := RandomLinear(8, 3, 6, 1, 10, testrand.New(t).Uint64())
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(RandomLinear(8, 3, 6, 1, 10, testrand.New(t).Uint64()))(t)
 	for task := range 7 {
 		var sum float64
 		for k := range 3 {
@@ -84,10 +82,7 @@ func TestExcessRiskAgainstSamples(t *testing.T) {
 	rng := testrand.New(t)
 	const d, rows = 6, 40000
 	sigma := 0.2 + rng.Float64()
-	set, err := RandomLinear(d, 2, 3, sigma, rows, rng.Uint64())
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(RandomLinear(d, 2, 3, sigma, rows, rng.Uint64()))(t)
 	for task := range set.Tasks {
 		for _, off := range []float64{0, 0.3, 5} {
 			p := set.Model.predictor(task)
@@ -125,10 +120,7 @@ func TestExcessRiskAgainstSamples(t *testing.T) {
 func TestSparseNuExample(t *testing.T) {
 	for _, shape := range [][2]int{{2, 2}, {2, 9}, {3, 3}, {5, 50}, {6, 8}} {
 		k, sources := shape[0], shape[1]
-		set, err := SparseNu(k+4, k, sources, 1, 10, testrand.New(t).Uint64())
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(SparseNu(k+4, k, sources, 1, 10, testrand.New(t).Uint64()))(t)
 		m := set.Model
 		for task := 1; task <= sources+1; task++ {
 			one := k
@@ -145,10 +137,7 @@ func TestSparseNuExample(t *testing.T) {
 				}
 			}
 		}
-		nu, err := m.Nu(sources, allBut(m.Tasks))
-		if err != nil {
-			t.Fatal(err)
-		}
+		nu := must.Get(m.Nu(sources, allBut(m.Tasks)))(t)
 		for i, v := range nu {
 			want := 0.
 			if i == sources-1 {
@@ -183,10 +172,7 @@ func TestNuIsTheShortestSolution(t *testing.T) {
 		for e := range k {
 			m.W[e*m.Tasks+sources[n-1]] = m.W[e*m.Tasks+sources[0]]
 		}
-		nu, err := m.Nu(target, sources)
-		if err != nil {
-			t.Fatal(err)
-		}
+		nu := must.Get(m.Nu(target, sources))(t)
 		residual := func(v []float64) (worst float64) {
 			for e := range k {
 				sum := -m.W[e*m.Tasks+target]

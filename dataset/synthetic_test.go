@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -44,10 +45,7 @@ func meanOf(v []float64) (mean, deviation float64) {
 // those of N(0, I). Six standard errors leave one failure in millions.
 func TestSyntheticRowsAreGaussian(t *testing.T) {
 	const d, rows = 7, 20011
-	set, err := RandomLinear(d, 3, 4, 1, rows, testrand.New(t).Uint64())
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(RandomLinear(d, 3, 4, 1, rows, testrand.New(t).Uint64()))(t)
 	x := set.Pools[0].F32
 	check := func(what string, values []float64, want float64) {
 		if mean, se := meanOf(values); math.Abs(mean-want) > 6*se {
@@ -91,10 +89,7 @@ func TestSyntheticNoise(t *testing.T) {
 	rng := testrand.New(t)
 	const d, rows, tasks = 6, 20000, 4
 	sigma := 0.1 + 3*rng.Float64()
-	set, err := RandomLinear(d, 2, tasks-1, sigma, rows, rng.Uint64())
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(RandomLinear(d, 2, tasks-1, sigma, rows, rng.Uint64()))(t)
 	x := set.Pools[0].F32
 	noise := make([][]float64, tasks)
 	for task := range noise {
@@ -140,10 +135,7 @@ func TestSyntheticWithoutNoise(t *testing.T) {
 	for i := range s.W {
 		s.W[i] = rng.NormFloat64()
 	}
-	set, err := s.Set()
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(s.Set())(t)
 	for task := range set.Tasks {
 		for r, y := range set.Tasks[task].Labels {
 			want := truth(set.Model, set.Pools[0].F32[5*r:5*r+5], task)
@@ -159,10 +151,7 @@ func TestSyntheticWithoutNoise(t *testing.T) {
 }
 
 func TestSyntheticLayout(t *testing.T) {
-	set, err := RandomLinear(4, 2, 12, 1, 1500, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(RandomLinear(4, 2, 12, 1, 1500, 5))(t)
 	if err := set.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -192,10 +181,7 @@ func TestSyntheticLayout(t *testing.T) {
 func TestSyntheticIsReproducible(t *testing.T) {
 	seed := testrand.New(t).Uint64()
 	generate := func(rows int, seed uint64) *Set {
-		set, err := SparseNu(9, 3, 5, 0.7, rows, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(SparseNu(9, 3, 5, 0.7, rows, seed))(t)
 		return set
 	}
 	many := generate(5000, seed)
@@ -220,14 +206,9 @@ func TestSyntheticIsReproducible(t *testing.T) {
 }
 
 func TestSyntheticGolden(t *testing.T) {
-	set, err := RandomLinear(10, 2, 3, 1, 3000, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(RandomLinear(10, 2, 3, 1, 3000, 1))(t)
 	var raw bytes.Buffer
-	if err := binary.Write(&raw, binary.LittleEndian, set.Pools[0].F32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, binary.Write(&raw, binary.LittleEndian, set.Pools[0].F32))
 	const want = "733fdf43d11f69d699be814466468454889b2d640ff9f2351faa113555a18cea"
 	sum := sha256.Sum256(raw.Bytes())
 	if got := hex.EncodeToString(sum[:]); got != want {
@@ -279,9 +260,7 @@ func TestSyntheticBadArguments(t *testing.T) {
 	good := func() Synthetic {
 		return Synthetic{D: 3, K: 2, B: []float64{1, 0, 0, 1, 0, 0}, W: []float64{1, 0, 1, 0, 1, 1}, Rows: 4}
 	}
-	if _, err := good().Set(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(good().Set())(t)
 	for name, spoil := range map[string]func(s *Synthetic){
 		"short B":      func(s *Synthetic) { s.B = s.B[:5] },
 		"long B":       func(s *Synthetic) { s.B = append(s.B, 0, 0) },
@@ -303,8 +282,6 @@ func TestSyntheticBadArguments(t *testing.T) {
 
 func BenchmarkSparseNu(b *testing.B) {
 	for b.Loop() {
-		if _, err := SparseNu(50, 5, 50, 1, 16384, 1); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(SparseNu(50, 5, 50, 1, 16384, 1))(b)
 	}
 }

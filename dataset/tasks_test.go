@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -19,10 +20,7 @@ func TestFromImages(t *testing.T) {
 	labels[0], labels[1] = 0, 9
 	names := []string{"b", "a"}
 	images := [][]uint8{make([]uint8, n*784), make([]uint8, n*784)}
-	s, err := FromImages("made", names, images, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(FromImages("made", names, images, labels))(t)
 	var classes []int
 	for c := range 256 {
 		if slices.Contains(labels, uint8(c)) {
@@ -54,10 +52,7 @@ func TestFromImages(t *testing.T) {
 func TestSplitHoldsOutOneInFive(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 9, 10, 11, 1000, 5000} {
 		s := splitter{}
-		a, err := s.held(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(s.held(n))(t)
 		all := slices.Concat(a.train, a.test)
 		slices.Sort(all)
 		for i, r := range all {

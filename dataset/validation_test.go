@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func TestValidation(t *testing.T) {
@@ -12,18 +14,10 @@ func TestValidation(t *testing.T) {
 	for i := range labels {
 		labels[i] = uint8(i % 3)
 	}
-	set, err := FromImages("x", []string{"a", "b"}, [][]uint8{make([]uint8, n*784), make([]uint8, n*784)}, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(FromImages("x", []string{"a", "b"}, [][]uint8{make([]uint8, n*784), make([]uint8, n*784)}, labels))(t)
 	before := set.Hash()
-	val, err := set.Validation()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := val.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	val := must.Get(set.Validation())(t)
+	must.Do(t, val.Validate())
 	if set.Hash() != before || val.Hash() == before {
 		t.Error("the set changed, or its validation did not")
 	}
@@ -42,10 +36,7 @@ func TestValidation(t *testing.T) {
 
 	// Other train rows are divided by the same base items.
 	set.Tasks[1].Train = slices.Clone(old.Train[:len(old.Train)/2])
-	val, err = set.Validation()
-	if err != nil {
-		t.Fatal(err)
-	}
+	val = must.Get(set.Validation())(t)
 	for _, r := range val.Tasks[1].Test {
 		if slices.Contains(val.Tasks[0].Train, r) {
 			t.Fatalf("row %d is held out in one task and drawn from in another", r)
@@ -54,10 +45,7 @@ func TestValidation(t *testing.T) {
 }
 
 func TestValidationRefuses(t *testing.T) {
-	set, err := RandomLinear(4, 2, 3, 1, 20, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(RandomLinear(4, 2, 3, 1, 20, 1))(t)
 	if _, err := set.Validation(); err == nil {
 		t.Error("a set with a model was divided")
 	}

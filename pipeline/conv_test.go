@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 
 	"github.com/amtrl/amtrl/internal/pipelinetest"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -27,15 +28,9 @@ func TestConvStepGradient(t *testing.T) {
 	for i := range counts {
 		rows = append(rows, set.Tasks[i].Train)
 	}
-	s, err := samplesOf(n.b, dev, []int{0, 1, 2, 3}, rows, counts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(samplesOf(n.b, dev, []int{0, 1, 2, 3}, rows, counts))(t)
 	defer s.Free()
-	tr, err := n.newTrainer(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(n.newTrainer(s))(t)
 	defer tr.close()
 	task := func(i int32) int {
 		for m, c := range counts {
@@ -63,16 +58,12 @@ func TestConvStepGradient(t *testing.T) {
 			return sum, gap
 		}
 		for gap := 0.0; gap < 2e-4; {
-			if err := n.start(s, counts, rng); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, n.start(s, counts, rng))
 			theta = narrow(download(t, n.b, n.theta))
 			for i := range theta { // biases too
 				theta[i] += float32(0.1 * rng.NormFloat64())
 			}
-			if err := backend.Put(n.b, n.theta.Buf, 0, theta); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, backend.Put(n.b, n.theta.Buf, 0, theta))
 			for i := range tr.order {
 				tr.order[i] = int32(rng.IntN(s.Len()))
 			}
@@ -80,12 +71,8 @@ func TestConvStepGradient(t *testing.T) {
 		}
 		before, _ := loss(theta)
 		tr.rates = backend.AdamRates{Beta1: 0, Beta2: 0.5, Epsilon: 1, Correction1: 1, Correction2: 1} // m = g, no step
-		if err := n.b.Fill(tr.loss, 0); err != nil {
-			t.Fatal(err)
-		}
-		if err := tr.step.Run(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, n.b.Fill(tr.loss, 0))
+		must.Do(t, tr.step.Run())
 		if got, err := tr.meanLoss(len(tr.order)); err != nil || !near(got, before, 1e-5) {
 			t.Errorf("the loss is %g, %v, want %g", got, err, before)
 		}
@@ -140,18 +127,10 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 		for i := range counts {
 			rows = append(rows, set.Tasks[i].Train)
 		}
-		s, err := samplesOf(n.b, dev, []int{0, 1, 2, 3}, rows, counts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(samplesOf(n.b, dev, []int{0, 1, 2, 3}, rows, counts))(t)
 		defer s.Free()
-		if err := n.start(s, counts, stream(seed, "init")); err != nil {
-			t.Fatal(err)
-		}
-		fit, err := n.fit(context.Background(), s, fitRun{counts: counts, rng: stream(seed, "fit")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, n.start(s, counts, stream(seed, "init")))
+		fit := must.Get(n.fit(context.Background(), s, fitRun{counts: counts, rng: stream(seed, "fit")}))(t)
 		stops[fit.Stop]++
 		theta := narrow(download(t, n.b, n.theta))
 		tensors := n.tensors(theta)
@@ -159,13 +138,9 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 		_, aside := cfg.Conv.split(counts)
 		z := backend.NewScope(n.b)
 		zm := z.Matrix(backend.Float32, s.Len(), cfg.K)
-		if err := z.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, z.Err())
 		defer z.Close()
-		if err := n.features(s, zm); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, n.features(s, zm))
 		all, sum, at := download(t, n.b, backend.Vec(zm.Buf)), 0.0, int32(0)
 		for m, c := range counts {
 			for i := range c {
@@ -227,16 +202,11 @@ func TestConvWarmStart(t *testing.T) {
 	for _, warm := range []bool{true, false} {
 		cfg := smallConvConfig()
 		cfg.Methods, cfg.Conv.WarmStart, cfg.Schedule.Epochs = []string{Active}, warm, 2
-		u, err := newLearner(dev, cfg, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(newLearner(dev, cfg, 0))(t)
 		defer u.Close()
 		second := func(st State) Fit {
 			st = State{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser), Head: st.Head}
-			if st, err = u.Solve(context.Background(), st, quiet, unsaved); err != nil {
-				t.Fatal(err)
-			}
+			st = must.Get(u.Solve(context.Background(), st, quiet, unsaved))(t)
 			return st.Epochs[1].Fit
 		}
 		var first State
@@ -275,10 +245,7 @@ func TestFitConv(t *testing.T) {
 	q := pipelinetest.NewQueue(t, dev.Device)
 	cfg := smallConvConfig()
 	counts := []int{90, 80, 0}
-	s, err := samplesOf(q, dev, []int{0, 1, 2}, [][]int32{set.Tasks[0].Train, set.Tasks[1].Train, nil}, counts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(samplesOf(q, dev, []int{0, 1, 2}, [][]int32{set.Tasks[0].Train, set.Tasks[1].Train, nil}, counts))(t)
 	defer s.Free()
 	ctx := context.Background()
 	net, fit, err := FitConv(ctx, q, s, counts, 8, 8, 5, *cfg.Conv, 4)
@@ -319,12 +286,9 @@ func TestConvDiverges(t *testing.T) {
 	dev := openDevice(t, 1, smallImages(8, 4, 200, 6, 7))
 	cfg := smallConvConfig()
 	cfg.Conv.Rate = 1e30
-	u, err := newLearner(dev, cfg, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(newLearner(dev, cfg, 0))(t)
 	defer u.Close()
-	_, err = u.Solve(context.Background(), State{}, quiet, unsaved)
+	_, err := u.Solve(context.Background(), State{}, quiet, unsaved)
 	if err == nil || !strings.Contains(err.Error(), "lower the rate") {
 		t.Errorf("at rate 1e30: %v", err)
 	}
@@ -332,10 +296,7 @@ func TestConvDiverges(t *testing.T) {
 
 func newSmallNet(t *testing.T, dev *Resident, cfg Config, m int) *convNet {
 	t.Helper()
-	r, err := newRepresentation(pipelinetest.NewQueue(t, dev.Device), &cfg, dev.Set, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(newRepresentation(pipelinetest.NewQueue(t, dev.Device), &cfg, dev.Set, m))(t)
 	t.Cleanup(r.close)
 	return r.(*convNet)
 }

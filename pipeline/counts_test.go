@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 
 	"github.com/amtrl/amtrl/internal/pipelinetest"
 )
@@ -192,10 +193,7 @@ func TestBaselinesFollowTheActiveRun(t *testing.T) {
 }
 
 func TestKnownTakesTheModelsRelevance(t *testing.T) {
-	set, err := dataset.SparseNu(6, 3, 7, 0.5, 400, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(dataset.SparseNu(6, 3, 7, 0.5, 400, 3))(t)
 	cfg := smallConfig()
 	cfg.Methods, cfg.Schedule = []string{Known}, Schedule{Kind: ScheduleBudget, Epochs: 1, Floor: 10, Budget: 200}
 	_, st := runUnit(t, openDevice(t, 1, set), cfg, 7)

@@ -9,15 +9,13 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // upload places a slice on the device for the length of the test.
 func upload[E backend.Element](t testing.TB, b backend.Queue, d backend.DType, v []E) backend.Vector {
 	t.Helper()
-	buf, err := backend.NewBuffer(b, d, v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	buf := must.Get(backend.NewBuffer(b, d, v))(t)
 	t.Cleanup(buf.Free)
 	return backend.Vec(buf)
 }
@@ -26,9 +24,7 @@ func upload[E backend.Element](t testing.TB, b backend.Queue, d backend.DType, v
 func download(t testing.TB, b backend.Queue, v backend.Vector) []float64 {
 	t.Helper()
 	host := make([]float32, v.Len)
-	if err := backend.Get(b, host, v.Buf, v.Off); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, backend.Get(b, host, v.Buf, v.Off))
 	return wide(host)
 }
 
@@ -185,10 +181,7 @@ func newRegression(t testing.TB, b backend.Queue, rng *rand.Rand, d int, counts 
 // place puts a sample set on the device for the length of the test.
 func place(t testing.TB, b backend.Queue, set backend.SampleSet) backend.Samples {
 	t.Helper()
-	s, err := b.NewSamples(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(b.NewSamples(set))(t)
 	t.Cleanup(s.Free)
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -54,12 +55,10 @@ type minimum struct {
 func minimise(t *testing.T, o *hostObjective, start []float64, m int, stop stopRule) (minimum, error) {
 	t.Helper()
 	x := upload(t, o.b, backend.Float32, narrow(start))
-	l, err := newLBFGS(o.b, o, x, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLBFGS(o.b, o, x, m))(t)
 	defer l.close()
 	var out minimum
+	var err error
 	observe := stop.observe
 	stop.observe = func(i int, f float64) bool {
 		out.trace = append(out.trace, f)
@@ -150,14 +149,9 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 		f, _ := quadratic(rng, n, 3)
 		x := upload(t, b, backend.Float32, make([]float32, n))
 		o := &hostObjective{b: b}
-		l, err := newLBFGS(b, o, x, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(newLBFGS(b, o, x, m))(t)
 		put := func(v backend.Vector, h []float64) {
-			if err := backend.Put(b, v.Buf, v.Off, narrow(h)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, backend.Put(b, v.Buf, v.Off, narrow(h)))
 		}
 		var s, y [][]float64
 		put(l.g(), normals(rng, n))
@@ -180,16 +174,12 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 			}
 			put(l.d(), d)
 			o.f = func(_, g []float64) float64 { copy(g, gd); return 0 }
-			if _, err := l.evaluate(l.again, step); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(l.evaluate(l.again, step))(t)
 			trial := download(t, b, l.xt)
 			l.accept()
 			slot := l.pending
 			slope := l.direction()
-			if err := cmp.Or(l.issueMove(slot), l.issueDirection()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, cmp.Or(l.issueMove(slot), l.issueDirection()))
 			closeVectors(t, "the gradient after an update", download(t, b, l.g()), gd, 1e-6, 0)
 			closeVectors(t, "the parameters after an update", download(t, b, x), trial, 0, 0)
 			if sign > 0 {
@@ -237,13 +227,8 @@ func TestSearchMeetsWolfe(t *testing.T) {
 		}}
 		x0 := normals(rng, n)
 		x := upload(t, b, backend.Float32, narrow(x0))
-		l, err := newLBFGS(b, o, x, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.begin.run(b); err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(newLBFGS(b, o, x, 1))(t)
+		must.Do(t, l.begin.run(b))
 		fx, g := o.last, download(t, b, l.g())
 		d := make([]float64, n)
 		for i := range d {
@@ -282,10 +267,7 @@ func TestMinimiseQuadratics(t *testing.T) {
 	}{{1, 1, 1}, {2, 3, 10}, {5, 1, 10}, {20, 5, 100}, {30, 10, 300}} {
 		f, x := quadratic(rng, c.n, c.cond)
 		o := &hostObjective{b: b, f: f}
-		got, err := minimise(t, o, normals(rng, c.n), c.m, stopRule{iterations: 400})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(minimise(t, o, normals(rng, c.n), c.m, stopRule{iterations: 400}))(t)
 		if d := distance(got.x, x); d > 2e-3*norm(x) || got.f > 1+1e-5 {
 			t.Errorf("n=%d m=%d cond=%g: ended at f = 1 + %g, %g from the solution (%s after %d)", c.n, c.m, c.cond, got.f-1, d,
 				got.reason, got.iterations)
@@ -314,10 +296,8 @@ func TestMinimiseIsQuasiNewton(t *testing.T) {
 	b := openCPU(t, 1)
 	f, _ := quadratic(rng, 12, 1000)
 	o := &hostObjective{b: b, f: f}
-	got, err := minimise(t, o, normals(rng, 12), 12, stopRule{iterations: 200, observe: func(_ int, f float64) bool { return f < 1+1e-4 }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stop := stopRule{iterations: 200, observe: func(_ int, f float64) bool { return f < 1+1e-4 }}
+	got := must.Get(minimise(t, o, normals(rng, 12), 12, stop))(t)
 	if got.reason != "stopped by the observer" || got.iterations > 120 || got.calls > 3*got.iterations+10 {
 		t.Errorf("12 dimensions took %d iterations and %d evaluations (%s)", got.iterations, got.calls, got.reason)
 	}
@@ -338,10 +318,7 @@ func TestMinimiseRosenbrock(t *testing.T) {
 	for i := range start {
 		start[i] = 1 - 2.2*float64(1-i%2) + 0.05*float64(i)
 	}
-	got, err := minimise(t, o, start, 8, stopRule{iterations: 300})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(minimise(t, o, start, 8, stopRule{iterations: 300}))(t)
 	if got.f > 1e-7 || distance(got.x, ones(10)) > 2e-3 {
 		t.Errorf("ended at f = %g, x = %v (%s after %d)", got.f, got.x, got.reason, got.iterations)
 	}
@@ -365,10 +342,7 @@ func TestMinimiseBacksOffFromNaN(t *testing.T) {
 		}
 		return sum
 	}}
-	got, err := minimise(t, o, []float64{0.3, 0.3, 0.3}, 4, stopRule{iterations: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(minimise(t, o, []float64{0.3, 0.3, 0.3}, 4, stopRule{iterations: 100}))(t)
 	if bad == 0 {
 		t.Fatal("the test never left the domain")
 	}
@@ -382,10 +356,7 @@ func TestMinimiseStops(t *testing.T) {
 	start := normals(rng, 20)
 	run := func(stop stopRule) minimum {
 		t.Helper()
-		got, err := minimise(t, &hostObjective{b: b, f: f}, start, 3, stop)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(minimise(t, &hostObjective{b: b, f: f}, start, 3, stop))(t)
 		return got
 	}
 	if got := run(stopRule{iterations: 7}); got.iterations != 7 || got.reason != "iteration limit" {
@@ -469,15 +440,12 @@ func TestMinimiseHeedsTheContext(t *testing.T) {
 	b := openCPU(t, 1)
 	f, _ := quadratic(testrand.New(t), 10, 1000)
 	x := upload(t, b, backend.Float32, make([]float32, 10))
-	l, err := newLBFGS(b, &hostObjective{b: b, f: f}, x, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLBFGS(b, &hostObjective{b: b, f: f}, x, 4))(t)
 	defer l.close()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	last := 0
-	_, _, _, err = l.minimise(ctx, stopRule{iterations: 100, observe: func(i int, _ float64) bool {
+	_, _, _, err := l.minimise(ctx, stopRule{iterations: 100, observe: func(i int, _ float64) bool {
 		if last = i; i == 3 {
 			cancel()
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -40,10 +41,7 @@ func TestMinNormRelevance(t *testing.T) {
 	for _, c := range [][2]int{{1, 1}, {5, 1}, {4, 4}, {20, 6}, {60, 12}} {
 		m, k := c[0], c[1]
 		a, w := float32s(normals(rng, m*k)), float32s(normals(rng, k))
-		nu, rank, err := relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: -1}, a, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		nu, rank := must.Get2(relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: -1}, a, w))(t)
 		if rank != k || len(nu) != m {
 			t.Fatalf("M=%d K=%d: rank %d, %d elements", m, k, rank, len(nu))
 		}
@@ -85,10 +83,7 @@ func TestMinNormRelevanceRankDeficient(t *testing.T) {
 			right[i*k+i] += 20
 		}
 		a, w := multiply(false, false, left, m, right, rank), float32s(normals(rng, k))
-		nu, got, err := relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: -1}, a, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		nu, got := must.Get2(relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: -1}, a, w))(t)
 		if got != rank {
 			t.Fatalf("M=%d K=%d: rank %d, want %d", m, k, got, rank)
 		}
@@ -114,10 +109,7 @@ func TestMinNormRelevanceCutOff(t *testing.T) {
 		rank  int
 		want  []float64
 	}{{-1, 3, []float64{1, 3, 8, 0}}, {0.05, 3, []float64{1, 3, 8, 0}}, {0.1, 2, []float64{1, 3, 0, 0}}, {0.25, 1, []float64{1, 0, 0, 0}}} {
-		nu, rank, err := relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: c.rcond}, a, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		nu, rank := must.Get2(relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: c.rcond}, a, w))(t)
 		closeVectors(t, "nu", nu, c.want, 1e-12, 0)
 		if rank != c.rank {
 			t.Errorf("rcond %g: rank %d, want %d", c.rcond, rank, c.rank)
@@ -132,10 +124,7 @@ func TestRidgeRelevance(t *testing.T) {
 		m, k := c[0], c[1]
 		a, w := float32s(normals(rng, m*k)), float32s(normals(rng, k))
 		for _, tau := range []float64{1e-3, 0.5, 10} {
-			nu, _, err := relevanceOf(t, b, Relevance{Kind: Ridge, Tau: tau}, a, w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			nu, _ := must.Get2(relevanceOf(t, b, Relevance{Kind: Ridge, Tau: tau}, a, w))(t)
 			// W'(W nu - w) + tau mean nu = 0.
 			mean := dot(a, a) / float64(k)
 			res := multiply(true, false, a, m, nu, m)
@@ -153,14 +142,8 @@ func TestRidgeRelevance(t *testing.T) {
 		}
 		// tau -> 0 is eq. 3.
 		if m >= k {
-			small, _, err := relevanceOf(t, b, Relevance{Kind: Ridge, Tau: 1e-10}, a, w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			exact, _, err := relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: -1}, a, w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			small, _ := must.Get2(relevanceOf(t, b, Relevance{Kind: Ridge, Tau: 1e-10}, a, w))(t)
+			exact, _ := must.Get2(relevanceOf(t, b, Relevance{Kind: MinNorm, Rcond: -1}, a, w))(t)
 			closeVectors(t, "nu as tau goes to 0", small, exact, 1e-5, 0)
 		}
 	}
@@ -171,10 +154,7 @@ func TestL1Relevance(t *testing.T) {
 	b := openCPU(t, 1)
 	const m, k = 25, 6
 	a, w := float32s(normals(rng, m*k)), float32s(normals(rng, k))
-	nu, rank, err := relevanceOf(t, b, Relevance{Kind: L1, Lambda: 0.2}, a, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nu, rank := must.Get2(relevanceOf(t, b, Relevance{Kind: L1, Lambda: 0.2}, a, w))(t)
 	want := lasso(a, w, 0.2)
 	closeVectors(t, "nu", nu, want, 0, 0)
 	if rank != nonzero(want) || rank == 0 || rank >= m {
@@ -197,14 +177,8 @@ func TestRelevanceScales(t *testing.T) {
 		twice[i] = 2 * w[i]
 	}
 	for _, r := range []Relevance{{Kind: MinNorm, Rcond: -1}, {Kind: Ridge, Tau: 1}, {Kind: L1, Lambda: 0.3}} {
-		once, _, err := relevanceOf(t, b, r, a, w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		double, _, err := relevanceOf(t, b, r, a, twice)
-		if err != nil {
-			t.Fatal(err)
-		}
+		once, _ := must.Get2(relevanceOf(t, b, r, a, w))(t)
+		double, _ := must.Get2(relevanceOf(t, b, r, a, twice))(t)
 		for i := range once {
 			once[i] *= 2
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // A checkpoint whose checksum is right may still not be this unit's.
@@ -41,10 +43,7 @@ func TestLearnRefusesRoundsThatAreNotNext(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(5, 4, 200, 5, false))
 	u, full := runUnit(t, dev, smallConfig(), 0)
 	st := State{Epochs: full.Epochs[:1], Theta: full.Theta, Head: full.Head}
-	prop, err := u.problem.Propose(st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	prop := must.Get(u.problem.Propose(st))(t)
 	if _, err := u.problem.Propose(full); err == nil || !strings.Contains(err.Error(), "all 4 epochs are finished") {
 		t.Errorf("a proposal after the last round: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -29,9 +30,7 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	for _, optimiser := range [][]float32{nil, {4, 5, 6}} {
 		want := someState()
 		want.Optimiser = optimiser
-		if err := (checkpoint{path, "id"}).save(want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, (checkpoint{path, "id"}).save(want))
 		got, err := (checkpoint{path, "id"}).load()
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("read %+v, %v; wrote %+v", got, err, want)
@@ -48,13 +47,8 @@ func TestCheckpointRoundTrip(t *testing.T) {
 // No byte of a checkpoint can change, and no tail can be lost, unnoticed.
 func TestCheckpointDamageIsNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.safetensors")
-	if err := (checkpoint{path, "id"}).save(someState()); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (checkpoint{path, "id"}).save(someState()))
+	raw := must.Get(os.ReadFile(path))(t)
 	for i := range raw {
 		if _, err := decodeCheckpoint(raw[:i], "id"); err == nil {
 			t.Fatalf("cut to %d of %d bytes, it is read", i, len(raw))
@@ -90,10 +84,7 @@ func FuzzCheckpoint(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := safetensors.Encode(tensors, meta)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(safetensors.Encode(tensors, meta))(t)
 		back, _, err := safetensors.Decode(again)
 		if err != nil || len(back) != len(tensors) {
 			t.Fatalf("does not survive a round trip: %v", err)

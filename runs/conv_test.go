@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/pipelinetest"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
@@ -22,10 +23,7 @@ func TestConvModel(t *testing.T) {
 	id := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3)
 	dir := t.TempDir()
 	res := mustRun(t, dev, id, dir)
-	tensors, _, err := safetensors.Decode([]byte(foldertest.Read(t, dir)["model.safetensors"]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tensors, _ := must.Get2(safetensors.Decode([]byte(foldertest.Read(t, dir)["model.safetensors"])))(t)
 	host := pipelinetest.NewHostNet(6, 8, tensors)
 	m, err := ReadModel(dir)
 	if err != nil || m.K != cfg.K || m.Representation != nil || len(m.Sources) != 4 {
@@ -65,10 +63,7 @@ func TestConvRefuses(t *testing.T) {
 	plain := openDevice(t, 1, smallSet(7, 4, 200, 5, true))
 	mixed := smallImages(7, 4, 200, 6, 7)
 	mixed.Pools[1].Height, mixed.Pools[1].Width = 7, 6
-	model, err := dataset.RandomLinear(5, 2, 4, 0.3, 500, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(dataset.RandomLinear(5, 2, 4, 0.3, 500, 9))(t)
 	for what, c := range map[string]struct {
 		dev    *pipeline.Resident
 		change func(*pipeline.Config)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // faulty makes the operation of that number on the files below dir fail.
@@ -70,9 +71,7 @@ func TestEachFileOperationFailsOnce(t *testing.T) {
 			base := t.TempDir()
 			whole := filepath.Join(base, "whole")
 			disk.set(whole, -1, nil)
-			if err := work(whole); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, work(whole))
 			want, operations := foldertest.Read(t, whole), disk.seen
 			for at, op := range operations {
 				with := []error{syscall.ENOSPC, syscall.EIO}[at%2]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -22,10 +23,7 @@ func someIdentity() Identity {
 
 func TestIdentityRoundTrip(t *testing.T) {
 	id := someIdentity()
-	js, err := jsonfile.Encode(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jsonfile.Encode(id))(t)
 	back, err := DecodeIdentity(js)
 	if err != nil || !reflect.DeepEqual(back, id) {
 		t.Errorf("%+v, %v, want %+v", back, err, id)
@@ -33,10 +31,7 @@ func TestIdentityRoundTrip(t *testing.T) {
 }
 
 func TestDecodeIdentityRefuses(t *testing.T) {
-	js, err := json.Marshal(someIdentity())
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(json.Marshal(someIdentity()))(t)
 	good := string(js)
 	swap := func(old, new string) string {
 		if strings.Count(good, old) != 1 {
@@ -88,9 +83,7 @@ func TestDecodeIdentityRefuses(t *testing.T) {
 
 func TestFirstDifference(t *testing.T) {
 	parse := func(s string) (v any) {
-		if err := json.Unmarshal([]byte(s), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(s), &v))
 		return v
 	}
 	for _, c := range []struct{ a, b, where, was, is string }{
@@ -116,10 +109,7 @@ func TestFirstDifference(t *testing.T) {
 // The digest sees every setting, and not the reason of the backend's choice.
 func TestDigest(t *testing.T) {
 	digest := func(id Identity) string {
-		d, err := id.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(id.Digest())(t)
 		return d
 	}
 	id := someIdentity()
@@ -148,10 +138,7 @@ func TestDigest(t *testing.T) {
 
 // A config.json from before there was a choice means the linear class.
 func TestDecodeIdentityWithoutRepresentation(t *testing.T) {
-	js, err := json.Marshal(someIdentity())
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(json.Marshal(someIdentity()))(t)
 	old := strings.Replace(string(js), `"representation":"linear",`, "", 1)
 	if got, err := DecodeIdentity([]byte(old)); err != nil || len(old) == len(js) || got.Config.Representation != pipeline.ClassLinear {
 		t.Errorf("%s gives %q, %v", old, got.Config.Representation, err)
@@ -163,10 +150,7 @@ func TestNewIdentityCompletes(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(1, 3, 100, 4, false))
 	digest := func(c pipeline.Config) string {
 		id := NewIdentity("v", dev.Set, backend.Choice{Device: dev.Device}, c)
-		d, err := id.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(id.Digest())(t)
 		if err := id.Config.Validate(); err != nil {
 			t.Error(err)
 		}

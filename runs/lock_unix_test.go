@@ -13,6 +13,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/filelock"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // TestMain is also the other process of TestFolderIsLocked: it holds the folder
@@ -41,14 +42,9 @@ func TestFolderIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "AMTRL_TEST_LOCK="+dir)
-	in, err := child.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(child.StdinPipe())(t)
 	ended := make(chan error, 1)
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Start())
 	go func() { ended <- child.Wait() }()
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
@@ -60,9 +56,7 @@ func TestFolderIsLocked(t *testing.T) {
 		default:
 		}
 	}
-	if err := os.Remove(filepath.Join(dir, "ready")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "ready")))
 	_, runErr := Run(context.Background(), dev, id, dir, quiet)
 	_, sweepErr := Sweep(context.Background(), dev, id, dir, 1, func(SweepStep) {})
 	for _, err := range []error{runErr, sweepErr} {
@@ -73,9 +67,7 @@ func TestFolderIsLocked(t *testing.T) {
 	if len(foldertest.Read(t, dir)) != 0 {
 		t.Error("it wrote into a folder in use")
 	}
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Process.Kill())
 	<-ended
 	in.Close() // which Wait may have done
 	mustRun(t, dev, id, dir)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -57,12 +58,8 @@ func TestFinishedRunIsMended(t *testing.T) {
 						t.Errorf("%s: %v, want one line that says what to do", what, err)
 					}
 					foldertest.Equal(t, what, foldertest.Read(t, dir), hurt)
-					if err := os.Remove(filepath.Join(dir, resultFile)); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.RemoveAll(filepath.Join(dir, checkpointDir)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, os.Remove(filepath.Join(dir, resultFile)))
+					must.Do(t, os.RemoveAll(filepath.Join(dir, checkpointDir)))
 					again, err = Run(context.Background(), dev, id, dir, quiet)
 				}
 				if err != nil || again.Methods[0] != res.Methods[0] {
@@ -76,9 +73,7 @@ func TestFinishedRunIsMended(t *testing.T) {
 			dir := t.TempDir()
 			restore(t, dir, want)
 			damageFile(t, filepath.Join(dir, name), damages["changed"])
-			if err := os.RemoveAll(filepath.Join(dir, checkpointDir)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(filepath.Join(dir, checkpointDir)))
 			if _, err := Run(context.Background(), dev, id, dir, quiet); (err == nil) != mended {
 				t.Errorf("%s changed, no checkpoint: %v", name, err)
 			}
@@ -88,18 +83,12 @@ func TestFinishedRunIsMended(t *testing.T) {
 
 func damageFile(t *testing.T, path string, damage func(string) (string, bool)) {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	now, gone := damage(string(raw))
 	if gone {
-		err = os.Remove(path)
+		must.Do(t, os.Remove(path))
 	} else {
-		err = os.WriteFile(path, []byte(now), 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
+		must.Do(t, os.WriteFile(path, []byte(now), 0o644))
 	}
 }
 
@@ -116,15 +105,11 @@ func TestChangedResultIsNotDone(t *testing.T) {
 		"a nu":    func(r *Result) { r.Sources[0].Nu++ },
 	} {
 		var res Result
-		if err := json.Unmarshal([]byte(want[resultFile]), &res); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(want[resultFile]), &res))
 		change(&res)
 		dir := t.TempDir()
 		restore(t, dir, want)
-		if err := jsonfile.Write(filepath.Join(dir, resultFile), res); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, jsonfile.Write(filepath.Join(dir, resultFile), res))
 		mustRun(t, dev, id, dir)
 		foldertest.Equal(t, what, foldertest.Read(t, dir), want)
 	}
@@ -134,15 +119,11 @@ func TestChangedResultIsNotDone(t *testing.T) {
 		"a path":  {"../x": "0", configFile: "0", epochsFile: "0", modelFile: "0"},
 	} {
 		var res Result
-		if err := json.Unmarshal([]byte(want[resultFile]), &res); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(want[resultFile]), &res))
 		res.Files = files
 		dir := t.TempDir()
 		restore(t, dir, want)
-		if err := jsonfile.Write(filepath.Join(dir, resultFile), res); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, jsonfile.Write(filepath.Join(dir, resultFile), res))
 		_, err := Run(context.Background(), dev, id, dir, quiet)
 		if err == nil || !strings.Contains(err.Error(), "result.json: files: expected") {
 			t.Errorf("%s: %v", what, err)
@@ -187,9 +168,7 @@ func TestFinishedSweepIsMended(t *testing.T) {
 	dir := t.TempDir()
 	results := make([]Result, len(id.Units()))
 	for i, u := range id.Units() {
-		if err := json.Unmarshal([]byte(want[resultName(u)]), &results[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(want[resultName(u)]), &results[i]))
 	}
 	restore(t, dir, map[string]string{resultName(unit): want[resultName(unit)][:40]})
 	if _, err := WriteSweep(dir, id, results, make([]float64, len(results))); err != nil {
@@ -202,12 +181,8 @@ func TestFinishedSweepIsMended(t *testing.T) {
 func TestTimingAfterATornLine(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "timing.jsonl")
-	if err := os.WriteFile(path, []byte(`{"unit":"a","seconds":1}`+"\n"+`{"unit":"b","sec`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := (timingLine{Unit: "c", Seconds: 2}).append(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(`{"unit":"a","seconds":1}`+"\n"+`{"unit":"b","sec`), 0o644))
+	must.Do(t, (timingLine{Unit: "c", Seconds: 2}).append(dir))
 	raw, err := os.ReadFile(path)
 	if lines := strings.Split(string(raw), "\n"); err != nil || len(lines) != 4 || lines[2] != `{"unit":"c","seconds":2}` {
 		t.Errorf("%q, %v", raw, err)
@@ -220,10 +195,7 @@ func TestWideModelIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	const k = 20_000
 	ts := tensors{zeros("representation.weight", k, 1), zeros("sources.weight", 1, k), zeros("target.weight", 1, k)}
-	raw, err := safetensors.Encode(ts, map[string]string{"sources": `["a"]`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(safetensors.Encode(ts, map[string]string{"sources": `["a"]`}))(t)
 	restore(t, dir, map[string]string{modelFile: string(raw)})
 	if _, err := ReadModel(dir); err == nil || !strings.Contains(err.Error(), "expected at most 4096 columns, found 20000") {
 		t.Errorf("%v, want one line with the limit", err)

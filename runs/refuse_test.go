@@ -13,15 +13,13 @@ import (
 
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
 // Junk after the object is refused, a closing bracket too.
 func TestDecodeIdentityRefusesABracket(t *testing.T) {
-	js, err := json.Marshal(someIdentity())
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(json.Marshal(someIdentity()))(t)
 	for _, tail := range []string{"}", "]", " }junk"} {
 		if _, err := DecodeIdentity(append(slices.Clone(js), tail...)); err == nil {
 			t.Errorf("%q after the object is accepted", tail)
@@ -33,14 +31,9 @@ func TestDecodeIdentityRefusesABracket(t *testing.T) {
 func TestClaimNamesACutFile(t *testing.T) {
 	id, dir := someIdentity(), t.TempDir()
 	path := filepath.Join(dir, "config.json")
-	whole, err := jsonfile.Encode(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(jsonfile.Encode(id))(t)
 	for _, n := range []int{0, 1, 2, len(whole) / 2, len(whole) - 2} {
-		if err := os.WriteFile(path, whole[:n], 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, whole[:n], 0o644))
 		want := fmt.Sprintf("%s: byte %d: it ends early", path, n)
 		if err := id.claimLocked(dir); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)
@@ -52,9 +45,7 @@ func TestClaimNamesACutFile(t *testing.T) {
 func TestClaimNamesLargeSeeds(t *testing.T) {
 	id, dir := someIdentity(), t.TempDir()
 	id.Seeds = []uint64{1<<63 + 1}
-	if err := id.claimLocked(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, id.claimLocked(dir))
 	id.Seeds = []uint64{1<<63 + 3}
 	if err := id.claimLocked(dir); err == nil || !strings.Contains(err.Error(), "seeds") {
 		t.Errorf("another seed: %v, want a line that names seeds", err)
@@ -65,9 +56,7 @@ func TestClaimNamesLargeSeeds(t *testing.T) {
 func TestClaimNamesTheRepresentation(t *testing.T) {
 	id, dir := someIdentity(), t.TempDir()
 	id.Config.Representation, id.Config.ERM, id.Config.Conv = pipeline.ClassConv, pipeline.ERM{}, pipeline.DefaultConv(pipeline.PresetDefault)
-	if err := id.claimLocked(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, id.claimLocked(dir))
 	want := "config.json: representation is conv there and linear here"
 	if err := someIdentity().claimLocked(dir); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("another representation: %v", err)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // A pipe in the place of a file is named; nothing waits for its other end.
@@ -25,9 +26,7 @@ func TestPipesAreRefused(t *testing.T) {
 	pipe := func(dir, name string) (path string) {
 		path = filepath.Join(dir, name)
 		os.Remove(path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), unix.Mkfifo(path, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), unix.Mkfifo(path, 0o644)))
 		return path
 	}
 	refused := func(path string, err error) {

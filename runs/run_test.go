@@ -14,6 +14,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -27,9 +28,7 @@ func restore(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)))
 	}
 }
 
@@ -37,10 +36,7 @@ func quiet(pipeline.Step) {}
 
 func mustRun(t testing.TB, dev *pipeline.Resident, id Identity, dir string) *Result {
 	t.Helper()
-	res, err := Run(context.Background(), dev, id, dir, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(Run(context.Background(), dev, id, dir, quiet))(t)
 	return res
 }
 
@@ -91,10 +87,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool
 			t.Errorf("cancelled in epoch %d, there is a result", done+1)
 		}
 		steps := 0
-		again, err := Run(context.Background(), other, id, dir, func(s pipeline.Step) { steps += b2i(s.Record != nil) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(Run(context.Background(), other, id, dir, func(s pipeline.Step) { steps += b2i(s.Record != nil) }))(t)
 		what := fmt.Sprintf("%s, warm start %v, resumed after %d epochs", cfg.Representation, warm, done)
 		if steps != 5-done {
 			t.Errorf("%s: %d epochs were carried out, want %d", what, steps, 5-done)

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/pipelinetest"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
@@ -157,10 +158,7 @@ func TestRunFolder(t *testing.T) {
 		t.Errorf("the folder has %v, want %v", names, want)
 	}
 	read := func(name string) []byte {
-		raw, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		return raw
 	}
 
@@ -179,9 +177,7 @@ func TestRunFolder(t *testing.T) {
 	dec.DisallowUnknownFields()
 	for dec.More() {
 		var e pipeline.Epoch
-		if err := dec.Decode(&e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dec.Decode(&e))
 		epochs = append(epochs, e)
 	}
 	if len(epochs) != 4 || bytes.Count(read("epochs.jsonl"), []byte("\n")) != 4 {
@@ -205,10 +201,7 @@ func TestRunFolder(t *testing.T) {
 		t.Error("there is a result of a method that did not run")
 	}
 
-	m, err := ReadModel(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(ReadModel(dir))(t)
 	if m.Target != "floats_3" || m.Method != pipeline.Active || m.K != 3 || m.D != 7 ||
 		!slices.Equal(m.Sources, []string{"bytes_0", "floats_1", "bytes_2", "bytes_4", "floats_5"}) {
 		t.Errorf("the model is %+v", m)
@@ -299,10 +292,7 @@ func TestReadModelRefusesDamage(t *testing.T) {
 	encode := func(change func(ts tensors, meta map[string]string) tensors) string {
 		ts := tensors{zeros("representation.weight", 2, 3), zeros("sources.weight", 4, 2), zeros("target.weight", 1, 2)}
 		meta := map[string]string{"sources": `["a","b","c","d"]`, "target": "t", "method": pipeline.Active}
-		raw, err := safetensors.Encode(change(ts, meta), meta)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(safetensors.Encode(change(ts, meta), meta))(t)
 		return string(raw)
 	}
 	for what, raw := range map[string]string{

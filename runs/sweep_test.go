@@ -20,6 +20,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -35,10 +36,7 @@ func smallSweep(t testing.TB) (*pipeline.Resident, Identity) {
 
 func mustSweep(t testing.TB, dev *pipeline.Resident, id Identity, dir string, jobs int) *Summary {
 	t.Helper()
-	sum, err := Sweep(context.Background(), dev, id, dir, jobs, func(SweepStep) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := must.Get(Sweep(context.Background(), dev, id, dir, jobs, func(SweepStep) {}))(t)
 	return sum
 }
 
@@ -74,10 +72,7 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 	dev, id := smallSweep(t)
 	dir := t.TempDir()
 	var steps []SweepStep
-	sum, err := Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) { steps = append(steps, s) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := must.Get(Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) { steps = append(steps, s) }))(t)
 	results := map[Unit]*Result{}
 	for i, u := range id.Units() {
 		cfg := cloneConfig(id.Config)
@@ -98,10 +93,7 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 	}
 
 	// The table has a row for each unit and method.
-	raw, err := os.ReadFile(filepath.Join(dir, "results.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join(dir, "results.csv")))(t)
 	rows, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
 	if err != nil || len(rows) != 1+8*2 {
 		t.Fatalf("results.csv has %d rows, %v", len(rows), err)
@@ -119,9 +111,7 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 
 	// The summary averages over targets and seeds, and compares by target.
 	var stored Summary
-	if raw, err = os.ReadFile(filepath.Join(dir, "summary.json")); err != nil {
-		t.Fatal(err)
-	}
+	raw = must.Get(os.ReadFile(filepath.Join(dir, "summary.json")))(t)
 	if err := json.Unmarshal(raw, &stored); err != nil || !reflect.DeepEqual(&stored, sum) {
 		t.Errorf("summary.json holds %+v, %v, want %+v", stored, err, sum)
 	}
@@ -208,19 +198,10 @@ func TestSweepResumesUnits(t *testing.T) {
 	clean := t.TempDir()
 	mustSweep(t, dev, id, clean, 1)
 	want := foldertest.Read(t, clean)
-	key, err := id.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(id.Digest())(t)
 	s := id.Units()[1]
-	p, err := id.problem(dev.Set, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := pipeline.NewLearner(dev, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(id.problem(dev.Set, s))(t)
+	u := must.Get(pipeline.NewLearner(dev, p))(t)
 	defer u.Close()
 	for stop := 1; stop <= 3; stop++ {
 		dir := t.TempDir()
@@ -235,10 +216,7 @@ func TestSweepResumesUnits(t *testing.T) {
 		if !errors.Is(err, errStop) {
 			t.Fatal(err)
 		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(path))(t)
 		mustSweep(t, dev, id, dir, 2)
 		foldertest.Equal(t, fmt.Sprintf("unit stopped after %d epochs", stop), foldertest.Read(t, dir), want)
 

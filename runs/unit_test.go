@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -48,10 +49,7 @@ func TestUnitsApartAreTheSweep(t *testing.T) {
 		results, seconds = append(results, *res), append(seconds, float64(i))
 	}
 	for range 2 {
-		got, err := WriteSweep(apart, id, results, seconds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(WriteSweep(apart, id, results, seconds))(t)
 		foldertest.Equal(t, "apart", foldertest.Read(t, apart), foldertest.Read(t, whole))
 		if got.Methods[0] != want.Methods[0] {
 			t.Errorf("the summary is %+v, want %+v", got, want)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/bench/internal/compare"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // Everything that is timed runs in small, each row has figures that make sense,
@@ -23,17 +24,10 @@ func checkSmall(t *testing.T, o options) {
 	dir := t.TempDir()
 	o.json = filepath.Join(dir, "bench.json")
 	o.python, o.rival, o.only, o.jobs, o.rivals, o.small = compare.TorchPython(), "cpu", "copy,pass,erm,sweep,pinv,conv", 2, 1, true
-	if err := run(o); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(o.json)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(o))
+	raw := must.Get(os.ReadFile(o.json))(t)
 	var rep report
-	if err := json.Unmarshal(raw, &rep); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &rep))
 	if rep.Device.Backend != o.backend || rep.Date == "" {
 		t.Errorf("the table is of %+v at %q", rep.Device, rep.Date)
 	}

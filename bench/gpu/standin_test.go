@@ -11,16 +11,14 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // useStandIn lets this process and its children find libraries that take the
 // place of CUDA's.
 func useStandIn(t *testing.T) {
 	t.Helper()
-	dir, err := standin.Build(standin.Variant{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(standin.Build(standin.Variant{}))(t)
 	t.Setenv("AMTRL_CUDA_LIB_DIR", dir)
 	t.Setenv("AMTRL_CUBIN_CACHE", t.TempDir())
 }
@@ -38,23 +36,16 @@ func TestBundle(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, name := range []string{"env.sh", "test-gpu.sh", "bench-gpu.sh"} {
-		want, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(os.ReadFile(name))(t)
 		if got, err := os.ReadFile(filepath.Join(bundle, name)); err != nil || string(got) != string(want) {
 			t.Errorf("%s of the bundle: %v, %d bytes of %d", name, err, len(got), len(want))
 		}
 	}
 	tools := filepath.Join(dir, "tools")
-	if err := os.Mkdir(tools, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(tools, 0o755))
 	sanitizer := func(body string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(tools, "compute-sanitizer"), []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(tools, "compute-sanitizer"), []byte("#!/bin/sh\n"+body+"\n"), 0o755))
 	}
 	t.Setenv("PATH", tools+":"+os.Getenv("PATH"))
 	script := func() (verdicts map[string]string, text string, code int) {

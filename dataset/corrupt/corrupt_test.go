@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -65,16 +66,11 @@ func TestGenerateIsApplyWithTheImagesOwnStream(t *testing.T) {
 	rng := testrand.New(t)
 	images, seed := strokes(5, rng), rng.Uint64()
 	for _, name := range Names() {
-		all, err := Generate(name, images, seed, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(Generate(name, images, seed, 2))(t)
 		for i := range 5 {
 			one := make([]uint8, pixels)
 			stream := rand.New(rand.NewChaCha8(streamSeed(seed, name, i)))
-			if err := Apply(one, images[i*pixels:(i+1)*pixels], name, stream); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Apply(one, images[i*pixels:(i+1)*pixels], name, stream))
 			if !bytes.Equal(one, all[i*pixels:(i+1)*pixels]) {
 				t.Errorf("%s: image %d differs from Apply with its stream", name, i)
 			}
@@ -87,15 +83,9 @@ func TestGenerateDoesNotDependOnThreads(t *testing.T) {
 	images, seed := strokes(53, rng), rng.Uint64()
 	before := bytes.Clone(images)
 	for _, name := range Names() {
-		want, err := Generate(name, images, seed, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(Generate(name, images, seed, 1))(t)
 		for _, threads := range []int{1, 2, 3, 1 << 40} {
-			got, err := Generate(name, images, seed, threads)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(Generate(name, images, seed, threads))(t)
 			if !bytes.Equal(got, want) {
 				t.Errorf("%s: %d threads change the result", name, threads)
 			}
@@ -114,18 +104,12 @@ func TestRandomness(t *testing.T) {
 	one := strokes(1, rng)
 	images := bytes.Repeat(one, 24)
 	for _, c := range corruptions {
-		got, err := Generate(c.name, images, seed, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(Generate(c.name, images, seed, 2))(t)
 		varies := !bytes.Equal(got, bytes.Repeat(got[:pixels], 24))
 		if varies != c.random {
 			t.Errorf("%s: results vary with the stream: %t, expected %t", c.name, varies, c.random)
 		}
-		other, err := Generate(c.name, images, seed+1, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Get(Generate(c.name, images, seed+1, 2))(t)
 		if differs := !bytes.Equal(got, other); differs != c.random {
 			t.Errorf("%s: results depend on the seed: %t, expected %t", c.name, differs, c.random)
 		}
@@ -154,13 +138,9 @@ func TestApplyInPlaceAndOverlapping(t *testing.T) {
 	src := strokes(1, rng)
 	for _, name := range Names() {
 		want := make([]uint8, pixels)
-		if err := Apply(want, src, name, rand.New(rand.NewPCG(1, 2))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Apply(want, src, name, rand.New(rand.NewPCG(1, 2))))
 		shared := append(bytes.Clone(src), make([]uint8, 100)...)
-		if err := Apply(shared[100:], shared[:pixels], name, rand.New(rand.NewPCG(1, 2))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Apply(shared[100:], shared[:pixels], name, rand.New(rand.NewPCG(1, 2))))
 		if !bytes.Equal(shared[100:], want) {
 			t.Errorf("%s: overlapping images change the result", name)
 		}
@@ -229,9 +209,7 @@ func FuzzApply(f *testing.F) {
 		binary.LittleEndian.PutUint64(key[:], seed)
 		for i, dst := range []*image{&first, &second} {
 			*dst = filled(uint8(i)) // what it held before must not matter
-			if err := Apply(dst[:], src[:], name, rand.New(rand.NewChaCha8(key))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Apply(dst[:], src[:], name, rand.New(rand.NewChaCha8(key))))
 		}
 		if first != second {
 			t.Errorf("%s: the same stream gave two results", name)
@@ -257,9 +235,7 @@ func BenchmarkGenerate(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(images)))
 			for b.Loop() {
-				if _, err := Generate(name, images, 1, 1); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(Generate(name, images, 1, 1))(b)
 			}
 		})
 	}

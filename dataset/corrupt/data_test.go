@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // mnist is the first half of MNIST's test images and their labels.
@@ -55,10 +57,7 @@ func realData(t *testing.T) *mnist {
 func (m *mnist) reference(t *testing.T, name string) []uint8 {
 	t.Helper()
 	file := filepath.Join(m.dir, "mnist_c", name, "test_images.npy")
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(file))(t)
 	if len(raw) < 10 || !bytes.HasPrefix(raw, []byte("\x93NUMPY\x01\x00")) {
 		t.Fatalf("%s: not NPY version 1", file)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // Config is a configuration of the linear class for a SmallSet, Conv the one of
@@ -36,13 +37,8 @@ func Decode[C any](text string) C {
 // Open makes a set resident on the CPU for the length of the test.
 func Open[R interface{ Close() }](t testing.TB, threads int, set *dataset.Set, open func(backend.Device, *dataset.Set) (R, error)) R {
 	t.Helper()
-	if err := set.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	r, err := open(OpenCPU(t, threads).Device(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, set.Validate())
+	r := must.Get(open(OpenCPU(t, threads).Device(), set))(t)
 	t.Cleanup(r.Close)
 	return r
 }
@@ -51,10 +47,7 @@ func Open[R interface{ Close() }](t testing.TB, threads int, set *dataset.Set, o
 // buffer was freed.
 func OpenCPU(t testing.TB, threads int) backend.Queue {
 	t.Helper()
-	d, err := cpu.Open(threads)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(cpu.Open(threads))(t)
 	t.Cleanup(func() {
 		if u := d.Usage(); u.Buffers != 0 {
 			t.Errorf("%d buffers of %d bytes were never freed", u.Buffers, u.Bytes)
@@ -67,10 +60,7 @@ func OpenCPU(t testing.TB, threads int) backend.Queue {
 // NewQueue starts a queue, which ends with its device.
 func NewQueue(t testing.TB, d backend.Device) backend.Queue {
 	t.Helper()
-	q, err := d.NewQueue()
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(d.NewQueue())(t)
 	return q
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/backend/backendtest"
 	"github.com/amtrl/amtrl/cuda"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // device opens the stand-in, or with AMTRL_TEST_GPU=required the machine's own
@@ -23,14 +24,9 @@ func device(t *testing.T) backend.Open {
 		o.LibDir = standin.Open(t).Dir(standin.Variant{Family: 13})
 	}
 	open := func() (backend.Device, error) { return cuda.Open(o) }
-	b, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(open())(t)
 	t.Logf("%+v", b.Info())
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Close())
 	return open
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -31,14 +32,8 @@ type goldenCase struct {
 
 func goldenCases(t *testing.T) []goldenCase {
 	t.Helper()
-	digits, err := dataset.Digits(1, 60, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sparse, err := dataset.SparseNu(30, 5, 12, 0.5, 2000, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digits := must.Get(dataset.Digits(1, 60, 2))(t)
+	sparse := must.Get(dataset.SparseNu(30, 5, 12, 0.5, 2000, 3))(t)
 	floats := sparse.Tasks[len(sparse.Tasks)-1].Name
 	return []goldenCase{
 		{"default", digits, "fog_6", 2e-3, func(c *pipeline.Config) {
@@ -70,10 +65,7 @@ func TestGolden(t *testing.T) {
 	open := device(t)
 	for _, c := range goldenCases(t) {
 		t.Run(c.name, func(t *testing.T) {
-			cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
 			cfg.K, cfg.TargetSamples = 8, 30
 			cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 3, Floor: 2, Budget: 900}
 			c.edit(&cfg)
@@ -117,19 +109,13 @@ func TestGolden(t *testing.T) {
 // golden runs the pipeline and returns its epochs and the model's numbers.
 func golden(t *testing.T, open backend.Open, c goldenCase, cfg pipeline.Config) (epochs []pipeline.Epoch, model []float64) {
 	t.Helper()
-	b, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(open())(t)
 	defer b.Close()
-	dev, err := pipeline.NewResident(b, c.set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dev := must.Get(pipeline.NewResident(b, c.set))(t)
 	id := runs.NewIdentity("golden", c.set, backend.Choice{Device: b, Reason: "test"}, cfg)
 	id.Targets, id.Seeds = []string{c.target}, []uint64{1}
 	dir := filepath.Join(t.TempDir(), "run")
-	_, err = runs.Run(context.Background(), dev, id, dir, func(s pipeline.Step) {
+	_, err := runs.Run(context.Background(), dev, id, dir, func(s pipeline.Step) {
 		if s.Record != nil {
 			epochs = append(epochs, *s.Record)
 		}
@@ -137,10 +123,7 @@ func golden(t *testing.T, open backend.Open, c goldenCase, cfg pipeline.Config) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := runs.ReadModel(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(runs.ReadModel(dir))(t)
 	for _, part := range [][]float32{m.Representation, m.Heads, m.Head} {
 		for _, v := range part {
 			model = append(model, float64(v))
