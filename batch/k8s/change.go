@@ -1,10 +1,7 @@
 package k8s
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -45,64 +42,34 @@ func parseChanges(args []string) ([]change, error) {
 	return out, nil
 }
 
-// applyChanges is the manifest as a tree, changed.
-func applyChanges(job *jobManifest, changes []change) (any, error) {
-	tree, err := treeOf(job)
+// applyChanges changes a manifest.
+func applyChanges(tree object, args []string) error {
+	changes, err := parseChanges(args)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	before, err := treeOf(job)
-	if err != nil {
-		return nil, err
-	}
+	before := ownValues(tree)
 	for _, c := range changes {
-		if tree, err = setTree(tree, c.path, c.value); err != nil {
-			return nil, optionError("engine-arg", "%s in %q", err, c.arg)
+		if _, err := setTree(tree, c.path, c.value); err != nil {
+			return optionError("engine-arg", "%s in %q", err, c.arg)
 		}
-		for _, own := range ownPlaces {
-			if !reflect.DeepEqual(treeAt(before, own), treeAt(tree, own)) {
-				return nil, optionError("engine-arg", "%s is for amtrl to set, found %q", own, c.arg)
+		for i, now := range ownValues(tree) {
+			if now != before[i] {
+				return optionError("engine-arg", "%s is for amtrl to set, found %q", ownPlaces[i], c.arg)
 			}
 		}
 	}
-	return tree, nil
+	return nil
 }
 
-// treeOf is a value as its JSON has it, with whole numbers as such.
-func treeOf(v any) (any, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
+// ownValues are the values at ownPlaces with their types, to be compared.
+func ownValues(tree object) []string {
+	values := make([]string, len(ownPlaces))
+	for i, place := range ownPlaces {
+		v := treeAt(tree, place)
+		values[i] = fmt.Sprintf("%T %#v", v, v)
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var tree any
-	if err := dec.Decode(&tree); err != nil {
-		return nil, err
-	}
-	return wholeNumbers(tree)
-}
-
-// wholeNumbers replaces the numbers of a tree, which are all whole.
-func wholeNumbers(node any) (any, error) {
-	var err error
-	switch n := node.(type) {
-	case json.Number:
-		return n.Int64()
-	case map[string]any:
-		for k := range n {
-			if n[k], err = wholeNumbers(n[k]); err != nil {
-				return nil, err
-			}
-		}
-	case []any:
-		for i := range n {
-			if n[i], err = wholeNumbers(n[i]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return node, nil
+	return values
 }
 
 // setTree is node with value merged in at path.
@@ -122,43 +89,42 @@ func setTree(node any, path []string, value any) (any, error) {
 		list[i], err = setTree(list[i], path[1:], value)
 		return list, err
 	}
-	object, isMap := node.(map[string]any)
-	if node != nil && !isMap {
+	fields, isMap := node.(object)
+	switch {
+	case node == nil:
+		fields = object{}
+	case !isMap:
 		return nil, fmt.Errorf("expected a map or a list before %q, found %v", path[0], node)
 	}
-	if object == nil {
-		object = map[string]any{}
-	}
 	if value == nil && len(path) == 1 {
-		delete(object, path[0])
-		return object, nil
+		delete(fields, path[0])
+		return fields, nil
 	}
-	child, err := setTree(object[path[0]], path[1:], value)
-	if err != nil {
-		return nil, err
+	child, err := setTree(fields[path[0]], path[1:], value)
+	if err == nil {
+		fields[path[0]] = child
 	}
-	object[path[0]] = child
-	return object, nil
+	return fields, err
 }
 
 // mergeTree merges value into node as a JSON merge patch does (RFC 7386).
 func mergeTree(node, value any) any {
-	patch, ok := value.(map[string]any)
+	patch, ok := value.(object)
 	if !ok {
 		return value
 	}
-	object, ok := node.(map[string]any)
+	fields, ok := node.(object)
 	if !ok {
-		object = map[string]any{}
+		fields = object{}
 	}
 	for k, v := range patch {
 		if v == nil {
-			delete(object, k)
-			continue
+			delete(fields, k)
+		} else {
+			fields[k] = mergeTree(fields[k], v)
 		}
-		object[k] = mergeTree(object[k], v)
 	}
-	return object
+	return fields
 }
 
 // treeAt is the value at a dotted path, nil where there is none. The keys of
@@ -166,7 +132,7 @@ func mergeTree(node, value any) any {
 func treeAt(node any, path string) any {
 	for _, key := range strings.Split(path, ".") {
 		switch n := node.(type) {
-		case map[string]any:
+		case object:
 			node = n[key]
 		case []any:
 			i, err := strconv.Atoi(key)

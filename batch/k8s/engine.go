@@ -1,9 +1,9 @@
 package k8s
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -18,19 +18,26 @@ import (
 
 // Engine runs tasks as Indexed Jobs of a Kubernetes cluster, which it
 // reaches through kubectl.
-type Engine struct{ options Options }
+type Engine struct {
+	options     Options
+	volumes     []volume
+	selector    object
+	tolerations []any
+}
 
 var _ batch.Preparer = (*Engine)(nil)
 
 // New makes the engine, or says which option cannot be used.
 func New(o Options) (*Engine, error) {
-	if o.Program == "" {
-		o.Program = "amtrl"
-	}
-	if err := o.check(); err != nil {
+	o.Program = cmp.Or(o.Program, "amtrl")
+	volumes, err1 := parseVolumes(o.Volumes)
+	selector, err2 := parseSelector(o.NodeSelector)
+	tolerations, err3 := parseTolerations(o.Tolerations)
+	_, err4 := parseChanges(o.Args)
+	if err := cmp.Or(o.check(), err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
-	return &Engine{o}, nil
+	return &Engine{o, volumes, selector, tolerations}, nil
 }
 
 // Name implements [batch.Engine].
@@ -63,8 +70,7 @@ func (e *Engine) Resolve(ctx context.Context) error {
 		return nil
 	}
 	raw, err := runKubectl(ctx, nil, e.question("", "config", "view", "--minify", "--output=json"))
-	var k *kubectlError
-	if errors.As(err, &k) && k.code == 1 && e.options.Context == "" && strings.Contains(k.text, "current-context must exist") {
+	if e.options.Context == "" && kubectlSaid(err, "current-context must exist") {
 		return nil
 	}
 	if err != nil {
@@ -82,17 +88,13 @@ func (e *Engine) Resolve(ctx context.Context) error {
 	if err := json.Unmarshal(raw, &config); err != nil {
 		return fmt.Errorf("kubectl config: expected JSON, found %s: %w", excerpt(raw), err)
 	}
-	if e.options.Context == "" {
-		e.options.Context = config.Current
-	}
+	e.options.Context = cmp.Or(e.options.Context, config.Current)
 	for _, c := range config.Contexts {
 		if c.Name == e.options.Context && e.options.Namespace == "" {
 			e.options.Namespace = c.Context.Namespace
 		}
 	}
-	if e.options.Namespace == "" {
-		e.options.Namespace = "default"
-	}
+	e.options.Namespace = cmp.Or(e.options.Namespace, "default")
 	return e.options.check()
 }
 
@@ -102,10 +104,7 @@ func (e *Engine) command(namespace string, words ...string) []string {
 	if e.options.Context != "" {
 		argv = append(argv, "--context="+e.options.Context)
 	}
-	if namespace == "" {
-		namespace = e.options.Namespace
-	}
-	if namespace != "" {
+	if namespace = cmp.Or(namespace, e.options.Namespace); namespace != "" {
 		argv = append(argv, "--namespace="+namespace)
 	}
 	return append(argv, words...)
@@ -120,10 +119,7 @@ func (e *Engine) question(namespace string, words ...string) []string {
 // holes, as an Indexed Job has none.
 func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
 	chunks := slices.Collect(slices.Chunk(s.Tasks, maxCompletions))
-	parallel := s.Resources.Parallel
-	if parallel == 0 {
-		parallel = defaultParallel
-	}
+	parallel := cmp.Or(s.Resources.Parallel, defaultParallel)
 	var parts []batch.Part
 	for i, tasks := range chunks {
 		p := batch.Part{
@@ -135,7 +131,7 @@ func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 		p.Argv = e.question("", "create", "--filename="+csvField(filepath.Join(s.Dir, batch.SubmitDir, p.File)),
 			"--output=jsonpath={.metadata.namespace}/{.metadata.name}")
 		var err error
-		if p.Content, err = e.options.manifest(s, p, min(max(parallel/len(chunks), 1), len(tasks))); err != nil {
+		if p.Content, err = e.manifest(s, p, min(max(parallel/len(chunks), 1), len(tasks))); err != nil {
 			return nil, err
 		}
 		parts = append(parts, p)
@@ -151,23 +147,16 @@ func (e *Engine) Check(ctx context.Context, parts []batch.Part) error {
 			return err
 		}
 	}
-	volumes, err := parseVolumes(e.options.Volumes)
-	if err != nil {
-		return err
-	}
-	claims := map[string]bool{}
-	for _, v := range volumes {
-		if v.volume.Claim != nil {
-			claims[v.volume.Claim.ClaimName] = true
+	var claims []string
+	for _, v := range e.volumes {
+		if v.claim != "" {
+			claims = append(claims, v.claim)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(claims)) {
+	slices.Sort(claims)
+	for _, name := range slices.Compact(claims) {
 		_, err := runKubectl(ctx, nil, e.question("", "get", "persistentvolumeclaim", name, "--output=name"))
-		var k *kubectlError
-		if errors.As(err, &k) && strings.Contains(k.text, "(Forbidden)") {
-			continue // not everyone may look
-		}
-		if err != nil {
+		if err != nil && !kubectlSaid(err, "(Forbidden)") { // not everyone may look
 			return err
 		}
 	}
@@ -178,9 +167,8 @@ func (e *Engine) Check(ctx context.Context, parts []batch.Part) error {
 // is already there was made by an earlier call whose answer got lost.
 func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	out, err := runKubectl(ctx, nil, p.Argv)
-	var k *kubectlError
 	switch {
-	case errors.As(err, &k) && strings.Contains(k.text, "already exists"):
+	case kubectlSaid(err, "already exists"):
 		id, findErr := e.find(ctx, p.Key)
 		if findErr != nil {
 			return "", &batch.Unsure{Err: findErr}
@@ -203,47 +191,41 @@ func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 
 // find is the id of the Job of a part, empty where there is none.
 func (e *Engine) find(ctx context.Context, key string) (string, error) {
-	raw, err := runKubectl(ctx, nil, e.question("", "get", "jobs.batch", "--selector="+partLabel+"="+key, "--output=json"))
-	if err != nil {
-		return "", err
-	}
-	items, err := parseList(raw)
-	if err != nil {
-		return "", err
-	}
+	items, err := e.list(ctx, "", "jobs.batch", partLabel+"="+key)
 	for _, i := range items {
 		if i.Metadata.Labels[partLabel] == key {
-			return jobID(i.Metadata.Namespace, i.Metadata.Name), nil
+			return i.id(), nil
 		}
 	}
-	return "", nil
+	return "", err
+}
+
+// list asks for the items of these kinds that a selector of labels selects.
+func (e *Engine) list(ctx context.Context, namespace, kinds, selector string) ([]item, error) {
+	raw, err := runKubectl(ctx, nil, e.question(namespace, "get", kinds, "--selector="+selector, "--output=json"))
+	if err != nil {
+		return nil, err
+	}
+	return parseList(raw)
 }
 
 // Query implements [batch.Engine] with one question for each namespace.
 func (e *Engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
-	runs := map[string]map[string]bool{}
+	runs := map[string][]string{}
 	for _, j := range jobs {
 		namespace, _, err := splitID(j.ID)
 		if err != nil {
 			return nil, fmt.Errorf("part %s: %w", j.Key, err)
 		}
-		if namespace == "" {
-			namespace = e.options.Namespace
-		}
-		if runs[namespace] == nil {
-			runs[namespace] = map[string]bool{}
-		}
+		namespace = cmp.Or(namespace, e.options.Namespace)
 		run, _, _ := strings.Cut(j.Key, "-")
-		runs[namespace][run] = true
+		runs[namespace] = append(runs[namespace], run)
 	}
 	var items []item
 	for _, namespace := range slices.Sorted(maps.Keys(runs)) {
-		selector := runLabel + " in (" + strings.Join(slices.Sorted(maps.Keys(runs[namespace])), ",") + ")"
-		raw, err := runKubectl(ctx, nil, e.question(namespace, "get", "jobs.batch,pods", "--selector="+selector, "--output=json"))
-		if err != nil {
-			return nil, err
-		}
-		found, err := parseList(raw)
+		slices.Sort(runs[namespace])
+		selector := runLabel + " in (" + strings.Join(slices.Compact(runs[namespace]), ",") + ")"
+		found, err := e.list(ctx, namespace, "jobs.batch,pods", selector)
 		if err != nil {
 			return nil, err
 		}
@@ -295,8 +277,6 @@ func (e *Engine) Log(j batch.Job, task int, follow bool) batch.Log {
 	}
 	return batch.Log{Argv: e.command(namespace, words...)}
 }
-
-func jobID(namespace, name string) string { return namespace + "/" + name }
 
 // splitID is the namespace and the name in the id of a job, both empty where it
 // has none.

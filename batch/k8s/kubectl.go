@@ -115,24 +115,18 @@ func kubectlText(stderr string) string {
 // kubectlRefused says whether an error means that the server has not made what
 // it was asked to make. Of anything else nobody can be sure.
 func kubectlRefused(err error) bool {
-	if errors.Is(err, ErrNoKubectl) {
-		return true
-	}
-	var k *kubectlError
-	if !errors.As(err, &k) || k.code < 1 {
-		return false
-	}
-	for _, sign := range []string{
+	return errors.Is(err, ErrNoKubectl) || kubectlSaid(err,
 		"(Invalid)", "(BadRequest)", "(Forbidden)", "(Unauthorized)", "(NotFound)", "(MethodNotAllowed)", "(UnsupportedMediaType)",
 		" is invalid: ", "error validating", "unable to recognize", "no matches for kind",
 		"was refused", "no such host", "dial tcp", "must be logged in", "invalid configuration",
-		"does not exist", "denied the request", "error parsing",
-	} {
-		if strings.Contains(k.text, sign) {
-			return true
-		}
-	}
-	return false
+		"does not exist", "denied the request", "error parsing")
+}
+
+// kubectlSaid says whether kubectl ended by itself with an error that holds one
+// of these texts.
+func kubectlSaid(err error, texts ...string) bool {
+	k, ok := errors.AsType[*kubectlError](err)
+	return ok && k.code > 0 && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(k.text, text) })
 }
 
 // csvField writes s as the one element of a flag of kubectl that takes a list

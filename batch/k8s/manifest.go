@@ -7,7 +7,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -36,24 +35,25 @@ const (
 	gpuProductLabel = "nvidia.com/gpu.product"
 )
 
+// object is a part of a manifest with the API's own names, in the form in which
+// YAML is read, so that changes can be merged in. k8s.io/api would add 78
+// packages; what is written is held against the API server's own validation in
+// the tests.
+type object = map[string]any
+
 // manifest is the YAML of the Job that carries out a part.
-func (o *Options) manifest(s batch.Submission, p batch.Part, parallel int) ([]byte, error) {
-	job, err := o.job(s, p, parallel)
+func (e *Engine) manifest(s batch.Submission, p batch.Part, parallel int) ([]byte, error) {
+	job, err := e.job(s, p, parallel)
 	if err != nil {
 		return nil, err
 	}
-	changes, err := parseChanges(o.Args)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := applyChanges(job, changes)
-	if err != nil {
+	if err := applyChanges(job, e.options.Args); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
-	if err := enc.Encode(tree); err != nil {
+	if err := enc.Encode(job); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), enc.Close()
@@ -62,128 +62,132 @@ func (o *Options) manifest(s batch.Submission, p batch.Part, parallel int) ([]by
 // job is the Indexed Job of a part: one pod an index, tried again by index, and
 // given up at once where the task says that its input is bad. A pod that the
 // cluster ends for reasons of its own costs no attempt.
-func (o *Options) job(s batch.Submission, p batch.Part, parallel int) (*jobManifest, error) {
+func (e *Engine) job(s batch.Submission, p batch.Part, parallel int) (object, error) {
+	o := &e.options
 	run := s.Dir
 	if o.RunPath != "" {
 		run = path.Clean(o.RunPath)
 	}
-	if !utf8.ValidString(run) || strings.ContainsRune(run, 0) {
+	if !isText(run) {
 		return nil, fmt.Errorf("run folder %q: expected a path in UTF-8", run)
 	}
-	volumes, err := parseVolumes(o.Volumes)
-	if err != nil {
-		return nil, err
-	}
-	if !writable(volumes, run) {
+	if !writable(e.volumes, run) {
 		return nil, optionError("volume", "expected one that is mounted where the run folder %q lies and can be written, found %s", run,
 			describeVolumes(o.Volumes))
 	}
-	selector, err := parseSelector(o.NodeSelector)
-	if err != nil {
-		return nil, err
-	}
-	if s.Resources.GPUType != "" {
-		if !isLabelValue(s.Resources.GPUType) {
-			return nil, optionError("gpu-type", "expected a value of the label %s, found %q", gpuProductLabel, s.Resources.GPUType)
+	selector := maps.Clone(e.selector)
+	if gpu := s.Resources.GPUType; gpu != "" {
+		if !isLabelValue(gpu) {
+			return nil, optionError("gpu-type", "expected a value of the label %s, found %q", gpuProductLabel, gpu)
 		}
-		selector[gpuProductLabel] = s.Resources.GPUType
-	}
-	tolerations, err := parseTolerations(o.Tolerations)
-	if err != nil {
-		return nil, err
-	}
-	labels := map[string]string{
-		"app.kubernetes.io/managed-by": "amtrl",
-		runLabel:                       s.ID,
-		partLabel:                      p.Key,
-	}
-	jobLabels := maps.Clone(labels)
-	if o.Queue != "" {
-		jobLabels[queueLabel] = o.Queue
+		selector[gpuProductLabel] = gpu
 	}
 	name := jobName(s.Name, p.Key, len(p.Tasks))
 	if !isDNSLabel(name) {
 		return nil, fmt.Errorf("job name %q: expected a DNS label", name)
 	}
-	pod := podSpec{
-		RestartPolicy:                 "Never",
-		TerminationGracePeriodSeconds: graceSeconds,
-		ActiveDeadlineSeconds:         int64(s.Resources.Time.Seconds()),
-		NodeSelector:                  selector,
-		Tolerations:                   tolerations,
-		Containers: []container{{
-			Name:                     containerName,
-			Image:                    o.Image,
-			Command:                  o.command(run, p),
-			Resources:                resourcesOf(s.Resources),
-			TerminationMessagePolicy: "FallbackToLogsOnError",
-		}},
+	labels := object{"app.kubernetes.io/managed-by": "amtrl", runLabel: s.ID, partLabel: p.Key}
+	jobLabels := maps.Clone(labels)
+	if o.Queue != "" {
+		jobLabels[queueLabel] = o.Queue
 	}
-	for _, v := range volumes {
-		pod.Volumes = append(pod.Volumes, v.volume)
-		pod.Containers[0].VolumeMounts = append(pod.Containers[0].VolumeMounts, v.mount)
+	var volumes, mounts []any
+	for _, v := range e.volumes {
+		volumes, mounts = append(volumes, v.volume), append(mounts, v.mount)
 	}
-	spec := jobSpec{
-		CompletionMode:       "Indexed",
-		Completions:          len(p.Tasks),
-		Parallelism:          parallel,
-		BackoffLimitPerIndex: s.Resources.MaxRestarts,
-		PodReplacementPolicy: "Failed",
-		PodFailurePolicy: failurePolicy{Rules: []failureRule{
-			{Action: "Ignore", OnPodConditions: []podCondition{{"DisruptionTarget", "True"}}},
-			{Action: "FailIndex", OnExitCodes: &onExitCodes{containerName, "In", []int{batch.ExitBadInput}}},
+	spec := object{
+		"completionMode":       "Indexed",
+		"completions":          int64(len(p.Tasks)), // a change, whose numbers are ints, never equals it
+		"parallelism":          parallel,
+		"backoffLimitPerIndex": s.Resources.MaxRestarts,
+		"podReplacementPolicy": "Failed",
+		"podFailurePolicy": object{"rules": []any{
+			object{"action": "Ignore", "onPodConditions": []any{object{"type": "DisruptionTarget", "status": "True"}}},
+			object{"action": "FailIndex", "onExitCodes": object{"containerName": containerName, "operator": "In",
+				"values": []any{batch.ExitBadInput}}},
 		}},
-		Template: podTemplateSpec{Metadata: metadata{Labels: labels}, Spec: pod},
+		"template": object{"metadata": object{"labels": labels}, "spec": withoutEmpty(object{
+			"restartPolicy":                 "Never",
+			"terminationGracePeriodSeconds": graceSeconds,
+			"activeDeadlineSeconds":         int(s.Resources.Time.Seconds()),
+			"automountServiceAccountToken":  false,
+			"enableServiceLinks":            false,
+			"nodeSelector":                  selector,
+			"tolerations":                   e.tolerations,
+			"volumes":                       volumes,
+			"containers": []any{object{
+				"name":                     containerName,
+				"image":                    o.Image,
+				"command":                  o.command(run, p),
+				"resources":                resourcesOf(s.Resources),
+				"terminationMessagePolicy": "FallbackToLogsOnError",
+				"volumeMounts":             mounts,
+			}},
+		})},
 	}
 	if o.MaxFailed != nil {
-		limit := min(*o.MaxFailed, len(p.Tasks))
-		spec.MaxFailedIndexes = &limit
+		spec["maxFailedIndexes"] = min(*o.MaxFailed, len(p.Tasks))
 	}
-	return &jobManifest{
-		APIVersion: "batch/v1",
-		Kind:       "Job",
-		Metadata: metadata{
-			Name:        name,
-			Namespace:   o.Namespace,
-			Labels:      jobLabels,
-			Annotations: map[string]string{folderNote: run},
-		},
-		Spec: spec,
+	return object{
+		"apiVersion": "batch/v1",
+		"kind":       "Job",
+		"metadata": withoutEmpty(object{"name": name, "namespace": o.Namespace, "labels": jobLabels,
+			"annotations": object{folderNote: run}}),
+		"spec": spec,
 	}, nil
+}
+
+// withoutEmpty removes the texts, lists and objects that are empty, and zeros.
+func withoutEmpty(o object) object {
+	maps.DeleteFunc(o, func(_ string, v any) bool {
+		switch v := v.(type) {
+		case string:
+			return v == ""
+		case int:
+			return v == 0
+		case []any:
+			return len(v) == 0
+		case object:
+			return len(v) == 0
+		}
+		return false
+	})
+	return o
 }
 
 // command is what a pod executes: amtrl itself, or where there are lines of
 // setup a shell that carries them out and then becomes amtrl. Nothing but these
 // lines is ever read by a shell.
-func (o *Options) command(run string, p batch.Part) []string {
+func (o *Options) command(run string, p batch.Part) []any {
 	argv := []string{o.Program, "run-task", "--part", p.Key, run}
 	if len(o.Setup) > 0 {
 		script := "set -e\n" + strings.Join(o.Setup, "\n") + "\n" + `exec "$@"`
 		argv = append([]string{"/bin/sh", "-c", script, "amtrl"}, argv...)
 	}
-	for i, word := range argv {
+	var words []any
+	for _, word := range argv {
 		// The kubelet expands $(NAME) and turns $$ into $.
-		argv[i] = strings.ReplaceAll(word, "$", "$$")
+		words = append(words, strings.ReplaceAll(word, "$", "$$"))
 	}
-	return append(argv, "$(JOB_COMPLETION_INDEX)")
+	return append(words, "$(JOB_COMPLETION_INDEX)")
 }
 
 // resourcesOf are the requests of a container, and the same as limits: the
 // runtime then fits its threads to the processors it has. GPUs are a limit
 // alone, from which the API derives the request.
-func resourcesOf(r batch.Resources) containerResources {
-	requests, limits := map[string]string{}, map[string]string{}
+func resourcesOf(r batch.Resources) object {
+	requests := object{}
 	if r.CPUs > 0 {
 		requests["cpu"] = strconv.Itoa(r.CPUs)
 	}
 	if r.MemMiB > 0 {
 		requests["memory"] = strconv.Itoa(r.MemMiB) + "Mi"
 	}
-	maps.Copy(limits, requests)
+	limits := maps.Clone(requests)
 	if r.GPUs > 0 {
 		limits[gpuResource] = strconv.Itoa(r.GPUs)
 	}
-	return containerResources{requests, limits}
+	return withoutEmpty(object{"requests": requests, "limits": limits})
 }
 
 func describeVolumes(specs []string) string {

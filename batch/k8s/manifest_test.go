@@ -179,7 +179,7 @@ func TestChunks(t *testing.T) {
 // checkDecoded holds what the API read in a manifest against the submission.
 func checkDecoded(t *testing.T, o Options, s batch.Submission, p batch.Part, raw, manifest []byte) {
 	t.Helper()
-	var job jobManifest
+	var job any
 	if err := json.Unmarshal(raw, &job); err != nil {
 		t.Fatal(err)
 	}
@@ -187,53 +187,63 @@ func checkDecoded(t *testing.T, o Options, s batch.Submission, p batch.Part, raw
 		t.Helper()
 		t.Fatalf(format+"\n%s", append(args, manifest)...)
 	}
-	if job.Spec.Completions != len(p.Tasks) || job.Spec.Parallelism < 1 || job.Spec.Parallelism > len(p.Tasks) ||
-		s.Resources.Parallel > 0 && job.Spec.Parallelism > s.Resources.Parallel || job.Spec.BackoffLimitPerIndex != s.Resources.MaxRestarts {
-		fail("counts are %d, %d, %d", job.Spec.Completions, job.Spec.Parallelism, job.Spec.BackoffLimitPerIndex)
+	fields := func(path string) object { m, _ := treeAt(job, path).(object); return m }
+	count := func(path string) int { l, _ := treeAt(job, path).([]any); return len(l) }
+	const pod, c = "spec.template.spec.", "spec.template.spec.containers.0."
+	for path, want := range map[string]any{
+		"spec.completions":                           float64(len(p.Tasks)),
+		"spec.backoffLimitPerIndex":                  float64(s.Resources.MaxRestarts),
+		"metadata.labels." + partLabel:               p.Key,
+		"spec.podReplacementPolicy":                  "Failed",
+		"spec.completionMode":                        "Indexed",
+		pod + "restartPolicy":                        "Never",
+		c + "terminationMessagePolicy":               "FallbackToLogsOnError",
+		c + "resources.requests.memory":              treeAt(job, c+"resources.limits.memory"),
+		"spec.template.metadata.labels." + partLabel: p.Key,
+		"spec.template.metadata.labels." + runLabel:  s.ID,
+		pod + "terminationGracePeriodSeconds":        60.,
+		pod + "automountServiceAccountToken":         false,
+		pod + "enableServiceLinks":                   false,
+		"spec.podFailurePolicy.rules": []any{
+			object{"action": "Ignore", "onPodConditions": []any{object{"type": "DisruptionTarget", "status": "True"}}},
+			object{"action": "FailIndex", "onExitCodes": object{"containerName": treeAt(job, c+"name"), "operator": "In", "values": []any{65.}}},
+		},
+	} {
+		if got := treeAt(job, path); !reflect.DeepEqual(got, want) {
+			fail("%s is %v, want %v", path, got, want)
+		}
 	}
-	if len(job.Metadata.Name+"-"+strconv.Itoa(len(p.Tasks)-1)) > 63 || !strings.HasSuffix(job.Metadata.Name, p.Key) {
-		fail("name is %s", job.Metadata.Name)
+	if n, _ := treeAt(job, "spec.parallelism").(float64); n < 1 || int(n) > len(p.Tasks) ||
+		s.Resources.Parallel > 0 && int(n) > s.Resources.Parallel {
+		fail("parallelism is %v", n)
 	}
-	if job.Metadata.Labels[partLabel] != p.Key || job.Spec.Template.Metadata.Labels[partLabel] != p.Key ||
-		job.Spec.Template.Metadata.Labels[runLabel] != s.ID {
-		fail("labels are %v", job.Metadata.Labels)
+	if name := fields("metadata")["name"].(string); len(name+"-"+strconv.Itoa(len(p.Tasks)-1)) > 63 || !strings.HasSuffix(name, p.Key) {
+		fail("name is %s", name)
 	}
-	if job.Metadata.Labels[queueLabel] != o.Queue || strings.Contains(string(raw), `"suspend"`) {
-		fail("queue %q, or suspend is set", o.Queue)
+	if queue, _ := fields("metadata.labels")[queueLabel].(string); queue != o.Queue || strings.Contains(string(raw), `"suspend"`) {
+		fail("queue %q, or suspend is set", queue)
 	}
-	pod := job.Spec.Template.Spec
-	c := pod.Containers[0]
-	rules := []failureRule{
-		{Action: "Ignore", OnPodConditions: []podCondition{{Type: "DisruptionTarget", Status: "True"}}},
-		{Action: "FailIndex", OnExitCodes: &onExitCodes{ContainerName: c.Name, Operator: "In", Values: []int{65}}},
+	limits, want := fields(c+"resources.limits"), object{}
+	if n := s.Resources.GPUs; n > 0 {
+		want[gpuResource] = strconv.Itoa(n)
 	}
-	if !reflect.DeepEqual(job.Spec.PodFailurePolicy.Rules, rules) || job.Spec.PodReplacementPolicy != "Failed" ||
-		job.Spec.CompletionMode != "Indexed" {
-		fail("policies")
+	if limits[gpuResource] != want[gpuResource] || s.Resources.CPUs > 0 && limits["cpu"] != strconv.Itoa(s.Resources.CPUs) {
+		fail("limits are %v", limits)
 	}
-	if pod.RestartPolicy != "Never" || pod.TerminationGracePeriodSeconds != 60 || c.TerminationMessagePolicy != "FallbackToLogsOnError" ||
-		pod.AutomountServiceAccountToken || pod.EnableServiceLinks {
-		fail("the pod")
-	}
-	if want := s.Resources.GPUs; want > 0 && c.Resources.Limits[gpuResource] != strconv.Itoa(want) ||
-		want == 0 && c.Resources.Limits[gpuResource] != "" {
-		fail("GPU limits are %v", c.Resources.Limits)
-	}
-	if s.Resources.CPUs > 0 && c.Resources.Limits["cpu"] != strconv.Itoa(s.Resources.CPUs) ||
-		!reflect.DeepEqual(c.Resources.Requests["memory"], c.Resources.Limits["memory"]) {
-		fail("resources are %v", c.Resources)
-	}
-	if got := mebibytes(c.Resources.Limits["memory"]); got != s.Resources.MemMiB {
+	memory, _ := limits["memory"].(string)
+	if got := mebibytes(memory); got != s.Resources.MemMiB {
 		fail("memory is %d MiB, want %d", got, s.Resources.MemMiB)
 	}
-	if pod.ActiveDeadlineSeconds != int64(s.Resources.Time/time.Second) || len(pod.Volumes) != len(o.Volumes) ||
-		len(c.VolumeMounts) != len(o.Volumes) {
-		fail("time %d, %d volumes", pod.ActiveDeadlineSeconds, len(pod.Volumes))
+	deadline, _ := treeAt(job, pod+"activeDeadlineSeconds").(float64)
+	if int64(deadline) != int64(s.Resources.Time/time.Second) || count(pod+"volumes") != len(o.Volumes) ||
+		count(c+"volumeMounts") != len(o.Volumes) {
+		fail("time %v, %d volumes", deadline, count(pod+"volumes"))
 	}
-	if len(pod.Tolerations) != len(o.Tolerations) || s.Resources.GPUType != "" && pod.NodeSelector[gpuProductLabel] != s.Resources.GPUType {
-		fail("%d tolerations, node selector %v", len(pod.Tolerations), pod.NodeSelector)
+	gpu := s.Resources.GPUType
+	if selector := fields(pod + "nodeSelector"); count(pod+"tolerations") != len(o.Tolerations) || gpu != "" && selector[gpuProductLabel] != gpu {
+		fail("%d tolerations, node selector %v", count(pod+"tolerations"), selector)
 	}
-	if (job.Spec.MaxFailedIndexes == nil) != (o.MaxFailed == nil) {
+	if (treeAt(job, "spec.maxFailedIndexes") == nil) != (o.MaxFailed == nil) {
 		fail("maxFailedIndexes")
 	}
 	for _, arg := range o.Args {

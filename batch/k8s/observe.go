@@ -56,7 +56,7 @@ func (p *observedPart) observe(j batch.Job) ([]batch.Observation, error) {
 	completed, failed := make([]bool, n), make([]bool, n)
 	id := j.ID
 	if p.job != nil {
-		id = jobID(p.job.Metadata.Namespace, p.job.Metadata.Name)
+		id = p.job.id()
 		status := p.job.Status
 		for _, list := range []struct {
 			text string

@@ -3,6 +3,7 @@ package k8s
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -81,64 +82,52 @@ func (o *Options) Engine(string) (batch.Engine, error) { return New(*o) }
 
 // check refuses options that no cluster could take.
 func (o *Options) check() error {
-	if o.Image == "" {
-		return optionError("image", "Kubernetes needs a container image that has amtrl")
-	}
-	if strings.ContainsAny(o.Image, " \t\r\n") {
-		return optionError("image", "expected an image such as registry.example/amtrl:1.2, found %q", o.Image)
-	}
-	if o.Namespace != "" && !isDNSLabel(o.Namespace) {
-		return optionError("namespace", "expected lower-case letters, digits and hyphens, found %q", o.Namespace)
-	}
-	if o.Queue != "" && (!isDNSSubdomain(o.Queue) || len(o.Queue) > dnsLabelMax) {
-		return optionError("queue", "expected the name of a Kueue queue, found %q", o.Queue)
-	}
-	if strings.ContainsRune(o.Context, 0) {
-		return optionError("context", "found a NUL byte in %q", o.Context)
-	}
-	if o.RunPath != "" && !path.IsAbs(o.RunPath) {
-		return optionError("run-path", "expected an absolute path, found %q", o.RunPath)
-	}
-	if o.MaxFailed != nil && *o.MaxFailed < 0 {
-		return optionError("max-failed", "expected a number from 0 on, found %d", *o.MaxFailed)
-	}
-	for name, values := range map[string][]string{"image": {o.Image}, "context": {o.Context}, "program": {o.Program}, "setup": o.Setup,
-		"run-path": {o.RunPath}, "engine-arg": o.Args} {
-		for _, v := range values {
-			if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
-				return optionError(name, "expected UTF-8 text, found %q", v)
+	for _, option := range []struct {
+		name   string
+		values []string
+	}{
+		{"image", []string{o.Image}}, {"context", []string{o.Context}}, {"program", []string{o.Program}},
+		{"run-path", []string{o.RunPath}}, {"setup", o.Setup}, {"volume", o.Volumes}, {"engine-arg", o.Args},
+	} {
+		for _, v := range option.values {
+			if !isText(v) {
+				return optionError(option.name, "expected UTF-8 text, found %q", v)
 			}
 		}
 	}
-	if _, err := parseVolumes(o.Volumes); err != nil {
-		return err
+	switch {
+	case o.Image == "":
+		return optionError("image", "Kubernetes needs a container image that has amtrl")
+	case strings.ContainsAny(o.Image, " \t\r\n"):
+		return optionError("image", "expected an image such as registry.example/amtrl:1.2, found %q", o.Image)
+	case o.Namespace != "" && !isDNSLabel(o.Namespace):
+		return optionError("namespace", "expected lower-case letters, digits and hyphens, found %q", o.Namespace)
+	case o.Queue != "" && (!isDNSSubdomain(o.Queue) || len(o.Queue) > dnsLabelMax):
+		return optionError("queue", "expected the name of a Kueue queue, found %q", o.Queue)
+	case o.RunPath != "" && !path.IsAbs(o.RunPath):
+		return optionError("run-path", "expected an absolute path, found %q", o.RunPath)
+	case o.MaxFailed != nil && *o.MaxFailed < 0:
+		return optionError("max-failed", "expected a number from 0 on, found %d", *o.MaxFailed)
 	}
-	if _, err := parseSelector(o.NodeSelector); err != nil {
-		return err
-	}
-	if _, err := parseTolerations(o.Tolerations); err != nil {
-		return err
-	}
-	_, err := parseChanges(o.Args)
-	return err
+	return nil
 }
 
-// mountedVolume is a volume and where it is mounted.
-type mountedVolume struct {
-	volume podVolume
-	mount  volumeMount
+// isText says whether s can stand in a manifest and in a command.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// volume is a volume and where it is mounted, and both as a pod has them.
+type volume struct {
+	claim, at     string // claim is empty where it is none
+	readOnly      bool
+	volume, mount object
 }
 
 // parseVolumes reads volumes such as work:/data and /mnt/nfs:/data:ro.
-func parseVolumes(specs []string) ([]mountedVolume, error) {
-	var out []mountedVolume
-	at := map[string]bool{}
+func parseVolumes(specs []string) ([]volume, error) {
+	var out []volume
 	for i, s := range specs {
 		bad := func(why string) error {
 			return optionError("volume", "expected CLAIM:/PATH or /HOST/PATH:/PATH, and :ro after it for no writing, found %q: %s", s, why)
-		}
-		if !utf8.ValidString(s) {
-			return nil, bad("not UTF-8")
 		}
 		parts := strings.Split(s, ":")
 		readOnly := len(parts) == 3 && parts[2] == "ro"
@@ -146,47 +135,49 @@ func parseVolumes(specs []string) ([]mountedVolume, error) {
 			return nil, bad(fmt.Sprintf("%d parts", len(parts)))
 		}
 		source, target := parts[0], path.Clean(parts[1])
-		if !path.IsAbs(target) || target == "/" || strings.ContainsRune(target, 0) {
+		switch {
+		case !path.IsAbs(target) || target == "/":
 			return nil, bad("the second part is no path to mount at")
-		}
-		if at[target] {
+		case slices.ContainsFunc(out, func(v volume) bool { return v.at == target }):
 			return nil, bad(target + " is mounted twice")
 		}
-		at[target] = true
 		name := fmt.Sprintf("volume-%d", i)
-		v := podVolume{Name: name}
+		v := volume{at: target, readOnly: readOnly, mount: object{"name": name, "mountPath": target}}
+		claim := object{"claimName": source}
+		if readOnly {
+			v.mount["readOnly"], claim["readOnly"] = true, true
+		}
 		switch {
-		case path.IsAbs(source) && !strings.ContainsRune(source, 0):
+		case path.IsAbs(source):
 			if source != path.Clean(source) {
 				return nil, bad("the first part is not in its shortest form, " + path.Clean(source))
 			}
-			v.HostPath = &hostPath{Path: source, Type: "Directory"}
+			v.volume = object{"name": name, "hostPath": object{"path": source, "type": "Directory"}}
 		case isDNSSubdomain(source):
-			v.Claim = &volumeClaim{ClaimName: source, ReadOnly: readOnly}
+			v.claim, v.volume = source, object{"name": name, "persistentVolumeClaim": claim}
 		default:
 			return nil, bad("the first part is neither the name of a claim nor an absolute path")
 		}
-		out = append(out, mountedVolume{v, volumeMount{Name: name, MountPath: target, ReadOnly: readOnly}})
+		out = append(out, v)
 	}
 	return out, nil
 }
 
-// holds says whether p lies on a mount that can be written: the innermost one
+// writable says whether p lies on a mount that can be written: the innermost one
 // that holds it decides.
-func writable(volumes []mountedVolume, p string) bool {
-	longest, writable := -1, false
+func writable(volumes []volume, p string) bool {
+	inner := volume{readOnly: true}
 	for _, v := range volumes {
-		at := v.mount.MountPath
-		if (p == at || strings.HasPrefix(p, at+"/")) && len(at) > longest {
-			longest, writable = len(at), !v.mount.ReadOnly
+		if (p == v.at || strings.HasPrefix(p, v.at+"/")) && len(v.at) > len(inner.at) {
+			inner = v
 		}
 	}
-	return writable
+	return !inner.readOnly
 }
 
 // parseSelector reads labels KEY=VALUE.
-func parseSelector(specs []string) (map[string]string, error) {
-	out := map[string]string{}
+func parseSelector(specs []string) (object, error) {
+	out := object{}
 	for _, s := range specs {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok || !isLabelKey(key) || !isLabelValue(value) {
@@ -201,8 +192,8 @@ func parseSelector(specs []string) (map[string]string, error) {
 }
 
 // parseTolerations reads taints KEY[=VALUE][:EFFECT].
-func parseTolerations(specs []string) ([]toleration, error) {
-	var out []toleration
+func parseTolerations(specs []string) ([]any, error) {
+	var out []any
 	for _, s := range specs {
 		taint, effect, hasEffect := strings.Cut(s, ":")
 		key, value, hasValue := strings.Cut(taint, "=")
@@ -210,11 +201,11 @@ func parseTolerations(specs []string) ([]toleration, error) {
 		if !isLabelKey(key) || !isLabelValue(value) || hasEffect && !known {
 			return nil, optionError("toleration", "expected a taint KEY[=VALUE][:NoSchedule|PreferNoSchedule|NoExecute], found %q", s)
 		}
-		t := toleration{Key: key, Operator: "Exists", Effect: effect}
+		operator := "Exists"
 		if hasValue {
-			t.Operator, t.Value = "Equal", value
+			operator = "Equal"
 		}
-		out = append(out, t)
+		out = append(out, withoutEmpty(object{"key": key, "operator": operator, "value": value, "effect": effect}))
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package k8s
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,10 +77,7 @@ func excerpt(raw []byte) string {
 	if len(raw) == 0 {
 		return "nothing"
 	}
-	if len(raw) > 80 {
-		raw = raw[:80]
-	}
-	return strconv.Quote(string(raw))
+	return strconv.Quote(string(raw[:min(len(raw), 80)]))
 }
 
 // condition is the condition of a type that holds, nil where none does.
@@ -91,6 +89,9 @@ func (i *item) condition(kind string) *condition {
 	}
 	return nil
 }
+
+// id is the id of a Job.
+func (i *item) id() string { return i.Metadata.Namespace + "/" + i.Metadata.Name }
 
 // index is the completion index of a pod, -1 for none.
 func (i *item) index() int {
@@ -147,13 +148,7 @@ func (i *item) waiting() string {
 
 // join joins what is not empty.
 func join(by string, words ...string) string {
-	var out []string
-	for _, w := range words {
-		if w != "" {
-			out = append(out, w)
-		}
-	}
-	return strings.Join(out, by)
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), by)
 }
 
 // lastLine is the last line of a text that says something.
