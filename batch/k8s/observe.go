@@ -21,18 +21,14 @@ func observe(jobs []batch.Job, items []item) ([]batch.Observation, error) {
 	for i := range items {
 		it := &items[i]
 		key := it.Metadata.Labels[partLabel]
-		p := parts[key]
-		if p == nil {
-			p = &observedPart{pods: map[int][]*item{}}
-			parts[key] = p
+		if parts[key] == nil {
+			parts[key] = &observedPart{pods: map[int][]*item{}}
 		}
-		switch it.Kind {
-		case "Job":
+		p := parts[key]
+		if it.Kind == "Job" {
 			p.job = it
-		case "Pod":
-			if at := it.index(); at >= 0 {
-				p.pods[at] = append(p.pods[at], it)
-			}
+		} else if at := it.index(); it.Kind == "Pod" && at >= 0 {
+			p.pods[at] = append(p.pods[at], it)
 		}
 	}
 	var out []batch.Observation
@@ -52,34 +48,27 @@ func observe(jobs []batch.Job, items []item) ([]batch.Observation, error) {
 
 // observe says where each task of a part stands.
 func (p *observedPart) observe(j batch.Job) ([]batch.Observation, error) {
-	n := len(j.Tasks)
-	completed, failed := make([]bool, n), make([]bool, n)
+	var completed, failed batch.Tasks
 	id := j.ID
 	if p.job != nil {
+		var err1, err2 error
 		id = p.job.id()
-		status := p.job.Status
-		for _, list := range []struct {
-			text string
-			set  []bool
-		}{{status.CompletedIndexes, completed}, {status.FailedIndexes, failed}} {
-			indices, err := parseIndexes(list.text, n)
-			if err != nil {
-				return nil, fmt.Errorf("job %s: %w", id, err)
-			}
-			for _, i := range indices {
-				list.set[i] = true
-			}
+		completed, err1 = parseIndexes(p.job.Status.CompletedIndexes, len(j.Tasks))
+		failed, err2 = parseIndexes(p.job.Status.FailedIndexes, len(j.Tasks))
+		if err := cmp.Or(err1, err2); err != nil {
+			return nil, fmt.Errorf("job %s: %w", id, err)
 		}
 	}
 	var out []batch.Observation
-	for i := range n {
+	for i := range j.Tasks {
 		pods := p.pods[i]
 		slices.SortStableFunc(pods, func(a, b *item) int {
 			return cmp.Or(a.Metadata.Created.Compare(b.Metadata.Created), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 		})
 		o := batch.Observation{Key: j.Key, Job: id, Task: j.Task(i)}
-		known := p.task(&o, pods, completed[i], failed[i])
-		if known && o.Task >= 0 {
+		_, isCompleted := slices.BinarySearch(completed, i)
+		_, hasFailed := slices.BinarySearch(failed, i)
+		if p.task(&o, pods, isCompleted, hasFailed) && o.Task >= 0 {
 			out = append(out, o)
 		}
 	}
@@ -95,6 +84,10 @@ func (p *observedPart) task(o *batch.Observation, pods []*item, completed, faile
 		o.EngineID, o.Node = last.Metadata.Name, last.Spec.NodeName
 		o.Exit, o.Reason = last.exit()
 	}
+	var gaveUp *condition
+	if p.job != nil {
+		gaveUp = p.job.condition("Failed")
+	}
 	switch {
 	case last != nil && !last.ended() && (p.job == nil || last.Metadata.Deleted != nil):
 		// It has been told to end and has not yet.
@@ -108,11 +101,17 @@ func (p *observedPart) task(o *batch.Observation, pods []*item, completed, faile
 	case completed:
 		o.State, o.Reason = batch.Done, ""
 	case failed:
-		o.State = failedState(last)
+		o.State = batch.Failed
+		if last != nil && last.Status.Reason == deadlineExceeded {
+			o.State = batch.Timeout
+		}
 	case p.job.Metadata.Deleted != nil:
 		o.State, o.Reason = batch.Cancelled, "the job is being deleted"
-	case p.job.condition("Failed") != nil:
-		p.givenUp(o)
+	case gaveUp != nil: // before this task had ended
+		o.State, o.Reason = batch.Cancelled, join(": ", gaveUp.Reason, lastLine(gaveUp.Message))
+		if gaveUp.Reason == deadlineExceeded {
+			o.State = batch.Timeout
+		}
 	case last == nil:
 		o.State = batch.Queued
 		if p.job.Spec.Suspend {
@@ -138,24 +137,8 @@ func (p *observedPart) task(o *batch.Observation, pods []*item, completed, faile
 	return true
 }
 
-// failedState is the state of a task that will get no other attempt, from its
-// last pod.
-func failedState(last *item) batch.State {
-	if last != nil && last.Status.Reason == "DeadlineExceeded" {
-		return batch.Timeout
-	}
-	return batch.Failed
-}
-
-// givenUp is a task that had not ended when its Job was.
-func (p *observedPart) givenUp(o *batch.Observation) {
-	c := p.job.condition("Failed")
-	o.State = batch.Cancelled
-	if c.Reason == "DeadlineExceeded" {
-		o.State = batch.Timeout
-	}
-	o.Reason = join(": ", c.Reason, lastLine(c.Message))
-}
+// deadlineExceeded is the reason of what met its time limit.
+const deadlineExceeded = "DeadlineExceeded"
 
 // parseIndexes reads the status fields completedIndexes and failedIndexes of a
 // Job with n indices, such as 0,2-5.
