@@ -157,30 +157,18 @@ type Engine interface {
 
 // Attempt is the engine's view of a process that carries out a task, asked from
 // within that process.
-type Attempt interface {
+type Attempt struct {
 	// ID names the task to the engine's own tools, such as 12_3 or a pod; it is
 	// empty where they have no name for it.
-	ID() string
+	ID string
 	// Restarts is how often the engine says that it started the task again, empty
 	// where it does not say.
-	Restarts() string
+	Restarts string
 	// Requeue asks the engine to start the task again, which has saved what there
-	// is, and to end this process. It returns false where the engine, or another
-	// process in between, goes by [ExitRequeue] alone.
-	Requeue(ctx context.Context) (bool, error)
+	// is, and to end this process. It is nil where the engine, or another process
+	// in between, goes by [ExitRequeue] alone.
+	Requeue func(ctx context.Context) error
 }
-
-// Named is an [Attempt] of an engine that goes by exit codes, with its name.
-type Named string
-
-// ID implements [Attempt].
-func (n Named) ID() string { return string(n) }
-
-// Restarts implements [Attempt].
-func (Named) Restarts() string { return "" }
-
-// Requeue implements [Attempt].
-func (Named) Requeue(context.Context) (bool, error) { return false, nil }
 
 // Unsure is the error of a submission that the engine may have taken.
 type Unsure struct{ Err error }

@@ -190,9 +190,8 @@ func (w *Worker) log(l AttemptLine) error {
 // attemptTask carries the task out under the lease and records how it ended.
 func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l *lease) (code int, reason string, err error) {
 	host, _ := os.Hostname()
-	start := AttemptLine{Event: attemptStart, Part: w.Part, EngineID: w.engine.ID(), Restart: w.engine.Restarts(),
-		Host: host, PID: os.Getpid(),
-		Version: w.Version, SHA256: w.SHA256, Visible: os.Getenv("CUDA_VISIBLE_DEVICES")}
+	start := AttemptLine{Event: attemptStart, Part: w.Part, EngineID: w.engine.ID, Restart: w.engine.Restarts, Host: host,
+		PID: os.Getpid(), Version: w.Version, SHA256: w.SHA256, Visible: os.Getenv("CUDA_VISIBLE_DEVICES")}
 	if err := w.log(start); err != nil {
 		return 1, reasonFailed, err
 	}
@@ -230,18 +229,17 @@ var requeueWait = 30 * time.Second
 // requeue hands the saved task back to the engine where that takes more than
 // the exit code.
 func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
-	requeued, err := w.engine.Requeue(ctx)
-	switch {
-	case err != nil:
+	if w.engine.Requeue == nil {
+		return ExitRequeue, cause
+	}
+	if err := w.engine.Requeue(ctx); err != nil {
 		code := 1
 		exit := Exit{Attempt: w.attempt, Part: w.Part, Code: code, Reason: reasonFailed, Error: err.Error()}
 		w.log(AttemptLine{Event: attemptEnd, Code: &code, Reason: reasonFailed, Error: err.Error()})
 		jsonfile.Write(w.Run.taskPath(w.task, "exit"), exit)
 		return code, fmt.Errorf("task %d is saved, but cannot go on by itself: %w", w.task, err)
-	case !requeued:
-		return ExitRequeue, cause
 	}
-	w.Note("task %d is saved and requeued as %s", w.task, w.engine.ID())
+	w.Note("task %d is saved and requeued as %s", w.task, w.engine.ID)
 	// The engine ends what it has requeued; to exit before would look like an end.
 	sleep(ctx, requeueWait)
 	return ExitTerminated, cause

@@ -23,7 +23,7 @@ type testEngine struct {
 func (e testEngine) Attempt() Attempt { return e.attempt }
 
 // openTest opens an engine that goes by exit codes.
-func openTest(string, Settings) (Engine, error) { return testEngine{attempt: Named("name")}, nil }
+func openTest(string, Settings) (Engine, error) { return testEngine{attempt: Attempt{ID: "name"}}, nil }
 
 // Only the requeues of the same part count against it.
 func TestRequeuesAreCounted(t *testing.T) {
@@ -108,7 +108,7 @@ func TestRequeueIsTheEnginesOwn(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("SLURM_ARRAY_JOB_ID", "12")
 	t.Setenv("SLURM_ARRAY_TASK_ID", "3")
-	w := &Worker{Run: &Run{Dir: t.TempDir()}, Note: t.Logf, engine: Named("")}
+	w := &Worker{Run: &Run{Dir: t.TempDir()}, Note: t.Logf, engine: Attempt{}}
 	if code, err := w.requeue(context.Background(), errSaved); code != ExitRequeue || !errors.Is(err, errSaved) {
 		t.Errorf("exit code %d, %v", code, err)
 	}

@@ -47,7 +47,7 @@ func (e *Engine) Name() string { return Kind.Name }
 func (e *Engine) Options() any { return e.options }
 
 // Attempt implements [batch.Engine]: a pod's host name is its own.
-func (e *Engine) Attempt() batch.Attempt { return batch.Named(os.Getenv("HOSTNAME")) }
+func (e *Engine) Attempt() batch.Attempt { return batch.Attempt{ID: os.Getenv("HOSTNAME")} }
 
 // Prepare implements [batch.Preparer]: what only shows with a run folder is
 // refused, and what kubectl would take now is settled.

@@ -48,7 +48,7 @@ func (e *Engine) Name() string { return Kind.Name }
 func (e *Engine) Options() any { return nil }
 
 // Attempt implements [batch.Engine].
-func (e *Engine) Attempt() batch.Attempt { return batch.Named("") }
+func (e *Engine) Attempt() batch.Attempt { return batch.Attempt{} }
 
 // Render implements [batch.Engine]. What is handed over is the list of the commands.
 func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {

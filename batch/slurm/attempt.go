@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -13,40 +12,30 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// attempt is Slurm's view of this process, from what it set in the environment.
-type attempt struct{}
-
-// Attempt implements [batch.Engine].
-func (e *Engine) Attempt() batch.Attempt { return attempt{} }
-
-// ID implements [batch.Attempt]: the task of the array, A_T. The id of the job
-// alone would not do: that of the last task is the whole array's.
-func (attempt) ID() string {
+// Attempt implements [batch.Engine], from what Slurm set in the environment. The
+// id is that of the task of the array, A_T. That of the job alone would not do:
+// the last task's is the whole array's.
+func (e *Engine) Attempt() batch.Attempt {
+	a := batch.Attempt{Restarts: os.Getenv("SLURM_RESTART_COUNT")}
 	job, task := os.Getenv("SLURM_ARRAY_JOB_ID"), os.Getenv("SLURM_ARRAY_TASK_ID")
 	if job == "" || task == "" {
-		return ""
+		return a
 	}
-	return job + "_" + task
+	a.ID = job + "_" + task
+	if os.Getenv(wrappedVariable) == "" {
+		a.Requeue = func(ctx context.Context) error { return requeue(ctx, a.ID) }
+	}
+	return a
 }
 
-// Restarts implements [batch.Attempt].
-func (attempt) Restarts() string { return os.Getenv("SLURM_RESTART_COUNT") }
-
-// Requeue implements [batch.Attempt]. Where Slurm is about to start the task
-// again anyway, since the request to save came before a preemption, that is well
-// too.
-func (a attempt) Requeue(ctx context.Context) (bool, error) {
-	id := a.ID()
-	if id == "" || os.Getenv(wrappedVariable) != "" {
-		return false, nil
-	}
+// requeue asks Slurm to start a task again. Where it is about to do that anyway,
+// since the request to save came before a preemption, that is well too.
+func requeue(ctx context.Context, id string) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer stop()
-	cmd := exec.CommandContext(ctx, "scontrol", "requeue", id)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil && !strings.Contains(out.String(), "pending execution") {
-		return false, fmt.Errorf("scontrol requeue %s: %v: %s", id, err, text.OneLine(out.String(), 300))
+	out, err := exec.CommandContext(ctx, "scontrol", "requeue", id).CombinedOutput()
+	if err != nil && !strings.Contains(string(out), "pending execution") {
+		return fmt.Errorf("scontrol requeue %s: %v: %s", id, err, text.OneLine(string(out), 300))
 	}
-	return true, nil
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,63 +20,32 @@ const squeueFormat = "%F|%K|%T|%r|%N|%k"
 // Query implements [batch.Engine]: squeue, and sacct for what squeue has forgotten,
 // where accounting is on.
 func (e *Engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
-	byCluster := map[string][]batch.Job{}
-	var clusters []string
+	var clusters []*query
 	for _, j := range jobs {
 		if j.ID != "" {
 			if _, _, err := splitID(j.ID); err != nil {
 				return nil, fmt.Errorf("part %s: %w", j.Key, err)
 			}
 		}
-		_, name, _ := strings.Cut(j.ID, ";")
-		if byCluster[name] == nil {
-			clusters = append(clusters, name)
+		id, name, _ := strings.Cut(j.ID, ";")
+		at := slices.IndexFunc(clusters, func(q *query) bool { return q.cluster == name })
+		if at < 0 {
+			at, clusters = len(clusters), append(clusters, &query{cluster: name, seen: map[taskOf]bool{}})
 		}
-		byCluster[name] = append(byCluster[name], j)
+		q := clusters[at]
+		q.jobs, q.tasks = append(q.jobs, j), q.tasks+len(j.Tasks)
+		if id != "" {
+			q.ids = append(q.ids, id)
+		}
 	}
 	var list []batch.Observation
-	for _, name := range clusters {
-		seen, err := e.queryCluster(ctx, name, byCluster[name])
-		if err != nil {
+	for _, q := range clusters {
+		if err := q.ask(ctx); err != nil {
 			return nil, err
 		}
-		list = append(list, seen...)
+		list = append(list, q.list...)
 	}
 	return list, nil
-}
-
-func (e *Engine) queryCluster(ctx context.Context, cluster string, jobs []batch.Job) ([]batch.Observation, error) {
-	args := []string{"-h", "-r", "-t", "all", "-o", squeueFormat}
-	if cluster != "" {
-		args = append(args, "--clusters="+cluster)
-	}
-	var ids []string
-	known := true
-	for _, j := range jobs {
-		id, _, _ := strings.Cut(j.ID, ";")
-		known = known && id != ""
-		ids = append(ids, id)
-	}
-	if known {
-		args = append(args, "-j", strings.Join(ids, ","))
-	} else {
-		// A job without an id is found by its comment.
-		args = append(args, "-u", strconv.Itoa(os.Getuid()))
-	}
-	out, err := runCommand(ctx, nil, "squeue", args...)
-	if err != nil && !strings.Contains(err.Error(), "Invalid job id specified") {
-		return nil, err
-	}
-	q := newQuery(jobs, cluster)
-	for line := range strings.Lines(out) {
-		if err := q.queueLine(strings.TrimRight(line, "\r\n")); err != nil {
-			return nil, err
-		}
-	}
-	if q.complete() {
-		return q.list, nil
-	}
-	return q.list, q.account(ctx)
 }
 
 // taskOf is a task of a part.
@@ -86,14 +56,40 @@ type taskOf struct {
 
 // query gathers what Slurm says about some jobs of a cluster.
 type query struct {
-	jobs    []batch.Job
 	cluster string
+	jobs    []batch.Job
+	ids     []string // those that are known
+	tasks   int      // of all jobs
 	seen    map[taskOf]bool
 	list    []batch.Observation
 }
 
-func newQuery(jobs []batch.Job, cluster string) *query {
-	return &query{jobs: jobs, cluster: cluster, seen: map[taskOf]bool{}}
+// run runs a command about the cluster.
+func (q *query) run(ctx context.Context, name string, args ...string) (string, error) {
+	if q.cluster != "" {
+		args = append(args, "--clusters="+q.cluster)
+	}
+	return runCommand(ctx, nil, name, args...)
+}
+
+func (q *query) ask(ctx context.Context) error {
+	of, which := "-j", strings.Join(q.ids, ",")
+	if len(q.ids) < len(q.jobs) { // a job without an id is found by its comment
+		of, which = "-u", strconv.Itoa(os.Getuid())
+	}
+	out, err := q.run(ctx, "squeue", "-h", "-r", "-t", "all", "-o", squeueFormat, of, which)
+	if err != nil && !strings.Contains(err.Error(), "Invalid job id specified") {
+		return err
+	}
+	for line := range strings.Lines(out) {
+		if err := q.queueLine(strings.TrimRight(line, "\r\n")); err != nil {
+			return err
+		}
+	}
+	if len(q.list) == q.tasks {
+		return nil
+	}
+	return q.account(ctx)
 }
 
 // find is the job of an array, by its id or else its comment.
@@ -110,33 +106,18 @@ func (q *query) find(array, comment string) *batch.Job {
 // add notes what is said about an index of an array, the first time.
 func (q *query) add(array, index, comment string, o batch.Observation) {
 	j := q.find(array, comment)
-	if j == nil {
-		return
-	}
 	n, err := strconv.Atoi(index)
-	if err != nil {
+	if j == nil || err != nil {
 		return
 	}
-	if o.Task = j.Task(n); o.Task < 0 {
-		return
-	}
-	o.Key, o.Job, o.EngineID = j.Key, array, array+"_"+index
+	o.Key, o.Job, o.EngineID, o.Task = j.Key, array, array+"_"+index, j.Task(n)
 	if q.cluster != "" {
 		o.Job += ";" + q.cluster
 	}
-	key := taskOf{j.Key, o.Task}
-	if !q.seen[key] {
+	if key := (taskOf{j.Key, o.Task}); o.Task >= 0 && !q.seen[key] {
 		q.seen[key] = true
 		q.list = append(q.list, o)
 	}
-}
-
-func (q *query) complete() bool {
-	n := 0
-	for _, j := range q.jobs {
-		n += len(j.Tasks)
-	}
-	return len(q.list) == n
 }
 
 // queueLine reads a line of squeue.
@@ -151,11 +132,10 @@ func (q *query) queueLine(line string) error {
 	if _, err := strconv.Atoi(f[0]); err != nil {
 		return fmt.Errorf("squeue printed %q: expected the number of an array first", text.OneLine(line, 120))
 	}
-	reason := f[3]
-	if reason == "None" {
-		reason = ""
+	if f[3] == "None" {
+		f[3] = ""
 	}
-	state, reason := stateOf(f[2], reason)
+	state, reason := stateOf(f[2], f[3])
 	q.add(f[0], f[1], f[5], batch.Observation{State: state, Reason: reason, Node: f[4]})
 	return nil
 }
@@ -188,30 +168,17 @@ func stateOf(word, reason string) (batch.State, string) {
 // account asks sacct about the tasks that squeue does not know any more. Where
 // accounting is off, the files of the tasks have to do.
 func (q *query) account(ctx context.Context) error {
-	var ids []string
-	for _, j := range q.jobs {
-		if id, _, _ := strings.Cut(j.ID, ";"); id != "" {
-			ids = append(ids, id)
-		}
-	}
-	if len(ids) == 0 {
+	if len(q.ids) == 0 {
 		return nil
 	}
-	args := []string{"-X", "-n", "-P", "-j", strings.Join(ids, ","), "-o", "JobID,State,ExitCode,NodeList"}
-	if q.cluster != "" {
-		args = append(args, "--clusters="+q.cluster)
-	}
-	out, err := runCommand(ctx, nil, "sacct", args...)
+	out, err := q.run(ctx, "sacct", "-X", "-n", "-P", "-j", strings.Join(q.ids, ","), "-o", "JobID,State,ExitCode,NodeList")
 	if err != nil {
 		return ctx.Err()
 	}
 	for line := range strings.Lines(out) {
 		f := strings.Split(strings.TrimSpace(line), "|")
-		if len(f) != 4 {
-			continue
-		}
 		array, indices, isArray := strings.Cut(f[0], "_")
-		if !isArray {
+		if len(f) != 4 || !isArray {
 			continue
 		}
 		state, reason := stateOf(f[1], "")
