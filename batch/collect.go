@@ -39,12 +39,11 @@ func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed st
 	counts := map[string]int{}
 	for t := range r.Tasks {
 		res, err := r.Result(t)
-		var bad *Damaged
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, t)
 			continue
-		case errors.As(err, &bad):
+		case isDamaged(err):
 			damaged, firstDamaged = append(damaged, t), cmp.Or(firstDamaged, err)
 			continue
 		case err != nil:

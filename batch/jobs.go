@@ -3,6 +3,7 @@ package batch
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -60,41 +61,46 @@ func (r *Run) record(line jobLine) error {
 	if err := jsonfile.Append(filepath.Join(r.Dir, jobsFile), line); err != nil {
 		return err
 	}
-	jobs, err := applyJob(r.Jobs, line)
-	r.Jobs = jobs
-	return err
+	return r.apply(line)
 }
 
 // readJobs reads jobs.jsonl, all of which must belong to the run.
-func (r *Run) readJobs() ([]*JobRecord, error) {
-	var jobs []*JobRecord
-	err := jsonfile.ReadLines(filepath.Join(r.Dir, jobsFile), maxFile, func(line jobLine) (err error) {
+func (r *Run) readJobs() error {
+	read := &Run{Dir: r.Dir}
+	err := jsonfile.ReadLines(filepath.Join(r.Dir, jobsFile), maxFile, func(line jobLine) error {
 		if err := line.check(r.Plan.ID, len(r.Tasks)); err != nil {
 			return err
 		}
-		jobs, err = applyJob(jobs, line)
-		return err
+		return read.apply(line)
 	})
-	return jobs, err
+	if err == nil {
+		r.Jobs = read.Jobs
+	}
+	return err
 }
 
-func applyJob(jobs []*JobRecord, line jobLine) ([]*JobRecord, error) {
-	var j *JobRecord
-	for _, known := range jobs {
-		if known.Key == line.Key {
-			j = known
-		}
+// Part is what is known of the part of a key.
+func (r *Run) Part(key string) (*JobRecord, error) {
+	if i := slices.IndexFunc(r.Jobs, func(j *JobRecord) bool { return j.Key == key }); i >= 0 {
+		return r.Jobs[i], nil
 	}
+	return nil, fmt.Errorf("%s has no part %q", r.Dir, key)
+}
+
+// apply adds what a line of jobs.jsonl says.
+func (r *Run) apply(line jobLine) error {
+	j, unknown := r.Part(line.Key)
 	if line.Event == eventSubmit {
 		if j != nil {
-			return jobs, fmt.Errorf("%q was submitted before", line.Key)
+			return fmt.Errorf("%q was submitted before", line.Key)
 		}
 		part := Part{Key: line.Key, File: line.File, Argv: line.Argv, Tasks: line.Tasks, Offset: line.Offset, Dense: line.Dense}
-		return append(jobs, &JobRecord{Job: Job{Part: part}, Engine: line.Engine, Submission: line.Submission, Unsure: true, Time: line.Time,
-			Error: "the submission was broken off", Cancelled: map[int]bool{}}), nil
+		r.Jobs = append(r.Jobs, &JobRecord{Job: Job{Part: part}, Engine: line.Engine, Submission: line.Submission, Unsure: true, Time: line.Time,
+			Error: "the submission was broken off", Cancelled: map[int]bool{}})
+		return nil
 	}
-	if j == nil {
-		return jobs, fmt.Errorf("%s of %q, which was not submitted", line.Event, line.Key)
+	if unknown != nil {
+		return fmt.Errorf("%s of %q, which was not submitted", line.Event, line.Key)
 	}
 	switch line.Event {
 	case eventSubmitted, eventFound:
@@ -108,9 +114,9 @@ func applyJob(jobs []*JobRecord, line jobLine) ([]*JobRecord, error) {
 			j.Cancelled[t] = true
 		}
 	default:
-		return jobs, fmt.Errorf("unknown event %q", line.Event)
+		return fmt.Errorf("unknown event %q", line.Event)
 	}
-	return jobs, nil
+	return nil
 }
 
 // submissions is how many submissions there were.

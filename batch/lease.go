@@ -52,6 +52,11 @@ type InUse struct{ Holder string }
 
 func (e *InUse) Error() string { return "in use by " + e.Holder }
 
+func isInUse(err error) bool {
+	_, ok := errors.AsType[*InUse](err)
+	return ok
+}
+
 // errLeaseLost is the cause of the end of an attempt whose task another one
 // took over, which happens to a process that was stopped for longer than a
 // lease lasts.

@@ -3,6 +3,7 @@ package batch
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/amtrl/amtrl/runs"
 )
@@ -47,13 +48,21 @@ type Task struct {
 // Unit is a unit of the sweep.
 type Unit = runs.Unit
 
+// names are those of the units.
+func (t *Task) names() []string {
+	var names []string
+	for _, u := range t.Units {
+		names = append(names, u.Name())
+	}
+	return names
+}
+
 // Tasks cuts the units of the sweep into tasks of Pack each.
 func (p *Plan) Tasks() []Task {
 	units := p.Identity.Units()
-	pack := max(p.Pack, 1)
-	tasks := make([]Task, 0, (len(units)+pack-1)/pack)
-	for i := 0; i < len(units); i += pack {
-		tasks = append(tasks, Task{Task: len(tasks), Units: units[i:min(i+pack, len(units))]})
+	tasks := make([]Task, 0, (len(units)+p.Pack-1)/p.Pack)
+	for some := range slices.Chunk(units, p.Pack) {
+		tasks = append(tasks, Task{len(tasks), some})
 	}
 	return tasks
 }

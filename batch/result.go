@@ -33,6 +33,11 @@ type Damaged struct{ Err error }
 func (d *Damaged) Error() string { return d.Err.Error() }
 func (d *Damaged) Unwrap() error { return d.Err }
 
+func isDamaged(err error) bool {
+	_, ok := errors.AsType[*Damaged](err)
+	return ok
+}
+
 func (r *Run) resultPath(task int) string { return r.taskPath(task, "result.json") }
 
 // hasResult says whether a task is done, by both ends of its result: a file that
@@ -70,7 +75,7 @@ func (r *Run) Result(task int) (*TaskResult, error) {
 	if err := readResult(r.resultPath(task), &res); err != nil {
 		return nil, err
 	}
-	err := error(nil)
+	var err error
 	if res.Task != task || len(res.Units) != len(r.Tasks[task].Units) {
 		err = fmt.Errorf("expected the %d units of task %d, found %d of task %d", len(r.Tasks[task].Units), task, len(res.Units), res.Task)
 	}

@@ -179,8 +179,7 @@ func Open(dir string) (*Run, error) {
 	if err := r.checkTasks(); err != nil {
 		return nil, err
 	}
-	r.Jobs, err = r.readJobs()
-	return r, err
+	return r, r.readJobs()
 }
 
 // checkTasks refuses a file tasks.jsonl that is not the plan's, without holding
@@ -235,11 +234,9 @@ func (r *Run) Lock() (unlock func(), err error) {
 		return nil, err
 	}
 	// Another process may have written since the folder was read.
-	jobs, err := r.readJobs()
-	if err != nil {
+	if err := r.readJobs(); err != nil {
 		unlock()
 		return nil, err
 	}
-	r.Jobs = jobs
 	return unlock, nil
 }

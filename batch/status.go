@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -50,6 +51,9 @@ func (s *Status) Count(state State) int {
 	return n
 }
 
+// open says whether a task may still get a result by itself.
+func (s State) open() bool { return s == Queued || s == Requeued || s == Running }
+
 // Open says whether some task may still get a result by itself.
 func (s *Status) Open() bool { return s.Count(Queued)+s.Count(Requeued)+s.Count(Running) > 0 }
 
@@ -58,8 +62,7 @@ func (s *Status) Open() bool { return s.Count(Queued)+s.Count(Requeued)+s.Count(
 func (s *Status) Failed() []int {
 	var list []int
 	for _, t := range s.Tasks {
-		switch t.State {
-		case New, Failed, Cancelled, Timeout, Lost, DamagedResult:
+		if t.State != Done && !t.State.open() {
 			list = append(list, t.Task)
 		}
 	}
@@ -77,10 +80,7 @@ func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 	}
 	of := r.jobOf()
 	for t, j := range of {
-		st := TaskStatus{Task: t, State: New}
-		for _, u := range r.Tasks[t].Units {
-			st.Units = append(st.Units, u.Name())
-		}
+		st := TaskStatus{Task: t, Units: r.Tasks[t].names(), State: New}
 		if begun[t] {
 			if err := r.fromFiles(&st, j); err != nil {
 				return nil, err
@@ -102,16 +102,13 @@ func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 		if j := of[st.Task]; j != nil && st.State != Done {
 			st.settle(j, seen[taskKey{j.Key, st.Task}])
 		}
-	}
-	for i := range s.Tasks {
-		st := &s.Tasks[i]
 		if st.State == Lost || st.State == Failed {
 			// What ended between the two looks has its result now.
 			if done, err := r.hasResult(st.Task); err == nil && done {
 				st.State, st.Reason, st.damaged = Done, "", nil
 			}
 		}
-		if ended := st.State != Queued && st.State != Requeued && st.State != Running; ended && st.damaged != nil {
+		if st.damaged != nil && !st.State.open() {
 			st.State, st.Reason = DamagedResult, st.damaged.Error()
 		}
 		st.Reason, st.Node = text.OneLine(st.Reason, 1000), text.OneLine(st.Node, 255)
@@ -128,11 +125,11 @@ type taskKey struct {
 func (r *Run) observe(ctx context.Context, s *Status, open Opener) (map[taskKey]Observation, error) {
 	seen := map[taskKey]Observation{}
 	type group struct {
-		engine Engine
-		jobs   []Job
+		settings string
+		engine   Engine
+		jobs     []Job
 	}
-	groups := map[string]*group{}
-	var order []string
+	var groups []*group
 	for _, j := range r.Jobs {
 		if s.unfinished[j] == 0 {
 			continue
@@ -142,19 +139,18 @@ func (r *Run) observe(ctx context.Context, s *Status, open Opener) (map[taskKey]
 			return seen, err
 		}
 		key := set.Engine + "\x00" + string(set.Options)
-		if groups[key] == nil {
+		at := slices.IndexFunc(groups, func(g *group) bool { return g.settings == key })
+		if at < 0 {
 			e, err := open(r.Dir, set)
 			if err != nil {
 				return seen, err
 			}
-			groups[key] = &group{engine: e}
-			order = append(order, key)
+			at, groups = len(groups), append(groups, &group{settings: key, engine: e})
 		}
-		groups[key].jobs = append(groups[key].jobs, j.Job)
+		groups[at].jobs = append(groups[at].jobs, j.Job)
 	}
 	var failed error
-	for _, key := range order {
-		g := groups[key]
+	for _, g := range groups {
 		list, err := g.engine.Query(ctx, g.jobs)
 		if err != nil {
 			failed = errors.Join(failed, &QueryError{g.engine.Name(), err})
@@ -203,8 +199,7 @@ func (r *Run) fromFiles(st *TaskStatus, j *JobRecord) error {
 		st.State = Done
 		return nil
 	}
-	var damaged *Damaged
-	if errors.As(err, &damaged) {
+	if isDamaged(err) {
 		st.damaged = err
 	} else if err != nil {
 		return err
@@ -233,21 +228,16 @@ func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 		case j.Cancelled[st.Task]:
 			st.State, st.Reason = Cancelled, ""
 		case st.State == Lost || st.State == Requeued:
-			st.State = Lost
+			st.State, st.Reason = Lost, "the engine does not know it, and it has no result"
 			if j.Unsure {
 				st.Reason = j.Error + ", and the engine does not know it"
-			} else {
-				st.Reason = "the engine does not know it, and it has no result"
 			}
 		}
 		return
 	}
 	why := st.Reason
-	st.State, st.Job, st.EngineID = o.State, o.Job, o.EngineID
-	if o.Node != "" {
-		st.Node = o.Node
-	}
-	st.Reason = o.Reason
+	st.State, st.Job, st.EngineID, st.Reason = o.State, o.Job, o.EngineID, o.Reason
+	st.Node = cmp.Or(o.Node, st.Node)
 	switch o.State {
 	case Queued:
 		if st.begun {
@@ -256,17 +246,10 @@ func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 	case Done:
 		st.State, st.Reason = Lost, "it ended well for the engine, and has no result"
 	case Failed:
-		st.Reason = strings.Join(slices.DeleteFunc([]string{o.Exit, o.Reason}, func(s string) bool { return s == "" }), " ")
-		if why != "" {
-			st.Reason = why
-		}
-		if j.Cancelled[st.Task] {
-			st.State, st.Reason = Cancelled, ""
-		}
-	case Cancelled, Timeout:
-		if j.Cancelled[st.Task] {
-			st.State, st.Reason = Cancelled, ""
-		}
+		st.Reason = cmp.Or(why, strings.TrimSpace(o.Exit+" "+o.Reason))
+	}
+	if !st.State.open() && o.State != Done && j.Cancelled[st.Task] {
+		st.State, st.Reason = Cancelled, ""
 	}
 }
 
@@ -279,8 +262,7 @@ func (r *Run) CheckResults(s *Status) error {
 			continue
 		}
 		_, err := r.Result(st.Task)
-		var damaged *Damaged
-		if errors.As(err, &damaged) {
+		if isDamaged(err) {
 			st.State, st.Reason = DamagedResult, text.OneLine(err.Error(), 1000)
 		} else if err != nil {
 			return err

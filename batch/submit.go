@@ -70,14 +70,12 @@ func (r *Run) handOver(ctx context.Context, e Engine, number int, p Part) (*JobR
 	j := r.Jobs[len(r.Jobs)-1]
 	// An interrupt must not leave it open whether the engine took the part.
 	id, err := e.Submit(context.WithoutCancel(ctx), p)
-	var unsure *Unsure
-	switch {
-	case err == nil:
-		line = jobLine{Event: eventSubmitted, Key: p.Key, ID: id}
-	case errors.As(err, &unsure):
-		line = jobLine{Event: eventUnsure, Key: p.Key, Error: err.Error()}
-	default:
+	line = jobLine{Event: eventSubmitted, Key: p.Key, ID: id}
+	if err != nil {
 		line = jobLine{Event: eventRefused, Key: p.Key, Error: err.Error()}
+		if _, unsure := errors.AsType[*Unsure](err); unsure {
+			line.Event = eventUnsure
+		}
 	}
 	return j, errors.Join(err, r.record(line))
 }
@@ -97,12 +95,9 @@ func (r *Run) Recover(ctx context.Context, open Opener) error {
 		if err != nil {
 			return &QueryError{e.Name(), err}
 		}
-		for _, o := range seen {
-			if o.Key == j.Key && o.Job != "" {
-				if err := r.record(jobLine{Event: eventFound, Key: j.Key, ID: o.Job}); err != nil {
-					return err
-				}
-				break
+		if i := slices.IndexFunc(seen, func(o Observation) bool { return o.Key == j.Key && o.Job != "" }); i >= 0 {
+			if err := r.record(jobLine{Event: eventFound, Key: j.Key, ID: seen[i].Job}); err != nil {
+				return err
 			}
 		}
 	}
@@ -137,8 +132,7 @@ func (r *Run) Fresh() ([]int, error) {
 			continue
 		}
 		done, err := r.hasResult(t)
-		var damaged *Damaged
-		if err != nil && !errors.As(err, &damaged) {
+		if err != nil && !isDamaged(err) {
 			return nil, err
 		}
 		if !done {
@@ -162,11 +156,10 @@ func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error)
 	byJob := map[*JobRecord]Tasks{}
 	n := 0
 	for _, t := range status.Tasks {
-		if s := t.State; s != Queued && s != Running && s != Requeued || tasks != nil && !slices.Contains(tasks, t.Task) {
-			continue
+		if t.State.open() && (tasks == nil || slices.Contains(tasks, t.Task)) {
+			byJob[of[t.Task]] = append(byJob[of[t.Task]], t.Task)
+			n++
 		}
-		byJob[of[t.Task]] = append(byJob[of[t.Task]], t.Task)
-		n++
 	}
 	for _, j := range r.Jobs {
 		list := byJob[j]

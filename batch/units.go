@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,8 +68,7 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 // checkpoint is of a device, since results are.
 func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Identity, digest string, u Unit) (*UnitResult, error) {
 	res, err := w.Run.readUnit(w.task, u)
-	var damaged *Damaged
-	if errors.As(err, &damaged) {
+	if isDamaged(err) {
 		w.Note("%s; computing it again", err)
 	} else if res != nil || err != nil {
 		return res, err
@@ -99,11 +99,8 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 	}
 	done := &UnitResult{Unit: u.Name(), Backend: id.Backend, Seconds: time.Since(start).Seconds(), Result: *result}
 	path := w.Run.unitPath(w.task, u)
-	if err := atomicfile.MkdirAll(filepath.Dir(path)); err != nil {
-		return nil, err
-	}
 	js, err := json.Marshal(done)
-	if err != nil {
+	if err := cmp.Or(err, atomicfile.MkdirAll(filepath.Dir(path))); err != nil {
 		return nil, err
 	}
 	if err := atomicfile.Write(path, js); err != nil {
@@ -115,19 +112,17 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 // openWithin gives up waiting when ctx ends; what open does is then left to
 // itself until the process ends.
 func openWithin(ctx context.Context, open func() (*pipeline.Resident, runs.Identity, error)) (*pipeline.Resident, runs.Identity, error) {
-	type outcome struct {
-		dev *pipeline.Resident
-		id  runs.Identity
-		err error
-	}
-	done := make(chan outcome, 1)
+	var dev *pipeline.Resident
+	var id runs.Identity
+	var err error
+	done := make(chan struct{})
 	go func() {
-		dev, id, err := open()
-		done <- outcome{dev, id, err}
+		dev, id, err = open()
+		close(done)
 	}()
 	select {
-	case o := <-done:
-		return o.dev, o.id, o.err
+	case <-done:
+		return dev, id, err
 	case <-ctx.Done():
 		return nil, runs.Identity{}, context.Cause(ctx)
 	}

@@ -77,16 +77,14 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	l, err := w.lease(ctx, dir, end)
-	var used *InUse
 	switch {
-	case errors.As(err, &used):
+	case isInUse(err):
 		return ExitInUse, fmt.Errorf("task %d is %w", w.task, err)
 	case err != nil && ctx.Err() != nil:
 		return ExitTerminated, fmt.Errorf("task %d: ended before it began", w.task)
 	case err != nil:
 		return 1, err
-	}
-	if l == nil {
+	case l == nil:
 		return w.already(nil)
 	}
 	if done, err := w.done(); err != nil || done {
@@ -103,13 +101,9 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 
 // find settles which task this is.
 func (w *Worker) find() error {
-	for _, j := range w.Run.Jobs {
-		if j.Key == w.Part {
-			w.part = j
-		}
-	}
-	if w.part == nil {
-		return fmt.Errorf("%s has no part %q", w.Run.Dir, w.Part)
+	var err error
+	if w.part, err = w.Run.Part(w.Part); err != nil {
+		return err
 	}
 	if w.task = w.part.Task(w.Index); w.task < 0 {
 		return fmt.Errorf("part %s has no task of index %d: it has the tasks %s", w.Part, w.Index, w.part.Tasks)
@@ -130,11 +124,10 @@ func (w *Worker) find() error {
 // again.
 func (w *Worker) done() (bool, error) {
 	_, err := w.Run.Result(w.task)
-	var damaged *Damaged
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
-	case errors.As(err, &damaged):
+	case isDamaged(err):
 		w.Note("%s; computing it again", err)
 		return false, nil
 	}
@@ -165,8 +158,7 @@ func (w *Worker) lease(ctx context.Context, dir string, lost context.CancelCause
 	w.attempt++
 	for waited := time.Duration(0); ; waited += leaseTimes.beat {
 		l, err := acquireLease(ctx, dir, w.attempt, leaseTimes, lost)
-		var used *InUse
-		if !errors.As(err, &used) || waited >= leaseTimes.patience {
+		if !isInUse(err) || waited >= leaseTimes.patience {
 			return l, err
 		}
 		if waited == 0 {
@@ -214,13 +206,17 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 	if reason == reasonTakenOver {
 		return code, reason, err // the files are the other's now
 	}
-	last := AttemptLine{Event: attemptEnd, Code: &code, Reason: reason}
+	return code, reason, errors.Join(err, w.ended(code, reason, err))
+}
+
+// ended writes how the attempt ended.
+func (w *Worker) ended(code int, reason string, err error) error {
 	exit := Exit{Attempt: w.attempt, Part: w.Part, Code: code, Reason: reason}
 	if err != nil {
-		last.Error = err.Error()
-		exit.Error = last.Error
+		exit.Error = err.Error()
 	}
-	return code, reason, errors.Join(err, w.log(last), jsonfile.Write(w.Run.taskPath(w.task, "exit"), exit))
+	return errors.Join(w.log(AttemptLine{Event: attemptEnd, Code: &code, Reason: reason, Error: exit.Error}),
+		jsonfile.Write(w.Run.taskPath(w.task, "exit"), exit))
 }
 
 // requeueWait is how long a requeued process waits for the signal that ends it.
@@ -233,11 +229,8 @@ func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
 		return ExitRequeue, cause
 	}
 	if err := w.engine.Requeue(ctx); err != nil {
-		code := 1
-		exit := Exit{Attempt: w.attempt, Part: w.Part, Code: code, Reason: reasonFailed, Error: err.Error()}
-		w.log(AttemptLine{Event: attemptEnd, Code: &code, Reason: reasonFailed, Error: err.Error()})
-		jsonfile.Write(w.Run.taskPath(w.task, "exit"), exit)
-		return code, fmt.Errorf("task %d is saved, but cannot go on by itself: %w", w.task, err)
+		w.ended(1, reasonFailed, err)
+		return 1, fmt.Errorf("task %d is saved, but cannot go on by itself: %w", w.task, err)
 	}
 	w.Note("task %d is saved and requeued as %s", w.task, w.engine.ID)
 	// The engine ends what it has requeued; to exit before would look like an end.
@@ -248,11 +241,11 @@ func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
 // endOf is the exit code of an attempt that ended with err, and the reason.
 func endOf(ctx context.Context, err error) (code int, reason string) {
 	cause := context.Cause(ctx)
-	var bad *badInput
+	_, bad := errors.AsType[*badInput](err)
 	switch {
 	case err == nil:
 		return 0, reasonDone
-	case errors.As(err, &bad):
+	case bad:
 		return ExitBadInput, reasonFailed
 	case cause == nil:
 		return 1, reasonFailed
@@ -266,10 +259,7 @@ func endOf(ctx context.Context, err error) (code int, reason string) {
 
 // requeues counts the attempts of this part that ended with one.
 func (w *Worker) requeues() int {
-	lines, err := w.Run.Attempts(w.task)
-	if err != nil {
-		return 0
-	}
+	lines, _ := w.Run.Attempts(w.task)
 	n, ours := 0, false
 	for _, l := range lines {
 		switch l.Event {
@@ -284,11 +274,9 @@ func (w *Worker) requeues() int {
 	return n
 }
 
+// names are those of the first units.
 func (w *Worker) names() string {
-	var names []string
-	for _, u := range w.Run.Tasks[w.task].Units {
-		names = append(names, u.Name())
-	}
+	names := w.Run.Tasks[w.task].names()
 	if len(names) > 3 {
 		names = append(names[:3], fmt.Sprintf("... (%d units)", len(names)))
 	}

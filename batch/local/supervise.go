@@ -30,15 +30,10 @@ const (
 // When ctx ends it ends the tasks too.
 func Supervise(ctx context.Context, r *batch.Run, key string, note func(format string, args ...any)) error {
 	s := &supervision{run: r, engine: New(r.Dir), note: note, children: map[int]*child{}, cancelled: map[int]bool{}}
-	for _, j := range r.Jobs {
-		if j.Key == key {
-			s.job = j
-		}
-	}
-	if s.job == nil {
-		return fmt.Errorf("%s has no part %q", r.Dir, key)
-	}
 	var err error
+	if s.job, err = r.Part(key); err != nil {
+		return err
+	}
 	if s.set, err = r.Settings(s.job.Submission); err != nil {
 		return err
 	}
