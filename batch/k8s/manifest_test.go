@@ -239,8 +239,8 @@ func checkDecoded(t *testing.T, o Options, s batch.Submission, p batch.Part, raw
 		count(c+"volumeMounts") != len(o.Volumes) {
 		fail("time %v, %d volumes", deadline, count(pod+"volumes"))
 	}
-	gpu := s.Resources.GPUType
-	if selector := fields(pod + "nodeSelector"); count(pod+"tolerations") != len(o.Tolerations) || gpu != "" && selector[gpuProductLabel] != gpu {
+	gpu, selector := s.Resources.GPUType, fields(pod+"nodeSelector")
+	if count(pod+"tolerations") != len(o.Tolerations) || gpu != "" && selector[gpuProductLabel] != gpu {
 		fail("%d tolerations, node selector %v", count(pod+"tolerations"), selector)
 	}
 	if (treeAt(job, "spec.maxFailedIndexes") == nil) != (o.MaxFailed == nil) {
