@@ -4,12 +4,14 @@
 package atomicfile
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,27 +34,19 @@ func Write(path string, content ...[]byte) error {
 	if err != nil {
 		return named(err, path)
 	}
-	for _, c := range content {
-		if err == nil {
-			err = write(f, c)
-		}
-	}
-	if err == nil {
-		err = syncFile(f)
-	}
+	defer f.Close()
+	err = write(f, content...)
 	if !renameOpen {
 		err = errors.Join(err, f.Close())
 	}
 	if err == nil {
-		if err = fail(OpRename, path); err == nil {
-			err = os.Rename(f.Name(), path)
-		}
+		err = fail(OpRename, path)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		os.Remove(f.Name())
-	}
-	f.Close()
-	if err != nil {
 		return named(err, path)
 	}
 	return syncFolder(dir)
@@ -60,13 +54,11 @@ func Write(path string, content ...[]byte) error {
 
 // named names the file in an error instead of its temporary file.
 func named(err error, path string) error {
-	var onFile *fs.PathError
-	var onName *os.LinkError
-	switch {
-	case errors.As(err, &onFile):
-		return &fs.PathError{Op: onFile.Op, Path: path, Err: onFile.Err}
-	case errors.As(err, &onName):
-		return &fs.PathError{Op: onName.Op, Path: path, Err: onName.Err}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
 	}
 	return err
 }
@@ -145,13 +137,9 @@ func removeAbandoned(path string) {
 	}
 	defer f.Close()
 	err = filelock.Lock(f)
-	if err != nil && !errors.Is(err, filelock.ErrLocked) {
-		if info, err := f.Stat(); err != nil || time.Since(info.ModTime()) < tmpAbandoned {
-			return
-		}
-		err = nil
-		if !renameOpen {
-			f.Close() // an open file cannot be removed
+	if err != nil && !errors.Is(err, filelock.ErrLocked) { // there are no locks here
+		if info, statErr := f.Stat(); statErr == nil && time.Since(info.ModTime()) >= tmpAbandoned {
+			err = f.Close() // an open file cannot be removed everywhere
 		}
 	}
 	if err == nil {
@@ -167,42 +155,25 @@ func Append(path string, line []byte) error {
 	if err := fail(OpCreate, path); err != nil {
 		return err
 	}
-	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	f, info, err := openRegular(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|noFollow, os.Lstat)
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
-	if err == nil {
-		err = appendTo(f, info.Size(), line)
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if info.Size() == 0 {
-		return syncFolder(filepath.Dir(path))
-	}
-	return nil
-}
-
-func appendTo(f *os.File, size int64, line []byte) error {
-	var whole []byte
+	size := info.Size()
+	whole := fmt.Appendf(nil, "%s\n", bytes.TrimSuffix(line, []byte("\n")))
 	if size > 0 {
 		last := make([]byte, 1)
-		if _, err := f.ReadAt(last, size-1); err != nil {
-			return err
-		}
-		if last[0] != '\n' {
-			whole = append(whole, '\n')
+		if _, err = f.ReadAt(last, size-1); err == nil && last[0] != '\n' {
+			whole = slices.Insert(whole, 0, '\n')
 		}
 	}
-	whole = append(whole, line...)
-	if len(line) == 0 || line[len(line)-1] != '\n' {
-		whole = append(whole, '\n')
+	if err == nil {
+		err = write(f, whole)
 	}
-	if err := write(f, whole); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil || size > 0 {
 		return err
 	}
-	return syncFile(f)
+	return syncFolder(filepath.Dir(path))
 }
 
 // MkdirAll makes the folder dir and those above it that are missing, and syncs
@@ -221,14 +192,13 @@ func MkdirAll(dir string) error {
 			return err
 		}
 	}
-	if err := fail(OpMkdir, dir); err != nil {
-		return err
+	err := fail(OpMkdir, dir)
+	if err == nil {
+		err = os.Mkdir(dir, 0o755)
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		// Another process may have made it in the meantime.
-		if info, statErr := os.Stat(dir); statErr != nil || !info.IsDir() {
-			return err
-		}
+	// Another process may have made it in the meantime.
+	if info, statErr := os.Stat(dir); err != nil && (statErr != nil || !info.IsDir()) {
+		return err
 	}
 	return syncFolder(parent)
 }
@@ -248,16 +218,17 @@ func Remove(path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-func write(f *os.File, p []byte) error {
-	if err := fail(OpWrite, f.Name()); err != nil {
-		f.Write(p[:len(p)/2])
-		return err
+// write writes the parts to the end of the file and syncs it.
+func write(f *os.File, parts ...[]byte) error {
+	for _, p := range parts {
+		if err := fail(OpWrite, f.Name()); err != nil {
+			f.Write(p[:len(p)/2])
+			return err
+		}
+		if _, err := f.Write(p); err != nil {
+			return err
+		}
 	}
-	_, err := f.Write(p)
-	return err
-}
-
-func syncFile(f *os.File) error {
 	if err := fail(OpSync, f.Name()); err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 package atomicfile
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,19 +14,8 @@ func Open(path string) (f *os.File, size int64, err error) {
 	if err := fail(OpRead, path); err != nil {
 		return nil, 0, err
 	}
-	// Opening a device may do something.
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, 0, notRegular(path, info)
-	}
-	if f, err = os.OpenFile(path, os.O_RDONLY|nonBlocking, 0); err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = notRegular(path, info)
-	}
+	f, info, err := openRegular(path, os.O_RDONLY, os.Stat)
 	if err != nil {
-		f.Close()
 		return nil, 0, err
 	}
 	return f, info.Size(), nil
@@ -35,23 +24,29 @@ func Open(path string) (f *os.File, size int64, err error) {
 // OpenFile opens the regular file at path with the flags of [os.OpenFile], for
 // writing. A symbolic link, a pipe or a device in its place is an error.
 func OpenFile(path string, flag int) (*os.File, error) {
-	info, err := os.Lstat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, notRegular(path, info)
+	f, _, err := openRegular(path, flag|noFollow, os.Lstat)
+	return f, err
+}
+
+// openRegular looks with stat before it opens: opening a device may do
+// something.
+func openRegular(path string, flag int, stat func(string) (fs.FileInfo, error)) (*os.File, fs.FileInfo, error) {
+	if info, err := stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, nil, notRegular(path, info)
 	}
-	f, err := os.OpenFile(path, flag|noFollow|nonBlocking, 0o644)
+	f, err := os.OpenFile(path, flag|nonBlocking, 0o644)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	info, err = f.Stat()
+	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = notRegular(path, info)
 	}
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return f, nil
+	return f, info, nil
 }
 
 // ReadFile reads the regular file at path, of at most limit bytes whatever size
@@ -65,23 +60,16 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	if size > limit {
 		return nil, tooLarge(path, limit)
 	}
-	raw := make([]byte, 0, size+1) // one more, to see the end
-	for {
-		n, err := f.Read(raw[len(raw):cap(raw)])
-		raw = raw[:len(raw)+n]
-		if int64(len(raw)) > limit {
-			return nil, tooLarge(path, limit)
-		}
-		if errors.Is(err, io.EOF) {
-			return raw, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(raw) == cap(raw) { // it grew, or has no size, as in /proc
-			raw = append(raw, 0)[:len(raw)]
-		}
+	var raw bytes.Buffer
+	raw.Grow(int(size) + bytes.MinRead)
+	n, err := raw.ReadFrom(io.LimitReader(f, limit+1)) // it may have grown, or have no size, as in /proc
+	if err == nil && n > limit {
+		err = tooLarge(path, limit)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return raw.Bytes(), nil
 }
 
 // CheckRegular refuses what is not a regular file of at most limit bytes,

@@ -3,6 +3,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -22,9 +23,7 @@ const (
 // system can sync a folder; where one cannot, a crash may at worst bring the old
 // names back.
 func syncFolder(dir string) error {
-	if dir == "" {
-		dir = "."
-	}
+	dir = cmp.Or(dir, ".")
 	if err := fail(OpSyncFolder, dir); err != nil {
 		return ignoreUnsupported(err)
 	}

@@ -22,19 +22,17 @@ func Folder(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	switch err := Lock(f); {
-	case err == nil:
+	if err = Lock(f); err == nil {
 		return func() { f.Close() }, nil
+	}
+	f.Close()
+	switch {
 	case errors.Is(err, ErrLocked):
-		f.Close()
 		return nil, fmt.Errorf("%s is %w", dir, err)
 	case !supported:
-		f.Close()
 		return func() {}, nil
-	default:
-		f.Close()
-		return nil, fmt.Errorf("locking %s: %w", dir, err)
 	}
+	return nil, fmt.Errorf("locking %s: %w", dir, err)
 }
 
 // File takes the file at path, which it makes, until unlock or the end of the
@@ -50,16 +48,15 @@ func File(path string) (unlock func(), err error) {
 		f.Close()
 		return nil, errors.Join(err, fmt.Errorf("%s: expected a regular file to lock", path))
 	}
-	switch err := Lock(f); {
+	unlock = func() { f.Close() }
+	switch err = Lock(f); {
 	case err == nil:
-		return func() { f.Close() }, nil
-	case errors.Is(err, ErrLocked):
-		f.Close()
-		return nil, ErrLocked
+		return unlock, nil
 	case errors.Is(err, errors.ErrUnsupported):
-		return func() { f.Close() }, fmt.Errorf("locking %s: %w", path, errors.ErrUnsupported)
-	default:
-		f.Close()
-		return nil, fmt.Errorf("locking %s: %w", path, err)
+		return unlock, fmt.Errorf("locking %s: %w", path, errors.ErrUnsupported)
+	case !errors.Is(err, ErrLocked):
+		err = fmt.Errorf("locking %s: %w", path, err)
 	}
+	unlock()
+	return nil, err
 }
