@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/amtrl/amtrl/cuda"
@@ -109,15 +108,4 @@ func memory(bytes int64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
-}
-
-// versions lists libraries with their versions, where they tell them.
-func versions(list []cuda.LibraryInfo) string {
-	var out []string
-	for _, l := range list {
-		if l.Version != "" && l.Name != "driver" {
-			out = append(out, l.Name+" "+l.Version)
-		}
-	}
-	return strings.Join(out, ", ")
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/amtrl/amtrl/internal/flags"
 )
@@ -28,31 +26,6 @@ func (o *doctorOptions) addFlags(set *flags.Set) {
 
 func (o *doctorOptions) check() error { return cmp.Or(o.device.check(), o.timeout.check()) }
 
-// The verdicts of a check. A check that is told without one informs.
-const (
-	verdictOK   = "ok"
-	verdictFail = "FAIL"
-	verdictSkip = "skip"
-	verdictInfo = "info"
-)
-
-// finding is the outcome of one check.
-type finding struct {
-	Check   string `json:"check"`
-	Verdict string `json:"verdict"`
-	Detail  string `json:"detail"`
-	// Hint says what helps.
-	Hint string `json:"hint,omitempty"`
-}
-
-func (f finding) String() string {
-	text := fmt.Sprintf("%-5s %-14s %s\n", f.Verdict, f.Check, f.Detail)
-	if f.Hint != "" {
-		text += strings.Repeat(" ", 21) + f.Hint + "\n"
-	}
-	return text
-}
-
 // doctorResult is what --json prints.
 type doctorResult struct {
 	OK     bool      `json:"ok"`
@@ -61,18 +34,16 @@ type doctorResult struct {
 
 func (o *doctorOptions) run(context.Context) error {
 	res := doctorResult{OK: true}
-	tell := func(f finding) error {
+	var unheard error
+	tell := func(f finding) {
 		res.OK = res.OK && f.Verdict != verdictFail
 		res.Checks = append(res.Checks, f)
-		if o.json.V {
-			return nil
+		if !o.json.V && unheard == nil {
+			unheard = o.emit(f.String())
 		}
-		return o.emit(f.String())
 	}
-	if err := tell(checkCPU(o.device.threads.V)); err != nil {
-		return err
-	}
-	if o.device.backend.V != "cpu" {
+	tell(checkCPU(o.device.threads.V))
+	if unheard == nil && o.device.backend.V != "cpu" {
 		// The child names each check before it begins it, so that the one in which it
 		// hangs or dies is known.
 		current := "driver"
@@ -81,38 +52,36 @@ func (o *doctorOptions) run(context.Context) error {
 			if err := json.Unmarshal(line, &f); err != nil {
 				return err
 			}
-			current = f.Check
-			if f.Verdict == "" {
-				return nil
+			if current = f.Check; f.Verdict != "" {
+				tell(f)
 			}
-			return tell(f)
+			return unheard
 		}, "check-cuda", "--device="+strconv.Itoa(o.device.device.V), "--tf32="+strconv.FormatBool(o.device.tf32.V))
 		if err != nil {
-			f := finding{Check: current, Verdict: verdictFail, Detail: oneLine(err.Error())}
-			var h *hint
-			if errors.As(hinted(err), &h) {
-				f.Hint = h.advice
-			}
-			if err := tell(f); err != nil {
-				return err
-			}
+			tell(failed(current, err, advice(err)))
 		}
 	}
 	if o.json.V {
-		if err := o.emitJSON(res); err != nil {
-			return err
-		}
+		unheard = o.emitJSON(res)
 	}
-	if !res.OK {
+	if unheard == nil && !res.OK {
 		return errors.New("a check failed")
 	}
-	return nil
+	return unheard
 }
 
 // checkOptions are those of the child that carries out the checks of CUDA. It
 // prints each first by name and then with its verdict as one line of JSON.
-type checkOptions struct{ deviceOptions }
+type checkOptions struct{ device deviceOptions }
+
+func (o *checkOptions) addFlags(set *flags.Set) { o.device.addFlags(set) }
 
 func (o *checkOptions) run(context.Context) error {
-	return checkCUDA(&o.deviceOptions, func(f finding) error { return emitLine(f) })
+	var unheard error
+	checkCUDA(&o.device, func(f finding) {
+		if unheard == nil {
+			unheard = emitLine(f)
+		}
+	})
+	return unheard
 }

@@ -22,13 +22,11 @@ type probeReport struct {
 	cuda.Report
 	// Reason is why CUDA cannot be used, empty where it can.
 	Reason string
-	// Cache is the folder of compiled kernels.
-	Cache string
 }
 
 // printProbe prints a probeReport as one line of JSON.
 func printProbe(*cli.Context) error {
-	r := probeReport{Report: cuda.Probe(""), Cache: cuda.CacheDir()}
+	r := probeReport{Report: cuda.Probe("")}
 	if r.Err != nil {
 		r.Reason, r.Err = oneLine(r.Err.Error()), nil
 	}
@@ -48,28 +46,18 @@ func probeCUDA(limit time.Duration) probeReport {
 		err = errNoAnswer
 	}
 	if err != nil {
-		r = probeReport{Reason: oneLine(hinted(err).Error())}
+		r = probeReport{Reason: oneLine(err.Error() + "; " + advice(err))}
 	}
 	return r
 }
 
-// hinted adds to a driver's silence what helps.
-func hinted(err error) error {
+// advice is what helps where a child failed.
+func advice(err error) string {
 	if errors.Is(err, errNoAnswer) {
-		return &hint{err, "the driver hangs: nvidia-smi will tell as much; a restart of the machine or of the driver's service helps"}
+		return "the driver hangs: nvidia-smi will tell as much; a restart of the machine or of the driver's service helps"
 	}
-	return &hint{err, "the driver crashed: compare its version with nvidia-smi's, and update it"}
+	return "the driver crashed: compare its version with nvidia-smi's, and update it"
 }
-
-// hint is an error with advice.
-type hint struct {
-	error
-	advice string
-}
-
-func (h *hint) Error() string { return h.error.Error() + "; " + h.advice }
-
-func (h *hint) Unwrap() error { return h.error }
 
 // timeoutOption is how long a driver may be silent.
 type timeoutOption struct{ seconds flags.Value[int] }
