@@ -2,7 +2,6 @@ package batch
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -76,27 +75,24 @@ type Exit struct {
 // Attempts reads the attempts of a task.
 func (r *Run) Attempts(task int) ([]AttemptLine, error) {
 	var lines []AttemptLine
-	return lines, jsonfile.ReadLines(r.taskPath(task, "attempt.jsonl"), maxFile, func(l AttemptLine) error {
+	err := jsonfile.ReadLines(r.taskPath(task, "attempt.jsonl"), maxFile, func(l AttemptLine) error {
 		if l.Attempt > 0 && l.Attempt <= maxSubmissions {
 			lines = append(lines, l)
 		}
 		return nil
 	})
+	return lines, err
 }
 
 // readExit reads how the last attempt ended, nil where none has.
 func (r *Run) readExit(task int) (*Exit, error) {
 	var e Exit
-	path := r.taskPath(task, "exit")
-	err := jsonfile.Read(path, maxFile, &e)
-	if errors.Is(err, fs.ErrNotExist) {
+	err := readChecked(r.taskPath(task, "exit"), &e, func() error { return e.check(r.Plan.ID) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
-	}
-	if err := e.check(r.Plan.ID); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return &e, nil
 }

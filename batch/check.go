@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -35,6 +36,17 @@ var (
 	// own form before it uses one.
 	jobForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9@;/_.-]{0,511}$`)
 )
+
+// readChecked reads a file into v, which check then refuses or not.
+func readChecked(path string, v any, check func() error) error {
+	if err := jsonfile.Read(path, maxFile, v); err != nil {
+		return err
+	}
+	if err := check(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
 
 // check refuses a plan that Create would not write.
 func (p *Plan) check() error {

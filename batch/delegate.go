@@ -8,12 +8,19 @@ import (
 	"syscall"
 )
 
+// AskToSave asks the process of a task to save and to end.
+func AskToSave(p *os.Process) {
+	for _, s := range SaveSignals {
+		p.Signal(s)
+	}
+}
+
 // Delegate carries the task out in another process, made by command, which
 // cannot reach the engine, as in a container. It stays outside: what the engine
-// asks of it, it passes on, save as a signal of its own, and when the process
+// asks of it, it passes on, to save as a signal, and when the process
 // has saved and wants another attempt, it asks the engine for that. It returns
 // the exit code of this process.
-func (w *Worker) Delegate(ctx context.Context, save os.Signal, command func(Resources) *exec.Cmd) (int, error) {
+func (w *Worker) Delegate(ctx context.Context, command func(Resources) *exec.Cmd) (int, error) {
 	if err := w.find(); err != nil {
 		return ExitBadInput, err
 	}
@@ -31,7 +38,7 @@ func (w *Worker) Delegate(ctx context.Context, save os.Signal, command func(Reso
 		for {
 			select {
 			case <-asked:
-				cmd.Process.Signal(save)
+				AskToSave(cmd.Process)
 				asked = nil
 			case <-stop:
 				cmd.Process.Signal(syscall.SIGTERM)

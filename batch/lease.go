@@ -16,6 +16,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -80,7 +81,7 @@ func acquireLease(ctx context.Context, dir string, attempt int, t leaseTiming, l
 	host, _ := os.Hostname()
 	l.mine = leaseFile{Nonce: rand.Text(), Host: host, Boot: BootID(), PID: os.Getpid(), Attempt: attempt}
 	unlock, err := filelock.File(filepath.Join(dir, "lock"))
-	trusted := true
+	trusted := !errors.Is(err, errors.ErrUnsupported)
 	switch {
 	case errors.Is(err, filelock.ErrLocked):
 		holder := "another process"
@@ -88,9 +89,7 @@ func acquireLease(ctx context.Context, dir string, attempt int, t leaseTiming, l
 			holder = f.String()
 		}
 		return nil, &InUse{holder}
-	case errors.Is(err, errors.ErrUnsupported):
-		trusted = false
-	case err != nil:
+	case err != nil && trusted:
 		return nil, err
 	}
 	l.unlock = unlock
@@ -174,6 +173,12 @@ func (l *lease) hold(beat time.Duration) {
 	}
 }
 
+// beat changes the file. A write that fails costs the lease at worst.
+func (l *lease) beat() {
+	l.mine.Beat++
+	l.file.WriteAt(l.encode(), 0)
+}
+
 // held says whether the file is still this attempt's. One that cannot be read
 // says nothing against it.
 func (l *lease) held() bool {
@@ -188,34 +193,22 @@ const maxLease = 4096
 // needs no room on the disk.
 const leaseSize = 512
 
-func (l *lease) encode() ([]byte, error) {
-	js, err := json.Marshal(l.mine)
+func (l *lease) encode() []byte {
+	js, _ := json.Marshal(l.mine) // of texts and numbers
 	js = append(js, bytes.Repeat([]byte{' '}, max(0, leaseSize-1-len(js)))...)
-	return append(js, '\n'), err
+	return append(js, '\n')
 }
 
 // claim puts this attempt's file in the place of any other. It is a new file, so
 // that a holder that has lost the lease and does not know it yet beats the old
 // one, which nobody reads any more.
 func (l *lease) claim() error {
-	js, err := l.encode()
+	err := atomicfile.Write(l.path, l.encode())
 	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(l.path, js); err != nil {
 		return err
 	}
 	l.file, err = atomicfile.OpenFile(l.path, os.O_RDWR)
 	return err
-}
-
-// beat changes the file.
-func (l *lease) beat() {
-	l.mine.Beat++
-	// A write that fails costs the lease at worst.
-	if js, err := l.encode(); err == nil {
-		l.file.WriteAt(js, 0)
-	}
 }
 
 // release gives the lease back.
@@ -231,14 +224,8 @@ func (l *lease) release() {
 
 func readLease(path string) (leaseFile, error) {
 	var f leaseFile
-	raw, err := atomicfile.ReadFile(path, maxLease)
-	if err != nil {
-		return f, err
-	}
-	if err := json.Unmarshal(raw, &f); err != nil {
-		return f, fmt.Errorf("%s: %w", path, err)
-	}
-	return f, nil
+	err := jsonfile.Read(path, maxLease, &f)
+	return f, err
 }
 
 // BootID tells machines, and the lives of one machine, apart.
@@ -251,12 +238,10 @@ func BootID() string {
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }

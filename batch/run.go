@@ -168,12 +168,8 @@ func Open(dir string) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{Dir: dir}
-	path := filepath.Join(dir, planFile)
-	if err := jsonfile.Read(path, maxFile, &r.Plan); err != nil {
+	if err := readChecked(filepath.Join(dir, planFile), &r.Plan, r.Plan.check); err != nil {
 		return nil, err
-	}
-	if err := r.Plan.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	r.Tasks = r.Plan.Tasks()
 	if err := r.checkTasks(); err != nil {

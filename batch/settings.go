@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/owner"
 )
 
@@ -26,14 +25,8 @@ func (r *Run) settingsPath(number int) string {
 // Settings reads those of a submission.
 func (r *Run) Settings(number int) (Settings, error) {
 	var s Settings
-	path := r.settingsPath(number)
-	if err := jsonfile.Read(path, maxFile, &s); err != nil {
-		return s, err
-	}
-	if err := s.check(); err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
+	err := readChecked(r.settingsPath(number), &s, s.check)
+	return s, err
 }
 
 // LastSettings are those of the last submission; ok is false before the first.

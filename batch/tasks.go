@@ -24,8 +24,7 @@ func (t Tasks) String() string {
 		}
 		out.WriteString(strconv.Itoa(t[i]))
 		if last > i {
-			out.WriteByte('-')
-			out.WriteString(strconv.Itoa(t[last]))
+			out.WriteString("-" + strconv.Itoa(t[last]))
 		}
 		i = last + 1
 	}

@@ -16,19 +16,19 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Engine runs tasks as Indexed Jobs of a Kubernetes cluster, which it
+// engine runs tasks as Indexed Jobs of a Kubernetes cluster, which it
 // reaches through kubectl.
-type Engine struct {
+type engine struct {
 	options     Options
 	volumes     []volume
 	selector    object
 	tolerations []any
 }
 
-var _ batch.Preparer = (*Engine)(nil)
+var _ batch.Preparer = (*engine)(nil)
 
 // New makes the engine, or says which option cannot be used.
-func New(o Options) (*Engine, error) {
+func New(o Options) (*engine, error) {
 	o.Program = cmp.Or(o.Program, "amtrl")
 	volumes, err1 := parseVolumes(o.Volumes)
 	selector, err2 := parseSelector(o.NodeSelector)
@@ -37,21 +37,18 @@ func New(o Options) (*Engine, error) {
 	if err := cmp.Or(o.check(), err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
-	return &Engine{o, volumes, selector, tolerations}, nil
+	return &engine{o, volumes, selector, tolerations}, nil
 }
 
-// Name implements [batch.Engine].
-func (e *Engine) Name() string { return Kind.Name }
-
-// Options implements [batch.Engine]: a [Options].
-func (e *Engine) Options() any { return e.options }
+func (e *engine) Name() string { return Kind.Name }
+func (e *engine) Options() any { return e.options }
 
 // Attempt implements [batch.Engine]: a pod's host name is its own.
-func (e *Engine) Attempt() batch.Attempt { return batch.Attempt{ID: os.Getenv("HOSTNAME")} }
+func (e *engine) Attempt() batch.Attempt { return batch.Attempt{ID: os.Getenv("HOSTNAME")} }
 
 // Prepare implements [batch.Preparer]: what only shows with a run folder is
 // refused, and what kubectl would take now is settled.
-func (e *Engine) Prepare(ctx context.Context, s batch.Submission) error {
+func (e *engine) Prepare(ctx context.Context, s batch.Submission) error {
 	s.Tasks = []int{0}
 	if s.ID == "" {
 		s.ID = strings.Repeat("0", 12)
@@ -65,7 +62,7 @@ func (e *Engine) Prepare(ctx context.Context, s batch.Submission) error {
 // Resolve fills in the context and the namespace that kubectl would take now,
 // so that later questions go to the same place. Within a cluster there may be
 // none, and then kubectl goes by its service account.
-func (e *Engine) Resolve(ctx context.Context) error {
+func (e *engine) Resolve(ctx context.Context) error {
 	if e.options.Context != "" && e.options.Namespace != "" {
 		return nil
 	}
@@ -99,7 +96,7 @@ func (e *Engine) Resolve(ctx context.Context) error {
 }
 
 // command is a kubectl command in a namespace, the options' where it is empty.
-func (e *Engine) command(namespace string, words ...string) []string {
+func (e *engine) command(namespace string, words ...string) []string {
 	argv := []string{"kubectl"}
 	if e.options.Context != "" {
 		argv = append(argv, "--context="+e.options.Context)
@@ -111,13 +108,13 @@ func (e *Engine) command(namespace string, words ...string) []string {
 }
 
 // question is a command whose requests do not take for ever.
-func (e *Engine) question(namespace string, words ...string) []string {
+func (e *engine) question(namespace string, words ...string) []string {
 	return e.command(namespace, append([]string{"--request-timeout=" + kubectlRequest}, words...)...)
 }
 
 // Render implements [batch.Engine]. The tasks of a part are numbered from 0 without
 // holes, as an Indexed Job has none.
-func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
+func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
 	chunks := slices.Collect(slices.Chunk(s.Tasks, maxCompletions))
 	parallel := cmp.Or(s.Resources.Parallel, defaultParallel)
 	var parts []batch.Part
@@ -141,7 +138,7 @@ func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 
 // Check implements [batch.Engine]: a dry run by the server, and a look for the volume
 // claims, which the server does not ask for before a pod starts.
-func (e *Engine) Check(ctx context.Context, parts []batch.Part) error {
+func (e *engine) Check(ctx context.Context, parts []batch.Part) error {
 	for _, p := range parts {
 		if _, err := runKubectl(ctx, p.Content, e.question("", "create", "--dry-run=server", "--filename=-", "--output=name")); err != nil {
 			return err
@@ -165,7 +162,7 @@ func (e *Engine) Check(ctx context.Context, parts []batch.Part) error {
 
 // Submit implements [batch.Engine]. The id is NAMESPACE/NAME. A Job of this part that
 // is already there was made by an earlier call whose answer got lost.
-func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
+func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	out, err := runKubectl(ctx, nil, p.Argv)
 	switch {
 	case kubectlSaid(err, "already exists"):
@@ -190,7 +187,7 @@ func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 }
 
 // find is the id of the Job of a part, empty where there is none.
-func (e *Engine) find(ctx context.Context, key string) (string, error) {
+func (e *engine) find(ctx context.Context, key string) (string, error) {
 	items, err := e.list(ctx, "", "jobs.batch", partLabel+"="+key)
 	for _, i := range items {
 		if i.Metadata.Labels[partLabel] == key {
@@ -201,7 +198,7 @@ func (e *Engine) find(ctx context.Context, key string) (string, error) {
 }
 
 // list asks for the items of these kinds that a selector of labels selects.
-func (e *Engine) list(ctx context.Context, namespace, kinds, selector string) ([]item, error) {
+func (e *engine) list(ctx context.Context, namespace, kinds, selector string) ([]item, error) {
 	raw, err := runKubectl(ctx, nil, e.question(namespace, "get", kinds, "--selector="+selector, "--output=json"))
 	if err != nil {
 		return nil, err
@@ -210,7 +207,7 @@ func (e *Engine) list(ctx context.Context, namespace, kinds, selector string) ([
 }
 
 // Query implements [batch.Engine] with one question for each namespace.
-func (e *Engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
+func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
 	runs := map[string][]string{}
 	for _, j := range jobs {
 		namespace, _, err := splitID(j.ID)
@@ -237,7 +234,7 @@ func (e *Engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 // Cancel implements [batch.Engine]. All of a job is ended by deleting it. An Indexed
 // Job cannot leave out an index, so for some of the tasks their pods are ended,
 // and the next attempt of each finds in the run folder that it was cancelled.
-func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
+func (e *engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 	namespace, _, err := splitID(j.ID)
 	if err != nil {
 		return err
@@ -266,7 +263,7 @@ func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 
 // Log implements [batch.Engine]: the logs of the task's pods, while the cluster keeps
 // them.
-func (e *Engine) Log(j batch.Job, task int, follow bool) batch.Log {
+func (e *engine) Log(j batch.Job, task int, follow bool) batch.Log {
 	namespace, _, err := splitID(j.ID)
 	if err != nil {
 		return batch.Log{} // it never got an id that Kubernetes gives

@@ -34,7 +34,7 @@ func fakeKubectl(t *testing.T, script string) (calls func() []string) {
 }
 
 // kubernetesPart is an engine and a part of three tasks, written to a folder.
-func kubernetesPart(t *testing.T) (*Engine, batch.Part) {
+func kubernetesPart(t *testing.T) (*engine, batch.Part) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), `run, "one"`)
 	e := mustNew(t, Options{Image: "amtrl", Volumes: []string{"work:" + filepath.Dir(dir)}, Context: "lab", Namespace: "team"})

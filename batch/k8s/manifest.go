@@ -42,7 +42,7 @@ const (
 type object = map[string]any
 
 // manifest is the YAML of the Job that carries out a part.
-func (e *Engine) manifest(s batch.Submission, p batch.Part, parallel int) ([]byte, error) {
+func (e *engine) manifest(s batch.Submission, p batch.Part, parallel int) ([]byte, error) {
 	job, err := e.job(s, p, parallel)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (e *Engine) manifest(s batch.Submission, p batch.Part, parallel int) ([]byt
 // job is the Indexed Job of a part: one pod an index, tried again by index, and
 // given up at once where the task says that its input is bad. A pod that the
 // cluster ends for reasons of its own costs no attempt.
-func (e *Engine) job(s batch.Submission, p batch.Part, parallel int) (object, error) {
+func (e *engine) job(s batch.Submission, p batch.Part, parallel int) (object, error) {
 	o := &e.options
 	run := s.Dir
 	if o.RunPath != "" {

@@ -86,7 +86,7 @@ func randomOptions(rng *rand.Rand) Options {
 	return o
 }
 
-func mustNew(t testing.TB, o Options) *Engine {
+func mustNew(t testing.TB, o Options) *engine {
 	t.Helper()
 	e, err := New(o)
 	if err != nil {
@@ -100,7 +100,7 @@ func mustNew(t testing.TB, o Options) *Engine {
 func TestManifests(t *testing.T) {
 	rng := testrand.New(t)
 	type made struct {
-		engine *Engine
+		engine *engine
 		s      batch.Submission
 		part   batch.Part
 	}

@@ -77,7 +77,6 @@ func (o *Options) List() []batch.Option {
 	}
 }
 
-// Engine implements [batch.Options].
 func (o *Options) Engine(string) (batch.Engine, error) { return New(*o) }
 
 // check refuses options that no cluster could take.

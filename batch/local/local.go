@@ -23,7 +23,7 @@ import (
 
 // Kind is the engine for a command line.
 var Kind = batch.Kind{
-	Name: "local", Title: "child processes", Ignores: []string{"mem", "gpu-type"}, Interval: 200 * time.Millisecond, SaveSignals: saveSignals,
+	Name: "local", Title: "child processes", Ignores: []string{"mem", "gpu-type"}, Interval: 200 * time.Millisecond, SaveSignals: batch.SaveSignals,
 	NewOptions: func() batch.Options { return options{} },
 }
 
@@ -32,30 +32,26 @@ type options struct{}
 
 func (options) List() []batch.Option { return nil }
 
-func (options) Engine(dir string) (batch.Engine, error) { return New(dir), nil }
+func (options) Engine(dir string) (batch.Engine, error) { return &engine{dir}, nil }
 
-// Engine runs tasks as child processes of a supervisor on this machine,
+// engine runs tasks as child processes of a supervisor on this machine,
 // which goes on by itself after the submission.
-type Engine struct{ dir string }
+type engine struct{ dir string }
 
-// New makes the engine of a run folder.
-func New(dir string) *Engine { return &Engine{dir} }
+func (e *engine) Name() string { return Kind.Name }
+func (e *engine) Options() any { return nil }
 
-// Name implements [batch.Engine].
-func (e *Engine) Name() string { return Kind.Name }
-
-// Options implements [batch.Engine].
-func (e *Engine) Options() any { return nil }
-
-// Attempt implements [batch.Engine].
-func (e *Engine) Attempt() batch.Attempt { return batch.Attempt{} }
+func (e *engine) Attempt() batch.Attempt { return batch.Attempt{} }
 
 // Render implements [batch.Engine]. What is handed over is the list of the commands.
-func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
+func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
 	p := batch.Part{Key: s.PartKey(0), File: fmt.Sprintf("%d-0.sh", s.Number), Tasks: s.Tasks}
+	parallel := "as many as there are processors"
+	if n := s.Resources.Parallel; n > 0 {
+		parallel = strconv.Itoa(n)
+	}
 	var list bytes.Buffer
-	fmt.Fprintf(&list, "# The commands of run %s, submission %d, which a supervisor starts, %s at a time.\n", s.ID, s.Number,
-		parallelText(s.Resources))
+	fmt.Fprintf(&list, "# The commands of run %s, submission %d, which a supervisor starts, %s at a time.\n", s.ID, s.Number, parallel)
 	for _, t := range s.Tasks {
 		fmt.Fprintln(&list, batch.ShellCommand(batch.TaskCommand(s.Program, p.Key, s.Dir, t)))
 	}
@@ -64,19 +60,12 @@ func (e *Engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 	return []batch.Part{p}, nil
 }
 
-func parallelText(res batch.Resources) string {
-	if res.Parallel == 0 {
-		return "as many as there are processors"
-	}
-	return strconv.Itoa(res.Parallel)
-}
-
 // Check implements [batch.Engine]: there is nobody to ask.
-func (e *Engine) Check(context.Context, []batch.Part) error { return nil }
+func (e *engine) Check(context.Context, []batch.Part) error { return nil }
 
 // Submit implements [batch.Engine]: it starts the supervisor and waits until that has
 // begun.
-func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
+func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	log, err := atomicfile.OpenFile(filepath.Join(e.dir, batch.LogDir, p.Key+".supervisor"), os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return "", err
@@ -112,11 +101,11 @@ type supervisor struct {
 
 func (s supervisor) id() string { return fmt.Sprintf("%d@%s", s.PID, s.Host) }
 
-func (e *Engine) path(key, kind string) string {
+func (e *engine) path(key, kind string) string {
 	return filepath.Join(e.dir, batch.SubmitDir, key+"."+kind)
 }
 
-func (e *Engine) readSupervisor(key string) (supervisor, error) {
+func (e *engine) readSupervisor(key string) (supervisor, error) {
 	var s supervisor
 	path := e.path(key, "local")
 	if err := jsonfile.Read(path, maxFile, &s); err != nil {
@@ -143,7 +132,7 @@ type localEvent struct {
 }
 
 // readEvents notes the last event of each task.
-func (e *Engine) readEvents(key string, last map[int]localEvent) error {
+func (e *engine) readEvents(key string, last map[int]localEvent) error {
 	return jsonfile.ReadLines(e.path(key, "events"), maxFile, func(l localEvent) error {
 		begun, ended := l.Event == "begin", l.Event == "end"
 		if !begun && !ended || ended && !slices.Contains(ends, l.State) {
@@ -158,21 +147,18 @@ func (e *Engine) readEvents(key string, last map[int]localEvent) error {
 // ends are the states in which a process of a task ends.
 var ends = []batch.State{batch.Done, batch.Failed, batch.Cancelled, batch.Timeout, batch.Requeued}
 
-// Query implements [batch.Engine].
-func (e *Engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation, error) {
+func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation, error) {
 	var list []batch.Observation
 	for _, j := range jobs {
 		s, err := e.readSupervisor(j.Key)
-		if errors.Is(err, fs.ErrNotExist) {
+		host, _ := os.Hostname()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			continue // it never began
-		}
-		if err != nil {
+		case err != nil:
 			return nil, err
-		}
-		if s.Boot != batch.BootID() {
-			if host, _ := os.Hostname(); s.Host != host {
-				return nil, fmt.Errorf("the supervisor of %s runs on %s: ask there", j.Key, s.Host)
-			}
+		case s.Boot != batch.BootID() && s.Host != host:
+			return nil, fmt.Errorf("the supervisor of %s runs on %s: ask there", j.Key, s.Host)
 		}
 		alive := isLocked(e.path(j.Key, "lock"))
 		last := map[int]localEvent{}
@@ -211,15 +197,14 @@ func isLocked(path string) bool {
 }
 
 // Cancel implements [batch.Engine]: the supervisor reads the file that it writes.
-func (e *Engine) Cancel(_ context.Context, j batch.Job, tasks []int) error {
+func (e *engine) Cancel(_ context.Context, j batch.Job, tasks []int) error {
 	if tasks == nil {
 		tasks = j.Tasks
 	}
 	return jsonfile.Append(e.path(j.Key, "cancel"), batch.Tasks(tasks))
 }
 
-// Log implements [batch.Engine].
-func (e *Engine) Log(j batch.Job, task int, _ bool) batch.Log {
+func (e *engine) Log(j batch.Job, task int, _ bool) batch.Log {
 	base := filepath.Join(e.dir, batch.LogDir, fmt.Sprintf("%s_%d", j.Key, task))
 	return batch.Log{Files: []string{base + ".out", base + ".err"}}
 }

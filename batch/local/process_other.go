@@ -10,8 +10,3 @@ import (
 func detach(*exec.Cmd) {}
 
 func terminate(p *os.Process) { p.Kill() }
-
-func askToSave(*os.Process) {}
-
-// saveSignals are those by which the supervisor asks a task to save: none here.
-var saveSignals []os.Signal

@@ -26,10 +26,10 @@ const (
 	saveBefore = 90 * time.Second
 )
 
-// Supervise runs the tasks of a part of [Engine] until all have ended.
+// Supervise runs the tasks of a part of the engine until all have ended.
 // When ctx ends it ends the tasks too.
 func Supervise(ctx context.Context, r *batch.Run, key string, note func(format string, args ...any)) error {
-	s := &supervision{run: r, engine: New(r.Dir), note: note, children: map[int]*child{}, cancelled: map[int]bool{}}
+	s := &supervision{run: r, engine: &engine{r.Dir}, note: note, children: map[int]*child{}, cancelled: map[int]bool{}}
 	var err error
 	if s.job, err = r.Part(key); err != nil {
 		return err
@@ -53,7 +53,7 @@ func Supervise(ctx context.Context, r *batch.Run, key string, note func(format s
 // supervision is the work of a supervisor.
 type supervision struct {
 	run    *batch.Run
-	engine *Engine
+	engine *engine
 	job    *batch.JobRecord
 	set    batch.Settings
 	note   func(format string, args ...any)
@@ -227,7 +227,7 @@ func (s *supervision) limit(c *child) (stop func()) {
 	if limit == 0 {
 		return func() {}
 	}
-	save := time.AfterFunc(limit-min(saveBefore, limit/2), func() { askToSave(c.cmd.Process) })
+	save := time.AfterFunc(limit-min(saveBefore, limit/2), func() { batch.AskToSave(c.cmd.Process) })
 	end := time.AfterFunc(limit, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -18,7 +18,7 @@ const wrappedVariable = "AMTRL_WRAPPED"
 // WorkInContainer carries a task out in an image and returns the exit code of
 // the process. It stays outside, where Slurm's commands are.
 func WorkInContainer(ctx context.Context, w *batch.Worker, image string) (int, error) {
-	return w.Delegate(ctx, saveSignal, func(res batch.Resources) *exec.Cmd {
+	return w.Delegate(ctx, func(res batch.Resources) *exec.Cmd {
 		argv := containerCommand(w.Run, image, res, w.Part, w.Index)
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Env = append(os.Environ(), wrappedVariable+"=1")

@@ -157,7 +157,7 @@ func TestSlurmEnvironment(t *testing.T) {
 
 func TestSlurmArguments(t *testing.T) {
 	fake(t, "scontrol", "echo 'MaxArraySize            = 10'")
-	e := &Engine{dir: "/data/100% 'run'", options: Options{Partition: "gpu", Account: "a b", QOS: "high", Constraint: "a100|h100",
+	e := &engine{dir: "/data/100% 'run'", options: Options{Partition: "gpu", Account: "a b", QOS: "high", Constraint: "a100|h100",
 		Exclude: "n[1-3]", Nice: "5",
 		Setup: []string{"module load cuda"}, Args: []string{"--reservation=lab"}}}
 	res := batch.Resources{GPUs: 2, GPUType: "h200", CPUs: 4, MemMiB: 1500, Time: 26*time.Hour + 30*time.Minute, Parallel: 7}
@@ -189,7 +189,7 @@ func TestSlurmArguments(t *testing.T) {
 }
 
 // newEngine makes an engine without options.
-func newEngine(dir string) *Engine { return &Engine{dir: dir} }
+func newEngine(dir string) *engine { return &engine{dir: dir} }
 
 // The id of a job comes from a file that somebody else may have written: what is
 // none reaches no command.
@@ -229,7 +229,7 @@ func TestContainerPaths(t *testing.T) {
 		{"image.sif", "/run", "/d,e", false},
 		{"--writable", "/run", "", false}, {"a\nb", "/run", "", false},
 	} {
-		e := &Engine{dir: c.dir, options: Options{Container: c.image}}
+		e := &engine{dir: c.dir, options: Options{Container: c.image}}
 		_, err := e.Render(context.Background(), batch.Submission{Dir: c.dir, Data: c.data, ID: "0123456789ab", Name: "run", Number: 1,
 			Tasks: []int{0}, Program: "/amtrl"})
 		if (err == nil) != c.ok {

@@ -3,7 +3,6 @@ package slurm
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +12,7 @@ import (
 
 // Kind is the engine for a command line.
 var Kind = batch.Kind{
-	Name: "slurm", Title: "Slurm", Interval: 10 * time.Second, SaveSignals: []os.Signal{saveSignal},
+	Name: "slurm", Title: "Slurm", Interval: 10 * time.Second, SaveSignals: batch.SaveSignals,
 	NewOptions: func() batch.Options { return &Options{} },
 }
 
@@ -50,19 +49,18 @@ func (o *Options) List() []batch.Option {
 	}
 }
 
-// Engine implements [batch.Options].
 func (o *Options) Engine(dir string) (batch.Engine, error) {
 	if o.Nice != "" {
 		if _, err := strconv.Atoi(o.Nice); err != nil {
 			return nil, &batch.OptionError{Option: "nice", Problem: fmt.Sprintf(" is %q: expected an integer", o.Nice)}
 		}
 	}
-	return &Engine{dir, *o}, nil
+	return &engine{dir, *o}, nil
 }
 
 // Prepare implements [batch.Preparer]: it refuses a new folder that the nodes
 // will not see.
-func (e *Engine) Prepare(_ context.Context, s batch.Submission) error {
+func (e *engine) Prepare(_ context.Context, s batch.Submission) error {
 	if s.Number > 1 || e.options.Tmp {
 		return nil
 	}

@@ -19,7 +19,7 @@ const squeueFormat = "%F|%K|%T|%r|%N|%k"
 
 // Query implements [batch.Engine]: squeue, and sacct for what squeue has forgotten,
 // where accounting is on.
-func (e *Engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
+func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
 	var clusters []*query
 	for _, j := range jobs {
 		if j.ID != "" {

@@ -15,17 +15,14 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Engine runs tasks as arrays of Slurm, through its commands.
-type Engine struct {
+// engine runs tasks as arrays of Slurm, through its commands.
+type engine struct {
 	dir     string
 	options Options
 }
 
-// Name implements [batch.Engine].
-func (e *Engine) Name() string { return Kind.Name }
-
-// Options implements [batch.Engine].
-func (e *Engine) Options() any { return e.options }
+func (e *engine) Name() string { return Kind.Name }
+func (e *engine) Options() any { return e.options }
 
 // saveBefore is how long before a time limit Slurm asks a task to save.
 const saveBefore = 90 * time.Second
@@ -35,7 +32,7 @@ const defaultArraySize = 1001
 
 // Render implements [batch.Engine]. A part has the tasks of one stretch of indices,
 // as long as an array may have.
-func (e *Engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, error) {
+func (e *engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, error) {
 	if strings.Contains(s.Dir, `\`) {
 		return nil, fmt.Errorf("%s: expected a path without a backslash, which Slurm takes out of the names of logs", s.Dir)
 	}
@@ -60,7 +57,7 @@ func (e *Engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, 
 
 // arraySize is what the indices of an array must be below. Where Slurm cannot
 // be asked, it is the default; to hand over will then say what is wrong.
-func (e *Engine) arraySize(ctx context.Context) int {
+func (e *engine) arraySize(ctx context.Context) int {
 	ctx, stop := context.WithTimeout(ctx, 15*time.Second)
 	defer stop()
 	out, err := runCommand(ctx, nil, "scontrol", "show", "config")
@@ -80,7 +77,7 @@ func (e *Engine) arraySize(ctx context.Context) int {
 // script is what sbatch is given. No shell stays between Slurm and the task, so
 // that signals reach it; a request to save that comes before the task can hear
 // it is dropped, where it would end the shell.
-func (e *Engine) script(s batch.Submission, p batch.Part) []byte {
+func (e *engine) script(s batch.Submission, p batch.Part) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "#!/bin/bash\n# amtrl: part %s, tasks %s\ntrap '' USR1\n", p.Key, cut(p.Tasks.String(), 200))
 	for _, line := range e.options.Setup {
@@ -97,7 +94,7 @@ func (e *Engine) script(s batch.Submission, p batch.Part) []byte {
 
 // command is the call of sbatch. Options are arguments and not lines of the
 // script, where quotes and line ends would have a meaning.
-func (e *Engine) command(s batch.Submission, p batch.Part, parts int) []string {
+func (e *engine) command(s batch.Submission, p batch.Part, parts int) []string {
 	var indices batch.Tasks
 	for _, t := range p.Tasks {
 		indices = append(indices, p.Index(t))
@@ -170,7 +167,7 @@ func timeLimit(d time.Duration) string {
 }
 
 // Check implements [batch.Engine] by sbatch --test-only.
-func (e *Engine) Check(ctx context.Context, parts []batch.Part) error {
+func (e *engine) Check(ctx context.Context, parts []batch.Part) error {
 	for _, p := range parts {
 		argv := append([]string{"--test-only"}, p.Argv[1:len(p.Argv)-1]...)
 		if _, err := runCommand(ctx, p.Content, p.Argv[0], argv...); err != nil {
@@ -184,8 +181,7 @@ func (e *Engine) Check(ctx context.Context, parts []batch.Part) error {
 // are several.
 var jobID = regexp.MustCompile(`^[0-9]{1,19}(;[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})?$`)
 
-// Submit implements [batch.Engine].
-func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
+func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	out, err := runCommand(ctx, nil, p.Argv[0], p.Argv[1:]...)
 	if err != nil {
 		return "", err
@@ -200,8 +196,7 @@ func (e *Engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	return id, nil
 }
 
-// Cancel implements [batch.Engine].
-func (e *Engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
+func (e *engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 	id, cluster, err := splitID(j.ID)
 	if err != nil {
 		return err
@@ -232,8 +227,7 @@ func splitID(id string) (number string, cluster []string, err error) {
 	return number, cluster, nil
 }
 
-// Log implements [batch.Engine].
-func (e *Engine) Log(j batch.Job, task int, _ bool) batch.Log {
+func (e *engine) Log(j batch.Job, task int, _ bool) batch.Log {
 	id, _, err := splitID(j.ID)
 	if err != nil {
 		return batch.Log{} // it never got an id that Slurm gives
