@@ -23,8 +23,8 @@ import (
 
 // Kind is the engine for a command line.
 var Kind = batch.Kind{
-	Name: "local", Title: "child processes", Ignores: []string{"mem", "gpu-type"}, Interval: 200 * time.Millisecond, SaveSignals: batch.SaveSignals,
-	NewOptions: func() batch.Options { return options{} },
+	Name: "local", Title: "child processes", Ignores: []string{"mem", "gpu-type"}, Interval: 200 * time.Millisecond,
+	SaveSignals: batch.SaveSignals, NewOptions: func() batch.Options { return options{} },
 }
 
 // options are none.
