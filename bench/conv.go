@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"golang.org/x/sys/unix"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/bench/internal/compare"
@@ -124,8 +126,8 @@ func compareConv(folder string, f compare.Folder, seeds, passes int) error {
 		seconds, busy := middle(r.Seconds), middle(r.Busy)
 		t.AppendRow(table.Row{
 			r.Name, fmt.Sprintf("%.2f", seconds), fmt.Sprintf("%.2f", seconds/middle(ours.Seconds)),
-			fmt.Sprintf("%.2f", busy), fmt.Sprintf("%.2f", busy/middle(ours.Busy)), fmt.Sprintf("%.5f", mean(r.Loss)),
-			fmt.Sprintf("%.2f %% (%.2f to %.2f)", 100*mean(r.Errors), 100*slices.Min(r.Errors), 100*slices.Max(r.Errors)),
+			fmt.Sprintf("%.2f", busy), fmt.Sprintf("%.2f", busy/middle(ours.Busy)), fmt.Sprintf("%.5f", stat.Mean(r.Loss, nil)),
+			fmt.Sprintf("%.2f %% (%.2f to %.2f)", 100*stat.Mean(r.Errors, nil), 100*slices.Min(r.Errors), 100*slices.Max(r.Errors)),
 		})
 	}
 	t.Render()
@@ -153,15 +155,7 @@ func processorTime() float64 {
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
 		return math.NaN()
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
 // fit trains with amtrl.
@@ -218,25 +212,15 @@ func (p *convProblem) targetError(q backend.Queue, net *pipeline.Network, target
 	if err := tmp.Err(); err != nil {
 		return 0, err
 	}
-	for _, f := range []struct {
-		s backend.Samples
-		z backend.Matrix
-	}{{target, z}, {test, zt}} {
-		if err := net.Features(f.s, f.z); err != nil {
-			return 0, err
-		}
-	}
-	if err := q.Copy(backend.Vec(wide.Buf), backend.Vec(z.Buf)); err != nil {
-		return 0, err
-	}
-	if err := q.Syrk(true, 1, wide, 0, backend.Mat(gram, width, width)); err != nil {
-		return 0, err
-	}
-	if err := q.Gemv(true, 1, wide, labels, 0, c); err != nil {
-		return 0, err
-	}
-	g := make([]float64, width*width)
-	if err := backend.Get(q, g, gram, 0); err != nil {
+	g, host := make([]float64, width*width), make([]float32, m)
+	err := cmp.Or(
+		net.Features(target, z),
+		net.Features(test, zt),
+		q.Copy(backend.Vec(wide.Buf), backend.Vec(z.Buf)),
+		q.Syrk(true, 1, wide, 0, backend.Mat(gram, width, width)),
+		q.Gemv(true, 1, wide, labels, 0, c),
+		backend.Get(q, g, gram, 0))
+	if err != nil {
 		return 0, err
 	}
 	trace := 0.0
@@ -246,22 +230,16 @@ func (p *convProblem) targetError(q backend.Queue, net *pipeline.Network, target
 	for i := range width {
 		g[i*width+i] += convRidge * trace / width
 	}
-	if err := backend.Put(q, gram, 0, g); err != nil {
+	err = cmp.Or(
+		backend.Put(q, gram, 0, g),
+		q.SolveSPD(1, width, 1, gram, c.Buf),
+		q.Copy(w, c),
+		q.Gemv(false, 1, zt, w, 0, pred),
+		backend.Get(q, host, pred.Buf, 0))
+	if err != nil {
 		return 0, err
 	}
-	if err := q.SolveSPD(1, width, 1, gram, c.Buf); err != nil {
-		return 0, err
-	}
-	if err := q.Copy(w, c); err != nil {
-		return 0, err
-	}
-	if err := q.Gemv(false, 1, zt, w, 0, pred); err != nil {
-		return 0, err
-	}
-	host, wrong := make([]float32, m), 0
-	if err := backend.Get(q, host, pred.Buf, 0); err != nil {
-		return 0, err
-	}
+	wrong := 0
 	for i, v := range host {
 		if math.IsNaN(float64(v)) || (v > 0.5) != (p.test.Y[i] > 0.5) {
 			wrong++

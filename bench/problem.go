@@ -59,10 +59,7 @@ func newProblem() *problem {
 				direction[j] += float64(w[k]) * float64(truth[k*inputs+j])
 			}
 		}
-		n := samples / tasks
-		if t < samples%tasks {
-			n++
-		}
+		n := (samples + tasks - 1 - t) / tasks
 		for _, r := range rng.Perm(poolLen)[:n] {
 			sum := 0.1 * rng.NormFloat64()
 			for j, v := range p.pools[t%pools].U8[r*inputs:][:inputs] {
@@ -75,12 +72,6 @@ func newProblem() *problem {
 	}
 	p.theta = compare.Start(rng, width, inputs, tasks)
 	return p
-}
-
-// leave gathers the samples into one float32 matrix for the scripts.
-func (p *problem) leave(f compare.Folder) error {
-	return f.Leave(map[string]any{"x": compare.Gather(p.pools, p.samples), "y": p.samples.Y, "theta": p.theta,
-		"offsets": compare.Offsets(p.samples)})
 }
 
 // place uploads the pools in one of the storage types and the samples.

@@ -4,6 +4,7 @@ package dataset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -67,10 +68,8 @@ type LinearModel struct {
 // TaskIndex returns the index of the named task, or an error that quotes at
 // most 80 bytes of the name and lists names close to it.
 func (s *Set) TaskIndex(name string) (int, error) {
-	for i := range s.Tasks {
-		if s.Tasks[i].Name == name {
-			return i, nil
-		}
+	if i := slices.IndexFunc(s.Tasks, func(t Task) bool { return t.Name == name }); i >= 0 {
+		return i, nil
 	}
 	return 0, fmt.Errorf("%s has no task %q: expected one of %s", s.Name, name[:min(len(name), 80)], s.nameHint(name))
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 )
@@ -35,9 +36,8 @@ func openRegular(path string) (*os.File, int64, error) {
 	info, err := f.Stat()
 	if err == nil {
 		if stored, ok := atomicfile.Stored(info); ok && size > mayBecome(stored) {
-			err = fmt.Errorf("%s: expected data, found a file of %d bytes with only %d on disk and holes for the rest (cp --sparse=never fills "+
-				"them)",
-				path, size, stored)
+			err = fmt.Errorf("%s: expected data, found a file of %d bytes with only %d on disk and holes for the rest "+
+				"(cp --sparse=never fills them)", path, size, stored)
 		}
 	}
 	if err != nil {
@@ -71,15 +71,14 @@ func sameContent(path string, content ...[]byte) (exists, same bool, err error) 
 	}
 	buf := make([]byte, 64<<10)
 	for _, c := range content {
-		for len(c) > 0 {
-			part := buf[:min(len(buf), len(c))]
-			if _, err := io.ReadFull(f, part); err != nil {
+		for want := range slices.Chunk(c, len(buf)) {
+			found := buf[:len(want)]
+			if _, err := io.ReadFull(f, found); err != nil {
 				return true, false, fmt.Errorf("%s: %w", path, err)
 			}
-			if !bytes.Equal(part, c[:len(part)]) {
+			if !bytes.Equal(found, want) {
 				return true, false, nil
 			}
-			c = c[len(part):]
 		}
 	}
 	return true, true, nil

@@ -103,11 +103,10 @@ func shared[E any](h *hasher, known map[span[E]]digest, v []E) {
 		return
 	}
 	key := span[E]{&v[0], len(v)}
-	d, ok := known[key]
-	if !ok {
-		d = digestOf(v)
-		known[key] = d
+	if _, ok := known[key]; !ok {
+		known[key] = digestOf(v)
 	}
+	d := known[key]
 	h.h.Write(d[:])
 }
 

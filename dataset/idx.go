@@ -67,10 +67,10 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 			return nil, nil, err
 		}
 	}
+	if endsEarly(err) {
+		return nil, nil, fault(path, int64(n), "an IDX header of %d bytes", "the end of the data", len(header))
+	}
 	if err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, nil, fault(path, int64(n), "an IDX header of %d bytes", "the end of the data", len(header))
-		}
 		return nil, nil, idxReadError(path, int64(n), err)
 	}
 
@@ -94,10 +94,10 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 	}
 	data, err := readGrowing(r, int(want))
 	end := start + int64(len(data))
+	if endsEarly(err) {
+		return nil, nil, fault(path, end, "%d bytes for the dimensions %v", "the end of the data after %d", want, dims, len(data))
+	}
 	if err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, nil, fault(path, end, "%d bytes for the dimensions %v", "the end of the data after %d", want, dims, len(data))
-		}
 		return nil, nil, idxReadError(path, end, err)
 	}
 	// The read past the end also makes gzip check its sum.
@@ -110,8 +110,10 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 	return data, dims, nil
 }
 
+func endsEarly(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+
 func idxReadError(path string, offset int64, err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if endsEarly(err) {
 		return fault(path, offset, "a complete gzip stream", "a truncated one")
 	}
 	return fmt.Errorf("%s: byte %d: %w", path, offset, err)

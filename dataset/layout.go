@@ -91,13 +91,11 @@ func layoutFolders(dir string) ([]string, error) {
 			"test_labels.npy, or both, found no folder", dir)
 	}
 	mnistC := corrupt.Names()
-	for _, c := range mnistC {
-		if !slices.Contains(names, c) {
-			return names, nil
-		}
+	others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(mnistC, n) })
+	if len(others)+len(mnistC) > len(names) {
+		return names, nil
 	}
-	others := slices.DeleteFunc(names, func(n string) bool { return slices.Contains(mnistC, n) })
-	return slices.Concat(mnistC, others), nil
+	return append(mnistC, others...), nil
 }
 
 // part is the train or the test half of a folder.
@@ -119,17 +117,14 @@ func readFolder(dir, name string, splits splitter) (l labelled, err error) {
 		} else if !there {
 			continue
 		}
-		images, imagesFile, err := openNPY(p.imagesPath)
-		if err != nil {
+		if p.images, err = openNPY(p.imagesPath); err != nil {
 			return l, err
 		}
-		defer imagesFile.Close()
-		labels, labelsFile, err := openNPY(p.labelsPath)
-		if err != nil {
+		defer p.images.file.Close()
+		if p.labels, err = openNPY(p.labelsPath); err != nil {
 			return l, err
 		}
-		defer labelsFile.Close()
-		p.images, p.labels = images, labels
+		defer p.labels.file.Close()
 		if err := p.check(); err != nil {
 			return l, err
 		}
@@ -159,35 +154,36 @@ func readFolder(dir, name string, splits splitter) (l labelled, err error) {
 // exists tells whether both files of the part are there. It is an error when
 // only one of them is.
 func (p part) exists() (bool, error) {
-	_, err := os.Stat(p.imagesPath)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
+	var found, missing []string
+	for _, path := range []string{p.imagesPath, p.labelsPath} {
+		switch _, err := os.Stat(path); {
+		case err == nil:
+			found = append(found, path)
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, path)
+		default:
+			return false, err
+		}
 	}
-	_, labelsErr := os.Stat(p.labelsPath)
-	if labelsErr != nil && !errors.Is(labelsErr, fs.ErrNotExist) {
-		return false, labelsErr
+	if len(found) == 1 {
+		return false, fmt.Errorf("%s: expected this file beside %s, found none", missing[0], filepath.Base(found[0]))
 	}
-	switch {
-	case err == nil && labelsErr != nil:
-		return false, fmt.Errorf("%s: expected this file beside %s, found none", p.labelsPath, filepath.Base(p.imagesPath))
-	case err != nil && labelsErr == nil:
-		return false, fmt.Errorf("%s: expected this file beside %s, found none", p.imagesPath, filepath.Base(p.labelsPath))
-	}
-	return err == nil, nil
+	return len(found) == 2, nil
 }
 
-// openNPY opens an array; the caller closes the file.
-func openNPY(path string) (*npyArray, *os.File, error) {
+// openNPY opens an array; the caller closes its file.
+func openNPY(path string) (*npyArray, error) {
 	f, size, err := openRegular(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	a, err := newNPYArray(path, f, size)
 	if err != nil {
 		f.Close()
-		return nil, nil, err
+		return nil, err
 	}
-	return a, f, nil
+	a.file = f
+	return a, nil
 }
 
 // check holds images and labels against each other and what pools can be.

@@ -15,8 +15,9 @@ type npyArray struct {
 	npyHeader
 	path string
 	r    io.Reader
-	size int // bytes of an element
-	cols int // elements of a row
+	file io.Closer // of r, where openNPY opened it
+	size int       // bytes of an element
+	cols int       // elements of a row
 }
 
 // npySizes are the element types that are read, with their sizes in bytes.

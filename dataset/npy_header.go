@@ -62,7 +62,7 @@ func readNPYHeader(path string, r io.Reader) (npyHeader, error) {
 }
 
 func npyReadError(path string, offset int64, expected string, err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if endsEarly(err) {
 		return fault(path, offset, "%s", "the end of the file", expected)
 	}
 	return fmt.Errorf("%s: byte %d: %w", path, offset, err)
@@ -179,13 +179,11 @@ func (p *npyParser) quoted(what string) string {
 }
 
 func (p *npyParser) boolean() bool {
-	if p.accept("True") {
-		return true
-	}
-	if !p.accept("False") {
+	yes := p.accept("True")
+	if !yes && !p.accept("False") {
 		p.fail("True or False")
 	}
-	return false
+	return yes
 }
 
 // tuple reads a tuple of dimensions whose product fits an int.
@@ -224,11 +222,7 @@ func (p *npyParser) tuple() []int {
 // formatNPYHeader is the header NumPy itself writes for a C-order array: padded
 // with blanks so that the elements start at a multiple of 64 bytes.
 func formatNPYHeader(descr string, shape ...int) []byte {
-	dims := make([]string, len(shape))
-	for i, d := range shape {
-		dims[i] = strconv.Itoa(d)
-	}
-	tuple := strings.Join(dims, ", ")
+	tuple := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]")
 	if len(shape) == 1 {
 		tuple += ","
 	}

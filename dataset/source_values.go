@@ -45,8 +45,8 @@ func ReadSourceValues(path, column string, least, most float64) (*SourceValues, 
 	}
 	source, value := slices.Index(header, "source"), slices.Index(header, column)
 	if source < 0 || value < 0 {
-		found := text.OneLine(fmt.Sprintf("%q", header), maxQuoted)
-		return nil, fmt.Errorf("%s: expected a header with the columns source and %s, found %s", path, column, found)
+		return nil, fmt.Errorf("%s: expected a header with the columns source and %s, found %s", path, column,
+			text.OneLine(fmt.Sprintf("%q", header), maxQuoted))
 	}
 	for {
 		row, err := r.Read()

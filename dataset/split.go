@@ -16,6 +16,15 @@ type split struct{ train, test []int32 }
 // tasks share the slices and row i falls on the same side in every pool.
 type splitter map[[2]int]split
 
+// upTo is 0 to n-1.
+func upTo(n int) []int32 {
+	rows := make([]int32, n)
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	return rows
+}
+
 // held splits rows that came without a division: one in five, rounded down but
 // at least one, is held out by a permutation that depends on rows alone.
 func (s splitter) held(rows int) (split, error) {
@@ -24,10 +33,7 @@ func (s splitter) held(rows int) (split, error) {
 	}
 	key := [2]int{rows, -1}
 	if _, ok := s[key]; !ok {
-		order := make([]int32, rows)
-		for i := range order {
-			order[i] = int32(i)
-		}
+		order := upTo(rows)
 		rng := rand.New(rand.NewPCG(splitSeed, 0))
 		rng.Shuffle(rows, func(i, j int) { order[i], order[j] = order[j], order[i] })
 		n := rows - max(1, rows/5)
@@ -43,10 +49,7 @@ func (s splitter) held(rows int) (split, error) {
 func (s splitter) given(train, test int) split {
 	key := [2]int{train, test}
 	if _, ok := s[key]; !ok {
-		order := make([]int32, train+test)
-		for i := range order {
-			order[i] = int32(i)
-		}
+		order := upTo(train + test)
 		s[key] = split{order[:train:train], order[train:]}
 	}
 	return s[key]

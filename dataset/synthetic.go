@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -44,17 +45,14 @@ func (s Synthetic) Set() (*Set, error) {
 	}
 	model := &LinearModel{
 		D: s.D, K: s.K, Tasks: tasks, Sigma: s.Sigma,
-		B: append([]float64(nil), s.B...), W: append([]float64(nil), s.W...),
+		B: slices.Clone(s.B), W: slices.Clone(s.W),
 	}
 	if err := model.validate(s.D, tasks); err != nil {
 		return nil, fmt.Errorf("synthetic problem: %w", err)
 	}
 
 	pool := &Pool{Name: "gaussian", Rows: s.Rows, Cols: s.D, F32: make([]float32, s.Rows*s.D), Scale: 1}
-	train := make([]int32, s.Rows)
-	for i := range train {
-		train[i] = int32(i)
-	}
+	train := upTo(s.Rows)
 	set := &Set{
 		Name:  fmt.Sprintf("synthetic linear problem (d=%d, K=%d, M=%d, sigma=%g)", s.D, s.K, tasks-1, s.Sigma),
 		Pools: []*Pool{pool}, Tasks: make([]Task, tasks), Model: model,
@@ -97,8 +95,7 @@ func (s Synthetic) fill(set *Set, predictors [][]float64, b, lo, hi int) {
 		rng := stream(s.Seed, syntheticNoise, b, t)
 		labels := set.Tasks[t].Labels[lo:hi]
 		for i := range labels {
-			y := floats.Dot(x[i*s.D:(i+1)*s.D], p) + s.Sigma*rng.NormFloat64()
-			labels[i] = float32(y)
+			labels[i] = float32(floats.Dot(x[i*s.D:(i+1)*s.D], p) + s.Sigma*rng.NormFloat64())
 		}
 	}
 }

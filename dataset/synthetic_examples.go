@@ -25,8 +25,7 @@ func SparseNu(d, k, sources int, sigma float64, rows int, seed uint64) (*Set, er
 	for m := 1; m < sources; m++ {
 		w[m%(k-1)*tasks+m-1] = 1
 	}
-	w[(k-1)*tasks+sources-1] = 1
-	w[(k-1)*tasks+sources] = 1
+	w[(k-1)*tasks+sources-1], w[(k-1)*tasks+sources] = 1, 1
 	set, err := Synthetic{D: d, K: k, B: orthonormal(d, k, seed), W: w, Sigma: sigma, Rows: rows, Seed: seed}.Set()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/x448/float16"
 
@@ -62,17 +63,11 @@ func (p *Pool) validate() error {
 	if p.Rows < 1 || p.Rows > math.MaxInt32 || p.Cols < 1 || p.Cols > math.MaxInt/p.Rows {
 		return fmt.Errorf("expected 1 to %d rows of at least one column, found %d by %d", math.MaxInt32, p.Rows, p.Cols)
 	}
-	stored, length := 0, 0
-	for _, n := range []int{len(p.U8), len(p.F16), len(p.F32)} {
-		if n > 0 {
-			stored++
-			length = n
-		}
+	lengths := slices.DeleteFunc([]int{len(p.U8), len(p.F16), len(p.F32)}, func(n int) bool { return n == 0 })
+	if len(lengths) != 1 {
+		return fmt.Errorf("expected one of U8, F16 and F32 to be set, found %d", len(lengths))
 	}
-	if stored != 1 {
-		return fmt.Errorf("expected one of U8, F16 and F32 to be set, found %d", stored)
-	}
-	if length != p.Rows*p.Cols {
+	if length := lengths[0]; length != p.Rows*p.Cols {
 		return fmt.Errorf("expected %d by %d = %d elements, found %d", p.Rows, p.Cols, p.Rows*p.Cols, length)
 	}
 	if !(p.Scale > 0) || math.IsInf(float64(p.Scale), 0) {
@@ -81,13 +76,7 @@ func (p *Pool) validate() error {
 	if h, w := p.Height, p.Width; (h != 0 || w != 0) && (h < 1 || w < 1 || p.Cols%h != 0 || p.Cols/h != w) {
 		return fmt.Errorf("expected an image shape of %d pixels or 0 by 0, found %d by %d", p.Cols, h, w)
 	}
-	i := -1
-	switch {
-	case len(p.F32) > 0:
-		i = firstBeyond(p.F32, maxFeature)
-	case len(p.F16) > 0:
-		i = nonFinite16(p.F16)
-	}
+	i := max(firstBeyond(p.F32, maxFeature), nonFinite16(p.F16)) // one of the two is empty
 	if i < 0 {
 		return nil
 	}
@@ -124,12 +113,8 @@ func (s *Set) validateTask(t *Task, marks *rowMarks) error {
 	if i := nonFinite32(t.Labels); i >= 0 {
 		return fmt.Errorf("row %d: expected a finite label, found %v", i, t.Labels[i])
 	}
-	if s.Binary {
-		for i, y := range t.Labels {
-			if y != 0 && y != 1 {
-				return fmt.Errorf("row %d: expected a label of 0 or 1, found %v", i, y)
-			}
-		}
+	if i := slices.IndexFunc(t.Labels, func(y float32) bool { return y != 0 && y != 1 }); i >= 0 && s.Binary {
+		return fmt.Errorf("row %d: expected a label of 0 or 1, found %v", i, t.Labels[i])
 	}
 	if len(t.Train) == 0 {
 		return fmt.Errorf("expected train rows, found none")

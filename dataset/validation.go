@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 )
 
 // Validation returns a copy of a valid set for choosing settings without its
@@ -26,7 +27,7 @@ func (s *Set) Validation() (*Set, error) {
 	}
 	out := *s
 	out.Name += " (validation rows)"
-	out.Tasks = append([]Task(nil), s.Tasks...)
+	out.Tasks = slices.Clone(s.Tasks)
 	splits := map[span[int32]]split{}
 	for i := range out.Tasks {
 		t := &out.Tasks[i]

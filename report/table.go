@@ -4,7 +4,7 @@ package report
 
 import (
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -58,8 +58,11 @@ func (t Table) Render(f Format) string {
 	if f == Markdown {
 		return heading(t.Title, "**", "**\n\n") + w.RenderMarkdown() + "\n"
 	}
-	return heading(t.Title, "", "\n") + trimLines(w.Render()) + "\n"
+	return heading(t.Title, "", "\n") + trailing.ReplaceAllString(w.Render(), "") + "\n"
 }
+
+// trailing are the blanks that end a line.
+var trailing = regexp.MustCompile(`(?m) +$`)
 
 func heading(title, before, after string) string {
 	if title == "" {
@@ -74,12 +77,4 @@ func row(cells []string) table.Row {
 		r[i] = c
 	}
 	return r
-}
-
-func trimLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
 }

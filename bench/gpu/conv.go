@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -15,11 +16,7 @@ import (
 // conv times a pass of training the convolutional representation over equally
 // many samples of every source.
 func (w *bench) conv() error {
-	set, err := w.digitSet()
-	if err != nil {
-		return err
-	}
-	p, err := newProblem(set, w.samples, w.width)
+	p, err := w.problem()
 	if err != nil {
 		return err
 	}
@@ -27,18 +24,15 @@ func (w *bench) conv() error {
 	c.Validation, c.Passes, c.Batch, c.Channels = 0, w.trained, w.batch, w.channels
 	tmp := backend.NewScope(w.q)
 	defer tmp.Close()
-	p.samples.Pools = compare.Upload(tmp, backend.Uint8, set.Pools)
+	p.samples.Pools = compare.Upload(tmp, backend.Uint8, p.set.Pools)
 	s := tmp.Samples(p.samples)
-	if err := tmp.Err(); err != nil {
+	if err := cmp.Or(tmp.Err(), w.q.Synchronize()); err != nil {
 		return err
 	}
-	if err := w.q.Synchronize(); err != nil {
-		return err
-	}
-	counts, loss := compare.Counts(p.samples), 0.0
+	counts, loss, image := compare.Counts(p.samples), 0.0, p.set.Pools[0]
 	seconds, err := compare.MedianOfThree(func(s float64) float64 { return s }, func() (float64, error) {
 		start := time.Now()
-		net, fit, err := pipeline.FitConv(context.Background(), w.q, s, counts, set.Pools[0].Height, set.Pools[0].Width, w.width, c, 1)
+		net, fit, err := pipeline.FitConv(context.Background(), w.q, s, counts, image.Height, image.Width, w.width, c, 1)
 		if err != nil {
 			return 0, err
 		}
@@ -56,7 +50,7 @@ func (w *bench) conv() error {
 }
 
 func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours float64) error {
-	if err := p.leave(w.folder); err != nil {
+	if err := w.folder.LeaveProblem(p.set.Pools, p.samples, p.theta); err != nil {
 		return err
 	}
 	type fit struct {
@@ -73,7 +67,7 @@ func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours floa
 	for _, n := range c.Channels {
 		args = append(args, fmt.Sprint(n))
 	}
-	if err := w.runRival(&reply, "torch_conv.py", args...); err != nil {
+	if err := w.folder.Run(w.python, &reply, "torch_conv.py", args...); err != nil {
 		w.add(row{Section: section, Name: "PyTorch", Failed: err.Error()})
 		return nil
 	}

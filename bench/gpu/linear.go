@@ -26,11 +26,7 @@ func (w *bench) digitSet() (*dataset.Set, error) {
 
 // linear times the ERM over equally many samples of every source.
 func (w *bench) linear() error {
-	set, err := w.digitSet()
-	if err != nil {
-		return err
-	}
-	p, err := newProblem(set, w.samples, w.width)
+	p, err := w.problem()
 	if err != nil {
 		return err
 	}
@@ -51,7 +47,7 @@ func (w *bench) linear() error {
 }
 
 func (w *bench) linearRival(p *problem, section string, goal, ours float64) error {
-	if err := p.leave(w.folder); err != nil {
+	if err := w.folder.LeaveProblem(p.set.Pools, p.samples, p.theta); err != nil {
 		return err
 	}
 	type fit struct{ Seconds, Objective, Evaluations float64 }
@@ -64,7 +60,7 @@ func (w *bench) linearRival(p *problem, section string, goal, ours float64) erro
 		}
 		Same, Obvious fit
 	}
-	err := w.runRival(&reply, "torch_linear.py", w.folder.Dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(w.least), fmt.Sprint(goal),
+	err := w.folder.Run(w.python, &reply, "torch_linear.py", w.folder.Dir, w.rival, fmt.Sprint(w.jobs), fmt.Sprint(w.least), fmt.Sprint(goal),
 		fmt.Sprint(compare.Lambda), fmt.Sprint(w.width))
 	if err != nil {
 		w.add(row{Section: section, Name: "PyTorch", Failed: err.Error()})
@@ -96,17 +92,16 @@ type problem struct {
 	theta   []float32         // B' (K by d), W' (M by K)
 }
 
-func newProblem(set *dataset.Set, samples, width int) (*problem, error) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	s, _, err := compare.Uniform(set, compare.Target, samples, rng)
+// problem draws equally many samples of every source.
+func (w *bench) problem() (*problem, error) {
+	set, err := w.digitSet()
 	if err != nil {
 		return nil, err
 	}
-	return &problem{set, s, compare.Start(rng, width, inputs, len(s.TaskPool))}, nil
-}
-
-// leave gathers the samples into one float32 matrix for the scripts.
-func (p *problem) leave(f compare.Folder) error {
-	return f.Leave(map[string]any{"x": compare.Gather(p.set.Pools, p.samples), "y": p.samples.Y, "theta": p.theta,
-		"offsets": compare.Offsets(p.samples)})
+	rng := rand.New(rand.NewPCG(1, 2))
+	s, _, err := compare.Uniform(set, compare.Target, w.samples, rng)
+	if err != nil {
+		return nil, err
+	}
+	return &problem{set, s, compare.Start(rng, w.width, inputs, len(s.TaskPool))}, nil
 }

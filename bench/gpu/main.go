@@ -23,6 +23,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ func main() {
 	flag.StringVar(&o.python, "python", compare.Python("AMTRL_TORCH_PYTHON", "AMTRL_PYTHON"), "interpreter with PyTorch and CuPy")
 	flag.StringVar(&o.rival, "rival-device", "", "where PyTorch and CuPy run: cuda or cpu; by default as -backend")
 	flag.StringVar(&o.json, "json", "", "file to write the table to as JSON")
-	flag.StringVar(&o.only, "only", "copy,pass,erm,sweep,pinv,conv", "what to time")
+	flag.StringVar(&o.only, "only", strings.Join(measurements, ","), "what to time")
 	flag.IntVar(&o.jobs, "jobs", compare.Threads(), "targets of a sweep at a time")
 	flag.IntVar(&o.rivals, "rival-targets", 8, "targets of the sweep that PyTorch does; times are per target")
 	flag.BoolVar(&o.small, "small", false, "sizes that take seconds anywhere")
@@ -76,23 +77,15 @@ type bench struct {
 	bandwidth float64
 }
 
+// measurements are the parts, in the order in which they are carried out.
+var measurements = []string{"copy", "pass", "erm", "sweep", "pinv", "conv"}
+
 func run(o options) error {
-	steps := []struct {
-		name string
-		do   func(*bench) error
-	}{
-		{"copy", (*bench).copying}, {"pass", (*bench).passes}, {"erm", (*bench).linear}, {"sweep", (*bench).sweep}, {"pinv", (*bench).pinv},
-		{"conv", (*bench).conv},
-	}
-	wanted := map[string]bool{}
-	for _, name := range strings.Split(o.only, ",") {
-		wanted[name] = true
-	}
-	for _, s := range steps {
-		delete(wanted, s.name)
-	}
-	for name := range wanted {
-		return fmt.Errorf("-only: unknown measurement %q: expected some of copy, pass, erm, sweep, pinv, conv", name)
+	wanted := strings.Split(o.only, ",")
+	for _, name := range wanted {
+		if !slices.Contains(measurements, name) {
+			return fmt.Errorf("-only: unknown measurement %q: expected some of %s", name, strings.Join(measurements, ", "))
+		}
 	}
 	dev, err := open(o)
 	if err != nil {
@@ -112,15 +105,15 @@ func run(o options) error {
 	if o.small {
 		w.sizes = small
 	}
-	for _, s := range steps {
-		if !strings.Contains(","+o.only+",", ","+s.name+",") {
+	for i, measure := range []func() error{w.copying, w.passes, w.linear, w.sweep, w.pinv, w.conv} {
+		name, start := measurements[i], time.Now()
+		if !slices.Contains(wanted, name) {
 			continue
 		}
-		start := time.Now()
-		if err := s.do(w); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+		if err := measure(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		fmt.Fprintf(os.Stderr, "%s: done in %.0f s\n", s.name, time.Since(start).Seconds())
+		fmt.Fprintf(os.Stderr, "%s: done in %.0f s\n", name, time.Since(start).Seconds())
 	}
 	w.report.print(os.Stdout)
 	if o.json == "" {
@@ -138,9 +131,4 @@ func open(o options) (backend.Device, error) {
 		return cuda.Open(cuda.Options{Device: o.device})
 	}
 	return nil, fmt.Errorf("-backend is %q: expected cuda or cpu", o.backend)
-}
-
-// runRival runs one of the scripts and decodes what it prints.
-func (w *bench) runRival(out any, script string, args ...string) error {
-	return w.folder.Run(w.python, out, script, args...)
 }

@@ -25,7 +25,7 @@ func (w *bench) pinv() error {
 		Library string
 		Seconds []float64
 	}
-	failed := w.runRival(&reply, "cupy_pinv.py", args...)
+	failed := w.folder.Run(w.python, &reply, "cupy_pinv.py", args...)
 	if failed == nil && len(reply.Seconds) != len(seconds) {
 		failed = fmt.Errorf("%d timings of %d matrices", len(reply.Seconds), len(seconds))
 	}
@@ -42,8 +42,7 @@ func (w *bench) pinv() error {
 }
 
 func (w *bench) pinvOf(m, n int) (float64, error) {
-	rng := rand.New(rand.NewPCG(1, uint64(m)))
-	a := make([]float64, m*n)
+	a, rng := make([]float64, m*n), rand.New(rand.NewPCG(1, uint64(m)))
 	for i := range a {
 		a[i] = rng.NormFloat64()
 	}

@@ -133,7 +133,7 @@ func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config,
 		{"same", "PyTorch, same algorithm"}, {"obvious", "PyTorch, autograd on (X B) w, its L-BFGS"},
 	} {
 		var reply struct{ Seconds, Targets, Active, Uniform float64 }
-		if err := w.runRival(&reply, "torch_sweep.py", w.folder.Dir, w.rival, fmt.Sprint(w.jobs), r.what); err != nil {
+		if err := w.folder.Run(w.python, &reply, "torch_sweep.py", w.folder.Dir, w.rival, fmt.Sprint(w.jobs), r.what); err != nil {
 			w.add(row{Section: section, Name: r.name, Failed: err.Error()})
 			continue
 		}

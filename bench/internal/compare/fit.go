@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -82,9 +83,8 @@ func MedianOfThree[R any](seconds func(R) float64, f func() (R, error)) (R, erro
 		}
 		runs = append(runs, r)
 	}
-	runs = runs[1:]
-	slices.SortFunc(runs, func(a, b R) int { return int(math.Copysign(1, seconds(a)-seconds(b))) })
-	return runs[1], nil
+	slices.SortFunc(runs[1:], func(a, b R) int { return cmp.Compare(seconds(a), seconds(b)) })
+	return runs[2], nil
 }
 
 // NewTable is a table on standard output.

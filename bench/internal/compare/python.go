@@ -13,6 +13,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
 )
 
 //go:embed torch_shared.py
@@ -48,6 +51,12 @@ func (f Folder) Leave(data map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// LeaveProblem gathers samples of pools of uint8 into one float32 matrix, and leaves it with their labels and
+// offsets and a starting point.
+func (f Folder) LeaveProblem(pools []*dataset.Pool, s backend.SampleSet, theta []float32) error {
+	return f.Leave(map[string]any{"x": Gather(pools, s), "y": s.Y, "offsets": Offsets(s), "theta": theta})
 }
 
 // Run runs one of the programs and decodes the JSON that it prints. The error of a program that fails is its

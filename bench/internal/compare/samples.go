@@ -24,10 +24,7 @@ func Uniform(set *dataset.Set, target string, n int, rng *rand.Rand) (s backend.
 		if t == at {
 			continue
 		}
-		count := n / sources
-		if len(s.TaskPool) < n%sources {
-			count++
-		}
+		count := (n + sources - 1 - len(s.TaskPool)) / sources
 		Add(&s, set.Tasks[t], Some(set.Tasks[t].Train, count, rng))
 	}
 	return s, at, nil
