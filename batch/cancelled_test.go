@@ -8,18 +8,15 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // A cancelled task does not begin, whatever engine starts it again, and the
 // engine is told not to try once more.
 func TestCancelledTaskDoesNotBegin(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, SubmitDir), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := jsonfile.Write(filepath.Join(dir, SubmitDir, "1.json"), Settings{Engine: "fake"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, SubmitDir), 0o755))
+	must.Do(t, jsonfile.Write(filepath.Join(dir, SubmitDir, "1.json"), Settings{Engine: "fake"}))
 	job := &JobRecord{Job: Job{Part: Part{Key: "k", Tasks: Tasks{0, 1}}}, Submission: 1, Cancelled: map[int]bool{1: true}}
 	w := &Worker{Run: &Run{Dir: dir, Tasks: make([]Task, 2), Jobs: []*JobRecord{job}}, Part: "k", Index: 1, Note: t.Logf, Engine: openTest}
 	if code, err := w.Work(context.Background()); code != ExitBadInput || err == nil ||

@@ -10,6 +10,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -26,12 +27,8 @@ func leave(t *testing.T, r *Run, task int, device string) {
 		choice := runs.BackendChoice{Info: backend.Info{Backend: "cpu", Device: device}, Reason: "asked for"}
 		res.Units = append(res.Units, UnitResult{Unit: u.Name(), Backend: choice, Seconds: 1, Result: result})
 	}
-	if err := os.MkdirAll(r.taskPath(task), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := jsonfile.Write(r.taskPath(task, "result.json"), res); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(r.taskPath(task), 0o755))
+	must.Do(t, jsonfile.Write(r.taskPath(task, "result.json"), res))
 }
 
 func TestCollect(t *testing.T) {
@@ -63,13 +60,8 @@ func TestCollect(t *testing.T) {
 	} {
 		path := r.taskPath(3, "result.json")
 		leave(t, r, 3, "one")
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(damage(string(raw))), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(path))(t)
+		must.Do(t, os.WriteFile(path, []byte(damage(string(raw))), 0o644))
 		if _, _, _, err := r.Collect(t.TempDir()); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("a damaged result: %v", err)
 		}

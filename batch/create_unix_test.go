@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // takingEngine takes what it is given in parts of one task.
@@ -62,10 +63,7 @@ func submitOnce(dir string, plan Plan, e Engine) error {
 // allOnce checks that a folder is whole and that each task was handed over once.
 func allOnce(t *testing.T, dir string, plan Plan) {
 	t.Helper()
-	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Open(dir))(t)
 	var tasks []int
 	for _, j := range r.Jobs {
 		tasks = append(tasks, j.Tasks...)
@@ -122,14 +120,10 @@ func TestConcurrentFirstSubmitsOfProcesses(t *testing.T) {
 		for range 3 {
 			cmd := exec.Command(os.Args[0], "-test.run", "^TestConcurrentFirstSubmitsOfProcesses$")
 			cmd.Env = append(os.Environ(), "SUBMIT_DIR="+dir, "SUBMIT_GATE="+gate)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, cmd.Start())
 			list = append(list, cmd)
 		}
-		if err := os.WriteFile(gate, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(gate, nil, 0o644))
 		for _, cmd := range list {
 			if err := cmd.Wait(); err != nil {
 				t.Error(err)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // submitted is a run of four tasks whose first two were handed over, with all
@@ -24,25 +25,17 @@ func submitted(t *testing.T) *Run {
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b"))
 	key := partKey(r.Plan.ID, 1, 0)
 	for _, line := range []jobLine{submitLine(r, Tasks{0, 1}), {Event: eventSubmitted, Key: key, ID: "12"}} {
-		if err := r.record(line); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.record(line))
 	}
 	settings := Settings{Engine: "fake", Program: "/amtrl", Resources: Resources{CPUs: 1, Time: time.Minute}}
-	if err := jsonfile.Write(filepath.Join(r.Dir, SubmitDir, "1.json"), settings); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jsonfile.Write(filepath.Join(r.Dir, SubmitDir, "1.json"), settings))
 	leave(t, r, 0, "one")
-	if err := os.MkdirAll(r.taskPath(1), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(r.taskPath(1), 0o755))
 	for name, v := range map[string]any{
 		"attempt.jsonl": AttemptLine{Event: attemptStart, Attempt: 1, Part: key, Host: "here"},
 		"exit":          Exit{Attempt: 1, Part: key, Code: 1, Reason: reasonFailed},
 	} {
-		if err := jsonfile.Append(r.taskPath(1, name), v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, jsonfile.Append(r.taskPath(1, name), v))
 	}
 	return r
 }
@@ -75,9 +68,7 @@ func readAll(dir string) (*Status, error) {
 // somebody else may have written it. What is not as this program writes it is
 // refused in one line that names the file.
 func TestHostileRunFolder(t *testing.T) {
-	if _, err := readAll(submitted(t).Dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(readAll(submitted(t).Dir))(t)
 	many := func(n int, format string) string {
 		var b strings.Builder
 		for i := range n {
@@ -134,17 +125,12 @@ func TestHostileRunFolder(t *testing.T) {
 	} {
 		r := submitted(t)
 		path := filepath.Join(r.Dir, c.file)
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(path))(t)
 		was, is := strings.ReplaceAll(c.old, "ID", r.Plan.ID), strings.ReplaceAll(c.new, "ID", r.Plan.ID)
 		if !strings.Contains(string(raw), was) {
 			t.Fatalf("case %d: %s has no %s:\n%s", i, c.file, was, raw)
 		}
-		if err := os.WriteFile(path, []byte(strings.Replace(string(raw), was, is, 1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(raw), was, is, 1)), 0o644))
 		if _, err := readAll(r.Dir); err == nil || !strings.Contains(err.Error(), c.file) || strings.ContainsAny(err.Error(), "\n\r\x00") ||
 			len(err.Error()) > 1000 {
 			t.Errorf("%s with %.80s: %v", c.file, is, err)
@@ -153,18 +139,13 @@ func TestHostileRunFolder(t *testing.T) {
 	// The units of a plan are counted before they are made.
 	r := submitted(t)
 	path := filepath.Join(r.Dir, planFile)
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	bomb := strings.Replace(string(raw), `"a",`, many(5000, `"t%d"`)+",", 1)
 	bomb = strings.Replace(bomb, `"seeds": [`, `"seeds": [`+many(10_000, "1%d")+",", 1)
-	if err := os.WriteFile(path, []byte(bomb), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(bomb), 0o644))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err = Open(r.Dir)
+	_, err := Open(r.Dir)
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "units in a sweep") || used > 20<<20 {
 		t.Errorf("a plan of %d bytes: %v, after %d bytes", len(bomb), err, used)
@@ -176,22 +157,15 @@ func TestHostileReasons(t *testing.T) {
 	r := submitted(t)
 	exit := Exit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: 1, Reason: reasonFailed,
 		Error: "\x1b]0;owned\x07\n" + strings.Repeat("x", 5000)}
-	if err := jsonfile.Write(r.taskPath(1, "exit"), exit); err != nil {
-		t.Fatal(err)
-	}
-	s, err := readAll(r.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jsonfile.Write(r.taskPath(1, "exit"), exit))
+	s := must.Get(readAll(r.Dir))(t)
 	if got := s.Tasks[1]; got.State != Failed || strings.ContainsAny(got.Reason, "\x1b\x07\n") || len(got.Reason) > 1000 ||
 		!strings.Contains(got.Reason, "owned") {
 		t.Errorf("%+v", got)
 	}
 	for _, bad := range []string{"", "{", `{"attempt":1,"part":"` + exit.Part + `","code":1,"reason":"boredom"}`,
 		`{"attempt":-1,"part":"","code":1,"reason":"failed"}`} {
-		if err := os.WriteFile(r.taskPath(1, "exit"), []byte(bad), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(r.taskPath(1, "exit"), []byte(bad), 0o644))
 		if s, err := readAll(r.Dir); err != nil || s.Tasks[1].State != Lost || s.Tasks[0].State != Done {
 			t.Errorf("the exit %q: %+v, %v", bad, s, err)
 		}
@@ -209,12 +183,8 @@ func TestRunFilesAreRegular(t *testing.T) {
 		} {
 			r := submitted(t)
 			path := filepath.Join(r.Dir, name)
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-			if err := place(path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(path))
+			must.Do(t, place(path))
 			ended := make(chan error, 1)
 			go func() {
 				_, err := readAll(r.Dir)
@@ -237,13 +207,9 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	for _, name := range []string{"lease", "lock", "attempt.jsonl"} {
 		r := submitted(t)
 		victim := filepath.Join(t.TempDir(), "victim")
-		if err := os.WriteFile(victim, []byte("{}\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(victim, []byte("{}\n"), 0o644))
 		os.Remove(r.taskPath(1, name))
-		if err := os.Symlink(victim, r.taskPath(1, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(victim, r.taskPath(1, name)))
 		l, err := acquire(t, r.taskPath(1), 1, notLost(t))
 		w := &Worker{Run: r, task: 1, attempt: 1}
 		logged := w.log(AttemptLine{Event: attemptStart})
@@ -263,14 +229,9 @@ func TestLinksAreNotFollowed(t *testing.T) {
 // file of the next one.
 func TestLostLeaseIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
-	l, err := acquireLease(context.Background(), dir, 1, leaseTiming{beat: time.Hour}, notLost(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(acquireLease(context.Background(), dir, 1, leaseTiming{beat: time.Hour}, notLost(t)))(t)
 	theirs := &lease{path: filepath.Join(dir, "lease"), mine: leaseFile{Nonce: "other", Host: "far", Boot: "another", PID: 7, Attempt: 2}}
-	if err := theirs.claim(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, theirs.claim())
 	defer theirs.file.Close()
 	l.beat()
 	if now, err := readLease(theirs.path); err != nil || now != theirs.mine {
@@ -285,43 +246,28 @@ func TestLostLeaseIsLeftAlone(t *testing.T) {
 // A folder or settings that somebody else may have written are not to be run.
 func TestCheckOwner(t *testing.T) {
 	r := submitted(t)
-	if err := r.CheckOwner(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.CheckOwner())
 	for _, name := range []string{".", "submit", "submit/1.json"} {
 		path := filepath.Join(r.Dir, name)
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(path))(t)
 		for _, mode := range []os.FileMode{0o020, 0o002} {
-			if err := os.Chmod(path, info.Mode()|mode); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(path, info.Mode()|mode))
 			if err := r.CheckOwner(); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "others may write") {
 				t.Errorf("%s, %v: %v", name, info.Mode()|mode, err)
 			}
 		}
-		if err := os.Chmod(path, info.Mode()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(path, info.Mode()))
 		if os.Getuid() != 0 {
 			continue // another owner needs root
 		}
-		if err := os.Chown(path, 12345, -1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(path, 12345, -1))
 		if err := r.CheckOwner(); err == nil || !strings.Contains(err.Error(), "belongs to user 12345") {
 			t.Errorf("%s of another user: %v", name, err)
 		}
-		if err := os.Chown(path, 0, -1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(path, 0, -1))
 	}
 	// The bit that makes new files the group's is no right to write.
-	if err := os.Chmod(r.Dir, 0o755|os.ModeSetgid); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(r.Dir, 0o755|os.ModeSetgid))
 	if err := r.CheckOwner(); err != nil {
 		t.Error(err)
 	}
@@ -342,17 +288,9 @@ func TestDamagedResult(t *testing.T) {
 		for task := range r.Tasks {
 			leave(t, r, task, "one")
 		}
-		raw, err := os.ReadFile(r.resultPath(0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(r.resultPath(0), []byte(damage(string(raw))), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		s, err := r.Status(context.Background(), openSilent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(r.resultPath(0)))(t)
+		must.Do(t, os.WriteFile(r.resultPath(0), []byte(damage(string(raw))), 0o644))
+		s := must.Get(r.Status(context.Background(), openSilent))(t)
 		if st := s.Tasks[0]; st.State != DamagedResult || !strings.Contains(st.Reason, r.resultPath(0)) ||
 			fmt.Sprint(s.Failed()) != "[0]" || s.Count(Done) != 3 {
 			t.Errorf("%s: %+v, failed %v", what, st, s.Failed())
@@ -368,17 +306,9 @@ func TestDamagedResult(t *testing.T) {
 	}
 	// Damage in the middle shows to whoever reads it whole.
 	r := submitted(t)
-	raw, err := os.ReadFile(r.resultPath(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(r.resultPath(0), []byte(strings.Replace(string(raw), `"method"`, `"nethod"`, 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s, err := r.Status(context.Background(), openSilent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(r.resultPath(0)))(t)
+	must.Do(t, os.WriteFile(r.resultPath(0), []byte(strings.Replace(string(raw), `"method"`, `"nethod"`, 1)), 0o644))
+	s := must.Get(r.Status(context.Background(), openSilent))(t)
 	if err := r.CheckResults(s); err != nil || s.Tasks[0].State != DamagedResult {
 		t.Errorf("%+v, %v", s.Tasks[0], err)
 	}
@@ -407,12 +337,8 @@ func TestLeftoversOfDoneTask(t *testing.T) {
 			leave(t, r, task, "one")
 		}
 		for _, name := range []string{"checkpoint/0123456789ab", "units"} {
-			if err := os.MkdirAll(r.taskPath(0, name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(r.taskPath(0, name, "a_seed0"), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(r.taskPath(0, name), 0o755))
+			must.Do(t, os.WriteFile(r.taskPath(0, name, "a_seed0"), nil, 0o644))
 		}
 		if err := look(r); err != nil {
 			t.Errorf("%s: %v", what, err)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 var quick = leaseTiming{beat: 20 * time.Millisecond, stale: 200 * time.Millisecond, settle: 20 * time.Millisecond}
@@ -29,22 +31,14 @@ func notLost(t *testing.T) context.CancelCauseFunc {
 func foreign(t *testing.T, dir string, beat int) leaseFile {
 	t.Helper()
 	f := leaseFile{Nonce: "other", Host: "far", Boot: "another boot", PID: 7, Attempt: 3, Beat: beat}
-	js, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "lease"), js, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(json.Marshal(f))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "lease"), js, 0o644))
 	return f
 }
 
 func TestLeaseIsExclusive(t *testing.T) {
 	dir := t.TempDir()
-	first, err := acquire(t, dir, 1, notLost(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(acquire(t, dir, 1, notLost(t)))(t)
 	var used *InUse
 	if _, err := acquire(t, dir, 2, notLost(t)); !errors.As(err, &used) || !strings.Contains(used.Holder, "attempt 1, process") {
 		t.Errorf("a second lease: %v", err)
@@ -53,10 +47,7 @@ func TestLeaseIsExclusive(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "lease")); err == nil {
 		t.Error("a lease that was given back is still there")
 	}
-	second, err := acquire(t, dir, 2, notLost(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(acquire(t, dir, 2, notLost(t)))(t)
 	second.release()
 }
 
@@ -64,18 +55,14 @@ func TestLeaseIsExclusive(t *testing.T) {
 // once.
 func TestLeaseOfKilledProcess(t *testing.T) {
 	if dir := os.Getenv("LEASE_DIR"); dir != "" {
-		if _, err := acquireLease(context.Background(), dir, 1, quick, func(error) {}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(acquireLease(context.Background(), dir, 1, quick, func(error) {}))(t)
 		os.WriteFile(filepath.Join(dir, "held"), nil, 0o644)
 		select {}
 	}
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestLeaseOfKilledProcess$")
 	cmd.Env = append(os.Environ(), "LEASE_DIR="+dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	for range 1000 {
 		if _, err := os.Stat(filepath.Join(dir, "held")); err == nil {
 			break
@@ -87,10 +74,7 @@ func TestLeaseOfKilledProcess(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	l, err := acquireLease(context.Background(), dir, 2, leaseTiming{beat: time.Hour, stale: time.Hour, settle: time.Hour}, notLost(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(acquireLease(context.Background(), dir, 2, leaseTiming{beat: time.Hour, stale: time.Hour, settle: time.Hour}, notLost(t)))(t)
 	l.release()
 }
 
@@ -101,14 +85,9 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 		dir := t.TempDir()
 		foreign(t, dir, 1)
 		then := time.Now().Add(clock)
-		if err := os.Chtimes(filepath.Join(dir, "lease"), then, then); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(filepath.Join(dir, "lease"), then, then))
 		start := time.Now()
-		l, err := acquire(t, dir, 4, notLost(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(acquire(t, dir, 4, notLost(t)))(t)
 		if waited := time.Since(start); waited < quick.stale {
 			t.Errorf("a lease was taken over after %v", waited)
 		}
@@ -141,10 +120,7 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 func TestLeaseLost(t *testing.T) {
 	dir := t.TempDir()
 	lost := make(chan error, 1)
-	l, err := acquire(t, dir, 1, func(err error) { lost <- err })
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(acquire(t, dir, 1, func(err error) { lost <- err }))(t)
 	theirs := foreign(t, dir, 1)
 	select {
 	case err := <-lost:

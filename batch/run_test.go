@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -15,20 +16,14 @@ import (
 // testPlan is a sweep of these targets.
 func testPlan(t *testing.T, targets ...string) Plan {
 	t.Helper()
-	cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
 	return Plan{Identity: runs.Identity{Version: "v", Config: cfg.Complete(nil).Canonical(), Targets: targets, Seeds: []uint64{0, 1}},
 		Flags: []Flag{{"data", "digits"}}, Pack: 1}
 }
 
 func create(t *testing.T, dir string, plan Plan) *Run {
 	t.Helper()
-	r, _, err := Create(dir, plan, Environment{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _ := must.Get2(Create(dir, plan, Environment{}))(t)
 	return r
 }
 
@@ -66,9 +61,7 @@ func TestCreate(t *testing.T) {
 		t.Error(err)
 	}
 	full := t.TempDir()
-	if err := os.WriteFile(filepath.Join(full, "thesis.tex"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(full, "thesis.tex"), nil, 0o644))
 	if _, _, err := Create(full, plan, Environment{}); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
 		t.Errorf("error %v", err)
 	}
@@ -106,9 +99,7 @@ func TestOpenDamaged(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		create(t, dir, testPlan(t, "a"))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -120,24 +111,17 @@ func TestOpenDamaged(t *testing.T) {
 func TestHalfLines(t *testing.T) {
 	dir := t.TempDir()
 	r := create(t, dir, testPlan(t, "a", "b"))
-	if err := r.record(submitLine(r, Tasks{0, 1})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.record(submitLine(r, Tasks{0, 1})))
 	path := filepath.Join(dir, jobsFile)
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
 	f.WriteString(`{"event":"submitted","key":"` + partKey(r.Plan.ID, 1, 0) + `","id":"12`)
 	f.Close()
-	if r, err = Open(dir); err != nil || len(r.Jobs) != 1 || !r.Jobs[0].Unsure {
-		t.Fatalf("%+v, %v", r.Jobs, err)
+	if r = must.Get(Open(dir))(t); len(r.Jobs) != 1 || !r.Jobs[0].Unsure {
+		t.Fatalf("%+v", r.Jobs)
 	}
-	if err := r.record(jobLine{Event: eventFound, Key: partKey(r.Plan.ID, 1, 0), ID: "12"}); err != nil {
-		t.Fatal(err)
-	}
-	if r, err = Open(dir); err != nil || r.Jobs[0].Unsure || r.Jobs[0].ID != "12" {
-		t.Errorf("%+v, %v", r.Jobs[0], err)
+	must.Do(t, r.record(jobLine{Event: eventFound, Key: partKey(r.Plan.ID, 1, 0), ID: "12"}))
+	if r = must.Get(Open(dir))(t); r.Jobs[0].Unsure || r.Jobs[0].ID != "12" {
+		t.Errorf("%+v", r.Jobs[0])
 	}
 }
 

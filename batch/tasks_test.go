@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -19,10 +20,7 @@ func TestTasksRoundTrip(t *testing.T) {
 		}
 		slices.Sort(list)
 		list = slices.Compact(append(list, 99))
-		raw, err := json.Marshal(list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(list))(t)
 		var back Tasks
 		if err := json.Unmarshal(raw, &back); err != nil || !slices.Equal(back, list) {
 			t.Fatalf("%v became %s and %v: %v", list, raw, back, err)

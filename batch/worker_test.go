@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -28,9 +29,7 @@ func openTest(string, Settings) (Engine, error) { return testEngine{attempt: Att
 // Only the requeues of the same part count against it.
 func TestRequeuesAreCounted(t *testing.T) {
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
-	if err := os.MkdirAll(r.taskPath(0), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(r.taskPath(0), 0o755))
 	w := &Worker{Run: r, Part: "k-2-0"}
 	for _, l := range []AttemptLine{
 		{Event: attemptStart, Part: "k-1-0"}, {Event: attemptEnd, Reason: reasonRequeue},
@@ -39,9 +38,7 @@ func TestRequeuesAreCounted(t *testing.T) {
 		{Event: attemptStart, Part: "k-2-0"}, {Event: attemptEnd, Reason: reasonRequeue},
 	} {
 		w.attempt++
-		if err := w.log(l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.log(l))
 	}
 	if n := w.requeues(); n != 2 {
 		t.Errorf("%d requeues, expected 2", n)
@@ -61,12 +58,8 @@ func TestWorkThatFails(t *testing.T) {
 		{fmt.Errorf("within: %w", BadInput(errors.New("no such data"))), ExitBadInput, reasonFailed},
 	} {
 		r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a"))
-		if err := r.record(submitLine(r, Tasks{1})); err != nil {
-			t.Fatal(err)
-		}
-		if err := jsonfile.Write(filepath.Join(r.Dir, SubmitDir, "1.json"), Settings{Engine: "fake"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.record(submitLine(r, Tasks{1})))
+		must.Do(t, jsonfile.Write(filepath.Join(r.Dir, SubmitDir, "1.json"), Settings{Engine: "fake"}))
 		w := &Worker{Run: r, Part: partKey(r.Plan.ID, 1, 0), Index: 1, Version: "v", Note: t.Logf, Engine: openTest,
 			Open: func(context.Context, *Plan, Resources) (*pipeline.Resident, runs.Identity, error) {
 				return nil, runs.Identity{}, c.err

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // kubecheckBuilt builds the checker once, which takes about a minute where
@@ -49,23 +51,15 @@ func runKubecheck(t *testing.T, manifests [][]byte) []kubecheckVerdict {
 	if testing.Short() {
 		t.Skip("builds a module of its own")
 	}
-	binary, err := kubecheckBuilt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := must.Get(kubecheckBuilt())(t)
 	var in bytes.Buffer
 	enc := json.NewEncoder(&in)
 	for _, m := range manifests {
-		if err := enc.Encode(string(m)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, enc.Encode(string(m)))
 	}
 	cmd := exec.Command(binary, "-")
 	cmd.Stdin, cmd.Stderr = &in, os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	dec := json.NewDecoder(bufio.NewReader(bytes.NewReader(out)))
 	verdicts := make([]kubecheckVerdict, len(manifests))
 	for i := range verdicts {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // fakeKubectl puts a script in place of kubectl, for the answers that no real
@@ -20,15 +21,10 @@ func fakeKubectl(t *testing.T, script string) (calls func() []string) {
 	t.Helper()
 	dir := t.TempDir()
 	text := "#!/bin/sh\n{ for w in \"$@\"; do printf '%s\\037' \"$w\"; done; echo; } >>" + dir + "/calls\n" + script + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "kubectl"), []byte(text), 0o755))
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	return func() []string {
-		raw, err := os.ReadFile(filepath.Join(dir, "calls"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(filepath.Join(dir, "calls")))(t)
 		return strings.Split(strings.TrimSpace(strings.ReplaceAll(string(raw), "\x1f", " ")), "\n")
 	}
 }
@@ -43,12 +39,8 @@ func kubernetesPart(t *testing.T) (*engine, batch.Part) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "submit"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "submit", parts[0].File), parts[0].Content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "submit"), 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "submit", parts[0].File), parts[0].Content, 0o644))
 	return e, parts[0]
 }
 
@@ -115,9 +107,7 @@ func TestSubmitAnswers(t *testing.T) {
 func TestSubmitFile(t *testing.T) {
 	calls := fakeKubectl(t, "echo team/there")
 	e, p := kubernetesPart(t)
-	if _, err := e.Submit(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.Submit(context.Background(), p))(t)
 	if got := calls()[0]; !strings.HasPrefix(got, "--context=lab --namespace=team --request-timeout=30s create --filename=\"/") ||
 		!strings.Contains(got, `run, ""one""/submit/1-0.yaml"`) {
 		t.Error(got)
@@ -205,9 +195,7 @@ func TestCancelAndLog(t *testing.T) {
 	p.Tasks, p.Dense = batch.Tasks{2, 5, 7}, true
 	j := batch.Job{Part: p, ID: "elsewhere/there"}
 	for _, tasks := range [][]int{nil, {2, 5, 7}, {7, 2}, {99}} {
-		if err := e.Cancel(context.Background(), j, tasks); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Cancel(context.Background(), j, tasks))
 	}
 	const begin = "--context=lab --namespace=elsewhere --request-timeout=30s delete "
 	want := []string{
@@ -229,9 +217,7 @@ func TestCancelAndLog(t *testing.T) {
 func TestCheck(t *testing.T) {
 	e, p := kubernetesPart(t)
 	calls := fakeKubectl(t, "cat >/dev/null")
-	if err := e.Check(context.Background(), []batch.Part{p}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Check(context.Background(), []batch.Part{p}))
 	if got := trimAll(calls()); len(got) != 2 || !strings.Contains(got[0], "create --dry-run=server --filename=-") ||
 		!strings.Contains(got[1], "get persistentvolumeclaim work") {
 		t.Errorf("%q", got)
@@ -274,9 +260,7 @@ func TestResolve(t *testing.T) {
 func TestHostileJobID(t *testing.T) {
 	calls := fakeKubectl(t, "exit 0")
 	e, p := kubernetesPart(t)
-	if err := e.Cancel(context.Background(), batch.Job{Part: p, ID: "team/there"}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Cancel(context.Background(), batch.Job{Part: p, ID: "team/there"}, nil))
 	for _, id := range []string{"--all", "team", "team/", "/there", "team/../x", "team/a b", "Team/there", "team/there/x"} {
 		j := batch.Job{Part: p, ID: id}
 		if err := e.Cancel(context.Background(), j, nil); err == nil || strings.Contains(err.Error(), "\n") {

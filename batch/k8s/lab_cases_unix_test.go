@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func (l *lab) manifests(string) {
@@ -46,10 +47,7 @@ func (l *lab) check(string) {
 // manual creates what docs/kubernetes.md shows, and works as the service
 // account that it makes.
 func (l *lab) manual(string) {
-	text, err := os.ReadFile("../../docs/kubernetes.md")
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../docs/kubernetes.md"))(l.t)
 	l.kubectl("", "create", "namespace", "team")
 	blocks := strings.Split(string(text), "```")
 	shown := 0
@@ -68,15 +66,10 @@ func (l *lab) manual(string) {
 		l.t.Errorf("%d manifests", shown)
 	}
 	config := filepath.Join(l.root, "lab", "kubeconfig")
-	raw, err := os.ReadFile(config)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(config))(l.t)
 	defer os.WriteFile(config, raw, 0o600)
 	as := strings.Replace(string(raw), "user: {token:", "user: {as: system:serviceaccount:team:amtrl, token:", 1)
-	if err := os.WriteFile(config, []byte(as), 0o600); err != nil {
-		l.t.Fatal(err)
-	}
+	must.Do(l.t, os.WriteFile(config, []byte(as), 0o600))
 	if _, text := l.amtrl(1, l.submission(filepath.Join(l.claim, "other"), "--check", "--namespace",
 		"default")...); !strings.Contains(text, "(Forbidden)") {
 		l.t.Error(text)
@@ -100,9 +93,7 @@ func (l *lab) manual(string) {
 func (l *lab) killAndEvict(ref string) {
 	dir := l.submit("kill", "--max-restarts", "1")
 	killed := l.middle(dir, 0, 1)
-	if err := syscall.Kill(killed.PID, syscall.SIGKILL); err != nil {
-		l.t.Fatal(err)
-	}
+	must.Do(l.t, syscall.Kill(killed.PID, syscall.SIGKILL))
 	for attempt := range 2 { // one more than restarts are allowed
 		evicted := l.middle(dir, 1, attempt+1)
 		l.kubectl(`{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"`+evicted.EngineID+`","namespace":"default"}}`,
@@ -155,9 +146,7 @@ func (l *lab) cancelOne(ref string) {
 func (l *lab) badInput(string) {
 	data := filepath.Join(l.root, "data")
 	write := func(seed string) {
-		if err := os.RemoveAll(data); err != nil {
-			l.t.Fatal(err)
-		}
+		must.Do(l.t, os.RemoveAll(data))
 		l.amtrl(0, "data", "digits", "--out", data, "--digits", "800", "--data-seed", seed, "--quiet")
 	}
 	write("1")
@@ -219,10 +208,7 @@ func (l *lab) cancelAll(ref string) {
 	dir := l.submit("all", "--max-restarts", "3")
 	l.until("a task to be done", func() bool { s, _ := l.states(dir); return slices.Contains(s, string(batch.Done)) })
 	l.amtrl(0, "cancel", dir)
-	r, err := batch.Open(dir)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	r := must.Get(batch.Open(dir))(l.t)
 	l.until("the job and its pods to be gone", func() bool {
 		return strings.TrimSpace(l.kubectl("", "get", "jobs,pods", "-l", runLabel+"="+r.Plan.ID, "-o", "name")) == ""
 	})
@@ -246,10 +232,7 @@ func (l *lab) cancelAll(ref string) {
 func (l *lab) lostAnswer(ref string) {
 	dir := l.submit("lost", "--max-restarts", "3")
 	path := filepath.Join(dir, "jobs.jsonl")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(l.t)
 	at := bytes.LastIndexByte(bytes.TrimSpace(raw), '\n')
 	if err := os.WriteFile(path, raw[:at+9], 0o644); err != nil { // as if killed while it noted the answer
 		l.t.Fatal(err)

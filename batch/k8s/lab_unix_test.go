@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // lab is a real API server and Job controller with amtrl at hand. See the
@@ -75,34 +76,18 @@ func TestKubelab(t *testing.T) {
 
 func startLab(t *testing.T, bin string) *lab {
 	t.Helper()
-	bin, err := filepath.Abs(bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := os.MkdirTemp("", "kubelab")
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin = must.Get(filepath.Abs(bin))(t)
+	root := must.Get(os.MkdirTemp("", "kubelab"))(t)
 	l := &lab{t: t, bin: bin, root: root, claim: filepath.Join(root, "lab", "claims", "work"),
 		mount: filepath.Join(root, "mnt"), sweep: sweepArgs}
 	for _, dir := range []string{l.claim, l.mount} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o755))
 	}
-	log, err := os.Create(filepath.Join(root, "kubelab.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(os.Create(filepath.Join(root, "kubelab.log")))(t)
 	l.server = exec.Command(filepath.Join(bin, "kubelab"), "-dir", filepath.Join(root, "lab"), "-image", "amtrl:lab="+bin)
 	l.server.Stderr = log
-	out, err := l.server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(l.server.StdoutPipe())(t)
+	must.Do(t, l.server.Start())
 	t.Cleanup(func() {
 		l.stop()
 		log.Close()
@@ -201,15 +186,8 @@ func (l *lab) until(what string, f func() bool) {
 
 func (l *lab) attempts(dir string, task int) []batch.AttemptLine {
 	l.t.Helper()
-	r, err := batch.Open(dir)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	lines, err := r.Attempts(task)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return lines
+	r := must.Get(batch.Open(dir))(l.t)
+	return must.Get(r.Attempts(task))(l.t)
 }
 
 // middle waits until an attempt of a task is in its middle, and returns the
@@ -261,10 +239,7 @@ func (l *lab) job(dir string, try int) (status struct {
 	Failed, Succeeded               int
 }) {
 	l.t.Helper()
-	r, err := batch.Open(dir)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	r := must.Get(batch.Open(dir))(l.t)
 	out := l.kubectl("", "get", "jobs", "-l", fmt.Sprintf("%s=%s-%d-0", partLabel, r.Plan.ID, try), "-o", "jsonpath={.items[0].status}")
 	if err := json.Unmarshal([]byte(out), &status); err != nil {
 		l.t.Fatalf("%s: %v", out, err)
@@ -301,10 +276,7 @@ func (l *lab) complete(dir, ref string) {
 // jobName is the name of the Job of the first submission.
 func (l *lab) jobName(dir string) string {
 	l.t.Helper()
-	r, err := batch.Open(dir)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	r := must.Get(batch.Open(dir))(l.t)
 	_, name, _ := splitID(r.Jobs[0].ID)
 	return name
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -180,9 +181,7 @@ func TestChunks(t *testing.T) {
 func checkDecoded(t *testing.T, o Options, s batch.Submission, p batch.Part, raw, manifest []byte) {
 	t.Helper()
 	var job any
-	if err := json.Unmarshal(raw, &job); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &job))
 	fail := func(format string, args ...any) {
 		t.Helper()
 		t.Fatalf(format+"\n%s", append(args, manifest)...)
@@ -286,10 +285,7 @@ func TestKubecheckRefuses(t *testing.T) {
 	}
 	var manifests [][]byte
 	for _, f := range files {
-		raw, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(f))(t)
 		manifests = append(manifests, raw)
 	}
 	for i, v := range runKubecheck(t, manifests) {
@@ -327,14 +323,9 @@ func TestOptionsRoundTrip(t *testing.T) {
 	rng := testrand.New(t)
 	for range 50 {
 		e, s := mustNew(t, randomOptions(rng)), randomSubmission(rng)
-		raw, err := json.Marshal(e.Options())
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(e.Options()))(t)
 		var o Options
-		if err := json.Unmarshal(raw, &o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(raw, &o))
 		a, err1 := e.Render(context.Background(), s)
 		b, err2 := mustNew(t, o).Render(context.Background(), s)
 		if err1 != nil || err2 != nil || !reflect.DeepEqual(a, b) {

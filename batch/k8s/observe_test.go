@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -90,14 +91,8 @@ func TestObservations(t *testing.T) {
 				items = append([]string{`{"kind":"Job","metadata":{"name":"there","namespace":"team","labels":{"amtrl/part":"0123456789ab-1-0"}},` +
 					c.job + `}`}, items...)
 			}
-			list, err := parseList([]byte(`{"kind":"List","items":[` + strings.Join(items, ",") + `]}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			seen, err := observe([]batch.Job{{Part: batch.Part{Key: "0123456789ab-1-0", Tasks: batch.Tasks{4, 6, 9}, Dense: true}}}, list)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(parseList([]byte(`{"kind":"List","items":[` + strings.Join(items, ",") + `]}`)))(t)
+			seen := must.Get(observe([]batch.Job{{Part: batch.Part{Key: "0123456789ab-1-0", Tasks: batch.Tasks{4, 6, 9}, Dense: true}}}, list))(t)
 			var got []string
 			for i, o := range seen {
 				text := join(" ", string(o.State), o.Reason)
@@ -175,9 +170,7 @@ func FuzzQuery(f *testing.F) {
 			if part.Index(o.Task) < 0 || o.State == "" || o.State == batch.New || o.State == batch.Lost {
 				t.Fatalf("%+v", o)
 			}
-			if _, err := json.Marshal(o); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(json.Marshal(o))(t)
 		}
 	})
 }

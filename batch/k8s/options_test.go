@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // Each of these options is refused by its flag's name, in one line.
@@ -103,9 +104,7 @@ func TestMergePatch(t *testing.T) {
 	} {
 		var v [3]any
 		for i := range c {
-			if err := json.Unmarshal([]byte(c[i]), &v[i]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(c[i]), &v[i]))
 		}
 		if got := mergeTree(v[0], v[1]); !reflect.DeepEqual(got, v[2]) {
 			t.Errorf("%s with %s became %v", c[0], c[1], got)

@@ -13,15 +13,14 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // fake puts a command on PATH that is a shell script.
 func fake(t *testing.T, name, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
@@ -122,10 +121,7 @@ func TestQueryAnswers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			fake(t, "squeue", c.squeue)
 			fake(t, "sacct", c.sacct)
-			list, err := newEngine("/run").Query(context.Background(), c.jobs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(newEngine("/run").Query(context.Background(), c.jobs))(t)
 			var got []string
 			for _, o := range list {
 				got = append(got, fmt.Sprintf("%d %s %s %s", o.Task, o.State, o.Reason, o.Node))

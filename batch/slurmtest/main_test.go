@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // requireVariable makes a missing Slurm a failure: make test sets it.
@@ -95,7 +96,7 @@ func amtrl(t *testing.T, dir string, args ...string) outcome {
 	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-func must(t *testing.T, dir string, args ...string) outcome {
+func succeed(t *testing.T, dir string, args ...string) outcome {
 	t.Helper()
 	o := amtrl(t, dir, args...)
 	if o.code != 0 {
@@ -107,11 +108,7 @@ func must(t *testing.T, dir string, args ...string) outcome {
 // slurm runs a command of Slurm.
 func slurm(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	out, err := cluster.Command(name, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(cluster.Command(name, args...))(t)
 }
 
 // eight is a sweep of eight targets, of short tasks or of long ones with many
@@ -153,20 +150,12 @@ func statusOf(t *testing.T, dir, run string) statusResult {
 
 func openRun(t *testing.T, dir, run string) *batch.Run {
 	t.Helper()
-	r, err := batch.Open(filepath.Join(dir, run))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(batch.Open(filepath.Join(dir, run)))(t)
 }
 
 func attempts(t *testing.T, dir, run string, task int) []batch.AttemptLine {
 	t.Helper()
-	lines, err := openRun(t, dir, run).Attempts(task)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lines
+	return must.Get(openRun(t, dir, run).Attempts(task))(t)
 }
 
 func count(lines []batch.AttemptLine, event string) int {

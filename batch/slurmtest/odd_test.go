@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // Names that mean something to shells, to sbatch and to its names of logs stay
@@ -20,13 +21,13 @@ func TestHostileNames(t *testing.T) {
 	dir := t.TempDir()
 	run := "h\n#SBATCH --hold\n $(touch BAD) `touch BAD` %A %% \"q\" 's' ; é"
 	cancelled(t, dir, run)
-	must(t, dir, append(eight("submit", run), toSlurm("--targets", "fog_0", "--engine-arg=--comment=$(touch BAD)\n")...)...)
-	must(t, dir, "status", run, "--wait", "--interval", "500ms")
-	o := must(t, dir, "logs", run, "0")
+	succeed(t, dir, append(eight("submit", run), toSlurm("--targets", "fog_0", "--engine-arg=--comment=$(touch BAD)\n")...)...)
+	succeed(t, dir, "status", run, "--wait", "--interval", "500ms")
+	o := succeed(t, dir, "logs", run, "0")
 	if !strings.Contains(o.stderr, "task 0, attempt 1") {
 		t.Errorf("the log: %s%s", o.stdout, o.stderr)
 	}
-	must(t, dir, "collect", run)
+	succeed(t, dir, "collect", run)
 	filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 		if filepath.Base(path) == "BAD" || err != nil {
 			t.Errorf("a name was executed: %s, %v", path, err)
@@ -49,14 +50,12 @@ func TestMissingLogFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cancelled(t, dir, "run")
-	must(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_[01]", "--engine-arg", "--hold")...)...)
+	succeed(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_[01]", "--engine-arg", "--hold")...)...)
 	if s := statusOf(t, dir, "run"); s.Tasks[0].State != batch.Queued || s.Tasks[0].Reason != "JobHeldUser" {
 		t.Errorf("a task that is held is %+v", s.Tasks[0])
 	}
 	logs := filepath.Join(dir, "run", "log")
-	if err := os.Remove(logs); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(logs))
 	release := func() {
 		jobs := openRun(t, dir, "run").Jobs
 		slurm(t, "scontrol", "release", jobs[len(jobs)-1].ID)
@@ -66,9 +65,9 @@ func TestMissingLogFolder(t *testing.T) {
 	if o.code != 1 || !strings.Contains(o.stdout, "2 failed") || !strings.Contains(o.stdout, "JobLaunchFailure") {
 		t.Errorf("exit code %d:\n%s", o.code, o.stdout)
 	}
-	must(t, dir, "retry", "run", "--failed")
+	succeed(t, dir, "retry", "run", "--failed")
 	release()
-	must(t, dir, "status", "run", "--wait", "--interval", "500ms")
+	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
 }
 
 // A task that asked for a GPU and gets one that cannot compute fails at once,
@@ -81,7 +80,7 @@ func TestGPUWithoutDriver(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cancelled(t, dir, "run")
-	o := must(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_[01]", "--gpus", "1", "--gpu-type", "fake")...)...)
+	o := succeed(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_[01]", "--gpus", "1", "--gpu-type", "fake")...)...)
 	if !strings.Contains(o.stdout, "2 tasks") {
 		t.Errorf("submit printed %s", o.stdout)
 	}
@@ -110,10 +109,10 @@ func TestPreempted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cancelled(t, dir, "run")
-	must(t, dir, append(long("submit", "run"), toSlurm("--targets", "fog_0", "--engine-arg=--nodelist=n1")...)...)
+	succeed(t, dir, append(long("submit", "run"), toSlurm("--targets", "fog_0", "--engine-arg=--nodelist=n1")...)...)
 	middle(t, dir, "run", 2, func(batch.AttemptLine) bool { return true }, 0)
 	slurm(t, "sbatch", "-p", "urgent", "-w", "n1", "--exclusive", "-o", "/dev/null", "--wrap", "true")
-	must(t, dir, "status", "run", "--wait", "--interval", "500ms")
+	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
 	computedOnce(t, dir, "run")
 	// Slurm may ask to save before it ends the task.
 	lines := attempts(t, dir, "run", 0)
@@ -135,14 +134,12 @@ func TestContainer(t *testing.T) {
 	cancelled(t, dir, "run")
 	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" >>%s/calls\nwhile [ \"$1\" != image.sif ]; do shift; done\nshift 2\nexec env -u "+
 		"SLURM_CONF PATH=/none %s \"$@\"\n", dir, binary)
-	if err := os.WriteFile(filepath.Join(dir, "apptainer"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	must(t, dir, append(long("submit", "run"), toSlurm("--targets", "fog_0", "--container", "image.sif", "--setup",
+	must.Do(t, os.WriteFile(filepath.Join(dir, "apptainer"), []byte(script), 0o755))
+	succeed(t, dir, append(long("submit", "run"), toSlurm("--targets", "fog_0", "--container", "image.sif", "--setup",
 		"PATH="+dir+":$PATH")...)...)
 	_, start := middle(t, dir, "run", 2, func(batch.AttemptLine) bool { return true }, 0)
 	askToSave(t, start.EngineID)
-	must(t, dir, "status", "run", "--wait", "--interval", "500ms")
+	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
 	computedOnce(t, dir, "run")
 	calls, err := os.ReadFile(filepath.Join(dir, "calls"))
 	want := fmt.Sprintf("exec --bind %[1]s/run image.sif amtrl run-task --part %s %[1]s/run 0\n", dir, start.Part)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // A sweep as an array, of whose tasks one is killed, one saved and requeued in
@@ -23,7 +24,7 @@ func TestSweepWithFaults(t *testing.T) {
 	needSlurm(t)
 	dir := t.TempDir()
 	cancelled(t, dir, "run")
-	must(t, dir, append(long("submit", "run"), toSlurm("--parallel", "4")...)...)
+	succeed(t, dir, append(long("submit", "run"), toSlurm("--parallel", "4")...)...)
 	on := func(node string) func(batch.AttemptLine) bool {
 		return func(l batch.AttemptLine) bool { return nodeOf(t, l.EngineID) == node }
 	}
@@ -36,18 +37,16 @@ func TestSweepWithFaults(t *testing.T) {
 		return task, start
 	}
 	killed, start := take("n1", "is killed")
-	if err := syscall.Kill(start.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(start.PID, syscall.SIGKILL))
 	saved, start := take("n1", "is asked to save")
 	askToSave(t, start.EngineID)
 	lost, _ := take("n2", "loses its node")
 	slurm(t, "scontrol", "update", "nodename=n2", "state=down", "reason=test")
-	must(t, dir, "cancel", "run", "7")
+	succeed(t, dir, "cancel", "run", "7")
 	// It may have come back by itself.
 	cluster.Command("scontrol", "update", "nodename=n2", "state=resume")
 
-	must(t, dir, long("sweep", "--quiet", "--out", "whole")...)
+	succeed(t, dir, long("sweep", "--quiet", "--out", "whole")...)
 	o := amtrl(t, dir, "status", "run", "--wait", "--interval", "500ms")
 	if o.code != 1 || !strings.Contains(o.stdout, "8 tasks: 6 done, 1 failed, 1 cancelled") {
 		t.Fatalf("exit code %d:\n%s%s", o.code, o.stdout, o.stderr)
@@ -57,15 +56,15 @@ func TestSweepWithFaults(t *testing.T) {
 			t.Errorf("task %d had %d attempts, expected a second", task, n)
 		}
 	}
-	must(t, dir, "retry", "run", "--failed")
+	succeed(t, dir, "retry", "run", "--failed")
 	if s := statusOf(t, dir, "run"); s.Tasks[7].State == batch.Cancelled || s.Tasks[killed].State == batch.Failed {
 		t.Errorf("after the retry: %+v", s.Tasks)
 	}
-	must(t, dir, "status", "run", "--wait", "--interval", "500ms")
-	must(t, dir, "collect", "run", "--quiet")
+	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
+	succeed(t, dir, "collect", "run", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
 	computedOnce(t, dir, "run")
-	if o := must(t, dir, "logs", "run", fmt.Sprint(saved)); strings.Count(o.stderr, "attempt 1") != 1 ||
+	if o := succeed(t, dir, "logs", "run", fmt.Sprint(saved)); strings.Count(o.stderr, "attempt 1") != 1 ||
 		!strings.Contains(o.stderr, "attempt 2") || !strings.Contains(o.stderr, "is saved and requeued") {
 		t.Errorf("the log of a requeued task:\n%s", o.stderr)
 	}
@@ -96,7 +95,7 @@ func TestTenThousand(t *testing.T) {
 	cancelled(t, dir, "run")
 	args := append(eight("submit", "run"), toSlurm("--targets", "fog_[0-3]", "--seeds", "0-2499", "--engine-arg", "--hold")...)
 	start := time.Now()
-	must(t, dir, args...)
+	succeed(t, dir, args...)
 	t.Logf("10,000 tasks were handed over in %v", time.Since(start))
 	r := openRun(t, dir, "run")
 	if len(r.Jobs) != 10 || len(r.Tasks) != 10_000 {
@@ -111,16 +110,16 @@ func TestTenThousand(t *testing.T) {
 	if s.Tasks[9999].EngineID != r.Jobs[9].ID+"_990" || s.Tasks[1000].EngineID != r.Jobs[0].ID+"_1000" {
 		t.Errorf("task 9999 is %+v, task 1000 is %+v", s.Tasks[9999], s.Tasks[1000])
 	}
-	must(t, dir, "cancel", "run", "5,2000-3999")
+	succeed(t, dir, "cancel", "run", "5,2000-3999")
 	if s := statusOf(t, dir, "run"); s.Counts[batch.Queued] != 7_999 || s.Counts[batch.Cancelled] != 2_001 {
 		t.Errorf("after cancelling some: %v", s.Counts)
 	}
-	must(t, dir, "cancel", "run")
+	succeed(t, dir, "cancel", "run")
 	if s := statusOf(t, dir, "run"); s.Counts[batch.Cancelled] != 10_000 {
 		t.Errorf("after cancelling all: %v", s.Counts)
 	}
 	// A retry has holes, and its numbers are the same.
-	must(t, dir, "retry", "run", "5,990-1010,9999")
+	succeed(t, dir, "retry", "run", "5,990-1010,9999")
 	var parts []string
 	for _, j := range openRun(t, dir, "run").Jobs[10:] {
 		parts = append(parts, j.Tasks.String())
@@ -138,19 +137,12 @@ func TestControllerStopped(t *testing.T) {
 	cancelled(t, dir, "run")
 	// The last task waits at a gate, so that the run is not complete meanwhile.
 	gate := filepath.Join(dir, "gate")
-	if err := os.WriteFile(gate, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(gate, nil, 0o644))
 	wait := "[ $SLURM_ARRAY_TASK_ID != 2 ] || while [ -e '" + gate + "' ]; do sleep 0.1; done"
-	must(t, dir, append(long("submit", "run"), toSlurm("--targets", "fog_[0-2]", "--setup", wait)...)...)
+	succeed(t, dir, append(long("submit", "run"), toSlurm("--targets", "fog_[0-2]", "--setup", wait)...)...)
 	middle(t, dir, "run", 2, func(batch.AttemptLine) bool { return true }, 0, 1)
-	pid, err := cluster.PID("slurmctld")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	pid := must.Get(cluster.PID("slurmctld"))(t)
+	must.Do(t, syscall.Kill(pid, syscall.SIGTERM))
 	for _, args := range [][]string{{"status", "run"}, {"retry", "run", "--failed"}, {"cancel", "run"}} {
 		o := amtrl(t, dir, args...)
 		if o.code != 2 || strings.Count(o.stderr, "\n") != 1 || !strings.Contains(o.stderr, "slurm could not be asked") {
@@ -161,18 +153,14 @@ func TestControllerStopped(t *testing.T) {
 	if o.code != 1 || strings.Count(o.stderr, "\n") != 1 {
 		t.Errorf("a submission without a controller: exit code %d: %s", o.code, o.stderr)
 	}
-	if err := cluster.Resume(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(gate); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cluster.Resume())
+	must.Do(t, os.Remove(gate))
 	if s := statusOf(t, dir, "other"); s.Counts[batch.New] != 8 {
 		t.Errorf("what was refused: %v", s.Counts)
 	}
-	must(t, dir, "status", "run", "--wait", "--interval", "500ms")
-	must(t, dir, long("sweep", "--targets", "fog_[0-2]", "--quiet", "--out", "whole")...)
-	must(t, dir, "collect", "run", "--quiet")
+	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
+	succeed(t, dir, long("sweep", "--targets", "fog_[0-2]", "--quiet", "--out", "whole")...)
+	succeed(t, dir, "collect", "run", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
 	computedOnce(t, dir, "run")
 }
