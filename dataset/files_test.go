@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -49,15 +48,7 @@ func allocated(f func()) uint64 {
 // wantFault checks that err is one line that names path and holds every part.
 func wantFault(t *testing.T, what string, err error, path string, parts ...string) {
 	t.Helper()
-	if err == nil {
-		t.Errorf("%s: no error", what)
-		return
-	}
-	for _, p := range append(parts, path) {
-		if !strings.Contains(err.Error(), p) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %q, want %q in one line", what, err, p)
-		}
-	}
+	must.Fail(t, what, err, append(parts, path)...)
 }
 
 // checkNoLeak fails the test if it ends with more open files or goroutines than

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func TestTaskIndexNamesTheClosest(t *testing.T) {
@@ -22,9 +24,7 @@ func TestTaskIndexNamesTheClosest(t *testing.T) {
 		"":            "expected one of fog_0,",
 	} {
 		_, err := s.TaskIndex(name)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("TaskIndex(%q): %v, want %q in it", name, err, want)
-		}
+		must.Fail(t, fmt.Sprintf("TaskIndex(%q)", name), err, want)
 	}
 	s.Tasks = s.Tasks[:2]
 	if _, err := s.TaskIndex("x"); err == nil || !strings.HasSuffix(err.Error(), "expected one of fog_0, fog_1") {

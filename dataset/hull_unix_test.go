@@ -4,6 +4,7 @@ package dataset
 
 import (
 	"compress/gzip"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -176,8 +177,6 @@ func TestFeaturesAreBounded(t *testing.T) {
 				p.F32[1] = x
 			}
 		}
-		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "row 0, column 1") {
-			t.Errorf("a feature of %g: %v", x, err)
-		}
+		must.Fail(t, fmt.Sprintf("a feature of %g", x), s.Validate(), "row 0, column 1")
 	}
 }

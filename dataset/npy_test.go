@@ -197,8 +197,7 @@ func TestNPYValues(t *testing.T) {
 			f4[i], f8[i] = float32(rng.NormFloat64()), rng.NormFloat64()*math.Pow(10, float64(rng.IntN(60)-30))
 		}
 		open := func(descr string, v any) *npyArray {
-			a := must.Get(openBytes(append(formatNPYHeader(descr, n), elements(v)...)))(t)
-			return a
+			return must.Get(openBytes(append(formatNPYHeader(descr, n), elements(v)...)))(t)
 		}
 		gotInts, gotFloats := make([]int64, n), make([]float32, n)
 		for descr, v := range map[string]any{"|u1": u1, "<i4": i4, "<i8": i8} {

@@ -122,9 +122,7 @@ func TestValidatePoolsOfDifferentSizes(t *testing.T) {
 		t.Error(err)
 	}
 	s.Tasks[2].Test[0] = 2
-	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), `task "2": test row 0 of 1: expected 0 to 1, found 2`) {
-		t.Errorf("a row of another pool: %v", err)
-	}
+	must.Fail(t, "a row of another pool", s.Validate(), `task "2": test row 0 of 1: expected 0 to 1, found 2`)
 }
 
 func TestValidateFindsTheFirstNonFinite(t *testing.T) {
@@ -224,8 +222,7 @@ func bigSet(t testing.TB) *Set {
 		images = append(images, make([]uint8, 5000*784))
 		images[p][p] = 1
 	}
-	s := must.Get(FromImages("big", names, images, labels))(t)
-	return s
+	return must.Get(FromImages("big", names, images, labels))(t)
 }
 
 func TestValidateAndHashAreQuick(t *testing.T) {

@@ -356,8 +356,7 @@ func TestMinimiseStops(t *testing.T) {
 	start := normals(rng, 20)
 	run := func(stop stopRule) minimum {
 		t.Helper()
-		got := must.Get(minimise(t, &hostObjective{b: b, f: f}, start, 3, stop))(t)
-		return got
+		return must.Get(minimise(t, &hostObjective{b: b, f: f}, start, 3, stop))(t)
 	}
 	if got := run(stopRule{iterations: 7}); got.iterations != 7 || got.reason != "iteration limit" {
 		t.Errorf("at most 7 iterations: %d, %s", got.iterations, got.reason)

@@ -9,23 +9,16 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // runUnit carries a unit out in memory.
 func runUnit(t testing.TB, dev *Resident, cfg Config, target int) (*Learner, State) {
 	t.Helper()
-	if err := cfg.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	u, err := newLearner(dev, cfg, target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cfg.Validate())
+	u := must.Get(newLearner(dev, cfg, target))(t)
 	t.Cleanup(u.Close)
-	st, err := u.Solve(context.Background(), State{}, quiet, unsaved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(u.Solve(context.Background(), State{}, quiet, unsaved))(t)
 	return u, st
 }
 
@@ -40,10 +33,7 @@ func TestEpochRecords(t *testing.T) {
 		cfg := smallConfig()
 		cfg.IncludeTarget, cfg.Methods = c.include, []string{Active}
 		const target, k, d = 2, 3, 6
-		u, err := newLearner(dev, cfg, target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(newLearner(dev, cfg, target))(t)
 		defer u.Close()
 		if m := len(u.problem.Sources); m != 4+b2i(c.include) || slices.Contains(u.problem.Sources, target) != c.include {
 			t.Fatalf("sources %v, target %d, included: %v", u.problem.Sources, target, c.include)
@@ -97,18 +87,13 @@ func TestEpochRecords(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := u.Solve(context.Background(), State{}, quiet, check); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(u.Solve(context.Background(), State{}, quiet, check))(t)
 	}
 }
 
 // On data with a model the score is the exact excess risk, test rows or not.
 func TestExcessRiskScore(t *testing.T) {
-	set, err := dataset.RandomLinear(5, 2, 4, 0.3, 500, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(dataset.RandomLinear(5, 2, 4, 0.3, 500, 9))(t)
 	_, st := runUnit(t, openDevice(t, 1, set), smallConfig(), 4)
 	e := st.Epochs[len(st.Epochs)-1]
 	p := multiply(false, false, wide(st.Head), 1, wide(st.Theta[:3*5]), 3)
@@ -134,10 +119,7 @@ func TestWarmStart(t *testing.T) {
 		for i := range again.Theta {
 			again.Theta[i] = float32(i%7) - 3
 		}
-		again, err := u.Solve(context.Background(), again, quiet, unsaved)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again = must.Get(u.Solve(context.Background(), again, quiet, unsaved))(t)
 		same := again.Epochs[1].Fit == full.Epochs[1].Fit
 		if same == warm {
 			t.Errorf("warm start %v: the fit of epoch 2 from other parameters is the same: %v", warm, same)
@@ -173,10 +155,7 @@ func TestStepsAreReported(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(6, 4, 200, 5, false))
 	cfg := smallConfig()
 	cfg.Methods = []string{Active, Uniform}
-	u, err := newLearner(dev, cfg, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(newLearner(dev, cfg, 3))(t)
 	defer u.Close()
 	var got []string
 	if _, err := u.Solve(context.Background(), State{}, func(s Step) {
@@ -218,16 +197,7 @@ func TestUnitErrors(t *testing.T) {
 	} {
 		cfg := smallConfig()
 		c.change(&cfg)
-		_, err := newLearner(c.dev, cfg, 0)
-		if err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v, want an error of one line", what, err)
-			continue
-		}
-		for _, s := range c.says {
-			if !strings.Contains(err.Error(), s) {
-				t.Errorf("%s: %q does not say %q", what, err, s)
-			}
-		}
+		must.Fail(t, what, must.Err(newLearner(c.dev, cfg, 0)), c.says...)
 	}
 	if u := dev.Device.Usage(); u != held {
 		t.Errorf("failed units hold memory: %+v, before %+v", u, held)
@@ -235,25 +205,16 @@ func TestUnitErrors(t *testing.T) {
 	// A schedule that draws nothing fails in the run.
 	cfg := smallConfig()
 	cfg.Schedule.Floor, cfg.Schedule.Budget = 0, 0.5
-	u, err := newLearner(dev, cfg, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(newLearner(dev, cfg, 0))(t)
 	defer u.Close()
-	if _, err := u.Solve(context.Background(), State{}, quiet, nil); err == nil || !strings.Contains(err.Error(), "no sample") ||
-		!strings.Contains(err.Error(), "bytes_0") {
-		t.Errorf("a budget of half a sample: %v", err)
-	}
+	must.Fail(t, "a budget of half a sample", must.Err(u.Solve(context.Background(), State{}, quiet, nil)), "no sample", "bytes_0")
 }
 
 // Memory that runs out half-way is an error, and nothing leaks.
 func TestUnitFreesAfterAFailure(t *testing.T) {
 	set := smallSet(8, 4, 100, 4, false)
 	b := &failing{Device: openCPU(t, 1).Device()}
-	dev, err := NewResident(b, set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dev := must.Get(NewResident(b, set))(t)
 	defer dev.Close()
 	held := b.Usage()
 	cfg := smallConfig()

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -36,9 +35,7 @@ func TestCheckpointRoundTrip(t *testing.T) {
 			t.Fatalf("read %+v, %v; wrote %+v", got, err, want)
 		}
 	}
-	if _, err := (checkpoint{path, "other"}).load(); err == nil || !strings.Contains(err.Error(), "other work") {
-		t.Errorf("a checkpoint of other work: %v", err)
-	}
+	must.Fail(t, "a checkpoint of other work", must.Err((checkpoint{path, "other"}).load()), "other work")
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
 		t.Errorf("saving left %d files, want 1", len(entries))
 	}
@@ -66,13 +63,8 @@ func TestCheckpointDamageIsNoticed(t *testing.T) {
 
 func FuzzCheckpoint(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "c.safetensors")
-	if err := (checkpoint{path, "id"}).save(someState()); err != nil {
-		f.Fatal(err)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, (checkpoint{path, "id"}).save(someState()))
+	raw := must.Get(os.ReadFile(path))(f)
 	f.Add(raw)
 	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
@@ -94,15 +86,8 @@ func FuzzCheckpoint(f *testing.F) {
 
 func FuzzConfig(f *testing.F) {
 	for _, preset := range pipeline.Presets() {
-		cfg, err := pipeline.NewConfig(preset)
-		if err != nil {
-			f.Fatal(err)
-		}
-		js, err := json.Marshal(Identity{Config: cfg, Targets: []string{"a_1"}, Seeds: []uint64{0}})
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(js)
+		cfg := must.Get(pipeline.NewConfig(preset))(f)
+		f.Add(must.Get(json.Marshal(Identity{Config: cfg, Targets: []string{"a_1"}, Seeds: []uint64{0}}))(f))
 	}
 	f.Add([]byte(`{"config":{"k":1e99}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -109,8 +109,7 @@ func TestFirstDifference(t *testing.T) {
 // The digest sees every setting, and not the reason of the backend's choice.
 func TestDigest(t *testing.T) {
 	digest := func(id Identity) string {
-		d := must.Get(id.Digest())(t)
-		return d
+		return must.Get(id.Digest())(t)
 	}
 	id := someIdentity()
 	want := digest(id)

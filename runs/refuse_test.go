@@ -47,9 +47,7 @@ func TestClaimNamesLargeSeeds(t *testing.T) {
 	id.Seeds = []uint64{1<<63 + 1}
 	must.Do(t, id.claimLocked(dir))
 	id.Seeds = []uint64{1<<63 + 3}
-	if err := id.claimLocked(dir); err == nil || !strings.Contains(err.Error(), "seeds") {
-		t.Errorf("another seed: %v, want a line that names seeds", err)
-	}
+	must.Fail(t, "another seed", id.claimLocked(dir), "seeds")
 }
 
 // Another representation is named as such, before the settings that come with it.
@@ -58,9 +56,7 @@ func TestClaimNamesTheRepresentation(t *testing.T) {
 	id.Config.Representation, id.Config.ERM, id.Config.Conv = pipeline.ClassConv, pipeline.ERM{}, pipeline.DefaultConv(pipeline.PresetDefault)
 	must.Do(t, id.claimLocked(dir))
 	want := "config.json: representation is conv there and linear here"
-	if err := someIdentity().claimLocked(dir); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("another representation: %v", err)
-	}
+	must.Fail(t, "another representation", someIdentity().claimLocked(dir), want)
 }
 
 // A configuration that is not valid claims no folder.
@@ -142,9 +138,7 @@ func TestSweepRefusesAForeignResult(t *testing.T) {
 					t.Errorf("%s: panic: %v", what, p)
 				}
 			}()
-			if _, err := Sweep(context.Background(), dev, id, dir, 1, func(SweepStep) {}); err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s: %v, want a line that names the file", what, err)
-			}
+			must.Fail(t, what, must.Err(Sweep(context.Background(), dev, id, dir, 1, func(SweepStep) {})), name)
 		}()
 	}
 }

@@ -36,8 +36,7 @@ func quiet(pipeline.Step) {}
 
 func mustRun(t testing.TB, dev *pipeline.Resident, id Identity, dir string) *Result {
 	t.Helper()
-	res := must.Get(Run(context.Background(), dev, id, dir, quiet))(t)
-	return res
+	return must.Get(Run(context.Background(), dev, id, dir, quiet))(t)
 }
 
 // A run that was stopped after any epoch, or in the middle of any epoch, or

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"math"
@@ -58,10 +59,7 @@ func TestRunRefusesOtherWork(t *testing.T) {
 		other.Config = cloneConfig(id.Config)
 		change(&other)
 		_, err := Run(context.Background(), dev, other, dir, quiet)
-		if err == nil || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "config.json") ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s changed: %v, want one line that names it and the file", field, err)
-		}
+		must.Fail(t, fmt.Sprintf("%s changed", field), err, field, "config.json")
 	}
 	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
 }
@@ -88,9 +86,7 @@ func TestRunRefusesDamage(t *testing.T) {
 		dir := t.TempDir()
 		restore(t, dir, bad)
 		_, err := Run(context.Background(), dev, id, dir, quiet)
-		if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("damaged %s: %v, want one line that names it", name, err)
-		}
+		must.Fail(t, fmt.Sprintf("damaged %s", name), err, filepath.Join(dir, name))
 		foldertest.Equal(t, "after damage to "+name, foldertest.Read(t, dir), bad)
 	}
 }
@@ -133,9 +129,7 @@ func TestRunErrorsComeFirst(t *testing.T) {
 		c.change(&id)
 		dir := filepath.Join(t.TempDir(), "new")
 		_, err := Run(context.Background(), c.dev, id, dir, quiet)
-		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v, want one line with %q", what, err, c.says)
-		}
+		must.Fail(t, what, err, c.says)
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("%s: it made the folder", what)
 		}
@@ -158,8 +152,7 @@ func TestRunFolder(t *testing.T) {
 		t.Errorf("the folder has %v, want %v", names, want)
 	}
 	read := func(name string) []byte {
-		raw := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
-		return raw
+		return must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 	}
 
 	var stored Result

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -175,12 +174,7 @@ func TestBadArguments(t *testing.T) {
 		{"no threads", generate("fog", 784, 0), "0 threads: expected at least 1"},
 		{"negative threads", generate("fog", 784, -3), "-3 threads: expected at least 1"},
 	} {
-		err := c.call()
-		if err == nil {
-			t.Errorf("%s: no error", c.what)
-		} else if !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %q: expected one line with %q", c.what, err, c.says)
-		}
+		must.Fail(t, c.what, c.call(), c.says)
 	}
 
 	for _, c := range corruptions {

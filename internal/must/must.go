@@ -1,7 +1,10 @@
 // Package must ends a test where what it needs cannot be had.
 package must
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Do ends the test if there is an error.
 func Do(t testing.TB, err error) {
@@ -26,5 +29,22 @@ func Get2[A, B any](v A, w B, err error) func(testing.TB) (A, B) {
 		t.Helper()
 		Do(t, err)
 		return v, w
+	}
+}
+
+// Err is the error beside a value that is of no use.
+func Err[A any](_ A, err error) error { return err }
+
+// Fail reports where an error is not there, is of more than one line, or lacks a part.
+func Fail(t testing.TB, what string, err error, parts ...string) {
+	t.Helper()
+	if err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%s: %v, expected an error of one line", what, err)
+		return
+	}
+	for _, p := range parts {
+		if !strings.Contains(err.Error(), p) {
+			t.Errorf("%s: %v, expected a line with %q", what, err, p)
+		}
 	}
 }

@@ -60,8 +60,7 @@ func OpenCPU(t testing.TB, threads int) backend.Queue {
 // NewQueue starts a queue, which ends with its device.
 func NewQueue(t testing.TB, d backend.Device) backend.Queue {
 	t.Helper()
-	q := must.Get(d.NewQueue())(t)
-	return q
+	return must.Get(d.NewQueue())(t)
 }
 
 func Wide(v []float32) []float64 {
