@@ -44,23 +44,15 @@ func TestConvScratch(t *testing.T) {
 			y, arg := tmp.Matrix(backend.Float32, n, s.Out()), tmp.Matrix(backend.Uint8, n, s.Out())
 			dx, dw, db := tmp.Matrix(backend.Float32, n, s.In()), tmp.Matrix(backend.Float32, s.Taps(), s.Filters),
 				tmp.Vector(backend.Float32, s.Filters)
-			if err := tmp.Err(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, tmp.Err())
 			spoil()
-			if err := dev.Conv(s, x, w, b.Row(0), y, arg); err != nil {
-				t.Fatal(err)
-			}
+			must(t, dev.Conv(s, x, w, b.Row(0), y, arg))
 			spoil()
-			if err := dev.ConvGrad(s, x, w, arg, y, dx, dw, db); err != nil {
-				t.Fatal(err)
-			}
+			must(t, dev.ConvGrad(s, x, w, arg, y, dx, dw, db))
 			var all []float32
 			for _, buf := range []backend.Buffer{y.Buf, dx.Buf, dw.Buf, db.Buf} {
 				v := make([]float32, buf.Len())
-				if err := backend.Get(dev, v, buf, 0); err != nil {
-					t.Fatal(err)
-				}
+				must(t, backend.Get(dev, v, buf, 0))
 				all = append(all, v...)
 			}
 			return all

@@ -15,14 +15,10 @@ func open(threads int) backend.Open {
 func openQueue(t testing.TB, threads int) *queue {
 	t.Helper()
 	dev, err := Open(threads)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { dev.Close() })
 	q, err := dev.NewQueue()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return q.(*queue)
 }
 
@@ -37,3 +33,11 @@ func TestThreads(t *testing.T) {
 func TestSteps(t *testing.T) { backendtest.Steps(t, 0, open(1), open(3)) }
 
 func Benchmark(b *testing.B) { backendtest.Benchmark(b, open(0)) }
+
+// must ends a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

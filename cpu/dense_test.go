@@ -16,9 +16,7 @@ func TestAlphaZero(t *testing.T) {
 		s := backend.NewScope(dev)
 		a, c, y := s.Matrix(dt, n, n), s.Matrix(dt, n, n), s.Vector(dt, n)
 		bad := a.Row(0)
-		if err := dev.Fill(backend.Vec(a.Buf), math.NaN()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, dev.Fill(backend.Vec(a.Buf), math.NaN()))
 		for name, call := range map[string]func() error{
 			"Gemm":  func() error { return dev.Gemm(false, true, 0, a, a, 2, c) },
 			"Syrk":  func() error { return dev.Syrk(false, 0, a, 2, c) },
@@ -27,13 +25,9 @@ func TestAlphaZero(t *testing.T) {
 		} {
 			all, part := backend.Vec(c.Buf), y
 			for _, v := range []backend.Vector{all, part} {
-				if err := dev.Fill(v, 1); err != nil {
-					t.Fatal(err)
-				}
+				must(t, dev.Fill(v, 1))
 			}
-			if err := call(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, call())
 			changed := all
 			if name[:4] == "Gemv" {
 				changed = part

@@ -50,9 +50,7 @@ func newProblem(t testing.TB, dev backend.Queue, rng *rand.Rand, d int, counts .
 		}
 	}
 	p.samples = s.Samples(p.set)
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Err())
 	return p
 }
 
@@ -78,9 +76,7 @@ func (p problem) run(t *testing.T, dev backend.Queue, pm, b []float32, k int) (o
 		dev.TaskGradient(p.samples, pv, q, loss), dev.Project(p.samples, bv, z),
 		backend.Get(dev, o.q, q.Buf, 0), backend.Get(dev, o.z, z.Buf, 0), backend.Get(dev, o.loss, loss.Buf, 0),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	return o
 }
@@ -234,9 +230,7 @@ func TestFreeDuringUse(t *testing.T) {
 	dev := openQueue(t, 2)
 	for range 50 {
 		x, err := dev.Alloc(backend.Float32, 100_000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		go x.Free()
 		if v, err := dev.Dot(backend.Vec(x), backend.Vec(x)); err == nil && v != 0 {
 			t.Fatalf("square of zeros is %v", v)

@@ -27,9 +27,7 @@ func TestSolverIgnoresGOMAXPROCS(t *testing.T) {
 			t.Fatalf("rank %d, error %v", rank, err)
 		}
 		out := make([]float64, n*m)
-		if err := backend.Get(dev, out, dst.Buf, 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, backend.Get(dev, out, dst.Buf, 0))
 		return out
 	}
 	if !slices.Equal(pinv(1), pinv(8)) {

@@ -43,9 +43,7 @@ func open(dev backend.Open) (*opened, error) {
 func openQueue(t *testing.T, dev backend.Open) *opened {
 	t.Helper()
 	o, err := open(dev)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { o.Close() })
 	return o
 }
@@ -54,9 +52,7 @@ func openQueue(t *testing.T, dev backend.Open) *opened {
 func (o *opened) another(t *testing.T) backend.Queue {
 	t.Helper()
 	q, err := o.dev.NewQueue()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return q
 }
 

@@ -34,9 +34,7 @@ func TestEveryCallFails(t *testing.T) {
 		if err == nil {
 			err = works(b)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		end(b)
 	}
 	run()
@@ -128,9 +126,7 @@ func TestOutOfMemory(t *testing.T) {
 			t.Fatalf("allocation %d fails once: %v", nth, err)
 		}
 		made := c.Calls("cuMemAlloc_v2")
-		if err := b.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Close())
 		if made < nth {
 			break
 		}
@@ -141,9 +137,7 @@ func TestOutOfMemory(t *testing.T) {
 			t.Fatalf("allocations from %d on fail: %v", nth, err)
 		}
 		if b != nil {
-			if err := b.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.Close())
 		}
 		c.Check()
 	}
@@ -182,9 +176,7 @@ func TestMemoryLimit(t *testing.T) {
 		buf.Free()
 	}
 	buf, err := b.Alloc(backend.Uint8, 40<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = b.Alloc(backend.Float32, 10<<20)
 	var oom *backend.OutOfMemoryError
 	if !errors.As(err, &oom) || oom.Asked != 40<<20 || oom.Free <= 0 || oom.Free > 24<<20 || oom.HeldByUs < 40<<20 || oom.HeldByUs > 64<<20 {
@@ -224,9 +216,7 @@ func TestDeviceLost(t *testing.T) {
 	c := standin.Open(t)
 	dev := opener(c, standin.Variant{})
 	b, err := scenario(dev)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	work := c.Work()
 	b.Close()
 	check := func(what string, b *opened, err error) {
@@ -275,9 +265,7 @@ func TestDeviceLost(t *testing.T) {
 	if b, err = open(dev); err != nil {
 		t.Fatal(err)
 	}
-	if err := works(b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, works(b))
 	c.Lose()
 	check("the device goes away", b, works(b))
 }
@@ -287,9 +275,7 @@ func TestLaunchFails(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
 	buf, err := b.Alloc(backend.Float32, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer buf.Free()
 	c.Fail("cuLaunchKernel", 1, 701) // CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
 	err = b.Fill(backend.Vec(buf), 1)

@@ -66,9 +66,7 @@ func TestWellConditioned(t *testing.T) {
 		}
 		a, inverse := conditioned(rng, m, n, cond)
 		buf, err := backend.NewBuffer(b, backend.Float64, a.RawMatrix().Data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p, rows := min(m, n), max(m, n)
 		y, ok := make([]float64, p*rows), false
 		q := b.queue
@@ -80,9 +78,7 @@ func TestWellConditioned(t *testing.T) {
 			}
 		})
 		buf.Free()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		full := 1/cond > rcond
 		switch {
 		case ok && (!full || cond*cond > 201*float64(p)):
@@ -120,9 +116,7 @@ func TestUpright(t *testing.T) {
 	for _, scale := range []float64{0, 1, 0x1p-300, 0x1p300, 0x1p-500, 0x1p500, 0x1p-1070, 0x1p1020} {
 		a := []float64{3 * scale, 0, -scale, 5 * scale, 2 * scale, scale}
 		buf, err := backend.NewBuffer(b, backend.Float64, a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		q, exp, got := b.queue, 0, make([]float64, len(a))
 		err = q.compute("test", func(w *scratch) {
 			u := w.upright(matrix{buf.(*buffer).addr(), 2, 3, 3, true})
@@ -130,9 +124,7 @@ func TestUpright(t *testing.T) {
 			w.read(bytesOf(got), u.t.at)
 		})
 		buf.Free()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, size := math.Frexp(scale)
 		if far := scale != 0 && (size > 400 || size < -400); far != (exp != 0) {
 			t.Errorf("elements of about %v are divided by 2^%d", scale, exp)
@@ -168,17 +160,13 @@ func TestLargeSystems(t *testing.T) {
 		}
 		ab, err1 := backend.NewBuffer(b, backend.Float64, a)
 		bb, err2 := backend.NewBuffer(b, backend.Float64, rhs)
-		if err := errors.Join(err1, err2); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(err1, err2))
 		err := b.SolveSPD(n, k, r, ab, bb)
 		var npd *backend.NotPositiveDefiniteError
 		switch {
 		case x.order == 0:
 			got := make([]float64, len(rhs))
-			if err := errors.Join(err, backend.Get(b, got, bb, 0)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(err, backend.Get(b, got, bb, 0)))
 			for i, v := range got {
 				if math.Abs(v-float64(i)/2) > 1e-12*float64(i) {
 					t.Fatalf("element %d is %v, expected %v", i, v, float64(i)/2)

@@ -62,9 +62,7 @@ func TestPool(t *testing.T) {
 				behind = other
 				return true
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if _, ok := used[b.addr]; ok {
 				t.Fatalf("%d is in use", b.addr)
 			}
@@ -82,9 +80,7 @@ func TestPool(t *testing.T) {
 				break
 			}
 		case rng.IntN(20) == 0:
-			if err := p.purge(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.purge())
 			clear(freedBy)
 		default:
 			p.settle(q)
@@ -112,16 +108,12 @@ func TestReuse(t *testing.T) {
 	other := b.another(t)
 	const n = 1000
 	sum, err := b.Alloc(backend.Float32, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer sum.Free()
 	made := c.Calls("cuMemAlloc_v2")
 	for i := range 40 {
 		x, err := b.Alloc(backend.Float32, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := first(
 			func() error { return b.Fill(backend.Vec(x), 1) },
 			b.Synchronize, // so that x is not written again
@@ -134,12 +126,8 @@ func TestReuse(t *testing.T) {
 			continue
 		}
 		y, err := other.Alloc(backend.Float32, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := other.Fill(backend.Vec(y), 1e9); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, other.Fill(backend.Vec(y), 1e9))
 		if i%3 == 0 {
 			if err := other.Synchronize(); err != nil { // runs ahead of b
 				t.Fatal(err)
@@ -151,9 +139,7 @@ func TestReuse(t *testing.T) {
 		t.Errorf("%d blocks were allocated", got)
 	}
 	host := make([]float32, n)
-	if err := backend.Get(b, host, sum, 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, backend.Get(b, host, sum, 0))
 	for i, v := range host {
 		if v != 40 {
 			t.Fatalf("element %d is %v, expected 40", i, v)
@@ -169,20 +155,14 @@ func TestReuseOfClosed(t *testing.T) {
 	const n = 123_456
 	before, err1 := other.Alloc(backend.Float32, n)
 	after, err2 := other.Alloc(backend.Float32, n)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err1, err2))
 	before.Free()
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Close())
 	after.Free()
 	made := c.Calls("cuMemAlloc_v2")
 	for range 2 {
 		buf, err := b.Alloc(backend.Float32, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer buf.Free()
 	}
 	if a, w := c.Calls("cuMemAlloc_v2")-made, c.Calls("cuStreamWaitEvent"); a != 0 || w != 0 {

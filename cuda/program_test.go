@@ -22,9 +22,7 @@ func TestInputsInFlight(t *testing.T) {
 			s := backend.NewScope(b)
 			defer s.Close()
 			x, acc := s.Vector(backend.Float32, n), s.Vector(backend.Float32, n)
-			if err := s.Err(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Err())
 			host, coef := make([]float32, n), make([]float64, 1)
 			p, err := b.Record(func() error {
 				if err := backend.Put(b, x.Buf, 0, host); err != nil {
@@ -32,9 +30,7 @@ func TestInputsInFlight(t *testing.T) {
 				}
 				return b.Combine(coef, x.Mat(1, n), acc)
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer p.Free()
 			const runs = 30
 			before := waits(c)
@@ -45,9 +41,7 @@ func TestInputsInFlight(t *testing.T) {
 				}
 				coef[0] = float64(i % 3)
 				want += float32(i * (i % 3))
-				if err := p.Run(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, p.Run())
 			}
 			if n := waits(c) - before; n != 0 {
 				t.Errorf("%d runs without outputs waited %d times", runs, n)
@@ -56,9 +50,7 @@ func TestInputsInFlight(t *testing.T) {
 				t.Errorf("%d runs after the first launched %d graphs", runs-1, launches)
 			}
 			got := make([]float32, n)
-			if err := backend.Get(b, got, acc.Buf, 0); err != nil {
-				t.Fatal(err)
-			}
+			must(t, backend.Get(b, got, acc.Buf, 0))
 			for i, v := range got {
 				if v != want {
 					t.Fatalf("element %d is %v, expected %v", i, v, want)
@@ -78,9 +70,7 @@ func TestCallsOfARun(t *testing.T) {
 	s := backend.NewScope(b)
 	defer s.Close()
 	x, a := s.Vector(backend.Float32, 1000), s.Matrix(backend.Float32, 3, 1000)
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Err())
 	out := make([]float64, 3)
 	p, err := b.Record(func() error {
 		for range 5 {
@@ -93,19 +83,13 @@ func TestCallsOfARun(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer p.Free()
-	if err := first(p.Run, p.Run); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first(p.Run, p.Run))
 	c.Order("log")
 	const runs = 4
 	for range runs {
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Run())
 	}
 	count := map[string]int{}
 	for _, name := range c.Log() {
@@ -135,9 +119,7 @@ func TestLargeOutputs(t *testing.T) {
 	s := backend.NewScope(b)
 	defer s.Close()
 	x := s.Vector(backend.Float32, n)
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Err())
 	host, sum := make([]float32, n), make([]float64, 1)
 	p, err := b.Record(func() error {
 		return first(
@@ -146,15 +128,11 @@ func TestLargeOutputs(t *testing.T) {
 			func() error { return backend.Get(b, host, x.Buf, 0) },
 		)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer p.Free()
 	for range 3 {
 		clear(host)
-		if err := p.Run(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Run())
 		for i, v := range host {
 			if v != 0.5 {
 				t.Fatalf("element %d is %v", i, v)
@@ -175,9 +153,7 @@ func TestAllocationsOfARun(t *testing.T) {
 	defer s.Close()
 	x, a := s.Vector(backend.Float32, 100), s.Matrix(backend.Float32, 3, 100)
 	out := make([]float64, 3)
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Err())
 	p, err := b.Record(func() error {
 		for range 20 {
 			if err := first(
@@ -189,9 +165,7 @@ func TestAllocationsOfARun(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer p.Free()
 	const most = 10
 	run := func() { err = errors.Join(err, p.Run()) }

@@ -31,9 +31,7 @@ func TestProjectInSlabs(t *testing.T) {
 	samples := s.Samples(set)
 	z := s.Matrix(backend.Float32, n, 1)
 	phi := backend.Mat(backend.Upload(s, backend.Float32, make([]float32, cols)), 1, cols)
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Err())
 	q := b.another(t)
 	got := make([]float32, n)
 	if err := first(

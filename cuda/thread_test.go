@@ -18,9 +18,7 @@ func TestThread(t *testing.T) {
 	th := startThread()
 	var id, on, ran atomic.Int64
 	first := func() error { id.Store(int64(syscall.Gettid())); return nil }
-	if err := th.do(first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, th.do(first))
 	mine := errors.New("mine")
 	var wg sync.WaitGroup
 	for range 8 {

@@ -80,9 +80,7 @@ func TestWithoutGraphs(t *testing.T) {
 	c := standin.Open(t)
 	with, without := opener(c, standin.Variant{}), opener(c, standin.Variant{Without: []string{"cuGraphLaunch"}})
 	b, err := scenario(without)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.Close()
 	if c.Calls("cuStreamBeginCapture_v2") != 0 {
 		t.Error("a stream was captured")
@@ -97,9 +95,7 @@ func TestOptionalFunctions(t *testing.T) {
 		"cuDeviceGetUuid_v2", "cuDeviceGetUuid", "cuDeviceGetPCIBusId", "cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxSetFlags_v2",
 		"cuModuleLoadDataEx", "cuStreamQuery", "nvrtcGetNumSupportedArchs", "nvrtcGetPTX",
 	}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.Close()
 }
 
@@ -108,9 +104,7 @@ func TestNewerDevice(t *testing.T) {
 	c := standin.Open(t)
 	c.Order("cc=99.0")
 	b, err := scenario(opener(c, standin.Variant{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.Close()
 	if c.Calls("nvrtcGetPTX") == 0 && c.Calls("nvrtcCompileProgram") > 0 {
 		t.Error("the code was not PTX")
@@ -134,9 +128,7 @@ func TestProbe(t *testing.T) {
 		t.Errorf("Probe made %v", live)
 	}
 	b, err := Open(Options{Device: 1, LibDir: dir, TF32: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer b.Close()
 	if i := b.Info(); i.Backend != "cuda" || i.Device != r.Devices[1].Name || i.MemoryBytes != r.Devices[1].MemoryBytes ||
 		!strings.Contains(i.Detail, "TF32") || !strings.Contains(i.Detail, "cublas 13") || !strings.Contains(i.Detail, "CUDA 13.0") {

@@ -84,17 +84,11 @@ func newDevice(t testing.TB) *device {
 	d.cmd = exec.Command(program(t))
 	d.cmd.Stderr = d.stderr
 	stdin, err := d.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stdout, err := d.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d.in, d.out = bufio.NewWriterSize(stdin, 1<<16), bufio.NewReaderSize(stdout, 1<<16)
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.cmd.Start())
 	t.Cleanup(func() {
 		d.release()
 		d.in.Flush()
@@ -234,9 +228,7 @@ func (d *device) run(launches ...Launch) {
 		if l.Empty() {
 			continue
 		}
-		if err := d.try(l, d.rng.Uint64()); err != nil {
-			d.t.Fatal(err)
-		}
+		must(d.t, d.try(l, d.rng.Uint64()))
 	}
 }
 
@@ -266,3 +258,11 @@ func normals[E float32 | float64](d *device, n int) []E {
 
 // pick returns one of the values.
 func pick[E any](d *device, values ...E) E { return values[d.rng.IntN(len(values))] }
+
+// must ends a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -151,9 +151,7 @@ func TestOrders(t *testing.T) {
 	for fault, want := range map[int]bool{0: false, 10: true, 11: true, 14: true, 15: true} {
 		seen := map[string]bool{}
 		for range 40 {
-			if err := d.try(broken(fault, 3, 0, x), d.rng.Uint64()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, d.try(broken(fault, 3, 0, x), d.rng.Uint64()))
 			seen[string(raw(download[float32](d, x, 3*64)))] = true
 		}
 		if got := len(seen) > 1; got != want {

@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -75,20 +76,24 @@ type bench struct {
 }
 
 func newBench(b timer, open backend.Open) *bench {
+	m := &bench{timer: b, rng: rand.New(rand.NewPCG(1, 2))}
 	dev, err := open()
-	if err != nil {
-		b.Fatal(err)
-	}
-	q, err := dev.NewQueue()
-	if err != nil {
-		b.Fatal(err)
-	}
-	s := backend.NewScope(q)
+	m.must(err)
+	m.q, err = dev.NewQueue()
+	m.must(err)
+	m.s = backend.NewScope(m.q)
 	b.Cleanup(func() {
-		s.Close()
+		m.s.Close()
 		dev.Close()
 	})
-	return &bench{b, 0, q, s, rand.New(rand.NewPCG(1, 2))}
+	return m
+}
+
+func (b *bench) must(err error) {
+	if err != nil {
+		b.Helper()
+		b.Fatal(err)
+	}
 }
 
 // random returns a matrix of standard normal values.
@@ -99,9 +104,7 @@ func (b *bench) random(t backend.DType, rows, cols int) backend.Matrix {
 func (b *bench) upload(t backend.DType, v []float64) backend.Buffer {
 	buf := b.s.Alloc(t, len(v))
 	if buf != nil {
-		if err := b.q.Upload(buf, 0, encode(t, v)); err != nil {
-			b.Fatal(err)
-		}
+		b.must(b.q.Upload(buf, 0, encode(t, v)))
 	}
 	return buf
 }
@@ -109,17 +112,11 @@ func (b *bench) upload(t backend.DType, v []float64) backend.Buffer {
 // loop times f, and what it has issued at the end.
 func (b *bench) loop(f func() error) {
 	b.Helper()
-	if err := b.s.Err(); err != nil {
-		b.Fatal(err)
-	}
+	b.must(b.s.Err())
 	for ; b.Loop(); b.n++ {
-		if err := f(); err != nil {
-			b.Fatal(err)
-		}
+		b.must(f())
 	}
-	if err := b.q.Synchronize(); err != nil {
-		b.Fatal(err)
-	}
+	b.must(b.q.Synchronize())
 }
 
 func (b *bench) flops(n int) {
@@ -136,12 +133,8 @@ func (b *bench) samples(t backend.DType) backend.Samples {
 			at += copy(raw[at:], one[b.rng.IntN(64)*benchCols*t.Size():])
 		}
 		pool := b.s.Matrix(t, benchPoolRows, benchCols)
-		if err := b.s.Err(); err != nil {
-			b.Fatal(err)
-		}
-		if err := b.q.Upload(pool.Buf, 0, raw); err != nil {
-			b.Fatal(err)
-		}
+		b.must(b.s.Err())
+		b.must(b.q.Upload(pool.Buf, 0, raw))
 		set.Pools = append(set.Pools, backend.Pool{Data: pool, Scale: 1.0 / 255})
 	}
 	set.Offsets = []int{0}
@@ -215,12 +208,6 @@ func benchSolveSPD(tb timer, open backend.Open) {
 	a, rhs := b.upload(backend.Float64, v), b.random(backend.Float64, n, k)
 	work, x := b.s.Vector(backend.Float64, n*k*k), b.s.Vector(backend.Float64, n*k)
 	b.loop(func() error {
-		if err := b.q.Copy(work, backend.Vec(a)); err != nil {
-			return err
-		}
-		if err := b.q.Copy(x, backend.Vec(rhs.Buf)); err != nil {
-			return err
-		}
-		return b.q.SolveSPD(n, k, 1, work.Buf, x.Buf)
+		return errors.Join(b.q.Copy(work, backend.Vec(a)), b.q.Copy(x, backend.Vec(rhs.Buf)), b.q.SolveSPD(n, k, 1, work.Buf, x.Buf))
 	})
 }

@@ -50,9 +50,7 @@ func benchConvGrad(tb timer, open backend.Open, s backend.ConvShape, input bool)
 	if input {
 		dx, products = b.s.Matrix(t, benchBatch, s.In()), 2
 	}
-	if err := b.q.Conv(s, x, w, bias, y, arg); err != nil {
-		b.Fatal(err)
-	}
+	b.must(b.q.Conv(s, x, w, bias, y, arg))
 	b.loop(func() error { return b.q.ConvGrad(s, x, w, arg, y, dx, dw, db) })
 	b.flops(products * convFlops(s))
 }

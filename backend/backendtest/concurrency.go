@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -149,10 +150,7 @@ func churn(q backend.Queue, rng *rand.Rand) error {
 	}
 	defer buf.Free()
 	back := make([]byte, len(sent))
-	if err := q.Upload(buf, 0, sent); err != nil {
-		return err
-	}
-	if err := q.Download(back, buf, 0); err != nil {
+	if err := errors.Join(q.Upload(buf, 0, sent), q.Download(back, buf, 0)); err != nil {
 		return err
 	}
 	if !bytes.Equal(sent, back) {

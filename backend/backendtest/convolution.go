@@ -109,7 +109,7 @@ func (e *env) forward(l layer) (y, arg dense) {
 func testConvForward(e *env) {
 	for _, s := range e.convShapes() {
 		for _, n := range []int{0, 1, 1 + e.rng.IntN(9)} {
-			e.describe("%+v, %d images", s, n)
+			e.part("%+v, %d images", s, n)
 			l := e.newLayer(s, n)
 			y, arg := e.forward(l)
 			a, size := convReference(s, l.x, l.w, l.b)
@@ -137,7 +137,6 @@ func testConvForward(e *env) {
 					}
 				})
 			}
-			e.flush()
 		}
 	}
 }
@@ -200,7 +199,7 @@ func (e *env) backward(l layer, arg, dy dense) convGradients {
 func testConvGradient(e *env) {
 	for _, s := range e.convShapes() {
 		for _, n := range []int{0, 1, 2 + e.rng.IntN(8)} {
-			e.describe("%+v, %d images", s, n)
+			e.part("%+v, %d images", s, n)
 			arg := zeros(n, s.Out())
 			for i := range arg.v {
 				arg.v[i] = float64(e.rng.IntN(6))
@@ -209,7 +208,6 @@ func testConvGradient(e *env) {
 				}
 			}
 			e.backward(e.newLayer(s, n), arg, normal(e.rng, backend.Float32, n, s.Out()))
-			e.flush()
 		}
 	}
 	s := backend.ConvShape{Height: 6, Width: 5, Channels: 2, Filters: 3}
@@ -230,7 +228,7 @@ func testConvDifferences(e *env) {
 		var l layer
 		for l = e.newLayer(s, 2); kink(l) < gap; l = e.newLayer(s, 2) {
 		}
-		e.describe("%+v", s)
+		e.part("%+v", s)
 		dy := normal(e.rng, backend.Float32, 2, s.Out())
 		_, arg := e.forward(l)
 		g := e.backward(l, arg, dy)
@@ -255,7 +253,6 @@ func testConvDifferences(e *env) {
 		got := dot(g.dx.v, vx.v) + dot(g.dw.v, vw.v) + dot(g.db.v, vb)
 		size := absDot(g.dx.v, vx.v) + absDot(g.dw.v, vw.v) + absDot(g.db.v, vb)
 		e.near("the slope", []float64{got}, []float64{slope}, 1e-4*size+1e-6)
-		e.flush()
 	}
 }
 
@@ -310,7 +307,7 @@ func testConvTies(e *env) {
 		{[4]float64{0, 0, 0, 0}, 0, 0, 4}, {[4]float64{-1, -1, -2, -2}, 2, 1, 0}, {[4]float64{1, 2, 3, 3}, -3, 0, 4},
 		{[4]float64{1, 2, 3, 4}, -3, 1, 3},
 	} {
-		e.describe("window %v, bias %v", c.four, c.bias)
+		e.part("window %v, bias %v", c.four, c.bias)
 		l := layer{s, zeros(3, s.In()), copyOnly, make([]float64, 20)}
 		for i := range l.b {
 			l.b[i] = c.bias
@@ -327,7 +324,6 @@ func testConvTies(e *env) {
 		}
 		dy := normal(e.rng, backend.Float32, 3, s.Out())
 		e.backward(l, arg, dy)
-		e.flush()
 	}
 }
 
@@ -335,7 +331,7 @@ func testConvTies(e *env) {
 func testConvZero(e *env) {
 	s := backend.ConvShape{Height: 5, Width: 5, Channels: 2, Filters: 18}
 	for _, n := range []int{0, 3} {
-		e.describe("%d images", n)
+		e.part("%d images", n)
 		arg := zeros(n, s.Out())
 		for i := range arg.v {
 			arg.v[i] = backend.NoArg
@@ -344,7 +340,6 @@ func testConvZero(e *env) {
 		e.same("dw", g.dw.v, zeros(s.Taps(), s.Filters).v)
 		e.same("db", g.db.v, make([]float64, s.Filters))
 		e.same("dx", g.dx.v, zeros(n, s.In()).v)
-		e.flush()
 	}
 }
 
@@ -375,7 +370,7 @@ func testConvShapes(e *env) {
 func testConvOptional(e *env) {
 	const t = backend.Float32
 	for _, s := range e.convShapes()[:6] {
-		e.describe("%+v", s)
+		e.part("%+v", s)
 		l := e.newLayer(s, 3)
 		y, arg := e.forward(l)
 		x, w := e.in("x", t, l.x), e.in("w", t, l.w)
@@ -388,7 +383,6 @@ func testConvOptional(e *env) {
 		e.must(e.q.ConvGrad(s, x, w, e.in("arg", backend.Uint8, arg), e.in("dy", t, dy), backend.Matrix{}, dw, db))
 		e.same("dw without dx", e.read(dw).v, g.dw.v)
 		e.same("db without dx", e.readVec(db), g.db.v)
-		e.flush()
 	}
 }
 

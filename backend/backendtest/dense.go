@@ -60,7 +60,7 @@ func testGemm(e *env, t backend.DType) {
 
 func (e *env) checkGemm(t backend.DType, m, n, k int, transA, transB bool, alpha, beta float64) {
 	e.Helper()
-	e.describe("%d by %d by %d, transA %v, transB %v, alpha %v, beta %v", m, n, k, transA, transB, alpha, beta)
+	e.part("%d by %d by %d, transA %v, transB %v, alpha %v, beta %v", m, n, k, transA, transB, alpha, beta)
 	a, b := normal(e.rng, t, m, k), normal(e.rng, t, k, n)
 	c := dense{rows: m, cols: n} // poisoned unless read
 	if beta != 0 {
@@ -70,7 +70,6 @@ func (e *env) checkGemm(t backend.DType, m, n, k int, transA, transB bool, alpha
 	e.must(e.q.Gemm(transA, transB, alpha, av, bv, beta, cv))
 	want, size := product(alpha, a, b, beta, c)
 	e.within("C", e.read(cv).v, want.v, size.scaled(e.eps(t)*float64(k+4)).v)
-	e.flush()
 }
 
 // testGemmSelf reads one view twice.
@@ -93,7 +92,7 @@ func testSyrk(e *env, t backend.DType) {
 		for _, trans := range []bool{false, true} {
 			n, k := s[0], s[1]
 			alpha, beta := alphas[e.rng.IntN(len(alphas))], betas[e.rng.IntN(len(betas))]
-			e.describe("%d by %d, trans %v, alpha %v, beta %v", n, k, trans, alpha, beta)
+			e.part("%d by %d, trans %v, alpha %v, beta %v", n, k, trans, alpha, beta)
 			a := normal(e.rng, t, n, k)
 			c := dense{rows: n, cols: n}
 			if beta != 0 {
@@ -110,7 +109,6 @@ func testSyrk(e *env, t backend.DType) {
 			got := e.read(cv)
 			e.within("C", got.v, want.v, size.scaled(e.eps(t)*float64(k+4)).v)
 			e.same("C against its transpose", got.v, got.t().v)
-			e.flush()
 		}
 	}
 }
@@ -124,7 +122,7 @@ func testGemv(e *env, t backend.DType) {
 		for _, trans := range []bool{false, true} {
 			m, n := s[0], s[1]
 			alpha, beta := alphas[e.rng.IntN(len(alphas))], betas[e.rng.IntN(len(betas))]
-			e.describe("%d by %d, trans %v, alpha %v, beta %v", m, n, trans, alpha, beta)
+			e.part("%d by %d, trans %v, alpha %v, beta %v", m, n, trans, alpha, beta)
 			a, x := normal(e.rng, t, m, n), normal(e.rng, t, n, 1)
 			y, yv := dense{}, e.outVec("y", t, m)
 			if beta != 0 {
@@ -135,7 +133,6 @@ func testGemv(e *env, t backend.DType) {
 			e.must(e.q.Gemv(trans, alpha, av, xv, beta, yv))
 			want, size := product(alpha, a, x, beta, y)
 			e.within("y", e.readVec(yv), want.v, size.scaled(e.eps(t)*float64(n+4)).v)
-			e.flush()
 		}
 	}
 }

@@ -86,6 +86,13 @@ func (e *env) another() *env {
 // describe names the operands of the calls to come in failures.
 func (e *env) describe(format string, args ...any) { e.label = fmt.Sprintf(format, args...) + ": " }
 
+// part ends what came before by flush and begins a part of the case that failures name.
+func (e *env) part(format string, args ...any) {
+	e.Helper()
+	e.flush()
+	e.describe(format, args...)
+}
+
 func (e *env) failf(format string, args ...any) {
 	e.Helper()
 	e.Fatalf(e.label+format, args...)

@@ -45,7 +45,7 @@ func testMoorePenrose(e *env) {
 			if rank == 1 {
 				cond = 1
 			}
-			e.describe("%d by %d, rank %d, condition %.3g", m, n, rank, cond)
+			e.part("%d by %d, rank %d, condition %.3g", m, n, rank, cond)
 			a := withSpectrum(e.rng, m, n, spectrum(p, rank, cond)).a
 			x := e.pinv(a, 1e-10, rank)
 			bound := e.pinvBound(m, n, cond)
@@ -54,7 +54,6 @@ func testMoorePenrose(e *env) {
 			e.near("X A X", xa.mul(x).v, x.v, bound*cond)
 			e.near("(A X)'", ax.t().v, ax.v, bound)
 			e.near("(X A)'", xa.t().v, xa.v, bound)
-			e.flush()
 		}
 	}
 }
@@ -64,11 +63,10 @@ func testPinvKnown(e *env) {
 		m, n, p := z[0], z[1], min(z[0], z[1])
 		cond := math.Pow(10, 4*e.rng.Float64())
 		for _, rank := range []int{p, p/2 + 1} {
-			e.describe("%d by %d, rank %d, condition %.3g", m, n, rank, cond)
+			e.part("%d by %d, rank %d, condition %.3g", m, n, rank, cond)
 			k := withSpectrum(e.rng, m, n, spectrum(p, rank, cond))
 			got := e.pinv(k.a, 1e-8, rank)
 			e.near("A^+", got.v, k.pinv(rank).v, e.pinvBound(m, n, cond)*cond)
-			e.flush()
 		}
 	}
 	e.describe("a diagonal matrix")
@@ -79,9 +77,8 @@ func testPinvKnown(e *env) {
 func testPinvZero(e *env) {
 	for _, z := range [][2]int{{1, 1}, {1, 5}, {4, 3}, {20, 30}} {
 		for _, rcond := range []float64{-1, 0, 0.5} {
-			e.describe("zero %d by %d, rcond %v", z[0], z[1], rcond)
+			e.part("zero %d by %d, rcond %v", z[0], z[1], rcond)
 			e.near("A^+", e.pinv(zeros(z[0], z[1]), rcond, 0).v, zeros(z[1], z[0]).v, 0)
-			e.flush()
 		}
 	}
 }
@@ -98,13 +95,12 @@ func testCutoff(e *env) {
 			for i := range s {
 				s[i] *= scale
 			}
-			e.describe("%d by %d, s_max %v", m, n, scale)
+			e.part("%d by %d, s_max %v", m, n, scale)
 			k := withSpectrum(e.rng, m, n, s)
 			bound := e.pinvBound(m, n, 1/rcond) / rcond / scale
 			// Directions across the cut mix by rounding over its gap.
 			bound += e.pinvBound(m, n, 1) / (delta * rcond) / (rcond * scale)
 			e.near("A^+", e.pinv(k.a, rcond, p-2).v, k.pinv(p-2).v, bound)
-			e.flush()
 		}
 	}
 }
@@ -117,7 +113,7 @@ func testCutoffBoundary(e *env) {
 		rcond float64
 		rank  int
 	}{{0, 3}, {0.125, 3}, {0.25, 2}, {0.375, 2}, {0.5, 1}, {0.75, 1}, {1, 0}, {2, 0}} {
-		e.describe("rcond %v", c.rcond)
+		e.part("rcond %v", c.rcond)
 		want := make([]float64, 3)
 		for i, s := range []float64{0.25, 1, 0.5} {
 			if s > c.rcond {
@@ -125,7 +121,6 @@ func testCutoffBoundary(e *env) {
 			}
 		}
 		e.near("A^+", e.pinv(a, c.rcond, c.rank).v, diagonal(want).v, e.pinvBound(3, 3, 4))
-		e.flush()
 	}
 }
 
@@ -137,30 +132,27 @@ func testDefaultCutoff(e *env) {
 			s    float64
 			rank int
 		}{{3 * cut, 8}, {cut / 3, 7}} {
-			e.describe("%d by %d, smallest value %v of the cut-off", z[0], z[1], c.s/cut)
+			e.part("%d by %d, smallest value %v of the cut-off", z[0], z[1], c.s/cut)
 			s := spectrum(8, 7, 10)
 			s[7] = c.s
 			k := withSpectrum(e.rng, z[0], z[1], s)
 			e.pinv(k.a, -1, c.rank)
-			e.flush()
 		}
 	}
 }
 
 func testPinvScaled(e *env) {
 	for _, scale := range []float64{1e-200, 1e-100, 1e100, 1e200} {
-		e.describe("scaled by %v", scale)
+		e.part("scaled by %v", scale)
 		k := withSpectrum(e.rng, 12, 7, spectrum(7, 5, 100))
 		got := e.pinv(k.a.scaled(scale), 1e-8, 5).scaled(scale)
 		e.near("A^+", got.v, k.pinv(5).v, e.pinvBound(12, 7, 100)*100)
-		e.flush()
 	}
 }
 
 func testPinvEmpty(e *env) {
 	for _, z := range [][2]int{{0, 0}, {0, 4}, {4, 0}} {
-		e.describe("%d by %d", z[0], z[1])
+		e.part("%d by %d", z[0], z[1])
 		e.pinv(zeros(z[0], z[1]), -1, 0)
-		e.flush()
 	}
 }

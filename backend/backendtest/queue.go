@@ -3,6 +3,7 @@ package backendtest
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -37,21 +38,18 @@ func testHandOver(e *env) {
 	e.must(e.q.Synchronize())
 	host := make([]float32, n)
 	for i, b := range []backend.Queue{q, e.q, deep, q} {
-		e.must(b.Axpy(float64(i+1), x, y))
-		e.must(b.Synchronize())
+		e.must(errors.Join(b.Axpy(float64(i+1), x, y), b.Synchronize()))
 	}
 	e.must(backend.Get(deep, host, y.Buf, 0))
 	all := make([]float32, x.Buf.Len())
 	e.must(backend.Get(e.q, all, x.Buf, 0))
 	for i := range want {
 		want[i] = 10 * all[x.Off+i]
-		if d := float64(host[i] - want[i]); d > 1e-5*abs(want[i]) || -d > 1e-5*abs(want[i]) {
+		if d := math.Abs(float64(host[i] - want[i])); d > 1e-5*math.Abs(float64(want[i])) {
 			e.failf("element %d is %v, expected %v", i, host[i], want[i])
 		}
 	}
 }
-
-func abs(v float32) float64 { return max(float64(v), -float64(v)) }
 
 // testQueueClose closes queues before and after their device.
 func testQueueClose(e *env) {
@@ -166,24 +164,13 @@ func (e *env) repeat(z dims, include func(call) bool, seed uint64, record bool) 
 	coef, sum := make([]float64, 1), make([]float64, 1)
 	x, acc := backend.Vec(e.alloc(backend.Float32, n)), backend.Vec(e.alloc(backend.Float32, n))
 	do := func() error {
-		if err := backend.Put(e.q, x.Buf, 0, values); err != nil {
-			return err
-		}
-		if err := e.q.Combine(coef, x.Mat(1, n), acc); err != nil {
-			return err
-		}
-		if err := e.q.Dots(acc.Mat(1, n), x, sum); err != nil {
-			return err
-		}
-		if err := backend.Get(e.q, total, acc.Buf, 0); err != nil {
-			return err
-		}
+		err := errors.Join(backend.Put(e.q, x.Buf, 0, values), e.q.Combine(coef, x.Mat(1, n), acc),
+			e.q.Dots(acc.Mat(1, n), x, sum), backend.Get(e.q, total, acc.Buf, 0))
 		for _, c := range calls {
-			if _, err := c.run(); err != nil {
-				return err
-			}
+			_, failed := c.run()
+			err = errors.Join(err, failed)
 		}
-		return nil
+		return err
 	}
 	if record {
 		p, err := e.q.Record(do)
@@ -214,6 +201,16 @@ func widen(v []float32) []float64 {
 	return out
 }
 
+// recordAndRun is the error of a program, which Record or its first Run returns.
+func recordAndRun(q backend.Queue, fn func() error) error {
+	p, err := q.Record(fn)
+	if err == nil {
+		err = p.Run()
+		p.Free()
+	}
+	return err
+}
+
 // testRecordArguments expects bad arguments from Record or the first Run, and
 // an error of fn itself as it is.
 func testRecordArguments(e *env) {
@@ -230,12 +227,7 @@ func testRecordArguments(e *env) {
 		{func() error { return q.Download(make([]byte, 5), x.Buf, 0) }, isArgument},
 		{func() error { return mine }, func(err error) bool { return errors.Is(err, mine) }},
 	} {
-		p, err := q.Record(c.fn)
-		if err == nil {
-			err = p.Run()
-			p.Free()
-		}
-		if !c.want(err) {
+		if err := recordAndRun(q, c.fn); !c.want(err) {
 			e.failf("a program with a bad call returned %T: %v", err, err)
 		}
 		e.must(q.Fill(y, 1)) // the queue is as good as before
@@ -265,12 +257,7 @@ func testRecordRefuses(e *env) {
 		}
 	}
 	for name, fn := range refused {
-		p, err := q.Record(fn)
-		if err == nil {
-			err = p.Run()
-			p.Free()
-		}
-		if !errors.Is(err, backend.ErrRecording) {
+		if err := recordAndRun(q, fn); !errors.Is(err, backend.ErrRecording) {
 			e.failf("%s in a program: expected ErrRecording, found %v", name, err)
 		}
 		e.must(q.Fill(x, 1))

@@ -48,7 +48,7 @@ func testSolveSPD(e *env) {
 	}
 	for _, z := range sizes {
 		n, k, r := z.n, z.k, z.r
-		e.describe("%d blocks of %d with %d right-hand sides", n, k, r)
+		e.part("%d blocks of %d with %d right-hand sides", n, k, r)
 		as, bs := make([]dense, n), make([]dense, n)
 		var av, bv []float64
 		for i := range n {
@@ -63,7 +63,6 @@ func testSolveSPD(e *env) {
 		for i := range n {
 			e.checkSPD(as[i], bs[i], dense{k, k, factors[i*k*k : (i+1)*k*k]}, dense{k, r, solutions[i*k*r : (i+1)*k*r]})
 		}
-		e.flush()
 	}
 }
 
@@ -132,10 +131,9 @@ func testNotPositiveDefinite(e *env) {
 			}
 			av = append(av, onlyLower(l.mul(diagonal(d)).mul(l.t()))...)
 		}
-		e.describe("%d blocks of %d, failing orders %v", n, k, order)
+		e.part("%d blocks of %d, failing orders %v", n, k, order)
 		a, b := e.buffer(backend.Float64, n*k*k, av), e.alloc(backend.Float64, n*k)
 		e.wantNotPD(e.q.SolveSPD(n, k, 1, a, b), first, order[first])
-		e.flush()
 	}
 }
 
@@ -159,11 +157,10 @@ func testSemidefinite(e *env) {
 			d[i] = 1 + e.rng.Float64()
 		}
 		d[zero] = 0
-		e.describe("diagonal of %d with a zero at %d", k, zero)
+		e.part("diagonal of %d with a zero at %d", k, zero)
 		v := append(onlyLower(identity(k)), onlyLower(diagonal(d))...)
 		a, b := e.buffer(backend.Float64, 2*k*k, v), e.alloc(backend.Float64, 2*k)
 		e.wantNotPD(e.q.SolveSPD(2, k, 1, a, b), 1, zero+1)
-		e.flush()
 	}
 }
 
@@ -174,7 +171,7 @@ func testSolveNaN(e *env) {
 		n, k := 1+e.rng.IntN(5), 1+e.rng.IntN(20)
 		bad, row := e.rng.IntN(n), e.rng.IntN(k)
 		col := e.rng.IntN(row + 1)
-		e.describe("NaN at (%d, %d) of block %d of %d", row, col, bad, n)
+		e.part("NaN at (%d, %d) of block %d of %d", row, col, bad, n)
 		var av []float64
 		for i := range n {
 			block := positiveDefinite(e.rng, k, 10)
@@ -195,6 +192,5 @@ func testSolveNaN(e *env) {
 		case !errors.As(err, &nan):
 			e.failf("expected a *NotPositiveDefiniteError or a *NonFiniteError, found %T: %v", err, err)
 		}
-		e.flush()
 	}
 }

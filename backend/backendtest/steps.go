@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"errors"
 	"math"
 
 	"github.com/amtrl/amtrl/backend"
@@ -91,33 +92,21 @@ func (n *trainedNet) matrices(of backend.Vector) (full, heads backend.Matrix) {
 // makeStep is what pipeline does in a step of training.
 func (n *trainedNet) makeStep() error {
 	b := n.e.q
-	if err := b.Batch(n.s, n.order, n.x, n.y, n.task); err != nil {
-		return err
-	}
+	err := b.Batch(n.s, n.order, n.x, n.y, n.task)
 	in := n.x
 	for l, s := range n.shapes {
 		w, bias := n.layer(n.theta, l)
-		if err := b.Conv(s, in, w, bias, n.out[l], n.arg[l]); err != nil {
-			return err
-		}
+		err = errors.Join(err, b.Conv(s, in, w, bias, n.out[l], n.arg[l]))
 		in = n.out[l]
 	}
 	in.Cols++
 	full, heads := n.matrices(n.theta)
 	dFull, dHeads := n.matrices(n.grad)
-	if err := b.Gemm(false, true, 1, in, full, 0, n.z); err != nil {
-		return err
-	}
-	if err := b.HeadGradient(n.z, n.y, n.task, heads, 2./stepsBatch, n.dz, dHeads, n.loss); err != nil {
-		return err
-	}
-	if err := b.Gemm(true, false, 1, n.dz, in, 0, dFull); err != nil {
-		return err
-	}
-	full.Cols--
-	if err := b.Gemm(false, false, 1, n.dz, full, 0, n.dout[1]); err != nil {
-		return err
-	}
+	thin := full
+	thin.Cols--
+	err = errors.Join(err, b.Gemm(false, true, 1, in, full, 0, n.z),
+		b.HeadGradient(n.z, n.y, n.task, heads, 2./stepsBatch, n.dz, dHeads, n.loss),
+		b.Gemm(true, false, 1, n.dz, in, 0, dFull), b.Gemm(false, false, 1, n.dz, thin, 0, n.dout[1]))
 	for l := 1; l >= 0; l-- {
 		w, _ := n.layer(n.theta, l)
 		dw, db := n.layer(n.grad, l)
@@ -125,11 +114,9 @@ func (n *trainedNet) makeStep() error {
 		if l > 0 {
 			in, din = n.out[0], n.dout[0]
 		}
-		if err := b.ConvGrad(n.shapes[l], in, w, n.arg[l], n.dout[l], din, dw, db); err != nil {
-			return err
-		}
+		err = errors.Join(err, b.ConvGrad(n.shapes[l], in, w, n.arg[l], n.dout[l], din, dw, db))
 	}
-	return b.Adam(&n.rates, n.grad, n.m, n.v, n.theta)
+	return errors.Join(err, b.Adam(&n.rates, n.grad, n.m, n.v, n.theta))
 }
 
 // Steps checks that two backends make the same ten steps of training from the

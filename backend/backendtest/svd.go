@@ -74,9 +74,8 @@ func (e *env) checkSVD(a dense) []float64 {
 
 func testSVDRandom(e *env) {
 	for _, z := range matrixSizes(e.rng) {
-		e.describe("%d by %d", z[0], z[1])
+		e.part("%d by %d", z[0], z[1])
 		e.checkSVD(normal(e.rng, backend.Float64, z[0], z[1]))
-		e.flush()
 	}
 }
 
@@ -85,10 +84,9 @@ func testSVDSpectrum(e *env) {
 		p := min(z[0], z[1])
 		for _, rank := range []int{p, p/2 + 1} {
 			want := spectrum(p, rank, math.Pow(10, 12*e.rng.Float64()))
-			e.describe("%d by %d, s = %v", z[0], z[1], want)
+			e.part("%d by %d, s = %v", z[0], z[1], want)
 			s := e.checkSVD(withSpectrum(e.rng, z[0], z[1], want).a)
 			e.near("s", s, want, e.svdBound(z[0], z[1]))
-			e.flush()
 		}
 	}
 }
@@ -114,34 +112,31 @@ func testSVDSpecial(e *env) {
 		{"repeated values", repeated.a, repeated.s},
 		{"nilpotent", dense{3, 3, []float64{0, 1, 0, 0, 0, 1, 0, 0, 0}}, []float64{1, 1, 0}},
 	} {
-		e.describe("%s", c.name)
+		e.part("%s", c.name)
 		e.near("s", e.checkSVD(c.a), c.s, e.svdBound(c.a.rows, c.a.cols)*c.s[0])
-		e.flush()
 	}
 }
 
 // testSVDScaled has matrices whose squares leave the range of float64.
 func testSVDScaled(e *env) {
 	for _, scale := range []float64{1e-300, 1e-200, 1e200, 1e300} {
-		e.describe("scaled by %v", scale)
+		e.part("scaled by %v", scale)
 		want := spectrum(9, 9, 1e5)
 		s := e.checkSVD(withSpectrum(e.rng, 20, 9, want).a.scaled(scale))
 		for i := range s {
 			s[i] /= scale
 		}
 		e.near("s", s, want, e.svdBound(20, 9))
-		e.flush()
 	}
 }
 
 func testSVDEmpty(e *env) {
 	const t = backend.Float64
 	for _, z := range [][2]int{{0, 0}, {0, 4}, {4, 0}} {
-		e.describe("%d by %d", z[0], z[1])
+		e.part("%d by %d", z[0], z[1])
 		a, u, vt := e.in("a", t, zeros(z[0], z[1])), e.out("u", t, z[0], 0), e.out("vt", t, 0, z[1])
 		e.must(e.q.SVD(a, u, e.outVec("s", t, 0), vt))
 		e.must(e.q.SVD(a, backend.Matrix{}, e.outVec("s", t, 0), backend.Matrix{}))
-		e.flush()
 	}
 }
 

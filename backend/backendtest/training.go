@@ -76,13 +76,12 @@ func testBatch(e *env) {
 	for _, d := range widths {
 		for _, pools := range poolMixes() {
 			counts := split(e.rng, 1+e.rng.IntN(80), 1+e.rng.IntN(8))
-			e.describe("d %d, pools %v, samples per task %v", d, pools, counts)
+			e.part("d %d, pools %v, samples per task %v", d, pools, counts)
 			pb := e.newProblem(problemSpec{d: d, counts: counts, pools: pools})
 			order := e.order(e.rng.IntN(120), pb.samples.Len())
 			b := e.batch(pb.samples, order, d)
 			e.must(b.err)
 			e.checkBatch(pb, b, order)
-			e.flush()
 		}
 	}
 }
@@ -232,15 +231,13 @@ func (e *env) checkHeads(h heads) (dz, dw dense) {
 
 func testHeadGradient(e *env) {
 	for _, c := range [][3]int{{0, 3, 2}, {1, 1, 1}, {1, 50, 159}, {256, 50, 159}, {7, 0, 3}, {33, 17, 4}, {500, 3, 1}, {0, 0, 0}} {
-		e.describe("%d samples, k %d, %d tasks", c[0], c[1], c[2])
+		e.part("%d samples, k %d, %d tasks", c[0], c[1], c[2])
 		e.checkHeads(e.newHeads(c[0], c[1], max(1, c[2])))
-		e.flush()
 	}
 	for range 8 {
 		n, k, tasks := e.rng.IntN(100), e.rng.IntN(70), 1+e.rng.IntN(20)
-		e.describe("%d samples, k %d, %d tasks", n, k, tasks)
+		e.part("%d samples, k %d, %d tasks", n, k, tasks)
 		e.checkHeads(e.newHeads(n, k, tasks))
-		e.flush()
 	}
 }
 
@@ -294,7 +291,7 @@ func ratesAt(step int) backend.AdamRates {
 func testAdam(e *env) {
 	const t, steps = backend.Float32, 5
 	for _, n := range []int{0, 1, 2, 15, 16, 17, 31, 100, 20_001} {
-		e.describe("%d elements", n)
+		e.part("%d elements", n)
 		theta, m, v := normals(e.rng, t, n), make([]float64, n), make([]float64, n)
 		tv, mv, vv := e.inoutVec("theta", t, theta), e.inoutVec("m", t, m), e.inoutVec("v", t, v)
 		for step := 1; step <= steps; step++ {
@@ -306,7 +303,6 @@ func testAdam(e *env) {
 		e.near("m", e.readVec(mv), m, 10*u)
 		e.near("v", e.readVec(vv), v, 10*u)
 		e.near("theta", e.readVec(tv), theta, 10*u)
-		e.flush()
 	}
 }
 

@@ -28,9 +28,8 @@ func (e *env) lengths() []int {
 func (e *env) eachLength(f func(t backend.DType, n int)) {
 	for _, t := range floats {
 		for _, n := range e.lengths() {
-			e.describe("%d of %v", n, t)
+			e.part("%d of %v", n, t)
 			f(t, n)
-			e.flush()
 		}
 	}
 }
@@ -107,13 +106,12 @@ func testDots(e *env) {
 	for _, t := range floats {
 		for _, z := range e.stacks() {
 			rows, n := z[0], z[1]
-			e.describe("%d by %d of %v", rows, n, t)
+			e.part("%d by %d of %v", rows, n, t)
 			a, x := normal(e.rng, t, rows, n), normal(e.rng, t, n, 1)
 			got := make([]float64, rows)
 			e.must(e.q.Dots(e.in("a", t, a), e.inVec("x", t, x.v), got))
 			want, size := product(1, a, x, 0, dense{})
 			e.within("A x", got, want.v, size.scaled(e.eps(backend.Float64)*float64(n+4)).v)
-			e.flush()
 		}
 	}
 }
@@ -122,7 +120,7 @@ func testCombine(e *env) {
 	for _, t := range floats {
 		for _, z := range e.stacks() {
 			rows, n := z[0], z[1]
-			e.describe("%d by %d of %v", rows, n, t)
+			e.part("%d by %d of %v", rows, n, t)
 			a, y := normal(e.rng, t, rows, n), normal(e.rng, t, n, 1)
 			coef := normal(e.rng, backend.Float64, rows, 1)
 			if rows > 1 {
@@ -132,7 +130,6 @@ func testCombine(e *env) {
 			e.must(e.q.Combine(coef.v, e.in("a", t, a), yv))
 			want, size := product(1, a.t(), coef, 1, y)
 			e.within("y", e.readVec(yv), want.v, size.scaled(e.eps(t)*float64(rows+4)).v)
-			e.flush()
 		}
 	}
 }

@@ -26,13 +26,9 @@ func TestBuildHasTheFilesOfAFamily(t *testing.T) {
 			"libnvJitLink.so.13"},
 	} {
 		dir, err := standin.Build(standin.Variant{Family: family})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		files, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var found []string
 		for _, f := range files {
 			found = append(found, f.Name())
@@ -54,9 +50,7 @@ func TestLoaderOpensBothFamilies(t *testing.T) {
 	c := standin.Open(t)
 	for _, family := range []int{12, 13} {
 		lib, err := open(t, c, standin.Variant{Family: family})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if lib.Family != family || !lib.Driver.HasGraphs {
 			t.Errorf("family %d: opened %d, graphs %v", family, lib.Family, lib.Driver.HasGraphs)
 		}
@@ -95,9 +89,7 @@ func TestVariants(t *testing.T) {
 func TestVariantWithoutGraphs(t *testing.T) {
 	c := standin.Open(t)
 	lib, err := open(t, c, standin.Variant{Without: []string{"cuGraphLaunch"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if lib.Driver.HasGraphs {
 		t.Error("there are graphs without cuGraphLaunch")
 	}
@@ -116,16 +108,10 @@ func device(t *testing.T, d *nv.Driver) (release func()) {
 	t.Helper()
 	runtime.LockOSThread()
 	dev, err := d.DeviceGet(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, err := d.DevicePrimaryCtxRetain(dev)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.CtxSetCurrent(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, d.CtxSetCurrent(ctx))
 	return func() {
 		if err := d.DevicePrimaryCtxRelease(dev); err != nil {
 			t.Error(err)
@@ -140,9 +126,7 @@ func device(t *testing.T, d *nv.Driver) (release func()) {
 func TestFaultsReachTheBindings(t *testing.T) {
 	c := standin.Open(t)
 	lib, err := open(t, c, standin.Variant{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := lib.Driver
 	defer device(t, d)()
 	alloc := func(want error) {
@@ -169,9 +153,7 @@ func TestFaultsReachTheBindings(t *testing.T) {
 	c.Reset()
 	c.Order("memory=1100")
 	p, err := d.MemAlloc(900)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	alloc(nv.ErrOutOfMemory)
 	if l := c.Live(); l[standin.DeviceBlocks] != 1 || l[standin.DeviceBytes] != 900 || l[standin.Contexts] != 1 {
 		t.Errorf("alive: %v", l)
@@ -191,9 +173,7 @@ func TestFaultsReachTheBindings(t *testing.T) {
 func TestCallsAreLogged(t *testing.T) {
 	c := standin.Open(t)
 	lib, err := open(t, c, standin.Variant{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Order("log", "devices=3")
 	n, err := lib.Driver.DeviceGetCount()
 	if err != nil || n != 3 {
@@ -228,16 +208,12 @@ func TestLeaksAreReported(t *testing.T) {
 	r := &recorder{TB: t}
 	c := standin.Open(r)
 	lib, err := open(t, c, standin.Variant{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	release := device(t, lib.Driver)
-	if _, err := lib.Driver.MemAlloc(100); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := lib.Driver.StreamCreate(1); err != nil {
-		t.Fatal(err)
-	}
+	_, err = lib.Driver.MemAlloc(100)
+	must(t, err)
+	_, err = lib.Driver.StreamCreate(1)
+	must(t, err)
 	release()
 	c.Check()
 	want := "left behind on the device: 1 device blocks, 100 device bytes, 1 streams"
@@ -259,9 +235,7 @@ func TestChild(t *testing.T) {
 		os.Exit(3)
 	}
 	dir, err := standin.Build(standin.Variant{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	counters := filepath.Join(t.TempDir(), "counters")
 	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
 	cmd.Env = append(os.Environ(), childVariable+"="+dir)
@@ -272,9 +246,7 @@ func TestChild(t *testing.T) {
 		t.Fatalf("the child: %v\n%s", err, out)
 	}
 	live, misuse, err := standin.Counters(counters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var want standin.Live
 	want[standin.Contexts], want[standin.DeviceBlocks], want[standin.DeviceBytes] = 1, 1, 64
 	if live != want || misuse != (standin.Misuse{}) {
@@ -284,16 +256,13 @@ func TestChild(t *testing.T) {
 
 func child(t *testing.T, dir string) {
 	lib, _, err := nv.Open(nv.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n, err := lib.Driver.DeviceGetCount(); err != nil || n != 2 {
 		t.Fatalf("DeviceGetCount = %d, %v; expected 2", n, err)
 	}
 	device(t, lib.Driver)
-	if _, err := lib.Driver.MemAlloc(64); err != nil {
-		t.Fatal(err)
-	}
+	_, err = lib.Driver.MemAlloc(64)
+	must(t, err)
 	if _, err := lib.Driver.MemAlloc(64); !errors.Is(err, nv.ErrOutOfMemory) {
 		t.Fatalf("the second MemAlloc: %v", err)
 	}
@@ -304,10 +273,16 @@ func TestCountersOfNoProcess(t *testing.T) {
 	if _, _, err := standin.Counters(path); err == nil {
 		t.Error("a file that is not there is no error")
 	}
-	if err := os.WriteFile(path, make([]byte, 9), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, make([]byte, 9), 0o644))
 	if _, _, err := standin.Counters(path); err == nil {
 		t.Error("a file of nine bytes is no error")
+	}
+}
+
+// must ends a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -95,9 +95,7 @@ func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "cubin") }
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return list
 }
 
@@ -127,9 +125,7 @@ func TestKey(t *testing.T) {
 			src := source()
 			change(&src)
 			want, err := Compile(c, src)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got, err := cache.Compile(c, src); err != nil || !bytes.Equal(got.Image, want.Image) {
 				t.Errorf("%s: %q, %v; want %q", name, got.Image, err, want.Image)
 			}
@@ -163,19 +159,13 @@ func TestSecondTimeIsCached(t *testing.T) {
 func TestBrokenEntries(t *testing.T) {
 	c, dir := &seam{}, folder(t)
 	want, err := NewCache(dir).Compile(c, source())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := files(t, dir)[0]
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	check := func(what string, content []byte) {
 		t.Helper()
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, content, 0o644))
 		got, err := NewCache(dir).Compile(c, source())
 		if err != nil || got.Cached || !bytes.Equal(got.Image, want.Image) {
 			t.Fatalf("%s: %+v, %v", what, got, err)
@@ -197,12 +187,8 @@ func TestBrokenEntries(t *testing.T) {
 	check("junk", junk)
 	check("longer", append(slices.Clone(whole), 0))
 
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
+	must(t, os.Mkdir(path, 0o755))
 	if got, err := NewCache(dir).Compile(c, source()); err != nil || got.Cached || !bytes.Equal(got.Image, want.Image) {
 		t.Errorf("a folder in place of the file: %+v, %v", got, err)
 	}
@@ -211,9 +197,7 @@ func TestBrokenEntries(t *testing.T) {
 // A folder that cannot be made, and one that is a file, cost only time.
 func TestUnusableFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o644))
 	c := &seam{}
 	for _, cache := range []*Cache{nil, {}, NewCache(file), NewCache(filepath.Join(file, "below")), NewCache("/proc/nothing")} {
 		for range 2 {
@@ -249,9 +233,7 @@ func TestFailures(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	c, dir := &seam{}, folder(t)
 	want, err := Compile(c, source())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	caches := []*Cache{NewCache(dir), NewCache(dir), NewCache(dir), NewCache(dir)}
 	var wait sync.WaitGroup
 	for i := range 64 {
@@ -311,5 +293,13 @@ func TestChoose(t *testing.T) {
 		} else if err != nil || got.String() != c.want {
 			t.Errorf("%d of %v: %v, %v; want %s", c.device, c.supported, got, err, c.want)
 		}
+	}
+}
+
+// must ends a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

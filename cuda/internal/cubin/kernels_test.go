@@ -38,9 +38,7 @@ func TestKernelsCompile(t *testing.T) {
 		t.Run(fmt.Sprint("CUDA ", family), func(t *testing.T) {
 			t.Parallel()
 			dir, err := filepath.Abs(filepath.Join(base, "cuda"+strconv.Itoa(family)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if _, err := os.Stat(filepath.Join(dir, "complete")); err != nil && demanded {
 				t.Fatalf("AMTRL_CUDA_WHEELS is set: %v", err)
 			} else if err != nil {
@@ -66,13 +64,9 @@ var spills = regexp.MustCompile(`(\d+) bytes spill stores`)
 
 func compileKernels(t *testing.T, dir string) {
 	lib, _, err := nv.OpenToolkit(nv.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	supported, err := lib.NVRTC.SupportedArchs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var headers []nv.Header
 	for _, h := range kernels.Headers() {
 		headers = append(headers, nv.Header{Name: h.Name, Source: h.Text})

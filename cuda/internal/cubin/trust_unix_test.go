@@ -63,13 +63,9 @@ func TestWhatOthersMayWriteIsNotUsed(t *testing.T) {
 			}
 			compiler, dir := &seam{}, folder(t)
 			want, err := NewCache(dir).Compile(compiler, source())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			file := files(t, dir)[0]
-			if err := c.spoil(t, dir, file); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.spoil(t, dir, file))
 			before := files(t, dir)
 			got, err := NewCache(dir).Compile(compiler, source())
 			if err != nil || got.Cached || !bytes.Equal(got.Image, want.Image) {
@@ -85,12 +81,9 @@ func TestWhatOthersMayWriteIsNotUsed(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.why) || !strings.Contains(err.Error(), dir) {
 				t.Errorf("Check: %v, want %q of %s", err, c.why, dir)
 			}
-			if err := os.Remove(file); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := NewCache(dir).Compile(compiler, source()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(file))
+			_, err = NewCache(dir).Compile(compiler, source())
+			must(t, err)
 			if after := files(t, dir); len(after) != len(before)-1 {
 				t.Errorf("it was written to: %q", after)
 			}
@@ -101,23 +94,15 @@ func TestWhatOthersMayWriteIsNotUsed(t *testing.T) {
 // A link planted where a temporary file may be made is not written through.
 func TestPlantedTemporaryFile(t *testing.T) {
 	dir := folder(t)
-	if _, err := NewCache(dir).Compile(&seam{}, source()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := NewCache(dir).Compile(&seam{}, source())
+	must(t, err)
 	file, victim := files(t, dir)[0], filepath.Join(t.TempDir(), "victim")
-	if err := os.WriteFile(victim, []byte("precious"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(victim, filepath.Join(dir, "."+filepath.Base(file)+".tmp")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(victim, []byte("precious"), 0o644))
+	must(t, os.Remove(file))
+	must(t, os.Symlink(victim, filepath.Join(dir, "."+filepath.Base(file)+".tmp")))
 	for range 2 {
-		if _, err := NewCache(dir).Compile(&seam{}, source()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := NewCache(dir).Compile(&seam{}, source())
+		must(t, err)
 	}
 	if got, err := os.ReadFile(victim); err != nil || string(got) != "precious" {
 		t.Errorf("the file behind the link is now %q, %v", got, err)

@@ -99,13 +99,9 @@ func TestBindingsPassTheirArguments(t *testing.T) {
 		t.Fatal(o.Err)
 	}
 	var given map[string][]string
-	if err := json.Unmarshal([]byte(o.Extra), &given); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(o.Extra), &given))
 	data, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	calls := map[string]string{}
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)
@@ -221,9 +217,7 @@ func TestLaunchAllocatesNothing(t *testing.T) {
 		t.Fatal(o.Err)
 	}
 	data, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	const with = "cuLaunchKernel 7 1 2 3 4 5 6 8 9 - - args 1 0 0 0 0 0 0 200 3 255"
 	if !slices.Contains(lines, with) {

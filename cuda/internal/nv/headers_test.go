@@ -80,9 +80,7 @@ func TestDeclarationsMatchHeaders(t *testing.T) {
 			for v, name := range solverNames {
 				fmt.Fprintf(&inc, "CONSTANT(%s, %d)\n", name, v)
 			}
-			if err := os.WriteFile(filepath.Join(dir, "constants.inc"), []byte(inc.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, "constants.inc"), []byte(inc.String()), 0o644))
 			exe := filepath.Join(dir, "headers")
 			args := []string{"-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I.", "-I" + dir}
 			for _, i := range includes {
@@ -94,9 +92,7 @@ func TestDeclarationsMatchHeaders(t *testing.T) {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			out, err := exec.Command(exe).CombinedOutput()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			// This has the same parameters under both names.
 			want := map[int]string{12: "", 13: "cuDeviceGetUuid cuDeviceGetUuid_v2\n"}[family]
 			if string(out) != want {
@@ -109,9 +105,7 @@ func TestDeclarationsMatchHeaders(t *testing.T) {
 // Every constant of types.go has its line above.
 func TestConstantsAreChecked(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "types.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	seen := 0
 	for _, d := range file.Decls {
 		decl, ok := d.(*ast.GenDecl)

@@ -120,9 +120,7 @@ func build(t *testing.T, args ...string) string {
 	t.Helper()
 	if built.dir == "" {
 		dir, err := os.MkdirTemp("", "nv-test-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		built.dir, built.files = dir, map[string]string{}
 	}
 	k := strings.Join(args, " ")
@@ -146,9 +144,7 @@ func object(t *testing.T, name string) string {
 func hide(t *testing.T, function string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), function)
-	if err := os.WriteFile(path, []byte("{ local: "+function+"; };\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("{ local: "+function+"; };\n"), 0o644))
 	return "-Wl,--version-script=" + path
 }
 
@@ -182,17 +178,11 @@ func fakeSet(t *testing.T, f folder, family int, changes map[string]fake) {
 			version = change.version
 		}
 		so, err := os.ReadFile(build(t, append([]string{"-shared", object(t, name)}, change.link...)...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		says := fmt.Sprintf("%d %d %d %s %d\n", version[0], version[1], version[2], cmp.Or(change.fails, "none"), change.status)
 		for file, content := range map[string]string{path: string(so), path + ".says": says} {
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			must(t, os.WriteFile(file, []byte(content), 0o755))
 		}
 	}
 	for _, p := range parts {
@@ -307,9 +297,7 @@ func TestBrokenFiles(t *testing.T) {
 		fakeSet(t, folder{dir, false}, 12, nil)
 		fakeSet(t, folder{other, false}, 12, nil)
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("INPUT(-lsomething)\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte("INPUT(-lsomething)\n"), 0o644))
 		env := []string{"CUDA_HOME=" + t.TempDir(), "LD_LIBRARY_PATH=" + dir + ":" + other}
 		if name == driverName {
 			env = []string{"AMTRL_CUDA_LIB_DIR=" + dir}

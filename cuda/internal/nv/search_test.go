@@ -13,12 +13,8 @@ import (
 func touch(t *testing.T, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, nil, 0o644))
 	}
 }
 
@@ -166,9 +162,7 @@ func TestIncompleteSets(t *testing.T) {
 				second := folder{filepath.Join(s.root, "usr/local/cuda/lib64"), false}
 				fill(t, first, family)
 				fill(t, second, family)
-				if err := os.Remove(first.path(p, family)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Remove(first.path(p, family)))
 				trace := new(Trace)
 				got, err := s.choose(trace, 0, 0)
 				if err != nil || got.folder != second {
@@ -191,9 +185,7 @@ func TestSolverOfTheOtherFamily(t *testing.T) {
 	s.dir = filepath.Join(s.root, "x")
 	f := folder{s.dir, false}
 	fill(t, f, 12)
-	if err := os.Rename(filepath.Join(s.dir, "libcusolver.so.11"), filepath.Join(s.dir, "libcusolver.so.12")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(filepath.Join(s.dir, "libcusolver.so.11"), filepath.Join(s.dir, "libcusolver.so.12")))
 	trace := new(Trace)
 	if got, err := s.choose(trace, 0, 0); !errors.Is(err, ErrNotFound) {
 		t.Errorf("chose %+v, %v", got, err)
@@ -212,9 +204,7 @@ func TestBesideTheExecutableNobodyElseWrites(t *testing.T) {
 		if got, err := s.choose(new(Trace), 0, 0); err != nil || got.folder != beside {
 			t.Fatalf("in a folder of one's own: %+v, %v", got, err)
 		}
-		if err := os.Chmod(beside.dir, mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(beside.dir, mode))
 		trace := new(Trace)
 		if got, err := s.choose(trace, 0, 0); !errors.Is(err, ErrNotFound) {
 			t.Errorf("mode %v: chose %+v, %v", mode, got, err)
@@ -285,9 +275,7 @@ func TestLoaderCache(t *testing.T) {
 	})
 	read := func(data []byte) []string {
 		t.Helper()
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, data, 0o644))
 		return cacheDirs(path, names)
 	}
 	want := []string{"/opt/a", "/opt/b"}
@@ -322,5 +310,13 @@ func TestLoaderCacheOfThisMachine(t *testing.T) {
 	}
 	if dirs := cacheDirs(cache, []string{"libc.so.6"}); len(dirs) == 0 {
 		t.Error("libc.so.6 is not in " + cache)
+	}
+}
+
+// must ends a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -24,9 +24,7 @@ func wheelsOf(t *testing.T, family int) string {
 		base = filepath.Join("..", "..", "..", "build")
 	}
 	dir, err := filepath.Abs(filepath.Join(base, "cuda"+strconv.Itoa(family)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := os.Stat(filepath.Join(dir, "complete")); err != nil {
 		if demanded {
 			t.Fatalf("AMTRL_CUDA_WHEELS is set: %v", err)
