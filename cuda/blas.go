@@ -145,7 +145,7 @@ func (e *emitter) scale(beta float64, c matrix) {
 
 // mirror makes the square C symmetric to the bit.
 func (e *emitter) mirror(c matrix) {
-	e.launch(kernels.Symmetrise(c.real(), c.rows, kernels.Ptr(c.at), c.stride, true))
+	e.launch(kernels.Symmetrise(c.real(), c.rows, c.place(), true))
 }
 
 // copyMatrix writes a, or its transpose, to c.
@@ -154,7 +154,11 @@ func (e *emitter) copyMatrix(trans bool, a, c matrix) {
 	if trans {
 		kernel = kernels.Transpose
 	}
-	e.launch(kernel(a.real(), a.rows, a.cols, kernels.Ptr(a.at), a.stride, kernels.Ptr(c.at), c.stride))
+	e.launch(kernel(a.real(), a.rows, a.cols, a.place(), c.place()))
+}
+
+func (m matrix) place() kernels.Matrix {
+	return kernels.Matrix{At: kernels.Ptr(m.at), Stride: m.stride}
 }
 
 func (m matrix) real() kernels.Real {

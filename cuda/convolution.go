@@ -23,11 +23,10 @@ func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector,
 	}
 	k := kernels.Conv{
 		Image: image(s), N: o.X.Rows,
-		X: ptr(o.X), XStride: o.X.Stride, W: ptr(o.W), WStride: o.W.Stride, Bias: ptr(o.B), Y: ptr(o.Y), YStride: o.Y.Stride,
-		TF32: q.tensorCores(),
+		X: place(o.X), W: place(o.W), Bias: ptr(o.B), Y: place(o.Y), TF32: q.tensorCores(),
 	}
 	if o.WithArg {
-		k.Arg, k.ArgStride = ptr(o.Arg), o.Arg.Stride
+		k.Arg = place(o.Arg)
 	}
 	return q.submit(c, &command{emit: func(e *emitter) { e.launch(k.Launches()...) }})
 }
@@ -40,12 +39,10 @@ func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matr
 	}
 	k := kernels.ConvGrad{
 		Image: image(s), N: o.X.Rows,
-		X: ptr(o.X), XStride: o.X.Stride, W: ptr(o.W), WStride: o.W.Stride, Arg: ptr(o.Arg), ArgStride: o.Arg.Stride,
-		DY: ptr(o.DY), DYStride: o.DY.Stride, DW: ptr(o.DW), DWStride: o.DW.Stride, DB: ptr(o.DB),
-		TF32: q.tensorCores(),
+		X: place(o.X), W: place(o.W), Arg: place(o.Arg), DY: place(o.DY), DW: place(o.DW), DB: ptr(o.DB), TF32: q.tensorCores(),
 	}
 	if o.WithDX {
-		k.DX, k.DXStride = ptr(o.DX), o.DX.Stride
+		k.DX = place(o.DX)
 	}
 	return q.submit(c, &command{
 		temp: pieces(4 * k.PartLen()),

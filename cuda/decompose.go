@@ -99,7 +99,7 @@ func (w *scratch) extent(a, dup matrix) int {
 	first := kernels.Ptr(room)
 	k.Out, k.Part = first.At(1, 8), first.At(2, 8)
 	w.set(room, 0xff, 1)
-	w.launch(append(k.Launches(), kernels.FindNonFinite(a.rows, a.cols, kernels.Ptr(a.at), a.stride, first))...)
+	w.launch(append(k.Launches(), kernels.FindNonFinite(a.rows, a.cols, a.place(), first))...)
 	var got struct {
 		bad  uint64
 		norm float64

@@ -70,7 +70,7 @@ func (e *emitter) project(set *samples, lo, hi int, b, z matrix) {
 	x := matrix{e.temp[0], hi - lo, set.cols, max(set.cols, 1), false}
 	f := kernels.Features{
 		Chunks:    kernels.Ptr(set.gradient.chunks).At(first, int(unsafe.Sizeof(kernels.SampleChunk{}))),
-		NumChunks: count, Rows: kernels.Ptr(set.rows), Lo: lo, Hi: hi, Cols: set.cols, X: kernels.Ptr(x.at), XStride: x.stride,
+		NumChunks: count, Rows: kernels.Ptr(set.rows), Lo: lo, Hi: hi, Cols: set.cols, X: x.place(),
 	}
 	if set.cols > 0 {
 		e.launch(f.Launch())

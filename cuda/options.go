@@ -1,6 +1,9 @@
 package cuda
 
-import "github.com/amtrl/amtrl/cuda/internal/cubin"
+import (
+	"github.com/amtrl/amtrl/cuda/internal/cubin"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+)
 
 // Options choose a device and how it computes.
 type Options struct {
@@ -40,11 +43,7 @@ type Report struct {
 }
 
 // LibraryInfo is a loaded library.
-type LibraryInfo struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Path    string `json:"path"`
-}
+type LibraryInfo = nv.File
 
 // DeviceInfo is a device that the driver sees.
 type DeviceInfo struct {
@@ -63,10 +62,4 @@ type DeviceInfo struct {
 }
 
 // SearchStep is one place that the loader looked at.
-type SearchStep struct {
-	Place string `json:"place"`
-	What  string `json:"what"`
-	Dir   string `json:"dir,omitempty"`
-	Found string `json:"found"`
-	Taken bool   `json:"taken"`
-}
+type SearchStep = nv.Step

@@ -71,5 +71,5 @@ func (w *scratch) invert(t upright, rcond float64, inv *inverse) {
 // divide divides the columns of V by their singular values.
 func (w *scratch) divide(f factors, rcond float64) {
 	kept := kernels.Ptr(w.floats(1))
-	w.launch(kernels.ScaleInverse(len(f.s), kernels.Ptr(f.values), rcond, f.v.rows, f.v.cols, kernels.Ptr(f.v.at), f.v.stride, false, kept))
+	w.launch(kernels.ScaleInverse(len(f.s), kernels.Ptr(f.values), rcond, f.v.rows, f.v.cols, f.v.place(), false, kept))
 }

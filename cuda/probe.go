@@ -14,18 +14,12 @@ import (
 // runs on a device.
 func Probe(libDir string) Report {
 	lib, trace, err := nv.Open(nv.Options{Dir: libDir})
-	var r Report
-	for _, s := range trace.Steps {
-		r.Search = append(r.Search, SearchStep(s))
-	}
+	r := Report{Search: trace.Steps}
 	if err != nil {
 		r.Err = unavailable(err)
 		return r
 	}
-	r.Driver, r.Family = version(lib.DriverVersion), lib.Family
-	for _, f := range lib.Files {
-		r.Libraries = append(r.Libraries, LibraryInfo{Name: f.Name, Version: f.Version, Path: f.Path})
-	}
+	r.Driver, r.Family, r.Libraries = version(lib.DriverVersion), lib.Family, lib.Files
 	n, err := lib.Driver.DeviceGetCount()
 	if err == nil && n == 0 {
 		err = noDevice(0, 0)

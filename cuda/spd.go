@@ -62,7 +62,7 @@ func (w *scratch) solveLarge(n, k, r int, a, b nv.DevicePtr) []int32 {
 		w.solve(func(lib *nv.Solver, h nv.SolverHandle) error {
 			return lib.Dpotrf(h, nv.FillUpper, k, block, k, work, size, infos+nv.DevicePtr(4*i))
 		})
-		w.launch(kernels.FindNonFinite(k, 1, kernels.Ptr(block), k+1, kernels.Ptr(room).At(i, 8)))
+		w.launch(kernels.FindNonFinite(k, 1, kernels.Matrix{At: kernels.Ptr(block), Stride: k + 1}, kernels.Ptr(room).At(i, 8)))
 		if r == 0 {
 			continue
 		}

@@ -22,7 +22,7 @@ func (q *queue) Batch(s backend.Samples, order []int32, x backend.Matrix, y, tas
 	}
 	k := kernels.Batch{
 		N: n, Rows: kernels.Ptr(set.rows), Labels: kernels.Ptr(set.y), Offsets: kernels.Ptr(set.offsets), Pools: kernels.Ptr(set.of),
-		Tasks: set.tasks, Cols: set.cols, X: ptr(o.X), XStride: o.X.Stride, Y: ptr(o.Y), TaskOf: ptr(o.Task),
+		Tasks: set.tasks, Cols: set.cols, X: place(o.X), Y: ptr(o.Y), TaskOf: ptr(o.Task),
 	}
 	return q.submit(c, &command{
 		in: []input{{
@@ -51,11 +51,10 @@ func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend
 	}
 	k := kernels.Heads{
 		N: o.Z.Rows, K: o.Z.Cols, Tasks: o.W.Rows,
-		Z: ptr(o.Z), ZStride: o.Z.Stride, Y: ptr(o.Y), Task: ptr(o.Task), W: ptr(o.W), WStride: o.W.Stride,
-		Scale: scale, Loss: ptr(o.Loss),
+		Z: place(o.Z), Y: ptr(o.Y), Task: ptr(o.Task), W: place(o.W), Scale: scale, Loss: ptr(o.Loss),
 	}
 	if o.WithGradient {
-		k.DZ, k.DZStride, k.DW, k.DWStride = ptr(o.DZ), o.DZ.Stride, ptr(o.DW), o.DW.Stride
+		k.DZ, k.DW = place(o.DZ), place(o.DW)
 	}
 	return q.submit(c, &command{
 		temp: pieces(8 * k.N),

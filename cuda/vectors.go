@@ -11,6 +11,9 @@ import (
 // ptr is a view's first element in the terms of package kernels.
 func ptr(o operand) kernels.Ptr { return kernels.Ptr(start(o)) }
 
+// place is a view as a matrix in the terms of package kernels.
+func place(o operand) kernels.Matrix { return kernels.Matrix{At: ptr(o), Stride: o.Stride} }
+
 // real is the type of a checked Float32 or Float64 operand.
 func real(o operand) kernels.Real {
 	if o.Buf.DType() == backend.Float64 {
@@ -84,7 +87,7 @@ func (q *queue) dots(c *checker, a, x operand, out []float64) error {
 	if c.Err != nil || len(out) == 0 {
 		return c.Err
 	}
-	k := kernels.Dots{Type: real(a), Rows: min(a.Rows, dotsRows), N: a.Cols, A: ptr(a), AStride: a.Stride, X: ptr(x)}
+	k := kernels.Dots{Type: real(a), Rows: min(a.Rows, dotsRows), N: a.Cols, A: place(a), X: ptr(x)}
 	return q.submit(c, &command{
 		temp: []int64{8 * int64(k.PartLen())},
 		out:  []output{floats(out)},
@@ -92,7 +95,7 @@ func (q *queue) dots(c *checker, a, x operand, out []float64) error {
 			for lo := 0; lo < a.Rows; lo += dotsRows {
 				k := k
 				k.Rows = min(a.Rows-lo, dotsRows)
-				k.A = k.A.At(lo*a.Stride, a.Buf.DType().Size())
+				k.A.At = k.A.At.At(lo*a.Stride, a.Buf.DType().Size())
 				k.Part, k.Out = kernels.Ptr(e.temp[0]), kernels.Ptr(e.out[0]).At(lo, 8)
 				e.launch(k.Launches()...)
 			}
@@ -117,7 +120,7 @@ func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) erro
 	return q.submit(c, &command{
 		in: []input{{bytes: 8 * int64(len(coef)), read: func(to []byte) { copy(to, bytesOf(coef)) }}},
 		emit: func(e *emitter) {
-			e.launch(kernels.Combine(real(ao), ao.Rows, ao.Cols, kernels.Ptr(e.in[0]), ptr(ao), ao.Stride, ptr(yo)))
+			e.launch(kernels.Combine(real(ao), ao.Rows, ao.Cols, kernels.Ptr(e.in[0]), place(ao), ptr(yo)))
 		},
 	})
 }

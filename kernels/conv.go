@@ -16,20 +16,13 @@ func (m Image) args() []any {
 }
 
 // Conv computes the fused layer for N images: 3 by 3 convolution, bias, ReLU and
-// 2 by 2 maximum pooling. All of it is in device memory; strides are in
-// elements. Arg may be 0.
+// 2 by 2 maximum pooling. All of it is in device memory. Arg may be none.
 type Conv struct {
 	Image
-	N         int
-	X         Ptr
-	XStride   int
-	W         Ptr
-	WStride   int
-	Bias      Ptr
-	Y         Ptr
-	YStride   int
-	Arg       Ptr
-	ArgStride int
+	N      int
+	X, W   Matrix
+	Bias   Ptr
+	Y, Arg Matrix
 	// TF32 rounds the operands of the products to TF32, for tensor cores. It needs
 	// compute capability 8.0.
 	TF32 bool
@@ -47,27 +40,16 @@ func option(name string, tf32 bool) string {
 func (c Conv) Launches() []Launch {
 	tiles := ceilDiv(c.Height/2, convRows/2) * ceilDiv(c.Width/2, convCols/2)
 	return []Launch{launch(option("conv", c.TF32), c.N*tiles, ceilDiv(c.Filters, convWide), threads(convThreads), 0,
-		append(c.args(), c.X, int64(c.XStride), c.W, int64(c.WStride), c.Bias, c.Y, int64(c.YStride), c.Arg, int64(c.ArgStride))...)}
+		append(c.args(), c.X, c.W, c.Bias, c.Y, c.Arg)...)}
 }
 
 // ConvGrad computes the gradients of the layer over N images, as
-// backend.Convolution defines them. DX may be 0.
+// backend.Convolution defines them. DX may be none.
 type ConvGrad struct {
 	Image
-	N         int
-	X         Ptr
-	XStride   int
-	W         Ptr
-	WStride   int
-	Arg       Ptr
-	ArgStride int
-	DY        Ptr
-	DYStride  int
-	DX        Ptr
-	DXStride  int
-	DW        Ptr
-	DWStride  int
-	DB        Ptr
+	N                     int
+	X, W, Arg, DY, DX, DW Matrix
+	DB                    Ptr
 	// Part is scratch of PartLen float32.
 	Part Ptr
 	// TF32 rounds the operands of the gradient in the input to TF32, for tensor
@@ -97,16 +79,16 @@ func (g ConvGrad) PartLen() int {
 // of that in the weights.
 func (g ConvGrad) Launches() []Launch {
 	var all []Launch
-	if g.DX != 0 {
+	if g.DX.At != 0 {
 		tiles := ceilDiv(g.Height, convRows) * ceilDiv(g.Width, convCols)
 		all = append(all, launch(option("conv_grad_input", g.TF32), g.N*tiles, ceilDiv(g.Channels, convWide), threads(convThreads), 0,
-			append(g.args(), g.W, int64(g.WStride), g.Arg, int64(g.ArgStride), g.DY, int64(g.DYStride), g.DX, int64(g.DXStride))...))
+			append(g.args(), g.W, g.Arg, g.DY, g.DX)...))
 	}
 	parts, each, split := g.parts()
 	slabs := ceilDiv(g.Channels, convSlab) * ceilDiv(g.Filters, convWide)
 	return append(all,
 		launch("conv_grad_weight", parts, slabs, threads(block), 0,
-			append(g.args(), int64(g.N), int32(each), g.X, int64(g.XStride), g.Arg, int64(g.ArgStride), g.DY, int64(g.DYStride), g.Part)...),
+			append(g.args(), int64(g.N), int32(each), g.X, g.Arg, g.DY, g.Part)...),
 		launch("conv_grad_reduce", ceilDiv((9*g.Channels+1)*g.Filters, warp), 1, threads(block), 0,
-			int64(9*g.Channels), int32(g.Filters), int32(parts*split), g.Part, g.DW, int64(g.DWStride), g.DB))
+			int64(9*g.Channels), int32(g.Filters), int32(parts*split), g.Part, g.DW, g.DB))
 }

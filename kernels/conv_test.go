@@ -157,13 +157,13 @@ func convCase(d *device, c Image, n int, rounded bool) {
 	}
 	size, out := c.Height*c.Width*c.Channels, c.Height/2*(c.Width/2)*c.Filters
 	conv := Conv{
-		Image: c, N: n, TF32: rounded, X: upload(d, x, 4*d.rng.IntN(4)), XStride: l.xp, W: upload(d, w, 4*d.rng.IntN(4)), WStride: l.wp,
-		Bias: upload(d, l.b, 4), Y: d.alloc(4 * n * l.yp), YStride: l.yp, Arg: d.alloc(n * l.ap), ArgStride: l.ap,
+		Image: c, N: n, TF32: rounded, X: Matrix{upload(d, x, 4*d.rng.IntN(4)), l.xp}, W: Matrix{upload(d, w, 4*d.rng.IntN(4)), l.wp},
+		Bias: upload(d, l.b, 4), Y: Matrix{d.alloc(4 * n * l.yp), l.yp}, Arg: Matrix{d.alloc(n * l.ap), l.ap},
 	}
 	d.run(conv.Launches()...)
 	which := l.forward()
-	y := download[float32](d, conv.Y, n*l.yp)
-	l.arg = download[uint8](d, conv.Arg, n*l.ap)
+	y := download[float32](d, conv.Y.At, n*l.yp)
+	l.arg = download[uint8](d, conv.Arg.At, n*l.ap)
 	for i, v := range rows(y, n, l.yp, out) {
 		if !near(float64(v), l.y[i], 1e-5*l.mag[i]) {
 			t.Fatalf("%+v: y: element %d is %v, expected %v", c, i, v, l.y[i])
@@ -174,28 +174,28 @@ func convCase(d *device, c Image, n int, rounded bool) {
 			t.Fatalf("%+v: arg: element %d is %d, expected %d", c, i, v, which[i])
 		}
 	}
-	same[float32](d, conv.Y, n*l.yp, conv.Launches()...)
-	conv.Arg = 0
-	same[float32](d, conv.Y, n*l.yp, conv.Launches()...)
+	same[float32](d, conv.Y.At, n*l.yp, conv.Launches()...)
+	conv.Arg = Matrix{}
+	same[float32](d, conv.Y.At, n*l.yp, conv.Launches()...)
 
 	l.backward()
 	grad := ConvGrad{
-		Image: c, N: n, TF32: rounded, X: conv.X, XStride: l.xp, W: conv.W, WStride: l.wp, Arg: upload(d, l.arg, 1), ArgStride: l.ap,
-		DY: upload(d, dy, 4*d.rng.IntN(4)), DYStride: l.yp, DX: d.alloc(4 * n * l.xp), DXStride: l.xp,
-		DW: d.alloc(4 * 9 * c.Channels * l.wp), DWStride: l.wp, DB: d.alloc(4 * c.Filters),
+		Image: c, N: n, TF32: rounded, X: conv.X, W: conv.W, Arg: Matrix{upload(d, l.arg, 1), l.ap},
+		DY: Matrix{upload(d, dy, 4*d.rng.IntN(4)), l.yp}, DX: Matrix{d.alloc(4 * n * l.xp), l.xp},
+		DW: Matrix{d.alloc(4 * 9 * c.Channels * l.wp), l.wp}, DB: d.alloc(4 * c.Filters),
 	}
 	grad.Part = d.alloc(4 * grad.PartLen())
 	d.run(grad.Launches()...)
 	pixels := float64(n * c.Height * c.Width)
-	l.close(d, "dx", rows(download[float32](d, grad.DX, n*l.xp), n, l.xp, size), l.dx, 1e-5*float64(9*c.Filters))
+	l.close(d, "dx", rows(download[float32](d, grad.DX.At, n*l.xp), n, l.xp, size), l.dx, 1e-5*float64(9*c.Filters))
 	if rounded { // in the input's gradient alone
 		l.x, l.w, l.dy = x, w, dy
 		l.backward()
 	}
-	l.close(d, "dw", rows(download[float32](d, grad.DW, 9*c.Channels*l.wp), 9*c.Channels, l.wp, c.Filters), l.dw, 1e-5*pixels)
+	l.close(d, "dw", rows(download[float32](d, grad.DW.At, 9*c.Channels*l.wp), 9*c.Channels, l.wp, c.Filters), l.dw, 1e-5*pixels)
 	l.close(d, "db", download[float32](d, grad.DB, c.Filters), l.db, 1e-5*pixels)
-	same[float32](d, grad.DW, 9*c.Channels*l.wp, grad.Launches()...)
-	grad.DX = 0
+	same[float32](d, grad.DW.At, 9*c.Channels*l.wp, grad.Launches()...)
+	grad.DX = Matrix{}
 	same[float32](d, grad.DB, c.Filters, grad.Launches()...)
 	d.release()
 }

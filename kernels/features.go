@@ -21,8 +21,7 @@ type Features struct {
 	Rows      Ptr
 	Lo, Hi    int
 	Cols      int
-	X         Ptr
-	XStride   int
+	X         Matrix
 }
 
 // featureRows is the number of rows of a block, four to a warp.
@@ -32,7 +31,7 @@ const featureRows = 32
 func (f Features) Launch() Launch {
 	each := ceilDiv(f.Hi-f.Lo, max(1, f.NumChunks))
 	return launch("features", f.NumChunks, min(math.MaxUint16, max(1, ceilDiv(each, featureRows))), threads(block), 0,
-		f.Chunks, f.Rows, int64(f.Lo), int64(f.Hi), index32("features", "columns", f.Cols), f.X, int64(f.XStride))
+		f.Chunks, f.Rows, int64(f.Lo), int64(f.Hi), index32("features", "columns", f.Cols), f.X)
 }
 
 // Batch lays out a minibatch of N samples: the features of sample Order[i] as row i
@@ -45,8 +44,7 @@ type Batch struct {
 	// samples Offsets[t] up to Offsets[t+1] (int32) of pool Pools[t] ([PoolRows]).
 	Rows, Labels, Offsets, Pools Ptr
 	Tasks, Cols                  int
-	X                            Ptr
-	XStride                      int
+	X                            Matrix
 	Y                            Ptr // N float32
 	TaskOf                       Ptr // N int32
 }
@@ -55,5 +53,5 @@ type Batch struct {
 func (b Batch) Launch() Launch {
 	return launch("batch", ceilDiv(b.N, warpsPer), 1, threads(block), 0,
 		index32("batch", "samples", b.N), b.Order, b.Rows, b.Labels, b.Offsets, index32("batch", "tasks", b.Tasks), b.Pools,
-		index32("batch", "columns", b.Cols), b.X, int64(b.XStride), b.Y, b.TaskOf)
+		index32("batch", "columns", b.Cols), b.X, b.Y, b.TaskOf)
 }

@@ -40,7 +40,7 @@ func TestFeatures(t *testing.T) {
 			x := d.alloc(4*skip+4*(hi-lo)*stride) + Ptr(4*skip)
 			l := Features{
 				Chunks: upload(d, Bytes(table.Chunks), 0) + Ptr(first*48), NumChunks: count, Rows: s.rowsPtr,
-				Lo: lo, Hi: hi, Cols: cols, X: x, XStride: stride,
+				Lo: lo, Hi: hi, Cols: cols, X: Matrix{x, stride},
 			}.Launch()
 			d.run(l)
 			got := download[float32](d, x, (hi-lo)*stride)
@@ -96,10 +96,10 @@ func TestBatch(t *testing.T) {
 				b := Batch{
 					N: n, Order: upload(d, order, 0), Rows: s.rowsPtr, Labels: s.yPtr, Offsets: upload(d, offsets, 0),
 					Pools: upload(d, Bytes(s.pools), 0), Tasks: s.tasks(), Cols: cols,
-					X: d.alloc(4 * n * stride), XStride: stride, Y: d.alloc(4 * n), TaskOf: d.alloc(4 * n),
+					X: Matrix{d.alloc(4 * n * stride), stride}, Y: d.alloc(4 * n), TaskOf: d.alloc(4 * n),
 				}
 				d.run(b.Launch())
-				x, y, task := download[float32](d, b.X, n*stride), download[float32](d, b.Y, n), download[int32](d, b.TaskOf, n)
+				x, y, task := download[float32](d, b.X.At, n*stride), download[float32](d, b.Y, n), download[int32](d, b.TaskOf, n)
 				for i, o := range order {
 					checkRow(t, "batch", x[i*stride:(i+1)*stride], s.x[o])
 					if y[i] != s.y[o] {

@@ -12,6 +12,13 @@ type Ptr uint64
 // At is the address of element i of size bytes from p on.
 func (p Ptr) At(i, size int) Ptr { return p + Ptr(i)*Ptr(size) }
 
+// Matrix is where a row-major matrix begins in device memory, with the elements from
+// one row to the next. The zero value is none.
+type Matrix struct {
+	At     Ptr
+	Stride int
+}
+
 // Launch is a kernel launch.
 type Launch struct {
 	// Kernel is the name of the entry point.
@@ -26,8 +33,8 @@ type Launch struct {
 // Empty says that the launch has nothing to do and must be left out.
 func (l Launch) Empty() bool { return l.Grid[0] == 0 || l.Grid[1] == 0 || l.Grid[2] == 0 }
 
-// launch packs args with C's natural alignment: Ptr, int64, int32, float32 and
-// float64.
+// launch packs args with C's natural alignment: Ptr, Matrix (its address and stride),
+// int64, int32, float32 and float64.
 func launch(kernel string, gridX, gridY int, block [2]int, shared int, args ...any) Launch {
 	l := Launch{
 		Kernel: kernel,
@@ -40,6 +47,9 @@ func launch(kernel string, gridX, gridY int, block [2]int, shared int, args ...a
 		switch v := a.(type) {
 		case Ptr:
 			l.Args = binary.LittleEndian.AppendUint64(aligned(l.Args, 8), uint64(v))
+		case Matrix:
+			l.Args = binary.LittleEndian.AppendUint64(aligned(l.Args, 8), uint64(v.At))
+			l.Args = binary.LittleEndian.AppendUint64(l.Args, uint64(v.Stride))
 		case int64:
 			l.Args = binary.LittleEndian.AppendUint64(aligned(l.Args, 8), uint64(v))
 		case int32:

@@ -18,38 +18,38 @@ func SolveSPD(n, k, r int, a, b, info Ptr) Launch {
 }
 
 // Transpose writes the transpose of the rows by cols matrix a to b.
-func Transpose(t Real, rows, cols int, a Ptr, aStride int, b Ptr, bStride int) Launch {
+func Transpose(t Real, rows, cols int, a, b Matrix) Launch {
 	return launch("transpose"+t.suffix(), ceilDiv(rows, tileSide)*ceilDiv(cols, tileSide), 1, tileBlock, 0,
-		int64(rows), int64(cols), a, int64(aStride), b, int64(bStride))
+		int64(rows), int64(cols), a, b)
 }
 
 // CopyMatrix writes the rows by cols matrix a to b.
-func CopyMatrix(t Real, rows, cols int, a Ptr, aStride int, b Ptr, bStride int) Launch {
+func CopyMatrix(t Real, rows, cols int, a, b Matrix) Launch {
 	return launch("copy_matrix"+t.suffix(), ceilDiv(rows*cols, perBlock), 1, threads(block), 0,
-		int64(rows), int64(cols), a, int64(aStride), b, int64(bStride))
+		int64(rows), int64(cols), a, b)
 }
 
 // Symmetrise fills one triangle of the n by n matrix a from the other: the upper
 // from the lower if lower is set. The two are of the row-major view.
-func Symmetrise(t Real, n int, a Ptr, aStride int, lower bool) Launch {
-	return launch("symmetrise"+t.suffix(), lowerTiles(n), 1, tileBlock, 0, int64(n), a, int64(aStride), flag(lower))
+func Symmetrise(t Real, n int, a Matrix, lower bool) Launch {
+	return launch("symmetrise"+t.suffix(), lowerTiles(n), 1, tileBlock, 0, int64(n), a, flag(lower))
 }
 
 // ScaleInverse divides row i (byRow) or column j of the rows by cols float64
 // matrix a by s_i or s_j, and sets it to zero where that is at or below rcond s_0.
 // s are the p singular values in descending order, p = rows or cols. rank, an
 // int32, becomes the number of those above the cut-off.
-func ScaleInverse(p int, s Ptr, rcond float64, rows, cols int, a Ptr, aStride int, byRow bool, rank Ptr) Launch {
+func ScaleInverse(p int, s Ptr, rcond float64, rows, cols int, a Matrix, byRow bool, rank Ptr) Launch {
 	return launch("scale_inverse", max(1, ceilDiv(rows*cols, perBlock)), 1, threads(block), 0,
-		index32("scale_inverse", "singular values", p), s, rcond, int64(rows), int64(cols), a, int64(aStride), flag(byRow), rank)
+		index32("scale_inverse", "singular values", p), s, rcond, int64(rows), int64(cols), a, flag(byRow), rank)
 }
 
 // FindNonFinite looks for the first NaN or infinity of the rows by cols float64
 // matrix a. first, a uint64 with all bits set before, becomes i cols + j of that
 // element, and stays as it is where all are finite.
-func FindNonFinite(rows, cols int, a Ptr, aStride int, first Ptr) Launch {
+func FindNonFinite(rows, cols int, a Matrix, first Ptr) Launch {
 	return launch("find_nonfinite", min(2048, ceilDiv(rows*cols, perBlock)), 1, threads(block), 0,
-		int64(rows), int64(cols), a, int64(aStride), first)
+		int64(rows), int64(cols), a, first)
 }
 
 func flag(v bool) int32 {

@@ -114,7 +114,7 @@ func matrixMoves[E float32 | float64](d *device, typ Real) {
 			as, bs, cs := cols+d.rng.IntN(3), rows+d.rng.IntN(3), cols+d.rng.IntN(3)
 			a := normals[E](d, rows*as)
 			ap, bp, cp := upload(d, a, 8*d.rng.IntN(2)), d.alloc(8*cols*bs), d.alloc(8*rows*cs)
-			d.run(Transpose(typ, rows, cols, ap, as, bp, bs), CopyMatrix(typ, rows, cols, ap, as, cp, cs))
+			d.run(Transpose(typ, rows, cols, Matrix{ap, as}, Matrix{bp, bs}), CopyMatrix(typ, rows, cols, Matrix{ap, as}, Matrix{cp, cs}))
 			b, c := download[E](d, bp, cols*bs), download[E](d, cp, rows*cs)
 			for i := range rows {
 				for j := range cs {
@@ -140,7 +140,7 @@ func matrixMoves[E float32 | float64](d *device, typ Real) {
 		for _, lower := range []bool{false, true} {
 			a := normals[E](d, n*stride)
 			ap := upload(d, a, 0)
-			d.run(Symmetrise(typ, n, ap, stride, lower))
+			d.run(Symmetrise(typ, n, Matrix{ap, stride}, lower))
 			for k, got := range download[E](d, ap, n*stride) {
 				i, j := k/stride, k%stride
 				want := a[k]
@@ -176,7 +176,7 @@ func TestScaleInverse(t *testing.T) {
 				stride := cols + d.rng.IntN(3)
 				a := normals[float64](d, rows*stride)
 				ap, rank := upload(d, a, 0), d.alloc(4)
-				d.run(ScaleInverse(p, upload(d, s, 0), cut, rows, cols, ap, stride, byRow, rank))
+				d.run(ScaleInverse(p, upload(d, s, 0), cut, rows, cols, Matrix{ap, stride}, byRow, rank))
 				kept := 0
 				for kept < p && s[kept] > cut*s[0] {
 					kept++
@@ -225,7 +225,7 @@ func TestFindNonFinite(t *testing.T) {
 				want = min(want, uint64(i*cols+j))
 			}
 			first := upload(d, []uint64{math.MaxUint64}, 0)
-			l := FindNonFinite(rows, cols, upload(d, a, 0), stride, first)
+			l := FindNonFinite(rows, cols, Matrix{upload(d, a, 0), stride}, first)
 			if cols == 900 {
 				l.Grid[0] = 3 // strides of the grid
 			}

@@ -2,20 +2,14 @@ package kernels
 
 // Heads computes the squared loss of a minibatch of N samples under the heads of
 // their tasks, and its gradients, as backend.Training defines them. All of it is
-// in device memory; strides are in elements.
+// in device memory.
 type Heads struct {
 	N, K, Tasks int
-	Z           Ptr
-	ZStride     int
+	Z, W        Matrix
 	Y, Task     Ptr
-	W           Ptr
-	WStride     int
 	Scale       float64
-	// DZ and DW are both 0 when the loss alone is wanted.
-	DZ       Ptr
-	DZStride int
-	DW       Ptr
-	DWStride int
+	// DZ and DW are both none when the loss alone is wanted.
+	DZ, DW Matrix
 	// Loss is one float64 that is added to.
 	Loss Ptr
 	// Residual is scratch of N float64.
@@ -26,14 +20,13 @@ type Heads struct {
 // with the gradient in the heads.
 func (h Heads) Launches() []Launch {
 	k, blocks := index32("head_residual", "columns", h.K), 1
-	if h.DW != 0 {
+	if h.DW.At != 0 {
 		blocks += h.Tasks
 	}
 	return []Launch{
 		launch("head_residual", ceilDiv(h.N, warpsPer), 1, threads(block), 0, int64(h.N), k, index32("head_residual", "tasks", h.Tasks),
-			h.Z, int64(h.ZStride), h.Y, h.Task, h.W, int64(h.WStride), h.Scale, h.DZ, int64(h.DZStride), h.Residual),
-		launch("head_gradient", blocks, 1, threads(size("HEAD_BLOCK")), 0, int64(h.N), k, h.Z, int64(h.ZStride), h.Task, h.Residual, h.Scale,
-			h.DW, int64(h.DWStride), h.Loss),
+			h.Z, h.Y, h.Task, h.W, h.Scale, h.DZ, h.Residual),
+		launch("head_gradient", blocks, 1, threads(size("HEAD_BLOCK")), 0, int64(h.N), k, h.Z, h.Task, h.Residual, h.Scale, h.DW, h.Loss),
 	}
 }
 

@@ -16,9 +16,9 @@ func TestHeads(t *testing.T) {
 		}
 		before := d.rng.Float64()
 		h := Heads{
-			N: c.n, K: c.k, Tasks: c.tasks, Z: upload(d, z, 4*d.rng.IntN(3)), ZStride: zs, Y: upload(d, y, 4), Task: upload(d, task, 4),
-			W: upload(d, w, 4*d.rng.IntN(3)), WStride: ws, Scale: d.rng.NormFloat64(), Loss: upload(d, []float64{before}, 0),
-			DZ: d.alloc(4 * c.n * ds), DZStride: ds, DW: d.alloc(4 * c.tasks * ds), DWStride: ds, Residual: d.alloc(8 * c.n),
+			N: c.n, K: c.k, Tasks: c.tasks, Z: Matrix{upload(d, z, 4*d.rng.IntN(3)), zs}, Y: upload(d, y, 4), Task: upload(d, task, 4),
+			W: Matrix{upload(d, w, 4*d.rng.IntN(3)), ws}, Scale: d.rng.NormFloat64(), Loss: upload(d, []float64{before}, 0),
+			DZ: Matrix{d.alloc(4 * c.n * ds), ds}, DW: Matrix{d.alloc(4 * c.tasks * ds), ds}, Residual: d.alloc(8 * c.n),
 		}
 		d.run(h.Launches()...)
 		loss, dz, dw := before, make([]float64, c.n*c.k), make([]float64, c.tasks*c.k)
@@ -40,20 +40,20 @@ func TestHeads(t *testing.T) {
 		if got := download[float64](d, h.Loss, 1)[0]; !near(got, loss, 1e-12*loss) {
 			t.Errorf("%+v: the loss is %v, expected %v", c, got, loss)
 		}
-		for i, got := range rows(download[float32](d, h.DZ, c.n*ds), c.n, ds, c.k) {
+		for i, got := range rows(download[float32](d, h.DZ.At, c.n*ds), c.n, ds, c.k) {
 			if !near(float64(got), dz[i], 1e-5*(1+math.Abs(dz[i]))) {
 				t.Fatalf("%+v: dz: element %d is %v, expected %v", c, i, got, dz[i])
 			}
 		}
-		for i, got := range rows(download[float32](d, h.DW, c.tasks*ds), c.tasks, ds, c.k) {
+		for i, got := range rows(download[float32](d, h.DW.At, c.tasks*ds), c.tasks, ds, c.k) {
 			if !near(float64(got), dw[i], 1e-4*(1+math.Abs(dw[i]))) {
 				t.Fatalf("%+v: dw: element %d is %v, expected %v", c, i, got, dw[i])
 			}
 		}
-		same[float32](d, h.DW, c.tasks*ds, h.Launches()...)
+		same[float32](d, h.DW.At, c.tasks*ds, h.Launches()...)
 		// The loss alone, from the same start.
 		with := download[float64](d, h.Residual, c.n)
-		h.DZ, h.DW = 0, 0
+		h.DZ, h.DW = Matrix{}, Matrix{}
 		write(d, h.Loss, []float64{before})
 		d.run(h.Launches()...)
 		if got := download[float64](d, h.Loss, 1)[0]; !near(got, loss, 1e-12*loss) {

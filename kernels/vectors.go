@@ -68,8 +68,7 @@ func chunks(n int) (count, span int) {
 type Dots struct {
 	Type    Real
 	Rows, N int
-	A       Ptr
-	AStride int
+	A       Matrix
 	X       Ptr
 	// Part is scratch of PartLen float64.
 	Part Ptr
@@ -88,7 +87,7 @@ func (d Dots) Launches() []Launch {
 	name := "dots" + d.Type.suffix()
 	rows := index32(name, "rows", d.Rows)
 	return []Launch{
-		launch(name, count, min(1<<15, ceilDiv(d.Rows, size("DOTS_ROWS"))), threads(block), 0, d.A, int64(d.AStride), rows, d.X, int64(d.N),
+		launch(name, count, min(1<<15, ceilDiv(d.Rows, size("DOTS_ROWS"))), threads(block), 0, d.A, rows, d.X, int64(d.N),
 			int64(span), d.Part),
 		launch("dots_reduce", d.Rows, 1, threads(warp), 0, d.Part, int32(count), d.Out),
 	}
@@ -120,8 +119,8 @@ func (m Norm) Launches() []Launch {
 
 // Combine computes y += sum_i coef_i a_i over the rows a_i of the rows by n
 // matrix a; coef are rows float64 in device memory.
-func Combine(t Real, rows, n int, coef, a Ptr, aStride int, y Ptr) Launch {
+func Combine(t Real, rows, n int, coef Ptr, a Matrix, y Ptr) Launch {
 	name := "combine" + t.suffix()
 	columns := size("COMBINE_BLOCK")
-	return launch(name, ceilDiv(n, columns), 1, threads(columns), 0, coef, a, int64(aStride), index32(name, "rows", rows), int64(n), y)
+	return launch(name, ceilDiv(n, columns), 1, threads(columns), 0, coef, a, index32(name, "rows", rows), int64(n), y)
 }

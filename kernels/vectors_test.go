@@ -82,7 +82,7 @@ func dotsCases[E float32 | float64](d *device, typ Real) {
 		if n > 0 && rows > 0 && d.rng.IntN(4) == 0 {
 			a[d.rng.IntN(rows)*stride+d.rng.IntN(n)] = E(math.NaN())
 		}
-		p := Dots{Type: typ, Rows: rows, N: n, A: upload(d, a, size*d.rng.IntN(4)), AStride: stride,
+		p := Dots{Type: typ, Rows: rows, N: n, A: Matrix{upload(d, a, size*d.rng.IntN(4)), stride},
 			X: upload(d, x, size*d.rng.IntN(4)), Out: d.alloc(8 * rows)}
 		p.Part = d.alloc(8 * p.PartLen())
 		d.run(p.Launches()...)
@@ -107,7 +107,7 @@ func TestDotsManyRows(t *testing.T) {
 	d := newDevice(t)
 	for _, c := range []struct{ rows, n int }{{103, 1}, {1, 70 * minSpan}} {
 		a, x := normals[float32](d, c.rows*c.n), normals[float32](d, c.n)
-		p := Dots{Type: Float32, Rows: c.rows, N: c.n, A: upload(d, a, 0), AStride: c.n, X: upload(d, x, 0), Out: d.alloc(8 * c.rows)}
+		p := Dots{Type: Float32, Rows: c.rows, N: c.n, A: Matrix{upload(d, a, 0), c.n}, X: upload(d, x, 0), Out: d.alloc(8 * c.rows)}
 		p.Part = d.alloc(8 * p.PartLen())
 		l := p.Launches()
 		if c.n == 1 {
@@ -178,7 +178,7 @@ func combineCases[E float32 | float64](d *device, typ Real, eps float64) {
 		rows, stride := d.rng.IntN(21), n+d.rng.IntN(3)
 		a, y, coef := normals[E](d, rows*stride), normals[E](d, n), normals[float64](d, rows)
 		yp := upload(d, y, 8*d.rng.IntN(3))
-		l := Combine(typ, rows, n, upload(d, coef, 0), upload(d, a, 8*d.rng.IntN(3)), stride, yp)
+		l := Combine(typ, rows, n, upload(d, coef, 0), Matrix{upload(d, a, 8*d.rng.IntN(3)), stride}, yp)
 		d.run(l)
 		for j, got := range download[E](d, yp, n) {
 			want, mag := float64(y[j]), 1.0

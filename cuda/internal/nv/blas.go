@@ -5,22 +5,16 @@ package nv
 // #include "nv.h"
 import "C"
 
+import "cmp"
+
 // BLAS is cuBLAS. Scalars are passed by value and the handle must be in
 // [PointerHost]. Products allocate nothing.
-type BLAS struct {
-	t    *C.nv_table
-	file File
-}
+type BLAS struct{ binding }
 
 func (b *BLAS) err(op string, status C.int32_t) error {
-	if status == 0 {
-		return nil
-	}
-	if status == C.NV_ABSENT {
-		return absent(op, b.file)
-	}
-	return blasError(op, b.file.Path, int(status), goString(C.nv_cublasGetStatusName(b.t, status)),
-		goString(C.nv_cublasGetStatusString(b.t, status)))
+	return b.failed(op, status, blasMeans, func() (string, string) {
+		return cmp.Or(goString(C.nv_cublasGetStatusName(b.t, status)), "CUBLAS_STATUS"), goString(C.nv_cublasGetStatusString(b.t, status))
+	})
 }
 
 // GetProperty returns a part of the version: 0 major, 1 minor, 2 patch.

@@ -6,29 +6,45 @@ package nv
 import "C"
 
 import (
+	"cmp"
 	"fmt"
 	"unsafe"
 )
 
-// Driver is the CUDA driver.
-type Driver struct {
+// binding is the functions of one library.
+type binding struct {
 	t    *C.nv_table
 	file File
+}
+
+// failed is the error of a call with a status other than 0; say asks the library for the status's name and text.
+func (b *binding) failed(op string, status C.int32_t, means map[int]meaning, say func() (name, text string)) error {
+	switch status {
+	case 0:
+		return nil
+	case C.NV_ABSENT:
+		return &Error{Op: op, Library: b.file.Path, kind: ErrAbsent,
+			Text: "this release does not have the function (version " + b.file.Version + ")"}
+	}
+	name, text := say()
+	m := means[int(status)]
+	return &Error{Op: op, Library: b.file.Path, Code: int(status), Name: name, Text: text, Hint: m.hint, kind: m.kind}
+}
+
+// Driver is the CUDA driver.
+type Driver struct {
+	binding
 	// HasGraphs is whether the functions of graphs are there.
 	HasGraphs bool
 }
 
 func (d *Driver) err(op string, status C.int32_t) error {
-	if status == 0 {
-		return nil
-	}
-	if status == C.NV_ABSENT {
-		return absent(op, d.file)
-	}
-	var name, text *C.char
-	C.nv_cuGetErrorName(d.t, status, &name)
-	C.nv_cuGetErrorString(d.t, status, &text)
-	return driverError(op, d.file.Path, int(status), goString(name), goString(text))
+	return d.failed(op, status, driverMeans, func() (string, string) {
+		var name, text *C.char
+		C.nv_cuGetErrorName(d.t, status, &name)
+		C.nv_cuGetErrorString(d.t, status, &text)
+		return cmp.Or(goString(name), "CUDA_ERROR"), goString(text)
+	})
 }
 
 func goString(s *C.char) string {

@@ -126,7 +126,7 @@ func TestConstantsAreChecked(t *testing.T) {
 	}
 	both := maps.Clone(others)
 	maps.Copy(both, newer)
-	for code := range driverKinds {
+	for code := range driverMeans {
 		found := false
 		for name, v := range both {
 			found = found || v == int64(code) && strings.HasPrefix(name, "CUDA_ERROR_")

@@ -13,9 +13,9 @@ type Options struct {
 
 // File is a library that was loaded.
 type File struct {
-	Name    string // driver, nvJitLink, cublasLt, cublas, cusparse, cusolver, nvrtc
-	Path    string
-	Version string // as it says itself; empty where it does not
+	Name    string `json:"name"`    // driver, nvJitLink, cublasLt, cublas, cusparse, cusolver, nvrtc
+	Version string `json:"version"` // as it says itself; empty where it does not
+	Path    string `json:"path"`
 }
 
 // Trace is what Open tried, in order. It is never nil, and complete also where
@@ -26,11 +26,11 @@ type Trace struct {
 
 // Step is one folder that was looked at.
 type Step struct {
-	Place string // such as "CUDA_HOME" or "wheels in VIRTUAL_ENV"
-	What  string // libcuda.so.1, or the family: "CUDA 12"
-	Dir   string // the folder; empty where the place names none
-	Found string // what was found there, in words
-	Taken bool
+	Place string `json:"place"`         // such as "CUDA_HOME" or "wheels in VIRTUAL_ENV"
+	What  string `json:"what"`          // libcuda.so.1, or the family: "CUDA 12"
+	Dir   string `json:"dir,omitempty"` // the folder; empty where the place names none
+	Found string `json:"found"`         // what was found there, in words
+	Taken bool   `json:"taken"`
 }
 
 func (t *Trace) add(s Step) { t.Steps = append(t.Steps, s) }

@@ -8,24 +8,19 @@ import "C"
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"slices"
 	"unsafe"
 )
 
 // NVRTC compiles CUDA C++ at run time. It needs no device and no driver.
-type NVRTC struct {
-	t    *C.nv_table
-	file File
-}
+type NVRTC struct{ binding }
 
 func (n *NVRTC) err(op string, status C.int32_t) error {
-	if status == 0 {
-		return nil
-	}
-	if status == C.NV_ABSENT {
-		return absent(op, n.file)
-	}
-	return nvrtcError(op, n.file.Path, int(status), goString(C.nv_nvrtcGetErrorString(n.t, status)))
+	return n.failed(op, status, nvrtcMeans, func() (string, string) {
+		return cmp.Or(goString(C.nv_nvrtcGetErrorString(n.t, status)), fmt.Sprintf("NVRTC_ERROR_%d", status)), ""
+	})
 }
 
 // Version returns NVRTC's version.

@@ -73,7 +73,7 @@ func (lib *Library) openDriver(s search, table *C.nv_table, trace *Trace) error 
 		return err
 	}
 	step := &trace.Steps[len(trace.Steps)-1]
-	d := &Driver{t: table, file: File{Name: "driver", Path: path}}
+	d := &Driver{binding: binding{table, File{Name: "driver", Path: path}}}
 	err = resolve(table, handle, C.NV_DRIVER, d.file)
 	if err == nil {
 		err = d.err("cuInit", C.nv_cuInit(table, 0))
@@ -160,9 +160,9 @@ func (lib *Library) openSet(set chosen, table *C.nv_table) error {
 			return err
 		}
 	}
-	lib.BLAS = &BLAS{t: table, file: *files["cublas"]}
-	lib.Solver = &Solver{t: table, file: *files["cusolver"]}
-	lib.NVRTC = &NVRTC{t: table, file: *files["nvrtc"]}
+	lib.BLAS = &BLAS{binding{table, *files["cublas"]}}
+	lib.Solver = &Solver{binding{table, *files["cusolver"]}}
+	lib.NVRTC = &NVRTC{binding{table, *files["nvrtc"]}}
 	return lib.checkVersions(files)
 }
 

@@ -5,22 +5,15 @@ package nv
 // #include "nv.h"
 import "C"
 
+import "cmp"
+
 // Solver is cuSOLVER's dense part, in float64. An info is an int32 on the device:
 // 0 where the routine succeeded, negative for a wrong argument, positive for a
 // failure that the routine's comment names.
-type Solver struct {
-	t    *C.nv_table
-	file File
-}
+type Solver struct{ binding }
 
 func (s *Solver) err(op string, status C.int32_t) error {
-	if status == 0 {
-		return nil
-	}
-	if status == C.NV_ABSENT {
-		return absent(op, s.file)
-	}
-	return solverError(op, s.file.Path, int(status))
+	return s.failed(op, status, solverMeans, func() (string, string) { return cmp.Or(solverNames[int(status)], "CUSOLVER_STATUS"), "" })
 }
 
 // GetProperty returns a part of the version: 0 major, 1 minor, 2 patch.

@@ -1,16 +1,13 @@
 package nv
 
-import "fmt"
-
-func absent(op string, f File) error {
-	return &Error{Op: op, Library: f.Path, Text: "this release does not have the function (version " + f.Version + ")", kind: ErrAbsent}
-}
-
-// Codes of cuda.h that a caller tells apart, with what may help.
-var driverKinds = map[int]struct {
+// meaning is what a caller may tell a status by, and what may help.
+type meaning struct {
 	kind error
 	hint string
-}{
+}
+
+// Codes of cuda.h.
+var driverMeans = map[int]meaning{
 	2: {ErrOutOfMemory, ""},
 	3: {nil, "the driver was not initialised or is being unloaded"},
 	34: {ErrStub, "this libcuda.so.1 is the toolkit's stub for linking: take its folder off LD_LIBRARY_PATH; " +
@@ -40,32 +37,25 @@ var driverKinds = map[int]struct {
 	999: {nil, "see the kernel's log (dmesg) for the driver's messages"},
 }
 
-func driverError(op, library string, code int, name, text string) error {
-	if name == "" {
-		name = "CUDA_ERROR"
-	}
-	k := driverKinds[code]
-	return &Error{Op: op, Library: library, Code: code, Name: name, Text: text, Hint: k.hint, kind: k.kind}
-}
+const noHandle = "the handle could not be made: no current context, or too little memory"
 
 // Statuses of cublas_api.h.
-func blasError(op, library string, code int, name, text string) error {
-	e := &Error{Op: op, Library: library, Code: code, Name: name, Text: text}
-	if name == "" {
-		e.Name = "CUBLAS_STATUS"
-	}
-	switch code {
-	case 1:
-		e.Hint = "the handle could not be made: no current context, or too little memory"
-	case 3:
-		e.kind = ErrOutOfMemory
-	case 8:
-		e.Hint = "this cuBLAS does not run on the device's architecture"
-	}
-	return e
+var blasMeans = map[int]meaning{
+	1: {nil, noHandle},
+	3: {ErrOutOfMemory, ""},
+	8: {nil, "this cuBLAS does not run on the device's architecture"},
 }
 
-// Statuses of cusolver_common.h. cuSOLVER has no function that names them.
+// Statuses of cusolver_common.h.
+var solverMeans = map[int]meaning{1: {nil, noHandle}, 2: {ErrOutOfMemory, ""}}
+
+// Results of nvrtc.h.
+var nvrtcMeans = map[int]meaning{
+	5: {nil, "NVRTC may be older than the device: see amtrl doctor"},
+	7: {nil, "libnvrtc-builtins must lie beside libnvrtc"},
+}
+
+// cuSOLVER has no function that names its statuses.
 var solverNames = map[int]string{
 	1:  "CUSOLVER_STATUS_NOT_INITIALIZED",
 	2:  "CUSOLVER_STATUS_ALLOC_FAILED",
@@ -91,33 +81,4 @@ var solverNames = map[int]string{
 	26: "CUSOLVER_STATUS_IRS_INFOS_NOT_DESTROYED",
 	30: "CUSOLVER_STATUS_IRS_MATRIX_SINGULAR",
 	31: "CUSOLVER_STATUS_INVALID_WORKSPACE",
-}
-
-func solverError(op, library string, code int) error {
-	e := &Error{Op: op, Library: library, Code: code, Name: solverNames[code]}
-	if e.Name == "" {
-		e.Name = "CUSOLVER_STATUS"
-	}
-	switch code {
-	case 1:
-		e.Hint = "the handle could not be made: no current context, or too little memory"
-	case 2:
-		e.kind = ErrOutOfMemory
-	}
-	return e
-}
-
-// Results of nvrtc.h.
-func nvrtcError(op, library string, code int, text string) error {
-	if text == "" {
-		text = fmt.Sprintf("NVRTC_ERROR_%d", code)
-	}
-	e := &Error{Op: op, Library: library, Code: code, Name: text}
-	switch code {
-	case 5:
-		e.Hint = "NVRTC may be older than the device: see amtrl doctor"
-	case 7:
-		e.Hint = "libnvrtc-builtins must lie beside libnvrtc"
-	}
-	return e
 }
