@@ -38,7 +38,6 @@ var allowed = map[string][]string{
 	"internal/testrand":     nil,
 	"internal/text":         nil,
 	"kernels":               nil,
-	"kernels/hostbuild":     nil,
 	"pipeline":              {"backend", "dataset"},
 	"runs": {"backend", "dataset", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/safetensors",
 		"internal/text", "pipeline"},

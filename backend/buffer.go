@@ -19,33 +19,27 @@ const (
 	Float64
 )
 
-// Size is the number of bytes of one element.
+// dtypes are the element types, with the kind of Go's that holds one.
+var dtypes = [...]struct {
+	name string
+	size int
+	kind reflect.Kind
+}{
+	Uint8: {"uint8", 1, reflect.Uint8}, Int32: {"int32", 4, reflect.Int32}, Float16: {"float16", 2, reflect.Uint16},
+	Float32: {"float32", 4, reflect.Float32}, Float64: {"float64", 8, reflect.Float64},
+}
+
+// Size is the number of bytes of one element, 0 for no element type.
 func (t DType) Size() int {
-	switch t {
-	case Uint8:
-		return 1
-	case Float16:
-		return 2
-	case Int32, Float32:
-		return 4
-	case Float64:
-		return 8
+	if int(t) < len(dtypes) {
+		return dtypes[t].size
 	}
 	return 0
 }
 
 func (t DType) String() string {
-	switch t {
-	case Uint8:
-		return "uint8"
-	case Int32:
-		return "int32"
-	case Float16:
-		return "float16"
-	case Float32:
-		return "float32"
-	case Float64:
-		return "float64"
+	if t.Size() > 0 {
+		return dtypes[t].name
 	}
 	return fmt.Sprintf("dtype(%d)", uint8(t))
 }
@@ -160,18 +154,9 @@ func checkElement[E Element](op string, b Buffer) error {
 	if b == nil {
 		return &ArgumentError{Op: op, Arg: "buffer", Reason: "is nil"}
 	}
-	var want DType
-	switch reflect.TypeFor[E]().Kind() {
-	case reflect.Uint8:
-		want = Uint8
-	case reflect.Uint16:
-		want = Float16
-	case reflect.Int32:
-		want = Int32
-	case reflect.Float32:
-		want = Float32
-	case reflect.Float64:
-		want = Float64
+	want := Uint8
+	for reflect.TypeFor[E]().Kind() != dtypes[want].kind {
+		want++
 	}
 	if b.DType() != want {
 		return &ArgumentError{Op: op, Arg: "buffer", Reason: fmt.Sprintf("holds %s, not %s", b.DType(), want)}

@@ -9,7 +9,7 @@ import "github.com/amtrl/amtrl/cuda/internal/nv"
 type command struct {
 	in   []input
 	out  []output
-	temp []int64 // sizes of scratch memory
+	temp []int // bytes of each piece of scratch memory
 	emit func(e *emitter)
 }
 
@@ -67,7 +67,7 @@ func (p *plan) add(c *command) {
 	}
 	scratch := int64(0)
 	for _, n := range c.temp {
-		scratch += aligned(n)
+		scratch += aligned(int64(n))
 	}
 	p.scratch = max(p.scratch, scratch)
 }
@@ -106,7 +106,7 @@ func (p *plan) emit(q *queue) error {
 		}
 		e.out = list[len(c.in):]
 		for _, n := range c.temp {
-			list, temp = append(list, temp), temp+nv.DevicePtr(aligned(n))
+			list, temp = append(list, temp), temp+nv.DevicePtr(aligned(int64(n)))
 		}
 		e.temp = list[len(c.in)+len(c.out):]
 		if c.emit(&e); e.err != nil {

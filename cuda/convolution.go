@@ -45,7 +45,7 @@ func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matr
 		k.DX = place(o.DX)
 	}
 	return q.submit(c, &command{
-		temp: pieces(4 * k.PartLen()),
+		temp: []int{4 * k.PartLen()},
 		emit: func(e *emitter) {
 			k := k
 			k.Part = kernels.Ptr(e.temp[0])

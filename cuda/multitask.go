@@ -28,7 +28,7 @@ func (q *queue) TaskGradient(s backend.Samples, p, qm backend.Matrix, loss backe
 		P: ptr(po), PStride: po.Stride, Q: ptr(qo), QStride: qo.Stride, Loss: ptr(lo),
 	}
 	return q.submit(c, &command{
-		temp: pieces(4*k.PartLen(), 8*k.NumChunks),
+		temp: []int{4 * k.PartLen(), 8 * k.NumChunks},
 		emit: func(e *emitter) {
 			k := k
 			k.Part, k.PartLoss = kernels.Ptr(e.temp[0]), kernels.Ptr(e.temp[1])
@@ -55,7 +55,7 @@ func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
 	}
 	slab := min(set.n, max(1, projectBytes/(4*max(set.cols, 1))))
 	return q.submit(c, &command{
-		temp: pieces(4 * slab * set.cols),
+		temp: []int{4 * slab * set.cols},
 		emit: func(e *emitter) {
 			for lo := 0; lo < set.n; lo += slab {
 				e.project(set, lo, min(lo+slab, set.n), view(bo), view(zo))

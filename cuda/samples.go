@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"math"
-	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
@@ -149,13 +148,4 @@ func (c *checker) samples(s backend.Samples) *samples {
 		return nil
 	}
 	return own
-}
-
-// pieces is the scratch that a list of sizes needs, in bytes.
-func pieces(bytes ...int) []int64 {
-	list := make([]int64, 0, len(bytes))
-	for _, n := range bytes {
-		list = append(list, int64(n))
-	}
-	return slices.Clip(list)
 }

@@ -57,7 +57,7 @@ func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend
 		k.DZ, k.DW = place(o.DZ), place(o.DW)
 	}
 	return q.submit(c, &command{
-		temp: pieces(8 * k.N),
+		temp: []int{8 * k.N},
 		emit: func(e *emitter) {
 			k := k
 			k.Residual = kernels.Ptr(e.temp[0])

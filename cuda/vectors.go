@@ -89,7 +89,7 @@ func (q *queue) dots(c *checker, a, x operand, out []float64) error {
 	}
 	k := kernels.Dots{Type: real(a), Rows: min(a.Rows, dotsRows), N: a.Cols, A: place(a), X: ptr(x)}
 	return q.submit(c, &command{
-		temp: []int64{8 * int64(k.PartLen())},
+		temp: []int{8 * k.PartLen()},
 		out:  []output{floats(out)},
 		emit: func(e *emitter) {
 			for lo := 0; lo < a.Rows; lo += dotsRows {

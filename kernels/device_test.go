@@ -11,14 +11,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unsafe"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/amtrl/amtrl/internal/testrand"
-	"github.com/amtrl/amtrl/kernels/hostbuild"
 )
 
 // device is the sanitized CPU build of the kernels, behind a pipe. Its memory is
@@ -34,54 +38,72 @@ type device struct {
 	dead   bool // ended as it should
 }
 
-var built struct {
-	dir, path string
-	err       error
-	done      bool
-}
+// built is a folder with the device, once a test has asked for it.
+var built string
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
+	if built != "" {
+		os.RemoveAll(built)
 	}
 	os.Exit(code)
 }
 
-// program builds the device once for all tests. Tests run one after the other.
-func program(t testing.TB) string {
-	t.Helper()
-	if !built.done {
-		built.done = true
-		built.dir, built.err = os.MkdirTemp("", "amtrl-kernels")
-		if built.err == nil {
-			built.path = filepath.Join(built.dir, "device")
-			var dir string
-			if dir, built.err = hostbuild.Dir(); built.err == nil {
-				start := time.Now()
-				built.err = hostbuild.Build(hostbuild.Options{
-					Out:      built.path,
-					Sanitize: true,
-					Main:     []string{filepath.Join(dir, "host/pipe/serve.cpp"), filepath.Join(dir, "testdata/broken.cu")},
-				})
-				t.Logf("the sanitized build took %.1f s", time.Since(start).Seconds())
-			}
+var errNoCompiler = errors.New("no g++ in PATH")
+
+// program compiles the device once for all tests, which run one after the other: the kernels, behind host/prelude.h, with
+// their launcher, under AddressSanitizer and UndefinedBehaviorSanitizer.
+var program = sync.OnceValues(func() (path string, err error) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		return "", errNoCompiler
+	}
+	if built, err = os.MkdirTemp("", "amtrl-kernels"); err != nil {
+		return "", err
+	}
+	sources := []string{"host/pipe/serve.cpp", "testdata/broken.cu"}
+	for _, pattern := range []string{"*.cu", "host/*.cpp"} {
+		files, _ := filepath.Glob(pattern) // the patterns are constants
+		sources = append(sources, files...)
+	}
+	sanitize := []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fsanitize-sections=amtrl_shared"}
+	flags := append([]string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-I.", "-Ihost", "-O1", "-g1",
+		"-fno-omit-frame-pointer", "-c"}, sanitize...)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	var objects []string
+	for i, source := range sources {
+		object := filepath.Join(built, fmt.Sprint(i, ".o"))
+		objects = append(objects, object)
+		args := append(slices.Clone(flags), "-o", object)
+		if filepath.Ext(source) == ".cu" {
+			args = append(args, "-include", "host/prelude.h", "-x", "c++")
 		}
+		group.Go(func() error { return compile(append(args, source)) })
 	}
-	if errors.Is(built.err, hostbuild.ErrNoCompiler) {
-		t.Skip(built.err)
+	if err := group.Wait(); err != nil {
+		return "", err
 	}
-	if built.err != nil {
-		t.Fatal(built.err)
+	path = filepath.Join(built, "device")
+	return path, compile(slices.Concat(sanitize, []string{"-o", path}, objects, []string{"-lpthread", "-ldl"}))
+})
+
+func compile(args []string) error {
+	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("g++ %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	return built.path
+	return nil
 }
 
 // newDevice starts a device with a random source of its own.
 func newDevice(t testing.TB) *device {
 	t.Helper()
+	path, err := program()
+	if errors.Is(err, errNoCompiler) {
+		t.Skip(err)
+	}
+	must(t, err)
 	d := &device{t: t, rng: testrand.New(t), stderr: new(bytes.Buffer)}
-	d.cmd = exec.Command(program(t))
+	d.cmd = exec.Command(path)
 	d.cmd.Stderr = d.stderr
 	stdin, err := d.cmd.StdinPipe()
 	must(t, err)

@@ -26,9 +26,7 @@ func (c *Call[M]) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vecto
 	o.B, o.Y = c.Vector("b", b, Float32), c.Matrix("y", y, Float32)
 	c.Length("b", o.B, s.Filters)
 	c.Shape("y", o.Y, o.X.Rows, s.Out())
-	c.Apart("y", o.Y, "x", o.X)
-	c.Apart("y", o.Y, "w", o.W)
-	c.Apart("y", o.Y, "b", o.B)
+	c.allApart([]named[M]{{"y", o.Y}}, named[M]{"x", o.X}, named[M]{"w", o.W}, named[M]{"b", o.B})
 	if o.WithArg = arg != (backend.Matrix{}); o.WithArg {
 		o.Arg = c.Matrix("arg", arg, Uint8)
 		c.Shape("arg", o.Arg, o.X.Rows, s.Out())
@@ -45,20 +43,12 @@ func (c *Call[M]) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Ma
 	o.DW, o.DB = c.Matrix("dw", dw, Float32), c.Vector("db", db, Float32)
 	c.Shape("dw", o.DW, s.Taps(), s.Filters)
 	c.Length("db", o.DB, s.Filters)
-	type named struct {
-		name string
-		o    Operand[M]
-	}
-	outs := []named{{"dw", o.DW}, {"db", o.DB}}
+	outs := []named[M]{{"dw", o.DW}, {"db", o.DB}}
 	if o.WithDX = dx != (backend.Matrix{}); o.WithDX {
 		o.DX = c.Matrix("dx", dx, Float32)
 		c.Shape("dx", o.DX, o.X.Rows, s.In())
-		outs = append(outs, named{"dx", o.DX})
+		outs = append(outs, named[M]{"dx", o.DX})
 	}
-	for i, out := range outs {
-		for _, in := range append([]named{{"x", o.X}, {"w", o.W}, {"dy", o.DY}}, outs[:i]...) {
-			c.Apart(out.name, out.o, in.name, in.o)
-		}
-	}
+	c.allApart(outs, named[M]{"x", o.X}, named[M]{"w", o.W}, named[M]{"dy", o.DY})
 	return o
 }

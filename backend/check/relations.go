@@ -35,6 +35,24 @@ func (c *Call[M]) Apart(arg string, o Operand[M], otherArg string, other Operand
 	}
 }
 
+// named is an operand with its argument's name.
+type named[M comparable] struct {
+	arg string
+	o   Operand[M]
+}
+
+// allApart checks that each output shares no element with an input or with the outputs before it.
+func (c *Call[M]) allApart(outs []named[M], ins ...named[M]) {
+	for i, out := range outs {
+		for _, in := range ins {
+			c.Apart(out.arg, out.o, in.arg, in.o)
+		}
+		for _, before := range outs[:i] {
+			c.Apart(out.arg, out.o, before.arg, before.o)
+		}
+	}
+}
+
 // SamePlace checks that o is other itself or shares no element with it.
 func (c *Call[M]) SamePlace(arg string, o Operand[M], otherArg string, other Operand[M]) {
 	if c.Err == nil && o.Matrix != other.Matrix {

@@ -34,11 +34,7 @@ func (c *Call[M]) SVD(a, u backend.Matrix, s backend.Vector, vt backend.Matrix) 
 		o.U, o.VT = c.Matrix("u", u, Float64), c.Matrix("vt", vt, Float64)
 		c.Shape("u", o.U, o.A.Rows, p)
 		c.Shape("vt", o.VT, p, o.A.Cols)
-		c.Apart("u", o.U, "a", o.A)
-		c.Apart("u", o.U, "s", o.S)
-		c.Apart("vt", o.VT, "a", o.A)
-		c.Apart("vt", o.VT, "s", o.S)
-		c.Apart("vt", o.VT, "u", o.U)
+		c.allApart([]named[M]{{"u", o.U}, {"vt", o.VT}}, named[M]{"a", o.A}, named[M]{"s", o.S})
 	}
 	return o
 }

@@ -42,14 +42,7 @@ func (c *Call[M]) HeadGradient(z backend.Matrix, y, task backend.Vector, w backe
 	o.DZ, o.DW = c.Matrix("dz", dz, Float32), c.Matrix("dw", dw, Float32)
 	c.Shape("dz", o.DZ, n, k)
 	c.Shape("dw", o.DW, o.W.Rows, k)
-	for _, in := range []struct {
-		name string
-		o    Operand[M]
-	}{{"z", o.Z}, {"y", o.Y}, {"w", o.W}} {
-		c.Apart("dz", o.DZ, in.name, in.o)
-		c.Apart("dw", o.DW, in.name, in.o)
-	}
-	c.Apart("dw", o.DW, "dz", o.DZ)
+	c.allApart([]named[M]{{"dz", o.DZ}, {"dw", o.DW}}, named[M]{"z", o.Z}, named[M]{"y", o.Y}, named[M]{"w", o.W})
 	return o
 }
 
@@ -65,11 +58,6 @@ func (c *Call[M]) Adam(rates *backend.AdamRates, g, m, v, theta backend.Vector) 
 	c.Length("m", o.M, o.G.Cols)
 	c.Length("v", o.V, o.G.Cols)
 	c.Length("theta", o.Theta, o.G.Cols)
-	c.Apart("m", o.M, "g", o.G)
-	c.Apart("v", o.V, "g", o.G)
-	c.Apart("v", o.V, "m", o.M)
-	c.Apart("theta", o.Theta, "g", o.G)
-	c.Apart("theta", o.Theta, "m", o.M)
-	c.Apart("theta", o.Theta, "v", o.V)
+	c.allApart([]named[M]{{"m", o.M}, {"v", o.V}, {"theta", o.Theta}}, named[M]{"g", o.G})
 	return o
 }

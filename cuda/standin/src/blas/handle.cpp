@@ -1,20 +1,13 @@
 #include "blas/handle.hpp"
 
-#include "core/module.hpp"
-
 namespace standin {
 
-static Table<BlasHandle>& handles() {
-  static auto* t = new Table<BlasHandle>(kBlasHandles);
-  return *t;
-}
+static STANDIN_TABLE(handles, BlasHandle, kBlasHandles)
 
 int blas_handle(uintptr_t handle, BlasHandle** out) {
   *out = handles().find(reinterpret_cast<const void*>(handle));
   if (*out == nullptr) return kBlasNotInitialized;
-  Context* ctx = nullptr;
-  if (current(&ctx) != 0 || ctx != (*out)->ctx) return kBlasExecution;
-  return kBlasOk;
+  return working(*out) ? kBlasOk : kBlasExecution;
 }
 
 int blas_submit(BlasHandle* h, bool workspace, Work run) {
@@ -25,20 +18,10 @@ int blas_submit(BlasHandle* h, bool workspace, Work run) {
   }
   const uintptr_t at = h->workspace;
   const size_t bytes = h->workspace_bytes;
-  const int code = enqueue(s, counted([=, run = std::move(run)]() -> int {
-    if (workspace && at != 0 && !on_device(at, bytes)) {
-      misuse(kBadPointer);
-      note_misuse("the workspace of cuBLAS was freed before its work ran");
-      return kIllegalAddress;
-    }
-    const int failed = run();
-    if (failed == kIllegalAddress) {
-      misuse(kBadPointer);
-      note_misuse("an operand of cuBLAS is not in device memory");
-    }
-    return failed;
-  }));
-  return code == 0 ? kBlasOk : kBlasExecution;
+  const bool queued = submit(h, [=, run = std::move(run)]() -> int {
+    return workspace && at != 0 && !on_device(at, bytes) ? misused("the workspace of cuBLAS was freed before its work ran") : run();
+  });
+  return queued ? kBlasOk : kBlasExecution;
 }
 
 }  // namespace standin
@@ -57,20 +40,13 @@ int version() { return state().version[kBlas] != 0 ? state().version[kBlas] : st
 int32_t cublasCreate_v2(uintptr_t* handle) {
   ENTER(int32_t);
   if (handle == nullptr) return kBlasInvalid;
-  Context* ctx = nullptr;
-  if (current(&ctx) != 0 || unsafe_call() != 0) return kBlasNotInitialized;
-  auto h = std::make_shared<BlasHandle>();
-  h->ctx = ctx;
-  h->stream = ctx->null_stream;
-  *handle = reinterpret_cast<uintptr_t>(handles().add(h));
-  return kBlasOk;
+  return make(handles(), handle) ? kBlasOk : kBlasNotInitialized;
 }
 
 static int32_t destroy(uintptr_t handle) {
   BlasHandle* h = any(handle);
   if (h == nullptr) return kBlasNotInitialized;
-  Context* ctx = nullptr;
-  const bool works = current(&ctx) == 0 && ctx == h->ctx;
+  const bool works = working(h);
   if (works && h->stream->capture == nullptr) drain(h->stream.get());
   handles().remove(h);
   return works ? kBlasOk : kBlasExecution;
@@ -80,19 +56,15 @@ int32_t cublasDestroy_v2(uintptr_t handle) { RELEASE(int32_t, destroy(handle)); 
 
 // As the real one, it forgets the workspace.
 int32_t cublasSetStream_v2(uintptr_t handle, uintptr_t stream) {
-  ENTER(int32_t);
-  NEED_BLAS(handle, h);
-  std::shared_ptr<Stream> s = stream <= 1 ? h->ctx->null_stream : streams().share(reinterpret_cast<const void*>(stream));
-  if (s == nullptr || s->ctx != h->ctx) return kBlasMapping;
-  h->stream = s;
+  ENTER_BLAS(handle, h);
+  if (!set_stream(h, stream)) return kBlasMapping;
   h->workspace = 0;
   h->workspace_bytes = 0;
   return kBlasOk;
 }
 
 int32_t cublasSetWorkspace_v2(uintptr_t handle, uint64_t workspace, uint64_t bytes) {
-  ENTER(int32_t);
-  NEED_BLAS(handle, h);
+  ENTER_BLAS(handle, h);
   if (workspace % 256 != 0 || (workspace != 0 && !on_device(workspace, bytes))) return kBlasInvalid;
   h->workspace = workspace;
   h->workspace_bytes = bytes;
@@ -100,8 +72,7 @@ int32_t cublasSetWorkspace_v2(uintptr_t handle, uint64_t workspace, uint64_t byt
 }
 
 int32_t cublasSetMathMode(uintptr_t handle, int32_t mode) {
-  ENTER(int32_t);
-  NEED_BLAS(handle, h);
+  ENTER_BLAS(handle, h);
   const int32_t base = mode & 15;
   if (mode < 0 || mode > 31 || (base > 3 && base != 8)) return kBlasInvalid;
   h->math = base;
@@ -109,8 +80,7 @@ int32_t cublasSetMathMode(uintptr_t handle, int32_t mode) {
 }
 
 int32_t cublasSetPointerMode_v2(uintptr_t handle, int32_t mode) {
-  ENTER(int32_t);
-  NEED_BLAS(handle, h);
+  ENTER_BLAS(handle, h);
   if (mode != 0 && mode != 1) return kBlasInvalid;
   h->device_scalars = mode == 1;
   return kBlasOk;

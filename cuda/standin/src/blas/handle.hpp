@@ -1,12 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
-#include "core/abi.hpp"
-#include "core/memory.hpp"
-#include "core/objects.hpp"
-#include "core/stream.hpp"
+#include "core/handle.hpp"
 
 namespace standin {
 
@@ -18,9 +12,7 @@ enum BlasStatus {
   kBlasExecution = 13,
 };
 
-struct BlasHandle {
-  Context* ctx = nullptr;
-  std::shared_ptr<Stream> stream;
+struct BlasHandle : Handle {
   uintptr_t workspace = 0;
   size_t workspace_bytes = 0;
   int math = 0;
@@ -34,6 +26,8 @@ int blas_handle(uintptr_t h, BlasHandle** out);
 // in a capture unless the handle was given one.
 int blas_submit(BlasHandle* h, bool workspace, Work run);
 
+inline int foreign() { return misused("an operand of cuBLAS is not in device memory"); }
+
 // A scalar: its value now, or its place on the device.
 template <class T>
 struct Scalar {
@@ -44,19 +38,9 @@ struct Scalar {
   bool valid() const { return place == nullptr || on_device(reinterpret_cast<uintptr_t>(place), sizeof(T)); }
 };
 
-// span is the number of elements between the first and the last of a matrix, or
-// of a vector, in column-major order.
-inline size_t span(int64_t rows, int64_t columns, int64_t stride) {
-  return rows == 0 || columns == 0 ? 0 : static_cast<size_t>((columns - 1) * stride + rows);
-}
-
-template <class T>
-bool there(uint64_t p, size_t elements) {
-  return elements == 0 || on_device(p, elements * sizeof(T));
-}
-
 }  // namespace standin
 
-#define NEED_BLAS(handle, h)          \
+#define ENTER_BLAS(handle, h)         \
+  ENTER(int32_t);                     \
   standin::BlasHandle* h = nullptr;   \
   if (const int bad_ = standin::blas_handle(handle, &h); bad_ != 0) return bad_

@@ -26,7 +26,7 @@ int gemv(BlasHandle* h, int32_t ta, int32_t m, int32_t n, const T* alpha, uint64
   return blas_submit(h, true, [=]() -> int {
     const int64_t in = ta == 0 ? n : m, out = ta == 0 ? m : n;
     if (!al.valid() || !be.valid() || !there<T>(a, span(m, n, lda)) || !there<T>(x, reach(in, incx)) || !there<T>(y, reach(out, incy)))
-      return kIllegalAddress;
+      return foreign();
     const T* pa = reinterpret_cast<const T*>(a);
     const T* px = first<T>(x, in, incx);
     T* py = first<T>(y, out, incy);
@@ -67,10 +67,10 @@ int geam(BlasHandle* h, int32_t ta, int32_t tb, int32_t m, int32_t n, const T* a
   if (m == 0 || n == 0) return kBlasOk;
   const Scalar<T> al(h, alpha), be(h, beta);
   return blas_submit(h, false, [=]() -> int {
-    if (!al.valid() || !be.valid() || !there<T>(c, span(m, n, ldc))) return kIllegalAddress;
+    if (!al.valid() || !be.valid() || !there<T>(c, span(m, n, ldc))) return foreign();
     const T va = al.get(), vb = be.get();
-    if (va != T(0) && !there<T>(a, span(rows_a, ta == 0 ? n : m, lda))) return kIllegalAddress;
-    if (vb != T(0) && !there<T>(b, span(rows_b, tb == 0 ? n : m, ldb))) return kIllegalAddress;
+    if (va != T(0) && !there<T>(a, span(rows_a, ta == 0 ? n : m, lda))) return foreign();
+    if (vb != T(0) && !there<T>(b, span(rows_b, tb == 0 ? n : m, ldb))) return foreign();
     const T *pa = reinterpret_cast<const T*>(a), *pb = reinterpret_cast<const T*>(b);
     for (int64_t j = 0; j < n; j++)
       for (int64_t i = 0; i < m; i++) {
@@ -88,14 +88,12 @@ int geam(BlasHandle* h, int32_t ta, int32_t tb, int32_t m, int32_t n, const T* a
 #define STANDIN_MATRIX(P, T)                                                                                                              \
   int32_t cublas##P##gemv_v2(uintptr_t handle, int32_t ta, int32_t m, int32_t n, const T* alpha, uint64_t a, int32_t lda, uint64_t x,      \
                              int32_t incx, const T* beta, uint64_t y, int32_t incy) {                                                     \
-    ENTER(int32_t);                                                                                                                       \
-    NEED_BLAS(handle, h);                                                                                                                 \
+    ENTER_BLAS(handle, h);                                                                                                                \
     return gemv<T>(h, ta, m, n, alpha, a, lda, x, incx, beta, y, incy);                                                                   \
   }                                                                                                                                       \
   int32_t cublas##P##geam(uintptr_t handle, int32_t ta, int32_t tb, int32_t m, int32_t n, const T* alpha, uint64_t a, int32_t lda,        \
                           const T* beta, uint64_t b, int32_t ldb, uint64_t c, int32_t ldc) {                                              \
-    ENTER(int32_t);                                                                                                                       \
-    NEED_BLAS(handle, h);                                                                                                                 \
+    ENTER_BLAS(handle, h);                                                                                                                \
     return geam<T>(h, ta, tb, m, n, alpha, a, lda, beta, b, ldb, c, ldc);                                                                 \
   }
 

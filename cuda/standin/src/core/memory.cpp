@@ -39,10 +39,7 @@ void check(uintptr_t at, Block& b) {
   const size_t behind = kGuard + rounded(b.n) - b.n;
   for (size_t i = 0; i < kGuard; i++) b.broken |= front[i] != kGuardByte;
   for (size_t i = 0; i < behind; i++) b.broken |= back[i] != kGuardByte;
-  if (b.broken) {
-    misuse(kGuardBroken);
-    note_misuse("a write beside the block of " + std::to_string(b.n) + " bytes at " + std::to_string(at));
-  }
+  if (b.broken) misuse(kGuardBroken, "a write beside the block of " + std::to_string(b.n) + " bytes at " + std::to_string(at));
 }
 
 void drop(std::map<uintptr_t, Block>::iterator it) {

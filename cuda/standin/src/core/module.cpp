@@ -57,30 +57,11 @@ int decode(const void* bytes, Image* image) {
   return kSuccess;
 }
 
-Table<Stream>& streams() {
-  static auto* t = new Table<Stream>(kStreams);
-  return *t;
-}
-
-Table<Event>& events() {
-  static auto* t = new Table<Event>(kEvents);
-  return *t;
-}
-
-Table<Graph>& graphs() {
-  static auto* t = new Table<Graph>(kGraphs);
-  return *t;
-}
-
-Table<Exec>& execs() {
-  static auto* t = new Table<Exec>(kExecs);
-  return *t;
-}
-
-Table<Module>& modules() {
-  static auto* t = new Table<Module>(kModules);
-  return *t;
-}
+STANDIN_TABLE(streams, Stream, kStreams)
+STANDIN_TABLE(events, Event, kEvents)
+STANDIN_TABLE(graphs, Graph, kGraphs)
+STANDIN_TABLE(execs, Exec, kExecs)
+STANDIN_TABLE(modules, Module, kModules)
 
 Function* find_function(const void* handle) {
   Function* found = nullptr;

@@ -59,3 +59,10 @@ class Table {
 };
 
 }  // namespace standin
+
+// A table that lives as long as the process.
+#define STANDIN_TABLE(name, T, kind)                   \
+  standin::Table<T>& name() {                          \
+    static auto* t = new standin::Table<T>(kind);      \
+    return *t;                                         \
+  }

@@ -10,6 +10,7 @@
 
 #include "core/control.hpp"
 #include "core/library.hpp"
+#include "core/memory.hpp"
 
 namespace standin {
 
@@ -65,9 +66,15 @@ State& state() {
 
 void count(Kind kind, int64_t by) { state().live[kind] += by; }
 
-void misuse(Misuse what) { state().misuse[what]++; }
+void misuse(Misuse what, const std::string& note) {
+  state().misuse[what]++;
+  last_misuse = note;
+}
 
-void note_misuse(const std::string& text) { last_misuse = text; }
+int misused(const std::string& note) {
+  misuse(kBadPointer, note);
+  return kIllegalAddress;
+}
 
 const char* misuse_note() { return last_misuse.c_str(); }
 

@@ -67,9 +67,9 @@ struct State {
 
 State& state();
 void count(Kind kind, int64_t by = 1);
-void misuse(Misuse what);
+void misuse(Misuse what, const std::string& note);
+int misused(const std::string& note);  // kBadPointer; returns kIllegalAddress
 const char* misuse_note();
-void note_misuse(const std::string& text);
 void reset();  // settings, counters and faults; objects stay
 
 }  // namespace standin

@@ -38,3 +38,13 @@ int find_stream(uintptr_t h, Context* ctx, Stream** out);
 #define NEED_STREAM(h, ctx, s)       \
   standin::Stream* s = nullptr;      \
   if (const int bad_ = standin::find_stream(h, ctx, &s); bad_ != 0) return bad_
+
+// ENTER with what the call needs.
+#define ENTER_CONTEXT(ctx) ENTER(int32_t); NEED_CONTEXT(ctx)
+#define ENTER_STREAM(h, ctx, s) ENTER_CONTEXT(ctx); NEED_STREAM(h, ctx, s)
+#define ENTER_INITIALISED() ENTER(int32_t); if (!standin::initialised()) return standin::kNotInitialized
+#define ENTER_DEVICE(device) ENTER(int32_t); NEED_DEVICE(device)
+
+#define NEED_DEVICE(device)                                     \
+  if (!standin::initialised()) return standin::kNotInitialized; \
+  if (device < 0 || device >= standin::state().devices) return standin::kInvalidDevice

@@ -2,13 +2,8 @@
 
 using namespace standin;
 
-#define NEED_DEVICE(device)                   \
-  if (!initialised()) return kNotInitialized; \
-  if (device < 0 || device >= state().devices) return kInvalidDevice
-
 int32_t cuDevicePrimaryCtxRetain(uintptr_t* out, int32_t device) {
-  ENTER(int32_t);
-  NEED_DEVICE(device);
+  ENTER_DEVICE(device);
   if (out == nullptr) return kInvalidValue;
   Context* ctx = primary(device);
   if (!ctx->alive) {
@@ -33,24 +28,21 @@ static int32_t release_primary(int32_t device) {
 int32_t cuDevicePrimaryCtxRelease_v2(int32_t device) { RELEASE(int32_t, release_primary(device)); }
 
 int32_t cuDevicePrimaryCtxSetFlags_v2(int32_t device, uint32_t flags) {
-  ENTER(int32_t);
-  NEED_DEVICE(device);
+  ENTER_DEVICE(device);
   if ((flags & 7) != 0 && (flags & 7) != 1 && (flags & 7) != 2 && (flags & 7) != 4) return kInvalidValue;
   primary(device)->flags = flags;
   return kSuccess;
 }
 
 int32_t cuDevicePrimaryCtxGetState(int32_t device, uint32_t* flags, int32_t* active) {
-  ENTER(int32_t);
-  NEED_DEVICE(device);
+  ENTER_DEVICE(device);
   *flags = primary(device)->flags;
   *active = primary(device)->alive;
   return kSuccess;
 }
 
 int32_t cuCtxSetCurrent(uintptr_t h) {
-  ENTER(int32_t);
-  if (!initialised()) return kNotInitialized;
+  ENTER_INITIALISED();
   if (h == 0) {
     set_current(nullptr);
     return kSuccess;

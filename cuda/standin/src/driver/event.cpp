@@ -7,8 +7,7 @@ using namespace standin;
   if (e == nullptr) return kInvalidHandle
 
 int32_t cuEventCreate(uintptr_t* event, uint32_t flags) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
+  ENTER_CONTEXT(ctx);
   if (event == nullptr || flags > 7) return kInvalidValue;
   auto e = std::make_shared<Event>();
   e->ctx = ctx;
@@ -26,8 +25,7 @@ static int32_t destroy(uintptr_t event) {
 int32_t cuEventDestroy_v2(uintptr_t event) { RELEASE(int32_t, destroy(event)); }
 
 int32_t cuEventRecord(uintptr_t event, uintptr_t stream) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
+  ENTER_CONTEXT(ctx);
   NEED_EVENT(event, e);
   NEED_STREAM(stream, ctx, s);
   if (e->ctx != ctx) return kInvalidHandle;
@@ -35,8 +33,7 @@ int32_t cuEventRecord(uintptr_t event, uintptr_t stream) {
 }
 
 int32_t cuEventSynchronize(uintptr_t event) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
+  ENTER_CONTEXT(ctx);
   NEED_EVENT(event, e);
   if (!e->recorded) return kSuccess;
   if (e->capture != nullptr) {

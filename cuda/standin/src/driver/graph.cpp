@@ -3,9 +3,7 @@
 using namespace standin;
 
 int32_t cuStreamBeginCapture_v2(uintptr_t stream, int32_t mode) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  NEED_STREAM(stream, ctx, s);
+  ENTER_STREAM(stream, ctx, s);
   return begin_capture(s, mode);
 }
 
@@ -29,8 +27,7 @@ int32_t cuStreamEndCapture(uintptr_t stream, uintptr_t* out) {
 }
 
 int32_t cuGraphInstantiateWithFlags(uintptr_t* exec, uintptr_t graph, uint64_t flags) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
+  ENTER_CONTEXT(ctx);
   if (exec == nullptr || flags > 15) return kInvalidValue;
   const std::shared_ptr<Graph> g = graphs().share(handle(graph));
   if (g == nullptr) return kInvalidHandle;
@@ -42,9 +39,7 @@ int32_t cuGraphInstantiateWithFlags(uintptr_t* exec, uintptr_t graph, uint64_t f
 }
 
 int32_t cuGraphLaunch(uintptr_t exec, uintptr_t stream) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  NEED_STREAM(stream, ctx, s);
+  ENTER_STREAM(stream, ctx, s);
   Exec* e = execs().find(handle(exec));
   if (e == nullptr || e->ctx != ctx) return kInvalidHandle;
   const std::shared_ptr<const Graph> g = e->graph;

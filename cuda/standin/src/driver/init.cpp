@@ -40,75 +40,55 @@ int32_t cuDriverGetVersion(int32_t* version) {
 }
 
 int32_t cuDeviceGetCount(int32_t* count) {
-  ENTER(int32_t);
-  if (!initialised()) return kNotInitialized;
+  ENTER_INITIALISED();
   *count = state().devices;
   return kSuccess;
 }
 
 int32_t cuDeviceGet(int32_t* device, int32_t ordinal) {
-  ENTER(int32_t);
-  if (!initialised()) return kNotInitialized;
+  ENTER_INITIALISED();
   if (ordinal < 0 || ordinal >= state().devices) return kInvalidDevice;
   *device = ordinal;
   return kSuccess;
 }
 
-#define NEED_DEVICE(device)                  \
-  if (!initialised()) return kNotInitialized; \
-  if (device < 0 || device >= state().devices) return kInvalidDevice
-
 int32_t cuDeviceGetName(char* name, int32_t len, int32_t device) {
-  ENTER(int32_t);
-  NEED_DEVICE(device);
+  ENTER_DEVICE(device);
   if (name == nullptr || len <= 0) return kInvalidValue;
   std::snprintf(name, static_cast<size_t>(len), "Stand-in H200 %d", device);
   return kSuccess;
 }
 
 int32_t cuDeviceTotalMem_v2(uint64_t* bytes, int32_t device) {
-  ENTER(int32_t);
-  NEED_DEVICE(device);
+  ENTER_DEVICE(device);
   *bytes = state().memory;
   return kSuccess;
 }
 
-namespace {
+#define STANDIN_UUID(name)                                                        \
+  int32_t name(uint8_t* out, int32_t device) {                                    \
+    ENTER_DEVICE(device);                                                         \
+    for (int i = 0; i < 15; i++) out[i] = static_cast<uint8_t>(0xA0 + i);         \
+    out[15] = static_cast<uint8_t>(device);                                       \
+    return kSuccess;                                                              \
+  }
 
-int uuid(uint8_t* out, int32_t device) {
-  for (int i = 0; i < 16; i++) out[i] = static_cast<uint8_t>(0xA0 + i);
-  out[15] = static_cast<uint8_t>(device);
-  return kSuccess;
-}
-
-}  // namespace
-
-int32_t cuDeviceGetUuid_v2(uint8_t* out, int32_t device) {
-  ENTER(int32_t);
-  NEED_DEVICE(device);
-  return uuid(out, device);
-}
-
-int32_t cuDeviceGetUuid(uint8_t* out, int32_t device) {
-  ENTER(int32_t);
-  NEED_DEVICE(device);
-  return uuid(out, device);
-}
+STANDIN_UUID(cuDeviceGetUuid_v2)
+STANDIN_UUID(cuDeviceGetUuid)
 
 int32_t cuDeviceGetPCIBusId(char* id, int32_t len, int32_t device) {
-  ENTER(int32_t);
-  NEED_DEVICE(device);
+  ENTER_DEVICE(device);
   if (len < 13) return kInvalidValue;
   std::snprintf(id, static_cast<size_t>(len), "0000:%02x:00.0", device + 1);
   return kSuccess;
 }
 
 int32_t cuDeviceGetAttribute(int32_t* value, int32_t attribute, int32_t device) {
-  ENTER(int32_t);
-  NEED_DEVICE(device);
-  static const struct {
+  ENTER_DEVICE(device);
+  const struct {
     int32_t attribute, value;
-  } kTable[] = {
+  } table[] = {
+      {75, state().cc_major}, {76, state().cc_minor},
       {1, 1024},         // MAX_THREADS_PER_BLOCK
       {2, 1024},         // MAX_BLOCK_DIM_X
       {3, 1024},         // MAX_BLOCK_DIM_Y
@@ -141,15 +121,7 @@ int32_t cuDeviceGetAttribute(int32_t* value, int32_t attribute, int32_t device) 
       {106, 32},         // MAX_BLOCKS_PER_MULTIPROCESSOR
       {115, 1},          // MEMORY_POOLS_SUPPORTED
   };
-  if (attribute == 75) {
-    *value = state().cc_major;
-    return kSuccess;
-  }
-  if (attribute == 76) {
-    *value = state().cc_minor;
-    return kSuccess;
-  }
-  for (const auto& row : kTable)
+  for (const auto& row : table)
     if (row.attribute == attribute) {
       *value = row.value;
       return kSuccess;

@@ -27,17 +27,11 @@ uint64_t foreign(const std::vector<unsigned char>& packed, const host_kernel* k)
 
 int run(const std::weak_ptr<Module>& module, const host_kernel* k, const host_shape& shape, const std::vector<unsigned char>& packed) {
   const std::shared_ptr<Module> m = module.lock();
-  if (m == nullptr || m->unloaded) {
-    misuse(kBadPointer);
-    note_misuse(std::string("a launch of ") + host_kernel_name(k) + " after its module was unloaded");
-    return kIllegalAddress;
-  }
+  if (m == nullptr || m->unloaded) return misused(std::string("a launch of ") + host_kernel_name(k) + " after its module was unloaded");
   if (const uint64_t word = foreign(packed, k)) {
     char hex[32];
     std::snprintf(hex, sizeof hex, "%#llx", static_cast<unsigned long long>(word));
-    misuse(kBadPointer);
-    note_misuse(std::string("an argument of ") + host_kernel_name(k) + " is " + hex + ", which is not in device memory");
-    return kIllegalAddress;
+    return misused(std::string("an argument of ") + host_kernel_name(k) + " is " + hex + ", which is not in device memory");
   }
   char error[512] = "";
   // Another order of blocks and threads each time: no result may depend on it.
@@ -46,8 +40,7 @@ int run(const std::weak_ptr<Module>& module, const host_kernel* k, const host_sh
   const int code = host_kernel_launch_packed(k, &shuffled, packed.data(), packed.size(), error, sizeof error);
   if (code == HOST_OK) return kSuccess;
   std::fprintf(stderr, "standin: %s: %s\n", host_kernel_name(k), error);
-  note_misuse(error);
-  misuse(kBadPointer);
+  misuse(kBadPointer, error);
   return kLaunchFailed;
 }
 
@@ -86,9 +79,7 @@ int pack(const host_kernel* k, void** params, void** extra, std::vector<unsigned
 
 int32_t cuLaunchKernel(uintptr_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
                        uintptr_t stream, void** params, void** extra) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  NEED_STREAM(stream, ctx, s);
+  ENTER_STREAM(stream, ctx, s);
   Function* f = find_function(handle(function));
   if (f == nullptr) return kInvalidHandle;
   if (gx == 0 || gy == 0 || gz == 0 || bx == 0 || by == 0 || bz == 0) return kInvalidValue;

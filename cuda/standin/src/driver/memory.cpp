@@ -3,16 +3,14 @@
 using namespace standin;
 
 int32_t cuMemGetInfo_v2(uint64_t* free, uint64_t* total) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
+  ENTER_CONTEXT(ctx);
   *total = state().memory;
   *free = state().memory > ctx->used ? state().memory - ctx->used : 0;
   return kSuccess;
 }
 
 int32_t cuMemAlloc_v2(uint64_t* p, uint64_t bytes) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
+  ENTER_CONTEXT(ctx);
   if (p == nullptr) return kInvalidValue;
   if (const int e = unsafe_call()) return e;
   uintptr_t at = 0;
@@ -24,34 +22,23 @@ int32_t cuMemAlloc_v2(uint64_t* p, uint64_t bytes) {
 namespace {
 
 // A free waits for the device.
-int32_t free_device(uint64_t p) {
+int32_t free_block(uintptr_t p, bool pin) {
   NEED_CONTEXT_TO_FREE(ctx, sticky);
   if (sticky == 0) {
     if (const int e = unsafe_call()) return e;
   }
-  if (p == 0) return sticky;
+  if (p == 0 && !pin) return sticky;
   const int failed = sticky != 0 ? sticky : drain(ctx);
-  const int code = release(p, false);
-  return failed != 0 ? failed : code;
-}
-
-int32_t free_pinned(void* p) {
-  NEED_CONTEXT_TO_FREE(ctx, sticky);
-  if (sticky == 0) {
-    if (const int e = unsafe_call()) return e;
-  }
-  const int failed = sticky != 0 ? sticky : drain(ctx);
-  const int code = release(reinterpret_cast<uintptr_t>(p), true);
+  const int code = release(p, pin);
   return failed != 0 ? failed : code;
 }
 
 }  // namespace
 
-int32_t cuMemFree_v2(uint64_t p) { RELEASE(int32_t, free_device(p)); }
+int32_t cuMemFree_v2(uint64_t p) { RELEASE(int32_t, free_block(p, false)); }
 
 int32_t cuMemHostAlloc(void** p, uint64_t bytes, uint32_t flags) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
+  ENTER_CONTEXT(ctx);
   if (p == nullptr || flags > 7) return kInvalidValue;
   if (const int e = unsafe_call()) return e;
   uintptr_t at = 0;
@@ -60,4 +47,4 @@ int32_t cuMemHostAlloc(void** p, uint64_t bytes, uint32_t flags) {
   return code;
 }
 
-int32_t cuMemFreeHost(void* p) { RELEASE(int32_t, free_pinned(p)); }
+int32_t cuMemFreeHost(void* p) { RELEASE(int32_t, free_block(reinterpret_cast<uintptr_t>(p), true)); }

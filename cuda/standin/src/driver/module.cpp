@@ -75,8 +75,7 @@ static int32_t unload(uintptr_t h) {
 int32_t cuModuleUnload(uintptr_t h) { RELEASE(int32_t, unload(h)); }
 
 int32_t cuModuleGetFunction(uintptr_t* function, uintptr_t h, const char* name) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
+  ENTER_CONTEXT(ctx);
   if (function == nullptr || name == nullptr) return kInvalidValue;
   Module* m = modules().find(handle(h));
   if (m == nullptr) return kInvalidHandle;

@@ -15,8 +15,7 @@ int refuse_capture(Stream* s) {
 }  // namespace
 
 int32_t cuStreamCreate(uintptr_t* stream, uint32_t flags) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
+  ENTER_CONTEXT(ctx);
   if (stream == nullptr || flags > 1) return kInvalidValue;
   auto s = std::make_shared<Stream>();
   s->ctx = ctx;
@@ -38,18 +37,14 @@ static int32_t destroy(uintptr_t h) {
 int32_t cuStreamDestroy_v2(uintptr_t h) { RELEASE(int32_t, destroy(h)); }
 
 int32_t cuStreamSynchronize(uintptr_t stream) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  NEED_STREAM(stream, ctx, s);
+  ENTER_STREAM(stream, ctx, s);
   if (const int e = refuse_capture(s)) return e;
   return drain(s);
 }
 
 // A question runs one operation, so that whoever asks in a loop gets an end.
 int32_t cuStreamQuery(uintptr_t stream) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  NEED_STREAM(stream, ctx, s);
+  ENTER_STREAM(stream, ctx, s);
   if (const int e = refuse_capture(s)) return e;
   if (s->queue.empty()) return kSuccess;
   run_one(s);
@@ -57,9 +52,7 @@ int32_t cuStreamQuery(uintptr_t stream) {
 }
 
 int32_t cuStreamWaitEvent(uintptr_t stream, uintptr_t event, uint32_t flags) {
-  ENTER(int32_t);
-  NEED_CONTEXT(ctx);
-  NEED_STREAM(stream, ctx, s);
+  ENTER_STREAM(stream, ctx, s);
   if (flags > 1) return kInvalidValue;
   Event* e = events().find(handle(event));
   if (e == nullptr) return kInvalidHandle;

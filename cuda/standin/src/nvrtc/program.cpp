@@ -30,10 +30,7 @@ struct Program {
   bool ptx = false;
 };
 
-Table<Program>& programs() {
-  static auto* t = new Table<Program>(kPrograms);
-  return *t;
-}
+STANDIN_TABLE(programs, Program, kPrograms)
 
 Program* find(uintptr_t h) { return programs().find(reinterpret_cast<const void*>(h)); }
 
@@ -125,26 +122,19 @@ int32_t nvrtcCompileProgram(uintptr_t h, int32_t n, const char* const* options) 
   return kOk;
 }
 
-int32_t nvrtcGetCUBINSize(uintptr_t h, uint64_t* bytes) {
-  ENTER(int32_t);
-  return size_of(h, false, bytes);
-}
-
-int32_t nvrtcGetCUBIN(uintptr_t h, char* cubin) {
-  ENTER(int32_t);
-  return image_of(h, false, cubin);
-}
-
 // The text of PTX is there for a virtual architecture alone.
-int32_t nvrtcGetPTXSize(uintptr_t h, uint64_t* bytes) {
-  ENTER(int32_t);
-  return size_of(h, true, bytes);
-}
+#define STANDIN_IMAGE(name, ptx)                              \
+  int32_t name##Size(uintptr_t h, uint64_t* bytes) {          \
+    ENTER(int32_t);                                           \
+    return size_of(h, ptx, bytes);                            \
+  }                                                           \
+  int32_t name(uintptr_t h, char* out) {                      \
+    ENTER(int32_t);                                           \
+    return image_of(h, ptx, out);                             \
+  }
 
-int32_t nvrtcGetPTX(uintptr_t h, char* ptx) {
-  ENTER(int32_t);
-  return image_of(h, true, ptx);
-}
+STANDIN_IMAGE(nvrtcGetCUBIN, false)
+STANDIN_IMAGE(nvrtcGetPTX, true)
 
 int32_t nvrtcGetProgramLogSize(uintptr_t h, uint64_t* bytes) {
   ENTER(int32_t);

@@ -30,7 +30,7 @@ int run(const Job& j) {
   const bool want_u = j.u == 'A' || j.u == 'S', want_vt = j.vt == 'A' || j.vt == 'S';
   if (!there<double>(j.a, span(j.m, j.n, j.lda)) || !there<double>(j.s, static_cast<size_t>(j.n)) || !there<int32_t>(j.info, 1) ||
       (want_u && !there<double>(j.u_at, span(j.m, wanted, j.ldu))) || (want_vt && !there<double>(j.vt_at, span(j.n, j.n, j.ldvt))))
-    return kIllegalAddress;
+    return foreign();
   Matrix u, v;
   std::vector<double> s;
   const Matrix a = load(j.a, j.m, j.n, j.lda);
@@ -59,8 +59,7 @@ bool job(int8_t c) { return c == 'A' || c == 'S' || c == 'O' || c == 'N'; }
 }  // namespace
 
 int32_t cusolverDnDgesvd_bufferSize(uintptr_t handle, int32_t m, int32_t n, int32_t* lwork) {
-  ENTER(int32_t);
-  NEED_SOLVER(handle, h);
+  ENTER_SOLVER(handle, h);
   if (m < 0 || n < 0 || m < n || lwork == nullptr) return kSolverInvalid;
   *lwork = least(m, n);
   return kSolverOk;
@@ -68,8 +67,7 @@ int32_t cusolverDnDgesvd_bufferSize(uintptr_t handle, int32_t m, int32_t n, int3
 
 int32_t cusolverDnDgesvd(uintptr_t handle, int8_t jobu, int8_t jobvt, int32_t m, int32_t n, uint64_t a, int32_t lda, uint64_t s, uint64_t u,
                          int32_t ldu, uint64_t vt, int32_t ldvt, uint64_t work, int32_t lwork, uint64_t, uint64_t info) {
-  ENTER(int32_t);
-  NEED_SOLVER(handle, h);
+  ENTER_SOLVER(handle, h);
   if (m < 0 || n < 0 || m < n || lda < std::max(1, m) || !job(jobu) || !job(jobvt) || (jobu == 'O' && jobvt == 'O')) return kSolverInvalid;
   if ((jobu == 'A' || jobu == 'S') && ldu < std::max(1, m)) return kSolverInvalid;
   if ((jobvt == 'A' || jobvt == 'S') && ldvt < std::max(1, n)) return kSolverInvalid;

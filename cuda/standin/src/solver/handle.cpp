@@ -3,38 +3,23 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/module.hpp"
-
 namespace standin {
 
-static Table<SolverHandle>& handles() {
-  static auto* t = new Table<SolverHandle>(kSolverHandles);
-  return *t;
-}
+static STANDIN_TABLE(handles, Handle, kSolverHandles)
 
-int solver_handle(uintptr_t handle, SolverHandle** out) {
+int solver_handle(uintptr_t handle, Handle** out) {
   *out = handles().find(reinterpret_cast<const void*>(handle));
   if (*out == nullptr) return kSolverNotInitialized;
-  Context* ctx = nullptr;
-  if (current(&ctx) != 0 || ctx != (*out)->ctx) return kSolverExecution;
-  return kSolverOk;
+  return working(*out) ? kSolverOk : kSolverExecution;
 }
 
-int solver_submit(SolverHandle* h, Work run) {
+int solver_submit(Handle* h, Work run) {
   Stream* s = h->stream.get();
   if (s->capture != nullptr) {
     invalidate(s->capture.get());
     return kSolverExecution;
   }
-  const int code = enqueue(s, counted([run = std::move(run)]() -> int {
-    const int failed = run();
-    if (failed == kIllegalAddress) {
-      misuse(kBadPointer);
-      note_misuse("an operand of cuSOLVER is not in device memory");
-    }
-    return failed;
-  }));
-  return code == 0 ? kSolverOk : kSolverExecution;
+  return submit(h, std::move(run)) ? kSolverOk : kSolverExecution;
 }
 
 Matrix load(uint64_t p, int64_t rows, int64_t columns, int64_t stride) {
@@ -61,20 +46,13 @@ using namespace standin;
 int32_t cusolverDnCreate(uintptr_t* handle) {
   ENTER(int32_t);
   if (handle == nullptr) return kSolverInvalid;
-  Context* ctx = nullptr;
-  if (current(&ctx) != 0 || unsafe_call() != 0) return kSolverNotInitialized;
-  auto h = std::make_shared<SolverHandle>();
-  h->ctx = ctx;
-  h->stream = ctx->null_stream;
-  *handle = reinterpret_cast<uintptr_t>(handles().add(h));
-  return kSolverOk;
+  return make(handles(), handle) ? kSolverOk : kSolverNotInitialized;
 }
 
 static int32_t destroy(uintptr_t handle) {
-  SolverHandle* h = handles().find(reinterpret_cast<const void*>(handle));
+  Handle* h = handles().find(reinterpret_cast<const void*>(handle));
   if (h == nullptr) return kSolverNotInitialized;
-  Context* ctx = nullptr;
-  const bool works = current(&ctx) == 0 && ctx == h->ctx;
+  const bool works = working(h);
   handles().remove(h);
   return works ? kSolverOk : kSolverExecution;
 }
@@ -82,12 +60,8 @@ static int32_t destroy(uintptr_t handle) {
 int32_t cusolverDnDestroy(uintptr_t handle) { RELEASE(int32_t, destroy(handle)); }
 
 int32_t cusolverDnSetStream(uintptr_t handle, uintptr_t stream) {
-  ENTER(int32_t);
-  NEED_SOLVER(handle, h);
-  std::shared_ptr<Stream> s = stream <= 1 ? h->ctx->null_stream : streams().share(reinterpret_cast<const void*>(stream));
-  if (s == nullptr || s->ctx != h->ctx) return kSolverInvalid;
-  h->stream = s;
-  return kSolverOk;
+  ENTER_SOLVER(handle, h);
+  return set_stream(h, stream) ? kSolverOk : kSolverInvalid;
 }
 
 // cuSOLVER counts one behind CUDA: 11 with CUDA 12.

@@ -42,20 +42,18 @@ int32_t cholesky(Matrix* a) {
 }  // namespace
 
 int32_t cusolverDnDpotrf_bufferSize(uintptr_t handle, int32_t uplo, int32_t n, uint64_t, int32_t lda, int32_t* lwork) {
-  ENTER(int32_t);
-  NEED_SOLVER(handle, h);
+  ENTER_SOLVER(handle, h);
   if (bad_symmetric(uplo, n, lda) || lwork == nullptr) return kSolverInvalid;
   *lwork = std::max(n, 1) * kBlock;
   return kSolverOk;
 }
 
 int32_t cusolverDnDpotrf(uintptr_t handle, int32_t uplo, int32_t n, uint64_t a, int32_t lda, uint64_t work, int32_t lwork, uint64_t info) {
-  ENTER(int32_t);
-  NEED_SOLVER(handle, h);
+  ENTER_SOLVER(handle, h);
   if (bad_symmetric(uplo, n, lda)) return kSolverInvalid;
   if (lwork < std::max(n, 1) * kBlock || !on_device(work, static_cast<size_t>(lwork) * sizeof(double))) return kSolverInvalid;
   return solver_submit(h, [=]() -> int {
-    if (!there<double>(a, span(n, n, lda)) || !there<int32_t>(info, 1)) return kIllegalAddress;
+    if (!there<double>(a, span(n, n, lda)) || !there<int32_t>(info, 1)) return foreign();
     Matrix l = lower_of(uplo, n, a, lda);
     put_info(info, cholesky(&l));
     double* p = reinterpret_cast<double*>(a);
@@ -67,11 +65,10 @@ int32_t cusolverDnDpotrf(uintptr_t handle, int32_t uplo, int32_t n, uint64_t a, 
 
 int32_t cusolverDnDpotrs(uintptr_t handle, int32_t uplo, int32_t n, int32_t nrhs, uint64_t a, int32_t lda, uint64_t b, int32_t ldb,
                          uint64_t info) {
-  ENTER(int32_t);
-  NEED_SOLVER(handle, h);
+  ENTER_SOLVER(handle, h);
   if (bad_symmetric(uplo, n, lda) || nrhs < 0 || ldb < std::max(1, n)) return kSolverInvalid;
   return solver_submit(h, [=]() -> int {
-    if (!there<double>(a, span(n, n, lda)) || !there<double>(b, span(n, nrhs, ldb)) || !there<int32_t>(info, 1)) return kIllegalAddress;
+    if (!there<double>(a, span(n, n, lda)) || !there<double>(b, span(n, nrhs, ldb)) || !there<int32_t>(info, 1)) return foreign();
     const Matrix l = lower_of(uplo, n, a, lda);
     for (int64_t c = 0; c < nrhs; c++) {
       double* x = reinterpret_cast<double*>(b) + c * ldb;
