@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -44,15 +45,15 @@ func TestConvScratch(t *testing.T) {
 			y, arg := tmp.Matrix(backend.Float32, n, s.Out()), tmp.Matrix(backend.Uint8, n, s.Out())
 			dx, dw, db := tmp.Matrix(backend.Float32, n, s.In()), tmp.Matrix(backend.Float32, s.Taps(), s.Filters),
 				tmp.Vector(backend.Float32, s.Filters)
-			must(t, tmp.Err())
+			must.Do(t, tmp.Err())
 			spoil()
-			must(t, dev.Conv(s, x, w, b.Row(0), y, arg))
+			must.Do(t, dev.Conv(s, x, w, b.Row(0), y, arg))
 			spoil()
-			must(t, dev.ConvGrad(s, x, w, arg, y, dx, dw, db))
+			must.Do(t, dev.ConvGrad(s, x, w, arg, y, dx, dw, db))
 			var all []float32
 			for _, buf := range []backend.Buffer{y.Buf, dx.Buf, dw.Buf, db.Buf} {
 				v := make([]float32, buf.Len())
-				must(t, backend.Get(dev, v, buf, 0))
+				must.Do(t, backend.Get(dev, v, buf, 0))
 				all = append(all, v...)
 			}
 			return all

@@ -5,6 +5,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/backend/backendtest"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func open(threads int) backend.Open {
@@ -14,11 +15,9 @@ func open(threads int) backend.Open {
 // openQueue starts the queue of a device that is open for the time of a test.
 func openQueue(t testing.TB, threads int) *queue {
 	t.Helper()
-	dev, err := Open(threads)
-	must(t, err)
+	dev := must.Get(Open(threads))(t)
 	t.Cleanup(func() { dev.Close() })
-	q, err := dev.NewQueue()
-	must(t, err)
+	q := must.Get(dev.NewQueue())(t)
 	return q.(*queue)
 }
 
@@ -33,11 +32,3 @@ func TestThreads(t *testing.T) {
 func TestSteps(t *testing.T) { backendtest.Steps(t, 0, open(1), open(3)) }
 
 func Benchmark(b *testing.B) { backendtest.Benchmark(b, open(0)) }
-
-// must ends a test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

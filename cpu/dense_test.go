@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // TestAlphaZero holds both types to the BLAS rule that operands which alpha = 0
@@ -16,7 +17,7 @@ func TestAlphaZero(t *testing.T) {
 		s := backend.NewScope(dev)
 		a, c, y := s.Matrix(dt, n, n), s.Matrix(dt, n, n), s.Vector(dt, n)
 		bad := a.Row(0)
-		must(t, dev.Fill(backend.Vec(a.Buf), math.NaN()))
+		must.Do(t, dev.Fill(backend.Vec(a.Buf), math.NaN()))
 		for name, call := range map[string]func() error{
 			"Gemm":  func() error { return dev.Gemm(false, true, 0, a, a, 2, c) },
 			"Syrk":  func() error { return dev.Syrk(false, 0, a, 2, c) },
@@ -25,9 +26,9 @@ func TestAlphaZero(t *testing.T) {
 		} {
 			all, part := backend.Vec(c.Buf), y
 			for _, v := range []backend.Vector{all, part} {
-				must(t, dev.Fill(v, 1))
+				must.Do(t, dev.Fill(v, 1))
 			}
-			must(t, call())
+			must.Do(t, call())
 			changed := all
 			if name[:4] == "Gemv" {
 				changed = part

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -50,7 +51,7 @@ func newProblem(t testing.TB, dev backend.Queue, rng *rand.Rand, d int, counts .
 		}
 	}
 	p.samples = s.Samples(p.set)
-	must(t, s.Err())
+	must.Do(t, s.Err())
 	return p
 }
 
@@ -76,7 +77,7 @@ func (p problem) run(t *testing.T, dev backend.Queue, pm, b []float32, k int) (o
 		dev.TaskGradient(p.samples, pv, q, loss), dev.Project(p.samples, bv, z),
 		backend.Get(dev, o.q, q.Buf, 0), backend.Get(dev, o.z, z.Buf, 0), backend.Get(dev, o.loss, loss.Buf, 0),
 	} {
-		must(t, err)
+		must.Do(t, err)
 	}
 	return o
 }
@@ -229,8 +230,7 @@ func TestHotPathAllocations(t *testing.T) {
 func TestFreeDuringUse(t *testing.T) {
 	dev := openQueue(t, 2)
 	for range 50 {
-		x, err := dev.Alloc(backend.Float32, 100_000)
-		must(t, err)
+		x := must.Get(dev.Alloc(backend.Float32, 100_000))(t)
 		go x.Free()
 		if v, err := dev.Dot(backend.Vec(x), backend.Vec(x)); err == nil && v != 0 {
 			t.Fatalf("square of zeros is %v", v)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -27,7 +28,7 @@ func TestSolverIgnoresGOMAXPROCS(t *testing.T) {
 			t.Fatalf("rank %d, error %v", rank, err)
 		}
 		out := make([]float64, n*m)
-		must(t, backend.Get(dev, out, dst.Buf, 0))
+		must.Do(t, backend.Get(dev, out, dst.Buf, 0))
 		return out
 	}
 	if !slices.Equal(pinv(1), pinv(8)) {

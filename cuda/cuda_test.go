@@ -11,6 +11,7 @@ import (
 	"github.com/amtrl/amtrl/backend/backendtest"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // opener opens a device on stand-in libraries.
@@ -42,8 +43,7 @@ func open(dev backend.Open) (*opened, error) {
 // openQueue is open for the time of a test.
 func openQueue(t *testing.T, dev backend.Open) *opened {
 	t.Helper()
-	o, err := open(dev)
-	must(t, err)
+	o := must.Get(open(dev))(t)
 	t.Cleanup(func() { o.Close() })
 	return o
 }
@@ -51,8 +51,7 @@ func openQueue(t *testing.T, dev backend.Open) *opened {
 // another starts another queue of the device.
 func (o *opened) another(t *testing.T) backend.Queue {
 	t.Helper()
-	q, err := o.dev.NewQueue()
-	must(t, err)
+	q := must.Get(o.dev.NewQueue())(t)
 	return q
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // typed says whether an error tells what failed.
@@ -34,7 +35,7 @@ func TestEveryCallFails(t *testing.T) {
 		if err == nil {
 			err = works(b)
 		}
-		must(t, err)
+		must.Do(t, err)
 		end(b)
 	}
 	run()
@@ -126,7 +127,7 @@ func TestOutOfMemory(t *testing.T) {
 			t.Fatalf("allocation %d fails once: %v", nth, err)
 		}
 		made := c.Calls("cuMemAlloc_v2")
-		must(t, b.Close())
+		must.Do(t, b.Close())
 		if made < nth {
 			break
 		}
@@ -137,7 +138,7 @@ func TestOutOfMemory(t *testing.T) {
 			t.Fatalf("allocations from %d on fail: %v", nth, err)
 		}
 		if b != nil {
-			must(t, b.Close())
+			must.Do(t, b.Close())
 		}
 		c.Check()
 	}
@@ -175,9 +176,8 @@ func TestMemoryLimit(t *testing.T) {
 		}
 		buf.Free()
 	}
-	buf, err := b.Alloc(backend.Uint8, 40<<20)
-	must(t, err)
-	_, err = b.Alloc(backend.Float32, 10<<20)
+	buf := must.Get(b.Alloc(backend.Uint8, 40<<20))(t)
+	_, err := b.Alloc(backend.Float32, 10<<20)
 	var oom *backend.OutOfMemoryError
 	if !errors.As(err, &oom) || oom.Asked != 40<<20 || oom.Free <= 0 || oom.Free > 24<<20 || oom.HeldByUs < 40<<20 || oom.HeldByUs > 64<<20 {
 		t.Errorf("40 MiB of 64 beside 40: %+v", err)
@@ -215,8 +215,7 @@ func TestPageable(t *testing.T) {
 func TestDeviceLost(t *testing.T) {
 	c := standin.Open(t)
 	dev := opener(c, standin.Variant{})
-	b, err := scenario(dev)
-	must(t, err)
+	b := must.Get(scenario(dev))(t)
 	work := c.Work()
 	b.Close()
 	check := func(what string, b *opened, err error) {
@@ -262,10 +261,8 @@ func TestDeviceLost(t *testing.T) {
 		}
 	}
 	c.Reset()
-	if b, err = open(dev); err != nil {
-		t.Fatal(err)
-	}
-	must(t, works(b))
+	b = must.Get(open(dev))(t)
+	must.Do(t, works(b))
 	c.Lose()
 	check("the device goes away", b, works(b))
 }
@@ -274,11 +271,10 @@ func TestDeviceLost(t *testing.T) {
 func TestLaunchFails(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
-	buf, err := b.Alloc(backend.Float32, 4)
-	must(t, err)
+	buf := must.Get(b.Alloc(backend.Float32, 4))(t)
 	defer buf.Free()
 	c.Fail("cuLaunchKernel", 1, 701) // CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
-	err = b.Fill(backend.Vec(buf), 1)
+	err := b.Fill(backend.Vec(buf), 1)
 	var call *nv.Error
 	if !errors.As(err, &call) || call.Code != 701 || errors.As(err, new(*LostError)) {
 		t.Errorf("found %v", err)

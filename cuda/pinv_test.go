@@ -12,6 +12,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -65,12 +66,11 @@ func TestWellConditioned(t *testing.T) {
 			cond = 1
 		}
 		a, inverse := conditioned(rng, m, n, cond)
-		buf, err := backend.NewBuffer(b, backend.Float64, a.RawMatrix().Data)
-		must(t, err)
+		buf := must.Get(backend.NewBuffer(b, backend.Float64, a.RawMatrix().Data))(t)
 		p, rows := min(m, n), max(m, n)
 		y, ok := make([]float64, p*rows), false
 		q := b.queue
-		err = q.compute("test", func(w *scratch) {
+		err := q.compute("test", func(w *scratch) {
 			u := w.upright(matrix{buf.(*buffer).addr(), m, n, n, true})
 			var got matrix
 			if got, ok = w.wellConditioned(u.t, rcond); ok {
@@ -78,7 +78,7 @@ func TestWellConditioned(t *testing.T) {
 			}
 		})
 		buf.Free()
-		must(t, err)
+		must.Do(t, err)
 		full := 1/cond > rcond
 		switch {
 		case ok && (!full || cond*cond > 201*float64(p)):
@@ -115,16 +115,15 @@ func TestUpright(t *testing.T) {
 	b := openQueue(t, opener(c, standin.Variant{}))
 	for _, scale := range []float64{0, 1, 0x1p-300, 0x1p300, 0x1p-500, 0x1p500, 0x1p-1070, 0x1p1020} {
 		a := []float64{3 * scale, 0, -scale, 5 * scale, 2 * scale, scale}
-		buf, err := backend.NewBuffer(b, backend.Float64, a)
-		must(t, err)
+		buf := must.Get(backend.NewBuffer(b, backend.Float64, a))(t)
 		q, exp, got := b.queue, 0, make([]float64, len(a))
-		err = q.compute("test", func(w *scratch) {
+		err := q.compute("test", func(w *scratch) {
 			u := w.upright(matrix{buf.(*buffer).addr(), 2, 3, 3, true})
 			exp = u.exp
 			w.read(bytesOf(got), u.t.at)
 		})
 		buf.Free()
-		must(t, err)
+		must.Do(t, err)
 		_, size := math.Frexp(scale)
 		if far := scale != 0 && (size > 400 || size < -400); far != (exp != 0) {
 			t.Errorf("elements of about %v are divided by 2^%d", scale, exp)
@@ -160,13 +159,13 @@ func TestLargeSystems(t *testing.T) {
 		}
 		ab, err1 := backend.NewBuffer(b, backend.Float64, a)
 		bb, err2 := backend.NewBuffer(b, backend.Float64, rhs)
-		must(t, errors.Join(err1, err2))
+		must.Do(t, errors.Join(err1, err2))
 		err := b.SolveSPD(n, k, r, ab, bb)
 		var npd *backend.NotPositiveDefiniteError
 		switch {
 		case x.order == 0:
 			got := make([]float64, len(rhs))
-			must(t, errors.Join(err, backend.Get(b, got, bb, 0)))
+			must.Do(t, errors.Join(err, backend.Get(b, got, bb, 0)))
 			for i, v := range got {
 				if math.Abs(v-float64(i)/2) > 1e-12*float64(i) {
 					t.Fatalf("element %d is %v, expected %v", i, v, float64(i)/2)

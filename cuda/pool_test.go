@@ -9,6 +9,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -62,7 +63,7 @@ func TestPool(t *testing.T) {
 				behind = other
 				return true
 			})
-			must(t, err)
+			must.Do(t, err)
 			if _, ok := used[b.addr]; ok {
 				t.Fatalf("%d is in use", b.addr)
 			}
@@ -80,7 +81,7 @@ func TestPool(t *testing.T) {
 				break
 			}
 		case rng.IntN(20) == 0:
-			must(t, p.purge())
+			must.Do(t, p.purge())
 			clear(freedBy)
 		default:
 			p.settle(q)
@@ -107,13 +108,11 @@ func TestReuse(t *testing.T) {
 	b := openQueue(t, opener(c, standin.Variant{}))
 	other := b.another(t)
 	const n = 1000
-	sum, err := b.Alloc(backend.Float32, n)
-	must(t, err)
+	sum := must.Get(b.Alloc(backend.Float32, n))(t)
 	defer sum.Free()
 	made := c.Calls("cuMemAlloc_v2")
 	for i := range 40 {
-		x, err := b.Alloc(backend.Float32, n)
-		must(t, err)
+		x := must.Get(b.Alloc(backend.Float32, n))(t)
 		if err := first(
 			func() error { return b.Fill(backend.Vec(x), 1) },
 			b.Synchronize, // so that x is not written again
@@ -125,9 +124,8 @@ func TestReuse(t *testing.T) {
 		if i%2 == 0 {
 			continue
 		}
-		y, err := other.Alloc(backend.Float32, n)
-		must(t, err)
-		must(t, other.Fill(backend.Vec(y), 1e9))
+		y := must.Get(other.Alloc(backend.Float32, n))(t)
+		must.Do(t, other.Fill(backend.Vec(y), 1e9))
 		if i%3 == 0 {
 			if err := other.Synchronize(); err != nil { // runs ahead of b
 				t.Fatal(err)
@@ -139,7 +137,7 @@ func TestReuse(t *testing.T) {
 		t.Errorf("%d blocks were allocated", got)
 	}
 	host := make([]float32, n)
-	must(t, backend.Get(b, host, sum, 0))
+	must.Do(t, backend.Get(b, host, sum, 0))
 	for i, v := range host {
 		if v != 40 {
 			t.Fatalf("element %d is %v, expected 40", i, v)
@@ -155,14 +153,13 @@ func TestReuseOfClosed(t *testing.T) {
 	const n = 123_456
 	before, err1 := other.Alloc(backend.Float32, n)
 	after, err2 := other.Alloc(backend.Float32, n)
-	must(t, errors.Join(err1, err2))
+	must.Do(t, errors.Join(err1, err2))
 	before.Free()
-	must(t, other.Close())
+	must.Do(t, other.Close())
 	after.Free()
 	made := c.Calls("cuMemAlloc_v2")
 	for range 2 {
-		buf, err := b.Alloc(backend.Float32, n)
-		must(t, err)
+		buf := must.Get(b.Alloc(backend.Float32, n))(t)
 		defer buf.Free()
 	}
 	if a, w := c.Calls("cuMemAlloc_v2")-made, c.Calls("cuStreamWaitEvent"); a != 0 || w != 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // TestInputsInFlight runs a program many times without waiting, its inputs
@@ -22,7 +23,7 @@ func TestInputsInFlight(t *testing.T) {
 			s := backend.NewScope(b)
 			defer s.Close()
 			x, acc := s.Vector(backend.Float32, n), s.Vector(backend.Float32, n)
-			must(t, s.Err())
+			must.Do(t, s.Err())
 			host, coef := make([]float32, n), make([]float64, 1)
 			p, err := b.Record(func() error {
 				if err := backend.Put(b, x.Buf, 0, host); err != nil {
@@ -30,7 +31,7 @@ func TestInputsInFlight(t *testing.T) {
 				}
 				return b.Combine(coef, x.Mat(1, n), acc)
 			})
-			must(t, err)
+			must.Do(t, err)
 			defer p.Free()
 			const runs = 30
 			before := waits(c)
@@ -41,7 +42,7 @@ func TestInputsInFlight(t *testing.T) {
 				}
 				coef[0] = float64(i % 3)
 				want += float32(i * (i % 3))
-				must(t, p.Run())
+				must.Do(t, p.Run())
 			}
 			if n := waits(c) - before; n != 0 {
 				t.Errorf("%d runs without outputs waited %d times", runs, n)
@@ -50,7 +51,7 @@ func TestInputsInFlight(t *testing.T) {
 				t.Errorf("%d runs after the first launched %d graphs", runs-1, launches)
 			}
 			got := make([]float32, n)
-			must(t, backend.Get(b, got, acc.Buf, 0))
+			must.Do(t, backend.Get(b, got, acc.Buf, 0))
 			for i, v := range got {
 				if v != want {
 					t.Fatalf("element %d is %v, expected %v", i, v, want)
@@ -70,7 +71,7 @@ func TestCallsOfARun(t *testing.T) {
 	s := backend.NewScope(b)
 	defer s.Close()
 	x, a := s.Vector(backend.Float32, 1000), s.Matrix(backend.Float32, 3, 1000)
-	must(t, s.Err())
+	must.Do(t, s.Err())
 	out := make([]float64, 3)
 	p, err := b.Record(func() error {
 		for range 5 {
@@ -83,13 +84,13 @@ func TestCallsOfARun(t *testing.T) {
 		}
 		return nil
 	})
-	must(t, err)
+	must.Do(t, err)
 	defer p.Free()
-	must(t, first(p.Run, p.Run))
+	must.Do(t, first(p.Run, p.Run))
 	c.Order("log")
 	const runs = 4
 	for range runs {
-		must(t, p.Run())
+		must.Do(t, p.Run())
 	}
 	count := map[string]int{}
 	for _, name := range c.Log() {
@@ -119,7 +120,7 @@ func TestLargeOutputs(t *testing.T) {
 	s := backend.NewScope(b)
 	defer s.Close()
 	x := s.Vector(backend.Float32, n)
-	must(t, s.Err())
+	must.Do(t, s.Err())
 	host, sum := make([]float32, n), make([]float64, 1)
 	p, err := b.Record(func() error {
 		return first(
@@ -128,11 +129,11 @@ func TestLargeOutputs(t *testing.T) {
 			func() error { return backend.Get(b, host, x.Buf, 0) },
 		)
 	})
-	must(t, err)
+	must.Do(t, err)
 	defer p.Free()
 	for range 3 {
 		clear(host)
-		must(t, p.Run())
+		must.Do(t, p.Run())
 		for i, v := range host {
 			if v != 0.5 {
 				t.Fatalf("element %d is %v", i, v)
@@ -153,7 +154,7 @@ func TestAllocationsOfARun(t *testing.T) {
 	defer s.Close()
 	x, a := s.Vector(backend.Float32, 100), s.Matrix(backend.Float32, 3, 100)
 	out := make([]float64, 3)
-	must(t, s.Err())
+	must.Do(t, s.Err())
 	p, err := b.Record(func() error {
 		for range 20 {
 			if err := first(
@@ -165,7 +166,7 @@ func TestAllocationsOfARun(t *testing.T) {
 		}
 		return nil
 	})
-	must(t, err)
+	must.Do(t, err)
 	defer p.Free()
 	const most = 10
 	run := func() { err = errors.Join(err, p.Run()) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -31,7 +32,7 @@ func TestProjectInSlabs(t *testing.T) {
 	samples := s.Samples(set)
 	z := s.Matrix(backend.Float32, n, 1)
 	phi := backend.Mat(backend.Upload(s, backend.Float32, make([]float32, cols)), 1, cols)
-	must(t, s.Err())
+	must.Do(t, s.Err())
 	q := b.another(t)
 	got := make([]float32, n)
 	if err := first(

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -34,18 +35,18 @@ func TestTF32Convolution(t *testing.T) {
 		y, arg := tmp.Matrix(backend.Float32, n, s.Out()), tmp.Matrix(backend.Uint8, n, s.Out())
 		dx, dw, db := tmp.Matrix(backend.Float32, n, s.In()), tmp.Matrix(backend.Float32, s.Taps(), s.Filters),
 			tmp.Vector(backend.Float32, s.Filters)
-		must(t, tmp.Err())
-		must(t, b.Conv(s, x, w, bias.Row(0), y, arg))
+		must.Do(t, tmp.Err())
+		must.Do(t, b.Conv(s, x, w, bias.Row(0), y, arg))
 		// The same windows in all cases, whichever of near equals was the largest.
 		which := make([]uint8, n*s.Out())
 		for i := range which {
 			which[i] = uint8(rng.IntN(5))
 		}
-		must(t, backend.Put(b, arg.Buf, 0, which))
-		must(t, b.ConvGrad(s, x, w, arg, dy, dx, dw, db))
+		must.Do(t, backend.Put(b, arg.Buf, 0, which))
+		must.Do(t, b.ConvGrad(s, x, w, arg, dy, dx, dw, db))
 		for _, m := range []backend.Matrix{y, dx} {
 			host := make([]float32, m.Rows*m.Cols)
-			must(t, backend.Get(b, host, m.Buf, 0))
+			must.Do(t, backend.Get(b, host, m.Buf, 0))
 			all = append(all, host...)
 		}
 		return all

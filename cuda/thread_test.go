@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // TestThread runs jobs from many goroutines: all on one OS thread, one at a time.
@@ -18,7 +19,7 @@ func TestThread(t *testing.T) {
 	th := startThread()
 	var id, on, ran atomic.Int64
 	first := func() error { id.Store(int64(syscall.Gettid())); return nil }
-	must(t, th.do(first))
+	must.Do(t, th.do(first))
 	mine := errors.New("mine")
 	var wg sync.WaitGroup
 	for range 8 {

@@ -11,6 +11,7 @@ import (
 	"github.com/amtrl/amtrl/backend/backendtest"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // TestUnavailable opens libraries and devices that cannot work.
@@ -79,8 +80,7 @@ func TestTF32Override(t *testing.T) {
 func TestWithoutGraphs(t *testing.T) {
 	c := standin.Open(t)
 	with, without := opener(c, standin.Variant{}), opener(c, standin.Variant{Without: []string{"cuGraphLaunch"}})
-	b, err := scenario(without)
-	must(t, err)
+	b := must.Get(scenario(without))(t)
 	b.Close()
 	if c.Calls("cuStreamBeginCapture_v2") != 0 {
 		t.Error("a stream was captured")
@@ -95,7 +95,7 @@ func TestOptionalFunctions(t *testing.T) {
 		"cuDeviceGetUuid_v2", "cuDeviceGetUuid", "cuDeviceGetPCIBusId", "cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxSetFlags_v2",
 		"cuModuleLoadDataEx", "cuStreamQuery", "nvrtcGetNumSupportedArchs", "nvrtcGetPTX",
 	}}))
-	must(t, err)
+	must.Do(t, err)
 	b.Close()
 }
 
@@ -103,8 +103,7 @@ func TestOptionalFunctions(t *testing.T) {
 func TestNewerDevice(t *testing.T) {
 	c := standin.Open(t)
 	c.Order("cc=99.0")
-	b, err := scenario(opener(c, standin.Variant{}))
-	must(t, err)
+	b := must.Get(scenario(opener(c, standin.Variant{})))(t)
 	b.Close()
 	if c.Calls("nvrtcGetPTX") == 0 && c.Calls("nvrtcCompileProgram") > 0 {
 		t.Error("the code was not PTX")
@@ -127,8 +126,7 @@ func TestProbe(t *testing.T) {
 	if live := c.Live(); live != (standin.Live{}) {
 		t.Errorf("Probe made %v", live)
 	}
-	b, err := Open(Options{Device: 1, LibDir: dir, TF32: true})
-	must(t, err)
+	b := must.Get(Open(Options{Device: 1, LibDir: dir, TF32: true}))(t)
 	defer b.Close()
 	if i := b.Info(); i.Backend != "cuda" || i.Device != r.Devices[1].Name || i.MemoryBytes != r.Devices[1].MemoryBytes ||
 		!strings.Contains(i.Detail, "TF32") || !strings.Contains(i.Detail, "cublas 13") || !strings.Contains(i.Detail, "CUDA 13.0") {

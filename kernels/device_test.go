@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -101,16 +102,15 @@ func newDevice(t testing.TB) *device {
 	if errors.Is(err, errNoCompiler) {
 		t.Skip(err)
 	}
-	must(t, err)
+	must.Do(t, err)
 	d := &device{t: t, rng: testrand.New(t), stderr: new(bytes.Buffer)}
 	d.cmd = exec.Command(path)
 	d.cmd.Stderr = d.stderr
-	stdin, err := d.cmd.StdinPipe()
-	must(t, err)
+	stdin := must.Get(d.cmd.StdinPipe())(t)
 	stdout, err := d.cmd.StdoutPipe()
-	must(t, err)
+	must.Do(t, err)
 	d.in, d.out = bufio.NewWriterSize(stdin, 1<<16), bufio.NewReaderSize(stdout, 1<<16)
-	must(t, d.cmd.Start())
+	must.Do(t, d.cmd.Start())
 	t.Cleanup(func() {
 		d.release()
 		d.in.Flush()
@@ -250,7 +250,7 @@ func (d *device) run(launches ...Launch) {
 		if l.Empty() {
 			continue
 		}
-		must(d.t, d.try(l, d.rng.Uint64()))
+		must.Do(d.t, d.try(l, d.rng.Uint64()))
 	}
 }
 
@@ -280,11 +280,3 @@ func normals[E float32 | float64](d *device, n int) []E {
 
 // pick returns one of the values.
 func pick[E any](d *device, values ...E) E { return values[d.rng.IntN(len(values))] }
-
-// must ends a test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

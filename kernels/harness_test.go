@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // TestEntryPoints holds the list of entry points that the sources define against
@@ -151,7 +153,7 @@ func TestOrders(t *testing.T) {
 	for fault, want := range map[int]bool{0: false, 10: true, 11: true, 14: true, 15: true} {
 		seen := map[string]bool{}
 		for range 40 {
-			must(t, d.try(broken(fault, 3, 0, x), d.rng.Uint64()))
+			must.Do(t, d.try(broken(fault, 3, 0, x), d.rng.Uint64()))
 			seen[string(raw(download[float32](d, x, 3*64)))] = true
 		}
 		if got := len(seen) > 1; got != want {

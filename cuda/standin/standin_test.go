@@ -15,6 +15,7 @@ import (
 
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // Each family has the names that NVIDIA's libraries have.
@@ -25,10 +26,9 @@ func TestBuildHasTheFilesOfAFamily(t *testing.T) {
 		13: {"libcuda.so.1", "libnvrtc.so.13", "libcublas.so.13", "libcublasLt.so.13", "libcusolver.so.12", "libcusparse.so.12",
 			"libnvJitLink.so.13"},
 	} {
-		dir, err := standin.Build(standin.Variant{Family: family})
-		must(t, err)
+		dir := must.Get(standin.Build(standin.Variant{Family: family}))(t)
 		files, err := os.ReadDir(dir)
-		must(t, err)
+		must.Do(t, err)
 		var found []string
 		for _, f := range files {
 			found = append(found, f.Name())
@@ -49,8 +49,7 @@ func open(t *testing.T, c *standin.Control, v standin.Variant) (*nv.Library, err
 func TestLoaderOpensBothFamilies(t *testing.T) {
 	c := standin.Open(t)
 	for _, family := range []int{12, 13} {
-		lib, err := open(t, c, standin.Variant{Family: family})
-		must(t, err)
+		lib := must.Get(open(t, c, standin.Variant{Family: family}))(t)
 		if lib.Family != family || !lib.Driver.HasGraphs {
 			t.Errorf("family %d: opened %d, graphs %v", family, lib.Family, lib.Driver.HasGraphs)
 		}
@@ -88,8 +87,7 @@ func TestVariants(t *testing.T) {
 
 func TestVariantWithoutGraphs(t *testing.T) {
 	c := standin.Open(t)
-	lib, err := open(t, c, standin.Variant{Without: []string{"cuGraphLaunch"}})
-	must(t, err)
+	lib := must.Get(open(t, c, standin.Variant{Without: []string{"cuGraphLaunch"}}))(t)
 	if lib.Driver.HasGraphs {
 		t.Error("there are graphs without cuGraphLaunch")
 	}
@@ -107,11 +105,10 @@ func TestVariantsAreChecked(t *testing.T) {
 func device(t *testing.T, d *nv.Driver) (release func()) {
 	t.Helper()
 	runtime.LockOSThread()
-	dev, err := d.DeviceGet(0)
-	must(t, err)
+	dev := must.Get(d.DeviceGet(0))(t)
 	ctx, err := d.DevicePrimaryCtxRetain(dev)
-	must(t, err)
-	must(t, d.CtxSetCurrent(ctx))
+	must.Do(t, err)
+	must.Do(t, d.CtxSetCurrent(ctx))
 	return func() {
 		if err := d.DevicePrimaryCtxRelease(dev); err != nil {
 			t.Error(err)
@@ -125,8 +122,7 @@ func device(t *testing.T, d *nv.Driver) (release func()) {
 
 func TestFaultsReachTheBindings(t *testing.T) {
 	c := standin.Open(t)
-	lib, err := open(t, c, standin.Variant{})
-	must(t, err)
+	lib := must.Get(open(t, c, standin.Variant{}))(t)
 	d := lib.Driver
 	defer device(t, d)()
 	alloc := func(want error) {
@@ -152,8 +148,7 @@ func TestFaultsReachTheBindings(t *testing.T) {
 	alloc(nv.ErrOutOfMemory)
 	c.Reset()
 	c.Order("memory=1100")
-	p, err := d.MemAlloc(900)
-	must(t, err)
+	p := must.Get(d.MemAlloc(900))(t)
 	alloc(nv.ErrOutOfMemory)
 	if l := c.Live(); l[standin.DeviceBlocks] != 1 || l[standin.DeviceBytes] != 900 || l[standin.Contexts] != 1 {
 		t.Errorf("alive: %v", l)
@@ -172,8 +167,7 @@ func TestFaultsReachTheBindings(t *testing.T) {
 
 func TestCallsAreLogged(t *testing.T) {
 	c := standin.Open(t)
-	lib, err := open(t, c, standin.Variant{})
-	must(t, err)
+	lib := must.Get(open(t, c, standin.Variant{}))(t)
 	c.Order("log", "devices=3")
 	n, err := lib.Driver.DeviceGetCount()
 	if err != nil || n != 3 {
@@ -207,13 +201,10 @@ func (r *recorder) Errorf(format string, args ...any) {
 func TestLeaksAreReported(t *testing.T) {
 	r := &recorder{TB: t}
 	c := standin.Open(r)
-	lib, err := open(t, c, standin.Variant{})
-	must(t, err)
+	lib := must.Get(open(t, c, standin.Variant{}))(t)
 	release := device(t, lib.Driver)
-	_, err = lib.Driver.MemAlloc(100)
-	must(t, err)
-	_, err = lib.Driver.StreamCreate(1)
-	must(t, err)
+	must.Get(lib.Driver.MemAlloc(100))(t)
+	must.Get(lib.Driver.StreamCreate(1))(t)
 	release()
 	c.Check()
 	want := "left behind on the device: 1 device blocks, 100 device bytes, 1 streams"
@@ -234,8 +225,7 @@ func TestChild(t *testing.T) {
 		child(t, dir)
 		os.Exit(3)
 	}
-	dir, err := standin.Build(standin.Variant{})
-	must(t, err)
+	dir := must.Get(standin.Build(standin.Variant{}))(t)
 	counters := filepath.Join(t.TempDir(), "counters")
 	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
 	cmd.Env = append(os.Environ(), childVariable+"="+dir)
@@ -246,7 +236,7 @@ func TestChild(t *testing.T) {
 		t.Fatalf("the child: %v\n%s", err, out)
 	}
 	live, misuse, err := standin.Counters(counters)
-	must(t, err)
+	must.Do(t, err)
 	var want standin.Live
 	want[standin.Contexts], want[standin.DeviceBlocks], want[standin.DeviceBytes] = 1, 1, 64
 	if live != want || misuse != (standin.Misuse{}) {
@@ -256,13 +246,12 @@ func TestChild(t *testing.T) {
 
 func child(t *testing.T, dir string) {
 	lib, _, err := nv.Open(nv.Options{Dir: dir})
-	must(t, err)
+	must.Do(t, err)
 	if n, err := lib.Driver.DeviceGetCount(); err != nil || n != 2 {
 		t.Fatalf("DeviceGetCount = %d, %v; expected 2", n, err)
 	}
 	device(t, lib.Driver)
-	_, err = lib.Driver.MemAlloc(64)
-	must(t, err)
+	must.Get(lib.Driver.MemAlloc(64))(t)
 	if _, err := lib.Driver.MemAlloc(64); !errors.Is(err, nv.ErrOutOfMemory) {
 		t.Fatalf("the second MemAlloc: %v", err)
 	}
@@ -273,16 +262,8 @@ func TestCountersOfNoProcess(t *testing.T) {
 	if _, _, err := standin.Counters(path); err == nil {
 		t.Error("a file that is not there is no error")
 	}
-	must(t, os.WriteFile(path, make([]byte, 9), 0o644))
+	must.Do(t, os.WriteFile(path, make([]byte, 9), 0o644))
 	if _, _, err := standin.Counters(path); err == nil {
 		t.Error("a file of nine bytes is no error")
-	}
-}
-
-// must ends a test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

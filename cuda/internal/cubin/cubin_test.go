@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // seam takes the place of NVRTC: its code spells out what it was compiled from.
@@ -94,8 +95,7 @@ func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "cubin") }
 
 func files(t *testing.T, dir string) []string {
 	t.Helper()
-	list, err := filepath.Glob(filepath.Join(dir, "*"))
-	must(t, err)
+	list := must.Get(filepath.Glob(filepath.Join(dir, "*")))(t)
 	return list
 }
 
@@ -124,8 +124,7 @@ func TestKey(t *testing.T) {
 		for name, change := range changes {
 			src := source()
 			change(&src)
-			want, err := Compile(c, src)
-			must(t, err)
+			want := must.Get(Compile(c, src))(t)
 			if got, err := cache.Compile(c, src); err != nil || !bytes.Equal(got.Image, want.Image) {
 				t.Errorf("%s: %q, %v; want %q", name, got.Image, err, want.Image)
 			}
@@ -158,14 +157,12 @@ func TestSecondTimeIsCached(t *testing.T) {
 // Files that are cut short, changed or of another kind are made again.
 func TestBrokenEntries(t *testing.T) {
 	c, dir := &seam{}, folder(t)
-	want, err := NewCache(dir).Compile(c, source())
-	must(t, err)
+	want := must.Get(NewCache(dir).Compile(c, source()))(t)
 	path := files(t, dir)[0]
-	whole, err := os.ReadFile(path)
-	must(t, err)
+	whole := must.Get(os.ReadFile(path))(t)
 	check := func(what string, content []byte) {
 		t.Helper()
-		must(t, os.WriteFile(path, content, 0o644))
+		must.Do(t, os.WriteFile(path, content, 0o644))
 		got, err := NewCache(dir).Compile(c, source())
 		if err != nil || got.Cached || !bytes.Equal(got.Image, want.Image) {
 			t.Fatalf("%s: %+v, %v", what, got, err)
@@ -187,8 +184,8 @@ func TestBrokenEntries(t *testing.T) {
 	check("junk", junk)
 	check("longer", append(slices.Clone(whole), 0))
 
-	must(t, os.Remove(path))
-	must(t, os.Mkdir(path, 0o755))
+	must.Do(t, os.Remove(path))
+	must.Do(t, os.Mkdir(path, 0o755))
 	if got, err := NewCache(dir).Compile(c, source()); err != nil || got.Cached || !bytes.Equal(got.Image, want.Image) {
 		t.Errorf("a folder in place of the file: %+v, %v", got, err)
 	}
@@ -197,7 +194,7 @@ func TestBrokenEntries(t *testing.T) {
 // A folder that cannot be made, and one that is a file, cost only time.
 func TestUnusableFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(file, nil, 0o644))
+	must.Do(t, os.WriteFile(file, nil, 0o644))
 	c := &seam{}
 	for _, cache := range []*Cache{nil, {}, NewCache(file), NewCache(filepath.Join(file, "below")), NewCache("/proc/nothing")} {
 		for range 2 {
@@ -232,8 +229,7 @@ func TestFailures(t *testing.T) {
 // all get whole code.
 func TestConcurrent(t *testing.T) {
 	c, dir := &seam{}, folder(t)
-	want, err := Compile(c, source())
-	must(t, err)
+	want := must.Get(Compile(c, source()))(t)
 	caches := []*Cache{NewCache(dir), NewCache(dir), NewCache(dir), NewCache(dir)}
 	var wait sync.WaitGroup
 	for i := range 64 {
@@ -293,13 +289,5 @@ func TestChoose(t *testing.T) {
 		} else if err != nil || got.String() != c.want {
 			t.Errorf("%d of %v: %v, %v; want %s", c.device, c.supported, got, err, c.want)
 		}
-	}
-}
-
-// must ends a test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/kernels"
 )
 
@@ -37,8 +38,7 @@ func TestKernelsCompile(t *testing.T) {
 	for _, family := range []int{12, 13} {
 		t.Run(fmt.Sprint("CUDA ", family), func(t *testing.T) {
 			t.Parallel()
-			dir, err := filepath.Abs(filepath.Join(base, "cuda"+strconv.Itoa(family)))
-			must(t, err)
+			dir := must.Get(filepath.Abs(filepath.Join(base, "cuda"+strconv.Itoa(family))))(t)
 			if _, err := os.Stat(filepath.Join(dir, "complete")); err != nil && demanded {
 				t.Fatalf("AMTRL_CUDA_WHEELS is set: %v", err)
 			} else if err != nil {
@@ -64,9 +64,8 @@ var spills = regexp.MustCompile(`(\d+) bytes spill stores`)
 
 func compileKernels(t *testing.T, dir string) {
 	lib, _, err := nv.OpenToolkit(nv.Options{Dir: dir})
-	must(t, err)
-	supported, err := lib.NVRTC.SupportedArchs()
-	must(t, err)
+	must.Do(t, err)
+	supported := must.Get(lib.NVRTC.SupportedArchs())(t)
 	var headers []nv.Header
 	for _, h := range kernels.Headers() {
 		headers = append(headers, nv.Header{Name: h.Name, Source: h.Text})

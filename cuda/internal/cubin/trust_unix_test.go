@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // stranger is any user but this one and root.
@@ -62,10 +64,9 @@ func TestWhatOthersMayWriteIsNotUsed(t *testing.T) {
 				t.Skip("another owner needs root")
 			}
 			compiler, dir := &seam{}, folder(t)
-			want, err := NewCache(dir).Compile(compiler, source())
-			must(t, err)
+			want := must.Get(NewCache(dir).Compile(compiler, source()))(t)
 			file := files(t, dir)[0]
-			must(t, c.spoil(t, dir, file))
+			must.Do(t, c.spoil(t, dir, file))
 			before := files(t, dir)
 			got, err := NewCache(dir).Compile(compiler, source())
 			if err != nil || got.Cached || !bytes.Equal(got.Image, want.Image) {
@@ -81,9 +82,8 @@ func TestWhatOthersMayWriteIsNotUsed(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.why) || !strings.Contains(err.Error(), dir) {
 				t.Errorf("Check: %v, want %q of %s", err, c.why, dir)
 			}
-			must(t, os.Remove(file))
-			_, err = NewCache(dir).Compile(compiler, source())
-			must(t, err)
+			must.Do(t, os.Remove(file))
+			must.Get(NewCache(dir).Compile(compiler, source()))(t)
 			if after := files(t, dir); len(after) != len(before)-1 {
 				t.Errorf("it was written to: %q", after)
 			}
@@ -94,15 +94,13 @@ func TestWhatOthersMayWriteIsNotUsed(t *testing.T) {
 // A link planted where a temporary file may be made is not written through.
 func TestPlantedTemporaryFile(t *testing.T) {
 	dir := folder(t)
-	_, err := NewCache(dir).Compile(&seam{}, source())
-	must(t, err)
+	must.Get(NewCache(dir).Compile(&seam{}, source()))(t)
 	file, victim := files(t, dir)[0], filepath.Join(t.TempDir(), "victim")
-	must(t, os.WriteFile(victim, []byte("precious"), 0o644))
-	must(t, os.Remove(file))
-	must(t, os.Symlink(victim, filepath.Join(dir, "."+filepath.Base(file)+".tmp")))
+	must.Do(t, os.WriteFile(victim, []byte("precious"), 0o644))
+	must.Do(t, os.Remove(file))
+	must.Do(t, os.Symlink(victim, filepath.Join(dir, "."+filepath.Base(file)+".tmp")))
 	for range 2 {
-		_, err := NewCache(dir).Compile(&seam{}, source())
-		must(t, err)
+		must.Get(NewCache(dir).Compile(&seam{}, source()))(t)
 	}
 	if got, err := os.ReadFile(victim); err != nil || string(got) != "precious" {
 		t.Errorf("the file behind the link is now %q, %v", got, err)

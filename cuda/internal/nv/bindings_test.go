@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func init() {
@@ -99,9 +101,8 @@ func TestBindingsPassTheirArguments(t *testing.T) {
 		t.Fatal(o.Err)
 	}
 	var given map[string][]string
-	must(t, json.Unmarshal([]byte(o.Extra), &given))
-	data, err := os.ReadFile(log)
-	must(t, err)
+	must.Do(t, json.Unmarshal([]byte(o.Extra), &given))
+	data := must.Get(os.ReadFile(log))(t)
 	calls := map[string]string{}
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)
@@ -216,8 +217,7 @@ func TestLaunchAllocatesNothing(t *testing.T) {
 	if o.Err != "" {
 		t.Fatal(o.Err)
 	}
-	data, err := os.ReadFile(log)
-	must(t, err)
+	data := must.Get(os.ReadFile(log))(t)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	const with = "cuLaunchKernel 7 1 2 3 4 5 6 8 9 - - args 1 0 0 0 0 0 0 200 3 255"
 	if !slices.Contains(lines, with) {

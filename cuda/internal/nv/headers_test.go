@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // constants are the names that NVIDIA's headers have for those of types.go.
@@ -80,7 +82,7 @@ func TestDeclarationsMatchHeaders(t *testing.T) {
 			for v, name := range solverNames {
 				fmt.Fprintf(&inc, "CONSTANT(%s, %d)\n", name, v)
 			}
-			must(t, os.WriteFile(filepath.Join(dir, "constants.inc"), []byte(inc.String()), 0o644))
+			must.Do(t, os.WriteFile(filepath.Join(dir, "constants.inc"), []byte(inc.String()), 0o644))
 			exe := filepath.Join(dir, "headers")
 			args := []string{"-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I.", "-I" + dir}
 			for _, i := range includes {
@@ -91,8 +93,7 @@ func TestDeclarationsMatchHeaders(t *testing.T) {
 			if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			out, err := exec.Command(exe).CombinedOutput()
-			must(t, err)
+			out := must.Get(exec.Command(exe).CombinedOutput())(t)
 			// This has the same parameters under both names.
 			want := map[int]string{12: "", 13: "cuDeviceGetUuid cuDeviceGetUuid_v2\n"}[family]
 			if string(out) != want {
@@ -104,8 +105,7 @@ func TestDeclarationsMatchHeaders(t *testing.T) {
 
 // Every constant of types.go has its line above.
 func TestConstantsAreChecked(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "types.go", nil, 0)
-	must(t, err)
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "types.go", nil, 0))(t)
 	seen := 0
 	for _, d := range file.Decls {
 		decl, ok := d.(*ast.GenDecl)

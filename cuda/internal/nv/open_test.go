@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // A process keeps the libraries that it has loaded, so every test of loading is a
@@ -119,8 +121,7 @@ var built struct {
 func build(t *testing.T, args ...string) string {
 	t.Helper()
 	if built.dir == "" {
-		dir, err := os.MkdirTemp("", "nv-test-")
-		must(t, err)
+		dir := must.Get(os.MkdirTemp("", "nv-test-"))(t)
 		built.dir, built.files = dir, map[string]string{}
 	}
 	k := strings.Join(args, " ")
@@ -144,7 +145,7 @@ func object(t *testing.T, name string) string {
 func hide(t *testing.T, function string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), function)
-	must(t, os.WriteFile(path, []byte("{ local: "+function+"; };\n"), 0o644))
+	must.Do(t, os.WriteFile(path, []byte("{ local: "+function+"; };\n"), 0o644))
 	return "-Wl,--version-script=" + path
 }
 
@@ -177,12 +178,11 @@ func fakeSet(t *testing.T, f folder, family int, changes map[string]fake) {
 		if change.version != [3]int{} {
 			version = change.version
 		}
-		so, err := os.ReadFile(build(t, append([]string{"-shared", object(t, name)}, change.link...)...))
-		must(t, err)
+		so := must.Get(os.ReadFile(build(t, append([]string{"-shared", object(t, name)}, change.link...)...)))(t)
 		says := fmt.Sprintf("%d %d %d %s %d\n", version[0], version[1], version[2], cmp.Or(change.fails, "none"), change.status)
 		for file, content := range map[string]string{path: string(so), path + ".says": says} {
-			must(t, os.MkdirAll(filepath.Dir(file), 0o755))
-			must(t, os.WriteFile(file, []byte(content), 0o755))
+			must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			must.Do(t, os.WriteFile(file, []byte(content), 0o755))
 		}
 	}
 	for _, p := range parts {
@@ -297,7 +297,7 @@ func TestBrokenFiles(t *testing.T) {
 		fakeSet(t, folder{dir, false}, 12, nil)
 		fakeSet(t, folder{other, false}, 12, nil)
 		path := filepath.Join(dir, name)
-		must(t, os.WriteFile(path, []byte("INPUT(-lsomething)\n"), 0o644))
+		must.Do(t, os.WriteFile(path, []byte("INPUT(-lsomething)\n"), 0o644))
 		env := []string{"CUDA_HOME=" + t.TempDir(), "LD_LIBRARY_PATH=" + dir + ":" + other}
 		if name == driverName {
 			env = []string{"AMTRL_CUDA_LIB_DIR=" + dir}

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func touch(t *testing.T, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, nil, 0o644))
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, nil, 0o644))
 	}
 }
 
@@ -162,7 +164,7 @@ func TestIncompleteSets(t *testing.T) {
 				second := folder{filepath.Join(s.root, "usr/local/cuda/lib64"), false}
 				fill(t, first, family)
 				fill(t, second, family)
-				must(t, os.Remove(first.path(p, family)))
+				must.Do(t, os.Remove(first.path(p, family)))
 				trace := new(Trace)
 				got, err := s.choose(trace, 0, 0)
 				if err != nil || got.folder != second {
@@ -185,7 +187,7 @@ func TestSolverOfTheOtherFamily(t *testing.T) {
 	s.dir = filepath.Join(s.root, "x")
 	f := folder{s.dir, false}
 	fill(t, f, 12)
-	must(t, os.Rename(filepath.Join(s.dir, "libcusolver.so.11"), filepath.Join(s.dir, "libcusolver.so.12")))
+	must.Do(t, os.Rename(filepath.Join(s.dir, "libcusolver.so.11"), filepath.Join(s.dir, "libcusolver.so.12")))
 	trace := new(Trace)
 	if got, err := s.choose(trace, 0, 0); !errors.Is(err, ErrNotFound) {
 		t.Errorf("chose %+v, %v", got, err)
@@ -204,7 +206,7 @@ func TestBesideTheExecutableNobodyElseWrites(t *testing.T) {
 		if got, err := s.choose(new(Trace), 0, 0); err != nil || got.folder != beside {
 			t.Fatalf("in a folder of one's own: %+v, %v", got, err)
 		}
-		must(t, os.Chmod(beside.dir, mode))
+		must.Do(t, os.Chmod(beside.dir, mode))
 		trace := new(Trace)
 		if got, err := s.choose(trace, 0, 0); !errors.Is(err, ErrNotFound) {
 			t.Errorf("mode %v: chose %+v, %v", mode, got, err)
@@ -275,7 +277,7 @@ func TestLoaderCache(t *testing.T) {
 	})
 	read := func(data []byte) []string {
 		t.Helper()
-		must(t, os.WriteFile(path, data, 0o644))
+		must.Do(t, os.WriteFile(path, data, 0o644))
 		return cacheDirs(path, names)
 	}
 	want := []string{"/opt/a", "/opt/b"}
@@ -310,13 +312,5 @@ func TestLoaderCacheOfThisMachine(t *testing.T) {
 	}
 	if dirs := cacheDirs(cache, []string{"libc.so.6"}); len(dirs) == 0 {
 		t.Error("libc.so.6 is not in " + cache)
-	}
-}
-
-// must ends a test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // wheelsOf returns the folder into which make deps-cuda has installed NVIDIA's
@@ -23,8 +25,7 @@ func wheelsOf(t *testing.T, family int) string {
 	if !demanded {
 		base = filepath.Join("..", "..", "..", "build")
 	}
-	dir, err := filepath.Abs(filepath.Join(base, "cuda"+strconv.Itoa(family)))
-	must(t, err)
+	dir := must.Get(filepath.Abs(filepath.Join(base, "cuda"+strconv.Itoa(family))))(t)
 	if _, err := os.Stat(filepath.Join(dir, "complete")); err != nil {
 		if demanded {
 			t.Fatalf("AMTRL_CUDA_WHEELS is set: %v", err)
