@@ -69,7 +69,8 @@ func (w *scratch) identity(x matrix) {
 	ones := kernels.Ptr(w.floats(x.rows))
 	w.set(x.at, 0, x.rows*x.cols)
 	w.launch(kernels.Fill(kernels.Float64, x.rows, 1, ones),
-		kernels.CopyMatrix(kernels.Float64, x.rows, 1, kernels.Matrix{At: ones, Stride: 1}, kernels.Matrix{At: kernels.Ptr(x.at), Stride: x.stride + 1}))
+		kernels.CopyMatrix(kernels.Float64, x.rows, 1, kernels.Matrix{At: ones, Stride: 1},
+			kernels.Matrix{At: kernels.Ptr(x.at), Stride: x.stride + 1}))
 }
 
 // solveOne overwrites x with the solution of g x = x and g with its factor, or reports
