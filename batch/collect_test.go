@@ -31,6 +31,21 @@ func leave(t *testing.T, r *Run, task int, device string) {
 	must.Do(t, jsonfile.Write(r.taskPath(task, "result.json"), res))
 }
 
+func leaveAll(t *testing.T, r *Run) {
+	t.Helper()
+	for task := range r.Tasks {
+		leave(t, r, task, "one")
+	}
+}
+
+// edit changes a file and returns what it holds then.
+func edit(t *testing.T, path string, change func(string) string) string {
+	t.Helper()
+	text := change(string(must.Get(os.ReadFile(path))(t)))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+	return text
+}
+
 func TestCollect(t *testing.T) {
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b", "c"))
 	for _, task := range []int{0, 1, 4, 5} {
@@ -60,8 +75,7 @@ func TestCollect(t *testing.T) {
 	} {
 		path := r.taskPath(3, "result.json")
 		leave(t, r, 3, "one")
-		raw := must.Get(os.ReadFile(path))(t)
-		must.Do(t, os.WriteFile(path, []byte(damage(string(raw))), 0o644))
+		edit(t, path, damage)
 		if _, _, _, err := r.Collect(t.TempDir()); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("a damaged result: %v", err)
 		}

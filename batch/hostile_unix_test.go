@@ -125,12 +125,13 @@ func TestHostileRunFolder(t *testing.T) {
 	} {
 		r := submitted(t)
 		path := filepath.Join(r.Dir, c.file)
-		raw := must.Get(os.ReadFile(path))(t)
 		was, is := strings.ReplaceAll(c.old, "ID", r.Plan.ID), strings.ReplaceAll(c.new, "ID", r.Plan.ID)
-		if !strings.Contains(string(raw), was) {
-			t.Fatalf("case %d: %s has no %s:\n%s", i, c.file, was, raw)
-		}
-		must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(raw), was, is, 1)), 0o644))
+		edit(t, path, func(raw string) string {
+			if !strings.Contains(raw, was) {
+				t.Fatalf("case %d: %s has no %s:\n%s", i, c.file, was, raw)
+			}
+			return strings.Replace(raw, was, is, 1)
+		})
 		if _, err := readAll(r.Dir); err == nil || !strings.Contains(err.Error(), c.file) || strings.ContainsAny(err.Error(), "\n\r\x00") ||
 			len(err.Error()) > 1000 {
 			t.Errorf("%s with %.80s: %v", c.file, is, err)
@@ -139,10 +140,7 @@ func TestHostileRunFolder(t *testing.T) {
 	// The units of a plan are counted before they are made.
 	r := submitted(t)
 	path := filepath.Join(r.Dir, planFile)
-	raw := must.Get(os.ReadFile(path))(t)
-	bomb := strings.Replace(string(raw), `"a",`, many(5000, `"t%d"`)+",", 1)
-	bomb = strings.Replace(bomb, `"seeds": [`, `"seeds": [`+many(10_000, "1%d")+",", 1)
-	must.Do(t, os.WriteFile(path, []byte(bomb), 0o644))
+	bomb := edit(t, path, strings.NewReplacer(`"a",`, many(5000, `"t%d"`)+",", `"seeds": [`, `"seeds": [`+many(10_000, "1%d")+",").Replace)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := Open(r.Dir)
@@ -285,11 +283,8 @@ func TestDamagedResult(t *testing.T) {
 		"another task's":  func(s string) string { return strings.Replace(s, `"task": 0`, `"task": 1`, 1) },
 	} {
 		r := submitted(t)
-		for task := range r.Tasks {
-			leave(t, r, task, "one")
-		}
-		raw := must.Get(os.ReadFile(r.resultPath(0)))(t)
-		must.Do(t, os.WriteFile(r.resultPath(0), []byte(damage(string(raw))), 0o644))
+		leaveAll(t, r)
+		edit(t, r.resultPath(0), damage)
 		s := must.Get(r.Status(context.Background(), openSilent))(t)
 		if st := s.Tasks[0]; st.State != DamagedResult || !strings.Contains(st.Reason, r.resultPath(0)) ||
 			fmt.Sprint(s.Failed()) != "[0]" || s.Count(Done) != 3 {
@@ -306,8 +301,7 @@ func TestDamagedResult(t *testing.T) {
 	}
 	// Damage in the middle shows to whoever reads it whole.
 	r := submitted(t)
-	raw := must.Get(os.ReadFile(r.resultPath(0)))(t)
-	must.Do(t, os.WriteFile(r.resultPath(0), []byte(strings.Replace(string(raw), `"method"`, `"nethod"`, 1)), 0o644))
+	edit(t, r.resultPath(0), func(s string) string { return strings.Replace(s, `"method"`, `"nethod"`, 1) })
 	s := must.Get(r.Status(context.Background(), openSilent))(t)
 	if err := r.CheckResults(s); err != nil || s.Tasks[0].State != DamagedResult {
 		t.Errorf("%+v, %v", s.Tasks[0], err)
@@ -333,9 +327,7 @@ func TestLeftoversOfDoneTask(t *testing.T) {
 		},
 	} {
 		r := submitted(t)
-		for task := range r.Tasks {
-			leave(t, r, task, "one")
-		}
+		leaveAll(t, r)
 		for _, name := range []string{"checkpoint/0123456789ab", "units"} {
 			must.Do(t, os.MkdirAll(r.taskPath(0, name), 0o755))
 			must.Do(t, os.WriteFile(r.taskPath(0, name, "a_seed0"), nil, 0o644))

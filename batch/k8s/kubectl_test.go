@@ -34,11 +34,8 @@ func kubernetesPart(t *testing.T) (*engine, batch.Part) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), `run, "one"`)
 	e := mustNew(t, Options{Image: "amtrl", Volumes: []string{"work:" + filepath.Dir(dir)}, Context: "lab", Namespace: "team"})
-	parts, err := e.Render(context.Background(), batch.Submission{Dir: dir, ID: "0123456789ab", Name: filepath.Base(dir),
-		Number: 1, Tasks: []int{0, 1, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := must.Get(e.Render(context.Background(), batch.Submission{Dir: dir, ID: "0123456789ab", Name: filepath.Base(dir),
+		Number: 1, Tasks: []int{0, 1, 2}}))(t)
 	must.Do(t, os.MkdirAll(filepath.Join(dir, "submit"), 0o755))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "submit", parts[0].File), parts[0].Content, 0o644))
 	return e, parts[0]

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -212,21 +213,14 @@ func (l *lab) middle(dir string, task, attempt int) batch.AttemptLine {
 }
 
 // starts counts the attempts of a task.
-func (l *lab) starts(dir string, task int) int {
-	n := 0
-	for _, a := range l.attempts(dir, task) {
-		if a.Event == "start" {
-			n++
-		}
-	}
-	return n
-}
+func (l *lab) starts(dir string, task int) int { return l.count(dir, task, "start") }
 
 // epochs counts how often an epoch of a task was computed, of both methods.
-func (l *lab) epochs(dir string, task int) int {
-	n := 0
+func (l *lab) epochs(dir string, task int) int { return l.count(dir, task, "epoch") }
+
+func (l *lab) count(dir string, task int, event string) (n int) {
 	for _, a := range l.attempts(dir, task) {
-		if a.Event == "epoch" {
+		if a.Event == event {
 			n++
 		}
 	}
@@ -253,24 +247,7 @@ func (l *lab) complete(dir, ref string) {
 	l.t.Helper()
 	l.amtrl(0, "status", dir, "--wait", "--interval", "300ms", "--quiet")
 	l.amtrl(0, "collect", dir)
-	err := filepath.Walk(ref, func(path string, info os.FileInfo, err error) error {
-		rel, _ := filepath.Rel(ref, path)
-		if err != nil || info.IsDir() || rel == "timing.jsonl" || strings.HasPrefix(filepath.Base(rel), ".") {
-			return err
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		got, err := os.ReadFile(filepath.Join(dir, batch.SweepDir, rel))
-		if err == nil && !bytes.Equal(got, want) {
-			err = fmt.Errorf("%s differs from that of the sweep on one machine", rel)
-		}
-		return err
-	})
-	if err != nil {
-		l.t.Error(err)
-	}
+	foldertest.Same(l.t, filepath.Join(dir, batch.SweepDir), ref)
 }
 
 // jobName is the name of the Job of the first submission.

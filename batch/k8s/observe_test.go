@@ -113,11 +113,8 @@ func TestObservations(t *testing.T) {
 
 // A deleted Job ends its tasks.
 func TestDeletedJob(t *testing.T) {
-	list, err := parseList([]byte(`{"kind":"List","items":[{"kind":"Job","metadata":{"deletionTimestamp":"2026-01-02T03:05:00Z",` +
-		`"labels":{"amtrl/part":"k"}},"status":{"completedIndexes":"1"}}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(parseList([]byte(`{"kind":"List","items":[{"kind":"Job","metadata":{"deletionTimestamp":"2026-01-02T03:05:00Z",` +
+		`"labels":{"amtrl/part":"k"}},"status":{"completedIndexes":"1"}}]}`)))(t)
 	seen, err := observe([]batch.Job{{Part: batch.Part{Key: "k", Tasks: batch.Tasks{0, 1}}}}, list)
 	if err != nil || len(seen) != 2 || seen[0].State != batch.Cancelled || seen[1].State != batch.Done {
 		t.Errorf("%v, %v", seen, err)

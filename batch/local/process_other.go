@@ -9,4 +9,4 @@ import (
 
 func detach(*exec.Cmd) {}
 
-func terminate(p *os.Process) { p.Kill() }
+func terminate(p *os.Process) error { return p.Kill() }

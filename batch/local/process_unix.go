@@ -11,4 +11,4 @@ import (
 // detach makes a command outlive its parent and its terminal.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-func terminate(p *os.Process) { p.Signal(syscall.SIGTERM) }
+func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

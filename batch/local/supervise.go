@@ -2,7 +2,9 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -29,7 +31,7 @@ const (
 // Supervise runs the tasks of a part of the engine until all have ended.
 // When ctx ends it ends the tasks too.
 func Supervise(ctx context.Context, r *batch.Run, key string, note func(format string, args ...any)) error {
-	s := &supervision{run: r, engine: &engine{r.Dir}, note: note, children: map[int]*child{}, cancelled: map[int]bool{}}
+	s := &supervision{run: r, engine: &engine{r.Dir}, note: note, children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{}}
 	var err error
 	if s.job, err = r.Part(key); err != nil {
 		return err
@@ -60,17 +62,15 @@ type supervision struct {
 
 	mu        sync.Mutex
 	queue     []int
-	children  map[int]*child
+	children  map[int]context.CancelCauseFunc // which end the processes of tasks
 	cancelled map[int]bool
-	stopping  bool
 }
 
-// child is the process of a task.
-type child struct {
-	cmd *exec.Cmd
-	// limited says that it met its time limit, ending that it was told to end.
-	limited, ending bool
-}
+// Why a process is ended.
+var (
+	errCancelled = errors.New("cancelled")
+	errLimit     = errors.New("time limit")
+)
 
 // all runs the tasks, at most Parallel at a time. One that wants another attempt joins
 // the end of the queue.
@@ -85,27 +85,27 @@ func (s *supervision) all(ctx context.Context) {
 		devices = make([]string, slots)
 	}
 	s.queue = slices.Clone([]int(s.job.Tasks))
-	over := make(chan struct{})
+	watched, stop := context.WithCancel(ctx)
 	var watch, workers sync.WaitGroup
-	watch.Go(func() { s.watch(ctx, over) })
+	watch.Go(func() { s.watch(watched) })
 	for i := range min(slots, len(devices)) {
 		workers.Go(func() {
-			for t := s.next(); t >= 0; t = s.next() {
-				s.one(t, devices[i])
+			for t := s.next(ctx); t >= 0; t = s.next(ctx) {
+				s.one(ctx, t, devices[i])
 			}
 		})
 	}
 	workers.Wait()
-	close(over)
+	stop()
 	watch.Wait()
 }
 
 // next takes a task from the queue, -1 when there is none left.
-func (s *supervision) next() int {
+func (s *supervision) next(ctx context.Context) int {
 	s.readCancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.queue) > 0 && !s.stopping {
+	for len(s.queue) > 0 && ctx.Err() == nil {
 		t := s.queue[0]
 		s.queue = s.queue[1:]
 		if !s.cancelled[t] {
@@ -116,40 +116,30 @@ func (s *supervision) next() int {
 	return -1
 }
 
-// watch ends children that are cancelled, and all with ctx.
-func (s *supervision) watch(ctx context.Context, over <-chan struct{}) {
+// watch looks for cancellations.
+func (s *supervision) watch(ctx context.Context) {
 	poll := time.NewTicker(localPoll)
 	defer poll.Stop()
 	for {
 		select {
-		case <-over:
-			return
 		case <-ctx.Done():
+			return
 		case <-poll.C:
 			s.readCancel()
-		}
-		s.mu.Lock()
-		s.stopping = s.stopping || ctx.Err() != nil
-		for t, c := range s.children {
-			if s.stopping || s.cancelled[t] {
-				c.end()
-			}
-		}
-		s.mu.Unlock()
-		if ctx.Err() != nil {
-			<-over
-			return
 		}
 	}
 }
 
-// readCancel reads which tasks were cancelled.
+// readCancel reads which tasks were cancelled, and ends their processes.
 func (s *supervision) readCancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	jsonfile.ReadLines(s.engine.path(s.job.Key, "cancel"), maxFile, func(list batch.Tasks) error {
 		for _, t := range list {
 			s.cancelled[t] = true
+			if end := s.children[t]; end != nil {
+				end(errCancelled)
+			}
 		}
 		return nil
 	})
@@ -163,9 +153,9 @@ func (s *supervision) event(l localEvent) {
 }
 
 // one runs a task once.
-func (s *supervision) one(task int, devices string) {
+func (s *supervision) one(ctx context.Context, task int, devices string) {
 	s.event(localEvent{Event: "begin", Task: task})
-	state, exit := s.start(task, devices)
+	state, exit := s.start(ctx, task, devices)
 	s.event(localEvent{Event: "end", Task: task, State: state, Exit: exit})
 	s.note("task %d: %s %s", task, state, exit)
 	if state == batch.Requeued {
@@ -175,79 +165,67 @@ func (s *supervision) one(task int, devices string) {
 	}
 }
 
-// start carries a task out in a process of its own.
-func (s *supervision) start(task int, devices string) (state batch.State, exit string) {
+// start carries a task out in a process of its own, which has killWait to end
+// once it is told to.
+func (s *supervision) start(ctx context.Context, task int, devices string) (state batch.State, exit string) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	argv := batch.TaskCommand(s.set.Program, s.job.Key, s.run.Dir, task)
-	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Cancel = func() error { return terminate(cmd.Process) }
+	cmd.WaitDelay = killWait
 	cmd.Env = os.Environ()
 	if devices != "" {
 		cmd.Env = append(cmd.Env, "CUDA_VISIBLE_DEVICES="+devices)
 	}
 	log := s.engine.Log(s.job.Job, task, false)
-	for i, to := range []func(*os.File){func(f *os.File) { cmd.Stdout = f }, func(f *os.File) { cmd.Stderr = f }} {
+	for i, to := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
 		f, err := atomicfile.OpenFile(log.Files[i], os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 		if err != nil {
 			return batch.Failed, err.Error()
 		}
 		defer f.Close()
-		to(f)
+		*to = f
 	}
-	c := &child{cmd: cmd}
 	s.mu.Lock()
+	s.children[task] = end
+	s.mu.Unlock()
 	err := cmd.Start()
 	if err == nil {
-		s.children[task] = c
+		stop := s.limit(cmd.Process, end)
+		cmd.Wait()
+		stop()
 	}
-	s.mu.Unlock()
-	if err != nil {
-		return batch.Failed, err.Error()
-	}
-	stop := s.limit(c)
-	err = cmd.Wait()
-	stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.children, task)
-	switch {
-	case err == nil:
+	switch why := context.Cause(ctx); {
+	case err == nil && cmd.ProcessState.Success():
 		return batch.Done, ""
-	case s.cancelled[task] || s.stopping:
+	case s.cancelled[task] || why != nil && why != errLimit:
 		return batch.Cancelled, ""
+	case err != nil:
+		return batch.Failed, err.Error()
 	case cmd.ProcessState.ExitCode() == batch.ExitRequeue:
 		return batch.Requeued, ""
-	case c.limited:
+	case why == errLimit:
 		return batch.Timeout, ""
 	}
 	return batch.Failed, cmd.ProcessState.String()
 }
 
-// limit asks a child to save before its time limit and ends it at the limit.
-func (s *supervision) limit(c *child) (stop func()) {
+// limit asks a process to save before its time limit and ends it at the limit.
+func (s *supervision) limit(p *os.Process, end context.CancelCauseFunc) (stop func()) {
 	limit := s.set.Resources.Time
 	if limit == 0 {
 		return func() {}
 	}
-	save := time.AfterFunc(limit-min(saveBefore, limit/2), func() { batch.AskToSave(c.cmd.Process) })
-	end := time.AfterFunc(limit, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		c.limited = true
-		c.end()
-	})
+	save := time.AfterFunc(limit-min(saveBefore, limit/2), func() { batch.AskToSave(p) })
+	kill := time.AfterFunc(limit, func() { end(errLimit) })
 	return func() {
 		save.Stop()
-		end.Stop()
+		kill.Stop()
 	}
-}
-
-// end tells the process to end, and ends it where it does not listen.
-func (c *child) end() {
-	if c.ending {
-		return
-	}
-	c.ending = true
-	terminate(c.cmd.Process)
-	time.AfterFunc(killWait, func() { c.cmd.Process.Kill() })
 }
 
 // deviceSlots shares the visible GPUs out, that number per task; nil where none are asked
