@@ -157,7 +157,8 @@ func TestSlurmArguments(t *testing.T) {
 		Exclude: "n[1-3]", Nice: "5",
 		Setup: []string{"module load cuda"}, Args: []string{"--reservation=lab"}}}
 	res := batch.Resources{GPUs: 2, GPUType: "h200", CPUs: 4, MemMiB: 1500, Time: 26*time.Hour + 30*time.Minute, Parallel: 7}
-	parts := must.Get(e.Render(context.Background(), batch.Submission{Dir: "/data/100% 'run'", ID: "0123456789ab", Name: "100% 'run'", Number: 2,
+	parts := must.Get(e.Render(context.Background(), batch.Submission{Dir: "/data/100% 'run'", ID: "0123456789ab",
+		Name: "100% 'run'", Number: 2,
 		Tasks: []int{3, 4, 9, 10, 25}, Program: "/opt/am trl", Resources: res}))(t)
 	if len(parts) != 3 {
 		t.Fatalf("%d parts, expected 3", len(parts))
