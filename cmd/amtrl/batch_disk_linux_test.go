@@ -15,9 +15,7 @@ func TestSubmitFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	disk := filepath.Join(dir, "disk")
-	if err := os.Mkdir(disk, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(disk, 0o755))
 	if err := syscall.Mount("amtrl", disk, "tmpfs", 0, "size=40k"); err != nil {
 		t.Skipf("no file system can be mounted here: %v", err)
 	}
@@ -32,9 +30,7 @@ func TestSubmitFullDisk(t *testing.T) {
 	if o := amtrl(t, dir, "status", run); o.code != 1 || !strings.Contains(o.stderr, "is no run folder") {
 		t.Errorf("exit code %d: %s", o.code, o.stderr)
 	}
-	if err := syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=100k"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=100k"))
 	// Room for the folder, not for the tasks.
 	small := eight("submit", run, "--quiet")
 	must(t, dir, small...)
@@ -42,9 +38,7 @@ func TestSubmitFullDisk(t *testing.T) {
 	if o.code != 1 {
 		t.Errorf("exit code %d: %s", o.code, o.stdout)
 	}
-	if err := syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"))
 	must(t, dir, "retry", run, "--failed")
 	must(t, dir, "status", run, "--wait", "--quiet")
 	must(t, dir, "collect", run, "--out", "collected")

@@ -23,9 +23,7 @@ func fakes(t *testing.T, cmd *exec.Cmd, scripts map[string]string) *exec.Cmd {
 		scripts["scontrol"] = "exit 1"
 	}
 	for name, text := range scripts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	}
 	cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"))
 	return cmd
@@ -109,9 +107,7 @@ func TestSubmitRefused(t *testing.T) {
 func TestSubmitWrongUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))
 	for args, says := range map[string]string{
 		"submit":                                   "no run folder",
 		"submit a b":                               `unexpected argument "b"`,
@@ -205,13 +201,9 @@ func TestRunTaskBadInput(t *testing.T) {
 	}
 	path := filepath.Join(dir, "run", "plan.json")
 	plan, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r, err := batch.Open(filepath.Join(dir, "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	key := r.Jobs[0].Key
 	for _, c := range []struct{ was, is, part, index, says string }{
 		{"", "", "nobody", "0", `has no part "nobody"`},
@@ -220,9 +212,7 @@ func TestRunTaskBadInput(t *testing.T) {
 		{`"version": "`, `"version": "not-`, key, "0", "expected not-"},
 		{`"name": "digits",`, `"name": "dogs",`, key, "0", "dogs"},
 	} {
-		if err := os.WriteFile(path, bytes.Replace(plan, []byte(c.was), []byte(c.is), 1), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, bytes.Replace(plan, []byte(c.was), []byte(c.is), 1), 0o644))
 		o := amtrl(t, dir, "run-task", "--part", c.part, "run", c.index)
 		if o.code != batch.ExitBadInput || !strings.Contains(lastLine(o.stderr), c.says) {
 			t.Errorf("expected %s: exit code %d: %s", c.says, o.code, o.stderr)
@@ -272,9 +262,7 @@ func TestRetryOfOthers(t *testing.T) {
 	if o := parts(); o.code != 0 || !strings.Contains(o.stdout, "module load evil") || !strings.Contains(o.stdout, "exec /first run-task") {
 		t.Fatalf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}
-	if err := os.Chmod(filepath.Join(dir, "run"), 0o775); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(filepath.Join(dir, "run"), 0o775))
 	for _, more := range [][]string{nil, {"--to", "slurm"}, {"--program", "/mine"}} {
 		if o := parts(more...); o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "others may write to it") ||
 			!strings.Contains(o.stderr, "chmod") {

@@ -42,13 +42,9 @@ func middle(t *testing.T, dir, run string, task, epochs int) {
 func attempts(t *testing.T, dir, run string, task int) []batch.AttemptLine {
 	t.Helper()
 	r, err := batch.Open(filepath.Join(dir, run))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	lines, err := r.Attempts(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return lines
 }
 

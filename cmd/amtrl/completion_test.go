@@ -67,9 +67,7 @@ func TestCompletionScripts(t *testing.T) {
 		}
 		if path, err := exec.LookPath(shell); err == nil {
 			file := filepath.Join(t.TempDir(), "script")
-			if err := os.WriteFile(file, []byte(o.stdout), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(file, []byte(o.stdout), 0o644))
 			if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s", shell, err, out)
 			}

@@ -35,22 +35,14 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 			"--threads 1 --quiet --out here"
 		must(t, dir, append(strings.Fields(data), strings.Fields(args)...)...)
 		theirs, err := os.ReadFile(filepath.Join(dir, "here", "config.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var version struct{ Version string }
-		if err := json.Unmarshal(theirs, &version); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(theirs, &version))
 
 		set, err := dataset.SparseNu(8, 3, 6, 1, 3000, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		b, err := cpu.Open(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer b.Close()
 		cfg := preset(t, "default")
 		change(&cfg)
@@ -58,9 +50,7 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 		id := runs.NewIdentity(version.Version, set, backend.Choice{Device: b, Reason: "asked for"}, cfg)
 		id.Targets, id.Seeds = []string{pipeline.DefaultTarget(set)}, []uint64{0}
 		dev, err := pipeline.NewResident(b, set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer dev.Close()
 		ours := filepath.Join(dir, "ours")
 		if _, err := runs.Run(context.Background(), dev, id, ours, func(pipeline.Step) {}); err != nil {
@@ -79,8 +69,6 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 func preset(t *testing.T, name string) pipeline.Config {
 	t.Helper()
 	cfg, err := pipeline.NewConfig(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return cfg
 }

@@ -112,9 +112,7 @@ func TestInterruptedAndLocked(t *testing.T) {
 			if second.code != 1 || !strings.Contains(second.stderr, "a is in use by another process") {
 				t.Errorf("a second process: exit code %d: %s", second.code, second.stderr)
 			}
-			if err := cmd.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, cmd.Process.Signal(os.Interrupt))
 			err := cmd.Wait()
 			var exit *exec.ExitError
 			if !errors.As(err, &exit) || exit.ExitCode() != 130 {

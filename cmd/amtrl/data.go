@@ -45,7 +45,6 @@ func (o *makeOptions) write(names []string, images [][]uint8, labels []uint8) er
 	return nil
 }
 
-// digitsOptions are those of amtrl data digits.
 type digitsOptions struct {
 	digits flags.Value[int]
 	seed   flags.Value[uint64]
@@ -82,7 +81,6 @@ func (o *digitsOptions) run(ctx context.Context) error {
 	return o.write(names, images, labels)
 }
 
-// infoOptions are those of amtrl data info.
 type infoOptions struct {
 	data dataOptions
 	output

@@ -13,7 +13,6 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// mnistcOptions are those of amtrl data mnistc.
 type mnistcOptions struct {
 	from, part flags.Value[string]
 	limit      flags.Value[int]

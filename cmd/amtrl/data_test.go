@@ -14,9 +14,7 @@ import (
 func realData(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			break
@@ -36,9 +34,7 @@ func realData(t *testing.T) string {
 func describeJSON(t *testing.T, dir string, args ...string) dataDescription {
 	t.Helper()
 	var d dataDescription
-	if err := json.Unmarshal([]byte(must(t, dir, append([]string{"data", "info", "--json"}, args...)...).stdout), &d); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(must(t, dir, append([]string{"data", "info", "--json"}, args...)...).stdout), &d))
 	return d
 }
 
@@ -93,9 +89,7 @@ func TestFindIDX(t *testing.T) {
 	dir := t.TempDir()
 	touch := func(names ...string) {
 		for _, n := range names {
-			if err := os.WriteFile(filepath.Join(dir, n), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(filepath.Join(dir, n), nil, 0o644))
 		}
 	}
 	check := func(part, images, labels string) {
@@ -111,9 +105,7 @@ func TestFindIDX(t *testing.T) {
 	check("t10k", "error", "found none")
 	touch("train-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")
 	check("t10k", "error", `starts with "train-labels", found 0 of t10k-labels-idx1-ubyte.gz`)
-	if err := os.Remove(filepath.Join(dir, "t10k-labels-idx1-ubyte.gz")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(filepath.Join(dir, "t10k-labels-idx1-ubyte.gz")))
 	check("t10k", "error", "*train-labels*idx1*, found none")
 	touch("train-labels-idx1-ubyte.gz", "readme")
 	check("t10k", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")

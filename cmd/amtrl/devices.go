@@ -13,7 +13,6 @@ import (
 	"github.com/amtrl/amtrl/report"
 )
 
-// devicesOptions are those of amtrl devices.
 type devicesOptions struct {
 	timeout timeoutOption
 	output

@@ -21,12 +21,8 @@ type disk struct{ image, folder string }
 func newDisk(t *testing.T, dir string) disk {
 	t.Helper()
 	d := disk{filepath.Join(dir, "image"), filepath.Join(dir, "mounted")}
-	if err := os.WriteFile(d.image, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(d.image, 16<<20); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(d.image, nil, 0o600))
+	noError(t, os.Truncate(d.image, 16<<20))
 	if out, err := exec.Command("mkfs.ext4", "-q", "-F", d.image).CombinedOutput(); err != nil {
 		t.Skipf("no file system can be made here: mkfs.ext4: %v: %s", err, out)
 	}
@@ -36,9 +32,7 @@ func newDisk(t *testing.T, dir string) disk {
 
 func (d disk) mount(t *testing.T) {
 	t.Helper()
-	if err := os.MkdirAll(d.folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(d.folder, 0o755))
 	if out, err := exec.Command("mount", "-o", "loop", d.image, d.folder).CombinedOutput(); err != nil {
 		t.Skipf("no file system can be mounted here: mount: %v: %s", err, out)
 	}
@@ -49,24 +43,18 @@ func (d disk) mount(t *testing.T) {
 func (d disk) cut(t *testing.T, dir string) disk {
 	t.Helper()
 	after := disk{filepath.Join(dir, "image"), filepath.Join(dir, "mounted")}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(dir, 0o755))
 	// Twice the same: the kernel wrote nothing amid the copy.
 	var last []byte
 	for {
 		raw, err := os.ReadFile(d.image)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if bytes.Equal(raw, last) {
 			break
 		}
 		last = raw
 	}
-	if err := os.WriteFile(after.image, last, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(after.image, last, 0o600))
 	after.mount(t)
 	return after
 }
@@ -86,17 +74,13 @@ func TestPowerFailure(t *testing.T) {
 			launch(t, cmd)
 			waitFor(t, filepath.Join(dir, "whole", "config.json"))
 			begun := time.Now()
-			if err := cmd.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, cmd.Wait())
 			took := time.Since(begun)
 			want := foldertest.Read(t, filepath.Join(dir, "whole"))
 			amid := 0
 			for i := range 6 {
 				part := filepath.Join(dir, strconv.Itoa(i))
-				if err := os.Mkdir(part, 0o755); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.Mkdir(part, 0o755))
 				amid += cutAndResume(t, part, args, time.Duration(rng.Float64()*float64(took)), want)
 				if t.Failed() {
 					return
@@ -133,9 +117,7 @@ func cutAndResume(t *testing.T, dir string, args []string, when time.Duration, w
 	must(t, dir, append(args, "--out", out)...)
 	foldertest.Equal(t, "after a cut at "+when.String(), foldertest.Read(t, out), want)
 	for _, d := range []disk{d, after} {
-		if err := syscall.Unmount(d.folder, 0); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, syscall.Unmount(d.folder, 0))
 		os.Remove(d.image)
 	}
 	return amid

@@ -25,9 +25,7 @@ func TestFullDisk(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			disk := filepath.Join(dir, "disk")
-			if err := os.Mkdir(disk, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Mkdir(disk, 0o755))
 			if err := syscall.Mount("amtrl", disk, "tmpfs", 0, test.size); err != nil {
 				t.Skipf("no file system can be mounted here: %v", err)
 			}
@@ -58,9 +56,7 @@ func TestFullDisk(t *testing.T) {
 			if finished < 2 {
 				t.Errorf("only %d files were finished before the disk was full", finished)
 			}
-			if err := syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"))
 			if o := must(t, dir, append(test.args, "--out", small)...); !strings.Contains(o.stderr, "resuming after") {
 				t.Errorf("with room again it did not go on but started anew:\n%s", o.stderr)
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// doctorOptions are those of amtrl doctor.
 type doctorOptions struct {
 	device  deviceOptions
 	timeout timeoutOption

@@ -42,9 +42,7 @@ func TestChecksFindWrongResults(t *testing.T) {
 	t.Parallel()
 	open := func() backend.Device {
 		d, err := cpu.Open(2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() { d.Close() })
 		return d
 	}
@@ -71,9 +69,7 @@ func TestChecksFindWrongResults(t *testing.T) {
 	}
 	d := open()
 	q, err := d.NewQueue()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := q.Alloc(backend.Uint8, 3); err != nil {
 		t.Fatal(err)
 	}

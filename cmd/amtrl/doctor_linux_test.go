@@ -20,9 +20,7 @@ import (
 func onStandIn(t *testing.T, orders []string, args ...string) outcome {
 	t.Helper()
 	dir, err := standin.Build(standin.Variant{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	counters := filepath.Join(t.TempDir(), "counters")
 	cmd := command(t.TempDir(), args...)
 	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_CUBIN_CACHE="+t.TempDir())
@@ -143,9 +141,7 @@ func TestBrokenDrivers(t *testing.T) {
 		dir := t.TempDir()
 		src := filepath.Join(dir, "driver.c")
 		text := "#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void start(void) { " + body + " }\n"
-		if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(src, []byte(text), 0o644))
 		if out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"), src).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -193,9 +189,7 @@ const smallRun = "run --data synthetic:sparse --dim 8 --rank 2 --sources 5 --row
 func TestRunOnCUDA(t *testing.T) {
 	t.Parallel()
 	dir, err := standin.Build(standin.Variant{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	at := t.TempDir()
 	run := func(orders, args string) (outcome, runs.Identity) {
 		t.Helper()
@@ -212,9 +206,7 @@ func TestRunOnCUDA(t *testing.T) {
 		return o, id
 	}
 	fresh := func() {
-		if err := os.RemoveAll(filepath.Join(at, "out")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.RemoveAll(filepath.Join(at, "out")))
 	}
 
 	o, id := run("", "")

@@ -23,9 +23,7 @@ func TestEnvironmentGivesWay(t *testing.T) {
 		if o.code != 0 || lines(o.stderr) > 1 {
 			t.Errorf("%s amtrl %s: exit code %d: %s", env, args, o.code, o.stderr)
 		} else if strings.Contains(args, "dry-run") {
-			if err := json.Unmarshal([]byte(o.stdout), &res); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, json.Unmarshal([]byte(o.stdout), &res))
 		}
 		return res
 	}
@@ -36,9 +34,7 @@ func TestEnvironmentGivesWay(t *testing.T) {
 	same := func(env, args string) {
 		t.Helper()
 		got, err := json.Marshal(plan(env, args+dry))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		want, _ := json.Marshal(plan("", args+dry))
 		if string(got) != string(want) {
 			t.Errorf("%s changes what amtrl %s does:\n%s\n%s", env, args, got, want)

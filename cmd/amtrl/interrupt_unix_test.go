@@ -18,9 +18,7 @@ import (
 func writeIDX(t *testing.T, dir string, n, times int) {
 	t.Helper()
 	images, labels, err := dataset.RenderDigits(n, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	rows := uint32(n * times)
 	for name, parts := range map[string][2]any{
 		"t10k-images-idx3-ubyte": {[]uint32{0x803, rows, 28, 28}, bytes.Repeat(images, times)},
@@ -28,13 +26,9 @@ func writeIDX(t *testing.T, dir string, n, times int) {
 	} {
 		var file bytes.Buffer
 		for _, p := range parts {
-			if err := encoding.Write(&file, encoding.BigEndian, p); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, encoding.Write(&file, encoding.BigEndian, p))
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), file.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), file.Bytes(), 0o644))
 	}
 }
 
@@ -55,9 +49,7 @@ func TestInterruptedData(t *testing.T) {
 		cmd.Stderr = &stderr
 		launch(t, cmd)
 		time.Sleep(time.Second)
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, cmd.Process.Signal(os.Interrupt))
 		at := time.Now()
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != "amtrl: interrupted; nothing was written\n" {

@@ -16,7 +16,6 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// logsOptions are those of amtrl logs.
 type logsOptions struct {
 	runFolder
 	task   int

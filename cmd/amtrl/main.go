@@ -4,12 +4,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/internal/flags"
 )
@@ -46,15 +52,96 @@ func readEnvironment() error {
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
 		if value == "" && strings.HasPrefix(name, "AMTRL_") {
-			if err := os.Unsetenv(name); err != nil {
-				return err
-			}
+			os.Unsetenv(name)
 		}
 	}
 	if level, set := os.LookupEnv("AMTRL_CPU"); set && !slices.Contains(vectorLevels, level) {
-		err := flags.Misuse("AMTRL_CPU is %q in the environment: expected %s", level, flags.OrList(vectorLevels))
-		err.(*flags.UsageError).Help = "amtrl help"
-		return err
+		return flags.Misuse("AMTRL_CPU is %q in the environment: expected %s", level, flags.OrList(vectorLevels))
 	}
 	return nil
+}
+
+// The exit codes besides 0.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// exitStatus is an exit code that a command decides, with what to say about it,
+// if anything.
+type exitStatus struct {
+	code int
+	err  error
+}
+
+func (e *exitStatus) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitStatus) Unwrap() error { return e.err }
+
+// finish writes an error as one line and returns the exit code.
+func finish(w io.Writer, err error) int {
+	if err == nil {
+		return 0
+	}
+	var status *exitStatus
+	if errors.As(err, &status) && status.err == nil {
+		return status.code
+	}
+	fmt.Fprintf(w, "amtrl: %s\n", oneLine(err.Error()))
+	if status != nil {
+		return status.code
+	}
+	var usage *flags.UsageError
+	var exit cli.ExitCoder
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintf(w, "see: %s\n", cmp.Or(usage.Help, "amtrl help"))
+		return exitUsage
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &exit):
+		fmt.Fprintln(w, "see: amtrl help")
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}
+
+// interruption is the error of work that a signal ended.
+type interruption struct {
+	// state says what there is now and how to go on.
+	state string
+}
+
+func (e interruption) Error() string { return "interrupted; " + e.state }
+func (e interruption) Unwrap() error { return context.Canceled }
+
+// unlessInterrupted returns what work returns, or an interruption at once when
+// there is one. The work is then left to itself until the process ends, so it
+// must not write files.
+func unlessInterrupted[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	var value, none T
+	var err error
+	done := make(chan struct{})
+	go func() {
+		value, err = work()
+		close(done)
+	}()
+	select {
+	case <-done:
+		if ctx.Err() == nil {
+			return value, err
+		}
+	case <-ctx.Done():
+	}
+	return none, interruption{"nothing was written"}
 }

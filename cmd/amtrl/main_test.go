@@ -105,3 +105,10 @@ func lastLine(s string) string {
 	all := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 	return all[len(all)-1]
 }
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -51,34 +52,27 @@ func (o *dataOptions) check() error {
 	if o.data.V == "" || strings.HasPrefix(o.data.V, "synthetic") && !synthetic {
 		return flags.Misuse("--data is %q: expected %s, %s, %s or a folder", o.data.V, dataDigits, dataSparse, dataRandom)
 	}
-	with := "--data " + o.data.V
-	if !digits {
-		if err := flags.Refuse(with, "--data "+dataDigits, o.digits.Origin); err != nil {
-			return err
+	refuseUnless := func(is bool, needs string, list ...flags.Origin) error {
+		if is {
+			return nil
 		}
+		return flags.Refuse("--data "+o.data.V, "--data "+needs, list...)
 	}
-	if !synthetic {
-		needs := "--data " + dataSparse + " or " + dataRandom
-		if err := flags.Refuse(with, needs, o.dim.Origin, o.rank.Origin, o.sources.Origin, o.sigma.Origin, o.rows.Origin); err != nil {
-			return err
-		}
-	}
+	err := cmp.Or(
+		refuseUnless(digits, dataDigits, o.digits.Origin),
+		refuseUnless(synthetic, dataSparse+" or "+dataRandom,
+			o.dim.Origin, o.rank.Origin, o.sources.Origin, o.sigma.Origin, o.rows.Origin))
 	switch {
+	case err != nil:
+		return err
 	case digits:
-		if err := checkDigits(o.digits); err != nil {
-			return err
-		}
+		err = checkDigits(o.digits)
 	case synthetic:
-		if err := flags.Between(o.rank, 1, 1<<20); err != nil {
-			return err
-		}
+		err = flags.Between(o.rank, 1, 1<<20)
 	default:
-		needs := "--data " + flags.OrList([]string{dataDigits, dataSparse, dataRandom})
-		if err := flags.Refuse(with, needs, o.seed.Origin); err != nil {
-			return err
-		}
+		err = refuseUnless(false, flags.OrList([]string{dataDigits, dataSparse, dataRandom}), o.seed.Origin)
 	}
-	return flags.OneOf(o.evaluate, "test", "validation")
+	return cmp.Or(err, flags.OneOf(o.evaluate, "test", "validation"))
 }
 
 func checkDigits(n flags.Value[int]) error {

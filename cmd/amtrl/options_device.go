@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/cuda"
@@ -31,18 +33,11 @@ func (o *deviceOptions) addFlags(set *flags.Set) {
 
 // check refuses flags that are wrong or would do nothing.
 func (o *deviceOptions) check() error {
-	if err := flags.OneOf(o.backend, "auto", "cpu", "cuda"); err != nil {
-		return err
-	}
+	err := flags.OneOf(o.backend, "auto", "cpu", "cuda")
 	if o.backend.V == "cpu" {
-		if err := flags.Refuse("--backend cpu", "--backend cuda", o.device.Origin, o.tf32.Origin); err != nil {
-			return err
-		}
+		err = flags.Refuse("--backend cpu", "--backend cuda", o.device.Origin, o.tf32.Origin)
 	}
-	if err := flags.Between(o.device, 0, maxDevice); err != nil {
-		return err
-	}
-	return flags.Between(o.threads, 0, maxThreads)
+	return cmp.Or(err, flags.Between(o.device, 0, maxDevice), flags.Between(o.threads, 0, maxThreads))
 }
 
 // openCPU opens the CPU backend with a number of threads for each call, 0 for

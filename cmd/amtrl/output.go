@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/report"
 )
 
@@ -56,22 +57,15 @@ func (o *output) emit(text string) error {
 
 // emitJSON writes a result to standard output as JSON.
 func (o *output) emitJSON(v any) error {
-	js, err := json.MarshalIndent(v, "", "  ")
+	js, err := jsonfile.Encode(v)
 	if err != nil {
 		return err
 	}
-	return o.emit(string(js) + "\n")
+	return o.emit(string(js))
 }
 
 // emitLine writes a value to standard output as one line of JSON.
-func emitLine(v any) error {
-	js, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = os.Stdout.Write(append(js, '\n'))
-	return err
-}
+func emitLine(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
 
 // note tells the user something on standard error.
 func (o *output) note(format string, args ...any) {

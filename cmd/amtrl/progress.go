@@ -92,11 +92,7 @@ func (m *meter) draw() {
 	if m.bar == nil || m.total <= 0 {
 		return
 	}
-	text := m.text
-	if left := m.left - time.Since(m.at); left >= time.Second {
-		text += ", about " + duration(left) + " left"
-	}
-	m.bar.Describe(text)
+	m.bar.Describe(m.text + timeLeft(m.left-time.Since(m.at)))
 	m.bar.Set(min(int(barSteps*m.done/m.total), barSteps-1))
 }
 
@@ -108,11 +104,7 @@ func (m *meter) line(format string, args ...any) {
 	m.mu.Lock()
 	left := m.left
 	m.mu.Unlock()
-	text := fmt.Sprintf(format, args...)
-	if left >= time.Second {
-		text += ", about " + duration(left) + " left"
-	}
-	m.out.note("%s", text)
+	m.out.note("%s%s", fmt.Sprintf(format, args...), timeLeft(left))
 }
 
 func (m *meter) close() {
@@ -126,7 +118,13 @@ func (m *meter) close() {
 	}
 }
 
-func duration(d time.Duration) string { return d.Round(time.Second).String() }
+// timeLeft ends a line, where there is as much left as can be said.
+func timeLeft(d time.Duration) string {
+	if d < time.Second {
+		return ""
+	}
+	return ", about " + d.Round(time.Second).String() + " left"
+}
 
 // runProgress shows the epochs of a run.
 type runProgress struct {
@@ -156,8 +154,6 @@ func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProg
 	}
 	return p
 }
-
-func (p *runProgress) begun() bool { return p.meter != nil }
 
 func (p *runProgress) step(s pipeline.Step) {
 	if p.meter == nil {
@@ -192,8 +188,6 @@ type sweepProgress struct {
 func newSweepProgress(out *output, units int) *sweepProgress {
 	return &sweepProgress{out: out, meter: newMeter(out, float64(units))}
 }
-
-func (p *sweepProgress) begun() bool { return p.started }
 
 // step counts a unit. Those that an earlier process finished come first and
 // say nothing about the time left.

@@ -17,9 +17,7 @@ func TestNotAFile(t *testing.T) {
 	dir := t.TempDir()
 	sub := func(name string) string {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		return path
 	}
 	for _, name := range []string{"pipe", "settings/config.json", "model/model.safetensors"} {
@@ -29,19 +27,15 @@ func TestNotAFile(t *testing.T) {
 	}
 	sparse := func(name string, size int64) {
 		path := sub(name)
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, nil, 0o644))
 		if err := os.Truncate(path, size); err != nil {
 			t.Skip("no large files here: ", err)
 		}
 	}
 	sparse("large.csv", 64<<20+1)
-	sparse("largesettings/config.json", maxSettingsBytes+1)
-	sparse("largemodel/model.safetensors", maxModelBytes+1)
-	if err := os.Symlink("/dev/zero", filepath.Join(dir, "zero")); err != nil {
-		t.Fatal(err)
-	}
+	sparse("largesettings/config.json", 64<<20+1)
+	sparse("largemodel/model.safetensors", 4<<30+1)
+	noError(t, os.Symlink("/dev/zero", filepath.Join(dir, "zero")))
 	for args, want := range map[string]string{
 		"run --costs pipe":                 "pipe: expected a regular file, found a pipe",
 		"run --costs zero":                 "zero: expected a regular file, found a device",

@@ -8,27 +8,18 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Limits on the files of a run folder, which may be anybody's.
-const (
-	maxSettingsBytes = 64 << 20
-	maxModelBytes    = 4 << 30
-)
-
-// relevanceOptions are those of amtrl relevance.
 type relevanceOptions struct {
 	dir      string
 	settings settingOptions
@@ -116,14 +107,10 @@ type sourceShare struct {
 // estimate reads the model and estimates nu and the shares, in order of falling
 // |nu|.
 func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, error) {
-	err := atomicfile.CheckRegular(filepath.Join(o.dir, "model.safetensors"), maxModelBytes)
+	model, err := runs.ReadModel(o.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s has no model.safetensors: expected the folder of a finished run", o.dir)
 	}
-	if err != nil {
-		return nil, err
-	}
-	model, err := runs.ReadModel(o.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -159,19 +146,11 @@ func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, err
 // runSettings are the settings of a run folder, or the default ones where it
 // holds a model alone.
 func runSettings(dir string) (pipeline.Config, error) {
-	path := filepath.Join(dir, "config.json")
-	raw, err := atomicfile.ReadFile(path, maxSettingsBytes)
+	id, err := runs.ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return pipeline.NewConfig(pipeline.PresetDefault)
 	}
-	if err != nil {
-		return pipeline.Config{}, err
-	}
-	id, err := runs.DecodeIdentity(raw)
-	if err != nil {
-		return pipeline.Config{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return id.Config, nil
+	return id.Config, err
 }
 
 func (o *relevanceOptions) emitCSV(sources []sourceShare) error {

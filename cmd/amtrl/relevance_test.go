@@ -13,9 +13,7 @@ import (
 func readCSV(t *testing.T, text string) [][]string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return rows
 }
 
@@ -23,15 +21,11 @@ func readCSV(t *testing.T, text string) [][]string {
 func TestRelevance(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "costs.csv"), []byte("source,cost\nfog_2,3\nscale_2,0.5\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "costs.csv"), []byte("source,cost\nfog_2,3\nscale_2,0.5\n"), 0o644))
 	must(t, dir, tiny("run", "--out", "a", "--allocation", "l1", "--mix", "0.1", "--costs", "costs.csv", "--relevance",
 		"ridge", "--tau", "2")...)
 	raw, err := os.ReadFile(filepath.Join(dir, "a", "relevance.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := readCSV(t, string(raw))
 	got := readCSV(t, must(t, dir, "relevance", "a", "--csv").stdout)
 	if len(got) != len(want) {
@@ -47,9 +41,7 @@ func TestRelevance(t *testing.T) {
 
 	var res relevanceResult
 	o := must(t, dir, "relevance", "a", "--relevance", "l1", "--l1", "0.5", "--allocation", "squared", "--mix", "0", "--json")
-	if err := json.Unmarshal([]byte(o.stdout), &res); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(o.stdout), &res))
 	sum, zeros := 0.0, 0
 	for i, s := range res.Sources {
 		sum += s.Share
@@ -70,8 +62,6 @@ func TestRelevance(t *testing.T) {
 		t.Errorf("unexpected table:\n%s%s", before, after)
 	}
 	// A model alone will do.
-	if err := os.Remove(filepath.Join(dir, "a", "config.json")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(filepath.Join(dir, "a", "config.json")))
 	must(t, dir, "relevance", "a")
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// retryOptions are those of amtrl retry.
 type retryOptions struct {
 	runFolder
 	failed flags.Value[bool]

@@ -14,7 +14,6 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// runOptions are those of amtrl run.
 type runOptions struct {
 	target flags.Value[string]
 	data   dataOptions
@@ -93,7 +92,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	if err != nil {
 		return explainInterruption(err, dir)
 	}
-	if !progress.begun() {
+	if progress.meter == nil {
 		o.note("already complete: %s", dir)
 	}
 	if o.json.V {
@@ -119,10 +118,7 @@ func (o *folderOptions) path(id runs.Identity, name func(digest string) string) 
 	if err != nil {
 		return "", err
 	}
-	if o.out.V != "" {
-		return filepath.Clean(o.out.V), nil
-	}
-	return filepath.Clean(name(digest[:8])), nil
+	return filepath.Clean(cmp.Or(o.out.V, name(digest[:8]))), nil
 }
 
 // explainInterruption adds to an interruption how to go on.

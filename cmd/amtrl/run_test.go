@@ -46,9 +46,7 @@ func TestRun(t *testing.T) {
 
 	js := must(t, dir, tiny("run", "--json", "--quiet")...)
 	var res runs.Result
-	if err := json.Unmarshal([]byte(js.stdout), &res); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(js.stdout), &res))
 	if len(res.Methods) != 2 || len(res.Sources) != 159 || res.Target != "glass_blur_2" || js.stderr != "" {
 		t.Errorf("unexpected result of %d methods and %d sources for %s; standard error %q", len(res.Methods),
 			len(res.Sources), res.Target, js.stderr)
@@ -103,13 +101,9 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	costs := filepath.Join(dir, "costs.csv")
-	if err := os.WriteFile(costs, []byte("source,cost\nfog_1,2.5\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(costs, []byte("source,cost\nfog_1,2.5\n"), 0o644))
 	nu := filepath.Join(dir, "nu.csv")
-	if err := os.WriteFile(nu, []byte("source,nu\nfog_1,0.5\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(nu, []byte("source,nu\nfog_1,0.5\n"), 0o644))
 	args := []string{"run", "--digits", "20", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
 		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2", "--prior",
 		"sources", "--head-rcond", "0.01",
@@ -118,9 +112,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	plan := func(more ...string) dryRunResult {
 		t.Helper()
 		var res dryRunResult
-		if err := json.Unmarshal([]byte(must(t, dir, slices.Concat(args, more)...).stdout), &res); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal([]byte(must(t, dir, slices.Concat(args, more)...).stdout), &res))
 		return res
 	}
 	// The theory schedule allows no other allocation and no costs.
@@ -163,9 +155,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		want pipeline.Config
 	}{{paper, want}, {theory, inTheory}, {conv, inConv}} {
 		got, err := json.Marshal(pair.got.Identity.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if expected, _ := json.Marshal(pair.want); string(got) != string(expected) {
 			t.Errorf("got  %s\nwant %s", got, expected)
 		}
@@ -181,13 +171,9 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	for _, preset := range pipeline.Presets() {
 		var res dryRunResult
 		o := must(t, dir, "run", "--digits", "20", "--dry-run", "--json", "--preset", preset)
-		if err := json.Unmarshal([]byte(o.stdout), &res); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal([]byte(o.stdout), &res))
 		want, err := pipeline.NewConfig(preset)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		got, _ := json.Marshal(res.Identity.Config)
 		if expected, _ := json.Marshal(want.Complete(nil).Canonical()); string(got) != string(expected) {
 			t.Errorf("preset %s: got  %s\nwant %s", preset, got, expected)
@@ -248,9 +234,7 @@ func TestRunOnSyntheticData(t *testing.T) {
 	args := []string{"run", "--data", "synthetic:sparse", "--dim", "12", "--rank", "3", "--sources", "8", "--rows", "4000",
 		"--budget", "4000", "--floor", "10", "--target-samples", "200", "--methods", "active,uniform,known", "--json"}
 	var res runs.Result
-	if err := json.Unmarshal([]byte(must(t, dir, args...).stdout), &res); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(must(t, dir, args...).stdout), &res))
 	if res.Target != "target" || res.Sources[0].Source != "source_7" || len(res.Methods) != 3 {
 		t.Errorf("target %s, first source %s, %d methods", res.Target, res.Sources[0].Source, len(res.Methods))
 	}
@@ -272,9 +256,7 @@ func TestCostsAndValidation(t *testing.T) {
 	for _, class := range "0123456789" {
 		text.WriteString("4,fog_" + string(class) + "\n")
 	}
-	if err := os.WriteFile(filepath.Join(dir, "costs.csv"), []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "costs.csv"), []byte(text.String()), 0o644))
 	o := must(t, dir, tiny("run", "--budget", "2000", "--costs", "costs.csv", "--methods", "uniform", "--evaluate", "validation")...)
 	if !strings.Contains(o.stdout, "cost") || !strings.Contains(o.stdout, "embedded digits (validation rows)") {
 		t.Errorf("no cost column or no validation rows:\n%s", o.stdout)

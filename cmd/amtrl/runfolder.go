@@ -58,7 +58,6 @@ func (f *runFolder) lock() (run *batch.Run, tasks batch.Tasks, unlock func(), er
 	return run, tasks, unlock, err
 }
 
-// cancelOptions are those of amtrl cancel.
 type cancelOptions struct {
 	runFolder
 	output
@@ -82,7 +81,6 @@ func (o *cancelOptions) run(ctx context.Context) error {
 	return o.emit(fmt.Sprintf("cancelled %d tasks\n", n))
 }
 
-// collectOptions are those of amtrl collect.
 type collectOptions struct {
 	runFolder
 	out flags.Value[string]

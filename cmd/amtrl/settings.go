@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,25 +129,18 @@ func (s *setting) active(c *config) bool { return s.only == nil || s.only.holds(
 // show is the configuration's value as the flag would take it.
 func (s *setting) show(c *config) string {
 	switch v := s.field(c).(type) {
-	case *int:
-		return strconv.Itoa(*v)
-	case *bool:
-		return strconv.FormatBool(*v)
-	case *float64:
-		return strconv.FormatFloat(*v, 'g', -1, 64)
 	case *auto:
 		if *v < 0 {
 			return "auto"
 		}
-		return strconv.FormatFloat(float64(*v), 'g', -1, 64)
+		return fmt.Sprint(*v)
 	case *[]int:
 		return strings.Join(texts(*v), ",")
 	case *[]string:
 		return strings.Join(*v, ",")
-	case *string:
-		return *v
+	default: // a number, a bool or a text
+		return fmt.Sprint(reflect.ValueOf(v).Elem())
 	}
-	panic("setting " + s.name + " has no type of a flag")
 }
 
 // presetText lists the value that each preset gives, or the one that all give.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,6 @@ const (
 	statusUnasked = 2
 )
 
-// statusOptions are those of amtrl status.
 type statusOptions struct {
 	runFolder
 	watch, wait, all flags.Value[bool]
@@ -160,12 +160,10 @@ func lookInterval(run *batch.Run, look int) time.Duration {
 }
 
 func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }
@@ -204,11 +202,8 @@ func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format)
 		if n := len(t.Units); n > 1 {
 			what += fmt.Sprintf(" and %d more", n-1)
 		}
-		id := t.EngineID
-		if id == "" {
-			id = t.Job
-		}
-		table.Rows = append(table.Rows, []string{strconv.Itoa(t.Task), string(t.State), strconv.Itoa(t.Attempts), id, t.Node, what, t.Reason})
+		table.Rows = append(table.Rows, []string{strconv.Itoa(t.Task), string(t.State), strconv.Itoa(t.Attempts),
+			cmp.Or(t.EngineID, t.Job), t.Node, what, t.Reason})
 	}
 	text := fmt.Sprintf("run %s in %s\n%s\n", run.Plan.ID, run.Dir, countsText(s))
 	if len(table.Rows) > 0 {

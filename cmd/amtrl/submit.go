@@ -16,7 +16,6 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// submitOptions are those of amtrl submit.
 type submitOptions struct {
 	runFolder
 	pack flags.Value[int]

@@ -21,7 +21,6 @@ const (
 	maxUnits = 1_000_000
 )
 
-// sweepOptions are those of amtrl sweep.
 type sweepOptions struct {
 	sweepInput
 	jobs   flags.Value[int]
@@ -77,7 +76,7 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	if err != nil {
 		return explainInterruption(err, dir)
 	}
-	if !progress.begun() {
+	if !progress.started {
 		o.note("already complete: %s", dir)
 	}
 	return o.printSummary(dir, id, sum)

@@ -28,9 +28,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("a complete sweep is not shown as such: %s", again.stderr)
 	}
 	var res sweepResult
-	if err := json.Unmarshal([]byte(again.stdout), &res); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(again.stdout), &res))
 	if len(res.Methods) != 4 || len(res.Comparisons) != 2 || res.Comparisons[1].Targets != 3 || len(res.Needed) != 2 {
 		t.Errorf("unexpected summary %s", again.stdout)
 	}

@@ -33,9 +33,7 @@ func TestUnwritableFolder(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			must(t, dir, append(test.args, "--out", "a")...)
-			if err := os.Remove(filepath.Join(dir, "a", test.lost)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Remove(filepath.Join(dir, "a", test.lost)))
 			before := foldertest.Read(t, dir)
 			readOnly(t, dir)
 			for _, out := range []string{"a", "new"} {
@@ -76,13 +74,9 @@ func readOnly(t *testing.T, dir string) {
 			return os.Chmod(path, files)
 		})
 	}
-	if err := modes(0o555, 0o444); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, modes(0o555, 0o444))
 	t.Cleanup(func() { modes(0o755, 0o644) })
 	for _, above := range []string{filepath.Dir(dir), filepath.Dir(binary)} {
-		if err := os.Chmod(above, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chmod(above, 0o755))
 	}
 }

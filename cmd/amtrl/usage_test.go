@@ -165,9 +165,7 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	write("file", "")
 	write("empty.csv", "")
@@ -183,9 +181,7 @@ func TestFailures(t *testing.T) {
 	write("longheader.csv", "name,"+long+"\n")
 	write("longname.csv", "source,cost\n"+long+",1\n")
 	write("nu.csv", "source,nu\nfog_1,NaN\n")
-	if err := os.MkdirAll(filepath.Join(dir, "run"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Join(dir, "run"), 0o755))
 	write("run/model.safetensors", "not tensors")
 	for _, test := range []struct{ args, want string }{
 		{"run --backend cuda --digits 20", "cuda: not available"},

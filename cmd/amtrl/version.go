@@ -10,7 +10,6 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// versionOptions are those of amtrl version.
 type versionOptions struct{ output }
 
 func (o *versionOptions) addFlags(set *flags.Set) {

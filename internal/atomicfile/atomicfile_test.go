@@ -17,9 +17,7 @@ import (
 func TestWriteReplaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	for _, want := range []string{"a long first version", "short", ""} {
-		if err := Write(path, []byte(want)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, Write(path, []byte(want)))
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("read %q, %v; wrote %q", got, err, want)
 		}
@@ -31,9 +29,7 @@ func TestWriteReplaces(t *testing.T) {
 
 func TestWriteRelative(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := Write("f", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Write("f", []byte("x")))
 }
 
 // A write that cannot be finished leaves the old file and nothing else.
@@ -43,9 +39,7 @@ func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	if err := os.Mkdir(path, 0o755); err != nil { // a rename onto a folder fails
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(path, "inside"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(path, "inside"), nil, 0o644))
 	if err := Write(path, []byte("x")); err == nil {
 		t.Error("a file replaced a folder")
 	}
@@ -61,27 +55,19 @@ func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 func TestKilledWriterLeavesAWholeFile(t *testing.T) {
 	if path := os.Getenv("ATOMICFILE_PATH"); path != "" {
 		for i := byte(0); ; i++ {
-			if err := Write(path, bytes.Repeat([]byte{i}, 1<<20)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, Write(path, bytes.Repeat([]byte{i}, 1<<20)))
 		}
 	}
 	path := filepath.Join(t.TempDir(), "f")
-	if err := Write(path, make([]byte, 1<<20)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Write(path, make([]byte, 1<<20)))
 	for i := range 10 {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilledWriterLeavesAWholeFile$")
 		cmd.Env = append(os.Environ(), "ATOMICFILE_PATH="+path)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, cmd.Start())
 		for end := time.Now().Add(time.Duration(20+7*i) * time.Millisecond); time.Now().Before(end); {
 			checkWhole(t, path)
 		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, cmd.Process.Kill())
 		if err := cmd.Wait(); err == nil {
 			t.Fatal("the writer ended by itself")
 		}
@@ -103,25 +89,19 @@ func TestManyWriters(t *testing.T) {
 	if path := os.Getenv("ATOMICFILE_MANY"); path != "" {
 		content := bytes.Repeat([]byte{byte(os.Getpid())}, 1<<20)
 		for {
-			if err := Write(path, content); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, Write(path, content))
 		}
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	if err := Write(path, make([]byte, 1<<20)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Write(path, make([]byte, 1<<20)))
 	leftovers := 0
 	for range 5 {
 		var writers []*exec.Cmd
 		for range 3 {
 			cmd := exec.Command(os.Args[0], "-test.run", "^TestManyWriters$")
 			cmd.Env = append(os.Environ(), "ATOMICFILE_MANY="+path)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, cmd.Start())
 			writers = append(writers, cmd)
 		}
 		for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); {
@@ -135,9 +115,7 @@ func TestManyWriters(t *testing.T) {
 		}
 		checkWhole(t, path)
 		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, e := range entries {
 			if IsTemporary(e.Name()) {
 				leftovers++
@@ -150,9 +128,7 @@ func TestManyWriters(t *testing.T) {
 		t.Log("no writer was killed amid a write")
 	}
 	cleaned.Clear()
-	if err := Write(path, nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Write(path, nil))
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("%d files are left, want 1", len(entries))
 	}
@@ -163,9 +139,7 @@ func TestManyWriters(t *testing.T) {
 func TestTemporaryNames(t *testing.T) {
 	dir := t.TempDir()
 	victim := filepath.Join(dir, "victim")
-	if err := os.WriteFile(victim, []byte("precious"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(victim, []byte("precious"), 0o644))
 	keep := []string{".f.tmp", ".f.ABCDEFGHIJKL.tmp", ".f.abcdefghijklm.tmp", "f.ABCDEFGHIJKLM.tmp", ".ABCDEFGHIJKLM.tmp", ".f.ABCDEFGHIJKLM",
 		".f.ABCDEFGHIJKL1.tmp"}
 	for _, name := range keep {
@@ -178,9 +152,7 @@ func TestTemporaryNames(t *testing.T) {
 	}
 	long := strings.Repeat("x", 255)
 	for _, name := range []string{"f", long} {
-		if err := Write(filepath.Join(dir, name), []byte("new")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, Write(filepath.Join(dir, name), []byte("new")))
 	}
 	if raw, err := os.ReadFile(victim); err != nil || string(raw) != "precious" {
 		t.Errorf("the file behind the links is %q, %v", raw, err)
@@ -198,9 +170,7 @@ func TestAppend(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.before), 0o644); i > 0 && err != nil {
 			t.Fatal(err)
 		}
-		if err := Append(path, []byte(c.line)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, Append(path, []byte(c.line)))
 		if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
 			t.Errorf("%q and %q gave %q, %v", c.before, c.line, got, err)
 		}
@@ -233,9 +203,7 @@ func TestFaults(t *testing.T) {
 		return nil
 	})
 	for _, step := range steps {
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, step())
 	}
 	want := []Op{OpMkdir, OpSyncFolder, OpMkdir, OpSyncFolder, OpCreate, OpWrite, OpWrite, OpSync, OpRename, OpSyncFolder,
 		OpCreate, OpWrite, OpSync, OpRead, OpRemove, OpSyncFolder}
@@ -244,9 +212,7 @@ func TestFaults(t *testing.T) {
 	}
 	for i, op := range want {
 		for _, with = range []error{syscall.EIO, syscall.ENOSPC, syscall.EINVAL} {
-			if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.RemoveAll(filepath.Dir(dir)))
 			ops, failAt = nil, i
 			var err error
 			for _, step := range steps {
@@ -265,5 +231,12 @@ func TestFaults(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -40,53 +40,42 @@ type Set struct {
 // Group says what the flags that are added next belong to.
 func (s *Set) Group(name string) { s.group = name }
 
-func add[T any](s *Set, v *Value[T], f cli.Flag) {
+func add[T any, F cli.Flag](s *Set, v *Value[T], f F) F {
 	v.Name = f.Names()[0]
 	s.Flags = append(s.Flags, f)
 	s.origins = append(s.origins, &v.Origin)
 	s.texts = append(s.texts, func() string { return fmt.Sprint(v.V) })
+	return f
 }
 
 // Text adds a flag that takes any text.
 func (s *Set) Text(v *Value[string], name, usage, value string) *cli.StringFlag {
-	f := &cli.StringFlag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
-	add(s, v, f)
-	return f
+	return add(s, v, &cli.StringFlag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
 }
 
 // Int adds a flag that takes an integer.
 func (s *Set) Int(v *Value[int], name, usage string, value int) *cli.IntFlag {
-	f := &cli.IntFlag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
-	add(s, v, f)
-	return f
+	return add(s, v, &cli.IntFlag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
 }
 
 // Seed adds a flag that takes an integer from 0 on.
 func (s *Set) Seed(v *Value[uint64], name, usage string) *cli.Uint64Flag {
-	f := &cli.Uint64Flag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
-	add(s, v, f)
-	return f
+	return add(s, v, &cli.Uint64Flag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
 }
 
 // Number adds a flag that takes a number.
 func (s *Set) Number(v *Value[float64], name, usage string, value float64) *cli.Float64Flag {
-	f := &cli.Float64Flag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
-	add(s, v, f)
-	return f
+	return add(s, v, &cli.Float64Flag{Name: name, Usage: usage, Value: value, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
 }
 
 // Bool adds a flag that is false by default.
 func (s *Set) Bool(v *Value[bool], name, usage string) *cli.BoolFlag {
-	f := &cli.BoolFlag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
-	add(s, v, f)
-	return f
+	return add(s, v, &cli.BoolFlag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
 }
 
 // Duration adds a flag that takes a duration such as 2m.
 func (s *Set) Duration(v *Value[time.Duration], name, usage string) *cli.DurationFlag {
-	f := &cli.DurationFlag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)}
-	add(s, v, f)
-	return f
+	return add(s, v, &cli.DurationFlag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
 }
 
 // Lines adds a flag that may be repeated. Its values may hold commas; in the
