@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/cuda"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/report"
@@ -50,15 +51,14 @@ func (o *devicesOptions) run(context.Context) error {
 	}
 	t := report.Table{Header: []string{"backend", "device", "usable", "name", "memory", "detail"}, Right: []int{1, 4}}
 	for _, d := range list {
-		ordinal := ""
+		ordinal, usable := "", "no"
 		if d.CUDA != nil {
 			ordinal = strconv.Itoa(d.CUDA.Ordinal)
 		}
-		if !d.Usable {
-			t.Rows = append(t.Rows, []string{d.Backend, ordinal, "no", "", "", d.Reason})
-			continue
+		if d.Usable {
+			usable = "yes"
 		}
-		t.Rows = append(t.Rows, []string{d.Backend, ordinal, "yes", d.Device, memory(d.Memory), d.Detail})
+		t.Rows = append(t.Rows, []string{d.Backend, ordinal, usable, d.Device, memory(d.Memory), cmp.Or(d.Reason, d.Detail)})
 	}
 	text := t.Render(o.format)
 	if i := slices.IndexFunc(list, func(d deviceState) bool { return len(d.Libraries) > 0 }); i >= 0 {
@@ -73,7 +73,7 @@ func (o *devicesOptions) run(context.Context) error {
 
 // cpuState describes the CPU backend.
 func cpuState() deviceState {
-	d, err := openCPU(0)()
+	d, err := cpu.Open(0)
 	if err != nil {
 		return deviceState{Backend: "cpu", Reason: oneLine(err.Error())}
 	}

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // A disk that fills up in the middle of a run or sweep: one clear line, the
@@ -63,4 +68,149 @@ func TestFullDisk(t *testing.T) {
 			foldertest.Same(t, small, filepath.Join(dir, "whole"))
 		})
 	}
+}
+
+// A full disk: one clear line, no half folder, and with room the run goes on.
+func TestSubmitFullDisk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	disk := filepath.Join(dir, "disk")
+	noError(t, os.Mkdir(disk, 0o755))
+	if err := syscall.Mount("amtrl", disk, "tmpfs", 0, "size=40k"); err != nil {
+		t.Skipf("no file system can be mounted here: %v", err)
+	}
+	defer syscall.Unmount(disk, syscall.MNT_DETACH)
+	run := filepath.Join(disk, "run")
+	args := eight("submit", run, "--quiet", "--seeds", "0-99")
+	ended(t, dir, run)
+	o := amtrl(t, dir, args...)
+	if o.code != 1 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "no space left on device") {
+		t.Fatalf("exit code %d: %s", o.code, o.stderr)
+	}
+	if o := amtrl(t, dir, "status", run); o.code != 1 || !strings.Contains(o.stderr, "is no run folder") {
+		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	}
+	noError(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=100k"))
+	// Room for the folder, not for the tasks.
+	small := eight("submit", run, "--quiet")
+	must(t, dir, small...)
+	o = amtrl(t, dir, "status", run, "--wait")
+	if o.code != 1 {
+		t.Errorf("exit code %d: %s", o.code, o.stdout)
+	}
+	noError(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"))
+	must(t, dir, "retry", run, "--failed")
+	must(t, dir, "status", run, "--wait", "--quiet")
+	must(t, dir, "collect", run, "--out", "collected")
+	must(t, dir, eight("sweep", "--quiet", "--out", "whole")...)
+	foldertest.Same(t, filepath.Join(dir, "collected"), filepath.Join(dir, "whole"))
+}
+
+// disk is a file system of its own in an image file. What is in the image has
+// reached the disk; what the kernel still holds in memory has not.
+type disk struct{ image, folder string }
+
+func newDisk(t *testing.T, dir string) disk {
+	t.Helper()
+	d := disk{filepath.Join(dir, "image"), filepath.Join(dir, "mounted")}
+	noError(t, os.WriteFile(d.image, nil, 0o600))
+	noError(t, os.Truncate(d.image, 16<<20))
+	if out, err := exec.Command("mkfs.ext4", "-q", "-F", d.image).CombinedOutput(); err != nil {
+		t.Skipf("no file system can be made here: mkfs.ext4: %v: %s", err, out)
+	}
+	d.mount(t)
+	return d
+}
+
+func (d disk) mount(t *testing.T) {
+	t.Helper()
+	noError(t, os.MkdirAll(d.folder, 0o755))
+	if out, err := exec.Command("mount", "-o", "loop", d.image, d.folder).CombinedOutput(); err != nil {
+		t.Skipf("no file system can be mounted here: mount: %v: %s", err, out)
+	}
+	t.Cleanup(func() { syscall.Unmount(d.folder, syscall.MNT_DETACH) })
+}
+
+// cut is the disk as it would be found if the power failed now.
+func (d disk) cut(t *testing.T, dir string) disk {
+	t.Helper()
+	after := disk{filepath.Join(dir, "image"), filepath.Join(dir, "mounted")}
+	noError(t, os.MkdirAll(dir, 0o755))
+	// Twice the same: the kernel wrote nothing amid the copy.
+	var last []byte
+	for {
+		raw, err := os.ReadFile(d.image)
+		noError(t, err)
+		if bytes.Equal(raw, last) {
+			break
+		}
+		last = raw
+	}
+	noError(t, os.WriteFile(after.image, last, 0o600))
+	after.mount(t)
+	return after
+}
+
+// The power fails at any instant of a run or a sweep: the same command goes on
+// to the same bytes. Once the command has ended, nothing is lost.
+func TestPowerFailure(t *testing.T) {
+	t.Parallel()
+	rng := testrand.New(t)
+	for name, args := range map[string][]string{
+		"run":   tiny("run", "--quiet", "--budget", "3000", "--iterations", "80", "--epochs", "8"),
+		"sweep": tiny("sweep", "--quiet", "--iterations", "40", "--targets", "fog_[0-4]", "--budgets", "600", "--jobs", "2"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := command(dir, append(args, "--out", "whole")...)
+			launch(t, cmd)
+			waitFor(t, filepath.Join(dir, "whole", "config.json"))
+			begun := time.Now()
+			noError(t, cmd.Wait())
+			took := time.Since(begun)
+			want := foldertest.Read(t, filepath.Join(dir, "whole"))
+			amid := 0
+			for i := range 6 {
+				part := filepath.Join(dir, strconv.Itoa(i))
+				noError(t, os.Mkdir(part, 0o755))
+				amid += cutAndResume(t, part, args, time.Duration(rng.Float64()*float64(took)), want)
+				if t.Failed() {
+					return
+				}
+			}
+			if amid == 0 {
+				t.Error("no cut hit work in progress")
+			}
+			d := newDisk(t, dir)
+			must(t, dir, append(args, "--out", filepath.Join(d.folder, "new", "out"))...)
+			after := d.cut(t, filepath.Join(dir, "after"))
+			foldertest.Equal(t, "after the end", foldertest.Read(t, filepath.Join(after.folder, "new", "out")), want)
+		})
+	}
+}
+
+// cutAndResume cuts the power so long after the command has made its folder, and
+// carries it out again on what is left. It returns 1 where that was part of the work.
+func cutAndResume(t *testing.T, dir string, args []string, when time.Duration, want map[string]string) (amid int) {
+	t.Helper()
+	d := newDisk(t, dir)
+	cmd := command(dir, append(args, "--out", filepath.Join(d.folder, "out"))...)
+	launch(t, cmd)
+	waitFor(t, filepath.Join(d.folder, "out", "config.json"))
+	time.Sleep(when)
+	cmd.Process.Signal(syscall.SIGSTOP)
+	after := d.cut(t, filepath.Join(dir, "after"))
+	cmd.Process.Kill()
+	cmd.Wait()
+	out := filepath.Join(after.folder, "out")
+	if unfinished(t, out) {
+		amid = 1
+	}
+	must(t, dir, append(args, "--out", out)...)
+	foldertest.Equal(t, "after a cut at "+when.String(), foldertest.Read(t, out), want)
+	for _, d := range []disk{d, after} {
+		noError(t, syscall.Unmount(d.folder, 0))
+		os.Remove(d.image)
+	}
+	return amid
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/backend/backendtest"
+	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/cuda"
 )
 
@@ -49,7 +50,7 @@ func failed(check string, err error, hint string) finding {
 
 // checkCPU holds the CPU backend to plain loops.
 func checkCPU(threads int) finding {
-	d, err := openCPU(threads)()
+	d, err := cpu.Open(threads)
 	if err != nil {
 		return failed("cpu", err, "")
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -44,7 +45,8 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 		schedule.Budget = b
 		plans = append(plans, budgetPlan{b, schedule.Plan(cfg.K, sources, cols)})
 	}
-	if t := cfg.Schedule.Theory; t != nil && !finite(plans[0].Epochs) {
+	uncountable := func(e pipeline.EpochPlan) bool { return !(math.Abs(e.Beta+e.Cost+e.Floor) <= math.MaxFloat64) }
+	if t := cfg.Schedule.Theory; t != nil && slices.ContainsFunc(plans[0].Epochs, uncountable) {
 		return flags.Misuse("schedule theory with delta %g, r %g, sigma-min %g and beta %g asks for more samples than can be counted: "+
 			"expected constants nearer to 1", t.Delta, t.R, t.SigmaMin, t.Beta)
 	}
@@ -86,16 +88,6 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 		text += "\n" + report.Plan(title, p.Epochs, o.format)
 	}
 	return o.emit(text)
-}
-
-// finite says whether a plan asks for numbers.
-func finite(epochs []pipeline.EpochPlan) bool {
-	for _, e := range epochs {
-		if sum := e.Beta + e.Cost + e.Floor; math.IsInf(sum, 0) || math.IsNaN(sum) {
-			return false
-		}
-	}
-	return true
 }
 
 func texts[E any](values []E) []string {

@@ -108,7 +108,7 @@ func (o *logsOptions) printLogs(ctx context.Context, run *batch.Run, files []str
 			return found, nil
 		}
 		if err := pause(ctx, lookInterval(run, 0)/10); err != nil {
-			return found, interruption{"the task goes on"}
+			return found, interruption("the task goes on")
 		}
 	}
 }

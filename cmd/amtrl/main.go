@@ -37,7 +37,7 @@ func execute(args []string) int {
 	app := newApp()
 	err := app.RunContext(ctx, flags.First(app, args))
 	if err == nil && ctx.Err() != nil {
-		err = interruption{"the work was complete"}
+		err = interruption("the work was complete")
 	}
 	return finish(os.Stderr, err)
 }
@@ -117,12 +117,10 @@ func oneLine(s string) string {
 }
 
 // interruption is the error of work that a signal ended.
-type interruption struct {
-	// state says what there is now and how to go on.
-	state string
-}
+// It says what there is now and how to go on.
+type interruption string
 
-func (e interruption) Error() string { return "interrupted; " + e.state }
+func (e interruption) Error() string { return "interrupted; " + string(e) }
 func (e interruption) Unwrap() error { return context.Canceled }
 
 // unlessInterrupted returns what work returns, or an interruption at once when
@@ -143,5 +141,5 @@ func unlessInterrupted[T any](ctx context.Context, work func() (T, error)) (T, e
 		}
 	case <-ctx.Done():
 	}
-	return none, interruption{"nothing was written"}
+	return none, interruption("nothing was written")
 }

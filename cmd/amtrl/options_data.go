@@ -128,15 +128,10 @@ func matchTargets(set *dataset.Set, list string) ([]string, error) {
 	if len(words) == 0 {
 		return nil, fmt.Errorf("expected all, names or patterns such as fog_*, found %q", list)
 	}
-	index := make(map[string]int, len(set.Tasks))
-	for i := range set.Tasks {
-		index[set.Tasks[i].Name] = i
-	}
 	for _, w := range words {
 		if !strings.ContainsAny(w, "*?[") && w != "all" {
-			i, ok := index[w]
-			if !ok {
-				_, err := set.TaskIndex(w)
+			i, err := set.TaskIndex(w)
+			if err != nil {
 				return nil, err
 			}
 			chosen[i] = true

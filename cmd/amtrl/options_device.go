@@ -40,12 +40,6 @@ func (o *deviceOptions) check() error {
 	return cmp.Or(err, flags.Between(o.device, 0, maxDevice), flags.Between(o.threads, 0, maxThreads))
 }
 
-// openCPU opens the CPU backend with a number of threads for each call, 0 for
-// all processors.
-func openCPU(threads int) backend.Open {
-	return func() (backend.Device, error) { return cpu.Open(threads) }
-}
-
 // openCUDA opens the CUDA device that --device names.
 func (o *deviceOptions) openCUDA() (backend.Device, error) {
 	return cuda.Open(cuda.Options{Device: o.device.V, TF32: o.tf32.V})
@@ -58,7 +52,7 @@ func (o *deviceOptions) open(threads int, out *output) (backend.Choice, error) {
 	if name == "auto" && o.device.Given {
 		name = "cuda"
 	}
-	choice, err := backend.Select(name, openCPU(threads), o.openCUDA)
+	choice, err := backend.Select(name, func() (backend.Device, error) { return cpu.Open(threads) }, o.openCUDA)
 	if err != nil {
 		return choice, err
 	}

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"path/filepath"
 
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
@@ -72,17 +74,8 @@ func (o *runOptions) run(ctx context.Context) error {
 	defer choice.Device.Close()
 	id := runs.NewIdentity(version().Version, set, choice, full)
 	id.Targets, id.Seeds = []string{target}, []uint64{cfg.Seed}
-	dir, err := o.folder.path(id, func(digest string) string {
-		return filepath.Join("amtrl-runs", url.PathEscape(target)+"-"+digest)
-	})
-	if err != nil {
-		return err
-	}
-	if o.folder.dryRun.V {
-		return dryRun(&o.output, set, id, dir)
-	}
-	dev, err := pipeline.NewResident(choice.Device, set)
-	if err != nil {
+	dir, dev, err := o.folder.open(&o.output, set, choice, id, "amtrl-runs/"+url.PathEscape(target)+"-")
+	if err != nil || dev == nil {
 		return err
 	}
 	defer dev.Close()
@@ -112,19 +105,26 @@ func (o *folderOptions) addFlags(set *flags.Set, usage string) {
 	set.Bool(&o.dryRun, "dry-run", "print the resolved configuration and the plan of the schedule, and do nothing")
 }
 
-// path is --out, or a folder named after the work.
-func (o *folderOptions) path(id runs.Identity, name func(digest string) string) (string, error) {
+// open names the folder, --out or prefix and a hash of the work, and puts the
+// data on the device. With --dry-run it prints the work, and dev is nil.
+func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choice, id runs.Identity, prefix string) (
+	dir string, dev *pipeline.Resident, err error) {
 	digest, err := id.Digest()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return filepath.Clean(cmp.Or(o.out.V, name(digest[:8]))), nil
+	dir = filepath.Clean(cmp.Or(o.out.V, prefix+digest[:8]))
+	if o.dryRun.V {
+		return dir, nil, dryRun(out, set, id, dir)
+	}
+	dev, err = pipeline.NewResident(choice.Device, set)
+	return dir, dev, err
 }
 
 // explainInterruption adds to an interruption how to go on.
 func explainInterruption(err error, dir string) error {
 	if errors.Is(err, context.Canceled) {
-		return interruption{"the same command goes on from the last finished step in " + dir}
+		return interruption("the same command goes on from the last finished step in " + dir)
 	}
 	return err
 }

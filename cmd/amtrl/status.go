@@ -68,7 +68,11 @@ func (o *statusOptions) run(ctx context.Context) error {
 		return explainQuery(s, err)
 	}
 	if o.json.V {
-		err = o.emitJSON(newStatusResult(run, s))
+		counts := map[batch.State]int{}
+		for _, state := range states {
+			counts[state] = s.Count(state)
+		}
+		err = o.emitJSON(statusResult{run.Dir, run.Plan.ID, counts, s.Tasks})
 	} else if !o.watch.V {
 		err = o.emit(statusText(run, s, o.all.V, o.format))
 	}
@@ -126,7 +130,7 @@ func (o *statusOptions) watchRun(ctx context.Context, run *batch.Run) (*batch.St
 			}
 		}
 		if err := pause(ctx, interval(look)); err != nil {
-			return s, interruption{"the tasks go on"}
+			return s, interruption("the tasks go on")
 		}
 	}
 }
@@ -224,12 +228,4 @@ type statusResult struct {
 	ID     string              `json:"id"`
 	Counts map[batch.State]int `json:"counts"`
 	Tasks  []batch.TaskStatus  `json:"tasks"`
-}
-
-func newStatusResult(run *batch.Run, s *batch.Status) statusResult {
-	out := statusResult{Run: run.Dir, ID: run.Plan.ID, Counts: map[batch.State]int{}, Tasks: s.Tasks}
-	for _, state := range states {
-		out.Counts[state] = s.Count(state)
-	}
-	return out
 }

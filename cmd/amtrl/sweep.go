@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/flags"
@@ -58,15 +57,8 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	defer choice.Device.Close()
 	id := runs.NewIdentity(version().Version, p.set, choice, p.cfg)
 	id.Targets, id.Seeds, id.Budgets = p.targets, p.seeds, p.budgets
-	dir, err := o.folder.path(id, func(digest string) string { return filepath.Join("amtrl-sweeps", digest) })
-	if err != nil {
-		return err
-	}
-	if o.folder.dryRun.V {
-		return dryRun(&o.output, p.set, id, dir)
-	}
-	dev, err := pipeline.NewResident(choice.Device, p.set)
-	if err != nil {
+	dir, dev, err := o.folder.open(&o.output, p.set, choice, id, "amtrl-sweeps/")
+	if err != nil || dev == nil {
 		return err
 	}
 	defer dev.Close()

@@ -118,3 +118,50 @@ func TestRefuse(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestFlagsFirst(t *testing.T) {
+	app := &cli.App{Commands: []*cli.Command{{
+		Name: "a", Flags: []cli.Flag{&cli.IntFlag{Name: "n"}, &cli.BoolFlag{Name: "b"}},
+		Subcommands: []*cli.Command{{Name: "sub", Flags: []cli.Flag{&cli.StringFlag{Name: "s", Aliases: []string{"t"}}}}},
+	}}}
+	for _, test := range [][2][]string{
+		{{"p"}, {"p"}},
+		{{"p", "a"}, {"p", "a"}},
+		{{"p", "a", "x", "--n", "5"}, {"p", "a", "--n", "5", "--", "x"}},
+		{{"p", "a", "x", "--n=5", "y"}, {"p", "a", "--n=5", "--", "x", "y"}},
+		{{"p", "a", "x", "--b", "y"}, {"p", "a", "--b", "--", "x", "y"}},
+		{{"p", "a", "-n", "-3"}, {"p", "a", "-n", "-3"}},
+		{{"p", "a", "x", "-"}, {"p", "a", "--", "x", "-"}},
+		{{"p", "a", "--b", "--", "--n", "5"}, {"p", "a", "--b", "--", "--n", "5"}},
+		{{"p", "a", "x", "--n"}, {"p", "a", "--n"}},
+		{{"p", "a", "sub", "x", "-t", "v"}, {"p", "a", "sub", "-t", "v", "--", "x"}},
+		{{"p", "other", "x", "--n"}, {"p", "other", "x", "--n"}},
+		{{"p", "a", "x", "--generate-bash-completion"}, {"p", "a", "x", "--generate-bash-completion"}},
+	} {
+		if got := First(app, test[0]); !slices.Equal(got, test[1]) {
+			t.Errorf("%q becomes %q, expected %q", test[0], got, test[1])
+		}
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	var flags []cli.Flag
+	for _, name := range []string{"target", "target-samples", "epochs", "iterations", "k", "r", "quiet"} {
+		flags = append(flags, &cli.StringFlag{Name: name})
+	}
+	for name, want := range map[string]string{
+		"tragets":       ", did you mean --target?",
+		"target-sample": ", did you mean --target-samples?",
+		"epocks":        ", did you mean --epochs?",
+		"iter":          ", did you mean --iterations?",
+		"hlep":          ", did you mean --help?",
+		"xyz":           "",
+		"zz":            "",
+		"frobnicate":    "",
+		"":              "",
+	} {
+		if got := suggestion(flags, name); got != want {
+			t.Errorf("--%s%s, expected %q", name, got, want)
+		}
+	}
+}
