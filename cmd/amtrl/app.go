@@ -64,8 +64,7 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	return withHelp(c, flags.Explain(c.Command.Flags, err))
 }
 
-// commandsOnly is the action of a command that has only subcommands: help, or
-// an error on anything else.
+// commandsOnly is the action of a command that has only subcommands: help, or an error on anything else.
 func commandsOnly(c *cli.Context) error {
 	if !c.Args().Present() {
 		if c.Command.Name == c.App.Name {
@@ -80,7 +79,6 @@ func commandsOnly(c *cli.Context) error {
 	return withHelp(c, flags.Misuse("unknown command %q: expected %s", c.Args().First(), flags.OrList(names)))
 }
 
-// groupHelp is the help of a command that has only subcommands.
 const groupHelp = `NAME:
    {{.HelpName}} - {{.Usage}}
 
@@ -99,8 +97,7 @@ const flagHelp = `{{range groups .VisibleFlags}}
 {{range .Flags}}   {{.}}
 {{end}}{{end}}`
 
-// printHelp executes a template of urfave/cli, which sorts flags by name, with
-// flagHelp in place of its own list.
+// printHelp executes a template of urfave/cli, which sorts flags by name, with flagHelp in place of its own list.
 func printHelp(w io.Writer, template string, data any) {
 	template = strings.ReplaceAll(template, `{{template "visibleFlagCategoryTemplate" .}}`, flagHelp)
 	cli.HelpPrinterCustom(w, template, data, map[string]any{"groups": groupsOf})

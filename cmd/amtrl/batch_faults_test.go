@@ -74,8 +74,7 @@ func TestSubmitKilled(t *testing.T) {
 	}
 }
 
-// An engine that refuses, is not there or makes no sense leaves a folder that
-// the same command goes on with.
+// An engine that refuses, is not there or makes no sense leaves a folder that the same command goes on with.
 func TestSubmitRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -220,8 +219,7 @@ func TestRunTaskBadInput(t *testing.T) {
 	}
 }
 
-// A run folder that cannot be written is one clear line, and nothing is handed
-// over.
+// A run folder that cannot be written is one clear line, and nothing is handed over.
 func TestSubmitUnwritable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -21,8 +21,7 @@ func eight(command string, more ...string) []string {
 	return append(tiny(command, "--targets", "glass_blur_2,scale_5,shear_9,fog_6,brightness_0,canny_edges_9,dotted_line_3,rotate_8"), more...)
 }
 
-// long is a sweep whose epochs are short and many, so that a task can be met in
-// its middle.
+// long is a sweep whose epochs are short and many, so that a task can be met in its middle.
 func long(command string, more ...string) []string {
 	return append(eight(command, "--epochs", "20", "--iterations", "30", "--lambda", "0", "--tolerance", "0"), more...)
 }
@@ -48,8 +47,7 @@ func attempts(t *testing.T, dir, run string, task int) []batch.AttemptLine {
 	return lines
 }
 
-// computedOnce fails the test where an epoch of any task was computed by two
-// attempts.
+// computedOnce fails the test where an epoch of any task was computed by two attempts.
 func computedOnce(t *testing.T, dir, run string, tasks int) {
 	t.Helper()
 	for task := range tasks {

@@ -10,8 +10,7 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// commands are in the order of the help. An empty line of arguments stands for
-// none.
+// commands are in the order of the help. An empty line of arguments stands for none.
 func commands() []*cli.Command {
 	return []*cli.Command{
 		newCommand(&runOptions{}, "run", "",

@@ -19,8 +19,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// A run or a sweep that is killed at any instant, again and again, ends in the
-// bytes of one that was left alone.
+// A run or a sweep that is killed at any instant, again and again, ends in the bytes of one that was left alone.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
@@ -94,8 +93,7 @@ func unfinished(t *testing.T, dir string) bool {
 	return steps > 0 && files["result.json"] == "" && files["summary.json"] == ""
 }
 
-// An interrupted run says how to go on and leaves the folder free; while it
-// runs no other process gets the folder.
+// An interrupted run says how to go on and leaves the folder free; while it runs no other process gets the folder.
 func TestInterruptedAndLocked(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"run", "sweep"} {

@@ -58,7 +58,6 @@ func (o *mnistcOptions) run(ctx context.Context) error {
 // mnist is images of 28 by 28 pixels and their labels.
 type mnist struct{ images, labels []uint8 }
 
-// read reads the images and labels that the flags name.
 func (o *mnistcOptions) read() (m mnist, err error) {
 	imagePath, labelPath, err := findIDX(o.from.V, o.part.V, o.part.Set)
 	if err != nil {

@@ -28,7 +28,6 @@ func (o *devicesOptions) addFlags(set *flags.Set) {
 
 func (o *devicesOptions) check() error { return cmp.Or(o.checkOutput(), o.timeout.check()) }
 
-// deviceState is one row of the list.
 type deviceState struct {
 	Backend string `json:"backend"`
 	Usable  bool   `json:"usable"`
@@ -71,7 +70,6 @@ func (o *devicesOptions) run(context.Context) error {
 	return o.emit(text)
 }
 
-// cpuState describes the CPU backend.
 func cpuState() deviceState {
 	d, err := cpu.Open(0)
 	if err != nil {

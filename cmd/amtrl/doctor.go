@@ -43,8 +43,7 @@ func (o *doctorOptions) run(context.Context) error {
 	}
 	tell(checkCPU(o.device.threads.V))
 	if unheard == nil && o.device.backend.V != "cpu" {
-		// The child names each check before it begins it, so that the one in which it
-		// hangs or dies is known.
+		// The child names each check before it begins it, so that the one in which it hangs or dies is known.
 		current := "driver"
 		err := child(o.timeout.limit(), func(line []byte) error {
 			var f finding

@@ -64,8 +64,7 @@ func checkCPU(threads int) finding {
 	return passed("cpu", "%s, %s, %d threads", info.Device, info.Detail, info.Threads)
 }
 
-// checkCUDA tells what it finds, check by check, from the search for the
-// libraries to results on the device.
+// checkCUDA tells what it finds, check by check, from the search for the libraries to results on the device.
 func checkCUDA(o *deviceOptions, tell func(finding)) {
 	checks := backendtest.Quick(o.tf32.V)
 	left := []string{"open"}
@@ -114,8 +113,7 @@ func checkCUDA(o *deviceOptions, tell func(finding)) {
 	tell(checkLeaks(d))
 }
 
-// describeSearch tells what the loader looked at, what it took, and whether the
-// versions agree.
+// describeSearch tells what the loader looked at, what it took, and whether the versions agree.
 func describeSearch(r cuda.Report) []finding {
 	var list []finding
 	for _, s := range r.Search {

@@ -36,8 +36,7 @@ func (q *lyingQueue) Download(dst []byte, src backend.Buffer, off int) error {
 	return err
 }
 
-// Each check passes where the device computes as the CPU does, and fails
-// whichever of its results is wrong.
+// Each check passes where the device computes as the CPU does, and fails whichever of its results is wrong.
 func TestChecksFindWrongResults(t *testing.T) {
 	t.Parallel()
 	open := func() backend.Device {

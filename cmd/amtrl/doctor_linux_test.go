@@ -133,8 +133,7 @@ func TestDoctorWithoutCUDA(t *testing.T) {
 	}
 }
 
-// A driver that hangs or kills whoever asks it costs doctor and devices a line
-// and no more.
+// A driver that hangs or kills whoever asks it costs doctor and devices a line and no more.
 func TestBrokenDrivers(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"no answer": "for (;;) pause();", "ended": "abort();"} {
@@ -184,8 +183,7 @@ func TestDevicesOfCUDA(t *testing.T) {
 const smallRun = "run --data synthetic:sparse --dim 8 --rank 2 --sources 5 --rows 200 --target-samples 40 --budget 200 --floor 5 " +
 	"--epochs 2 --iterations 6 --out out"
 
-// A run takes the device that was asked for, says so, records it with its
-// arithmetic, and goes on there alone.
+// A run takes the device that was asked for, says so, records it with its arithmetic, and goes on there alone.
 func TestRunOnCUDA(t *testing.T) {
 	t.Parallel()
 	dir, err := standin.Build(standin.Variant{})
@@ -232,8 +230,7 @@ func TestRunOnCUDA(t *testing.T) {
 		t.Errorf("device 1 with TF32: exit code %d, records %+v: %s", o.code, id.Backend, o.stderr)
 	}
 
-	// A device named on the command line is one that must work; a default from the
-	// environment leaves the choice.
+	// A device named on the command line is one that must work; a default from the environment leaves the choice.
 	fresh()
 	if o, _ := run("", "--device 4"); o.code != exitFailed || !strings.Contains(o.stderr, "numbered from 0") {
 		t.Errorf("device 4 of 1: exit code %d: %s", o.code, o.stderr)

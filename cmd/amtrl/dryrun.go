@@ -20,8 +20,7 @@ type dryRunResult struct {
 	Plans    []budgetPlan  `json:"plans"`
 }
 
-// budgetPlan is what the schedule asks for at one budget, 0 outside the budget
-// schedule.
+// budgetPlan is what the schedule asks for at one budget, 0 outside the budget schedule.
 type budgetPlan struct {
 	Budget float64              `json:"budget,omitempty"`
 	Epochs []pipeline.EpochPlan `json:"epochs"`

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// k8sArgs are a submission to Kubernetes of a folder with a hostile name, and
-// the folder.
+// k8sArgs are a submission to Kubernetes of a folder with a hostile name, and the folder.
 func k8sArgs(dir string, more ...string) (args []string, run string) {
 	run = filepath.Join(dir, "a $(touch x) 'b' \"c\"\nd")
 	args = append(tiny("submit", "--targets", "fog_1,fog_2"), run, "--to", "k8s", "--image",
@@ -45,8 +44,7 @@ func TestSubmitKubernetesWithoutKubectl(t *testing.T) {
 	}
 }
 
-// Every flag of Kubernetes that cannot be used is wrong use, in one line, before
-// anything is written.
+// Every flag of Kubernetes that cannot be used is wrong use, in one line, before anything is written.
 func TestSubmitKubernetesFlags(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", t.TempDir())
@@ -72,8 +70,7 @@ func TestSubmitKubernetesFlags(t *testing.T) {
 	}
 }
 
-// The answers of kubectl, from a submission to a retry, and what is made of
-// them where they are none.
+// The answers of kubectl, from a submission to a retry, and what is made of them where they are none.
 func TestSubmitKubernetesAnswers(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin+":/usr/bin:/bin")

@@ -13,8 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/foldertest"
 )
 
-// Pipes and devices in place of files, and files that are too large, are one
-// clear line at once.
+// Pipes and devices in place of files, and files that are too large, are one clear line at once.
 func TestNotAFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

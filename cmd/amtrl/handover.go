@@ -157,8 +157,7 @@ type dryPart struct {
 	Tasks   batch.Tasks `json:"tasks"`
 }
 
-// dryHandOver prints the parts and, with --check, asks the engine. Without
-// tasks there are no parts.
+// dryHandOver prints the parts and, with --check, asks the engine. Without tasks there are no parts.
 func (o *handOverOptions) dryHandOver(ctx context.Context, run *batch.Run, eng batch.Engine, set batch.Settings, tasks []int) error {
 	var parts []batch.Part
 	if len(tasks) > 0 {

@@ -113,8 +113,7 @@ func (o *logsOptions) printLogs(ctx context.Context, run *batch.Run, files []str
 	}
 }
 
-// copyFrom copies a file from an offset on: the first to standard output, the
-// second to standard error.
+// copyFrom copies a file from an offset on: the first to standard output, the second to standard error.
 func copyFrom(i int, path string, at int64) (int64, error) {
 	f, _, err := atomicfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -31,8 +31,7 @@ func execute(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends the process at once: everything on disk is whole at
-	// any instant.
+	// A second signal ends the process at once: everything on disk is whole at any instant.
 	context.AfterFunc(ctx, stop)
 	app := newApp()
 	err := app.RunContext(ctx, flags.First(app, args))
@@ -42,7 +41,6 @@ func execute(args []string) int {
 	return finish(os.Stderr, err)
 }
 
-// vectorLevels are the values of AMTRL_CPU.
 var vectorLevels = []string{"generic", "avx2", "avx512"}
 
 // readEnvironment makes empty variables of amtrl's the same as unset ones, of
@@ -68,8 +66,7 @@ const (
 	exitInterrupted = 130
 )
 
-// exitStatus is an exit code that a command decides, with what to say about it,
-// if anything.
+// exitStatus is an exit code that a command decides, with what to say about it, if anything.
 type exitStatus struct {
 	code int
 	err  error
@@ -116,8 +113,7 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
 
-// interruption is the error of work that a signal ended.
-// It says what there is now and how to go on.
+// interruption is the error of work that a signal ended. It says what there is now and how to go on.
 type interruption string
 
 func (e interruption) Error() string { return "interrupted; " + string(e) }

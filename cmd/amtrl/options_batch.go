@@ -82,8 +82,7 @@ func (o *resourceOptions) over(before *batch.Resources) (batch.Resources, error)
 	return r, nil
 }
 
-// engineOptions are the flags of the engines' own options, by name. Engines
-// describe theirs themselves.
+// engineOptions are the flags of the engines' own options, by name. Engines describe theirs themselves.
 type engineOptions map[string]*flags.Field
 
 // addFlags adds each option once: those of one engine to its group.
@@ -124,7 +123,6 @@ func (o engineOptions) addFlags(set *flags.Set, group string) {
 	set.Group(group)
 }
 
-// apply sets the options whose flags are set.
 func (o engineOptions) apply(options batch.Options) {
 	for _, opt := range options.List() {
 		if !o[opt.Name].Set {
@@ -137,8 +135,7 @@ func (o engineOptions) apply(options batch.Options) {
 	}
 }
 
-// check refuses flags, of these and of the resources, that do nothing with the
-// chosen engine.
+// check refuses flags, of these and of the resources, that do nothing with the chosen engine.
 func (o engineOptions) check(engine string, resources []flags.Origin) error {
 	takes := map[string][]string{} // by flag, the engines that it is of use to
 	var list []flags.Origin

@@ -11,8 +11,7 @@ import (
 // settingOptions are the flags of some settings.
 type settingOptions struct {
 	bound []boundSetting
-	// schedule is --schedule, width --k, and budget --budget or --budgets, where
-	// they are there.
+	// schedule is --schedule, width --k, and budget --budget or --budgets, where they are there.
 	schedule      *flags.Field
 	width, budget *flags.Origin
 }
@@ -74,8 +73,7 @@ type configOptions struct {
 	settings          settingOptions
 }
 
-// addFlags leaves out what says how much is spent, which the command adds
-// before: --budget or --budgets.
+// addFlags leaves out what says how much is spent, which the command adds before: --budget or --budgets.
 func (o *configOptions) addFlags(set *flags.Set) {
 	set.Group(groupSampling)
 	o.settings.addFlags(set, samplingSettings...)
@@ -91,15 +89,13 @@ func (o *configOptions) addFlags(set *flags.Set) {
 	o.settings.addFlags(set, convSettings...)
 }
 
-// configuration is a resolved pipeline.Config, where K is open if no flag gives
-// it, and the files that entered it.
+// configuration is a resolved pipeline.Config, where K is open if no flag gives it, and the files that entered it.
 type configuration struct {
 	pipeline.Config
 	files []*dataset.SourceValues
 }
 
-// resolve applies the flags to the preset, where a sweep has budgets the first
-// of them.
+// resolve applies the flags to the preset, where a sweep has budgets the first of them.
 func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 	var out configuration
 	preset, err := pipeline.NewConfig(o.preset.V)

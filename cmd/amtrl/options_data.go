@@ -22,7 +22,6 @@ const (
 // takes well under a minute on two cores.
 const defaultDigits = 10_000
 
-// dataOptions choose the data set.
 type dataOptions struct {
 	data, evaluate                   flags.Value[string]
 	digits, dim, rank, sources, rows flags.Value[int]
@@ -79,7 +78,6 @@ func checkDigits(n flags.Value[int]) error {
 	return flags.Between(n, dataset.MinDigits, dataset.MaxDigits)
 }
 
-// open makes or reads the data set.
 func (o *dataOptions) open(ctx context.Context, threads int) (*dataset.Set, error) {
 	return unlessInterrupted(ctx, func() (*dataset.Set, error) {
 		set, err := o.make(threads)

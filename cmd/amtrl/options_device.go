@@ -15,7 +15,6 @@ const (
 	maxDevice  = 1023
 )
 
-// deviceOptions choose where to compute.
 type deviceOptions struct {
 	backend         flags.Value[string]
 	device, threads flags.Value[int]
@@ -40,7 +39,6 @@ func (o *deviceOptions) check() error {
 	return cmp.Or(err, flags.Between(o.device, 0, maxDevice), flags.Between(o.threads, 0, maxThreads))
 }
 
-// openCUDA opens the CUDA device that --device names.
 func (o *deviceOptions) openCUDA() (backend.Device, error) {
 	return cuda.Open(cuda.Options{Device: o.device.V, TF32: o.tf32.V})
 }

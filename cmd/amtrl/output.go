@@ -11,7 +11,6 @@ import (
 	"github.com/amtrl/amtrl/report"
 )
 
-// maxTop bounds --top.
 const maxTop = 1 << 30
 
 // output is how a command tells what it did. A command adds the flags that it
@@ -39,7 +38,6 @@ func (o *output) addQuiet(set *flags.Set) {
 	set.Bool(&o.quiet, "quiet", "print only errors on standard error")
 }
 
-// checkOutput refuses values that make no sense.
 func (o *output) checkOutput() (err error) {
 	if o.formatName.Name != "" {
 		if o.format, err = report.ParseFormat(o.formatName.V); err != nil {
@@ -49,13 +47,11 @@ func (o *output) checkOutput() (err error) {
 	return flags.Between(o.top, 0, maxTop)
 }
 
-// emit writes a result to standard output.
 func (o *output) emit(text string) error {
 	_, err := io.WriteString(os.Stdout, text)
 	return err
 }
 
-// emitJSON writes a result to standard output as JSON.
 func (o *output) emitJSON(v any) error {
 	js, err := jsonfile.Encode(v)
 	if err != nil {
@@ -64,7 +60,6 @@ func (o *output) emitJSON(v any) error {
 	return o.emit(string(js))
 }
 
-// emitLine writes a value to standard output as one line of JSON.
 func emitLine(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
 
 // note tells the user something on standard error.

@@ -24,7 +24,6 @@ type probeReport struct {
 	Reason string
 }
 
-// printProbe prints a probeReport as one line of JSON.
 func printProbe(*cli.Context) error {
 	r := probeReport{Report: cuda.Probe("")}
 	if r.Err != nil {
@@ -33,8 +32,7 @@ func printProbe(*cli.Context) error {
 	return emitLine(r)
 }
 
-// probeCUDA asks a child what there is of CUDA. Where the child does not answer,
-// the reason says so.
+// probeCUDA asks a child what there is of CUDA. Where the child does not answer, the reason says so.
 func probeCUDA(limit time.Duration) probeReport {
 	var r probeReport
 	seen := false

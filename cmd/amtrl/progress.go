@@ -32,7 +32,6 @@ type meter struct {
 	stop  chan struct{}
 }
 
-// barSteps is the resolution of the bar.
 const barSteps = 1000
 
 func newMeter(out *output, total float64) *meter {
@@ -189,8 +188,7 @@ func newSweepProgress(out *output, units int) *sweepProgress {
 	return &sweepProgress{out: out, meter: newMeter(out, float64(units))}
 }
 
-// step counts a unit. Those that an earlier process finished come first and
-// say nothing about the time left.
+// step counts a unit. Those that an earlier process finished come first and say nothing about the time left.
 func (p *sweepProgress) step(s runs.SweepStep) {
 	if s.Resumed {
 		p.resumed++

@@ -104,8 +104,7 @@ type sourceShare struct {
 	Share  float64 `json:"share"`
 }
 
-// estimate reads the model and estimates nu and the shares, in order of falling
-// |nu|.
+// estimate reads the model and estimates nu and the shares, in order of falling |nu|.
 func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, error) {
 	model, err := runs.ReadModel(o.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,8 +142,7 @@ func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, err
 	return res, nil
 }
 
-// runSettings are the settings of a run folder, or the default ones where it
-// holds a model alone.
+// runSettings are the settings of a run folder, or the default ones where it holds a model alone.
 func runSettings(dir string) (pipeline.Config, error) {
 	id, err := runs.ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -75,8 +75,7 @@ func (o *retryOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// explainRetry makes an engine that could not be asked exit code 2: what runs
-// there must not be handed over again.
+// explainRetry makes an engine that could not be asked exit code 2: what runs there must not be handed over again.
 func explainRetry(err error) error { return &exitStatus{statusUnasked, err} }
 
 // lastSettings are those of the last submission with the flags that are given.
@@ -86,8 +85,7 @@ func (o *retryOptions) lastSettings(ctx context.Context, run *batch.Run) (batch.
 		return last, nil, err
 	}
 	if submitted {
-		// What others wrote is not run: program, options and engine are then those of
-		// this command line alone.
+		// What others wrote is not run: program, options and engine are then those of this command line alone.
 		if err := run.CheckOwner(); err != nil {
 			if !o.program.Set || !o.to.Set {
 				return last, nil, fmt.Errorf("%w: the program and the options of the last submission are not taken from there; "+

@@ -58,8 +58,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// One seed gives the same bytes, another seed others, and neither threads nor
-// the way a setting is given matters.
+// One seed gives the same bytes, another seed others, and neither threads nor the way a setting is given matters.
 func TestRunIsReproducible(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -181,8 +180,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	}
 }
 
-// A network that the data cannot train is refused in one line, and no folder is
-// left.
+// A network that the data cannot train is refused in one line, and no folder is left.
 func TestConvRefused(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{

@@ -44,8 +44,7 @@ func (f *runFolder) open() (*batch.Run, error) {
 	return run, err
 }
 
-// lock opens the folder for this process alone. The tasks are those that are
-// named, nil for none.
+// lock opens the folder for this process alone. The tasks are those that are named, nil for none.
 func (f *runFolder) lock() (run *batch.Run, tasks batch.Tasks, unlock func(), err error) {
 	run, err = f.open()
 	if err == nil && f.tasks != "" {

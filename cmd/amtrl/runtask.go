@@ -17,8 +17,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// taskInput opens the data and the device of a task. Its flags are those that a
-// plan spells out.
+// taskInput opens the data and the device of a task. Its flags are those that a plan spells out.
 type taskInput struct {
 	data   dataOptions
 	device deviceOptions

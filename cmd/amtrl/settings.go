@@ -17,8 +17,7 @@ type config = pipeline.Config
 // value, the flag overrides it where it is set.
 type setting struct {
 	name, usage string
-	// field is a pointer into a complete configuration: to an int, a float64, a
-	// string, a bool, a list or an auto.
+	// field is a pointer into a complete configuration: to an int, a float64, a string, a bool, a list or an auto.
 	field func(*config) any
 	// only says when the setting does something, nil for always.
 	only *condition
@@ -159,13 +158,11 @@ func (s *setting) presetText() string {
 	return strings.Join(all, ", ")
 }
 
-// boundSetting is a setting and its flag.
 type boundSetting struct {
 	*setting
 	*flags.Field
 }
 
-// bind adds the flag.
 func (s *setting) bind(set *flags.Set) boundSetting {
 	sample := config{}.Complete(nil)
 	field, usage := s.field(&sample), s.usage

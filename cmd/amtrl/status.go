@@ -82,8 +82,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 	return err
 }
 
-// explainQuery says what is known all the same where the engine could not be
-// asked.
+// explainQuery says what is known all the same where the engine could not be asked.
 func explainQuery(s *batch.Status, err error) error {
 	var query *batch.QueryError
 	if !errors.As(err, &query) {

@@ -99,7 +99,6 @@ func (o *submitOptions) run(ctx context.Context) error {
 	return o.handOver(ctx, run, eng, set, tasks)
 }
 
-// fresh are the tasks that were never handed over.
 func (o *submitOptions) fresh(run *batch.Run) ([]int, error) {
 	tasks, err := run.Fresh()
 	if err == nil && len(tasks) == 0 {
@@ -108,7 +107,6 @@ func (o *submitOptions) fresh(run *batch.Run) ([]int, error) {
 	return tasks, err
 }
 
-// submitDry prints what a submission would hand over.
 func (o *submitOptions) submitDry(ctx context.Context, plan batch.Plan, eng batch.Engine, set batch.Settings) error {
 	run, err := batch.Find(o.dir, plan)
 	if err != nil {
@@ -125,8 +123,7 @@ func (o *submitOptions) submitDry(ctx context.Context, plan batch.Plan, eng batc
 	return o.dryHandOver(ctx, run, eng, set, tasks)
 }
 
-// newPlan is the plan of a sweep, with every flag that opens data and device
-// spelt out.
+// newPlan is the plan of a sweep, with every flag that opens data and device spelt out.
 func (o *submitOptions) newPlan(p *sweepPlan) (batch.Plan, error) {
 	id := runs.Identity{
 		Version: version().Version, Data: runs.DescribeData(p.set), Config: p.cfg,
@@ -153,7 +150,6 @@ func (o *submitOptions) newPlan(p *sweepPlan) (batch.Plan, error) {
 	return plan, nil
 }
 
-// newEnvironment describes this process.
 func newEnvironment() (batch.Environment, error) {
 	outside := []string{"SLURM_CONF", "KUBECONFIG", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "PATH"}
 	e := batch.Environment{Argv: os.Args, Version: version(), Variables: []string{}}
@@ -177,7 +173,6 @@ func newEnvironment() (batch.Environment, error) {
 	return e, nil
 }
 
-// programHash is where this program lies and the hash of its bytes.
 func programHash() (path, sum string, err error) {
 	if path, err = os.Executable(); err != nil {
 		return "", "", err

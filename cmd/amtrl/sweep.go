@@ -13,8 +13,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// The bounds of what mistyped numbers and ranges can ask for: each unit is a fit
-// and a result file.
+// The bounds of what mistyped numbers and ranges can ask for: each unit is a fit and a result file.
 const (
 	maxJobs  = 4096
 	maxUnits = 1_000_000

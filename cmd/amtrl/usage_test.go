@@ -12,8 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// Wrong use is one line that says what is wrong, a hint, exit code 2, and
-// nothing on standard output or disk.
+// Wrong use is one line that says what is wrong, a hint, exit code 2, and nothing on standard output or disk.
 func TestWrongUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -247,8 +246,7 @@ func TestEnvironmentIsChecked(t *testing.T) {
 	}
 }
 
-// Empty variables count as unset, whatever the type of the flag; the levels of
-// AMTRL_CPU are taken.
+// Empty variables count as unset, whatever the type of the flag; the levels of AMTRL_CPU are taken.
 func TestEmptyEnvironment(t *testing.T) {
 	t.Parallel()
 	dry := func(variables ...string) outcome {
@@ -297,8 +295,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// Help groups the flags by what they belong to, the commonest first, and lists
-// each once.
+// Help groups the flags by what they belong to, the commonest first, and lists each once.
 func TestHelpGroups(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string][]string{
@@ -329,8 +326,7 @@ func TestHelpGroups(t *testing.T) {
 	}
 }
 
-// Every flag has an environment variable, a usage and a category, and no name
-// twice.
+// Every flag has an environment variable, a usage and a category, and no name twice.
 func TestFlags(t *testing.T) {
 	var check func(path string, commands []*cli.Command)
 	check = func(path string, commands []*cli.Command) {

@@ -73,8 +73,7 @@ const (
 	tmpAbandoned = time.Hour
 )
 
-// IsTemporary says whether a file name is one that [Write] gives to a file that
-// is not finished.
+// IsTemporary says whether a file name is one that [Write] gives to a file that is not finished.
 func IsTemporary(name string) bool {
 	rest, ok := strings.CutSuffix(name, tmpSuffix)
 	dot := len(rest) - tmpRandom - 1
@@ -92,8 +91,7 @@ func createTemporary(dir, name string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A process that cleans the folder may come in between: then it has the
-		// lock, or has removed the file.
+		// A process that cleans the folder may come in between: then it has the lock, or has removed the file.
 		locked := filelock.Lock(f)
 		if mine, err := f.Stat(); err == nil && !errors.Is(locked, filelock.ErrLocked) {
 			if there, err := os.Lstat(path); err == nil && os.SameFile(mine, there) {
@@ -176,8 +174,7 @@ func Append(path string, line []byte) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// MkdirAll makes the folder dir and those above it that are missing, and syncs
-// the parent of each that it makes.
+// MkdirAll makes the folder dir and those above it that are missing, and syncs the parent of each that it makes.
 func MkdirAll(dir string) error {
 	dir = filepath.Clean(dir)
 	if info, err := os.Stat(dir); err == nil {

@@ -28,8 +28,7 @@ func OpenFile(path string, flag int) (*os.File, error) {
 	return f, err
 }
 
-// openRegular looks with stat before it opens: opening a device may do
-// something.
+// openRegular looks with stat before it opens: opening a device may do something.
 func openRegular(path string, flag int, stat func(string) (fs.FileInfo, error)) (*os.File, fs.FileInfo, error) {
 	if info, err := stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, nil, notRegular(path, info)
@@ -49,8 +48,7 @@ func openRegular(path string, flag int, stat func(string) (fs.FileInfo, error)) 
 	return f, info, nil
 }
 
-// ReadFile reads the regular file at path, of at most limit bytes whatever size
-// it claims to have.
+// ReadFile reads the regular file at path, of at most limit bytes whatever size it claims to have.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, size, err := Open(path)
 	if err != nil {
@@ -72,8 +70,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return raw.Bytes(), nil
 }
 
-// CheckRegular refuses what is not a regular file of at most limit bytes,
-// without opening it.
+// CheckRegular refuses what is not a regular file of at most limit bytes, without opening it.
 func CheckRegular(path string, limit int64) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -90,8 +90,7 @@ type Field struct {
 	store func(field any)
 }
 
-// Store writes the value to the field, which is of the type of the flag's
-// sample.
+// Store writes the value to the field, which is of the type of the flag's sample.
 func (f *Field) Store(field any) { f.store(field) }
 
 // Field adds a flag of the type of a field to which sample points: a *bool,
@@ -150,8 +149,7 @@ func (l lines) String() string {
 	return strings.Join(*l.list, "\n")
 }
 
-// Env is the environment variable of a flag: AMTRL_TARGET_SAMPLES for
-// --target-samples.
+// Env is the environment variable of a flag: AMTRL_TARGET_SAMPLES for --target-samples.
 func Env(name string) []string {
 	return []string{"AMTRL_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
 }

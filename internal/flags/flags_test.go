@@ -69,8 +69,7 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// The list of a flag that may be repeated is one value per line in the
-// environment, and says where it was given.
+// The list of a flag that may be repeated is one value per line in the environment, and says where it was given.
 func TestSetResolves(t *testing.T) {
 	t.Setenv("AMTRL_SETUP", "module load a,b\n\nexport X=1")
 	t.Setenv("AMTRL_N", "5")

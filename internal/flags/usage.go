@@ -61,8 +61,7 @@ func OrList(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// Explain turns what the flag parser says into a usage error in the words of
-// this program.
+// Explain turns what the flag parser says into a usage error in the words of this program.
 func Explain(flags []cli.Flag, err error) error {
 	message := err.Error()
 	if name, ok := strings.CutPrefix(message, "flag provided but not defined: -"); ok {
@@ -104,8 +103,7 @@ func suggestion(flags []cli.Flag, name string) string {
 	}
 }
 
-// quoted splits a message after the quoted value that it begins with, which may
-// hold any words.
+// quoted splits a message after the quoted value that it begins with, which may hold any words.
 func quoted(message string) (value, rest string) {
 	value, err := strconv.QuotedPrefix(message)
 	if err != nil {

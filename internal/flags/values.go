@@ -94,8 +94,7 @@ func Memory(s string) (int, error) {
 	return int(math.Ceil(v * unit)), nil
 }
 
-// Duration reads a Go duration, Slurm's D-HH:MM:SS, HH:MM:SS or MM:SS, or
-// minutes.
+// Duration reads a Go duration, Slurm's D-HH:MM:SS, HH:MM:SS or MM:SS, or minutes.
 func Duration(s string) (time.Duration, error) {
 	bad := fmt.Errorf("expected a positive time such as 90m, 2h, 1-12:00:00, or minutes")
 	if d, err := time.ParseDuration(s); err == nil {
