@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -118,30 +119,22 @@ func idxFiles(dir string, words ...string) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	plain := map[string]bool{}
 	for _, e := range entries {
 		name := e.Name()
 		if e.IsDir() || strings.HasPrefix(name, ".") || !strings.Contains(name, words[0]) || !strings.Contains(name, words[1]) {
 			continue
 		}
 		// ReadDir sorts, so x comes before x.gz.
-		if plain[strings.TrimSuffix(name, ".gz")] {
-			continue
+		if !slices.Contains(names, strings.TrimSuffix(name, ".gz")) {
+			names = append(names, name)
 		}
-		plain[name] = true
-		names = append(names, name)
 	}
 	return names, nil
 }
 
 // onePart is the only file whose name starts with part.
 func onePart(dir, what string, names []string, part string) (string, error) {
-	var found []string
-	for _, n := range names {
-		if strings.HasPrefix(n, part) {
-			found = append(found, n)
-		}
-	}
+	found := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasPrefix(n, part) })
 	switch {
 	case len(names) == 0:
 		return "", fmt.Errorf("%s: expected a file *%s*, found none", dir, what)

@@ -79,21 +79,14 @@ func explainOption(err error) error {
 // settings are what later questions and a retry begin from.
 func (o *handOverOptions) settings(eng batch.Engine, res batch.Resources) (batch.Settings, error) {
 	set := batch.Settings{Engine: eng.Name(), Resources: res}
+	var err error
 	if o.program.Store(&set.Program); set.Program == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return set, err
-		}
-		set.Program = self
+		set.Program, err = os.Executable()
 	}
-	if o := eng.Options(); o != nil {
-		js, err := json.Marshal(o)
-		if err != nil {
-			return set, err
-		}
-		set.Options = js
+	if options := eng.Options(); err == nil && options != nil {
+		set.Options, err = json.Marshal(options)
 	}
-	return set, nil
+	return set, err
 }
 
 // handOver submits tasks and says what came of it.

@@ -153,16 +153,10 @@ func (o *submitOptions) newPlan(p *sweepPlan) (batch.Plan, error) {
 func newEnvironment() (batch.Environment, error) {
 	outside := []string{"SLURM_CONF", "KUBECONFIG", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "PATH"}
 	e := batch.Environment{Argv: os.Args, Version: version(), Variables: []string{}}
-	var err error
-	if e.Dir, err = os.Getwd(); err != nil {
-		return e, err
-	}
-	if e.Host, err = os.Hostname(); err != nil {
-		return e, err
-	}
-	if e.Program, e.SHA256, err = programHash(); err != nil {
-		return e, err
-	}
+	var noDir, noHost, noProgram error
+	e.Dir, noDir = os.Getwd()
+	e.Host, noHost = os.Hostname()
+	e.Program, e.SHA256, noProgram = programHash()
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		if strings.HasPrefix(name, "AMTRL_") || slices.Contains(outside, name) {
@@ -170,7 +164,7 @@ func newEnvironment() (batch.Environment, error) {
 		}
 	}
 	slices.Sort(e.Variables)
-	return e, nil
+	return e, cmp.Or(noDir, noHost, noProgram)
 }
 
 func programHash() (path, sum string, err error) {
