@@ -47,16 +47,15 @@ func compareERM(p *problem, f compare.Folder) error {
 	fmt.Printf("linear ERM, lambda = %g, to objective %.6f\n", compare.Lambda, goal)
 	t := compare.NewTable("", "s", "evaluations", "objective reached", "time / amtrl uint8")
 	for _, r := range rows {
-		if r.Failed != "" {
+		switch reached := fmt.Sprintf("%.6f", r.Objective); {
+		case r.Failed != "":
 			t.AppendRow(table.Row{r.Name, r.Failed})
-			continue
+		case r.Objective > goal:
+			t.AppendRow(table.Row{r.Name, "goal not reached", r.Evaluations, reached})
+		default:
+			ratio := fmt.Sprintf("%.2f", r.Seconds/rows[0].Seconds)
+			t.AppendRow(table.Row{r.Name, fmt.Sprintf("%.2f", r.Seconds), r.Evaluations, reached, ratio})
 		}
-		if r.Objective > goal {
-			t.AppendRow(table.Row{r.Name, "goal not reached", r.Evaluations, fmt.Sprintf("%.6f", r.Objective)})
-			continue
-		}
-		t.AppendRow(table.Row{r.Name, fmt.Sprintf("%.2f", r.Seconds), r.Evaluations, fmt.Sprintf("%.6f", r.Objective),
-			fmt.Sprintf("%.2f", r.Seconds/rows[0].Seconds)})
 	}
 	t.Render()
 	return nil

@@ -22,6 +22,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/bench/internal/compare"
 )
 
@@ -70,9 +71,13 @@ func compareLinear(f compare.Folder, repeats int, erm bool) error {
 	fmt.Printf("problem: %d samples, %d inputs, %d tasks, K = %d; %d threads; reads 1 GiB at %.1f GB/s\n\n", samples, inputs, tasks, width,
 		compare.Threads(), memory)
 
-	ours, err := timePasses(p, repeats)
-	if err != nil {
-		return err
+	var ours []timing
+	for _, dtype := range []backend.DType{backend.Float32, backend.Float16, backend.Uint8} {
+		t, err := timePass(p, dtype, repeats)
+		if err != nil {
+			return err
+		}
+		ours = append(ours, t...)
 	}
 	rivals := timeRivalPasses(f, repeats)
 	passTable(ours, rivals)

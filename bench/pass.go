@@ -41,21 +41,9 @@ func median(repeats int, f func() error) (float64, error) {
 	return times[repeats/2], nil
 }
 
-// timePasses times TaskGradient, which is what NumPy's two passes compute, and
+// timePass times TaskGradient, which is what NumPy's two passes compute, and
 // a whole evaluation of the objective and its gradient with respect to B and W,
 // which is what autograd computes.
-func timePasses(p *problem, repeats int) ([]timing, error) {
-	var out []timing
-	for _, dtype := range []backend.DType{backend.Float32, backend.Float16, backend.Uint8} {
-		t, err := timePass(p, dtype, repeats)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t...)
-	}
-	return out, nil
-}
-
 func timePass(p *problem, dtype backend.DType, repeats int) ([]timing, error) {
 	q, err := openCPU()
 	if err != nil {

@@ -84,10 +84,10 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 		}
 		if last.Method == first && last.Epoch == f.problem.RoundsOf(first) {
 			model, err := encodeModel(f.problem, first, l.Tensors(st))
-			if err != nil {
-				return err
+			if err == nil {
+				err = atomicfile.Write(filepath.Join(f.dir, modelFile), model)
 			}
-			if err := atomicfile.Write(filepath.Join(f.dir, modelFile), model); err != nil {
+			if err != nil {
 				return err
 			}
 		}
@@ -115,14 +115,14 @@ func (f folder) writeEpochs(st pipeline.State) error {
 // finish writes the files of the end; result.json is the last.
 func (f folder) finish(st pipeline.State) (*Result, error) {
 	res := summarise(f.problem, st.Epochs)
-	relevance, err := encodeRelevance(res.Sources)
-	if err != nil {
-		return nil, err
-	}
 	if err := f.writeEpochs(st); err != nil {
 		return nil, err
 	}
-	if err := atomicfile.Write(filepath.Join(f.dir, relevanceFile), relevance); err != nil {
+	relevance, err := encodeRelevance(res.Sources)
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(f.dir, relevanceFile), relevance)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if res.Files, err = hashFiles(f.dir, runFiles...); err != nil {

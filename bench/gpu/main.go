@@ -32,6 +32,7 @@ import (
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/cuda"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 //go:embed *.py
@@ -101,7 +102,8 @@ func run(o options) error {
 		return err
 	}
 	defer os.RemoveAll(folder.Dir)
-	w := &bench{options: o, sizes: full, q: q, folder: folder, report: newReport(dev.Info())}
+	w := &bench{options: o, sizes: full, q: q, folder: folder,
+		report: &report{Date: time.Now().UTC().Format(time.RFC3339), Device: dev.Info(), Threads: compare.Threads()}}
 	if o.small {
 		w.sizes = small
 	}
@@ -119,7 +121,7 @@ func run(o options) error {
 	if o.json == "" {
 		return nil
 	}
-	return w.report.write(o.json)
+	return jsonfile.Write(o.json, w.report)
 }
 
 // open opens what -backend and -device name.

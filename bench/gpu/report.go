@@ -3,11 +3,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -40,10 +37,6 @@ type report struct {
 	Device  backend.Info `json:"device"`
 	Threads int          `json:"threads"`
 	Rows    []row        `json:"rows"`
-}
-
-func newReport(info backend.Info) *report {
-	return &report{Date: time.Now().UTC().Format(time.RFC3339), Device: info, Threads: compare.Threads()}
 }
 
 // add appends a row with the figures that follow from the others.
@@ -101,12 +94,4 @@ func duration(s float64) string {
 		return fmt.Sprintf("%.4g ms", 1e3*s)
 	}
 	return fmt.Sprintf("%.4g s", s)
-}
-
-func (p *report) write(path string) error {
-	js, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(js, '\n'), 0o644)
 }

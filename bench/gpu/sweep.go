@@ -36,50 +36,43 @@ func (w *bench) sweep() error {
 	usual.Schedule.Epochs, usual.Schedule.Floor = w.epochs, w.floor
 	usual.ERM.Iterations = min(usual.ERM.Iterations, 5*w.fixed)
 	section := fmt.Sprintf("sweep, active and uniform, %d targets", len(targets))
-	ran, err := w.swept(set, targets, usual)
+	seconds, iterations, note, err := w.swept(set, targets, usual)
 	if err != nil {
 		return err
 	}
-	w.add(row{Section: section, Name: "amtrl, preset default", Seconds: ran.seconds,
-		Note: fmt.Sprintf("%d iterations per target; %s", ran.iterations/len(targets), ran.errors)})
+	w.add(row{Section: section, Name: "amtrl, preset default", Seconds: seconds,
+		Note: fmt.Sprintf("%d iterations per target; %s", iterations/len(targets), note)})
 
 	fixed := usual
 	fixed.ERM.Iterations, fixed.ERM.Tolerance = w.fixed, 0
 	fixed.Head = pipeline.Head{Prior: pipeline.PriorIdentity, Rcond: -1}
 	fixed.Relevance = pipeline.Relevance{Kind: pipeline.MinNorm, Rcond: -1}
-	if ran, err = w.swept(set, targets, fixed); err != nil {
+	if seconds, _, note, err = w.swept(set, targets, fixed); err != nil {
 		return err
 	}
 	section = fmt.Sprintf("sweep, %d L-BFGS iterations per epoch, minimum-norm relevance; per target", w.fixed)
-	ours := ran.seconds / float64(len(targets))
-	w.add(row{Section: section, Name: fmt.Sprintf("amtrl, %d targets", len(targets)), Seconds: ours, Ratio: 1, Note: ran.errors})
+	ours := seconds / float64(len(targets))
+	w.add(row{Section: section, Name: fmt.Sprintf("amtrl, %d targets", len(targets)), Seconds: ours, Ratio: 1, Note: note})
 	return w.sweepRival(set, targets, fixed, section, ours)
 }
 
-// ranSweep is how a sweep went.
-type ranSweep struct {
-	seconds    float64
-	iterations int
-	errors     string
-}
-
-// swept times a sweep from the upload of the pools to the last result.
-func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (ranSweep, error) {
+// swept times a sweep from the upload of the pools to the last result, and
+// returns with it the iterations and a note on the mean errors.
+func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (seconds float64, iterations int, note string, err error) {
 	dir, err := os.MkdirTemp(w.folder.Dir, "sweep")
 	if err != nil {
-		return ranSweep{}, err
+		return 0, 0, "", err
 	}
 	id := runs.NewIdentity("bench", set, backend.Choice{Device: w.q.Device(), Reason: "asked for"}, cfg)
 	id.Seeds = []uint64{0}
 	for _, t := range targets {
 		id.Targets = append(id.Targets, set.Tasks[t].Name)
 	}
-	iterations := 0
 	score := map[string]float64{}
 	start := time.Now()
 	dev, err := pipeline.NewResident(w.q.Device(), set)
 	if err != nil {
-		return ranSweep{}, err
+		return 0, 0, "", err
 	}
 	defer dev.Close()
 	_, err = runs.Sweep(context.Background(), dev, id, filepath.Join(dir, "out"), w.jobs, func(s runs.SweepStep) {
@@ -88,13 +81,11 @@ func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (ran
 			score[m.Method] += m.Score.Value / float64(len(targets))
 		}
 	})
-	if err != nil {
-		return ranSweep{}, err
-	}
-	return ranSweep{
-		seconds: time.Since(start).Seconds(), iterations: iterations,
-		errors: fmt.Sprintf("mean error %.2f %% active, %.2f %% uniform", 100*score[pipeline.Active], 100*score[pipeline.Uniform]),
-	}, nil
+	return time.Since(start).Seconds(), iterations, meanErrors(score[pipeline.Active], score[pipeline.Uniform]), err
+}
+
+func meanErrors(active, uniform float64) string {
+	return fmt.Sprintf("mean error %.2f %% active, %.2f %% uniform", 100*active, 100*uniform)
 }
 
 func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config, section string, ours float64) error {
@@ -139,7 +130,7 @@ func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config,
 		}
 		w.add(row{
 			Section: section, Name: fmt.Sprintf("%s, %g of the targets", r.name, reply.Targets), Seconds: reply.Seconds, Ratio: reply.Seconds / ours,
-			Note: fmt.Sprintf("mean error %.2f %% active, %.2f %% uniform", 100*reply.Active, 100*reply.Uniform),
+			Note: meanErrors(reply.Active, reply.Uniform),
 		})
 	}
 	return nil
