@@ -210,16 +210,13 @@ func TestConvWarmStart(t *testing.T) {
 			return st.Epochs[1].Fit
 		}
 		var first State
-		st, err := u.Solve(context.Background(), State{}, quiet, func(st State) error {
+		st := must.Get(u.Solve(context.Background(), State{}, quiet, func(st State) error {
 			if len(st.Epochs) == 1 {
 				first = State{Epochs: slices.Clone(st.Epochs), Theta: slices.Clone(st.Theta), Optimiser: slices.Clone(st.Optimiser),
 					Head: slices.Clone(st.Head)}
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		want := st.Epochs[1].Fit
 		if got := second(first); got != want {
 			t.Errorf("warm start %v: epoch 2 gives %+v, and %+v when resumed", warm, want, got)

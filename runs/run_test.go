@@ -58,14 +58,11 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool
 	id := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 5)
 	clean := t.TempDir()
 	var after []map[string]string // the folder after each epoch
-	res, err := Run(context.Background(), dev, id, clean, func(s pipeline.Step) {
+	res := must.Get(Run(context.Background(), dev, id, clean, func(s pipeline.Step) {
 		if s.Record != nil {
 			after = append(after, foldertest.Read(t, clean))
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	want := foldertest.Read(t, clean)
 	if len(after) != 5 {
 		t.Fatalf("%d epochs, want 5", len(after))

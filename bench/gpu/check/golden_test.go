@@ -115,14 +115,11 @@ func golden(t *testing.T, open backend.Open, c goldenCase, cfg pipeline.Config) 
 	id := runs.NewIdentity("golden", c.set, backend.Choice{Device: b, Reason: "test"}, cfg)
 	id.Targets, id.Seeds = []string{c.target}, []uint64{1}
 	dir := filepath.Join(t.TempDir(), "run")
-	_, err := runs.Run(context.Background(), dev, id, dir, func(s pipeline.Step) {
+	must.Get(runs.Run(context.Background(), dev, id, dir, func(s pipeline.Step) {
 		if s.Record != nil {
 			epochs = append(epochs, *s.Record)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	m := must.Get(runs.ReadModel(dir))(t)
 	for _, part := range [][]float32{m.Representation, m.Heads, m.Head} {
 		for _, v := range part {
