@@ -19,16 +19,21 @@ func NewScope(q Queue) *Scope { return &Scope{q: q} }
 
 // Alloc returns a zeroed buffer, or nil after a failure.
 func (s *Scope) Alloc(t DType, n int) Buffer {
+	return own(s, func() (Buffer, error) { return s.q.Alloc(t, n) })
+}
+
+// own keeps what is made until Close, or the first failure.
+func own[T interface{ Free() }](s *Scope, make func() (T, error)) (none T) {
 	if s.err != nil {
-		return nil
+		return none
 	}
-	buf, err := s.q.Alloc(t, n)
+	made, err := make()
 	if err != nil {
 		s.err = err
-		return nil
+		return none
 	}
-	s.bufs = append(s.bufs, buf)
-	return buf
+	s.bufs = append(s.bufs, made)
+	return made
 }
 
 // Vector returns a zeroed vector.
@@ -43,16 +48,7 @@ func (s *Scope) Matrix(t DType, rows, cols int) Matrix {
 
 // Samples places a sample set on the device, or returns nil after a failure.
 func (s *Scope) Samples(set SampleSet) Samples {
-	if s.err != nil {
-		return nil
-	}
-	out, err := s.q.NewSamples(set)
-	if err != nil {
-		s.err = err
-		return nil
-	}
-	s.bufs = append(s.bufs, out)
-	return out
+	return own(s, func() (Samples, error) { return s.q.NewSamples(set) })
 }
 
 // Upload returns a buffer with the elements of src, or nil after a failure.
