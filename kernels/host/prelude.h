@@ -17,7 +17,6 @@
 
 #define __global__
 #define __device__
-#define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 // Static shared memory lies in one section, which is poisoned before each block.
@@ -32,14 +31,8 @@
   inline name##2 make_##name##2(type x, type y) { return {x, y}; } \
   inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
   inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
-AMTRL_VECTOR_TYPES(signed char, char, 2, 4)
-AMTRL_VECTOR_TYPES(unsigned char, uchar, 2, 4)
-AMTRL_VECTOR_TYPES(short, short, 4, 8)
-AMTRL_VECTOR_TYPES(unsigned short, ushort, 4, 8)
-AMTRL_VECTOR_TYPES(int, int, 8, 16)
 AMTRL_VECTOR_TYPES(unsigned int, uint, 8, 16)
 AMTRL_VECTOR_TYPES(float, float, 8, 16)
-AMTRL_VECTOR_TYPES(double, double, 16, 16)
 #undef AMTRL_VECTOR_TYPES
 
 struct dim3 { unsigned int x, y, z; };
@@ -127,14 +120,11 @@ template <class... A, void (*Kernel)(A...)> struct Invoke<Kernel> {
 #define blockIdx (host::block_index)
 #define blockDim (host::block_size)
 #define gridDim (host::grid_size)
-static const int warpSize = 32;
 
 #define AMTRL_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 inline void __syncthreads(AMTRL_HERE) { host::sync_block(file, line); }
 inline void __syncwarp(unsigned mask = ~0u, AMTRL_HERE) { host::exchange(mask, 0, file, line); }
-inline void __threadfence() {}
-inline void __threadfence_block() {}
 
 // width is that of CUDA: the number of lanes in a group.
 template <class T> T __shfl_sync(unsigned mask, T v, int src, int width = 32, AMTRL_HERE) {
@@ -146,16 +136,6 @@ template <class T> T __shfl_xor_sync(unsigned mask, T v, int flip, int width = 3
   if (from / unsigned(width) > lane / unsigned(width)) from = lane;
   return host::unpack<T>(host::exchange(mask, host::pack(v), file, line)[from & 31]);
 }
-template <class T> T __shfl_down_sync(unsigned mask, T v, unsigned by, int width = 32, AMTRL_HERE) {
-  unsigned lane = host::current->lane, from = lane + by;
-  if (from / unsigned(width) != lane / unsigned(width)) from = lane;
-  return host::unpack<T>(host::exchange(mask, host::pack(v), file, line)[from & 31]);
-}
-template <class T> T __shfl_up_sync(unsigned mask, T v, unsigned by, int width = 32, AMTRL_HERE) {
-  unsigned lane = host::current->lane, at = lane & unsigned(width - 1);
-  unsigned from = at < by ? lane : lane - by;
-  return host::unpack<T>(host::exchange(mask, host::pack(v), file, line)[from & 31]);
-}
 inline unsigned __ballot_sync(unsigned mask, int predicate, AMTRL_HERE) {
   const uint64_t *all = host::exchange(mask, predicate != 0, file, line);
   unsigned bits = 0;
@@ -164,43 +144,21 @@ inline unsigned __ballot_sync(unsigned mask, int predicate, AMTRL_HERE) {
   }
   return bits;
 }
-inline int __any_sync(unsigned mask, int predicate, AMTRL_HERE) { return __ballot_sync(mask, predicate, file, line) != 0; }
-inline int __all_sync(unsigned mask, int predicate, AMTRL_HERE) { return __ballot_sync(mask, !predicate, file, line) == 0; }
 
 #undef AMTRL_HERE
 
 template <class T> T __ldg(const T *p) { return *p; }
 
-// Atomics: the fibres of a launch never run at the same time.
-template <class T, class U> T amtrl_exchange(T *p, U v) {
+// The fibres of a launch never run at the same time.
+template <class T> T atomicMin(T *p, T v) {
   static_assert(std::is_integral<T>::value, "atomics are on integers: sums of floats would depend on the order");
   T old = *p;
-  *p = T(v);
+  if (v < old) *p = v;
   return old;
 }
-template <class T> T atomicAdd(T *p, T v) { return amtrl_exchange(p, *p + v); }
-template <class T> T atomicMin(T *p, T v) { return amtrl_exchange(p, v < *p ? v : *p); }
-template <class T> T atomicMax(T *p, T v) { return amtrl_exchange(p, v > *p ? v : *p); }
-template <class T> T atomicOr(T *p, T v) { return amtrl_exchange(p, *p | v); }
-template <class T> T atomicAnd(T *p, T v) { return amtrl_exchange(p, *p & v); }
-template <class T> T atomicExch(T *p, T v) { return amtrl_exchange(p, v); }
-template <class T> T atomicCAS(T *p, T expected, T v) { return amtrl_exchange(p, *p == expected ? v : *p); }
 
 inline float __uint_as_float(unsigned v) { return host::unpack<float>(v); }
 inline unsigned __float_as_uint(float v) { return unsigned(host::pack(v)); }
-inline float __int_as_float(int v) { return host::unpack<float>(unsigned(v)); }
-inline int __float_as_int(float v) { return int(unsigned(host::pack(v))); }
-inline double __longlong_as_double(long long v) { return host::unpack<double>(uint64_t(v)); }
-inline long long __double_as_longlong(double v) { return (long long)(host::pack(v)); }
-
-inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
-inline float __fadd_rn(float a, float b) { return a + b; }
-inline float __fmul_rn(float a, float b) { return a * b; }
-inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
-inline double __dadd_rn(double a, double b) { return a + b; }
-inline double __dmul_rn(double a, double b) { return a * b; }
-inline float rsqrtf(float v) { return 1 / sqrtf(v); }
-inline double rsqrt(double v) { return 1 / sqrt(v); }
 // Byte i of the result is byte (selector >> 4 i & 7) of y x, lowest first.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   uint64_t both = uint64_t(y) << 32 | x;
@@ -208,14 +166,11 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   for (unsigned i = 0; i < 4; i++) v |= unsigned(both >> (selector >> 4 * i & 7) * 8 & 255) << 8 * i;
   return v;
 }
-inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __ffs(int v) { return __builtin_ffs(v); }
-inline int __clz(int v) { return v == 0 ? 32 : __builtin_clz(unsigned(v)); }
 
 template <class T> T min(T a, T b) { return b < a ? b : a; }
 template <class T> T max(T a, T b) { return a < b ? b : a; }
 using std::isfinite;
 using std::isinf;
-using std::isnan;
 
 #endif
