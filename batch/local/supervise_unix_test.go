@@ -1,0 +1,67 @@
+//go:build unix
+
+package local
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// How a process ended, and why it was ended, is told apart.
+func TestEndsAreToldApart(t *testing.T) {
+	var ends sync.WaitGroup
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	for _, c := range []struct {
+		script    string
+		ctx       context.Context
+		limit     time.Duration
+		cancelled bool
+		state     batch.State
+		exit      string
+	}{
+		{"exit 0", t.Context(), 0, false, batch.Done, ""},
+		{"exit 99", t.Context(), time.Hour, false, batch.Requeued, ""},
+		{"exit 7", t.Context(), time.Hour, false, batch.Failed, "exit status 7"},
+		{"exec sleep 60", t.Context(), 400 * time.Millisecond, false, batch.Failed, "signal: user defined signal 1"},
+		{"trap '' USR1; exec sleep 60", t.Context(), 6 * time.Second, false, batch.Timeout, ""},
+		{"trap 'exit 99' USR1; sleep 60 & wait", t.Context(), 6 * time.Second, false, batch.Requeued, ""},
+		{"exec sleep 60", t.Context(), 0, true, batch.Cancelled, ""},
+		{"exec sleep 60", ended, 0, false, batch.Cancelled, ""},
+	} {
+		dir := t.TempDir()
+		must.Do(t, os.MkdirAll(filepath.Join(dir, batch.LogDir), 0o755))
+		program := filepath.Join(dir, "program")
+		must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755))
+		s := &supervision{run: &batch.Run{Dir: dir}, engine: &engine{dir}, job: &batch.JobRecord{Job: batch.Job{Part: batch.Part{Key: "k"}}},
+			set:      batch.Settings{Program: program, Resources: batch.Resources{Time: c.limit}},
+			children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{}}
+		started := func() context.CancelCauseFunc {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.cancelled[3] = c.cancelled
+			return s.children[3]
+		}
+		ends.Go(func() {
+			if c.cancelled {
+				for started() == nil {
+					time.Sleep(10 * time.Millisecond)
+				}
+				started()(errCancelled)
+			}
+		})
+		ends.Go(func() {
+			if state, exit := s.start(c.ctx, 3, ""); state != c.state || exit != c.exit {
+				t.Errorf("%s: %s %s, expected %s %s", c.script, state, exit, c.state, c.exit)
+			}
+		})
+	}
+	ends.Wait()
+}
