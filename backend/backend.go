@@ -164,13 +164,16 @@ type Solver interface {
 // MultiTask are the operations over the samples of many tasks.
 type MultiTask interface {
 	// TaskGradient makes one pass over the samples. With p_t row t of the T by
-	// d Float32 matrix p, for each sample i of task t with features x_i:
+	// d Float32 matrix p and b_t element t of offset, for each sample i of task t
+	// with features x_i:
 	//
-	//	r_i = x_i'p_t - y_i,  q_t = sum_i r_i x_i,  loss_t = sum_i r_i^2
+	//	r_i = x_i'p_t + b_t - y_i,  q_t = sum_i r_i x_i,  total_t = sum_i r_i,  loss_t = sum_i r_i^2
 	//
-	// q is T by d Float32 and loss has T Float64 elements; both are
-	// overwritten, with zeros for a task without samples. q must not overlap p.
-	TaskGradient(s Samples, p, q Matrix, loss Vector) error
+	// offset has T Float32 elements, or is the zero Vector for b = 0. q is T by d
+	// Float32; total and loss have T Float64 elements each, and total may be the
+	// zero Vector when it is not wanted. All are overwritten, with zeros for a task
+	// without samples. q must not overlap p.
+	TaskGradient(s Samples, p Matrix, offset Vector, q Matrix, total, loss Vector) error
 	// Project computes z_i = B x_i for all N samples in order. b is the K by d
 	// Float32 matrix whose rows span the representation (the transpose of the
 	// paper's B), z is N by K Float32.

@@ -66,7 +66,7 @@ func timePass(p *problem, dtype backend.DType, repeats int) ([]timing, error) {
 	w := func(buf backend.Buffer) backend.Matrix {
 		return backend.Matrix{Buf: buf, Off: width * inputs, Rows: tasks, Cols: width, Stride: width}
 	}
-	pass := func() error { return q.TaskGradient(s, pm, grads, loss) }
+	pass := func() error { return q.TaskGradient(s, pm, backend.Vector{}, grads, backend.Vector{}, loss) }
 	whole := func() error {
 		return errors.Join(
 			q.Gemm(false, false, 1, w(theta), phi(theta), 0, pm),

@@ -5,21 +5,30 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-func (q *queue) TaskGradient(s backend.Samples, p, qm backend.Matrix, loss backend.Vector) error {
+func (q *queue) TaskGradient(s backend.Samples, p backend.Matrix, offset backend.Vector, qm backend.Matrix,
+	total, loss backend.Vector) error {
 	c := q.check("TaskGradient")
 	set := c.samples(s)
 	if c.Err != nil {
 		return c.Err
 	}
 	cols := s.Cols()
-	po, qo, lo := c.TaskGradient(s.Tasks(), cols, set.views, p, qm, loss)
+	o := c.TaskGradient(s.Tasks(), cols, set.views, p, offset, qm, total, loss)
 	if c.Err != nil {
 		return c.Err
 	}
-	ps, qs, losses := f32(po), f32(qo), f64(lo).row(0)
-	partQ, partLoss := q.dev.scratch.f32.get(set.slots*cols), q.dev.scratch.f64.get(set.slots)
+	ps, qs, losses := f32(o.P), f32(o.Q), f64(o.Loss).row(0)
+	var offsets []float32
+	var totals []float64
+	if o.WithOffset {
+		offsets = f32(o.Offset).row(0)
+	}
+	if o.WithTotal {
+		totals = f64(o.Total).row(0)
+	}
+	partQ, partSums := q.dev.scratch.f32.get(set.slots*cols), q.dev.scratch.f64.get(2*set.slots)
 	defer q.dev.scratch.f32.put(partQ)
-	defer q.dev.scratch.f64.put(partLoss)
+	defer q.dev.scratch.f64.put(partSums)
 
 	q.dev.parallel(len(set.chunks), len(set.rows)*cols, func(i int) {
 		u := &set.chunks[i]
@@ -30,32 +39,43 @@ func (q *queue) TaskGradient(s backend.Samples, p, qm backend.Matrix, loss backe
 			grad = (*partQ)[u.slot*cols : (u.slot+1)*cols]
 		}
 		clear(grad)
-		sum := set.gradient(u, ps.row(u.task), grad)
-		if u.slot < 0 {
-			losses[u.task] = sum
-		} else {
-			(*partLoss)[u.slot] = sum
+		var offset float32
+		if o.WithOffset {
+			offset = offsets[u.task]
+		}
+		square, sum := set.gradient(u, offset, ps.row(u.task), grad)
+		if u.slot >= 0 {
+			(*partSums)[2*u.slot], (*partSums)[2*u.slot+1] = square, sum
+			return
+		}
+		losses[u.task] = square
+		if o.WithTotal {
+			totals[u.task] = sum
 		}
 	})
 	q.dev.parallel(len(set.split), set.slots*cols, func(i int) {
 		chunks := set.chunks[set.split[i]:]
 		t := chunks[0].task
-		grad, sum := qs.row(t), 0.0
+		grad, square, sum := qs.row(t), 0.0, 0.0
 		clear(grad)
 		for _, u := range chunks {
 			if u.task != t {
 				break
 			}
 			vec.Axpy(1, (*partQ)[u.slot*cols:(u.slot+1)*cols], grad)
-			sum += (*partLoss)[u.slot]
+			square, sum = square+(*partSums)[2*u.slot], sum+(*partSums)[2*u.slot+1]
 		}
-		losses[t] = sum
+		losses[t] = square
+		if o.WithTotal {
+			totals[t] = sum
+		}
 	})
 	return nil
 }
 
-// gradient adds chunk u's part of q_t to grad and returns its part of loss_t.
-func (s *sampleSet) gradient(u *chunk, p, grad []float32) float64 {
+// gradient adds chunk u's part of q_t to grad and returns its parts of loss_t and
+// total_t.
+func (s *sampleSet) gradient(u *chunk, offset float32, p, grad []float32) (loss, total float64) {
 	pool := &s.pools[s.taskPool[u.task]]
 	v, rows, y := pool.view, s.rows[u.lo:u.hi], s.y[u.lo:u.hi]
 	stride := v.Stride
@@ -64,11 +84,11 @@ func (s *sampleSet) gradient(u *chunk, p, grad []float32) float64 {
 	}
 	switch v.Buf.DType() {
 	case backend.Uint8:
-		return vec.TaskGradU8(v.Mem.u8[v.Off:], stride, v.Cols, rows, y, pool.scale, p, grad)
+		return vec.TaskGradU8(v.Mem.u8[v.Off:], stride, v.Cols, rows, y, pool.scale, offset, p, grad)
 	case backend.Float16:
-		return vec.TaskGradF16(v.Mem.u16[v.Off:], stride, v.Cols, rows, y, pool.scale, p, grad)
+		return vec.TaskGradF16(v.Mem.u16[v.Off:], stride, v.Cols, rows, y, pool.scale, offset, p, grad)
 	default:
-		return vec.TaskGradF32(v.Mem.f32[v.Off:], stride, v.Cols, rows, y, pool.scale, p, grad)
+		return vec.TaskGradF32(v.Mem.f32[v.Off:], stride, v.Cols, rows, y, pool.scale, offset, p, grad)
 	}
 }
 

@@ -74,7 +74,7 @@ func (p problem) run(t *testing.T, dev backend.Queue, pm, b []float32, k int) (o
 	for _, err := range []error{
 		s.Err(),
 		dev.Fill(backend.Vec(q.Buf), math.NaN()), dev.Fill(backend.Vec(z.Buf), math.NaN()),
-		dev.TaskGradient(p.samples, pv, q, loss), dev.Project(p.samples, bv, z),
+		dev.TaskGradient(p.samples, pv, backend.Vector{}, q, backend.Vector{}, loss), dev.Project(p.samples, bv, z),
 		backend.Get(dev, o.q, q.Buf, 0), backend.Get(dev, o.z, z.Buf, 0), backend.Get(dev, o.loss, loss.Buf, 0),
 	} {
 		must.Do(t, err)
@@ -205,7 +205,7 @@ func TestHotPathAllocations(t *testing.T) {
 		backend.AdamRates{Correction1: 1, Correction2: 1}
 	hist, x, coef := s.Matrix(backend.Float32, 8, 50_000), s.Vector(backend.Float32, 50_000), make([]float64, 8)
 	for name, call := range map[string]func() error{
-		"TaskGradient": func() error { return dev.TaskGradient(p.samples, pv, q, loss) },
+		"TaskGradient": func() error { return dev.TaskGradient(p.samples, pv, backend.Vector{}, q, backend.Vector{}, loss) },
 		"Project":      func() error { return dev.Project(p.samples, b, z) },
 		"Gemm":         func() error { return dev.Gemm(true, false, 1, w, q, 0, b) },
 		"Gemv":         func() error { return dev.Gemv(true, 1, pv, backend.Vector{Buf: x.Buf, Len: 3}, 0, q.Row(0)) },

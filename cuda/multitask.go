@@ -10,13 +10,14 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-func (q *queue) TaskGradient(s backend.Samples, p, qm backend.Matrix, loss backend.Vector) error {
+func (q *queue) TaskGradient(s backend.Samples, p backend.Matrix, offset backend.Vector, qm backend.Matrix,
+	total, loss backend.Vector) error {
 	c := q.check("TaskGradient")
 	set := c.samples(s)
 	if c.Err != nil {
 		return c.Err
 	}
-	po, qo, lo := c.TaskGradient(set.tasks, set.cols, set.pools, p, qm, loss)
+	o := c.TaskGradient(set.tasks, set.cols, set.pools, p, offset, qm, total, loss)
 	if c.Err != nil || set.tasks == 0 {
 		return c.Err
 	}
@@ -25,13 +26,19 @@ func (q *queue) TaskGradient(s backend.Samples, p, qm backend.Matrix, loss backe
 		Chunks: kernels.Ptr(set.gradient.chunks), Slots: kernels.Ptr(set.gradient.slots),
 		NumChunks: len(set.gradient.Chunks), MaxSlots: set.gradient.MaxSlots,
 		Rows: kernels.Ptr(set.rows), Y: kernels.Ptr(set.y),
-		P: ptr(po), PStride: po.Stride, Q: ptr(qo), QStride: qo.Stride, Loss: ptr(lo),
+		P: ptr(o.P), PStride: o.P.Stride, Q: ptr(o.Q), QStride: o.Q.Stride, Loss: ptr(o.Loss),
+	}
+	if o.WithOffset {
+		k.Offset = ptr(o.Offset)
+	}
+	if o.WithTotal {
+		k.Total = ptr(o.Total)
 	}
 	return q.submit(c, &command{
-		temp: []int{4 * k.PartLen(), 8 * k.NumChunks},
+		temp: []int{4 * k.PartLen(), 16 * k.NumChunks},
 		emit: func(e *emitter) {
 			k := k
-			k.Part, k.PartLoss = kernels.Ptr(e.temp[0]), kernels.Ptr(e.temp[1])
+			k.Part, k.PartSums = kernels.Ptr(e.temp[0]), kernels.Ptr(e.temp[1])
 			e.launch(k.Launches()...)
 		},
 	})

@@ -68,7 +68,7 @@ func TestSamplesAtOnce(t *testing.T) {
 		Rows: []int32{1, 0}, Y: []float32{5, 6}})
 	var got [1]float64
 	if err := first(s.Err, onOther.Err,
-		func() error { return q.TaskGradient(samples, p, grad, loss) },
+		func() error { return q.TaskGradient(samples, p, backend.Vector{}, grad, backend.Vector{}, loss) },
 		func() error { return backend.Get(q, got[:], loss.Buf, 0) },
 	); err != nil {
 		t.Fatal(err)

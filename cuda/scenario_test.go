@@ -46,7 +46,7 @@ func scenario(dev backend.Open) (b *opened, err error) {
 				func() error {
 					return b.Gemm(false, true, 1, p, f, 0, backend.Matrix{Buf: z.Buf, Rows: tasks, Cols: k, Stride: k})
 				},
-				func() error { return b.TaskGradient(set, p, q, loss) },
+				func() error { return b.TaskGradient(set, p, backend.Vector{}, q, backend.Vector{}, loss) },
 				func() error { return b.Combine(coef, p, q.Row(0)) },
 				func() error { return b.Dots(p, q.Row(0), dots) },
 			)
@@ -60,7 +60,7 @@ func scenario(dev backend.Open) (b *opened, err error) {
 	return b, first(
 		func() error { return b.Download(back, pool.Buf, 0) },
 		func() error { return b.Fill(backend.Vec(p.Buf), 0.5) },
-		func() error { return b.TaskGradient(set, p, q, loss) },
+		func() error { return b.TaskGradient(set, p, backend.Vector{}, q, backend.Vector{}, loss) },
 		func() error { return b.Project(set, f, z) },
 		func() error { return b.Syrk(true, 1, p, 0, backend.Mat(s.Alloc(backend.Float32, d*d), d, d)) },
 		func() error { return b.Gemv(false, 0, p, f.Row(0), 0.5, backend.Vector{Buf: z.Buf, Len: tasks}) },

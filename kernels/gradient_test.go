@@ -182,7 +182,7 @@ func (s *samples) gradient(d *device, p []float32, pStride, limit int) Gradient 
 		QStride: s.cols + d.rng.IntN(4),
 	}
 	g.Q, g.Loss = d.alloc(4*max(0, g.QStride*(g.Tasks-1)+g.Cols)), d.alloc(8*g.Tasks)
-	g.Part, g.PartLoss = d.alloc(4*g.PartLen()), d.alloc(8*g.NumChunks)
+	g.Part, g.PartSums = d.alloc(4*g.PartLen()), d.alloc(16*g.NumChunks)
 	return g
 }
 
@@ -195,20 +195,35 @@ func checkGradient(d *device, s *samples, limit int) {
 		p[i] /= float32(math.Sqrt(float64(s.cols + 1)))
 	}
 	g := s.gradient(d, p, stride, limit)
+	offset := make([]float32, g.Tasks)
+	if d.rng.IntN(2) == 0 {
+		offset = normals[float32](d, g.Tasks)
+		g.Offset = upload(d, offset, 4*d.rng.IntN(3))
+	}
+	withTotal := d.rng.IntN(2) == 0
+	if withTotal {
+		g.Total = d.alloc(8 * g.Tasks)
+	}
 	d.run(g.Launches()...)
 	nq := max(0, g.QStride*(g.Tasks-1)+g.Cols)
 	q, loss := download[float32](d, g.Q, nq), download[float64](d, g.Loss, g.Tasks)
+	var total []float64
+	if withTotal {
+		total = download[float64](d, g.Total, g.Tasks)
+	}
 	for t := range g.Tasks {
 		want, mag := make([]float64, s.cols), make([]float64, s.cols)
-		sum, spread := 0.0, 0.0
+		sum, spread, residuals, sizes := 0.0, 0.0, 0.0, 0.0
 		for i := s.offsets[t]; i < s.offsets[t+1]; i++ {
-			r, size := -float64(s.y[i]), math.Abs(float64(s.y[i]))
+			r, size := float64(offset[t])-float64(s.y[i]), math.Abs(float64(s.y[i]))+math.Abs(float64(offset[t]))
 			for j, v := range s.x[i] {
 				r += v * float64(p[t*stride+j])
 				size += math.Abs(v * float64(p[t*stride+j]))
 			}
 			sum += r * r
 			spread += size * (size + math.Abs(r))
+			residuals += r
+			sizes += size
 			for j, v := range s.x[i] {
 				want[j] += r * v
 				mag[j] += (size + math.Abs(r)) * math.Abs(v)
@@ -217,6 +232,9 @@ func checkGradient(d *device, s *samples, limit int) {
 		const eps = 4e-6 // float32 sums of up to some hundred terms
 		if !near(loss[t], sum, eps*spread) {
 			d.t.Fatalf("d = %d, task %d of %v: loss %v, expected %v", s.cols, t, s.offsets, loss[t], sum)
+		}
+		if withTotal && !near(total[t], residuals, eps*sizes) {
+			d.t.Fatalf("d = %d, task %d of %v: sum of residuals %v, expected %v", s.cols, t, s.offsets, total[t], residuals)
 		}
 		for j := range want {
 			if got := float64(q[t*g.QStride+j]); !near(got, want[j], eps*mag[j]) {

@@ -88,7 +88,7 @@ func Bytes[E SampleChunk | PoolRows | int32](s []E) []byte {
 // Gradient is the pass over the samples of T tasks: with p_t row t of P and x_i
 // the features of sample i,
 //
-//	r_i = x_i'p_t - y_i,  q_t = sum_i r_i x_i,  loss_t = sum_i r_i^2
+//	r_i = x_i'p_t + b_t - y_i,  q_t = sum_i r_i x_i,  loss_t = sum_i r_i^2,  total_t = sum_i r_i
 //
 // All of it is in device memory.
 type Gradient struct {
@@ -98,15 +98,17 @@ type Gradient struct {
 	NumChunks, MaxSlots int
 	// Rows and Y are the samples' row indices (int32) and labels (float32).
 	Rows, Y Ptr
-	// P and Q are T by Cols float32, Loss T float64.
-	P       Ptr
-	PStride int
-	Q       Ptr
-	QStride int
-	Loss    Ptr
-	// Part is scratch of PartLen float32, 16-byte aligned, PartLoss of NumChunks
+	// P and Q are T by Cols float32. Offset is b, T float32, 0 for none. Loss and
+	// Total are T float64, Total 0 when it is not wanted.
+	P           Ptr
+	PStride     int
+	Offset      Ptr
+	Q           Ptr
+	QStride     int
+	Loss, Total Ptr
+	// Part is scratch of PartLen float32, 16-byte aligned, PartSums of 2 NumChunks
 	// float64.
-	Part, PartLoss Ptr
+	Part, PartSums Ptr
 }
 
 // PartLen is the number of float32 of scratch.
@@ -137,9 +139,9 @@ func (g Gradient) Launches() []Launch {
 	}
 	return []Launch{
 		launch(name, g.NumChunks, 1, threads(blockSize), shared,
-			g.Chunks, g.Rows, g.Y, g.P, int64(g.PStride), cols, g.Part, g.PartLoss),
+			g.Chunks, g.Rows, g.Y, g.P, int64(g.PStride), g.Offset, cols, g.Part, g.PartSums),
 		launch("task_gradient_reduce", g.Tasks, min(1<<15, max(1, ceilDiv(g.Cols, reduce[0]))), reduce, 0,
-			g.Slots, cols, g.Part, g.PartLoss, g.Q, int64(g.QStride), g.Loss),
+			g.Slots, cols, g.Part, g.PartSums, g.Q, int64(g.QStride), g.Loss, g.Total),
 	}
 }
 

@@ -1,13 +1,14 @@
 // task_gradient: one pass over the samples of all tasks.
 //
-//   r_i = scale x_i'p_t - y_i,  part_s = scale sum_i r_i x_i,  part_loss_s = sum_i r_i^2
+//   r_i = scale x_i'p_t + b_t - y_i,  part_s = scale sum_i r_i x_i,  part_sums_s = (sum_i r_i^2, sum_i r_i)
 //
 // with the sums over the samples i of chunk s, x_i the stored row, t the task;
 // task_gradient_reduce adds the chunks of a task.
 //
-// Shapes   p: T by d float32, rows p_stride apart. part: a row of
-//          4 ceil(d / 4) float32 for each chunk's slot, 16-byte aligned; the last
-//          elements of a row are zero. part_loss: one float64 per slot.
+// Shapes   p: T by d float32, rows p_stride apart. offset: b, T float32, or null for
+//          zeros. part: a row of 4 ceil(d / 4) float32 for each chunk's slot, 16-byte
+//          aligned; the last elements of a row are zero. part_sums: two float64 per
+//          slot.
 // Launch   grid: one block per chunk. task_gradient_<w> takes d from the width
 //          before it, exclusive, to w.
 //          w <= GRADIENT_NARROW: block GRADIENT_NARROW_BLOCK, one warp per row, and
@@ -102,10 +103,10 @@ __device__ inline void add_scaled(float4 &sum, float r, float4 x) {
 // chunk_gradient is one block's work. GROUP warps share a row, of at least FULL and
 // at most V times GROUP * 128 elements; AHEAD is the number of pairs of rows requested before
 // they are needed. sums and losses are static shared memory: two sets of 16
-// floats, and a double for each warp.
+// floats, and two doubles for each warp. shift is the task's offset.
 template <class T, int V, int FULL, int WARPS, int GROUP, int AHEAD>
-__device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, const float *y, const float *p, int d,
-                                      float *part, double *part_loss, float *sums, double *losses) {
+__device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, const float *y, const float *p, float shift,
+                                      int d, float *part, double *part_sums, float *sums, double2 *totals) {
   const int LANES = 32 * GROUP, GROUPS = WARPS / GROUP;
   DYNAMIC_SHARED(float4, stage);
   const int thread = threadIdx.x, warp = thread >> 5, in_warp = thread & 31;
@@ -130,7 +131,7 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
   index.start(rows + c.first + lo, n, in_warp);
   label.start(y + c.first + lo, n, in_warp);
   const bool aligned = quads_aligned<T>(c.pool);
-  double loss = 0;
+  double2 total = make_double2(0, 0);
 
   Row<T, V, FULL, LANES> ahead[AHEAD];
 #pragma unroll
@@ -159,14 +160,15 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
         s = 0;
         for (int w = 0; w < GROUP; w++) s += set[w];
       }
-      const float r = c.pool.scale * s - label.get(i, in_warp);
-      loss += (double)r * r;
+      const float r = c.pool.scale * s - (label.get(i, in_warp) - shift);
+      total.x += (double)r * r;
+      total.y += r;
 #pragma unroll
       for (int v = 0; v < V; v++) add_scaled(sum[v], r, x[v]);
     }
   }
 
-  if (in_warp == 0) losses[warp] = loss;
+  if (in_warp == 0) totals[warp] = total;
   if (GROUPS > 1) {
 #pragma unroll
     for (int v = 0; v < V; v++) stage[group * V * LANES + lane + v * LANES] = sum[v];
@@ -192,23 +194,28 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
     }
   }
   if (thread == 0) {
-    double total = 0;
-    for (int g = 0; g < GROUPS; g++) total += losses[g * GROUP];
-    part_loss[c.slot] = total;
+    total = make_double2(0, 0);
+    for (int g = 0; g < GROUPS; g++) {
+      total.x += totals[g * GROUP].x;
+      total.y += totals[g * GROUP].y;
+    }
+    part_sums[2 * (i64)c.slot] = total.x;
+    part_sums[2 * (i64)c.slot + 1] = total.y;
   }
 }
 
 template <int V, int FULL, int WARPS, int GROUP>
 __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride,
-                                 int d, float *part, double *part_loss, float *sums, double *losses) {
+                                 const float *offset, int d, float *part, double *part_sums, float *sums, double2 *totals) {
   const SampleChunk c = chunks[blockIdx.x];
+  const float shift = offset ? offset[c.task] : 0;
   p += c.task * p_stride;
   if (c.pool.dtype == POOL_UINT8) {
-    chunk_gradient<u8, V, FULL, WARPS, GROUP, 4>(c, rows, y, p, d, part, part_loss, sums, losses);
+    chunk_gradient<u8, V, FULL, WARPS, GROUP, 4>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   } else if (c.pool.dtype == POOL_FLOAT16) {
-    chunk_gradient<half, V, FULL, WARPS, GROUP, 2>(c, rows, y, p, d, part, part_loss, sums, losses);
+    chunk_gradient<half, V, FULL, WARPS, GROUP, 2>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   } else {
-    chunk_gradient<float, V, FULL, WARPS, GROUP, 1>(c, rows, y, p, d, part, part_loss, sums, losses);
+    chunk_gradient<float, V, FULL, WARPS, GROUP, 1>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   }
 }
 
@@ -217,11 +224,11 @@ __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, con
 #define TASK_GRADIENT(width, above, WARPS, GROUP, BLOCKS)                                                             \
   extern "C" __global__ void __launch_bounds__(32 * (WARPS), BLOCKS)                                                  \
       task_gradient_##width(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride, \
-                            int d, float *part, double *part_loss) {                                                  \
+                            const float *offset, int d, float *part, double *part_sums) {                             \
     __shared__ float sums[2 * (GROUP)];                                                                               \
-    __shared__ double losses[WARPS];                                                                                  \
-    any_dtype<width / (128 * (GROUP)), above / (128 * (GROUP)), WARPS, GROUP>(chunks, rows, y, p, p_stride, d, part,  \
-                                                                              part_loss, sums, losses);               \
+    __shared__ double2 totals[WARPS];                                                                                 \
+    any_dtype<width / (128 * (GROUP)), above / (128 * (GROUP)), WARPS, GROUP>(chunks, rows, y, p, p_stride, offset,   \
+                                                                              d, part, part_sums, sums, totals);      \
   }                                                                                                                   \
   REGISTER_KERNEL(task_gradient_##width, 32 * (WARPS))
 

@@ -1,6 +1,6 @@
 // task_gradient_any: task_gradient for rows wider than its widest.
 //
-//   r_i = scale x_i'p_t - y_i,  part_s = scale sum_i r_i x_i,  part_loss_s = sum_i r_i^2
+//   r_i = scale x_i'p_t + b_t - y_i,  part_s = scale sum_i r_i x_i,  part_sums_s = (sum_i r_i^2, sum_i r_i)
 //
 // Shapes   as in task_gradient.cu.
 // Launch   grid: one block per chunk; block BLOCK. No dynamic shared memory.
@@ -13,13 +13,13 @@
 #include "common.cuh"
 
 template <class T>
-__device__ inline void wide_gradient(const SampleChunk &c, const int *rows, const float *y, const float *p, int d,
-                                     float *part, double *part_loss, float *residual, double *losses) {
+__device__ inline void wide_gradient(const SampleChunk &c, const int *rows, const float *y, const float *p, float shift,
+                                     int d, float *part, double *part_sums, float *residual, double2 *totals) {
   const int group = BLOCK / 32; // rows at a time
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, stride = (d + 3) / 4 * 4;
   const T *data = (const T *)c.pool.data;
   float *out = part + (i64)c.slot * stride;
-  double loss = 0;
+  double2 total = make_double2(0, 0);
   for (int j = threadIdx.x; j < stride; j += BLOCK) out[j] = 0;
   for (int begin = 0; begin < c.count; begin += group) {
     const int live = min(group, c.count - begin);
@@ -28,8 +28,9 @@ __device__ inline void wide_gradient(const SampleChunk &c, const int *rows, cons
       float s = 0;
       for (int j = lane; j < d; j += 32) s = fmaf(widen(x[j]), p[j], s);
       s = warp_sum(s);
-      const float r = c.pool.scale * s - y[c.first + begin + warp];
-      loss += (double)r * r;
+      const float r = c.pool.scale * s - (y[c.first + begin + warp] - shift);
+      total.x += (double)r * r;
+      total.y += r;
       if (lane == 0) residual[warp] = r;
     }
     __syncthreads();
@@ -46,28 +47,33 @@ __device__ inline void wide_gradient(const SampleChunk &c, const int *rows, cons
     }
     __syncthreads();
   }
-  if (lane == 0) losses[warp] = loss;
+  if (lane == 0) totals[warp] = total;
   __syncthreads();
   if (threadIdx.x == 0) {
-    double total = 0;
-    for (int w = 0; w < group; w++) total += losses[w];
-    part_loss[c.slot] = total;
+    total = make_double2(0, 0);
+    for (int w = 0; w < group; w++) {
+      total.x += totals[w].x;
+      total.y += totals[w].y;
+    }
+    part_sums[2 * (i64)c.slot] = total.x;
+    part_sums[2 * (i64)c.slot + 1] = total.y;
   }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    task_gradient_any(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride, int d,
-                      float *part, double *part_loss) {
+    task_gradient_any(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride,
+                      const float *offset, int d, float *part, double *part_sums) {
   __shared__ float residual[BLOCK / 32];
-  __shared__ double losses[BLOCK / 32];
+  __shared__ double2 totals[BLOCK / 32];
   const SampleChunk c = chunks[blockIdx.x];
+  const float shift = offset ? offset[c.task] : 0;
   p += c.task * p_stride;
   if (c.pool.dtype == POOL_UINT8) {
-    wide_gradient<u8>(c, rows, y, p, d, part, part_loss, residual, losses);
+    wide_gradient<u8>(c, rows, y, p, shift, d, part, part_sums, residual, totals);
   } else if (c.pool.dtype == POOL_FLOAT16) {
-    wide_gradient<half>(c, rows, y, p, d, part, part_loss, residual, losses);
+    wide_gradient<half>(c, rows, y, p, shift, d, part, part_sums, residual, totals);
   } else {
-    wide_gradient<float>(c, rows, y, p, d, part, part_loss, residual, losses);
+    wide_gradient<float>(c, rows, y, p, shift, d, part, part_sums, residual, totals);
   }
 }
 REGISTER_KERNEL(task_gradient_any, BLOCK)

@@ -1,10 +1,10 @@
-// task_gradient_reduce: q_t and loss_t from the sums of chunks.
+// task_gradient_reduce: q_t, loss_t and total_t from the sums of chunks.
 //
-//   q_t = sum_s part_s,  loss_t = sum_s part_loss_s   over slots[t] <= s < slots[t + 1]
+//   q_t = sum_s part_s,  (loss_t, total_t) = sum_s part_sums_s   over slots[t] <= s < slots[t + 1]
 //
-// Shapes   slots: T + 1 int32. part, part_loss: as task_gradient writes them. q: T
-//          by d float32, rows q_stride apart. loss: T float64. A task without slots
-//          gets zeros.
+// Shapes   slots: T + 1 int32. part, part_sums: as task_gradient writes them. q: T
+//          by d float32, rows q_stride apart. loss, total: T float64; total may be
+//          null. A task without slots gets zeros.
 // Launch   grid: (T, ceil(d / block.x)); block (BLOCK, 1), or (GRADIENT_REDUCE_COLUMNS,
 //          GRADIENT_REDUCE_THREADS) where some task has many slots, so that several
 //          threads share a column.
@@ -17,8 +17,8 @@
 static_assert(GRADIENT_REDUCE_BLOCK >= BLOCK, "either shape of the block");
 
 extern "C" __global__ void __launch_bounds__(GRADIENT_REDUCE_BLOCK)
-    task_gradient_reduce(const int *slots, int d, const float *part, const double *part_loss, float *q, i64 q_stride,
-                         double *loss) {
+    task_gradient_reduce(const int *slots, int d, const float *part, const double *part_sums, float *q, i64 q_stride,
+                         double *loss, double *total) {
   __shared__ double column[GRADIENT_REDUCE_BLOCK];
   const int t = blockIdx.x, stride = (d + 3) / 4 * 4, by = blockDim.y;
   const int lo = slots[t], hi = slots[t + 1];
@@ -40,9 +40,9 @@ extern "C" __global__ void __launch_bounds__(GRADIENT_REDUCE_BLOCK)
     }
     if (threadIdx.y == 0 && j < d) q[t * q_stride + j] = (float)s;
   }
-  if (blockIdx.y == 0) {
+  for (int which = 0; which < (total ? 2 : 1) && blockIdx.y == 0; which++) {
     double s = 0;
-    for (int k = lo + thread; k < hi; k += threads) s += part_loss[k];
+    for (int k = lo + thread; k < hi; k += threads) s += part_sums[2 * (i64)k + which];
     __syncthreads();
     column[thread] = s;
     __syncthreads();
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(GRADIENT_REDUCE_BLOCK)
       const int used = min(threads, hi - lo);
       s = 0;
       for (int i = 0; i < used; i++) s += column[i];
-      loss[t] = s;
+      (which ? total : loss)[t] = s;
     }
   }
 }

@@ -83,7 +83,7 @@ func (o *ermObjective) evaluate(x, g backend.Vector) error {
 	if err := b.Gemm(false, false, 1, w, phi, 0, o.p); err != nil {
 		return err
 	}
-	if err := b.TaskGradient(o.s, o.p, o.q, o.loss); err != nil {
+	if err := b.TaskGradient(o.s, o.p, backend.Vector{}, o.q, backend.Vector{}, o.loss); err != nil {
 		return err
 	}
 	scale, beta := 2/float64(o.s.Len()), 0.0

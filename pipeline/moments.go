@@ -23,7 +23,7 @@ func (l *linear) moments(s backend.Samples, counts []int) error {
 		return err
 	}
 	// At P = 0 the task gradient is -sum y_i x_i.
-	if err := l.b.TaskGradient(s, p, q, loss); err != nil {
+	if err := l.b.TaskGradient(s, p, backend.Vector{}, q, backend.Vector{}, loss); err != nil {
 		return err
 	}
 	if err := l.b.Copy(backend.Vec(c.Buf), backend.Vec(q.Buf)); err != nil {

@@ -155,7 +155,7 @@ type pass func(b *bench, s backend.Samples) (func() error, int)
 func taskGradientPass(b *bench, s backend.Samples) (func() error, int) {
 	p, q := b.random(backend.Float32, benchTasks, benchCols), b.s.Matrix(backend.Float32, benchTasks, benchCols)
 	loss := b.s.Vector(backend.Float64, benchTasks)
-	return func() error { return b.q.TaskGradient(s, p, q, loss) }, 4 * benchSamples * benchCols
+	return func() error { return b.q.TaskGradient(s, p, backend.Vector{}, q, backend.Vector{}, loss) }, 4 * benchSamples * benchCols
 }
 
 func projectPass(b *bench, s backend.Samples) (func() error, int) {

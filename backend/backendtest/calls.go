@@ -261,11 +261,11 @@ func (e *env) multiTaskCalls(z dims, add adder) {
 	pb := e.newProblem(problemSpec{d: z.d, counts: split(e.rng, z.samples, z.tasks), pools: stored})
 	s := pb.samples
 	p, q := e.in("p", t, normal(e.rng, t, z.tasks, z.d)), e.out("q", t, z.tasks, z.d)
-	loss := e.outVec("loss", backend.Float64, z.tasks)
+	offset := e.inVec("offset", t, normal(e.rng, t, 1, z.tasks).v)
+	total, loss := e.outVec("total", backend.Float64, z.tasks), e.outVec("loss", backend.Float64, z.tasks)
 	samples := arg{name: "s", samples: &s}
-	add("TaskGradient", func() ([]float64, error) {
-		return nil, e.q.TaskGradient(s, p, q, loss)
-	}, samples, inMat("p", &p), outMat("q", &q), outVec("loss", &loss))
+	add("TaskGradient", func() ([]float64, error) { return nil, e.q.TaskGradient(s, p, offset, q, total, loss) },
+		samples, inMat("p", &p), inVec("offset", &offset), outMat("q", &q), outVec("total", &total), outVec("loss", &loss))
 
 	b, zp := e.in("b", t, normal(e.rng, t, z.k, z.d)), e.out("z", t, z.samples, z.k)
 	add("Project", func() ([]float64, error) { return nil, e.q.Project(s, b, zp) },

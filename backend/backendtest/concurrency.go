@@ -175,7 +175,7 @@ func testConcurrentSamples(e *env) {
 	for i := range workers {
 		wg.Go(func() {
 			for range 5 {
-				if errs[i] = e.q.TaskGradient(pb.samples, p, qs[i], losses[i]); errs[i] != nil {
+				if errs[i] = e.q.TaskGradient(pb.samples, p, backend.Vector{}, qs[i], backend.Vector{}, losses[i]); errs[i] != nil {
 					return
 				}
 			}

@@ -22,21 +22,34 @@ var multiTaskCases = []testCase{
 // widths surround the lengths of vector registers and a row of MNIST.
 var widths = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 784, 785}
 
-func (e *env) taskGradient(pb *problem, p dense) (q dense, loss []float64) {
+// taskGradient makes the pass. Without an offset it asks for no total either.
+func (e *env) taskGradient(pb *problem, p dense, offset []float64) (q dense, total, loss []float64) {
 	e.Helper()
 	t := len(pb.set.TaskPool)
 	pv, qv := e.in("p", backend.Float32, p), e.out("q", backend.Float32, t, pb.d)
 	lv := e.outVec("loss", backend.Float64, t)
-	e.must(e.q.TaskGradient(pb.samples, pv, qv, lv))
-	return e.read(qv), e.readVec(lv)
+	if offset == nil {
+		e.must(e.q.TaskGradient(pb.samples, pv, backend.Vector{}, qv, backend.Vector{}, lv))
+		return e.read(qv), nil, e.readVec(lv)
+	}
+	ov, tv := e.inVec("offset", backend.Float32, offset), e.outVec("total", backend.Float64, t)
+	e.must(e.q.TaskGradient(pb.samples, pv, ov, qv, tv, lv))
+	return e.read(qv), e.readVec(tv), e.readVec(lv)
 }
 
+// checkTaskGradient holds the pass against its definition, without offset and
+// with one.
 func (e *env) checkTaskGradient(pb *problem, p dense) {
 	e.Helper()
-	want := pb.gradient(p, e.eps(backend.Float32), e.eps(backend.Float64))
-	q, loss := e.taskGradient(pb, p)
-	e.within("q", q.v, want.q.v, want.qBound.v)
-	e.within("loss", loss, want.loss, want.lossBound)
+	for _, offset := range [][]float64{nil, normal(e.rng, backend.Float32, 1, p.rows).v} {
+		want := pb.gradient(p, offset, e.eps(backend.Float32), e.eps(backend.Float64))
+		q, total, loss := e.taskGradient(pb, p, offset)
+		e.within("q", q.v, want.q.v, want.qBound.v)
+		e.within("loss", loss, want.loss, want.lossBound)
+		if offset != nil {
+			e.within("total", total, want.total, want.totalBound)
+		}
+	}
 }
 
 // poolMixes are one pool of each type, and all of them.
@@ -95,8 +108,8 @@ func testFiniteDifferences(e *env) {
 			plus.v[i], minus.v[i] = p.v[i]+v.v[i], p.v[i]-v.v[i]
 		}
 		at := func(p dense) (q dense, loss []float64, g gradient) {
-			q, loss = e.taskGradient(pb, p)
-			return q, loss, pb.gradient(p, e.eps(backend.Float32), e.eps(backend.Float64))
+			q, _, loss = e.taskGradient(pb, p, nil)
+			return q, loss, pb.gradient(p, nil, e.eps(backend.Float32), e.eps(backend.Float64))
 		}
 		q, _, g := at(p)
 		_, lossPlus, gPlus := at(plus)
@@ -119,11 +132,12 @@ func testEmptyTasks(e *env) {
 		pb := e.newProblem(problemSpec{d: 19, counts: counts, pools: stored})
 		p := normal(e.rng, backend.Float32, len(counts), 19)
 		e.checkTaskGradient(pb, p)
-		q, loss := e.taskGradient(pb, p)
+		q, total, loss := e.taskGradient(pb, p, make([]float64, len(counts)))
 		for t, n := range counts {
 			if n == 0 {
 				e.same("q of an empty task", q.row(t), make([]float64, 19))
 				e.same("loss of an empty task", loss[t:t+1], []float64{0})
+				e.same("total of an empty task", total[t:t+1], []float64{0})
 			}
 		}
 		e.checkProject(pb, 4)
@@ -172,7 +186,7 @@ func testLossSum(e *env) {
 		pb.set.Y[i+1] = 0.5
 	}
 	pb.place(e)
-	_, loss := e.taskGradient(pb, zeros(1, 1))
+	_, _, loss := e.taskGradient(pb, zeros(1, 1), nil)
 	e.same("loss", loss, []float64{1<<24 + 5000})
 }
 
@@ -209,7 +223,7 @@ func testFreedSamples(e *env) {
 	z := e.inout("z", t, zeros(5, 4))
 	check := func(s backend.Samples, what string) {
 		e.Helper()
-		e.wantArgument(e.q.TaskGradient(s, p, q, loss), "TaskGradient of %s", what)
+		e.wantArgument(e.q.TaskGradient(s, p, backend.Vector{}, q, backend.Vector{}, loss), "TaskGradient of %s", what)
 		e.wantArgument(e.q.Project(s, e.in("b", t, zeros(4, 4)), z), "Project of %s", what)
 		e.wantArgument(e.batch(s, []int32{0, 1}, 4).err, "Batch of %s", what)
 	}
@@ -243,7 +257,7 @@ func testSamplesOverlap(e *env) {
 	on := func(off, rows, cols int) backend.Matrix {
 		return backend.Matrix{Buf: pool, Off: off, Rows: rows, Cols: cols, Stride: cols}
 	}
-	e.wantArgument(e.q.TaskGradient(s, p, on(39, 2, 4), loss), "TaskGradient with q on a pool")
+	e.wantArgument(e.q.TaskGradient(s, p, backend.Vector{}, on(39, 2, 4), backend.Vector{}, loss), "TaskGradient with q on a pool")
 	e.wantArgument(e.q.Project(s, b, on(39, 5, 3)), "Project with z on a pool")
 	batch := e.newBatch(5, 4)
 	batch.x = on(39, 5, 4)
@@ -253,6 +267,6 @@ func testSamplesOverlap(e *env) {
 	e.wantArgument(batch.run(s, make([]int32, 5)), "Batch with y on a pool")
 	batch.y = on(40, 1, 5).Row(0)
 	e.must(batch.run(s, make([]int32, 5)))
-	e.must(e.q.TaskGradient(s, p, on(40, 2, 4), loss))
+	e.must(e.q.TaskGradient(s, p, backend.Vector{}, on(40, 2, 4), backend.Vector{}, loss))
 	e.must(e.q.Project(s, b, on(40, 5, 3)))
 }

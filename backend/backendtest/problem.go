@@ -107,15 +107,21 @@ func (pb *problem) features() dense {
 
 // gradient is a task gradient and how far a float32 implementation may be off:
 // residuals by (d+4) u (sum |x_j p_j| + |y|), what they bring into the sums, and
-// the rounding of the n_t terms of q, in float32, and of the loss, in float64.
+// the rounding of the n_t terms of q, in float32, and of total and loss, in
+// float64.
 type gradient struct {
-	q, qBound       dense
-	loss, lossBound []float64
+	q, qBound                          dense
+	total, totalBound, loss, lossBound []float64
 }
 
-func (pb *problem) gradient(p dense, u32, u64 float64) gradient {
+// gradient computes the task gradient as it is written; a nil offset is zeros.
+func (pb *problem) gradient(p dense, offset []float64, u32, u64 float64) gradient {
 	tasks := len(pb.set.TaskPool)
-	g := gradient{zeros(tasks, pb.d), zeros(tasks, pb.d), make([]float64, tasks), make([]float64, tasks)}
+	if offset == nil {
+		offset = make([]float64, tasks)
+	}
+	vec := func() []float64 { return make([]float64, tasks) }
+	g := gradient{zeros(tasks, pb.d), zeros(tasks, pb.d), vec(), vec(), vec(), vec()}
 	x := pb.features()
 	for t := range tasks {
 		lo, hi := pb.set.Offsets[t], pb.set.Offsets[t+1]
@@ -123,12 +129,14 @@ func (pb *problem) gradient(p dense, u32, u64 float64) gradient {
 		q, bound := g.q.row(t), g.qBound.row(t)
 		for i := lo; i < hi; i++ {
 			y := float64(pb.set.Y[i])
-			r := dot(x.row(i), p.row(t)) - y
-			dr := u32 * float64(pb.d+4) * (absDot(x.row(i), p.row(t)) + math.Abs(y))
+			r := dot(x.row(i), p.row(t)) + offset[t] - y
+			dr := u32 * float64(pb.d+5) * (absDot(x.row(i), p.row(t)) + math.Abs(y) + math.Abs(offset[t]))
 			for j, v := range x.row(i) {
 				q[j] += r * v
 				bound[j] += (dr + u32*(n+3)*(math.Abs(r)+dr)) * math.Abs(v)
 			}
+			g.total[t] += r
+			g.totalBound[t] += dr + u64*(n+3)*math.Abs(r)
 			g.loss[t] += r * r
 			g.lossBound[t] += 2*math.Abs(r)*dr + dr*dr + u64*(n+3)*r*r
 		}

@@ -74,16 +74,34 @@ func (c *Call[M]) apartFromPools(arg string, o Operand[M], pools []Operand[M]) {
 	}
 }
 
+// TaskGradient are the checked operands of [backend.MultiTask].TaskGradient.
+type TaskGradient[M comparable] struct {
+	P, Offset, Q, Total, Loss Operand[M]
+	// WithOffset and WithTotal say that offset and total are there.
+	WithOffset, WithTotal bool
+}
+
 // TaskGradient checks the arguments of [backend.MultiTask].TaskGradient for samples
 // of tasks tasks and cols features, from pools.
-func (c *Call[M]) TaskGradient(tasks, cols int, pools []Operand[M], p, q backend.Matrix, loss backend.Vector) (po, qo, lo Operand[M]) {
-	po, qo, lo = c.Matrix("p", p, Float32), c.Matrix("q", q, Float32), c.Vector("loss", loss, Float64)
-	c.Shape("p", po, tasks, cols)
-	c.Shape("q", qo, tasks, cols)
-	c.Length("loss", lo, tasks)
-	c.Apart("q", qo, "p", po)
-	c.apartFromPools("q", qo, pools)
-	return po, qo, lo
+func (c *Call[M]) TaskGradient(tasks, cols int, pools []Operand[M], p backend.Matrix, offset backend.Vector, q backend.Matrix,
+	total, loss backend.Vector) (o TaskGradient[M]) {
+	o.P, o.Q, o.Loss = c.Matrix("p", p, Float32), c.Matrix("q", q, Float32), c.Vector("loss", loss, Float64)
+	c.Shape("p", o.P, tasks, cols)
+	c.Shape("q", o.Q, tasks, cols)
+	c.Length("loss", o.Loss, tasks)
+	c.Apart("q", o.Q, "p", o.P)
+	c.apartFromPools("q", o.Q, pools)
+	if o.WithOffset = offset != (backend.Vector{}); o.WithOffset {
+		o.Offset = c.Vector("offset", offset, Float32)
+		c.Length("offset", o.Offset, tasks)
+		c.Apart("q", o.Q, "offset", o.Offset)
+	}
+	if o.WithTotal = total != (backend.Vector{}); o.WithTotal {
+		o.Total = c.Vector("total", total, Float64)
+		c.Length("total", o.Total, tasks)
+		c.Apart("total", o.Total, "loss", o.Loss)
+	}
+	return o
 }
 
 // Project checks the arguments of [backend.MultiTask].Project for n samples of cols

@@ -57,7 +57,7 @@ func (w *bench) pass(n int, dtype backend.DType) error {
 		return err
 	}
 	defer s.Free()
-	one := func() error { return w.q.TaskGradient(s, p, q, loss) }
+	one := func() error { return w.q.TaskGradient(s, p, backend.Vector{}, q, backend.Vector{}, loss) }
 	section := fmt.Sprintf("task gradient, %d samples x %d, %d tasks", s.Len(), inputs, tasks)
 	bytes := float64(s.Len() * inputs * dtype.Size())
 	note := ""

@@ -33,6 +33,7 @@
   inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
 AMTRL_VECTOR_TYPES(unsigned int, uint, 8, 16)
 AMTRL_VECTOR_TYPES(float, float, 8, 16)
+AMTRL_VECTOR_TYPES(double, double, 16, 16)
 #undef AMTRL_VECTOR_TYPES
 
 struct dim3 { unsigned int x, y, z; };

@@ -45,7 +45,7 @@ func benchGrad[E any](b *testing.B, f format[E], size int64) {
 		for b.Loop() {
 			for t := range tasks {
 				lo, hi := t*n/tasks, (t+1)*n/tasks
-				f.grad(x[t%pools], d, d, rows[lo:hi], y[lo:hi], 1, p[t*d:][:d], q[t*d:][:d])
+				f.grad(x[t%pools], d, d, rows[lo:hi], y[lo:hi], 1, 0, p[t*d:][:d], q[t*d:][:d])
 			}
 		}
 	})

@@ -11,7 +11,7 @@ func TestConcurrent(t *testing.T) {
 	eachLevel(t, func(t *testing.T, a *arena) {
 		c, p := formatU8.chunk(a, 50, 301), newProduct(a, 40, 70, 90)
 		q, z := dup(a, c.q), dup(a, p.c)
-		loss := c.run(TaskGradU8)
+		loss, total := c.run(TaskGradU8)
 		p.run()
 		var wg sync.WaitGroup
 		for range 8 {
@@ -21,9 +21,9 @@ func TestConcurrent(t *testing.T) {
 				for range 20 {
 					copy(chunk.q, q)
 					copy(prod.c, z)
-					got := chunk.run(TaskGradU8)
+					l, sum := chunk.run(TaskGradU8)
 					prod.run()
-					if got != loss || !sameBits(chunk.q, c.q) || !sameBits(prod.c, p.c) {
+					if l != loss || sum != total || !sameBits(chunk.q, c.q) || !sameBits(prod.c, p.c) {
 						t.Error("a concurrent call gave other bytes")
 						return
 					}

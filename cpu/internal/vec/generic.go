@@ -9,11 +9,11 @@ import (
 // generic is the implementation in plain Go.
 var generic = kernels{
 	name: "generic",
-	taskGradU8: func(x []uint8, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64 {
-		return taskGradGeneric(widenU8, x, stride, d, rows, y, scale, p, q)
+	taskGradU8: func(x []uint8, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
+		return taskGradGeneric(widenU8, x, stride, d, rows, y, scale, offset, p, q)
 	},
-	taskGradF16: func(x []uint16, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64 {
-		return taskGradGeneric(widenF16, x, stride, d, rows, y, scale, p, q)
+	taskGradF16: func(x []uint16, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
+		return taskGradGeneric(widenF16, x, stride, d, rows, y, scale, offset, p, q)
 	},
 	taskGradF32: taskGradF32Generic,
 	gemm:        gemmGeneric,
@@ -75,33 +75,33 @@ var halfValues = sync.OnceValue(func() *[1 << 16]float32 {
 })
 
 // taskGradGeneric widens one row at a time and hands it to the float32 loops.
-func taskGradGeneric[E any](widen func([]float32, []E), x []E, stride, d int, rows []int32, y []float32, scale float32,
-	p, q []float32) float64 {
+func taskGradGeneric[E any](widen func([]float32, []E), x []E, stride, d int, rows []int32, y []float32, scale, offset float32,
+	p, q []float32) (loss, total float64) {
 	buf := getScratch(d)
 	defer putScratch(buf)
 	row := (*buf)[:d]
-	var loss float64
 	for i, r := range rows {
 		widen(row, x[int(r)*stride:][:d])
-		loss += rowGrad(row, y[i], scale, p, q)
+		res := rowGrad(row, y[i]-offset, scale, p, q)
+		loss, total = loss+res*res, total+res
 	}
-	return loss
+	return loss, total
 }
 
-func taskGradF32Generic(x []float32, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64 {
-	var loss float64
+func taskGradF32Generic(x []float32, stride, d int, rows []int32, y []float32, scale, offset float32,
+	p, q []float32) (loss, total float64) {
 	for i, r := range rows {
-		loss += rowGrad(x[int(r)*stride:][:d], y[i], scale, p, q)
+		res := rowGrad(x[int(r)*stride:][:d], y[i]-offset, scale, p, q)
+		loss, total = loss+res*res, total+res
 	}
-	return loss
+	return loss, total
 }
 
-// rowGrad adds the gradient of one sample to q and returns its squared
-// residual.
+// rowGrad adds the gradient of one sample to q and returns its residual.
 func rowGrad(x []float32, y, scale float32, p, q []float32) float64 {
 	r := scale*dot32(x, p) - y
 	axpyGeneric(scale*r, x, q)
-	return float64(r) * float64(r)
+	return float64(r)
 }
 
 // dot32 is x'y in float32, in four interleaved sums.

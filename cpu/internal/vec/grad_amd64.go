@@ -8,34 +8,34 @@ package vec
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
-func taskGradU8AVX2(x *uint8, stride int, d int, rows *int32, n int, y *float32, scale float32, p *float32, q *float32, scratch *float32) float64
+func taskGradU8AVX2(x *uint8, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)
 
 // taskGradF16AVX2 is TaskGradF16 over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
-func taskGradF16AVX2(x *uint16, stride int, d int, rows *int32, n int, y *float32, scale float32, p *float32, q *float32, scratch *float32) float64
+func taskGradF16AVX2(x *uint16, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)
 
 // taskGradF32AVX2 is TaskGradF32 over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
-func taskGradF32AVX2(x *float32, stride int, d int, rows *int32, n int, y *float32, scale float32, p *float32, q *float32, scratch *float32) float64
+func taskGradF32AVX2(x *float32, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)
 
 // taskGradU8AVX512 is TaskGradU8 over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
-func taskGradU8AVX512(x *uint8, stride int, d int, rows *int32, n int, y *float32, scale float32, p *float32, q *float32, scratch *float32) float64
+func taskGradU8AVX512(x *uint8, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)
 
 // taskGradF16AVX512 is TaskGradF16 over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
-func taskGradF16AVX512(x *uint16, stride int, d int, rows *int32, n int, y *float32, scale float32, p *float32, q *float32, scratch *float32) float64
+func taskGradF16AVX512(x *uint16, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)
 
 // taskGradF32AVX512 is TaskGradF32 over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
-func taskGradF32AVX512(x *float32, stride int, d int, rows *int32, n int, y *float32, scale float32, p *float32, q *float32, scratch *float32) float64
+func taskGradF32AVX512(x *float32, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)

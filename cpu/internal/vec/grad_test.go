@@ -8,11 +8,9 @@ import (
 	"github.com/x448/float16"
 )
 
-type gradFunc[E any] func(x []E, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64
-
 // format is one storage type of samples.
 type format[E any] struct {
-	grad gradFunc[E]
+	grad gradient[E]
 	draw func(*rand.Rand) E
 	real func(E) float64
 }
@@ -36,6 +34,7 @@ type chunk[E any] struct {
 	rows      []int32
 	y         []float32
 	scale     float32
+	offset    float32
 	p, q      []float32
 }
 
@@ -50,16 +49,22 @@ func (f format[E]) chunk(a *arena, n, d int) *chunk[E] {
 	if a.rng.IntN(2) == 0 {
 		c.scale = 1. / 255
 	}
+	if a.rng.IntN(2) == 0 {
+		c.offset = normal32(a.rng)
+	}
 	return c
 }
 
-func (c *chunk[E]) run(grad gradFunc[E]) float64 {
-	return grad(c.x, c.stride, c.d, c.rows, c.y, c.scale, c.p, c.q)
+func (c *chunk[E]) run(grad gradient[E]) (loss, total float64) {
+	return grad(c.x, c.stride, c.d, c.rows, c.y, c.scale, c.offset, c.p, c.q)
 }
 
-// reference computes loss and q in float64, with a bound on the error of
-// float32 sums in any order.
-func (f format[E]) reference(c *chunk[E]) (loss, lossTol float64, q, qTol []float64) {
+// bounded is a sum in float64 and a bound on the error of float32 sums in any
+// order.
+type bounded struct{ sum, tol float64 }
+
+// reference computes loss, total and q in float64.
+func (f format[E]) reference(c *chunk[E]) (loss, total bounded, q, qTol []float64) {
 	q, qTol = make([]float64, c.d), make([]float64, c.d)
 	for j := range q {
 		q[j] = float64(c.q[j])
@@ -68,29 +73,36 @@ func (f format[E]) reference(c *chunk[E]) (loss, lossTol float64, q, qTol []floa
 	scale, growth := float64(c.scale), 4+math.Sqrt(float64(c.d))
 	for i, row := range c.rows {
 		x := c.x[int(row)*c.stride:][:c.d]
-		dot, abs := 0.0, math.Abs(float64(c.y[i]))
+		y := float64(c.y[i]) - float64(c.offset)
+		dot, abs := 0.0, math.Abs(float64(c.y[i]))+math.Abs(float64(c.offset))
 		for j, v := range x {
 			term := scale * f.real(v) * float64(c.p[j])
 			dot += term
 			abs += math.Abs(term)
 		}
-		r, rTol := dot-float64(c.y[i]), growth*eps*abs
-		loss += r * r
-		lossTol += 2*math.Abs(r)*rTol + rTol*rTol
+		r, rTol := dot-y, growth*eps*abs
+		loss.sum += r * r
+		loss.tol += 2*math.Abs(r)*rTol + rTol*rTol
+		total.sum += r
+		total.tol += rTol
 		for j, v := range x {
 			u := scale * f.real(v)
 			q[j] += r * u
 			qTol[j] += math.Abs(u)*rTol + eps*math.Abs(r*u)*float64(len(c.rows)+3)
 		}
 	}
-	return loss, lossTol, q, qTol
+	return loss, total, q, qTol
 }
 
 func (f format[E]) verify(t *testing.T, c *chunk[E]) {
 	t.Helper()
-	wantLoss, lossTol, want, tol := f.reference(c)
-	if loss := c.run(f.grad); !near(loss, wantLoss, lossTol) {
-		t.Fatalf("n %d, d %d: loss %v, expected %v within %v", len(c.rows), c.d, loss, wantLoss, lossTol)
+	wantLoss, wantTotal, want, tol := f.reference(c)
+	loss, total := c.run(f.grad)
+	if !near(loss, wantLoss.sum, wantLoss.tol) {
+		t.Fatalf("n %d, d %d: loss %v, expected %v within %v", len(c.rows), c.d, loss, wantLoss.sum, wantLoss.tol)
+	}
+	if !near(total, wantTotal.sum, wantTotal.tol) {
+		t.Fatalf("n %d, d %d: sum of residuals %v, expected %v within %v", len(c.rows), c.d, total, wantTotal.sum, wantTotal.tol)
 	}
 	for j := range want {
 		if !near(float64(c.q[j]), want[j], tol[j]) {
@@ -123,7 +135,8 @@ func (f format[E]) testPlace(t *testing.T, a *arena) {
 		again := *c
 		again.x, again.rows, again.y = dup(a, c.x), dup(a, c.rows), dup(a, c.y)
 		again.p, again.q = dup(a, c.p), dup(a, c.q)
-		if l1, l2 := c.run(f.grad), again.run(f.grad); l1 != l2 || !sameBits(c.q, again.q) {
+		l1, t1 := c.run(f.grad)
+		if l2, t2 := again.run(f.grad); l1 != l2 || t1 != t2 || !sameBits(c.q, again.q) {
 			t.Fatalf("n %d, d %d: results depend on where the operands lie", len(c.rows), c.d)
 		}
 	}

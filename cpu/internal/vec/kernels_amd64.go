@@ -55,21 +55,21 @@ func rowsPerCall(d int) int {
 }
 
 // taskGradWith makes a task gradient of its assembly.
-func taskGradWith[E any](kernel func(x *E, stride, d int, rows *int32, n int, y *float32, scale float32, p, q,
-	scratch *float32) float64) func([]E, int, int, []int32, []float32, float32, []float32, []float32) float64 {
+func taskGradWith[E any](kernel func(x *E, stride, d int, rows *int32, n int, y *float32, scale, offset float32, p, q,
+	scratch *float32) (loss, total float64)) gradient[E] {
 	const scratchRows, maxWidth, line = 4, 16, 64
-	return func(x []E, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) (loss float64) {
+	return func(x []E, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
 		buf := getScratch(scratchRows*(d+maxWidth) + line/4)
 		defer putScratch(buf)
 		scratch := unsafe.Pointer(unsafe.SliceData(*buf))
 		scratch = unsafe.Add(scratch, -uintptr(scratch)%line)
 		for step := rowsPerCall(d); len(rows) > 0; {
 			n := min(step, len(rows))
-			loss += kernel(unsafe.SliceData(x), stride, d, unsafe.SliceData(rows), n, unsafe.SliceData(y), scale, unsafe.SliceData(p),
-				unsafe.SliceData(q), (*float32)(scratch))
-			rows, y = rows[n:], y[n:]
+			l, t := kernel(unsafe.SliceData(x), stride, d, unsafe.SliceData(rows), n, unsafe.SliceData(y), scale, offset,
+				unsafe.SliceData(p), unsafe.SliceData(q), (*float32)(scratch))
+			loss, total, rows, y = loss+l, total+t, rows[n:], y[n:]
 		}
-		return loss
+		return loss, total
 	}
 }
 

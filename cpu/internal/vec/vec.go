@@ -13,13 +13,16 @@ package vec
 
 //go:generate go -C gen run . ..
 
+// gradient is a task gradient over rows of one type, see [TaskGradU8].
+type gradient[E any] = func(x []E, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64)
+
 // kernels is one implementation of the package.
 type kernels struct {
 	name string
 
-	taskGradU8  func(x []uint8, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64
-	taskGradF16 func(x []uint16, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64
-	taskGradF32 func(x []float32, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) float64
+	taskGradU8  gradient[uint8]
+	taskGradF16 gradient[uint16]
+	taskGradF32 gradient[float32]
 
 	gemm func(g gemm)
 
@@ -40,23 +43,23 @@ type kernels struct {
 // TaskGradU8 adds the gradient of half the squared error of one task over a
 // chunk of its samples. With x_i the d elements of x from rows[i]*stride on,
 //
-//	r_i = scale x_i'p - y_i,  q += sum_i scale r_i x_i
+//	r_i = scale x_i'p - (y_i - offset),  q += sum_i scale r_i x_i
 //
-// and the result is sum_i r_i^2, in float64. p and q have d elements, y has
-// one for each of rows. The order of summation depends on d and on the order
+// and the results are sum_i r_i^2 and sum_i r_i, in float64. p and q have d
+// elements, y has one for each of rows. The order of summation depends on d and on the order
 // of rows alone; how samples are cut into chunks is the caller's to fix.
-func TaskGradU8(x []uint8, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) (loss float64) {
-	return active.taskGradU8(x, stride, d, rows, y[:len(rows)], scale, p[:d], q[:d])
+func TaskGradU8(x []uint8, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
+	return active.taskGradU8(x, stride, d, rows, y[:len(rows)], scale, offset, p[:d], q[:d])
 }
 
 // TaskGradF16 is [TaskGradU8] over IEEE 754 binary16 bit patterns.
-func TaskGradF16(x []uint16, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) (loss float64) {
-	return active.taskGradF16(x, stride, d, rows, y[:len(rows)], scale, p[:d], q[:d])
+func TaskGradF16(x []uint16, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
+	return active.taskGradF16(x, stride, d, rows, y[:len(rows)], scale, offset, p[:d], q[:d])
 }
 
 // TaskGradF32 is [TaskGradU8] over float32 rows.
-func TaskGradF32(x []float32, stride, d int, rows []int32, y []float32, scale float32, p, q []float32) (loss float64) {
-	return active.taskGradF32(x, stride, d, rows, y[:len(rows)], scale, p[:d], q[:d])
+func TaskGradF32(x []float32, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
+	return active.taskGradF32(x, stride, d, rows, y[:len(rows)], scale, offset, p[:d], q[:d])
 }
 
 // Dot returns x'y with products and sums in float64, where products of float32

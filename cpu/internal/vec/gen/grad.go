@@ -25,23 +25,28 @@ func taskGrads(a *asm) {
 type grad struct {
 	*asm
 	element
-	// i counts samples, c columns; loss is the sum of squares in four lanes.
-	i, c reg.GPVirtual
-	loss reg.VecVirtual
+	// i counts samples, c columns; loss is the sum of squares of the residuals and
+	// total their sum, each in four lanes.
+	i, c        reg.GPVirtual
+	loss, total reg.VecVirtual
 }
 
 func (g *grad) write() {
 	g.function("taskGrad"+g.element.name,
-		fmt.Sprintf("(x *%s, stride, d int, rows *int32, n int, y *float32, scale float32, p, q, scratch *float32) float64", g.goType),
+		fmt.Sprintf("(x *%s, stride, d int, rows *int32, n int, y *float32, scale, offset float32, p, q, scratch *float32) "+
+			"(loss, total float64)", g.goType),
 		fmt.Sprintf("is TaskGrad%s over n rows. Unless they are float32, scratch has", g.element.name),
 		fmt.Sprintf("%d floats for each of d columns rounded up to whole vectors.", gradRows))
-	g.i, g.c, g.loss = g.GP64(), g.GP64(), g.YMM()
+	g.i, g.c, g.loss, g.total = g.GP64(), g.GP64(), g.YMM(), g.YMM()
 	g.XORQ(g.i, g.i)
 	g.VXORPS(g.loss, g.loss, g.loss)
+	g.VXORPS(g.total, g.total, g.total)
 	g.samples(gradRows)
 	g.samples(1)
-	g.foldDouble(g.loss)
-	g.Store(g.loss.AsX(), g.ReturnIndex(0))
+	for i, sum := range []reg.VecVirtual{g.loss, g.total} {
+		g.foldDouble(sum)
+		g.Store(sum.AsX(), g.ReturnIndex(i))
+	}
 	g.VZEROUPPER()
 	g.RET()
 }
@@ -184,10 +189,10 @@ func (g *grad) dots(row, next []reg.GPVirtual) []reg.VecVirtual {
 	return sum
 }
 
-// residuals finishes the sums, adds the squared residuals to the loss and
-// returns scale times each residual in all lanes of a vector.
+// residuals finishes the sums, adds the residuals and their squares to total and
+// loss and returns scale times each residual in all lanes of a vector.
 func (g *grad) residuals(sum []reg.VecVirtual) []reg.VecVirtual {
-	y, scale, t, r := g.param("y"), g.XMM(), g.XMM(), sum[0].AsX()
+	y, scale, offset, t, r := g.param("y"), g.XMM(), g.XMM(), g.XMM(), sum[0].AsX()
 	label := Mem{Base: y, Index: g.i, Scale: 4}
 	if len(sum) == 1 {
 		g.VMOVSS(label, t)
@@ -200,6 +205,8 @@ func (g *grad) residuals(sum []reg.VecVirtual) []reg.VecVirtual {
 		g.VHADDPS(sum[2].AsX(), r, r)
 	}
 	g.VBROADCASTSS(g.addr("scale"), scale)
+	g.VBROADCASTSS(g.addr("offset"), offset)
+	g.VSUBPS(offset, t, t)
 	g.VFMSUB213PS(t, scale, r)
 	if len(sum) == 1 {
 		g.VXORPS(t, t, t)
@@ -208,6 +215,7 @@ func (g *grad) residuals(sum []reg.VecVirtual) []reg.VecVirtual {
 	wide := g.YMM()
 	g.VCVTPS2PD(r, wide)
 	g.VFMADD231PD(wide, wide, g.loss)
+	g.VADDPD(wide, g.total, g.total)
 	g.VMULPS(scale, r, r)
 
 	factor := g.vecs(len(sum))
