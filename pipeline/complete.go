@@ -57,7 +57,7 @@ func (c Config) Canonical() Config {
 		c.Schedule.Budget = 0
 	}
 	if c.Representation == ClassConv {
-		c.ERM = ERM{}
+		c.ERM, c.Intercept = ERM{}, false
 	} else {
 		c.Conv = nil
 	}

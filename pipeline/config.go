@@ -54,6 +54,10 @@ type Config struct {
 	TargetSamples int `json:"target_samples"`
 	// IncludeTarget makes the target one of the sources too.
 	IncludeTarget bool `json:"include_target"`
+	// Intercept gives every output an unpenalised intercept, and centres and scales
+	// features, and labels that are numbers, so that results do not depend on their
+	// units. It is of the linear class.
+	Intercept bool `json:"intercept,omitempty"`
 	// Seed selects all random numbers.
 	Seed       uint64     `json:"seed"`
 	Schedule   Schedule   `json:"schedule"`
@@ -89,7 +93,7 @@ func Presets() []string { return []string{PresetDefault, PresetPaper} }
 // iterations, part of the method: the longer it runs, the closer it comes to
 // the empirical risk minimiser, and the more the choice of samples matters.
 //
-// "default" is regularised: ERM penalty, warm starts, a leave-one-out ridge
+// "default" has intercepts and is regularised: ERM penalty, warm starts, a leave-one-out ridge
 // towards the sources for the head, ridge relevance. Its constants were chosen
 // on validation rows (docs/results.md).
 func NewConfig(preset string) (Config, error) {
@@ -107,7 +111,8 @@ func NewConfig(preset string) (Config, error) {
 		c.Head = Head{Prior: PriorIdentity, Rcond: -1}
 		c.Relevance = Relevance{Kind: MinNorm, Rcond: -1}
 	case PresetDefault:
-		c.ERM = ERM{Lambda: 1e-3, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitRandom, WarmStart: true}
+		c.Intercept = true
+		c.ERM = ERM{Lambda: 3e-3, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitRandom, WarmStart: true}
 		c.Head = Head{Ridge: RidgeAuto, Prior: PriorSources, Rcond: -1}
 		c.Relevance = Relevance{Kind: Ridge, Rcond: -1, Tau: 1}
 	default:
@@ -158,6 +163,14 @@ func (c *Config) Validate() error {
 		}
 	}
 	return nil
+}
+
+// headLen is the length of the target's head with its intercept.
+func (c *Config) headLen() int {
+	if c.Intercept {
+		return c.K + 1
+	}
+	return c.K
 }
 
 // validateClass checks the settings of the representation.

@@ -106,6 +106,11 @@ func (n *convNet) start(_ backend.Samples, counts []int, rng *rand.Rand) error {
 	return backend.Put(n.b, n.theta.Buf, n.theta.Off, v)
 }
 
+// setUnits does nothing: the network takes rows and labels as they are.
+func (n *convNet) setUnits(units, []float32) error { return nil }
+
+func (n *convNet) units() (units, error) { return units{scale: 1, label: 1}, nil }
+
 // tensors names the layers: conv1.weight (3, 3, C, F) and so on, full.weight (K,
 // flat) with its columns in the order height, width, filter, and the heads.
 func (n *convNet) tensors(theta []float32) []Tensor {

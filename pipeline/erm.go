@@ -62,7 +62,8 @@ func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, observe func
 	}
 	loss := f
 	if e.Lambda > 0 {
-		sq, err := l.b.Dot(l.theta, l.theta)
+		weights := l.weights(l.theta)
+		sq, err := l.b.Dot(weights, weights)
 		if err != nil {
 			return Fit{}, err
 		}
@@ -105,7 +106,7 @@ func FitLinear(ctx context.Context, b backend.Queue, s backend.Samples, k int, e
 	if want := k*s.Cols() + s.Tasks()*k; len(theta) != want {
 		return Fit{}, fmt.Errorf("theta has %d elements, expected K d + T K = %d", len(theta), want)
 	}
-	l, err := newLinear(b, k, s.Cols(), s.Tasks())
+	l, err := newLinear(b, k, s.Cols(), s.Tasks(), false)
 	if err != nil {
 		return Fit{}, err
 	}

@@ -55,8 +55,12 @@ var ridgeGrid = func() []float64 {
 // Z = X B (eq. 2) and writes the head to w; heads is W' (M by K). With
 // S = L L' it takes the SVD Z L = U D V' in float64 and shrinks d/(d^2 + n rho)
 // in place of 1/d; w = L V shrunk U'y.
+//
+// Where w has a further element, that is an unpenalised intercept: features and
+// labels are then fitted less their means over the target samples.
 func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, w backend.Vector) (headFit, error) {
 	n, k := z.Rows, z.Cols
+	intercept := w.Len > k
 	tmp := backend.NewScope(b)
 	defer tmp.Close()
 	zl := tmp.Matrix(backend.Float64, n, k)
@@ -65,6 +69,13 @@ func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, w backe
 	}
 	if err := b.Copy(backend.Vec(zl.Buf), backend.Vec(z.Buf)); err != nil {
 		return headFit{}, err
+	}
+	label, mean := 0.0, backend.Vector{}
+	if intercept {
+		label, mean = meanLabel(y), tmp.Vector(backend.Float64, k)
+		if err := centreColumns(b, tmp, zl, mean); err != nil {
+			return headFit{}, err
+		}
 	}
 	var root backend.Matrix // L'
 	if h.Prior == PriorSources {
@@ -98,7 +109,7 @@ func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, w backe
 	if err := backend.Get(b, dh, d.Buf, 0); err != nil {
 		return headFit{}, err
 	}
-	coef, fit := h.shrink(uh, dh, y, cols)
+	coef, fit := h.shrink(uh, dh, centred(y, label), cols, intercept)
 	if err := b.Combine(coef, vt, v); err != nil {
 		return headFit{}, err
 	}
@@ -108,7 +119,38 @@ func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, w backe
 		}
 		v = w64
 	}
-	return fit, b.Copy(w, v)
+	if err := b.Copy(section(w, 0, k), v); err != nil || !intercept {
+		return fit, err
+	}
+	at, err := b.Dot(mean, v)
+	if err != nil {
+		return headFit{}, err
+	}
+	return fit, backend.Put(b, w.Buf, w.Off+k, []float32{float32(label - at)})
+}
+
+// centreColumns takes the mean of each column from it and leaves the means in mean.
+func centreColumns(b backend.Queue, tmp *backend.Scope, z backend.Matrix, mean backend.Vector) error {
+	ones := tmp.Vector(backend.Float64, z.Rows)
+	if err := tmp.Err(); err != nil {
+		return err
+	}
+	if err := b.Fill(ones, 1); err != nil {
+		return err
+	}
+	if err := b.Gemv(true, 1/float64(z.Rows), z, ones, 0, mean); err != nil {
+		return err
+	}
+	return b.Gemm(false, false, -1, ones.Mat(z.Rows, 1), mean.Mat(1, z.Cols), 1, z)
+}
+
+// centred are labels less their mean, in float64.
+func centred(y []float32, mean float64) []float64 {
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[i] = float64(v) - mean
+	}
+	return out
 }
 
 // sourceRoot returns L' with L L' = W W': with the thin SVD W' = U D V', it is
@@ -141,7 +183,7 @@ func sourceRoot(b backend.Queue, tmp *backend.Scope, heads backend.Matrix) (back
 
 // shrink returns the coefficients of the solution in the basis V of an n by
 // cols matrix U diag(d) V', and how it fits.
-func (h Head) shrink(u, d []float64, y []float32, cols int) ([]float64, headFit) {
+func (h Head) shrink(u, d, y []float64, cols int, intercept bool) ([]float64, headFit) {
 	n, r := len(y), len(d)
 	rcond := h.Rcond
 	if rcond < 0 {
@@ -158,7 +200,7 @@ func (h Head) shrink(u, d []float64, y []float32, cols int) ([]float64, headFit)
 	uy := make([]float64, r)
 	for i := range n {
 		for j := range r {
-			uy[j] += u[i*r+j] * float64(y[i])
+			uy[j] += u[i*r+j] * y[i]
 		}
 	}
 	// unit is n times the mean eigenvalue.
@@ -167,7 +209,7 @@ func (h Head) shrink(u, d []float64, y []float32, cols int) ([]float64, headFit)
 		best := math.Inf(1)
 		fit.Ridge = 0
 		for _, ridge := range ridgeGrid {
-			if e := leaveOneOut(u, d, uy, y, ridge*unit); e < best {
+			if e := leaveOneOut(u, d, uy, y, ridge*unit, intercept); e < best {
 				best, fit.Ridge = e, ridge
 			}
 		}
@@ -177,7 +219,7 @@ func (h Head) shrink(u, d []float64, y []float32, cols int) ([]float64, headFit)
 		coef[j] = d[j] / (d[j]*d[j] + fit.Ridge*unit) * uy[j]
 	}
 	for i := range n {
-		e := -float64(y[i])
+		e := -y[i]
 		for j := range r {
 			e += u[i*r+j] * d[j] * coef[j]
 		}
@@ -188,11 +230,15 @@ func (h Head) shrink(u, d []float64, y []float32, cols int) ([]float64, headFit)
 
 // leaveOneOut is the mean squared leave-one-out residual of ridge regression
 // with penalty lambda, from the thin SVD of Z: e_i / (1 - H_ii) with the hat
-// matrix H = U diag(s^2/(s^2 + lambda)) U'.
-func leaveOneOut(u, s, uy []float64, y []float32, lambda float64) float64 {
-	r, sum := len(s), 0.0
+// matrix H = U diag(s^2/(s^2 + lambda)) U'. An intercept, for which Z and y are
+// centred, adds 1/n to H_ii.
+func leaveOneOut(u, s, uy, y []float64, lambda float64, intercept bool) float64 {
+	r, sum, least := len(s), 0.0, 0.0
+	if intercept {
+		least = 1 / float64(len(y))
+	}
 	for i := range y {
-		fitted, hat := 0.0, 0.0
+		fitted, hat := 0.0, least
 		for j, v := range s {
 			if v == 0 {
 				continue
@@ -204,7 +250,7 @@ func leaveOneOut(u, s, uy []float64, y []float32, lambda float64) float64 {
 		if hat >= 1 {
 			return math.Inf(1)
 		}
-		e := (float64(y[i]) - fitted) / (1 - hat)
+		e := (y[i] - fitted) / (1 - hat)
 		sum += e * e
 	}
 	return sum / float64(len(y))

@@ -178,7 +178,7 @@ func TestLeaveOneOut(t *testing.T) {
 			}
 		}
 		for _, lambda := range []float64{0.01, 1, 30} {
-			got, want := leaveOneOut(uh, sh, uy, narrow(y), lambda), bruteLeaveOneOut(z, k, y, lambda)
+			got, want := leaveOneOut(uh, sh, uy, y, lambda, false), bruteLeaveOneOut(z, k, y, lambda)
 			if !near(got/want, 1, 1e-6) {
 				t.Errorf("n=%d K=%d lambda %g: %g, by refits %g", n, k, lambda, got, want)
 			}

@@ -18,8 +18,9 @@ type Learner struct {
 	data    *Resident
 	queue   backend.Queue
 	model   representation
-	head    backend.Vector
-	tmp     *backend.Scope
+	// head is w, K numbers, and behind them the intercept where there is one.
+	head backend.Vector
+	tmp  *backend.Scope
 }
 
 // NewLearner prepares the representation of a problem whose data set is
@@ -30,7 +31,7 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 		return nil, err
 	}
 	l := &Learner{problem: p, data: data, queue: queue, tmp: backend.NewScope(queue)}
-	l.head = l.tmp.Vector(backend.Float32, p.Config.K)
+	l.head = l.tmp.Vector(backend.Float32, p.Config.headLen())
 	if err = l.tmp.Err(); err == nil {
 		l.model, err = newRepresentation(queue, &p.Config, p.Set, len(p.Sources))
 	}
@@ -142,6 +143,15 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		rec.Drawn += n - before[m]
 		rec.Cost += p.Costs[m] * float64(n)
 	}
+	if last != nil {
+		if err := l.restore(st); err != nil {
+			return Epoch{}, err
+		}
+	}
+	in, err := l.inUnits(in, last == nil)
+	if err != nil {
+		return Epoch{}, err
+	}
 	samples, err := l.data.samples(l.queue, p.Sources, in.Sources)
 	if err != nil {
 		return Epoch{}, err
@@ -157,9 +167,6 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		}
 	} else {
 		run.steps = stepsBefore(st.Epochs, in.Method)
-		if err := l.restore(st); err != nil {
-			return Epoch{}, err
-		}
 	}
 	if rec.Fit, err = l.model.fit(ctx, samples, run); err != nil {
 		return Epoch{}, err
@@ -169,11 +176,37 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		return Epoch{}, err
 	}
 	rec.TargetLoss, rec.HeadRidge, rec.HeadRank = fit.Loss, fit.Ridge, fit.Rank
-	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), l.head); err != nil {
+	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), section(l.head, 0, p.Config.K)); err != nil {
 		return Epoch{}, err
 	}
 	rec.Score, err = l.score(in.Test)
 	return rec, err
+}
+
+// inUnits returns the round with its labels in the units of the fit, which the
+// first round of a method sets. Later rounds keep them.
+func (l *Learner) inUnits(in Round, first bool) (Round, error) {
+	if !l.problem.Config.Intercept {
+		return in, nil
+	}
+	u, err := l.model.units()
+	if err != nil {
+		return in, err
+	}
+	if first {
+		u = newUnits(l.data.Set, append(slices.Clone(l.problem.Sources), l.problem.Target), append(slices.Clone(in.Sources), in.Target))
+	}
+	in.Sources = slices.Clone(in.Sources)
+	means := make([]float32, len(in.Sources))
+	for m, s := range in.Sources {
+		in.Sources[m] = u.in(s)
+		means[m] = float32(meanLabel(in.Sources[m].Y))
+	}
+	in.Target = u.in(in.Target)
+	if first || !l.problem.Config.warmStart() {
+		err = l.model.setUnits(u, means)
+	}
+	return in, err
 }
 
 // restore uploads the parameters that a state holds.

@@ -7,37 +7,62 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// linear is the representation phi(x) = B'x with a head w_t for each source
-// (paper, section 2), as one parameter vector on the device: first B' (K by d),
-// then W' (T by K), both row-major.
+// linear is the representation phi(x) = B'z with a head w_t for each source
+// (paper, section 2). The paper's model has z = x. With intercepts, z is
+// (x - mu) / s and the prediction of task t is z'B w_t + b_t; see [units].
+//
+// What is learned is one parameter vector on the device: first B' (K by d), then
+// W' (T by K), both row-major, then b (T) where there are intercepts.
 type linear struct {
-	b       backend.Queue
-	k, d, t int
-	theta   backend.Vector
+	b         backend.Queue
+	k, d, t   int
+	intercept bool
+	// all are the parameters theta and behind them, where there are intercepts, the
+	// units: mu, s, and the unit of labels.
+	all, theta backend.Vector
 }
 
-func newLinear(b backend.Queue, k, d, t int) (*linear, error) {
-	buf, err := b.Alloc(backend.Float32, k*d+t*k)
+func newLinear(b backend.Queue, k, d, t int, intercept bool) (*linear, error) {
+	n, rest := k*d+t*k, 0
+	if intercept {
+		n, rest = n+t, d+2
+	}
+	buf, err := b.Alloc(backend.Float32, n+rest)
 	if err != nil {
 		return nil, err
 	}
-	return &linear{b: b, k: k, d: d, t: t, theta: backend.Vec(buf)}, nil
+	all := backend.Vec(buf)
+	return &linear{b: b, k: k, d: d, t: t, intercept: intercept, all: all, theta: section(all, 0, n)}, nil
 }
 
-func (l *linear) close() { l.theta.Buf.Free() }
+func (l *linear) close() { l.all.Buf.Free() }
 
-// representation views B' (K by d) of a parameter vector, heads its W' (T by K).
+// section views n elements of a vector from element at on.
+func section(v backend.Vector, at, n int) backend.Vector {
+	return backend.Vector{Buf: v.Buf, Off: v.Off + at, Len: n}
+}
+
+// representation views B' (K by d) of a parameter vector, heads its W' (T by K),
+// weights both, which the penalty is on, and intercepts its b (T).
 func (l *linear) representation(theta backend.Vector) backend.Matrix {
-	return backend.Vector{Buf: theta.Buf, Off: theta.Off, Len: l.k * l.d}.Mat(l.k, l.d)
+	return section(theta, 0, l.k*l.d).Mat(l.k, l.d)
 }
 
 func (l *linear) heads(theta backend.Vector) backend.Matrix {
-	return backend.Vector{Buf: theta.Buf, Off: theta.Off + l.k*l.d, Len: l.t * l.k}.Mat(l.t, l.k)
+	return section(theta, l.k*l.d, l.t*l.k).Mat(l.t, l.k)
+}
+
+func (l *linear) weights(theta backend.Vector) backend.Vector {
+	return section(theta, 0, l.k*l.d+l.t*l.k)
+}
+
+func (l *linear) intercepts(theta backend.Vector) backend.Vector {
+	return section(theta, l.k*l.d+l.t*l.k, l.t)
 }
 
 // randomise draws B from N(0, 1/d) and W from N(0, 1/K), entry by entry.
 func (l *linear) randomise(rng *rand.Rand) error {
-	v := make([]float32, l.theta.Len)
+	v := make([]float32, l.weights(l.theta).Len)
 	for i := range v {
 		n := l.d
 		if i >= l.k*l.d {
@@ -51,39 +76,53 @@ func (l *linear) randomise(rng *rand.Rand) error {
 // ermObjective is the empirical risk of eq. 1 over N samples, as a mean, with a
 // Frobenius penalty:
 //
-//	f(B, W) = 1/N sum_t sum_i (x_i'B w_t - y_i)^2 + lambda (||B||_F^2 + ||W||_F^2)
+//	f(B, W, b) = 1/N sum_t sum_i (z_i'B w_t + b_t - y_i)^2 + lambda (||B||_F^2 + ||W||_F^2)
 //
-// With P = B W (d by T) one pass over the samples gives the residuals and
-// Q = X'(X P - Y) together, and the gradient is two thin products:
-// grad_B = 2/N Q W' + 2 lambda B, grad_W = 2/N B'Q + 2 lambda W. That is N d
-// work in place of N d K.
+// With P = B W (d by T) one pass over the samples gives the residuals r and
+// Q = Z'R together, and the gradient is two thin products: grad_B = 2/N Q W' +
+// 2 lambda B, grad_W = 2/N B'Q + 2 lambda W, grad_b = 2/N sum_i r_i. That is N d
+// work in place of N d K. The pass is over the rows x as they are stored: since
+// z'p = x'(p / s) - mu'p / s, centring is an offset for each task, and
+// Q = (X'R - mu sum_i r_i) / s.
 type ermObjective struct {
 	*linear
-	s      backend.Samples
-	lambda float64
-	p, q   backend.Matrix // T by d
-	loss   backend.Vector // T
-	host   []float64
-	square []float64 // x'x
+	s           backend.Samples
+	lambda      float64
+	p, q        backend.Matrix // T by d
+	total, loss backend.Vector // T
+	host        []float64
+	square      []float64 // x'x
+	// With intercepts: the offsets of the tasks, the sums of residuals, 1/s.
+	offset, sum backend.Vector
+	inverse     float64
 }
 
 func newERMObjective(l *linear, s backend.Samples, lambda float64, tmp *backend.Scope) (*ermObjective, error) {
 	o := &ermObjective{
-		linear: l, s: s, lambda: lambda,
+		linear: l, s: s, lambda: lambda, inverse: 1,
 		p:    tmp.Matrix(backend.Float32, l.t, l.d),
 		q:    tmp.Matrix(backend.Float32, l.t, l.d),
 		loss: tmp.Vector(backend.Float64, l.t),
 		host: make([]float64, l.t), square: make([]float64, 1),
+	}
+	if l.intercept {
+		o.total = tmp.Vector(backend.Float64, l.t)
+		o.offset, o.sum = tmp.Vector(backend.Float32, l.t), tmp.Vector(backend.Float32, l.t)
+		u, err := l.units()
+		if err != nil {
+			return nil, err
+		}
+		o.inverse = 1 / u.scale
 	}
 	return o, tmp.Err()
 }
 
 func (o *ermObjective) evaluate(x, g backend.Vector) error {
 	b, phi, w := o.b, o.representation(x), o.heads(x)
-	if err := b.Gemm(false, false, 1, w, phi, 0, o.p); err != nil {
+	if err := b.Gemm(false, false, o.inverse, w, phi, 0, o.p); err != nil {
 		return err
 	}
-	if err := b.TaskGradient(o.s, o.p, backend.Vector{}, o.q, backend.Vector{}, o.loss); err != nil {
+	if err := o.pass(x); err != nil {
 		return err
 	}
 	scale, beta := 2/float64(o.s.Len()), 0.0
@@ -92,17 +131,48 @@ func (o *ermObjective) evaluate(x, g backend.Vector) error {
 			return err
 		}
 		beta = 2 * o.lambda
-		if err := b.Dots(x.Mat(1, x.Len), x, o.square); err != nil {
+		v := o.weights(x)
+		if err := b.Dots(v.Mat(1, v.Len), v, o.square); err != nil {
 			return err
 		}
 	}
-	if err := b.Gemm(true, false, scale, w, o.q, beta, o.representation(g)); err != nil {
+	if err := b.Gemm(true, false, scale*o.inverse, w, o.q, beta, o.representation(g)); err != nil {
 		return err
 	}
-	if err := b.Gemm(false, true, scale, o.q, phi, beta, o.heads(g)); err != nil {
+	if err := b.Gemm(false, true, scale*o.inverse, o.q, phi, beta, o.heads(g)); err != nil {
 		return err
+	}
+	if o.intercept {
+		if err := b.Copy(o.intercepts(g), o.sum); err != nil {
+			return err
+		}
+		if err := b.Scale(scale, o.intercepts(g)); err != nil {
+			return err
+		}
 	}
 	return backend.Get(b, o.host, o.loss.Buf, 0)
+}
+
+// pass computes s Q and the losses at s P, with the intercepts of x.
+func (o *ermObjective) pass(x backend.Vector) error {
+	b := o.b
+	if !o.intercept {
+		return b.TaskGradient(o.s, o.p, backend.Vector{}, o.q, backend.Vector{}, o.loss)
+	}
+	mu := o.centre()
+	if err := b.Copy(o.offset, o.intercepts(x)); err != nil {
+		return err
+	}
+	if err := b.Gemv(false, -1, o.p, mu, 1, o.offset); err != nil {
+		return err
+	}
+	if err := b.TaskGradient(o.s, o.p, o.offset, o.q, o.total, o.loss); err != nil {
+		return err
+	}
+	if err := b.Copy(o.sum, o.total); err != nil {
+		return err
+	}
+	return b.Gemm(false, false, -1, o.sum.Mat(o.t, 1), mu.Mat(1, o.d), 1, o.q)
 }
 
 func (o *ermObjective) value() float64 {

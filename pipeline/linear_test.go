@@ -76,7 +76,7 @@ func TestERMObjective(t *testing.T) {
 		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3},
 	} {
 		r := newRegression(t, b, rng, c.d, c.counts)
-		l, err := newLinear(b, c.k, c.d, r.tasks)
+		l, err := newLinear(b, c.k, c.d, r.tasks, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +335,7 @@ func TestFitLinearArguments(t *testing.T) {
 func TestRandomiseScales(t *testing.T) {
 	b := openCPU(t, 1)
 	const k, d, tasks = 16, 400, 500
-	l, err := newLinear(b, k, d, tasks)
+	l, err := newLinear(b, k, d, tasks, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +378,7 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 	defer samples.Free()
 	truth := multiply(false, false, set.Model.B, d, set.Model.W, k) // d by T+1
 	for _, width := range []int{k, 8} {
-		l, err := newLinear(b, width, d, tasks)
+		l, err := newLinear(b, width, d, tasks, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -439,7 +439,7 @@ func TestMomentsOfAnEmptyTask(t *testing.T) {
 	b := openCPU(t, 1)
 	counts := []int{9, 0, 7}
 	r := newRegression(t, b, rng, 5, counts)
-	l, err := newLinear(b, 2, 5, 3)
+	l, err := newLinear(b, 2, 5, 3, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,16 @@ type Tensor struct {
 
 // Tensors are the parameters of a state by name: those of the representation,
 // the sources' heads W' (M by K) as sources.weight, the target's head (1 by K)
-// as target.weight.
+// as target.weight. With intercepts there are the sources' as sources.bias (M), the
+// target's as target.bias (1), and the units: the prediction for a row x is
+// labels.scale (target.weight B'(x - centre) / scale + target.bias).
 func (l *Learner) Tensors(st State) []Tensor {
-	return append(l.model.tensors(st.Theta), Tensor{"target.weight", []int{1, l.problem.Config.K}, st.Head})
+	k := l.problem.Config.K
+	out := append(l.model.tensors(st.Theta), Tensor{"target.weight", []int{1, k}, st.Head[:k]})
+	if l.problem.Config.Intercept {
+		out = append(out, Tensor{"target.bias", []int{1}, st.Head[k:]})
+	}
+	return out
 }
 
 // Model is a fitted model.

@@ -6,8 +6,9 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// moments starts from the method of moments. Row t of C is the mean of y_i x_i
-// over the samples of task t, which estimates (B w_t)' when E xx' = I. With the
+// moments starts from the method of moments. Row t of C is the mean of y_i z_i
+// over the samples of task t, less b_t where there are intercepts, which estimates
+// (B w_t)' when E zz' = I. With the
 // thin SVD C = U S V', B = V_K S_K^1/2 and W' = U_K S_K^1/2 split the best
 // rank-K approximation of C evenly. Parameters beyond rank min(T, d) keep their
 // value.
@@ -15,23 +16,23 @@ func (l *linear) moments(s backend.Samples, counts []int) error {
 	tmp := backend.NewScope(l.b)
 	defer tmp.Close()
 	rank := min(l.t, l.d)
-	p, q := tmp.Matrix(backend.Float32, l.t, l.d), tmp.Matrix(backend.Float32, l.t, l.d)
 	c := tmp.Matrix(backend.Float64, l.t, l.d)
 	u, vt := tmp.Matrix(backend.Float64, l.t, rank), tmp.Matrix(backend.Float64, rank, l.d)
-	loss, sv := tmp.Vector(backend.Float64, l.t), tmp.Vector(backend.Float64, rank)
-	if err := tmp.Err(); err != nil {
+	sv := tmp.Vector(backend.Float64, rank)
+	o, err := newERMObjective(l, s, 0, tmp)
+	if err != nil {
 		return err
 	}
-	// At P = 0 the task gradient is -sum y_i x_i.
-	if err := l.b.TaskGradient(s, p, backend.Vector{}, q, backend.Vector{}, loss); err != nil {
+	// At P = 0 the pass gives -s sum (y_i - b_t) z_i.
+	if err := o.pass(l.theta); err != nil {
 		return err
 	}
-	if err := l.b.Copy(backend.Vec(c.Buf), backend.Vec(q.Buf)); err != nil {
+	if err := l.b.Copy(backend.Vec(c.Buf), backend.Vec(o.q.Buf)); err != nil {
 		return err
 	}
 	for t, n := range counts {
 		if n > 0 {
-			if err := l.b.Scale(-1/float64(n), c.Row(t)); err != nil {
+			if err := l.b.Scale(-o.inverse/float64(n), c.Row(t)); err != nil {
 				return err
 			}
 		}

@@ -19,7 +19,8 @@ const (
 // representation is phi with a head for each source: all that differs between
 // one class of functions and another. Its parameters live on the device.
 type representation interface {
-	// parameters are all parameters as one vector; optimiser is what a fit hands
+	// parameters are all parameters as one vector, units included; optimiser is
+	// what a fit hands
 	// to the next beside them, empty where that is nothing.
 	parameters() backend.Vector
 	optimiser() backend.Vector
@@ -33,6 +34,10 @@ type representation interface {
 	fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, error)
 	// features writes phi of all samples, in order, to the N by K matrix z.
 	features(s backend.Samples, z backend.Matrix) error
+	// setUnits keeps the units, and the intercepts to start from, among the
+	// parameters. units reads the units back.
+	setUnits(u units, intercepts []float32) error
+	units() (units, error)
 	// tensors names the parts of downloaded parameters for model.safetensors.
 	tensors(theta []float32) []Tensor
 	close()
@@ -56,7 +61,7 @@ func newRepresentation(b backend.Queue, cfg *Config, set *dataset.Set, m int) (r
 		}
 		return newConvNet(b, cfg.Conv, shapes, cfg.K, m)
 	}
-	l, err := newLinear(b, cfg.K, set.Pools[0].Cols, m)
+	l, err := newLinear(b, cfg.K, set.Pools[0].Cols, m, cfg.Intercept)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +82,7 @@ type linearClass struct {
 	erm ERM
 }
 
-func (l *linearClass) parameters() backend.Vector { return l.theta }
+func (l *linearClass) parameters() backend.Vector { return l.all }
 func (l *linearClass) optimiser() backend.Vector  { return backend.Vector{} }
 func (l *linearClass) heads() backend.Matrix      { return l.linear.heads(l.theta) }
 
@@ -90,34 +95,81 @@ func (l *linearClass) fit(ctx context.Context, s backend.Samples, _ fitRun) (Fit
 }
 
 func (l *linearClass) features(s backend.Samples, z backend.Matrix) error {
-	return l.b.Project(s, l.representation(l.theta), z)
-}
-
-// tensors are B' as representation.weight and W' as sources.weight.
-func (l *linearClass) tensors(theta []float32) []Tensor {
-	return []Tensor{
-		{"representation.weight", []int{l.k, l.d}, theta[:l.k*l.d]},
-		{"sources.weight", []int{l.t, l.k}, theta[l.k*l.d:]},
+	phi := l.representation(l.theta)
+	if err := l.b.Project(s, phi, z); err != nil || !l.intercept {
+		return err
 	}
-}
-
-// predictor returns p = B w for a head w: the prediction is x'p.
-func (l *linearClass) predictor(head backend.Vector) ([]float64, error) {
+	u, err := l.units()
+	if err != nil {
+		return err
+	}
+	// The features of a row are B'x / s less B'mu / s.
 	tmp := backend.NewScope(l.b)
 	defer tmp.Close()
-	p, host := tmp.Vector(backend.Float32, l.d), make([]float32, l.d)
+	at, ones := tmp.Vector(backend.Float32, l.k), tmp.Vector(backend.Float32, z.Rows)
 	if err := tmp.Err(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := l.b.Gemv(true, 1, l.representation(l.theta), head, 0, p); err != nil {
-		return nil, err
+	if err := l.b.Gemv(false, 1, phi, l.centre(), 0, at); err != nil {
+		return err
 	}
-	if err := backend.Get(l.b, host, p.Buf, 0); err != nil {
-		return nil, err
+	if err := l.b.Fill(ones, -1/u.scale); err != nil {
+		return err
 	}
-	p64 := make([]float64, len(host))
+	if err := l.b.Scale(1/u.scale, backend.Vector{Buf: z.Buf, Off: z.Off, Len: z.Rows * z.Cols}); err != nil {
+		return err
+	}
+	return l.b.Gemm(false, false, 1, ones.Mat(z.Rows, 1), at.Mat(1, l.k), 1, z)
+}
+
+// tensors are B' as representation.weight and W' as sources.weight, and with
+// intercepts b as sources.bias, mu and s as representation.centre and
+// representation.scale, and the unit of labels as labels.scale.
+func (l *linearClass) tensors(theta []float32) []Tensor {
+	kd, tk := l.k*l.d, l.t*l.k
+	out := []Tensor{
+		{"representation.weight", []int{l.k, l.d}, theta[:kd]},
+		{"sources.weight", []int{l.t, l.k}, theta[kd : kd+tk]},
+	}
+	if rest := theta[kd+tk:]; l.intercept {
+		units := rest[l.t:]
+		out = append(out, Tensor{"sources.bias", []int{l.t}, rest[:l.t]}, Tensor{"representation.centre", []int{l.d}, units[:l.d]},
+			Tensor{"representation.scale", []int{1}, units[l.d : l.d+1]}, Tensor{"labels.scale", []int{1}, units[l.d+1:]})
+	}
+	return out
+}
+
+// predictor returns p and c such that the prediction for a row x is x'p + c: for a
+// head w with intercept b, p = B w / s and c = b - mu'p, in the units of the data.
+func (l *linearClass) predictor(head backend.Vector) (p []float64, c float64, err error) {
+	tmp := backend.NewScope(l.b)
+	defer tmp.Close()
+	pv, host, headHost := tmp.Vector(backend.Float32, l.d), make([]float32, l.d), make([]float32, head.Len)
+	if err := tmp.Err(); err != nil {
+		return nil, 0, err
+	}
+	if err := l.b.Gemv(true, 1, l.representation(l.theta), section(head, 0, l.k), 0, pv); err != nil {
+		return nil, 0, err
+	}
+	if err := backend.Get(l.b, host, pv.Buf, 0); err != nil {
+		return nil, 0, err
+	}
+	if err := backend.Get(l.b, headHost, head.Buf, head.Off); err != nil {
+		return nil, 0, err
+	}
+	u, err := l.units()
+	if err != nil {
+		return nil, 0, err
+	}
+	p = make([]float64, len(host))
+	if l.intercept {
+		c = u.label * float64(headHost[l.k])
+	}
 	for i, v := range host {
-		p64[i] = float64(v)
+		p[i] = u.label / u.scale * float64(v)
+		if l.intercept {
+			c -= float64(u.centre[i]) * p[i]
+		}
 	}
-	return p64, nil
+	return p, c, nil
 }

@@ -24,11 +24,12 @@ const (
 func (l *Learner) score(test Labelled) (Score, error) {
 	set := l.problem.Set
 	if c, ok := l.model.(*linearClass); ok && set.Model != nil {
-		p, err := c.predictor(l.head)
+		p, intercept, err := c.predictor(l.head)
 		if err != nil {
 			return Score{}, err
 		}
-		return Score{MetricExcess, set.Model.ExcessRisk(l.problem.Target, p)}, nil
+		// Rows have mean 0, so that the intercept's part is its square.
+		return Score{MetricExcess, set.Model.ExcessRisk(l.problem.Target, p) + intercept*intercept}, nil
 	}
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
@@ -40,12 +41,26 @@ func (l *Learner) score(test Labelled) (Score, error) {
 	if err := tmp.Err(); err != nil {
 		return Score{}, err
 	}
-	if err := l.queue.Gemv(false, 1, z, l.head, 0, y); err != nil {
+	k := l.problem.Config.K
+	if err := l.queue.Gemv(false, 1, z, section(l.head, 0, k), 0, y); err != nil {
 		return Score{}, err
 	}
 	pred := make([]float32, z.Rows)
 	if err := backend.Get(l.queue, pred, y.Buf, 0); err != nil {
 		return Score{}, err
+	}
+	if l.problem.Config.Intercept {
+		u, err := l.model.units()
+		if err != nil {
+			return Score{}, err
+		}
+		intercept := make([]float32, 1)
+		if err := backend.Get(l.queue, intercept, l.head.Buf, l.head.Off+k); err != nil {
+			return Score{}, err
+		}
+		for i, v := range pred {
+			pred[i] = float32(u.label * float64(v+intercept[0]))
+		}
 	}
 	return scorePredictions(set.Binary, pred, test.Y), nil
 }

@@ -76,6 +76,8 @@ var (
 	modelSettings = []*setting{
 		{"representation", "what phi is: linear, or conv for a convolutional network", func(c *config) any { return &c.Representation }, nil},
 		&widthSetting,
+		{"intercept", "an unpenalised intercept for every output; features are centred and scaled",
+			func(c *config) any { return &c.Intercept }, isLinear},
 		{"lambda", "ERM penalty on ||B||^2 + ||W||^2", func(c *config) any { return &c.ERM.Lambda }, isLinear},
 		{"iterations", "ERM: most L-BFGS iterations per epoch", func(c *config) any { return &c.ERM.Iterations }, isLinear},
 		{"tolerance", "ERM: stop once ten iterations lower the objective by less than this fraction, 0 for never",

@@ -1,0 +1,244 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// inUnitsOf returns the rows as the fit sees them.
+func (r *regression) inUnitsOf(centre []float64, scale float64) *regression {
+	out := *r
+	out.x = nil
+	for _, x := range r.x {
+		z := make([]float64, len(x))
+		for j, v := range x {
+			z[j] = (v - centre[j]) / scale
+		}
+		out.x = append(out.x, z)
+	}
+	return &out
+}
+
+// The objective with intercepts is that of the definition over rows that were
+// centred and scaled beforehand, and its gradient that of differences.
+func TestInterceptObjective(t *testing.T) {
+	rng := testrand.New(t)
+	b := openCPU(t, 2)
+	for _, c := range []struct {
+		d, k   int
+		counts []int
+		lambda float64
+	}{{1, 1, []int{1}, 0}, {5, 2, []int{7, 3, 9, 4}, 0.3}, {17, 3, []int{0, 60, 0, 1, 33}, 2}, {30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3}} {
+		r := newRegression(t, b, rng, c.d, c.counts)
+		l, err := newLinear(b, c.k, c.d, r.tasks, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := units{centre: narrow(normals(rng, c.d)), scale: 0.5 + rng.Float64(), label: 1}
+		if err := l.setUnits(u, make([]float32, r.tasks)); err != nil {
+			t.Fatal(err)
+		}
+		tmp := backend.NewScope(b)
+		obj, err := newERMObjective(l, r.s, c.lambda, tmp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := narrow(normals(rng, l.theta.Len))
+		x := upload(t, b, backend.Float32, theta)
+		g := upload(t, b, backend.Float32, slices.Repeat([]float32{float32(math.NaN())}, len(theta)))
+		if err := obj.evaluate(x, g); err != nil {
+			t.Fatal(err)
+		}
+		value := func(theta []float64) float64 {
+			z := r.inUnitsOf(wide(u.centre), float64(float32(u.scale)))
+			weights, bias := theta[:len(theta)-r.tasks], theta[len(theta)-r.tasks:]
+			z.y = slices.Clone(r.y)
+			for i, task := range r.task {
+				z.y[i] -= bias[task]
+			}
+			f, _ := z.objective(weights, c.k, c.lambda)
+			return f
+		}
+		at := wide(theta)
+		if f, want := obj.value(), value(at); !near(f/want, 1, 1e-5) {
+			t.Errorf("%+v: f is %g, want %g", c, f, want)
+		}
+		grad := make([]float64, len(at))
+		for i := range at { // f is quadratic in each parameter, so that differences are exact
+			up, down := slices.Clone(at), slices.Clone(at)
+			up[i]++
+			down[i]--
+			grad[i] = (value(up) - value(down)) / 2
+		}
+		closeVectors(t, fmt.Sprintf("%+v: the gradient", c), download(t, b, g), grad, 2e-5, 0)
+		tmp.Close()
+		l.close()
+	}
+}
+
+// predictAll are the predictions that a state with intercepts gives for rows of a
+// pool, by the formula that Learner.Tensors documents.
+func predictAll(set *dataset.Set, pool int, rows []int32, st State, k, tasks int) []float64 {
+	d := set.Pools[pool].Cols
+	theta, head := wide(st.Theta), wide(st.Head)
+	units := theta[k*d+tasks*k+tasks:]
+	centre, scale, label := units[:d], units[d], units[d+1]
+	var out []float64
+	for _, row := range rows {
+		x, v := features(set, pool, int(row)), head[k]
+		for c := range k {
+			for j := range d {
+				v += head[c] * theta[c*d+j] * (x[j] - centre[j]) / scale
+			}
+		}
+		out = append(out, label*v)
+	}
+	return out
+}
+
+// What a round with intercepts records is what its parameters give.
+func TestInterceptRecords(t *testing.T) {
+	for _, binary := range []bool{true, false} {
+		set := smallSet(4, 5, 300, 6, binary)
+		dev := openDevice(t, 2, set)
+		cfg := smallConfig()
+		cfg.Intercept = true
+		u, st := runUnit(t, dev, cfg, 2)
+		e, sum, wrong := st.Epochs[len(st.Epochs)-1], 0.0, 0.0
+		test := set.Tasks[2].Test
+		for i, v := range predictAll(set, set.Tasks[2].Pool, test, st, cfg.K, len(u.problem.Sources)) {
+			y := float64(set.Tasks[2].Labels[test[i]])
+			sum += (v - y) * (v - y) / float64(len(test))
+			wrong += float64(b2i((v > 0.5) != (y > 0.5))) / float64(len(test))
+		}
+		want := sum
+		if binary {
+			want = wrong
+		}
+		if !near(e.Score.Value, want, 1e-5) {
+			t.Errorf("binary %v: the score is %g, recorded %g", binary, want, e.Score.Value)
+		}
+	}
+}
+
+// Results do not depend on the units of features and labels: the same draws, the
+// same relevance to rounding, predictions in the new units.
+func TestUnits(t *testing.T) {
+	const a, b, c, e = 20, 500, 3, 7
+	set := smallSet(4, 5, 300, 6, false)
+	other := *set
+	other.Pools, other.Tasks = nil, nil
+	for _, p := range set.Pools {
+		q := *p
+		q.U8, q.F16, q.Scale = nil, nil, 1
+		for i := range q.Rows {
+			for _, v := range features(set, slices.Index(set.Pools, p), i) {
+				q.F32 = append(q.F32, float32(a*v+b))
+			}
+		}
+		q.F32 = q.F32[len(q.F32)-q.Rows*q.Cols:]
+		other.Pools = append(other.Pools, &q)
+	}
+	for _, task := range set.Tasks {
+		task.Labels = slices.Clone(task.Labels)
+		for i, y := range task.Labels {
+			task.Labels[i] = c*y + e
+		}
+		other.Tasks = append(other.Tasks, task)
+	}
+	cfg := smallConfig()
+	cfg.Intercept = true
+	_, one := runUnit(t, openDevice(t, 1, set), cfg, 2)
+	_, two := runUnit(t, openDevice(t, 1, &other), cfg, 2)
+	for i := range one.Epochs {
+		x, y := &one.Epochs[i], &two.Epochs[i]
+		if !slices.Equal(x.Counts, y.Counts) {
+			t.Errorf("%s, epoch %d: drew %v, in other units %v", x.Method, x.Epoch, x.Counts, y.Counts)
+		}
+		closeVectors(t, fmt.Sprintf("%s, epoch %d: nu", x.Method, x.Epoch), y.Nu, x.Nu, 1e-3, 0)
+		if !near(y.Score.Value/(c*c*x.Score.Value), 1, 1e-3) {
+			t.Errorf("%s, epoch %d: the error is %g, in other units %g", x.Method, x.Epoch, x.Score.Value, y.Score.Value)
+		}
+	}
+}
+
+// withIntercept solves the ridge regression of y on z with an intercept that has
+// no penalty, without row out.
+func withIntercept(z []float64, k int, y []float64, lambda float64, out int) (w []float64, b float64) {
+	n, mean, my := 0.0, make([]float64, k), 0.0
+	for i := range y {
+		if i != out {
+			n++
+			my += y[i]
+			for c := range k {
+				mean[c] += z[i*k+c]
+			}
+		}
+	}
+	zc, yc := make([]float64, len(z)), make([]float64, len(y))
+	for i := range y {
+		yc[i] = y[i] - my/n
+		for c := range k {
+			zc[i*k+c] = z[i*k+c] - mean[c]/n
+		}
+	}
+	w = ridgeSolve(zc, k, yc, lambda, out)
+	return w, my/n - dot(mean, w)/n
+}
+
+// The head with an intercept is ridge regression with one that has no penalty,
+// and the ridge is the one whose refits without one sample each predict it best.
+func TestHeadIntercept(t *testing.T) {
+	rng := testrand.New(t)
+	b := openCPU(t, 1)
+	for range 10 {
+		n, k := 8+rng.IntN(20), 1+rng.IntN(5)
+		z, y := headProblem(rng, n, k, k)
+		for i := range y { // far from 0, where a head without intercept fails
+			y[i] = float64(float32(y[i] + 30))
+		}
+		w := upload(t, b, backend.Float32, make([]float32, k+1))
+		zm := upload(t, b, backend.Float32, narrow(z)).Mat(n, k)
+		fit, err := Head{Ridge: RidgeAuto, Prior: PriorIdentity, Rcond: -1}.fit(b, zm, backend.Matrix{}, narrow(y), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		centre := make([]float64, n*k)
+		for i := range n {
+			for c := range k {
+				m := 0.0
+				for j := range n {
+					m += z[j*k+c] / float64(n)
+				}
+				centre[i*k+c] = z[i*k+c] - m
+			}
+		}
+		unit := dot(centre, centre) / float64(k)
+		brute := func(ridge float64) float64 {
+			sum := 0.0
+			for i := range n {
+				v, at := withIntercept(z, k, y, ridge*unit, i)
+				e := dot(z[i*k:(i+1)*k], v) + at - y[i]
+				sum += e * e
+			}
+			return sum
+		}
+		best := slices.MinFunc(ridgeGrid, func(a, b float64) int {
+			if brute(a) < brute(b) {
+				return -1
+			}
+			return 1
+		})
+		if brute(fit.Ridge) > brute(best)*(1+1e-6) {
+			t.Errorf("n=%d K=%d: ridge %g, by refits %g", n, k, fit.Ridge, best)
+		}
+		want, at := withIntercept(z, k, y, fit.Ridge*unit, -1)
+		closeVectors(t, "the head", download(t, b, w), append(want, at), 1e-5, 0)
+	}
+}
