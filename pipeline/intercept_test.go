@@ -168,6 +168,46 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+// Centred embeddings of two classes that hardly overlap: a model without an
+// intercept predicts 0 on average and cannot tell them at a threshold of 0.5.
+func TestCentredEmbeddings(t *testing.T) {
+	const d, domains, rows, held = 16, 4, 900, 300
+	rng := testrand.New(t)
+	set := &dataset.Set{Name: "embeddings", Binary: true}
+	direction := normals(rng, d)
+	for i := range domains {
+		p := &dataset.Pool{Name: fmt.Sprint("domain", i), Rows: rows, Cols: d, Scale: 1}
+		task := dataset.Task{Name: p.Name, Pool: i}
+		for r := range rows {
+			class := rng.IntN(2)
+			for j := range d {
+				p.F32 = append(p.F32, float32(rng.NormFloat64()+3*(float64(class)-0.5)*direction[j]))
+			}
+			task.Labels = append(task.Labels, float32(class))
+			if r < held {
+				task.Test = append(task.Test, int32(r))
+			} else {
+				task.Train = append(task.Train, int32(r))
+			}
+		}
+		set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
+	}
+	cfg, err := NewConfig(PresetDefault)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.K, cfg.TargetSamples, cfg.Schedule = 5, 60, Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 20, Budget: 600}
+	for _, intercept := range []bool{true, false} {
+		cfg.Intercept = intercept
+		_, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
+		for _, e := range st.Epochs {
+			if right := e.Score.Value <= 0.05; right != intercept {
+				t.Errorf("intercept %v: %s, epoch %d, errs on %.1f %%", intercept, e.Method, e.Epoch, 100*e.Score.Value)
+			}
+		}
+	}
+}
+
 // withIntercept solves the ridge regression of y on z with an intercept that has
 // no penalty, without row out.
 func withIntercept(z []float64, k int, y []float64, lambda float64, out int) (w []float64, b float64) {
