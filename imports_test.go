@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"internal/jsonfile":     {"internal/atomicfile"},
 	"internal/owner":        nil,
 	"internal/must":         nil,
-	"internal/pipelinetest": {"backend", "cpu", "dataset", "internal/must"},
+	"pipeline/pipelinetest": {"backend", "cpu", "dataset", "internal/must"},
 	"internal/safetensors":  nil,
 	"internal/testrand":     nil,
 	"internal/text":         nil,

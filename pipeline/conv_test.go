@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
 
-	"github.com/amtrl/amtrl/internal/pipelinetest"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
 // The gradient of a step, taken back from Adam's first moment, is that of the

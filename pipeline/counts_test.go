@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 
-	"github.com/amtrl/amtrl/internal/pipelinetest"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
 // waterLevel fills x_m = min(max(level share_m, least_m), limit_m) up to a total

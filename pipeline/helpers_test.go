@@ -5,7 +5,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
-	"github.com/amtrl/amtrl/internal/pipelinetest"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
 var (

@@ -10,9 +10,9 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
-	"github.com/amtrl/amtrl/internal/pipelinetest"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
 // The model on disk predicts what the score says.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
-	"github.com/amtrl/amtrl/internal/pipelinetest"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
 var (
