@@ -11,6 +11,25 @@ import (
 	"unicode/utf8"
 )
 
+// TestNoLargeFiles refuses what a build or a run left among the sources.
+func TestNoLargeFiles(t *testing.T) {
+	for _, path := range tracked(t) {
+		if info, err := os.Lstat(path); err == nil && info.Size() > 256<<10 {
+			t.Errorf("%s has %d bytes: expected no file of more than 256 KiB", path, info.Size())
+		}
+	}
+}
+
+// tracked lists the files that git tracks.
+func tracked(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command("git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skipf("git ls-files: %v", err)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
 // TestNoLongLines holds every text file that git tracks against the width that
 // fits beside another file: 140 columns.
 func TestNoLongLines(t *testing.T) {
@@ -18,12 +37,8 @@ func TestNoLongLines(t *testing.T) {
 	extensions := strings.Fields(".go .mod .cu .cuh .c .h .cpp .hpp .py .sh .md .yml .yaml .cff")
 	names := []string{"Makefile", "Dockerfile.cuda", "run", "slurm-up", "slurm-down", "slurm-install"}
 	generated := []byte("// Code generated ")
-	out, err := exec.Command("git", "ls-files", "-z").Output()
-	if err != nil {
-		t.Skipf("git ls-files: %v", err)
-	}
 	seen := 0
-	for _, path := range strings.Split(string(out), "\x00") {
+	for _, path := range tracked(t) {
 		if !slices.Contains(extensions, filepath.Ext(path)) && !slices.Contains(names, filepath.Base(path)) ||
 			strings.Contains(path, "testdata/") {
 			continue
