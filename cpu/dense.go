@@ -107,15 +107,6 @@ func (d *device) tiles(rows, cols, inner, maxRows, maxCols int, body tile) {
 	})
 }
 
-// serialTiles covers it with tiles that gonum computes on this goroutine.
-func serialTiles(rows, cols int, body tile) {
-	for i := 0; i < rows; i += gonumRows {
-		for j := 0; j < cols; j += gonumCols {
-			body(i, j, min(gonumRows, rows-i), min(gonumCols, cols-j))
-		}
-	}
-}
-
 func (q *queue) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := q.check("Syrk")
 	o := c.Syrk(trans, a, cm)

@@ -12,7 +12,6 @@ var (
 	smallSet    = pipelinetest.SmallSet
 	smallImages = pipelinetest.SmallImages
 	features    = pipelinetest.Features
-	openCPU     = pipelinetest.OpenCPU
 	wide        = pipelinetest.Wide
 	multiply    = pipelinetest.Multiply
 	near        = pipelinetest.Near

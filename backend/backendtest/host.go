@@ -61,15 +61,6 @@ func (d dense) scaled(alpha float64) dense {
 	return out
 }
 
-// max is the largest absolute value.
-func (d dense) max() float64 {
-	var m float64
-	for _, x := range d.v {
-		m = math.Max(m, math.Abs(x))
-	}
-	return m
-}
-
 // mul is the product with twice the working precision in the sums.
 func (d dense) mul(o dense) dense {
 	out, ot := zeros(d.rows, o.cols), o.t()

@@ -1,3 +1,5 @@
+// Package k8s runs the tasks of a run folder as Indexed Jobs of Kubernetes,
+// through kubectl: options, manifests, and what the cluster says of them.
 package k8s
 
 import (

@@ -1,3 +1,5 @@
+// Package local runs the tasks of a run folder as child processes of this
+// machine, under a supervisor that outlives the submission.
 package local
 
 import (

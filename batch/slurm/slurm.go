@@ -1,3 +1,5 @@
+// Package slurm runs the tasks of a run folder as job arrays of Slurm, through
+// its commands: options, scripts, queries, and what an attempt asks of it.
 package slurm
 
 import (
