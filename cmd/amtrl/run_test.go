@@ -107,7 +107,8 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2", "--prior",
 		"sources", "--head-rcond", "0.01",
 		"--relevance", "l1", "--l1", "0.5"}
-	erm := []string{"--lambda", "0.125", "--iterations", "9", "--tolerance", "0.5", "--history", "4", "--init", "moments"}
+	erm := []string{"--lambda", "0.125", "--iterations", "9", "--tolerance", "0.5", "--history", "4", "--init", "moments",
+		"--intercept"}
 	plan := func(more ...string) dryRunResult {
 		t.Helper()
 		var res dryRunResult
@@ -120,7 +121,8 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	conv := plan("--allocation", "l1", "--mix", "0.25", "--costs", costs, "--representation", "conv", "--channels", "4, 5", "--passes", "3",
 		"--digits", "100", "--nu", nu, "--batch", "17", "--rate", "0.25", "--decay", "0.5", "--validation", "0.125", "--patience", "2")
 	want := pipeline.Config{
-		Preset: "paper", Methods: []string{"active", "known"}, Representation: "linear", K: 7, TargetSamples: 11, IncludeTarget: true, Seed: 5,
+		Preset: "paper", Methods: []string{"active", "known"}, Representation: "linear", K: 7, TargetSamples: 11, IncludeTarget: true,
+		Intercept: true, Seed: 5,
 		Schedule:   pipeline.Schedule{Kind: "paper", Epochs: 3, Floor: 50},
 		Allocation: pipeline.Allocation{Rule: "l1", Mix: 0.25},
 		ERM:        pipeline.ERM{Lambda: 0.125, Iterations: 9, Tolerance: 0.5, History: 4, Init: "moments", WarmStart: true},
@@ -133,7 +135,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	inTheory.Allocation, inTheory.Costs = pipeline.Allocation{Rule: "squared"}, nil
 
 	inConv := want
-	inConv.Representation, inConv.ERM, inConv.Nu = "conv", pipeline.ERM{}, map[string]float64{"fog_1": 0.5}
+	inConv.Representation, inConv.Intercept, inConv.ERM, inConv.Nu = "conv", false, pipeline.ERM{}, map[string]float64{"fog_1": 0.5}
 	inConv.Conv = &pipeline.Conv{Channels: []int{4, 5}, Passes: 3, Batch: 17, Rate: 0.25, Decay: 0.5, Validation: 0.125,
 		Patience: 2, WarmStart: true}
 
