@@ -143,7 +143,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		rec.Drawn += n - before[m]
 		rec.Cost += p.Costs[m] * float64(n)
 	}
-	if last != nil {
+	if last != nil && (p.Config.warmStart() || p.Config.Intercept) { // for the parameters, or the units among them
 		if err := l.restore(st); err != nil {
 			return Epoch{}, err
 		}

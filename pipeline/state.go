@@ -26,7 +26,9 @@ type Epoch struct {
 	Cost    float64 `json:"cost"`
 	// Counts are the samples so far of each source.
 	Counts []int `json:"counts"`
-	// Fit reports the empirical risk minimisation (eq. 1).
+	// Fit reports the empirical risk minimisation (eq. 1). With intercepts its
+	// losses and TargetLoss are of labels in units of their spread; Score is in the
+	// units of the data.
 	Fit Fit `json:"erm"`
 	// TargetLoss is the mean squared residual of the head on the target samples,
 	// HeadRidge and HeadRank how it was fitted (eq. 2).
