@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func TestDType(t *testing.T) {
@@ -27,10 +28,7 @@ func TestDType(t *testing.T) {
 
 func TestViews(t *testing.T) {
 	b := &memory{left: 1}
-	buf, err := b.Alloc(backend.Float32, 12)
-	if err != nil {
-		t.Fatal(err)
-	}
+	buf := must.Get(b.Alloc(backend.Float32, 12))(t)
 	if got, want := backend.Mat(buf, 3, 4), (backend.Matrix{Buf: buf, Rows: 3, Cols: 4, Stride: 4}); got != want {
 		t.Errorf("Mat: %+v", got)
 	}
@@ -101,10 +99,7 @@ func TestElementType(t *testing.T) {
 func pair[E backend.Element](t *testing.T, d, own backend.DType, v []E) {
 	t.Helper()
 	b := &memory{left: 2}
-	buf, err := b.Alloc(d, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	buf := must.Get(b.Alloc(d, 1))(t)
 	_, newErr := backend.NewBuffer(b, d, v)
 	for what, err := range map[string]error{
 		"Put": backend.Put(b, buf, 0, v), "Get": backend.Get(b, v, buf, 0), "New": newErr,
@@ -139,10 +134,7 @@ func TestNewFails(t *testing.T) {
 
 func TestPutRange(t *testing.T) {
 	b := &memory{left: 1}
-	buf, err := backend.NewBuffer(b, backend.Float32, []float32{1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	buf := must.Get(backend.NewBuffer(b, backend.Float32, []float32{1, 2}))(t)
 	if err := backend.Put(b, buf, 1, []float32{3, 4}); !isArgument(err) {
 		t.Errorf("Put past the end: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func TestScope(t *testing.T) {
@@ -16,9 +17,7 @@ func TestScope(t *testing.T) {
 	v := s.Vector(backend.Float64, 4)
 	samples := s.Samples(backend.SampleSet{})
 	up := backend.Upload(s, backend.Int32, []int32{3, 1})
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Err())
 	if buf.Len() != 3 || m != backend.Mat(m.Buf, 2, 5) || m.Buf.Len() != 10 || v != backend.Vec(v.Buf) || v.Len != 4 || samples.Cols() != 2 {
 		t.Errorf("wrong shapes: %v %v %v", buf.Len(), m, v)
 	}

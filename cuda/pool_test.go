@@ -113,13 +113,11 @@ func TestReuse(t *testing.T) {
 	made := c.Calls("cuMemAlloc_v2")
 	for i := range 40 {
 		x := must.Get(b.Alloc(backend.Float32, n))(t)
-		if err := first(
+		must.Do(t, first(
 			func() error { return b.Fill(backend.Vec(x), 1) },
 			b.Synchronize, // so that x is not written again
 			func() error { return b.Axpy(1, backend.Vec(x), backend.Vec(sum)) },
-		); err != nil {
-			t.Fatal(err)
-		}
+		))
 		x.Free()
 		if i%2 == 0 {
 			continue

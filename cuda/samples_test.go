@@ -35,14 +35,12 @@ func TestProjectInSlabs(t *testing.T) {
 	must.Do(t, s.Err())
 	q := b.another(t)
 	got := make([]float32, n)
-	if err := first(
+	must.Do(t, first(
 		b.Synchronize,
 		func() error { return q.Fill(phi.Row(0), 2) },
 		func() error { return q.Project(samples, phi, z) },
 		func() error { return backend.Get(q, got, z.Buf, 0) },
-	); err != nil {
-		t.Fatal(err)
-	}
+	))
 	for i, v := range got {
 		want := 0
 		for _, x := range stored[int(set.Rows[i])*cols:][:cols] {
@@ -67,12 +65,10 @@ func TestSamplesAtOnce(t *testing.T) {
 	samples := s.Samples(backend.SampleSet{Pools: []backend.Pool{pool}, TaskPool: []int{0}, Offsets: []int{0, 2},
 		Rows: []int32{1, 0}, Y: []float32{5, 6}})
 	var got [1]float64
-	if err := first(s.Err, onOther.Err,
+	must.Do(t, first(s.Err, onOther.Err,
 		func() error { return q.TaskGradient(samples, p, backend.Vector{}, grad, backend.Vector{}, loss) },
 		func() error { return backend.Get(q, got[:], loss.Buf, 0) },
-	); err != nil {
-		t.Fatal(err)
-	}
+	))
 	if got[0] != 61 {
 		t.Errorf("the loss is %v, expected 61", got[0])
 	}

@@ -42,9 +42,7 @@ func TestFilesAreRegular(t *testing.T) {
 			} else {
 				err = os.Symlink("/dev/zero", path)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			within(t, name, func() {
 				_, err := ReadLayout(dir)
 				wantFault(t, name, err, path, "expected a regular file, found "+kind)

@@ -152,9 +152,7 @@ func TestReadIDXMemoryIsBounded(t *testing.T) {
 func TestReadIDXRealData(t *testing.T) {
 	dir := filepath.Join(realData(t), "mnist_idx")
 	pixels, rows, height, width, err := ReadIDXImages(filepath.Join(dir, "t10k-images-idx3-ubyte.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if rows != 5000 || height != 28 || width != 28 || len(pixels) != 5000*784 {
 		t.Errorf("%d images of %d by %d, %d pixels", rows, height, width, len(pixels))
 	}

@@ -89,9 +89,7 @@ func TestReadLayoutRealData(t *testing.T) {
 		}
 	}
 	pixels, _, _, _, err := ReadIDXImages(filepath.Join(root, "mnist_idx", "t10k-images-idx3-ubyte.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !bytes.Equal(pixels, s.Pools[0].U8) {
 		t.Error("identity is not the IDX images")
 	}

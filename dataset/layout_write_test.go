@@ -25,9 +25,7 @@ func TestWriteLayoutWritesNothingOver(t *testing.T) {
 			fmt.Fprintf(&all, "%s %v %x\n", path, info.ModTime(), content)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return all.String()
 	}
 	before := snapshot()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -42,10 +43,7 @@ func anyConfig(rng *rand.Rand) Config {
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
-	js, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(json.Marshal(v))(t)
 	return string(js)
 }
 
@@ -129,19 +127,14 @@ func TestCompleteAndCanonical(t *testing.T) {
 
 func reread(t *testing.T, c Config) (back Config) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(jsonOf(t, c)), &back); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(jsonOf(t, c)), &back))
 	return back
 }
 
 // The kind alone is enough, and its constants are those that the command line's
 // help states.
 func TestCompleteConstants(t *testing.T) {
-	c, err := NewConfig(PresetPaper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewConfig(PresetPaper))(t)
 	c.Schedule.Kind, c.Relevance.Kind = ScheduleTheory, L1
 	c = c.Complete(nil).Canonical()
 	if c.K != 50 || *c.Schedule.Theory != (Theory{Delta: 0.1, R: 1, SigmaMin: 1}) ||

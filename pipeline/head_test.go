@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -16,10 +17,7 @@ func fitHead(t *testing.T, b backend.Queue, h Head, z []float64, k int, y []floa
 	n := len(y)
 	w := upload(t, b, backend.Float32, make([]float32, k))
 	h.Prior = PriorIdentity
-	fit, err := h.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k), backend.Matrix{}, narrow(y), w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fit := must.Get(h.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k), backend.Matrix{}, narrow(y), w))(t)
 	return download(t, b, w), fit
 }
 
@@ -162,16 +160,10 @@ func TestLeaveOneOut(t *testing.T) {
 		z, y := headProblem(rng, n, k, c[2])
 		u, s, vt := upload(t, b, backend.Float64, make([]float64, n*r)), upload(t, b, backend.Float64, make([]float64, r)),
 			upload(t, b, backend.Float64, make([]float64, r*k))
-		if err := b.SVD(upload(t, b, backend.Float64, z).Mat(n, k), u.Mat(n, r), s, vt.Mat(r, k)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.SVD(upload(t, b, backend.Float64, z).Mat(n, k), u.Mat(n, r), s, vt.Mat(r, k)))
 		uh, sh, uy := make([]float64, n*r), make([]float64, r), make([]float64, r)
-		if err := backend.Get(b, uh, u.Buf, 0); err != nil {
-			t.Fatal(err)
-		}
-		if err := backend.Get(b, sh, s.Buf, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, backend.Get(b, uh, u.Buf, 0))
+		must.Do(t, backend.Get(b, sh, s.Buf, 0))
 		for i := range n {
 			for j := range r {
 				uy[j] += uh[i*r+j] * y[i]
@@ -278,9 +270,7 @@ func TestHeadSourcesPrior(t *testing.T) {
 			w := upload(t, b, backend.Float32, make([]float32, k))
 			fit, err := Head{Ridge: ridge, Prior: PriorSources, Rcond: -1}.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k),
 				upload(t, b, backend.Float32, narrow(heads)).Mat(m, k), narrow(y), w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got := download(t, b, w)
 			if ridge == RidgeAuto {
 				ridge = fit.Ridge

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -36,25 +37,15 @@ func TestInterceptObjective(t *testing.T) {
 		lambda float64
 	}{{1, 1, []int{1}, 0}, {5, 2, []int{7, 3, 9, 4}, 0.3}, {17, 3, []int{0, 60, 0, 1, 33}, 2}, {30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3}} {
 		r := newRegression(t, b, rng, c.d, c.counts)
-		l, err := newLinear(b, c.k, c.d, r.tasks, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(newLinear(b, c.k, c.d, r.tasks, true))(t)
 		u := units{centre: narrow(normals(rng, c.d)), scale: 0.5 + rng.Float64(), label: 1}
-		if err := l.setUnits(u, make([]float32, r.tasks)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.setUnits(u, make([]float32, r.tasks)))
 		tmp := backend.NewScope(b)
-		obj, err := newERMObjective(l, r.s, c.lambda, tmp)
-		if err != nil {
-			t.Fatal(err)
-		}
+		obj := must.Get(newERMObjective(l, r.s, c.lambda, tmp))(t)
 		theta := narrow(normals(rng, l.theta.Len))
 		x := upload(t, b, backend.Float32, theta)
 		g := upload(t, b, backend.Float32, slices.Repeat([]float32{float32(math.NaN())}, len(theta)))
-		if err := obj.evaluate(x, g); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, obj.evaluate(x, g))
 		value := func(theta []float64) float64 {
 			z := r.inUnitsOf(wide(u.centre), float64(float32(u.scale)))
 			weights, bias := theta[:len(theta)-r.tasks], theta[len(theta)-r.tasks:]
@@ -192,10 +183,7 @@ func TestCentredEmbeddings(t *testing.T) {
 		}
 		set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
 	}
-	cfg, err := NewConfig(PresetDefault)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := must.Get(NewConfig(PresetDefault))(t)
 	cfg.K, cfg.TargetSamples, cfg.Schedule = 5, 60, Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 20, Budget: 600}
 	for _, intercept := range []bool{true, false} {
 		cfg.Intercept = intercept
@@ -245,10 +233,7 @@ func TestHeadIntercept(t *testing.T) {
 		}
 		w := upload(t, b, backend.Float32, make([]float32, k+1))
 		zm := upload(t, b, backend.Float32, narrow(z)).Mat(n, k)
-		fit, err := Head{Ridge: RidgeAuto, Prior: PriorIdentity, Rcond: -1}.fit(b, zm, backend.Matrix{}, narrow(y), w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := must.Get(Head{Ridge: RidgeAuto, Prior: PriorIdentity, Rcond: -1}.fit(b, zm, backend.Matrix{}, narrow(y), w))(t)
 		centre := make([]float64, n*k)
 		for i := range n {
 			for c := range k {

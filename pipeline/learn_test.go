@@ -230,9 +230,7 @@ func TestUnitFreesAfterAFailure(t *testing.T) {
 			t.Fatalf("allocation %d failed (%v): %+v held, before %+v", fail, err, now, held)
 		}
 		if b.left > 0 {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return
 		}
 		if err != errNoMemory && (err == nil || !strings.Contains(err.Error(), errNoMemory.Error())) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -76,21 +77,13 @@ func TestERMObjective(t *testing.T) {
 		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3},
 	} {
 		r := newRegression(t, b, rng, c.d, c.counts)
-		l, err := newLinear(b, c.k, c.d, r.tasks, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(newLinear(b, c.k, c.d, r.tasks, false))(t)
 		tmp := backend.NewScope(b)
-		obj, err := newERMObjective(l, r.s, c.lambda, tmp)
-		if err != nil {
-			t.Fatal(err)
-		}
+		obj := must.Get(newERMObjective(l, r.s, c.lambda, tmp))(t)
 		theta := narrow(normals(rng, l.theta.Len))
 		x := upload(t, b, backend.Float32, theta)
 		g := upload(t, b, backend.Float32, slices.Repeat([]float32{float32(math.NaN())}, len(theta)))
-		if err := obj.evaluate(x, g); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, obj.evaluate(x, g))
 		f := obj.value()
 		want, grad := r.objective(wide(theta), c.k, c.lambda)
 		if !near(f/want, 1, 1e-5) {
@@ -185,10 +178,8 @@ func TestERMOptimumIsSoftThresholding(t *testing.T) {
 		fit := Fit{Objective: math.Inf(1)}
 		for range 3 {
 			start := narrow(normals(rng, c.k*d+tasks*c.k))
-			f, err := FitLinear(context.Background(), b, s, c.k, ERM{Lambda: c.lambda, Iterations: 400, History: 10, Init: InitRandom}, start, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			erm := ERM{Lambda: c.lambda, Iterations: 400, History: 10, Init: InitRandom}
+			f := must.Get(FitLinear(context.Background(), b, s, c.k, erm, start, nil))(t)
 			if f.Objective < fit.Objective {
 				theta, fit = start, f
 			}
@@ -266,10 +257,8 @@ func TestFitLinearIsDeterministic(t *testing.T) {
 		same := stream(pcg, "same")
 		r := newRegression(t, b, same, 30, []int{400, 3, 80, 0, 150})
 		theta := narrow(normals(same, 4*30+5*4))
-		fit, err := FitLinear(context.Background(), b, r.s, 4, ERM{Lambda: 1e-3, Iterations: 25, History: 6, Init: InitRandom}, theta, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		erm := ERM{Lambda: 1e-3, Iterations: 25, History: 6, Init: InitRandom}
+		fit := must.Get(FitLinear(context.Background(), b, r.s, 4, erm, theta, nil))(t)
 		if i == 0 {
 			first, record = theta, fit
 		} else if !slices.Equal(theta, first) || fit != record {
@@ -335,14 +324,9 @@ func TestFitLinearArguments(t *testing.T) {
 func TestRandomiseScales(t *testing.T) {
 	b := openCPU(t, 1)
 	const k, d, tasks = 16, 400, 500
-	l, err := newLinear(b, k, d, tasks, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLinear(b, k, d, tasks, false))(t)
 	defer l.close()
-	if err := l.randomise(testrand.New(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.randomise(testrand.New(t)))
 	theta := download(t, b, l.theta)
 	phi, heads := theta[:k*d], theta[k*d:]
 	if v := dot(phi, phi) / k; math.Abs(v-1) > 0.15 {
@@ -357,34 +341,20 @@ func TestRandomiseScales(t *testing.T) {
 func TestMomentsFindTheColumnSpace(t *testing.T) {
 	b := openCPU(t, 2)
 	const d, k, tasks, rows = 12, 3, 6, 6000
-	set, err := dataset.RandomLinear(d, k, tasks, 0.3, rows, testrand.New(t).Uint64())
-	if err != nil {
-		t.Fatal(err)
-	}
-	dev, err := NewResident(b.Device(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(dataset.RandomLinear(d, k, tasks, 0.3, rows, testrand.New(t).Uint64()))(t)
+	dev := must.Get(NewResident(b.Device(), set))(t)
 	defer dev.Close()
 	order, list := make([]int, tasks), make([][]int32, tasks)
 	counts := make([]int, tasks)
 	for i := range order {
 		order[i], list[i], counts[i] = i, set.Tasks[i].Train, rows-i*100
 	}
-	samples, err := samplesOf(b, dev, order, list, counts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	samples := must.Get(samplesOf(b, dev, order, list, counts))(t)
 	defer samples.Free()
 	truth := multiply(false, false, set.Model.B, d, set.Model.W, k) // d by T+1
 	for _, width := range []int{k, 8} {
-		l, err := newLinear(b, width, d, tasks, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := (ERM{Init: InitMoments}).start(l, samples, counts, testrand.New(t)); err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(newLinear(b, width, d, tasks, false))(t)
+		must.Do(t, (ERM{Init: InitMoments}).start(l, samples, counts, testrand.New(t)))
 		theta := download(t, b, l.theta)
 		phi, heads := theta[:width*d], theta[width*d:]
 		for c := range k {
@@ -439,14 +409,9 @@ func TestMomentsOfAnEmptyTask(t *testing.T) {
 	b := openCPU(t, 1)
 	counts := []int{9, 0, 7}
 	r := newRegression(t, b, rng, 5, counts)
-	l, err := newLinear(b, 2, 5, 3, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLinear(b, 2, 5, 3, false))(t)
 	defer l.close()
-	if err := (ERM{Init: InitMoments}).start(l, r.s, counts, rng); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (ERM{Init: InitMoments}).start(l, r.s, counts, rng))
 	theta := download(t, b, l.theta)
 	if v := norm(theta); math.IsNaN(v) || v == 0 {
 		t.Errorf("the start is %v", theta)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // fakes puts shell scripts before everything else on the PATH of a command.
@@ -23,7 +24,7 @@ func fakes(t *testing.T, cmd *exec.Cmd, scripts map[string]string) *exec.Cmd {
 		scripts["scontrol"] = "exit 1"
 	}
 	for name, text := range scripts {
-		noError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	}
 	cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"))
 	return cmd
@@ -106,7 +107,7 @@ func TestSubmitRefused(t *testing.T) {
 func TestSubmitWrongUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	noError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))
 	for args, says := range map[string]string{
 		"submit":                                   "no run folder",
 		"submit a b":                               `unexpected argument "b"`,
@@ -186,8 +187,8 @@ func TestRunTask(t *testing.T) {
 		t.Errorf("a second process: exit code %d: %s", second.code, second.stderr)
 	}
 	computedOnce(t, dir, "run", 1)
-	must(t, dir, "collect", "run")
-	must(t, dir, long("sweep", "--targets", "fog_0", "--epochs", "40", "--quiet", "--out", "whole")...)
+	succeed(t, dir, "collect", "run")
+	succeed(t, dir, long("sweep", "--targets", "fog_0", "--epochs", "40", "--quiet", "--out", "whole")...)
 	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
 }
 
@@ -199,10 +200,8 @@ func TestRunTaskBadInput(t *testing.T) {
 		t.Fatalf("exit code %d: %s", o.code, o.stderr)
 	}
 	path := filepath.Join(dir, "run", "plan.json")
-	plan, err := os.ReadFile(path)
-	noError(t, err)
-	r, err := batch.Open(filepath.Join(dir, "run"))
-	noError(t, err)
+	plan := must.Get(os.ReadFile(path))(t)
+	r := must.Get(batch.Open(filepath.Join(dir, "run")))(t)
 	key := r.Jobs[0].Key
 	for _, c := range []struct{ was, is, part, index, says string }{
 		{"", "", "nobody", "0", `has no part "nobody"`},
@@ -211,7 +210,7 @@ func TestRunTaskBadInput(t *testing.T) {
 		{`"version": "`, `"version": "not-`, key, "0", "expected not-"},
 		{`"name": "digits",`, `"name": "dogs",`, key, "0", "dogs"},
 	} {
-		noError(t, os.WriteFile(path, bytes.Replace(plan, []byte(c.was), []byte(c.is), 1), 0o644))
+		must.Do(t, os.WriteFile(path, bytes.Replace(plan, []byte(c.was), []byte(c.is), 1), 0o644))
 		o := amtrl(t, dir, "run-task", "--part", c.part, "run", c.index)
 		if o.code != batch.ExitBadInput || !strings.Contains(lastLine(o.stderr), c.says) {
 			t.Errorf("expected %s: exit code %d: %s", c.says, o.code, o.stderr)
@@ -260,7 +259,7 @@ func TestRetryOfOthers(t *testing.T) {
 	if o := parts(); o.code != 0 || !strings.Contains(o.stdout, "module load evil") || !strings.Contains(o.stdout, "exec /first run-task") {
 		t.Fatalf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}
-	noError(t, os.Chmod(filepath.Join(dir, "run"), 0o775))
+	must.Do(t, os.Chmod(filepath.Join(dir, "run"), 0o775))
 	for _, more := range [][]string{nil, {"--to", "slurm"}, {"--program", "/mine"}} {
 		if o := parts(more...); o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "others may write to it") ||
 			!strings.Contains(o.stderr, "chmod") {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // eight is a sweep of eight targets of a second or two in all.
@@ -40,10 +41,8 @@ func middle(t *testing.T, dir, run string, task, epochs int) {
 // attempts reads a task's attempts.
 func attempts(t *testing.T, dir, run string, task int) []batch.AttemptLine {
 	t.Helper()
-	r, err := batch.Open(filepath.Join(dir, run))
-	noError(t, err)
-	lines, err := r.Attempts(task)
-	noError(t, err)
+	r := must.Get(batch.Open(filepath.Join(dir, run)))(t)
+	lines := must.Get(r.Attempts(task))(t)
 	return lines
 }
 
@@ -79,12 +78,12 @@ func ended(t *testing.T, dir, run string) {
 func TestSubmitLocal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, dir, eight("sweep", "--quiet", "--seeds", "0-1", "--out", "whole")...)
+	succeed(t, dir, eight("sweep", "--quiet", "--seeds", "0-1", "--out", "whole")...)
 	run := "run with 'quotes' $(touch bad)"
 	args := eight("submit", run, "--seeds", "0-1", "--pack", "3")
 	ended(t, dir, run)
 
-	dry := must(t, dir, append(args, "--dry-run")...)
+	dry := succeed(t, dir, append(args, "--dry-run")...)
 	if _, err := os.Stat(filepath.Join(dir, run)); err == nil || !strings.Contains(dry.stdout, "run-task --part") {
 		t.Fatalf("--dry-run left a folder, or shows no command:\n%s", dry.stdout)
 	}
@@ -93,12 +92,12 @@ func TestSubmitLocal(t *testing.T) {
 		!strings.Contains(dry.stdout, planned[0].Content) || len(planned[0].Tasks) != 6 {
 		t.Errorf("--dry-run --json: %+v\nand without --json:\n%s", planned, dry.stdout)
 	}
-	first := must(t, dir, append(args, "--json")...)
+	first := succeed(t, dir, append(args, "--json")...)
 	var handed handedOver
 	if err := json.Unmarshal([]byte(first.stdout), &handed); err != nil || handed.Tasks != 6 || len(handed.Jobs) != 1 {
 		t.Fatalf("%v: %s", err, first.stdout)
 	}
-	again := must(t, dir, args...)
+	again := succeed(t, dir, args...)
 	if !strings.Contains(again.stderr, "nothing to hand over: all 6 tasks") {
 		t.Errorf("a second submission: %s", again.stderr)
 	}
@@ -115,20 +114,20 @@ func TestSubmitLocal(t *testing.T) {
 	if foreign.code != 1 || !strings.Contains(foreign.stderr, "holds other files") {
 		t.Errorf("a trial in a folder of something else: exit code %d: %s", foreign.code, foreign.stderr)
 	}
-	must(t, dir, "status", run, "--wait", "--quiet")
+	succeed(t, dir, "status", run, "--wait", "--quiet")
 	computedOnce(t, dir, run, 6)
 	for range 2 {
-		o := must(t, dir, "collect", run)
+		o := succeed(t, dir, "collect", run)
 		if !strings.Contains(o.stdout, "means over targets and seeds") {
 			t.Errorf("no report:\n%s", o.stdout)
 		}
 		foldertest.Same(t, filepath.Join(dir, run, "sweep"), filepath.Join(dir, "whole"))
 	}
-	resumed := must(t, dir, eight("sweep", "--seeds", "0-1", "--out", filepath.Join(run, "sweep"))...)
+	resumed := succeed(t, dir, eight("sweep", "--seeds", "0-1", "--out", filepath.Join(run, "sweep"))...)
 	if !strings.Contains(resumed.stderr, "already complete") {
 		t.Errorf("the collected folder is not the sweep's: %s", resumed.stderr)
 	}
-	if log := must(t, dir, "logs", run, "5"); !strings.Contains(log.stderr, "task 5, attempt 1") {
+	if log := succeed(t, dir, "logs", run, "5"); !strings.Contains(log.stderr, "task 5, attempt 1") {
 		t.Errorf("the log of task 5: %s", log.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "bad")); err == nil {
@@ -142,7 +141,7 @@ func TestSubmitLocal(t *testing.T) {
 // dryParts runs a trial with --json.
 func dryParts(t *testing.T, dir string, args ...string) []dryPart {
 	t.Helper()
-	o := must(t, dir, args...)
+	o := succeed(t, dir, args...)
 	var parts []dryPart
 	if err := json.Unmarshal([]byte(o.stdout), &parts); err != nil || parts == nil {
 		t.Fatalf("expected a JSON list alone, found %v:\n%s", err, o.stdout)
@@ -156,14 +155,14 @@ func dryParts(t *testing.T, dir string, args ...string) []dryPart {
 func TestSubmitLocalFaults(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, dir, long("sweep", "--quiet", "--out", "whole")...)
+	succeed(t, dir, long("sweep", "--quiet", "--out", "whole")...)
 	ended(t, dir, "run")
-	must(t, dir, long("submit", "run", "--to", "local", "--parallel", "3")...)
+	succeed(t, dir, long("submit", "run", "--to", "local", "--parallel", "3")...)
 	middle(t, dir, "run", 0, 3)
 	signalTask(t, dir, "run", 0, syscall.SIGKILL)
 	middle(t, dir, "run", 1, 3)
 	signalTask(t, dir, "run", 1, syscall.SIGUSR1)
-	must(t, dir, "cancel", "run", "2,7")
+	succeed(t, dir, "cancel", "run", "2,7")
 	o := amtrl(t, dir, "status", "run", "--wait")
 	if o.code != 1 || !strings.Contains(o.stdout, "8 tasks: 5 done, 1 failed, 2 cancelled") {
 		t.Fatalf("exit code %d:\n%s", o.code, o.stdout)
@@ -177,16 +176,16 @@ func TestSubmitLocalFaults(t *testing.T) {
 	if parts := dryParts(t, dir, "retry", "run", "--failed", "--dry-run", "--json"); len(parts) != 1 || parts[0].Tasks.String() != "0,2,7" {
 		t.Errorf("a trial of a retry: %+v", parts)
 	}
-	must(t, dir, "retry", "run", "--failed")
-	must(t, dir, "status", "run", "--wait", "--quiet")
+	succeed(t, dir, "retry", "run", "--failed")
+	succeed(t, dir, "status", "run", "--wait", "--quiet")
 	if parts := dryParts(t, dir, "retry", "run", "--failed", "--dry-run", "--json"); len(parts) != 0 {
 		t.Errorf("a trial of a retry of nothing: %+v", parts)
 	}
 	var handed handedOver
-	if o := must(t, dir, "retry", "run", "--failed", "--json"); json.Unmarshal([]byte(o.stdout), &handed) != nil || handed.Jobs == nil {
+	if o := succeed(t, dir, "retry", "run", "--failed", "--json"); json.Unmarshal([]byte(o.stdout), &handed) != nil || handed.Jobs == nil {
 		t.Errorf("a retry of nothing: %q", o.stdout)
 	}
-	must(t, dir, "collect", "run", "--quiet")
+	succeed(t, dir, "collect", "run", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
 	computedOnce(t, dir, "run", 8)
 	if n := starts(attempts(t, dir, "run", 1)); n != 2 {

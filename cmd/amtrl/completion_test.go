@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // complete asks a real bash, which has read the script, what can follow.
@@ -58,7 +60,7 @@ func TestBashCompletion(t *testing.T) {
 func TestCompletionScripts(t *testing.T) {
 	t.Parallel()
 	for shell, want := range map[string]string{"zsh": "compdef", "fish": "complete -c amtrl", "powershell": "Register-ArgumentCompleter"} {
-		o := must(t, t.TempDir(), "completion", shell)
+		o := succeed(t, t.TempDir(), "completion", shell)
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("%s: the script lacks %q", shell, want)
 		}
@@ -67,7 +69,7 @@ func TestCompletionScripts(t *testing.T) {
 		}
 		if path, err := exec.LookPath(shell); err == nil {
 			file := filepath.Join(t.TempDir(), "script")
-			noError(t, os.WriteFile(file, []byte(o.stdout), 0o644))
+			must.Do(t, os.WriteFile(file, []byte(o.stdout), 0o644))
 			if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s", shell, err, out)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -33,29 +34,23 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 		dir := t.TempDir()
 		const data = "run --data synthetic:sparse --dim 8 --rank 3 --sources 6 --rows 3000 --target-samples 40 --iterations 20 --backend cpu " +
 			"--threads 1 --quiet --out here"
-		must(t, dir, append(strings.Fields(data), strings.Fields(args)...)...)
-		theirs, err := os.ReadFile(filepath.Join(dir, "here", "config.json"))
-		noError(t, err)
+		succeed(t, dir, append(strings.Fields(data), strings.Fields(args)...)...)
+		theirs := must.Get(os.ReadFile(filepath.Join(dir, "here", "config.json")))(t)
 		var version struct{ Version string }
-		noError(t, json.Unmarshal(theirs, &version))
+		must.Do(t, json.Unmarshal(theirs, &version))
 
-		set, err := dataset.SparseNu(8, 3, 6, 1, 3000, 0)
-		noError(t, err)
-		b, err := cpu.Open(1)
-		noError(t, err)
+		set := must.Get(dataset.SparseNu(8, 3, 6, 1, 3000, 0))(t)
+		b := must.Get(cpu.Open(1))(t)
 		defer b.Close()
 		cfg := preset(t, "default")
 		change(&cfg)
 		cfg.TargetSamples, cfg.ERM.Iterations = 40, 20
 		id := runs.NewIdentity(version.Version, set, backend.Choice{Device: b, Reason: "asked for"}, cfg)
 		id.Targets, id.Seeds = []string{pipeline.DefaultTarget(set)}, []uint64{0}
-		dev, err := pipeline.NewResident(b, set)
-		noError(t, err)
+		dev := must.Get(pipeline.NewResident(b, set))(t)
 		defer dev.Close()
 		ours := filepath.Join(dir, "ours")
-		if _, err := runs.Run(context.Background(), dev, id, ours, func(pipeline.Step) {}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(runs.Run(context.Background(), dev, id, ours, func(pipeline.Step) {}))(t)
 		for _, name := range []string{"config.json", "result.json"} {
 			got, errOurs := os.ReadFile(filepath.Join(ours, name))
 			want, errTheirs := os.ReadFile(filepath.Join(dir, "here", name))
@@ -68,7 +63,6 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 
 func preset(t *testing.T, name string) pipeline.Config {
 	t.Helper()
-	cfg, err := pipeline.NewConfig(name)
-	noError(t, err)
+	cfg := must.Get(pipeline.NewConfig(name))(t)
 	return cfg
 }

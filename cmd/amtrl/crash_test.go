@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -40,7 +41,7 @@ func killAndResume(t *testing.T, args []string) {
 	rng := testrand.New(t)
 	dir := t.TempDir()
 	begun := time.Now()
-	must(t, dir, append(args, "--out", "whole")...)
+	succeed(t, dir, append(args, "--out", "whole")...)
 	whole := time.Since(begun)
 	amid := 0 // kills that left finished steps of unfinished work
 	killed := 0
@@ -110,7 +111,7 @@ func TestInterruptedAndLocked(t *testing.T) {
 			if second.code != 1 || !strings.Contains(second.stderr, "a is in use by another process") {
 				t.Errorf("a second process: exit code %d: %s", second.code, second.stderr)
 			}
-			noError(t, cmd.Process.Signal(os.Interrupt))
+			must.Do(t, cmd.Process.Signal(os.Interrupt))
 			err := cmd.Wait()
 			var exit *exec.ExitError
 			if !errors.As(err, &exit) || exit.ExitCode() != 130 {
@@ -149,7 +150,7 @@ func TestWriteTooLarge(t *testing.T) {
 	}
 	dir := t.TempDir()
 	args := tiny("run", "--quiet")
-	must(t, dir, append(args, "--out", "whole")...)
+	succeed(t, dir, append(args, "--out", "whole")...)
 	limited := func(blocks string) outcome {
 		cmd := command(dir)
 		cmd.Path, cmd.Args = shell, append([]string{"sh", "-c", "ulimit -f " + blocks + " && exec \"$0\" \"$@\"", binary},
@@ -164,7 +165,7 @@ func TestWriteTooLarge(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "small", "result.json")); err == nil {
 		t.Fatal("a run that failed has a result")
 	}
-	must(t, dir, append(args, "--out", "small")...)
+	succeed(t, dir, append(args, "--out", "small")...)
 	foldertest.Same(t, filepath.Join(dir, "small"), filepath.Join(dir, "whole"))
 
 	// The same for standard output.

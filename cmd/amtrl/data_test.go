@@ -11,13 +11,13 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // realData finds the folder of real data beside the repository.
 func realData(t *testing.T) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	noError(t, err)
+	dir := must.Get(os.Getwd())(t)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			break
@@ -37,7 +37,7 @@ func realData(t *testing.T) string {
 func describeJSON(t *testing.T, dir string, args ...string) dataDescription {
 	t.Helper()
 	var d dataDescription
-	noError(t, json.Unmarshal([]byte(must(t, dir, append([]string{"data", "info", "--json"}, args...)...).stdout), &d))
+	must.Do(t, json.Unmarshal([]byte(succeed(t, dir, append([]string{"data", "info", "--json"}, args...)...).stdout), &d))
 	return d
 }
 
@@ -45,7 +45,7 @@ func describeJSON(t *testing.T, dir string, args ...string) dataDescription {
 func TestDataDigits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, dir, "data", "digits", "-n", "50", "--data-seed", "3", "--out", "digits", "--threads", "1")
+	succeed(t, dir, "data", "digits", "-n", "50", "--data-seed", "3", "--out", "digits", "--threads", "1")
 	want := describeJSON(t, dir, "--digits", "50", "--data-seed", "3")
 	got := describeJSON(t, dir, "digits")
 	if got.SHA256 != want.SHA256 || got.Name != "digits" || want.Name != "embedded digits" || len(got.Tasks) != 160 || len(got.Pools) != 16 {
@@ -57,10 +57,10 @@ func TestDataDigits(t *testing.T) {
 	if p := got.Pools[0]; p.Height != 28 || p.Width != 28 {
 		t.Errorf("images of %d by %d, expected 28 by 28", p.Height, p.Width)
 	}
-	if o := must(t, dir, "data", "info", "digits"); !strings.Contains(o.stdout, "28 by 28") {
+	if o := succeed(t, dir, "data", "info", "digits"); !strings.Contains(o.stdout, "28 by 28") {
 		t.Errorf("no size of the images:\n%s", o.stdout)
 	}
-	again := must(t, dir, "data", "digits", "-n", "50", "--data-seed", "3", "--out", "digits", "--quiet")
+	again := succeed(t, dir, "data", "digits", "-n", "50", "--data-seed", "3", "--out", "digits", "--quiet")
 	if again.stdout+again.stderr != "" {
 		t.Errorf("--quiet prints %s", again.stdout+again.stderr)
 	}
@@ -73,14 +73,14 @@ func TestDataMNISTC(t *testing.T) {
 	t.Parallel()
 	idx := filepath.Join(realData(t), "mnist_idx")
 	dir := t.TempDir()
-	must(t, dir, "data", "mnistc", "--from", idx, "--out", "a", "--limit", "100", "--seed", "2")
-	must(t, dir, "data", "mnistc", "--from", idx, "--out", "b", "--limit", "100", "--seed", "2", "--threads", "3", "--quiet")
+	succeed(t, dir, "data", "mnistc", "--from", idx, "--out", "a", "--limit", "100", "--seed", "2")
+	succeed(t, dir, "data", "mnistc", "--from", idx, "--out", "b", "--limit", "100", "--seed", "2", "--threads", "3", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
 	d := describeJSON(t, dir, "a")
 	if len(d.Pools) != 16 || len(d.Tasks) != 160 || d.Pools[0].Rows != 100 || d.Pools[0].Test != 20 {
 		t.Errorf("unexpected data %+v", d.Pools)
 	}
-	o := must(t, dir, "run", "--data", "a", "--target-samples", "40", "--k", "5", "--iterations", "5", "--epochs", "2",
+	o := succeed(t, dir, "run", "--data", "a", "--target-samples", "40", "--k", "5", "--iterations", "5", "--epochs", "2",
 		"--floor", "2", "--budget", "500")
 	if !strings.Contains(o.stdout, "target glass_blur_2 of a") {
 		t.Errorf("unexpected table:\n%s", o.stdout)
@@ -92,7 +92,7 @@ func TestFindIDX(t *testing.T) {
 	dir := t.TempDir()
 	touch := func(names ...string) {
 		for _, n := range names {
-			noError(t, os.WriteFile(filepath.Join(dir, n), nil, 0o644))
+			must.Do(t, os.WriteFile(filepath.Join(dir, n), nil, 0o644))
 		}
 	}
 	check := func(part, images, labels string) {
@@ -108,7 +108,7 @@ func TestFindIDX(t *testing.T) {
 	check("t10k", "error", "found none")
 	touch("train-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")
 	check("t10k", "error", `starts with "train-labels", found 0 of t10k-labels-idx1-ubyte.gz`)
-	noError(t, os.Remove(filepath.Join(dir, "t10k-labels-idx1-ubyte.gz")))
+	must.Do(t, os.Remove(filepath.Join(dir, "t10k-labels-idx1-ubyte.gz")))
 	check("t10k", "error", "*train-labels*idx1*, found none")
 	touch("train-labels-idx1-ubyte.gz", "readme")
 	check("t10k", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -30,12 +31,12 @@ func TestFullDisk(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			disk := filepath.Join(dir, "disk")
-			noError(t, os.Mkdir(disk, 0o755))
+			must.Do(t, os.Mkdir(disk, 0o755))
 			if err := syscall.Mount("amtrl", disk, "tmpfs", 0, test.size); err != nil {
 				t.Skipf("no file system can be mounted here: %v", err)
 			}
 			defer syscall.Unmount(disk, 0)
-			must(t, dir, append(test.args, "--out", "whole")...)
+			succeed(t, dir, append(test.args, "--out", "whole")...)
 			small := filepath.Join(disk, "small")
 			o := amtrl(t, dir, append(test.args, "--out", small)...)
 			if o.code != 1 || !strings.HasPrefix(lastLine(o.stderr), "amtrl: ") ||
@@ -61,8 +62,8 @@ func TestFullDisk(t *testing.T) {
 			if finished < 2 {
 				t.Errorf("only %d files were finished before the disk was full", finished)
 			}
-			noError(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"))
-			if o := must(t, dir, append(test.args, "--out", small)...); !strings.Contains(o.stderr, "resuming after") {
+			must.Do(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"))
+			if o := succeed(t, dir, append(test.args, "--out", small)...); !strings.Contains(o.stderr, "resuming after") {
 				t.Errorf("with room again it did not go on but started anew:\n%s", o.stderr)
 			}
 			foldertest.Same(t, small, filepath.Join(dir, "whole"))
@@ -75,7 +76,7 @@ func TestSubmitFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	disk := filepath.Join(dir, "disk")
-	noError(t, os.Mkdir(disk, 0o755))
+	must.Do(t, os.Mkdir(disk, 0o755))
 	if err := syscall.Mount("amtrl", disk, "tmpfs", 0, "size=40k"); err != nil {
 		t.Skipf("no file system can be mounted here: %v", err)
 	}
@@ -90,19 +91,19 @@ func TestSubmitFullDisk(t *testing.T) {
 	if o := amtrl(t, dir, "status", run); o.code != 1 || !strings.Contains(o.stderr, "is no run folder") {
 		t.Errorf("exit code %d: %s", o.code, o.stderr)
 	}
-	noError(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=100k"))
+	must.Do(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=100k"))
 	// Room for the folder, not for the tasks.
 	small := eight("submit", run, "--quiet")
-	must(t, dir, small...)
+	succeed(t, dir, small...)
 	o = amtrl(t, dir, "status", run, "--wait")
 	if o.code != 1 {
 		t.Errorf("exit code %d: %s", o.code, o.stdout)
 	}
-	noError(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"))
-	must(t, dir, "retry", run, "--failed")
-	must(t, dir, "status", run, "--wait", "--quiet")
-	must(t, dir, "collect", run, "--out", "collected")
-	must(t, dir, eight("sweep", "--quiet", "--out", "whole")...)
+	must.Do(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"))
+	succeed(t, dir, "retry", run, "--failed")
+	succeed(t, dir, "status", run, "--wait", "--quiet")
+	succeed(t, dir, "collect", run, "--out", "collected")
+	succeed(t, dir, eight("sweep", "--quiet", "--out", "whole")...)
 	foldertest.Same(t, filepath.Join(dir, "collected"), filepath.Join(dir, "whole"))
 }
 
@@ -113,8 +114,8 @@ type disk struct{ image, folder string }
 func newDisk(t *testing.T, dir string) disk {
 	t.Helper()
 	d := disk{filepath.Join(dir, "image"), filepath.Join(dir, "mounted")}
-	noError(t, os.WriteFile(d.image, nil, 0o600))
-	noError(t, os.Truncate(d.image, 16<<20))
+	must.Do(t, os.WriteFile(d.image, nil, 0o600))
+	must.Do(t, os.Truncate(d.image, 16<<20))
 	if out, err := exec.Command("mkfs.ext4", "-q", "-F", d.image).CombinedOutput(); err != nil {
 		t.Skipf("no file system can be made here: mkfs.ext4: %v: %s", err, out)
 	}
@@ -124,7 +125,7 @@ func newDisk(t *testing.T, dir string) disk {
 
 func (d disk) mount(t *testing.T) {
 	t.Helper()
-	noError(t, os.MkdirAll(d.folder, 0o755))
+	must.Do(t, os.MkdirAll(d.folder, 0o755))
 	if out, err := exec.Command("mount", "-o", "loop", d.image, d.folder).CombinedOutput(); err != nil {
 		t.Skipf("no file system can be mounted here: mount: %v: %s", err, out)
 	}
@@ -135,18 +136,17 @@ func (d disk) mount(t *testing.T) {
 func (d disk) cut(t *testing.T, dir string) disk {
 	t.Helper()
 	after := disk{filepath.Join(dir, "image"), filepath.Join(dir, "mounted")}
-	noError(t, os.MkdirAll(dir, 0o755))
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	// Twice the same: the kernel wrote nothing amid the copy.
 	var last []byte
 	for {
-		raw, err := os.ReadFile(d.image)
-		noError(t, err)
+		raw := must.Get(os.ReadFile(d.image))(t)
 		if bytes.Equal(raw, last) {
 			break
 		}
 		last = raw
 	}
-	noError(t, os.WriteFile(after.image, last, 0o600))
+	must.Do(t, os.WriteFile(after.image, last, 0o600))
 	after.mount(t)
 	return after
 }
@@ -166,13 +166,13 @@ func TestPowerFailure(t *testing.T) {
 			launch(t, cmd)
 			waitFor(t, filepath.Join(dir, "whole", "config.json"))
 			begun := time.Now()
-			noError(t, cmd.Wait())
+			must.Do(t, cmd.Wait())
 			took := time.Since(begun)
 			want := foldertest.Read(t, filepath.Join(dir, "whole"))
 			amid := 0
 			for i := range 6 {
 				part := filepath.Join(dir, strconv.Itoa(i))
-				noError(t, os.Mkdir(part, 0o755))
+				must.Do(t, os.Mkdir(part, 0o755))
 				amid += cutAndResume(t, part, args, time.Duration(rng.Float64()*float64(took)), want)
 				if t.Failed() {
 					return
@@ -182,7 +182,7 @@ func TestPowerFailure(t *testing.T) {
 				t.Error("no cut hit work in progress")
 			}
 			d := newDisk(t, dir)
-			must(t, dir, append(args, "--out", filepath.Join(d.folder, "new", "out"))...)
+			succeed(t, dir, append(args, "--out", filepath.Join(d.folder, "new", "out"))...)
 			after := d.cut(t, filepath.Join(dir, "after"))
 			foldertest.Equal(t, "after the end", foldertest.Read(t, filepath.Join(after.folder, "new", "out")), want)
 		})
@@ -206,10 +206,10 @@ func cutAndResume(t *testing.T, dir string, args []string, when time.Duration, w
 	if unfinished(t, out) {
 		amid = 1
 	}
-	must(t, dir, append(args, "--out", out)...)
+	succeed(t, dir, append(args, "--out", out)...)
 	foldertest.Equal(t, "after a cut at "+when.String(), foldertest.Read(t, out), want)
 	for _, d := range []disk{d, after} {
-		noError(t, syscall.Unmount(d.folder, 0))
+		must.Do(t, syscall.Unmount(d.folder, 0))
 		os.Remove(d.image)
 	}
 	return amid

@@ -6,6 +6,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/backend/backendtest"
 	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // liar is a device on which the nth download from now on is wrong.
@@ -40,8 +41,7 @@ func (q *lyingQueue) Download(dst []byte, src backend.Buffer, off int) error {
 func TestChecksFindWrongResults(t *testing.T) {
 	t.Parallel()
 	open := func() backend.Device {
-		d, err := cpu.Open(2)
-		noError(t, err)
+		d := must.Get(cpu.Open(2))(t)
 		t.Cleanup(func() { d.Close() })
 		return d
 	}
@@ -67,11 +67,8 @@ func TestChecksFindWrongResults(t *testing.T) {
 		}
 	}
 	d := open()
-	q, err := d.NewQueue()
-	noError(t, err)
-	if _, err := q.Alloc(backend.Uint8, 3); err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(d.NewQueue())(t)
+	must.Get(q.Alloc(backend.Uint8, 3))(t)
 	if f := checkLeaks(d); f.Verdict != verdictFail {
 		t.Errorf("a buffer that is left gives %+v", f)
 	}

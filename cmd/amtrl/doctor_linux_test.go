@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -19,8 +20,7 @@ import (
 // orders, and fails the test if it left anything on the device.
 func onStandIn(t *testing.T, orders []string, args ...string) outcome {
 	t.Helper()
-	dir, err := standin.Build(standin.Variant{})
-	noError(t, err)
+	dir := must.Get(standin.Build(standin.Variant{}))(t)
 	counters := filepath.Join(t.TempDir(), "counters")
 	cmd := command(t.TempDir(), args...)
 	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_CUBIN_CACHE="+t.TempDir())
@@ -140,7 +140,7 @@ func TestBrokenDrivers(t *testing.T) {
 		dir := t.TempDir()
 		src := filepath.Join(dir, "driver.c")
 		text := "#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void start(void) { " + body + " }\n"
-		noError(t, os.WriteFile(src, []byte(text), 0o644))
+		must.Do(t, os.WriteFile(src, []byte(text), 0o644))
 		if out, err := exec.Command("gcc", "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"), src).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -186,8 +186,7 @@ const smallRun = "run --data synthetic:sparse --dim 8 --rank 2 --sources 5 --row
 // A run takes the device that was asked for, says so, records it with its arithmetic, and goes on there alone.
 func TestRunOnCUDA(t *testing.T) {
 	t.Parallel()
-	dir, err := standin.Build(standin.Variant{})
-	noError(t, err)
+	dir := must.Get(standin.Build(standin.Variant{}))(t)
 	at := t.TempDir()
 	run := func(orders, args string) (outcome, runs.Identity) {
 		t.Helper()
@@ -197,14 +196,12 @@ func TestRunOnCUDA(t *testing.T) {
 		o := start(t, cmd)
 		var id runs.Identity
 		if raw, err := os.ReadFile(filepath.Join(at, "out", "config.json")); err == nil {
-			if id, err = runs.DecodeIdentity(raw); err != nil {
-				t.Fatal(err)
-			}
+			id = must.Get(runs.DecodeIdentity(raw))(t)
 		}
 		return o, id
 	}
 	fresh := func() {
-		noError(t, os.RemoveAll(filepath.Join(at, "out")))
+		must.Do(t, os.RemoveAll(filepath.Join(at, "out")))
 	}
 
 	o, id := run("", "")

@@ -22,7 +22,7 @@ func TestSubmitKubernetesWithoutKubectl(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", t.TempDir())
 	args, run := k8sArgs(dir, "--dry-run", "--gpus", "1", "--context", "lab", "--namespace", "team")
-	o := must(t, dir, args...)
+	o := succeed(t, dir, args...)
 	for _, want := range []string{"kind: Job\n", "completions: 2\n", `nvidia.com/gpu: "1"`,
 		"kubectl --context=lab --namespace=team", " create "} {
 		if !strings.Contains(o.stdout, want) {

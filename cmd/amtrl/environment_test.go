@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestEnvironmentGivesWay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, dir, "data", "digits", "-n", "20", "--out", "d", "--quiet")
+	succeed(t, dir, "data", "digits", "-n", "20", "--out", "d", "--quiet")
 	plan := func(env, args string) dryRunResult {
 		t.Helper()
 		cmd := command(dir, strings.Fields(args)...)
@@ -23,7 +24,7 @@ func TestEnvironmentGivesWay(t *testing.T) {
 		if o.code != 0 || lines(o.stderr) > 1 {
 			t.Errorf("%s amtrl %s: exit code %d: %s", env, args, o.code, o.stderr)
 		} else if strings.Contains(args, "dry-run") {
-			noError(t, json.Unmarshal([]byte(o.stdout), &res))
+			must.Do(t, json.Unmarshal([]byte(o.stdout), &res))
 		}
 		return res
 	}
@@ -33,8 +34,7 @@ func TestEnvironmentGivesWay(t *testing.T) {
 	const dry = " --dry-run --json --quiet --data d"
 	same := func(env, args string) {
 		t.Helper()
-		got, err := json.Marshal(plan(env, args+dry))
-		noError(t, err)
+		got := must.Get(json.Marshal(plan(env, args+dry)))(t)
 		want, _ := json.Marshal(plan("", args+dry))
 		if string(got) != string(want) {
 			t.Errorf("%s changes what amtrl %s does:\n%s\n%s", env, args, got, want)

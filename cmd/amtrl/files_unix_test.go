@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // Pipes and devices in place of files, and files that are too large, are one clear line at once.
@@ -19,7 +20,7 @@ func TestNotAFile(t *testing.T) {
 	dir := t.TempDir()
 	sub := func(name string) string {
 		path := filepath.Join(dir, name)
-		noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		return path
 	}
 	for _, name := range []string{"pipe", "settings/config.json", "model/model.safetensors"} {
@@ -29,7 +30,7 @@ func TestNotAFile(t *testing.T) {
 	}
 	sparse := func(name string, size int64) {
 		path := sub(name)
-		noError(t, os.WriteFile(path, nil, 0o644))
+		must.Do(t, os.WriteFile(path, nil, 0o644))
 		if err := os.Truncate(path, size); err != nil {
 			t.Skip("no large files here: ", err)
 		}
@@ -37,7 +38,7 @@ func TestNotAFile(t *testing.T) {
 	sparse("large.csv", 64<<20+1)
 	sparse("largesettings/config.json", 64<<20+1)
 	sparse("largemodel/model.safetensors", 4<<30+1)
-	noError(t, os.Symlink("/dev/zero", filepath.Join(dir, "zero")))
+	must.Do(t, os.Symlink("/dev/zero", filepath.Join(dir, "zero")))
 	for args, want := range map[string]string{
 		"run --costs pipe":                 "pipe: expected a regular file, found a pipe",
 		"run --costs zero":                 "zero: expected a regular file, found a device",
@@ -77,8 +78,8 @@ func TestUnwritableFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			must(t, dir, append(test.args, "--out", "a")...)
-			noError(t, os.Remove(filepath.Join(dir, "a", test.lost)))
+			succeed(t, dir, append(test.args, "--out", "a")...)
+			must.Do(t, os.Remove(filepath.Join(dir, "a", test.lost)))
 			before := foldertest.Read(t, dir)
 			readOnly(t, dir)
 			for _, out := range []string{"a", "new"} {
@@ -119,9 +120,9 @@ func readOnly(t *testing.T, dir string) {
 			return os.Chmod(path, files)
 		})
 	}
-	noError(t, modes(0o555, 0o444))
+	must.Do(t, modes(0o555, 0o444))
 	t.Cleanup(func() { modes(0o755, 0o644) })
 	for _, above := range []string{filepath.Dir(dir), filepath.Dir(binary)} {
-		noError(t, os.Chmod(above, 0o755))
+		must.Do(t, os.Chmod(above, 0o755))
 	}
 }

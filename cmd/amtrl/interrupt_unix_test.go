@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // writeIDX writes a few digits as the IDX files of MNIST, the images repeated.
 func writeIDX(t *testing.T, dir string, n, times int) {
 	t.Helper()
 	images, labels, err := dataset.RenderDigits(n, 1)
-	noError(t, err)
+	must.Do(t, err)
 	rows := uint32(n * times)
 	for name, parts := range map[string][2]any{
 		"t10k-images-idx3-ubyte": {[]uint32{0x803, rows, 28, 28}, bytes.Repeat(images, times)},
@@ -26,9 +27,9 @@ func writeIDX(t *testing.T, dir string, n, times int) {
 	} {
 		var file bytes.Buffer
 		for _, p := range parts {
-			noError(t, encoding.Write(&file, encoding.BigEndian, p))
+			must.Do(t, encoding.Write(&file, encoding.BigEndian, p))
 		}
-		noError(t, os.WriteFile(filepath.Join(dir, name), file.Bytes(), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), file.Bytes(), 0o644))
 	}
 }
 
@@ -49,7 +50,7 @@ func TestInterruptedData(t *testing.T) {
 		cmd.Stderr = &stderr
 		launch(t, cmd)
 		time.Sleep(time.Second)
-		noError(t, cmd.Process.Signal(os.Interrupt))
+		must.Do(t, cmd.Process.Signal(os.Interrupt))
 		at := time.Now()
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != "amtrl: interrupted; nothing was written\n" {

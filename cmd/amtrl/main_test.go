@@ -83,8 +83,8 @@ func amtrl(t *testing.T, dir string, args ...string) outcome {
 	return start(t, command(dir, args...))
 }
 
-// must runs the program and fails the test unless it succeeds.
-func must(t *testing.T, dir string, args ...string) outcome {
+// succeed runs the program and fails the test unless it succeeds.
+func succeed(t *testing.T, dir string, args ...string) outcome {
 	t.Helper()
 	o := amtrl(t, dir, args...)
 	if o.code != 0 {
@@ -104,11 +104,4 @@ func lines(s string) int { return strings.Count(s, "\n") }
 func lastLine(s string) string {
 	all := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 	return all[len(all)-1]
-}
-
-func noError(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func readCSV(t *testing.T, text string) [][]string {
 	t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	noError(t, err)
+	rows := must.Get(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 	return rows
 }
 
@@ -21,13 +22,12 @@ func readCSV(t *testing.T, text string) [][]string {
 func TestRelevance(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	noError(t, os.WriteFile(filepath.Join(dir, "costs.csv"), []byte("source,cost\nfog_2,3\nscale_2,0.5\n"), 0o644))
-	must(t, dir, tiny("run", "--out", "a", "--allocation", "l1", "--mix", "0.1", "--costs", "costs.csv", "--relevance",
+	must.Do(t, os.WriteFile(filepath.Join(dir, "costs.csv"), []byte("source,cost\nfog_2,3\nscale_2,0.5\n"), 0o644))
+	succeed(t, dir, tiny("run", "--out", "a", "--allocation", "l1", "--mix", "0.1", "--costs", "costs.csv", "--relevance",
 		"ridge", "--tau", "2")...)
-	raw, err := os.ReadFile(filepath.Join(dir, "a", "relevance.csv"))
-	noError(t, err)
+	raw := must.Get(os.ReadFile(filepath.Join(dir, "a", "relevance.csv")))(t)
 	want := readCSV(t, string(raw))
-	got := readCSV(t, must(t, dir, "relevance", "a", "--csv").stdout)
+	got := readCSV(t, succeed(t, dir, "relevance", "a", "--csv").stdout)
 	if len(got) != len(want) {
 		t.Fatalf("%d rows, expected %d", len(got), len(want))
 	}
@@ -40,8 +40,8 @@ func TestRelevance(t *testing.T) {
 	}
 
 	var res relevanceResult
-	o := must(t, dir, "relevance", "a", "--relevance", "l1", "--l1", "0.5", "--allocation", "squared", "--mix", "0", "--json")
-	noError(t, json.Unmarshal([]byte(o.stdout), &res))
+	o := succeed(t, dir, "relevance", "a", "--relevance", "l1", "--l1", "0.5", "--allocation", "squared", "--mix", "0", "--json")
+	must.Do(t, json.Unmarshal([]byte(o.stdout), &res))
 	sum, zeros := 0.0, 0
 	for i, s := range res.Sources {
 		sum += s.Share
@@ -57,11 +57,11 @@ func TestRelevance(t *testing.T) {
 	}
 
 	// Flags may follow the argument or come before it.
-	before := must(t, dir, "relevance", "--top", "3", "a").stdout
-	if after := must(t, dir, "relevance", "a", "--top", "3").stdout; after != before || lines(after) != 6 {
+	before := succeed(t, dir, "relevance", "--top", "3", "a").stdout
+	if after := succeed(t, dir, "relevance", "a", "--top", "3").stdout; after != before || lines(after) != 6 {
 		t.Errorf("unexpected table:\n%s%s", before, after)
 	}
 	// A model alone will do.
-	noError(t, os.Remove(filepath.Join(dir, "a", "config.json")))
-	must(t, dir, "relevance", "a")
+	must.Do(t, os.Remove(filepath.Join(dir, "a", "config.json")))
+	succeed(t, dir, "relevance", "a")
 }

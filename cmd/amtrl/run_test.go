@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -18,7 +19,7 @@ import (
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := must(t, dir, tiny("run", "--top", "4")...)
+	first := succeed(t, dir, tiny("run", "--top", "4")...)
 	for _, want := range []string{"target glass_blur_2 of embedded digits, seed 0", "active ", "uniform ",
 		"the 4 most relevant of 159 sources"} {
 		if !strings.Contains(first.stdout, want) {
@@ -39,20 +40,20 @@ func TestRun(t *testing.T) {
 		}
 	}
 
-	again := must(t, dir, tiny("run", "--top", "4")...)
+	again := succeed(t, dir, tiny("run", "--top", "4")...)
 	if again.stdout != first.stdout || !strings.Contains(again.stderr, "already complete") {
 		t.Errorf("a complete folder is not shown as such:\n%s%s", again.stdout, again.stderr)
 	}
 
-	js := must(t, dir, tiny("run", "--json", "--quiet")...)
+	js := succeed(t, dir, tiny("run", "--json", "--quiet")...)
 	var res runs.Result
-	noError(t, json.Unmarshal([]byte(js.stdout), &res))
+	must.Do(t, json.Unmarshal([]byte(js.stdout), &res))
 	if len(res.Methods) != 2 || len(res.Sources) != 159 || res.Target != "glass_blur_2" || js.stderr != "" {
 		t.Errorf("unexpected result of %d methods and %d sources for %s; standard error %q", len(res.Methods),
 			len(res.Sources), res.Target, js.stderr)
 	}
 
-	table := must(t, dir, tiny("run", "--format", "markdown")...)
+	table := succeed(t, dir, tiny("run", "--format", "markdown")...)
 	if !strings.Contains(table.stdout, "| method | error |") {
 		t.Errorf("not Markdown:\n%s", table.stdout)
 	}
@@ -62,8 +63,8 @@ func TestRun(t *testing.T) {
 func TestRunIsReproducible(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, dir, tiny("run", "--out", "a", "--seed", "7", "--threads", "1")...)
-	must(t, dir, tiny("run", "--out", "b", "--seed", "7", "--threads", "3")...)
+	succeed(t, dir, tiny("run", "--out", "a", "--seed", "7", "--threads", "1")...)
+	succeed(t, dir, tiny("run", "--out", "b", "--seed", "7", "--threads", "3")...)
 	foldertest.Same(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
 
 	cmd := command(dir, tiny("run", "--out", "c")...)
@@ -73,7 +74,7 @@ func TestRunIsReproducible(t *testing.T) {
 	}
 	foldertest.Same(t, filepath.Join(dir, "c"), filepath.Join(dir, "a"))
 
-	must(t, dir, tiny("run", "--out", "d", "--seed", "8")...)
+	succeed(t, dir, tiny("run", "--out", "d", "--seed", "8")...)
 	if foldertest.Read(t, filepath.Join(dir, "d"))["model.safetensors"] == foldertest.Read(t, filepath.Join(dir, "a"))["model.safetensors"] {
 		t.Error("two seeds give one model")
 	}
@@ -82,7 +83,7 @@ func TestRunIsReproducible(t *testing.T) {
 func TestRunRefusesAnotherFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, dir, tiny("run", "--out", "a")...)
+	succeed(t, dir, tiny("run", "--out", "a")...)
 	before := foldertest.Read(t, filepath.Join(dir, "a"))
 	o := amtrl(t, dir, tiny("run", "--out", "a", "--seed", "1")...)
 	if o.code != 1 || !strings.Contains(o.stderr, "config.seed is 0 there and 1 here") {
@@ -100,9 +101,9 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	costs := filepath.Join(dir, "costs.csv")
-	noError(t, os.WriteFile(costs, []byte("source,cost\nfog_1,2.5\n"), 0o644))
+	must.Do(t, os.WriteFile(costs, []byte("source,cost\nfog_1,2.5\n"), 0o644))
 	nu := filepath.Join(dir, "nu.csv")
-	noError(t, os.WriteFile(nu, []byte("source,nu\nfog_1,0.5\n"), 0o644))
+	must.Do(t, os.WriteFile(nu, []byte("source,nu\nfog_1,0.5\n"), 0o644))
 	args := []string{"run", "--digits", "20", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
 		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2", "--prior",
 		"sources", "--head-rcond", "0.01",
@@ -112,7 +113,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	plan := func(more ...string) dryRunResult {
 		t.Helper()
 		var res dryRunResult
-		noError(t, json.Unmarshal([]byte(must(t, dir, slices.Concat(args, more)...).stdout), &res))
+		must.Do(t, json.Unmarshal([]byte(succeed(t, dir, slices.Concat(args, more)...).stdout), &res))
 		return res
 	}
 	// The theory schedule allows no other allocation and no costs.
@@ -155,8 +156,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		got  dryRunResult
 		want pipeline.Config
 	}{{paper, want}, {theory, inTheory}, {conv, inConv}} {
-		got, err := json.Marshal(pair.got.Identity.Config)
-		noError(t, err)
+		got := must.Get(json.Marshal(pair.got.Identity.Config))(t)
 		if expected, _ := json.Marshal(pair.want); string(got) != string(expected) {
 			t.Errorf("got  %s\nwant %s", got, expected)
 		}
@@ -171,10 +171,9 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	// Without flags the configuration is the preset's.
 	for _, preset := range pipeline.Presets() {
 		var res dryRunResult
-		o := must(t, dir, "run", "--digits", "20", "--dry-run", "--json", "--preset", preset)
-		noError(t, json.Unmarshal([]byte(o.stdout), &res))
-		want, err := pipeline.NewConfig(preset)
-		noError(t, err)
+		o := succeed(t, dir, "run", "--digits", "20", "--dry-run", "--json", "--preset", preset)
+		must.Do(t, json.Unmarshal([]byte(o.stdout), &res))
+		want := must.Get(pipeline.NewConfig(preset))(t)
 		got, _ := json.Marshal(res.Identity.Config)
 		if expected, _ := json.Marshal(want.Complete(nil).Canonical()); string(got) != string(expected) {
 			t.Errorf("preset %s: got  %s\nwant %s", preset, got, expected)
@@ -234,7 +233,7 @@ func TestRunOnSyntheticData(t *testing.T) {
 	args := []string{"run", "--data", "synthetic:sparse", "--dim", "12", "--rank", "3", "--sources", "8", "--rows", "4000",
 		"--budget", "4000", "--floor", "10", "--target-samples", "200", "--methods", "active,uniform,known", "--json"}
 	var res runs.Result
-	noError(t, json.Unmarshal([]byte(must(t, dir, args...).stdout), &res))
+	must.Do(t, json.Unmarshal([]byte(succeed(t, dir, args...).stdout), &res))
 	if res.Target != "target" || res.Sources[0].Source != "source_7" || len(res.Methods) != 3 {
 		t.Errorf("target %s, first source %s, %d methods", res.Target, res.Sources[0].Source, len(res.Methods))
 	}
@@ -256,8 +255,8 @@ func TestCostsAndValidation(t *testing.T) {
 	for _, class := range "0123456789" {
 		text.WriteString("4,fog_" + string(class) + "\n")
 	}
-	noError(t, os.WriteFile(filepath.Join(dir, "costs.csv"), []byte(text.String()), 0o644))
-	o := must(t, dir, tiny("run", "--budget", "2000", "--costs", "costs.csv", "--methods", "uniform", "--evaluate", "validation")...)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "costs.csv"), []byte(text.String()), 0o644))
+	o := succeed(t, dir, tiny("run", "--budget", "2000", "--costs", "costs.csv", "--methods", "uniform", "--evaluate", "validation")...)
 	if !strings.Contains(o.stdout, "cost") || !strings.Contains(o.stdout, "embedded digits (validation rows)") {
 		t.Errorf("no cost column or no validation rows:\n%s", o.stdout)
 	}
@@ -267,7 +266,7 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	args := tiny("sweep", "--targets", "fog_[12],zigzag_3", "--seeds", "0-1", "--budgets", "1000,2000", "--risk", "0.1")
-	o := must(t, dir, args...)
+	o := succeed(t, dir, args...)
 	for _, want := range []string{"means over targets and seeds", "active over uniform", "of 3",
 		"source samples needed for a mean error of 10.00 %", "sweep folder: amtrl-sweeps"} {
 		if !strings.Contains(o.stdout, want) {
@@ -277,12 +276,12 @@ func TestSweep(t *testing.T) {
 	if lines(o.stderr) != 13 {
 		t.Errorf("expected the backend and 12 units on standard error:\n%s", o.stderr)
 	}
-	again := must(t, dir, append(args, "--json")...)
+	again := succeed(t, dir, append(args, "--json")...)
 	if !strings.Contains(again.stderr, "already complete") {
 		t.Errorf("a complete sweep is not shown as such: %s", again.stderr)
 	}
 	var res sweepResult
-	noError(t, json.Unmarshal([]byte(again.stdout), &res))
+	must.Do(t, json.Unmarshal([]byte(again.stdout), &res))
 	if len(res.Methods) != 4 || len(res.Comparisons) != 2 || res.Comparisons[1].Targets != 3 || len(res.Needed) != 2 {
 		t.Errorf("unexpected summary %s", again.stdout)
 	}
@@ -293,7 +292,7 @@ func TestSweepJobs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	args := tiny("sweep", "--targets", "fog_*", "--quiet", "--budgets", "1000")
-	must(t, dir, append(args, "--out", "a", "--jobs", "1", "--threads", "2")...)
-	must(t, dir, append(args, "--out", "b", "--jobs", "4")...)
+	succeed(t, dir, append(args, "--out", "a", "--jobs", "1", "--threads", "2")...)
+	succeed(t, dir, append(args, "--out", "b", "--jobs", "4")...)
 	foldertest.Same(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // Wrong use is one line that says what is wrong, a hint, exit code 2, and nothing on standard output or disk.
@@ -164,7 +166,7 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) {
-		noError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	write("file", "")
 	write("empty.csv", "")
@@ -180,7 +182,7 @@ func TestFailures(t *testing.T) {
 	write("longheader.csv", "name,"+long+"\n")
 	write("longname.csv", "source,cost\n"+long+",1\n")
 	write("nu.csv", "source,nu\nfog_1,NaN\n")
-	noError(t, os.MkdirAll(filepath.Join(dir, "run"), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "run"), 0o755))
 	write("run/model.safetensors", "not tensors")
 	for _, test := range []struct{ args, want string }{
 		{"run --backend cuda --digits 20", "cuda: not available"},

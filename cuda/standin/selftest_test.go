@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -21,19 +22,11 @@ var sanitizers = []string{
 // The libraries' own tests are a program of C++ that holds all of their sources,
 // under AddressSanitizer and UndefinedBehaviorSanitizer.
 func TestLibraries(t *testing.T) {
-	b, err := newBuilder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock, err := b.lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(newBuilder())(t)
+	unlock := must.Get(b.lock())(t)
 	program, err := b.selftest()
 	unlock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	seed := strconv.FormatUint(testrand.Seed(t), 10)
 	out, err := command("", program, seed)
 	t.Logf("%s", out)

@@ -47,9 +47,7 @@ func realData(t *testing.T) *mnist {
 	if os.IsNotExist(err) {
 		t.Skipf("needs MNIST and MNIST-C in ../shared/data beside the repository: %v", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m
 }
 

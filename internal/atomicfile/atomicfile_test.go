@@ -12,12 +12,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func TestWriteReplaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	for _, want := range []string{"a long first version", "short", ""} {
-		noError(t, Write(path, []byte(want)))
+		must.Do(t, Write(path, []byte(want)))
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("read %q, %v; wrote %q", got, err, want)
 		}
@@ -29,7 +31,7 @@ func TestWriteReplaces(t *testing.T) {
 
 func TestWriteRelative(t *testing.T) {
 	t.Chdir(t.TempDir())
-	noError(t, Write("f", []byte("x")))
+	must.Do(t, Write("f", []byte("x")))
 }
 
 // A write that cannot be finished leaves the old file and nothing else.
@@ -39,7 +41,7 @@ func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	if err := os.Mkdir(path, 0o755); err != nil { // a rename onto a folder fails
 		t.Fatal(err)
 	}
-	noError(t, os.WriteFile(filepath.Join(path, "inside"), nil, 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(path, "inside"), nil, 0o644))
 	if err := Write(path, []byte("x")); err == nil {
 		t.Error("a file replaced a folder")
 	}
@@ -55,19 +57,19 @@ func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 func TestKilledWriterLeavesAWholeFile(t *testing.T) {
 	if path := os.Getenv("ATOMICFILE_PATH"); path != "" {
 		for i := byte(0); ; i++ {
-			noError(t, Write(path, bytes.Repeat([]byte{i}, 1<<20)))
+			must.Do(t, Write(path, bytes.Repeat([]byte{i}, 1<<20)))
 		}
 	}
 	path := filepath.Join(t.TempDir(), "f")
-	noError(t, Write(path, make([]byte, 1<<20)))
+	must.Do(t, Write(path, make([]byte, 1<<20)))
 	for i := range 10 {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilledWriterLeavesAWholeFile$")
 		cmd.Env = append(os.Environ(), "ATOMICFILE_PATH="+path)
-		noError(t, cmd.Start())
+		must.Do(t, cmd.Start())
 		for end := time.Now().Add(time.Duration(20+7*i) * time.Millisecond); time.Now().Before(end); {
 			checkWhole(t, path)
 		}
-		noError(t, cmd.Process.Kill())
+		must.Do(t, cmd.Process.Kill())
 		if err := cmd.Wait(); err == nil {
 			t.Fatal("the writer ended by itself")
 		}
@@ -89,19 +91,19 @@ func TestManyWriters(t *testing.T) {
 	if path := os.Getenv("ATOMICFILE_MANY"); path != "" {
 		content := bytes.Repeat([]byte{byte(os.Getpid())}, 1<<20)
 		for {
-			noError(t, Write(path, content))
+			must.Do(t, Write(path, content))
 		}
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	noError(t, Write(path, make([]byte, 1<<20)))
+	must.Do(t, Write(path, make([]byte, 1<<20)))
 	leftovers := 0
 	for range 5 {
 		var writers []*exec.Cmd
 		for range 3 {
 			cmd := exec.Command(os.Args[0], "-test.run", "^TestManyWriters$")
 			cmd.Env = append(os.Environ(), "ATOMICFILE_MANY="+path)
-			noError(t, cmd.Start())
+			must.Do(t, cmd.Start())
 			writers = append(writers, cmd)
 		}
 		for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); {
@@ -114,8 +116,7 @@ func TestManyWriters(t *testing.T) {
 			}
 		}
 		checkWhole(t, path)
-		entries, err := os.ReadDir(dir)
-		noError(t, err)
+		entries := must.Get(os.ReadDir(dir))(t)
 		for _, e := range entries {
 			if IsTemporary(e.Name()) {
 				leftovers++
@@ -128,7 +129,7 @@ func TestManyWriters(t *testing.T) {
 		t.Log("no writer was killed amid a write")
 	}
 	cleaned.Clear()
-	noError(t, Write(path, nil))
+	must.Do(t, Write(path, nil))
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("%d files are left, want 1", len(entries))
 	}
@@ -139,7 +140,7 @@ func TestManyWriters(t *testing.T) {
 func TestTemporaryNames(t *testing.T) {
 	dir := t.TempDir()
 	victim := filepath.Join(dir, "victim")
-	noError(t, os.WriteFile(victim, []byte("precious"), 0o644))
+	must.Do(t, os.WriteFile(victim, []byte("precious"), 0o644))
 	keep := []string{".f.tmp", ".f.ABCDEFGHIJKL.tmp", ".f.abcdefghijklm.tmp", "f.ABCDEFGHIJKLM.tmp", ".ABCDEFGHIJKLM.tmp", ".f.ABCDEFGHIJKLM",
 		".f.ABCDEFGHIJKL1.tmp"}
 	for _, name := range keep {
@@ -152,7 +153,7 @@ func TestTemporaryNames(t *testing.T) {
 	}
 	long := strings.Repeat("x", 255)
 	for _, name := range []string{"f", long} {
-		noError(t, Write(filepath.Join(dir, name), []byte("new")))
+		must.Do(t, Write(filepath.Join(dir, name), []byte("new")))
 	}
 	if raw, err := os.ReadFile(victim); err != nil || string(raw) != "precious" {
 		t.Errorf("the file behind the links is %q, %v", raw, err)
@@ -170,7 +171,7 @@ func TestAppend(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.before), 0o644); i > 0 && err != nil {
 			t.Fatal(err)
 		}
-		noError(t, Append(path, []byte(c.line)))
+		must.Do(t, Append(path, []byte(c.line)))
 		if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
 			t.Errorf("%q and %q gave %q, %v", c.before, c.line, got, err)
 		}
@@ -203,7 +204,7 @@ func TestFaults(t *testing.T) {
 		return nil
 	})
 	for _, step := range steps {
-		noError(t, step())
+		must.Do(t, step())
 	}
 	want := []Op{OpMkdir, OpSyncFolder, OpMkdir, OpSyncFolder, OpCreate, OpWrite, OpWrite, OpSync, OpRename, OpSyncFolder,
 		OpCreate, OpWrite, OpSync, OpRead, OpRemove, OpSyncFolder}
@@ -212,7 +213,7 @@ func TestFaults(t *testing.T) {
 	}
 	for i, op := range want {
 		for _, with = range []error{syscall.EIO, syscall.ENOSPC, syscall.EINVAL} {
-			noError(t, os.RemoveAll(filepath.Dir(dir)))
+			must.Do(t, os.RemoveAll(filepath.Dir(dir)))
 			ops, failAt = nil, i
 			var err error
 			for _, step := range steps {
@@ -231,12 +232,5 @@ func TestFaults(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func noError(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -12,16 +12,18 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // What is no regular file is an error that says what it is, at once.
 func TestOpenRegularOnly(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	noError(t, os.WriteFile(path("file"), []byte("12345"), 0o644))
+	must.Do(t, os.WriteFile(path("file"), []byte("12345"), 0o644))
 	for _, err := range []error{syscall.Mkfifo(path("pipe"), 0o644), os.Symlink(path("file"), path("link")),
 		os.Symlink(path("pipe"), path("topipe")), os.Symlink(path("new"), path("tonew"))} {
-		noError(t, err)
+		must.Do(t, err)
 	}
 	reads := map[string]string{"pipe": "a pipe", "topipe": "a pipe", ".": "a folder", "/dev/zero": "a device", "file": "", "link": ""}
 	appends := map[string]string{
@@ -63,7 +65,7 @@ func TestReadFileLimit(t *testing.T) {
 	}
 	for _, n := range []int{0, 1, 511, 512, 513, 100_000} {
 		want := bytes.Repeat([]byte{'x'}, n)
-		noError(t, os.WriteFile(path, want, 0o644))
+		must.Do(t, os.WriteFile(path, want, 0o644))
 		if got, err := ReadFile(path, int64(n)); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d bytes: read %d, %v", n, len(got), err)
 		}

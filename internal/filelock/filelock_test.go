@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // A lock is one process's: a second taker is refused, in this process and from
@@ -28,10 +30,7 @@ func TestOneHolder(t *testing.T) {
 			if kind == "file" {
 				path = filepath.Join(path, "lock")
 			}
-			unlock, err := take(kind, path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			unlock := must.Get(take(kind, path))(t)
 			if _, err := take(kind, path); !errors.Is(err, ErrLocked) {
 				t.Errorf("a second lock: %v", err)
 			} else if kind == "folder" && err.Error() != path+" is in use by another process" {
@@ -40,25 +39,17 @@ func TestOneHolder(t *testing.T) {
 			unlock()
 			cmd := exec.Command(os.Args[0], "-test.run", "^TestOneHolder$")
 			cmd.Env = append(os.Environ(), "FILELOCK_PATH="+path, "FILELOCK_KIND="+kind)
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := must.Get(cmd.StdinPipe())(t)
 			defer in.Close()
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(cmd.StdoutPipe())(t)
+			must.Do(t, cmd.Start())
 			out.Read(make([]byte, 6))
 			if _, err := take(kind, path); !errors.Is(err, ErrLocked) {
 				t.Errorf("while another process has it: %v", err)
 			}
 			cmd.Process.Kill()
 			cmd.Wait()
-			if unlock, err = take(kind, path); err != nil {
+			if unlock, err := take(kind, path); err != nil {
 				t.Errorf("after the other process was killed: %v", err)
 			} else {
 				unlock()
@@ -78,12 +69,8 @@ func take(kind, path string) (func(), error) {
 func TestFileRefusesOthers(t *testing.T) {
 	dir := t.TempDir()
 	pipe, link, victim := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "victim")
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(victim, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o644))
+	must.Do(t, os.Symlink(victim, link))
 	for _, path := range []string{pipe, link, dir, filepath.Join(dir, "absent", "lock")} {
 		if unlock, err := File(path); err == nil {
 			unlock()

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func TestSeeds(t *testing.T) {
@@ -90,9 +92,7 @@ func TestSetResolves(t *testing.T) {
 			}
 			return nil
 		}}}}
-		if err := app.Run(First(app, append([]string{"p", "c"}, args...))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, app.Run(First(app, append([]string{"p", "c"}, args...))))
 		return list, n, left, names, texts
 	}
 	list, n, left, names, texts := run()

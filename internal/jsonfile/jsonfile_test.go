@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 type value struct {
@@ -23,9 +25,7 @@ func TestWriteThenRead(t *testing.T) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	want := value{"a<b>", 0.1}
-	if err := Write(path, want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(path, want))
 	raw, err := os.ReadFile(path)
 	if err != nil || string(raw) != "{\n  \"name\": \"a\\u003cb\\u003e\",\n  \"n\": 0.1\n}\n" {
 		t.Errorf("%q, %v", raw, err)
@@ -84,13 +84,8 @@ func TestLines(t *testing.T) {
 		t.Errorf("no file: %v, %v", list, err)
 	}
 	for n := range 3 {
-		if err := Append(path, numbered{n}); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Append(path, numbered{n}))
+		f := must.Get(os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0))(t)
 		f.WriteString(`{"n": 1`)
 		f.Close()
 	}
@@ -98,18 +93,11 @@ func TestLines(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 	for _, bad := range []any{numbered{-1}, map[string]int{"m": 1}, []int{1}, "text", strings.Repeat("x", 1<<10)} {
-		before, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Append(path, bad); err != nil {
-			t.Fatal(err)
-		}
+		before := must.Get(os.ReadFile(path))(t)
+		must.Do(t, Append(path, bad))
 		if _, err := read(); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%v: %v", bad, err)
 		}
-		if err := os.WriteFile(path, before, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, before, 0o644))
 	}
 }
