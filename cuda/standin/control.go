@@ -10,7 +10,7 @@ package standin
 // static void (*reset)(void), (*drop)(void);
 // static long (*calls)(const char *), (*work)(void);
 // static const char *(*function)(int), *(*logged)(int), *(*note)(void);
-// static int (*kinds)(void), (*misuses)(void);
+// static int (*kinds)(void), (*misuses)(void), (*connections)(void);
 // static long long (*live)(int), (*misuse)(int);
 //
 // static const char *attach(const char *path) {
@@ -28,7 +28,9 @@ package standin
 // 	*(void **)&misuses = dlsym(h, "standin_misuses");
 // 	*(void **)&live = dlsym(h, "standin_live");
 // 	*(void **)&misuse = dlsym(h, "standin_misuse");
-// 	if (!order || !reset || !drop || !calls || !work || !function || !logged || !note || !kinds || !misuses || !live || !misuse)
+// 	*(void **)&connections = dlsym(h, "standin_connections");
+// 	if (!order || !reset || !drop || !calls || !work || !function || !logged || !note || !kinds || !misuses || !live || !misuse ||
+// 	    !connections)
 // 		return "the stand-in lacks a control function";
 // 	return 0;
 // }
@@ -42,6 +44,7 @@ package standin
 // static const char *call_logged(int i) { return logged(i); }
 // static const char *call_note(void) { return note(); }
 // static int call_kinds(void) { return kinds(); }
+// static int call_connections(void) { return connections(); }
 // static int call_misuses(void) { return misuses(); }
 // static long long call_live(int i) { return live(i); }
 // static long long call_misuse(int i) { return misuse(i); }
@@ -203,6 +206,9 @@ func (c *Control) Log() []string {
 
 // Work counts the operations executed by devices since Open.
 func (c *Control) Work() int { return int(C.call_work()) }
+
+// Connections is what CUDA_DEVICE_MAX_CONNECTIONS was when the driver was last initialised, 8 where it was not set.
+func (c *Control) Connections() int { return int(C.call_connections()) }
 
 // Live counts the objects made since Open that are alive.
 func (c *Control) Live() Live { return live().minus(c.before) }

@@ -40,13 +40,17 @@ func (l Live) minus(m Live) Live {
 
 func (l Live) String() string { return counts(l[:], kindNames[:]) }
 
-var misuseNames = [...]string{"asynchronous copies of memory that is not pinned", "blocks written beside", "addresses not of the device"}
+var misuseNames = [...]string{
+	"asynchronous copies of memory that is not pinned", "blocks written beside", "addresses not of the device",
+	"captures broken by a call of another thread",
+}
 
 // The places in Misuse.
 const (
 	PageableAsync = iota
 	GuardBroken
 	BadPointer
+	CaptureBroken
 )
 
 // Misuse counts what a real device may forgive and tests do not.

@@ -12,7 +12,9 @@
 // What they are stricter about: work in a stream runs only when something waits
 // for it; new memory holds NaN; each block lies between guard zones; an address
 // that is not the device's is found when it is used; kernels run their blocks
-// and threads in another order each time.
+// and threads in another order each time; what may wait for the whole context, such
+// as an allocation, a module, a handle or a decomposition, ends the captures of all
+// other threads.
 //
 // Built files are kept in the folder amtrl/standin of the user's cache, which may
 // be deleted at any time.

@@ -97,6 +97,13 @@ func (d *Driver) ModuleGetFunction(m Module, name string) (Function, error) {
 	return Function(f), err
 }
 
+// FuncGetAttribute returns one attribute of a kernel, for which its code is loaded if it has not been yet.
+func (d *Driver) FuncGetAttribute(attr FunctionAttribute, f Function) (int, error) {
+	var v C.int32_t
+	err := d.err("cuFuncGetAttribute", C.nv_cuFuncGetAttribute(d.t, &v, C.int32_t(attr), C.uintptr_t(f)))
+	return int(v), err
+}
+
 // LaunchKernel adds a kernel to a stream. args holds the kernel's parameters one
 // after the other, each at an offset that is a multiple of its own alignment, as
 // in a C struct; it is read before the call returns. LaunchKernel allocates

@@ -31,6 +31,7 @@ var constants = map[string]struct {
 	"AttrMultiprocessorCount":    {"CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT", int64(AttrMultiprocessorCount)},
 	"AttrComputeCapabilityMajor": {"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR", int64(AttrComputeCapabilityMajor)},
 	"AttrComputeCapabilityMinor": {"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR", int64(AttrComputeCapabilityMinor)},
+	"FuncMaxThreadsPerBlock":     {"CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK", int64(FuncMaxThreadsPerBlock)},
 	"OpN":                        {"CUBLAS_OP_N", int64(OpN)},
 	"OpT":                        {"CUBLAS_OP_T", int64(OpT)},
 	"FillUpper":                  {"CUBLAS_FILL_MODE_UPPER", int64(FillUpper)},

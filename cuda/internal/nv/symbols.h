@@ -48,6 +48,7 @@
 	X(cuModuleLoadData, (uintptr_t *module, const void *image), (module, image)) \
 	X(cuModuleUnload, (uintptr_t module), (module)) \
 	X(cuModuleGetFunction, (uintptr_t *function, uintptr_t module, const char *name), (function, module, name)) \
+	X(cuFuncGetAttribute, (int32_t *value, int32_t attribute, uintptr_t function), (value, attribute, function)) \
 	X(cuLaunchKernel, (uintptr_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, \
 		uint32_t shared, uintptr_t stream, void **params, void **extra), \
 		(function, gx, gy, gz, bx, by, bz, shared, stream, params, extra))

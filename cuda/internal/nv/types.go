@@ -49,6 +49,12 @@ const (
 	AttrComputeCapabilityMinor DeviceAttribute = 76
 )
 
+// FunctionAttribute is a CUfunction_attribute (cuda.h).
+type FunctionAttribute int32
+
+// FuncMaxThreadsPerBlock is the largest block that a kernel can be launched with.
+const FuncMaxThreadsPerBlock FunctionAttribute = 0
+
 // Operation is a cublasOperation_t (cublas_api.h).
 type Operation int32
 

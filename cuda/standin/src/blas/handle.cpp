@@ -47,7 +47,10 @@ static int32_t destroy(uintptr_t handle) {
   BlasHandle* h = any(handle);
   if (h == nullptr) return kBlasNotInitialized;
   const bool works = working(h);
-  if (works && h->stream->capture == nullptr) drain(h->stream.get());
+  if (works && h->stream->capture == nullptr) {
+    disturb(h->ctx);
+    drain(h->ctx);  // of all streams
+  }
   handles().remove(h);
   return works ? kBlasOk : kBlasExecution;
 }

@@ -7,6 +7,7 @@ namespace standin {
 Call::Call(const Library& library, const char* function) : code(0), guard_(lock()) {
   State& s = state();
   s.calls++;
+  s.latest = function;
   s.count[function]++;
   if (s.log_calls) s.log.emplace_back(function);
   if (library.stub != 0) {

@@ -56,6 +56,19 @@ int unsafe_call() {
   return refused;
 }
 
+void disturb(Context* ctx) {
+  for (const auto& c : active()) {
+    if (c->invalid || c->thread == this_thread() || c->origin->ctx != ctx) continue;
+    invalidate(c.get());
+    misuse(kCaptureBroken, std::string("a capture broken by ") + state().latest + " of another thread");
+  }
+}
+
+int whole_context_call(Context* ctx) {
+  disturb(ctx);
+  return unsafe_call();
+}
+
 int sync_copy_call(Context* ctx) {
   for (const auto& c : active())
     for (const auto& s : c->streams)
@@ -63,7 +76,7 @@ int sync_copy_call(Context* ctx) {
         invalidate(c.get());
         return kCaptureImplicit;
       }
-  return unsafe_call();
+  return whole_context_call(ctx);
 }
 
 int begin_capture(Stream* s, int mode) {

@@ -121,6 +121,11 @@ STANDIN_API long standin_work(void) {
   return state().work;
 }
 
+STANDIN_API int standin_connections(void) {
+  Guard g(standin::lock());
+  return state().connections;
+}
+
 STANDIN_API int standin_kinds(void) { return standin::kKinds; }
 
 STANDIN_API long long standin_live(int kind) {

@@ -28,7 +28,7 @@ inline bool working(const Handle* h) {
 template <class H>
 bool make(Table<H>& handles, uintptr_t* out) {
   Context* ctx = nullptr;
-  if (!working(&ctx) || unsafe_call() != 0) return false;
+  if (!working(&ctx) || whole_context_call(ctx) != 0) return false;
   auto h = std::make_shared<H>();
   h->ctx = ctx;
   h->stream = ctx->null_stream;

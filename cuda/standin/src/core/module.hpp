@@ -32,6 +32,7 @@ struct Module;
 struct Function {
   Module* module = nullptr;
   std::string name;
+  bool loaded = false;  // by a question about it, or its first launch
 };
 
 struct Module {

@@ -32,6 +32,7 @@ enum Misuse {
   kPageableAsync,  // an asynchronous copy of memory that is not pinned
   kGuardBroken,    // a write beside a block
   kBadPointer,     // a kernel or copy met memory that is not the device's
+  kCaptureBroken,  // a call of one thread ended the capture of another
   kMisuses
 };
 
@@ -51,7 +52,10 @@ struct State {
   bool lost = false;
   bool log_calls = false;
 
+  int connections = 0;  // CUDA_DEVICE_MAX_CONNECTIONS as cuInit found it
+
   long calls = 0;
+  const char* latest = "";  // the function called last
   std::map<std::string, long> count;
   std::vector<std::string> log;
   std::vector<Fault> faults;

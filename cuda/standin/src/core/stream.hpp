@@ -110,6 +110,8 @@ uint64_t this_thread();
 void invalidate(Capture* c);
 int unsafe_call();                     // 0, or why this thread must not call it now
 int sync_copy_call(Context* ctx);      // the same for what uses the null stream and waits
+void disturb(Context* ctx);            // breaks the captures of other threads
+int whole_context_call(Context* ctx);  // unsafe_call, for what may wait for all streams
 int begin_capture(Stream* s, int mode);
 int end_capture(Stream* s, Graph** out);
 void leave_capture(Stream* s);          // before the stream goes

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "driver/common.hpp"
@@ -29,6 +30,8 @@ int32_t cuInit(uint32_t flags) {
   if (flags != 0) return kInvalidValue;
   if (state().devices == 0) return kNoDevice;
   ready = true;
+  const char* connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  state().connections = connections != nullptr ? std::atoi(connections) : 8;
   return kSuccess;
 }
 

@@ -77,6 +77,24 @@ int pack(const host_kernel* k, void** params, void** extra, std::vector<unsigned
 
 }  // namespace
 
+// A module's code is loaded when it is first needed, which may wait for all streams.
+static void load_function(Context* ctx, Function* f) {
+  if (!f->loaded) disturb(ctx);
+  f->loaded = true;
+}
+
+// Only 0, MAX_THREADS_PER_BLOCK.
+int32_t cuFuncGetAttribute(int32_t* value, int32_t attribute, uintptr_t function) {
+  ENTER_CONTEXT(ctx);
+  Function* f = find_function(handle(function));
+  if (f == nullptr) return kInvalidHandle;
+  if (value == nullptr || attribute != 0) return kInvalidValue;
+  if (const int e = whole_context_call(ctx)) return e;
+  load_function(ctx, f);
+  *value = static_cast<int32_t>(host_kernel_block(host_kernel_find(f->name.c_str())));
+  return kSuccess;
+}
+
 int32_t cuLaunchKernel(uintptr_t function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz, uint32_t shared,
                        uintptr_t stream, void** params, void** extra) {
   ENTER_STREAM(stream, ctx, s);
@@ -86,6 +104,7 @@ int32_t cuLaunchKernel(uintptr_t function, uint32_t gx, uint32_t gy, uint32_t gz
   if (gx > 2147483647u || gy > 65535 || gz > 65535) return kInvalidValue;
   if (bx > 1024 || by > 1024 || bz > 64 || uint64_t(bx) * by * bz > 1024) return kInvalidValue;
   if (shared > 48 << 10) return kInvalidValue;
+  load_function(ctx, f);
   const host_kernel* k = host_kernel_find(f->name.c_str());
   if (bx * by * bz > host_kernel_block(k)) return kOutOfResources;
   std::vector<unsigned char> packed;

@@ -27,7 +27,7 @@ bool defines(const Image& image, const char* name, const host_kernel* k) {
 int load(uintptr_t* out, const void* bytes) {
   NEED_CONTEXT(ctx);
   if (out == nullptr || bytes == nullptr) return kInvalidValue;
-  if (const int e = unsafe_call()) return e;
+  if (const int e = whole_context_call(ctx)) return e;
   auto m = std::make_shared<Module>();
   m->ctx = ctx;
   if (const int e = decode(bytes, &m->image)) return e;
@@ -62,7 +62,7 @@ int32_t cuModuleLoadDataEx(uintptr_t* module, const void* image, uint32_t n, int
 static int32_t unload(uintptr_t h) {
   NEED_CONTEXT_TO_FREE(ctx, sticky);
   if (sticky == 0) {
-    if (const int e = unsafe_call()) return e;
+    if (const int e = whole_context_call(ctx)) return e;
   }
   const std::shared_ptr<Module> m = modules().share(handle(h));
   if (m == nullptr) return sticky != 0 ? sticky : static_cast<int>(kInvalidHandle);

@@ -72,6 +72,7 @@ int32_t cusolverDnDgesvd(uintptr_t handle, int8_t jobu, int8_t jobvt, int32_t m,
   if ((jobu == 'A' || jobu == 'S') && ldu < std::max(1, m)) return kSolverInvalid;
   if ((jobvt == 'A' || jobvt == 'S') && ldvt < std::max(1, n)) return kSolverInvalid;
   if (lwork < least(m, n) || !on_device(work, static_cast<size_t>(lwork) * sizeof(double))) return kSolverInvalid;
+  disturb(h->ctx);
   const Job j{jobu, jobvt, m, n, a, lda, s, u, ldu, vt, ldvt, info};
   return solver_submit(h, [j]() { return run(j); });
 }

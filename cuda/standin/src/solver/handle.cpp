@@ -53,6 +53,7 @@ static int32_t destroy(uintptr_t handle) {
   Handle* h = handles().find(reinterpret_cast<const void*>(handle));
   if (h == nullptr) return kSolverNotInitialized;
   const bool works = working(h);
+  if (works) disturb(h->ctx);
   handles().remove(h);
   return works ? kSolverOk : kSolverExecution;
 }

@@ -66,9 +66,6 @@ TEST(capture_is_ended_by_its_own) {
       EQUAL(cuDevicePrimaryCtxRetain(&ctx, 0), 0);
       EQUAL(cuCtxSetCurrent(ctx), 0);
       EQUAL(cuStreamEndCapture(c.stream, &c.graph), kCaptureWrongThread);
-      uint64_t q = 0;  // another thread may allocate
-      EQUAL(cuMemAlloc_v2(&q, 8), 0);
-      EQUAL(cuMemFree_v2(q), 0);
       EQUAL(cuDevicePrimaryCtxRelease_v2(0), 0);
     }).join();
     c.end(0);
@@ -84,6 +81,51 @@ TEST(capture_is_ended_by_its_own) {
   }
   test::Device d;
   EQUAL(cuStreamBeginCapture_v2(0, kThreadLocal), kCaptureUnsupported);
+}
+
+// What may wait for the whole context ends the captures of all other threads, in whatever mode.
+TEST(captures_end_by_calls_that_concern_the_context) {
+  const auto each = [](auto call, bool ends = true) {
+    for (const int mode : {kThreadLocal, kRelaxed}) {
+      Capturing c(mode);
+      std::thread([&]() {
+        uintptr_t ctx = 0;
+        EQUAL(cuDevicePrimaryCtxRetain(&ctx, 0), 0);
+        EQUAL(cuCtxSetCurrent(ctx), 0);
+        call(c);
+        EQUAL(cuDevicePrimaryCtxRelease_v2(0), 0);
+      }).join();
+      EQUAL(state().misuse[kCaptureBroken] > 0, ends);
+      c.end(ends ? kCaptureInvalidated : 0);
+      state().misuse[kCaptureBroken] = 0;
+    }
+  };
+  each([](Capturing& c) { EQUAL(cuStreamSynchronize(c.other), 0); }, false);
+  each([](Capturing& c) { EQUAL(cuMemsetD8Async(c.p, 0, 4, c.other), 0); }, false);
+  each([](Capturing&) {
+    uint64_t q = 0;
+    EQUAL(cuMemAlloc_v2(&q, 8), 0);
+    EQUAL(cuMemFree_v2(q), 0);
+  });
+  each([](Capturing&) {
+    void* q = nullptr;
+    EQUAL(cuMemHostAlloc(&q, 8, 0), 0);
+    EQUAL(cuMemFreeHost(q), 0);
+  });
+  each([](Capturing&) {
+    uintptr_t h = 0;
+    EQUAL(cublasCreate_v2(&h), 0);
+    EQUAL(cublasDestroy_v2(h), 0);
+  });
+  each([](Capturing&) {
+    uintptr_t h = 0;
+    EQUAL(cusolverDnCreate(&h), 0);
+    EQUAL(cusolverDnDestroy(h), 0);
+  });
+  each([](Capturing& c) {
+    const char v = 1;
+    EQUAL(cuMemcpyHtoD_v2(c.p, &v, 1), 0);
+  });
 }
 
 TEST(legacy_stream_is_refused_beside_a_blocking_capture) {
