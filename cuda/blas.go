@@ -51,19 +51,25 @@ const (
 // product calls cuBLAS with the queue's handle, which it makes if need be.
 func (e *emitter) product(call func(*nv.BLAS, nv.BLASHandle) error) {
 	q, lib := e.q, e.q.lib.BLAS
+	if q.capturing && q.blas != 0 { // the program has run before, so that all that it needs is loaded
+		e.do(func() error { return call(lib, q.blas) })
+		return
+	}
 	e.do(func() error {
-		if q.blas == 0 {
-			h, err := lib.Create()
-			if err != nil {
-				return err
+		return q.whole(func() error { // cuBLAS loads code when it first needs it
+			if q.blas == 0 {
+				h, err := lib.Create()
+				if err != nil {
+					return err
+				}
+				if err := q.configure(h); err != nil {
+					_ = lib.Destroy(h)
+					return err
+				}
+				q.blas = h
 			}
-			if err := q.configure(h); err != nil {
-				_ = lib.Destroy(h)
-				return err
-			}
-			q.blas = h
-		}
-		return call(lib, q.blas)
+			return call(lib, q.blas)
+		})
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 type device struct {
 	lib   *nv.Library
 	id    nv.Device
-	ctx   nv.Context
+	ctx   *primary
 	tf32  bool
 	info  backend.Info
 	about DeviceInfo
@@ -26,16 +26,13 @@ type device struct {
 	kernels modules
 	lost    atomic.Pointer[LostError]
 
-	// quiet is held while a stream collects a graph: meanwhile none may be waited
-	// for and none may be told to wait.
-	quiet sync.Mutex
-
 	// life is held for reading while a queue is made, for writing by Close.
 	life   sync.RWMutex
 	closed bool
 
 	mu     sync.Mutex
 	queues []*queue
+	idle   []*lane         // of queues that have ended
 	live   map[owned]int64 // bytes of each thing not yet freed
 	held   int64           // their sum
 }
@@ -96,7 +93,8 @@ func (d *device) NewQueue() (backend.Queue, error) {
 	return q, nil
 }
 
-// Close ends the queues and then, on a thread of its own, the context.
+// Close ends the queues and then, on a thread of its own, what they share. The
+// context stays, unless it is lost.
 func (d *device) Close() error {
 	d.life.Lock()
 	defer d.life.Unlock()
@@ -134,12 +132,15 @@ func (d *device) destroy() error {
 			first = err
 		}
 	}
-	note(driver.CtxSetCurrent(d.ctx))
+	note(driver.CtxSetCurrent(d.ctx.handle))
 	d.dropAll()
-	note(d.kernels.unload())
-	note(d.pool.purge())
+	note(d.destroyIdle())
+	note(d.ctx.whole(d.kernels.unload))
+	note(d.ctx.whole(d.pool.purge))
 	note(driver.CtxSetCurrent(0))
-	note(driver.DevicePrimaryCtxRelease(d.id))
+	if _ = d.wrapError("Close", first); d.lost.Load() != nil {
+		_ = d.ctx.abandon(driver)
+	}
 	return first
 }
 
@@ -149,8 +150,13 @@ func (d *device) enter(q *queue) {
 	d.queues = append(d.queues, q)
 }
 
-func (d *device) leave(q *queue) {
+// leave takes out a queue that has ended, and keeps its lane for another one.
+func (d *device) leave(q *queue, keep bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if keep {
+		q.staging.pageable = false // pinned memory may be had the next time
+		d.idle = append(d.idle, q.lane)
+	}
 	d.queues = slices.DeleteFunc(d.queues, func(o *queue) bool { return o == q })
 }

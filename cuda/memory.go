@@ -16,6 +16,9 @@ func (q *queue) take(op string, n int64) (block, error) {
 	if n == 0 {
 		return block{}, nil
 	}
+	if q.capturing {
+		return block{}, errCapturing
+	}
 	if n > q.dev.info.MemoryBytes {
 		return block{}, q.outOfMemory(op, n)
 	}
@@ -41,29 +44,40 @@ func (q *queue) outOfMemory(op string, n int64) error {
 	return &backend.OutOfMemoryError{Op: op, Asked: n, Free: free, HeldByUs: q.dev.pool.held()}
 }
 
-// purge waits for all queues and returns what is cached to the driver.
+// allocate has memory of the driver.
+func (d *device) allocate(bytes int64) (at nv.DevicePtr, err error) {
+	err = d.ctx.whole(func() error {
+		at, err = d.lib.Driver.MemAlloc(bytes)
+		return err
+	})
+	return at, err
+}
+
+// purge waits for all queues and returns to the driver what is cached and what idle
+// lanes hold.
 func (q *queue) purge() error {
-	q.dev.quiet.Lock()
-	defer q.dev.quiet.Unlock()
-	q.dev.mu.Lock()
-	defer q.dev.mu.Unlock()
-	for _, o := range q.dev.queues {
-		if err := q.lib.Driver.StreamSynchronize(o.stream); err != nil {
+	return q.whole(func() error {
+		if err := q.dev.destroyIdle(); err != nil {
 			return err
 		}
-	}
-	return q.dev.pool.purge()
+		q.dev.mu.Lock()
+		defer q.dev.mu.Unlock()
+		for _, o := range q.dev.queues {
+			if err := q.lib.Driver.StreamSynchronize(o.stream); err != nil {
+				return err
+			}
+		}
+		return q.dev.pool.purge()
+	})
 }
 
 // follow orders the queue behind the work that another one has now, or reports
 // that it cannot.
 func (q *queue) follow(other *queue) bool {
-	if !q.dev.quiet.TryLock() {
-		return false
-	}
-	defer q.dev.quiet.Unlock()
 	d := q.lib.Driver
-	return d.EventRecord(q.event, other.stream) == nil && d.StreamWaitEvent(q.stream, q.event) == nil
+	return q.dev.ctx.tryWhole(func() bool {
+		return d.EventRecord(q.event, other.stream) == nil && d.StreamWaitEvent(q.stream, q.event) == nil
+	})
 }
 
 func (q *queue) Alloc(t backend.DType, n int) (backend.Buffer, error) {

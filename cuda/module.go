@@ -12,8 +12,8 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-// modules are the kernels of a device. A source is compiled, or taken from the
-// cache on disk, when one of its kernels is first launched.
+// modules are the kernels of a device. A source is compiled, or taken from a
+// cache, when one of its kernels is first launched.
 type modules struct {
 	driver *nv.Driver
 	nvrtc  *nv.NVRTC
@@ -23,6 +23,14 @@ type modules struct {
 	mu        sync.Mutex
 	loaded    []nv.Module
 	functions map[string]nv.Function
+}
+
+// caches holds the cache of each folder, which lives as long as the process.
+var caches sync.Map
+
+func cacheOf(dir string) *cubin.Cache {
+	c, _ := caches.LoadOrStore(dir, cubin.NewCache(dir))
+	return c.(*cubin.Cache)
 }
 
 // sourceOf is the source of each entry point.
@@ -40,7 +48,7 @@ var sourceOf = sync.OnceValue(func() map[string]kernels.Source {
 // it supports is given the device itself.
 func (m *modules) prepare(lib *nv.Library, about DeviceInfo) error {
 	m.driver, m.nvrtc, m.functions = lib.Driver, lib.NVRTC, make(map[string]nv.Function)
-	m.cache = cubin.NewCache(cubin.DefaultDir())
+	m.cache = cacheOf(cubin.DefaultDir())
 	device := 10*about.major + about.minor
 	archs, err := lib.NVRTC.SupportedArchs()
 	if errors.Is(err, nv.ErrAbsent) {
@@ -52,48 +60,68 @@ func (m *modules) prepare(lib *nv.Library, about DeviceInfo) error {
 	return err
 }
 
-// find returns an entry point.
-func (m *modules) find(name string) (nv.Function, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if f, ok := m.functions[name]; ok {
+// find returns an entry point, ready to be launched.
+func (m *modules) find(q *queue, name string) (nv.Function, error) {
+	if f, ok := m.ready(name); ok {
 		return f, nil
 	}
 	src, ok := sourceOf()[name]
 	if !ok {
 		return 0, fmt.Errorf("no kernel has the name %s", name)
 	}
-	module, err := m.load(src)
+	code, err := m.compile(src)
+	if err == nil {
+		err = q.whole(func() error { return m.load(src, code) })
+	}
 	if err != nil {
 		return 0, err
 	}
-	found := make(map[string]nv.Function)
-	for _, entry := range src.EntryPoints() {
-		if found[entry], err = m.driver.ModuleGetFunction(module, entry); err != nil {
-			return 0, errors.Join(fmt.Errorf("kernels/%s: %w", src.Name, err), m.driver.ModuleUnload(module))
-		}
-	}
-	m.loaded = append(m.loaded, module)
-	for entry, f := range found {
-		m.functions[entry] = f
-	}
-	return found[name], nil
+	f, _ := m.ready(name)
+	return f, nil
 }
 
-func (m *modules) load(src kernels.Source) (nv.Module, error) {
+func (m *modules) ready(name string) (nv.Function, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, ok := m.functions[name]
+	return f, ok
+}
+
+func (m *modules) compile(src kernels.Source) (cubin.Code, error) {
 	unit := cubin.Source{Name: src.Name, Text: src.Text, Options: []string{"--std=c++17"}, Target: m.target}
 	for _, h := range kernels.Headers() {
 		unit.Headers = append(unit.Headers, nv.Header{Name: h.Name, Source: h.Text})
 	}
-	code, err := m.cache.Compile(m.nvrtc, unit)
-	if err != nil {
-		return 0, err
+	return m.cache.Compile(m.nvrtc, unit)
+}
+
+// load loads a source's kernels, unless another queue has.
+func (m *modules) load(src kernels.Source, code cubin.Code) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entries := src.EntryPoints()
+	if _, ok := m.functions[entries[0]]; ok {
+		return nil
 	}
 	module, err := m.driver.ModuleLoadData(code.Image)
 	if err != nil {
-		return 0, fmt.Errorf("kernels/%s for %s: %w", src.Name, m.target, err)
+		return fmt.Errorf("kernels/%s for %s: %w", src.Name, m.target, err)
 	}
-	return module, nil
+	found := make([]nv.Function, len(entries))
+	for i, entry := range entries {
+		if found[i], err = m.driver.ModuleGetFunction(module, entry); err == nil {
+			// So that the driver loads it now and not at its first launch, which may be in a capture.
+			_, err = m.driver.FuncGetAttribute(nv.FuncMaxThreadsPerBlock, found[i])
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("kernels/%s: %w", src.Name, err), m.driver.ModuleUnload(module))
+		}
+	}
+	m.loaded = append(m.loaded, module)
+	for i, entry := range entries {
+		m.functions[entry] = found[i]
+	}
+	return nil
 }
 
 // unload is for the end of the device.
@@ -117,7 +145,7 @@ func (e *emitter) launch(list ...kernels.Launch) {
 			continue
 		}
 		var f nv.Function
-		if f, e.err = e.q.dev.kernels.find(l.Kernel); e.err != nil {
+		if f, e.err = e.q.dev.kernels.find(e.q, l.Kernel); e.err != nil {
 			return
 		}
 		if err := e.q.lib.Driver.LaunchKernel(f, l.Grid, l.Block, l.Shared, e.q.stream, l.Args); err != nil {

@@ -67,7 +67,7 @@ func (o Options) overridden() error {
 	}
 }
 
-// newDevice describes a device and retains its primary context.
+// newDevice describes a device and has its primary context.
 func newDevice(lib *nv.Library, o Options) (*device, error) {
 	driver := lib.Driver
 	n, err := driver.DeviceGetCount()
@@ -94,15 +94,8 @@ func newDevice(lib *nv.Library, o Options) (*device, error) {
 		return nil, err
 	}
 	d.pool.cached = make(map[int64][]block)
-	d.pool.alloc, d.pool.free = driver.MemAlloc, driver.MemFree
-	// A wait that blocks instead of spinning leaves the core to others. Where
-	// another part of the process has made the context, its flags stand.
-	if _, active, err := driver.DevicePrimaryCtxGetState(d.id); err == nil && !active {
-		if err := driver.DevicePrimaryCtxSetFlags(d.id, nv.CtxSchedBlockingSync); err != nil && !errors.Is(err, nv.ErrAbsent) {
-			return nil, err
-		}
-	}
-	d.ctx, err = driver.DevicePrimaryCtxRetain(d.id)
+	d.pool.alloc, d.pool.free = d.allocate, driver.MemFree
+	d.ctx, err = retain(lib, d.id)
 	return d, err
 }
 

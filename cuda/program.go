@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"sync/atomic"
 
 	"github.com/amtrl/amtrl/backend"
@@ -12,7 +13,7 @@ import (
 // program implements backend.Program. The commands of the recorded function are
 // kept. The first run issues them one by one, which loads all kernels and readies
 // the libraries for these shapes; later runs launch a graph that was collected
-// from the stream, where the driver has graphs.
+// from the stream, where the driver has graphs and no call that breaks captures is on.
 //
 // Inputs are copied from pinned memory to the program's own before the launch,
 // and outputs back after it. A run thus need not wait for the one before: what
@@ -22,8 +23,10 @@ type program struct {
 	plan  plan
 	uses  map[*storage]bool
 	block block
-	ran   bool // the thread's
-	freed atomic.Bool
+	// The thread's: it has run, and so often was its capture broken.
+	ran    bool
+	broken int
+	freed  atomic.Bool
 }
 
 func (p *program) add(uses []*storage, c *command) {
@@ -84,47 +87,66 @@ func (p *program) Run() error {
 	return q.do(c.Op, func() error { return q.run(&p.plan, p.issue) })
 }
 
+// maxBroken is how often a capture is tried again that something else in the process broke.
+const maxBroken = 3
+
 // issue puts the commands on the stream.
 func (p *program) issue(q *queue) error {
-	if !p.ran || !q.lib.Driver.HasGraphs || len(p.plan.commands) == 0 {
-		err := p.plan.emit(q)
-		p.ran = p.ran || err == nil
-		return err
-	}
-	g, ok := q.graphs[p]
-	if !ok {
-		var err error
-		if g, err = p.collect(q); err != nil {
-			return err
+	if p.ran && q.lib.Driver.HasGraphs && len(p.plan.commands) > 0 {
+		g, ok := q.graphs[p]
+		if !ok && p.broken < maxBroken {
+			var err error
+			if g, err = p.collect(q); err != nil {
+				return err
+			}
 		}
-		q.graphs[p] = g
-	}
-	return q.lib.Driver.GraphLaunch(g, q.stream)
-}
-
-// collect makes a graph of the commands.
-func (p *program) collect(q *queue) (nv.GraphExec, error) {
-	q.dev.quiet.Lock()
-	defer q.dev.quiet.Unlock()
-	d := q.lib.Driver
-	if err := d.StreamBeginCapture(q.stream, nv.CaptureThreadLocal); err != nil {
-		return 0, err
+		if g != 0 {
+			q.graphs[p] = g
+			return q.lib.Driver.GraphLaunch(g, q.stream)
+		}
 	}
 	err := p.plan.emit(q)
-	g, endErr := d.StreamEndCapture(q.stream)
-	if err == nil {
-		err = endErr
+	p.ran = p.ran || err == nil
+	return err
+}
+
+// collect makes a graph of the commands, or returns 0 where there cannot be one now.
+func (p *program) collect(q *queue) (nv.GraphExec, error) {
+	if !q.dev.ctx.capture() {
+		return 0, nil
 	}
+	g, err := p.capture(q)
+	q.dev.ctx.captured()
+	if errors.Is(err, nv.ErrCapture) {
+		p.broken++
+		return 0, nil
+	}
+	d := q.lib.Driver
 	var exec nv.GraphExec
 	if err == nil {
 		exec, err = d.GraphInstantiate(g, 0)
 	}
-	if g != 0 {
-		if goneErr := d.GraphDestroy(g); goneErr != nil {
-			q.templates = append(q.templates, g)
-		}
+	if g != 0 && d.GraphDestroy(g) != nil {
+		q.templates = append(q.templates, g)
 	}
 	return exec, err
+}
+
+// capture lets the stream take down the commands. Where the capture was broken, that
+// is the error, not what the commands made of it.
+func (p *program) capture(q *queue) (nv.Graph, error) {
+	d := q.lib.Driver
+	if err := d.StreamBeginCapture(q.stream, nv.CaptureThreadLocal); err != nil {
+		return 0, err
+	}
+	q.capturing = true
+	err := p.plan.emit(q)
+	q.capturing = false
+	g, endErr := d.StreamEndCapture(q.stream)
+	if err == nil || errors.Is(endErr, nv.ErrCapture) {
+		err = endErr
+	}
+	return g, err
 }
 
 // Free lets the queue's next call destroy the graph; a graph that runs then

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// queue implements backend.Queue: a stream of the device, the thread that
-// issues its work and the libraries' handles that belong to it.
+// queue implements backend.Queue: the thread that issues its work, and the lane
+// that the work goes to.
 type queue struct {
 	dev    *device
 	lib    *nv.Library // the device's
@@ -21,13 +22,9 @@ type queue struct {
 	settled   bool // under pool.mu: its stream is about to go
 
 	// The rest is the thread's.
-	t         *thread
-	stream    nv.Stream
-	event     nv.Event // for follow
-	staging   staging
-	blas      nv.BLASHandle
-	workspace block
-	solver    nv.SolverHandle
+	t *thread
+	*lane
+	capturing bool // into a graph
 	graphs    map[*program]nv.GraphExec
 	templates []nv.Graph // that could not be destroyed when they had served
 
@@ -40,18 +37,13 @@ var _ backend.Queue = (*queue)(nil)
 func startQueue(d *device) (*queue, error) {
 	q := &queue{dev: d, lib: d.lib, t: startThread(), graphs: make(map[*program]nv.GraphExec)}
 	err := q.do("NewQueue", func() (err error) {
-		driver := d.lib.Driver
-		if err = driver.CtxSetCurrent(d.ctx); err != nil {
-			return err
+		if err = d.lib.Driver.CtxSetCurrent(d.ctx.handle); err == nil {
+			q.lane, err = d.newLane()
 		}
-		if q.stream, err = driver.StreamCreate(nv.StreamNonBlocking); err != nil {
-			return err
-		}
-		q.event, err = driver.EventCreate(nv.EventDisableTiming)
 		return err
 	})
 	if err != nil {
-		_ = q.t.stop(q.destroy)
+		_ = q.t.stop(func() error { return nil })
 		return nil, err
 	}
 	d.enter(q)
@@ -135,46 +127,27 @@ func (q *queue) Close() error {
 // close ends the queue once, by its thread's last job.
 func (q *queue) close() error {
 	q.closed.Store(true)
-	return q.dev.closing(q.t.stop(q.destroy))
+	return q.dev.closing(q.t.stop(q.retire))
 }
 
-// destroy waits for the queue's work and gives back what it holds.
-func (q *queue) destroy() error {
+// retire waits for the queue's work and leaves the lane to another queue, unless
+// something is wrong with it.
+func (q *queue) retire() error {
 	driver := q.lib.Driver
-	var first error
-	note := func(err error) {
-		if first == nil {
-			first = err
-		}
-	}
-	if q.stream != 0 {
-		note(driver.StreamSynchronize(q.stream))
-	}
+	err := q.wait()
 	for p, g := range q.graphs {
-		note(driver.GraphExecDestroy(g))
+		err = errors.Join(err, driver.GraphExecDestroy(g))
 		delete(q.graphs, p)
 	}
 	for _, g := range q.templates {
-		note(driver.GraphDestroy(g))
+		err = errors.Join(err, driver.GraphDestroy(g))
 	}
 	q.templates = nil
-	if q.solver != 0 {
-		note(q.lib.Solver.Destroy(q.solver))
-	}
-	if q.blas != 0 {
-		note(q.lib.BLAS.Destroy(q.blas))
-	}
-	q.dev.pool.give(q.workspace, q)
-	note(q.unpin())
 	q.dev.pool.settle(q)
 	// From here on purge must not wait for the stream.
-	q.dev.leave(q)
-	if q.event != 0 {
-		note(driver.EventDestroy(q.event))
+	q.dev.leave(q, err == nil)
+	if err != nil {
+		err = errors.Join(err, q.lane.destroy(q.dev))
 	}
-	if q.stream != 0 {
-		note(driver.StreamDestroy(q.stream))
-	}
-	q.stream, q.event, q.blas, q.solver = 0, 0, 0, 0
-	return first
+	return err
 }

@@ -59,17 +59,19 @@ func (w *scratch) free() {
 func (w *scratch) solve(call func(*nv.Solver, nv.SolverHandle) error) {
 	q, lib := w.q, w.q.lib.Solver
 	w.do(func() error {
-		if q.solver == 0 {
-			h, err := lib.Create()
-			if err != nil {
-				return err
+		return q.whole(func() error { // what it allocates and waits for is its own affair
+			if q.solver == 0 {
+				h, err := lib.Create()
+				if err != nil {
+					return err
+				}
+				if err := lib.SetStream(h, q.stream); err != nil {
+					_ = lib.Destroy(h)
+					return err
+				}
+				q.solver = h
 			}
-			if err := lib.SetStream(h, q.stream); err != nil {
-				_ = lib.Destroy(h)
-				return err
-			}
-			q.solver = h
-		}
-		return call(lib, q.solver)
+			return call(lib, q.solver)
+		})
 	})
 }

@@ -75,7 +75,11 @@ func (q *queue) pin(s *slot) error {
 			return err
 		}
 	}
-	p, err := d.MemHostAlloc(slotBytes, nv.MemHostAllocPortable)
+	var p unsafe.Pointer
+	err := q.whole(func() (err error) {
+		p, err = d.MemHostAlloc(slotBytes, nv.MemHostAllocPortable)
+		return err
+	})
 	if errors.Is(err, nv.ErrOutOfMemory) {
 		q.staging.pageable = true
 		return nil
@@ -150,10 +154,12 @@ func (q *queue) uploadPageable(dst nv.DevicePtr, src []byte) error {
 	if err := q.wait(); err != nil {
 		return err
 	}
-	if err := q.lib.Driver.MemcpyHtoD(dst, unsafe.Pointer(unsafe.SliceData(src)), int64(len(src))); err != nil {
-		return err
-	}
-	return q.lib.Driver.StreamSynchronize(0)
+	return q.whole(func() error {
+		if err := q.lib.Driver.MemcpyHtoD(dst, unsafe.Pointer(unsafe.SliceData(src)), int64(len(src))); err != nil {
+			return err
+		}
+		return q.lib.Driver.StreamSynchronize(0)
+	})
 }
 
 // download waits for the queue's work and copies from the device.
@@ -182,7 +188,7 @@ func (q *queue) pull(src nv.DevicePtr, n int, use func(from []byte)) error {
 		}
 	} else if err = q.wait(); err == nil {
 		mem = make([]byte, n)
-		err = d.MemcpyDtoH(unsafe.Pointer(unsafe.SliceData(mem)), src, int64(n))
+		err = q.whole(func() error { return d.MemcpyDtoH(unsafe.Pointer(unsafe.SliceData(mem)), src, int64(n)) })
 	}
 	if err == nil {
 		use(mem)
@@ -190,17 +196,16 @@ func (q *queue) pull(src nv.DevicePtr, n int, use func(from []byte)) error {
 	return err
 }
 
-// unpin frees the slots, once the queue's work is done.
-func (q *queue) unpin() (errs error) {
-	for i := range q.staging.slots {
-		s := &q.staging.slots[i]
+// unpin frees the slots, once the lane's work is done.
+func (l *lane) unpin(driver *nv.Driver) (errs error) {
+	for i := range l.staging.slots {
+		s := &l.staging.slots[i]
 		if s.mem != nil {
-			errs = errors.Join(errs, q.lib.Driver.MemFreeHost(unsafe.Pointer(unsafe.SliceData(s.mem))))
+			errs = errors.Join(errs, driver.MemFreeHost(unsafe.Pointer(unsafe.SliceData(s.mem))))
 		}
 		if s.done != 0 {
-			errs = errors.Join(errs, q.lib.Driver.EventDestroy(s.done))
+			errs = errors.Join(errs, driver.EventDestroy(s.done))
 		}
 	}
-	q.staging = staging{pageable: true}
 	return errs
 }

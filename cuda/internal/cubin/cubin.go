@@ -1,5 +1,5 @@
 // Package cubin compiles CUDA C++ to machine code for one device and keeps the
-// results on disk.
+// results in memory and on disk.
 package cubin
 
 import (
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/singleflight"
 
@@ -40,7 +41,7 @@ type Code struct {
 	Image []byte
 	// Log is what the compiler said; empty where Cached.
 	Log string
-	// Cached is whether the image comes from the disk.
+	// Cached is whether the image comes from memory or the disk.
 	Cached bool
 }
 
@@ -91,44 +92,35 @@ func Compile(c Compiler, src Source) (code Code, err error) {
 	return code, nil
 }
 
-// Cache is a folder of compiled code. The zero value and nil compile without one.
-// It may be used by several goroutines and processes at a time.
+// Cache is compiled code, kept in memory and in a folder. It may be used by several
+// goroutines, and its folder by several processes.
 type Cache struct {
-	dir string
-	one singleflight.Group
+	dir    string
+	one    singleflight.Group
+	memory sync.Map // images by key
 }
 
 // NewCache returns the cache in a folder, which is made when it is first written
-// to.
+// to, or in memory alone where dir is empty.
 func NewCache(dir string) *Cache { return &Cache{dir: dir} }
 
-// Dir is the folder; empty where there is none.
-func (c *Cache) Dir() string {
-	if c == nil {
-		return ""
-	}
-	return c.dir
-}
-
-// Compile returns the code of a source from the folder or, where it has none that
-// is whole, from the compiler, and writes that to the folder. A folder that cannot
-// be read or written, or that [Check] refuses, only costs the time to compile.
+// Compile returns the code of a source from memory, from the folder or, where it has
+// none that is whole, from the compiler, and writes that to the folder. A folder that
+// cannot be read or written, or that [Check] refuses, only costs the time to compile,
+// once for each process.
 func (c *Cache) Compile(n Compiler, src Source) (Code, error) {
-	if c.Dir() == "" {
-		return Compile(n, src)
-	}
 	major, minor, err := n.Version()
 	if err != nil {
 		return Code{}, err
 	}
 	k := key(src, major, minor)
 	v, err, _ := c.one.Do(k, func() (any, error) {
-		if image, ok := load(c.dir, k); ok {
-			return Code{Image: image, Cached: true}, nil
+		if image, ok := c.memory.Load(k); ok {
+			return Code{Image: image.([]byte), Cached: true}, nil
 		}
-		code, err := Compile(n, src)
+		code, err := c.find(n, src, k)
 		if err == nil {
-			store(c.dir, k, code.Image)
+			c.memory.Store(k, code.Image)
 		}
 		return code, err
 	})
@@ -136,4 +128,17 @@ func (c *Cache) Compile(n Compiler, src Source) (Code, error) {
 		return Code{}, err
 	}
 	return v.(Code), nil
+}
+
+func (c *Cache) find(n Compiler, src Source, key string) (Code, error) {
+	if c.dir != "" {
+		if image, ok := load(c.dir, key); ok {
+			return Code{Image: image, Cached: true}, nil
+		}
+	}
+	code, err := Compile(n, src)
+	if err == nil && c.dir != "" {
+		store(c.dir, key, code.Image)
+	}
+	return code, err
 }

@@ -191,16 +191,21 @@ func TestBrokenEntries(t *testing.T) {
 	}
 }
 
-// A folder that cannot be made, and one that is a file, cost only time.
+// A folder that cannot be made, one that is a file, and none cost only time, once for each cache.
 func TestUnusableFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	must.Do(t, os.WriteFile(file, nil, 0o644))
 	c := &seam{}
-	for _, cache := range []*Cache{nil, {}, NewCache(file), NewCache(filepath.Join(file, "below")), NewCache("/proc/nothing")} {
-		for range 2 {
-			if code, err := cache.Compile(c, source()); err != nil || code.Cached || len(code.Image) == 0 {
-				t.Errorf("%q: %+v, %v", cache.Dir(), code, err)
+	want := must.Get(Compile(c, source()))(t)
+	for _, dir := range []string{"", file, filepath.Join(file, "below"), "/proc/nothing"} {
+		cache, before := NewCache(dir), c.compiled.Load()
+		for i := range 3 {
+			if code, err := cache.Compile(c, source()); err != nil || code.Cached != (i > 0) || !bytes.Equal(code.Image, want.Image) {
+				t.Errorf("%q: %+v, %v", dir, code, err)
 			}
+		}
+		if n := c.compiled.Load() - before; n != 1 {
+			t.Errorf("%q: compiled %d times", dir, n)
 		}
 	}
 }

@@ -25,6 +25,8 @@ var (
 	ErrNoDevice = errors.New("no CUDA device")
 	// ErrOutOfMemory is an allocation that a library or the driver refused.
 	ErrOutOfMemory = errors.New("out of device memory")
+	// ErrCapture is a capture that the driver refused, or that another call broke.
+	ErrCapture = errors.New("the capture was broken")
 	// ErrDeviceLost is a context that no call can use any more.
 	ErrDeviceLost = errors.New("the device's context is lost")
 	// ErrUnsupportedPTX is code made for a newer driver.

@@ -76,6 +76,9 @@ func (lib *Library) openDriver(s search, table *C.nv_table, trace *Trace) error 
 	d := &Driver{binding: binding{table, File{Name: "driver", Path: path}}}
 	err = resolve(table, handle, C.NV_DRIVER, d.file)
 	if err == nil {
+		err = moreConnections()
+	}
+	if err == nil {
 		err = d.err("cuInit", C.nv_cuInit(table, 0))
 	}
 	if err == nil {
@@ -90,6 +93,16 @@ func (lib *Library) openDriver(s search, table *C.nv_table, trace *Trace) error 
 	d.HasGraphs = C.nv_has(table, C.NV_DRIVER, C.NV_GRAPH) != 0
 	lib.Driver, lib.Files = d, append(lib.Files, d.file)
 	return nil
+}
+
+// moreConnections lets as many streams reach the device apart as it has connections for: of the usual 8, streams
+// share some, and wait for each other's work. The driver reads the variable when it is initialised.
+func moreConnections() error {
+	const name = "CUDA_DEVICE_MAX_CONNECTIONS"
+	if os.Getenv(name) != "" {
+		return nil
+	}
+	return os.Setenv(name, "32")
 }
 
 // findDriver loads libcuda.so.1 from the first place that has it. One that is

@@ -34,6 +34,15 @@ var driverMeans = map[int]meaning{
 	803: {nil, "libcuda and the kernel's driver are of different versions: restart after the update, " +
 		"or remove a forward-compatibility libcuda"},
 	804: {nil, "this device does not take the forward-compatibility libcuda (compat folder): take it off LD_LIBRARY_PATH"},
+	900: {ErrCapture, "a call that no stream may be captured beside"},
+	901: {ErrCapture, "a call of this or another thread broke it"},
+	902: {ErrCapture, ""},
+	903: {ErrCapture, ""},
+	904: {ErrCapture, ""},
+	905: {ErrCapture, ""},
+	906: {ErrCapture, ""},
+	907: {ErrCapture, ""},
+	908: {ErrCapture, ""},
 	999: {nil, "see the kernel's log (dmesg) for the driver's messages"},
 }
 

@@ -1,0 +1,185 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// uses makes every library's handle of a queue of its own, and pinned memory.
+func uses(d backend.Device) error {
+	return errors.Join(recordedSums(d, 1), factorised(d, 1))
+}
+
+// TestLanes opens and closes many queues one after the other: they make what one makes.
+func TestLanes(t *testing.T) {
+	c := standin.Open(t)
+	d := must.Get(opener(c, standin.Variant{})())(t)
+	must.Do(t, uses(d))
+	made := []string{"cuStreamCreate", "cublasCreate_v2", "cusolverDnCreate", "cuMemHostAlloc", "cuModuleLoadDataEx"}
+	before := map[string]int{}
+	for _, name := range made {
+		before[name] = c.Calls(name)
+	}
+	for range 10 {
+		must.Do(t, uses(d))
+	}
+	for _, name := range made {
+		if n := c.Calls(name) - before[name]; n != 0 {
+			t.Errorf("ten more queues call %s %d times", name, n)
+		}
+	}
+	for _, name := range []string{"cublasDestroy_v2", "cusolverDnDestroy", "cuMemFreeHost", "cuStreamDestroy_v2"} {
+		if n := c.Calls(name); n != 0 {
+			t.Errorf("%s is called %d times before the device is closed", name, n)
+		}
+	}
+	must.Do(t, d.Close())
+}
+
+// TestLanesGiveWay lets a device that is short of memory take back what closed queues left.
+func TestLanesGiveWay(t *testing.T) {
+	c := standin.Open(t)
+	c.Order("memory=40000000") // a workspace of 32 MiB and little else
+	d := must.Get(opener(c, standin.Variant{})())(t)
+	defer d.Close()
+	must.Do(t, recordedSums(d, 1))
+	q := must.Get(d.NewQueue())(t)
+	other := must.Get(d.NewQueue())(t) // the first one has the lane with the workspace
+	must.Do(t, q.Close())
+	buf := must.Get(other.Alloc(backend.Uint8, 30_000_000))(t)
+	buf.Free()
+	must.Do(t, recordedSums(d, 1))
+}
+
+// TestLaneThatFails has a queue end with an error: its lane is not used again.
+func TestLaneThatFails(t *testing.T) {
+	c := standin.Open(t)
+	sleep(t)
+	d := must.Get(opener(c, standin.Variant{})())(t)
+	must.Do(t, uses(d))
+	q := must.Get(d.NewQueue())(t)
+	before := c.Calls("cuStreamDestroy_v2")
+	c.Fail("cuStreamSynchronize", 1, 1)
+	if err := q.Close(); !typed(err) {
+		t.Errorf("Close returned %v", err)
+	}
+	if n := c.Calls("cuStreamDestroy_v2") - before; n != 1 {
+		t.Errorf("%d streams were destroyed", n)
+	}
+	must.Do(t, uses(d))
+	must.Do(t, d.Close())
+}
+
+// TestProcess opens a device several times: the context is retained once, before that the driver is told how many
+// connections to make, and kernels are compiled once, though no folder keeps them.
+func TestProcess(t *testing.T) {
+	t.Setenv("AMTRL_CUBIN_CACHE", "off")
+	t.Setenv("CUDA_DEVICE_MAX_CONNECTIONS", "")
+	c := standin.Open(t)
+	dev := opener(c, standin.Variant{})
+	compiled := 0
+	for i := range 3 {
+		d := must.Get(dev())(t)
+		must.Do(t, uses(d))
+		must.Do(t, d.Close())
+		if n := c.Calls("nvrtcCompileProgram"); i == 0 {
+			compiled = n
+		} else if n != compiled {
+			t.Errorf("open %d compiles %d sources again", i+1, n-compiled)
+		}
+	}
+	if n := c.Calls("cuDevicePrimaryCtxRetain"); n > 1 {
+		t.Errorf("the context is retained %d times", n)
+	}
+	if n := c.Calls("cuDevicePrimaryCtxRelease_v2"); n != 0 {
+		t.Errorf("the context is released %d times", n)
+	}
+	if n := c.Connections(); n != 32 {
+		t.Errorf("the driver makes %d connections", n)
+	}
+	t.Setenv("CUDA_DEVICE_MAX_CONNECTIONS", "4")
+	must.Do(t, must.Get(dev())(t).Close())
+	if n := c.Connections(); n != 4 {
+		t.Errorf("the driver makes %d connections, 4 were asked for", n)
+	}
+}
+
+// giveBack ends all contexts that the process holds.
+func giveBack(t *testing.T, c *standin.Control) {
+	t.Helper()
+	lib, _, err := nv.Open(nv.Options{Dir: c.Dir(standin.Variant{})})
+	must.Do(t, err)
+	primaries.Lock()
+	defer primaries.Unlock()
+	for id := range primaries.of {
+		must.Do(t, lib.Driver.DevicePrimaryCtxRelease(id))
+		delete(primaries.of, id)
+	}
+}
+
+// TestContexts has what makes the context fail, and another part of the process end it.
+func TestContexts(t *testing.T) {
+	c := standin.Open(t)
+	dev := opener(c, standin.Variant{})
+	for _, name := range []string{"cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxSetFlags_v2"} {
+		giveBack(t, c)
+		c.Fail(name, 1, 1)
+		if _, err := dev(); !errors.Is(err, backend.ErrUnavailable) || !typed(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		must.Do(t, must.Get(dev())(t).Close())
+	}
+	lib, _, err := nv.Open(nv.Options{Dir: c.Dir(standin.Variant{})})
+	must.Do(t, err)
+	must.Do(t, lib.Driver.DevicePrimaryCtxRelease(0)) // as a reset of the device does
+	d := must.Get(dev())(t)
+	must.Do(t, uses(d))
+	must.Do(t, d.Close())
+}
+
+// TestBrokenCaptures lets captures be refused and broken: the work is done all the same, and the next run tries again.
+func TestBrokenCaptures(t *testing.T) {
+	for _, name := range []string{"cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuLaunchKernel", "cublasDgemm_v2"} {
+		for _, code := range []int{900, 901, 906} {
+			t.Run(fmt.Sprint(name, " ", code), func(t *testing.T) {
+				c := standin.Open(t)
+				d := must.Get(opener(c, standin.Variant{})())(t)
+				defer d.Close()
+				must.Do(t, recordedSums(d, 1))
+				launches, calls := c.Calls("cuGraphLaunch"), c.Calls(name)
+				must.Do(t, recordedSums(d, 1))
+				each := c.Calls(name) - calls
+				if got := c.Calls("cuGraphLaunch") - launches; got != 2 {
+					t.Fatalf("three runs launch %d graphs", got)
+				}
+				switch name {
+				case "cuLaunchKernel", "cublasDgemm_v2": // in the middle of the capture, as a broken one does
+					status := map[string]int{"cuLaunchKernel": code, "cublasDgemm_v2": 13}[name]
+					c.Fail(name, each*3/4, status)
+					c.Fail("cuStreamEndCapture", 1, code)
+				default:
+					c.Fail(name, 1, code)
+				}
+				launches = c.Calls("cuGraphLaunch")
+				must.Do(t, recordedSums(d, 1))
+				if got := c.Calls("cuGraphLaunch") - launches; got != 1 {
+					t.Errorf("three runs, the second of which is broken, launch %d graphs", got)
+				}
+				launches = c.Calls("cuGraphLaunch")
+				c.FailFrom("cuStreamEndCapture", 1, code)
+				must.Do(t, recordedSums(d, 1))
+				if got := c.Calls("cuGraphLaunch") - launches; got != 0 {
+					t.Errorf("%d graphs are launched where none can be made", got)
+				}
+			})
+		}
+	}
+}
