@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/npy"
 )
 
 // within fails the test where f does not return in time: it waits for a pipe.
@@ -62,7 +63,7 @@ func TestSparseFilesAreRefused(t *testing.T) {
 	const rows = 1 << 20
 	path := filepath.Join(t.TempDir(), "a", "test_images.npy")
 	sparse := func(path, descr string, size int64, shape ...int) {
-		header := formatNPYHeader(descr, shape...)
+		header := npy.FormatHeader(descr, shape...)
 		writeFile(t, path, header)
 		if err := os.Truncate(path, int64(len(header))+size); err != nil {
 			t.Skip(err)
@@ -70,7 +71,7 @@ func TestSparseFilesAreRefused(t *testing.T) {
 	}
 	dir := filepath.Dir(filepath.Dir(path))
 	sparse(path, "<f4", 4*rows*20, rows, 20)
-	writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npy("<f4", make([]float32, rows), rows))
+	writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npyFile("<f4", make([]float32, rows), rows))
 	if n := allocated(func() {
 		_, err := ReadLayout(dir)
 		wantFault(t, "sparse images", err, path, "expected data, found a file of 83886208 bytes with only", "holes")
@@ -90,7 +91,7 @@ func TestSparseFilesAreRefused(t *testing.T) {
 	}
 	// A file without holes is read, and so is a small one with them.
 	sparse(path, "|u1", 20000, 1000, 20)
-	writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npy("<f4", make([]float32, 1000), 1000))
+	writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npyFile("<f4", make([]float32, 1000), 1000))
 	if _, err := ReadLayout(dir); err != nil {
 		t.Errorf("a small file with holes: %v", err)
 	}
@@ -160,12 +161,12 @@ func TestFeaturesAreBounded(t *testing.T) {
 		dir := t.TempDir()
 		values := make([]float32, 40)
 		values[13] = x
-		path := writeFile(t, filepath.Join(dir, "a", "test_images.npy"), npy("<f4", values, 10, 4))
-		writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npy("<f4", make([]float32, 10), 10))
+		path := writeFile(t, filepath.Join(dir, "a", "test_images.npy"), npyFile("<f4", values, 10, 4))
+		writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npyFile("<f4", make([]float32, 10), 10))
 		_, err := ReadLayout(dir)
 		wantFault(t, "features", err, path, "row 3, column 1: expected a value of at most 1e+18 in magnitude, found")
 		values[13] = float32(math.Copysign(1e18, float64(x)))
-		writeFile(t, path, npy("<f4", values, 10, 4))
+		writeFile(t, path, npyFile("<f4", values, 10, 4))
 		if _, err := ReadLayout(dir); err != nil {
 			t.Error(err)
 		}

@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+
+	"github.com/amtrl/amtrl/internal/datafile"
 )
 
 // ReadIDXImages reads images in the IDX format of MNIST (unsigned bytes, three
@@ -33,7 +34,7 @@ func ReadIDXLabels(path string) ([]uint8, error) {
 }
 
 func readIDXFile(path string, rank int) ([]uint8, []int, error) {
-	f, size, err := openRegular(path)
+	f, size, err := datafile.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +58,7 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 		}
 		r = z
 		most = min(size, math.MaxInt64/maxDeflateRatio) * maxDeflateRatio
-		bound = mayBecome(size)
+		bound = datafile.MayBecome(size)
 	}
 
 	header := make([]byte, 4+4*rank)
@@ -67,8 +68,8 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 			return nil, nil, err
 		}
 	}
-	if endsEarly(err) {
-		return nil, nil, fault(path, int64(n), "an IDX header of %d bytes", "the end of the data", len(header))
+	if datafile.EndsEarly(err) {
+		return nil, nil, datafile.Fault(path, int64(n), "an IDX header of %d bytes", "the end of the data", len(header))
 	}
 	if err != nil {
 		return nil, nil, idxReadError(path, int64(n), err)
@@ -79,23 +80,23 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 	for i := range dims {
 		d := int64(binary.BigEndian.Uint32(header[4+4*i:]))
 		if d < 1 || d > math.MaxInt32 || d > math.MaxInt/want {
-			return nil, nil, fault(path, int64(4+4*i), "a dimension of 1 to %d in an array that fits in memory", "%d", math.MaxInt32, d)
+			return nil, nil, datafile.Fault(path, int64(4+4*i), "a dimension of 1 to %d in an array that fits in memory", "%d", math.MaxInt32, d)
 		}
 		dims[i] = int(d)
 		want *= d
 	}
 	start := int64(len(header))
 	if want > most {
-		return nil, nil, fault(path, start, "%d bytes for the dimensions %v", "a file of %d bytes, which cannot hold them", want, dims, size)
+		return nil, nil, datafile.Fault(path, start, "%d bytes for the dimensions %v", "a file of %d bytes, which cannot hold them", want, dims, size)
 	}
 	if want > bound {
-		return nil, nil, fault(path, start, "at most %d bytes, %d for each byte of the file", "a header that promises %d",
-			bound, maxInflation, want)
+		return nil, nil, datafile.Fault(path, start, "at most %d bytes, %d for each byte of the file", "a header that promises %d",
+			bound, datafile.MaxInflation, want)
 	}
 	data, err := readGrowing(r, int(want))
 	end := start + int64(len(data))
-	if endsEarly(err) {
-		return nil, nil, fault(path, end, "%d bytes for the dimensions %v", "the end of the data after %d", want, dims, len(data))
+	if datafile.EndsEarly(err) {
+		return nil, nil, datafile.Fault(path, end, "%d bytes for the dimensions %v", "the end of the data after %d", want, dims, len(data))
 	}
 	if err != nil {
 		return nil, nil, idxReadError(path, end, err)
@@ -103,18 +104,16 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 	// The read past the end also makes gzip check its sum.
 	switch n, err := io.ReadFull(r, header[:1]); {
 	case n > 0:
-		return nil, nil, fault(path, end, "the end of the data", "more bytes")
+		return nil, nil, datafile.Fault(path, end, "the end of the data", "more bytes")
 	case err != io.EOF:
 		return nil, nil, idxReadError(path, end, err)
 	}
 	return data, dims, nil
 }
 
-func endsEarly(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
-
 func idxReadError(path string, offset int64, err error) error {
-	if endsEarly(err) {
-		return fault(path, offset, "a complete gzip stream", "a truncated one")
+	if datafile.EndsEarly(err) {
+		return datafile.Fault(path, offset, "a complete gzip stream", "a truncated one")
 	}
 	return fmt.Errorf("%s: byte %d: %w", path, offset, err)
 }
@@ -125,11 +124,11 @@ func checkIDXMagic(path string, magic []byte, rank int) error {
 	const unsignedByte = 8
 	switch {
 	case magic[0] != 0 || magic[1] != 0:
-		return fault(path, 0, "the IDX magic 00 00 or a gzip stream", "% 02x", magic[:2])
+		return datafile.Fault(path, 0, "the IDX magic 00 00 or a gzip stream", "% 02x", magic[:2])
 	case magic[2] != unsignedByte:
-		return fault(path, 2, "IDX element type 08 (unsigned byte)", "%02x", magic[2])
+		return datafile.Fault(path, 2, "IDX element type 08 (unsigned byte)", "%02x", magic[2])
 	case int(magic[3]) != rank:
-		return fault(path, 3, "%d IDX dimensions", "%d", rank, magic[3])
+		return datafile.Fault(path, 3, "%d IDX dimensions", "%d", rank, magic[3])
 	}
 	return nil
 }

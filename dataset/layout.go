@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/corrupt"
+	"github.com/amtrl/amtrl/internal/npy"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -101,7 +102,7 @@ func layoutFolders(dir string) ([]string, error) {
 // part is the train or the test half of a folder.
 type part struct {
 	imagesPath, labelsPath string
-	images, labels         *npyArray
+	images, labels         *npy.Array
 }
 
 // readFolder reads one pool with its labels.
@@ -117,14 +118,14 @@ func readFolder(dir, name string, splits splitter) (l labelled, err error) {
 		} else if !there {
 			continue
 		}
-		if p.images, err = openNPY(p.imagesPath); err != nil {
+		if p.images, err = npy.Open(p.imagesPath); err != nil {
 			return l, err
 		}
-		defer p.images.file.Close()
-		if p.labels, err = openNPY(p.labelsPath); err != nil {
+		defer p.images.Close()
+		if p.labels, err = npy.Open(p.labelsPath); err != nil {
 			return l, err
 		}
-		defer p.labels.file.Close()
+		defer p.labels.Close()
 		if err := p.check(); err != nil {
 			return l, err
 		}
@@ -134,7 +135,7 @@ func readFolder(dir, name string, splits splitter) (l labelled, err error) {
 	case 0:
 		return l, fmt.Errorf("%s: expected train_images.npy or test_images.npy, found neither", dir)
 	case 1:
-		l.split, err = splits.held(parts[0].images.rows())
+		l.split, err = splits.held(parts[0].images.Rows())
 		if err != nil {
 			return l, fmt.Errorf("%s: %w", parts[0].imagesPath, err)
 		}
@@ -142,7 +143,7 @@ func readFolder(dir, name string, splits splitter) (l labelled, err error) {
 		if err := parts[0].matches(parts[1]); err != nil {
 			return l, err
 		}
-		l.split = splits.given(parts[0].images.rows(), parts[1].images.rows())
+		l.split = splits.given(parts[0].images.Rows(), parts[1].images.Rows())
 	}
 	if l.pool, err = readPool(name, parts); err != nil {
 		return l, err
@@ -171,35 +172,20 @@ func (p part) exists() (bool, error) {
 	return len(found) == 2, nil
 }
 
-// openNPY opens an array; the caller closes its file.
-func openNPY(path string) (*npyArray, error) {
-	f, size, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	a, err := newNPYArray(path, f, size)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	a.file = f
-	return a, nil
-}
-
 // check holds images and labels against each other and what pools can be.
 func (p part) check() error {
-	if rank := len(p.images.shape); rank < 2 || rank > 4 {
-		return fmt.Errorf("%s: expected shape (n, d), (n, h, w) or (n, h, w, c), found %v", p.imagesPath, p.images.shape)
+	if rank := len(p.images.Shape); rank < 2 || rank > 4 {
+		return fmt.Errorf("%s: expected shape (n, d), (n, h, w) or (n, h, w, c), found %v", p.imagesPath, p.images.Shape)
 	}
-	if d := p.images.descr; d == "<i4" || d == "<i8" {
+	if d := p.images.Descr; d == "<i4" || d == "<i8" {
 		return fmt.Errorf("%s: expected images of type uint8, float16, float32 or float64, found %q", p.imagesPath, d)
 	}
-	if rank := len(p.labels.shape); rank > 2 || p.labels.cols != 1 {
-		return fmt.Errorf("%s: expected shape (n,), found %v", p.labelsPath, p.labels.shape)
+	if rank := len(p.labels.Shape); rank > 2 || p.labels.Cols != 1 {
+		return fmt.Errorf("%s: expected shape (n,), found %v", p.labelsPath, p.labels.Shape)
 	}
-	if p.labels.rows() != p.images.rows() {
-		return fmt.Errorf("%s: expected %d labels, one for each row of %s, found %d", p.labelsPath, p.images.rows(),
-			filepath.Base(p.imagesPath), p.labels.rows())
+	if p.labels.Rows() != p.images.Rows() {
+		return fmt.Errorf("%s: expected %d labels, one for each row of %s, found %d", p.labelsPath, p.images.Rows(),
+			filepath.Base(p.imagesPath), p.labels.Rows())
 	}
 	return nil
 }
@@ -207,16 +193,16 @@ func (p part) check() error {
 // matches tells why train p and test q cannot be rows of one pool.
 func (p part) matches(q part) error {
 	a, b := p.images, q.images
-	if a.descr != b.descr || !slices.Equal(a.shape[1:], b.shape[1:]) {
-		return fmt.Errorf("%s: expected rows as in %s, type %q and shape %v, found %q and %v", b.path, filepath.Base(a.path), a.descr,
-			a.shape[1:], b.descr, b.shape[1:])
+	if a.Descr != b.Descr || !slices.Equal(a.Shape[1:], b.Shape[1:]) {
+		return fmt.Errorf("%s: expected rows as in %s, type %q and shape %v, found %q and %v", b.Path, filepath.Base(a.Path), a.Descr,
+			a.Shape[1:], b.Descr, b.Shape[1:])
 	}
-	if a.rows() > math.MaxInt32-b.rows() || a.rows()+b.rows() > math.MaxInt/a.cols {
-		return fmt.Errorf("%s: expected at most %d train and test rows, found %d and %d", b.path, math.MaxInt32, a.rows(), b.rows())
+	if a.Rows() > math.MaxInt32-b.Rows() || a.Rows()+b.Rows() > math.MaxInt/a.Cols {
+		return fmt.Errorf("%s: expected at most %d train and test rows, found %d and %d", b.Path, math.MaxInt32, a.Rows(), b.Rows())
 	}
-	if p.labels.isInteger() != q.labels.isInteger() {
+	if p.labels.IsInteger() != q.labels.IsInteger() {
 		return fmt.Errorf("%s: expected labels as in %s, type %q, found %q", q.labelsPath, filepath.Base(p.labelsPath),
-			p.labels.descr, q.labels.descr)
+			p.labels.Descr, q.labels.Descr)
 	}
 	return nil
 }
@@ -224,15 +210,15 @@ func (p part) matches(q part) error {
 // readPool reads the images of all parts into one pool.
 func readPool(name string, parts []part) (*Pool, error) {
 	first := parts[0].images
-	p := &Pool{Name: name, Cols: first.cols, Scale: 1}
+	p := &Pool{Name: name, Cols: first.Cols, Scale: 1}
 	for _, q := range parts {
-		p.Rows += q.images.rows()
+		p.Rows += q.images.Rows()
 	}
-	if s := first.shape; len(s) == 3 || len(s) == 4 && s[3] == 1 {
+	if s := first.Shape; len(s) == 3 || len(s) == 4 && s[3] == 1 {
 		p.Height, p.Width = s[1], s[2]
 	}
 	n := p.Rows * p.Cols
-	switch first.descr {
+	switch first.Descr {
 	case "|u1":
 		p.U8, p.Scale = make([]uint8, n), 1./255
 	case "<f2":
@@ -242,15 +228,15 @@ func readPool(name string, parts []part) (*Pool, error) {
 	}
 	off := 0
 	for _, q := range parts {
-		end := off + q.images.rows()*p.Cols
+		end := off + q.images.Rows()*p.Cols
 		var err error
 		switch {
 		case p.U8 != nil:
-			err = q.images.uint8s(p.U8[off:end])
+			err = q.images.Uint8s(p.U8[off:end])
 		case p.F16 != nil:
-			err = q.images.float16s(p.F16[off:end])
+			err = q.images.Float16s(p.F16[off:end])
 		default:
-			err = q.images.bounded(p.F32[off:end], maxFeature)
+			err = q.images.Bounded(p.F32[off:end], maxFeature)
 		}
 		if err != nil {
 			return nil, err
@@ -262,7 +248,7 @@ func readPool(name string, parts []part) (*Pool, error) {
 
 // readLabels reads the labels of all parts, as classes or as values.
 func readLabels(parts []part, rows int) (classes []int64, values []float32, err error) {
-	integer := parts[0].labels.isInteger()
+	integer := parts[0].labels.IsInteger()
 	if integer {
 		classes = make([]int64, rows)
 	} else {
@@ -270,11 +256,11 @@ func readLabels(parts []part, rows int) (classes []int64, values []float32, err 
 	}
 	off := 0
 	for _, p := range parts {
-		end := off + p.labels.rows()
+		end := off + p.labels.Rows()
 		if integer {
-			err = p.labels.int64s(classes[off:end])
+			err = p.labels.Int64s(classes[off:end])
 		} else {
-			err = p.labels.float32s(values[off:end])
+			err = p.labels.Float32s(values[off:end])
 		}
 		if err != nil {
 			return nil, nil, err

@@ -12,12 +12,13 @@ import (
 
 	"github.com/amtrl/amtrl/dataset/corrupt"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/npy"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// npy is the content of an NPY file; v is a slice of fixed-size values.
-func npy(descr string, v any, shape ...int) []byte {
-	return append(formatNPYHeader(descr, shape...), elements(v)...)
+// npyFile is the content of an NPY file; v is a slice of fixed-size values.
+func npyFile(descr string, v any, shape ...int) []byte {
+	return append(npy.FormatHeader(descr, shape...), elements(v)...)
 }
 
 // imageSet writes aligned pools of n random images to a folder.
@@ -98,7 +99,7 @@ func TestReadLayoutRealData(t *testing.T) {
 	}
 	// The published bytes, not only the published values.
 	header := must.Get(os.ReadFile(filepath.Join(root, "mnist_c", "fog", "test_images.npy")))(t)
-	if want := formatNPYHeader("|u1", 5000, 28, 28, 1); !bytes.HasPrefix(header, want) {
+	if want := npy.FormatHeader("|u1", 5000, 28, 28, 1); !bytes.HasPrefix(header, want) {
 		t.Error("the header differs from the published one")
 	}
 }
@@ -125,10 +126,10 @@ func TestReadLayoutOrder(t *testing.T) {
 // Embeddings with values to predict: one regression task a folder.
 func TestReadLayoutRegression(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "b", "test_images.npy"), npy("<f8", []float64{1, 2, 3, 4, 5, 6}, 2, 3))
-	writeFile(t, filepath.Join(dir, "b", "test_labels.npy"), npy("<f4", []float32{-1.5, 7}, 2, 1))
-	writeFile(t, filepath.Join(dir, "a", "train_images.npy"), npy("<f2", make([]uint16, 15), 5, 1, 3))
-	writeFile(t, filepath.Join(dir, "a", "train_labels.npy"), npy("<f8", []float64{1, 2, 3, 4, 5}, 5))
+	writeFile(t, filepath.Join(dir, "b", "test_images.npy"), npyFile("<f8", []float64{1, 2, 3, 4, 5, 6}, 2, 3))
+	writeFile(t, filepath.Join(dir, "b", "test_labels.npy"), npyFile("<f4", []float32{-1.5, 7}, 2, 1))
+	writeFile(t, filepath.Join(dir, "a", "train_images.npy"), npyFile("<f2", make([]uint16, 15), 5, 1, 3))
+	writeFile(t, filepath.Join(dir, "a", "train_labels.npy"), npyFile("<f8", []float64{1, 2, 3, 4, 5}, 5))
 	s := must.Get(ReadLayout(dir))(t)
 	must.Do(t, s.Validate())
 	a, b := s.Pools[0], s.Pools[1]
@@ -150,10 +151,10 @@ func TestReadLayoutRegression(t *testing.T) {
 func TestReadLayoutTrainAndTest(t *testing.T) {
 	dir := t.TempDir()
 	for i, folder := range []string{"a", "b"} {
-		writeFile(t, filepath.Join(dir, folder, "train_images.npy"), npy("|u1", []uint8{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 3, 2, 1, 2))
-		writeFile(t, filepath.Join(dir, folder, "train_labels.npy"), npy("<i4", []int32{-1, 5, -1}, 3))
-		writeFile(t, filepath.Join(dir, folder, "test_images.npy"), npy("|u1", []uint8{13, 14, 15, 16}, 1, 2, 1, 2))
-		writeFile(t, filepath.Join(dir, folder, "test_labels.npy"), npy("<i8", []int64{[]int64{5, 1 << 40}[i]}, 1))
+		writeFile(t, filepath.Join(dir, folder, "train_images.npy"), npyFile("|u1", []uint8{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 3, 2, 1, 2))
+		writeFile(t, filepath.Join(dir, folder, "train_labels.npy"), npyFile("<i4", []int32{-1, 5, -1}, 3))
+		writeFile(t, filepath.Join(dir, folder, "test_images.npy"), npyFile("|u1", []uint8{13, 14, 15, 16}, 1, 2, 1, 2))
+		writeFile(t, filepath.Join(dir, folder, "test_labels.npy"), npyFile("<i8", []int64{[]int64{5, 1 << 40}[i]}, 1))
 	}
 	s := must.Get(ReadLayout(dir))(t)
 	must.Do(t, s.Validate())
@@ -178,8 +179,8 @@ func TestReadLayoutTrainAndTest(t *testing.T) {
 
 func TestReadLayoutRefuses(t *testing.T) {
 	checkNoLeak(t)
-	images, labels := npy("|u1", make([]uint8, 6), 3, 2), npy("<i8", []int64{0, 1, 0}, 3)
-	floats := npy("<f4", make([]float32, 3), 3)
+	images, labels := npyFile("|u1", make([]uint8, 6), 3, 2), npyFile("<i8", []int64{0, 1, 0}, 3)
+	floats := npyFile("<f4", make([]float32, 3), 3)
 	many := make([]int64, maxClasses+1)
 	for i := range many {
 		many[i] = int64(i)
@@ -196,40 +197,40 @@ func TestReadLayoutRefuses(t *testing.T) {
 		{files{"a/images.npy": images}, "a", "expected train_images.npy or test_images.npy, found neither"},
 		{files{"a/test_images.npy": images}, "a/test_labels.npy", "expected this file beside test_images.npy, found none"},
 		{files{"a/train_labels.npy": labels}, "a/train_images.npy", "expected this file beside train_labels.npy, found none"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("<i8", []int64{0, 1}, 2)}, "a/test_labels.npy",
+		{files{"a/test_images.npy": images, "a/test_labels.npy": npyFile("<i8", []int64{0, 1}, 2)}, "a/test_labels.npy",
 			"expected 3 labels, one for each row of test_images.npy, found 2"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("<i8", []int64{0, 1, 0, 1, 0, 1}, 3, 2)}, "a/test_labels.npy",
+		{files{"a/test_images.npy": images, "a/test_labels.npy": npyFile("<i8", []int64{0, 1, 0, 1, 0, 1}, 3, 2)}, "a/test_labels.npy",
 			"expected shape (n,), found [3 2]"},
 		{files{"a/test_images.npy": labels, "a/test_labels.npy": labels}, "a/test_images.npy",
 			"expected shape (n, d), (n, h, w) or (n, h, w, c), found [3]"},
-		{files{"a/test_images.npy": npy("|u1", make([]uint8, 3), 3, 1, 1, 1, 1), "a/test_labels.npy": labels},
+		{files{"a/test_images.npy": npyFile("|u1", make([]uint8, 3), 3, 1, 1, 1, 1), "a/test_labels.npy": labels},
 			"a/test_images.npy", "found [3 1 1 1 1]"},
-		{files{"a/test_images.npy": npy("<i4", make([]int32, 3), 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy",
+		{files{"a/test_images.npy": npyFile("<i4", make([]int32, 3), 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy",
 			`expected images of type uint8, float16, float32 or float64, found "<i4"`},
-		{files{"a/test_images.npy": npy("<f4", []float32{1, float32(math.NaN()), 3}, 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy",
+		{files{"a/test_images.npy": npyFile("<f4", []float32{1, float32(math.NaN()), 3}, 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy",
 			"row 1, column 0: expected a value that is finite in float32, found NaN"},
-		{files{"a/test_images.npy": npy("<f8", []float64{1, 2, 1e39}, 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy",
+		{files{"a/test_images.npy": npyFile("<f8", []float64{1, 2, 1e39}, 3, 1), "a/test_labels.npy": labels}, "a/test_images.npy",
 			"row 2, column 0: expected a value that is finite in float32, found 1e+39"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("<f4", []float32{1, 2, float32(math.Inf(1))}, 3)}, "a/test_labels.npy",
+		{files{"a/test_images.npy": images, "a/test_labels.npy": npyFile("<f4", []float32{1, 2, float32(math.Inf(1))}, 3)}, "a/test_labels.npy",
 			"row 2, column 0: expected a value that is finite in float32, found +Inf"},
 		{files{"a/test_images.npy": images[:130], "a/test_labels.npy": labels}, "a/test_images.npy",
 			"byte 128: expected 6 elements of 1 bytes for shape [3 2], found 2 bytes"},
-		{files{"a/test_images.npy": npy("|u1", []uint8{1}, 1, 1), "a/test_labels.npy": npy("|u1", []uint8{1}, 1)}, "a/test_images.npy",
+		{files{"a/test_images.npy": npyFile("|u1", []uint8{1}, 1, 1), "a/test_labels.npy": npyFile("|u1", []uint8{1}, 1)}, "a/test_images.npy",
 			"expected at least 2 rows to split into train and test, found 1"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": npy("|u1", []uint8{1, 1, 1}, 3)}, "",
+		{files{"a/test_images.npy": images, "a/test_labels.npy": npyFile("|u1", []uint8{1, 1, 1}, 3)}, "",
 			"expected at least 2 classes, found only [1]"},
-		{files{"a/test_images.npy": npy("|u1", make([]uint8, len(many)), len(many), 1), "a/test_labels.npy": npy("<i8", many, len(many))}, "",
+		{files{"a/test_images.npy": npyFile("|u1", make([]uint8, len(many)), len(many), 1), "a/test_labels.npy": npyFile("<i8", many, len(many))}, "",
 			"expected at most 1000 classes, found more distinct integer labels"},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": images, "b/test_labels.npy": floats}, "",
 			"expected labels of one kind, found integers and floats: pools a and b"},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": npy("|u1", make([]uint8, 9), 3, 3),
+		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": npyFile("|u1", make([]uint8, 9), 3, 3),
 			"b/test_labels.npy": labels}, "", "expected pools of one width, found 2 columns in a and 3 in b"},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": images, "a/train_labels.npy": floats},
 			"a/test_labels.npy", `expected labels as in train_labels.npy, type "<f4", found "<i8"`},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npy("|u1", make([]uint8, 9), 3, 3),
+		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npyFile("|u1", make([]uint8, 9), 3, 3),
 			"a/train_labels.npy": labels}, "a/test_images.npy",
 			`expected rows as in train_images.npy, type "|u1" and shape [3], found "|u1" and [2]`},
-		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npy("<f4", make([]float32, 6), 3, 2),
+		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "a/train_images.npy": npyFile("<f4", make([]float32, 6), 3, 2),
 			"a/train_labels.npy": labels}, "a/test_images.npy",
 			`expected rows as in train_images.npy, type "<f4" and shape [2], found "|u1" and [2]`},
 	} {
@@ -250,8 +251,8 @@ func TestNPYMemoryIsBounded(t *testing.T) {
 		for _, descr := range []string{"|u1", "<f2", "<f4", "<f8"} {
 			dir := t.TempDir()
 			text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, promise)
-			path := writeFile(t, filepath.Join(dir, "a", "test_images.npy"), rawNPY(text, make([]byte, 1024)...))
-			writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npy("|u1", []uint8{0, 1}, 2))
+			path := writeFile(t, filepath.Join(dir, "a", "test_images.npy"), append(append(fmt.Appendf(nil, "\x93NUMPY\x01\x00%c\x00", len(text)), text...), make([]byte, 1024)...))
+			writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npyFile("|u1", []uint8{0, 1}, 2))
 			var err error
 			if n := allocated(func() { _, err = ReadLayout(dir) }); n > 2<<20 {
 				t.Errorf("%s of %s: %d bytes allocated", promise, descr, n)

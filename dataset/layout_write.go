@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/internal/npy"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -57,8 +58,8 @@ func WriteLayout(dir string, names []string, images [][]uint8, labels []uint8) e
 	var missing []file
 	for p, name := range names {
 		for _, f := range []file{
-			{filepath.Join(dir, name, "test_labels.npy"), [][]byte{formatNPYHeader("<i8", n), wide}},
-			{filepath.Join(dir, name, "test_images.npy"), [][]byte{formatNPYHeader("|u1", n, side, side, 1), images[p]}},
+			{filepath.Join(dir, name, "test_labels.npy"), [][]byte{npy.FormatHeader("<i8", n), wide}},
+			{filepath.Join(dir, name, "test_images.npy"), [][]byte{npy.FormatHeader("|u1", n, side, side, 1), images[p]}},
 		} {
 			exists, same, err := sameContent(f.path, f.content...)
 			if err != nil {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/internal/must"
-	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // smallSet is a valid set with a pool of each storage type.
@@ -125,33 +124,6 @@ func TestValidatePoolsOfDifferentSizes(t *testing.T) {
 	must.Fail(t, "a row of another pool", s.Validate(), `task "2": test row 0 of 1: expected 0 to 1, found 2`)
 }
 
-func TestValidateFindsTheFirstNonFinite(t *testing.T) {
-	rng := testrand.New(t)
-	for range 200 {
-		v := make([]float32, rng.IntN(5000))
-		for i := range v {
-			for v[i] = float32(math.NaN()); v[i]-v[i] != 0; {
-				v[i] = math.Float32frombits(rng.Uint32())
-			}
-		}
-		for range rng.IntN(3) {
-			if len(v) > 0 {
-				v[rng.IntN(len(v))] = []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}[rng.IntN(3)]
-			}
-		}
-		want := -1
-		for i, x := range v {
-			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-				want = i
-				break
-			}
-		}
-		if got := nonFinite32(v); got != want {
-			t.Fatalf("nonFinite32 of %d elements = %d, want %d", len(v), got, want)
-		}
-	}
-}
-
 // Every field that belongs to the data must change the hash; copying slices,
 // the set's name and the model must not.
 func TestHash(t *testing.T) {
@@ -234,14 +206,6 @@ func TestValidateAndHashAreQuick(t *testing.T) {
 	t.Logf("Validate %v, Hash %v", validated.Sub(start), time.Since(validated))
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("Validate and Hash took %v on 63 MB, want well under a second each", took)
-	}
-}
-
-func BenchmarkValidateFloat32(b *testing.B) {
-	v := make([]float32, 5000*784)
-	b.SetBytes(int64(4 * len(v)))
-	for b.Loop() {
-		nonFinite32(v)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/internal/finite"
 )
 
 // Synthetic is a problem that satisfies the paper's assumptions (section 2):
@@ -75,7 +77,7 @@ func (s Synthetic) Set() (*Set, error) {
 		s.fill(set, predictors, b, lo, hi)
 	})
 	for _, t := range set.Tasks {
-		if i := nonFinite32(t.Labels); i >= 0 {
+		if i := finite.First32(t.Labels); i >= 0 {
 			return nil, fmt.Errorf("synthetic problem: task %q, row %d: expected a label that fits a float32, found %v", t.Name, i, t.Labels[i])
 		}
 	}

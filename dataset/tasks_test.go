@@ -106,8 +106,8 @@ func TestLabelsThatAskForTooMuch(t *testing.T) {
 		labels[i] = int32(i % classes)
 	}
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "a", "test_images.npy"), npy("|u1", make([]uint8, rows), rows, 1))
-	writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npy("<i4", labels, rows))
+	writeFile(t, filepath.Join(dir, "a", "test_images.npy"), npyFile("|u1", make([]uint8, rows), rows, 1))
+	writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npyFile("<i4", labels, rows))
 	var err error
 	if n := allocated(func() { _, err = ReadLayout(dir) }); n > 32<<20 {
 		t.Errorf("many rows: %d bytes allocated", n)

@@ -7,14 +7,15 @@ import (
 
 	"github.com/x448/float16"
 
+	"github.com/amtrl/amtrl/internal/finite"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Validate checks everything that the other parts of amtrl rely on, in time
 // linear in the size of the set, and reports the first fault: a pool whose
 // storage does not match its shape, pools of different widths, a scale that is
-// not finite and positive, a stored element that is not finite or beyond 1e18 in
-// magnitude, a label that is not finite, or other than 0 and 1 where Binary is
+// not finite and positive, a cost that is not finite or negative, a stored
+// element that is not finite or beyond 1e18 in magnitude, a label that is not finite, or other than 0 and 1 where Binary is
 // set, a name with control characters, a task name that is empty or taken, a row
 // that is outside its pool or listed twice in Train and Test together, a task
 // without train rows, a model that does not fit the tasks.
@@ -76,7 +77,7 @@ func (p *Pool) validate() error {
 	if h, w := p.Height, p.Width; (h != 0 || w != 0) && (h < 1 || w < 1 || p.Cols%h != 0 || p.Cols/h != w) {
 		return fmt.Errorf("expected an image shape of %d pixels or 0 by 0, found %d by %d", p.Cols, h, w)
 	}
-	i := max(firstBeyond(p.F32, maxFeature), nonFinite16(p.F16)) // one of the two is empty
+	i := max(finite.Beyond(p.F32, maxFeature), finite.First16(p.F16)) // one of the two is empty
 	if i < 0 {
 		return nil
 	}
@@ -110,7 +111,7 @@ func (s *Set) validateTask(t *Task, marks *rowMarks) error {
 	if len(t.Labels) != rows {
 		return fmt.Errorf("expected %d labels, one for each row of pool %q, found %d", rows, s.Pools[t.Pool].Name, len(t.Labels))
 	}
-	if i := nonFinite32(t.Labels); i >= 0 {
+	if i := finite.First32(t.Labels); i >= 0 {
 		return fmt.Errorf("row %d: expected a finite label, found %v", i, t.Labels[i])
 	}
 	if i := slices.IndexFunc(t.Labels, func(y float32) bool { return y != 0 && y != 1 }); i >= 0 && s.Binary {
@@ -177,41 +178,4 @@ func (m *LinearModel) validate(cols, tasks int) error {
 		}
 	}
 	return nil
-}
-
-// nonFinite32 returns the index of the first NaN or infinity, or -1.
-func nonFinite32(v []float32) int { return firstBeyond(v, math.MaxFloat32) }
-
-// firstBeyond returns the index of the first element that is NaN or greater than
-// most in magnitude, or -1. Magnitudes are in the order of their bits, and a
-// difference below zero sets the sign bit, which keeps branches out of the scan.
-func firstBeyond(v []float32, most float32) int {
-	const block, magnitude = 1024, 1<<31 - 1
-	limit := math.Float32bits(most)
-	for off := 0; off < len(v); off += block {
-		var below uint32
-		part := v[off:min(off+block, len(v))]
-		for _, x := range part {
-			below |= limit - math.Float32bits(x)&magnitude
-		}
-		if below>>31 == 0 {
-			continue
-		}
-		for i, x := range part {
-			if math.Float32bits(x)&magnitude > limit {
-				return off + i
-			}
-		}
-	}
-	return -1
-}
-
-// nonFinite16 is nonFinite32 for binary16 bit patterns.
-func nonFinite16(v []uint16) int {
-	for i, x := range v {
-		if x&0x7c00 == 0x7c00 {
-			return i
-		}
-	}
-	return -1
 }

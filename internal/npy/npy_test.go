@@ -1,15 +1,10 @@
-package dataset
+package npy
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +19,7 @@ import (
 
 // rawNPY is a version 1 file with any header text.
 func rawNPY(text string, data ...byte) []byte {
-	b := append([]byte(npyMagic), 1, 0)
+	b := append([]byte(magic), 1, 0)
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
 	return append(append(b, text...), data...)
 }
@@ -37,18 +32,18 @@ func elements(v any) []byte {
 	return b
 }
 
-func openBytes(content []byte) (*npyArray, error) {
-	return newNPYArray("file.npy", bytes.NewReader(content), int64(len(content)))
+func openBytes(content []byte) (*Array, error) {
+	return New("file.npy", bytes.NewReader(content), int64(len(content)))
 }
 
 // The header must be NumPy's own, to the byte.
-func TestNPYHeaderGolden(t *testing.T) {
+func TestHeaderGolden(t *testing.T) {
 	for _, c := range []struct {
 		got  []byte
 		want string
 	}{
-		{formatNPYHeader("|u1", 5000, 28, 28, 1), "{'descr': '|u1', 'fortran_order': False, 'shape': (5000, 28, 28, 1), }"},
-		{formatNPYHeader("<i8", 5000), "{'descr': '<i8', 'fortran_order': False, 'shape': (5000,), }"},
+		{FormatHeader("|u1", 5000, 28, 28, 1), "{'descr': '|u1', 'fortran_order': False, 'shape': (5000, 28, 28, 1), }"},
+		{FormatHeader("<i8", 5000), "{'descr': '<i8', 'fortran_order': False, 'shape': (5000,), }"},
 	} {
 		want := "\x93NUMPY\x01\x00\x76\x00" + c.want + strings.Repeat(" ", 128-10-1-len(c.want)) + "\n"
 		if string(c.got) != want {
@@ -57,18 +52,18 @@ func TestNPYHeaderGolden(t *testing.T) {
 	}
 	for n := 1; n < 1e9; n = n*3 + 1 {
 		shape := slices.Repeat([]int{n}, 1+n%9)
-		h := formatNPYHeader("<f4", shape...)
-		got, err := readNPYHeader("x", bytes.NewReader(h))
-		if len(h)%64 != 0 || math.Pow(float64(n), float64(len(shape))) < 1e18 && (err != nil || !slices.Equal(got.shape, shape) ||
-			got.descr != "<f4" || got.fortran || got.data != int64(len(h))) {
+		h := FormatHeader("<f4", shape...)
+		got, err := readHeader("x", bytes.NewReader(h))
+		if len(h)%64 != 0 || math.Pow(float64(n), float64(len(shape))) < 1e18 && (err != nil || !slices.Equal(got.Shape, shape) ||
+			got.Descr != "<f4" || got.Fortran || got.Data != int64(len(h))) {
 			t.Errorf("shape %v: %d bytes read as %+v, %v", shape, len(h), got, err)
 		}
 	}
 }
 
 // Python literals that mean the same as what NumPy writes.
-func TestNPYHeaderVariants(t *testing.T) {
-	want := npyHeader{descr: "<f4", shape: []int{3, 2}}
+func TestHeaderVariants(t *testing.T) {
+	want := Header{Descr: "<f4", Shape: []int{3, 2}}
 	for _, text := range []string{
 		"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }\n",
 		"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}",
@@ -76,11 +71,11 @@ func TestNPYHeaderVariants(t *testing.T) {
 		"  { 'shape' : ( 3 , 2 , ) ,\n'fortran_order' : False,\t'descr' : '<f4' , }   \n",
 	} {
 		for major, lengthBytes := range map[byte]int{1: 2, 2: 4, 3: 4} {
-			b := append([]byte(npyMagic), major, 0)
+			b := append([]byte(magic), major, 0)
 			b = append(b, binary.LittleEndian.AppendUint32(nil, uint32(len(text)))[:lengthBytes]...)
 			b = append(b, text...)
-			want.data = int64(len(b))
-			got, err := readNPYHeader("x", bytes.NewReader(b))
+			want.Data = int64(len(b))
+			got, err := readHeader("x", bytes.NewReader(b))
 			if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("version %d of %q: %+v, %v", major, text, got, err)
 			}
@@ -88,23 +83,23 @@ func TestNPYHeaderVariants(t *testing.T) {
 	}
 }
 
-func TestNPYRefuses(t *testing.T) {
+func TestRefuses(t *testing.T) {
 	dict := func(descr, order, shape string) string {
 		return fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s, }\n", descr, order, shape)
 	}
 	good := dict("'<f4'", "False", "(1, 2)")
-	long := good + strings.Repeat(" ", maxNPYHeader)
+	long := good + strings.Repeat(" ", maxHeader)
 	six := make([]byte, 6)
 	for _, c := range []struct {
 		content []byte
 		want    string
 	}{
 		{nil, "byte 0: expected an NPY header, found the end of the file"},
-		{[]byte(npyMagic), "byte 6: expected an NPY header, found the end of the file"},
+		{[]byte(magic), "byte 6: expected an NPY header, found the end of the file"},
 		{[]byte("PK\x03\x04 a zip file"), `byte 0: expected the NPY magic "\x93NUMPY", found "PK\x03\x04 a"`},
-		{append([]byte(npyMagic), 4, 0, 0, 0), "byte 6: expected NPY version 1.0, 2.0 or 3.0, found 4.0"},
-		{append([]byte(npyMagic), 2, 0, 9, 0), "byte 10: expected the length of the header, found the end of the file"},
-		{append([]byte(npyMagic), 2, 0, 0, 0, 0, 0xff), "byte 8: expected a header of at most 10000 bytes, found 4278190080"},
+		{append([]byte(magic), 4, 0, 0, 0), "byte 6: expected NPY version 1.0, 2.0 or 3.0, found 4.0"},
+		{append([]byte(magic), 2, 0, 9, 0), "byte 10: expected the length of the header, found the end of the file"},
+		{append([]byte(magic), 2, 0, 0, 0, 0, 0xff), "byte 8: expected a header of at most 10000 bytes, found 4278190080"},
 		{rawNPY(long), "byte 8: expected a header of at most 10000 bytes"},
 		{rawNPY(good)[:40], "byte 40: expected a header of 60 bytes, found the end of the file"},
 		{rawNPY(""), `byte 10: expected "{", found the end of the header`},
@@ -143,11 +138,11 @@ func TestNPYRefuses(t *testing.T) {
 		{rawNPY(dict("'<f8'", "False", "(2147483647, 2147483647)")), "expected 4611686014132420609 elements of 8 bytes"},
 	} {
 		_, err := openBytes(c.content)
-		wantFault(t, fmt.Sprintf("%.60q", c.content), err, "file.npy", c.want)
+		must.Fail(t, fmt.Sprintf("%.60q", c.content), err, "file.npy", c.want)
 	}
 }
 
-func TestNPYNotFinite(t *testing.T) {
+func TestNotFinite(t *testing.T) {
 	n := 70000 // several pieces
 	for descr, make := range map[string]func(v float64) []byte{
 		"<f2": func(v float64) []byte {
@@ -170,15 +165,15 @@ func TestNPYNotFinite(t *testing.T) {
 			if v == 1e300 && descr != "<f8" {
 				continue
 			}
-			content := append(formatNPYHeader(descr, n/7, 7), make(v)...)
+			content := append(FormatHeader(descr, n/7, 7), make(v)...)
 			want := "row 9999, column 6: expected a value that is finite in float32, found " + found
 			a := must.Get(openBytes(content))(t)
 			dst := []float32(nil)
 			dst = slices.Grow(dst, n)[:n]
-			wantFault(t, descr, a.float32s(dst), "file.npy", want)
+			must.Fail(t, descr, a.Float32s(dst), "file.npy", want)
 			if descr == "<f2" {
 				a, _ := openBytes(content)
-				wantFault(t, descr, a.float16s(slices.Repeat([]uint16{0}, n)), "file.npy", want)
+				must.Fail(t, descr, a.Float16s(slices.Repeat([]uint16{0}, n)), "file.npy", want)
 			}
 		}
 	}
@@ -186,7 +181,7 @@ func TestNPYNotFinite(t *testing.T) {
 
 // Values of every element type survive, whatever their number is against the
 // size of the pieces they are read in.
-func TestNPYValues(t *testing.T) {
+func TestValues(t *testing.T) {
 	rng := testrand.New(t)
 	for _, n := range []int{1, 2, 8191, 8192, 8193, 1 + rng.IntN(40000)} {
 		u1, i4, i8 := make([]uint8, n), make([]int32, n), make([]int64, n)
@@ -196,12 +191,12 @@ func TestNPYValues(t *testing.T) {
 			f2[i] = uint16(rng.IntN(0x7c00)) | uint16(rng.IntN(2))<<15
 			f4[i], f8[i] = float32(rng.NormFloat64()), rng.NormFloat64()*math.Pow(10, float64(rng.IntN(60)-30))
 		}
-		open := func(descr string, v any) *npyArray {
-			return must.Get(openBytes(append(formatNPYHeader(descr, n), elements(v)...)))(t)
+		open := func(descr string, v any) *Array {
+			return must.Get(openBytes(append(FormatHeader(descr, n), elements(v)...)))(t)
 		}
 		gotInts, gotFloats := make([]int64, n), make([]float32, n)
 		for descr, v := range map[string]any{"|u1": u1, "<i4": i4, "<i8": i8} {
-			must.Do(t, open(descr, v).int64s(gotInts))
+			must.Do(t, open(descr, v).Int64s(gotInts))
 			for i, got := range gotInts {
 				if want := map[string]int64{"|u1": int64(u1[i]), "<i4": int64(i4[i]), "<i8": i8[i]}[descr]; got != want {
 					t.Fatalf("%s element %d of %d: %d, want %d", descr, i, n, got, want)
@@ -209,7 +204,7 @@ func TestNPYValues(t *testing.T) {
 			}
 		}
 		for descr, v := range map[string]any{"<f2": f2, "<f4": f4, "<f8": f8} {
-			must.Do(t, open(descr, v).float32s(gotFloats))
+			must.Do(t, open(descr, v).Float32s(gotFloats))
 			for i, got := range gotFloats {
 				half := math.Ldexp(float64(f2[i]&0x3ff), -24) // subnormal
 				if e := f2[i] >> 10 & 31; e > 0 {
@@ -224,106 +219,32 @@ func TestNPYValues(t *testing.T) {
 			}
 		}
 		halves, bytes := make([]uint16, n), make([]uint8, n)
-		if err := open("<f2", f2).float16s(halves); err != nil || !slices.Equal(halves, f2) {
+		if err := open("<f2", f2).Float16s(halves); err != nil || !slices.Equal(halves, f2) {
 			t.Fatalf("float16 bits differ, %v", err)
 		}
-		if err := open("|u1", u1).uint8s(bytes); err != nil || !slices.Equal(bytes, u1) {
+		if err := open("|u1", u1).Uint8s(bytes); err != nil || !slices.Equal(bytes, u1) {
 			t.Fatalf("bytes differ, %v", err)
 		}
 	}
 }
 
 // npyio is an implementation of the format that shares nothing with ours.
-func TestNPYAgreesWithNpyio(t *testing.T) {
+func TestAgreesWithNpyio(t *testing.T) {
 	var file bytes.Buffer
 	m := mat.NewDense(3, 2, []float64{1, -2, 3, 4.5, 5, 6})
 	must.Do(t, npyio.Write(&file, m))
 	a := must.Get(openBytes(file.Bytes()))(t)
 	got := make([]float32, 6)
-	if err := a.float32s(got); err != nil || !slices.Equal(a.shape, []int{3, 2}) || !slices.Equal(got, []float32{1, -2, 3, 4.5, 5, 6}) {
-		t.Errorf("read %v of shape %v, %v", got, a.shape, err)
+	if err := a.Float32s(got); err != nil || !slices.Equal(a.Shape, []int{3, 2}) || !slices.Equal(got, []float32{1, -2, 3, 4.5, 5, 6}) {
+		t.Errorf("read %v of shape %v, %v", got, a.Shape, err)
 	}
 	for _, v := range []any{[]uint8{1, 255}, []int32{-1, 7}, []int64{math.MinInt64, 9}} {
 		file.Reset()
 		must.Do(t, npyio.Write(&file, v))
 		a := must.Get(openBytes(file.Bytes()))(t)
 		got := make([]int64, 2)
-		if err := a.int64s(got); err != nil || strings.Trim(fmt.Sprint(got), "[]") != strings.Trim(fmt.Sprint(v), "[]") {
+		if err := a.Int64s(got); err != nil || strings.Trim(fmt.Sprint(got), "[]") != strings.Trim(fmt.Sprint(v), "[]") {
 			t.Errorf("read %v of %v, %v", got, v, err)
-		}
-	}
-
-	dir := t.TempDir()
-	pixels := make([]uint8, 2*784)
-	for i := range pixels {
-		pixels[i] = uint8(i % 251)
-	}
-	must.Do(t, WriteLayout(dir, []string{"a"}, [][]uint8{pixels}, []uint8{3, 200}))
-	var images []uint8
-	var labels []int64
-	for name, into := range map[string]any{"images": &images, "labels": &labels} {
-		f := must.Get(os.Open(filepath.Join(dir, "a", "test_"+name+".npy")))(t)
-		if err := npyio.Read(f, into); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		f.Close()
-	}
-	if !bytes.Equal(images, pixels) || !slices.Equal(labels, []int64{3, 200}) {
-		t.Errorf("npyio reads other values: labels %v", labels)
-	}
-}
-
-// NumPy reads what is written here, and what NumPy writes is read here.
-func TestNPYRoundTripThroughNumPy(t *testing.T) {
-	python := cmp.Or(os.Getenv("AMTRL_PYTHON"), "python3")
-	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
-		t.Skipf("no NumPy: %s -c 'import numpy': %v", python, err)
-	}
-	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
-	rng := rand.New(rand.NewPCG(6, 6))
-	pixels, labels := make([]uint8, 30*784), make([]uint8, 30)
-	for i := range pixels {
-		pixels[i] = uint8(rng.Uint32())
-	}
-	for i := range labels {
-		labels[i] = uint8(i % 7)
-	}
-	must.Do(t, WriteLayout(in, []string{"a", "b"}, [][]uint8{pixels, pixels}, labels))
-	script := `
-import os, sys, numpy as np
-src, dst = sys.argv[1:]
-for folder, dtype in (("a", "<f4"), ("b", "<f2")):
-    x = np.load(f"{src}/{folder}/test_images.npy"); y = np.load(f"{src}/{folder}/test_labels.npy")
-    assert x.shape == (30, 28, 28, 1) and x.dtype == np.uint8, (x.shape, x.dtype)
-    assert y.shape == (30,) and y.dtype == np.int64, (y.shape, y.dtype)
-    again = f"{dst}/again.npy"
-    os.makedirs(f"{dst}/{folder}")
-    for path, a in (("test_images", x), ("test_labels", y)):
-        np.save(again, a)
-        assert open(again, "rb").read() == open(f"{src}/{folder}/{path}.npy", "rb").read(), "other bytes than NumPy writes"
-    os.remove(again)
-    np.save(f"{dst}/{folder}/train_images.npy", (x.reshape(30, 784) / 8).astype(dtype))
-    with open(f"{dst}/{folder}/train_labels.npy", "wb") as f:
-        np.lib.format.write_array(f, y.astype("<i4"), version=(3, 0))
-`
-	if msg, err := exec.Command(python, "-c", script, in, out).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, msg)
-	}
-	s := must.Get(ReadLayout(out))(t)
-	must.Do(t, s.Validate())
-	for i, p := range pixels {
-		if got := s.Pools[0].F32[i]; got != float32(p)/8 {
-			t.Fatalf("float32 element %d: %v, want %v", i, got, float32(p)/8)
-		}
-		if got := float16.Frombits(s.Pools[1].F16[i]).Float32(); got != float32(p)/8 {
-			t.Fatalf("float16 element %d: %v, want %v", i, got, float32(p)/8)
-		}
-	}
-	for i, l := range labels {
-		for class := range 7 {
-			if got := s.Tasks[class].Labels[i] == 1; got != (int(l) == class) {
-				t.Fatalf("label %d of class %d: %v", i, class, got)
-			}
 		}
 	}
 }

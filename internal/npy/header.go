@@ -1,4 +1,4 @@
-package dataset
+package npy
 
 import (
 	"bytes"
@@ -8,81 +8,83 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/amtrl/amtrl/internal/datafile"
 )
 
 // The NPY format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 const (
-	npyMagic     = "\x93NUMPY"
-	maxNPYHeader = 10000 // NumPy's own limit on header text that is not trusted
-	maxNPYRank   = 32
+	magic     = "\x93NUMPY"
+	maxHeader = 10000 // NumPy's own limit on header text that is not trusted
+	maxRank   = 32
 )
 
-// npyHeader is what an NPY file says about its array.
-type npyHeader struct {
-	descr   string // element type, such as "<f4"
-	fortran bool
-	shape   []int
-	data    int64 // offset of the first element
+// Header is what an NPY file says about its array.
+type Header struct {
+	Descr   string // element type, such as "<f4"
+	Fortran bool
+	Shape   []int
+	Data    int64 // offset of the first element
 }
 
-// readNPYHeader reads the magic, the version and the header text, versions 1 to
+// readHeader reads the magic, the version and the header text, versions 1 to
 // 3, and leaves r at the first element. npyio's own parser would panic on a
 // broken header, and knows no version 3.
-func readNPYHeader(path string, r io.Reader) (npyHeader, error) {
+func readHeader(path string, r io.Reader) (Header, error) {
 	var head [12]byte
 	sizeBytes := 2
 	if n, err := io.ReadFull(r, head[:8]); err != nil {
-		return npyHeader{}, npyReadError(path, int64(n), "an NPY header", err)
+		return Header{}, readError(path, int64(n), "an NPY header", err)
 	}
-	if string(head[:6]) != npyMagic {
-		return npyHeader{}, fault(path, 0, "the NPY magic %q", "%q", npyMagic, head[:6])
+	if string(head[:6]) != magic {
+		return Header{}, datafile.Fault(path, 0, "the NPY magic %q", "%q", magic, head[:6])
 	}
 	if head[6] < 1 || head[6] > 3 || head[7] != 0 {
-		return npyHeader{}, fault(path, 6, "NPY version 1.0, 2.0 or 3.0", "%d.%d", head[6], head[7])
+		return Header{}, datafile.Fault(path, 6, "NPY version 1.0, 2.0 or 3.0", "%d.%d", head[6], head[7])
 	}
 	if head[6] > 1 {
 		sizeBytes = 4
 	}
 	start := 8 + sizeBytes
 	if n, err := io.ReadFull(r, head[8:start]); err != nil {
-		return npyHeader{}, npyReadError(path, int64(8+n), "the length of the header", err)
+		return Header{}, readError(path, int64(8+n), "the length of the header", err)
 	}
 	size := binary.LittleEndian.Uint32(head[8:])
-	if size > maxNPYHeader {
-		return npyHeader{}, fault(path, 8, "a header of at most %d bytes", "%d", maxNPYHeader, size)
+	if size > maxHeader {
+		return Header{}, datafile.Fault(path, 8, "a header of at most %d bytes", "%d", maxHeader, size)
 	}
 	text := make([]byte, size)
 	if n, err := io.ReadFull(r, text); err != nil {
-		return npyHeader{}, npyReadError(path, int64(start+n), fmt.Sprintf("a header of %d bytes", size), err)
+		return Header{}, readError(path, int64(start+n), fmt.Sprintf("a header of %d bytes", size), err)
 	}
-	p := npyParser{path: path, text: text, start: start}
+	p := parser{path: path, text: text, start: start}
 	p.dict()
-	p.header.data = int64(start + len(text))
+	p.header.Data = int64(start + len(text))
 	return p.header, p.err
 }
 
-func npyReadError(path string, offset int64, expected string, err error) error {
-	if endsEarly(err) {
-		return fault(path, offset, "%s", "the end of the file", expected)
+func readError(path string, offset int64, expected string, err error) error {
+	if datafile.EndsEarly(err) {
+		return datafile.Fault(path, offset, "%s", "the end of the file", expected)
 	}
 	return fmt.Errorf("%s: byte %d: %w", path, offset, err)
 }
 
-// npyParser reads the header text, the Python dict literal
+// parser reads the header text, the Python dict literal
 //
 //	{'descr': '<f4', 'fortran_order': False, 'shape': (5000, 784), }
 //
 // with its three keys in any order. After the first error it does nothing.
-type npyParser struct {
+type parser struct {
 	path   string
 	text   []byte
 	start  int // offset of text in the file
 	pos    int
-	header npyHeader
+	header Header
 	err    error
 }
 
-func (p *npyParser) dict() {
+func (p *parser) dict() {
 	p.expect("{")
 	seen := map[string]bool{}
 	for p.err == nil && !p.accept("}") {
@@ -97,11 +99,11 @@ func (p *npyParser) dict() {
 			p.pos = at
 			p.fail("each key once")
 		case key == "descr":
-			p.header.descr = p.quoted("a plain element type")
+			p.header.Descr = p.quoted("a plain element type")
 		case key == "fortran_order":
-			p.header.fortran = p.boolean()
+			p.header.Fortran = p.boolean()
 		case key == "shape":
-			p.header.shape = p.tuple()
+			p.header.Shape = p.tuple()
 		default:
 			p.pos = at
 			p.fail("'descr', 'fortran_order' or 'shape'")
@@ -124,7 +126,7 @@ func (p *npyParser) dict() {
 }
 
 // fail records that something else was expected at the current position.
-func (p *npyParser) fail(expected string) {
+func (p *parser) fail(expected string) {
 	if p.err != nil {
 		return
 	}
@@ -133,17 +135,17 @@ func (p *npyParser) fail(expected string) {
 	if len(rest) > 0 {
 		found = strconv.QuoteToASCII(string(rest[:min(len(rest), 20)]))
 	}
-	p.err = fault(p.path, int64(p.start+p.pos), "%s", "%s", expected, found)
+	p.err = datafile.Fault(p.path, int64(p.start+p.pos), "%s", "%s", expected, found)
 }
 
-func (p *npyParser) space() {
+func (p *parser) space() {
 	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
 		p.pos++
 	}
 }
 
 // accept skips blanks and then token, if that comes next.
-func (p *npyParser) accept(token string) bool {
+func (p *parser) accept(token string) bool {
 	p.space()
 	if p.err != nil || !bytes.HasPrefix(p.text[p.pos:], []byte(token)) {
 		return false
@@ -152,14 +154,14 @@ func (p *npyParser) accept(token string) bool {
 	return true
 }
 
-func (p *npyParser) expect(token string) {
+func (p *parser) expect(token string) {
 	if !p.accept(token) {
 		p.fail(strconv.Quote(token))
 	}
 }
 
 // quoted reads a string literal without escapes.
-func (p *npyParser) quoted(what string) string {
+func (p *parser) quoted(what string) string {
 	p.space()
 	for _, quote := range []string{"'", `"`} {
 		if !p.accept(quote) {
@@ -178,7 +180,7 @@ func (p *npyParser) quoted(what string) string {
 	return ""
 }
 
-func (p *npyParser) boolean() bool {
+func (p *parser) boolean() bool {
 	yes := p.accept("True")
 	if !yes && !p.accept("False") {
 		p.fail("True or False")
@@ -187,7 +189,7 @@ func (p *npyParser) boolean() bool {
 }
 
 // tuple reads a tuple of dimensions whose product fits an int.
-func (p *npyParser) tuple() []int {
+func (p *parser) tuple() []int {
 	p.expect("(")
 	shape, product := []int{}, 1
 	for p.err == nil && !p.accept(")") {
@@ -201,8 +203,8 @@ func (p *npyParser) tuple() []int {
 			p.fail("a dimension of an array that fits in memory")
 			break
 		}
-		if len(shape) == maxNPYRank {
-			p.fail(fmt.Sprintf("at most %d dimensions", maxNPYRank))
+		if len(shape) == maxRank {
+			p.fail(fmt.Sprintf("at most %d dimensions", maxRank))
 			break
 		}
 		shape, product = append(shape, d), product*d
@@ -219,17 +221,17 @@ func (p *npyParser) tuple() []int {
 	return shape
 }
 
-// formatNPYHeader is the header NumPy itself writes for a C-order array: padded
-// with blanks so that the elements start at a multiple of 64 bytes.
-func formatNPYHeader(descr string, shape ...int) []byte {
+// FormatHeader is the header NumPy itself writes for a C-order array: padded with
+// blanks so that the elements start at a multiple of 64 bytes.
+func FormatHeader(descr string, shape ...int) []byte {
 	tuple := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]")
 	if len(shape) == 1 {
 		tuple += ","
 	}
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, tuple)
-	const fixed, align = len(npyMagic) + 2 + 2, 64
+	const fixed, align = len(magic) + 2 + 2, 64
 	text += strings.Repeat(" ", align-1-(fixed+len(text))%align) + "\n"
-	header := append([]byte(npyMagic), 1, 0)
+	header := append([]byte(magic), 1, 0)
 	header = binary.LittleEndian.AppendUint16(header, uint16(len(text)))
 	return append(header, text...)
 }

@@ -1,0 +1,41 @@
+// Package finite finds numbers that are not.
+package finite
+
+import "math"
+
+// First32 returns the index of the first NaN or infinity, or -1.
+func First32(v []float32) int { return Beyond(v, math.MaxFloat32) }
+
+// Beyond returns the index of the first element that is NaN or greater than
+// most in magnitude, or -1. Magnitudes are in the order of their bits, and a
+// difference below zero sets the sign bit, which keeps branches out of the scan.
+func Beyond(v []float32, most float32) int {
+	const block, magnitude = 1024, 1<<31 - 1
+	limit := math.Float32bits(most)
+	for off := 0; off < len(v); off += block {
+		var below uint32
+		part := v[off:min(off+block, len(v))]
+		for _, x := range part {
+			below |= limit - math.Float32bits(x)&magnitude
+		}
+		if below>>31 == 0 {
+			continue
+		}
+		for i, x := range part {
+			if math.Float32bits(x)&magnitude > limit {
+				return off + i
+			}
+		}
+	}
+	return -1
+}
+
+// First16 is First32 for binary16 bit patterns.
+func First16(v []uint16) int {
+	for i, x := range v {
+		if x&0x7c00 == 0x7c00 {
+			return i
+		}
+	}
+	return -1
+}
