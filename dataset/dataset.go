@@ -24,6 +24,19 @@ type Pool struct {
 	// Height and Width are the image shape, Height*Width == Cols, or 0 where
 	// rows are not images.
 	Height, Width int
+	// Cost is what a label of one row costs, 0 standing for 1.
+	Cost float64
+	// Target says that the rows are the target's alone: no task of this pool is a
+	// source. Where a set has such pools, only their tasks can be the target.
+	Target bool
+}
+
+// Output says which label of the rows a task is.
+type Output struct {
+	// Name is the column of the label, empty where the data do not name it.
+	Name string
+	// Class is the class for which Labels is 1, empty where labels are numbers.
+	Class string
 }
 
 // Task is one labelling of the rows of a pool.
@@ -32,7 +45,10 @@ type Task struct {
 	Name string
 	// Pool indexes Set.Pools.
 	Pool int
-	// Labels has one entry for each row of the pool. Tasks may share it.
+	// Output is what the labels are of. The tasks of a pool have different ones.
+	Output Output
+	// Labels has one entry for each row of the pool, 0 where a row has no label.
+	// Rows without one are in neither Train nor Test. Tasks may share it.
 	Labels []float32
 	// Train are the rows that samples may be drawn from, Test those that the
 	// error is measured on. They are disjoint, also as base items: where row i
@@ -63,6 +79,30 @@ type LinearModel struct {
 	B, W []float64
 	// Sigma is the standard deviation of the noise.
 	Sigma float64
+}
+
+// Sources lists the tasks that a target can learn from: all others, except those
+// of pools that are a target's alone.
+func (s *Set) Sources(target int) []int {
+	var sources []int
+	for i, t := range s.Tasks {
+		if i != target && !s.Pools[t.Pool].Target {
+			sources = append(sources, i)
+		}
+	}
+	return sources
+}
+
+// Targets lists the tasks that can be the target.
+func (s *Set) Targets() []int {
+	marked := slices.ContainsFunc(s.Pools, func(p *Pool) bool { return p.Target })
+	var targets []int
+	for i, t := range s.Tasks {
+		if s.Pools[t.Pool].Target || !marked {
+			targets = append(targets, i)
+		}
+	}
+	return targets
 }
 
 // TaskIndex returns the index of the named task, or an error that quotes at

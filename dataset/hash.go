@@ -16,7 +16,9 @@ type digest [sha256.Size]byte
 // little-endian serialisation of Binary, the pools, and the tasks with their
 // labels and splits. Element slices enter by their own SHA-256, so that slices
 // which tasks share are read once; whether they are shared does not matter to
-// the result, nor does the name of the set.
+// the result, nor does the name of the set. The outputs, what is a
+// target's alone and the costs enter where the data name their outputs or have
+// costs.
 func (s *Set) Hash() string {
 	elements := make([]digest, len(s.Pools))
 	var wg sync.WaitGroup
@@ -26,16 +28,16 @@ func (s *Set) Hash() string {
 	wg.Wait()
 
 	h := hasher{h: sha256.New()}
-	h.text("amtrl set 1")
-	zeroOne := 0
-	if s.Binary {
-		zeroOne = 1
-	}
-	h.numbers(zeroOne, len(s.Pools), len(s.Tasks))
+	extended := s.extended()
+	h.text([]string{"amtrl set 1", "amtrl set 2"}[bit(extended)])
+	h.numbers(bit(s.Binary), len(s.Pools), len(s.Tasks))
 	for i, p := range s.Pools {
 		h.text(p.Name)
 		h.numbers(p.Rows, p.Cols, p.Height, p.Width, p.kind(), int(math.Float32bits(p.Scale)))
 		h.h.Write(elements[i][:])
+		if extended {
+			h.numbers(int(math.Float64bits(p.Cost)), bit(p.Target))
+		}
 	}
 	labels, rows := map[span[float32]]digest{}, map[span[int32]]digest{}
 	for i := range s.Tasks {
@@ -45,8 +47,26 @@ func (s *Set) Hash() string {
 		shared(&h, labels, t.Labels)
 		shared(&h, rows, t.Train)
 		shared(&h, rows, t.Test)
+		if extended {
+			h.text(t.Output.Name)
+			h.text(t.Output.Class)
+		}
 	}
 	return hex.EncodeToString(h.h.Sum(nil))
+}
+
+// extended says whether the set has what MNIST-C, the digits and the synthetic
+// problems do not have.
+func (s *Set) extended() bool {
+	return slices.ContainsFunc(s.Pools, func(p *Pool) bool { return p.Cost != 0 || p.Target }) ||
+		slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Output.Name != "" })
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // hasher writes the serialisation: integers as 8 bytes, text after its length.

@@ -87,7 +87,8 @@ func readIDX(path string, r io.Reader, size int64, rank int) ([]uint8, []int, er
 	}
 	start := int64(len(header))
 	if want > most {
-		return nil, nil, datafile.Fault(path, start, "%d bytes for the dimensions %v", "a file of %d bytes, which cannot hold them", want, dims, size)
+		return nil, nil, datafile.Fault(path, start, "%d bytes for the dimensions %v", "a file of %d bytes, which cannot hold them",
+			want, dims, size)
 	}
 	if want > bound {
 		return nil, nil, datafile.Fault(path, start, "at most %d bytes, %d for each byte of the file", "a header that promises %d",

@@ -219,7 +219,8 @@ func TestReadLayoutRefuses(t *testing.T) {
 			"expected at least 2 rows to split into train and test, found 1"},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": npyFile("|u1", []uint8{1, 1, 1}, 3)}, "",
 			"expected at least 2 classes, found only [1]"},
-		{files{"a/test_images.npy": npyFile("|u1", make([]uint8, len(many)), len(many), 1), "a/test_labels.npy": npyFile("<i8", many, len(many))}, "",
+		{files{"a/test_images.npy": npyFile("|u1", make([]uint8, len(many)), len(many), 1),
+			"a/test_labels.npy": npyFile("<i8", many, len(many))}, "",
 			"expected at most 1000 classes, found more distinct integer labels"},
 		{files{"a/test_images.npy": images, "a/test_labels.npy": labels, "b/test_images.npy": images, "b/test_labels.npy": floats}, "",
 			"expected labels of one kind, found integers and floats: pools a and b"},
@@ -251,7 +252,8 @@ func TestNPYMemoryIsBounded(t *testing.T) {
 		for _, descr := range []string{"|u1", "<f2", "<f4", "<f8"} {
 			dir := t.TempDir()
 			text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, promise)
-			path := writeFile(t, filepath.Join(dir, "a", "test_images.npy"), append(append(fmt.Appendf(nil, "\x93NUMPY\x01\x00%c\x00", len(text)), text...), make([]byte, 1024)...))
+			path := writeFile(t, filepath.Join(dir, "a", "test_images.npy"), append([]byte("\x93NUMPY\x01\x00"+string(rune(len(text)))+"\x00"+text),
+				make([]byte, 1024)...))
 			writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npyFile("|u1", []uint8{0, 1}, 2))
 			var err error
 			if n := allocated(func() { _, err = ReadLayout(dir) }); n > 2<<20 {

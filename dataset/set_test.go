@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,7 @@ func TestHash(t *testing.T) {
 	same.Name, same.Model = "other", model(4, 2, 6)
 	for i := range same.Tasks {
 		task := &same.Tasks[i]
+		task.Output.Class = "its name says so already"
 		task.Labels = append([]float32(nil), task.Labels...)
 		task.Train = append([]int32(nil), task.Train...)
 	}
@@ -169,6 +171,12 @@ func TestHash(t *testing.T) {
 		func(s *Set) { s.Tasks[1].Test = nil },
 		func(s *Set) { s.Tasks = s.Tasks[:5] },
 		func(s *Set) { s.Tasks[0], s.Tasks[1] = s.Tasks[1], s.Tasks[0] },
+		func(s *Set) { s.Pools[0].Cost = 2 },
+		func(s *Set) { s.Pools[1].Cost = 2 },
+		func(s *Set) { s.Pools[0].Target = true },
+		func(s *Set) { s.Tasks[1].Output = Output{"kind", ""} },
+		func(s *Set) { s.Tasks[1].Output = Output{"kind", "good"} },
+		func(s *Set) { s.Tasks[2].Output = Output{"kind", "good"} },
 	} {
 		s := smallSet()
 		change(s)
@@ -214,5 +222,31 @@ func BenchmarkHashFloat32(b *testing.B) {
 	b.SetBytes(int64(4 * len(v)))
 	for b.Loop() {
 		digestOf(v)
+	}
+}
+
+func TestSourcesAndTargets(t *testing.T) {
+	s := smallSet() // two tasks per pool
+	all := []int{0, 1, 2, 3, 4, 5}
+	if got := s.Targets(); !slices.Equal(got, all) {
+		t.Errorf("targets %v, want all", got)
+	}
+	if got := s.Sources(3); !slices.Equal(got, []int{0, 1, 2, 4, 5}) {
+		t.Errorf("sources %v, want all others", got)
+	}
+	s.Pools[s.Tasks[3].Pool].Target = true
+	var its, others []int
+	for i, task := range s.Tasks {
+		if task.Pool == s.Tasks[3].Pool {
+			its = append(its, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	if got := s.Targets(); !slices.Equal(got, its) || len(its) == 0 {
+		t.Errorf("targets %v, want %v", got, its)
+	}
+	if got := s.Sources(3); !slices.Equal(got, others) {
+		t.Errorf("sources %v, want %v", got, others)
 	}
 }

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // Limits on what labels may ask for: a task for each pool and class, and a 0/1
@@ -96,7 +97,7 @@ func newSet(name string, pools []labelled) (*Set, error) {
 		}
 		for c, class := range classes {
 			s.Tasks = append(s.Tasks, Task{
-				Name: fmt.Sprintf("%s_%d", p.pool.Name, class), Pool: i,
+				Name: fmt.Sprintf("%s_%d", p.pool.Name, class), Pool: i, Output: Output{Class: strconv.FormatInt(class, 10)},
 				Labels: indicators[c], Train: p.split.train, Test: p.split.test,
 			})
 		}

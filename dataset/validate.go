@@ -74,6 +74,9 @@ func (p *Pool) validate() error {
 	if !(p.Scale > 0) || math.IsInf(float64(p.Scale), 0) {
 		return fmt.Errorf("expected a scale that is finite and above 0, found %v", p.Scale)
 	}
+	if !(p.Cost >= 0) || math.IsInf(p.Cost, 0) {
+		return fmt.Errorf("expected a cost that is finite and not negative, found %v", p.Cost)
+	}
 	if h, w := p.Height, p.Width; (h != 0 || w != 0) && (h < 1 || w < 1 || p.Cols%h != 0 || p.Cols/h != w) {
 		return fmt.Errorf("expected an image shape of %d pixels or 0 by 0, found %d by %d", p.Cols, h, w)
 	}

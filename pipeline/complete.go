@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"maps"
 	"runtime"
 	"slices"
 
@@ -17,6 +18,7 @@ const defaultWidth = 50
 //	K                 where it is 0, that of the linear model that generated the
 //	                  data, and 50 for other data; a nil set is other data
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
+//	Costs             of a source that is not there, what the data say
 //	Conv              where it is nil, DefaultConv of the preset
 //	Relevance.Tau     where it is 0, 1
 //	Relevance.Lambda  where it is 0, 0.3
@@ -32,6 +34,9 @@ func (c Config) Complete(set *dataset.Set) Config {
 	}
 	if c.Schedule.Theory == nil {
 		c.Schedule.Theory = &Theory{Delta: 0.1, R: 1, SigmaMin: 1}
+	}
+	if set != nil {
+		c.Costs = completeCosts(c.Costs, set)
 	}
 	if c.Conv == nil {
 		c.Conv = DefaultConv(c.Preset)
@@ -102,4 +107,20 @@ func Concurrency(units, jobs, threads int) (int, int) {
 		threads = 1
 	}
 	return jobs, threads
+}
+
+// completeCosts adds the costs of the data, other than 1, to those given.
+func completeCosts(given map[string]float64, set *dataset.Set) map[string]float64 {
+	costs := maps.Clone(given)
+	for _, t := range set.Tasks {
+		cost := set.Pools[t.Pool].Cost
+		if _, is := costs[t.Name]; is || cost == 0 || cost == 1 || set.Pools[t.Pool].Target {
+			continue
+		}
+		if costs == nil {
+			costs = map[string]float64{}
+		}
+		costs[t.Name] = cost
+	}
+	return costs
 }

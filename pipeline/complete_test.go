@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -169,5 +170,34 @@ func TestConcurrency(t *testing.T) {
 			t.Errorf("%d units, %d jobs, %d threads: %d and %d, want %d and %d", c.units, c.jobs, c.threads, jobs, threads,
 				c.wantJobs, c.wantThreads)
 		}
+	}
+}
+
+// What data say of costs holds where the settings say nothing, for sources alone,
+// and no task of a pool that is the target's alone is a source.
+func TestCompleteCosts(t *testing.T) {
+	set := &dataset.Set{Name: "shops", Binary: true}
+	rng := testrand.New(t)
+	for i, p := range []*dataset.Pool{{Name: "a", Cost: 3}, {Name: "b", Cost: 1}, {Name: "c"}, {Name: "t", Cost: 9, Target: true}} {
+		p.Rows, p.Cols, p.Scale, p.F32 = 40, 3, 1, make([]float32, 120)
+		labels, rows := make([]float32, 40), make([]int32, 40)
+		for r := range rows {
+			rows[r] = int32(r)
+			labels[r] = float32(rng.IntN(2))
+		}
+		set.Pools = append(set.Pools, p)
+		for _, class := range []string{"good", "bad"} {
+			set.Tasks = append(set.Tasks, dataset.Task{Name: p.Name + "_" + class, Pool: i, Output: dataset.Output{Name: "l", Class: class},
+				Labels: labels, Train: rows[:30], Test: rows[30:]})
+		}
+	}
+	must.Do(t, set.Validate())
+	cfg := must.Get(NewConfig(PresetDefault))(t)
+	cfg.TargetSamples, cfg.K = 10, 2
+	cfg.Schedule.Kind, cfg.Schedule.Budget, cfg.Schedule.Floor = ScheduleBudget, 500, 1
+	cfg.Costs = map[string]float64{"a_bad": 5}
+	p := must.Get(NewProblem(set, cfg, 6))(t)
+	if want := []float64{3, 5, 1, 1, 1, 1}; !slices.Equal(p.Costs, want) || len(cfg.Costs) != 1 {
+		t.Errorf("costs %v of %v, want %v", p.Costs, p.SourceNames(), want)
 	}
 }

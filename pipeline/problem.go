@@ -33,10 +33,10 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 		return nil, err
 	}
 	p := &Problem{Set: set, Config: cfg, Target: target}
-	for i := range set.Tasks {
-		if i != target || cfg.IncludeTarget {
-			p.Sources = append(p.Sources, i)
-		}
+	p.Sources = set.Sources(target)
+	if cfg.IncludeTarget {
+		p.Sources = append(p.Sources, target)
+		slices.Sort(p.Sources)
 	}
 	name := p.TargetName()
 	if len(p.Sources) == 0 {

@@ -121,7 +121,7 @@ func TestFindIDX(t *testing.T) {
 }
 
 func TestMatchTargets(t *testing.T) {
-	set := &dataset.Set{Name: "x"}
+	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{{}}}
 	for _, pool := range []string{"fog", "glass_blur"} {
 		for class := range 3 {
 			set.Tasks = append(set.Tasks, dataset.Task{Name: fmt.Sprintf("%s_%d", pool, class)})

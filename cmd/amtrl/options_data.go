@@ -119,7 +119,7 @@ func processors(threads int) int {
 }
 
 // matchTargets returns, in the order of the data, the tasks that a list of
-// names and glob patterns selects; "all" selects every task.
+// names and glob patterns selects; "all" selects every task that can be a target.
 func matchTargets(set *dataset.Set, list string) ([]string, error) {
 	chosen := make([]bool, len(set.Tasks))
 	words := flags.Words(list)
@@ -127,7 +127,13 @@ func matchTargets(set *dataset.Set, list string) ([]string, error) {
 		return nil, fmt.Errorf("expected all, names or patterns such as fog_*, found %q", list)
 	}
 	for _, w := range words {
-		if !strings.ContainsAny(w, "*?[") && w != "all" {
+		if w == "all" {
+			for _, i := range set.Targets() {
+				chosen[i] = true
+			}
+			continue
+		}
+		if !strings.ContainsAny(w, "*?[") {
 			i, err := set.TaskIndex(w)
 			if err != nil {
 				return nil, err
@@ -141,7 +147,7 @@ func matchTargets(set *dataset.Set, list string) ([]string, error) {
 			if err != nil {
 				return nil, fmt.Errorf("pattern %q: %w", w, err)
 			}
-			if ok || w == "all" {
+			if ok {
 				chosen[i], found = true, true
 			}
 		}

@@ -148,7 +148,10 @@ type budgetPlan struct {
 // dryRun prints the work that id is, which would go to the folder dir.
 func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 	cfg := id.Config
-	sources := len(set.Tasks) - 1
+	sources := 0
+	if target, err := set.TaskIndex(id.Targets[0]); err == nil {
+		sources = len(set.Sources(target))
+	}
 	if cfg.IncludeTarget {
 		sources++
 	}
