@@ -51,6 +51,64 @@ func benchGrad[E any](b *testing.B, f format[E], size int64) {
 	})
 }
 
+// BenchmarkOutputs makes the pass of BenchmarkTaskGrad for 16 sources of 10
+// outputs: in one pass, and in one pass for each output.
+func BenchmarkOutputs(b *testing.B) {
+	b.Run("u8", func(b *testing.B) { benchOutputs(b, formatU8, 1) })
+	b.Run("f16", func(b *testing.B) { benchOutputs(b, formatF16, 2) })
+	b.Run("f32", func(b *testing.B) { benchOutputs(b, formatF32, 4) })
+}
+
+func benchOutputs[E any](b *testing.B, f format[E], size int64) {
+	for _, d := range []int{784, 384} {
+		const pools, poolRows, outputs, n = 16, 5000, 10, 33000
+		rng := rand.New(rand.NewPCG(1, 2))
+		x := make([][]E, pools)
+		for i := range x {
+			x[i] = make([]E, poolRows*d)
+			for j := range x[i] {
+				x[i][j] = f.draw(rng)
+			}
+		}
+		rows, y := make([]int32, n), make([]float32, n*outputs)
+		for i := range rows {
+			rows[i] = int32(rng.IntN(poolRows))
+		}
+		for i := range y {
+			y[i] = normal32(rng)
+		}
+		p, q := make([]float32, outputs*d), make([]float32, outputs*d)
+		loss, total := make([]float64, outputs), make([]float64, outputs)
+		run := func(name string, pass func(each func(part func(pool, lo, hi int)))) {
+			b.Run(fmt.Sprint(d, "/", name), func(b *testing.B) {
+				eachLevelB(b, func(b *testing.B) {
+					b.SetBytes(n * int64(d) * size)
+					for b.Loop() {
+						pass(func(part func(pool, lo, hi int)) {
+							for t := range pools {
+								part(t, t*n/pools, (t+1)*n/pools)
+							}
+						})
+					}
+				})
+			})
+		}
+		run("together", func(each func(part func(pool, lo, hi int))) {
+			each(func(t, lo, hi int) {
+				f.outputs(x[t], d, d, rows[lo:hi], y[lo*outputs:hi*outputs], 1,
+					Outputs{C: outputs, P: p, Q: q, PStride: d, QStride: d, Loss: loss, Total: total})
+			})
+		})
+		run("apart", func(each func(part func(pool, lo, hi int))) {
+			for c := range outputs {
+				each(func(t, lo, hi int) {
+					f.grad(x[t], d, d, rows[lo:hi], y[lo:hi], 1, 0, p[c*d:][:d], q[c*d:][:d])
+				})
+			}
+		})
+	}
+}
+
 // BenchmarkRead is the speed of reading alone, for comparison: a sum of all
 // pieces of 4 KiB.
 func BenchmarkRead(b *testing.B) {

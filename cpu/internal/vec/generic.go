@@ -16,6 +16,11 @@ var generic = kernels{
 		return taskGradGeneric(widenF16, x, stride, d, rows, y, scale, offset, p, q)
 	},
 	taskGradF32: taskGradF32Generic,
+	gatherU8:    gatherWith(widenU8),
+	gatherF16:   gatherWith(widenF16),
+	gatherF32:   gatherWith(func(dst, src []float32) { copy(dst, src) }),
+	products:    productsGeneric,
+	updates:     updatesGeneric,
 	gemm:        gemmGeneric,
 	dot:         dotGeneric,
 	dots: func(a []float32, aStride, rows int, x []float32, out []float64) {
@@ -152,5 +157,30 @@ func axpyGeneric(alpha float32, x, y []float32) {
 	}
 	for ; i < len(x); i++ {
 		y[i] += alpha * x[i]
+	}
+}
+
+// gatherWith makes a gather of what widens a row.
+func gatherWith[E any](widen func([]float32, []E)) gather[E] {
+	return func(x []E, stride, d int, rows []int32, n int, dst []float32, dstStride int) {
+		for i, r := range rows[:n] {
+			widen(dst[i*dstStride:][:d], x[int(r)*stride:][:d])
+		}
+	}
+}
+
+func productsGeneric(x []float32, xStride, n int, m []float32, mStride, outputs, d int, r []float32, rStride int) {
+	for i := range n {
+		for o := range outputs {
+			r[o*rStride+i] = dot32(x[i*xStride:][:d], m[o*mStride:][:d])
+		}
+	}
+}
+
+func updatesGeneric(x []float32, xStride, n int, m []float32, mStride, outputs, d int, r []float32, rStride int) {
+	for i := range n {
+		for o := range outputs {
+			axpyGeneric(r[o*rStride+i], x[i*xStride:][:d], m[o*mStride:][:d])
+		}
 	}
 }

@@ -10,16 +10,19 @@ import (
 
 // format is one storage type of samples.
 type format[E any] struct {
-	grad gradient[E]
-	draw func(*rand.Rand) E
-	real func(E) float64
+	grad    gradient[E]
+	outputs func(x []E, stride, d int, rows []int32, y []float32, scale float32, o Outputs)
+	draw    func(*rand.Rand) E
+	real    func(E) float64
 }
 
 var (
-	formatU8  = format[uint8]{TaskGradU8, anyU8, func(v uint8) float64 { return float64(v) }}
-	formatF16 = format[uint16]{TaskGradF16, normalF16, func(v uint16) float64 { return float64(float16.Frombits(v).Float32()) }}
-	formatF32 = format[float32]{TaskGradF32, normal32, func(v float32) float64 { return float64(v) }}
+	formatU8  = format[uint8]{TaskGradU8, OutputGradsU8, anyU8, func(v uint8) float64 { return float64(v) }}
+	formatF16 = format[uint16]{TaskGradF16, OutputGradsF16, normalF16, realF16}
+	formatF32 = format[float32]{TaskGradF32, OutputGradsF32, normal32, func(v float32) float64 { return float64(v) }}
 )
+
+func realF16(v uint16) float64 { return float64(float16.Frombits(v).Float32()) }
 
 func TestTaskGrad(t *testing.T) {
 	t.Run("u8", formatU8.test)

@@ -9,6 +9,11 @@ var kernelsAVX2 = kernels{
 	taskGradU8:  taskGradWith(taskGradU8AVX2),
 	taskGradF16: taskGradWith(taskGradF16AVX2),
 	taskGradF32: taskGradWith(taskGradF32AVX2),
+	gatherU8:    gatherAsm(gatherU8AVX2),
+	gatherF16:   gatherAsm(gatherF16AVX2),
+	gatherF32:   gatherAsm(gatherF32AVX2),
+	products:    outputsWith(productsAVX2),
+	updates:     outputsWith(updatesAVX2),
 	gemm:        func(g gemm) { gemmTiled(g, 6, 16, gemmTileAVX2) },
 	dot:         dotAVX2,
 	dots:        dotsWith(dotsAVX2),
@@ -28,6 +33,11 @@ var kernelsAVX512 = kernels{
 	taskGradU8:  taskGradWith(taskGradU8AVX512),
 	taskGradF16: taskGradWith(taskGradF16AVX512),
 	taskGradF32: taskGradWith(taskGradF32AVX512),
+	gatherU8:    gatherAsm(gatherU8AVX512),
+	gatherF16:   gatherAsm(gatherF16AVX512),
+	gatherF32:   gatherAsm(gatherF32AVX512),
+	products:    outputsWith(productsAVX512),
+	updates:     outputsWith(updatesAVX512),
 	gemm:        func(g gemm) { gemmTiled(g, 12, 32, gemmTileAVX512) },
 	dot:         dotAVX512,
 	dots:        dotsWith(dotsAVX512),
@@ -125,6 +135,25 @@ func convertWith[E any](kernel func(dst *float32, src *E, n int, scale float32))
 			n := min(len(src), callElements)
 			kernel(unsafe.SliceData(dst), unsafe.SliceData(src), n, scale)
 			dst, src = dst[n:], src[n:]
+		}
+	}
+}
+
+// gatherAsm makes a gather of its assembly.
+func gatherAsm[E any](kernel func(x *E, stride, d int, rows *int32, n, known int, dst *float32, dstStride int)) gather[E] {
+	return func(x []E, stride, d int, rows []int32, n int, dst []float32, dstStride int) {
+		kernel(unsafe.SliceData(x), stride, d, unsafe.SliceData(rows), n, len(rows), unsafe.SliceData(dst), dstStride)
+	}
+}
+
+// outputsWith makes products or updates of its assembly.
+func outputsWith(kernel func(x *float32, xStride, n int, m *float32, mStride, outputs, d int, r *float32, rStride int)) outputLoop {
+	return func(x []float32, xStride, n int, m []float32, mStride, outputs, d int, r []float32, rStride int) {
+		for step := outputTile * max(1, callElements/max(1, outputTile*n*d)); outputs > 0; outputs -= step {
+			kernel(unsafe.SliceData(x), xStride, n, unsafe.SliceData(m), mStride, min(step, outputs), d, unsafe.SliceData(r), rStride)
+			if outputs > step {
+				m, r = m[step*mStride:], r[step*rStride:]
+			}
 		}
 	}
 }

@@ -24,6 +24,12 @@ type kernels struct {
 	taskGradF16 gradient[uint16]
 	taskGradF32 gradient[float32]
 
+	gatherU8  gather[uint8]
+	gatherF16 gather[uint16]
+	gatherF32 gather[float32]
+	products  outputLoop
+	updates   outputLoop
+
 	gemm func(g gemm)
 
 	dot        func(x, y []float32) float64

@@ -23,6 +23,7 @@ var files = []struct {
 	write func(*asm)
 }{
 	{"grad", taskGrads},
+	{"outputs", func(a *asm) { gathers(a); products(a); updates(a) }},
 	{"sums", func(a *asm) { dots(a); combine(a) }},
 	{"convert", converts},
 	{"gemm", gemmTiles},

@@ -62,7 +62,7 @@ func combine(a *asm) {
 	a.XORQ(i, i)
 	for _, rows := range []int{4, 1} {
 		a.outerLoop(i, "rows", rows, func() {
-			row := a.matrixRows(i, rows)
+			row := a.matrixRows("a", i, rows)
 			coef, factor := a.param("coef"), a.vecs(rows)
 			for r, f := range factor {
 				a.VBROADCASTSS(Mem{Base: coef, Index: i, Scale: 4, Disp: 4 * r}, f)
@@ -78,18 +78,19 @@ func combine(a *asm) {
 	a.RET()
 }
 
-// matrixRows returns the addresses of consecutive rows of the parameters a and
-// aStride from row i on.
-func (a *asm) matrixRows(i reg.GPVirtual, rows int) []reg.GPVirtual {
-	aStride, row := a.param("aStride"), make([]reg.GPVirtual, rows)
-	a.SHLQ(Imm(2), aStride)
+// matrixRows returns the addresses of consecutive rows, from row i on, of the
+// float32 matrix that a parameter points to; its stride is the parameter called
+// name + "Stride".
+func (a *asm) matrixRows(name string, i reg.GPVirtual, rows int) []reg.GPVirtual {
+	stride, row := a.param(name+"Stride"), make([]reg.GPVirtual, rows)
+	a.SHLQ(Imm(2), stride)
 	row[0] = a.GP64()
 	a.MOVQ(i, row[0])
-	a.IMULQ(aStride, row[0])
-	a.ADDQ(a.addr("a"), row[0])
+	a.IMULQ(stride, row[0])
+	a.ADDQ(a.addr(name), row[0])
 	for r := 1; r < rows; r++ {
 		row[r] = a.GP64()
-		a.LEAQ(Mem{Base: row[r-1], Index: aStride, Scale: 1}, row[r])
+		a.LEAQ(Mem{Base: row[r-1], Index: stride, Scale: 1}, row[r])
 	}
 	return row
 }
@@ -103,7 +104,7 @@ func dots(a *asm) {
 	a.XORQ(i, i)
 	for _, rows := range []int{4, 1} {
 		a.outerLoop(i, "rows", rows, func() {
-			row, x := a.matrixRows(i, rows), a.param("x")
+			row, x := a.matrixRows("a", i, rows), a.param("x")
 			sums := [2][]reg.VecVirtual{a.vecs(rows), a.vecs(rows)}
 			a.zero(sums[0]...)
 			a.zero(sums[1]...)
