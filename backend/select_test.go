@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // opened stands for an open device.
@@ -55,8 +56,6 @@ func TestSelect(t *testing.T) {
 func TestSelectUnknown(t *testing.T) {
 	for _, name := range []string{"", "CPU", "rocm"} {
 		_, err := backend.Select(name, nil, nil)
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) || !strings.Contains(err.Error(), "auto, cpu or cuda") {
-			t.Errorf("%q: %v", name, err)
-		}
+		must.Fail(t, fmt.Sprintf("%q", name), err, fmt.Sprintf("%q", name), "auto, cpu or cuda")
 	}
 }

@@ -190,9 +190,7 @@ func TestRunFilesAreRegular(t *testing.T) {
 			}()
 			select {
 			case err := <-ended:
-				if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), kind) {
-					t.Errorf("%s in the place of %s: %v", kind, name, err)
-				}
+				must.Fail(t, fmt.Sprintf("%s in the place of %s", kind, name), err, name, kind)
 			case <-time.After(20 * time.Second):
 				t.Fatalf("%s in the place of %s: nothing happens", kind, name)
 			}
@@ -250,18 +248,14 @@ func TestCheckOwner(t *testing.T) {
 		info := must.Get(os.Stat(path))(t)
 		for _, mode := range []os.FileMode{0o020, 0o002} {
 			must.Do(t, os.Chmod(path, info.Mode()|mode))
-			if err := r.CheckOwner(); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "others may write") {
-				t.Errorf("%s, %v: %v", name, info.Mode()|mode, err)
-			}
+			must.Fail(t, fmt.Sprintf("%s, %v", name, info.Mode()|mode), r.CheckOwner(), path, "others may write")
 		}
 		must.Do(t, os.Chmod(path, info.Mode()))
 		if os.Getuid() != 0 {
 			continue // another owner needs root
 		}
 		must.Do(t, os.Chown(path, 12345, -1))
-		if err := r.CheckOwner(); err == nil || !strings.Contains(err.Error(), "belongs to user 12345") {
-			t.Errorf("%s of another user: %v", name, err)
-		}
+		must.Fail(t, fmt.Sprintf("%s of another user", name), r.CheckOwner(), "belongs to user 12345")
 		must.Do(t, os.Chown(path, 0, -1))
 	}
 	// The bit that makes new files the group's is no right to write.

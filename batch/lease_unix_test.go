@@ -44,9 +44,7 @@ func TestLeaseIsExclusive(t *testing.T) {
 		t.Errorf("a second lease: %v", err)
 	}
 	first.release()
-	if _, err := os.Stat(filepath.Join(dir, "lease")); err == nil {
-		t.Error("a lease that was given back is still there")
-	}
+	must.Absent(t, filepath.Join(dir, "lease"))
 	second := must.Get(acquire(t, dir, 2, notLost(t)))(t)
 	second.release()
 }
@@ -69,9 +67,7 @@ func TestLeaseOfKilledProcess(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if _, err := acquire(t, dir, 2, notLost(t)); err == nil {
-		t.Error("the lease of a process that runs was taken")
-	}
+	must.Fail(t, "the lease of a process that runs", must.Err(acquire(t, dir, 2, notLost(t))))
 	cmd.Process.Kill()
 	cmd.Wait()
 	l := must.Get(acquireLease(context.Background(), dir, 2, leaseTiming{beat: time.Hour, stale: time.Hour, settle: time.Hour}, notLost(t)))(t)

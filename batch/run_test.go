@@ -100,9 +100,7 @@ func TestOpenDamaged(t *testing.T) {
 		dir := t.TempDir()
 		create(t, dir, testPlan(t, "a"))
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
-		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(t, name, must.Err(Open(dir)), name)
 	}
 }
 

@@ -33,9 +33,7 @@ func TestParseTasks(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, bad := range []string{"", "a", "3-1", "-1", "1-", "8", "0-99999999999999999999", "0-4000000000", "1,,2"} {
-		if got, err := ParseTasks(bad, 8); err == nil {
-			t.Errorf("%q became %v", bad, got)
-		}
+		must.Fail(t, bad, must.Err(ParseTasks(bad, 8)))
 	}
 }
 

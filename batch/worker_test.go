@@ -72,9 +72,7 @@ func TestWorkThatFails(t *testing.T) {
 		if err != nil || *exit != (Exit{Attempt: 1, Part: partKey(r.Plan.ID, 1, 0), Code: c.code, Reason: c.reason, Error: c.err.Error()}) {
 			t.Errorf("%+v, %v", exit, err)
 		}
-		if _, err := os.Stat(r.taskPath(1, "lease")); err == nil {
-			t.Error("the lease is still there")
-		}
+		must.Absent(t, r.taskPath(1, "lease"))
 	}
 }
 
@@ -85,10 +83,7 @@ func TestVisibleDevices(t *testing.T) {
 		if n := len(VisibleDevices()); n != want {
 			t.Errorf("%q shows %d devices, expected %d", value, n, want)
 		}
-		if err := checkGPUs(want + 1); err == nil || !strings.Contains(err.Error(),
-			fmt.Sprintf("%d GPUs were asked for and %d are visible", want+1, want)) {
-			t.Errorf("%q: %v", value, err)
-		}
+		must.Fail(t, fmt.Sprintf("%q", value), checkGPUs(want+1), fmt.Sprintf("%d GPUs were asked for and %d are visible", want+1, want))
 		if err := checkGPUs(want); err != nil {
 			t.Errorf("%q: %v", value, err)
 		}

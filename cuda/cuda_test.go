@@ -51,8 +51,7 @@ func openQueue(t *testing.T, dev backend.Open) *opened {
 // another starts another queue of the device.
 func (o *opened) another(t *testing.T) backend.Queue {
 	t.Helper()
-	q := must.Get(o.dev.NewQueue())(t)
-	return q
+	return must.Get(o.dev.NewQueue())(t)
 }
 
 func TestBackend(t *testing.T) {

@@ -115,9 +115,7 @@ func TestFacesDiffer(t *testing.T) {
 }
 
 func TestBadFont(t *testing.T) {
-	if _, err := loadOutlines([]byte("not a font")); err == nil {
-		t.Error("no error for bytes that are not a font")
-	}
+	must.Fail(t, "bytes that are not a font", must.Err(loadOutlines([]byte("not a font"))))
 }
 
 func TestGlyphInterpolatesDistance(t *testing.T) {

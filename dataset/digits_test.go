@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -211,16 +212,10 @@ func TestDigitsBadCounts(t *testing.T) {
 		if _, _, err := RenderDigits(n, 1); err == nil {
 			t.Errorf("RenderDigits takes %d images", n)
 		}
-		if _, err := DigitLabels(n, 1); err == nil {
-			t.Errorf("DigitLabels takes %d images", n)
-		}
-		if _, err := Digits(1, n, 1); err == nil {
-			t.Errorf("Digits takes %d images", n)
-		}
+		must.Fail(t, fmt.Sprintf("the labels of %d", n), must.Err(DigitLabels(n, 1)))
+		must.Fail(t, fmt.Sprintf("a set of %d", n), must.Err(Digits(1, n, 1)))
 	}
-	if _, err := Digits(1, 9, 1); err == nil {
-		t.Error("Digits takes fewer images than digits")
-	}
+	must.Fail(t, "fewer images than digits", must.Err(Digits(1, 9, 1)))
 }
 
 func BenchmarkRenderDigits(b *testing.B) {

@@ -31,9 +31,7 @@ func TestTaskIndexNamesTheClosest(t *testing.T) {
 		t.Errorf("few tasks: %v", err)
 	}
 	s.Tasks = nil
-	if _, err := s.TaskIndex("x"); err == nil {
-		t.Error("no tasks: no error")
-	}
+	must.Fail(t, "no tasks", must.Err(s.TaskIndex("x")))
 }
 
 func TestTaskIndexQuotesTheStartOfALongName(t *testing.T) {

@@ -251,9 +251,7 @@ func TestSyntheticBadArguments(t *testing.T) {
 			must.Fail(t, fmt.Sprintf("%s(%d, %d, %d, %v, %d)", name, c.d, c.k, c.sources, c.sigma, c.rows), err, c.want)
 		}
 	}
-	if _, err := SparseNu(4, 1, 5, 1, 10, 1); err == nil {
-		t.Error("SparseNu takes K = 1, which has no e_(m mod 0)")
-	}
+	must.Fail(t, "K = 1, which has no e_(m mod 0)", must.Err(SparseNu(4, 1, 5, 1, 10, 1)))
 	good := func() Synthetic {
 		return Synthetic{D: 3, K: 2, B: []float64{1, 0, 0, 1, 0, 0}, W: []float64{1, 0, 1, 0, 1, 1}, Rows: 4}
 	}
@@ -271,9 +269,7 @@ func TestSyntheticBadArguments(t *testing.T) {
 	} {
 		s := good()
 		spoil(&s)
-		if _, err := s.Set(); err == nil {
-			t.Errorf("no error for %s", name)
-		}
+		must.Fail(t, name, must.Err(s.Set()))
 	}
 }
 

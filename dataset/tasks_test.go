@@ -132,7 +132,5 @@ func TestLabelsThatAskForTooMuch(t *testing.T) {
 	if err := checkTasks([]labelled{wide}, classes); err != nil {
 		t.Error(err)
 	}
-	if err := checkTasks([]labelled{wide}, classes+1); err == nil {
-		t.Error("labels larger than their pool are accepted")
-	}
+	must.Fail(t, "labels larger than their pool", checkTasks([]labelled{wide}, classes+1))
 }

@@ -46,14 +46,10 @@ func TestValidation(t *testing.T) {
 
 func TestValidationRefuses(t *testing.T) {
 	set := must.Get(RandomLinear(4, 2, 3, 1, 20, 1))(t)
-	if _, err := set.Validation(); err == nil {
-		t.Error("a set with a model was divided")
-	}
+	must.Fail(t, "dividing a set with a model", must.Err(set.Validation()))
 	set.Model = nil
 	for i := range set.Tasks {
 		set.Tasks[i].Train = set.Tasks[i].Train[:1]
 	}
-	if _, err := set.Validation(); err == nil {
-		t.Error("one train row was divided")
-	}
+	must.Fail(t, "dividing one train row", must.Err(set.Validation()))
 }

@@ -316,11 +316,7 @@ func TestHeadRefusesNaN(t *testing.T) {
 	good, bad := upload(t, b, backend.Float32, []float32{1, 2, 3, 4}).Mat(2, 2),
 		upload(t, b, backend.Float32, []float32{1, 2, float32(math.NaN()), 4}).Mat(2, 2)
 	for _, prior := range []string{PriorIdentity, PriorSources} {
-		if _, err := (Head{Prior: prior, Rcond: -1}).fit(b, bad, good, []float32{1, 2}, w); err == nil {
-			t.Errorf("%s: a NaN feature is no error", prior)
-		}
+		must.Fail(t, prior+": a NaN feature", must.Err(Head{Prior: prior, Rcond: -1}.fit(b, bad, good, []float32{1, 2}, w)))
 	}
-	if _, err := (Head{Prior: PriorSources, Rcond: -1}).fit(b, good, bad, []float32{1, 2}, w); err == nil {
-		t.Error("a NaN in a source's head is no error")
-	}
+	must.Fail(t, "a NaN in a source's head", must.Err(Head{Prior: PriorSources, Rcond: -1}.fit(b, good, bad, []float32{1, 2}, w)))
 }

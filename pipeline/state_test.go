@@ -28,9 +28,7 @@ func TestUnitRefusesStatesThatAreNotItsOwn(t *testing.T) {
 	} {
 		st := State{Epochs: slices.Clone(full.Epochs), Theta: full.Theta, Head: full.Head}
 		change(&st)
-		if _, err := u.Solve(context.Background(), st, quiet, unsaved); err == nil {
-			t.Errorf("%s: accepted", what)
-		}
+		must.Fail(t, what, must.Err(u.Solve(context.Background(), st, quiet, unsaved)))
 	}
 	if err := u.Check(full); err != nil {
 		t.Errorf("its own state: %v", err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -43,9 +44,7 @@ func TestParseFormat(t *testing.T) {
 	if f, err := ParseFormat("markdown"); f != Markdown || err != nil {
 		t.Error(f, err)
 	}
-	if _, err := ParseFormat("html"); err == nil {
-		t.Error("html is a format")
-	}
+	must.Fail(t, "html", must.Err(ParseFormat("html")))
 }
 
 func TestTable(t *testing.T) {

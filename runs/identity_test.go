@@ -72,9 +72,7 @@ func TestDecodeIdentityRefuses(t *testing.T) {
 		"l1 without lambda":    swap(`"kind":"minnorm"`, `"kind":"l1"`),
 		"no target samples":    swap(`"target_samples":20`, `"target_samples":0`),
 	} {
-		if id, err := DecodeIdentity([]byte(raw)); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %+v, %v, want an error of one line", what, id, err)
-		}
+		must.Fail(t, what, must.Err(DecodeIdentity([]byte(raw))))
 	}
 	if _, err := DecodeIdentity([]byte(good + "\n \n")); err != nil {
 		t.Errorf("white space at the end: %v", err)

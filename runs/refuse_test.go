@@ -21,9 +21,7 @@ import (
 func TestDecodeIdentityRefusesABracket(t *testing.T) {
 	js := must.Get(json.Marshal(someIdentity()))(t)
 	for _, tail := range []string{"}", "]", " }junk"} {
-		if _, err := DecodeIdentity(append(slices.Clone(js), tail...)); err == nil {
-			t.Errorf("%q after the object is accepted", tail)
-		}
+		must.Fail(t, fmt.Sprintf("%q after the object", tail), must.Err(DecodeIdentity(append(slices.Clone(js), tail...))))
 	}
 }
 
@@ -87,9 +85,7 @@ func TestRunValidates(t *testing.T) {
 					t.Errorf("%s: %d files were written", what, len(files))
 				}
 			}()
-			if _, err := Run(context.Background(), dev, id, dir, quiet); err == nil {
-				t.Errorf("%s: no error", what)
-			}
+			must.Fail(t, what, must.Err(Run(context.Background(), dev, id, dir, quiet)))
 		}()
 	}
 }

@@ -74,10 +74,6 @@ func TestUnitsApartAreTheSweep(t *testing.T) {
 		t.Errorf("another result was taken for the same: %v", err)
 	}
 	results[0], results[1] = results[1], results[0]
-	if _, err := WriteSweep(t.TempDir(), id, results, seconds); err == nil {
-		t.Error("results out of order were taken")
-	}
-	if _, err := WriteSweep(t.TempDir(), id, results[1:], seconds); err == nil {
-		t.Error("a result too few was taken")
-	}
+	must.Fail(t, "results out of order", must.Err(WriteSweep(t.TempDir(), id, results, seconds)))
+	must.Fail(t, "a result too few", must.Err(WriteSweep(t.TempDir(), id, results[1:], seconds)))
 }

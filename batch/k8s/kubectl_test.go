@@ -3,6 +3,7 @@ package k8s
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -225,9 +226,7 @@ func TestCheck(t *testing.T) {
 	}
 	fakeKubectl(t, `case "$*" in *create*) exit 0;; esac; echo 'Error from server (NotFound): persistentvolumeclaims "work" not found' >&2;`+
 		` exit 1`)
-	if err := e.Check(context.Background(), []batch.Part{p}); err == nil || !strings.Contains(err.Error(), `"work" not found`) {
-		t.Error(err)
-	}
+	must.Fail(t, "an account that there is not", e.Check(context.Background(), []batch.Part{p}), `"work" not found`)
 }
 
 func TestResolve(t *testing.T) {
@@ -260,12 +259,8 @@ func TestHostileJobID(t *testing.T) {
 	must.Do(t, e.Cancel(context.Background(), batch.Job{Part: p, ID: "team/there"}, nil))
 	for _, id := range []string{"--all", "team", "team/", "/there", "team/../x", "team/a b", "Team/there", "team/there/x"} {
 		j := batch.Job{Part: p, ID: id}
-		if err := e.Cancel(context.Background(), j, nil); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("cancel of %q: %v", id, err)
-		}
-		if _, err := e.Query(context.Background(), []batch.Job{j}); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("query of %q: %v", id, err)
-		}
+		must.Fail(t, fmt.Sprintf("cancel of %q", id), e.Cancel(context.Background(), j, nil))
+		must.Fail(t, fmt.Sprintf("query of %q", id), must.Err(e.Query(context.Background(), []batch.Job{j})))
 		if l := e.Log(j, 0, false); len(l.Files)+len(l.Argv) > 0 {
 			t.Errorf("the log of %q: %+v", id, l)
 		}

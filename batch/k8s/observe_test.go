@@ -136,15 +136,11 @@ func TestIndexes(t *testing.T) {
 			t.Fatalf("%s became %s: %v", want, got, err)
 		}
 		if len(want) > 0 {
-			if _, err := parseIndexes(want.String(), want[len(want)-1]); err == nil {
-				t.Fatalf("%s fits %d", want, want[len(want)-1])
-			}
+			must.Fail(t, want.String(), must.Err(parseIndexes(want.String(), want[len(want)-1])))
 		}
 	}
 	for _, bad := range []string{",", "1,", "-1", "1-", "3-1", "a", "0-99999999999999999999", " 1"} {
-		if _, err := parseIndexes(bad, 9); err == nil {
-			t.Errorf("%q was read", bad)
-		}
+		must.Fail(t, bad, must.Err(parseIndexes(bad, 9)))
 	}
 }
 

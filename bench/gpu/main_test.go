@@ -57,10 +57,6 @@ func checkSmall(t *testing.T, o options) {
 
 func TestUnknownMeasurement(t *testing.T) {
 	err := run(options{backend: "cpu", only: "copy,speed"})
-	if err == nil || !strings.Contains(err.Error(), `"speed"`) {
-		t.Errorf("-only copy,speed gives %v", err)
-	}
-	if err := run(options{backend: "tpu", only: "copy"}); err == nil || !strings.Contains(err.Error(), `"tpu"`) {
-		t.Errorf("-backend tpu gives %v", err)
-	}
+	must.Fail(t, "-only copy,speed", err, `"speed"`)
+	must.Fail(t, "-backend tpu", run(options{backend: "tpu", only: "copy"}), `"tpu"`)
 }

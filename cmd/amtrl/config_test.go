@@ -63,6 +63,5 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 
 func preset(t *testing.T, name string) pipeline.Config {
 	t.Helper()
-	cfg := must.Get(pipeline.NewConfig(name))(t)
-	return cfg
+	return must.Get(pipeline.NewConfig(name))(t)
 }

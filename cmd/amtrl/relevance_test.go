@@ -14,8 +14,7 @@ import (
 
 func readCSV(t *testing.T, text string) [][]string {
 	t.Helper()
-	rows := must.Get(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
-	return rows
+	return must.Get(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 }
 
 // Without flags the command finds what the run wrote, costs and all.

@@ -42,15 +42,11 @@ func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	must.Do(t, os.WriteFile(filepath.Join(path, "inside"), nil, 0o644))
-	if err := Write(path, []byte("x")); err == nil {
-		t.Error("a file replaced a folder")
-	}
+	must.Fail(t, "replacing a folder by a file", Write(path, []byte("x")))
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
 		t.Errorf("%d files are left, want 1", len(files))
 	}
-	if err := Write(filepath.Join(dir, "absent", "f"), nil); err == nil {
-		t.Error("a file was written into a folder that does not exist")
-	}
+	must.Fail(t, "a folder that does not exist", Write(filepath.Join(dir, "absent", "f"), nil))
 }
 
 // A reader sees an old or a new version, whole, however a writer is killed.

@@ -22,9 +22,7 @@ func TestSeeds(t *testing.T) {
 	}
 	for _, text := range []string{"", "-1", "1-", "1-0", "x", "1.5", "0-1-2", "0-100000", "0-99999,100001", "1,1", "0-3,2",
 		"18446744073709551616"} {
-		if got, err := Seeds(text); err == nil {
-			t.Errorf("%q: %d seeds, expected an error", text, len(got))
-		}
+		must.Fail(t, text, must.Err(Seeds(text)))
 	}
 }
 
@@ -35,9 +33,7 @@ func TestBudgets(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", ",", "0", "-1", "x", "NaN", "Inf", "5,5", "5,5.0"} {
-		if got, err := Budgets(text); err == nil {
-			t.Errorf("%q: %v, expected an error", text, got)
-		}
+		must.Fail(t, text, must.Err(Budgets(text)))
 	}
 }
 
@@ -49,9 +45,7 @@ func TestMemory(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "G", "lots", "-1G", "0", "NaN", "Inf", "1e30T"} {
-		if got, err := Memory(text); err == nil {
-			t.Errorf("%q: %d MiB, expected an error", text, got)
-		}
+		must.Fail(t, text, must.Err(Memory(text)))
 	}
 }
 
@@ -65,9 +59,7 @@ func TestDuration(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "soon", "0", "-5m", "1ms", "1:2:3:4", "1-1:2:3:4", "99999-0", "100000h"} {
-		if got, err := Duration(text); err == nil {
-			t.Errorf("%q: %s, expected an error", text, got)
-		}
+		must.Fail(t, text, must.Err(Duration(text)))
 	}
 }
 

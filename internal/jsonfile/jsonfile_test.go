@@ -36,9 +36,7 @@ func TestWriteThenRead(t *testing.T) {
 	if err := Read(path, int64(len(raw))-1, &got); err == nil || !strings.HasPrefix(err.Error(), path+": expected a file of at most") {
 		t.Errorf("a file over the limit: %v", err)
 	}
-	if err := Write(path, value{N: math.NaN()}); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("a value that JSON does not have: %v", err)
-	}
+	must.Fail(t, "a value that JSON does not have", Write(path, value{N: math.NaN()}), path)
 }
 
 func TestDecodeIsStrict(t *testing.T) {
@@ -53,9 +51,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		strings.Repeat("[", 1<<20): "byte ",
 	} {
 		var v value
-		if err := Decode([]byte(raw), &v); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%.20s: %v, expected %q", raw, err, says)
-		}
+		must.Fail(t, fmt.Sprintf("%.20s", raw), Decode([]byte(raw), &v), says)
 	}
 	var v value
 	if err := Decode([]byte(" {\"n\": 2}\n\n"), &v); err != nil || v.N != 2 {
@@ -95,9 +91,7 @@ func TestLines(t *testing.T) {
 	for _, bad := range []any{numbered{-1}, map[string]int{"m": 1}, []int{1}, "text", strings.Repeat("x", 1<<10)} {
 		before := must.Get(os.ReadFile(path))(t)
 		must.Do(t, Append(path, bad))
-		if _, err := read(); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%v: %v", bad, err)
-		}
+		must.Fail(t, fmt.Sprintf("%v", bad), must.Err(read()), path)
 		must.Do(t, os.WriteFile(path, before, 0o644))
 	}
 }

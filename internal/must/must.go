@@ -2,6 +2,7 @@
 package must
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -46,5 +47,13 @@ func Fail(t testing.TB, what string, err error, parts ...string) {
 		if !strings.Contains(err.Error(), p) {
 			t.Errorf("%s: %v, expected a line with %q", what, err, p)
 		}
+	}
+}
+
+// Absent reports a file or folder that is there.
+func Absent(t testing.TB, path string) {
+	t.Helper()
+	if _, err := os.Lstat(path); err == nil {
+		t.Errorf("%s is there, expected none", path)
 	}
 }

@@ -30,7 +30,5 @@ func TestCheck(t *testing.T) {
 	}
 	must.Do(t, os.Chmod(path, 0o600))
 	must.Do(t, os.Chown(path, 12345, -1))
-	if err := check(); err == nil || !strings.Contains(err.Error(), "belongs to user 12345") {
-		t.Errorf("another's file: %v", err)
-	}
+	must.Fail(t, "another's file", check(), "belongs to user 12345")
 }

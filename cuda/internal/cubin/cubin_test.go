@@ -95,8 +95,7 @@ func folder(t *testing.T) string { return filepath.Join(t.TempDir(), "cubin") }
 
 func files(t *testing.T, dir string) []string {
 	t.Helper()
-	list := must.Get(filepath.Glob(filepath.Join(dir, "*")))(t)
-	return list
+	return must.Get(filepath.Glob(filepath.Join(dir, "*")))(t)
 }
 
 // Code of any change to what it depends on is other code, and is never taken for

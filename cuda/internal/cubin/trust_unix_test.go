@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -79,9 +78,7 @@ func TestWhatOthersMayWriteIsNotUsed(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), c.why) || !strings.Contains(err.Error(), dir) {
-				t.Errorf("Check: %v, want %q of %s", err, c.why, dir)
-			}
+			must.Fail(t, "Check", err, c.why, dir)
 			must.Do(t, os.Remove(file))
 			must.Get(NewCache(dir).Compile(compiler, source()))(t)
 			if after := files(t, dir); len(after) != len(before)-1 {
