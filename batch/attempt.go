@@ -15,9 +15,8 @@ type AttemptLine struct {
 	Time    time.Time `json:"time"`
 	Attempt int       `json:"attempt"`
 
-	// Of a start: the part, the engine's name of the task and how often it says
-	// that it restarted it, the process, the program, and what the engine shows of
-	// GPUs.
+	// Of a start: the part, the engine's name of the task and how often it says that it restarted it, the process, the
+	// program, and what the engine shows of GPUs.
 	Part     string `json:"part,omitempty"`
 	EngineID string `json:"engine_id,omitempty"`
 	Restart  string `json:"restart,omitempty"`

@@ -11,8 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A cancelled task does not begin, whatever engine starts it again, and the
-// engine is told not to try once more.
+// A cancelled task does not begin, whatever engine starts it again, and the engine is told not to try once more.
 func TestCancelledTaskDoesNotBegin(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.MkdirAll(filepath.Join(dir, SubmitDir), 0o755))

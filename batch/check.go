@@ -23,8 +23,7 @@ const (
 	maxSubmissions = 1_000_000
 	// maxFile bounds the size of a file that is read whole, in bytes.
 	maxFile = 1 << 28
-	// maxName bounds the name of a target, in bytes: units are named after it, and
-	// their files after them.
+	// maxName bounds the name of a target, in bytes: units are named after it, and their files after them.
 	maxName = 255
 )
 
@@ -32,8 +31,7 @@ var (
 	idForm     = regexp.MustCompile(`^[0-9a-f]{12}$`)
 	engineForm = regexp.MustCompile(`^[a-z][a-z0-9]{0,31}$`)
 	flagForm   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
-	// jobForm is what the ids of all engines have in common. Each engine checks its
-	// own form before it uses one.
+	// jobForm is what the ids of all engines have in common. Each engine checks its own form before it uses one.
 	jobForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9@;/_.-]{0,511}$`)
 )
 
@@ -79,8 +77,7 @@ func (p *Plan) check() error {
 // partKey is the key of a part of a submission.
 func partKey(id string, number, part int) string { return fmt.Sprintf("%s-%d-%d", id, number, part) }
 
-// checkKey refuses what is not the key of a part of a run and returns the
-// numbers in it.
+// checkKey refuses what is not the key of a part of a run and returns the numbers in it.
 func checkKey(id, key string) (number, part int, err error) {
 	n, err := fmt.Sscanf(key, id+"-%d-%d", &number, &part)
 	if n != 2 || err != nil || partKey(id, number, part) != key || number < 1 || number > maxSubmissions || part < 0 || part > MaxTasks {

@@ -25,10 +25,9 @@ func (u *Unfinished) Error() string {
 	return fmt.Sprintf("%d of %d tasks have no result yet: %s", len(u.Missing), u.Of, list)
 }
 
-// Collect puts the results of all tasks together to the files that the same
-// sweep leaves on one machine, in the folder out. Where the tasks ran on
-// different devices, config.json names the first and says so in its reason;
-// mixed then describes them.
+// Collect puts the results of all tasks together to the files that the same sweep leaves on one machine, in the folder
+// out. Where the tasks ran on different devices, config.json names the first and says so in its reason; mixed then
+// describes them.
 func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed string, err error) {
 	id = r.Plan.Identity
 	var results []runs.Result

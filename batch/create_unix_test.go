@@ -133,8 +133,7 @@ func TestConcurrentFirstSubmitsOfProcesses(t *testing.T) {
 	}
 }
 
-// A folder that another process makes whole while this one looks for it is taken,
-// not refused for the files in it.
+// A folder that another process makes whole while this one looks for it is taken, not refused for the files in it.
 func TestCreatedMeanwhile(t *testing.T) {
 	dir, plan := filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b")
 	looked := false
@@ -154,8 +153,7 @@ func TestCreatedMeanwhile(t *testing.T) {
 	allOnce(t, dir, plan)
 }
 
-// Before an engine is called, the disk knows of the folder and of what is handed
-// over.
+// Before an engine is called, the disk knows of the folder and of what is handed over.
 func TestSyncedBeforeSubmit(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "new", "run")

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// checkGPUs refuses a process that sees fewer GPUs than it asked for, before
-// anything is loaded. What the engine shows is CUDA_VISIBLE_DEVICES where it is
-// set, else the device files.
+// checkGPUs refuses a process that sees fewer GPUs than it asked for, before anything is loaded. What the engine shows
+// is CUDA_VISIBLE_DEVICES where it is set, else the device files.
 func checkGPUs(want int) error {
 	if want == 0 {
 		return nil
@@ -30,9 +29,8 @@ func checkGPUs(want int) error {
 	return nil
 }
 
-// VisibleDevices lists the GPUs that this process may use: those of
-// CUDA_VISIBLE_DEVICES up to the first that is none, as the driver reads it,
-// or else one for each device file.
+// VisibleDevices lists the GPUs that this process may use: those of CUDA_VISIBLE_DEVICES up to the first that is none,
+// as the driver reads it, or else one for each device file.
 func VisibleDevices() []string {
 	var list []string
 	if devices, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {

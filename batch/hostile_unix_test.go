@@ -18,8 +18,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// submitted is a run of four tasks whose first two were handed over, with all
-// the files that reading it opens.
+// submitted is a run of four tasks whose first two were handed over, with all the files that reading it opens.
 func submitted(t *testing.T) *Run {
 	t.Helper()
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b"))
@@ -64,9 +63,8 @@ func readAll(dir string) (*Status, error) {
 	return s, r.CheckResults(s)
 }
 
-// Everything in a run folder becomes paths, arguments or lines of scripts, and
-// somebody else may have written it. What is not as this program writes it is
-// refused in one line that names the file.
+// Everything in a run folder becomes paths, arguments or lines of scripts, and somebody else may have written it. What
+// is not as this program writes it is refused in one line that names the file.
 func TestHostileRunFolder(t *testing.T) {
 	must.Get(readAll(submitted(t).Dir))(t)
 	many := func(n int, format string) string {
@@ -170,8 +168,7 @@ func TestHostileReasons(t *testing.T) {
 	}
 }
 
-// A pipe, a device or a folder in the place of a file of a run is an error at
-// once.
+// A pipe, a device or a folder in the place of a file of a run is an error at once.
 func TestRunFilesAreRegular(t *testing.T) {
 	for _, name := range []string{"plan.json", "tasks.jsonl", "jobs.jsonl", "submit/1.json", "task/0/result.json", "task/1/attempt.jsonl"} {
 		for kind, place := range map[string]func(string) error{
@@ -221,8 +218,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// A holder that does not know yet that it lost its lease does not write over the
-// file of the next one.
+// A holder that does not know yet that it lost its lease does not write over the file of the next one.
 func TestLostLeaseIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	l := must.Get(acquireLease(context.Background(), dir, 1, leaseTiming{beat: time.Hour}, notLost(t)))(t)
@@ -306,8 +302,7 @@ func TestDamagedResult(t *testing.T) {
 	}
 }
 
-// What a process leaves that is killed right after the result goes with the next
-// look at it.
+// What a process leaves that is killed right after the result goes with the next look at it.
 func TestLeftoversOfDoneTask(t *testing.T) {
 	for what, look := range map[string]func(*Run) error{
 		"collect": func(r *Run) error { _, _, _, err := r.Collect(t.TempDir()); return err },

@@ -15,9 +15,8 @@ type JobRecord struct {
 	Engine string
 	// Submission is the number of the submission that it was part of.
 	Submission int
-	// Refused says that the engine did not take it; Unsure that nobody knows:
-	// the submitter was killed between writing that it would hand the part over
-	// and writing what came of it, or the engine's answer made no sense.
+	// Refused says that the engine did not take it; Unsure that nobody knows: the submitter was killed between writing
+	// that it would hand the part over and writing what came of it, or the engine's answer made no sense.
 	Refused, Unsure bool
 	// Error is why.
 	Error string
@@ -128,8 +127,7 @@ func (r *Run) submissions() int {
 	return n
 }
 
-// jobOf is the last part that holds each task and was not refused, nil where
-// there is none.
+// jobOf is the last part that holds each task and was not refused, nil where there is none.
 func (r *Run) jobOf() []*JobRecord {
 	of := make([]*JobRecord, len(r.Tasks))
 	for _, j := range r.Jobs {

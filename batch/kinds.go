@@ -32,8 +32,7 @@ type Options interface {
 	// List describes the options that a user can set, each bound to its field. An
 	// option that changes another comes before it.
 	List() []Option
-	// Engine makes the engine of a run folder. An [*OptionError] says which option
-	// cannot be used.
+	// Engine makes the engine of a run folder. An [*OptionError] says which option cannot be used.
 	Engine(dir string) (Engine, error)
 }
 
@@ -59,13 +58,11 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return "--" + e.Option + e.Problem }
 
-// Preparer is an [Engine] that has more to check or to settle before the first
-// job than its options show.
+// Preparer is an [Engine] that has more to check or to settle before the first job than its options show.
 type Preparer interface {
-	// Prepare refuses with an [*OptionError] what the engine could not take of a
-	// submission like s, whose tasks and program may be missing, and settles for
-	// later questions what is otherwise left to the surroundings. Any other error
-	// means that this could not be settled; Render may work all the same.
+	// Prepare refuses with an [*OptionError] what the engine could not take of a submission like s, whose tasks and
+	// program may be missing, and settles for later questions what is otherwise left to the surroundings. Any other
+	// error means that this could not be settled; Render may work all the same.
 	Prepare(ctx context.Context, s Submission) error
 }
 

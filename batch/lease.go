@@ -20,16 +20,13 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// A lease makes one attempt the only writer of a task's folder. Between
-// processes of one machine a lock on a file decides, which the kernel frees
-// with the process. Between machines, whose file system may not pass locks on,
-// the holder changes the lease file every beat, and who finds another's file
-// watches it: one that changes is held, one that does not is a dead machine's.
-// Time is measured by waiting, never by comparing clocks.
+// A lease makes one attempt the only writer of a task's folder. Between processes of one machine a lock on a file
+// decides, which the kernel frees with the process. Between machines, whose file system may not pass locks on, the
+// holder changes the lease file every beat, and who finds another's file watches it: one that changes is held, one that
+// does not is a dead machine's. Time is measured by waiting, never by comparing clocks.
 
-// leaseTiming spaces the beats, and says for how long a file must stay as it
-// is to be taken over, how long a new holder waits for a rival's write, and how
-// long an attempt waits for a holder that is alive.
+// leaseTiming spaces the beats, and says for how long a file must stay as it is to be taken over, how long a new holder
+// waits for a rival's write, and how long an attempt waits for a holder that is alive.
 type leaseTiming struct{ beat, stale, settle, patience time.Duration }
 
 var leaseTimes = leaseTiming{beat: 5 * time.Second, stale: 20 * time.Second, settle: 2 * time.Second, patience: time.Minute}
@@ -58,9 +55,8 @@ func isInUse(err error) bool {
 	return ok
 }
 
-// errLeaseLost is the cause of the end of an attempt whose task another one
-// took over, which happens to a process that was stopped for longer than a
-// lease lasts.
+// errLeaseLost is the cause of the end of an attempt whose task another one took over, which happens to a process that
+// was stopped for longer than a lease lasts.
 var errLeaseLost = errors.New("another attempt took the task over")
 
 // lease is held until release or the end of the process.
@@ -131,8 +127,7 @@ func (l *lease) take(ctx context.Context, trusted bool, t leaseTiming) error {
 	return err
 }
 
-// watchLease returns once the lease file is gone or has stayed as it is for as
-// long as a dead holder's does.
+// watchLease returns once the lease file is gone or has stayed as it is for as long as a dead holder's does.
 func watchLease(ctx context.Context, path string, t leaseTiming) error {
 	first, err := atomicfile.ReadFile(path, maxLease)
 	for waited := time.Duration(0); waited < t.stale; waited += t.beat {
@@ -179,8 +174,7 @@ func (l *lease) beat() {
 	l.file.WriteAt(l.encode(), 0)
 }
 
-// held says whether the file is still this attempt's. One that cannot be read
-// says nothing against it.
+// held says whether the file is still this attempt's. One that cannot be read says nothing against it.
 func (l *lease) held() bool {
 	now, err := readLease(l.path)
 	return err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && now.Nonce == l.mine.Nonce
@@ -189,8 +183,7 @@ func (l *lease) held() bool {
 // maxLease bounds what is read of a lease file.
 const maxLease = 4096
 
-// leaseSize is the length of a lease file, always the same, so that a beat
-// needs no room on the disk.
+// leaseSize is the length of a lease file, always the same, so that a beat needs no room on the disk.
 const leaseSize = 512
 
 func (l *lease) encode() []byte {
@@ -199,9 +192,8 @@ func (l *lease) encode() []byte {
 	return append(js, '\n')
 }
 
-// claim puts this attempt's file in the place of any other. It is a new file, so
-// that a holder that has lost the lease and does not know it yet beats the old
-// one, which nobody reads any more.
+// claim puts this attempt's file in the place of any other. It is a new file, so that a holder that has lost the lease
+// and does not know it yet beats the old one, which nobody reads any more.
 func (l *lease) claim() error {
 	err := atomicfile.Write(l.path, l.encode())
 	if err != nil {

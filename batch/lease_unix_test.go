@@ -49,8 +49,7 @@ func TestLeaseIsExclusive(t *testing.T) {
 	second.release()
 }
 
-// A process that is killed leaves its lease to the next one of its machine at
-// once.
+// A process that is killed leaves its lease to the next one of its machine at once.
 func TestLeaseOfKilledProcess(t *testing.T) {
 	if dir := os.Getenv("LEASE_DIR"); dir != "" {
 		must.Get(acquireLease(context.Background(), dir, 1, quick, func(error) {}))(t)
@@ -74,8 +73,7 @@ func TestLeaseOfKilledProcess(t *testing.T) {
 	l.release()
 }
 
-// A lease of another machine is taken over once it does not change any more,
-// whatever the clocks say.
+// A lease of another machine is taken over once it does not change any more, whatever the clocks say.
 func TestLeaseOfAnotherMachine(t *testing.T) {
 	for _, clock := range []time.Duration{0, -1000 * time.Hour, 1000 * time.Hour} {
 		dir := t.TempDir()

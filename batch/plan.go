@@ -15,8 +15,7 @@ type Plan struct {
 	ID string `json:"id"`
 	// Identity has no backend yet, which each task fills in.
 	Identity runs.Identity `json:"identity"`
-	// Flags choose the data and the device, in the order of the command line's
-	// flags and with every value spelt out.
+	// Flags choose the data and the device, in the order of the command line's flags and with every value spelt out.
 	Flags []Flag `json:"flags"`
 	// Pack is how many units make a task.
 	Pack int `json:"pack"`
@@ -38,8 +37,7 @@ func (p *Plan) Data() string {
 	return ""
 }
 
-// Task is a line of tasks.jsonl: units of the sweep that are carried out one
-// after the other.
+// Task is a line of tasks.jsonl: units of the sweep that are carried out one after the other.
 type Task struct {
 	Task  int    `json:"task"`
 	Units []Unit `json:"units"`

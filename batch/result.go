@@ -40,9 +40,8 @@ func isDamaged(err error) bool {
 
 func (r *Run) resultPath(task int) string { return r.taskPath(task, "result.json") }
 
-// hasResult says whether a task is done, by both ends of its result: a file that
-// was cut off, or never reached the disk, is [Damaged]. [Run.Result] reads it
-// whole.
+// hasResult says whether a task is done, by both ends of its result: a file that was cut off, or never reached the
+// disk, is [Damaged]. [Run.Result] reads it whole.
 func (r *Run) hasResult(task int) (bool, error) {
 	path := r.resultPath(task)
 	f, size, err := atomicfile.Open(path)
@@ -107,8 +106,7 @@ func (r *Run) checkUnit(u *UnitResult, want Unit) error {
 	return u.Result.Check(want, r.Plan.Identity.Config.Methods)
 }
 
-// readUnit reads the result of a unit of an unfinished task, nil where there is
-// none.
+// readUnit reads the result of a unit of an unfinished task, nil where there is none.
 func (r *Run) readUnit(task int, unit Unit) (*UnitResult, error) {
 	var u UnitResult
 	path := r.unitPath(task, unit)

@@ -47,13 +47,11 @@ func NewID() string {
 	return hex.EncodeToString(raw)
 }
 
-// createWait is how long Create waits for another process that makes the same
-// folder.
+// createWait is how long Create waits for another process that makes the same folder.
 const createWait = 20 * time.Second
 
-// Create makes the run folder whole, or takes the one that is there where its
-// plan is the same except the id. created says which. Of several processes that
-// create the same folder one makes it, and the others wait for that.
+// Create makes the run folder whole, or takes the one that is there where its plan is the same except the id. created
+// says which. Of several processes that create the same folder one makes it, and the others wait for that.
 func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err error) {
 	r, err = Find(dir, plan)
 	if err != nil || r != nil {
@@ -93,8 +91,7 @@ func (r *Run) lockWithin(wait time.Duration) (unlock func(), err error) {
 	}
 }
 
-// Find opens the run folder where its plan is the same except the id, or
-// returns nil where one can be made.
+// Find opens the run folder where its plan is the same except the id, or returns nil where one can be made.
 func Find(dir string, plan Plan) (*Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -122,8 +119,7 @@ func Find(dir string, plan Plan) (*Run, error) {
 	return r, nil
 }
 
-// begun says whether a folder holds nothing but what Create writes before
-// plan.json: an earlier one was killed.
+// begun says whether a folder holds nothing but what Create writes before plan.json: an earlier one was killed.
 func begun(entries []fs.DirEntry) bool {
 	for _, e := range entries {
 		switch e.Name() {
@@ -178,8 +174,7 @@ func Open(dir string) (*Run, error) {
 	return r, r.readJobs()
 }
 
-// checkTasks refuses a file tasks.jsonl that is not the plan's, without holding
-// either whole.
+// checkTasks refuses a file tasks.jsonl that is not the plan's, without holding either whole.
 func (r *Run) checkTasks() error {
 	path := filepath.Join(r.Dir, tasksFile)
 	f, _, err := atomicfile.Open(path)
@@ -222,8 +217,7 @@ func (c *comparer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Lock takes the folder for this process: submissions and cancellations come
-// one after the other. Tasks do not need it.
+// Lock takes the folder for this process: submissions and cancellations come one after the other. Tasks do not need it.
 func (r *Run) Lock() (unlock func(), err error) {
 	unlock, err = filelock.Folder(filepath.Join(r.Dir, SubmitDir))
 	if err != nil {

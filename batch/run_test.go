@@ -104,8 +104,7 @@ func TestOpenDamaged(t *testing.T) {
 	}
 }
 
-// A line that a killed writer left half is passed over, and the next line
-// stands by itself.
+// A line that a killed writer left half is passed over, and the next line stands by itself.
 func TestHalfLines(t *testing.T) {
 	dir := t.TempDir()
 	r := create(t, dir, testPlan(t, "a", "b"))

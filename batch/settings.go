@@ -39,10 +39,9 @@ func (r *Run) LastSettings() (s Settings, ok bool, err error) {
 	return s, true, err
 }
 
-// CheckOwner returns an error where somebody else may have chosen the program
-// and the options of the last submission: where the run folder, its folder of
-// submissions or the settings belong to another user than this one and root, or
-// can be written by others.
+// CheckOwner returns an error where somebody else may have chosen the program and the options of the last submission:
+// where the run folder, its folder of submissions or the settings belong to another user than this one and root, or can
+// be written by others.
 func (r *Run) CheckOwner() error {
 	for _, path := range []string{r.Dir, filepath.Join(r.Dir, SubmitDir), r.settingsPath(r.submissions())} {
 		info, err := os.Lstat(path)

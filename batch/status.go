@@ -57,8 +57,7 @@ func (s State) open() bool { return s == Queued || s == Requeued || s == Running
 // Open says whether some task may still get a result by itself.
 func (s *Status) Open() bool { return s.Count(Queued)+s.Count(Requeued)+s.Count(Running) > 0 }
 
-// Failed lists the tasks that have no result and will not get one by
-// themselves.
+// Failed lists the tasks that have no result and will not get one by themselves.
 func (s *Status) Failed() []int {
 	var list []int
 	for _, t := range s.Tasks {
@@ -69,9 +68,8 @@ func (s *Status) Failed() []int {
 	return list
 }
 
-// Status looks at the files of all tasks and asks the engines, once for all
-// jobs of each, about those that have no result. An error is a [*QueryError]
-// where an engine could not be asked; the status is then what the files say.
+// Status looks at the files of all tasks and asks the engines, once for all jobs of each, about those that have no
+// result. An error is a [*QueryError] where an engine could not be asked; the status is then what the files say.
 func (r *Run) Status(ctx context.Context, open Opener) (*Status, error) {
 	s := &Status{unfinished: map[*JobRecord]int{}}
 	begun, err := r.begunTasks()
@@ -220,8 +218,7 @@ func (r *Run) fromFiles(st *TaskStatus, j *JobRecord) error {
 	return nil
 }
 
-// settle combines what the files say of a task without a result with what the
-// engine says, if it says anything.
+// settle combines what the files say of a task without a result with what the engine says, if it says anything.
 func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 	if o.Key == "" {
 		switch {
@@ -253,8 +250,7 @@ func (st *TaskStatus) settle(j *JobRecord, o Observation) {
 	}
 }
 
-// CheckResults reads the results of all tasks that are done whole, where a
-// status looks at their ends alone.
+// CheckResults reads the results of all tasks that are done whole, where a status looks at their ends alone.
 func (r *Run) CheckResults(s *Status) error {
 	for i := range s.Tasks {
 		st := &s.Tasks[i]

@@ -24,10 +24,9 @@ func (r *Run) submission(set Settings, tasks []int) Submission {
 // Trial is the next submission without its tasks and program.
 func (r *Run) Trial(res Resources) Submission { return r.submission(Settings{Resources: res}, nil) }
 
-// Submit hands tasks to the engine, part by part. The folder says before each
-// call what is about to be handed over, and after it what came of it, so that
-// nothing is ever handed over of which it does not know. The caller holds the
-// lock. After an error the parts before it are with the engine.
+// Submit hands tasks to the engine, part by part. The folder says before each call what is about to be handed over, and
+// after it what came of it, so that nothing is ever handed over of which it does not know. The caller holds the lock.
+// After an error the parts before it are with the engine.
 func (r *Run) Submit(ctx context.Context, e Engine, set Settings, tasks []int) ([]*JobRecord, error) {
 	sub := r.submission(set, tasks)
 	parts, err := e.Render(ctx, sub)

@@ -31,8 +31,7 @@ func (t Tasks) String() string {
 	return out.String()
 }
 
-// ParseTasks reads a list such as 0-3,7 of indices below n, in any order, and
-// sorts it.
+// ParseTasks reads a list such as 0-3,7 of indices below n, in any order, and sorts it.
 func ParseTasks(s string, n int) (Tasks, error) {
 	var t Tasks
 	for word := range strings.SplitSeq(s, ",") {
@@ -50,8 +49,7 @@ func ParseTasks(s string, n int) (Tasks, error) {
 	return slices.Compact(t), nil
 }
 
-// ParseRanges reads what [Tasks.String] writes: ascending indices and ranges of
-// indices below n.
+// ParseRanges reads what [Tasks.String] writes: ascending indices and ranges of indices below n.
 func ParseRanges(s string, n int) (Tasks, error) {
 	var t Tasks
 	next := 0

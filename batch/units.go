@@ -64,8 +64,7 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	return w.Run.clean(w.task)
 }
 
-// unit computes a unit from its checkpoint on, or reads its result. The
-// checkpoint is of a device, since results are.
+// unit computes a unit from its checkpoint on, or reads its result. The checkpoint is of a device, since results are.
 func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Identity, digest string, u Unit) (*UnitResult, error) {
 	res, err := w.Run.readUnit(w.task, u)
 	if isDamaged(err) {
@@ -109,8 +108,7 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 	return done, w.log(AttemptLine{Event: attemptUnit, Unit: u.Name(), Seconds: done.Seconds})
 }
 
-// openWithin gives up waiting when ctx ends; what open does is then left to
-// itself until the process ends.
+// openWithin gives up waiting when ctx ends; what open does is then left to itself until the process ends.
 func openWithin(ctx context.Context, open func() (*pipeline.Resident, runs.Identity, error)) (*pipeline.Resident, runs.Identity, error) {
 	var dev *pipeline.Resident
 	var id runs.Identity

@@ -6,8 +6,7 @@ import "fmt"
 // outside a git checkout. Two such programs may be anything.
 const Unstamped = "(devel)"
 
-// checkVersion refuses a task's program of another version than the one that
-// submitted the run.
+// checkVersion refuses a task's program of another version than the one that submitted the run.
 func checkVersion(here, submitted string) error {
 	switch {
 	case here == submitted:

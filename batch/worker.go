@@ -19,17 +19,15 @@ import (
 // Worker carries a task of a run out, in the process that the engine started.
 type Worker struct {
 	Run *Run
-	// Part is the key of the part that the engine runs, Index the engine's index
-	// in it.
+	// Part is the key of the part that the engine runs, Index the engine's index in it.
 	Part  string
 	Index int
 	// Version and SHA256 are the program's.
 	Version, SHA256 string
 	// Engine makes the engine that the part was handed to.
 	Engine Opener
-	// Open opens the data and the device of the plan's flags for a task of these
-	// resources; the worker closes both. The identity is the plan's with data and
-	// backend as they are here.
+	// Open opens the data and the device of the plan's flags for a task of these resources; the worker closes both. The
+	// identity is the plan's with data and backend as they are here.
 	Open func(ctx context.Context, plan *Plan, res Resources) (*pipeline.Resident, runs.Identity, error)
 	// Save asks for the attempt to end once it has gained ground, so that another
 	// can go on; the engine says so before a time limit.
@@ -120,8 +118,7 @@ func (w *Worker) find() error {
 	return nil
 }
 
-// done says whether the task has its result. One that is damaged is computed
-// again.
+// done says whether the task has its result. One that is damaged is computed again.
 func (w *Worker) done() (bool, error) {
 	_, err := w.Run.Result(w.task)
 	switch {
@@ -222,8 +219,7 @@ func (w *Worker) ended(code int, reason string, err error) error {
 // requeueWait is how long a requeued process waits for the signal that ends it.
 var requeueWait = 30 * time.Second
 
-// requeue hands the saved task back to the engine where that takes more than
-// the exit code.
+// requeue hands the saved task back to the engine where that takes more than the exit code.
 func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
 	if w.engine.Requeue == nil {
 		return ExitRequeue, cause

@@ -45,8 +45,7 @@ func TestRequeuesAreCounted(t *testing.T) {
 	}
 }
 
-// What cannot be opened ends the attempt with the exit code that says whether
-// another would help, and leaves word.
+// What cannot be opened ends the attempt with the exit code that says whether another would help, and leaves word.
 func TestWorkThatFails(t *testing.T) {
 	for _, c := range []struct {
 		err    error

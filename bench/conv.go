@@ -47,8 +47,7 @@ type convProblem struct {
 	train, target, test backend.SampleSet
 }
 
-// newConvProblem draws from a folder in the layout of MNIST-C, or from embedded
-// digits where there is none.
+// newConvProblem draws from a folder in the layout of MNIST-C, or from embedded digits where there is none.
 func newConvProblem(folder string) (*convProblem, error) {
 	var set *dataset.Set
 	var err error
@@ -82,8 +81,7 @@ func (p *convProblem) leave(f compare.Folder) error {
 	})
 }
 
-// compareConv trains the same network on the same samples with amtrl and with
-// PyTorch, for several seeds each.
+// compareConv trains the same network on the same samples with amtrl and with PyTorch, for several seeds each.
 func compareConv(folder string, f compare.Folder, seeds, passes int) error {
 	p, err := newConvProblem(folder)
 	if err != nil {
@@ -195,8 +193,7 @@ func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) 
 	return r, nil
 }
 
-// targetError fits the target's head by ridge regression and returns its error
-// on the test rows.
+// targetError fits the target's head by ridge regression and returns its error on the test rows.
 func (p *convProblem) targetError(q backend.Queue, net *pipeline.Network, target, test backend.Samples) (float64, error) {
 	tmp := backend.NewScope(q)
 	defer tmp.Close()

@@ -41,9 +41,8 @@ func median(repeats int, f func() error) (float64, error) {
 	return times[repeats/2], nil
 }
 
-// timePass times TaskGradient, which is what NumPy's two passes compute, and
-// a whole evaluation of the objective and its gradient with respect to B and W,
-// which is what autograd computes.
+// timePass times TaskGradient, which is what NumPy's two passes compute, and a whole evaluation of the objective and
+// its gradient with respect to B and W, which is what autograd computes.
 func timePass(p *problem, dtype backend.DType, repeats int) ([]timing, error) {
 	q, err := openCPU()
 	if err != nil {
@@ -95,9 +94,8 @@ func timePass(p *problem, dtype backend.DType, repeats int) ([]timing, error) {
 	return out, nil
 }
 
-// hotRead returns the GB/s at which all threads together sum that number of bytes in
-// order, over and over, from huge pages: the pass has the caches and huge pages
-// on its side too.
+// hotRead returns the GB/s at which all threads together sum that number of bytes in order, over and over, from huge
+// pages: the pass has the caches and huge pages on its side too.
 func hotRead(bytes, repeats int) (float64, error) {
 	raw, err := unix.Mmap(-1, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
@@ -123,8 +121,7 @@ func hotRead(bytes, repeats int) (float64, error) {
 	return float64(8*len(data)) / seconds / 1e9, err
 }
 
-// sum adds in eight chains, one cache line per step, so that loads and not
-// additions set the pace.
+// sum adds in eight chains, one cache line per step, so that loads and not additions set the pace.
 func sum(x []uint64) uint64 {
 	var a, b, c, d, e, f, g, h uint64
 	for len(x) >= 8 {

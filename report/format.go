@@ -44,8 +44,7 @@ func interval(metric string, ends [2]float64) string {
 	return fmt.Sprintf("%+.4g to %+.4g", ends[0], ends[1])
 }
 
-// Count writes a number of samples, rounded, in groups of three digits; from
-// 10^15 on in scientific notation.
+// Count writes a number of samples, rounded, in groups of three digits; from 10^15 on in scientific notation.
 func Count(v float64) string {
 	if !(math.Abs(v) < 1e15) {
 		return fmt.Sprintf("%.3g", v)

@@ -8,8 +8,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Result is what a run found: the score of each method, how they compare, and
-// the top most relevant sources.
+// Result is what a run found: the score of each method, how they compare, and the top most relevant sources.
 func Result(r *runs.Result, top int, f Format) string {
 	metric, costs := "score", false
 	for _, m := range r.Methods {
@@ -76,8 +75,7 @@ func firstMethod(r *runs.Result) string {
 	return r.Methods[0].Method
 }
 
-// Relevance is a table of the nu and the share of the most relevant sources of
-// one model, at most top of them.
+// Relevance is a table of the nu and the share of the most relevant sources of one model, at most top of them.
 func Relevance(title string, sources []runs.SourceResult, top int, f Format) string {
 	t := Table{Title: title, Header: []string{"source", "nu", "share"}, Right: []int{1, 2}}
 	for _, s := range sources[:min(top, len(sources))] {

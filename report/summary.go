@@ -9,8 +9,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Summary is what a sweep found: the mean of each method and the paired
-// comparisons.
+// Summary is what a sweep found: the mean of each method and the paired comparisons.
 func Summary(s *runs.Summary, f Format) string {
 	budgets := slices.ContainsFunc(s.Methods, func(m runs.MethodSummary) bool { return m.Budget > 0 })
 	methods := Table{

@@ -1,5 +1,4 @@
-// Package report renders results as tables, aligned for a terminal or as
-// Markdown for documents.
+// Package report renders results as tables, aligned for a terminal or as Markdown for documents.
 package report
 
 import (
@@ -28,8 +27,7 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("unknown format %q: expected %s or %s", name, Text, Markdown)
 }
 
-// Table is a heading, column names and rows; a row may be shorter than the
-// header.
+// Table is a heading, column names and rows; a row may be shorter than the header.
 type Table struct {
 	Title  string
 	Header []string

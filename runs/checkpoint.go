@@ -14,9 +14,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// A checkpoint is one safetensors file: the parameters after the last finished
-// epoch as tensors, and in the metadata the epochs so far, the identity of the
-// work, and a checksum over all of it.
+// A checkpoint is one safetensors file: the parameters after the last finished epoch as tensors, and in the metadata
+// the epochs so far, the identity of the work, and a checksum over all of it.
 
 const checkpointVersion = "1"
 

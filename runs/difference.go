@@ -13,9 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// Difference names the first place where two identities differ, the reasons of
-// the backends' choice apart, or nothing where they are the same. The
-// representation comes first, as the settings of another do not compare.
+// Difference names the first place where two identities differ, the reasons of the backends' choice apart, or nothing
+// where they are the same. The representation comes first, as the settings of another do not compare.
 func (i Identity) Difference(other Identity) (string, error) {
 	if a, b := i.Config.Representation, other.Config.Representation; a != b {
 		return fmt.Sprintf("representation is %s there and %s here", a, b), nil

@@ -44,9 +44,8 @@ func (f *faulty) hook(op atomicfile.Op, path string) error {
 	return nil
 }
 
-// A disk that is full or broken at any one file operation of a run or a sweep,
-// which a write survives by half: one clear line, no file that is half written,
-// and the same call goes on to the same bytes.
+// A disk that is full or broken at any one file operation of a run or a sweep, which a write survives by half: one
+// clear line, no file that is half written, and the same call goes on to the same bytes.
 func TestEachFileOperationFailsOnce(t *testing.T) {
 	defer func(every time.Duration) { checkpointEvery = every }(checkpointEvery)
 	checkpointEvery = 0

@@ -44,8 +44,7 @@ type BackendChoice struct {
 	Reason string `json:"reason"`
 }
 
-// NewIdentity describes work on a set with a chosen backend, with the settings
-// complete and canonical.
+// NewIdentity describes work on a set with a chosen backend, with the settings complete and canonical.
 func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pipeline.Config) Identity {
 	return Identity{
 		Version: version,
@@ -60,8 +59,7 @@ func DescribeData(set *dataset.Set) DataIdentity {
 	return DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols}
 }
 
-// Digest is a hash of the identity without the reason of the backend's choice,
-// which does not bear on results.
+// Digest is a hash of the identity without the reason of the backend's choice, which does not bear on results.
 func (i Identity) Digest() (string, error) {
 	i.Backend.Reason = ""
 	js, err := json.Marshal(i)
@@ -132,9 +130,8 @@ func repeated[E comparable](list []E) (e E, found bool) {
 	return e, false
 }
 
-// claim makes dir the folder of this work: it makes and locks it, and writes
-// config.json, or compares it with the one that is there and names the first
-// difference.
+// claim makes dir the folder of this work: it makes and locks it, and writes config.json, or compares it with the one
+// that is there and names the first difference.
 func (i Identity) claim(dir string) (unlock func(), err error) {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return nil, err

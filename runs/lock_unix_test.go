@@ -15,8 +15,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// TestMain is also the other process of TestFolderIsLocked: it holds the folder
-// until its standard input ends.
+// TestMain is also the other process of TestFolderIsLocked: it holds the folder until its standard input ends.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("AMTRL_TEST_LOCK")
 	if dir == "" {

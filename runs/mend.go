@@ -13,9 +13,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// finished returns the result of a folder in which nothing is left to do, and
-// none where something is. Files that do not have the hash that result.json
-// lists are written anew where they follow from others; one that does not is an
+// finished returns the result of a folder in which nothing is left to do, and none where something is. Files that do
+// not have the hash that result.json lists are written anew where they follow from others; one that does not is an
 // error that says what to do.
 func (f folder) finished(data *pipeline.Resident, u Unit) (*Result, error) {
 	path := filepath.Join(f.dir, resultFile)

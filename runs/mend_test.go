@@ -15,8 +15,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// damages are what can happen to a file: nothing is left of it, a part, another
-// content, or no file.
+// damages are what can happen to a file: nothing is left of it, a part, another content, or no file.
 var damages = map[string]func(content string) (now string, gone bool){
 	"empty":   func(string) (string, bool) { return "", false },
 	"cut":     func(s string) (string, bool) { return s[:len(s)/2], false },
@@ -24,9 +23,8 @@ var damages = map[string]func(content string) (now string, gone bool){
 	"gone":    func(string) (string, bool) { return "", true },
 }
 
-// A finished run is finished only while every file has its hash: what follows
-// from other files is written anew, what does not is an error that says what to
-// do. That, done, gives the same bytes.
+// A finished run is finished only while every file has its hash: what follows from other files is written anew, what
+// does not is an error that says what to do. That, done, gives the same bytes.
 func TestFinishedRunIsMended(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(61, 4, 200, 5, false))
 	alone := smallConfig()
@@ -89,8 +87,7 @@ func damageFile(t *testing.T, path string, damage func(string) (string, bool)) {
 	}
 }
 
-// A number that was changed in result.json does not stay, with a checkpoint or
-// without.
+// A number that was changed in result.json does not stay, with a checkpoint or without.
 func TestChangedResultIsNotDone(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(62, 4, 200, 5, false))
 	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
@@ -126,8 +123,7 @@ func TestChangedResultIsNotDone(t *testing.T) {
 	}
 }
 
-// A sweep computes again what is not the result that it had, and leaves no
-// checkpoint of a unit with a result.
+// A sweep computes again what is not the result that it had, and leaves no checkpoint of a unit with a result.
 func TestFinishedSweepIsMended(t *testing.T) {
 	dev, id := smallSweep(t)
 	id.Targets, id.Seeds = id.Targets[:1], id.Seeds[:1]
@@ -184,8 +180,7 @@ func TestTimingAfterATornLine(t *testing.T) {
 	}
 }
 
-// A representation of more columns than a relevance can be computed for is
-// refused when it is read.
+// A representation of more columns than a relevance can be computed for is refused when it is read.
 func TestWideModelIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	const k = 20_000

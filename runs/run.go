@@ -13,13 +13,11 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Run carries out one target with one seed in the folder dir, which it makes:
-// all methods of id.Config in turn, a checkpoint after each epoch, and at the
-// end the files that README lists. A folder that holds part of the same work
-// is resumed from its last finished epoch and ends in the same bytes (timing
-// apart). One that holds all of it is read: its files are compared with the
-// hashes in result.json, and those that follow from others are written anew
-// where they do not have theirs. One process at a time can use the folder.
+// Run carries out one target with one seed in the folder dir, which it makes: all methods of id.Config in turn, a
+// checkpoint after each epoch, and at the end the files that README lists. A folder that holds part of the same work is
+// resumed from its last finished epoch and ends in the same bytes (timing apart). One that holds all of it is read: its
+// files are compared with the hashes in result.json, and those that follow from others are written anew where they do
+// not have theirs. One process at a time can use the folder.
 func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, progress func(pipeline.Step)) (*Result, error) {
 	if err := id.validate(data.Set); err != nil {
 		return nil, err

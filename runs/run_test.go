@@ -39,9 +39,8 @@ func mustRun(t testing.TB, dev *pipeline.Resident, id Identity, dir string) *Res
 	return must.Get(Run(context.Background(), dev, id, dir, quiet))(t)
 }
 
-// A run that was stopped after any epoch, or in the middle of any epoch, or
-// between any two files that it writes, goes on to the same bytes; on any
-// number of threads.
+// A run that was stopped after any epoch, or in the middle of any epoch, or between any two files that it writes, goes
+// on to the same bytes; on any number of threads.
 func TestRunResumes(t *testing.T) {
 	for _, warm := range []bool{true, false} {
 		linear, conv := smallConfig(), smallConvConfig()

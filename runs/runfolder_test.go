@@ -91,8 +91,7 @@ func TestRunRefusesDamage(t *testing.T) {
 	}
 }
 
-// A checkpoint of another seed or budget does not carry over, even where
-// config.json says otherwise.
+// A checkpoint of another seed or budget does not carry over, even where config.json says otherwise.
 func TestRunRefusesAForeignCheckpoint(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(26, 3, 200, 5, false))
 	one, two := t.TempDir(), t.TempDir()
@@ -134,8 +133,7 @@ func TestRunErrorsComeFirst(t *testing.T) {
 	}
 }
 
-// The files say what the result says, and the model predicts what the score
-// says.
+// The files say what the result says, and the model predicts what the score says.
 func TestRunFolder(t *testing.T) {
 	set := smallSet(28, 6, 400, 7, true)
 	dev := openDevice(t, 2, set)

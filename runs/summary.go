@@ -19,8 +19,7 @@ type Summary struct {
 	// method after the first, which each is compared with.
 	Methods     []MethodSummary    `json:"methods"`
 	Comparisons []BudgetComparison `json:"comparisons"`
-	// Files has the SHA-256 of each file of the folder of the sweep,
-	// summary.json and timing.jsonl left out.
+	// Files has the SHA-256 of each file of the folder of the sweep, summary.json and timing.jsonl left out.
 	Files Hashes `json:"files,omitempty"`
 }
 

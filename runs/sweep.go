@@ -32,11 +32,10 @@ type SweepStep struct {
 	Resumed bool
 }
 
-// Sweep carries out every unit of id in the folder dir, jobs at a time, each
-// result in a file of its own that appears whole, and condenses them. A folder
-// that holds part of the same work is resumed: finished units are read, begun
-// ones go on from their last checkpoint. The files end in the same bytes
-// (timing apart) whatever jobs is and however often it was interrupted.
+// Sweep carries out every unit of id in the folder dir, jobs at a time, each result in a file of its own that appears
+// whole, and condenses them. A folder that holds part of the same work is resumed: finished units are read, begun ones
+// go on from their last checkpoint. The files end in the same bytes (timing apart) whatever jobs is and however often
+// it was interrupted.
 func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
 	if err := id.Check(data.Set); err != nil {
 		return nil, err
@@ -114,9 +113,8 @@ func summaryHashes(dir string) (Hashes, error) {
 	return sum.Files, err
 }
 
-// finishedUnit returns the result that an earlier process left, none where it is
-// not there, cut short, or not the one that the finished sweep had. Its
-// checkpoint is of no use then.
+// finishedUnit returns the result that an earlier process left, none where it is not there, cut short, or not the one
+// that the finished sweep had. Its checkpoint is of no use then.
 func finishedUnit(dir string, u Unit, methods []string, hashes Hashes) (*Result, error) {
 	name := resultName(u)
 	path := filepath.Join(dir, name)
@@ -173,9 +171,8 @@ func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir st
 	return res, atomicfile.Remove(checkpointName(dir, u))
 }
 
-// WriteSweep writes the files that Sweep leaves in the folder dir from the
-// results of all units, in unit order, and the seconds that each took. A folder
-// that holds part of the same sweep is completed.
+// WriteSweep writes the files that Sweep leaves in the folder dir from the results of all units, in unit order, and the
+// seconds that each took. A folder that holds part of the same sweep is completed.
 func WriteSweep(dir string, id Identity, results []Result, seconds []float64) (*Summary, error) {
 	units := id.Units()
 	if len(results) != len(units) || len(seconds) != len(units) {

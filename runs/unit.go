@@ -10,9 +10,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Unit is one target, budget and seed of a sweep. The units of a sweep can be
-// carried out apart, in processes and on machines of their own, and put
-// together afterwards: Check, RunUnit for each, WriteSweep.
+// Unit is one target, budget and seed of a sweep. The units of a sweep can be carried out apart, in processes and on
+// machines of their own, and put together afterwards: Check, RunUnit for each, WriteSweep.
 type Unit struct {
 	Target string  `json:"target"`
 	Seed   uint64  `json:"seed"`
@@ -85,17 +84,15 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 	return l.Solve(ctx, st, progress, func(st pipeline.State) error { return saved(l, st) })
 }
 
-// RunUnit computes one unit of a sweep. It writes a checkpoint after each epoch
-// to the file of that name, in a folder that it makes, and begins from the one
-// that is there, which must be of the same identity and unit. The checkpoint
+// RunUnit computes one unit of a sweep. It writes a checkpoint after each epoch to the file of that name, in a folder
+// that it makes, and begins from the one that is there, which must be of the same identity and unit. The checkpoint
 // stays for the caller to remove once the result is safe.
 func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string,
 	progress func(pipeline.Step)) (*Result, error) {
 	return runUnit(ctx, data, id, u, checkpoint, 0, progress)
 }
 
-// runUnit writes a checkpoint after a round where the last one is as long ago as
-// every.
+// runUnit writes a checkpoint after a round where the last one is as long ago as every.
 func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, path string, every time.Duration,
 	progress func(pipeline.Step)) (*Result, error) {
 	key, err := id.Digest()

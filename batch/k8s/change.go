@@ -15,8 +15,7 @@ type change struct {
 	value any
 }
 
-// ownPlaces are the places of a manifest that make the Job what the run folder
-// says it is.
+// ownPlaces are the places of a manifest that make the Job what the run folder says it is.
 var ownPlaces = []string{
 	"apiVersion", "kind", "metadata.name", "metadata.namespace",
 	"metadata.labels." + runLabel, "metadata.labels." + partLabel,
@@ -127,8 +126,7 @@ func mergeTree(node, value any) any {
 	return fields
 }
 
-// treeAt is the value at a dotted path, nil where there is none. The keys of
-// labels hold no dots here.
+// treeAt is the value at a dotted path, nil where there is none. The keys of labels hold no dots here.
 func treeAt(node any, path string) any {
 	for _, key := range strings.Split(path, ".") {
 		switch n := node.(type) {

@@ -18,8 +18,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// engine runs tasks as Indexed Jobs of a Kubernetes cluster, which it
-// reaches through kubectl.
+// engine runs tasks as Indexed Jobs of a Kubernetes cluster, which it reaches through kubectl.
 type engine struct {
 	options     Options
 	volumes     []volume
@@ -61,9 +60,8 @@ func (e *engine) Prepare(ctx context.Context, s batch.Submission) error {
 	return e.Resolve(ctx)
 }
 
-// Resolve fills in the context and the namespace that kubectl would take now,
-// so that later questions go to the same place. Within a cluster there may be
-// none, and then kubectl goes by its service account.
+// Resolve fills in the context and the namespace that kubectl would take now, so that later questions go to the same
+// place. Within a cluster there may be none, and then kubectl goes by its service account.
 func (e *engine) Resolve(ctx context.Context) error {
 	if e.options.Context != "" && e.options.Namespace != "" {
 		return nil
@@ -114,8 +112,7 @@ func (e *engine) question(namespace string, words ...string) []string {
 	return e.command(namespace, append([]string{"--request-timeout=" + kubectlRequest}, words...)...)
 }
 
-// Render implements [batch.Engine]. The tasks of a part are numbered from 0 without
-// holes, as an Indexed Job has none.
+// Render implements [batch.Engine]. The tasks of a part are numbered from 0 without holes, as an Indexed Job has none.
 func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, error) {
 	chunks := slices.Collect(slices.Chunk(s.Tasks, maxCompletions))
 	parallel := cmp.Or(s.Resources.Parallel, defaultParallel)
@@ -263,8 +260,7 @@ func (e *engine) Cancel(ctx context.Context, j batch.Job, tasks []int) error {
 	return nil
 }
 
-// Log implements [batch.Engine]: the logs of the task's pods, while the cluster keeps
-// them.
+// Log implements [batch.Engine]: the logs of the task's pods, while the cluster keeps them.
 func (e *engine) Log(j batch.Job, task int, follow bool) batch.Log {
 	namespace, _, err := splitID(j.ID)
 	if err != nil {
@@ -277,8 +273,7 @@ func (e *engine) Log(j batch.Job, task int, follow bool) batch.Log {
 	return batch.Log{Argv: e.command(namespace, words...)}
 }
 
-// splitID is the namespace and the name in the id of a job, both empty where it
-// has none.
+// splitID is the namespace and the name in the id of a job, both empty where it has none.
 func splitID(id string) (namespace, name string, err error) {
 	namespace, name, _ = strings.Cut(id, "/")
 	if id != "" && (!isDNSLabel(namespace) || !isDNSLabel(name)) {

@@ -16,8 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// kubecheckBuilt builds the checker once, which takes about a minute where
-// nothing is cached.
+// kubecheckBuilt builds the checker once, which takes about a minute where nothing is cached.
 var kubecheckBuilt = sync.OnceValues(func() (string, error) {
 	build, err := filepath.Abs("../../build")
 	if err != nil {
@@ -70,8 +69,7 @@ func runKubecheck(t *testing.T, manifests [][]byte) []kubecheckVerdict {
 	return verdicts
 }
 
-// hostileWords are pieces of names that shells, YAML, kubectl and the kubelet
-// read in ways of their own.
+// hostileWords are pieces of names that shells, YAML, kubectl and the kubelet read in ways of their own.
 var hostileWords = []string{
 	" ", "\n", "\t", "'", `"`, "`", "$", "$$", "$(JOB_COMPLETION_INDEX)", "$(HOME)", "${HOME}", "$(touch /tmp/x)", ";", "&", "|", "<",
 	">", "*", "?", "[a]", "{b}",

@@ -39,12 +39,10 @@ func (e *kubectlError) Error() string {
 	return fmt.Sprintf("kubectl %s: %s", e.verb, e.text)
 }
 
-// ErrNoKubectl is the error of every question to a cluster where kubectl is not
-// installed.
+// ErrNoKubectl is the error of every question to a cluster where kubectl is not installed.
 var ErrNoKubectl = errors.New("kubectl is not in PATH: install it to reach a Kubernetes cluster; --dry-run works without")
 
-// runKubectl runs a command that begins with kubectl and returns what it prints
-// on standard output.
+// runKubectl runs a command that begins with kubectl and returns what it prints on standard output.
 func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error) {
 	verb := kubectlVerb(argv)
 	ctx, cancel := context.WithTimeoutCause(ctx, kubectlPatience, &kubectlError{verb, -1, fmt.Sprintf("no answer in %s", kubectlPatience)})
@@ -122,15 +120,13 @@ func kubectlRefused(err error) bool {
 		"does not exist", "denied the request", "error parsing")
 }
 
-// kubectlSaid says whether kubectl ended by itself with an error that holds one
-// of these texts.
+// kubectlSaid says whether kubectl ended by itself with an error that holds one of these texts.
 func kubectlSaid(err error, texts ...string) bool {
 	k, ok := errors.AsType[*kubectlError](err)
 	return ok && k.code > 0 && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(k.text, text) })
 }
 
-// csvField writes s as the one element of a flag of kubectl that takes a list
-// separated by commas.
+// csvField writes s as the one element of a flag of kubectl that takes a list separated by commas.
 func csvField(s string) string {
 	var out strings.Builder
 	w := csv.NewWriter(&out)

@@ -15,9 +15,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// fakeKubectl puts a script in place of kubectl, for the answers that no real
-// server gives on demand. It sees its command in $*, and what it was called
-// with is in the folder.
+// fakeKubectl puts a script in place of kubectl, for the answers that no real server gives on demand. It sees its
+// command in $*, and what it was called with is in the folder.
 func fakeKubectl(t *testing.T, script string) (calls func() []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,8 +44,7 @@ func kubernetesPart(t *testing.T) (*engine, batch.Part) {
 const kubectlList = `{"kind":"List","items":[{"kind":"Job","metadata":{"name":"there","namespace":"team",` +
 	`"labels":{"amtrl/part":"0123456789ab-1-0"}}}]}`
 
-// What the server has refused is refused, what it may have taken is unsure, and
-// what an earlier call has made is found.
+// What the server has refused is refused, what it may have taken is unsure, and what an earlier call has made is found.
 func TestSubmitAnswers(t *testing.T) {
 	list := "case \"$*\" in *get*) echo '" + kubectlList + "'; exit 0;; esac\n"
 	for _, c := range []struct {
@@ -251,8 +249,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// The id of a job comes from a file that somebody else may have written: what is
-// none reaches no command.
+// The id of a job comes from a file that somebody else may have written: what is none reaches no command.
 func TestHostileJobID(t *testing.T) {
 	calls := fakeKubectl(t, "exit 0")
 	e, p := kubernetesPart(t)

@@ -44,8 +44,7 @@ func (l *lab) check(string) {
 	}
 }
 
-// manual creates what docs/kubernetes.md shows, and works as the service
-// account that it makes.
+// manual creates what docs/kubernetes.md shows, and works as the service account that it makes.
 func (l *lab) manual(string) {
 	text := must.Get(os.ReadFile("../../docs/kubernetes.md"))(l.t)
 	l.kubectl("", "create", "namespace", "team")

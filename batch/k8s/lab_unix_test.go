@@ -20,8 +20,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// lab is a real API server and Job controller with amtrl at hand. See the
-// module kubelab.
+// lab is a real API server and Job controller with amtrl at hand. See the module kubelab.
 type lab struct {
 	t      *testing.T
 	bin    string // kubelab, kubectl and amtrl
@@ -36,9 +35,8 @@ type lab struct {
 var sweepArgs = []string{"--targets", "fog_1,scale_2,rotate_8,shear_9", "--digits", "1500", "--target-samples", "100", "--epochs", "10",
 	"--iterations", "40", "--lambda", "0", "--tolerance", "0"}
 
-// TestKubelab puts Indexed Jobs of run-task through a real API server and Job
-// controller. It takes minutes to build and minutes to run, so it runs where
-// AMTRL_KUBELAB names the folder of the programs: make kubelab.
+// TestKubelab puts Indexed Jobs of run-task through a real API server and Job controller. It takes minutes to build and
+// minutes to run, so it runs where AMTRL_KUBELAB names the folder of the programs: make kubelab.
 func TestKubelab(t *testing.T) {
 	bin := os.Getenv("AMTRL_KUBELAB")
 	if bin == "" {
@@ -191,8 +189,7 @@ func (l *lab) attempts(dir string, task int) []batch.AttemptLine {
 	return must.Get(r.Attempts(task))(l.t)
 }
 
-// middle waits until an attempt of a task is in its middle, and returns the
-// line of its start.
+// middle waits until an attempt of a task is in its middle, and returns the line of its start.
 func (l *lab) middle(dir string, task, attempt int) batch.AttemptLine {
 	l.t.Helper()
 	var start batch.AttemptLine
@@ -241,8 +238,7 @@ func (l *lab) job(dir string, try int) (status struct {
 	return status
 }
 
-// complete waits for all tasks and holds what collect writes against the sweep
-// of one machine.
+// complete waits for all tasks and holds what collect writes against the sweep of one machine.
 func (l *lab) complete(dir, ref string) {
 	l.t.Helper()
 	l.amtrl(0, "status", dir, "--wait", "--interval", "300ms", "--quiet")

@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// maxCompletions bounds the indices of one Job: above it the API demands a
-	// limit on failures.
+	// maxCompletions bounds the indices of one Job: above it the API demands a limit on failures.
 	maxCompletions = 100_000
 	// defaultParallel is how many pods of a Job there are at a time where nothing is
 	// said: each costs the cluster's scheduler work while it waits.
@@ -30,15 +29,13 @@ const (
 	queueLabel    = "kueue.x-k8s.io/queue-name"
 	indexLabel    = "batch.kubernetes.io/job-completion-index"
 	gpuResource   = "nvidia.com/gpu"
-	// gpuProductLabel is the label by which NVIDIA's feature discovery names the type
-	// of a node's GPUs.
+	// gpuProductLabel is the label by which NVIDIA's feature discovery names the type of a node's GPUs.
 	gpuProductLabel = "nvidia.com/gpu.product"
 )
 
-// object is a part of a manifest with the API's own names, in the form in which
-// YAML is read, so that changes can be merged in. k8s.io/api would add 78
-// packages; what is written is held against the API server's own validation in
-// the tests.
+// object is a part of a manifest with the API's own names, in the form in which YAML is read, so that changes can be
+// merged in. k8s.io/api would add 78 packages; what is written is held against the API server's own validation in the
+// tests.
 type object = map[string]any
 
 // manifest is the YAML of the Job that carries out a part.
@@ -59,9 +56,8 @@ func (e *engine) manifest(s batch.Submission, p batch.Part, parallel int) ([]byt
 	return out.Bytes(), enc.Close()
 }
 
-// job is the Indexed Job of a part: one pod an index, tried again by index, and
-// given up at once where the task says that its input is bad. A pod that the
-// cluster ends for reasons of its own costs no attempt.
+// job is the Indexed Job of a part: one pod an index, tried again by index, and given up at once where the task says
+// that its input is bad. A pod that the cluster ends for reasons of its own costs no attempt.
 func (e *engine) job(s batch.Submission, p batch.Part, parallel int) (object, error) {
 	o := &e.options
 	run := s.Dir
@@ -155,9 +151,8 @@ func withoutEmpty(o object) object {
 	return o
 }
 
-// command is what a pod executes: amtrl itself, or where there are lines of
-// setup a shell that carries them out and then becomes amtrl. Nothing but these
-// lines is ever read by a shell.
+// command is what a pod executes: amtrl itself, or where there are lines of setup a shell that carries them out and
+// then becomes amtrl. Nothing but these lines is ever read by a shell.
 func (o *Options) command(run string, p batch.Part) []any {
 	argv := []string{o.Program, "run-task", "--part", p.Key, run}
 	if len(o.Setup) > 0 {
@@ -172,9 +167,8 @@ func (o *Options) command(run string, p batch.Part) []any {
 	return append(words, "$(JOB_COMPLETION_INDEX)")
 }
 
-// resourcesOf are the requests of a container, and the same as limits: the
-// runtime then fits its threads to the processors it has. GPUs are a limit
-// alone, from which the API derives the request.
+// resourcesOf are the requests of a container, and the same as limits: the runtime then fits its threads to the
+// processors it has. GPUs are a limit alone, from which the API derives the request.
 func resourcesOf(r batch.Resources) object {
 	requests := object{}
 	if r.CPUs > 0 {

@@ -150,8 +150,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// A Job has at most 100,000 indices; a larger submission is cut, and so is what
-// may run at a time.
+// A Job has at most 100,000 indices; a larger submission is cut, and so is what may run at a time.
 func TestChunks(t *testing.T) {
 	s := batch.Submission{Dir: "/vol/run", ID: "0123456789ab", Name: "run", Number: 2, Resources: batch.Resources{Parallel: 11}}
 	for i := range 250_000 {
@@ -265,8 +264,7 @@ func mebibytes(q string) int {
 	return 0
 }
 
-// The checker can say no: each of these manifests differs in one place from the
-// good one.
+// The checker can say no: each of these manifests differs in one place from the good one.
 func TestKubecheckRefuses(t *testing.T) {
 	want := map[string]string{
 		"good.yaml":        "",

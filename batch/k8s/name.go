@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// dnsLabelMax is the length of a DNS label, which bounds the name of a Job and
-// the host name of its pods, NAME-INDEX.
+// dnsLabelMax is the length of a DNS label, which bounds the name of a Job and the host name of its pods, NAME-INDEX.
 const dnsLabelMax = 63
 
 var (
@@ -17,10 +16,9 @@ var (
 	notInNames     = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// jobName is the name of the Job of a part: a DNS label that begins with
-// "amtrl", holds what can be kept of the run's name for people, and ends with
-// the part's key. It is the same each time it is asked for, so that a second
-// attempt to create the Job meets the first.
+// jobName is the name of the Job of a part: a DNS label that begins with "amtrl", holds what can be kept of the run's
+// name for people, and ends with the part's key. It is the same each time it is asked for, so that a second attempt to
+// create the Job meets the first.
 func jobName(run, key string, completions int) string {
 	room := dnsLabelMax - len("-") - len(strconv.Itoa(completions-1)) - len("amtrl-") - len("-"+key)
 	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(run), "-"), "-")
@@ -28,12 +26,10 @@ func jobName(run, key string, completions int) string {
 	return join("-", "amtrl", name, key)
 }
 
-// isDNSLabel says whether s is a DNS label of RFC 1123, the form of the names
-// of namespaces.
+// isDNSLabel says whether s is a DNS label of RFC 1123, the form of the names of namespaces.
 func isDNSLabel(s string) bool { return dnsLabelForm.MatchString(s) }
 
-// isDNSSubdomain says whether s is DNS labels joined by dots, the form of the
-// names of volume claims and queues.
+// isDNSSubdomain says whether s is DNS labels joined by dots, the form of the names of volume claims and queues.
 func isDNSSubdomain(s string) bool {
 	return len(s) <= 253 && !slices.ContainsFunc(strings.Split(s, "."), func(label string) bool { return !isDNSLabel(label) })
 }

@@ -14,8 +14,7 @@ type observedPart struct {
 	pods map[int][]*item // by index, oldest first
 }
 
-// observe says where the tasks of the jobs stand, from the Jobs and pods
-// that carry the label of their run.
+// observe says where the tasks of the jobs stand, from the Jobs and pods that carry the label of their run.
 func observe(jobs []batch.Job, items []item) ([]batch.Observation, error) {
 	parts := map[string]*observedPart{}
 	for i := range items {
@@ -75,8 +74,7 @@ func (p *observedPart) observe(j batch.Job) ([]batch.Observation, error) {
 	return out, nil
 }
 
-// task fills in where the task of an index stands, and says whether the cluster
-// knows it.
+// task fills in where the task of an index stands, and says whether the cluster knows it.
 func (p *observedPart) task(o *batch.Observation, pods []*item, completed, failed bool) bool {
 	var last *item
 	if len(pods) > 0 {
@@ -140,8 +138,7 @@ func (p *observedPart) task(o *batch.Observation, pods []*item, completed, faile
 // deadlineExceeded is the reason of what met its time limit.
 const deadlineExceeded = "DeadlineExceeded"
 
-// parseIndexes reads the status fields completedIndexes and failedIndexes of a
-// Job with n indices, such as 0,2-5.
+// parseIndexes reads the status fields completedIndexes and failedIndexes of a Job with n indices, such as 0,2-5.
 func parseIndexes(s string, n int) (batch.Tasks, error) {
 	if s == "" {
 		return nil, nil

@@ -144,8 +144,7 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// Whatever the API might say, an answer is an error or observations of tasks
-// that the part has.
+// Whatever the API might say, an answer is an error or observations of tasks that the part has.
 func FuzzQuery(f *testing.F) {
 	f.Add([]byte(kubectlList))
 	f.Add([]byte(`{"kind":"List","items":[` + podJSON(0, 1, podFailed) + `,` + podJSON(1, 1, podEvicted) + `]}`))

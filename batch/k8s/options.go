@@ -24,15 +24,12 @@ type Options struct {
 	Image string `json:"image"`
 	// Program is amtrl within the image: a path, or a name that is looked up there.
 	Program string `json:"program"`
-	// RunPath is the run folder's absolute path within the containers, its path
-	// here if empty.
+	// RunPath is the run folder's absolute path within the containers, its path here if empty.
 	RunPath string `json:"run_path,omitempty"`
-	// Volumes are mounted into the containers: CLAIM:/PATH for a persistent volume
-	// claim, /HOST/PATH:/PATH for a folder of the nodes, :ro after them for no
-	// writing. The run folder must lie on one that can be written.
+	// Volumes are mounted into the containers: CLAIM:/PATH for a persistent volume claim, /HOST/PATH:/PATH for a folder
+	// of the nodes, :ro after them for no writing. The run folder must lie on one that can be written.
 	Volumes []string `json:"volumes"`
-	// Context and Namespace are the cluster and the namespace in kubectl's words,
-	// its current ones if empty.
+	// Context and Namespace are the cluster and the namespace in kubectl's words, its current ones if empty.
 	Context   string `json:"context,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	// Queue is the Kueue queue that decides when the Job may run.
@@ -41,14 +38,12 @@ type Options struct {
 	NodeSelector []string `json:"node_selector,omitempty"`
 	// Tolerations are taints KEY[=VALUE][:EFFECT] that are no hindrance.
 	Tolerations []string `json:"tolerations,omitempty"`
-	// MaxFailed is how many tasks may fail before the rest is given up; nil for any
-	// number.
+	// MaxFailed is how many tasks may fail before the rest is given up; nil for any number.
 	MaxFailed *int `json:"max_failed,omitempty"`
 	// Setup are lines of shell carried out in the container before amtrl.
 	Setup []string `json:"setup,omitempty"`
-	// Args are changes PATH=VALUE to the manifest, VALUE in YAML, such as
-	// spec.template.spec.priorityClassName=low. Maps are merged, null deletes, and
-	// everything else is replaced; a number in PATH is a place in a list.
+	// Args are changes PATH=VALUE to the manifest, VALUE in YAML, such as spec.template.spec.priorityClassName=low.
+	// Maps are merged, null deletes, and everything else is replaced; a number in PATH is a place in a list.
 	Args []string `json:"args,omitempty"`
 }
 
@@ -56,8 +51,7 @@ func optionError(option, format string, args ...any) error {
 	return &batch.OptionError{Option: option, Problem: ": " + fmt.Sprintf(format, args...)}
 }
 
-// List implements [batch.Options]. A namespace that was taken from another
-// context does not stay.
+// List implements [batch.Options]. A namespace that was taken from another context does not stay.
 func (o *Options) List() []batch.Option {
 	return []batch.Option{
 		{Name: "engine-arg", Usage: "a change PATH=VALUE to the manifest, such as spec.template.spec.priorityClassName=low", Value: &o.Args},
@@ -162,8 +156,7 @@ func parseVolumes(specs []string) ([]volume, error) {
 	return out, nil
 }
 
-// writable says whether p lies on a mount that can be written: the innermost one
-// that holds it decides.
+// writable says whether p lies on a mount that can be written: the innermost one that holds it decides.
 func writable(volumes []volume, p string) bool {
 	inner := volume{readOnly: true}
 	for _, v := range volumes {

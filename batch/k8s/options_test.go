@@ -84,8 +84,7 @@ func TestRenderRefused(t *testing.T) {
 	}
 }
 
-// Changes are a JSON merge patch at a place (RFC 7386, whose examples these
-// are).
+// Changes are a JSON merge patch at a place (RFC 7386, whose examples these are).
 func TestMergePatch(t *testing.T) {
 	for _, c := range [][3]string{
 		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},

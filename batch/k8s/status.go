@@ -109,8 +109,7 @@ func (i *item) index() int {
 // ended says whether all containers of a pod have ended.
 func (i *item) ended() bool { return i.Status.Phase == "Succeeded" || i.Status.Phase == "Failed" }
 
-// exit is the exit code of the task's container, empty where there is none,
-// and why it ended.
+// exit is the exit code of the task's container, empty where there is none, and why it ended.
 func (i *item) exit() (code, why string) {
 	why = join(": ", i.Status.Reason, i.Status.Message)
 	for _, c := range i.Status.Containers {

@@ -7,8 +7,7 @@ import (
 	"k8s.io/kubernetes/third_party/forked/golang/expansion"
 )
 
-// argv is the command of the first container with $(VAR) expanded as the
-// kubelet does it for the pod of an index.
+// argv is the command of the first container with $(VAR) expanded as the kubelet does it for the pod of an index.
 func argv(j *batch.Job, index int) []string {
 	if len(j.Spec.Template.Spec.Containers) == 0 {
 		return nil

@@ -31,8 +31,7 @@ type verdict struct {
 
 var codecs = serializer.NewCodecFactory(legacyscheme.Scheme, serializer.EnableStrict)
 
-// check decodes a manifest, and sets the defaults and validates as the server
-// does on create.
+// check decodes a manifest, and sets the defaults and validates as the server does on create.
 func check(manifest []byte) verdict {
 	var plain batchv1.Job
 	if _, _, err := codecs.UniversalDeserializer().Decode(manifest, nil, &plain); err != nil {
@@ -70,8 +69,7 @@ func check(manifest []byte) verdict {
 	return v
 }
 
-// withSelector gives a Job the labels and the selector that the job strategy
-// generates on create.
+// withSelector gives a Job the labels and the selector that the job strategy generates on create.
 func withSelector(j *batch.Job) *batch.Job {
 	if j.Spec.Template.Labels == nil {
 		j.Spec.Template.Labels = map[string]string{}

@@ -1,6 +1,5 @@
-// Command kubecheck reads manifests of batch/v1 Jobs and says what the API
-// server would: it decodes them strictly, sets the defaults and runs the API
-// server's own validation, with no server.
+// Command kubecheck reads manifests of batch/v1 Jobs and says what the API server would: it decodes them strictly, sets
+// the defaults and runs the API server's own validation, with no server.
 //
 //	kubecheck FILE...    one verdict per line; exit code 1 where one is refused
 //	kubecheck -          JSON strings of YAML in, JSON verdicts out, one per line

@@ -14,8 +14,7 @@ import (
 	"k8s.io/kubernetes/third_party/forked/golang/expansion"
 )
 
-// enterCommand is the argument by which kubelab calls itself to become a
-// container's process.
+// enterCommand is the argument by which kubelab calls itself to become a container's process.
 const enterCommand = "enter-container"
 
 // container is what the process of a container is made from.
@@ -102,8 +101,7 @@ func (p *pod) environment(c v1.Container, programs string) map[string]string {
 	return env
 }
 
-// field is the value of a field of the pod, as far as the Job controller asks
-// for any.
+// field is the value of a field of the pod, as far as the Job controller asks for any.
 func (p *pod) field(path string) string {
 	for prefix, values := range map[string]map[string]string{
 		"metadata.labels['": p.spec.Labels, "metadata.annotations['": p.spec.Annotations,
@@ -156,9 +154,8 @@ func lookPath(name, path string) (string, error) {
 	return "", fmt.Errorf("exec: %q: executable file not found in $PATH", name)
 }
 
-// enter mounts the volumes of a container and becomes its process. The mount
-// points must be there: a container has a file system of its own, and this one
-// has the machine's.
+// enter mounts the volumes of a container and becomes its process. The mount points must be there: a container has a
+// file system of its own, and this one has the machine's.
 func enter(js string) error {
 	var box container
 	if err := json.Unmarshal([]byte(js), &box); err != nil {

@@ -1,11 +1,9 @@
-// Command kubelab is a Kubernetes cluster in one process, on loopback alone:
-// etcd, the API server and the Job, TTL and garbage-collection controllers are
-// the real ones, and a small kubelet owns one node and runs the first container
-// of each pod as a local process. It exists to see how Indexed Jobs behave.
+// Command kubelab is a Kubernetes cluster in one process, on loopback alone: etcd, the API server and the Job, TTL and
+// garbage-collection controllers are the real ones, and a small kubelet owns one node and runs the first container of
+// each pod as a local process. It exists to see how Indexed Jobs behave.
 //
-// What is not real: images (--image maps a name to a folder of programs),
-// scheduling (pods are taken in turn while GPUs are free), volumes beyond
-// folders, and everything about networks.
+// What is not real: images (--image maps a name to a folder of programs), scheduling (pods are taken in turn while GPUs
+// are free), volumes beyond folders, and everything about networks.
 package main
 
 import (

@@ -27,8 +27,7 @@ type pod struct {
 	deadline bool // that its time is over
 }
 
-// terminate sends SIGTERM, and SIGKILL after the grace period. Only the first
-// call counts.
+// terminate sends SIGTERM, and SIGKILL after the grace period. Only the first call counts.
 func (p *pod) terminate(grace time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,8 +36,7 @@ func (options) List() []batch.Option { return nil }
 
 func (options) Engine(dir string) (batch.Engine, error) { return &engine{dir}, nil }
 
-// engine runs tasks as child processes of a supervisor on this machine,
-// which goes on by itself after the submission.
+// engine runs tasks as child processes of a supervisor on this machine, which goes on by itself after the submission.
 type engine struct{ dir string }
 
 func (e *engine) Name() string { return Kind.Name }
@@ -65,8 +64,7 @@ func (e *engine) Render(_ context.Context, s batch.Submission) ([]batch.Part, er
 // Check implements [batch.Engine]: there is nobody to ask.
 func (e *engine) Check(context.Context, []batch.Part) error { return nil }
 
-// Submit implements [batch.Engine]: it starts the supervisor and waits until that has
-// begun.
+// Submit implements [batch.Engine]: it starts the supervisor and waits until that has begun.
 func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {
 	log, err := atomicfile.OpenFile(filepath.Join(e.dir, batch.LogDir, p.Key+".supervisor"), os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 	if err != nil {

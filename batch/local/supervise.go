@@ -19,17 +19,15 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// The supervisor's times: how often it looks for cancellations, how long a
-// process has between SIGTERM and SIGKILL, and how long before a time limit it
-// is asked to save, at most half of the limit.
+// The supervisor's times: how often it looks for cancellations, how long a process has between SIGTERM and SIGKILL, and
+// how long before a time limit it is asked to save, at most half of the limit.
 const (
 	localPoll  = 100 * time.Millisecond
 	killWait   = 30 * time.Second
 	saveBefore = 90 * time.Second
 )
 
-// Supervise runs the tasks of a part of the engine until all have ended.
-// When ctx ends it ends the tasks too.
+// Supervise runs the tasks of a part of the engine until all have ended. When ctx ends it ends the tasks too.
 func Supervise(ctx context.Context, r *batch.Run, key string, note func(format string, args ...any)) error {
 	s := &supervision{run: r, engine: &engine{r.Dir}, note: note, children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{}}
 	var err error
@@ -72,8 +70,7 @@ var (
 	errLimit     = errors.New("time limit")
 )
 
-// all runs the tasks, at most Parallel at a time. One that wants another attempt joins
-// the end of the queue.
+// all runs the tasks, at most Parallel at a time. One that wants another attempt joins the end of the queue.
 func (s *supervision) all(ctx context.Context) {
 	res := s.set.Resources
 	slots := res.Parallel
@@ -165,8 +162,7 @@ func (s *supervision) one(ctx context.Context, task int, devices string) {
 	}
 }
 
-// start carries a task out in a process of its own, which has killWait to end
-// once it is told to.
+// start carries a task out in a process of its own, which has killWait to end once it is told to.
 func (s *supervision) start(ctx context.Context, task int, devices string) (state batch.State, exit string) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -12,9 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// Attempt implements [batch.Engine], from what Slurm set in the environment. The
-// id is that of the task of the array, A_T. That of the job alone would not do:
-// the last task's is the whole array's.
+// Attempt implements [batch.Engine], from what Slurm set in the environment. The id is that of the task of the array,
+// A_T. That of the job alone would not do: the last task's is the whole array's.
 func (e *engine) Attempt() batch.Attempt {
 	a := batch.Attempt{Restarts: os.Getenv("SLURM_RESTART_COUNT")}
 	job, task := os.Getenv("SLURM_ARRAY_JOB_ID"), os.Getenv("SLURM_ARRAY_TASK_ID")

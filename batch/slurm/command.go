@@ -19,9 +19,8 @@ import (
 // reach the controller give up by themselves, some after minutes.
 var patience = 2 * time.Minute
 
-// runCommand runs a command of Slurm and returns what it prints. An error is
-// an [*Unsure] where the request may have arrived all the same. It does not wrap
-// that of the process, whose exit code is not this program's.
+// runCommand runs a command of Slurm and returns what it prints. An error is an [*Unsure] where the request may have
+// arrived all the same. It does not wrap that of the process, whose exit code is not this program's.
 func runCommand(ctx context.Context, stdin []byte, name string, args ...string) (string, error) {
 	limited, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -53,9 +52,8 @@ func runCommand(ctx context.Context, stdin []byte, name string, args ...string) 
 // keptVariables are those of Slurm's that choose which Slurm to speak to.
 var keptVariables = []string{"SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_PROTOCOL_VERSION", "SLURM_SACK_JWKS"}
 
-// cleanEnvironment is an environment without what would change the format or
-// the choice of an answer, make sbatch wait, or tell a job about another in
-// which this process happens to run.
+// cleanEnvironment is an environment without what would change the format or the choice of an answer, make sbatch wait,
+// or tell a job about another in which this process happens to run.
 func cleanEnvironment(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -11,8 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// wrappedVariable is set in a container, whose process leaves requeueing to the
-// one outside.
+// wrappedVariable is set in a container, whose process leaves requeueing to the one outside.
 const wrappedVariable = "AMTRL_WRAPPED"
 
 // WorkInContainer carries a task out in an image and returns the exit code of

@@ -183,8 +183,7 @@ func TestSlurmArguments(t *testing.T) {
 // newEngine makes an engine without options.
 func newEngine(dir string) *engine { return &engine{dir: dir} }
 
-// The id of a job comes from a file that somebody else may have written: what is
-// none reaches no command.
+// The id of a job comes from a file that somebody else may have written: what is none reaches no command.
 func TestHostileJobID(t *testing.T) {
 	called := filepath.Join(t.TempDir(), "called")
 	for _, name := range []string{"scancel", "squeue", "sacct"} {

@@ -58,8 +58,7 @@ func (o *Options) Engine(dir string) (batch.Engine, error) {
 	return &engine{dir, *o}, nil
 }
 
-// Prepare implements [batch.Preparer]: it refuses a new folder that the nodes
-// will not see.
+// Prepare implements [batch.Preparer]: it refuses a new folder that the nodes will not see.
 func (e *engine) Prepare(_ context.Context, s batch.Submission) error {
 	if s.Number > 1 || e.options.Tmp {
 		return nil

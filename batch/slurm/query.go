@@ -12,13 +12,11 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// squeueFormat is the answer that is asked for: array, index, state, reason,
-// nodes, comment. It is given each time, since the user's environment may hold
-// another; the text is older and steadier than the JSON.
+// squeueFormat is the answer that is asked for: array, index, state, reason, nodes, comment. It is given each time,
+// since the user's environment may hold another; the text is older and steadier than the JSON.
 const squeueFormat = "%F|%K|%T|%r|%N|%k"
 
-// Query implements [batch.Engine]: squeue, and sacct for what squeue has forgotten,
-// where accounting is on.
+// Query implements [batch.Engine]: squeue, and sacct for what squeue has forgotten, where accounting is on.
 func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observation, error) {
 	var clusters []*query
 	for _, j := range jobs {

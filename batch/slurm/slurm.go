@@ -32,8 +32,7 @@ const saveBefore = 90 * time.Second
 // defaultArraySize is Slurm's own default of MaxArraySize.
 const defaultArraySize = 1001
 
-// Render implements [batch.Engine]. A part has the tasks of one stretch of indices,
-// as long as an array may have.
+// Render implements [batch.Engine]. A part has the tasks of one stretch of indices, as long as an array may have.
 func (e *engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, error) {
 	if strings.Contains(s.Dir, `\`) {
 		return nil, fmt.Errorf("%s: expected a path without a backslash, which Slurm takes out of the names of logs", s.Dir)
@@ -76,9 +75,8 @@ func (e *engine) arraySize(ctx context.Context) int {
 	return defaultArraySize
 }
 
-// script is what sbatch is given. No shell stays between Slurm and the task, so
-// that signals reach it; a request to save that comes before the task can hear
-// it is dropped, where it would end the shell.
+// script is what sbatch is given. No shell stays between Slurm and the task, so that signals reach it; a request to
+// save that comes before the task can hear it is dropped, where it would end the shell.
 func (e *engine) script(s batch.Submission, p batch.Part) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "#!/bin/bash\n# amtrl: part %s, tasks %s\ntrap '' USR1\n", p.Key, cut(p.Tasks.String(), 200))
@@ -179,8 +177,7 @@ func (e *engine) Check(ctx context.Context, parts []batch.Part) error {
 	return nil
 }
 
-// jobID is what sbatch --parsable prints: an id, and the cluster where there
-// are several.
+// jobID is what sbatch --parsable prints: an id, and the cluster where there are several.
 var jobID = regexp.MustCompile(`^[0-9]{1,19}(;[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})?$`)
 
 func (e *engine) Submit(ctx context.Context, p batch.Part) (string, error) {

@@ -111,8 +111,7 @@ func slurm(t *testing.T, name string, args ...string) string {
 	return must.Get(cluster.Command(name, args...))(t)
 }
 
-// eight is a sweep of eight targets, of short tasks or of long ones with many
-// short epochs.
+// eight is a sweep of eight targets, of short tasks or of long ones with many short epochs.
 func eight(command string, more ...string) []string {
 	return append([]string{command, "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "15",
 		"--epochs", "3", "--floor", "3",
@@ -180,8 +179,7 @@ func until(t *testing.T, what string, done func() bool) {
 	t.Fatalf("waited in vain for %s\n%s", what, queue)
 }
 
-// middle waits until one of the tasks has finished that number of epochs
-// and has not ended, and returns it.
+// middle waits until one of the tasks has finished that number of epochs and has not ended, and returns it.
 func middle(t *testing.T, dir, run string, epochs int, ok func(batch.AttemptLine) bool, tasks ...int) (task int, start batch.AttemptLine) {
 	t.Helper()
 	until(t, fmt.Sprintf("the middle of one of the tasks %v", tasks), func() bool {

@@ -13,8 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// Names that mean something to shells, to sbatch and to its names of logs stay
-// names.
+// Names that mean something to shells, to sbatch and to its names of logs stay names.
 func TestHostileNames(t *testing.T) {
 	needSlurm(t)
 	t.Parallel()
@@ -70,8 +69,7 @@ func TestMissingLogFolder(t *testing.T) {
 	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
 }
 
-// A task that asked for a GPU and gets one that cannot compute fails at once,
-// with one line, and says which it was.
+// A task that asked for a GPU and gets one that cannot compute fails at once, with one line, and says which it was.
 func TestGPUWithoutDriver(t *testing.T) {
 	needSlurm(t)
 	if _, err := os.Stat("/dev/nvidia0"); err == nil {
@@ -100,8 +98,7 @@ func TestGPUWithoutDriver(t *testing.T) {
 	must.Absent(t, filepath.Join(dir, "none"))
 }
 
-// A task that Slurm ends in favour of another begins again by itself, where it
-// was.
+// A task that Slurm ends in favour of another begins again by itself, where it was.
 func TestPreempted(t *testing.T) {
 	needSlurm(t)
 	t.Parallel()

@@ -1,7 +1,6 @@
-// Package slurmtest holds tests of amtrl on a real Slurm and the tools that
-// they use: slurm-up starts a private Slurm of one or more nodes on loopback, as
-// root or as an ordinary user, without systemd, and slurm-down ends it. Both
-// can be called by hand.
+// Package slurmtest holds tests of amtrl on a real Slurm and the tools that they use: slurm-up starts a private Slurm
+// of one or more nodes on loopback, as root or as an ordinary user, without systemd, and slurm-down ends it. Both can
+// be called by hand.
 package slurmtest
 
 import (
@@ -29,8 +28,7 @@ type Cluster struct {
 	env  []string
 }
 
-// Start starts a Slurm in a folder of its own with the settings of slurm-up, such
-// as SLURM_UP_NODES=2.
+// Start starts a Slurm in a folder of its own with the settings of slurm-up, such as SLURM_UP_NODES=2.
 func Start(settings ...string) (*Cluster, error) {
 	// The names of sockets are short.
 	dir, err := os.MkdirTemp("", "sl")

@@ -17,9 +17,8 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// A sweep as an array, of whose tasks one is killed, one saved and requeued in
-// its middle, one loses its node and one is cancelled: after a retry all are
-// complete, nothing was computed twice, and the files are those of one machine.
+// A sweep as an array, of whose tasks one is killed, one saved and requeued in its middle, one loses its node and one
+// is cancelled: after a retry all are complete, nothing was computed twice, and the files are those of one machine.
 func TestSweepWithFaults(t *testing.T) {
 	needSlurm(t)
 	dir := t.TempDir()
@@ -129,8 +128,7 @@ func TestTenThousand(t *testing.T) {
 	}
 }
 
-// With the controller gone, status says so in one line; when it is back,
-// nothing is lost.
+// With the controller gone, status says so in one line; when it is back, nothing is lost.
 func TestControllerStopped(t *testing.T) {
 	needSlurm(t)
 	dir := t.TempDir()

@@ -13,8 +13,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// conv times a pass of training the convolutional representation over equally
-// many samples of every source.
+// conv times a pass of training the convolutional representation over equally many samples of every source.
 func (w *bench) conv() error {
 	p, err := w.problem()
 	if err != nil {

@@ -12,10 +12,9 @@
 //   - a pass of training the convolutional representation against PyTorch, eager
 //     and with its step as a CUDA graph.
 //
-// Every time is of many repetitions between two synchronisations, and the
-// median of five such batches. PyTorch and CuPy are taken from the interpreter
-// that -python names; where they are missing, their rows say so. With -small
-// everything runs in seconds, on any backend, to show that nothing is broken.
+// Every time is of many repetitions between two synchronisations, and the median of five such batches. PyTorch and CuPy
+// are taken from the interpreter that -python names; where they are missing, their rows say so. With -small everything
+// runs in seconds, on any backend, to show that nothing is broken.
 package main
 
 import (

@@ -8,8 +8,7 @@ type sizes struct {
 	least float64
 	// copied is the number of float32 elements of the copy.
 	copied int
-	// passes are the numbers of samples of the task gradient, recorded is how
-	// often a program repeats it.
+	// passes are the numbers of samples of the task gradient, recorded is how often a program repeats it.
 	passes   []int
 	recorded int
 	// digits is the number of base images of ERM and sweep, samples that of the
@@ -18,8 +17,7 @@ type sizes struct {
 	// targets of the sweep, epochs and floor of its schedule, fixed L-BFGS iterations
 	// per epoch, labelled target samples.
 	targets, epochs, floor, fixed, labelled int
-	// trained are the passes of the convolutional training, in batches of batch,
-	// with channels of its layers.
+	// trained are the passes of the convolutional training, in batches of batch, with channels of its layers.
 	trained, batch int
 	channels       []int
 	// inverted are the shapes of the pseudo-inverses.

@@ -14,8 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// useStandIn lets this process and its children find libraries that take the
-// place of CUDA's.
+// useStandIn lets this process and its children find libraries that take the place of CUDA's.
 func useStandIn(t *testing.T) {
 	t.Helper()
 	dir := must.Get(standin.Build(standin.Variant{}))(t)

@@ -20,8 +20,7 @@ import (
 	"strings"
 )
 
-// scenario is a few commands of amtrl in an empty folder, and where they leave
-// what is compared.
+// scenario is a few commands of amtrl in an empty folder, and where they leave what is compared.
 type scenario struct {
 	name     string
 	commands []string
@@ -166,8 +165,7 @@ func (s scenario) carryOut(program, dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// hashes is the list of files with their hashes in a result, which is its last
-// field, indented or not.
+// hashes is the list of files with their hashes in a result, which is its last field, indented or not.
 var hashes = regexp.MustCompile(`,\s*"files":\s*\{[^{}]*\}`)
 
 // difference names the files that are not the same on both sides.

@@ -134,8 +134,7 @@ func usageOf(err error) error {
 	return flags.Misuse("%s", err)
 }
 
-// The scripts ask the program itself what can follow, through the flag that
-// urfave/cli answers.
+// The scripts ask the program itself what can follow, through the flag that urfave/cli answers.
 //
 //go:embed completion
 var completionScripts embed.FS

@@ -146,9 +146,8 @@ func dryParts(t *testing.T, dir string, args ...string) []dryPart {
 	return parts
 }
 
-// A task that is killed and one that is asked to save go on where they were;
-// one that is cancelled waits for a retry. Nothing is computed twice, and the
-// bytes are those of one machine.
+// A task that is killed and one that is asked to save go on where they were; one that is cancelled waits for a retry.
+// Nothing is computed twice, and the bytes are those of one machine.
 func TestSubmitLocalFaults(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -68,10 +68,8 @@ func commands() []*cli.Command {
 	}
 }
 
-// options are a command: its flags, which are bound to the fields, and its work.
-// Where it takes arguments, its method readArguments reads them first; its
-// method check then finds what can be known to be wrong before anything is
-// opened.
+// options are a command: its flags, which are bound to the fields, and its work. Where it takes arguments, its method
+// readArguments reads them first; its method check then finds what can be known to be wrong before anything is opened.
 type options interface {
 	addFlags(*flags.Set)
 	run(context.Context) error

@@ -76,8 +76,7 @@ func killAndResume(t *testing.T, args []string) {
 	}
 }
 
-// unfinished says whether a folder holds the checkpoint of a run, or some
-// results of a sweep, and not yet the whole.
+// unfinished says whether a folder holds the checkpoint of a run, or some results of a sweep, and not yet the whole.
 func unfinished(t *testing.T, dir string) bool {
 	t.Helper()
 	if _, err := os.Stat(dir); err != nil {
@@ -139,9 +138,8 @@ func waitFor(t *testing.T, path string) {
 	t.Fatalf("%s did not appear", path)
 }
 
-// A write that does not fit is a clear error; what was there stays, and with
-// room the run goes on to the same bytes. Files are limited here as a full disk
-// would limit them.
+// A write that does not fit is a clear error; what was there stays, and with room the run goes on to the same bytes.
+// Files are limited here as a full disk would limit them.
 func TestWriteTooLarge(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("sh")

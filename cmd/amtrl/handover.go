@@ -42,9 +42,8 @@ func (o *handOverOptions) addOutput(set *flags.Set) {
 // dry says that nothing is to be handed over.
 func (o *handOverOptions) dry() bool { return o.dryRun.V || o.probe.V }
 
-// newEngine makes the engine of a new submission, from the flags over the
-// options that an earlier one of the same engine kept. What can be wrong with
-// them shows here, before anything is written.
+// newEngine makes the engine of a new submission, from the flags over the options that an earlier one of the same
+// engine kept. What can be wrong with them shows here, before anything is written.
 func (o *handOverOptions) newEngine(ctx context.Context, name string, saved json.RawMessage, trial batch.Submission) (batch.Engine, error) {
 	kind, _ := engines.Find(name)
 	options, err := kind.ReadOptions(saved)

@@ -1,6 +1,5 @@
-// Command amtrl chooses which sources to draw samples from for a target task
-// with few labels, learns the shared representation from them and says how
-// relevant each source was.
+// Command amtrl chooses which sources to draw samples from for a target task with few labels, learns the shared
+// representation from them and says how relevant each source was.
 package main
 
 import (
@@ -43,9 +42,8 @@ func execute(args []string) int {
 
 var vectorLevels = []string{"generic", "avx2", "avx512"}
 
-// readEnvironment makes empty variables of amtrl's the same as unset ones, of
-// any type of flag, and refuses a value of AMTRL_CPU, which is no flag's, that
-// would be passed over.
+// readEnvironment makes empty variables of amtrl's the same as unset ones, of any type of flag, and refuses a value of
+// AMTRL_CPU, which is no flag's, that would be passed over.
 func readEnvironment() error {
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
@@ -119,9 +117,8 @@ type interruption string
 func (e interruption) Error() string { return "interrupted; " + string(e) }
 func (e interruption) Unwrap() error { return context.Canceled }
 
-// unlessInterrupted returns what work returns, or an interruption at once when
-// there is one. The work is then left to itself until the process ends, so it
-// must not write files.
+// unlessInterrupted returns what work returns, or an interruption at once when there is one. The work is then left to
+// itself until the process ends, so it must not write files.
 func unlessInterrupted[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	var value, none T
 	var err error

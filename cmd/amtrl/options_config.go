@@ -31,9 +31,8 @@ func (o *settingOptions) addFlags(set *flags.Set, settings ...*setting) {
 	}
 }
 
-// impliesBudget says whether a budget, or several, chooses the schedule: it does
-// unless --schedule says another thing in the same place, or on the command
-// line.
+// impliesBudget says whether a budget, or several, chooses the schedule: it does unless --schedule says another thing
+// in the same place, or on the command line.
 func (o *settingOptions) impliesBudget() bool {
 	return o.budget != nil && o.budget.Set && (!o.schedule.Set || o.budget.Given && !o.schedule.Given)
 }

@@ -18,8 +18,7 @@ const (
 	dataRandom = "synthetic:random"
 )
 
-// defaultDigits is as many base images as MNIST-C has; the default run on them
-// takes well under a minute on two cores.
+// defaultDigits is as many base images as MNIST-C has; the default run on them takes well under a minute on two cores.
 const defaultDigits = 10_000
 
 type dataOptions struct {

@@ -134,8 +134,7 @@ type runProgress struct {
 	meter   *meter
 }
 
-// newRunProgress weighs each epoch by the samples that the schedule plans for
-// it, so that the time left is about right.
+// newRunProgress weighs each epoch by the samples that the schedule plans for it, so that the time left is about right.
 func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProgress {
 	sources := len(set.Tasks)
 	p := &runProgress{out: out, reached: []float64{0}}

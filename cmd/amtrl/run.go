@@ -171,9 +171,8 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 		return flags.Misuse("schedule theory with delta %g, r %g, sigma-min %g and beta %g asks for more samples than can be counted: "+
 			"expected constants nearer to 1", t.Delta, t.R, t.SigmaMin, t.Beta)
 	}
-	// What the run would refuse of a network, such as a batch larger than the first
-	// epoch. A linear plan is shown even where the data cannot serve it: the
-	// theorem's own never are.
+	// What the run would refuse of a network, such as a batch larger than the first epoch. A linear plan is shown even
+	// where the data cannot serve it: the theorem's own never are.
 	if cfg.Representation == pipeline.ClassConv {
 		if err := id.Check(set); err != nil {
 			return err

@@ -15,9 +15,8 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// runFolder is the run folder of a submitted sweep that a command names, as it
-// is given and as an absolute path, and a task or tasks where the command takes
-// those.
+// runFolder is the run folder of a submitted sweep that a command names, as it is given and as an absolute path, and a
+// task or tasks where the command takes those.
 type runFolder struct{ given, dir, tasks string }
 
 // readArguments takes as many arguments as the usage of the command has.

@@ -1,6 +1,5 @@
-// Package atomicfile writes files that appear whole or not at all and that last,
-// and opens regular files only: a pipe or a device in the place of a file is an
-// error, not a wait.
+// Package atomicfile writes files that appear whole or not at all and that last, and opens regular files only: a pipe
+// or a device in the place of a file is an error, not a wait.
 package atomicfile
 
 import (
@@ -19,14 +18,12 @@ import (
 	"github.com/amtrl/amtrl/internal/filelock"
 )
 
-// Write replaces the file with the parts of content in order: it writes a
-// temporary file of a random name in the same folder, syncs it, renames it over
-// the old one and syncs the folder. Several processes may write one file at the
-// same time: the last to rename wins, whole. After an error the old file is as
-// it was, except where the sync of the folder failed: then it may be the new one.
+// Write replaces the file with the parts of content in order: it writes a temporary file of a random name in the same
+// folder, syncs it, renames it over the old one and syncs the folder. Several processes may write one file at the same
+// time: the last to rename wins, whole. After an error the old file is as it was, except where the sync of the folder
+// failed: then it may be the new one.
 //
-// A process that is killed leaves a temporary file behind. The first Write into
-// a folder by a later process removes it.
+// A process that is killed leaves a temporary file behind. The first Write into a folder by a later process removes it.
 func Write(path string, content ...[]byte) error {
 	dir, name := filepath.Split(path)
 	cleanOnce(dir)
@@ -108,9 +105,8 @@ func createTemporary(dir, name string) (*os.File, error) {
 
 var cleaned sync.Map
 
-// cleanOnce removes the temporary files that killed processes left in a folder,
-// once per folder and process. A file that another process holds locked is being
-// written and stays. Where files cannot be locked, one that was written to
+// cleanOnce removes the temporary files that killed processes left in a folder, once per folder and process. A file
+// that another process holds locked is being written and stays. Where files cannot be locked, one that was written to
 // within the last hour stays.
 func cleanOnce(dir string) {
 	abs, err := filepath.Abs(dir)
@@ -145,10 +141,9 @@ func removeAbandoned(path string) {
 	}
 }
 
-// Append adds a line to the file at path, which it makes, with one write, and
-// syncs the file and, where it is new, the folder. A line break is added where
-// line ends without one. What a killed process left of a last line is closed
-// off with a line break first. A symbolic link is refused.
+// Append adds a line to the file at path, which it makes, with one write, and syncs the file and, where it is new, the
+// folder. A line break is added where line ends without one. What a killed process left of a last line is closed off
+// with a line break first. A symbolic link is refused.
 func Append(path string, line []byte) error {
 	if err := fail(OpCreate, path); err != nil {
 		return err

@@ -174,9 +174,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// Each operation that fails is an error that names the file, the old content
-// stays and nothing else is left; only that a folder cannot be synced at all is
-// let pass.
+// Each operation that fails is an error that names the file, the old content stays and nothing else is left; only that
+// a folder cannot be synced at all is let pass.
 func TestFaults(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	path := filepath.Join(dir, "f")

@@ -19,9 +19,8 @@ const (
 	renameOpen = true
 )
 
-// syncFolder makes what happened to the names in a folder last. Not every file
-// system can sync a folder; where one cannot, a crash may at worst bring the old
-// names back.
+// syncFolder makes what happened to the names in a folder last. Not every file system can sync a folder; where one
+// cannot, a crash may at worst bring the old names back.
 func syncFolder(dir string) error {
 	dir = cmp.Or(dir, ".")
 	if err := fail(OpSyncFolder, dir); err != nil {

@@ -11,11 +11,10 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 )
 
-// A file may promise at most MaxInflation times the bytes that it takes on disk,
-// or freeInflation where that is more: compressed, with holes, or both. Images
-// and labels compress by a factor of 2 to 20, so that what exceeds this was made
-// to fill the memory, or has holes that somebody meant to fill. A file without
-// holes and compression may have any size.
+// A file may promise at most MaxInflation times the bytes that it takes on disk, or freeInflation where that is more:
+// compressed, with holes, or both. Images and labels compress by a factor of 2 to 20, so that what exceeds this was
+// made to fill the memory, or has holes that somebody meant to fill. A file without holes and compression may have any
+// size.
 const (
 	MaxInflation  = 100
 	freeInflation = 16 << 20
@@ -26,8 +25,7 @@ func MayBecome(n int64) int64 {
 	return max(freeInflation, min(n, math.MaxInt64/MaxInflation)*MaxInflation)
 }
 
-// Open opens a file that has a size to hold its header against and that is not
-// made of holes.
+// Open opens a file that has a size to hold its header against and that is not made of holes.
 func Open(path string) (*os.File, int64, error) {
 	f, size, err := atomicfile.Open(path)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package dockercheck holds Dockerfile.cuda against what Docker's own parser
-// takes and against the tree. It is a module of its own so that the parser's
-// dependencies are none of amtrl's.
+// Package dockercheck holds Dockerfile.cuda against what Docker's own parser takes and against the tree. It is a module
+// of its own so that the parser's dependencies are none of amtrl's.
 package dockercheck
 
 import (
@@ -121,8 +120,7 @@ func TestRunStage(t *testing.T) {
 	}
 }
 
-// What is copied exists: in the tree and not kept out of the context, or in the
-// stage it comes from.
+// What is copied exists: in the tree and not kept out of the context, or in the stage it comes from.
 func TestCopiedSources(t *testing.T) {
 	list := stages(t)
 	built := map[string]bool{"bin/amtrl": true, "build/gpu": true}

@@ -15,9 +15,8 @@ const (
 	safeOpen  = unix.O_NOFOLLOW | unix.O_NONBLOCK
 )
 
-// Lock takes an open file until it is closed, without waiting. The error is
-// [ErrLocked] where another process has it, and wraps [errors.ErrUnsupported]
-// where the file system has no locks.
+// Lock takes an open file until it is closed, without waiting. The error is [ErrLocked] where another process has it,
+// and wraps [errors.ErrUnsupported] where the file system has no locks.
 func Lock(f *os.File) error {
 	for {
 		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {

@@ -6,10 +6,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// First moves the flags of a command before its arguments, where the flag
-// parser looks for them, so that "relevance RUN --top 5" means the same as
-// "relevance --top 5 RUN". After "--" everything is an argument. It leaves the
-// names of the flags for [Set.Resolve].
+// First moves the flags of a command before its arguments, where the flag parser looks for them, so that "relevance RUN
+// --top 5" means the same as "relevance --top 5 RUN". After "--" everything is an argument. It leaves the names of the
+// flags for [Set.Resolve].
 func First(app *cli.App, args []string) []string {
 	commands, flags := app.Commands, []cli.Flag(nil)
 	i := 1

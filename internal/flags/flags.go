@@ -1,6 +1,5 @@
-// Package flags ties the flags of a command to the fields of its options: each
-// flag is stated once, with its name, usage and default value, and afterwards
-// the field holds the value and says where it was given.
+// Package flags ties the flags of a command to the fields of its options: each flag is stated once, with its name,
+// usage and default value, and afterwards the field holds the value and says where it was given.
 package flags
 
 import (
@@ -15,9 +14,8 @@ import (
 // Origin is the name of a flag and where it was given.
 type Origin struct {
 	Name string
-	// Set is true on the command line and in the environment, Given on the command
-	// line alone. The environment speaks to all commands, so what does nothing is
-	// refused only where it was given.
+	// Set is true on the command line and in the environment, Given on the command line alone. The environment speaks
+	// to all commands, so what does nothing is refused only where it was given.
 	Set, Given bool
 }
 
@@ -78,8 +76,7 @@ func (s *Set) Duration(v *Value[time.Duration], name, usage string) *cli.Duratio
 	return add(s, v, &cli.DurationFlag{Name: name, Usage: usage, Destination: &v.V, Category: s.group, EnvVars: Env(name)})
 }
 
-// Lines adds a flag that may be repeated. Its values may hold commas; in the
-// environment there is one for each line.
+// Lines adds a flag that may be repeated. Its values may hold commas; in the environment there is one for each line.
 func (s *Set) Lines(v *Value[[]string], name, usage string) {
 	add(s, v, &cli.GenericFlag{Name: name, Usage: usage, Value: lines{&v.V}, Category: s.group, EnvVars: Env(name)})
 }
@@ -93,9 +90,8 @@ type Field struct {
 // Store writes the value to the field, which is of the type of the flag's sample.
 func (f *Field) Store(field any) { f.store(field) }
 
-// Field adds a flag of the type of a field to which sample points: a *bool,
-// *int, **int, *float64, *string, or a *[]string where it may be repeated. Help
-// shows text as its default value.
+// Field adds a flag of the type of a field to which sample points: a *bool, *int, **int, *float64, *string, or a
+// *[]string where it may be repeated. Help shows text as its default value.
 func (s *Set) Field(sample any, name, usage, text string) *Field {
 	switch sample.(type) {
 	case *bool:

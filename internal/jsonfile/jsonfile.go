@@ -19,8 +19,7 @@ func Encode(v any) ([]byte, error) {
 	return append(js, '\n'), err
 }
 
-// Decode reads one JSON value and nothing else into v, refusing fields that v
-// does not have. Its errors name the byte.
+// Decode reads one JSON value and nothing else into v, refusing fields that v does not have. Its errors name the byte.
 func Decode(raw []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -68,9 +67,8 @@ func Append(path string, v any) error {
 	return atomicfile.Append(path, js)
 }
 
-// ReadLines calls line with each JSON line of the regular file at path, of at
-// most limit bytes, decoded as [Decode] does. What is no whole JSON value was
-// left by a killed writer and is passed over. A file that is not there has no
+// ReadLines calls line with each JSON line of the regular file at path, of at most limit bytes, decoded as [Decode]
+// does. What is no whole JSON value was left by a killed writer and is passed over. A file that is not there has no
 // lines.
 func ReadLines[T any](path string, limit int64, line func(T) error) error {
 	raw, err := atomicfile.ReadFile(path, limit)

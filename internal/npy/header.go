@@ -27,9 +27,8 @@ type Header struct {
 	Data    int64 // offset of the first element
 }
 
-// readHeader reads the magic, the version and the header text, versions 1 to
-// 3, and leaves r at the first element. npyio's own parser would panic on a
-// broken header, and knows no version 3.
+// readHeader reads the magic, the version and the header text, versions 1 to 3, and leaves r at the first element.
+// npyio's own parser would panic on a broken header, and knows no version 3.
 func readHeader(path string, r io.Reader) (Header, error) {
 	var head [12]byte
 	sizeBytes := 2

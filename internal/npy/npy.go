@@ -1,5 +1,4 @@
-// Package npy reads and writes arrays in NumPy's file format, within the bounds
-// of what a file holds.
+// Package npy reads and writes arrays in NumPy's file format, within the bounds of what a file holds.
 package npy
 
 import (
@@ -47,9 +46,8 @@ func Open(path string) (*Array, error) {
 	return a, nil
 }
 
-// New reads the header of the NPY file of the given size in bytes and refuses
-// what is not a little-endian C-order array of a known type, of at least one
-// element, that fills the file exactly.
+// New reads the header of the NPY file of the given size in bytes and refuses what is not a little-endian C-order array
+// of a known type, of at least one element, that fills the file exactly.
 func New(path string, r io.Reader, size int64) (*Array, error) {
 	h, err := readHeader(path, r)
 	if err != nil {
@@ -127,8 +125,7 @@ func (a *Array) Uint8s(dst []uint8) error {
 	return nil
 }
 
-// Float16s reads elements of a <f2 array into dst as bit patterns; all must be
-// finite.
+// Float16s reads elements of a <f2 array into dst as bit patterns; all must be finite.
 func (a *Array) Float16s(dst []uint16) error {
 	return a.each(len(dst), func(first int, raw []byte) error {
 		part := dst[first : first+len(raw)/2]
@@ -142,8 +139,7 @@ func (a *Array) Float16s(dst []uint16) error {
 	})
 }
 
-// Float32s reads elements of any float type into dst; all must be finite in
-// float32.
+// Float32s reads elements of any float type into dst; all must be finite in float32.
 func (a *Array) Float32s(dst []float32) error { return a.Bounded(dst, math.MaxFloat32) }
 
 // Bounded is Float32s for elements of at most that magnitude.

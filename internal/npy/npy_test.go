@@ -179,8 +179,7 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// Values of every element type survive, whatever their number is against the
-// size of the pieces they are read in.
+// Values of every element type survive, whatever their number is against the size of the pieces they are read in.
 func TestValues(t *testing.T) {
 	rng := testrand.New(t)
 	for _, n := range []int{1, 2, 8191, 8192, 8193, 1 + rng.IntN(40000)} {

@@ -1,6 +1,5 @@
-// Package safetensors reads and writes the safetensors format with float32
-// tensors: the header's length as 8 little-endian bytes, a JSON header, the raw
-// data.
+// Package safetensors reads and writes the safetensors format with float32 tensors: the header's length as 8
+// little-endian bytes, a JSON header, the raw data.
 package safetensors
 
 import (
@@ -21,8 +20,7 @@ type Tensor struct {
 	Data  []float32
 }
 
-// headerLimit bounds the header of a safetensors file, as the format's own
-// reference reader does.
+// headerLimit bounds the header of a safetensors file, as the format's own reference reader does.
 const headerLimit = 100 << 20
 
 const maxDims = 8
@@ -62,8 +60,7 @@ type entry struct {
 	Offsets [2]int `json:"data_offsets"`
 }
 
-// Decode reads what Encode writes: float32 tensors that cover the data exactly,
-// in the order of their offsets.
+// Decode reads what Encode writes: float32 tensors that cover the data exactly, in the order of their offsets.
 func Decode(raw []byte) ([]Tensor, map[string]string, error) {
 	if len(raw) < 8 {
 		return nil, nil, fmt.Errorf("expected a safetensors header of 8 bytes, found a file of %d", len(raw))

@@ -31,8 +31,7 @@ var seed = sync.OnceValues(func() (uint64, error) {
 	return strconv.ParseUint(s, 10, 64)
 })
 
-// Seed returns the seed of this process, the same for all its tests. A test
-// that called it and fails says so.
+// Seed returns the seed of this process, the same for all its tests. A test that called it and fails says so.
 func Seed(t Test) uint64 {
 	t.Helper()
 	s, err := seed()
@@ -64,9 +63,8 @@ var (
 	calls = map[string]*uint64{}
 )
 
-// New returns random numbers that depend on the seed, the name of the test and
-// how many streams this test took before, so that a test draws the same ones
-// whether it runs alone or with others.
+// New returns random numbers that depend on the seed, the name of the test and how many streams this test took before,
+// so that a test draws the same ones whether it runs alone or with others.
 func New(t Test) *rand.Rand {
 	t.Helper()
 	s := Seed(t)

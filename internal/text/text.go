@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine makes one readable line of at most limit bytes out of s: runs of white
-// space become one space, and what cannot be printed becomes a question mark.
-// What is cut off at the end is replaced by three dots, which count.
+// OneLine makes one readable line of at most limit bytes out of s: runs of white space become one space, and what
+// cannot be printed becomes a question mark. What is cut off at the end is replaced by three dots, which count.
 func OneLine(s string, limit int) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	s = strings.Map(func(r rune) rune {
@@ -37,9 +36,8 @@ func Printable(s string) bool {
 	})
 }
 
-// Near returns the candidate that was most likely meant by name: the nearest
-// within two slips and half the length of name, or alike in the first three
-// letters. It is empty where there is none.
+// Near returns the candidate that was most likely meant by name: the nearest within two slips and half the length of
+// name, or alike in the first three letters. It is empty where there is none.
 func Near(name string, candidates []string) string {
 	best, least := "", 0
 	for _, c := range candidates {
@@ -67,9 +65,8 @@ func Nearest(name string, candidates []string, n int) []string {
 	return sorted[:min(n, len(sorted))]
 }
 
-// Slips is the least number of bytes inserted, left out, replaced or swapped
-// with the next that turns a into b (optimal string alignment). It looks at the
-// first 256 bytes of each.
+// Slips is the least number of bytes inserted, left out, replaced or swapped with the next that turns a into b (optimal
+// string alignment). It looks at the first 256 bytes of each.
 func Slips(a, b string) int {
 	a, b = a[:min(len(a), 256)], b[:min(len(b), 256)]
 	// The last three rows: row[j] is the distance of a[:i] and b[:j].

@@ -15,8 +15,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-// device opens the stand-in, or with AMTRL_TEST_GPU=required the machine's own
-// device.
+// device opens the stand-in, or with AMTRL_TEST_GPU=required the machine's own device.
 func device(t *testing.T) backend.Open {
 	t.Helper()
 	var o cuda.Options

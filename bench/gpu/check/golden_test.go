@@ -23,9 +23,8 @@ type goldenCase struct {
 	name   string
 	set    *dataset.Set
 	target string
-	// tolerance is relative to the norm of what is compared. Between the CPU and a
-	// device sums differ in their order, by units in the last place of float32; the
-	// tolerance is what that may grow to in the run's iterations.
+	// tolerance is relative to the norm of what is compared. Between the CPU and a device sums differ in their order,
+	// by units in the last place of float32; the tolerance is what that may grow to in the run's iterations.
 	tolerance float64
 	edit      func(*pipeline.Config)
 }
@@ -44,8 +43,7 @@ func goldenCases(t *testing.T) []goldenCase {
 			c.Head = pipeline.Head{Prior: pipeline.PriorIdentity, Rcond: -1}
 			c.Relevance = pipeline.Relevance{Kind: pipeline.MinNorm, Rcond: -1}
 		}},
-		// A warm start needs few iterations here. Many more go past convergence, where
-		// rounding decides the steps.
+		// A warm start needs few iterations here. Many more go past convergence, where rounding decides the steps.
 		{"float32", sparse, floats, 1e-4, func(c *pipeline.Config) {
 			c.K, c.ERM.Iterations, c.ERM.Tolerance = 5, 12, 0
 			c.Schedule.Budget = 600
@@ -60,9 +58,8 @@ func goldenCases(t *testing.T) []goldenCase {
 	}
 }
 
-// TestGolden runs the pipeline on the CPU and on the device from the same seed:
-// epoch by epoch both must draw the same samples and agree in losses, relevance
-// and scores, and in the end in every parameter.
+// TestGolden runs the pipeline on the CPU and on the device from the same seed: epoch by epoch both must draw the same
+// samples and agree in losses, relevance and scores, and in the end in every parameter.
 func TestGolden(t *testing.T) {
 	open := device(t)
 	for _, c := range goldenCases(t) {

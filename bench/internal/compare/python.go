@@ -24,8 +24,7 @@ var shared embed.FS
 // Folder is where Python programs and their data lie.
 type Folder struct{ Dir string }
 
-// NewFolder makes a temporary folder with the programs of scripts in it and what they share. The caller
-// removes it.
+// NewFolder makes a temporary folder with the programs of scripts in it and what they share. The caller removes it.
 func NewFolder(scripts embed.FS) (Folder, error) {
 	dir, err := os.MkdirTemp("", "amtrl-bench")
 	if err != nil {
@@ -59,8 +58,7 @@ func (f Folder) LeaveProblem(pools []*dataset.Pool, s backend.SampleSet, theta [
 	return f.Leave(map[string]any{"x": Gather(pools, s), "y": s.Y, "offsets": Offsets(s), "theta": theta})
 }
 
-// Run runs one of the programs and decodes the JSON that it prints. The error of a program that fails is its
-// last line.
+// Run runs one of the programs and decodes the JSON that it prints. The error of a program that fails is its last line.
 func (f Folder) Run(python string, out any, script string, args ...string) error {
 	threads := fmt.Sprint(Threads())
 	cmd := exec.Command(python, append([]string{filepath.Join(f.Dir, script)}, args...)...)
