@@ -79,18 +79,17 @@ GPU_MIB := 60
 
 .PHONY: gpu-bundle
 gpu-bundle: ## build what test-gpu and bench-gpu need into build/gpu
-	rm -rf $(GPU)
 	mkdir -p $(GPU)
 	$(GO) build -trimpath -ldflags '-s -w' -o $(GPU)/amtrl ./cmd/amtrl
 	$(GO) build -trimpath -ldflags '-s -w' -o $(GPU)/bench ./bench/gpu
 	$(GO) test -c -trimpath -ldflags '-s -w' -o $(GPU)/check.test ./bench/gpu/check
 	cp bench/gpu/*.sh $(GPU)/
-	@size=$$(du -sm $(GPU) | cut -f1); echo "$(GPU): $$size MiB"; \
+	@size=$$(du -cm $(GPU)/amtrl $(GPU)/bench $(GPU)/check.test | tail -n 1 | cut -f1); echo "$(GPU): $$size MiB"; \
 	  [ "$$size" -le $(GPU_MIB) ] || { echo "expected at most $(GPU_MIB) MiB"; exit 1; }
 
 .PHONY: test-gpu
-test-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## check the GPU at hand: doctor, conformance, golden run, sanitizers
-	sh $(GPU)/test-gpu.sh
+test-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## check the GPU at hand; TEST_GPU=sanitizers and the like name the steps
+	sh $(GPU)/test-gpu.sh $(TEST_GPU)
 
 .PHONY: bench-gpu
 bench-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## time the GPU at hand beside PyTorch and CuPy; BENCH_GPU=-small for a trial

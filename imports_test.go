@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 		"dataset", "dataset/columnar", "dataset/corrupt", "dataset/manifest",
 		"internal/atomicfile", "internal/filelock", "internal/flags", "internal/jsonfile", "internal/text", "pipeline", "report", "runs"},
 	"bench": {"backend", "bench/internal/compare", "cpu", "dataset", "pipeline"},
-	"bench/gpu": {"backend", "bench/internal/compare", "cpu", "cuda", "dataset", "internal/jsonfile", "pipeline",
+	"bench/gpu": {"backend", "bench/internal/compare", "cpu", "cuda", "dataset", "internal/atomicfile", "internal/jsonfile", "pipeline",
 		"runs"},
 	"bench/gpu/check":        nil,
 	"bench/internal/compare": {"backend", "dataset", "pipeline"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/backendtest"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/cuda/standin"
 	"github.com/amtrl/amtrl/internal/must"
@@ -15,7 +16,7 @@ import (
 
 // uses makes every library's handle of a queue of its own, and pinned memory.
 func uses(d backend.Device) error {
-	return errors.Join(recordedSums(d, 1), factorised(d, 1))
+	return errors.Join(backendtest.RecordedSums(d, 1), backendtest.Factorised(d, 1))
 }
 
 // TestLanes opens and closes many queues one after the other: they make what one makes.
@@ -50,13 +51,13 @@ func TestLanesGiveWay(t *testing.T) {
 	c.Order("memory=40000000") // a workspace of 32 MiB and little else
 	d := must.Get(opener(c, standin.Variant{})())(t)
 	defer d.Close()
-	must.Do(t, recordedSums(d, 1))
+	must.Do(t, backendtest.RecordedSums(d, 1))
 	q := must.Get(d.NewQueue())(t)
 	other := must.Get(d.NewQueue())(t) // the first one has the lane with the workspace
 	must.Do(t, q.Close())
 	buf := must.Get(other.Alloc(backend.Uint8, 30_000_000))(t)
 	buf.Free()
-	must.Do(t, recordedSums(d, 1))
+	must.Do(t, backendtest.RecordedSums(d, 1))
 }
 
 // TestLaneThatFails has a queue end with an error: its lane is not used again.
@@ -153,9 +154,9 @@ func TestBrokenCaptures(t *testing.T) {
 				c := standin.Open(t)
 				d := must.Get(opener(c, standin.Variant{})())(t)
 				defer d.Close()
-				must.Do(t, recordedSums(d, 1))
+				must.Do(t, backendtest.RecordedSums(d, 1))
 				launches, calls := c.Calls("cuGraphLaunch"), c.Calls(name)
-				must.Do(t, recordedSums(d, 1))
+				must.Do(t, backendtest.RecordedSums(d, 1))
 				each := c.Calls(name) - calls
 				if got := c.Calls("cuGraphLaunch") - launches; got != 2 {
 					t.Fatalf("three runs launch %d graphs", got)
@@ -169,13 +170,13 @@ func TestBrokenCaptures(t *testing.T) {
 					c.Fail(name, 1, code)
 				}
 				launches = c.Calls("cuGraphLaunch")
-				must.Do(t, recordedSums(d, 1))
+				must.Do(t, backendtest.RecordedSums(d, 1))
 				if got := c.Calls("cuGraphLaunch") - launches; got != 1 {
 					t.Errorf("three runs, the second of which is broken, launch %d graphs", got)
 				}
 				launches = c.Calls("cuGraphLaunch")
 				c.FailFrom("cuStreamEndCapture", 1, code)
-				must.Do(t, recordedSums(d, 1))
+				must.Do(t, backendtest.RecordedSums(d, 1))
 				if got := c.Calls("cuGraphLaunch") - launches; got != 0 {
 					t.Errorf("%d graphs are launched where none can be made", got)
 				}

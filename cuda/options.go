@@ -57,6 +57,11 @@ type DeviceInfo struct {
 	ComputeCapability string `json:"compute_capability"`
 	Multiprocessors   int    `json:"multiprocessors"`
 	MemoryBytes       int64  `json:"memory_bytes"`
+	// ClockKHz and MemoryClockKHz are the highest clocks, MemoryBusBits is the width
+	// of the memory's bus; 0 where the driver does not tell.
+	ClockKHz       int `json:"clock_khz,omitempty"`
+	MemoryClockKHz int `json:"memory_clock_khz,omitempty"`
+	MemoryBusBits  int `json:"memory_bus_bits,omitempty"`
 
 	major, minor int
 }

@@ -60,6 +60,16 @@ func describe(lib *nv.Library, ordinal int) (DeviceInfo, error) {
 			return d, err
 		}
 	}
+	for _, a := range []struct {
+		attr nv.DeviceAttribute
+		to   *int
+	}{
+		{nv.AttrClockRate, &d.ClockKHz}, {nv.AttrMemoryClockRate, &d.MemoryClockKHz}, {nv.AttrMemoryBusWidth, &d.MemoryBusBits},
+	} {
+		if v, err := driver.DeviceGetAttribute(a.attr, id); err == nil {
+			*a.to = v
+		}
+	}
 	d.ComputeCapability = fmt.Sprintf("%d.%d", d.major, d.minor)
 	if d.UUID, err = driver.DeviceGetUUID(id); err != nil && !errors.Is(err, nv.ErrAbsent) {
 		return d, err

@@ -44,11 +44,24 @@ func (w *bench) conv() error {
 	}
 	section := fmt.Sprintf("convolutional training, %d samples, channels %v, K = %d, batches of %d; per pass", len(p.samples.Y), c.Channels,
 		w.width, c.Batch)
-	w.add(row{Section: section, Name: "amtrl", Seconds: seconds, Ratio: 1, Note: fmt.Sprintf("loss %.5f in the last of %d", loss, c.Passes)})
-	return w.convRival(p, c, section, seconds)
+	least := trainingWork(image.Height, image.Width, c.Channels, w.width).times(float64(len(p.samples.Y)))
+	w.add(row{Section: section, Name: "amtrl", Seconds: seconds, Work: least, Ratio: 1, Note: fmt.Sprintf("loss %.5f in the last of %d", loss, c.Passes)})
+	return w.convRival(p, c, section, seconds, least)
 }
 
-func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours float64) error {
+// trainingWork is that of a step's products for one image: of each layer the forward one and the gradients in weights
+// and, except for the first, in inputs.
+func trainingWork(height, width int, channels []int, k int) work {
+	operations, in := 0., 1
+	products := 2.
+	for _, out := range channels {
+		operations += products * 2 * float64(height*width*9*in*out)
+		height, width, in, products = height/2, width/2, out, 3
+	}
+	return work{Float32: operations + 3*2*float64(height*width*in*k)}
+}
+
+func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours float64, least work) error {
 	if err := w.folder.LeaveProblem(p.set.Pools, p.samples, p.theta); err != nil {
 		return err
 	}
@@ -71,10 +84,10 @@ func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours floa
 		return nil
 	}
 	note := func(f fit) string { return fmt.Sprintf("loss %.5f; %s", f.Loss, reply.Torch) }
-	w.add(row{Section: section, Name: "PyTorch, eager", Seconds: reply.Eager.Seconds, Ratio: reply.Eager.Seconds / ours,
+	w.add(row{Section: section, Name: "PyTorch, eager", Seconds: reply.Eager.Seconds, Work: least, Ratio: reply.Eager.Seconds / ours,
 		Note: note(reply.Eager)})
 	if g := reply.Graph; g != nil {
-		w.add(row{Section: section, Name: "PyTorch, CUDA graph of the step", Seconds: g.Seconds, Ratio: g.Seconds / ours, Note: note(*g),
+		w.add(row{Section: section, Name: "PyTorch, CUDA graph of the step", Seconds: g.Seconds, Work: least, Ratio: g.Seconds / ours, Note: note(*g),
 			Failed: g.Failed})
 	}
 	return nil

@@ -21,8 +21,8 @@ func (w *bench) copying() error {
 		return err
 	}
 	bytes := 8 * float64(w.copied)
-	w.bandwidth = bytes / s
-	w.add(row{Section: "copy on the device", Name: "amtrl", Seconds: s, Bytes: bytes,
+	w.report.Bandwidth = bytes / s
+	w.add(row{Section: "copy on the device", Name: "amtrl", Seconds: s, Work: work{Bytes: bytes},
 		Note: fmt.Sprintf("%d bytes, read and written", 4*w.copied)})
 	return nil
 }

@@ -41,6 +41,7 @@ func (w *bench) linear() error {
 		w.add(row{
 			Section: section, Name: "amtrl, " + types[i].String() + " pools",
 			Seconds: r.Seconds, Ratio: r.Seconds / ours[0].Seconds, Evaluations: float64(r.Evaluations),
+			Work: passWork(len(p.samples.Y), types[i]).times(float64(r.Evaluations)),
 		})
 	}
 	return w.linearRival(p, section, goal, ours[0].Seconds)
@@ -71,17 +72,17 @@ func (w *bench) linearRival(p *problem, section string, goal, ours float64) erro
 		name string
 		fit  fit
 	}{{"PyTorch, same algorithm, " + reply.Pass.Way + " pass", reply.Same}, {"PyTorch, autograd on (X B) w, its L-BFGS", reply.Obvious}} {
-		line := row{Section: section, Name: r.name, Seconds: r.fit.Seconds, Ratio: r.fit.Seconds / ours, Evaluations: r.fit.Evaluations, Note: by}
+		line := row{Section: section, Name: r.name, Seconds: r.fit.Seconds, Ratio: r.fit.Seconds / ours, Evaluations: r.fit.Evaluations, Note: by,
+			Work: passWork(len(p.samples.Y), backend.Float32).times(r.fit.Evaluations)}
 		if r.fit.Objective > goal {
 			line.Failed = fmt.Sprintf("reached %.6g only, after %g evaluations", r.fit.Objective, r.fit.Evaluations)
 		}
 		w.add(line)
 	}
-	elements := float64(len(p.samples.Y) * inputs)
 	section = "what PyTorch takes beside it"
 	name := fmt.Sprintf("task gradient, float32, %d samples, %s", len(p.samples.Y), reply.Pass.Way)
-	w.add(row{Section: section, Name: name, Seconds: reply.Pass.Seconds, Bytes: 4 * elements, Note: by})
-	w.add(row{Section: section, Name: "copy on the device", Seconds: reply.Copy.Seconds, Bytes: reply.Copy.Bytes, Note: by})
+	w.add(row{Section: section, Name: name, Seconds: reply.Pass.Seconds, Work: passWork(len(p.samples.Y), backend.Float32), Note: by})
+	w.add(row{Section: section, Name: "copy on the device", Seconds: reply.Copy.Seconds, Work: work{Bytes: reply.Copy.Bytes}, Note: by})
 	return nil
 }
 

@@ -1,7 +1,7 @@
 //go:build linux
 
 // Command gpu times a CUDA device beside what a user would pick instead, on
-// one machine in one run, prints one table and writes it as JSON:
+// one machine, prints one table and writes it as JSON and as Markdown:
 //
 //   - the bandwidth of copying on the device, which bounds the rest;
 //   - the task gradient over uint8, float16 and float32 pools, as GB/s and as a
@@ -12,13 +12,15 @@
 //   - a pass of training the convolutional representation against PyTorch, eager
 //     and with its step as a CUDA graph.
 //
-// Every time is of many repetitions between two synchronisations, and the median of five such batches. PyTorch and CuPy
-// are taken from the interpreter that -python names; where they are missing, their rows say so. With -small everything
-// runs in seconds, on any backend, to show that nothing is broken.
+// Every time is of many repetitions between two synchronisations, and the median of five such batches. Each measurement
+// has a process of its own, which is ended after -limit, and the files grow by each: -only continues them. PyTorch and
+// CuPy are taken from the interpreter that -python names; where they are missing, their rows say so. With -small
+// everything runs in seconds, on any backend, to show that nothing is broken.
 package main
 
 import (
 	"embed"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,12 +28,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/table"
+
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/bench/internal/compare"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/cuda"
 	"github.com/amtrl/amtrl/dataset"
-	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 //go:embed *.py
@@ -39,9 +42,10 @@ var scripts embed.FS
 
 // options are the flags.
 type options struct {
-	backend, python, rival, json, only string
-	device, jobs, rivals               int
-	small                              bool
+	backend, python, rival, json, markdown, logs, only string
+	device, jobs, rivals                               int
+	small                                              bool
+	limit                                              time.Duration
 }
 
 func main() {
@@ -50,7 +54,10 @@ func main() {
 	flag.IntVar(&o.device, "device", 0, "number of the CUDA device")
 	flag.StringVar(&o.python, "python", compare.Python("AMTRL_TORCH_PYTHON", "AMTRL_PYTHON"), "interpreter with PyTorch and CuPy")
 	flag.StringVar(&o.rival, "rival-device", "", "where PyTorch and CuPy run: cuda or cpu; by default as -backend")
-	flag.StringVar(&o.json, "json", "", "file to write the table to as JSON")
+	flag.StringVar(&o.json, "json", "", "file to write the table to as JSON; one of the same device is continued")
+	flag.StringVar(&o.markdown, "markdown", "", "file to write the table to as Markdown")
+	flag.StringVar(&o.logs, "logs", "", "folder for the messages of each measurement")
+	flag.DurationVar(&o.limit, "limit", 9*time.Minute, "time for each measurement, in a process of its own; 0 for all in this one and no limit")
 	flag.StringVar(&o.only, "only", strings.Join(measurements, ","), "what to time")
 	flag.IntVar(&o.jobs, "jobs", compare.Threads(), "targets of a sweep at a time")
 	flag.IntVar(&o.rivals, "rival-targets", 8, "targets of the sweep that PyTorch does; times are per target")
@@ -72,13 +79,12 @@ type bench struct {
 	q      backend.Queue
 	folder compare.Folder
 	report *report
+	part   part // of the report, in the making
 	set    *dataset.Set
-	// bandwidth is what copying reaches, in bytes per second, 0 where not measured.
-	bandwidth float64
 }
 
 // measurements are the parts, in the order in which they are carried out.
-var measurements = []string{"copy", "pass", "erm", "sweep", "pinv", "conv"}
+var measurements = []string{"copy", "pass", "erm", "pinv", "conv", "sweep"}
 
 func run(o options) error {
 	wanted := strings.Split(o.only, ",")
@@ -86,6 +92,9 @@ func run(o options) error {
 		if !slices.Contains(measurements, name) {
 			return fmt.Errorf("-only: unknown measurement %q: expected some of %s", name, strings.Join(measurements, ", "))
 		}
+	}
+	if o.limit > 0 {
+		return runApart(o)
 	}
 	dev, err := open(o)
 	if err != nil {
@@ -101,27 +110,57 @@ func run(o options) error {
 		return err
 	}
 	defer os.RemoveAll(folder.Dir)
-	w := &bench{options: o, sizes: full, q: q, folder: folder,
-		report: &report{Date: time.Now().UTC().Format(time.RFC3339), Device: dev.Info(), Threads: compare.Threads()}}
+	w := &bench{options: o, sizes: full, q: q, folder: folder, report: &report{Device: dev.Info(), Threads: compare.Threads(), Small: o.small}}
 	if o.small {
 		w.sizes = small
 	}
-	for i, measure := range []func() error{w.copying, w.passes, w.linear, w.sweep, w.pinv, w.conv} {
-		name, start := measurements[i], time.Now()
-		if !slices.Contains(wanted, name) {
-			continue
+	if o.backend == "cuda" {
+		if w.report.Machine, err = describe(o.device); err != nil {
+			return err
 		}
-		if err := measure(); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		fmt.Fprintf(os.Stderr, "%s: done in %.0f s\n", name, time.Since(start).Seconds())
 	}
-	w.report.print(os.Stdout)
-	if o.json == "" {
+	if err := w.report.follow(o.json); err != nil {
+		return err
+	}
+	var errs error
+	for i, measure := range []func() error{w.copying, w.passes, w.linear, w.pinv, w.conv, w.sweep} {
+		if name := measurements[i]; slices.Contains(wanted, name) {
+			errs = errors.Join(errs, w.measure(name, measure))
+		}
+	}
+	fmt.Print(w.report.text(rendered))
+	return errs
+}
+
+// measure carries out one measurement and writes what there is then.
+func (w *bench) measure(name string, measure func() error) error {
+	start := time.Now()
+	w.part = part{Name: name, Date: start.UTC().Format(time.RFC3339), Before: w.clocks()}
+	err := measure()
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+		w.part.Failed = err.Error()
+	}
+	w.part.Seconds, w.part.After = time.Since(start).Seconds(), w.clocks()
+	w.report.put(w.part)
+	fmt.Fprintf(os.Stderr, "%s: done in %.0f s\n", name, w.part.Seconds)
+	return errors.Join(err, w.report.write(w.options))
+}
+
+// clocks are those of the device, nil where there is nobody to ask.
+func (w *bench) clocks() *clocks {
+	if w.report.Machine == nil {
 		return nil
 	}
-	return jsonfile.Write(o.json, w.report)
+	c, err := readClocks(w.report.Machine.UUID)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return nil
+	}
+	return c
 }
+
+func rendered(t table.Writer) string { return t.Render() }
 
 // open opens what -backend and -device name.
 func open(o options) (backend.Device, error) {

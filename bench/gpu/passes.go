@@ -69,11 +69,18 @@ func (w *bench) pass(n int, dtype backend.DType) error {
 		return err
 	}
 	replayed, err := timedProgram(w.q, w.least, w.recorded, one)
-	line := row{Section: section, Name: dtype.String() + " pools, one call each", Seconds: issued, Bytes: bytes, Note: note}
+	line := row{Section: section, Name: dtype.String() + " pools, one call each", Seconds: issued, Work: passWork(s.Len(), dtype), Note: note}
 	w.add(line)
 	line.Name, line.Seconds = fmt.Sprintf("%s pools, %d in a program", dtype, w.recorded), replayed
 	w.add(line)
 	return err
+}
+
+// passWork is that of the task gradient over n samples: every stored element once, and for each a multiplication
+// and an addition for the dot product and two for the sum.
+func passWork(n int, dtype backend.DType) work {
+	elements := float64(n * inputs)
+	return work{Bytes: elements * float64(dtype.Size()), Float32: 4 * elements}
 }
 
 // poolOf makes random rows once and returns what uploads a copy of them, and their scale.

@@ -3,13 +3,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/bench/internal/compare"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 // row is one line of the table. Figures that were not measured are 0.
@@ -17,12 +21,14 @@ type row struct {
 	Section string  `json:"section"`
 	Name    string  `json:"name"`
 	Seconds float64 `json:"seconds,omitempty"`
-	// Bytes are those that one repetition moves.
-	Bytes float64 `json:"bytes,omitempty"`
-	// GBs is Bytes per second in units of 10^9, Share that as a fraction of what
-	// copying reaches on the same device in the same run.
+	// Work is what one repetition does.
+	Work work `json:"work"`
+	// GBs is Work's bytes per second in units of 10^9, Share that as a fraction of
+	// what copying reaches on the same device, Roof the time that the device's peak
+	// allows over the one that it took.
 	GBs   float64 `json:"gb_per_s,omitempty"`
 	Share float64 `json:"share_of_copy,omitempty"`
+	Roof  float64 `json:"share_of_roofline,omitempty"`
 	// Ratio is Seconds over those of amtrl's row of the section.
 	Ratio       float64 `json:"time_over_amtrl,omitempty"`
 	Evaluations float64 `json:"evaluations,omitempty"`
@@ -31,49 +37,152 @@ type row struct {
 	Failed string `json:"failed,omitempty"`
 }
 
+// part is one measurement.
+type part struct {
+	Name    string  `json:"name"`
+	Date    string  `json:"date"`
+	Seconds float64 `json:"seconds"`
+	// Before and After are the clocks, where nvidia-smi tells them.
+	Before *clocks `json:"clocks_before,omitempty"`
+	After  *clocks `json:"clocks_after,omitempty"`
+	Rows   []row   `json:"rows,omitempty"`
+	// Failed says why it did not come to its end; the rows before that stay.
+	Failed string `json:"failed,omitempty"`
+}
+
 // report is the table and what it was measured on.
 type report struct {
-	Date    string       `json:"date"`
 	Device  backend.Info `json:"device"`
+	Machine *machine     `json:"machine,omitempty"` // of a CUDA device
 	Threads int          `json:"threads"`
-	Rows    []row        `json:"rows"`
+	Small   bool         `json:"small,omitempty"`
+	// Bandwidth is what copying reaches, in bytes per second.
+	Bandwidth float64 `json:"copy_bytes_per_s,omitempty"`
+	Parts     []part  `json:"parts"` // in the order of measurements
+}
+
+// put enters a measurement, in place of an earlier one of its name.
+func (p *report) put(m part) {
+	p.Parts = slices.DeleteFunc(p.Parts, func(o part) bool { return o.Name == m.Name })
+	p.Parts = append(p.Parts, m)
+	slices.SortStableFunc(p.Parts, func(a, b part) int { return slices.Index(measurements, a.Name) - slices.Index(measurements, b.Name) })
+}
+
+// maxReport bounds a report that is read.
+const maxReport = 16 << 20
+
+// readReport returns what a file holds, nil where there is none.
+func readReport(path string) (*report, error) {
+	if path == "" {
+		return nil, nil
+	}
+	p := new(report)
+	err := jsonfile.Read(path, maxReport, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return p, err
+}
+
+// follow takes over what earlier processes measured on the same device.
+func (p *report) follow(path string) error {
+	old, err := readReport(path)
+	if old == nil || err != nil {
+		return err
+	}
+	here, there := p.name(), old.name()
+	if here != there {
+		return fmt.Errorf("%s is of %s, this is %s: move it away", path, there, here)
+	}
+	p.Bandwidth, p.Parts = old.Bandwidth, old.Parts
+	return nil
+}
+
+// name says what a report is of.
+func (p *report) name() string {
+	size := ""
+	if p.Small {
+		size = ", small"
+	}
+	return fmt.Sprintf("%s (%s, %s%s)", p.Device.Device, p.Device.Backend, p.Device.Detail, size)
+}
+
+// write leaves the report as JSON and as Markdown, each where a path is given.
+func (p *report) write(o options) error {
+	if o.json != "" {
+		if err := jsonfile.Write(o.json, p); err != nil {
+			return err
+		}
+	}
+	if o.markdown != "" {
+		return atomicfile.Write(o.markdown, []byte(p.text(table.Writer.RenderMarkdown)))
+	}
+	return nil
 }
 
 // add appends a row with the figures that follow from the others.
 func (w *bench) add(r row) {
-	if r.Bytes > 0 && r.Seconds > 0 {
-		r.GBs = r.Bytes / r.Seconds / 1e9
-		if w.bandwidth > 0 {
-			r.Share = r.Bytes / r.Seconds / w.bandwidth
+	if r.Seconds > 0 {
+		r.GBs = r.Work.Bytes / r.Seconds / 1e9
+		if w.report.Bandwidth > 0 {
+			r.Share = r.Work.Bytes / r.Seconds / w.report.Bandwidth
+		}
+		if m := w.report.Machine; m != nil {
+			r.Roof = m.Peak.seconds(r.Work) / r.Seconds
 		}
 	}
-	w.report.Rows = append(w.report.Rows, r)
+	w.part.Rows = append(w.part.Rows, r)
 }
 
-func (p *report) print(out io.Writer) {
-	fmt.Fprintf(out, "%s, %s (%s), %s, %d threads\n", p.Date, p.Device.Device, p.Device.Backend, p.Device.Detail, p.Threads)
-	t := compare.NewTable("", "time", "GB/s", "of copying", "evaluations", "time / amtrl", "")
-	t.SetOutputMirror(out)
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 7, WidthMax: 60}})
-	section := ""
-	for _, r := range p.Rows {
-		if r.Section != section {
-			if section != "" {
-				t.AppendSeparator()
-			}
-			t.AppendRow(table.Row{r.Section})
-			section = r.Section
-		}
-		if r.Failed != "" {
-			t.AppendRow(table.Row{"  " + r.Name, "", "", "", "", "", r.Failed})
-			continue
-		}
-		t.AppendRow(table.Row{
-			"  " + r.Name, duration(r.Seconds), some(r.GBs, "%.4g"), some(100*r.Share, "%.3g %%"),
-			some(r.Evaluations, "%.4g"), some(r.Ratio, "%.3g"), r.Note,
-		})
+// text is the report as a table with a heading.
+func (p *report) text(render func(table.Writer) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s, %d threads\n", p.name(), p.Device.Precision, p.Threads)
+	if m := p.Machine; m != nil {
+		fmt.Fprintf(&b, "Driver for CUDA %s; peak %.4g GB/s, %.4g TFLOP/s in float32, %.4g in float64, without tensor cores.\n",
+			m.Driver, m.Peak.BytesPerSecond/1e9, m.Peak.Float32/1e12, m.Peak.Float64/1e12)
 	}
-	t.Render()
+	for _, m := range p.Parts {
+		fmt.Fprintf(&b, "%s: %s, %.0f s", m.Name, m.Date, m.Seconds)
+		for _, c := range []*clocks{m.Before, m.After} {
+			if c != nil {
+				fmt.Fprintf(&b, "; driver %s, clocks %s of %s and %s of %s, %s C, limit %s, throttled %s", c.Driver, c.SM, c.MaxSM, c.Memory,
+					c.MaxMemory, c.Temperature, c.PowerLimit, c.Throttled)
+			}
+		}
+		if m.Failed != "" {
+			fmt.Fprintf(&b, "; failed: %s", m.Failed)
+		}
+		b.WriteByte('\n')
+	}
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"", "time", "GB/s", "of copying", "of roofline", "evaluations", "time / amtrl", ""})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 8, WidthMax: 60}})
+	section := ""
+	for _, m := range p.Parts {
+		for _, r := range m.Rows {
+			if r.Section != section {
+				if section != "" {
+					t.AppendSeparator()
+				}
+				t.AppendRow(table.Row{r.Section})
+				section = r.Section
+			}
+			if r.Failed != "" {
+				t.AppendRow(table.Row{"  " + r.Name, "", "", "", "", "", "", r.Failed})
+				continue
+			}
+			t.AppendRow(table.Row{
+				"  " + r.Name, duration(r.Seconds), some(r.GBs, "%.4g"), some(100*r.Share, "%.3g %%"), some(100*r.Roof, "%.3g %%"),
+				some(r.Evaluations, "%.4g"), some(r.Ratio, "%.3g"), r.Note,
+			})
+		}
+	}
+	b.WriteByte('\n')
+	b.WriteString(render(t))
+	b.WriteByte('\n')
+	return b.String()
 }
 
 // some formats v, or nothing where it is 0.

@@ -7,10 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -47,9 +49,10 @@ func TestBundle(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(tools, "compute-sanitizer"), []byte("#!/bin/sh\n"+body+"\n"), 0o755))
 	}
 	t.Setenv("PATH", tools+":"+os.Getenv("PATH"))
-	script := func() (verdicts map[string]string, text string, code int) {
+	script := func(steps ...string) (verdicts map[string]string, text string, code int) {
 		t.Helper()
-		cmd := exec.Command("sh", filepath.Join(bundle, "test-gpu.sh"), "small")
+		cmd := exec.Command("sh", slices.Concat([]string{filepath.Join(bundle, "test-gpu.sh"), "small"}, steps)...)
+		cmd.Env = append(os.Environ(), "AMTRL_GPU_OUT="+filepath.Join(dir, "out"))
 		out, _ := cmd.CombinedOutput()
 		verdicts = map[string]string{}
 		for _, m := range regexp.MustCompile(`(?m)^(PASS|FAIL|SKIP) +(\S+)`).FindAllStringSubmatch(string(out), -1) {
@@ -57,44 +60,74 @@ func TestBundle(t *testing.T) {
 		}
 		return verdicts, string(out), cmd.ProcessState.ExitCode()
 	}
-	expect := func(name, want string, exit int) {
+	log := filepath.Join(dir, "out", "test.jsonl")
+	// expect runs steps, by default the usual ones, and compares the verdicts.
+	expect := func(name, want string, exit int, steps ...string) {
 		t.Helper()
-		verdicts, text, code := script()
-		var got []string
-		for _, n := range []string{"doctor", "conformance", "golden", "sanitizer-memcheck", "sanitizer-racecheck"} {
+		os.Remove(log)
+		verdicts, text, code := script(steps...)
+		names := []string{"doctor", "conformance", "golden", "captures"}
+		switch {
+		case len(steps) == 1 && steps[0] == "sanitizers":
+			names = []string{"memcheck-Memory", "racecheck-Memory"}
+		case len(steps) > 0:
+			names = steps
+		}
+		var got, logged []string
+		for _, n := range names {
 			got = append(got, verdicts[n])
 		}
-		if s := strings.Join(got, " "); s != want || code != exit {
-			t.Errorf("%s: verdicts %s and exit code %d, expected %s and %d:\n%s", name, s, code, want, exit, text)
+		must.Do(t, jsonfile.ReadLines(log, 1<<20, func(l struct {
+			Step, Verdict string
+			Seconds       int
+			ExitCode      int `json:"exit_code"`
+		}) error {
+			logged = append(logged, l.Verdict)
+			return nil
+		}))
+		if s := strings.Join(got, " "); s != want || code != exit || !slices.Equal(got, logged) {
+			t.Errorf("%s: verdicts %s, in the log %s, and exit code %d, expected %s and %d:\n%s", name, s, logged, code, want, exit, text)
 		}
 	}
 
 	bench := exec.Command("sh", filepath.Join(bundle, "bench-gpu.sh"), "-small", "-backend", "cpu", "-only", "copy")
+	bench.Env = append(os.Environ(), "AMTRL_GPU_OUT="+filepath.Join(dir, "out"))
 	if out, err := bench.CombinedOutput(); err != nil || !strings.Contains(string(out), "copy on the device") {
 		t.Errorf("bench-gpu.sh: %v: %s", err, out)
 	}
-	if _, err := os.Stat(filepath.Join(bundle, "bench.json")); err != nil {
-		t.Error(err)
+	for _, name := range []string{"bench.json", "bench.md", "logs/bench-copy.log"} {
+		if _, err := os.Stat(filepath.Join(dir, "out", name)); err != nil {
+			t.Error(err)
+		}
 	}
 
 	t.Setenv("AMTRL_CUDA_LIB_DIR", dir)
-	sanitizer("exit 0")
-	expect("no CUDA", "FAIL FAIL FAIL PASS PASS", 1)
+	expect("no CUDA", "FAIL FAIL FAIL FAIL", 1)
 
 	useStandIn(t)
+	expect("a whole machine", "PASS PASS PASS PASS", 0)
+	expect("some steps", "FAIL PASS", 1, "speed", "doctor")
 	// Runs what it is given, as the real one does.
-	sanitizer(`[ "$1 $3 $4" = "--tool --error-exitcode 99" ] || exit 98; echo "$2"; shift 4; exec "$@"`)
-	expect("a whole machine", "PASS PASS PASS PASS PASS", 0)
+	sanitizer(`[ "$1 $3 $4" = "--tool --error-exitcode 99" ] || exit 98; echo "$2"; shift 4
+[ "$1 $2" != "--report-api-errors no" ] || shift 2
+exec "$@"`)
+	expect("sanitizers", "PASS PASS", 0, "sanitizers")
 	sanitizer(`echo "========= Error: Device not supported"; exit 1`)
-	expect("no support for the sanitizer", "PASS PASS PASS SKIP SKIP", 0)
+	expect("no support for the sanitizer", "SKIP SKIP", 0, "sanitizers")
 	sanitizer("echo found a race; exit 99")
-	expect("a race", "PASS PASS PASS FAIL FAIL", 1)
+	expect("a race", "FAIL PASS", 1, "racecheck-Memory", "doctor")
+	// To memcheck an answer of "not ready" is an error, unless it is told.
+	sanitizer(`[ "$*" != "${*#*--report-api-errors no}" ] || exit 99`)
+	expect("errors of the API", "PASS", 0, "memcheck-Memory")
+	t.Setenv("LIMIT", "2")
+	sanitizer(`[ "$2" = racecheck ] || sleep 60`)
+	expect("a step that does not end", "FAIL PASS", 1, "memcheck-Memory", "racecheck-Memory")
 }
 
 // On a machine without Go the targets of make build nothing.
 func TestTargetsWithoutGo(t *testing.T) {
-	for target, want := range map[string]string{"test-gpu": "sh here/test-gpu.sh", "bench-gpu": "sh here/bench-gpu.sh -small"} {
-		out, err := exec.Command("make", "-s", "-n", "-C", "../..", target, "GO=there-is-no-go", "GPU=here", "BENCH_GPU=-small").CombinedOutput()
+	for target, want := range map[string]string{"test-gpu": "sh here/test-gpu.sh golden", "bench-gpu": "sh here/bench-gpu.sh -small"} {
+		out, err := exec.Command("make", "-s", "-n", "-C", "../..", target, "GO=there-is-no-go", "GPU=here", "BENCH_GPU=-small", "TEST_GPU=golden").CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || got != want {
 			t.Errorf("make %s does %q (%v), expected %q", target, got, err, want)
 		}

@@ -31,6 +31,17 @@ func device(t *testing.T) backend.Open {
 
 func onDevice() bool { return os.Getenv("AMTRL_TEST_GPU") == "required" }
 
+// TestCaptures has queues open, close, decompose and allocate beside others that collect graphs.
+func TestCaptures(t *testing.T) {
+	d := must.Get(device(t)())(t)
+	rounds := 3
+	if onDevice() {
+		rounds = 100
+	}
+	must.Do(t, backendtest.Beside(d, rounds))
+	must.Do(t, d.Close())
+}
+
 func TestConformance(t *testing.T) {
 	if !onDevice() {
 		t.Skip("package cuda runs the suite on the stand-in")

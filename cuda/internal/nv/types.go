@@ -44,7 +44,10 @@ type DeviceAttribute int32
 
 // Attributes of devices.
 const (
+	AttrClockRate              DeviceAttribute = 13 // kHz
 	AttrMultiprocessorCount    DeviceAttribute = 16
+	AttrMemoryClockRate        DeviceAttribute = 36 // kHz
+	AttrMemoryBusWidth         DeviceAttribute = 37 // bits
 	AttrComputeCapabilityMajor DeviceAttribute = 75
 	AttrComputeCapabilityMinor DeviceAttribute = 76
 )

@@ -1,0 +1,104 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// runApart carries out each measurement in a process of its own, which ends in time: what one loses, the others
+// keep. The report in o.json grows by each.
+func runApart(o options) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	logs := o.logs
+	if logs == "" {
+		if logs, err = os.MkdirTemp("", "amtrl-bench"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(logs)
+	}
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return err
+	}
+	if o.json == "" {
+		o.json = filepath.Join(logs, "bench.json")
+	}
+	var failed []error
+	for _, name := range strings.Split(o.only, ",") {
+		start := time.Now()
+		cause := child(self, o, name, filepath.Join(logs, "bench-"+name+".log"))
+		if cause == nil {
+			continue
+		}
+		failed = append(failed, fmt.Errorf("%s: %w", name, cause))
+		rep, err := readReport(o.json)
+		if err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+		if rep == nil { // nothing could be opened
+			continue
+		}
+		if m := rep.find(name); m == nil || m.Failed == "" || m.Date < start.UTC().Format(time.RFC3339) {
+			rep.put(part{Name: name, Date: start.UTC().Format(time.RFC3339), Seconds: time.Since(start).Seconds(), Failed: cause.Error()})
+		}
+		if err := rep.write(o); err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+	}
+	rep, err := readReport(o.json)
+	if rep != nil && err == nil {
+		fmt.Print(rep.text(rendered))
+	}
+	return errors.Join(append(failed, err)...)
+}
+
+func (p *report) find(name string) *part {
+	for i := range p.Parts {
+		if p.Parts[i].Name == name {
+			return &p.Parts[i]
+		}
+	}
+	return nil
+}
+
+// child runs one measurement, whose messages go to a log as well.
+func child(self string, o options, name, log string) error {
+	f, err := os.Create(log)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), o.limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, o.args(name)...)
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Stdout, cmd.Stderr = f, io.MultiWriter(f, os.Stderr)
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return fmt.Errorf("ran past %v", o.limit)
+	}
+	if err != nil {
+		return fmt.Errorf("%w, see %s", err, log)
+	}
+	return nil
+}
+
+// args are the flags of a process for one measurement.
+func (o options) args(name string) []string {
+	return []string{
+		"-limit=0", "-only=" + name, "-backend=" + o.backend, fmt.Sprint("-device=", o.device), "-python=" + o.python, "-rival-device=" + o.rival,
+		"-json=" + o.json, "-markdown=" + o.markdown, fmt.Sprint("-jobs=", o.jobs), fmt.Sprint("-rival-targets=", o.rivals),
+		fmt.Sprint("-small=", o.small),
+	}
+}
