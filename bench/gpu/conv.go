@@ -45,7 +45,8 @@ func (w *bench) conv() error {
 	section := fmt.Sprintf("convolutional training, %d samples, channels %v, K = %d, batches of %d; per pass", len(p.samples.Y), c.Channels,
 		w.width, c.Batch)
 	least := trainingWork(image.Height, image.Width, c.Channels, w.width).times(float64(len(p.samples.Y)))
-	w.add(row{Section: section, Name: "amtrl", Seconds: seconds, Work: least, Ratio: 1, Note: fmt.Sprintf("loss %.5f in the last of %d", loss, c.Passes)})
+	w.add(row{Section: section, Name: "amtrl", Seconds: seconds, Work: least, Ratio: 1,
+		Note: fmt.Sprintf("loss %.5f in the last of %d", loss, c.Passes)})
 	return w.convRival(p, c, section, seconds, least)
 }
 
@@ -87,8 +88,8 @@ func (w *bench) convRival(p *problem, c pipeline.Conv, section string, ours floa
 	w.add(row{Section: section, Name: "PyTorch, eager", Seconds: reply.Eager.Seconds, Work: least, Ratio: reply.Eager.Seconds / ours,
 		Note: note(reply.Eager)})
 	if g := reply.Graph; g != nil {
-		w.add(row{Section: section, Name: "PyTorch, CUDA graph of the step", Seconds: g.Seconds, Work: least, Ratio: g.Seconds / ours, Note: note(*g),
-			Failed: g.Failed})
+		w.add(row{Section: section, Name: "PyTorch, CUDA graph of the step", Seconds: g.Seconds, Work: least, Ratio: g.Seconds / ours,
+			Note: note(*g), Failed: g.Failed})
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ type peak struct {
 // units are the float32 and float64 units of a multiprocessor, by compute capability; a fused multiply-add of each
 // per cycle (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions").
 var units = map[string][2]float64{
-	"8.0": {64, 32}, "8.6": {128, 2}, "8.9": {128, 2}, "9.0": {128, 64}, "10.0": {128, 64}, "10.3": {128, 2}, "12.0": {128, 2}, "12.1": {128, 2},
+	"8.0": {64, 32}, "8.6": {128, 2}, "8.9": {128, 2}, "9.0": {128, 64},
+	"10.0": {128, 64}, "10.3": {128, 2}, "12.0": {128, 2}, "12.1": {128, 2},
 }
 
 func peakOf(d cuda.DeviceInfo) peak {
@@ -92,7 +93,8 @@ type clocks struct {
 func readClocks(uuid string) (*clocks, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	const fields = "driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit,temperature.gpu,clocks_throttle_reasons.active"
+	const fields = "driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit,temperature.gpu," +
+		"clocks_throttle_reasons.active"
 	cmd := exec.CommandContext(ctx, "nvidia-smi", "--id="+uuid, "--query-gpu="+fields, "--format=csv,noheader")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()

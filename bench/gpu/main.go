@@ -57,7 +57,7 @@ func main() {
 	flag.StringVar(&o.json, "json", "", "file to write the table to as JSON; one of the same device is continued")
 	flag.StringVar(&o.markdown, "markdown", "", "file to write the table to as Markdown")
 	flag.StringVar(&o.logs, "logs", "", "folder for the messages of each measurement")
-	flag.DurationVar(&o.limit, "limit", 9*time.Minute, "time for each measurement, in a process of its own; 0 for all in this one and no limit")
+	flag.DurationVar(&o.limit, "limit", 9*time.Minute, "time for each measurement, in a process of its own; 0 for none, in this process")
 	flag.StringVar(&o.only, "only", strings.Join(measurements, ","), "what to time")
 	flag.IntVar(&o.jobs, "jobs", compare.Threads(), "targets of a sweep at a time")
 	flag.IntVar(&o.rivals, "rival-targets", 8, "targets of the sweep that PyTorch does; times are per target")

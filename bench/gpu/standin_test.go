@@ -127,7 +127,8 @@ exec "$@"`)
 // On a machine without Go the targets of make build nothing.
 func TestTargetsWithoutGo(t *testing.T) {
 	for target, want := range map[string]string{"test-gpu": "sh here/test-gpu.sh golden", "bench-gpu": "sh here/bench-gpu.sh -small"} {
-		out, err := exec.Command("make", "-s", "-n", "-C", "../..", target, "GO=there-is-no-go", "GPU=here", "BENCH_GPU=-small", "TEST_GPU=golden").CombinedOutput()
+		cmd := exec.Command("make", "-s", "-n", "-C", "../..", target, "GO=there-is-no-go", "GPU=here", "BENCH_GPU=-small", "TEST_GPU=golden")
+		out, err := cmd.CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || got != want {
 			t.Errorf("make %s does %q (%v), expected %q", target, got, err, want)
 		}
