@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -135,11 +134,11 @@ func begun(entries []fs.DirEntry) bool {
 
 // write fills the folder; plan.json comes last and says that it is whole.
 func (r *Run) write(env Environment) error {
-	var tasks bytes.Buffer
-	if err := writeTasks(&tasks, r.Tasks); err != nil {
+	tasks, err := jsonfile.EncodeLines(r.Tasks)
+	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(filepath.Join(r.Dir, tasksFile), tasks.Bytes()); err != nil {
+	if err := atomicfile.Write(filepath.Join(r.Dir, tasksFile), tasks); err != nil {
 		return err
 	}
 	if err := jsonfile.Write(filepath.Join(r.Dir, envFile), env); err != nil {
@@ -182,39 +181,20 @@ func (r *Run) checkTasks() error {
 		return err
 	}
 	defer f.Close()
-	same := &comparer{with: bufio.NewReader(f)}
-	err = writeTasks(same, r.Tasks)
-	if _, end := same.with.ReadByte(); err == nil && end != io.EOF {
-		err = errDiffers
-	}
-	if errors.Is(err, errDiffers) {
-		return fmt.Errorf("%s: expected the %d tasks of %s", path, len(r.Tasks), planFile)
-	}
-	return err
-}
-
-// writeTasks writes tasks as tasks.jsonl has them, one per line.
-func writeTasks(to io.Writer, tasks []Task) error {
-	enc := json.NewEncoder(to)
-	for i := range tasks {
-		if err := enc.Encode(&tasks[i]); err != nil {
+	found, same := bufio.NewReader(f), true
+	for i := 0; i < len(r.Tasks) && same; i++ {
+		want, err := jsonfile.EncodeLines(r.Tasks[i : i+1])
+		if err != nil {
 			return err
 		}
+		there := make([]byte, len(want))
+		io.ReadFull(found, there)
+		same = bytes.Equal(there, want)
+	}
+	if _, end := found.ReadByte(); !same || end != io.EOF {
+		return fmt.Errorf("%s: expected the %d tasks of %s", path, len(r.Tasks), planFile)
 	}
 	return nil
-}
-
-var errDiffers = errors.New("not the same bytes")
-
-// comparer compares what is written to it with what it reads.
-type comparer struct{ with *bufio.Reader }
-
-func (c *comparer) Write(p []byte) (int, error) {
-	there := make([]byte, len(p))
-	if n, err := io.ReadFull(c.with, there); err != nil && n == len(p) || !bytes.Equal(there, p) {
-		return 0, errDiffers
-	}
-	return len(p), nil
 }
 
 // Lock takes the folder for this process: submissions and cancellations come one after the other. Tasks do not need it.

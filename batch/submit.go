@@ -86,7 +86,7 @@ func (r *Run) Recover(ctx context.Context, open Opener) error {
 		if !j.Unsure {
 			continue
 		}
-		e, err := r.engine(j, open)
+		e, err := r.Engine(j, open)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,8 @@ func (r *Run) Recover(ctx context.Context, open Opener) error {
 // Opener makes the engine of a submission again.
 type Opener func(dir string, set Settings) (Engine, error)
 
-func (r *Run) engine(j *JobRecord, open Opener) (Engine, error) {
+// Engine makes the engine that a part was handed to.
+func (r *Run) Engine(j *JobRecord, open Opener) (Engine, error) {
 	set, err := r.Settings(j.Submission)
 	if err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error)
 		if len(list) == 0 {
 			continue
 		}
-		e, err := r.engine(j, open)
+		e, err := r.Engine(j, open)
 		if err != nil {
 			return 0, err
 		}

@@ -88,7 +88,7 @@ func (f folder) derive(data *pipeline.Resident, name string, st pipeline.State) 
 	last := st.Epochs[len(st.Epochs)-1].Method
 	switch {
 	case name == epochsFile:
-		return encodeEpochs(st.Epochs)
+		return jsonfile.EncodeLines(st.Epochs)
 	case last == f.id.Config.Methods[0]: // the state's parameters are those of the model
 		l, err := pipeline.NewLearner(data, f.problem)
 		if err != nil {

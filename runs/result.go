@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -123,18 +122,6 @@ func summarise(p *pipeline.Problem, epochs []pipeline.Epoch) Result {
 	}
 	slices.SortStableFunc(res.Sources, func(a, b SourceResult) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })
 	return res
-}
-
-// encodeEpochs is epochs.jsonl.
-func encodeEpochs(epochs []pipeline.Epoch) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	for i := range epochs {
-		if err := enc.Encode(&epochs[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out.Bytes(), nil
 }
 
 // encodeRelevance is relevance.csv.

@@ -103,7 +103,7 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 }
 
 func (f folder) writeEpochs(st pipeline.State) error {
-	epochs, err := encodeEpochs(st.Epochs)
+	epochs, err := jsonfile.EncodeLines(st.Epochs)
 	if err != nil {
 		return err
 	}

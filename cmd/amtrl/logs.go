@@ -51,11 +51,7 @@ func (o *logsOptions) run(ctx context.Context) error {
 	}
 	found := false
 	for i, j := range jobs {
-		set, err := run.Settings(j.Submission)
-		if err != nil {
-			return err
-		}
-		eng, err := engines.Open(run.Dir, set)
+		eng, err := run.Engine(j, engines.Open)
 		if err != nil {
 			return err
 		}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -94,41 +94,27 @@ func child(limit time.Duration, line func([]byte) error, args ...string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	lines := make(chan []byte)
-	stop := make(chan struct{})
-	defer close(stop)
-	ended := make(chan error, 1)
-	go func() {
-		r := bufio.NewScanner(out)
-		r.Buffer(nil, 16<<20)
-		for r.Scan() {
-			select {
-			case lines <- slices.Clone(r.Bytes()):
-			case <-stop:
-			}
-		}
-		close(lines)
-		ended <- errors.Join(r.Err(), cmd.Wait())
-	}()
-	silence := time.NewTimer(limit)
+	var silent atomic.Bool
+	silence := time.AfterFunc(limit, func() {
+		silent.Store(true)
+		cmd.Process.Kill()
+		out.Close() // a process that hangs in the driver may not even die: the pipe and the process are not waited for
+	})
 	defer silence.Stop()
-	for {
-		select {
-		case l, ok := <-lines:
-			if !ok {
-				return complaint.explain(<-ended)
-			}
-			silence.Reset(limit)
-			if err := line(l); err != nil {
-				cmd.Process.Kill()
-				return err
-			}
-		case <-silence.C:
-			// Not waited for: a process that hangs in the driver may not even die.
+	r := bufio.NewScanner(out)
+	r.Buffer(nil, 16<<20)
+	for r.Scan() {
+		silence.Reset(limit)
+		if err := line(r.Bytes()); err != nil {
 			cmd.Process.Kill()
-			return fmt.Errorf("%w for %s", errNoAnswer, limit)
+			return err
 		}
 	}
+	if silent.Load() {
+		return fmt.Errorf("%w for %s", errNoAnswer, limit)
+	}
+	silence.Stop()
+	return complaint.explain(errors.Join(r.Err(), cmd.Wait()))
 }
 
 // tail keeps the first line that a child complains with.

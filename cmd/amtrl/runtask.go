@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
 	"slices"
 	"strconv"
@@ -58,20 +57,21 @@ func (o *runTaskOptions) check() (err error) {
 }
 
 func (o *runTaskOptions) run(ctx context.Context) error {
-	save := make(chan os.Signal, 1)
+	save := context.Background()
 	for _, kind := range engines {
 		if len(kind.SaveSignals) > 0 {
-			signal.Notify(save, kind.SaveSignals...)
+			var stop func()
+			save, stop = signal.NotifyContext(save, kind.SaveSignals...)
+			defer stop()
 		}
 	}
-	defer signal.Stop(save)
 	run, err := o.open()
 	if err != nil {
 		return err
 	}
 	w := &batch.Worker{
 		Run: run, Part: o.part.V, Index: o.index, Version: version().Version, Engine: engines.Open,
-		Open: o.openTask, Save: asked(save), Note: o.note,
+		Open: o.openTask, Save: save.Done(), Note: o.note,
 	}
 	if o.container.Given {
 		code, err := slurm.WorkInContainer(ctx, w, o.container.V)
@@ -83,16 +83,6 @@ func (o *runTaskOptions) run(ctx context.Context) error {
 	code, err := w.Work(ctx)
 	// Also for 0: a signal that came when the work was complete changes nothing.
 	return &exitStatus{code, err}
-}
-
-// asked is closed by the first signal; later ones are ignored.
-func asked(signals <-chan os.Signal) <-chan struct{} {
-	done := make(chan struct{})
-	go func() {
-		<-signals
-		close(done)
-	}()
-	return done
 }
 
 // openTask opens the data and the device that the plan's flags ask for.

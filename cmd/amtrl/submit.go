@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
-	"io"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -168,17 +167,10 @@ func newEnvironment() (batch.Environment, error) {
 }
 
 func programHash() (path, sum string, err error) {
-	if path, err = os.Executable(); err != nil {
-		return "", "", err
-	}
-	f, err := os.Open(path)
+	path, err = os.Executable()
 	if err != nil {
 		return "", "", err
 	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", "", err
-	}
-	return path, hex.EncodeToString(h.Sum(nil)), nil
+	raw, err := os.ReadFile(path)
+	return path, fmt.Sprintf("%x", sha256.Sum256(raw)), err
 }

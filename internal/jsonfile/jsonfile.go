@@ -19,6 +19,18 @@ func Encode(v any) ([]byte, error) {
 	return append(js, '\n'), err
 }
 
+// EncodeLines returns each value as a line of JSON.
+func EncodeLines[T any](list []T) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	for i := range list {
+		if err := enc.Encode(&list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), nil
+}
+
 // Decode reads one JSON value and nothing else into v, refusing fields that v does not have. Its errors name the byte.
 func Decode(raw []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
