@@ -1,12 +1,13 @@
 package pipeline
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/x448/float16"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
@@ -36,15 +37,9 @@ func narrow(v []float64) []float32 {
 	return w
 }
 
-func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }
+func norm(v []float64) float64 { return floats.Norm(v, 2) }
 
-func distance(a, b []float64) float64 {
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = a[i] - b[i]
-	}
-	return norm(d)
-}
+func distance(a, b []float64) float64 { return floats.Distance(a, b, 2) }
 
 // closeVectors checks ||got - want|| <= tol (||want|| + floor).
 func closeVectors(t testing.TB, what string, got, want []float64, tol, floor float64) {
@@ -57,66 +52,38 @@ func closeVectors(t testing.TB, what string, got, want []float64, tol, floor flo
 	}
 }
 
-// solveDense solves the n by n system A x = b by Gaussian elimination with
-// partial pivoting.
+// solveDense solves the n by n system A x = b.
 func solveDense(a, b []float64) []float64 {
-	n := len(b)
-	a, x := slices.Clone(a), slices.Clone(b)
-	for c := range n {
-		p := c
-		for i := c + 1; i < n; i++ {
-			if math.Abs(a[i*n+c]) > math.Abs(a[p*n+c]) {
-				p = i
-			}
-		}
-		for j := range n {
-			a[c*n+j], a[p*n+j] = a[p*n+j], a[c*n+j]
-		}
-		x[c], x[p] = x[p], x[c]
-		for i := c + 1; i < n; i++ {
-			f := a[i*n+c] / a[c*n+c]
-			for j := c; j < n; j++ {
-				a[i*n+j] -= f * a[c*n+j]
-			}
-			x[i] -= f * x[c]
-		}
+	var x mat.VecDense
+	if err := x.SolveVec(mat.NewDense(len(b), len(b), a), mat.NewVecDense(len(b), b)); err != nil {
+		panic(err)
 	}
-	for i := n - 1; i >= 0; i-- {
-		for j := i + 1; j < n; j++ {
-			x[i] -= a[i*n+j] * x[j]
-		}
-		x[i] /= a[i*n+i]
-	}
-	return x
+	return x.RawVector().Data
+}
+
+// orthonormalise makes the c columns of m orthonormal.
+func orthonormalise(m []float64, c int) {
+	var qr mat.QR
+	var q mat.Dense
+	a := mat.NewDense(len(m)/c, c, m)
+	qr.Factorize(a)
+	qr.QTo(&q)
+	a.Copy(&q)
 }
 
 // outside is the part of v that is orthogonal to the rows of span.
 func outside(v []float64, span []float64) []float64 {
-	n := len(v)
-	var basis [][]float64
-	remove := func(v []float64) []float64 {
-		v = slices.Clone(v)
-		for range 2 {
-			for _, q := range basis {
-				c := dot(q, v)
-				for i := range v {
-					v[i] -= c * q[i]
-				}
-			}
-		}
-		return v
-	}
-	for i := 0; i < len(span); i += n {
-		row := span[i : i+n]
-		q := remove(row)
-		if l := norm(q); l > 1e-9*norm(row) {
-			for i := range q {
-				q[i] /= l
-			}
-			basis = append(basis, q)
+	var svd mat.SVD
+	var basis mat.Dense
+	svd.Factorize(mat.NewDense(len(span)/len(v), len(v), span), mat.SVDThin)
+	svd.VTo(&basis)
+	rest, values := slices.Clone(v), svd.Values(nil)
+	for c, value := range values {
+		if q := mat.Col(nil, c, &basis); value > 1e-9*values[0] {
+			floats.AddScaled(rest, -floats.Dot(q, rest), q)
 		}
 	}
-	return remove(v)
+	return rest
 }
 
 // regression is a small multi-task regression problem, on the host in float64

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -11,67 +10,6 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
-
-// inUnitsOf returns the rows as the fit sees them.
-func (r *regression) inUnitsOf(centre []float64, scale float64) *regression {
-	out := *r
-	out.x = nil
-	for _, x := range r.x {
-		z := make([]float64, len(x))
-		for j, v := range x {
-			z[j] = (v - centre[j]) / scale
-		}
-		out.x = append(out.x, z)
-	}
-	return &out
-}
-
-// The objective with intercepts is that of the definition over rows that were
-// centred and scaled beforehand, and its gradient that of differences.
-func TestInterceptObjective(t *testing.T) {
-	rng := testrand.New(t)
-	b := openCPU(t, 2)
-	for _, c := range []struct {
-		d, k   int
-		counts []int
-		lambda float64
-	}{{1, 1, []int{1}, 0}, {5, 2, []int{7, 3, 9, 4}, 0.3}, {17, 3, []int{0, 60, 0, 1, 33}, 2}, {30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3}} {
-		r := newRegression(t, b, rng, c.d, c.counts)
-		l := must.Get(newLinear(b, c.k, c.d, r.tasks, true))(t)
-		u := units{centre: narrow(normals(rng, c.d)), scale: 0.5 + rng.Float64(), label: 1}
-		must.Do(t, l.setUnits(u, make([]float32, r.tasks)))
-		tmp := backend.NewScope(b)
-		obj := must.Get(newERMObjective(l, r.s, c.lambda, tmp))(t)
-		theta := narrow(normals(rng, l.theta.Len))
-		x := upload(t, b, backend.Float32, theta)
-		g := upload(t, b, backend.Float32, slices.Repeat([]float32{float32(math.NaN())}, len(theta)))
-		must.Do(t, obj.evaluate(x, g))
-		value := func(theta []float64) float64 {
-			z := r.inUnitsOf(wide(u.centre), float64(float32(u.scale)))
-			weights, bias := theta[:len(theta)-r.tasks], theta[len(theta)-r.tasks:]
-			z.y = slices.Clone(r.y)
-			for i, task := range r.task {
-				z.y[i] -= bias[task]
-			}
-			f, _ := z.objective(weights, c.k, c.lambda)
-			return f
-		}
-		at := wide(theta)
-		if f, want := obj.value(), value(at); !near(f/want, 1, 1e-5) {
-			t.Errorf("%+v: f is %g, want %g", c, f, want)
-		}
-		grad := make([]float64, len(at))
-		for i := range at { // f is quadratic in each parameter, so that differences are exact
-			up, down := slices.Clone(at), slices.Clone(at)
-			up[i]++
-			down[i]--
-			grad[i] = (value(up) - value(down)) / 2
-		}
-		closeVectors(t, fmt.Sprintf("%+v: the gradient", c), download(t, b, g), grad, 2e-5, 0)
-		tmp.Close()
-		l.close()
-	}
-}
 
 // predictAll are the predictions that a state with intercepts gives for rows of a
 // pool, by the formula that Learner.Tensors documents.

@@ -75,22 +75,9 @@ func minimise(t *testing.T, o *hostObjective, start []float64, m int, stop stopR
 
 // quadratic is 1/2 (x-c)'A(x-c) + 1 with eigenvalues from 1 to cond.
 func quadratic(rng *rand.Rand, n int, cond float64) (f func(x, g []float64) float64, c []float64) {
-	q := make([][]float64, n)
-	for i := range q {
-		q[i] = normals(rng, n)
-		for range 2 {
-			for j := range i {
-				p := dot(q[i], q[j])
-				for k := range n {
-					q[i][k] -= p * q[j][k]
-				}
-			}
-		}
-		l := norm(q[i])
-		for k := range n {
-			q[i][k] /= l
-		}
-	}
+	basis := normals(rng, n*n)
+	orthonormalise(basis, n)
+	q := slices.Collect(slices.Chunk(basis, n))
 	c = wide(narrow(normals(rng, n)))
 	return func(x, g []float64) float64 {
 		clear(g)

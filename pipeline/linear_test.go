@@ -59,36 +59,80 @@ func TestReferenceGradient(t *testing.T) {
 	}
 }
 
+// inUnitsOf returns the rows as the fit sees them.
+func (r *regression) inUnitsOf(centre []float64, scale float64) *regression {
+	out := *r
+	out.x = nil
+	for _, x := range r.x {
+		z := make([]float64, len(x))
+		for j, v := range x {
+			z[j] = (v - centre[j]) / scale
+		}
+		out.x = append(out.x, z)
+	}
+	return &out
+}
+
+// The objective is that of the definition, with intercepts over rows that were centred and scaled beforehand, and its
+// gradient that of the formula or, with intercepts, of differences.
 func TestERMObjective(t *testing.T) {
 	rng := testrand.New(t)
 	b := openCPU(t, 2)
 	for _, c := range []struct {
-		d, k   int
-		counts []int
-		lambda float64
+		d, k      int
+		counts    []int
+		lambda    float64
+		intercept bool
 	}{
-		{1, 1, []int{1}, 0},
-		{5, 2, []int{7, 3, 9, 4}, 0},
-		{5, 2, []int{7, 3, 9, 4}, 0.3},
-		{4, 7, []int{6, 5}, 0.01},          // K above T and d
-		{17, 3, []int{0, 60, 0, 1, 33}, 0}, // tasks without samples
-		{17, 3, []int{0, 60, 0, 1, 33}, 2},
-		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3},
+		{1, 1, []int{1}, 0, false},
+		{5, 2, []int{7, 3, 9, 4}, 0, false},
+		{5, 2, []int{7, 3, 9, 4}, 0.3, false},
+		{4, 7, []int{6, 5}, 0.01, false},          // K above T and d
+		{17, 3, []int{0, 60, 0, 1, 33}, 0, false}, // tasks without samples
+		{17, 3, []int{0, 60, 0, 1, 33}, 2, false},
+		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3, false},
+		{1, 1, []int{1}, 0, true},
+		{5, 2, []int{7, 3, 9, 4}, 0.3, true},
+		{17, 3, []int{0, 60, 0, 1, 33}, 2, true},
+		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3, true},
 	} {
 		r := newRegression(t, b, rng, c.d, c.counts)
-		l := must.Get(newLinear(b, c.k, c.d, r.tasks, false))(t)
+		l := must.Get(newLinear(b, c.k, c.d, r.tasks, c.intercept))(t)
+		u := units{centre: narrow(normals(rng, c.d)), scale: 0.5 + rng.Float64(), label: 1}
+		if c.intercept {
+			must.Do(t, l.setUnits(u, make([]float32, r.tasks)))
+		}
 		tmp := backend.NewScope(b)
 		obj := must.Get(newERMObjective(l, r.s, c.lambda, tmp))(t)
 		theta := narrow(normals(rng, l.theta.Len))
 		x := upload(t, b, backend.Float32, theta)
 		g := upload(t, b, backend.Float32, slices.Repeat([]float32{float32(math.NaN())}, len(theta)))
 		must.Do(t, obj.evaluate(x, g))
-		f := obj.value()
-		want, grad := r.objective(wide(theta), c.k, c.lambda)
-		if !near(f/want, 1, 1e-5) {
+		at, tolerance := wide(theta), 1e-5
+		want, grad := r.objective(at, c.k, c.lambda)
+		if c.intercept {
+			value := func(theta []float64) float64 {
+				z := r.inUnitsOf(wide(u.centre), float64(float32(u.scale)))
+				weights, bias := theta[:len(theta)-r.tasks], theta[len(theta)-r.tasks:]
+				z.y = slices.Clone(r.y)
+				for i, task := range r.task {
+					z.y[i] -= bias[task]
+				}
+				f, _ := z.objective(weights, c.k, c.lambda)
+				return f
+			}
+			want, tolerance = value(at), 2e-5
+			for i := range at { // f is quadratic in each parameter, so that differences are exact
+				up, down := slices.Clone(at), slices.Clone(at)
+				up[i]++
+				down[i]--
+				grad[i] = (value(up) - value(down)) / 2
+			}
+		}
+		if f := obj.value(); !near(f/want, 1, 1e-5) {
 			t.Errorf("%+v: f is %g, want %g", c, f, want)
 		}
-		closeVectors(t, fmt.Sprintf("%+v: the gradient", c), download(t, b, g), grad, 1e-5, 0)
+		closeVectors(t, fmt.Sprintf("%+v: the gradient", c), download(t, b, g), grad, tolerance, 0)
 		tmp.Close()
 		l.close()
 	}
@@ -195,31 +239,6 @@ func TestERMOptimumIsSoftThresholding(t *testing.T) {
 	}
 }
 
-// orthonormalise makes the c columns of m orthonormal.
-func orthonormalise(m []float64, c int) {
-	n := len(m) / c
-	for range 2 {
-		for j := range c {
-			for i := range j {
-				p := 0.0
-				for r := range n {
-					p += m[r*c+i] * m[r*c+j]
-				}
-				for r := range n {
-					m[r*c+j] -= p * m[r*c+i]
-				}
-			}
-			l := 0.0
-			for r := range n {
-				l += m[r*c+j] * m[r*c+j]
-			}
-			for r := range n {
-				m[r*c+j] /= math.Sqrt(l)
-			}
-		}
-	}
-}
-
 // With lambda > 0 the head of a task without samples goes to zero; with lambda =
 // 0 nothing says anything about it and it stays.
 func TestFitLinearEmptyTasks(t *testing.T) {
@@ -313,9 +332,7 @@ func TestFitLinearArguments(t *testing.T) {
 	}
 	// The longest history is one that works.
 	good.History = maxHistory
-	if _, err := FitLinear(context.Background(), b, r.s, 2, good, narrow(normals(testrand.New(t), 10)), nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, must.Err(FitLinear(context.Background(), b, r.s, 2, good, narrow(normals(testrand.New(t), 10)), nil)))
 }
 
 func TestRandomiseScales(t *testing.T) {

@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
@@ -73,24 +76,16 @@ func Wide(v []float32) []float64 {
 
 // Multiply returns op(A) op(B) of row-major matrices, A rows by cols as stored.
 func Multiply(transA, transB bool, a []float64, rowsA int, b []float64, rowsB int) []float64 {
-	at := func(trans bool, m []float64, rows int) (r, c int, f func(i, j int) float64) {
-		cols := len(m) / rows
+	op := func(trans bool, m []float64, rows int) mat.Matrix {
+		d := mat.NewDense(rows, len(m)/rows, m)
 		if trans {
-			return cols, rows, func(i, j int) float64 { return m[j*cols+i] }
+			return d.T()
 		}
-		return rows, cols, func(i, j int) float64 { return m[i*cols+j] }
+		return d
 	}
-	r, n, fa := at(transA, a, rowsA)
-	_, c, fb := at(transB, b, rowsB)
-	out := make([]float64, r*c)
-	for i := range r {
-		for j := range c {
-			for l := range n {
-				out[i*c+j] += fa(i, l) * fb(l, j)
-			}
-		}
-	}
-	return out
+	var out mat.Dense
+	out.Mul(op(transA, a, rowsA), op(transB, b, rowsB))
+	return out.RawMatrix().Data
 }
 
 func Normals(rng *rand.Rand, n int) []float64 {
@@ -133,13 +128,7 @@ func Shares(rule string, mix float64, nu, costs []float64) []float64 {
 }
 
 // Dot is the inner product of two vectors of one length.
-func Dot(x, y []float64) float64 {
-	s := 0.0
-	for i, v := range x {
-		s += v * y[i]
-	}
-	return s
-}
+func Dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
 // Norm is the Euclidean norm.
-func Norm(v []float64) float64 { return math.Sqrt(Dot(v, v)) }
+func Norm(v []float64) float64 { return floats.Norm(v, 2) }
