@@ -125,9 +125,7 @@ func TestConcurrentFirstSubmitsOfProcesses(t *testing.T) {
 		}
 		must.Do(t, os.WriteFile(gate, nil, 0o644))
 		for _, cmd := range list {
-			if err := cmd.Wait(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, cmd.Wait())
 		}
 		allOnce(t, dir, plan)
 	}
@@ -142,14 +140,10 @@ func TestCreatedMeanwhile(t *testing.T) {
 			return nil
 		}
 		looked = true
-		if err := submitOnce(dir, plan, takingEngine{}); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, submitOnce(dir, plan, takingEngine{}))
 		return fs.ErrNotExist
 	})
-	if err := submitOnce(dir, plan, takingEngine{}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, submitOnce(dir, plan, takingEngine{}))
 	allOnce(t, dir, plan)
 }
 

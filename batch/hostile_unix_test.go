@@ -256,9 +256,7 @@ func TestCheckOwner(t *testing.T) {
 	}
 	// The bit that makes new files the group's is no right to write.
 	must.Do(t, os.Chmod(r.Dir, 0o755|os.ModeSetgid))
-	if err := r.CheckOwner(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, r.CheckOwner())
 }
 
 // A result that is empty, cut off, of another task or unreadable is none: status
@@ -280,10 +278,7 @@ func TestDamagedResult(t *testing.T) {
 			fmt.Sprint(s.Failed()) != "[0]" || s.Count(Done) != 3 {
 			t.Errorf("%s: %+v, failed %v", what, st, s.Failed())
 		}
-		if _, _, _, err := r.Collect(t.TempDir()); err == nil || !strings.Contains(err.Error(), "1 of 4 tasks have a damaged result, 0") ||
-			!strings.Contains(err.Error(), r.resultPath(0)) {
-			t.Errorf("%s: %v", what, err)
-		}
+		must.Fail(t, what, must.Err(r.Collect(t.TempDir())), "1 of 4 tasks have a damaged result, 0", r.resultPath(0))
 		w := &Worker{Run: r, Note: t.Logf}
 		if done, err := w.done(); done || err != nil {
 			t.Errorf("%s: done %v, %v", what, done, err)

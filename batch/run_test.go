@@ -53,18 +53,12 @@ func TestCreate(t *testing.T) {
 	} {
 		other := plan
 		change(&other)
-		if _, _, err := Create(dir, other, Environment{}); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("error %v, expected %s", err, what)
-		}
+		must.Fail(t, what, must.Err(Create(dir, other, Environment{})), what)
 	}
-	if _, _, err := Create(t.TempDir()+"/x/../y", plan, Environment{}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, must.Err(Create(t.TempDir()+"/x/../y", plan, Environment{})))
 	full := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(full, "thesis.tex"), nil, 0o644))
-	if _, _, err := Create(full, plan, Environment{}); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, "a folder of other files", must.Err(Create(full, plan, Environment{})), "thesis.tex")
 }
 
 // A folder that a killed Create left is made whole by the next.

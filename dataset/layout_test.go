@@ -50,9 +50,7 @@ func TestLayoutRoundTrip(t *testing.T) {
 	writeFile(t, filepath.Join(dir, ".hidden", "test_images.npy"), []byte("not a pool"))
 	got := must.Get(ReadLayout(dir))(t)
 	want := must.Get(FromImages(dir, names, images, labels))(t)
-	if err := got.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, got.Validate())
 	if got.Name != filepath.Base(dir) || got.Hash() != want.Hash() {
 		t.Errorf("the set read from %s is not the one written", got.Name)
 	}

@@ -53,9 +53,7 @@ func TestWriteLayoutWritesNothingOver(t *testing.T) {
 	writeFile(t, longer, original)
 	// What an interrupted call left out is filled in.
 	must.Do(t, os.Remove(filepath.Join(dir, "b", "test_images.npy")))
-	if err := WriteLayout(dir, []string{"a", "b"}, images, labels); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, WriteLayout(dir, []string{"a", "b"}, images, labels))
 	if s, err := ReadLayout(dir); err != nil || !bytes.Equal(s.Pools[1].U8, images[1]) {
 		t.Errorf("after filling in: %v", err)
 	}

@@ -118,9 +118,7 @@ func TestValidatePoolsOfDifferentSizes(t *testing.T) {
 			Train: []int32{0}, Test: []int32{int32(rows - 1)},
 		})
 	}
-	if err := s.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Validate())
 	s.Tasks[2].Test[0] = 2
 	must.Fail(t, "a row of another pool", s.Validate(), `task "2": test row 0 of 1: expected 0 to 1, found 2`)
 }

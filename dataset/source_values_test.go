@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func TestReadSourceValues(t *testing.T) {
@@ -39,9 +41,7 @@ func TestReadSourceValues(t *testing.T) {
 			continue
 		}
 		set := &Set{Name: "made", Tasks: []Task{{Name: "fog_1"}, {Name: "fog_2"}}}
-		if err := got.Check(set); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, got.Check(set))
 		set.Tasks[1].Name = "snow"
 		if wantFault(t, "a source that is not there", got.Check(set), path, "line 3: made has no task \"fog_2\""); t.Failed() {
 			return

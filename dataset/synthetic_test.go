@@ -152,9 +152,7 @@ func TestSyntheticWithoutNoise(t *testing.T) {
 
 func TestSyntheticLayout(t *testing.T) {
 	set := must.Get(RandomLinear(4, 2, 12, 1, 1500, 5))(t)
-	if err := set.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, set.Validate())
 	var names []string
 	for i, task := range set.Tasks {
 		names = append(names, task.Name)

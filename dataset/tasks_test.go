@@ -129,8 +129,6 @@ func TestLabelsThatAskForTooMuch(t *testing.T) {
 
 	// Wide pools may have as many labels as they have bytes.
 	wide := labelled{pool: &Pool{Rows: rows, Cols: 4 * classes, U8: make([]uint8, 4*classes*rows)}, classes: make([]int64, rows)}
-	if err := checkTasks([]labelled{wide}, classes); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, checkTasks([]labelled{wide}, classes))
 	must.Fail(t, "labels larger than their pool", checkTasks([]labelled{wide}, classes+1))
 }

@@ -148,9 +148,7 @@ func TestNewIdentityCompletes(t *testing.T) {
 	digest := func(c pipeline.Config) string {
 		id := NewIdentity("v", dev.Set, backend.Choice{Device: dev.Device}, c)
 		d := must.Get(id.Digest())(t)
-		if err := id.Config.Validate(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, id.Config.Validate())
 		return d
 	}
 	bare := smallConfig()

@@ -162,9 +162,7 @@ func TestFinishedSweepIsMended(t *testing.T) {
 		must.Do(t, json.Unmarshal([]byte(want[resultName(u)]), &results[i]))
 	}
 	restore(t, dir, map[string]string{resultName(unit): want[resultName(unit)][:40]})
-	if _, err := WriteSweep(dir, id, results, make([]float64, len(results))); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, must.Err(WriteSweep(dir, id, results, make([]float64, len(results)))))
 	foldertest.Equal(t, "collected", foldertest.Read(t, dir), want)
 }
 

@@ -154,9 +154,7 @@ func TestRunIsIdempotent(t *testing.T) {
 	}
 	// The reason for the backend is no part of the work.
 	id.Backend.Reason = "a CUDA device does not work"
-	if _, err := Run(context.Background(), dev, id, dir, quiet); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, must.Err(Run(context.Background(), dev, id, dir, quiet)))
 	foldertest.Equal(t, "after two more runs", foldertest.Read(t, dir), want)
 }
 

@@ -219,9 +219,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	fakeKubectl(t, `case "$*" in *create*) cat >/dev/null; exit 0;; esac; echo 'Error from server (Forbidden): no' >&2; exit 1`)
-	if err := e.Check(context.Background(), []batch.Part{p}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, e.Check(context.Background(), []batch.Part{p}))
 	fakeKubectl(t, `case "$*" in *create*) exit 0;; esac; echo 'Error from server (NotFound): persistentvolumeclaims "work" not found' >&2;`+
 		` exit 1`)
 	must.Fail(t, "an account that there is not", e.Check(context.Background(), []batch.Part{p}), `"work" not found`)

@@ -107,9 +107,7 @@ func TestApart(t *testing.T) {
 		t.Errorf("the report has %q, expected %q", got, want)
 	}
 	for _, name := range []string{"copy", "pass", "sweep"} {
-		if _, err := os.Stat(filepath.Join(o.logs, "bench-"+name+".log")); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, must.Err(os.Stat(filepath.Join(o.logs, "bench-"+name+".log"))))
 	}
 	o.only, o.limit = "pass", time.Minute
 	must.Do(t, run(o))

@@ -96,9 +96,7 @@ func TestBundle(t *testing.T) {
 		t.Errorf("bench-gpu.sh: %v: %s", err, out)
 	}
 	for _, name := range []string{"bench.json", "bench.md", "logs/bench-copy.log"} {
-		if _, err := os.Stat(filepath.Join(dir, "out", name)); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, must.Err(os.Stat(filepath.Join(dir, "out", name))))
 	}
 
 	t.Setenv("AMTRL_CUDA_LIB_DIR", dir)

@@ -102,9 +102,7 @@ func TestSetResolves(t *testing.T) {
 
 func TestRefuse(t *testing.T) {
 	set, given := Origin{Name: "a", Set: true}, Origin{Name: "b", Set: true, Given: true}
-	if err := Refuse("--x 1", "--x 2", set); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Refuse("--x 1", "--x 2", set))
 	if err := Refuse("--x 1", "--x 2", set, given); err == nil || err.Error() != "--b does nothing with --x 1: it needs --x 2" {
 		t.Error(err)
 	}

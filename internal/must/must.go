@@ -33,8 +33,11 @@ func Get2[A, B any](v A, w B, err error) func(testing.TB) (A, B) {
 	}
 }
 
-// Err is the error beside a value that is of no use.
-func Err[A any](_ A, err error) error { return err }
+// Err is the error that a call returns last, beside values that are of no use.
+func Err(values ...any) error {
+	err, _ := values[len(values)-1].(error)
+	return err
+}
 
 // Fail reports where an error is not there, is of more than one line, or lacks a part.
 func Fail(t testing.TB, what string, err error, parts ...string) {

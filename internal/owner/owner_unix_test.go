@@ -16,8 +16,7 @@ func TestCheck(t *testing.T) {
 	must.Do(t, os.WriteFile(path, nil, 0o600))
 	check := func() error {
 		t.Helper()
-		info := must.Get(os.Stat(path))(t)
-		return Check(info)
+		return Check(must.Get(os.Stat(path))(t))
 	}
 	for mode, trusted := range map[os.FileMode]bool{0o600: true, 0o644: true, 0o755: true, 0o620: false, 0o602: false, 0o777: false} {
 		must.Do(t, os.Chmod(path, mode))

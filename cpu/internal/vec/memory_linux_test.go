@@ -16,8 +16,6 @@ func guarded(t testing.TB, n int) ([]byte, func()) {
 		must.Do(t, syscall.Mprotect(guard, syscall.PROT_NONE))
 	}
 	return m[page : page+inner : page+inner], func() {
-		if err := syscall.Munmap(m); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, syscall.Munmap(m))
 	}
 }
