@@ -1,0 +1,226 @@
+package table
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// csvTable is a CSV file with a header. All cells are text.
+type csvTable struct {
+	source
+	comma   rune
+	columns []Column
+}
+
+// maxRecord bounds the bytes of a row of a text format.
+const maxRecord = 64 << 20
+
+func openCSV(path string, f *os.File, size int64, comma rune) (*csvTable, error) {
+	t := &csvTable{source: source{path, f, size}, comma: comma}
+	in, err := t.records()
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	for _, name := range in.header {
+		t.columns = append(t.columns, Column{Name: name, Kind: Text})
+	}
+	return t, nil
+}
+
+func (t *csvTable) Columns() []Column { return t.columns }
+
+func (t *csvTable) Rows() int64 { return -1 }
+
+func (t *csvTable) Close() error { return t.file.Close() }
+
+// records are those of the file behind its header.
+type records struct {
+	*csv.Reader
+	path   string
+	header []string
+	count  *counter
+	limit  *recordLimit
+	close  func() error
+}
+
+// recordLimit ends a record that is too long, which an open quote makes of the
+// rest of the file.
+type recordLimit struct {
+	r    io.Reader
+	left int
+}
+
+var errLong = fmt.Errorf("expected a row of at most %d bytes, found more: is a quote open?", maxRecord)
+
+func (l *recordLimit) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if l.left -= n; l.left < 0 {
+		return 0, errLong
+	}
+	return n, err
+}
+
+// records opens the file and reads the header.
+func (t *csvTable) records() (*records, error) {
+	in, count, err := t.reader()
+	if err != nil {
+		return nil, err
+	}
+	limit := &recordLimit{r: in}
+	buffered := bufio.NewReaderSize(limit, 1<<16)
+	r := &records{Reader: csv.NewReader(buffered), path: t.path, count: count, limit: limit, close: in.Close}
+	r.Comma, r.ReuseRecord = t.comma, true
+	limit.left = maxRecord
+	if bom, _ := buffered.Peek(3); string(bom) == "\ufeff" {
+		buffered.Discard(3)
+	}
+	header, err := r.Read()
+	if err != nil {
+		in.Close()
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s: expected a header with the names of the columns, found an empty file", t.path)
+		}
+		return nil, r.fault(err)
+	}
+	seen := map[string]bool{}
+	for i, name := range header {
+		if name == "" || seen[name] || !text.Printable(name) {
+			if name == "" && i == 0 { // as pandas names the index
+				name = "index"
+			} else {
+				in.Close()
+				return nil, fmt.Errorf("%s: line 1: expected a name of its own for each column, found %q for column %d", t.path,
+					text.OneLine(name, maxQuoted), i+1)
+			}
+		}
+		seen[name] = true
+		r.header = append(r.header, name)
+	}
+	return r, nil
+}
+
+// fault names the file and the line of an error.
+func (r *records) fault(err error) error {
+	if e, ok := errors.AsType[*csv.ParseError](err); ok {
+		if errors.Is(e.Err, csv.ErrFieldCount) {
+			return fmt.Errorf("%s: line %d: expected %d columns, found another number", r.path, e.StartLine, r.FieldsPerRecord)
+		}
+		return fmt.Errorf("%s: line %d: %w", r.path, e.Line, e.Err)
+	}
+	return fmt.Errorf("%s: %w", r.path, err)
+}
+
+func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
+	scalars, features, err := resolve(t.path, t.columns, q)
+	if err != nil {
+		return err
+	}
+	r, err := t.records()
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	b := &Batch{path: t.path, Scalars: make([]Values, len(scalars))}
+	b.Features.Width = q.Width
+	for {
+		rows := batchRows(b.Features.Width, len(features) > 0)
+		b.Rows, b.lines = 0, b.lines[:0]
+		b.Features.reset()
+		for i := range b.Scalars {
+			b.Scalars[i].reset()
+		}
+		for b.Rows < rows {
+			r.limit.left = maxRecord
+			record, err := r.Read()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return r.fault(err)
+			}
+			line, _ := r.FieldPos(0)
+			b.lines = append(b.lines, line)
+			for i, c := range scalars {
+				b.Scalars[i].Text = append(b.Scalars[i].Text, strings.Clone(record[c]))
+			}
+			if err := t.features(b, record, features); err != nil {
+				return fmt.Errorf("%s: line %d, %w", t.path, line, err)
+			}
+			b.Rows++
+		}
+		if b.Rows == 0 {
+			return nil
+		}
+		if err := b.check(q.Features); err != nil {
+			return err
+		}
+		b.Read = r.count.n
+		if err := f(b); err != nil {
+			return err
+		}
+		b.First += int64(b.Rows)
+	}
+}
+
+// features appends the vector of a record: of one cell that holds a list, or of
+// one cell for each element.
+func (t *csvTable) features(b *Batch, record []string, features []int) error {
+	v := &b.Features
+	before := len(v.F32)
+	for _, c := range features {
+		cell := strings.TrimSpace(record[c])
+		if len(features) == 1 && len(cell) > 0 && strings.IndexByte("[({", cell[0]) >= 0 {
+			var err error
+			if v.F32, err = appendList(v.F32, cell); err != nil {
+				return fmt.Errorf("column %s: %w", t.columns[c].Name, err)
+			}
+			break
+		}
+		x, err := strconv.ParseFloat(cell, 32)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			return fmt.Errorf("column %s: expected a number, found %q", t.columns[c].Name, text.OneLine(cell, maxQuoted))
+		}
+		v.F32 = append(v.F32, float32(x))
+	}
+	if len(features) == 0 {
+		return nil
+	}
+	width := len(v.F32) - before
+	if v.Width == 0 {
+		v.Width = width
+	}
+	if width != v.Width || width == 0 {
+		return fmt.Errorf("column %s: expected %d elements, found %d", t.columns[features[0]].Name, v.Width, width)
+	}
+	return nil
+}
+
+// appendList appends the numbers of a list in a cell, such as "[0.1, 0.2]" or, as
+// NumPy prints it, "[0.1 0.2]".
+func appendList(dst []float32, cell string) ([]float32, error) {
+	inner := strings.TrimRight(cell[1:], " \n])}")
+	i := 0
+	for word := range strings.FieldsFuncSeq(inner, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' || r == ';' }) {
+		x, err := strconv.ParseFloat(word, 32)
+		switch {
+		case err != nil && !errors.Is(err, strconv.ErrRange) && strings.Contains(word, ".."):
+			return dst, errors.New("expected a whole list, found one that was shortened to ...: write the column as a list of numbers (.tolist())")
+		case err != nil && !errors.Is(err, strconv.ErrRange):
+			return dst, fmt.Errorf("element %d: expected a number, found %q", i, text.OneLine(word, maxQuoted))
+		case i == maxWidth:
+			return dst, fmt.Errorf("expected at most %d elements, found more", maxWidth)
+		}
+		dst = append(dst, float32(x))
+		i++
+	}
+	return dst, nil
+}

@@ -1,0 +1,141 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amtrl/amtrl/internal/datafile"
+)
+
+// The formats of tables.
+const (
+	Parquet = "parquet"
+	CSV     = "csv"
+	TSV     = "tsv"
+)
+
+// Formats lists the formats of tables.
+func Formats() []string { return []string{Parquet, CSV, TSV} }
+
+// FormatOf is the format that a file's name tells, without the ending of a
+// compression: "csv" for rows.csv.gz. It is empty where the name tells none.
+func FormatOf(path string) string {
+	name := strings.ToLower(filepath.Base(path))
+	for _, ending := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	switch ext := strings.TrimPrefix(filepath.Ext(name), "."); ext {
+	case "parquet", "pq":
+		return Parquet
+	case "csv", "tsv":
+		return ext
+	case "tab":
+		return TSV
+	}
+	return ""
+}
+
+// Open opens a file in one of the formats. Text formats may be compressed with
+// gzip or zstd, which their first bytes tell. The caller closes the table.
+func Open(path, format string) (Table, error) {
+	f, size, err := datafile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := open(path, format, f, size)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func open(path, format string, f *os.File, size int64) (Table, error) {
+	switch format {
+	case Parquet:
+		return openParquet(path, f, size)
+	case CSV:
+		return openCSV(path, f, size, ',')
+	case TSV:
+		return openCSV(path, f, size, '\t')
+	}
+	return nil, fmt.Errorf("%s: expected a file in one of the formats %s, found format %q", path, strings.Join(Formats(), ", "), format)
+}
+
+// source is a text file that is read from its beginning any number of times.
+type source struct {
+	path string
+	file *os.File
+	size int64
+}
+
+// reader reads the file from the beginning, without its compression and its byte
+// order mark. What it returns counts the bytes of the file that were read.
+func (s *source) reader() (io.ReadCloser, *counter, error) {
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return nil, nil, err
+	}
+	count := &counter{r: s.file}
+	var head [4]byte
+	n, err := s.file.ReadAt(head[:], 0)
+	if err != nil && err != io.EOF {
+		return nil, nil, err
+	}
+	in := io.NopCloser(io.Reader(count))
+	switch {
+	case bytes.HasPrefix(head[:n], []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(count)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", s.path, err)
+		}
+		in = inflated{io.LimitReader(z, datafile.MayBecome(s.size)), z, s}
+	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(count, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", s.path, err)
+		}
+		in = inflated{io.LimitReader(z, datafile.MayBecome(s.size)), z.IOReadCloser(), s}
+	}
+	return in, count, nil
+}
+
+// counter counts the bytes that are read through it.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// inflated is a decompressed stream that ends with an error where it becomes too long.
+type inflated struct {
+	limited io.Reader
+	all     io.ReadCloser
+	source  *source
+}
+
+func (r inflated) Read(p []byte) (int, error) {
+	n, err := r.limited.Read(p)
+	if n > 0 || err != io.EOF {
+		return n, err
+	}
+	var one [1]byte
+	if more, _ := r.all.Read(one[:]); more > 0 {
+		return 0, fmt.Errorf("%s: expected at most %d bytes of a compressed file of %d, found more", r.source.path,
+			datafile.MayBecome(r.source.size), r.source.size)
+	}
+	return 0, io.EOF
+}
+
+func (r inflated) Close() error { return r.all.Close() }

@@ -1,0 +1,303 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// parquetTable is a Parquet file. Columns are its leaves, a list of numbers being
+// one leaf; the fields of a group are named group.field.
+type parquetTable struct {
+	path    string
+	file    *os.File
+	parquet *parquet.File
+	columns []Column
+	leaves  []*parquet.Column // those of columns
+}
+
+// openParquet reads the footer of a Parquet file of the given size.
+func openParquet(path string, f *os.File, size int64) (t *parquetTable, err error) {
+	t = &parquetTable{path: path, file: f}
+	defer t.recovered(&err)
+	t.parquet, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<18))
+	if err != nil {
+		return nil, t.fault(err)
+	}
+	t.addColumns(t.parquet.Root())
+	return t, nil
+}
+
+// fault makes one line of an error of the Parquet library.
+func (t *parquetTable) fault(err error) error {
+	return fmt.Errorf("%s: expected a Parquet file: %s", t.path, text.OneLine(err.Error(), 2*maxQuoted))
+}
+
+// recovered turns a panic of the Parquet library, which damaged files can cause,
+// into an error.
+func (t *parquetTable) recovered(err *error) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	if !strings.Contains(string(debug.Stack()), "parquet-go") {
+		panic(r)
+	}
+	*err = t.fault(fmt.Errorf("the file is damaged (%v)", r))
+}
+
+func (t *parquetTable) Columns() []Column { return t.columns }
+
+func (t *parquetTable) Rows() int64 { return t.parquet.NumRows() }
+
+func (t *parquetTable) Close() error { return t.file.Close() }
+
+// addColumns adds the leaves under a node.
+func (t *parquetTable) addColumns(node *parquet.Column) {
+	logical := t.logicalTypes()
+	for _, c := range node.Columns() {
+		if !c.Leaf() {
+			t.addColumns(c)
+			continue
+		}
+		name, kind := leafName(t.parquet.Root(), c)
+		col := Column{Name: name, Kind: kind}
+		if kind != Other {
+			col.Kind, col.Element = leafKind(c, logical[c.Index()])
+			switch {
+			case kind == Vector && (col.Kind == Integer || col.Kind == Number):
+				col.Kind = Vector
+			case kind == Vector:
+				col.Kind = Other
+			}
+		}
+		t.columns, t.leaves = append(t.columns, col), append(t.leaves, c)
+	}
+}
+
+// logicalTypes are those of the leaves. The library knows no float16.
+func (t *parquetTable) logicalTypes() []format.LogicalTypeValue {
+	var types []format.LogicalTypeValue
+	for _, e := range t.parquet.Metadata().Schema {
+		if e.NumChildren.Valid && e.NumChildren.V > 0 {
+			continue
+		}
+		logical := e.LogicalType.Value
+		if logical == nil && e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Uint8 {
+			logical = &format.IntType{BitWidth: 8}
+		}
+		if logical == nil && e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Decimal {
+			logical = &format.DecimalType{}
+		}
+		types = append(types, logical)
+	}
+	return types
+}
+
+// leafName is the path of a leaf without the groups that stand for a list:
+// "embedding" for embedding.list.element. The kind is Vector for a list, Other
+// for what is nested deeper, and Text for all that is not a list.
+func leafName(root, leaf *parquet.Column) (string, Kind) {
+	path := leaf.Path()
+	if leaf.MaxRepetitionLevel() == 0 {
+		return strings.Join(path, "."), Text
+	}
+	node, end := root, 0 // end is the length of the path up to the list
+	for i, name := range path {
+		node = node.Column(name)
+		if node.Repeated() {
+			end = i
+			break
+		}
+	}
+	kind := Vector
+	switch {
+	case leaf.MaxRepetitionLevel() > 1 || len(path) > end+2:
+		kind = Other
+	case end == 0 || len(path) == end+1: // a repeated column without a group around it
+		return strings.Join(path[:end+1], "."), kind
+	}
+	if kind == Other {
+		return strings.Join(path, "."), kind
+	}
+	return strings.Join(path[:end], "."), kind
+}
+
+// leafKind is what the values of a leaf are.
+func leafKind(c *parquet.Column, logical format.LogicalTypeValue) (Kind, Element) {
+	if _, is := logical.(*format.DecimalType); is {
+		return Other, Float32
+	}
+	switch c.Type().Kind() {
+	case parquet.Boolean:
+		return Bool, Float32
+	case parquet.Int32, parquet.Int64:
+		if i, is := logical.(*format.IntType); is && i.BitWidth == 8 && !i.IsSigned {
+			return Integer, Uint8
+		}
+		return Integer, Float32
+	case parquet.Float, parquet.Double:
+		return Number, Float32
+	case parquet.FixedLenByteArray:
+		if _, is := logical.(*format.Float16Type); is && c.Type().Length() == 2 {
+			return Number, Float16
+		}
+	case parquet.ByteArray:
+		return Text, Float32
+	}
+	return Other, Float32
+}
+
+func (t *parquetTable) Scan(q Query, f func(*Batch) error) (err error) {
+	defer t.recovered(&err)
+	scalars, features, err := resolve(t.path, t.columns, q)
+	if err != nil {
+		return err
+	}
+	for _, i := range features {
+		if t.columns[i].Kind == Text {
+			return fmt.Errorf("%s: column %s: expected numbers for features, found text", t.path, t.columns[i].Name)
+		}
+	}
+	b := &Batch{path: t.path, Scalars: make([]Values, len(scalars))}
+	b.Features.Width = q.Width
+	for _, group := range t.parquet.RowGroups() {
+		s := &groupScan{table: t, batch: b, query: q}
+		err := s.open(group, scalars, features)
+		if err == nil {
+			err = s.run(group.NumRows(), f)
+		}
+		s.close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupScan reads some columns of a row group side by side.
+type groupScan struct {
+	table    *parquetTable
+	batch    *Batch
+	query    Query
+	scalars  []*leafReader
+	features []*leafReader
+}
+
+func (s *groupScan) open(group parquet.RowGroup, scalars, features []int) error {
+	chunks := group.ColumnChunks()
+	reader := func(i int) (*leafReader, error) {
+		leaf := s.table.leaves[i]
+		if leaf.Index() >= len(chunks) {
+			return nil, s.table.fault(io.ErrUnexpectedEOF)
+		}
+		return &leafReader{
+			name: s.table.columns[i].Name, column: s.table.columns[i], pages: chunks[leaf.Index()].Pages(),
+			full: byte(leaf.MaxDefinitionLevel()),
+		}, nil
+	}
+	for _, i := range scalars {
+		r, err := reader(i)
+		if err != nil {
+			return err
+		}
+		s.scalars = append(s.scalars, r)
+	}
+	for _, i := range features {
+		r, err := reader(i)
+		if err != nil {
+			return err
+		}
+		s.features = append(s.features, r)
+	}
+	return nil
+}
+
+func (s *groupScan) close() {
+	for _, r := range append(s.scalars, s.features...) {
+		r.close()
+	}
+}
+
+// run reads the rows of the group.
+func (s *groupScan) run(rows int64, f func(*Batch) error) error {
+	b := s.batch
+	for rows > 0 {
+		n := int(min(rows, int64(batchRows(b.Features.Width, len(s.features) > 0))))
+		b.Rows = n
+		for i, r := range s.scalars {
+			v := &b.Scalars[i]
+			v.reset()
+			if err := r.scalars(n, v); err != nil {
+				return s.place(r, err)
+			}
+		}
+		if err := s.readFeatures(n); err != nil {
+			return err
+		}
+		if err := f(b); err != nil {
+			return err
+		}
+		b.First += int64(n)
+		rows -= int64(n)
+	}
+	return nil
+}
+
+func (s *groupScan) readFeatures(n int) error {
+	b := s.batch
+	if len(s.features) == 0 {
+		return nil
+	}
+	b.Features.reset()
+	if r := s.features[0]; r.column.Kind == Vector {
+		if err := r.vectors(n, &b.Features); err != nil {
+			return s.place(r, err)
+		}
+		return b.check(s.query.Features)
+	}
+	b.Features.Width = len(s.features)
+	if w := s.query.Width; w > 0 && w != len(s.features) {
+		return fmt.Errorf("%s: expected %d columns of features, found %d", s.table.path, w, len(s.features))
+	}
+	var columns []Column
+	for _, r := range s.features {
+		columns = append(columns, r.column)
+	}
+	element := FeatureElement(columns)
+	b.Features.grow(element, n*len(s.features))
+	for j, r := range s.features {
+		if err := r.numbers(n, element, &b.Features, j); err != nil {
+			return s.place(r, err)
+		}
+	}
+	return b.check(s.query.Features)
+}
+
+// rowError is an error at a row of the batch.
+type rowError struct {
+	row int
+	error
+}
+
+// place says where in the file an error of a column is.
+func (s *groupScan) place(r *leafReader, err error) error {
+	if e, ok := errors.AsType[*rowError](err); ok {
+		return fmt.Errorf("%s, column %s: %w", s.batch.Where(e.row), r.name, e.error)
+	}
+	if err == io.EOF {
+		err = fmt.Errorf("column %s ends before the rows that the footer promises", r.name)
+	}
+	return s.table.fault(err)
+}
+
+var errNone = errors.New("expected a number, found none")

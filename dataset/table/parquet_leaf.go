@@ -1,0 +1,314 @@
+package table
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/x448/float16"
+)
+
+// leafReader reads one leaf of a row group, page after page. In a page, levels
+// say for each entry whether it has a value (its definition level is full) and
+// whether it begins a row (its repetition level is 0); values has those that are
+// there, one after the other, or their indices into dict.
+type leafReader struct {
+	name   string
+	column Column
+	pages  parquet.Pages
+	full   byte
+
+	page       parquet.Page
+	reps, defs []byte // each may be empty: all 0, all full
+	entries    int
+	entry      int // the next one
+	value      int // the value of the next entry that has one
+
+	values  encoding.Values
+	indices []int32
+	dict    parquet.Dictionary // that words are of
+	words   []string
+}
+
+func (r *leafReader) close() {
+	parquet.Release(r.page)
+	r.page = nil
+	r.pages.Close()
+}
+
+// next reads the next page that has entries. It returns io.EOF after the last.
+func (r *leafReader) next() error {
+	for {
+		parquet.Release(r.page)
+		r.page = nil
+		page, err := r.pages.ReadPage()
+		if err != nil {
+			return err
+		}
+		r.page = page
+		r.reps, r.defs = page.RepetitionLevels(), page.DefinitionLevels()
+		r.entries, r.entry, r.value = int(page.NumValues()), 0, 0
+		if len(r.defs) > 0 && len(r.defs) != r.entries || len(r.reps) > 0 && len(r.reps) != r.entries {
+			return errors.New("a page has other numbers of levels and of values")
+		}
+		r.values, r.indices = page.Data(), nil
+		if d := page.Dictionary(); d != nil {
+			r.indices, r.values = r.values.Int32(), d.Page().Data()
+			for _, i := range r.indices {
+				if uint(i) >= uint(d.Len()) {
+					return fmt.Errorf("index %d into a dictionary of %d", i, d.Len())
+				}
+			}
+			if d != r.dict {
+				r.dict, r.words = d, nil
+			}
+		}
+		if r.entries > 0 {
+			return nil
+		}
+	}
+}
+
+// index is where value i of the page is in values.
+func (r *leafReader) index(i int) int {
+	if r.indices != nil {
+		return int(r.indices[i])
+	}
+	return i
+}
+
+// scalars appends n rows to v.
+func (r *leafReader) scalars(n int, v *Values) error {
+	for row := range n {
+		if r.entry == r.entries {
+			if err := r.next(); err != nil {
+				return err
+			}
+		}
+		there := len(r.defs) == 0 || r.defs[r.entry] == r.full
+		if !there {
+			v.Missing = append(v.Missing, make([]bool, row-len(v.Missing))...)
+			v.Missing = append(v.Missing, true)
+		}
+		r.scalar(there, v)
+		r.entry++
+	}
+	if len(v.Missing) > 0 {
+		v.Missing = append(v.Missing, make([]bool, n-len(v.Missing))...)
+	}
+	return nil
+}
+
+// scalar appends the next value, or a zero where there is none.
+func (r *leafReader) scalar(there bool, v *Values) {
+	i := 0
+	if there {
+		i = r.index(r.value)
+		r.value++
+	}
+	switch r.column.Kind {
+	case Text:
+		s := ""
+		if there {
+			s = r.text(i)
+		}
+		v.Text = append(v.Text, s)
+	case Bool:
+		v.Bools = append(v.Bools, there && r.values.Boolean()[i/8]>>(i%8)&1 == 1)
+	case Integer:
+		var x int64
+		if there {
+			x = r.integer(i)
+		}
+		v.Ints = append(v.Ints, x)
+	default:
+		var x float64
+		if there {
+			x = r.number(i)
+		}
+		v.Numbers = append(v.Numbers, x)
+	}
+}
+
+// text is text i of the page, or of the dictionary, whose texts are made once.
+func (r *leafReader) text(i int) string {
+	data, offsets := r.values.ByteArray()
+	if r.indices == nil {
+		return string(data[offsets[i]:offsets[i+1]])
+	}
+	if r.words == nil {
+		r.words = make([]string, r.dict.Len())
+		for j := range r.words {
+			r.words[j] = string(data[offsets[j]:offsets[j+1]])
+		}
+	}
+	return r.words[i]
+}
+
+func (r *leafReader) integer(i int) int64 {
+	if r.values.Kind() == encoding.Int64 {
+		return r.values.Int64()[i]
+	}
+	return int64(r.values.Int32()[i])
+}
+
+func (r *leafReader) number(i int) float64 {
+	switch r.values.Kind() {
+	case encoding.Double:
+		return r.values.Double()[i]
+	case encoding.FixedLenByteArray:
+		return float64(float16.Frombits(r.half(i)).Float32())
+	}
+	return float64(r.values.Float()[i])
+}
+
+func (r *leafReader) half(i int) uint16 {
+	data, _ := r.values.FixedLenByteArray()
+	return binary.LittleEndian.Uint16(data[2*i:])
+}
+
+// numbers writes one number for each of n rows into column j of dst.
+func (r *leafReader) numbers(n int, e Element, dst *Vectors, j int) error {
+	for row := range n {
+		if r.entry == r.entries {
+			if err := r.next(); err != nil {
+				return err
+			}
+		}
+		if len(r.defs) > 0 && r.defs[r.entry] != r.full {
+			return &rowError{row, errNone}
+		}
+		i := r.index(r.value)
+		at := row*dst.Width + j
+		switch {
+		case e == Uint8:
+			dst.U8[at] = uint8(r.integer(i))
+		case e == Float16:
+			dst.F16[at] = r.half(i)
+		case r.column.Kind == Integer:
+			dst.F32[at] = float32(r.integer(i))
+		default:
+			dst.F32[at] = float32(r.number(i))
+		}
+		r.entry++
+		r.value++
+	}
+	return nil
+}
+
+// vectors appends the lists of n rows to dst. The first one gives the width where
+// dst has none.
+func (r *leafReader) vectors(n int, dst *Vectors) error {
+	for row, have, open := 0, 0, false; ; {
+		if r.entry == r.entries {
+			err := r.next()
+			if err != nil && !(err == io.EOF && open && row == n-1) {
+				return err
+			}
+			if err != nil {
+				return closeRow(row, have, dst)
+			}
+		}
+		if open && r.rep(r.entry) == 0 { // the row has ended
+			if err := closeRow(row, have, dst); err != nil {
+				return err
+			}
+			row, have, open = row+1, 0, false
+			if row == n {
+				return nil
+			}
+		}
+		end := r.entries
+		if len(r.reps) > 0 {
+			if i := bytes.IndexByte(r.reps[r.entry+1:], 0); i >= 0 {
+				end = r.entry + 1 + i
+			}
+		} else {
+			end = r.entry + 1
+		}
+		k := end - r.entry
+		if err := r.defined(k, have); err != nil {
+			return &rowError{row, err}
+		}
+		if limit := dst.Width; have+k > limit && (limit > 0 || have+k > maxWidth) {
+			if limit == 0 {
+				limit = maxWidth
+			}
+			return &rowError{row, fmt.Errorf("expected %d elements, found more", limit)}
+		}
+		r.appendTo(dst, k)
+		have, open = have+k, true
+		r.entry, r.value = end, r.value+k
+	}
+}
+
+func (r *leafReader) rep(i int) byte {
+	if len(r.reps) == 0 {
+		return 0
+	}
+	return r.reps[i]
+}
+
+// closeRow holds the length of a finished row against the width.
+func closeRow(row, have int, dst *Vectors) error {
+	if dst.Width == 0 {
+		dst.Width = have
+	}
+	if have != dst.Width {
+		return &rowError{row, fmt.Errorf("expected %d elements, found %d", dst.Width, have)}
+	}
+	return nil
+}
+
+// defined refuses entries without a value among the next k of a row that has
+// some already.
+func (r *leafReader) defined(k, have int) error {
+	if len(r.defs) == 0 {
+		return nil
+	}
+	levels := r.defs[r.entry:][:k]
+	if bytes.Count(levels, []byte{r.full}) == k {
+		return nil
+	}
+	if k == 1 && have == 0 {
+		return errors.New("expected a vector, found none")
+	}
+	i := 0
+	for levels[i] == r.full {
+		i++
+	}
+	return fmt.Errorf("expected a number for element %d, found none", have+i)
+}
+
+// appendTo appends the next k values to dst.
+func (r *leafReader) appendTo(dst *Vectors, k int) {
+	switch {
+	case r.column.Element == Uint8:
+		for i := range k {
+			dst.U8 = append(dst.U8, uint8(r.integer(r.index(r.value+i))))
+		}
+	case r.column.Element == Float16:
+		for i := range k {
+			dst.F16 = append(dst.F16, r.half(r.index(r.value+i)))
+		}
+	case r.values.Kind() == encoding.Float && r.indices == nil:
+		dst.F32 = append(dst.F32, r.values.Float()[r.value:][:k]...)
+	case r.values.Kind() == encoding.Float:
+		values := r.values.Float()
+		for _, i := range r.indices[r.value:][:k] {
+			dst.F32 = append(dst.F32, values[i])
+		}
+	case r.column.Kind == Integer || r.values.Kind() == encoding.Int32 || r.values.Kind() == encoding.Int64:
+		for i := range k {
+			dst.F32 = append(dst.F32, float32(r.integer(r.index(r.value+i))))
+		}
+	default:
+		for i := range k {
+			dst.F32 = append(dst.F32, float32(r.number(r.index(r.value+i))))
+		}
+	}
+}

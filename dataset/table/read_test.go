@@ -1,0 +1,143 @@
+package table
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/x448/float16"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// content is what a table holds: names of single values, "\x00" for a missing
+// one, and vectors as numbers.
+type content struct {
+	Scalars  map[string][]*string
+	Features []string
+	Vectors  [][]float64
+}
+
+// python runs a script of testdata with a folder and a seed, or skips the test
+// where its packages are not there.
+func python(t *testing.T, script, packages, dir string) {
+	t.Helper()
+	python := cmp.Or(os.Getenv("AMTRL_PYTHON"), "python3")
+	if err := exec.Command(python, "-c", "import "+packages).Run(); err != nil {
+		t.Skipf("no %s: %s -c 'import %s': %v", packages, python, packages, err)
+	}
+	seed := strconv.FormatUint(uint64(testrand.New(t).Uint32()), 10)
+	if msg, err := exec.Command(python, filepath.Join("testdata", script), dir, seed).CombinedOutput(); err != nil {
+		t.Fatalf("%s with seed %s: %v: %s", script, seed, err, msg)
+	}
+}
+
+// read reads scalars and features of a file.
+func read(t *testing.T, path string, scalars, features []string) content {
+	t.Helper()
+	tab := must.Get(Open(path, FormatOf(path)))(t)
+	defer tab.Close()
+	out := content{Scalars: map[string][]*string{}, Features: features}
+	rows := int64(0)
+	must.Do(t, tab.Scan(Query{Scalars: scalars, Features: features}, func(b *Batch) error {
+		if b.First != rows {
+			t.Errorf("%s: a batch begins at row %d, expected %d", path, b.First, rows)
+		}
+		rows += int64(b.Rows)
+		for i, name := range scalars {
+			for r := range b.Rows {
+				var v *string
+				if !b.Scalars[i].IsMissing(r) {
+					s := b.Scalars[i].Name(r)
+					v = &s
+				}
+				out.Scalars[name] = append(out.Scalars[name], v)
+			}
+		}
+		w := b.Features.Width
+		if len(features) > 0 && b.Features.Len() != b.Rows*w {
+			t.Fatalf("%s: %d elements of %d rows of width %d", path, b.Features.Len(), b.Rows, w)
+		}
+		for r := range b.Rows {
+			var v []float64
+			for i := r * w; i < (r+1)*w; i++ {
+				switch {
+				case len(b.Features.U8) > 0:
+					v = append(v, float64(b.Features.U8[i]))
+				case len(b.Features.F16) > 0:
+					v = append(v, float64(float16.Frombits(b.Features.F16[i]).Float32()))
+				default:
+					v = append(v, float64(b.Features.F32[i]))
+				}
+			}
+			out.Vectors = append(out.Vectors, v)
+		}
+		return nil
+	}))
+	if n := tab.Rows(); n >= 0 && n != rows {
+		t.Errorf("%s: %d rows, expected %d", path, rows, n)
+	}
+	return out
+}
+
+// compareFiles reads every file beside a .json of its content and compares.
+func compareFiles(t *testing.T, dir string) {
+	for _, expected := range must.Get(filepath.Glob(filepath.Join(dir, "*.json")))(t) {
+		var want content
+		must.Do(t, json.Unmarshal(must.Get(os.ReadFile(expected))(t), &want))
+		path := strings.TrimSuffix(expected, ".json")
+		if FormatOf(path) == "" {
+			path += ".parquet"
+		}
+		var names []string
+		for name := range want.Scalars {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		got := read(t, path, names, want.Features)
+		for _, name := range names {
+			if len(got.Scalars[name]) != len(want.Scalars[name]) {
+				t.Errorf("%s, %s: %d rows, want %d", path, name, len(got.Scalars[name]), len(want.Scalars[name]))
+				continue
+			}
+			for i, w := range want.Scalars[name] {
+				g := got.Scalars[name][i]
+				if (g == nil) != (w == nil) || g != nil && *g != *w {
+					t.Errorf("%s, row %d of %s: %v, want %v", path, i, name, show(g), show(w))
+					break
+				}
+			}
+		}
+		if len(got.Vectors) != len(want.Vectors) {
+			t.Errorf("%s: %d vectors, want %d", path, len(got.Vectors), len(want.Vectors))
+			continue
+		}
+		for i, w := range want.Vectors {
+			if !slices.Equal(got.Vectors[i], w) {
+				t.Errorf("%s, vector %d: %v, want %v", path, i, got.Vectors[i], w)
+				break
+			}
+		}
+	}
+}
+
+func show(s *string) string {
+	if s == nil {
+		return "none"
+	}
+	return strconv.Quote(*s)
+}
+
+// What pyarrow writes, in every type, encoding and compression, is read as it is.
+func TestParquetOfPyarrow(t *testing.T) {
+	dir := t.TempDir()
+	python(t, "parquet.py", "pyarrow, numpy", dir)
+	compareFiles(t, dir)
+}

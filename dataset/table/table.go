@@ -1,0 +1,173 @@
+// Package table reads tables of rows from files, whatever their format, in
+// batches of bounded memory. It knows nothing of what the columns are for.
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// Table is an open file of rows.
+type Table interface {
+	// Columns lists the columns in the order of the file.
+	Columns() []Column
+	// Rows is the number of rows, or -1 where only reading them tells.
+	Rows() int64
+	// Scan reads the columns that q names, from the first row on, and hands them
+	// to f in batches, which f must not keep. It ends at the first error.
+	Scan(q Query, f func(*Batch) error) error
+	Close() error
+}
+
+// Kind is what the cells of a column are.
+type Kind int
+
+// The kinds of columns. The cells of a text format are Text until they are read
+// as something else; Other are those that cannot be read, such as nested lists.
+const (
+	Other Kind = iota
+	Text
+	Integer
+	Number
+	Bool
+	Vector
+)
+
+func (k Kind) String() string {
+	return [...]string{"something else", "text", "integers", "numbers", "booleans", "lists of numbers"}[k]
+}
+
+// Element is how numbers of features are stored.
+type Element int
+
+// The types of features, those of pools.
+const (
+	Float32 Element = iota
+	Float16
+	Uint8
+)
+
+// Bytes is the size of an element.
+func (e Element) Bytes() int { return [...]int{4, 2, 1}[e] }
+
+func (e Element) String() string { return [...]string{"float32", "float16", "uint8"}[e] }
+
+// Column is a column of a table.
+type Column struct {
+	Name string
+	Kind Kind
+	// Element is how the numbers of Integer, Number and Vector columns are kept as
+	// features: those that are neither uint8 nor float16 as float32.
+	Element Element
+	// Width is the number of elements of a vector, 0 where the rows tell.
+	Width int
+}
+
+// Query says what to read.
+type Query struct {
+	// Scalars are columns of one value per row.
+	Scalars []string
+	// Features is one column of vectors, or columns of one number per row that
+	// together are the vector. None is read where it is empty.
+	Features []string
+	// Width is the length that every vector must have, 0 for that of the first row.
+	Width int
+}
+
+// Batch is a number of rows that follow each other.
+type Batch struct {
+	// First is the index in the file of the first row.
+	First int64
+	Rows  int
+	// Scalars are the columns of the query, in its order.
+	Scalars []Values
+	// Features are Rows vectors.
+	Features Vectors
+	// Read is how many bytes of the file have been read so far.
+	Read int64
+
+	path  string
+	lines []int // where the rows of a text format begin
+}
+
+// Where names row i of the batch: the file and its row, from 0, or its line, from 1.
+func (b *Batch) Where(i int) string {
+	if len(b.lines) > 0 {
+		return fmt.Sprintf("%s: line %d", b.path, b.lines[i])
+	}
+	return fmt.Sprintf("%s: row %d", b.path, b.First+int64(i))
+}
+
+// Find returns the index of a column, or an error that names those there are.
+func Find(path string, columns []Column, name string) (int, error) {
+	if i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name }); i >= 0 {
+		return i, nil
+	}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	const most = 8
+	list := strings.Join(text.Nearest(name, names, most), ", ")
+	if len(names) > most {
+		list += ", ..."
+	}
+	return 0, fmt.Errorf("%s: expected a column %q, found %s", path, text.OneLine(name, maxQuoted), text.OneLine(list, 8*maxQuoted))
+}
+
+// maxQuoted bounds what a message quotes of a file.
+const maxQuoted = 80
+
+// maxWidth bounds the length of a vector, so that one row has bounded memory.
+const maxWidth = 1 << 20
+
+// batchRows is how many rows of a width make a batch: about a mebibyte of
+// features, and few of those whose width is not known yet.
+func batchRows(width int, features bool) int {
+	switch {
+	case !features:
+		return 4096
+	case width == 0:
+		return 16
+	}
+	return max(1, min(4096, (1<<18)/width))
+}
+
+// resolve finds the columns of a query and holds them against their kinds.
+func resolve(path string, columns []Column, q Query) (scalars, features []int, err error) {
+	for _, name := range q.Scalars {
+		i, err := Find(path, columns, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if k := columns[i].Kind; k == Vector || k == Other {
+			return nil, nil, fmt.Errorf("%s: column %s: expected one value per row, found %s", path, name, k)
+		}
+		scalars = append(scalars, i)
+	}
+	for _, name := range q.Features {
+		i, err := Find(path, columns, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if k := columns[i].Kind; k == Other || k == Bool || k == Vector && len(q.Features) > 1 {
+			return nil, nil, fmt.Errorf("%s: column %s: expected numbers for features, found %s", path, name, k)
+		}
+		features = append(features, i)
+	}
+	return scalars, features, nil
+}
+
+// FeatureElement is how the features of some columns are kept together.
+func FeatureElement(columns []Column) Element {
+	e := columns[0].Element
+	for _, c := range columns {
+		if c.Element != e || c.Kind == Text {
+			return Float32
+		}
+	}
+	return e
+}

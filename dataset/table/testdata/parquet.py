@@ -1,0 +1,85 @@
+"""Writes Parquet files of many kinds into a folder, each beside a .json of what is in it."""
+import json
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+folder, seed = sys.argv[1], int(sys.argv[2])
+rng = np.random.default_rng(seed)
+ROWS, WIDTH = 700, 5
+
+
+def name(v):
+    if v is None:
+        return None
+    return str(v).lower() if isinstance(v, (bool, np.bool_)) else str(v)
+
+
+def missing(values):
+    return [None if rng.random() < 0.3 else v for v in values]
+
+
+def scalars():
+    words = ["", "a", "snö", 'q"u,o', "x" * 300]
+    text = missing([words[i] for i in rng.integers(0, 5, ROWS)])
+    return {
+        "text": pa.array(text),
+        "full": pa.array([f"row {i}" for i in range(ROWS)]),
+        "large": pa.array(text, pa.large_string()),
+        "word": pa.array(text).dictionary_encode(),
+        "flag": pa.array(missing(rng.integers(0, 2, ROWS).astype(bool).tolist())),
+        "flags": pa.array(rng.integers(0, 2, ROWS).astype(bool)),
+        "i8": pa.array(missing(rng.integers(-128, 128, ROWS).tolist()), pa.int8()),
+        "u16": pa.array(rng.integers(0, 1 << 16, ROWS), pa.uint16()),
+        "i32": pa.array(missing(rng.integers(-9, 9, ROWS).tolist()), pa.int32()),
+        "i64": pa.array(missing(rng.integers(-(1 << 62), 1 << 62, ROWS).tolist()), pa.int64()),
+        "none": pa.array([None] * ROWS, pa.string()),
+    }
+
+
+KINDS = {"f16": (pa.float16(), np.float16), "f32": (pa.float32(), np.float32), "f64": (pa.float64(), np.float64),
+         "u8": (pa.uint8(), np.uint8), "i16": (pa.int16(), np.int16), "i64": (pa.int64(), np.int64)}
+
+
+def numbers(dtype):
+    if np.issubdtype(dtype, np.floating):
+        return rng.normal(size=(ROWS, WIDTH)).astype(dtype)
+    return rng.integers(0, 256, (ROWS, WIDTH)).astype(dtype)
+
+
+def write(file, table, vectors, columns, **options):
+    pq.write_table(table, f"{folder}/{file}.parquet", **options)
+    names = [c for c in table.column_names if c not in columns]
+    content = {"scalars": {c: [name(v.as_py()) for v in table[c]] for c in names}, "features": columns,
+               "vectors": np.asarray(vectors, np.float32).astype(float).tolist(), "numbers": {}}
+    json.dump(content, open(f"{folder}/{file}.json", "w"))
+
+
+for codec in ("none", "snappy", "gzip", "zstd", "brotli"):
+    for version in ("1.0",):
+        x = numbers(np.float32)
+        table = pa.table({**scalars(), "x": pa.array(list(x), pa.list_(pa.float32()))})
+        write(f"{codec}-{version}", table, x, ["x"], compression=codec, data_page_version=version, row_group_size=int(rng.integers(1, 800)),
+              data_page_size=int(rng.choice([64, 1000, 1 << 20])), use_dictionary=bool(rng.integers(0, 2)))
+for kind, (arrow, dtype) in KINDS.items():
+    for shape in ("list", "large", "fixed", "required"):
+        x = numbers(dtype)
+        of = pa.field("element", arrow, nullable=shape != "required")
+        t = {"list": pa.list_(of), "large": pa.large_list(of), "fixed": pa.list_(of, WIDTH), "required": pa.list_(of)}[shape]
+        field = pa.field("x", t, nullable=shape != "required")
+        table = pa.table([pa.array(list(x), t)], pa.schema([field]))
+        write(f"{kind}-{shape}", table, x, ["x"], row_group_size=int(rng.integers(1, 800)), use_dictionary=bool(rng.integers(0, 2)),
+              data_page_size=int(rng.choice([64, 1000, 1 << 20])))
+    x = numbers(dtype)
+    columns = [f"x{j}" for j in range(WIDTH)]
+    table = pa.table({"word": ["a"] * ROWS, **{c: pa.array(x[:, j], arrow) for j, c in enumerate(columns)}})
+    write(f"{kind}-columns", table, x, columns, row_group_size=int(rng.integers(1, 800)))
+x = numbers(np.float32)
+x[:] = 0.25  # one value, all in the dictionary
+write("constant", pa.table({"x": pa.array(list(x), pa.list_(pa.float32()))}), x, ["x"])
+nested = pa.table({"meta": pa.array([{"site": "a", "n": i} for i in range(ROWS)]), "x": pa.array(list(x), pa.list_(pa.float32()))})
+pq.write_table(nested, f"{folder}/nested.parquet")
+json.dump({"scalars": {"meta.site": ["a"] * ROWS, "meta.n": [str(i) for i in range(ROWS)]}, "features": ["x"], "vectors": x.tolist()},
+          open(f"{folder}/nested.json", "w"))

@@ -1,0 +1,119 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/x448/float16"
+)
+
+// Values is a column of single values. One of Text, Ints, Numbers and Bools is
+// set, with an entry for each row.
+type Values struct {
+	// Missing tells which rows have no value. It is empty where all have one.
+	Missing []bool
+	Text    []string
+	Ints    []int64
+	Numbers []float64
+	Bools   []bool
+}
+
+// IsMissing tells whether row i has no value.
+func (v *Values) IsMissing(i int) bool { return len(v.Missing) > 0 && v.Missing[i] }
+
+// Name is the value of row i as text: integers in decimal, booleans as true and
+// false, numbers in the fewest digits that read back the same.
+func (v *Values) Name(i int) string {
+	switch {
+	case v.Text != nil:
+		return v.Text[i]
+	case v.Ints != nil:
+		return strconv.FormatInt(v.Ints[i], 10)
+	case v.Bools != nil:
+		return strconv.FormatBool(v.Bools[i])
+	}
+	return strconv.FormatFloat(v.Numbers[i], 'g', -1, 64)
+}
+
+// Number is the value of row i as a number; ok says whether it is one.
+func (v *Values) Number(i int) (x float64, ok bool) {
+	switch {
+	case v.Text != nil:
+		x, err := strconv.ParseFloat(v.Text[i], 64)
+		return x, err == nil
+	case v.Ints != nil:
+		return float64(v.Ints[i]), true
+	case v.Bools != nil:
+		if v.Bools[i] {
+			return 1, true
+		}
+		return 0, true
+	}
+	return v.Numbers[i], true
+}
+
+// reset empties the column and keeps its memory.
+func (v *Values) reset() {
+	v.Missing, v.Text, v.Ints, v.Numbers, v.Bools = v.Missing[:0], v.Text[:0], v.Ints[:0], v.Numbers[:0], v.Bools[:0]
+}
+
+// Vectors are rows of Width elements each. One of U8, F16 (bit patterns) and F32
+// is set.
+type Vectors struct {
+	Width int
+	U8    []uint8
+	F16   []uint16
+	F32   []float32
+}
+
+// Len is the number of elements.
+func (v *Vectors) Len() int { return len(v.U8) + len(v.F16) + len(v.F32) }
+
+func (v *Vectors) reset() { v.U8, v.F16, v.F32 = v.U8[:0], v.F16[:0], v.F32[:0] }
+
+// MaxFeature is the largest feature in magnitude, that of pools.
+const MaxFeature = 1e18
+
+// check refuses elements that are not finite or beyond MaxFeature.
+func (b *Batch) check(features []string) error {
+	v := &b.Features
+	fault := func(i int, x float32) error {
+		what := fmt.Sprintf("column %s, element %d", features[0], i%v.Width)
+		if len(features) > 1 {
+			what = "column " + features[i%v.Width]
+		}
+		return fmt.Errorf("%s, %s: expected a finite number of at most 1e+18 in magnitude, found %v", b.Where(i/v.Width), what, x)
+	}
+	for i, x := range v.F32 {
+		if !(math.Abs(float64(x)) <= MaxFeature) {
+			return fault(i, x)
+		}
+	}
+	for i, x := range v.F16 {
+		if x&0x7c00 == 0x7c00 {
+			return fault(i, float16.Frombits(x).Float32())
+		}
+	}
+	return nil
+}
+
+// grow makes room for n elements.
+func (v *Vectors) grow(e Element, n int) {
+	switch e {
+	case Uint8:
+		v.U8 = resize(v.U8, n)
+	case Float16:
+		v.F16 = resize(v.F16, n)
+	default:
+		v.F32 = resize(v.F32, n)
+	}
+}
+
+// resize is v with n elements, whatever they hold.
+func resize[E any](v []E, n int) []E {
+	if cap(v) < n {
+		return make([]E, n)
+	}
+	return v[:n]
+}
