@@ -51,6 +51,8 @@ func commands() []*cli.Command {
 		hidden(newCommand(&superviseOptions{}, "supervise", "RUN", "run the tasks of a submitted sweep as child processes", "")),
 		{Name: "data", Usage: "make data sets, or say what is in one", Subcommands: []*cli.Command{
 			newCommand(&infoOptions{}, "info", "[FOLDER]", "describe a data set: pools, tasks, splits, hash", ""),
+			newCommand(&importOptions{}, "import", "MANIFEST",
+				"read what a manifest describes and write it as the columns that runs map into memory", ""),
 			newCommand(&digitsOptions{}, "digits", "",
 				"write the embedded digits and their sixteen corruptions in the layout of MNIST-C", ""),
 			newCommand(&mnistcOptions{}, "mnistc", "",

@@ -111,7 +111,7 @@ func (o *infoOptions) readArguments(c *cli.Context) error {
 func (o *infoOptions) check() error { return cmp.Or(o.data.check(), o.checkOutput()) }
 
 func (o *infoOptions) run(ctx context.Context) error {
-	set, err := o.data.open(ctx, 0)
+	set, err := o.data.open(ctx, 0, &o.output)
 	if err != nil {
 		return err
 	}

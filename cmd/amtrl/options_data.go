@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
@@ -30,7 +31,8 @@ type dataOptions struct {
 
 func (o *dataOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.data, "data", "digits (embedded), synthetic:sparse, synthetic:random, or a `FOLDER` in the layout of MNIST-C", dataDigits)
+	set.Text(&o.data, "data", "digits (embedded), synthetic:sparse, synthetic:random, a manifest such as dataset.yaml, or a `FOLDER`\n"+
+		"that import wrote or in the layout of MNIST-C", dataDigits)
 	set.Int(&o.digits, "digits", "embedded digits: number of base images", defaultDigits)
 	set.Seed(&o.seed, "data-seed", "embedded digits and synthetic data: what to generate them from")
 	set.Int(&o.dim, "dim", "synthetic data: width d of a row", 50)
@@ -48,7 +50,7 @@ func isSynthetic(data string) bool { return data == dataSparse || data == dataRa
 func (o *dataOptions) check() error {
 	digits, synthetic := o.data.V == dataDigits, isSynthetic(o.data.V)
 	if o.data.V == "" || strings.HasPrefix(o.data.V, "synthetic") && !synthetic {
-		return flags.Misuse("--data is %q: expected %s, %s, %s or a folder", o.data.V, dataDigits, dataSparse, dataRandom)
+		return flags.Misuse("--data is %q: expected %s, %s, %s, a manifest or a folder", o.data.V, dataDigits, dataSparse, dataRandom)
 	}
 	refuseUnless := func(is bool, needs string, list ...flags.Origin) error {
 		if is {
@@ -77,9 +79,13 @@ func checkDigits(n flags.Value[int]) error {
 	return flags.Between(n, dataset.MinDigits, dataset.MaxDigits)
 }
 
-func (o *dataOptions) open(ctx context.Context, threads int) (*dataset.Set, error) {
+func (o *dataOptions) open(ctx context.Context, threads int, out *output) (*dataset.Set, error) {
+	folder, err := o.folder(ctx, out)
+	if err != nil {
+		return nil, err
+	}
 	return unlessInterrupted(ctx, func() (*dataset.Set, error) {
-		set, err := o.make(threads)
+		set, err := o.make(threads, folder)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +99,7 @@ func (o *dataOptions) open(ctx context.Context, threads int) (*dataset.Set, erro
 }
 
 // make marks an error of generated data as one of its flags.
-func (o *dataOptions) make(threads int) (*dataset.Set, error) {
+func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 	generate := dataset.SparseNu
 	switch o.data.V {
 	case dataDigits:
@@ -106,7 +112,10 @@ func (o *dataOptions) make(threads int) (*dataset.Set, error) {
 		set, err := generate(o.dim.V, o.rank.V, o.sources.V, o.sigma.V, o.rows.V, o.seed.V)
 		return set, usageOf(err)
 	}
-	return dataset.ReadLayout(o.data.V)
+	if columnar.Is(folder) {
+		return columnar.Open(folder)
+	}
+	return dataset.ReadLayout(folder)
 }
 
 // processors is a number of threads with 0 resolved.

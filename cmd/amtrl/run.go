@@ -55,7 +55,7 @@ func (o *runOptions) run(ctx context.Context) error {
 		return err
 	}
 	cfg.Seed = o.seed.V
-	set, err := o.data.open(ctx, o.device.threads.V)
+	set, err := o.data.open(ctx, o.device.threads.V, &o.output)
 	if err != nil {
 		return err
 	}

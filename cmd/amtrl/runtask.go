@@ -98,7 +98,7 @@ func (o *runTaskOptions) openTask(ctx context.Context, plan *batch.Plan, res bat
 			return nil, id, batch.BadInput(fmt.Errorf("--%s %q: %w", f.Name, f.Value, err))
 		}
 	}
-	set, err := o.data.open(ctx, o.device.threads.V)
+	set, err := o.data.open(ctx, o.device.threads.V, &o.output)
 	if err != nil {
 		var usage *flags.UsageError
 		if errors.As(err, &usage) {

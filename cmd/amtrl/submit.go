@@ -57,7 +57,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := o.sweepInput.plan(ctx)
+	p, err := o.sweepInput.plan(ctx, &o.output)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (o *sweepOptions) check() error {
 }
 
 func (o *sweepOptions) run(ctx context.Context) error {
-	p, err := o.plan(ctx)
+	p, err := o.plan(ctx, &o.output)
 	if err != nil {
 		return err
 	}
@@ -109,13 +109,13 @@ type sweepPlan struct {
 func (p *sweepPlan) units() int { return len(p.targets) * len(p.seeds) * max(1, len(p.budgets)) }
 
 // plan opens the data, after readLists.
-func (o *sweepInput) plan(ctx context.Context) (*sweepPlan, error) {
+func (o *sweepInput) plan(ctx context.Context, out *output) (*sweepPlan, error) {
 	p := sweepPlan{seeds: o.seedList, budgets: o.budgetList}
 	cfg, err := o.config.resolve(p.budgets)
 	if err != nil {
 		return nil, err
 	}
-	if p.set, err = o.data.open(ctx, o.device.threads.V); err != nil {
+	if p.set, err = o.data.open(ctx, o.device.threads.V, out); err != nil {
 		return nil, err
 	}
 	if p.targets, err = matchTargets(p.set, o.targets.V); err != nil {

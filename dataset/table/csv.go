@@ -209,11 +209,13 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 func appendList(dst []float32, cell string) ([]float32, error) {
 	inner := strings.TrimRight(cell[1:], " \n])}")
 	i := 0
-	for word := range strings.FieldsFuncSeq(inner, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' || r == ';' }) {
+	for word := range strings.FieldsFuncSeq(inner,
+		func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' || r == ';' }) {
 		x, err := strconv.ParseFloat(word, 32)
 		switch {
 		case err != nil && !errors.Is(err, strconv.ErrRange) && strings.Contains(word, ".."):
-			return dst, errors.New("expected a whole list, found one that was shortened to ...: write the column as a list of numbers (.tolist())")
+			return dst,
+				errors.New("expected a whole list, found one that was shortened to ...: write the column as a list of numbers (.tolist())")
 		case err != nil && !errors.Is(err, strconv.ErrRange):
 			return dst, fmt.Errorf("element %d: expected a number, found %q", i, text.OneLine(word, maxQuoted))
 		case i == maxWidth:

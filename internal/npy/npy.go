@@ -200,3 +200,13 @@ func (a *Array) Int64s(dst []int64) error {
 		return nil
 	})
 }
+
+// RawFloat32s reads elements of a <f4 array into dst, finite or not.
+func (a *Array) RawFloat32s(dst []float32) error {
+	return a.each(len(dst), func(first int, raw []byte) error {
+		for i := range len(raw) / 4 {
+			dst[first+i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+		}
+		return nil
+	})
+}

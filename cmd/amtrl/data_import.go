@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/flags"
+)
+
+// folder is the folder of data that --data names, or that of its import where it
+// names a manifest.
+func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
+	path := o.data.V
+	if path == dataDigits || isSynthetic(path) {
+		return "", nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return path, err
+	}
+	if format := table.FormatOf(path); format != "" {
+		return "", fmt.Errorf("%s: expected a manifest, found a %s file: amtrl data init %s makes one", path, format, path)
+	}
+	m, err := manifest.Read(path)
+	if err != nil {
+		return "", err
+	}
+	p := &importProgress{out: out}
+	defer p.close()
+	dir, err := columnar.Cached(ctx, m, func(dir string) { out.note("importing %s into %s", path, dir) }, p.step)
+	return dir, interruptedImport(err)
+}
+
+// interruptedImport says of an interruption that nothing was left behind.
+func interruptedImport(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return interruption("nothing was written")
+	}
+	return err
+}
+
+// importProgress shows how far an import is.
+type importProgress struct {
+	out   *output
+	meter *meter
+}
+
+func (p *importProgress) step(done, total int64, doing string) {
+	if p.meter == nil {
+		p.meter = newMeter(p.out, float64(total))
+	}
+	p.meter.set(float64(done), doing)
+}
+
+func (p *importProgress) close() {
+	if p.meter != nil {
+		p.meter.close()
+	}
+}
+
+type importOptions struct {
+	manifest string
+	out      flags.Value[string]
+	output
+}
+
+func (o *importOptions) addFlags(set *flags.Set) {
+	set.Group(groupOutput)
+	set.Text(&o.out, "out", "`FOLDER` to write (required)", "")
+	o.addQuiet(set)
+}
+
+func (o *importOptions) readArguments(c *cli.Context) error {
+	if c.NArg() != 1 {
+		return flags.Misuse("expected one manifest, found %d arguments", c.NArg())
+	}
+	o.manifest = c.Args().First()
+	return nil
+}
+
+func (o *importOptions) check() error {
+	if o.out.V == "" {
+		return flags.Misuse("--out is not set: expected the folder to write")
+	}
+	return o.checkOutput()
+}
+
+func (o *importOptions) run(ctx context.Context) error {
+	m, err := manifest.Read(o.manifest)
+	if err != nil {
+		return err
+	}
+	p := &importProgress{out: &o.output}
+	err = columnar.Import(ctx, m, o.out.V, p.step)
+	p.close()
+	if err != nil {
+		return interruptedImport(err)
+	}
+	o.note("wrote %s", o.out.V)
+	return nil
+}

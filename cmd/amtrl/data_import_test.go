@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// writeShops writes rows of five shops, a third of them without a label, and a
+// manifest of them. The class is the sign of the first of four features.
+func writeShops(t *testing.T, dir string) {
+	t.Helper()
+	rng := testrand.New(t)
+	var text strings.Builder
+	text.WriteString("shop,label,embedding\n")
+	for i := range 600 {
+		var x [4]float64
+		for j := range x {
+			x[j] = rng.NormFloat64()
+		}
+		label := "good"
+		if x[0] < 0 {
+			label = "bad"
+		}
+		if i%3 == 0 {
+			label = ""
+		}
+		fmt.Fprintf(&text, "shop %d,%s,\"[%g, %g, %g, %g]\"\n", i%5, label, x[0], x[1], x[2], x[3])
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "shops.csv"), []byte(text.String()), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "shops.yaml"), []byte("files: shops.csv\ncolumns: {source: shop, features: embedding}\n"+
+		"labels: [{column: label}]\ntarget: {source: shop 4}\n"), 0o644))
+}
+
+// A manifest is imported once, into the cache of the user, and a run on it is one
+// on the folder that import writes.
+func TestRunOnManifest(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HOME", dir)
+	writeShops(t, dir)
+	run := func(data, out string) outcome {
+		return succeed(t, dir, "run", "--data", data, "--target-samples", "20", "--k", "2", "--budget", "200", "--floor", "5", "--out", out)
+	}
+	first := run("shops.yaml", "a")
+	if !strings.Contains(first.stderr, "importing shops.yaml into ") || !strings.Contains(first.stdout, "target shop 4_good of shops") {
+		t.Errorf("unexpected output:\n%s%s", first.stderr, first.stdout)
+	}
+	if again := run("shops.yaml", "b"); strings.Contains(again.stderr, "importing") {
+		t.Errorf("imported again:\n%s", again.stderr)
+	}
+	succeed(t, dir, "data", "import", "shops.yaml", "--out", "folder")
+	run("folder", "c")
+	want := must.Get(os.ReadFile(filepath.Join(dir, "a", "result.json")))(t)
+	for _, out := range []string{"b", "c"} {
+		if got := must.Get(os.ReadFile(filepath.Join(dir, out, "result.json")))(t); string(got) != string(want) {
+			t.Errorf("run %s has another result:\n%s\n%s", out, got, want)
+		}
+	}
+	if o := amtrl(t, dir, "run", "--data", "shops.csv"); o.code != 1 || !strings.Contains(o.stderr, "amtrl data init shops.csv makes one") ||
+		lines(o.stderr) != 1 {
+		t.Errorf("a table in the place of a manifest: %d %s", o.code, o.stderr)
+	}
+}

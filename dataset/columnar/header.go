@@ -1,0 +1,129 @@
+// Package columnar keeps a data set of any size as NPY files that runs map into
+// memory: a matrix of features and a vector for each label, their rows sorted by
+// source. It imports what a manifest describes.
+package columnar
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+)
+
+// The files of a folder beside labels-<i>.npy, those of output i: for classes
+// their indices as int32, -1 for none, and for numbers float32, NaN for none.
+const (
+	headerFile   = "data.json"
+	featuresFile = "features.npy" // a row for each vector
+	rowsFile     = "rows.npy"     // int64: which row of the input, counted from 0 over all files
+	splitFile    = "split.npy"    // uint8: 1 for test rows
+	idsFile      = "ids.npy"      // uint8: the ids, one after the other
+	idEndsFile   = "id-ends.npy"  // int64: where each id ends
+)
+
+func labelsFile(output int) string { return fmt.Sprintf("labels-%d.npy", output) }
+
+// version is that of the form.
+const version = 1
+
+// Header is data.json: what the arrays of a folder are.
+type Header struct {
+	Version int `json:"version"`
+	// Name is that of the manifest without its folder.
+	Name string `json:"name"`
+	// Key identifies the manifest and the files that were imported.
+	Key string `json:"key"`
+	// Rows are those of all sources.
+	Rows int64 `json:"rows"`
+	// Cols is the width of a vector, Features are the columns that it came from.
+	Cols     int      `json:"cols"`
+	Element  string   `json:"element"`
+	Features []string `json:"features"`
+	// ID is the column of the ids, or empty.
+	ID    string `json:"id,omitempty"`
+	Split bool   `json:"split"`
+	// Target is the target's source, or empty where each source can be the target.
+	Target  string   `json:"target,omitempty"`
+	Folds   int      `json:"folds"`
+	Outputs []Output `json:"outputs"`
+	Sources []Source `json:"sources"`
+	Files   []File   `json:"files"`
+}
+
+// Output is a column of labels.
+type Output struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Classes are their names in the order of their indices.
+	Classes []string `json:"classes,omitempty"`
+}
+
+// Source is a source with its rows, which follow those of the source before it.
+type Source struct {
+	Name string `json:"name"`
+	Rows int64  `json:"rows"`
+	// Cost is what a label of one row costs.
+	Cost float64 `json:"cost"`
+}
+
+// File is a file that was imported.
+type File struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	Rows int64  `json:"rows"`
+}
+
+// maxHeader bounds data.json, maxSources how many sources it lists.
+const (
+	maxHeader  = 256 << 20
+	maxSources = 1 << 20
+)
+
+// elements are the types of features by their names, as NPY files call them.
+var elements = map[string]string{"float32": "<f4", "float16": "<f2", "uint8": "|u1"}
+
+// Is tells whether dir is a folder of this form.
+func Is(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, headerFile))
+	return err == nil
+}
+
+func readHeader(dir string) (*Header, error) {
+	path := filepath.Join(dir, headerFile)
+	var h Header
+	if err := jsonfile.Read(path, maxHeader, &h); err != nil {
+		return nil, err
+	}
+	if err := h.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &h, nil
+}
+
+// check refuses a header that cannot be of any data.
+func (h *Header) check() error {
+	if h.Version != version {
+		return fmt.Errorf("expected version %d, found %d: import the data again", version, h.Version)
+	}
+	rows := int64(0)
+	for _, s := range h.Sources {
+		if s.Rows < 1 || s.Rows > 1<<31-1 || s.Name == "" {
+			return fmt.Errorf("expected sources with names, of 1 to %d rows, found %d rows of %q", 1<<31-1, s.Rows, s.Name)
+		}
+		rows += s.Rows
+	}
+	switch {
+	case rows != h.Rows || rows == 0:
+		return fmt.Errorf("expected %d rows, those of the sources, found %d", rows, h.Rows)
+	case h.Cols < 1 || int64(h.Cols) > 1<<48/rows || elements[h.Element] == "":
+		return fmt.Errorf("expected rows of float32, float16 or uint8, found %d by %d of %q", h.Rows, h.Cols, h.Element)
+	case len(h.Outputs) == 0:
+		return errors.New("expected outputs, found none")
+	case h.Folds < 2 || h.Folds > manifest.MaxFolds:
+		return fmt.Errorf("expected 2 to %d folds, found %d", manifest.MaxFolds, h.Folds)
+	}
+	return nil
+}

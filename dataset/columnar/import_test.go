@@ -1,0 +1,256 @@
+package columnar
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// record is a row of made data, a missing label being empty.
+type record struct {
+	id, source, kind, split string
+	price                   float64
+	features                []float32
+}
+
+func makeRecords(rng *rand.Rand, rows, sources, cols int) []record {
+	records := make([]record, rows)
+	for i := range records {
+		s := rng.IntN(sources)
+		r := record{
+			id: fmt.Sprintf("r%d", i), source: fmt.Sprintf("s%d", s), kind: []string{"", "", "10", "9", "snö, \"x\""}[rng.IntN(5)],
+			split: []string{"train", "test", "train", ""}[rng.IntN(4)], price: float64(1 + s%3),
+		}
+		for range cols {
+			r.features = append(r.features, float32(rng.NormFloat64()))
+		}
+		records[i] = r
+	}
+	return records
+}
+
+// writeCSV writes records as files of CSV with one column for each feature.
+func writeCSV(t *testing.T, dir string, records []record, files int) {
+	t.Helper()
+	for part := range files {
+		f := must.Get(os.Create(filepath.Join(dir, fmt.Sprintf("part-%d.csv", part))))(t)
+		w := csv.NewWriter(f)
+		head := []string{"id", "kind", "domain", "fold", "price"}
+		for j := range records[0].features {
+			head = append(head, fmt.Sprintf("f%d", j))
+		}
+		must.Do(t, w.Write(head))
+		for _, r := range records[part*len(records)/files : (part+1)*len(records)/files] {
+			row := []string{r.id, r.kind, r.source, r.split, fmt.Sprint(r.price)}
+			for _, x := range r.features {
+				row = append(row, strconv.FormatFloat(float64(x), 'g', -1, 32))
+			}
+			must.Do(t, w.Write(row))
+		}
+		w.Flush()
+		must.Do(t, w.Error())
+		must.Do(t, f.Close())
+	}
+}
+
+const made = `files: part-*.csv
+columns: {id: id, source: domain, features: "f[0-9]*", split: fold, cost: price}
+labels: [{column: kind}]
+target: {source: s1}
+sources: {exclude: s3, cost: {s2: 7}}
+`
+
+func parse(t *testing.T, dir, text string) *manifest.Manifest {
+	t.Helper()
+	return must.Get(manifest.Parse(filepath.Join(dir, "m.yaml"), []byte(text)))(t)
+}
+
+func none(int64, int64, string) {}
+
+// An import holds, source by source and in the order of the files, what a slow
+// reading of the same rows finds.
+func TestImport(t *testing.T) {
+	rng := testrand.New(t)
+	for range 5 {
+		dir := t.TempDir()
+		records := makeRecords(rng, 200+rng.IntN(3000), 5, 1+rng.IntN(40))
+		writeCSV(t, dir, records, 1+rng.IntN(3))
+		out := filepath.Join(dir, "out")
+		must.Do(t, Import(t.Context(), parse(t, dir, made), out, none))
+		set := must.Get(Open(out))(t)
+		must.Do(t, set.Validate())
+		compare(t, set, records, []string{"s0", "s2", "s4", "s1"}, []string{"9", "10", "snö, \"x\""})
+		costs := map[string]float64{"s0": 1, "s1": 2, "s2": 7, "s4": 2}
+		for _, p := range set.Pools {
+			if p.Cost != costs[p.Name] || p.Target != (p.Name == "s1") {
+				t.Errorf("pool %s costs %g, target %v", p.Name, p.Cost, p.Target)
+			}
+		}
+		if set.Name != "m" || !set.Binary {
+			t.Errorf("set %q, binary %v", set.Name, set.Binary)
+		}
+	}
+}
+
+func compare(t *testing.T, set *dataset.Set, records []record, sources, classes []string) {
+	t.Helper()
+	if len(set.Pools) != len(sources) {
+		t.Fatalf("%d pools, want %d", len(set.Pools), len(sources))
+	}
+	for i, source := range sources {
+		p := set.Pools[i]
+		var want []float32
+		var rows []record
+		for _, r := range records {
+			if r.source == source {
+				want, rows = append(want, r.features...), append(rows, r)
+			}
+		}
+		if p.Name != source || p.Rows != len(rows) || !slices.Equal(p.F32, want) {
+			t.Fatalf("pool %d is %s of %d rows, want %s of %d, or has other features", i, p.Name, p.Rows, source, len(rows))
+		}
+		for _, class := range classes {
+			name := source + "_" + class
+			task := &set.Tasks[must.Get(set.TaskIndex(name))(t)]
+			var train, test []int32
+			for j, r := range rows {
+				if (task.Labels[j] == 1) != (r.kind == class) {
+					t.Fatalf("task %s, row %d: label %v of kind %q", name, j, task.Labels[j], r.kind)
+				}
+				switch {
+				case r.kind == "":
+				case r.split == "test":
+					test = append(test, int32(j))
+				default:
+					train = append(train, int32(j))
+				}
+			}
+			if !slices.Equal(task.Train, train) || !slices.Equal(task.Test, test) || set.Pools[task.Pool] != p ||
+				task.Output != (dataset.Output{Name: "kind", Class: class}) {
+				t.Fatalf("task %s has other rows, another pool or output %v", name, task.Output)
+			}
+		}
+	}
+	if len(set.Tasks) != len(sources)*len(classes) {
+		t.Errorf("%d tasks, want %d", len(set.Tasks), len(sources)*len(classes))
+	}
+}
+
+// Without a split, a part of the target's labelled rows is held out and nothing of
+// the sources; without a target, a part of each source.
+func TestHeldOut(t *testing.T) {
+	rng := testrand.New(t)
+	dir := t.TempDir()
+	records := makeRecords(rng, 2000, 4, 2)
+	writeCSV(t, dir, records, 1)
+	labelled := map[string]int{}
+	for _, r := range records {
+		if r.kind != "" {
+			labelled[r.source]++
+		}
+	}
+	plain := strings.NewReplacer(", split: fold", "", "sources: {exclude: s3, cost: {s2: 7}}", "").Replace(made)
+	for name, change := range map[string]struct {
+		text string
+		held func(source string) bool
+		part int
+	}{
+		"target":    {plain, func(s string) bool { return s == "s1" }, 5},
+		"folds":     {strings.Replace(plain, "s1", "s1, folds: 3", 1), func(s string) bool { return s == "s1" }, 3},
+		"no target": {strings.Replace(plain, "target: {source: s1}", "", 1), func(string) bool { return true }, 5},
+	} {
+		out := filepath.Join(dir, name)
+		must.Do(t, Import(t.Context(), parse(t, dir, change.text), out, none))
+		set := must.Get(Open(out))(t)
+		must.Do(t, set.Validate())
+		for _, task := range set.Tasks {
+			source := set.Pools[task.Pool].Name
+			want := 0
+			if change.held(source) {
+				want = labelled[source] / change.part
+			}
+			if len(task.Test) != want || len(task.Train) != labelled[source]-want {
+				t.Errorf("%s: task %s: %d train and %d test rows of %d labelled ones, want %d test rows", name, task.Name, len(task.Train),
+					len(task.Test), labelled[source], want)
+			}
+		}
+	}
+}
+
+// The number of output files and the order of rows within a source change
+// nothing that matters; the same import again is left alone; another is refused.
+func TestImportAgain(t *testing.T) {
+	rng := testrand.New(t)
+	dir := t.TempDir()
+	records := makeRecords(rng, 500, 5, 3)
+	writeCSV(t, dir, records, 2)
+	m := parse(t, dir, made)
+	out := filepath.Join(dir, "out")
+	must.Do(t, Import(t.Context(), m, out, none))
+	before := must.Get(os.Stat(filepath.Join(out, headerFile)))(t)
+	must.Do(t, Import(t.Context(), m, out, func(int64, int64, string) { t.Error("it is read again") }))
+	if after := must.Get(os.Stat(filepath.Join(out, headerFile)))(t); !os.SameFile(before, after) {
+		t.Error("it is written again")
+	}
+	other := parse(t, dir, strings.Replace(made, "s2: 7", "s2: 8", 1))
+	must.Fail(t, "another manifest", Import(t.Context(), other, out, none), out, "expected no folder or one of the same import")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Import(ctx, other, filepath.Join(dir, "cancelled"), none); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	entries := must.Get(os.ReadDir(dir))(t)
+	if len(entries) != 3 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+func TestImportRefuses(t *testing.T) {
+	head := "id,kind,domain,fold,price,f0,f1\n"
+	good := "a,x,s1,,1,1,2\nb,y,s1,,1,1,2\nc,x,s2,,1,1,2\n"
+	for _, c := range []struct{ rows, text, want string }{
+		{good + "b,x,s1,,1,1,2\n", made, `line 5, column id: expected an id of its own for each row, found "b", also at`},
+		{good + "d,x,,,1,1,2\n", made, `line 5, column domain: expected the name of a source`},
+		{good + "d,x,s2,,1,1\n", made, "line 5: expected 7 columns"},
+		{good + "d,x,s2,,1,1,two\n", made, `line 5, column f1: expected a number, found "two"`},
+		{good + "d,x,s2,,1,1,\n", made, `line 5, column f1: expected a number, found ""`},
+		{good + "d,x,s2,,1,1,NaN\n", made, `line 5, column f1: expected a finite number`},
+		{good + "d,x,s2,,1,1,1e300\n", made, `line 5, column f1: expected a finite number`},
+		{good + "d,x,s2,,2,1,2\n", made, "line 5, column price: expected one cost for all rows of source s2, 1, found 2"},
+		{good + "d,x,s2,,-1,1,2\n", made, "line 5, column price: expected a cost from"},
+		{good + "d,x,s2,dusk,1,1,2\n", made, `line 5: expected a split train, validation or test, found "dusk"`},
+		{good, strings.Replace(made, "source: s1", "source: s7", 1), `target: expected one of the sources s1, s2, found "s7"`},
+		{good, strings.Replace(made, "s2: 7", "s7: 7", 1), `sources: cost: expected one of the sources s1, s2, found "s7"`},
+		{good, strings.Replace(made, "column: kind", "column: sort", 1), `expected a column "sort", found`},
+		{good, strings.Replace(made, `"f[0-9]*"`, `"g*"`, 1), `expected a column "g*", found`},
+		{good, strings.Replace(made, "part-*", "party-*", 1), "expected files, found none that match"},
+		{good, strings.Replace(made, "column: kind", "column: kind, classes: [x, z]", 1),
+			`line 3, column kind: expected one of the classes x, z of the`},
+		{good + "d,z,s2,,1,1,2\n", strings.Replace(made, "column: kind", "column: kind, type: binary", 1),
+			`line 5, column kind: expected two classes`},
+		{"a,x,s1,,1,1,2\n", strings.Replace(made, ", cost: {s2: 7}", "", 1), "labels: kind: expected at least 2 classes, found 1"},
+		{good, strings.Replace(made, "column: kind", "column: kind, type: number", 1), `line 2, column kind: expected a number`},
+		{"", made, "expected one of the sources"},
+	} {
+		dir := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(dir, "part-0.csv"), []byte(head+c.rows), 0o644))
+		err := Import(t.Context(), parse(t, dir, c.text), filepath.Join(dir, "out"), none)
+		must.Fail(t, c.rows, err, c.want)
+		if entries := must.Get(os.ReadDir(dir))(t); len(entries) != 1 {
+			t.Errorf("%s: left behind %v", c.want, entries)
+		}
+	}
+}

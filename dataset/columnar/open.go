@@ -1,0 +1,239 @@
+package columnar
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/internal/npy"
+)
+
+// Open makes a data set of a folder that Import wrote. Features are mapped into
+// memory where the system can do that, and stay so until the process ends.
+//
+// There is a pool for each source, in the order of the folder, and in it a task
+// for each label: of a number "<source>", of classes "<source>_<class>" for each
+// class that the source has, of a binary label one for its second class. With
+// several labels the column comes between, "<source>_<label>_<class>". Rows
+// without the label are in neither Train nor Test.
+//
+// The rows of a split named test are for testing. Where the target has none,
+// one of its Folds parts of the labelled rows is held out by a permutation; where
+// no target is named, that holds for each source.
+func Open(dir string) (*dataset.Set, error) {
+	h, err := readHeader(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &opener{dir: dir, header: h}
+	set, err := r.set()
+	if err != nil {
+		return nil, err
+	}
+	set.Name = h.Name
+	return set, nil
+}
+
+// opener reads the arrays of a folder.
+type opener struct {
+	dir    string
+	header *Header
+	test   []uint8 // by row, empty without a split
+}
+
+func (r *opener) path(name string) string { return filepath.Join(r.dir, name) }
+
+// array opens an array and holds its shape against the header.
+func (r *opener) array(name, descr string, cols int) (*npy.Array, error) {
+	a, err := npy.Open(r.path(name))
+	if err != nil {
+		return nil, err
+	}
+	if int64(a.Rows()) != r.header.Rows || a.Cols != cols || a.Descr != descr {
+		a.Close()
+		return nil, fmt.Errorf("%s: expected %d by %d of %s as %s says, found shape %v of %s", r.path(name), r.header.Rows, cols, descr,
+			headerFile, a.Shape, a.Descr)
+	}
+	return a, nil
+}
+
+func (r *opener) set() (*dataset.Set, error) {
+	h := r.header
+	set := &dataset.Set{Binary: h.Outputs[0].Type != manifest.Number}
+	if err := r.pools(set); err != nil {
+		return nil, err
+	}
+	if h.Split {
+		a, err := r.array(splitFile, "|u1", 1)
+		if err != nil {
+			return nil, err
+		}
+		defer a.Close()
+		r.test = make([]uint8, h.Rows)
+		if err := a.Uint8s(r.test); err != nil {
+			return nil, err
+		}
+	}
+	tasks := make([][]dataset.Task, len(h.Sources))
+	for i, o := range h.Outputs {
+		if err := r.output(tasks, i, o); err != nil {
+			return nil, err
+		}
+	}
+	set.Tasks = slices.Concat(tasks...)
+	if len(set.Targets()) == 0 {
+		return nil, fmt.Errorf("%s: the target %s has no labelled rows", r.dir, h.Target)
+	}
+	return set, nil
+}
+
+// pools maps the features and cuts them into pools.
+func (r *opener) pools(set *dataset.Set) error {
+	h := r.header
+	a, err := r.array(featuresFile, elements[h.Element], h.Cols)
+	if err != nil {
+		return err
+	}
+	at := a.Data
+	a.Close()
+	raw, err := mapFile(r.path(featuresFile))
+	if err != nil {
+		return err
+	}
+	raw = raw[at:]
+	for _, s := range h.Sources {
+		p := &dataset.Pool{Name: s.Name, Rows: int(s.Rows), Cols: h.Cols, Scale: 1, Cost: s.Cost, Target: s.Name == h.Target}
+		n := p.Rows * p.Cols
+		switch h.Element {
+		case "uint8":
+			p.U8, raw = raw[:n:n], raw[n:]
+		case "float16":
+			p.F16, raw = view[uint16](raw[:2*n]), raw[2*n:]
+		default:
+			p.F32, raw = view[float32](raw[:4*n]), raw[4*n:]
+		}
+		set.Pools = append(set.Pools, p)
+	}
+	return nil
+}
+
+// output adds the tasks of an output to those of each source.
+func (r *opener) output(tasks [][]dataset.Task, i int, o Output) error {
+	h := r.header
+	descr := "<i4"
+	if o.Type == manifest.Number {
+		descr = "<f4"
+	}
+	a, err := r.array(labelsFile(i), descr, 1)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	first := 0
+	for s, source := range h.Sources {
+		name := source.Name
+		if len(h.Outputs) > 1 {
+			name += "_" + o.Name
+		}
+		n := int(source.Rows)
+		t := dataset.Task{Name: name, Pool: s, Output: dataset.Output{Name: o.Name}}
+		if o.Type == manifest.Number {
+			t.Labels = make([]float32, n)
+			if err := a.RawFloat32s(t.Labels); err != nil {
+				return err
+			}
+			t.Train, t.Test = r.split(source, first, func(row int) bool { return t.Labels[row] == t.Labels[row] })
+			for row, y := range t.Labels {
+				if y != y {
+					t.Labels[row] = 0
+				}
+			}
+			if len(t.Train) > 0 {
+				tasks[s] = append(tasks[s], t)
+			}
+			first += n
+			continue
+		}
+		classes := make([]int64, n)
+		if err := a.Int64s(classes); err != nil {
+			return err
+		}
+		t.Train, t.Test = r.split(source, first, func(row int) bool { return classes[row] >= 0 })
+		first += n
+		if len(t.Train) == 0 {
+			continue
+		}
+		of, err := r.classTasks(t, o, classes)
+		if err != nil {
+			return err
+		}
+		tasks[s] = append(tasks[s], of...)
+	}
+	return nil
+}
+
+// classTasks makes a task of each class that is there, or of the second of two.
+func (r *opener) classTasks(t dataset.Task, o Output, classes []int64) ([]dataset.Task, error) {
+	labels := make([][]float32, len(o.Classes))
+	for row, c := range classes {
+		if c < -1 || c >= int64(len(o.Classes)) {
+			return nil, fmt.Errorf("%s: expected classes from -1 to %d of output %s, found %d", r.dir, len(o.Classes)-1, o.Name, c)
+		}
+		if c < 0 {
+			continue
+		}
+		if labels[c] == nil {
+			labels[c] = make([]float32, len(classes))
+		}
+		labels[c][row] = 1
+	}
+	var tasks []dataset.Task
+	for c, y := range labels {
+		one := t
+		one.Labels, one.Output.Class = y, o.Classes[c]
+		switch {
+		case o.Type == manifest.Binary && c == 1:
+			if y == nil {
+				one.Labels = make([]float32, len(classes))
+			}
+		case o.Type == manifest.Binary || y == nil:
+			continue
+		default:
+			one.Name += "_" + o.Classes[c]
+		}
+		tasks = append(tasks, one)
+	}
+	return tasks, nil
+}
+
+// heldSeed fixes the permutation that decides which rows of a target are held out.
+const heldSeed = 0x616d74726c
+
+// split lists the labelled rows of a source to draw from and to test on. first is
+// the source's first row among all.
+func (r *opener) split(source Source, first int, labelled func(row int) bool) (train, test []int32) {
+	h := r.header
+	for row := range int(source.Rows) {
+		switch {
+		case !labelled(row):
+		case len(r.test) > 0 && r.test[first+row] != 0:
+			test = append(test, int32(row))
+		default:
+			train = append(train, int32(row))
+		}
+	}
+	if len(test) > 0 || h.Target != "" && source.Name != h.Target || len(train) < 2 {
+		return train, test
+	}
+	order := slices.Clone(train)
+	rng := rand.New(rand.NewPCG(heldSeed, 2))
+	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	n := len(order) - max(1, len(order)/h.Folds)
+	train, test = order[:n:n], order[n:]
+	slices.Sort(train)
+	slices.Sort(test)
+	return train, test
+}

@@ -1,0 +1,431 @@
+package columnar
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// Progress says how many bytes of how many have been read, and what is being done.
+type Progress func(done, total int64, doing string)
+
+// survey is what the first pass over the files finds: everything that the second
+// needs to put each row in its place. Its memory is that of the sources and
+// classes, and 8 bytes for each row that has an id.
+type survey struct {
+	ctx      context.Context
+	manifest *manifest.Manifest
+	inputs   []manifest.Input
+	progress Progress
+	total    int64 // bytes of both passes
+
+	features []string // the columns of the first file
+	element  table.Element
+	files    []File
+	sources  map[string]*sourceRows
+	outputs  []*outputClasses
+	seed     maphash.Seed
+	ids      []uint64
+}
+
+// sourceRows is what is known of a source.
+type sourceRows struct {
+	name    string
+	rows    int64
+	idBytes int64
+	cost    float64 // NaN where no row has said it yet
+	index   int     // among the sources that take part, -1 for others
+}
+
+// outputClasses are the classes of an output as they are found.
+type outputClasses struct {
+	manifest.Label
+	index   map[string]int32
+	missing map[string]bool
+}
+
+const maxClasses = 1000
+
+func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*survey, error) {
+	inputs, err := m.Inputs()
+	if err != nil {
+		return nil, err
+	}
+	s := &survey{ctx: ctx, manifest: m, inputs: inputs, progress: progress, sources: map[string]*sourceRows{}, seed: maphash.MakeSeed()}
+	for _, in := range inputs {
+		s.total += 2 * in.Size
+	}
+	for _, l := range m.Labels {
+		o := &outputClasses{Label: l, index: map[string]int32{}, missing: map[string]bool{}}
+		for i, c := range l.Classes {
+			o.index[c] = int32(i)
+		}
+		for _, v := range l.Missing {
+			o.missing[v] = true
+		}
+		s.outputs = append(s.outputs, o)
+	}
+	return s, nil
+}
+
+// scan reads the files one after the other. With features it reads vectors of the
+// width that the first one has.
+func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns) error) error {
+	done, doing := int64(0), "finding sources and classes"
+	width := 0
+	if features {
+		done, doing = s.total/2, "copying rows"
+	}
+	for i, in := range s.inputs {
+		c, scalars := s.columns(in.Path)
+		t, err := table.Open(in.Path, in.Format)
+		if err != nil {
+			return err
+		}
+		q := table.Query{Scalars: scalars, Width: width}
+		err = s.checkFeatures(in.Path, t.Columns())
+		if features {
+			q.Features = s.features
+		}
+		if err == nil {
+			err = t.Scan(q, func(b *table.Batch) error {
+				width = b.Features.Width
+				s.progress(done+min(b.Read, in.Size), s.total, doing)
+				if err := s.ctx.Err(); err != nil {
+					return err
+				}
+				return f(i, b, c)
+			})
+		}
+		if err := cmp.Or(err, t.Close()); err != nil {
+			return err
+		}
+		done += in.Size
+	}
+	return nil
+}
+
+// columns are the places of columns among the scalars of a query, -1 where the
+// manifest names none.
+type columns struct {
+	id, source, split, cost int
+	labels                  int // the first of them
+	fileSource, fileSplit   string
+}
+
+// columns lists the scalar columns to read of a file.
+func (s *survey) columns(path string) (c columns, scalars []string) {
+	m := s.manifest
+	place := func(name string) int {
+		if name == "" || name == manifest.FromFile || name == manifest.FromFolder {
+			return -1
+		}
+		scalars = append(scalars, name)
+		return len(scalars) - 1
+	}
+	c = columns{id: place(m.ID), source: place(m.Source), split: place(m.Split), cost: place(m.Cost)}
+	c.fileSource, c.fileSplit = m.SourceOf(path), m.SplitOf(path)
+	c.labels = len(scalars)
+	for _, o := range s.outputs {
+		scalars = append(scalars, o.Column)
+	}
+	return c, scalars
+}
+
+// checkFeatures finds the columns of the features, which must be those of the
+// first file.
+func (s *survey) checkFeatures(path string, columns []table.Column) error {
+	names, err := s.manifest.FeatureColumns(path, columns)
+	if err != nil {
+		return err
+	}
+	var of []table.Column
+	for _, name := range names {
+		i, err := table.Find(path, columns, name)
+		if err != nil {
+			return err
+		}
+		of = append(of, columns[i])
+	}
+	element := table.FeatureElement(of)
+	switch first := s.inputs[0].Path; {
+	case s.features == nil:
+		s.features, s.element = names, element
+	case !slices.Equal(names, s.features):
+		return fmt.Errorf("%s: expected the features as in %s, %d columns from %s on, found %d from %s on", path, first,
+			len(s.features), s.features[0], len(names), names[0])
+	case element != s.element:
+		return fmt.Errorf("%s: expected features of type %s as in %s, found %s", path, s.element, first, element)
+	}
+	return nil
+}
+
+// sourceOf finds the source of row i of a batch.
+func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error) {
+	name := c.fileSource
+	if c.source >= 0 {
+		v := &b.Scalars[c.source]
+		if v.IsMissing(i) {
+			return nil, fmt.Errorf("%s, column %s: expected the name of a source, found none", b.Where(i), s.manifest.Source)
+		}
+		name = v.Name(i)
+	}
+	if r, ok := s.sources[name]; ok {
+		return r, nil
+	}
+	if name == "" || !text.Printable(name) {
+		return nil, fmt.Errorf("%s, column %s: expected the name of a source, without control characters, found %q", b.Where(i),
+			s.manifest.Source,
+			text.OneLine(name, 80))
+	}
+	if len(s.sources) == maxSources {
+		return nil, fmt.Errorf("%s, column %s: expected at most %d sources, found more: is it the right column?", b.Where(i),
+			s.manifest.Source, maxSources)
+	}
+	r := &sourceRows{name: strings.Clone(name), cost: math.NaN()}
+	if !s.manifest.Takes(name) {
+		r.index = -1
+	}
+	s.sources[r.name] = r
+	return r, nil
+}
+
+// run makes the first pass.
+func (s *survey) run() error {
+	row := int64(0)
+	err := s.scan(false, func(file int, b *table.Batch, c columns) error {
+		if len(s.files) == file {
+			in := s.inputs[file]
+			s.files = append(s.files, File{Path: in.Path, Size: in.Size})
+		}
+		for i := range b.Rows {
+			r, err := s.sourceOf(b, c, i)
+			if err != nil {
+				return err
+			}
+			row++
+			s.files[file].Rows++
+			if r.index < 0 {
+				continue
+			}
+			if r.rows++; r.rows > math.MaxInt32 {
+				return fmt.Errorf("%s: expected at most %d rows of source %s, found more", b.Where(i), math.MaxInt32, r.name)
+			}
+			if c.id >= 0 {
+				if err := s.addID(b, &b.Scalars[c.id], i, r); err != nil {
+					return err
+				}
+			}
+			if c.cost >= 0 {
+				if err := s.addCost(b, &b.Scalars[c.cost], i, r); err != nil {
+					return err
+				}
+			}
+			if _, err := s.isTest(b, c, i); err != nil {
+				return err
+			}
+			for j, o := range s.outputs {
+				if err := o.add(b, &b.Scalars[c.labels+j], i); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.settle()
+}
+
+func (s *survey) addID(b *table.Batch, v *table.Values, i int, r *sourceRows) error {
+	if v.IsMissing(i) {
+		return fmt.Errorf("%s, column %s: expected an id, found none", b.Where(i), s.manifest.ID)
+	}
+	id := v.Name(i)
+	r.idBytes += int64(len(id))
+	s.ids = append(s.ids, maphash.String(s.seed, id))
+	return nil
+}
+
+func (s *survey) addCost(b *table.Batch, v *table.Values, i int, r *sourceRows) error {
+	x, ok := v.Number(i)
+	switch {
+	case v.IsMissing(i):
+		return nil
+	case !ok || !(x >= manifest.MinCost && x <= manifest.MaxCost):
+		return fmt.Errorf("%s, column %s: expected a cost from %g to %g, found %q", b.Where(i), s.manifest.Cost, manifest.MinCost,
+			manifest.MaxCost, text.OneLine(v.Name(i), 80))
+	case math.IsNaN(r.cost):
+		r.cost = x
+	case x != r.cost:
+		return fmt.Errorf("%s, column %s: expected one cost for all rows of source %s, %g, found %g", b.Where(i), s.manifest.Cost, r.name,
+			r.cost, x)
+	}
+	return nil
+}
+
+// isTest tells whether row i is for testing.
+func (s *survey) isTest(b *table.Batch, c columns, i int) (bool, error) {
+	word := c.fileSplit
+	if c.split >= 0 {
+		if v := &b.Scalars[c.split]; !v.IsMissing(i) {
+			word = v.Name(i)
+		}
+	} else if word == "" {
+		return false, nil
+	}
+	switch strings.ToLower(word) {
+	case "test":
+		return true, nil
+	case "train", "validation", "valid", "val", "dev", "":
+		return false, nil
+	}
+	return false, fmt.Errorf("%s: expected a split train, validation or test, found %q", b.Where(i), text.OneLine(word, 80))
+}
+
+// add notes the class of row i, or checks its number.
+func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
+	if o.Type == manifest.Number {
+		_, _, err := o.number(b, v, i)
+		return err
+	}
+	name, there := o.class(v, i)
+	if !there {
+		return nil
+	}
+	if _, known := o.index[name]; known {
+		return nil
+	}
+	switch {
+	case len(o.Classes) > 0:
+		return fmt.Errorf("%s, column %s: expected one of the classes %s of the manifest, found %q", b.Where(i), o.Column,
+			text.OneLine(strings.Join(o.Classes, ", "), 200), text.OneLine(name, 80))
+	case !text.Printable(name) || name == "":
+		return fmt.Errorf("%s, column %s: expected a class without control characters, found %q", b.Where(i), o.Column,
+			text.OneLine(name, 80))
+	case o.Type == manifest.Binary && len(o.index) == 2:
+		return fmt.Errorf("%s, column %s: expected two classes of a binary label, found a third, %q", b.Where(i), o.Column,
+			text.OneLine(name, 80))
+	case len(o.index) == maxClasses:
+		return fmt.Errorf("%s, column %s: expected at most %d classes, found more: is it a number? (type: number)", b.Where(i),
+			o.Column, maxClasses)
+	}
+	o.index[strings.Clone(name)] = int32(len(o.index))
+	return nil
+}
+
+// class is the class of row i, where it has one.
+func (o *outputClasses) class(v *table.Values, i int) (name string, there bool) {
+	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+		return "", false
+	}
+	name = v.Name(i)
+	return name, !o.missing[name]
+}
+
+// number is the number of row i, where it has one.
+func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float32, there bool, err error) {
+	if _, there := o.class(v, i); !there {
+		return 0, false, nil
+	}
+	wide, ok := v.Number(i)
+	if math.IsNaN(wide) {
+		return 0, false, nil
+	}
+	x = float32(wide)
+	if !ok || !(math.Abs(float64(x)) <= table.MaxFeature) {
+		return 0, false, fmt.Errorf("%s, column %s: expected a number of at most 1e+18 in magnitude, found %q", b.Where(i), o.Column,
+			text.OneLine(v.Name(i), 80))
+	}
+	return x, true, nil
+}
+
+// settle puts sources and classes in their order: sources by name, the target
+// last; classes by name, or by number where all are numbers.
+func (s *survey) settle() error {
+	m := s.manifest
+	if t := m.Target.Source; t != "" && (s.sources[t] == nil || s.sources[t].rows == 0) {
+		return fmt.Errorf("%s: target: expected one of the sources %s, found %q", m.Path, s.nearest(t), t)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Sources.Cost)) {
+		r := s.sources[name]
+		if r == nil {
+			return fmt.Errorf("%s: sources: cost: expected one of the sources %s, found %q", m.Path, s.nearest(name), name)
+		}
+		r.cost = m.Sources.Cost[name]
+	}
+	if len(s.sorted()) == 0 {
+		return fmt.Errorf("%s: expected rows of sources that take part, found none", m.Path)
+	}
+	for i, r := range s.sorted() {
+		r.index = i
+		if math.IsNaN(r.cost) {
+			r.cost = 1
+		}
+	}
+	for _, o := range s.outputs {
+		if o.Type == manifest.Number {
+			continue
+		}
+		if len(o.index) < 2 {
+			return fmt.Errorf("%s: labels: %s: expected at least 2 classes, found %d", m.Path, o.Column, len(o.index))
+		}
+		if len(o.Classes) > 0 {
+			continue
+		}
+		o.Classes = sortedClasses(o.index)
+		for i, c := range o.Classes {
+			o.index[c] = int32(i)
+		}
+	}
+	return nil
+}
+
+// nearest lists the names of sources that were most likely meant.
+func (s *survey) nearest(name string) string {
+	names := text.Nearest(name, slices.Sorted(maps.Keys(s.sources)), 8)
+	if len(names) < len(s.sources) {
+		names = append(names, "...")
+	}
+	return text.OneLine(strings.Join(names, ", "), 300)
+}
+
+// sorted are the sources that take part and have rows, in their order.
+func (s *survey) sorted() []*sourceRows {
+	var list []*sourceRows
+	for _, name := range slices.Sorted(maps.Keys(s.sources)) {
+		if r := s.sources[name]; r.index >= 0 && r.rows > 0 && name != s.manifest.Target.Source {
+			list = append(list, r)
+		}
+	}
+	if t := s.sources[s.manifest.Target.Source]; t != nil {
+		list = append(list, t)
+	}
+	return list
+}
+
+// sortedClasses sorts names, by number where all are numbers.
+func sortedClasses(index map[string]int32) []string {
+	names := slices.Sorted(maps.Keys(index))
+	numbers := map[string]float64{}
+	for _, n := range names {
+		x, err := strconv.ParseFloat(n, 64)
+		if err != nil {
+			return names
+		}
+		numbers[n] = x
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
+	return names
+}

@@ -1,0 +1,22 @@
+package columnar
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// view is little-endian bytes as elements: the same memory where the machine is
+// little-endian and the bytes lie as elements must, else a copy.
+func view[E uint16 | float32](raw []byte) []E {
+	var e E
+	size := int(unsafe.Sizeof(e))
+	first := unsafe.Pointer(unsafe.SliceData(raw))
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 && uintptr(first)%uintptr(size) == 0 {
+		return unsafe.Slice((*E)(first), len(raw)/size)
+	}
+	out := make([]E, len(raw)/size)
+	if _, err := binary.Decode(raw, binary.LittleEndian, out); err != nil {
+		panic(err) // out is as long as raw
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+// Package manifest says what the files of somebody's own data mean: which columns
+// are the source, the labels and the features of a row, which source is the
+// target, and what rows cost. A manifest is a YAML file.
+package manifest
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The types of labels.
+const (
+	// Classes are names; each class of a source is told from all its others.
+	Classes = "classes"
+	// Binary is one of two names.
+	Binary = "binary"
+	// Number is for regression.
+	Number = "number"
+)
+
+// Manifest describes a data set.
+type Manifest struct {
+	// Path is the manifest's own. Files are relative to its folder.
+	Path string
+	// Files are paths or patterns, as of [path/filepath.Glob].
+	Files []string
+	// Format is one of table.Formats, or empty where the names of the files tell it.
+	Format string
+	// ID, Source, Split and Cost are columns; all but Source may be empty. Source and
+	// Split may also be FromFile and Source FromFolder.
+	ID, Source, Split, Cost string
+	// Features are the columns of the features: one of lists, or many of numbers,
+	// whose names may be patterns.
+	Features []string
+	Labels   []Label
+	Target   Target
+	Sources  Sources
+}
+
+// The words that stand for a column.
+const (
+	// FromFile is the name of the file without its ending; for the split only as far
+	// as the first dash.
+	FromFile = "(file)"
+	// FromFolder is the name of the folder that the file is in.
+	FromFolder = "(folder)"
+)
+
+// Label is a column of labels: an output.
+type Label struct {
+	Column string
+	// Type is Classes, Binary or Number.
+	Type string
+	// Classes are the names of the classes in their order; empty for those found.
+	// The second of Binary is the positive one.
+	Classes []string
+	// Missing are the values that stand for no label, beside a missing cell.
+	Missing []string
+}
+
+// Target says which source is the target. Where Source is empty, each source can
+// be one.
+type Target struct {
+	Source string
+	// Folds is into how many parts the labelled rows of a target are cut that no
+	// split divides; the first is held out for measuring.
+	Folds int
+}
+
+// Sources says which sources take part, and what a label costs.
+type Sources struct {
+	// Include and Exclude are names or patterns; an empty Include is all.
+	Include, Exclude []string
+	// Cost is the cost of a row by source, 1 where it is not given.
+	Cost map[string]float64
+}
+
+// The limits of costs and folds.
+const (
+	MinCost      = 1e-6
+	MaxCost      = 1e6
+	DefaultFolds = 5
+	MaxFolds     = 1000
+)
+
+// DefaultMissing are the values that stand for no label where a manifest gives none.
+func DefaultMissing() []string { return []string{""} }
+
+// Takes says whether a source takes part. The target always does.
+func (m *Manifest) Takes(source string) bool {
+	if source == m.Target.Source && source != "" {
+		return true
+	}
+	is := func(pattern string) bool {
+		ok, err := path.Match(pattern, source)
+		return pattern == source || ok && err == nil
+	}
+	return (len(m.Sources.Include) == 0 || slices.ContainsFunc(m.Sources.Include, is)) && !slices.ContainsFunc(m.Sources.Exclude, is)
+}
+
+// check refuses what contradicts itself.
+func (m *Manifest) check() error {
+	switch {
+	case len(m.Files) == 0:
+		return fmt.Errorf("%s: expected files, found none", m.Path)
+	case m.Source == "":
+		return fmt.Errorf("%s: columns: expected source, a column or %s or %s, found none", m.Path, FromFile, FromFolder)
+	case len(m.Features) == 0:
+		return fmt.Errorf("%s: columns: expected features, found none", m.Path)
+	case len(m.Labels) == 0:
+		return fmt.Errorf("%s: labels: expected at least one column, found none", m.Path)
+	}
+	seen := map[string]bool{}
+	for i, l := range m.Labels {
+		if seen[l.Column] {
+			return fmt.Errorf("%s: labels: column %q is there twice", m.Path, l.Column)
+		}
+		seen[l.Column] = true
+		if (l.Type == Number) != (m.Labels[0].Type == Number) {
+			return fmt.Errorf("%s: labels: expected classes or numbers everywhere, found %s for %s and %s for %s", m.Path,
+				m.Labels[0].Type, m.Labels[0].Column, l.Type, m.Labels[i].Column)
+		}
+		if l.Type == Number && len(l.Classes) > 0 {
+			return fmt.Errorf("%s: labels: %s: expected no classes of numbers, found %q", m.Path, l.Column, l.Classes)
+		}
+		if l.Type == Binary && len(l.Classes) != 0 && len(l.Classes) != 2 {
+			return fmt.Errorf("%s: labels: %s: expected two classes of a binary label, found %d", m.Path, l.Column, len(l.Classes))
+		}
+	}
+	return nil
+}
+
+// Name is the file name of the manifest without its ending, or that of its folder
+// where it is called dataset.
+func (m *Manifest) Name() string {
+	name := strings.TrimSuffix(filepath.Base(m.Path), filepath.Ext(m.Path))
+	if name != "dataset" {
+		return name
+	}
+	if abs, err := filepath.Abs(m.Path); err == nil {
+		name = filepath.Base(filepath.Dir(abs))
+	}
+	return name
+}

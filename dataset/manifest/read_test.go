@@ -1,0 +1,114 @@
+package manifest
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+const full = `# all there is
+files: [a/*.parquet, "b.csv"]
+format: csv
+columns:
+  id: key
+  source: domain
+  features: [f_*, extra]
+  split: fold
+  cost: price
+labels:
+  - column: kind
+    type: classes
+    classes: [good, bad]
+    missing: ["", "?"]
+  - column: flag
+    type: binary
+target: {source: shop, folds: 4}
+sources:
+  include: ["shop*"]
+  exclude: shop-9
+  cost: {shop-1: 2, shop-2: 0.5}
+`
+
+func TestParse(t *testing.T) {
+	got := must.Get(Parse("dir/data.yaml", []byte(full)))(t)
+	want := &Manifest{
+		Path: "dir/data.yaml", Files: []string{"a/*.parquet", "b.csv"}, Format: "csv",
+		ID: "key", Source: "domain", Split: "fold", Cost: "price", Features: []string{"f_*", "extra"},
+		Labels: []Label{
+			{Column: "kind", Type: Classes, Classes: []string{"good", "bad"}, Missing: []string{"", "?"}},
+			{Column: "flag", Type: Binary, Missing: []string{""}},
+		},
+		Target:  Target{Source: "shop", Folds: 4},
+		Sources: Sources{Include: []string{"shop*"}, Exclude: []string{"shop-9"}, Cost: map[string]float64{"shop-1": 2, "shop-2": .5}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got.Name() != "data" {
+		t.Errorf("name %q", got.Name())
+	}
+	for source, takes := range map[string]bool{"shop": true, "shop-1": true, "shop-9": false, "mall": false} {
+		if got.Takes(source) != takes {
+			t.Errorf("%s takes part: %v", source, !takes)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	change := func(old, new string) string {
+		if !strings.Contains(full, old) {
+			t.Fatalf("no %q in the manifest", old)
+		}
+		return strings.Replace(full, old, new, 1)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"", "m.yaml: expected a manifest, found an empty file"},
+		{"- a", "line 1: expected a manifest with the keys files, format, columns, labels, target, sources, found a list"},
+		{"files: [", "m.yaml: "},
+		{full + "---\na: 1\n", "expected one YAML document, found more"},
+		{change("format:", "fmt:"),
+			`line 3: expected for a manifest one of the keys files, format, columns, labels, target, sources, found "fmt"`},
+		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv`},
+		{change("  id: key", "  ids: key"), `line 5: expected for columns one of the keys id, source, features, split, cost, found "ids"`},
+		{change("  id: key", "  id: key\n  id: key"), "line 6: the key id is there twice"},
+		{change("  id: key", "  id: [a]"), "line 5: expected the name of a column, found a list"},
+		{change("  id: key", "  id: *a"), "m.yaml: "},
+		{change("  id: key", "  id: \"a\\nb\""), `line 5: expected the name of a column, found "a b"`},
+		{change("  source: domain\n", ""), "columns: expected source"},
+		{change("  features: [f_*, extra]\n", ""), "columns: expected features"},
+		{change("[f_*, extra]", "[f_*, f_*]"), `line 7: "f_*" is there twice`},
+		{change("type: classes", "type: class"), `line 12: expected one of classes, binary, number, found "class"`},
+		{change("  - column: kind\n    type", "  - type"), "line 11: expected a label with a column, found keys"},
+		{change("column: flag", "column: kind"), `labels: column "kind" is there twice`},
+		{change("type: binary", "type: number"), "expected classes or numbers everywhere, found classes for kind and number for flag"},
+		{change("type: binary", "type: binary\n    classes: [a]"), "labels: flag: expected two classes of a binary label, found 1"},
+		{change("folds: 4", "folds: 1"), `expected a number of folds from 2 to 1000, found "1"`},
+		{change("shop-1: 2", "shop-1: 0"), `expected a cost from 1e-06 to 1e+06, found "0"`},
+		{change("shop-2: 0.5", "shop-1: 0.5"), `the source "shop-1" is there twice`},
+		{change("shop-2: 0.5", "shop-2: .nan"), `expected a cost from 1e-06 to 1e+06, found ".nan"`},
+		{"files: []\n" + full[strings.Index(full, "format"):], "expected files, found none"},
+	} {
+		_, err := Parse("m.yaml", []byte(c.text))
+		must.Fail(t, c.want, err, "m.yaml", c.want)
+	}
+}
+
+// Whatever the text, the answer is a manifest that holds together or one line.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(full))
+	f.Add([]byte("files: &a [*a]"))
+	f.Add([]byte("a: &x [1,1]\nb: &y [*x,*x]\nc: [*y,*y]"))
+	f.Add([]byte("files: a\ncolumns: {source: (file), features: x}\nlabels: [{column: y, type: number}]"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := Parse("m.yaml", text)
+		if err != nil {
+			must.Fail(t, "a manifest", err, "m.yaml: ")
+			return
+		}
+		if len(m.Files) == 0 || m.Source == "" || len(m.Features) == 0 || len(m.Labels) == 0 || m.Target.Folds < 2 {
+			t.Errorf("%+v of %q", m, text)
+		}
+	})
+}
