@@ -11,6 +11,10 @@ var ErrClosed = errors.New("device or queue is closed")
 // ErrRecording is wrapped by an operation that cannot be part of a [Program].
 var ErrRecording = errors.New("cannot be recorded")
 
+// ErrLost is matched by the error of a device that no call can use any more, as when it fell off its bus. All
+// later calls on the device return such an error; other devices go on.
+var ErrLost = errors.New("the device is lost")
+
 // ErrOutOfMemory is matched by every [*OutOfMemoryError].
 var ErrOutOfMemory = errors.New("out of device memory")
 

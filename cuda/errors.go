@@ -25,6 +25,9 @@ func (e *LostError) Error() string { return fmt.Sprintf("%s: the device is lost:
 
 func (e *LostError) Unwrap() error { return e.Err }
 
+// Is makes it match [backend.ErrLost].
+func (e *LostError) Is(target error) bool { return target == backend.ErrLost }
+
 // CallError is a call of a CUDA library that failed in an operation.
 type CallError struct {
 	Op  string

@@ -227,7 +227,7 @@ func TestDeviceLost(t *testing.T) {
 			}
 			return
 		}
-		if !errors.As(err, &lost) || !typed(err) {
+		if !errors.As(err, &lost) || !errors.Is(err, backend.ErrLost) || !typed(err) {
 			t.Errorf("%s: expected a *LostError, found %T: %v", what, err, err)
 		}
 		for range 2 {

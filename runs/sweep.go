@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
@@ -37,7 +38,16 @@ type SweepStep struct {
 // go on from their last checkpoint. The files end in the same bytes (timing apart) whatever jobs is and however often
 // it was interrupted.
 func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
-	if err := id.Check(data.Set); err != nil {
+	return SweepAcross(ctx, []*pipeline.Resident{data}, id, dir, jobs, progress, func(int, error) {})
+}
+
+// SweepAcross is [Sweep] on several devices at once, of one model so that they compute the same bytes, each of which
+// holds the data. There is at least one job for each. Where a device is lost ([backend.ErrLost]), lost is told its place
+// in devices and why, and the others go on with its units from their last checkpoints; where the last one is lost, that
+// is the error.
+func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep),
+	lost func(device int, err error)) (*Summary, error) {
+	if err := id.Check(devices[0].Set); err != nil {
 		return nil, err
 	}
 	units := id.Units()
@@ -77,20 +87,38 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 			todo = append(todo, i)
 		}
 	}
+	queue := newShare(todo, len(devices))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(max(jobs, 1))
-	for _, i := range todo {
-		if ctx.Err() != nil {
-			break
-		}
+	defer context.AfterFunc(ctx, queue.stop)()
+	for j := range max(jobs, len(devices)) {
+		at := j % len(devices)
 		group.Go(func() error {
-			start := time.Now()
-			res, err := sweepUnit(ctx, data, id, dir, units[i])
-			if err != nil {
-				return err
+			for {
+				i, ok := queue.next(at)
+				if !ok {
+					return nil
+				}
+				start := time.Now()
+				res, err := sweepUnit(ctx, devices[at], id, dir, units[i])
+				if errors.Is(err, backend.ErrLost) {
+					news, left := queue.giveBack(at, i)
+					if !left {
+						return err
+					}
+					if news {
+						lost(at, err)
+					}
+					continue
+				}
+				if err == nil {
+					report(i, res, false)
+					err = timingLine{Unit: units[i].Name(), Seconds: time.Since(start).Seconds()}.append(dir)
+				}
+				queue.done()
+				if err != nil {
+					return err
+				}
 			}
-			report(i, res, false)
-			return timingLine{Unit: units[i].Name(), Seconds: time.Since(start).Seconds()}.append(dir)
 		})
 	}
 	if err := group.Wait(); err != nil {

@@ -338,3 +338,17 @@ func TestUnitsAreOrdered(t *testing.T) {
 		t.Errorf("outside the budget schedule: %v", got)
 	}
 }
+
+// What several devices of one model leave behind is what one leaves.
+func TestSweepAcross(t *testing.T) {
+	dev, id := smallSweep(t)
+	want, got := t.TempDir(), t.TempDir()
+	mustSweep(t, dev, id, want, 1)
+	devices := []*pipeline.Resident{dev}
+	for range 2 {
+		devices = append(devices, openDevice(t, 2, dev.Set))
+	}
+	lost := func(device int, err error) { t.Errorf("device %d is lost: %v", device, err) }
+	must.Get(SweepAcross(context.Background(), devices, id, got, 2, func(SweepStep) {}, lost))(t)
+	foldertest.Same(t, got, want)
+}

@@ -206,7 +206,7 @@ func TestRunOnCUDA(t *testing.T) {
 	}
 
 	o, id := run("", "")
-	if o.code != 0 || !strings.Contains(o.stderr, "backend cuda (Stand-in H200 0): a CUDA device works") {
+	if o.code != 0 || !strings.Contains(o.stderr, "backend cuda (Stand-in H200): a CUDA device works") {
 		t.Fatalf("auto: exit code %d: %s", o.code, o.stderr)
 	}
 	if id.Backend.Backend != "cuda" || id.Backend.Reason != "a CUDA device works" || strings.Contains(id.Backend.Precision, "TF32") {
@@ -223,7 +223,7 @@ func TestRunOnCUDA(t *testing.T) {
 	}
 
 	fresh()
-	if o, id := run("devices=2", "--backend cuda --device 1 --tf32"); o.code != 0 || id.Backend.Device != "Stand-in H200 1" ||
+	if o, id := run("devices=2", "--backend cuda --device 1 --tf32"); o.code != 0 || id.Backend.Device != "Stand-in H200" ||
 		!strings.Contains(id.Backend.Precision, "TF32") || id.Backend.Reason != "asked for" {
 		t.Errorf("device 1 with TF32: exit code %d, records %+v: %s", o.code, id.Backend, o.stderr)
 	}

@@ -21,22 +21,24 @@ const (
 
 type sweepOptions struct {
 	sweepInput
-	jobs   flags.Value[int]
-	folder folderOptions
+	jobs    flags.Value[int]
+	devices flags.Value[string]
+	folder  folderOptions
 	sweepOutput
 }
 
 func (o *sweepOptions) addFlags(set *flags.Set) {
 	o.sweepInput.addFlags(set)
 	set.Group(groupDevice)
-	set.Int(&o.jobs, "jobs", "targets at a time; results do not depend on it", 0).DefaultText = "all processors"
+	set.Int(&o.jobs, "jobs", "targets at a time, on all devices together; results do not depend on it", 0).DefaultText = "all processors"
+	set.Text(&o.devices, "devices", "CUDA devices of one model that share the targets: all, or numbers such as 0,1", "")
 	set.Group(groupOutput)
 	o.folder.addFlags(set, "`FOLDER` of the sweep; by default amtrl-sweeps/<identity>")
 	o.sweepOutput.addFlags(set)
 }
 
 func (o *sweepOptions) check() error {
-	err := cmp.Or(o.device.check(), o.data.check(), flags.Between(o.jobs, 0, maxJobs), o.checkOutput(), o.readLists())
+	err := cmp.Or(o.device.check(), o.checkDevices(), o.data.check(), flags.Between(o.jobs, 0, maxJobs), o.checkOutput(), o.readLists())
 	if err != nil {
 		return err
 	}
@@ -49,11 +51,12 @@ func (o *sweepOptions) run(ctx context.Context) error {
 		return err
 	}
 	jobs, threads := pipeline.Concurrency(p.units(), o.jobs.V, o.device.threads.V)
-	choice, err := o.device.open(threads, &o.output)
+	open, err := o.open(threads)
 	if err != nil {
 		return err
 	}
-	defer choice.Device.Close()
+	defer open.close()
+	choice := open.choice
 	id := runs.NewIdentity(version().Version, p.set, choice, p.cfg)
 	id.Targets, id.Seeds, id.Budgets = p.targets, p.seeds, p.budgets
 	dir, dev, err := o.folder.open(&o.output, p.set, choice, id, "amtrl-sweeps/")
@@ -61,8 +64,12 @@ func (o *sweepOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer dev.Close()
+	residents, err := open.residents(dev)
+	if err != nil {
+		return err
+	}
 	progress := newSweepProgress(&o.output, p.units())
-	sum, err := runs.Sweep(ctx, dev, id, dir, jobs, progress.step)
+	sum, err := runs.SweepAcross(ctx, residents, id, dir, jobs, progress.step, open.lost)
 	progress.close()
 	if err != nil {
 		return explainInterruption(err, dir)

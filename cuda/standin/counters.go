@@ -83,6 +83,8 @@ func counts(n []int64, names []string) string {
 //	fail=FUNCTION:NTH:CODE[:forever]
 //	work=NTH:CODE         see [Control.FailWork]
 //	lost                  see [Control.Lose]
+//	lost=DEVICE:WORK      a device goes away once it has executed so many operations more
+//	name=DEVICE:NAME      a device of another model
 //	log                   note each call
 func Environment(counters string, orders ...string) []string {
 	env := []string{"AMTRL_STANDIN=" + strings.Join(orders, ";")}

@@ -58,6 +58,25 @@ func Seeds(s string) ([]uint64, error) {
 	return seeds, nil
 }
 
+// Numbers reads whole numbers from 0 up to limit, each once.
+func Numbers(s string, limit int) ([]int, error) {
+	var list []int
+	for _, w := range Words(s) {
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 0 || n > limit {
+			return nil, fmt.Errorf("expected numbers from 0 to %d such as 0,1, found %q", limit, w)
+		}
+		if slices.Contains(list, n) {
+			return nil, fmt.Errorf("%d is listed twice", n)
+		}
+		list = append(list, n)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("expected at least one number, found none in %q", s)
+	}
+	return list, nil
+}
+
 // Budgets reads positive numbers.
 func Budgets(s string) ([]float64, error) {
 	var budgets []float64

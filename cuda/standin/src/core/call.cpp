@@ -26,7 +26,7 @@ Call::Call(const Library& library, const char* function) : code(0), guard_(lock(
     if (library.kind == kDriver && sticky(code)) poison_current(code);
     return;
   }
-  if (s.lost && library.lost != 0) code = library.lost;
+  if (library.lost != 0 && lost(current_device())) code = library.lost;
 }
 
 }  // namespace standin

@@ -35,6 +35,8 @@ Context* primary(int device) {
 
 void set_current(Context* ctx) { tls_current = ctx; }
 
+int current_device() { return tls_current == nullptr ? -1 : tls_current->device; }
+
 int current(Context** ctx) {
   *ctx = tls_current;
   if (tls_current == nullptr) return kInvalidContext;
@@ -46,7 +48,7 @@ void end_context(Context* ctx) {
   if (!ctx->alive) return;
   // What is still alive was leaked, and stays counted. After a fatal error
   // nobody can free anything, and the end of the context is the way to do it.
-  const bool failed = ctx->sticky != 0 || state().lost;
+  const bool failed = ctx->sticky != 0 || lost(ctx->device);
   if (!failed) drain(ctx);
   ctx->alive = false;
   count(kContexts, -1);

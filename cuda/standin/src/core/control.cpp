@@ -31,6 +31,14 @@ bool obey(State& s, const std::string& order) {
   long n = 0;
   int a = 0, b = 0;
   if (key == "lost" && value.empty()) return s.lost = true;
+  if (key == "lost" && std::sscanf(v, "%d:%ld", &a, &n) == 2) {
+    s.work_left[a] = n;
+    return true;
+  }
+  if (key == "name" && std::sscanf(v, "%d:%n", &a, &b) == 1 && b > 0) {
+    s.names[a] = v + b;
+    return true;
+  }
   if (key == "log" && value.empty()) return s.log_calls = true;
   if (key == "fail") return fail_order(s, v);
   if (key == "devices" && std::sscanf(v, "%d", &a) == 1 && a >= 0 && a <= 16) {

@@ -64,6 +64,11 @@ State& state() {
   return *s;
 }
 
+bool lost(int device) {
+  const auto it = state().work_left.find(device);
+  return state().lost || (it != state().work_left.end() && it->second <= 0);
+}
+
 void count(Kind kind, int64_t by) { state().live[kind] += by; }
 
 void misuse(Misuse what, const std::string& note) {

@@ -50,6 +50,8 @@ struct State {
   int cc_major = 9, cc_minor = 0;
   int version[8] = {0};  // overrides of what a library says, by LibraryKind
   bool lost = false;
+  std::map<int, long> work_left;  // of devices that will go away
+  std::map<int, std::string> names;  // of devices that have another one
   bool log_calls = false;
 
   int connections = 0;  // CUDA_DEVICE_MAX_CONNECTIONS as cuInit found it
@@ -70,6 +72,7 @@ struct State {
 };
 
 State& state();
+bool lost(int device);
 void count(Kind kind, int64_t by = 1);
 void misuse(Misuse what, const std::string& note);
 int misused(const std::string& note);  // kBadPointer; returns kIllegalAddress

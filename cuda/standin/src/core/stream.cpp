@@ -15,7 +15,9 @@ void run_front(Stream* s) {
   Op op = std::move(s->queue.front());
   s->queue.pop_front();
   for (const Mark& m : op.after) run_until(m);
-  if (s->ctx->sticky == 0) {
+  const auto left = state().work_left.find(s->ctx->device);
+  if (left != state().work_left.end()) left->second--;
+  if (s->ctx->sticky == 0 && !lost(s->ctx->device)) {
     const int code = op.run();
     if (code != 0) poison(s->ctx, code);
   }

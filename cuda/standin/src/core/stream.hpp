@@ -91,6 +91,7 @@ void poison(Context* ctx, int code);   // the first error stays
 void poison_current(int code);
 Context* primary(int device);          // never null for a device that exists
 void set_current(Context* ctx);
+int current_device();                  // of this thread, -1 for none
 int current(Context** ctx);            // the working context of this thread, or why not
 void end_context(Context* ctx);
 void drop_everything();

@@ -58,7 +58,7 @@ int32_t cuDeviceGet(int32_t* device, int32_t ordinal) {
 int32_t cuDeviceGetName(char* name, int32_t len, int32_t device) {
   ENTER_DEVICE(device);
   if (name == nullptr || len <= 0) return kInvalidValue;
-  std::snprintf(name, static_cast<size_t>(len), "Stand-in H200 %d", device);
+  std::snprintf(name, static_cast<size_t>(len), "%s", state().names[device].empty() ? "Stand-in H200" : state().names[device].c_str());
   return kSuccess;
 }
 

@@ -1,0 +1,78 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/foldertest"
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// TestSweepAcrossDevices sweeps on one device of a machine that has four, on all, and on all with one that goes away in
+// the middle, at an instant that is another one each time: the folders hold the same bytes.
+func TestSweepAcrossDevices(t *testing.T) {
+	t.Parallel()
+	libraries, dir, cubins := must.Get(standin.Build(standin.Variant{}))(t), t.TempDir(), t.TempDir()
+	run := func(orders string, args ...string) outcome {
+		t.Helper()
+		args = append([]string{"sweep", "--digits", "20", "--target-samples", "10", "--k", "2", "--iterations", "3", "--epochs", "2",
+			"--floor", "1", "--budgets", "160", "--targets", "fog_[0-5]", "--backend", "cuda"}, args...)
+		cmd := command(dir, args...)
+		counters := filepath.Join(t.TempDir(), "counters")
+		cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+libraries, "AMTRL_CUBIN_CACHE="+cubins)
+		cmd.Env = append(cmd.Env, standin.Environment(counters, strings.Fields("devices=4 "+orders)...)...)
+		o := start(t, cmd)
+		live, misuse, err := standin.Counters(counters)
+		must.Do(t, err)
+		live[standin.Contexts] = 0
+		if live != (standin.Live{}) || misuse != (standin.Misuse{}) {
+			t.Errorf("%s %v leaves %v, misuses %v", orders, args, live, misuse)
+		}
+		return o
+	}
+	folder := func(name string) string { return filepath.Join(dir, name) }
+	if o := run("", "--out", "one", "--jobs", "3"); o.code != 0 {
+		t.Fatalf("one device: %s", o.stderr)
+	}
+	o := run("", "--out", "four", "--jobs", "4", "--devices", "all")
+	if o.code != 0 || !strings.Contains(o.stderr, "backend cuda (4 x Stand-in H200): devices [0 1 2 3]") {
+		t.Fatalf("four devices: exit code %d: %s", o.code, o.stderr)
+	}
+	foldertest.Same(t, folder("four"), folder("one"))
+	for i, work := range []int{40, 600} {
+		name := fmt.Sprint("lost", i)
+		o := run(fmt.Sprintf("lost=2:%d", work), "--out", name, "--jobs", "8", "--devices", "0,2,3")
+		if o.code != 0 || strings.Count(o.stderr, "device 2 is lost, its targets go to the others") != 1 {
+			t.Errorf("device 2 goes away after %d operations: exit code %d: %s", work, o.code, o.stderr)
+		}
+		foldertest.Same(t, folder(name), folder("one"))
+	}
+
+	// Where all go away, the sweep ends, and another one goes on with what it left.
+	o = run("lost=1:100 lost=3:700", "--out", "none", "--devices", "1,3")
+	if o.code != exitFailed || !strings.Contains(o.stderr, "the device is lost") {
+		t.Errorf("all devices go away: exit code %d: %s", o.code, o.stderr)
+	}
+	if o := run("", "--out", "none", "--devices", "all"); o.code != 0 {
+		t.Errorf("a sweep whose devices went away does not go on: %s", o.stderr)
+	}
+	foldertest.Same(t, folder("none"), folder("one"))
+
+	o = run("name=3:Another", "--out", "mixed", "--devices", "1,3")
+	if o.code != exitUsage || !strings.Contains(o.stderr, "device 1 is a Stand-in H200") || !strings.Contains(o.stderr, "device 3 a Another") {
+		t.Errorf("two models: exit code %d: %s", o.code, o.stderr)
+	}
+	o = run("", "--out", "x", "--devices", "0,4")
+	if o.code != exitFailed || !strings.Contains(o.stderr, "the driver sees 4, numbered from 0") {
+		t.Errorf("device 4 of 4: exit code %d: %s", o.code, o.stderr)
+	}
+	if _, err := os.Stat(folder("x")); err == nil {
+		t.Error("a sweep that cannot begin leaves a folder")
+	}
+}
