@@ -1,10 +1,10 @@
 package table
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"strings"
 
@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/amtrl/amtrl/internal/datafile"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -19,22 +20,70 @@ import (
 // one leaf; the fields of a group are named group.field.
 type parquetTable struct {
 	path    string
-	file    *os.File
+	file    readerAtCloser
+	size    int64
+	rows    int64
 	parquet *parquet.File
 	columns []Column
 	leaves  []*parquet.Column // those of columns
 }
 
+type readerAtCloser interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// Bounds of the footer, which describes each column of each row group.
+const (
+	maxFooter      = 64 << 20
+	maxFooterLists = 1 << 19
+)
+
 // openParquet reads the footer of a Parquet file of the given size.
-func openParquet(path string, f *os.File, size int64) (t *parquetTable, err error) {
-	t = &parquetTable{path: path, file: f}
+func openParquet(path string, f readerAtCloser, size int64) (t *parquetTable, err error) {
+	t = &parquetTable{path: path, file: f, size: size}
 	defer t.recovered(&err)
-	t.parquet, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<18))
+	if err := t.checkFooter(); err != nil {
+		return nil, t.fault(err)
+	}
+	t.parquet, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, t.fault(err)
 	}
-	t.addColumns(t.parquet.Root())
+	rows := int64(0)
+	for _, g := range t.parquet.Metadata().RowGroups {
+		if g.NumRows < 0 || g.NumRows > datafile.MayBecome(size)-rows {
+			return nil, t.fault(fmt.Errorf("%d rows in a file of %d bytes", g.NumRows, size))
+		}
+		rows += g.NumRows
+	}
+	t.rows = rows
+	t.addColumns(t.parquet.Root(), t.logicalTypes())
 	return t, nil
+}
+
+// checkFooter refuses a footer that would take much memory to read.
+func (t *parquetTable) checkFooter() error {
+	var tail [8]byte
+	if t.size < 12 {
+		return fmt.Errorf("a file of %d bytes", t.size)
+	}
+	if _, err := t.file.ReadAt(tail[:], t.size-8); err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	if string(tail[4:]) != "PAR1" {
+		return fmt.Errorf("it ends in %q in place of PAR1", tail[4:])
+	}
+	if n > t.size-12 || n > maxFooter {
+		return fmt.Errorf("a footer of %d bytes in a file of %d", n, t.size)
+	}
+	footer := make([]byte, n)
+	if _, err := t.file.ReadAt(footer, t.size-8-n); err != nil {
+		return err
+	}
+	_, err := checkCompact(footer, maxFooterLists)
+	return err
 }
 
 // fault makes one line of an error of the Parquet library.
@@ -57,16 +106,15 @@ func (t *parquetTable) recovered(err *error) {
 
 func (t *parquetTable) Columns() []Column { return t.columns }
 
-func (t *parquetTable) Rows() int64 { return t.parquet.NumRows() }
+func (t *parquetTable) Rows() int64 { return t.rows }
 
 func (t *parquetTable) Close() error { return t.file.Close() }
 
 // addColumns adds the leaves under a node.
-func (t *parquetTable) addColumns(node *parquet.Column) {
-	logical := t.logicalTypes()
+func (t *parquetTable) addColumns(node *parquet.Column, logical []format.LogicalTypeValue) {
 	for _, c := range node.Columns() {
 		if !c.Leaf() {
-			t.addColumns(c)
+			t.addColumns(c, logical)
 			continue
 		}
 		name, kind := leafName(t.parquet.Root(), c)
@@ -170,11 +218,11 @@ func (t *parquetTable) Scan(q Query, f func(*Batch) error) (err error) {
 	}
 	b := &Batch{path: t.path, Scalars: make([]Values, len(scalars))}
 	b.Features.Width = q.Width
-	for _, group := range t.parquet.RowGroups() {
+	for _, group := range t.parquet.Metadata().RowGroups {
 		s := &groupScan{table: t, batch: b, query: q}
-		err := s.open(group, scalars, features)
+		err := s.open(group.Columns, scalars, features)
 		if err == nil {
-			err = s.run(group.NumRows(), f)
+			err = s.run(group.NumRows, f)
 		}
 		s.close()
 		if err != nil {
@@ -193,17 +241,18 @@ type groupScan struct {
 	features []*leafReader
 }
 
-func (s *groupScan) open(group parquet.RowGroup, scalars, features []int) error {
-	chunks := group.ColumnChunks()
+func (s *groupScan) open(chunks []format.ColumnChunk, scalars, features []int) error {
+	t := s.table
 	reader := func(i int) (*leafReader, error) {
-		leaf := s.table.leaves[i]
+		leaf := t.leaves[i]
 		if leaf.Index() >= len(chunks) {
-			return nil, s.table.fault(io.ErrUnexpectedEOF)
+			return nil, t.fault(fmt.Errorf("a row group of %d columns", len(chunks)))
 		}
-		return &leafReader{
-			name: s.table.columns[i].Name, column: s.table.columns[i], pages: chunks[leaf.Index()].Pages(),
-			full: byte(leaf.MaxDefinitionLevel()),
-		}, nil
+		pages, err := newPageReader(t.file, t.size, leaf, &chunks[leaf.Index()].MetaData)
+		if err != nil {
+			return nil, t.fault(err)
+		}
+		return &leafReader{name: t.columns[i].Name, column: t.columns[i], full: byte(leaf.MaxDefinitionLevel()), pageReader: pages}, nil
 	}
 	for _, i := range scalars {
 		r, err := reader(i)
@@ -244,6 +293,7 @@ func (s *groupScan) run(rows int64, f func(*Batch) error) error {
 		if err := s.readFeatures(n); err != nil {
 			return err
 		}
+		b.Read = int64(float64(s.table.size) * float64(b.First+int64(n)) / float64(s.table.rows))
 		if err := f(b); err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/x448/float16"
 )
@@ -15,62 +14,24 @@ import (
 // leafReader reads one leaf of a row group, page after page. In a page, levels
 // say for each entry whether it has a value (its definition level is full) and
 // whether it begins a row (its repetition level is 0); values has those that are
-// there, one after the other, or their indices into dict.
+// there, one after the other, or their indices into a dictionary.
 type leafReader struct {
 	name   string
 	column Column
-	pages  parquet.Pages
 	full   byte
+	*pageReader
 
-	page       parquet.Page
-	reps, defs []byte // each may be empty: all 0, all full
-	entries    int
-	entry      int // the next one
-	value      int // the value of the next entry that has one
+	entry int // the next one
+	value int // the value of the next entry that has one
 
-	values  encoding.Values
-	indices []int32
-	dict    parquet.Dictionary // that words are of
-	words   []string
+	words   []string // of dictionary number wordsOf
+	wordsOf int
 }
 
-func (r *leafReader) close() {
-	parquet.Release(r.page)
-	r.page = nil
-	r.pages.Close()
-}
-
-// next reads the next page that has entries. It returns io.EOF after the last.
+// next reads the next page. It returns io.EOF after the last.
 func (r *leafReader) next() error {
-	for {
-		parquet.Release(r.page)
-		r.page = nil
-		page, err := r.pages.ReadPage()
-		if err != nil {
-			return err
-		}
-		r.page = page
-		r.reps, r.defs = page.RepetitionLevels(), page.DefinitionLevels()
-		r.entries, r.entry, r.value = int(page.NumValues()), 0, 0
-		if len(r.defs) > 0 && len(r.defs) != r.entries || len(r.reps) > 0 && len(r.reps) != r.entries {
-			return errors.New("a page has other numbers of levels and of values")
-		}
-		r.values, r.indices = page.Data(), nil
-		if d := page.Dictionary(); d != nil {
-			r.indices, r.values = r.values.Int32(), d.Page().Data()
-			for _, i := range r.indices {
-				if uint(i) >= uint(d.Len()) {
-					return fmt.Errorf("index %d into a dictionary of %d", i, d.Len())
-				}
-			}
-			if d != r.dict {
-				r.dict, r.words = d, nil
-			}
-		}
-		if r.entries > 0 {
-			return nil
-		}
-	}
+	r.entry, r.value = 0, 0
+	return r.pageReader.next()
 }
 
 // index is where value i of the page is in values.
@@ -118,7 +79,7 @@ func (r *leafReader) scalar(there bool, v *Values) {
 		}
 		v.Text = append(v.Text, s)
 	case Bool:
-		v.Bools = append(v.Bools, there && r.values.Boolean()[i/8]>>(i%8)&1 == 1)
+		v.Bools = append(v.Bools, there && r.bools[i] == 1)
 	case Integer:
 		var x int64
 		if there {
@@ -140,8 +101,8 @@ func (r *leafReader) text(i int) string {
 	if r.indices == nil {
 		return string(data[offsets[i]:offsets[i+1]])
 	}
-	if r.words == nil {
-		r.words = make([]string, r.dict.Len())
+	if r.wordsOf != r.dictNumber {
+		r.wordsOf, r.words = r.dictNumber, make([]string, r.dictSize)
 		for j := range r.words {
 			r.words[j] = string(data[offsets[j]:offsets[j+1]])
 		}

@@ -57,8 +57,8 @@ def write(file, table, vectors, columns, **options):
     json.dump(content, open(f"{folder}/{file}.json", "w"))
 
 
-for codec in ("none", "snappy", "gzip", "zstd", "brotli"):
-    for version in ("1.0",):
+for codec in ("none", "snappy", "gzip", "zstd", "brotli", "lz4"):
+    for version in ("1.0", "2.0"):
         x = numbers(np.float32)
         table = pa.table({**scalars(), "x": pa.array(list(x), pa.list_(pa.float32()))})
         write(f"{codec}-{version}", table, x, ["x"], compression=codec, data_page_version=version, row_group_size=int(rng.integers(1, 800)),

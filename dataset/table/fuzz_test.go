@@ -1,0 +1,146 @@
+package table
+
+import (
+	"bytes"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// slack is what reading a small hostile file may allocate: it can promise as much
+// as a column that compresses very well.
+const slack = 512 << 20
+
+// allocated is how many bytes f allocates, one after the other.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+type memoryFile struct{ *bytes.Reader }
+
+func (memoryFile) Close() error { return nil }
+
+// seedRow is a row of the files that fuzzing begins with.
+type seedRow struct {
+	ID     string    `parquet:"id"`
+	Site   string    `parquet:"site,dict"`
+	Label  *string   `parquet:"label,optional"`
+	Flag   bool      `parquet:"flag"`
+	Count  int64     `parquet:"count,delta"`
+	Vector []float32 `parquet:"vector,list"`
+	Wide   float64   `parquet:"wide,split"`
+}
+
+func seedParquet(t testing.TB, codec compress.Codec, version int) []byte {
+	var out bytes.Buffer
+	w := parquet.NewGenericWriter[seedRow](&out, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(200),
+		parquet.MaxRowsPerRowGroup(20))
+	good := "good"
+	for i := range 50 {
+		r := seedRow{ID: string(rune('a' + i)), Site: "site", Flag: i%3 == 0, Count: int64(i), Vector: []float32{float32(i), 2, 3},
+			Wide: 1.5}
+		if i%2 == 0 {
+			r.Label = &good
+		}
+		_, err := w.Write([]seedRow{r})
+		must.Do(t, err)
+	}
+	must.Do(t, w.Close())
+	return out.Bytes()
+}
+
+// scanAll reads every column that can be read.
+func scanAll(t testing.TB, tab Table) {
+	var q Query
+	for _, c := range tab.Columns() {
+		switch {
+		case c.Kind == Vector && len(q.Features) == 0:
+			q.Features = []string{c.Name}
+		case c.Kind != Vector && c.Kind != Other:
+			q.Scalars = append(q.Scalars, c.Name)
+		}
+	}
+	rows := int64(0)
+	err := tab.Scan(q, func(b *Batch) error {
+		rows += int64(b.Rows)
+		for i := range b.Rows {
+			for j := range b.Scalars {
+				b.Scalars[j].IsMissing(i)
+				b.Scalars[j].Name(i)
+			}
+		}
+		if len(q.Features) > 0 && b.Features.Len() != b.Rows*b.Features.Width {
+			t.Fatalf("%d elements of %d rows of %d", b.Features.Len(), b.Rows, b.Features.Width)
+		}
+		for _, x := range b.Features.F32 {
+			if !(math.Abs(float64(x)) <= MaxFeature) {
+				t.Fatalf("a feature of %v", x)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		must.Fail(t, "reading", err, "fuzz")
+	} else if n := tab.Rows(); n >= 0 && n != rows {
+		t.Errorf("%d rows, expected %d", rows, n)
+	}
+}
+
+func FuzzParquet(f *testing.F) {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli,
+		&parquet.Lz4Raw} {
+		f.Add(seedParquet(f, codec, 1))
+		f.Add(seedParquet(f, codec, 2))
+	}
+	f.Add([]byte("PAR1\x00\x00\x00\x00PAR1"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		n := allocated(func() {
+			tab, err := openParquet("fuzz", memoryFile{bytes.NewReader(content)}, int64(len(content)))
+			if err != nil {
+				must.Fail(t, "opening", err, "fuzz: expected a Parquet file")
+				return
+			}
+			scanAll(t, tab)
+		})
+		if n > slack+uint64(1000*len(content)) {
+			t.Errorf("%d bytes allocated for a file of %d", n, len(content))
+		}
+	})
+}
+
+// What the Parquet library writes is read as it is.
+func TestParquetOfTheLibrary(t *testing.T) {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Zstd} {
+		for version := 1; version <= 2; version++ {
+			content := seedParquet(t, codec, version)
+			tab := must.Get(openParquet("fuzz", memoryFile{bytes.NewReader(content)}, int64(len(content))))(t)
+			row := 0
+			must.Do(t, tab.Scan(Query{Scalars: []string{"id", "label", "flag", "count"}, Features: []string{"vector"}},
+				func(b *Batch) error {
+					for i := range b.Rows {
+						id, label, flag, count := &b.Scalars[0], &b.Scalars[1], &b.Scalars[2], &b.Scalars[3]
+						if id.Name(i) != string(rune('a'+row)) || label.IsMissing(i) != (row%2 == 1) || flag.Bools[i] != (row%3 == 0) ||
+							count.Ints[i] != int64(row) || b.Features.Width != 3 || b.Features.F32[3*i] != float32(row) {
+							t.Fatalf("%v, version %d, row %d: %s %v %v %d %v", codec, version, row, id.Name(i), label.IsMissing(i),
+								flag.Bools[i],
+								count.Ints[i], b.Features.F32)
+						}
+						row++
+					}
+					return nil
+				}))
+			if row != 50 {
+				t.Errorf("%d rows", row)
+			}
+		}
+	}
+}
