@@ -69,6 +69,9 @@ func (c Config) Canonical() Config {
 	if !slices.Contains(c.Methods, Known) {
 		c.Nu = nil
 	}
+	if c.Head.Prior == PriorResidual && c.Representation == ClassLinear && !c.Intercept {
+		c.Head.Prior = PriorSources // the model without intercepts has no delta either
+	}
 	if c.Relevance.Kind != MinNorm {
 		c.Relevance.Rcond = -1
 	}

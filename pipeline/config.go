@@ -19,12 +19,24 @@ const (
 	// Known is Alg. 1: like Uniform, allocated by the true relevance. The whole
 	// budget is spent, where the algorithm's max(share, floor) leaves it open.
 	Known = "known"
+	// Target and Constant are the baselines without a source: ridge regression on the
+	// target's samples alone, in one round that draws nothing, and their mean (for 0/1
+	// labels the majority).
+	Target   = "target"
+	Constant = "constant"
 )
+
+// methods are all there are.
+var methods = []string{Active, Uniform, Known, Target, Constant}
+
+// isBaseline says whether a method does without sources.
+func isBaseline(method string) bool { return method == Target || method == Constant }
 
 // The starting points of the empirical risk minimisation.
 const (
 	InitRandom  = "random"
 	InitMoments = "moments"
+	InitPath    = "path"
 )
 
 // The costs and the magnitude of a relevance that can be squared, summed over all
@@ -112,8 +124,9 @@ func NewConfig(preset string) (Config, error) {
 		c.Relevance = Relevance{Kind: MinNorm, Rcond: -1}
 	case PresetDefault:
 		c.Intercept = true
-		c.ERM = ERM{Lambda: 3e-3, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitRandom, WarmStart: true}
-		c.Head = Head{Ridge: RidgeAuto, Prior: PriorSources, Rcond: -1}
+		c.Methods = []string{Active, Uniform, Target, Constant}
+		c.ERM = ERM{Lambda: LambdaAuto, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitPath, WarmStart: true}
+		c.Head = Head{Ridge: RidgeAuto, Prior: PriorResidual, Rcond: -1}
 		c.Relevance = Relevance{Kind: Ridge, Rcond: -1, Tau: 1}
 	default:
 		return Config{}, fmt.Errorf("unknown preset %q: expected %s", preset, strings.Join(Presets(), " or "))
@@ -125,11 +138,14 @@ func NewConfig(preset string) (Config, error) {
 // complete and canonical.
 func (c *Config) Validate() error {
 	if len(c.Methods) == 0 {
-		return fmt.Errorf("no methods: expected some of %s, %s, %s", Active, Uniform, Known)
+		return fmt.Errorf("no methods: expected some of %s", strings.Join(methods, ", "))
+	}
+	if isBaseline(c.Methods[0]) {
+		return fmt.Errorf("method %s comes first: expected one that draws samples, the baselines follow", c.Methods[0])
 	}
 	for i, m := range c.Methods {
-		if m != Active && m != Uniform && m != Known {
-			return fmt.Errorf("unknown method %q: expected %s, %s or %s", m, Active, Uniform, Known)
+		if !slices.Contains(methods, m) {
+			return fmt.Errorf("unknown method %q: expected %s", m, strings.Join(methods, ", "))
 		}
 		if slices.Contains(c.Methods[:i], m) {
 			return fmt.Errorf("method %s is listed twice", m)
@@ -165,9 +181,13 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// headLen is the length of the target's head with its intercept.
-func (c *Config) headLen() int {
-	if c.Intercept {
+// headLen is the length of the target's head for rows of width d: w, then the
+// intercept, then delta, where some method has such.
+func (c *Config) headLen(d int) int {
+	switch {
+	case c.Head.Prior == PriorResidual || slices.ContainsFunc(c.Methods, isBaseline):
+		return c.K + 1 + d
+	case c.Intercept:
 		return c.K + 1
 	}
 	return c.K
@@ -194,16 +214,16 @@ func (c *Config) validateClass() error {
 
 func (e ERM) validate() error {
 	switch {
-	case !(e.Lambda >= 0) || math.IsInf(e.Lambda, 1):
-		return fmt.Errorf("erm: lambda is %g, expected a number from 0 on", e.Lambda)
+	case e.Lambda != LambdaAuto && !(e.Lambda >= 0) || math.IsInf(e.Lambda, 1):
+		return fmt.Errorf("erm: lambda is %g, expected a number from 0 on, or %d for the noise to choose", e.Lambda, LambdaAuto)
 	case e.Iterations < 1:
 		return fmt.Errorf("erm: %d iterations, expected at least 1", e.Iterations)
 	case !(e.Tolerance >= 0 && e.Tolerance < 1):
 		return fmt.Errorf("erm: tolerance is %g, expected a number from 0 to below 1", e.Tolerance)
 	case e.History < 1 || e.History > maxHistory:
 		return fmt.Errorf("erm: history is %d, expected 1 to %d", e.History, maxHistory)
-	case e.Init != InitRandom && e.Init != InitMoments:
-		return fmt.Errorf("erm: unknown init %q: expected %s or %s", e.Init, InitRandom, InitMoments)
+	case e.Init != InitRandom && e.Init != InitMoments && e.Init != InitPath:
+		return fmt.Errorf("erm: unknown init %q: expected %s, %s or %s", e.Init, InitRandom, InitMoments, InitPath)
 	}
 	return nil
 }
@@ -212,8 +232,11 @@ func (h Head) validate() error {
 	if h.Ridge != RidgeAuto && !(h.Ridge >= 0) || math.IsInf(h.Ridge, 1) {
 		return fmt.Errorf("head: ridge is %g, expected a number from 0 on, or %d for leave-one-out", h.Ridge, RidgeAuto)
 	}
-	if h.Prior != PriorIdentity && h.Prior != PriorSources {
-		return fmt.Errorf("head: unknown prior %q: expected %s or %s", h.Prior, PriorIdentity, PriorSources)
+	if h.Prior != PriorIdentity && h.Prior != PriorSources && h.Prior != PriorResidual {
+		return fmt.Errorf("head: unknown prior %q: expected %s, %s or %s", h.Prior, PriorIdentity, PriorSources, PriorResidual)
+	}
+	if h.Prior == PriorResidual && h.Ridge == 0 {
+		return fmt.Errorf("head: prior %s with ridge 0, expected a ridge above 0, or %d for leave-one-out", PriorResidual, RidgeAuto)
 	}
 	return validateRcond("head", h.Rcond)
 }

@@ -109,7 +109,8 @@ func (n *convNet) start(_ backend.Samples, counts []int, rng *rand.Rand) error {
 // setUnits does nothing: the network takes rows and labels as they are.
 func (n *convNet) setUnits(units, []float32) error { return nil }
 
-func (n *convNet) units() (units, error) { return units{scale: 1, label: 1}, nil }
+func (n *convNet) sourceIntercepts() ([]float32, error) { return nil, nil }
+func (n *convNet) units() (units, error)                { return units{scale: 1, label: 1}, nil }
 
 // tensors names the layers: conv1.weight (3, 3, C, F) and so on, full.weight (K,
 // flat) with its columns in the order height, width, filter, and the heads.

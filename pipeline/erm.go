@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/amtrl/amtrl/backend"
@@ -11,7 +13,7 @@ import (
 // ERM are the settings of the empirical risk minimisation (eq. 1).
 type ERM struct {
 	// Lambda weighs ||B||_F^2 + ||W||_F^2 against the mean squared residual;
-	// 0 is the paper's unregularised problem.
+	// 0 is the paper's unregularised problem. LambdaAuto chooses it by the noise.
 	Lambda float64 `json:"lambda"`
 	// Iterations bounds the L-BFGS iterations. Without regularisation this is
 	// the stopping rule, and it matters: the problem is under-determined.
@@ -21,7 +23,8 @@ type ERM struct {
 	Tolerance float64 `json:"tolerance"`
 	// History is the number of L-BFGS pairs, 1 to 64.
 	History int `json:"history"`
-	// Init is the starting point, "random" or "moments".
+	// Init is the starting point: "random", "moments", or "path" for the end of a path
+	// of falling penalties from a random one.
 	Init string `json:"init"`
 	// WarmStart starts an epoch from the solution of the one before.
 	WarmStart bool `json:"warm_start"`
@@ -32,7 +35,9 @@ type Fit struct {
 	// Objective is the mean squared residual plus the penalty, Loss the mean
 	// squared residual alone.
 	Objective float64 `json:"objective"`
-	Loss      float64 `json:"loss"`
+	// Lambda is the penalty of LambdaAuto.
+	Lambda float64 `json:"lambda,omitempty"`
+	Loss   float64 `json:"loss"`
 	// Validation is the mean squared residual on the samples set aside, where
 	// some were. Objective and Loss are then those of the pass that was kept, as
 	// they were met on the way through it.
@@ -72,6 +77,65 @@ func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, observe func
 	return Fit{Objective: f, Loss: loss, Iterations: iterations, Evaluations: opt.evals, Stop: reason}, nil
 }
 
+// LambdaAuto asks for the penalty of [ERM.penalty] at the residuals of the fit itself.
+const LambdaAuto = -1
+
+// penalty is the lambda that keeps noise of standard deviation sigma out of the fit:
+//
+//	lambda = sigma b sqrt(d sum_m n_m^2 / N) / N
+//
+// for N samples, n_m of source m, of rows with the mean square b^2 per feature. At
+// P = B W the penalty is 2 lambda ||P||_* (the nuclear norm, for the best split into B and W),
+// which leaves P at 0 where the gradient of the risk, 2/N X'noise for labels of noise alone, has a
+// spectral norm below 2 lambda; sigma b sqrt(d n) is the typical norm of its column
+// of a source with n samples.
+func (run *fitRun) penalty(sigma float64, d int) float64 {
+	n, square := 0.0, 0.0
+	for _, c := range run.counts {
+		n += float64(c)
+		square += float64(c) * float64(c)
+	}
+	return sigma * run.scale * math.Sqrt(float64(d)*square/n) / n
+}
+
+// fitPath is fit along a path of penalties: the one for residuals as large as
+// run.sigma, then the one for the residuals that this leaves, until they do not fall
+// by a fifth any more. That is where the penalty fits the noise, and since each fit
+// starts from the one before, a start that a small penalty would leave in a bad
+// stationary point arrives (for LambdaAuto compare the square-root lasso: Belloni,
+// Chernozhukov and Wang 2011). Any other Lambda ends the path where it is reached,
+// or follows it.
+func (e ERM) fitPath(ctx context.Context, l *linear, s backend.Samples, run fitRun) (Fit, error) {
+	total, sigma := Fit{}, run.sigma
+	for final := false; ; {
+		step := e
+		if step.Lambda = run.penalty(sigma, l.d); e.Lambda != LambdaAuto && (final || step.Lambda <= e.Lambda) {
+			step.Lambda, final = e.Lambda, true
+		}
+		if !final {
+			step.Tolerance = math.Max(e.Tolerance, looseTolerance)
+		}
+		fit, err := step.fit(ctx, l, s, nil)
+		if err != nil {
+			return Fit{}, err
+		}
+		fit.Iterations += total.Iterations
+		fit.Evaluations += total.Evaluations
+		if total = fit; final {
+			if e.Lambda == LambdaAuto {
+				total.Lambda = step.Lambda
+			}
+			return total, nil
+		}
+		next := math.Sqrt(fit.Loss)
+		final = !(next < 0.8*sigma)
+		sigma = next
+	}
+}
+
+// looseTolerance ends the fits of a path before the last.
+const looseTolerance = 1e-2
+
 // start sets l to the configured starting point; counts are the samples of each
 // task. A task without samples has nothing to learn its head from, which is 0 then.
 func (e ERM) start(l *linear, s backend.Samples, counts []int, rng *rand.Rand) error {
@@ -99,6 +163,9 @@ func FitLinear(ctx context.Context, b backend.Queue, s backend.Samples, k int, e
 	observe func(iteration int, objective float64) bool) (Fit, error) {
 	if err := e.validate(); err != nil {
 		return Fit{}, err
+	}
+	if e.Lambda == LambdaAuto || e.Init == InitPath {
+		return Fit{}, errors.New("lambda auto and init path are of a problem's rounds: expected a lambda from 0 on and a start")
 	}
 	if k < 1 || s.Len() == 0 {
 		return Fit{}, fmt.Errorf("k is %d with %d samples, expected at least one of each", k, s.Len())

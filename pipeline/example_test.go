@@ -62,6 +62,8 @@ func Example() {
 	// active  2: 466 samples, 199 of source 7
 	// active  3: 700 samples, 433 of source 7
 	// uniform 1: 700 samples, 100 of source 7
+	// target  1:   0 samples,   0 of source 7
+	// constant 1:   0 samples,   0 of source 7
 	// excess_risk is lower: true
 }
 

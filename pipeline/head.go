@@ -30,6 +30,7 @@ const RidgeAuto = -1
 const (
 	PriorIdentity = "identity"
 	PriorSources  = "sources"
+	PriorResidual = "residual"
 )
 
 // headFit is the target's head and how it was fitted.
@@ -40,6 +41,9 @@ type headFit struct {
 	Ridge float64
 	// Rank is the numerical rank of Z S^1/2.
 	Rank int
+	// Kappa and LeaveOneOut are of prior residual: the weight of the target's own
+	// rows, and the mean squared leave-one-out residual.
+	Kappa, LeaveOneOut float64
 }
 
 // ridgeGrid are the candidates of RidgeAuto.

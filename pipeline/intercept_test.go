@@ -122,6 +122,7 @@ func TestCentredEmbeddings(t *testing.T) {
 		set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
 	}
 	cfg := must.Get(NewConfig(PresetDefault))(t)
+	cfg.Methods = []string{Active, Uniform}
 	cfg.K, cfg.TargetSamples, cfg.Schedule = 5, 60, Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 20, Budget: 600}
 	for _, intercept := range []bool{true, false} {
 		cfg.Intercept = intercept

@@ -18,9 +18,15 @@ type Learner struct {
 	data    *Resident
 	queue   backend.Queue
 	model   representation
-	// head is w, K numbers, and behind them the intercept where there is one.
+	// head is w, K numbers, and behind them the intercept and delta where there are such.
 	head backend.Vector
 	tmp  *backend.Scope
+	// rows are the target samples of the rounds so far, decomposed once.
+	rows *targetRows
+	// counts are the samples of each source in the round, sigma the root mean square
+	// of their residuals.
+	counts []int
+	sigma  float64
 }
 
 // NewLearner prepares the representation of a problem whose data set is
@@ -31,7 +37,7 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 		return nil, err
 	}
 	l := &Learner{problem: p, data: data, queue: queue, tmp: backend.NewScope(queue)}
-	l.head = l.tmp.Vector(backend.Float32, p.Config.headLen())
+	l.head = l.tmp.Vector(backend.Float32, p.Config.headLen(p.Set.Pools[0].Cols))
 	if err = l.tmp.Err(); err == nil {
 		l.model, err = newRepresentation(queue, &p.Config, p.Set, len(p.Sources))
 	}
@@ -110,6 +116,9 @@ func (l *Learner) checkRound(st State, in Round) error {
 			return p.inRound(in.Method, in.Epoch, fmt.Errorf("rows of %s: %w", name, err))
 		}
 	}
+	if isBaseline(in.Method) {
+		total = 1
+	}
 	exact := p.Set.Model != nil && p.Config.Representation == ClassLinear
 	if total == 0 || len(in.Target.Rows) == 0 || len(in.Test.Rows) == 0 && !exact {
 		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected labelled rows of sources, target and test, found %d, %d and %d",
@@ -148,9 +157,17 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 			return Epoch{}, err
 		}
 	}
+	if isBaseline(in.Method) { // which have no parameters but the units
+		if err := l.clear(); err != nil {
+			return Epoch{}, err
+		}
+	}
 	in, err := l.inUnits(in, last == nil)
 	if err != nil {
 		return Epoch{}, err
+	}
+	if isBaseline(in.Method) {
+		return l.learnAlone(rec, in)
 	}
 	samples, err := l.data.samples(l.queue, p.Sources, in.Sources)
 	if err != nil {
@@ -160,27 +177,41 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	random := func(what string) *rand.Rand {
 		return stream(p.Config.Seed, what, p.TargetName(), in.Method, strconv.Itoa(in.Epoch))
 	}
-	run := fitRun{counts: rec.Counts, rng: random("fit")}
-	if last == nil || !p.Config.warmStart() {
+	run := fitRun{counts: rec.Counts, rng: random("fit"), warm: last != nil && p.Config.warmStart(), sigma: spread(in.Sources), scale: 1}
+	if !p.Config.Intercept {
+		run.scale = featureScale(p.Set, p.Sources, in.Sources)
+	}
+	if !run.warm {
 		if err := l.model.start(samples, rec.Counts, random("init")); err != nil {
 			return Epoch{}, err
 		}
 	} else {
-		run.steps = stepsBefore(st.Epochs, in.Method)
+		run.steps, run.sigma = stepsBefore(st.Epochs, in.Method), math.Sqrt(last.Fit.Loss)
 	}
 	if rec.Fit, err = l.model.fit(ctx, samples, run); err != nil {
 		return Epoch{}, err
 	}
+	l.counts, l.sigma = rec.Counts, math.Sqrt(rec.Fit.Loss)
 	fit, err := l.fitHead(in.Target)
 	if err != nil {
 		return Epoch{}, err
 	}
-	rec.TargetLoss, rec.HeadRidge, rec.HeadRank = fit.Loss, fit.Ridge, fit.Rank
+	if err := l.record(&rec, fit); err != nil {
+		return Epoch{}, err
+	}
 	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), section(l.head, 0, p.Config.K)); err != nil {
 		return Epoch{}, err
 	}
 	rec.Score, err = l.score(in.Test)
 	return rec, err
+}
+
+// record takes over how the head was fitted.
+func (l *Learner) record(rec *Epoch, fit headFit) error {
+	u, err := l.model.units()
+	rec.TargetLoss, rec.HeadRidge, rec.HeadRank, rec.HeadKappa = fit.Loss, fit.Ridge, fit.Rank, fit.Kappa
+	rec.LeaveOneOut = u.label * u.label * fit.LeaveOneOut
+	return err
 }
 
 // inUnits returns the round with its labels in the units of the fit, which the
@@ -255,13 +286,23 @@ func stepsBefore(epochs []Epoch, method string) int {
 
 // fitHead fits the target's head (eq. 2).
 func (l *Learner) fitHead(target Labelled) (headFit, error) {
+	if l.problem.Config.Head.Prior == PriorResidual {
+		return l.fitResidual(target)
+	}
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	z, err := l.features(tmp, target)
 	if err != nil {
 		return headFit{}, err
 	}
-	return l.problem.Config.Head.fit(l.queue, z, l.model.heads(), target.Y, l.head)
+	if err := l.queue.Fill(l.head, 0); err != nil { // the baselines have parts that this head lacks
+		return headFit{}, err
+	}
+	used := l.problem.Config.K
+	if l.problem.Config.Intercept {
+		used++
+	}
+	return l.problem.Config.Head.fit(l.queue, z, l.model.heads(), target.Y, section(l.head, 0, used))
 }
 
 // features computes phi of rows of the target's pool, N by K.

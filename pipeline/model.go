@@ -17,8 +17,11 @@ type Tensor struct {
 func (l *Learner) Tensors(st State) []Tensor {
 	k := l.problem.Config.K
 	out := append(l.model.tensors(st.Theta), Tensor{"target.weight", []int{1, k}, st.Head[:k]})
-	if l.problem.Config.Intercept {
-		out = append(out, Tensor{"target.bias", []int{1}, st.Head[k:]})
+	if len(st.Head) > k {
+		out = append(out, Tensor{"target.bias", []int{1}, st.Head[k : k+1]})
+	}
+	if d := len(st.Head) - k - 1; d > 0 {
+		out = append(out, Tensor{"target.delta", []int{1, d}, st.Head[k+1:]})
 	}
 	return out
 }

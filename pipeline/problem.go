@@ -132,7 +132,7 @@ func (p *Problem) checkBatch() error {
 	if p.Config.Representation != ClassConv {
 		return nil
 	}
-	for _, method := range p.Config.Methods {
+	for _, method := range slices.DeleteFunc(slices.Clone(p.Config.Methods), isBaseline) {
 		counts, err := p.allocate(State{}, method, 1)
 		if err != nil {
 			return err

@@ -43,7 +43,7 @@ func (p *Problem) Propose(st State) (Proposal, error) {
 		out.Sources = append(out.Sources, p.draws.source[m][:n:n])
 		total += n
 	}
-	if total == 0 {
+	if total == 0 && !isBaseline(method) {
 		return Proposal{}, p.inRound(method, e, fmt.Errorf("the schedule draws no sample: raise the budget or the floor"))
 	}
 	return out, nil
@@ -60,6 +60,8 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 	last, have := p.before(st, e)
 	rates, floor := uniformRates(p.Costs), 0
 	switch {
+	case isBaseline(method):
+		return have, nil
 	case method == Active:
 		if e > 1 {
 			rates = p.Config.Allocation.rates(last.Nu, p.Costs)

@@ -38,6 +38,8 @@ type representation interface {
 	// parameters. units reads the units back.
 	setUnits(u units, intercepts []float32) error
 	units() (units, error)
+	// sourceIntercepts are those of the sources, nil where they have none.
+	sourceIntercepts() ([]float32, error)
 	// tensors names the parts of downloaded parameters for model.safetensors.
 	tensors(theta []float32) []Tensor
 	close()
@@ -47,9 +49,13 @@ type representation interface {
 type fitRun struct {
 	// counts are the samples of each source.
 	counts []int
-	// steps is the number of steps made by the fits that this one goes on from.
+	// warm says that the fit goes on from others, steps how many steps these made.
+	warm  bool
 	steps int
-	rng   *rand.Rand
+	// sigma is the root mean square of the residuals to begin with, scale that of the
+	// features, in the units of the fit.
+	sigma, scale float64
+	rng          *rand.Rand
 }
 
 // newRepresentation makes the configured class for m sources.
@@ -90,7 +96,10 @@ func (l *linearClass) start(s backend.Samples, counts []int, rng *rand.Rand) err
 	return l.erm.start(l.linear, s, counts, rng)
 }
 
-func (l *linearClass) fit(ctx context.Context, s backend.Samples, _ fitRun) (Fit, error) {
+func (l *linearClass) fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, error) {
+	if l.erm.Lambda == LambdaAuto || l.erm.Init == InitPath && !run.warm {
+		return l.erm.fitPath(ctx, l.linear, s, run)
+	}
 	return l.erm.fit(ctx, l.linear, s, nil)
 }
 
@@ -166,10 +175,21 @@ func (l *linearClass) predictor(head backend.Vector) (p []float64, c float64, er
 		c = u.label * float64(headHost[l.k])
 	}
 	for i, v := range host {
+		if head.Len > l.k+1 {
+			v += headHost[l.k+1+i]
+		}
 		p[i] = u.label / u.scale * float64(v)
 		if l.intercept {
 			c -= float64(u.centre[i]) * p[i]
 		}
 	}
 	return p, c, nil
+}
+
+func (l *linearClass) sourceIntercepts() ([]float32, error) {
+	if !l.intercept {
+		return nil, nil
+	}
+	b := make([]float32, l.t)
+	return b, backend.Get(l.b, b, l.all.Buf, l.intercepts(l.theta).Off)
 }

@@ -49,17 +49,21 @@ func (l *Learner) score(test Labelled) (Score, error) {
 	if err := backend.Get(l.queue, pred, y.Buf, 0); err != nil {
 		return Score{}, err
 	}
-	if l.problem.Config.Intercept {
+	if l.head.Len > k {
 		u, err := l.model.units()
 		if err != nil {
 			return Score{}, err
 		}
-		intercept := make([]float32, 1)
-		if err := backend.Get(l.queue, intercept, l.head.Buf, l.head.Off+k); err != nil {
+		head := make([]float32, l.head.Len)
+		if err := backend.Get(l.queue, head, l.head.Buf, l.head.Off); err != nil {
+			return Score{}, err
+		}
+		own, err := l.ownPart(tmp, test, u)
+		if err != nil {
 			return Score{}, err
 		}
 		for i, v := range pred {
-			pred[i] = float32(u.label * float64(v+intercept[0]))
+			pred[i] = float32(u.label * (float64(v) + float64(head[k]) + own[i]))
 		}
 	}
 	return scorePredictions(set.Binary, pred, test.Y), nil
@@ -79,4 +83,39 @@ func scorePredictions(binary bool, pred, y []float32) Score {
 		return Score{MetricError, float64(wrong) / float64(len(y))}
 	}
 	return Score{MetricMSE, sum / float64(len(y))}
+}
+
+// ownPart is z'delta for rows of the target's pool, 0 without delta.
+func (l *Learner) ownPart(tmp *backend.Scope, in Labelled, u units) ([]float64, error) {
+	out, k, d := make([]float64, len(in.Rows)), l.problem.Config.K, l.problem.Set.Pools[0].Cols
+	if l.head.Len <= k+1 {
+		return out, nil
+	}
+	s, err := l.data.samples(l.queue, []int{l.problem.Target}, []Labelled{in})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Free()
+	delta := section(l.head, k+1, d)
+	z, host, weights := tmp.Vector(backend.Float32, s.Len()), make([]float32, s.Len()), make([]float32, d)
+	if err := tmp.Err(); err != nil {
+		return nil, err
+	}
+	if err := l.queue.Project(s, delta.Mat(1, d), z.Mat(s.Len(), 1)); err != nil {
+		return nil, err
+	}
+	if err := backend.Get(l.queue, host, z.Buf, z.Off); err != nil {
+		return nil, err
+	}
+	if err := backend.Get(l.queue, weights, delta.Buf, delta.Off); err != nil {
+		return nil, err
+	}
+	at := 0.0
+	for j, v := range u.centre {
+		at += float64(v) * float64(weights[j])
+	}
+	for i, v := range host {
+		out[i] = (float64(v) - at) / u.scale
+	}
+	return out, nil
 }

@@ -31,10 +31,14 @@ type Epoch struct {
 	// units of the data.
 	Fit Fit `json:"erm"`
 	// TargetLoss is the mean squared residual of the head on the target samples,
-	// HeadRidge and HeadRank how it was fitted (eq. 2).
+	// HeadRidge, HeadKappa and HeadRank how it was fitted (eq. 2).
 	TargetLoss float64 `json:"target_loss"`
 	HeadRidge  float64 `json:"head_ridge"`
 	HeadRank   int     `json:"head_rank"`
+	HeadKappa  float64 `json:"head_kappa,omitempty"`
+	// LeaveOneOut is the mean squared leave-one-out residual of the target samples, in
+	// the units of the data, under prior residual and for the baselines.
+	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
 	// Nu is the relevance of each source at the end of the round (eq. 3), and
 	// NuRank the rank it was found at.
 	Nu     []float64 `json:"nu"`

@@ -69,6 +69,34 @@ func meanLabel(y []float32) float64 {
 	return sum / float64(max(1, len(y)))
 }
 
+// featureScale is the root mean square of the features of labelled rows.
+func featureScale(set *dataset.Set, tasks []int, in []Labelled) float64 {
+	row, square, n := make([]float32, set.Pools[0].Cols), 0.0, 0
+	for i, l := range in {
+		for _, r := range l.Rows {
+			readRow(set.Pools[set.Tasks[tasks[i]].Pool], int(r), row)
+			for _, v := range row {
+				square += float64(v) * float64(v)
+			}
+		}
+		n += len(l.Rows) * len(row)
+	}
+	return math.Sqrt(square / float64(max(1, n)))
+}
+
+// spread is the root mean square of labels less the mean of their source.
+func spread(in []Labelled) float64 {
+	sum, n := 0.0, 0
+	for _, l := range in {
+		mean := meanLabel(l.Y)
+		for _, y := range l.Y {
+			sum += (float64(y) - mean) * (float64(y) - mean)
+		}
+		n += len(l.Y)
+	}
+	return math.Sqrt(sum / float64(max(1, n)))
+}
+
 // readRow writes the features of row i of a pool to dst.
 func readRow(p *dataset.Pool, i int, dst []float32) {
 	lo, hi := i*p.Cols, (i+1)*p.Cols

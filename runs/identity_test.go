@@ -58,7 +58,7 @@ func TestDecodeIdentityRefuses(t *testing.T) {
 		"active second":        swap(`["active","uniform"]`, `["uniform","active"]`),
 		"no method":            swap(`["active","uniform"]`, `[]`),
 		"a cost of 0":          swap(`"costs":{"a":2}`, `"costs":{"a":0}`),
-		"a negative lambda":    swap(`"lambda":0.001`, `"lambda":-1`),
+		"a negative lambda":    swap(`"lambda":0.001`, `"lambda":-2`),
 		"unknown rule":         swap(`"rule":"squared"`, `"rule":"cubed"`),
 		"mix above 1":          swap(`"mix":0`, `"mix":1.5`),
 		"unknown schedule":     swap(`"kind":"budget"`, `"kind":"weekly"`),
