@@ -138,7 +138,9 @@ func TestBaselines(t *testing.T) {
 			t.Errorf("%s: %+v and %+v", m, x, y)
 		}
 	}
-	task, rows := set.Tasks[3], must.Get(NewProblem(set, func() Config { c := smallConfig(); c.TargetSamples = 40; return c }(), 3))(t).draws.target
+	cfg := smallConfig()
+	cfg.TargetSamples = 40
+	task, rows := set.Tasks[3], must.Get(NewProblem(set, cfg, 3))(t).draws.target
 	ones := 0
 	for _, r := range rows {
 		ones += int(task.Labels[r])
@@ -152,7 +154,6 @@ func TestBaselines(t *testing.T) {
 	if want := float64(wrong) / float64(len(task.Test)); a[Constant].Score.Value != want {
 		t.Errorf("the majority errs on %g, the method says %g", want, a[Constant].Score.Value)
 	}
-	cfg := smallConfig()
 	cfg.Methods = []string{Target, Active}
 	must.Fail(t, "a baseline first", cfg.Validate(), "target comes first")
 }
