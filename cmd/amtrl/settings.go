@@ -89,7 +89,7 @@ var (
 		{"warm-start", "ERM: start each epoch from the one before", warmStart, nil},
 		{"ridge", "ridge of the target's head in units of the mean eigenvalue; auto is leave-one-out",
 			func(c *config) any { return (*auto)(&c.Head.Ridge) }, nil},
-		{"prior", "what the head's ridge shrinks towards: identity (0), sources (what the sources' heads combine to) or residual (also the own rows)",
+		{"prior", "what the head's ridge shrinks towards: identity (0), sources (what their heads combine to) or residual (also the own rows)",
 			func(c *config) any { return &c.Head.Prior }, nil},
 		{"head-rcond", "cut-off of the head's singular values; auto is the rounding level",
 			func(c *config) any { return (*auto)(&c.Head.Rcond) }, nil},
