@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 		"internal/jsonfile", "internal/npy", "internal/text"},
 	"dataset/manifest":      {"dataset/table", "internal/atomicfile", "internal/text"},
 	"dataset/table":         {"internal/datafile", "internal/finite", "internal/npy", "internal/safetensors", "internal/text"},
+	"internal/amtrltest":    {"batch", "internal/must"},
 	"internal/atomicfile":   {"internal/filelock"},
 	"internal/datafile":     {"internal/atomicfile"},
 	"internal/filelock":     nil,

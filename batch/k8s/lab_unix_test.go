@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 )
@@ -185,8 +186,7 @@ func (l *lab) until(what string, f func() bool) {
 
 func (l *lab) attempts(dir string, task int) []batch.AttemptLine {
 	l.t.Helper()
-	r := must.Get(batch.Open(dir))(l.t)
-	return must.Get(r.Attempts(task))(l.t)
+	return amtrltest.Attempts(l.t, dir, task)
 }
 
 // middle waits until an attempt of a task is in its middle, and returns the line of its start.
@@ -210,18 +210,13 @@ func (l *lab) middle(dir string, task, attempt int) batch.AttemptLine {
 }
 
 // starts counts the attempts of a task.
-func (l *lab) starts(dir string, task int) int { return l.count(dir, task, "start") }
+func (l *lab) starts(dir string, task int) int {
+	return amtrltest.Count(l.attempts(dir, task), "start")
+}
 
 // epochs counts how often an epoch of a task was computed, of both methods.
-func (l *lab) epochs(dir string, task int) int { return l.count(dir, task, "epoch") }
-
-func (l *lab) count(dir string, task int, event string) (n int) {
-	for _, a := range l.attempts(dir, task) {
-		if a.Event == event {
-			n++
-		}
-	}
-	return n
+func (l *lab) epochs(dir string, task int) int {
+	return amtrltest.Count(l.attempts(dir, task), "epoch")
 }
 
 // job is the status of the Job of a submission.

@@ -3,9 +3,7 @@
 package slurmtest
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +14,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -45,23 +44,15 @@ func TestMain(m *testing.M) {
 			}
 			return m.Run()
 		}
-		dir, err := os.MkdirTemp("", "amtrl")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "amtrl")
-		if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/amtrl").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-			return 1
-		}
-		if cluster, err = Start("SLURM_UP_NODES=2", "SLURM_UP_CPUS=2"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer cluster.Stop()
-		return m.Run()
+		return amtrltest.Main("../../cmd/amtrl", &binary, func() int {
+			var err error
+			if cluster, err = Start("SLURM_UP_NODES=2", "SLURM_UP_CPUS=2"); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 1
+			}
+			defer cluster.Stop()
+			return m.Run()
+		})
 	}())
 }
 
@@ -72,37 +63,19 @@ func needSlurm(t *testing.T) {
 	}
 }
 
-type outcome struct {
-	code           int
-	stdout, stderr string
-}
-
 // amtrl runs the program in a folder, with the cluster's Slurm.
-func amtrl(t *testing.T, dir string, args ...string) outcome {
+func amtrl(t *testing.T, dir string, args ...string) amtrltest.Outcome {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = dir
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AMTRL_") || strings.HasPrefix(v, "SLURM_") })
 	cmd.Env = append(cmd.Env, "SLURM_CONF="+cluster.Conf)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	timer := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() })
-	err := cmd.Run()
-	timer.Stop()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%v: %v", args, err)
-	}
-	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	return amtrltest.Run(t, cmd)
 }
 
-func succeed(t *testing.T, dir string, args ...string) outcome {
+func succeed(t *testing.T, dir string, args ...string) amtrltest.Outcome {
 	t.Helper()
-	o := amtrl(t, dir, args...)
-	if o.code != 0 {
-		t.Fatalf("amtrl %q: exit code %d\n%s%s", args, o.code, o.stdout, o.stderr)
-	}
-	return o
+	return amtrl(t, dir, args...).Succeeds(t)
 }
 
 // slurm runs a command of Slurm.
@@ -141,8 +114,8 @@ func statusOf(t *testing.T, dir, run string) statusResult {
 	t.Helper()
 	o := amtrl(t, dir, "status", run, "--json")
 	var s statusResult
-	if o.code > 1 || json.Unmarshal([]byte(o.stdout), &s) != nil {
-		t.Fatalf("status: exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	if o.Code > 1 || json.Unmarshal([]byte(o.Stdout), &s) != nil {
+		t.Fatalf("status: exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 	return s
 }
@@ -154,17 +127,7 @@ func openRun(t *testing.T, dir, run string) *batch.Run {
 
 func attempts(t *testing.T, dir, run string, task int) []batch.AttemptLine {
 	t.Helper()
-	return must.Get(openRun(t, dir, run).Attempts(task))(t)
-}
-
-func count(lines []batch.AttemptLine, event string) int {
-	n := 0
-	for _, l := range lines {
-		if l.Event == event {
-			n++
-		}
-	}
-	return n
+	return amtrltest.Attempts(t, filepath.Join(dir, run), task)
 }
 
 // until waits for something that Slurm will do.
@@ -185,7 +148,7 @@ func middle(t *testing.T, dir, run string, epochs int, ok func(batch.AttemptLine
 	until(t, fmt.Sprintf("the middle of one of the tasks %v", tasks), func() bool {
 		for _, task = range tasks {
 			lines := attempts(t, dir, run, task)
-			if count(lines, "epoch") < epochs || count(lines, "end") == count(lines, "start") {
+			if amtrltest.Count(lines, "epoch") < epochs || amtrltest.Count(lines, "end") == amtrltest.Count(lines, "start") {
 				continue
 			}
 			for _, l := range lines {
@@ -200,25 +163,4 @@ func middle(t *testing.T, dir, run string, epochs int, ok func(batch.AttemptLine
 		return false
 	})
 	return task, start
-}
-
-// computedOnce fails the test where two attempts computed the same epoch.
-func computedOnce(t *testing.T, dir, run string) {
-	t.Helper()
-	for task := range openRun(t, dir, run).Tasks {
-		seen := map[string]int{}
-		for _, l := range attempts(t, dir, run, task) {
-			if l.Event == "epoch" || l.Event == "unit" {
-				seen[fmt.Sprintf("%s %s %s %d", l.Event, l.Unit, l.Method, l.Epoch)]++
-			}
-		}
-		if len(seen) == 0 {
-			t.Errorf("task %d computed nothing", task)
-		}
-		for what, n := range seen {
-			if n > 1 {
-				t.Errorf("task %d computed %s %d times", task, what, n)
-			}
-		}
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -23,8 +24,8 @@ func TestHostileNames(t *testing.T) {
 	succeed(t, dir, append(eight("submit", run), toSlurm("--targets", "fog_0", "--engine-arg=--comment=$(touch BAD)\n")...)...)
 	succeed(t, dir, "status", run, "--wait", "--interval", "500ms")
 	o := succeed(t, dir, "logs", run, "0")
-	if !strings.Contains(o.stderr, "task 0, attempt 1") {
-		t.Errorf("the log: %s%s", o.stdout, o.stderr)
+	if !strings.Contains(o.Stderr, "task 0, attempt 1") {
+		t.Errorf("the log: %s%s", o.Stdout, o.Stderr)
 	}
 	succeed(t, dir, "collect", run)
 	filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
@@ -33,13 +34,8 @@ func TestHostileNames(t *testing.T) {
 		}
 		return nil
 	})
-	if o := amtrl(t, dir, append(eight("submit", `back\slash`), toSlurm()...)...); o.code != 1 ||
-		!strings.Contains(o.stderr, "without a backslash") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
-	if o := amtrl(t, dir, eight("submit", "run", "--to", "slurm")...); o.code != 2 || !strings.Contains(o.stderr, "is on this machine alone") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
+	amtrl(t, dir, append(eight("submit", `back\slash`), toSlurm()...)...).Complains(t, 1, "without a backslash")
+	amtrl(t, dir, eight("submit", "run", "--to", "slurm")...).Complains(t, 2, "is on this machine alone")
 }
 
 // Without the folder of the logs Slurm fails a task before it begins, without a
@@ -61,9 +57,7 @@ func TestMissingLogFolder(t *testing.T) {
 	}
 	release()
 	o := amtrl(t, dir, "status", "run", "--wait", "--interval", "500ms")
-	if o.code != 1 || !strings.Contains(o.stdout, "2 failed") || !strings.Contains(o.stdout, "JobLaunchFailure") {
-		t.Errorf("exit code %d:\n%s", o.code, o.stdout)
-	}
+	o.Prints(t, 1, "2 failed", "JobLaunchFailure")
 	succeed(t, dir, "retry", "run", "--failed")
 	release()
 	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
@@ -79,22 +73,18 @@ func TestGPUWithoutDriver(t *testing.T) {
 	dir := t.TempDir()
 	cancelled(t, dir, "run")
 	o := succeed(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_[01]", "--gpus", "1", "--gpu-type", "fake")...)...)
-	if !strings.Contains(o.stdout, "2 tasks") {
-		t.Errorf("submit printed %s", o.stdout)
+	if !strings.Contains(o.Stdout, "2 tasks") {
+		t.Errorf("submit printed %s", o.Stdout)
 	}
 	o = amtrl(t, dir, "status", "run", "--wait", "--interval", "500ms")
-	if o.code != 1 || !strings.Contains(o.stdout, "2 failed") || !strings.Contains(o.stdout, "1 GPUs were asked for and the backend is cpu") {
-		t.Errorf("exit code %d:\n%s", o.code, o.stdout)
-	}
+	o.Prints(t, 1, "2 failed", "1 GPUs were asked for and the backend is cpu")
 	for task := range 2 {
 		if v := attempts(t, dir, "run", task)[0].Visible; v != "0" && v != "1" {
 			t.Errorf("task %d saw the devices %q, expected one of two", task, v)
 		}
 	}
 	o = amtrl(t, dir, append(eight("submit", "none"), toSlurm("--gpus", "3", "--check")...)...)
-	if o.code != 1 || !strings.Contains(o.stderr, "sbatch") {
-		t.Errorf("--check of more GPUs than a node has: exit code %d: %s", o.code, o.stderr)
-	}
+	o.Complains(t, 1, "sbatch")
 	must.Absent(t, filepath.Join(dir, "none"))
 }
 
@@ -108,7 +98,7 @@ func TestPreempted(t *testing.T) {
 	middle(t, dir, "run", 2, func(batch.AttemptLine) bool { return true }, 0)
 	slurm(t, "sbatch", "-p", "urgent", "-w", "n1", "--exclusive", "-o", "/dev/null", "--wrap", "true")
 	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
-	computedOnce(t, dir, "run")
+	amtrltest.ComputedOnce(t, filepath.Join(dir, "run"))
 	// Slurm may ask to save before it ends the task.
 	lines := attempts(t, dir, "run", 0)
 	for _, l := range lines {
@@ -116,8 +106,8 @@ func TestPreempted(t *testing.T) {
 			t.Errorf("attempt %d failed: %s", l.Attempt, l.Error)
 		}
 	}
-	if count(lines, "start") < 2 {
-		t.Errorf("%d attempts, expected a second", count(lines, "start"))
+	if amtrltest.Count(lines, "start") < 2 {
+		t.Errorf("%d attempts, expected a second", amtrltest.Count(lines, "start"))
 	}
 }
 
@@ -135,13 +125,13 @@ func TestContainer(t *testing.T) {
 	_, start := middle(t, dir, "run", 2, func(batch.AttemptLine) bool { return true }, 0)
 	askToSave(t, start.EngineID)
 	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
-	computedOnce(t, dir, "run")
+	amtrltest.ComputedOnce(t, filepath.Join(dir, "run"))
 	calls, err := os.ReadFile(filepath.Join(dir, "calls"))
 	want := fmt.Sprintf("exec --bind %[1]s/run image.sif amtrl run-task --part %s %[1]s/run 0\n", dir, start.Part)
 	if err != nil || strings.Count(string(calls), want) < 2 {
 		t.Errorf("%v, apptainer was called with\n%sexpected twice\n%s", err, calls, want)
 	}
-	if n := count(attempts(t, dir, "run", 0), "start"); n < 2 {
+	if n := amtrltest.Count(attempts(t, dir, "run", 0), "start"); n < 2 {
 		t.Errorf("%d attempts, expected a second", n)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 )
@@ -47,11 +48,9 @@ func TestSweepWithFaults(t *testing.T) {
 
 	succeed(t, dir, long("sweep", "--quiet", "--out", "whole")...)
 	o := amtrl(t, dir, "status", "run", "--wait", "--interval", "500ms")
-	if o.code != 1 || !strings.Contains(o.stdout, "8 tasks: 6 done, 1 failed, 1 cancelled") {
-		t.Fatalf("exit code %d:\n%s%s", o.code, o.stdout, o.stderr)
-	}
+	o.Prints(t, 1, "8 tasks: 6 done, 1 failed, 1 cancelled")
 	for _, task := range []int{saved, lost} {
-		if n := count(attempts(t, dir, "run", task), "start"); n < 2 {
+		if n := amtrltest.Count(attempts(t, dir, "run", task), "start"); n < 2 {
 			t.Errorf("task %d had %d attempts, expected a second", task, n)
 		}
 	}
@@ -62,10 +61,10 @@ func TestSweepWithFaults(t *testing.T) {
 	succeed(t, dir, "status", "run", "--wait", "--interval", "500ms")
 	succeed(t, dir, "collect", "run", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
-	computedOnce(t, dir, "run")
-	if o := succeed(t, dir, "logs", "run", fmt.Sprint(saved)); strings.Count(o.stderr, "attempt 1") != 1 ||
-		!strings.Contains(o.stderr, "attempt 2") || !strings.Contains(o.stderr, "is saved and requeued") {
-		t.Errorf("the log of a requeued task:\n%s", o.stderr)
+	amtrltest.ComputedOnce(t, filepath.Join(dir, "run"))
+	if o := succeed(t, dir, "logs", "run", fmt.Sprint(saved)); strings.Count(o.Stderr, "attempt 1") != 1 ||
+		!strings.Contains(o.Stderr, "attempt 2") || !strings.Contains(o.Stderr, "is saved and requeued") {
+		t.Errorf("the log of a requeued task:\n%s", o.Stderr)
 	}
 }
 
@@ -143,14 +142,10 @@ func TestControllerStopped(t *testing.T) {
 	must.Do(t, syscall.Kill(pid, syscall.SIGTERM))
 	for _, args := range [][]string{{"status", "run"}, {"retry", "run", "--failed"}, {"cancel", "run"}} {
 		o := amtrl(t, dir, args...)
-		if o.code != 2 || strings.Count(o.stderr, "\n") != 1 || !strings.Contains(o.stderr, "slurm could not be asked") {
-			t.Errorf("amtrl %v without a controller: exit code %d: %s", args, o.code, o.stderr)
-		}
+		o.ComplainsOnce(t, 2, "slurm could not be asked")
 	}
 	o := amtrl(t, dir, append(eight("submit", "other"), toSlurm()...)...)
-	if o.code != 1 || strings.Count(o.stderr, "\n") != 1 {
-		t.Errorf("a submission without a controller: exit code %d: %s", o.code, o.stderr)
-	}
+	o.ComplainsOnce(t, 1)
 	must.Do(t, cluster.Resume())
 	must.Do(t, os.Remove(gate))
 	if s := statusOf(t, dir, "other"); s.Counts[batch.New] != 8 {
@@ -160,5 +155,5 @@ func TestControllerStopped(t *testing.T) {
 	succeed(t, dir, long("sweep", "--targets", "fog_[0-2]", "--quiet", "--out", "whole")...)
 	succeed(t, dir, "collect", "run", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
-	computedOnce(t, dir, "run")
+	amtrltest.ComputedOnce(t, filepath.Join(dir, "run"))
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 )
@@ -39,8 +40,8 @@ func TestSubmitKilled(t *testing.T) {
 		return start(t, fakes(t, command(dir, eight("submit", "run", "--to", "slurm", "--tmp")...), scripts))
 	}
 	o := submit(map[string]string{"sbatch": "kill -9 $PPID; echo 12"})
-	if o.code != -1 {
-		t.Fatalf("exit code %d: %s", o.code, o.stderr)
+	if o.Code != -1 {
+		t.Fatalf("exit code %d: %s", o.Code, o.Stderr)
 	}
 	r, err := batch.Open(filepath.Join(dir, "run"))
 	if err != nil || len(r.Jobs) != 1 || !r.Jobs[0].Unsure {
@@ -48,30 +49,21 @@ func TestSubmitKilled(t *testing.T) {
 	}
 	forgotten := map[string]string{"squeue": "exit 0", "sacct": "exit 1", "sbatch": "echo 13"}
 	o = start(t, fakes(t, command(dir, "status", "run"), forgotten))
-	if o.code != 1 || !strings.Contains(o.stdout, "8 lost") ||
-		!strings.Contains(o.stdout, "the submission was broken off, and the engine does not know it") {
-		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
-	}
-	if o = submit(forgotten); o.code != 0 || !strings.Contains(o.stderr, "nothing to hand over") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
+	o.Prints(t, 1, "8 lost", "the submission was broken off, and the engine does not know it")
+	submit(forgotten).Complains(t, 0, "nothing to hand over")
 
 	queue := "for i in 0 1 2 3 4 5 6 7; do echo \"12|$i|PENDING|Resources||" + r.Jobs[0].Key + "\"; done"
 	known := map[string]string{"squeue": queue, "sbatch": "echo 13"}
 	o = start(t, fakes(t, command(dir, "status", "run", "--all"), known))
-	if o.code != 0 || !strings.Contains(o.stdout, "8 queued") || !strings.Contains(o.stdout, "12_7") {
-		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
-	}
-	if o = submit(known); o.code != 0 || !strings.Contains(o.stderr, "nothing to hand over") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
+	o.Prints(t, 0, "8 queued", "12_7")
+	submit(known).Complains(t, 0, "nothing to hand over")
 	if r, err = batch.Open(filepath.Join(dir, "run")); err != nil || len(r.Jobs) != 1 || r.Jobs[0].Unsure || r.Jobs[0].ID != "12" {
 		t.Errorf("%+v, %v", r.Jobs[0], err)
 	}
 	o = start(t, fakes(t, command(dir, "cancel", "run", "3"),
 		map[string]string{"squeue": queue, "scancel": "echo \"$@\" >" + dir + "/cancelled"}))
-	if text, err := os.ReadFile(filepath.Join(dir, "cancelled")); o.code != 0 || err != nil || string(text) != "12_[3]\n" {
-		t.Errorf("exit code %d: %s, %v: scancel %s", o.code, o.stderr, err, text)
+	if text, err := os.ReadFile(filepath.Join(dir, "cancelled")); o.Code != 0 || err != nil || string(text) != "12_[3]\n" {
+		t.Errorf("exit code %d: %s, %v: scancel %s", o.Code, o.Stderr, err, text)
 	}
 }
 
@@ -85,23 +77,17 @@ func TestSubmitRefused(t *testing.T) {
 		{"echo Welcome, stranger", "amtrl status", "8 lost"},
 	} {
 		o := start(t, fakes(t, command(dir, args...), map[string]string{"sbatch": c.sbatch}))
-		if o.code != 1 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, c.says) {
-			t.Errorf("exit code %d: %s", o.code, o.stderr)
-		}
+		o.ComplainsOnce(t, 1, c.says)
 		o = start(t, fakes(t, command(dir, "status", "run"), map[string]string{"squeue": "exit 0", "sacct": "exit 1"}))
-		if !strings.Contains(o.stdout, c.state) {
-			t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+		if !strings.Contains(o.Stdout, c.state) {
+			t.Errorf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 		}
 	}
 	o := start(t, fakes(t, command(dir, "status", "run"), map[string]string{"squeue": "echo the moon is full"}))
-	if o.code != 2 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, `squeue printed "the moon is full"`) {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
+	o.ComplainsOnce(t, 2, `squeue printed "the moon is full"`)
 	none := command(dir, eight("submit", "other", "--to", "slurm", "--tmp")...)
 	none.Env = append(none.Env, "PATH=/none")
-	if o := start(t, none); o.code != 1 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "there is no sbatch") {
-		t.Errorf("without Slurm: exit code %d: %s", o.code, o.stderr)
-	}
+	start(t, none).ComplainsOnce(t, 1, "there is no sbatch")
 }
 
 func TestSubmitWrongUse(t *testing.T) {
@@ -130,9 +116,9 @@ func TestSubmitWrongUse(t *testing.T) {
 		"submit a --digits 200 --program /none --target-samples 60": "no such file",
 	} {
 		o := amtrl(t, dir, strings.Fields(args)...)
-		first, _, _ := strings.Cut(o.stderr, "\n")
-		if o.code == 0 || !strings.Contains(first, says) {
-			t.Errorf("amtrl %s: exit code %d: %s", args, o.code, o.stderr)
+		first, _, _ := strings.Cut(o.Stderr, "\n")
+		if o.Code == 0 || !strings.Contains(first, says) {
+			t.Errorf("amtrl %s: exit code %d: %s", args, o.Code, o.Stderr)
 		}
 	}
 }
@@ -144,9 +130,7 @@ func TestRunTask(t *testing.T) {
 	dir := t.TempDir()
 	args := long("submit", "run", "--targets", "fog_0", "--epochs", "40", "--quiet", "--max-restarts", "0")
 	// Only the folder is made: a supervisor that cannot run leaves the tasks.
-	if o := start(t, command(dir, append(args, "--program", "/none")...)); o.code != 1 {
-		t.Fatalf("exit code %d: %s", o.code, o.stderr)
-	}
+	start(t, command(dir, append(args, "--program", "/none")...)).Prints(t, 1)
 	run := filepath.Join(dir, "run")
 	r, err := batch.Open(run)
 	if err != nil || len(r.Jobs) != 1 {
@@ -179,14 +163,9 @@ func TestRunTask(t *testing.T) {
 	first, _ := begin()
 	middle(t, dir, "run", 0, 7)
 	second := amtrl(t, dir, task...)
-	if err := first.Wait(); err != nil {
-		t.Error(err)
-	}
-	if second.code != 0 || !strings.Contains(second.stderr, "task 0 is in use by attempt 4, process") ||
-		!strings.Contains(second.stderr, "task 0 is done already") {
-		t.Errorf("a second process: exit code %d: %s", second.code, second.stderr)
-	}
-	computedOnce(t, dir, "run", 1)
+	must.Do(t, first.Wait())
+	second.Complains(t, 0, "task 0 is in use by attempt 4, process", "task 0 is done already")
+	amtrltest.ComputedOnce(t, filepath.Join(dir, "run"))
 	succeed(t, dir, "collect", "run")
 	succeed(t, dir, long("sweep", "--targets", "fog_0", "--epochs", "40", "--quiet", "--out", "whole")...)
 	foldertest.Same(t, filepath.Join(run, "sweep"), filepath.Join(dir, "whole"))
@@ -196,9 +175,7 @@ func TestRunTask(t *testing.T) {
 func TestRunTaskBadInput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if o := start(t, command(dir, eight("submit", "run", "--targets", "fog_0", "--quiet", "--program", "/none")...)); o.code != 1 {
-		t.Fatalf("exit code %d: %s", o.code, o.stderr)
-	}
+	start(t, command(dir, eight("submit", "run", "--targets", "fog_0", "--quiet", "--program", "/none")...)).Prints(t, 1)
 	path := filepath.Join(dir, "run", "plan.json")
 	plan := must.Get(os.ReadFile(path))(t)
 	r := must.Get(batch.Open(filepath.Join(dir, "run")))(t)
@@ -212,8 +189,8 @@ func TestRunTaskBadInput(t *testing.T) {
 	} {
 		must.Do(t, os.WriteFile(path, bytes.Replace(plan, []byte(c.was), []byte(c.is), 1), 0o644))
 		o := amtrl(t, dir, "run-task", "--part", c.part, "run", c.index)
-		if o.code != batch.ExitBadInput || !strings.Contains(lastLine(o.stderr), c.says) {
-			t.Errorf("expected %s: exit code %d: %s", c.says, o.code, o.stderr)
+		if o.Code != batch.ExitBadInput || !strings.Contains(lastLine(o.Stderr), c.says) {
+			t.Errorf("expected %s: exit code %d: %s", c.says, o.Code, o.Stderr)
 		}
 	}
 }
@@ -233,11 +210,7 @@ func TestSubmitUnwritable(t *testing.T) {
 		if os.Getuid() == 0 { // who may write anywhere
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}
-		o := start(t, cmd)
-		if o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, run) ||
-			!strings.Contains(o.stderr, "permission denied") {
-			t.Errorf("amtrl %s: exit code %d: %s%s", args[0], o.code, o.stdout, o.stderr)
-		}
+		start(t, cmd).ComplainsOnce(t, 1, run, "permission denied")
 	}
 	r, err := batch.Open(filepath.Join(dir, "old"))
 	if err != nil || len(r.Jobs) != 1 || !r.Jobs[0].Refused {
@@ -256,18 +229,13 @@ func TestRetryOfOthers(t *testing.T) {
 	parts := func(more ...string) outcome {
 		return start(t, fakes(t, command(dir, append([]string{"retry", "run", "--failed", "--dry-run"}, more...)...), map[string]string{}))
 	}
-	if o := parts(); o.code != 0 || !strings.Contains(o.stdout, "module load evil") || !strings.Contains(o.stdout, "exec /first run-task") {
-		t.Fatalf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
-	}
+	parts().Prints(t, 0, "module load evil", "exec /first run-task")
 	must.Do(t, os.Chmod(filepath.Join(dir, "run"), 0o775))
 	for _, more := range [][]string{nil, {"--to", "slurm"}, {"--program", "/mine"}} {
-		if o := parts(more...); o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "others may write to it") ||
-			!strings.Contains(o.stderr, "chmod") {
-			t.Errorf("%v: exit code %d: %s%s", more, o.code, o.stdout, o.stderr)
-		}
+		parts(more...).ComplainsOnce(t, 1, "others may write to it", "chmod")
 	}
-	if o := parts("--to", "slurm", "--program", "/mine"); o.code != 0 || strings.Contains(o.stdout, "evil") ||
-		!strings.Contains(o.stdout, "exec /mine run-task") {
-		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	if o := parts("--to", "slurm", "--program", "/mine"); o.Code != 0 || strings.Contains(o.Stdout, "evil") ||
+		!strings.Contains(o.Stdout, "exec /mine run-task") {
+		t.Errorf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 )
@@ -31,39 +31,16 @@ func long(command string, more ...string) []string {
 func middle(t *testing.T, dir, run string, task, epochs int) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if epochsOf(attempts(t, dir, run, task)) >= epochs {
+		if amtrltest.Count(attempts(t, dir, run, task), "epoch") >= epochs {
 			return
 		}
 	}
 	t.Fatalf("task %d of %s did not come to epoch %d", task, run, epochs)
 }
 
-// attempts reads a task's attempts.
 func attempts(t *testing.T, dir, run string, task int) []batch.AttemptLine {
 	t.Helper()
-	r := must.Get(batch.Open(filepath.Join(dir, run)))(t)
-	return must.Get(r.Attempts(task))(t)
-}
-
-// computedOnce fails the test where an epoch of any task was computed by two attempts.
-func computedOnce(t *testing.T, dir, run string, tasks int) {
-	t.Helper()
-	for task := range tasks {
-		seen := map[string]int{}
-		for _, l := range attempts(t, dir, run, task) {
-			if l.Event == "epoch" || l.Event == "unit" {
-				seen[fmt.Sprintf("%s %s %s %d", l.Event, l.Unit, l.Method, l.Epoch)]++
-			}
-		}
-		if len(seen) == 0 {
-			t.Errorf("task %d computed nothing", task)
-		}
-		for what, n := range seen {
-			if n > 1 {
-				t.Errorf("task %d computed %s %d times", task, what, n)
-			}
-		}
-	}
+	return amtrltest.Attempts(t, filepath.Join(dir, run), task)
 }
 
 // ended makes sure that no supervisor outlives the test.
@@ -83,52 +60,36 @@ func TestSubmitLocal(t *testing.T) {
 	ended(t, dir, run)
 
 	dry := succeed(t, dir, append(args, "--dry-run")...)
-	if _, err := os.Stat(filepath.Join(dir, run)); err == nil || !strings.Contains(dry.stdout, "run-task --part") {
-		t.Fatalf("--dry-run left a folder, or shows no command:\n%s", dry.stdout)
+	if _, err := os.Stat(filepath.Join(dir, run)); err == nil || !strings.Contains(dry.Stdout, "run-task --part") {
+		t.Fatalf("--dry-run left a folder, or shows no command:\n%s", dry.Stdout)
 	}
 	planned := dryParts(t, dir, append(args, "--json", "--dry-run")...)
 	if len(planned) != 1 || !strings.HasPrefix(planned[0].File, filepath.Join(dir, run, "submit")) || len(planned[0].Argv) == 0 ||
-		!strings.Contains(dry.stdout, planned[0].Content) || len(planned[0].Tasks) != 6 {
-		t.Errorf("--dry-run --json: %+v\nand without --json:\n%s", planned, dry.stdout)
+		!strings.Contains(dry.Stdout, planned[0].Content) || len(planned[0].Tasks) != 6 {
+		t.Errorf("--dry-run --json: %+v\nand without --json:\n%s", planned, dry.Stdout)
 	}
 	first := succeed(t, dir, append(args, "--json")...)
 	var handed handedOver
-	if err := json.Unmarshal([]byte(first.stdout), &handed); err != nil || handed.Tasks != 6 || len(handed.Jobs) != 1 {
-		t.Fatalf("%v: %s", err, first.stdout)
+	if err := json.Unmarshal([]byte(first.Stdout), &handed); err != nil || handed.Tasks != 6 || len(handed.Jobs) != 1 {
+		t.Fatalf("%v: %s", err, first.Stdout)
 	}
-	again := succeed(t, dir, args...)
-	if !strings.Contains(again.stderr, "nothing to hand over: all 6 tasks") {
-		t.Errorf("a second submission: %s", again.stderr)
-	}
+	amtrl(t, dir, args...).Complains(t, 0, "nothing to hand over: all 6 tasks")
 	if parts := dryParts(t, dir, append(args, "--json", "--dry-run")...); len(parts) != 0 {
 		t.Errorf("a trial of nothing: %+v", parts)
 	}
 	for _, flags := range [][]string{{"--k", "7"}, {"--k", "7", "--dry-run"}} {
 		other := amtrl(t, dir, append(args, flags...)...)
-		if other.code != 1 || !strings.Contains(other.stderr, "config.k is 6 there and 7 here") {
-			t.Errorf("another sweep in the same folder, %v: exit code %d: %s", flags, other.code, other.stderr)
-		}
+		other.Complains(t, 1, "config.k is 6 there and 7 here")
 	}
-	foreign := amtrl(t, dir, eight("submit", "whole", "--dry-run")...)
-	if foreign.code != 1 || !strings.Contains(foreign.stderr, "holds other files") {
-		t.Errorf("a trial in a folder of something else: exit code %d: %s", foreign.code, foreign.stderr)
-	}
+	amtrl(t, dir, eight("submit", "whole", "--dry-run")...).Complains(t, 1, "holds other files")
 	succeed(t, dir, "status", run, "--wait", "--quiet")
-	computedOnce(t, dir, run, 6)
+	amtrltest.ComputedOnce(t, filepath.Join(dir, run))
 	for range 2 {
-		o := succeed(t, dir, "collect", run)
-		if !strings.Contains(o.stdout, "means over targets and seeds") {
-			t.Errorf("no report:\n%s", o.stdout)
-		}
+		amtrl(t, dir, "collect", run).Prints(t, 0, "means over targets and seeds")
 		foldertest.Same(t, filepath.Join(dir, run, "sweep"), filepath.Join(dir, "whole"))
 	}
-	resumed := succeed(t, dir, eight("sweep", "--seeds", "0-1", "--out", filepath.Join(run, "sweep"))...)
-	if !strings.Contains(resumed.stderr, "already complete") {
-		t.Errorf("the collected folder is not the sweep's: %s", resumed.stderr)
-	}
-	if log := succeed(t, dir, "logs", run, "5"); !strings.Contains(log.stderr, "task 5, attempt 1") {
-		t.Errorf("the log of task 5: %s", log.stderr)
-	}
+	amtrl(t, dir, eight("sweep", "--seeds", "0-1", "--out", filepath.Join(run, "sweep"))...).Complains(t, 0, "already complete")
+	amtrl(t, dir, "logs", run, "5").Complains(t, 0, "task 5, attempt 1")
 	must.Absent(t, filepath.Join(dir, "bad"))
 	if files, err := os.ReadDir(filepath.Join(dir, run)); err != nil || len(files) != 8 {
 		t.Errorf("the run folder has %v, %v", files, err)
@@ -140,8 +101,8 @@ func dryParts(t *testing.T, dir string, args ...string) []dryPart {
 	t.Helper()
 	o := succeed(t, dir, args...)
 	var parts []dryPart
-	if err := json.Unmarshal([]byte(o.stdout), &parts); err != nil || parts == nil {
-		t.Fatalf("expected a JSON list alone, found %v:\n%s", err, o.stdout)
+	if err := json.Unmarshal([]byte(o.Stdout), &parts); err != nil || parts == nil {
+		t.Fatalf("expected a JSON list alone, found %v:\n%s", err, o.Stdout)
 	}
 	return parts
 }
@@ -159,16 +120,9 @@ func TestSubmitLocalFaults(t *testing.T) {
 	middle(t, dir, "run", 1, 3)
 	signalTask(t, dir, "run", 1, syscall.SIGUSR1)
 	succeed(t, dir, "cancel", "run", "2,7")
-	o := amtrl(t, dir, "status", "run", "--wait")
-	if o.code != 1 || !strings.Contains(o.stdout, "8 tasks: 5 done, 1 failed, 2 cancelled") {
-		t.Fatalf("exit code %d:\n%s", o.code, o.stdout)
-	}
-	if o := amtrl(t, dir, "collect", "run"); o.code != 1 || !strings.Contains(o.stderr, "3 of 8 tasks have no result yet: 0,2,7") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
-	if o := amtrl(t, dir, "retry", "run", "1"); o.code != 1 || !strings.Contains(o.stderr, "task 1 is done") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
+	amtrl(t, dir, "status", "run", "--wait").Prints(t, 1, "8 tasks: 5 done, 1 failed, 2 cancelled")
+	amtrl(t, dir, "collect", "run").Complains(t, 1, "3 of 8 tasks have no result yet: 0,2,7")
+	amtrl(t, dir, "retry", "run", "1").Complains(t, 1, "task 1 is done")
 	if parts := dryParts(t, dir, "retry", "run", "--failed", "--dry-run", "--json"); len(parts) != 1 || parts[0].Tasks.String() != "0,2,7" {
 		t.Errorf("a trial of a retry: %+v", parts)
 	}
@@ -178,35 +132,15 @@ func TestSubmitLocalFaults(t *testing.T) {
 		t.Errorf("a trial of a retry of nothing: %+v", parts)
 	}
 	var handed handedOver
-	if o := succeed(t, dir, "retry", "run", "--failed", "--json"); json.Unmarshal([]byte(o.stdout), &handed) != nil || handed.Jobs == nil {
-		t.Errorf("a retry of nothing: %q", o.stdout)
+	if o := succeed(t, dir, "retry", "run", "--failed", "--json"); json.Unmarshal([]byte(o.Stdout), &handed) != nil || handed.Jobs == nil {
+		t.Errorf("a retry of nothing: %q", o.Stdout)
 	}
 	succeed(t, dir, "collect", "run", "--quiet")
 	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
-	computedOnce(t, dir, "run", 8)
-	if n := starts(attempts(t, dir, "run", 1)); n != 2 {
+	amtrltest.ComputedOnce(t, filepath.Join(dir, "run"))
+	if n := amtrltest.Count(attempts(t, dir, "run", 1), "start"); n != 2 {
 		t.Errorf("the task that was asked to save had %d attempts, expected 2", n)
 	}
-}
-
-func epochsOf(lines []batch.AttemptLine) int {
-	n := 0
-	for _, l := range lines {
-		if l.Event == "epoch" {
-			n++
-		}
-	}
-	return n
-}
-
-func starts(lines []batch.AttemptLine) int {
-	n := 0
-	for _, l := range lines {
-		if l.Event == "start" {
-			n++
-		}
-	}
-	return n
 }
 
 // signalTask signals the process that runs a task.

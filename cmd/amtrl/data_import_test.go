@@ -48,11 +48,11 @@ func TestRunOnManifest(t *testing.T) {
 		return succeed(t, dir, "run", "--data", data, "--target-samples", "20", "--k", "2", "--budget", "200", "--floor", "5", "--out", out)
 	}
 	first := run("shops.yaml", "a")
-	if !strings.Contains(first.stderr, "importing shops.yaml into ") || !strings.Contains(first.stdout, "target shop 4_good of shops") {
-		t.Errorf("unexpected output:\n%s%s", first.stderr, first.stdout)
+	if !strings.Contains(first.Stderr, "importing shops.yaml into ") || !strings.Contains(first.Stdout, "target shop 4_good of shops") {
+		t.Errorf("unexpected output:\n%s%s", first.Stderr, first.Stdout)
 	}
-	if again := run("shops.yaml", "b"); strings.Contains(again.stderr, "importing") {
-		t.Errorf("imported again:\n%s", again.stderr)
+	if again := run("shops.yaml", "b"); strings.Contains(again.Stderr, "importing") {
+		t.Errorf("imported again:\n%s", again.Stderr)
 	}
 	succeed(t, dir, "data", "import", "shops.yaml", "--out", "folder")
 	run("folder", "c")
@@ -62,8 +62,5 @@ func TestRunOnManifest(t *testing.T) {
 			t.Errorf("run %s has another result:\n%s\n%s", out, got, want)
 		}
 	}
-	if o := amtrl(t, dir, "run", "--data", "shops.csv"); o.code != 1 || !strings.Contains(o.stderr, "amtrl data init shops.csv makes one") ||
-		lines(o.stderr) != 1 {
-		t.Errorf("a table in the place of a manifest: %d %s", o.code, o.stderr)
-	}
+	amtrl(t, dir, "run", "--data", "shops.csv").ComplainsOnce(t, 1, "amtrl data init shops.csv makes one")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 )
@@ -36,9 +36,7 @@ func realData(t *testing.T) string {
 
 func describeJSON(t *testing.T, dir string, args ...string) dataDescription {
 	t.Helper()
-	var d dataDescription
-	must.Do(t, json.Unmarshal([]byte(succeed(t, dir, append([]string{"data", "info", "--json"}, args...)...).stdout), &d))
-	return d
+	return amtrltest.JSON[dataDescription](t, succeed(t, dir, append([]string{"data", "info", "--json"}, args...)...))
 }
 
 // The digits as a folder are the digits as they are embedded.
@@ -57,16 +55,12 @@ func TestDataDigits(t *testing.T) {
 	if p := got.Pools[0]; p.Height != 28 || p.Width != 28 {
 		t.Errorf("images of %d by %d, expected 28 by 28", p.Height, p.Width)
 	}
-	if o := succeed(t, dir, "data", "info", "digits"); !strings.Contains(o.stdout, "28 by 28") {
-		t.Errorf("no size of the images:\n%s", o.stdout)
-	}
+	amtrl(t, dir, "data", "info", "digits").Prints(t, 0, "28 by 28")
 	again := succeed(t, dir, "data", "digits", "-n", "50", "--data-seed", "3", "--out", "digits", "--quiet")
-	if again.stdout+again.stderr != "" {
-		t.Errorf("--quiet prints %s", again.stdout+again.stderr)
+	if again.Stdout+again.Stderr != "" {
+		t.Errorf("--quiet prints %s", again.Stdout+again.Stderr)
 	}
-	if o := amtrl(t, dir, "data", "digits", "-n", "50", "--out", "digits"); o.code != 1 || lines(o.stderr) != 1 {
-		t.Errorf("other data were written over a folder: %d %s", o.code, o.stderr)
-	}
+	amtrl(t, dir, "data", "digits", "-n", "50", "--out", "digits").ComplainsOnce(t, 1)
 }
 
 func TestDataMNISTC(t *testing.T) {
@@ -82,9 +76,7 @@ func TestDataMNISTC(t *testing.T) {
 	}
 	o := succeed(t, dir, "run", "--data", "a", "--target-samples", "40", "--k", "5", "--iterations", "5", "--epochs", "2",
 		"--floor", "2", "--budget", "500")
-	if !strings.Contains(o.stdout, "target glass_blur_2 of a") {
-		t.Errorf("unexpected table:\n%s", o.stdout)
-	}
+	o.Prints(t, 0, "target glass_blur_2 of a")
 }
 
 // A part that was asked for ends in an exclamation mark here.

@@ -39,9 +39,9 @@ func TestFullDisk(t *testing.T) {
 			succeed(t, dir, append(test.args, "--out", "whole")...)
 			small := filepath.Join(disk, "small")
 			o := amtrl(t, dir, append(test.args, "--out", small)...)
-			if o.code != 1 || !strings.HasPrefix(lastLine(o.stderr), "amtrl: ") ||
-				!strings.HasSuffix(lastLine(o.stderr), "no space left on device") {
-				t.Fatalf("exit code %d: %s", o.code, o.stderr)
+			if o.Code != 1 || !strings.HasPrefix(lastLine(o.Stderr), "amtrl: ") ||
+				!strings.HasSuffix(lastLine(o.Stderr), "no space left on device") {
+				t.Fatalf("exit code %d: %s", o.Code, o.Stderr)
 			}
 			whole, partial := foldertest.Read(t, filepath.Join(dir, "whole")), foldertest.Read(t, small)
 			finished := 0
@@ -63,9 +63,7 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("only %d files were finished before the disk was full", finished)
 			}
 			must.Do(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"))
-			if o := succeed(t, dir, append(test.args, "--out", small)...); !strings.Contains(o.stderr, "resuming after") {
-				t.Errorf("with room again it did not go on but started anew:\n%s", o.stderr)
-			}
+			amtrl(t, dir, append(test.args, "--out", small)...).Complains(t, 0, "resuming after")
 			foldertest.Same(t, small, filepath.Join(dir, "whole"))
 		})
 	}
@@ -85,20 +83,13 @@ func TestSubmitFullDisk(t *testing.T) {
 	args := eight("submit", run, "--quiet", "--seeds", "0-99")
 	ended(t, dir, run)
 	o := amtrl(t, dir, args...)
-	if o.code != 1 || lines(o.stderr) != 1 || !strings.Contains(o.stderr, "no space left on device") {
-		t.Fatalf("exit code %d: %s", o.code, o.stderr)
-	}
-	if o := amtrl(t, dir, "status", run); o.code != 1 || !strings.Contains(o.stderr, "is no run folder") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
+	o.ComplainsOnce(t, 1, "no space left on device")
+	amtrl(t, dir, "status", run).Complains(t, 1, "is no run folder")
 	must.Do(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=100k"))
 	// Room for the folder, not for the tasks.
 	small := eight("submit", run, "--quiet")
 	succeed(t, dir, small...)
-	o = amtrl(t, dir, "status", run, "--wait")
-	if o.code != 1 {
-		t.Errorf("exit code %d: %s", o.code, o.stdout)
-	}
+	amtrl(t, dir, "status", run, "--wait").Prints(t, 1)
 	must.Do(t, syscall.Mount("amtrl", disk, "tmpfs", syscall.MS_REMOUNT, "size=20m"))
 	succeed(t, dir, "retry", run, "--failed")
 	succeed(t, dir, "status", run, "--wait", "--quiet")

@@ -40,11 +40,11 @@ func onStandIn(t *testing.T, orders []string, args ...string) outcome {
 func checks(t *testing.T, o outcome) (doctorResult, map[string]finding) {
 	t.Helper()
 	var res doctorResult
-	if err := json.Unmarshal([]byte(o.stdout), &res); err != nil {
-		t.Fatalf("%v: %s%s", err, o.stdout, o.stderr)
+	if err := json.Unmarshal([]byte(o.Stdout), &res); err != nil {
+		t.Fatalf("%v: %s%s", err, o.Stdout, o.Stderr)
 	}
-	if res.OK != (o.code == 0) {
-		t.Errorf("exit code %d, ok is %t", o.code, res.OK)
+	if res.OK != (o.Code == 0) {
+		t.Errorf("exit code %d, ok is %t", o.Code, res.OK)
 	}
 	by := map[string]finding{}
 	for _, f := range res.Checks {
@@ -70,8 +70,8 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("the search is not told: %+v", res.Checks)
 	}
 	o := onStandIn(t, []string{"devices=2"}, "doctor", "--device", "1", "--tf32")
-	if o.code != 0 || !strings.Contains(o.stdout, "device 1, ") || !strings.Contains(o.stdout, "TF32") || lines(o.stdout) < len(allChecks) {
-		t.Errorf("device 1 with TF32: exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	if o.Code != 0 || !strings.Contains(o.Stdout, "device 1, ") || !strings.Contains(o.Stdout, "TF32") || lines(o.Stdout) < len(allChecks) {
+		t.Errorf("device 1 with TF32: exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 }
 
@@ -95,8 +95,8 @@ func TestDoctorFinds(t *testing.T) {
 	} {
 		o := onStandIn(t, []string{test.order}, append([]string{"doctor", "--json"}, test.args...)...)
 		res, by := checks(t, o)
-		if o.code != exitFailed || strings.Contains(o.stderr, "panic") {
-			t.Errorf("%s: exit code %d: %s", test.order, o.code, o.stderr)
+		if o.Code != exitFailed || strings.Contains(o.Stderr, "panic") {
+			t.Errorf("%s: exit code %d: %s", test.order, o.Code, o.Stderr)
 		}
 		f := by[test.check]
 		if test.check == "" {
@@ -117,21 +117,16 @@ func TestDoctorWithoutCUDA(t *testing.T) {
 	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+empty)
 	o := start(t, cmd)
 	// The libraries are looked for even where the driver is missing.
-	if !strings.Contains(o.stdout, empty+": CUDA 12 or 13: nothing") {
-		t.Errorf("the search for the libraries is not told: %s", o.stdout)
+	if !strings.Contains(o.Stdout, empty+": CUDA 12 or 13: nothing") {
+		t.Errorf("the search for the libraries is not told: %s", o.Stdout)
 	}
-	if o.code != exitFailed || !strings.Contains(o.stdout, "\nFAIL") || !strings.Contains(o.stdout, "skip  gemm") ||
-		!strings.Contains(o.stdout, "info  search") {
-		t.Errorf("without CUDA: exit code %d: %s%s", o.code, o.stdout, o.stderr)
-	}
-	if o := start(t, command(t.TempDir(), "doctor", "--backend", "cpu")); o.code != 0 || lines(o.stdout) != 1 {
-		t.Errorf("the CPU alone: exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	o.Prints(t, exitFailed, "\nFAIL", "skip  gemm", "info  search")
+	if o := start(t, command(t.TempDir(), "doctor", "--backend", "cpu")); o.Code != 0 || lines(o.Stdout) != 1 {
+		t.Errorf("the CPU alone: exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 	cmd = command(t.TempDir(), "run", "--backend", "cuda", "--digits", "20")
 	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+t.TempDir())
-	if o := start(t, cmd); o.code != exitFailed || !strings.Contains(o.stderr, "cuda: not available") || lines(o.stderr) != 1 {
-		t.Errorf("--backend cuda without it: exit code %d: %s", o.code, o.stderr)
-	}
+	start(t, cmd).ComplainsOnce(t, exitFailed, "cuda: not available")
 }
 
 // A driver that hangs or kills whoever asks it costs doctor and devices a line and no more.
@@ -154,8 +149,8 @@ func TestBrokenDrivers(t *testing.T) {
 		if f := by["driver"]; f.Verdict != verdictFail || !strings.Contains(f.Detail, name) || f.Hint == "" {
 			t.Errorf("%s: doctor says %+v", name, f)
 		}
-		if o := ask("devices"); o.code != 0 || !strings.Contains(o.stdout, name) || !strings.Contains(o.stdout, "cpu") {
-			t.Errorf("%s: devices ends with %d and says %s%s", name, o.code, o.stdout, o.stderr)
+		if o := ask("devices"); o.Code != 0 || !strings.Contains(o.Stdout, name) || !strings.Contains(o.Stdout, "cpu") {
+			t.Errorf("%s: devices ends with %d and says %s%s", name, o.Code, o.Stdout, o.Stderr)
 		}
 	}
 }
@@ -164,8 +159,8 @@ func TestDevicesOfCUDA(t *testing.T) {
 	t.Parallel()
 	o := onStandIn(t, []string{"devices=3", "cc=8.6", "memory=12884901888"}, "devices", "--json")
 	var list []deviceState
-	if err := json.Unmarshal([]byte(o.stdout), &list); err != nil || len(list) != 4 {
-		t.Fatalf("%v: %s%s", err, o.stdout, o.stderr)
+	if err := json.Unmarshal([]byte(o.Stdout), &list); err != nil || len(list) != 4 {
+		t.Fatalf("%v: %s%s", err, o.Stdout, o.Stderr)
 	}
 	for i, d := range list[1:] {
 		if !d.Usable || d.CUDA == nil || d.CUDA.Ordinal != i || d.CUDA.ComputeCapability != "8.6" || d.Memory != 12<<30 ||
@@ -173,7 +168,7 @@ func TestDevicesOfCUDA(t *testing.T) {
 			t.Errorf("device %d: %+v", i, d)
 		}
 	}
-	text := onStandIn(t, nil, "devices").stdout
+	text := onStandIn(t, nil, "devices").Stdout
 	for _, word := range []string{"compute capability 9.0", "libcublas.so.13", "141.0 GiB"} {
 		if !strings.Contains(text, word) {
 			t.Errorf("devices says nothing of %q:\n%s", word, text)
@@ -206,43 +201,41 @@ func TestRunOnCUDA(t *testing.T) {
 	}
 
 	o, id := run("", "")
-	if o.code != 0 || !strings.Contains(o.stderr, "backend cuda (Stand-in H200): a CUDA device works") {
-		t.Fatalf("auto: exit code %d: %s", o.code, o.stderr)
-	}
+	o.Complains(t, 0, "backend cuda (Stand-in H200): a CUDA device works")
 	if id.Backend.Backend != "cuda" || id.Backend.Reason != "a CUDA device works" || strings.Contains(id.Backend.Precision, "TF32") {
 		t.Errorf("auto records %+v", id.Backend)
 	}
-	if o, _ := run("", ""); o.code != 0 || !strings.Contains(o.stderr, "already complete") {
-		t.Errorf("again: exit code %d: %s", o.code, o.stderr)
+	if o, _ := run("", ""); o.Code != 0 || !strings.Contains(o.Stderr, "already complete") {
+		t.Errorf("again: exit code %d: %s", o.Code, o.Stderr)
 	}
 	for _, args := range []string{"--backend cpu", "--tf32"} {
-		if o, _ := run("", args); o.code != exitFailed || !strings.Contains(o.stderr, "backend") ||
-			!strings.Contains(o.stderr, "use another folder") {
-			t.Errorf("resuming with %s: exit code %d: %s", args, o.code, o.stderr)
+		if o, _ := run("", args); o.Code != exitFailed || !strings.Contains(o.Stderr, "backend") ||
+			!strings.Contains(o.Stderr, "use another folder") {
+			t.Errorf("resuming with %s: exit code %d: %s", args, o.Code, o.Stderr)
 		}
 	}
 
 	fresh()
-	if o, id := run("devices=2", "--backend cuda --device 1 --tf32"); o.code != 0 || id.Backend.Device != "Stand-in H200" ||
+	if o, id := run("devices=2", "--backend cuda --device 1 --tf32"); o.Code != 0 || id.Backend.Device != "Stand-in H200" ||
 		!strings.Contains(id.Backend.Precision, "TF32") || id.Backend.Reason != "asked for" {
-		t.Errorf("device 1 with TF32: exit code %d, records %+v: %s", o.code, id.Backend, o.stderr)
+		t.Errorf("device 1 with TF32: exit code %d, records %+v: %s", o.Code, id.Backend, o.Stderr)
 	}
 
 	// A device named on the command line is one that must work; a default from the environment leaves the choice.
 	fresh()
-	if o, _ := run("", "--device 4"); o.code != exitFailed || !strings.Contains(o.stderr, "numbered from 0") {
-		t.Errorf("device 4 of 1: exit code %d: %s", o.code, o.stderr)
+	if o, _ := run("", "--device 4"); o.Code != exitFailed || !strings.Contains(o.Stderr, "numbered from 0") {
+		t.Errorf("device 4 of 1: exit code %d: %s", o.Code, o.Stderr)
 	}
-	if o, id := run("devices=0", ""); o.code != 0 || id.Backend.Backend != "cpu" ||
+	if o, id := run("devices=0", ""); o.Code != 0 || id.Backend.Backend != "cpu" ||
 		!strings.Contains(id.Backend.Reason, "cuda: not available") {
-		t.Errorf("no device: exit code %d, records %+v: %s", o.code, id.Backend, o.stderr)
+		t.Errorf("no device: exit code %d, records %+v: %s", o.Code, id.Backend, o.Stderr)
 	}
 
 	// What fails in the middle ends the run: the CPU does not take over.
 	fresh()
-	if o, _ := run("work=60:700", ""); o.code != exitFailed || strings.Contains(o.stderr, "backend cpu") ||
-		!strings.Contains(o.stderr, "lost") {
-		t.Errorf("a device lost in the middle: exit code %d: %s", o.code, o.stderr)
+	if o, _ := run("work=60:700", ""); o.Code != exitFailed || strings.Contains(o.Stderr, "backend cpu") ||
+		!strings.Contains(o.Stderr, "lost") {
+		t.Errorf("a device lost in the middle: exit code %d: %s", o.Code, o.Stderr)
 	}
 }
 
@@ -256,13 +249,9 @@ func TestDeviceFlags(t *testing.T) {
 		"doctor --probe-timeout 0":       "--probe-timeout is 0",
 		"devices --probe-timeout 100000": "--probe-timeout is 100000",
 	} {
-		if o := start(t, command(t.TempDir(), strings.Fields(args)...)); o.code != exitUsage || !strings.Contains(o.stderr, words) {
-			t.Errorf("%s: exit code %d: %s", args, o.code, o.stderr)
-		}
+		start(t, command(t.TempDir(), strings.Fields(args)...)).Complains(t, exitUsage, words)
 	}
 	cmd := command(t.TempDir(), "run", "--backend", "cpu", "--dry-run", "--digits", "20", "--target-samples", "5", "--floor", "1")
 	cmd.Env = append(cmd.Env, "AMTRL_DEVICE=1", "AMTRL_TF32=true")
-	if o := start(t, cmd); o.code != 0 {
-		t.Errorf("the environment's device beside --backend cpu: exit code %d: %s", o.code, o.stderr)
-	}
+	start(t, cmd).Prints(t, 0)
 }

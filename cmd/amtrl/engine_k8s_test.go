@@ -23,18 +23,11 @@ func TestSubmitKubernetesWithoutKubectl(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	args, run := k8sArgs(dir, "--dry-run", "--gpus", "1", "--context", "lab", "--namespace", "team")
 	o := succeed(t, dir, args...)
-	for _, want := range []string{"kind: Job\n", "completions: 2\n", `nvidia.com/gpu: "1"`,
-		"kubectl --context=lab --namespace=team", " create "} {
-		if !strings.Contains(o.stdout, want) {
-			t.Errorf("no %q in %s", want, o.stdout)
-		}
-	}
+	o.Prints(t, 0, "kind: Job\n", "completions: 2\n", `nvidia.com/gpu: "1"`,
+		"kubectl --context=lab --namespace=team", " create ")
 	for _, more := range [][]string{{"--check"}, nil} {
 		args, _ := k8sArgs(dir, more...)
-		if o := amtrl(t, dir, args...); o.code != 1 || strings.Count(o.stderr, "\n") != 1 ||
-			!strings.Contains(o.stderr, "kubectl is not in PATH") {
-			t.Errorf("exit code %d: %s", o.code, o.stderr)
-		}
+		amtrl(t, dir, args...).ComplainsOnce(t, 1, "kubectl is not in PATH")
 	}
 	if _, err := os.Stat(run); !os.IsNotExist(err) {
 		t.Errorf("%s was made: %v", run, err)
@@ -56,18 +49,15 @@ func TestSubmitKubernetesFlags(t *testing.T) {
 	} {
 		args, run := k8sArgs(dir, more...)
 		o := amtrl(t, dir, args...)
-		lines := strings.Split(strings.TrimSpace(o.stderr), "\n")
-		if o.code != exitUsage || len(lines) != 2 || !strings.Contains(lines[0], more[len(more)-min(2, len(more))]) || o.stdout != "" {
-			t.Errorf("%q: exit code %d: %s%s", more, o.code, o.stdout, o.stderr)
+		lines := strings.Split(strings.TrimSpace(o.Stderr), "\n")
+		if o.Code != exitUsage || len(lines) != 2 || !strings.Contains(lines[0], more[len(more)-min(2, len(more))]) || o.Stdout != "" {
+			t.Errorf("%q: exit code %d: %s%s", more, o.Code, o.Stdout, o.Stderr)
 		}
 		if _, err := os.Stat(run); !os.IsNotExist(err) {
 			t.Errorf("%q made the run folder", more)
 		}
 	}
-	if o := amtrl(t, dir, tiny("submit", "run", "--image", "a")...); o.code != exitUsage ||
-		!strings.Contains(o.stderr, "--image does nothing with --to local") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
+	amtrl(t, dir, tiny("submit", "run", "--image", "a")...).Complains(t, exitUsage, "--image does nothing with --to local")
 }
 
 // The answers of kubectl, from a submission to a retry, and what is made of them where they are none.
@@ -85,31 +75,17 @@ func TestSubmitKubernetesAnswers(t *testing.T) {
 	args, run := k8sArgs(dir)
 
 	kubectl("echo 'Error from server (Forbidden): quota' >&2; exit 1")
-	if o := amtrl(t, dir, args...); o.code != 1 || !strings.Contains(o.stderr, "(Forbidden): quota") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
-	if o := amtrl(t, dir, "status", run); o.code != 0 || !strings.Contains(o.stdout, "2 new") {
-		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
-	}
+	amtrl(t, dir, args...).Complains(t, 1, "(Forbidden): quota")
+	amtrl(t, dir, "status", run).Prints(t, 0, "2 new")
 
 	kubectl("echo rubbish")
-	if o := amtrl(t, dir, args...); o.code != 1 || !strings.Contains(o.stderr, "may have taken the part") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
-	if o := amtrl(t, dir, "status", run); o.code != 2 || !strings.Contains(o.stderr, "k8s could not be asked") {
-		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
-	}
-	if o := amtrl(t, dir, "retry", run, "--failed"); o.code != 2 {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
+	amtrl(t, dir, args...).Complains(t, 1, "may have taken the part")
+	amtrl(t, dir, "status", run).Complains(t, 2, "k8s could not be asked")
+	amtrl(t, dir, "retry", run, "--failed").Prints(t, 2)
 
 	kubectl(`echo '{"kind":"List","items":[]}'`)
-	if o := amtrl(t, dir, "status", run); o.code != 1 || !strings.Contains(o.stdout, "2 lost") {
-		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
-	}
+	amtrl(t, dir, "status", run).Prints(t, 1, "2 lost")
 	kubectl(`case "$*" in *get*) echo '{"kind":"List","items":[]}';; *) case "$*" in *--context=lab*--namespace=default*) echo ` +
 		`default/there;; esac;; esac`)
-	if o := amtrl(t, dir, "retry", run, "--failed", "--json"); o.code != 0 || !strings.Contains(o.stdout, `"default/there"`) {
-		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
-	}
+	amtrl(t, dir, "retry", run, "--failed", "--json").Prints(t, 0, `"default/there"`)
 }

@@ -21,10 +21,10 @@ func TestEnvironmentGivesWay(t *testing.T) {
 		cmd.Env = append(cmd.Env, strings.Fields(env)...)
 		o := start(t, cmd)
 		var res dryRunResult
-		if o.code != 0 || lines(o.stderr) > 1 {
-			t.Errorf("%s amtrl %s: exit code %d: %s", env, args, o.code, o.stderr)
+		if o.Code != 0 || lines(o.Stderr) > 1 {
+			t.Errorf("%s amtrl %s: exit code %d: %s", env, args, o.Code, o.Stderr)
 		} else if strings.Contains(args, "dry-run") {
-			must.Do(t, json.Unmarshal([]byte(o.stdout), &res))
+			must.Do(t, json.Unmarshal([]byte(o.Stdout), &res))
 		}
 		return res
 	}
@@ -61,9 +61,7 @@ func TestEnvironmentGivesWay(t *testing.T) {
 	} {
 		cmd := command(dir, strings.Fields(test[1])...)
 		cmd.Env = append(cmd.Env, strings.Fields(test[0])...)
-		if o := start(t, cmd); o.code != 2 || !strings.Contains(o.stderr, test[2]) {
-			t.Errorf("%s amtrl %s: exit code %d: %s", test[0], test[1], o.code, o.stderr)
-		}
+		start(t, cmd).Complains(t, 2, test[2])
 	}
 }
 
@@ -71,18 +69,18 @@ func TestEnvironmentGivesWay(t *testing.T) {
 func TestValuesOfManyWords(t *testing.T) {
 	t.Parallel()
 	const value = `1 for flag -x: as int " for `
-	if o := amtrl(t, t.TempDir(), "run", "--k", value); o.code != 2 ||
-		!strings.HasPrefix(o.stderr, `amtrl: --k is "1 for flag -x: as int \" for ": expected an integer`+"\n") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	if o := amtrl(t, t.TempDir(), "run", "--k", value); o.Code != 2 ||
+		!strings.HasPrefix(o.Stderr, `amtrl: --k is "1 for flag -x: as int \" for ": expected an integer`+"\n") {
+		t.Errorf("exit code %d: %s", o.Code, o.Stderr)
 	}
-	if o := amtrl(t, t.TempDir(), "run", "--quiet="+value); o.code != 2 ||
-		!strings.HasSuffix(strings.Split(o.stderr, "\n")[0], `" for ": expected true or false`) {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
+	if o := amtrl(t, t.TempDir(), "run", "--quiet="+value); o.Code != 2 ||
+		!strings.HasSuffix(strings.Split(o.Stderr, "\n")[0], `" for ": expected true or false`) {
+		t.Errorf("exit code %d: %s", o.Code, o.Stderr)
 	}
 	cmd := command(t.TempDir(), "run")
 	cmd.Env = append(cmd.Env, "AMTRL_K="+value)
-	if o := start(t, cmd); o.code != 2 || !strings.HasPrefix(o.stderr,
+	if o := start(t, cmd); o.Code != 2 || !strings.HasPrefix(o.Stderr,
 		`amtrl: AMTRL_K is "1 for flag -x: as int \" for " in the environment: expected an integer`+"\n") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
+		t.Errorf("exit code %d: %s", o.Code, o.Stderr)
 	}
 }

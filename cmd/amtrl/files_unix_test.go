@@ -53,8 +53,8 @@ func TestNotAFile(t *testing.T) {
 		"sweep --costs pipe --seeds 0-100": "pipe: expected a regular file, found a pipe",
 	} {
 		o := amtrl(t, dir, strings.Fields(args)...)
-		if o.code < 1 || lines(o.stderr) > 2 || o.stdout != "" || !strings.Contains(o.stderr, want) {
-			t.Errorf("amtrl %s: exit code %d, expected %q: %s", args, o.code, want, o.stderr)
+		if o.Code < 1 || lines(o.Stderr) > 2 || o.Stdout != "" || !strings.Contains(o.Stderr, want) {
+			t.Errorf("amtrl %s: exit code %d, expected %q: %s", args, o.Code, want, o.Stderr)
 		}
 	}
 }
@@ -87,21 +87,9 @@ func TestUnwritableFolder(t *testing.T) {
 				if os.Getuid() == 0 { // who may write anywhere
 					cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 				}
-				o := start(t, cmd)
-				if o.code != 1 || o.stdout != "" || lines(o.stderr) != 1 || !strings.Contains(o.stderr, out) ||
-					!strings.Contains(o.stderr, "permission denied") {
-					t.Errorf("--out %s: exit code %d: %s%s", out, o.code, o.stdout, o.stderr)
-				}
+				start(t, cmd).ComplainsOnce(t, 1, out, "permission denied")
 			}
-			after := foldertest.Read(t, dir)
-			for name, text := range before {
-				if after[name] != text {
-					t.Errorf("%s is not what it was", name)
-				}
-			}
-			if len(after) != len(before) {
-				t.Errorf("there are %d files, %d before", len(after), len(before))
-			}
+			foldertest.Equal(t, name, foldertest.Read(t, dir), before)
 		})
 	}
 }

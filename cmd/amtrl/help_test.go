@@ -25,8 +25,8 @@ func TestHelp(t *testing.T) {
 		"version":            "amtrl ",
 		"devices":            "cpu",
 	} {
-		if o := amtrl(t, t.TempDir(), strings.Fields(args)...); o.code != 0 || !strings.Contains(o.stdout, want) || o.stderr != "" {
-			t.Errorf("amtrl %s: exit code %d, expected %q:\n%s%s", args, o.code, want, o.stdout, o.stderr)
+		if o := amtrl(t, t.TempDir(), strings.Fields(args)...); o.Code != 0 || !strings.Contains(o.Stdout, want) || o.Stderr != "" {
+			t.Errorf("amtrl %s: exit code %d, expected %q:\n%s%s", args, o.Code, want, o.Stdout, o.Stderr)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestHelpGroups(t *testing.T) {
 		"submit": {"\n   batch\n", "--to ", "--gpus ", "\n   Slurm\n", "--partition ", "\n   Kubernetes\n", "--image ", "\n   data\n",
 			"--targets ", "\n   output\n"},
 	} {
-		text := succeed(t, t.TempDir(), "help", command).stdout
+		text := succeed(t, t.TempDir(), "help", command).Stdout
 		at := 0
 		for _, part := range want {
 			i := strings.Index(text[at:], part)

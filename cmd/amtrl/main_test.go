@@ -1,41 +1,19 @@
 package main
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/amtrl/amtrl/internal/amtrltest"
 )
 
 // binary is the program under test, built once.
 var binary string
 
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "amtrl")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "amtrl")
-		if runtime.GOOS == "windows" {
-			binary += ".exe"
-		}
-		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(amtrltest.Main(".", &binary, m.Run)) }
 
 // command is the program in a folder, with no settings from the environment.
 func command(dir string, args ...string) *exec.Cmd {
@@ -45,52 +23,16 @@ func command(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-type outcome struct {
-	code           int
-	stdout, stderr string
-}
-
-// launch starts a process that does not outlive the test.
-func launch(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("%v: %v", cmd.Args, err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-}
-
-func start(t *testing.T, cmd *exec.Cmd) outcome {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	launch(t, cmd)
-	timer := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() }) // only what hangs takes as long
-	defer timer.Stop()
-	err := cmd.Wait()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%v: %v", cmd.Args, err)
-	}
-	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
-}
-
 // amtrl runs the program in a folder.
 func amtrl(t *testing.T, dir string, args ...string) outcome {
 	t.Helper()
-	return start(t, command(dir, args...))
+	return amtrltest.Run(t, command(dir, args...))
 }
 
-// succeed runs the program and fails the test unless it succeeds.
+// succeed runs the program and ends the test unless it succeeds.
 func succeed(t *testing.T, dir string, args ...string) outcome {
 	t.Helper()
-	o := amtrl(t, dir, args...)
-	if o.code != 0 {
-		t.Fatalf("amtrl %s: exit code %d\n%s", strings.Join(args, " "), o.code, o.stderr)
-	}
-	return o
+	return amtrl(t, dir, args...).Succeeds(t)
 }
 
 // tiny is a run of a fraction of a second.
@@ -98,6 +40,14 @@ func tiny(command string, more ...string) []string {
 	return append([]string{command, "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "15",
 		"--epochs", "3", "--floor", "3"}, more...)
 }
+
+// What the tests have from amtrltest.
+type outcome = amtrltest.Outcome
+
+var (
+	start  = amtrltest.Run
+	launch = amtrltest.Start
+)
 
 func lines(s string) int { return strings.Count(s, "\n") }
 

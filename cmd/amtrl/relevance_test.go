@@ -26,7 +26,7 @@ func TestRelevance(t *testing.T) {
 		"ridge", "--tau", "2")...)
 	raw := must.Get(os.ReadFile(filepath.Join(dir, "a", "relevance.csv")))(t)
 	want := readCSV(t, string(raw))
-	got := readCSV(t, succeed(t, dir, "relevance", "a", "--csv").stdout)
+	got := readCSV(t, succeed(t, dir, "relevance", "a", "--csv").Stdout)
 	if len(got) != len(want) {
 		t.Fatalf("%d rows, expected %d", len(got), len(want))
 	}
@@ -40,7 +40,7 @@ func TestRelevance(t *testing.T) {
 
 	var res relevanceResult
 	o := succeed(t, dir, "relevance", "a", "--relevance", "l1", "--l1", "0.5", "--allocation", "squared", "--mix", "0", "--json")
-	must.Do(t, json.Unmarshal([]byte(o.stdout), &res))
+	must.Do(t, json.Unmarshal([]byte(o.Stdout), &res))
 	sum, zeros := 0.0, 0
 	for i, s := range res.Sources {
 		sum += s.Share
@@ -56,8 +56,8 @@ func TestRelevance(t *testing.T) {
 	}
 
 	// Flags may follow the argument or come before it.
-	before := succeed(t, dir, "relevance", "--top", "3", "a").stdout
-	if after := succeed(t, dir, "relevance", "a", "--top", "3").stdout; after != before || lines(after) != 6 {
+	before := succeed(t, dir, "relevance", "--top", "3", "a").Stdout
+	if after := succeed(t, dir, "relevance", "a", "--top", "3").Stdout; after != before || lines(after) != 6 {
 		t.Errorf("unexpected table:\n%s%s", before, after)
 	}
 	// A model alone will do.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
@@ -20,43 +21,33 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := succeed(t, dir, tiny("run", "--top", "4")...)
-	for _, want := range []string{"target glass_blur_2 of embedded digits, seed 0", "active ", "uniform ",
-		"the 4 most relevant of 159 sources"} {
-		if !strings.Contains(first.stdout, want) {
-			t.Errorf("standard output lacks %q:\n%s", want, first.stdout)
-		}
+	first.Prints(t, 0, "target glass_blur_2 of embedded digits, seed 0", "active ", "uniform ",
+		"the 4 most relevant of 159 sources")
+	if n := strings.Count(first.Stderr, "iterations"); n != 4 {
+		t.Errorf("expected a line for each of 4 epochs, found %d:\n%s", n, first.Stderr)
 	}
-	if n := strings.Count(first.stderr, "iterations"); n != 4 {
-		t.Errorf("expected a line for each of 4 epochs, found %d:\n%s", n, first.stderr)
-	}
-	_, run, ok := strings.Cut(first.stdout, "run folder: ")
+	_, run, ok := strings.Cut(first.Stdout, "run folder: ")
 	if !ok {
-		t.Fatalf("the run folder is not named:\n%s", first.stdout)
+		t.Fatalf("the run folder is not named:\n%s", first.Stdout)
 	}
 	run = filepath.Join(dir, strings.TrimSpace(run))
 	for _, name := range []string{"config.json", "epochs.jsonl", "timing.jsonl", "relevance.csv", "model.safetensors", "result.json"} {
-		if _, err := os.Stat(filepath.Join(run, name)); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, must.Err(os.Stat(filepath.Join(run, name))))
 	}
 
 	again := succeed(t, dir, tiny("run", "--top", "4")...)
-	if again.stdout != first.stdout || !strings.Contains(again.stderr, "already complete") {
-		t.Errorf("a complete folder is not shown as such:\n%s%s", again.stdout, again.stderr)
+	if again.Stdout != first.Stdout || !strings.Contains(again.Stderr, "already complete") {
+		t.Errorf("a complete folder is not shown as such:\n%s%s", again.Stdout, again.Stderr)
 	}
 
 	js := succeed(t, dir, tiny("run", "--json", "--quiet")...)
-	var res runs.Result
-	must.Do(t, json.Unmarshal([]byte(js.stdout), &res))
-	if len(res.Methods) != 2 || len(res.Sources) != 159 || res.Target != "glass_blur_2" || js.stderr != "" {
+	res := amtrltest.JSON[runs.Result](t, js)
+	if len(res.Methods) != 2 || len(res.Sources) != 159 || res.Target != "glass_blur_2" || js.Stderr != "" {
 		t.Errorf("unexpected result of %d methods and %d sources for %s; standard error %q", len(res.Methods),
-			len(res.Sources), res.Target, js.stderr)
+			len(res.Sources), res.Target, js.Stderr)
 	}
 
-	table := succeed(t, dir, tiny("run", "--format", "markdown")...)
-	if !strings.Contains(table.stdout, "| method | error |") {
-		t.Errorf("not Markdown:\n%s", table.stdout)
-	}
+	amtrl(t, dir, tiny("run", "--format", "markdown")...).Prints(t, 0, "| method | error |")
 }
 
 // One seed gives the same bytes, another seed others, and neither threads nor the way a setting is given matters.
@@ -69,9 +60,7 @@ func TestRunIsReproducible(t *testing.T) {
 
 	cmd := command(dir, tiny("run", "--out", "c")...)
 	cmd.Env = append(cmd.Env, "AMTRL_SEED=7")
-	if o := start(t, cmd); o.code != 0 {
-		t.Fatal(o.stderr)
-	}
+	start(t, cmd).Prints(t, 0)
 	foldertest.Same(t, filepath.Join(dir, "c"), filepath.Join(dir, "a"))
 
 	succeed(t, dir, tiny("run", "--out", "d", "--seed", "8")...)
@@ -85,16 +74,8 @@ func TestRunRefusesAnotherFolder(t *testing.T) {
 	dir := t.TempDir()
 	succeed(t, dir, tiny("run", "--out", "a")...)
 	before := foldertest.Read(t, filepath.Join(dir, "a"))
-	o := amtrl(t, dir, tiny("run", "--out", "a", "--seed", "1")...)
-	if o.code != 1 || !strings.Contains(o.stderr, "config.seed is 0 there and 1 here") {
-		t.Errorf("exit code %d: %s", o.code, o.stderr)
-	}
-	after := foldertest.Read(t, filepath.Join(dir, "a"))
-	for name := range before {
-		if before[name] != after[name] {
-			t.Errorf("%s was changed", name)
-		}
-	}
+	amtrl(t, dir, tiny("run", "--out", "a", "--seed", "1")...).Complains(t, 1, "config.seed is 0 there and 1 here")
+	foldertest.Equal(t, "after a refusal", foldertest.Read(t, filepath.Join(dir, "a")), before)
 }
 
 func TestSettingsArriveInTheConfiguration(t *testing.T) {
@@ -112,9 +93,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		"--intercept"}
 	plan := func(more ...string) dryRunResult {
 		t.Helper()
-		var res dryRunResult
-		must.Do(t, json.Unmarshal([]byte(succeed(t, dir, slices.Concat(args, more)...).stdout), &res))
-		return res
+		return amtrltest.JSON[dryRunResult](t, succeed(t, dir, slices.Concat(args, more)...))
 	}
 	// The theory schedule allows no other allocation and no costs.
 	theory := plan(append(erm, "--schedule", "theory", "--delta", "0.2", "--r", "2", "--sigma-min", "0.5", "--beta", "3")...)
@@ -172,7 +151,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	for _, preset := range pipeline.Presets() {
 		var res dryRunResult
 		o := succeed(t, dir, "run", "--digits", "20", "--dry-run", "--json", "--preset", preset)
-		must.Do(t, json.Unmarshal([]byte(o.stdout), &res))
+		must.Do(t, json.Unmarshal([]byte(o.Stdout), &res))
 		want := must.Get(pipeline.NewConfig(preset))(t)
 		got, _ := json.Marshal(res.Identity.Config)
 		if expected, _ := json.Marshal(want.Complete(nil).Canonical()); string(got) != string(expected) {
@@ -199,8 +178,8 @@ func TestConvRefused(t *testing.T) {
 				continue // which training alone finds
 			}
 			o := amtrl(t, dir, command...)
-			if o.code == 0 || o.stdout != "" || !strings.Contains(o.stderr, want) || strings.Count(strings.TrimSpace(o.stderr), "\n") > 1 {
-				t.Errorf("%v: exit code %d: %s%s", command, o.code, o.stdout, o.stderr)
+			if o.Code == 0 || o.Stdout != "" || !strings.Contains(o.Stderr, want) || strings.Count(strings.TrimSpace(o.Stderr), "\n") > 1 {
+				t.Errorf("%v: exit code %d: %s%s", command, o.Code, o.Stdout, o.Stderr)
 			}
 		}
 		if entries, _ := os.ReadDir(dir); len(entries) != 0 && !strings.Contains(want, "rate") {
@@ -232,18 +211,14 @@ func TestRunOnSyntheticData(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"run", "--data", "synthetic:sparse", "--dim", "12", "--rank", "3", "--sources", "8", "--rows", "4000",
 		"--budget", "4000", "--floor", "10", "--target-samples", "200", "--methods", "active,uniform,known", "--json"}
-	var res runs.Result
-	must.Do(t, json.Unmarshal([]byte(succeed(t, dir, args...).stdout), &res))
+	res := amtrltest.JSON[runs.Result](t, succeed(t, dir, args...))
 	if res.Target != "target" || res.Sources[0].Source != "source_7" || len(res.Methods) != 3 {
 		t.Errorf("target %s, first source %s, %d methods", res.Target, res.Sources[0].Source, len(res.Methods))
 	}
 	if a, u := res.Method("active").Score, res.Method("uniform").Score; a.Metric != pipeline.MetricExcess || a.Value >= u.Value {
 		t.Errorf("active %v is no better than uniform %v", a, u)
 	}
-	o := amtrl(t, dir, append(args, "--evaluate", "validation")...)
-	if o.code != 1 || lines(o.stderr) != 1 {
-		t.Errorf("validation rows of data with a model: exit code %d: %s", o.code, o.stderr)
-	}
+	amtrl(t, dir, append(args, "--evaluate", "validation")...).ComplainsOnce(t, 1)
 }
 
 // Costs change what a budget buys, and validation rows what is measured.
@@ -257,9 +232,7 @@ func TestCostsAndValidation(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, "costs.csv"), []byte(text.String()), 0o644))
 	o := succeed(t, dir, tiny("run", "--budget", "2000", "--costs", "costs.csv", "--methods", "uniform", "--evaluate", "validation")...)
-	if !strings.Contains(o.stdout, "cost") || !strings.Contains(o.stdout, "embedded digits (validation rows)") {
-		t.Errorf("no cost column or no validation rows:\n%s", o.stdout)
-	}
+	o.Prints(t, 0, "cost", "embedded digits (validation rows)")
 }
 
 func TestSweep(t *testing.T) {
@@ -267,23 +240,16 @@ func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	args := tiny("sweep", "--targets", "fog_[12],zigzag_3", "--seeds", "0-1", "--budgets", "1000,2000", "--risk", "0.1")
 	o := succeed(t, dir, args...)
-	for _, want := range []string{"means over targets and seeds", "active over uniform", "of 3",
-		"source samples needed for a mean error of 10.00 %", "sweep folder: amtrl-sweeps"} {
-		if !strings.Contains(o.stdout, want) {
-			t.Errorf("standard output lacks %q:\n%s", want, o.stdout)
-		}
-	}
-	if lines(o.stderr) != 13 {
-		t.Errorf("expected the backend and 12 units on standard error:\n%s", o.stderr)
+	o.Prints(t, 0, "means over targets and seeds", "active over uniform", "of 3",
+		"source samples needed for a mean error of 10.00 %", "sweep folder: amtrl-sweeps")
+	if lines(o.Stderr) != 13 {
+		t.Errorf("expected the backend and 12 units on standard error:\n%s", o.Stderr)
 	}
 	again := succeed(t, dir, append(args, "--json")...)
-	if !strings.Contains(again.stderr, "already complete") {
-		t.Errorf("a complete sweep is not shown as such: %s", again.stderr)
-	}
-	var res sweepResult
-	must.Do(t, json.Unmarshal([]byte(again.stdout), &res))
+	again.Complains(t, 0, "already complete")
+	res := amtrltest.JSON[sweepResult](t, again)
 	if len(res.Methods) != 4 || len(res.Comparisons) != 2 || res.Comparisons[1].Targets != 3 || len(res.Needed) != 2 {
-		t.Errorf("unexpected summary %s", again.stdout)
+		t.Errorf("unexpected summary %s", again.Stdout)
 	}
 }
 

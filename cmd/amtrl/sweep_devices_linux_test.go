@@ -37,41 +37,33 @@ func TestSweepAcrossDevices(t *testing.T) {
 		return o
 	}
 	folder := func(name string) string { return filepath.Join(dir, name) }
-	if o := run("", "--out", "one", "--jobs", "3"); o.code != 0 {
-		t.Fatalf("one device: %s", o.stderr)
+	if o := run("", "--out", "one", "--jobs", "3"); o.Code != 0 {
+		t.Fatalf("one device: %s", o.Stderr)
 	}
 	o := run("", "--out", "four", "--jobs", "4", "--devices", "all")
-	if o.code != 0 || !strings.Contains(o.stderr, "backend cuda (4 x Stand-in H200): devices [0 1 2 3]") {
-		t.Fatalf("four devices: exit code %d: %s", o.code, o.stderr)
-	}
+	o.Complains(t, 0, "backend cuda (4 x Stand-in H200): devices [0 1 2 3]")
 	foldertest.Same(t, folder("four"), folder("one"))
 	for i, work := range []int{40, 600} {
 		name := fmt.Sprint("lost", i)
 		o := run(fmt.Sprintf("lost=2:%d", work), "--out", name, "--jobs", "8", "--devices", "0,2,3")
-		if o.code != 0 || strings.Count(o.stderr, "device 2 is lost, its targets go to the others") != 1 {
-			t.Errorf("device 2 goes away after %d operations: exit code %d: %s", work, o.code, o.stderr)
+		if o.Code != 0 || strings.Count(o.Stderr, "device 2 is lost, its targets go to the others") != 1 {
+			t.Errorf("device 2 goes away after %d operations: exit code %d: %s", work, o.Code, o.Stderr)
 		}
 		foldertest.Same(t, folder(name), folder("one"))
 	}
 
 	// Where all go away, the sweep ends, and another one goes on with what it left.
 	o = run("lost=1:100 lost=3:700", "--out", "none", "--devices", "1,3")
-	if o.code != exitFailed || !strings.Contains(o.stderr, "the device is lost") {
-		t.Errorf("all devices go away: exit code %d: %s", o.code, o.stderr)
-	}
-	if o := run("", "--out", "none", "--devices", "all"); o.code != 0 {
-		t.Errorf("a sweep whose devices went away does not go on: %s", o.stderr)
+	o.Complains(t, exitFailed, "the device is lost")
+	if o := run("", "--out", "none", "--devices", "all"); o.Code != 0 {
+		t.Errorf("a sweep whose devices went away does not go on: %s", o.Stderr)
 	}
 	foldertest.Same(t, folder("none"), folder("one"))
 
 	o = run("name=3:Another", "--out", "mixed", "--devices", "1,3")
-	if o.code != exitUsage || !strings.Contains(o.stderr, "device 1 is a Stand-in H200") || !strings.Contains(o.stderr, "device 3 a Another") {
-		t.Errorf("two models: exit code %d: %s", o.code, o.stderr)
-	}
+	o.Complains(t, exitUsage, "device 1 is a Stand-in H200", "device 3 a Another")
 	o = run("", "--out", "x", "--devices", "0,4")
-	if o.code != exitFailed || !strings.Contains(o.stderr, "the driver sees 4, numbered from 0") {
-		t.Errorf("device 4 of 4: exit code %d: %s", o.code, o.stderr)
-	}
+	o.Complains(t, exitFailed, "the driver sees 4, numbered from 0")
 	if _, err := os.Stat(folder("x")); err == nil {
 		t.Error("a sweep that cannot begin leaves a folder")
 	}

@@ -148,12 +148,12 @@ func TestWrongUse(t *testing.T) {
 		{"completion tcsh", `found "tcsh"`},
 	} {
 		o := amtrl(t, dir, strings.Fields(test.args)...)
-		first, hint, _ := strings.Cut(o.stderr, "\n")
+		first, hint, _ := strings.Cut(o.Stderr, "\n")
 		switch {
-		case o.code != 2:
-			t.Errorf("amtrl %s: exit code %d, expected 2: %s", test.args, o.code, o.stderr)
-		case o.stdout != "":
-			t.Errorf("amtrl %s: standard output %q", test.args, o.stdout)
+		case o.Code != 2:
+			t.Errorf("amtrl %s: exit code %d, expected 2: %s", test.args, o.Code, o.Stderr)
+		case o.Stdout != "":
+			t.Errorf("amtrl %s: standard output %q", test.args, o.Stdout)
 		case !strings.HasPrefix(first, "amtrl: ") || !strings.Contains(first, test.want):
 			t.Errorf("amtrl %s: %q, expected %q", test.args, first, test.want)
 		case !strings.HasPrefix(hint, "see: amtrl") || lines(hint) != 1:
@@ -219,14 +219,14 @@ func TestFailures(t *testing.T) {
 	} {
 		o := amtrl(t, dir, strings.Fields(test.args)...)
 		var errors []string
-		for _, line := range strings.Split(strings.TrimSuffix(o.stderr, "\n"), "\n") {
+		for _, line := range strings.Split(strings.TrimSuffix(o.Stderr, "\n"), "\n") {
 			if !strings.HasPrefix(line, "backend ") {
 				errors = append(errors, line)
 			}
 		}
-		if o.code != 1 || o.stdout != "" || len(errors) != 1 || len(errors[0]) > 500 || !strings.HasPrefix(errors[0], "amtrl: ") ||
+		if o.Code != 1 || o.Stdout != "" || len(errors) != 1 || len(errors[0]) > 500 || !strings.HasPrefix(errors[0], "amtrl: ") ||
 			!strings.Contains(errors[0], test.want) {
-			t.Errorf("amtrl %s: exit code %d, expected 1 and %q:\n%s%.2000s", test.args, o.code, test.want, o.stdout, o.stderr)
+			t.Errorf("amtrl %s: exit code %d, expected 1 and %q:\n%s%.2000s", test.args, o.Code, test.want, o.Stdout, o.Stderr)
 		}
 	}
 }
@@ -242,9 +242,7 @@ func TestEnvironmentIsChecked(t *testing.T) {
 	} {
 		cmd := command(t.TempDir(), "run")
 		cmd.Env = append(cmd.Env, name+"=x")
-		if o := start(t, cmd); o.code != 2 || !strings.Contains(o.stderr, want) {
-			t.Errorf("%s: exit code %d: %s", name, o.code, o.stderr)
-		}
+		start(t, cmd).Complains(t, 2, want)
 	}
 }
 
@@ -262,16 +260,16 @@ func TestEmptyEnvironment(t *testing.T) {
 	want := dry()
 	for _, name := range []string{"DATA", "EPOCHS", "FORMAT", "CHANNELS", "METHODS", "RIDGE", "QUIET", "TARGET", "OUT", "PRESET",
 		"SEED", "LAMBDA", "CPU"} {
-		if o := dry("AMTRL_" + name + "="); o.code != 0 || o.stdout != want.stdout {
-			t.Errorf("AMTRL_%s=: exit code %d: %s", name, o.code, o.stderr)
+		if o := dry("AMTRL_" + name + "="); o.Code != 0 || o.Stdout != want.Stdout {
+			t.Errorf("AMTRL_%s=: exit code %d: %s", name, o.Code, o.Stderr)
 		}
 	}
-	if o := dry("AMTRL_BACKEND="); o.code != 0 || o.stdout == "" {
-		t.Errorf("AMTRL_BACKEND=: exit code %d: %s", o.code, o.stderr)
+	if o := dry("AMTRL_BACKEND="); o.Code != 0 || o.Stdout == "" {
+		t.Errorf("AMTRL_BACKEND=: exit code %d: %s", o.Code, o.Stderr)
 	}
 	for _, level := range []string{"generic", "avx2", "avx512"} {
-		if o := dry("AMTRL_CPU=" + level); o.code != 0 {
-			t.Errorf("AMTRL_CPU=%s: exit code %d: %s", level, o.code, o.stderr)
+		if o := dry("AMTRL_CPU=" + level); o.Code != 0 {
+			t.Errorf("AMTRL_CPU=%s: exit code %d: %s", level, o.Code, o.Stderr)
 		}
 	}
 }
