@@ -68,8 +68,7 @@ func (o *handOverOptions) newEngine(ctx context.Context, name string, saved json
 
 // explainOption makes an option that cannot be used a usage error.
 func explainOption(err error) error {
-	var option *batch.OptionError
-	if errors.As(err, &option) {
+	if _, ok := errors.AsType[*batch.OptionError](err); ok {
 		return usageOf(err)
 	}
 	return err
@@ -99,8 +98,7 @@ func (o *handOverOptions) handOver(ctx context.Context, run *batch.Run, eng batc
 		if len(done) > 0 {
 			o.note("handed over before it failed: %s", strings.Join(done, ", "))
 		}
-		var unsure *batch.Unsure
-		if errors.As(err, &unsure) {
+		if _, ok := errors.AsType[*batch.Unsure](err); ok {
 			return fmt.Errorf("%w; it may have taken the part all the same: amtrl status %s finds out", err, batch.ShellQuote(run.Dir))
 		}
 		return err

@@ -104,8 +104,7 @@ func (o *collectOptions) run(context.Context) error {
 	// The name is printed as it was given, as sweep does.
 	out := filepath.Clean(cmp.Or(o.out.V, filepath.Join(o.given, batch.SweepDir)))
 	sum, id, mixed, err := run.Collect(out)
-	var unfinished *batch.Unfinished
-	if errors.As(err, &unfinished) {
+	if _, ok := errors.AsType[*batch.Unfinished](err); ok {
 		o.note("amtrl status %s says why", batch.ShellQuote(o.given))
 	}
 	if err != nil {

@@ -84,8 +84,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 
 // explainQuery says what is known all the same where the engine could not be asked.
 func explainQuery(s *batch.Status, err error) error {
-	var query *batch.QueryError
-	if !errors.As(err, &query) {
+	if _, ok := errors.AsType[*batch.QueryError](err); !ok {
 		return err
 	}
 	return &exitStatus{statusUnasked, fmt.Errorf("%w; by its files %d of %d tasks are done", err, s.Count(batch.Done), len(s.Tasks))}

@@ -64,8 +64,7 @@ func (f Folder) Run(python string, out any, script string, args ...string) error
 	cmd := exec.Command(python, append([]string{filepath.Join(f.Dir, script)}, args...)...)
 	cmd.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS="+threads, "OMP_NUM_THREADS="+threads, "PYTHONDONTWRITEBYTECODE=1")
 	raw, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
 		return fmt.Errorf("%s: %s", filepath.Base(python), lines[len(lines)-1])
 	}
