@@ -64,9 +64,9 @@ type Device interface {
 
 // Queue is an ordered stream of work on a device.
 //
-// In the shapes below M is the number of source tasks, T the number of tasks
-// in a [Samples], K the width of the representation, d the width of an input
-// row and N the number of samples.
+// In the shapes below T is the number of tasks in a [Samples], that is of outputs of
+// all its sources, C the largest number of outputs of a source, K the width of the
+// representation, d the width of an input row and N the number of samples.
 type Queue interface {
 	// Device is the device that the work is done on.
 	Device() Device
@@ -161,22 +161,25 @@ type Solver interface {
 	Pinv(a Matrix, rcond float64, dst Matrix) (rank int, err error)
 }
 
-// MultiTask are the operations over the samples of many tasks.
+// MultiTask are the operations over the samples of many sources.
 type MultiTask interface {
-	// TaskGradient makes one pass over the samples. With p_t row t of the T by
-	// d Float32 matrix p and b_t element t of offset, for each sample i of task t
-	// with features x_i:
+	// TaskGradient makes one pass over the samples, which reads the features x_i of
+	// each once for all outputs of its source. With p_t row t of the T by d Float32
+	// matrix p, b_t element t of offset, and the sums over the samples i that have a
+	// label y_it of task t:
 	//
-	//	r_i = x_i'p_t + b_t - y_i,  q_t = sum_i r_i x_i,  total_t = sum_i r_i,  loss_t = sum_i r_i^2
+	//	r_it = x_i'p_t + b_t - y_it,  q_t = sum_i r_it x_i,  total_t = sum_i r_it,  loss_t = sum_i r_it^2
 	//
-	// offset has T Float32 elements, or is the zero Vector for b = 0. q is T by d
-	// Float32; total and loss have T Float64 elements each, and total may be the
-	// zero Vector when it is not wanted. All are overwritten, with zeros for a task
-	// without samples. q must not overlap p.
+	// A missing label, NaN, is no term of any sum. offset has T Float32 elements, or
+	// is the zero Vector for b = 0. q is T by d Float32; total and loss have T
+	// Float64 elements each, and total may be the zero Vector when it is not wanted.
+	// All are overwritten, with zeros for a task without labels. q must not overlap
+	// p. A feature that is not finite may reach all outputs of its source, also those
+	// that the sample has no label of.
 	TaskGradient(s Samples, p Matrix, offset Vector, q Matrix, total, loss Vector) error
-	// Project computes z_i = B x_i for all N samples in order. b is the K by d
-	// Float32 matrix whose rows span the representation (the transpose of the
-	// paper's B), z is N by K Float32.
+	// Project computes z_i = B x_i for all N samples in order, whatever their labels.
+	// b is the K by d Float32 matrix whose rows span the representation (the
+	// transpose of the paper's B), z is N by K Float32.
 	Project(s Samples, b, z Matrix) error
 }
 

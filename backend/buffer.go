@@ -85,32 +85,41 @@ func (v Vector) Mat(rows, cols int) Matrix {
 	return Matrix{Buf: v.Buf, Off: v.Off, Rows: rows, Cols: cols, Stride: cols}
 }
 
-// Pool is a matrix of stored rows that tasks draw from. The features of row i
+// Pool is a matrix of stored rows that sources draw from. The features of row i
 // are Scale times the stored Uint8, Float16 or Float32 elements.
 type Pool struct {
 	Data  Matrix
 	Scale float32
 }
 
-// SampleSet says which rows of which pools are the samples of which task.
+// SampleSet says which rows of which pools are the samples of which source. A
+// source has one or more outputs. Each output is a task, with labels and a head of
+// its own; the tasks are the outputs of the first source, then those of the
+// second, and so on.
 type SampleSet struct {
 	// Pools all have the same number of columns, d. Their dtypes may differ.
 	Pools []Pool
-	// TaskPool is the index of the pool of each task.
-	TaskPool []int
-	// Offsets has T+1 entries: the samples of task t are Offsets[t] up to
-	// Offsets[t+1] of Rows and Y.
+	// SourcePool is the index of the pool of each source.
+	SourcePool []int
+	// Outputs is the number of outputs of each source, at least 1, or nil where all
+	// have one.
+	Outputs []int
+	// Offsets has an entry for each source and one more: the samples of source m are
+	// Offsets[m] up to Offsets[m+1] of Rows.
 	Offsets []int
-	// Rows are row indices into the task's pool. Repeats are allowed.
+	// Rows are row indices into the source's pool. Repeats are allowed.
 	Rows []int32
-	// Y are the labels.
+	// Y are the labels, sample after sample: one for each output of its source. NaN is
+	// a missing label.
 	Y []float32
 }
 
 // Samples is a [SampleSet] placed on a device.
 type Samples interface {
-	// Tasks is T, Len is N and Cols is d.
+	// Tasks is T, the number of outputs of all sources, and Outputs is C, the largest
+	// number of outputs of a source, at least 1. Len is N and Cols is d.
 	Tasks() int
+	Outputs() int
 	Len() int
 	Cols() int
 	Free()

@@ -62,8 +62,9 @@ func (m *memory) Download(dst []byte, src backend.Buffer, off int) error {
 
 type placed struct{ *block }
 
-func (placed) Tasks() int { return 1 }
-func (placed) Cols() int  { return 2 }
+func (placed) Tasks() int   { return 1 }
+func (placed) Outputs() int { return 1 }
+func (placed) Cols() int    { return 2 }
 
 func (m *memory) NewSamples(backend.SampleSet) (backend.Samples, error) {
 	if err := m.take("samples"); err != nil {

@@ -1,26 +1,28 @@
 package backend
 
 // Training are the operations of minibatch training. The batch's features and
-// labels are Float32, task ids Int32.
+// labels are Float32, numbers of tasks Int32.
 type Training interface {
 	// Batch lays out a minibatch: with n = len(order), row i of x (n by d) are the
-	// features of sample order[i] of s, y_i its label and task_i its task. Samples
-	// are numbered as in the [SampleSet]; repeats are allowed. An entry outside of
-	// 0 to N-1 is an [*ArgumentError] that names it. A program reads order when it
-	// is run.
-	Batch(s Samples, order []int32, x Matrix, y, task Vector) error
+	// features of sample order[i] of s, row i of y (n by C) its labels, and task_i
+	// the first task of its source. The labels of missing outputs are NaN, and so are
+	// those beyond the outputs of the sample's source. Samples are numbered as in the
+	// [SampleSet]; repeats are allowed. An entry outside of 0 to N-1 is an
+	// [*ArgumentError] that names it. A program reads order when it is run.
+	Batch(s Samples, order []int32, x, y Matrix, task Vector) error
 	// HeadGradient is the squared loss of a minibatch under the heads of its
 	// tasks, with its gradients. z is n by K, w is T by K with the head of task t
-	// in row t. With r_i = z_i'w_t - y_i, t = task_i:
+	// in row t, y n by at least one label. With r_ic = z_i'w_t - y_ic, t = task_i + c,
+	// and the sums over the labels y_ic that are not NaN:
 	//
-	//	loss += sum_i r_i^2,  dz_i = scale r_i w_t,  dw_t = scale sum_{i: task_i = t} r_i z_i
+	//	loss += sum_i,c r_ic^2,  dz_i = scale sum_c r_ic w_t,  dw_t = scale sum_{i, c: task_i + c = t} r_ic z_i
 	//
 	// loss is one Float64 element that the call adds to, so that it need be read
 	// once in many batches. dz and dw are overwritten, dw with zeros for tasks
-	// that the batch has no sample of; both may be the zero Matrix when the loss
-	// alone is wanted. A sample whose task is not in 0 to T-1 adds nothing and
-	// has dz_i = 0.
-	HeadGradient(z Matrix, y, task Vector, w Matrix, scale float64, dz, dw Matrix, loss Vector) error
+	// that the batch has no label of; both may be the zero Matrix when the loss
+	// alone is wanted. A sample whose task_i is not in 0 to T-1 adds nothing and
+	// has dz_i = 0; neither does a label whose t is not.
+	HeadGradient(z, y Matrix, task Vector, w Matrix, scale float64, dz, dw Matrix, loss Vector) error
 	// Adam is one step of Adam with decoupled weight decay (Kingma and Ba 2015;
 	// Loshchilov and Hutter 2019), element by element in Float32:
 	//

@@ -110,7 +110,7 @@ func compareConv(folder string, f compare.Folder, seeds, passes int) error {
 		rows = append(rows, r)
 	}
 	fmt.Printf("convolutional ERM: %d samples of %s, %d tasks, channels %v, K = %d, %d passes in batches of %d\ntarget %s; means over %s\n",
-		len(p.train.Y), filepath.Base(p.set.Name), len(p.train.TaskPool), c.Channels, width, c.Passes, c.Batch, compare.Target,
+		len(p.train.Y), filepath.Base(p.set.Name), len(p.train.SourcePool), c.Channels, width, c.Passes, c.Batch, compare.Target,
 		count(seeds, "seed"))
 	t := compare.NewTable("", "s per pass", "time / amtrl", "processor s", "/ amtrl", "last loss", "target error (range)")
 	for _, r := range rows {

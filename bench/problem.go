@@ -68,7 +68,7 @@ func newProblem() *problem {
 			p.samples.Rows, p.samples.Y = append(p.samples.Rows, int32(r)), append(p.samples.Y, float32(sum))
 		}
 		p.samples.Offsets = append(p.samples.Offsets, len(p.samples.Rows))
-		p.samples.TaskPool = append(p.samples.TaskPool, t%pools)
+		p.samples.SourcePool = append(p.samples.SourcePool, t%pools)
 	}
 	p.theta = compare.Start(rng, width, inputs, tasks)
 	return p

@@ -56,6 +56,14 @@ func (m dense[E]) row(i int) []E {
 	return m.data[i*m.stride : i*m.stride+m.cols]
 }
 
+// from are the elements from row i on, with the stride of rows.
+func (m dense[E]) from(i int) (data []E, stride int) {
+	if m.cols == 0 {
+		return nil, 0
+	}
+	return m.data[i*m.stride:], m.stride
+}
+
 // f32 are the elements of an operand of Float32, f64 those of one of Float64.
 func f32(o operand) dense[float32] {
 	return dense[float32]{o.Mem.f32[o.Off:], o.Rows, o.Cols, o.Stride}

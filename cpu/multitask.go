@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
@@ -17,79 +18,111 @@ func (q *queue) TaskGradient(s backend.Samples, p backend.Matrix, offset backend
 	if c.Err != nil {
 		return c.Err
 	}
-	ps, qs, losses := f32(o.P), f32(o.Q), f64(o.Loss).row(0)
-	var offsets []float32
-	var totals []float64
+	g := passSums{cols: cols, p: f32(o.P), q: f32(o.Q), loss: f64(o.Loss).row(0)}
 	if o.WithOffset {
-		offsets = f32(o.Offset).row(0)
+		g.offset = f32(o.Offset).row(0)
 	}
-	if o.WithTotal {
-		totals = f64(o.Total).row(0)
-	}
-	partQ, partSums := q.dev.scratch.f32.get(set.slots*cols), q.dev.scratch.f64.get(2*set.slots)
+	partQ, partSums := q.dev.scratch.f32.get(set.slots*cols), q.dev.scratch.f64.get(2*set.slots+s.Tasks())
 	defer q.dev.scratch.f32.put(partQ)
 	defer q.dev.scratch.f64.put(partSums)
-
-	q.dev.parallel(len(set.chunks), len(set.rows)*cols, func(i int) {
-		u := &set.chunks[i]
-		var grad []float32
-		if u.slot < 0 {
-			grad = qs.row(u.task)
-		} else {
-			grad = (*partQ)[u.slot*cols : (u.slot+1)*cols]
-		}
-		clear(grad)
-		var offset float32
-		if o.WithOffset {
-			offset = offsets[u.task]
-		}
-		square, sum := set.gradient(u, offset, ps.row(u.task), grad)
-		if u.slot >= 0 {
-			(*partSums)[2*u.slot], (*partSums)[2*u.slot+1] = square, sum
-			return
-		}
-		losses[u.task] = square
-		if o.WithTotal {
-			totals[u.task] = sum
-		}
-	})
-	q.dev.parallel(len(set.split), set.slots*cols, func(i int) {
-		chunks := set.chunks[set.split[i]:]
-		t := chunks[0].task
-		grad, square, sum := qs.row(t), 0.0, 0.0
-		clear(grad)
-		for _, u := range chunks {
-			if u.task != t {
-				break
-			}
-			vec.Axpy(1, (*partQ)[u.slot*cols:(u.slot+1)*cols], grad)
-			square, sum = square+(*partSums)[2*u.slot], sum+(*partSums)[2*u.slot+1]
-		}
-		losses[t] = square
-		if o.WithTotal {
-			totals[t] = sum
-		}
-	})
+	g.partQ, g.partLoss, g.partTotal, g.total = *partQ, (*partSums)[:set.slots], (*partSums)[set.slots:2*set.slots], (*partSums)[2*set.slots:]
+	if o.WithTotal {
+		g.total = f64(o.Total).row(0)
+	}
+	q.dev.parallel(len(set.chunks), len(set.y)*cols, func(i int) { g.chunk(set, &set.chunks[i]) })
+	q.dev.parallel(len(set.split), set.slots*cols, func(i int) { g.reduce(set, set.split[i]) })
 	return nil
 }
 
-// gradient adds chunk u's part of q_t to grad and returns its parts of loss_t and
-// total_t.
-func (s *sampleSet) gradient(u *chunk, offset float32, p, grad []float32) (loss, total float64) {
-	pool := &s.pools[s.taskPool[u.task]]
-	v, rows, y := pool.view, s.rows[u.lo:u.hi], s.y[u.lo:u.hi]
-	stride := v.Stride
-	if v.Cols == 0 {
-		stride = 0
+// passSums are what a pass reads and adds to, for each task, and the partial sums of
+// chunks of split sources, for each slot.
+type passSums struct {
+	cols                int
+	p, q                dense[float32]
+	offset              []float32 // none for zeros
+	loss, total         []float64
+	partQ               []float32
+	partLoss, partTotal []float64
+}
+
+// chunk computes the sums of one chunk.
+func (g *passSums) chunk(set *sampleSet, u *chunk) {
+	source := &set.sources[u.source]
+	t, n := source.Task, source.Outputs
+	o := vec.Outputs{C: n}
+	o.P, o.PStride = g.p.from(t)
+	if u.slot < 0 {
+		o.Q, o.QStride = g.q.from(t)
+		o.Loss, o.Total = g.loss[t:t+n], g.total[t:t+n]
+	} else {
+		o.Q, o.QStride = g.partQ[u.slot*g.cols:], g.cols
+		o.Loss, o.Total = g.partLoss[u.slot:u.slot+n], g.partTotal[u.slot:u.slot+n]
 	}
+	if g.offset != nil {
+		o.Offset = g.offset[t : t+n]
+	}
+	for c := range n {
+		clear(o.Q[c*o.QStride:][:g.cols])
+	}
+	clear(o.Loss)
+	clear(o.Total)
+	set.gradient(u, source, o)
+}
+
+// reduce adds up the partial sums of a task.
+func (g *passSums) reduce(set *sampleSet, s splitTask) {
+	m := set.chunks[s.chunk].source
+	t, square, sum := set.sources[m].Task+s.output, 0.0, 0.0
+	grad := g.q.row(t)
+	clear(grad)
+	for _, u := range set.chunks[s.chunk:] {
+		if u.source != m {
+			break
+		}
+		slot := u.slot + s.output
+		vec.Axpy(1, g.partQ[slot*g.cols:(slot+1)*g.cols], grad)
+		square, sum = square+g.partLoss[slot], sum+g.partTotal[slot]
+	}
+	g.loss[t], g.total[t] = square, sum
+}
+
+// gradient adds the sums of chunk u.
+func (s *sampleSet) gradient(u *chunk, source *check.Source, o vec.Outputs) {
+	pool := &s.pools[source.Pool]
+	v := pool.view
+	if v.Cols == 0 {
+		v.Stride = 0
+	}
+	rows, y := s.rows[u.lo:u.hi], s.labels(u.source, u.lo, u.hi)
+	single := source.Outputs == 1 && !source.Missing
 	switch v.Buf.DType() {
 	case backend.Uint8:
-		return vec.TaskGradU8(v.Mem.u8[v.Off:], stride, v.Cols, rows, y, pool.scale, offset, p, grad)
+		if x := v.Mem.u8[v.Off:]; single {
+			o.Loss[0], o.Total[0] = vec.TaskGradU8(x, v.Stride, v.Cols, rows, y, pool.scale, firstOf(o.Offset), o.P, o.Q)
+		} else {
+			vec.OutputGradsU8(x, v.Stride, v.Cols, rows, y, pool.scale, o)
+		}
 	case backend.Float16:
-		return vec.TaskGradF16(v.Mem.u16[v.Off:], stride, v.Cols, rows, y, pool.scale, offset, p, grad)
+		if x := v.Mem.u16[v.Off:]; single {
+			o.Loss[0], o.Total[0] = vec.TaskGradF16(x, v.Stride, v.Cols, rows, y, pool.scale, firstOf(o.Offset), o.P, o.Q)
+		} else {
+			vec.OutputGradsF16(x, v.Stride, v.Cols, rows, y, pool.scale, o)
+		}
 	default:
-		return vec.TaskGradF32(v.Mem.f32[v.Off:], stride, v.Cols, rows, y, pool.scale, offset, p, grad)
+		if x := v.Mem.f32[v.Off:]; single {
+			o.Loss[0], o.Total[0] = vec.TaskGradF32(x, v.Stride, v.Cols, rows, y, pool.scale, firstOf(o.Offset), o.P, o.Q)
+		} else {
+			vec.OutputGradsF32(x, v.Stride, v.Cols, rows, y, pool.scale, o)
+		}
 	}
+}
+
+// firstOf is the first offset, 0 where there are none.
+func firstOf(offsets []float32) float32 {
+	if len(offsets) == 0 {
+		return 0
+	}
+	return offsets[0]
 }
 
 // features writes the n by d features of rows to dst.
@@ -135,7 +168,7 @@ func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
 	bm, zm := f32(bo), f32(zo)
 	q.dev.parallel(len(set.chunks), s.Len()*cols*(k/4+1), func(i int) {
 		u := &set.chunks[i]
-		pool := &set.pools[set.taskPool[u.task]]
+		pool := &set.pools[set.sources[u.source].Pool]
 		x := q.dev.scratch.f32.get(projectRows * cols)
 		defer q.dev.scratch.f32.put(x)
 		for lo := u.lo; lo < u.hi; lo += projectRows {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -42,7 +43,7 @@ func newProblem(t testing.TB, dev backend.Queue, rng *rand.Rand, d int, counts .
 	}
 	p.set.Offsets = []int{0}
 	for t, n := range counts {
-		p.set.TaskPool = append(p.set.TaskPool, t%3)
+		p.set.SourcePool = append(p.set.SourcePool, t%3)
 		p.set.Offsets = append(p.set.Offsets, p.set.Offsets[t]+n)
 		for range n {
 			r := rng.IntN(rows)
@@ -120,7 +121,7 @@ func (p problem) compare(t *testing.T, got outcome, pm, b []float32, k int) {
 		}
 	}
 	d := p.d
-	for task := range p.set.TaskPool {
+	for task := range p.set.SourcePool {
 		loss, q, size := 0.0, make([]float64, d), make([]float64, d)
 		lo, hi := p.set.Offsets[task], p.set.Offsets[task+1]
 		for i := lo; i < hi; i++ {
@@ -150,10 +151,12 @@ func (p problem) compare(t *testing.T, got outcome, pm, b []float32, k int) {
 }
 
 func TestChunksCoverSamples(t *testing.T) {
+	rng := testrand.New(t)
 	for _, counts := range [][]int{{}, {0}, {1}, {minChunk}, {minChunk + 1, 0, 3}, {maxSplit * minChunk * 3, 1, 1 << 17}} {
-		set := sampleSet{offsets: []int{0}}
+		set, most, outputs := sampleSet{offsets: []int{0}}, []int{1, 3, 100}[rng.IntN(3)], 0
 		for i, n := range counts {
-			set.taskPool = append(set.taskPool, 0)
+			set.sources = append(set.sources, check.Source{Outputs: 1 + rng.IntN(most)})
+			outputs += set.sources[i].Outputs
 			set.offsets = append(set.offsets, set.offsets[i]+n)
 		}
 		set.rows = make([]int32, set.offsets[len(counts)])
@@ -168,13 +171,13 @@ func TestChunksCoverSamples(t *testing.T) {
 				if c.slot != slots {
 					t.Fatalf("%v: chunk %+v, expected slot %d", counts, c, slots)
 				}
-				slots++
+				slots += set.sources[c.source].Outputs
 			}
-			covered[c.task] += c.hi - c.lo
+			covered[c.source] += c.hi - c.lo
 			at = c.hi
 		}
-		if at != len(set.rows) || slots != set.slots || slots > 2*maxSplit || fmt.Sprint(covered) != fmt.Sprint(append([]int{}, counts...)) {
-			t.Fatalf("%v: %d samples and %d slots covered, by task %v", counts, at, slots, covered)
+		if at != len(set.rows) || slots != set.slots || slots > maxSums+outputs || fmt.Sprint(covered) != fmt.Sprint(append([]int{}, counts...)) {
+			t.Fatalf("%v: %d samples and %d slots covered, by source %v", counts, at, slots, covered)
 		}
 	}
 }
@@ -197,7 +200,7 @@ func TestHotPathAllocations(t *testing.T) {
 	xs, filters, bias := s.Matrix(backend.Float32, 40, shape.In()), s.Matrix(backend.Float32, shape.Taps(), 20), s.Vector(backend.Float32, 20)
 	out, arg := s.Matrix(backend.Float32, 40, shape.Out()), s.Matrix(backend.Uint8, 40, shape.Out())
 	dx, dw, db := s.Matrix(backend.Float32, 40, shape.In()), s.Matrix(backend.Float32, shape.Taps(), 20), s.Vector(backend.Float32, 20)
-	batch, labels, ids, order := s.Matrix(backend.Float32, 40, d), s.Vector(backend.Float32, 40),
+	batch, labels, ids, order := s.Matrix(backend.Float32, 40, d), s.Matrix(backend.Float32, 40, 1),
 		s.Vector(backend.Int32, 40), make([]int32, 40)
 	zb, dz, dh, sum := s.Matrix(backend.Float32, 40, k), s.Matrix(backend.Float32, 40, k), s.Matrix(backend.Float32, 3, k),
 		s.Vector(backend.Float64, 1)

@@ -5,28 +5,29 @@ import (
 	"sync/atomic"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
 )
 
 // samples implements backend.Samples. Its set is nil once it is freed.
 type samples struct {
-	dev           *device
-	tasks, n, col int
-	data          atomic.Pointer[sampleSet]
+	dev                    *device
+	tasks, outputs, n, col int
+	data                   atomic.Pointer[sampleSet]
 }
 
 // sampleSet is a checked copy of a backend.SampleSet and the division of its
 // samples into chunks.
 type sampleSet struct {
-	pools    []pool
-	views    []operand // of the pools
-	taskPool []int
-	offsets  []int
-	rows     []int32
-	y        []float32
+	pools   []pool
+	views   []operand // of the pools
+	sources []check.Source
+	offsets []int
+	rows    []int32
+	y       []float32
 
 	chunks []chunk
-	split  []int // tasks of more than one chunk
-	slots  int   // chunks of those tasks
+	split  []splitTask
+	slots  int
 }
 
 // pool is a checked backend.Pool. It keeps its memory alive.
@@ -35,25 +36,32 @@ type pool struct {
 	scale float32
 }
 
-// chunk is a run of samples lo..hi of one task.
+// chunk is a run of samples lo..hi of one source.
 type chunk struct {
-	task, lo, hi int
-	// slot numbers the chunks of split tasks, whose partial sums are added
-	// afterwards; the only chunk of a task has slot -1.
+	source, lo, hi int
+	// slot numbers the partial sums of split sources, one for each output, which are
+	// added afterwards; the only chunk of a source has slot -1.
 	slot int
 }
 
-// A task is split when it has more samples than minChunk and than its share
-// of the whole, so that there are about maxSplit partial sums at most.
+// splitTask is a task of a source of several chunks: output of that source, and the
+// index of its first chunk.
+type splitTask struct{ output, chunk int }
+
+// A source is split when it has more samples than minChunk and than its share
+// of the whole, so that there are about maxSplit chunks at most, and maxSums partial
+// sums.
 const (
 	minChunk = 512
 	maxSplit = 512
+	maxSums  = 8 * maxSplit
 )
 
-func (s *samples) Tasks() int { return s.tasks }
-func (s *samples) Len() int   { return s.n }
-func (s *samples) Cols() int  { return s.col }
-func (s *samples) drop()      { s.data.Store(nil) }
+func (s *samples) Tasks() int   { return s.tasks }
+func (s *samples) Outputs() int { return s.outputs }
+func (s *samples) Len() int     { return s.n }
+func (s *samples) Cols() int    { return s.col }
+func (s *samples) drop()        { s.data.Store(nil) }
 
 func (s *samples) Free() {
 	if s != nil && s.data.Swap(nil) != nil {
@@ -63,47 +71,55 @@ func (s *samples) Free() {
 
 func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	c := q.checkNow("NewSamples")
-	views, cols := c.SampleSet(set)
+	checked := c.SampleSet(set)
 	if c.Err != nil {
 		return nil, c.Err
 	}
 	pools := make([]pool, len(set.Pools))
 	for i, p := range set.Pools {
-		pools[i] = pool{views[i], p.Scale}
+		pools[i] = pool{checked.Pools[i], p.Scale}
 	}
-	s := &samples{dev: q.dev, tasks: len(set.TaskPool), n: len(set.Rows), col: cols}
-	if err := q.dev.register(c.Op, s, 8*int64(s.n)+16*int64(s.tasks)); err != nil {
+	s := &samples{dev: q.dev, tasks: checked.Tasks, outputs: checked.Outputs, n: len(set.Rows), col: checked.Cols}
+	if err := q.dev.register(c.Op, s, 4*int64(s.n)+4*int64(len(set.Y))+16*int64(len(set.SourcePool))); err != nil {
 		return nil, err
 	}
 	data := &sampleSet{
-		pools:    pools,
-		views:    views,
-		taskPool: slices.Clone(set.TaskPool),
-		offsets:  slices.Clone(set.Offsets),
-		rows:     slices.Clone(set.Rows),
-		y:        slices.Clone(set.Y),
+		pools:   pools,
+		views:   checked.Pools,
+		sources: checked.Sources,
+		offsets: slices.Clone(set.Offsets),
+		rows:    slices.Clone(set.Rows),
+		y:       slices.Clone(set.Y),
 	}
 	data.divide()
 	s.data.Store(data)
 	return s, nil
 }
 
-// divide cuts every task into equal chunks.
+// divide cuts every source into equal chunks.
 func (s *sampleSet) divide() {
-	limit := max(minChunk, ceilDiv(len(s.rows), maxSplit))
-	for t := range s.taskPool {
-		lo, n := s.offsets[t], s.offsets[t+1]-s.offsets[t]
-		parts := ceilDiv(n, limit)
+	for m, source := range s.sources {
+		lo, n := s.offsets[m], s.offsets[m+1]-s.offsets[m]
+		parts := ceilDiv(n, max(minChunk, ceilDiv(len(s.rows), maxSplit), ceilDiv(len(s.rows)*source.Outputs, maxSums)))
 		if parts <= 1 {
-			s.chunks = append(s.chunks, chunk{t, lo, lo + n, -1})
+			s.chunks = append(s.chunks, chunk{m, lo, lo + n, -1})
 			continue
 		}
-		s.split = append(s.split, len(s.chunks))
+		for c := range source.Outputs {
+			s.split = append(s.split, splitTask{c, len(s.chunks)})
+		}
 		for i := range parts {
-			s.chunks = append(s.chunks, chunk{t, lo + i*n/parts, lo + (i+1)*n/parts, s.slots})
-			s.slots++
+			s.chunks = append(s.chunks, chunk{m, lo + i*n/parts, lo + (i+1)*n/parts, s.slots})
+			s.slots += source.Outputs
 		}
 	}
+}
+
+// labels are those of samples lo..hi of a source.
+func (s *sampleSet) labels(source, lo, hi int) []float32 {
+	from := &s.sources[source]
+	first := from.Labels - s.offsets[source]*from.Outputs
+	return s.y[first+lo*from.Outputs : first+hi*from.Outputs]
 }
 
 // samples checks that s is a live sample set of this device whose pools are

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"math"
 	"sort"
 
 	"github.com/amtrl/amtrl/backend"
@@ -10,45 +11,49 @@ import (
 // batchRows is the number of rows that one goroutine lays out at a time.
 const batchRows = 16
 
-func (q *queue) Batch(s backend.Samples, order []int32, x backend.Matrix, y, task backend.Vector) error {
+func (q *queue) Batch(s backend.Samples, order []int32, x, y backend.Matrix, task backend.Vector) error {
 	c := q.check("Batch")
 	set := c.samples(s)
 	if c.Err != nil {
 		return c.Err
 	}
 	n, cols := len(order), s.Cols()
-	o := c.Batch(n, cols, set.views, x, y, task)
+	o := c.Batch(n, cols, s.Outputs(), set.views, x, y, task)
 	c.Indices("order", order, s.Len())
 	if c.Err != nil {
 		return c.Err
 	}
-	xm, ys, tasks := f32(o.X), f32(o.Y).row(0), o.Task.Mem.i32[o.Task.Off:][:n]
+	xm, ym, tasks := f32(o.X), f32(o.Y), o.Task.Mem.i32[o.Task.Off:][:n]
 	q.dev.parallel(ceilDiv(n, batchRows), n*cols, func(i int) {
 		for lo, hi := span(i, batchRows, n); lo < hi; lo++ {
 			at := int(order[lo])
-			t := set.taskOf(at)
-			ys[lo], tasks[lo] = set.y[at], int32(t)
+			m := set.sourceOf(at)
+			labels := ym.row(lo)
+			for c := copy(labels, set.labels(m, at, at+1)); c < len(labels); c++ {
+				labels[c] = float32(math.NaN())
+			}
+			tasks[lo] = int32(set.sources[m].Task)
 			if cols > 0 {
-				set.pools[set.taskPool[t]].row(int(set.rows[at]), xm.row(lo))
+				set.pools[set.sources[m].Pool].row(int(set.rows[at]), xm.row(lo))
 			}
 		}
 	})
 	return nil
 }
 
-// taskOf is the task of a sample.
-func (s *sampleSet) taskOf(sample int) int {
-	return sort.Search(len(s.taskPool), func(t int) bool { return s.offsets[t+1] > sample })
+// sourceOf is the source of a sample.
+func (s *sampleSet) sourceOf(sample int) int {
+	return sort.Search(len(s.sources), func(m int) bool { return s.offsets[m+1] > sample })
 }
 
-func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix,
+func (q *queue) HeadGradient(z, y backend.Matrix, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix,
 	loss backend.Vector) error {
 	c := q.check("HeadGradient")
 	o := c.Call.HeadGradient(z, y, task, w, dz, dw, loss)
 	if c.Err != nil {
 		return c.Err
 	}
-	zs, ws, ys := f32(o.Z), f32(o.W), f32(o.Y).row(0)
+	zs, ws, ys := f32(o.Z), f32(o.W), f32(o.Y)
 	tasks := o.Task.Mem.i32[o.Task.Off:]
 	var dzs, dws dense[float32]
 	if o.WithGradient {
@@ -58,22 +63,27 @@ func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend
 		}
 	}
 	sum := 0.0
-	for i, label := range ys {
-		t := int(tasks[i])
-		known := t >= 0 && t < ws.rows
-		r := 0.0
-		if known {
-			r = vec.Dot(zs.row(i), ws.row(t)) - float64(label)
-			sum += r * r
+	for i := range ys.rows {
+		if o.WithGradient {
+			clear(dzs.row(i))
 		}
-		if !o.WithGradient {
+		first := int(tasks[i])
+		if first < 0 {
 			continue
 		}
-		clear(dzs.row(i))
-		if known {
-			g := float32(scale * r)
-			vec.Axpy(g, ws.row(t), dzs.row(i))
-			vec.Axpy(g, zs.row(i), dws.row(t))
+		labels := ys.row(i)
+		for c, label := range labels[:min(len(labels), max(0, ws.rows-first))] {
+			if label != label { // NaN
+				continue
+			}
+			t := first + c
+			r := vec.Dot(zs.row(i), ws.row(t)) - float64(label)
+			sum += r * r
+			if o.WithGradient {
+				g := float32(scale * r)
+				vec.Axpy(g, ws.row(t), dzs.row(i))
+				vec.Axpy(g, zs.row(i), dws.row(t))
+			}
 		}
 	}
 	f64(o.Loss).row(0)[0] += sum

@@ -24,7 +24,7 @@ func (q *queue) TaskGradient(s backend.Samples, p backend.Matrix, offset backend
 	k := kernels.Gradient{
 		Tasks: set.tasks, Cols: set.cols,
 		Chunks: kernels.Ptr(set.gradient.chunks), Slots: kernels.Ptr(set.gradient.slots),
-		NumChunks: len(set.gradient.Chunks), MaxSlots: set.gradient.MaxSlots,
+		NumChunks: len(set.gradient.Chunks), NumSlots: set.gradient.NumSlots(), MaxSlots: set.gradient.MaxSlots, Fused: set.gradient.Fused,
 		Rows: kernels.Ptr(set.rows), Y: kernels.Ptr(set.y),
 		P: ptr(o.P), PStride: o.P.Stride, Q: ptr(o.Q), QStride: o.Q.Stride, Loss: ptr(o.Loss),
 	}
@@ -35,7 +35,7 @@ func (q *queue) TaskGradient(s backend.Samples, p backend.Matrix, offset backend
 		k.Total = ptr(o.Total)
 	}
 	return q.submit(c, &command{
-		temp: []int{4 * k.PartLen(), 16 * k.NumChunks},
+		temp: []int{4 * k.PartLen(), 16 * k.NumSlots},
 		emit: func(e *emitter) {
 			k := k
 			k.Part, k.PartSums = kernels.Ptr(e.temp[0]), kernels.Ptr(e.temp[1])

@@ -15,11 +15,12 @@ import (
 // counts alone, so that all devices add in the same order.
 type samples struct {
 	storage
-	tasks, n, cols int
-	pools          []operand
-	rows, y        nv.DevicePtr // of each sample
-	offsets, of    nv.DevicePtr // of each task: its samples, its pool
-	gradient       division
+	tasks, outputs, n, cols int
+	pools                   []operand
+	numSources              int
+	rows, y                 nv.DevicePtr // of each sample
+	offsets, sources        nv.DevicePtr // of each source: its samples, itself
+	gradient                division
 }
 
 // division is a table of package kernels on the device.
@@ -28,9 +29,10 @@ type division struct {
 	chunks, slots nv.DevicePtr
 }
 
-func (s *samples) Tasks() int { return s.tasks }
-func (s *samples) Len() int   { return s.n }
-func (s *samples) Cols() int  { return s.cols }
+func (s *samples) Tasks() int   { return s.tasks }
+func (s *samples) Outputs() int { return s.outputs }
+func (s *samples) Len() int     { return s.n }
+func (s *samples) Cols() int    { return s.cols }
 
 func (s *samples) Free() {
 	if s != nil {
@@ -40,30 +42,36 @@ func (s *samples) Free() {
 
 func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	c := q.checkNow("NewSamples")
-	views, cols := c.SampleSet(set)
+	checked := c.SampleSet(set)
 	if c.Err == nil && len(set.Rows) > math.MaxInt32 {
 		c.Failf("Rows", "has %d entries, of which CUDA takes %d at most", len(set.Rows), math.MaxInt32)
 	}
 	if c.Err != nil {
 		return nil, c.Err
 	}
-	s := &samples{tasks: len(set.TaskPool), n: len(set.Rows), cols: cols, pools: views}
+	s := &samples{
+		tasks: checked.Tasks, outputs: checked.Outputs, n: len(set.Rows), cols: checked.Cols, pools: checked.Pools,
+		numSources: len(checked.Sources),
+	}
 	s.owner = q
-	stored := make([]kernels.PoolRows, len(views))
-	for i, v := range views {
+	stored := make([]kernels.PoolRows, len(checked.Pools))
+	for i, v := range checked.Pools {
 		stored[i] = kernels.PoolRows{Data: ptr(v), Stride: int64(v.Stride), Scale: set.Pools[i].Scale, Type: storedType(v)}
 	}
-	pool := func(task int) kernels.PoolRows { return stored[set.TaskPool[task]] }
-	offsets, of := []int32{0}, make([]kernels.PoolRows, s.tasks)
-	for t := range s.tasks {
-		offsets, of[t] = append(offsets, int32(set.Offsets[t+1])), pool(t)
+	offsets, sources, missing := []int32{0}, make([]kernels.SampleSource, s.numSources), make([]bool, s.numSources)
+	for m, from := range checked.Sources {
+		offsets, missing[m] = append(offsets, int32(set.Offsets[m+1])), from.Missing
+		sources[m] = kernels.SampleSource{
+			Pool: stored[from.Pool], Labels: int64(from.Labels), Outputs: int32(from.Outputs), Task: int32(from.Task),
+		}
 	}
+	limit := func(outputs int) int { return kernels.GradientRows(s.n, outputs) }
 	var image layout
 	image.add(&s.rows, bytesOf(set.Rows))
 	image.add(&s.y, bytesOf(set.Y))
 	image.add(&s.offsets, kernels.Bytes(offsets))
-	image.add(&s.of, kernels.Bytes(of))
-	image.divide(&s.gradient, kernels.Divide(set.Offsets, kernels.GradientRows(s.n), pool))
+	image.add(&s.sources, kernels.Bytes(sources))
+	image.divide(&s.gradient, kernels.Divide(set.Offsets, limit, sources, missing))
 	err := q.do(c.Op, func() (err error) {
 		bytes := int64(len(image.bytes))
 		if s.block, err = q.take(c.Op, bytes); err != nil {

@@ -25,7 +25,7 @@ func TestProjectInSlabs(t *testing.T) {
 	s := backend.NewScope(b)
 	defer s.Close()
 	pool := backend.Pool{Data: backend.Mat(backend.Upload(s, backend.Uint8, stored), rows, cols), Scale: 0.5}
-	set := backend.SampleSet{Pools: []backend.Pool{pool}, TaskPool: []int{0, 0, 0}, Offsets: []int{0, 3, n / 2, n}, Y: make([]float32, n)}
+	set := backend.SampleSet{Pools: []backend.Pool{pool}, SourcePool: []int{0, 0, 0}, Offsets: []int{0, 3, n / 2, n}, Y: make([]float32, n)}
 	for range n {
 		set.Rows = append(set.Rows, int32(rng.IntN(rows)))
 	}
@@ -62,7 +62,7 @@ func TestSamplesAtOnce(t *testing.T) {
 	defer onOther.Close()
 	pool := backend.Pool{Data: backend.Mat(backend.Upload(s, backend.Float32, []float32{1, 2, 3, 4}), 2, 2), Scale: 1}
 	p, grad, loss := onOther.Matrix(backend.Float32, 1, 2), onOther.Matrix(backend.Float32, 1, 2), onOther.Vector(backend.Float64, 1)
-	samples := s.Samples(backend.SampleSet{Pools: []backend.Pool{pool}, TaskPool: []int{0}, Offsets: []int{0, 2},
+	samples := s.Samples(backend.SampleSet{Pools: []backend.Pool{pool}, SourcePool: []int{0}, Offsets: []int{0, 2},
 		Rows: []int32{1, 0}, Y: []float32{5, 6}})
 	var got [1]float64
 	must.Do(t, first(s.Err, onOther.Err,

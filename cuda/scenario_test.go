@@ -23,7 +23,7 @@ func scenario(dev backend.Open) (b *opened, err error) {
 	pool := backend.Mat(backend.Upload(s, backend.Uint8, big), len(big)/d, d)
 	back := make([]uint8, len(big))
 	set := s.Samples(backend.SampleSet{
-		Pools: []backend.Pool{{Data: pool, Scale: 1}}, TaskPool: []int{0, 0}, Offsets: []int{0, 2, 3},
+		Pools: []backend.Pool{{Data: pool, Scale: 1}}, SourcePool: []int{0, 0}, Offsets: []int{0, 2, 3},
 		Rows: []int32{0, 7, 1}, Y: []float32{1, 2, 3},
 	})
 	p, q, loss := s.Matrix(backend.Float32, tasks, d), s.Matrix(backend.Float32, tasks, d), s.Vector(backend.Float64, tasks)

@@ -8,21 +8,22 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-func (q *queue) Batch(s backend.Samples, order []int32, x backend.Matrix, y, task backend.Vector) error {
+func (q *queue) Batch(s backend.Samples, order []int32, x, y backend.Matrix, task backend.Vector) error {
 	c := q.check("Batch")
 	set := c.samples(s)
 	if c.Err != nil {
 		return c.Err
 	}
 	n := len(order)
-	o := c.Batch(n, set.cols, set.pools, x, y, task)
+	o := c.Batch(n, set.cols, set.outputs, set.pools, x, y, task)
 	c.Indices("order", order, set.n)
 	if c.Err != nil || n == 0 {
 		return c.Err
 	}
 	k := kernels.Batch{
-		N: n, Rows: kernels.Ptr(set.rows), Labels: kernels.Ptr(set.y), Offsets: kernels.Ptr(set.offsets), Pools: kernels.Ptr(set.of),
-		Tasks: set.tasks, Cols: set.cols, X: place(o.X), Y: ptr(o.Y), TaskOf: ptr(o.Task),
+		N: n, Rows: kernels.Ptr(set.rows), Labels: kernels.Ptr(set.y), Offsets: kernels.Ptr(set.offsets),
+		All: kernels.Ptr(set.sources), Sources: set.numSources, Cols: set.cols, Outputs: set.outputs,
+		X: place(o.X), Y: place(o.Y), TaskOf: ptr(o.Task),
 	}
 	return q.submit(c, &command{
 		in: []input{{
@@ -42,7 +43,7 @@ func (q *queue) Batch(s backend.Samples, order []int32, x backend.Matrix, y, tas
 	})
 }
 
-func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix,
+func (q *queue) HeadGradient(z, y backend.Matrix, task backend.Vector, w backend.Matrix, scale float64, dz, dw backend.Matrix,
 	loss backend.Vector) error {
 	c := q.check("HeadGradient")
 	o := c.HeadGradient(z, y, task, w, dz, dw, loss)
@@ -50,14 +51,14 @@ func (q *queue) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend
 		return c.Err
 	}
 	k := kernels.Heads{
-		N: o.Z.Rows, K: o.Z.Cols, Tasks: o.W.Rows,
-		Z: place(o.Z), Y: ptr(o.Y), Task: ptr(o.Task), W: place(o.W), Scale: scale, Loss: ptr(o.Loss),
+		N: o.Z.Rows, K: o.Z.Cols, Tasks: o.W.Rows, Outputs: o.Y.Cols,
+		Z: place(o.Z), Y: place(o.Y), Task: ptr(o.Task), W: place(o.W), Scale: scale, Loss: ptr(o.Loss),
 	}
 	if o.WithGradient {
 		k.DZ, k.DW = place(o.DZ), place(o.DW)
 	}
 	return q.submit(c, &command{
-		temp: []int{8 * k.N},
+		temp: []int{8 * k.N * k.Outputs},
 		emit: func(e *emitter) {
 			k := k
 			k.Residual = kernels.Ptr(e.temp[0])

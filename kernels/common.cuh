@@ -41,14 +41,27 @@ struct PoolRows {
 };
 static_assert(sizeof(PoolRows) == 24 && alignof(PoolRows) == 8, "");
 
-// SampleChunk is a run of samples of one task, first to first + count - 1.
-// slot numbers the chunks. Package kernels writes it, as SampleChunk.
+// SampleChunk is a run of samples of one source, first to first + count - 1, whose
+// labels begin at labels. outputs is 0 for task_gradient, which takes sources of one
+// output without missing labels: slot numbers the sums, task is the output's. For
+// task_gradient_outputs it is the number of outputs: output c is task + c, and its
+// sums have slot + c * slots. Package kernels writes it, as SampleChunk.
 struct SampleChunk {
   PoolRows pool;
-  i64 first;
-  int count, task, slot, unused;
+  i64 first, labels;
+  int count, task, slot, outputs, slots, unused;
 };
-static_assert(sizeof(SampleChunk) == 48 && alignof(SampleChunk) == 8, "");
+static_assert(sizeof(SampleChunk) == 64 && alignof(SampleChunk) == 8, "");
+
+// SampleSource is what a minibatch needs of a source: its labels begin at labels, a
+// sample has one for each of its outputs, task is the first of them. Package kernels
+// writes it, as SampleSource.
+struct SampleSource {
+  PoolRows pool;
+  i64 labels;
+  int outputs, task;
+};
+static_assert(sizeof(SampleSource) == 40 && alignof(SampleSource) == 8, "");
 
 __device__ inline float widen(u8 v) { return (float)v; }
 __device__ inline float widen(float v) { return v; }

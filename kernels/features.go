@@ -35,23 +35,23 @@ func (f Features) Launch() Launch {
 }
 
 // Batch lays out a minibatch of N samples: the features of sample Order[i] as row i
-// of X, N by Cols float32, its label as Y[i] and its task as TaskOf[i]. Everything
-// is in device memory.
+// of X, N by Cols float32, its labels as row i of Y, N by Outputs float32, with NaN
+// for outputs that its source does not have, and the first task of its source as
+// TaskOf[i]. Everything is in device memory.
 type Batch struct {
 	N     int
 	Order Ptr // N int32, each a sample
-	// Rows (int32) and Labels (float32) are those of all samples; task t has
-	// samples Offsets[t] up to Offsets[t+1] (int32) of pool Pools[t] ([PoolRows]).
-	Rows, Labels, Offsets, Pools Ptr
-	Tasks, Cols                  int
-	X                            Matrix
-	Y                            Ptr // N float32
-	TaskOf                       Ptr // N int32
+	// Rows (int32) and Labels (float32) are those of all samples; source m, All[m]
+	// ([SampleSource]), has samples Offsets[m] up to Offsets[m+1] (int32).
+	Rows, Labels, Offsets, All Ptr
+	Sources, Cols, Outputs     int
+	X, Y                       Matrix
+	TaskOf                     Ptr // N int32
 }
 
 // Launch is the one launch.
 func (b Batch) Launch() Launch {
 	return launch("batch", ceilDiv(b.N, warpsPer), 1, threads(block), 0,
-		index32("batch", "samples", b.N), b.Order, b.Rows, b.Labels, b.Offsets, index32("batch", "tasks", b.Tasks), b.Pools,
-		index32("batch", "columns", b.Cols), b.X, b.Y, b.TaskOf)
+		index32("batch", "samples", b.N), b.Order, b.Rows, b.Labels, b.Offsets, index32("batch", "sources", b.Sources), b.All,
+		index32("batch", "columns", b.Cols), index32("batch", "outputs", b.Outputs), b.X, b.Y, b.TaskOf)
 }

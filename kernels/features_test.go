@@ -3,6 +3,7 @@ package kernels
 import (
 	"math"
 	"testing"
+	"unsafe"
 )
 
 var allStored = []Stored{StoredUint8, StoredFloat16, StoredFloat32}
@@ -27,7 +28,7 @@ func TestFeatures(t *testing.T) {
 	for _, cols := range []int{0, 1, 2, 3, 4, 5, 31, 127, 128, 130, 511, 512, 513, 784, 1700} {
 		for _, counts := range [][]int{{1}, {0, 9, 0, 1, 30, 0}, {3, 2, 100}} {
 			s := newSamples(d, cols, counts, allStored...)
-			table := Divide(s.offsets, pick(d, 1, 4, 30, 200), func(task int) PoolRows { return s.pools[task] })
+			table := s.divide(pick(d, 1, 4, 30, 200))
 			n := len(s.rows)
 			lo := d.rng.IntN(n)
 			hi := lo + d.rng.IntN(n-lo+1)
@@ -39,7 +40,7 @@ func TestFeatures(t *testing.T) {
 			skip := d.rng.IntN(4)
 			x := d.alloc(4*skip+4*(hi-lo)*stride) + Ptr(4*skip)
 			l := Features{
-				Chunks: upload(d, Bytes(table.Chunks), 0) + Ptr(first*48), NumChunks: count, Rows: s.rowsPtr,
+				Chunks: upload(d, Bytes(table.Chunks), 0) + Ptr(first*int(unsafe.Sizeof(SampleChunk{}))), NumChunks: count, Rows: s.rowsPtr,
 				Lo: lo, Hi: hi, Cols: cols, X: Matrix{x, stride},
 			}.Launch()
 			d.run(l)
@@ -62,7 +63,8 @@ func TestRange(t *testing.T) {
 		for range 1 + d.rng.IntN(5) {
 			offsets = append(offsets, offsets[len(offsets)-1]+d.rng.IntN(20))
 		}
-		table := Divide(offsets, 1+d.rng.IntN(7), func(int) PoolRows { return PoolRows{} })
+		s := samples{offsets: offsets, sources: make([]SampleSource, len(offsets)-1), missing: make([]bool, len(offsets)-1)}
+		table := s.divide(1 + d.rng.IntN(7))
 		n := offsets[len(offsets)-1]
 		lo := d.rng.IntN(n + 1)
 		hi := lo + d.rng.IntN(n-lo+1)
@@ -84,7 +86,7 @@ func TestBatch(t *testing.T) {
 	for _, cols := range []int{0, 1, 6, 128, 300, 784} {
 		for _, counts := range [][]int{{1}, {0, 0, 9, 0, 1, 30, 0, 0}, {5, 0, 100, 7}} {
 			for _, n := range []int{0, 1, 8, 21} {
-				s := newSamples(d, cols, counts, allStored...)
+				s := newOutputs(d, cols, counts, pick(d, 1, 4, 40), 0, allStored...)
 				order, offsets := make([]int32, n), make([]int32, len(s.offsets))
 				for i := range order {
 					order[i] = int32(d.rng.IntN(len(s.rows)))
@@ -92,21 +94,36 @@ func TestBatch(t *testing.T) {
 				for i, v := range s.offsets {
 					offsets[i] = int32(v)
 				}
-				stride := cols + d.rng.IntN(6)
+				stride, outputs := cols+d.rng.IntN(6), 1
+				for _, source := range s.sources {
+					outputs = max(outputs, int(source.Outputs))
+				}
+				ys := outputs + d.rng.IntN(3)
 				b := Batch{
 					N: n, Order: upload(d, order, 0), Rows: s.rowsPtr, Labels: s.yPtr, Offsets: upload(d, offsets, 0),
-					Pools: upload(d, Bytes(s.pools), 0), Tasks: s.tasks(), Cols: cols,
-					X: Matrix{d.alloc(4 * n * stride), stride}, Y: d.alloc(4 * n), TaskOf: d.alloc(4 * n),
+					All: upload(d, Bytes(s.sources), 0), Sources: len(s.sources), Cols: cols, Outputs: outputs,
+					X: Matrix{d.alloc(4 * n * stride), stride}, Y: Matrix{d.alloc(4 * n * ys), ys}, TaskOf: d.alloc(4 * n),
 				}
 				d.run(b.Launch())
-				x, y, task := download[float32](d, b.X.At, n*stride), download[float32](d, b.Y, n), download[int32](d, b.TaskOf, n)
+				x, y, task := download[float32](d, b.X.At, n*stride), download[float32](d, b.Y.At, n*ys), download[int32](d, b.TaskOf, n)
 				for i, o := range order {
 					checkRow(t, "batch", x[i*stride:(i+1)*stride], s.x[o])
-					if y[i] != s.y[o] {
-						t.Fatalf("label of sample %d is %v, expected %v", o, y[i], s.y[o])
+					m := 0
+					for int(o) >= s.offsets[m+1] {
+						m++
 					}
-					if got := task[i]; int(o) < s.offsets[got] || int(o) >= s.offsets[got+1] {
-						t.Fatalf("sample %d of %v is said to be of task %d", o, s.offsets, got)
+					source := s.sources[m]
+					for c, got := range y[i*ys : (i+1)*ys] {
+						want := float32(math.NaN())
+						if c < int(source.Outputs) {
+							want = s.y[int(source.Labels)+(int(o)-s.offsets[m])*int(source.Outputs)+c]
+						}
+						if !near(float64(got), float64(want), 0) {
+							t.Fatalf("label %d of sample %d is %v, expected %v", c, o, got, want)
+						}
+					}
+					if task[i] != source.Task {
+						t.Fatalf("sample %d of %v is said to be of task %d, expected %d", o, s.offsets, task[i], source.Task)
 					}
 				}
 				d.release()

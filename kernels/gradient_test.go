@@ -12,14 +12,18 @@ import (
 func TestLayout(t *testing.T) {
 	var p PoolRows
 	var c SampleChunk
+	var s SampleSource
 	for _, x := range []struct {
 		what      string
 		got, want uintptr
 	}{
 		{"PoolRows", unsafe.Sizeof(p), 24}, {"Data", unsafe.Offsetof(p.Data), 0}, {"Stride", unsafe.Offsetof(p.Stride), 8},
 		{"Scale", unsafe.Offsetof(p.Scale), 16}, {"Type", unsafe.Offsetof(p.Type), 20},
-		{"SampleChunk", unsafe.Sizeof(c), 48}, {"Pool", unsafe.Offsetof(c.Pool), 0}, {"First", unsafe.Offsetof(c.First), 24},
-		{"Count", unsafe.Offsetof(c.Count), 32}, {"Task", unsafe.Offsetof(c.Task), 36}, {"Slot", unsafe.Offsetof(c.Slot), 40},
+		{"SampleChunk", unsafe.Sizeof(c), 64}, {"Pool", unsafe.Offsetof(c.Pool), 0}, {"First", unsafe.Offsetof(c.First), 24},
+		{"Labels", unsafe.Offsetof(c.Labels), 32}, {"Count", unsafe.Offsetof(c.Count), 40}, {"Task", unsafe.Offsetof(c.Task), 44},
+		{"Slot", unsafe.Offsetof(c.Slot), 48}, {"Outputs", unsafe.Offsetof(c.Outputs), 52}, {"Slots", unsafe.Offsetof(c.Slots), 56},
+		{"SampleSource", unsafe.Sizeof(s), 40}, {"Pool", unsafe.Offsetof(s.Pool), 0}, {"Labels", unsafe.Offsetof(s.Labels), 24},
+		{"Outputs", unsafe.Offsetof(s.Outputs), 32}, {"Task", unsafe.Offsetof(s.Task), 36},
 	} {
 		if x.got != x.want {
 			t.Errorf("%s: %d, expected %d", x.what, x.got, x.want)
@@ -30,29 +34,48 @@ func TestLayout(t *testing.T) {
 func TestDivide(t *testing.T) {
 	d := newDevice(t)
 	for range 200 {
-		offsets := []int{0}
-		for range d.rng.IntN(6) {
-			offsets = append(offsets, offsets[len(offsets)-1]+pick(d, 0, 0, 1, d.rng.IntN(50), d.rng.IntN(1000)))
+		offsets, labels, tasks := []int{0}, int64(0), int32(0)
+		var sources []SampleSource
+		var missing []bool
+		for m := range d.rng.IntN(6) {
+			n, outputs := pick(d, 0, 0, 1, d.rng.IntN(50), d.rng.IntN(1000)), pick(d, 1, 1, 2+d.rng.IntN(9))
+			offsets, missing = append(offsets, offsets[m]+n), append(missing, d.rng.IntN(4) == 0)
+			sources = append(sources, SampleSource{PoolRows{Stride: int64(m)}, labels, int32(outputs), tasks})
+			labels, tasks = labels+int64(n*outputs), tasks+int32(outputs)
 		}
 		limit := 1 + d.rng.IntN(100)
-		table := Divide(offsets, limit, func(task int) PoolRows { return PoolRows{Stride: int64(task)} })
-		next, most := 0, 0
-		for task := range len(offsets) - 1 {
-			lo, hi := table.Slots[task], table.Slots[task+1]
-			most = max(most, int(hi-lo))
-			for s := lo; s < hi; s++ {
-				c := table.Chunks[s]
-				if c.Slot != s || c.Task != int32(task) || c.Pool.Stride != int64(task) || c.First != int64(next) || c.Count < 1 ||
-					int(c.Count) > limit {
-					t.Fatalf("%v, at most %d: chunk %d of task %d is %+v", offsets, limit, s, task, c)
+		table := Divide(offsets, func(outputs int) int { return limit * outputs }, sources, missing)
+		next, slots, most, fused, at := 0, int32(0), 0, 0, 0
+		for m, source := range sources {
+			labels, parts := source.Labels, int(table.Slots[source.Task+1]-table.Slots[source.Task])
+			most = max(most, parts)
+			for k := range parts {
+				c := table.Chunks[at]
+				at++
+				several := int32(0)
+				if source.Outputs > 1 || missing[m] {
+					several = source.Outputs
+					fused++
 				}
-				next += int(c.Count)
+				if c.Slot != slots+int32(k) || c.Slots != int32(parts) || c.Task != source.Task || c.Outputs != several ||
+					c.Pool.Stride != int64(m) || c.First != int64(next) || c.Labels != labels || c.Count < 1 ||
+					int(c.Count) > limit*int(source.Outputs) {
+					t.Fatalf("%v, at most %d: chunk %d of source %d is %+v", offsets, limit, k, m, c)
+				}
+				next, labels = next+int(c.Count), labels+int64(c.Count*source.Outputs)
 			}
-			if next != offsets[task+1] {
-				t.Fatalf("%v, at most %d: task %d ends at %d", offsets, limit, task, next)
+			if next != offsets[m+1] {
+				t.Fatalf("%v, at most %d: source %d ends at %d", offsets, limit, m, next)
+			}
+			for c := range source.Outputs {
+				if lo, hi := table.Slots[source.Task+c], table.Slots[source.Task+c+1]; lo != slots || hi != slots+int32(parts) {
+					t.Fatalf("%v: task %d has slots %d to %d, expected %d on", offsets, source.Task+c, lo, hi, slots)
+				}
+				slots += int32(parts)
 			}
 		}
-		if int(table.Slots[len(offsets)-1]) != len(table.Chunks) || most != table.MaxSlots {
+		if len(table.Slots) != int(tasks)+1 || table.NumSlots() != int(slots) || at != len(table.Chunks) || most != table.MaxSlots ||
+			fused != table.Fused {
 			t.Fatalf("%v: %+v", offsets, table)
 		}
 	}
@@ -75,13 +98,14 @@ func halfValue(b uint16) float64 {
 	return sign * math.Ldexp(1+frac/1024, exp-15)
 }
 
-// samples are tasks with their samples, in host memory and on the device.
+// samples are sources with their samples, in host memory and on the device.
 type samples struct {
 	cols    int
 	offsets []int
-	pools   []PoolRows
+	sources []SampleSource
+	missing []bool
 	x       [][]float64 // the features of each sample
-	y       []float32
+	y       []float32   // the labels of each sample
 	rows    []int32
 	rowsPtr Ptr
 	yPtr    Ptr
@@ -139,8 +163,14 @@ func (s *samples) pool(d *device, typ Stored, n int, easy bool) (PoolRows, func(
 	return p, func(row int) []float64 { return values[row] }
 }
 
-// newSamples draws counts[t] samples for each task from pools of random types.
+// newSamples draws counts[m] samples for each source from pools of random types.
 func newSamples(d *device, cols int, counts []int, types ...Stored) *samples {
+	return newOutputs(d, cols, counts, 1, 0, types...)
+}
+
+// newOutputs is newSamples for sources of up to most outputs, with that share of
+// labels missing.
+func newOutputs(d *device, cols int, counts []int, most int, missing float64, types ...Stored) *samples {
 	s := &samples{cols: cols, offsets: []int{0}}
 	type source struct {
 		rows PoolRows
@@ -153,36 +183,77 @@ func newSamples(d *device, cols int, counts []int, types ...Stored) *samples {
 		p, get := s.pool(d, pick(d, types...), n, d.rng.IntN(2) == 0)
 		pools = append(pools, source{p, get, n})
 	}
+	task := int32(0)
 	for _, count := range counts {
 		p := pick(d, pools...)
+		own := SampleSource{p.rows, int64(len(s.y)), int32(1 + d.rng.IntN(most)), task}
+		lacks := false
 		for range count {
 			row := d.rng.IntN(p.n)
 			s.rows = append(s.rows, int32(row))
 			s.x = append(s.x, p.get(row))
-			s.y = append(s.y, float32(d.rng.NormFloat64()))
+			for range own.Outputs {
+				y := float32(d.rng.NormFloat64())
+				if missing > 0 && d.rng.Float64() < missing {
+					y, lacks = float32(math.NaN()), true
+				}
+				s.y = append(s.y, y)
+			}
 		}
-		s.pools = append(s.pools, p.rows)
+		task += own.Outputs
+		s.sources, s.missing = append(s.sources, own), append(s.missing, lacks)
 		s.offsets = append(s.offsets, len(s.rows))
 	}
 	s.rowsPtr, s.yPtr = upload(d, s.rows, 4*d.rng.IntN(3)), upload(d, s.y, 4*d.rng.IntN(3))
 	return s
 }
 
-func (s *samples) tasks() int { return len(s.pools) }
+// alone has one sample of a pool for each source of one output, with its label.
+func alone(d *device, cols int, pool PoolRows, rows []int32, y []float32) *samples {
+	s := &samples{cols: cols, offsets: []int{0}, rows: rows, y: y, missing: make([]bool, len(rows))}
+	for i := range rows {
+		s.offsets, s.sources = append(s.offsets, i+1), append(s.sources, SampleSource{pool, int64(i), 1, int32(i)})
+	}
+	s.rowsPtr, s.yPtr = upload(d, s.rows, 0), upload(d, s.y, 0)
+	return s
+}
+
+func (s *samples) tasks() (n int) {
+	for _, source := range s.sources {
+		n += int(source.Outputs)
+	}
+	return n
+}
+
+// divide cuts the sources into chunks of at most limit samples.
+func (s *samples) divide(limit int) Table {
+	return Divide(s.offsets, func(int) int { return limit }, s.sources, s.missing)
+}
+
+// output gives the samples that have a label of output c of source m, with it.
+func (s *samples) output(m, c int) (x [][]float64, y []float64) {
+	source := s.sources[m]
+	for i := s.offsets[m]; i < s.offsets[m+1]; i++ {
+		if label := s.y[int(source.Labels)+(i-s.offsets[m])*int(source.Outputs)+c]; label == label {
+			x, y = append(x, s.x[i]), append(y, float64(label))
+		}
+	}
+	return x, y
+}
 
 // gradient lays out the pass with chunks of at most limit.
 func (s *samples) gradient(d *device, p []float32, pStride, limit int) Gradient {
-	table := Divide(s.offsets, limit, func(task int) PoolRows { return s.pools[task] })
+	table := s.divide(limit)
 	g := Gradient{
 		Tasks: s.tasks(), Cols: s.cols,
 		Chunks: upload(d, Bytes(table.Chunks), 0), Slots: upload(d, Bytes(table.Slots), 0),
-		NumChunks: len(table.Chunks), MaxSlots: table.MaxSlots,
+		NumChunks: len(table.Chunks), NumSlots: table.NumSlots(), MaxSlots: table.MaxSlots, Fused: table.Fused,
 		Rows: s.rowsPtr, Y: s.yPtr,
 		P: upload(d, p, 4*d.rng.IntN(5)), PStride: pStride,
 		QStride: s.cols + d.rng.IntN(4),
 	}
 	g.Q, g.Loss = d.alloc(4*max(0, g.QStride*(g.Tasks-1)+g.Cols)), d.alloc(8*g.Tasks)
-	g.Part, g.PartSums = d.alloc(4*g.PartLen()), d.alloc(16*g.NumChunks)
+	g.Part, g.PartSums = d.alloc(4*g.PartLen()), d.alloc(16*g.NumSlots)
 	return g
 }
 
@@ -211,46 +282,56 @@ func checkGradient(d *device, s *samples, limit int) {
 	if withTotal {
 		total = download[float64](d, g.Total, g.Tasks)
 	}
-	for t := range g.Tasks {
-		want, mag := make([]float64, s.cols), make([]float64, s.cols)
-		sum, spread, residuals, sizes := 0.0, 0.0, 0.0, 0.0
-		for i := s.offsets[t]; i < s.offsets[t+1]; i++ {
-			r, size := float64(offset[t])-float64(s.y[i]), math.Abs(float64(s.y[i]))+math.Abs(float64(offset[t]))
-			for j, v := range s.x[i] {
-				r += v * float64(p[t*stride+j])
-				size += math.Abs(v * float64(p[t*stride+j]))
-			}
-			sum += r * r
-			spread += size * (size + math.Abs(r))
-			residuals += r
-			sizes += size
-			for j, v := range s.x[i] {
-				want[j] += r * v
-				mag[j] += (size + math.Abs(r)) * math.Abs(v)
-			}
-		}
-		const eps = 4e-6 // float32 sums of up to some hundred terms
-		if !near(loss[t], sum, eps*spread) {
-			d.t.Fatalf("d = %d, task %d of %v: loss %v, expected %v", s.cols, t, s.offsets, loss[t], sum)
-		}
-		if withTotal && !near(total[t], residuals, eps*sizes) {
-			d.t.Fatalf("d = %d, task %d of %v: sum of residuals %v, expected %v", s.cols, t, s.offsets, total[t], residuals)
-		}
-		for j := range want {
-			if got := float64(q[t*g.QStride+j]); !near(got, want[j], eps*mag[j]) {
-				d.t.Fatalf("d = %d, task %d of %v: q[%d] = %v, expected %v", s.cols, t, s.offsets, j, got, want[j])
-			}
-		}
-		for j := s.cols; j < g.QStride && t < g.Tasks-1; j++ {
-			if !math.IsNaN(float64(q[t*g.QStride+j])) {
-				d.t.Fatalf("d = %d: padding of q was written", s.cols)
-			}
+	for m, source := range s.sources {
+		for c := range int(source.Outputs) {
+			x, y := s.output(m, c)
+			s.checkTask(d, g, int(source.Task)+c, x, y, p, stride, offset, q, loss, total)
 		}
 	}
 	if d.rng.IntN(3) == 0 {
 		same[float32](d, g.Q, nq, g.Launches()...)
 		if !slices.Equal(raw(loss), raw(download[float64](d, g.Loss, g.Tasks))) {
 			d.t.Errorf("d = %d: another order of blocks and threads gave other losses", s.cols)
+		}
+	}
+}
+
+// checkTask holds the results of a task against sums over its labelled samples; a nil total was not asked for.
+func (s *samples) checkTask(d *device, g Gradient, t int, x [][]float64, y []float64, p []float32, stride int, offset, q []float32, loss,
+	total []float64) {
+	d.t.Helper()
+	want, mag := make([]float64, s.cols), make([]float64, s.cols)
+	sum, spread, residuals, sizes := 0.0, 0.0, 0.0, 0.0
+	for i, label := range y {
+		r, size := float64(offset[t])-label, math.Abs(label)+math.Abs(float64(offset[t]))
+		for j, v := range x[i] {
+			r += v * float64(p[t*stride+j])
+			size += math.Abs(v * float64(p[t*stride+j]))
+		}
+		sum += r * r
+		spread += size * (size + math.Abs(r))
+		residuals += r
+		sizes += size
+		for j, v := range x[i] {
+			want[j] += r * v
+			mag[j] += (size + math.Abs(r)) * math.Abs(v)
+		}
+	}
+	const eps = 4e-6 // float32 sums of up to some hundred terms
+	if !near(loss[t], sum, eps*spread) {
+		d.t.Fatalf("d = %d, task %d of %v: loss %v, expected %v", s.cols, t, s.sources, loss[t], sum)
+	}
+	if total != nil && !near(total[t], residuals, eps*sizes) {
+		d.t.Fatalf("d = %d, task %d of %v: sum of residuals %v, expected %v", s.cols, t, s.sources, total[t], residuals)
+	}
+	for j := range want {
+		if got := float64(q[t*g.QStride+j]); !near(got, want[j], eps*mag[j]) {
+			d.t.Fatalf("d = %d, task %d of %v: q[%d] = %v, expected %v", s.cols, t, s.sources, j, got, want[j])
+		}
+	}
+	for j := s.cols; j < g.QStride && t < g.Tasks-1; j++ {
+		if !math.IsNaN(float64(q[t*g.QStride+j])) {
+			d.t.Fatalf("d = %d: padding of q was written", s.cols)
 		}
 	}
 }
@@ -286,6 +367,27 @@ func TestTaskGradientMixed(t *testing.T) {
 	}
 }
 
+// TestTaskGradientOutputs has sources of several outputs, of up to a hundred, among
+// others, and missing labels.
+func TestTaskGradientOutputs(t *testing.T) {
+	d := newDevice(t)
+	for _, cols := range []int{0, 1, 3, 4, 5, 50, 127, 128, 130, 784, 785, 1030, 9000} {
+		for _, typ := range []Stored{StoredUint8, StoredFloat16, StoredFloat32} {
+			counts := pick(d, []int{pick(d, 1, 2, 7, 33)}, []int{0, 5, 0, 1, 9, 3, 0}, []int{1, 1, 40})
+			s := newOutputs(d, cols, counts, pick(d, 2, 8, 9, 20), pick(d, 0, .3, 1), typ)
+			checkGradient(d, s, pick(d, 3, 5, 16, 64))
+			d.release()
+		}
+	}
+	for _, counts := range [][]int{{}, {0}, {12, 0, 33, 1, 65}, {1, 300, 0, 2}, {3, 130}} {
+		for _, most := range []int{1, 3, 100} {
+			s := newOutputs(d, 4+d.rng.IntN(60), counts, most, pick(d, .01, .5), StoredUint8, StoredFloat16, StoredFloat32)
+			checkGradient(d, s, pick(d, 5, 17, 64, 200))
+			d.release()
+		}
+	}
+}
+
 // TestTaskGradientNonFinite checks that a NaN or an infinity stays in its task
 // and in its columns.
 func TestTaskGradientNonFinite(t *testing.T) {
@@ -293,10 +395,7 @@ func TestTaskGradientNonFinite(t *testing.T) {
 	for _, cols := range []int{40, 784, 1500, 8200} {
 		x := make([]float32, 2*cols)
 		x[3] = float32(math.Inf(1))
-		s := &samples{cols: cols, offsets: []int{0, 1, 2}, rows: []int32{0, 1}, y: []float32{1, 1}}
-		pool := PoolRows{Data: upload(d, x, 0), Stride: int64(cols), Scale: 1, Type: StoredFloat32}
-		s.pools = []PoolRows{pool, pool}
-		s.rowsPtr, s.yPtr = upload(d, s.rows, 0), upload(d, s.y, 0)
+		s := alone(d, cols, PoolRows{Data: upload(d, x, 0), Stride: int64(cols), Scale: 1, Type: StoredFloat32}, []int32{0, 1}, []float32{1, 1})
 		p := make([]float32, 2*cols)
 		p[3] = 1
 		g := s.gradient(d, p, cols, 64)
@@ -320,13 +419,11 @@ func TestHalf(t *testing.T) {
 		all[i] = uint16(i)
 	}
 	const n = 1 << 8
-	s := &samples{cols: 1 << 8, offsets: make([]int, n+1), y: make([]float32, n)}
-	pool := PoolRows{Data: upload(d, all, 0), Stride: 1 << 8, Scale: 1, Type: StoredFloat16}
+	rows, y := make([]int32, n), make([]float32, n)
 	for i := range n { // task i has row i alone, and q = -y x
-		s.offsets[i+1], s.y[i] = i+1, -1
-		s.rows, s.pools = append(s.rows, int32(i)), append(s.pools, pool)
+		rows[i], y[i] = int32(i), -1
 	}
-	s.rowsPtr, s.yPtr = upload(d, s.rows, 0), upload(d, s.y, 0)
+	s := alone(d, 1<<8, PoolRows{Data: upload(d, all, 0), Stride: 1 << 8, Scale: 1, Type: StoredFloat16}, rows, y)
 	g := s.gradient(d, make([]float32, n<<8), 1<<8, 64)
 	g.QStride = 1 << 8
 	g.Q = d.alloc(4 << 16)

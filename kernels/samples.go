@@ -29,73 +29,98 @@ type PoolRows struct {
 	Type   Stored
 }
 
-// SampleChunk is a run of samples of one task, as the kernels read it: First up
-// to First + Count - 1 of the row indices and labels.
+// SampleSource is a source, as the kernels read it: where its stored rows and, among
+// the labels of all samples, its own begin. Each of its samples has one label for
+// each of Outputs outputs, in order; NaN is a missing one. Task is the first output's
+// number among those of all sources.
+type SampleSource struct {
+	Pool          PoolRows
+	Labels        int64
+	Outputs, Task int32
+}
+
+// SampleChunk is a run of samples of one source, as the kernels read it: First up
+// to First + Count - 1 of the row indices, and their labels, from Labels on.
 type SampleChunk struct {
 	Pool              PoolRows
-	First             int64
+	First, Labels     int64
 	Count, Task, Slot int32
-	_                 int32
+	// Outputs is 0 for a source of one output without missing labels, which has
+	// the sums of slot Slot. Otherwise output c has those of Slot + c Slots.
+	Outputs, Slots int32
+	_              int32
 }
 
-// Table is a division of the samples of all tasks into chunks.
+// Table is a division of the samples of all sources into chunks.
 type Table struct {
-	// Chunks are in order of samples; the slot of a chunk is its index.
+	// Chunks are in order of samples.
 	Chunks []SampleChunk
-	// Slots has T + 1 entries: task t has chunks Slots[t] up to Slots[t+1].
+	// Slots has an entry for each task and one more: task t has the sums of slots
+	// Slots[t] up to Slots[t+1].
 	Slots []int32
-	// MaxSlots is the largest number of chunks of a task.
-	MaxSlots int
+	// MaxSlots is the largest number of slots of a task, Fused the number of chunks
+	// whose Outputs is not 0.
+	MaxSlots, Fused int
 }
 
-// GradientRows is the number of samples that a chunk has at most in a pass over
-// n. There are about 2,048 chunks of a large set, and none below 64 rows are cut,
-// so that what chunks write stays a small part of what they read.
-func GradientRows(n int) int { return max(64, ceilDiv(n, 2048)) }
+// NumSlots is the number of slots of all tasks.
+func (t Table) NumSlots() int { return int(t.Slots[len(t.Slots)-1]) }
 
-// Divide cuts the samples of each task into equal chunks of at most limit.
-// offsets has T + 1 entries: task t has samples offsets[t] up to offsets[t+1].
-// pool gives the task's pool.
-func Divide(offsets []int, limit int, pool func(task int) PoolRows) Table {
-	tasks := len(offsets) - 1
-	t := Table{Slots: make([]int32, 1, tasks+1)}
-	for task := range tasks {
-		lo, n := offsets[task], offsets[task+1]-offsets[task]
-		parts := ceilDiv(n, limit)
+// GradientRows is the number of samples that a chunk of a source with that number
+// of outputs has at most in a pass over n. There are about 2,048 chunks of a large
+// set, 16,384 slots, and none below 64 rows are cut, so that what chunks write
+// stays a small part of what they read.
+func GradientRows(n, outputs int) int { return max(64, ceilDiv(n, 2048), ceilDiv(n*outputs, 16384)) }
+
+// Divide cuts the samples of each source into equal chunks of at most limit(its
+// outputs). offsets has an entry for each source and one more: source m has samples
+// offsets[m] up to offsets[m+1]. missing says whether a source lacks labels.
+func Divide(offsets []int, limit func(outputs int) int, sources []SampleSource, missing []bool) Table {
+	t := Table{Slots: make([]int32, 1, len(sources)+1)}
+	for m, s := range sources {
+		lo, n, outputs := offsets[m], offsets[m+1]-offsets[m], int(s.Outputs)
+		parts := ceilDiv(n, limit(outputs))
 		t.MaxSlots = max(t.MaxSlots, parts)
 		for i := range parts {
 			first := lo + n/parts*i + min(i, n%parts)
 			end := lo + n/parts*(i+1) + min(i+1, n%parts)
-			t.Chunks = append(t.Chunks, SampleChunk{
-				Pool: pool(task), First: int64(first), Count: int32(end - first),
-				Task: int32(task), Slot: int32(len(t.Chunks)),
-			})
+			c := SampleChunk{
+				Pool: s.Pool, First: int64(first), Labels: s.Labels + int64(first-lo)*int64(outputs), Count: int32(end - first),
+				Task: s.Task, Slot: int32(t.NumSlots() + i), Slots: int32(parts),
+			}
+			if outputs > 1 || missing[m] {
+				c.Outputs = s.Outputs
+				t.Fused++
+			}
+			t.Chunks = append(t.Chunks, c)
 		}
-		t.Slots = append(t.Slots, int32(len(t.Chunks)))
+		for range outputs {
+			t.Slots = append(t.Slots, int32(t.NumSlots()+parts))
+		}
 	}
 	return t
 }
 
 // Bytes are the elements as they lie in memory, for the tables that kernels
-// read: []SampleChunk, []PoolRows, []int32.
-func Bytes[E SampleChunk | PoolRows | int32](s []E) []byte {
+// read: []SampleChunk, []SampleSource, []int32.
+func Bytes[E SampleChunk | SampleSource | int32](s []E) []byte {
 	if len(s) == 0 {
 		return nil
 	}
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// Gradient is the pass over the samples of T tasks: with p_t row t of P and x_i
-// the features of sample i,
+// Gradient is the pass over the samples of T tasks: with p_t row t of P, x_i the
+// features of sample i and y_i its label, where it has one,
 //
 //	r_i = x_i'p_t + b_t - y_i,  q_t = sum_i r_i x_i,  loss_t = sum_i r_i^2,  total_t = sum_i r_i
 //
 // All of it is in device memory.
 type Gradient struct {
 	Tasks, Cols int
-	// Chunks and Slots are those of a [Table] with NumChunks chunks and MaxSlots.
-	Chunks, Slots       Ptr
-	NumChunks, MaxSlots int
+	// Chunks and Slots are those of a [Table] with these numbers.
+	Chunks, Slots                        Ptr
+	NumChunks, NumSlots, MaxSlots, Fused int
 	// Rows and Y are the samples' row indices (int32) and labels (float32).
 	Rows, Y Ptr
 	// P and Q are T by Cols float32. Offset is b, T float32, 0 for none. Loss and
@@ -106,18 +131,19 @@ type Gradient struct {
 	Q           Ptr
 	QStride     int
 	Loss, Total Ptr
-	// Part is scratch of PartLen float32, 16-byte aligned, PartSums of 2 NumChunks
+	// Part is scratch of PartLen float32, 16-byte aligned, PartSums of 2 NumSlots
 	// float64.
 	Part, PartSums Ptr
 }
 
 // PartLen is the number of float32 of scratch.
-func (g Gradient) PartLen() int { return g.NumChunks * ceilDiv(g.Cols, 4) * 4 }
+func (g Gradient) PartLen() int { return g.NumSlots * ceilDiv(g.Cols, 4) * 4 }
 
 // gradientWidths are the widths of the kernels that keep a row in registers.
 var gradientWidths = []int{128, 256, 512, 768, 896, 1024, 2048, 4096, 8192}
 
-// Launches are the pass and the sum over the chunks of each task.
+// Launches are the pass, over sources of one output and over others, and the sum
+// over the chunks of each task.
 func (g Gradient) Launches() []Launch {
 	name, blockSize, shared := "task_gradient_any", block, 0
 	for _, w := range gradientWidths {
@@ -137,12 +163,18 @@ func (g Gradient) Launches() []Launch {
 	if g.MaxSlots > 8 {
 		reduce = [2]int{size("GRADIENT_REDUCE_COLUMNS"), size("GRADIENT_REDUCE_THREADS")}
 	}
-	return []Launch{
-		launch(name, g.NumChunks, 1, threads(blockSize), shared,
-			g.Chunks, g.Rows, g.Y, g.P, int64(g.PStride), g.Offset, cols, g.Part, g.PartSums),
-		launch("task_gradient_reduce", g.Tasks, min(1<<15, max(1, ceilDiv(g.Cols, reduce[0]))), reduce, 0,
-			g.Slots, cols, g.Part, g.PartSums, g.Q, int64(g.QStride), g.Loss, g.Total),
+	var all []Launch
+	if g.Fused < g.NumChunks {
+		all = append(all, launch(name, g.NumChunks, 1, threads(blockSize), shared,
+			g.Chunks, g.Rows, g.Y, g.P, int64(g.PStride), g.Offset, cols, g.Part, g.PartSums))
 	}
+	if g.Fused > 0 {
+		all = append(all, launch("task_gradient_outputs", g.NumChunks, 1, threads(block), 0,
+			g.Chunks, g.Rows, g.Y, g.P, int64(g.PStride), g.Offset, cols, g.Part, g.PartSums))
+	}
+	return append(all,
+		launch("task_gradient_reduce", g.Tasks, min(1<<15, max(1, ceilDiv(g.Cols, reduce[0]))), reduce, 0,
+			g.Slots, cols, g.Part, g.PartSums, g.Q, int64(g.QStride), g.Loss, g.Total))
 }
 
 // gradientKernels are the entry points of those widths.

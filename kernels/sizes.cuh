@@ -14,6 +14,8 @@
 #define GRADIENT_NARROW_BLOCK 128   // threads of a block then
 #define GRADIENT_REDUCE_COLUMNS 32  // columns per block of task_gradient_reduce where several threads share one
 #define GRADIENT_REDUCE_THREADS 16  // threads per column then
+#define OUTPUT_TILE 8               // outputs at a time of task_gradient_outputs
+#define OUTPUT_ROWS 64              // rows at a time of it
 #define CONV_ROWS 8                 // rows of a convolution's tile of outputs
 #define CONV_COLS 16                // columns of it
 #define CONV_SLAB 16                // input channels at a time

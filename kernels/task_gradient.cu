@@ -3,7 +3,8 @@
 //   r_i = scale x_i'p_t + b_t - y_i,  part_s = scale sum_i r_i x_i,  part_sums_s = (sum_i r_i^2, sum_i r_i)
 //
 // with the sums over the samples i of chunk s, x_i the stored row, t the task;
-// task_gradient_reduce adds the chunks of a task.
+// task_gradient_reduce adds the chunks of a task. Chunks of sources with several
+// outputs or missing labels are task_gradient_outputs'.
 //
 // Shapes   p: T by d float32, rows p_stride apart. offset: b, T float32, or null for
 //          zeros. part: a row of 4 ceil(d / 4) float32 for each chunk's slot, 16-byte
@@ -129,7 +130,7 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
   Reader<int> index;
   Reader<float> label;
   index.start(rows + c.first + lo, n, in_warp);
-  label.start(y + c.first + lo, n, in_warp);
+  label.start(y + c.labels + lo, n, in_warp);
   const bool aligned = quads_aligned<T>(c.pool);
   double2 total = make_double2(0, 0);
 
@@ -208,6 +209,7 @@ template <int V, int FULL, int WARPS, int GROUP>
 __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride,
                                  const float *offset, int d, float *part, double *part_sums, float *sums, double2 *totals) {
   const SampleChunk c = chunks[blockIdx.x];
+  if (c.outputs) return;
   const float shift = offset ? offset[c.task] : 0;
   p += c.task * p_stride;
   if (c.pool.dtype == POOL_UINT8) {

@@ -28,7 +28,7 @@ __device__ inline void wide_gradient(const SampleChunk &c, const int *rows, cons
       float s = 0;
       for (int j = lane; j < d; j += 32) s = fmaf(widen(x[j]), p[j], s);
       s = warp_sum(s);
-      const float r = c.pool.scale * s - (y[c.first + begin + warp] - shift);
+      const float r = c.pool.scale * s - (y[c.labels + begin + warp] - shift);
       total.x += (double)r * r;
       total.y += r;
       if (lane == 0) residual[warp] = r;
@@ -66,6 +66,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   __shared__ float residual[BLOCK / 32];
   __shared__ double2 totals[BLOCK / 32];
   const SampleChunk c = chunks[blockIdx.x];
+  if (c.outputs) return;
   const float shift = offset ? offset[c.task] : 0;
   p += c.task * p_stride;
   if (c.pool.dtype == POOL_UINT8) {

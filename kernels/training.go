@@ -1,32 +1,33 @@
 package kernels
 
-// Heads computes the squared loss of a minibatch of N samples under the heads of
-// their tasks, and its gradients, as backend.Training defines them. All of it is
-// in device memory.
+// Heads computes the squared loss of a minibatch of N samples of up to Outputs labels
+// under the heads of their tasks, and its gradients, as backend.Training defines
+// them. All of it is in device memory.
 type Heads struct {
-	N, K, Tasks int
-	Z, W        Matrix
-	Y, Task     Ptr
-	Scale       float64
+	N, K, Tasks, Outputs int
+	Z, W, Y              Matrix
+	Task                 Ptr
+	Scale                float64
 	// DZ and DW are both none when the loss alone is wanted.
 	DZ, DW Matrix
 	// Loss is one float64 that is added to.
 	Loss Ptr
-	// Residual is scratch of N float64.
+	// Residual is scratch of N Outputs float64.
 	Residual Ptr
 }
 
 // Launches are the residuals with the gradient in the features, and then the loss
 // with the gradient in the heads.
 func (h Heads) Launches() []Launch {
-	k, blocks := index32("head_residual", "columns", h.K), 1
+	k, outputs, blocks := index32("head_residual", "columns", h.K), index32("head_residual", "outputs", h.Outputs), 1
 	if h.DW.At != 0 {
 		blocks += h.Tasks
 	}
 	return []Launch{
-		launch("head_residual", ceilDiv(h.N, warpsPer), 1, threads(block), 0, int64(h.N), k, index32("head_residual", "tasks", h.Tasks),
+		launch("head_residual", ceilDiv(h.N, warpsPer), 1, threads(block), 0, int64(h.N), k, index32("head_residual", "tasks", h.Tasks), outputs,
 			h.Z, h.Y, h.Task, h.W, h.Scale, h.DZ, h.Residual),
-		launch("head_gradient", blocks, 1, threads(size("HEAD_BLOCK")), 0, int64(h.N), k, h.Z, h.Task, h.Residual, h.Scale, h.DW, h.Loss),
+		launch("head_gradient", blocks, 1, threads(size("HEAD_BLOCK")), 0, int64(h.N), k, outputs,
+			h.Z, h.Task, h.Residual, h.Scale, h.DW, h.Loss),
 	}
 }
 

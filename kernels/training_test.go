@@ -7,34 +7,44 @@ import (
 
 func TestHeads(t *testing.T) {
 	d := newDevice(t)
-	for _, c := range []struct{ n, k, tasks int }{{1, 1, 1}, {256, 50, 30}, {300, 130, 3}, {17, 33, 5}, {0, 4, 2}, {5, 3, 0}, {129, 64, 1}} {
+	for _, c := range []struct{ n, k, tasks, outputs int }{{1, 1, 1, 1}, {256, 50, 30, 1}, {300, 130, 3, 1}, {17, 33, 5, 1}, {0, 4, 2, 1},
+		{5, 3, 0, 1}, {129, 64, 1, 1}, {200, 40, 30, 10}, {30, 200, 5, 3}, {9, 7, 120, 100}} {
 		zs, ws, ds := c.k+d.rng.IntN(3), c.k+d.rng.IntN(3), c.k+d.rng.IntN(3)
-		z, w, y := normals[float32](d, c.n*zs), normals[float32](d, c.tasks*ws), normals[float32](d, c.n)
+		ys := c.outputs + d.rng.IntN(3)
+		z, w, y := normals[float32](d, c.n*zs), normals[float32](d, c.tasks*ws), normals[float32](d, c.n*ys)
+		for i := range y {
+			if d.rng.IntN(5) == 0 {
+				y[i] = float32(math.NaN())
+			}
+		}
 		task := make([]int32, c.n)
 		for i := range task {
 			task[i] = int32(d.rng.IntN(c.tasks+2)) - 1 // now and then none of the tasks
 		}
 		before := d.rng.Float64()
 		h := Heads{
-			N: c.n, K: c.k, Tasks: c.tasks, Z: Matrix{upload(d, z, 4*d.rng.IntN(3)), zs}, Y: upload(d, y, 4), Task: upload(d, task, 4),
+			N: c.n, K: c.k, Tasks: c.tasks, Outputs: c.outputs, Z: Matrix{upload(d, z, 4*d.rng.IntN(3)), zs},
+			Y: Matrix{upload(d, y, 4), ys}, Task: upload(d, task, 4),
 			W: Matrix{upload(d, w, 4*d.rng.IntN(3)), ws}, Scale: d.rng.NormFloat64(), Loss: upload(d, []float64{before}, 0),
-			DZ: Matrix{d.alloc(4 * c.n * ds), ds}, DW: Matrix{d.alloc(4 * c.tasks * ds), ds}, Residual: d.alloc(8 * c.n),
+			DZ: Matrix{d.alloc(4 * c.n * ds), ds}, DW: Matrix{d.alloc(4 * c.tasks * ds), ds}, Residual: d.alloc(8 * c.n * c.outputs),
 		}
 		d.run(h.Launches()...)
 		loss, dz, dw := before, make([]float64, c.n*c.k), make([]float64, c.tasks*c.k)
 		for i := range c.n {
-			at := int(task[i])
-			if at < 0 || at >= c.tasks {
-				continue
-			}
-			r := -float64(y[i])
-			for j := range c.k {
-				r += float64(z[i*zs+j]) * float64(w[at*ws+j])
-			}
-			loss += r * r
-			for j := range c.k {
-				dz[i*c.k+j] = h.Scale * r * float64(w[at*ws+j])
-				dw[at*c.k+j] += h.Scale * r * float64(z[i*zs+j])
+			for o := range c.outputs {
+				at, label := int(task[i])+o, float64(y[i*ys+o])
+				if task[i] < 0 || at >= c.tasks || math.IsNaN(label) {
+					continue
+				}
+				r := -label
+				for j := range c.k {
+					r += float64(z[i*zs+j]) * float64(w[at*ws+j])
+				}
+				loss += r * r
+				for j := range c.k {
+					dz[i*c.k+j] += h.Scale * r * float64(w[at*ws+j])
+					dw[at*c.k+j] += h.Scale * r * float64(z[i*zs+j])
+				}
 			}
 		}
 		if got := download[float64](d, h.Loss, 1)[0]; !near(got, loss, 1e-12*loss) {
@@ -52,14 +62,14 @@ func TestHeads(t *testing.T) {
 		}
 		same[float32](d, h.DW.At, c.tasks*ds, h.Launches()...)
 		// The loss alone, from the same start.
-		with := download[float64](d, h.Residual, c.n)
+		with := download[float64](d, h.Residual, c.n*c.outputs)
 		h.DZ, h.DW = Matrix{}, Matrix{}
 		write(d, h.Loss, []float64{before})
 		d.run(h.Launches()...)
 		if got := download[float64](d, h.Loss, 1)[0]; !near(got, loss, 1e-12*loss) {
 			t.Errorf("%+v: the loss alone is %v, expected %v", c, got, loss)
 		}
-		for i, got := range download[float64](d, h.Residual, c.n) {
+		for i, got := range download[float64](d, h.Residual, c.n*c.outputs) {
 			if got != with[i] {
 				t.Fatalf("%+v: residual %d is %v without gradient, %v with", c, i, got, with[i])
 			}

@@ -142,13 +142,13 @@ func (n *convNet) tensors(theta []float32) []Tensor {
 
 // activations are the intermediate results of up to rows samples.
 type activations struct {
-	net     *convNet
-	rows    int
-	x       backend.Matrix
-	y, task backend.Vector
-	out     []backend.Matrix // of the layers; the last has a column of ones behind it
-	arg     []backend.Matrix // zero without gradients
-	z       backend.Matrix
+	net  *convNet
+	rows int
+	x, y backend.Matrix
+	task backend.Vector
+	out  []backend.Matrix // of the layers; the last has a column of ones behind it
+	arg  []backend.Matrix // zero without gradients
+	z    backend.Matrix
 }
 
 // rowAlign is the multiple of elements that rows are apart, for the sake of
@@ -159,7 +159,7 @@ func (n *convNet) newActivations(tmp *backend.Scope, rows int, gradients bool) (
 	a := &activations{
 		net: n, rows: rows,
 		x:    tmp.Matrix(backend.Float32, rows, n.shapes[0].In()),
-		y:    tmp.Vector(backend.Float32, rows),
+		y:    tmp.Matrix(backend.Float32, rows, 1),
 		task: tmp.Vector(backend.Int32, rows),
 		z:    tmp.Matrix(backend.Float32, rows, n.k),
 	}
@@ -192,11 +192,11 @@ func first(m backend.Matrix, rows int) backend.Matrix {
 
 // forward lays out the samples that order names, at most rows of them, and
 // computes z = A (h, 1) for their last layer's outputs h.
-func (a *activations) forward(theta backend.Vector, s backend.Samples, order []int32) (z backend.Matrix, y,
+func (a *activations) forward(theta backend.Vector, s backend.Samples, order []int32) (z, y backend.Matrix,
 	task backend.Vector, err error) {
 	n, r := a.net, len(order)
-	y, task, z = a.y, a.task, first(a.z, r)
-	y.Len, task.Len = r, r
+	y, task, z = first(a.y, r), a.task, first(a.z, r)
+	task.Len = r
 	in := first(a.x, r)
 	if err = n.b.Batch(s, order, in, y, task); err != nil {
 		return

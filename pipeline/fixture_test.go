@@ -121,7 +121,7 @@ func newRegression(t testing.TB, b backend.Queue, rng *rand.Rand, d int, counts 
 	}
 	for task, n := range counts {
 		pool := task % 3
-		set.TaskPool = append(set.TaskPool, pool)
+		set.SourcePool = append(set.SourcePool, pool)
 		for range n {
 			row := rng.IntN(rows)
 			y := float32(rng.NormFloat64())

@@ -188,8 +188,8 @@ func TestERMOptimumIsSoftThresholding(t *testing.T) {
 	}
 	truth := lowRank(sigma)
 	set := backend.SampleSet{
-		Pools:    []backend.Pool{{Data: upload(t, b, backend.Float32, pool).Mat(n, d), Scale: 1}},
-		TaskPool: make([]int, tasks), Offsets: []int{0},
+		Pools:      []backend.Pool{{Data: upload(t, b, backend.Float32, pool).Mat(n, d), Scale: 1}},
+		SourcePool: make([]int, tasks), Offsets: []int{0},
 	}
 	noise := 0.0
 	for task := range tasks {

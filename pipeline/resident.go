@@ -65,7 +65,7 @@ func (r *Resident) Close() {
 func (r *Resident) samples(queue backend.Queue, tasks []int, in []Labelled) (backend.Samples, error) {
 	set := backend.SampleSet{Pools: r.pools, Offsets: []int{0}}
 	for i, l := range in {
-		set.TaskPool = append(set.TaskPool, r.Set.Tasks[tasks[i]].Pool)
+		set.SourcePool = append(set.SourcePool, r.Set.Tasks[tasks[i]].Pool)
 		set.Rows, set.Y = append(set.Rows, l.Rows...), append(set.Y, l.Y...)
 		set.Offsets = append(set.Offsets, len(set.Rows))
 	}

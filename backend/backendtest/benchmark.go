@@ -139,7 +139,7 @@ func (b *bench) samples(t backend.DType) backend.Samples {
 	}
 	set.Offsets = []int{0}
 	for task := range benchTasks {
-		set.TaskPool = append(set.TaskPool, task*benchPools/benchTasks)
+		set.SourcePool = append(set.SourcePool, task*benchPools/benchTasks)
 		set.Offsets = append(set.Offsets, benchSamples*(task+1)/benchTasks)
 	}
 	for range benchSamples {

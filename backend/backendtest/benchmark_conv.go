@@ -63,7 +63,7 @@ func benchBatches(tb timer, open backend.Open) {
 		order[i] = int32(b.rng.IntN(benchSamples))
 	}
 	x := b.s.Matrix(backend.Float32, benchBatch, benchCols)
-	y, task := b.s.Vector(backend.Float32, benchBatch), b.s.Vector(backend.Int32, benchBatch)
+	y, task := b.s.Matrix(backend.Float32, benchBatch, 1), b.s.Vector(backend.Int32, benchBatch)
 	b.SetBytes(benchBatch * benchCols * 5)
 	b.loop(func() error { return b.q.Batch(s, order, x, y, task) })
 }
@@ -76,7 +76,7 @@ func benchHeads(tb timer, open backend.Open) {
 	for i := range ids {
 		ids[i] = float64(b.rng.IntN(benchTasks))
 	}
-	y, task := b.random(t, 1, benchBatch).Row(0), backend.Vec(b.upload(backend.Int32, ids))
+	y, task := b.random(t, benchBatch, 1), backend.Vec(b.upload(backend.Int32, ids))
 	dz, dw, loss := b.s.Matrix(t, benchBatch, benchWidth), b.s.Matrix(t, benchTasks, benchWidth), b.s.Vector(backend.Float64, 1)
 	b.loop(func() error { return b.q.HeadGradient(z, y, task, w, 1, dz, dw, loss) })
 	b.flops(6 * benchBatch * benchWidth)

@@ -258,11 +258,11 @@ func (e *env) solverCalls(z dims, add adder) {
 
 func (e *env) multiTaskCalls(z dims, add adder) {
 	const t = backend.Float32
-	pb := e.newProblem(problemSpec{d: z.d, counts: split(e.rng, z.samples, z.tasks), pools: stored})
-	s := pb.samples
-	p, q := e.in("p", t, normal(e.rng, t, z.tasks, z.d)), e.out("q", t, z.tasks, z.d)
-	offset := e.inVec("offset", t, normal(e.rng, t, 1, z.tasks).v)
-	total, loss := e.outVec("total", backend.Float64, z.tasks), e.outVec("loss", backend.Float64, z.tasks)
+	pb := e.newProblem(problemSpec{d: z.d, counts: split(e.rng, z.samples, z.tasks), pools: stored, outputs: 3, missing: .1})
+	s, tasks := pb.samples, pb.samples.Tasks()
+	p, q := e.in("p", t, normal(e.rng, t, tasks, z.d)), e.out("q", t, tasks, z.d)
+	offset := e.inVec("offset", t, normal(e.rng, t, 1, tasks).v)
+	total, loss := e.outVec("total", backend.Float64, tasks), e.outVec("loss", backend.Float64, tasks)
 	samples := arg{name: "s", samples: &s}
 	add("TaskGradient", func() ([]float64, error) { return nil, e.q.TaskGradient(s, p, offset, q, total, loss) },
 		samples, inMat("p", &p), inVec("offset", &offset), outMat("q", &q), outVec("total", &total), outVec("loss", &loss))

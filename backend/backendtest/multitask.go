@@ -9,6 +9,9 @@ import (
 var multiTaskCases = []testCase{
 	{"TaskGradient", testTaskGradient},
 	{"TaskGradientLarge", testTaskGradientLarge},
+	{"Outputs", testOutputs},
+	{"OutputsLarge", testOutputsLarge},
+	{"MissingLabels", testMissingLabels},
 	{"FiniteDifferences", testFiniteDifferences},
 	{"Empty", testEmptyTasks},
 	{"Repeats", testRepeats},
@@ -25,7 +28,7 @@ var widths = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 784, 78
 // taskGradient makes the pass. Without an offset it asks for no total either.
 func (e *env) taskGradient(pb *problem, p dense, offset []float64) (q dense, total, loss []float64) {
 	e.Helper()
-	t := len(pb.set.TaskPool)
+	t := pb.samples.Tasks()
 	pv, qv := e.in("p", backend.Float32, p), e.out("q", backend.Float32, t, pb.d)
 	lv := e.outVec("loss", backend.Float64, t)
 	if offset == nil {
@@ -86,24 +89,82 @@ func testTaskGradientLarge(e *env) {
 	}
 }
 
+// testOutputs has sources of several outputs among others, with missing labels.
+func testOutputs(e *env) {
+	for _, d := range widths {
+		for _, pools := range poolMixes() {
+			counts, most, missing := split(e.rng, e.rng.IntN(120), 1+e.rng.IntN(8)), 1+e.rng.IntN(12), []float64{0, .3, 1}[e.rng.IntN(3)]
+			e.describe("d %d, pools %v, samples per source %v, up to %d outputs, %v missing", d, pools, counts, most, missing)
+			pb := e.newProblem(problemSpec{d: d, counts: counts, pools: pools, outputs: most, missing: missing})
+			e.checkTaskGradient(pb, normal(e.rng, backend.Float32, pb.samples.Tasks(), d))
+			e.checkProject(pb, 3)
+			e.flush()
+		}
+	}
+}
+
+// testOutputsLarge has a source with thousands of samples, and one of a hundred
+// outputs.
+func testOutputsLarge(e *env) {
+	for _, c := range []struct{ d, n, sources, outputs int }{{784, 700, 5, 10}, {33, 6000, 3, 4}, {50, 300, 2, 100}, {4, 5000, 1, 100}} {
+		counts := split(e.rng, c.n, c.sources)
+		pb := e.newProblem(problemSpec{d: c.d, counts: counts, pools: stored, poolRows: 300, outputs: c.outputs, missing: .05})
+		e.describe("%d samples, outputs %v, d %d", c.n, pb.set.Outputs, c.d)
+		e.checkTaskGradient(pb, normal(e.rng, backend.Float32, pb.samples.Tasks(), c.d))
+		e.flush()
+	}
+}
+
+// testMissingLabels compares a source of one output that lacks labels with one that
+// has no such samples, and wants nothing where all are missing.
+func testMissingLabels(e *env) {
+	pb := e.newProblem(problemSpec{d: 40, counts: []int{60, 25}, pools: stored, outputs: 1, missing: .4})
+	p := normal(e.rng, backend.Float32, 2, 40)
+	e.checkTaskGradient(pb, p)
+	want := pb.gradient(p, nil, e.eps(backend.Float32), e.eps(backend.Float64))
+	labelled := &problem{d: 40, values: pb.values, set: backend.SampleSet{
+		Pools: pb.set.Pools, SourcePool: pb.set.SourcePool, Offsets: []int{0}}}
+	for _, t := range pb.tasks() {
+		for i, y := range t.y {
+			if !math.IsNaN(y) {
+				labelled.set.Rows = append(labelled.set.Rows, pb.set.Rows[t.lo+i])
+				labelled.set.Y = append(labelled.set.Y, float32(y))
+			}
+		}
+		labelled.set.Offsets = append(labelled.set.Offsets, len(labelled.set.Rows))
+	}
+	labelled.place(e)
+	q, _, loss := e.taskGradient(labelled, p, nil)
+	e.within("q without the samples that lack a label", q.v, want.q.v, want.qBound.v)
+	e.within("loss without the samples that lack a label", loss, want.loss, want.lossBound)
+
+	for i := range pb.set.Y {
+		pb.set.Y[i] = float32(math.NaN())
+	}
+	pb.place(e)
+	q, total, loss := e.taskGradient(pb, p, []float64{1, 2})
+	e.same("q without labels", q.v, make([]float64, 80))
+	e.same("total and loss without labels", append(total, loss...), make([]float64, 4))
+}
+
 // testFiniteDifferences checks q = grad loss / 2. The loss is quadratic, so
 // central differences are exact for any step: loss(p+v) - loss(p-v) = 4 q'v.
 func testFiniteDifferences(e *env) {
 	for range 5 {
 		d, counts := 1+e.rng.IntN(40), split(e.rng, 60, 4)
-		e.describe("d %d, samples per task %v", d, counts)
-		pb := e.newProblem(problemSpec{d: d, counts: counts, pools: stored})
-		x := pb.features()
+		e.describe("d %d, samples per source %v", d, counts)
+		pb := e.newProblem(problemSpec{d: d, counts: counts, pools: stored, outputs: 3, missing: .2})
+		x, tasks := pb.features(), pb.tasks()
 		// Multiples of 1/64, so that p+v and p-v are exact in float32.
 		grid := func() dense {
-			m := zeros(len(counts), d)
+			m := zeros(len(tasks), d)
 			for i := range m.v {
 				m.v[i] = float64(e.rng.IntN(129)-64) / 64
 			}
 			return m
 		}
 		p, v := grid(), grid()
-		plus, minus := zeros(len(counts), d), zeros(len(counts), d)
+		plus, minus := zeros(len(tasks), d), zeros(len(tasks), d)
 		for i := range p.v {
 			plus.v[i], minus.v[i] = p.v[i]+v.v[i], p.v[i]-v.v[i]
 		}
@@ -114,10 +175,10 @@ func testFiniteDifferences(e *env) {
 		q, _, g := at(p)
 		_, lossPlus, gPlus := at(plus)
 		_, lossMinus, gMinus := at(minus)
-		for t := range counts {
+		for t, task := range tasks {
 			slope := 4 * dot(q.row(t), v.row(t))
 			bound := 4 * absDot(g.qBound.row(t), v.row(t))
-			host := pb.lossAt(x, t, plus.row(t)) - pb.lossAt(x, t, minus.row(t))
+			host := task.lossAt(x, plus.row(t)) - task.lossAt(x, minus.row(t))
 			e.near("4 q'v against the loss in float64", []float64{slope}, []float64{host}, bound+1e-9*math.Abs(host))
 			bound += gPlus.lossBound[t] + gMinus.lossBound[t]
 			e.near("4 q'v against the backend's loss", []float64{slope}, []float64{lossPlus[t] - lossMinus[t]}, bound)
@@ -164,7 +225,7 @@ func testScale(e *env) {
 		for i, scale := range []float32{1, 1.0 / 255, -2, 0, 1e-20, 1e10} {
 			pb.set.Pools = append(pb.set.Pools, backend.Pool{Data: m, Scale: scale})
 			pb.values = append(pb.values, v)
-			pb.set.TaskPool = append(pb.set.TaskPool, i)
+			pb.set.SourcePool = append(pb.set.SourcePool, i)
 			pb.set.Rows = append(pb.set.Rows, int32(i), 9, 2)
 			pb.set.Y = append(pb.set.Y, 1, -1, 0.5)
 			pb.set.Offsets = append(pb.set.Offsets, 3*(i+1))
@@ -232,8 +293,8 @@ func testFreedSamples(e *env) {
 	check(pb.samples, "freed samples")
 
 	set := backend.SampleSet{
-		Pools:    []backend.Pool{{Data: backend.Mat(e.alloc(t, 40), 10, 4), Scale: 1}},
-		TaskPool: other.set.TaskPool, Offsets: other.set.Offsets, Rows: make([]int32, 5), Y: other.set.Y,
+		Pools:      []backend.Pool{{Data: backend.Mat(e.alloc(t, 40), 10, 4), Scale: 1}},
+		SourcePool: other.set.SourcePool, Offsets: other.set.Offsets, Rows: make([]int32, 5), Y: other.set.Y,
 	}
 	s, err := e.q.NewSamples(set)
 	e.must(err)
@@ -247,8 +308,8 @@ func testSamplesOverlap(e *env) {
 	const t = backend.Float32
 	pool := e.alloc(t, 100)
 	s, err := e.q.NewSamples(backend.SampleSet{
-		Pools:    []backend.Pool{{Data: backend.Mat(pool, 10, 4), Scale: 1}},
-		TaskPool: []int{0, 0}, Offsets: []int{0, 3, 5}, Rows: make([]int32, 5), Y: make([]float32, 5),
+		Pools:      []backend.Pool{{Data: backend.Mat(pool, 10, 4), Scale: 1}},
+		SourcePool: []int{0, 0}, Offsets: []int{0, 3, 5}, Rows: make([]int32, 5), Y: make([]float32, 5),
 	})
 	e.must(err)
 	e.owned = append(e.owned, s)
@@ -259,13 +320,13 @@ func testSamplesOverlap(e *env) {
 	}
 	e.wantArgument(e.q.TaskGradient(s, p, backend.Vector{}, on(39, 2, 4), backend.Vector{}, loss), "TaskGradient with q on a pool")
 	e.wantArgument(e.q.Project(s, b, on(39, 5, 3)), "Project with z on a pool")
-	batch := e.newBatch(5, 4)
+	batch := e.newBatch(5, 4, 1)
 	batch.x = on(39, 5, 4)
 	e.wantArgument(batch.run(s, make([]int32, 5)), "Batch with x on a pool")
-	batch = e.newBatch(5, 4)
-	batch.y = on(39, 1, 5).Row(0)
+	batch = e.newBatch(5, 4, 1)
+	batch.y = on(39, 5, 1)
 	e.wantArgument(batch.run(s, make([]int32, 5)), "Batch with y on a pool")
-	batch.y = on(40, 1, 5).Row(0)
+	batch.y = on(40, 5, 1)
 	e.must(batch.run(s, make([]int32, 5)))
 	e.must(e.q.TaskGradient(s, p, backend.Vector{}, on(40, 2, 4), backend.Vector{}, loss))
 	e.must(e.q.Project(s, b, on(40, 5, 3)))

@@ -17,18 +17,22 @@ type problem struct {
 
 type problemSpec struct {
 	d      int
-	counts []int // samples of each task
+	counts []int // samples of each source
 	pools  []backend.DType
 	// poolRows is the size of each pool, 20 unless set.
 	poolRows int
+	// outputs is the largest number of outputs that a source may have, 1 unless set,
+	// and missing the share of labels that are not there.
+	outputs int
+	missing float64
 }
 
-// split distributes n samples over tasks at random; the first task stays empty
-// where there are several.
-func split(rng *rand.Rand, n, tasks int) []int {
-	counts := make([]int, tasks)
+// split distributes n samples over sources at random; the first stays empty where
+// there are several.
+func split(rng *rand.Rand, n, sources int) []int {
+	counts := make([]int, sources)
 	for range n {
-		counts[max(1, rng.IntN(tasks))%tasks]++
+		counts[max(1, rng.IntN(sources))%sources]++
 	}
 	return counts
 }
@@ -49,7 +53,7 @@ func poolValues(rng *rand.Rand, t backend.DType, rows, d int) dense {
 // product with leaves exact.
 var scales = []float32{1.0 / 255, 1, -0.3}
 
-// newProblem draws rows with repeats and tasks in any order of pools, and places
+// newProblem draws rows with repeats and sources in any order of pools, and places
 // the set on the device.
 func (e *env) newProblem(spec problemSpec) *problem {
 	e.Helper()
@@ -68,10 +72,21 @@ func (e *env) newProblem(spec problemSpec) *problem {
 	}
 	pb.set.Offsets = []int{0}
 	for _, n := range spec.counts {
-		pb.set.TaskPool = append(pb.set.TaskPool, e.rng.IntN(len(spec.pools)))
+		pb.set.SourcePool = append(pb.set.SourcePool, e.rng.IntN(len(spec.pools)))
+		outputs := 1
+		if spec.outputs > 0 {
+			outputs = 1 + e.rng.IntN(spec.outputs)
+			pb.set.Outputs = append(pb.set.Outputs, outputs)
+		}
 		for range n {
 			pb.set.Rows = append(pb.set.Rows, int32(e.rng.IntN(spec.poolRows)))
-			pb.set.Y = append(pb.set.Y, float32(e.rng.NormFloat64()))
+			for range outputs {
+				y := e.rng.NormFloat64()
+				if spec.missing > 0 && e.rng.Float64() < spec.missing {
+					y = math.NaN()
+				}
+				pb.set.Y = append(pb.set.Y, float32(y))
+			}
 		}
 		pb.set.Offsets = append(pb.set.Offsets, len(pb.set.Rows))
 	}
@@ -85,18 +100,53 @@ func (pb *problem) place(e *env) {
 	s, err := e.q.NewSamples(pb.set)
 	e.must(err)
 	e.owned = append(e.owned, s)
-	if s.Tasks() != len(pb.set.TaskPool) || s.Len() != len(pb.set.Rows) || s.Cols() != pb.d {
-		e.failf("Samples says %d tasks, %d samples and %d columns, expected %d, %d and %d",
-			s.Tasks(), s.Len(), s.Cols(), len(pb.set.TaskPool), len(pb.set.Rows), pb.d)
+	most := 1
+	for m := range pb.set.SourcePool {
+		most = max(most, pb.outputs(m))
+	}
+	if s.Tasks() != len(pb.tasks()) || s.Outputs() != most || s.Len() != len(pb.set.Rows) || s.Cols() != pb.d {
+		e.failf("Samples says %d tasks, up to %d to a source, %d samples and %d columns, expected %d, %d, %d and %d",
+			s.Tasks(), s.Outputs(), s.Len(), s.Cols(), len(pb.tasks()), most, len(pb.set.Rows), pb.d)
 	}
 	pb.samples = s
+}
+
+// outputs is the number of outputs of a source.
+func (pb *problem) outputs(source int) int {
+	if pb.set.Outputs == nil {
+		return 1
+	}
+	return pb.set.Outputs[source]
+}
+
+// task is an output of a source, with the samples from lo up to hi and their labels.
+type task struct {
+	source, output, lo, hi int
+	y                      []float64
+}
+
+// tasks are the outputs of all sources in order.
+func (pb *problem) tasks() (all []task) {
+	labels := pb.set.Y
+	for m := range pb.set.SourcePool {
+		lo, hi, outputs := pb.set.Offsets[m], pb.set.Offsets[m+1], pb.outputs(m)
+		for c := range outputs {
+			t := task{source: m, output: c, lo: lo, hi: hi}
+			for i := range hi - lo {
+				t.y = append(t.y, float64(labels[i*outputs+c]))
+			}
+			all = append(all, t)
+		}
+		labels = labels[(hi-lo)*outputs:]
+	}
+	return all
 }
 
 // features are the N by d scaled rows of the samples in order, exact in float64.
 func (pb *problem) features() dense {
 	x := zeros(len(pb.set.Rows), pb.d)
-	for t, pool := range pb.set.TaskPool {
-		for i := pb.set.Offsets[t]; i < pb.set.Offsets[t+1]; i++ {
+	for m, pool := range pb.set.SourcePool {
+		for i := pb.set.Offsets[m]; i < pb.set.Offsets[m+1]; i++ {
 			for j, v := range pb.values[pool].row(int(pb.set.Rows[i])) {
 				x.row(i)[j] = float64(pb.set.Pools[pool].Scale) * v
 			}
@@ -116,19 +166,21 @@ type gradient struct {
 
 // gradient computes the task gradient as it is written; a nil offset is zeros.
 func (pb *problem) gradient(p dense, offset []float64, u32, u64 float64) gradient {
-	tasks := len(pb.set.TaskPool)
+	tasks := pb.tasks()
 	if offset == nil {
-		offset = make([]float64, tasks)
+		offset = make([]float64, len(tasks))
 	}
-	vec := func() []float64 { return make([]float64, tasks) }
-	g := gradient{zeros(tasks, pb.d), zeros(tasks, pb.d), vec(), vec(), vec(), vec()}
+	vec := func() []float64 { return make([]float64, len(tasks)) }
+	g := gradient{zeros(len(tasks), pb.d), zeros(len(tasks), pb.d), vec(), vec(), vec(), vec()}
 	x := pb.features()
-	for t := range tasks {
-		lo, hi := pb.set.Offsets[t], pb.set.Offsets[t+1]
-		n := float64(hi - lo)
+	for t, task := range tasks {
+		n := float64(task.hi - task.lo)
 		q, bound := g.q.row(t), g.qBound.row(t)
-		for i := lo; i < hi; i++ {
-			y := float64(pb.set.Y[i])
+		for i := task.lo; i < task.hi; i++ {
+			y := task.y[i-task.lo]
+			if math.IsNaN(y) {
+				continue
+			}
 			r := dot(x.row(i), p.row(t)) + offset[t] - y
 			dr := u32 * float64(pb.d+5) * (absDot(x.row(i), p.row(t)) + math.Abs(y) + math.Abs(offset[t]))
 			for j, v := range x.row(i) {
@@ -144,12 +196,13 @@ func (pb *problem) gradient(p dense, offset []float64, u32, u64 float64) gradien
 	return g
 }
 
-// lossAt is sum r_i^2 of task t at p_t, for finite differences.
-func (pb *problem) lossAt(x dense, t int, p []float64) float64 {
+// lossAt is sum r_i^2 of a task at p_t, for finite differences.
+func (t task) lossAt(x dense, p []float64) float64 {
 	var s sum
-	for i := pb.set.Offsets[t]; i < pb.set.Offsets[t+1]; i++ {
-		r := dot(x.row(i), p) - float64(pb.set.Y[i])
-		s.add(r, r)
+	for i, y := range t.y {
+		if r := dot(x.row(t.lo+i), p) - y; !math.IsNaN(y) {
+			s.add(r, r)
+		}
 	}
 	return s.value()
 }

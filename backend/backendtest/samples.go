@@ -10,25 +10,28 @@ import (
 var samplesCases = []testCase{
 	{"Copied", testSamplesCopied},
 	{"Counts", testSampleCounts},
+	{"Outputs", testSampleOutputs},
 	{"Rows", testSampleRows},
 	{"Pools", testSamplePools},
 }
 
 // testSamplesCopied changes the caller's slices after NewSamples.
 func testSamplesCopied(e *env) {
-	pb := e.newProblem(problemSpec{d: 9, counts: []int{5, 0, 8}, pools: stored})
+	pb := e.newProblem(problemSpec{d: 9, counts: []int{5, 0, 8}, pools: stored, outputs: 3})
 	set := pb.set
 	pb.set.Pools = slices.Clone(set.Pools)
-	pb.set.TaskPool = slices.Clone(set.TaskPool)
+	pb.set.SourcePool = slices.Clone(set.SourcePool)
+	pb.set.Outputs = slices.Clone(set.Outputs)
 	pb.set.Offsets = slices.Clone(set.Offsets)
 	pb.set.Rows = slices.Clone(set.Rows)
 	pb.set.Y = slices.Clone(set.Y)
 	clear(set.Pools)
-	clear(set.TaskPool)
+	clear(set.SourcePool)
+	clear(set.Outputs)
 	clear(set.Offsets)
 	clear(set.Rows)
 	clear(set.Y)
-	e.checkTaskGradient(pb, normal(e.rng, backend.Float32, 3, 9))
+	e.checkTaskGradient(pb, normal(e.rng, backend.Float32, pb.samples.Tasks(), 9))
 	e.checkProject(pb, 3)
 }
 
@@ -37,11 +40,11 @@ func (e *env) refused(what string, change func(*backend.SampleSet)) {
 	e.Helper()
 	data := e.alloc(backend.Float32, 12)
 	set := backend.SampleSet{
-		Pools:    []backend.Pool{{Data: backend.Mat(data, 2, 3), Scale: 1}, {Data: backend.Mat(data, 4, 3), Scale: 2}},
-		TaskPool: []int{1, 0, 0, 1},
-		Offsets:  []int{0, 2, 3, 3, 5},
-		Rows:     []int32{0, 3, 1, 1, 2},
-		Y:        []float32{1, 2, 3, 4, 5},
+		Pools:      []backend.Pool{{Data: backend.Mat(data, 2, 3), Scale: 1}, {Data: backend.Mat(data, 4, 3), Scale: 2}},
+		SourcePool: []int{1, 0, 0, 1},
+		Offsets:    []int{0, 2, 3, 3, 5},
+		Rows:       []int32{0, 3, 1, 1, 2},
+		Y:          []float32{1, 2, 3, 4, 5},
 	}
 	s, err := e.q.NewSamples(set)
 	e.must(err)
@@ -68,8 +71,26 @@ func testSampleCounts(e *env) {
 	e.refused("too many rows", func(s *backend.SampleSet) { s.Rows = append(s.Rows, 0) })
 	e.refused("too few labels", func(s *backend.SampleSet) { s.Y = s.Y[:4] })
 	e.refused("too many labels", func(s *backend.SampleSet) { s.Y = append(s.Y, 0) })
-	e.refused("a task too few", func(s *backend.SampleSet) { s.TaskPool = s.TaskPool[:3] })
-	e.refused("a task too many", func(s *backend.SampleSet) { s.TaskPool = append(s.TaskPool, 0) })
+	e.refused("a source too few", func(s *backend.SampleSet) { s.SourcePool = s.SourcePool[:3] })
+	e.refused("a source too many", func(s *backend.SampleSet) { s.SourcePool = append(s.SourcePool, 0) })
+}
+
+func testSampleOutputs(e *env) {
+	outputs := func(labels int, of ...int) func(*backend.SampleSet) {
+		return func(s *backend.SampleSet) { s.Outputs, s.Y = of, make([]float32, labels) }
+	}
+	e.refused("outputs of none of the sources", func(s *backend.SampleSet) { s.Outputs = []int{} })
+	e.refused("outputs of too few sources", outputs(5, 1, 1, 1))
+	e.refused("outputs of too many sources", outputs(5, 1, 1, 1, 1, 1))
+	e.refused("a source of no outputs", outputs(4, 1, 0, 1, 1))
+	e.refused("an empty source of no outputs", outputs(5, 1, 1, 0, 1))
+	e.refused("a source of -1 outputs", outputs(5, 1, 1, -1, 1))
+	e.refused("a label for each sample of several outputs", outputs(5, 1, 2, 1, 1))
+	e.refused("a label too few of several outputs", outputs(10, 2, 1, 7, 3))
+	e.refused("a label too many of several outputs", outputs(12, 2, 1, 7, 3))
+	e.refused("more outputs than there are numbers for tasks", outputs(5, 1, 1, math.MaxInt32, 1))
+	e.refused("the most outputs", outputs(5, 1, 1, math.MaxInt, 1))
+	e.refused("the most outputs of samples", outputs(5, math.MaxInt, 1, 1, 1))
 }
 
 func testSampleRows(e *env) {
@@ -83,9 +104,9 @@ func testSampleRows(e *env) {
 
 func testSamplePools(e *env) {
 	e.refused("no pools", func(s *backend.SampleSet) { s.Pools = nil })
-	e.refused("a negative pool index", func(s *backend.SampleSet) { s.TaskPool[0] = -1 })
-	e.refused("a pool index out of range", func(s *backend.SampleSet) { s.TaskPool[3] = 2 })
-	e.refused("a bad pool index of an empty task", func(s *backend.SampleSet) { s.TaskPool[2] = 2 })
+	e.refused("a negative pool index", func(s *backend.SampleSet) { s.SourcePool[0] = -1 })
+	e.refused("a pool index out of range", func(s *backend.SampleSet) { s.SourcePool[3] = 2 })
+	e.refused("a bad pool index of an empty task", func(s *backend.SampleSet) { s.SourcePool[2] = 2 })
 	e.refused("pools of several widths", func(s *backend.SampleSet) { s.Pools[1].Data.Cols = 2 })
 	e.refused("a nil pool", func(s *backend.SampleSet) { s.Pools[0].Data.Buf = nil })
 	e.refused("a pool of another type", func(s *backend.SampleSet) { s.Pools[0].Data.Buf = alien{backend.Float32, 12} })

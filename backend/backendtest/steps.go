@@ -20,8 +20,8 @@ type trainedNet struct {
 	rates  backend.AdamRates
 
 	theta, grad, m, v backend.Vector
-	x, z, dz          backend.Matrix
-	y, task, loss     backend.Vector
+	x, y, z, dz       backend.Matrix
+	task, loss        backend.Vector
 	out, arg, dout    []backend.Matrix
 	full, headRows    int // offsets in theta
 	step              backend.Program
@@ -32,13 +32,16 @@ const stepsBatch = 12
 func (e *env) newTrainedNet() *trainedNet {
 	e.Helper()
 	const f32 = backend.Float32
-	n := &trainedNet{e: e, k: 10, t: 5, order: make([]int32, stepsBatch), shapes: []backend.ConvShape{
+	n := &trainedNet{e: e, k: 10, order: make([]int32, stepsBatch), shapes: []backend.ConvShape{
 		{Height: 14, Width: 11, Channels: 1, Filters: 8}, {Height: 7, Width: 5, Channels: 8, Filters: 18},
 	}}
 	zeroed := func(t backend.DType, size int) backend.Vector { return backend.Vec(e.alloc(t, size)) }
-	n.s = e.newProblem(problemSpec{d: n.shapes[0].In(), counts: []int{9, 20, 0, 30, 1}, pools: []backend.DType{backend.Uint8}}).samples
-	n.x, n.y, n.task = zeroed(f32, stepsBatch*n.shapes[0].In()).Mat(stepsBatch, n.shapes[0].In()), zeroed(f32, stepsBatch),
-		zeroed(backend.Int32, stepsBatch)
+	n.s = e.newProblem(problemSpec{
+		d: n.shapes[0].In(), counts: []int{9, 20, 0, 30, 1}, pools: []backend.DType{backend.Uint8}, outputs: 3,
+	}).samples
+	n.t = n.s.Tasks()
+	n.x, n.task = zeroed(f32, stepsBatch*n.shapes[0].In()).Mat(stepsBatch, n.shapes[0].In()), zeroed(backend.Int32, stepsBatch)
+	n.y = zeroed(f32, stepsBatch*n.s.Outputs()).Mat(stepsBatch, n.s.Outputs())
 	n.z, n.dz, n.loss = zeroed(f32, stepsBatch*n.k).Mat(stepsBatch, n.k), zeroed(f32, stepsBatch*n.k).Mat(stepsBatch, n.k),
 		zeroed(backend.Float64, 1)
 	var start []float64

@@ -22,15 +22,16 @@ var trainingCases = []testCase{
 
 // batch are the outputs of Batch.
 type batch struct {
-	e       *env
-	x       backend.Matrix
-	y, task backend.Vector
-	err     error
+	e    *env
+	x, y backend.Matrix
+	task backend.Vector
+	err  error
 }
 
-func (e *env) newBatch(n, d int) batch {
+func (e *env) newBatch(n, d, outputs int) batch {
 	e.Helper()
-	return batch{e: e, x: e.out("x", backend.Float32, n, d), y: e.outVec("y", backend.Float32, n), task: e.outVec("task", backend.Int32, n)}
+	const t = backend.Float32
+	return batch{e: e, x: e.out("x", t, n, d), y: e.out("y", t, n, outputs), task: e.outVec("task", backend.Int32, n)}
 }
 
 func (b batch) run(s backend.Samples, order []int32) error {
@@ -39,7 +40,7 @@ func (b batch) run(s backend.Samples, order []int32) error {
 
 func (e *env) batch(s backend.Samples, order []int32, d int) batch {
 	e.Helper()
-	b := e.newBatch(len(order), d)
+	b := e.newBatch(len(order), d, s.Outputs())
 	b.err = b.run(s, order)
 	return b
 }
@@ -47,21 +48,26 @@ func (e *env) batch(s backend.Samples, order []int32, d int) batch {
 // checkBatch compares with scale * stored, rounded once to float32.
 func (e *env) checkBatch(pb *problem, b batch, order []int32) {
 	e.Helper()
-	want, y, task := zeros(len(order), pb.d), make([]float64, len(order)), make([]float64, len(order))
+	want, y, first := zeros(len(order), pb.d), zeros(len(order), pb.samples.Outputs()), make([]float64, len(order))
 	for i, at := range order {
-		t := 0
-		for int(at) >= pb.set.Offsets[t+1] {
-			t++
+		for c := range y.row(i) {
+			y.row(i)[c] = math.NaN()
 		}
-		pool := pb.set.TaskPool[t]
-		for j, v := range pb.values[pool].row(int(pb.set.Rows[at])) {
-			want.row(i)[j] = float64(pb.set.Pools[pool].Scale * float32(v))
+		for t, task := range pb.tasks() {
+			if int(at) < task.lo || int(at) >= task.hi {
+				continue
+			}
+			y.row(i)[task.output] = task.y[int(at)-task.lo]
+			first[i] = float64(t - task.output)
+			pool := pb.set.SourcePool[task.source]
+			for j, v := range pb.values[pool].row(int(pb.set.Rows[at])) {
+				want.row(i)[j] = float64(pb.set.Pools[pool].Scale * float32(v))
+			}
 		}
-		y[i], task[i] = float64(pb.set.Y[at]), float64(t)
 	}
 	e.same("x", e.read(b.x).v, want.v)
-	e.same("y", e.readVec(b.y), y)
-	e.same("task", e.readVec(b.task), task)
+	e.same("y", e.read(b.y).v, y.v)
+	e.same("task", e.readVec(b.task), first)
 }
 
 func (e *env) order(n, limit int) []int32 {
@@ -76,8 +82,9 @@ func testBatch(e *env) {
 	for _, d := range widths {
 		for _, pools := range poolMixes() {
 			counts := split(e.rng, 1+e.rng.IntN(80), 1+e.rng.IntN(8))
-			e.part("d %d, pools %v, samples per task %v", d, pools, counts)
-			pb := e.newProblem(problemSpec{d: d, counts: counts, pools: pools})
+			most := []int{1, 3, 40}[e.rng.IntN(3)]
+			e.part("d %d, pools %v, samples per source %v, up to %d outputs", d, pools, counts, most)
+			pb := e.newProblem(problemSpec{d: d, counts: counts, pools: pools, outputs: most, missing: .1})
 			order := e.order(e.rng.IntN(120), pb.samples.Len())
 			b := e.batch(pb.samples, order, d)
 			e.must(b.err)
@@ -109,8 +116,8 @@ func testBatchExact(e *env) {
 			buf := e.alloc(c.t, len(v))
 			e.must(e.q.Upload(buf, 0, c.raw))
 			pb := &problem{d: len(v), values: []dense{{1, len(v), v}}, set: backend.SampleSet{
-				Pools:    []backend.Pool{{Data: backend.Mat(buf, 1, len(v)), Scale: scale}},
-				TaskPool: []int{0}, Offsets: []int{0, 1}, Rows: []int32{0}, Y: []float32{0.1},
+				Pools:      []backend.Pool{{Data: backend.Mat(buf, 1, len(v)), Scale: scale}},
+				SourcePool: []int{0}, Offsets: []int{0, 1}, Rows: []int32{0}, Y: []float32{0.1},
 			}}
 			pb.place(e)
 			e.describe("%v, scale %v", c.t, scale)
@@ -138,7 +145,7 @@ func testBatchOrder(e *env) {
 	e.wantArgument(e.batch(none.samples, []int32{0}, 3).err, "Batch of the first of no samples")
 	buf := e.alloc(backend.Float32, 0)
 	flat := e.newProblem(problemSpec{d: 0, counts: []int{4}, pools: stored})
-	b := e.newBatch(4, 0)
+	b := e.newBatch(4, 0, 1)
 	b.x = backend.Matrix{Buf: buf, Rows: 4, Stride: 9}
 	e.must(b.run(flat.samples, []int32{3, 0, 1, 1}))
 }
@@ -147,9 +154,9 @@ func testBatchOrder(e *env) {
 // a bad one.
 func testBatchRecorded(e *env) {
 	q := e.queue()
-	pb := e.newProblem(problemSpec{d: 20, counts: []int{30, 10, 60}, pools: stored})
+	pb := e.newProblem(problemSpec{d: 20, counts: []int{30, 10, 60}, pools: stored, outputs: 5})
 	order := e.order(40, 100)
-	b := e.newBatch(40, 20)
+	b := e.newBatch(40, 20, pb.samples.Outputs())
 	e.must(e.q.Synchronize())
 	p, err := q.Record(func() error { return q.Batch(pb.samples, order, b.x, b.y, b.task) })
 	e.must(err)
@@ -166,17 +173,22 @@ func testBatchRecorded(e *env) {
 
 // heads are the operands of HeadGradient on the host.
 type heads struct {
-	z, w  dense
-	y     []float64
-	task  []float64
-	scale float64
+	z, w, y dense
+	task    []float64
+	scale   float64
 }
 
-func (e *env) newHeads(n, k, tasks int) heads {
+// newHeads has up to outputs labels of each sample.
+func (e *env) newHeads(n, k, tasks, outputs int) heads {
 	const t = backend.Float32
-	h := heads{normal(e.rng, t, n, k), normal(e.rng, t, tasks, k), normals(e.rng, t, n), make([]float64, n), 2 / float64(n+1)}
+	h := heads{normal(e.rng, t, n, k), normal(e.rng, t, tasks, k), normal(e.rng, t, n, outputs), make([]float64, n), 2 / float64(n+1)}
 	for i := range h.task {
 		h.task[i] = float64(max(1, e.rng.IntN(tasks)) % tasks) // the first has none where there are several
+	}
+	for i := range h.y.v {
+		if outputs > 1 && e.rng.IntN(4) == 0 {
+			h.y.v[i] = math.NaN()
+		}
 	}
 	return h
 }
@@ -188,20 +200,23 @@ func (h heads) gradient(u float64) (loss, lossBound float64, dz, dw, dzBound, dw
 	dz, dzBound = zeros(n, k), zeros(n, k)
 	dw, dwBound = zeros(h.w.rows, k), zeros(h.w.rows, k)
 	for i := range n {
-		t := int(h.task[i])
-		if t < 0 || t >= h.w.rows {
-			continue
-		}
-		z, w := h.z.row(i), h.w.row(t)
-		r := dot(z, w) - h.y[i]
-		dr := u * float64(k+4) * (absDot(z, w) + math.Abs(h.y[i]))
-		loss += r * r
-		lossBound += 2*math.Abs(r)*dr + dr*dr + 1e-15*float64(n+3)*r*r
-		for j := range k {
-			dz.row(i)[j] = h.scale * r * w[j]
-			dzBound.row(i)[j] = math.Abs(h.scale*w[j]) * (dr + 4*u*(math.Abs(r)+dr))
-			dw.row(t)[j] += h.scale * r * z[j]
-			dwBound.row(t)[j] += math.Abs(h.scale*z[j]) * (dr + u*float64(n+4)*(math.Abs(r)+dr))
+		first, outputs := int(h.task[i]), h.y.row(i)
+		for c, y := range outputs {
+			t := first + c
+			if first < 0 || t >= h.w.rows || math.IsNaN(y) {
+				continue
+			}
+			z, w := h.z.row(i), h.w.row(t)
+			r := dot(z, w) - y
+			dr := u * float64(k+4) * (absDot(z, w) + math.Abs(y))
+			loss += r * r
+			lossBound += 2*math.Abs(r)*dr + dr*dr + 1e-15*float64(n*len(outputs)+3)*r*r
+			for j := range k {
+				dz.row(i)[j] += h.scale * r * w[j]
+				dzBound.row(i)[j] += math.Abs(h.scale*w[j]) * (dr + u*float64(len(outputs)+3)*(math.Abs(r)+dr))
+				dw.row(t)[j] += h.scale * r * z[j]
+				dwBound.row(t)[j] += math.Abs(h.scale*z[j]) * (dr + u*float64(n+4)*(math.Abs(r)+dr))
+			}
 		}
 	}
 	return loss, lossBound, dz, dw, dzBound, dwBound
@@ -212,7 +227,7 @@ func (e *env) checkHeads(h heads) (dz, dw dense) {
 	const t = backend.Float32
 	n, k := h.z.rows, h.z.cols
 	before := e.rng.NormFloat64()
-	z, w, y := e.in("z", t, h.z), e.in("w", t, h.w), e.inVec("y", t, h.y)
+	z, w, y := e.in("z", t, h.z), e.in("w", t, h.w), e.in("y", t, h.y)
 	task, loss := e.inVec("task", backend.Int32, h.task), e.inoutVec("loss", backend.Float64, []float64{before})
 	dzv, dwv := e.out("dz", t, n, k), e.out("dw", t, h.w.rows, k)
 	e.must(e.q.HeadGradient(z, y, task, w, h.scale, dzv, dwv, loss))
@@ -230,14 +245,15 @@ func (e *env) checkHeads(h heads) (dz, dw dense) {
 }
 
 func testHeadGradient(e *env) {
-	for _, c := range [][3]int{{0, 3, 2}, {1, 1, 1}, {1, 50, 159}, {256, 50, 159}, {7, 0, 3}, {33, 17, 4}, {500, 3, 1}, {0, 0, 0}} {
-		e.part("%d samples, k %d, %d tasks", c[0], c[1], c[2])
-		e.checkHeads(e.newHeads(c[0], c[1], max(1, c[2])))
+	for _, c := range [][4]int{{0, 3, 2, 1}, {1, 1, 1, 1}, {1, 50, 159, 1}, {256, 50, 159, 1}, {7, 0, 3, 1}, {33, 17, 4, 1}, {500, 3, 1, 1},
+		{0, 0, 1, 1}, {256, 50, 150, 10}, {20, 9, 101, 100}, {0, 3, 2, 5}, {4, 0, 9, 3}} {
+		e.part("%d samples, k %d, %d tasks, %d outputs", c[0], c[1], c[2], c[3])
+		e.checkHeads(e.newHeads(c[0], c[1], c[2], c[3]))
 	}
 	for range 8 {
-		n, k, tasks := e.rng.IntN(100), e.rng.IntN(70), 1+e.rng.IntN(20)
-		e.part("%d samples, k %d, %d tasks", n, k, tasks)
-		e.checkHeads(e.newHeads(n, k, tasks))
+		n, k, tasks, outputs := e.rng.IntN(100), e.rng.IntN(70), 1+e.rng.IntN(20), 1+e.rng.IntN(6)
+		e.part("%d samples, k %d, %d tasks, %d outputs", n, k, tasks, outputs)
+		e.checkHeads(e.newHeads(n, k, tasks, outputs))
 	}
 }
 
@@ -245,7 +261,7 @@ func testHeadGradient(e *env) {
 // central differences along one direction in w or z are exact.
 func testHeadDifferences(e *env) {
 	for range 5 {
-		h := e.newHeads(1+e.rng.IntN(30), 1+e.rng.IntN(10), 1+e.rng.IntN(5))
+		h := e.newHeads(1+e.rng.IntN(30), 1+e.rng.IntN(10), 1+e.rng.IntN(5), 1+e.rng.IntN(3))
 		h.scale = 2
 		dz, dw := e.checkHeads(h)
 		vz, vw := normal(e.rng, backend.Float64, h.z.rows, h.z.cols), normal(e.rng, backend.Float64, h.w.rows, h.w.cols)
@@ -264,11 +280,14 @@ func testHeadDifferences(e *env) {
 
 // testHeadTasks has samples whose task does not exist.
 func testHeadTasks(e *env) {
-	h := e.newHeads(40, 6, 3)
-	for i := 0; i < 40; i += 3 {
-		h.task[i] = []float64{-1, 3, math.MaxInt32, math.MinInt32}[e.rng.IntN(4)]
+	for _, outputs := range []int{1, 4} {
+		h := e.newHeads(40, 6, 3, outputs)
+		for i := 0; i < 40; i += 3 {
+			h.task[i] = []float64{-1, 3, math.MaxInt32, math.MinInt32}[e.rng.IntN(4)]
+		}
+		e.part("%d outputs", outputs)
+		e.checkHeads(h)
 	}
-	e.checkHeads(h)
 }
 
 // adamStep is the definition in float64.
@@ -337,18 +356,20 @@ func testAdamRecorded(e *env) {
 func (e *env) trainingCalls(z dims, add adder) {
 	const t = backend.Float32
 	for _, from := range poolMixes() {
-		pb := e.newProblem(problemSpec{d: z.d, counts: split(e.rng, z.samples, z.tasks), pools: from})
+		pb := e.newProblem(problemSpec{d: z.d, counts: split(e.rng, z.samples, z.tasks), pools: from, outputs: 3})
 		s, order := pb.samples, e.order(z.samples, z.samples)
-		b := e.newBatch(z.samples, z.d)
+		b := e.newBatch(z.samples, z.d, s.Outputs())
 		add("Batch", func() ([]float64, error) { return nil, e.q.Batch(s, order, b.x, b.y, b.task) },
-			arg{name: "s", samples: &s}, outMat("x", &b.x), outVec("y", &b.y), outVec("task", &b.task))
+			arg{name: "s", samples: &s}, outMat("x", &b.x), outMat("y", &b.y), outVec("task", &b.task))
 	}
-	h := e.newHeads(z.samples, z.k, z.tasks)
-	zv, w, y := e.in("z", t, h.z), e.in("w", t, h.w), e.inVec("y", t, h.y)
+	h := e.newHeads(z.samples, z.k, z.tasks, 2)
+	zv, w, y := e.in("z", t, h.z), e.in("w", t, h.w), e.in("y", t, h.y)
+	labels := inMat("y", &y)
+	labels.freeCols = true
 	task, loss := e.inVec("task", backend.Int32, h.task), e.inoutVec("loss", backend.Float64, []float64{1})
 	dz, dw := e.out("dz", t, z.samples, z.k), e.out("dw", t, z.tasks, z.k)
 	add("HeadGradient", func() ([]float64, error) { return nil, e.q.HeadGradient(zv, y, task, w, h.scale, dz, dw, loss) },
-		inMat("z", &zv), inVec("y", &y), inVec("task", &task), inMat("w", &w), outMat("dz", &dz), outMat("dw", &dw), outVec("loss", &loss))
+		inMat("z", &zv), labels, inVec("task", &task), inMat("w", &w), outMat("dz", &dz), outMat("dw", &dw), outVec("loss", &loss))
 
 	r := ratesAt(3)
 	g := e.inVec("g", t, normals(e.rng, t, z.length))

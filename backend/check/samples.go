@@ -2,49 +2,81 @@ package check
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 )
 
-// SampleSet checks everything about set, every row index included, and returns
-// its pools and their number of columns.
-func (c *Call[M]) SampleSet(set backend.SampleSet) (pools []Operand[M], cols int) {
-	pools = make([]Operand[M], len(set.Pools))
+// Samples is a checked [backend.SampleSet].
+type Samples[M comparable] struct {
+	Pools   []Operand[M]
+	Sources []Source
+	// Cols is d, Tasks T and Outputs the largest number of outputs.
+	Cols, Tasks, Outputs int
+}
+
+// Source is one of a sample set. Task is its first task, and Labels the index of the
+// first label of its samples.
+type Source struct {
+	Pool, Outputs, Task, Labels int
+	// Missing says that some sample lacks a label.
+	Missing bool
+}
+
+// SampleSet checks everything about set, every row index included.
+func (c *Call[M]) SampleSet(set backend.SampleSet) Samples[M] {
+	s := Samples[M]{Pools: make([]Operand[M], len(set.Pools)), Sources: make([]Source, len(set.SourcePool)), Outputs: 1}
 	for i, p := range set.Pools {
 		arg := fmt.Sprintf("Pools[%d]", i)
-		pools[i] = c.Matrix(arg, p.Data, Storable)
+		s.Pools[i] = c.Matrix(arg, p.Data, Storable)
 		if i == 0 {
-			cols = p.Data.Cols
-		} else if p.Data.Cols != cols {
-			c.Failf(arg, "has %d columns, the first pool %d", p.Data.Cols, cols)
+			s.Cols = p.Data.Cols
+		} else if p.Data.Cols != s.Cols {
+			c.Failf(arg, "has %d columns, the first pool %d", p.Data.Cols, s.Cols)
 		}
 	}
-	tasks, n := len(set.TaskPool), len(set.Rows)
+	sources, n := len(set.SourcePool), len(set.Rows)
 	switch {
 	case c.Err != nil:
-		return nil, 0
-	case len(set.Y) != n:
-		c.Failf("Y", "has %d entries, Rows has %d", len(set.Y), n)
-	case len(set.Offsets) != tasks+1:
-		c.Failf("Offsets", "has %d entries for %d tasks, expected %d", len(set.Offsets), tasks, tasks+1)
+	case set.Outputs != nil && len(set.Outputs) != sources:
+		c.Failf("Outputs", "has %d entries for %d sources", len(set.Outputs), sources)
+	case len(set.Offsets) != sources+1:
+		c.Failf("Offsets", "has %d entries for %d sources, expected %d", len(set.Offsets), sources, sources+1)
 	case set.Offsets[0] != 0:
 		c.Failf("Offsets", "begins with %d, not 0", set.Offsets[0])
-	case set.Offsets[tasks] != n:
-		c.Failf("Offsets", "ends with %d, Rows has %d entries", set.Offsets[tasks], n)
+	case set.Offsets[sources] != n:
+		c.Failf("Offsets", "ends with %d, Rows has %d entries", set.Offsets[sources], n)
 	}
-	for t := 0; t < tasks && c.Err == nil; t++ {
-		lo, hi, p := set.Offsets[t], set.Offsets[t+1], set.TaskPool[t]
+	labels := 0
+	for m := 0; m < sources && c.Err == nil; m++ {
+		lo, hi, p, outputs := set.Offsets[m], set.Offsets[m+1], set.SourcePool[m], 1
+		if set.Outputs != nil {
+			outputs = set.Outputs[m]
+		}
 		switch {
 		case p < 0 || p >= len(set.Pools):
-			c.Failf("TaskPool", "of task %d is %d, there are %d pools", t, p, len(set.Pools))
+			c.Failf("SourcePool", "of source %d is %d, there are %d pools", m, p, len(set.Pools))
+		case outputs < 1 || outputs > math.MaxInt32-s.Tasks:
+			c.Failf("Outputs", "of source %d is %d, expected at least 1 and at most %d in all", m, outputs, math.MaxInt32)
 		case hi < lo || hi > n:
-			c.Failf("Offsets", "of task %d are %d to %d of %d samples", t, lo, hi, n)
+			c.Failf("Offsets", "of source %d are %d to %d of %d samples", m, lo, hi, n)
+		case hi-lo > (len(set.Y)-labels)/outputs:
+			c.Failf("Y", "has %d entries, too few for %d outputs of the samples %d to %d of source %d", len(set.Y), outputs, lo, hi, m)
 		default:
+			end := labels + (hi-lo)*outputs
+			s.Sources[m] = Source{p, outputs, s.Tasks, labels, slices.ContainsFunc(set.Y[labels:end], isNaN)}
+			s.Tasks, s.Outputs, labels = s.Tasks+outputs, max(s.Outputs, outputs), end
 			c.rows(set.Rows[lo:hi], lo, set.Pools[p].Data.Rows)
 		}
 	}
-	return pools, cols
+	if c.Err == nil && labels != len(set.Y) {
+		c.Failf("Y", "has %d entries, the samples have %d outputs", len(set.Y), labels)
+	}
+	return s
 }
+
+func isNaN(y float32) bool { return y != y }
 
 // rows checks that all row indices lie in 0..limit; first is the index of
 // rows[0] in the argument.

@@ -5,12 +5,12 @@ import "github.com/amtrl/amtrl/backend"
 // Batch are the checked operands of [backend.Training].Batch.
 type Batch[M comparable] struct{ X, Y, Task Operand[M] }
 
-// Batch checks the operands of a minibatch of n samples of d features from pools,
-// not its order.
-func (c *Call[M]) Batch(n, d int, pools []Operand[M], x backend.Matrix, y, task backend.Vector) (o Batch[M]) {
-	o.X, o.Y, o.Task = c.Matrix("x", x, Float32), c.Vector("y", y, Float32), c.Vector("task", task, Int32)
+// Batch checks the operands of a minibatch of n samples of d features and up to
+// outputs labels from pools, not its order.
+func (c *Call[M]) Batch(n, d, outputs int, pools []Operand[M], x, y backend.Matrix, task backend.Vector) (o Batch[M]) {
+	o.X, o.Y, o.Task = c.Matrix("x", x, Float32), c.Matrix("y", y, Float32), c.Vector("task", task, Int32)
 	c.Shape("x", o.X, n, d)
-	c.Length("y", o.Y, n)
+	c.Shape("y", o.Y, n, outputs)
 	c.Length("task", o.Task, n)
 	c.Apart("y", o.Y, "x", o.X)
 	c.apartFromPools("x", o.X, pools)
@@ -26,12 +26,12 @@ type HeadGradient[M comparable] struct {
 }
 
 // HeadGradient checks the arguments of [backend.Training].HeadGradient.
-func (c *Call[M]) HeadGradient(z backend.Matrix, y, task backend.Vector, w backend.Matrix, dz, dw backend.Matrix,
+func (c *Call[M]) HeadGradient(z, y backend.Matrix, task backend.Vector, w, dz, dw backend.Matrix,
 	loss backend.Vector) (o HeadGradient[M]) {
-	o.Z, o.Y, o.Task = c.Matrix("z", z, Float32), c.Vector("y", y, Float32), c.Vector("task", task, Int32)
+	o.Z, o.Y, o.Task = c.Matrix("z", z, Float32), c.Matrix("y", y, Float32), c.Vector("task", task, Int32)
 	o.W, o.Loss = c.Matrix("w", w, Float32), c.Vector("loss", loss, Float64)
 	n, k := o.Z.Rows, o.Z.Cols
-	c.Length("y", o.Y, n)
+	c.Shape("y", o.Y, n, max(1, o.Y.Cols))
 	c.Length("task", o.Task, n)
 	c.Shape("w", o.W, o.W.Rows, k)
 	c.Length("loss", o.Loss, 1)

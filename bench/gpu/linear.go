@@ -35,7 +35,7 @@ func (w *bench) linear() error {
 	if err != nil {
 		return err
 	}
-	section := fmt.Sprintf("linear ERM, %d samples of %d sources, K = %d, to objective %.6g", len(p.samples.Y), len(p.samples.TaskPool),
+	section := fmt.Sprintf("linear ERM, %d samples of %d sources, K = %d, to objective %.6g", len(p.samples.Y), len(p.samples.SourcePool),
 		w.width, goal)
 	for i, r := range ours {
 		w.add(row{
@@ -104,5 +104,5 @@ func (w *bench) problem() (*problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &problem{set, s, compare.Start(rng, w.width, inputs, len(s.TaskPool))}, nil
+	return &problem{set, s, compare.Start(rng, w.width, inputs, len(s.SourcePool))}, nil
 }

@@ -48,7 +48,7 @@ func (w *bench) pass(n int, dtype backend.DType) error {
 				set.Rows = append(set.Rows, int32(r))
 				set.Y = append(set.Y, float32(rng.IntN(2)))
 			}
-			set.TaskPool = append(set.TaskPool, k)
+			set.SourcePool = append(set.SourcePool, k)
 			set.Offsets = append(set.Offsets, len(set.Rows))
 		}
 	}

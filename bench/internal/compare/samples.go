@@ -24,7 +24,7 @@ func Uniform(set *dataset.Set, target string, n int, rng *rand.Rand) (s backend.
 		if t == at {
 			continue
 		}
-		count := (n + sources - 1 - len(s.TaskPool)) / sources
+		count := (n + sources - 1 - len(s.SourcePool)) / sources
 		Add(&s, set.Tasks[t], Some(set.Tasks[t].Train, count, rng))
 	}
 	return s, at, nil
@@ -38,7 +38,7 @@ func Add(s *backend.SampleSet, task dataset.Task, rows []int32) {
 	for _, r := range rows {
 		s.Rows, s.Y = append(s.Rows, r), append(s.Y, task.Labels[r])
 	}
-	s.TaskPool = append(s.TaskPool, task.Pool)
+	s.SourcePool = append(s.SourcePool, task.Pool)
 	s.Offsets = append(s.Offsets, len(s.Rows))
 }
 
@@ -53,7 +53,7 @@ func Some(rows []int32, n int, rng *rand.Rand) []int32 {
 
 // Counts are the numbers of samples of each task.
 func Counts(s backend.SampleSet) []int {
-	counts := make([]int, len(s.TaskPool))
+	counts := make([]int, len(s.SourcePool))
 	for t := range counts {
 		counts[t] = s.Offsets[t+1] - s.Offsets[t]
 	}
@@ -63,7 +63,7 @@ func Counts(s backend.SampleSet) []int {
 // Gather copies the features of the samples, from pools of uint8, into one matrix.
 func Gather(pools []*dataset.Pool, s backend.SampleSet) []float32 {
 	var x []float32
-	for t, pool := range s.TaskPool {
+	for t, pool := range s.SourcePool {
 		from := pools[pool]
 		for _, r := range s.Rows[s.Offsets[t]:s.Offsets[t+1]] {
 			for _, v := range from.U8[int(r)*from.Cols:][:from.Cols] {
