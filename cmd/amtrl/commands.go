@@ -49,8 +49,11 @@ func commands() []*cli.Command {
 			"put the results of a submitted sweep together, as the sweep leaves them on one machine", ""),
 		hidden(newCommand(&runTaskOptions{}, "run-task", "RUN INDEX", "carry out one task of a submitted sweep", "")),
 		hidden(newCommand(&superviseOptions{}, "supervise", "RUN", "run the tasks of a submitted sweep as child processes", "")),
-		{Name: "data", Usage: "make data sets, or say what is in one", Subcommands: []*cli.Command{
+		{Name: "data", Usage: "make data sets, describe files of your own, or say what is in them", Subcommands: []*cli.Command{
 			newCommand(&infoOptions{}, "info", "[FOLDER]", "describe a data set: pools, tasks, splits, hash", ""),
+			newCommand(&initOptions{}, "init", "FILES",
+				"look at files of your own and write a manifest of them",
+				"It guesses which columns are the source, the label and the features, and says what it found in comments."),
 			newCommand(&importOptions{}, "import", "MANIFEST",
 				"read what a manifest describes and write it as the columns that runs map into memory", ""),
 			newCommand(&digitsOptions{}, "digits", "",

@@ -64,3 +64,31 @@ func TestRunOnManifest(t *testing.T) {
 	}
 	amtrl(t, dir, "run", "--data", "shops.csv").ComplainsOnce(t, 1, "amtrl data init shops.csv makes one")
 }
+
+// What init guesses of the shops is what their manifest says, and it writes over nothing.
+func TestDataInit(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HOME", dir)
+	writeShops(t, dir)
+	o := succeed(t, dir, "data", "init", "shops.csv", "--target", "shop 4")
+	for _, part := range []string{"source    shop", "features  embedding", "label     label (binary)", "wrote dataset.yaml"} {
+		if !strings.Contains(o.stdout, part) {
+			t.Errorf("no %q in\n%s", part, o.stdout)
+		}
+	}
+	guess := string(must.Get(os.ReadFile(filepath.Join(dir, "dataset.yaml")))(t))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "classes.yaml"), []byte(strings.Replace(guess, "type: binary", "type: classes", 1)), 0o644))
+	if a, b := describeJSON(t, dir, "classes.yaml"), describeJSON(t, dir, "shops.yaml"); a.SHA256 != b.SHA256 || len(a.Tasks) != 10 {
+		t.Errorf("the guess is %+v, the manifest %+v", a, b)
+	}
+	if d := describeJSON(t, dir, "dataset.yaml"); len(d.Tasks) != 5 {
+		t.Errorf("%d tasks of a binary label in five shops", len(d.Tasks))
+	}
+	if o := amtrl(t, dir, "data", "init", "shops.csv"); o.code != 1 || !strings.Contains(o.stderr, "dataset.yaml: expected no such file") {
+		t.Errorf("it writes over a manifest: %d %s", o.code, o.stderr)
+	}
+	if o := amtrl(t, dir, "data", "init"); o.code != 2 {
+		t.Errorf("without files: %d %s", o.code, o.stderr)
+	}
+}

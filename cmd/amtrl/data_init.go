@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/report"
+)
+
+type initOptions struct {
+	files                                            []string
+	id, source, label, features, split, cost, target flags.Value[string]
+	out                                              flags.Value[string]
+	output
+}
+
+func (o *initOptions) addFlags(set *flags.Set) {
+	set.Group(groupData)
+	set.Text(&o.id, "id", "`COLUMN` of the ids of rows; by default guessed", "")
+	set.Text(&o.source, "source", "`COLUMN` of the source of a row, (file) or (folder); by default guessed", "")
+	set.Text(&o.label, "label", "`COLUMNS` of labels, separated by commas; by default one that is guessed", "")
+	set.Text(&o.features, "features",
+		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, separated by commas; by default guessed", "")
+	set.Text(&o.split, "split", "`COLUMN` that says train or test; by default guessed", "")
+	set.Text(&o.cost, "cost", "`COLUMN` of what the label of a row costs; by default guessed", "")
+	set.Text(&o.target, "target", "`NAME` of the source that is the target; by default the one with the fewest labels", "")
+	set.Group(groupOutput)
+	set.Text(&o.out, "out", "`FILE` to write", "dataset.yaml")
+	o.addQuiet(set)
+	o.addFormat(set)
+}
+
+func (o *initOptions) readArguments(c *cli.Context) error {
+	if o.files = c.Args().Slice(); len(o.files) == 0 {
+		return flags.Misuse("expected the files of the data, found no arguments")
+	}
+	return nil
+}
+
+func (o *initOptions) check() error { return o.checkOutput() }
+
+func (o *initOptions) run(ctx context.Context) error {
+	if _, err := os.Lstat(o.out.V); err == nil {
+		return fmt.Errorf("%s: expected no such file, found one: say another with --out", o.out.V)
+	}
+	files, err := expandFolders(o.files)
+	if err != nil {
+		return err
+	}
+	g, err := unlessInterrupted(ctx, func() (*manifest.Guess, error) {
+		return manifest.Look(ctx, o.out.V, files, manifest.Known{
+			ID: o.id.V, Source: o.source.V, Split: o.split.V, Cost: o.cost.V, Target: o.target.V,
+			Features: flags.Words(o.features.V), Labels: flags.Words(o.label.V),
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.MkdirAll(filepath.Dir(o.out.V)); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(o.out.V, []byte(g.Text())); err != nil {
+		return err
+	}
+	list := report.Table{Header: []string{"guessed", "value"}}
+	for _, row := range [][2]string{
+		{"id", g.ID}, {"source", g.Source}, {"features", shorten(g.Features)}, {"label", labelText(g)}, {"split", g.Split},
+		{"cost", g.Cost},
+		{"target", targetText(g)},
+	} {
+		if row[1] != "" {
+			list.Rows = append(list.Rows, row[:])
+		}
+	}
+	return o.emit(list.Render(o.format) + fmt.Sprintf("\nwrote %s: read it, then amtrl data info %s\n", o.out.V, o.out.V))
+}
+
+func labelText(g *manifest.Guess) string {
+	var parts []string
+	for _, l := range g.Labels {
+		parts = append(parts, l.Column+" ("+l.Type+")")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func targetText(g *manifest.Guess) string {
+	for _, s := range g.SourceCounts {
+		if s.Name == g.Target.Source {
+			return fmt.Sprintf("%s (%d of %d rows labelled), of %d sources", s.Name, s.Labelled, s.Rows, len(g.SourceCounts))
+		}
+	}
+	return g.Target.Source
+}
+
+// expandFolders replaces a folder by the tables in it and in the folders in it.
+func expandFolders(files []string) ([]string, error) {
+	var out []string
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			out = append(out, file)
+			continue
+		}
+		before := len(out)
+		err = filepath.WalkDir(file, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") && table.FormatOf(path) != "" {
+				out = append(out, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(out) == before {
+			return nil, fmt.Errorf("%s: expected files with the endings of %s, found none", file,
+				strings.Join(table.Formats(), ", "))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,255 @@
+package manifest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset/table"
+)
+
+// Guess is a manifest that was made by looking at files, with what was found.
+type Guess struct {
+	*Manifest
+	// Sources are in the order of their names, of the rows that were read, which All
+	// says were all of them.
+	SourceCounts []SourceCount
+	All          bool
+	// Classes are those found of the first label, by name.
+	Classes map[string]int
+	// Others are the columns that the manifest does not use.
+	Others []string
+}
+
+// Known is what somebody says of their files; what is empty is guessed.
+type Known struct {
+	ID, Source, Split, Cost, Target string
+	Features, Labels                []string
+}
+
+// The names that columns often have, the likeliest first.
+var (
+	idNames     = []string{"id", "uuid", "key", "row_id", "sample_id", "index", "*_id", "*id"}
+	sourceNames = []string{"source", "domain", "site", "shop", "store", "group", "center", "centre", "hospital", "dataset", "corpus",
+		"subset",
+		"machine", "device", "sensor", "station", "subject", "patient", "user", "client", "customer", "language", "lang",
+		"country", "region",
+		"city", "environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
+	labelNames = []string{"label", "labels", "class", "y", "target", "outcome", "category", "sentiment", "rating", "score", "diagnosis",
+		"*label*", "*class*", "*target*", "is_*", "has_*"}
+	splitNames   = []string{"split", "fold", "partition", "part", "set", "*split*"}
+	costNames    = []string{"cost", "price", "*cost*"}
+	featureNames = []string{"embedding", "embeddings", "vector", "features", "emb", "x", "hidden", "*emb*", "*vec*", "*feature*"}
+)
+
+// guesser chooses columns, each for one thing.
+type guesser struct {
+	columns []*column
+	taken   map[string]bool
+}
+
+// pick finds the first column, in the order of the patterns, that is free and fits.
+func (g *guesser) pick(patterns []string, fits func(*column) bool) string {
+	for _, p := range patterns {
+		for _, c := range g.columns {
+			if ok, _ := path.Match(p, strings.ToLower(c.Name)); ok && !g.taken[c.Name] && fits(c) {
+				g.taken[c.Name] = true
+				return c.Name
+			}
+		}
+	}
+	return ""
+}
+
+// Look makes a manifest that would be at path from what files show.
+func Look(ctx context.Context, manifestPath string, files []string, known Known) (*Guess, error) {
+	m := &Manifest{Path: manifestPath, Target: Target{Folds: DefaultFolds}}
+	dir := path.Dir(manifestPath)
+	for _, f := range files {
+		m.Files = append(m.Files, relative(dir, f))
+	}
+	inputs, err := m.Inputs()
+	if err != nil {
+		return nil, err
+	}
+	g := &guesser{taken: map[string]bool{}}
+	if g.columns, err = inspect(inputs[0].Path, inputs[0].Format); err != nil {
+		return nil, err
+	}
+	if err := g.choose(m, known, inputs); err != nil {
+		return nil, fmt.Errorf("%s: %w", inputs[0].Path, err)
+	}
+	c, err := count(ctx, m, inputs)
+	if err != nil {
+		return nil, err
+	}
+	out := &Guess{Manifest: m, All: c.all, Classes: c.classes}
+	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
+		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
+	}
+	m.Target.Source = cmp.Or(known.Target, guessTarget(out.SourceCounts))
+	for i := range m.Labels {
+		l := &m.Labels[i]
+		l.Missing = append(DefaultMissing(), slices.Sorted(maps.Keys(c.missing))...)
+		if i == 0 && len(c.classes) == 2 && l.Type == Classes {
+			l.Type = Binary
+		}
+	}
+	for _, c := range g.columns {
+		if !g.taken[c.Name] {
+			out.Others = append(out.Others, c.Name)
+		}
+	}
+	return out, m.check()
+}
+
+// choose fills in the columns of the manifest.
+func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
+	for _, name := range slices.Concat([]string{known.ID, known.Source, known.Split, known.Cost}, known.Labels) {
+		if name == "" || name == FromFile || name == FromFolder {
+			continue
+		}
+		if !slices.ContainsFunc(g.columns, func(c *column) bool { return c.Name == name }) {
+			var columns []table.Column
+			for _, c := range g.columns {
+				columns = append(columns, c.Column)
+			}
+			_, err := table.Find(inputs[0].Path, columns, name)
+			return err
+		}
+		g.taken[name] = true
+	}
+	few := func(c *column) bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
+	label := func(c *column) bool { return few(c) && len(c.distinct) >= 2 }
+	for _, name := range known.Labels {
+		m.Labels = append(m.Labels, Label{Column: name})
+	}
+	if len(m.Labels) == 0 {
+		name := g.pick(labelNames, label)
+		if name == "" {
+			name = g.pick([]string{"*"}, func(c *column) bool { return label(c) && c.missing > 0 && len(c.distinct) <= 100 })
+		}
+		if name == "" {
+			return errors.New("expected a column that looks like a label, found none: say which one it is with --label")
+		}
+		m.Labels = append(m.Labels, Label{Column: name})
+	}
+	for i := range m.Labels {
+		m.Labels[i].Type = g.labelType(m.Labels[i].Column)
+	}
+	m.Split = cmp.Or(known.Split, g.pick(splitNames, func(c *column) bool {
+		for v := range c.distinct {
+			if !slices.Contains([]string{"train", "test", "validation", "valid", "val", "dev"}, strings.ToLower(v)) {
+				return false
+			}
+		}
+		return few(c)
+	}))
+	m.Cost = cmp.Or(known.Cost, g.pick(costNames, (*column).numeric))
+	m.Source = cmp.Or(known.Source, g.guessSource(inputs))
+	if m.Source == "" {
+		return errors.New("expected a column that looks like the source of a row, found none: say which one it is with --source")
+	}
+	m.ID = cmp.Or(known.ID, g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows }))
+	if m.Features = known.Features; len(m.Features) == 0 {
+		m.Features = g.guessFeatures()
+	}
+	if len(m.Features) == 0 {
+		return errors.New("expected a column of vectors or columns of numbers for features, found none: say which with --features")
+	}
+	for _, c := range g.columns {
+		if slices.Contains(m.Features, c.Name) {
+			g.taken[c.Name] = true
+		}
+		for _, p := range m.Features {
+			if ok, _ := path.Match(p, c.Name); ok && !m.reads(c.Name) {
+				g.taken[c.Name] = true
+			}
+		}
+	}
+	return nil
+}
+
+// labelType tells numbers from classes.
+func (g *guesser) labelType(name string) string {
+	const most = 20
+	for _, c := range g.columns {
+		if c.Name == name && c.numeric() && (c.ints < c.numbers || len(c.distinct) > most) && len(c.distinct) > 2 {
+			return Number
+		}
+	}
+	return Classes
+}
+
+// guessSource finds the column of the source, or takes the names of several files
+// or of their folders.
+func (g *guesser) guessSource(inputs []Input) string {
+	fits := func(c *column) bool {
+		return !c.list() && c.missing == 0 && len(c.distinct) >= 2 && 2*len(c.distinct) <= c.rows
+	}
+	if name := g.pick(sourceNames, fits); name != "" {
+		return name
+	}
+	if len(inputs) > 1 {
+		names, folders := map[string]bool{}, map[string]bool{}
+		for _, in := range inputs {
+			names[stem(in.Path)], folders[path.Dir(in.Path)] = true, true
+		}
+		switch {
+		case len(folders) > 1:
+			return FromFolder
+		case len(names) > 1:
+			return FromFile
+		}
+	}
+	return g.pick([]string{"*"}, func(c *column) bool { return fits(c) && !c.numeric() })
+}
+
+// guessFeatures finds a column of lists, or columns that are numbered, or all
+// columns of numbers that are left.
+func (g *guesser) guessFeatures() []string {
+	if name := g.pick(append(featureNames, "*"), (*column).list); name != "" {
+		return []string{name}
+	}
+	numbered := map[string]int{}
+	var rest, prefixes []string
+	for _, c := range g.columns {
+		if g.taken[c.Name] || !c.numeric() || c.missing > 0 {
+			continue
+		}
+		rest = append(rest, c.Name)
+		if prefix, is := serial(c.Name); is {
+			if numbered[prefix]++; numbered[prefix] == 1 {
+				prefixes = append(prefixes, prefix)
+			}
+		}
+	}
+	slices.SortStableFunc(prefixes, func(a, b string) int { return numbered[b] - numbered[a] })
+	if len(prefixes) > 0 && numbered[prefixes[0]] > 1 && 2*numbered[prefixes[0]] > len(rest) {
+		return []string{strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(prefixes[0]) + "[0-9]*"}
+	}
+	return rest
+}
+
+// guessTarget is the source with target in its name, or else the one with the
+// fewest labels among those that have some.
+func guessTarget(sources []SourceCount) string {
+	best := -1
+	for i, s := range sources {
+		if strings.Contains(strings.ToLower(s.Name), "target") && s.Labelled > 0 {
+			return s.Name
+		}
+		if s.Labelled > 0 && (best < 0 || s.Labelled < sources[best].Labelled) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return sources[best].Name
+}

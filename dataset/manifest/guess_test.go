@@ -1,0 +1,196 @@
+package manifest
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// columnOf makes the cells of a column.
+type columnOf struct {
+	name string
+	cell func(row int) string
+}
+
+func writeTable(t *testing.T, path string, rows int, columns ...columnOf) {
+	t.Helper()
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	f := must.Get(os.Create(path))(t)
+	w := csv.NewWriter(f)
+	for row := -1; row < rows; row++ {
+		var cells []string
+		for _, c := range columns {
+			if row < 0 {
+				cells = append(cells, c.name)
+			} else {
+				cells = append(cells, c.cell(row))
+			}
+		}
+		must.Do(t, w.Write(cells))
+	}
+	w.Flush()
+	must.Do(t, w.Error())
+	must.Do(t, f.Close())
+}
+
+func TestLook(t *testing.T) {
+	rng := testrand.New(t)
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	words := func(w ...string) func(int) string { return func(int) string { return w[rng.IntN(len(w))] } }
+	row := func(i int) string { return fmt.Sprint("r", i) }
+	vector := func(int) string { return fmt.Sprintf("[%g, %g]", rng.NormFloat64(), rng.NormFloat64()) }
+	shop := func(i int) string { return fmt.Sprint("shop ", i%7) }
+	fewest := func(i int) string { // shop 3 has the fewest labels
+		if i%7 == 3 && i > 70 || i%3 == 0 {
+			return "unknown"
+		}
+		return []string{"good", "bad", "so, so"}[rng.IntN(3)]
+	}
+	for name, c := range map[string]struct {
+		columns []columnOf
+		known   Known
+		want    Manifest
+	}{
+		"plain": {
+			[]columnOf{{"text", row}, {"domain", shop}, {"label", fewest}, {"embedding", vector}, {"row_id",
+				func(i int) string { return fmt.Sprint(i * i) }}}, Known{},
+			Manifest{ID: "row_id", Source: "domain", Features: []string{"embedding"}, Labels: []Label{{"label", Classes, nil,
+				[]string{"", "unknown"}}},
+				Target: Target{"shop 3", 5}},
+		},
+		"numbered": {
+			[]columnOf{{"id", row}, {"site", shop}, {"split", words("train", "test")}, {"cost", words("2")}, {"y", number},
+				{"f0", number}, {"f1", number},
+				{"f12", number}, {"year", words("2001", "2002")}}, Known{},
+			Manifest{ID: "id", Source: "site", Split: "split", Cost: "cost", Features: []string{"f[0-9]*"},
+				Labels: []Label{{"y", Number, nil, []string{""}}}, Target: Target{"shop 0", 5}},
+		},
+		"two classes": {
+			[]columnOf{{"a", number}, {"b", number}, {"Group", shop}, {"is_spam", words("0", "1", "")}},
+			Known{Target: "shop 2"},
+			Manifest{Source: "Group", Features: []string{"a", "b"}, Labels: []Label{{"is_spam", Binary, nil, []string{""}}},
+				Target: Target{"shop 2", 5}},
+		},
+		"known": {
+			[]columnOf{{"id", row}, {"domain", shop}, {"where", shop}, {"label", fewest}, {"kind", words("x", "y")}, {"v",
+				vector}, {"w", vector}},
+			Known{Source: "where", Labels: []string{"kind", "label"}, Features: []string{"w"}, Target: "shop 1"},
+			Manifest{ID: "id", Source: "where", Features: []string{"w"}, Labels: []Label{{"kind", Binary, nil, []string{""}},
+				{"label", Classes, nil, []string{""}}}, Target: Target{"shop 1", 5}},
+		},
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "in", "rows.csv")
+		writeTable(t, file, 700, c.columns...)
+		g := must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), []string{file}, c.known))(t)
+		c.want.Path, c.want.Files = filepath.Join(dir, "m.yaml"), []string{"in/rows.csv"}
+		if name == "numbered" {
+			c.want.Target = g.Target // all have the same number of labels, or nearly
+		}
+		if !reflect.DeepEqual(*g.Manifest, c.want) {
+			t.Errorf("%s: %+v\nwant %+v", name, *g.Manifest, c.want)
+		}
+		if again := must.Get(Parse(c.want.Path, []byte(g.Text())))(t); !reflect.DeepEqual(again, g.Manifest) {
+			t.Errorf("%s: the text of the guess\n%s\nreads as %+v", name, g.Text(), again)
+		}
+	}
+}
+
+// The source can be the name of a file or of its folder.
+func TestLookAtFolders(t *testing.T) {
+	rng := testrand.New(t)
+	columns := []columnOf{
+		{"label", func(int) string { return []string{"a", "b", "c"}[rng.IntN(3)] }}, {"embedding",
+			func(int) string { return "[1 2]" }},
+	}
+	dir := t.TempDir()
+	var files []string
+	for _, name := range []string{"paris.csv", "oslo.csv"} {
+		files = append(files, filepath.Join(dir, name))
+		writeTable(t, files[len(files)-1], 20, columns...)
+	}
+	g := must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), files, Known{}))(t)
+	if g.Source != FromFile || len(g.SourceCounts) != 2 || g.SourceCounts[0].Name != "oslo" {
+		t.Errorf("source %s, %v", g.Source, g.SourceCounts)
+	}
+	files = nil
+	for _, name := range []string{"paris", "oslo"} {
+		files = append(files, filepath.Join(dir, name, "train-0.csv"))
+		writeTable(t, files[len(files)-1], 20, columns...)
+	}
+	g = must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), files, Known{}))(t)
+	if g.Source != FromFolder || len(g.SourceCounts) != 2 || g.SourceCounts[1].Name != "paris" {
+		t.Errorf("source %s, %v", g.Source, g.SourceCounts)
+	}
+}
+
+func TestLookRefuses(t *testing.T) {
+	one := func(int) string { return "1" }
+	row := func(i int) string { return fmt.Sprint("r", i) }
+	third := func(i int) string { return fmt.Sprint("x", i%3) }
+	for want, columns := range map[string][]columnOf{
+		"say which one it is with --label":  {{"domain", third}, {"v", one}},
+		"say which one it is with --source": {{"label", third}, {"v", one}},
+		"say which with --features":         {{"label", third}, {"domain", third}, {"text", row}},
+	} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		writeTable(t, file, 50, columns...)
+		_, err := Look(t.Context(), filepath.Join(t.TempDir(), "m.yaml"), []string{file}, Known{})
+		must.Fail(t, want, err, file, want)
+	}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 0, columnOf{"label", one})
+	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{})
+	must.Fail(t, "no rows", err, file, "expected rows, found none")
+	writeTable(t, file, 9, columnOf{"label", third})
+	_, err = Look(t.Context(), "m.yaml", []string{file}, Known{Source: "lable"})
+	must.Fail(t, "no column", err, file, `expected a column "lable", found label`)
+}
+
+// Names of any kind come back from the text as they went in.
+func TestTextOfAnyName(t *testing.T) {
+	rng := testrand.New(t)
+	letters := []rune("ab ä'\"#:,[]{}&*!|>%@`-?\\~01.=/")
+	seen := map[string]bool{}
+	name := func() string {
+		for {
+			var out []rune
+			for range 1 + rng.IntN(6) {
+				out = append(out, letters[rng.IntN(len(letters))])
+			}
+			if s := string(out); !seen[s] {
+				seen[s] = true
+				return s
+			}
+		}
+	}
+	for range 500 {
+		m := &Manifest{
+			Path: "m.yaml", Files: []string{name()}, Source: name(), ID: name(), Split: name(), Cost: name(),
+			Features: names(rng, name),
+			Labels:   []Label{{name(), Classes, nil, names(rng, name)}}, Target: Target{name(), 2 + rng.IntN(9)},
+		}
+		g := &Guess{Manifest: m, Others: []string{name()}, Classes: map[string]int{name(): 1}}
+		got := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
+		if !reflect.DeepEqual(got, m) {
+			t.Fatalf("%+v came back as %+v from\n%s", m, got, g.Text())
+		}
+	}
+}
+
+func names(rng *rand.Rand, name func() string) []string {
+	var out []string
+	for range 1 + rng.IntN(3) {
+		out = append(out, name())
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,213 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset/table"
+)
+
+// How much of the files is looked at: rows for what the columns are, and rows for
+// which sources and classes there are.
+const (
+	inspectRows  = 1000
+	countRows    = 1 << 20
+	countSources = 1 << 16
+	countClasses = 1000
+)
+
+// column is what the first rows show of a column.
+type column struct {
+	table.Column
+	rows, missing int
+	distinct      map[string]int
+	numbers, ints int // of the values that are there
+	lists         int
+}
+
+// has is the number of values that are there.
+func (c *column) has() int { return c.rows - c.missing }
+
+func (c *column) numeric() bool {
+	return c.Kind == table.Integer || c.Kind == table.Number || c.Kind == table.Text && c.has() > 0 && c.numbers == c.has()
+}
+
+// list says whether cells hold vectors.
+func (c *column) list() bool { return c.Kind == table.Vector || c.has() > 0 && c.lists == c.has() }
+
+var errEnough = errors.New("enough rows")
+
+// inspect looks at the first rows of a file.
+func inspect(path, format string) ([]*column, error) {
+	t, err := table.Open(path, format)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	var columns, scalars []*column
+	var q table.Query
+	for _, c := range t.Columns() {
+		col := &column{Column: c, distinct: map[string]int{}}
+		columns = append(columns, col)
+		if c.Kind != table.Vector && c.Kind != table.Other {
+			q.Scalars = append(q.Scalars, c.Name)
+			scalars = append(scalars, col)
+		}
+	}
+	rows := 0
+	err = t.Scan(q, func(b *table.Batch) error {
+		for i := range min(b.Rows, inspectRows-rows) {
+			for j, c := range scalars {
+				c.look(&b.Scalars[j], i)
+			}
+		}
+		if rows += b.Rows; rows >= inspectRows {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && err != errEnough {
+		return nil, err
+	}
+	if rows == 0 {
+		return nil, fmt.Errorf("%s: expected rows, found none", path)
+	}
+	return columns, nil
+}
+
+// look counts value i.
+func (c *column) look(v *table.Values, i int) {
+	c.rows++
+	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+		c.missing++
+		return
+	}
+	name := v.Name(i)
+	if name == "" || looksMissing(name) {
+		c.missing++
+		if name == "" {
+			return
+		}
+		c.distinct[name]++
+		return
+	}
+	c.distinct[name]++
+	if x, ok := v.Number(i); ok {
+		c.numbers++
+		if x == math.Trunc(x) {
+			c.ints++
+		}
+	}
+	if name[0] == '[' {
+		c.lists++
+	}
+}
+
+// looksMissing says whether a value is one that people write for none.
+func looksMissing(value string) bool {
+	switch strings.ToLower(value) {
+	case "?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "unlabeled", "unlabelled":
+		return true
+	}
+	return false
+}
+
+// counts are the rows and labelled rows of each source and the classes.
+type counts struct {
+	sources map[string]*SourceCount
+	classes map[string]int
+	missing map[string]bool // words that look missing and are there
+	all     bool            // whether all rows were read
+}
+
+// SourceCount is how many rows of a source there are, and of those with a label.
+type SourceCount struct {
+	Name           string
+	Rows, Labelled int
+}
+
+// count reads the sources and labels of the files.
+func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
+	c := &counts{sources: map[string]*SourceCount{}, classes: map[string]int{}, missing: map[string]bool{}, all: true}
+	rows := 0
+	for _, in := range inputs {
+		t, err := table.Open(in.Path, in.Format)
+		if err != nil {
+			return nil, err
+		}
+		q := table.Query{Scalars: []string{m.Labels[0].Column}}
+		file := m.SourceOf(in.Path)
+		if file == "" {
+			q.Scalars = append(q.Scalars, m.Source)
+		}
+		err = t.Scan(q, func(b *table.Batch) error {
+			for i := range b.Rows {
+				c.add(b, i, file)
+			}
+			if rows += b.Rows; rows >= countRows || len(c.sources) > countSources {
+				c.all = false
+				return errEnough
+			}
+			return ctx.Err()
+		})
+		t.Close()
+		if err == errEnough {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *counts) add(b *table.Batch, i int, source string) {
+	if source == "" {
+		source = b.Scalars[1].Name(i)
+	}
+	s := c.sources[source]
+	if s == nil {
+		s = &SourceCount{Name: strings.Clone(source)}
+		c.sources[s.Name] = s
+	}
+	s.Rows++
+	v := &b.Scalars[0]
+	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+		return
+	}
+	switch name := v.Name(i); {
+	case name == "":
+	case looksMissing(name):
+		c.missing[strings.Clone(name)] = true
+	default:
+		s.Labelled++
+		if _, known := c.classes[name]; known || len(c.classes) <= countClasses {
+			c.classes[strings.Clone(name)]++
+		}
+	}
+}
+
+// serial splits a name that ends in a number, such as f12.
+func serial(name string) (prefix string, is bool) {
+	prefix = strings.TrimRight(name, "0123456789")
+	_, err := strconv.Atoi(name[len(prefix):])
+	return prefix, err == nil
+}
+
+// relative is a path as a manifest in the folder dir names it.
+func relative(dir, path string) string {
+	absDir, err1 := filepath.Abs(dir)
+	abs, err2 := filepath.Abs(path)
+	if err1 != nil || err2 != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(absDir, abs); err == nil && !strings.HasPrefix(rel, "..") {
+		return filepath.ToSlash(rel)
+	}
+	return abs
+}

@@ -1,0 +1,115 @@
+package manifest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// plain are texts that YAML reads as they are, wherever they stand.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_(][A-Za-z0-9_./()-]*( [A-Za-z0-9_./()-]+)*$`)
+
+// scalar is a text as YAML writes it on one line.
+func scalar(s string) string {
+	if plain.MatchString(s) && strings.ToLower(s) != "null" {
+		return s
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// list is one text, or a list of them.
+func list(values []string) string {
+	if len(values) == 1 {
+		return scalar(values[0])
+	}
+	var parts []string
+	for _, v := range values {
+		parts = append(parts, scalar(v))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// Text is the guess as a manifest, with comments that say what was found.
+func (g *Guess) Text() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# A data set for amtrl, guessed from its files. Read it, change what is wrong, then:")
+	line("#   amtrl data info %s", g.Path)
+	line("#   amtrl run --data %s", g.Path)
+	line("files: %s", list(g.Files))
+	line("columns:")
+	if g.ID != "" {
+		line("  id: %s", scalar(g.ID))
+	}
+	line("  source: %s%s", scalar(g.Source), g.sourceComment())
+	line("  features: %s", list(g.Features))
+	if g.Split != "" {
+		line("  split: %s  # train, validation or test; rows of test are for measuring alone", scalar(g.Split))
+	}
+	if g.Cost != "" {
+		line("  cost: %s  # of the label of a row, the same for all rows of a source", scalar(g.Cost))
+	}
+	if len(g.Others) > 0 {
+		line("  # not used: %s", text.OneLine(strings.Join(g.Others, ", "), 200))
+	}
+	line("labels:")
+	for i, l := range g.Labels {
+		line("  - column: %s", scalar(l.Column))
+		line("    type: %s  # classes, binary or number", l.Type)
+		if i == 0 && l.Type != Number {
+			line("    # found: %s", g.classesFound())
+		}
+		if l.Type == Binary {
+			line("    # classes: [negative, positive]  # their order; by default that of their names")
+		}
+		line("    missing: [%s]  # what stands for no label, beside a missing value", strings.Join(quoted(l.Missing), ", "))
+	}
+	line("# The source that the model is for. Without one, each source can be the target.")
+	if t := g.Target; t.Source != "" {
+		line("target: {source: %s, folds: %d}  # one of the folds of its labelled rows is held out, where no split says which",
+			scalar(t.Source), t.Folds)
+	}
+	line("# sources: {include: [...], exclude: [...], cost: {NAME: 2.5}}")
+	return b.String()
+}
+
+func quoted(values []string) []string {
+	var out []string
+	for _, v := range values {
+		out = append(out, fmt.Sprintf("%q", v))
+	}
+	return out
+}
+
+// some says that not all rows were read.
+func (g *Guess) some() string {
+	if g.All {
+		return ""
+	}
+	return " in the first rows"
+}
+
+func (g *Guess) sourceComment() string {
+	rows, labelled := 0, 0
+	for _, s := range g.SourceCounts {
+		rows, labelled = rows+s.Rows, labelled+s.Labelled
+	}
+	return fmt.Sprintf("  # %d sources, %d of %d rows labelled%s", len(g.SourceCounts), labelled, rows, g.some())
+}
+
+// classesFound lists the classes with their counts, the most frequent first.
+func (g *Guess) classesFound() string {
+	var names []string
+	for name := range g.Classes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	slices.SortStableFunc(names, func(a, b string) int { return g.Classes[b] - g.Classes[a] })
+	for i, n := range names {
+		names[i] = fmt.Sprintf("%s (%d)", n, g.Classes[n])
+	}
+	return text.OneLine(strings.Join(names, ", "), 200) + g.some()
+}
