@@ -73,8 +73,8 @@ func TestDataInit(t *testing.T) {
 	writeShops(t, dir)
 	o := succeed(t, dir, "data", "init", "shops.csv", "--target", "shop 4")
 	for _, part := range []string{"source    shop", "features  embedding", "label     label (binary)", "wrote dataset.yaml"} {
-		if !strings.Contains(o.stdout, part) {
-			t.Errorf("no %q in\n%s", part, o.stdout)
+		if !strings.Contains(o.Stdout, part) {
+			t.Errorf("no %q in\n%s", part, o.Stdout)
 		}
 	}
 	guess := string(must.Get(os.ReadFile(filepath.Join(dir, "dataset.yaml")))(t))
@@ -85,10 +85,10 @@ func TestDataInit(t *testing.T) {
 	if d := describeJSON(t, dir, "dataset.yaml"); len(d.Tasks) != 5 {
 		t.Errorf("%d tasks of a binary label in five shops", len(d.Tasks))
 	}
-	if o := amtrl(t, dir, "data", "init", "shops.csv"); o.code != 1 || !strings.Contains(o.stderr, "dataset.yaml: expected no such file") {
-		t.Errorf("it writes over a manifest: %d %s", o.code, o.stderr)
+	if o := amtrl(t, dir, "data", "init", "shops.csv"); o.Code != 1 || !strings.Contains(o.Stderr, "dataset.yaml: expected no such file") {
+		t.Errorf("it writes over a manifest: %d %s", o.Code, o.Stderr)
 	}
-	if o := amtrl(t, dir, "data", "init"); o.code != 2 {
-		t.Errorf("without files: %d %s", o.code, o.stderr)
+	if o := amtrl(t, dir, "data", "init"); o.Code != 2 {
+		t.Errorf("without files: %d %s", o.Code, o.Stderr)
 	}
 }
