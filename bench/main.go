@@ -5,6 +5,7 @@
 //
 //   - the fused gradient pass against NumPy doing the same two passes, and with
 //     the gradients of B and W against PyTorch's autograd on (X B) w;
+//   - a pass over samples of ten outputs against ten passes over the samples of one;
 //   - a whole linear ERM to one objective against NumPy with SciPy's L-BFGS and
 //     against the obvious PyTorch;
 //   - the training of a convolutional representation against the obvious PyTorch,
@@ -81,6 +82,9 @@ func compareLinear(f compare.Folder, repeats int, erm bool) error {
 	}
 	rivals := timeRivalPasses(f, repeats)
 	passTable(ours, rivals)
+	if err := compareOutputs(p, repeats); err != nil {
+		return err
+	}
 	if !erm {
 		return nil
 	}
