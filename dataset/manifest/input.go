@@ -52,8 +52,10 @@ func (m *Manifest) Inputs() ([]Input, error) {
 				in.Format = table.FormatOf(p)
 			}
 			if in.Format == "" {
-				return nil, fmt.Errorf("%s: files: %s: expected a name whose ending tells the format, or format: one of %s", m.Path, p,
-					strings.Join(table.Formats(), ", "))
+				return nil,
+					fmt.Errorf("%s: files: %s: expected a name whose ending tells the format, or format: one of %s",
+						m.Path, p,
+						strings.Join(table.Formats(), ", "))
 			}
 			found = append(found, in)
 		}

@@ -127,7 +127,8 @@ func (m *Manifest) check() error {
 			return fmt.Errorf("%s: labels: %s: expected no classes of numbers, found %q", m.Path, l.Column, l.Classes)
 		}
 		if l.Type == Binary && len(l.Classes) != 0 && len(l.Classes) != 2 {
-			return fmt.Errorf("%s: labels: %s: expected two classes of a binary label, found %d", m.Path, l.Column, len(l.Classes))
+			return fmt.Errorf("%s: labels: %s: expected two classes of a binary label, found %d", m.Path, l.Column,
+				len(l.Classes))
 		}
 	}
 	return nil

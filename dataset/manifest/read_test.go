@@ -40,8 +40,9 @@ func TestParse(t *testing.T) {
 			{Column: "kind", Type: Classes, Classes: []string{"good", "bad"}, Missing: []string{"", "?"}},
 			{Column: "flag", Type: Binary, Missing: []string{""}},
 		},
-		Target:  Target{Source: "shop", Folds: 4},
-		Sources: Sources{Include: []string{"shop*"}, Exclude: []string{"shop-9"}, Cost: map[string]float64{"shop-1": 2, "shop-2": .5}},
+		Target: Target{Source: "shop", Folds: 4},
+		Sources: Sources{Include: []string{"shop*"}, Exclude: []string{"shop-9"}, Cost: map[string]float64{"shop-1": 2,
+			"shop-2": .5}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
@@ -70,8 +71,9 @@ func TestParseRefuses(t *testing.T) {
 		{full + "---\na: 1\n", "expected one YAML document, found more"},
 		{change("format:", "fmt:"),
 			`line 3: expected for a manifest one of the keys files, format, columns, labels, target, sources, found "fmt"`},
-		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv`},
-		{change("  id: key", "  ids: key"), `line 5: expected for columns one of the keys id, source, features, split, cost, found "ids"`},
+		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv, tsv, jsonl, found`},
+		{change("  id: key", "  ids: key"),
+			`line 5: expected for columns one of the keys id, source, features, split, cost, found "ids"`},
 		{change("  id: key", "  id: key\n  id: key"), "line 6: the key id is there twice"},
 		{change("  id: key", "  id: [a]"), "line 5: expected the name of a column, found a list"},
 		{change("  id: key", "  id: *a"), "m.yaml: "},
@@ -82,7 +84,8 @@ func TestParseRefuses(t *testing.T) {
 		{change("type: classes", "type: class"), `line 12: expected one of classes, binary, number, found "class"`},
 		{change("  - column: kind\n    type", "  - type"), "line 11: expected a label with a column, found keys"},
 		{change("column: flag", "column: kind"), `labels: column "kind" is there twice`},
-		{change("type: binary", "type: number"), "expected classes or numbers everywhere, found classes for kind and number for flag"},
+		{change("type: binary", "type: number"),
+			"expected classes or numbers everywhere, found classes for kind and number for flag"},
 		{change("type: binary", "type: binary\n    classes: [a]"), "labels: flag: expected two classes of a binary label, found 1"},
 		{change("folds: 4", "folds: 1"), `expected a number of folds from 2 to 1000, found "1"`},
 		{change("shop-1: 2", "shop-1: 0"), `expected a cost from 1e-06 to 1e+06, found "0"`},

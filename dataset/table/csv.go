@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -23,7 +22,7 @@ type csvTable struct {
 // maxRecord bounds the bytes of a row of a text format.
 const maxRecord = 64 << 20
 
-func openCSV(path string, f *os.File, size int64, comma rune) (*csvTable, error) {
+func openCSV(path string, f readSeekerAt, size int64, comma rune) (*csvTable, error) {
 	t := &csvTable{source: source{path, f, size}, comma: comma}
 	in, err := t.records()
 	if err != nil {
@@ -98,7 +97,8 @@ func (t *csvTable) records() (*records, error) {
 				name = "index"
 			} else {
 				in.Close()
-				return nil, fmt.Errorf("%s: line 1: expected a name of its own for each column, found %q for column %d", t.path,
+				return nil, fmt.Errorf("%s: line 1: expected a name of its own for each column, found %q for column %d",
+					t.path,
 					text.OneLine(name, maxQuoted), i+1)
 			}
 		}
@@ -194,14 +194,7 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 	if len(features) == 0 {
 		return nil
 	}
-	width := len(v.F32) - before
-	if v.Width == 0 {
-		v.Width = width
-	}
-	if width != v.Width || width == 0 {
-		return fmt.Errorf("column %s: expected %d elements, found %d", t.columns[features[0]].Name, v.Width, width)
-	}
-	return nil
+	return v.closeVector(t.columns[features[0]].Name, before)
 }
 
 // appendList appends the numbers of a list in a cell, such as "[0.1, 0.2]" or, as

@@ -42,7 +42,8 @@ type seedRow struct {
 
 func seedParquet(t testing.TB, codec compress.Codec, version int) []byte {
 	var out bytes.Buffer
-	w := parquet.NewGenericWriter[seedRow](&out, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(200),
+	w := parquet.NewGenericWriter[seedRow](&out, parquet.Compression(codec), parquet.DataPageVersion(version),
+		parquet.PageBufferSize(200),
 		parquet.MaxRowsPerRowGroup(20))
 	good := "good"
 	for i := range 50 {
@@ -117,6 +118,37 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
+// fuzzText reads a text format.
+func fuzzText(f *testing.F, open func(path string, file readSeekerAt, size int64) (Table, error), seeds ...string) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		n := allocated(func() {
+			tab, err := open("fuzz", memoryFile{bytes.NewReader(content)}, int64(len(content)))
+			if err != nil {
+				must.Fail(t, "opening", err, "fuzz: ")
+				return
+			}
+			scanAll(t, tab)
+		})
+		if n > 64<<20+uint64(2000*len(content)) {
+			t.Errorf("%d bytes allocated for a file of %d", n, len(content))
+		}
+	})
+}
+
+func FuzzCSV(f *testing.F) {
+	fuzzText(f, func(path string, file readSeekerAt, size int64) (Table, error) { return openCSV(path, file, size, ',') },
+		"a,b\n1,2\n", "\ufeffa,\"b\"\r\n1,\"x,\"\"y\"\r\n", "a\n\"", "a,a\n", ",b\n1,2\n", "\x1f\x8b\x08", "\x28\xb5\x2f\xfd")
+}
+
+func FuzzJSONL(f *testing.F) {
+	fuzzText(f, func(path string, file readSeekerAt, size int64) (Table, error) { return openJSONL(path, file, size) },
+		`{"a": 1, "v": [1, 2]}`+"\n"+`{"a": null, "v": [3, 4]}`, `{"v": null}`+"\n"+`{"v": [1]}`, "[1]", `{"a": {"b": 1}}`,
+		`{"a": "\u00e4", "a": 2}`)
+}
+
 // What the Parquet library writes is read as it is.
 func TestParquetOfTheLibrary(t *testing.T) {
 	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Zstd} {
@@ -130,7 +162,8 @@ func TestParquetOfTheLibrary(t *testing.T) {
 						id, label, flag, count := &b.Scalars[0], &b.Scalars[1], &b.Scalars[2], &b.Scalars[3]
 						if id.Name(i) != string(rune('a'+row)) || label.IsMissing(i) != (row%2 == 1) || flag.Bools[i] != (row%3 == 0) ||
 							count.Ints[i] != int64(row) || b.Features.Width != 3 || b.Features.F32[3*i] != float32(row) {
-							t.Fatalf("%v, version %d, row %d: %s %v %v %d %v", codec, version, row, id.Name(i), label.IsMissing(i),
+							t.Fatalf("%v, version %d, row %d: %s %v %v %d %v", codec, version, row,
+								id.Name(i), label.IsMissing(i),
 								flag.Bools[i],
 								count.Ints[i], b.Features.F32)
 						}

@@ -19,10 +19,11 @@ const (
 	Parquet = "parquet"
 	CSV     = "csv"
 	TSV     = "tsv"
+	JSONL   = "jsonl"
 )
 
 // Formats lists the formats of tables.
-func Formats() []string { return []string{Parquet, CSV, TSV} }
+func Formats() []string { return []string{Parquet, CSV, TSV, JSONL} }
 
 // FormatOf is the format that a file's name tells, without the ending of a
 // compression: "csv" for rows.csv.gz. It is empty where the name tells none.
@@ -38,6 +39,8 @@ func FormatOf(path string) string {
 		return ext
 	case "tab":
 		return TSV
+	case "jsonl", "ndjson":
+		return JSONL
 	}
 	return ""
 }
@@ -65,14 +68,22 @@ func open(path, format string, f *os.File, size int64) (Table, error) {
 		return openCSV(path, f, size, ',')
 	case TSV:
 		return openCSV(path, f, size, '\t')
+	case JSONL:
+		return openJSONL(path, f, size)
 	}
 	return nil, fmt.Errorf("%s: expected a file in one of the formats %s, found format %q", path, strings.Join(Formats(), ", "), format)
+}
+
+type readSeekerAt interface {
+	io.ReadSeeker
+	io.ReaderAt
+	io.Closer
 }
 
 // source is a text file that is read from its beginning any number of times.
 type source struct {
 	path string
-	file *os.File
+	file readSeekerAt
 	size int64
 }
 
@@ -97,7 +108,8 @@ func (s *source) reader() (io.ReadCloser, *counter, error) {
 		}
 		in = inflated{io.LimitReader(z, datafile.MayBecome(s.size)), z, s}
 	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(count, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20), zstd.WithDecoderLowmem(true))
+		z, err := zstd.NewReader(count, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20),
+			zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", s.path, err)
 		}

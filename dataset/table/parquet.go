@@ -252,7 +252,8 @@ func (s *groupScan) open(chunks []format.ColumnChunk, scalars, features []int) e
 		if err != nil {
 			return nil, t.fault(err)
 		}
-		return &leafReader{name: t.columns[i].Name, column: t.columns[i], full: byte(leaf.MaxDefinitionLevel()), pageReader: pages}, nil
+		return &leafReader{name: t.columns[i].Name, column: t.columns[i], full: byte(leaf.MaxDefinitionLevel()),
+			pageReader: pages}, nil
 	}
 	for _, i := range scalars {
 		r, err := reader(i)

@@ -141,3 +141,11 @@ func TestParquetOfPyarrow(t *testing.T) {
 	python(t, "parquet.py", "pyarrow, numpy", dir)
 	compareFiles(t, dir)
 }
+
+// What pandas writes as text is read as it is: quotes, line ends, byte order
+// marks, compression.
+func TestTextOfPandas(t *testing.T) {
+	dir := t.TempDir()
+	python(t, "text.py", "pandas, numpy", dir)
+	compareFiles(t, dir)
+}

@@ -117,3 +117,16 @@ func resize[E any](v []E, n int) []E {
 	}
 	return v[:n]
 }
+
+// closeVector holds the length of the vector that begins at element before against
+// the width, or makes it the width.
+func (v *Vectors) closeVector(column string, before int) error {
+	width := len(v.F32) - before
+	if v.Width == 0 {
+		v.Width = width
+	}
+	if width != v.Width || width == 0 {
+		return fmt.Errorf("column %s: expected %d elements, found %d", column, v.Width, width)
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// jsonlTable is a file with a JSON object on each line. Single values are text, a
+// key that is absent or null being a missing one; lists of numbers are vectors.
+type jsonlTable struct {
+	source
+	columns []Column
+	seen    map[string]bool
+}
+
+// keyRows is how many rows are read for the names of the columns.
+const keyRows = 1000
+
+func openJSONL(path string, f readSeekerAt, size int64) (*jsonlTable, error) {
+	t := &jsonlTable{source: source{path, f, size}, seen: map[string]bool{}}
+	return t, t.findKeys(keyRows, nil)
+}
+
+func (t *jsonlTable) Columns() []Column { return t.columns }
+
+func (t *jsonlTable) Rows() int64 { return -1 }
+
+func (t *jsonlTable) Close() error { return t.file.Close() }
+
+var errDone = errors.New("done")
+
+// findKeys adds the keys of the first rows to the columns, or of all rows until
+// all wanted ones are there.
+func (t *jsonlTable) findKeys(rows int, wanted []string) error {
+	n := 0
+	err := t.lines(func(line int, raw []byte, _ int64) error {
+		if n++; n > rows && rows > 0 {
+			return errDone
+		}
+		// A map has no order, so the keys are read one after the other.
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+			return t.fault(line, errObject)
+		}
+		for dec.More() {
+			key, err := dec.Token()
+			if err != nil {
+				return t.fault(line, err)
+			}
+			var value json.RawMessage
+			if err := dec.Decode(&value); err != nil {
+				return t.fault(line, err)
+			}
+			if err := t.addKey(line, key.(string), value); err != nil {
+				return err
+			}
+		}
+		if wanted != nil && !slices.ContainsFunc(wanted, func(name string) bool { return !t.seen[name] }) {
+			return errDone
+		}
+		return nil
+	})
+	if err == errDone {
+		return nil
+	}
+	return err
+}
+
+// addKey adds a column where it is new. The first value that is not null says
+// what it holds.
+func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
+	const most = 1 << 16
+	kind := Text
+	switch {
+	case value[0] == '[':
+		kind = Vector
+	case value[0] == '{':
+		kind = Other
+	}
+	if !t.seen[key] {
+		if len(t.columns) == most || !text.Printable(key) {
+			return t.fault(line, fmt.Errorf("expected at most %d keys, without control characters, found %q", most,
+				text.OneLine(key, maxQuoted)))
+		}
+		t.seen[key] = true
+		t.columns = append(t.columns, Column{Name: key, Kind: kind})
+		return nil
+	}
+	if i := slices.IndexFunc(t.columns, func(c Column) bool { return c.Name == key }); kind == Vector && t.columns[i].Kind == Text {
+		t.columns[i].Kind = Vector // it was null so far
+	}
+	return nil
+}
+
+var errObject = errors.New("expected a JSON object on each line, such as {\"label\": \"good\", \"embedding\": [0.5, 2]}")
+
+func (t *jsonlTable) fault(line int, err error) error {
+	return fmt.Errorf("%s: line %d: %w", t.path, line, err)
+}
+
+// lines hands the lines that are not blank to f, with how much of the file was read.
+func (t *jsonlTable) lines(f func(line int, raw []byte, read int64) error) error {
+	in, count, err := t.reader()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := bufio.NewReaderSize(in, 1<<16)
+	if bom, _ := r.Peek(3); string(bom) == "\ufeff" {
+		r.Discard(3)
+	}
+	var long []byte
+	for line := 1; ; line++ {
+		raw, err := r.ReadSlice('\n')
+		for long = long[:0]; err == bufio.ErrBufferFull; raw, err = r.ReadSlice('\n') {
+			if long = append(long, raw...); len(long) > maxRecord {
+				return t.fault(line, fmt.Errorf("expected a row of at most %d bytes, found more", maxRecord))
+			}
+		}
+		if len(long) > 0 {
+			long = append(long, raw...)
+			raw = long
+		}
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("%s: %w", t.path, err)
+		}
+		if raw = bytes.TrimSpace(raw); len(raw) > 0 {
+			if e := f(line, raw, count.n); e != nil {
+				return e
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
+	wanted := slices.Concat(q.Scalars, q.Features)
+	if slices.ContainsFunc(wanted, func(name string) bool { return !t.seen[name] }) {
+		if err := t.findKeys(0, wanted); err != nil {
+			return err
+		}
+	}
+	if _, _, err := resolve(t.path, t.columns, q); err != nil {
+		return err
+	}
+	b := &Batch{path: t.path, Scalars: make([]Values, len(q.Scalars))}
+	b.Features.Width = q.Width
+	flush := func() error {
+		if b.Rows == 0 {
+			return nil
+		}
+		if err := b.check(q.Features); err != nil {
+			return err
+		}
+		if err := f(b); err != nil {
+			return err
+		}
+		b.First += int64(b.Rows)
+		b.Rows, b.lines = 0, b.lines[:0]
+		b.Features.reset()
+		for i := range b.Scalars {
+			b.Scalars[i].reset()
+		}
+		return nil
+	}
+	err := t.lines(func(line int, raw []byte, read int64) error {
+		if b.Rows == batchRows(b.Features.Width, len(q.Features) > 0) {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		var row map[string]json.RawMessage
+		if raw[0] != '{' {
+			return t.fault(line, errObject)
+		}
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return t.fault(line, err)
+		}
+		b.lines, b.Read = append(b.lines, line), read
+		for i, name := range q.Scalars {
+			if err := addValue(&b.Scalars[i], row[name]); err != nil {
+				return t.fault(line, fmt.Errorf("column %s: %w", name, err))
+			}
+		}
+		if err := addVector(&b.Features, q.Features, row); err != nil {
+			return t.fault(line, err)
+		}
+		b.Rows++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// addValue appends a single value: a text without its quotes, or what is neither
+// as it is written.
+func addValue(v *Values, raw json.RawMessage) error {
+	missing, s := raw == nil || string(raw) == "null", ""
+	switch {
+	case missing:
+	case raw[0] == '"':
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return err
+		}
+	case raw[0] == '[' || raw[0] == '{':
+		return fmt.Errorf("expected a single value, found %s", text.OneLine(string(raw), maxQuoted))
+	default:
+		s = string(raw)
+	}
+	v.Text, v.Missing = append(v.Text, s), append(v.Missing, missing)
+	return nil
+}
+
+// addVector appends the features of a row.
+func addVector(v *Vectors, names []string, row map[string]json.RawMessage) (err error) {
+	if len(names) == 0 {
+		return nil
+	}
+	before := len(v.F32)
+	for _, name := range names {
+		raw := row[name]
+		if raw == nil || string(raw) == "null" {
+			return fmt.Errorf("column %s: %w", name, errNone)
+		}
+		if raw[0] != '[' {
+			raw = append(append([]byte{'['}, raw...), ']')
+		} else if len(names) > 1 {
+			return fmt.Errorf("column %s: expected a number, found a list", name)
+		}
+		if v.F32, err = appendList(v.F32, string(raw)); err != nil {
+			return fmt.Errorf("column %s: %w", name, err)
+		}
+	}
+	return v.closeVector(names[0], before)
+}
