@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -129,6 +130,15 @@ func (o *infoOptions) run(ctx context.Context) error {
 		{"size", fmt.Sprintf("%.1f MiB", float64(d.Bytes)/(1<<20))},
 		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), shorten(taskNames(set)))},
 	}}
+	pools := poolTable(d)
+	if slices.ContainsFunc(d.Tasks, func(t taskDescription) bool { return t.Output != "" }) {
+		pools = sourceTable(d)
+	}
+	return o.emit(facts.Render(o.format) + "\n" + pools.Render(o.format))
+}
+
+// poolTable describes the pools of data whose rows all have labels.
+func poolTable(d dataDescription) report.Table {
 	pools := report.Table{Header: []string{"pool", "rows", "type", "image", "tasks", "train", "test"}, Right: []int{1, 4, 5, 6}}
 	for _, p := range d.Pools {
 		image := "-"
@@ -138,7 +148,32 @@ func (o *infoOptions) run(ctx context.Context) error {
 		pools.Rows = append(pools.Rows, []string{p.Name, report.Count(float64(p.Rows)), p.Type, image, strconv.Itoa(p.Tasks),
 			report.Count(float64(p.Train)), report.Count(float64(p.Test))})
 	}
-	return o.emit(facts.Render(o.format) + "\n" + pools.Render(o.format))
+	return pools
+}
+
+// sourceTable describes the sources of somebody's own data: how many rows have
+// labels, and how many each class has.
+func sourceTable(d dataDescription) report.Table {
+	t := report.Table{Header: []string{"source", "rows", "labelled", "train", "test", "cost", "labels"}, Right: []int{1, 2, 3, 4, 5}}
+	for _, p := range d.Pools {
+		name := p.Name
+		if p.Target {
+			name += " (target)"
+		}
+		var labels []string
+		for _, task := range d.Tasks {
+			switch {
+			case task.Pool != p.Name:
+			case task.Class == "":
+				labels = append(labels, task.Output)
+			default:
+				labels = append(labels, task.Class+" "+report.Count(float64(task.Positive)))
+			}
+		}
+		t.Rows = append(t.Rows, []string{name, report.Count(float64(p.Rows)), report.Count(float64(p.Labelled)), report.Count(float64(p.Train)),
+			report.Count(float64(p.Test)), strconv.FormatFloat(p.Cost, 'g', -1, 64), shorten(labels)})
+	}
+	return t
 }
 
 // dataDescription is what --json prints.
@@ -160,16 +195,25 @@ type poolDescription struct {
 	Height int `json:"height,omitempty"`
 	Width  int `json:"width,omitempty"`
 	Tasks  int `json:"tasks"`
-	// Train and Test are the rows of its first task.
-	Train int `json:"train"`
-	Test  int `json:"test"`
+	// Train and Test are the rows of its first task, Labelled the rows that any task
+	// has a label of.
+	Train    int     `json:"train"`
+	Test     int     `json:"test"`
+	Labelled int     `json:"labelled"`
+	Cost     float64 `json:"cost"`
+	Target   bool    `json:"target,omitempty"`
 }
 
 type taskDescription struct {
-	Name  string `json:"name"`
-	Pool  string `json:"pool"`
-	Train int    `json:"train"`
-	Test  int    `json:"test"`
+	Name string `json:"name"`
+	Pool string `json:"pool"`
+	// Output and Class are absent where the data do not name them.
+	Output string `json:"output,omitempty"`
+	Class  string `json:"class,omitempty"`
+	Train  int    `json:"train"`
+	Test   int    `json:"test"`
+	// Positive are the rows of Train and Test whose label is 1.
+	Positive int `json:"positive"`
 }
 
 func describe(set *dataset.Set) dataDescription {
@@ -189,15 +233,30 @@ func describe(set *dataset.Set) dataDescription {
 			kind, size = "float16", 2
 		}
 		d.Bytes += size * int64(p.Rows) * int64(p.Cols)
-		d.Pools = append(d.Pools, poolDescription{Name: p.Name, Rows: p.Rows, Type: kind, Height: p.Height, Width: p.Width})
+		d.Pools = append(d.Pools, poolDescription{Name: p.Name, Rows: p.Rows, Type: kind, Height: p.Height, Width: p.Width,
+			Cost: cmp.Or(p.Cost, 1), Target: p.Target})
 	}
+	labelled := make([][]bool, len(set.Pools))
 	for i := range set.Tasks {
 		t := &set.Tasks[i]
 		p := &d.Pools[t.Pool]
 		if p.Tasks++; p.Tasks == 1 {
 			p.Train, p.Test = len(t.Train), len(t.Test)
 		}
-		d.Tasks = append(d.Tasks, taskDescription{t.Name, p.Name, len(t.Train), len(t.Test)})
+		if labelled[t.Pool] == nil {
+			labelled[t.Pool] = make([]bool, p.Rows)
+		}
+		positive := 0
+		for _, r := range slices.Concat(t.Train, t.Test) {
+			if t.Labels[r] == 1 {
+				positive++
+			}
+			if !labelled[t.Pool][r] {
+				labelled[t.Pool][r] = true
+				p.Labelled++
+			}
+		}
+		d.Tasks = append(d.Tasks, taskDescription{t.Name, p.Name, t.Output.Name, t.Output.Class, len(t.Train), len(t.Test), positive})
 	}
 	return d
 }

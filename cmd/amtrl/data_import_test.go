@@ -82,6 +82,15 @@ func TestDataInit(t *testing.T) {
 	if a, b := describeJSON(t, dir, "classes.yaml"), describeJSON(t, dir, "shops.yaml"); a.SHA256 != b.SHA256 || len(a.Tasks) != 10 {
 		t.Errorf("the guess is %+v, the manifest %+v", a, b)
 	}
+	info := succeed(t, dir, "data", "info", "shops.yaml").Stdout
+	if !strings.Contains(info, "shop 4 (target)") || !strings.Contains(info, "labelled") {
+		t.Errorf("what there is of labels is not said:\n%s", info)
+	}
+	for _, p := range describeJSON(t, dir, "shops.yaml").Pools {
+		if p.Rows != 120 || p.Labelled != 80 || p.Cost != 1 || p.Target != (p.Name == "shop 4") {
+			t.Errorf("unexpected pool %+v", p)
+		}
+	}
 	if d := describeJSON(t, dir, "dataset.yaml"); len(d.Tasks) != 5 {
 		t.Errorf("%d tasks of a binary label in five shops", len(d.Tasks))
 	}
