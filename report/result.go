@@ -38,6 +38,9 @@ func Result(r *runs.Result, top int, f Format) string {
 		for _, b := range r.Methods[1:] {
 			fmt.Fprintf(&lines, "%s\n", verdict(metric, a, b))
 		}
+		if r.Recommended != "" {
+			fmt.Fprintf(&lines, "recommended, and saved: %s (%s)\n", r.Recommended, r.Reason)
+		}
 		parts = append(parts, lines.String())
 	}
 	n := min(top, len(r.Sources))

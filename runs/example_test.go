@@ -58,10 +58,12 @@ func ExampleSweep() {
 	// uniform 3 runs of 700 samples
 	// target  3 runs of 0 samples
 	// constant 3 runs of 0 samples
+	// recommended 3 runs of 700 samples
 	// active is better: true; 0 runs were there
 	// active  3 runs of 700 samples
 	// uniform 3 runs of 700 samples
 	// target  3 runs of 0 samples
 	// constant 3 runs of 0 samples
+	// recommended 3 runs of 700 samples
 	// active is better: true; 3 runs were there
 }

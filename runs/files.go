@@ -25,6 +25,7 @@ const (
 	resultsDir     = "results"
 	checkpointDir  = "checkpoint"
 	checkpointFile = "epoch.safetensors"
+	modelsDir      = "models"
 )
 
 // The largest files that are read, in bytes.

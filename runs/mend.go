@@ -2,7 +2,9 @@ package runs
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"reflect"
@@ -16,7 +18,7 @@ import (
 // finished returns the result of a folder in which nothing is left to do, and none where something is. Files that do
 // not have the hash that result.json lists are written anew where they follow from others; one that does not is an
 // error that says what to do.
-func (f folder) finished(data *pipeline.Resident, u Unit) (*Result, error) {
+func (f folder) finished(u Unit) (*Result, error) {
 	path := filepath.Join(f.dir, resultFile)
 	res, err := readResult(path, u, f.id.Config.Methods)
 	if res == nil || err != nil {
@@ -56,7 +58,7 @@ func (f folder) finished(data *pipeline.Resident, u Unit) (*Result, error) {
 		}
 		content := relevance
 		if name != relevanceFile {
-			if content, err = f.derive(data, name, st); err != nil {
+			if content, err = f.derive(res, name, st); err != nil {
 				return nil, err
 			}
 		}
@@ -72,9 +74,9 @@ func (f folder) finished(data *pipeline.Resident, u Unit) (*Result, error) {
 	return res, nil
 }
 
-// derive returns the content of a file that follows from the last state or from
-// the settings, and nothing where it does not.
-func (f folder) derive(data *pipeline.Resident, name string, st pipeline.State) ([]byte, error) {
+// derive returns the content of a file that follows from the last state, from the settings or from the model of a
+// method, and nothing where it does not.
+func (f folder) derive(res *Result, name string, st pipeline.State) ([]byte, error) {
 	if name == configFile {
 		id, err := ReadIdentity(f.dir)
 		if err != nil {
@@ -82,23 +84,15 @@ func (f folder) derive(data *pipeline.Resident, name string, st pipeline.State) 
 		}
 		return jsonfile.Encode(id)
 	}
+	if name == modelFile {
+		raw, err := atomicfile.ReadFile(f.methodModel(f.modelMethod(res)), maxTensors)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return raw, err
+	}
 	if len(st.Epochs) == 0 {
 		return nil, nil
 	}
-	last := st.Epochs[len(st.Epochs)-1].Method
-	switch {
-	case name == epochsFile:
-		return jsonfile.EncodeLines(st.Epochs)
-	case last == f.id.Config.Methods[0]: // the state's parameters are those of the model
-		l, err := pipeline.NewLearner(data, f.problem)
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		if err := l.Check(st); err != nil {
-			return nil, nil
-		}
-		return encodeModel(f.problem, last, l.Tensors(st))
-	}
-	return nil, nil
+	return jsonfile.EncodeLines(st.Epochs)
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -29,7 +30,10 @@ func TestFinishedRunIsMended(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(61, 4, 200, 5, false))
 	alone := smallConfig()
 	alone.Methods = []string{pipeline.Active}
-	for _, cfg := range []pipeline.Config{smallConfig(), alone} {
+	recommending := smallConfig()
+	recommending.Intercept, recommending.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	recommending.Methods = []string{pipeline.Active, pipeline.Uniform, pipeline.Target, pipeline.Constant}
+	for _, cfg := range []pipeline.Config{smallConfig(), alone, recommending} {
 		id := identityOf(dev, cfg, []string{"bytes_2"}, 1)
 		ref := t.TempDir()
 		res := mustRun(t, dev, id, ref)
@@ -39,8 +43,11 @@ func TestFinishedRunIsMended(t *testing.T) {
 				t.Errorf("result.json has another hash of %s", name)
 			}
 		}
-		if len(res.Files) != len(want)-2 { // without result.json and the checkpoint
+		if len(res.Files) != len(want)-2-len(cfg.Methods) { // without result.json and the checkpoint
 			t.Errorf("result.json lists %v", res.Files)
+		}
+		if m := must.Get(ReadModel(ref))(t); m.Method != cmp.Or(res.Recommended, cfg.Methods[0]) {
+			t.Errorf("the model is of %s, recommended is %q", m.Method, res.Recommended)
 		}
 		for _, name := range []string{epochsFile, modelFile, relevanceFile, resultFile} {
 			for how, damage := range damages {
@@ -48,20 +55,28 @@ func TestFinishedRunIsMended(t *testing.T) {
 				dir := t.TempDir()
 				restore(t, dir, want)
 				damageFile(t, filepath.Join(dir, name), damage)
-				hurt := foldertest.Read(t, dir)
 				again, err := Run(context.Background(), dev, id, dir, func(pipeline.Step) { t.Errorf("%s: it computed", what) })
-				if name == modelFile && len(cfg.Methods) > 1 {
-					must.Fail(t, what, err, filepath.Join(dir, name), "remove result.json and the folder checkpoint")
-					foldertest.Equal(t, what, foldertest.Read(t, dir), hurt)
-					must.Do(t, os.Remove(filepath.Join(dir, resultFile)))
-					must.Do(t, os.RemoveAll(filepath.Join(dir, checkpointDir)))
-					again, err = Run(context.Background(), dev, id, dir, quiet)
-				}
 				if err != nil || again.Methods[0] != res.Methods[0] {
 					t.Errorf("%s: %+v, %v", what, again, err)
 				}
 				foldertest.Equal(t, what, foldertest.Read(t, dir), want)
 			}
+		}
+		// Where the model of its method is gone too, the run is computed again.
+		for how, damage := range damages {
+			dir := t.TempDir()
+			restore(t, dir, want)
+			kept := filepath.Join(dir, checkpointDir, cmp.Or(res.Recommended, cfg.Methods[0])+".safetensors")
+			damageFile(t, filepath.Join(dir, modelFile), damage)
+			damageFile(t, kept, damage)
+			hurt := foldertest.Read(t, dir)
+			_, err := Run(context.Background(), dev, id, dir, quiet)
+			must.Fail(t, how, err, filepath.Join(dir, modelFile), "remove result.json and the folder checkpoint")
+			foldertest.Equal(t, how, foldertest.Read(t, dir), hurt)
+			must.Do(t, os.Remove(filepath.Join(dir, resultFile)))
+			must.Do(t, os.RemoveAll(filepath.Join(dir, checkpointDir)))
+			must.Get(Run(context.Background(), dev, id, dir, quiet))(t)
+			foldertest.Equal(t, how, foldertest.Read(t, dir), want)
 		}
 		// Without a checkpoint relevance.csv still follows, the epochs do not.
 		for name, mended := range map[string]bool{relevanceFile: true, epochsFile: false} {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -23,6 +24,12 @@ type Result struct {
 	Budget float64 `json:"budget,omitempty"`
 	// Methods are in the order of Config.Methods.
 	Methods []MethodResult `json:"methods"`
+	// Recommended is the method whose predictor does best on the target's samples left
+	// out one at a time, and Reason says how well each does. Model.safetensors is its
+	// model. Both are empty, and the model that of the first method, where heads are
+	// fitted in a way that has no leave-one-out residuals.
+	Recommended string `json:"recommended,omitempty"`
+	Reason      string `json:"reason,omitempty"`
 	// Sources are the sources in order of falling |nu| of the first method.
 	Sources []SourceResult `json:"sources"`
 	// Files has the SHA-256 of each file of the folder of a run, timing.jsonl and
@@ -32,14 +39,16 @@ type Result struct {
 
 // MethodResult is the last epoch of a method; Iterations counts all epochs.
 type MethodResult struct {
-	Method     string         `json:"method"`
-	Samples    int            `json:"samples"`
-	Cost       float64        `json:"cost"`
-	Epochs     int            `json:"epochs"`
-	Iterations int            `json:"iterations"`
-	Objective  float64        `json:"objective"`
-	TargetLoss float64        `json:"target_loss"`
-	Score      pipeline.Score `json:"score"`
+	Method     string  `json:"method"`
+	Samples    int     `json:"samples"`
+	Cost       float64 `json:"cost"`
+	Epochs     int     `json:"epochs"`
+	Iterations int     `json:"iterations"`
+	Objective  float64 `json:"objective"`
+	TargetLoss float64 `json:"target_loss"`
+	// LeaveOneOut is the mean squared leave-one-out residual of the target's samples.
+	LeaveOneOut float64        `json:"leave_one_out,omitempty"`
+	Score       pipeline.Score `json:"score"`
 }
 
 // SourceResult is what a run says about one source.
@@ -73,6 +82,22 @@ func (r *Result) Check(u Unit, methods []string) error {
 		}
 	}
 	return nil
+}
+
+// recommend chooses the method with the least leave-one-out residuals, the first of equals.
+func (r *Result) recommend() {
+	best, each := r.Methods[0], []string{}
+	for _, m := range r.Methods {
+		if m.LeaveOneOut < best.LeaveOneOut {
+			best = m
+		}
+		each = append(each, fmt.Sprintf("%s %.4g", m.Method, m.LeaveOneOut))
+	}
+	r.Recommended = best.Method
+	r.Reason = "mean squared error of the target's samples, each left out of its head: " + strings.Join(each, ", ")
+	if best.Method != pipeline.Active && r.Method(pipeline.Active) != nil {
+		r.Reason += "; sampling by relevance did not help here"
+	}
 }
 
 // readResult reads the finished result of a unit. There is none where the file
@@ -111,10 +136,13 @@ func summarise(p *pipeline.Problem, epochs []pipeline.Epoch) Result {
 		}
 		m.Samples, m.Cost, m.Epochs = e.Samples, e.Cost, e.Epoch
 		m.Iterations += e.Fit.Iterations
-		m.Objective, m.TargetLoss, m.Score = e.Fit.Objective, e.TargetLoss, e.Score
+		m.Objective, m.TargetLoss, m.Score, m.LeaveOneOut = e.Fit.Objective, e.TargetLoss, e.Score, e.LeaveOneOut
 		if e.Method == epochs[0].Method {
 			first = e
 		}
+	}
+	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
+		res.recommend()
 	}
 	shares := p.Config.Allocation.Shares(first.Nu, p.Costs)
 	for i, name := range p.SourceNames() {

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, 
 	}
 	defer unlock()
 	f := folder{dir, id, p, checkpoint{filepath.Join(dir, checkpointDir, checkpointFile), key}}
-	if res, err := f.finished(data, units[0]); res != nil || err != nil {
+	if res, err := f.finished(units[0]); res != nil || err != nil {
 		return res, err
 	}
 	return f.carryOn(ctx, data, progress)
@@ -63,10 +64,9 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 	if err != nil {
 		return nil, err
 	}
-	first := f.id.Config.Methods[0]
-	if len(st.Epochs) >= f.problem.RoundsOf(first) {
+	for _, method := range f.finishedMethods(st) {
 		// The parameters of its model are gone: without the file everything begins anew.
-		raw, err := atomicfile.ReadFile(filepath.Join(f.dir, modelFile), maxTensors)
+		raw, err := atomicfile.ReadFile(f.methodModel(method), maxTensors)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -80,10 +80,10 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 		if err := f.writeEpochs(st); err != nil {
 			return err
 		}
-		if last.Method == first && last.Epoch == f.problem.RoundsOf(first) {
-			model, err := encodeModel(f.problem, first, l.Tensors(st))
+		if last.Epoch == f.problem.RoundsOf(last.Method) {
+			model, err := encodeModel(f.problem, last.Method, l.Tensors(st))
 			if err == nil {
-				err = atomicfile.Write(filepath.Join(f.dir, modelFile), model)
+				err = cmp.Or(atomicfile.MkdirAll(filepath.Join(f.dir, checkpointDir)), atomicfile.Write(f.methodModel(last.Method), model))
 			}
 			if err != nil {
 				return err
@@ -100,6 +100,49 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 		return nil, err
 	}
 	return f.finish(st)
+}
+
+// finishedMethods are those whose last round the state has.
+func (f folder) finishedMethods(st pipeline.State) []string {
+	var out []string
+	for _, e := range st.Epochs {
+		if e.Epoch == f.problem.RoundsOf(e.Method) {
+			out = append(out, e.Method)
+		}
+	}
+	return out
+}
+
+// methodModel is where the model of a finished method is kept.
+func (f folder) methodModel(method string) string {
+	return filepath.Join(f.dir, checkpointDir, method+".safetensors")
+}
+
+// modelMethod is the method whose model is the run's: the recommended one, or the first where there is none.
+func (f folder) modelMethod(res *Result) string {
+	return cmp.Or(res.Recommended, f.id.Config.Methods[0])
+}
+
+// copyModel copies the model of a method to a file of the folder.
+func (f folder) copyModel(method, name string) error {
+	raw, err := atomicfile.ReadFile(f.methodModel(method), maxTensors)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(f.dir, name), raw)
+}
+
+// SaveModels copies the models of all methods of a finished run to models/<method>.safetensors in its folder.
+func SaveModels(dir string, res *Result) error {
+	if err := atomicfile.MkdirAll(filepath.Join(dir, modelsDir)); err != nil {
+		return err
+	}
+	for _, m := range res.Methods {
+		if err := (folder{dir: dir}).copyModel(m.Method, filepath.Join(modelsDir, m.Method+".safetensors")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f folder) writeEpochs(st pipeline.State) error {
@@ -121,6 +164,9 @@ func (f folder) finish(st pipeline.State) (*Result, error) {
 		err = atomicfile.Write(filepath.Join(f.dir, relevanceFile), relevance)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := f.copyModel(f.modelMethod(&res), modelFile); err != nil {
 		return nil, err
 	}
 	if res.Files, err = hashFiles(f.dir, runFiles...); err != nil {

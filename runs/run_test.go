@@ -177,3 +177,20 @@ func TestRunDependsOnTheSeed(t *testing.T) {
 		t.Error("two seeds gave the same epochs")
 	}
 }
+
+// The models of all methods are copied where they are asked for.
+func TestSaveModels(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(61, 4, 200, 5, false))
+	dir := t.TempDir()
+	res := mustRun(t, dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 1), dir)
+	must.Do(t, SaveModels(dir, res))
+	files := foldertest.Read(t, dir)
+	for _, m := range res.Methods {
+		if got := must.Get(decodeModel([]byte(files["models/"+m.Method+".safetensors"])))(t); got.Method != m.Method {
+			t.Errorf("the model of %s is of %s", m.Method, got.Method)
+		}
+	}
+	if files["models/active.safetensors"] != files["model.safetensors"] {
+		t.Error("the model is not that of the first method, where none is recommended")
+	}
+}

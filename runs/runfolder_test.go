@@ -143,7 +143,8 @@ func TestRunFolder(t *testing.T) {
 	dir := t.TempDir()
 	res := mustRun(t, dev, id, dir)
 	names := slices.Sorted(maps.Keys(foldertest.Read(t, dir)))
-	if want := []string{"checkpoint/epoch.safetensors", "config.json", "epochs.jsonl", "model.safetensors", "relevance.csv",
+	if want := []string{"checkpoint/active.safetensors", "checkpoint/epoch.safetensors", "checkpoint/uniform.safetensors",
+		"config.json", "epochs.jsonl", "model.safetensors", "relevance.csv",
 		"result.json"}; !slices.Equal(names, want) {
 		t.Errorf("the folder has %v, want %v", names, want)
 	}
@@ -181,7 +182,7 @@ func TestRunFolder(t *testing.T) {
 		if i == 0 {
 			iterations += epochs[0].Fit.Iterations + epochs[1].Fit.Iterations
 		}
-		want := MethodResult{e.Method, e.Samples, e.Cost, e.Epoch, iterations, e.Fit.Objective, e.TargetLoss, e.Score}
+		want := MethodResult{e.Method, e.Samples, e.Cost, e.Epoch, iterations, e.Fit.Objective, e.TargetLoss, e.LeaveOneOut, e.Score}
 		if res.Methods[i] != want || *res.Method(e.Method) != want {
 			t.Errorf("method %d: %+v, want %+v", i, res.Methods[i], want)
 		}

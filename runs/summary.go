@@ -57,8 +57,37 @@ func average(id Identity, results []Result) Summary {
 		for i := 1; i < len(methods); i++ {
 			s.Comparisons = append(s.Comparisons, BudgetComparison{budget, pipeline.Compare(methods[0], methods[i], scores[0], scores[i])})
 		}
+		if best, of := recommended(id, results, budget); best != nil {
+			s.Methods = append(s.Methods, of)
+			if i := slices.Index(methods, pipeline.Target); i >= 0 {
+				s.Comparisons = append(s.Comparisons, BudgetComparison{budget, pipeline.Compare(Recommended, methods[i], best, scores[i])})
+			}
+		}
 	}
 	return s
+}
+
+// Recommended is what a summary calls the method that each unit recommends.
+const Recommended = "recommended"
+
+// recommended averages the scores of the recommended methods, by target and in all; there are none where a unit
+// recommends nothing.
+func recommended(id Identity, results []Result, budget float64) (byTarget []float64, all MethodSummary) {
+	var values, samples []float64
+	for _, target := range id.Targets {
+		var own []float64
+		for k := range results {
+			if r := &results[k]; r.Target == target && r.Budget == budget {
+				m := r.Method(r.Recommended)
+				if m == nil {
+					return nil, all
+				}
+				own, samples = append(own, m.Score.Value), append(samples, float64(m.Samples))
+			}
+		}
+		byTarget, values = append(byTarget, stat.Mean(own, nil)), append(values, own...)
+	}
+	return byTarget, MethodSummary{Recommended, budget, len(values), stat.Mean(samples, nil), stat.Mean(values, nil)}
 }
 
 // encodeResults is results.csv: one row per unit and method.
@@ -95,13 +124,14 @@ type Needed struct {
 }
 
 // SamplesNeeded returns how many samples each method of a sweep over budgets
-// needs for a mean score of value: the first crossing in order of budget.
+// needs for a mean score of value: the first crossing in order of budget. A baseline
+// without sources needs none and is not listed.
 func (s *Summary) SamplesNeeded(value float64) []Needed {
 	var out []Needed
 	for i, m := range s.Methods {
 		name := m.Method
 		same := func(m MethodSummary) bool { return m.Method == name }
-		if slices.ContainsFunc(s.Methods[:i], same) {
+		if slices.ContainsFunc(s.Methods[:i], same) || m.Samples == 0 {
 			continue
 		}
 		rows := slices.DeleteFunc(slices.Clone(s.Methods), func(m MethodSummary) bool { return !same(m) })

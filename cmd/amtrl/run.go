@@ -26,6 +26,7 @@ type runOptions struct {
 	seed   flags.Value[uint64]
 	device deviceOptions
 	folder folderOptions
+	save   flags.Value[string]
 	output
 }
 
@@ -41,13 +42,16 @@ func (o *runOptions) addFlags(set *flags.Set) {
 	o.device.addFlags(set)
 	set.Group(groupOutput)
 	o.folder.addFlags(set, "`FOLDER` of the run; by default amtrl-runs/<target>-<identity>")
+	set.Text(&o.save, "save", "models to save: recommended, or all for those of the other methods too, in models/", "recommended")
 	o.addJSON(set, "the result")
 	o.addQuiet(set)
 	o.addTop(set)
 	o.addFormat(set)
 }
 
-func (o *runOptions) check() error { return cmp.Or(o.device.check(), o.data.check(), o.checkOutput()) }
+func (o *runOptions) check() error {
+	return cmp.Or(o.device.check(), o.data.check(), flags.OneOf(o.save, "recommended", "all"), o.checkOutput())
+}
 
 func (o *runOptions) run(ctx context.Context) error {
 	cfg, err := o.config.resolve(nil)
@@ -90,6 +94,11 @@ func (o *runOptions) run(ctx context.Context) error {
 	}
 	if progress.meter == nil {
 		o.note("already complete: %s", dir)
+	}
+	if o.save.V == "all" {
+		if err := runs.SaveModels(dir, res); err != nil {
+			return err
+		}
 	}
 	if o.json.V {
 		return o.emitJSON(res)

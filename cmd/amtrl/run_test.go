@@ -23,8 +23,8 @@ func TestRun(t *testing.T) {
 	first := succeed(t, dir, tiny("run", "--top", "4")...)
 	first.Prints(t, 0, "target glass_blur_2 of embedded digits, seed 0", "active ", "uniform ",
 		"the 4 most relevant of 159 sources")
-	if n := strings.Count(first.Stderr, "iterations"); n != 4 {
-		t.Errorf("expected a line for each of 4 epochs, found %d:\n%s", n, first.Stderr)
+	if n := strings.Count(first.Stderr, "iterations"); n != 6 {
+		t.Errorf("expected a line for each of 6 epochs, found %d:\n%s", n, first.Stderr)
 	}
 	_, run, ok := strings.Cut(first.Stdout, "run folder: ")
 	if !ok {
@@ -42,7 +42,7 @@ func TestRun(t *testing.T) {
 
 	js := succeed(t, dir, tiny("run", "--json", "--quiet")...)
 	res := amtrltest.JSON[runs.Result](t, js)
-	if len(res.Methods) != 2 || len(res.Sources) != 159 || res.Target != "glass_blur_2" || js.Stderr != "" {
+	if len(res.Methods) != 4 || len(res.Sources) != 159 || res.Target != "glass_blur_2" || js.Stderr != "" {
 		t.Errorf("unexpected result of %d methods and %d sources for %s; standard error %q", len(res.Methods),
 			len(res.Sources), res.Target, js.Stderr)
 	}
@@ -248,7 +248,7 @@ func TestSweep(t *testing.T) {
 	again := succeed(t, dir, append(args, "--json")...)
 	again.Complains(t, 0, "already complete")
 	res := amtrltest.JSON[sweepResult](t, again)
-	if len(res.Methods) != 4 || len(res.Comparisons) != 2 || res.Comparisons[1].Targets != 3 || len(res.Needed) != 2 {
+	if len(res.Methods) != 10 || len(res.Comparisons) != 8 || res.Comparisons[1].Targets != 3 || len(res.Needed) != 3 {
 		t.Errorf("unexpected summary %s", again.Stdout)
 	}
 }
