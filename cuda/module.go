@@ -89,6 +89,9 @@ func (m *modules) ready(name string) (nv.Function, bool) {
 
 func (m *modules) compile(src kernels.Source) (cubin.Code, error) {
 	unit := cubin.Source{Name: src.Name, Text: src.Text, Options: []string{"--std=c++17"}, Target: m.target}
+	if src.Define != "" {
+		unit.Options = append(unit.Options, "-D"+src.Define)
+	}
 	for _, h := range kernels.Headers() {
 		unit.Headers = append(unit.Headers, nv.Header{Name: h.Name, Source: h.Text})
 	}

@@ -12,6 +12,7 @@ package kernels
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -21,15 +22,35 @@ import (
 //go:embed *.cu *.cuh
 var files embed.FS
 
-// Source is a file of CUDA C++.
+// Source is a file of CUDA C++, and how to compile it.
 type Source struct {
 	// Name is the file's name, such as "dots.cu".
 	Name string
 	Text string
+	// Define is a macro with its value, such as "GRADIENT_WIDTH=128"; empty for none.
+	// A file that several sources share has other entry points for each.
+	Define string
+
+	entries []string
 }
 
 // Sources are the translation units, in order of name.
-func Sources() []Source { return read("*.cu") }
+func Sources() []Source {
+	var all []Source
+	for _, s := range read("*.cu") {
+		if s.Name == "task_gradient.cu" {
+			for i, entry := range gradientKernels() {
+				all = append(all, Source{s.Name, s.Text, fmt.Sprint("GRADIENT_WIDTH=", gradientWidths[i]), []string{entry}})
+			}
+			continue
+		}
+		if s.entries = several[s.Name]; s.entries == nil {
+			s.entries = []string{strings.TrimSuffix(s.Name, ".cu")}
+		}
+		all = append(all, s)
+	}
+	return all
+}
 
 // Headers are what the sources include, by name.
 func Headers() []Source { return read("*.cuh") }
@@ -45,7 +66,7 @@ func read(pattern string) []Source {
 		if err != nil {
 			panic(err) // Glob has just seen it
 		}
-		all[i] = Source{path.Base(name), string(text)}
+		all[i] = Source{Name: path.Base(name), Text: string(text)}
 	}
 	return all
 }
@@ -58,16 +79,10 @@ var several = map[string][]string{
 	"elementwise.cu": {
 		"axpy_f32", "axpy_f64", "convert_f32_f64", "convert_f64_f32", "fill_f32", "fill_f64", "scale_f32", "scale_f64",
 	},
-	"norm.cu":          {"norm_f64", "norm_reduce"},
-	"symmetrise.cu":    {"symmetrise_f32", "symmetrise_f64"},
-	"task_gradient.cu": gradientKernels(),
-	"transpose.cu":     {"transpose_f32", "transpose_f64"},
+	"norm.cu":       {"norm_f64", "norm_reduce"},
+	"symmetrise.cu": {"symmetrise_f32", "symmetrise_f64"},
+	"transpose.cu":  {"transpose_f32", "transpose_f64"},
 }
 
 // EntryPoints are the kernels that a source defines.
-func (s Source) EntryPoints() []string {
-	if names, ok := several[s.Name]; ok {
-		return slices.Clone(names)
-	}
-	return []string{strings.TrimSuffix(s.Name, ".cu")}
-}
+func (s Source) EntryPoints() []string { return slices.Clone(s.entries) }

@@ -237,12 +237,37 @@ __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, con
 #define NARROW(width, above, BLOCKS) TASK_GRADIENT(width, above, GRADIENT_NARROW_BLOCK / 32, 1, BLOCKS)
 #define WIDE(width, above, BLOCKS) TASK_GRADIENT(width, above, BLOCK / 32, BLOCK / 32, BLOCKS)
 
+// A compilation with GRADIENT_WIDTH makes that kernel alone: all of them take the compiler seconds.
+#ifdef GRADIENT_WIDTH
+#define WANTED(width) (GRADIENT_WIDTH == width)
+#else
+#define WANTED(width) 1
+#endif
+
+#if WANTED(128)
 NARROW(128, 0, 8)
+#endif
+#if WANTED(256)
 NARROW(256, 128, 6)
+#endif
+#if WANTED(512)
 NARROW(512, 256, 4)
+#endif
+#if WANTED(768)
 NARROW(768, 512, 3)
+#endif
+#if WANTED(896)
 NARROW(896, 768, 3)
-NARROW(1024, 896, 3)
+#endif
+#if WANTED(1024)
+NARROW(1024, 896, 2)
+#endif
+#if WANTED(2048)
 WIDE(2048, GRADIENT_NARROW, 3)
+#endif
+#if WANTED(4096)
 WIDE(4096, 2048, 2)
+#endif
+#if WANTED(8192)
 WIDE(8192, 4096, 1)
+#endif

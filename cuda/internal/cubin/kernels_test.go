@@ -3,12 +3,11 @@
 package cubin
 
 import (
-	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +22,9 @@ import (
 // stay.
 const childEnv = "CUBIN_TEST_CHILD"
 
-// TestKernelsCompile compiles every kernel with the NVRTC of CUDA 12 and of CUDA 13
-// for the devices of four generations, and prints what each takes of a device.
+// TestKernelsCompile compiles every kernel with the NVRTC of CUDA 12 and of CUDA 13 for all devices from A100 to the
+// Blackwell of workstations, and reads from the machine code what each takes of a device. None in the loop of a fit
+// keeps registers in memory. CUDA 12 is held to the first device of each generation.
 func TestKernelsCompile(t *testing.T) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		compileKernels(t, dir)
@@ -56,61 +56,61 @@ func TestKernelsCompile(t *testing.T) {
 	}
 }
 
-// usage is what the assembler says of a kernel with --ptxas-options=-v.
-var usage = regexp.MustCompile(`Used (\d+) registers`)
+// newest and oldest are the architectures of the devices meant, 10 times the compute capability.
+const oldest, newest = 80, 120
 
-// spills is the bytes that a kernel keeps in memory for want of registers.
-var spills = regexp.MustCompile(`(\d+) bytes spill stores`)
+// outside are entry points that may keep registers in memory: they run once or twice for each fit, not in its loop.
+// What solve_spd keeps is around the rare cases of a division.
+var outside = []string{"solve_spd"}
 
 func compileKernels(t *testing.T, dir string) {
 	lib, _, err := nv.OpenToolkit(nv.Options{Dir: dir})
 	must.Do(t, err)
-	supported := must.Get(lib.NVRTC.SupportedArchs())(t)
 	var headers []nv.Header
 	for _, h := range kernels.Headers() {
 		headers = append(headers, nv.Header{Name: h.Name, Source: h.Text})
 	}
-	sources := kernels.Sources()
+	sources, compiled := kernels.Sources(), 0
 	if len(sources) < 10 {
 		t.Fatalf("%d kernels", len(sources))
 	}
-	for _, arch := range []int{80, 90, 100, 120} {
-		if !slices.Contains(supported, arch) {
-			t.Errorf("this NVRTC does not know sm_%d", arch)
+	for _, arch := range must.Get(lib.NVRTC.SupportedArchs())(t) {
+		if arch < oldest || arch > newest || slices.Contains(integrated, arch) || arch%10 != 0 && lib.Family == 12 {
 			continue
 		}
+		compiled++
 		for _, s := range sources {
-			src := Source{Name: s.Name, Text: s.Text, Headers: headers, Target: Target{Arch: arch},
-				Options: []string{"--std=c++17", "--ptxas-options=-v"}}
+			src := Source{Name: s.Name, Text: s.Text, Headers: headers, Target: Target{Arch: arch}, Options: []string{"--std=c++17"}}
+			if s.Define != "" {
+				src.Options = append(src.Options, "-D"+s.Define)
+			}
+			what := fmt.Sprintf("%s %s for sm_%d", s.Name, s.Define, arch)
 			code, err := Compile(lib.NVRTC, src)
 			if err != nil {
 				t.Error(err)
 				continue
 			}
-			if !bytes.HasPrefix(code.Image, []byte("\x7fELF")) {
-				t.Errorf("%s for sm_%d: the code begins with %q", s.Name, arch, code.Image[:4])
+			if strings.TrimSpace(code.Log) != "" {
+				t.Errorf("%s: %s", what, code.Log)
+			}
+			needs, err := readResources(code.Image)
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+				continue
+			}
+			if found, want := slices.Sorted(maps.Keys(needs)), slices.Sorted(slices.Values(s.EntryPoints())); !slices.Equal(found, want) {
+				t.Errorf("%s has the entry points %q, expected %q", what, found, want)
 			}
 			for _, entry := range s.EntryPoints() {
-				if !bytes.Contains(code.Image, append([]byte(entry), 0)) {
-					t.Errorf("%s for sm_%d: no entry point %s", s.Name, arch, entry)
+				n := needs[entry]
+				fmt.Printf("%-26s sm_%-3d %3d registers, %d bytes of stack\n", entry, arch, n.registers, n.stack)
+				if n.registers < 8 || n.registers > 255 || n.stack > 0 && !slices.Contains(outside, entry) {
+					t.Errorf("%s takes %d registers and %d bytes of stack for sm_%d", entry, n.registers, n.stack, arch)
 				}
 			}
-			if strings.Contains(code.Log, "warning") {
-				t.Errorf("%s for sm_%d: %s", s.Name, arch, code.Log)
-			}
-			fmt.Printf("%-26s sm_%-3d registers %s, spilled bytes %s\n", s.Name, arch, numbers(usage, code.Log), numbers(spills, code.Log))
 		}
 	}
-}
-
-// numbers are the first group's in every match; a dash where there is none.
-func numbers(re *regexp.Regexp, log string) string {
-	var list []string
-	for _, m := range re.FindAllStringSubmatch(log, -1) {
-		list = append(list, m[1])
+	if compiled < 4 {
+		t.Errorf("this NVRTC knows %d of the architectures from sm_%d to sm_%d", compiled, oldest, newest)
 	}
-	if len(list) == 0 {
-		return "-"
-	}
-	return strings.Join(list, " ")
 }
