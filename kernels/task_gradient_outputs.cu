@@ -44,6 +44,17 @@ __device__ inline void add_scaled(float4 &sum, float r, float4 x) {
   sum.w = fmaf(r, x.w, sum.w);
 }
 
+// fold lets half of the lanes keep half of twice HALF sums over the lanes. HALF is a
+// constant so that sums stay in registers.
+template <int HALF> __device__ inline void fold(float (&sum)[32], int lane) {
+  const bool upper = lane & HALF;
+#pragma unroll
+  for (int i = 0; i < HALF; i++) {
+    const float keep = upper ? sum[i + HALF] : sum[i], send = upper ? sum[i] : sum[i + HALF];
+    sum[i] = keep + __shfl_xor_sync(FULL_WARP, send, HALF);
+  }
+}
+
 // Shared is the block's shared memory.
 struct Shared {
   float residual[OUTPUT_ROWS][OUTPUT_TILE];
@@ -81,16 +92,11 @@ __device__ inline void residuals(const SampleChunk &c, const float *labels, cons
         for (int r = 0; r < GROUP; r++) sum[r * OUTPUT_TILE + i] = add_product(sum[r * OUTPUT_TILE + i], v[r], w);
       }
     }
-    // Half of the lanes keep half of the sums, and so on.
-#pragma unroll
-    for (int half = 16; half > 0; half >>= 1) {
-      const bool upper = lane & half;
-#pragma unroll
-      for (int i = 0; i < half; i++) {
-        const float keep = upper ? sum[i + half] : sum[i], send = upper ? sum[i] : sum[i + half];
-        sum[i] = keep + __shfl_xor_sync(FULL_WARP, send, half);
-      }
-    }
+    fold<16>(sum, lane);
+    fold<8>(sum, lane);
+    fold<4>(sum, lane);
+    fold<2>(sum, lane);
+    fold<1>(sum, lane);
     const int i = k + lane / OUTPUT_TILE;
     float r = 0;
     if (i < live && output < n) {

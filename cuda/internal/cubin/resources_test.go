@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // resources is what a kernel takes of a device.
@@ -21,6 +22,12 @@ const (
 // readResources reads the entry points of a cubin, an ELF file with a section .text.NAME for each. What does not fit
 // into registers, spilled or indexed, makes the frame on the stack.
 func readResources(image []byte) (map[string]resources, error) {
+	// The version in the file's header is that of CUDA, which is none of ELF's.
+	const version = 20
+	if len(image) < version+4 {
+		return nil, fmt.Errorf("%d bytes", len(image))
+	}
+	image = slices.Concat(image[:version], []byte{1, 0, 0, 0}, image[version+4:])
 	f, err := elf.NewFile(bytes.NewReader(image))
 	if err != nil {
 		return nil, err
