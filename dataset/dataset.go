@@ -24,11 +24,21 @@ type Pool struct {
 	// Height and Width are the image shape, Height*Width == Cols, or 0 where
 	// rows are not images.
 	Height, Width int
+	// Origin says which rows of the input these are, nil where nobody needs telling:
+	// then they are those of a file, in its order.
+	Origin Origin
 	// Cost is what a label of one row costs, 0 standing for 1.
 	Cost float64
 	// Target says that the rows are the target's alone: no task of this pool is a
 	// source. Where a set has such pools, only their tasks can be the target.
 	Target bool
+}
+
+// Origin knows which rows of somebody's data the rows of a pool are.
+type Origin interface {
+	// Find returns the id of row i, empty where rows have none, and which row of the
+	// data it is, counted from 0 over all files.
+	Find(i int) (id string, row int64, err error)
 }
 
 // Output says which label of the rows a task is.
@@ -37,6 +47,24 @@ type Output struct {
 	Name string
 	// Class is the class for which Labels is 1, empty where labels are numbers.
 	Class string
+}
+
+// Columns names the columns of tables that a set was made of.
+type Columns struct {
+	// ID is the column of the ids of rows, or empty.
+	ID string
+	// Features are the columns of the features, in their order.
+	Features []string
+	Labels   []LabelColumn
+}
+
+// LabelColumn is a column of labels.
+type LabelColumn struct {
+	Name string
+	// Classes are the names of its classes, none where labels are numbers.
+	Classes []string
+	// Missing are the values that stand for no label.
+	Missing []string
 }
 
 // Task is one labelling of the rows of a pool.
@@ -67,6 +95,8 @@ type Set struct {
 	// Binary says that labels are 0 or 1 and that the error of a prediction is
 	// whether it falls on the wrong side of 0.5.
 	Binary bool
+	// Columns are those of somebody's tables that the set was made of, or nil.
+	Columns *Columns
 	// Model is the linear model that generated the labels, or nil.
 	Model *LinearModel
 }

@@ -4,6 +4,7 @@
 //	identity.go    config.json, and whether a folder is of the same work
 //	difference.go  where two configurations differ
 //	result.go      result.json, epochs.jsonl, relevance.csv
+//	rows.go        rows.csv
 //	model.go       model.safetensors
 //	checkpoint.go  checkpoint/*.safetensors
 //	timing.go      timing.jsonl, the one file that differs between two runs of the same work

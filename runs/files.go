@@ -19,6 +19,7 @@ const (
 	epochsFile     = "epochs.jsonl"
 	modelFile      = "model.safetensors"
 	relevanceFile  = "relevance.csv"
+	rowsFile       = "rows.csv"
 	resultFile     = "result.json"
 	resultsFile    = "results.csv"
 	summaryFile    = "summary.json"

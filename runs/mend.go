@@ -25,8 +25,8 @@ func (f folder) finished(u Unit) (*Result, error) {
 		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(res.Files))
-	if len(names) == 0 {
-		return nil, nil // written before there were hashes
+	if len(names) == 0 || slices.Equal(append(slices.Clone(names), rowsFile), runFiles) {
+		return nil, nil // written before there were hashes, or rows.csv
 	}
 	if !slices.Equal(names, runFiles) {
 		return nil, fmt.Errorf("%s: files: expected %v, found %v", path, runFiles, names)
@@ -40,12 +40,17 @@ func (f folder) finished(u Unit) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	want := *res
+	want, listed := *res, true
 	if len(st.Epochs) > 0 {
 		want = summarise(f.problem, st.Epochs)
 		want.Files = res.Files
+		rows, err := encodeRows(f.problem, st.Epochs)
+		if err != nil {
+			return nil, err
+		}
+		listed = hashOf(rows) == res.Files[rowsFile]
 	}
-	if !reflect.DeepEqual(*res, want) || hashOf(relevance) != res.Files[relevanceFile] {
+	if !listed || !reflect.DeepEqual(*res, want) || hashOf(relevance) != res.Files[relevanceFile] {
 		return nil, nil // a number in result.json was changed
 	}
 	found, err := hashFiles(f.dir, names...)
@@ -93,6 +98,9 @@ func (f folder) derive(res *Result, name string, st pipeline.State) ([]byte, err
 	}
 	if len(st.Epochs) == 0 {
 		return nil, nil
+	}
+	if name == rowsFile {
+		return encodeRows(f.problem, st.Epochs)
 	}
 	return jsonfile.EncodeLines(st.Epochs)
 }

@@ -49,7 +49,7 @@ func TestFinishedRunIsMended(t *testing.T) {
 		if m := must.Get(ReadModel(ref))(t); m.Method != cmp.Or(res.Recommended, cfg.Methods[0]) {
 			t.Errorf("the model is of %s, recommended is %q", m.Method, res.Recommended)
 		}
-		for _, name := range []string{epochsFile, modelFile, relevanceFile, resultFile} {
+		for _, name := range []string{epochsFile, modelFile, relevanceFile, rowsFile, resultFile} {
 			for how, damage := range damages {
 				what := strings.Join(append(cfg.Methods, name, how), " ")
 				dir := t.TempDir()

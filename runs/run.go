@@ -56,7 +56,7 @@ type folder struct {
 }
 
 // runFiles are the files whose hashes result.json has, in ascending order.
-var runFiles = []string{configFile, epochsFile, modelFile, relevanceFile}
+var runFiles = []string{configFile, epochsFile, modelFile, relevanceFile, rowsFile}
 
 // carryOn goes from the checkpoint to the end.
 func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress func(pipeline.Step)) (*Result, error) {
@@ -162,6 +162,13 @@ func (f folder) finish(st pipeline.State) (*Result, error) {
 	relevance, err := encodeRelevance(res.Sources)
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(f.dir, relevanceFile), relevance)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := encodeRows(f.problem, st.Epochs)
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(f.dir, rowsFile), rows)
 	}
 	if err != nil {
 		return nil, err

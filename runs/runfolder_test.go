@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/safetensors"
@@ -145,7 +146,7 @@ func TestRunFolder(t *testing.T) {
 	names := slices.Sorted(maps.Keys(foldertest.Read(t, dir)))
 	if want := []string{"checkpoint/active.safetensors", "checkpoint/epoch.safetensors", "checkpoint/uniform.safetensors",
 		"config.json", "epochs.jsonl", "model.safetensors", "relevance.csv",
-		"result.json"}; !slices.Equal(names, want) {
+		"result.json", "rows.csv"}; !slices.Equal(names, want) {
 		t.Errorf("the folder has %v, want %v", names, want)
 	}
 	read := func(name string) []byte {
@@ -240,8 +241,46 @@ func TestRunFolder(t *testing.T) {
 		t.Errorf("the shares add up to %g", sum)
 	}
 
+	checkRows(t, set, read("rows.csv"), m.Sources, epochs[:3], []float64{2, 1, 1, 1, 1})
+
 	if lines := bytes.Count(read("timing.jsonl"), []byte("\n")); lines != 4 {
 		t.Errorf("timing.jsonl has %d lines, want 4", lines)
+	}
+}
+
+// checkRows holds rows.csv against the counts of the epochs: as many new rows of each source to draw from as they say.
+func checkRows(t *testing.T, set *dataset.Set, raw []byte, sources []string, epochs []pipeline.Epoch, costs []float64) {
+	t.Helper()
+	rows := must.Get(csv.NewReader(bytes.NewReader(raw)).ReadAll())(t)
+	if !slices.Equal(rows[0], []string{"round", "source", "id", "row", "cost"}) {
+		t.Fatalf("rows.csv begins with %v", rows[0])
+	}
+	rows = rows[1:]
+	seen := map[string]bool{}
+	before := make([]int, len(sources))
+	for _, e := range epochs {
+		for i, source := range sources {
+			task := set.Tasks[must.Get(set.TaskIndex(source))(t)]
+			for range e.Counts[i] - before[i] {
+				if len(rows) == 0 {
+					t.Fatalf("rows.csv ends in round %d", e.Epoch)
+				}
+				row := rows[0]
+				rows = rows[1:]
+				n := must.Get(strconv.Atoi(row[3]))(t)
+				if want := []string{strconv.Itoa(e.Epoch), source, "", row[3], number(costs[i])}; !slices.Equal(row, want) {
+					t.Fatalf("a row is %v, want %v", row, want)
+				}
+				if seen[source+row[3]] || !slices.Contains(task.Train, int32(n)) {
+					t.Errorf("row %d of %s was drawn twice, or is not one to draw from", n, source)
+				}
+				seen[source+row[3]] = true
+			}
+		}
+		before = e.Counts
+	}
+	if len(rows) > 0 {
+		t.Errorf("%d rows are left over", len(rows))
 	}
 }
 

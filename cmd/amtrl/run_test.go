@@ -31,7 +31,9 @@ func TestRun(t *testing.T) {
 		t.Fatalf("the run folder is not named:\n%s", first.Stdout)
 	}
 	run = filepath.Join(dir, strings.TrimSpace(run))
-	for _, name := range []string{"config.json", "epochs.jsonl", "timing.jsonl", "relevance.csv", "model.safetensors", "result.json"} {
+	for _, name := range []string{
+		"config.json", "epochs.jsonl", "timing.jsonl", "relevance.csv", "rows.csv", "model.safetensors", "result.json",
+	} {
 		must.Do(t, must.Err(os.Stat(filepath.Join(run, name))))
 	}
 

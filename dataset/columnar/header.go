@@ -59,6 +59,8 @@ type Output struct {
 	Type string `json:"type"`
 	// Classes are their names in the order of their indices.
 	Classes []string `json:"classes,omitempty"`
+	// Missing are the values that stand for no label.
+	Missing []string `json:"missing,omitempty"`
 }
 
 // Source is a source with its rows, which follow those of the source before it.

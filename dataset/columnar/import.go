@@ -300,7 +300,7 @@ func (w *writer) header(key string, cols int) *Header {
 		h.Sources = append(h.Sources, Source{s.name, s.rows, s.cost})
 	}
 	for _, o := range w.outputs {
-		out := Output{Name: o.Column, Type: o.Type}
+		out := Output{Name: o.Column, Type: o.Type, Missing: o.Missing}
 		if o.Type != manifest.Number {
 			out.Classes = o.Classes
 		}

@@ -114,8 +114,11 @@ func compare(t *testing.T, set *dataset.Set, records []record, sources, classes 
 		p := set.Pools[i]
 		var want []float32
 		var rows []record
-		for _, r := range records {
+		for place, r := range records {
 			if r.source == source {
+				if id, row, err := p.Origin.Find(len(rows)); err != nil || id != r.id || row != int64(place) {
+					t.Fatalf("row %d of %s is %q, row %d of the input, %v, want %q, %d", len(rows), source, id, row, err, r.id, place)
+				}
 				want, rows = append(want, r.features...), append(rows, r)
 			}
 		}

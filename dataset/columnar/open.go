@@ -46,28 +46,50 @@ type opener struct {
 
 func (r *opener) path(name string) string { return filepath.Join(r.dir, name) }
 
-// array opens an array and holds its shape against the header.
-func (r *opener) array(name, descr string, cols int) (*npy.Array, error) {
+// array opens an array of labels and holds its shape against the header.
+func (r *opener) array(name, descr string) (*npy.Array, error) {
+	return r.openArray(name, descr, r.header.Rows, 1)
+}
+
+func (r *opener) openArray(name, descr string, rows int64, cols int) (*npy.Array, error) {
 	a, err := npy.Open(r.path(name))
 	if err != nil {
 		return nil, err
 	}
-	if int64(a.Rows()) != r.header.Rows || a.Cols != cols || a.Descr != descr {
+	if int64(a.Rows()) != rows || a.Cols != cols || a.Descr != descr {
 		a.Close()
-		return nil, fmt.Errorf("%s: expected %d by %d of %s as %s says, found shape %v of %s", r.path(name), r.header.Rows, cols, descr,
+		return nil, fmt.Errorf("%s: expected %d by %d of %s as %s says, found shape %v of %s", r.path(name), rows, cols, descr,
 			headerFile, a.Shape, a.Descr)
 	}
 	return a, nil
 }
 
+// mapArray maps the elements of an array into memory.
+func (r *opener) mapArray(name, descr string, rows int64, cols int) ([]byte, error) {
+	a, err := r.openArray(name, descr, rows, cols)
+	if err != nil {
+		return nil, err
+	}
+	at := a.Data
+	a.Close()
+	raw, err := mapFile(r.path(name))
+	if err != nil {
+		return nil, err
+	}
+	return raw[at:], nil
+}
+
 func (r *opener) set() (*dataset.Set, error) {
 	h := r.header
-	set := &dataset.Set{Binary: h.Outputs[0].Type != manifest.Number}
+	set := &dataset.Set{Binary: h.Outputs[0].Type != manifest.Number, Columns: &dataset.Columns{ID: h.ID, Features: h.Features}}
+	for _, o := range h.Outputs {
+		set.Columns.Labels = append(set.Columns.Labels, dataset.LabelColumn{Name: o.Name, Classes: o.Classes, Missing: o.Missing})
+	}
 	if err := r.pools(set); err != nil {
 		return nil, err
 	}
 	if h.Split {
-		a, err := r.array(splitFile, "|u1", 1)
+		a, err := r.array(splitFile, "|u1")
 		if err != nil {
 			return nil, err
 		}
@@ -93,19 +115,19 @@ func (r *opener) set() (*dataset.Set, error) {
 // pools maps the features and cuts them into pools.
 func (r *opener) pools(set *dataset.Set) error {
 	h := r.header
-	a, err := r.array(featuresFile, elements[h.Element], h.Cols)
+	raw, err := r.mapArray(featuresFile, elements[h.Element], h.Rows, h.Cols)
 	if err != nil {
 		return err
 	}
-	at := a.Data
-	a.Close()
-	raw, err := mapFile(r.path(featuresFile))
+	from, err := r.origin()
 	if err != nil {
 		return err
 	}
-	raw = raw[at:]
 	for _, s := range h.Sources {
-		p := &dataset.Pool{Name: s.Name, Rows: int(s.Rows), Cols: h.Cols, Scale: 1, Cost: s.Cost, Target: s.Name == h.Target}
+		p := &dataset.Pool{
+			Name: s.Name, Rows: int(s.Rows), Cols: h.Cols, Scale: 1, Cost: s.Cost, Target: s.Name == h.Target, Origin: from,
+		}
+		from.first += int(s.Rows)
 		n := p.Rows * p.Cols
 		switch h.Element {
 		case "uint8":
@@ -127,7 +149,7 @@ func (r *opener) output(tasks [][]dataset.Task, i int, o Output) error {
 	if o.Type == manifest.Number {
 		descr = "<f4"
 	}
-	a, err := r.array(labelsFile(i), descr, 1)
+	a, err := r.array(labelsFile(i), descr)
 	if err != nil {
 		return err
 	}
