@@ -36,6 +36,8 @@ func Probe(libDir string) Report {
 	return r
 }
 
+const invalidValue = 1 // CUDA_ERROR_INVALID_VALUE of cuda.h
+
 // describe asks the driver about a device.
 func describe(lib *nv.Library, ordinal int) (DeviceInfo, error) {
 	d := DeviceInfo{Ordinal: ordinal}
@@ -66,8 +68,11 @@ func describe(lib *nv.Library, ordinal int) (DeviceInfo, error) {
 	}{
 		{nv.AttrClockRate, &d.ClockKHz}, {nv.AttrMemoryClockRate, &d.MemoryClockKHz}, {nv.AttrMemoryBusWidth, &d.MemoryBusBits},
 	} {
-		if v, err := driver.DeviceGetAttribute(a.attr, id); err == nil {
-			*a.to = v
+		var call *nv.Error
+		if *a.to, err = driver.DeviceGetAttribute(a.attr, id); errors.As(err, &call) && call.Code == invalidValue {
+			*a.to = 0 // a driver that does not know it
+		} else if err != nil {
+			return d, err
 		}
 	}
 	d.ComputeCapability = fmt.Sprintf("%d.%d", d.major, d.minor)

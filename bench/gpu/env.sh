@@ -11,6 +11,7 @@ if [ -z "$AMTRL_CUDA_LIB_DIR$VIRTUAL_ENV" ] && command -v python3 >/dev/null; th
   done
 fi
 out=${AMTRL_GPU_OUT:-$PWD}
+case $out in /*) ;; *) out=$OLDPWD/$out ;; esac # from where the script was called
 mkdir -p "$out/logs" || exit 1
 # Kernels are compiled once for all steps.
 AMTRL_CUBIN_CACHE=${AMTRL_CUBIN_CACHE:-$out/cubin}

@@ -91,7 +91,7 @@ func TestBundle(t *testing.T) {
 	}
 
 	bench := exec.Command("sh", filepath.Join(bundle, "bench-gpu.sh"), "-small", "-backend", "cpu", "-only", "copy")
-	bench.Env = append(os.Environ(), "AMTRL_GPU_OUT="+filepath.Join(dir, "out"))
+	bench.Dir, bench.Env = dir, append(os.Environ(), "AMTRL_GPU_OUT=out")
 	if out, err := bench.CombinedOutput(); err != nil || !strings.Contains(string(out), "copy on the device") {
 		t.Errorf("bench-gpu.sh: %v: %s", err, out)
 	}
