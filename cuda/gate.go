@@ -78,7 +78,7 @@ func (g *gate) leave() {
 	g.calls--
 }
 
-// errCapturing is a mistake of this package: the call would wait for its own capture.
+// errCapturing is a call that would wait for its own capture.
 var errCapturing = errors.New("cuda: a call that concerns the whole context, in a capture")
 
 // whole makes a call that concerns the whole context.

@@ -146,6 +146,37 @@ func TestContexts(t *testing.T) {
 	must.Do(t, d.Close())
 }
 
+// TestCaptureThatNeedsMore collects a program that has not run, so that its capture meets a handle to be made and a
+// kernel to be loaded: it goes on without a graph, and the next run has one.
+func TestCaptureThatNeedsMore(t *testing.T) {
+	c := standin.Open(t)
+	q := openQueue(t, opener(c, standin.Variant{}))
+	s := backend.NewScope(q)
+	defer s.Close()
+	a, b, out := s.Matrix(backend.Float64, 2, 2), s.Matrix(backend.Float64, 2, 2), make([]float64, 2)
+	must.Do(t, s.Err())
+	must.Do(t, q.Fill(backend.Vec(a.Buf), 1))
+	p, err := q.Record(func() error {
+		return first(
+			func() error { return q.Gemm(false, false, 1, a, a, 0, b) },
+			func() error { return q.Dots(b, a.Row(0), out) },
+		)
+	})
+	must.Do(t, err)
+	defer p.Free()
+	p.(*program).ran = true
+	for i := range 3 {
+		clear(out)
+		must.Do(t, p.Run())
+		if out[0] != 4 || out[1] != 4 {
+			t.Errorf("run %d: %v", i, out)
+		}
+	}
+	if n := c.Calls("cuGraphLaunch"); n != 2 {
+		t.Errorf("%d graphs were launched", n)
+	}
+}
+
 // TestBrokenCaptures lets captures be refused and broken: the work is done all the same, and the next run tries again.
 func TestBrokenCaptures(t *testing.T) {
 	for _, name := range []string{"cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuLaunchKernel", "cublasDgemm_v2"} {

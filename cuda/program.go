@@ -117,11 +117,14 @@ func (p *program) collect(q *queue) (nv.GraphExec, error) {
 	}
 	g, err := p.capture(q)
 	q.dev.ctx.captured()
-	if errors.Is(err, nv.ErrCapture) {
+	d := q.lib.Driver
+	if errors.Is(err, nv.ErrCapture) || errors.Is(err, errCapturing) {
 		p.broken++
+		if g != 0 && d.GraphDestroy(g) != nil {
+			q.templates = append(q.templates, g)
+		}
 		return 0, nil
 	}
-	d := q.lib.Driver
 	var exec nv.GraphExec
 	if err == nil {
 		exec, err = d.GraphInstantiate(g, 0)
