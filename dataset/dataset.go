@@ -111,18 +111,6 @@ type LinearModel struct {
 	Sigma float64
 }
 
-// Sources lists the tasks that a target can learn from: all others, except those
-// of pools that are a target's alone.
-func (s *Set) Sources(target int) []int {
-	var sources []int
-	for i, t := range s.Tasks {
-		if i != target && !s.Pools[t.Pool].Target {
-			sources = append(sources, i)
-		}
-	}
-	return sources
-}
-
 // Targets lists the tasks that can be the target.
 func (s *Set) Targets() []int {
 	marked := slices.ContainsFunc(s.Pools, func(p *Pool) bool { return p.Target })
@@ -135,28 +123,29 @@ func (s *Set) Targets() []int {
 	return targets
 }
 
-// TaskIndex returns the index of the named task, or an error that quotes at
-// most 80 bytes of the name and lists names close to it.
+// TaskIndex returns the index of the named task, or an error of [Set.NoSuch].
 func (s *Set) TaskIndex(name string) (int, error) {
 	if i := slices.IndexFunc(s.Tasks, func(t Task) bool { return t.Name == name }); i >= 0 {
 		return i, nil
 	}
-	return 0, fmt.Errorf("%s has no task %q: expected one of %s", s.Name, name[:min(len(name), 80)], s.nameHint(name))
-}
-
-// nameHint lists the task names where they are few, and otherwise the five that
-// are nearest to name.
-func (s *Set) nameHint(name string) string {
-	const few, nearest = 12, 5
 	names := make([]string, len(s.Tasks))
 	for i := range s.Tasks {
 		names[i] = s.Tasks[i].Name
 	}
+	return 0, s.NoSuch("task", name, names)
+}
+
+// NoSuch is the error that the set has nothing of that kind and name, among these.
+// It quotes at most 80 bytes of the name, and lists the names where they are few and
+// otherwise the five that are nearest.
+func (s *Set) NoSuch(kind, name string, names []string) error {
+	const few, nearest = 12, 5
+	hint := strings.Join(names, ", ")
 	switch {
 	case len(names) == 0:
-		return "none, it has no tasks"
-	case len(names) <= few:
-		return strings.Join(names, ", ")
+		hint = "none, it has no " + kind + "s"
+	case len(names) > few:
+		hint = strings.Join(text.Nearest(name, names, nearest), ", ") + ", ..."
 	}
-	return strings.Join(text.Nearest(name, names, nearest), ", ") + ", ..."
+	return fmt.Errorf("%s has no %s %q: expected one of %s", s.Name, kind, name[:min(len(name), 80)], hint)
 }

@@ -223,28 +223,20 @@ func BenchmarkHashFloat32(b *testing.B) {
 	}
 }
 
-func TestSourcesAndTargets(t *testing.T) {
+func TestTargets(t *testing.T) {
 	s := smallSet() // two tasks per pool
 	all := []int{0, 1, 2, 3, 4, 5}
 	if got := s.Targets(); !slices.Equal(got, all) {
 		t.Errorf("targets %v, want all", got)
 	}
-	if got := s.Sources(3); !slices.Equal(got, []int{0, 1, 2, 4, 5}) {
-		t.Errorf("sources %v, want all others", got)
-	}
 	s.Pools[s.Tasks[3].Pool].Target = true
-	var its, others []int
+	var its []int
 	for i, task := range s.Tasks {
 		if task.Pool == s.Tasks[3].Pool {
 			its = append(its, i)
-		} else {
-			others = append(others, i)
 		}
 	}
 	if got := s.Targets(); !slices.Equal(got, its) || len(its) == 0 {
 		t.Errorf("targets %v, want %v", got, its)
-	}
-	if got := s.Sources(3); !slices.Equal(got, others) {
-		t.Errorf("sources %v, want %v", got, others)
 	}
 }

@@ -71,10 +71,10 @@ func ReadSourceValues(path, column string, least, most float64) (*SourceValues, 
 	}
 }
 
-// Check refuses a source that the data do not have.
-func (t *SourceValues) Check(set *Set) error {
+// Check refuses a source that find does not know.
+func (t *SourceValues) Check(find func(name string) error) error {
 	for i, name := range t.names {
-		if _, err := set.TaskIndex(name); err != nil {
+		if err := find(name); err != nil {
 			return fmt.Errorf("%s: line %d: %w", t.Path, t.lines[i], err)
 		}
 	}

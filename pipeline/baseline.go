@@ -3,8 +3,6 @@ package pipeline
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/amtrl/amtrl/backend"
 )
 
@@ -16,35 +14,53 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	if err != nil {
 		return rec, err
 	}
-	rows, err := l.targetRows(in.Target.Rows)
+	k := l.problem.Config.K
+	fit, err := l.fitParts(in.Target, func(in labelGroup) ([]headFit, error) {
+		rows, err := l.targetRows(in.Rows)
+		if err != nil {
+			return nil, err
+		}
+		means := in.means()
+		heads := constants(in, means, k, len(rows.mean))
+		if rec.Method == Target {
+			regression, err := newKernelRidge(rows, nil, in.centred(means), math.Inf(1))
+			if err != nil {
+				return nil, err
+			}
+			// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
+			heads = regression.search([]float64{1}, RidgeAuto).heads(rows, u, k)
+		}
+		fits := make([]headFit, len(heads))
+		for i, h := range heads {
+			fits[i] = h.headFit
+			if err := l.putHead(in.outputs[i], h, means[i]); err != nil {
+				return nil, err
+			}
+		}
+		return fits, nil
+	})
 	if err != nil {
 		return rec, err
 	}
-	mean, n := meanLabel(in.Target.Y), len(in.Target.Y)
-	y := mat.NewDense(n, 1, centred(in.Target.Y, mean))
-	h := headVector{w: make([]float32, l.problem.Config.K), delta: make([]float32, len(rows.mean))}
-	if in.Method == Target {
-		regression, err := newKernelRidge(rows, nil, y, math.Inf(1))
-		if err != nil {
-			return rec, err
-		}
-		// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
-		h = regression.search([]float64{1}, RidgeAuto).head(rows, u, l.problem.Config.K)
-	} else {
-		for i := range n {
-			h.Loss += y.At(i, 0) * y.At(i, 0) / float64(n)
-		}
-		h.LeaveOneOut = h.Loss * float64(n*n) / float64(max(1, (n-1)*(n-1)))
-	}
-	if err := l.putHead(h, mean); err != nil {
-		return rec, err
-	}
-	if err := l.record(&rec, h.headFit); err != nil {
-		return rec, err
-	}
+	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no source", make([]float64, len(rec.Counts))
 	rec.Score, err = l.score(in.Test)
 	return rec, err
+}
+
+// constants are heads that predict the means of the labels of each output.
+func constants(in labelGroup, means []float64, k, d int) []headVector {
+	n, y := len(in.Rows), in.centred(means)
+	heads := make([]headVector, len(means))
+	for c := range heads {
+		h := &heads[c]
+		h.w, h.delta = make([]float32, k), make([]float32, d)
+		for i := range n {
+			h.Loss += y.At(i, c) * y.At(i, c) / float64(n)
+		}
+		h.LeaveOneOut = h.Loss * float64(n*n) / float64(max(1, (n-1)*(n-1)))
+	}
+	return heads
 }
 
 // clear sets the parameters to 0.

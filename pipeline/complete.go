@@ -17,6 +17,8 @@ const defaultWidth = 50
 //
 //	K                 where it is 0, that of the linear model that generated the
 //	                  data, and 50 for other data; a nil set is other data
+//	Sources           where it is empty, SourcesPools for data that name their outputs,
+//	                  except under preset paper
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
 //	Costs             of a source that is not there, what the data say
 //	Conv              where it is nil, DefaultConv of the preset
@@ -36,7 +38,14 @@ func (c Config) Complete(set *dataset.Set) Config {
 		c.Schedule.Theory = &Theory{Delta: 0.1, R: 1, SigmaMin: 1}
 	}
 	if set != nil {
-		c.Costs = completeCosts(c.Costs, set)
+		named := c.Preset != PresetPaper && slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
+		switch {
+		case named && c.Sources == "":
+			c.Sources = SourcesPools
+		case !named && c.Sources == SourcesTasks:
+			c.Sources = ""
+		}
+		c.Costs = completeCosts(c.Costs, set, c.SourcesIn(set))
 	}
 	if c.Conv == nil {
 		c.Conv = DefaultConv(c.Preset)
@@ -88,13 +97,19 @@ func (c Config) Canonical() Config {
 const Showcase = "glass_blur_2"
 
 // DefaultTarget names the target to take where nobody chose one: the paper's
-// showcase, glass_blur_2, where the set has it, else the last task, which is
-// the target of the synthetic problems.
-func DefaultTarget(set *dataset.Set) string {
-	if _, err := set.TaskIndex(Showcase); err == nil {
-		return Showcase
+// showcase, glass_blur_2 or its pool, where the set has it, else the last that can be
+// the target, which is the target of the synthetic problems. The settings must be
+// complete.
+func (c *Config) DefaultTarget(set *dataset.Set) string {
+	names := c.TargetsIn(set)
+	if i, err := set.TaskIndex(Showcase); err == nil {
+		for _, s := range c.SourcesIn(set) {
+			if slices.Contains(s.Tasks, i) && slices.Contains(names, s.Name) {
+				return s.Name
+			}
+		}
 	}
-	return set.Tasks[len(set.Tasks)-1].Name
+	return names[len(names)-1]
 }
 
 // Concurrency returns how many of the units of a sweep to carry out at a time,
@@ -113,17 +128,17 @@ func Concurrency(units, jobs, threads int) (int, int) {
 }
 
 // completeCosts adds the costs of the data, other than 1, to those given.
-func completeCosts(given map[string]float64, set *dataset.Set) map[string]float64 {
+func completeCosts(given map[string]float64, set *dataset.Set, sources []Source) map[string]float64 {
 	costs := maps.Clone(given)
-	for _, t := range set.Tasks {
-		cost := set.Pools[t.Pool].Cost
-		if _, is := costs[t.Name]; is || cost == 0 || cost == 1 || set.Pools[t.Pool].Target {
+	for _, s := range sources {
+		cost := set.Pools[s.Pool].Cost
+		if _, is := costs[s.Name]; is || cost == 0 || cost == 1 || set.Pools[s.Pool].Target {
 			continue
 		}
 		if costs == nil {
 			costs = map[string]float64{}
 		}
-		costs[t.Name] = cost
+		costs[s.Name] = cost
 	}
 	return costs
 }

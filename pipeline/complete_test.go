@@ -151,12 +151,13 @@ func TestCompleteConstants(t *testing.T) {
 }
 
 func TestDefaultTarget(t *testing.T) {
-	set := &dataset.Set{Tasks: []dataset.Task{{Name: "a"}, {Name: Showcase}, {Name: "z"}}}
-	if got := DefaultTarget(set); got != "glass_blur_2" {
+	set := &dataset.Set{Pools: []*dataset.Pool{{}}, Tasks: []dataset.Task{{Name: "a"}, {Name: Showcase}, {Name: "z"}}}
+	var cfg Config
+	if got := cfg.DefaultTarget(set); got != "glass_blur_2" {
 		t.Errorf("%s, want the showcase", got)
 	}
 	set.Tasks[1].Name = "b"
-	if got := DefaultTarget(set); got != "z" {
+	if got := cfg.DefaultTarget(set); got != "z" {
 		t.Errorf("%s, want the last", got)
 	}
 }
@@ -196,8 +197,16 @@ func TestCompleteCosts(t *testing.T) {
 	cfg.TargetSamples, cfg.K = 10, 2
 	cfg.Schedule.Kind, cfg.Schedule.Budget, cfg.Schedule.Floor = ScheduleBudget, 500, 1
 	cfg.Costs = map[string]float64{"a_bad": 5}
+	must.Fail(t, "a task's cost with pools", must.Err(NewProblem(set, cfg, 3)), "shops", `no pool "a_bad"`, "a, b, c, t")
+	cfg.Sources = SourcesTasks
 	p := must.Get(NewProblem(set, cfg, 6))(t)
 	if want := []float64{3, 5, 1, 1, 1, 1}; !slices.Equal(p.Costs, want) || len(cfg.Costs) != 1 {
 		t.Errorf("costs %v of %v, want %v", p.Costs, p.SourceNames(), want)
 	}
+	cfg.Sources, cfg.Costs = "", map[string]float64{"b": 7} // pools, since the data name their outputs
+	p = must.Get(NewProblem(set, cfg, 3))(t)
+	if want := []float64{3, 7, 1}; !slices.Equal(p.Costs, want) || p.Config.Sources != SourcesPools {
+		t.Errorf("costs %v of %v, want %v", p.Costs, p.SourceNames(), want)
+	}
+	must.Fail(t, "a target that is not there", must.Err(NewProblem(set, cfg, 4)), "shops", "4")
 }

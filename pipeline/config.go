@@ -64,6 +64,9 @@ type Config struct {
 	K int `json:"k"`
 	// TargetSamples is the number of labelled samples of the target.
 	TargetSamples int `json:"target_samples"`
+	// Sources is what a source is: SourcesTasks, which empty stands for, or SourcesPools.
+	// Complete chooses where it is empty.
+	Sources string `json:"sources,omitempty"`
 	// IncludeTarget makes the target one of the sources too.
 	IncludeTarget bool `json:"include_target"`
 	// Intercept gives every output an unpenalised intercept, and centres and scales
@@ -80,9 +83,9 @@ type Config struct {
 	Conv      *Conv     `json:"conv,omitempty"`
 	Head      Head      `json:"head"`
 	Relevance Relevance `json:"relevance"`
-	// Costs is the cost of one sample of a source, by task name; 1 where absent.
+	// Costs is the cost of one sample of a source, by its name; 1 where absent.
 	Costs map[string]float64 `json:"costs,omitempty"`
-	// Nu is the true relevance for the method Known, by task name; 0 where
+	// Nu is the true relevance for the method Known, by the name of the source; 0 where
 	// absent. Data with a model need none.
 	Nu map[string]float64 `json:"nu,omitempty"`
 }
@@ -157,6 +160,9 @@ func (c *Config) Validate() error {
 	if c.K < 1 || c.K > MaxK {
 		return fmt.Errorf("k is %d, expected 1 to %d", c.K, MaxK)
 	}
+	if c.Sources != "" && c.Sources != SourcesTasks && c.Sources != SourcesPools {
+		return fmt.Errorf("sources: unknown %q: expected %s or %s", c.Sources, SourcesTasks, SourcesPools)
+	}
 	if c.TargetSamples < 1 {
 		return fmt.Errorf("target samples: %d, expected at least 1", c.TargetSamples)
 	}
@@ -181,8 +187,8 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// headLen is the length of the target's head for rows of width d: w, then the
-// intercept, then delta, where some method has such.
+// headLen is the length of the target's head for one output and rows of width d: w,
+// then the intercept, then delta, where some method has such.
 func (c *Config) headLen(d int) int {
 	switch {
 	case c.Head.Prior == PriorResidual || slices.ContainsFunc(c.Methods, isBaseline):

@@ -31,18 +31,21 @@ type trainer struct {
 	step    backend.Program
 	order   []int32
 	rates   backend.AdamRates
+	// perSample is the mean number of labels of a sample.
+	perSample float64
 }
 
-func (n *convNet) newTrainer(s backend.Samples) (*trainer, error) {
+// newTrainer prepares to train on samples that have so many labels.
+func (n *convNet) newTrainer(s backend.Samples, labels int) (*trainer, error) {
 	tmp := backend.NewScope(n.b)
 	t := &trainer{
 		convNet: n, tmp: tmp, samples: s, order: make([]int32, n.set.Batch),
 		dz:   tmp.Matrix(backend.Float32, n.set.Batch, n.k),
 		grad: tmp.Vector(backend.Float32, n.theta.Len), best: tmp.Vector(backend.Float32, n.theta.Len),
-		loss: tmp.Vector(backend.Float64, 1),
+		loss: tmp.Vector(backend.Float64, 1), perSample: float64(labels) / float64(s.Len()),
 	}
 	var err error
-	if t.act, err = n.newActivations(tmp, n.set.Batch, true); err == nil {
+	if t.act, err = n.newActivations(tmp, n.set.Batch, s.Outputs(), true); err == nil {
 		for _, o := range t.act.out {
 			d := tmp.Matrix(backend.Float32, o.Rows, o.Stride)
 			d.Cols = o.Cols
@@ -73,7 +76,7 @@ func (t *trainer) makeStep() error {
 		return err
 	}
 	b, last := t.b, len(t.shapes)-1
-	scale := 2 / float64(len(t.order))
+	scale := 2 / (t.perSample * float64(len(t.order)))
 	h, full := t.act.out[last], t.fullOf(t.theta)
 	h.Cols++
 	full.Cols--
@@ -108,7 +111,7 @@ func (n *convNet) fit(ctx context.Context, s backend.Samples, run fitRun) (Fit, 
 	if err := n.set.enough(len(train)); err != nil {
 		return Fit{}, err
 	}
-	t, err := n.newTrainer(s)
+	t, err := n.newTrainer(s, sumInts(run.labels))
 	if err != nil {
 		return Fit{}, err
 	}
@@ -188,11 +191,11 @@ func (t *trainer) setRates(rate float64, s int) {
 	}
 }
 
-// meanLoss reads the sum of the squared residuals of n samples.
+// meanLoss reads the sum of the squared residuals of n samples, over their labels.
 func (t *trainer) meanLoss(n int) (float64, error) {
 	var sum [1]float64
 	err := backend.Get(t.b, sum[:], t.loss.Buf, t.loss.Off)
-	return sum[0] / float64(n), err
+	return sum[0] / (t.perSample * float64(n)), err
 }
 
 // validate is the mean squared residual on the samples that order names.

@@ -77,7 +77,7 @@ func (n *convNet) headsOf(theta backend.Vector) backend.Matrix {
 }
 
 // start draws filters from N(0, 2/(9 C)), A from N(0, 1/flat) and W from N(0,
-// 1/K), with biases 0, the heads of sources without samples 0, and the moments 0.
+// 1/K), with biases 0, the heads of outputs without labels 0, and the moments 0.
 func (n *convNet) start(_ backend.Samples, counts []int, rng *rand.Rand) error {
 	var v []float32
 	draw := func(count int, variance float64) {
@@ -110,7 +110,7 @@ func (n *convNet) start(_ backend.Samples, counts []int, rng *rand.Rand) error {
 func (n *convNet) setUnits(units, []float32) error { return nil }
 
 func (n *convNet) sourceIntercepts() ([]float32, error) { return nil, nil }
-func (n *convNet) units() (units, error)                { return units{scale: 1, label: 1}, nil }
+func (n *convNet) units() (units, error)                { return units{scale: 1}, nil }
 
 // tensors names the layers: conv1.weight (3, 3, C, F) and so on, full.weight (K,
 // flat) with its columns in the order height, width, filter, and the heads.
@@ -140,7 +140,7 @@ func (n *convNet) tensors(theta []float32) []Tensor {
 	return out
 }
 
-// activations are the intermediate results of up to rows samples.
+// activations are the intermediate results of up to rows samples, y their labels.
 type activations struct {
 	net  *convNet
 	rows int
@@ -155,11 +155,11 @@ type activations struct {
 // wide loads.
 const rowAlign = 16
 
-func (n *convNet) newActivations(tmp *backend.Scope, rows int, gradients bool) (*activations, error) {
+func (n *convNet) newActivations(tmp *backend.Scope, rows, outputs int, gradients bool) (*activations, error) {
 	a := &activations{
 		net: n, rows: rows,
 		x:    tmp.Matrix(backend.Float32, rows, n.shapes[0].In()),
-		y:    tmp.Matrix(backend.Float32, rows, 1),
+		y:    tmp.Matrix(backend.Float32, rows, outputs),
 		task: tmp.Vector(backend.Int32, rows),
 		z:    tmp.Matrix(backend.Float32, rows, n.k),
 	}
@@ -221,7 +221,7 @@ const evalRows = 256
 func (n *convNet) features(s backend.Samples, z backend.Matrix) error {
 	tmp := backend.NewScope(n.b)
 	defer tmp.Close()
-	a, err := n.newActivations(tmp, min(evalRows, s.Len()), false)
+	a, err := n.newActivations(tmp, min(evalRows, s.Len()), s.Outputs(), false)
 	if err != nil {
 		return err
 	}

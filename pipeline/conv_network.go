@@ -40,7 +40,7 @@ func FitConv(ctx context.Context, b backend.Queue, s backend.Samples, counts []i
 	}
 	var fit Fit
 	if err = net.start(s, counts, stream(seed, "init")); err == nil {
-		fit, err = net.fit(ctx, s, fitRun{counts: counts, rng: stream(seed, "fit")})
+		fit, err = net.fit(ctx, s, fitRun{counts: counts, labels: counts, rng: stream(seed, "fit")})
 	}
 	if err != nil {
 		net.close()

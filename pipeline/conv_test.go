@@ -30,7 +30,7 @@ func TestConvStepGradient(t *testing.T) {
 	}
 	s := must.Get(samplesOf(n.b, dev, []int{0, 1, 2, 3}, rows, counts))(t)
 	defer s.Free()
-	tr := must.Get(n.newTrainer(s))(t)
+	tr := must.Get(n.newTrainer(s, s.Len()))(t)
 	defer tr.close()
 	task := func(i int32) int {
 		for m, c := range counts {
@@ -130,7 +130,7 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 		s := must.Get(samplesOf(n.b, dev, []int{0, 1, 2, 3}, rows, counts))(t)
 		defer s.Free()
 		must.Do(t, n.start(s, counts, stream(seed, "init")))
-		fit := must.Get(n.fit(context.Background(), s, fitRun{counts: counts, rng: stream(seed, "fit")}))(t)
+		fit := must.Get(n.fit(context.Background(), s, fitRun{counts: counts, labels: counts, rng: stream(seed, "fit")}))(t)
 		stops[fit.Stop]++
 		theta := narrow(download(t, n.b, n.theta))
 		tensors := n.tensors(theta)
@@ -289,7 +289,7 @@ func TestConvDiverges(t *testing.T) {
 
 func newSmallNet(t *testing.T, dev *Resident, cfg Config, m int) *convNet {
 	t.Helper()
-	r := must.Get(newRepresentation(pipelinetest.NewQueue(t, dev.Device), &cfg, dev.Set, m))(t)
+	r := must.Get(newRepresentation(pipelinetest.NewQueue(t, dev.Device), &cfg, dev.Set, m, 1))(t)
 	t.Cleanup(r.close)
 	return r.(*convNet)
 }

@@ -74,7 +74,7 @@ func checkSpend(t *testing.T, what string, counts []int, x, costs []float64, cos
 func unitCosts(u *Learner, cfg Config) []float64 {
 	costs := ones(len(u.problem.Sources))
 	for m, s := range u.problem.Sources {
-		if c, ok := cfg.Costs[u.problem.Set.Tasks[s].Name]; ok {
+		if c, ok := cfg.Costs[s.Name]; ok {
 			costs[m] = c
 		}
 	}

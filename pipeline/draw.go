@@ -25,28 +25,29 @@ func stream(seed uint64, names ...string) *rand.Rand {
 	return rand.New(rand.NewChaCha8([32]byte(h.Sum(nil))))
 }
 
-// draws holds the order in which the rows of each task would be drawn: without
+// draws holds the order in which the rows of each source would be drawn: without
 // replacement, each order fixed by (seed, target, source). The first n entries
 // are a sample of size n, so drawing more keeps all drawn before.
 type draws struct {
 	target []int32
 	source [][]int32
+	test   []int32 // the target's held-out rows
 }
 
 // newDraws shuffles the training rows of the target and of every source.
-// n target rows are set aside as the target samples; where the target is a
-// source too, its draws begin after them.
-func newDraws(set *dataset.Set, target int, sources []int, n int, seed uint64) draws {
-	name := set.Tasks[target].Name
-	shuffled := func(role string, task int) []int32 {
-		rows := slices.Clone(set.Tasks[task].Train)
-		stream(seed, role, name, set.Tasks[task].Name).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+// n target rows, or all where there are fewer, are set aside as the target samples;
+// where the target is a source too, its draws begin after them.
+func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uint64) draws {
+	shuffled := func(role string, s Source) []int32 {
+		rows := slices.Clone(s.trainRows(set))
+		stream(seed, role, target.Name, s.Name).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		return rows
 	}
 	rows := shuffled("target", target)
-	d := draws{target: rows[:n], source: make([][]int32, len(sources))}
+	n = min(n, len(rows))
+	d := draws{target: rows[:n], source: make([][]int32, len(sources)), test: target.testRows(set)}
 	for i, s := range sources {
-		if d.source[i] = rows[n:]; s != target {
+		if d.source[i] = rows[n:]; s.Name != target.Name {
 			d.source[i] = shuffled("source", s)
 		}
 	}

@@ -23,7 +23,7 @@ func rowsSet(tasks, n int) *dataset.Set {
 
 func TestDrawsAreWithoutReplacement(t *testing.T) {
 	set := rowsSet(3, 100)
-	d := newDraws(set, 1, []int{0, 1, 2}, 30, 7)
+	d := newDraws(set, sourcesOf(set, 1)[0], sourcesOf(set, 0, 1, 2), 30, 7)
 	if len(d.target) != 30 {
 		t.Fatalf("%d target samples, want 30", len(d.target))
 	}
@@ -50,19 +50,19 @@ func TestDrawsAreWithoutReplacement(t *testing.T) {
 // What a source draws depends on nothing but seed, target and source.
 func TestDrawsDependOnNames(t *testing.T) {
 	set := rowsSet(4, 200)
-	a := newDraws(set, 3, []int{0, 1, 2}, 10, 7)
-	b := newDraws(set, 3, []int{2, 0}, 10, 7)
+	a := newDraws(set, sourcesOf(set, 3)[0], sourcesOf(set, 0, 1, 2), 10, 7)
+	b := newDraws(set, sourcesOf(set, 3)[0], sourcesOf(set, 2, 0), 10, 7)
 	if !slices.Equal(a.source[2], b.source[0]) || !slices.Equal(a.source[0], b.source[1]) {
 		t.Error("the draws of a source depend on the other sources")
 	}
-	other := newDraws(set, 3, []int{0, 1, 2}, 10, 8)
+	other := newDraws(set, sourcesOf(set, 3)[0], sourcesOf(set, 0, 1, 2), 10, 8)
 	if slices.Equal(a.source[0], other.source[0]) || slices.Equal(a.target, other.target) {
 		t.Error("the seed does not change the draws")
 	}
 	if slices.Equal(a.source[0], a.source[1]) {
 		t.Error("two sources draw in the same order")
 	}
-	if slices.Equal(a.source[0], newDraws(set, 1, []int{0}, 10, 7).source[0]) {
+	if slices.Equal(a.source[0], newDraws(set, sourcesOf(set, 1)[0], sourcesOf(set, 0), 10, 7).source[0]) {
 		t.Error("two targets draw in the same order")
 	}
 }

@@ -48,11 +48,12 @@ type Fit struct {
 	Stop string `json:"stop"`
 }
 
-// fit minimises the empirical risk of the samples from l's current parameters.
-func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, observe func(int, float64) bool) (Fit, error) {
+// fit minimises the empirical risk of the samples, which have so many labels, from
+// l's current parameters.
+func (e ERM) fit(ctx context.Context, l *linear, s backend.Samples, labels int, observe func(int, float64) bool) (Fit, error) {
 	tmp := backend.NewScope(l.b)
 	defer tmp.Close()
-	obj, err := newERMObjective(l, s, e.Lambda, tmp)
+	obj, err := newERMObjective(l, s, labels, e.Lambda, tmp)
 	if err != nil {
 		return Fit{}, err
 	}
@@ -82,16 +83,16 @@ const LambdaAuto = -1
 
 // penalty is the lambda that keeps noise of standard deviation sigma out of the fit:
 //
-//	lambda = sigma b sqrt(d sum_m n_m^2 / N) / N
+//	lambda = sigma b sqrt(d sum_t n_t^2 / N) / N
 //
-// for N samples, n_m of source m, of rows with the mean square b^2 per feature. At
+// for N labels, n_t of output t, of rows with the mean square b^2 per feature. At
 // P = B W the penalty is 2 lambda ||P||_* (the nuclear norm, for the best split into B and W),
 // which leaves P at 0 where the gradient of the risk, 2/N X'noise for labels of noise alone, has a
 // spectral norm below 2 lambda; sigma b sqrt(d n) is the typical norm of its column
-// of a source with n samples.
+// of an output with n labels.
 func (run *fitRun) penalty(sigma float64, d int) float64 {
 	n, square := 0.0, 0.0
-	for _, c := range run.counts {
+	for _, c := range run.labels {
 		n += float64(c)
 		square += float64(c) * float64(c)
 	}
@@ -115,7 +116,7 @@ func (e ERM) fitPath(ctx context.Context, l *linear, s backend.Samples, run fitR
 		if !final {
 			step.Tolerance = math.Max(e.Tolerance, looseTolerance)
 		}
-		fit, err := step.fit(ctx, l, s, nil)
+		fit, err := step.fit(ctx, l, s, sumInts(run.labels), nil)
 		if err != nil {
 			return Fit{}, err
 		}
@@ -136,8 +137,8 @@ func (e ERM) fitPath(ctx context.Context, l *linear, s backend.Samples, run fitR
 // looseTolerance ends the fits of a path before the last.
 const looseTolerance = 1e-2
 
-// start sets l to the configured starting point; counts are the samples of each
-// task. A task without samples has nothing to learn its head from, which is 0 then.
+// start sets l to the configured starting point; counts are the labels of each
+// task. A task without labels has nothing to learn its head from, which is 0 then.
 func (e ERM) start(l *linear, s backend.Samples, counts []int, rng *rand.Rand) error {
 	if err := l.randomise(rng); err != nil {
 		return err
@@ -157,7 +158,7 @@ func (e ERM) start(l *linear, s backend.Samples, counts []int, rng *rand.Rand) e
 
 // FitLinear runs the empirical risk minimisation of the linear class alone:
 // it minimises eq. 1 over samples on b from theta, which holds first B' (K by
-// d) and then W' (T by K), and leaves the solution there. observe, where not
+// d) and then W' (T by K), and leaves the solution there. Sources have one output each. observe, where not
 // nil, sees the objective after each iteration and stops it by returning true.
 func FitLinear(ctx context.Context, b backend.Queue, s backend.Samples, k int, e ERM, theta []float32,
 	observe func(iteration int, objective float64) bool) (Fit, error) {
@@ -170,10 +171,13 @@ func FitLinear(ctx context.Context, b backend.Queue, s backend.Samples, k int, e
 	if k < 1 || s.Len() == 0 {
 		return Fit{}, fmt.Errorf("k is %d with %d samples, expected at least one of each", k, s.Len())
 	}
+	if s.Outputs() > 1 {
+		return Fit{}, fmt.Errorf("sources of up to %d outputs, expected one of each", s.Outputs())
+	}
 	if want := k*s.Cols() + s.Tasks()*k; len(theta) != want {
 		return Fit{}, fmt.Errorf("theta has %d elements, expected K d + T K = %d", len(theta), want)
 	}
-	l, err := newLinear(b, k, s.Cols(), s.Tasks(), false)
+	l, err := newLinear(b, k, s.Cols(), s.Tasks(), 0)
 	if err != nil {
 		return Fit{}, err
 	}
@@ -181,7 +185,7 @@ func FitLinear(ctx context.Context, b backend.Queue, s backend.Samples, k int, e
 	if err := backend.Put(b, l.theta.Buf, 0, theta); err != nil {
 		return Fit{}, err
 	}
-	fit, err := e.fit(ctx, l, s, observe)
+	fit, err := e.fit(ctx, l, s, s.Len(), observe)
 	if err != nil {
 		return Fit{}, err
 	}

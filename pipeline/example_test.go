@@ -79,11 +79,11 @@ func ExampleProblem_Propose() {
 	check(err)
 	defer learner.Close()
 
-	// annotate labels rows of a task.
-	annotate := func(task int, rows []int32) pipeline.Labelled {
+	// annotate labels rows of a source, which has one output here.
+	annotate := func(source pipeline.Source, rows []int32) pipeline.Labelled {
 		l := pipeline.Labelled{Rows: rows}
 		for _, row := range rows {
-			l.Y = append(l.Y, data.Set.Tasks[task].Labels[row]) // ask someone
+			l.Y = append(l.Y, data.Set.Tasks[source.Tasks[0]].Labels[row]) // ask someone
 		}
 		return l
 	}

@@ -43,12 +43,22 @@ func quiet(Step) {}
 
 func unsaved(State) error { return nil }
 
+// sourcesOf are tasks as sources.
+func sourcesOf(set *dataset.Set, tasks ...int) []Source {
+	var out []Source
+	for _, i := range tasks {
+		out = append(out, (&Config{}).SourcesIn(set)[i])
+	}
+	return out
+}
+
 // samplesOf places the first counts[i] rows of rows[i] with the labels of task
 // tasks[i].
 func samplesOf(q backend.Queue, dev *Resident, tasks []int, rows [][]int32, counts []int) (backend.Samples, error) {
-	p, in := &Problem{Set: dev.Set, Sources: tasks}, Proposal{}
+	p, in := &Problem{Set: dev.Set, Sources: sourcesOf(dev.Set, tasks...)}, Proposal{}
+	p.Target = p.Sources[0]
 	for i, n := range counts {
 		in.Sources = append(in.Sources, rows[i][:n])
 	}
-	return dev.samples(q, tasks, p.LookUp(in).Sources)
+	return dev.samples(q, p.Sources, p.LookUp(in).Sources)
 }

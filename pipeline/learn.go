@@ -18,13 +18,14 @@ type Learner struct {
 	data    *Resident
 	queue   backend.Queue
 	model   representation
-	// head is w, K numbers, and behind them the intercept and delta where there are such.
+	// head has for each output of the target w, K numbers, and behind them the
+	// intercept and delta where there are such.
 	head backend.Vector
 	tmp  *backend.Scope
 	// rows are the target samples of the rounds so far, decomposed once.
-	rows *targetRows
-	// counts are the samples of each source in the round, sigma the root mean square
-	// of their residuals.
+	rows []*targetRows
+	// counts are the labels of each output of the sources in the round, sigma the root
+	// mean square of their residuals.
 	counts []int
 	sigma  float64
 }
@@ -37,9 +38,9 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 		return nil, err
 	}
 	l := &Learner{problem: p, data: data, queue: queue, tmp: backend.NewScope(queue)}
-	l.head = l.tmp.Vector(backend.Float32, p.Config.headLen(p.Set.Pools[0].Cols))
+	l.head = l.tmp.Vector(backend.Float32, len(p.Target.Tasks)*p.Config.headLen(p.Set.Pools[0].Cols))
 	if err = l.tmp.Err(); err == nil {
-		l.model, err = newRepresentation(queue, &p.Config, p.Set, len(p.Sources))
+		l.model, err = newRepresentation(queue, &p.Config, p.Set, p.outputs(), p.labelUnits())
 	}
 	if err != nil {
 		l.Close()
@@ -108,11 +109,11 @@ func (l *Learner) checkRound(st State, in Round) error {
 		total += len(s.Rows)
 	}
 	for i, l := range slices.Concat(in.Sources, []Labelled{in.Target, in.Test}) {
-		if err := l.check(); err != nil {
-			name := "the target"
-			if i < len(p.Sources) {
-				name = p.Set.Tasks[p.Sources[i]].Name
-			}
+		name, outputs := "the target", len(p.Target.Tasks)
+		if i < len(p.Sources) {
+			name, outputs = p.Sources[i].Name, len(p.Sources[i].Tasks)
+		}
+		if err := l.check(outputs); err != nil {
 			return p.inRound(in.Method, in.Epoch, fmt.Errorf("rows of %s: %w", name, err))
 		}
 	}
@@ -128,13 +129,21 @@ func (l *Learner) checkRound(st State, in Round) error {
 }
 
 // check refuses rows without a label and labels that are no numbers.
-func (l Labelled) check() error {
-	if len(l.Rows) != len(l.Y) {
-		return fmt.Errorf("expected a label for each of %d rows, found %d", len(l.Rows), len(l.Y))
+func (l Labelled) check(outputs int) error {
+	if len(l.Rows)*outputs != len(l.Y) {
+		return fmt.Errorf("expected %d labels for each of %d rows, found %d", outputs, len(l.Rows), len(l.Y))
 	}
-	for i, y := range l.Y {
-		if v := float64(y); math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("the label of row %d is %g, expected a finite number", l.Rows[i], y)
+	for i, row := range l.Rows {
+		missing := 0
+		for _, y := range l.Y[i*outputs : (i+1)*outputs] {
+			if v := float64(y); math.IsInf(v, 0) || math.IsNaN(v) && outputs == 1 {
+				return fmt.Errorf("the label of row %d is %g, expected a finite number", row, y)
+			} else if math.IsNaN(v) {
+				missing++
+			}
+		}
+		if missing == outputs {
+			return fmt.Errorf("row %d has none of %d labels, expected at least one", row, outputs)
 		}
 	}
 	return nil
@@ -177,12 +186,15 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	random := func(what string) *rand.Rand {
 		return stream(p.Config.Seed, what, p.TargetName(), in.Method, strconv.Itoa(in.Epoch))
 	}
-	run := fitRun{counts: rec.Counts, rng: random("fit"), warm: last != nil && p.Config.warmStart(), sigma: spread(in.Sources), scale: 1}
+	run := fitRun{
+		counts: rec.Counts, labels: labelCounts(p.Sources, in.Sources), rng: random("fit"),
+		warm: last != nil && p.Config.warmStart(), sigma: spread(p.Sources, in.Sources, func(int) bool { return true }), scale: 1,
+	}
 	if !p.Config.Intercept {
 		run.scale = featureScale(p.Set, p.Sources, in.Sources)
 	}
 	if !run.warm {
-		if err := l.model.start(samples, rec.Counts, random("init")); err != nil {
+		if err := l.model.start(samples, run.labels, random("init")); err != nil {
 			return Epoch{}, err
 		}
 	} else {
@@ -191,15 +203,17 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	if rec.Fit, err = l.model.fit(ctx, samples, run); err != nil {
 		return Epoch{}, err
 	}
-	l.counts, l.sigma = rec.Counts, math.Sqrt(rec.Fit.Loss)
+	l.counts, l.sigma = run.labels, math.Sqrt(rec.Fit.Loss)
 	fit, err := l.fitHead(in.Target)
 	if err != nil {
 		return Epoch{}, err
 	}
-	if err := l.record(&rec, fit); err != nil {
-		return Epoch{}, err
+	rec.record(fit)
+	var heads []backend.Vector
+	for c := range p.Target.Tasks {
+		heads = append(heads, section(l.headOf(c), 0, p.Config.K))
 	}
-	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), section(l.head, 0, p.Config.K)); err != nil {
+	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), heads, outputsOf(p.Sources)); err != nil {
 		return Epoch{}, err
 	}
 	rec.Score, err = l.score(in.Test)
@@ -207,11 +221,14 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 }
 
 // record takes over how the head was fitted.
-func (l *Learner) record(rec *Epoch, fit headFit) error {
-	u, err := l.model.units()
-	rec.TargetLoss, rec.HeadRidge, rec.HeadRank, rec.HeadKappa = fit.Loss, fit.Ridge, fit.Rank, fit.Kappa
-	rec.LeaveOneOut = u.label * u.label * fit.LeaveOneOut
-	return err
+func (e *Epoch) record(fit headFit) {
+	e.TargetLoss, e.HeadRidge, e.HeadRank, e.HeadKappa, e.LeaveOneOut = fit.Loss, fit.Ridge, fit.Rank, fit.Kappa, fit.LeaveOneOut
+}
+
+// headOf views the head of an output of the target.
+func (l *Learner) headOf(output int) backend.Vector {
+	n := l.head.Len / len(l.problem.Target.Tasks)
+	return section(l.head, output*n, n)
 }
 
 // inUnits returns the round with its labels in the units of the fit, which the
@@ -224,16 +241,21 @@ func (l *Learner) inUnits(in Round, first bool) (Round, error) {
 	if err != nil {
 		return in, err
 	}
+	p := l.problem
 	if first {
-		u = newUnits(l.data.Set, append(slices.Clone(l.problem.Sources), l.problem.Target), append(slices.Clone(in.Sources), in.Target))
+		u = newUnits(l.data.Set, append(slices.Clone(p.Sources), p.Target), p.columns, append(slices.Clone(in.Sources), in.Target))
 	}
 	in.Sources = slices.Clone(in.Sources)
-	means := make([]float32, len(in.Sources))
+	var means []float32
 	for m, s := range in.Sources {
-		in.Sources[m] = u.in(s)
-		means[m] = float32(meanLabel(in.Sources[m].Y))
+		outputs := len(p.Sources[m].Tasks)
+		at := len(means)
+		in.Sources[m] = u.in(s, p.columns[at:at+outputs])
+		for c := range outputs {
+			means = append(means, float32(meanLabel(in.Sources[m].column(c, outputs))))
+		}
 	}
-	in.Target = u.in(in.Target)
+	in.Target = u.in(in.Target, p.targetColumns())
 	if first || !l.problem.Config.warmStart() {
 		err = l.model.setUnits(u, means)
 	}
@@ -287,27 +309,73 @@ func stepsBefore(epochs []Epoch, method string) int {
 // fitHead fits the target's head (eq. 2).
 func (l *Learner) fitHead(target Labelled) (headFit, error) {
 	if l.problem.Config.Head.Prior == PriorResidual {
-		return l.fitResidual(target)
-	}
-	tmp := backend.NewScope(l.queue)
-	defer tmp.Close()
-	z, err := l.features(tmp, target)
-	if err != nil {
-		return headFit{}, err
-	}
-	if err := l.queue.Fill(l.head, 0); err != nil { // the baselines have parts that this head lacks
-		return headFit{}, err
+		fit, err := l.residualHead()
+		if err != nil {
+			return headFit{}, err
+		}
+		return l.fitParts(target, fit)
 	}
 	used := l.problem.Config.K
 	if l.problem.Config.Intercept {
 		used++
 	}
-	return l.problem.Config.Head.fit(l.queue, z, l.model.heads(), target.Y, section(l.head, 0, used))
+	return l.fitParts(target, func(in labelGroup) ([]headFit, error) {
+		tmp := backend.NewScope(l.queue)
+		defer tmp.Close()
+		z, err := l.features(tmp, in.Rows)
+		if err != nil {
+			return nil, err
+		}
+		fits := make([]headFit, len(in.outputs))
+		for i, c := range in.outputs {
+			y := in.column(i, len(in.outputs))
+			if fits[i], err = l.problem.Config.Head.fit(l.queue, z, l.model.heads(), y, section(l.headOf(c), 0, used)); err != nil {
+				return nil, err
+			}
+		}
+		return fits, nil
+	})
+}
+
+// fitParts fits the heads of outputs of the target that have labels of the same rows
+// together, with fit, which returns how it fitted each. An output without a label
+// has the head 0. The result has the means over outputs of the losses, in the units
+// of the data for leave-one-out, and what the first output has of the rest.
+func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, error)) (headFit, error) {
+	u, err := l.model.units()
+	if err != nil {
+		return headFit{}, err
+	}
+	if err := l.queue.Fill(l.head, 0); err != nil { // methods differ in what parts of it they have
+		return headFit{}, err
+	}
+	var out headFit
+	fitted, columns := 0, l.problem.targetColumns()
+	for _, in := range target.parts(len(columns)) {
+		if len(in.Rows) == 0 {
+			continue
+		}
+		fits, err := fit(in)
+		if err != nil {
+			return headFit{}, err
+		}
+		for i, f := range fits {
+			if fitted++; fitted == 1 {
+				out.Ridge, out.Rank, out.Kappa = f.Ridge, f.Rank, f.Kappa
+			}
+			label := u.labelOf(columns[in.outputs[i]])
+			out.Loss += f.Loss
+			out.LeaveOneOut += label * label * f.LeaveOneOut
+		}
+	}
+	out.Loss /= float64(max(1, fitted))
+	out.LeaveOneOut /= float64(max(1, fitted))
+	return out, nil
 }
 
 // features computes phi of rows of the target's pool, N by K.
-func (l *Learner) features(tmp *backend.Scope, in Labelled) (backend.Matrix, error) {
-	s, err := l.data.samples(l.queue, []int{l.problem.Target}, []Labelled{in})
+func (l *Learner) features(tmp *backend.Scope, rows []int32) (backend.Matrix, error) {
+	s, err := l.data.unlabelled(l.queue, l.problem.Target.Pool, rows)
 	if err != nil {
 		return backend.Matrix{}, err
 	}

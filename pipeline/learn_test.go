@@ -35,14 +35,16 @@ func TestEpochRecords(t *testing.T) {
 		const target, k, d = 2, 3, 6
 		u := must.Get(newLearner(dev, cfg, target))(t)
 		defer u.Close()
-		if m := len(u.problem.Sources); m != 4+b2i(c.include) || slices.Contains(u.problem.Sources, target) != c.include {
+		of := func(s Source) bool { return s.Tasks[0] == target }
+		if m := len(u.problem.Sources); m != 4+b2i(c.include) || slices.ContainsFunc(u.problem.Sources, of) != c.include {
 			t.Fatalf("sources %v, target %d, included: %v", u.problem.Sources, target, c.include)
 		}
 		check := func(st State) error {
 			e := st.Epochs[len(st.Epochs)-1]
 			theta, head := wide(st.Theta), wide(st.Head)
 			r := &regression{d: d}
-			for m, s := range u.problem.Sources {
+			for m, source := range u.problem.Sources {
+				s := source.Tasks[0]
 				for _, row := range u.problem.draws.source[m][:e.Counts[m]] {
 					r.x = append(r.x, features(set, set.Tasks[s].Pool, int(row)))
 					r.y = append(r.y, float64(set.Tasks[s].Labels[row]))

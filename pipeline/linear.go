@@ -7,7 +7,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// linear is the representation phi(x) = B'z with a head w_t for each source
+// linear is the representation phi(x) = B'z with a head w_t for each output t of the sources
 // (paper, section 2). The paper's model has z = x. With intercepts, z is
 // (x - mu) / s and the prediction of task t is z'B w_t + b_t; see [units].
 //
@@ -16,23 +16,26 @@ import (
 type linear struct {
 	b         backend.Queue
 	k, d, t   int
+	columns   int
 	intercept bool
 	// all are the parameters theta and behind them, where there are intercepts, the
-	// units: mu, s, and the unit of labels.
+	// units: mu, s, and the unit of each column of labels.
 	all, theta backend.Vector
 }
 
-func newLinear(b backend.Queue, k, d, t int, intercept bool) (*linear, error) {
+// newLinear makes the class for labels of so many columns, without intercepts where
+// columns is 0.
+func newLinear(b backend.Queue, k, d, t, columns int) (*linear, error) {
 	n, rest := k*d+t*k, 0
-	if intercept {
-		n, rest = n+t, d+2
+	if columns > 0 {
+		n, rest = n+t, d+1+columns
 	}
 	buf, err := b.Alloc(backend.Float32, n+rest)
 	if err != nil {
 		return nil, err
 	}
 	all := backend.Vec(buf)
-	return &linear{b: b, k: k, d: d, t: t, intercept: intercept, all: all, theta: section(all, 0, n)}, nil
+	return &linear{b: b, k: k, d: d, t: t, columns: columns, intercept: columns > 0, all: all, theta: section(all, 0, n)}, nil
 }
 
 func (l *linear) close() { l.all.Buf.Free() }
@@ -73,10 +76,10 @@ func (l *linear) randomise(rng *rand.Rand) error {
 	return backend.Put(l.b, l.theta.Buf, l.theta.Off, v)
 }
 
-// ermObjective is the empirical risk of eq. 1 over N samples, as a mean, with a
+// ermObjective is the empirical risk of eq. 1 over N labels, as a mean, with a
 // Frobenius penalty:
 //
-//	f(B, W, b) = 1/N sum_t sum_i (z_i'B w_t + b_t - y_i)^2 + lambda (||B||_F^2 + ||W||_F^2)
+//	f(B, W, b) = 1/N sum_t sum_i (z_i'B w_t + b_t - y_it)^2 + lambda (||B||_F^2 + ||W||_F^2)
 //
 // With P = B W (d by T) one pass over the samples gives the residuals r and
 // Q = Z'R together, and the gradient is two thin products: grad_B = 2/N Q W' +
@@ -87,6 +90,7 @@ func (l *linear) randomise(rng *rand.Rand) error {
 type ermObjective struct {
 	*linear
 	s           backend.Samples
+	labels      float64 // N
 	lambda      float64
 	p, q        backend.Matrix // T by d
 	total, loss backend.Vector // T
@@ -97,9 +101,9 @@ type ermObjective struct {
 	inverse     float64
 }
 
-func newERMObjective(l *linear, s backend.Samples, lambda float64, tmp *backend.Scope) (*ermObjective, error) {
+func newERMObjective(l *linear, s backend.Samples, labels int, lambda float64, tmp *backend.Scope) (*ermObjective, error) {
 	o := &ermObjective{
-		linear: l, s: s, lambda: lambda, inverse: 1,
+		linear: l, s: s, labels: float64(labels), lambda: lambda, inverse: 1,
 		p:    tmp.Matrix(backend.Float32, l.t, l.d),
 		q:    tmp.Matrix(backend.Float32, l.t, l.d),
 		loss: tmp.Vector(backend.Float64, l.t),
@@ -125,7 +129,7 @@ func (o *ermObjective) evaluate(x, g backend.Vector) error {
 	if err := o.pass(x); err != nil {
 		return err
 	}
-	scale, beta := 2/float64(o.s.Len()), 0.0
+	scale, beta := 2/o.labels, 0.0
 	if o.lambda > 0 {
 		if err := b.Copy(g, x); err != nil {
 			return err
@@ -180,5 +184,5 @@ func (o *ermObjective) value() float64 {
 	for _, v := range o.host {
 		sum += v
 	}
-	return sum/float64(o.s.Len()) + o.lambda*o.square[0]
+	return sum/o.labels + o.lambda*o.square[0]
 }

@@ -97,13 +97,13 @@ func TestERMObjective(t *testing.T) {
 		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3, true},
 	} {
 		r := newRegression(t, b, rng, c.d, c.counts)
-		l := must.Get(newLinear(b, c.k, c.d, r.tasks, c.intercept))(t)
-		u := units{centre: narrow(normals(rng, c.d)), scale: 0.5 + rng.Float64(), label: 1}
+		l := must.Get(newLinear(b, c.k, c.d, r.tasks, b2i(c.intercept)))(t)
+		u := units{centre: narrow(normals(rng, c.d)), scale: 0.5 + rng.Float64(), label: []float64{1}}
 		if c.intercept {
 			must.Do(t, l.setUnits(u, make([]float32, r.tasks)))
 		}
 		tmp := backend.NewScope(b)
-		obj := must.Get(newERMObjective(l, r.s, c.lambda, tmp))(t)
+		obj := must.Get(newERMObjective(l, r.s, r.s.Len(), c.lambda, tmp))(t)
 		theta := narrow(normals(rng, l.theta.Len))
 		x := upload(t, b, backend.Float32, theta)
 		g := upload(t, b, backend.Float32, slices.Repeat([]float32{float32(math.NaN())}, len(theta)))
@@ -338,7 +338,7 @@ func TestFitLinearArguments(t *testing.T) {
 func TestRandomiseScales(t *testing.T) {
 	b := openCPU(t, 1)
 	const k, d, tasks = 16, 400, 500
-	l := must.Get(newLinear(b, k, d, tasks, false))(t)
+	l := must.Get(newLinear(b, k, d, tasks, 0))(t)
 	defer l.close()
 	must.Do(t, l.randomise(testrand.New(t)))
 	theta := download(t, b, l.theta)
@@ -367,7 +367,7 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 	defer samples.Free()
 	truth := multiply(false, false, set.Model.B, d, set.Model.W, k) // d by T+1
 	for _, width := range []int{k, 8} {
-		l := must.Get(newLinear(b, width, d, tasks, false))(t)
+		l := must.Get(newLinear(b, width, d, tasks, 0))(t)
 		must.Do(t, (ERM{Init: InitMoments}).start(l, samples, counts, testrand.New(t)))
 		theta := download(t, b, l.theta)
 		phi, heads := theta[:width*d], theta[width*d:]
@@ -423,7 +423,7 @@ func TestMomentsOfAnEmptyTask(t *testing.T) {
 	b := openCPU(t, 1)
 	counts := []int{9, 0, 7}
 	r := newRegression(t, b, rng, 5, counts)
-	l := must.Get(newLinear(b, 2, 5, 3, false))(t)
+	l := must.Get(newLinear(b, 2, 5, 3, 0))(t)
 	defer l.close()
 	must.Do(t, (ERM{Init: InitMoments}).start(l, r.s, counts, rng))
 	theta := download(t, b, l.theta)

@@ -1,6 +1,10 @@
 package pipeline
 
-import "github.com/amtrl/amtrl/backend"
+import (
+	"slices"
+
+	"github.com/amtrl/amtrl/backend"
+)
 
 // Tensor is a named array of float32, row-major.
 type Tensor struct {
@@ -10,18 +14,37 @@ type Tensor struct {
 }
 
 // Tensors are the parameters of a state by name: those of the representation,
-// the sources' heads W' (M by K) as sources.weight, the target's head (1 by K)
-// as target.weight. With intercepts there are the sources' as sources.bias (M), the
-// target's as target.bias (1), and the units: the prediction for a row x is
-// labels.scale (target.weight B'(x - centre) / scale + target.bias).
+// the heads W' of the T outputs of the sources (T by K) as sources.weight, those of
+// the C outputs of the target (C by K) as target.weight. With intercepts there are
+// the sources' as sources.bias (T), the target's as target.bias (C) and target.delta
+// (C by d), and the units: the predictions for a row x are
+// labels.scale (target.weight B'z + target.delta z + target.bias), z = (x - centre) / scale,
+// with labels.scale (C) for each output.
 func (l *Learner) Tensors(st State) []Tensor {
-	k := l.problem.Config.K
-	out := append(l.model.tensors(st.Theta), Tensor{"target.weight", []int{1, k}, st.Head[:k]})
-	if len(st.Head) > k {
-		out = append(out, Tensor{"target.bias", []int{1}, st.Head[k : k+1]})
+	k, outputs := l.problem.Config.K, len(l.problem.Target.Tasks)
+	var weight, bias, delta []float32
+	size := len(st.Head) / outputs
+	for c := range outputs {
+		h := st.Head[c*size : (c+1)*size]
+		weight = append(weight, h[:k]...)
+		if size > k {
+			bias, delta = append(bias, h[k]), append(delta, h[k+1:]...)
+		}
 	}
-	if d := len(st.Head) - k - 1; d > 0 {
-		out = append(out, Tensor{"target.delta", []int{1, d}, st.Head[k+1:]})
+	out := l.model.tensors(st.Theta)
+	if n := l.problem.labelUnits(); n > 0 {
+		units, scale := st.Theta[len(st.Theta)-n:], make([]float32, outputs)
+		for c, column := range l.problem.targetColumns() {
+			scale[c] = units[column]
+		}
+		out = append(out, Tensor{"labels.scale", []int{outputs}, scale})
+	}
+	out = append(out, Tensor{"target.weight", []int{outputs, k}, weight})
+	if size > k {
+		out = append(out, Tensor{"target.bias", []int{outputs}, bias})
+	}
+	if d := size - k - 1; d > 0 {
+		out = append(out, Tensor{"target.delta", []int{outputs, d}, delta})
 	}
 	return out
 }
@@ -29,11 +52,16 @@ func (l *Learner) Tensors(st State) []Tensor {
 // Model is a fitted model.
 type Model struct {
 	Target, Method string
-	// Sources names the M sources.
+	// Sources names the M sources, Outputs is the number of outputs of each, nil where
+	// all have one.
 	Sources []string
+	Outputs []int
+	// TargetOutputs names the outputs of the target, nil for one.
+	TargetOutputs []string
 	// K is the width of the representation.
 	K int
-	// Heads is W' (M by K), Head is w (K).
+	// Heads is W' (T by K for T outputs of the sources), Head is w (K), for each output of
+	// the target in turn.
 	Heads, Head []float32
 	// Representation is B' (K by D) for the linear class, else nil.
 	D              int
@@ -53,5 +81,13 @@ func (m *Model) Relevance(b backend.Queue, r Relevance) (nu []float64, rank int,
 	if err := tmp.Err(); err != nil {
 		return nil, 0, err
 	}
-	return r.estimate(b, backend.Mat(heads, len(m.Sources), m.K), backend.Vec(head))
+	outputs := m.Outputs
+	if outputs == nil {
+		outputs = slices.Repeat([]int{1}, len(m.Sources))
+	}
+	var w []backend.Vector
+	for at := 0; at < len(m.Head); at += m.K {
+		w = append(w, section(backend.Vec(head), at, m.K))
+	}
+	return r.estimate(b, backend.Mat(heads, sumInts(outputs), m.K), w, outputs)
 }

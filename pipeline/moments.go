@@ -7,7 +7,7 @@ import (
 )
 
 // moments starts from the method of moments. Row t of C is the mean of y_i z_i
-// over the samples of task t, less b_t where there are intercepts, which estimates
+// over the labels of output t, less b_t where there are intercepts, which estimates
 // (B w_t)' when E zz' = I. With the
 // thin SVD C = U S V', B = V_K S_K^1/2 and W' = U_K S_K^1/2 split the best
 // rank-K approximation of C evenly. Parameters beyond rank min(T, d) keep their
@@ -19,7 +19,7 @@ func (l *linear) moments(s backend.Samples, counts []int) error {
 	c := tmp.Matrix(backend.Float64, l.t, l.d)
 	u, vt := tmp.Matrix(backend.Float64, l.t, rank), tmp.Matrix(backend.Float64, rank, l.d)
 	sv := tmp.Vector(backend.Float64, rank)
-	o, err := newERMObjective(l, s, 0, tmp)
+	o, err := newERMObjective(l, s, sumInts(counts), 0, tmp)
 	if err != nil {
 		return err
 	}

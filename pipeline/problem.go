@@ -14,17 +14,20 @@ import (
 type Problem struct {
 	Set    *dataset.Set
 	Config Config
-	// Target is the target's task in Set.Tasks, Sources are those of the M sources
-	// in ascending order, and Costs is what one sample of each source costs.
-	Target  int
-	Sources []int
+	// Target is the target, Sources are the M sources in the order of the set, and
+	// Costs is what one sample of each source, a row with its labels, costs.
+	Target  Source
+	Sources []Source
 	Costs   []float64
 
 	draws draws
 	plans []EpochPlan
+	// columns has for each output of the sources, and behind them of the target, the
+	// place of its column among all columns of labels.
+	columns []int
 }
 
-// NewProblem states the problem of a target, which is an index into set.Tasks,
+// NewProblem states the problem of a target, which is an index into cfg.SourcesIn(set),
 // under cfg, completed and canonical, and checks that the data can serve it. set
 // must be valid and stay as it is.
 func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
@@ -32,22 +35,30 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Problem{Set: set, Config: cfg, Target: target}
-	p.Sources = set.Sources(target)
-	if cfg.IncludeTarget {
-		p.Sources = append(p.Sources, target)
-		slices.Sort(p.Sources)
+	all := cfg.SourcesIn(set)
+	if err := checkSources(set, all); err != nil {
+		return nil, err
 	}
+	if target < 0 || target >= len(all) {
+		return nil, fmt.Errorf("%s: expected a target from 0 to %d, found %d", set.Name, len(all)-1, target)
+	}
+	p := &Problem{Set: set, Config: cfg, Target: all[target], Sources: cfg.SourcesFor(set, target)}
 	name := p.TargetName()
 	if len(p.Sources) == 0 {
-		return nil, fmt.Errorf("%s has one task, %s: expected at least one source beside the target", set.Name, name)
+		kind := "task"
+		if cfg.Sources == SourcesPools {
+			kind = "pool"
+		}
+		return nil, fmt.Errorf("%s has one %s, %s: expected at least one source beside the target", set.Name, kind, name)
 	}
-	if have := len(set.Tasks[target].Train); have < cfg.TargetSamples {
+	p.draws = newDraws(set, p.Target, p.Sources, cfg.TargetSamples, cfg.Seed)
+	if have := len(p.draws.target); have < cfg.TargetSamples {
 		return nil, fmt.Errorf("target %s has %d rows to draw from, expected at least the %d target samples", name, have, cfg.TargetSamples)
 	}
-	if set.Model == nil && len(set.Tasks[target].Test) == 0 {
+	if set.Model == nil && len(p.draws.test) == 0 {
 		return nil, fmt.Errorf("target %s has no test rows", name)
 	}
+	p.columns = columnsOf(set, append(slices.Clone(p.Sources), p.Target))
 	if cfg.Representation == ClassConv {
 		if err := cfg.Conv.check(set, cfg.K); err != nil {
 			return nil, err
@@ -72,7 +83,6 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 			return nil, fmt.Errorf("method %s: the true relevance of every source of %s is 0, expected some that are not", Known, name)
 		}
 	}
-	p.draws = newDraws(set, target, p.Sources, cfg.TargetSamples, cfg.Seed)
 	p.plans = cfg.Schedule.Plan(cfg.K, len(p.Sources), set.Pools[0].Cols)
 	if err := p.checkReach(); err != nil {
 		return nil, err
@@ -80,23 +90,68 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	return p, p.checkBatch()
 }
 
-// TargetName is the name of the target's task.
-func (p *Problem) TargetName() string { return p.Set.Tasks[p.Target].Name }
+// columnsOf has for each output of sources the place of its column among all columns
+// of labels.
+func columnsOf(set *dataset.Set, sources []Source) []int {
+	var columns []int
+	places := map[string]int{}
+	for _, s := range sources {
+		for _, t := range s.Tasks {
+			name := set.Tasks[t].Output.Name
+			if _, known := places[name]; !known {
+				places[name] = len(places)
+			}
+			columns = append(columns, places[name])
+		}
+	}
+	return columns
+}
 
-// SourceNames are the names of the sources' tasks, in the order of Sources.
+// outputs is the number of outputs of all sources.
+func (p *Problem) outputs() int { return len(p.columns) - len(p.Target.Tasks) }
+
+// targetColumns are the columns of the target's outputs.
+func (p *Problem) targetColumns() []int { return p.columns[p.outputs():] }
+
+// labelUnits is the number of columns of labels, where labels have units.
+func (p *Problem) labelUnits() int {
+	if !p.Config.Intercept {
+		return 0
+	}
+	return slices.Max(p.columns) + 1
+}
+
+// TargetName is the name of the target.
+func (p *Problem) TargetName() string { return p.Target.Name }
+
+// SourceNames are the names of the sources, in the order of Sources.
 func (p *Problem) SourceNames() []string {
 	names := make([]string, len(p.Sources))
 	for i, s := range p.Sources {
-		names[i] = p.Set.Tasks[s].Name
+		names[i] = s.Name
 	}
 	return names
 }
 
-// checkNames refuses costs and relevances of tasks that the set does not have.
+// OutputNames are the names of the tasks of each source, in the order of Sources, and
+// behind them of the target.
+func (p *Problem) OutputNames() [][]string {
+	var names [][]string
+	for _, s := range append(slices.Clone(p.Sources), p.Target) {
+		var of []string
+		for _, t := range s.Tasks {
+			of = append(of, p.Set.Tasks[t].Name)
+		}
+		names = append(names, of)
+	}
+	return names
+}
+
+// checkNames refuses costs and relevances of sources that the set does not have.
 func (p *Problem) checkNames() error {
 	for _, m := range []map[string]float64{p.Config.Costs, p.Config.Nu} {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
-			if _, err := p.Set.TaskIndex(name); err != nil {
+			if _, err := p.Config.FindSource(p.Set, name); err != nil {
 				return err
 			}
 		}
@@ -120,7 +175,7 @@ func (p *Problem) checkReach() error {
 	for i, limit := range p.draws.limits() {
 		if last.Floor > float64(limit) {
 			return fmt.Errorf("schedule %s asks for at least %.3g samples of every source by epoch %d, but %s has %d rows to draw from",
-				schedule.Kind, last.Floor, last.Epoch, p.Set.Tasks[p.Sources[i]].Name, limit)
+				schedule.Kind, last.Floor, last.Epoch, p.Sources[i].Name, limit)
 		}
 	}
 	return nil
@@ -157,5 +212,17 @@ func (p *Problem) trueNu() ([]float64, error) {
 	if p.Set.Model == nil {
 		return nil, fmt.Errorf("method %s needs the true relevance: %s has no model, so give nu", Known, p.Set.Name)
 	}
-	return p.Set.Model.Nu(p.Target, p.Sources)
+	var tasks []int
+	for _, s := range p.Sources {
+		tasks = append(tasks, s.Tasks...)
+	}
+	var nu [][]float64
+	for _, t := range p.Target.Tasks {
+		v, err := p.Set.Model.Nu(t, tasks)
+		if err != nil {
+			return nil, err
+		}
+		nu = append(nu, v)
+	}
+	return blockNorms(nu, outputsOf(p.Sources)), nil
 }

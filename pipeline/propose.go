@@ -3,7 +3,7 @@ package pipeline
 import "fmt"
 
 // Proposal is what a round asks for: the rows that it wants labelled. Rows are
-// indices into the pool of the task.
+// indices into the pool of the source.
 type Proposal struct {
 	Method string
 	// Epoch counts the rounds of the method from 1.
@@ -37,7 +37,7 @@ func (p *Problem) Propose(st State) (Proposal, error) {
 		return Proposal{}, p.inRound(method, e, err)
 	}
 	_, before := p.before(st, e)
-	out := Proposal{Method: method, Epoch: e, Before: before, Target: p.draws.target, Test: p.Set.Tasks[p.Target].Test}
+	out := Proposal{Method: method, Epoch: e, Before: before, Target: p.draws.target, Test: p.draws.test}
 	total := 0
 	for m, n := range counts {
 		out.Sources = append(out.Sources, p.draws.source[m][:n:n])
@@ -98,12 +98,6 @@ func (p *Problem) budget(st State) float64 {
 	return p.plans[len(p.plans)-1].Cost
 }
 
-// Labelled are rows of a task's pool with a label each.
-type Labelled struct {
-	Rows []int32
-	Y    []float32
-}
-
 // Round is what a round learns from: all labelled rows so far, of earlier
 // rounds too.
 type Round struct {
@@ -117,16 +111,12 @@ type Round struct {
 
 // LookUp answers a proposal with the labels that the data set has.
 func (p *Problem) LookUp(prop Proposal) Round {
-	label := func(task int, rows []int32) Labelled {
-		l := Labelled{Rows: rows, Y: make([]float32, len(rows))}
-		for i, r := range rows {
-			l.Y[i] = p.Set.Tasks[task].Labels[r]
-		}
-		return l
+	r := Round{
+		Method: prop.Method, Epoch: prop.Epoch,
+		Target: p.Target.label(p.Set, prop.Target, trainOf), Test: p.Target.label(p.Set, prop.Test, testOf),
 	}
-	r := Round{Method: prop.Method, Epoch: prop.Epoch, Target: label(p.Target, prop.Target), Test: label(p.Target, prop.Test)}
 	for m, rows := range prop.Sources {
-		r.Sources = append(r.Sources, label(p.Sources[m], rows))
+		r.Sources = append(r.Sources, p.Sources[m].label(p.Set, rows, trainOf))
 	}
 	return r
 }

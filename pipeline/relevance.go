@@ -33,16 +33,44 @@ type Relevance struct {
 	Lambda float64 `json:"lambda"`
 }
 
-// estimate returns nu. heads is W' (M by K) and w has K elements, both Float32.
-// A nu that is not finite is an error.
-func (r Relevance) estimate(b backend.Queue, heads backend.Matrix, w backend.Vector) (nu []float64, rank int, err error) {
-	nu, rank, err = r.solve(b, heads, w)
+// estimate returns the relevance of each source. heads is W' (T by K) with the heads of
+// outputs[m] outputs of each source m, and each w, for an output of the target, has
+// K elements, all Float32. W nu_c = w_c is solved for each output of the target, and
+// the relevance of a source is the Frobenius norm of its block of nu, or where all
+// have one output nu with its sign. One that is not finite is an error.
+func (r Relevance) estimate(b backend.Queue, heads backend.Matrix, w []backend.Vector, outputs []int) (nu []float64, rank int, err error) {
+	blocks := make([][]float64, len(w))
+	for c := range w {
+		if blocks[c], rank, err = r.solve(b, heads, w[c]); err != nil {
+			return nil, rank, err
+		}
+	}
+	nu = blockNorms(blocks, outputs)
 	for i, v := range nu {
 		if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
 			err = fmt.Errorf("relevance %s: nu of source %d is %g, since a head is not finite", r.Kind, i, v)
 		}
 	}
 	return nu, rank, err
+}
+
+// blockNorms are the Frobenius norms of the blocks of nu, which has a row for each
+// output of the target and in it outputs[m] numbers of each source m. A block of one
+// number of one row keeps its sign.
+func blockNorms(nu [][]float64, outputs []int) []float64 {
+	out, at := make([]float64, len(outputs)), 0
+	for m, n := range outputs {
+		if out[m] = nu[0][at]; n > 1 || len(nu) > 1 {
+			out[m] = 0
+			for _, row := range nu {
+				for _, v := range row[at : at+n] {
+					out[m] = math.Hypot(out[m], v)
+				}
+			}
+		}
+		at += n
+	}
+	return out
 }
 
 func (r Relevance) solve(b backend.Queue, heads backend.Matrix, w backend.Vector) (nu []float64, rank int, err error) {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
@@ -18,7 +19,7 @@ func relevanceOf(t *testing.T, b backend.Queue, r Relevance, a []float64, w []fl
 	// The heads are part of a longer vector, as in the model's parameters.
 	theta := upload(t, b, backend.Float32, append(make([]float32, 5), narrow(a)...))
 	heads := backend.Vector{Buf: theta.Buf, Off: 5, Len: m * k}.Mat(m, k)
-	return r.estimate(b, heads, upload(t, b, backend.Float32, narrow(w)))
+	return r.estimate(b, heads, []backend.Vector{upload(t, b, backend.Float32, narrow(w))}, slices.Repeat([]int{1}, m))
 }
 
 func float32s(v []float64) []float64 { return wide(narrow(v)) }

@@ -16,7 +16,7 @@ const (
 	ClassConv = "conv"
 )
 
-// representation is phi with a head for each source: all that differs between
+// representation is phi with a head for each output of the sources: all that differs between
 // one class of functions and another. Its parameters live on the device.
 type representation interface {
 	// parameters are all parameters as one vector, units included; optimiser is
@@ -24,10 +24,10 @@ type representation interface {
 	// to the next beside them, empty where that is nothing.
 	parameters() backend.Vector
 	optimiser() backend.Vector
-	// heads views W' (M by K) among the parameters.
+	// heads views W' (T by K) among the parameters.
 	heads() backend.Matrix
-	// start sets the parameters to the starting point; counts are the samples
-	// of each source.
+	// start sets the parameters to the starting point; counts are the labels of
+	// each output.
 	start(s backend.Samples, counts []int, rng *rand.Rand) error
 	// fit minimises the empirical risk of the samples from the current
 	// parameters (eq. 1).
@@ -38,7 +38,7 @@ type representation interface {
 	// parameters. units reads the units back.
 	setUnits(u units, intercepts []float32) error
 	units() (units, error)
-	// sourceIntercepts are those of the sources, nil where they have none.
+	// sourceIntercepts are those of the sources' outputs, nil where they have none.
 	sourceIntercepts() ([]float32, error)
 	// tensors names the parts of downloaded parameters for model.safetensors.
 	tensors(theta []float32) []Tensor
@@ -47,8 +47,8 @@ type representation interface {
 
 // fitRun is what a fit needs to know of its place in the unit.
 type fitRun struct {
-	// counts are the samples of each source.
-	counts []int
+	// counts are the samples of each source, labels the labels of each output.
+	counts, labels []int
 	// warm says that the fit goes on from others, steps how many steps these made.
 	warm  bool
 	steps int
@@ -58,16 +58,17 @@ type fitRun struct {
 	rng          *rand.Rand
 }
 
-// newRepresentation makes the configured class for m sources.
-func newRepresentation(b backend.Queue, cfg *Config, set *dataset.Set, m int) (representation, error) {
+// newRepresentation makes the configured class for t outputs of the sources, whose
+// labels have units for so many columns.
+func newRepresentation(b backend.Queue, cfg *Config, set *dataset.Set, t, columns int) (representation, error) {
 	if cfg.Representation == ClassConv {
 		shapes, err := cfg.Conv.shapes(set)
 		if err != nil {
 			return nil, err
 		}
-		return newConvNet(b, cfg.Conv, shapes, cfg.K, m)
+		return newConvNet(b, cfg.Conv, shapes, cfg.K, t)
 	}
-	l, err := newLinear(b, cfg.K, set.Pools[0].Cols, m, cfg.Intercept)
+	l, err := newLinear(b, cfg.K, set.Pools[0].Cols, t, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func (l *linearClass) fit(ctx context.Context, s backend.Samples, run fitRun) (F
 	if l.erm.Lambda == LambdaAuto || l.erm.Init == InitPath && !run.warm {
 		return l.erm.fitPath(ctx, l.linear, s, run)
 	}
-	return l.erm.fit(ctx, l.linear, s, nil)
+	return l.erm.fit(ctx, l.linear, s, sumInts(run.labels), nil)
 }
 
 func (l *linearClass) features(s backend.Samples, z backend.Matrix) error {
@@ -133,7 +134,7 @@ func (l *linearClass) features(s backend.Samples, z backend.Matrix) error {
 
 // tensors are B' as representation.weight and W' as sources.weight, and with
 // intercepts b as sources.bias, mu and s as representation.centre and
-// representation.scale, and the unit of labels as labels.scale.
+// representation.scale.
 func (l *linearClass) tensors(theta []float32) []Tensor {
 	kd, tk := l.k*l.d, l.t*l.k
 	out := []Tensor{
@@ -143,14 +144,15 @@ func (l *linearClass) tensors(theta []float32) []Tensor {
 	if rest := theta[kd+tk:]; l.intercept {
 		units := rest[l.t:]
 		out = append(out, Tensor{"sources.bias", []int{l.t}, rest[:l.t]}, Tensor{"representation.centre", []int{l.d}, units[:l.d]},
-			Tensor{"representation.scale", []int{1}, units[l.d : l.d+1]}, Tensor{"labels.scale", []int{1}, units[l.d+1:]})
+			Tensor{"representation.scale", []int{1}, units[l.d : l.d+1]})
 	}
 	return out
 }
 
 // predictor returns p and c such that the prediction for a row x is x'p + c: for a
-// head w with intercept b, p = B w / s and c = b - mu'p, in the units of the data.
-func (l *linearClass) predictor(head backend.Vector) (p []float64, c float64, err error) {
+// head w with intercept b, p = B w / s and c = b - mu'p, for labels of that column
+// in the units of the data.
+func (l *linearClass) predictor(head backend.Vector, column int) (p []float64, c float64, err error) {
 	tmp := backend.NewScope(l.b)
 	defer tmp.Close()
 	pv, host, headHost := tmp.Vector(backend.Float32, l.d), make([]float32, l.d), make([]float32, head.Len)
@@ -172,13 +174,13 @@ func (l *linearClass) predictor(head backend.Vector) (p []float64, c float64, er
 	}
 	p = make([]float64, len(host))
 	if l.intercept {
-		c = u.label * float64(headHost[l.k])
+		c = u.labelOf(column) * float64(headHost[l.k])
 	}
 	for i, v := range host {
 		if head.Len > l.k+1 {
 			v += headHost[l.k+1+i]
 		}
-		p[i] = u.label / u.scale * float64(v)
+		p[i] = u.labelOf(column) / u.scale * float64(v)
 		if l.intercept {
 			c -= float64(u.centre[i]) * p[i]
 		}

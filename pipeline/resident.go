@@ -60,14 +60,21 @@ func (r *Resident) Close() {
 	r.pools = nil
 }
 
-// samples places rows of tasks with their labels on the device, for use on
-// queue; task i of the samples is tasks[i].
-func (r *Resident) samples(queue backend.Queue, tasks []int, in []Labelled) (backend.Samples, error) {
-	set := backend.SampleSet{Pools: r.pools, Offsets: []int{0}}
+// samples places rows of sources with their labels on the device, for use on
+// queue.
+func (r *Resident) samples(queue backend.Queue, sources []Source, in []Labelled) (backend.Samples, error) {
+	set := backend.SampleSet{Pools: r.pools, Outputs: outputsOf(sources), Offsets: []int{0}}
 	for i, l := range in {
-		set.SourcePool = append(set.SourcePool, r.Set.Tasks[tasks[i]].Pool)
+		set.SourcePool = append(set.SourcePool, sources[i].Pool)
 		set.Rows, set.Y = append(set.Rows, l.Rows...), append(set.Y, l.Y...)
 		set.Offsets = append(set.Offsets, len(set.Rows))
 	}
 	return queue.NewSamples(set)
+}
+
+// unlabelled places rows of one pool on the device.
+func (r *Resident) unlabelled(queue backend.Queue, pool int, rows []int32) (backend.Samples, error) {
+	return queue.NewSamples(backend.SampleSet{
+		Pools: r.pools, SourcePool: []int{pool}, Offsets: []int{0, len(rows)}, Rows: rows, Y: make([]float32, len(rows)),
+	})
 }

@@ -13,71 +13,98 @@ import (
 // prior residual chooses from.
 var kappas = []float64{0, 0.1, 1, 10}
 
-// fitResidual fits the target's head under prior residual: the prediction for a
+// residualHead fits the target's head under prior residual: the prediction for a
 // row z is phi(z)'w + z'delta + b, where delta is what the sources' heads do not
 // explain. It is the ridge regression on the kernels of A = Z W, the predictions of
-// the sources for the target's rows, and of the rows themselves; see [kernelRidge].
-func (l *Learner) fitResidual(target Labelled) (headFit, error) {
-	k, n := l.problem.Config.K, len(target.Rows)
-	rows, err := l.targetRows(target.Rows)
-	if err != nil {
-		return headFit{}, err
-	}
-	tmp := backend.NewScope(l.queue)
-	defer tmp.Close()
-	z, err := l.features(tmp, target)
-	if err != nil {
-		return headFit{}, err
-	}
-	phi, err := download64(l.queue, z)
-	if err != nil {
-		return headFit{}, err
-	}
+// the sources for the target's rows, and of the rows themselves, with one kernel for
+// all outputs; see [kernelRidge].
+func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
+	k, t := l.problem.Config.K, len(l.counts)
 	heads, err := download64(l.queue, l.model.heads())
 	if err != nil {
-		return headFit{}, err
+		return nil, err
 	}
 	u, err := l.model.units()
 	if err != nil {
-		return headFit{}, err
+		return nil, err
 	}
 	b, err := l.model.sourceIntercepts()
 	if err != nil {
-		return headFit{}, err
+		return nil, err
 	}
-	label, rho := interceptPrior(heads, b, l.counts, l.sigma)
-	if math.IsInf(rho, 1) {
-		label = meanLabel(target.Y)
-	}
-	// phi and heads with a constant, for what the sources say about the intercept.
-	wide, full := mat.NewDense(n, k+1, nil), mat.NewDense(len(l.counts), k+1, nil)
-	wide.Augment(phi, mat.NewDense(n, 1, slices.Repeat([]float64{1}, n)))
-	full.Slice(0, len(l.counts), 0, k).(*mat.Dense).Copy(heads)
+	prior, rho := interceptPrior(heads, b, l.counts, l.sigma)
+	// The heads with a constant, for what the sources say about the intercept.
+	full := mat.NewDense(t, k+1, nil)
+	full.Slice(0, t, 0, k).(*mat.Dense).Copy(heads)
 	for m := range b {
 		if l.counts[m] > 0 && !math.IsInf(rho, 1) {
-			full.Set(m, k, float64(b[m])-label)
+			full.Set(m, k, float64(b[m])-prior)
 		}
 	}
 	root, rank := headRoot(full)
-	var a mat.Dense
-	a.Mul(wide, root)
-	y := mat.NewDense(n, 1, centred(target.Y, label))
-	regression, err := newKernelRidge(rows, &a, y, rho)
-	if err != nil {
-		return headFit{}, err
-	}
-	fit := regression.search(kappas, l.problem.Config.Head.Ridge)
+	return func(in labelGroup) ([]headFit, error) {
+		n, outputs := len(in.Rows), len(in.outputs)
+		rows, err := l.targetRows(in.Rows)
+		if err != nil {
+			return nil, err
+		}
+		tmp := backend.NewScope(l.queue)
+		defer tmp.Close()
+		z, err := l.features(tmp, in.Rows)
+		if err != nil {
+			return nil, err
+		}
+		phi, err := download64(l.queue, z)
+		if err != nil {
+			return nil, err
+		}
+		means := slices.Repeat([]float64{prior}, outputs)
+		if math.IsInf(rho, 1) {
+			means = in.means()
+		}
+		wide := mat.NewDense(n, k+1, nil)
+		wide.Augment(phi, mat.NewDense(n, 1, slices.Repeat([]float64{1}, n)))
+		var a, dual, w mat.Dense
+		a.Mul(wide, root)
+		regression, err := newKernelRidge(rows, &a, in.centred(means), rho)
+		if err != nil {
+			return nil, err
+		}
+		fit := regression.search(kappas, l.problem.Config.Head.Ridge)
+		dual.Mul(a.T(), fit.alpha)
+		w.Mul(root, &dual)
+		w.Scale(regression.unit/(1+fit.kappa), &w)
+		fits := make([]headFit, outputs)
+		for i, h := range fit.heads(rows, u, k) {
+			fits[i] = h.headFit
+			fits[i].Rank = rank
+			for j := range k {
+				h.w[j] = float32(w.At(j, i))
+			}
+			if err := l.putHead(in.outputs[i], h, means[i]+w.At(k, i)); err != nil {
+				return nil, err
+			}
+		}
+		return fits, nil
+	}, nil
+}
 
-	var dual, w mat.Dense
-	dual.Mul(a.T(), fit.alpha)
-	w.Mul(root, &dual)
-	w.Scale(regression.unit/(1+fit.kappa), &w)
-	h := fit.head(rows, u, k)
-	h.Rank = rank
-	for j := range k {
-		h.w[j] = float32(w.At(j, 0))
+// means are those of the labels of each output.
+func (p labelGroup) means() []float64 {
+	means := make([]float64, len(p.outputs))
+	for i := range means {
+		means[i] = meanLabel(p.column(i, len(p.outputs)))
 	}
-	return h.headFit, l.putHead(h, label+w.At(k, 0))
+	return means
+}
+
+// centred are the labels, a column for each output, less these means.
+func (p labelGroup) centred(means []float64) *mat.Dense {
+	y := mat.NewDense(len(p.Rows), len(means), nil)
+	for i, v := range p.Y {
+		y.Set(i/len(means), i%len(means), float64(v)-means[i%len(means)])
+	}
+	return y
 }
 
 // headVector is a fitted head: w, K numbers, what the intercept is beside its prior
@@ -88,43 +115,55 @@ type headVector struct {
 	intercept float64
 }
 
-// head returns the part of the fit that is the target's own, in the units u.
-func (f kernelFit) head(rows *targetRows, u units, k int) headVector {
+// heads returns for each output the part of the fit that is the target's own, in the
+// units u.
+func (f kernelFit) heads(rows *targetRows, u units, k int) []headVector {
 	n, d := rows.x.Dims()
-	h := headVector{w: make([]float32, k), delta: make([]float32, d)}
-	h.Ridge, h.Kappa, h.LeaveOneOut = f.lambda, f.kappa, f.loo
+	_, outputs := f.alpha.Dims()
 	var delta mat.Dense
 	delta.Mul(rows.x.T(), f.alpha)
 	if rows.trace > 0 {
 		delta.Scale(u.scale*f.kappa/(1+f.kappa)/rows.trace, &delta)
 	}
-	for i := range n {
-		e := f.lambda * f.alpha.At(i, 0) // (G + lambda I + lambda rho 11') alpha = y
-		h.Loss += e * e / float64(n)
-		h.intercept += f.rho * e
-	}
-	for j, v := range rows.mean {
-		if u.centre != nil {
-			v -= float64(u.centre[j])
+	out := make([]headVector, outputs)
+	for c := range out {
+		h := headVector{w: make([]float32, k), delta: make([]float32, d)}
+		h.Ridge, h.Kappa = f.lambda, f.kappa
+		for i := range n {
+			e := f.lambda * f.alpha.At(i, c) // (G + lambda I + lambda rho 11') alpha = y
+			h.Loss += e * e / float64(n)
+			h.intercept += f.rho * e
+			left := f.residual.At(i, c)
+			h.LeaveOneOut += left * left / float64(n)
 		}
-		h.intercept -= v / u.scale * delta.At(j, 0)
-		h.delta[j] = float32(delta.At(j, 0))
+		for j, v := range rows.mean {
+			if u.centre != nil {
+				v -= float64(u.centre[j])
+			}
+			h.intercept -= v / u.scale * delta.At(j, c)
+			h.delta[j] = float32(delta.At(j, c))
+		}
+		out[c] = h
 	}
-	return h
+	return out
 }
 
-// putHead uploads a head with the rest of its intercept.
-func (l *Learner) putHead(h headVector, intercept float64) error {
+// putHead uploads the head of an output with the rest of its intercept.
+func (l *Learner) putHead(output int, h headVector, intercept float64) error {
 	v := slices.Concat(h.w, []float32{float32(intercept + h.intercept)}, h.delta)
-	return backend.Put(l.queue, l.head.Buf, l.head.Off, v)
+	to := l.headOf(output)
+	return backend.Put(l.queue, to.Buf, to.Off, v)
 }
 
 // targetRows decomposes rows of the target's pool, or remembers them.
 func (l *Learner) targetRows(rows []int32) (*targetRows, error) {
-	if l.rows != nil && slices.Equal(l.rows.rows, rows) {
-		return l.rows, nil
+	if i := slices.IndexFunc(l.rows, func(t *targetRows) bool { return slices.Equal(t.rows, rows) }); i >= 0 {
+		return l.rows[i], nil
 	}
-	pool := l.problem.Set.Pools[l.problem.Set.Tasks[l.problem.Target].Pool]
+	if len(l.rows) == len(l.problem.Target.Tasks) { // as many as there can be in one round
+		l.rows = l.rows[1:]
+	}
+	pool := l.problem.Set.Pools[l.problem.Target.Pool]
 	x, row := mat.NewDense(len(rows), pool.Cols, nil), make([]float32, pool.Cols)
 	for i, r := range rows {
 		readRow(pool, int(r), row)
@@ -137,7 +176,7 @@ func (l *Learner) targetRows(rows []int32) (*targetRows, error) {
 		return nil, err
 	}
 	t.rows = slices.Clone(rows)
-	l.rows = t
+	l.rows = append(l.rows, t)
 	return t, nil
 }
 
@@ -180,8 +219,8 @@ func download64(b backend.Queue, m backend.Matrix) (*mat.Dense, error) {
 	return out, nil
 }
 
-// interceptPrior regresses the intercepts b of the sources on their heads (M by K),
-// weighted by their samples, and returns the constant of it and the variance of what
+// interceptPrior regresses the intercepts b of the sources' outputs on their heads
+// (T by K), weighted by their labels, and returns the constant of it and the variance of what
 // is left, less what is the error of the intercepts themselves, in units of the
 // noise variance sigma^2 (DerSimonian and Laird 1986). rho is +Inf where the sources
 // cannot say.

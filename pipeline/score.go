@@ -1,6 +1,11 @@
 package pipeline
 
-import "github.com/amtrl/amtrl/backend"
+import (
+	"slices"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+)
 
 // Score is how well the target's predictor does.
 type Score struct {
@@ -11,9 +16,10 @@ type Score struct {
 
 // The metrics of a score.
 const (
-	// MetricError is the fraction of test rows on the wrong side of 0.5.
+	// MetricError is the fraction of test rows on the wrong side of 0.5, or of another
+	// class than the output with the largest prediction.
 	MetricError = "error"
-	// MetricMSE is the mean squared residual on the test rows.
+	// MetricMSE is the mean squared residual on the labels of the test rows.
 	MetricMSE = "mse"
 	// MetricExcess is the exact excess risk, ER = L(phi, w) - L(phi*, w*).
 	MetricExcess = "excess_risk"
@@ -23,80 +29,128 @@ const (
 // a model, else on the test rows.
 func (l *Learner) score(test Labelled) (Score, error) {
 	set := l.problem.Set
+	columns := l.problem.targetColumns()
 	if c, ok := l.model.(*linearClass); ok && set.Model != nil {
-		p, intercept, err := c.predictor(l.head)
-		if err != nil {
-			return Score{}, err
+		risk := 0.0
+		for i, task := range l.problem.Target.Tasks {
+			p, intercept, err := c.predictor(l.headOf(i), columns[i])
+			if err != nil {
+				return Score{}, err
+			}
+			// Rows have mean 0, so that the intercept's part is its square.
+			risk += set.Model.ExcessRisk(task, p) + intercept*intercept
 		}
-		// Rows have mean 0, so that the intercept's part is its square.
-		return Score{MetricExcess, set.Model.ExcessRisk(l.problem.Target, p) + intercept*intercept}, nil
+		return Score{MetricExcess, risk / float64(len(columns))}, nil
 	}
-	tmp := backend.NewScope(l.queue)
-	defer tmp.Close()
-	z, err := l.features(tmp, test)
+	u, err := l.model.units()
 	if err != nil {
 		return Score{}, err
 	}
-	y := tmp.Vector(backend.Float32, z.Rows)
-	if err := tmp.Err(); err != nil {
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	z, err := l.features(tmp, test.Rows)
+	if err != nil {
 		return Score{}, err
 	}
-	k := l.problem.Config.K
-	if err := l.queue.Gemv(false, 1, z, section(l.head, 0, k), 0, y); err != nil {
-		return Score{}, err
-	}
-	pred := make([]float32, z.Rows)
-	if err := backend.Get(l.queue, pred, y.Buf, 0); err != nil {
-		return Score{}, err
-	}
-	if l.head.Len > k {
-		u, err := l.model.units()
-		if err != nil {
+	pred := make([][]float32, len(columns))
+	for i, column := range columns {
+		if pred[i], err = l.predict(tmp, z, i); err != nil {
 			return Score{}, err
 		}
-		head := make([]float32, l.head.Len)
-		if err := backend.Get(l.queue, head, l.head.Buf, l.head.Off); err != nil {
-			return Score{}, err
-		}
-		own, err := l.ownPart(tmp, test, u)
-		if err != nil {
-			return Score{}, err
-		}
-		for i, v := range pred {
-			pred[i] = float32(u.label * (float64(v) + float64(head[k]) + own[i]))
+		if head := l.headOf(i); head.Len > l.problem.Config.K {
+			intercept, own := make([]float32, 1), []float64(nil)
+			if err := backend.Get(l.queue, intercept, head.Buf, head.Off+l.problem.Config.K); err != nil {
+				return Score{}, err
+			}
+			if own, err = l.ownPart(tmp, test.Rows, head, u); err != nil {
+				return Score{}, err
+			}
+			for j, v := range pred[i] {
+				pred[i][j] = float32(u.labelOf(column) * (float64(v) + float64(intercept[0]) + own[j]))
+			}
 		}
 	}
-	return scorePredictions(set.Binary, pred, test.Y), nil
+	return scorePredictions(set.Binary, classGroups(set, l.problem.Target), pred, test.Y), nil
 }
 
-// scorePredictions compares predictions with labels.
-func scorePredictions(binary bool, pred, y []float32) Score {
-	wrong, sum := 0, 0.0
-	for i, p := range pred {
-		if (p > 0.5) != (y[i] > 0.5) {
-			wrong++
+// predict is z w for an output of the target.
+func (l *Learner) predict(tmp *backend.Scope, z backend.Matrix, output int) ([]float32, error) {
+	y, pred := tmp.Vector(backend.Float32, z.Rows), make([]float32, z.Rows)
+	if err := tmp.Err(); err != nil {
+		return nil, err
+	}
+	if err := l.queue.Gemv(false, 1, z, section(l.headOf(output), 0, z.Cols), 0, y); err != nil {
+		return nil, err
+	}
+	return pred, backend.Get(l.queue, pred, y.Buf, 0)
+}
+
+// classGroups divides the outputs of a source: those that are classes of one column
+// are a group, each other one is a group of its own.
+func classGroups(set *dataset.Set, s Source) [][]int {
+	var groups [][]int
+	for c, t := range s.Tasks {
+		o := set.Tasks[t].Output
+		i := slices.IndexFunc(groups, func(g []int) bool {
+			first := set.Tasks[s.Tasks[g[0]]].Output
+			return o.Class != "" && first.Class != "" && first.Name == o.Name
+		})
+		if i < 0 {
+			i, groups = len(groups), append(groups, nil)
 		}
-		e := float64(p) - float64(y[i])
-		sum += e * e
+		groups[i] = append(groups[i], c)
 	}
-	if binary {
-		return Score{MetricError, float64(wrong) / float64(len(y))}
+	return groups
+}
+
+// scorePredictions compares the predictions of each output with the labels, which
+// are row after row. Of a group of classes the largest prediction counts.
+func scorePredictions(binary bool, groups [][]int, pred [][]float32, y []float32) Score {
+	outputs, wrong, judged, sum, n := len(pred), 0, 0, 0.0, 0
+	for c, p := range pred {
+		for i, v := range p {
+			if e := float64(v) - float64(y[i*outputs+c]); e == e {
+				sum += e * e
+				n++
+			}
+		}
 	}
-	return Score{MetricMSE, sum / float64(len(y))}
+	if !binary {
+		return Score{MetricMSE, sum / float64(n)}
+	}
+	for _, group := range groups {
+		for i := range len(y) / outputs {
+			label := y[i*outputs : (i+1)*outputs]
+			best := group[0]
+			for _, c := range group[1:] {
+				if pred[c][i] > pred[best][i] {
+					best = c
+				}
+			}
+			switch {
+			case label[best] != label[best]:
+				continue
+			case len(group) > 1 && label[best] <= 0.5, len(group) == 1 && (pred[best][i] > 0.5) != (label[best] > 0.5):
+				wrong++
+			}
+			judged++
+		}
+	}
+	return Score{MetricError, float64(wrong) / float64(judged)}
 }
 
 // ownPart is z'delta for rows of the target's pool, 0 without delta.
-func (l *Learner) ownPart(tmp *backend.Scope, in Labelled, u units) ([]float64, error) {
-	out, k, d := make([]float64, len(in.Rows)), l.problem.Config.K, l.problem.Set.Pools[0].Cols
-	if l.head.Len <= k+1 {
+func (l *Learner) ownPart(tmp *backend.Scope, rows []int32, head backend.Vector, u units) ([]float64, error) {
+	out, k, d := make([]float64, len(rows)), l.problem.Config.K, l.problem.Set.Pools[0].Cols
+	if head.Len <= k+1 {
 		return out, nil
 	}
-	s, err := l.data.samples(l.queue, []int{l.problem.Target}, []Labelled{in})
+	s, err := l.data.unlabelled(l.queue, l.problem.Target.Pool, rows)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Free()
-	delta := section(l.head, k+1, d)
+	delta := section(head, k+1, d)
 	z, host, weights := tmp.Vector(backend.Float32, s.Len()), make([]float32, s.Len()), make([]float32, d)
 	if err := tmp.Err(); err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ type State struct {
 	// Theta are the parameters of the representation and the sources' heads after
 	// the last round, Optimiser what its fit left for the next beside them.
 	Theta, Optimiser []float32
-	// Head is the target's head w after the last round, K numbers.
+	// Head is the target's head after the last round: for each output w, K numbers,
+	// and the intercept and delta where the model has such.
 	Head []float32
 }
 
@@ -24,23 +25,24 @@ type Epoch struct {
 	Samples int     `json:"samples"`
 	Drawn   int     `json:"drawn"`
 	Cost    float64 `json:"cost"`
-	// Counts are the samples so far of each source.
+	// Counts are the samples so far of each source: rows, whatever their labels.
 	Counts []int `json:"counts"`
 	// Fit reports the empirical risk minimisation (eq. 1). With intercepts its
 	// losses and TargetLoss are of labels in units of their spread; Score is in the
 	// units of the data.
 	Fit Fit `json:"erm"`
-	// TargetLoss is the mean squared residual of the head on the target samples,
-	// HeadRidge, HeadKappa and HeadRank how it was fitted (eq. 2).
+	// TargetLoss is the mean squared residual of the heads on the labels of the target
+	// samples, averaged over outputs,
+	// HeadRidge, HeadKappa and HeadRank how the first was fitted (eq. 2).
 	TargetLoss float64 `json:"target_loss"`
 	HeadRidge  float64 `json:"head_ridge"`
 	HeadRank   int     `json:"head_rank"`
 	HeadKappa  float64 `json:"head_kappa,omitempty"`
-	// LeaveOneOut is the mean squared leave-one-out residual of the target samples, in
-	// the units of the data, under prior residual and for the baselines.
+	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
+	// averaged over outputs in the units of the data, under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
-	// Nu is the relevance of each source at the end of the round (eq. 3), and
-	// NuRank the rank it was found at.
+	// Nu is the relevance of each source at the end of the round (eq. 3), of several
+	// outputs the Frobenius norm of their block, and NuRank the rank it was found at.
 	Nu     []float64 `json:"nu"`
 	NuRank int       `json:"nu_rank"`
 	Score  Score     `json:"score"`

@@ -12,22 +12,31 @@ import (
 
 // units are what features and labels are measured in, so that results do not
 // depend on the units that the data come in: the fit sees z = (x - mu) / s, with
-// one s for all features, and labels in units of their own spread. Both come
-// from the rows of a method's first round and stay for all its rounds.
+// one s for all features, and the labels of a column in units of their own spread.
+// Both come from the rows of a method's first round and stay for all its rounds.
 type units struct {
 	centre []float32 // mu, d numbers
 	scale  float64   // s: its square is the mean variance of a feature
-	label  float64   // 1 for labels of 0 and 1
+	label  []float64 // by column, 1 for labels of 0 and 1; nil for 1
 }
 
-// newUnits measures the labelled rows of tasks. A spread of nothing counts as 1.
-// Labels are measured against the mean of their task.
-func newUnits(set *dataset.Set, tasks []int, in []Labelled) units {
+// labelOf is the unit of the labels of a column.
+func (u units) labelOf(column int) float64 {
+	if u.label == nil {
+		return 1
+	}
+	return u.label[column]
+}
+
+// newUnits measures the labelled rows of sources, whose outputs one after the other
+// are of these columns. A spread of nothing counts as 1. Labels are measured against
+// the mean of their output.
+func newUnits(set *dataset.Set, sources []Source, columns []int, in []Labelled) units {
 	d := set.Pools[0].Cols
 	sum, row := make([]float64, d), make([]float32, d)
-	square, n, spread := 0.0, 0, 0.0
+	square, n := 0.0, 0
 	for i, l := range in {
-		pool := set.Pools[set.Tasks[tasks[i]].Pool]
+		pool := set.Pools[sources[i].Pool]
 		for _, r := range l.Rows {
 			readRow(pool, int(r), row)
 			for j, v := range row {
@@ -36,12 +45,8 @@ func newUnits(set *dataset.Set, tasks []int, in []Labelled) units {
 			}
 		}
 		n += len(l.Rows)
-		mean := meanLabel(l.Y)
-		for _, y := range l.Y {
-			spread += (float64(y) - mean) * (float64(y) - mean)
-		}
 	}
-	u := units{centre: make([]float32, d), scale: 1, label: 1}
+	u := units{centre: make([]float32, d), scale: 1, label: slices.Repeat([]float64{1}, slices.Max(columns)+1)}
 	if n == 0 {
 		return u
 	}
@@ -54,8 +59,10 @@ func newUnits(set *dataset.Set, tasks []int, in []Labelled) units {
 	if s := math.Sqrt(square / float64(d)); s > 0 {
 		u.scale = s
 	}
-	if s := math.Sqrt(spread / float64(n)); s > 0 && !set.Binary {
-		u.label = s
+	for c := range u.label {
+		if s := spread(sources, in, func(at int) bool { return columns[at] == c }); s > 0 && !set.Binary {
+			u.label[c] = s
+		}
 	}
 	return u
 }
@@ -70,11 +77,11 @@ func meanLabel(y []float32) float64 {
 }
 
 // featureScale is the root mean square of the features of labelled rows.
-func featureScale(set *dataset.Set, tasks []int, in []Labelled) float64 {
+func featureScale(set *dataset.Set, sources []Source, in []Labelled) float64 {
 	row, square, n := make([]float32, set.Pools[0].Cols), 0.0, 0
 	for i, l := range in {
 		for _, r := range l.Rows {
-			readRow(set.Pools[set.Tasks[tasks[i]].Pool], int(r), row)
+			readRow(set.Pools[sources[i].Pool], int(r), row)
 			for _, v := range row {
 				square += float64(v) * float64(v)
 			}
@@ -84,15 +91,23 @@ func featureScale(set *dataset.Set, tasks []int, in []Labelled) float64 {
 	return math.Sqrt(square / float64(max(1, n)))
 }
 
-// spread is the root mean square of labels less the mean of their source.
-func spread(in []Labelled) float64 {
-	sum, n := 0.0, 0
-	for _, l := range in {
-		mean := meanLabel(l.Y)
-		for _, y := range l.Y {
-			sum += (float64(y) - mean) * (float64(y) - mean)
+// spread is the root mean square of labels less the mean of their output, over the
+// outputs that of says, counted over all sources.
+func spread(sources []Source, in []Labelled, of func(output int) bool) float64 {
+	sum, n, at := 0.0, 0, 0
+	for m, l := range in {
+		outputs := len(sources[m].Tasks)
+		for c := range outputs {
+			if at++; !of(at - 1) {
+				continue
+			}
+			labels := l.column(c, outputs)
+			mean := meanLabel(labels)
+			for _, y := range labels {
+				sum += (float64(y) - mean) * (float64(y) - mean)
+			}
+			n += len(labels)
 		}
-		n += len(l.Y)
 	}
 	return math.Sqrt(sum / float64(max(1, n)))
 }
@@ -116,14 +131,11 @@ func readRow(p *dataset.Pool, i int, dst []float32) {
 	}
 }
 
-// in returns labelled rows with their labels in these units.
-func (u units) in(l Labelled) Labelled {
-	if u.label == 1 {
-		return l
-	}
+// in returns labelled rows with their labels, of these columns, in these units.
+func (u units) in(l Labelled, columns []int) Labelled {
 	y := make([]float32, len(l.Y))
 	for i, v := range l.Y {
-		y[i] = float32(float64(v) / u.label)
+		y[i] = float32(float64(v) / u.labelOf(columns[i%len(columns)]))
 	}
 	return Labelled{l.Rows, y}
 }
@@ -133,19 +145,25 @@ func (l *linear) centre() backend.Vector { return section(l.all, l.theta.Len, l.
 
 // setUnits keeps the units behind the parameters and sets b.
 func (l *linear) setUnits(u units, intercepts []float32) error {
-	v := slices.Concat(intercepts, u.centre, []float32{float32(u.scale), float32(u.label)})
+	v := slices.Concat(intercepts, u.centre, []float32{float32(u.scale)})
+	for _, s := range u.label {
+		v = append(v, float32(s))
+	}
 	return backend.Put(l.b, l.all.Buf, l.intercepts(l.theta).Off, v)
 }
 
 // units reads them back. A model without intercepts takes rows and labels as they
 // are.
 func (l *linear) units() (units, error) {
-	u := units{scale: 1, label: 1}
+	u := units{scale: 1}
 	if !l.intercept {
 		return u, nil
 	}
-	v := make([]float32, l.d+2)
+	v := make([]float32, l.d+1+l.columns)
 	err := backend.Get(l.b, v, l.all.Buf, l.all.Off+l.theta.Len)
-	u.centre, u.scale, u.label = v[:l.d], float64(v[l.d]), float64(v[l.d+1])
+	u.centre, u.scale = v[:l.d], float64(v[l.d])
+	for _, s := range v[l.d+1:] {
+		u.label = append(u.label, float64(s))
+	}
 	return u, err
 }

@@ -35,7 +35,7 @@ func ExampleSweep() {
 	cfg.TargetSamples = 30
 	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 3, Floor: 10, Budget: 700}
 	id := runs.NewIdentity("v1", set, backend.Choice{Device: device, Reason: "asked for"}, cfg)
-	id.Targets, id.Seeds = []string{pipeline.DefaultTarget(set)}, []uint64{0, 1, 2}
+	id.Targets, id.Seeds = []string{id.Config.DefaultTarget(set)}, []uint64{0, 1, 2}
 
 	dir, err := os.MkdirTemp("", "sweep")
 	check(err)

@@ -78,7 +78,7 @@ func (i Identity) validate(set *dataset.Set) error {
 		return fmt.Errorf("%d targets and %d seeds: expected at least one of each", len(i.Targets), len(i.Seeds))
 	}
 	for _, t := range i.Targets {
-		if _, err := set.TaskIndex(t); err != nil {
+		if _, err := i.Config.FindSource(set, t); err != nil {
 			return err
 		}
 	}

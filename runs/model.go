@@ -18,11 +18,18 @@ func encodeModel(p *pipeline.Problem, method string, tensors []pipeline.Tensor) 
 	if err != nil {
 		return nil, err
 	}
+	outputs, err := json.Marshal(p.OutputNames())
+	if err != nil {
+		return nil, err
+	}
 	out := make([]safetensors.Tensor, len(tensors))
 	for i, t := range tensors {
 		out[i] = safetensors.Tensor(t)
 	}
 	names := map[string]string{"format": "amtrl", "target": p.TargetName(), "sources": string(sources), "method": method}
+	if p.Config.Sources == pipeline.SourcesPools {
+		names["outputs"] = string(outputs)
+	}
 	return safetensors.Encode(out, names)
 }
 
@@ -49,6 +56,27 @@ func decodeModel(raw []byte) (*pipeline.Model, error) {
 	if err := json.Unmarshal([]byte(meta["sources"]), &m.Sources); err != nil {
 		return nil, fmt.Errorf("metadata sources: %w", err)
 	}
+	rows := len(m.Sources)
+	if raw, there := meta["outputs"]; there {
+		var names [][]string
+		if err := json.Unmarshal([]byte(raw), &names); err != nil {
+			return nil, fmt.Errorf("metadata outputs: %w", err)
+		}
+		if len(names) != len(m.Sources)+1 {
+			return nil, fmt.Errorf("metadata outputs: expected a list for each of %d sources and the target, found %d", len(m.Sources), len(names))
+		}
+		rows = 0
+		for i, of := range names {
+			if len(of) == 0 {
+				return nil, fmt.Errorf("metadata outputs: list %d: expected at least one output, found none", i)
+			}
+			if i < len(m.Sources) {
+				m.Outputs = append(m.Outputs, len(of))
+				rows += len(of)
+			}
+		}
+		m.TargetOutputs = names[len(m.Sources)]
+	}
 	named, anyPhi := map[string]safetensors.Tensor{}, false
 	for _, t := range tensors {
 		named[t.Name] = t
@@ -65,16 +93,17 @@ func decodeModel(raw []byte) (*pipeline.Model, error) {
 	case len(heads) == 2 && heads[1] > pipeline.MaxK:
 		return nil, fmt.Errorf("sources.weight: expected at most %d columns, found %d", pipeline.MaxK, heads[1])
 	case len(heads) != 2:
-		return nil, fmt.Errorf("sources.weight: expected an M by K matrix, found shape %v", heads)
+		return nil, fmt.Errorf("sources.weight: expected a T by K matrix, found shape %v", heads)
 	case linear && phi[0] != heads[1]:
 		return nil, fmt.Errorf("representation.weight has %d rows, expected %d as sources.weight has columns", phi[0], heads[1])
 	case linear:
 		m.D = phi[1]
 	}
 	m.K = heads[1]
-	if len(m.Heads) != len(m.Sources)*m.K || len(m.Head) != m.K {
-		return nil, fmt.Errorf("expected %d by %d heads and a head of %d, found %d and %d elements",
-			len(m.Sources), m.K, m.K, len(m.Heads), len(m.Head))
+	targets := max(1, len(m.TargetOutputs))
+	if len(m.Heads) != rows*m.K || len(m.Head) != targets*m.K {
+		return nil, fmt.Errorf("expected %d by %d heads and a head of %d by %d, found %d and %d elements",
+			rows, m.K, targets, m.K, len(m.Heads), len(m.Head))
 	}
 	return m, nil
 }

@@ -24,7 +24,7 @@ func encodeRows(p *pipeline.Problem, epochs []pipeline.Epoch) ([]byte, error) {
 				return nil, fmt.Errorf("%s: round %d: source %s: expected the %d samples of the allocation, found %d", epochsFile, e.Epoch, name,
 					n, e.Counts[m])
 			}
-			pool := p.Set.Pools[p.Set.Tasks[p.Sources[m]].Pool]
+			pool := p.Set.Pools[p.Sources[m].Pool]
 			for _, r := range prop.Sources[m][prop.Before[m]:] {
 				id, row := "", int64(r)
 				if pool.Origin != nil {

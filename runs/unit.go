@@ -63,7 +63,7 @@ func (i Identity) unitConfig(u Unit) pipeline.Config {
 
 // problem states the problem of one unit.
 func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
-	target, err := set.TaskIndex(u.Target)
+	target, err := i.Config.FindSource(set, u.Target)
 	if err != nil {
 		return nil, err
 	}

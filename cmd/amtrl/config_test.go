@@ -46,7 +46,7 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 		change(&cfg)
 		cfg.TargetSamples, cfg.ERM.Iterations = 40, 20
 		id := runs.NewIdentity(version.Version, set, backend.Choice{Device: b, Reason: "asked for"}, cfg)
-		id.Targets, id.Seeds = []string{pipeline.DefaultTarget(set)}, []uint64{0}
+		id.Targets, id.Seeds = []string{id.Config.DefaultTarget(set)}, []uint64{0}
 		dev := must.Get(pipeline.NewResident(b, set))(t)
 		defer dev.Close()
 		ours := filepath.Join(dir, "ours")

@@ -126,11 +126,11 @@ func TestMatchTargets(t *testing.T) {
 		"*_[02]":                 {"fog_0", "fog_2", "glass_blur_0", "glass_blur_2"},
 		"glass_blur_? , fog_1,,": {"fog_1", "glass_blur_0", "glass_blur_1", "glass_blur_2"},
 	} {
-		if got, err := matchTargets(set, list); err != nil || !slices.Equal(got, want) {
+		if got, err := matchTargets(set, &config{}, list); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %v, %v, expected %v", list, got, err, want)
 		}
 	}
 	for _, list := range []string{"", ",", "fog", "fog_3", "zig*", "[", "fog_0,zig_0"} {
-		must.Fail(t, list, must.Err(matchTargets(set, list)))
+		must.Fail(t, list, must.Err(matchTargets(set, &config{}, list)))
 	}
 }

@@ -143,10 +143,11 @@ func (c *configuration) read(path, column string, least, most float64) (map[stri
 // complete refuses files that name sources which the data do not have, and
 // returns the configuration with what the data decide.
 func (c *configuration) complete(set *dataset.Set) (pipeline.Config, error) {
+	full := c.Complete(set)
 	for _, t := range c.files {
-		if err := t.Check(set); err != nil {
+		if err := t.Check(func(name string) error { _, err := full.FindSource(set, name); return err }); err != nil {
 			return c.Config, err
 		}
 	}
-	return c.Complete(set).Canonical(), nil
+	return full.Canonical(), nil
 }

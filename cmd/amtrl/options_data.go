@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"path"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 const (
@@ -19,14 +21,18 @@ const (
 	dataRandom = "synthetic:random"
 )
 
+// defaultSources are those of synthetic data.
+const defaultSources = 50
+
 // defaultDigits is as many base images as MNIST-C has; the default run on them takes well under a minute on two cores.
 const defaultDigits = 10_000
 
 type dataOptions struct {
-	data, evaluate                   flags.Value[string]
-	digits, dim, rank, sources, rows flags.Value[int]
-	seed                             flags.Value[uint64]
-	sigma                            flags.Value[float64]
+	data, evaluate, sources flags.Value[string]
+	digits, dim, rank, rows flags.Value[int]
+	sourceCount             int // of synthetic data
+	seed                    flags.Value[uint64]
+	sigma                   flags.Value[float64]
 }
 
 func (o *dataOptions) addFlags(set *flags.Set) {
@@ -37,9 +43,10 @@ func (o *dataOptions) addFlags(set *flags.Set) {
 	set.Seed(&o.seed, "data-seed", "embedded digits and synthetic data: what to generate them from")
 	set.Int(&o.dim, "dim", "synthetic data: width d of a row", 50)
 	set.Int(&o.rank, "rank", "synthetic data: width K of the true representation, also of --k where that is not given", 5)
-	set.Int(&o.sources, "sources", "synthetic data: number of sources", 50)
 	set.Number(&o.sigma, "sigma", "synthetic data: standard deviation of the noise", 1)
 	set.Int(&o.rows, "rows", "synthetic data: rows of the pool", 40_000)
+	set.Text(&o.sources, "sources", "what a source is: tasks, each with its own rows, or pools, whose rows are paid once for all tasks;\n"+
+		"synthetic data: number of sources", "").DefaultText = "50 for synthetic data, tasks for digits and MNIST-C, else pools"
 	set.Text(&o.evaluate, "evaluate",
 		"measure on the test rows, or on validation rows held out of those to draw from: test or validation", "test")
 }
@@ -61,7 +68,8 @@ func (o *dataOptions) check() error {
 	err := cmp.Or(
 		refuseUnless(digits, dataDigits, o.digits.Origin),
 		refuseUnless(synthetic, dataSparse+" or "+dataRandom,
-			o.dim.Origin, o.rank.Origin, o.sources.Origin, o.sigma.Origin, o.rows.Origin))
+			o.dim.Origin, o.rank.Origin, o.sigma.Origin, o.rows.Origin),
+		o.readSources(synthetic))
 	switch {
 	case err != nil:
 		return err
@@ -73,6 +81,32 @@ func (o *dataOptions) check() error {
 		err = refuseUnless(false, flags.OrList([]string{dataDigits, dataSparse, dataRandom}), o.seed.Origin)
 	}
 	return cmp.Or(err, flags.OneOf(o.evaluate, "test", "validation"))
+}
+
+// readSources reads --sources, a number for synthetic data and a word for others. The
+// environment's is left out where it is of the other kind.
+func (o *dataOptions) readSources(synthetic bool) error {
+	o.sourceCount = defaultSources
+	n, err := strconv.Atoi(o.sources.V)
+	switch {
+	case o.sources.V == "" && !o.sources.Given:
+	case synthetic && err == nil:
+		o.sourceCount = n
+	case synthetic && o.sources.Given:
+		return flags.Misuse("--sources is %q: expected a number with --data %s", o.sources.V, o.data.V)
+	case !synthetic && o.kindOfSources() == "" && o.sources.Given:
+		return flags.Misuse("--sources is %q: expected %s or %s with --data %s", o.sources.V, pipeline.SourcesTasks,
+			pipeline.SourcesPools, o.data.V)
+	}
+	return nil
+}
+
+// kindOfSources is what --sources says a source is, empty where the data decide.
+func (o *dataOptions) kindOfSources() string {
+	if o.sources.V == pipeline.SourcesTasks || o.sources.V == pipeline.SourcesPools {
+		return o.sources.V
+	}
+	return ""
 }
 
 func checkDigits(n flags.Value[int]) error {
@@ -109,7 +143,7 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 		generate = dataset.RandomLinear
 		fallthrough
 	case dataSparse:
-		set, err := generate(o.dim.V, o.rank.V, o.sources.V, o.sigma.V, o.rows.V, o.seed.V)
+		set, err := generate(o.dim.V, o.rank.V, o.sourceCount, o.sigma.V, o.rows.V, o.seed.V)
 		return set, usageOf(err)
 	}
 	if columnar.Is(folder) {
@@ -126,47 +160,51 @@ func processors(threads int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// matchTargets returns, in the order of the data, the tasks that a list of
-// names and glob patterns selects; "all" selects every task that can be a target.
-func matchTargets(set *dataset.Set, list string) ([]string, error) {
-	chosen := make([]bool, len(set.Tasks))
+// matchTargets returns, in the order of the data, the sources that a list of names
+// and glob patterns selects; "all" selects every one that can be a target.
+func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) {
+	all := cfg.SourcesIn(set)
+	chosen := map[string]bool{}
 	words := flags.Words(list)
 	if len(words) == 0 {
 		return nil, fmt.Errorf("expected all, names or patterns such as fog_*, found %q", list)
 	}
 	for _, w := range words {
 		if w == "all" {
-			for _, i := range set.Targets() {
-				chosen[i] = true
+			for _, name := range cfg.TargetsIn(set) {
+				chosen[name] = true
 			}
 			continue
 		}
 		if !strings.ContainsAny(w, "*?[") {
-			i, err := set.TaskIndex(w)
-			if err != nil {
+			if _, err := cfg.FindSource(set, w); err != nil {
 				return nil, err
 			}
-			chosen[i] = true
+			chosen[w] = true
 			continue
 		}
 		found := false
-		for i := range set.Tasks {
-			ok, err := path.Match(w, set.Tasks[i].Name)
+		for _, s := range all {
+			ok, err := path.Match(w, s.Name)
 			if err != nil {
 				return nil, fmt.Errorf("pattern %q: %w", w, err)
 			}
 			if ok {
-				chosen[i], found = true, true
+				chosen[s.Name], found = true, true
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("%s has no task that matches %q", set.Name, w)
+			kind := "task"
+			if cfg.Sources == pipeline.SourcesPools {
+				kind = "pool"
+			}
+			return nil, fmt.Errorf("%s has no %s that matches %q", set.Name, kind, w)
 		}
 	}
 	var names []string
-	for i := range set.Tasks {
-		if chosen[i] {
-			names = append(names, set.Tasks[i].Name)
+	for _, s := range all {
+		if chosen[s.Name] {
+			names = append(names, s.Name)
 		}
 	}
 	return names, nil

@@ -136,7 +136,7 @@ type runProgress struct {
 
 // newRunProgress weighs each epoch by the samples that the schedule plans for it, so that the time left is about right.
 func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProgress {
-	sources := len(set.Tasks)
+	sources := len(cfg.SourcesIn(set))
 	p := &runProgress{out: out, reached: []float64{0}}
 	plan := cfg.Schedule.Plan(cfg.K, sources, set.Pools[0].Cols)
 	weight := func(e pipeline.EpochPlan) float64 { return max(e.Cost, e.Floor*float64(sources)) }

@@ -32,7 +32,8 @@ type runOptions struct {
 
 func (o *runOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.target, "target", "the target task; by default "+pipeline.Showcase+", or the last task of data without it", "")
+	set.Text(&o.target, "target", "the target: a task, or with --sources pools a pool;\n"+
+		"by default "+pipeline.Showcase+" or its pool, or the last of data without it", "")
 	o.data.addFlags(set)
 	set.Group(groupSampling)
 	o.config.settings.addFlags(set, &budgetSetting)
@@ -63,16 +64,17 @@ func (o *runOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	target := o.target.V
-	if target == "" {
-		target = pipeline.DefaultTarget(set)
-	}
-	if _, err := set.TaskIndex(target); err != nil {
-		return flags.Misuse("--target: %s", err)
-	}
+	cfg.Sources = o.data.kindOfSources()
 	full, err := cfg.complete(set)
 	if err != nil {
 		return err
+	}
+	target := o.target.V
+	if target == "" {
+		target = full.DefaultTarget(set)
+	}
+	if _, err := full.FindSource(set, target); err != nil {
+		return flags.Misuse("--target: %s", err)
 	}
 	choice, err := o.device.open(o.device.threads.V, &o.output)
 	if err != nil {
@@ -158,11 +160,8 @@ type budgetPlan struct {
 func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 	cfg := id.Config
 	sources := 0
-	if target, err := set.TaskIndex(id.Targets[0]); err == nil {
-		sources = len(set.Sources(target))
-	}
-	if cfg.IncludeTarget {
-		sources++
+	if target, err := cfg.FindSource(set, id.Targets[0]); err == nil {
+		sources = len(cfg.SourcesFor(set, target))
 	}
 	cols := set.Pools[0].Cols
 	budgets := id.Budgets
@@ -199,6 +198,7 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 		add("budgets", shorten(texts(id.Budgets)))
 	}
 	add("preset", cfg.Preset)
+	add("sources", cmp.Or(cfg.Sources, pipeline.SourcesTasks))
 	for _, s := range allSettings() {
 		if s.active(&cfg) && !(s == &budgetSetting && len(id.Budgets) > 0) {
 			add(s.name, s.show(&cfg))

@@ -98,7 +98,8 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		return amtrltest.JSON[dryRunResult](t, succeed(t, dir, slices.Concat(args, more)...))
 	}
 	// The theory schedule allows no other allocation and no costs.
-	theory := plan(append(erm, "--schedule", "theory", "--delta", "0.2", "--r", "2", "--sigma-min", "0.5", "--beta", "3")...)
+	theory := plan(append(erm, "--sources", "pools", "--schedule", "theory", "--delta", "0.2", "--r", "2",
+		"--sigma-min", "0.5", "--beta", "3")...)
 	paper := plan(append(erm, "--allocation", "l1", "--mix", "0.25", "--costs", costs)...)
 	conv := plan("--allocation", "l1", "--mix", "0.25", "--costs", costs, "--representation", "conv", "--channels", "4, 5", "--passes", "3",
 		"--digits", "100", "--nu", nu, "--batch", "17", "--rate", "0.25", "--decay", "0.5", "--validation", "0.125", "--patience", "2")
@@ -114,6 +115,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	}
 	inTheory := want
 	inTheory.Schedule.Kind, inTheory.Schedule.Theory = "theory", &pipeline.Theory{Delta: 0.2, R: 2, SigmaMin: 0.5, Beta: 3}
+	inTheory.Sources = "pools"
 	inTheory.Allocation, inTheory.Costs = pipeline.Allocation{Rule: "squared"}, nil
 
 	inConv := want

@@ -125,11 +125,12 @@ func (o *sweepInput) plan(ctx context.Context, out *output) (*sweepPlan, error) 
 	if p.set, err = o.data.open(ctx, o.device.threads.V, out); err != nil {
 		return nil, err
 	}
-	if p.targets, err = matchTargets(p.set, o.targets.V); err != nil {
-		return nil, flags.Misuse("--targets: %s", err)
-	}
+	cfg.Sources = o.data.kindOfSources()
 	if p.cfg, err = cfg.complete(p.set); err != nil {
 		return nil, err
+	}
+	if p.targets, err = matchTargets(p.set, &p.cfg, o.targets.V); err != nil {
+		return nil, flags.Misuse("--targets: %s", err)
 	}
 	if budgets := max(1, len(p.budgets)); len(p.targets) > maxUnits/len(p.seeds)/budgets {
 		return nil, flags.Misuse("%d targets, %d seeds and %d budgets: expected at most %d units in a sweep",

@@ -1,0 +1,202 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// What a source is.
+const (
+	// SourcesTasks makes each task a source that draws rows of its own.
+	SourcesTasks = "tasks"
+	// SourcesPools makes each pool a source: a row is paid once and has a label for
+	// each of its tasks that labels it.
+	SourcesPools = "pools"
+)
+
+// Source is what one pays for: rows of a pool, with labels for one or more outputs.
+// The target is described in the same way.
+type Source struct {
+	// Name is that of the task, or of the pool.
+	Name string
+	// Pool indexes Set.Pools, Tasks are the outputs, indices into Set.Tasks in
+	// ascending order, at least one.
+	Pool  int
+	Tasks []int
+}
+
+// SourcesIn lists the sources that a set has, in its order: one for each task, or for
+// each pool that has tasks. Any of them may be the target.
+func (c *Config) SourcesIn(set *dataset.Set) []Source {
+	if c.Sources != SourcesPools {
+		all := make([]Source, len(set.Tasks))
+		for i, t := range set.Tasks {
+			all[i] = Source{t.Name, t.Pool, []int{i}}
+		}
+		return all
+	}
+	all := make([]Source, len(set.Pools))
+	for i, p := range set.Pools {
+		all[i].Name, all[i].Pool = p.Name, i
+	}
+	for i, t := range set.Tasks {
+		all[t.Pool].Tasks = append(all[t.Pool].Tasks, i)
+	}
+	return slices.DeleteFunc(all, func(s Source) bool { return len(s.Tasks) == 0 })
+}
+
+// SourcesFor lists what a target can learn from, its place in SourcesIn given: all
+// others, except those of pools that are a target's alone, and itself where it is
+// to be included. With pools, the other outputs of the target's rows are its own.
+func (c *Config) SourcesFor(set *dataset.Set, target int) []Source {
+	var sources []Source
+	for i, s := range c.SourcesIn(set) {
+		if i == target && c.IncludeTarget || i != target && !set.Pools[s.Pool].Target {
+			sources = append(sources, s)
+		}
+	}
+	return sources
+}
+
+// TargetsIn names the sources of a set that can be the target: where pools are a
+// target's alone, those.
+func (c *Config) TargetsIn(set *dataset.Set) []string {
+	marked := slices.ContainsFunc(set.Pools, func(p *dataset.Pool) bool { return p.Target })
+	var names []string
+	for _, s := range c.SourcesIn(set) {
+		if set.Pools[s.Pool].Target || !marked {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// FindSource returns the place of a name in SourcesIn, or an error with names that
+// are close to it.
+func (c *Config) FindSource(set *dataset.Set, name string) (int, error) {
+	if c.Sources != SourcesPools {
+		return set.TaskIndex(name)
+	}
+	var names []string
+	for i, s := range c.SourcesIn(set) {
+		if s.Name == name {
+			return i, nil
+		}
+		names = append(names, s.Name)
+	}
+	return 0, set.NoSuch("pool", name, names)
+}
+
+// trainRows lists the rows that samples are drawn from: those of any output that no
+// output has for tests. Where all outputs have one list it is that, else it ascends.
+func (s Source) trainRows(set *dataset.Set) []int32 {
+	if s.agree(set, trainOf) {
+		return set.Tasks[s.Tasks[0]].Train
+	}
+	marks := make([]bool, set.Pools[s.Pool].Rows)
+	s.mark(set, trainOf, marks, true)
+	s.mark(set, testOf, marks, false)
+	return marked(marks)
+}
+
+// testRows lists the rows that are held out for any output.
+func (s Source) testRows(set *dataset.Set) []int32 {
+	if s.agree(set, testOf) {
+		return set.Tasks[s.Tasks[0]].Test
+	}
+	marks := make([]bool, set.Pools[s.Pool].Rows)
+	s.mark(set, testOf, marks, true)
+	return marked(marks)
+}
+
+func trainOf(t *dataset.Task) []int32 { return t.Train }
+func testOf(t *dataset.Task) []int32  { return t.Test }
+
+// agree says whether all outputs share one list of rows.
+func (s Source) agree(set *dataset.Set, of func(*dataset.Task) []int32) bool {
+	first := of(&set.Tasks[s.Tasks[0]])
+	for _, t := range s.Tasks[1:] {
+		rows := of(&set.Tasks[t])
+		if len(rows) != len(first) || len(rows) > 0 && &rows[0] != &first[0] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s Source) mark(set *dataset.Set, of func(*dataset.Task) []int32, marks []bool, as bool) {
+	for _, t := range s.Tasks {
+		for _, r := range of(&set.Tasks[t]) {
+			marks[r] = as
+		}
+	}
+}
+
+func marked(marks []bool) []int32 {
+	var rows []int32
+	for i, is := range marks {
+		if is {
+			rows = append(rows, int32(i))
+		}
+	}
+	return rows
+}
+
+// label looks up the labels of rows among those that of lists, NaN where an output
+// does not list the row.
+func (s Source) label(set *dataset.Set, rows []int32, of func(*dataset.Task) []int32) Labelled {
+	outputs := len(s.Tasks)
+	l := Labelled{Rows: rows, Y: make([]float32, len(rows)*outputs)}
+	var has []bool
+	if !s.agree(set, of) {
+		has = make([]bool, set.Pools[s.Pool].Rows)
+	}
+	for c, t := range s.Tasks {
+		task := &set.Tasks[t]
+		if has != nil {
+			clear(has)
+			for _, r := range of(task) {
+				has[r] = true
+			}
+		}
+		for i, r := range rows {
+			if l.Y[i*outputs+c] = task.Labels[r]; has != nil && !has[r] {
+				l.Y[i*outputs+c] = float32(math.NaN())
+			}
+		}
+	}
+	return l
+}
+
+// outputsOf are the numbers of outputs of sources.
+func outputsOf(sources []Source) []int {
+	n := make([]int, len(sources))
+	for m, s := range sources {
+		n[m] = len(s.Tasks)
+	}
+	return n
+}
+
+// sumInts adds numbers up.
+func sumInts(n []int) int {
+	total := 0
+	for _, v := range n {
+		total += v
+	}
+	return total
+}
+
+// checkSources refuses pools of one name, which nobody could tell apart.
+func checkSources(set *dataset.Set, all []Source) error {
+	seen := map[string]bool{}
+	for _, s := range all {
+		if seen[s.Name] {
+			return fmt.Errorf("%s has two pools %q: expected names of their own for sources %s", set.Name, s.Name, SourcesPools)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
