@@ -1,0 +1,390 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+var nan32 = float32(math.NaN())
+
+// shops is a set of pools of rows with several outputs each, which are functions of
+// one small representation with noise: the classes of one column, or the numbers of
+// columns in different units, of which a part is missing.
+func shops(rng *rand.Rand, pools, rows, d, outputs int, classes bool) *dataset.Set {
+	const k = 2
+	set := &dataset.Set{Name: "shops", Binary: classes}
+	phi := normals(rng, d*k)
+	for p := range pools {
+		pool := &dataset.Pool{Name: fmt.Sprint("shop", p), Rows: rows, Cols: d, Scale: 1, F32: narrow(normals(rng, rows*d))}
+		set.Pools = append(set.Pools, pool)
+		scores := make([][]float64, outputs)
+		for c := range outputs {
+			w := normals(rng, k)
+			if classes { // near a head of all pools
+				w = []float64{3 * math.Cos(float64(c)*6.3/float64(outputs)), 3 * math.Sin(float64(c)*6.3/float64(outputs))}
+			}
+			scores[c] = make([]float64, rows)
+			for i := range rows {
+				z := multiply(false, false, phi, k, wide(pool.F32[i*d:(i+1)*d]), d)
+				scores[c][i] = dot(z, w) + 0.1*rng.NormFloat64()
+			}
+		}
+		for c := range outputs {
+			t := dataset.Task{Name: fmt.Sprint(pool.Name, "_", c), Pool: p, Labels: make([]float32, rows)}
+			if t.Output.Name = "column"; !classes {
+				t.Output.Name = fmt.Sprint("column", c)
+			} else {
+				t.Output.Class = fmt.Sprint("class", c)
+			}
+			for i := range rows {
+				y := float32(scores[c][i] * math.Pow(100, float64(c)))
+				if classes {
+					y = 1
+					for o := range outputs {
+						if scores[o][i] > scores[c][i] {
+							y = 0
+						}
+					}
+				}
+				if !classes && c > 0 && rng.IntN(3) == 0 {
+					continue // no label
+				}
+				t.Labels[i] = y
+				if i%5 == 0 {
+					t.Test = append(t.Test, int32(i))
+				} else {
+					t.Train = append(t.Train, int32(i))
+				}
+			}
+			set.Tasks = append(set.Tasks, t)
+		}
+	}
+	return set
+}
+
+// defaultConfig are the settings of preset default for small data.
+func defaultConfig(t *testing.T) Config {
+	cfg := must.Get(NewConfig(PresetDefault))(t)
+	cfg.K, cfg.TargetSamples, cfg.Seed = 3, 25, 5
+	cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 6, Budget: 300}
+	return cfg
+}
+
+// Where each pool has one task, pools are tasks, to the byte.
+func TestPoolsOfOneTask(t *testing.T) {
+	for _, binary := range []bool{true, false} {
+		set := smallSet(6, 5, 200, 6, binary)
+		pools := set.Pools
+		set.Pools = nil
+		for i := range set.Tasks {
+			p := *pools[set.Tasks[i].Pool]
+			p.Name, set.Tasks[i].Pool = set.Tasks[i].Name, i
+			set.Pools = append(set.Pools, &p)
+		}
+		dev := openDevice(t, 1, set)
+		cfg := defaultConfig(t)
+		_, want := runUnit(t, dev, cfg, 2)
+		cfg.Sources = SourcesPools
+		_, got := runUnit(t, dev, cfg, 2)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("binary %v: the state with pools differs from that with tasks:\n%+v\n%+v", binary, got.Epochs, want.Epochs)
+		}
+	}
+}
+
+// A missing label is no term of the objective, in which all outputs of a row take
+// part.
+func TestObjectiveOfSeveralOutputs(t *testing.T) {
+	rng := testrand.New(t)
+	b := openCPU(t, 2)
+	const k, d, lambda = 2, 7, 0.01
+	for range 5 {
+		outputs, rows := []int{1 + rng.IntN(3), 4, 1 + rng.IntN(5)}, []int{12, 20, rng.IntN(10)}
+		x := narrow(normals(rng, 30*d))
+		set := backend.SampleSet{Pools: []backend.Pool{{Data: upload(t, b, backend.Float32, x).Mat(30, d), Scale: 1}},
+			SourcePool: []int{0, 0, 0}, Outputs: outputs, Offsets: []int{0}}
+		r, first := &regression{d: d}, 0
+		for m, n := range rows {
+			for i := range n {
+				set.Rows = append(set.Rows, int32(i))
+				for c := range outputs[m] {
+					y := float32(rng.NormFloat64())
+					if rng.IntN(3) == 0 {
+						set.Y = append(set.Y, nan32)
+						continue
+					}
+					set.Y = append(set.Y, y)
+					r.x, r.y, r.task = append(r.x, wide(x[i*d:(i+1)*d])), append(r.y, float64(y)), append(r.task, first+c)
+				}
+			}
+			first += outputs[m]
+			set.Offsets = append(set.Offsets, len(set.Rows))
+		}
+		l := must.Get(newLinear(b, k, d, first, 0))(t)
+		tmp := backend.NewScope(b)
+		obj := must.Get(newERMObjective(l, place(t, b, set), len(r.y), lambda, tmp))(t)
+		theta := narrow(normals(rng, l.theta.Len))
+		g := upload(t, b, backend.Float32, make([]float32, len(theta)))
+		must.Do(t, obj.evaluate(upload(t, b, backend.Float32, theta), g))
+		want, gradient := r.objective(wide(theta), k, lambda)
+		if !near(obj.value()/want, 1, 1e-5) {
+			t.Errorf("the objective is %g, want %g", obj.value(), want)
+		}
+		closeVectors(t, "the gradient", download(t, b, g), gradient, 1e-4, 0)
+		tmp.Close()
+		l.close()
+	}
+}
+
+// The relevance of a source is the Frobenius norm of its block of the solution for
+// all outputs of the target.
+func TestRelevanceOfBlocks(t *testing.T) {
+	rng := testrand.New(t)
+	b := openCPU(t, 1)
+	outputs, k, targets := []int{1, 3, 10, 2}, 4, 3
+	heads := float32s(normals(rng, 16*k))
+	var w []backend.Vector
+	nu := mat.NewDense(targets, 16, nil)
+	for c := range targets {
+		v := float32s(normals(rng, k))
+		w = append(w, upload(t, b, backend.Float32, narrow(v)))
+		nu.SetRow(c, minNormReference(heads, v, 0))
+	}
+	var want []float64
+	for m, at := 0, 0; m < len(outputs); m++ {
+		want = append(want, mat.Norm(nu.Slice(0, targets, at, at+outputs[m]), 2))
+		at += outputs[m]
+	}
+	a := upload(t, b, backend.Float32, narrow(heads)).Mat(16, k)
+	got, rank := must.Get2(Relevance{Kind: MinNorm, Rcond: -1}.estimate(b, a, w, outputs))(t)
+	if closeVectors(t, "nu", got, want, 1e-6, 0); rank != k {
+		t.Errorf("rank %d, want %d", rank, k)
+	}
+}
+
+// What a round records of pools with several classes is what its parameters give, and
+// rows are drawn, counted and paid once.
+func TestPoolsRecord(t *testing.T) {
+	rng := testrand.New(t)
+	set := shops(rng, 6, 200, 8, 4, true)
+	for p := range set.Pools {
+		set.Pools[p].Cost = 1 + float64(p%3)
+	}
+	dev := openDevice(t, 2, set)
+	cfg := defaultConfig(t)
+	u, st := runUnit(t, dev, cfg, 1)
+	if len(u.problem.Sources) != 5 || slices.Contains(u.problem.SourceNames(), "shop1") {
+		t.Fatalf("sources %v of shop1", u.problem.SourceNames())
+	}
+	for _, e := range st.Epochs {
+		cost, samples := 0.0, 0
+		for m, n := range e.Counts {
+			cost += float64(n) * (1 + float64(u.problem.Sources[m].Pool%3))
+			samples += n
+		}
+		if !isBaseline(e.Method) && (e.Samples != samples || e.Cost != cost || cost > 300 || samples == 0) {
+			t.Errorf("%s, epoch %d: %d samples at %g, want %d at %g", e.Method, e.Epoch, e.Samples, e.Cost, samples, cost)
+		}
+		if len(e.Nu) != 5 || e.Score.Metric != MetricError {
+			t.Errorf("%d relevances, score %+v", len(e.Nu), e.Score)
+		}
+	}
+	active := st.Epochs[2]
+	full := must.Get(u.Solve(context.Background(), State{}, quiet, func(st State) error {
+		if len(st.Epochs) != 3 {
+			return nil
+		}
+		wrong, named := 0.0, map[string][]float64{}
+		for _, v := range u.Tensors(st) {
+			named[v.Name] = wide(v.Data)
+		}
+		test, centre, scale := set.Tasks[4].Test, named["representation.centre"], named["representation.scale"][0]
+		for _, row := range test {
+			z := wide(set.Pools[1].F32[row*8 : row*8+8])
+			for j := range z {
+				z[j] = (z[j] - centre[j]) / scale
+			}
+			phi, best, class := multiply(false, false, named["representation.weight"], 3, z, 8), math.Inf(-1), 0
+			for c := range 4 {
+				v := dot(phi, named["target.weight"][3*c:3*c+3]) + dot(z, named["target.delta"][8*c:8*c+8]) + named["target.bias"][c]
+				if v > best {
+					best, class = v, c
+				}
+			}
+			wrong += float64(1-set.Tasks[4+class].Labels[row]) / float64(len(test))
+		}
+		if !near(active.Score.Value, wrong, 1e-6) {
+			t.Errorf("the error is %g, recorded %g", wrong, active.Score.Value)
+		}
+		if constant := 0.5; wrong > constant {
+			t.Errorf("the error is %g, and that of chance 0.75", wrong)
+		}
+		return nil
+	}))(t)
+	if !reflect.DeepEqual(full, st) {
+		t.Error("two runs of one seed differ")
+	}
+}
+
+// From the state after any round the rest of the rounds leave the same bytes.
+func TestPoolsResume(t *testing.T) {
+	dev := openDevice(t, 1, shops(testrand.New(t), 5, 150, 6, 3, false))
+	cfg := defaultConfig(t)
+	var states []State
+	u := must.Get(newLearner(dev, cfg, 4))(t)
+	defer u.Close()
+	want := must.Get(u.Solve(context.Background(), State{}, quiet, func(st State) error {
+		states = append(states, st)
+		return nil
+	}))(t)
+	for i, st := range states {
+		v := must.Get(newLearner(dev, cfg, 4))(t)
+		got := must.Get(v.Solve(context.Background(), st, quiet, unsaved))(t)
+		if v.Close(); !reflect.DeepEqual(got, want) {
+			t.Errorf("from round %d on the end is another", i+1)
+		}
+	}
+}
+
+// Columns of numbers may come in any units of their own: the same draws, the same
+// relevance to rounding.
+func TestColumnsHaveUnits(t *testing.T) {
+	rng := testrand.New(t)
+	set := shops(rng, 6, 200, 8, 3, false)
+	cfg := smallConfig()
+	cfg.Sources, cfg.Intercept = SourcesPools, true
+	_, want := runUnit(t, openDevice(t, 1, set), cfg, 0)
+	for i := range set.Tasks {
+		task := &set.Tasks[i]
+		for row := range task.Labels {
+			switch i % 3 {
+			case 0:
+				task.Labels[row] = 64*task.Labels[row] + 5
+			case 2:
+				task.Labels[row] /= 128
+			}
+		}
+	}
+	_, got := runUnit(t, openDevice(t, 1, set), cfg, 0)
+	for i, e := range got.Epochs {
+		if !slices.Equal(e.Counts, want.Epochs[i].Counts) {
+			t.Fatalf("%s, epoch %d: draws %v, want %v", e.Method, e.Epoch, e.Counts, want.Epochs[i].Counts)
+		}
+		closeVectors(t, "nu", e.Nu, want.Epochs[i].Nu, 1e-2, 0)
+	}
+}
+
+// Outputs that have labels of the same rows are fitted together, others as if there
+// were nothing else.
+func TestHeadsOfMissingLabels(t *testing.T) {
+	dev := openDevice(t, 1, shops(testrand.New(t), 4, 120, 6, 3, false))
+	for _, prior := range []string{PriorResidual, PriorSources, PriorIdentity} {
+		cfg := defaultConfig(t)
+		cfg.Methods, cfg.Schedule.Epochs, cfg.Head.Prior = []string{Active}, 1, prior
+		u, _ := runUnit(t, dev, cfg, 1)
+		var all, alone Labelled
+		for i, row := range u.problem.draws.target {
+			y := []float32{float32(i % 7), float32(i % 4), float32(i % 3)}
+			if i%2 == 0 {
+				y[1] = nan32
+			} else {
+				alone.Rows, alone.Y = append(alone.Rows, row), append(alone.Y, nan32, y[1], nan32)
+			}
+			all.Rows, all.Y = append(all.Rows, row), append(all.Y, y...)
+		}
+		must.Get(u.fitHead(all))(t)
+		got := download(t, u.queue, u.headOf(1))
+		must.Get(u.fitHead(alone))(t)
+		if want := download(t, u.queue, u.headOf(1)); !slices.Equal(got, want) || norm(want) == 0 {
+			t.Errorf("%s: head\n%v, want\n%v", prior, got, want)
+		}
+		if v := download(t, u.queue, u.headOf(0)); norm(v) != 0 {
+			t.Errorf("%s: an output without labels has the head %v", prior, v)
+		}
+	}
+}
+
+// Rows are those of any output, without those that another output is tested on, and
+// a label is given for what the row is listed for.
+func TestRowsOfPools(t *testing.T) {
+	set := &dataset.Set{Pools: []*dataset.Pool{{Name: "a", Rows: 8}}, Tasks: []dataset.Task{
+		{Name: "x", Labels: []float32{0, 1, 2, 3, 4, 5, 6, 7}, Train: []int32{0, 3, 5}, Test: []int32{1}},
+		{Name: "y", Labels: []float32{10, 11, 12, 13, 14, 15, 16, 17}, Train: []int32{4, 3}, Test: []int32{5, 6}},
+	}}
+	cfg := Config{Sources: SourcesPools}
+	s := cfg.SourcesIn(set)[0]
+	if got := s.trainRows(set); !slices.Equal(got, []int32{0, 3, 4}) {
+		t.Errorf("rows to draw %v", got)
+	}
+	if got := s.testRows(set); !slices.Equal(got, []int32{1, 5, 6}) {
+		t.Errorf("rows to test %v", got)
+	}
+	for _, c := range []struct {
+		rows []int32
+		of   func(*dataset.Task) []int32
+		want []float32
+	}{
+		{[]int32{4, 0, 3}, trainOf, []float32{nan32, 14, 0, nan32, 3, 13}},
+		{[]int32{1, 5}, testOf, []float32{1, nan32, nan32, 15}},
+	} {
+		got := s.label(set, c.rows, c.of).Y
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("labels of %v: %v, want %v", c.rows, got, c.want)
+		}
+	}
+}
+
+// The class with the largest prediction counts for the classes of a column, a half
+// for a class alone; a row without labels of a column is no row of it.
+func TestScoreOfClasses(t *testing.T) {
+	pred := [][]float32{{.9, .1, .2, .3}, {.2, .2, .1, .9}, {.3, .3, .9, .5}, {.6, .4, .6, .4}}
+	y := []float32{
+		1, 0, 0, 1,
+		0, 0, 1, 1, // wrong alone
+		0, 1, 0, 0, // wrong among three and alone
+		nan32, nan32, nan32, 0,
+	}
+	set := &dataset.Set{Tasks: []dataset.Task{{Output: dataset.Output{Name: "a", Class: "1"}}, {Output: dataset.Output{Name: "a", Class: "2"}},
+		{Output: dataset.Output{Name: "a", Class: "3"}}, {Output: dataset.Output{Name: "b", Class: "yes"}}}}
+	groups := classGroups(set, Source{Tasks: []int{0, 1, 2, 3}})
+	if want := [][]int{{0, 1, 2}, {3}}; !reflect.DeepEqual(groups, want) {
+		t.Errorf("groups %v, want %v", groups, want)
+	}
+	if got := scorePredictions(true, groups, pred, y); got != (Score{MetricError, 3. / 7}) {
+		t.Errorf("%+v, want 3 of 7", got)
+	}
+	if got := scorePredictions(false, nil, [][]float32{{1, 2}, {3, 4}}, []float32{0, nan32, 4, 4}); got != (Score{MetricMSE, 5. / 3}) {
+		t.Errorf("%+v, want 5/3", got)
+	}
+}
+
+// The network learns from all labels of a row, too.
+func TestConvOfPools(t *testing.T) {
+	set := smallImages(3, 6, 120, 8, 8)
+	for i := range set.Tasks { // three outputs of each of two pools
+		set.Tasks[i].Pool = i / 3
+		set.Tasks[i].Output = dataset.Output{Name: "shape", Class: fmt.Sprint(i % 3)}
+	}
+	set.Pools = set.Pools[:2]
+	cfg := smallConvConfig()
+	cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 2, Floor: 5, Budget: 60}
+	u, st := runUnit(t, openDevice(t, 1, set), cfg.Complete(set).Canonical(), 1)
+	if len(u.problem.Sources) != 1 || u.problem.outputs() != 3 || len(st.Epochs) != 3 {
+		t.Errorf("%d sources of %d outputs, %d rounds", len(u.problem.Sources), u.problem.outputs(), len(st.Epochs))
+	}
+	if e := st.Epochs[1]; e.Samples != 60 || !(e.Fit.Loss > 0 && e.Fit.Loss < 1) {
+		t.Errorf("%d samples, loss %g", e.Samples, e.Fit.Loss)
+	}
+}
