@@ -12,8 +12,9 @@ import (
 )
 
 // encodeModel is model.safetensors: the tensors of a state, with the names of
-// target, method and sources in the metadata.
-func encodeModel(p *pipeline.Problem, method string, tensors []pipeline.Tensor) ([]byte, error) {
+// target, method and sources in the metadata, and those of columns and classes
+// where the data have such.
+func encodeModel(p *pipeline.Problem, method, version string, tensors []pipeline.Tensor) ([]byte, error) {
 	sources, err := json.Marshal(p.SourceNames())
 	if err != nil {
 		return nil, err
@@ -29,6 +30,9 @@ func encodeModel(p *pipeline.Problem, method string, tensors []pipeline.Tensor) 
 	names := map[string]string{"format": "amtrl", "target": p.TargetName(), "sources": string(sources), "method": method}
 	if p.Config.Sources == pipeline.SourcesPools {
 		names["outputs"] = string(outputs)
+	}
+	if err := describeColumns(p, version, names); err != nil {
+		return nil, err
 	}
 	return safetensors.Encode(out, names)
 }

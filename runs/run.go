@@ -81,7 +81,7 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 			return err
 		}
 		if last.Epoch == f.problem.RoundsOf(last.Method) {
-			model, err := encodeModel(f.problem, last.Method, l.Tensors(st))
+			model, err := encodeModel(f.problem, last.Method, f.id.Version, l.Tensors(st))
 			if err == nil {
 				err = cmp.Or(atomicfile.MkdirAll(filepath.Join(f.dir, checkpointDir)), atomicfile.Write(f.methodModel(last.Method), model))
 			}

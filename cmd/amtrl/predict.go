@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/report"
+	"github.com/amtrl/amtrl/runs"
+)
+
+type predictOptions struct {
+	dir                      string
+	files                    []string
+	out, features, id, label flags.Value[string]
+	embed                    flags.Value[bool]
+	device                   deviceOptions
+	output
+}
+
+func (o *predictOptions) addFlags(set *flags.Set) {
+	set.Group(groupData)
+	set.Text(&o.features, "features", "`COLUMN` of lists, or columns of numbers or patterns of them such as f*, separated by commas; by default\n"+
+		"those of the run", "")
+	set.Text(&o.id, "id", "`COLUMN` of the ids of rows; by default that of the run, or the number of the row", "")
+	set.Text(&o.label, "label", "`COLUMN` of labels to compare with; by default that of the run, where the rows have it", "")
+	o.device.addFlags(set)
+	set.Group(groupOutput)
+	set.Text(&o.out, "out", "`FILE` to write, whose ending .parquet, .csv or .jsonl tells the format (required)", "")
+	set.Bool(&o.embed, "embed", "write phi, the representation of each row, in place of predictions")
+	o.addJSON(set, "how predictions compare with labels")
+	o.addQuiet(set)
+	o.addFormat(set)
+}
+
+func (o *predictOptions) readArguments(c *cli.Context) error {
+	if c.NArg() < 2 {
+		return flags.Misuse("expected the folder of a run and files of rows, found %d arguments", c.NArg())
+	}
+	o.dir, o.files = c.Args().First(), c.Args().Tail()
+	return nil
+}
+
+func (o *predictOptions) check() error {
+	if o.out.V == "" {
+		return flags.Misuse("--out is not set: expected the file to write")
+	}
+	if o.embed.V && o.label.Given {
+		return flags.Misuse("--label does nothing with --embed")
+	}
+	return cmp.Or(o.device.check(), o.checkOutput())
+}
+
+func (o *predictOptions) run(ctx context.Context) error {
+	files, err := expandFolders(o.files)
+	if err != nil {
+		return err
+	}
+	choice, err := o.device.open(o.device.threads.V, &o.output)
+	if err != nil {
+		return err
+	}
+	defer choice.Device.Close()
+	q, err := choice.Device.NewQueue()
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	p := &importProgress{out: &o.output}
+	found, err := runs.Predict(ctx, q, runs.Prediction{
+		Dir: o.dir, Files: files, Out: o.out.V,
+		Features: flags.Words(o.features.V), ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
+	}, func(done, total int64) { p.step(done, total, "predicting") })
+	p.close()
+	if err != nil {
+		return interruptedImport(err)
+	}
+	o.note("wrote %s", o.out.V)
+	if o.json.V {
+		return o.emitJSON(found)
+	}
+	var parts []string
+	for _, e := range found {
+		parts = append(parts, report.Evaluation(e, o.format))
+	}
+	return o.emit(strings.Join(parts, "\n"))
+}

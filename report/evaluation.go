@@ -1,0 +1,52 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/runs"
+)
+
+// Evaluation is how predictions compare with labels: the error, which classes were taken for which, and how often
+// predictions of a score are right.
+func Evaluation(e *runs.Evaluation, f Format) string {
+	name := e.Column
+	if name == "" {
+		name = "label"
+	}
+	if n := e.Numbers; n != nil {
+		t := Table{
+			Title:  fmt.Sprintf("%s: %d rows with a number", name, e.Rows),
+			Header: []string{"mean squared error", "R^2", "label by prediction"},
+			Right:  []int{0, 1},
+			Rows:   [][]string{{fmt.Sprintf("%.4g", n.MSE), fmt.Sprintf("%.4f", n.R2), fmt.Sprintf("%.4g x + %.4g", n.Slope, n.Intercept)}},
+		}
+		return t.Render(f)
+	}
+	confusion := Table{
+		Title:  fmt.Sprintf("%s: %d rows with a label, error %.2f %%", name, e.Rows, 100*e.Error),
+		Header: []string{"label"},
+	}
+	for i, c := range e.Classes[:len(e.Confusion[0])] {
+		confusion.Header = append(confusion.Header, "predicted "+c)
+		confusion.Right = append(confusion.Right, i+1)
+	}
+	for i, c := range e.Classes {
+		row := []string{c}
+		for _, n := range e.Confusion[i] {
+			row = append(row, strconv.Itoa(n))
+		}
+		confusion.Rows = append(confusion.Rows, row)
+	}
+	calibration := Table{
+		Title:  "calibration, by the score of the predicted class",
+		Header: []string{"score", "rows", "mean score", "right"},
+		Right:  []int{1, 2, 3},
+	}
+	for _, b := range e.Calibration {
+		calibration.Rows = append(calibration.Rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.From+0.1), strconv.Itoa(b.Rows),
+			fmt.Sprintf("%.3f", b.Score), fmt.Sprintf("%.1f %%", 100*b.Right)})
+	}
+	return strings.Join([]string{confusion.Render(f), calibration.Render(f)}, "\n")
+}

@@ -1,0 +1,143 @@
+package runs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// Evaluation compares predictions with labels that are there.
+type Evaluation struct {
+	// Column is that of the label.
+	Column string `json:"column"`
+	// Rows are the rows with a label.
+	Rows int `json:"rows"`
+	// Error is the fraction of them with another class than predicted.
+	Error float64 `json:"error"`
+	// Classes are the classes, and Confusion has for each as the label how often each was predicted. The last class is
+	// what the model knows no class for, where such labels are there.
+	Classes   []string `json:"classes,omitempty"`
+	Confusion [][]int  `json:"confusion,omitempty"`
+	// Calibration is by the score of the predicted class, which a well calibrated model is as often right as.
+	Calibration []CalibrationBin `json:"calibration,omitempty"`
+	// Numbers replaces the above where labels are numbers.
+	Numbers *NumberEvaluation `json:"numbers,omitempty"`
+
+	column OutputColumn
+	sums   numberSums
+	bins   [10]CalibrationBin
+}
+
+// CalibrationBin are predictions whose score lies between two tenths.
+type CalibrationBin struct {
+	From float64 `json:"from"`
+	Rows int     `json:"rows"`
+	// Score is their mean score, within 0 and 1, Right the fraction that is right.
+	Score float64 `json:"score"`
+	Right float64 `json:"right"`
+}
+
+// NumberEvaluation compares numbers.
+type NumberEvaluation struct {
+	MSE float64 `json:"mse"`
+	// R2 is 1 less MSE over the variance of the labels.
+	R2 float64 `json:"r2"`
+	// Slope and Intercept are of the line of least squares from predictions to labels: 1 and 0 where they are calibrated.
+	Slope     float64 `json:"slope"`
+	Intercept float64 `json:"intercept"`
+}
+
+// numberSums are running means and sums of squares about them, of labels y and predictions p.
+type numberSums struct{ y, p, yy, pp, yp, square float64 }
+
+func newEvaluation(c OutputColumn) *Evaluation {
+	e := &Evaluation{Column: c.Column, column: c, Classes: slices.Clone(c.Classes)}
+	for range c.Classes {
+		e.Confusion = append(e.Confusion, make([]int, len(c.Classes)))
+	}
+	return e
+}
+
+// add compares row i of the labels with the class that was predicted, at a score, or the number that the score is.
+func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
+	if v.IsMissing(i) || slices.Contains(e.column.Missing, v.Name(i)) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+		return nil
+	}
+	if len(e.column.Classes) == 0 {
+		y, ok := v.Number(i)
+		if math.IsNaN(y) {
+			return nil
+		}
+		if !ok || math.IsInf(y, 0) {
+			return fmt.Errorf("expected a number, found %q", text.OneLine(v.Name(i), 80))
+		}
+		e.Rows++
+		e.sums.add(float64(e.Rows), y, float64(score))
+		return nil
+	}
+	name := v.Name(i)
+	truth := slices.Index(e.column.Classes, name)
+	if truth < 0 && strings.HasPrefix(e.column.Classes[0], "not ") && len(e.column.Classes) == 2 {
+		truth = 0
+	}
+	if truth < 0 {
+		truth = len(e.column.Classes)
+		if len(e.Classes) == truth {
+			e.Classes = append(e.Classes, "(another)")
+			e.Confusion = append(e.Confusion, make([]int, truth))
+		}
+	}
+	e.Rows++
+	e.Confusion[truth][class]++
+	within := min(1, max(0, float64(score)))
+	bin := &e.bins[min(len(e.bins)-1, int(within*float64(len(e.bins))))]
+	bin.Rows++
+	bin.Score += within
+	if truth == class {
+		bin.Right++
+	}
+	return nil
+}
+
+func (s *numberSums) add(n, y, p float64) {
+	dy, dp := y-s.y, p-s.p
+	s.y, s.p = s.y+dy/n, s.p+dp/n
+	s.yy, s.pp, s.yp = s.yy+dy*(y-s.y), s.pp+dp*(p-s.p), s.yp+dp*(y-s.y)
+	s.square += (y - p) * (y - p)
+}
+
+// finish turns sums into means.
+func (e *Evaluation) finish() {
+	if e.Rows == 0 {
+		return
+	}
+	n := float64(e.Rows)
+	if len(e.column.Classes) == 0 {
+		s, out := e.sums, &NumberEvaluation{MSE: e.sums.square / n}
+		if s.yy > 0 {
+			out.R2 = 1 - s.square/s.yy
+		}
+		if s.pp > 0 {
+			out.Slope = s.yp / s.pp
+		}
+		out.Intercept = s.y - out.Slope*s.p
+		e.Numbers = out
+		return
+	}
+	right := 0
+	for i := range e.column.Classes {
+		right += e.Confusion[i][i]
+	}
+	e.Error = 1 - float64(right)/n
+	for i, b := range e.bins {
+		if b.Rows == 0 {
+			continue
+		}
+		rows := float64(b.Rows)
+		e.Calibration = append(e.Calibration, CalibrationBin{float64(i) / float64(len(e.bins)), b.Rows, b.Score / rows, b.Right / rows})
+	}
+}

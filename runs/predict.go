@@ -1,0 +1,333 @@
+package runs
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/x448/float16"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Prediction says what to predict with the model of a run.
+type Prediction struct {
+	// Dir is the folder of the run, Files are the tables of rows, Out is the file to write, which must not be there.
+	Dir   string
+	Files []string
+	Out   string
+	// Features and ID are columns, Label that of a label to compare with; those that the run names where they are empty.
+	Features  []string
+	ID, Label string
+	// Embed writes phi in place of predictions.
+	Embed bool
+}
+
+// predictor reads a model and carries a Prediction out.
+type predictor struct {
+	Prediction
+	model   *pipeline.Predictor
+	columns []OutputColumn
+	modelID string
+	found   []*Evaluation // of columns, nil for those without labels
+	writer  table.Writer
+	row     int64
+
+	x, y    []float32
+	labels  []int // the places of the labels among the scalars of a batch, -1 for none
+	id      int
+	written []table.Cells
+}
+
+// Predict reads rows and writes for each its id and, for each label, the class with the highest score and the scores of
+// all classes, or the number; with Embed phi of the row. Where the label of rows is there, it is compared. Memory is
+// that of a few thousand rows. The file appears whole or not at all. progress has how many bytes of how many were read.
+func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(done, total int64)) ([]*Evaluation, error) {
+	if _, err := os.Lstat(p.Out); err == nil {
+		return nil, fmt.Errorf("%s: expected no such file, found one; nothing was written", p.Out)
+	}
+	r := &predictor{Prediction: p}
+	if err := r.read(q); err != nil {
+		return nil, err
+	}
+	defer r.model.Close()
+	if err := atomicfile.MkdirAll(filepath.Dir(p.Out)); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(p.Out), "."+filepath.Base(p.Out)+".*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	buffered := bufio.NewWriterSize(f, 1<<20)
+	if r.writer, err = table.NewWriter(p.Out, buffered); err != nil {
+		return nil, err
+	}
+	if err := r.files(ctx, progress); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(r.writer.Close(), buffered.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return nil, err
+	}
+	found := slices.DeleteFunc(r.found, func(e *Evaluation) bool { return e == nil || e.Rows == 0 })
+	for _, e := range found {
+		e.finish()
+	}
+	return found, os.Rename(f.Name(), p.Out)
+}
+
+// read reads the model.
+func (r *predictor) read(q backend.Queue) error {
+	path := filepath.Join(r.Dir, modelFile)
+	raw, err := atomicfile.ReadFile(path, maxTensors)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s has no %s: expected the folder of a finished run", r.Dir, modelFile)
+	}
+	if err != nil {
+		return err
+	}
+	fault := func(err error) error { return fmt.Errorf("%s: %w", path, err) }
+	stored, meta, err := safetensors.Decode(raw)
+	if err != nil {
+		return fault(err)
+	}
+	tensors := make([]pipeline.Tensor, len(stored))
+	for i, t := range stored {
+		tensors[i] = pipeline.Tensor(t)
+	}
+	height, width := 0, 0
+	if size := meta["image"]; size != "" {
+		if _, err := fmt.Sscanf(size, "%d,%d", &height, &width); err != nil {
+			return fault(fmt.Errorf("metadata image: expected a height and a width, found %q", size))
+		}
+	}
+	for name, to := range map[string]any{"features": &r.Features, "labels": &r.columns} {
+		if meta[name] == "" || name == "features" && len(r.Features) > 0 {
+			continue
+		}
+		if err := json.Unmarshal([]byte(meta[name]), to); err != nil {
+			return fault(fmt.Errorf("metadata %s: %w", name, err))
+		}
+	}
+	if r.model, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
+		return fault(err)
+	}
+	if len(r.columns) == 0 {
+		if r.columns, err = r.unnamed(); err != nil {
+			return err
+		}
+	}
+	heads := 0
+	for _, c := range r.columns {
+		if c.Heads < 1 || c.Heads > r.model.C || len(c.Classes) != c.Heads && !(c.Heads == 1 && (len(c.Classes) == 0 || len(c.Classes) == 2)) {
+			return fault(fmt.Errorf("metadata labels: expected a head for each class, found %d for %d", c.Heads, len(c.Classes)))
+		}
+		heads += c.Heads
+		r.found = append(r.found, nil)
+	}
+	if heads != r.model.C {
+		return fault(fmt.Errorf("metadata labels: expected %d heads, found %d", r.model.C, heads))
+	}
+	r.modelID = meta["id"]
+	return nil
+}
+
+// unnamed are the outputs of a model of data without names: classes 0 and 1, or a number, as the metric of the run says.
+func (r *predictor) unnamed() ([]OutputColumn, error) {
+	var res Result
+	err := jsonfile.Read(filepath.Join(r.Dir, resultFile), maxResult, &res)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	one := OutputColumn{Missing: manifest.DefaultMissing(), Heads: 1}
+	if len(res.Methods) > 0 && res.Methods[0].Score.Metric == pipeline.MetricError {
+		one.Classes = []string{"0", "1"}
+	}
+	return slices.Repeat([]OutputColumn{one}, r.model.C), nil
+}
+
+// files reads one file after the other.
+func (r *predictor) files(ctx context.Context, progress func(done, total int64)) error {
+	var sizes []int64
+	done, total := int64(0), int64(0)
+	for _, path := range r.Files {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		sizes, total = append(sizes, info.Size()), total+info.Size()
+	}
+	for i, path := range r.Files {
+		t, err := table.Open(path, table.FormatOf(path))
+		if err != nil {
+			return err
+		}
+		var q table.Query
+		if q, err = r.query(path, t.Columns()); err == nil {
+			err = t.Scan(q, func(b *table.Batch) error {
+				progress(done+min(b.Read, sizes[i]), total)
+				return cmp.Or(ctx.Err(), r.batch(b))
+			})
+		}
+		if err := cmp.Or(err, t.Close()); err != nil {
+			return err
+		}
+		done += sizes[i]
+	}
+	return nil
+}
+
+// query says what to read of a file, and where the id and the labels will be.
+func (r *predictor) query(path string, columns []table.Column) (q table.Query, err error) {
+	has := func(name string) bool {
+		return name != "" && slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == name })
+	}
+	add := func(name string) int {
+		q.Scalars = append(q.Scalars, name)
+		return len(q.Scalars) - 1
+	}
+	if r.id = -1; r.ID != "" || has(r.modelID) {
+		r.id = add(cmp.Or(r.ID, r.modelID))
+	}
+	r.labels = nil
+	for i, c := range r.columns {
+		at, name := -1, c.Column
+		if i == 0 && r.Label != "" {
+			name = r.Label
+		}
+		if has(name) || i == 0 && r.Label != "" {
+			at = add(name)
+		}
+		r.labels = append(r.labels, at)
+	}
+	if len(r.Features) == 0 {
+		return q, fmt.Errorf("%s: the run names no columns of features: say which with --features", path)
+	}
+	m := manifest.Manifest{Features: r.Features, ID: r.ID}
+	for _, name := range q.Scalars {
+		m.Labels = append(m.Labels, manifest.Label{Column: name})
+	}
+	if q.Features, err = m.FeatureColumns(path, columns); err != nil {
+		return q, err
+	}
+	q.Width = r.model.D
+	if len(q.Features) > 1 && len(q.Features) != r.model.D {
+		return q, fmt.Errorf("%s: expected %d columns of features, those of the run, found %d from %s on", path, r.model.D, len(q.Features),
+			q.Features[0])
+	}
+	return q, nil
+}
+
+// batch predicts and writes the rows of a batch.
+func (r *predictor) batch(b *table.Batch) error {
+	r.x = r.x[:0]
+	switch v := &b.Features; {
+	case len(v.U8) > 0:
+		for _, e := range v.U8 {
+			r.x = append(r.x, float32(e))
+		}
+	case len(v.F16) > 0:
+		for _, e := range v.F16 {
+			r.x = append(r.x, float16.Frombits(e).Float32())
+		}
+	default:
+		r.x = append(r.x, v.F32...)
+	}
+	if len(r.x) != b.Rows*r.model.D {
+		return fmt.Errorf("%s: expected %d features, those of the run, found %d", b.Where(0), r.model.D, len(r.x)/b.Rows)
+	}
+	ids := make([]string, b.Rows)
+	for i := range ids {
+		ids[i] = strconv.FormatInt(r.row, 10)
+		r.row++
+		if r.id >= 0 && !b.Scalars[r.id].IsMissing(i) {
+			ids[i] = b.Scalars[r.id].Name(i)
+		}
+	}
+	r.written = append(r.written[:0], table.Cells{Name: "id", Text: ids})
+	if r.Embed {
+		r.y = slices.Grow(r.y[:0], b.Rows*r.model.K)[:b.Rows*r.model.K]
+		if err := r.model.Embed(r.x, r.y); err != nil {
+			return err
+		}
+		r.written = append(r.written, table.Cells{Name: "phi", Numbers: r.y, Width: r.model.K})
+		return r.writer.Write(b.Rows, r.written)
+	}
+	r.y = slices.Grow(r.y[:0], b.Rows*r.model.C)[:b.Rows*r.model.C]
+	if err := r.model.Predict(r.x, r.y); err != nil {
+		return err
+	}
+	first := 0
+	for i, c := range r.columns {
+		if err := r.output(b, i, c, first); err != nil {
+			return err
+		}
+		first += c.Heads
+	}
+	return r.writer.Write(b.Rows, r.written)
+}
+
+// output adds the cells of one label, whose heads are from first on, and compares them with labels.
+func (r *predictor) output(b *table.Batch, i int, c OutputColumn, first int) error {
+	scores := make([][]float32, max(1, len(c.Classes)))
+	for k := range scores {
+		scores[k] = make([]float32, b.Rows)
+		for row := range b.Rows {
+			y := r.y[row*r.model.C+first+min(k, c.Heads-1)]
+			if len(c.Classes) > c.Heads && k == 0 {
+				y = 1 - y
+			}
+			scores[k][row] = y
+		}
+	}
+	prefix := ""
+	if len(r.columns) > 1 {
+		prefix = cmp.Or(c.Column, strconv.Itoa(i)) + "_"
+	}
+	best := make([]int, b.Rows)
+	if len(c.Classes) == 0 {
+		r.written = append(r.written, table.Cells{Name: prefix + "number", Numbers: scores[0]})
+	} else {
+		names := make([]string, b.Rows)
+		for row := range b.Rows {
+			for k := range scores {
+				if scores[k][row] > scores[best[row]][row] {
+					best[row] = k
+				}
+			}
+			names[row] = c.Classes[best[row]]
+		}
+		r.written = append(r.written, table.Cells{Name: prefix + "label", Text: names})
+		for k, class := range c.Classes {
+			r.written = append(r.written, table.Cells{Name: prefix + "score_" + class, Numbers: scores[k]})
+		}
+	}
+	if r.labels[i] < 0 {
+		return nil
+	}
+	if r.found[i] == nil {
+		r.found[i] = newEvaluation(c)
+	}
+	v := &b.Scalars[r.labels[i]]
+	for row := range b.Rows {
+		if err := r.found[i].add(v, row, best[row], scores[best[row]][row]); err != nil {
+			return fmt.Errorf("%s, column %s: %w", b.Where(row), c.Column, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package runs
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
+)
+
+// writeTestRows writes the test rows of a task as CSV, with their labels.
+func writeTestRows(t *testing.T, path string, set *dataset.Set, task *dataset.Task) {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("name,y")
+	cols := set.Pools[task.Pool].Cols
+	for j := range cols {
+		fmt.Fprintf(&text, ",f%d", j)
+	}
+	for i, row := range task.Test {
+		fmt.Fprintf(&text, "\nrow %d,%g", i, task.Labels[row])
+		for _, x := range features(set, task.Pool, int(row)) {
+			fmt.Fprintf(&text, ",%g", float32(x))
+		}
+	}
+	must.Do(t, os.WriteFile(path, []byte(text.String()), 0o644))
+}
+
+// Predictions of the test rows have the score that the run recorded, for each class of representation, method and kind
+// of label.
+func TestPredictScoresAsTheRun(t *testing.T) {
+	quietly := func(int64, int64) {}
+	intercept := smallConfig()
+	intercept.Intercept, intercept.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	alone := intercept
+	alone.Methods = []string{pipeline.Uniform, pipeline.Target}
+	for i, c := range []struct {
+		name   string
+		set    *dataset.Set
+		cfg    pipeline.Config
+		target string
+	}{
+		{"classes", smallSet(71, 4, 400, 6, true), smallConfig(), "floats_3"},
+		{"intercept", smallSet(72, 4, 400, 6, true), intercept, "bytes_2"},
+		{"numbers", smallSet(73, 4, 400, 6, false), intercept, "floats_1"},
+		{"alone", smallSet(74, 4, 400, 6, false), alone, "floats_1"},
+		{"conv", smallImages(75, 3, 300, 6, 9), smallConvConfig(), ""},
+	} {
+		if c.target == "" {
+			c.target = c.set.Tasks[0].Name
+		}
+		dev := openDevice(t, 2, c.set)
+		dir := t.TempDir()
+		res := mustRun(t, dev, identityOf(dev, c.cfg, []string{c.target}, uint64(i)), dir)
+		method := cmp.Or(res.Recommended, c.cfg.Methods[0])
+		if c.name == "alone" {
+			method = pipeline.Target
+			must.Do(t, folder{dir: dir}.copyModel(method, modelFile))
+		}
+		task := &c.set.Tasks[must.Get(c.set.TaskIndex(c.target))(t)]
+		rows := filepath.Join(t.TempDir(), "rows.csv")
+		writeTestRows(t, rows, c.set, task)
+		q := pipelinetest.NewQueue(t, dev.Device)
+		p := Prediction{Dir: dir, Files: []string{rows}, Out: filepath.Join(dir, "out.csv"), Features: []string{"f*"}, ID: "name", Label: "y"}
+		found := must.Get(Predict(t.Context(), q, p, quietly))(t)
+		want := res.Method(method).Score
+		if len(found) != 1 || found[0].Rows != len(task.Test) {
+			t.Fatalf("%s: %+v", c.name, found)
+		}
+		got := found[0].Error
+		if n := found[0].Numbers; n != nil {
+			got = n.MSE
+		}
+		if (found[0].Numbers == nil) != (want.Metric == pipeline.MetricError) || !near(got, want.Value, 1e-4) {
+			t.Errorf("%s: the predictions score %g, the run recorded %+v", c.name, got, want)
+		}
+		out := must.Get(csv.NewReader(must.Get(os.Open(p.Out))(t)).ReadAll())(t)
+		if len(out) != 1+len(task.Test) || out[1][0] != "row 0" || out[len(out)-1][0] != fmt.Sprintf("row %d", len(task.Test)-1) {
+			t.Errorf("%s: %d rows, the first %v", c.name, len(out), out[:2])
+		}
+		must.Fail(t, "again", must.Err(Predict(t.Context(), q, p, quietly)), p.Out+": expected no such file")
+
+		p.Out, p.Embed = filepath.Join(dir, "phi.csv"), true
+		must.Get(Predict(t.Context(), q, p, quietly))(t)
+		checkPhi(t, c.name, must.Get(csv.NewReader(must.Get(os.Open(p.Out))(t)).ReadAll())(t), out, dir, c.cfg.Representation)
+
+		for _, bad := range []struct {
+			change func(*Prediction)
+			says   string
+		}{
+			{func(p *Prediction) { p.Features = []string{"g*"} }, `expected a column "g*"`},
+			{func(p *Prediction) { p.Features = []string{"f1", "f2"} }, fmt.Sprintf("expected %d columns of features", task0Cols(c.set))},
+			{func(p *Prediction) { p.Features = []string{"f1"} }, fmt.Sprintf("expected %d elements, found 1", task0Cols(c.set))},
+			{func(p *Prediction) { p.Features = nil }, "say which with --features"},
+			{func(p *Prediction) { p.ID = "nobody" }, `expected a column "nobody"`},
+			{func(p *Prediction) { p.Label = "nothing" }, `expected a column "nothing"`},
+			{func(p *Prediction) { p.Dir = filepath.Dir(rows) }, "has no model.safetensors"},
+			{func(p *Prediction) { p.Out = filepath.Join(dir, "out.xls") }, "expected a name that ends in one of .parquet, .csv, .jsonl"},
+		} {
+			p := p
+			p.Out, p.Embed = filepath.Join(dir, "bad.csv"), false
+			bad.change(&p)
+			must.Fail(t, bad.says, must.Err(Predict(t.Context(), q, p, quietly)), bad.says)
+			must.Absent(t, p.Out)
+		}
+	}
+}
+
+func task0Cols(set *dataset.Set) int { return set.Pools[0].Cols }
+
+// checkPhi predicts from phi as the documentation of the tensors says, where nothing but phi matters.
+func checkPhi(t *testing.T, name string, phi, out [][]string, dir, representation string) {
+	t.Helper()
+	m := must.Get(ReadModel(dir))(t)
+	if len(phi) != len(out) || len(phi[0]) != 1+m.K || phi[0][1] != "phi_0" {
+		t.Fatalf("%s: phi has %d rows of %v", name, len(phi), phi[0])
+	}
+	if name != "classes" && representation != pipeline.ClassConv {
+		return
+	}
+	for i := 1; i < len(phi); i++ {
+		y := 0.0
+		for k, w := range m.Head {
+			y += float64(w) * must.Get(strconv.ParseFloat(phi[i][1+k], 64))(t)
+		}
+		last := must.Get(strconv.ParseFloat(out[i][len(out[i])-1], 64))(t)
+		if math.Abs(y-last) > 1e-4*(1+math.Abs(y)) {
+			t.Errorf("%s: row %d: the head of phi is %g, predicted %g", name, i, y, last)
+		}
+	}
+}
