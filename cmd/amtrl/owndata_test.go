@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/amtrl/amtrl/internal/amtrltest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// review is a row of somebody's own data: an embedding of a text in a shop, with a label or without.
+type review struct {
+	ID        string    `parquet:"id" json:"id"`
+	Shop      string    `parquet:"shop" json:"shop"`
+	Label     *string   `parquet:"label,optional" json:"label"`
+	Embedding []float32 `parquet:"embedding,list" json:"embedding"`
+}
+
+const embeddingWidth = 384
+
+// makeReviews makes rows of 20 shops, 50 to 20,000 each, and of a 21st, the target: its 60 labelled rows and others
+// without a label, whose labels are among the new rows. Rows of a class lie around its centre; the first ten shops and
+// the target have the same centres, the others each their own.
+func makeReviews(seed uint64) (data, fresh []review) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	classes := []string{"awful", "bad", "fair", "good", "great"}
+	centres := func() [][]float64 {
+		c := make([][]float64, len(classes))
+		for i := range c {
+			c[i] = make([]float64, embeddingWidth)
+			for j := range c[i] {
+				c[i][j] = rng.NormFloat64() * 0.16
+			}
+		}
+		return c
+	}
+	shared := centres()
+	add := func(rows *[]review, shop string, n int, c [][]float64, labelled func(i int) bool) {
+		for i := range n {
+			class := rng.IntN(len(classes))
+			r := review{ID: fmt.Sprintf("%s/%d", shop, i), Shop: shop}
+			if labelled(i) {
+				r.Label = &classes[class]
+			}
+			for j := range embeddingWidth {
+				// A sixteenth is the same number in every format.
+				r.Embedding = append(r.Embedding, float32(int(16*(c[class][j]+rng.NormFloat64())))/16)
+			}
+			*rows = append(*rows, r)
+		}
+	}
+	mostly := func(int) bool { return rng.IntN(5) > 0 }
+	for s := range 20 {
+		c := shared
+		if s >= 10 {
+			c = centres()
+		}
+		size := []int{50, 20_000, 100, 150, 200, 300, 400, 500, 600, 700}[s%10]
+		if s == 11 {
+			size = 800
+		}
+		add(&data, fmt.Sprintf("shop %02d", s), size, c, mostly)
+	}
+	add(&data, "new shop", 460, shared, func(i int) bool { return i < 60 })
+	add(&fresh, "new shop", 1000, shared, func(int) bool { return true })
+	return data, fresh
+}
+
+// writeReviews writes rows in the format that the name tells.
+func writeReviews(t *testing.T, path string, rows []review) {
+	t.Helper()
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	f := must.Get(os.Create(path))(t)
+	switch filepath.Ext(path) {
+	case ".parquet":
+		must.Do(t, parquet.Write(f, rows))
+	case ".jsonl":
+		enc := json.NewEncoder(f)
+		for _, r := range rows {
+			must.Do(t, enc.Encode(r))
+		}
+	case ".csv":
+		w := csv.NewWriter(f)
+		must.Do(t, w.Write([]string{"id", "shop", "label", "embedding"}))
+		for _, r := range rows {
+			label := ""
+			if r.Label != nil {
+				label = *r.Label
+			}
+			must.Do(t, w.Write([]string{r.ID, r.Shop, label, string(must.Get(json.Marshal(r.Embedding))(t))}))
+		}
+		w.Flush()
+		must.Do(t, w.Error())
+	}
+	must.Do(t, f.Close())
+}
+
+// From files of somebody's own to predictions, in each format: the same results, most samples from the shops that are
+// like the target, and better predictions than from the target's labels alone.
+func TestOwnData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes and reads some hundred megabytes")
+	}
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HOME", dir)
+	data, fresh := makeReviews(1)
+	var first string
+	for _, format := range []string{"parquet", "csv", "jsonl"} {
+		work := filepath.Join(dir, format, "reviews")
+		writeReviews(t, filepath.Join(work, "reviews."+format), data)
+		writeReviews(t, filepath.Join(work, "fresh."+format), fresh)
+		succeed(t, work, "data", "init", "reviews."+format, "--target", "new shop")
+		succeed(t, work, "run", "--data", "dataset.yaml", "--target-samples", "48", "--floor", "8", "--budget", "4000", "--k", "8",
+			"--save", "all", "--out", "run", "--quiet")
+		o := succeed(t, work, "predict", "run", "fresh."+format, "--out", "out."+format, "--json")
+		table := succeed(t, work, "predict", "run", "fresh."+format, "--out", "out-again.csv").Stdout
+		result := string(must.Get(os.ReadFile(filepath.Join(work, "run", "result.json")))(t))
+		predicted := string(must.Get(os.ReadFile(filepath.Join(work, "out-again.csv")))(t))
+		if first == "" {
+			first = result + o.Stdout + predicted + table
+			checkOwnData(t, work, o, fresh)
+		}
+		if result+o.Stdout+predicted+table != first {
+			t.Errorf("%s has other results than parquet:\n%s\n%s", format, result, o.Stdout)
+		}
+	}
+}
+
+func checkOwnData(t *testing.T, work string, o outcome, fresh []review) {
+	t.Helper()
+	res := amtrltest.JSON[runs.Result](t, amtrltest.Outcome{Stdout: string(must.Get(os.ReadFile(filepath.Join(work, "run", "result.json")))(t))})
+	right, all := 0, 0
+	for _, s := range res.Sources {
+		if all += s.Samples; s.Source < "shop 10" {
+			right += s.Samples
+		}
+	}
+	if 2*right < all {
+		t.Errorf("%d of %d samples are from the shops that are like the target", right, all)
+	}
+	must.Do(t, os.Mkdir(filepath.Join(work, "alone"), 0o755))
+	alone := must.Get(os.ReadFile(filepath.Join(work, "run", "models", "target.safetensors")))(t)
+	must.Do(t, os.WriteFile(filepath.Join(work, "alone", "model.safetensors"), alone, 0o644))
+	a := succeed(t, work, "predict", "alone", "fresh.parquet", "--out", "alone.csv", "--json")
+	with, without := amtrltest.JSON[[]runs.Evaluation](t, o), amtrltest.JSON[[]runs.Evaluation](t, a)
+	t.Logf("error with sources %.3f (%s), alone %.3f; %d of %d samples from the right shops", with[0].Error, res.Recommended, without[0].Error,
+		right, all)
+	if len(with) != 1 || with[0].Rows != len(fresh) || !(with[0].Error < 0.7*without[0].Error) {
+		t.Errorf("with sources %+v, alone %+v", with, without)
+	}
+	rows := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(work, "run", "rows.csv")))(t)).ReadAll())(t)
+	for _, r := range rows[1:] {
+		if shop, _, ok := strings.Cut(r[2], "/"); !ok || !strings.HasPrefix(r[1], shop) || r[4] != "1" {
+			t.Fatalf("a drawn row is %v", r)
+		}
+	}
+	t.Run("python", func(t *testing.T) { checkInPython(t, work) })
+}
+
+// checkInPython predicts with the lines of Python that docs/data.md has.
+func checkInPython(t *testing.T, work string) {
+	t.Helper()
+	page := string(must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "data.md")))(t))
+	_, script, ok := strings.Cut(page, "```python\n")
+	script, _, closed := strings.Cut(script, "```")
+	if !ok || !closed {
+		t.Fatal("docs/data.md has no Python")
+	}
+	python := cmp.Or(os.Getenv("AMTRL_PYTHON"), "python3")
+	if err := exec.Command(python, "-c", "import numpy, safetensors").Run(); err != nil {
+		t.Skipf("no NumPy and safetensors: %s -c 'import numpy, safetensors': %v", python, err)
+	}
+	read := "import csv, json\nrows = list(csv.DictReader(open('fresh.csv')))\nX = [json.loads(r['embedding']) for r in rows]\n"
+	write := "\nfor r, l, y in zip(rows, labels, scores): print(r['id'], l, y[-1], sep='|')\n"
+	fresh := filepath.Join(work, "fresh.csv")
+	_, rows := makeReviews(1)
+	writeReviews(t, fresh, rows)
+	cmd := exec.Command(python, "-c", read+script+write)
+	cmd.Dir = work
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, errs.String())
+	}
+	want := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(work, "out-again.csv")))(t)).ReadAll())(t)[1:]
+	i := 0
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		score, last := must.Get(strconv.ParseFloat(f[2], 64))(t), must.Get(strconv.ParseFloat(want[i][len(want[i])-1], 64))(t)
+		if f[0] != want[i][0] || f[1] != want[i][1] && score != 0.5 || !(score-last < 1e-4 && last-score < 1e-4) {
+			t.Fatalf("row %d is %v in Python, %v of amtrl", i, f, want[i])
+		}
+		i++
+	}
+	if i != len(want) {
+		t.Errorf("Python predicted %d of %d rows", i, len(want))
+	}
+}
