@@ -11,7 +11,7 @@ import (
 // parquetWriter writes text as strings and numbers as float, with Snappy.
 type parquetWriter struct {
 	to      io.Writer
-	parquet *parquet.Writer
+	parquet *parquet.GenericWriter[any]
 	group   int // rows of a row group
 	rows    int // of the row group that is open
 	row     parquet.Row
@@ -36,7 +36,7 @@ func (w *parquetWriter) begin(columns []Cells) {
 		root.names = append(root.names, c.Name)
 	}
 	w.group = max(1, groupNumbers/numbers)
-	w.parquet = parquet.NewWriter(w.to, parquet.NewSchema("rows", root), parquet.Compression(&parquet.Snappy))
+	w.parquet = parquet.NewGenericWriter[any](w.to, parquet.NewSchema("rows", root), parquet.Compression(&parquet.Snappy))
 }
 
 // orderedGroup has its fields in an order of its own, not in that of their names.
