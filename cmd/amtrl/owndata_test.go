@@ -142,7 +142,8 @@ func TestOwnData(t *testing.T) {
 
 func checkOwnData(t *testing.T, work string, o outcome, fresh []review) {
 	t.Helper()
-	res := amtrltest.JSON[runs.Result](t, amtrltest.Outcome{Stdout: string(must.Get(os.ReadFile(filepath.Join(work, "run", "result.json")))(t))})
+	raw := must.Get(os.ReadFile(filepath.Join(work, "run", "result.json")))(t)
+	res := amtrltest.JSON[runs.Result](t, outcome{Stdout: string(raw)})
 	right, all := 0, 0
 	for _, s := range res.Sources {
 		if all += s.Samples; s.Source < "shop 10" {
@@ -157,8 +158,8 @@ func checkOwnData(t *testing.T, work string, o outcome, fresh []review) {
 	must.Do(t, os.WriteFile(filepath.Join(work, "alone", "model.safetensors"), alone, 0o644))
 	a := succeed(t, work, "predict", "alone", "fresh.parquet", "--out", "alone.csv", "--json")
 	with, without := amtrltest.JSON[[]runs.Evaluation](t, o), amtrltest.JSON[[]runs.Evaluation](t, a)
-	t.Logf("error with sources %.3f (%s), alone %.3f; %d of %d samples from the right shops", with[0].Error, res.Recommended, without[0].Error,
-		right, all)
+	t.Logf("error with sources %.3f (%s), alone %.3f; %d of %d samples from the right shops", with[0].Error, res.Recommended,
+		without[0].Error, right, all)
 	if len(with) != 1 || with[0].Rows != len(fresh) || !(with[0].Error < 0.7*without[0].Error) {
 		t.Errorf("with sources %+v, alone %+v", with, without)
 	}

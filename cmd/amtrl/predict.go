@@ -23,8 +23,8 @@ type predictOptions struct {
 
 func (o *predictOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.features, "features", "`COLUMN` of lists, or columns of numbers or patterns of them such as f*, separated by commas; by default\n"+
-		"those of the run", "")
+	set.Text(&o.features, "features",
+		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, separated by commas; by default\nthose of the run", "")
 	set.Text(&o.id, "id", "`COLUMN` of the ids of rows; by default that of the run, or the number of the row", "")
 	set.Text(&o.label, "label", "`COLUMN` of labels to compare with; by default that of the run, where the rows have it", "")
 	o.device.addFlags(set)
