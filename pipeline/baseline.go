@@ -44,7 +44,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	}
 	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no source", make([]float64, len(rec.Counts))
-	rec.Score, err = l.score(in.Test)
+	rec.Score, err = l.score(in, fit)
 	return rec, err
 }
 
@@ -57,6 +57,7 @@ func constants(in labelGroup, means []float64, k, d int) []headVector {
 		h.w, h.delta = make([]float32, k), make([]float32, d)
 		for i := range n {
 			h.Loss += y.At(i, c) * y.At(i, c) / float64(n)
+			h.residuals = append(h.residuals, y.At(i, c)*float64(n)/float64(max(1, n-1)))
 		}
 		h.LeaveOneOut = h.Loss * float64(n*n) / float64(max(1, (n-1)*(n-1)))
 	}

@@ -36,7 +36,9 @@ type draws struct {
 
 // newDraws shuffles the training rows of the target and of every source.
 // n target rows, or all where there are fewer, are set aside as the target samples;
-// where the target is a source too, its draws begin after them.
+// where the target is a source too, its draws begin after them. A target without test
+// rows is tested on what is left of its rows, where that is a fifth and no source
+// draws from it.
 func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uint64) draws {
 	shuffled := func(role string, s Source) []int32 {
 		rows := slices.Clone(s.trainRows(set))
@@ -46,6 +48,10 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 	rows := shuffled("target", target)
 	n = min(n, len(rows))
 	d := draws{target: rows[:n], source: make([][]int32, len(sources)), test: target.testRows(set)}
+	included := slices.ContainsFunc(sources, func(s Source) bool { return s.Name == target.Name })
+	if rest := rows[n:]; len(d.test) == 0 && 5*len(rest) >= len(rows) && !included {
+		d.test = slices.Sorted(slices.Values(rest))
+	}
 	for i, s := range sources {
 		if d.source[i] = rows[n:]; s.Name != target.Name {
 			d.source[i] = shuffled("source", s)

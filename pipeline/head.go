@@ -44,6 +44,11 @@ type headFit struct {
 	// Kappa and LeaveOneOut are of prior residual: the weight of the target's own
 	// rows, and the mean squared leave-one-out residual.
 	Kappa, LeaveOneOut float64
+	// residuals are the leave-one-out residuals of one output, label less prediction,
+	// and left the predictions of all outputs. Other priors have none of them.
+	residuals []float64
+	left      [][]float32
+	labels    []float32 // in the units of the data, as Labelled has them
 }
 
 // ridgeGrid are the candidates of RidgeAuto.

@@ -75,9 +75,10 @@ func (l *Learner) Check(st State) error {
 // Learn carries out the round after st on labelled rows: it minimises the
 // empirical risk over representation and sources' heads (eq. 1), fits the
 // target's head on top (eq. 2), estimates the relevance of each source (eq. 3)
-// and scores the target's predictor on the held-out rows, or exactly where the
-// data set comes from a model. It returns the state after the round and leaves
-// st as it is. The same state and round give the same result.
+// and scores the target's predictor on the held-out rows, by leave-one-out where
+// there are none, or exactly where the data set comes from a model. It returns the
+// state after the round and leaves st as it is. The same state and round give the
+// same result.
 func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) {
 	if err := l.Check(st); err != nil {
 		return State{}, err
@@ -121,7 +122,7 @@ func (l *Learner) checkRound(st State, in Round) error {
 		total = 1
 	}
 	exact := p.Set.Model != nil && p.Config.Representation == ClassLinear
-	if total == 0 || len(in.Target.Rows) == 0 || len(in.Test.Rows) == 0 && !exact {
+	if total == 0 || len(in.Target.Rows) == 0 || len(in.Test.Rows) == 0 && !exact && !p.Config.leavesOneOut() {
 		return p.inRound(in.Method, in.Epoch, fmt.Errorf("expected labelled rows of sources, target and test, found %d, %d and %d",
 			total, len(in.Target.Rows), len(in.Test.Rows)))
 	}
@@ -216,7 +217,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), heads, outputsOf(p.Sources)); err != nil {
 		return Epoch{}, err
 	}
-	rec.Score, err = l.score(in.Test)
+	rec.Score, err = l.score(in, fit)
 	return rec, err
 }
 
@@ -366,11 +367,33 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 			label := u.labelOf(columns[in.outputs[i]])
 			out.Loss += f.Loss
 			out.LeaveOneOut += label * label * f.LeaveOneOut
+			if f.residuals != nil {
+				out.leaveOut(target, in.outputs[i], len(columns), label, f.residuals)
+			}
 		}
 	}
 	out.Loss /= float64(max(1, fitted))
 	out.LeaveOneOut /= float64(max(1, fitted))
 	return out, nil
+}
+
+// leaveOut adds the leave-one-out predictions of an output, in the units of the data:
+// residuals are those of the rows that have the label, in units of label.
+func (f *headFit) leaveOut(target Labelled, output, outputs int, label float64, residuals []float64) {
+	if f.left == nil {
+		f.labels = make([]float32, len(target.Y))
+		f.left = make([][]float32, outputs)
+		for c := range f.left {
+			f.left[c] = slices.Repeat([]float32{float32(math.NaN())}, len(target.Rows))
+		}
+	}
+	for i := range target.Rows {
+		y := float64(target.Y[i*outputs+output])
+		f.labels[i*outputs+output] = float32(label * y)
+		if y == y {
+			f.left[output][i], residuals = float32(label*(y-residuals[0])), residuals[1:]
+		}
+	}
 }
 
 // features computes phi of rows of the target's pool, N by K.

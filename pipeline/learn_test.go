@@ -189,9 +189,11 @@ func TestUnitErrors(t *testing.T) {
 		says   []string
 	}{
 		"too many target samples": {dev, func(c *Config) { c.TargetSamples = 91 }, []string{"bytes_0", "90", "91"}},
-		"no test rows":            {openDevice(t, 1, noTest), func(*Config) {}, []string{"bytes_0", "test"}},
-		"no source":               {openDevice(t, 1, one), func(*Config) {}, []string{"bytes_0", "source"}},
-		"floor above the pool":    {dev, func(c *Config) { c.Schedule.Floor = 91 }, []string{"91", "floats_1", "90"}},
+		"no test rows": {openDevice(t, 1, noTest), func(c *Config) {
+			c.TargetSamples, c.Head.Prior = 90, PriorSources
+		}, []string{"bytes_0", "test"}},
+		"no source":            {openDevice(t, 1, one), func(*Config) {}, []string{"bytes_0", "source"}},
+		"floor above the pool": {dev, func(c *Config) { c.Schedule.Floor = 91 }, []string{"91", "floats_1", "90"}},
 		"theory": {dev, func(c *Config) {
 			c.Schedule = Schedule{Kind: ScheduleTheory, Epochs: 4, Theory: &Theory{Delta: 0.1, R: 1, SigmaMin: 0.5}}
 		}, []string{"theory", "epoch 4", "floats_1", "90"}},

@@ -55,8 +55,9 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	if have := len(p.draws.target); have < cfg.TargetSamples {
 		return nil, fmt.Errorf("target %s has %d rows to draw from, expected at least the %d target samples", name, have, cfg.TargetSamples)
 	}
-	if set.Model == nil && len(p.draws.test) == 0 {
-		return nil, fmt.Errorf("target %s has no test rows", name)
+	if set.Model == nil && len(p.draws.test) == 0 && !cfg.leavesOneOut() {
+		return nil, fmt.Errorf("target %s has no test rows: expected some, fewer target samples, or prior %s for the leave-one-out error",
+			name, PriorResidual)
 	}
 	p.columns = columnsOf(set, append(slices.Clone(p.Sources), p.Target))
 	if cfg.Representation == ClassConv {

@@ -15,7 +15,7 @@ type Proposal struct {
 	// them are new.
 	Before []int
 	// Target are the target's samples and Test its held-out rows, the same in
-	// every round.
+	// every round. Where there are none, the score is by leave-one-out.
 	Target, Test []int32
 }
 

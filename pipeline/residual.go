@@ -128,7 +128,7 @@ func (f kernelFit) heads(rows *targetRows, u units, k int) []headVector {
 	out := make([]headVector, outputs)
 	for c := range out {
 		h := headVector{w: make([]float32, k), delta: make([]float32, d)}
-		h.Ridge, h.Kappa = f.lambda, f.kappa
+		h.Ridge, h.Kappa, h.residuals = f.lambda, f.kappa, mat.Col(nil, c, f.residual)
 		for i := range n {
 			e := f.lambda * f.alpha.At(i, c) // (G + lambda I + lambda rho 11') alpha = y
 			h.Loss += e * e / float64(n)

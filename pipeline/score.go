@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/amtrl/amtrl/backend"
@@ -12,6 +14,9 @@ type Score struct {
 	// Metric is MetricError, MetricMSE or MetricExcess; less is better.
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value"`
+	// LeaveOneOut says that the target has no held-out rows: the rows are the target's
+	// samples, of which the head leaves out the one that it predicts.
+	LeaveOneOut bool `json:"leave_one_out,omitempty"`
 }
 
 // The metrics of a score.
@@ -25,10 +30,13 @@ const (
 	MetricExcess = "excess_risk"
 )
 
+// leavesOneOut says whether every head has leave-one-out residuals.
+func (c *Config) leavesOneOut() bool { return c.Head.Prior == PriorResidual }
+
 // score measures the target's predictor: exact excess risk where the data has
-// a model, else on the test rows.
-func (l *Learner) score(test Labelled) (Score, error) {
-	set := l.problem.Set
+// a model, else on the test rows, or without any by what fit leaves out.
+func (l *Learner) score(in Round, fit headFit) (Score, error) {
+	set, test := l.problem.Set, in.Test
 	columns := l.problem.targetColumns()
 	if c, ok := l.model.(*linearClass); ok && set.Model != nil {
 		risk := 0.0
@@ -40,7 +48,15 @@ func (l *Learner) score(test Labelled) (Score, error) {
 			// Rows have mean 0, so that the intercept's part is its square.
 			risk += set.Model.ExcessRisk(task, p) + intercept*intercept
 		}
-		return Score{MetricExcess, risk / float64(len(columns))}, nil
+		return Score{Metric: MetricExcess, Value: risk / float64(len(columns))}, nil
+	}
+	if len(test.Rows) == 0 {
+		if math.IsInf(fit.LeaveOneOut, 0) || math.IsNaN(fit.LeaveOneOut) {
+			return Score{}, fmt.Errorf("%d target samples have no leave-one-out error: expected more, or test rows", len(in.Target.Rows))
+		}
+		s := scorePredictions(set.Binary, classGroups(set, l.problem.Target), fit.left, fit.labels)
+		s.LeaveOneOut = true
+		return s, nil
 	}
 	u, err := l.model.units()
 	if err != nil {
@@ -116,7 +132,7 @@ func scorePredictions(binary bool, groups [][]int, pred [][]float32, y []float32
 		}
 	}
 	if !binary {
-		return Score{MetricMSE, sum / float64(n)}
+		return Score{Metric: MetricMSE, Value: sum / float64(n)}
 	}
 	for _, group := range groups {
 		for i := range len(y) / outputs {
@@ -136,7 +152,7 @@ func scorePredictions(binary bool, groups [][]int, pred [][]float32, y []float32
 			judged++
 		}
 	}
-	return Score{MetricError, float64(wrong) / float64(judged)}
+	return Score{Metric: MetricError, Value: float64(wrong) / float64(judged)}
 }
 
 // ownPart is z'delta for rows of the target's pool, 0 without delta.

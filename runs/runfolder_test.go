@@ -116,7 +116,9 @@ func TestRunErrorsComeFirst(t *testing.T) {
 		says   string
 	}{
 		"too few rows": {dev, func(i *Identity) { i.Config.TargetSamples = 91 }, "90"},
-		"no test rows": {openDevice(t, 1, noTest), func(*Identity) {}, "test"},
+		"no test rows": {openDevice(t, 1, noTest), func(i *Identity) {
+			i.Config.TargetSamples, i.Config.Head.Prior = 90, pipeline.PriorSources
+		}, "test"},
 		"theory": {dev, func(i *Identity) {
 			i.Config.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleTheory, Epochs: 3, Theory: &pipeline.Theory{Delta: 0.1, R: 1, SigmaMin: 1}}
 		}, "theory"},

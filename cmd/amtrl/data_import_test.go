@@ -48,7 +48,7 @@ func TestRunOnManifest(t *testing.T) {
 		return succeed(t, dir, "run", "--data", data, "--target-samples", "20", "--k", "2", "--budget", "200", "--floor", "5", "--out", out)
 	}
 	first := run("shops.yaml", "a")
-	if !strings.Contains(first.Stderr, "importing shops.yaml into ") || !strings.Contains(first.Stdout, "target shop 4_good of shops") {
+	if !strings.Contains(first.Stderr, "importing shops.yaml into ") || !strings.Contains(first.Stdout, "target shop 4 of shops") {
 		t.Errorf("unexpected output:\n%s%s", first.Stderr, first.Stdout)
 	}
 	if again := run("shops.yaml", "b"); strings.Contains(again.Stderr, "importing") {
@@ -63,6 +63,34 @@ func TestRunOnManifest(t *testing.T) {
 		}
 	}
 	amtrl(t, dir, "run", "--data", "shops.csv").ComplainsOnce(t, 1, "amtrl data init shops.csv makes one")
+}
+
+// A run needs no settings: it chooses those that a small target can serve, unless a
+// flag gives them, and says why.
+func TestRunFitsTheData(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HOME", dir)
+	writeShops(t, dir)
+	o := succeed(t, dir, "run", "--data", "shops.yaml", "--out", "plain")
+	for _, part := range []string{"chose target-samples 80: all labelled rows of the target", "chose k 4: ",
+		"chose schedule budget 160: half of", "chose floor "} {
+		if !strings.Contains(o.Stderr, part) {
+			t.Errorf("no %q in\n%s", part, o.Stderr)
+		}
+	}
+	if !strings.Contains(string(must.Get(os.ReadFile(filepath.Join(dir, "plain", "result.json")))(t)), `"leave_one_out": true`) {
+		t.Error("the score is not marked as leave-one-out")
+	}
+	o = succeed(t, dir, "run", "--data", "shops.yaml", "--out", "given",
+		"--target-samples", "50", "--k", "2", "--budget", "100", "--floor", "3")
+	if strings.Contains(o.Stderr, "chose") {
+		t.Errorf("what is given is chosen:\n%s", o.Stderr)
+	}
+	for _, more := range [][]string{nil, {"--dry-run"}} {
+		amtrl(t, dir, append([]string{"run", "--data", "shops.yaml", "--target-samples", "81", "--quiet"}, more...)...).
+			ComplainsOnce(t, 1, "has 80 rows to draw from")
+	}
 }
 
 // What init guesses of the shops is what their manifest says, and it writes over nothing.

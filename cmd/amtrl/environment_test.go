@@ -14,7 +14,7 @@ import (
 func TestEnvironmentGivesWay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	succeed(t, dir, "data", "digits", "-n", "20", "--out", "d", "--quiet")
+	succeed(t, dir, "data", "digits", "-n", "700", "--out", "d", "--quiet")
 	plan := func(env, args string) dryRunResult {
 		t.Helper()
 		cmd := command(dir, strings.Fields(args)...)
@@ -42,14 +42,14 @@ func TestEnvironmentGivesWay(t *testing.T) {
 	}
 	same("AMTRL_DIGITS=500 AMTRL_SIGMA=3", "run")
 	same("AMTRL_FLOOR=3 AMTRL_BUDGET=900 AMTRL_L1=0.5 AMTRL_NU=nowhere.csv", "run --schedule theory")
-	same("AMTRL_SCHEDULE=paper", "run --budget 700")
-	same("AMTRL_SCHEDULE=paper", "sweep --targets fog_1 --budgets 700")
-	same("AMTRL_BUDGETS=700 AMTRL_RISK=0.1", "sweep --targets fog_1 --schedule paper")
+	same("AMTRL_SCHEDULE=paper", "run --budget 9000")
+	same("AMTRL_SCHEDULE=paper", "sweep --targets fog_1 --budgets 9000")
+	same("AMTRL_BUDGETS=9000 AMTRL_RISK=0.1", "sweep --targets fog_1 --schedule paper")
 	if k := plan("AMTRL_K=3", "run"+dry).Identity.Config.K; k != 3 {
 		t.Errorf("AMTRL_K=3 gives K = %d", k)
 	}
-	if s := plan("AMTRL_BUDGET=700", "run"+dry).Identity.Config.Schedule; s.Kind != pipeline.ScheduleBudget || s.Budget != 700 {
-		t.Errorf("AMTRL_BUDGET=700 gives %+v", s)
+	if s := plan("AMTRL_BUDGET=9000", "run"+dry).Identity.Config.Schedule; s.Kind != pipeline.ScheduleBudget || s.Budget != 9000 {
+		t.Errorf("AMTRL_BUDGET=9000 gives %+v", s)
 	}
 
 	for _, test := range [][3]string{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/flags"
@@ -35,6 +36,20 @@ func (o *settingOptions) addFlags(set *flags.Set, settings ...*setting) {
 // in the same place, or on the command line.
 func (o *settingOptions) impliesBudget() bool {
 	return o.budget != nil && o.budget.Set && (!o.schedule.Set || o.budget.Given && !o.schedule.Given)
+}
+
+// given names the settings that flags or the environment set.
+func (o *settingOptions) given() []string {
+	var names []string
+	for _, s := range o.bound {
+		if s.Set {
+			names = append(names, strings.ReplaceAll(s.Name, "-", "_"))
+		}
+	}
+	if o.impliesBudget() {
+		names = append(names, pipeline.SettingSchedule)
+	}
+	return names
 }
 
 // override applies the settings that are set, and refuses those on the command
@@ -92,6 +107,7 @@ func (o *configOptions) addFlags(set *flags.Set) {
 type configuration struct {
 	pipeline.Config
 	files []*dataset.SourceValues
+	given []string // the settings that flags give, for pipeline.Config.Fit
 }
 
 // resolve applies the flags to the preset, where a sweep has budgets the first of them.
@@ -128,6 +144,7 @@ func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 	if !o.settings.width.Set {
 		out.K = preset.K
 	}
+	out.given = o.settings.given()
 	return out, nil
 }
 
@@ -141,13 +158,22 @@ func (c *configuration) read(path, column string, least, most float64) (map[stri
 }
 
 // complete refuses files that name sources which the data do not have, and
-// returns the configuration with what the data decide.
-func (c *configuration) complete(set *dataset.Set) (pipeline.Config, error) {
+// returns the configuration with what the data decide, and the targets that choose
+// names under it. It notes what it chose for them.
+func (c *configuration) complete(set *dataset.Set, out *output, choose func(*pipeline.Config) ([]string, error)) (
+	cfg pipeline.Config, targets []string, err error) {
 	full := c.Complete(set)
 	for _, t := range c.files {
 		if err := t.Check(func(name string) error { _, err := full.FindSource(set, name); return err }); err != nil {
-			return c.Config, err
+			return c.Config, nil, err
 		}
 	}
-	return full.Canonical(), nil
+	if targets, err = choose(&full); err != nil {
+		return c.Config, nil, err
+	}
+	fitted, choices := c.Fit(set, targets, c.given...)
+	for _, choice := range choices {
+		out.note("chose %s %s: %s", strings.ReplaceAll(choice.Setting, "_", "-"), choice.Value, choice.Reason)
+	}
+	return fitted.Complete(set).Canonical(), targets, nil
 }

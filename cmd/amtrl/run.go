@@ -65,17 +65,17 @@ func (o *runOptions) run(ctx context.Context) error {
 		return err
 	}
 	cfg.Sources = o.data.kindOfSources()
-	full, err := cfg.complete(set)
+	full, targets, err := cfg.complete(set, &o.output, func(full *pipeline.Config) ([]string, error) {
+		target := cmp.Or(o.target.V, full.DefaultTarget(set))
+		if _, err := full.FindSource(set, target); err != nil {
+			return nil, flags.Misuse("--target: %s", err)
+		}
+		return []string{target}, nil
+	})
 	if err != nil {
 		return err
 	}
-	target := o.target.V
-	if target == "" {
-		target = full.DefaultTarget(set)
-	}
-	if _, err := full.FindSource(set, target); err != nil {
-		return flags.Misuse("--target: %s", err)
-	}
+	target := targets[0]
 	choice, err := o.device.open(o.device.threads.V, &o.output)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ type folderOptions struct {
 
 func (o *folderOptions) addFlags(set *flags.Set, usage string) {
 	set.Text(&o.out, "out", usage, "")
-	set.Bool(&o.dryRun, "dry-run", "print the resolved configuration and the plan of the schedule, and do nothing")
+	set.Bool(&o.dryRun, "dry-run", "make every check of the run and print the resolved configuration and the plan of the schedule")
 }
 
 // open names the folder, --out or prefix and a hash of the work, and puts the
@@ -179,12 +179,12 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 		return flags.Misuse("schedule theory with delta %g, r %g, sigma-min %g and beta %g asks for more samples than can be counted: "+
 			"expected constants nearer to 1", t.Delta, t.R, t.SigmaMin, t.Beta)
 	}
-	// What the run would refuse of a network, such as a batch larger than the first epoch. A linear plan is shown even
-	// where the data cannot serve it: the theorem's own never are.
-	if cfg.Representation == pipeline.ClassConv {
-		if err := id.Check(set); err != nil {
+	if err := id.Check(set); err != nil {
+		// The theorem's own constants ask for more than any data have: their plan is shown all the same.
+		if cfg.Schedule.Kind != pipeline.ScheduleTheory {
 			return err
 		}
+		o.note("a run would be refused: %s", err)
 	}
 	if o.json.V {
 		return o.emitJSON(dryRunResult{dir, id, plans})

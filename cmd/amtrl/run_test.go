@@ -87,7 +87,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	must.Do(t, os.WriteFile(costs, []byte("source,cost\nfog_1,2.5\n"), 0o644))
 	nu := filepath.Join(dir, "nu.csv")
 	must.Do(t, os.WriteFile(nu, []byte("source,nu\nfog_1,0.5\n"), 0o644))
-	args := []string{"run", "--digits", "20", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
+	args := []string{"run", "--digits", "700", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
 		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2", "--prior",
 		"sources", "--head-rcond", "0.01",
 		"--relevance", "l1", "--l1", "0.5"}
@@ -100,9 +100,9 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	// The theory schedule allows no other allocation and no costs.
 	theory := plan(append(erm, "--sources", "pools", "--schedule", "theory", "--delta", "0.2", "--r", "2",
 		"--sigma-min", "0.5", "--beta", "3")...)
-	paper := plan(append(erm, "--allocation", "l1", "--mix", "0.25", "--costs", costs)...)
+	paper := plan(append(erm, "--allocation", "l1", "--mix", "0.25", "--costs", costs, "--nu", nu)...)
 	conv := plan("--allocation", "l1", "--mix", "0.25", "--costs", costs, "--representation", "conv", "--channels", "4, 5", "--passes", "3",
-		"--digits", "100", "--nu", nu, "--batch", "17", "--rate", "0.25", "--decay", "0.5", "--validation", "0.125", "--patience", "2")
+		"--digits", "700", "--nu", nu, "--batch", "17", "--rate", "0.25", "--decay", "0.5", "--validation", "0.125", "--patience", "2")
 	want := pipeline.Config{
 		Preset: "paper", Methods: []string{"active", "known"}, Representation: "linear", K: 7, TargetSamples: 11, IncludeTarget: true,
 		Intercept: true, Seed: 5,
@@ -111,12 +111,12 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		ERM:        pipeline.ERM{Lambda: 0.125, Iterations: 9, Tolerance: 0.5, History: 4, Init: "moments", WarmStart: true},
 		Head:       pipeline.Head{Ridge: 2, Prior: "sources", Rcond: 0.01},
 		Relevance:  pipeline.Relevance{Kind: "l1", Rcond: -1, Lambda: 0.5},
-		Costs:      map[string]float64{"fog_1": 2.5},
+		Costs:      map[string]float64{"fog_1": 2.5}, Nu: map[string]float64{"fog_1": 0.5},
 	}
 	inTheory := want
 	inTheory.Schedule.Kind, inTheory.Schedule.Theory = "theory", &pipeline.Theory{Delta: 0.2, R: 2, SigmaMin: 0.5, Beta: 3}
 	inTheory.Sources = "pools"
-	inTheory.Allocation, inTheory.Costs = pipeline.Allocation{Rule: "squared"}, nil
+	inTheory.Allocation, inTheory.Costs, inTheory.Nu = pipeline.Allocation{Rule: "squared"}, nil, nil
 
 	inConv := want
 	inConv.Representation, inConv.Intercept, inConv.ERM, inConv.Nu = "conv", false, pipeline.ERM{}, map[string]float64{"fog_1": 0.5}
@@ -154,7 +154,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	// Without flags the configuration is the preset's.
 	for _, preset := range pipeline.Presets() {
 		var res dryRunResult
-		o := succeed(t, dir, "run", "--digits", "20", "--dry-run", "--json", "--preset", preset)
+		o := succeed(t, dir, "run", "--digits", "700", "--dry-run", "--json", "--preset", preset)
 		must.Do(t, json.Unmarshal([]byte(o.Stdout), &res))
 		want := must.Get(pipeline.NewConfig(preset))(t)
 		got, _ := json.Marshal(res.Identity.Config)

@@ -126,11 +126,15 @@ func (o *sweepInput) plan(ctx context.Context, out *output) (*sweepPlan, error) 
 		return nil, err
 	}
 	cfg.Sources = o.data.kindOfSources()
-	if p.cfg, err = cfg.complete(p.set); err != nil {
+	p.cfg, p.targets, err = cfg.complete(p.set, out, func(full *pipeline.Config) ([]string, error) {
+		targets, err := matchTargets(p.set, full, o.targets.V)
+		if err != nil {
+			return nil, flags.Misuse("--targets: %s", err)
+		}
+		return targets, nil
+	})
+	if err != nil {
 		return nil, err
-	}
-	if p.targets, err = matchTargets(p.set, &p.cfg, o.targets.V); err != nil {
-		return nil, flags.Misuse("--targets: %s", err)
 	}
 	if budgets := max(1, len(p.budgets)); len(p.targets) > maxUnits/len(p.seeds)/budgets {
 		return nil, flags.Misuse("%d targets, %d seeds and %d budgets: expected at most %d units in a sweep",

@@ -47,7 +47,7 @@ type Header struct {
 	Split bool   `json:"split"`
 	// Target is the target's source, or empty where each source can be the target.
 	Target  string   `json:"target,omitempty"`
-	Folds   int      `json:"folds"`
+	Folds   int      `json:"folds,omitempty"`
 	Outputs []Output `json:"outputs"`
 	Sources []Source `json:"sources"`
 	Files   []File   `json:"files"`
@@ -124,8 +124,8 @@ func (h *Header) check() error {
 		return fmt.Errorf("expected rows of float32, float16 or uint8, found %d by %d of %q", h.Rows, h.Cols, h.Element)
 	case len(h.Outputs) == 0:
 		return errors.New("expected outputs, found none")
-	case h.Folds < 2 || h.Folds > manifest.MaxFolds:
-		return fmt.Errorf("expected 2 to %d folds, found %d", manifest.MaxFolds, h.Folds)
+	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):
+		return fmt.Errorf("expected 2 to %d folds or 0 for none, found %d", manifest.MaxFolds, h.Folds)
 	}
 	return nil
 }

@@ -152,8 +152,8 @@ func compare(t *testing.T, set *dataset.Set, records []record, sources, classes 
 	}
 }
 
-// Without a split, a part of the target's labelled rows is held out and nothing of
-// the sources; without a target, a part of each source.
+// Without a split, nothing is held out; with folds a part of the target's labelled
+// rows and nothing of the sources, or without a target a part of each source.
 func TestHeldOut(t *testing.T) {
 	rng := testrand.New(t)
 	dir := t.TempDir()
@@ -171,9 +171,9 @@ func TestHeldOut(t *testing.T) {
 		held func(source string) bool
 		part int
 	}{
-		"target":    {plain, func(s string) bool { return s == "s1" }, 5},
+		"target":    {plain, func(string) bool { return false }, 5},
 		"folds":     {strings.Replace(plain, "s1", "s1, folds: 3", 1), func(s string) bool { return s == "s1" }, 3},
-		"no target": {strings.Replace(plain, "target: {source: s1}", "", 1), func(string) bool { return true }, 5},
+		"no target": {strings.Replace(plain, "target: {source: s1}", "target: {folds: 5}", 1), func(string) bool { return true }, 5},
 	} {
 		out := filepath.Join(dir, name)
 		must.Do(t, Import(t.Context(), parse(t, dir, change.text), out, none))

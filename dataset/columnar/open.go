@@ -20,9 +20,10 @@ import (
 // several labels the column comes between, "<source>_<label>_<class>". Rows
 // without the label are in neither Train nor Test.
 //
-// The rows of a split named test are for testing. Where the target has none,
-// one of its Folds parts of the labelled rows is held out by a permutation; where
-// no target is named, that holds for each source.
+// The rows of a split named test are for testing. Where the target has none and the
+// manifest gives folds, one of these parts of its labelled rows is held out by a
+// permutation; where no target is named, that holds for each source. Without folds
+// nothing is held out.
 func Open(dir string) (*dataset.Set, error) {
 	h, err := readHeader(dir)
 	if err != nil {
@@ -247,7 +248,7 @@ func (r *opener) split(source Source, first int, labelled func(row int) bool) (t
 			train = append(train, int32(row))
 		}
 	}
-	if len(test) > 0 || h.Target != "" && source.Name != h.Target || len(train) < 2 {
+	if len(test) > 0 || h.Folds == 0 || h.Target != "" && source.Name != h.Target || len(train) < 2 {
 		return train, test
 	}
 	order := slices.Clone(train)

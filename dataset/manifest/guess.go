@@ -68,7 +68,7 @@ func (g *guesser) pick(patterns []string, fits func(*column) bool) string {
 
 // Look makes a manifest that would be at path from what files show.
 func Look(ctx context.Context, manifestPath string, files []string, known Known) (*Guess, error) {
-	m := &Manifest{Path: manifestPath, Target: Target{Folds: DefaultFolds}}
+	m := &Manifest{Path: manifestPath}
 	dir := path.Dir(manifestPath)
 	for _, f := range files {
 		m.Files = append(m.Files, relative(dir, f))

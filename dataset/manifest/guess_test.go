@@ -64,27 +64,27 @@ func TestLook(t *testing.T) {
 				func(i int) string { return fmt.Sprint(i * i) }}}, Known{},
 			Manifest{ID: "row_id", Source: "domain", Features: []string{"embedding"}, Labels: []Label{{"label", Classes, nil,
 				[]string{"", "unknown"}}},
-				Target: Target{"shop 3", 5}},
+				Target: Target{Source: "shop 3"}},
 		},
 		"numbered": {
 			[]columnOf{{"id", row}, {"site", shop}, {"split", words("train", "test")}, {"cost", words("2")}, {"y", number},
 				{"f0", number}, {"f1", number},
 				{"f12", number}, {"year", words("2001", "2002")}}, Known{},
 			Manifest{ID: "id", Source: "site", Split: "split", Cost: "cost", Features: []string{"f[0-9]*"},
-				Labels: []Label{{"y", Number, nil, []string{""}}}, Target: Target{"shop 0", 5}},
+				Labels: []Label{{"y", Number, nil, []string{""}}}, Target: Target{Source: "shop 0"}},
 		},
 		"two classes": {
 			[]columnOf{{"a", number}, {"b", number}, {"Group", shop}, {"is_spam", words("0", "1", "")}},
 			Known{Target: "shop 2"},
 			Manifest{Source: "Group", Features: []string{"a", "b"}, Labels: []Label{{"is_spam", Binary, nil, []string{""}}},
-				Target: Target{"shop 2", 5}},
+				Target: Target{Source: "shop 2"}},
 		},
 		"known": {
 			[]columnOf{{"id", row}, {"domain", shop}, {"where", shop}, {"label", fewest}, {"kind", words("x", "y")}, {"v",
 				vector}, {"w", vector}},
 			Known{Source: "where", Labels: []string{"kind", "label"}, Features: []string{"w"}, Target: "shop 1"},
 			Manifest{ID: "id", Source: "where", Features: []string{"w"}, Labels: []Label{{"kind", Binary, nil, []string{""}},
-				{"label", Classes, nil, []string{""}}}, Target: Target{"shop 1", 5}},
+				{"label", Classes, nil, []string{""}}}, Target: Target{Source: "shop 1"}},
 		},
 	} {
 		dir := t.TempDir()

@@ -66,7 +66,7 @@ type Label struct {
 type Target struct {
 	Source string
 	// Folds is into how many parts the labelled rows of a target are cut that no
-	// split divides; the first is held out for measuring.
+	// split divides; one is held out for measuring. With 0 none is.
 	Folds int
 }
 
@@ -80,10 +80,9 @@ type Sources struct {
 
 // The limits of costs and folds.
 const (
-	MinCost      = 1e-6
-	MaxCost      = 1e6
-	DefaultFolds = 5
-	MaxFolds     = 1000
+	MinCost  = 1e-6
+	MaxCost  = 1e6
+	MaxFolds = 1000
 )
 
 // DefaultMissing are the values that stand for no label where a manifest gives none.

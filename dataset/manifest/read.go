@@ -147,7 +147,6 @@ func (r reader) word(dst *string, words ...string) func(*yaml.Node) error {
 }
 
 func (r reader) manifest(n *yaml.Node, m *Manifest) error {
-	m.Target.Folds = DefaultFolds
 	return r.keys(n, "a manifest",
 		field{"files", r.texts(&m.Files, "a file or a list of files")},
 		field{"format", r.word(&m.Format, table.Formats()...)},

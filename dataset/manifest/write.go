@@ -69,8 +69,12 @@ func (g *Guess) Text() string {
 	}
 	line("# The source that the model is for. Without one, each source can be the target.")
 	if t := g.Target; t.Source != "" {
-		line("target: {source: %s, folds: %d}  # one of the folds of its labelled rows is held out, where no split says which",
-			scalar(t.Source), t.Folds)
+		line("# With folds: 5 a fifth of its labelled rows is held out to measure on; without, the error is by leave-one-out.")
+		folds := ""
+		if t.Folds > 0 {
+			folds = fmt.Sprintf(", folds: %d", t.Folds)
+		}
+		line("target: {source: %s%s}", scalar(t.Source), folds)
 	}
 	line("# sources: {include: [...], exclude: [...], cost: {NAME: 2.5}}")
 	return b.String()

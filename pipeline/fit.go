@@ -1,0 +1,167 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// The settings that Fit chooses.
+const (
+	SettingTargetSamples = "target_samples"
+	SettingK             = "k"
+	SettingSchedule      = "schedule"
+	SettingFloor         = "floor"
+)
+
+// Choice is a setting that the data decided, and why.
+type Choice struct {
+	// Setting is SettingTargetSamples, SettingK, SettingSchedule or SettingFloor.
+	Setting string
+	Value   string
+	Reason  string
+}
+
+// maxFitted is the most target samples that Fit chooses: the time of a head grows
+// with their cube.
+const maxFitted = 1000
+
+// Fit returns settings of preset "default" that own data can serve, for targets that
+// are names of SourcesIn, and says what it chose. Own data are those that
+// name their outputs; others keep the settings, and so does preset "paper". Settings
+// in given are left alone, SettingSchedule with its budget.
+//
+//	target samples  all labelled rows of the smallest target, at most 1,000. With all of
+//	                them the score is by leave-one-out
+//	k               at most the number of outputs of the sources and the width of a row
+//	schedule        that of the preset where the labelled rows of the sources cost twice
+//	                as much, else a budget of half of what they cost
+//	floor           at most the rows of the smallest source, and half of an equal share of
+//	                the first round
+func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config, []Choice) {
+	own := slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
+	if c.Preset != PresetDefault || len(targets) == 0 || !own {
+		return c, nil
+	}
+	var choices []Choice
+	choose := func(setting, value, reason string, args ...any) {
+		choices = append(choices, Choice{setting, value, fmt.Sprintf(reason, args...)})
+	}
+	open := func(setting string) bool { return !slices.Contains(given, setting) }
+	full := c.Complete(set)
+	m := full.measure(set, targets)
+
+	if open(SettingTargetSamples) {
+		c.TargetSamples = max(1, min(m.target, maxFitted))
+		switch {
+		case m.tested:
+			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %d labelled rows of the target that are not for tests", m.target)
+		case 5*(m.target-c.TargetSamples) >= m.target:
+			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %d labelled rows of the target; the others are for tests", m.target)
+		case c.TargetSamples < m.target:
+			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %d labelled rows of the target; scores leave one out", m.target)
+		default:
+			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "all labelled rows of the target; scores leave one out")
+		}
+	}
+	if m.sources == 0 {
+		return c, choices
+	}
+	if width := min(m.outputs, set.Pools[0].Cols); open(SettingK) && full.K > width {
+		c.K = width
+		choose(SettingK, strconv.Itoa(width), "the sources have %d outputs, of rows %d wide", m.outputs, set.Pools[0].Cols)
+	}
+	if plan := c.Schedule.plan(); open(SettingSchedule) && 2*plan[len(plan)-1].Cost*m.meanCost() > m.cost {
+		c.Schedule.Kind, c.Schedule.Budget = ScheduleBudget, max(1, math.Floor(m.cost/2))
+		if m.cost/2 < 1 {
+			c.Schedule.Budget = m.cost / 2
+		}
+		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "half of what the %d labelled rows of the sources cost", m.rows)
+	}
+	if open(SettingFloor) && c.Schedule.Kind != ScheduleTheory {
+		share := int(c.Schedule.plan()[0].Cost / m.each / 2)
+		switch floor := min(m.least, share); {
+		case floor >= c.Schedule.Floor:
+		case floor == m.least:
+			c.Schedule.Floor = floor
+			choose(SettingFloor, strconv.Itoa(floor), "source %s has %d labelled rows", m.smallest, m.least)
+		default:
+			c.Schedule.Floor = floor
+			choose(SettingFloor, strconv.Itoa(floor), "half of an equal share of the first round")
+		}
+	}
+	return c, choices
+}
+
+// plan are the rounds of a schedule that does not depend on the data.
+func (s Schedule) plan() []EpochPlan {
+	if s.Kind == ScheduleTheory {
+		s.Kind = SchedulePaper
+	}
+	s.Epochs = max(1, s.Epochs)
+	return s.Plan(1, 1, 1)
+}
+
+// extent is how much data the targets of a set have: for each number that of the
+// target which has the least.
+type extent struct {
+	target   int     // labelled rows of a target that are not for tests
+	tested   bool    // whether every target has test rows
+	sources  int     // of a target
+	outputs  int     // of its sources
+	rows     int     // labelled rows of its sources to draw from
+	cost     float64 // what they cost
+	each     float64 // what one row of each source costs
+	least    int     // rows of the smallest source
+	smallest string  // its name
+}
+
+func (m *extent) meanCost() float64 { return m.cost / float64(max(1, m.rows)) }
+
+// measure measures data under complete settings.
+func (c *Config) measure(set *dataset.Set, targets []string) extent {
+	var out extent
+	all := c.SourcesIn(set)
+	rows := make([]int, len(all))
+	for i, s := range all {
+		rows[i] = len(s.trainRows(set))
+	}
+	for i, name := range targets {
+		t := slices.IndexFunc(all, func(s Source) bool { return s.Name == name })
+		if t < 0 {
+			continue
+		}
+		m := extent{target: rows[t], tested: len(all[t].testRows(set)) > 0}
+		for j, s := range all {
+			if j == t || set.Pools[s.Pool].Target {
+				continue
+			}
+			cost := 1.0
+			if v, is := c.Costs[s.Name]; is {
+				cost = v
+			}
+			n := rows[j]
+			if m.sources == 0 || n < m.least {
+				m.least, m.smallest = n, s.Name
+			}
+			m.sources, m.outputs, m.rows = m.sources+1, m.outputs+len(s.Tasks), m.rows+n
+			m.cost, m.each = m.cost+cost*float64(n), m.each+cost
+		}
+		if i == 0 {
+			out = m
+			continue
+		}
+		out.target, out.tested, out.sources = min(out.target, m.target), out.tested && m.tested, min(out.sources, m.sources)
+		out.outputs, out.each = min(out.outputs, m.outputs), max(out.each, m.each)
+		if m.cost < out.cost {
+			out.cost, out.rows = m.cost, m.rows
+		}
+		if m.least < out.least {
+			out.least, out.smallest = m.least, m.smallest
+		}
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package pipeline
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// ownSet is a set as a manifest gives it: pools of the given rows, the last the
+// target's alone, of which some rows have no label and none is for tests.
+func ownSet(rng *rand.Rand, rows []int, binary bool) *dataset.Set {
+	const d = 7
+	set := &dataset.Set{Name: "own", Binary: binary}
+	for i, n := range rows {
+		p := &dataset.Pool{Name: fmt.Sprintf("pool %d", i), Rows: n, Cols: d, F32: make([]float32, n*d), Scale: 1, Target: i == len(rows)-1}
+		if rng.IntN(3) == 0 {
+			p.Cost = 0.5 + rng.Float64()*9
+		}
+		for j := range p.F32 {
+			p.F32[j] = float32(rng.NormFloat64())
+		}
+		t := dataset.Task{Name: p.Name, Pool: i, Output: dataset.Output{Name: "label"}, Labels: make([]float32, n)}
+		for r := range n {
+			if r > 0 && rng.IntN(4) == 0 {
+				continue
+			}
+			t.Train = append(t.Train, int32(r))
+			y := p.F32[r*d] + 0.3*float32(rng.NormFloat64())
+			if binary {
+				y = float32(b2i(y > 0.5))
+			}
+			t.Labels[r] = y
+		}
+		set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, t)
+	}
+	return set
+}
+
+// Without held-out rows the score is the leave-one-out error over all rows of the target.
+func TestScoreLeavesOneOut(t *testing.T) {
+	rng := testrand.New(t)
+	for _, binary := range []bool{true, false} {
+		set := ownSet(rng, []int{200, 150, 300, 60}, binary)
+		dev := openDevice(t, 1, set)
+		cfg := must.Get(NewConfig(PresetDefault))(t)
+		cfg, _ = cfg.Fit(set, []string{"pool 3"})
+		p := must.Get(NewProblem(set, cfg, 3))(t)
+		cfg = p.Config
+		task := &set.Tasks[3]
+		if cfg.TargetSamples != len(task.Train) || len(p.draws.test) != 0 {
+			t.Fatalf("%d target samples and %d test rows of %d", cfg.TargetSamples, len(p.draws.test), len(task.Train))
+		}
+		_, st := runUnit(t, dev, cfg, 3)
+		n := float64(len(task.Train))
+		mean := 0.0
+		for _, r := range task.Train {
+			mean += float64(task.Labels[r]) / n
+		}
+		constant := 0.0
+		for _, r := range task.Train {
+			y := float64(task.Labels[r])
+			others := (mean*n - y) / (n - 1)
+			if binary {
+				constant += float64(b2i((others > 0.5) != (y > 0.5))) / n
+			} else {
+				constant += (others - y) * (others - y) / n
+			}
+		}
+		for _, e := range st.Epochs {
+			if !e.Score.LeaveOneOut {
+				t.Errorf("%s: the score is not marked", e.Method)
+			}
+			if e.Method == Constant && !near(e.Score.Value/constant, 1, 1e-5) {
+				t.Errorf("binary %v: the score of the constant is %g, expected %g", binary, e.Score.Value, constant)
+			}
+			if !binary && !near(e.Score.Value/e.LeaveOneOut, 1, 1e-4) {
+				t.Errorf("%s: the score is %g, recorded leave-one-out %g", e.Method, e.Score.Value, e.LeaveOneOut)
+			}
+		}
+		best, worst := st.Epochs[len(st.Epochs)-3].Score.Value, st.Epochs[len(st.Epochs)-1].Score.Value
+		if !(best < 0.8*worst) {
+			t.Errorf("binary %v: uniform has %g, the constant %g", binary, best, worst)
+		}
+	}
+}
+
+// With fewer samples than rows, the others are for tests.
+func TestRestIsForTests(t *testing.T) {
+	set := ownSet(testrand.New(t), []int{200, 150, 120}, true)
+	cfg := must.Get(NewConfig(PresetDefault))(t)
+	cfg, _ = cfg.Fit(set, []string{"pool 2"})
+	cfg.TargetSamples = 30
+	p := must.Get(NewProblem(set, cfg, 2))(t)
+	prop := must.Get(p.Propose(State{}))(t)
+	all := slices.Sorted(slices.Values(slices.Concat(prop.Target, prop.Test)))
+	if len(prop.Target) != 30 || !slices.Equal(all, set.Tasks[2].Train) || !slices.IsSorted(prop.Test) {
+		t.Errorf("%d target samples, %v for tests of %v", len(prop.Target), prop.Test, set.Tasks[2].Train)
+	}
+	cfg.IncludeTarget = true
+	if p := must.Get(NewProblem(set, cfg, 2))(t); len(p.draws.test) != 0 {
+		t.Errorf("%v are for tests and can be drawn", p.draws.test)
+	}
+}
+
+// Whatever own data there are, the problem can be stated; other data and what is
+// given stay.
+func TestFitServes(t *testing.T) {
+	rng := testrand.New(t)
+	preset := must.Get(NewConfig(PresetDefault))(t)
+	for range 60 {
+		rows := make([]int, 2+rng.IntN(60))
+		for i := range rows {
+			rows[i] = 1 + rng.IntN(1+rng.IntN(3000))
+		}
+		rows[len(rows)-1] = 8 + rng.IntN(100)
+		set := ownSet(rng, rows, rng.IntN(2) == 0)
+		target := len(rows) - 1
+		cfg, choices := preset.Fit(set, []string{set.Tasks[target].Name})
+		p, err := NewProblem(set, cfg, target)
+		if err != nil {
+			t.Errorf("rows %v, chose %v: %v", rows, choices, err)
+			continue
+		}
+		prop := must.Get(p.Propose(State{}))(t)
+		drawn := 0
+		for _, s := range prop.Sources {
+			drawn += len(s)
+		}
+		if drawn == 0 {
+			t.Errorf("rows %v, chose %v: nothing is drawn", rows, choices)
+		}
+		given := preset
+		given.TargetSamples, given.K, given.Schedule.Floor = 3, 2, 0
+		got, choices := given.Fit(set, []string{set.Tasks[target].Name}, SettingTargetSamples, SettingK, SettingFloor, SettingSchedule)
+		if got.TargetSamples != 3 || got.K != 2 || got.Schedule != given.Schedule || len(choices) > 0 {
+			t.Errorf("%+v came of what was given, %v", got, choices)
+		}
+	}
+	paper := must.Get(NewConfig(PresetPaper))(t)
+	if _, choices := paper.Fit(ownSet(rng, []int{9, 9}, true), []string{"pool 1"}); len(choices) > 0 {
+		t.Errorf("preset paper became %v", choices)
+	}
+	other := must.Get(dataset.SparseNu(5, 2, 3, 1, 60, 1))(t)
+	if _, choices := preset.Fit(other, []string{other.Tasks[3].Name}); len(choices) > 0 {
+		t.Errorf("other data chose %v", choices)
+	}
+}
