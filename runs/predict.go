@@ -61,10 +61,13 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 		return nil, fmt.Errorf("%s: expected no such file, found one; nothing was written", p.Out)
 	}
 	r := &predictor{Prediction: p}
-	if err := r.read(q); err != nil {
+	err := r.read(q)
+	if r.model != nil {
+		defer r.model.Close()
+	}
+	if err != nil {
 		return nil, err
 	}
-	defer r.model.Close()
 	if err := atomicfile.MkdirAll(filepath.Dir(p.Out)); err != nil {
 		return nil, err
 	}

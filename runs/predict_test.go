@@ -13,6 +13,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
@@ -136,5 +137,50 @@ func checkPhi(t *testing.T, name string, phi, out [][]string, dir, representatio
 		if math.Abs(y-last) > 1e-4*(1+math.Abs(y)) {
 			t.Errorf("%s: row %d: the head of phi is %g, predicted %g", name, i, y, last)
 		}
+	}
+}
+
+// Labels of several columns are predicted together; values that stand for no label are not compared, and tensors that
+// are absent are zero or one.
+func TestPredictSeveralLabels(t *testing.T) {
+	dir := t.TempDir()
+	model := must.Get(safetensors.Encode([]safetensors.Tensor{
+		{Name: "representation.weight", Shape: []int{1, 2}, Data: []float32{1, 2}},
+		{Name: "target.weight", Shape: []int{3, 1}, Data: []float32{1, -1, 0.25}},
+		{Name: "target.bias", Shape: []int{3}, Data: []float32{0, 1, 0}},
+	}, map[string]string{
+		"features": `["x"]`,
+		"labels": `[{"column":"kind","classes":["a","b"],"heads":2},` +
+			`{"column":"size","classes":["not big","big"],"missing":["?"],"heads":1}]`,
+	}))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), model, 0o644))
+	rows := filepath.Join(dir, "rows.jsonl")
+	must.Do(t, os.WriteFile(rows, []byte(`{"x": [1, 1], "kind": "a", "size": "?"}
+{"x": [0, 0], "kind": "a", "size": "small"}
+{"x": [-1, 0], "kind": "other", "size": "big"}
+`), 0o644))
+	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
+	p := Prediction{Dir: dir, Files: []string{rows}, Out: filepath.Join(dir, "out.csv")}
+	found := must.Get(Predict(t.Context(), q, p, func(int64, int64) {}))(t)
+	want := `id,kind_label,kind_score_a,kind_score_b,size_label,size_score_not big,size_score_big
+0,a,3,-2,big,0.25,0.75
+1,b,0,1,not big,1,0
+2,b,-1,2,not big,1.25,-0.25
+`
+	if got := string(must.Get(os.ReadFile(p.Out))(t)); got != want {
+		t.Errorf("predicted\n%swant\n%s", got, want)
+	}
+	if len(found) != 2 || found[0].Rows != 3 || !near(found[0].Error, 2./3, 1e-12) || len(found[0].Confusion) != 3 ||
+		found[0].Confusion[2][1] != 1 || found[1].Rows != 2 || found[1].Error != 0.5 {
+		t.Errorf("compared: %+v, %+v", *found[0], *found[1])
+	}
+	for _, labels := range []string{`[]x`, `[{"heads":2}]`, `[{"classes":["a","b"],"heads":2}]`} {
+		bad := must.Get(safetensors.Encode([]safetensors.Tensor{
+			{Name: "representation.weight", Shape: []int{1, 2}, Data: []float32{1, 2}},
+			{Name: "target.weight", Shape: []int{3, 1}, Data: []float32{1, -1, 0.25}},
+		}, map[string]string{"labels": labels}))(t)
+		must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), bad, 0o644))
+		p.Out = filepath.Join(dir, "bad.csv")
+		must.Fail(t, labels, must.Err(Predict(t.Context(), q, p, func(int64, int64) {})), "metadata labels")
 	}
 }
