@@ -44,7 +44,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	}
 	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no source", make([]float64, len(rec.Counts))
-	rec.Score, err = l.score(in, fit)
+	err = l.measure(&rec, in, fit)
 	return rec, err
 }
 

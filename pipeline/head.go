@@ -49,6 +49,16 @@ type headFit struct {
 	residuals []float64
 	left      [][]float32
 	labels    []float32 // in the units of the data, as Labelled has them
+	// each are the fits that prior residual chose from, parts those of the outputs
+	// that were fitted together.
+	each  []kernelFit
+	parts []fittedPart
+}
+
+// fittedPart says how the outputs of a group were fitted.
+type fittedPart struct {
+	labelGroup
+	fits []headFit
 }
 
 // ridgeGrid are the candidates of RidgeAuto.

@@ -89,6 +89,8 @@ type kernelRidge struct {
 	// unit vector is outside of q, and square is q entry by entry, squared.
 	value, rest []float64
 	square      *mat.Dense
+	// each is what search found, the best lambda for each kappa.
+	each []kernelFit
 }
 
 // kernelFit is the regression at one kappa and lambda.
@@ -258,7 +260,9 @@ func (k *kernelRidge) search(kappas []float64, lambda float64) kernelFit {
 	best, at := kernelFit{loo: math.Inf(1)}, -2.0
 	for _, kappa := range kappas {
 		if lambda != RidgeAuto {
-			if fit := k.at(kappa, lambda); fit.loo < best.loo {
+			fit := k.at(kappa, lambda)
+			k.each = append(k.each, fit)
+			if fit.loo < best.loo {
 				best = fit
 			}
 			continue
@@ -278,6 +282,7 @@ func (k *kernelRidge) search(kappas []float64, lambda float64) kernelFit {
 				}
 			}
 		}
+		k.each = append(k.each, own)
 		if own.loo < best.loo {
 			best = own
 		}

@@ -217,8 +217,23 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), heads, outputsOf(p.Sources)); err != nil {
 		return Epoch{}, err
 	}
-	rec.Score, err = l.score(in, fit)
+	if p.saysHowSure(in) {
+		if rec.Uncertainty, err = l.uncertainty(in, rec.Fit.Lambda, fit, random("uncertainty")); err != nil {
+			return Epoch{}, err
+		}
+	}
+	err = l.measure(&rec, in, fit)
 	return rec, err
+}
+
+// measure scores the target's predictor. With the last round of a method stay the
+// losses of the test rows; preset paper is without them.
+func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
+	rec.Score, rec.Losses, err = l.score(in, fit)
+	if in.Epoch < l.problem.RoundsOf(in.Method) || l.problem.Config.Head.Prior == PriorIdentity {
+		rec.Losses = nil
+	}
+	return err
 }
 
 // record takes over how the head was fitted.
@@ -323,7 +338,7 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 	return l.fitParts(target, func(in labelGroup) ([]headFit, error) {
 		tmp := backend.NewScope(l.queue)
 		defer tmp.Close()
-		z, err := l.features(tmp, in.Rows)
+		z, err := l.features(tmp, l.problem.Target.Pool, in.Rows)
 		if err != nil {
 			return nil, err
 		}
@@ -360,6 +375,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 		if err != nil {
 			return headFit{}, err
 		}
+		out.parts = append(out.parts, fittedPart{in, fits})
 		for i, f := range fits {
 			if fitted++; fitted == 1 {
 				out.Ridge, out.Rank, out.Kappa = f.Ridge, f.Rank, f.Kappa
@@ -396,9 +412,9 @@ func (f *headFit) leaveOut(target Labelled, output, outputs int, label float64, 
 	}
 }
 
-// features computes phi of rows of the target's pool, N by K.
-func (l *Learner) features(tmp *backend.Scope, rows []int32) (backend.Matrix, error) {
-	s, err := l.data.unlabelled(l.queue, l.problem.Target.Pool, rows)
+// features computes phi of rows of a pool, N by K.
+func (l *Learner) features(tmp *backend.Scope, pool int, rows []int32) (backend.Matrix, error) {
+	s, err := l.data.unlabelled(l.queue, pool, rows)
 	if err != nil {
 		return backend.Matrix{}, err
 	}

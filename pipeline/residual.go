@@ -13,60 +13,91 @@ import (
 // prior residual chooses from.
 var kappas = []float64{0, 0.1, 1, 10}
 
+// headPrior is what the sources say about the target's heads: their own heads with what
+// their intercepts say (T by K+1), the prior mean of the intercept, and the prior
+// variance rho of what is left of it, +Inf where the sources cannot say.
+type headPrior struct {
+	heads          *mat.Dense
+	intercept, rho float64
+}
+
+func (l *Learner) headPrior() (headPrior, error) {
+	k, t := l.problem.Config.K, len(l.counts)
+	heads, err := download64(l.queue, l.model.heads())
+	if err != nil {
+		return headPrior{}, err
+	}
+	b, err := l.model.sourceIntercepts()
+	if err != nil {
+		return headPrior{}, err
+	}
+	p := headPrior{heads: mat.NewDense(t, k+1, nil), rho: math.Inf(1)}
+	p.heads.Slice(0, t, 0, k).(*mat.Dense).Copy(heads)
+	if l.problem.Config.Head.Prior == PriorResidual {
+		p.intercept, p.rho = interceptPrior(heads, b, l.counts, l.sigma)
+	}
+	for m := range b {
+		if l.counts[m] > 0 && !math.IsInf(p.rho, 1) {
+			p.heads.Set(m, k, float64(b[m])-p.intercept)
+		}
+	}
+	return p, nil
+}
+
+// means are the prior means of the intercepts of outputs.
+func (p headPrior) means(in labelGroup) []float64 {
+	if math.IsInf(p.rho, 1) {
+		return in.means()
+	}
+	return slices.Repeat([]float64{p.intercept}, len(in.outputs))
+}
+
+// phi computes phi of rows of a pool on the host, with a constant behind it (n by K+1).
+func (l *Learner) phi(pool int, rows []int32) (*mat.Dense, error) {
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	z, err := l.features(tmp, pool, rows)
+	if err != nil {
+		return nil, err
+	}
+	phi, err := download64(l.queue, z)
+	if err != nil {
+		return nil, err
+	}
+	wide := new(mat.Dense)
+	wide.Augment(phi, mat.NewDense(z.Rows, 1, slices.Repeat([]float64{1}, z.Rows)))
+	return wide, nil
+}
+
 // residualHead fits the target's head under prior residual: the prediction for a
 // row z is phi(z)'w + z'delta + b, where delta is what the sources' heads do not
 // explain. It is the ridge regression on the kernels of A = Z W, the predictions of
 // the sources for the target's rows, and of the rows themselves, with one kernel for
 // all outputs; see [kernelRidge].
 func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
-	k, t := l.problem.Config.K, len(l.counts)
-	heads, err := download64(l.queue, l.model.heads())
-	if err != nil {
-		return nil, err
-	}
+	k := l.problem.Config.K
 	u, err := l.model.units()
 	if err != nil {
 		return nil, err
 	}
-	b, err := l.model.sourceIntercepts()
+	prior, err := l.headPrior()
 	if err != nil {
 		return nil, err
 	}
-	prior, rho := interceptPrior(heads, b, l.counts, l.sigma)
-	// The heads with a constant, for what the sources say about the intercept.
-	full := mat.NewDense(t, k+1, nil)
-	full.Slice(0, t, 0, k).(*mat.Dense).Copy(heads)
-	for m := range b {
-		if l.counts[m] > 0 && !math.IsInf(rho, 1) {
-			full.Set(m, k, float64(b[m])-prior)
-		}
-	}
-	root, rank := headRoot(full)
+	root, rank := headRoot(prior.heads)
 	return func(in labelGroup) ([]headFit, error) {
-		n, outputs := len(in.Rows), len(in.outputs)
 		rows, err := l.targetRows(in.Rows)
 		if err != nil {
 			return nil, err
 		}
-		tmp := backend.NewScope(l.queue)
-		defer tmp.Close()
-		z, err := l.features(tmp, in.Rows)
+		phi, err := l.phi(l.problem.Target.Pool, in.Rows)
 		if err != nil {
 			return nil, err
 		}
-		phi, err := download64(l.queue, z)
-		if err != nil {
-			return nil, err
-		}
-		means := slices.Repeat([]float64{prior}, outputs)
-		if math.IsInf(rho, 1) {
-			means = in.means()
-		}
-		wide := mat.NewDense(n, k+1, nil)
-		wide.Augment(phi, mat.NewDense(n, 1, slices.Repeat([]float64{1}, n)))
+		means := prior.means(in)
 		var a, dual, w mat.Dense
-		a.Mul(wide, root)
-		regression, err := newKernelRidge(rows, &a, in.centred(means), rho)
+		a.Mul(phi, root)
+		regression, err := newKernelRidge(rows, &a, in.centred(means), prior.rho)
 		if err != nil {
 			return nil, err
 		}
@@ -74,10 +105,10 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 		dual.Mul(a.T(), fit.alpha)
 		w.Mul(root, &dual)
 		w.Scale(regression.unit/(1+fit.kappa), &w)
-		fits := make([]headFit, outputs)
+		fits := make([]headFit, len(in.outputs))
 		for i, h := range fit.heads(rows, u, k) {
 			fits[i] = h.headFit
-			fits[i].Rank = rank
+			fits[i].Rank, fits[i].each = rank, regression.each
 			for j := range k {
 				h.w[j] = float32(w.At(j, i))
 			}

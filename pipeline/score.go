@@ -34,8 +34,9 @@ const (
 func (c *Config) leavesOneOut() bool { return c.Head.Prior == PriorResidual }
 
 // score measures the target's predictor: exact excess risk where the data has
-// a model, else on the test rows, or without any by what fit leaves out.
-func (l *Learner) score(in Round, fit headFit) (Score, error) {
+// a model, else on the test rows, or without any by what fit leaves out, with the
+// losses of the rows.
+func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 	set, test := l.problem.Set, in.Test
 	columns := l.problem.targetColumns()
 	if c, ok := l.model.(*linearClass); ok && set.Model != nil {
@@ -43,50 +44,51 @@ func (l *Learner) score(in Round, fit headFit) (Score, error) {
 		for i, task := range l.problem.Target.Tasks {
 			p, intercept, err := c.predictor(l.headOf(i), columns[i])
 			if err != nil {
-				return Score{}, err
+				return Score{}, nil, err
 			}
 			// Rows have mean 0, so that the intercept's part is its square.
 			risk += set.Model.ExcessRisk(task, p) + intercept*intercept
 		}
-		return Score{Metric: MetricExcess, Value: risk / float64(len(columns))}, nil
+		return Score{Metric: MetricExcess, Value: risk / float64(len(columns))}, nil, nil
 	}
 	if len(test.Rows) == 0 {
 		if math.IsInf(fit.LeaveOneOut, 0) || math.IsNaN(fit.LeaveOneOut) {
-			return Score{}, fmt.Errorf("%d target samples have no leave-one-out error: expected more, or test rows", len(in.Target.Rows))
+			return Score{}, nil, fmt.Errorf("%d target samples have no leave-one-out error: expected more, or test rows", len(in.Target.Rows))
 		}
-		s := scorePredictions(set.Binary, classGroups(set, l.problem.Target), fit.left, fit.labels)
+		s, losses := scorePredictions(set.Binary, classGroups(set, l.problem.Target), fit.left, fit.labels)
 		s.LeaveOneOut = true
-		return s, nil
+		return s, losses, nil
 	}
 	u, err := l.model.units()
 	if err != nil {
-		return Score{}, err
+		return Score{}, nil, err
 	}
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
-	z, err := l.features(tmp, test.Rows)
+	z, err := l.features(tmp, l.problem.Target.Pool, test.Rows)
 	if err != nil {
-		return Score{}, err
+		return Score{}, nil, err
 	}
 	pred := make([][]float32, len(columns))
 	for i, column := range columns {
 		if pred[i], err = l.predict(tmp, z, i); err != nil {
-			return Score{}, err
+			return Score{}, nil, err
 		}
 		if head := l.headOf(i); head.Len > l.problem.Config.K {
 			intercept, own := make([]float32, 1), []float64(nil)
 			if err := backend.Get(l.queue, intercept, head.Buf, head.Off+l.problem.Config.K); err != nil {
-				return Score{}, err
+				return Score{}, nil, err
 			}
 			if own, err = l.ownPart(tmp, test.Rows, head, u); err != nil {
-				return Score{}, err
+				return Score{}, nil, err
 			}
 			for j, v := range pred[i] {
 				pred[i][j] = float32(u.labelOf(column) * (float64(v) + float64(intercept[0]) + own[j]))
 			}
 		}
 	}
-	return scorePredictions(set.Binary, classGroups(set, l.problem.Target), pred, test.Y), nil
+	score, losses := scorePredictions(set.Binary, classGroups(set, l.problem.Target), pred, test.Y)
+	return score, losses, nil
 }
 
 // predict is z w for an output of the target.
@@ -121,18 +123,19 @@ func classGroups(set *dataset.Set, s Source) [][]int {
 
 // scorePredictions compares the predictions of each output with the labels, which
 // are row after row. Of a group of classes the largest prediction counts.
-func scorePredictions(binary bool, groups [][]int, pred [][]float32, y []float32) Score {
-	outputs, wrong, judged, sum, n := len(pred), 0, 0, 0.0, 0
-	for c, p := range pred {
-		for i, v := range p {
-			if e := float64(v) - float64(y[i*outputs+c]); e == e {
-				sum += e * e
-				n++
+func scorePredictions(binary bool, groups [][]int, pred [][]float32, y []float32) (Score, *Losses) {
+	outputs, sum := len(pred), 0.0
+	losses := newLosses(len(y) / outputs)
+	if !binary {
+		for c, p := range pred {
+			for i, v := range p {
+				if e := float64(v) - float64(y[i*outputs+c]); e == e {
+					sum += e * e
+					losses.add(i, e*e)
+				}
 			}
 		}
-	}
-	if !binary {
-		return Score{Metric: MetricMSE, Value: sum / float64(n)}
+		return Score{Metric: MetricMSE, Value: sum / float64(losses.Rows)}, losses
 	}
 	for _, group := range groups {
 		for i := range len(y) / outputs {
@@ -145,14 +148,15 @@ func scorePredictions(binary bool, groups [][]int, pred [][]float32, y []float32
 			}
 			switch {
 			case label[best] != label[best]:
-				continue
 			case len(group) > 1 && label[best] <= 0.5, len(group) == 1 && (pred[best][i] > 0.5) != (label[best] > 0.5):
-				wrong++
+				sum++
+				losses.add(i, 1)
+			default:
+				losses.add(i, 0)
 			}
-			judged++
 		}
 	}
-	return Score{Metric: MetricError, Value: float64(wrong) / float64(judged)}
+	return Score{Metric: MetricError, Value: sum / float64(losses.Rows)}, losses
 }
 
 // ownPart is z'delta for rows of the target's pool, 0 without delta.

@@ -45,7 +45,11 @@ type Epoch struct {
 	// outputs the Frobenius norm of their block, and NuRank the rank it was found at.
 	Nu     []float64 `json:"nu"`
 	NuRank int       `json:"nu_rank"`
-	Score  Score     `json:"score"`
+	// Uncertainty says how sure Nu is, in the last round of the first method.
+	Uncertainty *Uncertainty `json:"uncertainty,omitempty"`
+	Score       Score        `json:"score"`
+	// Losses are those of the test rows, in the last round of a method.
+	Losses *Losses `json:"losses,omitempty"`
 }
 
 // RoundsOf is the number of rounds of a method.
@@ -101,6 +105,13 @@ func (p *Problem) Check(epochs []Epoch) error {
 		case len(rec.Counts) != len(p.Sources) || len(rec.Nu) != len(p.Sources):
 			return fmt.Errorf("epoch %d of %s: expected %d sources, found %d counts and %d nu",
 				e, method, len(p.Sources), len(rec.Counts), len(rec.Nu))
+		}
+		if u := rec.Uncertainty; u != nil {
+			for _, v := range [][]float64{u.NuLow, u.NuHigh, u.ShareLow, u.ShareHigh, u.TopFive} {
+				if len(v) != len(p.Sources) {
+					return fmt.Errorf("epoch %d of %s: expected intervals of %d sources, found %d", e, method, len(p.Sources), len(v))
+				}
+			}
 		}
 		for m, n := range rec.Counts {
 			if n < 0 || n > limit[m] {

@@ -8,23 +8,28 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Comparison is the paired comparison of two methods over targets.
+// Comparison is the paired comparison of two methods over targets and seeds, or over
+// the test rows of one run.
 type Comparison struct {
 	// A is compared with B; a positive Difference means A is better.
 	A string `json:"a"`
 	B string `json:"b"`
-	// Targets is the number of pairs; seeds are averaged within a target.
+	// Targets is the number of targets; seeds are averaged within a target.
 	Targets int `json:"targets"`
-	// Difference is the mean of score(B) - score(A), Interval its bootstrap
-	// 95 % interval over targets, which treats them as independent; of a single
-	// target it is the difference itself.
-	Difference float64    `json:"difference"`
-	Interval   [2]float64 `json:"interval"`
+	// Difference is the mean of score(B) - score(A), Interval its 95 % interval: for
+	// other targets like these, for other seeds where there is one target, which Seeds
+	// then counts, and for other test rows where Rows counts those (target samples,
+	// each left out of its head, where there are no test rows). There is none of
+	// one target and one seed, whose scores are not known by row.
+	Difference float64     `json:"difference"`
+	Interval   *[2]float64 `json:"interval,omitempty"`
+	Seeds      int         `json:"seeds,omitempty"`
+	Rows       int         `json:"rows,omitempty"`
 	// Better, Same and Worse count the targets where A is so.
 	Better int `json:"better"`
 	Same   int `json:"same"`
 	Worse  int `json:"worse"`
-	// SignP is the two-sided p-value of the sign test, ties left out.
+	// SignP is the two-sided p-value of the sign test over targets, ties left out.
 	SignP float64 `json:"sign_p"`
 }
 
@@ -33,16 +38,25 @@ func (c Comparison) SameOrBetter() int { return c.Better + c.Same }
 
 const bootstrapResamples = 10_000
 
-// Compare pairs the scores of two methods, one entry per target.
-func Compare(nameA, nameB string, a, b []float64) Comparison {
+// Compare pairs the scores of two methods. a and b have an entry for each target, with
+// the score of each seed.
+//
+// The interval is that of a two-level bootstrap: targets are drawn with replacement,
+// and for each its seeds. Drawing both as they are would count the noise of seeds
+// twice, since the means of targets have it too. So those are drawn closer together,
+// by the factor sqrt(1 - v/s) for s the variance of the means of targets and v what
+// seeds have in it, and the deviations of b seeds from their mean are drawn larger by
+// sqrt(b/(b-1)) (Davison and Hinkley 1997, section 3.8).
+func Compare(nameA, nameB string, a, b [][]float64) Comparison {
+	return compare(nameA, nameB, a, b, bootstrapResamples)
+}
+
+func compare(nameA, nameB string, a, b [][]float64, resamples int) Comparison {
 	c := Comparison{A: nameA, B: nameB, Targets: len(a), SignP: 1}
-	diff := make([]float64, len(a))
+	diff, deviations := make([]float64, len(a)), make([][]float64, len(a))
+	within, most := 0.0, 0 // the mean variance that a target's mean has from its seeds, and their number
 	for i := range a {
-		diff[i] = b[i] - a[i]
-		// Means over seeds that are equal may differ by rounding.
-		if math.Abs(diff[i]) <= 1e-12*math.Max(math.Abs(a[i]), math.Abs(b[i])) {
-			diff[i] = 0
-		}
+		diff[i] = gain(stat.Mean(a[i], nil), stat.Mean(b[i], nil))
 		switch {
 		case diff[i] > 0:
 			c.Better++
@@ -51,25 +65,67 @@ func Compare(nameA, nameB string, a, b []float64) Comparison {
 		default:
 			c.Same++
 		}
+		n := float64(len(a[i]))
+		most = max(most, len(a[i]))
+		deviations[i] = make([]float64, len(a[i]))
+		for j := range a[i] {
+			d := gain(a[i][j], b[i][j]) - diff[i]
+			if n > 1 {
+				deviations[i][j] = d * math.Sqrt(n/(n-1))
+				within += d * d / (n - 1) / n / float64(len(a))
+			}
+		}
 	}
 	if len(diff) == 0 {
 		return c
 	}
 	c.Difference = stat.Mean(diff, nil)
-	rng := stream(0, "bootstrap")
-	means := make([]float64, bootstrapResamples)
-	for i := range means {
-		sum := 0.0
-		for range diff {
-			sum += diff[rng.IntN(len(diff))]
-		}
-		means[i] = sum / float64(len(diff))
-	}
-	slices.Sort(means)
-	c.Interval = [2]float64{stat.Quantile(0.025, stat.Empirical, means, nil), stat.Quantile(0.975, stat.Empirical, means, nil)}
 	if n := c.Better + c.Worse; n > 0 {
 		tail := distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(min(c.Better, c.Worse)))
 		c.SignP = math.Min(1, 2*tail)
 	}
+	if len(diff) == 1 {
+		if most == 1 {
+			return c
+		}
+		c.Seeds = most
+	}
+	if within > 0 && len(diff) > 1 {
+		closer := math.Sqrt(math.Max(0, 1-within/stat.Variance(diff, nil)))
+		for i := range diff {
+			diff[i] = c.Difference + closer*(diff[i]-c.Difference)
+		}
+	}
+	rng := stream(0, "bootstrap")
+	means := make([]float64, resamples)
+	for i := range means {
+		sum := 0.0
+		for range diff {
+			at := rng.IntN(len(diff))
+			sum += diff[at]
+			if d := deviations[at]; len(d) > 1 {
+				own := 0.0
+				for range d {
+					own += d[rng.IntN(len(d))]
+				}
+				sum += own / float64(len(d))
+			}
+		}
+		means[i] = sum / float64(len(diff))
+	}
+	slices.Sort(means)
+	c.Interval = &[2]float64{stat.Quantile(0.025, stat.Empirical, means, nil), stat.Quantile(0.975, stat.Empirical, means, nil)}
+	if c.Interval[0] == c.Interval[1] && c.Seeds > 0 {
+		c.Interval = nil // all seeds are the same
+	}
 	return c
+}
+
+// gain is b - a. Means over seeds that are equal may differ by rounding.
+func gain(a, b float64) float64 {
+	d := b - a
+	if math.Abs(d) <= 1e-12*math.Max(math.Abs(a), math.Abs(b)) {
+		return 0
+	}
+	return d
 }

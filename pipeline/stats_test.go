@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -32,12 +33,21 @@ func TestSignTest(t *testing.T) {
 					want += choose(n, k) * math.Pow(0.5, float64(n))
 				}
 			}
-			c := Compare("a", "b", a, b)
+			c := Compare("a", "b", seedEach(a), seedEach(b))
 			if !near(c.SignP, math.Min(want, 1), 1e-9) || c.Better != better || c.Worse != n-better || c.Same != 2 {
 				t.Fatalf("%d of %d better: p = %g, want %g (%+v)", better, n, c.SignP, want, c)
 			}
 		}
 	}
+}
+
+// seedEach are scores of one seed for each target.
+func seedEach(scores []float64) [][]float64 {
+	var out [][]float64
+	for _, v := range scores {
+		out = append(out, []float64{v})
+	}
+	return out
 }
 
 // The bootstrap interval of a mean is close to the normal one for many pairs.
@@ -55,11 +65,108 @@ func TestBootstrapInterval(t *testing.T) {
 		sq += d * d / float64(n-1)
 	}
 	half := 1.96 * math.Sqrt(sq/float64(n))
-	c := Compare("a", "b", a, b)
+	c := Compare("a", "b", seedEach(a), seedEach(b))
 	if !near(c.Difference, mean, 1e-12) || math.Abs(c.Interval[0]-(mean-half)) > 0.15*half || math.Abs(c.Interval[1]-(mean+half)) > 0.15*half {
 		t.Errorf("mean %g, interval %v, want about %g +- %g", c.Difference, c.Interval, mean, half)
 	}
-	if again := Compare("a", "b", a, b); again != c {
+	if again := Compare("a", "b", seedEach(a), seedEach(b)); !reflect.DeepEqual(again, c) {
 		t.Errorf("the same data gave %+v, then %+v", c, again)
+	}
+}
+
+// The 95 % intervals cover the true difference about as often as they say, whichever
+// of targets and seeds has the noise. Drawing both as they are would cover more where
+// it is the seeds: 98.4 % of two seeds.
+func TestComparisonCovers(t *testing.T) {
+	rng := testrand.New(t)
+	const repeats, truth = 600, 0.3
+	for _, c := range []struct {
+		targets, seeds     int
+		ofTargets, ofSeeds float64
+		least, most        float64
+	}{
+		{30, 1, 1, 1, 0.90, 0.98},
+		{30, 2, 0, 1, 0.90, 0.98},
+		{30, 2, 1, 1, 0.90, 0.98},
+		{30, 4, 1, 0.3, 0.90, 0.98},
+		{1, 12, 0, 1, 0.87, 0.98},
+	} {
+		hits := 0
+		for range repeats {
+			a, b := make([][]float64, c.targets), make([][]float64, c.targets)
+			for i := range a {
+				own := truth + c.ofTargets*rng.NormFloat64()
+				for range c.seeds {
+					base := rng.NormFloat64() // of both methods
+					a[i], b[i] = append(a[i], base), append(b[i], base+own+c.ofSeeds*rng.NormFloat64())
+				}
+			}
+			got := compare("a", "b", a, b, 1000)
+			hits += b2i(got.Interval[0] <= truth && truth <= got.Interval[1])
+			if (got.Seeds > 0) != (c.targets == 1) || got.Targets != c.targets {
+				t.Fatalf("%+v", got)
+			}
+		}
+		if covered := float64(hits) / repeats; covered < c.least || covered > c.most {
+			t.Errorf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
+		} else {
+			t.Logf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
+		}
+	}
+}
+
+// One target and one seed, or seeds that all give the same, have no interval.
+func TestNoIntervalOfOneNumber(t *testing.T) {
+	for _, scores := range [][]float64{{0.3}, {0.3, 0.3, 0.3}} {
+		zeros := make([]float64, len(scores))
+		c := Compare("a", "b", [][]float64{scores}, [][]float64{zeros})
+		if c.Interval != nil || c.Difference != -scores[0] || c.Targets != 1 || c.Worse != 1 {
+			t.Errorf("%v: %+v", scores, c)
+		}
+	}
+}
+
+// The 95 % intervals over test rows cover the true difference, of errors that are rare
+// and mostly the same ones, and of squared residuals.
+func TestCompareLossesCovers(t *testing.T) {
+	rng := testrand.New(t)
+	const repeats = 2000
+	for _, c := range []struct {
+		rows        int
+		only, other float64 // the chances that one method alone errs
+		binary      bool
+	}{{1000, 0.02, 0.015, true}, {150, 0.03, 0.03, true}, {1000, 0, 0, true}, {500, 0, 0, false}} {
+		hits := 0
+		for range repeats {
+			pred, y := [2][]float32{make([]float32, c.rows), make([]float32, c.rows)}, make([]float32, c.rows)
+			for i := range c.rows {
+				if !c.binary {
+					shared := rng.NormFloat64()
+					pred[0][i], pred[1][i] = float32(shared+0.3*rng.NormFloat64()), float32(shared+0.3*rng.NormFloat64())
+					continue
+				}
+				u, both := rng.Float64(), rng.Float64() < 0.05
+				pred[0][i] = float32(b2i(both != (u < c.only)))
+				pred[1][i] = float32(b2i(both != (c.only <= u && u < c.only+c.other)))
+			}
+			var e [2]Epoch
+			for m := range e {
+				e[m].Score, e[m].Losses = scorePredictions(c.binary, [][]int{{0}}, [][]float32{pred[m]}, y)
+			}
+			got := CompareLosses(&e[0], &e[1])
+			truth := (c.other - c.only) * (1 - 2*0.05)
+			hits += b2i(got.Interval[0] <= truth && truth <= got.Interval[1])
+			if got.Rows != c.rows || got.Difference != e[1].Score.Value-e[0].Score.Value || !(got.Interval[0] < got.Interval[1]) {
+				t.Fatalf("%+v", got)
+			}
+		}
+		if covered := float64(hits) / repeats; covered < 0.93 || covered > 0.975 && c.only > 0 {
+			t.Errorf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
+		} else {
+			t.Logf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
+		}
+	}
+	if c := CompareLosses(&Epoch{}, &Epoch{Losses: newLosses(5)}); c != nil {
+		t.Errorf("without losses: %+v", c)
 	}
 }

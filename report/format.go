@@ -36,12 +36,22 @@ func difference(metric string, value float64) string {
 	return fmt.Sprintf("%+.4g", value)
 }
 
-// interval writes the two ends of an interval of differences.
-func interval(metric string, ends [2]float64) string {
-	if metric == pipeline.MetricError {
-		return fmt.Sprintf("%+.2f to %+.2f", 100*ends[0], 100*ends[1])
+// interval writes the two ends of an interval of differences, and what it is over where that is not targets.
+func interval(metric string, c pipeline.Comparison) string {
+	if c.Interval == nil {
+		return "none from one run"
 	}
-	return fmt.Sprintf("%+.4g to %+.4g", ends[0], ends[1])
+	text := fmt.Sprintf("%+.4g to %+.4g", c.Interval[0], c.Interval[1])
+	if metric == pipeline.MetricError {
+		text = fmt.Sprintf("%+.2f to %+.2f", 100*c.Interval[0], 100*c.Interval[1])
+	}
+	switch {
+	case c.Rows > 0:
+		text += fmt.Sprintf(" over %s rows", Count(float64(c.Rows)))
+	case c.Seeds > 0:
+		text += fmt.Sprintf(" over %d seeds", c.Seeds)
+	}
+	return text
 }
 
 // Count writes a number of samples, rounded, in groups of three digits; from 10^15 on in scientific notation.

@@ -91,7 +91,7 @@ func TestResult(t *testing.T) {
 		{0.04, 0.05, 33000, 1, []string{"fog_2 of embedded digits, seed 3", "active is 1.00 points better than uniform",
 			"the 1 most relevant of 2 sources (active)", "-0.5000", "75.0 %", "1,200"}, []string{"cost", "fog_3"}},
 		{0.05, 0.04, 40000, 9, []string{"active is 1.00 points worse than uniform", "cost", "40,000", "fog_3"}, nil},
-		{0.05, 0.05, 33000, 0, []string{"active and uniform are equal"}, []string{"most relevant"}},
+		{0.05, 0.05, 33000, 0, []string{"active and uniform are equal (no interval from one run)"}, []string{"most relevant"}},
 	} {
 		got := Result(result(test.active, test.uniform, test.cost), test.top, Text)
 		for _, w := range test.want {
@@ -107,13 +107,38 @@ func TestResult(t *testing.T) {
 	}
 }
 
+// Intervals are shown where there are such, turned to the words before them.
+func TestResultWithIntervals(t *testing.T) {
+	r := result(0.05, 0.048, 33000)
+	r.Comparisons = []pipeline.Comparison{{A: "active", B: "uniform", Difference: -0.002, Interval: &[2]float64{-0.008, 0.004}, Rows: 1000}}
+	r.Sources[0].SourceIntervals = &runs.SourceIntervals{NuLow: -0.6, NuHigh: -0.4, ShareLow: 0.7, ShareHigh: 0.814, TopFive: 0.995}
+	got := Result(r, 2, Text)
+	for _, want := range []string{"active is 0.20 points worse than uniform (95 % interval -0.40 to +0.80 over 1,000 rows)",
+		"share   90 % interval  in the top five", "75.0 %  70.0 to 81.4 %            100 %"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("expected %q in\n%s", want, got)
+		}
+	}
+	s := &runs.Summary{Metric: pipeline.MetricError}
+	seeds := pipeline.Comparison{A: "a", B: "c", Targets: 1, Seeds: 5, Interval: &[2]float64{0, 0.01}}
+	for _, c := range []pipeline.Comparison{{A: "a", B: "b", Targets: 1}, seeds} {
+		s.Comparisons = append(s.Comparisons, runs.BudgetComparison{Comparison: c})
+	}
+	got = Summary(s, Text)
+	for _, want := range []string{"none from one run", "+0.00 to +1.00 over 5 seeds"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("expected %q in\n%s", want, got)
+		}
+	}
+}
+
 func TestSummary(t *testing.T) {
 	s := &runs.Summary{
 		Data: "mnist_c", Metric: pipeline.MetricError,
 		Methods: []runs.MethodSummary{{Method: "active", Runs: 160, Samples: 33000, Value: 0.05},
 			{Method: "uniform", Runs: 160, Samples: 33000, Value: 0.06}},
 		Comparisons: []runs.BudgetComparison{{Comparison: pipeline.Comparison{A: "active", B: "uniform", Targets: 160,
-			Difference: 0.01, Interval: [2]float64{-0.002, 0.022}, Better: 130, Same: 6, Worse: 24, SignP: 1e-9}}},
+			Difference: 0.01, Interval: &[2]float64{-0.002, 0.022}, Better: 130, Same: 6, Worse: 24, SignP: 1e-9}}},
 	}
 	if got, want := Summary(s, Markdown), `**mnist_c, means over targets and seeds**
 

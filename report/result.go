@@ -2,9 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -36,7 +38,7 @@ func Result(r *runs.Result, top int, f Format) string {
 		a := r.Methods[0]
 		var lines strings.Builder
 		for _, b := range r.Methods[1:] {
-			fmt.Fprintf(&lines, "%s\n", verdict(metric, a, b))
+			fmt.Fprintf(&lines, "%s\n", verdict(metric, a, b, r.Comparisons))
 		}
 		if r.Recommended != "" {
 			fmt.Fprintf(&lines, "recommended, and saved: %s (%s)\n", r.Recommended, r.Reason)
@@ -49,8 +51,16 @@ func Result(r *runs.Result, top int, f Format) string {
 		Header: []string{"source", "nu", "share", "samples"},
 		Right:  []int{1, 2, 3},
 	}
+	sure := n > 0 && r.Sources[0].SourceIntervals != nil
+	if sure {
+		sources.Header, sources.Right = []string{"source", "nu", "share", "90 % interval", "in the top five", "samples"}, []int{1, 2, 3, 4, 5}
+	}
 	for _, s := range r.Sources[:n] {
-		sources.Rows = append(sources.Rows, []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), percent(s.Share), Count(float64(s.Samples))})
+		row := []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), percent(s.Share)}
+		if i := s.SourceIntervals; i != nil {
+			row = append(row, fmt.Sprintf("%.1f to %s", 100*i.ShareLow, percent(i.ShareHigh)), fmt.Sprintf("%.0f %%", 100*i.TopFive))
+		}
+		sources.Rows = append(sources.Rows, append(row, Count(float64(s.Samples))))
 	}
 	if n > 0 {
 		parts = append(parts, sources.Render(f))
@@ -58,17 +68,29 @@ func Result(r *runs.Result, top int, f Format) string {
 	return strings.Join(parts, "\n")
 }
 
-// verdict compares the scores of two methods; less is better.
-func verdict(metric string, a, b runs.MethodResult) string {
+// verdict compares the scores of two methods; less is better. The interval is turned so that it holds the number
+// before it.
+func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) string {
 	d := b.Score.Value - a.Score.Value
+	c := pipeline.Comparison{}
+	if i := slices.IndexFunc(all, func(c pipeline.Comparison) bool { return c.A == a.Method && c.B == b.Method }); i >= 0 {
+		c = all[i]
+	}
+	if c.Interval != nil && d < 0 {
+		c.Interval = &[2]float64{-c.Interval[1], -c.Interval[0]}
+	}
+	over := " (no interval from one run)"
+	if c.Interval != nil {
+		over = fmt.Sprintf(" (95 %% interval %s)", interval(metric, c))
+	}
 	word := "better"
 	switch {
 	case d == 0:
-		return fmt.Sprintf("%s and %s are equal", a.Method, b.Method)
+		return fmt.Sprintf("%s and %s are equal%s", a.Method, b.Method, over)
 	case d < 0:
 		word, d = "worse", -d
 	}
-	return fmt.Sprintf("%s is %s %s than %s", a.Method, strings.TrimPrefix(difference(metric, d), "+"), word, b.Method)
+	return fmt.Sprintf("%s is %s %s than %s%s", a.Method, strings.TrimPrefix(difference(metric, d), "+"), word, b.Method, over)
 }
 
 func firstMethod(r *runs.Result) string {

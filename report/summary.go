@@ -27,7 +27,7 @@ func Summary(s *runs.Summary, f Format) string {
 	}
 	for _, c := range s.Comparisons {
 		comparisons.Rows = append(comparisons.Rows, []string{c.A + " over " + c.B, difference(s.Metric, c.Difference),
-			interval(s.Metric, c.Interval), fmt.Sprintf("%d of %d", c.SameOrBetter(), c.Targets), fmt.Sprintf("%.3g", c.SignP)})
+			interval(s.Metric, c.Comparison), fmt.Sprintf("%d of %d", c.SameOrBetter(), c.Targets), fmt.Sprintf("%.3g", c.SignP)})
 	}
 	if budgets {
 		for i, m := range s.Methods {

@@ -36,7 +36,7 @@ func (f folder) finished(u Unit) (*Result, error) {
 	if err != nil || len(st.Epochs) != f.problem.Rounds() || f.problem.Check(st.Epochs) != nil {
 		st = pipeline.State{}
 	}
-	relevance, err := encodeRelevance(res.Sources)
+	relevance, err := encodeRelevance(f.problem, res.Sources)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,9 @@ type Result struct {
 	// fitted in a way that has no leave-one-out residuals.
 	Recommended string `json:"recommended,omitempty"`
 	Reason      string `json:"reason,omitempty"`
+	// Comparisons are of the first method with each other one, over the test rows.
+	// There are none where the score is exact.
+	Comparisons []pipeline.Comparison `json:"comparisons,omitempty"`
 	// Sources are the sources in order of falling |nu| of the first method.
 	Sources []SourceResult `json:"sources"`
 	// Files has the SHA-256 of each file of the folder of a run, timing.jsonl and
@@ -60,6 +63,17 @@ type SourceResult struct {
 	Share float64 `json:"share"`
 	// Samples is the number drawn by the last epoch.
 	Samples int `json:"samples"`
+	*SourceIntervals
+}
+
+// SourceIntervals are 90 % intervals of a source's relevance and share, and the chance
+// that it is among the five most relevant. See [pipeline.Uncertainty].
+type SourceIntervals struct {
+	NuLow     float64 `json:"nu_low"`
+	NuHigh    float64 `json:"nu_high"`
+	ShareLow  float64 `json:"share_low"`
+	ShareHigh float64 `json:"share_high"`
+	TopFive   float64 `json:"top_five"`
 }
 
 // Method returns the result of the named method, or nil.
@@ -127,13 +141,16 @@ func summarise(p *pipeline.Problem, epochs []pipeline.Epoch) Result {
 		res.Budget = p.Config.Schedule.Budget
 	}
 	var first *pipeline.Epoch
+	var last []*pipeline.Epoch // of each method
 	for i := range epochs {
 		e := &epochs[i]
 		m := res.Method(e.Method)
 		if m == nil {
 			res.Methods = append(res.Methods, MethodResult{Method: e.Method})
 			m = &res.Methods[len(res.Methods)-1]
+			last = append(last, e)
 		}
+		last[len(last)-1] = e
 		m.Samples, m.Cost, m.Epochs = e.Samples, e.Cost, e.Epoch
 		m.Iterations += e.Fit.Iterations
 		m.Objective, m.TargetLoss, m.Score, m.LeaveOneOut = e.Fit.Objective, e.TargetLoss, e.Score, e.LeaveOneOut
@@ -144,19 +161,37 @@ func summarise(p *pipeline.Problem, epochs []pipeline.Epoch) Result {
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
 		res.recommend()
 	}
+	for _, e := range last[1:] {
+		if c := pipeline.CompareLosses(first, e); c != nil {
+			res.Comparisons = append(res.Comparisons, *c)
+		}
+	}
 	shares := p.Config.Allocation.Shares(first.Nu, p.Costs)
 	for i, name := range p.SourceNames() {
-		res.Sources = append(res.Sources, SourceResult{name, first.Nu[i], shares[i], first.Counts[i]})
+		s := SourceResult{Source: name, Nu: first.Nu[i], Share: shares[i], Samples: first.Counts[i]}
+		if u := first.Uncertainty; u != nil {
+			s.SourceIntervals = &SourceIntervals{u.NuLow[i], u.NuHigh[i], u.ShareLow[i], u.ShareHigh[i], u.TopFive[i]}
+		}
+		res.Sources = append(res.Sources, s)
 	}
 	slices.SortStableFunc(res.Sources, func(a, b SourceResult) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })
 	return res
 }
 
-// encodeRelevance is relevance.csv.
-func encodeRelevance(sources []SourceResult) ([]byte, error) {
-	rows := [][]string{{"source", "nu", "share", "samples"}}
+// encodeRelevance is relevance.csv. Cells of what was not computed are empty. The cost is that of the samples.
+func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error) {
+	costs := map[string]float64{}
+	for i, name := range p.SourceNames() {
+		costs[name] = p.Costs[i]
+	}
+	rows := [][]string{{"source", "nu", "nu_low", "nu_high", "share", "share_low", "share_high", "top_five", "samples", "cost"}}
 	for _, s := range sources {
-		rows = append(rows, []string{s.Source, number(s.Nu), number(s.Share), strconv.Itoa(s.Samples)})
+		row := []string{s.Source, number(s.Nu), "", "", number(s.Share), "", "", "", strconv.Itoa(s.Samples),
+			number(costs[s.Source] * float64(s.Samples))}
+		if i := s.SourceIntervals; i != nil {
+			row[2], row[3], row[5], row[6], row[7] = number(i.NuLow), number(i.NuHigh), number(i.ShareLow), number(i.ShareHigh), number(i.TopFive)
+		}
+		rows = append(rows, row)
 	}
 	return encodeCSV(rows)
 }

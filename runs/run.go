@@ -159,7 +159,7 @@ func (f folder) finish(st pipeline.State) (*Result, error) {
 	if err := f.writeEpochs(st); err != nil {
 		return nil, err
 	}
-	relevance, err := encodeRelevance(res.Sources)
+	relevance, err := encodeRelevance(f.problem, res.Sources)
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(f.dir, relevanceFile), relevance)
 	}

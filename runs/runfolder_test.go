@@ -214,7 +214,8 @@ func TestRunFolder(t *testing.T) {
 	}
 
 	rows, err := csv.NewReader(bytes.NewReader(read("relevance.csv"))).ReadAll()
-	if err != nil || len(rows) != 6 || !slices.Equal(rows[0], []string{"source", "nu", "share", "samples"}) {
+	if err != nil || len(rows) != 6 || !slices.Equal(rows[0], []string{"source", "nu", "nu_low", "nu_high", "share", "share_low", "share_high",
+		"top_five", "samples", "cost"}) {
 		t.Fatalf("relevance.csv: %v, %v", rows, err)
 	}
 	shares := pipelinetest.Shares(cfg.Allocation.Rule, cfg.Allocation.Mix, active.Nu, []float64{2, 1, 1, 1, 1})
@@ -222,8 +223,8 @@ func TestRunFolder(t *testing.T) {
 	for i, row := range rows[1:] {
 		m := slices.Index(m.Sources, row[0])
 		nu, err1 := strconv.ParseFloat(row[1], 64)
-		share, err2 := strconv.ParseFloat(row[2], 64)
-		samples, err3 := strconv.Atoi(row[3])
+		share, err2 := strconv.ParseFloat(row[4], 64)
+		samples, err3 := strconv.Atoi(row[8])
 		if err := errors.Join(err1, err2, err3); err != nil || m < 0 {
 			t.Fatal(err)
 		}
@@ -231,11 +232,15 @@ func TestRunFolder(t *testing.T) {
 		if nu != active.Nu[m] || samples != active.Counts[m] || !near(share, cost*shares[m], 1e-12) {
 			t.Errorf("%v: want nu %g, share %g, %d samples", row, active.Nu[m], cost*shares[m], active.Counts[m])
 		}
+		want := []string{"", "", "", "", "", number(cost * float64(samples))}
+		if !slices.Equal(slices.Concat(row[2:4], row[5:8], row[9:]), want) {
+			t.Errorf("%v: want no intervals and the cost %s", row, want[5])
+		}
 		if math.Abs(nu) > last {
 			t.Errorf("row %d has nu = %g after %g", i, nu, last)
 		}
 		last, sum = math.Abs(nu), sum+share
-		if s := res.Sources[i]; s != (SourceResult{row[0], nu, share, samples}) {
+		if s := res.Sources[i]; s != (SourceResult{Source: row[0], Nu: nu, Share: share, Samples: samples}) {
 			t.Errorf("row %d is %v, the result has %+v", i, row, s)
 		}
 	}

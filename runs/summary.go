@@ -34,11 +34,11 @@ func average(id Identity, results []Result) Summary {
 	s := Summary{Data: id.Data.Name}
 	methods := id.Config.Methods
 	for _, budget := range id.budgets() {
-		scores := make([][]float64, len(methods))
+		scores := make([][][]float64, len(methods)) // by target and seed
 		for i, m := range methods {
 			var values, samples []float64
 			for _, target := range id.Targets {
-				var mean []float64
+				var own []float64
 				for k := range results {
 					r := &results[k]
 					if r.Target != target || r.Budget != budget {
@@ -46,16 +46,20 @@ func average(id Identity, results []Result) Summary {
 					}
 					mr := r.Method(m)
 					s.Metric = mr.Score.Metric
-					mean = append(mean, mr.Score.Value)
+					own = append(own, mr.Score.Value)
 					samples = append(samples, float64(mr.Samples))
 				}
-				values = append(values, mean...)
-				scores[i] = append(scores[i], stat.Mean(mean, nil))
+				values = append(values, own...)
+				scores[i] = append(scores[i], own)
 			}
 			s.Methods = append(s.Methods, MethodSummary{m, budget, len(values), stat.Mean(samples, nil), stat.Mean(values, nil)})
 		}
 		for i := 1; i < len(methods); i++ {
-			s.Comparisons = append(s.Comparisons, BudgetComparison{budget, pipeline.Compare(methods[0], methods[i], scores[0], scores[i])})
+			c := pipeline.Compare(methods[0], methods[i], scores[0], scores[i])
+			if len(id.Targets) == 1 && len(id.Seeds) == 1 {
+				c = overRows(results, budget, c)
+			}
+			s.Comparisons = append(s.Comparisons, BudgetComparison{budget, c})
 		}
 		if best, of := recommended(id, results, budget); best != nil {
 			s.Methods = append(s.Methods, of)
@@ -67,12 +71,25 @@ func average(id Identity, results []Result) Summary {
 	return s
 }
 
+// overRows returns the comparison of the same methods that the one unit of a budget has over its test rows, and c where
+// it has none.
+func overRows(results []Result, budget float64, c pipeline.Comparison) pipeline.Comparison {
+	for _, r := range results {
+		for _, own := range r.Comparisons {
+			if r.Budget == budget && own.A == c.A && own.B == c.B {
+				return own
+			}
+		}
+	}
+	return c
+}
+
 // Recommended is what a summary calls the method that each unit recommends.
 const Recommended = "recommended"
 
-// recommended averages the scores of the recommended methods, by target and in all; there are none where a unit
+// recommended averages the scores of the recommended methods, by target and seed and in all; there are none where a unit
 // recommends nothing.
-func recommended(id Identity, results []Result, budget float64) (byTarget []float64, all MethodSummary) {
+func recommended(id Identity, results []Result, budget float64) (byTarget [][]float64, all MethodSummary) {
 	var values, samples []float64
 	for _, target := range id.Targets {
 		var own []float64
@@ -85,7 +102,7 @@ func recommended(id Identity, results []Result, budget float64) (byTarget []floa
 				own, samples = append(own, m.Score.Value), append(samples, float64(m.Samples))
 			}
 		}
-		byTarget, values = append(byTarget, stat.Mean(own, nil)), append(values, own...)
+		byTarget, values = append(byTarget, own), append(values, own...)
 	}
 	return byTarget, MethodSummary{Recommended, budget, len(values), stat.Mean(samples, nil), stat.Mean(values, nil)}
 }

@@ -31,8 +31,8 @@ func TestRelevance(t *testing.T) {
 		t.Fatalf("%d rows, expected %d", len(got), len(want))
 	}
 	for i := range got {
-		for col := range 3 {
-			if got[i][col] != want[i][col] {
+		for col, of := range []int{0, 1, 4} { // source, nu, share
+			if got[i][col] != want[i][of] {
 				t.Fatalf("row %d: %v, the run wrote %v", i, got[i], want[i])
 			}
 		}

@@ -1,0 +1,145 @@
+package pipeline
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// smoother is the fitted heads of the target, for each output K numbers and the sources'
+// part of the intercept, as a function of the sources' heads W' (T by K+1) and of the
+// labels y (n by C). At a kappa, lambda and rho, with phi (n by K+1) and
+//
+//	N = kappa/(1+kappa) XX'/t + lambda I + lambda rho 11',  S = W W',
+//
+// the regression of [kernelRidge] is (s phi S phi' + N) alpha = y, w = s S phi'alpha, or
+//
+//	w = s S (I + s P S)^-1 phi'N^-1 y,  P = phi'N^-1 phi.
+//
+// What takes n rows is the same for all W and y, and a pair of them takes work K^3.
+type smoother struct {
+	dual *mat.Dense // N^-1 phi, n by K+1
+	p    *mat.Dense // P
+	// spread is the covariance of the rows of phi; s = factor / tr(S spread).
+	spread *mat.Dense
+	factor float64
+	// target is phi'N^-1 y, and left are the leave-one-out residuals, both for the heads
+	// and the labels of the fit.
+	target, left *mat.Dense
+}
+
+// newSmoother prepares the regression of y on phi with these heads at fit's kappa,
+// lambda and rho. Only a kappa above 0 needs the decomposed rows. factor is that of
+// the unit of lambda.
+func newSmoother(phi, heads, y *mat.Dense, rows *targetRows, fit kernelFit, factor float64) (*smoother, error) {
+	n, c := phi.Dims()
+	_, outputs := y.Dims()
+	// All of [phi, y, 1] is divided by N: first without its constant part.
+	wide, solved := mat.NewDense(n, c+outputs+1, nil), mat.NewDense(n, c+outputs+1, nil)
+	for i := range n {
+		row := wide.RawRowView(i)
+		copy(row[copy(row, phi.RawRowView(i)):], y.RawRowView(i))
+		row[c+outputs] = 1
+	}
+	diagonal := slices.Repeat([]float64{1 / fit.lambda}, n)
+	solved.Scale(1/fit.lambda, wide)
+	if fit.kappa > 0 {
+		var inside, part mat.Dense
+		inside.Mul(rows.q.T(), wide)
+		change := make([]float64, len(rows.value)) // of 1/lambda, in the basis Q
+		for j, v := range rows.value {
+			change[j] = 1/(fit.kappa/(1+fit.kappa)*v+fit.lambda) - 1/fit.lambda
+			row := inside.RawRowView(j)
+			for o := range row {
+				row[o] *= change[j]
+			}
+		}
+		part.Mul(rows.q, &inside)
+		solved.Add(solved, &part)
+		for i := range diagonal {
+			for j, q := range rows.q.RawRowView(i) {
+				diagonal[i] += change[j] * q * q
+			}
+		}
+	}
+	one, onto := mat.VecDenseCopyOf(solved.ColView(c+outputs)), new(mat.VecDense)
+	onto.MulVec(wide.T(), one)
+	weight := fit.lambda * fit.rho / (1 + fit.lambda*fit.rho*onto.AtVec(c+outputs))
+	solved.RankOne(solved, -weight, one, onto)
+
+	centred := mat.DenseCopyOf(phi)
+	if fit.rho > 0 {
+		centreDense(centred)
+	}
+	s := &smoother{dual: mat.DenseCopyOf(solved.Slice(0, n, 0, c)), p: new(mat.Dense), spread: new(mat.Dense), factor: factor,
+		target: new(mat.Dense), left: mat.NewDense(n, outputs, nil)}
+	s.p.Mul(phi.T(), s.dual)
+	s.spread.Mul(centred.T(), centred)
+	s.spread.Scale(1/float64(n), s.spread)
+	s.target.Mul(s.dual.T(), y)
+
+	// The inverse of s phi S phi' + N is N^-1 - dual T dual' with T = s S (I + s P S)^-1.
+	square, lu, err := s.factorize(heads)
+	if err != nil {
+		return nil, err
+	}
+	var inner, t, through mat.Dense
+	if lu.SolveTo(&inner, false, mat.NewDiagDense(c, slices.Repeat([]float64{1}, c))) != nil {
+		return nil, errSmoother
+	}
+	t.Mul(square, &inner)
+	through.Mul(s.dual, &t)
+	for i := range n {
+		row, v := s.dual.RawRowView(i), one.AtVec(i)
+		rest := diagonal[i] - weight*v*v - dot(through.RawRowView(i), row)
+		for o := range outputs {
+			alpha := solved.At(i, c+o)
+			for j, t := range through.RawRowView(i) {
+				alpha -= t * s.target.At(j, o)
+			}
+			s.left.Set(i, o, alpha/rest)
+		}
+	}
+	return s, nil
+}
+
+var errSmoother = errors.New("the system of the target's head is singular for resampled heads of the sources")
+
+// factorize returns s S and the factors of I + s P S for heads W' (T by K+1).
+func (s *smoother) factorize(heads *mat.Dense) (*mat.Dense, *mat.LU, error) {
+	_, c := heads.Dims()
+	square, inner := new(mat.Dense), new(mat.Dense)
+	square.Mul(heads.T(), heads)
+	trace := 0.0
+	for i := range c {
+		trace += dot(square.RawRowView(i), s.spread.RawRowView(i))
+	}
+	if trace > 0 {
+		square.Scale(s.factor/trace, square)
+	}
+	inner.Mul(s.p, square)
+	for i := range c {
+		inner.Set(i, i, 1+inner.At(i, i))
+	}
+	lu := new(mat.LU)
+	lu.Factorize(inner)
+	if math.IsInf(lu.Cond(), 1) || math.IsNaN(lu.Cond()) {
+		return nil, nil, errSmoother
+	}
+	return square, lu, nil
+}
+
+// headsFor are the target's heads (K+1 by C) for other heads of the sources, at the
+// factors for these, with change added to the labels.
+func (s *smoother) headsFor(square *mat.Dense, lu *mat.LU, change *mat.Dense) (*mat.Dense, error) {
+	var target, w mat.Dense
+	target.Mul(s.dual.T(), change)
+	target.Add(&target, s.target)
+	if lu.SolveTo(&target, false, &target) != nil {
+		return nil, errSmoother
+	}
+	w.Mul(square, &target)
+	return &w, nil
+}

@@ -1,0 +1,360 @@
+package pipeline
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// Uncertainty says how sure the relevance of each of M sources is: 90 % intervals of
+// nu and of the share of the budget that it gives, and how often the source is among
+// the five of largest |nu|. The intervals are of what the same procedure finds on
+// average over other samples of target and sources, of the same numbers; what ridge and
+// penalty take from nu on average is not in them.
+//
+// They are the quantiles of 200 replicates, in each of which
+//
+//   - each head of a source is drawn anew, w_m + sigma (Z_m'Z_m + N lambda I)^-1/2 z with z
+//     normal: what is known of it given phi, Z_m being phi of its samples, lambda the
+//     penalty of the fit of N labels and sigma^2 its mean squared residual;
+//   - the target's samples are drawn anew out of themselves, so that sample i is there
+//     c_i times. The target's head is fitted to these heads and to labels
+//     y_i + (c_i - 1) e_i, where e are the residuals of leave-one-out: at the sources'
+//     heads as they are this moves the fit by what leaving out sample i would, times
+//     1 - c_i, in place of a decomposition for each replicate (the jackknife as a weighted
+//     bootstrap). kappa is chosen again, by sum c_i e_i^2;
+//   - nu follows from these heads.
+//
+// Where the representation itself would come out differently is not in the replicates;
+// that the heads' normal distribution is wider than the variance of a ridge regression
+// makes up for it.
+type Uncertainty struct {
+	NuLow     []float64 `json:"nu_low"`
+	NuHigh    []float64 `json:"nu_high"`
+	ShareLow  []float64 `json:"share_low"`
+	ShareHigh []float64 `json:"share_high"`
+	// TopFive is a fraction of the replicates.
+	TopFive []float64 `json:"top_five"`
+}
+
+const (
+	replicates = 200
+	// certainty is the probability of the intervals.
+	certainty = 0.9
+	// maxUncertainK is the largest width with intervals: each replicate takes work K^3.
+	maxUncertainK = 256
+)
+
+// saysHowSure says whether a round comes with an Uncertainty: the last one of the first
+// method, for a head that leans on the sources' heads.
+func (p *Problem) saysHowSure(in Round) bool {
+	return in.Method == p.Config.Methods[0] && in.Epoch == p.RoundsOf(in.Method) && p.Config.Head.Prior != PriorIdentity &&
+		p.Config.K <= maxUncertainK
+}
+
+// resampledPart is what a replicate needs of outputs of the target that are fitted
+// together: the smoothers to choose from, and the places of their rows among the
+// target's samples.
+type resampledPart struct {
+	outputs, at []int
+	fits        []*smoother
+}
+
+// uncertainty resamples the relevance of a round, whose fit had the penalty lambda.
+func (l *Learner) uncertainty(in Round, lambda float64, fit headFit, rng *rand.Rand) (*Uncertainty, error) {
+	p := l.problem
+	prior, err := l.headPrior()
+	if err != nil {
+		return nil, err
+	}
+	parts, err := l.resampledParts(in.Target.Rows, prior, fit.parts)
+	if err != nil || len(parts) == 0 {
+		return nil, err
+	}
+	noise, err := l.headNoise(in.Sources, lambda, !math.IsInf(prior.rho, 1), rng)
+	if err != nil {
+		return nil, err
+	}
+	nus, heads := make([][]float64, replicates), mat.DenseCopyOf(prior.heads)
+	w := mat.NewDense(p.Config.K+1, len(p.Target.Tasks), nil)
+	for b := range nus {
+		times := make([]float64, len(in.Target.Rows))
+		for range times {
+			times[rng.IntN(len(times))]++
+		}
+		for t, d := range noise {
+			row := heads.RawRowView(t)
+			copy(row, prior.heads.RawRowView(t))
+			if d != nil {
+				width, _ := d.Dims()
+				for j := range width {
+					row[j] += d.At(j, b)
+				}
+			}
+		}
+		for _, part := range parts {
+			if err := part.resample(times, heads, w); err != nil {
+				return nil, err
+			}
+		}
+		if nus[b], err = l.relevanceOf(heads, w); err != nil {
+			return nil, err
+		}
+	}
+	return newUncertainty(nus, func(nu []float64) []float64 { return p.Config.Allocation.Shares(nu, p.Costs) }), nil
+}
+
+// resample writes to w the heads of the part's outputs for the heads of the sources and
+// target samples that are there so many times.
+func (part *resampledPart) resample(times []float64, heads, w *mat.Dense) error {
+	s, least := part.fits[0], math.Inf(1)
+	for _, f := range part.fits {
+		sum := 0.0
+		for i, at := range part.at {
+			e := f.left.RawRowView(i)
+			sum += times[at] * dot(e, e)
+		}
+		if sum < least {
+			s, least = f, sum
+		}
+	}
+	change := mat.DenseCopyOf(s.left)
+	for i, at := range part.at {
+		e := change.RawRowView(i)
+		for o := range e {
+			e[o] *= times[at] - 1
+		}
+	}
+	square, lu, err := s.factorize(heads)
+	if err != nil {
+		return err
+	}
+	own, err := s.headsFor(square, lu, change)
+	if err != nil {
+		return err
+	}
+	for i, o := range part.outputs {
+		for j := range own.RawMatrix().Rows {
+			w.Set(j, o, own.At(j, i))
+		}
+	}
+	return nil
+}
+
+// resampledParts prepares the regressions of the target's heads, for those outputs that
+// have leave-one-out residuals. There is none where any output lacks them.
+func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedPart) ([]resampledPart, error) {
+	cfg := &l.problem.Config
+	var out []resampledPart
+	for _, f := range fitted {
+		var at []int
+		for i, r := range rows {
+			if len(at) < len(f.Rows) && f.Rows[len(at)] == r {
+				at = append(at, i)
+			}
+		}
+		phi, err := l.phi(l.problem.Target.Pool, f.Rows)
+		if err != nil {
+			return nil, err
+		}
+		means := prior.means(f.labelGroup)
+		if !cfg.Intercept && cfg.Head.Prior == PriorSources {
+			clear(means)
+		}
+		y := f.centred(means)
+		if cfg.Head.Prior == PriorResidual {
+			decomposed, err := l.targetRows(f.Rows)
+			if err != nil {
+				return nil, err
+			}
+			part := resampledPart{outputs: f.outputs, at: at}
+			for _, e := range f.fits[0].each {
+				if err := part.add(newSmoother(phi, prior.heads, y, decomposed, e, 1/(1+e.kappa))); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, part)
+			continue
+		}
+		for i, h := range f.fits {
+			// The unit of this ridge is n / min(T, K) times that of prior residual.
+			e := kernelFit{lambda: math.Max(h.Ridge, 1e-10)}
+			if cfg.Intercept {
+				e.rho = maxRho
+			}
+			part := resampledPart{outputs: f.outputs[i : i+1], at: at}
+			factor := float64(min(len(l.counts), cfg.K)) / float64(len(f.Rows))
+			if err := part.add(newSmoother(phi, prior.heads, mat.DenseCopyOf(y.ColView(i)), nil, e, factor)); err != nil {
+				return nil, err
+			}
+			out = append(out, part)
+		}
+	}
+	if slices.ContainsFunc(out, func(p resampledPart) bool { return len(p.fits) == 0 }) {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// add takes a smoother whose leave-one-out residuals are finite.
+func (part *resampledPart) add(s *smoother, err error) error {
+	if err != nil {
+		return err
+	}
+	if sum := mat.Sum(s.left); !math.IsInf(sum, 0) && !math.IsNaN(sum) {
+		part.fits = append(part.fits, s)
+	}
+	return nil
+}
+
+// relevanceOf is the relevance for heads of the sources (T by K+1) and of the target
+// (K+1 by C), whose last numbers are those of the intercepts.
+func (l *Learner) relevanceOf(heads, w *mat.Dense) ([]float64, error) {
+	t, c := heads.Dims()
+	_, outputs := w.Dims()
+	k := c - 1
+	narrow := make([]float32, 0, (t+outputs)*k)
+	for i := range t {
+		for _, v := range heads.RawRowView(i)[:k] {
+			narrow = append(narrow, float32(v))
+		}
+	}
+	for o := range outputs {
+		for j := range k {
+			narrow = append(narrow, float32(w.At(j, o)))
+		}
+	}
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	buf := backend.Upload(tmp, backend.Float32, narrow)
+	if err := tmp.Err(); err != nil {
+		return nil, err
+	}
+	all, own := backend.Vec(buf), make([]backend.Vector, outputs)
+	for o := range own {
+		own[o] = section(all, (t+o)*k, k)
+	}
+	p := l.problem
+	nu, _, err := p.Config.Relevance.estimate(l.queue, section(all, 0, t*k).Mat(t, k), own, outputsOf(p.Sources))
+	return nu, err
+}
+
+// headNoise draws what the heads of the replicates differ by from those of the fit,
+// for each output of the sources K numbers by replicates, and with constant one more
+// row for what its intercept says. It is nil for an output without a label.
+func (l *Learner) headNoise(sources []Labelled, lambda float64, constant bool, rng *rand.Rand) ([]*mat.Dense, error) {
+	p := l.problem
+	k := p.Config.K
+	penalty, err := l.headPenalty(lambda)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*mat.Dense, len(l.counts))
+	first := 0 // output of the source
+	for m, in := range sources {
+		outputs := len(p.Sources[m].Tasks)
+		for _, part := range in.parts(outputs) {
+			if len(part.Rows) == 0 {
+				continue
+			}
+			phi, err := l.phi(p.Sources[m].Pool, part.Rows)
+			if err != nil {
+				return nil, err
+			}
+			width := k
+			if p.Config.Intercept {
+				width++
+			}
+			design := phi.Slice(0, len(part.Rows), 0, width)
+			gram := mat.NewSymDense(width, nil)
+			gram.SymOuterK(1, design.T())
+			for j := range k {
+				gram.SetSym(j, j, gram.At(j, j)+penalty)
+			}
+			var chol mat.Cholesky
+			var upper mat.TriDense
+			if !chol.Factorize(gram) {
+				continue // no penalty, and nothing to tell a direction by
+			}
+			chol.UTo(&upper)
+			for _, o := range part.outputs {
+				normal, d := mat.NewDense(width, replicates, nil), new(mat.Dense)
+				for i := range width {
+					row := normal.RawRowView(i)
+					for j := range row {
+						row[j] = l.sigma * rng.NormFloat64()
+					}
+				}
+				if d.Solve(&upper, normal) != nil {
+					continue
+				}
+				if width > k && !constant {
+					d = d.Slice(0, k, 0, replicates).(*mat.Dense)
+				}
+				out[first+o] = d
+			}
+		}
+		first += outputs
+	}
+	return out, nil
+}
+
+// headPenalty is N lambda of a fit of N labels. Where there is no penalty it is the one
+// for which the heads have the size that they have, sigma^2 over the mean square of W.
+func (l *Learner) headPenalty(lambda float64) (float64, error) {
+	if set := l.problem.Config.ERM.Lambda; set != LambdaAuto {
+		lambda = set
+	}
+	if lambda > 0 {
+		return float64(sumInts(l.counts)) * lambda, nil
+	}
+	heads := l.model.heads()
+	flat := section(backend.Vec(heads.Buf), heads.Off, heads.Rows*heads.Cols)
+	square, err := l.queue.Dot(flat, flat)
+	if err != nil || square == 0 {
+		return 0, err
+	}
+	return l.sigma * l.sigma * float64(flat.Len) / square, nil
+}
+
+// newUncertainty condenses the relevance of replicates.
+func newUncertainty(nus [][]float64, sharesOf func(nu []float64) []float64) *Uncertainty {
+	m := len(nus[0])
+	all := make([]float64, 5*m)
+	part := func(i int) []float64 { return all[i*m : (i+1)*m : (i+1)*m] }
+	u := &Uncertainty{part(0), part(1), part(2), part(3), part(4)}
+	shares := make([][]float64, len(nus))
+	order := make([]int, m)
+	for b, nu := range nus {
+		shares[b] = sharesOf(nu)
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(nu[j]), math.Abs(nu[i])) })
+		for _, i := range order[:min(5, m)] {
+			if nu[i] != 0 {
+				u.TopFive[i]++
+			}
+		}
+	}
+	column := make([]float64, len(nus))
+	ends := func(of [][]float64, i int) (low, high float64) {
+		for b := range of {
+			column[b] = of[b][i]
+		}
+		slices.Sort(column)
+		return stat.Quantile((1-certainty)/2, stat.Empirical, column, nil), stat.Quantile((1+certainty)/2, stat.Empirical, column, nil)
+	}
+	for i := range m {
+		u.TopFive[i] /= float64(len(nus))
+		u.NuLow[i], u.NuHigh[i] = ends(nus, i)
+		u.ShareLow[i], u.ShareHigh[i] = ends(shares, i)
+	}
+	return u
+}

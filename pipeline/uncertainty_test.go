@@ -1,0 +1,200 @@
+package pipeline
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// The intervals of relevance and share cover what the procedure finds on average, over
+// draws of all samples, those of the sources too, about as often as they say.
+func TestUncertaintyCovers(t *testing.T) {
+	const draws = 40
+	nuHits, shareHits, all := 0, 0, 0
+	for _, prior := range []string{PriorResidual, PriorSources, PriorResidual, PriorSources} {
+		set := must.Get(dataset.RandomLinear(10, 3, 12, 0.5, 20_000, testrand.New(t).Uint64()))(t)
+		dev := openDevice(t, 1, set)
+		cfg := must.Get(NewConfig(PresetDefault))(t)
+		cfg.K, cfg.TargetSamples, cfg.Methods, cfg.Head.Prior = 3, 60, []string{Active}, prior
+		cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 2, Floor: 20, Budget: 2400}
+		var found []Epoch
+		nu, share := make([]float64, 12), make([]float64, 12) // means
+		for seed := range uint64(draws) {
+			cfg.Seed = seed
+			_, st := runUnit(t, dev, cfg, len(set.Tasks)-1)
+			e := st.Epochs[1]
+			found = append(found, e)
+			for m, s := range cfg.Allocation.Shares(e.Nu, slices.Repeat([]float64{1}, 12)) {
+				nu[m] += e.Nu[m] / draws
+				share[m] += s / draws
+			}
+		}
+		for _, e := range found {
+			u := e.Uncertainty
+			for m := range nu {
+				nuHits += b2i(u.NuLow[m] <= nu[m] && nu[m] <= u.NuHigh[m])
+				shareHits += b2i(u.ShareLow[m] <= share[m] && share[m] <= u.ShareHigh[m])
+				all++
+			}
+		}
+	}
+	for _, c := range []struct {
+		what string
+		hits int
+	}{{"relevance", nuHits}, {"share", shareHits}} {
+		covered := 100 * float64(c.hits) / float64(all)
+		t.Logf("90 %% intervals of the %s cover %.1f %% of %d means", c.what, covered, all)
+		if covered < 85 || covered > 95 {
+			t.Errorf("coverage %.1f %%, expected 85 to 95 %%", covered)
+		}
+	}
+}
+
+// What a replicate computes for other heads is the head that the regression from the
+// beginning gives for them, and the residuals are those of leave-one-out.
+func TestSmoother(t *testing.T) {
+	rng := testrand.New(t)
+	const k, d, m = 3, 7, 5
+	for _, n := range []int{4, 20} {
+		for _, kappa := range []float64{0, 0.1, 10} {
+			lambda, rho := math.Pow(10, -3*rng.Float64()), 5*rng.Float64()
+			phi, heads, y := mat.NewDense(n, k+1, normals(rng, n*(k+1))), mat.NewDense(m, k+1, normals(rng, m*(k+1))), normals(rng, 2*n)
+			for i := range n {
+				phi.Set(i, k, 1)
+			}
+			labels := mat.NewDense(n, 2, y)
+			rows := must.Get(newTargetRows(mat.NewDense(n, d, normals(rng, n*d))))(t)
+			reference := func(heads, labels *mat.Dense) (*mat.Dense, kernelFit) {
+				root, _ := headRoot(heads)
+				var a, dual, w mat.Dense
+				a.Mul(phi, root)
+				regression := must.Get(newKernelRidge(rows, &a, labels, rho))(t)
+				fit := regression.at(kappa, lambda)
+				dual.Mul(a.T(), fit.alpha)
+				w.Mul(root, &dual)
+				w.Scale(regression.unit/(1+kappa), &w)
+				return &w, fit
+			}
+			_, fit := reference(heads, labels)
+			s := must.Get(newSmoother(phi, heads, labels, rows, fit, 1/(1+kappa)))(t)
+			closeVectors(t, "leave-one-out", s.left.RawMatrix().Data, fit.residual.RawMatrix().Data, 1e-6, 0)
+			for range 3 {
+				other, change := mat.NewDense(m, k+1, normals(rng, m*(k+1))), mat.NewDense(n, 2, normals(rng, 2*n))
+				square, lu, err := s.factorize(other)
+				must.Do(t, err)
+				var moved mat.Dense
+				moved.Add(labels, change)
+				want, _ := reference(other, &moved)
+				got := must.Get(s.headsFor(square, lu, change))(t)
+				closeVectors(t, "the heads", got.RawMatrix().Data, want.RawMatrix().Data, 1e-6, 0)
+			}
+		}
+	}
+}
+
+// A replicate without noise is the round itself: the same heads and relevance, of one
+// output, of classes, and of numbers some of which are missing.
+func TestReplicateIsTheRound(t *testing.T) {
+	rng := testrand.New(t)
+	tasks, classes, numbers := smallSet(31, 6, 300, 5, false), shops(rng, 5, 400, 6, 3, true), shops(rng, 5, 400, 6, 3, false)
+	for _, prior := range []string{PriorResidual, PriorSources} {
+		for _, c := range []struct {
+			set       *dataset.Set
+			intercept bool
+		}{{tasks, true}, {tasks, false}, {classes, true}, {numbers, true}} {
+			cfg := smallConfig()
+			cfg.Head, cfg.Intercept = Head{Ridge: RidgeAuto, Prior: prior, Rcond: -1}, c.intercept
+			cfg.Relevance = Relevance{Kind: Ridge, Rcond: -1, Tau: 1}
+			if cfg.TargetSamples = 30; c.set != tasks {
+				cfg.Sources = SourcesPools
+			}
+			p := must.Get(NewProblem(c.set, cfg, 3))(t)
+			l := must.Get(NewLearner(openDevice(t, 1, c.set), p))(t)
+			defer l.Close()
+			var st State
+			for range 3 {
+				st = must.Get(l.Learn(t.Context(), st, p.LookUp(must.Get(p.Propose(st))(t))))(t)
+			}
+			e := st.Epochs[2]
+			if e.Uncertainty == nil {
+				t.Fatalf("%s, %s: no uncertainty", c.set.Name, prior)
+			}
+			round := must.Get(l.inUnits(p.LookUp(must.Get(p.Propose(State{Epochs: st.Epochs[:2]}))(t)), false))(t)
+			fit, from := must.Get(l.fitHead(round.Target))(t), must.Get(l.headPrior())(t)
+			parts := must.Get(l.resampledParts(round.Target.Rows, from, fit.parts))(t)
+			w := mat.NewDense(cfg.K+1, len(p.Target.Tasks), nil)
+			for _, part := range parts {
+				if p.Config.Head.Prior == PriorResidual {
+					i := slices.IndexFunc(fit.parts, func(f fittedPart) bool { return slices.Equal(f.outputs, part.outputs) })
+					kappa := fit.parts[i].fits[0].Kappa
+					part.fits = slices.DeleteFunc(part.fits, func(s *smoother) bool { return s.factor != 1/(1+kappa) })
+				}
+				must.Do(t, part.resample(slices.Repeat([]float64{1}, len(round.Target.Rows)), from.heads, w))
+			}
+			for o := range p.Target.Tasks {
+				closeVectors(t, "the head", mat.Col(nil, o, w)[:cfg.K], download(t, l.queue, l.headOf(o))[:cfg.K], 1e-4, 0)
+			}
+			closeVectors(t, "nu", must.Get(l.relevanceOf(from.heads, w))(t), e.Nu, 1e-4, 0)
+		}
+	}
+}
+
+// The last round of the first method has intervals, which hold its own relevance and
+// are the same each time; heads that do not lean on the sources have none.
+func TestUncertaintyIsRecorded(t *testing.T) {
+	set := smallSet(32, 7, 300, 5, true)
+	dev := openDevice(t, 1, set)
+	for _, prior := range []string{PriorResidual, PriorSources, PriorIdentity} {
+		cfg := smallConfig()
+		cfg.Head, cfg.Intercept, cfg.TargetSamples = Head{Ridge: RidgeAuto, Prior: prior, Rcond: -1}, true, 100
+		_, st := runUnit(t, dev, cfg, 3)
+		for i, e := range st.Epochs {
+			u := e.Uncertainty
+			if want := i == 2 && prior != PriorIdentity; (u != nil) != want {
+				t.Fatalf("%s, round %d: uncertainty %+v", prior, i, u)
+			}
+			if u == nil {
+				continue
+			}
+			top := 0.0
+			for m, nu := range e.Nu {
+				if !(u.NuLow[m] < nu && nu < u.NuHigh[m]) || !(0 <= u.ShareLow[m] && u.ShareLow[m] < u.ShareHigh[m] && u.ShareHigh[m] <= 1) {
+					t.Errorf("%s: nu of source %d is %g, interval %g to %g, share %g to %g", prior, m, nu, u.NuLow[m], u.NuHigh[m],
+						u.ShareLow[m], u.ShareHigh[m])
+				}
+				top += u.TopFive[m]
+			}
+			if math.Abs(top-5) > 1e-12 {
+				t.Errorf("%s: the chances of being in the top five add up to %g", prior, top)
+			}
+		}
+		if _, again := runUnit(t, dev, cfg, 3); !reflect.DeepEqual(again.Epochs, st.Epochs) {
+			t.Errorf("%s: the same seed gave other records", prior)
+		}
+	}
+}
+
+// A problem of few target samples, of one source, or with sources without a sample is
+// solved, with or without intervals.
+func TestUncertaintyOfLittle(t *testing.T) {
+	set := smallSet(33, 2, 300, 5, false)
+	dev := openDevice(t, 1, set)
+	for _, prior := range []string{PriorResidual, PriorSources} {
+		for n := 1; n <= 3; n++ {
+			cfg := smallConfig()
+			cfg.Head, cfg.Intercept, cfg.TargetSamples = Head{Ridge: RidgeAuto, Prior: prior, Rcond: -1}, true, n
+			runUnit(t, dev, cfg, 0)
+		}
+	}
+	u := newUncertainty([][]float64{{0, 2, -3}, {0, 1, 0}}, func(nu []float64) []float64 { return nu })
+	if !slices.Equal(u.TopFive, []float64{0, 1, 0.5}) {
+		t.Errorf("chances of being in the top five: %v", u.TopFive)
+	}
+}
