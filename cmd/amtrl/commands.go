@@ -55,6 +55,9 @@ func commands() []*cli.Command {
 		hidden(newCommand(&superviseOptions{}, "supervise", "RUN", "run the tasks of a submitted sweep as child processes", "")),
 		{Name: "data", Usage: "make data sets, describe files of your own, or say what is in them", Subcommands: []*cli.Command{
 			newCommand(&infoOptions{}, "info", "[FOLDER]", "describe a data set: pools, tasks, splits, hash", ""),
+			newCommand(&dataCheckOptions{}, "check", "[MANIFEST|FOLDER]",
+				"say what is odd about a data set and what to do, and whether a run takes it",
+				"It lists rows, labels and classes of each source. The exit code is 1 where a run without settings would refuse the data."),
 			newCommand(&initOptions{}, "init", "FILES",
 				"look at files of your own and write a manifest of them",
 				"It guesses which columns are the source, the label and the features, and says what it found in comments."),

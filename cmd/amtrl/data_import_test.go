@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -91,6 +92,30 @@ func TestRunFitsTheData(t *testing.T) {
 		amtrl(t, dir, append([]string{"run", "--data", "shops.yaml", "--target-samples", "81", "--quiet"}, more...)...).
 			ComplainsOnce(t, 1, "has 80 rows to draw from")
 	}
+}
+
+// Data check names what is odd, and fails where a run would.
+func TestDataCheck(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HOME", dir)
+	writeShops(t, dir)
+	out := succeed(t, dir, "data", "check", "shops.yaml").Stdout
+	if !strings.Contains(out, "nothing is odd") || !strings.Contains(out, "shop 4 (target)") {
+		t.Errorf("unexpected output:\n%s", out)
+	}
+	path := filepath.Join(dir, "shops.csv")
+	text := string(must.Get(os.ReadFile(path))(t))
+	last := text[strings.LastIndex(text[:len(text)-1], "\n")+1:] // of shop 4
+	must.Do(t, os.WriteFile(path, []byte(text+strings.Replace(last, "shop 4", "shop 2", 1)), 0o644))
+	got := amtrltest.JSON[checkResult](t, succeed(t, dir, "data", "check", "shops.yaml", "--json"))
+	if len(got.Oddities) != 1 || got.Oddities[0].Pool != "shop 2" ||
+		!strings.Contains(got.Oddities[0].Found, "1 of 121 rows are rows of the target") {
+		t.Errorf("found %+v", got.Oddities)
+	}
+	alone := strings.ReplaceAll(string(must.Get(os.ReadFile(filepath.Join(dir, "shops.yaml")))(t))+"sources: {include: [none]}\n", "\t", "")
+	must.Do(t, os.WriteFile(filepath.Join(dir, "alone.yaml"), []byte(alone), 0o644))
+	amtrl(t, dir, "data", "check", "alone.yaml").Complains(t, 1, "expected at least one source beside the target")
 }
 
 // What init guesses of the shops is what their manifest says, and it writes over nothing.

@@ -1,0 +1,173 @@
+package dataset
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"slices"
+)
+
+// Oddity is something in the data that a run can live with and its user should know.
+type Oddity struct {
+	// Pool is the source that it is in, empty for all of the data.
+	Pool string `json:"source,omitempty"`
+	// Found is what there is, Advice what to do.
+	Found  string `json:"found"`
+	Advice string `json:"advice"`
+}
+
+// otherUnits is how many times the typical size of a feature that of a source is,
+// or the inverse, from which on its units are probably others.
+const otherUnits = 10
+
+// Oddities lists what is odd about a valid set, in the order of its pools: features
+// that are the same in all rows; rows that are there twice in a source, or in a
+// source and in the target; sources without a label, with one class alone, or whose
+// features are of another size; a target of fewer rows than outputs. It keeps 8 bytes
+// for each row of the largest source and of the targets.
+func (s *Set) Oddities() []Oddity {
+	c := checker{seed: maphash.MakeSeed(), same: slices.Repeat([]bool{true}, s.Pools[0].Cols)}
+	sizes, own := make([]float64, len(s.Pools)), []uint64(nil)
+	for _, p := range s.Pools {
+		if p.Target {
+			hashes, _ := c.scan(p)
+			own = append(own, hashes...)
+		}
+	}
+	slices.Sort(own)
+	var out []Oddity
+	for i, p := range s.Pools {
+		var hashes []uint64
+		hashes, sizes[i] = c.scan(p)
+		slices.Sort(hashes)
+		twice, shared := 0, 0
+		for j, h := range hashes {
+			if j > 0 && h == hashes[j-1] {
+				twice++
+			}
+			if _, is := slices.BinarySearch(own, h); is && !p.Target {
+				shared++
+			}
+		}
+		if twice > 0 {
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d rows are there before", twice, p.Rows),
+				"take them out: they are paid twice and say nothing new"})
+		}
+		if shared > 0 {
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d rows are rows of the target", shared, p.Rows),
+				"take them out: the error on the target is too good with them"})
+		}
+		out = append(out, s.oddLabels(i)...)
+	}
+	sorted := slices.Sorted(slices.Values(sizes))
+	middle := sorted[len(sorted)/2]
+	for i, p := range s.Pools {
+		if r := sizes[i] / middle; middle > 0 && (r > otherUnits || r < 1./otherUnits) {
+			out = append(out, Oddity{p.Name, fmt.Sprintf("features of root mean square %.3g, %.3g elsewhere", sizes[i], middle),
+				"bring them to the units of the others, or exclude the source"})
+		}
+	}
+	constant := 0
+	for _, same := range c.same {
+		if same {
+			constant++
+		}
+	}
+	if constant > 0 {
+		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first at place %d", constant, len(c.same),
+			slices.Index(c.same, true)), "leave them out of columns: features"})
+	}
+	return out
+}
+
+// oddLabels is what is odd about the labels of a pool.
+func (s *Set) oddLabels(pool int) []Oddity {
+	var out []Oddity
+	p, outputs, rows := s.Pools[pool], 0, 0
+	positive, tasks := map[string]int{}, map[string]int{}
+	var names []string
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		if t.Pool != pool {
+			continue
+		}
+		outputs++
+		rows = max(rows, len(t.Train)+len(t.Test))
+		name := cmp.Or(t.Output.Name, "the label")
+		if tasks[name]++; tasks[name] == 1 {
+			names = append(names, name)
+		}
+		listed, ones := 0, 0
+		for _, list := range [][]int32{t.Train, t.Test} {
+			for _, r := range list {
+				listed++
+				if t.Labels[r] == 1 {
+					ones++
+				}
+			}
+		}
+		if ones > 0 && ones < listed {
+			positive[name]++
+		}
+	}
+	switch {
+	case outputs == 0:
+		out = append(out, Oddity{p.Name, "no row has a label", "have some labelled, or exclude it: it is left out"})
+	case p.Target && rows < outputs:
+		out = append(out, Oddity{p.Name, fmt.Sprintf("%d labelled rows for %d outputs of the target", rows, outputs),
+			"have more rows of the target labelled, or join classes"})
+	}
+	if s.Binary {
+		for _, name := range names {
+			if positive[name] == 0 {
+				out = append(out, Oddity{p.Name, fmt.Sprintf("all rows have the same class of %s", name),
+					"it tells no class from another: have rows of other classes labelled"})
+			}
+		}
+	}
+	return out
+}
+
+// checker reads pools row by row.
+type checker struct {
+	seed  maphash.Seed
+	first []uint32 // the features of the first row, by their bits
+	same  []bool   // by feature: whether all rows so far have that of the first
+}
+
+// scan returns a hash for each row of a pool and the root mean square of its features.
+func (c *checker) scan(p *Pool) (hashes []uint64, size float64) {
+	raw := make([]byte, 0, 4*p.Cols)
+	hashes = make([]uint64, p.Rows)
+	for r := range p.Rows {
+		raw = raw[:0]
+		for j := range p.Cols {
+			v := p.feature(r*p.Cols + j)
+			size += float64(v) * float64(v)
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+		}
+		hashes[r] = maphash.Bytes(c.seed, raw)
+		if c.first == nil {
+			c.first = make([]uint32, p.Cols)
+			for j := range c.first {
+				c.first[j] = binary.LittleEndian.Uint32(raw[4*j:])
+			}
+		}
+		for j, v := range c.first {
+			if c.same[j] && v != binary.LittleEndian.Uint32(raw[4*j:]) {
+				c.same[j] = false
+			}
+		}
+	}
+	return hashes, math.Sqrt(size / float64(p.Rows) / float64(p.Cols))
+}
+
+// feature is stored element i in the units of the features.
+func (p *Pool) feature(i int) float32 {
+	if len(p.U8) > 0 {
+		return p.Scale * float32(p.U8[i])
+	}
+	return p.Scale * p.value(i)
+}

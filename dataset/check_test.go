@@ -1,0 +1,80 @@
+package dataset
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Each thing that is odd is found where it is, and nothing else.
+func TestOddities(t *testing.T) {
+	const rows, cols = 40, 5
+	rng := testrand.New(t)
+	make3 := func() *Set {
+		set := &Set{Name: "own", Binary: true}
+		for i, name := range []string{"a", "b", "target"} {
+			p := &Pool{Name: name, Rows: rows, Cols: cols, F32: make([]float32, rows*cols), Scale: 1, Target: name == "target"}
+			for j := range p.F32 {
+				p.F32[j] = float32(rng.NormFloat64())
+			}
+			for _, class := range []string{"no", "yes"} {
+				y := make([]float32, rows)
+				for r := range y {
+					y[r] = float32(r % 2)
+				}
+				task := Task{Name: name + "_" + class, Pool: i, Output: Output{"label", class}, Labels: y, Train: upTo(rows)}
+				set.Tasks = append(set.Tasks, task)
+			}
+			set.Pools = append(set.Pools, p)
+		}
+		must.Do(t, set.Validate())
+		return set
+	}
+	for what, c := range map[string]struct {
+		change      func(*Set)
+		pool, found string
+	}{
+		"nothing":  {func(*Set) {}, "", ""},
+		"constant": {func(s *Set) { setColumn(s, 3, 7) }, "", "1 of 5 features are the same in all rows, the first at place 3"},
+		"twice":    {func(s *Set) { copy(s.Pools[1].F32[5*cols:6*cols], s.Pools[1].F32) }, "b", "1 of 40 rows are there before"},
+		"leak":     {func(s *Set) { copy(s.Pools[0].F32[:2*cols], s.Pools[2].F32) }, "a", "2 of 40 rows are rows of the target"},
+		"one class": {func(s *Set) {
+			for i := range rows {
+				s.Tasks[2].Labels[i], s.Tasks[3].Labels[i] = 0, 1
+			}
+		}, "b", "all rows have the same class of label"},
+		"units":      {func(s *Set) { s.Pools[0].Scale = 30 }, "a", "features of root mean square"},
+		"unlabelled": {func(s *Set) { s.Tasks = s.Tasks[2:] }, "a", "no row has a label"},
+		"few":        {func(s *Set) { s.Tasks = append(s.Tasks, fewRows(s)...) }, "target", "labelled rows for 42 outputs"},
+	} {
+		set := make3()
+		c.change(set)
+		got := set.Oddities()
+		switch {
+		case what == "nothing" && len(got) > 0, what != "nothing" && len(got) != 1:
+			t.Errorf("%s: %+v", what, got)
+		case what != "nothing" && (got[0].Pool != c.pool || !strings.Contains(got[0].Found, c.found) || got[0].Advice == ""):
+			t.Errorf("%s: %+v, expected %q of %q", what, got[0], c.found, c.pool)
+		}
+	}
+}
+
+func setColumn(s *Set, column int, to float32) {
+	for _, p := range s.Pools {
+		for r := range p.Rows {
+			p.F32[r*p.Cols+column] = to
+		}
+	}
+}
+
+// fewRows are 40 more outputs of the target.
+func fewRows(s *Set) []Task {
+	more := make([]Task, s.Pools[2].Rows)
+	for i := range more {
+		more[i] = s.Tasks[4]
+		more[i].Output.Name = "another"
+	}
+	return more
+}
