@@ -1,0 +1,85 @@
+package columnar
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// A folder of data as Hugging Face lays it out, with two columns of labels: the names
+// of the files are the splits, and each column has tasks of the rows it labels.
+func TestSeveralOutputsOfSplitFiles(t *testing.T) {
+	type record struct {
+		ID        string    `parquet:"id"`
+		Domain    string    `parquet:"domain"`
+		Kind      *string   `parquet:"kind,optional"`
+		Urgent    *bool     `parquet:"urgent,optional"`
+		Embedding []float32 `parquet:"embedding,list"`
+	}
+	type count struct{ train, test, ones int }
+	rng := testrand.New(t)
+	dir := t.TempDir()
+	must.Do(t, os.Mkdir(filepath.Join(dir, "default"), 0o755))
+	want := map[string]count{}
+	for file, name := range []string{"test-00000-of-00001", "train-00000-of-00002", "train-00001-of-00002"} {
+		var rows []record
+		for i := range 300 {
+			r := record{ID: fmt.Sprintf("%d/%d", file, i), Domain: fmt.Sprintf("d%d", rng.IntN(4)), Embedding: make([]float32, 3)}
+			for j := range r.Embedding {
+				r.Embedding[j] = rng.Float32()
+			}
+			add := func(task string, one bool) {
+				c := want[task]
+				if file == 0 {
+					c.test++
+				} else {
+					c.train++
+				}
+				if one {
+					c.ones++
+				}
+				want[task] = c
+			}
+			if rng.IntN(3) > 0 {
+				kind := []string{"bug", "praise", "spam"}[rng.IntN(3)]
+				r.Kind = &kind
+				for _, k := range []string{"bug", "praise", "spam"} {
+					add(r.Domain+"_kind_"+k, k == kind)
+				}
+			}
+			if rng.IntN(2) > 0 {
+				urgent := rng.IntN(2) > 0
+				r.Urgent = &urgent
+				add(r.Domain+"_urgent", urgent)
+			}
+			rows = append(rows, r)
+		}
+		must.Do(t, parquet.WriteFile(filepath.Join(dir, "default", name+".parquet"), rows))
+	}
+	m := parse(t, dir, "files: default/*.parquet\ncolumns: {id: id, source: domain, features: embedding, split: (file)}\n"+
+		"labels: [{column: kind}, {column: urgent, type: binary}]\ntarget: {source: d1}\n")
+	out := filepath.Join(dir, "out")
+	must.Do(t, Import(t.Context(), m, out, none))
+	set := must.Get(Open(out))(t)
+	must.Do(t, set.Validate())
+	if len(set.Tasks) != len(want) || len(set.Pools) != 4 {
+		t.Errorf("%d tasks of %d pools, expected %d of 4", len(set.Tasks), len(set.Pools), len(want))
+	}
+	for _, task := range set.Tasks {
+		got := count{train: len(task.Train), test: len(task.Test)}
+		for _, rows := range [][]int32{task.Train, task.Test} {
+			for _, r := range rows {
+				got.ones += int(task.Labels[r])
+			}
+		}
+		if got != want[task.Name] {
+			t.Errorf("task %s: %+v, expected %+v", task.Name, got, want[task.Name])
+		}
+	}
+}
