@@ -19,6 +19,8 @@ const defaultWidth = 50
 //	                  data, and 50 for other data; a nil set is other data
 //	Sources           where it is empty, SourcesPools for data that name their outputs,
 //	                  except under preset paper
+//	Methods           where they are those of preset default and sources are pools, with
+//	                  the baseline Pooled
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
 //	Costs             of a source that is not there, what the data say
 //	Conv              where it is nil, DefaultConv of the preset
@@ -44,6 +46,9 @@ func (c Config) Complete(set *dataset.Set) Config {
 			c.Sources = SourcesPools
 		case !named && c.Sources == SourcesTasks:
 			c.Sources = ""
+		}
+		if c.Sources == SourcesPools && slices.Equal(c.Methods, defaultMethods) {
+			c.Methods = append(slices.Clone(defaultMethods), Pooled)
 		}
 		c.Costs = completeCosts(c.Costs, set, c.SourcesIn(set))
 	}

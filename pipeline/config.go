@@ -24,13 +24,23 @@ const (
 	// labels the majority).
 	Target   = "target"
 	Constant = "constant"
+	// Pooled is the baseline of SourcesPools without a choice and without the target:
+	// ridge regression on what Uniform draws from all sources, whose outputs are those
+	// of the target that have the same column and class.
+	Pooled = "pooled"
 )
 
 // methods are all there are.
-var methods = []string{Active, Uniform, Known, Target, Constant}
+var methods = []string{Active, Uniform, Known, Target, Constant, Pooled}
+
+// defaultMethods are those of preset default.
+var defaultMethods = []string{Active, Uniform, Target, Constant}
 
 // isBaseline says whether a method does without sources.
 func isBaseline(method string) bool { return method == Target || method == Constant }
+
+// isRidge says whether a method has a ridge regression on rows and no representation.
+func isRidge(method string) bool { return isBaseline(method) || method == Pooled }
 
 // The starting points of the empirical risk minimisation.
 const (
@@ -127,7 +137,7 @@ func NewConfig(preset string) (Config, error) {
 		c.Relevance = Relevance{Kind: MinNorm, Rcond: -1}
 	case PresetDefault:
 		c.Intercept = true
-		c.Methods = []string{Active, Uniform, Target, Constant}
+		c.Methods = slices.Clone(defaultMethods)
 		c.ERM = ERM{Lambda: LambdaAuto, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitPath, WarmStart: true}
 		c.Head = Head{Ridge: RidgeAuto, Prior: PriorResidual, Rcond: -1}
 		c.Relevance = Relevance{Kind: Ridge, Rcond: -1, Tau: 1}
@@ -143,8 +153,8 @@ func (c *Config) Validate() error {
 	if len(c.Methods) == 0 {
 		return fmt.Errorf("no methods: expected some of %s", strings.Join(methods, ", "))
 	}
-	if isBaseline(c.Methods[0]) {
-		return fmt.Errorf("method %s comes first: expected one that draws samples, the baselines follow", c.Methods[0])
+	if isRidge(c.Methods[0]) {
+		return fmt.Errorf("method %s comes first: expected one with a representation, the baselines follow", c.Methods[0])
 	}
 	for i, m := range c.Methods {
 		if !slices.Contains(methods, m) {
@@ -191,7 +201,7 @@ func (c *Config) Validate() error {
 // then the intercept, then delta, where some method has such.
 func (c *Config) headLen(d int) int {
 	switch {
-	case c.Head.Prior == PriorResidual || slices.ContainsFunc(c.Methods, isBaseline):
+	case c.Head.Prior == PriorResidual || slices.ContainsFunc(c.Methods, isRidge):
 		return c.K + 1 + d
 	case c.Intercept:
 		return c.K + 1

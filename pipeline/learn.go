@@ -167,7 +167,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 			return Epoch{}, err
 		}
 	}
-	if isBaseline(in.Method) { // which have no parameters but the units
+	if isRidge(in.Method) { // which have no parameters but the units
 		if err := l.clear(); err != nil {
 			return Epoch{}, err
 		}
@@ -178,6 +178,9 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	}
 	if isBaseline(in.Method) {
 		return l.learnAlone(rec, in)
+	}
+	if in.Method == Pooled {
+		return l.learnPooled(rec, in)
 	}
 	samples, err := l.data.samples(l.queue, p.Sources, in.Sources)
 	if err != nil {

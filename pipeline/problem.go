@@ -60,6 +60,9 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 			name, PriorResidual)
 	}
 	p.columns = columnsOf(set, append(slices.Clone(p.Sources), p.Target))
+	if slices.Contains(cfg.Methods, Pooled) && cfg.Sources != SourcesPools {
+		return nil, fmt.Errorf("method %s needs sources %s, whose outputs can be those of the target", Pooled, SourcesPools)
+	}
 	if cfg.Representation == ClassConv {
 		if err := cfg.Conv.check(set, cfg.K); err != nil {
 			return nil, err
@@ -188,7 +191,7 @@ func (p *Problem) checkBatch() error {
 	if p.Config.Representation != ClassConv {
 		return nil
 	}
-	for _, method := range slices.DeleteFunc(slices.Clone(p.Config.Methods), isBaseline) {
+	for _, method := range slices.DeleteFunc(slices.Clone(p.Config.Methods), isRidge) {
 		counts, err := p.allocate(State{}, method, 1)
 		if err != nil {
 			return err

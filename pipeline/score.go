@@ -63,32 +63,43 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 	if err != nil {
 		return Score{}, nil, err
 	}
-	tmp := backend.NewScope(l.queue)
-	defer tmp.Close()
-	z, err := l.features(tmp, l.problem.Target.Pool, test.Rows)
+	pred, err := l.predictions(test.Rows, u)
 	if err != nil {
 		return Score{}, nil, err
+	}
+	score, losses := scorePredictions(set.Binary, classGroups(set, l.problem.Target), pred, test.Y)
+	return score, losses, nil
+}
+
+// predictions are those for rows of the target's pool, of each output in the units of
+// the data.
+func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
+	columns := l.problem.targetColumns()
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	z, err := l.features(tmp, l.problem.Target.Pool, rows)
+	if err != nil {
+		return nil, err
 	}
 	pred := make([][]float32, len(columns))
 	for i, column := range columns {
 		if pred[i], err = l.predict(tmp, z, i); err != nil {
-			return Score{}, nil, err
+			return nil, err
 		}
 		if head := l.headOf(i); head.Len > l.problem.Config.K {
 			intercept, own := make([]float32, 1), []float64(nil)
 			if err := backend.Get(l.queue, intercept, head.Buf, head.Off+l.problem.Config.K); err != nil {
-				return Score{}, nil, err
+				return nil, err
 			}
-			if own, err = l.ownPart(tmp, test.Rows, head, u); err != nil {
-				return Score{}, nil, err
+			if own, err = l.ownPart(tmp, rows, head, u); err != nil {
+				return nil, err
 			}
 			for j, v := range pred[i] {
 				pred[i][j] = float32(u.labelOf(column) * (float64(v) + float64(intercept[0]) + own[j]))
 			}
 		}
 	}
-	score, losses := scorePredictions(set.Binary, classGroups(set, l.problem.Target), pred, test.Y)
-	return score, losses, nil
+	return pred, nil
 }
 
 // predict is z w for an output of the target.

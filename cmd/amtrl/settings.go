@@ -56,7 +56,8 @@ var (
 
 	samplingSettings = []*setting{
 		{"target-samples", "labelled samples of the target", func(c *config) any { return &c.TargetSamples }, nil},
-		{"methods", "methods to compare, of active, uniform and known", func(c *config) any { return &c.Methods }, nil},
+		{"methods", "methods to compare, of active, uniform, known, target, constant and, with --sources pools, pooled",
+			func(c *config) any { return &c.Methods }, nil},
 		&scheduleSetting,
 		{"epochs", "rounds of draw, fit and relevance", func(c *config) any { return &c.Schedule.Epochs }, nil},
 		{"floor", "least number of samples of each source", func(c *config) any { return &c.Schedule.Floor }, hasFloor},

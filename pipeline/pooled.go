@@ -1,0 +1,220 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// learnPooled is the round of the baseline Pooled: ridge regression with an intercept
+// on the rows that uniform sampling draws from all sources, those of the target left
+// out, for each output of the target on the rows with labels of its column. A row
+// whose source lacks the class of the output is of another class.
+func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
+	u, err := l.model.units()
+	if err != nil {
+		return rec, err
+	}
+	if err := l.queue.Fill(l.head, 0); err != nil {
+		return rec, err
+	}
+	p, fit := l.problem, headFit{}
+	for i, group := range p.columnGroups() {
+		rows, y := p.pooledRows(in.Sources, group)
+		if len(rows) < 2 {
+			continue
+		}
+		beta, centre, means, ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y))
+		if err != nil {
+			return rec, err
+		}
+		if i == 0 {
+			fit.Ridge = ridge
+		}
+		for j, c := range group {
+			h := headVector{w: make([]float32, p.Config.K), delta: make([]float32, len(centre))}
+			for f, v := range centre {
+				if u.centre != nil {
+					v -= float64(u.centre[f])
+				}
+				h.intercept -= v * beta.At(f, j)
+				h.delta[f] = float32(u.scale * beta.At(f, j))
+			}
+			if err := l.putHead(c, h, means[j]); err != nil {
+				return rec, err
+			}
+		}
+	}
+	// The target's samples took no part, so that their residuals are as good as left out.
+	fit.labels = slices.Clone(in.Target.Y)
+	if fit.left, err = l.predictions(in.Target.Rows, u); err != nil {
+		return rec, err
+	}
+	columns := p.targetColumns()
+	for c, column := range columns {
+		sum, n, label := 0.0, 0, u.labelOf(column)
+		for i, v := range fit.left[c] {
+			y := &fit.labels[i*len(columns)+c]
+			if e := float64(v)/label - float64(*y); e == e {
+				sum, n = sum+e*e, n+1
+			}
+			*y = float32(label * float64(*y))
+		}
+		sum /= float64(max(1, n) * len(columns))
+		fit.Loss += sum
+		fit.LeaveOneOut += label * label * sum
+	}
+	rec.record(fit)
+	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
+	err = l.measure(&rec, in, fit)
+	return rec, err
+}
+
+// columnGroups divides the outputs of the target by their columns.
+func (p *Problem) columnGroups() [][]int {
+	var groups [][]int
+	at := map[int]int{}
+	for c, column := range p.targetColumns() {
+		if _, known := at[column]; !known {
+			at[column] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[column]] = append(groups[at[column]], c)
+	}
+	return groups
+}
+
+// poolRow is a row of a pool.
+type poolRow struct{ pool, row int }
+
+// pooledRows lists the rows of sources with labels of the column of these outputs of
+// the target, and the labels row after row.
+func (p *Problem) pooledRows(in []Labelled, group []int) (rows []poolRow, y []float64) {
+	tasks := p.Set.Tasks
+	for m, s := range p.Sources {
+		place := make([]int, len(group)) // of each output among those of the source
+		var column []int
+		for i, c := range group {
+			place[i] = -1
+			for j, t := range s.Tasks {
+				if tasks[t].Output == tasks[p.Target.Tasks[c]].Output {
+					place[i] = j
+				}
+			}
+		}
+		for j, t := range s.Tasks {
+			if tasks[t].Output.Name == tasks[p.Target.Tasks[group[0]]].Output.Name {
+				column = append(column, j)
+			}
+		}
+		for i, r := range in[m].Rows {
+			labels := in[m].Y[i*len(s.Tasks) : (i+1)*len(s.Tasks)]
+			if len(column) == 0 || labels[column[0]] != labels[column[0]] {
+				continue
+			}
+			rows = append(rows, poolRow{s.Pool, int(r)})
+			for _, j := range place {
+				if j < 0 {
+					y = append(y, 0)
+					continue
+				}
+				y = append(y, float64(labels[j]))
+			}
+		}
+	}
+	return rows, y
+}
+
+// pooledRidge regresses the labels y, a column for each output, on rows. The penalty
+// is lambda times the mean eigenvalue of X'X for the centred rows X, with the lambda
+// from 1e-7 to 1e2 that generalised cross-validation takes to be the best for all
+// outputs together. centre and means are those of rows and labels.
+func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense) (beta *mat.Dense, centre, means []float64, lambda float64, err error) {
+	const block = 1024
+	d, n := l.problem.Set.Pools[0].Cols, len(rows)
+	_, outputs := y.Dims()
+	x, centre := make([]float32, d), make([]float64, d)
+	for _, r := range rows {
+		readRow(l.problem.Set.Pools[r.pool], r.row, x)
+		for f, v := range x {
+			centre[f] += float64(v) / float64(n)
+		}
+	}
+	means = centreDense(y)
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	gram, cross := tmp.Matrix(backend.Float64, d, d), tmp.Matrix(backend.Float64, d, outputs)
+	xs, ys := tmp.Matrix(backend.Float64, block, d), tmp.Matrix(backend.Float64, block, outputs)
+	if err := tmp.Err(); err != nil {
+		return nil, nil, nil, 0, err
+	}
+	host := make([]float64, block*d)
+	for lo := 0; lo < n; lo += block {
+		part := rows[lo:min(lo+block, n)]
+		for i, r := range part {
+			readRow(l.problem.Set.Pools[r.pool], r.row, x)
+			for f, v := range x {
+				host[i*d+f] = float64(v) - centre[f]
+			}
+		}
+		xs.Rows, ys.Rows = len(part), len(part)
+		for _, step := range []func() error{
+			func() error { return backend.Put(l.queue, xs.Buf, 0, host[:len(part)*d]) },
+			func() error {
+				return backend.Put(l.queue, ys.Buf, 0, y.RawMatrix().Data[lo*outputs:(lo+len(part))*outputs])
+			},
+			func() error { return l.queue.Syrk(true, 1, xs, 1, gram) },
+			func() error { return l.queue.Gemm(true, false, 1, xs, ys, 1, cross) },
+		} {
+			if err := step(); err != nil {
+				return nil, nil, nil, 0, err
+			}
+		}
+	}
+	g, xy := mat.NewSymDense(d, nil), mat.NewDense(d, outputs, nil)
+	if err := backend.Get(l.queue, g.RawSymmetric().Data, gram.Buf, 0); err != nil {
+		return nil, nil, nil, 0, err
+	}
+	if err := backend.Get(l.queue, xy.RawMatrix().Data, cross.Buf, 0); err != nil {
+		return nil, nil, nil, 0, err
+	}
+	var e mat.EigenSym
+	if !e.Factorize(g, true) {
+		return nil, nil, nil, 0, fmt.Errorf("the decomposition of %d rows of all sources did not converge", n)
+	}
+	var v, a mat.Dense
+	e.VectorsTo(&v)
+	a.Mul(v.T(), xy)
+	values, square := e.Values(nil), mat.Norm(y, 2)
+	unit := math.Max(mat.Trace(g)/float64(d), math.SmallestNonzeroFloat64)
+	best := math.Inf(1)
+	for step := range 19 {
+		at := math.Pow(10, -7+float64(step)/2)
+		rss, freedom := square*square, 1.0
+		for j, value := range values {
+			value = math.Max(0, value)
+			freedom += value / (value + at*unit)
+			for c := range outputs {
+				rss -= a.At(j, c) * a.At(j, c) * (value + 2*at*unit) / (value + at*unit) / (value + at*unit)
+			}
+		}
+		if left := 1 - freedom/float64(n); left > 0 && rss/left/left < best {
+			best, lambda = rss/left/left, at
+		}
+	}
+	if lambda == 0 {
+		lambda = 1e2
+	}
+	for j, value := range values {
+		for c := range outputs {
+			a.Set(j, c, a.At(j, c)/(math.Max(0, value)+lambda*unit))
+		}
+	}
+	beta = new(mat.Dense)
+	beta.Mul(&v, &a)
+	return beta, centre, means, lambda, nil
+}

@@ -1,0 +1,89 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Pooled is ridge regression with an intercept on the rows that uniform drew, those
+// with a label of the column, in which the classes that a source lacks are 0.
+func TestPooled(t *testing.T) {
+	const d, target = 6, 2
+	rng := testrand.New(t)
+	for _, classes := range []bool{true, false} {
+		set := shops(rng, 5, 150, d, 3, classes)
+		lacks := 3 * 4 // the first output of the last pool, which has it no more
+		set.Tasks = slices.Delete(set.Tasks, lacks, lacks+1)
+		dev := openDevice(t, 1, set)
+		cfg := defaultConfig(t)
+		u, st := runUnit(t, dev, cfg, target)
+		uniform, e := st.Epochs[3], st.Epochs[len(st.Epochs)-1]
+		if e.Method != Pooled || !slices.Equal(e.Counts, uniform.Counts) || e.Cost != uniform.Cost {
+			t.Fatalf("the last round is %+v, uniform %+v", e, uniform)
+		}
+		test := set.Tasks[3*target].Test
+		got := must.Get(u.predictions(test, must.Get(u.model.units())(t)))(t)
+		for c := range 3 {
+			var x [][]float64
+			var y []float64
+			for m, s := range u.problem.Sources {
+				for _, row := range u.problem.draws.source[m][:e.Counts[m]] {
+					v, has := 0.0, classes
+					for _, i := range s.Tasks {
+						if task := set.Tasks[i]; task.Output == set.Tasks[3*target+c].Output {
+							v, has = float64(task.Labels[row]), slices.Contains(task.Train, row)
+						}
+					}
+					if has {
+						x, y = append(x, features(set, s.Pool, int(row))), append(y, v)
+					}
+				}
+			}
+			rows, labels := mat.NewDense(len(x), d, nil), mat.NewDense(len(x), 1, y)
+			for i := range x {
+				rows.SetRow(i, x[i])
+			}
+			centre, mean := centreDense(rows), centreDense(labels)[0]
+			var gram, cross mat.Dense
+			gram.Mul(rows.T(), rows)
+			cross.Mul(rows.T(), labels)
+			if !classes && c > 0 { // the lambda that is recorded is that of the first column
+				continue
+			}
+			unit := e.HeadRidge * mat.Trace(&gram) / d
+			for j := range d {
+				gram.Set(j, j, gram.At(j, j)+unit)
+			}
+			beta := solveDense(gram.RawMatrix().Data, cross.RawMatrix().Data)
+			var want []float64
+			for _, row := range test {
+				v := mean
+				for j, f := range features(set, target, int(row)) {
+					v += (f - centre[j]) * beta[j]
+				}
+				want = append(want, v)
+			}
+			closeVectors(t, fmt.Sprintf("classes %v: predictions of output %d", classes, c), wide(got[c]), want, 1e-4, 0)
+		}
+	}
+	cfg := defaultConfig(t)
+	cfg.Methods, cfg.Sources = []string{Active, Pooled}, SourcesTasks
+	must.Fail(t, "tasks", must.Err(NewProblem(shops(rng, 3, 100, 4, 2, true), cfg, 0)), "pooled", "pools")
+	cfg.Methods = []string{Pooled}
+	must.Fail(t, "alone", must.Err(NewProblem(shops(rng, 3, 100, 4, 2, true), cfg, 0)), "pooled comes first")
+	// A round that is carried on from the one before leaves the same.
+	cfg.Methods, cfg.Sources = []string{Uniform, Pooled}, SourcesPools
+	dev := openDevice(t, 1, shops(rng, 4, 100, 4, 2, false))
+	u, st := runUnit(t, dev, cfg, 0)
+	again := must.Get(u.Solve(context.Background(), State{Epochs: st.Epochs[:1], Theta: st.Theta, Head: st.Head}, quiet, unsaved))(t)
+	if !slices.Equal(again.Head, st.Head) {
+		t.Error("the head depends on the round before")
+	}
+}
