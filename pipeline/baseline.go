@@ -21,7 +21,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 			return nil, err
 		}
 		means := in.means()
-		heads := constants(in, means, k, len(rows.mean))
+		heads := constants(in, means, l.problem.Set.Binary, k, len(rows.mean))
 		if rec.Method == Target {
 			regression, err := newKernelRidge(rows, nil, in.centred(means), math.Inf(1))
 			if err != nil {
@@ -48,16 +48,22 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	return rec, err
 }
 
-// constants are heads that predict the means of the labels of each output.
-func constants(in labelGroup, means []float64, k, d int) []headVector {
+// constants are heads that predict the means of the labels of each output. Of classes
+// the means stay those of all rows: without a row, its own class is behind one that is
+// as frequent, and all rows would count as wrong.
+func constants(in labelGroup, means []float64, binary bool, k, d int) []headVector {
 	n, y := len(in.Rows), in.centred(means)
+	factor := float64(n) / float64(max(1, n-1))
+	if binary {
+		factor = 1
+	}
 	heads := make([]headVector, len(means))
 	for c := range heads {
 		h := &heads[c]
 		h.w, h.delta = make([]float32, k), make([]float32, d)
 		for i := range n {
 			h.Loss += y.At(i, c) * y.At(i, c) / float64(n)
-			h.residuals = append(h.residuals, y.At(i, c)*float64(n)/float64(max(1, n-1)))
+			h.residuals = append(h.residuals, factor*y.At(i, c))
 		}
 		h.LeaveOneOut = h.Loss * float64(n*n) / float64(max(1, (n-1)*(n-1)))
 	}

@@ -66,7 +66,7 @@ func TestScoreLeavesOneOut(t *testing.T) {
 			y := float64(task.Labels[r])
 			others := (mean*n - y) / (n - 1)
 			if binary {
-				constant += float64(b2i((others > 0.5) != (y > 0.5))) / n
+				constant += float64(b2i((mean > 0.5) != (y > 0.5))) / n
 			} else {
 				constant += (others - y) * (others - y) / n
 			}
