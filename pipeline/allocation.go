@@ -22,16 +22,20 @@ type Allocation struct {
 	Rule string `json:"rule"`
 	// Mix is the fraction of each epoch's budget that is spread uniformly. An
 	// allocation with Mix > 0 draws from every source at least Mix times what
-	// the uniform allocation of the same budget would.
+	// the uniform allocation of the same budget would. MixAuto takes Epoch.Own for it
+	// and spreads it by Epoch.Match.
 	Mix float64 `json:"mix"`
 }
+
+// MixAuto explores as much as the sources leave of the target unexplained.
+const MixAuto = -1
 
 func (a Allocation) validate() error {
 	if a.Rule != RuleSquared && a.Rule != RuleL1 {
 		return fmt.Errorf("unknown allocation rule %q: expected %s or %s", a.Rule, RuleSquared, RuleL1)
 	}
-	if !(a.Mix >= 0 && a.Mix <= 1) {
-		return fmt.Errorf("allocation: mix is %g, expected a number from 0 to 1", a.Mix)
+	if a.Mix != MixAuto && !(a.Mix >= 0 && a.Mix <= 1) {
+		return fmt.Errorf("allocation: mix is %g, expected a number from 0 to 1, or %d for what the sources do not explain", a.Mix, MixAuto)
 	}
 	return nil
 }
@@ -56,10 +60,33 @@ func (a Allocation) rates(nu, costs []float64) []float64 {
 		}
 		total += weights[m] * costs[m]
 	}
+	mix := max(0, a.Mix)
 	for m := range weights {
-		weights[m] = (1-a.Mix)*weights[m]/total + a.Mix*uniform[m]
+		weights[m] = (1-mix)*weights[m]/total + mix*uniform[m]
 	}
 	return weights
+}
+
+// after returns the rates that follow from an epoch.
+func (a Allocation) after(e *Epoch, costs []float64) []float64 {
+	rates := a.rates(e.Nu, costs)
+	if a.Mix != MixAuto || e.Match == nil {
+		return rates
+	}
+	for m, v := range matchRates(e.Match, costs) {
+		rates[m] = (1-e.Own)*rates[m] + e.Own*v
+	}
+	return rates
+}
+
+// SharesAfter returns the fraction of the next epoch's budget that each source gets
+// after an epoch.
+func (a Allocation) SharesAfter(e *Epoch, costs []float64) []float64 {
+	shares := a.after(e, costs)
+	for m, c := range costs {
+		shares[m] *= c
+	}
+	return shares
 }
 
 // Shares returns the fraction of a budget that each source gets for a

@@ -28,7 +28,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 				return nil, err
 			}
 			// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
-			heads = regression.search([]float64{1}, RidgeAuto).heads(rows, u, k)
+			heads = l.atCut(regression.search([]float64{1}, RidgeAuto).heads(rows, u, k), in)
 		}
 		fits := make([]headFit, len(heads))
 		for i, h := range heads {

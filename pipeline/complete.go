@@ -83,6 +83,9 @@ func (c Config) Canonical() Config {
 	if !slices.Contains(c.Methods, Known) {
 		c.Nu = nil
 	}
+	if c.Allocation.Mix == MixAuto && (c.Schedule.Kind == ScheduleTheory || c.Representation == ClassConv || !c.Intercept) {
+		c.Allocation.Mix = 0 // nothing says how much to explore
+	}
 	if c.Head.Prior == PriorResidual && c.Representation == ClassLinear && !c.Intercept {
 		c.Head.Prior = PriorSources // the model without intercepts has no delta either
 	}

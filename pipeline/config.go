@@ -138,6 +138,7 @@ func NewConfig(preset string) (Config, error) {
 	case PresetDefault:
 		c.Intercept = true
 		c.Methods = slices.Clone(defaultMethods)
+		c.Allocation.Mix = MixAuto
 		c.ERM = ERM{Lambda: LambdaAuto, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitPath, WarmStart: true}
 		c.Head = Head{Ridge: RidgeAuto, Prior: PriorResidual, Rcond: -1}
 		c.Relevance = Relevance{Kind: Ridge, Rcond: -1, Tau: 1}

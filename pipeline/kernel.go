@@ -76,7 +76,7 @@ func newTargetRows(x *mat.Dense) (*targetRows, error) {
 // posterior mean where the function has the prior covariance G sigma^2/lambda, the
 // intercept N(0, rho sigma^2), and the noise variance sigma^2. In the basis Q, G is
 // a diagonal and a matrix of rank c + 1, so that a pair of kappa and lambda takes
-// work n r c and no decomposition (Woodbury).
+// work n r c and no decomposition of n rows.
 type kernelRidge struct {
 	rows *targetRows
 	y    *mat.Dense
@@ -188,47 +188,51 @@ func (k *kernelRidge) at(kappa, lambda float64) kernelFit {
 	for j, v := range k.value {
 		e[j] = 1 / (mix*kappa*v + lambda)
 	}
+	// With F = E^1/2 C, the inverse of the system is E^1/2 (I - U diag(s^2/(1 + s^2)) U') E^1/2 for the thin SVD of F:
+	// U is orthonormal to rounding, which the solution of (I + F'F) is not where lambda is small.
 	weight := slices.Repeat([]float64{math.Sqrt(mix)}, c)
 	weight[c-1] = math.Sqrt(lambda * fit.rho)
-	low, elow := mat.NewDense(r, c, nil), mat.NewDense(r, c, nil)
+	f, beta, scaled := mat.NewDense(r, c, nil), mat.NewDense(r, outputs, nil), mat.NewDense(r, min(r, c), nil)
 	for i := range r {
-		row, erow := low.RawRowView(i), elow.RawRowView(i)
+		root, row := math.Sqrt(e[i]), f.RawRowView(i)
 		for j, v := range k.c.RawRowView(i) {
-			row[j] = weight[j] * v
-			erow[j] = e[i] * row[j]
+			row[j] = root * weight[j] * v
+		}
+		for o, v := range k.qy.RawRowView(i) {
+			beta.Set(i, o, root*v)
 		}
 	}
-	var inner mat.Dense
-	inner.Mul(low.T(), elow)
-	core := mat.NewSymDense(c, nil)
-	for i := range c {
-		for j := i; j < c; j++ {
-			core.SetSym(i, j, inner.At(i, j))
+	var svd mat.SVD
+	if !svd.Factorize(f, mat.SVDThinU) {
+		return fit
+	}
+	var u, uy, less, rows mat.Dense
+	svd.UTo(&u)
+	share := svd.Values(nil)
+	for j, v := range share {
+		share[j] = v * v / (1 + v*v)
+	}
+	uy.Mul(u.T(), beta)
+	for j, v := range share {
+		for o := range outputs {
+			uy.Set(j, o, v*uy.At(j, o))
 		}
-		core.SetSym(i, i, 1+core.At(i, i))
 	}
-	var chol mat.Cholesky
-	var ey, solved, beta, half, rows mat.Dense
-	var lower mat.TriDense
-	ey.Mul(elow.T(), k.qy)
-	if !chol.Factorize(core) || chol.SolveTo(&solved, &ey) != nil {
-		return fit
-	}
-	chol.LTo(&lower)
-	if half.Solve(&lower, elow.T()) != nil {
-		return fit
-	}
-	// alpha = Q (E - E C S^-1 C'E) Q'y, and what of y is outside of Q.
-	beta.Mul(elow, &solved)
+	less.Mul(&u, &uy)
+	// alpha = Q E^1/2 (I - U diag(share) U') E^1/2 Q'y, and what of y is outside of Q.
 	for i := range r {
-		row := beta.RawRowView(i)
-		for j, v := range k.qy.RawRowView(i) {
-			row[j] = e[i]*v - row[j] - v/lambda
+		root := math.Sqrt(e[i])
+		for o, v := range k.qy.RawRowView(i) {
+			beta.Set(i, o, root*(beta.At(i, o)-less.At(i, o))-v/lambda)
+		}
+		row := scaled.RawRowView(i)
+		for j, v := range u.RawRowView(i) {
+			row[j] = root * math.Sqrt(share[j]) * v
 		}
 	}
 	alpha := mat.NewDense(n, outputs, nil)
-	alpha.Mul(k.q, &beta)
-	rows.Mul(k.q, half.T())
+	alpha.Mul(k.q, beta)
+	rows.Mul(k.q, scaled)
 	inverse := make([]float64, n)
 	mat.NewVecDense(n, inverse).MulVec(k.square, mat.NewVecDense(r, e))
 	fit.alpha, fit.residual, fit.loo = alpha, mat.NewDense(n, outputs, nil), 0
@@ -253,7 +257,7 @@ func (k *kernelRidge) at(kappa, lambda float64) kernelFit {
 }
 
 // search returns the fit with the least leave-one-out residuals, over the given
-// kappas at the given lambda, or where that is RidgeAuto at a lambda between 1e-8
+// kappas at the given lambda, or where that is RidgeAuto at a lambda between 1e-6
 // and 1e3 for each kappa: the least that is met going downhill in steps of a factor
 // 10, halved twice.
 func (k *kernelRidge) search(kappas []float64, lambda float64) kernelFit {
@@ -270,7 +274,7 @@ func (k *kernelRidge) search(kappas []float64, lambda float64) kernelFit {
 		own := k.at(kappa, math.Pow(10, at))
 		for step := 1.0; step >= 0.25; step /= 2 {
 			for _, way := range []float64{-step, step} {
-				for at+way >= -8 && at+way <= 3 {
+				for at+way >= -6 && at+way <= 3 {
 					fit := k.at(kappa, math.Pow(10, at+way))
 					if !(fit.loo < own.loo) {
 						break

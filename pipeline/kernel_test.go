@@ -122,7 +122,7 @@ func TestKernelSearch(t *testing.T) {
 	k := must.Get(newKernelRidge(must.Get(newTargetRows(x))(t), a, &y, 1))(t)
 	best := k.search(kappas, RidgeAuto)
 	for _, kappa := range kappas {
-		for e := -8.0; e <= 3; e += 0.25 {
+		for e := -6.0; e <= 3; e += 0.25 {
 			if fit := k.at(kappa, math.Pow(10, e)); fit.loo < best.loo*(1-1e-3) {
 				t.Errorf("kappa %g, lambda %g: leave-one-out %g, the search found %g", kappa, fit.lambda, fit.loo, best.loo)
 			}

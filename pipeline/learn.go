@@ -220,8 +220,13 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), heads, outputsOf(p.Sources)); err != nil {
 		return Epoch{}, err
 	}
+	if c, ok := l.model.(*linearClass); ok && p.Config.Allocation.Mix == MixAuto {
+		if rec.Match, err = l.match(c, samples); err != nil {
+			return Epoch{}, err
+		}
+	}
 	if p.saysHowSure(in) {
-		if rec.Uncertainty, err = l.uncertainty(in, rec.Fit.Lambda, fit, random("uncertainty")); err != nil {
+		if rec.Uncertainty, err = l.uncertainty(in, &rec, fit, random("uncertainty")); err != nil {
 			return Epoch{}, err
 		}
 	}
@@ -242,6 +247,7 @@ func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 // record takes over how the head was fitted.
 func (e *Epoch) record(fit headFit) {
 	e.TargetLoss, e.HeadRidge, e.HeadRank, e.HeadKappa, e.LeaveOneOut = fit.Loss, fit.Ridge, fit.Rank, fit.Kappa, fit.LeaveOneOut
+	e.Own = fit.Own
 }
 
 // headOf views the head of an output of the target.
@@ -381,7 +387,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 		out.parts = append(out.parts, fittedPart{in, fits})
 		for i, f := range fits {
 			if fitted++; fitted == 1 {
-				out.Ridge, out.Rank, out.Kappa = f.Ridge, f.Rank, f.Kappa
+				out.Ridge, out.Rank, out.Kappa, out.Own = f.Ridge, f.Rank, f.Kappa, f.Own
 			}
 			label := u.labelOf(columns[in.outputs[i]])
 			out.Loss += f.Loss

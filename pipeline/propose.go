@@ -64,7 +64,7 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 		return have, nil
 	case method == Active:
 		if e > 1 {
-			rates = p.Config.Allocation.rates(last.Nu, p.Costs)
+			rates = p.Config.Allocation.after(last, p.Costs)
 		}
 		cost := plan.Cost
 		switch schedule.Kind {

@@ -41,6 +41,11 @@ type Epoch struct {
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
 	// averaged over outputs in the units of the data, under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
+	// Own is the part of the variance of the head's predictions over the target samples
+	// that is of delta, and not of the sources' heads, and Match how well the target's
+	// predictor predicts each source: MixAuto explores by them.
+	Own   float64   `json:"own,omitempty"`
+	Match []float64 `json:"match,omitempty"`
 	// Nu is the relevance of each source at the end of the round (eq. 3), of several
 	// outputs the Frobenius norm of their block, and NuRank the rank it was found at.
 	Nu     []float64 `json:"nu"`

@@ -66,8 +66,8 @@ type resampledPart struct {
 	fits        []*smoother
 }
 
-// uncertainty resamples the relevance of a round, whose fit had the penalty lambda.
-func (l *Learner) uncertainty(in Round, lambda float64, fit headFit, rng *rand.Rand) (*Uncertainty, error) {
+// uncertainty resamples the relevance of the round that rec records.
+func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand) (*Uncertainty, error) {
 	p := l.problem
 	prior, err := l.headPrior()
 	if err != nil {
@@ -77,7 +77,7 @@ func (l *Learner) uncertainty(in Round, lambda float64, fit headFit, rng *rand.R
 	if err != nil || len(parts) == 0 {
 		return nil, err
 	}
-	noise, err := l.headNoise(in.Sources, lambda, !math.IsInf(prior.rho, 1), rng)
+	noise, err := l.headNoise(in.Sources, rec.Fit.Lambda, !math.IsInf(prior.rho, 1), rng)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,10 @@ func (l *Learner) uncertainty(in Round, lambda float64, fit headFit, rng *rand.R
 			return nil, err
 		}
 	}
-	return newUncertainty(nus, func(nu []float64) []float64 { return p.Config.Allocation.Shares(nu, p.Costs) }), nil
+	return newUncertainty(nus, func(nu []float64) []float64 {
+		again := Epoch{Nu: nu, Own: rec.Own, Match: rec.Match}
+		return p.Config.Allocation.SharesAfter(&again, p.Costs)
+	}), nil
 }
 
 // resample writes to w the heads of the part's outputs for the heads of the sources and

@@ -166,7 +166,7 @@ func summarise(p *pipeline.Problem, epochs []pipeline.Epoch) Result {
 			res.Comparisons = append(res.Comparisons, *c)
 		}
 	}
-	shares := p.Config.Allocation.Shares(first.Nu, p.Costs)
+	shares := p.Config.Allocation.SharesAfter(first, p.Costs)
 	for i, name := range p.SourceNames() {
 		s := SourceResult{Source: name, Nu: first.Nu[i], Share: shares[i], Samples: first.Counts[i]}
 		if u := first.Uncertainty; u != nil {

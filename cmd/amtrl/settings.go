@@ -72,7 +72,8 @@ var (
 			func(c *config) any { return (*auto)(&c.Relevance.Rcond) }, isMinNorm},
 		{"allocation", "what nu gives a source: squared (nu^2, the paper) or l1 (|nu|/sqrt(cost))",
 			func(c *config) any { return &c.Allocation.Rule }, nil},
-		{"mix", "fraction of each epoch's budget that is spread uniformly", func(c *config) any { return &c.Allocation.Mix }, nil},
+		{"mix", "fraction of each epoch's budget that is spread uniformly; auto explores what the sources leave unexplained",
+			func(c *config) any { return (*auto)(&c.Allocation.Mix) }, nil},
 	}
 	modelSettings = []*setting{
 		{"representation", "what phi is: linear, or conv for a convolutional network", func(c *config) any { return &c.Representation }, nil},

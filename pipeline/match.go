@@ -1,0 +1,141 @@
+package pipeline
+
+import (
+	"cmp"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// match says how well the target's predictors f predict the labels of each source on
+// the rows drawn from it: the square of the squared correlation of f(x_i) and y_i, less
+// the 1/n that n unrelated rows give, summed over the outputs of both. Unlike nu it
+// needs no head of the source: it sees one that the penalty leaves no head, as the
+// target's own rows see it.
+func (l *Learner) match(model *linearClass, s backend.Samples) ([]float64, error) {
+	pass, err := newMatchPass(model, s)
+	if err != nil {
+		return nil, err
+	}
+	defer pass.tmp.Close()
+	out := make([]float64, len(l.problem.Sources))
+	for i, column := range l.problem.targetColumns() {
+		p, c, err := model.predictor(l.headOf(i), column)
+		if err != nil {
+			return nil, err
+		}
+		correlations, err := pass.correlations(toFloat32(p), c, l.counts)
+		if err != nil {
+			return nil, err
+		}
+		t := 0
+		for m, source := range l.problem.Sources {
+			for range source.Tasks {
+				out[m] += math.Pow(math.Max(0, correlations[t]-1/float64(l.counts[t])), 2)
+				t++
+			}
+		}
+	}
+	return out, nil
+}
+
+// matchPass holds what a pass over the samples of the sources needs, and what one at 0
+// gave: sums over the labels of each output.
+type matchPass struct {
+	*linear
+	s                   backend.Samples
+	tmp                 *backend.Scope
+	rows, zero, q       backend.Matrix // T by d; zero is -sum y x
+	direction           backend.Vector
+	offset, product     backend.Vector
+	total, loss         backend.Vector
+	sumY, sumYY         []float64
+	totalHost, lossHost []float64
+}
+
+func newMatchPass(model *linearClass, s backend.Samples) (*matchPass, error) {
+	l, tmp := model.linear, backend.NewScope(model.b)
+	p := &matchPass{
+		linear: l, s: s, tmp: tmp,
+		rows: tmp.Matrix(backend.Float32, l.t, l.d), zero: tmp.Matrix(backend.Float32, l.t, l.d), q: tmp.Matrix(backend.Float32, l.t, l.d),
+		direction: tmp.Vector(backend.Float32, l.d), offset: tmp.Vector(backend.Float32, l.t), product: tmp.Vector(backend.Float32, l.t),
+		total: tmp.Vector(backend.Float64, l.t), loss: tmp.Vector(backend.Float64, l.t),
+		sumY: make([]float64, l.t), sumYY: make([]float64, l.t), totalHost: make([]float64, l.t), lossHost: make([]float64, l.t),
+	}
+	err := tmp.Err()
+	if err == nil {
+		err = cmp.Or(
+			l.b.Fill(backend.Vec(p.rows.Buf), 0),
+			l.b.Fill(p.offset, 0),
+			l.b.TaskGradient(s, p.rows, p.offset, p.zero, p.total, p.loss),
+			backend.Get(l.b, p.sumY, p.total.Buf, 0),
+			backend.Get(l.b, p.sumYY, p.loss.Buf, 0))
+	}
+	if err != nil {
+		tmp.Close()
+		return nil, err
+	}
+	for t, v := range p.sumY {
+		p.sumY[t] = -v
+	}
+	return p, nil
+}
+
+// correlations returns the squared correlation of x'v + c with the labels of each
+// output, of which counts are there; 0 of fewer than three.
+func (p *matchPass) correlations(v []float32, c float64, counts []int) ([]float64, error) {
+	b, yv := p.b, make([]float32, p.t)
+	if err := backend.Put(b, p.direction.Buf, p.direction.Off, v); err != nil {
+		return nil, err
+	}
+	for t := range p.t {
+		if err := b.Copy(p.rows.Row(t), p.direction); err != nil {
+			return nil, err
+		}
+	}
+	if err := cmp.Or(
+		b.Gemv(false, -1, p.zero, p.direction, 0, p.product),
+		b.Fill(p.offset, c),
+		b.TaskGradient(p.s, p.rows, p.offset, p.q, p.total, p.loss),
+		backend.Get(b, yv, p.product.Buf, p.product.Off),
+		backend.Get(b, p.totalHost, p.total.Buf, 0),
+		backend.Get(b, p.lossHost, p.loss.Buf, 0)); err != nil {
+		return nil, err
+	}
+	out := make([]float64, p.t)
+	for t := range out {
+		// total is sum (f - y), loss sum (f - y)^2.
+		n, y, yy := float64(counts[t]), p.sumY[t], p.sumYY[t]
+		f, fy := p.totalHost[t]+y, float64(yv[t])+c*y
+		ff := p.lossHost[t] + 2*fy - yy
+		covariance, ofF, ofY := fy-f*y/n, ff-f*f/n, yy-y*y/n
+		if n > 2 && ofF > 0 && ofY > 0 {
+			out[t] = covariance * covariance / (ofF * ofY)
+		}
+	}
+	return out, nil
+}
+
+// matchRates are the rates in proportion to the match of each source, and uniform
+// where none matches.
+func matchRates(match, costs []float64) []float64 {
+	total := floats.Sum(match)
+	if total == 0 {
+		return uniformRates(costs)
+	}
+	rates := make([]float64, len(match))
+	for m, v := range match {
+		rates[m] = v / total / costs[m]
+	}
+	return rates
+}
+
+func toFloat32(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}

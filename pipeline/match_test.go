@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// The match of each source is the correlation of what the model's tensors predict for
+// its rows with their labels.
+func TestMatch(t *testing.T) {
+	const d = 20
+	set := ownDirection(t, 0.5)
+	target := len(set.Tasks) - 1
+	cfg := must.Get(NewConfig(PresetDefault))(t)
+	cfg.K, cfg.TargetSamples, cfg.Methods = 3, 40, []string{Active}
+	cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 2, Floor: 2, Budget: 600}
+	u, st := runUnit(t, openDevice(t, 1, set), cfg, target)
+	tensor := map[string][]float64{}
+	for _, x := range u.Tensors(st) {
+		tensor[x.Name] = wide(x.Data)
+	}
+	e := st.Epochs[1]
+	for m, n := range e.Counts {
+		task := set.Tasks[u.problem.Sources[m].Tasks[0]]
+		var f, y []float64
+		for _, r := range u.problem.draws.source[m][:n] {
+			x := wide(set.Pools[task.Pool].F32[int(r)*d : int(r+1)*d])
+			for j := range x {
+				x[j] = (x[j] - tensor["representation.centre"][j]) / tensor["representation.scale"][0]
+			}
+			v := dot(x, tensor["target.delta"])
+			for j, w := range tensor["target.weight"] {
+				v += w * dot(x, tensor["representation.weight"][j*d:(j+1)*d])
+			}
+			f, y = append(f, v), append(y, float64(task.Labels[r]))
+		}
+		want := math.Pow(math.Max(0, math.Pow(stat.Correlation(f, y, nil), 2)-1/float64(n)), 2)
+		if math.Abs(e.Match[m]-want) > 1e-4 {
+			t.Errorf("source %d of %d samples: match %g, want %g", m, n, e.Match[m], want)
+		}
+	}
+	if !(e.Own > 0 && e.Own < 1) {
+		t.Errorf("the target's own part is %g, expected some", e.Own)
+	}
+}
+
+// What the sources leave unexplained is spent by the match, the rest by nu.
+func TestMixAuto(t *testing.T) {
+	e := &Epoch{Nu: []float64{1, -2, 0}, Match: []float64{0, 1, 3}, Own: 0.25}
+	costs := []float64{1, 1, 2}
+	auto, plain := Allocation{Rule: RuleSquared, Mix: MixAuto}, Allocation{Rule: RuleSquared}
+	closeVectors(t, "shares", auto.SharesAfter(e, costs), []float64{0.75 * 0.2, 0.75*0.8 + 0.25*0.25, 0.25 * 0.75}, 1e-12, 0)
+	e.Own = 0
+	closeVectors(t, "without an own part", auto.SharesAfter(e, costs), plain.Shares(e.Nu, costs), 1e-12, 0)
+	e.Own, e.Match = 1, make([]float64, 3)
+	closeVectors(t, "without a match", auto.SharesAfter(e, costs), []float64{0.25, 0.25, 0.5}, 1e-12, 0)
+}
+
+// The cut makes hardly more errors than the best there is, where 0.5 makes many.
+func TestCut(t *testing.T) {
+	rng := testrand.New(t)
+	var f, y []float64
+	for i := range 4000 {
+		c := 0.0
+		if i%10 == 0 {
+			c = 1
+		}
+		f, y = append(f, 0.1+0.25*c+0.08*rng.NormFloat64()), append(y, c)
+	}
+	errors := func(at float64) (n int) {
+		for i := range f {
+			if (f[i] > at) != (y[i] > 0.5) {
+				n++
+			}
+		}
+		return n
+	}
+	best := len(f)
+	for at := 0.0; at < 0.6; at += 0.005 {
+		best = min(best, errors(at))
+	}
+	if got := errors(cut(f, y)); float64(got) > 1.1*float64(best) || errors(0.5) < 2*best {
+		t.Errorf("the cut at %g makes %d errors, the best %d, 0.5 %d", cut(f, y), got, best, errors(0.5))
+	}
+	for what, c := range map[string][2][]float64{
+		"one class":      {{0, 1, 2}, {1, 1, 1}},
+		"one positive":   {{0, 1, 2}, {0, 0, 1}},
+		"wrong way":      {{1, 1.5, 0, 0.5}, {0, 0, 1, 1}},
+		"nothing at all": {nil, nil},
+	} {
+		if got := cut(c[0], c[1]); got != 0.5 {
+			t.Errorf("%s: %g, want 0.5", what, got)
+		}
+	}
+}
