@@ -19,11 +19,11 @@ func TestUncertaintyCovers(t *testing.T) {
 	const draws = 40
 	nuHits, shareHits, all := 0, 0, 0
 	for _, prior := range []string{PriorResidual, PriorSources, PriorResidual, PriorSources} {
-		set := must.Get(dataset.RandomLinear(10, 3, 12, 0.5, 20_000, testrand.New(t).Uint64()))(t)
+		set := must.Get(dataset.RandomLinear(10, 3, 12, 1, 20_000, testrand.New(t).Uint64()))(t)
 		dev := openDevice(t, 1, set)
 		cfg := must.Get(NewConfig(PresetDefault))(t)
-		cfg.K, cfg.TargetSamples, cfg.Methods, cfg.Head.Prior = 3, 60, []string{Active}, prior
-		cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 2, Floor: 20, Budget: 2400}
+		cfg.K, cfg.TargetSamples, cfg.Methods, cfg.Head.Prior = 3, 40, []string{Active}, prior
+		cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 2, Floor: 20, Budget: 1200}
 		var found []Epoch
 		nu, share := make([]float64, 12), make([]float64, 12) // means
 		for seed := range uint64(draws) {
@@ -31,7 +31,7 @@ func TestUncertaintyCovers(t *testing.T) {
 			_, st := runUnit(t, dev, cfg, len(set.Tasks)-1)
 			e := st.Epochs[1]
 			found = append(found, e)
-			for m, s := range cfg.Allocation.Shares(e.Nu, slices.Repeat([]float64{1}, 12)) {
+			for m, s := range cfg.Allocation.SharesAfter(&e, slices.Repeat([]float64{1}, 12)) {
 				nu[m] += e.Nu[m] / draws
 				share[m] += s / draws
 			}
@@ -193,8 +193,9 @@ func TestUncertaintyOfLittle(t *testing.T) {
 			runUnit(t, dev, cfg, 0)
 		}
 	}
-	u := newUncertainty([][]float64{{0, 2, -3}, {0, 1, 0}}, func(nu []float64) []float64 { return nu })
-	if !slices.Equal(u.TopFive, []float64{0, 1, 0.5}) {
-		t.Errorf("chances of being in the top five: %v", u.TopFive)
+	u := newUncertainty([]float64{1, 1, -9}, [][]float64{{0, 2, -3}, {0, 1, 0}}, func(nu []float64) []float64 { return nu })
+	if !slices.Equal(u.TopFive, []float64{0, 1, 0.5}) || !slices.Equal(u.NuLow, []float64{0, 1, -9}) ||
+		!slices.Equal(u.NuHigh, []float64{1, 2, 0}) {
+		t.Errorf("%+v", u)
 	}
 }
