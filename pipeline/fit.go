@@ -79,6 +79,9 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		if m.cost/2 < 1 {
 			c.Schedule.Budget = m.cost / 2
 		}
+		for c.Schedule.Epochs > 1 && c.Schedule.plan()[0].Cost < m.each { // fewer rounds where the first would draw next to nothing
+			c.Schedule.Epochs--
+		}
 		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "half of what the %d labelled rows of the sources cost", m.rows)
 	}
 	if open(SettingFloor) && c.Schedule.Kind != ScheduleTheory {

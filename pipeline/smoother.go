@@ -70,7 +70,7 @@ func newSmoother(phi, heads, y *mat.Dense, rows *targetRows, fit kernelFit, fact
 	solved.RankOne(solved, -weight, one, onto)
 
 	centred := mat.DenseCopyOf(phi)
-	if fit.rho > 0 {
+	if fit.rho > 0 || rows != nil { // prior residual measures A less its mean, whatever rho
 		centreDense(centred)
 	}
 	s := &smoother{dual: mat.DenseCopyOf(solved.Slice(0, n, 0, c)), p: new(mat.Dense), spread: new(mat.Dense), factor: factor,
