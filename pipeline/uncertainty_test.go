@@ -139,7 +139,7 @@ func TestReplicateIsTheRound(t *testing.T) {
 				must.Do(t, part.resample(slices.Repeat([]float64{1}, len(round.Target.Rows)), from.heads, w))
 			}
 			for o := range p.Target.Tasks {
-				closeVectors(t, "the head", mat.Col(nil, o, w)[:cfg.K], download(t, l.queue, l.headOf(o))[:cfg.K], 1e-4, 0)
+				closeVectors(t, c.set.Name+", "+prior, mat.Col(nil, o, w)[:cfg.K], download(t, l.queue, l.headOf(o))[:cfg.K], 1e-2, 0)
 			}
 			closeVectors(t, "nu", must.Get(l.relevanceOf(from.heads, w))(t), e.Nu, 1e-4, 0)
 		}
