@@ -36,7 +36,8 @@ func goldenCases(t *testing.T) []goldenCase {
 	floats := sparse.Tasks[len(sparse.Tasks)-1].Name
 	return []goldenCase{
 		{"default", digits, "fog_6", 2e-3, func(c *pipeline.Config) {
-			c.ERM.Iterations, c.ERM.Tolerance = 12, 0
+			// A path of penalties goes past the convergence of its fits, where rounding decides the steps.
+			c.ERM.Lambda, c.ERM.Init, c.ERM.Iterations, c.ERM.Tolerance = 3e-3, pipeline.InitRandom, 12, 0
 		}},
 		{"paper", digits, "scale_5", 1e-4, func(c *pipeline.Config) {
 			c.ERM = pipeline.ERM{Iterations: 8, History: 4, Init: pipeline.InitRandom}
@@ -67,6 +68,8 @@ func TestGolden(t *testing.T) {
 			cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
 			cfg.K, cfg.TargetSamples = 8, 30
 			cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 3, Floor: 2, Budget: 900}
+			// Leave-one-out takes one of a grid of ridges, of which two can be as good as each other but for rounding.
+			cfg.Head.Ridge = 0.1
 			c.edit(&cfg)
 			want, wantModel := golden(t, func() (backend.Device, error) { return cpu.Open(2) }, c, cfg)
 			got, gotModel := golden(t, open, c, cfg)
