@@ -15,7 +15,7 @@ func TestWrongUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, test := range []struct{ args, want string }{
-		{"nope", `unknown command "nope": expected run, sweep, relevance, submit, status, logs, cancel, retry, collect, data, devices, doctor,` +
+		{"nope", `unknown command "nope": expected run, sweep, predict, relevance, submit, status, logs, cancel, retry, collect, data, devices, doctor,` +
 			` version, completion or help`},
 		{"data nope", `unknown command "nope": expected info`},
 		{"help nope", "nope"},
@@ -53,7 +53,7 @@ func TestWrongUse(t *testing.T) {
 		{"run --quiet --digits 20 --dry-run --schedule theory --beta 1e308", "beta 1e+308 asks for more samples"},
 		{"run --allocation none", `unknown allocation rule "none"`},
 		{"run --mix 1.5", "mix is 1.5"},
-		{"run --mix NaN", "mix is NaN"},
+		{"run --mix NaN", `--mix is "NaN": expected auto or a number`},
 		{"run --lambda -1", `--lambda is "-1": expected auto or a number from 0 on`},
 		{"run --lambda Inf", "lambda is +Inf"},
 		{"run --lambda x", `--lambda is "x": expected auto or a number`},
