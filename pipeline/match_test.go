@@ -84,7 +84,9 @@ func TestCut(t *testing.T) {
 	for at := 0.0; at < 0.6; at += 0.005 {
 		best = min(best, errors(at))
 	}
-	if got := errors(cut(f, y)); float64(got) > 1.1*float64(best) || errors(0.5) < 2*best {
+	// The best cut is chosen after the fact: it gains what the noise of a count allows.
+	margin := 1.1*float64(best) + 4*math.Sqrt(float64(best))
+	if got := errors(cut(f, y)); float64(got) > margin || errors(0.5) < 2*best {
 		t.Errorf("the cut at %g makes %d errors, the best %d, 0.5 %d", cut(f, y), got, best, errors(0.5))
 	}
 	for what, c := range map[string][2][]float64{
