@@ -37,15 +37,6 @@ func writeFile(t testing.TB, path string, content ...[]byte) string {
 	return path
 }
 
-// allocated is the memory that f asked for in all, freed or not.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // elements are the bytes of a slice of fixed-size values.
 func elements(v any) []byte {
 	b, err := binary.Append(nil, binary.LittleEndian, v)

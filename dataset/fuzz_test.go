@@ -3,6 +3,8 @@ package dataset
 import (
 	"bytes"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // slack covers what reading any file takes: buffers, a gzip window, an error.
@@ -22,7 +24,7 @@ func FuzzIDX(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		for _, rank := range []int{1, 3} {
-			n := allocated(func() {
+			n := must.Allocated(func() {
 				data, dims, err := readIDX("fuzz", bytes.NewReader(content), int64(len(content)), rank)
 				if err != nil {
 					return

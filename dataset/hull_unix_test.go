@@ -72,7 +72,7 @@ func TestSparseFilesAreRefused(t *testing.T) {
 	dir := filepath.Dir(filepath.Dir(path))
 	sparse(path, "<f4", 4*rows*20, rows, 20)
 	writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npyFile("<f4", make([]float32, rows), rows))
-	if n := allocated(func() {
+	if n := must.Allocated(func() {
 		_, err := ReadLayout(dir)
 		wantFault(t, "sparse images", err, path, "expected data, found a file of 83886208 bytes with only", "holes")
 	}); n > 8<<20 {
@@ -83,7 +83,7 @@ func TestSparseFilesAreRefused(t *testing.T) {
 	if err := os.Truncate(images, 16+1<<17*28*28); err != nil {
 		t.Skip(err)
 	}
-	if n := allocated(func() {
+	if n := must.Allocated(func() {
 		_, _, _, _, err := ReadIDXImages(images)
 		wantFault(t, "sparse IDX", err, images, "expected data", "holes")
 	}); n > 8<<20 {
@@ -107,7 +107,7 @@ func TestCompressedFilesAreBounded(t *testing.T) {
 	must.Get(io.CopyN(z, zeros{}, rows*28*28))(t)
 	must.Do(t, z.Close())
 	must.Do(t, f.Close())
-	if n := allocated(func() {
+	if n := must.Allocated(func() {
 		_, _, _, _, err := ReadIDXImages(path)
 		wantFault(t, "blank images", err, path, "byte 16: expected", "found a header that promises 205520896")
 	}); n > 8<<20 {

@@ -139,7 +139,7 @@ func TestReadIDXMemoryIsBounded(t *testing.T) {
 		"gzip bomb, header": zip(t, zeros),
 	} {
 		path := writeFile(t, filepath.Join(dir, name), content)
-		if n := allocated(func() {
+		if n := must.Allocated(func() {
 			if _, _, _, _, err := ReadIDXImages(path); err == nil {
 				t.Errorf("%s: no error", name)
 			}

@@ -254,7 +254,7 @@ func TestNPYMemoryIsBounded(t *testing.T) {
 				make([]byte, 1024)...))
 			writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npyFile("|u1", []uint8{0, 1}, 2))
 			var err error
-			if n := allocated(func() { _, err = ReadLayout(dir) }); n > 2<<20 {
+			if n := must.Allocated(func() { _, err = ReadLayout(dir) }); n > 2<<20 {
 				t.Errorf("%s of %s: %d bytes allocated", promise, descr, n)
 			}
 			wantFault(t, promise, err, path)

@@ -109,7 +109,7 @@ func TestLabelsThatAskForTooMuch(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "a", "test_images.npy"), npyFile("|u1", make([]uint8, rows), rows, 1))
 	writeFile(t, filepath.Join(dir, "a", "test_labels.npy"), npyFile("<i4", labels, rows))
 	var err error
-	if n := allocated(func() { _, err = ReadLayout(dir) }); n > 32<<20 {
+	if n := must.Allocated(func() { _, err = ReadLayout(dir) }); n > 32<<20 {
 		t.Errorf("many rows: %d bytes allocated", n)
 	}
 	wantFault(t, "many rows", err, dir, "at most 268435456 bytes beside pools of 200000 bytes", "found 200000 rows of 500 classes")
@@ -119,7 +119,7 @@ func TestLabelsThatAskForTooMuch(t *testing.T) {
 		one.classes[i] = int64(i)
 	}
 	pools := slices.Repeat([]labelled{one}, maxTasks/maxClasses+1)
-	if n := allocated(func() { _, err = newSet("made", pools) }); n > 1<<20 {
+	if n := must.Allocated(func() { _, err = newSet("made", pools) }); n > 1<<20 {
 		t.Errorf("many pools: %d bytes allocated", n)
 	}
 	wantFault(t, "many pools", err, "made", "at most 1048576 tasks", "found 1049 pools and 1000 classes")

@@ -30,6 +30,10 @@ type Prediction struct {
 	Dir   string
 	Files []string
 	Out   string
+	// Vectors are the files that the features of Files are in, one for each, or one for all that are joined by id, or none;
+	// Join is how, table.JoinRow or table.JoinID.
+	Vectors []string
+	Join    string
 	// Features and ID are columns, Label that of a label to compare with; those that the run names where they are empty.
 	Features  []string
 	ID, Label string
@@ -59,6 +63,13 @@ type predictor struct {
 func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(done, total int64)) ([]*Evaluation, error) {
 	if _, err := os.Lstat(p.Out); err == nil {
 		return nil, fmt.Errorf("%s: expected no such file, found one; nothing was written", p.Out)
+	}
+	if len(p.Vectors) == 1 && p.Join == table.JoinID {
+		p.Vectors = slices.Repeat(p.Vectors, len(p.Files))
+	}
+	if len(p.Vectors) > 0 && len(p.Vectors) != len(p.Files) {
+		return nil, fmt.Errorf("expected a file of vectors for each of the %d files of rows, in the same order, found %d", len(p.Files),
+			len(p.Vectors))
 	}
 	r := &predictor{Prediction: p}
 	err := r.read(q)
@@ -168,15 +179,19 @@ func (r *predictor) unnamed() ([]OutputColumn, error) {
 func (r *predictor) files(ctx context.Context, progress func(done, total int64)) error {
 	var sizes []int64
 	done, total := int64(0), int64(0)
-	for _, path := range r.Files {
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
+	for i, path := range r.Files {
+		size := int64(0)
+		for _, p := range append([]string{path}, cut(r.Vectors, i)...) {
+			info, err := os.Stat(p)
+			if err != nil {
+				return err
+			}
+			size += info.Size()
 		}
-		sizes, total = append(sizes, info.Size()), total+info.Size()
+		sizes, total = append(sizes, size), total+size
 	}
 	for i, path := range r.Files {
-		t, err := table.Open(path, table.FormatOf(path))
+		t, err := r.open(i)
 		if err != nil {
 			return err
 		}
@@ -193,6 +208,30 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 		done += sizes[i]
 	}
 	return nil
+}
+
+// cut is element i of a list that may be empty, as a list.
+func cut(list []string, i int) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[i : i+1]
+}
+
+// open opens file i with its vectors.
+func (r *predictor) open(i int) (table.Table, error) {
+	path := r.Files[i]
+	if len(r.Vectors) == 0 {
+		return table.Open(path, table.FormatOf(path))
+	}
+	v := table.VectorFile{Path: r.Vectors[i], Format: table.FormatOf(r.Vectors[i]), Join: r.Join, ID: cmp.Or(r.ID, r.modelID)}
+	if len(r.Features) == 1 && v.Format != table.NPY {
+		v.Column = r.Features[0]
+	}
+	if r.Join == table.JoinID && v.ID == "" {
+		return nil, fmt.Errorf("%s: the run names no column of ids to join by: say which with --id", path)
+	}
+	return table.OpenJoined(path, table.FormatOf(path), v)
 }
 
 // query says what to read of a file, and where the id and the labels will be.
@@ -218,6 +257,11 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		}
 		r.labels = append(r.labels, at)
 	}
+	q.Width = r.model.D
+	if table.FormatOf(path) == table.NPY || len(r.Vectors) > 0 { // there is no other column that it could be
+		q.Features = []string{columns[len(columns)-1].Name}
+		return q, nil
+	}
 	if len(r.Features) == 0 {
 		return q, fmt.Errorf("%s: the run names no columns of features: say which with --features", path)
 	}
@@ -228,7 +272,6 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 	if q.Features, err = m.FeatureColumns(path, columns); err != nil {
 		return q, err
 	}
-	q.Width = r.model.D
 	if len(q.Features) > 1 && len(q.Features) != r.model.D {
 		return q, fmt.Errorf("%s: expected %d columns of features, those of the run, found %d from %s on", path, r.model.D, len(q.Features),
 			q.Features[0])

@@ -74,7 +74,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	}
 	list := report.Table{Header: []string{"guessed", "value"}}
 	for _, row := range [][2]string{
-		{"id", g.ID}, {"source", g.Source}, {"features", shorten(g.Features)}, {"label", labelText(g)}, {"split", g.Split},
+		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"label", labelText(g)}, {"split", g.Split},
 		{"cost", g.Cost},
 		{"target", targetText(g)},
 	} {
@@ -93,6 +93,13 @@ func labelText(g *manifest.Guess) string {
 	return strings.Join(parts, ", ")
 }
 
+func featuresText(g *manifest.Guess) string {
+	if v := g.Vectors; v != nil {
+		return shorten(v.Files) + ", joined by " + v.Join
+	}
+	return shorten(g.Features)
+}
+
 func targetText(g *manifest.Guess) string {
 	for _, s := range g.SourceCounts {
 		if s.Name == g.Target.Source {
@@ -102,7 +109,8 @@ func targetText(g *manifest.Guess) string {
 	return g.Target.Source
 }
 
-// expandFolders replaces a folder by the tables in it and in the folders in it.
+// expandFolders replaces a folder by the tables in it and in the folders in it; files
+// of arrays are among them where there is nothing else.
 func expandFolders(files []string) ([]string, error) {
 	var out []string
 	for _, file := range files {
@@ -114,20 +122,31 @@ func expandFolders(files []string) ([]string, error) {
 			out = append(out, file)
 			continue
 		}
-		before := len(out)
+		var tables, arrays []string
 		err = filepath.WalkDir(file, func(path string, e fs.DirEntry, err error) error {
-			if err == nil && e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") && table.FormatOf(path) != "" {
-				out = append(out, path)
+			if err != nil || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), ".") {
+				return err
 			}
-			return err
+			switch table.FormatOf(path) {
+			case "":
+			case table.NPY, table.Safetensors:
+				arrays = append(arrays, path)
+			default:
+				tables = append(tables, path)
+			}
+			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		if len(out) == before {
+		if len(tables) == 0 {
+			tables = arrays
+		}
+		if len(tables) == 0 {
 			return nil, fmt.Errorf("%s: expected files with the endings of %s, found none", file,
 				strings.Join(table.Formats(), ", "))
 		}
+		out = append(out, tables...)
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	le "encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/npy"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -93,19 +95,38 @@ func writeReviews(t *testing.T, path string, rows []review) {
 			must.Do(t, enc.Encode(r))
 		}
 	case ".csv":
-		w := csv.NewWriter(f)
-		must.Do(t, w.Write([]string{"id", "shop", "label", "embedding"}))
+		writeRows(t, f, rows, true)
+	case ".npy": // the embeddings, beside a CSV file of the rest
+		raw := npy.FormatHeader("<f4", len(rows), embeddingWidth)
 		for _, r := range rows {
-			label := ""
-			if r.Label != nil {
-				label = *r.Label
-			}
-			must.Do(t, w.Write([]string{r.ID, r.Shop, label, string(must.Get(json.Marshal(r.Embedding))(t))}))
+			raw = must.Get(le.Append(raw, le.LittleEndian, r.Embedding))(t)
 		}
-		w.Flush()
-		must.Do(t, w.Error())
+		must.Get(f.Write(raw))(t)
+		rest := must.Get(os.Create(strings.TrimSuffix(path, ".npy") + ".csv"))(t)
+		writeRows(t, rest, rows, false)
+		must.Do(t, rest.Close())
 	}
 	must.Do(t, f.Close())
+}
+
+// writeRows writes rows as CSV, with their embeddings or without.
+func writeRows(t *testing.T, f *os.File, rows []review, embeddings bool) {
+	t.Helper()
+	w := csv.NewWriter(f)
+	columns := 3
+	if embeddings {
+		columns++
+	}
+	must.Do(t, w.Write([]string{"id", "shop", "label", "embedding"}[:columns]))
+	for _, r := range rows {
+		label := ""
+		if r.Label != nil {
+			label = *r.Label
+		}
+		must.Do(t, w.Write([]string{r.ID, r.Shop, label, string(must.Get(json.Marshal(r.Embedding))(t))}[:columns]))
+	}
+	w.Flush()
+	must.Do(t, w.Error())
 }
 
 // From files of somebody's own to predictions, in each format: the same results, most samples from the shops that are
@@ -119,17 +140,24 @@ func TestOwnData(t *testing.T) {
 	t.Setenv("HOME", dir)
 	data, fresh := makeReviews(1)
 	var first string
-	for _, format := range []string{"parquet", "csv", "jsonl"} {
+	for _, format := range []string{"parquet", "csv", "jsonl", "npy"} {
 		work := filepath.Join(dir, format, "reviews")
 		writeReviews(t, filepath.Join(work, "reviews."+format), data)
 		writeReviews(t, filepath.Join(work, "fresh."+format), fresh)
-		succeed(t, work, "data", "init", "reviews."+format, "--target", "new shop")
+		files, rows, out := []string{"reviews." + format}, []string{"predict", "run", "fresh." + format}, "out."+format
+		if format == "npy" {
+			files, rows, out = append(files, "reviews.csv"), []string{"predict", "run", "fresh.csv", "--vectors", "fresh.npy"}, "out.csv"
+		}
+		succeed(t, work, append(append([]string{"data", "init"}, files...), "--target", "new shop")...)
 		succeed(t, work, "run", "--data", "dataset.yaml", "--target-samples", "48", "--floor", "8", "--budget", "4000", "--k", "8",
 			"--save", "all", "--out", "run", "--quiet")
-		o := succeed(t, work, "predict", "run", "fresh."+format, "--out", "out."+format, "--json")
-		table := succeed(t, work, "predict", "run", "fresh."+format, "--out", "out-again.csv").Stdout
+		o := succeed(t, work, append(rows, "--out", out, "--json")...)
+		table := succeed(t, work, append(rows, "--out", "out-again.csv")...).Stdout
 		result := string(must.Get(os.ReadFile(filepath.Join(work, "run", "result.json")))(t))
 		predicted := string(must.Get(os.ReadFile(filepath.Join(work, "out-again.csv")))(t))
+		// The model has the name of the features' column in it, which is another for NPY.
+		model := amtrltest.JSON[runs.Result](t, outcome{Stdout: result}).Files["model.safetensors"]
+		result = strings.Replace(result, model, "", 1)
 		if first == "" {
 			first = result + o.Stdout + predicted + table
 			checkOwnData(t, work, o, fresh)

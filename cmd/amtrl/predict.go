@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
@@ -16,6 +17,7 @@ type predictOptions struct {
 	dir                      string
 	files                    []string
 	out, features, id, label flags.Value[string]
+	vectors, join            flags.Value[string]
 	embed                    flags.Value[bool]
 	device                   deviceOptions
 	output
@@ -25,6 +27,9 @@ func (o *predictOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
 	set.Text(&o.features, "features",
 		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, separated by commas; by default\nthose of the run", "")
+	set.Text(&o.vectors, "vectors",
+		"`FILES` of the features of the rows, .npy or .safetensors, one for each file of rows, separated by commas", "")
+	set.Text(&o.join, "join", "with --vectors: row, vectors in the order of the rows, or id, by their ids", table.JoinRow)
 	set.Text(&o.id, "id", "`COLUMN` of the ids of rows; by default that of the run, or the number of the row", "")
 	set.Text(&o.label, "label", "`COLUMN` of labels to compare with; by default that of the run, where the rows have it", "")
 	o.device.addFlags(set)
@@ -51,7 +56,10 @@ func (o *predictOptions) check() error {
 	if o.embed.V && o.label.Given {
 		return flags.Misuse("--label does nothing with --embed")
 	}
-	return cmp.Or(o.device.check(), o.checkOutput())
+	if o.vectors.V == "" && o.join.Given {
+		return flags.Misuse("--join does nothing without --vectors")
+	}
+	return cmp.Or(o.device.check(), flags.OneOf(o.join, table.JoinRow, table.JoinID), o.checkOutput())
 }
 
 func (o *predictOptions) run(ctx context.Context) error {
@@ -73,6 +81,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 	found, err := runs.Predict(ctx, q, runs.Prediction{
 		Dir: o.dir, Files: files, Out: o.out.V,
 		Features: flags.Words(o.features.V), ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
+		Vectors: flags.Words(o.vectors.V), Join: o.join.V,
 	}, func(done, total int64) { p.step(done, total, "predicting") })
 	p.close()
 	if err != nil {

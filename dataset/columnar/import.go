@@ -30,9 +30,19 @@ func Key(m *manifest.Manifest) (string, error) {
 		if inputs[i].Path, err = filepath.Abs(inputs[i].Path); err != nil {
 			return "", err
 		}
+		if v := inputs[i].Vectors; v != nil {
+			if v.Path, err = filepath.Abs(v.Path); err != nil {
+				return "", err
+			}
+		}
 	}
 	settings := *m
 	settings.Path, settings.Files = "", nil
+	if m.Vectors != nil {
+		v := *m.Vectors
+		v.Files = nil
+		settings.Vectors = &v
+	}
 	raw, err := jsonfile.Encode(struct {
 		Version  int
 		Name     string

@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/npy"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -48,13 +50,14 @@ func writeCSV(t *testing.T, dir string, records []record, files int) {
 	for part := range files {
 		f := must.Get(os.Create(filepath.Join(dir, fmt.Sprintf("part-%d.csv", part))))(t)
 		w := csv.NewWriter(f)
-		head := []string{"id", "kind", "domain", "fold", "price"}
+		head := []string{"id", "kind", "domain", "fold", "price", "place"}
 		for j := range records[0].features {
 			head = append(head, fmt.Sprintf("f%d", j))
 		}
 		must.Do(t, w.Write(head))
-		for _, r := range records[part*len(records)/files : (part+1)*len(records)/files] {
-			row := []string{r.id, r.kind, r.source, r.split, fmt.Sprint(r.price)}
+		lo, hi := part*len(records)/files, (part+1)*len(records)/files
+		for i, r := range records[lo:hi] {
+			row := []string{r.id, r.kind, r.source, r.split, fmt.Sprint(r.price), fmt.Sprint(lo + i)}
 			for _, x := range r.features {
 				row = append(row, strconv.FormatFloat(float64(x), 'g', -1, 32))
 			}
@@ -64,6 +67,25 @@ func writeCSV(t *testing.T, dir string, records []record, files int) {
 		must.Do(t, w.Error())
 		must.Do(t, f.Close())
 	}
+}
+
+// writeArrays writes the features of the files of CSV as NPY, a file for each and one for all.
+func writeArrays(t *testing.T, dir string, records []record) {
+	t.Helper()
+	parts, cols := must.Get(filepath.Glob(filepath.Join(dir, "part-*.csv")))(t), len(records[0].features)
+	for part, path := range parts {
+		some := records[part*len(records)/len(parts) : (part+1)*len(records)/len(parts)]
+		raw := npy.FormatHeader("<f4", len(some), cols)
+		for _, r := range some {
+			raw = must.Get(binary.Append(raw, binary.LittleEndian, r.features))(t)
+		}
+		must.Do(t, os.WriteFile(strings.TrimSuffix(path, ".csv")+".npy", raw, 0o644))
+	}
+	all := npy.FormatHeader("<f4", len(records), cols)
+	for _, r := range records {
+		all = must.Get(binary.Append(all, binary.LittleEndian, r.features))(t)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "all.npy"), all, 0o644))
 }
 
 const made = `files: part-*.csv
@@ -93,6 +115,19 @@ func TestImport(t *testing.T) {
 		set := must.Get(Open(out))(t)
 		must.Do(t, set.Validate())
 		compare(t, set, records, []string{"s0", "s2", "s4", "s1"}, []string{"9", "10", "snö, \"x\""})
+		hash := set.Hash()
+		writeArrays(t, dir, records)
+		for i, features := range []string{"{file: \"part-*.npy\", join: row}", "{file: all.npy, join: id}"} {
+			other := fmt.Sprint(out, i)
+			text := strings.Replace(made, `"f[0-9]*"`, features, 1)
+			if i == 1 {
+				text = strings.Replace(text, "id: id", "id: place", 1)
+			}
+			must.Do(t, Import(t.Context(), parse(t, dir, text), other, none))
+			if got := must.Get(Open(other))(t); got.Hash() != hash {
+				t.Errorf("with features %s the data are others", features)
+			}
+		}
 		costs := map[string]float64{"s0": 1, "s1": 2, "s2": 7, "s4": 2}
 		for _, p := range set.Pools {
 			if p.Cost != costs[p.Name] || p.Target != (p.Name == "s1") {

@@ -63,7 +63,7 @@ func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*s
 	}
 	s := &survey{ctx: ctx, manifest: m, inputs: inputs, progress: progress, sources: map[string]*sourceRows{}, seed: maphash.MakeSeed()}
 	for _, in := range inputs {
-		s.total += 2 * in.Size
+		s.total += 2 * in.Bytes()
 	}
 	for _, l := range m.Labels {
 		o := &outputClasses{Label: l, index: map[string]int32{}, missing: map[string]bool{}}
@@ -88,7 +88,7 @@ func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns)
 	}
 	for i, in := range s.inputs {
 		c, scalars := s.columns(in.Path)
-		t, err := table.Open(in.Path, in.Format)
+		t, err := s.manifest.Open(in)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns)
 		if err == nil {
 			err = t.Scan(q, func(b *table.Batch) error {
 				width = b.Features.Width
-				s.progress(done+min(b.Read, in.Size), s.total, doing)
+				s.progress(done+min(b.Read, in.Bytes()), s.total, doing)
 				if err := s.ctx.Err(); err != nil {
 					return err
 				}
@@ -110,7 +110,7 @@ func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns)
 		if err := cmp.Or(err, t.Close()); err != nil {
 			return err
 		}
-		done += in.Size
+		done += in.Bytes()
 	}
 	return nil
 }

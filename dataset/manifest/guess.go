@@ -70,8 +70,19 @@ func (g *guesser) pick(patterns []string, fits func(*column) bool) string {
 func Look(ctx context.Context, manifestPath string, files []string, known Known) (*Guess, error) {
 	m := &Manifest{Path: manifestPath}
 	dir := path.Dir(manifestPath)
-	for _, f := range files {
+	rows, vectors := split(files)
+	for _, f := range rows {
 		m.Files = append(m.Files, relative(dir, f))
+	}
+	if len(vectors) > 0 {
+		m.Vectors = &Vectors{Join: table.JoinRow, Column: strings.Join(known.Features, ",")}
+		for _, f := range vectors {
+			m.Vectors.Files = append(m.Vectors.Files, relative(dir, f))
+		}
+		if len(rows) == 0 {
+			return nil, fmt.Errorf("%s: an NPY file has features alone: expected a file with the source and the label of each row too, "+
+				"such as a CSV file (data in the layout of MNIST-C need no manifest)", vectors[0])
+		}
 	}
 	inputs, err := m.Inputs()
 	if err != nil {
@@ -83,6 +94,11 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	}
 	if err := g.choose(m, known, inputs); err != nil {
 		return nil, fmt.Errorf("%s: %w", inputs[0].Path, err)
+	}
+	if m.Vectors != nil {
+		if err := guessJoin(m, inputs[0]); err != nil {
+			return nil, err
+		}
 	}
 	c, err := count(ctx, m, inputs)
 	if err != nil {
@@ -106,6 +122,38 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		}
 	}
 	return out, m.check()
+}
+
+// split tells files of vectors from those of rows: NPY files, and safetensors
+// beside files of another format.
+func split(files []string) (rows, vectors []string) {
+	others := slices.ContainsFunc(files, func(f string) bool {
+		format := table.FormatOf(f)
+		return format != table.NPY && format != table.Safetensors
+	})
+	for _, f := range files {
+		if format := table.FormatOf(f); format == table.NPY || format == table.Safetensors && others {
+			vectors = append(vectors, f)
+		} else {
+			rows = append(rows, f)
+		}
+	}
+	return rows, vectors
+}
+
+// guessJoin joins vectors by id where their file has the column of the ids.
+func guessJoin(m *Manifest, in Input) error {
+	t, err := table.Open(in.Vectors.Path, in.Vectors.Format)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if m.ID != "" && slices.ContainsFunc(t.Columns(), func(c table.Column) bool {
+		return c.Kind != table.Vector && (c.Name == m.ID || c.Name == "id")
+	}) {
+		m.Vectors.Join = table.JoinID
+	}
+	return nil
 }
 
 // choose fills in the columns of the manifest.
@@ -156,6 +204,9 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		return errors.New("expected a column that looks like the source of a row, found none: say which one it is with --source")
 	}
 	m.ID = cmp.Or(known.ID, g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows }))
+	if m.Vectors != nil {
+		return nil
+	}
 	if m.Features = known.Features; len(m.Features) == 0 {
 		m.Features = g.guessFeatures()
 	}

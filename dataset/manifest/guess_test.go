@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"encoding/binary"
 	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/npy"
+	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -130,6 +133,43 @@ func TestLookAtFolders(t *testing.T) {
 	if g.Source != FromFolder || len(g.SourceCounts) != 2 || g.SourceCounts[1].Name != "paris" {
 		t.Errorf("source %s, %v", g.Source, g.SourceCounts)
 	}
+}
+
+// Files of arrays beside others are those of the features.
+func TestLookAtVectors(t *testing.T) {
+	dir, rng := t.TempDir(), testrand.New(t)
+	rows := filepath.Join(dir, "rows.csv")
+	writeTable(t, rows, 20, columnOf{"key", func(i int) string { return fmt.Sprint(i) }},
+		columnOf{"label", func(int) string { return []string{"a", "b", "c"}[rng.IntN(3)] }},
+		columnOf{"domain", func(i int) string { return fmt.Sprint("x", i%3) }})
+	x, key := make([]float32, 40), make([]float32, 20)
+	for i := range key {
+		key[i] = float32(i)
+	}
+	matrix := safetensors.Tensor{Name: "x", Shape: []int{20, 2}, Data: x}
+	for name, c := range map[string]struct {
+		content []byte
+		want    string
+	}{
+		"x.npy":             {must.Get(binary.Append(npy.FormatHeader("<f4", 20, 2), binary.LittleEndian, x))(t), "row"},
+		"plain.safetensors": {must.Get(safetensors.Encode([]safetensors.Tensor{matrix}, nil))(t), "row"},
+		"key.safetensors": {must.Get(safetensors.Encode([]safetensors.Tensor{matrix, {Name: "key", Shape: []int{20}, Data: key}},
+			nil))(t), "id"},
+	} {
+		path := filepath.Join(dir, name)
+		must.Do(t, os.WriteFile(path, c.content, 0o644))
+		g := must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), []string{path, rows}, Known{ID: "key"}))(t)
+		want := &Manifest{Path: filepath.Join(dir, "m.yaml"), Files: []string{"rows.csv"}, ID: "key", Source: "domain",
+			Vectors: &Vectors{Files: []string{name}, Join: c.want}, Labels: []Label{{"label", Classes, nil, []string{""}}}, Target: g.Target}
+		if !reflect.DeepEqual(g.Manifest, want) || len(g.Others) > 0 {
+			t.Errorf("%s: %+v, %v, want %+v", name, g.Manifest, g.Others, want)
+		}
+		if again := must.Get(Parse(want.Path, []byte(g.Text())))(t); !reflect.DeepEqual(again, g.Manifest) {
+			t.Errorf("%s: the text of the guess\n%s\nreads as %+v", name, g.Text(), again)
+		}
+	}
+	_, err := Look(t.Context(), filepath.Join(dir, "m.yaml"), []string{filepath.Join(dir, "x.npy")}, Known{})
+	must.Fail(t, "NPY alone", err, "x.npy", "an NPY file has features alone", "MNIST-C")
 }
 
 func TestLookRefuses(t *testing.T) {

@@ -16,27 +16,72 @@ type Input struct {
 	Path, Format string
 	Size         int64
 	Modified     int64 // nanoseconds since 1970
+	// Vectors is the file that its features are in, nil where they are columns of it.
+	Vectors *Input `json:",omitempty"`
 }
 
 // Inputs lists the files that the manifest's patterns select, in the order of the
 // patterns and of the names, each once.
 func (m *Manifest) Inputs() ([]Input, error) {
+	found, err := m.find("files", m.Files, m.Format)
+	if err != nil || m.Vectors == nil {
+		return found, err
+	}
+	vectors, err := m.find("features: file", m.Vectors.Files, "")
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) == 1 && m.Vectors.Join == table.JoinID {
+		vectors = slices.Repeat(vectors, len(found))
+	}
+	if len(vectors) != len(found) {
+		return nil, fmt.Errorf("%s: features: file: expected a file for each of the %d files of rows, in the same order, found %d", m.Path,
+			len(found), len(vectors))
+	}
+	for i := range found {
+		found[i].Vectors = &vectors[i]
+	}
+	return found, nil
+}
+
+// Bytes is the size of the file and of that of its features.
+func (in *Input) Bytes() int64 {
+	if in.Vectors == nil {
+		return in.Size
+	}
+	return in.Size + in.Vectors.Size
+}
+
+// Open opens a file of the data with its features.
+func (m *Manifest) Open(in Input) (table.Table, error) {
+	if in.Vectors == nil {
+		return table.Open(in.Path, in.Format)
+	}
+	v := in.Vectors
+	return table.OpenJoined(in.Path, in.Format, table.VectorFile{
+		Path: v.Path, Format: v.Format, Join: m.Vectors.Join, ID: m.ID, Column: m.Vectors.Column,
+	})
+}
+
+// find lists the files that patterns select, which stand under a key. The name of
+// a file tells its format where there is none.
+func (m *Manifest) find(key string, patterns []string, format string) ([]Input, error) {
 	var found []Input
 	seen := map[string]bool{}
-	for _, pattern := range m.Files {
+	for _, pattern := range patterns {
 		full := pattern
 		if !filepath.IsAbs(full) {
 			full = filepath.Join(filepath.Dir(m.Path), pattern)
 		}
 		matches, err := filepath.Glob(full)
 		if err != nil {
-			return nil, fmt.Errorf("%s: files: pattern %q: %w", m.Path, pattern, err)
+			return nil, fmt.Errorf("%s: %s: pattern %q: %w", m.Path, key, pattern, err)
 		}
 		if _, err := os.Stat(full); err == nil { // a name with brackets is no pattern
 			matches = []string{full}
 		}
 		if len(matches) == 0 {
-			return nil, fmt.Errorf("%s: files: expected files, found none that match %s", m.Path, full)
+			return nil, fmt.Errorf("%s: %s: expected files, found none that match %s", m.Path, key, full)
 		}
 		for _, p := range matches {
 			if seen[p] {
@@ -47,15 +92,13 @@ func (m *Manifest) Inputs() ([]Input, error) {
 			if err != nil {
 				return nil, err
 			}
-			in := Input{p, m.Format, info.Size(), info.ModTime().UnixNano()}
+			in := Input{Path: p, Format: format, Size: info.Size(), Modified: info.ModTime().UnixNano()}
 			if in.Format == "" {
 				in.Format = table.FormatOf(p)
 			}
 			if in.Format == "" {
-				return nil,
-					fmt.Errorf("%s: files: %s: expected a name whose ending tells the format, or format: one of %s",
-						m.Path, p,
-						strings.Join(table.Formats(), ", "))
+				return nil, fmt.Errorf("%s: %s: %s: expected a name whose ending tells the format, or format: one of %s", m.Path, key, p,
+					strings.Join(table.Formats(), ", "))
 			}
 			found = append(found, in)
 		}
@@ -64,8 +107,11 @@ func (m *Manifest) Inputs() ([]Input, error) {
 }
 
 // FeatureColumns are the columns of a table that Features selects, in the order
-// of Features and of the table.
+// of Features and of the table; where they are in files of their own the last column.
 func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string, error) {
+	if m.Vectors != nil {
+		return []string{columns[len(columns)-1].Name}, nil
+	}
 	var names []string
 	for _, pattern := range m.Features {
 		found := false

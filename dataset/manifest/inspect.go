@@ -136,7 +136,7 @@ func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
 	c := &counts{sources: map[string]*SourceCount{}, classes: map[string]int{}, missing: map[string]bool{}, all: true}
 	rows := 0
 	for _, in := range inputs {
-		t, err := table.Open(in.Path, in.Format)
+		t, err := m.Open(in)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/amtrl/amtrl/dataset/table"
 )
 
 // The types of labels.
@@ -35,9 +37,11 @@ type Manifest struct {
 	// Features are the columns of the features: one of lists, or many of numbers,
 	// whose names may be patterns.
 	Features []string
-	Labels   []Label
-	Target   Target
-	Sources  Sources
+	// Vectors are the files that the features are in, where those of the rows have none.
+	Vectors *Vectors
+	Labels  []Label
+	Target  Target
+	Sources Sources
 }
 
 // The words that stand for a column.
@@ -48,6 +52,17 @@ const (
 	// FromFolder is the name of the folder that the file is in.
 	FromFolder = "(folder)"
 )
+
+// Vectors are files of features, NPY or safetensors, one for each file of rows in
+// the same order, or one for all that are joined by id.
+type Vectors struct {
+	// Files are paths or patterns, as of Manifest.
+	Files []string
+	// Join is table.JoinRow or table.JoinID.
+	Join string
+	// Column is the tensor of the vectors, empty where a file has one alone.
+	Column string
+}
 
 // Label is a column of labels: an output.
 type Label struct {
@@ -107,10 +122,13 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("%s: expected files, found none", m.Path)
 	case m.Source == "":
 		return fmt.Errorf("%s: columns: expected source, a column or %s or %s, found none", m.Path, FromFile, FromFolder)
-	case len(m.Features) == 0:
+	case len(m.Features) == 0 && m.Vectors == nil:
 		return fmt.Errorf("%s: columns: expected features, found none", m.Path)
 	case len(m.Labels) == 0:
 		return fmt.Errorf("%s: labels: expected at least one column, found none", m.Path)
+	}
+	if v := m.Vectors; v != nil && v.Join == table.JoinID && m.ID == "" {
+		return fmt.Errorf("%s: columns: expected id, the column to join features by, found none", m.Path)
 	}
 	seen := map[string]bool{}
 	for i, l := range m.Labels {

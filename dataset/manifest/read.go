@@ -154,7 +154,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 			return r.keys(n, "columns",
 				field{"id", r.text(&m.ID, "the name of a column")},
 				field{"source", r.text(&m.Source, "the name of a column")},
-				field{"features", r.texts(&m.Features, "the name of a column of lists, or a list of names")},
+				field{"features", func(n *yaml.Node) error { return r.features(n, m) }},
 				field{"split", r.text(&m.Split, "the name of a column")},
 				field{"cost", r.text(&m.Cost, "the name of a column")})
 		}},
@@ -177,6 +177,25 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 				field{"exclude", r.texts(&m.Sources.Exclude, "a name or a list of names")},
 				field{"cost", func(n *yaml.Node) error { return r.costs(n, m) }})
 		}})
+}
+
+// features reads columns, or the files of vectors and how to join them.
+func (r reader) features(n *yaml.Node, m *Manifest) error {
+	if n.Kind != yaml.MappingNode {
+		return r.texts(&m.Features, "the name of a column of lists, or a list of names, or {file: vectors.npy, join: row}")(n)
+	}
+	v := &Vectors{Join: table.JoinRow}
+	if err := r.keys(n, "features in a file of their own",
+		field{"file", r.texts(&v.Files, "a file or a list of files")},
+		field{"join", r.word(&v.Join, table.JoinRow, table.JoinID)},
+		field{"column", r.text(&v.Column, "the name of a tensor")}); err != nil {
+		return err
+	}
+	if len(v.Files) == 0 {
+		return r.fault(n, "features with the key file")
+	}
+	m.Vectors = v
+	return nil
 }
 
 func (r reader) labels(n *yaml.Node, m *Manifest) error {

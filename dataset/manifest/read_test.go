@@ -57,6 +57,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParseVectors(t *testing.T) {
+	for text, want := range map[string]Vectors{
+		"{file: x.npy}": {[]string{"x.npy"}, "row", ""},
+		"{file: [\"a-*.safetensors\", b.safetensors], join: id, column: emb}": {[]string{"a-*.safetensors", "b.safetensors"}, "id", "emb"},
+	} {
+		m := must.Get(Parse("m.yaml", []byte(strings.Replace(full, "[f_*, extra]", text, 1))))(t)
+		if m.Features != nil || !reflect.DeepEqual(*m.Vectors, want) {
+			t.Errorf("%s: %v, %+v", text, m.Features, m.Vectors)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	change := func(old, new string) string {
 		if !strings.Contains(full, old) {
@@ -71,7 +83,7 @@ func TestParseRefuses(t *testing.T) {
 		{full + "---\na: 1\n", "expected one YAML document, found more"},
 		{change("format:", "fmt:"),
 			`line 3: expected for a manifest one of the keys files, format, columns, labels, target, sources, found "fmt"`},
-		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv, tsv, jsonl, found`},
+		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv, tsv, jsonl, npy, safetensors, found`},
 		{change("  id: key", "  ids: key"),
 			`line 5: expected for columns one of the keys id, source, features, split, cost, found "ids"`},
 		{change("  id: key", "  id: key\n  id: key"), "line 6: the key id is there twice"},
@@ -80,6 +92,10 @@ func TestParseRefuses(t *testing.T) {
 		{change("  id: key", "  id: \"a\\nb\""), `line 5: expected the name of a column, found "a b"`},
 		{change("  source: domain\n", ""), "columns: expected source"},
 		{change("  features: [f_*, extra]\n", ""), "columns: expected features"},
+		{change("[f_*, extra]", "{}"), "line 7: expected features with the key file, found keys"},
+		{change("[f_*, extra]", "{file: x.npy, join: name}"), `line 7: expected one of row, id, found "name"`},
+		{change("[f_*, extra]", "{files: x.npy}"), "line 7: expected for features in a file of their own one of the keys file, join, column"},
+		{strings.Replace(change("[f_*, extra]", "{file: x.npy, join: id}"), "  id: key\n", "", 1), "columns: expected id, the column to join"},
 		{change("[f_*, extra]", "[f_*, f_*]"), `line 7: "f_*" is there twice`},
 		{change("type: classes", "type: class"), `line 12: expected one of classes, binary, number, found "class"`},
 		{change("  - column: kind\n    type", "  - type"), "line 11: expected a label with a column, found keys"},
@@ -101,6 +117,7 @@ func TestParseRefuses(t *testing.T) {
 // Whatever the text, the answer is a manifest that holds together or one line.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(full))
+	f.Add([]byte(strings.Replace(full, "[f_*, extra]", "{file: v.npy, join: id, column: a}", 1)))
 	f.Add([]byte("files: &a [*a]"))
 	f.Add([]byte("a: &x [1,1]\nb: &y [*x,*x]\nc: [*y,*y]"))
 	f.Add([]byte("files: a\ncolumns: {source: (file), features: x}\nlabels: [{column: y, type: number}]"))
@@ -110,7 +127,8 @@ func FuzzParse(f *testing.F) {
 			must.Fail(t, "a manifest", err, "m.yaml: ")
 			return
 		}
-		if len(m.Files) == 0 || m.Source == "" || len(m.Features) == 0 || len(m.Labels) == 0 || m.Target.Folds == 1 || m.Target.Folds < 0 {
+		if len(m.Files) == 0 || m.Source == "" || (len(m.Features) == 0) == (m.Vectors == nil) || len(m.Labels) == 0 ||
+			m.Target.Folds == 1 || m.Target.Folds < 0 {
 			t.Errorf("%+v of %q", m, text)
 		}
 	})

@@ -45,7 +45,11 @@ func (g *Guess) Text() string {
 		line("  id: %s", scalar(g.ID))
 	}
 	line("  source: %s%s", scalar(g.Source), g.sourceComment())
-	line("  features: %s", list(g.Features))
+	if v := g.Vectors; v != nil {
+		line("  features: %s  # join: row takes vectors in the order of the rows, join: id by their ids", v.text())
+	} else {
+		line("  features: %s", list(g.Features))
+	}
 	if g.Split != "" {
 		line("  split: %s  # train, validation or test; rows of test are for measuring alone", scalar(g.Split))
 	}
@@ -78,6 +82,15 @@ func (g *Guess) Text() string {
 	}
 	line("# sources: {include: [...], exclude: [...], cost: {NAME: 2.5}}")
 	return b.String()
+}
+
+// text is the vectors as a manifest has them.
+func (v *Vectors) text() string {
+	column := ""
+	if v.Column != "" {
+		column = ", column: " + scalar(v.Column)
+	}
+	return fmt.Sprintf("{file: %s, join: %s%s}", list(v.Files), v.Join, column)
 }
 
 func quoted(values []string) []string {

@@ -2,28 +2,20 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
-	"runtime"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/npy"
 )
 
 // slack is what reading a small hostile file may allocate: it can promise as much
 // as a column that compresses very well.
 const slack = 512 << 20
-
-// allocated is how many bytes f allocates, one after the other.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
 
 type memoryFile struct{ *bytes.Reader }
 
@@ -104,7 +96,7 @@ func FuzzParquet(f *testing.F) {
 	}
 	f.Add([]byte("PAR1\x00\x00\x00\x00PAR1"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		n := allocated(func() {
+		n := must.Allocated(func() {
 			tab, err := openParquet("fuzz", memoryFile{bytes.NewReader(content)}, int64(len(content)))
 			if err != nil {
 				must.Fail(t, "opening", err, "fuzz: expected a Parquet file")
@@ -124,7 +116,7 @@ func fuzzText(f *testing.F, open func(path string, file readSeekerAt, size int64
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		n := allocated(func() {
+		n := must.Allocated(func() {
 			tab, err := open("fuzz", memoryFile{bytes.NewReader(content)}, int64(len(content)))
 			if err != nil {
 				must.Fail(t, "opening", err, "fuzz: ")
@@ -147,6 +139,48 @@ func FuzzJSONL(f *testing.F) {
 	fuzzText(f, func(path string, file readSeekerAt, size int64) (Table, error) { return openJSONL(path, file, size) },
 		`{"a": 1, "v": [1, 2]}`+"\n"+`{"a": null, "v": [3, 4]}`, `{"v": null}`+"\n"+`{"v": [1]}`, "[1]", `{"a": {"b": 1}}`,
 		`{"a": "\u00e4", "a": 2}`)
+}
+
+// fuzzArrays reads a format of arrays, of which a file has as many bytes as it says.
+func fuzzArrays(f *testing.F, open func(path string, file readSeekerAt, size int64) (*arrayTable, error), seeds ...[]byte) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		n := must.Allocated(func() {
+			tab, err := open("fuzz", memoryFile{bytes.NewReader(content)}, int64(len(content)))
+			if err != nil {
+				must.Fail(t, "opening", err, "fuzz: ")
+				return
+			}
+			scanAll(t, tab)
+		})
+		if n > 8<<20+uint64(400*len(content)) {
+			t.Errorf("%d bytes allocated for a file of %d", n, len(content))
+		}
+	})
+}
+
+func FuzzNPY(f *testing.F) {
+	var seeds [][]byte
+	for _, descr := range []string{"|u1", "|i1", "|b1", "<u2", "<f2", "<i4", "<f4", "<f8", "<u8", "<U2", "|S8"} {
+		seeds = append(seeds, append(npy.FormatHeader(descr, 2), make([]byte, 16)...), append(npy.FormatHeader(descr, 2, 1), make([]byte, 16)...))
+	}
+	seeds = append(seeds, npy.FormatHeader("<f4", 1<<40, 4), bytes.Replace(seeds[1], []byte("False"), []byte("True "), 1))
+	fuzzArrays(f, openNPY, seeds...)
+}
+
+func FuzzSafetensors(f *testing.F) {
+	tensors := func(header string, data int) []byte {
+		raw := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+		return append(append(raw, header...), make([]byte, data)...)
+	}
+	fuzzArrays(f, openSafetensors,
+		tensors(`{"id":{"dtype":"I64","shape":[2],"data_offsets":[0,16]},"x":{"dtype":"F16","shape":[2,3],"data_offsets":[16,28]}}`, 28),
+		tensors(`{"__metadata__":{"a":"b"},"x":{"dtype":"BF16","shape":[4,1],"data_offsets":[0,8]}}`, 8),
+		tensors(`{"x":{"dtype":"F64","shape":[1099511627776,1099511627776],"data_offsets":[0,8]}}`, 8),
+		tensors(`{"x":{"dtype":"BOOL","shape":[],"data_offsets":[0,1]}}`, 1), tensors("{}", 0), []byte{255, 255, 255, 255, 255, 255, 255, 255},
+	)
 }
 
 // What the Parquet library writes is read as it is.

@@ -16,14 +16,16 @@ import (
 
 // The formats of tables.
 const (
-	Parquet = "parquet"
-	CSV     = "csv"
-	TSV     = "tsv"
-	JSONL   = "jsonl"
+	Parquet     = "parquet"
+	CSV         = "csv"
+	TSV         = "tsv"
+	JSONL       = "jsonl"
+	NPY         = "npy"
+	Safetensors = "safetensors"
 )
 
 // Formats lists the formats of tables.
-func Formats() []string { return []string{Parquet, CSV, TSV, JSONL} }
+func Formats() []string { return []string{Parquet, CSV, TSV, JSONL, NPY, Safetensors} }
 
 // FormatOf is the format that a file's name tells, without the ending of a
 // compression: "csv" for rows.csv.gz. It is empty where the name tells none.
@@ -35,7 +37,7 @@ func FormatOf(path string) string {
 	switch ext := strings.TrimPrefix(filepath.Ext(name), "."); ext {
 	case "parquet", "pq":
 		return Parquet
-	case "csv", "tsv":
+	case CSV, TSV, NPY, Safetensors:
 		return ext
 	case "tab":
 		return TSV
@@ -70,6 +72,10 @@ func open(path, format string, f *os.File, size int64) (Table, error) {
 		return openCSV(path, f, size, '\t')
 	case JSONL:
 		return openJSONL(path, f, size)
+	case NPY:
+		return openNPY(path, f, size)
+	case Safetensors:
+		return openSafetensors(path, f, size)
 	}
 	return nil, fmt.Errorf("%s: expected a file in one of the formats %s, found format %q", path, strings.Join(Formats(), ", "), format)
 }

@@ -149,3 +149,10 @@ func TestTextOfPandas(t *testing.T) {
 	python(t, "text.py", "pandas, numpy", dir)
 	compareFiles(t, dir)
 }
+
+// What NumPy and the Python package safetensors write is read as it is.
+func TestArraysOfPython(t *testing.T) {
+	dir := t.TempDir()
+	python(t, "arrays.py", "numpy, safetensors", dir)
+	compareFiles(t, dir)
+}

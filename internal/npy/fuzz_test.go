@@ -2,23 +2,14 @@ package npy
 
 import (
 	"bytes"
-	"runtime"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/finite"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // slack covers what reading any file takes: buffers, an error.
 const slack = 4 << 20
-
-// allocated is how many bytes f allocates, in heap and total.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
 
 // file is the content of an NPY file; v is a slice of fixed-size values.
 func file(descr string, v any, shape ...int) []byte {
@@ -38,7 +29,7 @@ func FuzzNPY(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		n := allocated(func() {
+		n := must.Allocated(func() {
 			a, err := New("fuzz", bytes.NewReader(content), int64(len(content)))
 			if err != nil {
 				return

@@ -27,9 +27,10 @@ type Header struct {
 	Data    int64 // offset of the first element
 }
 
-// readHeader reads the magic, the version and the header text, versions 1 to 3, and leaves r at the first element.
+// ReadHeader reads the magic, the version and the header text, versions 1 to 3, and leaves r at the first element. The
+// product of the dimensions fits an int; nothing is held against what follows.
 // npyio's own parser would panic on a broken header, and knows no version 3.
-func readHeader(path string, r io.Reader) (Header, error) {
+func ReadHeader(path string, r io.Reader) (Header, error) {
 	var head [12]byte
 	sizeBytes := 2
 	if n, err := io.ReadFull(r, head[:8]); err != nil {

@@ -49,7 +49,7 @@ func Open(path string) (*Array, error) {
 // New reads the header of the NPY file of the given size in bytes and refuses what is not a little-endian C-order array
 // of a known type, of at least one element, that fills the file exactly.
 func New(path string, r io.Reader, size int64) (*Array, error) {
-	h, err := readHeader(path, r)
+	h, err := ReadHeader(path, r)
 	if err != nil {
 		return nil, err
 	}

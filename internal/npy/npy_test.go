@@ -53,7 +53,7 @@ func TestHeaderGolden(t *testing.T) {
 	for n := 1; n < 1e9; n = n*3 + 1 {
 		shape := slices.Repeat([]int{n}, 1+n%9)
 		h := FormatHeader("<f4", shape...)
-		got, err := readHeader("x", bytes.NewReader(h))
+		got, err := ReadHeader("x", bytes.NewReader(h))
 		if len(h)%64 != 0 || math.Pow(float64(n), float64(len(shape))) < 1e18 && (err != nil || !slices.Equal(got.Shape, shape) ||
 			got.Descr != "<f4" || got.Fortran || got.Data != int64(len(h))) {
 			t.Errorf("shape %v: %d bytes read as %+v, %v", shape, len(h), got, err)
@@ -75,7 +75,7 @@ func TestHeaderVariants(t *testing.T) {
 			b = append(b, binary.LittleEndian.AppendUint32(nil, uint32(len(text)))[:lengthBytes]...)
 			b = append(b, text...)
 			want.Data = int64(len(b))
-			got, err := readHeader("x", bytes.NewReader(b))
+			got, err := ReadHeader("x", bytes.NewReader(b))
 			if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("version %d of %q: %+v, %v", major, text, got, err)
 			}

@@ -60,6 +60,44 @@ type entry struct {
 	Offsets [2]int `json:"data_offsets"`
 }
 
+// Entry is what the header of a file says of a tensor. Nothing of it is held against the file.
+type Entry struct {
+	Name  string
+	DType string
+	Shape []int
+	// Offsets are the first byte and the one behind the last, counted from the first byte of the data.
+	Offsets [2]int
+}
+
+// tableHeader bounds the header of a file of somebody's data, of which a tensor is a column.
+const tableHeader = 4 << 20
+
+// ReadHeader lists the tensors of a file of any types in the order of their offsets, and says at which byte of the file
+// the data begin.
+func ReadHeader(r io.ReaderAt, size int64) (entries []Entry, data int64, err error) {
+	var head [8]byte
+	if size < 8 {
+		return nil, 0, fmt.Errorf("expected a safetensors header of 8 bytes, found a file of %d", size)
+	}
+	if _, err := r.ReadAt(head[:], 0); err != nil {
+		return nil, 0, err
+	}
+	n := binary.LittleEndian.Uint64(head[:])
+	if n > tableHeader || n > uint64(size-8) {
+		return nil, 0, fmt.Errorf("expected a safetensors header of at most %d bytes within the file, found a length of %d in %d bytes",
+			tableHeader, n, size)
+	}
+	raw := make([]byte, n)
+	if _, err := r.ReadAt(raw, 8); err != nil {
+		return nil, 0, err
+	}
+	list, _, err := decodeHeader(raw)
+	for _, e := range list {
+		entries = append(entries, Entry{e.name, e.DType, e.Shape, e.Offsets})
+	}
+	return entries, 8 + int64(n), err
+}
+
 // Decode reads what Encode writes: float32 tensors that cover the data exactly, in the order of their offsets.
 func Decode(raw []byte) ([]Tensor, map[string]string, error) {
 	if len(raw) < 8 {

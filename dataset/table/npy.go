@@ -1,0 +1,79 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/amtrl/amtrl/internal/datafile"
+	"github.com/amtrl/amtrl/internal/npy"
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// The name of the one column of an NPY file.
+const (
+	// VectorColumn is an array with a vector per row.
+	VectorColumn = "vector"
+	// ValueColumn is an array with one value per row.
+	ValueColumn = "value"
+)
+
+// openNPY reads the header of an NPY file, whose array is a table of one column.
+func openNPY(path string, f readSeekerAt, size int64) (*arrayTable, error) {
+	h, err := npy.ReadHeader(path, io.NewSectionReader(f, 0, size))
+	if err != nil {
+		return nil, err
+	}
+	kind, bytes, ok := npyElement(h.Descr)
+	if !ok {
+		return nil, fmt.Errorf("%s: expected numbers of at most 8 bytes, booleans or text (little-endian), found element type %q", path,
+			text.OneLine(h.Descr, maxQuoted))
+	}
+	if len(h.Shape) == 0 || slices.Contains(h.Shape, 0) {
+		return nil, fmt.Errorf("%s: expected rows, found shape %v", path, h.Shape)
+	}
+	count, held := int64(1), (size-h.Data)/int64(bytes)
+	for _, d := range h.Shape {
+		if count *= int64(d); count > held {
+			break
+		}
+	}
+	if count*int64(bytes) != size-h.Data {
+		return nil, datafile.Fault(path, h.Data, "elements of %d bytes for shape %v", "%d bytes", bytes, h.Shape, size-h.Data)
+	}
+	name := ValueColumn
+	if len(h.Shape) > 1 {
+		name = VectorColumn
+	}
+	a, c := newArray(name, kind, bytes, h.Shape, h.Data)
+	if a.byColumn = h.Fortran && a.cols > 1; a.byColumn && len(h.Shape) > 2 {
+		return nil, fmt.Errorf("%s: expected C order for shape %v, found Fortran order (numpy.ascontiguousarray converts it)", path, h.Shape)
+	}
+	return &arrayTable{path: path, file: f, rows: int64(h.Shape[0]), columns: []Column{c}, arrays: []array{a}}, nil
+}
+
+// npyElement reads an element type such as "<f4" or "<U12".
+func npyElement(descr string) (kind byte, size int, ok bool) {
+	if len(descr) < 3 || descr[0] != '<' && descr[0] != '|' {
+		return 0, 0, false
+	}
+	kind = descr[1]
+	size, err := strconv.Atoi(descr[2:])
+	if err != nil || size < 1 || size > maxText {
+		return 0, 0, false
+	}
+	switch kind {
+	case 'u', 'i':
+		ok = size == 1 || size == 2 || size == 4 || size == 8
+	case 'b':
+		ok = size == 1
+	case 'f':
+		ok = size == 2 || size == 4 || size == 8
+	case 'S':
+		ok = true
+	case 'U':
+		size, ok = 4*size, true
+	}
+	return kind, size, ok
+}
