@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -30,6 +31,7 @@ type seedRow struct {
 	Count  int64     `parquet:"count,delta"`
 	Vector []float32 `parquet:"vector,list"`
 	Wide   float64   `parquet:"wide,split"`
+	Path   string    `parquet:"path,delta"`
 }
 
 func seedParquet(t testing.TB, codec compress.Codec, version int) []byte {
@@ -40,7 +42,7 @@ func seedParquet(t testing.TB, codec compress.Codec, version int) []byte {
 	good := "good"
 	for i := range 50 {
 		r := seedRow{ID: string(rune('a' + i)), Site: "site", Flag: i%3 == 0, Count: int64(i), Vector: []float32{float32(i), 2, 3},
-			Wide: 1.5}
+			Wide: 1.5, Path: strings.Repeat("shop/", i%4) + string(rune('a'+i%7))}
 		if i%2 == 0 {
 			r.Label = &good
 		}

@@ -26,6 +26,8 @@ type parquetTable struct {
 	parquet *parquet.File
 	columns []Column
 	leaves  []*parquet.Column // those of columns
+	// unsigned says by column that its integers are.
+	unsigned []bool
 }
 
 type readerAtCloser interface {
@@ -128,9 +130,13 @@ func (t *parquetTable) addColumns(node *parquet.Column, logical []format.Logical
 				col.Kind = Other
 			}
 		}
-		t.columns, t.leaves = append(t.columns, col), append(t.leaves, c)
+		i, is := logical[c.Index()].(*format.IntType)
+		t.columns, t.leaves, t.unsigned = append(t.columns, col), append(t.leaves, c), append(t.unsigned, is && !i.IsSigned)
 	}
 }
+
+// unsigned has the bits of types that an old name stands for.
+var unsigned = map[deprecated.ConvertedType]int8{deprecated.Uint8: 8, deprecated.Uint16: 16, deprecated.Uint32: 32, deprecated.Uint64: 64}
 
 // logicalTypes are those of the leaves. The library knows no float16.
 func (t *parquetTable) logicalTypes() []format.LogicalTypeValue {
@@ -140,8 +146,8 @@ func (t *parquetTable) logicalTypes() []format.LogicalTypeValue {
 			continue
 		}
 		logical := e.LogicalType.Value
-		if logical == nil && e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Uint8 {
-			logical = &format.IntType{BitWidth: 8}
+		if bits := unsigned[e.ConvertedType.V]; logical == nil && e.ConvertedType.Valid && bits > 0 {
+			logical = &format.IntType{BitWidth: bits}
 		}
 		if logical == nil && e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Decimal {
 			logical = &format.DecimalType{}
@@ -253,7 +259,7 @@ func (s *groupScan) open(chunks []format.ColumnChunk, scalars, features []int) e
 			return nil, t.fault(err)
 		}
 		return &leafReader{name: t.columns[i].Name, column: t.columns[i], full: byte(leaf.MaxDefinitionLevel()),
-			pageReader: pages}, nil
+			unsigned: t.unsigned[i], pageReader: pages}, nil
 	}
 	for _, i := range scalars {
 		r, err := reader(i)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/x448/float16"
@@ -16,9 +17,10 @@ import (
 // whether it begins a row (its repetition level is 0); values has those that are
 // there, one after the other, or their indices into a dictionary.
 type leafReader struct {
-	name   string
-	column Column
-	full   byte
+	name     string
+	column   Column
+	full     byte
+	unsigned bool
 	*pageReader
 
 	entry int // the next one
@@ -56,6 +58,9 @@ func (r *leafReader) scalars(n int, v *Values) error {
 			v.Missing = append(v.Missing, true)
 		}
 		r.scalar(there, v)
+		if n := len(v.Ints); n > 0 && r.unsigned && v.Ints[n-1] < 0 {
+			return &rowError{row, fmt.Errorf("expected an integer of at most %d, found %d", math.MaxInt64, uint64(v.Ints[n-1]))}
+		}
 		r.entry++
 	}
 	if len(v.Missing) > 0 {
@@ -114,7 +119,19 @@ func (r *leafReader) integer(i int) int64 {
 	if r.values.Kind() == encoding.Int64 {
 		return r.values.Int64()[i]
 	}
+	if r.unsigned {
+		return int64(uint32(r.values.Int32()[i]))
+	}
 	return int64(r.values.Int32()[i])
+}
+
+// rounded is an integer as a feature.
+func (r *leafReader) rounded(i int) float32 {
+	x := r.integer(i)
+	if r.unsigned {
+		return float32(uint64(x))
+	}
+	return float32(x)
 }
 
 func (r *leafReader) number(i int) float64 {
@@ -151,7 +168,7 @@ func (r *leafReader) numbers(n int, e Element, dst *Vectors, j int) error {
 		case e == Float16:
 			dst.F16[at] = r.half(i)
 		case r.column.Kind == Integer:
-			dst.F32[at] = float32(r.integer(i))
+			dst.F32[at] = r.rounded(i)
 		default:
 			dst.F32[at] = float32(r.number(i))
 		}
@@ -265,7 +282,7 @@ func (r *leafReader) appendTo(dst *Vectors, k int) {
 		}
 	case r.column.Kind == Integer || r.values.Kind() == encoding.Int32 || r.values.Kind() == encoding.Int64:
 		for i := range k {
-			dst.F32 = append(dst.F32, float32(r.integer(r.index(r.value+i))))
+			dst.F32 = append(dst.F32, r.rounded(r.index(r.value+i)))
 		}
 	default:
 		for i := range k {

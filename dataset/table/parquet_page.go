@@ -250,6 +250,9 @@ func (p *pageReader) content(raw []byte, enc format.Encoding) (err error) {
 		return p.lookUp(raw, n)
 	case p.kind == parquet.Boolean:
 		return p.booleans(raw, enc, n)
+	case enc == format.DeltaByteArray && (p.kind == parquet.ByteArray || p.kind == parquet.FixedLenByteArray):
+		p.values, err = p.deltaBytes(raw, n)
+		return err
 	}
 	p.data, err = p.decode(p.data, raw, enc, n)
 	p.values = p.data
@@ -317,7 +320,7 @@ func (p *pageReader) decode(dst encoding.Values, raw []byte, enc format.Encoding
 			return dst, fmt.Errorf("%d values in blocks of %d, expected %d", head[2], head[0], n)
 		}
 	default:
-		return dst, fmt.Errorf("values in the encoding %s", enc)
+		return dst, fmt.Errorf("values in the encoding %s, which is not read", enc)
 	}
 	t := p.leaf.Type()
 	if dst.Size() == 0 {

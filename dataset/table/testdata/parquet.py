@@ -14,6 +14,8 @@ ROWS, WIDTH = 700, 5
 def name(v):
     if v is None:
         return None
+    if isinstance(v, bytes):
+        return v.decode()
     return str(v).lower() if isinstance(v, (bool, np.bool_)) else str(v)
 
 
@@ -35,18 +37,23 @@ def scalars():
         "u16": pa.array(rng.integers(0, 1 << 16, ROWS), pa.uint16()),
         "i32": pa.array(missing(rng.integers(-9, 9, ROWS).tolist()), pa.int32()),
         "i64": pa.array(missing(rng.integers(-(1 << 62), 1 << 62, ROWS).tolist()), pa.int64()),
+        "u32": pa.array(missing(rng.integers(0, 1 << 32, ROWS).tolist()), pa.uint32()),
+        "u64": pa.array(rng.integers(0, 1 << 62, ROWS), pa.uint64()),
+        "bytes": pa.array([b"ab", b"", "snö".encode()] * (ROWS // 3) + [b""] * (ROWS % 3), pa.binary()),
         "none": pa.array([None] * ROWS, pa.string()),
     }
 
 
 KINDS = {"f16": (pa.float16(), np.float16), "f32": (pa.float32(), np.float32), "f64": (pa.float64(), np.float64),
-         "u8": (pa.uint8(), np.uint8), "i16": (pa.int16(), np.int16), "i64": (pa.int64(), np.int64)}
+         "u8": (pa.uint8(), np.uint8), "i16": (pa.int16(), np.int16), "i64": (pa.int64(), np.int64), "u32": (pa.uint32(), np.uint32),
+         "u64": (pa.uint64(), np.uint64)}
 
 
 def numbers(dtype):
     if np.issubdtype(dtype, np.floating):
         return rng.normal(size=(ROWS, WIDTH)).astype(dtype)
-    return rng.integers(0, 256, (ROWS, WIDTH)).astype(dtype)
+    most = min(np.iinfo(dtype).max, 1 << 59) if np.dtype(dtype).kind == "u" and dtype != np.uint8 else 255
+    return rng.integers(0, most, (ROWS, WIDTH), np.uint64).astype(dtype)
 
 
 def write(file, table, vectors, columns, **options):
@@ -76,6 +83,31 @@ for kind, (arrow, dtype) in KINDS.items():
     columns = [f"x{j}" for j in range(WIDTH)]
     table = pa.table({"word": ["a"] * ROWS, **{c: pa.array(x[:, j], arrow) for j, c in enumerate(columns)}})
     write(f"{kind}-columns", table, x, columns, row_group_size=int(rng.integers(1, 800)))
+# Every encoding that pyarrow writes, column by column.
+words = scalars()
+words["shared"] = pa.array(missing([f"https://example.org/shop/{i // 9}/row/{i}" for i in range(ROWS)]))
+words["f64"] = pa.array(rng.integers(-99, 99, ROWS).astype(str))
+ENCODINGS = {
+    "text": ("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"), "shared": ("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"),
+    "full": ("DELTA_BYTE_ARRAY",), "large": ("DELTA_BYTE_ARRAY",), "none": ("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"),
+    "flag": ("RLE", "PLAIN"), "flags": ("RLE",), "i8": ("DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"),
+    "i32": ("DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT", "PLAIN"), "u16": ("DELTA_BINARY_PACKED",),
+    "i64": ("DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"),
+}
+for column, encodings in ENCODINGS.items():
+    for encoding in encodings:
+        for version in ("1.0", "2.0"):
+            of = pa.table({column: words[column]})
+            write(f"{column}-{encoding}-{version}", of, np.zeros((ROWS, 0)), [], use_dictionary=False, column_encoding={column: encoding},
+                  data_page_version=version, row_group_size=int(rng.integers(1, 800)), data_page_size=int(rng.choice([64, 1000, 1 << 20])))
+for kind, (arrow, dtype) in KINDS.items():
+    for encoding in ("PLAIN", "BYTE_STREAM_SPLIT", "DELTA_BINARY_PACKED", "DELTA_BYTE_ARRAY"):
+        if encoding == "DELTA_BINARY_PACKED" and kind[0] == "f" or encoding == "DELTA_BYTE_ARRAY" and kind != "f16":
+            continue
+        x = numbers(dtype)
+        table = pa.table({"x": pa.array(list(x), pa.list_(arrow))})
+        write(f"{kind}-{encoding}", table, x, ["x"], use_dictionary=False, column_encoding={"x.list.element": encoding},
+              data_page_version=str(rng.choice(["1.0", "2.0"])), row_group_size=int(rng.integers(1, 800)))
 x = numbers(np.float32)
 x[:] = 0.25  # one value, all in the dictionary
 write("constant", pa.table({"x": pa.array(list(x), pa.list_(pa.float32()))}), x, ["x"])
