@@ -29,6 +29,7 @@ func stream(seed uint64, names ...string) *rand.Rand {
 // replacement, each order fixed by (seed, target, source). The first n entries
 // are a sample of size n, so drawing more keeps all drawn before.
 type draws struct {
+	pool   []int32 // the target's rows, of which target are the first
 	target []int32
 	source [][]int32
 	test   []int32 // the target's held-out rows
@@ -47,7 +48,7 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 	}
 	rows := shuffled("target", target)
 	n = min(n, len(rows))
-	d := draws{target: rows[:n], source: make([][]int32, len(sources)), test: target.testRows(set)}
+	d := draws{pool: rows, target: rows[:n], source: make([][]int32, len(sources)), test: target.testRows(set)}
 	included := slices.ContainsFunc(sources, func(s Source) bool { return s.Name == target.Name })
 	if rest := rows[n:]; len(d.test) == 0 && 5*len(rest) >= len(rows) && !included {
 		d.test = slices.Sorted(slices.Values(rest))

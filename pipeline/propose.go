@@ -69,7 +69,7 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 		cost := plan.Cost
 		switch schedule.Kind {
 		case ScheduleBudget:
-			return spend(rates, p.Costs, cost, schedule.Floor, have, limit), nil
+			return p.Allocate(last, cost, schedule.Floor, have, limit), nil
 		case ScheduleTheory: // the plan is for ||nu|| = 1; nu_1 is (1/M, ..., 1/M)
 			sq := 1 / float64(len(p.Sources))
 			if e > 1 {
@@ -86,6 +86,24 @@ func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
 		rates, floor = Allocation{Rule: p.Config.Allocation.Rule}.rates(nu, p.Costs), schedule.Floor // the lower bound of Alg. 1
 	}
 	return spend(rates, p.Costs, p.budget(st), floor, have, limit), nil
+}
+
+// Allocate says how many samples Active gives each source in all where they may cost that
+// much together: by the relevance of the round that is the last, uniformly where there
+// is none. have are the samples that each source has, which it keeps, limit the most
+// that it can have; it gets at least floor where it can.
+func (p *Problem) Allocate(last *Epoch, cost float64, floor int, have, limit []int) []int {
+	rates := uniformRates(p.Costs)
+	if last != nil {
+		rates = p.Config.Allocation.after(last, p.Costs)
+	}
+	return spend(rates, p.Costs, cost, floor, have, limit)
+}
+
+// Order are the rows of each source in drawing order, those of the target, of which the
+// first are its samples, and the target's held-out rows. They are not to be changed.
+func (p *Problem) Order() (sources [][]int32, target, test []int32) {
+	return p.draws.source, p.draws.pool, p.draws.test
 }
 
 // budget is what Uniform and Known may spend: as much as the active run did.

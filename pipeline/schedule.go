@@ -12,6 +12,9 @@ const (
 	ScheduleBudget = "budget"
 )
 
+// MaxRounds is the most rounds of the budget schedule.
+const MaxRounds = 1024
+
 // growth is the ratio of one epoch's scale to the one before, in the schedules
 // paper and budget.
 const growth = 1.5
@@ -138,8 +141,12 @@ func (s Schedule) validate() error {
 	default:
 		return fmt.Errorf("unknown schedule %q: expected %s, %s or %s", s.Kind, SchedulePaper, ScheduleTheory, ScheduleBudget)
 	}
-	if s.Epochs < 1 || s.Epochs > 64 {
-		return fmt.Errorf("schedule %s: %d epochs, expected 1 to 64", s.Kind, s.Epochs)
+	most := 64
+	if s.Kind == ScheduleBudget {
+		most = MaxRounds
+	}
+	if s.Epochs < 1 || s.Epochs > most {
+		return fmt.Errorf("schedule %s: %d epochs, expected 1 to %d", s.Kind, s.Epochs, most)
 	}
 	if s.Floor < 0 {
 		return fmt.Errorf("schedule %s: the floor is %d, expected at least 0", s.Kind, s.Floor)

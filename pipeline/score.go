@@ -71,6 +71,11 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 	return score, losses, nil
 }
 
+// ScoreOn measures the predictor that the last Learn left on labelled rows of the target's pool.
+func (l *Learner) ScoreOn(rows Labelled) (Score, *Losses, error) {
+	return l.score(Round{Test: rows}, headFit{})
+}
+
 // predictions are those for rows of the target's pool, of each output in the units of
 // the data.
 func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {

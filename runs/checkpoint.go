@@ -24,9 +24,21 @@ type checkpoint struct{ path, id string }
 
 // save replaces the file, in a folder that it makes.
 func (c checkpoint) save(st pipeline.State) error {
+	raw, err := c.encode(st)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.MkdirAll(filepath.Dir(c.path)); err != nil {
+		return err
+	}
+	return atomicfile.Write(c.path, raw)
+}
+
+// encode is the content of the file.
+func (c checkpoint) encode(st pipeline.State) ([]byte, error) {
 	epochs, err := json.Marshal(st.Epochs)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.path, err)
+		return nil, fmt.Errorf("%s: %w", c.path, err)
 	}
 	vector := func(name string, v []float32) safetensors.Tensor {
 		return safetensors.Tensor{Name: name, Shape: []int{len(v)}, Data: v}
@@ -39,12 +51,9 @@ func (c checkpoint) save(st pipeline.State) error {
 	meta["sha256"] = checkpointSum(meta, tensors)
 	raw, err := safetensors.Encode(tensors, meta)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.path, err)
+		return nil, fmt.Errorf("%s: %w", c.path, err)
 	}
-	if err := atomicfile.MkdirAll(filepath.Dir(c.path)); err != nil {
-		return err
-	}
-	return atomicfile.Write(c.path, raw)
+	return raw, nil
 }
 
 // load returns the saved state, or the beginning where there is none.
@@ -56,7 +65,13 @@ func (c checkpoint) load() (st pipeline.State, err error) {
 	if err != nil {
 		return st, err
 	}
-	if st, err = decodeCheckpoint(raw, c.id); err != nil {
+	return c.decode(raw)
+}
+
+// decode reads the content of the file.
+func (c checkpoint) decode(raw []byte) (pipeline.State, error) {
+	st, err := decodeCheckpoint(raw, c.id)
+	if err != nil {
 		err = fmt.Errorf("checkpoint %s: %w", c.path, err)
 	}
 	return st, err

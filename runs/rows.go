@@ -10,7 +10,7 @@ import (
 // encodeRows is rows.csv: the rows that the first method drew, in drawing order, with the id that the data give them
 // and their place in the data, counted from 0. Where rows have no place of their own in the data it is that in the pool.
 func encodeRows(p *pipeline.Problem, epochs []pipeline.Epoch) ([]byte, error) {
-	rows := [][]string{{"round", "source", "id", "row", "cost"}}
+	rows := [][]string{RowsHeader}
 	for i, e := range epochs {
 		if e.Method != epochs[0].Method {
 			break

@@ -21,9 +21,10 @@ func commands() []*cli.Command {
 			"run many targets, seeds and budgets and compare the methods over them",
 			"Each target, seed and budget is one unit with a result file of its own; a folder of unfinished\n"+
 				"work is resumed. Methods are compared in pairs over targets, the seeds of a target averaged."),
+		studyCommands(),
 		newCommand(&predictOptions{}, "predict", "RUN ROWS",
 			"predict the labels of rows with the model of a run",
-			"RUN is the folder of a run, ROWS are Parquet, CSV, TSV or JSONL files or folders of such. It writes the id of\n"+
+			"RUN is the folder of a run or a study, ROWS are Parquet, CSV, TSV or JSONL files or folders of such. It writes the id of\n"+
 				"each row, its label and the score of each class, or its number. Where rows have labels it compares them."),
 		newCommand(&relevanceOptions{}, "relevance", "RUN",
 			"estimate the relevance of every source again, from the model of a run",

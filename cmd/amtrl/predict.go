@@ -11,6 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
+	"github.com/amtrl/amtrl/runs/study"
 )
 
 type predictOptions struct {
@@ -63,6 +64,15 @@ func (o *predictOptions) check() error {
 }
 
 func (o *predictOptions) run(ctx context.Context) error {
+	if study.Is(o.dir) {
+		s, err := study.Open(o.dir)
+		if err != nil {
+			return err
+		}
+		if o.dir, err = s.LatestRound(); err != nil {
+			return err
+		}
+	}
 	files, err := expandFolders(o.files)
 	if err != nil {
 		return err

@@ -30,12 +30,7 @@ func Open(dir string) (*dataset.Set, error) {
 		return nil, err
 	}
 	r := &opener{dir: dir, header: h}
-	set, err := r.set()
-	if err != nil {
-		return nil, err
-	}
-	set.Name = h.Name
-	return set, nil
+	return r.set()
 }
 
 // opener reads the arrays of a folder.
@@ -80,9 +75,10 @@ func (r *opener) mapArray(name, descr string, rows int64, cols int) ([]byte, err
 	return raw[at:], nil
 }
 
-func (r *opener) set() (*dataset.Set, error) {
+// empty is the set without tasks.
+func (r *opener) empty() (*dataset.Set, error) {
 	h := r.header
-	set := &dataset.Set{Binary: h.Outputs[0].Type != manifest.Number, Columns: &dataset.Columns{ID: h.ID, Features: h.Features}}
+	set := &dataset.Set{Name: h.Name, Binary: h.Outputs[0].Type != manifest.Number, Columns: &dataset.Columns{ID: h.ID, Features: h.Features}}
 	for _, o := range h.Outputs {
 		set.Columns.Labels = append(set.Columns.Labels, dataset.LabelColumn{Name: o.Name, Classes: o.Classes, Missing: o.Missing})
 	}
@@ -99,6 +95,15 @@ func (r *opener) set() (*dataset.Set, error) {
 		if err := a.Uint8s(r.test); err != nil {
 			return nil, err
 		}
+	}
+	return set, nil
+}
+
+func (r *opener) set() (*dataset.Set, error) {
+	h := r.header
+	set, err := r.empty()
+	if err != nil {
+		return nil, err
 	}
 	tasks := make([][]dataset.Task, len(h.Sources))
 	for i, o := range h.Outputs {

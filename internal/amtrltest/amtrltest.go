@@ -57,6 +57,16 @@ func (o Outcome) Complains(t *testing.T, code int, parts ...string) {
 	o.check(t, code, o.Stderr, parts)
 }
 
+// ComplainsLast is Complains for the last line, with nothing on standard output.
+func (o Outcome) ComplainsLast(t *testing.T, code int, parts ...string) {
+	t.Helper()
+	text := strings.TrimSuffix(o.Stderr, "\n")
+	o.check(t, code, text[strings.LastIndex(text, "\n")+1:], parts)
+	if o.Stdout != "" {
+		t.Errorf("amtrl %q: expected nothing on standard output:\n%s", o.Args, o.Stdout)
+	}
+}
+
 // ComplainsOnce is Complains for one line, with nothing on standard output.
 func (o Outcome) ComplainsOnce(t *testing.T, code int, parts ...string) {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -162,6 +163,36 @@ func Append(path string, line []byte) error {
 	}
 	if err == nil {
 		err = write(f, whole)
+	}
+	if err := errors.Join(err, f.Close()); err != nil || size > 0 {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// Extend writes content behind the first size bytes of the file at path, which it makes, cuts off what was behind them,
+// and syncs the file and, where it is new, the folder. After an error the file has its first size bytes again, where the
+// disk lets it, and never less. A symbolic link is refused.
+func Extend(path string, size int64, content []byte) error {
+	if err := fail(OpCreate, path); err != nil {
+		return err
+	}
+	f, info, err := openRegular(path, os.O_RDWR|os.O_CREATE|noFollow, os.Lstat)
+	if err != nil {
+		return err
+	}
+	if info.Size() < size {
+		err = fmt.Errorf("%s: expected at least %d bytes, found %d", path, size, info.Size())
+	} else if info.Size() > size {
+		err = f.Truncate(size)
+	}
+	if err == nil {
+		_, err = f.Seek(size, io.SeekStart)
+	}
+	if err == nil {
+		if err = write(f, content); err != nil {
+			err = errors.Join(err, f.Truncate(size), f.Sync())
+		}
 	}
 	if err := errors.Join(err, f.Close()); err != nil || size > 0 {
 		return err

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs/study"
+)
+
+// The exit codes of a study besides those of all commands.
+const (
+	exitStop          = 3 // another round is not worth its cost
+	exitContradiction = 4
+)
+
+func studyCommands() *cli.Command {
+	return &cli.Command{Name: "study", Usage: "ask for labels, take the answers, learn from them, and say when to stop", Subcommands: []*cli.Command{
+		newCommand(&studyNewOptions{}, "new", "STUDY", "begin a study of data whose sources have few labels or none", ""),
+		newCommand(&studyAskOptions{}, "ask", "STUDY",
+			"choose the rows to have labelled next",
+			"Rows that are pending, answered or given up are never chosen. Answers that came since the last round are\n"+
+				"learned from first, unless rows are still pending. Exit code 3: another round is not worth its cost."),
+		newCommand(&studyTellOptions{}, "tell", "STUDY ANSWERS",
+			"take labels from a file, all of it or nothing",
+			"ANSWERS is a table with the columns id and the label, or what Label Studio exports as JSON; status skip gives\n"+
+				"a row up. Rows without a label are left out. Exit code 4: a label contradicts an earlier one."),
+		newCommand(&studyFitOptions{}, "fit", "STUDY", "learn now from all labels so far, whatever is pending", ""),
+		newCommand(&studyStatusOptions{}, "status", "STUDY", "say what was spent, what is pending, and what the next round is expected to bring", ""),
+		newCommand(&studyPlanOptions{}, "plan", "STUDY", "say what a budget would draw and bring; it changes nothing", ""),
+		newCommand(&studyRelevanceOptions{}, "relevance", "STUDY", "print the shares of the sources with intervals, and how they moved", ""),
+		newCommand(&studyExportOptions{}, "export", "STUDY", "write all rows that have a label", ""),
+		newCommand(&studyVerifyOptions{}, "verify", "STUDY", "replay the journal and hold every ask and round against it", ""),
+	}}
+}
+
+// studyFolder is the folder of a study that a command names.
+type studyFolder struct {
+	dir  string
+	data flags.Value[string]
+}
+
+func (o *studyFolder) addFlags(set *flags.Set) {
+	set.Group(groupData)
+	set.Text(&o.data, "data", "where the data of the study are now, a manifest or a `FOLDER` that import wrote; by default where they were", "")
+}
+
+func (o *studyFolder) readArguments(c *cli.Context) error {
+	if c.NArg() != 1 || c.Args().First() == "" {
+		return flags.Misuse("expected one argument, the folder of a study, found %d", c.NArg())
+	}
+	o.dir = filepath.Clean(c.Args().First())
+	return nil
+}
+
+// open opens the study with its data.
+func (o *studyFolder) open(ctx context.Context, out *output) (*study.Study, error) {
+	s, err := study.Open(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	path := s.Settings.Data.Path
+	if o.data.Given {
+		path = o.data.V
+	}
+	data := dataOptions{}
+	data.data.V = path
+	folder, err := data.folder(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	s.Note = out.note
+	return s, s.Attach(folder)
+}
+
+// studyError gives an error of a study its exit code.
+func studyError(err error) error {
+	if _, ok := errors.AsType[*study.Contradiction](err); ok {
+		return &exitStatus{exitContradiction, err}
+	}
+	if _, ok := errors.AsType[*study.Stop](err); ok {
+		return &exitStatus{exitStop, err}
+	}
+	return err
+}
+
+// learner opens the device that a round is learned on.
+func (o *deviceOptions) learner(out *output) func() (backend.Device, error) {
+	return func() (backend.Device, error) {
+		choice, err := o.open(o.threads.V, out)
+		return choice.Device, err
+	}
+}
+
+type studyNewOptions struct {
+	studyFolder
+	target flags.Value[string]
+	round  flags.Value[float64]
+	config configOptions
+	seed   flags.Value[uint64]
+	output
+}
+
+func (o *studyNewOptions) addFlags(set *flags.Set) {
+	set.Group(groupData)
+	set.Text(&o.data, "data", "a manifest such as dataset.yaml, or a `FOLDER` that import wrote (required)", "")
+	set.Text(&o.target, "target", "the target, a source; by default that of the manifest", "")
+	set.Group(groupSampling)
+	set.Number(&o.round, "round-budget", "what the rows of each ask may cost; in its place, --budget and --epochs as of a run", 0)
+	o.config.settings.addFlags(set, &budgetSetting)
+	o.config.addFlags(set)
+	set.Group(groupSampling)
+	set.Seed(&o.seed, "seed", "selects all random numbers of the study")
+	set.Group(groupOutput)
+	o.addQuiet(set)
+}
+
+func (o *studyNewOptions) check() error {
+	switch {
+	case o.data.V == "" || o.data.V == dataDigits || isSynthetic(o.data.V):
+		return flags.Misuse("--data is %q: expected a manifest such as dataset.yaml, or a folder that import wrote", o.data.V)
+	case o.round.Set && !(o.round.V > 0):
+		return flags.Misuse("--round-budget is %g: expected a positive number", o.round.V)
+	}
+	return nil
+}
+
+func (o *studyNewOptions) run(ctx context.Context) error {
+	cfg, err := o.config.resolve(nil)
+	if err != nil {
+		return err
+	}
+	cfg.Seed, cfg.Sources = o.seed.V, pipeline.SourcesPools
+	switch total := o.config.settings.impliesBudget(); {
+	case total && o.round.Set:
+		return flags.Misuse("--round-budget and --budget exclude each other: the one is for each ask, the other for all")
+	case o.round.Set:
+		cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Floor: cfg.Schedule.Floor, Budget: o.round.V}
+		cfg.given = append(cfg.given, pipeline.SettingSchedule)
+	case !total:
+		return flags.Misuse("no budget: expected --round-budget, what each ask may cost, or --budget, what all may")
+	}
+	if slices.Contains(cfg.given, "methods") && len(study.Methods(cfg.Methods)) < len(cfg.Methods) {
+		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target and constant", pipeline.Active)
+	}
+	data := dataOptions{}
+	data.data.V = o.data.V
+	folder, err := data.folder(ctx, &o.output)
+	if err != nil {
+		return err
+	}
+	if !columnar.Is(folder) {
+		return flags.Misuse("--data is %q: expected a manifest such as dataset.yaml, or a folder that import wrote", o.data.V)
+	}
+	samples := 0
+	if slices.Contains(cfg.given, pipeline.SettingTargetSamples) {
+		samples = cfg.TargetSamples
+	}
+	rows, err := columnar.OpenCandidates(folder, o.target.V, samples)
+	if err != nil {
+		return err
+	}
+	target := rows.Set.Pools[rows.Target].Name
+	full, _, err := cfg.complete(rows.Set, &o.output, func(*pipeline.Config) ([]string, error) { return []string{target}, nil })
+	if err != nil {
+		return err
+	}
+	full.Methods = study.Methods(full.Methods)
+	path, err := filepath.Abs(o.data.V)
+	if err != nil {
+		return err
+	}
+	settings := study.Settings{
+		Version: version().Version, Data: study.Data{Path: path}, Target: target, RoundBudget: o.round.V, Config: full,
+	}
+	if err := study.Create(o.dir, settings, folder, rows); err != nil {
+		return err
+	}
+	o.note("study %s: target %s, %d sources; amtrl study ask %s says what to label", o.dir, target, len(rows.Set.Pools)-1, o.dir)
+	return nil
+}
+
+type studyFitOptions struct {
+	studyFolder
+	device deviceOptions
+	output
+}
+
+func (o *studyFitOptions) addFlags(set *flags.Set) {
+	o.studyFolder.addFlags(set)
+	o.device.addFlags(set)
+	set.Group(groupOutput)
+	o.addJSON(set, "what the round found")
+	o.addQuiet(set)
+}
+
+func (o *studyFitOptions) check() error { return cmp.Or(o.device.check(), o.checkOutput()) }
+
+func (o *studyFitOptions) run(ctx context.Context) error {
+	s, err := o.open(ctx, &o.output)
+	if err != nil {
+		return err
+	}
+	if err := learnRound(ctx, s, &o.device, &o.output); err != nil && !errors.Is(err, study.ErrNothingNew) {
+		return err
+	} else if err != nil {
+		o.note("%s", err)
+	}
+	st, err := s.Status()
+	if err != nil {
+		return err
+	}
+	if o.json.V {
+		return o.emitJSON(st.Last)
+	}
+	return o.emit(lastRoundText(st))
+}
+
+// learnRound carries the next round of a study out.
+func learnRound(ctx context.Context, s *study.Study, device *deviceOptions, out *output) error {
+	start := time.Now()
+	round, err := s.Learn(ctx, device.learner(out))
+	if err == nil {
+		out.note("learned round %d in %s", round, time.Since(start).Round(time.Millisecond))
+	}
+	return err
+}

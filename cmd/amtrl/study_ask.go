@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/report"
+	"github.com/amtrl/amtrl/runs/study"
+)
+
+type studyAskOptions struct {
+	studyFolder
+	budget, below        flags.Value[float64]
+	request, out, layout flags.Value[string]
+	expires              flags.Value[time.Duration]
+	device               deviceOptions
+	output
+}
+
+func (o *studyAskOptions) addFlags(set *flags.Set) {
+	o.studyFolder.addFlags(set)
+	set.Group(groupSampling)
+	set.Number(&o.budget, "budget", "what the rows of sources may cost", 0).DefaultText = "that of the study"
+	set.Text(&o.request, "request", "`KEY` of the request: the same key gives the same rows, however often it is asked", "")
+	set.Duration(&o.expires, "expires", "after how long rows without an answer may be asked for again, such as 72h; 0 for never")
+	set.Number(&o.below, "stop-below", "ask for nothing and end with exit code 3 where the next round is expected to gain less", 0)
+	o.device.addFlags(set)
+	set.Group(groupOutput)
+	set.Text(&o.out, "out", "`FILE` to write, whose ending .csv, .jsonl or .parquet tells the format; by default only STUDY/asks has the rows", "")
+	set.Text(&o.layout, "format", "table, or label-studio for the JSON that Label Studio imports", "table")
+	o.addJSON(set, "a summary")
+	o.addQuiet(set)
+}
+
+func (o *studyAskOptions) check() error {
+	switch {
+	case o.budget.Set && !(o.budget.V > 0):
+		return flags.Misuse("--budget is %g: expected a positive number", o.budget.V)
+	case o.expires.V < 0 || o.expires.V > 0 && o.expires.V < time.Second:
+		return flags.Misuse("--expires is %s: expected a second or more", o.expires.V)
+	case o.below.V < 0 || o.below.V != o.below.V:
+		return flags.Misuse("--stop-below is %g: expected a number from 0 on", o.below.V)
+	case o.layout.V == "label-studio" && o.out.V == "":
+		return flags.Misuse("--format label-studio needs --out, the file to write")
+	}
+	if o.out.V != "" && o.layout.V == "table" {
+		if _, err := table.NewWriter(o.out.V, nil); err != nil {
+			return flags.Misuse("--out: %s", err)
+		}
+	}
+	return cmp.Or(flags.OneOf(o.layout, "table", "label-studio"), o.device.check(), o.checkOutput())
+}
+
+// askSummary is what --json prints.
+type askSummary struct {
+	Ask     int         `json:"ask"`
+	Expires string      `json:"expires,omitempty"`
+	Rows    int         `json:"rows"`
+	Cost    float64     `json:"cost"`
+	Sources []askSource `json:"sources"`
+	File    string      `json:"file"`
+	Pending int         `json:"pending_before"`
+	Repeat  bool        `json:"repeated,omitempty"`
+}
+
+type askSource struct {
+	Source string  `json:"source"`
+	Rows   int     `json:"rows"`
+	Cost   float64 `json:"cost"`
+	Reason string  `json:"reason"`
+}
+
+func (o *studyAskOptions) run(ctx context.Context) error {
+	s, err := o.open(ctx, &o.output)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(o.out.V); o.out.V != "" && err == nil && o.request.V == "" {
+		return fmt.Errorf("%s: expected no such file, found one; nothing was asked", o.out.V)
+	}
+	asked, err := s.Ask(ctx, study.Request{
+		Budget: o.budget.V, Key: o.request.V, Expires: o.expires.V, StopBelow: o.below.V,
+		Learn: func(ctx context.Context) error {
+			if err := learnRound(ctx, s, &o.device, &o.output); !errors.Is(err, study.ErrNothingNew) {
+				return err
+			}
+			return nil // another process was first
+		},
+	})
+	if err != nil {
+		return studyError(err)
+	}
+	sum := askSummary{Ask: asked.Number, Expires: asked.Expires, Rows: len(asked.Rows), Pending: asked.Pending, Repeat: asked.Repeated}
+	sum.File = filepath.Join(o.dir, "asks", fmt.Sprintf("%04d.csv", asked.Number))
+	if o.out.V != "" {
+		if err := o.write(asked); err != nil {
+			return fmt.Errorf("ask %d is in %s, but not in --out: %w", asked.Number, sum.File, err)
+		}
+		sum.File = o.out.V
+	}
+	at := map[string]int{}
+	for _, r := range asked.Rows {
+		i, there := at[r.Source]
+		if !there {
+			i = len(sum.Sources)
+			at[r.Source], sum.Sources = i, append(sum.Sources, askSource{Source: r.Source, Reason: r.Reason})
+		}
+		sum.Sources[i].Rows++
+		sum.Sources[i].Cost += r.Cost
+		sum.Cost += r.Cost
+	}
+	if asked.Pending > 0 {
+		o.note("%d rows of earlier asks are pending, so nothing was learned before: amtrl study fit %s learns from what came", asked.Pending, o.dir)
+	}
+	if o.json.V {
+		return o.emitJSON(sum)
+	}
+	t := report.Table{Header: []string{"source", "rows", "cost", "reason"}, Right: []int{1, 2}}
+	for _, r := range sum.Sources {
+		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), strconv.FormatFloat(r.Cost, 'g', -1, 64), r.Reason})
+	}
+	return o.emit(fmt.Sprintf("%s\nask %d: %d rows in %s\n", t.Render(o.output.format), sum.Ask, sum.Rows, sum.File))
+}
+
+// write writes --out, which a repeated request may have left.
+func (o *studyAskOptions) write(asked *study.Asked) error {
+	var raw []byte
+	if o.layout.V == "label-studio" {
+		var err error
+		if raw, err = asked.LabelStudio(); err != nil {
+			return err
+		}
+	} else {
+		var to bytes.Buffer
+		w, err := table.NewWriter(o.out.V, &to)
+		if err != nil {
+			return err
+		}
+		cells := make([]table.Cells, len(study.AskColumns))
+		for c, name := range study.AskColumns {
+			cells[c] = table.Cells{Name: name, Text: make([]string, len(asked.Rows))}
+			for i := range asked.Rows {
+				cells[c].Text[i] = asked.Record(i)[c]
+			}
+		}
+		if err := cmp.Or(w.Write(len(asked.Rows), cells), w.Close()); err != nil {
+			return err
+		}
+		raw = to.Bytes()
+	}
+	found, err := os.ReadFile(o.out.V)
+	switch {
+	case err == nil && bytes.Equal(found, raw):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s: expected no such file or the rows of the same request, found another", o.out.V)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return atomicfile.Write(o.out.V, raw)
+}
+
+type studyTellOptions struct {
+	studyFolder
+	answers string
+	replace flags.Value[bool]
+	output
+}
+
+func (o *studyTellOptions) addFlags(set *flags.Set) {
+	o.studyFolder.addFlags(set)
+	set.Bool(&o.replace, "replace", "let labels replace those that were told before; the journal keeps these")
+	set.Group(groupOutput)
+	o.addJSON(set, "what changed")
+	o.addQuiet(set)
+}
+
+func (o *studyTellOptions) readArguments(c *cli.Context) error {
+	if c.NArg() != 2 {
+		return flags.Misuse("expected the folder of a study and a file of answers, found %d arguments", c.NArg())
+	}
+	o.dir, o.answers = filepath.Clean(c.Args().First()), c.Args().Get(1)
+	return nil
+}
+
+func (o *studyTellOptions) run(ctx context.Context) error {
+	s, err := o.open(ctx, &o.output)
+	if err != nil {
+		return err
+	}
+	told, err := s.Tell(ctx, o.answers, o.replace.V)
+	if err != nil {
+		return studyError(err)
+	}
+	if o.json.V {
+		return o.emitJSON(told)
+	}
+	return o.emit(fmt.Sprintf("%d labels, %d replaced, %d skipped, %d as told before; %d of them unasked; %d rows are pending\n", told.Labels,
+		told.Replaced, told.Skipped, told.Known, told.Unasked, told.Pending))
+}
+
+type studyExportOptions struct {
+	studyFolder
+	out flags.Value[string]
+	output
+}
+
+func (o *studyExportOptions) addFlags(set *flags.Set) {
+	o.studyFolder.addFlags(set)
+	set.Group(groupOutput)
+	set.Text(&o.out, "out", "`FILE` to write, whose ending .csv, .jsonl or .parquet tells the format (required)", "")
+	o.addQuiet(set)
+}
+
+func (o *studyExportOptions) check() error {
+	if o.out.V == "" {
+		return flags.Misuse("--out is not set: expected the file to write")
+	}
+	_, err := table.NewWriter(o.out.V, nil)
+	return usageOf(err)
+}
+
+func (o *studyExportOptions) run(ctx context.Context) error {
+	s, err := o.open(ctx, &o.output)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(o.out.V); err == nil {
+		return fmt.Errorf("%s: expected no such file, found one; nothing was written", o.out.V)
+	}
+	f, err := os.CreateTemp(filepath.Dir(o.out.V), "."+filepath.Base(o.out.V)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	buffered := bufio.NewWriterSize(f, 1<<20)
+	w, err := table.NewWriter(o.out.V, buffered)
+	if err != nil {
+		return err
+	}
+	n, err := s.Export(w)
+	if err := cmp.Or(err, w.Close(), buffered.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	o.note("wrote %d labelled rows to %s", n, o.out.V)
+	return os.Rename(f.Name(), o.out.V)
+}

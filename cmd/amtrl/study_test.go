@@ -1,0 +1,385 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/amtrltest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/runs/study"
+)
+
+// campaign is a folder with the same rows in full.csv, with all labels, and bare.csv, with none but those that keep
+// names, and what each row's labels are.
+type campaign struct {
+	dir     string
+	columns []string
+	labels  map[string][]string // by id
+}
+
+// newCampaign makes rows of six sources and a target, with classes in one column or numbers in two.
+func newCampaign(t *testing.T, rng *rand.Rand, numbers bool, keep func(source string, i int) bool) *campaign {
+	t.Helper()
+	const width = 9
+	c := &campaign{dir: t.TempDir(), columns: []string{"label"}, labels: map[string][]string{}}
+	kinds := "[{column: label, classes: [bad, fair, good]}]"
+	if numbers {
+		c.columns, kinds = []string{"price", "age"}, "[{column: price, type: number}, {column: age, type: number}]"
+	}
+	normal := func(n int) []float64 {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		return v
+	}
+	var centres [7][]float64
+	for s := range centres {
+		if centres[s] = normal(3 * width); s%2 == 0 {
+			centres[s] = centres[0]
+		}
+	}
+	files := map[string]*csv.Writer{}
+	for _, name := range []string{"full", "bare"} {
+		f := must.Get(os.Create(filepath.Join(c.dir, name+".csv")))(t)
+		defer f.Close()
+		files[name] = csv.NewWriter(f)
+		defer files[name].Flush()
+		manifest := "files: " + name + ".csv\ncolumns: {id: id, source: shop, features: f*, cost: cost}\nlabels: " + kinds + "\ntarget: {source: zoo}\n"
+		must.Do(t, os.WriteFile(filepath.Join(c.dir, name+".yaml"), []byte(manifest), 0o644))
+		header := append([]string{"id", "shop", "cost"}, c.columns...)
+		for j := range width {
+			header = append(header, fmt.Sprintf("f%d", j))
+		}
+		must.Do(t, files[name].Write(header))
+	}
+	for s := range centres {
+		source, cost := fmt.Sprintf("shop %d", s), []string{"1", "2.5"}[s%2]
+		if s == 6 {
+			source, cost = "zoo", "1"
+		}
+		for i := range 90 + rng.IntN(60) {
+			class, x := rng.IntN(3), normal(width)
+			labels := []string{[]string{"bad", "fair", "good"}[class]}
+			if numbers {
+				y := [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+				for j, v := range x {
+					y[0], y[1] = y[0]+3*v*centres[s][j], y[1]+2*v*centres[s][width+j]
+				}
+				labels = []string{fmt.Sprint(float32(y[0])), fmt.Sprint(float32(y[1]))}
+			} else {
+				for j := range x {
+					x[j] += centres[s][class*width+j]
+				}
+			}
+			id := fmt.Sprintf("%s/%d", source, i)
+			c.labels[id] = labels
+			row := append([]string{id, source, cost}, labels...)
+			for _, v := range x {
+				row = append(row, fmt.Sprintf("%.3f", v))
+			}
+			must.Do(t, files["full"].Write(row))
+			if !keep(source, i) {
+				for j := range labels {
+					row[3+j] = ""
+				}
+			}
+			must.Do(t, files["bare"].Write(row))
+		}
+	}
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(c.dir, "cache"))
+	t.Setenv("HOME", c.dir)
+	return c
+}
+
+// read reads a CSV file as a list of records by column.
+func (c *campaign) read(t *testing.T, name string) []map[string]string {
+	t.Helper()
+	f := must.Get(os.Open(filepath.Join(c.dir, name)))(t)
+	defer f.Close()
+	rows := must.Get(csv.NewReader(f).ReadAll())(t)
+	var out []map[string]string
+	for _, r := range rows[1:] {
+		record := map[string]string{}
+		for j, name := range rows[0] {
+			record[name] = r[j]
+		}
+		out = append(out, record)
+	}
+	return out
+}
+
+// answer writes the labels of some ids.
+func (c *campaign) answer(t *testing.T, name string, ids ...string) string {
+	t.Helper()
+	rows := [][]string{append([]string{"id"}, c.columns...)}
+	for _, id := range ids {
+		rows = append(rows, append([]string{id}, c.labels[id]...))
+	}
+	f := must.Get(os.Create(filepath.Join(c.dir, name)))(t)
+	defer f.Close()
+	must.Do(t, csv.NewWriter(f).WriteAll(rows))
+	return name
+}
+
+func ids(rows []map[string]string) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, r["id"])
+	}
+	return out
+}
+
+// A study whose asks are answered in full, in any order and any number of files, ends with the samples, the relevance
+// and the model of a run on the labelled data.
+func TestStudyEqualsRun(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		numbers  bool
+		keep     func(string, int) bool
+		settings string
+	}{
+		{"classes without any label", false, func(string, int) bool { return false }, "--target-samples 25 --budget 350 --epochs 3 --floor 4 --k 6"},
+		{"classes, the target labelled", false, func(s string, _ int) bool { return s == "zoo" }, "--budget 500 --epochs 4 --floor 6 --k 5"},
+		{"numbers in two columns", true, func(string, int) bool { return false }, "--target-samples 30 --budget 300 --epochs 2 --floor 3 --k 4 --mix 0.2"},
+		{"another allocation and held-out rows", false, func(s string, _ int) bool { return s == "zoo" },
+			"--target-samples 20 --budget 300 --epochs 2 --floor 0 --k 6 --allocation l1 --prior sources"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rng := testrand.New(t)
+			c := newCampaign(t, rng, test.numbers, test.keep)
+			settings := append(strings.Fields(test.settings), "--seed", fmt.Sprint(rng.Uint64N(1000)), "--quiet")
+			run := append([]string{"run", "--data", "full.yaml", "--methods", "active,target,constant", "--out", "run"}, settings...)
+			succeed(t, c.dir, run...)
+			succeed(t, c.dir, append([]string{"study", "new", "S", "--data", "bare.yaml", "--methods", "active,target,constant"}, settings...)...)
+			rounds := 0
+			for ; ; rounds++ {
+				name := fmt.Sprintf("ask%d.csv", rounds)
+				o := amtrl(t, c.dir, "study", "ask", "S", "--out", name)
+				if o.Code != 0 {
+					o.ComplainsLast(t, 1, "the schedule of the study ends")
+					break
+				}
+				list := ids(c.read(t, name))
+				rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+				for part := range slices.Chunk(list, 1+len(list)/2) {
+					succeed(t, c.dir, "study", "tell", "S", c.answer(t, "answers.csv", part...))
+				}
+			}
+			last := filepath.Join(c.dir, "S", "rounds", fmt.Sprintf("%04d", rounds))
+			for _, name := range []string{"rows.csv", "relevance.csv", "model.safetensors"} {
+				want := must.Get(os.ReadFile(filepath.Join(c.dir, "run", name)))(t)
+				if found := must.Get(os.ReadFile(filepath.Join(last, name)))(t); string(found) != string(want) {
+					t.Errorf("%s of round %d is not that of the run: %d and %d bytes", name, rounds, len(found), len(want))
+				}
+			}
+			succeed(t, c.dir, "study", "verify", "S").Prints(t, 0, fmt.Sprintf("%d asks and %d rounds", rounds, rounds))
+			succeed(t, c.dir, "predict", "S", "full.csv", "--out", "predicted.csv")
+			if n := len(c.read(t, "predicted.csv")); n != len(c.labels) {
+				t.Errorf("%d rows were predicted, expected %d", n, len(c.labels))
+			}
+		})
+	}
+}
+
+// What a study was told stays told: requests and answers can be repeated, contradictions change nothing, files are taken
+// whole or not at all, rows that were given up or whose time is over give their budget back.
+func TestStudyAnswers(t *testing.T) {
+	rng := testrand.New(t)
+	c := newCampaign(t, rng, false, func(s string, i int) bool { return s == "zoo" && i < 20 })
+	run := func(args ...string) outcome {
+		t.Helper()
+		return amtrl(t, c.dir, append([]string{"study"}, args...)...)
+	}
+	status := func() study.Status {
+		t.Helper()
+		return amtrltest.JSON[study.Status](t, run("status", "S", "--json").Succeeds(t))
+	}
+	journal := func() string { return string(must.Get(os.ReadFile(filepath.Join(c.dir, "S", "journal.jsonl")))(t)) }
+	run("new", "S", "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
+	run("new", "S", "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
+	run("new", "S", "--data", "bare.yaml", "--round-budget", "61", "--k", "5").ComplainsLast(t, 1, "expected no folder")
+	run("new", "T", "--data", "bare.yaml", "--round-budget", "60", "--prior", "sources",
+		"--target-samples", "25").ComplainsLast(t, 1, "prior sources: expected residual")
+	run("new", "T", "--data", "full.yaml", "--round-budget", "60", "--include-target").ComplainsLast(t, 1, "include target")
+	run("new", "T", "--data", "bare.yaml").Complains(t, 2, "no budget: expected --round-budget")
+	run("new", "T", "--data", "bare.yaml", "--round-budget", "9", "--methods", "active,uniform").Complains(t, 2, "--methods")
+	run("ask", "T").ComplainsLast(t, 1, "T is no study")
+	run("ask", "S", "--request", "first", "--out", "a.csv").Succeeds(t)
+	before := journal()
+	run("ask", "S", "--request", "first", "--out", "a.csv").Succeeds(t)
+	run("ask", "S", "--request", "first", "--out", "again.csv").Succeeds(t)
+	run("ask", "S", "--request", "first", "--budget", "9").ComplainsLast(t, 4, "request \"first\"")
+	a, again := must.Get(os.ReadFile(filepath.Join(c.dir, "a.csv")))(t), must.Get(os.ReadFile(filepath.Join(c.dir, "again.csv")))(t)
+	if string(a) != string(again) || journal() != before {
+		t.Error("a repeated request has other rows")
+	}
+	first := ids(c.read(t, "a.csv"))
+	if st := status(); st.Spent > 60 || st.Spent < 57 || st.Pending != len(first) {
+		t.Errorf("after the first ask: %+v", st)
+	}
+	sources := map[string]int{}
+	for _, r := range c.read(t, "a.csv") {
+		sources[r["source"]]++
+	}
+	if len(sources) != 6 {
+		t.Errorf("the first round has rows of %v", slices.Sorted(maps.Keys(sources)))
+	}
+
+	run("tell", "S", c.answer(t, "half.csv", first[:len(first)/2]...)).Succeeds(t)
+	before = journal()
+	run("tell", "S", "half.csv").Prints(t, 0, "0 labels, 0 replaced", fmt.Sprintf("%d as told before", len(first)/2))
+	if journal() != before {
+		t.Error("a repeated answer is in the journal")
+	}
+	wrong := func(label string) string {
+		if label == "bad" {
+			return "good"
+		}
+		return "bad"
+	}
+	write := func(name, text string) string {
+		must.Do(t, os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o644))
+		return name
+	}
+	other := first[len(first)-1] + "," + c.labels[first[len(first)-1]][0] + "\n"
+	for _, test := range []struct {
+		code       int
+		text, want string
+	}{
+		{4, "id,label\n" + other + first[0] + "," + wrong(c.labels[first[0]][0]) + "\n", "1 rows have another answer already: " + first[0]},
+		{4, "id,status,label\n" + first[0] + ",skip,\n", "skipped now"},
+		{4, "id,label\n" + other + first[len(first)-1] + "," + wrong(c.labels[first[len(first)-1]][0]) + "\n", "is there twice"},
+		{4, "id,label\nzoo/0," + wrong(c.labels["zoo/0"][0]) + "\n", "zoo/0"},
+		{1, "id,label\n" + other + "nobody,good\n", `wrong.csv: line 3, column id: expected the id of a row of the data, found "nobody"`},
+		{1, "id,label\n" + other + first[1] + ",excellent\n", `line 3, column label: expected one of the classes bad, fair, good, found "excellent"`},
+		{1, "id,source,label\n" + other[:strings.Index(other, ",")] + ",moon,good\n", `column source: expected shop`},
+		{1, "id,status\n" + first[1] + ",later\n", `column status: expected skip or nothing, found "later"`},
+		{1, "id,label,status\n" + first[1] + ",good,skip\n", "found both"},
+		{1, "id,lable\n", `expected a column "label", found`},
+		{1, "name,label\n", `expected a column "id", found`},
+		{1, "id,label\n,good\n", "column id: expected the id of a row, found none"},
+	} {
+		run("tell", "S", write("wrong.csv", test.text)).ComplainsLast(t, test.code, test.want)
+		if journal() != before {
+			t.Fatalf("%q changed the journal", test.text)
+		}
+	}
+	run("tell", "S", "--replace", write("wrong.csv", "id,label\n"+first[0]+","+wrong(c.labels[first[0]][0])+"\n")).Prints(t, 0, "1 replaced")
+	if !strings.Contains(journal(), before) {
+		t.Error("the journal lost what was told before")
+	}
+
+	// Skipped rows give their budget back, and the next rows are others.
+	st := status()
+	var rest strings.Builder
+	rest.WriteString("id,status\n")
+	for _, id := range first[len(first)/2:] {
+		fmt.Fprintf(&rest, "%s,skip\n", id)
+	}
+	run("tell", "S", write("skip.csv", rest.String())).Prints(t, 0, fmt.Sprintf("%d skipped", len(first)-len(first)/2))
+	if now := status(); now.Pending != 0 || now.Answered != len(first)/2 || !(now.Spent < st.Spent) {
+		t.Errorf("after skipping %+v", now)
+	}
+	run("tell", "S", write("unasked.csv", "id,label\n"+unaskedOf(c, first)+"\n")).Prints(t, 0, "1 labels", "1 of them unasked")
+	run("ask", "S", "--expires", "1s", "--out", "b.csv").Succeeds(t)
+	second := ids(c.read(t, "b.csv"))
+	for _, id := range second {
+		if slices.Contains(first, id) {
+			t.Errorf("row %s was asked for again", id)
+		}
+	}
+	// Once time is over rows may be asked for again, and answers that come late are welcome.
+	for status().Late == 0 {
+		time.Sleep(50 * time.Millisecond)
+	}
+	run("ask", "S", "--out", "c.csv", "--budget", "60").Succeeds(t)
+	third := ids(c.read(t, "c.csv"))
+	if !slices.Equal(slices.Sorted(slices.Values(second)), slices.Sorted(slices.Values(third))) {
+		t.Errorf("after the expiry %d rows were asked for, expected the same %d", len(third), len(second))
+	}
+	run("tell", "S", c.answer(t, "late.csv", second...)).Succeeds(t)
+	run("fit", "S").Prints(t, 0, "round 2")
+	run("verify", "S").Prints(t, 0, "3 asks and 2 rounds")
+	run("export", "S", "--out", "rows.csv").Succeeds(t)
+	if n, want := len(c.read(t, "rows.csv")), 20+len(first)/2+len(second)+1; n != want {
+		t.Errorf("%d labelled rows, expected %d", n, want)
+	}
+	run("ask", "S", "--stop-below", "0.9").ComplainsLast(t, 3, "the next round is expected to lower")
+	run("plan", "S", "--budget", "100").Prints(t, 0, "twice the labels", "Theorem 4.1")
+	run("relevance", "S").Prints(t, 0, "share after round")
+}
+
+// unaskedOf is an answer for a row that is not in a list.
+func unaskedOf(c *campaign, asked []string) string {
+	for _, id := range slices.Sorted(maps.Keys(c.labels)) {
+		if !slices.Contains(asked, id) && !strings.HasPrefix(id, "zoo") {
+			return id + "," + c.labels[id][0]
+		}
+	}
+	return ""
+}
+
+// A line that a killed writer left is set aside, and what was changed is found.
+func TestStudyJournalFaults(t *testing.T) {
+	rng := testrand.New(t)
+	c := newCampaign(t, rng, false, func(s string, i int) bool { return s == "zoo" && i < 20 })
+	run := func(args ...string) outcome {
+		t.Helper()
+		return amtrl(t, c.dir, append([]string{"study"}, args...)...)
+	}
+	run("new", "S", "--data", "bare.yaml", "--round-budget", "40", "--k", "5").Succeeds(t)
+	run("ask", "S", "--out", "a.csv").Succeeds(t)
+	list := ids(c.read(t, "a.csv"))
+	run("tell", "S", c.answer(t, "half.csv", list[:len(list)/2]...)).Succeeds(t)
+	path := filepath.Join(c.dir, "S", "journal.jsonl")
+	whole := must.Get(os.ReadFile(path))(t)
+	lines := strings.SplitAfter(string(whole), "\n")
+	for _, n := range []int{1, 7, len(lines[1]) / 2, len(lines[1]) - 2} {
+		must.Do(t, os.WriteFile(path, []byte(string(whole)+lines[1][:n]), 0o644))
+		if st := amtrltest.JSON[study.Status](t, run("status", "S", "--json").Succeeds(t)); st.Events != 2 {
+			t.Errorf("%d events with a torn line, expected 2", st.Events)
+		}
+	}
+	run("tell", "S", c.answer(t, "rest.csv", list...)).Complains(t, 0, "was never finished", "journal.torn-3")
+	torn := must.Get(os.ReadFile(filepath.Join(c.dir, "S", "journal.torn-3")))(t)
+	if string(torn) != lines[1][:len(lines[1])-2] {
+		t.Errorf("what was set aside is %q", torn)
+	}
+	run("fit", "S").Succeeds(t)
+	run("verify", "S").Succeeds(t)
+	good := must.Get(os.ReadFile(path))(t)
+	at := strings.Index(string(good), `"labels":[["`) + len(`"labels":[["`)
+	for _, test := range []struct{ text, want string }{
+		{string(good[:at]) + "X" + string(good[at+1:]), "line 3: expected the hash of line 2"},
+		{strings.Join(strings.SplitAfter(string(good), "\n")[1:], ""), "line 1: expected event 1, found 2"},
+		{"{}\n" + string(good), "line 1: expected event 1, found 0"},
+		{"x\n" + string(good), "line 1: byte"},
+	} {
+		must.Do(t, os.WriteFile(path, []byte(test.text), 0o644))
+		for _, args := range [][]string{{"status", "S"}, {"ask", "S"}, {"tell", "S", "rest.csv"}, {"verify", "S"}} {
+			run(args...).ComplainsLast(t, 1, test.want)
+		}
+	}
+	must.Do(t, os.WriteFile(path, good, 0o644))
+	model := filepath.Join(c.dir, "S", "rounds", "0001", "relevance.csv")
+	raw := must.Get(os.ReadFile(model))(t)
+	must.Do(t, os.WriteFile(model, append(raw, '\n'), 0o644))
+	run("verify", "S").ComplainsLast(t, 1, "relevance.csv: expected sha256")
+	must.Do(t, os.WriteFile(model, raw, 0o644))
+	// Other data are refused, the same data elsewhere are not.
+	must.Do(t, os.WriteFile(filepath.Join(c.dir, "copy.csv"), must.Get(os.ReadFile(filepath.Join(c.dir, "bare.csv")))(t), 0o644))
+	manifest := string(must.Get(os.ReadFile(filepath.Join(c.dir, "bare.yaml")))(t))
+	must.Do(t, os.WriteFile(filepath.Join(c.dir, "copy.yaml"), []byte(strings.Replace(manifest, "bare.csv", "copy.csv", 1)), 0o644))
+	run("status", "S", "--data", "copy.yaml").Succeeds(t)
+	run("status", "S", "--data", "full.yaml").ComplainsLast(t, 1, "expected the data of the study")
+}

@@ -1,0 +1,256 @@
+package columnar
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/npy"
+)
+
+// Candidates are the rows of a folder as one asks for their labels: every row can be
+// drawn, whether it has a label or not, and labels are apart from the set.
+type Candidates struct {
+	// Set has for each source a task for each class of each output, or for a number,
+	// whose Train are all its rows that are not for tests. No task has Labels. The
+	// target's Train are its labelled rows where these are as many as were asked for,
+	// and then it has tasks of their classes alone, and otherwise all its rows.
+	Set *dataset.Set
+	// Target is the place of the target's pool.
+	Target int
+	// AskTarget says that the target's Train are all its rows.
+	AskTarget bool
+	// Outputs are the columns of the labels.
+	Outputs []Output
+	// Known are the labels that the data have, by pool.
+	Known []Known
+	// Key identifies the import.
+	Key string
+}
+
+// Known are rows with labels: row after row one for each output, the index of a class
+// or a number, NaN where the row has none.
+type Known struct {
+	Rows   []int32
+	Values []float32
+}
+
+// OpenCandidates opens a folder that Import wrote. An empty target is that of the
+// manifest. With samples 0 the target's samples are its labelled rows.
+func OpenCandidates(dir, target string, samples int) (*Candidates, error) {
+	h, err := readHeader(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Candidates{Outputs: h.Outputs, Key: h.Key, AskTarget: true}
+	r := &opener{dir: dir, header: h}
+	if c.Set, err = r.empty(); err != nil {
+		return nil, err
+	}
+	if target == "" {
+		target = h.Target
+	}
+	if h.Target != "" && target != h.Target {
+		return nil, fmt.Errorf("target: expected %s, the one of the manifest, found %q", h.Target, target)
+	}
+	names := make([]string, len(h.Sources))
+	for i, s := range h.Sources {
+		names[i] = s.Name
+	}
+	if target == "" {
+		return nil, fmt.Errorf("%s: expected a target, found none in the manifest: say which source it is", h.Name)
+	}
+	if c.Target = slices.Index(names, target); c.Target < 0 {
+		return nil, c.Set.NoSuch("source", target, names)
+	}
+	if err := r.known(c); err != nil {
+		return nil, err
+	}
+	first := 0
+	for i, s := range h.Sources {
+		has := make([][]bool, len(h.Outputs))
+		train, test := r.split(s, first, func(int) bool { return true })
+		if i == c.Target {
+			labelled := c.Known[i].in(int(s.Rows))
+			own, held := r.split(s, first, func(row int) bool { return labelled[row] })
+			switch {
+			case len(own) > 0 && len(own) >= samples:
+				train, test, has, c.AskTarget = own, held, c.Known[i].classes(h.Outputs), false
+			case samples == 0:
+				return nil, fmt.Errorf("the target %s has no labelled rows to draw from: say how many of its rows to ask for with target samples",
+					target)
+			case samples > len(train):
+				return nil, fmt.Errorf("target %s has %d rows to draw from, expected at least the %d target samples", target, len(train), samples)
+			}
+		}
+		for j, o := range h.Outputs {
+			c.Set.Tasks = append(c.Set.Tasks, r.unlabelled(i, o, has[j], train, test)...)
+		}
+		first += int(s.Rows)
+	}
+	return c, nil
+}
+
+// unlabelled are the tasks of an output of a source, of the classes that it has where that is known.
+func (r *opener) unlabelled(source int, o Output, has []bool, train, test []int32) []dataset.Task {
+	name := r.header.Sources[source].Name
+	if len(r.header.Outputs) > 1 {
+		name += "_" + o.Name
+	}
+	t := dataset.Task{Name: name, Pool: source, Output: dataset.Output{Name: o.Name}, Train: train, Test: test}
+	if o.Type == manifest.Number {
+		return []dataset.Task{t}
+	}
+	var tasks []dataset.Task
+	for c, class := range o.Classes {
+		one := t
+		one.Output.Class = class
+		switch {
+		case o.Type == manifest.Binary && c == 1:
+			tasks = append(tasks, one)
+		case o.Type != manifest.Binary && (has == nil || has[c]):
+			one.Name += "_" + class
+			tasks = append(tasks, one)
+		}
+	}
+	return tasks
+}
+
+// known reads the labels of all sources.
+func (r *opener) known(c *Candidates) error {
+	outputs := len(r.header.Outputs)
+	arrays := make([]*npy.Array, outputs)
+	for i, o := range r.header.Outputs {
+		descr := "<i4"
+		if o.Type == manifest.Number {
+			descr = "<f4"
+		}
+		a, err := r.array(labelsFile(i), descr)
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		arrays[i] = a
+	}
+	const most = 1 << 16
+	values, classes := make([]float32, most*outputs), make([]int64, most)
+	for _, s := range r.header.Sources {
+		var k Known
+		for first := 0; first < int(s.Rows); first += most {
+			n := min(most, int(s.Rows)-first)
+			for i, o := range r.header.Outputs {
+				if err := readLabels(arrays[i], o, values[i*most:i*most+n], classes[:n]); err != nil {
+					return fmt.Errorf("%s: %w", r.dir, err)
+				}
+			}
+			for row := range n {
+				labelled := false
+				for i := range outputs {
+					v := values[i*most+row]
+					labelled = labelled || v == v
+				}
+				if !labelled {
+					continue
+				}
+				k.Rows = append(k.Rows, int32(first+row))
+				for i := range outputs {
+					k.Values = append(k.Values, values[i*most+row])
+				}
+			}
+		}
+		c.Known = append(c.Known, k)
+	}
+	return nil
+}
+
+// readLabels reads the next labels of an output, with NaN for none.
+func readLabels(a *npy.Array, o Output, dst []float32, classes []int64) error {
+	if o.Type == manifest.Number {
+		return a.RawFloat32s(dst)
+	}
+	if err := a.Int64s(classes); err != nil {
+		return err
+	}
+	for i, c := range classes {
+		switch {
+		case c < -1 || c >= int64(len(o.Classes)):
+			return fmt.Errorf("expected classes from -1 to %d of output %s, found %d", len(o.Classes)-1, o.Name, c)
+		case c < 0:
+			dst[i] = float32(math.NaN())
+		default:
+			dst[i] = float32(c)
+		}
+	}
+	return nil
+}
+
+// in says which of so many rows are among them.
+func (k Known) in(rows int) []bool {
+	out := make([]bool, rows)
+	for _, r := range k.Rows {
+		out[r] = true
+	}
+	return out
+}
+
+// classes says for each output which classes the rows have.
+func (k Known) classes(outputs []Output) [][]bool {
+	has := make([][]bool, len(outputs))
+	for i, o := range outputs {
+		has[i] = make([]bool, len(o.Classes))
+		for at := i; at < len(k.Values) && len(o.Classes) > 0; at += len(outputs) {
+			if v := k.Values[at]; v == v {
+				has[i][int(v)] = true
+			}
+		}
+	}
+	return has
+}
+
+// Digest is the SHA-256, in hexadecimal, of what a folder says about its rows: features, labels, ids, sources and costs.
+// The files that they came from do not enter.
+func Digest(dir string) (string, error) {
+	h, err := readHeader(dir)
+	if err != nil {
+		return "", err
+	}
+	content := *h
+	content.Name, content.Key, content.Files = "", "", nil
+	raw, err := jsonfile.Encode(content)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	sum.Write(raw)
+	r := &opener{dir: dir, header: h}
+	names := []string{featuresFile}
+	if h.Split {
+		names = append(names, splitFile)
+	}
+	if h.ID != "" {
+		names = append(names, idsFile, idEndsFile)
+	}
+	for i := range h.Outputs {
+		names = append(names, labelsFile(i))
+	}
+	for _, name := range names {
+		f, size, err := atomicfile.Open(r.path(name))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %d\n", name, size)
+		_, err = io.Copy(sum, f)
+		f.Close()
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}

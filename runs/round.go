@@ -1,0 +1,128 @@
+package runs
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// The files of a round of a study.
+const (
+	ScoreFile = "score.json"
+	stateFile = "state.safetensors"
+)
+
+// RoundScore is score.json, what a round of a study found.
+type RoundScore struct {
+	// Round counts from 1. Upto is the line of the journal whose labels it had, and those before.
+	Round int `json:"round"`
+	Upto  int `json:"upto"`
+	// Labelled are the rows of sources that it had, Target the target's samples, Test its held-out rows, and Cost what
+	// the rows of sources cost.
+	Labelled int     `json:"labelled"`
+	Target   int     `json:"target"`
+	Test     int     `json:"test"`
+	Cost     float64 `json:"cost"`
+	// Result is that of the methods. Scores leave one of the target's samples out where the settings can do that.
+	Result Result `json:"result"`
+	// Held are the scores on the held-out rows, in the order of the methods, empty without such rows.
+	Held []pipeline.Score `json:"held_out,omitempty"`
+	// Losses are those of Score of the first method, row by row.
+	Losses *pipeline.Losses `json:"losses,omitempty"`
+}
+
+// RoundFile is a file of a round.
+type RoundFile struct {
+	Name    string
+	Content []byte
+}
+
+// LearnRound carries out the round of a study that is the last of problem p: from labelled rows that need not be those
+// that p would have drawn, and the state after the round before. The baselines of p without sources follow. It returns
+// the files of the round: score.json, relevance.csv, model.safetensors, which are as those of a run, and the state for
+// the next round, all but what depends on the journal. score has what the caller knows of it.
+func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State, in pipeline.Round,
+	score RoundScore, version, id string) ([]RoundFile, error) {
+	l, err := pipeline.NewLearner(data, p)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	test := in.Test
+	if p.Config.Head.Prior == pipeline.PriorResidual {
+		in.Test = pipeline.Labelled{}
+	}
+	score.Target, score.Test = len(in.Target.Rows), len(test.Rows)
+	models := map[string][]byte{}
+	var first pipeline.State
+	for i, method := range p.Config.Methods {
+		if i > 0 {
+			in.Method, in.Epoch, in.Sources = method, 1, make([]pipeline.Labelled, len(p.Sources))
+		}
+		if st, err = l.Learn(ctx, st, in); err != nil {
+			return nil, err
+		}
+		if models[method], err = encodeModel(p, method, version, l.Tensors(st)); err != nil {
+			return nil, err
+		}
+		last := st.Epochs[len(st.Epochs)-1]
+		if i == 0 {
+			first, score.Labelled, score.Cost, score.Losses = st, last.Samples, last.Cost, last.Losses
+		}
+		if len(test.Rows) > 0 {
+			held, _, err := l.ScoreOn(test)
+			if err != nil {
+				return nil, err
+			}
+			score.Held = append(score.Held, held)
+		}
+	}
+	score.Result = summarise(p, st.Epochs)
+	scores, err := jsonfile.Encode(score)
+	if err != nil {
+		return nil, err
+	}
+	relevance, err := encodeRelevance(p, score.Result.Sources)
+	if err != nil {
+		return nil, err
+	}
+	for i := range len(first.Epochs) - 1 { // their own rounds have these
+		first.Epochs[i].Uncertainty, first.Epochs[i].Losses = nil, nil
+	}
+	state, err := checkpoint{stateFile, id}.encode(first)
+	if err != nil {
+		return nil, err
+	}
+	model := models[folder{id: Identity{Config: p.Config}}.modelMethod(&score.Result)]
+	return []RoundFile{{modelFile, model}, {relevanceFile, relevance}, {stateFile, state}, {ScoreFile, scores}}, nil
+}
+
+// LoadRound reads the state that a round of a study left in the folder dir for the next.
+func LoadRound(dir, id string) (pipeline.State, error) {
+	path := filepath.Join(dir, stateFile)
+	raw, err := atomicfile.ReadFile(path, maxTensors)
+	if err != nil {
+		return pipeline.State{}, err
+	}
+	return checkpoint{path, id}.decode(raw)
+}
+
+// ReadScore reads the score.json of a round of a study.
+func ReadScore(dir string) (s RoundScore, err error) {
+	return s, jsonfile.Read(filepath.Join(dir, ScoreFile), maxResult, &s)
+}
+
+// EncodeCSV writes a table as the CSV files of a run are written.
+func EncodeCSV(rows [][]string) ([]byte, error) { return encodeCSV(rows) }
+
+// HashOf is the hash of the content of a file, as [Hashes] has it.
+func HashOf(content []byte) string { return hashOf(content) }
+
+// RowsHeader is the first line of rows.csv.
+var RowsHeader = []string{"round", "source", "id", "row", "cost"}
+
+// RowsFile is the name of the table of the rows that a run drew.
+const RowsFile = rowsFile

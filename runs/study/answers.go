@@ -1,0 +1,196 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// answer is a row of a file of answers.
+type answer struct {
+	where      string
+	id, source string
+	skip       bool
+	values     []float32 // NaN for none
+}
+
+// statusSkip is the status of a row that is given up.
+const statusSkip = "skip"
+
+// readAnswers reads a file of answers. Rows that neither answer nor skip are left out.
+func (s *Study) readAnswers(path string) ([]answer, error) {
+	if strings.HasSuffix(strings.ToLower(path), ".json") {
+		return s.readLabelStudio(path)
+	}
+	t, err := table.Open(path, table.FormatOf(path))
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	q, at, err := s.answerColumns(path, t.Columns())
+	if err != nil {
+		return nil, err
+	}
+	var out []answer
+	return out, t.Scan(q, func(b *table.Batch) error {
+		for i := range b.Rows {
+			a, err := s.readAnswer(b, at, i)
+			if err != nil {
+				return err
+			}
+			if a != nil {
+				out = append(out, *a)
+			}
+		}
+		return nil
+	})
+}
+
+// answerPlaces are the places of columns among the scalars of a query, -1 for none.
+type answerPlaces struct {
+	id, source, status int
+	labels             []int
+	names              []string // of the scalars
+}
+
+// answerColumns finds the id, the labels and what else there is. A single label may be called label.
+func (s *Study) answerColumns(path string, columns []table.Column) (q table.Query, at answerPlaces, err error) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == name })
+	}
+	add := func(names ...string) int {
+		for _, name := range names {
+			if name != "" && has(name) {
+				q.Scalars = append(q.Scalars, name)
+				return len(q.Scalars) - 1
+			}
+		}
+		return -1
+	}
+	if at.id = add("id", s.data.Set.Columns.ID); at.id < 0 {
+		_, err := table.Find(path, columns, "id")
+		return q, at, err
+	}
+	at.source, at.status = add("source"), add("status")
+	found := at.status >= 0
+	for _, o := range s.data.Outputs {
+		names := []string{o.Name}
+		if len(s.data.Outputs) == 1 {
+			names = append(names, "label")
+		}
+		at.labels = append(at.labels, add(names...))
+		found = found || at.labels[len(at.labels)-1] >= 0
+	}
+	if !found {
+		_, err = table.Find(path, columns, s.data.Outputs[0].Name)
+	}
+	at.names = q.Scalars
+	return q, at, err
+}
+
+// readAnswer reads row i of a batch, nil where it says nothing.
+func (s *Study) readAnswer(b *table.Batch, at answerPlaces, i int) (*answer, error) {
+	cell := func(place int) string {
+		if place < 0 || b.Scalars[place].IsMissing(i) {
+			return ""
+		}
+		return strings.Clone(b.Scalars[place].Name(i))
+	}
+	a := &answer{where: b.Where(i), id: cell(at.id), source: cell(at.source)}
+	if a.id == "" {
+		return nil, fmt.Errorf("%s, column %s: expected the id of a row, found none", a.where, at.names[at.id])
+	}
+	switch word := cell(at.status); word {
+	case "":
+	case statusSkip:
+		a.skip = true
+	default:
+		return nil, fmt.Errorf("%s, column status: expected %s or nothing, found %q", a.where, statusSkip, text.OneLine(word, 80))
+	}
+	labelled := false
+	for c, o := range s.data.Outputs {
+		word := cell(at.labels[c])
+		if at.labels[c] >= 0 && word == "NaN" && b.Scalars[at.labels[c]].Numbers != nil {
+			word = "" // a missing number, as pandas writes it
+		}
+		v, err := s.readLabel(o, word)
+		if err != nil {
+			return nil, fmt.Errorf("%s, column %s: %w", a.where, at.names[at.labels[c]], err)
+		}
+		labelled = labelled || v == v
+		a.values = append(a.values, v)
+	}
+	switch {
+	case a.skip && labelled:
+		return nil, fmt.Errorf("%s, column status: expected a label or %s, found both", a.where, statusSkip)
+	case !a.skip && !labelled:
+		return nil, nil
+	}
+	return a, nil
+}
+
+// readLabel reads a label that somebody gave, NaN for none.
+func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
+	if word == "" || slices.Contains(o.Missing, word) {
+		return float32(math.NaN()), nil
+	}
+	v, err := valueOf(o, word)
+	switch {
+	case err != nil && o.Type == manifest.Number:
+		return 0, fmt.Errorf("expected a number, found %q", text.OneLine(word, 80))
+	case err != nil:
+		return 0, fmt.Errorf("expected one of the classes %s, found %q", text.OneLine(strings.Join(o.Classes, ", "), 200), text.OneLine(word, 80))
+	case math.Abs(float64(v)) > table.MaxFeature:
+		return 0, fmt.Errorf("expected a number of at most 1e+18 in magnitude, found %q", text.OneLine(word, 80))
+	}
+	return v, nil
+}
+
+// place is where a row is.
+type place struct {
+	pool int
+	row  int32
+}
+
+// find finds rows by their ids: those that were asked for first, then, in one pass over all ids, others.
+func (s *Study) find(st *state, answers []answer) (map[string]place, error) {
+	wanted := make(map[string]place, len(answers))
+	for _, a := range answers {
+		wanted[a.id] = place{-1, 0}
+	}
+	missing := len(wanted)
+	take := func(pool int, i int32) error {
+		id, err := s.idOf(pool, i)
+		if err != nil {
+			return err
+		}
+		if p, is := wanted[id]; is && p.pool < 0 {
+			wanted[id] = place{pool, i}
+			missing--
+		}
+		return nil
+	}
+	for _, a := range st.asks {
+		for _, group := range a.Rows {
+			for _, i := range group.Rows {
+				if err := take(s.places[group.Source], i); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for pool, p := range s.data.Set.Pools {
+		for i := 0; i < p.Rows && missing > 0; i++ {
+			if err := take(pool, int32(i)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return wanted, nil
+}

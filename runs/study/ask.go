@@ -1,0 +1,372 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// Request says what to ask for.
+type Request struct {
+	// Budget is what the rows may cost, 0 for that of the study.
+	Budget float64
+	// Key makes the request one that can be repeated: the same key gives the same rows.
+	Key string
+	// Expires is after how long a row that has no answer may be asked for again, 0 for never.
+	Expires time.Duration
+	// StopBelow refuses to ask where the next round is expected to gain less.
+	StopBelow float64
+	// Learn carries a round out that is due; nil where none is to be.
+	Learn func(context.Context) error
+}
+
+// Asked are rows to label, the most wanted first.
+type Asked struct {
+	Number  int
+	Expires string
+	Rows    []AskedRow
+	// Repeated says that the request had been made before.
+	Repeated bool
+	// Pending are rows that still wait for an answer to earlier asks, where shares do not follow from all answers for it.
+	Pending int
+}
+
+// AskedRow is a row to label.
+type AskedRow struct {
+	ID, Source, Reason string
+	Cost               float64
+	Priority           int
+}
+
+// Contradiction is the error of what is at odds with something told or asked before. Nothing was changed.
+type Contradiction struct{ text string }
+
+func (e *Contradiction) Error() string { return e.text }
+
+// Stop is the error of an ask that is not worth its cost.
+type Stop struct {
+	Gain  Gain
+	Below float64
+}
+
+func (e *Stop) Error() string {
+	return fmt.Sprintf("stop: the next round is expected to lower the %s by %s, which is below %g; nothing was asked", e.Gain.Metric, e.Gain.text(),
+		e.Below)
+}
+
+// Ask chooses rows and writes them to the journal: as many of each source as the relevance of the last round gives it,
+// within a source at random in an order that the seed fixes, never a row that is pending, answered or given up. Answers
+// that came since the last round are learned from first, unless rows are still pending.
+func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
+	if r.Budget != 0 && (!(r.Budget > 0) || math.IsInf(r.Budget, 1)) {
+		return nil, fmt.Errorf("budget %g: expected a positive number", r.Budget)
+	}
+	for tries := 0; ; tries++ {
+		asked, due, err := s.ask(ctx, r, r.Learn != nil && tries < 3)
+		if err != nil || !due {
+			return asked, err
+		}
+		if err := r.Learn(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// ask is Ask, except that it leaves a round that is due to the caller.
+func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked, due bool, err error) {
+	unlock, err := s.lock(ctx, lockFile)
+	if err != nil {
+		return nil, false, err
+	}
+	defer unlock()
+	j, st, err := s.load()
+	if err != nil {
+		return nil, false, err
+	}
+	if r.Key != "" {
+		for _, a := range st.asks {
+			if a.Request != r.Key {
+				continue
+			}
+			if r.Budget != 0 && r.Budget != a.Budget {
+				return nil, false, &Contradiction{fmt.Sprintf("request %q was made with budget %s, expected the same, found %g", r.Key,
+					budgetText(a.Budget), r.Budget)}
+			}
+			asked, err := s.asked(a)
+			if err == nil {
+				asked.Repeated = true
+				err = s.writeAsk(a.Number, asked)
+			}
+			return asked, false, err
+		}
+	}
+	if err := s.expire(j, st); err != nil {
+		return nil, false, err
+	}
+	waiting := st.pending()
+	if mayLearn && waiting == 0 && st.labels > st.upto() && len(st.asks) > 0 {
+		return nil, true, nil
+	}
+	prop, err := s.propose(st, r.Budget)
+	if err != nil {
+		return nil, false, err
+	}
+	if r.StopBelow > 0 {
+		if g := s.gain(st, prop.cost); g != nil && g.Mean < r.StopBelow {
+			return nil, false, &Stop{*g, r.StopBelow}
+		}
+	}
+	e := &AskEvent{Number: len(st.asks) + 1, Round: len(st.fits) + 1, Request: r.Key, Budget: r.Budget, Rows: prop.groups}
+	if len(e.Rows) == 0 {
+		return nil, false, nothing(waiting, prop)
+	}
+	if r.Expires > 0 {
+		e.Expires = s.now().Add(r.Expires).UTC().Format(timeForm)
+	}
+	if asked, err = s.asked(e); err != nil {
+		return nil, false, err
+	}
+	// The table comes first: without its line in the journal it is that of no ask, and the next one replaces it.
+	if err := s.writeAsk(e.Number, asked); err != nil {
+		return nil, false, err
+	}
+	asked.Pending = waiting
+	return asked, false, s.write(j, Event{Ask: e})
+}
+
+func budgetText(b float64) string {
+	if b == 0 {
+		return "that of the study"
+	}
+	return strconv.FormatFloat(b, 'g', -1, 64)
+}
+
+// nothing says why there is nothing to ask for.
+func nothing(waiting int, prop *proposal) error {
+	switch {
+	case waiting > 0:
+		return fmt.Errorf("nothing to ask for within the budget of round %d, of which %d rows are pending: give a budget to ask for more", prop.round, waiting)
+	case prop.left == 0:
+		return fmt.Errorf("nothing to ask for: every row is answered or given up")
+	}
+	return fmt.Errorf("nothing to ask for: a budget of %g pays for no row", prop.cost)
+}
+
+// load reads the journal and replays it.
+func (s *Study) load() (*journal, *state, error) {
+	j, err := s.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := s.replay(j.events)
+	return j, st, err
+}
+
+// expire gives the rows back of asks whose time is over.
+func (s *Study) expire(j *journal, st *state) error {
+	late := st.late(s.now())
+	if len(late) == 0 {
+		return nil
+	}
+	if err := s.write(j, Event{Expire: &ExpireEvent{late}}); err != nil {
+		return err
+	}
+	return st.apply(&j.events[len(j.events)-1])
+}
+
+// proposal is what would be asked for.
+type proposal struct {
+	round  int
+	groups []AskRows
+	// cost is what the rows of sources may cost, before is what those of earlier asks do, left how many rows are left.
+	cost, before float64
+	left         int
+	problem      *pipeline.Problem
+	have         []int // samples of each source, pending ones too
+}
+
+// propose chooses the rows of the next ask.
+func (s *Study) propose(st *state, budget float64) (*proposal, error) {
+	out := &proposal{round: len(st.fits) + 1}
+	schedule := s.Settings.Config.Schedule
+	if s.Settings.RoundBudget == 0 && budget == 0 && out.round > schedule.Epochs {
+		return nil, fmt.Errorf("the schedule of the study ends after %d rounds: give a budget to ask for more", schedule.Epochs)
+	}
+	p, err := s.problem(out.round, 0)
+	if err != nil {
+		return nil, err
+	}
+	var last *pipeline.Epoch
+	if len(st.fits) > 0 {
+		before, err := s.loadRound(len(st.fits))
+		if err != nil {
+			return nil, err
+		}
+		last = &before.Epochs[len(before.Epochs)-1]
+	}
+	order, target, _ := p.Order()
+	n := len(p.Sources)
+	have, limit, marks := make([]int, n), make([]int, n), make([][]status, n)
+	known := 0.0
+	for m, source := range p.Sources {
+		marks[m] = st.marks(source.Pool)
+		limit[m] = len(order[m])
+		for _, i := range order[m] {
+			switch marks[m][i] {
+			case pending, answered:
+				have[m]++
+				if st.rows[source.Pool][i] == nil {
+					known += p.Costs[m]
+				}
+			case skipped:
+				limit[m]--
+			}
+		}
+		out.before += p.Costs[m] * float64(have[m])
+		out.left += limit[m] - have[m]
+	}
+	total, floor := known+s.scheduled(out.round), schedule.Floor
+	if budget == 0 {
+		budget = s.Settings.RoundBudget
+	}
+	if budget > 0 { // more than there is, and no floor that it does not pay for
+		total = out.before + budget
+		floor = affordable(p.Costs, have, limit, floor, total)
+	}
+	out.cost, out.problem, out.have = total-out.before, p, have
+	counts := p.Allocate(last, total, floor, have, limit)
+	shares := s.Settings.Config.Allocation.SharesAfter
+	if group := st.askTarget(p, target); len(group.Rows) > 0 {
+		out.groups = append(out.groups, group)
+	}
+	for m, source := range p.Sources {
+		group := AskRows{Source: source.Name, Cost: p.Costs[m], Reason: "first round"}
+		if last != nil {
+			group.Reason = fmt.Sprintf("relevance: share %.1f %%", 100*shares(last, p.Costs)[m])
+		}
+		for _, i := range order[m] {
+			if len(group.Rows) == counts[m]-have[m] {
+				break
+			}
+			if marks[m][i] == free {
+				group.Rows = append(group.Rows, i)
+			}
+		}
+		if len(group.Rows) > 0 {
+			out.groups = append(out.groups, group)
+		}
+	}
+	return out, nil
+}
+
+// affordable is the largest floor, up to one, whose samples a total cost pays for.
+func affordable(costs []float64, have, limit []int, floor int, total float64) int {
+	for ; floor > 0; floor-- {
+		sum := 0.0
+		for m, c := range costs {
+			sum += c * float64(max(have[m], min(floor, limit[m])))
+		}
+		if sum <= total {
+			return floor
+		}
+	}
+	return 0
+}
+
+// askTarget are the target's samples that have no label and are not pending.
+func (st *state) askTarget(p *pipeline.Problem, order []int32) AskRows {
+	pool := st.study.data.Set.Pools[p.Target.Pool]
+	group := AskRows{Source: pool.Name, Cost: cmp.Or(pool.Cost, 1), Reason: "target sample"}
+	marks := st.marks(p.Target.Pool)
+	for _, i := range st.targetRows(p, order) {
+		if marks[i] == free {
+			group.Rows = append(group.Rows, i)
+		}
+	}
+	return group
+}
+
+// asked lists the rows of an ask in their order: every beginning of the list has about the shares of the whole.
+func (s *Study) asked(e *AskEvent) (*Asked, error) {
+	type place struct {
+		at    float64
+		group int
+		row   int32
+	}
+	var places []place
+	for g, group := range e.Rows {
+		for k, i := range group.Rows {
+			places = append(places, place{(float64(k) + 0.5) / float64(len(group.Rows)), g, i})
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.group, b.group)) })
+	out := &Asked{Number: e.Number, Expires: e.Expires}
+	for n, p := range places {
+		group := e.Rows[p.group]
+		id, err := s.idOf(s.places[group.Source], p.row)
+		if err != nil {
+			return nil, err
+		}
+		out.Rows = append(out.Rows, AskedRow{ID: id, Source: group.Source, Reason: group.Reason, Cost: group.Cost, Priority: n + 1})
+	}
+	return out, nil
+}
+
+// idOf is the id of a row, or its number where the data have no ids.
+func (s *Study) idOf(pool int, i int32) (string, error) {
+	id, number, err := s.data.Set.Pools[pool].Origin.Find(int(i))
+	if s.data.Set.Columns.ID == "" {
+		id = strconv.FormatInt(number, 10)
+	}
+	return id, err
+}
+
+// AskColumns are those of an ask's table.
+var AskColumns = []string{"id", "source", "cost", "priority", "reason", "ask", "expires"}
+
+// Record is the row as a record of AskColumns.
+func (a *Asked) Record(i int) []string {
+	r := a.Rows[i]
+	return []string{r.ID, r.Source, strconv.FormatFloat(r.Cost, 'g', -1, 64), strconv.Itoa(r.Priority), r.Reason, strconv.Itoa(a.Number), a.Expires}
+}
+
+// csv is the table of an ask as CSV.
+func (a *Asked) csv() ([]byte, error) {
+	rows := [][]string{AskColumns}
+	for i := range a.Rows {
+		rows = append(rows, a.Record(i))
+	}
+	return runs.EncodeCSV(rows)
+}
+
+func (s *Study) askPath(number int) string {
+	return filepath.Join(s.Dir, asksDir, fmt.Sprintf("%04d.csv", number))
+}
+
+// writeAsk writes the table of an ask to the folder of the study.
+func (s *Study) writeAsk(number int, a *Asked) error {
+	raw, err := a.csv()
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(s.askPath(number), raw)
+}
+
+// quoted shortens a list of names for a message.
+func quoted(list []string) string {
+	const most = 5
+	if len(list) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+	}
+	return strings.Join(list, ", ")
+}

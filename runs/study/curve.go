@@ -1,0 +1,128 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// Gain is how much more labels are expected to lower the score of the target's samples, each left out of its head.
+type Gain struct {
+	Metric string `json:"metric"`
+	// Mean is the expected gain, Low and High a 90 % interval of it.
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+	// From and To are what the samples of the sources cost, Rounds how many rounds the curve goes through.
+	From   float64 `json:"from_cost"`
+	To     float64 `json:"to_cost"`
+	Rounds int     `json:"rounds"`
+}
+
+func (g Gain) text() string {
+	if g.Metric == pipeline.MetricError {
+		return fmt.Sprintf("%.2f %% (%.2f to %.2f)", 100*g.Mean, 100*g.Low, 100*g.High)
+	}
+	return fmt.Sprintf("%.3g (%.3g to %.3g)", g.Mean, g.Low, g.High)
+}
+
+// scores reads what the rounds so far found.
+func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
+	var out []runs.RoundScore
+	for i := range st.fits {
+		score, err := runs.ReadScore(s.roundDir(i + 1))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, score)
+	}
+	return out, nil
+}
+
+// curve is a learning curve e(x) = a + b / sqrt(x), b at least 0, of the cost x of the samples, through the losses of the
+// rounds that have the same rows as the last one.
+type curve struct {
+	metric string
+	x      []float64
+	losses []*pipeline.Losses
+}
+
+// newCurve returns nil where fewer than two rounds can be compared.
+func newCurve(scores []runs.RoundScore) *curve {
+	c := &curve{}
+	for i := range scores {
+		s, last := &scores[i], &scores[len(scores)-1]
+		if s.Losses == nil || last.Losses == nil || s.Losses.Rows != last.Losses.Rows || len(s.Losses.Sums) != len(last.Losses.Sums) {
+			continue
+		}
+		if n := len(c.x); n > 0 && !(s.Cost > c.x[n-1]) {
+			continue
+		}
+		c.x, c.losses, c.metric = append(c.x, s.Cost), append(c.losses, s.Losses), s.Result.Methods[0].Score.Metric
+	}
+	if len(c.x) < 2 {
+		return nil
+	}
+	return c
+}
+
+// slope is b by least squares.
+func (c *curve) slope(e []float64) float64 {
+	n, mx, me := float64(len(e)), 0.0, 0.0
+	for i := range e {
+		mx, me = mx+1/math.Sqrt(c.x[i])/n, me+e[i]/n
+	}
+	xx, xe := 0.0, 0.0
+	for i := range e {
+		d := 1/math.Sqrt(c.x[i]) - mx
+		xx, xe = xx+d*d, xe+d*(e[i]-me)
+	}
+	return math.Max(0, xe/xx)
+}
+
+// gain is what samples of a cost of to in all are expected to bring. Its interval is of the slope over samples of the
+// target, drawn again with replacement.
+func (c *curve) gain(to float64) *Gain {
+	const replicates, tail = 1000, 0.05
+	from, groups := c.x[len(c.x)-1], len(c.losses[0].Sums)
+	per := 1/math.Sqrt(from) - 1/math.Sqrt(math.Max(to, from))
+	e := make([]float64, len(c.x))
+	at := func(draw func() int) float64 {
+		clear(e)
+		for range groups {
+			g := draw()
+			for i, l := range c.losses {
+				e[i] += l.Sums[g] / float64(l.Rows)
+			}
+		}
+		return per * c.slope(e)
+	}
+	g := -1
+	out := &Gain{Metric: c.metric, From: from, To: to, Rounds: len(c.x), Mean: at(func() int { g++; return g })}
+	rng := rand.New(rand.NewPCG(uint64(len(c.x)), uint64(groups)))
+	drawn := make([]float64, replicates)
+	for i := range drawn {
+		drawn[i] = at(func() int { return rng.IntN(groups) })
+	}
+	slices.SortFunc(drawn, cmp.Compare[float64])
+	out.Low, out.High = drawn[int(tail*replicates)], drawn[int((1-tail)*replicates)]
+	return out
+}
+
+// gain is what another ask of that cost is expected to bring, nil where nothing can be said yet.
+func (s *Study) gain(st *state, cost float64) *Gain {
+	scores, err := s.scores(st)
+	if err != nil {
+		return nil
+	}
+	c := newCurve(scores)
+	if c == nil {
+		return nil
+	}
+	return c.gain(c.x[len(c.x)-1] + cost)
+}

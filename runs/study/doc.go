@@ -1,0 +1,15 @@
+// Package study is a labelling campaign on disk: it asks for labels of rows, takes the answers whenever they come, and
+// learns from them in rounds. It is the road of a run, propose, labels, learn, with time between.
+//
+//	study.go    the folder and its settings, study.json
+//	journal.go  journal.jsonl: what happened, line by line
+//	state.go    what follows from the journal and the data
+//	problem.go  the problem that the next round has
+//	ask.go      which rows to ask for next
+//	tell.go     answers
+//	answers.go  the files that they come in
+//	fit.go      learning from them, rounds/0001
+//	curve.go    what another round is expected to bring
+//	status.go   where a study stands
+//	verify.go   the journal replayed
+package study

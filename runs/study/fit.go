@@ -1,0 +1,153 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// ErrNothingNew is the error of a round without a label that the one before did not have.
+var ErrNothingNew = errors.New("no label came since the last round")
+
+// Learn carries a round out from all labels so far on a device, which open opens, and writes its folder. The journal is
+// free meanwhile; another process that learns is waited for. It returns the number of the round.
+func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) (int, error) {
+	unlock, err := s.lock(ctx, fitLockFile)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	j, err := s.read()
+	if err != nil {
+		return 0, err
+	}
+	st, err := s.replay(j.events)
+	if err != nil {
+		return 0, err
+	}
+	round := len(st.fits) + 1
+	if round > 1 && st.labels <= st.upto() {
+		return round - 1, ErrNothingNew
+	}
+	if round > pipeline.MaxRounds {
+		return 0, fmt.Errorf("expected at most %d rounds", pipeline.MaxRounds)
+	}
+	device, err := open()
+	if err != nil {
+		return 0, err
+	}
+	defer device.Close()
+	files, err := s.learn(ctx, device, st, len(j.events))
+	if err != nil {
+		return 0, err
+	}
+	e := &FitEvent{Round: round, Upto: len(j.events), Backend: device.Info().Backend, Files: runs.Hashes{}}
+	dir := s.roundDir(round)
+	if err := atomicfile.MkdirAll(dir); err != nil {
+		return 0, err
+	}
+	for _, f := range files {
+		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Content); err != nil {
+			return 0, err
+		}
+		e.Files[f.Name] = runs.HashOf(f.Content)
+	}
+	done, err := s.lock(ctx, lockFile)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	if j, err = s.read(); err != nil {
+		return 0, err
+	}
+	return round, s.write(j, Event{Fit: e})
+}
+
+// learn computes the files of the round after st, the state of some lines of the journal.
+func (s *Study) learn(ctx context.Context, device backend.Device, st *state, upto int) ([]runs.RoundFile, error) {
+	round := len(st.fits) + 1
+	var before pipeline.State
+	if round > 1 {
+		var err error
+		if before, err = s.loadRound(round - 1); err != nil {
+			return nil, err
+		}
+	}
+	p, err := s.problem(round, 0)
+	if err != nil {
+		return nil, err
+	}
+	in := st.samples(p, round)
+	rows := 0
+	for _, l := range in.Sources {
+		rows += len(l.Rows)
+	}
+	if rows == 0 || len(in.Target.Rows) == 0 {
+		return nil, fmt.Errorf("expected labels of sources and of the target %s to learn from, found %d and %d: amtrl study ask, then tell",
+			s.Settings.Target, rows, len(in.Target.Rows))
+	}
+	data, err := pipeline.NewResident(device, s.data.Set)
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	drawn, err := s.drawnRows(st, p, in, round)
+	if err != nil {
+		return nil, err
+	}
+	files, err := runs.LearnRound(ctx, data, p, before, in, runs.RoundScore{Round: round, Upto: upto}, s.Settings.Version, s.roundID(round))
+	if err != nil {
+		return nil, err
+	}
+	return append([]runs.RoundFile{{Name: runs.RowsFile, Content: drawn}}, files...), nil
+}
+
+// drawnRows is rows.csv of a round: the rows of sources that it learned from, in the rounds that had them first.
+func (s *Study) drawnRows(st *state, p *pipeline.Problem, in pipeline.Round, round int) ([]byte, error) {
+	since := func(pool int, i int32) int {
+		if r := st.rows[pool][i]; r != nil && r.told > 0 && s.known(pool, i) == nil {
+			for k, f := range st.fits {
+				if r.told <= f.Upto {
+					return k + 1
+				}
+			}
+			return round
+		}
+		return 1
+	}
+	rows := [][]string{runs.RowsHeader}
+	for k := 1; k <= round; k++ {
+		for m, l := range in.Sources {
+			source := p.Sources[m]
+			for _, i := range l.Rows {
+				if since(source.Pool, i) != k {
+					continue
+				}
+				id, number, err := s.data.Set.Pools[source.Pool].Origin.Find(int(i))
+				if err != nil {
+					return nil, err
+				}
+				rows = append(rows, []string{strconv.Itoa(k), source.Name, id, strconv.FormatInt(number, 10), strconv.FormatFloat(p.Costs[m], 'g', -1, 64)})
+			}
+		}
+	}
+	return runs.EncodeCSV(rows)
+}
+
+func (s *Study) roundID(round int) string { return s.id + "/" + strconv.Itoa(round) }
+
+// loadRound reads the state that a round left.
+func (s *Study) loadRound(round int) (pipeline.State, error) {
+	st, err := runs.LoadRound(s.roundDir(round), s.roundID(round))
+	if err == nil && len(st.Epochs) != round {
+		err = fmt.Errorf("%s: expected the records of %d rounds, found %d", s.roundDir(round), round, len(st.Epochs))
+	}
+	return st, err
+}

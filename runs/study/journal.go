@@ -1,0 +1,188 @@
+package study
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// Event is a line of journal.jsonl. One of the last five is there.
+type Event struct {
+	// N counts from 1. Previous is the SHA-256 of the line before without its line break, that of study.json in the first.
+	N        int    `json:"n"`
+	Previous string `json:"previous"`
+	Time     string `json:"time"`
+	Event    string `json:"event"`
+
+	Ask    *AskEvent    `json:"ask,omitempty"`
+	Tell   *TellEvent   `json:"tell,omitempty"`
+	Expire *ExpireEvent `json:"expire,omitempty"`
+	Fit    *FitEvent    `json:"fit,omitempty"`
+}
+
+// AskEvent are rows that were asked for.
+type AskEvent struct {
+	// Number counts asks from 1, Round says for which round it is.
+	Number int `json:"number"`
+	Round  int `json:"round"`
+	// Request is the key that was given, Budget the budget, 0 for that of the study.
+	Request string    `json:"request,omitempty"`
+	Budget  float64   `json:"budget,omitempty"`
+	Expires string    `json:"expires,omitempty"`
+	Rows    []AskRows `json:"rows"`
+}
+
+// AskRows are the rows of one source, in drawing order.
+type AskRows struct {
+	Source string  `json:"source"`
+	Cost   float64 `json:"cost"`
+	Reason string  `json:"reason"`
+	Rows   []int32 `json:"rows"`
+}
+
+// TellEvent are labels, and rows that were given up, of one file.
+type TellEvent struct {
+	// Replace says that a label may differ from one that was told before.
+	Replace bool       `json:"replace,omitempty"`
+	Rows    []TellRows `json:"rows,omitempty"`
+	Skips   []SkipRows `json:"skips,omitempty"`
+}
+
+// TellRows are labels of rows of one source: for each output one for each row, empty for none.
+type TellRows struct {
+	Source string     `json:"source"`
+	Rows   []int32    `json:"rows"`
+	Labels [][]string `json:"labels"`
+}
+
+// SkipRows are rows of one source that will have no label.
+type SkipRows struct {
+	Source string  `json:"source"`
+	Rows   []int32 `json:"rows"`
+}
+
+// ExpireEvent gives the rows of asks back that have no answer.
+type ExpireEvent struct {
+	Asks []int `json:"asks"`
+}
+
+// FitEvent is a round that was learned.
+type FitEvent struct {
+	Round int `json:"round"`
+	// Upto is the line of the journal whose labels it had, and those before.
+	Upto int `json:"upto"`
+	// Backend is what computed it, Files has the SHA-256 of each file of the round.
+	Backend string      `json:"backend"`
+	Files   runs.Hashes `json:"files"`
+}
+
+// timeForm is how times are written: UTC, to the second.
+const timeForm = "2006-01-02T15:04:05Z"
+
+const maxJournal = 16 << 30
+
+// journal is what was read of journal.jsonl.
+type journal struct {
+	events []Event
+	last   string // the hash of the last line
+	size   int64  // of the whole lines
+	torn   []byte // what is behind them
+}
+
+// read reads the journal and holds each line against the one before. What a writer that was killed left of a last line
+// is set apart.
+func (s *Study) read() (*journal, error) {
+	path := filepath.Join(s.Dir, journalFile)
+	raw, err := atomicfile.ReadFile(path, maxJournal)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	j := &journal{last: s.id}
+	for len(raw) > 0 {
+		line, rest, whole := bytes.Cut(raw, []byte("\n"))
+		if len(rest) == 0 && (!whole || !json.Valid(line)) {
+			j.torn = raw
+			break
+		}
+		var e Event
+		if err := jsonfile.Decode(line, &e); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, len(j.events)+1, err)
+		}
+		if want := len(j.events) + 1; e.N != want {
+			return nil, fmt.Errorf("%s: line %d: expected event %d, found %d: lines are missing or were moved", path, want, want, e.N)
+		}
+		if e.Previous != j.last {
+			before := fmt.Sprintf("line %d", e.N-1)
+			if e.N == 1 {
+				before = SettingsFile
+			}
+			return nil, fmt.Errorf("%s: line %d: expected the hash of %s, %s, found %q: it was changed", path, e.N, before, j.last, e.Previous)
+		}
+		if err := e.check(); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, e.N, err)
+		}
+		j.events = append(j.events, e)
+		j.last = runs.HashOf(line)
+		j.size += int64(len(line)) + 1
+		raw = rest
+	}
+	return j, nil
+}
+
+// check refuses an event that is none.
+func (e *Event) check() error {
+	n := 0
+	for _, there := range []bool{e.Ask != nil, e.Tell != nil, e.Expire != nil, e.Fit != nil} {
+		if there {
+			n++
+		}
+	}
+	if n != 1 {
+		return fmt.Errorf("expected one of ask, tell, expire and fit, found %d", n)
+	}
+	return nil
+}
+
+// write adds an event to the journal that was read, under the lock. When it returns the line is on disk.
+func (s *Study) write(j *journal, e Event) error {
+	e.N, e.Previous, e.Time = len(j.events)+1, j.last, s.now().UTC().Format(timeForm)
+	switch {
+	case e.Ask != nil:
+		e.Event = "ask"
+	case e.Tell != nil && len(e.Tell.Rows) == 0:
+		e.Event = "skip"
+	case e.Tell != nil:
+		e.Event = "tell"
+	case e.Expire != nil:
+		e.Event = "expire"
+	case e.Fit != nil:
+		e.Event = "fit"
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if len(j.torn) > 0 {
+		aside := filepath.Join(s.Dir, fmt.Sprintf("journal.torn-%d", e.N))
+		if err := atomicfile.Write(aside, j.torn); err != nil {
+			return err
+		}
+		s.Note("%s ended in %d bytes of a line that was never finished: they are in %s", journalFile, len(j.torn), aside)
+	}
+	if err := atomicfile.Extend(filepath.Join(s.Dir, journalFile), j.size, append(line, '\n')); err != nil {
+		return err
+	}
+	j.events, j.last, j.size, j.torn = append(j.events, e), runs.HashOf(line), j.size+int64(len(line))+1, nil
+	return nil
+}
+
+// parseTime reads a time of the journal.
+func parseTime(text string) (time.Time, error) { return time.Parse(timeForm, text) }

@@ -1,0 +1,125 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+const maxLabelStudio = 1 << 30
+
+// labelStudioTask is a task of Label Studio's JSON, as it is imported and exported.
+type labelStudioTask struct {
+	Data        map[string]any          `json:"data"`
+	Annotations []labelStudioAnnotation `json:"annotations,omitempty"`
+}
+
+type labelStudioAnnotation struct {
+	Cancelled bool                `json:"was_cancelled"`
+	Result    []labelStudioResult `json:"result"`
+}
+
+type labelStudioResult struct {
+	From  string `json:"from_name"`
+	Type  string `json:"type"`
+	Value struct {
+		Choices []string `json:"choices"`
+		Number  *float64 `json:"number"`
+		Rating  *float64 `json:"rating"`
+		Text    []string `json:"text"`
+	} `json:"value"`
+}
+
+// LabelStudio is the JSON that Label Studio imports: a task for each row.
+func (a *Asked) LabelStudio() ([]byte, error) {
+	tasks := make([]labelStudioTask, len(a.Rows))
+	for i, r := range a.Rows {
+		tasks[i].Data = map[string]any{"id": r.ID, "source": r.Source, "priority": r.Priority, "ask": a.Number}
+	}
+	return jsonfile.Encode(tasks)
+}
+
+// readLabelStudio reads the JSON that Label Studio exports. The label of a column comes from the control of that name,
+// or from any where there is one column. Of several annotations of a task the last one that is not cancelled counts; a
+// task all of whose annotations are cancelled is a row that was given up.
+func (s *Study) readLabelStudio(path string) ([]answer, error) {
+	raw, err := atomicfile.ReadFile(path, maxLabelStudio)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []labelStudioTask
+	if err := json.Unmarshal(raw, &tasks); err != nil {
+		return nil, fmt.Errorf("%s: expected the JSON that Label Studio exports, a list of tasks: %w", path, err)
+	}
+	var out []answer
+	for n, t := range tasks {
+		a := answer{where: fmt.Sprintf("%s: task %d", path, n)}
+		switch id := t.Data["id"].(type) {
+		case string:
+			a.id = id
+		case float64:
+			a.id = strconv.FormatFloat(id, 'f', -1, 64)
+		}
+		if a.id == "" {
+			return nil, fmt.Errorf("%s, data.id: expected the id of a row, found %v", a.where, t.Data["id"])
+		}
+		a.source, _ = t.Data["source"].(string)
+		a.values = slices.Repeat([]float32{float32(math.NaN())}, len(s.data.Outputs))
+		labelled := false
+		for _, annotation := range t.Annotations {
+			if annotation.Cancelled {
+				continue
+			}
+			for _, r := range annotation.Result {
+				if err := s.readResult(&a, r); err != nil {
+					return nil, fmt.Errorf("%s, %s: %w", a.where, text.OneLine(r.From, 80), err)
+				}
+			}
+		}
+		for _, v := range a.values {
+			labelled = labelled || v == v
+		}
+		a.skip = !labelled && len(t.Annotations) > 0 &&
+			!slices.ContainsFunc(t.Annotations, func(x labelStudioAnnotation) bool { return !x.Cancelled })
+		if a.skip || labelled {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// readResult reads one result of an annotation.
+func (s *Study) readResult(a *answer, r labelStudioResult) error {
+	for c, o := range s.data.Outputs {
+		if o.Name != r.From && len(s.data.Outputs) > 1 {
+			continue
+		}
+		word := ""
+		switch v := r.Value; {
+		case len(v.Choices) > 1:
+			return fmt.Errorf("expected one choice, found %d", len(v.Choices))
+		case len(v.Choices) == 1:
+			word = v.Choices[0]
+		case v.Number != nil:
+			word = strconv.FormatFloat(*v.Number, 'g', -1, 64)
+		case v.Rating != nil:
+			word = strconv.FormatFloat(*v.Rating, 'g', -1, 64)
+		case len(v.Text) == 1:
+			word = v.Text[0]
+		}
+		value, err := s.readLabel(o, word)
+		if err != nil {
+			return err
+		}
+		if value == value {
+			a.values[c] = value
+		}
+	}
+	return nil
+}

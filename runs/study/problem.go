@@ -1,0 +1,156 @@
+package study
+
+import (
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// problem states the problem of a round, whose samples cost so much; 0 stands for what the schedule says.
+func (s *Study) problem(round int, cost float64) (*pipeline.Problem, error) {
+	cfg := s.Settings.Config
+	if cost == 0 {
+		cost = s.scheduled(round)
+	}
+	least, all := 0.0, cfg.SourcesIn(s.data.Set)
+	target := slices.IndexFunc(all, func(source pipeline.Source) bool { return source.Name == s.Settings.Target })
+	for _, source := range cfg.SourcesFor(s.data.Set, target) {
+		c, given := cfg.Costs[source.Name]
+		if !given {
+			c = 1
+		}
+		least += c
+	}
+	if s.Settings.RoundBudget > 0 { // a floor that the budget pays for
+		cfg.Schedule.Floor = min(cfg.Schedule.Floor, int(cost/least))
+	} else if round == 1 && least*float64(cfg.Schedule.Floor) > cfg.Schedule.Budget {
+		cost = cfg.Schedule.Budget // which is refused as that of a run
+	} else {
+		cost = math.Max(cost, least*float64(cfg.Schedule.Floor))
+	}
+	cfg.Schedule.Epochs, cfg.Schedule.Budget = round, cost
+	return pipeline.NewProblem(s.data.Set, cfg, target)
+}
+
+// scheduled is what the samples of all rounds up to one may cost by the schedule.
+func (s *Study) scheduled(round int) float64 {
+	if s.Settings.RoundBudget > 0 {
+		return s.Settings.RoundBudget * float64(round)
+	}
+	schedule := s.Settings.Config.Schedule
+	return schedule.Plan(1, 1, 1)[min(round, schedule.Epochs)-1].Cost
+}
+
+// tasksOf are the outputs of a source of the problem as labels of the data: the values of a row, as of columnar.Known,
+// are turned into its labels, NaN where there is none.
+func (s *Study) labelsOf(source pipeline.Source, values []float32, dst []float32) []float32 {
+	set := s.data.Set
+	for _, t := range source.Tasks {
+		o := set.Tasks[t].Output
+		y := float32(math.NaN())
+		for c, column := range s.data.Outputs {
+			v := values[c]
+			switch {
+			case column.Name != o.Name || v != v:
+			case o.Class == "":
+				y = v
+			case column.Classes[int(v)] == o.Class:
+				y = 1
+			default:
+				y = 0
+			}
+		}
+		dst = append(dst, y)
+	}
+	return dst
+}
+
+// samples are the labelled rows of the round, of each source in drawing order.
+func (st *state) samples(p *pipeline.Problem, round int) pipeline.Round {
+	s := st.study
+	in := pipeline.Round{Method: pipeline.Active, Epoch: round}
+	order, target, test := p.Order()
+	for m, source := range p.Sources {
+		in.Sources = append(in.Sources, st.labelled(source, order[m]))
+	}
+	chosen := st.targetRows(p, target)
+	in.Target = st.labelled(p.Target, chosen)
+	is := map[int32]bool{}
+	for _, i := range chosen {
+		is[i] = true
+	}
+	in.Test = st.labelled(p.Target, slices.DeleteFunc(slices.Clone(test), func(i int32) bool { return is[i] }))
+	for _, i := range in.Test.Rows {
+		is[i] = true
+	}
+	// What was told of the target without being asked is welcome.
+	var more []int32
+	for i, r := range st.rows[p.Target.Pool] {
+		if r.values != nil && !is[i] {
+			more = append(more, i)
+		}
+	}
+	slices.Sort(more)
+	held := map[int32]bool{}
+	for _, i := range s.data.Set.Tasks[p.Target.Tasks[0]].Test {
+		held[i] = true
+	}
+	extra := st.labelled(p.Target, slices.DeleteFunc(more, func(i int32) bool { return held[i] }))
+	in.Target.Rows, in.Target.Y = append(in.Target.Rows, extra.Rows...), append(in.Target.Y, extra.Y...)
+	return in
+}
+
+// labelled are those of some rows that have a label of the source.
+func (st *state) labelled(source pipeline.Source, rows []int32) pipeline.Labelled {
+	var out pipeline.Labelled
+	marks := st.marks(source.Pool)
+	for _, i := range rows {
+		if marks[i] != answered {
+			continue
+		}
+		before := len(out.Y)
+		out.Y = st.study.labelsOf(source, st.label(source.Pool, i), out.Y)
+		if slices.ContainsFunc(out.Y[before:], func(y float32) bool { return y == y }) {
+			out.Rows = append(out.Rows, i)
+		} else {
+			out.Y = out.Y[:before]
+		}
+	}
+	return out
+}
+
+// marks are where all rows of a pool stand. Those with a label in the data are answered.
+func (st *state) marks(pool int) []status {
+	marks := make([]status, st.study.data.Set.Pools[pool].Rows)
+	for _, i := range st.study.data.Known[pool].Rows {
+		marks[i] = answered
+	}
+	for i, r := range st.rows[pool] {
+		if r.status != free {
+			marks[i] = r.status
+		}
+	}
+	return marks
+}
+
+// targetRows are the target's samples, labelled or to be asked for: those with a label in the data first, then others in
+// drawing order, without those that were given up.
+func (st *state) targetRows(p *pipeline.Problem, order []int32) []int32 {
+	n := p.Config.TargetSamples
+	if !st.study.Settings.Data.AskTarget {
+		return order[:n:n]
+	}
+	var have, rest []int32
+	for _, i := range order {
+		r := st.rows[p.Target.Pool][i]
+		switch {
+		case st.study.known(p.Target.Pool, i) != nil:
+			have = append(have, i)
+		case r == nil || r.status != skipped:
+			rest = append(rest, i)
+		}
+	}
+	rest = rest[:min(len(rest), max(0, n-len(have)))]
+	return append(have, rest...)
+}

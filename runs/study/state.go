@@ -1,0 +1,266 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/amtrl/amtrl/dataset/columnar"
+)
+
+// status is where a row stands. A row that nobody spoke of has none.
+type status uint8
+
+const (
+	free status = iota // also a row whose ask expired
+	pending
+	answered
+	skipped
+)
+
+// row is what the journal says about a row of a pool.
+type row struct {
+	status status
+	// ask is the number of the last ask for it, 0 for none.
+	ask int
+	// told is the line of the journal that first had a label of it.
+	told int
+	// values are its labels, as of columnar.Known.
+	values []float32
+}
+
+// state follows from the journal and the data.
+type state struct {
+	study *Study
+	rows  []map[int32]*row // by pool
+	asks  []*AskEvent
+	// open are the asks that have not expired.
+	open map[int]bool
+	fits []*FitEvent
+	// labels is the line of the journal that last had labels, 0 for none.
+	labels int
+}
+
+// replay makes the state that some events lead to.
+func (s *Study) replay(events []Event) (*state, error) {
+	st := &state{study: s, rows: make([]map[int32]*row, len(s.data.Set.Pools)), open: map[int]bool{}}
+	for i := range st.rows {
+		st.rows[i] = map[int32]*row{}
+	}
+	for i := range events {
+		if err := st.apply(&events[i]); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", journalFile, events[i].N, err)
+		}
+	}
+	return st, nil
+}
+
+func (st *state) apply(e *Event) error {
+	switch {
+	case e.Ask != nil:
+		if e.Ask.Number != len(st.asks)+1 {
+			return fmt.Errorf("expected ask %d, found %d", len(st.asks)+1, e.Ask.Number)
+		}
+		st.asks, st.open[e.Ask.Number] = append(st.asks, e.Ask), true
+		for _, group := range e.Ask.Rows {
+			pool, err := st.pool(group.Source, group.Rows)
+			if err != nil {
+				return err
+			}
+			for _, i := range group.Rows {
+				if r := st.row(pool, i); r.status != free {
+					return fmt.Errorf("expected rows of %s that are neither asked nor answered, found %d", group.Source, i)
+				} else if st.label(pool, i) != nil {
+					return fmt.Errorf("expected rows of %s without a label, found %d", group.Source, i)
+				} else {
+					r.status, r.ask = pending, e.Ask.Number
+				}
+			}
+		}
+	case e.Tell != nil:
+		for _, group := range e.Tell.Rows {
+			if err := st.tell(e, group); err != nil {
+				return err
+			}
+		}
+		for _, group := range e.Tell.Skips {
+			pool, err := st.pool(group.Source, group.Rows)
+			if err != nil {
+				return err
+			}
+			for _, i := range group.Rows {
+				st.row(pool, i).status = skipped
+			}
+		}
+	case e.Expire != nil:
+		for _, number := range e.Expire.Asks {
+			if number < 1 || number > len(st.asks) || !st.open[number] {
+				return fmt.Errorf("expected an open ask, found %d", number)
+			}
+			delete(st.open, number)
+			for _, group := range st.asks[number-1].Rows {
+				pool := st.study.places[group.Source]
+				for _, i := range group.Rows {
+					if r := st.rows[pool][i]; r.status == pending && r.ask == number {
+						r.status = free
+					}
+				}
+			}
+		}
+	case e.Fit != nil:
+		if e.Fit.Round != len(st.fits)+1 || e.Fit.Upto >= e.N || e.Fit.Upto < st.upto() {
+			return fmt.Errorf("expected round %d of labels up to a line before, found round %d up to %d", len(st.fits)+1, e.Fit.Round, e.Fit.Upto)
+		}
+		st.fits = append(st.fits, e.Fit)
+	}
+	return nil
+}
+
+// tell takes labels of one source.
+func (st *state) tell(e *Event, group TellRows) error {
+	pool, err := st.pool(group.Source, group.Rows)
+	if err != nil {
+		return err
+	}
+	outputs := st.study.data.Outputs
+	if len(group.Labels) != len(outputs) {
+		return fmt.Errorf("expected labels of %d columns, found %d", len(outputs), len(group.Labels))
+	}
+	for c, o := range outputs {
+		if len(group.Labels[c]) != len(group.Rows) {
+			return fmt.Errorf("expected %d labels of %s, found %d", len(group.Rows), o.Name, len(group.Labels[c]))
+		}
+		for i, text := range group.Labels[c] {
+			if text == "" {
+				continue
+			}
+			v, err := valueOf(o, text)
+			if err != nil {
+				return err
+			}
+			r := st.row(pool, group.Rows[i])
+			if r.values == nil {
+				if r.values = slices.Clone(st.study.known(pool, group.Rows[i])); r.values == nil {
+					r.values = slices.Repeat([]float32{float32(math.NaN())}, len(outputs))
+				}
+			}
+			if r.told == 0 {
+				r.told = e.N
+			}
+			r.values[c], r.status = v, answered
+		}
+	}
+	st.labels = e.N
+	return nil
+}
+
+// pool finds the pool of a source that has all the rows.
+func (st *state) pool(source string, rows []int32) (int, error) {
+	pool, there := st.study.places[source]
+	if !there {
+		return 0, fmt.Errorf("expected a source of the data, found %q", source)
+	}
+	for _, i := range rows {
+		if n := st.study.data.Set.Pools[pool].Rows; i < 0 || int(i) >= n {
+			return 0, fmt.Errorf("expected rows of %s from 0 to %d, found %d", source, n-1, i)
+		}
+	}
+	return pool, nil
+}
+
+// row is the entry of a row, which it makes.
+func (st *state) row(pool int, i int32) *row {
+	r := st.rows[pool][i]
+	if r == nil {
+		r = new(row)
+		st.rows[pool][i] = r
+	}
+	return r
+}
+
+// label are the labels of a row, told or of the data, nil where it has none.
+func (st *state) label(pool int, i int32) []float32 {
+	if r := st.rows[pool][i]; r != nil && r.values != nil {
+		return r.values
+	}
+	return st.study.known(pool, i)
+}
+
+// known are the labels that the data have of a row, nil for none.
+func (s *Study) known(pool int, i int32) []float32 {
+	k, n := s.data.Known[pool], len(s.data.Outputs)
+	at, found := slices.BinarySearch(k.Rows, i)
+	if !found {
+		return nil
+	}
+	return k.Values[at*n : (at+1)*n]
+}
+
+// upto is the line up to which labels were learned.
+func (st *state) upto() int {
+	if len(st.fits) == 0 {
+		return 0
+	}
+	return st.fits[len(st.fits)-1].Upto
+}
+
+// pending is the number of rows that wait for an answer.
+func (st *state) pending() int {
+	n := 0
+	for number := range st.open {
+		n += st.waiting(number)
+	}
+	return n
+}
+
+// waiting is the number of rows that an ask still waits for.
+func (st *state) waiting(number int) int {
+	n := 0
+	for _, group := range st.asks[number-1].Rows {
+		for _, i := range group.Rows {
+			if r := st.rows[st.study.places[group.Source]][i]; r.status == pending && r.ask == number {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// late are the open asks whose time is over, in their order.
+func (st *state) late(now time.Time) []int {
+	var late []int
+	for _, a := range st.asks {
+		if t, err := parseTime(a.Expires); err == nil && st.open[a.Number] && !now.Before(t) {
+			late = append(late, a.Number)
+		}
+	}
+	return late
+}
+
+// valueOf reads a label: the index of a class, or a number.
+func valueOf(o columnar.Output, text string) (float32, error) {
+	if o.Type != "number" {
+		if c := slices.Index(o.Classes, text); c >= 0 {
+			return float32(c), nil
+		}
+		return 0, fmt.Errorf("expected a class of %s, found %q", o.Name, text)
+	}
+	v, err := strconv.ParseFloat(text, 32)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("expected a number for %s, found %q", o.Name, text)
+	}
+	return float32(v), nil
+}
+
+// textOf writes a label so that valueOf reads it; nothing for none.
+func textOf(o columnar.Output, v float32) string {
+	switch {
+	case v != v:
+		return ""
+	case o.Type != "number":
+		return o.Classes[int(v)]
+	}
+	return strconv.FormatFloat(float64(v), 'g', -1, 32)
+}

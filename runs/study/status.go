@@ -1,0 +1,256 @@
+package study
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// Status is where a study stands.
+type Status struct {
+	Target string `json:"target"`
+	// Events are the lines of the journal, Asks those that asked, OpenAsks those of them with rows that may still come.
+	Events   int `json:"events"`
+	Asks     int `json:"asks"`
+	OpenAsks int `json:"open_asks"`
+	// Spent is the cost of answered and pending rows of sources. Labels that were in the data cost nothing.
+	Spent    float64 `json:"spent"`
+	Answered int     `json:"answered"`
+	Pending  int     `json:"pending"`
+	Skipped  int     `json:"skipped"`
+	// Late are rows among the pending whose time is over: the next ask or tell gives them back.
+	Late int `json:"late"`
+	// Sources are those of the data in their order, the target last.
+	Sources []SourceStatus `json:"sources"`
+	// Rounds were learned, Fresh says that labels came since the last.
+	Rounds int  `json:"rounds"`
+	Fresh  bool `json:"fresh"`
+	// Last is what the last round found, Next what an ask of the study's own budget is expected to bring.
+	Last *runs.RoundScore `json:"last,omitempty"`
+	Next *Gain            `json:"next,omitempty"`
+}
+
+// SourceStatus is where a source stands. Its rows are those without a split for tests.
+type SourceStatus struct {
+	Source string `json:"source"`
+	Target bool   `json:"target,omitempty"`
+	Rows   int    `json:"rows"`
+	// Known are rows with a label in the data, Answered those told, whether asked or not.
+	Known    int     `json:"known"`
+	Answered int     `json:"answered"`
+	Pending  int     `json:"pending"`
+	Skipped  int     `json:"skipped"`
+	Cost     float64 `json:"cost"`
+	Spent    float64 `json:"spent"`
+}
+
+// Status reads the journal. It changes nothing.
+func (s *Study) Status() (*Status, error) {
+	j, st, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	out := &Status{Target: s.Settings.Target, Events: len(j.events), Asks: len(st.asks), Rounds: len(st.fits), Fresh: st.labels > st.upto()}
+	cfg := &s.Settings.Config
+	for i, p := range s.data.Set.Pools {
+		cost, given := cfg.Costs[p.Name]
+		if !given {
+			cost = cmp.Or(p.Cost, 1)
+		}
+		known := s.data.Known[i]
+		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Rows: p.Rows, Known: len(known.Rows), Cost: cost}
+		for row, r := range st.rows[i] {
+			switch {
+			case r.status == pending:
+				line.Pending++
+			case r.status == skipped:
+				line.Skipped++
+			case r.status == answered && s.known(i, row) == nil:
+				line.Answered++
+			}
+		}
+		line.Spent = cost * float64(line.Answered+line.Pending)
+		out.Answered += line.Answered
+		out.Pending += line.Pending
+		out.Skipped += line.Skipped
+		if !line.Target {
+			out.Spent += line.Spent
+		}
+		out.Sources = append(out.Sources, line)
+	}
+	for number := range st.open {
+		if st.waiting(number) > 0 {
+			out.OpenAsks++
+		}
+	}
+	for _, number := range st.late(s.now()) {
+		out.Late += st.waiting(number)
+	}
+	scores, err := s.scores(st)
+	if err != nil {
+		return nil, err
+	}
+	if len(scores) > 0 {
+		out.Last = &scores[len(scores)-1]
+		if c := newCurve(scores); c != nil {
+			budget := s.Settings.RoundBudget
+			if budget == 0 && out.Rounds < cfg.Schedule.Epochs {
+				budget = s.scheduled(out.Rounds+1) - s.scheduled(out.Rounds)
+			}
+			if budget > 0 {
+				out.Next = c.gain(out.Last.Cost + budget)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Plan is what an ask would draw and bring.
+type Plan struct {
+	Budget  float64      `json:"budget"`
+	Sources []PlanSource `json:"sources"`
+	// Gain is what the budget is expected to bring, Double what as much again as was spent so far would. They are absent
+	// before the second round.
+	Gain   *Gain `json:"gain,omitempty"`
+	Double *Gain `json:"double,omitempty"`
+	// Bound is the excess risk that the paper's Theorem 4.1 guarantees with all samples. It says nothing about these data.
+	Bound float64 `json:"theorem_4_1_bound"`
+}
+
+// PlanSource is what an ask would draw from one source.
+type PlanSource struct {
+	Source string  `json:"source"`
+	Rows   int     `json:"rows"`
+	Cost   float64 `json:"cost"`
+	Reason string  `json:"reason"`
+}
+
+// Plan says what an ask of that budget, 0 for that of the study, would draw. It changes nothing.
+func (s *Study) Plan(budget float64) (*Plan, error) {
+	j, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.replay(j.events)
+	if err != nil {
+		return nil, err
+	}
+	if late := st.late(s.now()); len(late) > 0 {
+		if err := st.apply(&Event{N: len(j.events) + 1, Expire: &ExpireEvent{late}}); err != nil {
+			return nil, err
+		}
+	}
+	prop, err := s.propose(st, budget)
+	if err != nil {
+		return nil, err
+	}
+	out := &Plan{Budget: prop.cost}
+	rows := 0.0
+	for _, g := range prop.groups {
+		out.Sources = append(out.Sources, PlanSource{g.Source, len(g.Rows), g.Cost * float64(len(g.Rows)), g.Reason})
+		if g.Source != s.Settings.Target {
+			rows += float64(len(g.Rows))
+		}
+	}
+	scores, err := s.scores(st)
+	if err != nil {
+		return nil, err
+	}
+	nu, p := 0.0, prop.problem
+	if n := len(scores); n > 0 {
+		if c := newCurve(scores); c != nil {
+			out.Gain, out.Double = c.gain(prop.before+prop.cost), c.gain(2*scores[n-1].Cost)
+		}
+		for _, r := range scores[n-1].Result.Sources {
+			nu += r.Nu * r.Nu
+		}
+	}
+	for m := range p.Sources {
+		rows += float64(prop.have[m])
+	}
+	if nu == 0 {
+		nu = 1 / float64(len(p.Sources))
+	}
+	out.Bound = bound(p, rows, nu)
+	return out, nil
+}
+
+// bound is the epsilon at which N = beta (M / epsilon + ||nu||^2 / epsilon^2) samples satisfy Theorem 4.1, with the
+// default constants of the schedule theory.
+func bound(p *pipeline.Problem, samples, nu float64) float64 {
+	theory := p.Config.Complete(nil).Schedule
+	theory.Kind, theory.Epochs = pipeline.ScheduleTheory, 4
+	m := float64(len(p.Sources))
+	beta := theory.Plan(p.Config.K, len(p.Sources), p.Set.Pools[0].Cols)[0].Beta
+	return (beta*m + math.Sqrt(beta*beta*m*m+4*samples*beta*nu)) / (2 * samples)
+}
+
+// Relevance has the relevance of each round so far, with the sources in the order of the last.
+func (s *Study) Relevance() ([]runs.RoundScore, error) {
+	_, st, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	return s.scores(st)
+}
+
+// Export writes all rows with a label: those of the data and those told.
+func (s *Study) Export(w table.Writer) (int, error) {
+	_, st, err := s.load()
+	if err != nil {
+		return 0, err
+	}
+	const most = 4096
+	outputs, total := s.data.Outputs, 0
+	cells := []table.Cells{{Name: "id"}, {Name: "source"}, {Name: "told"}}
+	for _, o := range outputs {
+		cells = append(cells, table.Cells{Name: o.Name})
+	}
+	flush := func() error {
+		n := len(cells[0].Text)
+		total += n
+		err := w.Write(n, cells)
+		for i := range cells {
+			cells[i].Text = cells[i].Text[:0]
+		}
+		return err
+	}
+	for i := range cells {
+		cells[i].Text = []string{}
+	}
+	for pool, p := range s.data.Set.Pools {
+		rows := slices.Clone(s.data.Known[pool].Rows)
+		for i, r := range st.rows[pool] {
+			if r.values != nil && s.known(pool, i) == nil {
+				rows = append(rows, i)
+			}
+		}
+		slices.Sort(rows)
+		for _, i := range rows {
+			id, err := s.idOf(pool, i)
+			if err != nil {
+				return total, err
+			}
+			told := "in the data"
+			if r := st.rows[pool][i]; r != nil && r.values != nil {
+				if told = "unasked"; r.ask > 0 {
+					told = "asked"
+				}
+			}
+			cells[0].Text, cells[1].Text, cells[2].Text = append(cells[0].Text, id), append(cells[1].Text, p.Name), append(cells[2].Text, told)
+			for c, v := range st.label(pool, i) {
+				cells[3+c].Text = append(cells[3+c].Text, textOf(outputs[c], v))
+			}
+			if len(cells[0].Text) == most {
+				if err := flush(); err != nil {
+					return total, err
+				}
+			}
+		}
+	}
+	return total, flush()
+}

@@ -1,0 +1,226 @@
+package study
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/filelock"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// The files of the folder of a study.
+const (
+	SettingsFile = "study.json"
+	journalFile  = "journal.jsonl"
+	lockFile     = "lock"
+	fitLockFile  = "fit.lock"
+	asksDir      = "asks"
+	roundsDir    = "rounds"
+)
+
+const maxSettings = 64 << 20
+
+// Settings is study.json, which never changes.
+type Settings struct {
+	Version string `json:"version"`
+	Data    Data   `json:"data"`
+	Target  string `json:"target"`
+	// RoundBudget is what each ask costs at most. Where it is 0 the schedule of Config says what each round has spent.
+	RoundBudget float64         `json:"round_budget,omitempty"`
+	Config      pipeline.Config `json:"config"`
+}
+
+// Data says where the data are and what they are.
+type Data struct {
+	// Path is the manifest or the folder of an import.
+	Path string `json:"path"`
+	// Key is that of the import, SHA256 of what it holds. Another key with the same content is the same data.
+	Key    string `json:"key"`
+	SHA256 string `json:"sha256"`
+	// AskTarget says that the target's samples are asked for where they have no labels.
+	AskTarget bool `json:"ask_target,omitempty"`
+}
+
+// Study is an open folder of a study with its data.
+type Study struct {
+	Dir      string
+	Settings Settings
+	// Note is called with what somebody should be told, such as a torn line that was set aside.
+	Note func(format string, args ...any)
+
+	data *columnar.Candidates
+	id   string // the hash of study.json
+	// places has the place of each source by its name, among the pools.
+	places map[string]int
+	now    func() time.Time
+}
+
+// methods are those of a study: the others need labels that nobody has asked for.
+var methods = []string{pipeline.Active, pipeline.Target, pipeline.Constant}
+
+// Methods returns those of a list that a study carries out, which begins with active.
+func Methods(list []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(m string) bool { return !slices.Contains(methods, m) })
+}
+
+// Create makes the folder of a study. data are those of the settings, from folder.
+func Create(dir string, s Settings, folder string, data *columnar.Candidates) error {
+	var err error
+	if s.Data.SHA256, err = columnar.Digest(folder); err != nil {
+		return err
+	}
+	s.Data.Key, s.Data.AskTarget = data.Key, data.AskTarget
+	st := &Study{Dir: dir, Settings: s, data: data}
+	if err := st.check(); err != nil {
+		return err
+	}
+	raw, err := jsonfile.Encode(s)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, SettingsFile)
+	if found, err := atomicfile.ReadFile(path, maxSettings); err == nil && bytes.Equal(found, raw) {
+		return nil // the same command again
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return fmt.Errorf("%s: expected no folder or an empty one, found %s in it; nothing was written", dir, entries[0].Name())
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, d := range []string{dir, filepath.Join(dir, asksDir), filepath.Join(dir, roundsDir)} {
+		if err := atomicfile.MkdirAll(d); err != nil {
+			return err
+		}
+	}
+	return atomicfile.Write(path, raw)
+}
+
+// check refuses settings that no study can have.
+func (s *Study) check() error {
+	cfg := &s.Settings.Config
+	switch b := s.Settings.RoundBudget; {
+	case b != 0 && (!(b > 0) || math.IsInf(b, 1)):
+		return fmt.Errorf("round budget %g: expected a positive number", b)
+	case cfg.Schedule.Kind != pipeline.ScheduleBudget:
+		return fmt.Errorf("schedule %s: expected a budget for each round, or one in all", cfg.Schedule.Kind)
+	case cfg.Sources != pipeline.SourcesPools:
+		return fmt.Errorf("sources %s: expected %s, of which a row has one label", cmp.Or(cfg.Sources, pipeline.SourcesTasks), pipeline.SourcesPools)
+	case cfg.IncludeTarget:
+		return errors.New("include target: a study asks for the target's samples apart")
+	case len(cfg.Methods) == 0 || cfg.Methods[0] != pipeline.Active || len(Methods(cfg.Methods)) < len(cfg.Methods):
+		return fmt.Errorf("methods %v: expected %s first, and of the others those without sources, %v", cfg.Methods, pipeline.Active, methods[1:])
+	}
+	p, err := s.problem(1, 0)
+	if err != nil {
+		return err
+	}
+	st, err := s.replay(nil)
+	if err != nil {
+		return err
+	}
+	if cfg.Head.Prior != pipeline.PriorResidual && len(st.samples(p, 1).Test.Rows) == 0 {
+		return fmt.Errorf("prior %s: expected %s, whose scores leave one out, or labelled rows of the target that are held out", cfg.Head.Prior,
+			pipeline.PriorResidual)
+	}
+	return nil
+}
+
+// Is tells whether dir is the folder of a study.
+func Is(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, SettingsFile))
+	return err == nil
+}
+
+// Open reads the settings of the folder of a study. Attach gives it its data.
+func Open(dir string) (*Study, error) {
+	path := filepath.Join(dir, SettingsFile)
+	raw, err := atomicfile.ReadFile(path, maxSettings)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is no study: expected a folder that amtrl study new made", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Study{Dir: dir, id: runs.HashOf(raw), now: time.Now, Note: func(string, ...any) {}}
+	if err := jsonfile.Decode(raw, &s.Settings); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Attach opens the data of a study in the folder of an import and refuses others.
+func (s *Study) Attach(folder string) error {
+	samples := 0
+	if s.Settings.Data.AskTarget {
+		samples = s.Settings.Config.TargetSamples
+	}
+	var err error
+	if s.data, err = columnar.OpenCandidates(folder, s.Settings.Target, samples); err != nil {
+		return err
+	}
+	if s.data.Key != s.Settings.Data.Key {
+		found, err := columnar.Digest(folder)
+		if err != nil {
+			return err
+		}
+		if found != s.Settings.Data.SHA256 {
+			return fmt.Errorf("%s: expected the data of the study, sha256 %s, found %s: a study keeps its data; new labels come with amtrl study tell",
+				s.Settings.Data.Path, s.Settings.Data.SHA256[:12], found[:12])
+		}
+	}
+	s.places = map[string]int{}
+	for i, p := range s.data.Set.Pools {
+		s.places[p.Name] = i
+	}
+	return nil
+}
+
+// LatestRound is the folder of the last round that was learned.
+func (s *Study) LatestRound() (string, error) {
+	j, err := s.read()
+	if err != nil {
+		return "", err
+	}
+	for _, e := range slices.Backward(j.events) {
+		if e.Fit != nil {
+			return s.roundDir(e.Fit.Round), nil
+		}
+	}
+	return "", fmt.Errorf("%s has learned nothing yet: expected amtrl study fit %s after labels were told", s.Dir, s.Dir)
+}
+
+func (s *Study) roundDir(round int) string {
+	return filepath.Join(s.Dir, roundsDir, fmt.Sprintf("%04d", round))
+}
+
+// lock takes a file of the folder for this process alone, and waits for it.
+func (s *Study) lock(ctx context.Context, name string) (unlock func(), err error) {
+	const poll = 20 * time.Millisecond
+	for {
+		unlock, err := filelock.File(filepath.Join(s.Dir, name))
+		if !errors.Is(err, filelock.ErrLocked) {
+			if err != nil && unlock != nil {
+				unlock()
+			}
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(poll):
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// Told counts what a file of answers changed.
+type Told struct {
+	// Labels are rows with a label that is new, Replaced those whose label is another now, Skipped those given up,
+	// Unasked those among all of these that nobody had asked for, Known those whose answer had been told before.
+	Labels   int `json:"labels"`
+	Replaced int `json:"replaced"`
+	Skipped  int `json:"skipped"`
+	Unasked  int `json:"unasked"`
+	Known    int `json:"known"`
+	Pending  int `json:"pending"`
+}
+
+// Tell takes the answers of a file, all of them or none. A label that differs from one that was told, or is in the data,
+// is a [Contradiction] unless replace is set.
+func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, error) {
+	var told Told
+	answers, err := s.readAnswers(path)
+	if err != nil {
+		return told, err
+	}
+	unlock, err := s.lock(ctx, lockFile)
+	if err != nil {
+		return told, err
+	}
+	defer unlock()
+	j, st, err := s.load()
+	if err != nil {
+		return told, err
+	}
+	if err := s.expire(j, st); err != nil {
+		return told, err
+	}
+	e, told, err := s.tellEvent(st, answers, replace)
+	if err != nil {
+		return Told{}, err
+	}
+	if len(e.Rows)+len(e.Skips) > 0 {
+		if err := s.write(j, Event{Tell: e}); err != nil {
+			return Told{}, err
+		}
+		if err := st.apply(&j.events[len(j.events)-1]); err != nil {
+			return Told{}, err
+		}
+	}
+	told.Pending = st.pending()
+	return told, nil
+}
+
+// tellEvent is what answers change, row after row of each source.
+func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent, Told, error) {
+	var told Told
+	places, err := s.find(st, answers)
+	if err != nil {
+		return nil, told, err
+	}
+	pools := len(s.data.Set.Pools)
+	e, labels, skips := &TellEvent{Replace: replace}, make([]TellRows, pools), make([]SkipRows, pools)
+	now := make(map[place]*answer, len(answers))
+	var against []string
+	for i := range answers {
+		a := &answers[i]
+		at := places[a.id]
+		if at.pool < 0 {
+			return nil, told, fmt.Errorf("%s, column id: expected the id of a row of the data, found %q", a.where, text.OneLine(a.id, 80))
+		}
+		if name := s.data.Set.Pools[at.pool].Name; a.source != "" && a.source != name {
+			return nil, told, fmt.Errorf("%s, column source: expected %s, which has the row %s, found %q", a.where, name, text.OneLine(a.id, 80),
+				text.OneLine(a.source, 80))
+		}
+		if first := now[at]; first != nil {
+			if first.skip != a.skip || !sameValues(first.values, a.values) {
+				return nil, told, &Contradiction{fmt.Sprintf("%s: row %s is there twice with different answers, also at %s; nothing was changed", a.where,
+					text.OneLine(a.id, 80), first.where)}
+			}
+			continue
+		}
+		now[at] = a
+		r, have := st.rows[at.pool][at.row], st.label(at.pool, at.row)
+		unasked := r == nil || r.ask == 0
+		if a.skip {
+			switch {
+			case have != nil:
+				against = append(against, fmt.Sprintf("%s (%s, skipped now)", text.OneLine(a.id, 80), s.labelText(have)))
+			case r != nil && r.status == skipped:
+				told.Known++
+			default:
+				skips[at.pool].Rows = append(skips[at.pool].Rows, at.row)
+				told.Skipped++
+				told.Unasked += int(oneIf(unasked))
+			}
+			continue
+		}
+		news, other := false, false
+		for c, v := range a.values {
+			switch {
+			case v != v:
+			case have == nil || have[c] != have[c]:
+				news = true
+			case have[c] != v:
+				other = true
+			}
+		}
+		switch {
+		case other && !replace:
+			against = append(against, fmt.Sprintf("%s (%s, now %s)", text.OneLine(a.id, 80), s.labelText(have), s.labelText(a.values)))
+		case !news && !other:
+			told.Known++
+		default:
+			if told.Labels++; other {
+				told.Labels--
+				told.Replaced++
+			}
+			told.Unasked += int(oneIf(unasked))
+			g := &labels[at.pool]
+			g.Rows = append(g.Rows, at.row)
+			if g.Labels == nil {
+				g.Labels = make([][]string, len(s.data.Outputs))
+			}
+			for c, o := range s.data.Outputs {
+				g.Labels[c] = append(g.Labels[c], textOf(o, a.values[c]))
+			}
+		}
+	}
+	if len(against) > 0 {
+		return nil, told, &Contradiction{fmt.Sprintf("%d rows have another answer already: %s; nothing was changed", len(against), quoted(against))}
+	}
+	for i, p := range s.data.Set.Pools {
+		labels[i].Source, skips[i].Source = p.Name, p.Name
+	}
+	e.Rows = slices.DeleteFunc(labels, func(g TellRows) bool { return len(g.Rows) == 0 })
+	e.Skips = slices.DeleteFunc(skips, func(g SkipRows) bool { return len(g.Rows) == 0 })
+	return e, told, nil
+}
+
+func oneIf(is bool) (n int) {
+	if is {
+		n = 1
+	}
+	return n
+}
+
+// sameValues compares labels, of which NaN is none.
+func sameValues(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return x == y || x != x && y != y })
+}
+
+// labelText writes the labels of a row for a message.
+func (s *Study) labelText(values []float32) string {
+	var list []string
+	for c, o := range s.data.Outputs {
+		if word := textOf(o, values[c]); word != "" {
+			list = append(list, text.OneLine(word, 80))
+		}
+	}
+	return quoted(list)
+}

@@ -1,0 +1,121 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/runs"
+)
+
+const maxRoundFile = 4 << 30
+
+// Verified counts what a replay found to be the same.
+type Verified struct {
+	Events int `json:"events"`
+	Asks   int `json:"asks"`
+	Rounds int `json:"rounds"`
+}
+
+// Verify replays the journal: it chooses the rows of each ask again, learns each round again, and holds both and the
+// files of the study against what the journal says. It changes nothing.
+func (s *Study) Verify(ctx context.Context, device backend.Device, progress func(round int)) (v Verified, err error) {
+	j, err := s.read()
+	if err != nil {
+		return v, err
+	}
+	st, err := s.replay(nil)
+	if err != nil {
+		return v, err
+	}
+	for i := range j.events {
+		e := &j.events[i]
+		err := ctx.Err()
+		switch {
+		case err != nil:
+		case e.Ask != nil:
+			err = s.verifyAsk(st, e.Ask)
+			v.Asks++
+		case e.Fit != nil:
+			v.Rounds++
+			progress(v.Rounds)
+			err = s.verifyRound(ctx, device, j.events, e.Fit)
+		}
+		if err == nil {
+			err = st.apply(e)
+		}
+		if err != nil {
+			return v, fmt.Errorf("%s: line %d: %w", journalFile, e.N, err)
+		}
+		v.Events++
+	}
+	return v, nil
+}
+
+// verifyAsk chooses the rows of an ask after st again.
+func (s *Study) verifyAsk(st *state, e *AskEvent) error {
+	prop, err := s.propose(st, e.Budget)
+	if err != nil {
+		return err
+	}
+	if !slices.EqualFunc(prop.groups, e.Rows, func(a, b AskRows) bool { return a.Source == b.Source && slices.Equal(a.Rows, b.Rows) }) {
+		return fmt.Errorf("ask %d: expected the rows that follow from the lines before, found others", e.Number)
+	}
+	asked, err := s.asked(e)
+	if err != nil {
+		return err
+	}
+	want, err := asked.csv()
+	if err != nil {
+		return err
+	}
+	path := s.askPath(e.Number)
+	found, err := atomicfile.ReadFile(path, maxRoundFile)
+	if err == nil && string(found) != string(want) {
+		err = fmt.Errorf("%s: expected the rows of the journal, sha256 %s, found %s", path, runs.HashOf(want)[:12], runs.HashOf(found)[:12])
+	}
+	return err
+}
+
+// verifyRound learns a round again.
+func (s *Study) verifyRound(ctx context.Context, device backend.Device, events []Event, e *FitEvent) error {
+	dir := s.roundDir(e.Round)
+	for _, name := range slices.Sorted(maps.Keys(e.Files)) {
+		want := e.Files[name]
+		raw, err := atomicfile.ReadFile(filepath.Join(dir, name), maxRoundFile)
+		if err != nil {
+			return err
+		}
+		if found := runs.HashOf(raw); found != want {
+			return fmt.Errorf("%s: expected sha256 %s, found %s: it was changed", filepath.Join(dir, name), want[:min(12, len(want))], found[:12])
+		}
+	}
+	if found := device.Info().Backend; found != e.Backend {
+		return fmt.Errorf("round %d: expected backend %s, which learned it, found %s", e.Round, e.Backend, found)
+	}
+	// The labels of a round are those up to a line, its number that of the rounds so far.
+	st, err := s.replay(events[:e.Upto])
+	if err != nil {
+		return err
+	}
+	for i := e.Upto; i < len(events) && events[i].Fit != e; i++ {
+		if f := events[i].Fit; f != nil {
+			st.fits = append(st.fits, f)
+		}
+	}
+	files, err := s.learn(ctx, device, st, e.Upto)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if found := runs.HashOf(f.Content); found != e.Files[f.Name] {
+			return fmt.Errorf("round %d: %s: learned again its sha256 is %s, expected %s", e.Round, f.Name, found[:12],
+				e.Files[f.Name][:min(12, len(e.Files[f.Name]))])
+		}
+	}
+	return nil
+}
