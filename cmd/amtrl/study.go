@@ -24,23 +24,25 @@ const (
 )
 
 func studyCommands() *cli.Command {
-	return &cli.Command{Name: "study", Usage: "ask for labels, take the answers, learn from them, and say when to stop", Subcommands: []*cli.Command{
-		newCommand(&studyNewOptions{}, "new", "STUDY", "begin a study of data whose sources have few labels or none", ""),
-		newCommand(&studyAskOptions{}, "ask", "STUDY",
-			"choose the rows to have labelled next",
-			"Rows that are pending, answered or given up are never chosen. Answers that came since the last round are\n"+
-				"learned from first, unless rows are still pending. Exit code 3: another round is not worth its cost."),
-		newCommand(&studyTellOptions{}, "tell", "STUDY ANSWERS",
-			"take labels from a file, all of it or nothing",
-			"ANSWERS is a table with the columns id and the label, or what Label Studio exports as JSON; status skip gives\n"+
-				"a row up. Rows without a label are left out. Exit code 4: a label contradicts an earlier one."),
-		newCommand(&studyFitOptions{}, "fit", "STUDY", "learn now from all labels so far, whatever is pending", ""),
-		newCommand(&studyStatusOptions{}, "status", "STUDY", "say what was spent, what is pending, and what the next round is expected to bring", ""),
-		newCommand(&studyPlanOptions{}, "plan", "STUDY", "say what a budget would draw and bring; it changes nothing", ""),
-		newCommand(&studyRelevanceOptions{}, "relevance", "STUDY", "print the shares of the sources with intervals, and how they moved", ""),
-		newCommand(&studyExportOptions{}, "export", "STUDY", "write all rows that have a label", ""),
-		newCommand(&studyVerifyOptions{}, "verify", "STUDY", "replay the journal and hold every ask and round against it", ""),
-	}}
+	return &cli.Command{Name: "study", Usage: "ask for labels, take the answers, learn from them, and say when to stop",
+		Subcommands: []*cli.Command{
+			newCommand(&studyNewOptions{}, "new", "STUDY", "begin a study of data whose sources have few labels or none", ""),
+			newCommand(&studyAskOptions{}, "ask", "STUDY",
+				"choose the rows to have labelled next",
+				"Rows that are pending, answered or given up are never chosen. Answers that came since the last round are\n"+
+					"learned from first, unless rows are still pending. Exit code 3: another round is not worth its cost."),
+			newCommand(&studyTellOptions{}, "tell", "STUDY ANSWERS",
+				"take labels from a file, all of it or nothing",
+				"ANSWERS is a table with the columns id and the label, or what Label Studio exports as JSON; status skip gives\n"+
+					"a row up. Rows without a label are left out. Exit code 4: a label contradicts an earlier one."),
+			newCommand(&studyFitOptions{}, "fit", "STUDY", "learn now from all labels so far, whatever is pending", ""),
+			newCommand(&studyStatusOptions{}, "status", "STUDY",
+				"say what was spent, what is pending, and what the next round is expected to bring", ""),
+			newCommand(&studyPlanOptions{}, "plan", "STUDY", "say what a budget would draw and bring; it changes nothing", ""),
+			newCommand(&studyRelevanceOptions{}, "relevance", "STUDY", "print the shares of the sources with intervals, and how they moved", ""),
+			newCommand(&studyExportOptions{}, "export", "STUDY", "write all rows that have a label", ""),
+			newCommand(&studyVerifyOptions{}, "verify", "STUDY", "replay the journal and hold every ask and round against it", ""),
+		}}
 }
 
 // studyFolder is the folder of a study that a command names.
@@ -51,7 +53,8 @@ type studyFolder struct {
 
 func (o *studyFolder) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.data, "data", "where the data of the study are now, a manifest or a `FOLDER` that import wrote; by default where they were", "")
+	set.Text(&o.data, "data", "where the data of the study are now, a manifest or a `FOLDER` that import wrote; by default where they were",
+		"")
 }
 
 func (o *studyFolder) readArguments(c *cli.Context) error {
@@ -150,7 +153,8 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 		return flags.Misuse("no budget: expected --round-budget, what each ask may cost, or --budget, what all may")
 	}
 	if slices.Contains(cfg.given, "methods") && len(study.Methods(cfg.Methods)) < len(cfg.Methods) {
-		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target and constant", pipeline.Active)
+		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target and constant",
+			pipeline.Active)
 	}
 	data := dataOptions{}
 	data.data.V = o.data.V

@@ -40,7 +40,8 @@ func (o *studyAskOptions) addFlags(set *flags.Set) {
 	set.Number(&o.below, "stop-below", "ask for nothing and end with exit code 3 where the next round is expected to gain less", 0)
 	o.device.addFlags(set)
 	set.Group(groupOutput)
-	set.Text(&o.out, "out", "`FILE` to write, whose ending .csv, .jsonl or .parquet tells the format; by default only STUDY/asks has the rows", "")
+	set.Text(&o.out, "out",
+		"`FILE` to write, whose ending .csv, .jsonl or .parquet tells the format; by default only STUDY/asks has the rows", "")
 	set.Text(&o.layout, "format", "table, or label-studio for the JSON that Label Studio imports", "table")
 	o.addJSON(set, "a summary")
 	o.addQuiet(set)
@@ -124,7 +125,8 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		sum.Cost += r.Cost
 	}
 	if asked.Pending > 0 {
-		o.note("%d rows of earlier asks are pending, so nothing was learned before: amtrl study fit %s learns from what came", asked.Pending, o.dir)
+		o.note("%d rows of earlier asks are pending, so nothing was learned before: amtrl study fit %s learns from what came", asked.Pending,
+			o.dir)
 	}
 	if o.json.V {
 		return o.emitJSON(sum)

@@ -41,7 +41,8 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 	if o.json.V {
 		return o.emitJSON(st)
 	}
-	t := report.Table{Header: []string{"source", "rows", "in the data", "answered", "pending", "skipped", "spent"}, Right: []int{1, 2, 3, 4, 5, 6}}
+	t := report.Table{Header: []string{"source", "rows", "in the data", "answered", "pending", "skipped", "spent"}, Right: []int{1, 2, 3, 4,
+		5, 6}}
 	for _, r := range st.Sources {
 		name := r.Source
 		if r.Target {
@@ -50,7 +51,8 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 		t.Rows = append(t.Rows, []string{name, report.Count(float64(r.Rows)), strconv.Itoa(r.Known), strconv.Itoa(r.Answered),
 			strconv.Itoa(r.Pending), strconv.Itoa(r.Skipped), number(r.Spent)})
 	}
-	text := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %d asks: %d rows answered, %d pending, %d skipped\n", number(st.Spent), st.Asks,
+	text := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %d asks: %d rows answered, %d pending, %d skipped\n",
+		number(st.Spent), st.Asks,
 		st.Answered, st.Pending, st.Skipped)
 	if st.Late > 0 {
 		text += fmt.Sprintf("%d pending rows are past their time: the next ask or tell gives them back\n", st.Late)
@@ -141,7 +143,8 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	if p.Gain == nil {
 		text += "what it would bring is known after two rounds\n"
 	} else {
-		text += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %d rounds\n", gainText(p.Gain), p.Gain.Rounds)
+		text += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %d rounds\n", gainText(p.Gain),
+			p.Gain.Rounds)
 		text += fmt.Sprintf("twice the labels, a cost of %s in all: by %s\n", number(p.Double.To), gainText(p.Double))
 	}
 	return o.emit(text + fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound))
@@ -213,7 +216,8 @@ func studyShares(r *runs.RoundScore, top int) report.Table {
 		if i := s.SourceIntervals; i != nil {
 			between = fmt.Sprintf("%.1f to %.1f %%", 100*i.ShareLow, 100*i.ShareHigh)
 		}
-		t.Rows = append(t.Rows, []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), fmt.Sprintf("%.1f %%", 100*s.Share), between, strconv.Itoa(s.Samples)})
+		t.Rows = append(t.Rows, []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), fmt.Sprintf("%.1f %%", 100*s.Share), between,
+			strconv.Itoa(s.Samples)})
 	}
 	return t
 }

@@ -54,7 +54,8 @@ func newCampaign(t *testing.T, rng *rand.Rand, numbers bool, keep func(source st
 		defer f.Close()
 		files[name] = csv.NewWriter(f)
 		defer files[name].Flush()
-		manifest := "files: " + name + ".csv\ncolumns: {id: id, source: shop, features: f*, cost: cost}\nlabels: " + kinds + "\ntarget: {source: zoo}\n"
+		manifest := "files: " + name + ".csv\ncolumns: {id: id, source: shop, features: f*, cost: cost}\nlabels: " + kinds +
+			"\ntarget: {source: zoo}\n"
 		must.Do(t, os.WriteFile(filepath.Join(c.dir, name+".yaml"), []byte(manifest), 0o644))
 		header := append([]string{"id", "shop", "cost"}, c.columns...)
 		for j := range width {
@@ -148,9 +149,11 @@ func TestStudyEqualsRun(t *testing.T) {
 		keep     func(string, int) bool
 		settings string
 	}{
-		{"classes without any label", false, func(string, int) bool { return false }, "--target-samples 25 --budget 350 --epochs 3 --floor 4 --k 6"},
+		{"classes without any label", false, func(string, int) bool { return false },
+			"--target-samples 25 --budget 350 --epochs 3 --floor 4 --k 6"},
 		{"classes, the target labelled", false, func(s string, _ int) bool { return s == "zoo" }, "--budget 500 --epochs 4 --floor 6 --k 5"},
-		{"numbers in two columns", true, func(string, int) bool { return false }, "--target-samples 30 --budget 300 --epochs 2 --floor 3 --k 4 --mix 0.2"},
+		{"numbers in two columns", true, func(string, int) bool { return false },
+			"--target-samples 30 --budget 300 --epochs 2 --floor 3 --k 4 --mix 0.2"},
 		{"another allocation and held-out rows", false, func(s string, _ int) bool { return s == "zoo" },
 			"--target-samples 20 --budget 300 --epochs 2 --floor 0 --k 6 --allocation l1 --prior sources"},
 	} {
@@ -261,7 +264,8 @@ func TestStudyAnswers(t *testing.T) {
 		{4, "id,label\n" + other + first[len(first)-1] + "," + wrong(c.labels[first[len(first)-1]][0]) + "\n", "is there twice"},
 		{4, "id,label\nzoo/0," + wrong(c.labels["zoo/0"][0]) + "\n", "zoo/0"},
 		{1, "id,label\n" + other + "nobody,good\n", `wrong.csv: line 3, column id: expected the id of a row of the data, found "nobody"`},
-		{1, "id,label\n" + other + first[1] + ",excellent\n", `line 3, column label: expected one of the classes bad, fair, good, found "excellent"`},
+		{1, "id,label\n" + other + first[1] + ",excellent\n",
+			`line 3, column label: expected one of the classes bad, fair, good, found "excellent"`},
 		{1, "id,source,label\n" + other[:strings.Index(other, ",")] + ",moon,good\n", `column source: expected shop`},
 		{1, "id,status\n" + first[1] + ",later\n", `column status: expected skip or nothing, found "later"`},
 		{1, "id,label,status\n" + first[1] + ",good,skip\n", "found both"},

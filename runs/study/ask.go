@@ -60,7 +60,8 @@ type Stop struct {
 }
 
 func (e *Stop) Error() string {
-	return fmt.Sprintf("stop: the next round is expected to lower the %s by %s, which is below %g; nothing was asked", e.Gain.Metric, e.Gain.text(),
+	return fmt.Sprintf("stop: the next round is expected to lower the %s by %s, which is below %g; nothing was asked", e.Gain.Metric,
+		e.Gain.text(),
 		e.Below)
 }
 
@@ -155,7 +156,8 @@ func budgetText(b float64) string {
 func nothing(waiting int, prop *proposal) error {
 	switch {
 	case waiting > 0:
-		return fmt.Errorf("nothing to ask for within the budget of round %d, of which %d rows are pending: give a budget to ask for more", prop.round, waiting)
+		return fmt.Errorf("nothing to ask for within the budget of round %d, of which %d rows are pending: give a budget to ask for more",
+			prop.round, waiting)
 	case prop.left == 0:
 		return fmt.Errorf("nothing to ask for: every row is answered or given up")
 	}
@@ -337,7 +339,8 @@ var AskColumns = []string{"id", "source", "cost", "priority", "reason", "ask", "
 // Record is the row as a record of AskColumns.
 func (a *Asked) Record(i int) []string {
 	r := a.Rows[i]
-	return []string{r.ID, r.Source, strconv.FormatFloat(r.Cost, 'g', -1, 64), strconv.Itoa(r.Priority), r.Reason, strconv.Itoa(a.Number), a.Expires}
+	return []string{r.ID, r.Source, strconv.FormatFloat(r.Cost, 'g', -1, 64), strconv.Itoa(r.Priority), r.Reason, strconv.Itoa(a.Number),
+		a.Expires}
 }
 
 // csv is the table of an ask as CSV.

@@ -134,7 +134,8 @@ func (s *Study) drawnRows(st *state, p *pipeline.Problem, in pipeline.Round, rou
 				if err != nil {
 					return nil, err
 				}
-				rows = append(rows, []string{strconv.Itoa(k), source.Name, id, strconv.FormatInt(number, 10), strconv.FormatFloat(p.Costs[m], 'g', -1, 64)})
+				rows = append(rows, []string{strconv.Itoa(k), source.Name, id, strconv.FormatInt(number, 10), strconv.FormatFloat(p.Costs[m], 'g', -1,
+					64)})
 			}
 		}
 	}

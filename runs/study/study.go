@@ -117,7 +117,8 @@ func (s *Study) check() error {
 	case cfg.Schedule.Kind != pipeline.ScheduleBudget:
 		return fmt.Errorf("schedule %s: expected a budget for each round, or one in all", cfg.Schedule.Kind)
 	case cfg.Sources != pipeline.SourcesPools:
-		return fmt.Errorf("sources %s: expected %s, of which a row has one label", cmp.Or(cfg.Sources, pipeline.SourcesTasks), pipeline.SourcesPools)
+		return fmt.Errorf("sources %s: expected %s, of which a row has one label", cmp.Or(cfg.Sources, pipeline.SourcesTasks),
+			pipeline.SourcesPools)
 	case cfg.IncludeTarget:
 		return errors.New("include target: a study asks for the target's samples apart")
 	case len(cfg.Methods) == 0 || cfg.Methods[0] != pipeline.Active || len(Methods(cfg.Methods)) < len(cfg.Methods):

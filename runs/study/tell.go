@@ -79,7 +79,8 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 		}
 		if first := now[at]; first != nil {
 			if first.skip != a.skip || !sameValues(first.values, a.values) {
-				return nil, told, &Contradiction{fmt.Sprintf("%s: row %s is there twice with different answers, also at %s; nothing was changed", a.where,
+				return nil, told, &Contradiction{fmt.Sprintf("%s: row %s is there twice with different answers, also at %s; nothing was changed",
+					a.where,
 					text.OneLine(a.id, 80), first.where)}
 			}
 			continue
@@ -132,7 +133,8 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 		}
 	}
 	if len(against) > 0 {
-		return nil, told, &Contradiction{fmt.Sprintf("%d rows have another answer already: %s; nothing was changed", len(against), quoted(against))}
+		return nil, told, &Contradiction{fmt.Sprintf("%d rows have another answer already: %s; nothing was changed", len(against),
+			quoted(against))}
 	}
 	for i, p := range s.data.Set.Pools {
 		labels[i].Source, skips[i].Source = p.Name, p.Name
