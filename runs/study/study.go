@@ -178,7 +178,7 @@ func (s *Study) Attach(folder string) error {
 			return err
 		}
 		if found != s.Settings.Data.SHA256 {
-			return fmt.Errorf("%s: expected the data of the study, sha256 %s, found %s: a study keeps its data; new labels come with amtrl study tell",
+			return fmt.Errorf("%s: expected the data of the study, sha256 %s, found %s; new labels come with amtrl study tell",
 				s.Settings.Data.Path, s.Settings.Data.SHA256[:12], found[:12])
 		}
 	}
