@@ -13,13 +13,17 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// Difference names the first place where two identities differ, the reasons of the backends' choice apart, or nothing
-// where they are the same. The representation comes first, as the settings of another do not compare.
+// Difference names the first place where two identities differ, the names of the data and the reasons of the backends'
+// choice apart, or nothing where they are the same. The content of the data comes first, as settings follow from it, then
+// the representation, as the settings of another do not compare.
 func (i Identity) Difference(other Identity) (string, error) {
+	if a, b := i.Data, other.Data; a.SHA256 != b.SHA256 {
+		return fmt.Sprintf("the data are %s of sha256 %.12s there and %s of %.12s here", a.Name, a.SHA256, b.Name, b.SHA256), nil
+	}
 	if a, b := i.Config.Representation, other.Config.Representation; a != b {
 		return fmt.Sprintf("representation is %s there and %s here", a, b), nil
 	}
-	other.Backend.Reason = i.Backend.Reason
+	other.Backend.Reason, other.Data.Name = i.Backend.Reason, i.Data.Name
 	there, errA := jsonfile.Encode(i)
 	here, errB := jsonfile.Encode(other)
 	if err := errors.Join(errA, errB); err != nil || bytes.Equal(there, here) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
@@ -17,7 +18,7 @@ import (
 )
 
 // Identity is what config.json holds: everything needed to repeat a run or a
-// sweep. Folders resume only under the same identity.
+// sweep. Folders resume only under the same identity, whatever the data are called.
 type Identity struct {
 	Version string          `json:"version"`
 	Data    DataIdentity    `json:"data"`
@@ -131,34 +132,66 @@ func repeated[E comparable](list []E) (e E, found bool) {
 }
 
 // claim makes dir the folder of this work: it makes and locks it, and writes config.json, or compares it with the one
-// that is there and names the first difference.
-func (i Identity) claim(dir string) (unlock func(), err error) {
+// that is there and names the first difference. The work goes on under the identity that is returned: that of the
+// folder, whose data may have another name. With grow it has the seeds and budgets of both.
+func (i Identity) claim(dir string, grow bool) (id Identity, unlock func(), err error) {
 	if err := atomicfile.MkdirAll(dir); err != nil {
-		return nil, err
+		return i, nil, err
 	}
 	if unlock, err = filelock.Folder(dir); err != nil {
-		return nil, err
+		return i, nil, err
 	}
-	if err = i.claimLocked(dir); err != nil {
+	if id, err = i.claimLocked(dir, grow); err != nil {
 		unlock()
-		return nil, err
+		return i, nil, err
 	}
-	return unlock, nil
+	return id, unlock, nil
 }
 
-func (i Identity) claimLocked(dir string) error {
+func (i Identity) claimLocked(dir string, grow bool) (Identity, error) {
 	path, difference := filepath.Join(dir, configFile), ""
 	found, err := ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return jsonfile.Write(path, i)
+		return i, jsonfile.Write(path, i)
 	}
-	if err == nil {
-		difference, err = found.Difference(i)
+	if err != nil {
+		return i, err
 	}
-	if err != nil || difference == "" {
-		return err
+	there := found
+	if grow {
+		found, i = found.grow(i)
 	}
-	return fmt.Errorf("%s: %s: expected the same settings to resume; use another folder", path, difference)
+	if difference, err = found.Difference(i); err != nil {
+		return i, err
+	}
+	if difference != "" {
+		return i, fmt.Errorf("%s: %s: expected the same settings to resume; use another folder", path, difference)
+	}
+	if slices.Equal(there.Seeds, found.Seeds) && slices.Equal(there.Budgets, found.Budgets) {
+		return found, nil
+	}
+	return found, jsonfile.Write(path, found)
+}
+
+// grow gives both the seeds and budgets of both: those of other in its order where it has all, else those of i first.
+// Work with budgets and without cannot be joined.
+func (i Identity) grow(other Identity) (Identity, Identity) {
+	i.Seeds = union(i.Seeds, other.Seeds)
+	if len(i.Budgets) > 0 && len(other.Budgets) > 0 {
+		i.Budgets = union(i.Budgets, other.Budgets)
+		i.Config.Schedule.Budget, other.Config.Schedule.Budget = i.Budgets[0], i.Budgets[0]
+		other.Budgets = i.Budgets
+	}
+	other.Seeds = i.Seeds
+	return i, other
+}
+
+// union is b where it has all of a, else a and then what b has beside.
+func union[E comparable](a, b []E) []E {
+	if !slices.ContainsFunc(a, func(e E) bool { return !slices.Contains(b, e) }) {
+		return b
+	}
+	return slices.Concat(a, slices.DeleteFunc(slices.Clone(b), func(e E) bool { return slices.Contains(a, e) }))
 }
 
 // ReadIdentity reads the config.json of a folder.

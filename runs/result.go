@@ -134,9 +134,9 @@ func readResult(path string, u Unit, methods []string) (*Result, error) {
 	return &res, nil
 }
 
-// summarise condenses the records of a finished problem.
-func summarise(p *pipeline.Problem, epochs []pipeline.Epoch) Result {
-	res := Result{Data: p.Set.Name, Target: p.TargetName(), Seed: p.Config.Seed}
+// summarise condenses the records of a finished problem on data of a name.
+func summarise(p *pipeline.Problem, data string, epochs []pipeline.Epoch) Result {
+	res := Result{Data: data, Target: p.TargetName(), Seed: p.Config.Seed}
 	if p.Config.Schedule.Kind == pipeline.ScheduleBudget {
 		res.Budget = p.Config.Schedule.Budget
 	}

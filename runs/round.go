@@ -80,7 +80,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 			score.Held = append(score.Held, held)
 		}
 	}
-	score.Result = summarise(p, st.Epochs)
+	score.Result = summarise(p, p.Set.Name, st.Epochs)
 	scores, err := jsonfile.Encode(score)
 	if err != nil {
 		return nil, err

@@ -27,19 +27,19 @@ func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, 
 	if len(units) != 1 {
 		return nil, fmt.Errorf("%d targets, %d seeds and %d budgets make a sweep, not a run", len(id.Targets), len(id.Seeds), len(id.Budgets))
 	}
-	key, err := id.Digest()
-	if err != nil {
-		return nil, err
-	}
 	p, err := id.problem(data.Set, units[0])
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := id.claim(dir)
+	id, unlock, err := id.claim(dir, false)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
+	key, err := id.Digest()
+	if err != nil {
+		return nil, err
+	}
 	f := folder{dir, id, p, checkpoint{filepath.Join(dir, checkpointDir, checkpointFile), key}}
 	if res, err := f.finished(units[0]); res != nil || err != nil {
 		return res, err
@@ -155,7 +155,7 @@ func (f folder) writeEpochs(st pipeline.State) error {
 
 // finish writes the files of the end; result.json is the last.
 func (f folder) finish(st pipeline.State) (*Result, error) {
-	res := summarise(f.problem, st.Epochs)
+	res := summarise(f.problem, f.id.Data.Name, st.Epochs)
 	if err := f.writeEpochs(st); err != nil {
 		return nil, err
 	}

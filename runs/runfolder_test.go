@@ -34,27 +34,27 @@ func TestRunRefusesOtherWork(t *testing.T) {
 	mustRun(t, dev, id, dir)
 	want := foldertest.Read(t, dir)
 	for field, change := range map[string]func(*Identity){
-		"config.k":                 func(i *Identity) { i.Config.K = 4 },
-		"config.erm.lambda":        func(i *Identity) { i.Config.ERM.Lambda = 0.5 },
-		"config.costs":             func(i *Identity) { i.Config.Costs = map[string]float64{"bytes_0": 2} },
-		"config.schedule.budget":   func(i *Identity) { i.Config.Schedule.Budget++ },
-		"config.methods":           func(i *Identity) { i.Config.Methods = []string{pipeline.Active} },
-		"targets":                  func(i *Identity) { i.Targets = []string{"bytes_0"} },
-		"seeds":                    func(i *Identity) { i.Seeds = []uint64{2} },
-		"version":                  func(i *Identity) { i.Version = "v2" },
-		"data.sha256":              func(i *Identity) { i.Data.SHA256 = "0" + i.Data.SHA256[1:] + "x" },
-		"backend.device":           func(i *Identity) { i.Backend.Device = "abacus" },
-		"config.allocation.mix":    func(i *Identity) { i.Config.Allocation.Mix = 0.25 },
-		"config.relevance.lambda":  func(i *Identity) { i.Config.Relevance.Lambda = 0.5 },
-		"config.target_samples":    func(i *Identity) { i.Config.TargetSamples = 21 },
-		"config.include_target":    func(i *Identity) { i.Config.IncludeTarget = true },
-		"config.schedule.epochs":   func(i *Identity) { i.Config.Schedule.Epochs = 2 },
-		"config.head.ridge":        func(i *Identity) { i.Config.Head.Ridge = 1 },
-		"config.erm.warm_start":    func(i *Identity) { i.Config.ERM.WarmStart = false },
-		"config.allocation.rule":   func(i *Identity) { i.Config.Allocation.Rule = pipeline.RuleL1 },
-		"backend.precision":        func(i *Identity) { i.Backend.Precision = "TF32" },
-		"config.relevance.kind":    func(i *Identity) { i.Config.Relevance = pipeline.Relevance{Kind: pipeline.Ridge, Rcond: -1, Tau: 1} },
-		"config.allocation.mix is": func(i *Identity) { i.Config.Allocation.Mix, i.Config.K = 0.5, 9 },
+		"config.k":                  func(i *Identity) { i.Config.K = 4 },
+		"config.erm.lambda":         func(i *Identity) { i.Config.ERM.Lambda = 0.5 },
+		"config.costs":              func(i *Identity) { i.Config.Costs = map[string]float64{"bytes_0": 2} },
+		"config.schedule.budget":    func(i *Identity) { i.Config.Schedule.Budget++ },
+		"config.methods":            func(i *Identity) { i.Config.Methods = []string{pipeline.Active} },
+		"targets":                   func(i *Identity) { i.Targets = []string{"bytes_0"} },
+		"seeds":                     func(i *Identity) { i.Seeds = []uint64{2} },
+		"version":                   func(i *Identity) { i.Version = "v2" },
+		"the data are small set of": func(i *Identity) { i.Data.SHA256 = "0" + i.Data.SHA256[1:] + "x" },
+		"backend.device":            func(i *Identity) { i.Backend.Device = "abacus" },
+		"config.allocation.mix":     func(i *Identity) { i.Config.Allocation.Mix = 0.25 },
+		"config.relevance.lambda":   func(i *Identity) { i.Config.Relevance.Lambda = 0.5 },
+		"config.target_samples":     func(i *Identity) { i.Config.TargetSamples = 21 },
+		"config.include_target":     func(i *Identity) { i.Config.IncludeTarget = true },
+		"config.schedule.epochs":    func(i *Identity) { i.Config.Schedule.Epochs = 2 },
+		"config.head.ridge":         func(i *Identity) { i.Config.Head.Ridge = 1 },
+		"config.erm.warm_start":     func(i *Identity) { i.Config.ERM.WarmStart = false },
+		"config.allocation.rule":    func(i *Identity) { i.Config.Allocation.Rule = pipeline.RuleL1 },
+		"backend.precision":         func(i *Identity) { i.Backend.Precision = "TF32" },
+		"config.relevance.kind":     func(i *Identity) { i.Config.Relevance = pipeline.Relevance{Kind: pipeline.Ridge, Rcond: -1, Tau: 1} },
+		"config.allocation.mix is":  func(i *Identity) { i.Config.Allocation.Mix, i.Config.K = 0.5, 9 },
 	} {
 		other := id
 		other.Config = cloneConfig(id.Config)
@@ -63,6 +63,36 @@ func TestRunRefusesOtherWork(t *testing.T) {
 		must.Fail(t, fmt.Sprintf("%s changed", field), err, field, "config.json")
 	}
 	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
+}
+
+// The same data under another name are the same: what is begun goes on, and the bytes stay those of the first name.
+func TestRunTakesOtherNames(t *testing.T) {
+	set := smallSet(25, 4, 200, 5, false)
+	dev := openDevice(t, 1, set)
+	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
+	dir, whole := t.TempDir(), t.TempDir()
+	mustRun(t, dev, id, whole)
+	want := foldertest.Read(t, whole)
+	ctx, stop := context.WithCancel(context.Background())
+	_, err := Run(ctx, dev, id, dir, func(s pipeline.Step) {
+		if s.Done == 2 {
+			stop()
+		}
+	})
+	must.Fail(t, "an interruption", err)
+	other := *set
+	other.Name = "moved"
+	moved := openDevice(t, 1, &other)
+	for range 2 { // it goes on, and then it is there already
+		again := identityOf(moved, smallConfig(), []string{"bytes_2"}, 1)
+		if again.Data.Name != "moved" {
+			t.Fatalf("the data are called %q", again.Data.Name)
+		}
+		if res := mustRun(t, moved, again, dir); res.Data != id.Data.Name {
+			t.Errorf("the result is of %q", res.Data)
+		}
+		foldertest.Equal(t, "under another name", foldertest.Read(t, dir), want)
+	}
 }
 
 func cloneConfig(c pipeline.Config) pipeline.Config {

@@ -36,7 +36,8 @@ type SweepStep struct {
 // Sweep carries out every unit of id in the folder dir, jobs at a time, each result in a file of its own that appears
 // whole, and condenses them. A folder that holds part of the same work is resumed: finished units are read, begun ones
 // go on from their last checkpoint. The files end in the same bytes (timing apart) whatever jobs is and however often
-// it was interrupted.
+// it was interrupted. Where the folder has finished units of other seeds or budgets, they are kept and the outcome is that
+// of all.
 func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
 	return SweepAcross(ctx, []*pipeline.Resident{data}, id, dir, jobs, progress, func(int, error) {})
 }
@@ -50,12 +51,12 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 	if err := id.Check(devices[0].Set); err != nil {
 		return nil, err
 	}
-	units := id.Units()
-	unlock, err := id.claim(dir)
+	id, unlock, err := id.claim(dir, true)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
+	units := id.Units()
 	for _, sub := range []string{resultsDir, checkpointDir} {
 		if err := atomicfile.MkdirAll(filepath.Join(dir, sub)); err != nil {
 			return nil, err
@@ -206,7 +207,7 @@ func WriteSweep(dir string, id Identity, results []Result, seconds []float64) (*
 	if len(results) != len(units) || len(seconds) != len(units) {
 		return nil, fmt.Errorf("%d results and %d times for %d units", len(results), len(seconds), len(units))
 	}
-	unlock, err := id.claim(dir)
+	id, unlock, err := id.claim(dir, false)
 	if err != nil {
 		return nil, err
 	}

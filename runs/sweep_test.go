@@ -195,8 +195,8 @@ func TestSweepResumesUnits(t *testing.T) {
 	clean := t.TempDir()
 	mustSweep(t, dev, id, clean, 1)
 	want := foldertest.Read(t, clean)
-	key := must.Get(id.Digest())(t)
 	s := id.Units()[1]
+	key := must.Get(id.of(s).Digest())(t)
 	p := must.Get(id.problem(dev.Set, s))(t)
 	u := must.Get(pipeline.NewLearner(dev, p))(t)
 	defer u.Close()
@@ -289,15 +289,70 @@ func TestSweepRefusesOtherWork(t *testing.T) {
 	mustSweep(t, dev, id, dir, 1)
 	want := foldertest.Read(t, dir)
 	for field, change := range map[string]func(*Identity){
-		"budgets": func(i *Identity) { i.Budgets = []float64{150, 200} },
-		"targets": func(i *Identity) { i.Targets = []string{"bytes_0"} },
-		"seeds":   func(i *Identity) { i.Seeds = []uint64{3, 5} },
+		"targets":      func(i *Identity) { i.Targets = []string{"bytes_0"} },
+		"config.k":     func(i *Identity) { i.Config.K, i.Seeds = i.Config.K+1, []uint64{3, 4, 5} },
+		"the data are": func(i *Identity) { i.Data.SHA256, i.Seeds = "00ff", []uint64{3, 4, 5} },
+		"budgets":      func(i *Identity) { i.Budgets, i.Seeds = nil, []uint64{3, 4, 5} },
 	} {
 		other := id
 		change(&other)
 		must.Fail(t, fmt.Sprintf("%s changed", field), must.Err(Sweep(context.Background(), dev, other, dir, 1, func(SweepStep) {})), field)
 	}
 	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
+}
+
+// Seeds and budgets that are added leave what a sweep of all leaves, and keep what is there as it is.
+func TestSweepGrows(t *testing.T) {
+	dev, id := smallSweep(t)
+	id.Targets = id.Targets[:1]
+	id = with(id, id.Budgets, id.Seeds...)
+	whole := t.TempDir()
+	mustSweep(t, dev, id, whole, 1)
+	want := foldertest.Read(t, whole)
+	for name, steps := range map[string][]Identity{
+		"a seed, then all":  {with(id, id.Budgets[:1], 3), with(id, id.Budgets[:1], 4), with(id, id.Budgets, 3, 4)},
+		"budgets, then all": {with(id, id.Budgets[1:], 3, 4), with(id, id.Budgets, 3, 4)},
+		"apart":             {with(id, id.Budgets[:1], 3), with(id, id.Budgets[1:], 3), with(id, id.Budgets[1:], 4)},
+	} {
+		dir := t.TempDir()
+		var before map[string]string
+		for _, step := range steps {
+			sum := mustSweep(t, dev, step, dir, 1)
+			now := foldertest.Read(t, dir)
+			for file, content := range before {
+				if strings.HasPrefix(file, resultsDir+"/") && now[file] != content {
+					t.Errorf("%s: %s has changed", name, file)
+				}
+			}
+			before = now
+			if n := len(must.Get(ReadIdentity(dir))(t).Units()); n*len(id.Config.Methods) != strings.Count(now[resultsFile], "\n")-1 ||
+				len(sum.Files) != n+2 {
+				t.Errorf("%s: %d units, %d files in the summary", name, n, len(sum.Files))
+			}
+		}
+		foldertest.Equal(t, name, before, want)
+		steps[0].Backend.Reason = "another"
+		mustSweep(t, dev, steps[0], dir, 1)
+		foldertest.Equal(t, name+", the first again", foldertest.Read(t, dir), want)
+	}
+}
+
+func with(id Identity, budgets []float64, seeds ...uint64) Identity {
+	id.Budgets, id.Seeds, id.Config = budgets, seeds, cloneConfig(id.Config)
+	id.Config.Schedule.Budget = budgets[0]
+	return id
+}
+
+// A checkpoint of a unit holds whatever else the sweep has.
+func TestSweepGrowsWhileBegun(t *testing.T) {
+	dev, id := smallSweep(t)
+	u := id.Units()[0]
+	less := with(id, id.Budgets, u.Seed)
+	path := filepath.Join(t.TempDir(), "unit.safetensors")
+	want := must.Get(RunUnit(context.Background(), dev, id, u, path, func(pipeline.Step) {}))(t)
+	if got := must.Get(RunUnit(context.Background(), dev, less, u, path, func(pipeline.Step) {}))(t); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }
 
 func TestUnitNames(t *testing.T) {

@@ -61,6 +61,12 @@ func (i Identity) unitConfig(u Unit) pipeline.Config {
 	return cfg
 }
 
+// of is the identity of one unit, whatever else the sweep has.
+func (i Identity) of(u Unit) Identity {
+	i.Config, i.Targets, i.Seeds, i.Budgets = i.unitConfig(u), []string{u.Target}, []uint64{u.Seed}, nil
+	return i
+}
+
 // problem states the problem of one unit.
 func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 	target, err := i.Config.FindSource(set, u.Target)
@@ -95,7 +101,7 @@ func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 // runUnit writes a checkpoint after a round where the last one is as long ago as every.
 func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, path string, every time.Duration,
 	progress func(pipeline.Step)) (*Result, error) {
-	key, err := id.Digest()
+	key, err := id.of(u).Digest()
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +124,6 @@ func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 	if err != nil {
 		return nil, err
 	}
-	res := summarise(p, st.Epochs)
+	res := summarise(p, id.Data.Name, st.Epochs)
 	return &res, nil
 }

@@ -183,12 +183,13 @@ type sweepProgress struct {
 	meter   *meter
 }
 
-func newSweepProgress(out *output, units int) *sweepProgress {
-	return &sweepProgress{out: out, meter: newMeter(out, float64(units))}
-}
+func newSweepProgress(out *output) *sweepProgress { return &sweepProgress{out: out} }
 
 // step counts a unit. Those that an earlier process finished come first and say nothing about the time left.
 func (p *sweepProgress) step(s runs.SweepStep) {
+	if p.meter == nil { // the folder may have more units than were asked for
+		p.meter = newMeter(p.out, float64(s.Total))
+	}
 	if s.Resumed {
 		p.resumed++
 		p.meter.shrink(1)
@@ -206,4 +207,8 @@ func (p *sweepProgress) step(s runs.SweepStep) {
 	p.meter.line("%d/%d %s: %s", s.Done, s.Total, s.Unit.Name(), strings.Join(scores, ", "))
 }
 
-func (p *sweepProgress) close() { p.meter.close() }
+func (p *sweepProgress) close() {
+	if p.meter != nil {
+		p.meter.close()
+	}
+}

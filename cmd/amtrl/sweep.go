@@ -33,7 +33,7 @@ func (o *sweepOptions) addFlags(set *flags.Set) {
 	set.Int(&o.jobs, "jobs", "targets at a time, on all devices together; results do not depend on it", 0).DefaultText = "all processors"
 	set.Text(&o.devices, "devices", "CUDA devices of one model that share the targets: all, or numbers such as 0,1", "")
 	set.Group(groupOutput)
-	o.folder.addFlags(set, "`FOLDER` of the sweep; by default amtrl-sweeps/<identity>")
+	o.folder.addFlags(set, "`FOLDER` of the sweep, to which seeds and budgets can be added; by default amtrl-sweeps/<identity>")
 	o.sweepOutput.addFlags(set)
 }
 
@@ -68,7 +68,7 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	progress := newSweepProgress(&o.output, p.units())
+	progress := newSweepProgress(&o.output)
 	sum, err := runs.SweepAcross(ctx, residents, id, dir, jobs, progress.step, open.lost)
 	progress.close()
 	if err != nil {
