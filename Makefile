@@ -66,6 +66,11 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 bench: deps-python ## time the kernels and a whole ERM beside NumPy, SciPy and PyTorch
 	AMTRL_PYTHON=$(call python) $(GO) run ./bench
 
+.PHONY: bench-large
+LARGE ?=
+bench-large: deps-python ## import, run and predict 10 million rows of Parquet; LARGE='-rows 100000' for a trial
+	AMTRL_PYTHON=$(call python) $(GO) run ./bench/large $(LARGE)
+
 BASE ?= HEAD
 
 .PHONY: same-bytes

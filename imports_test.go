@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 		"runs"},
 	"bench/gpu/check":        nil,
 	"bench/internal/compare": {"backend", "dataset", "pipeline"},
+	"bench/large":            {"bench/internal/compare"},
 	"bench/samebytes":        nil,
 }
 
