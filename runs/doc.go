@@ -4,6 +4,7 @@
 //	identity.go    config.json, and whether a folder is of the same work
 //	difference.go  where two configurations differ
 //	result.go      result.json, epochs.jsonl, relevance.csv
+//	interval.go    the intervals of scores in result.json
 //	rows.go        rows.csv
 //	model.go       model.safetensors
 //	checkpoint.go  checkpoint/*.safetensors
@@ -14,4 +15,5 @@
 //	mend.go        a finished folder, compared with its hashes
 //	sweep.go       many targets, budgets and seeds in a folder
 //	unit.go        one of them, carried out apart
+//	read.go        a finished folder, for reports
 package runs

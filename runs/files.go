@@ -23,6 +23,7 @@ const (
 	resultFile     = "result.json"
 	resultsFile    = "results.csv"
 	summaryFile    = "summary.json"
+	timingFile     = "timing.jsonl"
 	resultsDir     = "results"
 	checkpointDir  = "checkpoint"
 	checkpointFile = "epoch.safetensors"

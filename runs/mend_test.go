@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -56,7 +57,7 @@ func TestFinishedRunIsMended(t *testing.T) {
 				restore(t, dir, want)
 				damageFile(t, filepath.Join(dir, name), damage)
 				again, err := Run(context.Background(), dev, id, dir, func(pipeline.Step) { t.Errorf("%s: it computed", what) })
-				if err != nil || again.Methods[0] != res.Methods[0] {
+				if err != nil || !reflect.DeepEqual(again.Methods[0], res.Methods[0]) {
 					t.Errorf("%s: %+v, %v", what, again, err)
 				}
 				foldertest.Equal(t, what, foldertest.Read(t, dir), want)

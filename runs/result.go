@@ -52,6 +52,20 @@ type MethodResult struct {
 	// LeaveOneOut is the mean squared leave-one-out residual of the target's samples.
 	LeaveOneOut float64        `json:"leave_one_out,omitempty"`
 	Score       pipeline.Score `json:"score"`
+	// Interval is the 95 % interval of Score for other rows like the Rows that it was measured on. There is none, and
+	// Rows is 0, where the score is exact. See [ScoreInterval].
+	Interval *[2]float64 `json:"interval,omitempty"`
+	Rows     int         `json:"rows,omitempty"`
+	// Rounds are the rounds of a method that has several, where there are intervals.
+	Rounds []RoundResult `json:"rounds,omitempty"`
+}
+
+// RoundResult is the score after a round of a method.
+type RoundResult struct {
+	Samples  int         `json:"samples"`
+	Cost     float64     `json:"cost"`
+	Value    float64     `json:"value"`
+	Interval *[2]float64 `json:"interval,omitempty"`
 }
 
 // SourceResult is what a run says about one source.
@@ -161,6 +175,21 @@ func summarise(p *pipeline.Problem, data string, epochs []pipeline.Epoch) Result
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
 		res.recommend()
 	}
+	for i := range epochs {
+		e := &epochs[i]
+		m := res.Method(e.Method)
+		end := last[slices.IndexFunc(last, func(l *pipeline.Epoch) bool { return l.Method == e.Method })]
+		interval := ScoreInterval(e.Score, end.Losses, e == end)
+		if end.Losses == nil {
+			continue
+		}
+		if e == end {
+			m.Interval, m.Rows = interval, end.Losses.Rows
+		}
+		if m.Epochs > 1 {
+			m.Rounds = append(m.Rounds, RoundResult{e.Samples, e.Cost, e.Score.Value, interval})
+		}
+	}
 	for _, e := range last[1:] {
 		if c := pipeline.CompareLosses(first, e); c != nil {
 			res.Comparisons = append(res.Comparisons, *c)
@@ -178,16 +207,17 @@ func summarise(p *pipeline.Problem, data string, epochs []pipeline.Epoch) Result
 	return res
 }
 
-// encodeRelevance is relevance.csv. Cells of what was not computed are empty. The cost is that of the samples.
+// encodeRelevance is relevance.csv. Cells of what was not computed are empty. The cost is that of the samples, available
+// the number of rows that the source can give.
 func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error) {
-	costs := map[string]float64{}
+	costs, there, counts := map[string]float64{}, map[string]int{}, available(p)
 	for i, name := range p.SourceNames() {
-		costs[name] = p.Costs[i]
+		costs[name], there[name] = p.Costs[i], counts[i]
 	}
-	rows := [][]string{{"source", "nu", "nu_low", "nu_high", "share", "share_low", "share_high", "top_five", "samples", "cost"}}
+	rows := [][]string{{"source", "nu", "nu_low", "nu_high", "share", "share_low", "share_high", "top_five", "samples", "cost", "available"}}
 	for _, s := range sources {
 		row := []string{s.Source, number(s.Nu), "", "", number(s.Share), "", "", "", strconv.Itoa(s.Samples),
-			number(costs[s.Source] * float64(s.Samples))}
+			number(costs[s.Source] * float64(s.Samples)), strconv.Itoa(there[s.Source])}
 		if i := s.SourceIntervals; i != nil {
 			row[2], row[3], row[5], row[6], row[7] = number(i.NuLow), number(i.NuHigh), number(i.ShareLow), number(i.ShareHigh), number(i.TopFive)
 		}

@@ -215,8 +215,11 @@ func TestRunFolder(t *testing.T) {
 		if i == 0 {
 			iterations += epochs[0].Fit.Iterations + epochs[1].Fit.Iterations
 		}
-		want := MethodResult{e.Method, e.Samples, e.Cost, e.Epoch, iterations, e.Fit.Objective, e.TargetLoss, e.LeaveOneOut, e.Score}
-		if res.Methods[i] != want || *res.Method(e.Method) != want {
+		want := MethodResult{
+			Method: e.Method, Samples: e.Samples, Cost: e.Cost, Epochs: e.Epoch, Iterations: iterations, Objective: e.Fit.Objective,
+			TargetLoss: e.TargetLoss, LeaveOneOut: e.LeaveOneOut, Score: e.Score,
+		}
+		if !reflect.DeepEqual(res.Methods[i], want) || !reflect.DeepEqual(*res.Method(e.Method), want) {
 			t.Errorf("method %d: %+v, want %+v", i, res.Methods[i], want)
 		}
 	}
@@ -245,7 +248,7 @@ func TestRunFolder(t *testing.T) {
 
 	rows, err := csv.NewReader(bytes.NewReader(read("relevance.csv"))).ReadAll()
 	if err != nil || len(rows) != 6 || !slices.Equal(rows[0], []string{"source", "nu", "nu_low", "nu_high", "share", "share_low", "share_high",
-		"top_five", "samples", "cost"}) {
+		"top_five", "samples", "cost", "available"}) {
 		t.Fatalf("relevance.csv: %v, %v", rows, err)
 	}
 	shares := pipelinetest.Shares(cfg.Allocation.Rule, cfg.Allocation.Mix, active.Nu, []float64{2, 1, 1, 1, 1})
@@ -262,7 +265,8 @@ func TestRunFolder(t *testing.T) {
 		if nu != active.Nu[m] || samples != active.Counts[m] || !near(share, cost*shares[m], 1e-12) {
 			t.Errorf("%v: want nu %g, share %g, %d samples", row, active.Nu[m], cost*shares[m], active.Counts[m])
 		}
-		want := []string{"", "", "", "", "", number(cost * float64(samples))}
+		want := []string{"", "", "", "", "", number(cost * float64(samples)), strconv.Itoa(len(set.Tasks[slices.IndexFunc(set.Tasks,
+			func(t dataset.Task) bool { return t.Name == row[0] })].Train))}
 		if !slices.Equal(slices.Concat(row[2:4], row[5:8], row[9:]), want) {
 			t.Errorf("%v: want no intervals and the cost %s", row, want[5])
 		}

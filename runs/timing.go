@@ -22,5 +22,5 @@ func (l timingLine) append(dir string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Append(filepath.Join(dir, "timing.jsonl"), js)
+	return atomicfile.Append(filepath.Join(dir, timingFile), js)
 }

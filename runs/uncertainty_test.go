@@ -36,6 +36,15 @@ func TestIntervals(t *testing.T) {
 	if len(res.Comparisons) != 2 {
 		t.Fatalf("%d comparisons of three methods", len(res.Comparisons))
 	}
+	for _, m := range res.Methods {
+		if m.Rows != 40 || m.Interval == nil || m.Interval[0] > m.Score.Value || m.Interval[1] < m.Score.Value {
+			t.Errorf("%s: %g on %d rows, interval %v", m.Method, m.Score.Value, m.Rows, m.Interval)
+		}
+		if n := len(m.Rounds); n > 0 != (m.Epochs > 1) || n > 0 && (n != m.Epochs || m.Rounds[n-1].Value != m.Score.Value ||
+			*m.Rounds[n-1].Interval != *m.Interval || m.Rounds[n-1].Samples != m.Samples || m.Rounds[0].Interval == nil) {
+			t.Errorf("%s of %d epochs: rounds %+v", m.Method, m.Epochs, m.Rounds)
+		}
+	}
 	active := res.Method(pipeline.Active).Score.Value
 	for i, c := range res.Comparisons {
 		if c.Rows != 40 || c.A != pipeline.Active || c.B != cfg.Methods[i+1] || c.Difference != res.Method(c.B).Score.Value-active ||

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestUnitsApartAreTheSweep(t *testing.T) {
 	for range 2 {
 		got := must.Get(WriteSweep(apart, id, results, seconds))(t)
 		foldertest.Equal(t, "apart", foldertest.Read(t, apart), foldertest.Read(t, whole))
-		if got.Methods[0] != want.Methods[0] {
+		if !reflect.DeepEqual(got.Methods[0], want.Methods[0]) {
 			t.Errorf("the summary is %+v, want %+v", got, want)
 		}
 	}

@@ -1,0 +1,194 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Finished is what the folder of a finished run says.
+type Finished struct {
+	Identity Identity
+	Result   Result
+	// Sources are in the order of the counts and nu of Epochs.
+	Sources []string
+	Epochs  []pipeline.Epoch
+	// Available and Cost are, by source, the rows that it can give and what its samples cost in all.
+	Available map[string]int
+	Cost      map[string]float64
+	// Seconds is what all epochs took, over all processes that carried out the run.
+	Seconds float64
+}
+
+// Kind of a folder: what finished work lies in it.
+type Kind string
+
+// The kinds.
+const (
+	KindRun   Kind = "run"
+	KindSweep Kind = "sweep"
+)
+
+// KindOf says what finished work lies in a folder.
+func KindOf(dir string) (Kind, error) {
+	for _, k := range []struct {
+		file string
+		kind Kind
+	}{{resultFile, KindRun}, {summaryFile, KindSweep}} {
+		switch info, err := os.Stat(filepath.Join(dir, k.file)); {
+		case err == nil && info.Mode().IsRegular():
+			return k.kind, nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		}
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Join(dir, configFile)); err == nil {
+		return "", fmt.Errorf("%s is not finished: expected %s or %s; the command that began it goes on", dir, resultFile, summaryFile)
+	}
+	return "", fmt.Errorf("%s: expected the folder of a finished run or sweep, with %s or %s", dir, resultFile, summaryFile)
+}
+
+// ReadRun reads the folder of a finished run. Files that are not those that result.json lists are refused.
+func ReadRun(dir string) (*Finished, error) {
+	f := Finished{Available: map[string]int{}, Cost: map[string]float64{}}
+	path := filepath.Join(dir, resultFile)
+	if err := jsonfile.Read(path, maxResult, &f.Result); err != nil {
+		return nil, err
+	}
+	if len(f.Result.Methods) == 0 {
+		return nil, fmt.Errorf("%s: expected the result of at least one method, found none", path)
+	}
+	var err error
+	if f.Identity, err = ReadIdentity(dir); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{configFile, epochsFile, modelFile, relevanceFile} {
+		found, err := hashFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		if want := f.Result.Files[name]; found != want {
+			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %.8s: the command of the run mends it",
+				filepath.Join(dir, name), want, found)
+		}
+	}
+	if f.Sources, err = modelSources(filepath.Join(dir, modelFile)); err != nil {
+		return nil, err
+	}
+	path = filepath.Join(dir, epochsFile)
+	err = jsonfile.ReadLines(path, maxResult, func(e pipeline.Epoch) error {
+		if len(e.Counts) != len(f.Sources) || len(e.Nu) != len(f.Sources) {
+			return fmt.Errorf("epoch %d of %s: expected %d sources, found %d counts and %d nu", e.Epoch, e.Method, len(f.Sources),
+				len(e.Counts), len(e.Nu))
+		}
+		f.Epochs = append(f.Epochs, e)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := f.readRelevance(filepath.Join(dir, relevanceFile)); err != nil {
+		return nil, err
+	}
+	return &f, f.readTiming(filepath.Join(dir, timingFile))
+}
+
+// modelSources are the names of the sources in a model, in the order of its heads.
+func modelSources(path string) (names []string, err error) {
+	raw, err := atomicfile.ReadFile(path, maxTensors)
+	if err != nil {
+		return nil, err
+	}
+	_, meta, err := safetensors.Decode(raw)
+	if err == nil {
+		err = json.Unmarshal([]byte(meta["sources"]), &names)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return names, nil
+}
+
+func (f *Finished) readRelevance(path string) error {
+	raw, err := atomicfile.ReadFile(path, maxResult)
+	if err != nil {
+		return err
+	}
+	rows, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for i, row := range rows {
+		if i == 0 {
+			continue
+		}
+		cost, errCost := strconv.ParseFloat(row[9], 64)
+		n, errRows := strconv.Atoi(row[10])
+		if err := errors.Join(errCost, errRows); err != nil {
+			return fmt.Errorf("%s: line %d: %w", path, i+1, err)
+		}
+		f.Cost[row[0]], f.Available[row[0]] = cost, n
+	}
+	return nil
+}
+
+// readTiming adds up what is there: the file may be gone, as nothing follows from it.
+func (f *Finished) readTiming(path string) error {
+	err := jsonfile.ReadLines(path, maxResult, func(l timingLine) error {
+		f.Seconds += l.Seconds
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// ReadSweep reads the summary and the identity of a finished sweep.
+func ReadSweep(dir string) (id Identity, s *Summary, err error) {
+	s = new(Summary)
+	if err := jsonfile.Read(filepath.Join(dir, summaryFile), maxResult, s); err != nil {
+		return id, nil, err
+	}
+	id, err = ReadIdentity(dir)
+	return id, s, err
+}
+
+// EachResult reads the results of a finished sweep one after the other, in unit order.
+func EachResult(dir string, id Identity, s *Summary, do func(*Result) error) error {
+	for _, u := range id.Units() {
+		name := resultName(u)
+		path := filepath.Join(dir, name)
+		found, err := hashFile(path)
+		if err != nil {
+			return err
+		}
+		var res *Result
+		if found == s.Files[filepath.ToSlash(name)] {
+			if res, err = readResult(path, u, id.Config.Methods); err != nil {
+				return err
+			}
+		}
+		if res == nil {
+			return fmt.Errorf("%s: expected the result that %s lists, found another or none: the command of the sweep mends it", path, summaryFile)
+		}
+		if err := do(res); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package runs
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// What is read of a folder is what the run said, and a file that is not the run's is refused.
+func TestReadRun(t *testing.T) {
+	set := smallSet(28, 6, 300, 6, true)
+	dev := openDevice(t, 1, set)
+	cfg := smallConfig()
+	id, dir := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3), t.TempDir()
+	must.Fail(t, "an empty folder", must.Err(KindOf(dir)), dir, "expected the folder of a finished run or sweep")
+	must.Do(t, os.WriteFile(filepath.Join(dir, configFile), []byte("{}"), 0o644))
+	must.Fail(t, "a begun folder", must.Err(KindOf(dir)), "is not finished")
+	must.Do(t, os.Remove(filepath.Join(dir, configFile)))
+	must.Fail(t, "no folder", must.Err(KindOf(filepath.Join(dir, "none"))), "none")
+	res := mustRun(t, dev, id, dir)
+	if kind, err := KindOf(dir); kind != KindRun || err != nil {
+		t.Errorf("the folder of a run is of kind %q, %v", kind, err)
+	}
+	f := must.Get(ReadRun(dir))(t)
+	if !same(t, f.Result, res) || !same(t, f.Identity, id) || f.Seconds <= 0 {
+		t.Errorf("read %+v", f)
+	}
+	p := must.Get(id.problem(set, id.Units()[0]))(t)
+	if !reflect.DeepEqual(f.Sources, p.SourceNames()) || len(f.Epochs) != p.Rounds() {
+		t.Errorf("%d epochs of the sources %v", len(f.Epochs), f.Sources)
+	}
+	for i, s := range f.Sources {
+		first := f.Epochs[0]
+		for _, e := range f.Epochs {
+			if e.Method == first.Method {
+				first = e
+			}
+		}
+		if f.Available[s] < first.Counts[i] || f.Cost[s] != p.Costs[i]*float64(first.Counts[i]) {
+			t.Errorf("%s: %d available, cost %g, %d drawn", s, f.Available[s], f.Cost[s], first.Counts[i])
+		}
+	}
+	for _, name := range []string{epochsFile, modelFile, relevanceFile, configFile} {
+		path := filepath.Join(dir, name)
+		raw := must.Get(os.ReadFile(path))(t)
+		damageFile(t, path, func(s string) (string, bool) { return s + " ", false })
+		must.Fail(t, name, must.Err(ReadRun(dir)), path, "expected the file that result.json lists")
+		must.Do(t, os.WriteFile(path, raw, 0o644))
+	}
+	must.Do(t, os.Remove(filepath.Join(dir, timingFile)))
+	if f := must.Get(ReadRun(dir))(t); f.Seconds != 0 {
+		t.Errorf("without timing the run took %g s", f.Seconds)
+	}
+}
+
+// same compares values as they are written.
+func same(t *testing.T, a, b any) bool {
+	t.Helper()
+	return bytes.Equal(must.Get(jsonfile.Encode(a))(t), must.Get(jsonfile.Encode(b))(t))
+}
+
+func TestReadSweep(t *testing.T) {
+	set := smallSet(29, 6, 300, 6, true)
+	dev := openDevice(t, 1, set)
+	id, dir := identityOf(dev, smallConfig(), []string{set.Tasks[1].Name, set.Tasks[2].Name}, 3), t.TempDir()
+	sum := mustSweep(t, dev, id, dir, 1)
+	if kind, err := KindOf(dir); kind != KindSweep || err != nil {
+		t.Errorf("the folder of a sweep is of kind %q, %v", kind, err)
+	}
+	gotID, got, err := ReadSweep(dir)
+	if err != nil || !same(t, gotID, id) || !same(t, got, sum) {
+		t.Errorf("read %+v, %+v, %v", gotID, got, err)
+	}
+	var targets []string
+	each := func(r *Result) error { targets = append(targets, r.Target); return nil }
+	if err := EachResult(dir, id, sum, each); err != nil || !reflect.DeepEqual(targets, id.Targets) {
+		t.Errorf("the results are of %v, %v", targets, err)
+	}
+	path := filepath.Join(dir, resultName(id.Units()[1]))
+	damageFile(t, path, func(s string) (string, bool) { return s + "\n", false })
+	must.Fail(t, "a changed result", EachResult(dir, id, sum, func(*Result) error { return nil }), path, "the command of the sweep mends it")
+}
+
+// The rows that a source can give are those that a run draws from it where it asks for all.
+func TestAvailable(t *testing.T) {
+	set := smallSet(30, 5, 60, 6, true)
+	cfg := smallConfig()
+	cfg.IncludeTarget = true
+	p := must.Get(pipeline.NewProblem(set, cfg, 2))(t)
+	for i, n := range available(p) {
+		want := len(set.Tasks[p.Sources[i].Tasks[0]].Train)
+		if p.Sources[i].Name == p.Target.Name {
+			want -= cfg.TargetSamples
+		}
+		if n != want {
+			t.Errorf("%s: %d rows, expected %d", p.Sources[i].Name, n, want)
+		}
+	}
+}
