@@ -1,0 +1,164 @@
+package chart
+
+import (
+	"math"
+	"slices"
+)
+
+// Axis is what an axis measures.
+type Axis struct {
+	// Name has the unit in it, as in "error (%)".
+	Name string
+	// Text writes a number of the axis.
+	Text func(float64) string
+	// Log makes steps of equal ratio equally long, for values above 0. Zero says that an axis without it begins at 0.
+	Log, Zero bool
+	// Whole says that only whole numbers mean something.
+	Whole bool
+}
+
+// scale takes values to coordinates.
+type scale struct {
+	lo, hi, from, to float64
+	log              bool
+}
+
+// newScale is that of values which lie in lo to hi, with ends at ticks where that leaves little empty.
+func (a Axis) newScale(lo, hi, from, to float64) scale {
+	if a.Log {
+		if hi <= lo*(1+1e-9) {
+			lo, hi = lo/2, hi*2
+		}
+		return scale{lo, hi, from, to, true}
+	}
+	if a.Zero {
+		lo, hi = min(lo, 0), max(hi, 0)
+	}
+	// Rounding is no difference.
+	if hi-lo <= 1e-9*max(math.Abs(lo), math.Abs(hi)) {
+		pad := math.Abs(lo) * 0.1
+		switch {
+		case a.Whole:
+			pad = max(pad, 1)
+		case pad == 0:
+			pad = 0.01
+		}
+		lo, hi = lo-pad, hi+pad
+		if a.Zero {
+			lo, hi = min(lo, 0), max(hi, 0)
+		}
+	}
+	if step := tickStep(lo, hi, 5, a.Whole); true {
+		lo, hi = math.Floor(lo/step+1e-9)*step, math.Ceil(hi/step-1e-9)*step
+	}
+	return scale{lo, hi, from, to, false}
+}
+
+func (s scale) at(v float64) float64 {
+	lo, hi := s.lo, s.hi
+	if s.log {
+		lo, hi, v = math.Log(lo), math.Log(hi), math.Log(v)
+	}
+	return s.from + (s.to-s.from)*(v-lo)/(hi-lo)
+}
+
+// tickStep is 1, 2 or 5 times a power of ten, about a want-th of the way.
+func tickStep(lo, hi float64, want int, whole bool) float64 {
+	raw := (hi - lo) / float64(want)
+	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	step := 10 * power
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= raw*0.999 {
+			step = m * power
+			break
+		}
+	}
+	if whole {
+		step = max(step, 1)
+	}
+	return step
+}
+
+// ticks are the values at which the scale has a mark.
+func (s scale) ticks(want int, whole bool) []float64 {
+	if !s.log {
+		step := tickStep(s.lo, s.hi, want, whole)
+		var out []float64
+		first := math.Ceil(s.lo/step - 1e-9)
+		for i := range int(math.Floor(s.hi/step+1e-9)-first) + 1 {
+			out = append(out, (first+float64(i))*step)
+		}
+		return out
+	}
+	first, last := math.Floor(math.Log10(s.lo)), math.Ceil(math.Log10(s.hi))
+	// The densest that leaves room, of some for each power of ten, or of every so many powers.
+	for _, digits := range [][]float64{{1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 5}, {1, 3}, {1}} {
+		var out []float64
+		stride := 1.0
+		if len(digits) == 1 {
+			stride = math.Ceil((last - first) / float64(want))
+		}
+		for p := first; p <= last; p += stride {
+			for _, d := range digits {
+				if v := d * math.Pow(10, p); v >= s.lo*0.9999 && v <= s.hi*1.0001 {
+					out = append(out, v)
+				}
+			}
+		}
+		if len(out) <= want+1 && len(out) > 1 {
+			return out
+		}
+	}
+	return scale{s.lo, s.hi, s.from, s.to, false}.ticks(want, whole)
+}
+
+// plot is the area between axes.
+type plot struct{ left, top, right, bottom float64 }
+
+// yAxis draws the marks, the grid and the name of the vertical axis.
+func (f *Figure) yAxis(p plot, a Axis, s scale) {
+	for _, v := range s.ticks(5, a.Whole) {
+		y := s.at(v)
+		f.line(p.left, y, p.right, y, "grid")
+		f.text(p.left-6, y+4, "tick", "end", a.Text(v))
+	}
+	f.printf(`<text transform="translate(13 %s)rotate(-90)" class="mute" text-anchor="middle">%s</text>`, num((p.top+p.bottom)/2), escape(a.Name))
+}
+
+// xAxis draws those of the horizontal axis, leaving out numbers that would touch.
+func (f *Figure) xAxis(p plot, a Axis, s scale, grid bool) {
+	f.line(p.left, p.bottom, p.right, p.bottom, "axis")
+	end := math.Inf(-1)
+	for _, v := range s.ticks(6, a.Whole) {
+		x, text := s.at(v), a.Text(v)
+		if grid {
+			f.line(x, p.top, x, p.bottom, "grid")
+		}
+		f.line(x, p.bottom, x, p.bottom+4, "axis")
+		half := textWidth(text) / 2
+		if x-half < end+6 || x+half > f.Width {
+			continue
+		}
+		f.text(x, p.bottom+17, "tick", "middle", text)
+		end = x + half
+	}
+	f.text((p.left+p.right)/2, p.bottom+35, "mute", "middle", a.Name)
+}
+
+// labelRoom is the width that the numbers of a vertical axis need.
+func (a Axis) labelRoom(s scale) float64 {
+	var texts []string
+	for _, v := range s.ticks(5, a.Whole) {
+		texts = append(texts, a.Text(v))
+	}
+	return widest(texts, 90) + 28
+}
+
+// bounds are the least and the greatest of the values that are finite.
+func bounds(values []float64) (lo, hi float64) {
+	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	if len(values) == 0 {
+		return 0, 1
+	}
+	return slices.Min(values), slices.Max(values)
+}

@@ -1,0 +1,122 @@
+package chart
+
+import "fmt"
+
+// Bar is a bar with a name, its value and, where Band says so, an interval.
+type Bar struct {
+	Name             string
+	Value, Low, High float64
+	Band             bool
+}
+
+const barHeight = 20
+
+// frame begins a figure of rows, a name before each.
+func frame(title, desc string, names []string, top float64, noteRoom float64) (*Figure, plot) {
+	f := &Figure{Title: title, Desc: desc, Width: width}
+	p := plot{widest(names, 150) + 16, top, width - 14 - noteRoom, top + float64(len(names))*barHeight}
+	f.Height = p.bottom + 44
+	return f, p
+}
+
+func (f *Figure) rowName(p plot, i int, name string) {
+	f.label(p.left-8, p.top+float64(i)*barHeight+14, "", "end", name, p.left-10)
+}
+
+// Bars draws a bar for each row, with its number behind it.
+func Bars(title, desc string, x Axis, bars []Bar) *Figure {
+	var names, texts []string
+	var values []float64
+	for _, b := range bars {
+		names, texts, values = append(names, b.Name), append(texts, x.Text(b.Value)), append(values, b.Value)
+		if b.Band {
+			values = append(values, b.Low, b.High)
+		}
+	}
+	room := widest(texts, 90) + 8
+	f, p := frame(title, desc, names, 8, room)
+	lo, hi := bounds(values)
+	x.Zero = true
+	s := x.newScale(lo, hi, p.left, p.right)
+	f.xAxis(p, x, s, true)
+	for i, b := range bars {
+		y := p.top + float64(i)*barHeight
+		f.rowName(p, i, b.Name)
+		note := x.Text(b.Value)
+		if b.Band {
+			note += fmt.Sprintf(" (%s to %s)", x.Text(b.Low), x.Text(b.High))
+		}
+		f.rect(s.at(0), y+4, s.at(b.Value)-s.at(0), barHeight-8, "f0", Isolate(b.Name)+": "+note)
+		if b.Band {
+			f.whisker(s.at(b.Low), y+barHeight/2, s.at(b.High), y+barHeight/2, "ink")
+		}
+		f.text(width-6, y+14, "", "end", x.Text(b.Value))
+	}
+	return f
+}
+
+// Stack is a bar of several parts; Full marks it at its end.
+type Stack struct {
+	Name  string
+	Parts []float64
+	Full  bool
+}
+
+// Stacks draws rows of parts, of which part i has the name parts[i] and is the darker the later it is. Rows that are full
+// have the sign "●" behind them, which fullText explains.
+func Stacks(title, desc string, x Axis, parts []string, rows []Stack, fullText string) *Figure {
+	var names []string
+	most, anyFull := 0.0, false
+	for _, r := range rows {
+		names = append(names, r.Name)
+		sum := 0.0
+		for _, v := range r.Parts {
+			sum += v
+		}
+		most, anyFull = max(most, sum), anyFull || r.Full
+	}
+	f := &Figure{Title: title, Desc: desc, Width: width}
+	shade := func(i int) string { return ramp(0.25 + 0.7*float64(i)/float64(max(1, len(parts)-1))) }
+	shown, at := legendParts(parts)
+	if anyFull {
+		shown = append(shown, fullText)
+	}
+	top := f.legend(14, shown, func(lx, ly float64, i int) {
+		if i == len(at) {
+			f.text(lx+9, ly+4, "", "middle", "●")
+			return
+		}
+		f.printf(`<rect x="%s" y="%s" width="18" height="10" fill="%s"/>`, num(lx), num(ly-5), shade(at[i]))
+	})
+	body, p := frame(title, desc, names, top+4, 12)
+	f.Height = body.Height
+	x.Zero, x.Whole = true, true
+	s := x.newScale(0, most, p.left, p.right)
+	f.xAxis(p, x, s, true)
+	for i, r := range rows {
+		y, sum := p.top+float64(i)*barHeight, 0.0
+		f.rowName(p, i, r.Name)
+		for k, v := range r.Parts {
+			if v > 0 {
+				f.printf(`<rect x="%s" y="%s" width="%s" height="%d" fill="%s" class="edge">%s</rect>`, num(s.at(sum)), num(y+3),
+					num(s.at(sum+v)-s.at(sum)), barHeight-6, shade(k), tip(fmt.Sprintf("%s, %s: %s", Isolate(r.Name), parts[k], x.Text(v))))
+			}
+			sum += v
+		}
+		if r.Full {
+			f.text(s.at(sum)+4, y+14, "", "", "●")
+		}
+	}
+	return f
+}
+
+// legendParts are the parts that a legend names: all of a few, else the first, some between and the last.
+func legendParts(parts []string) (names []string, at []int) {
+	step := max(1, (len(parts)+4)/5)
+	for i := range parts {
+		if i%step == 0 && i+step <= len(parts) || i == len(parts)-1 {
+			names, at = append(names, parts[i]), append(at, i)
+		}
+	}
+	return names, at
+}

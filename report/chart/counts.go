@@ -1,0 +1,62 @@
+package chart
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Counts are how many values of a series lie in each of a row of bins of one width.
+type Counts struct {
+	Name   string
+	Counts []int
+}
+
+// Histogram draws the outlines of series over each other: the first is filled, the others are lines. The bins begin at
+// edges[i] and end at edges[i+1].
+func Histogram(title, desc string, x, y Axis, edges []float64, series []Counts) *Figure {
+	f := &Figure{Title: title, Desc: desc, Width: width}
+	var names []string
+	most := 0
+	for _, s := range series {
+		names = append(names, s.Name)
+		for _, n := range s.Counts {
+			most = max(most, n)
+		}
+	}
+	top := f.legend(14, names, func(lx, ly float64, i int) {
+		if i == 0 {
+			f.rect(lx, ly-5, 20, 10, "f0", "")
+			return
+		}
+		f.line(lx, ly, lx+22, ly, fmt.Sprintf("line s%d", seriesColor(i)))
+	})
+	p := plot{0, top + 6, width - 14, top + 206}
+	y.Zero, y.Whole = true, true
+	sy := y.newScale(0, float64(most), p.bottom, p.top)
+	p.left = y.labelRoom(sy)
+	sx := scale{edges[0], edges[len(edges)-1], p.left, p.right, false}
+	f.yAxis(p, y, sy)
+	f.xAxis(p, x, sx, false)
+	f.Height = p.bottom + 44
+	for k, s := range series {
+		if k == 0 {
+			for i, n := range s.Counts {
+				if n > 0 {
+					f.rect(sx.at(edges[i])+0.5, sy.at(float64(n)), sx.at(edges[i+1])-sx.at(edges[i])-1, p.bottom-sy.at(float64(n)), "f0",
+						fmt.Sprintf("%s, %s to %s: %d", s.Name, x.Text(edges[i]), x.Text(edges[i+1]), n))
+				}
+			}
+			continue
+		}
+		var d strings.Builder
+		fmt.Fprintf(&d, "M%s %s", num(sx.at(edges[0])), num(p.bottom))
+		for i, n := range s.Counts {
+			fmt.Fprintf(&d, "V%sH%s", num(sy.at(float64(n))), num(sx.at(edges[i+1])))
+		}
+		f.printf(`<path d="%sV%s" class="line s%d"/>`, d.String(), num(p.bottom), seriesColor(k))
+	}
+	return f
+}
+
+// seriesColor is orange and not vermilion for the second of two series.
+func seriesColor(i int) int { return []int{0, 1, 2, 3, 4, 5, 6, 7}[i%Series] }

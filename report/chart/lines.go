@@ -1,0 +1,142 @@
+package chart
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Point is a point of a line; Band says that Low and High are the ends of its interval.
+type Point struct {
+	X, Y, Low, High float64
+	Band            bool
+}
+
+// Line is a series of points.
+type Line struct {
+	Name   string
+	Points []Point
+	// Color is a colour of series, and the mark.
+	Color int
+	// Level is a line across the figure at the one point's Y, dotted. Guess is a line dashed, without marks.
+	Level, Guess bool
+}
+
+// Lines draws lines with their bands. The levels reach over the whole width; the band of a guess ends at the figure's edge.
+func Lines(title, desc string, x, y Axis, lines []Line) *Figure {
+	f := &Figure{Title: title, Desc: desc, Width: width}
+	var xs, ys []float64
+	var names []string
+	for _, l := range lines {
+		names = append(names, l.Name)
+		for _, p := range l.Points {
+			if !l.Level {
+				xs = append(xs, p.X)
+			}
+			ys = append(ys, p.Y)
+			if p.Band && !l.Guess {
+				ys = append(ys, p.Low, p.High)
+			}
+		}
+	}
+	top := f.legend(14, names, func(at, h float64, i int) {
+		l := lines[i]
+		f.line(at, h, at+22, h, l.class())
+		if !l.Guess && !l.Level {
+			f.mark(at+11, h, l.Color, "")
+		}
+	})
+	ylo, yhi := bounds(ys)
+	xlo, xhi := bounds(xs)
+	p := plot{0, top + 6, width - 20, top + 216}
+	sy := y.newScale(ylo, yhi, p.bottom, p.top)
+	p.left = y.labelRoom(sy)
+	sx := x.newScale(xlo, xhi, p.left+8, p.right-8)
+	f.yAxis(p, y, sy)
+	f.xAxis(p, x, sx, false)
+	f.Height = p.bottom + 44
+	for _, l := range lines {
+		points := l.Points
+		if l.Level && len(points) > 0 {
+			from, to := points[0], points[0]
+			from.X, to.X = 0, 1
+			f.band([]Point{from, to}, l.Color, scale{0, 1, p.left, p.right, false}, sy)
+			continue
+		}
+		f.band(points, l.Color, sx, sy)
+	}
+	for _, l := range lines {
+		f.path(l, sx, sy, p)
+	}
+	aside := 0.0
+	for _, l := range lines {
+		if l.Level || l.Guess {
+			continue
+		}
+		for _, q := range l.Points {
+			at := sx.at(q.X)
+			if len(l.Points) == 1 { // beside what has the same place
+				aside += 9
+				at = min(at+aside, p.right-4)
+			}
+			if len(l.Points) == 1 && q.Band {
+				f.whisker(at, sy.at(q.Low), at, sy.at(q.High), fmt.Sprintf("s%d", l.Color))
+			}
+			f.mark(at, sy.at(q.Y), l.Color, fmt.Sprintf("%s: %s at %s", l.Name, y.Text(q.Y), x.Text(q.X)))
+		}
+	}
+	return f
+}
+
+func (l Line) class() string {
+	class := fmt.Sprintf("line s%d", l.Color%Series)
+	switch {
+	case l.Guess:
+		class += " dash"
+	case l.Level:
+		class += " dot"
+	}
+	return class
+}
+
+func (f *Figure) path(l Line, sx, sy scale, p plot) {
+	if l.Level && len(l.Points) > 0 {
+		y := sy.at(l.Points[0].Y)
+		f.line(p.left, y, p.right, y, l.class())
+		return
+	}
+	if len(l.Points) < 2 {
+		return
+	}
+	var d strings.Builder
+	for i, q := range l.Points {
+		fmt.Fprintf(&d, "%c%s %s", "ML"[min(i, 1)], num(sx.at(q.X)), num(sy.at(q.Y)))
+	}
+	f.printf(`<path d="%s" class="%s"/>`, d.String(), l.class())
+}
+
+func (f *Figure) band(points []Point, color int, sx, sy scale) {
+	if len(points) < 2 {
+		return
+	}
+	var over, under strings.Builder
+	for i, q := range points {
+		if !q.Band {
+			return
+		}
+		back := points[len(points)-1-i]
+		fmt.Fprintf(&over, "%c%s %s", "ML"[min(i, 1)], num(sx.at(q.X)), num(max(sy.at(q.High), sy.to)))
+		fmt.Fprintf(&under, "L%s %s", num(sx.at(back.X)), num(min(sy.at(back.Low), sy.from)))
+	}
+	f.printf(`<path d="%s%sz" class="band f%d"/>`, over.String(), under.String(), color%Series)
+}
+
+// whisker draws an interval with its ends.
+func (f *Figure) whisker(x1, y1, x2, y2 float64, color string) {
+	const e = 3.5
+	dx, dy := 0.0, e
+	if x1 == x2 {
+		dx, dy = e, 0
+	}
+	f.printf(`<path d="M%s %sL%s %sM%s %sL%s %sM%s %sL%s %s" class="whisker %s"/>`, num(x1), num(y1), num(x2), num(y2),
+		num(x1-dx), num(y1-dy), num(x1+dx), num(y1+dy), num(x2-dx), num(y2-dy), num(x2+dx), num(y2+dy), color)
+}

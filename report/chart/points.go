@@ -1,0 +1,45 @@
+package chart
+
+import "fmt"
+
+// Differences draws a point with an interval for each row, and a line at 0 between less and more, the words for the two
+// sides.
+func Differences(title, desc string, x Axis, rows []Bar, less, more string) *Figure {
+	var names []string
+	values := []float64{0}
+	for _, r := range rows {
+		names, values = append(names, r.Name), append(values, r.Value)
+		if r.Band {
+			values = append(values, r.Low, r.High)
+		}
+	}
+	f, p := frame(title, desc, names, 24, 0)
+	lo, hi := bounds(values)
+	s := x.newScale(lo, hi, p.left+6, p.right)
+	f.xAxis(p, x, s, true)
+	zero := s.at(0)
+	f.line(zero, p.top, zero, p.bottom, "axis")
+	if zero-p.left > textWidth(less)+12 {
+		f.text(zero-8, 14, "mute", "end", less)
+	}
+	if p.right-zero > textWidth(more)+12 {
+		f.text(zero+8, 14, "mute", "", more)
+	}
+	for i, r := range rows {
+		y := p.top + (float64(i)+0.5)*barHeight
+		f.rowName(p, i, r.Name)
+		note, color := x.Text(r.Value), 3
+		if r.Band {
+			note += fmt.Sprintf(" (%s to %s)", x.Text(r.Low), x.Text(r.High))
+			f.whisker(s.at(r.Low), y, s.at(r.High), y, "ink")
+			switch {
+			case r.Low > 0:
+				color = 0
+			case r.High < 0:
+				color = 5
+			}
+		}
+		f.mark(s.at(r.Value), y, color, Isolate(r.Name)+": "+note)
+	}
+	return f
+}

@@ -1,0 +1,45 @@
+package report
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/amtrl/amtrl/runs"
+)
+
+// extrapolate continues the scores of rounds to twice the cost of the last: the line of least squares through their
+// logarithms over those of the cost, with its 95 % band by Student's t. Rounds share test rows and samples, so the band is
+// no promise. There is none for fewer than three rounds, or scores of 0.
+func extrapolate(rounds []runs.RoundResult) []runs.RoundResult {
+	n := float64(len(rounds))
+	if len(rounds) < 3 {
+		return nil
+	}
+	var x, y []float64
+	for i, r := range rounds {
+		if !(r.Value > 0) || !(r.Cost > 0) || i > 0 && r.Cost <= rounds[i-1].Cost {
+			return nil
+		}
+		x, y = append(x, math.Log(r.Cost)), append(y, math.Log(r.Value))
+	}
+	a, b := stat.LinearRegression(x, y, nil, false)
+	square := 0.0
+	for i := range x {
+		d := y[i] - a - b*x[i]
+		square += d * d
+	}
+	mean, spread := stat.Mean(x, nil), stat.Variance(x, nil)*(n-1)
+	t := distuv.StudentsT{Sigma: 1, Nu: n - 2}.Quantile(0.975)
+	var out []runs.RoundResult
+	const steps = 8
+	last := rounds[len(rounds)-1]
+	for i := range steps + 1 {
+		cost := last.Cost * (1 + float64(i)/steps)
+		at := a + b*math.Log(cost)
+		half := t * math.Sqrt(square/(n-2)) * math.Sqrt(1/n+(math.Log(cost)-mean)*(math.Log(cost)-mean)/spread)
+		out = append(out, runs.RoundResult{Cost: cost, Value: math.Exp(at), Interval: &[2]float64{math.Exp(at - half), math.Exp(at + half)}})
+	}
+	return out
+}

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// hostile are names that want to be more than names.
+var hostile = []string{
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(2)>`, `'; DROP TABLE x; --`, strings.Repeat("long name ", 20),
+	strings.Repeat("unbroken", 25), "مصدر البيانات 7", "מקור 3", "🦜🧪 emoji 👩‍👩‍👧", "a|b*c`d`[e](http://example.com)", "&amp;&lt;", "{{.Title}}", "</svg></title><script>alert(3)</script>", "${7*7}", "名前", "=1+2", " ",
+}
+
+// smallData are digits whose tasks have hostile names where naughty.
+func smallData(t testing.TB, naughty bool) *dataset.Set {
+	t.Helper()
+	set := must.Get(dataset.Digits(3, 200, 2))(t)
+	if naughty {
+		set.Name = "data " + hostile[0]
+		for i := range set.Tasks {
+			set.Tasks[i].Name = fmt.Sprintf("%s %d", hostile[i%len(hostile)], i)
+		}
+	}
+	return set
+}
+
+// work opens the data on the CPU and describes small work on them.
+func work(t testing.TB, set *dataset.Set, change func(*pipeline.Config)) (*pipeline.Resident, runs.Identity) {
+	t.Helper()
+	dev := pipelinetest.Open(t, 2, set, pipeline.NewResident)
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	cfg = cfg.Complete(nil)
+	cfg.TargetSamples, cfg.K, cfg.ERM.Iterations = 60, 6, 15
+	cfg.Schedule.Epochs, cfg.Schedule.Floor = 4, 3
+	if change != nil {
+		change(&cfg)
+	}
+	id := runs.NewIdentity("v0.0.0-test", set, backend.Choice{Device: dev.Device, Reason: "asked for"}, cfg)
+	return dev, id
+}
+
+// finishedRun carries out a small run and returns its folder.
+func finishedRun(t testing.TB, set *dataset.Set, target int, change func(*pipeline.Config)) string {
+	t.Helper()
+	dev, id := work(t, set, change)
+	dir := filepath.Join(t.TempDir(), "run")
+	id.Targets, id.Seeds = []string{set.Tasks[target].Name}, []uint64{5}
+	must.Get(runs.Run(context.Background(), dev, id, dir, func(pipeline.Step) {}))(t)
+	return dir
+}
+
+func pageOf(t testing.TB, dir string) *Page {
+	t.Helper()
+	return RunPage(must.Get(runs.ReadRun(dir))(t), "amtrl run --seed 5")
+}

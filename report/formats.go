@@ -1,0 +1,219 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/atomicfile"
+)
+
+// sheets are all tables of the page, in the order of the page.
+func (p *Page) sheets() []Sheet {
+	out := []Sheet{p.Answer.sheet()}
+	for _, part := range p.Parts {
+		for _, f := range part.Figures {
+			s := f.Sheet
+			s.Title = f.Chart.Title
+			out = append(out, s)
+		}
+		out = append(out, part.Sheets...)
+	}
+	return out
+}
+
+// sheet is the answer as a table.
+func (a Answer) sheet() Sheet {
+	s := Sheet{ID: "answer", Title: "the answer", Columns: []string{"question", "answer", "difference", "95 % interval: from", "to"}}
+	for _, v := range a.Verdicts {
+		cells := []Cell{plain(v.Question.String()), plain(v.Answer), {}, {}, {}}
+		at := 2
+		for _, c := range v.Detail {
+			if c.Number && at < len(cells) {
+				cells[at] = c
+				at++
+			}
+		}
+		s.Rows = append(s.Rows, row1(cells...))
+	}
+	return s
+}
+
+// Markdown is the page as a document without drawings.
+func (p *Page) Markdown() string {
+	var out strings.Builder
+	escape := func(s string) string {
+		return strings.NewReplacer(`\`, `\\`, "<", "&lt;", "&", "&amp;", "*", `\*`, "`", "\\`", "[", `\[`, "|", `\|`, "#", `\#`).Replace(s)
+	}
+	say := func(s Sentence) string {
+		var line strings.Builder
+		for _, c := range s {
+			if c.Name || c.Code {
+				line.WriteString(escape(c.Text))
+			} else {
+				line.WriteString(c.Text)
+			}
+		}
+		return line.String()
+	}
+	out.WriteString("# " + escape(p.Title) + "\n\n" + say(p.Under) + "\n\n**" + say(p.Answer.Headline) + "**\n\n")
+	for _, l := range p.Answer.Lines {
+		out.WriteString(say(l) + "\n\n")
+	}
+	table := func(s Sheet) {
+		t := Table{Title: escape(s.Title), Header: s.Columns}
+		for i := range s.Columns {
+			if rightAligned(s, i) {
+				t.Right = append(t.Right, i)
+			}
+		}
+		for _, r := range s.Rows {
+			var cells []string
+			for _, c := range r.Cells {
+				if c.Name || c.Code {
+					cells = append(cells, strings.ReplaceAll(escape(c.Text), `\|`, "|")) // the table escapes these itself
+				} else {
+					cells = append(cells, c.Text)
+				}
+			}
+			t.Rows = append(t.Rows, cells)
+		}
+		out.WriteString(t.Render(Markdown) + "\n")
+		if s.Note != "" {
+			out.WriteString(strings.TrimSpace(s.Note) + "\n\n")
+		}
+	}
+	if len(p.Answer.Verdicts) > 0 {
+		table(p.Answer.sheet())
+	}
+	for _, part := range p.Parts {
+		out.WriteString("## " + part.Title + "\n\n")
+		for _, l := range part.Text {
+			out.WriteString(say(l) + "\n\n")
+		}
+		for _, f := range part.Figures {
+			s := f.Sheet
+			s.Title = f.Chart.Title
+			table(s)
+		}
+		for _, s := range part.Sheets {
+			table(s)
+		}
+	}
+	return strings.TrimRight(out.String(), "\n") + "\n"
+}
+
+// jsonPage is what JSON writes.
+type jsonPage struct {
+	Kind     string      `json:"kind"`
+	Title    string      `json:"title"`
+	Headline string      `json:"headline"`
+	Lines    []string    `json:"lines"`
+	Tables   []jsonTable `json:"tables"`
+}
+
+type jsonTable struct {
+	ID      string   `json:"id"`
+	Title   string   `json:"title"`
+	Columns []string `json:"columns"`
+	// Rows have a number, a text or null for each column.
+	Rows [][]any `json:"rows"`
+	Note string  `json:"note,omitempty"`
+}
+
+// JSON is the content of the page for programs. Numbers are whole, not as the page rounds them.
+func (p *Page) JSON() ([]byte, error) {
+	out := jsonPage{Kind: p.Kind, Title: p.Title, Headline: p.Answer.Headline.String(), Lines: []string{}}
+	for _, l := range p.Answer.Lines {
+		out.Lines = append(out.Lines, l.String())
+	}
+	for _, s := range p.sheets() {
+		t := jsonTable{ID: s.ID, Title: s.Title, Columns: s.Columns, Rows: [][]any{}, Note: strings.TrimSpace(s.Note)}
+		for _, r := range s.Rows {
+			cells := make([]any, len(s.Columns))
+			for i, c := range r.Cells {
+				switch {
+				case c.Number:
+					cells[i] = c.Value
+				case c.Text != "":
+					cells[i] = c.Text
+				}
+			}
+			t.Rows = append(t.Rows, cells)
+		}
+		out.Tables = append(out.Tables, t)
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	err := enc.Encode(out)
+	return buf.Bytes(), err
+}
+
+// raw is a cell for programs.
+func (c Cell) raw() string {
+	if c.Number {
+		return strconv.FormatFloat(c.Value, 'g', -1, 64)
+	}
+	return c.Text
+}
+
+// CSV is all tables of the page as one: a line for each cell, with the table, the row, the column and the value.
+func (p *Page) CSV() ([]byte, error) {
+	lines := [][]string{{"table", "row", "column", "value"}}
+	for _, s := range p.sheets() {
+		for i, r := range s.Rows {
+			for j, c := range r.Cells {
+				if v := c.raw(); v != "" {
+					lines = append(lines, []string{s.ID, strconv.Itoa(i + 1), s.Columns[j], v})
+				}
+			}
+		}
+	}
+	return writeCSV(lines)
+}
+
+// csv is a sheet as a file of its own.
+func (s Sheet) csv() ([]byte, error) {
+	lines := [][]string{s.Columns}
+	for _, r := range s.Rows {
+		cells := make([]string, len(s.Columns))
+		for i, c := range r.Cells {
+			cells[i] = c.raw()
+		}
+		lines = append(lines, cells)
+	}
+	return writeCSV(lines)
+}
+
+func writeCSV(lines [][]string) ([]byte, error) {
+	var out bytes.Buffer
+	err := csv.NewWriter(&out).WriteAll(lines)
+	return out.Bytes(), err
+}
+
+// WriteFigures writes each figure as ID.svg, with its numbers as ID.csv, into the folder dir, which it makes.
+func (p *Page) WriteFigures(dir string) error {
+	if err := atomicfile.MkdirAll(dir); err != nil {
+		return err
+	}
+	for _, part := range p.Parts {
+		for _, f := range part.Figures {
+			table, err := f.Sheet.csv()
+			if err != nil {
+				return err
+			}
+			if err := atomicfile.Write(filepath.Join(dir, f.ID+".svg"), []byte(f.Chart.Standalone())); err != nil {
+				return err
+			}
+			if err := atomicfile.Write(filepath.Join(dir, f.ID+".csv"), table); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,271 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/report/chart"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// Page is what a report says, whatever it is written as: [Page.HTML], [Page.Markdown], [Page.JSON], [Page.CSV], and its
+// figures as files by [Page.WriteFigures].
+type Page struct {
+	// Kind is run or sweep, Title the name of what it is of, Under a line below it.
+	Kind, Title string
+	Under       Sentence
+	Answer      Answer
+	Parts       []Part
+}
+
+// Answer is what somebody reads who reads one thing.
+type Answer struct {
+	Headline Sentence
+	Lines    []Sentence
+	Verdicts []Verdict
+}
+
+// Verdict answers a question with yes, no or cannot tell.
+type Verdict struct {
+	Question Sentence
+	Answer   string
+	Detail   Sentence
+}
+
+// The answers of a verdict.
+const (
+	Yes        = "yes"
+	No         = "no"
+	CannotTell = "cannot tell"
+)
+
+// Part is a section of a page.
+type Part struct {
+	ID, Title string
+	Text      []Sentence
+	Figures   []Figure
+	// Sheets are tables of their own; Open ones are shown at once.
+	Sheets []Sheet
+	// Wide parts have the whole width of the page, others may stand beside each other.
+	Wide bool
+}
+
+// Figure is a drawing with the numbers behind it.
+type Figure struct {
+	ID    string
+	Chart *chart.Figure
+	Sheet Sheet
+	// Wide figures have the whole width of the page.
+	Wide bool
+}
+
+// Sheet is a table whose numbers are known as numbers.
+type Sheet struct {
+	ID, Title string
+	Columns   []string
+	Rows      []Row
+	Open      bool
+	// Note is a sentence below it.
+	Note string
+}
+
+// Row is a row of a sheet. Anchor is the name that links find it by.
+type Row struct {
+	Anchor string
+	Cells  []Cell
+}
+
+// Sentence is text with numbers and names in it.
+type Sentence []Cell
+
+// Cell is text, a name that the data gave, or a number and how it is written.
+type Cell struct {
+	Text   string
+	Value  float64
+	Number bool
+	Name   bool
+	// Link is the anchor of what the cell is of.
+	Link string
+	// Code is text for machines, such as a hash.
+	Code bool
+}
+
+func plain(s string) Cell { return Cell{Text: s} }
+func name(s string) Cell  { return Cell{Text: oneLine(s), Name: true} }
+func code(s string) Cell  { return Cell{Text: s, Code: true} }
+
+// number is a number and its text.
+func number(v float64, text string) Cell { return Cell{Text: text, Value: v, Number: true} }
+
+func whole(v int) Cell { return number(float64(v), Count(float64(v))) }
+
+func count(v float64) Cell { return number(v, Count(v)) }
+
+func part(v float64) Cell { return number(v, percent(v)) }
+
+func score(metric string, v float64) Cell { return number(v, Score(metric, v)) }
+
+func places(v float64, n int) Cell { return number(v, signed(strconv.FormatFloat(v, 'f', n, 64))) }
+
+// signed writes a negative number with the sign of mathematics, and 0 without one.
+func signed(s string) string {
+	if rest, negative := strings.CutPrefix(s, "-"); negative {
+		if strings.Trim(rest, "0.") == "" {
+			return rest
+		}
+		return "−" + rest
+	}
+	return s
+}
+
+// say makes a sentence of strings and cells.
+func say(words ...any) Sentence {
+	var s Sentence
+	for _, w := range words {
+		switch w := w.(type) {
+		case string:
+			s = append(s, plain(w))
+		case Cell:
+			s = append(s, w)
+		case Sentence:
+			s = append(s, w...)
+		}
+	}
+	return s
+}
+
+// String is the sentence as plain text.
+func (s Sentence) String() string {
+	var out strings.Builder
+	for _, c := range s {
+		out.WriteString(c.Text)
+	}
+	return out.String()
+}
+
+// oneLine is a name without what would break lines or be no text.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' || r == '\ufffd' {
+			return '�'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "�"))
+}
+
+func row1(cells ...Cell) Row { return Row{Cells: cells} }
+
+// span is an interval as words, with its ends as numbers, empty where there is none.
+func span(i *[2]float64, write func(float64) string) Sentence {
+	if i == nil {
+		return nil
+	}
+	return say(number(i[0], write(i[0])), " to ", number(i[1], write(i[1])))
+}
+
+// points writes a difference of scores.
+func points(metric string) func(float64) string {
+	return func(v float64) string {
+		if metric == pipeline.MetricError {
+			return plus(strconv.FormatFloat(100*v, 'f', 2, 64))
+		}
+		return plus(strconv.FormatFloat(v, 'g', 4, 64))
+	}
+}
+
+// plus writes the sign of a number that is not 0.
+func plus(s string) string {
+	s = signed(s)
+	if strings.Trim(s, "0.") == "" || strings.HasPrefix(s, "−") {
+		return s
+	}
+	return "+" + s
+}
+
+// differenceUnit is the unit behind a difference of scores.
+func differenceUnit(metric string) string {
+	if metric == pipeline.MetricError {
+		return " points"
+	}
+	return ""
+}
+
+// judge says whether the first method of a comparison is better.
+func judge(metric string, c pipeline.Comparison) Verdict {
+	write := points(metric)
+	v := Verdict{Question: say("Is ", methodWords(c.A), " better than ", methodWords(c.B), "?"), Answer: CannotTell,
+		Detail: say(number(c.Difference, write(c.Difference)), differenceUnit(metric))}
+	if c.Interval == nil {
+		v.Detail = append(v.Detail, plain(", no interval from one run"))
+		return v
+	}
+	v.Detail = append(v.Detail, say(" (95 % interval ", span(c.Interval, write), ")")...)
+	switch {
+	case c.Interval[0] > 0:
+		v.Answer = Yes
+	case c.Interval[1] < 0:
+		v.Answer = No
+	}
+	return v
+}
+
+// methodWords say what a method is.
+func methodWords(m string) string {
+	switch m {
+	case pipeline.Active:
+		return "sampling by relevance"
+	case pipeline.Uniform:
+		return "uniform sampling at equal cost"
+	case pipeline.Target:
+		return "the target's samples alone"
+	case pipeline.Constant:
+		return "always predicting the same"
+	case pipeline.Pooled:
+		return "one model over all sources' rows"
+	case pipeline.Known:
+		return "sampling by the known relevance"
+	case runs.Recommended:
+		return "the recommended method"
+	}
+	return m
+}
+
+// methodColor is the colour of a method, the same in all figures.
+func methodColor(m string) int {
+	for i, known := range []string{pipeline.Active, pipeline.Uniform, pipeline.Target, pipeline.Constant, pipeline.Pooled, pipeline.Known,
+		runs.Recommended} {
+		if m == known {
+			return i
+		}
+	}
+	return chart.Series - 1
+}
+
+// scoreAxis is the axis of a score.
+func scoreAxis(metric, of string) chart.Axis {
+	a := chart.Axis{Name: of + metricTitle(metric), Text: func(v float64) string { return signed(strconv.FormatFloat(v, 'g', 3, 64)) }}
+	if metric == pipeline.MetricError {
+		a.Name += " (%)"
+		a.Text = func(v float64) string { return signed(strconv.FormatFloat(roundTo(100*v), 'f', -1, 64)) }
+	}
+	return a
+}
+
+// roundTo rounds to what an axis can show.
+func roundTo(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
+	return r
+}
+
+// percentAxis is one of parts of a whole.
+func percentAxis(of string) chart.Axis {
+	return chart.Axis{Name: of + " (%)", Text: func(v float64) string {
+		return strings.TrimSuffix(signed(strconv.FormatFloat(100*v, 'f', 1, 64)), ".0")
+	}}
+}
+
+// countAxis is one of numbers of samples.
+func countAxis(of string) chart.Axis {
+	return chart.Axis{Name: of, Text: Count, Whole: true}
+}

@@ -1,0 +1,31 @@
+
+"use strict";
+// A click on the name of a column sorts its table. Without this script everything is on the page all the same.
+document.querySelectorAll("table").forEach(function (table) {
+  var body = table.tBodies[0];
+  if (body.rows.length < 3) return;
+  table.querySelectorAll("thead th").forEach(function (head, at) {
+    var button = document.createElement("button");
+    button.type = "button";
+    while (head.firstChild) button.appendChild(head.firstChild);
+    head.appendChild(button);
+    button.addEventListener("click", function () {
+      var down = head.getAttribute("aria-sort") === "ascending" ||
+        (!head.hasAttribute("aria-sort") && head.classList.contains("n"));
+      table.querySelectorAll("thead th").forEach(function (h) { h.removeAttribute("aria-sort"); });
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      function key(row) {
+        var cell = row.cells[at], data = cell && cell.querySelector("data");
+        return data ? Number(data.value) : cell ? cell.textContent : "";
+      }
+      var rows = Array.from(body.rows).map(function (row) { return {key: key(row), row: row}; });
+      rows.sort(function (a, b) {
+        if (a.key === "" || b.key === "") return (a.key === "") - (b.key === "");
+        var order = typeof a.key === "number" && typeof b.key === "number" ? a.key - b.key
+          : String(a.key).localeCompare(String(b.key), undefined, {numeric: true});
+        return down ? -order : order;
+      });
+      rows.forEach(function (r) { body.appendChild(r.row); });
+    });
+  });
+});

@@ -1,0 +1,402 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/report/chart"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// What a figure shows of a long list; the table behind it has all.
+const (
+	mostBars  = 15
+	mostRanks = 8
+)
+
+// RunPage is the report of a run. The command is the one that repeats it.
+func RunPage(f *runs.Finished, command string) *Page {
+	r := &runPage{Finished: f, metric: f.Result.Methods[0].Score.Metric}
+	for _, e := range f.Epochs {
+		if e.Method == f.Epochs[0].Method {
+			r.rounds = append(r.rounds, e)
+		}
+	}
+	p := &Page{Kind: string(runs.KindRun), Title: oneLine(f.Result.Target)}
+	p.Under = say("target of ", name(f.Result.Data), ", ", whole(f.Identity.Config.TargetSamples), " target samples, ",
+		whole(len(f.Sources)), " sources, seed ", code(strconv.FormatUint(f.Result.Seed, 10)))
+	p.Answer = r.answer()
+	p.Parts = append(p.Parts, r.methods())
+	if len(f.Result.Sources) > 0 && r.rounds[len(r.rounds)-1].Samples > 0 {
+		p.Parts = append(p.Parts, r.sources(), r.labels())
+		if len(r.rounds) > 1 {
+			p.Parts = append(p.Parts, r.movement())
+		}
+	}
+	p.Parts = append(p.Parts, provenance(&f.Identity, command, f.Seconds, f.Result.Files))
+	return p
+}
+
+type runPage struct {
+	*runs.Finished
+	metric string
+	// rounds are those of the first method.
+	rounds []pipeline.Epoch
+}
+
+// chosen is the method whose model is saved.
+func (r *runPage) chosen() *runs.MethodResult {
+	return r.Result.Method(cmp.Or(r.Result.Recommended, r.Result.Methods[0].Method))
+}
+
+func (r *runPage) answer() Answer {
+	m := r.chosen()
+	var a Answer
+	var top Sentence
+	byShare := slices.Clone(r.Result.Sources)
+	slices.SortStableFunc(byShare, func(a, b runs.SourceResult) int { return cmp.Compare(b.Share, a.Share) })
+	for i, s := range byShare[:min(3, len(byShare))] {
+		if i > 0 {
+			top = append(top, plain(", "))
+		}
+		top = append(top, say(name(s.Source), " (", part(s.Share), ")")...)
+	}
+	switch m.Method {
+	case pipeline.Active, pipeline.Known:
+		a.Headline = say("Label next: ", top)
+	case pipeline.Uniform:
+		a.Headline = say("Spread labels evenly over the sources: choosing them by relevance did not help here")
+	case pipeline.Target:
+		a.Headline = say("Use the target's own samples alone: no source helped here")
+	case pipeline.Pooled:
+		a.Headline = say("Use one model over the rows of all sources: choosing by relevance did not help here")
+	default:
+		a.Headline = say("Nothing learned here beats always predicting the same")
+	}
+	line := say("The model that is saved is that of ", m.Method, ". Its ", metricTitle(r.metric), " is ", score(r.metric, m.Score.Value))
+	if m.Interval != nil {
+		line = append(line, say(" (95 % interval ", span(m.Interval, func(v float64) string { return Score(r.metric, v) }), ")")...)
+	}
+	switch {
+	case m.Score.LeaveOneOut:
+		line = append(line, say(", on the target's samples, each left out in turn")...)
+	case m.Rows > 0:
+		line = append(line, say(", on ", whole(m.Rows), " held-out rows of the target")...)
+	}
+	a.Lines = append(a.Lines, append(line, plain(".")))
+	if m.Method != pipeline.Active && len(top) > 0 {
+		a.Lines = append(a.Lines, say("By relevance, the next labels would go to ", top, "."))
+	}
+	if r.Result.Recommended != "" {
+		a.Lines = append(a.Lines, say("It was chosen by the target's samples, each left out in turn. The table of the methods has their losses."))
+	}
+	for _, c := range r.Result.Comparisons {
+		a.Verdicts = append(a.Verdicts, judge(r.metric, c))
+	}
+	return a
+}
+
+// costs says whether samples cost other than 1.
+func (r *runPage) costs() bool {
+	return slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return m.Cost != float64(m.Samples) })
+}
+
+func (r *runPage) methods() Part {
+	p := Part{ID: "methods", Title: "What it was worth"}
+	write := func(v float64) string { return Score(r.metric, v) }
+	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Columns: []string{"method", metricTitle(r.metric), "95 % interval: from", "to",
+		"source samples", "cost", "rounds", "iterations", "leave-one-out loss"}}
+	for _, m := range r.Result.Methods {
+		cells := []Cell{plain(m.Method), score(r.metric, m.Score.Value), {}, {}, whole(m.Samples), count(m.Cost), whole(m.Epochs),
+			whole(m.Iterations), {}}
+		if m.Interval != nil {
+			cells[2], cells[3] = number(m.Interval[0], write(m.Interval[0])), number(m.Interval[1], write(m.Interval[1]))
+		}
+		if m.LeaveOneOut != 0 {
+			cells[8] = number(m.LeaveOneOut, fmt.Sprintf("%.4g", m.LeaveOneOut))
+		}
+		sheet.Rows = append(sheet.Rows, row1(cells...))
+	}
+	p.Figures = append(p.Figures, r.spend())
+	p.Text = append(p.Text, say("Less is better. Each point is a model that was fitted on the samples bought so far; "+
+		"bands and whiskers are 95 % intervals for other held-out rows."))
+	p.Sheets = append(p.Sheets, sheet)
+	return p
+}
+
+// spend is the score of each method against what was spent.
+func (r *runPage) spend() Figure {
+	axis := "source samples"
+	if r.costs() {
+		axis = "cost of source samples"
+	}
+	sheet := Sheet{ID: "spend-table", Columns: []string{"method", "round", axis, metricTitle(r.metric), "interval: from", "to"}}
+	add := func(method string, round Cell, x float64, levels bool, y float64, i *[2]float64) {
+		cells := []Cell{plain(method), round, count(x), score(r.metric, y), {}, {}}
+		if levels {
+			cells[2] = Cell{}
+		}
+		if i != nil {
+			cells[4], cells[5] = score(r.metric, i[0]), score(r.metric, i[1])
+		}
+		sheet.Rows = append(sheet.Rows, row1(cells...))
+	}
+	var lines []chart.Line
+	for _, m := range r.Result.Methods {
+		l := chart.Line{Name: m.Method, Color: methodColor(m.Method)}
+		rounds := r.roundsOf(m)
+		l.Level = m.Samples == 0
+		for i, q := range rounds {
+			l.Points = append(l.Points, point(q.Cost, q.Value, q.Interval))
+			add(m.Method, whole(i+1), q.Cost, l.Level, q.Value, q.Interval)
+		}
+		lines = append(lines, l)
+		if guess := extrapolate(rounds); guess != nil {
+			l := chart.Line{Name: m.Method + ", extrapolated", Color: methodColor(m.Method), Guess: true}
+			for i, q := range guess {
+				l.Points = append(l.Points, point(q.Cost, q.Value, q.Interval))
+				if i == len(guess)-1 {
+					add(l.Name, Cell{}, q.Cost, false, q.Value, q.Interval)
+				}
+			}
+			lines = append(lines, l)
+		}
+	}
+	lines, above := withoutFar(lines)
+	desc := fmt.Sprintf("%s of each method against %s; the table below has the numbers.", metricTitle(r.metric), axis)
+	for _, l := range above {
+		sheet.Note += fmt.Sprintf("%s lies far above the others and is not drawn. ", l.Name)
+	}
+	if slices.ContainsFunc(lines, func(l chart.Line) bool { return l.Guess }) {
+		sheet.Note += "The dashed line is no measurement: it continues the straight line through the rounds, in logarithms, to twice the spend."
+	}
+	return Figure{ID: "spend", Sheet: sheet, Wide: false,
+		Chart: chart.Lines(upper(metricTitle(r.metric))+" against spend", desc, countAxis(axis), scoreAxis(r.metric, ""), lines)}
+}
+
+// upper begins a title with a capital.
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func point(x, y float64, i *[2]float64) chart.Point {
+	p := chart.Point{X: x, Y: y}
+	if i != nil {
+		p.Low, p.High, p.Band = i[0], i[1], true
+	}
+	return p
+}
+
+// roundsOf are the rounds of a method: those of result.json, of epochs.jsonl where there are no intervals.
+func (r *runPage) roundsOf(m runs.MethodResult) []runs.RoundResult {
+	if len(m.Rounds) > 0 {
+		return m.Rounds
+	}
+	if m.Epochs < 2 {
+		return []runs.RoundResult{{Samples: m.Samples, Cost: m.Cost, Value: m.Score.Value, Interval: m.Interval}}
+	}
+	var out []runs.RoundResult
+	for _, e := range r.Epochs {
+		if e.Method == m.Method {
+			out = append(out, runs.RoundResult{Samples: e.Samples, Cost: e.Cost, Value: e.Score.Value})
+		}
+	}
+	return out
+}
+
+// withoutFar leaves out the levels that are more than twice as high as all else.
+func withoutFar(lines []chart.Line) (near, far []chart.Line) {
+	most := 0.0
+	for _, l := range lines {
+		for _, p := range l.Points {
+			if !l.Level && !l.Guess {
+				most = math.Max(most, math.Max(p.Y, p.High))
+			}
+		}
+	}
+	for _, l := range lines {
+		if l.Level && most > 0 && l.Points[0].Y > 2*most {
+			far = append(far, l)
+		} else {
+			near = append(near, l)
+		}
+	}
+	return near, far
+}
+
+func (r *runPage) sources() Part {
+	p := Part{ID: "sources", Title: "Where the next labels go"}
+	p.Text = append(p.Text, say("The share is the part of the next budget that the relevance after the last round gives a source. "+
+		"Its interval (90 %) and the chance of being among the five most relevant are over other target samples and other rows of the sources."))
+	list := slices.Clone(r.Result.Sources)
+	slices.SortStableFunc(list, func(a, b runs.SourceResult) int { return cmp.Compare(b.Share, a.Share) })
+	sheet := Sheet{ID: "shares-table", Columns: []string{"source", "share (%)", "from", "to", "in the top five (%)", "relevance", "from", "to",
+		"rows drawn", "rows there", "cost"}}
+	var bars []chart.Bar
+	for i, s := range list {
+		cells := []Cell{name(s.Source), part(s.Share), {}, {}, {}, places(s.Nu, 4), {}, {}, whole(s.Samples), whole(r.Available[s.Source]),
+			count(r.Cost[s.Source])}
+		b := chart.Bar{Name: oneLine(s.Source), Value: s.Share}
+		if u := s.SourceIntervals; u != nil {
+			cells[2], cells[3], cells[4] = part(u.ShareLow), part(u.ShareHigh), number(u.TopFive, fmt.Sprintf("%.0f %%", 100*u.TopFive))
+			cells[6], cells[7] = places(u.NuLow, 4), places(u.NuHigh, 4)
+			b.Low, b.High, b.Band = u.ShareLow, u.ShareHigh, true
+		}
+		sheet.Rows = append(sheet.Rows, row1(cells...))
+		if i < mostBars {
+			bars = append(bars, b)
+		}
+	}
+	p.Figures = append(p.Figures, Figure{ID: "shares", Sheet: sheet, Chart: chart.Bars("Share of the next budget",
+		"Bars of the sources with the largest shares, with 90 % intervals where they are known.", percentAxis("share of the next budget"), bars)})
+	return p
+}
+
+func (r *runPage) labels() Part {
+	p := Part{ID: "labels", Title: "What was labelled in each round"}
+	last := r.rounds[len(r.rounds)-1]
+	order := make([]int, len(r.Sources))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last.Counts[b], last.Counts[a]) })
+	sheet := Sheet{ID: "labels-table", Columns: []string{"source"}}
+	var names []string
+	for i := range r.rounds {
+		names = append(names, fmt.Sprintf("round %d", i+1))
+	}
+	sheet.Columns = append(append(sheet.Columns, names...), "in all", "rows there", "all drawn")
+	var stacks []chart.Stack
+	full := 0
+	for k, m := range order {
+		src := r.Sources[m]
+		st := chart.Stack{Name: oneLine(src), Full: last.Counts[m] > 0 && last.Counts[m] >= r.Available[src]}
+		cells, before := []Cell{name(src)}, 0
+		for _, e := range r.rounds {
+			st.Parts = append(st.Parts, float64(e.Counts[m]-before))
+			cells = append(cells, whole(e.Counts[m]-before))
+			before = e.Counts[m]
+		}
+		drawn := ""
+		if st.Full {
+			drawn = Yes
+			full++
+		}
+		sheet.Rows = append(sheet.Rows, row1(append(cells, whole(last.Counts[m]), whole(r.Available[src]), plain(drawn))...))
+		if k < mostBars {
+			stacks = append(stacks, st)
+		}
+	}
+	line := say("By the end of the last round of ", last.Method, ", ", whole(last.Samples), " rows of the sources were labelled.")
+	if full > 0 {
+		line = append(line, plain(" Of some sources every row was drawn: they can give no more, and their share goes to others."))
+	}
+	p.Text = append(p.Text, line)
+	p.Figures = append(p.Figures, Figure{ID: "labels", Sheet: sheet, Chart: chart.Stacks("Rows labelled per source",
+		"Bars of the sources with the most rows, one shade for each round, the last the darkest.", countAxis("rows labelled"), names, stacks,
+		"all rows drawn")})
+	return p
+}
+
+// movement is how the order of the sources changed.
+func (r *runPage) movement() Part {
+	p := Part{ID: "movement", Title: "How relevance moved"}
+	n := len(r.rounds)
+	ranks := make([][]int, n)
+	for i, e := range r.rounds {
+		ranks[i] = rankOf(e.Nu)
+	}
+	var times []string
+	for i := range r.rounds {
+		times = append(times, strconv.Itoa(i+1))
+	}
+	order := make([]int, len(r.Sources))
+	for m, place := range ranks[n-1] {
+		order[place-1] = m
+	}
+	sheet := Sheet{ID: "ranks-table", Columns: []string{"source"}}
+	for _, t := range times {
+		sheet.Columns = append(sheet.Columns, "place in round "+t)
+	}
+	var drawn []chart.Rank
+	for k, m := range order {
+		cells, row := []Cell{name(r.Sources[m])}, chart.Rank{Name: oneLine(r.Sources[m])}
+		for i := range r.rounds {
+			row.Places = append(row.Places, ranks[i][m])
+			cells = append(cells, whole(ranks[i][m]))
+		}
+		sheet.Rows = append(sheet.Rows, row1(cells...))
+		if k < mostRanks {
+			drawn = append(drawn, row)
+		}
+	}
+	moved := Sheet{ID: "correlation", Title: "rank correlation of relevance", Open: true,
+		Columns: []string{"round", "with the round before", "with the last round"}}
+	for i := range r.rounds {
+		cells := []Cell{whole(i + 1), {}, places(spearman(r.rounds[i].Nu, r.rounds[n-1].Nu), 2)}
+		if i > 0 {
+			cells[1] = places(spearman(r.rounds[i].Nu, r.rounds[i-1].Nu), 2)
+		}
+		moved.Rows = append(moved.Rows, row1(cells...))
+	}
+	p.Text = append(p.Text, say("Places are by the size of the relevance, the most relevant first. The rank correlation (Spearman) over all sources is "+
+		"one where two rounds have the same order and zero where they have nothing in common."))
+	p.Figures = append(p.Figures, Figure{ID: "ranks", Sheet: sheet, Chart: chart.Ranks("Places of the most relevant sources",
+		"A line for each of the sources that are the most relevant in the last round, through its places in all rounds.",
+		"round", "place by relevance", times, drawn)})
+	p.Sheets = append(p.Sheets, moved)
+	return p
+}
+
+// rankOf are the places of sources by the size of nu, from 1; of equals the first comes first.
+func rankOf(nu []float64) []int {
+	order := make([]int, len(nu))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(nu[b]), math.Abs(nu[a])) })
+	places := make([]int, len(nu))
+	for place, m := range order {
+		places[m] = place + 1
+	}
+	return places
+}
+
+// spearman is the correlation of the ranks of |a| and |b|, equals sharing the mean of their ranks; 0 where all of one are
+// equal.
+func spearman(a, b []float64) float64 {
+	return spearmanOfRanks(sharedRanks(a), sharedRanks(b))
+}
+
+func spearmanOfRanks(a, b []float64) float64 {
+	c := stat.Correlation(a, b, nil)
+	if math.IsNaN(c) {
+		return 0
+	}
+	return c
+}
+
+func sharedRanks(nu []float64) []float64 {
+	order := make([]int, len(nu))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(nu[a]), math.Abs(nu[b])) })
+	out := make([]float64, len(nu))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && math.Abs(nu[order[j]]) == math.Abs(nu[order[i]]) {
+			j++
+		}
+		for _, m := range order[i:j] {
+			out[m] = float64(i+j-1) / 2
+		}
+		i = j
+	}
+	return out
+}

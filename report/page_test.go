@@ -1,0 +1,269 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// numbersIn has every number in the JSON and CSV files of a folder.
+func numbersIn(t *testing.T, dir string) map[float64]bool {
+	t.Helper()
+	found := map[float64]bool{}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case float64:
+			found[v] = true
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw := must.Get(os.ReadFile(path))(t)
+		switch filepath.Ext(path) {
+		case ".json", ".jsonl":
+			dec := json.NewDecoder(bytes.NewReader(raw))
+			for dec.More() {
+				var v any
+				must.Do(t, dec.Decode(&v))
+				walk(v)
+			}
+		case ".csv":
+			rows := must.Get(csv.NewReader(bytes.NewReader(raw)).ReadAll())(t)
+			for _, row := range rows {
+				for _, cell := range row {
+					if v, err := strconv.ParseFloat(cell, 64); err == nil {
+						found[v] = true
+					}
+				}
+			}
+		}
+		return nil
+	}))
+	return found
+}
+
+var (
+	notText = regexp.MustCompile(`(?s)<head>.*?</head>|<script>.*?</script>|<svg .*?</svg>|<bdi>.*?</bdi>|<code>.*?</code>`)
+	data    = regexp.MustCompile(`<data value="([^"]*)">([^<]*)</data>`)
+	tag     = regexp.MustCompile(`<[^>]*>`)
+	// constants are the numbers that sentences and names of columns may have.
+	constants = regexp.MustCompile(`9[05] % interval|\(90 %\)|SHA-256|sha256|round \d+`)
+)
+
+// checkNumbers says which numbers of a page are in no file beside it and are not derived.
+func checkNumbers(t *testing.T, page []byte, known map[float64]bool) {
+	t.Helper()
+	body := notText.ReplaceAllString(string(page), "")
+	n := 0
+	for _, m := range data.FindAllStringSubmatch(body, -1) {
+		v := must.Get(strconv.ParseFloat(html.UnescapeString(m[1]), 64))(t)
+		n++
+		if !known[v] {
+			t.Errorf("the page has %s (%s), the files beside it have not", m[1], m[2])
+			if n > 20000 {
+				return
+			}
+		}
+		if !writes(html.UnescapeString(m[2]), v) {
+			t.Errorf("%s is written %q", m[1], m[2])
+		}
+	}
+	if n < 20 {
+		t.Errorf("the page has %d numbers", n)
+	}
+	rest := constants.ReplaceAllString(html.UnescapeString(tag.ReplaceAllString(data.ReplaceAllString(body, ""), " ")), "")
+	if at := strings.IndexAny(rest, "0123456789"); at >= 0 {
+		t.Errorf("a number is not marked as one: %q", rest[max(0, at-80):min(len(rest), at+40)])
+	}
+}
+
+// writes says whether a text is a rounding of a number, as it is or times a hundred.
+func writes(text string, v float64) bool {
+	text = strings.NewReplacer("−", "-", ",", "", "+", "", " %", "", " s", "").Replace(text)
+	shown, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return false
+	}
+	for _, scale := range []float64{1, 100} {
+		unit := math.Pow(10, -float64(len(text)-1-strings.IndexByte(text+".", '.')))
+		if !strings.Contains(text, ".") {
+			unit = 1
+		}
+		if strings.ContainsAny(text, "e") || math.Abs(shown-scale*v) <= 0.5001*unit || math.Abs(shown/(scale*v)-1) < 5e-4 {
+			return true
+		}
+	}
+	return false
+}
+
+// derived are the numbers of a run's page that follow from its files: what each round drew, places, rank correlations, the
+// numbers of sources and of rounds, the end of an extrapolation. They are computed here in the plainest way.
+func derived(t *testing.T, f *runs.Finished, known map[float64]bool) {
+	t.Helper()
+	var first []pipeline.Epoch
+	for _, e := range f.Epochs {
+		if e.Method == f.Epochs[0].Method {
+			first = append(first, e)
+		}
+	}
+	known[float64(len(f.Sources))] = true
+	known[f.Seconds] = true
+	for i, e := range first {
+		known[float64(i+1)] = true
+		for m := range f.Sources {
+			before := 0
+			if i > 0 {
+				before = first[i-1].Counts[m]
+			}
+			known[float64(e.Counts[m]-before)] = true
+			place := 1
+			for k := range f.Sources {
+				if a, b := math.Abs(e.Nu[k]), math.Abs(e.Nu[m]); a > b || a == b && k < m {
+					place++
+				}
+			}
+			known[float64(place)] = true
+		}
+		known[slowSpearman(e.Nu, first[len(first)-1].Nu)] = true
+		if i > 0 {
+			known[slowSpearman(e.Nu, first[i-1].Nu)] = true
+		}
+	}
+	for _, m := range f.Result.Methods {
+		if guess := extrapolate(m.Rounds); guess != nil { // which has a test of its own
+			end := guess[len(guess)-1]
+			known[end.Cost], known[end.Value], known[end.Interval[0]], known[end.Interval[1]] = true, true, true, true
+		}
+	}
+}
+
+// slowSpearman counts for each source how many are smaller and how many are equal.
+func slowSpearman(a, b []float64) float64 {
+	ranks := func(v []float64) []float64 {
+		out := make([]float64, len(v))
+		for i := range v {
+			smaller, equal := 0, 0
+			for k := range v {
+				switch x, y := math.Abs(v[k]), math.Abs(v[i]); {
+				case x < y:
+					smaller++
+				case x == y:
+					equal++
+				}
+			}
+			out[i] = float64(smaller) + float64(equal-1)/2
+		}
+		return out
+	}
+	return spearmanOfRanks(ranks(a), ranks(b))
+}
+
+func TestRunPage(t *testing.T) {
+	for _, naughty := range []bool{false, true} {
+		t.Run(fmt.Sprint("hostile names ", naughty), func(t *testing.T) {
+			dir := finishedRun(t, smallData(t, naughty), 3, nil)
+			f, p := must.Get(runs.ReadRun(dir))(t), pageOf(t, dir)
+			page := must.Get(p.HTML())(t)
+			known := numbersIn(t, dir)
+			derived(t, f, known)
+			checkNumbers(t, page, known)
+			checkMarkup(t, page)
+			for _, want := range []string{"Is sampling by relevance better than uniform sampling at equal cost?", "Share of the next budget",
+				"Places of the most relevant sources", f.Identity.Data.SHA256, "amtrl run --seed 5", f.Result.Files["epochs.jsonl"]} {
+				if !bytes.Contains(page, []byte(want)) {
+					t.Errorf("the page lacks %q", want)
+				}
+			}
+			again := must.Get(pageOf(t, dir).HTML())(t)
+			if !bytes.Equal(again, page) {
+				t.Error("the same folder gives another page")
+			}
+		})
+	}
+}
+
+// checkMarkup holds a page against what a hostile name would need: elements and addresses that are not the page's own.
+func checkMarkup(t *testing.T, page []byte) {
+	t.Helper()
+	text := string(page)
+	if n := strings.Count(text, "<script"); n != 1 {
+		t.Errorf("the page has %d scripts", n)
+	}
+	for _, never := range []string{"<img", "onerror=\"", "src=\"", "<iframe", "@import", "url("} {
+		if strings.Contains(text, never) {
+			t.Errorf("the page has %q", never)
+		}
+	}
+	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(m[1], "#") && m[1] != "data:," {
+			t.Errorf("the page leads to %q", m[1])
+		}
+	}
+	figures := strings.Split(text, "<figure id=")[1:]
+	if len(figures) < 3 {
+		t.Errorf("the page has %d figures", len(figures))
+	}
+	for _, f := range figures {
+		f, _, _ = strings.Cut(f, "</figure>")
+		for _, needs := range []string{"<figcaption>", "<svg ", "<title id=", "<desc id=", "<table id=", "class=\"mute\""} {
+			if !strings.Contains(f, needs) {
+				t.Errorf("a figure lacks %q: %.80s", needs, f)
+			}
+		}
+	}
+}
+
+func TestExtrapolate(t *testing.T) {
+	var rounds []runs.RoundResult
+	for i := range 4 {
+		cost := 1000 * math.Pow(2, float64(i))
+		rounds = append(rounds, runs.RoundResult{Cost: cost, Value: 3 * math.Pow(cost, -0.5)})
+	}
+	got := extrapolate(rounds)
+	for _, p := range got {
+		if want := 3 * math.Pow(p.Cost, -0.5); math.Abs(p.Value/want-1) > 1e-9 || math.Abs(p.Interval[1]/p.Interval[0]-1) > 1e-6 {
+			t.Errorf("at %g: %g (%v), expected %g exactly", p.Cost, p.Value, *p.Interval, want)
+		}
+	}
+	if first, last := got[0].Cost, got[len(got)-1].Cost; first != 8000 || last != 16000 {
+		t.Errorf("it reaches from %g to %g, expected from the last round to twice its cost", first, last)
+	}
+	rounds[1].Value *= 1.2
+	if got := extrapolate(rounds); !(got[8].Interval[0] < got[8].Value) || got[8].Interval[1]/got[8].Interval[0] <= got[0].Interval[1]/got[0].Interval[0] {
+		t.Errorf("the band of noisy rounds does not widen: %+v", got)
+	}
+	for name, bad := range map[string][]runs.RoundResult{
+		"two rounds":   rounds[:2],
+		"a score of 0": {{Cost: 1, Value: 1}, {Cost: 2, Value: 0}, {Cost: 3, Value: 1}},
+		"no spend":     {{Cost: 1, Value: 1}, {Cost: 1, Value: 2}, {Cost: 3, Value: 1}},
+	} {
+		if got := extrapolate(bad); got != nil {
+			t.Errorf("%s: extrapolated to %+v", name, got)
+		}
+	}
+}
