@@ -105,7 +105,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	if o.json.V {
 		return o.emitJSON(res)
 	}
-	return o.emit(report.Result(res, o.top.V, o.format) + fmt.Sprintf("\nrun folder: %s\n", dir))
+	return o.emit(report.Result(res, o.top.V, o.format) + fmt.Sprintf("\nrun folder: %s\n", dir) + reportHint(dir))
 }
 
 // folderOptions say where run and sweep leave what they make.

@@ -30,7 +30,8 @@ func TestRun(t *testing.T) {
 	if !ok {
 		t.Fatalf("the run folder is not named:\n%s", first.Stdout)
 	}
-	run = filepath.Join(dir, strings.TrimSpace(run))
+	run, _, _ = strings.Cut(run, "\n")
+	run = filepath.Join(dir, run)
 	for _, name := range []string{
 		"config.json", "epochs.jsonl", "timing.jsonl", "relevance.csv", "rows.csv", "model.safetensors", "result.json",
 	} {

@@ -15,7 +15,8 @@ func TestWrongUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, test := range []struct{ args, want string }{
-		{"nope", `unknown command "nope": expected run, sweep, study, predict, relevance, submit, status, logs, cancel, retry, collect, data, ` +
+		{"nope", `unknown command "nope": expected run, sweep, study, predict, relevance, report, submit, status, logs, cancel, retry, ` +
+			`collect, data, ` +
 			`devices, doctor,` +
 			` version, completion or help`},
 		{"data nope", `unknown command "nope": expected info`},
