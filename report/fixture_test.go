@@ -18,7 +18,9 @@ import (
 // hostile are names that want to be more than names.
 var hostile = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(2)>`, `'; DROP TABLE x; --`, strings.Repeat("long name ", 20),
-	strings.Repeat("unbroken", 25), "مصدر البيانات 7", "מקור 3", "🦜🧪 emoji 👩‍👩‍👧", "a|b*c`d`[e](http://example.com)", "&amp;&lt;", "{{.Title}}", "</svg></title><script>alert(3)</script>", "${7*7}", "名前", "=1+2", " ",
+	strings.Repeat("unbroken", 25), "مصدر البيانات 7", "מקור 3", "🦜🧪 emoji 👩‍👩‍👧",
+	"a|b*c`d`[e](http://example.com)", "&amp;&lt;", "{{.Title}}",
+	"</svg></title><script>alert(3)</script>", "${7*7}", "名前", "=1+2", " ",
 }
 
 // smallData are digits whose tasks have hostile names where naughty.

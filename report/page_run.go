@@ -111,8 +111,8 @@ func (r *runPage) costs() bool {
 func (r *runPage) methods() Part {
 	p := Part{ID: "methods", Title: "What it was worth"}
 	write := func(v float64) string { return Score(r.metric, v) }
-	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Columns: []string{"method", metricTitle(r.metric), "95 % interval: from", "to",
-		"source samples", "cost", "rounds", "iterations", "leave-one-out loss"}}
+	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Columns: []string{"method", metricTitle(r.metric),
+		"95 % interval: from", "to", "source samples", "cost", "rounds", "iterations", "leave-one-out loss"}}
 	for _, m := range r.Result.Methods {
 		cells := []Cell{plain(m.Method), score(r.metric, m.Score.Value), {}, {}, whole(m.Samples), count(m.Cost), whole(m.Epochs),
 			whole(m.Iterations), {}}
@@ -235,8 +235,8 @@ func (r *runPage) sources() Part {
 		"Its interval (90 %) and the chance of being among the five most relevant are over other target samples and other rows of the sources."))
 	list := slices.Clone(r.Result.Sources)
 	slices.SortStableFunc(list, func(a, b runs.SourceResult) int { return cmp.Compare(b.Share, a.Share) })
-	sheet := Sheet{ID: "shares-table", Columns: []string{"source", "share (%)", "from", "to", "in the top five (%)", "relevance", "from", "to",
-		"rows drawn", "rows there", "cost"}}
+	sheet := Sheet{ID: "shares-table", Columns: []string{"source", "share (%)", "from", "to", "in the top five (%)", "relevance",
+		"from", "to", "rows drawn", "rows there", "cost"}}
 	var bars []chart.Bar
 	for i, s := range list {
 		cells := []Cell{name(s.Source), part(s.Share), {}, {}, {}, places(s.Nu, 4), {}, {}, whole(s.Samples), whole(r.Available[s.Source]),
@@ -344,8 +344,8 @@ func (r *runPage) movement() Part {
 		}
 		moved.Rows = append(moved.Rows, row1(cells...))
 	}
-	p.Text = append(p.Text, say("Places are by the size of the relevance, the most relevant first. The rank correlation (Spearman) over all sources is "+
-		"one where two rounds have the same order and zero where they have nothing in common."))
+	p.Text = append(p.Text, say("Places are by the size of the relevance, the most relevant first. The rank correlation (Spearman) "+
+		"over all sources is one where two rounds have the same order and zero where they have nothing in common."))
 	p.Figures = append(p.Figures, Figure{ID: "ranks", Sheet: sheet, Chart: chart.Ranks("Places of the most relevant sources",
 		"A line for each of the sources that are the most relevant in the last round, through its places in all rounds.",
 		"round", "place by relevance", times, drawn)})

@@ -254,7 +254,8 @@ func TestExtrapolate(t *testing.T) {
 		t.Errorf("it reaches from %g to %g, expected from the last round to twice its cost", first, last)
 	}
 	rounds[1].Value *= 1.2
-	if got := extrapolate(rounds); !(got[8].Interval[0] < got[8].Value) || got[8].Interval[1]/got[8].Interval[0] <= got[0].Interval[1]/got[0].Interval[0] {
+	wide := func(r runs.RoundResult) float64 { return r.Interval[1] / r.Interval[0] }
+	if got := extrapolate(rounds); !(got[8].Interval[0] < got[8].Value) || wide(got[8]) <= wide(got[0]) {
 		t.Errorf("the band of noisy rounds does not widen: %+v", got)
 	}
 	for name, bad := range map[string][]runs.RoundResult{

@@ -122,7 +122,13 @@ func (f *Figure) yAxis(p plot, a Axis, s scale) {
 		f.line(p.left, y, p.right, y, "grid")
 		f.text(p.left-6, y+4, "tick", "end", a.Text(v))
 	}
-	f.printf(`<text transform="translate(13 %s)rotate(-90)" class="mute" text-anchor="middle">%s</text>`, num((p.top+p.bottom)/2), escape(a.Name))
+	f.yName(p, a.Name)
+}
+
+// yName writes the name of the vertical axis along it.
+func (f *Figure) yName(p plot, name string) {
+	f.printf(`<text transform="translate(13 %s)rotate(-90)" class="mute" text-anchor="middle">%s</text>`,
+		num((p.top+p.bottom)/2), escape(name))
 }
 
 // xAxis draws those of the horizontal axis, leaving out numbers that would touch.

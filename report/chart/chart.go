@@ -56,7 +56,8 @@ func (f *Figure) Standalone() string {
 const Style = `
 .chart{font:12px system-ui,"Segoe UI","Noto Sans","DejaVu Sans",sans-serif}
 .chart text{fill:#1f2328}.chart .mute{fill:#59636e}.chart .tick{font-size:11px;fill:#59636e}
-.chart .grid{stroke:#d8dee4;fill:none}.chart .axis{stroke:#848d97;fill:none}.chart .whisker{stroke-width:1.4;fill:none}.chart .ink{stroke:#1f2328}
+.chart .grid{stroke:#d8dee4;fill:none}.chart .axis{stroke:#848d97;fill:none}
+.chart .whisker{stroke-width:1.4;fill:none}.chart .ink{stroke:#1f2328}
 .chart .paper{fill:#fff}.chart .edge{stroke:#fff;stroke-width:1}
 .chart .line{fill:none;stroke-width:2;stroke-linejoin:round}.chart .band{opacity:.16;stroke:none}.chart .dash{stroke-dasharray:6 4}
 .chart .dot{stroke-dasharray:2 3}
@@ -148,7 +149,8 @@ func widest(names []string, most float64) float64 {
 }
 
 func (f *Figure) rect(x, y, w, h float64, class, title string) {
-	f.printf(`<rect x="%s" y="%s" width="%s" height="%s" class="%s">%s</rect>`, num(x), num(y), num(max(0, w)), num(max(0, h)), class, tip(title))
+	f.printf(`<rect x="%s" y="%s" width="%s" height="%s" class="%s">%s</rect>`, num(x), num(y), num(max(0, w)), num(max(0, h)),
+		class, tip(title))
 }
 
 func (f *Figure) line(x1, y1, x2, y2 float64, class string) {

@@ -14,7 +14,8 @@ func ramp(v float64) string {
 
 // split is vermilion at -1, nearly white at 0, blue at 1.
 func split(v float64) string {
-	return mix((v+1)/2, [][3]float64{{176, 70, 0}, {222, 120, 50}, {245, 190, 140}, {247, 247, 247}, {150, 200, 232}, {60, 145, 200}, {0, 92, 150}})
+	return mix((v+1)/2, [][3]float64{{176, 70, 0}, {222, 120, 50}, {245, 190, 140}, {247, 247, 247}, {150, 200, 232}, {60, 145, 200},
+		{0, 92, 150}})
 }
 
 func mix(v float64, stops [][3]float64) string {
@@ -66,7 +67,8 @@ func Heat(m Map) *Figure {
 			if dark(v) {
 				class = "on"
 			}
-			f.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s" class="edge">%s</rect>`, num(x), num(y), num(cell), num(height), color(v),
+			f.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s" class="edge">%s</rect>`, num(x), num(y), num(cell),
+				num(height), color(v),
 				tip(fmt.Sprintf("%s, %s: %s", Isolate(m.Rows[i]), Isolate(m.Columns[j]), m.Text(v))))
 			f.printf(`<text x="%s" y="%s" class="%s" text-anchor="middle" font-size="10" pointer-events="none">%s</text>`, num(x+cell/2),
 				num(y+height/2+3.5), class, escape(m.Text(v)))
@@ -76,7 +78,7 @@ func Heat(m Map) *Figure {
 		f.label(p.left+(float64(j)+0.5)*cell, p.bottom+15, "tick", "middle", name, max(cell, letter))
 	}
 	f.text((p.left+p.right)/2, p.bottom+34, "mute", "middle", m.XName)
-	f.printf(`<text transform="translate(13 %s)rotate(-90)" class="mute" text-anchor="middle">%s</text>`, num((p.top+p.bottom)/2), escape(m.YName))
+	f.yName(p, m.YName)
 	return f
 }
 
@@ -145,7 +147,8 @@ func Large(m Map, columns, rows []Group) *Figure {
 	// The root spreads small values over more colours.
 	color := func(v float64) string { return ramp(math.Sqrt(v / most)) }
 	f.colorLegend(m, color, most)
-	f.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`, num(p.left), num(p.top), num(p.right-p.left), num(p.bottom-p.top), ramp(0))
+	f.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`, num(p.left), num(p.top), num(p.right-p.left),
+		num(p.bottom-p.top), ramp(0))
 	paths := make([]strings.Builder, levels+1)
 	for i, row := range m.Values {
 		for j := 0; j < len(row); j++ {
@@ -188,7 +191,7 @@ func Large(m Map, columns, rows []Group) *Figure {
 	}
 	deepest = max(deepest, p.bottom+room)
 	f.text((p.left+p.right)/2, deepest+18, "mute", "middle", m.XName)
-	f.printf(`<text transform="translate(13 %s)rotate(-90)" class="mute" text-anchor="middle">%s</text>`, num((p.top+p.bottom)/2), escape(m.YName))
+	f.yName(p, m.YName)
 	f.Height = deepest + 28
 	return f
 }

@@ -38,7 +38,7 @@ func Ranks(title, desc, xName, yName string, times []string, rows []Rank) *Figur
 		f.line(p.left, y(place), p.right, y(place), "grid")
 		f.text(p.left-6, y(place)+4, "tick", "end", text)
 	}
-	f.printf(`<text transform="translate(13 %s)rotate(-90)" class="mute" text-anchor="middle">%s</text>`, num((p.top+p.bottom)/2), escape(yName))
+	f.yName(p, yName)
 	f.line(p.left, p.bottom, p.right, p.bottom, "axis")
 	step := max(1, (len(times)+9)/10)
 	for i, t := range times {
