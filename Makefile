@@ -62,6 +62,10 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg; \
 	  done; done
 
+.PHONY: chaos
+chaos: ## four processes that ask and tell one study 200 times each, killed at random
+	AMTRL_CHAOS=200 $(GO) test -v -count=1 -timeout 60m -run '^TestStudyChaos$$' ./cmd/amtrl
+
 .PHONY: bench
 bench: deps-python ## time the kernels and a whole ERM beside NumPy, SciPy and PyTorch
 	AMTRL_PYTHON=$(call python) $(GO) run ./bench

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
@@ -253,4 +254,28 @@ func Digest(dir string) (string, error) {
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// ScanIDs hands the id of each row to f, its number in the data where rows have no ids, until f returns false. f must not
+// keep the id.
+func (c *Candidates) ScanIDs(f func(pool, row int, id []byte) bool) error {
+	var number []byte
+	for pool, p := range c.Set.Pools {
+		o := p.Origin.(origin)
+		for row := range p.Rows {
+			var id []byte
+			if o.ends == nil {
+				number = strconv.AppendInt(number[:0], o.rows[o.first+row], 10)
+				id = number
+			} else if lo, hi, err := o.span(row); err != nil {
+				return err
+			} else {
+				id = o.ids[lo:hi]
+			}
+			if !f(pool, row, id) {
+				return nil
+			}
+		}
+	}
+	return nil
 }

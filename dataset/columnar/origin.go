@@ -38,17 +38,26 @@ func (r *opener) mapInt64s(name string) ([]int64, error) {
 
 // Find returns the id and the place in the input of row i of the source.
 func (o origin) Find(i int) (id string, row int64, err error) {
-	i += o.first
+	row = o.rows[o.first+i]
 	if o.ends == nil {
-		return "", o.rows[i], nil
+		return "", row, nil
 	}
-	lo, hi := int64(0), o.ends[i]
-	if i > 0 {
+	lo, hi, err := o.span(i)
+	if err != nil {
+		return "", 0, err
+	}
+	return string(o.ids[lo:hi]), row, nil
+}
+
+// span is where the id of row i of the source is among all ids.
+func (o origin) span(i int) (lo, hi int64, err error) {
+	i += o.first
+	if hi = o.ends[i]; i > 0 {
 		lo = o.ends[i-1]
 	}
 	if lo < 0 || lo > hi || hi > int64(len(o.ids)) {
-		return "", 0, fmt.Errorf("%s: %s: expected ends of ids that ascend up to %d, found %d and %d: import the data again", o.dir, idEndsFile,
+		return 0, 0, fmt.Errorf("%s: %s: expected ends of ids that ascend up to %d, found %d and %d: import the data again", o.dir, idEndsFile,
 			len(o.ids), lo, hi)
 	}
-	return string(o.ids[lo:hi]), o.rows[i], nil
+	return lo, hi, nil
 }

@@ -2,7 +2,9 @@ package study
 
 import (
 	"fmt"
+	"hash/maphash"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -165,32 +167,41 @@ func (s *Study) find(st *state, answers []answer) (map[string]place, error) {
 		wanted[a.id] = place{-1, 0}
 	}
 	missing := len(wanted)
-	take := func(pool int, i int32) error {
-		id, err := s.idOf(pool, i)
-		if err != nil {
-			return err
-		}
+	take := func(pool int, i int32, id string) {
 		if p, is := wanted[id]; is && p.pool < 0 {
 			wanted[id] = place{pool, i}
 			missing--
 		}
-		return nil
 	}
 	for _, a := range st.asks {
 		for _, group := range a.Rows {
+			pool := s.places[group.Source]
 			for _, i := range group.Rows {
-				if err := take(s.places[group.Source], i); err != nil {
+				id, err := s.idOf(pool, i)
+				if err != nil {
 					return nil, err
 				}
+				take(pool, i, id)
 			}
 		}
 	}
-	for pool, p := range s.data.Set.Pools {
-		for i := 0; i < p.Rows && missing > 0; i++ {
-			if err := take(pool, int32(i)); err != nil {
-				return nil, err
-			}
+	if missing == 0 {
+		return wanted, nil
+	}
+	// Few of all rows are wanted, and most others have a hash that no wanted one has.
+	seed, seen := maphash.MakeSeed(), make([]bool, 1<<bits.Len(uint(16*len(wanted))))
+	last := uint64(len(seen) - 1)
+	for id, p := range wanted {
+		if p.pool < 0 {
+			seen[maphash.String(seed, id)&last] = true
 		}
 	}
-	return wanted, nil
+	return wanted, s.data.ScanIDs(func(pool, row int, id []byte) bool {
+		if seen[maphash.Bytes(seed, id)&last] {
+			if p, is := wanted[string(id)]; is && p.pool < 0 {
+				take(pool, int32(row), string(id))
+			}
+		}
+		return missing > 0
+	})
 }

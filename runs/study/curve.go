@@ -57,7 +57,10 @@ func newCurve(scores []runs.RoundScore) *curve {
 	c := &curve{}
 	for i := range scores {
 		s, last := &scores[i], &scores[len(scores)-1]
-		if s.Losses == nil || last.Losses == nil || s.Losses.Rows != last.Losses.Rows || len(s.Losses.Sums) != len(last.Losses.Sums) {
+		if len(s.Result.Methods) == 0 || s.Losses == nil || last.Losses == nil {
+			continue
+		}
+		if s.Losses.Rows != last.Losses.Rows || len(s.Losses.Sums) != len(last.Losses.Sums) {
 			continue
 		}
 		if n := len(c.x); n > 0 && !(s.Cost > c.x[n-1]) {
