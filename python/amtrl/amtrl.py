@@ -1,0 +1,177 @@
+"""Labelling campaigns of amtrl from Python.
+
+    study = amtrl.Study.create("campaign", "dataset.yaml", round_budget=500)
+    rows = study.ask()                  # which rows to have labelled next
+    study.tell(rows.assign(label=...))  # whenever labels come, in part and in any order
+    study.relevance(), study.plan(budget=1000), study.predict(new_rows)
+
+It runs the program amtrl, which must be on the PATH, named by the environment variable AMTRL_PROGRAM, or given as
+program. Tables are pandas data frames where pandas is installed, and lists of dicts otherwise; both are taken.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Iterable, Mapping, Union
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+__all__ = ["AmtrlError", "Contradiction", "Stop", "Study"]
+
+Table = Union["pandas.DataFrame", Iterable[Mapping[str, Any]], str, Path]
+
+
+class AmtrlError(Exception):
+    """What amtrl said when it failed, in its own words. code is its exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Stop(AmtrlError):
+    """Another round is not expected to be worth its cost (exit code 3)."""
+
+
+class Contradiction(AmtrlError):
+    """A label, or a request, is at odds with an earlier one; nothing was changed (exit code 4)."""
+
+
+class Study:
+    """A study in a folder, which amtrl study new made."""
+
+    def __init__(self, folder: str | Path, program: str | None = None) -> None:
+        self.folder = Path(folder)
+        self.program = program or os.environ.get("AMTRL_PROGRAM", "amtrl")
+        if not (self.folder / "study.json").is_file():
+            raise AmtrlError(f"{self.folder} is no study: expected a folder that amtrl study new made", 1)
+
+    @classmethod
+    def create(cls, folder: str | Path, data: str | Path, program: str | None = None, **settings: Any) -> Study:
+        """Begin a study of a manifest, or of a folder that amtrl data import wrote.
+
+        settings are the flags of amtrl study new, such as round_budget=500, target_samples=60, k=8 or seed=1.
+        The same call again opens the study that is there.
+        """
+        program = program or os.environ.get("AMTRL_PROGRAM", "amtrl")
+        _run(program, "study", "new", folder, "--data", data, *_flags(settings))
+        return cls(folder, program)
+
+    def ask(self, budget: float | None = None, request: str | None = None, expires: str | None = None,
+            stop_below: float | None = None) -> Any:
+        """Rows to label: id, source, cost, priority (1 is the most wanted), reason, ask and expires.
+
+        The same request gives the same rows however often it is asked. expires, such as "72h", is after how long a row
+        without an answer may be asked for again. Raises Stop where the next round is expected to gain less than stop_below.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "ask.csv"
+            self._study("ask", "--out", out, *_flags(dict(budget=budget, request=request, expires=expires, stop_below=stop_below)))
+            return _read(out, {"cost": float, "priority": int, "ask": int}.get)
+
+    def tell(self, answers: Table, replace: bool = False) -> dict[str, int]:
+        """Take labels: a table with id and the columns of the labels, or a file of such or of Label Studio's export.
+
+        Rows without a label are left out; status "skip" gives a row up. All of it is taken or nothing. Raises Contradiction
+        where a label differs from an earlier one, unless replace is set. Returns how many rows changed and are pending.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            return json.loads(self._study("tell", _write(answers, Path(folder)), "--json", *_flags(dict(replace=replace))))
+
+    def fit(self) -> dict[str, Any]:
+        """Learn now from all labels so far. ask does it by itself once no row is pending."""
+        return json.loads(self._study("fit", "--json"))
+
+    def status(self) -> dict[str, Any]:
+        """What was spent, what is pending, by source, what the last round found and the next is expected to bring."""
+        return json.loads(self._study("status", "--json"))
+
+    def plan(self, budget: float | None = None) -> dict[str, Any]:
+        """What a budget would draw and bring; it changes nothing."""
+        return json.loads(self._study("plan", "--json", *_flags(dict(budget=budget))))
+
+    def relevance(self) -> Any:
+        """nu and the share of each source, with 90 % intervals, after each round."""
+        rows = []
+        for found in json.loads(self._study("relevance", "--json")) or []:
+            rows += [{"round": found["round"], **source} for source in found["result"]["sources"]]
+        return _table(rows)
+
+    def predict(self, rows: Table) -> Any:
+        """The label of each row and the score of each class, or the number, by the model of the last round."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "predicted.csv"
+            _run(self.program, "predict", self.folder, _write(rows, Path(folder)), "--out", out, "--quiet")
+            return _read(out, lambda name: float if name.endswith("number") or "score_" in name else None)
+
+    def verify(self) -> dict[str, int]:
+        """Replay the journal and hold every ask and round against it."""
+        return json.loads(self._study("verify", "--json"))
+
+    def export(self, path: str | Path) -> None:
+        """Write all rows that have a label to a .csv, .jsonl or .parquet file."""
+        self._study("export", "--out", path)
+
+    def _study(self, command: str, *args: Any) -> str:
+        return _run(self.program, "study", command, self.folder, *args, "--quiet")
+
+
+def _flags(settings: Mapping[str, Any]) -> list[str]:
+    """settings as flags: target_samples=60 is --target-samples=60. None is left out."""
+    out = []
+    for name, value in settings.items():
+        if value is not None and value is not False:
+            text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+            out.append("--" + name.replace("_", "-") + "=" + ("true" if value is True else text))
+        elif value is False and name != "replace":
+            out.append("--" + name.replace("_", "-") + "=false")
+    return out
+
+
+def _run(program: str, *args: Any) -> str:
+    """The standard output of the program."""
+    try:
+        done = subprocess.run([program, *map(str, args)], capture_output=True, text=True, check=False)
+    except OSError as err:
+        raise AmtrlError(f"{program}: {err.strerror}: expected the program amtrl, on the PATH or in AMTRL_PROGRAM", 127) from err
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("amtrl: ")]
+        message = lines[-1][len("amtrl: "):] if lines else done.stderr.strip()
+        raise {3: Stop, 4: Contradiction}.get(done.returncode, AmtrlError)(message, done.returncode)
+    return done.stdout
+
+
+def _read(path: Path, kind_of: Callable[[str], Any]) -> Any:
+    """A CSV file as a table, whose columns are text or what kind_of makes of it."""
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        for name, text in row.items():
+            row[name] = (kind_of(name) or str)(text)
+    return _table(rows)
+
+
+def _table(rows: list[dict[str, Any]]) -> Any:
+    return rows if pandas is None else pandas.DataFrame(rows)
+
+
+def _write(rows: Table, folder: Path) -> Path:
+    """A table as a file, which it may be already."""
+    if isinstance(rows, (str, Path)):
+        return Path(rows)
+    if pandas is not None and isinstance(rows, pandas.DataFrame):
+        rows = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    rows = list(rows)
+    path = folder / "rows.jsonl"
+    with open(path, "w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(dict(row), default=lambda v: v.tolist()) + "\n")
+    return path

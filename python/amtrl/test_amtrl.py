@@ -1,0 +1,106 @@
+"""Tests of amtrl.py, with the program that AMTRL_PROGRAM names."""
+
+import csv
+import json
+import os
+import random
+import tempfile
+import unittest
+from pathlib import Path
+
+import amtrl
+
+
+class Campaign(unittest.TestCase):
+    """A study of three sources, of which two are like the target."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        os.environ["XDG_CACHE_HOME"] = str(self.folder / "cache")
+        rng = random.Random(1)
+        self.labels, self.rows = {}, []
+        for source in ("near", "far", "other", "target"):
+            for i in range(60):
+                label = rng.choice(["no", "yes"])
+                row = {"id": f"{source}/{i}", "source": source, "label": label if source == "target" and i < 20 else None}
+                side = (2 if label == "yes" else -2) * (-1 if source == "far" else 1)
+                row["x"] = [side + rng.gauss(0, 1), rng.gauss(0, 1), rng.gauss(0, 1)]
+                self.labels[row["id"]] = label
+                self.rows.append(row)
+        with open(self.folder / "rows.jsonl", "w", encoding="utf-8") as file:
+            for row in self.rows:
+                file.write(json.dumps(row) + "\n")
+        (self.folder / "data.yaml").write_text(
+            "files: rows.jsonl\ncolumns: {id: id, source: source, features: x}\n"
+            "labels: [{column: label, classes: ['no', 'yes']}]\ntarget: {source: target}\n", encoding="utf-8")
+        self.study = amtrl.Study.create(self.folder / "S", self.folder / "data.yaml", round_budget=12, k=2, seed=3)
+
+    def records(self, table):
+        return table if isinstance(table, list) else table.to_dict("records")
+
+    def answer(self, table):
+        for_pandas = amtrl.pandas is not None
+        labels = [self.labels[row["id"]] for row in self.records(table)]
+        return table.assign(label=labels) if for_pandas else [dict(row, label=y) for row, y in zip(table, labels)]
+
+    def test_campaign(self):
+        for number in (1, 2):
+            asked = self.study.ask(request=f"round {number}", expires="72h")
+            again = self.study.ask(request=f"round {number}")
+            self.assertEqual(self.records(asked), self.records(again))
+            self.assertEqual(sum(row["cost"] for row in self.records(asked)), 12)
+            self.assertEqual([row["priority"] for row in self.records(asked)], list(range(1, 13)))
+            told = self.study.tell(self.answer(asked))
+            self.assertEqual((told["labels"], told["pending"]), (12, 0))
+            self.assertEqual(self.study.tell(self.answer(asked))["known"], 12)
+        self.study.fit()
+        status = self.study.status()
+        self.assertEqual((status["rounds"], status["spent"], status["pending"]), (2, 24, 0))
+        shares = {row["source"]: row["share"] for row in self.records(self.study.relevance()) if row["round"] == 2}
+        self.assertEqual(set(shares), {"near", "far", "other"})
+        self.assertAlmostEqual(sum(shares.values()), 1)
+        self.assertIn("gain", self.study.plan(budget=20))
+        predicted = self.records(self.study.predict([dict(id=row["id"], x=row["x"]) for row in self.rows if row["source"] == "target"]))
+        right = sum(row["label"] == self.labels[row["id"]] for row in predicted)
+        self.assertGreater(right, 0.8 * len(predicted))
+        self.assertIsInstance(predicted[0]["score_yes"], float)
+        self.assertEqual(self.study.verify(), {"events": 6, "asks": 2, "rounds": 2})
+        self.study.export(self.folder / "out.csv")
+        with open(self.folder / "out.csv", newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                self.assertEqual(row["label"], self.labels[row["id"]])
+        with self.assertRaises(amtrl.Stop):
+            self.study.ask(stop_below=0.99)
+
+    def test_errors(self):
+        asked = self.records(self.study.ask(budget=8))
+        first = asked[0]["id"]
+        self.study.tell([dict(id=first, label=self.labels[first]), dict(id=asked[1]["id"], label=None, status="skip")])
+        other = {"no": "yes", "yes": "no"}[self.labels[first]]
+        with self.assertRaisesRegex(amtrl.Contradiction, f"1 rows have another answer already: {first}") as caught:
+            self.study.tell([dict(id=first, label=other)])
+        self.assertEqual(caught.exception.code, 4)
+        self.assertEqual(self.study.tell([dict(id=first, label=other)], replace=True)["replaced"], 1)
+        with self.assertRaisesRegex(amtrl.AmtrlError, 'line 1, column label: expected one of the classes no, yes, found "maybe"'):
+            self.study.tell([dict(id=first, label="maybe")])
+        with self.assertRaisesRegex(amtrl.AmtrlError, "is no study"):
+            amtrl.Study(self.folder)
+        with self.assertRaisesRegex(amtrl.AmtrlError, "AMTRL_PROGRAM"):
+            amtrl.Study(self.folder / "S", program=str(self.folder / "nothing")).status()
+        with self.assertRaisesRegex(amtrl.AmtrlError, "unknown flag --rounds"):
+            amtrl.Study.create(self.folder / "T", self.folder / "data.yaml", rounds=3)
+
+
+class WithoutPandas(Campaign):
+    """The same where pandas is not installed."""
+
+    def setUp(self):
+        pandas, amtrl.pandas = amtrl.pandas, None
+        self.addCleanup(setattr, amtrl, "pandas", pandas)
+        super().setUp()
+
+
+if __name__ == "__main__":
+    unittest.main()
