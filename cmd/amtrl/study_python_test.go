@@ -20,7 +20,7 @@ func TestPython(t *testing.T) {
 	source := must.Get(filepath.Abs(filepath.Join("..", "..", "python", "amtrl")))(t)
 	dir := t.TempDir()
 	module := source
-	if err := exec.Command(python, "-c", "import pip, setuptools").Run(); err != nil {
+	if err := exec.Command(python, "-c", "import setuptools, pip").Run(); err != nil {
 		t.Logf("no pip or no setuptools: the module is tested where it lies: %v", err)
 	} else {
 		work := filepath.Join(dir, "source")
