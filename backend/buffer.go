@@ -173,6 +173,23 @@ func checkElement[E Element](op string, b Buffer) error {
 	return nil
 }
 
+// Lender is a queue of a device that computes in the memory of the process.
+type Lender interface {
+	// Lend makes a buffer of elements that stay where they are, such as those of a
+	// mapped file: a slice of an [Element]. Nobody may write to them, no operation
+	// either, until the buffer is freed. They do not count in [Device.Usage].
+	Lend(t DType, elements any) (Buffer, error)
+}
+
+// Lend is [NewBuffer] for elements that are only read until the buffer is freed. A
+// queue that is a [Lender] does not copy them.
+func Lend[E Element](q Queue, t DType, src []E) (Buffer, error) {
+	if l, is := q.(Lender); is {
+		return l.Lend(t, src)
+	}
+	return NewBuffer(q, t, src)
+}
+
 // rawBytes views a slice as its bytes. amtrl builds for little-endian machines
 // alone, so that they are the wire format as they stand.
 func rawBytes[E Element](s []E) []byte {

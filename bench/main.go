@@ -10,6 +10,7 @@
 //     against the obvious PyTorch;
 //   - the training of a convolutional representation against the obvious PyTorch,
 //     the same network on the same samples;
+//   - predictions for rows in memory against scikit-learn and PyTorch with the same model;
 //   - the pass against merely reading the same bytes, in the same run.
 //
 // Python is taken from AMTRL_PYTHON, or python3; PyTorch from the first of
@@ -33,15 +34,16 @@ func main() {
 	targets := flag.Bool("erm", true, "time a whole linear ERM too")
 	conv := flag.Int("conv", 3, "seeds of the convolutional fit; 0 leaves it out")
 	passes := flag.Int("passes", 8, "passes of the convolutional fit")
+	predict := flag.Bool("predict", true, "time predictions too")
 	data := flag.String("data", "", "folder of images for the convolutional fit, laid out as MNIST-C; embedded digits where there is none")
 	flag.Parse()
-	if err := run(*repeats, *linear, *targets, *conv, *passes, *data); err != nil {
+	if err := run(*repeats, *linear, *targets, *predict, *conv, *passes, *data); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(repeats int, linear, erm bool, conv, passes int, data string) error {
+func run(repeats int, linear, erm, predict bool, conv, passes int, data string) error {
 	f, err := compare.NewFolder(scripts)
 	if err != nil {
 		return err
@@ -49,6 +51,11 @@ func run(repeats int, linear, erm bool, conv, passes int, data string) error {
 	defer os.RemoveAll(f.Dir)
 	if linear {
 		if err := compareLinear(f, repeats, erm); err != nil {
+			return err
+		}
+	}
+	if predict {
+		if err := comparePredict(f, repeats); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"sync/atomic"
 	"unsafe"
 
@@ -49,6 +50,36 @@ func (q *queue) Alloc(t backend.DType, n int) (backend.Buffer, error) {
 	}
 	s := newStorage(t, n)
 	adviseHugePages(s.raw)
+	b.data.Store(s)
+	return b, nil
+}
+
+// Lend implements [backend.Lender].
+func (q *queue) Lend(t backend.DType, elements any) (backend.Buffer, error) {
+	s, of := new(storage), backend.DType(0)
+	switch v := elements.(type) {
+	case []uint8:
+		s.u8, s.raw, of = v, v, backend.Uint8
+	case []uint16:
+		s.u16, s.raw, of = v, bytesOf(v), backend.Float16
+	case []int32:
+		s.i32, s.raw, of = v, bytesOf(v), backend.Int32
+	case []float32:
+		s.f32, s.raw, of = v, bytesOf(v), backend.Float32
+	case []float64:
+		s.f64, s.raw, of = v, bytesOf(v), backend.Float64
+	}
+	c := q.checkNow("Lend")
+	if c.Err == nil && of != t {
+		c.Err = &backend.ArgumentError{Op: c.Op, Arg: "elements", Reason: fmt.Sprintf("is %T, expected a slice of %s", elements, t)}
+	}
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	b := &buffer{dev: q.dev, dtype: t, n: len(s.raw) / t.Size()}
+	if err := q.dev.register(c.Op, b, 0); err != nil {
+		return nil, err
+	}
 	b.data.Store(s)
 	return b, nil
 }

@@ -24,6 +24,9 @@ type Pool struct {
 	// Height and Width are the image shape, Height*Width == Cols, or 0 where
 	// rows are not images.
 	Height, Width int
+	// Mapped says that the elements are those of a file that is mapped into memory:
+	// a copy of them could take more than there is.
+	Mapped bool
 	// Origin says which rows of the input these are, nil where nobody needs telling:
 	// then they are those of a file, in its order.
 	Origin Origin

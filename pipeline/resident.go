@@ -38,11 +38,11 @@ func (r *Resident) upload(queue backend.Queue) (err error) {
 		var buf backend.Buffer
 		switch {
 		case p.U8 != nil:
-			buf, err = backend.NewBuffer(queue, backend.Uint8, p.U8)
+			buf, err = placePool(queue, p, backend.Uint8, p.U8)
 		case p.F16 != nil:
-			buf, err = backend.NewBuffer(queue, backend.Float16, p.F16)
+			buf, err = placePool(queue, p, backend.Float16, p.F16)
 		default:
-			buf, err = backend.NewBuffer(queue, backend.Float32, p.F32)
+			buf, err = placePool(queue, p, backend.Float32, p.F32)
 		}
 		if err != nil {
 			return fmt.Errorf("uploading pool %s: %w", p.Name, err)
@@ -50,6 +50,15 @@ func (r *Resident) upload(queue backend.Queue) (err error) {
 		r.pools = append(r.pools, backend.Pool{Data: backend.Mat(buf, p.Rows, p.Cols), Scale: p.Scale})
 	}
 	return queue.Synchronize() // other queues read the pools
+}
+
+// placePool uploads the elements of a pool. Those of a mapped file stay where they are
+// on a device that can read them there.
+func placePool[E backend.Element](q backend.Queue, p *dataset.Pool, t backend.DType, elements []E) (backend.Buffer, error) {
+	if p.Mapped {
+		return backend.Lend(q, t, elements)
+	}
+	return backend.NewBuffer(q, t, elements)
 }
 
 // Close frees the pools, once no learner uses them.

@@ -12,6 +12,7 @@ shared = rng.normal(size=(CLASSES, width)).astype(np.float32) * 0.16
 own = rng.normal(size=(SHOPS, CLASSES, width)).astype(np.float32) * 0.16
 own[: SHOPS // 2] = shared  # these are like the target, which is the last one
 own[-1] = shared
+noise = rng.standard_normal((GROUP, width), np.float32)
 names = pa.array([f"shop {i:02}" for i in range(SHOPS)])
 labels = pa.array(["awful", "bad", "fair", "good", "great"])
 schema = pa.schema([("id", pa.string()), ("shop", pa.string()), ("label", pa.string()), ("embedding", pa.list_(pa.float16()))])
@@ -19,8 +20,7 @@ with pq.ParquetWriter(path, schema, use_dictionary=["shop", "label"]) as w:
     for first in range(0, rows, GROUP):
         n = min(GROUP, rows - first)
         shop, cls = rng.integers(0, SHOPS, n), rng.integers(0, CLASSES, n)
-        x = rng.standard_normal((n, width), np.float32)
-        x += own[shop, cls]
+        x = noise[rng.permutation(GROUP)[:n]] + own[shop, cls]
         labelled = rng.random(n) < np.where(shop == SHOPS - 1, 0.002, 0.1)
         flat = pa.array(x.astype(np.float16).reshape(-1), pa.float16())
         offsets = pa.array(np.arange(0, n * width + 1, width, dtype=np.int32))

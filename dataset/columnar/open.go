@@ -131,7 +131,7 @@ func (r *opener) pools(set *dataset.Set) error {
 	}
 	for _, s := range h.Sources {
 		p := &dataset.Pool{
-			Name: s.Name, Rows: int(s.Rows), Cols: h.Cols, Scale: 1, Cost: s.Cost, Target: s.Name == h.Target, Origin: from,
+			Name: s.Name, Rows: int(s.Rows), Cols: h.Cols, Scale: 1, Cost: s.Cost, Target: s.Name == h.Target, Origin: from, Mapped: true,
 		}
 		from.first += int(s.Rows)
 		n := p.Rows * p.Cols
