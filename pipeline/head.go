@@ -44,8 +44,9 @@ type headFit struct {
 	// Kappa and LeaveOneOut are of prior residual: the weight of the target's own
 	// rows, and the mean squared leave-one-out residual.
 	Kappa, LeaveOneOut float64
-	// Own is the part of the predictions that is of delta.
-	Own float64
+	// Own is the part of the predictions that is of delta, ToMean the factor g of the
+	// mean of the sources' heads of the same output.
+	Own, ToMean float64
 	// residuals are the leave-one-out residuals of one output, label less prediction,
 	// and left the predictions of all outputs. Other priors have none of them.
 	residuals []float64

@@ -124,14 +124,19 @@ func TestCentredEmbeddings(t *testing.T) {
 	cfg := must.Get(NewConfig(PresetDefault))(t)
 	cfg.Methods = []string{Active, Uniform}
 	cfg.K, cfg.TargetSamples, cfg.Schedule = 5, 60, Schedule{Kind: ScheduleBudget, Epochs: 3, Floor: 20, Budget: 600}
+	mean := map[bool]float64{}
 	for _, intercept := range []bool{true, false} {
 		cfg.Intercept = intercept
 		_, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
 		for _, e := range st.Epochs {
-			if right := e.Score.Value <= 0.05; right != intercept {
-				t.Errorf("intercept %v: %s, epoch %d, errs on %.1f %%", intercept, e.Method, e.Epoch, 100*e.Score.Value)
+			mean[intercept] += e.Score.Value / float64(len(st.Epochs))
+			if intercept && e.Score.Value > 0.05 {
+				t.Errorf("%s, epoch %d, errs on %.1f %%", e.Method, e.Epoch, 100*e.Score.Value)
 			}
 		}
+	}
+	if mean[false] < mean[true]+0.02 {
+		t.Errorf("errs on %.1f %%, without an intercept on %.1f %%", 100*mean[true], 100*mean[false])
 	}
 }
 

@@ -64,8 +64,30 @@ func newTargetRows(x *mat.Dense) (*targetRows, error) {
 			scaleColumn(t.q, j, math.Sqrt(unit/v))
 		}
 	}
-	return t, nil
+	return t, orthonormalize(t.q)
 }
+
+// orthonormalize makes columns orthonormal to rounding that are so by a millionth: what
+// lambda 1e-6 divides by must be.
+func orthonormalize(q *mat.Dense) error {
+	_, r := q.Dims()
+	gram := mat.NewSymDense(r, nil)
+	gram.SymOuterK(1, q.T())
+	var chol mat.Cholesky
+	if !chol.Factorize(gram) {
+		return errBasis
+	}
+	var upper mat.TriDense
+	var rows mat.Dense
+	chol.UTo(&upper)
+	if err := rows.Solve(upper.T(), q.T()); err != nil {
+		return errBasis
+	}
+	q.Copy(rows.T())
+	return nil
+}
+
+var errBasis = errors.New("the decomposition of the target's features did not converge")
 
 // kernelRidge is the regression of the target's labels y, n by C, on two kernels of
 // its rows and an intercept:
@@ -157,7 +179,7 @@ func (k *kernelRidge) extend(a *mat.Dense) error {
 	out.Sub(a, &out)
 	var svd mat.SVD
 	if !svd.Factorize(&out, mat.SVDThin) {
-		return errors.New("the decomposition of the target's features did not converge")
+		return errBasis
 	}
 	var u mat.Dense
 	svd.UTo(&u)
@@ -168,8 +190,18 @@ func (k *kernelRidge) extend(a *mat.Dense) error {
 	if more == 0 {
 		return nil
 	}
+	// What is outside can be no more than the rounding of a to float32, and is orthogonal to q up to the rounding of a.
+	beside := mat.DenseCopyOf(u.Slice(0, n, 0, more))
+	in.Reset()
+	in.Mul(k.q.T(), beside)
+	out.Reset()
+	out.Mul(k.q, &in)
+	beside.Sub(beside, &out)
+	if err := orthonormalize(beside); err != nil {
+		return err
+	}
 	var wide mat.Dense
-	wide.Augment(k.q, u.Slice(0, n, 0, more))
+	wide.Augment(k.q, beside)
 	k.q, k.value = &wide, append(k.value[:r:r], make([]float64, more)...)
 	return nil
 }

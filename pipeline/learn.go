@@ -247,7 +247,7 @@ func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 // record takes over how the head was fitted.
 func (e *Epoch) record(fit headFit) {
 	e.TargetLoss, e.HeadRidge, e.HeadRank, e.HeadKappa, e.LeaveOneOut = fit.Loss, fit.Ridge, fit.Rank, fit.Kappa, fit.LeaveOneOut
-	e.Own = fit.Own
+	e.Own, e.HeadToMean = fit.Own, fit.ToMean
 }
 
 // headOf views the head of an output of the target.
@@ -387,7 +387,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 		out.parts = append(out.parts, fittedPart{in, fits})
 		for i, f := range fits {
 			if fitted++; fitted == 1 {
-				out.Ridge, out.Rank, out.Kappa, out.Own = f.Ridge, f.Rank, f.Kappa, f.Own
+				out.Ridge, out.Rank, out.Kappa, out.Own, out.ToMean = f.Ridge, f.Rank, f.Kappa, f.Own, f.ToMean
 			}
 			label := u.labelOf(columns[in.outputs[i]])
 			out.Loss += f.Loss

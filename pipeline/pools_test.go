@@ -229,7 +229,7 @@ func TestPoolsRecord(t *testing.T) {
 		if !near(active.Score.Value, wrong, 1e-6) {
 			t.Errorf("the error is %g, recorded %g", wrong, active.Score.Value)
 		}
-		if constant := 0.5; wrong > constant {
+		if wrong > 0.65 {
 			t.Errorf("the error is %g, and that of chance 0.75", wrong)
 		}
 		return nil

@@ -20,6 +20,9 @@ var kappas = []float64{0, 0.1, 1, 10}
 type headPrior struct {
 	heads          *mat.Dense
 	intercept, rho float64
+	// same are the weights V, T by C, of the outputs of the sources that are of the same
+	// column and class as one of the target, by their labels; nil where there are none.
+	same *mat.Dense
 }
 
 func (l *Learner) headPrior() (headPrior, error) {
@@ -36,6 +39,7 @@ func (l *Learner) headPrior() (headPrior, error) {
 	p.heads.Slice(0, t, 0, k).(*mat.Dense).Copy(heads)
 	if l.problem.Config.Head.Prior == PriorResidual {
 		p.intercept, p.rho = interceptPrior(heads, b, l.counts, l.sigma)
+		p.same = l.problem.sameOutputs(l.counts)
 	}
 	for m := range b {
 		if l.counts[m] > 0 && !math.IsInf(p.rho, 1) {
@@ -102,14 +106,19 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 		if err != nil {
 			return nil, err
 		}
-		fit := regression.search(kappas, l.problem.Config.Head.Ridge)
+		mean := prior.mean(prior.heads, in.outputs)
+		regression, fit, toMean := regression.searchTowards(product(phi, mean), kappas, l.problem.Config.Head.Ridge)
 		dual.Mul(a.T(), fit.alpha)
 		w.Mul(root, &dual)
 		w.Scale(regression.unit/(1+fit.kappa), &w)
-		fits, own := make([]headFit, len(in.outputs)), ownPart(rows, &a, &dual, fit.alpha, fit.kappa, regression.unit)
+		if mean != nil {
+			mean.Scale(toMean, mean)
+			w.Add(&w, mean)
+		}
+		fits, own := make([]headFit, len(in.outputs)), ownPart(rows, product(phi, &w), fit)
 		for i, h := range l.atCut(fit.heads(rows, u, k), in) {
 			fits[i] = h.headFit
-			fits[i].Rank, fits[i].Own, fits[i].each = rank, own, regression.each
+			fits[i].Rank, fits[i].Own, fits[i].ToMean, fits[i].each = rank, own, toMean, regression.each
 			for j := range k {
 				h.w[j] = float32(w.At(j, i))
 			}
@@ -180,19 +189,18 @@ func (f kernelFit) heads(rows *targetRows, u units, k int) []headVector {
 	return out
 }
 
-// ownPart is the part of the variance of the predictions over the target samples that is of delta.
-func ownPart(rows *targetRows, a, dual, alpha *mat.Dense, kappa, unit float64) float64 {
-	if kappa == 0 || rows.trace == 0 {
+// ownPart is the part of the variance of the predictions over the target samples that is
+// of delta; shared are the predictions without it, up to a constant.
+func ownPart(rows *targetRows, shared *mat.Dense, fit kernelFit) float64 {
+	if fit.kappa == 0 || rows.trace == 0 {
 		return 0
 	}
-	var delta, own, shared mat.Dense
-	delta.Mul(rows.x.T(), alpha)
+	var delta, own mat.Dense
+	delta.Mul(rows.x.T(), fit.alpha)
 	own.Mul(rows.x, &delta)
-	own.Scale(kappa/rows.trace, &own)
-	shared.Mul(a, dual)
-	shared.Scale(unit, &shared)
-	centreDense(&shared)
-	o, s := meanSquareNorm(&own), meanSquareNorm(&shared)
+	own.Scale(fit.kappa/(1+fit.kappa)/rows.trace, &own)
+	centreDense(shared)
+	o, s := meanSquareNorm(&own), meanSquareNorm(shared)
 	if o+s == 0 {
 		return 0
 	}

@@ -38,6 +38,9 @@ type Epoch struct {
 	HeadRidge  float64 `json:"head_ridge"`
 	HeadRank   int     `json:"head_rank"`
 	HeadKappa  float64 `json:"head_kappa,omitempty"`
+	// HeadToMean is the factor of the mean of the sources' heads of the same output,
+	// towards which prior residual draws, 0 where it does not.
+	HeadToMean float64 `json:"head_to_mean,omitempty"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
 	// averaged over outputs in the units of the data, under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`

@@ -64,9 +64,14 @@ func (p *Problem) saysHowSure(in Round) bool {
 // resampledPart is what a replicate needs of outputs of the target that are fitted
 // together: the smoothers to choose from, and the places of their rows among the
 // target's samples.
+//
+// Where the fit leans on the mean of the sources' heads of the same output, y is less
+// g times what that mean says, and moves with it.
 type resampledPart struct {
 	outputs, at []int
 	fits        []*smoother
+	toMean      float64    // g
+	phi, mean   *mat.Dense // n by K+1, and the mean of the heads as they are, K+1 by C
 }
 
 // uncertainty resamples the relevance of the round that rec records.
@@ -102,7 +107,7 @@ func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand)
 			}
 		}
 		for _, part := range parts {
-			if err := part.resample(times, heads, w); err != nil {
+			if err := part.resample(times, heads, prior, w); err != nil {
 				return nil, err
 			}
 		}
@@ -118,7 +123,7 @@ func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand)
 
 // resample writes to w the heads of the part's outputs for the heads of the sources and
 // target samples that are there so many times.
-func (part *resampledPart) resample(times []float64, heads, w *mat.Dense) error {
+func (part *resampledPart) resample(times []float64, heads *mat.Dense, prior headPrior, w *mat.Dense) error {
 	s, least := part.fits[0], math.Inf(1)
 	for _, f := range part.fits {
 		sum := 0.0
@@ -137,6 +142,14 @@ func (part *resampledPart) resample(times []float64, heads, w *mat.Dense) error 
 			e[o] *= times[at] - 1
 		}
 	}
+	var mean *mat.Dense
+	if part.toMean > 0 {
+		mean = prior.mean(heads, part.outputs)
+		var moved mat.Dense
+		moved.Sub(part.mean, mean)
+		moved.Scale(part.toMean, &moved)
+		change.Add(change, product(part.phi, &moved))
+	}
 	square, lu, err := s.factorize(heads)
 	if err != nil {
 		return err
@@ -144,6 +157,10 @@ func (part *resampledPart) resample(times []float64, heads, w *mat.Dense) error 
 	own, err := s.headsFor(square, lu, change)
 	if err != nil {
 		return err
+	}
+	if mean != nil {
+		mean.Scale(part.toMean, mean)
+		own.Add(own, mean)
 	}
 	for i, o := range part.outputs {
 		for j := range own.RawMatrix().Rows {
@@ -179,7 +196,12 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 			if err != nil {
 				return nil, err
 			}
-			part := resampledPart{outputs: f.outputs, at: at}
+			part := resampledPart{outputs: f.outputs, at: at, toMean: f.fits[0].ToMean, phi: phi, mean: prior.mean(prior.heads, f.outputs)}
+			if part.toMean > 0 {
+				said := product(phi, part.mean)
+				said.Scale(part.toMean, said)
+				y.Sub(y, said)
+			}
 			for _, e := range f.fits[0].each {
 				if err := part.add(newSmoother(phi, prior.heads, y, decomposed, e, 1/(1+e.kappa))); err != nil {
 					return nil, err

@@ -136,10 +136,10 @@ func TestReplicateIsTheRound(t *testing.T) {
 					kappa := fit.parts[i].fits[0].Kappa
 					part.fits = slices.DeleteFunc(part.fits, func(s *smoother) bool { return s.factor != 1/(1+kappa) })
 				}
-				must.Do(t, part.resample(slices.Repeat([]float64{1}, len(round.Target.Rows)), from.heads, w))
+				must.Do(t, part.resample(slices.Repeat([]float64{1}, len(round.Target.Rows)), from.heads, from, w))
 			}
 			for o := range p.Target.Tasks {
-				closeVectors(t, c.set.Name+", "+prior, mat.Col(nil, o, w)[:cfg.K], download(t, l.queue, l.headOf(o))[:cfg.K], 1e-2, 0)
+				closeVectors(t, c.set.Name+", "+prior, mat.Col(nil, o, w)[:cfg.K], download(t, l.queue, l.headOf(o))[:cfg.K], 1e-3, 0)
 			}
 			closeVectors(t, "nu", must.Get(l.relevanceOf(from.heads, w))(t), e.Nu, 1e-4, 0)
 		}
