@@ -27,6 +27,7 @@ var hostile = []string{
 func smallData(t testing.TB, naughty bool) *dataset.Set {
 	t.Helper()
 	set := must.Get(dataset.Digits(3, 200, 2))(t)
+	set.Pools, set.Tasks = set.Pools[:4], set.Tasks[:40]
 	if naughty {
 		set.Name = "data " + hostile[0]
 		for i := range set.Tasks {
@@ -64,4 +65,29 @@ func finishedRun(t testing.TB, set *dataset.Set, target int, change func(*pipeli
 func pageOf(t testing.TB, dir string) *Page {
 	t.Helper()
 	return RunPage(must.Get(runs.ReadRun(dir))(t), "amtrl run --seed 5")
+}
+
+// finishedSweep carries out a small sweep over the targets and returns its folder.
+func finishedSweep(t testing.TB, set *dataset.Set, targets []int, budgets []float64, change func(*pipeline.Config)) string {
+	t.Helper()
+	dev, id := work(t, set, func(c *pipeline.Config) {
+		c.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 2, Floor: 1, Budget: budgets[0]}
+		if change != nil {
+			change(c)
+		}
+	})
+	dir := filepath.Join(t.TempDir(), "sweep")
+	for _, i := range targets {
+		id.Targets = append(id.Targets, set.Tasks[i].Name)
+	}
+	id.Seeds, id.Budgets = []uint64{5, 6}, budgets
+	must.Get(runs.Sweep(context.Background(), dev, id, dir, 2, func(runs.SweepStep) {}))(t)
+	return dir
+}
+
+func sweepPage(t testing.TB, dir string) *Page {
+	t.Helper()
+	id, s, err := runs.ReadSweep(dir)
+	must.Do(t, err)
+	return must.Get(SweepPage(dir, &id, s, "amtrl sweep --seeds 5"))(t)
 }

@@ -17,6 +17,9 @@ func (p *Page) sheets() []Sheet {
 	for _, part := range p.Parts {
 		for _, f := range part.Figures {
 			s := f.Sheet
+			if f.Full != nil {
+				s = *f.Full
+			}
 			s.Title = f.Chart.Title
 			out = append(out, s)
 		}
@@ -203,7 +206,11 @@ func (p *Page) WriteFigures(dir string) error {
 	}
 	for _, part := range p.Parts {
 		for _, f := range part.Figures {
-			table, err := f.Sheet.csv()
+			sheet := f.Sheet
+			if f.Full != nil {
+				sheet = *f.Full
+			}
+			table, err := sheet.csv()
 			if err != nil {
 				return err
 			}

@@ -58,6 +58,8 @@ type Figure struct {
 	Sheet Sheet
 	// Wide figures have the whole width of the page.
 	Wide bool
+	// Full is what the CSV of the figure holds where the table has a part.
+	Full *Sheet
 }
 
 // Sheet is a table whose numbers are known as numbers.
@@ -68,13 +70,12 @@ type Sheet struct {
 	Open      bool
 	// Note is a sentence below it.
 	Note string
+	// Named says that the title is a name that the data gave.
+	Named bool
 }
 
-// Row is a row of a sheet. Anchor is the name that links find it by.
-type Row struct {
-	Anchor string
-	Cells  []Cell
-}
+// Row is a row of a sheet.
+type Row struct{ Cells []Cell }
 
 // Sentence is text with numbers and names in it.
 type Sentence []Cell
@@ -233,8 +234,8 @@ func methodWords(m string) string {
 
 // methodColor is the colour of a method, the same in all figures.
 func methodColor(m string) int {
-	for i, known := range []string{pipeline.Active, pipeline.Uniform, pipeline.Target, pipeline.Constant, pipeline.Pooled, pipeline.Known,
-		runs.Recommended} {
+	for i, known := range []string{pipeline.Active, pipeline.Uniform, pipeline.Target, pipeline.Constant, pipeline.Pooled,
+		runs.Recommended, pipeline.Known} {
 		if m == known {
 			return i
 		}

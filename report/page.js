@@ -29,3 +29,12 @@ document.querySelectorAll("table").forEach(function (table) {
     });
   });
 });
+
+// A link to a folded table opens it.
+function unfold() {
+  var at = location.hash && document.getElementById(location.hash.slice(1));
+  var fold = at && at.closest("details");
+  if (fold) { fold.open = true; fold.scrollIntoView(); }
+}
+addEventListener("hashchange", unfold);
+unfold();

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -41,7 +42,7 @@ func (o *reportOptions) addFlags(set *flags.Set) {
 
 func (o *reportOptions) readArguments(c *cli.Context) error {
 	if c.NArg() != 1 || c.Args().First() == "" {
-		return flags.Misuse("expected one argument, the folder of a run, found %d", c.NArg())
+		return flags.Misuse("expected one argument, the folder of a run or a sweep, found %d", c.NArg())
 	}
 	o.dir = c.Args().First()
 	return nil
@@ -89,13 +90,17 @@ func readPage(dir string) (*report.Page, error) {
 		return nil, err
 	}
 	if kind == runs.KindSweep {
-		return nil, fmt.Errorf("%s is the folder of a sweep: expected that of a run", dir)
+		id, s, err := runs.ReadSweep(dir)
+		if err != nil {
+			return nil, err
+		}
+		return report.SweepPage(dir, &id, s, repeatCommand("sweep", &id))
 	}
 	f, err := runs.ReadRun(dir)
 	if err != nil {
 		return nil, err
 	}
-	return report.RunPage(f, repeatCommand(&f.Identity)), nil
+	return report.RunPage(f, repeatCommand("run", &f.Identity)), nil
 }
 
 func writePage(p *report.Page, format string) ([]byte, error) {
@@ -117,8 +122,16 @@ func reportHint(dir string) string {
 
 // repeatCommand is the command of a folder's work: every setting that differs from the preset's. The data have their
 // name, which is not always the path that leads to them; files of costs and of relevance are not known.
-func repeatCommand(id *runs.Identity) string {
-	words := []string{"amtrl", "run", "--target", id.Targets[0], "--seed", fmt.Sprint(id.Seeds[0])}
+func repeatCommand(command string, id *runs.Identity) string {
+	words := []string{"amtrl", command}
+	if command == "run" {
+		words = append(words, "--target", id.Targets[0], "--seed", fmt.Sprint(id.Seeds[0]))
+	} else {
+		words = append(words, "--targets", strings.Join(id.Targets, ","), "--seeds", strings.Join(texts(id.Seeds), ","))
+		if len(id.Budgets) > 0 {
+			words = append(words, "--budgets", strings.Join(texts(id.Budgets), ","))
+		}
+	}
 	if id.Data.Name != embeddedDigits {
 		words = append(words, "--data", id.Data.Name)
 	}
@@ -135,6 +148,9 @@ func repeatCommand(id *runs.Identity) string {
 		words = append(words, "--sources", cfg.Sources)
 	}
 	for _, s := range allSettings() {
+		if command == "sweep" && (s == &budgetSetting || s == &scheduleSetting && len(id.Budgets) > 0) {
+			continue
+		}
 		if !s.active(&cfg) || s.active(&preset) && s.show(&cfg) == s.show(&preset) {
 			continue
 		}

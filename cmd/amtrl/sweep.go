@@ -210,5 +210,5 @@ func (o *sweepOutput) printSummary(dir string, id runs.Identity, sum *runs.Summa
 	if out.Needed != nil {
 		text += "\n" + report.Needed(sum.Metric, o.risk.V, out.Needed, o.format)
 	}
-	return o.emit(text + fmt.Sprintf("\nsweep folder: %s\n", dir))
+	return o.emit(text + fmt.Sprintf("\nsweep folder: %s\n", dir) + reportHint(dir))
 }

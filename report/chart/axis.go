@@ -21,6 +21,8 @@ type Axis struct {
 type scale struct {
 	lo, hi, from, to float64
 	log              bool
+	// step is that between ticks, 0 for one that fits.
+	step float64
 }
 
 // newScale is that of values which lie in lo to hi, with ends at ticks where that leaves little empty.
@@ -29,7 +31,7 @@ func (a Axis) newScale(lo, hi, from, to float64) scale {
 		if hi <= lo*(1+1e-9) {
 			lo, hi = lo/2, hi*2
 		}
-		return scale{lo, hi, from, to, true}
+		return scale{lo, hi, from, to, true, 0}
 	}
 	if a.Zero {
 		lo, hi = min(lo, 0), max(hi, 0)
@@ -48,10 +50,8 @@ func (a Axis) newScale(lo, hi, from, to float64) scale {
 			lo, hi = min(lo, 0), max(hi, 0)
 		}
 	}
-	if step := tickStep(lo, hi, 5, a.Whole); true {
-		lo, hi = math.Floor(lo/step+1e-9)*step, math.Ceil(hi/step-1e-9)*step
-	}
-	return scale{lo, hi, from, to, false}
+	step := tickStep(lo, hi, 5, a.Whole)
+	return scale{math.Floor(lo/step+1e-9) * step, math.Ceil(hi/step-1e-9) * step, from, to, false, step}
 }
 
 func (s scale) at(v float64) float64 {
@@ -82,7 +82,10 @@ func tickStep(lo, hi float64, want int, whole bool) float64 {
 // ticks are the values at which the scale has a mark.
 func (s scale) ticks(want int, whole bool) []float64 {
 	if !s.log {
-		step := tickStep(s.lo, s.hi, want, whole)
+		step := s.step
+		if step == 0 {
+			step = tickStep(s.lo, s.hi, want, whole)
+		}
 		var out []float64
 		first := math.Ceil(s.lo/step - 1e-9)
 		for i := range int(math.Floor(s.hi/step+1e-9)-first) + 1 {
@@ -109,7 +112,7 @@ func (s scale) ticks(want int, whole bool) []float64 {
 			return out
 		}
 	}
-	return scale{s.lo, s.hi, s.from, s.to, false}.ticks(want, whole)
+	return scale{s.lo, s.hi, s.from, s.to, false, 0}.ticks(want, whole)
 }
 
 // plot is the area between axes.

@@ -12,9 +12,9 @@ type Bar struct {
 const barHeight = 20
 
 // frame begins a figure of rows, a name before each.
-func frame(title, desc string, names []string, top float64, noteRoom float64) (*Figure, plot) {
+func frame(title, desc string, names []string, nameRoom, top, noteRoom float64) (*Figure, plot) {
 	f := &Figure{Title: title, Desc: desc, Width: width}
-	p := plot{widest(names, 150) + 16, top, width - 14 - noteRoom, top + float64(len(names))*barHeight}
+	p := plot{widest(names, nameRoom) + 16, top, width - 14 - noteRoom, top + float64(len(names))*barHeight}
 	f.Height = p.bottom + 44
 	return f, p
 }
@@ -34,7 +34,7 @@ func Bars(title, desc string, x Axis, bars []Bar) *Figure {
 		}
 	}
 	room := widest(texts, 90) + 8
-	f, p := frame(title, desc, names, 8, room)
+	f, p := frame(title, desc, names, 150, 8, room)
 	lo, hi := bounds(values)
 	x.Zero = true
 	s := x.newScale(lo, hi, p.left, p.right)
@@ -88,7 +88,7 @@ func Stacks(title, desc string, x Axis, parts []string, rows []Stack, fullText s
 		}
 		f.printf(`<rect x="%s" y="%s" width="18" height="10" fill="%s"/>`, num(lx), num(ly-5), shade(at[i]))
 	})
-	body, p := frame(title, desc, names, top+4, 12)
+	body, p := frame(title, desc, names, 150, top+4, 12)
 	f.Height = body.Height
 	x.Zero, x.Whole = true, true
 	s := x.newScale(0, most, p.left, p.right)

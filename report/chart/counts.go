@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -9,6 +10,22 @@ import (
 type Counts struct {
 	Name   string
 	Counts []int
+}
+
+// Bins are the edges of about want bins of a round width that hold all values.
+func Bins(values []float64, want int) []float64 {
+	lo, hi := bounds(values)
+	if hi-lo <= 1e-9*max(math.Abs(lo), math.Abs(hi)) {
+		s := Axis{}.newScale(lo, hi, 0, 1)
+		lo, hi = s.lo, s.hi
+	}
+	step := tickStep(lo, hi, want, false)
+	first := math.Floor(lo/step + 1e-9)
+	var edges []float64
+	for i := range int(math.Ceil(hi/step-1e-9)-first) + 1 {
+		edges = append(edges, (first+float64(i))*step)
+	}
+	return edges
 }
 
 // Histogram draws the outlines of series over each other: the first is filled, the others are lines. The bins begin at
@@ -28,13 +45,13 @@ func Histogram(title, desc string, x, y Axis, edges []float64, series []Counts) 
 			f.rect(lx, ly-5, 20, 10, "f0", "")
 			return
 		}
-		f.line(lx, ly, lx+22, ly, fmt.Sprintf("line s%d", seriesColor(i)))
+		f.line(lx, ly, lx+22, ly, fmt.Sprintf("line s%d", i%Series))
 	})
 	p := plot{0, top + 6, width - 14, top + 206}
 	y.Zero, y.Whole = true, true
 	sy := y.newScale(0, float64(most), p.bottom, p.top)
 	p.left = y.labelRoom(sy)
-	sx := scale{edges[0], edges[len(edges)-1], p.left, p.right, false}
+	sx := scale{edges[0], edges[len(edges)-1], p.left, p.right, false, 0}
 	f.yAxis(p, y, sy)
 	f.xAxis(p, x, sx, false)
 	f.Height = p.bottom + 44
@@ -53,10 +70,7 @@ func Histogram(title, desc string, x, y Axis, edges []float64, series []Counts) 
 		for i, n := range s.Counts {
 			fmt.Fprintf(&d, "V%sH%s", num(sy.at(float64(n))), num(sx.at(edges[i+1])))
 		}
-		f.printf(`<path d="%sV%s" class="line s%d"/>`, d.String(), num(p.bottom), seriesColor(k))
+		f.printf(`<path d="%sV%s" class="line s%d"/>`, d.String(), num(p.bottom), k%Series)
 	}
 	return f
 }
-
-// seriesColor is orange and not vermilion for the second of two series.
-func seriesColor(i int) int { return []int{0, 1, 2, 3, 4, 5, 6, 7}[i%Series] }

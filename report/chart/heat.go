@@ -138,8 +138,8 @@ func Large(m Map, columns, rows []Group) *Figure {
 	p := plot{widest(names, 130) + 34, 34, f.Width - 10, 0}
 	cell := (p.right - p.left) / float64(max(1, len(m.Columns)))
 	height := min(cell, 22)
-	if len(m.Rows) > 40 && len(m.Columns) > 40 {
-		height = cell
+	if len(rows) == len(m.Rows) {
+		height = max(15, height) // room for the name of each
 	}
 	p.bottom = p.top + height*float64(len(m.Rows))
 	_, most := m.colors()

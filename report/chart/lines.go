@@ -59,7 +59,7 @@ func Lines(title, desc string, x, y Axis, lines []Line) *Figure {
 		if l.Level && len(points) > 0 {
 			from, to := points[0], points[0]
 			from.X, to.X = 0, 1
-			f.band([]Point{from, to}, l.Color, scale{0, 1, p.left, p.right, false}, sy)
+			f.band([]Point{from, to}, l.Color, scale{0, 1, p.left, p.right, false, 0}, sy)
 			continue
 		}
 		f.band(points, l.Color, sx, sy)

@@ -6,14 +6,15 @@ import "fmt"
 // sides.
 func Differences(title, desc string, x Axis, rows []Bar, less, more string) *Figure {
 	var names []string
-	values := []float64{0}
+	values, banded := []float64{0}, false
 	for _, r := range rows {
+		banded = banded || r.Band
 		names, values = append(names, r.Name), append(values, r.Value)
 		if r.Band {
 			values = append(values, r.Low, r.High)
 		}
 	}
-	f, p := frame(title, desc, names, 24, 0)
+	f, p := frame(title, desc, names, 205, 24, 0)
 	lo, hi := bounds(values)
 	s := x.newScale(lo, hi, p.left+6, p.right)
 	f.xAxis(p, x, s, true)
@@ -32,14 +33,26 @@ func Differences(title, desc string, x Axis, rows []Bar, less, more string) *Fig
 		if r.Band {
 			note += fmt.Sprintf(" (%s to %s)", x.Text(r.Low), x.Text(r.High))
 			f.whisker(s.at(r.Low), y, s.at(r.High), y, "ink")
-			switch {
-			case r.Low > 0:
-				color = 0
-			case r.High < 0:
-				color = 5
-			}
+		}
+		// Where there are intervals the colour is of what is certain.
+		switch lo, hi := r.ends(banded); {
+		case lo > 0:
+			color = 0
+		case hi < 0:
+			color = 5
 		}
 		f.mark(s.at(r.Value), y, color, Isolate(r.Name)+": "+note)
 	}
 	return f
+}
+
+// ends are those of the interval, or the value itself where no row has an interval.
+func (b Bar) ends(banded bool) (lo, hi float64) {
+	switch {
+	case b.Band:
+		return b.Low, b.High
+	case banded:
+		return 0, 0
+	}
+	return b.Value, b.Value
 }

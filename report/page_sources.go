@@ -1,0 +1,200 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/amtrl/amtrl/report/chart"
+)
+
+// extremes are the samples of the sources for the target where the first method helped most and where it helped least.
+func (d *sweepData) extremes() Part {
+	p := Part{ID: "samples", Title: "Which sources were sampled", Wide: true}
+	best, worst := d.targets[0], d.targets[0]
+	for _, t := range d.targets {
+		if t.gain() > best.gain() {
+			best = t
+		}
+		if t.gain() < worst.gain() {
+			worst = t
+		}
+	}
+	metric := d.summary.Metric
+	p.Text = append(p.Text, say("Rows that ", d.methods[0], " drew for the target where it helped most, ", name(best.name), " (",
+		number(best.gain(), points(metric)(best.gain())), differenceUnit(metric), "), and where it helped least, ", name(worst.name), " (",
+		number(worst.gain(), points(metric)(worst.gain())), differenceUnit(metric), "). Means over seeds", d.atBudget(), "."))
+	p.Figures = append(p.Figures, d.samplesOf("best", "Rows drawn for the best target", best),
+		d.samplesOf("worst", "Rows drawn for the worst target", worst))
+	return p
+}
+
+func (d *sweepData) samplesOf(id, title string, t *targetData) Figure {
+	sheet := Sheet{ID: id + "-table", Columns: []string{"source", "rows drawn", "share of the next budget"}}
+	var order []int
+	for i := range d.sources {
+		if !math.IsNaN(t.samples[i]) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.samples[b], t.samples[a]) })
+	var bars []chart.Bar
+	for k, i := range order {
+		sheet.Rows = append(sheet.Rows, row1(name(d.sources[i]), count(t.samples[i]), part(t.shares[i])))
+		if k < 2*mostBars {
+			bars = append(bars, chart.Bar{Name: oneLine(d.sources[i]), Value: t.samples[i]})
+		}
+	}
+	f := Figure{ID: id, Sheet: sheet}
+	desc := "The number of rows that were drawn from each source for " + chart.Isolate(oneLine(t.name)) +
+		", in a table by the parts of their names; darker is more."
+	if g := gridOf(d.sources); g != nil {
+		f.Chart = chart.Heat(chart.Map{Title: title, Desc: desc, XName: "last part of the name", YName: "source", Columns: lines1(g.columns),
+			Rows: lines1(g.rows), Values: g.lay(t.samples), Legend: "rows drawn",
+			Text: func(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }, LegendText: Count})
+		return f
+	}
+	f.Chart = chart.Bars(title, "Bars of the sources with the most rows.", countAxis("rows drawn"), bars)
+	return f
+}
+
+// relevance is the large map of the shares that the relevance gives each source for each target.
+func (d *sweepData) relevance() Part {
+	p := Part{ID: "relevance", Title: "Which source is relevant for which target", Wide: true}
+	p.Text = append(p.Text, say("A row for each target, a column for each source: the share of the next budget that the relevance gives it, "+
+		"mean over seeds", d.atBudget(), ". Targets and sources with like rows and columns stand together, so that blocks are families."))
+	rowOrder, columnOrder := d.clustered()
+	values := make([][]float64, len(rowOrder))
+	var targets, sources []string
+	for _, m := range columnOrder {
+		sources = append(sources, d.sources[m])
+	}
+	full := Sheet{ID: "matrix-table", Columns: append([]string{"target"}, lines1(sources)...)}
+	for i, t := range rowOrder {
+		targets = append(targets, d.targets[t].name)
+		cells := []Cell{name(d.targets[t].name)}
+		for _, m := range columnOrder {
+			v := d.targets[t].shares[m]
+			values[i] = append(values[i], v)
+			c := Cell{}
+			if !math.IsNaN(v) {
+				c = part(v)
+			}
+			cells = append(cells, c)
+		}
+		full.Rows = append(full.Rows, row1(cells...))
+	}
+	const top = 5
+	sheet := Sheet{ID: "relevance-table", Columns: []string{"target"},
+		Note: "The strongest sources of each target. amtrl report --figures writes the whole map as matrix.csv."}
+	for range top {
+		sheet.Columns = append(sheet.Columns, "source", "share")
+	}
+	for _, t := range rowOrder {
+		cells := []Cell{name(d.targets[t].name)}
+		for _, m := range d.targets[t].strongest(top) {
+			cells = append(cells, name(d.sources[m]), part(d.targets[t].shares[m]))
+		}
+		sheet.Rows = append(sheet.Rows, row1(cells...))
+	}
+	p.Figures = append(p.Figures, Figure{ID: "matrix", Wide: true, Sheet: sheet, Full: &full, Chart: chart.Large(chart.Map{
+		Title: "Share of the next budget, target by source",
+		Desc:  "A map with a row for each target and a column for each source; darker is a larger share.",
+		XName: "source", YName: "target", Columns: sources, Rows: targets, Values: values, Legend: "share of the next budget (%)",
+		Text: percentAxis("").Text}, groups(sources), groups(targets))})
+	return p
+}
+
+// clustered is the order of targets and sources. Where all targets are sources too, both have one order.
+func (d *sweepData) clustered() (targets, sources []int) {
+	root := func(v float64) float64 {
+		if math.IsNaN(v) {
+			return 0
+		}
+		return math.Sqrt(v)
+	}
+	columns := make([][]float64, len(d.sources))
+	rows := make([][]float64, len(d.targets))
+	for i, t := range d.targets {
+		for m := range d.sources {
+			columns[m] = append(columns[m], root(t.shares[m]))
+			rows[i] = append(rows[i], root(t.shares[m]))
+		}
+	}
+	same, all := len(d.targets) == len(d.sources), true
+	for _, t := range d.targets {
+		_, known := d.place[t.name]
+		all = all && known
+	}
+	if same && all {
+		for i, t := range d.targets {
+			columns[d.place[t.name]] = append(columns[d.place[t.name]], rows[i]...)
+		}
+	}
+	sources = clusterOrder(columns)
+	if !all {
+		return clusterOrder(rows), sources
+	}
+	at := make([]int, len(sources))
+	for i, m := range sources {
+		at[m] = i
+	}
+	for i := range d.targets {
+		targets = append(targets, i)
+	}
+	slices.SortFunc(targets, func(a, b int) int { return cmp.Compare(at[d.place[d.targets[a].name]], at[d.place[d.targets[b].name]]) })
+	return targets, sources
+}
+
+// anchor is the name by which links find a target.
+func anchor(i int) string { return fmt.Sprintf("target-%d", i+1) }
+
+// table has a line for each target.
+func (d *sweepData) table() Part {
+	metric := d.summary.Metric
+	p := Part{ID: "targets", Title: "Each target", Wide: true}
+	p.Text = append(p.Text, say("Means over seeds", d.atBudget(), ". A click on the name of a column sorts by it; the name of a target "+
+		"leads to its sources."))
+	sheet := Sheet{ID: "targets-table", Title: "all targets", Open: true, Columns: []string{"target"}}
+	sheet.Columns = append(sheet.Columns, d.methods...)
+	if len(d.methods) > 1 {
+		sheet.Columns = append(sheet.Columns, d.methods[0]+" over "+d.methods[1])
+	}
+	sheet.Columns = append(sheet.Columns, "source samples", "strongest source", "its share")
+	for i, t := range d.targets {
+		c := name(t.name)
+		if d.anyDrawn() {
+			c.Link = anchor(i)
+		}
+		cells := []Cell{c}
+		for _, v := range t.values {
+			cells = append(cells, score(metric, v))
+		}
+		if len(d.methods) > 1 {
+			cells = append(cells, number(t.gain(), points(metric)(t.gain())))
+		}
+		cells = append(cells, count(t.drawn))
+		for _, m := range t.strongest(1) {
+			cells = append(cells, name(d.sources[m]), part(t.shares[m]))
+		}
+		sheet.Rows = append(sheet.Rows, row1(cells...))
+	}
+	p.Sheets = append(p.Sheets, sheet)
+	return p
+}
+
+// perTarget has a folded table of the strongest sources for each target.
+func (d *sweepData) perTarget() Part {
+	const top = 10
+	p := Part{ID: "each", Title: "The sources of each target", Wide: true}
+	for i, t := range d.targets {
+		sheet := Sheet{ID: anchor(i), Title: oneLine(t.name), Named: true, Columns: []string{"source", "share of the next budget", "rows drawn"}}
+		for _, m := range t.strongest(top) {
+			sheet.Rows = append(sheet.Rows, row1(name(d.sources[m]), part(t.shares[m]), count(t.samples[m])))
+		}
+		p.Sheets = append(p.Sheets, sheet)
+	}
+	return p
+}

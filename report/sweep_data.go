@@ -1,0 +1,191 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/amtrl/amtrl/runs"
+)
+
+// sweepData is what the page of a sweep needs of its results, which are read one after the other: means over the seeds of
+// each target at the largest budget.
+type sweepData struct {
+	id      *runs.Identity
+	summary *runs.Summary
+	methods []string
+	budgets []float64
+	budget  float64 // the largest
+	targets []*targetData
+	// sources are all that occur, in the order in which they do first.
+	sources []string
+	place   map[string]int
+}
+
+type targetData struct {
+	name  string
+	seeds int
+	// values are of the methods, samples and shares of the sources, each a sum until finish makes it a mean. A source that
+	// the target does not have has NaN.
+	values, samples, shares []float64
+	drawn                   float64
+}
+
+func readSweep(dir string, id *runs.Identity, s *runs.Summary) (*sweepData, error) {
+	d := &sweepData{id: id, summary: s, methods: id.Config.Methods, place: map[string]int{}}
+	for _, m := range s.Methods {
+		if !slices.Contains(d.budgets, m.Budget) {
+			d.budgets = append(d.budgets, m.Budget)
+		}
+	}
+	slices.Sort(d.budgets)
+	d.budget = d.budgets[len(d.budgets)-1]
+	at := map[string]*targetData{}
+	for _, t := range id.Targets {
+		at[t] = &targetData{name: t, values: make([]float64, len(d.methods))}
+		d.targets = append(d.targets, at[t])
+	}
+	err := runs.EachResult(dir, *id, s, func(r *runs.Result) error {
+		if r.Budget == d.budget {
+			d.add(at[r.Target], r)
+		}
+		return nil
+	})
+	for _, t := range d.targets {
+		t.finish(len(d.sources))
+	}
+	return d, err
+}
+
+func (d *sweepData) add(t *targetData, r *runs.Result) {
+	t.seeds++
+	for i, m := range r.Methods {
+		t.values[i] += m.Score.Value
+	}
+	t.drawn += float64(r.Methods[0].Samples)
+	for _, s := range r.Sources {
+		i, known := d.place[s.Source]
+		if !known {
+			i = len(d.sources)
+			d.place[s.Source] = i
+			d.sources = append(d.sources, s.Source)
+		}
+		t.grow(len(d.sources))
+		if math.IsNaN(t.shares[i]) {
+			t.shares[i], t.samples[i] = 0, 0
+		}
+		t.shares[i] += s.Share
+		t.samples[i] += float64(s.Samples)
+	}
+}
+
+func (t *targetData) grow(n int) {
+	for len(t.shares) < n {
+		t.shares, t.samples = append(t.shares, math.NaN()), append(t.samples, math.NaN())
+	}
+}
+
+func (t *targetData) finish(sources int) {
+	t.grow(sources)
+	n := float64(max(1, t.seeds))
+	for _, list := range [][]float64{t.values, t.shares, t.samples} {
+		for i := range list {
+			list[i] /= n
+		}
+	}
+	t.drawn /= n
+}
+
+// gain is how much better the first method is than the second.
+func (t *targetData) gain() float64 {
+	if math.Abs(t.values[1]-t.values[0]) <= 1e-12*math.Max(math.Abs(t.values[0]), math.Abs(t.values[1])) {
+		return 0
+	}
+	return t.values[1] - t.values[0]
+}
+
+// strongest are the places of the n sources with the largest shares.
+func (t *targetData) strongest(n int) []int {
+	order := make([]int, 0, len(t.shares))
+	for i, v := range t.shares {
+		if v > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.shares[b], t.shares[a]) })
+	return order[:min(n, len(order))]
+}
+
+// grid lays names such as fog_2 out by what stands before and behind their last underscore, where that fills at least half
+// of a table of a few columns.
+type grid struct {
+	rows, columns []string
+	// row and column are the place of each name.
+	row, column []int
+}
+
+func gridOf(names []string) *grid {
+	g := &grid{}
+	for _, n := range names {
+		before, behind, ok := cutLast(n)
+		if !ok {
+			return nil
+		}
+		g.row, g.column = append(g.row, indexOf(&g.rows, before)), append(g.column, indexOf(&g.columns, behind))
+	}
+	if len(g.rows) < 2 || len(g.columns) < 2 || len(g.columns) > 16 || 2*len(names) < len(g.rows)*len(g.columns) {
+		return nil
+	}
+	// Both ascend, as numbers where they are such.
+	ascend(g.rows, g.row)
+	ascend(g.columns, g.column)
+	return g
+}
+
+// ascend sorts labels and renumbers what refers to them.
+func ascend(labels []string, places []int) {
+	sorted := slices.Clone(labels)
+	slices.SortFunc(sorted, func(a, b string) int {
+		x, errX := strconv.ParseFloat(a, 64)
+		y, errY := strconv.ParseFloat(b, 64)
+		if errX == nil && errY == nil {
+			return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
+		}
+		return cmp.Compare(a, b)
+	})
+	for i, p := range places {
+		places[i] = slices.Index(sorted, labels[p])
+	}
+	copy(labels, sorted)
+}
+
+func cutLast(name string) (before, behind string, ok bool) {
+	at := strings.LastIndexByte(name, '_')
+	if at <= 0 || at == len(name)-1 || len(name)-at > 7 {
+		return "", "", false
+	}
+	return name[:at], name[at+1:], true
+}
+
+func indexOf(list *[]string, s string) int {
+	i := slices.Index(*list, s)
+	if i < 0 {
+		i = len(*list)
+		*list = append(*list, s)
+	}
+	return i
+}
+
+// lay puts values into the table, NaN where there is none.
+func (g *grid) lay(values []float64) [][]float64 {
+	out := make([][]float64, len(g.rows))
+	for i := range out {
+		out[i] = slices.Repeat([]float64{math.NaN()}, len(g.columns))
+	}
+	for i, v := range values {
+		out[g.row[i]][g.column[i]] = v
+	}
+	return out
+}
