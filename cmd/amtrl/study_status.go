@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/flags"
-	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
@@ -62,7 +61,7 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 		text += "labels came since: the next ask, or amtrl study fit, learns from them\n"
 	}
 	if st.Next != nil {
-		text += "the next round is expected to lower it by " + gainText(st.Next) + "\n"
+		text += fmt.Sprintf("the next round is expected to lower it by %s\n", st.Next)
 	}
 	return o.emit(text)
 }
@@ -91,13 +90,6 @@ func lastRoundText(st *study.Status) string {
 		text += "; the model is that of " + r.Result.Recommended
 	}
 	return text + "\n"
-}
-
-func gainText(g *study.Gain) string {
-	if g.Metric == pipeline.MetricError {
-		return fmt.Sprintf("%.2f points (%.2f to %.2f)", 100*g.Mean, 100*g.Low, 100*g.High)
-	}
-	return fmt.Sprintf("%.3g (%.3g to %.3g)", g.Mean, g.Low, g.High)
 }
 
 type studyPlanOptions struct {
@@ -143,9 +135,9 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	if p.Gain == nil {
 		text += "what it would bring is known after two rounds\n"
 	} else {
-		text += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %d rounds\n", gainText(p.Gain),
+		text += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %d rounds\n", p.Gain,
 			p.Gain.Rounds)
-		text += fmt.Sprintf("twice the labels, a cost of %s in all: by %s\n", number(p.Double.To), gainText(p.Double))
+		text += fmt.Sprintf("twice the labels, a cost of %s in all: by %s\n", number(p.Double.To), p.Double)
 	}
 	return o.emit(text + fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound))
 }

@@ -61,7 +61,7 @@ type Stop struct {
 
 func (e *Stop) Error() string {
 	return fmt.Sprintf("stop: the next round is expected to lower the %s by %s, which is below %g; nothing was asked", e.Gain.Metric,
-		e.Gain.text(),
+		e.Gain,
 		e.Below)
 }
 

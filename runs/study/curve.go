@@ -24,9 +24,10 @@ type Gain struct {
 	Rounds int     `json:"rounds"`
 }
 
-func (g Gain) text() string {
+// String has the gain with its interval.
+func (g Gain) String() string {
 	if g.Metric == pipeline.MetricError {
-		return fmt.Sprintf("%.2f %% (%.2f to %.2f)", 100*g.Mean, 100*g.Low, 100*g.High)
+		return fmt.Sprintf("%.2f points (%.2f to %.2f)", 100*g.Mean, 100*g.Low, 100*g.High)
 	}
 	return fmt.Sprintf("%.3g (%.3g to %.3g)", g.Mean, g.Low, g.High)
 }
@@ -44,8 +45,8 @@ func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
 	return out, nil
 }
 
-// curve is a learning curve e(x) = a + b / sqrt(x), b at least 0, of the cost x of the samples, through the losses of the
-// rounds that have the same rows as the last one.
+// curve is a learning curve e(x) = a + b / x, b at least 0, of the cost x of the samples, as the excess risk of a fit falls
+// with their number, through the losses of the rounds that have the same rows as the last one.
 type curve struct {
 	metric string
 	x      []float64
@@ -78,11 +79,11 @@ func newCurve(scores []runs.RoundScore) *curve {
 func (c *curve) slope(e []float64) float64 {
 	n, mx, me := float64(len(e)), 0.0, 0.0
 	for i := range e {
-		mx, me = mx+1/math.Sqrt(c.x[i])/n, me+e[i]/n
+		mx, me = mx+1/c.x[i]/n, me+e[i]/n
 	}
 	xx, xe := 0.0, 0.0
 	for i := range e {
-		d := 1/math.Sqrt(c.x[i]) - mx
+		d := 1/c.x[i] - mx
 		xx, xe = xx+d*d, xe+d*(e[i]-me)
 	}
 	return math.Max(0, xe/xx)
@@ -93,7 +94,7 @@ func (c *curve) slope(e []float64) float64 {
 func (c *curve) gain(to float64) *Gain {
 	const replicates, tail = 1000, 0.05
 	from, groups := c.x[len(c.x)-1], len(c.losses[0].Sums)
-	per := 1/math.Sqrt(from) - 1/math.Sqrt(math.Max(to, from))
+	per := 1/from - 1/math.Max(to, from)
 	e := make([]float64, len(c.x))
 	at := func(draw func() int) float64 {
 		clear(e)

@@ -267,16 +267,16 @@ func TestGain(t *testing.T) {
 		c := &curve{metric: pipeline.MetricMSE, x: []float64{100, 200, 300, 400}}
 		spread := make([]float64, targets) // the slope differs from row to row
 		for i := range spread {
-			spread[i] = 3 + rng.NormFloat64()
+			spread[i] = 60 + 20*rng.NormFloat64()
 		}
 		for _, x := range c.x {
 			l := &pipeline.Losses{Rows: targets, Sums: make([]float64, targets)}
 			for i := range l.Sums {
-				l.Sums[i] = 0.2 + spread[i]/math.Sqrt(x) + 0.02*rng.NormFloat64()
+				l.Sums[i] = 0.2 + spread[i]/x + 0.02*rng.NormFloat64()
 			}
 			c.losses = append(c.losses, l)
 		}
-		g, want := c.gain(500), 3*(1/math.Sqrt(400)-1/math.Sqrt(500))
+		g, want := c.gain(500), 60*(1./400-1./500)
 		if g.Low > g.Mean || g.High < g.Mean {
 			t.Errorf("the interval of %g is %g to %g", g.Mean, g.Low, g.High)
 		}

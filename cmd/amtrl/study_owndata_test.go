@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/amtrltest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/runs"
+	"github.com/amtrl/amtrl/runs/study"
+)
+
+// On the reviews, from the labels of the target alone, as many labels as a run takes from labelled data bring as much as
+// they bring the run, and more than the target's own labels. Rows that nobody can label are given up.
+func TestStudyOwnData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads and writes a hundred megabytes")
+	}
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HOME", dir)
+	data, fresh := makeReviews(1)
+	labels := map[string]string{}
+	writeReviews(t, filepath.Join(dir, "labelled.parquet"), data)
+	for i := range data {
+		if r := &data[i]; r.Label != nil && r.Shop != "new shop" {
+			labels[r.ID], r.Label = *r.Label, nil
+		}
+	}
+	writeReviews(t, filepath.Join(dir, "reviews.parquet"), data)
+	writeReviews(t, filepath.Join(dir, "fresh.parquet"), fresh)
+	for _, name := range []string{"labelled", "reviews"} {
+		text := "files: " + name + ".parquet\ncolumns: {id: id, source: shop, features: embedding}\n" +
+			"labels: [{column: label, classes: [awful, bad, fair, good, great]}]\ntarget: {source: new shop}\n"
+		must.Do(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644))
+	}
+	succeed(t, dir, "run", "--data", "labelled.yaml", "--budget", "4000", "--k", "8", "--floor", "8", "--save", "all", "--out", "run", "--quiet")
+	succeed(t, dir, "study", "new", "campaign", "--data", "reviews.yaml", "--round-budget", "1000", "--k", "8", "--quiet")
+	for round := 0; ; round++ {
+		name := fmt.Sprintf("ask%d.csv", round)
+		args := []string{"study", "ask", "campaign", "--out", name, "--quiet"}
+		if st := studySpent(t, dir); st >= 3999 {
+			break
+		} else if st > 3000 {
+			args = append(args, "--budget", fmt.Sprint(4000-st))
+		}
+		succeed(t, dir, args...)
+		asked := readTable(t, filepath.Join(dir, name))
+		answers := [][]string{{"id", "label", "status"}}
+		for _, row := range asked[1:] {
+			if label, there := labels[row[0]]; there {
+				answers = append(answers, []string{row[0], label, ""})
+			} else {
+				answers = append(answers, []string{row[0], "", "skip"})
+			}
+		}
+		f := must.Get(os.Create(filepath.Join(dir, "answers.csv")))(t)
+		must.Do(t, csv.NewWriter(f).WriteAll(answers))
+		must.Do(t, f.Close())
+		succeed(t, dir, "study", "tell", "campaign", "answers.csv", "--quiet")
+	}
+	succeed(t, dir, "study", "fit", "campaign", "--quiet")
+	errorOf := func(folder string) float64 {
+		o := succeed(t, dir, "predict", folder, "fresh.parquet", "--out", folder+".csv", "--json", "--quiet")
+		return amtrltest.JSON[[]runs.Evaluation](t, o)[0].Error
+	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "alone"), 0o755))
+	alone := must.Get(os.ReadFile(filepath.Join(dir, "run", "models", "target.safetensors")))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "alone", "model.safetensors"), alone, 0o644))
+	campaign, run, target := errorOf("campaign"), errorOf("run"), errorOf("alone")
+	t.Logf("error of the study %.3f, of the run on labelled data %.3f, of the target alone %.3f", campaign, run, target)
+	// Two standard errors of a difference over as many rows.
+	if campaign > run+0.03 || campaign > 0.8*target {
+		t.Errorf("error of the study %.3f, of the run on labelled data %.3f, of the target alone %.3f", campaign, run, target)
+	}
+}
+
+func readTable(t *testing.T, path string) [][]string {
+	t.Helper()
+	f := must.Get(os.Open(path))(t)
+	defer f.Close()
+	return must.Get(csv.NewReader(f).ReadAll())(t)
+}
+
+// studySpent is what the study has spent.
+func studySpent(t *testing.T, dir string) float64 {
+	t.Helper()
+	return amtrltest.JSON[study.Status](t, succeed(t, dir, "study", "status", "campaign", "--json")).Spent
+}
