@@ -37,7 +37,8 @@ func TestStudyOwnData(t *testing.T) {
 			"labels: [{column: label, classes: [awful, bad, fair, good, great]}]\ntarget: {source: new shop}\n"
 		must.Do(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o644))
 	}
-	succeed(t, dir, "run", "--data", "labelled.yaml", "--budget", "4000", "--k", "8", "--floor", "8", "--save", "all", "--out", "run", "--quiet")
+	succeed(t, dir, "run", "--data", "labelled.yaml", "--budget", "4000", "--k", "8", "--floor", "8", "--save", "all", "--out", "run",
+		"--quiet")
 	succeed(t, dir, "study", "new", "campaign", "--data", "reviews.yaml", "--round-budget", "1000", "--k", "8", "--quiet")
 	for round := 0; ; round++ {
 		name := fmt.Sprintf("ask%d.csv", round)
