@@ -58,7 +58,10 @@ type Columns struct {
 	ID string
 	// Features are the columns of the features, in their order.
 	Features []string
-	Labels   []LabelColumn
+	// Centre and Spread have been taken out of each feature: the pools hold (x - Centre)
+	// / Spread. They are empty where pools hold features as they were.
+	Centre, Spread []float64
+	Labels         []LabelColumn
 }
 
 // LabelColumn is a column of labels.

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
@@ -23,6 +25,7 @@ func encodeModel(p *pipeline.Problem, method, version string, tensors []pipeline
 	if err != nil {
 		return nil, err
 	}
+	tensors = inUnits(p.Set.Columns, tensors)
 	out := make([]safetensors.Tensor, len(tensors))
 	for i, t := range tensors {
 		out[i] = safetensors.Tensor(t)
@@ -35,6 +38,37 @@ func encodeModel(p *pipeline.Problem, method, version string, tensors []pipeline
 		return nil, err
 	}
 	return safetensors.Encode(out, names)
+}
+
+// inUnits takes the tensors of a linear model into the units that features had before they were scaled, so that the model
+// is of the columns as they are in somebody's table: with z = ((x - m) / s - c) / scale, W z is W / s times
+// (x - (m + s c)) / scale.
+func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) []pipeline.Tensor {
+	if columns == nil || len(columns.Centre) == 0 {
+		return tensors
+	}
+	d := len(columns.Centre)
+	centre := pipeline.Tensor{Name: "representation.centre", Shape: []int{d}, Data: make([]float32, d)}
+	for j, m := range columns.Centre {
+		centre.Data[j] = float32(m)
+	}
+	out := []pipeline.Tensor{}
+	for _, t := range tensors {
+		switch t.Name {
+		case "representation.weight", "target.delta":
+			t.Data = slices.Clone(t.Data)
+			for i := range t.Data {
+				t.Data[i] = float32(float64(t.Data[i]) / columns.Spread[i%d])
+			}
+		case centre.Name:
+			for j, c := range t.Data {
+				centre.Data[j] = float32(columns.Centre[j] + columns.Spread[j]*float64(c))
+			}
+			continue
+		}
+		out = append(out, t)
+	}
+	return append(out, centre)
 }
 
 // ReadModel reads the model of a run folder.

@@ -76,7 +76,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	for _, row := range [][2]string{
 		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"label", labelText(g)}, {"split", g.Split},
 		{"cost", g.Cost},
-		{"target", targetText(g)},
+		{"target", targetText(g)}, {"not used", shorten(g.Others)},
 	} {
 		if row[1] != "" {
 			list.Rows = append(list.Rows, row[:])

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -42,6 +43,10 @@ type Header struct {
 	Cols     int      `json:"cols"`
 	Element  string   `json:"element"`
 	Features []string `json:"features"`
+	// Centre and Spread are the mean and the standard deviation of each feature, which
+	// have been taken out of it; empty where features are as they were.
+	Centre []float64 `json:"centre,omitempty"`
+	Spread []float64 `json:"spread,omitempty"`
 	// ID is the column of the ids, or empty.
 	ID    string `json:"id,omitempty"`
 	Split bool   `json:"split"`
@@ -122,6 +127,10 @@ func (h *Header) check() error {
 		return fmt.Errorf("expected %d rows, those of the sources, found %d", rows, h.Rows)
 	case h.Cols < 1 || int64(h.Cols) > 1<<48/rows || elements[h.Element] == "":
 		return fmt.Errorf("expected rows of float32, float16 or uint8, found %d by %d of %q", h.Rows, h.Cols, h.Element)
+	case len(h.Centre) != len(h.Spread) || len(h.Centre) > 0 && len(h.Centre) != h.Cols:
+		return fmt.Errorf("expected a centre and a spread for each of %d features or none, found %d and %d", h.Cols, len(h.Centre), len(h.Spread))
+	case slices.ContainsFunc(h.Spread, func(s float64) bool { return !(s > 0) }):
+		return fmt.Errorf("expected spreads above 0, found %g", slices.Min(h.Spread))
 	case len(h.Outputs) == 0:
 		return errors.New("expected outputs, found none")
 	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):

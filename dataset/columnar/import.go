@@ -1,6 +1,7 @@
 package columnar
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -115,6 +116,8 @@ type writer struct {
 	idAt                               []int64 // by source: where the next id begins
 	repeated                           map[uint64]map[string]string
 
+	spread *spread // nil where features stay in their units
+
 	raw []byte
 	row int64
 }
@@ -126,8 +129,12 @@ func (w *writer) run(key string) error {
 	err := w.scan(true, func(file int, b *table.Batch, c columns) error {
 		if w.features == nil {
 			cols = b.Features.Width
-			if err := w.open(cols, c); err != nil {
+			scales, err := w.scales()
+			if err := cmp.Or(err, w.open(cols, c)); err != nil {
 				return err
+			}
+			if scales {
+				w.spread = new(spread)
 			}
 		}
 		for i := range b.Rows {
@@ -146,7 +153,14 @@ func (w *writer) run(key string) error {
 	if err != nil {
 		return err
 	}
-	return jsonfile.Write(filepath.Join(w.dir, headerFile), w.header(key, cols))
+	h := w.header(key, cols)
+	if w.spread != nil {
+		h.Centre, h.Spread = w.spread.units()
+		if err := rescale(w.dir, w.features.data, h.Centre, h.Spread); err != nil {
+			return err
+		}
+	}
+	return jsonfile.Write(filepath.Join(w.dir, headerFile), h)
 }
 
 // arrays are the files that were made.
@@ -222,6 +236,9 @@ func (w *writer) add(b *table.Batch, c columns, i int) error {
 	case table.Float16:
 		w.raw, err = binary.Append(w.raw, binary.LittleEndian, v.F16[lo:hi])
 	default:
+		if w.spread != nil {
+			w.spread.add(v.F32[lo:hi])
+		}
 		w.raw, err = binary.Append(w.raw, binary.LittleEndian, v.F32[lo:hi])
 	}
 	if err == nil {

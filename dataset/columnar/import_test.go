@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -89,7 +90,7 @@ func writeArrays(t *testing.T, dir string, records []record) {
 }
 
 const made = `files: part-*.csv
-columns: {id: id, source: domain, features: "f[0-9]*", split: fold, cost: price}
+columns: {id: id, source: domain, features: "f[0-9]*", scale: none, split: fold, cost: price}
 labels: [{column: kind}]
 target: {source: s1}
 sources: {exclude: s3, cost: {s2: 7}}
@@ -128,6 +129,9 @@ func TestImport(t *testing.T) {
 				t.Errorf("with features %s the data are others", features)
 			}
 		}
+		scaled := parse(t, dir, strings.Replace(made, "scale: none", "scale: feature", 1))
+		must.Do(t, Import(t.Context(), scaled, out+"-scaled", none))
+		compareScaled(t, must.Get(Open(out+"-scaled"))(t), set)
 		costs := map[string]float64{"s0": 1, "s1": 2, "s2": 7, "s4": 2}
 		for _, p := range set.Pools {
 			if p.Cost != costs[p.Name] || p.Target != (p.Name == "s1") {
@@ -137,6 +141,34 @@ func TestImport(t *testing.T) {
 		if set.Name != "m" || !set.Binary {
 			t.Errorf("set %q, binary %v", set.Name, set.Binary)
 		}
+	}
+}
+
+// compareScaled holds scaled features against those in their units: each has mean 0 and spread 1 over all rows, and
+// comes back with the centre and the spread.
+func compareScaled(t *testing.T, got, want *dataset.Set) {
+	t.Helper()
+	must.Do(t, got.Validate())
+	cols, rows := got.Pools[0].Cols, 0.
+	sum, squares := make([]float64, cols), make([]float64, cols)
+	for i, p := range got.Pools {
+		rows += float64(p.Rows)
+		for e, x := range p.F32 {
+			j := e % cols
+			sum[j], squares[j] = sum[j]+float64(x), squares[j]+float64(x)*float64(x)
+			back := float64(x)*got.Columns.Spread[j] + got.Columns.Centre[j]
+			if w := float64(want.Pools[i].F32[e]); math.Abs(back-w) > 1e-5*(1+math.Abs(w)) {
+				t.Fatalf("element %d of pool %s is %g in its units, want %g", e, p.Name, back, w)
+			}
+		}
+	}
+	for j := range cols {
+		if mean, square := sum[j]/rows, squares[j]/rows; math.Abs(mean) > 1e-4 || math.Abs(square-1) > 1e-3 {
+			t.Errorf("feature %d has mean %g and mean square %g", j, mean, square)
+		}
+	}
+	if len(want.Columns.Centre) > 0 {
+		t.Errorf("scale: none has the centres %v", want.Columns.Centre)
 	}
 }
 

@@ -78,7 +78,10 @@ func (r *opener) mapArray(name, descr string, rows int64, cols int) ([]byte, err
 // empty is the set without tasks.
 func (r *opener) empty() (*dataset.Set, error) {
 	h := r.header
-	set := &dataset.Set{Name: h.Name, Binary: h.Outputs[0].Type != manifest.Number, Columns: &dataset.Columns{ID: h.ID, Features: h.Features}}
+	set := &dataset.Set{
+		Name: h.Name, Binary: h.Outputs[0].Type != manifest.Number,
+		Columns: &dataset.Columns{ID: h.ID, Features: h.Features, Centre: h.Centre, Spread: h.Spread},
+	}
 	for _, o := range h.Outputs {
 		set.Columns.Labels = append(set.Columns.Labels, dataset.LabelColumn{Name: o.Name, Classes: o.Classes, Missing: o.Missing})
 	}

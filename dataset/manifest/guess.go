@@ -22,7 +22,7 @@ type Guess struct {
 	All          bool
 	// Classes are those found of the first label, by name.
 	Classes map[string]int
-	// Others are the columns that the manifest does not use.
+	// Others are the columns that the manifest does not use, with the reason where they could be features.
 	Others []string
 }
 
@@ -117,7 +117,11 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		}
 	}
 	for _, c := range g.columns {
-		if !g.taken[c.Name] {
+		switch {
+		case g.taken[c.Name]:
+		case m.Vectors == nil && c.numeric() && c.missing > 0:
+			out.Others = append(out.Others, c.Name+" (cells are missing)")
+		default:
 			out.Others = append(out.Others, c.Name)
 		}
 	}

@@ -23,6 +23,14 @@ const (
 	Number = "number"
 )
 
+// What is done with the units of features.
+const (
+	// ScaleFeature brings each feature to mean 0 and standard deviation 1 over all rows.
+	ScaleFeature = "feature"
+	// ScaleNone leaves them as they are.
+	ScaleNone = "none"
+)
+
 // Manifest describes a data set.
 type Manifest struct {
 	// Path is the manifest's own. Files are relative to its folder.
@@ -37,6 +45,9 @@ type Manifest struct {
 	// Features are the columns of the features: one of lists, or many of numbers,
 	// whose names may be patterns.
 	Features []string
+	// Scale is ScaleFeature or ScaleNone, or empty: then features are scaled that are a
+	// column each, and those of lists and of files of vectors are not.
+	Scale string
 	// Vectors are the files that the features are in, where those of the rows have none.
 	Vectors *Vectors
 	Labels  []Label

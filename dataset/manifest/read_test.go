@@ -15,6 +15,7 @@ columns:
   id: key
   source: domain
   features: [f_*, extra]
+  scale: none
   split: fold
   cost: price
 labels:
@@ -35,7 +36,7 @@ func TestParse(t *testing.T) {
 	got := must.Get(Parse("dir/data.yaml", []byte(full)))(t)
 	want := &Manifest{
 		Path: "dir/data.yaml", Files: []string{"a/*.parquet", "b.csv"}, Format: "csv",
-		ID: "key", Source: "domain", Split: "fold", Cost: "price", Features: []string{"f_*", "extra"},
+		ID: "key", Source: "domain", Split: "fold", Cost: "price", Features: []string{"f_*", "extra"}, Scale: "none",
 		Labels: []Label{
 			{Column: "kind", Type: Classes, Classes: []string{"good", "bad"}, Missing: []string{"", "?"}},
 			{Column: "flag", Type: Binary, Missing: []string{""}},
@@ -85,7 +86,7 @@ func TestParseRefuses(t *testing.T) {
 			`line 3: expected for a manifest one of the keys files, format, columns, labels, target, sources, found "fmt"`},
 		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv, tsv, jsonl, npy, safetensors, found`},
 		{change("  id: key", "  ids: key"),
-			`line 5: expected for columns one of the keys id, source, features, split, cost, found "ids"`},
+			`line 5: expected for columns one of the keys id, source, features, scale, split, cost, found "ids"`},
 		{change("  id: key", "  id: key\n  id: key"), "line 6: the key id is there twice"},
 		{change("  id: key", "  id: [a]"), "line 5: expected the name of a column, found a list"},
 		{change("  id: key", "  id: *a"), "m.yaml: "},
@@ -97,8 +98,8 @@ func TestParseRefuses(t *testing.T) {
 		{change("[f_*, extra]", "{files: x.npy}"), "line 7: expected for features in a file of their own one of the keys file, join, column"},
 		{strings.Replace(change("[f_*, extra]", "{file: x.npy, join: id}"), "  id: key\n", "", 1), "columns: expected id, the column to join"},
 		{change("[f_*, extra]", "[f_*, f_*]"), `line 7: "f_*" is there twice`},
-		{change("type: classes", "type: class"), `line 12: expected one of classes, binary, number, found "class"`},
-		{change("  - column: kind\n    type", "  - type"), "line 11: expected a label with a column, found keys"},
+		{change("type: classes", "type: class"), `line 13: expected one of classes, binary, number, found "class"`},
+		{change("  - column: kind\n    type", "  - type"), "line 12: expected a label with a column, found keys"},
 		{change("column: flag", "column: kind"), `labels: column "kind" is there twice`},
 		{change("type: binary", "type: number"),
 			"expected classes or numbers everywhere, found classes for kind and number for flag"},

@@ -50,6 +50,9 @@ func (g *Guess) Text() string {
 	} else {
 		line("  features: %s", list(g.Features))
 	}
+	if len(g.Features) > 1 || len(g.Features) == 1 && strings.Contains(g.Features[0], "*") {
+		line("  # scale: none  # keeps the units of the columns; without, each is brought to mean 0 and spread 1")
+	}
 	if g.Split != "" {
 		line("  split: %s  # train, validation or test; rows of test are for measuring alone", scalar(g.Split))
 	}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// writePlants writes measurements of seven plants in any units: a column is scaled and moved by what units says. Half of
+// the yields are not known, except those of plant 6, which has 48 rows.
+func writePlants(t *testing.T, path string, units [][2]float64) {
+	t.Helper()
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	f := must.Get(os.Create(path))(t)
+	w := csv.NewWriter(f)
+	must.Do(t, w.Write([]string{"machine_id", "conductivity", "ph", "pressure", "flow", "plant", "yield"}))
+	rng := rand.New(rand.NewPCG(3, 4))
+	for plant := range 7 {
+		for i := range []int{150, 700, 300, 250, 500, 200, 48}[plant] {
+			row, y := []string{fmt.Sprintf("%d-%d", plant, i)}, rng.NormFloat64()
+			for j, u := range units {
+				x := rng.NormFloat64()
+				if y += x * []float64{1, -2, 3, 0.5}[j]; plant%2 == 1 {
+					y += 3 * x * float64(j-1)
+				}
+				row = append(row, strconv.FormatFloat(u[0]*x+u[1], 'g', -1, 64))
+			}
+			yield := ""
+			if plant == 6 || rng.IntN(2) == 0 {
+				yield = strconv.FormatFloat(300+40*y, 'g', -1, 64)
+			}
+			must.Do(t, w.Write(append(row, fmt.Sprint("plant ", plant), yield)))
+		}
+	}
+	w.Flush()
+	must.Do(t, w.Error())
+	must.Do(t, f.Close())
+}
+
+// What comes out of a table does not depend on the units of its columns: the same rows are drawn and the same is predicted.
+func TestOwnTable(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HOME", dir)
+	var rows string
+	var first [][]string
+	for name, units := range map[string][][2]float64{
+		"plain": {{1, 0}, {1, 0}, {1, 0}, {1, 0}}, "other": {{1e-4, 3e-4}, {1, 7}, {-1e3, 1e5}, {2e5, 6e5}},
+	} {
+		work := filepath.Join(dir, name, "plants")
+		writePlants(t, filepath.Join(work, "plants.csv"), units)
+		succeed(t, work, "data", "init", "plants.csv", "--label", "yield")
+		succeed(t, work, "run", "--data", "dataset.yaml", "--out", "run", "--quiet")
+		succeed(t, work, "predict", "run", "plants.csv", "--out", "out.csv", "--quiet")
+		drawn := string(must.Get(os.ReadFile(filepath.Join(work, "run", "rows.csv")))(t))
+		out := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(work, "out.csv")))(t)).ReadAll())(t)
+		if first == nil {
+			rows, first = drawn, out
+			continue
+		}
+		if drawn != rows {
+			t.Error("other units draw other rows")
+		}
+		for i, row := range out[1:] {
+			got, want := must.Get(strconv.ParseFloat(row[1], 64))(t), must.Get(strconv.ParseFloat(first[i+1][1], 64))(t)
+			if row[0] != first[i+1][0] || math.Abs(got-want) > 0.5 {
+				t.Fatalf("row %s has %g, in other units %g", row[0], got, want)
+			}
+		}
+	}
+}
