@@ -121,7 +121,7 @@ check-generate: ## fail where the vector code is not what its generator writes
 	$(GO) -C cpu/internal/vec/gen test .
 
 .PHONY: deps
-deps: deps-python deps-cuda deps-slurm ## install what tests and bench need besides Go modules, into build
+deps: deps-python deps-cuda deps-slurm deps-chromium ## install what tests and bench need besides Go modules, into build
 	@$(GO) mod download
 
 # Slurm, for the tests that run sweeps on it. As root on Debian or Ubuntu they must
@@ -132,6 +132,14 @@ export AMTRL_REQUIRE_SLURM
 .PHONY: deps-slurm
 deps-slurm:
 	@batch/slurmtest/slurm-install
+
+# A browser, for the tests that open pages in one: as Slurm, by AMTRL_REQUIRE_CHROMIUM.
+AMTRL_REQUIRE_CHROMIUM ?= $(shell command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && echo 1)
+export AMTRL_REQUIRE_CHROMIUM
+
+.PHONY: deps-chromium
+deps-chromium:
+	@report/chromium-install
 
 # NumPy and SciPy, for the tests that cross-check file formats and for bench, and
 # what others read and write tables with. Where they cannot be had, those tests say

@@ -36,7 +36,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 func policy() string {
 	sum := sha256.Sum256([]byte(pageScript))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; base-uri 'none'; form-action 'none'"
+		"'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
 // rightAligned says whether a column holds numbers.

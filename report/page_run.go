@@ -253,7 +253,8 @@ func (r *runPage) sources() Part {
 		}
 	}
 	p.Figures = append(p.Figures, Figure{ID: "shares", Sheet: sheet, Chart: chart.Bars("Share of the next budget",
-		"Bars of the sources with the largest shares, with 90 % intervals where they are known.", percentAxis("share of the next budget"), bars)})
+		"Bars of the sources with the largest shares, with 90 % intervals where they are known.", "source",
+		percentAxis("share of the next budget"), bars)})
 	return p
 }
 
@@ -298,7 +299,8 @@ func (r *runPage) labels() Part {
 	}
 	p.Text = append(p.Text, line)
 	p.Figures = append(p.Figures, Figure{ID: "labels", Sheet: sheet, Chart: chart.Stacks("Rows labelled per source",
-		"Bars of the sources with the most rows, one shade for each round, the last the darkest.", countAxis("rows labelled"), names, stacks,
+		"Bars of the sources with the most rows, one shade for each round, the last the darkest.", "source",
+		countAxis("rows labelled"), names, stacks,
 		"all rows drawn")})
 	return p
 }

@@ -56,7 +56,7 @@ func (d *sweepData) samplesOf(id, title string, t *targetData) Figure {
 			Text: func(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }, LegendText: Count})
 		return f
 	}
-	f.Chart = chart.Bars(title, "Bars of the sources with the most rows.", countAxis("rows drawn"), bars)
+	f.Chart = chart.Bars(title, "Bars of the sources with the most rows.", "source", countAxis("rows drawn"), bars)
 	return f
 }
 

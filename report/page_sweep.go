@@ -144,7 +144,7 @@ func (d *sweepData) differences() Part {
 				return signed(strconv.FormatFloat(v, 'g', 2, 64))
 			}})
 	} else {
-		f.Chart = chart.Differences(title, desc, axis, extremesOf(names, gains, 40), b+" better", a+" better")
+		f.Chart = chart.Differences(title, desc, "target", axis, extremesOf(names, gains, 40), b+" better", a+" better")
 		if len(names) > 40 {
 			f.Sheet.Note = "The figure has the ends of the list, the table all targets."
 		}
@@ -283,7 +283,7 @@ func (d *sweepData) comparisons() Part {
 	p.Text = append(p.Text, say("Paired over targets, the seeds of a target averaged; positive where the first is better. "+
 		"An interval that leaves out zero is a difference that other targets like these would show too."))
 	p.Figures = append(p.Figures, Figure{ID: "pairs", Sheet: sheet, Chart: chart.Differences("Paired differences, with 95 % intervals",
-		"A point with an interval for each pair of methods and budget.", differenceAxis(metric), near, "worse", "better")})
+		"A point with an interval for each pair of methods and budget.", "methods", differenceAxis(metric), near, "worse", "better")})
 	return p
 }
 

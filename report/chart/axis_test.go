@@ -59,10 +59,10 @@ func TestFiguresAreWellFormed(t *testing.T) {
 			bars := []Bar{{name, v, w, v, true}, {name, w, 0, 0, false}}
 			ticks := func(l Line) []Line { return []Line{l, {Name: name, Level: true, Points: l.Points[:1], Color: 2}} }
 			for kind, f := range map[string]*Figure{
-				"bars":        Bars(name, name, x, bars),
-				"none":        Bars(name, name, x, nil),
-				"differences": Differences(name, name, x, bars, "worse", "better"),
-				"stacks":      Stacks(name, name, x, []string{name, "2"}, []Stack{{name, []float64{max(0, v), 1}, true}}, "full"),
+				"bars":        Bars(name, name, name, x, bars),
+				"none":        Bars(name, name, name, x, nil),
+				"differences": Differences(name, name, name, x, bars, "worse", "better"),
+				"stacks":      Stacks(name, name, name, x, []string{name, "2"}, []Stack{{name, []float64{max(0, v), 1}, true}}, "full"),
 				"ranks":       Ranks(name, name, "x", "y", []string{"1", "2"}, []Rank{{name, []int{1, 900}}, {"b", []int{3, 2}}}),
 				"lines":       Lines(name, name, x, x, ticks(Line{Name: name, Points: []Point{{1, v, w, v, true}, {2, w, w, v, true}}})),
 				"histogram":   Histogram(name, name, x, x, []float64{0, 1, 2}, []Counts{{name, []int{1, 0}}, {name, []int{0, 3}}}),
@@ -92,8 +92,8 @@ func TestFit(t *testing.T) {
 		want string
 	}{
 		{"short", 100, "short"},
-		{"impulse_noise_2", 10 * letter, "impul…se_2"},
-		{"長い長い長い", 8 * letter, "長い…い"},
+		{"impulse_noise_2", 10.5 * letter, "impul…se_2"},
+		{"長い長い長い", 8.5 * letter, "長い…い"},
 	} {
 		if got := fit(test.name, test.room); got != test.want {
 			t.Errorf("%q in %g is %q, expected %q", test.name, test.room, got, test.want)

@@ -11,20 +11,26 @@ type Bar struct {
 
 const barHeight = 20
 
-// frame begins a figure of rows, a name before each.
-func frame(title, desc string, names []string, nameRoom, top, noteRoom float64) (*Figure, plot) {
+// frame begins a figure of rows, a name before each; yName says what the names are of.
+func frame(title, desc, yName string, names []string, nameRoom, top, noteRoom float64) (*Figure, plot) {
 	f := &Figure{Title: title, Desc: desc, Width: width}
-	p := plot{widest(names, nameRoom) + 16, top, width - 14 - noteRoom, top + float64(len(names))*barHeight}
+	return f, f.rows(yName, names, nameRoom, top, noteRoom)
+}
+
+// rows makes room for rows below top and says what their names are of.
+func (f *Figure) rows(yName string, names []string, nameRoom, top, noteRoom float64) plot {
+	p := plot{widest(names, nameRoom) + 34, top, width - 14 - noteRoom, top + float64(len(names))*barHeight}
 	f.Height = p.bottom + 44
-	return f, p
+	f.yName(p, yName)
+	return p
 }
 
 func (f *Figure) rowName(p plot, i int, name string) {
-	f.label(p.left-8, p.top+float64(i)*barHeight+14, "", "end", name, p.left-10)
+	f.label(p.left-8, p.top+float64(i)*barHeight+14, "", "end", name, p.left-30)
 }
 
 // Bars draws a bar for each row, with its number behind it.
-func Bars(title, desc string, x Axis, bars []Bar) *Figure {
+func Bars(title, desc, yName string, x Axis, bars []Bar) *Figure {
 	var names, texts []string
 	var values []float64
 	for _, b := range bars {
@@ -34,7 +40,7 @@ func Bars(title, desc string, x Axis, bars []Bar) *Figure {
 		}
 	}
 	room := widest(texts, 90) + 8
-	f, p := frame(title, desc, names, 150, 8, room)
+	f, p := frame(title, desc, yName, names, 150, 8, room)
 	lo, hi := bounds(values)
 	x.Zero = true
 	s := x.newScale(lo, hi, p.left, p.right)
@@ -64,7 +70,7 @@ type Stack struct {
 
 // Stacks draws rows of parts, of which part i has the name parts[i] and is the darker the later it is. Rows that are full
 // have the sign "●" behind them, which fullText explains.
-func Stacks(title, desc string, x Axis, parts []string, rows []Stack, fullText string) *Figure {
+func Stacks(title, desc, yName string, x Axis, parts []string, rows []Stack, fullText string) *Figure {
 	var names []string
 	most, anyFull := 0.0, false
 	for _, r := range rows {
@@ -88,8 +94,7 @@ func Stacks(title, desc string, x Axis, parts []string, rows []Stack, fullText s
 		}
 		f.printf(`<rect x="%s" y="%s" width="18" height="10" fill="%s"/>`, num(lx), num(ly-5), shade(at[i]))
 	})
-	body, p := frame(title, desc, names, 150, top+4, 12)
-	f.Height = body.Height
+	p := f.rows(yName, names, 150, top+4, 12)
 	x.Zero, x.Whole = true, true
 	s := x.newScale(0, most, p.left, p.right)
 	f.xAxis(p, x, s, true)

@@ -34,8 +34,8 @@ type Figure struct {
 // width is that of a figure beside its neighbours; on a telephone it shrinks to about three quarters.
 const width = 460
 
-// element is the width of a letter of the text size, about.
-const letter = 6.4
+// letter is the width of a letter of the text size in a wide font.
+const letter = 7.4
 
 // SVG returns the drawing as an element of a page, whose style has [Style].
 func (f *Figure) SVG(id string) string {

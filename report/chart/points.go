@@ -4,7 +4,7 @@ import "fmt"
 
 // Differences draws a point with an interval for each row, and a line at 0 between less and more, the words for the two
 // sides.
-func Differences(title, desc string, x Axis, rows []Bar, less, more string) *Figure {
+func Differences(title, desc, yName string, x Axis, rows []Bar, less, more string) *Figure {
 	var names []string
 	values, banded := []float64{0}, false
 	for _, r := range rows {
@@ -14,7 +14,7 @@ func Differences(title, desc string, x Axis, rows []Bar, less, more string) *Fig
 			values = append(values, r.Low, r.High)
 		}
 	}
-	f, p := frame(title, desc, names, 205, 24, 0)
+	f, p := frame(title, desc, yName, names, 212, 24, 0)
 	lo, hi := bounds(values)
 	s := x.newScale(lo, hi, p.left+6, p.right)
 	f.xAxis(p, x, s, true)
