@@ -30,7 +30,7 @@ test: deps lint ## install what the tests need and run them all
 .PHONY: race
 race: ## the tests of everything concurrent under the race detector
 	$(GO) test -race -short ./backend/... ./batch ./batch/k8s ./batch/local ./batch/slurm ./cpu/... ./cuda ./dataset/... \
-	  ./internal/atomicfile ./internal/filelock ./pipeline/... ./runs
+	  ./internal/atomicfile ./internal/filelock ./internal/lease ./pipeline/... ./runs/...
 
 # Where the CPU backend and the batch engines must build too, with all tests.
 PLATFORMS := linux/arm64 darwin/arm64 windows/amd64 freebsd/amd64

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -203,7 +204,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 		must.Do(t, os.WriteFile(victim, []byte("{}\n"), 0o644))
 		os.Remove(r.taskPath(1, name))
 		must.Do(t, os.Symlink(victim, r.taskPath(1, name)))
-		l, err := acquire(t, r.taskPath(1), 1, notLost(t))
+		l, err := lease.Acquire(t.Context(), r.taskPath(1), 1, lease.Times, func(err error) { t.Errorf("the lease was lost: %v", err) })
 		w := &Worker{Run: r, task: 1, attempt: 1}
 		logged := w.log(AttemptLine{Event: attemptStart})
 		if raw, readErr := os.ReadFile(victim); readErr != nil || string(raw) != "{}\n" {
@@ -213,25 +214,8 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			t.Errorf("%s: the lease: %v, the log: %v; expected a refusal", name, err, logged)
 		}
 		if err == nil {
-			l.release()
+			l.Release()
 		}
-	}
-}
-
-// A holder that does not know yet that it lost its lease does not write over the file of the next one.
-func TestLostLeaseIsLeftAlone(t *testing.T) {
-	dir := t.TempDir()
-	l := must.Get(acquireLease(context.Background(), dir, 1, leaseTiming{beat: time.Hour}, notLost(t)))(t)
-	theirs := &lease{path: filepath.Join(dir, "lease"), mine: leaseFile{Nonce: "other", Host: "far", Boot: "another", PID: 7, Attempt: 2}}
-	must.Do(t, theirs.claim())
-	defer theirs.file.Close()
-	l.beat()
-	if now, err := readLease(theirs.path); err != nil || now != theirs.mine {
-		t.Errorf("the lease is %+v, %v; expected %+v", now, err, theirs.mine)
-	}
-	l.release()
-	if now, err := readLease(theirs.path); err != nil || now != theirs.mine {
-		t.Errorf("after the release the lease is %+v, %v; expected %+v", now, err, theirs.mine)
 	}
 }
 

@@ -11,12 +11,13 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
 // units computes what is not there yet and writes the result.
-func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *lease) error {
+func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *lease.Lease) error {
 	if err := checkGPUs(w.res.GPUs); err != nil {
 		return err
 	}
@@ -54,9 +55,9 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 		}
 		res.Units = append(res.Units, *done)
 	}
-	if !l.held() {
-		end(errLeaseLost)
-		return errLeaseLost
+	if !l.Held() {
+		end(lease.ErrLost)
+		return lease.ErrLost
 	}
 	if err := jsonfile.Write(w.Run.resultPath(w.task), res); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -76,7 +77,7 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 	defer end(nil)
 	l, err := w.lease(ctx, dir, end)
 	switch {
-	case isInUse(err):
+	case lease.IsInUse(err):
 		return ExitInUse, fmt.Errorf("task %d is %w", w.task, err)
 	case err != nil && ctx.Err() != nil:
 		return ExitTerminated, fmt.Errorf("task %d: ended before it began", w.task)
@@ -86,11 +87,11 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 		return w.already(nil)
 	}
 	if done, err := w.done(); err != nil || done {
-		l.release()
+		l.Release()
 		return w.already(err)
 	}
 	code, reason, err := w.attemptTask(ctx, end, l)
-	l.release()
+	l.Release()
 	if reason == reasonRequeue && code == ExitRequeue {
 		return w.requeue(outer, err)
 	}
@@ -142,9 +143,12 @@ func (w *Worker) already(err error) (int, error) {
 	return 0, nil
 }
 
+// leasePatience is how long an attempt waits for a holder that is alive.
+const leasePatience = time.Minute
+
 // lease waits for as long as another attempt may take to end. There is none
 // and no error where that one has left the result.
-func (w *Worker) lease(ctx context.Context, dir string, lost context.CancelCauseFunc) (*lease, error) {
+func (w *Worker) lease(ctx context.Context, dir string, lost context.CancelCauseFunc) (*lease.Lease, error) {
 	lines, err := w.Run.Attempts(w.task)
 	if err != nil {
 		return nil, err
@@ -153,15 +157,15 @@ func (w *Worker) lease(ctx context.Context, dir string, lost context.CancelCause
 		w.attempt = max(w.attempt, l.Attempt)
 	}
 	w.attempt++
-	for waited := time.Duration(0); ; waited += leaseTimes.beat {
-		l, err := acquireLease(ctx, dir, w.attempt, leaseTimes, lost)
-		if !isInUse(err) || waited >= leaseTimes.patience {
+	for waited := time.Duration(0); ; waited += lease.Times.Beat {
+		l, err := lease.Acquire(ctx, dir, w.attempt, lease.Times, lost)
+		if !lease.IsInUse(err) || waited >= leasePatience {
 			return l, err
 		}
 		if waited == 0 {
 			w.Note("task %d is %s: waiting", w.task, err)
 		}
-		if err := sleep(ctx, leaseTimes.beat); err != nil {
+		if err := lease.Sleep(ctx, lease.Times.Beat); err != nil {
 			return nil, err
 		}
 		if done, err := w.done(); err != nil || done {
@@ -177,7 +181,7 @@ func (w *Worker) log(l AttemptLine) error {
 }
 
 // attemptTask carries the task out under the lease and records how it ended.
-func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l *lease) (code int, reason string, err error) {
+func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l *lease.Lease) (code int, reason string, err error) {
 	host, _ := os.Hostname()
 	start := AttemptLine{Event: attemptStart, Part: w.Part, EngineID: w.engine.ID, Restart: w.engine.Restarts, Host: host,
 		PID: os.Getpid(), Version: w.Version, SHA256: w.SHA256, Visible: os.Getenv("CUDA_VISIBLE_DEVICES")}
@@ -230,7 +234,7 @@ func (w *Worker) requeue(ctx context.Context, cause error) (int, error) {
 	}
 	w.Note("task %d is saved and requeued as %s", w.task, w.engine.ID)
 	// The engine ends what it has requeued; to exit before would look like an end.
-	sleep(ctx, requeueWait)
+	lease.Sleep(ctx, requeueWait)
 	return ExitTerminated, cause
 }
 
@@ -247,7 +251,7 @@ func endOf(ctx context.Context, err error) (code int, reason string) {
 		return 1, reasonFailed
 	case errors.Is(cause, errSaved):
 		return ExitRequeue, reasonRequeue
-	case errors.Is(cause, errLeaseLost):
+	case errors.Is(cause, lease.ErrLost):
 		return ExitInUse, reasonTakenOver
 	}
 	return ExitTerminated, reasonTerminated

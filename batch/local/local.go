@@ -20,6 +20,7 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/filelock"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -157,7 +158,7 @@ func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation
 			continue // it never began
 		case err != nil:
 			return nil, err
-		case s.Boot != batch.BootID() && s.Host != host:
+		case s.Boot != lease.BootID() && s.Host != host:
 			return nil, fmt.Errorf("the supervisor of %s runs on %s: ask there", j.Key, s.Host)
 		}
 		alive := isLocked(e.path(j.Key, "lock"))

@@ -17,6 +17,7 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/filelock"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/lease"
 )
 
 // The supervisor's times: how often it looks for cancellations, how long a process has between SIGTERM and SIGKILL, and
@@ -43,7 +44,7 @@ func Supervise(ctx context.Context, r *batch.Run, key string, note func(format s
 	}
 	defer unlock()
 	host, _ := os.Hostname()
-	if err := jsonfile.Write(s.engine.path(key, "local"), supervisor{host, batch.BootID(), os.Getpid()}); err != nil {
+	if err := jsonfile.Write(s.engine.path(key, "local"), supervisor{host, lease.BootID(), os.Getpid()}); err != nil {
 		return err
 	}
 	s.all(ctx)

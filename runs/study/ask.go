@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -85,11 +86,11 @@ func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 
 // ask is Ask, except that it leaves a round that is due to the caller.
 func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked, due bool, err error) {
-	unlock, err := s.lock(ctx, lockFile)
+	held, err := s.lock(ctx, s.Dir)
 	if err != nil {
 		return nil, false, err
 	}
-	defer unlock()
+	defer held.Release()
 	j, st, err := s.load()
 	if err != nil {
 		return nil, false, err
@@ -111,7 +112,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 			return asked, false, err
 		}
 	}
-	if err := s.expire(j, st); err != nil {
+	if err := s.expire(held, j, st); err != nil {
 		return nil, false, err
 	}
 	waiting := st.pending()
@@ -142,7 +143,7 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 		return nil, false, err
 	}
 	asked.Pending = waiting
-	return asked, false, s.write(j, Event{Ask: e})
+	return asked, false, s.write(held, j, Event{Ask: e})
 }
 
 func budgetText(b float64) string {
@@ -175,12 +176,12 @@ func (s *Study) load() (*journal, *state, error) {
 }
 
 // expire gives the rows back of asks whose time is over.
-func (s *Study) expire(j *journal, st *state) error {
+func (s *Study) expire(held *lease.Lease, j *journal, st *state) error {
 	late := st.late(s.now())
 	if len(late) == 0 {
 		return nil
 	}
-	if err := s.write(j, Event{Expire: &ExpireEvent{late}}); err != nil {
+	if err := s.write(held, j, Event{Expire: &ExpireEvent{late}}); err != nil {
 		return err
 	}
 	return st.apply(&j.events[len(j.events)-1])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -19,11 +20,11 @@ var ErrNothingNew = errors.New("no label came since the last round")
 // Learn carries a round out from all labels so far on a device, which open opens, and writes its folder. The journal is
 // free meanwhile; another process that learns is waited for. It returns the number of the round.
 func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) (int, error) {
-	unlock, err := s.lock(ctx, fitLockFile)
+	learning, err := s.lock(ctx, filepath.Join(s.Dir, roundsDir))
 	if err != nil {
 		return 0, err
 	}
-	defer unlock()
+	defer learning.Release()
 	j, err := s.read()
 	if err != nil {
 		return 0, err
@@ -59,15 +60,20 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 		}
 		e.Files[f.Name] = runs.HashOf(f.Content)
 	}
-	done, err := s.lock(ctx, lockFile)
+	held, err := s.lock(ctx, s.Dir)
 	if err != nil {
 		return 0, err
 	}
-	defer done()
+	defer held.Release()
 	if j, err = s.read(); err != nil {
 		return 0, err
 	}
-	return round, s.write(j, Event{Fit: e})
+	for _, other := range j.events {
+		if other.Fit != nil && other.Fit.Round == round {
+			return 0, fmt.Errorf("%s: %w: round %d is learned", s.Dir, lease.ErrLost, round)
+		}
+	}
+	return round, s.write(held, j, Event{Fit: e})
 }
 
 // learn computes the files of the round after st, the state of some lines of the journal.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -151,8 +152,8 @@ func (e *Event) check() error {
 	return nil
 }
 
-// write adds an event to the journal that was read, under the lock. When it returns the line is on disk.
-func (s *Study) write(j *journal, e Event) error {
+// write adds an event to the journal that was read since the lease is held. When it returns the line is on disk.
+func (s *Study) write(held *lease.Lease, j *journal, e Event) error {
 	e.N, e.Previous, e.Time = len(j.events)+1, j.last, s.now().UTC().Format(timeForm)
 	switch {
 	case e.Ask != nil:
@@ -176,6 +177,9 @@ func (s *Study) write(j *journal, e Event) error {
 			return err
 		}
 		s.Note("%s ended in %d bytes of a line that was never finished: they are in %s", journalFile, len(j.torn), aside)
+	}
+	if !held.Held() {
+		return fmt.Errorf("%s: %w; nothing was written", s.Dir, lease.ErrLost)
 	}
 	if err := atomicfile.Extend(filepath.Join(s.Dir, journalFile), j.size, append(line, '\n')); err != nil {
 		return err

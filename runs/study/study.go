@@ -15,8 +15,8 @@ import (
 
 	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/internal/atomicfile"
-	"github.com/amtrl/amtrl/internal/filelock"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -25,8 +25,6 @@ import (
 const (
 	SettingsFile = "study.json"
 	journalFile  = "journal.jsonl"
-	lockFile     = "lock"
-	fitLockFile  = "fit.lock"
 	asksDir      = "asks"
 	roundsDir    = "rounds"
 )
@@ -66,6 +64,7 @@ type Study struct {
 	// places has the place of each source by its name, among the pools.
 	places map[string]int
 	now    func() time.Time
+	times  lease.Timing
 }
 
 // methods are those of a study: the others need labels that nobody has asked for.
@@ -155,7 +154,7 @@ func Open(dir string) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Study{Dir: dir, id: runs.HashOf(raw), now: time.Now, Note: func(string, ...any) {}}
+	s := &Study{Dir: dir, id: runs.HashOf(raw), now: time.Now, times: lease.Times, Note: func(string, ...any) {}}
 	if err := jsonfile.Decode(raw, &s.Settings); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -207,21 +206,19 @@ func (s *Study) roundDir(round int) string {
 	return filepath.Join(s.Dir, roundsDir, fmt.Sprintf("%04d", round))
 }
 
-// lock takes a file of the folder for this process alone, and waits for it.
-func (s *Study) lock(ctx context.Context, name string) (unlock func(), err error) {
-	const poll = 20 * time.Millisecond
-	for {
-		unlock, err := filelock.File(filepath.Join(s.Dir, name))
-		if !errors.Is(err, filelock.ErrLocked) {
-			if err != nil && unlock != nil {
-				unlock()
-			}
-			return unlock, err
+// lock takes the folder of the study, or that of its rounds, for this process alone, and waits for it.
+func (s *Study) lock(ctx context.Context, dir string) (*lease.Lease, error) {
+	const poll, patience = 20 * time.Millisecond, 100
+	for tries := 0; ; tries++ {
+		l, err := lease.Acquire(ctx, dir, 0, s.times, func(error) {}) // who writes asks whether it still has it
+		if !lease.IsInUse(err) {
+			return l, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(poll):
+		if tries == patience {
+			s.Note("%s is %s: waiting", dir, err)
+		}
+		if err := lease.Sleep(ctx, poll); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
@@ -320,5 +321,46 @@ func TestLearnOnce(t *testing.T) {
 	}
 	if learned != 1 {
 		t.Errorf("%d of 3 learned the round, expected one", learned)
+	}
+}
+
+// A machine that died in the middle of a command leaves a lease that is taken over once it does not change any more, and
+// one that is alive is waited for.
+func TestAnotherMachine(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	f.times = lease.Timing{Beat: 10 * time.Millisecond, Stale: 100 * time.Millisecond, Settle: 10 * time.Millisecond}
+	path := filepath.Join(f.Dir, "lease")
+	beat := func(n int) {
+		must.Do(t, atomicfile.Write(path, fmt.Appendf(nil, `{"nonce":"x","host":"far","boot":"another","pid":7,"attempt":0,"beat":%d}`, n)))
+	}
+	beat(1)
+	if a := must.Get(f.Ask(t.Context(), Request{Budget: 3}))(t); len(a.Rows) != 3 {
+		t.Errorf("%d rows after a machine died", len(a.Rows))
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	beat(2)
+	go func() {
+		defer close(stopped)
+		for n := 3; ; n++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+				beat(n)
+			}
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := f.Ask(ctx, Request{Budget: 3}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while another machine has the study: %v", err)
+	}
+	close(stop)
+	<-stopped
+	if st := must.Get(f.Status())(t); st.Asks != 1 {
+		t.Errorf("%d asks, expected 1", st.Asks)
+	}
+	if a := must.Get(f.Ask(t.Context(), Request{Budget: 3}))(t); a.Number != 2 {
+		t.Errorf("ask %d, expected 2", a.Number)
 	}
 }

@@ -28,16 +28,16 @@ func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, erro
 	if err != nil {
 		return told, err
 	}
-	unlock, err := s.lock(ctx, lockFile)
+	held, err := s.lock(ctx, s.Dir)
 	if err != nil {
 		return told, err
 	}
-	defer unlock()
+	defer held.Release()
 	j, st, err := s.load()
 	if err != nil {
 		return told, err
 	}
-	if err := s.expire(j, st); err != nil {
+	if err := s.expire(held, j, st); err != nil {
 		return told, err
 	}
 	e, told, err := s.tellEvent(st, answers, replace)
@@ -45,7 +45,7 @@ func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, erro
 		return Told{}, err
 	}
 	if len(e.Rows)+len(e.Skips) > 0 {
-		if err := s.write(j, Event{Tell: e}); err != nil {
+		if err := s.write(held, j, Event{Tell: e}); err != nil {
 			return Told{}, err
 		}
 		if err := st.apply(&j.events[len(j.events)-1]); err != nil {

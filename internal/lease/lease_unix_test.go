@@ -1,6 +1,6 @@
 //go:build unix
 
-package batch
+package lease
 
 import (
 	"context"
@@ -13,14 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
-var quick = leaseTiming{beat: 20 * time.Millisecond, stale: 200 * time.Millisecond, settle: 20 * time.Millisecond}
+var quick = Timing{Beat: 20 * time.Millisecond, Stale: 200 * time.Millisecond, Settle: 20 * time.Millisecond}
 
-func acquire(t *testing.T, dir string, attempt int, lost context.CancelCauseFunc) (*lease, error) {
+func acquire(t *testing.T, dir string, attempt int, lost context.CancelCauseFunc) (*Lease, error) {
 	t.Helper()
-	return acquireLease(context.Background(), dir, attempt, quick, lost)
+	return Acquire(context.Background(), dir, attempt, quick, lost)
 }
 
 func notLost(t *testing.T) context.CancelCauseFunc {
@@ -32,7 +33,7 @@ func foreign(t *testing.T, dir string, beat int) leaseFile {
 	t.Helper()
 	f := leaseFile{Nonce: "other", Host: "far", Boot: "another boot", PID: 7, Attempt: 3, Beat: beat}
 	js := must.Get(json.Marshal(f))(t)
-	must.Do(t, os.WriteFile(filepath.Join(dir, "lease"), js, 0o644))
+	must.Do(t, atomicfile.Write(filepath.Join(dir, "lease"), js)) // a new file, as of another holder
 	return f
 }
 
@@ -43,16 +44,16 @@ func TestLeaseIsExclusive(t *testing.T) {
 	if _, err := acquire(t, dir, 2, notLost(t)); !errors.As(err, &used) || !strings.Contains(used.Holder, "attempt 1, process") {
 		t.Errorf("a second lease: %v", err)
 	}
-	first.release()
+	first.Release()
 	must.Absent(t, filepath.Join(dir, "lease"))
 	second := must.Get(acquire(t, dir, 2, notLost(t)))(t)
-	second.release()
+	second.Release()
 }
 
 // A process that is killed leaves its lease to the next one of its machine at once.
 func TestLeaseOfKilledProcess(t *testing.T) {
 	if dir := os.Getenv("LEASE_DIR"); dir != "" {
-		must.Get(acquireLease(context.Background(), dir, 1, quick, func(error) {}))(t)
+		must.Get(Acquire(context.Background(), dir, 1, quick, func(error) {}))(t)
 		os.WriteFile(filepath.Join(dir, "held"), nil, 0o644)
 		select {}
 	}
@@ -69,8 +70,8 @@ func TestLeaseOfKilledProcess(t *testing.T) {
 	must.Fail(t, "the lease of a process that runs", must.Err(acquire(t, dir, 2, notLost(t))))
 	cmd.Process.Kill()
 	cmd.Wait()
-	l := must.Get(acquireLease(context.Background(), dir, 2, leaseTiming{beat: time.Hour, stale: time.Hour, settle: time.Hour}, notLost(t)))(t)
-	l.release()
+	l := must.Get(Acquire(context.Background(), dir, 2, Timing{Beat: time.Hour, Stale: time.Hour, Settle: time.Hour}, notLost(t)))(t)
+	l.Release()
 }
 
 // A lease of another machine is taken over once it does not change any more, whatever the clocks say.
@@ -82,10 +83,10 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 		must.Do(t, os.Chtimes(filepath.Join(dir, "lease"), then, then))
 		start := time.Now()
 		l := must.Get(acquire(t, dir, 4, notLost(t)))(t)
-		if waited := time.Since(start); waited < quick.stale {
+		if waited := time.Since(start); waited < quick.Stale {
 			t.Errorf("a lease was taken over after %v", waited)
 		}
-		l.release()
+		l.Release()
 	}
 
 	dir := t.TempDir()
@@ -97,7 +98,7 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 			select {
 			case <-stop:
 				return
-			case <-time.After(quick.beat):
+			case <-time.After(quick.Beat):
 				foreign(t, dir, beat)
 			}
 		}
@@ -118,17 +119,17 @@ func TestLeaseLost(t *testing.T) {
 	theirs := foreign(t, dir, 1)
 	select {
 	case err := <-lost:
-		if !errors.Is(err, errLeaseLost) {
+		if !errors.Is(err, ErrLost) {
 			t.Errorf("the cause is %v", err)
 		}
 	case <-time.After(30 * time.Second):
 		t.Error("the attempt did not hear that it lost its lease")
 	}
-	if l.held() {
+	if l.Held() {
 		t.Error("a lost lease is held")
 	}
-	l.release()
-	if f, err := readLease(filepath.Join(dir, "lease")); err != nil || f != theirs {
+	l.Release()
+	if f, err := read(filepath.Join(dir, "lease")); err != nil || f != theirs {
 		t.Errorf("the other's lease became %+v, %v", f, err)
 	}
 }
@@ -138,7 +139,24 @@ func TestLeaseWaitEnds(t *testing.T) {
 	foreign(t, dir, 1)
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := acquireLease(ctx, dir, 1, leaseTimes, notLost(t)); !errors.Is(err, context.Canceled) {
+	if _, err := Acquire(ctx, dir, 1, Times, notLost(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A holder that does not know yet that it lost its lease does not write over the file of the next one.
+func TestLostLeaseIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	l := must.Get(Acquire(context.Background(), dir, 1, Timing{Beat: time.Hour}, notLost(t)))(t)
+	theirs := &Lease{path: filepath.Join(dir, "lease"), mine: leaseFile{Nonce: "other", Host: "far", Boot: "another", PID: 7, Attempt: 2}}
+	must.Do(t, theirs.claim())
+	defer theirs.file.Close()
+	l.beat()
+	if now, err := read(theirs.path); err != nil || now != theirs.mine {
+		t.Errorf("the lease is %+v, %v; expected %+v", now, err, theirs.mine)
+	}
+	l.Release()
+	if now, err := read(theirs.path); err != nil || now != theirs.mine {
+		t.Errorf("after the release the lease is %+v, %v; expected %+v", now, err, theirs.mine)
 	}
 }

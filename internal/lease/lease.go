@@ -1,4 +1,9 @@
-package batch
+// Package lease makes one process the only writer of a folder, on one machine and, where they share a file system, on many.
+// Between processes of one machine a lock on a file decides, which the kernel frees with the process. Between machines,
+// whose file system may not pass locks on, the holder changes the lease file every beat, and who finds another's file
+// watches it: one that changes is held, one that does not is a dead machine's. Time is measured by waiting, never by
+// comparing clocks.
+package lease
 
 import (
 	"bytes"
@@ -20,16 +25,12 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// A lease makes one attempt the only writer of a task's folder. Between processes of one machine a lock on a file
-// decides, which the kernel frees with the process. Between machines, whose file system may not pass locks on, the
-// holder changes the lease file every beat, and who finds another's file watches it: one that changes is held, one that
-// does not is a dead machine's. Time is measured by waiting, never by comparing clocks.
+// Timing spaces the beats, and says for how long a file must stay as it is to be taken over, and how long a new holder
+// waits for a rival's write.
+type Timing struct{ Beat, Stale, Settle time.Duration }
 
-// leaseTiming spaces the beats, and says for how long a file must stay as it is to be taken over, how long a new holder
-// waits for a rival's write, and how long an attempt waits for a holder that is alive.
-type leaseTiming struct{ beat, stale, settle, patience time.Duration }
-
-var leaseTimes = leaseTiming{beat: 5 * time.Second, stale: 20 * time.Second, settle: 2 * time.Second, patience: time.Minute}
+// Times is the timing for file systems that are shared.
+var Times = Timing{Beat: 5 * time.Second, Stale: 20 * time.Second, Settle: 2 * time.Second}
 
 // leaseFile is the lease file.
 type leaseFile struct {
@@ -42,25 +43,29 @@ type leaseFile struct {
 }
 
 func (l leaseFile) String() string {
+	if l.Attempt == 0 {
+		return fmt.Sprintf("process %d on %s", l.PID, text.OneLine(l.Host, 80))
+	}
 	return fmt.Sprintf("attempt %d, process %d on %s", l.Attempt, l.PID, text.OneLine(l.Host, 80))
 }
 
-// InUse is the error of a task that another attempt holds.
+// InUse is the error of a folder that another process holds.
 type InUse struct{ Holder string }
 
 func (e *InUse) Error() string { return "in use by " + e.Holder }
 
-func isInUse(err error) bool {
+// IsInUse says whether an error is an [*InUse].
+func IsInUse(err error) bool {
 	_, ok := errors.AsType[*InUse](err)
 	return ok
 }
 
-// errLeaseLost is the cause of the end of an attempt whose task another one took over, which happens to a process that
-// was stopped for longer than a lease lasts.
-var errLeaseLost = errors.New("another attempt took the task over")
+// ErrLost is the cause of the end of a process whose lease another one took over, which happens to one that was stopped
+// for longer than a lease lasts.
+var ErrLost = errors.New("another process took over")
 
-// lease is held until release or the end of the process.
-type lease struct {
+// Lease is held until Release or the end of the process.
+type Lease struct {
 	path   string
 	file   *os.File // the one that claim made
 	mine   leaseFile
@@ -70,10 +75,10 @@ type lease struct {
 	done   sync.WaitGroup
 }
 
-// acquireLease takes the lease of the task folder dir, or returns an [*InUse].
-// lost is called when another attempt takes it over.
-func acquireLease(ctx context.Context, dir string, attempt int, t leaseTiming, lost context.CancelCauseFunc) (*lease, error) {
-	l := &lease{path: filepath.Join(dir, "lease"), lost: lost, stop: make(chan struct{})}
+// Acquire takes the lease of the folder dir, or returns an [*InUse]. The attempt is for messages, 0 for none. lost is
+// called with [ErrLost] when another process takes it over.
+func Acquire(ctx context.Context, dir string, attempt int, t Timing, lost context.CancelCauseFunc) (*Lease, error) {
+	l := &Lease{path: filepath.Join(dir, "lease"), lost: lost, stop: make(chan struct{})}
 	host, _ := os.Hostname()
 	l.mine = leaseFile{Nonce: rand.Text(), Host: host, Boot: BootID(), PID: os.Getpid(), Attempt: attempt}
 	unlock, err := filelock.File(filepath.Join(dir, "lock"))
@@ -81,7 +86,7 @@ func acquireLease(ctx context.Context, dir string, attempt int, t leaseTiming, l
 	switch {
 	case errors.Is(err, filelock.ErrLocked):
 		holder := "another process"
-		if f, err := readLease(l.path); err == nil {
+		if f, err := read(l.path); err == nil {
 			holder = f.String()
 		}
 		return nil, &InUse{holder}
@@ -96,18 +101,18 @@ func acquireLease(ctx context.Context, dir string, attempt int, t leaseTiming, l
 		unlock()
 		return nil, err
 	}
-	l.done.Go(func() { l.hold(t.beat) })
+	l.done.Go(func() { l.hold(t.Beat) })
 	return l, nil
 }
 
 // take writes the lease file once nobody else keeps it.
-func (l *lease) take(ctx context.Context, trusted bool, t leaseTiming) error {
-	found, err := readLease(l.path)
+func (l *Lease) take(ctx context.Context, trusted bool, t Timing) error {
+	found, err := read(l.path)
 	foreign := err != nil || !trusted || found.Boot != l.mine.Boot
 	if errors.Is(err, fs.ErrNotExist) {
 		foreign = !trusted
 	} else if foreign {
-		if err := watchLease(ctx, l.path, t); err != nil {
+		if err := watch(ctx, l.path, t); err != nil {
 			return err
 		}
 	}
@@ -117,24 +122,24 @@ func (l *lease) take(ctx context.Context, trusted bool, t leaseTiming) error {
 	if !foreign {
 		return nil
 	}
-	if err := sleep(ctx, t.settle); err != nil {
+	if err := Sleep(ctx, t.Settle); err != nil {
 		return err
 	}
-	now, err := readLease(l.path)
+	now, err := read(l.path)
 	if err == nil && now.Nonce != l.mine.Nonce {
 		return &InUse{now.String()}
 	}
 	return err
 }
 
-// watchLease returns once the lease file is gone or has stayed as it is for as long as a dead holder's does.
-func watchLease(ctx context.Context, path string, t leaseTiming) error {
+// watch returns once the lease file is gone or has stayed as it is for as long as a dead holder's does.
+func watch(ctx context.Context, path string, t Timing) error {
 	first, err := atomicfile.ReadFile(path, maxLease)
-	for waited := time.Duration(0); waited < t.stale; waited += t.beat {
+	for waited := time.Duration(0); waited < t.Stale; waited += t.Beat {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err := sleep(ctx, t.beat); err != nil {
+		if err := Sleep(ctx, t.Beat); err != nil {
 			return err
 		}
 		var now []byte
@@ -150,8 +155,8 @@ func watchLease(ctx context.Context, path string, t leaseTiming) error {
 	return nil
 }
 
-// hold changes the file every beat until release.
-func (l *lease) hold(beat time.Duration) {
+// hold changes the file every beat until Release.
+func (l *Lease) hold(beat time.Duration) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	for {
@@ -160,8 +165,8 @@ func (l *lease) hold(beat time.Duration) {
 			return
 		case <-tick.C:
 		}
-		if !l.held() {
-			l.lost(errLeaseLost)
+		if !l.Held() {
+			l.lost(ErrLost)
 			return
 		}
 		l.beat()
@@ -169,14 +174,14 @@ func (l *lease) hold(beat time.Duration) {
 }
 
 // beat changes the file. A write that fails costs the lease at worst.
-func (l *lease) beat() {
+func (l *Lease) beat() {
 	l.mine.Beat++
 	l.file.WriteAt(l.encode(), 0)
 }
 
-// held says whether the file is still this attempt's. One that cannot be read says nothing against it.
-func (l *lease) held() bool {
-	now, err := readLease(l.path)
+// Held says whether the file is still this attempt's. One that cannot be read says nothing against it.
+func (l *Lease) Held() bool {
+	now, err := read(l.path)
 	return err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && now.Nonce == l.mine.Nonce
 }
 
@@ -186,7 +191,7 @@ const maxLease = 4096
 // leaseSize is the length of a lease file, always the same, so that a beat needs no room on the disk.
 const leaseSize = 512
 
-func (l *lease) encode() []byte {
+func (l *Lease) encode() []byte {
 	js, _ := json.Marshal(l.mine) // of texts and numbers
 	js = append(js, bytes.Repeat([]byte{' '}, max(0, leaseSize-1-len(js)))...)
 	return append(js, '\n')
@@ -194,7 +199,7 @@ func (l *lease) encode() []byte {
 
 // claim puts this attempt's file in the place of any other. It is a new file, so that a holder that has lost the lease
 // and does not know it yet beats the old one, which nobody reads any more.
-func (l *lease) claim() error {
+func (l *Lease) claim() error {
 	err := atomicfile.Write(l.path, l.encode())
 	if err != nil {
 		return err
@@ -203,18 +208,18 @@ func (l *lease) claim() error {
 	return err
 }
 
-// release gives the lease back.
-func (l *lease) release() {
+// Release gives the lease back.
+func (l *Lease) Release() {
 	close(l.stop)
 	l.done.Wait()
-	if l.held() {
+	if l.Held() {
 		os.Remove(l.path)
 	}
 	l.file.Close()
 	l.unlock()
 }
 
-func readLease(path string) (leaseFile, error) {
+func read(path string) (leaseFile, error) {
 	var f leaseFile
 	err := jsonfile.Read(path, maxLease, &f)
 	return f, err
@@ -229,7 +234,8 @@ func BootID() string {
 	return host
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits, or returns the cause of the end of ctx.
+func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
