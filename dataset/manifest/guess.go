@@ -39,7 +39,7 @@ var (
 		"subset",
 		"machine", "device", "sensor", "station", "subject", "patient", "user", "client", "customer", "language", "lang",
 		"country", "region",
-		"city", "environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
+		"city", "tenant", "plant", "account", "company", "brand", "clinic", "school", "environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
 	labelNames = []string{"label", "labels", "class", "y", "target", "outcome", "category", "sentiment", "rating", "score", "diagnosis",
 		"*label*", "*class*", "*target*", "is_*", "has_*"}
 	splitNames   = []string{"split", "fold", "partition", "part", "set", "*split*"}
@@ -262,7 +262,12 @@ func (g *guesser) guessSource(inputs []Input) string {
 			return FromFile
 		}
 	}
-	return g.pick([]string{"*"}, func(c *column) bool { return fits(c) && !c.numeric() })
+	if name := g.pick([]string{"*"}, func(c *column) bool { return fits(c) && !c.numeric() }); name != "" {
+		return name
+	}
+	return g.pick([]string{"*"}, func(c *column) bool { // numbers of groups
+		return fits(c) && c.numeric() && c.ints == c.numbers && 10*len(c.distinct) <= c.rows
+	})
 }
 
 // guessFeatures finds a column of lists, or columns that are numbered, or all

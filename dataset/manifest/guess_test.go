@@ -76,6 +76,11 @@ func TestLook(t *testing.T) {
 			Manifest{ID: "id", Source: "site", Split: "split", Cost: "cost", Features: []string{"f[0-9]*"},
 				Labels: []Label{{"y", Number, nil, []string{""}}}, Target: Target{Source: "shop 0"}},
 		},
+		"numbers of groups": {
+			[]columnOf{{"message", row}, {"owner", func(i int) string { return fmt.Sprint(i % 9) }}, {"spam", words("true", "false", "")},
+				{"v", vector}}, Known{Target: "2"},
+			Manifest{Source: "owner", Features: []string{"v"}, Labels: []Label{{"spam", Binary, nil, []string{""}}}, Target: Target{Source: "2"}},
+		},
 		"two classes": {
 			[]columnOf{{"a", number}, {"b", number}, {"Group", shop}, {"is_spam", words("0", "1", "")}},
 			Known{Target: "shop 2"},
