@@ -130,6 +130,9 @@ func (o *infoOptions) run(ctx context.Context) error {
 		{"size", fmt.Sprintf("%.1f MiB", float64(d.Bytes)/(1<<20))},
 		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), shorten(taskNames(set)))},
 	}}
+	if c := set.Columns; c != nil && len(c.Centre) > 0 {
+		facts.Rows = append(facts.Rows, []string{"features", fmt.Sprintf("%d columns, each brought to mean 0 and spread 1", len(c.Centre))})
+	}
 	pools := poolTable(d)
 	if slices.ContainsFunc(d.Tasks, func(t taskDescription) bool { return t.Output != "" }) {
 		pools = sourceTable(d)
