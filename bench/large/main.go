@@ -60,7 +60,7 @@ func run(rows, width int, in string) error {
 	}
 	fmt.Printf("%d rows of %d float16 in %.1f GB of Parquet, made in %.0f s; %d threads\n\n", rows, width, float64(info.Size())/1e9,
 		time.Since(begin).Seconds(), compare.Threads())
-	t := compare.NewTable("step", "seconds", "MB/s of Parquet", "memory, MiB", "with mapped pages, MiB")
+	t := compare.NewTable("step", "seconds", "of a processor", "MB/s of Parquet", "memory, MiB", "with mapped pages, MiB")
 	for _, step := range []struct {
 		name string
 		args []string
@@ -72,12 +72,14 @@ func run(rows, width int, in string) error {
 			"--quiet"}},
 	} {
 		begin := time.Now()
-		own, all, err := measure(exec.Command(program, step.args...))
+		c := exec.Command(program, step.args...)
+		own, all, err := measure(c)
 		if err != nil {
 			return err
 		}
 		seconds := time.Since(begin).Seconds()
-		t.AppendRow(table.Row{step.name, fmt.Sprintf("%.1f", seconds),
+		busy := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+		t.AppendRow(table.Row{step.name, fmt.Sprintf("%.1f", seconds), fmt.Sprintf("%.1f", busy.Seconds()),
 			fmt.Sprintf("%.0f", float64(info.Size())/1e6/seconds), own >> 20, all >> 20})
 	}
 	t.Render()
