@@ -39,7 +39,8 @@ var (
 		"subset",
 		"machine", "device", "sensor", "station", "subject", "patient", "user", "client", "customer", "language", "lang",
 		"country", "region",
-		"city", "tenant", "plant", "account", "company", "brand", "clinic", "school", "environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
+		"city", "tenant", "plant", "account", "company", "brand", "clinic", "school",
+		"environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
 	labelNames = []string{"label", "labels", "class", "y", "target", "outcome", "category", "sentiment", "rating", "score", "diagnosis",
 		"*label*", "*class*", "*target*", "is_*", "has_*"}
 	splitNames   = []string{"split", "fold", "partition", "part", "set", "*split*"}
