@@ -229,21 +229,19 @@ func (w *writer) add(b *table.Batch, c columns, i int) error {
 		return errChanged
 	}
 	v := &b.Features
-	w.raw = w.raw[:0]
+	var features []byte
 	switch lo, hi := i*v.Width, (i+1)*v.Width; w.element {
 	case table.Uint8:
-		w.raw = append(w.raw, v.U8[lo:hi]...)
+		features = v.U8[lo:hi]
 	case table.Float16:
-		w.raw, err = binary.Append(w.raw, binary.LittleEndian, v.F16[lo:hi])
+		features = bytesOf(v.F16[lo:hi])
 	default:
 		if w.spread != nil {
 			w.spread.add(v.F32[lo:hi])
 		}
-		w.raw, err = binary.Append(w.raw, binary.LittleEndian, v.F32[lo:hi])
+		features = bytesOf(v.F32[lo:hi])
 	}
-	if err == nil {
-		err = w.features.add(r.index, w.raw)
-	}
+	err = w.features.add(r.index, features)
 	if err == nil {
 		err = w.rows.add(r.index, binary.LittleEndian.AppendUint64(w.raw[:0], uint64(w.row)))
 	}

@@ -20,3 +20,17 @@ func view[E uint16 | float32 | int64](raw []byte) []E {
 	}
 	return out
 }
+
+// bytesOf is elements as little-endian bytes: the same memory where the machine is
+// little-endian, else a copy.
+func bytesOf[E uint16 | float32](v []E) []byte {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		var e E
+		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(e)))
+	}
+	out, err := binary.Append(nil, binary.LittleEndian, v)
+	if err != nil {
+		panic(err) // E has a fixed size
+	}
+	return out
+}

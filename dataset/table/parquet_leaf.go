@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/x448/float16"
@@ -270,8 +271,19 @@ func (r *leafReader) appendTo(dst *Vectors, k int) {
 			dst.U8 = append(dst.U8, uint8(r.integer(r.index(r.value+i))))
 		}
 	case r.column.Element == Float16:
-		for i := range k {
-			dst.F16 = append(dst.F16, r.half(r.index(r.value+i)))
+		data, _ := r.values.FixedLenByteArray()
+		at := len(dst.F16)
+		dst.F16 = slices.Grow(dst.F16, k)[:at+k]
+		part := dst.F16[at:]
+		if r.indices == nil {
+			data = data[2*r.value:][:2*k]
+			for i := range part {
+				part[i] = binary.LittleEndian.Uint16(data[2*i:])
+			}
+			break
+		}
+		for i, place := range r.indices[r.value:][:k] {
+			part[i] = binary.LittleEndian.Uint16(data[2*place:])
 		}
 	case r.values.Kind() == encoding.Float && r.indices == nil:
 		dst.F32 = append(dst.F32, r.values.Float()[r.value:][:k]...)
