@@ -51,6 +51,10 @@ func newTargetRows(x *mat.Dense) (*targetRows, error) {
 		t.q, t.value = &vectors, values
 		return t, nil
 	}
+	if t.trace == 0 { // no features: a basis of nothing
+		t.q, t.value = mat.NewDense(n, 1, nil), []float64{0}
+		return t, nil
+	}
 	// Q = X V (V'X'XV)^-1/2 without the directions in which X is nothing but rounding.
 	at := 0
 	for at < d-1 && values[at] <= 1e-10*values[d-1] {
@@ -60,9 +64,7 @@ func newTargetRows(x *mat.Dense) (*targetRows, error) {
 	t.q = mat.NewDense(n, d-at, nil)
 	t.q.Mul(x, vectors.Slice(0, d, at, d))
 	for j, v := range t.value {
-		if v > 0 {
-			scaleColumn(t.q, j, math.Sqrt(unit/v))
-		}
+		scaleColumn(t.q, j, math.Sqrt(unit/v))
 	}
 	return t, orthonormalize(t.q)
 }

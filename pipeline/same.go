@@ -8,22 +8,30 @@ import (
 
 // sameOutputs returns the weights, T by C, by which the heads of the T outputs of the
 // sources average to what they say of the C outputs of the target that are of the same
-// column and class: the numbers of labels, so that what the rounds drew more of counts
-// for more. It is nil where the data do not name what labels are of, and where no
+// column and class. That of an output with n labels is n / (n + a), with a their mean: what
+// the rounds drew more of counts for more, up to the size at which sources differ by more
+// than their noise. It is nil where the data do not name what labels are of, and where no
 // source has an output of the target.
 func (p *Problem) sameOutputs(labels []int) *mat.Dense {
 	tasks := p.Set.Tasks
 	weights, any := mat.NewDense(len(labels), len(p.Target.Tasks), nil), false
 	for c, own := range p.Target.Tasks {
-		total, at := 0.0, 0
+		var same []int
+		sum, at := 0.0, 0
 		for _, s := range p.Sources {
 			for _, t := range s.Tasks {
-				if n := labels[at]; n > 0 && tasks[t].Output != (dataset.Output{}) && tasks[t].Output == tasks[own].Output {
-					weights.Set(at, c, float64(n))
-					total += float64(n)
+				if labels[at] > 0 && tasks[t].Output != (dataset.Output{}) && tasks[t].Output == tasks[own].Output {
+					same = append(same, at)
+					sum += float64(labels[at])
 				}
 				at++
 			}
+		}
+		total := 0.0
+		for _, i := range same {
+			n := float64(labels[i])
+			weights.Set(i, c, n/(n+sum/float64(len(same))))
+			total += weights.At(i, c)
 		}
 		if total > 0 {
 			scaleColumn(weights, c, 1/total)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
@@ -28,21 +29,27 @@ func TestSameOutputs(t *testing.T) {
 	}
 	weights := p.sameOutputs(labels)
 	for c, own := range p.Target.Tasks {
-		total, at := 0.0, 0
+		var same []float64
+		at := 0
 		for _, s := range p.Sources {
 			for _, task := range s.Tasks {
-				if set.Tasks[task].Output.Class == set.Tasks[own].Output.Class {
-					total += float64(labels[at])
+				if set.Tasks[task].Output.Class == set.Tasks[own].Output.Class && labels[at] > 0 {
+					same = append(same, float64(labels[at]))
 				}
 				at++
 			}
+		}
+		weight := func(n float64) float64 { return n / (n + stat.Mean(same, nil)) }
+		total := 0.0
+		for _, n := range same {
+			total += weight(n)
 		}
 		at = 0
 		for _, s := range p.Sources {
 			for _, task := range s.Tasks {
 				want := 0.0
 				if set.Tasks[task].Output.Class == set.Tasks[own].Output.Class && total > 0 {
-					want = float64(labels[at]) / total
+					want = weight(float64(labels[at])) / total
 				}
 				if !near(weights.At(at, c), want, 1e-12) {
 					t.Errorf("output %d of the sources, %d of the target: weight %g, expected %g", at, c, weights.At(at, c), want)
