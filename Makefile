@@ -120,6 +120,17 @@ generate: ## regenerate the vector code
 check-generate: ## fail where the vector code is not what its generator writes
 	$(GO) -C cpu/internal/vec/gen test .
 
+# The figures of README are of a run whose bytes do not depend on the processor; TestReadmeFigures holds them against it.
+FIGURE_RUN := --digits 4000 --target-samples 100 --floor 5 --budget 4000 --k 20
+
+.PHONY: figures
+figures: ## draw the figures of README anew
+	rm -rf build/figures
+	AMTRL_CPU=generic $(GO) run ./cmd/amtrl run $(FIGURE_RUN) --backend cpu --out build/figures/run
+	$(GO) run ./cmd/amtrl report build/figures/run --figures build/figures
+	mkdir -p docs/figures
+	cp build/figures/labels.svg build/figures/spend.svg docs/figures/
+
 .PHONY: deps
 deps: deps-python deps-cuda deps-slurm deps-chromium ## install what tests and bench need besides Go modules, into build
 	@$(GO) mod download

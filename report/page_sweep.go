@@ -19,8 +19,8 @@ func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command string) (
 		return nil, err
 	}
 	p := &Page{Kind: string(runs.KindSweep), Title: oneLine(id.Data.Name)}
-	p.Under = say(whole(len(id.Targets)), " targets, ", whole(id.Config.TargetSamples), " samples of each, ",
-		whole(len(d.sources)), " sources, ", whole(len(id.Seeds)), " seeds, ", whole(len(d.budgets)), " budgets")
+	p.Under = say(several(len(id.Targets), "target"), ", ", whole(id.Config.TargetSamples), " samples of each, ",
+		several(len(d.sources), "source"), ", ", several(len(id.Seeds), "seed"), ", ", several(len(d.budgets), "budget"))
 	p.Answer = d.answer()
 	if len(d.methods) > 1 {
 		p.Parts = append(p.Parts, d.differences())
@@ -46,6 +46,14 @@ func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command string) (
 	}
 	p.Parts = append(p.Parts, provenance(id, command, 0, s.Files))
 	return p, nil
+}
+
+// several is a number of things.
+func several(n int, what string) Sentence {
+	if n != 1 {
+		what += "s"
+	}
+	return say(whole(n), " ", what)
 }
 
 func (d *sweepData) anyDrawn() bool {

@@ -132,6 +132,19 @@ func TestResultWithIntervals(t *testing.T) {
 	}
 }
 
+func TestBar(t *testing.T) {
+	for part, want := range map[float64]string{0: "", 1: strings.Repeat("█", 12), 0.5: strings.Repeat("█", 6), 1e-9: "▏", 1.0 / 12: "█",
+		7: strings.Repeat("█", 12), -1: "", 0.0625: "▊", 0.3: "███▋"} {
+		if got := bar(part); got != want {
+			t.Errorf("%g is drawn %q, expected %q", part, got, want)
+		}
+	}
+	r := result(0.04, 0.05, 33000)
+	if got := Result(r, 2, Text); !strings.Contains(got, "████████████\n") || strings.Contains(Result(r, 2, Markdown), "█") {
+		t.Errorf("bars are for the terminal:\n%s", got)
+	}
+}
+
 func TestSummary(t *testing.T) {
 	s := &runs.Summary{
 		Data: "mnist_c", Metric: pipeline.MetricError,

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,17 +56,42 @@ func Result(r *runs.Result, top int, f Format) string {
 	if sure {
 		sources.Header, sources.Right = []string{"source", "nu", "share", "90 % interval", "in the top five", "samples"}, []int{1, 2, 3, 4, 5}
 	}
+	most := 0.0
+	for _, s := range r.Sources[:n] {
+		most = max(most, s.Share)
+	}
+	if f == Text && most > 0 {
+		sources.Header = append(sources.Header, "next budget")
+	}
 	for _, s := range r.Sources[:n] {
 		row := []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), percent(s.Share)}
 		if i := s.SourceIntervals; i != nil {
 			row = append(row, fmt.Sprintf("%.1f to %s", 100*i.ShareLow, percent(i.ShareHigh)), fmt.Sprintf("%.0f %%", 100*i.TopFive))
 		}
-		sources.Rows = append(sources.Rows, append(row, Count(float64(s.Samples))))
+		row = append(row, Count(float64(s.Samples)))
+		if f == Text && most > 0 {
+			row = append(row, bar(s.Share/most))
+		}
+		sources.Rows = append(sources.Rows, row)
 	}
 	if n > 0 {
 		parts = append(parts, sources.Render(f))
 	}
 	return strings.Join(parts, "\n")
+}
+
+// bar draws a part of a whole with block characters, in eighths of one: at least one of these for what is not 0.
+func bar(part float64) string {
+	const width = 12
+	eighths := int(math.Round(min(1, max(0, part)) * width * 8))
+	if part > 0 {
+		eighths = max(1, eighths)
+	}
+	out := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		out += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return out
 }
 
 // verdict compares the scores of two methods; less is better. The interval is turned so that it holds the number
