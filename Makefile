@@ -66,6 +66,10 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 chaos: ## four processes that ask and tell one study 200 times each, killed at random
 	AMTRL_CHAOS=200 $(GO) test -v -count=1 -timeout 60m -run '^TestStudyChaos$$' ./cmd/amtrl
 
+.PHONY: study-speed
+study-speed: ## time a study of ten million rows
+	AMTRL_STUDY_SPEED=1 $(GO) test -v -count=1 -run '^TestStudySpeed$$' ./cmd/amtrl
+
 .PHONY: bench
 bench: deps-python ## time the kernels and a whole ERM beside NumPy, SciPy and PyTorch
 	AMTRL_PYTHON=$(call python) $(GO) run ./bench

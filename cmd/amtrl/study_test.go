@@ -318,6 +318,14 @@ func TestStudyAnswers(t *testing.T) {
 	if n, want := len(c.read(t, "rows.csv")), 20+len(first)/2+len(second)+1; n != want {
 		t.Errorf("%d labelled rows, expected %d", n, want)
 	}
+	for _, ending := range []string{"jsonl", "parquet"} {
+		other := "of " + ending
+		run("new", other, "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
+		run("ask", other, "--out", "asked."+ending).Succeeds(t)
+		run("export", "S", "--out", "rows."+ending).Succeeds(t)
+		run("tell", other, "asked."+ending).ComplainsLast(t, 1, `expected a column "label"`)
+		run("tell", other, "rows."+ending).Prints(t, 0, fmt.Sprintf("%d labels", len(first)/2+len(second)+1), "20 as told before")
+	}
 	run("ask", "S", "--stop-below", "0.9").ComplainsLast(t, 3, "the next round is expected to lower")
 	run("plan", "S", "--budget", "100").Prints(t, 0, "twice the labels", "Theorem 4.1")
 	run("relevance", "S").Prints(t, 0, "share after round")

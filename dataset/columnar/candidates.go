@@ -77,7 +77,7 @@ func OpenCandidates(dir, target string, samples int) (*Candidates, error) {
 	first := 0
 	for i, s := range h.Sources {
 		has := make([][]bool, len(h.Outputs))
-		train, test := r.split(s, first, func(int) bool { return true })
+		train, test := r.splitAll(s, first)
 		if i == c.Target {
 			labelled := c.Known[i].in(int(s.Rows))
 			own, held := r.split(s, first, func(row int) bool { return labelled[row] })
@@ -97,6 +97,18 @@ func OpenCandidates(dir, target string, samples int) (*Candidates, error) {
 		first += int(s.Rows)
 	}
 	return c, nil
+}
+
+// splitAll is split of all rows of a source.
+func (r *opener) splitAll(s Source, first int) (train, test []int32) {
+	if len(r.test) > 0 || r.header.Folds > 0 {
+		return r.split(s, first, func(int) bool { return true })
+	}
+	train = make([]int32, s.Rows)
+	for i := range train {
+		train[i] = int32(i)
+	}
+	return train, nil
 }
 
 // unlabelled are the tasks of an output of a source, of the classes that it has where that is known.

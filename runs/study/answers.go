@@ -189,15 +189,16 @@ func (s *Study) find(st *state, answers []answer) (map[string]place, error) {
 		return wanted, nil
 	}
 	// Few of all rows are wanted, and most others have a hash that no wanted one has.
-	seed, seen := maphash.MakeSeed(), make([]bool, 1<<bits.Len(uint(16*len(wanted))))
-	last := uint64(len(seen) - 1)
+	seed, seen := maphash.MakeSeed(), make([]uint64, 1<<bits.Len(uint(len(wanted)/4)))
+	last := uint64(64*len(seen) - 1)
 	for id, p := range wanted {
 		if p.pool < 0 {
-			seen[maphash.String(seed, id)&last] = true
+			h := maphash.String(seed, id) & last
+			seen[h/64] |= 1 << (h % 64)
 		}
 	}
 	return wanted, s.data.ScanIDs(func(pool, row int, id []byte) bool {
-		if seen[maphash.Bytes(seed, id)&last] {
+		if h := maphash.Bytes(seed, id) & last; seen[h/64]>>(h%64)&1 != 0 {
 			if p, is := wanted[string(id)]; is && p.pool < 0 {
 				take(pool, int32(row), string(id))
 			}
