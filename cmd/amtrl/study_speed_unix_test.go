@@ -64,8 +64,8 @@ func TestStudySpeed(t *testing.T) {
 		list = append(list, fmt.Sprintf(`{"name":"s%03d","rows":%d,"cost":1}`, m, (rows-target)/sources))
 	}
 	list = append(list, fmt.Sprintf(`{"name":"target","rows":%d,"cost":1}`, target))
-	header := fmt.Sprintf(`{"version":1,"name":"large","key":"k","rows":%d,"cols":%d,"element":"float16","features":["x"],"id":"id","split":false,`+
-		`"target":"target","outputs":[{"name":"label","type":"classes","classes":["no","yes"]}],"sources":[%s],"files":[]}`,
+	header := fmt.Sprintf(`{"version":1,"name":"large","key":"k","rows":%d,"cols":%d,"element":"float16","features":["x"],"id":"id",`+
+		`"split":false,"target":"target","outputs":[{"name":"label","type":"classes","classes":["no","yes"]}],"sources":[%s],"files":[]}`,
 		rows, width, strings.Join(list, ","))
 	must.Do(t, os.WriteFile(filepath.Join(folder, "data.json"), []byte(header), 0o644))
 
