@@ -281,18 +281,19 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 
 // batch predicts and writes the rows of a batch.
 func (r *predictor) batch(b *table.Batch) error {
-	r.x = r.x[:0]
-	switch v := &b.Features; {
+	v := &b.Features
+	r.x = slices.Grow(r.x[:0], v.Len())[:v.Len()]
+	switch {
 	case len(v.U8) > 0:
-		for _, e := range v.U8 {
-			r.x = append(r.x, float32(e))
+		for i, e := range v.U8 {
+			r.x[i] = float32(e)
 		}
 	case len(v.F16) > 0:
-		for _, e := range v.F16 {
-			r.x = append(r.x, float16.Frombits(e).Float32())
+		for i, e := range v.F16 {
+			r.x[i] = float16.Frombits(e).Float32()
 		}
 	default:
-		r.x = append(r.x, v.F32...)
+		copy(r.x, v.F32)
 	}
 	if len(r.x) != b.Rows*r.model.D {
 		return fmt.Errorf("%s: expected %d features, those of the run, found %d", b.Where(0), r.model.D, len(r.x)/b.Rows)
