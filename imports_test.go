@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 		"internal/jsonfile", "internal/safetensors", "internal/text", "pipeline"},
 	"runs/study": {"backend", "dataset/columnar", "dataset/manifest", "dataset/table", "internal/atomicfile", "internal/jsonfile",
 		"internal/lease", "internal/text", "pipeline", "runs"},
-	"report":       {"internal/atomicfile", "pipeline", "report/chart", "runs"},
+	"report":       {"internal/atomicfile", "pipeline", "report/chart", "runs", "runs/study"},
 	"report/chart": nil,
 	"cmd/amtrl": {"backend", "backend/backendtest", "batch", "batch/k8s", "batch/local", "batch/slurm", "cpu", "cuda",
 		"dataset", "dataset/columnar", "dataset/corrupt", "dataset/manifest", "dataset/table",

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report/chart"
 	"github.com/amtrl/amtrl/runs"
+	"github.com/amtrl/amtrl/runs/study"
 )
 
 // What a figure shows of a long list; the table behind it has all.
@@ -23,13 +24,43 @@ const (
 
 // RunPage is the report of a run. The command is the one that repeats it.
 func RunPage(f *runs.Finished, command string) *Page {
+	return newRunPage(f).page(runs.KindRun, command)
+}
+
+// StudyPage is the report of a study, of what its rounds found.
+func StudyPage(l *study.Learned) *Page {
+	r, last := newRunPage(l.Run), l.Rounds[len(l.Rounds)-1]
+	p := r.page(runs.KindStudy, "")
+	line := say("This is a study: ", several(len(l.Rounds), "round"), ", ", whole(last.Labelled), " labelled rows of sources at a cost of ",
+		count(last.Cost), ", and ", whole(last.Target), " of the target.")
+	for i, s := range last.Held {
+		if i == 0 {
+			line = append(line, say(" On ", whole(last.Test), " held-out rows: ")...)
+		} else {
+			line = append(line, plain(", "))
+		}
+		line = append(line, say(last.Result.Methods[i].Method, " ", score(s.Metric, s.Value))...)
+	}
+	if len(last.Held) > 0 {
+		line = append(line, plain("."))
+	}
+	p.Answer.Lines = append(p.Answer.Lines, line)
+	return p
+}
+
+func newRunPage(f *runs.Finished) *runPage {
 	r := &runPage{Finished: f, metric: f.Result.Methods[0].Score.Metric}
 	for _, e := range f.Epochs {
 		if e.Method == f.Epochs[0].Method {
 			r.rounds = append(r.rounds, e)
 		}
 	}
-	p := &Page{Kind: string(runs.KindRun), Title: oneLine(f.Result.Target)}
+	return r
+}
+
+func (r *runPage) page(kind runs.Kind, command string) *Page {
+	f := r.Finished
+	p := &Page{Kind: string(kind), Title: oneLine(f.Result.Target)}
 	p.Under = say("target of ", name(f.Result.Data), ", ", whole(f.Identity.Config.TargetSamples), " target samples, ",
 		whole(len(f.Sources)), " sources, seed ", code(strconv.FormatUint(f.Result.Seed, 10)))
 	p.Answer = r.answer()

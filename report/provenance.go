@@ -23,9 +23,11 @@ func provenance(id *runs.Identity, command string, seconds float64, files runs.H
 	add("amtrl", code(id.Version))
 	add("data", name(id.Data.Name))
 	add("sha256 of the data", code(id.Data.SHA256))
-	add("pools", whole(id.Data.Pools))
-	add("tasks", whole(id.Data.Tasks))
-	add("features", whole(id.Data.Cols))
+	if id.Data.Pools > 0 {
+		add("pools", whole(id.Data.Pools))
+		add("tasks", whole(id.Data.Tasks))
+		add("features", whole(id.Data.Cols))
+	}
 	add("backend", code(id.Backend.Backend))
 	add("device", code(id.Backend.Device))
 	add("detail", code(id.Backend.Detail))
@@ -51,7 +53,9 @@ func provenance(id *runs.Identity, command string, seconds float64, files runs.H
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		hashes.Rows = append(hashes.Rows, row1(code(file), code(files[file])))
 	}
-	p.Sheets = append(p.Sheets, hashes)
+	if len(files) > 0 {
+		p.Sheets = append(p.Sheets, hashes)
+	}
 	return p
 }
 

@@ -31,13 +31,17 @@ type Finished struct {
 	Seconds float64
 }
 
-// Kind of a folder: what finished work lies in it.
+// Kind of a folder: what work lies in it.
 type Kind string
+
+// studyFile is the name of the settings of a study.
+const studyFile = "study.json"
 
 // The kinds.
 const (
 	KindRun   Kind = "run"
 	KindSweep Kind = "sweep"
+	KindStudy Kind = "study"
 )
 
 // KindOf says what finished work lies in a folder.
@@ -45,7 +49,7 @@ func KindOf(dir string) (Kind, error) {
 	for _, k := range []struct {
 		file string
 		kind Kind
-	}{{resultFile, KindRun}, {summaryFile, KindSweep}} {
+	}{{resultFile, KindRun}, {summaryFile, KindSweep}, {studyFile, KindStudy}} {
 		switch info, err := os.Stat(filepath.Join(dir, k.file)); {
 		case err == nil && info.Mode().IsRegular():
 			return k.kind, nil
@@ -59,12 +63,13 @@ func KindOf(dir string) (Kind, error) {
 	if _, err := os.Stat(filepath.Join(dir, configFile)); err == nil {
 		return "", fmt.Errorf("%s is not finished: expected %s or %s; the command that began it goes on", dir, resultFile, summaryFile)
 	}
-	return "", fmt.Errorf("%s: expected the folder of a finished run or sweep, with %s or %s", dir, resultFile, summaryFile)
+	return "", fmt.Errorf("%s: expected the folder of a finished run or sweep, or of a study, with %s, %s or %s", dir, resultFile, summaryFile,
+		studyFile)
 }
 
 // ReadRun reads the folder of a finished run. Files that are not those that result.json lists are refused.
 func ReadRun(dir string) (*Finished, error) {
-	f := Finished{Available: map[string]int{}, Cost: map[string]float64{}}
+	var f Finished
 	path := filepath.Join(dir, resultFile)
 	if err := jsonfile.Read(path, maxResult, &f.Result); err != nil {
 		return nil, err
@@ -101,7 +106,7 @@ func ReadRun(dir string) (*Finished, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := f.readRelevance(filepath.Join(dir, relevanceFile)); err != nil {
+	if err := f.ReadRelevance(dir); err != nil {
 		return nil, err
 	}
 	return &f, f.readTiming(filepath.Join(dir, timingFile))
@@ -123,7 +128,10 @@ func modelSources(path string) (names []string, err error) {
 	return names, nil
 }
 
-func (f *Finished) readRelevance(path string) error {
+// ReadRelevance reads what a source can give and has cost from the relevance.csv of a folder.
+func (f *Finished) ReadRelevance(dir string) error {
+	path := filepath.Join(dir, relevanceFile)
+	f.Available, f.Cost = map[string]int{}, map[string]float64{}
 	raw, err := atomicfile.ReadFile(path, maxResult)
 	if err != nil {
 		return err
@@ -135,6 +143,9 @@ func (f *Finished) readRelevance(path string) error {
 	for i, row := range rows {
 		if i == 0 {
 			continue
+		}
+		if len(row) < 11 {
+			return fmt.Errorf("%s: expected 11 columns, found %d", path, len(row))
 		}
 		cost, errCost := strconv.ParseFloat(row[9], 64)
 		n, errRows := strconv.Atoi(row[10])

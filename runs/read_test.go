@@ -18,7 +18,7 @@ func TestReadRun(t *testing.T) {
 	dev := openDevice(t, 1, set)
 	cfg := smallConfig()
 	id, dir := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3), t.TempDir()
-	must.Fail(t, "an empty folder", must.Err(KindOf(dir)), dir, "expected the folder of a finished run or sweep")
+	must.Fail(t, "an empty folder", must.Err(KindOf(dir)), dir, "expected the folder of a finished run or sweep, or of a study")
 	must.Do(t, os.WriteFile(filepath.Join(dir, configFile), []byte("{}"), 0o644))
 	must.Fail(t, "a begun folder", must.Err(KindOf(dir)), "is not finished")
 	must.Do(t, os.Remove(filepath.Join(dir, configFile)))

@@ -31,8 +31,8 @@ func commands() []*cli.Command {
 			"RUN is the folder of a run. Without flags the settings are those of the run; with them, relevance\n"+
 				"and shares are estimated in another way from the same heads, without fitting anything."),
 		newCommand(&reportOptions{}, "report", "FOLDER",
-			"make a page to look at of a finished run or sweep",
-			"FOLDER is that of a run or a sweep. The page is one file of HTML that needs nothing else: figures, each with its\n"+
+			"make a page to look at of a finished run or sweep, or of a study",
+			"FOLDER is that of a run, a sweep or a study. The page is one file of HTML that needs nothing else: figures, each with its\n"+
 				"numbers behind it, for screen, print and telephone."),
 		newCommand(&submitOptions{}, "submit", "RUN",
 			"hand a sweep to Slurm, Kubernetes or child processes, one task for each target, budget and seed",

@@ -15,6 +15,7 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
+	"github.com/amtrl/amtrl/runs/study"
 )
 
 // The formats of a report.
@@ -42,7 +43,7 @@ func (o *reportOptions) addFlags(set *flags.Set) {
 
 func (o *reportOptions) readArguments(c *cli.Context) error {
 	if c.NArg() != 1 || c.Args().First() == "" {
-		return flags.Misuse("expected one argument, the folder of a run or a sweep, found %d", c.NArg())
+		return flags.Misuse("expected one argument, the folder of a run, a sweep or a study, found %d", c.NArg())
 	}
 	o.dir = c.Args().First()
 	return nil
@@ -89,7 +90,14 @@ func readPage(dir string) (*report.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind == runs.KindSweep {
+	switch kind {
+	case runs.KindStudy:
+		l, err := study.ReadLearned(dir)
+		if err != nil {
+			return nil, err
+		}
+		return report.StudyPage(l), nil
+	case runs.KindSweep:
 		id, s, err := runs.ReadSweep(dir)
 		if err != nil {
 			return nil, err

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/runs/study"
 )
 
 // A run names the command that makes a page of it, and that command works, in each format.
@@ -87,5 +92,38 @@ func TestReportRepeats(t *testing.T) {
 		if !strings.Contains(again.Stderr, "already complete") {
 			t.Errorf("%s: %s does other work: %s", at, command, again.Stderr)
 		}
+	}
+}
+
+// A study has a page from its first round on, of what its rounds found.
+func TestReportStudy(t *testing.T) {
+	c := newCampaign(t, testrand.New(t), false, func(source string, i int) bool { return source == "zoo" && i < 20 })
+	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--k", "3", "--floor", "2", "--epochs", "3", "--budget", "120")
+	amtrl(t, c.dir, "report", "S").Complains(t, 1, "expected a study that has learned something")
+	for round := range 3 {
+		ask := fmt.Sprintf("ask%d.csv", round)
+		succeed(t, c.dir, "study", "ask", "S", "--out", ask)
+		succeed(t, c.dir, "study", "tell", "S", c.answer(t, "answers.csv", ids(c.read(t, ask))...))
+		succeed(t, c.dir, "study", "fit", "S")
+	}
+	succeed(t, c.dir, "report", "S", "--figures", "figures")
+	page := string(must.Get(os.ReadFile(filepath.Join(c.dir, "S", "report.html")))(t))
+	for _, want := range []string{"amtrl study", "This is a study: <data value=\"3\">3</data> rounds", "Share of the next budget", "zoo"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of the study lacks %q", want)
+		}
+	}
+	labels := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(c.dir, "figures", "labels.csv")))(t)).ReadAll())(t)
+	status := amtrltest.JSON[study.Status](t, succeed(t, c.dir, "study", "status", "S", "--json"))
+	for _, src := range status.Sources {
+		for _, row := range labels[1:] {
+			if row[0] == src.Source && row[len(row)-3] != fmt.Sprint(src.Answered+src.Known) {
+				t.Errorf("%s: the page has %v, the study %+v", src.Source, row, src)
+			}
+		}
+	}
+	succeed(t, c.dir, "study", "verify", "S")
+	if dir := os.Getenv("AMTRL_REPORT_SHOTS"); dir != "" {
+		must.Do(t, os.WriteFile(filepath.Join(dir, "study.html"), []byte(page), 0o644))
 	}
 }
