@@ -157,7 +157,7 @@ func (r *runPage) methods() Part {
 	}
 	p.Figures = append(p.Figures, r.spend())
 	p.Text = append(p.Text, say("Less is better. Each point is a model that was fitted on the samples bought so far; "+
-		"bands and whiskers are 95 % intervals for other held-out rows."))
+		"bands and whiskers are 95 % intervals for other rows like those that it is measured on."))
 	p.Sheets = append(p.Sheets, sheet)
 	return p
 }

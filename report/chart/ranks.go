@@ -13,14 +13,22 @@ type Rank struct {
 }
 
 // Ranks draws how places changed: a column for each time, a line for each row, which should be in the order of their last
-// places. Places behind the number of rows share a lane at the bottom, each with its number.
+// places. Places behind the number of rows share a lane at the bottom.
 func Ranks(title, desc, xName, yName string, times []string, rows []Rank) *Figure {
 	var names []string
 	for _, r := range rows {
 		names = append(names, r.Name)
 	}
 	f := &Figure{Title: title, Desc: desc, Width: width}
-	lanes := len(rows) + 1
+	lanes, shared := len(rows), false
+	for _, r := range rows {
+		for _, place := range r.Places {
+			shared = shared || place > len(rows)
+		}
+	}
+	if shared {
+		lanes++
+	}
 	p := plot{44, 10, width - 20 - widest(names, 130), 10 + float64(lanes)*barHeight}
 	f.Height = p.bottom + 44
 	y := func(place int) float64 { return p.top + (float64(min(place, lanes))-0.5)*barHeight }
@@ -32,7 +40,7 @@ func Ranks(title, desc, xName, yName string, times []string, rows []Rank) *Figur
 	}
 	for place := 1; place <= lanes; place++ {
 		text := strconv.Itoa(place)
-		if place == lanes {
+		if shared && place == lanes {
 			text = ">" + strconv.Itoa(lanes-1)
 		}
 		f.line(p.left, y(place), p.right, y(place), "grid")
