@@ -95,12 +95,7 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 	}
 	asked, err := s.Ask(ctx, study.Request{
 		Budget: o.budget.V, Key: o.request.V, Expires: o.expires.V, StopBelow: o.below.V,
-		Learn: func(ctx context.Context) error {
-			if err := learnRound(ctx, s, &o.device, &o.output); !errors.Is(err, study.ErrNothingNew) {
-				return err
-			}
-			return nil // another process was first
-		},
+		Learn: func(ctx context.Context) error { return learnRound(ctx, s, &o.device, &o.output) },
 	})
 	if err != nil {
 		return studyError(err)

@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -73,12 +74,16 @@ func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 	if r.Budget != 0 && (!(r.Budget > 0) || math.IsInf(r.Budget, 1)) {
 		return nil, fmt.Errorf("budget %g: expected a positive number", r.Budget)
 	}
-	for tries := 0; ; tries++ {
-		asked, due, err := s.ask(ctx, r, r.Learn != nil && tries < 3)
+	const tries = 3 // others may tell all the time
+	for i := 0; ; i++ {
+		asked, due, err := s.ask(ctx, r, r.Learn != nil && i < tries)
 		if err != nil || !due {
 			return asked, err
 		}
-		if err := r.Learn(ctx); err != nil {
+		switch err := r.Learn(ctx); {
+		case errors.Is(err, ErrTooFew): // such as labels of the target alone
+			i = tries
+		case err != nil && !errors.Is(err, ErrNothingNew): // another process was first
 			return nil, err
 		}
 	}

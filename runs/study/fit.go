@@ -17,6 +17,9 @@ import (
 // ErrNothingNew is the error of a round without a label that the one before did not have.
 var ErrNothingNew = errors.New("no label came since the last round")
 
+// ErrTooFew is the error of a round without labels of sources, or of the target.
+var ErrTooFew = errors.New("expected labels of sources and of the target to learn from: amtrl study ask, then tell")
+
 // Learn carries a round out from all labels so far on a device, which open opens, and writes its folder. The journal is
 // free meanwhile; another process that learns is waited for. It returns the number of the round.
 func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) (int, error) {
@@ -96,8 +99,8 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, upt
 		rows += len(l.Rows)
 	}
 	if rows == 0 || len(in.Target.Rows) == 0 {
-		return nil, fmt.Errorf("expected labels of sources and of the target %s to learn from, found %d and %d: amtrl study ask, then tell",
-			s.Settings.Target, rows, len(in.Target.Rows))
+		return nil, fmt.Errorf("found %d labelled rows of sources and %d of the target %s: %w", rows, len(in.Target.Rows), s.Settings.Target,
+			ErrTooFew)
 	}
 	data, err := pipeline.NewResident(device, s.data.Set)
 	if err != nil {

@@ -301,7 +301,7 @@ func TestGain(t *testing.T) {
 // Two processes that learn at the same time learn one round, and nothing new is an error that says so.
 func TestLearnOnce(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
-	if _, err := f.Learn(t.Context(), openCPU); err == nil || !strings.Contains(err.Error(), "expected labels of sources") {
+	if _, err := f.Learn(t.Context(), openCPU); err == nil || !strings.Contains(err.Error(), "found 0 labelled rows of sources and 12 of the target t") {
 		t.Errorf("without labels: %v", err)
 	}
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
@@ -321,6 +321,29 @@ func TestLearnOnce(t *testing.T) {
 	}
 	if learned != 1 {
 		t.Errorf("%d of 3 learned the round, expected one", learned)
+	}
+}
+
+// Labels of the target alone are nothing to learn from, and no reason to ask for nothing.
+func TestAskWithoutSourceLabels(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	lines := []string{"id,label,status", "t30,yes,"}
+	for _, r := range a.Rows {
+		lines = append(lines, r.ID+",,skip")
+	}
+	if told := must.Get(f.Tell(t.Context(), f.answers(t, "skips.csv", lines...), false))(t); told.Skipped != 9 || told.Unasked != 1 {
+		t.Errorf("it told %+v", told)
+	}
+	learn := func(ctx context.Context) error { _, err := f.Learn(ctx, openCPU); return err }
+	b := must.Get(f.Ask(t.Context(), Request{Learn: learn}))(t)
+	for _, r := range b.Rows {
+		if slices.ContainsFunc(a.Rows, func(x AskedRow) bool { return x.ID == r.ID }) {
+			t.Errorf("%s was given up, and is asked for", r.ID)
+		}
+	}
+	if len(b.Rows) != 9 {
+		t.Errorf("%d rows, expected 9", len(b.Rows))
 	}
 }
 
