@@ -42,10 +42,10 @@ type RoundFile struct {
 
 // LearnRound carries out the round of a study that is the last of problem p: from labelled rows that need not be those
 // that p would have drawn, and the state after the round before. The baselines of p without sources follow. It returns
-// the files of the round: score.json, relevance.csv, model.safetensors, which are as those of a run, and the state for
-// the next round, all but what depends on the journal. score has what the caller knows of it.
+// the files of the round: those of a finished run, of which the caller gives rows.csv, score.json, and the state for the
+// next round, which belongs to id. of describes the study, score has what the caller knows of the round.
 func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State, in pipeline.Round,
-	score RoundScore, version, id string) ([]RoundFile, error) {
+	of Identity, rows []byte, score RoundScore, id string) ([]RoundFile, error) {
 	l, err := pipeline.NewLearner(data, p)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 		if st, err = l.Learn(ctx, st, in); err != nil {
 			return nil, err
 		}
-		if models[method], err = encodeModel(p, method, version, l.Tensors(st)); err != nil {
+		if models[method], err = encodeModel(p, method, of.Version, l.Tensors(st)); err != nil {
 			return nil, err
 		}
 		last := st.Epochs[len(st.Epochs)-1]
@@ -85,7 +85,8 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	if err != nil {
 		return nil, err
 	}
-	relevance, err := encodeRelevance(p, score.Result.Sources)
+	of.Config, of.Targets, of.Seeds = p.Config, []string{p.TargetName()}, []uint64{p.Config.Seed}
+	files, err := runContent(p, of, st.Epochs, score.Result)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +97,28 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	if err != nil {
 		return nil, err
 	}
-	model := models[folder{id: Identity{Config: p.Config}}.modelMethod(&score.Result)]
-	return []RoundFile{{modelFile, model}, {relevanceFile, relevance}, {stateFile, state}, {ScoreFile, scores}}, nil
+	model := models[folder{id: of}.modelMethod(&score.Result)]
+	files = append(files, RoundFile{modelFile, model}, RoundFile{rowsFile, rows})
+	score.Result.Files = Hashes{}
+	for _, f := range files {
+		score.Result.Files[f.Name] = hashOf(f.Content)
+	}
+	result, err := jsonfile.Encode(score.Result)
+	return append(files, RoundFile{stateFile, state}, RoundFile{ScoreFile, scores}, RoundFile{resultFile, result}), err
+}
+
+// runContent is config.json, epochs.jsonl and relevance.csv of a run.
+func runContent(p *pipeline.Problem, id Identity, epochs []pipeline.Epoch, res Result) ([]RoundFile, error) {
+	config, err := jsonfile.Encode(id)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := jsonfile.EncodeLines(epochs)
+	if err != nil {
+		return nil, err
+	}
+	relevance, err := encodeRelevance(p, res.Sources)
+	return []RoundFile{{configFile, config}, {epochsFile, lines}, {relevanceFile, relevance}}, err
 }
 
 // LoadRound reads the state that a round of a study left in the folder dir for the next.
@@ -123,6 +144,3 @@ func HashOf(content []byte) string { return hashOf(content) }
 
 // RowsHeader is the first line of rows.csv.
 var RowsHeader = []string{"round", "source", "id", "row", "cost"}
-
-// RowsFile is the name of the table of the rows that a run drew.
-const RowsFile = rowsFile

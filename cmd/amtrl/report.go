@@ -86,6 +86,21 @@ func (o *reportOptions) run(context.Context) error {
 
 // readPage is the report of what lies in a folder.
 func readPage(dir string) (*report.Page, error) {
+	if study.Is(dir) {
+		s, err := study.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		round, err := s.LatestRound()
+		if err != nil {
+			return nil, err
+		}
+		f, err := runs.ReadRun(round)
+		if err != nil {
+			return nil, err
+		}
+		return report.RunPage(f, "amtrl study verify "+batch.ShellQuote(dir)), nil
+	}
 	kind, err := runs.KindOf(dir)
 	if err != nil {
 		return nil, err

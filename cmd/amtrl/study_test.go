@@ -186,6 +186,7 @@ func TestStudyEqualsRun(t *testing.T) {
 				}
 			}
 			succeed(t, c.dir, "study", "verify", "S").Prints(t, 0, fmt.Sprintf("%d asks and %d rounds", rounds, rounds))
+			succeed(t, c.dir, "report", "S", "--format", "markdown").Prints(t, 0, "target of bare", "amtrl study verify S")
 			succeed(t, c.dir, "predict", "S", "full.csv", "--out", "predicted.csv")
 			if n := len(c.read(t, "predicted.csv")); n != len(c.labels) {
 				t.Errorf("%d rows were predicted, expected %d", n, len(c.labels))

@@ -111,11 +111,12 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, upt
 	if err != nil {
 		return nil, err
 	}
-	files, err := runs.LearnRound(ctx, data, p, before, in, runs.RoundScore{Round: round, Upto: upto}, s.Settings.Version, s.roundID(round))
-	if err != nil {
-		return nil, err
-	}
-	return append([]runs.RoundFile{{Name: runs.RowsFile, Content: drawn}}, files...), nil
+	of := runs.Identity{Version: s.Settings.Version, Data: runs.DataIdentity{
+		Name: s.data.Set.Name, SHA256: s.Settings.Data.SHA256, Tasks: len(s.data.Set.Tasks), Pools: len(s.data.Set.Pools),
+		Cols: s.data.Set.Pools[0].Cols,
+	}}
+	of.Backend.Backend = device.Info().Backend
+	return runs.LearnRound(ctx, data, p, before, in, of, drawn, runs.RoundScore{Round: round, Upto: upto}, s.roundID(round))
 }
 
 // drawnRows is rows.csv of a round: the rows of sources that it learned from, in the rounds that had them first.
