@@ -164,7 +164,8 @@ PYTHON_PACKAGES := numpy scipy pandas==3.1.1 pyarrow==26.0.1 safetensors==0.8.0 
 .PHONY: deps-python
 deps-python:
 	@[ -x $(VENV)/bin/python ] || $(PYTHON) -m venv $(VENV) || echo "no Python venv: tests that compare with NumPy will skip"
-	@[ ! -x $(VENV)/bin/python ] || $(VENV)/bin/python -c 'import setuptools.command.bdist_wheel, numpy, scipy, pandas, pyarrow, safetensors' 2>/dev/null \
+	@[ ! -x $(VENV)/bin/python ] \
+	  || $(VENV)/bin/python -c 'import setuptools.command.bdist_wheel, numpy, scipy, pandas, pyarrow, safetensors' 2>/dev/null \
 	  || $(VENV)/bin/python -m pip install -q $(PYTHON_PACKAGES) || echo "no NumPy: tests that compare with it will skip"
 
 # NVIDIA's own libraries and headers, for the tests that hold the bindings and the
