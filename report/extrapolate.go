@@ -10,8 +10,9 @@ import (
 )
 
 // extrapolate continues the scores of rounds to twice the cost of the last: the line of least squares through their
-// logarithms over those of the cost, with its 95 % band by Student's t. Rounds share test rows and samples, so the band is
-// no promise. There is none for fewer than three rounds, or scores of 0.
+// logarithms over those of the cost, with its 95 % band by Student's t and the interval that the last round has for other
+// test rows together. Rounds share test rows and samples, so the band is no promise. There is none for fewer than three
+// rounds, or scores of 0.
 func extrapolate(rounds []runs.RoundResult) []runs.RoundResult {
 	n := float64(len(rounds))
 	if len(rounds) < 3 {
@@ -35,10 +36,15 @@ func extrapolate(rounds []runs.RoundResult) []runs.RoundResult {
 	var out []runs.RoundResult
 	const steps = 8
 	last := rounds[len(rounds)-1]
+	rows := 0.0
+	if last.Interval != nil {
+		rows = math.Log(last.Interval[1] / last.Value)
+	}
 	for i := range steps + 1 {
 		cost := last.Cost * (1 + float64(i)/steps)
 		at := a + b*math.Log(cost)
 		half := t * math.Sqrt(square/(n-2)) * math.Sqrt(1/n+(math.Log(cost)-mean)*(math.Log(cost)-mean)/spread)
+		half = math.Hypot(half, rows)
 		out = append(out, runs.RoundResult{Cost: cost, Value: math.Exp(at), Interval: &[2]float64{math.Exp(at - half), math.Exp(at + half)}})
 	}
 	return out

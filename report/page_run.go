@@ -128,7 +128,14 @@ func (r *runPage) answer() Answer {
 	if r.Result.Recommended != "" {
 		a.Lines = append(a.Lines, say("It was chosen by the target's samples, each left out in turn. The table of the methods has their losses."))
 	}
-	for _, c := range r.Result.Comparisons {
+	first := r.Result.Methods[0]
+	for _, m := range r.Result.Methods[1:] {
+		c := pipeline.Comparison{A: first.Method, B: m.Method, Difference: m.Score.Value - first.Score.Value}
+		for _, known := range r.Result.Comparisons {
+			if known.A == c.A && known.B == c.B {
+				c = known
+			}
+		}
 		a.Verdicts = append(a.Verdicts, judge(r.metric, c))
 	}
 	return a
@@ -240,13 +247,13 @@ func (r *runPage) roundsOf(m runs.MethodResult) []runs.RoundResult {
 	return out
 }
 
-// withoutFar leaves out the levels that are more than twice as high as all else.
+// withoutFar leaves out the levels that are more than twice as high as all lines.
 func withoutFar(lines []chart.Line) (near, far []chart.Line) {
 	most := 0.0
 	for _, l := range lines {
 		for _, p := range l.Points {
 			if !l.Level && !l.Guess {
-				most = math.Max(most, math.Max(p.Y, p.High))
+				most = math.Max(most, p.Y)
 			}
 		}
 	}

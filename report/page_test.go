@@ -253,6 +253,12 @@ func TestExtrapolate(t *testing.T) {
 	if first, last := got[0].Cost, got[len(got)-1].Cost; first != 8000 || last != 16000 {
 		t.Errorf("it reaches from %g to %g, expected from the last round to twice its cost", first, last)
 	}
+	last := &rounds[len(rounds)-1]
+	last.Interval = &[2]float64{last.Value / 2, 1.5 * last.Value}
+	if got := extrapolate(rounds)[8]; math.Abs(got.Interval[1]/got.Value-1.5) > 1e-6 {
+		t.Errorf("the band %v of %g has not the last round's interval", *got.Interval, got.Value)
+	}
+	last.Interval = nil
 	rounds[1].Value *= 1.2
 	wide := func(r runs.RoundResult) float64 { return r.Interval[1] / r.Interval[0] }
 	if got := extrapolate(rounds); !(got[8].Interval[0] < got[8].Value) || wide(got[8]) <= wide(got[0]) {
