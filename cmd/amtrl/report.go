@@ -150,7 +150,14 @@ func repeatCommand(command string, id *runs.Identity) string {
 	if command == "run" {
 		words = append(words, "--target", id.Targets[0], "--seed", fmt.Sprint(id.Seeds[0]))
 	} else {
-		words = append(words, "--targets", strings.Join(id.Targets, ","), "--seeds", strings.Join(texts(id.Seeds), ","))
+		all := id.Data.Tasks
+		if id.Config.Sources == pipeline.SourcesPools {
+			all = id.Data.Pools
+		}
+		if len(id.Targets) < all {
+			words = append(words, "--targets", strings.Join(id.Targets, ","))
+		}
+		words = append(words, "--seeds", strings.Join(texts(id.Seeds), ","))
 		if len(id.Budgets) > 0 {
 			words = append(words, "--budgets", strings.Join(texts(id.Budgets), ","))
 		}

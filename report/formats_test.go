@@ -1,0 +1,102 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"html"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// JSON, CSV and the CSV of figures have the numbers that the page has, Markdown its names, whatever these are.
+func TestFormatsHaveTheSame(t *testing.T) {
+	set := smallData(t, true)
+	for kind, p := range map[string]*Page{
+		"run":   pageOf(t, finishedRun(t, set, 3, nil)),
+		"sweep": sweepPage(t, finishedSweep(t, set, []int{1, 11, 21}, []float64{400}, nil)),
+	} {
+		page := string(must.Get(p.HTML())(t))
+		js := must.Get(p.JSON())(t)
+		var v struct {
+			Tables []struct {
+				Columns []string
+				Rows    [][]any
+			}
+		}
+		must.Do(t, json.Unmarshal(js, &v))
+		inJSON, inCSV := map[float64]bool{}, map[float64]bool{}
+		for _, table := range v.Tables {
+			for _, row := range table.Rows {
+				if len(row) != len(table.Columns) {
+					t.Fatalf("%s: a row of %d cells under %d columns", kind, len(row), len(table.Columns))
+				}
+				for _, cell := range row {
+					if n, ok := cell.(float64); ok {
+						inJSON[n] = true
+					}
+				}
+			}
+		}
+		rows := must.Get(csv.NewReader(bytes.NewReader(must.Get(p.CSV())(t))).ReadAll())(t)
+		for _, row := range rows {
+			if n, err := strconv.ParseFloat(row[3], 64); err == nil {
+				inCSV[n] = true
+			}
+		}
+		for _, table := range strings.Split(page, "<table")[1:] {
+			table, _, _ = strings.Cut(table, "</table>")
+			for _, m := range data.FindAllStringSubmatch(table, -1) {
+				n := must.Get(strconv.ParseFloat(html.UnescapeString(m[1]), 64))(t)
+				if !inJSON[n] || !inCSV[n] {
+					t.Fatalf("%s: the page has %s, JSON %v, CSV %v", kind, m[1], inJSON[n], inCSV[n])
+				}
+			}
+		}
+		markdown := p.Markdown()
+		for _, part := range p.Parts {
+			if !strings.Contains(markdown, "## "+part.Title+"\n") {
+				t.Errorf("%s: Markdown lacks the part %s", kind, part.Title)
+			}
+		}
+		if strings.Contains(markdown, "<script") || strings.Contains(markdown, "<img") {
+			t.Errorf("%s: Markdown has markup of a name", kind)
+		}
+
+		dir := filepath.Join(t.TempDir(), "figures")
+		must.Do(t, p.WriteFigures(dir))
+		for _, part := range p.Parts {
+			for _, f := range part.Figures {
+				d := xml.NewDecoder(bytes.NewReader(must.Get(os.ReadFile(filepath.Join(dir, f.ID+".svg")))(t)))
+				var err error
+				for err == nil {
+					_, err = d.Token()
+				}
+				if !errors.Is(err, io.EOF) {
+					t.Errorf("%s: %s.svg: %v", kind, f.ID, err)
+				}
+				table := must.Get(csv.NewReader(bytes.NewReader(must.Get(os.ReadFile(filepath.Join(dir, f.ID+".csv")))(t))).ReadAll())(t)
+				if len(table) < 2 {
+					t.Errorf("%s: %s.csv has %d lines", kind, f.ID, len(table))
+				}
+			}
+		}
+	}
+}
+
+// Names that are no text, or of several lines, become text of one.
+func TestOneLine(t *testing.T) {
+	for name, want := range map[string]string{"a\nb\tc": "a�b�c", "\xff\xfe": "�", "名前 🦜": "名前 🦜", "a\u2028b": "a�b"} {
+		if got := oneLine(name); got != want {
+			t.Errorf("%q becomes %q, expected %q", name, got, want)
+		}
+	}
+}
