@@ -87,7 +87,7 @@ USAGE:
    {{.HelpName}} command [command options]
 
 COMMANDS:{{range .Subcommands}}{{if ne .Name "help"}}
-   {{printf "%-7s" .Name}} {{.Usage}}{{end}}{{end}}
+   {{printf "%-9s" .Name}} {{.Usage}}{{end}}{{end}}
 `
 
 // flagHelp is the part of a command's help that lists its flags: groups and

@@ -53,7 +53,7 @@ type studyFolder struct {
 
 func (o *studyFolder) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.data, "data", "where the data of the study are now, a manifest or a `FOLDER` that import wrote; by default where they were",
+	set.Text(&o.data, "data-at", "where the data of the study are now, a manifest or a `FOLDER` that import wrote; by default where they were",
 		"")
 }
 
@@ -71,12 +71,8 @@ func (o *studyFolder) open(ctx context.Context, out *output) (*study.Study, erro
 	if err != nil {
 		return nil, err
 	}
-	path := s.Settings.Data.Path
-	if o.data.Given {
-		path = o.data.V
-	}
 	data := dataOptions{}
-	data.data.V = path
+	data.data.V = cmp.Or(o.data.V, s.Settings.Data.Path)
 	folder, err := data.folder(ctx, out)
 	if err != nil {
 		return nil, err

@@ -209,7 +209,9 @@ func TestStudyAnswers(t *testing.T) {
 		return amtrltest.JSON[study.Status](t, run("status", "S", "--json").Succeeds(t))
 	}
 	journal := func() string { return string(must.Get(os.ReadFile(filepath.Join(c.dir, "S", "journal.jsonl")))(t)) }
+	must.Do(t, os.MkdirAll(filepath.Join(c.dir, "S", "asks"), 0o755)) // as a killed one left it
 	run("new", "S", "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
+	must.Do(t, os.Remove(filepath.Join(c.dir, "S", "asks")))
 	run("new", "S", "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
 	run("new", "S", "--data", "bare.yaml", "--round-budget", "61", "--k", "5").ComplainsLast(t, 1, "expected no folder")
 	run("new", "T", "--data", "bare.yaml", "--round-budget", "60", "--prior", "sources",
@@ -393,6 +395,6 @@ func TestStudyJournalFaults(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(c.dir, "copy.csv"), must.Get(os.ReadFile(filepath.Join(c.dir, "bare.csv")))(t), 0o644))
 	manifest := string(must.Get(os.ReadFile(filepath.Join(c.dir, "bare.yaml")))(t))
 	must.Do(t, os.WriteFile(filepath.Join(c.dir, "copy.yaml"), []byte(strings.Replace(manifest, "bare.csv", "copy.csv", 1)), 0o644))
-	run("status", "S", "--data", "copy.yaml").Succeeds(t)
-	run("status", "S", "--data", "full.yaml").ComplainsLast(t, 1, "expected the data of the study")
+	run("status", "S", "--data-at", "copy.yaml").Succeeds(t)
+	run("status", "S", "--data-at", "full.yaml").ComplainsLast(t, 1, "expected the data of the study")
 }

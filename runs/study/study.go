@@ -91,13 +91,14 @@ func Create(dir string, s Settings, folder string, data *columnar.Candidates) er
 		return err
 	}
 	path := filepath.Join(dir, SettingsFile)
-	if found, err := atomicfile.ReadFile(path, maxSettings); err == nil && bytes.Equal(found, raw) {
-		return nil // the same command again
-	}
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return fmt.Errorf("%s: expected no folder or an empty one, found %s in it; nothing was written", dir, entries[0].Name())
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	found, err := atomicfile.ReadFile(path, maxSettings)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if err != nil || !bytes.Equal(found, raw) { // else it is the same command again
+		if err := checkEmpty(dir); err != nil {
+			return err
+		}
 	}
 	for _, d := range []string{dir, filepath.Join(dir, asksDir), filepath.Join(dir, roundsDir)} {
 		if err := atomicfile.MkdirAll(d); err != nil {
@@ -105,6 +106,20 @@ func Create(dir string, s Settings, folder string, data *columnar.Candidates) er
 		}
 	}
 	return atomicfile.Write(path, raw)
+}
+
+// checkEmpty refuses a folder that holds something besides what a killed Create left.
+func checkEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != asksDir && name != roundsDir && !atomicfile.IsTemporary(name) {
+			return fmt.Errorf("%s: expected no folder or an empty one, found %s in it; nothing was written", dir, name)
+		}
+	}
+	return err
 }
 
 // check refuses settings that no study can have.
