@@ -15,5 +15,6 @@
 //	mend.go        a finished folder, compared with its hashes
 //	sweep.go       many targets, budgets and seeds in a folder
 //	unit.go        one of them, carried out apart
+//	round.go       a round of a study, which package study drives
 //	read.go        a finished folder, for reports
 package runs
