@@ -27,10 +27,10 @@ func RunPage(f *runs.Finished, command string) *Page {
 	return newRunPage(f).page(runs.KindRun, command)
 }
 
-// StudyPage is the report of a study, of what its rounds found.
-func StudyPage(l *study.Learned) *Page {
+// StudyPage is the report of a study, of what its rounds found. The command is the one that computes them again.
+func StudyPage(l *study.Learned, command string) *Page {
 	r, last := newRunPage(l.Run), l.Rounds[len(l.Rounds)-1]
-	p := r.page(runs.KindStudy, "")
+	p := r.page(runs.KindStudy, command)
 	line := say("This is a study: ", several(len(l.Rounds), "round"), ", ", whole(last.Labelled), " labelled rows of sources at a cost of ",
 		count(last.Cost), ", and ", whole(last.Target), " of the target.")
 	for i, s := range last.Held {

@@ -106,7 +106,7 @@ func ReadRun(dir string) (*Finished, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := f.ReadRelevance(dir); err != nil {
+	if err := f.readRelevance(filepath.Join(dir, relevanceFile)); err != nil {
 		return nil, err
 	}
 	return &f, f.readTiming(filepath.Join(dir, timingFile))
@@ -128,9 +128,8 @@ func modelSources(path string) (names []string, err error) {
 	return names, nil
 }
 
-// ReadRelevance reads what a source can give and has cost from the relevance.csv of a folder.
-func (f *Finished) ReadRelevance(dir string) error {
-	path := filepath.Join(dir, relevanceFile)
+// readRelevance reads what a source can give and has cost.
+func (f *Finished) readRelevance(path string) error {
 	f.Available, f.Cost = map[string]int{}, map[string]float64{}
 	raw, err := atomicfile.ReadFile(path, maxResult)
 	if err != nil {

@@ -50,6 +50,9 @@ func (o *reportOptions) readArguments(c *cli.Context) error {
 }
 
 func (o *reportOptions) check() error {
+	if o.format.V == string(report.Text) && !o.format.Given {
+		o.format.V = reportHTML // AMTRL_FORMAT speaks of tables
+	}
 	return flags.OneOf(o.format, reportHTML, reportMarkdown, reportJSON, reportCSV)
 }
 
@@ -86,21 +89,6 @@ func (o *reportOptions) run(context.Context) error {
 
 // readPage is the report of what lies in a folder.
 func readPage(dir string) (*report.Page, error) {
-	if study.Is(dir) {
-		s, err := study.Open(dir)
-		if err != nil {
-			return nil, err
-		}
-		round, err := s.LatestRound()
-		if err != nil {
-			return nil, err
-		}
-		f, err := runs.ReadRun(round)
-		if err != nil {
-			return nil, err
-		}
-		return report.RunPage(f, "amtrl study verify "+batch.ShellQuote(dir)), nil
-	}
 	kind, err := runs.KindOf(dir)
 	if err != nil {
 		return nil, err
@@ -111,7 +99,7 @@ func readPage(dir string) (*report.Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		return report.StudyPage(l), nil
+		return report.StudyPage(l, "amtrl study verify "+batch.ShellQuote(dir)), nil
 	case runs.KindSweep:
 		id, s, err := runs.ReadSweep(dir)
 		if err != nil {
