@@ -93,6 +93,9 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 	if _, err := os.Lstat(o.out.V); o.out.V != "" && err == nil && o.request.V == "" {
 		return fmt.Errorf("%s: expected no such file, found one; nothing was asked", o.out.V)
 	}
+	if _, err := os.Stat(filepath.Dir(o.out.V)); err != nil {
+		return fmt.Errorf("--out: %w; nothing was asked", err)
+	}
 	asked, err := s.Ask(ctx, study.Request{
 		Budget: o.budget.V, Key: o.request.V, Expires: o.expires.V, StopBelow: o.below.V,
 		Learn: func(ctx context.Context) error { return learnRound(ctx, s, &o.device, &o.output) },

@@ -222,6 +222,8 @@ func TestStudyAnswers(t *testing.T) {
 	run("ask", "T").ComplainsLast(t, 1, "T is no study")
 	run("ask", "S", "--request", "first", "--out", "a.csv").Succeeds(t)
 	before := journal()
+	run("ask", "S", "--out", "nowhere/a.csv").ComplainsLast(t, 1, "nothing was asked")
+	run("ask", "S", "--out", "a.csv").ComplainsLast(t, 1, "nothing was asked")
 	run("ask", "S", "--request", "first", "--out", "a.csv").Succeeds(t)
 	run("ask", "S", "--request", "first", "--out", "again.csv").Succeeds(t)
 	run("ask", "S", "--request", "first", "--budget", "9").ComplainsLast(t, 4, "request \"first\"")
