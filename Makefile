@@ -15,7 +15,7 @@ help: ## list the targets
 
 .PHONY: demo
 demo: ## the main job on embedded data: choose samples, compare with uniform
-	$(GO) run ./cmd/amtrl run
+	$(GO) run ./cmd/amtrl run --target-samples 100 --budget 2500 --floor 5
 
 .PHONY: build
 build: ## build bin/amtrl
