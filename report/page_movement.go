@@ -1,0 +1,110 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/report/chart"
+)
+
+// movement is how the order of the sources changed.
+func (r *runPage) movement() Part {
+	p := Part{ID: "movement", Title: "How relevance moved"}
+	n := len(r.rounds)
+	ranks := make([][]int, n)
+	for i, e := range r.rounds {
+		ranks[i] = rankOf(e.Nu)
+	}
+	var times []string
+	for i := range r.rounds {
+		times = append(times, strconv.Itoa(i+1))
+	}
+	order := make([]int, len(r.Sources))
+	for m, place := range ranks[n-1] {
+		order[place-1] = m
+	}
+	sheet := Sheet{ID: "ranks-table", Columns: []string{"source"}}
+	for _, t := range times {
+		sheet.Columns = append(sheet.Columns, "place in round "+t)
+	}
+	var drawn []chart.Rank
+	for k, m := range order {
+		cells, row := []Cell{name(r.Sources[m])}, chart.Rank{Name: oneLine(r.Sources[m])}
+		for i := range r.rounds {
+			row.Places = append(row.Places, ranks[i][m])
+			cells = append(cells, whole(ranks[i][m]))
+		}
+		sheet.Rows = append(sheet.Rows, row1(cells...))
+		if k < mostRanks {
+			drawn = append(drawn, row)
+		}
+	}
+	moved := Sheet{ID: "correlation", Title: "rank correlation of relevance", Open: true,
+		Columns: []string{"round", "with the round before", "with the last round"}}
+	for i := range r.rounds {
+		cells := []Cell{whole(i + 1), {}, places(spearman(r.rounds[i].Nu, r.rounds[n-1].Nu), 2)}
+		if i > 0 {
+			cells[1] = places(spearman(r.rounds[i].Nu, r.rounds[i-1].Nu), 2)
+		}
+		moved.Rows = append(moved.Rows, row1(cells...))
+	}
+	p.Text = append(p.Text, say("Places are by the size of the relevance, the most relevant first. The rank correlation (Spearman) "+
+		"over all sources is one where two rounds have the same order and zero where they have nothing in common."))
+	p.Figures = append(p.Figures, Figure{ID: "ranks", Sheet: sheet, Chart: chart.Ranks("Places of the most relevant sources",
+		"A line for each of the sources that are the most relevant in the last round, through its places in all rounds.",
+		"round", "place by relevance", times, drawn)})
+	p.Sheets = append(p.Sheets, moved)
+	return p
+}
+
+// rankOf are the places of sources by the size of nu, from 1; of equals the first comes first.
+func rankOf(nu []float64) []int {
+	order := make([]int, len(nu))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(nu[b]), math.Abs(nu[a])) })
+	places := make([]int, len(nu))
+	for place, m := range order {
+		places[m] = place + 1
+	}
+	return places
+}
+
+// spearman is the correlation of the ranks of |a| and |b|, equals sharing the mean of their ranks; 0 where all of one are
+// equal.
+func spearman(a, b []float64) float64 {
+	return spearmanOfRanks(sharedRanks(a), sharedRanks(b))
+}
+
+func spearmanOfRanks(a, b []float64) float64 {
+	c := stat.Correlation(a, b, nil)
+	if math.IsNaN(c) {
+		return 0
+	}
+	return c
+}
+
+func sharedRanks(nu []float64) []float64 {
+	order := make([]int, len(nu))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(nu[a]), math.Abs(nu[b])) })
+	out := make([]float64, len(nu))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && math.Abs(nu[order[j]]) == math.Abs(nu[order[i]]) {
+			j++
+		}
+		for _, m := range order[i:j] {
+			out[m] = float64(i+j-1) / 2
+		}
+		i = j
+	}
+	return out
+}
