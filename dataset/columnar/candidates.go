@@ -140,12 +140,8 @@ func (r *opener) unlabelled(source int, o Output, has []bool, train, test []int3
 func (r *opener) known(c *Candidates) error {
 	outputs := len(r.header.Outputs)
 	arrays := make([]*npy.Array, outputs)
-	for i, o := range r.header.Outputs {
-		descr := "<i4"
-		if o.Type == manifest.Number {
-			descr = "<f4"
-		}
-		a, err := r.array(labelsFile(i), descr)
+	for i := range r.header.Outputs {
+		a, err := r.labels(i)
 		if err != nil {
 			return err
 		}

@@ -151,14 +151,19 @@ func (r *opener) pools(set *dataset.Set) error {
 	return nil
 }
 
+// labels opens the labels of output i, indices of classes or numbers.
+func (r *opener) labels(i int) (*npy.Array, error) {
+	descr := "<i4"
+	if r.header.Outputs[i].Type == manifest.Number {
+		descr = "<f4"
+	}
+	return r.array(labelsFile(i), descr)
+}
+
 // output adds the tasks of an output to those of each source.
 func (r *opener) output(tasks [][]dataset.Task, i int, o Output) error {
 	h := r.header
-	descr := "<i4"
-	if o.Type == manifest.Number {
-		descr = "<f4"
-	}
-	a, err := r.array(labelsFile(i), descr)
+	a, err := r.labels(i)
 	if err != nil {
 		return err
 	}

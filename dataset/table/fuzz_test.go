@@ -112,10 +112,10 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
-// fuzzText reads a text format.
-func fuzzText(f *testing.F, open func(path string, file readSeekerAt, size int64) (Table, error), seeds ...string) {
+// fuzzTable reads a format, and holds what it allocates to least and per bytes for each byte of the file.
+func fuzzTable[T Table](f *testing.F, least, per int, open func(path string, file readSeekerAt, size int64) (T, error), seeds ...[]byte) {
 	for _, s := range seeds {
-		f.Add([]byte(s))
+		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		n := must.Allocated(func() {
@@ -126,10 +126,19 @@ func fuzzText(f *testing.F, open func(path string, file readSeekerAt, size int64
 			}
 			scanAll(t, tab)
 		})
-		if n > 64<<20+uint64(2000*len(content)) {
+		if n > uint64(least+per*len(content)) {
 			t.Errorf("%d bytes allocated for a file of %d", n, len(content))
 		}
 	})
+}
+
+// fuzzText reads a text format.
+func fuzzText(f *testing.F, open func(path string, file readSeekerAt, size int64) (Table, error), seeds ...string) {
+	var raw [][]byte
+	for _, s := range seeds {
+		raw = append(raw, []byte(s))
+	}
+	fuzzTable(f, 64<<20, 2000, open, raw...)
 }
 
 func FuzzCSV(f *testing.F) {
@@ -145,22 +154,7 @@ func FuzzJSONL(f *testing.F) {
 
 // fuzzArrays reads a format of arrays, of which a file has as many bytes as it says.
 func fuzzArrays(f *testing.F, open func(path string, file readSeekerAt, size int64) (*arrayTable, error), seeds ...[]byte) {
-	for _, s := range seeds {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, content []byte) {
-		n := must.Allocated(func() {
-			tab, err := open("fuzz", memoryFile{bytes.NewReader(content)}, int64(len(content)))
-			if err != nil {
-				must.Fail(t, "opening", err, "fuzz: ")
-				return
-			}
-			scanAll(t, tab)
-		})
-		if n > 8<<20+uint64(400*len(content)) {
-			t.Errorf("%d bytes allocated for a file of %d", n, len(content))
-		}
-	})
+	fuzzTable(f, 8<<20, 400, open, seeds...)
 }
 
 func FuzzNPY(f *testing.F) {
