@@ -223,10 +223,10 @@ func TestContainerPaths(t *testing.T) {
 	}
 }
 
-// Only the process outside a container asks Slurm to start a task again.
+// Only the process outside a container asks Slurm to start a task again, and hears the answer where Slurm ends the task meanwhile.
 func TestRequeue(t *testing.T) {
 	called := filepath.Join(t.TempDir(), "called")
-	fake(t, "scontrol", "echo \"$@\" >>'"+called+"'")
+	fake(t, "scontrol", "kill -TERM $$; echo \"$@\" >>'"+called+"'")
 	t.Setenv("SLURM_ARRAY_JOB_ID", "12")
 	t.Setenv("SLURM_ARRAY_TASK_ID", "3")
 	t.Setenv("SLURM_RESTART_COUNT", "2")
