@@ -66,7 +66,7 @@ var program = sync.OnceValues(func() (path string, err error) {
 		files, _ := filepath.Glob(pattern) // the patterns are constants
 		sources = append(sources, files...)
 	}
-	sanitize := []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fsanitize-sections=amtrl_shared"}
+	sanitize := []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fsanitize-sections=amtrl_shared_*"}
 	flags := append([]string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-I.", "-Ihost", "-O1", "-g1",
 		"-fno-omit-frame-pointer", "-c"}, sanitize...)
 	var group errgroup.Group
@@ -77,7 +77,7 @@ var program = sync.OnceValues(func() (path string, err error) {
 		objects = append(objects, object)
 		args := append(slices.Clone(flags), "-o", object)
 		if filepath.Ext(source) == ".cu" {
-			args = append(args, "-include", "host/prelude.h", "-x", "c++")
+			args = append(args, "-DAMTRL_UNIT="+strings.TrimSuffix(filepath.Base(source), ".cu"), "-include", "host/prelude.h", "-x", "c++")
 		}
 		group.Go(func() error { return compile(append(args, source)) })
 	}

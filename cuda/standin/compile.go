@@ -65,6 +65,9 @@ func (b *builder) object(u unit) (string, error) {
 		return "", fmt.Errorf("standin: %w", err)
 	}
 	args := slices.Concat(flags, u.flags)
+	if name, ok := strings.CutSuffix(filepath.Base(u.source), ".cu"); ok {
+		args = append(args, "-DAMTRL_UNIT="+name)
+	}
 	out := filepath.Join(b.cache, hash(b.compiler, strings.Join(args, " "), u.deps, u.source, string(text))+".o")
 	if _, err := os.Stat(out); err == nil {
 		return out, nil

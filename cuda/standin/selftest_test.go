@@ -14,7 +14,7 @@ import (
 )
 
 var sanitizers = []string{
-	"-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fsanitize-sections=amtrl_shared", "-fno-omit-frame-pointer",
+	"-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fsanitize-sections=amtrl_shared_*", "-fno-omit-frame-pointer",
 	"-DSTANDIN_NO_CLONES",
 	"-DSTANDIN_KIND=kDriver", "-DSTANDIN_FAMILY=13", "-DSTANDIN_STUB=0",
 }

@@ -96,10 +96,16 @@ void jump(Context &from, Context &to) { swapcontext(place(from), place(to)); }
 
 } // namespace
 
-void prepare(Context &c, void *bottom, std::size_t size, std::size_t skew, void (*entry)()) {
+void forget(void *p, std::size_t size) {
 #if AMTRL_ASAN
-  ASAN_UNPOISON_MEMORY_REGION(bottom, size); // what an abandoned fibre left
+  ASAN_UNPOISON_MEMORY_REGION(p, size);
+#else
+  (void)p, (void)size;
 #endif
+}
+
+void prepare(Context &c, void *bottom, std::size_t size, std::size_t skew, void (*entry)()) {
+  forget(static_cast<char *>(bottom) + size - 4096, 4096); // the frame of the entry before
   c.bottom = bottom;
   c.size = size;
   c.fake = nullptr;

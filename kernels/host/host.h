@@ -1,8 +1,9 @@
 // The CPU as a CUDA device: kernels compiled by g++ behind prelude.h are found
 // by name and launched here.
 //
-// Build: every ../*.cu as C++17 with `-x c++ -I.. -include prelude.h`, and every
-// *.cpp of this folder, into one program or shared library.
+// Build: every ../*.cu as C++17 with `-x c++ -I.. -include prelude.h` and
+// -DAMTRL_UNIT=<the file's name without .cu>, and every *.cpp of this folder, into one
+// program or shared library.
 //
 // A launch runs one block after the other and the threads of a block as fibres
 // that switch at barriers and warp operations. It is an error, reported with

@@ -15,12 +15,6 @@
 #undef blockDim
 #undef gridDim
 
-// The bounds of static shared memory; both are null where no kernel has any.
-extern "C" {
-extern char __start_amtrl_shared[] __attribute__((weak, visibility("hidden")));
-extern char __stop_amtrl_shared[] __attribute__((weak, visibility("hidden")));
-}
-
 namespace host {
 
 Thread *current;
@@ -32,12 +26,12 @@ namespace {
 // Limits of every device of compute capability 8.0 and later.
 constexpr unsigned max_threads = 1024, max_warps = max_threads / 32;
 constexpr size_t max_dynamic = 99 << 10; // the least opt-in maximum, sm_86 and sm_120
-constexpr size_t max_static = 48 << 10;
 constexpr size_t stack_size = AMTRL_ASAN ? 256 << 10 : 64 << 10;
 
 struct Place {
   const char *file;
   int line;
+  bool is(const char *f, int l) const { return line == l && (file == f || strcmp(file, f) == 0); }
 };
 
 enum class State : unsigned char { ready, at_warp, at_block, done };
@@ -67,7 +61,7 @@ struct Run {
   bool backwards; // the direction in which the next lane is sought
   Context origin;
   char *stacks;
-  void *dynamic;
+  char *dynamic;
   size_t dynamic_size;
   bool failed;
   char message[1024];
@@ -176,21 +170,22 @@ void entry() {
   leave(self.context, run.origin);
 }
 
-// poison fills memory with NaN bits. Not memset: AddressSanitizer's red zones lie
-// between the variables of the section.
+// poison fills memory with NaN bits. AddressSanitizer takes no memset over its red
+// zones, which lie between the variables of the section.
 #if AMTRL_ASAN
-__attribute__((no_sanitize_address))
-#endif
-void poison(void *p, size_t n) {
-  volatile unsigned char *bytes = static_cast<volatile unsigned char *>(p);
+__attribute__((no_sanitize_address)) void poison(char *p, size_t n) {
+  volatile unsigned char *bytes = reinterpret_cast<volatile unsigned char *>(p);
   size_t i = 0;
   for (; i + 8 <= n && (reinterpret_cast<uintptr_t>(bytes + i) & 7) == 0; i += 8) {
     *reinterpret_cast<volatile uint64_t *>(bytes + i) = ~uint64_t(0);
   }
   for (; i < n; i++) bytes[i] = 0xff;
 }
-
-size_t static_size() { return size_t(__stop_amtrl_shared - __start_amtrl_shared); }
+#else
+void poison(char *p, size_t n) {
+  if (n > 0) memset(p, 0xff, n);
+}
+#endif
 
 uint64_t mix(uint64_t &state) { // splitmix64
   uint64_t z = state += 0x9e3779b97f4a7c15;
@@ -210,7 +205,7 @@ uint64_t gcd(uint64_t a, uint64_t b) {
 
 void run_block(uint64_t order) {
   poison(run.dynamic, run.dynamic_size);
-  if (static_size() > 0) poison(__start_amtrl_shared, static_size());
+  poison(run.kernel->shared, size_t(run.kernel->shared_end - run.kernel->shared));
   run.at_block = run.done = 0;
   for (unsigned w = 0; w < run.warp_count; w++) {
     Warp &warp = run.warps[w];
@@ -220,9 +215,6 @@ void run_block(uint64_t order) {
   }
   for (unsigned i = 0; i < run.count; i++) {
     Fibre &f = run.threads[i];
-    f.index = {i % block_size.x, i / block_size.x % block_size.y, i / block_size.x / block_size.y};
-    f.lane = i % 32;
-    f.warp = i / 32;
     f.state = State::ready;
     prepare(f.context, run.stacks + i * stack_size, stack_size, 64 + i % 16 * 256, entry);
   }
@@ -255,7 +247,7 @@ void *dynamic_shared() { return run.dynamic; }
 void sync_block(const char *file, int line) {
   Fibre &self = *static_cast<Fibre *>(current);
   if (run.at_block++ == 0) run.block_place = {file, line};
-  if (run.block_place.line != line || strcmp(run.block_place.file, file) != 0) {
+  if (!run.block_place.is(file, line)) {
     stop("thread %u comes to __syncthreads in %s:%d, others wait at that in %s:%d", number(self), base(file), line,
          base(run.block_place.file), run.block_place.line);
   }
@@ -276,7 +268,7 @@ const uint64_t *exchange(unsigned mask, uint64_t value, const char *file, int li
          base(file), line, mask);
   }
   if (warp.arrived == 0) warp.place = {file, line};
-  if (warp.place.line != line || strcmp(warp.place.file, file) != 0) {
+  if (!warp.place.is(file, line)) {
     stop("thread %u comes to the warp operation in %s:%d, others of its warp wait at that in %s:%d", number(self),
          base(file), line, base(warp.place.file), warp.place.line);
   }
@@ -353,16 +345,23 @@ int host_kernel_launch(const host_kernel *handle, const host_shape *shape, void 
     if (p == MAP_FAILED) return refuse(error, capacity, HOST_FAILED, "%s: no memory for the stacks of fibres", k->name);
     run.stacks = static_cast<char *>(p);
   }
+  if (run.failed) forget(run.stacks, max_threads * stack_size);
   run.kernel = k;
   run.args = args;
   run.count = unsigned(threads);
   run.warp_count = (run.count + 31) / 32;
   run.dynamic_size = shape->shared;
-  run.dynamic = malloc(shape->shared + (shape->shared == 0));
+  run.dynamic = static_cast<char *>(malloc(shape->shared + (shape->shared == 0)));
   run.failed = false;
   run.origin = Context{};
   block_size = {b[0], b[1], b[2]};
   grid_size = {g[0], g[1], g[2]};
+  for (unsigned i = 0; i < run.count; i++) {
+    Fibre &f = run.threads[i];
+    f.index = {i % b[0], i / b[0] % b[1], i / b[0] / b[1]};
+    f.lane = i % 32;
+    f.warp = i / 32;
+  }
 
   // Block number i is (i * step + start) mod blocks, a permutation.
   uint64_t state = shape->order, step = 1, start = 0;

@@ -19,8 +19,20 @@
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-// Static shared memory lies in one section, which is poisoned before each block.
-#define __shared__ static __attribute__((section("amtrl_shared"), used))
+// The static shared memory of each unit, named by -DAMTRL_UNIT, lies in a section of
+// its own, which is poisoned before each block of its kernels.
+#define AMTRL_JOIN(a, b) AMTRL_JOIN2(a, b)
+#define AMTRL_JOIN2(a, b) a##b
+#define AMTRL_TEXT(a) AMTRL_TEXT2(a)
+#define AMTRL_TEXT2(a) #a
+#define __shared__ static __attribute__((section(AMTRL_TEXT(AMTRL_JOIN(amtrl_shared_, AMTRL_UNIT))), used))
+#define AMTRL_SHARED AMTRL_JOIN(__start_amtrl_shared_, AMTRL_UNIT)
+#define AMTRL_SHARED_END AMTRL_JOIN(__stop_amtrl_shared_, AMTRL_UNIT)
+extern "C" {
+// Both are null where the unit has none.
+extern char AMTRL_SHARED[] __attribute__((weak, visibility("hidden")));
+extern char AMTRL_SHARED_END[] __attribute__((weak, visibility("hidden")));
+}
 #define DYNAMIC_SHARED(type, name) type *name = static_cast<type *>(host::dynamic_shared())
 
 // Vector types with CUDA's sizes and alignments.
@@ -79,6 +91,7 @@ struct Entry {
   const size_t *offsets, *sizes;
   size_t packed;
   void (*call)(void *const *args);
+  char *shared, *shared_end;
 };
 bool enlist(const Entry *e);
 
@@ -114,7 +127,8 @@ template <class... A, void (*Kernel)(A...)> struct Invoke<Kernel> {
 #define REGISTER_KERNEL(name, block) \
   static const host::Entry amtrl_entry_##name = { \
       #name, __FILE__, block, host::Invoke<&name>::count, host::Invoke<&name>::layout.offset, \
-      host::Invoke<&name>::layout.size, host::Invoke<&name>::layout.total, &host::Invoke<&name>::call}; \
+      host::Invoke<&name>::layout.size, host::Invoke<&name>::layout.total, &host::Invoke<&name>::call, \
+      AMTRL_SHARED, AMTRL_SHARED_END}; \
   [[maybe_unused]] static const bool amtrl_enlisted_##name = host::enlist(&amtrl_entry_##name);
 
 #define threadIdx (host::current->index)
