@@ -19,6 +19,7 @@ type glyph struct {
 const (
 	glyphCells  = 64  // grid cells per glyph unit
 	glyphMargin = 0.2 // glyph units around the bounding box
+	glyphTile   = 8   // cells along a side of a tile
 )
 
 // digitGlyphs returns the glyphs of all faces, digit after digit: face f's
@@ -47,13 +48,42 @@ func newGlyph(o *outline) glyph {
 		stroke: o.stroke,
 	}
 	g.dist = make([]float32, g.rows*g.cols)
-	for i := range g.rows {
-		for j := range g.cols {
-			p := point{g.origin.x + float64(j)/glyphCells, g.origin.y + float64(i)/glyphCells}
-			g.dist[i*g.cols+j] = float32(o.distance(p))
+	for i := 0; i < g.rows; i += glyphTile {
+		for j := 0; j < g.cols; j += glyphTile {
+			g.fill(o, i, j)
 		}
 	}
 	return g
+}
+
+// cell is where cell (i, j) of the grid lies.
+func (g *glyph) cell(i, j float64) point {
+	return point{g.origin.x + j/glyphCells, g.origin.y + i/glyphCells}
+}
+
+// fill computes the distances of a tile of cells from its first one. All lie within a
+// radius of its centre, which bounds the edges that can be the nearest of one of
+// them, and where the outline passes by the tile, all are on one side of it.
+func (g *glyph) fill(o *outline, row, col int) {
+	const half, radius = float64(glyphTile-1) / 2, math.Sqrt2 * glyphTile / 2 / glyphCells
+	centre := g.cell(float64(row)+half, float64(col)+half)
+	reach := math.Sqrt(nearest(o.edges, centre))
+	var edges []edge
+	for _, e := range o.edges {
+		if math.Sqrt(e.square(centre)) <= reach+2*radius {
+			edges = append(edges, e)
+		}
+	}
+	inside := o.inside(centre)
+	for i := row; i < min(row+glyphTile, g.rows); i++ {
+		for j := col; j < min(col+glyphTile, g.cols); j++ {
+			p := g.cell(float64(i), float64(j))
+			if reach <= radius {
+				inside = o.inside(p)
+			}
+			g.dist[i*g.cols+j] = float32(signed(nearest(edges, p), inside))
+		}
+	}
 }
 
 // at interpolates the signed distance at p. Outside the grid it is

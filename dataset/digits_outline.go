@@ -135,27 +135,51 @@ func newOutline(edges []edge) outline {
 // distance returns the distance from p to the outline, positive inside (where
 // the winding number is not 0) and negative outside.
 func (o *outline) distance(p point) float64 {
-	nearest, winding := math.Inf(1), 0
+	return signed(nearest(o.edges, p), o.inside(p))
+}
+
+func signed(square float64, inside bool) float64 {
+	if inside {
+		return math.Sqrt(square)
+	}
+	return -math.Sqrt(square)
+}
+
+// nearest returns the least squared distance from p to the edges.
+func nearest(edges []edge, p point) float64 {
+	least := math.Inf(1)
+	for _, e := range edges {
+		least = min(least, e.square(p))
+	}
+	return least
+}
+
+// square returns the squared distance from p.
+func (e edge) square(p point) float64 {
+	dx, dy := e.b.x-e.a.x, e.b.y-e.a.y
+	px, py := p.x-e.a.x, p.y-e.a.y
+	t := min(max((px*dx+py*dy)/(dx*dx+dy*dy), 0), 1)
+	qx, qy := px-t*dx, py-t*dy
+	return qx*qx + qy*qy
+}
+
+// inside says whether the winding number of p is not 0.
+func (o *outline) inside(p point) bool {
+	winding := 0
 	for _, e := range o.edges {
-		dx, dy := e.b.x-e.a.x, e.b.y-e.a.y
-		px, py := p.x-e.a.x, p.y-e.a.y
-		t := min(max((px*dx+py*dy)/(dx*dx+dy*dy), 0), 1)
-		qx, qy := px-t*dx, py-t*dy
-		nearest = min(nearest, qx*qx+qy*qy)
-		if (e.a.y <= p.y) != (e.b.y <= p.y) {
-			// The edge crosses the horizontal line through p: count it where it
-			// does so to the right of p.
-			side := dx*py - dy*px
-			switch {
-			case dy > 0 && side > 0:
-				winding++
-			case dy < 0 && side < 0:
-				winding--
-			}
+		if (e.a.y <= p.y) == (e.b.y <= p.y) {
+			continue
+		}
+		// The edge crosses the horizontal line through p: count it where it
+		// does so to the right of p.
+		dy := e.b.y - e.a.y
+		side := (e.b.x-e.a.x)*(p.y-e.a.y) - dy*(p.x-e.a.x)
+		switch {
+		case dy > 0 && side > 0:
+			winding++
+		case dy < 0 && side < 0:
+			winding--
 		}
 	}
-	if winding == 0 {
-		return -math.Sqrt(nearest)
-	}
-	return math.Sqrt(nearest)
+	return winding != 0
 }

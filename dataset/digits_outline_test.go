@@ -125,6 +125,13 @@ func TestGlyphInterpolatesDistance(t *testing.T) {
 		outlines := must.Get(loadOutlines(ttf))(t)
 		for digit := range outlines {
 			g, o := &glyphs[10*f+digit], &outlines[digit]
+			for range 300 {
+				i, j := rng.IntN(g.rows), rng.IntN(g.cols)
+				p := g.cell(float64(i), float64(j))
+				if got, want := g.dist[i*g.cols+j], float32(o.distance(p)); got != want {
+					t.Fatalf("face %d, digit %d: cell (%d, %d) has distance %v, expected %v", f, digit, i, j, got, want)
+				}
+			}
 			for range 100 {
 				p := point{(o.width + 0.3) * (rng.Float64() - 0.5), 1.3 * (rng.Float64() - 0.5)}
 				// The distance has slope 1 and a ridge, so interpolation is off by

@@ -41,7 +41,7 @@ var full = sizes{
 var small = sizes{
 	least: 0.01, copied: 1 << 14, passes: []int{160, 320}, recorded: 2,
 	digits: 20, samples: 159, width: 4, iterations: 8,
-	targets: 2, epochs: 2, floor: 2, fixed: 3, labelled: 12,
+	targets: 2, epochs: 2, floor: 1, fixed: 1, labelled: 12,
 	trained: 1, batch: 53, channels: []int{1, 2},
 	inverted: [][2]int{{5, 16}, {12, 40}},
 }

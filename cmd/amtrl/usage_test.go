@@ -262,7 +262,7 @@ func TestEnvironmentIsChecked(t *testing.T) {
 func TestEmptyEnvironment(t *testing.T) {
 	t.Parallel()
 	dry := func(variables ...string) outcome {
-		cmd := command(t.TempDir(), "run", "--digits", "700", "--dry-run", "--json", "--backend", "cpu")
+		cmd := command(t.TempDir(), "run", "--digits", "100", "--target-samples", "20", "--dry-run", "--json", "--backend", "cpu")
 		if slices.Contains(variables, "AMTRL_BACKEND=") {
 			cmd.Args = cmd.Args[:len(cmd.Args)-2]
 		}
