@@ -148,8 +148,8 @@ func TestPowerFailure(t *testing.T) {
 	t.Parallel()
 	rng := testrand.New(t)
 	for name, args := range map[string][]string{
-		"run":   tiny("run", "--quiet", "--budget", "3000", "--iterations", "80", "--epochs", "8"),
-		"sweep": tiny("sweep", "--quiet", "--iterations", "40", "--targets", "fog_[0-4]", "--budgets", "600", "--jobs", "2"),
+		"run":   tiny("run", "--quiet", "--budget", "3000", "--iterations", "40", "--epochs", "6"),
+		"sweep": tiny("sweep", "--quiet", "--iterations", "20", "--targets", "fog_[0-2]", "--budgets", "600", "--jobs", "2"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
