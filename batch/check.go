@@ -19,6 +19,8 @@ import (
 const (
 	// MaxTasks bounds the tasks of a run and the units of its sweep.
 	MaxTasks = 1_000_000
+	// maxGrowth bounds the units of all that a sweep has been before it grew, added up.
+	maxGrowth = 20 * MaxTasks
 	// maxSubmissions bounds the submissions of a run and the attempts of a task.
 	maxSubmissions = 1_000_000
 	// maxFile bounds the size of a file that is read whole, in bytes.
@@ -55,9 +57,24 @@ func (p *Plan) check() error {
 		return fmt.Errorf("pack is %d: expected 1 to %d", p.Pack, MaxTasks)
 	}
 	id := &p.Identity
-	if n := float64(len(id.Targets)) * float64(len(id.Seeds)) * float64(max(len(id.Budgets), 1)); n > MaxTasks {
+	units := func(e Extent) float64 {
+		return float64(len(id.Targets)) * float64(len(e.Seeds)) * float64(max(len(e.Budgets), 1))
+	}
+	if units(Extent{id.Seeds, id.Budgets}) > MaxTasks {
 		return fmt.Errorf("%d targets, %d seeds and %d budgets: expected at most %d units in a sweep", len(id.Targets), len(id.Seeds),
 			len(id.Budgets), MaxTasks)
+	}
+	sum := 0.0
+	for i, e := range p.extents()[1:] {
+		was := p.Before[i]
+		if !within(was.Seeds, e.Seeds) || !within(was.Budgets, e.Budgets) || len(was.Seeds) == 0 ||
+			(len(was.Budgets) == 0) != (len(e.Budgets) == 0) || units(was) > units(e) {
+			return fmt.Errorf("before, place %d: expected seeds and budgets of which all come after, too, each once", i)
+		}
+		if sum += units(was); sum > maxGrowth {
+			return fmt.Errorf("before: seeds and budgets were added too often: expected at most %d units in all that the sweep has been",
+				int(maxGrowth))
+		}
 	}
 	for _, t := range id.Targets {
 		if len(t) > maxName {
@@ -72,6 +89,14 @@ func (p *Plan) check() error {
 		seen[f.Name] = true
 	}
 	return nil
+}
+
+// within says whether each element of a list is in another, and none is there twice.
+func within[E comparable](list, other []E) bool {
+	seen, all := map[E]bool{}, map[E]bool{}
+	addAll(seen, list)
+	addAll(all, other)
+	return len(seen) == len(list) && !slices.ContainsFunc(list, func(e E) bool { return !all[e] })
 }
 
 // partKey is the key of a part of a submission.

@@ -30,8 +30,12 @@ func (u *Unfinished) Error() string {
 // describes them.
 func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed string, err error) {
 	id = r.Plan.Identity
-	var results []runs.Result
-	var seconds []float64
+	units := id.Units()
+	results, seconds := make([]runs.Result, len(units)), make([]float64, len(units))
+	places := make(map[Unit]int, len(units)) // tasks come in another order where seeds or budgets were added
+	for i, u := range units {
+		places[u] = i
+	}
 	var missing, damaged Tasks
 	var firstDamaged error
 	var devices []string
@@ -51,9 +55,10 @@ func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed st
 		if err := r.clean(t); err != nil {
 			return nil, id, "", err
 		}
-		for _, u := range res.Units {
-			results, seconds = append(results, u.Result), append(seconds, u.Seconds)
-			if len(results) == 1 {
+		for i, u := range res.Units {
+			at := places[r.Tasks[t].Units[i]]
+			results[at], seconds[at] = u.Result, u.Seconds
+			if at == 0 {
 				id.Backend = u.Backend
 			}
 			d := strings.TrimSpace(u.Backend.Backend + " " + u.Backend.Device + " " + u.Backend.Detail)

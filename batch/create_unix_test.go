@@ -52,6 +52,9 @@ func submitOnce(dir string, plan Plan, e Engine) error {
 		return err
 	}
 	defer unlock()
+	if err := r.Grow(plan); err != nil {
+		return err
+	}
 	tasks, err := r.Fresh()
 	if err != nil || len(tasks) == 0 {
 		return err

@@ -84,6 +84,12 @@ func TestHostileRunFolder(t *testing.T) {
 		{"plan.json", `"pack": 1`, `"pack": -9223372036854775808`},
 		{"plan.json", `"pack": 1`, `"pack": 2000000`},
 		{"plan.json", `"pack": 1`, `"pack": 1, "more": 1`},
+		{"plan.json", `"pack": 1`, `"pack": 1, "before": [{"seeds": []}]`},
+		{"plan.json", `"pack": 1`, `"pack": 1, "before": [{"seeds": [2]}]`},
+		{"plan.json", `"pack": 1`, `"pack": 1, "before": [{"seeds": [1, 1]}]`},
+		{"plan.json", `"pack": 1`, `"pack": 1, "before": [{"seeds": [0], "budgets": [5]}]`},
+		{"plan.json", `"pack": 1`, `"pack": 1, "before": [{"seeds": [0, 1]}, {"seeds": [0]}]`},
+		{"plan.json", `"pack": 1`, `"pack": 1, "before": [{"seeds": [0], "more": 1}]`},
 		{"plan.json", `"name": "data"`, `"name": "data", "name": "--part"`},
 		{"plan.json", `"name": "data"`, `"name": "data x"`},
 		{"plan.json", `"value": "digits"`, `"value": "digits\u0000"`},
@@ -136,16 +142,22 @@ func TestHostileRunFolder(t *testing.T) {
 			t.Errorf("%s with %.80s: %v", c.file, is, err)
 		}
 	}
-	// The units of a plan are counted before they are made.
-	r := submitted(t)
-	path := filepath.Join(r.Dir, planFile)
-	bomb := edit(t, path, strings.NewReplacer(`"a",`, many(5000, `"t%d"`)+",", `"seeds": [`, `"seeds": [`+many(10_000, "1%d")+",").Replace)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := Open(r.Dir)
-	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "units in a sweep") || used > 20<<20 {
-		t.Errorf("a plan of %d bytes: %v, after %d bytes", len(bomb), err, used)
+	// The units of a plan are counted before they are made, also those that it had before it grew.
+	for says, bomb := range map[string]*strings.Replacer{
+		"units in a sweep": strings.NewReplacer(`"a",`, many(5000, `"t%d"`)+",", `"seeds": [`, `"seeds": [`+many(10_000, "1%d")+","),
+		"too often": strings.NewReplacer(`"a",`, many(300_000, `"t%d"`)+",", `"pack": 1`,
+			`"pack": 1, "before": [`+strings.Repeat(`{"seeds": [0, 1]},`, 40)+`{"seeds": [0, 1]}]`),
+	} {
+		r := submitted(t)
+		text := edit(t, filepath.Join(r.Dir, planFile), bomb.Replace)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Open(r.Dir)
+		runtime.ReadMemStats(&after)
+		used := after.TotalAlloc - before.TotalAlloc
+		if err == nil || !strings.Contains(err.Error(), says) || used > 20<<20+15*uint64(len(text)) {
+			t.Errorf("a plan of %d bytes: %v, after %d bytes", len(text), err, used)
+		}
 	}
 }
 

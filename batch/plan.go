@@ -9,7 +9,7 @@ import (
 )
 
 // Plan is what a run folder is for: a sweep, and how its tasks open the data
-// and the device. It is plan.json, written once.
+// and the device. It is plan.json, which changes where seeds and budgets are added and never else.
 type Plan struct {
 	// ID is drawn when the folder is made: 12 hexadecimal digits.
 	ID string `json:"id"`
@@ -19,6 +19,15 @@ type Plan struct {
 	Flags []Flag `json:"flags"`
 	// Pack is how many units make a task.
 	Pack int `json:"pack"`
+	// Before are the seeds and budgets that the sweep had before each time that some were added or put in another order,
+	// the oldest first.
+	Before []Extent `json:"before,omitempty"`
+}
+
+// Extent is the seeds and budgets of a sweep.
+type Extent struct {
+	Seeds   []uint64  `json:"seeds"`
+	Budgets []float64 `json:"budgets,omitempty"`
 }
 
 // Flag is a flag of the command line and its value.
@@ -55,24 +64,45 @@ func (t *Task) names() []string {
 	return names
 }
 
-// Tasks cuts the units of the sweep into tasks of Pack each.
+// extents are what the sweep has had, what it has now last.
+func (p *Plan) extents() []Extent {
+	return append(slices.Clone(p.Before), Extent{p.Identity.Seeds, p.Identity.Budgets})
+}
+
+// Tasks cuts the units of the sweep into tasks of Pack each. The units of seeds and budgets that were added come behind
+// all that were there before, in tasks of their own, so that a task stays what it is.
 func (p *Plan) Tasks() []Task {
-	units := p.Identity.Units()
-	tasks := make([]Task, 0, (len(units)+p.Pack-1)/p.Pack)
-	for some := range slices.Chunk(units, p.Pack) {
-		tasks = append(tasks, Task{len(tasks), some})
+	var tasks []Task
+	seeds, budgets := map[uint64]bool{}, map[float64]bool{}
+	id := p.Identity
+	for _, e := range p.extents() {
+		id.Seeds, id.Budgets = e.Seeds, e.Budgets
+		units := slices.DeleteFunc(id.Units(), func(u Unit) bool { return seeds[u.Seed] && (len(e.Budgets) == 0 || budgets[u.Budget]) })
+		for some := range slices.Chunk(units, p.Pack) {
+			tasks = append(tasks, Task{len(tasks), some})
+		}
+		addAll(seeds, e.Seeds)
+		addAll(budgets, e.Budgets)
 	}
 	return tasks
 }
 
-// difference says where two plans differ, their ids apart, or nothing.
-func (p *Plan) difference(other *Plan) (string, error) {
-	where, err := p.Identity.Difference(other.Identity)
+// addAll adds a list to a set.
+func addAll[E comparable](set map[E]bool, list []E) {
+	for _, e := range list {
+		set[e] = true
+	}
+}
+
+// join adds the seeds and budgets of another plan, in its order where it has all, and says where the two differ
+// otherwise, their ids apart, or nothing.
+func (p *Plan) join(other *Plan) (changed bool, where string, err error) {
+	joined, where, err := p.Identity.Join(other.Identity)
 	if where != "" || err != nil {
-		return where, err
+		return false, where, err
 	}
 	if p.Pack != other.Pack {
-		return fmt.Sprintf("pack is %d there and %d here", p.Pack, other.Pack), nil
+		return false, fmt.Sprintf("pack is %d there and %d here", p.Pack, other.Pack), nil
 	}
 	here := map[string]string{}
 	for _, f := range other.Flags {
@@ -80,10 +110,20 @@ func (p *Plan) difference(other *Plan) (string, error) {
 	}
 	for _, f := range p.Flags {
 		if v, ok := here[f.Name]; !ok || v != f.Value {
-			return fmt.Sprintf("%s is %q there and %q here", f.Name, f.Value, v), nil
+			return false, fmt.Sprintf("%s is %q there and %q here", f.Name, f.Value, v), nil
 		}
 	}
-	return "", nil
+	is := p.extents()
+	last, n := is[len(is)-1], len(is)-1
+	if slices.Equal(joined.Seeds, last.Seeds) && slices.Equal(joined.Budgets, last.Budgets) {
+		return false, "", nil
+	}
+	// What differs from the one before in its order alone has no tasks.
+	if n == 0 || len(last.Seeds) > len(is[n-1].Seeds) || len(last.Budgets) > len(is[n-1].Budgets) {
+		p.Before = is
+	}
+	p.Identity = joined
+	return true, "", nil
 }
 
 // Paths within a run folder.

@@ -49,8 +49,9 @@ func NewID() string {
 // createWait is how long Create waits for another process that makes the same folder.
 const createWait = 20 * time.Second
 
-// Create makes the run folder whole, or takes the one that is there where its plan is the same except the id. created
-// says which. Of several processes that create the same folder one makes it, and the others wait for that.
+// Create makes the run folder whole, or takes the one that is there where its plan is the same except the id and the
+// seeds and budgets, which [Run.Grow] then adds. created says which. Of several processes that create the same folder one
+// makes it, and the others wait for that.
 func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err error) {
 	r, err = Find(dir, plan)
 	if err != nil || r != nil {
@@ -90,7 +91,8 @@ func (r *Run) lockWithin(wait time.Duration) (unlock func(), err error) {
 	}
 }
 
-// Find opens the run folder where its plan is the same except the id, or returns nil where one can be made.
+// Find opens the run folder, with the seeds and budgets of plan added to it as [Run.Grow] would add them, where its plan
+// is the same except these and the id. It returns nil where one can be made.
 func Find(dir string, plan Plan) (*Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -108,14 +110,36 @@ func Find(dir string, plan Plan) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	where, err := r.Plan.difference(&plan)
-	if err == nil && where != "" {
-		err = fmt.Errorf("%s: %s: expected the same sweep; use another folder", filepath.Join(dir, planFile), where)
-	}
-	if err != nil {
+	if _, err := r.join(&plan); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// join adds the seeds and budgets of plan that the run does not have, in memory.
+func (r *Run) join(plan *Plan) (changed bool, err error) {
+	changed, where, err := r.Plan.join(plan)
+	if err == nil && where != "" {
+		err = fmt.Errorf("%s: %s: expected the same sweep, or more seeds or budgets of it; use another folder",
+			filepath.Join(r.Dir, planFile), where)
+	}
+	if err == nil {
+		err = r.Plan.check()
+	}
+	if err == nil {
+		r.Tasks = r.Plan.Tasks()
+	}
+	return changed, err
+}
+
+// Grow adds the seeds and budgets of plan that the run does not have, as new tasks behind those that it has, which stay
+// what they are. The caller holds the lock.
+func (r *Run) Grow(plan Plan) error {
+	changed, err := r.join(&plan)
+	if err != nil || !changed {
+		return err
+	}
+	return r.writePlan()
 }
 
 // begun says whether a folder holds nothing but what Create writes before plan.json: an earlier one was killed.
@@ -132,16 +156,21 @@ func begun(entries []fs.DirEntry) bool {
 	return true
 }
 
-// write fills the folder; plan.json comes last and says that it is whole.
+// write fills the folder.
 func (r *Run) write(env Environment) error {
+	if err := jsonfile.Write(filepath.Join(r.Dir, envFile), env); err != nil {
+		return err
+	}
+	return r.writePlan()
+}
+
+// writePlan writes the tasks, and then plan.json, which says that they are there.
+func (r *Run) writePlan() error {
 	tasks, err := jsonfile.EncodeLines(r.Tasks)
 	if err != nil {
 		return err
 	}
 	if err := atomicfile.Write(filepath.Join(r.Dir, tasksFile), tasks); err != nil {
-		return err
-	}
-	if err := jsonfile.Write(filepath.Join(r.Dir, envFile), env); err != nil {
 		return err
 	}
 	return jsonfile.Write(filepath.Join(r.Dir, planFile), r.Plan)
@@ -170,10 +199,18 @@ func Open(dir string) (*Run, error) {
 	if err := r.checkTasks(); err != nil {
 		return nil, err
 	}
-	return r, r.readJobs()
+	if err := r.readJobs(); err != nil {
+		var now Plan
+		if readChecked(filepath.Join(dir, planFile), &now, now.check) == nil && len(now.Before) > len(r.Plan.Before) {
+			return Open(dir) // tasks were added after plan.json was read, and handed over before jobs.jsonl was
+		}
+		return nil, err
+	}
+	return r, nil
 }
 
-// checkTasks refuses a file tasks.jsonl that is not the plan's, without holding either whole.
+// checkTasks refuses a file tasks.jsonl that does not begin with the tasks of the plan, without holding either whole.
+// More of them are those of a Grow that was killed.
 func (r *Run) checkTasks() error {
 	path := filepath.Join(r.Dir, tasksFile)
 	f, _, err := atomicfile.Open(path)
@@ -191,7 +228,7 @@ func (r *Run) checkTasks() error {
 		io.ReadFull(found, there)
 		same = bytes.Equal(there, want)
 	}
-	if _, end := found.ReadByte(); !same || end != io.EOF {
+	if !same {
 		return fmt.Errorf("%s: expected the %d tasks of %s", path, len(r.Tasks), planFile)
 	}
 	return nil
@@ -204,9 +241,11 @@ func (r *Run) Lock() (unlock func(), err error) {
 		return nil, err
 	}
 	// Another process may have written since the folder was read.
-	if err := r.readJobs(); err != nil {
+	now, err := Open(r.Dir)
+	if err != nil {
 		unlock()
 		return nil, err
 	}
+	*r = *now
 	return unlock, nil
 }

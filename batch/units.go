@@ -40,16 +40,12 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	if err := w.log(AttemptLine{Event: attemptDevice, Backend: &id.Backend, GPUs: listGPUs(w.res.GPUs)}); err != nil {
 		return err
 	}
-	digest, err := id.Digest()
-	if err != nil {
-		return err
-	}
 	res := TaskResult{Task: w.task, Attempt: w.attempt}
 	for _, u := range w.Run.Tasks[w.task].Units {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		done, err := w.unit(ctx, dev, id, digest, u)
+		done, err := w.unit(ctx, dev, id, u)
 		if err != nil {
 			return err
 		}
@@ -65,13 +61,18 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	return w.Run.clean(w.task)
 }
 
-// unit computes a unit from its checkpoint on, or reads its result. The checkpoint is of a device, since results are.
-func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Identity, digest string, u Unit) (*UnitResult, error) {
+// unit computes a unit from its checkpoint on, or reads its result. The checkpoint is of a device, since results are, and
+// of the unit alone: the sweep may grow before the next attempt.
+func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Identity, u Unit) (*UnitResult, error) {
 	res, err := w.Run.readUnit(w.task, u)
 	if isDamaged(err) {
 		w.Note("%s; computing it again", err)
 	} else if res != nil || err != nil {
 		return res, err
+	}
+	digest, err := id.Of(u).Digest()
+	if err != nil {
+		return nil, err
 	}
 	unitCtx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -133,22 +133,22 @@ func repeated[E comparable](list []E) (e E, found bool) {
 
 // claim makes dir the folder of this work: it makes and locks it, and writes config.json, or compares it with the one
 // that is there and names the first difference. The work goes on under the identity that is returned: that of the
-// folder, whose data may have another name. With grow it has the seeds and budgets of both.
-func (i Identity) claim(dir string, grow bool) (id Identity, unlock func(), err error) {
+// folder, whose data may have another name, with the seeds and budgets that join gives it.
+func (i Identity) claim(dir string, join joining) (id Identity, unlock func(), err error) {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return i, nil, err
 	}
 	if unlock, err = filelock.Folder(dir); err != nil {
 		return i, nil, err
 	}
-	if id, err = i.claimLocked(dir, grow); err != nil {
+	if id, err = i.claimLocked(dir, join); err != nil {
 		unlock()
 		return i, nil, err
 	}
 	return id, unlock, nil
 }
 
-func (i Identity) claimLocked(dir string, grow bool) (Identity, error) {
+func (i Identity) claimLocked(dir string, join joining) (Identity, error) {
 	path, difference := filepath.Join(dir, configFile), ""
 	found, err := ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -158,9 +158,7 @@ func (i Identity) claimLocked(dir string, grow bool) (Identity, error) {
 		return i, err
 	}
 	there := found
-	if grow {
-		found, i = found.grow(i)
-	}
+	found, i = join(found, i)
 	if difference, err = found.Difference(i); err != nil {
 		return i, err
 	}
@@ -171,6 +169,29 @@ func (i Identity) claimLocked(dir string, grow bool) (Identity, error) {
 		return found, nil
 	}
 	return found, jsonfile.Write(path, found)
+}
+
+// joining makes of what is there and what is asked for two identities that are to be the same.
+type joining func(there, here Identity) (Identity, Identity)
+
+// asIs adds nothing.
+func asIs(there, here Identity) (Identity, Identity) { return there, here }
+
+// completed adds to what is there where that is part of what is here.
+func completed(there, here Identity) (Identity, Identity) {
+	grown, same := there.grow(here)
+	if !slices.Equal(grown.Seeds, here.Seeds) || !slices.Equal(grown.Budgets, here.Budgets) {
+		return there, here
+	}
+	grown.Backend.Reason = here.Backend.Reason
+	return grown, same
+}
+
+// Join adds the seeds and budgets of other, and says where the two differ otherwise as [Identity.Difference] does.
+func (i Identity) Join(other Identity) (joined Identity, where string, err error) {
+	joined, other = i.grow(other)
+	where, err = joined.Difference(other)
+	return joined, where, err
 }
 
 // grow gives both the seeds and budgets of both: those of other in its order where it has all, else those of i first.

@@ -33,7 +33,7 @@ func TestClaimNamesACutFile(t *testing.T) {
 	for _, n := range []int{0, 1, 2, len(whole) / 2, len(whole) - 2} {
 		must.Do(t, os.WriteFile(path, whole[:n], 0o644))
 		want := fmt.Sprintf("%s: byte %d: it ends early", path, n)
-		if _, err := id.claimLocked(dir, false); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := id.claimLocked(dir, asIs); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}
@@ -43,18 +43,18 @@ func TestClaimNamesACutFile(t *testing.T) {
 func TestClaimNamesLargeSeeds(t *testing.T) {
 	id, dir := someIdentity(), t.TempDir()
 	id.Seeds = []uint64{1<<63 + 1}
-	must.Do(t, must.Err(id.claimLocked(dir, false)))
+	must.Do(t, must.Err(id.claimLocked(dir, asIs)))
 	id.Seeds = []uint64{1<<63 + 3}
-	must.Fail(t, "another seed", must.Err(id.claimLocked(dir, false)), "seeds")
+	must.Fail(t, "another seed", must.Err(id.claimLocked(dir, asIs)), "seeds")
 }
 
 // Another representation is named as such, before the settings that come with it.
 func TestClaimNamesTheRepresentation(t *testing.T) {
 	id, dir := someIdentity(), t.TempDir()
 	id.Config.Representation, id.Config.ERM, id.Config.Conv = pipeline.ClassConv, pipeline.ERM{}, pipeline.DefaultConv(pipeline.PresetDefault)
-	must.Do(t, must.Err(id.claimLocked(dir, false)))
+	must.Do(t, must.Err(id.claimLocked(dir, asIs)))
 	want := "config.json: representation is conv there and linear here"
-	must.Fail(t, "another representation", must.Err(someIdentity().claimLocked(dir, false)), want)
+	must.Fail(t, "another representation", must.Err(someIdentity().claimLocked(dir, asIs)), want)
 }
 
 // A configuration that is not valid claims no folder.

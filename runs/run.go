@@ -31,7 +31,7 @@ func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, 
 	if err != nil {
 		return nil, err
 	}
-	id, unlock, err := id.claim(dir, false)
+	id, unlock, err := id.claim(dir, asIs)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 	if err := id.Check(devices[0].Set); err != nil {
 		return nil, err
 	}
-	id, unlock, err := id.claim(dir, true)
+	id, unlock, err := id.claim(dir, Identity.grow)
 	if err != nil {
 		return nil, err
 	}
@@ -201,13 +201,13 @@ func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir st
 }
 
 // WriteSweep writes the files that Sweep leaves in the folder dir from the results of all units, in unit order, and the
-// seconds that each took. A folder that holds part of the same sweep is completed.
+// seconds that each took. A folder that holds part of the same sweep, or one of fewer seeds and budgets, is completed.
 func WriteSweep(dir string, id Identity, results []Result, seconds []float64) (*Summary, error) {
 	units := id.Units()
 	if len(results) != len(units) || len(seconds) != len(units) {
 		return nil, fmt.Errorf("%d results and %d times for %d units", len(results), len(seconds), len(units))
 	}
-	id, unlock, err := id.claim(dir, false)
+	id, unlock, err := id.claim(dir, completed)
 	if err != nil {
 		return nil, err
 	}

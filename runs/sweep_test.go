@@ -196,7 +196,7 @@ func TestSweepResumesUnits(t *testing.T) {
 	mustSweep(t, dev, id, clean, 1)
 	want := foldertest.Read(t, clean)
 	s := id.Units()[1]
-	key := must.Get(id.of(s).Digest())(t)
+	key := must.Get(id.Of(s).Digest())(t)
 	p := must.Get(id.problem(dev.Set, s))(t)
 	u := must.Get(pipeline.NewLearner(dev, p))(t)
 	defer u.Close()

@@ -61,8 +61,8 @@ func (i Identity) unitConfig(u Unit) pipeline.Config {
 	return cfg
 }
 
-// of is the identity of one unit, whatever else the sweep has.
-func (i Identity) of(u Unit) Identity {
+// Of is the identity of one unit, whatever else the sweep has.
+func (i Identity) Of(u Unit) Identity {
 	i.Config, i.Targets, i.Seeds, i.Budgets = i.unitConfig(u), []string{u.Target}, []uint64{u.Seed}, nil
 	return i
 }
@@ -101,7 +101,7 @@ func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 // runUnit writes a checkpoint after a round where the last one is as long ago as every.
 func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, path string, every time.Duration,
 	progress func(pipeline.Step)) (*Result, error) {
-	key, err := id.of(u).Digest()
+	key, err := id.Of(u).Digest()
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,10 @@ func TestSubmitLocal(t *testing.T) {
 	if parts := dryParts(t, dir, append(args, "--json", "--dry-run")...); len(parts) != 0 {
 		t.Errorf("a trial of nothing: %+v", parts)
 	}
+	grown := dryParts(t, dir, append(args, "--json", "--dry-run", "--seeds", "0-2")...)
+	if len(grown) != 1 || grown[0].Tasks.String() != "6-8" {
+		t.Errorf("a trial of more seeds: %+v", grown)
+	}
 	for _, flags := range [][]string{{"--k", "7"}, {"--k", "7", "--dry-run"}} {
 		other := amtrl(t, dir, append(args, flags...)...)
 		other.Complains(t, 1, "config.k is 6 there and 7 here")
@@ -107,23 +111,28 @@ func dryParts(t *testing.T, dir string, args ...string) []dryPart {
 	return parts
 }
 
-// A task that is killed and one that is asked to save go on where they were; one that is cancelled waits for a retry.
-// Nothing is computed twice, and the bytes are those of one machine.
+// A task that is killed and one that is asked to save go on where they were, though seeds are added while they run; one
+// that is cancelled waits for a retry. Nothing is computed twice, and the bytes are those of one machine and one sweep.
 func TestSubmitLocalFaults(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	succeed(t, dir, long("sweep", "--quiet", "--out", "whole")...)
+	half := func(command string, more ...string) []string {
+		return long(command, append(more, "--targets", "glass_blur_2,scale_5,shear_9,fog_6")...)
+	}
+	succeed(t, dir, half("sweep", "--quiet", "--out", "whole", "--seeds", "0-1")...)
 	ended(t, dir, "run")
-	succeed(t, dir, long("submit", "run", "--to", "local", "--parallel", "3")...)
+	succeed(t, dir, half("submit", "run", "--to", "local", "--parallel", "2", "--seeds", "1")...)
 	middle(t, dir, "run", 0, 3)
-	signalTask(t, dir, "run", 0, syscall.SIGKILL)
+	signalTask(t, dir, "run", 0, syscall.SIGSTOP)
 	middle(t, dir, "run", 1, 3)
 	signalTask(t, dir, "run", 1, syscall.SIGUSR1)
-	succeed(t, dir, "cancel", "run", "2,7")
+	succeed(t, dir, half("submit", "run", "--to", "local", "--parallel", "1", "--seeds", "0-1")...)
+	signalTask(t, dir, "run", 0, syscall.SIGKILL)
+	succeed(t, dir, "cancel", "run", "3,7")
 	amtrl(t, dir, "status", "run", "--wait").Prints(t, 1, "8 tasks: 5 done, 1 failed, 2 cancelled")
-	amtrl(t, dir, "collect", "run").Complains(t, 1, "3 of 8 tasks have no result yet: 0,2,7")
+	amtrl(t, dir, "collect", "run").Complains(t, 1, "3 of 8 tasks have no result yet: 0,3,7")
 	amtrl(t, dir, "retry", "run", "1").Complains(t, 1, "task 1 is done")
-	if parts := dryParts(t, dir, "retry", "run", "--failed", "--dry-run", "--json"); len(parts) != 1 || parts[0].Tasks.String() != "0,2,7" {
+	if parts := dryParts(t, dir, "retry", "run", "--failed", "--dry-run", "--json"); len(parts) != 1 || parts[0].Tasks.String() != "0,3,7" {
 		t.Errorf("a trial of a retry: %+v", parts)
 	}
 	succeed(t, dir, "retry", "run", "--failed")

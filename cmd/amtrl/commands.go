@@ -37,7 +37,8 @@ func commands() []*cli.Command {
 		newCommand(&submitOptions{}, "submit", "RUN",
 			"hand a sweep to Slurm, Kubernetes or child processes, one task for each target, budget and seed",
 			"RUN is a folder that all nodes see; it is made here and holds all that the tasks read and write.\n"+
-				"The same command again hands over what was not handed over yet, and nothing twice. Then:\n"+
+				"The same command again hands over what was not handed over yet, and nothing twice; with more seeds or\n"+
+				"budgets it adds their tasks behind those that are there. Then:\n"+
 				"amtrl status RUN, logs RUN TASK, cancel RUN, retry RUN, collect RUN."),
 		newCommand(&statusOptions{}, "status", "RUN",
 			"say where the tasks of a submitted sweep stand",

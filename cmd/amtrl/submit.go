@@ -85,6 +85,9 @@ func (o *submitOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
+	if err := run.Grow(plan); err != nil {
+		return err
+	}
 	if err := run.Recover(ctx, engines.Open); err != nil {
 		return err
 	}
