@@ -60,9 +60,10 @@ func DescribeData(set *dataset.Set) DataIdentity {
 	return DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols}
 }
 
-// Digest is a hash of the identity without the reason of the backend's choice, which does not bear on results.
+// Digest is a hash of the identity without what [Identity.Difference] does not look at: the name of the data and the
+// reason of the backend's choice.
 func (i Identity) Digest() (string, error) {
-	i.Backend.Reason = ""
+	i.Data.Name, i.Backend.Reason = "", ""
 	js, err := json.Marshal(i)
 	if err != nil {
 		return "", err

@@ -104,7 +104,7 @@ func TestFirstDifference(t *testing.T) {
 	}
 }
 
-// The digest sees every setting, and not the reason of the backend's choice.
+// The digest sees every setting, and not the reason of the backend's choice or the name of the data.
 func TestDigest(t *testing.T) {
 	digest := func(id Identity) string {
 		return must.Get(id.Digest())(t)
@@ -114,6 +114,9 @@ func TestDigest(t *testing.T) {
 	id.Backend.Reason = "no CUDA"
 	if digest(id) != want {
 		t.Error("the digest depends on the reason")
+	}
+	if id.Data.Name = "moved"; digest(id) != want {
+		t.Error("the digest depends on the name of the data")
 	}
 	for what, change := range map[string]func(*Identity){
 		"version": func(i *Identity) { i.Version = "v2" },
