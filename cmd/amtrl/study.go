@@ -189,21 +189,28 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 	return nil
 }
 
-type studyFitOptions struct {
+// studyLearning are the options of a command that learns from a study.
+type studyLearning struct {
 	studyFolder
 	device deviceOptions
 	output
 }
 
-func (o *studyFitOptions) addFlags(set *flags.Set) {
+func (o *studyLearning) addFlags(set *flags.Set, json string) {
 	o.studyFolder.addFlags(set)
 	o.device.addFlags(set)
 	set.Group(groupOutput)
-	o.addJSON(set, "what the round found")
+	o.addJSON(set, json)
 	o.addQuiet(set)
 }
 
-func (o *studyFitOptions) check() error { return cmp.Or(o.device.check(), o.checkOutput()) }
+func (o *studyLearning) check() error { return cmp.Or(o.device.check(), o.checkOutput()) }
+
+type studyFitOptions struct{ studyLearning }
+
+func (o *studyFitOptions) addFlags(set *flags.Set) {
+	o.studyLearning.addFlags(set, "what the round found")
+}
 
 func (o *studyFitOptions) run(ctx context.Context) error {
 	s, err := o.open(ctx, &o.output)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -13,20 +12,25 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-type studyStatusOptions struct {
+// studyTables are the options of a command that prints what there is of a study.
+type studyTables struct {
 	studyFolder
 	output
 }
 
-func (o *studyStatusOptions) addFlags(set *flags.Set) {
+func (o *studyTables) addFlags(set *flags.Set, json string) {
 	o.studyFolder.addFlags(set)
 	set.Group(groupOutput)
-	o.addJSON(set, "the status")
+	o.addJSON(set, json)
 	o.addQuiet(set)
 	o.addFormat(set)
 }
 
-func (o *studyStatusOptions) check() error { return o.checkOutput() }
+func (o *studyTables) check() error { return o.checkOutput() }
+
+type studyStatusOptions struct{ studyTables }
+
+func (o *studyStatusOptions) addFlags(set *flags.Set) { o.studyTables.addFlags(set, "the status") }
 
 func (o *studyStatusOptions) run(ctx context.Context) error {
 	s, err := o.open(ctx, &o.output)
@@ -93,26 +97,21 @@ func lastRoundText(st *study.Status) string {
 }
 
 type studyPlanOptions struct {
-	studyFolder
+	studyTables
 	budget flags.Value[float64]
-	output
 }
 
 func (o *studyPlanOptions) addFlags(set *flags.Set) {
-	o.studyFolder.addFlags(set)
+	o.studyTables.addFlags(set, "the plan")
 	set.Group(groupSampling)
 	set.Number(&o.budget, "budget", "what the rows of sources may cost", 0).DefaultText = "that of the study"
-	set.Group(groupOutput)
-	o.addJSON(set, "the plan")
-	o.addQuiet(set)
-	o.addFormat(set)
 }
 
 func (o *studyPlanOptions) check() error {
 	if o.budget.Set && !(o.budget.V > 0) {
 		return flags.Misuse("--budget is %g: expected a positive number", o.budget.V)
 	}
-	return o.checkOutput()
+	return o.studyTables.check()
 }
 
 func (o *studyPlanOptions) run(ctx context.Context) error {
@@ -142,21 +141,12 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	return o.emit(text + fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound))
 }
 
-type studyRelevanceOptions struct {
-	studyFolder
-	output
-}
+type studyRelevanceOptions struct{ studyTables }
 
 func (o *studyRelevanceOptions) addFlags(set *flags.Set) {
-	o.studyFolder.addFlags(set)
-	set.Group(groupOutput)
+	o.studyTables.addFlags(set, "what each round found")
 	o.addTop(set)
-	o.addJSON(set, "what each round found")
-	o.addQuiet(set)
-	o.addFormat(set)
 }
-
-func (o *studyRelevanceOptions) check() error { return o.checkOutput() }
 
 func (o *studyRelevanceOptions) run(ctx context.Context) error {
 	s, err := o.open(ctx, &o.output)
@@ -224,21 +214,11 @@ func shareIn(r *runs.RoundScore, source string) string {
 	return "-"
 }
 
-type studyVerifyOptions struct {
-	studyFolder
-	device deviceOptions
-	output
-}
+type studyVerifyOptions struct{ studyLearning }
 
 func (o *studyVerifyOptions) addFlags(set *flags.Set) {
-	o.studyFolder.addFlags(set)
-	o.device.addFlags(set)
-	set.Group(groupOutput)
-	o.addJSON(set, "what was replayed")
-	o.addQuiet(set)
+	o.studyLearning.addFlags(set, "what was replayed")
 }
-
-func (o *studyVerifyOptions) check() error { return cmp.Or(o.device.check(), o.checkOutput()) }
 
 func (o *studyVerifyOptions) run(ctx context.Context) error {
 	s, err := o.open(ctx, &o.output)
