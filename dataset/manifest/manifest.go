@@ -148,8 +148,8 @@ func (m *Manifest) check() error {
 		}
 		seen[l.Column] = true
 		if (l.Type == Number) != (m.Labels[0].Type == Number) {
-			return fmt.Errorf("%s: labels: expected classes or numbers everywhere, found %s for %s and %s for %s", m.Path,
-				m.Labels[0].Type, m.Labels[0].Column, l.Type, m.Labels[i].Column)
+			return fmt.Errorf("%s: labels: expected classes or numbers everywhere, found %s for %s and %s for %s: write one manifest for each",
+				m.Path, m.Labels[0].Type, m.Labels[0].Column, l.Type, m.Labels[i].Column)
 		}
 		if l.Type == Number && len(l.Classes) > 0 {
 			return fmt.Errorf("%s: labels: %s: expected no classes of numbers, found %q", m.Path, l.Column, l.Classes)

@@ -102,7 +102,7 @@ func TestParseRefuses(t *testing.T) {
 		{change("  - column: kind\n    type", "  - type"), "line 12: expected a label with a column, found keys"},
 		{change("column: flag", "column: kind"), `labels: column "kind" is there twice`},
 		{change("type: binary", "type: number"),
-			"expected classes or numbers everywhere, found classes for kind and number for flag"},
+			"expected classes or numbers everywhere, found classes for kind and number for flag: write one manifest for each"},
 		{change("type: binary", "type: binary\n    classes: [a]"), "labels: flag: expected two classes of a binary label, found 1"},
 		{change("folds: 4", "folds: 1"), `expected a number of folds from 2 to 1000, found "1"`},
 		{change("shop-1: 2", "shop-1: 0"), `expected a cost from 1e-06 to 1e+06, found "0"`},
