@@ -28,6 +28,8 @@ type Learner struct {
 	// mean square of their residuals.
 	counts []int
 	sigma  float64
+	// measured is what the score of the round is of, in the last round of a method.
+	measured measured
 }
 
 // NewLearner prepares the representation of a problem whose data set is
@@ -153,6 +155,7 @@ func (l Labelled) check(outputs int) error {
 // learn is one round without the transfer of its parameters.
 func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) {
 	p := l.problem
+	l.measured = measured{}
 	last, before := p.before(st, in.Epoch)
 	rec := Epoch{Method: in.Method, Epoch: in.Epoch, Counts: make([]int, len(in.Sources))}
 	for m, s := range in.Sources {
@@ -235,11 +238,11 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 }
 
 // measure scores the target's predictor. With the last round of a method stay the
-// losses of the test rows; preset paper is without them.
+// losses of the test rows and what they were measured on; preset paper is without them.
 func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 	rec.Score, rec.Losses, err = l.score(in, fit)
 	if in.Epoch < l.problem.RoundsOf(in.Method) || l.problem.Config.Head.Prior == PriorIdentity {
-		rec.Losses = nil
+		rec.Losses, l.measured = nil, measured{}
 	}
 	return err
 }

@@ -55,6 +55,7 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 		if math.IsInf(fit.LeaveOneOut, 0) || math.IsNaN(fit.LeaveOneOut) {
 			return Score{}, nil, fmt.Errorf("%d target samples have no leave-one-out error: expected more, or test rows", len(in.Target.Rows))
 		}
+		l.measured = measured{fit.left, fit.labels}
 		s, losses := scorePredictions(set.Binary, classGroups(set, l.problem.Target), fit.left, fit.labels)
 		s.LeaveOneOut = true
 		return s, losses, nil
@@ -67,9 +68,22 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 	if err != nil {
 		return Score{}, nil, err
 	}
+	l.measured = measured{pred, test.Y}
 	score, losses := scorePredictions(set.Binary, classGroups(set, l.problem.Target), pred, test.Y)
 	return score, losses, nil
 }
+
+// measured are predictions of each output and the labels, row after row.
+type measured struct {
+	pred [][]float32
+	y    []float32
+}
+
+// Measured are the predictions that the score of the last Learn is of where that was the last
+// round of a method: those of each output of the target, in the units of the data, and the
+// labels, row after row, NaN where there is none. There are none where the score is exact, and
+// with preset paper. The caller does not change them.
+func (l *Learner) Measured() (pred [][]float32, y []float32) { return l.measured.pred, l.measured.y }
 
 // ScoreOn measures the predictor that the last Learn left on labelled rows of the target's pool.
 func (l *Learner) ScoreOn(rows Labelled) (Score, *Losses, error) {

@@ -32,6 +32,10 @@ func smallData(t testing.TB, naughty bool) *dataset.Set {
 		set.Name = "data " + hostile[0]
 		for i := range set.Tasks {
 			set.Tasks[i].Name = fmt.Sprintf("%s %d", hostile[i%len(hostile)], i)
+			set.Tasks[i].Output.Class = hostile[i%10]
+		}
+		for i, p := range set.Pools {
+			p.Name = hostile[i+3]
 		}
 	}
 	return set
@@ -58,6 +62,9 @@ func finishedRun(t testing.TB, set *dataset.Set, target int, change func(*pipeli
 	dev, id := work(t, set, change)
 	dir := filepath.Join(t.TempDir(), "run")
 	id.Targets, id.Seeds = []string{set.Tasks[target].Name}, []uint64{5}
+	if id.Config.Sources == pipeline.SourcesPools {
+		id.Targets = []string{set.Pools[set.Tasks[target].Pool].Name}
+	}
 	must.Get(runs.Run(context.Background(), dev, id, dir, func(pipeline.Step) {}))(t)
 	return dir
 }

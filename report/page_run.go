@@ -69,6 +69,9 @@ func (r *runPage) page(kind runs.Kind, command string) *Page {
 			p.Parts = append(p.Parts, r.movement())
 		}
 	}
+	if len(r.Evaluations) > 0 {
+		p.Parts = append(p.Parts, r.predictions())
+	}
 	p.Parts = append(p.Parts, provenance(&f.Identity, command, f.Seconds, f.Result.Files))
 	return p
 }

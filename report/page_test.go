@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"html"
 	"io/fs"
 	"math"
@@ -14,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
@@ -154,12 +155,35 @@ func derived(t *testing.T, f *runs.Finished, known map[float64]bool) {
 			known[slowSpearman(e.Nu, first[i-1].Nu)] = true
 		}
 	}
+	for _, e := range f.Evaluations {
+		known[float64(e.Rows)], known[e.Error] = true, true
+		if e.Numbers != nil { // what lies beside calibration.csv is held against it in runs
+			known[e.Numbers.MSE], known[e.Numbers.R2] = true, true
+		}
+		for _, counts := range e.Confusion {
+			for _, n := range counts {
+				known[float64(n)/max(1, floats.Sum(widened(counts)))] = true
+			}
+		}
+		for _, b := range e.Calibration {
+			i := runs.ScoreInterval(pipeline.Score{Metric: pipeline.MetricError, Value: b.Right}, &pipeline.Losses{Rows: b.Rows}, false)
+			known[i[0]], known[i[1]] = true, true
+		}
+	}
 	for _, m := range f.Result.Methods {
 		if guess := extrapolate(m.Rounds); guess != nil { // which has a test of its own
 			end := guess[len(guess)-1]
 			known[end.Cost], known[end.Value], known[end.Interval[0]], known[end.Interval[1]] = true, true, true, true
 		}
 	}
+}
+
+func widened(counts []int) []float64 {
+	var out []float64
+	for _, n := range counts {
+		out = append(out, float64(n))
+	}
+	return out
 }
 
 // slowSpearman counts for each source how many are smaller and how many are equal.
@@ -184,9 +208,12 @@ func slowSpearman(a, b []float64) float64 {
 }
 
 func TestRunPage(t *testing.T) {
-	for _, naughty := range []bool{false, true} {
-		t.Run(fmt.Sprint("hostile names ", naughty), func(t *testing.T) {
-			dir := finishedRun(t, smallData(t, naughty), 3, nil)
+	for kind, change := range map[string]func(*pipeline.Config){"run": nil, "hostile names": nil,
+		"hostile classes": func(c *pipeline.Config) {
+			c.Sources, c.Methods = pipeline.SourcesPools, []string{pipeline.Active, pipeline.Uniform}
+		}} {
+		t.Run(kind, func(t *testing.T) {
+			dir := finishedRun(t, smallData(t, kind != "run"), 3, change)
 			f, p := must.Get(runs.ReadRun(dir))(t), pageOf(t, dir)
 			page := must.Get(p.HTML())(t)
 			known := numbersIn(t, dir)
@@ -194,7 +221,8 @@ func TestRunPage(t *testing.T) {
 			checkNumbers(t, page, known)
 			checkMarkup(t, page)
 			for _, want := range []string{"Is sampling by relevance better than uniform sampling at equal cost?", "Share of the next budget",
-				"Places of the most relevant sources", f.Identity.Data.SHA256, "amtrl run --seed 5", f.Result.Files["epochs.jsonl"]} {
+				"Places of the most relevant sources", f.Identity.Data.SHA256, "amtrl run --seed 5", f.Result.Files["epochs.jsonl"],
+				"Predicted class by label", "Right by score", f.Result.Files["evaluation.jsonl"]} {
 				if !bytes.Contains(page, []byte(want)) {
 					t.Errorf("the page lacks %q", want)
 				}

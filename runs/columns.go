@@ -22,18 +22,26 @@ type OutputColumn struct {
 	Heads int `json:"heads"`
 }
 
-// outputColumns are those of the target, for data that have columns.
+// outputColumns are those of tasks of the target. Data without columns have one for all classes, and one for each task
+// that is none.
 func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 	var out []OutputColumn
+	var labels []dataset.LabelColumn
+	if set.Columns != nil {
+		labels = set.Columns.Labels
+	}
 	for _, t := range tasks {
 		o := set.Tasks[t].Output
-		i := slices.IndexFunc(set.Columns.Labels, func(l dataset.LabelColumn) bool { return l.Name == o.Name })
-		if i < 0 {
-			continue
-		}
-		j := slices.IndexFunc(out, func(c OutputColumn) bool { return c.Column == o.Name })
+		j := slices.IndexFunc(out, func(c OutputColumn) bool { return o.Class != "" && len(c.Classes) > 0 && c.Column == o.Name })
 		if j < 0 {
-			out, j = append(out, OutputColumn{Column: o.Name, Missing: set.Columns.Labels[i].Missing}), len(out)
+			c := OutputColumn{Column: o.Name}
+			if i := slices.IndexFunc(labels, func(l dataset.LabelColumn) bool { return l.Name == o.Name }); i >= 0 {
+				c.Missing = labels[i].Missing
+			}
+			if o.Class == "" && set.Binary {
+				c.Classes = []string{"0", "1"}
+			}
+			out, j = append(out, c), len(out)
 		}
 		out[j].Heads++
 		if o.Class != "" {
@@ -45,7 +53,7 @@ func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 			continue
 		}
 		class, other := out[j].Classes[0], ""
-		for _, l := range set.Columns.Labels {
+		for _, l := range labels {
 			if l.Name == out[j].Column && len(l.Classes) == 2 {
 				other = l.Classes[1-slices.Index(l.Classes, class)]
 			}

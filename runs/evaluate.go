@@ -49,6 +49,19 @@ type NumberEvaluation struct {
 	// Slope and Intercept are of the line of least squares from predictions to labels: 1 and 0 where they are calibrated.
 	Slope     float64 `json:"slope"`
 	Intercept float64 `json:"intercept"`
+	// Bins are of the rows in ascending order of their predictions, as many in each, where a run was evaluated.
+	Bins []NumberBin `json:"bins,omitempty"`
+}
+
+// NumberBin are rows whose predictions lie in an interval.
+type NumberBin struct {
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+	Rows int     `json:"rows"`
+	// Predicted and Label are means, Spread is the standard deviation of the labels.
+	Predicted float64 `json:"predicted"`
+	Label     float64 `json:"label"`
+	Spread    float64 `json:"spread"`
 }
 
 // numberSums are running means and sums of squares about them, of labels y and predictions p.
@@ -75,8 +88,7 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 		if !ok || math.IsInf(y, 0) {
 			return fmt.Errorf("expected a number, found %q", text.OneLine(v.Name(i), 80))
 		}
-		e.Rows++
-		e.sums.add(float64(e.Rows), y, float64(score))
+		e.addNumber(y, float64(score))
 		return nil
 	}
 	name := v.Name(i)
@@ -84,6 +96,12 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	if truth < 0 && strings.HasPrefix(e.column.Classes[0], "not ") && len(e.column.Classes) == 2 {
 		truth = 0
 	}
+	e.addClass(truth, class, float64(score))
+	return nil
+}
+
+// addClass adds a row whose label is the class truth, below 0 for one that the model does not know.
+func (e *Evaluation) addClass(truth, class int, score float64) {
 	if truth < 0 {
 		truth = len(e.column.Classes)
 		if len(e.Classes) == truth {
@@ -93,14 +111,19 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	}
 	e.Rows++
 	e.Confusion[truth][class]++
-	within := min(1, max(0, float64(score)))
+	within := min(1, max(0, score))
 	bin := &e.bins[min(len(e.bins)-1, int(within*float64(len(e.bins))))]
 	bin.Rows++
 	bin.Score += within
 	if truth == class {
 		bin.Right++
 	}
-	return nil
+}
+
+// addNumber adds a row whose label is y.
+func (e *Evaluation) addNumber(y, p float64) {
+	e.Rows++
+	e.sums.add(float64(e.Rows), y, p)
 }
 
 func (s *numberSums) add(n, y, p float64) {

@@ -17,6 +17,7 @@ import (
 const (
 	configFile     = "config.json"
 	epochsFile     = "epochs.jsonl"
+	evaluationFile = "evaluation.jsonl"
 	modelFile      = "model.safetensors"
 	relevanceFile  = "relevance.csv"
 	rowsFile       = "rows.csv"

@@ -28,8 +28,8 @@ func (f folder) finished(u Unit) (*Result, error) {
 	if len(names) == 0 || slices.Equal(append(slices.Clone(names), rowsFile), runFiles) {
 		return nil, nil // written before there were hashes, or rows.csv
 	}
-	if !slices.Equal(names, runFiles) {
-		return nil, fmt.Errorf("%s: files: expected %v, found %v", path, runFiles, names)
+	if !slices.Equal(names, runFiles) && !slices.Equal(names, measuredFiles) {
+		return nil, fmt.Errorf("%s: files: expected %v, found %v", path, measuredFiles, names)
 	}
 	// Without a checkpoint, or with a damaged one, the hashes alone have to do.
 	st, err := f.point.load()
@@ -90,11 +90,10 @@ func (f folder) derive(res *Result, name string, st pipeline.State) ([]byte, err
 		return jsonfile.Encode(id)
 	}
 	if name == modelFile {
-		raw, err := atomicfile.ReadFile(f.methodModel(f.modelMethod(res)), maxTensors)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return raw, err
+		return readIfPresent(f.methodModel(f.modelMethod(res)))
+	}
+	if name == evaluationFile {
+		return readIfPresent(f.methodEvaluation(f.modelMethod(res)))
 	}
 	if len(st.Epochs) == 0 {
 		return nil, nil
@@ -103,4 +102,13 @@ func (f folder) derive(res *Result, name string, st pipeline.State) ([]byte, err
 		return encodeRows(f.problem, st.Epochs)
 	}
 	return jsonfile.EncodeLines(st.Epochs)
+}
+
+// readIfPresent returns the content of a file, nothing where there is none.
+func readIfPresent(path string) ([]byte, error) {
+	raw, err := atomicfile.ReadFile(path, maxTensors)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return raw, err
 }

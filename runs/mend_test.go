@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,13 +46,18 @@ func TestFinishedRunIsMended(t *testing.T) {
 				t.Errorf("result.json has another hash of %s", name)
 			}
 		}
-		if len(res.Files) != len(want)-2-len(cfg.Methods) { // without result.json and the checkpoint
-			t.Errorf("result.json lists %v", res.Files)
+		for name := range want {
+			if beside := name == resultFile || strings.HasPrefix(name, checkpointDir); beside == (res.Files[name] != "") {
+				t.Errorf("%s: result.json lists %v", name, res.Files)
+			}
 		}
 		if m := must.Get(ReadModel(ref))(t); m.Method != cmp.Or(res.Recommended, cfg.Methods[0]) {
 			t.Errorf("the model is of %s, recommended is %q", m.Method, res.Recommended)
 		}
-		for _, name := range []string{epochsFile, modelFile, relevanceFile, rowsFile, resultFile} {
+		for _, name := range append(slices.Sorted(maps.Keys(res.Files)), resultFile) {
+			if name == configFile { // which says what the folder is of
+				continue
+			}
 			for how, damage := range damages {
 				what := strings.Join(append(cfg.Methods, name, how), " ")
 				dir := t.TempDir()
@@ -63,24 +70,35 @@ func TestFinishedRunIsMended(t *testing.T) {
 				foldertest.Equal(t, what, foldertest.Read(t, dir), want)
 			}
 		}
-		// Where the model of its method is gone too, the run is computed again.
-		for how, damage := range damages {
-			dir := t.TempDir()
-			restore(t, dir, want)
-			kept := filepath.Join(dir, checkpointDir, cmp.Or(res.Recommended, cfg.Methods[0])+".safetensors")
-			damageFile(t, filepath.Join(dir, modelFile), damage)
-			damageFile(t, kept, damage)
-			hurt := foldertest.Read(t, dir)
-			_, err := Run(context.Background(), dev, id, dir, quiet)
-			must.Fail(t, how, err, filepath.Join(dir, modelFile), "remove result.json and the folder checkpoint")
-			foldertest.Equal(t, how, foldertest.Read(t, dir), hurt)
-			must.Do(t, os.Remove(filepath.Join(dir, resultFile)))
-			must.Do(t, os.RemoveAll(filepath.Join(dir, checkpointDir)))
-			must.Get(Run(context.Background(), dev, id, dir, quiet))(t)
-			foldertest.Equal(t, how, foldertest.Read(t, dir), want)
+		// Where the model of its method, or what it predicts, is gone too, the run is computed again.
+		lost := map[string]string{modelFile: ".safetensors"}
+		if res.Files[evaluationFile] != "" {
+			lost[evaluationFile] = ".jsonl"
+		}
+		for name, kind := range lost {
+			for how, damage := range damages {
+				dir := t.TempDir()
+				restore(t, dir, want)
+				kept := filepath.Join(dir, checkpointDir, cmp.Or(res.Recommended, cfg.Methods[0])+kind)
+				damageFile(t, filepath.Join(dir, name), damage)
+				damageFile(t, kept, damage)
+				hurt := foldertest.Read(t, dir)
+				_, err := Run(context.Background(), dev, id, dir, quiet)
+				must.Fail(t, how, err, filepath.Join(dir, name), "remove result.json and the folder checkpoint")
+				foldertest.Equal(t, how, foldertest.Read(t, dir), hurt)
+				must.Do(t, os.Remove(filepath.Join(dir, resultFile)))
+				if how == "changed" || name == modelFile {
+					must.Do(t, os.RemoveAll(filepath.Join(dir, checkpointDir)))
+				}
+				must.Get(Run(context.Background(), dev, id, dir, quiet))(t)
+				foldertest.Equal(t, how, foldertest.Read(t, dir), want)
+			}
 		}
 		// Without a checkpoint relevance.csv still follows, the epochs do not.
-		for name, mended := range map[string]bool{relevanceFile: true, epochsFile: false} {
+		for name, mended := range map[string]bool{relevanceFile: true, evaluationFile: false, epochsFile: false} {
+			if res.Files[name] == "" {
+				continue
+			}
 			dir := t.TempDir()
 			restore(t, dir, want)
 			damageFile(t, filepath.Join(dir, name), damages["changed"])

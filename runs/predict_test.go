@@ -51,7 +51,7 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 		target string
 	}{
 		{"classes", smallSet(71, 4, 400, 6, true), smallConfig(), "floats_3"},
-		{"intercept", smallSet(72, 4, 400, 6, true), intercept, "bytes_2"},
+		{"intercept", smallSet(72, 4, 400, 6, true), intercept, "floats_3"},
 		{"numbers", smallSet(73, 4, 400, 6, false), intercept, "floats_1"},
 		{"alone", smallSet(74, 4, 400, 6, false), alone, "floats_1"},
 		{"conv", smallImages(75, 3, 300, 6, 9), smallConvConfig(), ""},
@@ -83,6 +83,12 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 		}
 		if (found[0].Numbers == nil) != (want.Metric == pipeline.MetricError) || !near(got, want.Value, 1e-4) {
 			t.Errorf("%s: the predictions score %g, the run recorded %+v", c.name, got, want)
+		}
+		if kept := filepath.Join(dir, checkpointDir, method+".jsonl"); c.cfg.Head.Prior == pipeline.PriorIdentity {
+			must.Absent(t, kept)
+			must.Absent(t, filepath.Join(dir, evaluationFile))
+		} else {
+			sameEvaluation(t, c.name, must.Get(readEvaluation(kept))(t)[0], found[0])
 		}
 		out := must.Get(csv.NewReader(must.Get(os.Open(p.Out))(t)).ReadAll())(t)
 		if len(out) != 1+len(task.Test) || out[1][0] != "row 0" || out[len(out)-1][0] != fmt.Sprintf("row %d", len(task.Test)-1) {

@@ -27,6 +27,9 @@ type Finished struct {
 	// Available and Cost are, by source, the rows that it can give and what its samples cost in all.
 	Available map[string]int
 	Cost      map[string]float64
+	// Evaluations say for each column of labels how the predictions of the model compare with them, on the rows that its
+	// score is of. There are none where the score is exact, and with preset paper.
+	Evaluations []*Evaluation
 	// Seconds is what all epochs took, over all processes that carried out the run.
 	Seconds float64
 }
@@ -81,7 +84,10 @@ func ReadRun(dir string) (*Finished, error) {
 	if f.Identity, err = ReadIdentity(dir); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{configFile, epochsFile, modelFile, relevanceFile} {
+	for _, name := range []string{configFile, epochsFile, evaluationFile, modelFile, relevanceFile} {
+		if name == evaluationFile && f.Result.Files[name] == "" {
+			continue
+		}
 		found, err := hashFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
@@ -89,6 +95,11 @@ func ReadRun(dir string) (*Finished, error) {
 		if want := f.Result.Files[name]; found != want {
 			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %.8s: the command of the run mends it",
 				filepath.Join(dir, name), want, found)
+		}
+	}
+	if f.Result.Files[evaluationFile] != "" {
+		if f.Evaluations, err = readEvaluation(filepath.Join(dir, evaluationFile)); err != nil {
+			return nil, err
 		}
 	}
 	if f.Sources, err = modelSources(filepath.Join(dir, modelFile)); err != nil {

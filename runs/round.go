@@ -56,7 +56,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 		in.Test = pipeline.Labelled{}
 	}
 	score.Target, score.Test = len(in.Target.Rows), len(test.Rows)
-	models := map[string][]byte{}
+	models, evaluations := map[string][]byte{}, map[string][]byte{}
 	var first pipeline.State
 	for i, method := range p.Config.Methods {
 		if i > 0 {
@@ -66,6 +66,9 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 			return nil, err
 		}
 		if models[method], err = encodeModel(p, method, of.Version, l.Tensors(st)); err != nil {
+			return nil, err
+		}
+		if evaluations[method], err = encodeEvaluation(p, l); err != nil {
 			return nil, err
 		}
 		last := st.Epochs[len(st.Epochs)-1]
@@ -97,8 +100,11 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	if err != nil {
 		return nil, err
 	}
-	model := models[folder{id: of}.modelMethod(&score.Result)]
-	files = append(files, RoundFile{modelFile, model}, RoundFile{rowsFile, rows})
+	method := folder{id: of}.modelMethod(&score.Result)
+	files = append(files, RoundFile{modelFile, models[method]}, RoundFile{rowsFile, rows})
+	if evaluation := evaluations[method]; len(evaluation) > 0 {
+		files = append(files, RoundFile{evaluationFile, evaluation})
+	}
 	score.Result.Files = Hashes{}
 	for _, f := range files {
 		score.Result.Files[f.Name] = hashOf(f.Content)

@@ -3,10 +3,9 @@ package runs
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -55,8 +54,12 @@ type folder struct {
 	point   checkpoint
 }
 
-// runFiles are the files whose hashes result.json has, in ascending order.
-var runFiles = []string{configFile, epochsFile, modelFile, relevanceFile, rowsFile}
+// runFiles are the files whose hashes result.json has, in ascending order, measuredFiles those where the predictions of the
+// model were compared with labels.
+var (
+	runFiles      = []string{configFile, epochsFile, modelFile, relevanceFile, rowsFile}
+	measuredFiles = slices.Insert(slices.Clone(runFiles), 2, evaluationFile)
+)
 
 // carryOn goes from the checkpoint to the end.
 func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress func(pipeline.Step)) (*Result, error) {
@@ -64,13 +67,19 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 	if err != nil {
 		return nil, err
 	}
-	for _, method := range f.finishedMethods(st) {
-		// The parameters of its model are gone: without the file everything begins anew.
-		raw, err := atomicfile.ReadFile(f.methodModel(method), maxTensors)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, e := range f.lastRounds(st) {
+		// The parameters of its model are gone, and its predictions: without the files everything begins anew.
+		model, err := readIfPresent(f.methodModel(e.Method))
+		if err != nil {
 			return nil, err
 		}
-		if _, damaged := decodeModel(raw); damaged != nil {
+		if _, damaged := decodeModel(model); damaged != nil {
+			st = pipeline.State{}
+		}
+		if e.Losses == nil {
+			continue
+		}
+		if list, damaged := readEvaluation(f.methodEvaluation(e.Method)); damaged != nil || len(list) == 0 {
 			st = pipeline.State{}
 		}
 	}
@@ -81,11 +90,7 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 			return err
 		}
 		if last.Epoch == f.problem.RoundsOf(last.Method) {
-			model, err := encodeModel(f.problem, last.Method, f.id.Version, l.Tensors(st))
-			if err == nil {
-				err = cmp.Or(atomicfile.MkdirAll(filepath.Join(f.dir, checkpointDir)), atomicfile.Write(f.methodModel(last.Method), model))
-			}
-			if err != nil {
+			if err := f.keepMethod(last.Method, l, st); err != nil {
 				return err
 			}
 		}
@@ -102,20 +107,40 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 	return f.finish(st)
 }
 
-// finishedMethods are those whose last round the state has.
-func (f folder) finishedMethods(st pipeline.State) []string {
-	var out []string
-	for _, e := range st.Epochs {
-		if e.Epoch == f.problem.RoundsOf(e.Method) {
-			out = append(out, e.Method)
+// lastRounds are those of the methods that are finished.
+func (f folder) lastRounds(st pipeline.State) []pipeline.Epoch {
+	return slices.DeleteFunc(slices.Clone(st.Epochs), func(e pipeline.Epoch) bool { return e.Epoch < f.problem.RoundsOf(e.Method) })
+}
+
+// keepMethod writes the model of a finished method, and how its predictions compare with labels.
+func (f folder) keepMethod(method string, l *pipeline.Learner, st pipeline.State) error {
+	model, err := encodeModel(f.problem, method, f.id.Version, l.Tensors(st))
+	if err != nil {
+		return err
+	}
+	evaluation, err := encodeEvaluation(f.problem, l)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.MkdirAll(filepath.Join(f.dir, checkpointDir)); err != nil {
+		return err
+	}
+	if len(evaluation) > 0 {
+		if err := atomicfile.Write(f.methodEvaluation(method), evaluation); err != nil {
+			return err
 		}
 	}
-	return out
+	return atomicfile.Write(f.methodModel(method), model)
 }
 
 // methodModel is where the model of a finished method is kept.
 func (f folder) methodModel(method string) string {
 	return filepath.Join(f.dir, checkpointDir, method+".safetensors")
+}
+
+// methodEvaluation is where the evaluation of a finished method is kept.
+func (f folder) methodEvaluation(method string) string {
+	return filepath.Join(f.dir, checkpointDir, method+".jsonl")
 }
 
 // modelMethod is the method whose model is the run's: the recommended one, or the first where there is none.
@@ -176,7 +201,15 @@ func (f folder) finish(st pipeline.State) (*Result, error) {
 	if err := f.copyModel(f.modelMethod(&res), modelFile); err != nil {
 		return nil, err
 	}
-	if res.Files, err = hashFiles(f.dir, runFiles...); err != nil {
+	names := runFiles
+	evaluation, err := readIfPresent(f.methodEvaluation(f.modelMethod(&res)))
+	if len(evaluation) > 0 && err == nil {
+		names, err = measuredFiles, atomicfile.Write(filepath.Join(f.dir, evaluationFile), evaluation)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if res.Files, err = hashFiles(f.dir, names...); err != nil {
 		return nil, err
 	}
 	return &res, jsonfile.Write(filepath.Join(f.dir, resultFile), res)

@@ -25,7 +25,8 @@ const schemaFolder = "../../docs/schema"
 
 // The schemas have the fields of what is written, required where they always are, and no others.
 func TestSchemasHaveTheFields(t *testing.T) {
-	for name, v := range map[string]any{"result.json": runs.Result{}, "summary.json": runs.Summary{}, "study-status.json": study.Status{}} {
+	for name, v := range map[string]any{"result.json": runs.Result{}, "summary.json": runs.Summary{}, "study-status.json": study.Status{},
+		"evaluation.json": runs.Evaluation{}} {
 		sameFields(t, name, name, readSchema(t, name), reflect.TypeOf(v))
 	}
 }
@@ -107,11 +108,12 @@ func TestSchemas(t *testing.T) {
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	schemas := map[string]*jsonschema.Schema{}
-	for _, name := range []string{"result.json", "summary.json", "study-status.json"} {
+	names := []string{"result.json", "summary.json", "study-status.json", "evaluation.json"}
+	for _, name := range names {
 		doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(must.Get(os.ReadFile(filepath.Join(schemaFolder, name)))(t))))(t)
 		must.Do(t, compiler.AddResource(readSchema(t, name)["$id"].(string), doc))
 	}
-	for _, name := range []string{"result.json", "summary.json", "study-status.json"} {
+	for _, name := range names {
 		schemas[name] = must.Get(compiler.Compile(readSchema(t, name)["$id"].(string)))(t)
 	}
 	check := func(name, what string, raw []byte) {
@@ -127,6 +129,7 @@ func TestSchemas(t *testing.T) {
 	}
 	succeed(t, dir, tiny("run", "--out", "run")...)
 	check("result.json", "a run", read("run", "result.json"))
+	check("evaluation.json", "a run", read("run", "evaluation.jsonl"))
 	succeed(t, dir, tiny("run", "--out", "paper", "--preset", "paper", "--methods", "active")...)
 	check("result.json", "a run of one method", read("paper", "result.json"))
 	succeed(t, dir, tiny("sweep", "--out", "sweep", "--targets", "fog_1,fog_2", "--budgets", "600,900")...)
@@ -149,6 +152,7 @@ func TestSchemas(t *testing.T) {
 	}
 	succeed(t, c.dir, "study", "tell", "S", c.answer(t, "answers.csv", asked...))
 	succeed(t, c.dir, "study", "fit", "S")
+	check("evaluation.json", "a study", must.Get(os.ReadFile(filepath.Join(c.dir, "S", "rounds", "0001", "evaluation.jsonl")))(t))
 	check("study-status.json", "a study", []byte(succeed(t, c.dir, "study", "status", "S", "--json").Stdout))
 
 	var broken map[string]any

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -56,7 +58,7 @@ func TestFiguresAreWellFormed(t *testing.T) {
 	for i, v := range odd {
 		for j, name := range names {
 			w := odd[(i+j)%len(odd)]
-			bars := []Bar{{name, v, w, v, true}, {name, w, 0, 0, false}}
+			bars := []Bar{{name, "", v, w, v, true}, {name, "short", w, 0, 0, false}}
 			ticks := func(l Line) []Line { return []Line{l, {Name: name, Level: true, Points: l.Points[:1], Color: 2}} }
 			for kind, f := range map[string]*Figure{
 				"bars":        Bars(name, name, name, x, bars),
@@ -95,8 +97,13 @@ func TestFit(t *testing.T) {
 		{"impulse_noise_2", 10.5 * letter, "impul…se_2"},
 		{"長い長い長い", 8.5 * letter, "長い…い"},
 	} {
-		if got := fit(test.name, test.room); got != test.want {
+		if got := Fit(test.name, test.room); got != test.want {
 			t.Errorf("%q in %g is %q, expected %q", test.name, test.room, got, test.want)
 		}
+	}
+	defer func(was bool) { runewidth.DefaultCondition.EastAsianWidth = was }(runewidth.DefaultCondition.EastAsianWidth)
+	runewidth.DefaultCondition.EastAsianWidth = true // as in some locales
+	if name := "a…b → c"; textWidth(name) != textWidth("1234567") || Isolate(name) != name {
+		t.Errorf("%q has the width of %g letters and is isolated as %q", name, textWidth(name)/letter, Isolate(name))
 	}
 }

@@ -1,10 +1,15 @@
 package chart
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Bar is a bar with a name, its value and, where Band says so, an interval.
 type Bar struct {
-	Name             string
+	Name string
+	// Short stands before the bar in place of the name, which is where the pointer rests on it.
+	Short            string
 	Value, Low, High float64
 	Band             bool
 }
@@ -34,20 +39,20 @@ func Bars(title, desc, yName string, x Axis, bars []Bar) *Figure {
 	var names, texts []string
 	var values []float64
 	for _, b := range bars {
-		names, texts, values = append(names, b.Name), append(texts, x.Text(b.Value)), append(values, b.Value)
+		names, texts, values = append(names, cmp.Or(b.Short, b.Name)), append(texts, x.Text(b.Value)), append(values, b.Value)
 		if b.Band {
 			values = append(values, b.Low, b.High)
 		}
 	}
 	room := widest(texts, 90) + 8
-	f, p := frame(title, desc, yName, names, 150, 8, room)
+	f, p := frame(title, desc, yName, names, 200, 8, room)
 	lo, hi := bounds(values)
 	x.Zero = true
 	s := x.newScale(lo, hi, p.left, p.right)
 	f.xAxis(p, x, s, true)
 	for i, b := range bars {
 		y := p.top + float64(i)*barHeight
-		f.rowName(p, i, b.Name)
+		f.rowName(p, i, names[i])
 		note := x.Text(b.Value)
 		if b.Band {
 			note += fmt.Sprintf(" (%s to %s)", x.Text(b.Low), x.Text(b.High))

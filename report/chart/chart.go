@@ -37,6 +37,9 @@ const width = 460
 // letter is the width of a letter of the text size in a wide font.
 const letter = 7.4
 
+// cells counts the letters of a text, twice those that are wide, the same in every locale.
+var cells = &runewidth.Condition{StrictEmojiNeutral: true}
+
 // SVG returns the drawing as an element of a page, whose style has [Style].
 func (f *Figure) SVG(id string) string {
 	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-t %s-d">`+
@@ -87,8 +90,8 @@ func num(v float64) string {
 // Isolate keeps a name that is written from right to left from turning the words around it.
 func Isolate(name string) string {
 	for _, r := range name {
-		if r >= 0x590 && r <= 0x8ff || r >= 0x200e && r <= 0x202e || r >= 0xfb1d && r <= 0xfefc || r >= 0x10800 && r <= 0x10fff ||
-			r >= 0x1e800 && r <= 0x1efff {
+		if r >= 0x590 && r <= 0x8ff || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0xfb1d && r <= 0xfefc ||
+			r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff {
 			return "\u2068" + name + "\u2069"
 		}
 	}
@@ -117,7 +120,7 @@ func (f *Figure) text(x, y float64, class, anchor, s string) {
 
 // label writes a name, cut in its middle where it is longer than room, and whole where the pointer rests on it.
 func (f *Figure) label(x, y float64, class, anchor, name string, room float64) {
-	short := fit(name, room)
+	short := Fit(name, room)
 	if short == name {
 		f.text(x, y, class, anchor, name)
 		return
@@ -125,19 +128,19 @@ func (f *Figure) label(x, y float64, class, anchor, name string, room float64) {
 	f.printf(`<text x="%s" y="%s" class="%s" text-anchor="%s">%s%s</text>`, num(x), num(y), class, anchor, escape(short), tip(name))
 }
 
-// fit cuts the middle out of a name that is wider than room.
-func fit(name string, room float64) string {
-	cells := int(room / letter)
-	if runewidth.StringWidth(name) <= cells {
+// Fit cuts the middle out of a name that is wider than room.
+func Fit(name string, room float64) string {
+	most := int(room / letter)
+	if cells.StringWidth(name) <= most {
 		return name
 	}
-	tail := max(0, (cells-1)/2)
-	head := max(0, cells-1-tail)
-	return runewidth.Truncate(name, head, "") + "…" + strings.TrimLeft(runewidth.TruncateLeft(name, runewidth.StringWidth(name)-tail, ""), " ")
+	tail := max(0, (most-1)/2)
+	head := max(0, most-1-tail)
+	return cells.Truncate(name, head, "") + "…" + strings.TrimLeft(cells.TruncateLeft(name, cells.StringWidth(name)-tail, ""), " ")
 }
 
 // textWidth is about the width of a text.
-func textWidth(s string) float64 { return letter * float64(runewidth.StringWidth(s)) }
+func textWidth(s string) float64 { return letter * float64(cells.StringWidth(s)) }
 
 // widest is the width of the widest name, at most most.
 func widest(names []string, most float64) float64 {
@@ -178,7 +181,7 @@ func (f *Figure) legend(y float64, names []string, sign func(x, y float64, i int
 	const left, gap = 4.0, 26.0
 	x := left
 	for i, n := range names {
-		n = fit(n, f.Width-left-gap)
+		n = Fit(n, f.Width-left-gap)
 		w := gap + textWidth(n) + 12
 		if x > left && x+w > f.Width {
 			x, y = left, y+17

@@ -48,7 +48,7 @@ type Map struct {
 // Heat draws a map with the number in each cell.
 func Heat(m Map) *Figure {
 	f := &Figure{Title: m.Title, Desc: m.Desc, Width: width}
-	p := plot{widest(m.Rows, 110) + 30, 42, width - 6, 0}
+	p := plot{widest(m.Rows, 140) + 30, 42, width - 6, 0}
 	cell := (p.right - p.left) / float64(len(m.Columns))
 	height := min(24, max(18, cell))
 	p.bottom = p.top + height*float64(len(m.Rows))
@@ -74,12 +74,32 @@ func Heat(m Map) *Figure {
 				num(y+height/2+3.5), class, escape(m.Text(v)))
 		}
 	}
-	for j, name := range m.Columns {
-		f.label(p.left+(float64(j)+0.5)*cell, p.bottom+15, "tick", "middle", name, max(cell, letter))
+	room := 15.0
+	if widest(m.Columns, width) > cell {
+		room = 0
+		for j, name := range m.Columns {
+			room = max(room, f.slanted(p.left+(float64(j)+0.5)*cell, p.bottom+10, name))
+		}
+		f.Height += room - 15
+	} else {
+		for j, name := range m.Columns {
+			f.text(p.left+(float64(j)+0.5)*cell, p.bottom+room, "tick", "middle", name)
+		}
 	}
-	f.text((p.left+p.right)/2, p.bottom+34, "mute", "middle", m.XName)
+	f.text((p.left+p.right)/2, p.bottom+room+19, "mute", "middle", m.XName)
 	f.yName(p, m.YName)
 	return f
+}
+
+// slanted writes a name up to a place from below, and returns how far it reaches down from there.
+func (f *Figure) slanted(x, y float64, name string) float64 {
+	short := Fit(name, 150)
+	note := ""
+	if short != name {
+		note = tip(name)
+	}
+	f.printf(`<text transform="translate(%s %s)rotate(-60)" text-anchor="end">%s%s</text>`, num(x+4), num(y), escape(short), note)
+	return textWidth(short)*0.87 + 12
 }
 
 // colors is the colour of a value, and the value of the strongest colour.
@@ -118,7 +138,7 @@ func (f *Figure) colorLegend(m Map, color func(float64) string, most float64) {
 	}
 	f.text(x-6, y, "tick", "end", text(lo))
 	f.text(x+w+6, y, "tick", "", text(most))
-	f.text(4, y, "mute", "", fit(m.Legend, x-6-textWidth(text(lo))-12))
+	f.text(4, y, "mute", "", Fit(m.Legend, x-6-textWidth(text(lo))-12))
 }
 
 // Group is a run of rows or columns with something in common.
@@ -185,9 +205,7 @@ func Large(m Map, columns, rows []Group) *Figure {
 			deepest = max(deepest, p.bottom+20)
 			continue
 		}
-		short := fit(g.Name, 120)
-		f.printf(`<text transform="translate(%s %s)rotate(-60)" text-anchor="end">%s</text>`, num(x+4), num(p.bottom+14), escape(short))
-		room = max(room, textWidth(short)*0.87+16)
+		room = max(room, f.slanted(x, p.bottom+14, g.Name)+4)
 	}
 	deepest = max(deepest, p.bottom+room)
 	f.text((p.left+p.right)/2, deepest+18, "mute", "middle", m.XName)

@@ -1,0 +1,121 @@
+package runs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// evaluate compares predictions of each output of the target of p with labels, row after row, for each column of labels.
+func evaluate(p *pipeline.Problem, pred [][]float32, y []float32) []*Evaluation {
+	if len(y) == 0 {
+		return nil
+	}
+	var out []*Evaluation
+	first := 0
+	for _, c := range outputColumns(p.Set, p.Target.Tasks) {
+		e, at := newEvaluation(c), first
+		label := func(row, k int) float64 { return float64(y[row*len(pred)+at+k]) }
+		first += c.Heads
+		if len(c.Classes) > 0 {
+			e.compareClasses(pred[at:first], label)
+		} else {
+			e.compareNumbers(pred[at], label)
+		}
+		if e.Rows > 0 {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// compareClasses adds rows of one head for each class, or of one for two. As in a score, the label of the class that is
+// predicted says whether there is one.
+func (e *Evaluation) compareClasses(pred [][]float32, label func(row, k int) float64) {
+	for row := range pred[0] {
+		truth, class, score := -1, 0, float64(pred[0][row])
+		if len(pred) == 1 {
+			truth = 0
+			if label(row, 0) > 0.5 {
+				truth = 1
+			}
+			if score > 0.5 {
+				class = 1
+			} else {
+				score = 1 - score
+			}
+		}
+		for k := 1; k < len(pred); k++ {
+			if v := float64(pred[k][row]); v > score {
+				class, score = k, v
+			}
+		}
+		for k := range pred {
+			if len(pred) > 1 && label(row, k) > 0.5 {
+				truth = k
+			}
+		}
+		if known := label(row, min(class, len(pred)-1)); known == known {
+			e.addClass(truth, class, score)
+		}
+	}
+	e.finish()
+}
+
+// compareNumbers adds rows of one head, and divides them into ten bins, fewer where there are not five rows for each.
+func (e *Evaluation) compareNumbers(pred []float32, label func(row, k int) float64) {
+	var rows []int
+	for row, p := range pred {
+		if y := label(row, 0); y == y {
+			e.addNumber(y, float64(p))
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	e.finish()
+	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(pred[a], pred[b]) })
+	bins := max(1, min(10, len(rows)/5))
+	for b := range bins {
+		in, sums := rows[b*len(rows)/bins:(b+1)*len(rows)/bins], numberSums{}
+		for i, row := range in {
+			sums.add(float64(i+1), label(row, 0), float64(pred[row]))
+		}
+		n := len(in)
+		e.Numbers.Bins = append(e.Numbers.Bins, NumberBin{float64(pred[in[0]]), float64(pred[in[n-1]]), n, sums.p, sums.y,
+			math.Sqrt(sums.yy / float64(n))})
+	}
+}
+
+// encodeEvaluation is evaluation.jsonl: how the predictions that the score of the last round of l is of compare with labels,
+// a line for each column of labels. It is empty where there are none.
+func encodeEvaluation(p *pipeline.Problem, l *pipeline.Learner) ([]byte, error) {
+	pred, y := l.Measured()
+	return jsonfile.EncodeLines(evaluate(p, pred, y))
+}
+
+// readEvaluation reads what encodeEvaluation writes.
+func readEvaluation(path string) (out []*Evaluation, err error) {
+	err = jsonfile.ReadLines(path, maxResult, func(e Evaluation) error {
+		whole := (len(e.Classes) > 0) != (e.Numbers != nil) && len(e.Confusion) == len(e.Classes)
+		for k := 0; whole && k < len(e.Confusion); k++ {
+			n := len(e.Confusion[k])
+			whole = n == len(e.Confusion[0]) && n > 0 && (n == len(e.Classes) || n == len(e.Classes)-1)
+		}
+		if !whole {
+			return errors.New("expected the counts of as many classes as there are names, or numbers")
+		}
+		out = append(out, &e)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,141 @@
+package runs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// sameEvaluation holds what a run says of its test rows against predictions of the same rows. A score at an edge may
+// fall on either side of it.
+func sameEvaluation(t *testing.T, name string, own, found *Evaluation) {
+	t.Helper()
+	if own.Rows != found.Rows || !near(own.Error, found.Error, 1e-12) || !slices.EqualFunc(own.Confusion, found.Confusion, slices.Equal) {
+		t.Errorf("%s: the run has %+v, predict found %+v", name, own, found)
+	}
+	score, right := 0.0, 0.0
+	for _, b := range own.Calibration {
+		score, right = score+float64(b.Rows)*b.Score, right+float64(b.Rows)*b.Right
+	}
+	for _, b := range found.Calibration {
+		score, right = score-float64(b.Rows)*b.Score, right-float64(b.Rows)*b.Right
+	}
+	if score > 1e-3 || score < -1e-3 || right > 1e-9 || right < -1e-9 {
+		t.Errorf("%s: the run has %+v, predict found %+v", name, own.Calibration, found.Calibration)
+	}
+	if a, b := own.Numbers, found.Numbers; (a == nil) != (b == nil) || a != nil && (!near(a.R2, b.R2, 1e-4) || !near(a.Slope, b.Slope, 1e-4)) {
+		t.Errorf("%s: the run has %+v, predict found %+v", name, a, b)
+	} else if a != nil {
+		checkBins(t, name, own)
+	}
+}
+
+// checkBins holds the bins of numbers against all rows: the variance of the labels is that within bins and between them.
+func checkBins(t *testing.T, name string, e *Evaluation) {
+	t.Helper()
+	n, mean, square, last := 0, 0.0, 0.0, e.Numbers.Bins[0].From
+	for _, b := range e.Numbers.Bins {
+		if b.From < last || b.To < b.From || b.Predicted < b.From || b.Predicted > b.To || b.Rows < 5 {
+			t.Errorf("%s: bin %+v after %g", name, b, last)
+		}
+		n, last = n+b.Rows, b.To
+		mean += float64(b.Rows) * b.Label / float64(e.Rows)
+	}
+	for _, b := range e.Numbers.Bins {
+		square += float64(b.Rows) * (b.Spread*b.Spread + (b.Label-mean)*(b.Label-mean)) / float64(e.Rows)
+	}
+	if n != e.Rows || len(e.Numbers.Bins) != min(10, n/5) || !near(e.Numbers.R2, 1-e.Numbers.MSE/square, 1e-9) {
+		t.Errorf("%s: %d rows in bins of variance %g: %+v", name, n, square, e.Numbers)
+	}
+}
+
+// labelledSet has pools with a column of three classes, of which rows may lack the label, and one of two.
+func labelledSet(seed uint64) *dataset.Set {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	set := &dataset.Set{Name: "labelled", Binary: true, Columns: &dataset.Columns{Features: []string{"x"}, Labels: []dataset.LabelColumn{
+		{Name: "kind", Classes: []string{"a", "b", "c"}}, {Name: "big", Classes: []string{"no", "yes"}}}}}
+	for p := range 3 {
+		const rows, cols = 60, 4
+		pool := &dataset.Pool{Name: fmt.Sprintf("pool%d", p), Rows: rows, Cols: cols, Scale: 1, F32: make([]float32, rows*cols)}
+		labels := make([][]float32, 4)
+		for i := range labels {
+			labels[i] = make([]float32, rows)
+		}
+		var kinds, all []int32
+		for i := range rows {
+			kind := i % 3
+			for j := range cols {
+				pool.F32[i*cols+j] = float32(rng.NormFloat64())
+			}
+			pool.F32[i*cols+kind]++
+			labels[kind][i] = 1
+			labels[3][i] = float32(b2i(pool.F32[i*cols+3] > 0))
+			if all = append(all, int32(i)); i%4 > 0 {
+				kinds = append(kinds, int32(i))
+			}
+		}
+		set.Pools = append(set.Pools, pool)
+		for k, class := range []string{"a", "b", "c", "yes"} {
+			task := dataset.Task{Name: pool.Name + class, Pool: p, Labels: labels[k], Train: kinds}
+			task.Output = dataset.Output{Name: "kind", Class: class}
+			if k == 3 {
+				task.Output.Name, task.Train = "big", all
+			}
+			set.Tasks = append(set.Tasks, task)
+		}
+	}
+	return set
+}
+
+// What the model says of the target's samples, each left out, is what its score is of, column by column.
+func TestEvaluationOfSeveralColumns(t *testing.T) {
+	seed := testrand.Seed(t)
+	dev := openDevice(t, 1, labelledSet(seed))
+	cfg := smallConfig()
+	cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget = pipeline.SourcesPools, 60, 60
+	cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	dir := t.TempDir()
+	res := mustRun(t, dev, identityOf(dev, cfg, []string{"pool1"}, seed), dir)
+	f := must.Get(ReadRun(dir))(t)
+	if len(f.Evaluations) != 2 || f.Evaluations[0].Rows != 45 || f.Evaluations[1].Rows != 60 {
+		t.Fatalf("%+v", f.Evaluations)
+	}
+	wrong, rows := 0.0, 0.0
+	for i, e := range f.Evaluations {
+		if want := [][]string{{"a", "b", "c"}, {"no", "yes"}}[i]; !slices.Equal(e.Classes, want) {
+			t.Errorf("classes %q, want %q", e.Classes, want)
+		}
+		sums := []int{15, 15, 15}
+		if i == 1 {
+			sums = e.Confusion[0]
+		}
+		for k, counts := range e.Confusion {
+			if n := counts[0] + counts[1]; i == 0 && n+counts[2] != sums[k] {
+				t.Errorf("class %s: counts %v", e.Classes[k], counts)
+			}
+		}
+		wrong, rows = wrong+e.Error*float64(e.Rows), rows+float64(e.Rows)
+	}
+	if s := res.Method(res.Recommended).Score; !s.LeaveOneOut || !near(s.Value, wrong/rows, 1e-12) {
+		t.Errorf("score %+v, the columns have %g", s, wrong/rows)
+	}
+}
+
+// What is no evaluation is refused.
+func TestReadEvaluationRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), evaluationFile)
+	for _, bad := range []string{`{}`, `{"classes":["a"]}`, `{"classes":["a","b"],"confusion":[[1],[1,2]]}`, `{"rows":"x"}`,
+		`{"classes":["a","b","c"],"confusion":[[1],[1],[1]]}`, `{"classes":["a"],"confusion":[[1]],"numbers":{}}`,
+		`{"classes":["a"],"confusion":[[]]}`, `{"surprise":1}`} {
+		must.Do(t, os.WriteFile(path, []byte(bad+"\n"), 0o644))
+		must.Fail(t, bad, must.Err(readEvaluation(path)), path)
+	}
+}
