@@ -178,7 +178,8 @@ deps-python:
 CUDA12 := nvidia-cuda-runtime-cu12==12.0.107 nvidia-nvjitlink-cu12==12.0.76 nvidia-cublas-cu12==12.0.1.189 \
           nvidia-cusparse-cu12==12.0.0.76 nvidia-cusolver-cu12==11.4.2.57 nvidia-cuda-nvrtc-cu12==12.9.86
 CUDA13 := nvidia-cuda-runtime==13.5.37 nvidia-nvjitlink==13.5.37 nvidia-cublas==13.10.0.20 \
-          nvidia-cusparse==12.9.4.2 nvidia-cusolver==12.4.1.2 nvidia-cuda-nvrtc==13.5.37
+          nvidia-cusparse==12.9.4.2 nvidia-cusolver==12.4.1.2 nvidia-cuda-nvrtc==13.5.37 \
+          nvidia-cuda-nvdisasm==13.5.37
 
 .PHONY: deps-cuda
 deps-cuda: $(WHEELS)/cuda12/complete $(WHEELS)/cuda13/complete

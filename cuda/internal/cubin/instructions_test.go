@@ -1,0 +1,100 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cubin
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/kernels"
+)
+
+const disassemblerEnv = "CUBIN_TEST_NVDISASM"
+
+// TestInstructions counts, in the machine code of CUDA 13 for sm_90, the instructions of one turn of the loops that a fit
+// spends its time in, by stored element or by multiplication with an addition, and holds them to what docs/gpu.md says.
+func TestInstructions(t *testing.T) {
+	if nvdisasm := os.Getenv(disassemblerEnv); nvdisasm != "" {
+		countInstructions(t, os.Getenv(childEnv), nvdisasm)
+		return
+	}
+	base := os.Getenv("AMTRL_CUDA_WHEELS")
+	demanded := base != ""
+	if !demanded {
+		base = filepath.Join("..", "..", "..", "build")
+	}
+	dir := must.Get(filepath.Abs(filepath.Join(base, "cuda13")))(t)
+	nvdisasm := filepath.Join(dir, "nvidia", "cu13", "bin", "nvdisasm")
+	if err := must.Err(os.Stat(nvdisasm)); err != nil && demanded {
+		t.Fatalf("AMTRL_CUDA_WHEELS is set: %v: remove the folder cuda13 there, and make deps-cuda", err)
+	} else if err != nil {
+		t.Skipf("needs make deps-cuda: %v", err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestInstructions$", "-test.v")
+	cmd.Env = append(os.Environ(), childEnv+"="+dir, disassemblerEnv+"="+nvdisasm)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	} else {
+		t.Logf("\n%s", out)
+	}
+}
+
+var fma = regexp.MustCompile(`\bFFMA\b`)
+
+// hot are loops: those of an entry point that have least instructions work and loads wide, and what one turn of a
+// lane gets done.
+var hot = []struct {
+	entry, what, unit string
+	work              *regexp.Regexp
+	least             int
+	wide              string
+	done              float64
+	most              float64 // instructions of a turn by what it gets done
+}{
+	{"task_gradient_896", "uint8", "element", fma, 220, "LDG.E.CONSTANT", 4 * 28, 6.4},
+	{"task_gradient_896", "float16", "element", fma, 110, "LDG.E.64", 2 * 28, 5.2},
+	{"task_gradient_896", "float32", "element", fma, 50, "LDG.E.128", 28, 5.3},
+	{"conv", "", "multiply-add", fma, 288, "LDS.128", 288, 1.15},
+	{"conv_grad_input", "", "multiply-add", fma, 288, "LDS.128", 288, 1.15},
+	{"conv_grad_weight", "", "multiply-add", fma, 18, "LDS", 18, 3.4},
+	// One of these is 16 x 8 x 8 for a warp.
+	{"conv_tf32", "", "multiply-add", regexp.MustCompile(`HMMA\.1688`), 72, "LDS", 72 * 16 * 8 * 8 / 32, 0.14},
+	{"conv_grad_input_tf32", "", "multiply-add", regexp.MustCompile(`HMMA\.1688`), 72, "LDS", 72 * 16 * 8 * 8 / 32, 0.14},
+}
+
+func countInstructions(t *testing.T, dir, nvdisasm string) {
+	lib, _, err := nv.OpenToolkit(nv.Options{Dir: dir})
+	must.Do(t, err)
+	cache := NewCache(filepath.Join(must.Get(os.UserCacheDir())(t), "amtrl", "standin", "cubin"))
+	functions := map[string]*function{}
+	for _, h := range hot {
+		f := functions[h.entry]
+		for _, s := range kernels.Sources() {
+			if f == nil && slices.Contains(s.EntryPoints(), h.entry) {
+				f = disassemble(t, nvdisasm, must.Get(cache.Compile(lib.NVRTC, sourceFor(s, apart)))(t).Image)[h.entry]
+				functions[h.entry] = f
+			}
+		}
+		if f == nil {
+			t.Errorf("no entry point %s", h.entry)
+			continue
+		}
+		turn, err := f.loop(h.work, h.least, h.wide)
+		if err != nil {
+			t.Errorf("%s %s: %v", h.entry, h.what, err)
+			continue
+		}
+		n := float64(len(turn)) / h.done
+		t.Logf("%-22s %-8s %5d instructions for %4.0f: %.2f per %s", h.entry, h.what, len(turn), h.done, n, h.unit)
+		if n > h.most {
+			t.Errorf("%s %s: %.2f instructions per %s, expected at most %v", h.entry, h.what, n, h.unit, h.most)
+		}
+	}
+}
