@@ -23,8 +23,8 @@
 // registers: a row is loaded once, for the dot product and for the sum. Loads
 // are of four elements, so that the lanes fill up in steps of 128 columns: at
 // d = 784 all except 12 % of the lanes have work (16-byte loads of uint8 would leave
-// 23 % idle, and it is conversion and arithmetic that a uint8 pass is bound by:
-// under six instructions per element where an H200 has time for 6.2 at 4.8 TB/s).
+// 23 % idle, and conversion and arithmetic bind a uint8 pass as much as memory does:
+// 6.3 instructions per element where an H200 has time for 6.2 at 4.8 TB/s).
 // Rows are requested ahead of use, the more the smaller they are: four of uint8,
 // two of float16, none of float32; with three blocks on a multiprocessor and
 // d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns take
