@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -91,97 +91,20 @@ func orthonormalize(q *mat.Dense) error {
 
 var errBasis = errors.New("the decomposition of the target's features did not converge")
 
-// kernelRidge is the regression of the target's labels y, n by C, on two kernels of
-// its rows and an intercept:
-//
-//	alpha = (G + lambda I + lambda rho 11')^-1 y,  G = (A A'/s + kappa X X'/t) / (1 + kappa),
-//
-// for A n by c and s the mean squared norm of its rows less their mean. That is the
-// posterior mean where the function has the prior covariance G sigma^2/lambda, the
-// intercept N(0, rho sigma^2), and the noise variance sigma^2. In the basis Q, G is
-// a diagonal and a matrix of rank c + 1, so that a pair of kappa and lambda takes
-// work n r c and no decomposition of n rows.
-type kernelRidge struct {
-	rows *targetRows
-	y    *mat.Dense
-	rho  float64
-	q    *mat.Dense // Q, with columns beside it where A or 1 is not in its span
-	qy   *mat.Dense // Q'y
-	c    *mat.Dense // Q'[A/sqrt(s), 1]
-	unit float64    // 1/s, 0 where A is constant
-	// value are the eigenvalues of XX'/t for the columns of q, rest is what of each
-	// unit vector is outside of q, and square is q entry by entry, squared.
-	value, rest []float64
-	square      *mat.Dense
-	// each is what search found, the best lambda for each kappa.
-	each []kernelFit
-}
-
-// kernelFit is the regression at one kappa and lambda.
-type kernelFit struct {
-	// kappa, lambda and rho are those of the regression. With kappa the intercept is
-	// free, since X is less the mean of all rows, the one left out among them.
-	kappa, lambda, rho float64
-	// alpha are the dual coefficients; residual are those of leave-one-out,
-	// e_i = alpha_i / ((G + lambda I + lambda rho 11')^-1)_ii, and loo is their mean
-	// square, summed over outputs.
-	alpha, residual *mat.Dense
-	loo             float64
-}
-
-// newKernelRidge states the regression. a may be nil: then there is X alone.
-func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho float64) (*kernelRidge, error) {
-	k := &kernelRidge{rows: rows, y: y, rho: min(rho, maxRho), q: rows.q, value: rows.value}
-	n, _ := y.Dims()
-	columns := mat.NewDense(n, 1, slices.Repeat([]float64{1}, n))
-	if a != nil {
-		centred := mat.DenseCopyOf(a)
-		centreDense(centred)
-		if s := meanSquareNorm(centred); s > 0 {
-			k.unit = 1 / s
-		}
-		scaled := mat.DenseCopyOf(a)
-		scaled.Scale(math.Sqrt(k.unit), scaled)
-		var both mat.Dense
-		both.Augment(scaled, columns)
-		columns = &both
-	}
-	if err := k.extend(columns); err != nil {
-		return nil, err
-	}
-	k.c = new(mat.Dense)
-	k.c.Mul(k.q.T(), columns)
-	k.qy = new(mat.Dense)
-	k.qy.Mul(k.q.T(), y)
-	k.square = new(mat.Dense)
-	k.square.MulElem(k.q, k.q)
-	k.rest = make([]float64, n)
-	for i := range k.rest {
-		k.rest[i] = 1
-		for _, v := range k.square.RawRowView(i) {
-			k.rest[i] -= v
-		}
-		k.rest[i] = max(0, k.rest[i])
-	}
-	return k, nil
-}
-
-// maxRho stands for an intercept that nothing is known about.
-const maxRho = 1e6
-
-// extend adds to q what of the columns of a is outside of it.
-func (k *kernelRidge) extend(a *mat.Dense) error {
-	n, r := k.q.Dims()
+// spanWith returns Q and the eigenvalues with columns beside them for what of the columns
+// of a is outside of Q.
+func (t *targetRows) spanWith(a *mat.Dense) (*mat.Dense, []float64, error) {
+	n, r := t.q.Dims()
 	if r == n {
-		return nil
+		return t.q, t.value, nil
 	}
 	var in, out mat.Dense
-	in.Mul(k.q.T(), a)
-	out.Mul(k.q, &in)
+	in.Mul(t.q.T(), a)
+	out.Mul(t.q, &in)
 	out.Sub(a, &out)
 	var svd mat.SVD
 	if !svd.Factorize(&out, mat.SVDThin) {
-		return errBasis
+		return nil, nil, errBasis
 	}
 	var u mat.Dense
 	svd.UTo(&u)
@@ -190,142 +113,38 @@ func (k *kernelRidge) extend(a *mat.Dense) error {
 		more++
 	}
 	if more == 0 {
-		return nil
+		return t.q, t.value, nil
 	}
 	// What is outside can be no more than the rounding of a to float32, and is orthogonal to q up to the rounding of a.
 	beside := mat.DenseCopyOf(u.Slice(0, n, 0, more))
 	in.Reset()
-	in.Mul(k.q.T(), beside)
+	in.Mul(t.q.T(), beside)
 	out.Reset()
-	out.Mul(k.q, &in)
+	out.Mul(t.q, &in)
 	beside.Sub(beside, &out)
 	if err := orthonormalize(beside); err != nil {
-		return err
+		return nil, nil, err
 	}
 	var wide mat.Dense
-	wide.Augment(k.q, beside)
-	k.q, k.value = &wide, append(k.value[:r:r], make([]float64, more)...)
-	return nil
+	wide.Augment(t.q, beside)
+	return &wide, append(t.value[:r:r], make([]float64, more)...), nil
 }
 
-// at solves for one kappa and lambda. A system that rounding makes singular has the
-// leave-one-out residual +Inf.
-func (k *kernelRidge) at(kappa, lambda float64) kernelFit {
-	n, outputs := k.y.Dims()
-	_, r := k.q.Dims()
-	_, c := k.c.Dims()
-	mix, fit := 1/(1+kappa), kernelFit{kappa: kappa, lambda: lambda, rho: k.rho, loo: math.Inf(1)}
-	if kappa > 0 {
-		fit.rho = maxRho
+// thinQR returns P with orthonormal columns and R with m = P R. P is nil for the identity,
+// which it is where m has no more rows than columns.
+func thinQR(m *mat.Dense) (p, r *mat.Dense) {
+	rows, cols := m.Dims()
+	if rows <= cols {
+		return nil, m
 	}
-	e := make([]float64, r) // (Q'(kappa XX'/t/(1 + kappa) + lambda I)Q)^-1
-	for j, v := range k.value {
-		e[j] = 1 / (mix*kappa*v + lambda)
+	p, r = mat.DenseCopyOf(m), mat.NewDense(cols, cols, nil)
+	tau, work := make([]float64, cols), make([]float64, 32*cols) // of 32 columns at a time
+	lapack64.Geqrf(p.RawMatrix(), tau, work, len(work))
+	for i := range cols {
+		copy(r.RawRowView(i)[i:], p.RawRowView(i)[i:])
 	}
-	// With F = E^1/2 C, the inverse of the system is E^1/2 (I - U diag(s^2/(1 + s^2)) U') E^1/2 for the thin SVD of F:
-	// U is orthonormal to rounding, which the solution of (I + F'F) is not where lambda is small.
-	weight := slices.Repeat([]float64{math.Sqrt(mix)}, c)
-	weight[c-1] = math.Sqrt(lambda * fit.rho)
-	f, beta, scaled := mat.NewDense(r, c, nil), mat.NewDense(r, outputs, nil), mat.NewDense(r, min(r, c), nil)
-	for i := range r {
-		root, row := math.Sqrt(e[i]), f.RawRowView(i)
-		for j, v := range k.c.RawRowView(i) {
-			row[j] = root * weight[j] * v
-		}
-		for o, v := range k.qy.RawRowView(i) {
-			beta.Set(i, o, root*v)
-		}
-	}
-	var svd mat.SVD
-	if !svd.Factorize(f, mat.SVDThinU) {
-		return fit
-	}
-	var u, uy, less, rows mat.Dense
-	svd.UTo(&u)
-	share := svd.Values(nil)
-	for j, v := range share {
-		share[j] = v * v / (1 + v*v)
-	}
-	uy.Mul(u.T(), beta)
-	for j, v := range share {
-		for o := range outputs {
-			uy.Set(j, o, v*uy.At(j, o))
-		}
-	}
-	less.Mul(&u, &uy)
-	// alpha = Q E^1/2 (I - U diag(share) U') E^1/2 Q'y, and what of y is outside of Q.
-	for i := range r {
-		root := math.Sqrt(e[i])
-		for o, v := range k.qy.RawRowView(i) {
-			beta.Set(i, o, root*(beta.At(i, o)-less.At(i, o))-v/lambda)
-		}
-		row := scaled.RawRowView(i)
-		for j, v := range u.RawRowView(i) {
-			row[j] = root * math.Sqrt(share[j]) * v
-		}
-	}
-	alpha := mat.NewDense(n, outputs, nil)
-	alpha.Mul(k.q, beta)
-	rows.Mul(k.q, scaled)
-	inverse := make([]float64, n)
-	mat.NewVecDense(n, inverse).MulVec(k.square, mat.NewVecDense(r, e))
-	fit.alpha, fit.residual, fit.loo = alpha, mat.NewDense(n, outputs, nil), 0
-	for i := range n {
-		v := rows.RawRowView(i)
-		diagonal := inverse[i] + k.rest[i]/lambda - dot(v, v)
-		for o := range outputs {
-			a := alpha.At(i, o) + k.y.At(i, o)/lambda
-			alpha.Set(i, o, a)
-			left := a / diagonal
-			if !(diagonal > 0) {
-				left = math.Inf(1)
-			}
-			fit.residual.Set(i, o, left)
-			fit.loo += left * left / float64(n)
-		}
-	}
-	if math.IsNaN(fit.loo) {
-		fit.loo = math.Inf(1)
-	}
-	return fit
-}
-
-// search returns the fit with the least leave-one-out residuals, over the given
-// kappas at the given lambda, or where that is RidgeAuto at a lambda between 1e-6
-// and 1e3 for each kappa: the least that is met going downhill in steps of a factor
-// 10, halved twice.
-func (k *kernelRidge) search(kappas []float64, lambda float64) kernelFit {
-	best, at := kernelFit{loo: math.Inf(1)}, -2.0
-	for _, kappa := range kappas {
-		if lambda != RidgeAuto {
-			fit := k.at(kappa, lambda)
-			k.each = append(k.each, fit)
-			if fit.loo < best.loo {
-				best = fit
-			}
-			continue
-		}
-		own := k.at(kappa, math.Pow(10, at))
-		for step := 1.0; step >= 0.25; step /= 2 {
-			for _, way := range []float64{-step, step} {
-				for at+way >= -6 && at+way <= 3 {
-					fit := k.at(kappa, math.Pow(10, at+way))
-					if !(fit.loo < own.loo) {
-						break
-					}
-					own, at = fit, at+way
-					if step < 1 {
-						break
-					}
-				}
-			}
-		}
-		k.each = append(k.each, own)
-		if own.loo < best.loo {
-			best = own
-		}
-	}
-	return best
+	lapack64.Orgqr(p.RawMatrix(), tau, work, len(work))
+	return p, r
 }
 
 // centreDense takes the mean of each column from it and returns the means.
@@ -361,5 +180,12 @@ func scaleColumn(x *mat.Dense, j int, by float64) {
 	n, _ := x.Dims()
 	for i := range n {
 		x.Set(i, j, by*x.At(i, j))
+	}
+}
+
+func scaleRow(x *mat.Dense, i int, by float64) {
+	row := x.RawRowView(i)
+	for j := range row {
+		row[j] *= by
 	}
 }

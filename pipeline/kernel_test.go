@@ -53,14 +53,27 @@ func TestKernelRidge(t *testing.T) {
 		for i := range n {
 			x.Set(i, 0, x.At(i, 0)+5)
 		}
-		for _, a := range []*mat.Dense{dense(rng, n, c), nil} {
-			y := dense(rng, n, outputs)
+		falling := dense(rng, n, c) // as the heads of a nuclear norm, down to nothing
+		for j := range c {
+			scaleColumn(falling, j, math.Pow(10, -4*float64(j)))
+		}
+		for _, a := range []*mat.Dense{dense(rng, n, c), falling, nil} {
 			rows := must.Get(newTargetRows(mat.DenseCopyOf(x)))(t)
 			rho := []float64{0, 0.1, 3}[rng.IntN(3)]
-			k := must.Get(newKernelRidge(rows, a, y, rho))(t)
-			for _, kappa := range []float64{0, 0.1, 10} {
-				lambda := math.Pow(10, -3*rng.Float64())
-				fit := k.at(kappa, lambda)
+			k := must.Get(newKernelRidge(rows, a, dense(rng, n, outputs), rho))(t)
+			mu := math.Pow(10, -3*rng.Float64())
+			for _, kappa := range []float64{0, 0.1, 10, 0, 10} {
+				// The regressions at one mu have parts in common, and those of other labels.
+				lambda, y := mu, dense(rng, n, outputs)
+				if kappa > 0 {
+					lambda *= kappa / (1 + kappa)
+				}
+				k = k.of(y)
+				k.atShift([]float64{0, 0.1, 10}[rng.IntN(3)], mu)
+				fit := k.atShift(kappa, mu)
+				if given := k.at(kappa, lambda); fit.kappa != kappa || !near(fit.lambda, lambda, 1e-12) || !near(fit.loo, given.loo, 1e-9) {
+					t.Errorf("kappa %g, lambda %g: leave-one-out %g, found kappa %g, lambda %g: %g", kappa, lambda, given.loo, fit.kappa, fit.lambda, fit.loo)
+				}
 				g := kernelOf(x, a, kappa, lambda, rho)
 				var system, alpha mat.Dense
 				system.CloneFrom(g)
@@ -122,8 +135,12 @@ func TestKernelSearch(t *testing.T) {
 	k := must.Get(newKernelRidge(must.Get(newTargetRows(x))(t), a, &y, 1))(t)
 	best := k.search(kappas, RidgeAuto)
 	for _, kappa := range kappas {
+		unit := 1.1
+		if kappa == 0 {
+			unit = 1
+		}
 		for e := -6.0; e <= 3; e += 0.25 {
-			if fit := k.at(kappa, math.Pow(10, e)); fit.loo < best.loo*(1-1e-3) {
+			if fit := k.atShift(kappa, unit*math.Pow(10, e)); fit.loo < best.loo*(1-1e-3) {
 				t.Errorf("kappa %g, lambda %g: leave-one-out %g, the search found %g", kappa, fit.lambda, fit.loo, best.loo)
 			}
 		}

@@ -104,11 +104,3 @@ func (k *kernelRidge) searchTowards(f *mat.Dense, kappas []float64, lambda float
 	}
 	return k, plain, 0
 }
-
-// of is the regression of other labels on the same kernels.
-func (k *kernelRidge) of(y *mat.Dense) *kernelRidge {
-	other := *k
-	other.y, other.qy, other.each = y, new(mat.Dense), nil
-	other.qy.Mul(k.q.T(), y)
-	return &other
-}
