@@ -71,8 +71,9 @@ func TestKernelRidge(t *testing.T) {
 				k = k.of(y)
 				k.atShift([]float64{0, 0.1, 10}[rng.IntN(3)], mu)
 				fit := k.atShift(kappa, mu)
-				if given := k.at(kappa, lambda); fit.kappa != kappa || !near(fit.lambda, lambda, 1e-12) || !near(fit.loo, given.loo, 1e-9) {
-					t.Errorf("kappa %g, lambda %g: leave-one-out %g, found kappa %g, lambda %g: %g", kappa, lambda, given.loo, fit.kappa, fit.lambda, fit.loo)
+				given := k.at(kappa, lambda)
+				if fit.kappa != kappa || !near(fit.lambda, lambda, 1e-12) || !near(fit.loo, given.loo, 1e-9) {
+					t.Errorf("kappa %g, mu %g: leave-one-out %g, found kappa %g, lambda %g: %g", kappa, mu, given.loo, fit.kappa, fit.lambda, fit.loo)
 				}
 				g := kernelOf(x, a, kappa, lambda, rho)
 				var system, alpha mat.Dense
