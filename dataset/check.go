@@ -114,7 +114,7 @@ func (s *Set) oddLabels(pool int) []Oddity {
 	}
 	switch {
 	case outputs == 0:
-		out = append(out, Oddity{p.Name, "no row has a label", "have some labelled, or exclude it: it is left out"})
+		out = append(out, Oddity{p.Name, "no row has a label", "have some labelled, which amtrl study does, or exclude it: it is left out"})
 	case p.Target && rows < outputs:
 		out = append(out, Oddity{p.Name, fmt.Sprintf("%d labelled rows for %d outputs of the target", rows, outputs),
 			"have more rows of the target labelled, or join classes"})

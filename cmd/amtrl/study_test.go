@@ -159,6 +159,7 @@ func TestStudyAnswers(t *testing.T) {
 			t.Fatalf("%q changed the journal", test.text)
 		}
 	}
+	run("tell", "S", write("answers.xlsx", "PK")).Complains(t, 1, "expected a table, found a spreadsheet (.xlsx): save it as CSV")
 	run("tell", "S", "--replace", write("wrong.csv", "id,label\n"+first[0]+","+wrong(c.labels[first[0]][0])+"\n")).Prints(t, 0, "1 replaced")
 	if !strings.Contains(journal(), before) {
 		t.Error("the journal lost what was told before")
@@ -175,7 +176,10 @@ func TestStudyAnswers(t *testing.T) {
 	if now := status(); now.Pending != 0 || now.Answered != len(first)/2 || !(now.Spent < st.Spent) {
 		t.Errorf("after skipping %+v", now)
 	}
-	run("tell", "S", write("unasked.csv", "id,label\n"+unaskedOf(c, first)+"\n")).Prints(t, 0, "1 labels", "1 of them unasked")
+	id, label, _ := strings.Cut(unaskedOf(c, first), ",")
+	// As a spreadsheet writes it where numbers have a decimal comma, with a space that somebody typed and empty rows.
+	sheet := "\ufeffid;seen by;label\r\n" + id + ";A, B;" + label + " \r\n;;\r\n;C;\r\n"
+	run("tell", "S", write("unasked.csv", sheet)).Prints(t, 0, "1 labels", "1 of them unasked")
 	run("ask", "S", "--expires", "1s", "--out", "b.csv").Succeeds(t)
 	second := ids(c.read(t, "b.csv"))
 	for _, id := range second {

@@ -209,6 +209,9 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		return errors.New("expected a column that looks like the source of a row, found none: say which one it is with --source")
 	}
 	m.ID = cmp.Or(known.ID, g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows }))
+	if m.ID == "" {
+		m.ID = g.pick([]string{"*"}, func(c *column) bool { return c.numbered() && !slices.Contains(known.Features, c.Name) })
+	}
 	if m.Vectors != nil {
 		return nil
 	}

@@ -27,6 +27,7 @@ type column struct {
 	rows, missing int
 	distinct      map[string]int
 	numbers, ints int // of the values that are there
+	low, high     float64
 	lists         int
 }
 
@@ -35,6 +36,12 @@ func (c *column) has() int { return c.rows - c.missing }
 
 func (c *column) numeric() bool {
 	return c.Kind == table.Integer || c.Kind == table.Number || c.Kind == table.Text && c.has() > 0 && c.numbers == c.has()
+}
+
+// numbered says whether the values number the rows, each integer between the lowest and the highest once.
+func (c *column) numbered() bool {
+	const enough = 20
+	return c.numeric() && c.rows >= enough && c.ints == c.rows && len(c.distinct) == c.rows && c.high-c.low == float64(c.rows-1)
 }
 
 // list says whether cells hold vectors.
@@ -98,7 +105,11 @@ func (c *column) look(v *table.Values, i int) {
 	}
 	c.distinct[name]++
 	if x, ok := v.Number(i); ok {
+		if c.numbers == 0 {
+			c.low, c.high = x, x
+		}
 		c.numbers++
+		c.low, c.high = min(c.low, x), max(c.high, x)
 		if x == math.Trunc(x) {
 			c.ints++
 		}

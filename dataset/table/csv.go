@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -82,6 +83,9 @@ func (t *csvTable) records() (*records, error) {
 	if bom, _ := buffered.Peek(3); string(bom) == "\ufeff" {
 		buffered.Discard(3)
 	}
+	if r.Comma == ',' {
+		r.Comma = commaOf(buffered)
+	}
 	header, err := r.Read()
 	if err != nil {
 		in.Close()
@@ -106,6 +110,20 @@ func (t *csvTable) records() (*records, error) {
 		r.header = append(r.header, name)
 	}
 	return r, nil
+}
+
+// commaOf is what separates the cells of a CSV file: a semicolon or a tab where the header has some and no comma, as
+// spreadsheets write where numbers have a decimal comma.
+func commaOf(r *bufio.Reader) rune {
+	const longest = 1 << 15
+	head, _ := r.Peek(longest)
+	header, _, _ := bytes.Cut(head, []byte("\n"))
+	for _, c := range ",;\t" {
+		if bytes.ContainsRune(header, c) {
+			return c
+		}
+	}
+	return ','
 }
 
 // fault names the file and the line of an error.

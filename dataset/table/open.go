@@ -77,6 +77,10 @@ func open(path, format string, f *os.File, size int64) (Table, error) {
 	case Safetensors:
 		return openSafetensors(path, f, size)
 	}
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".xlsx", ".xls", ".ods", ".numbers":
+		return nil, fmt.Errorf("%s: expected a table, found a spreadsheet (%s): save it as CSV", path, ext)
+	}
 	return nil, fmt.Errorf("%s: expected a file in one of the formats %s, found format %q", path, strings.Join(Formats(), ", "), format)
 }
 

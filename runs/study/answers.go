@@ -105,9 +105,6 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, i int) (*answer, err
 		return strings.Clone(b.Scalars[place].Name(i))
 	}
 	a := &answer{where: b.Where(i), id: cell(at.id), source: cell(at.source)}
-	if a.id == "" {
-		return nil, fmt.Errorf("%s, column %s: expected the id of a row, found none", a.where, at.names[at.id])
-	}
 	switch word := cell(at.status); word {
 	case "":
 	case statusSkip:
@@ -133,6 +130,8 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, i int) (*answer, err
 		return nil, fmt.Errorf("%s, column status: expected a label or %s, found both", a.where, statusSkip)
 	case !a.skip && !labelled:
 		return nil, nil
+	case a.id == "":
+		return nil, fmt.Errorf("%s, column %s: expected the id of a row, found none", a.where, at.names[at.id])
 	}
 	return a, nil
 }
@@ -143,6 +142,9 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 		return float32(math.NaN()), nil
 	}
 	v, err := valueOf(o, word)
+	if trimmed := strings.TrimSpace(word); err != nil && trimmed != word { // as people type
+		return s.readLabel(o, trimmed)
+	}
 	switch {
 	case err != nil && o.Type == manifest.Number:
 		return 0, fmt.Errorf("expected a number, found %q", text.OneLine(word, 80))

@@ -1,0 +1,37 @@
+package table
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// A CSV file whose header has no comma is of what separates it.
+func TestCommaOfCSV(t *testing.T) {
+	dir := t.TempDir()
+	of := func(name, text string) content {
+		path := filepath.Join(dir, name)
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+		return read(t, path, []string{"id", "label"}, []string{"x"})
+	}
+	text := "\ufeff\"id\",label,x\r\n1,\"a;b\tc\",0.5\r\n2,\"d\n\",1\r\n"
+	want := of("comma.csv", text)
+	if len(want.Vectors) != 2 || *want.Scalars["label"][0] != "a;b\tc" {
+		t.Fatalf("%+v", want)
+	}
+	for name, comma := range map[string]string{"semicolon.csv": ";", "tab.csv": "\t"} {
+		if got := of(name, strings.ReplaceAll(text, ",", comma)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	path := filepath.Join(dir, "decimal.csv")
+	must.Do(t, os.WriteFile(path, []byte("id;x\n1;0,5\n"), 0o644))
+	tab := must.Get(Open(path, CSV))(t)
+	defer tab.Close()
+	err := tab.Scan(Query{Features: []string{"x"}}, func(*Batch) error { return nil })
+	must.Fail(t, "a decimal comma", err, "decimal.csv: line 2", `expected a number, found "0,5"`)
+}
