@@ -185,6 +185,9 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 	if err := study.Create(o.dir, settings, folder, rows); err != nil {
 		return err
 	}
+	if rows.Set.Columns.ID == "" {
+		o.note("the rows have no ids, so asks name them by their number in the files, from 0: id: COLUMN in the manifest gives them names")
+	}
 	o.note("study %s: target %s, %d sources; amtrl study ask %s says what to label", o.dir, target, len(rows.Set.Pools)-1, o.dir)
 	return nil
 }
