@@ -81,7 +81,8 @@ func TestLook(t *testing.T) {
 				{"square", func(i int) string { return fmt.Sprint(i * i) }},
 				{"no", func(i int) string { return fmt.Sprint(1700 - i) }}, {"v", vector}},
 			Known{Target: "2"},
-			Manifest{ID: "no", Source: "owner", Features: []string{"v"}, Labels: []Label{{"spam", Binary, nil, []string{""}}}, Target: Target{Source: "2"}},
+			Manifest{ID: "no", Source: "owner", Features: []string{"v"},
+				Labels: []Label{{"spam", Binary, nil, []string{""}}}, Target: Target{Source: "2"}},
 		},
 		"two classes": {
 			[]columnOf{{"a", number}, {"b", number}, {"Group", shop}, {"is_spam", words("0", "1", "")}},
