@@ -199,7 +199,7 @@ func writeCSV(lines [][]string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// WriteFigures writes each figure as ID.svg, with its numbers as ID.csv, into the folder dir, which it makes.
+// WriteFigures writes each figure as ID.svg and ID.png, with its numbers as ID.csv, into the folder dir, which it makes.
 func (p *Page) WriteFigures(dir string) error {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return err
@@ -214,11 +214,14 @@ func (p *Page) WriteFigures(dir string) error {
 			if err != nil {
 				return err
 			}
-			if err := atomicfile.Write(filepath.Join(dir, f.ID+".svg"), []byte(f.Chart.Standalone())); err != nil {
+			image, err := f.Chart.PNG()
+			if err != nil {
 				return err
 			}
-			if err := atomicfile.Write(filepath.Join(dir, f.ID+".csv"), table); err != nil {
-				return err
+			for kind, content := range map[string][]byte{".svg": []byte(f.Chart.Standalone()), ".png": image, ".csv": table} {
+				if err := atomicfile.Write(filepath.Join(dir, f.ID+kind), content); err != nil {
+					return err
+				}
 			}
 		}
 	}

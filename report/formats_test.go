@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"html"
+	"image/png"
 	"io"
 	"os"
 	"path/filepath"
@@ -82,6 +83,10 @@ func TestFormatsHaveTheSame(t *testing.T) {
 				}
 				if !errors.Is(err, io.EOF) {
 					t.Errorf("%s: %s.svg: %v", kind, f.ID, err)
+				}
+				im := must.Get(png.DecodeConfig(bytes.NewReader(must.Get(os.ReadFile(filepath.Join(dir, f.ID+".png")))(t))))(t)
+				if w, h := int(3*f.Chart.Width), int(3*f.Chart.Height); im.Width != w || im.Height != h {
+					t.Errorf("%s: %s.png is %d by %d pixels, expected %d by %d", kind, f.ID, im.Width, im.Height, w, h)
 				}
 				table := must.Get(csv.NewReader(bytes.NewReader(must.Get(os.ReadFile(filepath.Join(dir, f.ID+".csv")))(t))).ReadAll())(t)
 				if len(table) < 2 {
