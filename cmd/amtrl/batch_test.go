@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -122,6 +123,9 @@ func TestSubmitLocalFaults(t *testing.T) {
 	succeed(t, dir, half("sweep", "--quiet", "--out", "whole", "--seeds", "0-1")...)
 	ended(t, dir, "run")
 	succeed(t, dir, half("submit", "run", "--to", "local", "--parallel", "2", "--seeds", "1")...)
+	watch, seen := command(dir, "status", "run", "--wait", "--quiet"), new(bytes.Buffer)
+	watch.Stdout = seen
+	launch(t, watch)
 	middle(t, dir, "run", 0, 3)
 	signalTask(t, dir, "run", 0, syscall.SIGSTOP)
 	middle(t, dir, "run", 1, 3)
@@ -130,6 +134,9 @@ func TestSubmitLocalFaults(t *testing.T) {
 	signalTask(t, dir, "run", 0, syscall.SIGKILL)
 	succeed(t, dir, "cancel", "run", "3,7")
 	amtrl(t, dir, "status", "run", "--wait").Prints(t, 1, "8 tasks: 5 done, 1 failed, 2 cancelled")
+	if watch.Wait(); !strings.Contains(seen.String(), "8 tasks: 5 done, 1 failed, 2 cancelled") {
+		t.Errorf("who waited since before the seeds were added saw\n%s", seen)
+	}
 	amtrl(t, dir, "collect", "run").Complains(t, 1, "3 of 8 tasks have no result yet: 0,3,7")
 	amtrl(t, dir, "retry", "run", "1").Complains(t, 1, "task 1 is done")
 	if parts := dryParts(t, dir, "retry", "run", "--failed", "--dry-run", "--json"); len(parts) != 1 || parts[0].Tasks.String() != "0,3,7" {

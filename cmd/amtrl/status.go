@@ -103,6 +103,12 @@ func (o *statusOptions) watchRun(ctx context.Context, run *batch.Run) (*batch.St
 	}
 	failures, last := 0, ""
 	for look := 0; ; look++ {
+		// Tasks may have been added since the last look, or handed over again.
+		now, err := batch.Open(run.Dir)
+		if err != nil {
+			return nil, err
+		}
+		*run = *now
 		s, err := run.Status(ctx, engines.Open)
 		var query *batch.QueryError
 		switch {
