@@ -91,9 +91,9 @@ func groups(names []string) []chart.Group {
 				byPart[part] = nil
 				break
 			}
-			label := before + "_"
+			label := before + "_…"
 			if part == 1 {
-				label = "_" + behind
+				label = "…_" + behind
 			}
 			g := byPart[part]
 			if len(g) > 0 && g[len(g)-1].Name == label {

@@ -174,7 +174,7 @@ func TestGrid(t *testing.T) {
 	for i := range 60 {
 		many = append(many, fmt.Sprintf("c%d_%d", i%15, i/15))
 	}
-	if got := groups(many); len(got) != 4 || got[1].Name != "_1" || got[1].From != 15 || got[1].To != 30 {
+	if got := groups(many); len(got) != 4 || got[1].Name != "…_1" || got[1].From != 15 || got[1].To != 30 {
 		t.Errorf("the groups are %v", got)
 	}
 	if got := groups(strings.Fields(strings.Repeat("name ", 100))); len(got) > 40 {

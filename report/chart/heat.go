@@ -75,7 +75,8 @@ func Heat(m Map) *Figure {
 		}
 	}
 	room := 15.0
-	if widest(m.Columns, width) > cell {
+	const enough = 70 // of a cell for the ends of its name
+	if cell < enough && widest(m.Columns, width) > cell {
 		room = 0
 		for j, name := range m.Columns {
 			room = max(room, f.slanted(p.left+(float64(j)+0.5)*cell, p.bottom+10, name))
@@ -83,7 +84,7 @@ func Heat(m Map) *Figure {
 		f.Height += room - 15
 	} else {
 		for j, name := range m.Columns {
-			f.text(p.left+(float64(j)+0.5)*cell, p.bottom+room, "tick", "middle", name)
+			f.label(p.left+(float64(j)+0.5)*cell, p.bottom+room, "tick", "middle", name, cell)
 		}
 	}
 	f.text((p.left+p.right)/2, p.bottom+room+19, "mute", "middle", m.XName)
@@ -180,14 +181,14 @@ func Large(m Map, columns, rows []Group) *Figure {
 			for end+1 < len(row) && levelOf(row[end+1], most, levels) == level {
 				end++
 			}
-			fmt.Fprintf(&paths[level], "M%d %dh%dv1h-%dz", j, i, end+1-j, end+1-j)
+			fmt.Fprintf(&paths[level], "M%d %dh%d", j, i, end+1-j)
 			j = end
 		}
 	}
-	f.printf(`<g transform="translate(%s %s)scale(%s %s)">`, num(p.left), num(p.top), precise(cell), precise(height))
+	f.printf(`<g transform="translate(%s %s)scale(%s %s)translate(0 .5)">`, num(p.left), num(p.top), precise(cell), precise(height))
 	for level := range paths {
 		if paths[level].Len() > 0 {
-			f.printf(`<path fill="%s" d="%s"/>`, ramp(float64(level)/levels), paths[level].String())
+			f.printf(`<path fill="none" stroke="%s" d="%s"/>`, ramp(float64(level)/levels), paths[level].String())
 		}
 	}
 	f.printf(`</g>`)

@@ -145,7 +145,7 @@ var rules = sync.OnceValue(func() [][2]string {
 // styleOf is the style of an element: its attributes, which rules of its name and its classes replace.
 func styleOf(name string, attr map[string]string) style {
 	s := style{fill: color.Black, width: 1, opacity: 1, letter: 12}
-	for _, key := range []string{"fill", "font-size"} {
+	for _, key := range []string{"fill", "stroke", "font-size"} {
 		s.set(key, attr[key])
 	}
 	classes := append(strings.Fields(attr["class"]), name)
