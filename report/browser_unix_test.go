@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/runs/study"
 )
 
 // inspect says what is wrong with the layout of a page: what reaches over its edge, figures that lack a part, and texts of
@@ -66,10 +67,14 @@ func TestBrowser(t *testing.T) {
 	b := openBrowser(t)
 	for _, naughty := range []bool{false, true} {
 		set := smallData(t, naughty)
-		for kind, p := range map[string]*Page{
+		pages := map[string]*Page{
 			"run":   pageOf(t, finishedRun(t, set, 3, nil)),
 			"sweep": sweepPage(t, finishedSweep(t, set, []int{1, 11, 21, 31, 4, 14}, []float64{400, 900}, nil)),
-		} {
+		}
+		if naughty {
+			pages["study"] = StudyPage(must.Get(study.ReadLearned(finishedStudy(t)))(t), "amtrl study verify S")
+		}
+		for kind, p := range pages {
 			path := filepath.Join(t.TempDir(), "page.html")
 			must.Do(t, os.WriteFile(path, must.Get(p.HTML())(t), 0o644))
 			at := (&url.URL{Scheme: "file", Path: path}).String()

@@ -2,17 +2,25 @@ package report
 
 import (
 	"context"
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 	"github.com/amtrl/amtrl/runs"
+	"github.com/amtrl/amtrl/runs/study"
 )
 
 // hostile are names that want to be more than names.
@@ -97,4 +105,58 @@ func sweepPage(t testing.TB, dir string) *Page {
 	id, s, err := runs.ReadSweep(dir)
 	must.Do(t, err)
 	return must.Get(SweepPage(dir, &id, s, "amtrl sweep --seeds 5"))(t)
+}
+
+// finishedStudy carries out a small study of sources and classes with hostile names, and returns its folder.
+func finishedStudy(t testing.TB) string {
+	t.Helper()
+	rng, dir := rand.New(rand.NewPCG(8, 1)), t.TempDir()
+	classes, labels := []string{hostile[0], hostile[3], hostile[5], hostile[7]}, map[string]string{}
+	rows := [][]string{{"id", "source", hostile[8], "x0", "x1", "x2", "x3"}}
+	for s, source := range hostile[:9] {
+		for i := range 40 {
+			id, kind := fmt.Sprintf("%d-%d", s, i), i%len(classes)
+			row := []string{id, source, ""}
+			if labels[id] = classes[kind]; s == 4 {
+				row[2] = classes[kind]
+			}
+			for j := range classes {
+				row = append(row, fmt.Sprintf("%.3f", 1.5*float64(pipelinetest.Int(j == kind))+rng.NormFloat64()))
+			}
+			rows = append(rows, row)
+		}
+	}
+	write := func(name string, rows [][]string) string {
+		var text strings.Builder
+		must.Do(t, csv.NewWriter(&text).WriteAll(rows))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text.String()), 0o644))
+		return filepath.Join(dir, name)
+	}
+	write("rows.csv", rows)
+	manifestOf := must.Get(json.Marshal(map[string]any{"files": "rows.csv", "target": map[string]string{"source": hostile[4]},
+		"columns": map[string]string{"id": "id", "source": "source", "features": "x*"},
+		"labels":  []any{map[string]any{"column": hostile[8], "classes": classes}}}))(t)
+	path, data := filepath.Join(dir, "rows.yaml"), filepath.Join(dir, "data")
+	must.Do(t, os.WriteFile(path, manifestOf, 0o644))
+	must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(path))(t), data, func(int64, int64, string) {}))
+	candidates := must.Get(columnar.OpenCandidates(data, "", 0))(t)
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	cfg.K, cfg.TargetSamples, cfg.Sources = 3, 40, pipeline.SourcesPools
+	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Floor: 2, Budget: 60}
+	cfg = cfg.Complete(candidates.Set).Canonical()
+	cfg.Methods = study.Methods(cfg.Methods)
+	dir = filepath.Join(dir, "study")
+	settings := study.Settings{Data: study.Data{Path: path}, Target: hostile[4], RoundBudget: 60, Config: cfg}
+	must.Do(t, study.Create(dir, settings, data, candidates))
+	s := must.Get(study.Open(dir))(t)
+	must.Do(t, s.Attach(data))
+	for round := range 3 {
+		answers := [][]string{{"id", "label"}}
+		for _, r := range must.Get(s.Ask(t.Context(), study.Request{}))(t).Rows {
+			answers = append(answers, []string{r.ID, labels[r.ID]})
+		}
+		must.Get(s.Tell(t.Context(), write(fmt.Sprintf("answers%d.csv", round), answers), false))(t)
+		must.Get(s.Learn(t.Context(), func() (backend.Device, error) { return cpu.Open(1) }))(t)
+	}
+	return dir
 }
