@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"net/url"
@@ -93,6 +94,7 @@ func TestBrowser(t *testing.T) {
 			table, column := "labels-table", 1
 			if kind == "sweep" {
 				table = "targets-table"
+				b.checkCells(p)
 			}
 			var columns [][]float64
 			b.evaluate(fmt.Sprintf(sorts, table, column, column), &columns)
@@ -100,6 +102,36 @@ func TestBrowser(t *testing.T) {
 				if i > 0 && (columns[0][i-1] < columns[0][i] || columns[1][i-1] > columns[1][i]) {
 					t.Errorf("%s: sorted to %v, then %v", kind, columns[0], columns[1])
 					break
+				}
+			}
+		}
+	}
+}
+
+// pointAt moves the pointer to the middle of a cell of the large map and returns what stands below it.
+const pointAt = `(function () {
+  var f = document.getElementById("matrix"), map = JSON.parse(f.dataset.cells), box = f.querySelector("svg").getBoundingClientRect();
+  function middle(from, to, n, i, length, size) { return (from + (to - from) * (i + .5) / n) / length * size; }
+  f.querySelector("svg").dispatchEvent(new PointerEvent("pointermove", {bubbles: true,
+    clientX: box.left + middle(map.Area[0], map.Area[2], map.Columns.length, %d, map.Width, box.width),
+    clientY: box.top + middle(map.Area[1], map.Area[3], map.Rows.length, %d, map.Height, box.height)}));
+  return f.querySelector("p.cell").textContent;
+})()`
+
+// checkCells holds what a page says of cells of its large map against the numbers behind it.
+func (b *browser) checkCells(p *Page) {
+	b.t.Helper()
+	for _, part := range p.Parts {
+		for _, f := range part.Figures {
+			if f.ID != "matrix" {
+				continue
+			}
+			for _, at := range [][2]int{{0, 0}, {len(f.Full.Rows) - 1, len(f.Full.Columns) - 2}, {2, 7}} {
+				cells, says := f.Full.Rows[at[0]].Cells, ""
+				value := cmp.Or(cells[at[1]+1].Text, "none")
+				b.evaluate(fmt.Sprintf(pointAt, at[1], at[0]), &says)
+				if want := "target " + cells[0].Text + ", source " + f.Full.Columns[at[1]+1] + ": " + value; says != want {
+					b.t.Errorf("at row %d, column %d the page says %q, expected %q", at[0], at[1], says, want)
 				}
 			}
 		}

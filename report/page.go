@@ -60,6 +60,8 @@ type Figure struct {
 	Wide bool
 	// Full is what the CSV of the figure holds where the table has a part.
 	Full *Sheet
+	// Cells is JSON of the cells of a large map, which the script of the page names where the pointer is.
+	Cells string
 }
 
 // Sheet is a table whose numbers are known as numbers.

@@ -30,6 +30,31 @@ document.querySelectorAll("table").forEach(function (table) {
   });
 });
 
+// Below a large map stands which cell the pointer is at.
+document.querySelectorAll("figure[data-cells]").forEach(function (figure) {
+  var map = JSON.parse(figure.dataset.cells), svg = figure.querySelector("svg"), line = document.createElement("p");
+  line.className = "note cell";
+  line.textContent = "Point at a cell to read it.";
+  figure.querySelector(".draw").after(line);
+  function at(part, from, to, names) { return Math.floor((part - from) / (to - from) * names.length); }
+  function read(event) {
+    var box = svg.getBoundingClientRect();
+    var j = at((event.clientX - box.left) / box.width * map.Width, map.Area[0], map.Area[2], map.Columns);
+    var i = at((event.clientY - box.top) / box.height * map.Height, map.Area[1], map.Area[3], map.Rows);
+    if (!map.Rows[i] || !map.Columns[j]) return;
+    line.textContent = "";
+    [["target ", map.Rows[i]], [", source ", map.Columns[j]]].forEach(function (pair) {
+      var name = document.createElement("bdi");
+      name.textContent = pair[1];
+      line.append(pair[0], name);
+    });
+    var value = map.Cells[i].split(" ")[j];
+    line.append(value === "-" ? ": none" : ": " + value + " %");
+  }
+  svg.addEventListener("pointermove", read);
+  svg.addEventListener("pointerdown", read);
+});
+
 // A link to a folded table opens it.
 function unfold() {
   var at = location.hash && document.getElementById(location.hash.slice(1));

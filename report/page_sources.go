@@ -2,10 +2,12 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/amtrl/amtrl/report/chart"
 )
@@ -26,6 +28,9 @@ func (d *sweepData) extremes() Part {
 	p.Text = append(p.Text, say("Rows that ", d.methods[0], " drew for the target where it helped most, ", name(best.name), " (",
 		number(best.gain(), points(metric)(best.gain())), differenceUnit(metric), "), and where it helped least, ", name(worst.name), " (",
 		number(worst.gain(), points(metric)(worst.gain())), differenceUnit(metric), "). Means over seeds", d.atBudget(), "."))
+	if gridOf(d.sources) != nil {
+		p.Text = append(p.Text, say("A cell without a number is no source of the target: mostly the target itself."))
+	}
 	p.Figures = append(p.Figures, d.samplesOf("best", "Rows drawn for the best target", best),
 		d.samplesOf("worst", "Rows drawn for the worst target", worst))
 	return p
@@ -99,12 +104,42 @@ func (d *sweepData) relevance() Part {
 		}
 		sheet.Rows = append(sheet.Rows, row1(cells...))
 	}
-	p.Figures = append(p.Figures, Figure{ID: "matrix", Wide: true, Sheet: sheet, Full: &full, Chart: chart.Large(chart.Map{
+	f := Figure{ID: "matrix", Wide: true, Sheet: sheet, Full: &full, Chart: chart.Large(chart.Map{
 		Title: "Share of the next budget, target by source",
 		Desc:  "A map with a row for each target and a column for each source; darker is a larger share.",
 		XName: "source", YName: "target", Columns: sources, Rows: targets, Values: values, Legend: "share of the next budget (%)",
-		Text: percentAxis("").Text}, groups(sources), groups(targets))})
+		Text: percentAxis("").Text}, groups(sources), groups(targets))}
+	f.Cells = cellsOf(f.Chart, full)
+	p.Figures = append(p.Figures, f)
 	return p
+}
+
+// mostCells is how many cells a page can name.
+const mostCells = 60_000
+
+// cellsOf is what the script of a page needs to name the cells of a map whose numbers are those of a sheet.
+func cellsOf(f *chart.Figure, s Sheet) string {
+	if len(s.Rows)*len(s.Columns) > mostCells {
+		return ""
+	}
+	cells := struct {
+		Width, Height float64
+		Area          [4]float64
+		Columns, Rows []string
+		Cells         []string // of each row, with blanks between
+	}{Width: f.Width, Height: f.Height, Area: f.Area, Columns: s.Columns[1:]}
+	for _, r := range s.Rows {
+		var texts []string
+		for _, c := range r.Cells[1:] {
+			texts = append(texts, strings.TrimSuffix(cmp.Or(c.Text, "-"), " %"))
+		}
+		cells.Rows, cells.Cells = append(cells.Rows, r.Cells[0].Text), append(cells.Cells, strings.Join(texts, " "))
+	}
+	js, err := json.Marshal(cells)
+	if err != nil {
+		return ""
+	}
+	return string(js)
 }
 
 // clustered is the order of targets and sources. Where all targets are sources too, both have one order.

@@ -28,7 +28,9 @@ type Figure struct {
 	// Desc says in a sentence what the figure shows.
 	Desc          string
 	Width, Height float64
-	body          strings.Builder
+	// Area is where a large map has its cells: left, top, right and bottom.
+	Area [4]float64
+	body strings.Builder
 }
 
 // width is that of a figure beside its neighbours; on a telephone it shrinks to about three quarters.

@@ -163,6 +163,7 @@ func Large(m Map, columns, rows []Group) *Figure {
 		height = max(15, height) // room for the name of each
 	}
 	p.bottom = p.top + height*float64(len(m.Rows))
+	f.Area = [4]float64{p.left, p.top, p.right, p.bottom}
 	_, most := m.colors()
 	const levels = 24
 	// The root spreads small values over more colours.

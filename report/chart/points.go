@@ -14,7 +14,7 @@ func Differences(title, desc, yName string, x Axis, rows []Bar, less, more strin
 			values = append(values, r.Low, r.High)
 		}
 	}
-	f, p := frame(title, desc, yName, names, 212, 24, 0)
+	f, p := frame(title, desc, yName, names, 236, 24, 0)
 	lo, hi := bounds(values)
 	s := x.newScale(lo, hi, p.left+6, p.right)
 	f.xAxis(p, x, s, true)
