@@ -16,10 +16,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	}
 	k := l.problem.Config.K
 	fit, err := l.fitParts(in.Target, func(in labelGroup) ([]headFit, error) {
-		rows, err := l.targetRows(in.Rows)
-		if err != nil {
-			return nil, err
-		}
+		rows := l.targetRows(in.Rows)
 		means := in.means()
 		heads := constants(in, means, l.problem.Set.Binary, k, len(rows.mean))
 		if rec.Method == Target {

@@ -40,19 +40,18 @@ type kernels struct {
 	solved        map[[2]float64]*inverse // by kappa and mu
 }
 
-// span is a basis Q, n by r with orthonormal columns, in which [A/sqrt(s), 1] = Q C and N
-// is a diagonal: value, which are the eigenvalues of X X'/t or 0, and mu beside it.
+// span has the columns [A/sqrt(s), 1] = Q C in the basis of X X'/t, or of 0.
 type span struct {
-	q, c   *mat.Dense
-	value  []float64
+	tridiagonal
+	c      *mat.Dense           // C', c by r
 	shifts map[float64]*shifted // by mu
 }
 
-// shifted is N at one mu, with C'(Q'NQ)^-1 C = R'R and N^-1 Q C = Z R.
+// shifted is N = Q T Q' + mu I at one mu, with C'(T + mu I)^-1 C = R'R and
+// N^-1 Q C = Z R.
 type shifted struct {
-	mu       float64
+	shift
 	z, r     *mat.Dense
-	change   []float64 // what the eigenvalues of N^-1 are beside 1/mu
 	diagonal []float64 // of N^-1
 }
 
@@ -92,17 +91,19 @@ func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho float64) (*kernelRidg
 			columns = &both
 		}
 	}
-	q, value, err := rows.spanWith(columns)
+	both, err := rows.kernel.with(columns)
 	if err != nil {
 		return nil, err
 	}
-	k.both = &span{q: q, value: value, c: new(mat.Dense), shifts: map[float64]*shifted{}}
-	k.both.c.Mul(q.T(), columns)
+	k.both = &span{tridiagonal: both, c: new(mat.Dense), shifts: map[float64]*shifted{}}
+	k.both.c.Mul(columns.T(), both.q)
 	p, r := thinQR(columns)
 	if p == nil {
 		p = mat.DenseCopyOf(mat.NewDiagDense(n, slices.Repeat([]float64{1}, n)))
 	}
-	k.sources = &span{q: p, value: make([]float64, p.RawMatrix().Cols), c: r, shifts: map[float64]*shifted{}}
+	_, width := p.Dims()
+	none := tridiagonal{p, make([]float64, width), make([]float64, width-1)}
+	k.sources = &span{tridiagonal: none, c: mat.DenseCopyOf(r.T()), shifts: map[float64]*shifted{}}
 	return k.of(y), nil
 }
 
@@ -144,59 +145,34 @@ func significant(a *mat.Dense) *mat.Dense {
 	return out
 }
 
-// shift returns N at mu.
-func (s *span) shift(mu float64) *shifted {
+// at returns N at mu.
+func (s *span) at(mu float64) *shifted {
 	if known := s.shifts[mu]; known != nil {
 		return known
 	}
-	n, r := s.q.Dims()
-	out := &shifted{mu: mu, change: make([]float64, r), diagonal: make([]float64, n)}
+	out := &shifted{shift: s.shift(mu), z: new(mat.Dense)}
 	s.shifts[mu] = out
-	// With E = (Q'NQ)^-1 and E^1/2 C = P R, Z is Q E^1/2 P: P is orthonormal to rounding, which (Q'NQ)^-1 C is far from where mu is small.
+	out.diagonal = s.inverseDiagonal(out.shift)
+	// With T + mu I = L L' and L^-1 C = P R, Z is Q L'^-1 P: P is orthonormal to rounding, and (T + mu I)^-1 C far from it where mu is small.
 	half := mat.DenseCopyOf(s.c)
-	for j, v := range s.value {
-		out.change[j] = -v / mu / (v + mu)
-		scaleRow(half, j, math.Sqrt(1/(v+mu)))
-	}
-	p, upper := thinQR(half)
-	out.r = upper
+	eachRow(half, out.lower)
+	p, r := thinQR(mat.DenseCopyOf(half.T()))
+	out.r = r
 	if p == nil {
-		out.z = mat.DenseCopyOf(s.q)
-		for j, v := range s.value {
-			scaleColumn(out.z, j, math.Sqrt(1/(v+mu)))
-		}
-	} else {
-		for j, v := range s.value {
-			scaleRow(p, j, math.Sqrt(1/(v+mu)))
-		}
-		out.z = new(mat.Dense)
-		out.z.Mul(s.q, p)
+		out.z.CloneFrom(s.q)
+		eachRow(out.z, out.lower)
+		return out
 	}
-	for i := range n {
-		sum := 1 / mu
-		for j, q := range s.q.RawRowView(i) {
-			sum += out.change[j] * q * q
-		}
-		out.diagonal[i] = sum
-	}
+	half.Copy(p.T())
+	eachRow(half, out.upper)
+	out.z.Mul(s.q, half.T())
 	return out
 }
 
-// divide returns y'N^-1 for the labels y', C by n.
-func (s *span) divide(n *shifted, y *mat.Dense) *mat.Dense {
-	var inside, out, beside mat.Dense
-	inside.Mul(y, s.q)
-	outputs, _ := y.Dims()
-	for o := range outputs {
-		row := inside.RawRowView(o)
-		for j, v := range n.change {
-			row[j] *= v
-		}
+func eachRow(x *mat.Dense, do func([]float64)) {
+	for i := range x.RawMatrix().Rows {
+		do(x.RawRowView(i))
 	}
-	out.Mul(&inside, s.q.T())
-	beside.Scale(1/n.mu, y)
-	out.Add(&out, &beside)
-	return &out
 }
 
 // ofKappa returns the span of a kappa, the factor of N in its system, that of A A'/s
@@ -217,7 +193,7 @@ func (k *kernels) invert(kappa, mu float64) *inverse {
 	}
 	k.solved[key] = nil
 	s, _, sources, rho := k.ofKappa(kappa)
-	shift := s.shift(mu)
+	shift := s.at(mu)
 	// For the diagonal D of the factors of A and 1, and the thin SVD U S V' of R D, H is U (S^2/(1 + S^2))^1/2.
 	scaled := mat.DenseCopyOf(shift.r)
 	_, c := scaled.Dims()
@@ -265,11 +241,11 @@ func (k *kernelRidge) atShift(kappa, mu float64) kernelFit {
 	if solved == nil {
 		return fit
 	}
-	shift := s.shift(mu)
+	shift := s.at(mu)
 	// The labels are rows here: products of columns with wide matrices are slow.
 	divided := k.divided[shift]
 	if divided == nil {
-		divided = s.divide(shift, k.row)
+		divided = s.divide(shift.shift, k.row)
 		k.divided[shift] = divided
 	}
 	var inside, part, alpha mat.Dense

@@ -91,10 +91,7 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 	}
 	root, rank := headRoot(prior.heads)
 	return func(in labelGroup) ([]headFit, error) {
-		rows, err := l.targetRows(in.Rows)
-		if err != nil {
-			return nil, err
-		}
+		rows := l.targetRows(in.Rows)
 		phi, err := l.phi(l.problem.Target.Pool, in.Rows)
 		if err != nil {
 			return nil, err
@@ -264,9 +261,9 @@ func (l *Learner) putHead(output int, h headVector, intercept float64) error {
 }
 
 // targetRows decomposes rows of the target's pool, or remembers them.
-func (l *Learner) targetRows(rows []int32) (*targetRows, error) {
+func (l *Learner) targetRows(rows []int32) *targetRows {
 	if i := slices.IndexFunc(l.rows, func(t *targetRows) bool { return slices.Equal(t.rows, rows) }); i >= 0 {
-		return l.rows[i], nil
+		return l.rows[i]
 	}
 	if len(l.rows) == len(l.problem.Target.Tasks) { // as many as there can be in one round
 		l.rows = l.rows[1:]
@@ -279,13 +276,10 @@ func (l *Learner) targetRows(rows []int32) (*targetRows, error) {
 			x.Set(i, j, float64(v))
 		}
 	}
-	t, err := newTargetRows(x)
-	if err != nil {
-		return nil, err
-	}
+	t := newTargetRows(x)
 	t.rows = slices.Clone(rows)
 	l.rows = append(l.rows, t)
-	return t, nil
+	return t
 }
 
 // headRoot returns L, K by r, with L L' = W W' for heads W' (M by K), and the rank

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -46,23 +47,12 @@ func newSmoother(phi, heads, y *mat.Dense, rows *targetRows, fit kernelFit, fact
 	diagonal := slices.Repeat([]float64{1 / fit.lambda}, n)
 	solved.Scale(1/fit.lambda, wide)
 	if fit.kappa > 0 {
-		var inside, part mat.Dense
-		inside.Mul(rows.q.T(), wide)
-		change := make([]float64, len(rows.value)) // of 1/lambda, in the basis Q
-		for j, v := range rows.value {
-			change[j] = 1/(fit.kappa/(1+fit.kappa)*v+fit.lambda) - 1/fit.lambda
-			row := inside.RawRowView(j)
-			for o := range row {
-				row[o] *= change[j]
-			}
-		}
-		part.Mul(rows.q, &inside)
-		solved.Add(solved, &part)
-		for i := range diagonal {
-			for j, q := range rows.q.RawRowView(i) {
-				diagonal[i] += change[j] * q * q
-			}
-		}
+		own := fit.kappa / (1 + fit.kappa)
+		shift := rows.kernel.shift(fit.lambda / own)
+		diagonal = rows.kernel.inverseDiagonal(shift)
+		floats.Scale(1/own, diagonal)
+		solved.Copy(rows.kernel.divide(shift, mat.DenseCopyOf(wide.T())).T())
+		solved.Scale(1/own, solved)
 	}
 	one, onto := mat.VecDenseCopyOf(solved.ColView(c+outputs)), new(mat.VecDense)
 	onto.MulVec(wide.T(), one)

@@ -192,10 +192,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 		}
 		y := f.centred(means)
 		if cfg.Head.Prior == PriorResidual {
-			decomposed, err := l.targetRows(f.Rows)
-			if err != nil {
-				return nil, err
-			}
+			decomposed := l.targetRows(f.Rows)
 			part := resampledPart{outputs: f.outputs, at: at, toMean: f.fits[0].ToMean, phi: phi, mean: prior.mean(prior.heads, f.outputs)}
 			if part.toMean > 0 {
 				said := product(phi, part.mean)

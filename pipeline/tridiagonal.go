@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/gonum"
+	"gonum.org/v1/gonum/mat"
+)
+
+// tridiagonal is the matrix Q T Q' for Q, n by r with orthonormal columns, and T that is
+// tridiagonal and has no negative eigenvalue. A system of T + mu I takes work r, as with
+// the eigenvalues in place of T, which would take several times the work to find.
+type tridiagonal struct {
+	q            *mat.Dense
+	main, beside []float64 // r and r - 1 numbers of T
+}
+
+// tridiagonalize reduces a matrix without negative eigenvalues (Householder; Golub and Van
+// Loan 2013, section 8.3).
+func tridiagonalize(a *mat.SymDense) tridiagonal {
+	r := a.SymmetricDim()
+	t := tridiagonal{q: mat.DenseCopyOf(a), main: make([]float64, r), beside: make([]float64, r-1)}
+	q, tau, work := t.q.RawMatrix(), make([]float64, r-1), make([]float64, 32*r) // of 32 columns at a time
+	var impl gonum.Implementation
+	impl.Dsytrd(blas.Lower, r, q.Data, q.Stride, t.main, t.beside, tau, work, len(work))
+	impl.Dorgtr(blas.Lower, r, q.Data, q.Stride, tau, work, len(work))
+	return t
+}
+
+// with returns the matrix with columns of Q, of which T has nothing, for what of the
+// columns of a is outside of Q.
+func (t tridiagonal) with(a *mat.Dense) (tridiagonal, error) {
+	n, r := t.q.Dims()
+	if r == n {
+		return t, nil
+	}
+	var in, out mat.Dense
+	in.Mul(t.q.T(), a)
+	out.Mul(t.q, &in)
+	out.Sub(a, &out)
+	var svd mat.SVD
+	if !svd.Factorize(&out, mat.SVDThin) {
+		return t, errBasis
+	}
+	var u mat.Dense
+	svd.UTo(&u)
+	more, floor := 0, 1e-9*mat.Norm(a, 2)
+	for values := svd.Values(nil); more < min(len(values), n-r) && values[more] > floor; {
+		more++
+	}
+	if more == 0 {
+		return t, nil
+	}
+	// What is outside can be no more than the rounding of a to float32, and is orthogonal to q up to the rounding of a.
+	beside := mat.DenseCopyOf(u.Slice(0, n, 0, more))
+	in.Reset()
+	in.Mul(t.q.T(), beside)
+	out.Reset()
+	out.Mul(t.q, &in)
+	beside.Sub(beside, &out)
+	if err := orthonormalize(beside); err != nil {
+		return t, err
+	}
+	var wide mat.Dense
+	wide.Augment(t.q, beside)
+	none := make([]float64, more)
+	return tridiagonal{&wide, slices.Concat(t.main, none), slices.Concat(t.beside, none)}, nil
+}
+
+// shift is a mu above 0 with the factor L of T + mu I = L L': the inverses of its diagonal
+// and what is below.
+type shift struct {
+	mu             float64
+	inverse, below []float64
+}
+
+// shift factorizes T + mu I.
+func (t *tridiagonal) shift(mu float64) shift {
+	s := shift{mu, make([]float64, len(t.main)), make([]float64, len(t.beside))}
+	last := 0.0
+	for j, v := range t.main {
+		s.inverse[j] = 1 / math.Sqrt(max(mu, v+mu-last*last)) // without rounding it is no less than mu
+		if j < len(t.beside) {
+			last = t.beside[j] * s.inverse[j]
+			s.below[j] = last
+		}
+	}
+	return s
+}
+
+// lower overwrites x with L^-1 x.
+func (s shift) lower(x []float64) {
+	last := x[0] * s.inverse[0]
+	x[0] = last
+	for j, v := range s.below {
+		last = (x[j+1] - v*last) * s.inverse[j+1]
+		x[j+1] = last
+	}
+}
+
+// upper overwrites x with L'^-1 x.
+func (s shift) upper(x []float64) {
+	at := len(s.below)
+	last := x[at] * s.inverse[at]
+	x[at] = last
+	for j, v := range slices.Backward(s.below) {
+		last = (x[j] - v*last) * s.inverse[j]
+		x[j] = last
+	}
+}
+
+// divide returns y'(Q T Q' + mu I)^-1 for y', rows of n numbers.
+func (t *tridiagonal) divide(s shift, y *mat.Dense) *mat.Dense {
+	var inside, out, beside mat.Dense
+	inside.Mul(y, t.q)
+	for i := range inside.RawMatrix().Rows {
+		row := inside.RawRowView(i)
+		outside := floats.ScaleTo(make([]float64, len(row)), 1/s.mu, row)
+		s.lower(row)
+		s.upper(row)
+		floats.Sub(row, outside)
+	}
+	out.Mul(&inside, t.q.T())
+	beside.Scale(1/s.mu, y)
+	out.Add(&out, &beside)
+	return &out
+}
+
+// inverseDiagonal is the diagonal of (Q T Q' + mu I)^-1.
+func (t *tridiagonal) inverseDiagonal(s shift) []float64 {
+	n, r := t.q.Dims()
+	out, row := make([]float64, n), make([]float64, r)
+	for i := range out {
+		copy(row, t.q.RawRowView(i))
+		outside := max(0, 1-dot(row, row))
+		s.lower(row)
+		out[i] = dot(row, row) + outside/s.mu
+	}
+	return out
+}
