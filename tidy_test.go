@@ -14,7 +14,7 @@ func TestModulesAreTidy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("asks for the modules of dependencies")
 	}
-	for _, dir := range []string{".", "batch/kubecheck", "cpu/internal/vec/gen", "internal/dockercheck"} {
+	for _, dir := range []string{".", "batch/kubecheck", "cpu/internal/vec/gen", "internal/dockercheck", "internal/typecheck"} {
 		t.Run(dir, func(t *testing.T) {
 			cmd := exec.Command("go", "mod", "tidy", "-diff")
 			cmd.Dir = dir
