@@ -7,6 +7,9 @@ VENV      := build/venv
 WHEELS    := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
+# Everything is compiled once: with paths trimmed in some builds alone, it would be twice.
+export GOFLAGS := $(GOFLAGS) -trimpath
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -19,14 +22,14 @@ demo: ## the main job on embedded data: choose samples, compare with uniform
 
 .PHONY: build
 build: ## build bin/amtrl
-	$(GO) build -trimpath -o bin/amtrl ./cmd/amtrl
+	$(GO) build -o bin/amtrl ./cmd/amtrl
 
 # At once: the tests on Slurm wait more than they compute.
 PACKAGES := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
 .PHONY: test
 test: deps lint ## install what the tests need and run them all
-	AMTRL_PYTHON=$(call python) AMTRL_CUDA_WHEELS=$(abspath $(WHEELS)) $(GO) test -timeout 18m -p $(PACKAGES) ./...
+	AMTRL_PYTHON=$(call python) AMTRL_CUDA_WHEELS=$(abspath $(WHEELS)) $(GO) test -timeout 18m -p $(PACKAGES) -ldflags '-s -w' ./...
 	$(GO) test -tags purego ./cpu/...
 	CGO_ENABLED=0 $(GO) build ./...
 
@@ -92,9 +95,9 @@ GPU_MIB := 60
 .PHONY: gpu-bundle
 gpu-bundle: ## build what test-gpu and bench-gpu need into build/gpu
 	mkdir -p $(GPU)
-	$(GO) build -trimpath -ldflags '-s -w' -o $(GPU)/amtrl ./cmd/amtrl
-	$(GO) build -trimpath -ldflags '-s -w' -o $(GPU)/bench ./bench/gpu
-	$(GO) test -c -trimpath -ldflags '-s -w' -o $(GPU)/check.test ./bench/gpu/check
+	$(GO) build -ldflags '-s -w' -o $(GPU)/amtrl ./cmd/amtrl
+	$(GO) build -ldflags '-s -w' -o $(GPU)/bench ./bench/gpu
+	$(GO) test -c -ldflags '-s -w' -o $(GPU)/check.test ./bench/gpu/check
 	cp bench/gpu/*.sh $(GPU)/
 	@size=$$(du -cm $(GPU)/amtrl $(GPU)/bench $(GPU)/check.test | tail -n 1 | cut -f1); echo "$(GPU): $$size MiB"; \
 	  [ "$$size" -le $(GPU_MIB) ] || { echo "expected at most $(GPU_MIB) MiB"; exit 1; }
