@@ -291,6 +291,11 @@ func (w *Worker) saveWhenGained(end context.CancelCauseFunc, over <-chan struct{
 	case <-over:
 		return
 	}
+	select {
+	case <-over: // Save ends with the process, too
+		return
+	default:
+	}
 	w.Note("asked to save: going on in another attempt once an epoch is finished")
 	select {
 	case <-w.gain:
