@@ -24,12 +24,9 @@ demo: ## the main job on embedded data: choose samples, compare with uniform
 build: ## build bin/amtrl
 	$(GO) build -o bin/amtrl ./cmd/amtrl
 
-# At once: the tests on Slurm wait more than they compute.
-PACKAGES := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
-
 .PHONY: test
 test: deps lint ## install what the tests need and run them all
-	AMTRL_PYTHON=$(call python) AMTRL_CUDA_WHEELS=$(abspath $(WHEELS)) $(GO) test -timeout 18m -p $(PACKAGES) -ldflags '-s -w' ./...
+	AMTRL_PYTHON=$(call python) AMTRL_CUDA_WHEELS=$(abspath $(WHEELS)) $(GO) test -timeout 18m -ldflags '-s -w' ./...
 	$(GO) test -tags purego ./cpu/...
 	CGO_ENABLED=0 $(GO) build ./...
 
