@@ -22,7 +22,7 @@ struct Context {
 // prepare makes c start entry() on the stack [bottom, bottom + size) when it is
 // first switched to. skew (a multiple of 64) lowers the first frame, so that the
 // hot frames of many fibres do not share cache sets. The skew and the frame of an
-// entry fit into 4096 bytes.
+// entry fit into 8192 bytes.
 void prepare(Context &c, void *bottom, std::size_t size, std::size_t skew, void (*entry)());
 
 // forget makes AddressSanitizer forget the frames that abandoned fibres left in a

@@ -4,7 +4,6 @@ package cubin
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,35 +14,17 @@ import (
 	"github.com/amtrl/amtrl/kernels"
 )
 
-const disassemblerEnv = "CUBIN_TEST_NVDISASM"
+// nvdisasm is where CUDA 13's wheels have it.
+var nvdisasm = filepath.Join("nvidia", "cu13", "bin", "nvdisasm")
 
 // TestInstructions counts, in the machine code of CUDA 13 for sm_90, the instructions of one turn of the loops that a fit
 // spends its time in, by stored element or by multiplication with an addition, and holds them to what docs/gpu.md says.
 func TestInstructions(t *testing.T) {
-	if nvdisasm := os.Getenv(disassemblerEnv); nvdisasm != "" {
-		countInstructions(t, os.Getenv(childEnv), nvdisasm)
+	if dir := os.Getenv(childEnv); dir != "" {
+		countInstructions(t, dir)
 		return
 	}
-	base := os.Getenv("AMTRL_CUDA_WHEELS")
-	demanded := base != ""
-	if !demanded {
-		base = filepath.Join("..", "..", "..", "build")
-	}
-	dir := must.Get(filepath.Abs(filepath.Join(base, "cuda13")))(t)
-	nvdisasm := filepath.Join(dir, "nvidia", "cu13", "bin", "nvdisasm")
-	if err := must.Err(os.Stat(nvdisasm)); err != nil && demanded {
-		t.Fatalf("AMTRL_CUDA_WHEELS is set: %v: remove the folder cuda13 there, and make deps-cuda", err)
-	} else if err != nil {
-		t.Skipf("needs make deps-cuda: %v", err)
-	}
-	cmd := exec.Command(os.Args[0], "-test.run", "^TestInstructions$", "-test.v")
-	cmd.Env = append(os.Environ(), childEnv+"="+dir, disassemblerEnv+"="+nvdisasm)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
-	} else {
-		t.Logf("\n%s", out)
-	}
+	inChild(t, 13, nvdisasm, "^TestInstructions$")
 }
 
 var fma = regexp.MustCompile(`\bFFMA\b`)
@@ -69,7 +50,7 @@ var hot = []struct {
 	{"conv_grad_input_tf32", "", "multiply-add", regexp.MustCompile(`HMMA\.1688`), 72, "LDS", 72 * 16 * 8 * 8 / 32, 0.14},
 }
 
-func countInstructions(t *testing.T, dir, nvdisasm string) {
+func countInstructions(t *testing.T, dir string) {
 	lib, _, err := nv.OpenToolkit(nv.Options{Dir: dir})
 	must.Do(t, err)
 	cache := NewCache(filepath.Join(must.Get(os.UserCacheDir())(t), "amtrl", "standin", "cubin"))
@@ -78,7 +59,7 @@ func countInstructions(t *testing.T, dir, nvdisasm string) {
 		f := functions[h.entry]
 		for _, s := range kernels.Sources() {
 			if f == nil && slices.Contains(s.EntryPoints(), h.entry) {
-				f = disassemble(t, nvdisasm, must.Get(cache.Compile(lib.NVRTC, sourceFor(s, apart)))(t).Image)[h.entry]
+				f = disassemble(t, filepath.Join(dir, nvdisasm), must.Get(cache.Compile(lib.NVRTC, sourceFor(s, apart)))(t).Image)[h.entry]
 				functions[h.entry] = f
 			}
 		}

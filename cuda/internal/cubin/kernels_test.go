@@ -30,29 +30,35 @@ func TestKernelsCompile(t *testing.T) {
 		compileKernels(t, dir)
 		return
 	}
+	for _, family := range []int{12, 13} {
+		t.Run(fmt.Sprint("CUDA ", family), func(t *testing.T) {
+			t.Parallel()
+			inChild(t, family, "complete", "^TestKernelsCompile$")
+		})
+	}
+}
+
+// inChild runs a test in a process that is told the folder of the toolkit of a family, where that has the file it needs.
+func inChild(t *testing.T, family int, needs, test string) {
+	t.Helper()
 	base := os.Getenv("AMTRL_CUDA_WHEELS")
 	demanded := base != ""
 	if !demanded {
 		base = filepath.Join("..", "..", "..", "build")
 	}
-	for _, family := range []int{12, 13} {
-		t.Run(fmt.Sprint("CUDA ", family), func(t *testing.T) {
-			t.Parallel()
-			dir := must.Get(filepath.Abs(filepath.Join(base, "cuda"+strconv.Itoa(family))))(t)
-			if _, err := os.Stat(filepath.Join(dir, "complete")); err != nil && demanded {
-				t.Fatalf("AMTRL_CUDA_WHEELS is set: %v", err)
-			} else if err != nil {
-				t.Skipf("needs make deps-cuda: %v", err)
-			}
-			cmd := exec.Command(os.Args[0], "-test.run", "^TestKernelsCompile$", "-test.v")
-			cmd.Env = append(os.Environ(), childEnv+"="+dir)
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Errorf("%v\n%s", err, out)
-			} else {
-				t.Logf("\n%s", out)
-			}
-		})
+	dir := must.Get(filepath.Abs(filepath.Join(base, "cuda"+strconv.Itoa(family))))(t)
+	if _, err := os.Stat(filepath.Join(dir, needs)); err != nil && demanded {
+		t.Fatalf("AMTRL_CUDA_WHEELS is set: %v: remove %s, and make deps-cuda", err, dir)
+	} else if err != nil {
+		t.Skipf("needs make deps-cuda: %v", err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", test, "-test.v")
+	cmd.Env = append(os.Environ(), childEnv+"="+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	} else {
+		t.Logf("\n%s", out)
 	}
 }
 

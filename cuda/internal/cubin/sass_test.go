@@ -33,11 +33,11 @@ var (
 )
 
 // disassemble reads a cubin with NVIDIA's nvdisasm.
-func disassemble(t *testing.T, nvdisasm string, image []byte) map[string]*function {
+func disassemble(t *testing.T, program string, image []byte) map[string]*function {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "cubin")
 	must.Do(t, os.WriteFile(file, image, 0o644))
-	out := must.Get(exec.Command(nvdisasm, "-c", file).Output())(t)
+	out := must.Get(exec.Command(program, "-c", file).Output())(t)
 	all := map[string]*function{}
 	var f *function
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
