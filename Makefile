@@ -112,7 +112,7 @@ check-docker: ## hold Dockerfile.cuda against Docker's parser and the tree
 	$(GO) -C internal/dockercheck test -count=1 .
 
 .PHONY: check-platforms
-check-platforms: ## compile everything, with all tests, for the platforms that this machine is not
+check-platforms: ## compile and vet everything, with all tests, for the platforms that this machine is not
 	$(GO) -C internal/typecheck test -count=1 .
 
 .PHONY: microbench
