@@ -140,30 +140,40 @@ func (u units) in(l Labelled, columns []int) Labelled {
 	return Labelled{l.Rows, y}
 }
 
+// values are the units as parameters keep them: mu, s, and the unit of each column of
+// labels.
+func (u units) values() []float32 {
+	v := append(slices.Clone(u.centre), float32(u.scale))
+	for _, s := range u.label {
+		v = append(v, float32(s))
+	}
+	return v
+}
+
+// unitsAt reads values of rows of d features back.
+func unitsAt(b backend.Queue, at backend.Vector, d int) (units, error) {
+	v := make([]float32, at.Len)
+	err := backend.Get(b, v, at.Buf, at.Off)
+	u := units{centre: v[:d], scale: float64(v[d])}
+	for _, s := range v[d+1:] {
+		u.label = append(u.label, float64(s))
+	}
+	return u, err
+}
+
 // centre views mu.
 func (l *linear) centre() backend.Vector { return section(l.all, l.theta.Len, l.d) }
 
 // setUnits keeps the units behind the parameters and sets b.
 func (l *linear) setUnits(u units, intercepts []float32) error {
-	v := slices.Concat(intercepts, u.centre, []float32{float32(u.scale)})
-	for _, s := range u.label {
-		v = append(v, float32(s))
-	}
-	return backend.Put(l.b, l.all.Buf, l.intercepts(l.theta).Off, v)
+	return backend.Put(l.b, l.all.Buf, l.intercepts(l.theta).Off, slices.Concat(intercepts, u.values()))
 }
 
 // units reads them back. A model without intercepts takes rows and labels as they
 // are.
 func (l *linear) units() (units, error) {
-	u := units{scale: 1}
 	if !l.intercept {
-		return u, nil
+		return units{scale: 1}, nil
 	}
-	v := make([]float32, l.d+1+l.columns)
-	err := backend.Get(l.b, v, l.all.Buf, l.all.Off+l.theta.Len)
-	u.centre, u.scale = v[:l.d], float64(v[l.d])
-	for _, s := range v[l.d+1:] {
-		u.label = append(u.label, float64(s))
-	}
-	return u, err
+	return unitsAt(l.b, section(l.all, l.theta.Len, l.d+1+l.columns), l.d)
 }
