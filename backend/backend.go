@@ -137,6 +137,8 @@ type Dense interface {
 	Syrk(trans bool, alpha float64, a Matrix, beta float64, c Matrix) error
 	// Gemv computes y = alpha op(A) x + beta y. y must overlap neither A nor x.
 	Gemv(trans bool, alpha float64, a Matrix, x Vector, beta float64, y Vector) error
+	// ScaleColumns computes A = A diag(x): a_ij *= x_j. A must not overlap x.
+	ScaleColumns(a Matrix, x Vector) error
 }
 
 // Solver are the small factorisations. All operands are Float64.

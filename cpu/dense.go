@@ -175,6 +175,33 @@ func (q *queue) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vect
 	return nil
 }
 
+func (q *queue) ScaleColumns(a backend.Matrix, x backend.Vector) error {
+	c := q.check("ScaleColumns")
+	ao, xo := c.ScaleColumns(a, x)
+	if c.Err != nil {
+		return c.Err
+	}
+	if a.Buf.DType() == backend.Float32 {
+		scaleColumns(q.dev, f32(ao), f32(xo).row(0))
+	} else {
+		scaleColumns(q.dev, f64(ao), f64(xo).row(0))
+	}
+	return nil
+}
+
+func scaleColumns[E float32 | float64](d *device, a dense[E], x []E) {
+	rows := max(1, vectorChunk/max(1, a.cols))
+	d.parallel(ceilDiv(a.rows, rows), a.rows*a.cols, func(i int) {
+		lo, hi := span(i, rows, a.rows)
+		for r := lo; r < hi; r++ {
+			row := a.row(r)[:len(x)]
+			for j, v := range x {
+				row[j] *= v
+			}
+		}
+	})
+}
+
 // gemvRows is the number of elements of y that one chunk of a product without
 // transpose computes.
 const gemvRows = 64

@@ -2,7 +2,10 @@
 
 package cuda
 
-import "github.com/amtrl/amtrl/backend"
+import (
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/kernels"
+)
 
 func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, beta float64, cm backend.Matrix) error {
 	c := q.check("Gemm")
@@ -45,4 +48,12 @@ func (q *queue) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vect
 	return q.submit(c, &command{emit: func(e *emitter) {
 		e.gemv(trans, alpha, view(ao), start(xo), beta, start(yo), m)
 	}})
+}
+
+func (q *queue) ScaleColumns(a backend.Matrix, x backend.Vector) error {
+	c := q.check("ScaleColumns")
+	ao, xo := c.ScaleColumns(a, x)
+	return q.elementwise(c, ao.Rows*ao.Cols, func() kernels.Launch {
+		return kernels.ScaleColumns(real(ao), ao.Rows, ao.Cols, place(ao), ptr(xo))
+	})
 }

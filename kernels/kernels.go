@@ -79,9 +79,10 @@ var several = map[string][]string{
 	"elementwise.cu": {
 		"axpy_f32", "axpy_f64", "convert_f32_f64", "convert_f64_f32", "fill_f32", "fill_f64", "scale_f32", "scale_f64",
 	},
-	"norm.cu":       {"norm_f64", "norm_reduce"},
-	"symmetrise.cu": {"symmetrise_f32", "symmetrise_f64"},
-	"transpose.cu":  {"transpose_f32", "transpose_f64"},
+	"norm.cu":          {"norm_f64", "norm_reduce"},
+	"scale_columns.cu": {"scale_columns_f32", "scale_columns_f64"},
+	"symmetrise.cu":    {"symmetrise_f32", "symmetrise_f64"},
+	"transpose.cu":     {"transpose_f32", "transpose_f64"},
 }
 
 // EntryPoints are the kernels that a source defines.

@@ -108,6 +108,32 @@ func TestMatrixMoves(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { matrixMoves[float64](newDevice(t), Float64) })
 }
 
+func TestScaleColumns(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { scaleColumns[float32](newDevice(t), Float32) })
+	t.Run("float64", func(t *testing.T) { scaleColumns[float64](newDevice(t), Float64) })
+}
+
+func scaleColumns[E float32 | float64](d *device, typ Real) {
+	for _, rows := range []int{0, 1, 2, 33, 70} {
+		for _, cols := range []int{1, 3, 65, 300} {
+			stride := cols + d.rng.IntN(3)
+			a, x := normals[E](d, rows*stride), normals[E](d, cols)
+			ap := upload(d, a, 8*d.rng.IntN(2))
+			d.run(ScaleColumns(typ, rows, cols, Matrix{ap, stride}, upload(d, x, 8*d.rng.IntN(2))))
+			for i, got := range download[E](d, ap, rows*stride) {
+				want := a[i]
+				if j := i % stride; j < cols {
+					want *= x[j]
+				}
+				if got != want {
+					d.t.Fatalf("%d by %d: element %d of row %d is %v, expected %v", rows, cols, i%stride, i/stride, got, want)
+				}
+			}
+			d.release()
+		}
+	}
+}
+
 func matrixMoves[E float32 | float64](d *device, typ Real) {
 	for _, rows := range []int{1, 2, 31, 32, 33, 70} {
 		for _, cols := range []int{1, 3, 32, 65, 100} {

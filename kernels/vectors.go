@@ -38,6 +38,12 @@ func Scale(t Real, n int, alpha float64, x Ptr) Launch {
 	return elementwise("scale"+t.suffix(), n, t.value(alpha), x)
 }
 
+// ScaleColumns multiplies column j of the rows by cols matrix a by x_j.
+func ScaleColumns(t Real, rows, cols int, a Matrix, x Ptr) Launch {
+	return launch("scale_columns"+t.suffix(), ceilDiv(rows*cols, perBlock), 1, threads(block), 0,
+		int64(rows), int64(cols), a, x)
+}
+
 // Fill sets n elements of x to v.
 func Fill(t Real, n int, v float64, x Ptr) Launch {
 	return elementwise("fill"+t.suffix(), n, t.value(v), x)

@@ -162,6 +162,10 @@ func (e *env) denseCalls(z dims, t backend.DType, add adder) {
 			return nil, e.q.Gemv(trans, 2, g, x, -1, y)
 		}, inMat("a", &g), inVec("x", &x), outVec("y", &y))
 	}
+	a, x := e.inout("a", t, normal(e.rng, t, z.m, z.n)), e.inVec("x", t, normals(e.rng, t, z.n))
+	anyRows := outMat("a", &a)
+	anyRows.freeRows = true
+	add("ScaleColumns "+t.String(), func() ([]float64, error) { return nil, e.q.ScaleColumns(a, x) }, anyRows, inVec("x", &x))
 }
 
 func (e *env) vectorCalls(z dims, t backend.DType, add adder) {

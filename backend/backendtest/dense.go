@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/amtrl/amtrl/backend"
@@ -14,6 +15,7 @@ var denseCases = []testCase{
 	{"SyrkFloat64", func(e *env) { testSyrk(e, backend.Float64) }},
 	{"GemvFloat32", func(e *env) { testGemv(e, backend.Float32) }},
 	{"GemvFloat64", func(e *env) { testGemv(e, backend.Float64) }},
+	{"ScaleColumns", testScaleColumns},
 }
 
 // shapes returns every m, n, k of the small sizes, the ERM's three products and
@@ -133,6 +135,26 @@ func testGemv(e *env, t backend.DType) {
 			e.must(e.q.Gemv(trans, alpha, av, xv, beta, yv))
 			want, size := product(alpha, a, x, beta, y)
 			e.within("y", e.readVec(yv), want.v, size.scaled(e.eps(t)*float64(n+4)).v)
+		}
+	}
+}
+
+func testScaleColumns(e *env) {
+	for _, t := range floats {
+		for _, z := range e.stacks() {
+			rows, cols := z[0], z[1]
+			e.part("%d by %d of %v", rows, cols, t)
+			a, x := normal(e.rng, t, rows, cols), normals(e.rng, t, cols)
+			av, xv := e.inout("a", t, a), e.inVec("x", t, x)
+			e.must(e.q.ScaleColumns(av, xv))
+			want, bound := zeros(rows, cols), zeros(rows, cols)
+			for i := range rows {
+				for j, v := range a.row(i) {
+					want.row(i)[j] = v * x[j]
+					bound.row(i)[j] = e.eps(t) * math.Abs(v*x[j])
+				}
+			}
+			e.within("A", e.read(av).v, want.v, bound.v)
 		}
 	}
 }

@@ -46,6 +46,15 @@ func (c *Call[M]) Syrk(trans bool, a, cm backend.Matrix) (o Product[M]) {
 	return o
 }
 
+// ScaleColumns checks the arguments of [backend.Dense].ScaleColumns.
+func (c *Call[M]) ScaleColumns(a backend.Matrix, x backend.Vector) (ao, xo Operand[M]) {
+	ao, xo = c.Matrix("a", a, Real), c.Vector("x", x, Real)
+	c.SameType("x", xo, ao)
+	c.Length("x", xo, ao.Cols)
+	c.Apart("a", ao, "x", xo)
+	return ao, xo
+}
+
 // Gemv checks the arguments of [backend.Dense].Gemv.
 func (c *Call[M]) Gemv(trans bool, a backend.Matrix, x, y backend.Vector) (o Product[M]) {
 	o.A, o.B, o.C = c.Matrix("a", a, Real), c.Vector("x", x, Real), c.Vector("y", y, Real)
