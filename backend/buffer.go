@@ -163,31 +163,54 @@ func checkElement[E Element](op string, b Buffer) error {
 	if b == nil {
 		return &ArgumentError{Op: op, Arg: "buffer", Reason: "is nil"}
 	}
-	want := Uint8
-	for reflect.TypeFor[E]().Kind() != dtypes[want].kind {
-		want++
-	}
-	if b.DType() != want {
+	if want := elementOf[E](); b.DType() != want {
 		return &ArgumentError{Op: op, Arg: "buffer", Reason: fmt.Sprintf("holds %s, not %s", b.DType(), want)}
 	}
 	return nil
 }
 
-// Lender is a queue of a device that computes in the memory of the process.
+// elementOf is the type of a buffer that holds E.
+func elementOf[E Element]() DType {
+	t := Uint8
+	for reflect.TypeFor[E]().Kind() != dtypes[t].kind {
+		t++
+	}
+	return t
+}
+
+// Lender is a queue of a device that takes elements where they are in the memory of the
+// process.
 type Lender interface {
-	// Lend makes a buffer of elements that stay where they are, such as those of a
-	// mapped file: a slice of an [Element]. Nobody may write to them, no operation
-	// either, until the buffer is freed. They do not count in [Device.Usage].
-	Lend(t DType, elements any) (Buffer, error)
+	// Lend makes a buffer of raw little-endian elements that stay where they are, such as
+	// those of a mapped file, aligned to whole elements. Nobody may write to them, no
+	// operation either, until the buffer is freed. They do not count in [Device.Usage].
+	//
+	// A device with memory of its own takes the buffer as a pool of NewSamples, which has
+	// the rows that are drawn copied, and in Download outside of programs; in any other
+	// place it is an [*ArgumentError].
+	Lend(t DType, raw []byte) (Buffer, error)
+}
+
+// Limited is a [Lender] whose device has memory of its own: what is copied there is faster
+// than what is lent.
+type Limited interface {
+	Lender
+	// Room is how many bytes can be copied to the device now so that enough is left for
+	// the work, 0 for none.
+	Room() (int64, error)
 }
 
 // Lend is [NewBuffer] for elements that are only read until the buffer is freed. A
 // queue that is a [Lender] does not copy them.
 func Lend[E Element](q Queue, t DType, src []E) (Buffer, error) {
-	if l, is := q.(Lender); is {
-		return l.Lend(t, src)
+	l, is := q.(Lender)
+	if !is {
+		return NewBuffer(q, t, src)
 	}
-	return NewBuffer(q, t, src)
+	if want := elementOf[E](); t != want {
+		return nil, &ArgumentError{Op: "Lend", Arg: "src", Reason: fmt.Sprintf("holds %s, not %s", want, t)}
+	}
+	return l.Lend(t, rawBytes(src))
 }
 
 // rawBytes views a slice as its bytes. amtrl builds for little-endian machines

@@ -55,7 +55,7 @@ func TestLend(t *testing.T) {
 	if must.Do(t, backend.Get(q, now, lent, 0)); !slices.Equal(now, stored) {
 		t.Error("what is lent was copied")
 	}
-	must.Fail(t, "elements of another type", must.Err(backend.Lend(q, backend.Float32, stored)), "Lend", "[]uint16", "float32")
+	must.Fail(t, "elements of another type", must.Err(backend.Lend(q, backend.Float32, stored)), "Lend", "float16", "float32")
 	lent.Free()
 	lent.Free()
 	copied.Free()

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"fmt"
 	"sync/atomic"
 	"unsafe"
 
@@ -18,6 +17,8 @@ type storage struct {
 	i32 []int32
 	f32 []float32
 	f64 []float64
+	// lent says that they are others', which may lie where nobody can write.
+	lent bool
 }
 
 // buffer implements backend.Buffer. Its storage is nil once it is freed.
@@ -55,33 +56,37 @@ func (q *queue) Alloc(t backend.DType, n int) (backend.Buffer, error) {
 }
 
 // Lend implements [backend.Lender].
-func (q *queue) Lend(t backend.DType, elements any) (backend.Buffer, error) {
-	s, of := new(storage), backend.DType(0)
-	switch v := elements.(type) {
-	case []uint8:
-		s.u8, s.raw, of = v, v, backend.Uint8
-	case []uint16:
-		s.u16, s.raw, of = v, bytesOf(v), backend.Float16
-	case []int32:
-		s.i32, s.raw, of = v, bytesOf(v), backend.Int32
-	case []float32:
-		s.f32, s.raw, of = v, bytesOf(v), backend.Float32
-	case []float64:
-		s.f64, s.raw, of = v, bytesOf(v), backend.Float64
-	}
+func (q *queue) Lend(t backend.DType, raw []byte) (backend.Buffer, error) {
 	c := q.checkNow("Lend")
-	if c.Err == nil && of != t {
-		c.Err = &backend.ArgumentError{Op: c.Op, Arg: "elements", Reason: fmt.Sprintf("is %T, expected a slice of %s", elements, t)}
-	}
+	n := c.Lend(t, raw)
 	if c.Err != nil {
 		return nil, c.Err
 	}
-	b := &buffer{dev: q.dev, dtype: t, n: len(s.raw) / t.Size()}
+	b := &buffer{dev: q.dev, dtype: t, n: n}
 	if err := q.dev.register(c.Op, b, 0); err != nil {
 		return nil, err
 	}
+	s := &storage{raw: raw, lent: true}
+	switch t {
+	case backend.Uint8:
+		s.u8 = raw
+	case backend.Float16:
+		s.u16 = elements[uint16](raw)
+	case backend.Int32:
+		s.i32 = elements[int32](raw)
+	case backend.Float32:
+		s.f32 = elements[float32](raw)
+	case backend.Float64:
+		s.f64 = elements[float64](raw)
+	}
 	b.data.Store(s)
 	return b, nil
+}
+
+// elements views aligned bytes as a slice.
+func elements[E uint16 | int32 | float32 | float64](raw []byte) []E {
+	var e E
+	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/int(unsafe.Sizeof(e)))
 }
 
 func newStorage(t backend.DType, n int) *storage {
@@ -114,6 +119,9 @@ func bytesOf[E uint16 | int32 | float32 | float64](s []E) []byte {
 func (q *queue) Upload(dst backend.Buffer, off int, src []byte) error {
 	c := q.check("Upload")
 	data, first := c.Bytes("dst", dst, off, len(src))
+	if c.Err == nil && data.lent {
+		c.Failf("dst", "is lent, which is only read")
+	}
 	if c.Err == nil {
 		copy(data.raw[first:], src)
 	}

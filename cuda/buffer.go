@@ -13,6 +13,7 @@ import (
 type storage struct {
 	owner *queue
 	block block // the zero block for no bytes
+	drawn block // rows of samples from lent pools
 	freed atomic.Bool
 }
 
@@ -23,14 +24,19 @@ func (s *storage) addr() nv.DevicePtr { return s.block.addr }
 func (s *storage) free(o owned) {
 	if !s.freed.Swap(true) {
 		s.owner.dev.release(o)
-		s.owner.dev.pool.give(s.block, s.owner)
+		s.give()
 	}
 }
 
 func (s *storage) drop() {
 	if !s.freed.Swap(true) {
-		s.owner.dev.pool.give(s.block, s.owner)
+		s.give()
 	}
+}
+
+func (s *storage) give() {
+	s.owner.dev.pool.give(s.block, s.owner)
+	s.owner.dev.pool.give(s.drawn, s.owner)
 }
 
 // buffer implements backend.Buffer.
@@ -38,6 +44,9 @@ type buffer struct {
 	storage
 	dtype backend.DType
 	n     int
+	// lent says that the elements stay in memory of the process, host.
+	lent bool
+	host []byte
 }
 
 func (b *buffer) DType() backend.DType { return b.dtype }

@@ -15,6 +15,8 @@ type checker struct {
 	check.Call[*storage]
 	q    *queue
 	uses []*storage
+	// lent says that buffers of lent elements will do.
+	lent bool
 }
 
 type operand = check.Operand[*storage]
@@ -47,6 +49,8 @@ func (c *checker) resolve(b backend.Buffer) (mem *storage, wrong string) {
 		return nil, "belongs to another open cuda device"
 	case own.freed.Load():
 		return nil, "has been freed"
+	case own.lent && !c.lent:
+		return nil, "is lent and stays in the memory of the process: expected a buffer on the device"
 	}
 	c.uses = append(c.uses, &own.storage)
 	return &own.storage, ""

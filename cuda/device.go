@@ -22,9 +22,12 @@ type device struct {
 	info  backend.Info
 	about DeviceInfo
 
-	pool    pool
-	kernels modules
-	lost    atomic.Pointer[LostError]
+	pool pool
+	// slab bounds the rows that are streamed at a time. withheld is memory that pools and
+	// rows leave alone as if another process had it. Tests set them.
+	slab, withheld int64
+	kernels        modules
+	lost           atomic.Pointer[LostError]
 
 	// life is held for reading while a queue is made, for writing by Close.
 	life   sync.RWMutex

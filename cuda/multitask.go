@@ -3,8 +3,6 @@
 package cuda
 
 import (
-	"unsafe"
-
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/kernels"
@@ -23,8 +21,7 @@ func (q *queue) TaskGradient(s backend.Samples, p backend.Matrix, offset backend
 	}
 	k := kernels.Gradient{
 		Tasks: set.tasks, Cols: set.cols,
-		Chunks: kernels.Ptr(set.gradient.chunks), Slots: kernels.Ptr(set.gradient.slots),
-		NumChunks: len(set.gradient.Chunks), NumSlots: set.gradient.NumSlots(), MaxSlots: set.gradient.MaxSlots, Fused: set.gradient.Fused,
+		Slots: kernels.Ptr(set.gradient.slots), NumSlots: set.gradient.NumSlots(), MaxSlots: set.gradient.MaxSlots, Fused: set.gradient.Fused,
 		Rows: kernels.Ptr(set.rows), Y: kernels.Ptr(set.y),
 		P: ptr(o.P), PStride: o.P.Stride, Q: ptr(o.Q), QStride: o.Q.Stride, Loss: ptr(o.Loss),
 	}
@@ -34,12 +31,24 @@ func (q *queue) TaskGradient(s backend.Samples, p backend.Matrix, offset backend
 	if o.WithTotal {
 		k.Total = ptr(o.Total)
 	}
+	slabs := []slab{{hi: set.n}}
+	if set.streamed != nil {
+		slabs = set.streamed.slabs
+	}
 	return q.submit(c, &command{
-		temp: []int{4 * k.PartLen(), 16 * k.NumSlots},
+		temp: []int{4 * k.PartLen(), 16 * k.NumSlots, largest(slabs)},
 		emit: func(e *emitter) {
 			k := k
 			k.Part, k.PartSums = kernels.Ptr(e.temp[0]), kernels.Ptr(e.temp[1])
-			e.launch(k.Launches()...)
+			for _, s := range slabs {
+				var first int
+				k.Chunks, first, k.NumChunks = e.chunks(set, s, e.temp[2])
+				if len(slabs) > 1 {
+					k.Fused = kernels.Fused(set.gradient.Chunks[first : first+k.NumChunks])
+				}
+				e.launch(k.Pass()...)
+			}
+			e.launch(k.Reduce())
 		},
 	})
 }
@@ -60,29 +69,29 @@ func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
 	if c.Err != nil || set.n == 0 || bo.Rows == 0 {
 		return c.Err
 	}
-	slab := min(set.n, max(1, projectBytes/(4*max(set.cols, 1))))
+	rows := min(set.n, max(1, projectBytes/(4*max(set.cols, 1))))
+	slabs := set.slabs(rows)
 	return q.submit(c, &command{
-		temp: []int{4 * slab * set.cols},
+		temp: []int{4 * rows * set.cols, largest(slabs)},
 		emit: func(e *emitter) {
-			for lo := 0; lo < set.n; lo += slab {
-				e.project(set, lo, min(lo+slab, set.n), view(bo), view(zo))
+			for _, s := range slabs {
+				e.project(set, s, view(bo), view(zo))
 			}
 		},
 	})
 }
 
-// project computes rows lo to hi - 1 of z.
-func (e *emitter) project(set *samples, lo, hi int, b, z matrix) {
-	first, count := set.gradient.Range(lo, hi)
-	x := matrix{e.temp[0], hi - lo, set.cols, max(set.cols, 1), false}
+// project computes the rows of z of a slab.
+func (e *emitter) project(set *samples, s slab, b, z matrix) {
+	at, _, count := e.chunks(set, s, e.temp[1])
+	x := matrix{e.temp[0], s.hi - s.lo, set.cols, max(set.cols, 1), false}
 	f := kernels.Features{
-		Chunks:    kernels.Ptr(set.gradient.chunks).At(first, int(unsafe.Sizeof(kernels.SampleChunk{}))),
-		NumChunks: count, Rows: kernels.Ptr(set.rows), Lo: lo, Hi: hi, Cols: set.cols, X: x.place(),
+		Chunks: at, NumChunks: count, Rows: kernels.Ptr(set.rows), Lo: s.lo, Hi: s.hi, Cols: set.cols, X: x.place(),
 	}
 	if set.cols > 0 {
 		e.launch(f.Launch())
 	}
-	z.at += nv.DevicePtr(4 * lo * z.stride)
-	z.rows = hi - lo
+	z.at += nv.DevicePtr(4 * s.lo * z.stride)
+	z.rows = s.hi - s.lo
 	e.gemm(false, true, 1, x, b, 0, z)
 }

@@ -93,6 +93,7 @@ func newDevice(lib *nv.Library, o Options) (*device, error) {
 	if err := d.kernels.prepare(lib, about); err != nil {
 		return nil, err
 	}
+	d.slab = min(maxSlab, about.MemoryBytes/128)
 	d.pool.cached = make(map[int64][]block)
 	d.pool.alloc, d.pool.free = d.allocate, driver.MemFree
 	d.ctx, err = retain(lib, d.id)

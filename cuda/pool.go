@@ -133,6 +133,13 @@ func (p *pool) purge() error {
 	return first
 }
 
+// unused is the memory that is cached.
+func (p *pool) unused() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.idle
+}
+
 // held is the memory that the driver has given out.
 func (p *pool) held() int64 {
 	p.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/backend/check"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/kernels"
 )
@@ -21,6 +22,8 @@ type samples struct {
 	rows, y                 nv.DevicePtr // of each sample
 	offsets, sources        nv.DevicePtr // of each source: its samples, itself
 	gradient                division
+	gathered                int64     // bytes of rows from lent pools
+	streamed                *streamed // where they are not on the device
 }
 
 // division is a table of package kernels on the device.
@@ -42,6 +45,7 @@ func (s *samples) Free() {
 
 func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	c := q.checkNow("NewSamples")
+	c.lent = true
 	checked := c.SampleSet(set)
 	if c.Err == nil && len(set.Rows) > math.MaxInt32 {
 		c.Failf("Rows", "has %d entries, of which CUDA takes %d at most", len(set.Rows), math.MaxInt32)
@@ -54,45 +58,61 @@ func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 		numSources: len(checked.Sources),
 	}
 	s.owner = q
-	stored := make([]kernels.PoolRows, len(checked.Pools))
-	for i, v := range checked.Pools {
-		stored[i] = kernels.PoolRows{Data: ptr(v), Stride: int64(v.Stride), Scale: set.Pools[i].Scale, Type: storedType(v)}
-	}
-	offsets, sources, missing := []int32{0}, make([]kernels.SampleSource, s.numSources), make([]bool, s.numSources)
-	for m, from := range checked.Sources {
-		offsets, missing[m] = append(offsets, int32(set.Offsets[m+1])), from.Missing
-		sources[m] = kernels.SampleSource{
-			Pool: stored[from.Pool], Labels: int64(from.Labels), Outputs: int32(from.Outputs), Task: int32(from.Task),
-		}
-	}
-	limit := func(outputs int) int { return kernels.GradientRows(s.n, outputs) }
-	var image layout
-	image.add(&s.rows, bytesOf(set.Rows))
-	image.add(&s.y, bytesOf(set.Y))
-	image.add(&s.offsets, kernels.Bytes(offsets))
-	image.add(&s.sources, kernels.Bytes(sources))
-	image.divide(&s.gradient, kernels.Divide(set.Offsets, limit, sources, missing))
-	err := q.do(c.Op, func() (err error) {
-		bytes := int64(len(image.bytes))
-		if s.block, err = q.take(c.Op, bytes); err != nil {
-			return err
-		}
-		// Waited for: a queue that met half of it would read outside its memory.
-		if err = q.upload(s.block.addr, image.bytes); err == nil {
-			err = q.wait()
-		}
+	err := q.do(c.Op, func() error {
+		err := q.place(c.Op, s, set, checked.Sources)
 		if err != nil {
-			q.dev.pool.give(s.block, q)
-			return err
+			s.give()
 		}
-		image.place(s.block.addr)
-		q.dev.register(s, bytes)
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// place copies the set to the device, on the queue's thread.
+func (q *queue) place(op string, s *samples, set backend.SampleSet, from []check.Source) error {
+	stored := make([]kernels.PoolRows, len(s.pools))
+	for i, v := range s.pools {
+		stored[i] = kernels.PoolRows{Data: ptr(v), Stride: int64(v.Stride), Scale: set.Pools[i].Scale, Type: storedType(v)}
+	}
+	offsets, sources, missing := []int32{0}, make([]kernels.SampleSource, s.numSources), make([]bool, s.numSources)
+	for m, from := range from {
+		offsets, missing[m] = append(offsets, int32(set.Offsets[m+1])), from.Missing
+		sources[m] = kernels.SampleSource{
+			Pool: stored[from.Pool], Labels: int64(from.Labels), Outputs: int32(from.Outputs), Task: int32(from.Task),
+		}
+	}
+	rows, err := q.gatherRows(op, s, set, sources)
+	if err != nil {
+		return err
+	}
+	limit := func(outputs int) int { return kernels.GradientRows(s.n, outputs) }
+	table := kernels.Divide(set.Offsets, limit, sources, missing)
+	if s.streamed != nil {
+		s.streamed.divide(table.Chunks, rows, q.dev.slab)
+	}
+	var image layout
+	image.add(&s.rows, bytesOf(rows))
+	image.add(&s.y, bytesOf(set.Y))
+	image.add(&s.offsets, kernels.Bytes(offsets))
+	image.add(&s.sources, kernels.Bytes(sources))
+	image.divide(&s.gradient, table)
+	bytes := int64(len(image.bytes))
+	if s.block, err = q.take(op, bytes); err != nil {
+		return err
+	}
+	// Waited for: a queue that met half of it would read outside its memory.
+	if err = q.upload(s.block.addr, image.bytes); err == nil {
+		err = q.wait()
+	}
+	if err != nil {
+		return err
+	}
+	image.place(s.block.addr)
+	q.dev.register(s, bytes+s.gathered)
+	return nil
 }
 
 func storedType(o operand) kernels.Stored {
@@ -152,7 +172,10 @@ func (c *checker) samples(s backend.Samples) *samples {
 		return nil
 	}
 	c.uses = append(c.uses, &own.storage)
-	if c.Live(own.pools); c.Err != nil {
+	c.lent = true
+	c.Live(own.pools)
+	c.lent = false
+	if c.Err != nil {
 		return nil
 	}
 	return own

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"math"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
@@ -12,7 +13,8 @@ import (
 )
 
 // TestProjectInSlabs lays out more features than fit in the cache at a time, on
-// another queue than that of the samples.
+// another queue than that of the samples; of a pool on the device and of one whose rows
+// are streamed.
 func TestProjectInSlabs(t *testing.T) {
 	rng := testrand.New(t)
 	c := standin.Open(t)
@@ -29,25 +31,31 @@ func TestProjectInSlabs(t *testing.T) {
 	for range n {
 		set.Rows = append(set.Rows, int32(rng.IntN(rows)))
 	}
-	samples := s.Samples(set)
+	resident := s.Samples(set)
+	b.dev.withheld = math.MaxInt32 << 20
+	set.Pools = []backend.Pool{{Data: backend.Mat(must.Get(b.Lend(backend.Uint8, stored))(t), rows, cols), Scale: 0.5}}
+	defer set.Pools[0].Data.Buf.Free()
+	streamed := s.Samples(set)
 	z := s.Matrix(backend.Float32, n, 1)
 	phi := backend.Mat(backend.Upload(s, backend.Float32, make([]float32, cols)), 1, cols)
 	must.Do(t, s.Err())
 	q := b.another(t)
 	got := make([]float32, n)
-	must.Do(t, first(
-		b.Synchronize,
-		func() error { return q.Fill(phi.Row(0), 2) },
-		func() error { return q.Project(samples, phi, z) },
-		func() error { return backend.Get(q, got, z.Buf, 0) },
-	))
-	for i, v := range got {
-		want := 0
-		for _, x := range stored[int(set.Rows[i])*cols:][:cols] {
-			want += int(x)
-		}
-		if v != float32(want) {
-			t.Fatalf("row %d of %d is %v, expected %d", i, n, v, want)
+	must.Do(t, first(b.Synchronize, func() error { return q.Fill(phi.Row(0), 2) }))
+	for _, samples := range []backend.Samples{resident, streamed} {
+		must.Do(t, first(
+			func() error { return q.Fill(backend.Vec(z.Buf), -1) },
+			func() error { return q.Project(samples, phi, z) },
+			func() error { return backend.Get(q, got, z.Buf, 0) },
+		))
+		for i, v := range got {
+			want := 0
+			for _, x := range stored[int(set.Rows[i])*cols:][:cols] {
+				want += int(x)
+			}
+			if v != float32(want) {
+				t.Fatalf("row %d of %d is %v, expected %d, streamed %v", i, n, v, want, samples == streamed)
+			}
 		}
 	}
 }

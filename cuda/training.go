@@ -25,7 +25,12 @@ func (q *queue) Batch(s backend.Samples, order []int32, x, y backend.Matrix, tas
 		All: kernels.Ptr(set.sources), Sources: set.numSources, Cols: set.cols, Outputs: set.outputs,
 		X: place(o.X), Y: place(o.Y), TaskOf: ptr(o.Task),
 	}
+	var temp []int
+	if set.streamed != nil {
+		temp, k.Cols = []int{set.streamed.batchBytes(n)}, 0
+	}
 	return q.submit(c, &command{
+		temp: temp,
 		in: []input{{
 			bytes: 4 * int64(n),
 			check: func() error {
@@ -39,6 +44,9 @@ func (q *queue) Batch(s backend.Samples, order []int32, x, y backend.Matrix, tas
 			k := k
 			k.Order = kernels.Ptr(e.in[0])
 			e.launch(k.Launch())
+			if set.streamed != nil {
+				e.batch(set.streamed, order, set.cols, e.temp[0], k.X)
+			}
 		},
 	})
 }

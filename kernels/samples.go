@@ -101,6 +101,16 @@ func Divide(offsets []int, limit func(outputs int) int, sources []SampleSource, 
 	return t
 }
 
+// Fused counts the chunks whose Outputs is not 0.
+func Fused(chunks []SampleChunk) (n int) {
+	for i := range chunks {
+		if chunks[i].Outputs != 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // Bytes are the elements as they lie in memory, for the tables that kernels
 // read: []SampleChunk, []SampleSource, []int32.
 func Bytes[E SampleChunk | SampleSource | int32](s []E) []byte {
@@ -144,7 +154,10 @@ var gradientWidths = []int{128, 256, 512, 768, 896, 1024, 2048, 4096, 8192}
 
 // Launches are the pass, over sources of one output and over others, and the sum
 // over the chunks of each task.
-func (g Gradient) Launches() []Launch {
+func (g Gradient) Launches() []Launch { return append(g.Pass(), g.Reduce()) }
+
+// Pass are the launches over the chunks, which may also be made for some after others.
+func (g Gradient) Pass() []Launch {
 	name, blockSize, shared := "task_gradient_any", block, 0
 	for _, w := range gradientWidths {
 		if g.Cols > w {
@@ -159,10 +172,6 @@ func (g Gradient) Launches() []Launch {
 		break
 	}
 	cols := index32(name, "columns", g.Cols)
-	reduce := threads(block)
-	if g.MaxSlots > 8 {
-		reduce = [2]int{size("GRADIENT_REDUCE_COLUMNS"), size("GRADIENT_REDUCE_THREADS")}
-	}
 	var all []Launch
 	if g.Fused < g.NumChunks {
 		all = append(all, launch(name, g.NumChunks, 1, threads(blockSize), shared,
@@ -172,9 +181,18 @@ func (g Gradient) Launches() []Launch {
 		all = append(all, launch("task_gradient_outputs", g.NumChunks, 1, threads(block), 0,
 			g.Chunks, g.Rows, g.Y, g.P, int64(g.PStride), g.Offset, cols, g.Part, g.PartSums))
 	}
-	return append(all,
-		launch("task_gradient_reduce", g.Tasks, min(1<<15, max(1, ceilDiv(g.Cols, reduce[0]))), reduce, 0,
-			g.Slots, cols, g.Part, g.PartSums, g.Q, int64(g.QStride), g.Loss, g.Total))
+	return all
+}
+
+// Reduce is the launch that adds up what the chunks of each task left.
+func (g Gradient) Reduce() Launch {
+	const name = "task_gradient_reduce"
+	shape := threads(block)
+	if g.MaxSlots > 8 {
+		shape = [2]int{size("GRADIENT_REDUCE_COLUMNS"), size("GRADIENT_REDUCE_THREADS")}
+	}
+	return launch(name, g.Tasks, min(1<<15, max(1, ceilDiv(g.Cols, shape[0]))), shape, 0,
+		g.Slots, index32(name, "columns", g.Cols), g.Part, g.PartSums, g.Q, int64(g.QStride), g.Loss, g.Total)
 }
 
 // gradientKernels are the entry points of those widths.

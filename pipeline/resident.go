@@ -1,24 +1,27 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// Resident is a data set resident on a device: every pool is uploaded once, and
-// samples are row indices into it. Any number of learners may share a Resident
-// at the same time.
+// Resident is a data set on a device: every pool is uploaded once, and samples are
+// row indices into it. Pools for which the device has no room stay in the memory of
+// the process, and the rows that are drawn go to the device. Any number of learners
+// may share a Resident at the same time.
 type Resident struct {
 	Device backend.Device
 	Set    *dataset.Set
 	pools  []backend.Pool
+	onHost int64 // bytes of the pools that stay for want of room
 }
 
 // NewResident uploads the pools of a set, which must be valid
 // ([dataset.Set.Validate]). The device stays the caller's and must outlive the
-// result.
+// result, and so must the set's elements as they are.
 func NewResident(device backend.Device, set *dataset.Set) (*Resident, error) {
 	queue, err := device.NewQueue()
 	if err != nil {
@@ -38,11 +41,11 @@ func (r *Resident) upload(queue backend.Queue) (err error) {
 		var buf backend.Buffer
 		switch {
 		case p.U8 != nil:
-			buf, err = placePool(queue, p, backend.Uint8, p.U8)
+			buf, err = placePool(r, queue, p, backend.Uint8, p.U8)
 		case p.F16 != nil:
-			buf, err = placePool(queue, p, backend.Float16, p.F16)
+			buf, err = placePool(r, queue, p, backend.Float16, p.F16)
 		default:
-			buf, err = placePool(queue, p, backend.Float32, p.F32)
+			buf, err = placePool(r, queue, p, backend.Float32, p.F32)
 		}
 		if err != nil {
 			return fmt.Errorf("uploading pool %s: %w", p.Name, err)
@@ -52,13 +55,38 @@ func (r *Resident) upload(queue backend.Queue) (err error) {
 	return queue.Synchronize() // other queues read the pools
 }
 
-// placePool uploads the elements of a pool. Those of a mapped file stay where they are
-// on a device that can read them there.
-func placePool[E backend.Element](q backend.Queue, p *dataset.Pool, t backend.DType, elements []E) (backend.Buffer, error) {
-	if p.Mapped {
-		return backend.Lend(q, t, elements)
+// placePool copies the elements of a pool to the device. Those of a mapped file stay where
+// they are on a device that can read them there, and any do where it has no room for them.
+func placePool[E backend.Element](r *Resident, q backend.Queue, p *dataset.Pool, t backend.DType, elements []E) (backend.Buffer, error) {
+	limited, is := q.(backend.Limited)
+	if !is {
+		if p.Mapped {
+			return backend.Lend(q, t, elements)
+		}
+		return backend.NewBuffer(q, t, elements)
 	}
-	return backend.NewBuffer(q, t, elements)
+	bytes := int64(len(elements)) * int64(t.Size())
+	room, err := limited.Room()
+	if err != nil {
+		return nil, err
+	}
+	if bytes <= room {
+		buf, err := backend.NewBuffer(q, t, elements)
+		if !errors.Is(err, backend.ErrOutOfMemory) { // another process may have taken it
+			return buf, err
+		}
+	}
+	r.onHost += bytes
+	return backend.Lend(q, t, elements)
+}
+
+// Shortage tells how much of the data the device has no room for, "" where all are there.
+func (r *Resident) Shortage() string {
+	if r.onHost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the device has no room for %.3g GiB of the data: they stay on the host, and rows go to the device as they are drawn",
+		float64(r.onHost)/(1<<30))
 }
 
 // Close frees the pools, once no learner uses them.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -164,6 +165,23 @@ func (e *env) inoutVec(name string, t backend.DType, v []float64) backend.Vector
 func (e *env) outVec(name string, t backend.DType, n int) backend.Vector {
 	e.Helper()
 	return e.place(name, t, dense{rows: 1, cols: n}, true).Row(0)
+}
+
+// pool places a matrix that is only read, lent where the device takes that and the
+// coin falls so.
+func (e *env) pool(t backend.DType, m dense) backend.Matrix {
+	e.Helper()
+	v := e.in("pool", t, m)
+	lender, is := e.q.(backend.Lender)
+	if !is || e.rng.IntN(2) == 0 {
+		return v
+	}
+	h := &e.held[len(e.held)-1]
+	buf, err := lender.Lend(t, slices.Clone(h.image))
+	e.must(err)
+	h.buf, v.Buf = buf, buf
+	e.owned = append(e.owned, buf)
+	return v
 }
 
 // place leaves room after the view for one more row and column, so that a test

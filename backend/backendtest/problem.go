@@ -68,7 +68,7 @@ func (e *env) newProblem(spec problemSpec) *problem {
 		if t == backend.Uint8 {
 			scale = scales[0]
 		}
-		pb.set.Pools = append(pb.set.Pools, backend.Pool{Data: e.in("pool", t, v), Scale: scale})
+		pb.set.Pools = append(pb.set.Pools, backend.Pool{Data: e.pool(t, v), Scale: scale})
 	}
 	pb.set.Offsets = []int{0}
 	for _, n := range spec.counts {

@@ -6,6 +6,7 @@ package check
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -144,6 +145,21 @@ func (c *Call[M]) Bytes(arg string, b backend.Buffer, off, n int) (mem M, first 
 		c.Failf(arg, "has %d elements: %d from element %d on are out of range", b.Len(), n/size, off)
 	}
 	return mem, off * size
+}
+
+// Lend checks the arguments of a loan and returns its number of elements.
+func (c *Call[M]) Lend(t backend.DType, raw []byte) (n int) {
+	size := t.Size()
+	switch {
+	case size == 0:
+		c.Failf("t", "is %s, not an element type", t)
+		return 0
+	case len(raw)%size != 0:
+		c.Failf("raw", "has %d bytes, which are no whole number of %s", len(raw), t)
+	case uintptr(unsafe.Pointer(unsafe.SliceData(raw)))%uintptr(size) != 0:
+		c.Failf("raw", "is not aligned to elements of %s", t)
+	}
+	return len(raw) / size
 }
 
 // Alloc checks the arguments of an allocation and returns its size in bytes,

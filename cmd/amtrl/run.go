@@ -131,8 +131,20 @@ func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choic
 	if o.dryRun.V {
 		return dir, nil, dryRun(out, set, id, dir)
 	}
-	dev, err = pipeline.NewResident(choice.Device, set)
+	dev, err = out.place(choice.Device, set)
 	return dir, dev, err
+}
+
+// place puts the data on a device, and says so where there is no room for all.
+func (o *output) place(device backend.Device, set *dataset.Set) (*pipeline.Resident, error) {
+	data, err := pipeline.NewResident(device, set)
+	if err != nil {
+		return nil, err
+	}
+	if shortage := data.Shortage(); shortage != "" {
+		o.note("%s", shortage)
+	}
+	return data, nil
 }
 
 // explainInterruption adds to an interruption how to go on.

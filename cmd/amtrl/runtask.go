@@ -116,7 +116,7 @@ func (o *runTaskOptions) openTask(ctx context.Context, plan *batch.Plan, res bat
 	}
 	here := runs.NewIdentity(id.Version, set, choice, id.Config)
 	id.Data, id.Backend = here.Data, here.Backend
-	dev, err := pipeline.NewResident(choice.Device, set)
+	dev, err := o.place(choice.Device, set)
 	if err != nil {
 		choice.Device.Close()
 	}

@@ -107,6 +107,9 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, upt
 		return nil, err
 	}
 	defer data.Close()
+	if shortage := data.Shortage(); shortage != "" {
+		s.Note("%s", shortage)
+	}
 	drawn, err := s.drawnRows(st, p, in, round)
 	if err != nil {
 		return nil, err

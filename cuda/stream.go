@@ -1,0 +1,219 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"slices"
+	"sort"
+	"unsafe"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/kernels"
+)
+
+// streamed are samples whose rows of lent pools do not fit on the device together. Each
+// pass brings them there in slabs, one after the other into the same memory: the host
+// gathers and copies a slab while the device is at what came before. Slabs end where chunks
+// end, so that sums are those of rows that stay on the device.
+type streamed struct {
+	rows    []int32    // of the samples, in the pools
+	lent    []hostRows // of each source, none where its pool is on the device
+	sources []kernels.SampleSource
+	offsets []int
+	chunks  []kernels.SampleChunk
+	source  []int // of each chunk
+	slabs   []slab
+}
+
+// slab are the samples lo up to hi, whose rows and chunks take bytes on the device.
+type slab struct{ lo, hi, bytes int }
+
+// With the largest slab the device is at it for a tenth of the time that the copy takes.
+const maxSlab = 256 << 20
+
+// gatherRows copies the rows that sources draw from lent pools to the device, in the order
+// of the samples, and lets sources have them there. It returns the rows' indices. Where
+// there is no room the rows are streamed.
+func (q *queue) gatherRows(op string, s *samples, set backend.SampleSet, sources []kernels.SampleSource) ([]int32, error) {
+	lent := make([]hostRows, len(sources))
+	for m := range sources {
+		if lent[m] = lentRows(s.pools[set.SourcePool[m]]); lent[m].apart > 0 {
+			sources[m].Pool.Stride = int64(quads(s.cols))
+			s.gathered += lent[m].room(set.Offsets[m+1] - set.Offsets[m])
+		}
+	}
+	if s.gathered == 0 {
+		return set.Rows, nil
+	}
+	room, err := q.room(rowsLeave)
+	if err == nil && s.gathered <= room {
+		s.drawn, err = q.take(op, s.gathered)
+	}
+	if err != nil && !errors.Is(err, backend.ErrOutOfMemory) {
+		return nil, err
+	}
+	rows := slices.Clone(set.Rows)
+	if s.drawn.addr == 0 {
+		s.gathered = 0
+		s.streamed = &streamed{rows: slices.Clone(rows), lent: lent, sources: sources, offsets: slices.Clone(set.Offsets)}
+		return rows, nil
+	}
+	at := s.drawn.addr
+	for m, from := range lent {
+		if from.apart == 0 {
+			continue
+		}
+		own := rows[set.Offsets[m]:set.Offsets[m+1]]
+		if err := q.uploadRows(at, from, own); err != nil {
+			return nil, err
+		}
+		number(own)
+		sources[m].Pool.Data = kernels.Ptr(at)
+		at += nv.DevicePtr(from.room(len(own)))
+	}
+	return rows, nil
+}
+
+func number(rows []int32) {
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+}
+
+// divide makes slabs of at most that size, where a chunk does not take more, and numbers
+// the rows that are streamed within their chunks.
+func (s *streamed) divide(chunks []kernels.SampleChunk, rows []int32, size int64) {
+	s.chunks = chunks
+	for i, m := 0, 0; i < len(chunks); i++ {
+		first, end := int(chunks[i].First), int(chunks[i].First)+int(chunks[i].Count)
+		for s.offsets[m+1] <= first {
+			m++
+		}
+		s.source = append(s.source, m)
+		if s.lent[m].apart > 0 {
+			number(rows[first:end])
+		}
+		one := s.slab(first, end, i, 1)
+		if n := len(s.slabs); n > 0 && s.slabs[n-1].bytes+one.bytes <= int(size) {
+			s.slabs[n-1].hi = end
+			s.slabs[n-1].bytes += one.bytes
+		} else {
+			s.slabs = append(s.slabs, one)
+		}
+	}
+}
+
+// slab is that of samples which are among count chunks from first on.
+func (s *streamed) slab(lo, hi, first, count int) slab {
+	bytes := aligned(int64(count) * chunkBytes)
+	for i := first; i < first+count; i++ {
+		from, until := s.within(i, lo, hi)
+		bytes += s.lent[s.source[i]].room(until - from)
+	}
+	return slab{lo, hi, int(bytes)}
+}
+
+// within are the samples of a chunk among lo to hi - 1.
+func (s *streamed) within(chunk, lo, hi int) (from, until int) {
+	c := &s.chunks[chunk]
+	return max(lo, int(c.First)), min(hi, int(c.First)+int(c.Count))
+}
+
+const chunkBytes = int64(unsafe.Sizeof(kernels.SampleChunk{}))
+
+// slabs cuts the samples into runs of at most size, for a pass that is not bound to chunks.
+func (s *samples) slabs(size int) []slab {
+	var all []slab
+	for lo := 0; lo < s.n; lo += size {
+		next := slab{lo: lo, hi: min(lo+size, s.n)}
+		if s.streamed != nil {
+			first, count := s.gradient.Range(next.lo, next.hi)
+			next = s.streamed.slab(next.lo, next.hi, first, count)
+		}
+		all = append(all, next)
+	}
+	return all
+}
+
+// largest is the memory for any of the slabs.
+func largest(slabs []slab) (bytes int) {
+	for _, s := range slabs {
+		bytes = max(bytes, s.bytes)
+	}
+	return bytes
+}
+
+// chunks places the chunks that have samples of a slab on the device, where they are not
+// there already, with the rows behind them.
+func (e *emitter) chunks(set *samples, s slab, to nv.DevicePtr) (at kernels.Ptr, first, count int) {
+	first, count = set.gradient.Range(s.lo, s.hi)
+	from := set.streamed
+	if from == nil {
+		return kernels.Ptr(set.gradient.chunks).At(first, int(chunkBytes)), first, count
+	}
+	e.direct()
+	chunks := slices.Clone(from.chunks[first : first+count])
+	data := to + nv.DevicePtr(aligned(int64(count)*chunkBytes))
+	for i := range chunks {
+		pool := from.lent[from.source[first+i]]
+		if pool.apart == 0 {
+			continue
+		}
+		lo, hi := from.within(first+i, s.lo, s.hi)
+		chunks[i].Pool.Data = kernels.Ptr(data) - kernels.Ptr((lo-int(chunks[i].First))*pool.apart)
+		e.do(func() error { return e.q.uploadRows(data, pool, from.rows[lo:hi]) })
+		data += nv.DevicePtr(pool.room(hi - lo))
+	}
+	e.do(func() error { return e.q.upload(to, kernels.Bytes(chunks)) })
+	return kernels.Ptr(to), first, count
+}
+
+// direct refuses to be part of a graph: the host has a part in each run.
+func (e *emitter) direct() {
+	e.do(func() error {
+		if e.q.capturing {
+			return errCapturing
+		}
+		return nil
+	})
+}
+
+// batchBytes is the memory for the rows of n samples, with a chunk for each.
+func (s *streamed) batchBytes(n int) int {
+	most := 0
+	for _, from := range s.lent {
+		most = max(most, from.apart)
+	}
+	return int(aligned(int64(n)*chunkBytes) + aligned(4*int64(n)) + int64(n)*int64(most))
+}
+
+// batch lays out the features of samples as the rows of x.
+func (e *emitter) batch(s *streamed, order []int32, cols int, to nv.DevicePtr, x kernels.Matrix) {
+	e.direct()
+	chunks, rows, data := make([]kernels.SampleChunk, len(order)), make([]int32, len(order)), []byte(nil)
+	at := to + nv.DevicePtr(aligned(int64(len(order))*chunkBytes)+aligned(4*int64(len(order))))
+	for i, sample := range order {
+		m := sort.SearchInts(s.offsets, int(sample)+1) - 1
+		c := kernels.SampleChunk{Pool: s.sources[m].Pool, First: int64(i), Count: 1}
+		rows[i] = s.rows[sample]
+		if from := s.lent[m]; from.apart > 0 {
+			c.Pool.Data = kernels.Ptr(at) + kernels.Ptr(len(data))
+			data = append(data, make([]byte, from.apart)...)
+			from.gather(data[len(data)-from.apart:], rows[i:i+1])
+			rows[i] = 0
+		}
+		chunks[i] = c
+	}
+	var image layout
+	var chunksAt, rowsAt, dataAt nv.DevicePtr
+	image.add(&chunksAt, kernels.Bytes(chunks))
+	image.add(&rowsAt, bytesOf(rows))
+	image.add(&dataAt, data)
+	image.place(to)
+	e.do(func() error { return e.q.upload(to, image.bytes) })
+	e.launch(kernels.Features{
+		Chunks: kernels.Ptr(chunksAt), NumChunks: len(order), Rows: kernels.Ptr(rowsAt), Hi: len(order), Cols: cols, X: x,
+	}.Launch())
+}
