@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -22,8 +23,21 @@ func scenario(dev backend.Open) (b *opened, err error) {
 	big := make([]uint8, 3*slotBytes/2) // takes two slots
 	pool := backend.Mat(backend.Upload(s, backend.Uint8, big), len(big)/d, d)
 	back := make([]uint8, len(big))
+	if _, err := b.Room(); err != nil {
+		return b, err
+	}
+	raw, lent := make([]byte, 10*d), backend.Buffer(nil)
+	if lent, err = b.Lend(backend.Uint8, raw); err != nil {
+		return b, err
+	}
+	defer lent.Free()
 	set := s.Samples(backend.SampleSet{
-		Pools: []backend.Pool{{Data: pool, Scale: 1}}, SourcePool: []int{0, 0}, Offsets: []int{0, 2, 3},
+		Pools:      []backend.Pool{{Data: pool, Scale: 1}, {Data: backend.Mat(lent, 10, d), Scale: 1}},
+		SourcePool: []int{0, 1}, Offsets: []int{0, 2, 3}, Rows: []int32{0, 7, 1}, Y: []float32{1, 2, 3},
+	})
+	b.dev.withheld = math.MaxInt64 / 2 // so that rows are streamed
+	streamed := s.Samples(backend.SampleSet{
+		Pools: []backend.Pool{{Data: backend.Mat(lent, 10, d), Scale: 1}}, SourcePool: []int{0, 0}, Offsets: []int{0, 2, 3},
 		Rows: []int32{0, 7, 1}, Y: []float32{1, 2, 3},
 	})
 	p, q, loss := s.Matrix(backend.Float32, tasks, d), s.Matrix(backend.Float32, tasks, d), s.Vector(backend.Float64, tasks)
@@ -61,6 +75,7 @@ func scenario(dev backend.Open) (b *opened, err error) {
 		func() error { return b.Download(back, pool.Buf, 0) },
 		func() error { return b.Fill(backend.Vec(p.Buf), 0.5) },
 		func() error { return b.TaskGradient(set, p, backend.Vector{}, q, backend.Vector{}, loss) },
+		func() error { return b.TaskGradient(streamed, p, backend.Vector{}, q, backend.Vector{}, loss) },
 		func() error { return b.Project(set, f, z) },
 		func() error { return b.Syrk(true, 1, p, 0, backend.Mat(s.Alloc(backend.Float32, d*d), d, d)) },
 		func() error { return b.Gemv(false, 0, p, f.Row(0), 0.5, backend.Vector{Buf: z.Buf, Len: tasks}) },

@@ -154,3 +154,22 @@ func TestFitServes(t *testing.T) {
 		t.Errorf("other data chose %v", choices)
 	}
 }
+
+// Rows that are predicted some at a time have the predictions of all at once.
+func TestPredictionsInParts(t *testing.T) {
+	set := smallSet(4, 5, 300, 6, true)
+	cfg := smallConfig()
+	cfg.Methods = []string{Active}
+	l, _ := runUnit(t, openDevice(t, 2, set), cfg, 2)
+	rows, u := set.Tasks[2].Test, must.Get(l.model.units())(t)
+	want := must.Get(l.predictions(rows, u))(t)
+	if len(want) != 1 || len(want[0]) != len(rows) {
+		t.Fatalf("%d outputs of %d rows", len(want), len(rows))
+	}
+	usual := scoreRows
+	defer func() { scoreRows = usual }()
+	scoreRows = len(rows)/3 + 1
+	if got := must.Get(l.predictions(rows, u))(t); !slices.EqualFunc(got, want, slices.Equal[[]float32]) {
+		t.Errorf("%v in parts, %v at once", got, want)
+	}
+}

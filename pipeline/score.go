@@ -90,9 +90,28 @@ func (l *Learner) ScoreOn(rows Labelled) (Score, *Losses, error) {
 	return l.score(Round{Test: rows}, headFit{})
 }
 
+// scoreRows, which tests set, is the number of rows that are predicted at a time: the
+// features of more need not be on the device together.
+var scoreRows = 1 << 20
+
 // predictions are those for rows of the target's pool, of each output in the units of
 // the data.
 func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
+	pred := make([][]float32, len(l.problem.Target.Tasks))
+	for part := range slices.Chunk(rows, scoreRows) {
+		some, err := l.predictSome(part, u)
+		if err != nil {
+			return nil, err
+		}
+		for i, p := range some {
+			pred[i] = append(pred[i], p...)
+		}
+	}
+	return pred, nil
+}
+
+// predictSome is predictions for rows that are on the device together.
+func (l *Learner) predictSome(rows []int32, u units) ([][]float32, error) {
 	columns := l.problem.targetColumns()
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
