@@ -58,25 +58,24 @@ func (r *Resident) upload(queue backend.Queue) (err error) {
 // placePool copies the elements of a pool to the device. Those of a mapped file stay where
 // they are on a device that can read them there, and any do where it has no room for them.
 func placePool[E backend.Element](r *Resident, q backend.Queue, p *dataset.Pool, t backend.DType, elements []E) (backend.Buffer, error) {
-	limited, is := q.(backend.Limited)
-	if !is {
-		if p.Mapped {
-			return backend.Lend(q, t, elements)
+	lend, bytes := p.Mapped, int64(len(elements))*int64(t.Size())
+	limited, isLimited := q.(backend.Limited)
+	if isLimited {
+		room, err := limited.Room()
+		if err != nil {
+			return nil, err
 		}
-		return backend.NewBuffer(q, t, elements)
+		lend = bytes > room
 	}
-	bytes := int64(len(elements)) * int64(t.Size())
-	room, err := limited.Room()
-	if err != nil {
-		return nil, err
-	}
-	if bytes <= room {
+	if !lend {
 		buf, err := backend.NewBuffer(q, t, elements)
-		if !errors.Is(err, backend.ErrOutOfMemory) { // another process may have taken it
+		if !errors.Is(err, backend.ErrOutOfMemory) { // another process may have taken the room
 			return buf, err
 		}
 	}
-	r.onHost += bytes
+	if isLimited {
+		r.onHost += bytes
+	}
 	return backend.Lend(q, t, elements)
 }
 
