@@ -47,17 +47,23 @@ func (q *queue) Room() (bytes int64, err error) {
 	if c.Err != nil {
 		return 0, c.Err
 	}
-	err = q.do(c.Op, func() (err error) {
-		bytes, err = q.room(poolsLeave)
+	err = q.do(c.Op, func() error {
+		free, err := q.free()
+		bytes = q.room(free, poolsLeave)
 		return err
 	})
-	return max(0, bytes), err
+	return bytes, err
 }
 
-// room is what can be taken now, on the queue's thread.
-func (q *queue) room(l leave) (int64, error) {
-	free, total, err := q.lib.Driver.MemGetInfo()
-	return free + q.dev.pool.unused() - max(total/l.share, l.least) - q.dev.withheld, err
+// free is what is left of the device's memory, on the queue's thread.
+func (q *queue) free() (int64, error) {
+	free, _, err := q.lib.Driver.MemGetInfo()
+	return max(0, free+q.dev.pool.unused()-q.dev.withheld), err
+}
+
+// room is how much of what is free can be taken.
+func (q *queue) room(free int64, l leave) int64 {
+	return max(0, free-max(q.dev.info.MemoryBytes/l.share, l.least))
 }
 
 // hostRows are the rows of a pool in the memory of the process, bytes long and stride bytes

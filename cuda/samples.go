@@ -91,7 +91,7 @@ func (q *queue) place(op string, s *samples, set backend.SampleSet, from []check
 	limit := func(outputs int) int { return kernels.GradientRows(s.n, outputs) }
 	table := kernels.Divide(set.Offsets, limit, sources, missing)
 	if s.streamed != nil {
-		s.streamed.divide(table.Chunks, rows, q.dev.slab)
+		s.streamed.divide(table.Chunks, rows)
 	}
 	var image layout
 	image.add(&s.rows, bytesOf(rows))

@@ -25,6 +25,7 @@ type streamed struct {
 	chunks  []kernels.SampleChunk
 	source  []int // of each chunk
 	slabs   []slab
+	most    int // bytes of a slab of several chunks
 }
 
 // slab are the samples lo up to hi, whose rows and chunks take bytes on the device.
@@ -47,8 +48,8 @@ func (q *queue) gatherRows(op string, s *samples, set backend.SampleSet, sources
 	if s.gathered == 0 {
 		return set.Rows, nil
 	}
-	room, err := q.room(rowsLeave)
-	if err == nil && s.gathered <= room {
+	free, err := q.free()
+	if err == nil && s.gathered <= q.room(free, rowsLeave) {
 		s.drawn, err = q.take(op, s.gathered)
 	}
 	if err != nil && !errors.Is(err, backend.ErrOutOfMemory) {
@@ -57,7 +58,9 @@ func (q *queue) gatherRows(op string, s *samples, set backend.SampleSet, sources
 	rows := slices.Clone(set.Rows)
 	if s.drawn.addr == 0 {
 		s.gathered = 0
-		s.streamed = &streamed{rows: slices.Clone(rows), lent: lent, sources: sources, offsets: slices.Clone(set.Offsets)}
+		s.streamed = &streamed{
+			rows: slices.Clone(rows), lent: lent, sources: sources, offsets: slices.Clone(set.Offsets), most: int(min(q.dev.slab, free/4)),
+		}
 		return rows, nil
 	}
 	at := s.drawn.addr
@@ -82,9 +85,8 @@ func number(rows []int32) {
 	}
 }
 
-// divide makes slabs of at most that size, where a chunk does not take more, and numbers
-// the rows that are streamed within their chunks.
-func (s *streamed) divide(chunks []kernels.SampleChunk, rows []int32, size int64) {
+// divide makes the slabs, and numbers the rows that are streamed within their chunks.
+func (s *streamed) divide(chunks []kernels.SampleChunk, rows []int32) {
 	s.chunks = chunks
 	for i, m := 0, 0; i < len(chunks); i++ {
 		first, end := int(chunks[i].First), int(chunks[i].First)+int(chunks[i].Count)
@@ -96,7 +98,7 @@ func (s *streamed) divide(chunks []kernels.SampleChunk, rows []int32, size int64
 			number(rows[first:end])
 		}
 		one := s.slab(first, end, i, 1)
-		if n := len(s.slabs); n > 0 && s.slabs[n-1].bytes+one.bytes <= int(size) {
+		if n := len(s.slabs); n > 0 && s.slabs[n-1].bytes+one.bytes <= s.most {
 			s.slabs[n-1].hi = end
 			s.slabs[n-1].bytes += one.bytes
 		} else {
