@@ -5,6 +5,7 @@
 // a seed that a failure prints and that AMTRL_TEST_SEED sets. Operands lie at
 // random offsets and strides between poisoned elements (all bits set: NaN in a
 // floating type); a case fails where an operation reads or writes one of them.
+// Pools are lent or on the device at random, where it takes loans.
 //
 // Where the contract is silent the suite reads it so:
 //   - an output that shares an element with another operand is an

@@ -17,6 +17,7 @@ var memoryCases = []testCase{
 	{"Free", testFree},
 	{"Foreign", testForeign},
 	{"Usage", testUsage},
+	{"Lend", testLend},
 	{"Slices", testSlices},
 }
 
@@ -202,4 +203,82 @@ func testSlices(e *env) {
 	}
 	e.wantArgument(backend.Put(e.q, buf, 0, []float64{1}), "Put of float64 to float32")
 	e.wantArgument(backend.Get(e.q, make([]int32, 1), buf, 0), "Get of int32 from float32")
+}
+
+// testLend lends the elements of pools, which must stay where they are and be all the same
+// what a copy of them is.
+func testLend(e *env) {
+	lender, is := e.q.(backend.Lender)
+	if !is {
+		return
+	}
+	const rows, d, n = 30, 37, 90
+	for _, t := range stored {
+		e.describe("%v", t)
+		raw := encode(t, poolValues(e.rng, t, rows, d).v)
+		before := e.dev.Usage()
+		lent, err := lender.Lend(t, raw)
+		e.must(err)
+		if u := e.dev.Usage(); u.Buffers != before.Buffers+1 || u.Bytes != before.Bytes {
+			e.failf("%+v is in use after a loan, %+v before", u, before)
+		}
+		if lent.DType() != t || lent.Len() != rows*d {
+			e.failf("Lend returned %d elements of %v", lent.Len(), lent.DType())
+		}
+		part := make([]byte, 5*t.Size())
+		if e.must(e.q.Download(part, lent, 3)); !bytes.Equal(part, raw[3*t.Size():8*t.Size()]) {
+			e.failf("Download gives other elements")
+		}
+		e.wantArgument(e.q.Download(part, lent, rows*d-4), "Download beyond the end")
+		e.wantArgument(e.q.Upload(lent, 0, part), "Upload to what is lent")
+
+		copied := e.alloc(t, rows*d)
+		e.must(e.q.Upload(copied, 0, raw))
+		set := backend.SampleSet{SourcePool: []int{0, 0}, Offsets: []int{0, n / 3, n}}
+		for range n {
+			set.Rows, set.Y = append(set.Rows, int32(e.rng.IntN(rows))), append(set.Y, float32(e.rng.NormFloat64()))
+		}
+		p := normal(e.rng, backend.Float32, 2, d)
+		var samples backend.Samples
+		var first []byte
+		for _, buf := range []backend.Buffer{copied, lent} {
+			set.Pools = []backend.Pool{{Data: backend.Mat(buf, rows, d), Scale: 0.3}}
+			samples, err = e.q.NewSamples(set)
+			e.must(err)
+			defer samples.Free()
+			pv, q, loss := e.in("p", backend.Float32, p), e.out("q", backend.Float32, 2, d), e.outVec("loss", backend.Float64, 2)
+			e.must(e.q.TaskGradient(samples, pv, backend.Vector{}, q, backend.Vector{}, loss))
+			z := e.alloc(backend.Float32, n*2)
+			e.must(e.q.Project(samples, pv, backend.Mat(z, n, 2)))
+			all := append(encode(backend.Float32, e.read(q).v), encode(backend.Float64, e.readVec(loss))...)
+			if all = append(all, e.bytes(z)...); first == nil {
+				first = all
+			} else if !bytes.Equal(all, first) {
+				e.failf("other results from what is lent than from a copy")
+			}
+		}
+		z := e.out("z", backend.Float32, n, 2)
+		lent.Free()
+		lent.Free()
+		e.wantArgument(e.q.Project(samples, e.in("b", backend.Float32, p), z), "Project from a pool whose loan has ended")
+		e.wantArgument(e.q.Download(part, lent, 0), "Download of what was lent")
+		_, err = e.q.NewSamples(set)
+		e.wantArgument(err, "NewSamples from a pool whose loan has ended")
+		if t.Size() > 1 {
+			_, err = lender.Lend(t, raw[:len(raw)-1])
+			e.wantArgument(err, "Lend of a broken element")
+			_, err = lender.Lend(t, raw[1:t.Size()+1])
+			e.wantArgument(err, "Lend of elements that are not aligned")
+		}
+	}
+	e.describe("")
+	_, err := lender.Lend(0, nil)
+	e.wantArgument(err, "Lend of no type")
+	other := e.another()
+	foreign, err := other.q.(backend.Lender).Lend(backend.Uint8, make([]byte, 8))
+	e.must(err)
+	defer foreign.Free()
+	e.wantArgument(e.q.Download(make([]byte, 1), foreign, 0), "Download of what is lent to another device")
+	_, err = e.q.NewSamples(backend.SampleSet{Pools: []backend.Pool{{Data: backend.Mat(foreign, 2, 4), Scale: 1}}, Offsets: []int{0}})
+	e.wantArgument(err, "NewSamples from what is lent to another device")
 }
