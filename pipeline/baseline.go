@@ -16,7 +16,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	}
 	k := l.problem.Config.K
 	fit, err := l.fitParts(in.Target, func(in labelGroup) ([]headFit, error) {
-		rows := l.targetRows(in.Rows)
+		rows := l.targetRows(in.Rows, u)
 		means := in.means()
 		heads := constants(in, means, l.problem.Set.Binary, k, len(rows.mean))
 		if rec.Method == Target {

@@ -19,6 +19,8 @@ const defaultWidth = 50
 //	                  data, and 50 for other data; a nil set is other data
 //	Sources           where it is empty, SourcesPools for data that name their outputs,
 //	                  except under preset paper
+//	Scaling           where it is ScalingAuto, what the features of the set call for, and
+//	                  where it is empty, ScalingGlobal
 //	Methods           where they are those of preset default and sources are pools, with
 //	                  the baseline Pooled
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
@@ -39,7 +41,13 @@ func (c Config) Complete(set *dataset.Set) Config {
 	if c.Schedule.Theory == nil {
 		c.Schedule.Theory = &Theory{Delta: 0.1, R: 1, SigmaMin: 1}
 	}
+	if c.Scaling == "" {
+		c.Scaling = ScalingGlobal
+	}
 	if set != nil {
+		if c.Scaling == ScalingAuto {
+			c.Scaling, _ = c.scalingFor(set)
+		}
 		named := c.Preset != PresetPaper && slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
 		switch {
 		case named && c.Sources == "":
@@ -79,6 +87,9 @@ func (c Config) Canonical() Config {
 		c.ERM, c.Intercept = ERM{}, false
 	} else {
 		c.Conv = nil
+	}
+	if c.Scaling == ScalingGlobal || !c.Intercept {
+		c.Scaling = ""
 	}
 	if !slices.Contains(c.Methods, Known) {
 		c.Nu = nil

@@ -25,7 +25,8 @@ func anyConfig(rng *rand.Rand) Config {
 	c.Schedule.Kind, c.Schedule.Budget = pick(SchedulePaper, ScheduleTheory, ScheduleBudget), 1+value()
 	c.Representation = pick(ClassLinear, ClassConv)
 	c.Relevance = Relevance{pick(MinNorm, Ridge, L1), value(), value(), value()}
-	c.K = rng.IntN(3)
+	c.K, c.Intercept = rng.IntN(3), rng.IntN(2) == 0
+	c.Scaling = pick("", ScalingGlobal, ScalingFeature, ScalingNone, ScalingAuto)
 	if rng.IntN(2) == 0 {
 		c.Schedule.Theory = &Theory{Delta: 0.1 + value(), R: 1 + value(), SigmaMin: 1}
 	}
@@ -89,6 +90,11 @@ func TestCompleteAndCanonical(t *testing.T) {
 		if c.Schedule.Kind != ScheduleBudget {
 			same.Schedule.Budget = other.Schedule.Budget
 		}
+		if !c.Intercept || c.Representation == ClassConv {
+			same.Scaling = other.Scaling
+		} else if c.Scaling == "" || c.Scaling == ScalingAuto { // the set has no feature
+			same.Scaling = ScalingGlobal
+		}
 		if c.Representation == ClassConv {
 			same.ERM = other.ERM
 		} else {
@@ -119,6 +125,9 @@ func TestCompleteAndCanonical(t *testing.T) {
 		}
 		if v := c.Relevance.Rcond; c.Relevance.Kind == MinNorm && want.Relevance.Rcond != v {
 			t.Fatalf("rcond of %g becomes %g", v, want.Relevance.Rcond)
+		}
+		if c.Intercept && c.Representation == ClassLinear && (c.Scaling == ScalingFeature || c.Scaling == ScalingNone) && want.Scaling != c.Scaling {
+			t.Fatalf("scaling %s becomes %s", c.Scaling, want.Scaling)
 		}
 		if c.Schedule.Kind == ScheduleTheory && c.Schedule.Theory != nil && *want.Schedule.Theory != *c.Schedule.Theory {
 			t.Fatalf("%+v becomes %+v", *c.Schedule.Theory, *want.Schedule.Theory)

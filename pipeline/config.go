@@ -83,6 +83,9 @@ type Config struct {
 	// features, and labels that are numbers, so that results do not depend on their
 	// units. It is of the linear class.
 	Intercept bool `json:"intercept,omitempty"`
+	// Scaling is what features are measured in where there are intercepts, as [Scalings]
+	// lists; empty stands for ScalingGlobal.
+	Scaling string `json:"scaling,omitempty"`
 	// Seed selects all random numbers.
 	Seed       uint64     `json:"seed"`
 	Schedule   Schedule   `json:"schedule"`
@@ -136,7 +139,7 @@ func NewConfig(preset string) (Config, error) {
 		c.Head = Head{Prior: PriorIdentity, Rcond: -1}
 		c.Relevance = Relevance{Kind: MinNorm, Rcond: -1}
 	case PresetDefault:
-		c.Intercept = true
+		c.Intercept, c.Scaling = true, ScalingAuto
 		c.Methods = slices.Clone(defaultMethods)
 		c.Allocation.Mix = MixAuto
 		c.ERM = ERM{Lambda: LambdaAuto, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitPath, WarmStart: true}
@@ -176,6 +179,9 @@ func (c *Config) Validate() error {
 	}
 	if c.TargetSamples < 1 {
 		return fmt.Errorf("target samples: %d, expected at least 1", c.TargetSamples)
+	}
+	if c.Scaling != "" && !slices.Contains(Scalings(), c.Scaling) {
+		return fmt.Errorf("scaling: unknown %q: expected %s", c.Scaling, strings.Join(Scalings(), ", "))
 	}
 	for _, check := range []func() error{c.Schedule.validate, c.Allocation.validate, c.validateClass, c.Head.validate, c.Relevance.validate} {
 		if err := check(); err != nil {
@@ -221,6 +227,8 @@ func (c *Config) validateClass() error {
 		return fmt.Errorf("representation %s has settings of %s", ClassConv, ClassLinear)
 	case c.Representation == ClassConv && c.Conv == nil:
 		return fmt.Errorf("representation %s has no settings", ClassConv)
+	case c.Representation == ClassConv && c.Scaling == ScalingFeature:
+		return fmt.Errorf("scaling %s is of representation %s: the pixels of an image have one unit", ScalingFeature, ClassLinear)
 	case c.Representation == ClassConv && c.Schedule.Kind == ScheduleTheory:
 		return fmt.Errorf("schedule %s is the theorem's for representation %s, not %s", ScheduleTheory, ClassLinear, ClassConv)
 	case c.Representation == ClassConv:

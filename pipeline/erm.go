@@ -177,7 +177,7 @@ func FitLinear(ctx context.Context, b backend.Queue, s backend.Samples, k int, e
 	if want := k*s.Cols() + s.Tasks()*k; len(theta) != want {
 		return Fit{}, fmt.Errorf("theta has %d elements, expected K d + T K = %d", len(theta), want)
 	}
-	l, err := newLinear(b, k, s.Cols(), s.Tasks(), 0)
+	l, err := newLinear(b, k, s.Cols(), s.Tasks(), 0, 1)
 	if err != nil {
 		return Fit{}, err
 	}

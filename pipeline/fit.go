@@ -15,11 +15,13 @@ const (
 	SettingK             = "k"
 	SettingSchedule      = "schedule"
 	SettingFloor         = "floor"
+	SettingScaling       = "scaling"
 )
 
 // Choice is a setting that the data decided, and why.
 type Choice struct {
-	// Setting is SettingTargetSamples, SettingK, SettingSchedule or SettingFloor.
+	// Setting is SettingTargetSamples, SettingK, SettingSchedule, SettingFloor or
+	// SettingScaling.
 	Setting string
 	Value   string
 	Reason  string
@@ -41,6 +43,7 @@ const maxFitted = 1000
 //	                as much, else a budget of half of what they cost
 //	floor           at most the rows of the smallest source, and half of an equal share of
 //	                the first round
+//	scaling         ScalingFeature where features differ in their units, else ScalingGlobal
 func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config, []Choice) {
 	own := slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
 	if c.Preset != PresetDefault || len(targets) == 0 || !own {
@@ -51,6 +54,11 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		choices = append(choices, Choice{setting, value, fmt.Sprintf(reason, args...)})
 	}
 	open := func(setting string) bool { return !slices.Contains(given, setting) }
+	if c.Scaling == ScalingAuto && c.Intercept && c.Representation == ClassLinear {
+		var why string
+		c.Scaling, why = c.scalingFor(set)
+		choose(SettingScaling, c.Scaling, "%s", why)
+	}
 	full := c.Complete(set)
 	m := full.measure(set, targets)
 

@@ -139,9 +139,9 @@ func TestFitServes(t *testing.T) {
 			t.Errorf("rows %v, chose %v: nothing is drawn", rows, choices)
 		}
 		given := preset
-		given.TargetSamples, given.K, given.Schedule.Floor = 3, 2, 0
+		given.TargetSamples, given.K, given.Schedule.Floor, given.Scaling = 3, 2, 0, ScalingNone
 		got, choices := given.Fit(set, []string{set.Tasks[target].Name}, SettingTargetSamples, SettingK, SettingFloor, SettingSchedule)
-		if got.TargetSamples != 3 || got.K != 2 || got.Schedule != given.Schedule || len(choices) > 0 {
+		if got.TargetSamples != 3 || got.K != 2 || got.Schedule != given.Schedule || got.Scaling != ScalingNone || len(choices) > 0 {
 			t.Errorf("%+v came of what was given, %v", got, choices)
 		}
 	}

@@ -8,20 +8,25 @@ import (
 )
 
 // targetRows are the n target samples as the head sees them: the rows X, d wide,
-// less their mean, and XX'/t with t = tr XX'/n as a tridiagonal matrix in a basis. They
-// are the same in every round, so that one reduction serves all heads.
+// less their mean and divided by the s_j of features that each have their own, and XX'/t
+// with t = tr XX'/n as a tridiagonal matrix in a basis. They
+// are the same in every round of a method, so that one reduction serves all heads.
 type targetRows struct {
-	rows   []int32 // in the target's pool
+	rows   []int32   // in the target's pool
+	each   []float32 // s_j, or nil
 	x      *mat.Dense
-	mean   []float64
-	trace  float64 // t
+	mean   []float64 // of the rows as they are
+	trace  float64   // t
 	kernel tridiagonal
 }
 
 // newTargetRows takes x over.
-func newTargetRows(x *mat.Dense) *targetRows {
+func newTargetRows(x *mat.Dense, each []float32) *targetRows {
 	n, d := x.Dims()
-	t := &targetRows{x: x, mean: centreDense(x)}
+	t := &targetRows{x: x, each: each, mean: centreDense(x)}
+	for j, s := range each {
+		scaleColumn(x, j, 1/float64(s))
+	}
 	t.trace = meanSquareNorm(x)
 	unit := 1.0
 	if t.trace > 0 {

@@ -198,7 +198,13 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		warm: last != nil && p.Config.warmStart(), sigma: spread(p.Sources, in.Sources, func(int) bool { return true }), scale: 1,
 	}
 	if !p.Config.Intercept {
-		run.scale = featureScale(p.Set, p.Sources, in.Sources)
+		run.scale = featureScale(p.Set, p.Sources, in.Sources, nil)
+	} else if p.Config.Scaling == ScalingNone {
+		u, err := l.model.units()
+		if err != nil {
+			return Epoch{}, err
+		}
+		run.scale = featureScale(p.Set, p.Sources, in.Sources, u.centre)
 	}
 	if !run.warm {
 		if err := l.model.start(samples, run.labels, random("init")); err != nil {
@@ -271,7 +277,8 @@ func (l *Learner) inUnits(in Round, first bool) (Round, error) {
 	}
 	p := l.problem
 	if first {
-		u = newUnits(l.data.Set, append(slices.Clone(p.Sources), p.Target), p.columns, append(slices.Clone(in.Sources), in.Target))
+		u = newUnits(l.data.Set, append(slices.Clone(p.Sources), p.Target), p.columns, append(slices.Clone(in.Sources), in.Target),
+			p.Config.Scaling)
 	}
 	in.Sources = slices.Clone(in.Sources)
 	var means []float32

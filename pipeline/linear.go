@@ -9,7 +9,8 @@ import (
 
 // linear is the representation phi(x) = B'z with a head w_t for each output t of the sources
 // (paper, section 2). The paper's model has z = x. With intercepts, z is
-// (x - mu) / s and the prediction of task t is z'B w_t + b_t; see [units].
+// (x - mu) / s, s one number or one for each feature, and the prediction of task t is
+// z'B w_t + b_t; see [units].
 //
 // What is learned is one parameter vector on the device: first B' (K by d), then
 // W' (T by K), both row-major, then b (T) where there are intercepts.
@@ -17,6 +18,7 @@ type linear struct {
 	b         backend.Queue
 	k, d, t   int
 	columns   int
+	scales    int // 1 or d
 	intercept bool
 	// all are the parameters theta and behind them, where there are intercepts, the
 	// units: mu, s, and the unit of each column of labels.
@@ -24,18 +26,18 @@ type linear struct {
 }
 
 // newLinear makes the class for labels of so many columns, without intercepts where
-// columns is 0.
-func newLinear(b backend.Queue, k, d, t, columns int) (*linear, error) {
+// columns is 0, and features in units of so many scales, 1 or d.
+func newLinear(b backend.Queue, k, d, t, columns, scales int) (*linear, error) {
 	n, rest := k*d+t*k, 0
 	if columns > 0 {
-		n, rest = n+t, d+1+columns
+		n, rest = n+t, d+scales+columns
 	}
 	buf, err := b.Alloc(backend.Float32, n+rest)
 	if err != nil {
 		return nil, err
 	}
 	all := backend.Vec(buf)
-	return &linear{b: b, k: k, d: d, t: t, columns: columns, intercept: columns > 0, all: all, theta: section(all, 0, n)}, nil
+	return &linear{b: b, k: k, d: d, t: t, columns: columns, scales: scales, intercept: columns > 0, all: all, theta: section(all, 0, n)}, nil
 }
 
 func (l *linear) close() { l.all.Buf.Free() }
@@ -86,7 +88,8 @@ func (l *linear) randomise(rng *rand.Rand) error {
 // 2 lambda B, grad_W = 2/N B'Q + 2 lambda W, grad_b = 2/N sum_i r_i. That is N d
 // work in place of N d K. The pass is over the rows x as they are stored: since
 // z'p = x'(p / s) - mu'p / s, centring is an offset for each task, and
-// Q = (X'R - mu sum_i r_i) / s.
+// Q = (X'R - mu sum_i r_i) / s. One s is a factor of the products; one for each feature
+// scales the columns of P' and Q', 2 T d numbers beside N d.
 type ermObjective struct {
 	*linear
 	s           backend.Samples
@@ -96,9 +99,11 @@ type ermObjective struct {
 	total, loss backend.Vector // T
 	host        []float64
 	square      []float64 // x'x
-	// With intercepts: the offsets of the tasks, the sums of residuals, 1/s.
+	// With intercepts: the offsets of the tasks, the sums of residuals, 1/s, and each of
+	// them where features have their own, where inverse is 1.
 	offset, sum backend.Vector
 	inverse     float64
+	each        backend.Vector
 }
 
 func newERMObjective(l *linear, s backend.Samples, labels int, lambda float64, tmp *backend.Scope) (*ermObjective, error) {
@@ -117,6 +122,9 @@ func newERMObjective(l *linear, s backend.Samples, labels int, lambda float64, t
 			return nil, err
 		}
 		o.inverse = 1 / u.scale
+		if u.each != nil {
+			o.each = backend.Vec(backend.Upload(tmp, backend.Float32, u.inverse()))
+		}
 	}
 	return o, tmp.Err()
 }
@@ -124,6 +132,9 @@ func newERMObjective(l *linear, s backend.Samples, labels int, lambda float64, t
 func (o *ermObjective) evaluate(x, g backend.Vector) error {
 	b, phi, w := o.b, o.representation(x), o.heads(x)
 	if err := b.Gemm(false, false, o.inverse, w, phi, 0, o.p); err != nil {
+		return err
+	}
+	if err := o.scaleEach(o.p); err != nil {
 		return err
 	}
 	if err := o.pass(x); err != nil {
@@ -157,7 +168,16 @@ func (o *ermObjective) evaluate(x, g backend.Vector) error {
 	return backend.Get(b, o.host, o.loss.Buf, 0)
 }
 
-// pass computes s Q and the losses at s P, with the intercepts of x.
+// scaleEach divides the columns of m by the s_j of features that each have their own.
+func (o *ermObjective) scaleEach(m backend.Matrix) error {
+	if o.each.Buf == nil {
+		return nil
+	}
+	return o.b.ScaleColumns(m, o.each)
+}
+
+// pass computes s Q and the losses at p, which is P / s, with the intercepts of x. Where
+// each feature has its own s it computes Q.
 func (o *ermObjective) pass(x backend.Vector) error {
 	b := o.b
 	if !o.intercept {
@@ -176,7 +196,10 @@ func (o *ermObjective) pass(x backend.Vector) error {
 	if err := b.Copy(o.sum, o.total); err != nil {
 		return err
 	}
-	return b.Gemm(false, false, -1, o.sum.Mat(o.t, 1), mu.Mat(1, o.d), 1, o.q)
+	if err := b.Gemm(false, false, -1, o.sum.Mat(o.t, 1), mu.Mat(1, o.d), 1, o.q); err != nil {
+		return err
+	}
+	return o.scaleEach(o.q)
 }
 
 func (o *ermObjective) value() float64 {

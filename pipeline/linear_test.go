@@ -60,13 +60,13 @@ func TestReferenceGradient(t *testing.T) {
 }
 
 // inUnitsOf returns the rows as the fit sees them.
-func (r *regression) inUnitsOf(centre []float64, scale float64) *regression {
+func (r *regression) inUnitsOf(u units) *regression {
 	out := *r
 	out.x = nil
 	for _, x := range r.x {
 		z := make([]float64, len(x))
 		for j, v := range x {
-			z[j] = (v - centre[j]) / scale
+			z[j] = (v - float64(u.centre[j])) / float64(float32(u.ofFeature(j)))
 		}
 		out.x = append(out.x, z)
 	}
@@ -83,22 +83,29 @@ func TestERMObjective(t *testing.T) {
 		counts    []int
 		lambda    float64
 		intercept bool
+		each      bool // feature has its own s
 	}{
-		{1, 1, []int{1}, 0, false},
-		{5, 2, []int{7, 3, 9, 4}, 0, false},
-		{5, 2, []int{7, 3, 9, 4}, 0.3, false},
-		{4, 7, []int{6, 5}, 0.01, false},          // K above T and d
-		{17, 3, []int{0, 60, 0, 1, 33}, 0, false}, // tasks without samples
-		{17, 3, []int{0, 60, 0, 1, 33}, 2, false},
-		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3, false},
-		{1, 1, []int{1}, 0, true},
-		{5, 2, []int{7, 3, 9, 4}, 0.3, true},
-		{17, 3, []int{0, 60, 0, 1, 33}, 2, true},
-		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3, true},
+		{1, 1, []int{1}, 0, false, false},
+		{5, 2, []int{7, 3, 9, 4}, 0, false, false},
+		{5, 2, []int{7, 3, 9, 4}, 0.3, false, false},
+		{4, 7, []int{6, 5}, 0.01, false, false},          // K above T and d
+		{17, 3, []int{0, 60, 0, 1, 33}, 0, false, false}, // tasks without samples
+		{17, 3, []int{0, 60, 0, 1, 33}, 2, false, false},
+		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3, false, false},
+		{1, 1, []int{1}, 0, true, false},
+		{5, 2, []int{7, 3, 9, 4}, 0.3, true, false},
+		{17, 3, []int{0, 60, 0, 1, 33}, 2, true, false},
+		{30, 10, []int{300, 2, 20, 11, 5, 8}, 1e-3, true, true},
+		{5, 2, []int{7, 3, 9, 4}, 0, true, true},
 	} {
 		r := newRegression(t, b, rng, c.d, c.counts)
-		l := must.Get(newLinear(b, c.k, c.d, r.tasks, b2i(c.intercept)))(t)
 		u := units{centre: narrow(normals(rng, c.d)), scale: 0.5 + rng.Float64(), label: []float64{1}}
+		if c.each {
+			for u.scale = 1; len(u.each) < c.d; {
+				u.each = append(u.each, float32(math.Exp(rng.NormFloat64())))
+			}
+		}
+		l := must.Get(newLinear(b, c.k, c.d, r.tasks, b2i(c.intercept), max(1, len(u.each))))(t)
 		if c.intercept {
 			must.Do(t, l.setUnits(u, make([]float32, r.tasks)))
 		}
@@ -112,7 +119,7 @@ func TestERMObjective(t *testing.T) {
 		want, grad := r.objective(at, c.k, c.lambda)
 		if c.intercept {
 			value := func(theta []float64) float64 {
-				z := r.inUnitsOf(wide(u.centre), float64(float32(u.scale)))
+				z := r.inUnitsOf(u)
 				weights, bias := theta[:len(theta)-r.tasks], theta[len(theta)-r.tasks:]
 				z.y = slices.Clone(r.y)
 				for i, task := range r.task {
@@ -338,7 +345,7 @@ func TestFitLinearArguments(t *testing.T) {
 func TestRandomiseScales(t *testing.T) {
 	b := openCPU(t, 1)
 	const k, d, tasks = 16, 400, 500
-	l := must.Get(newLinear(b, k, d, tasks, 0))(t)
+	l := must.Get(newLinear(b, k, d, tasks, 0, 1))(t)
 	defer l.close()
 	must.Do(t, l.randomise(testrand.New(t)))
 	theta := download(t, b, l.theta)
@@ -367,7 +374,7 @@ func TestMomentsFindTheColumnSpace(t *testing.T) {
 	defer samples.Free()
 	truth := multiply(false, false, set.Model.B, d, set.Model.W, k) // d by T+1
 	for _, width := range []int{k, 8} {
-		l := must.Get(newLinear(b, width, d, tasks, 0))(t)
+		l := must.Get(newLinear(b, width, d, tasks, 0, 1))(t)
 		must.Do(t, (ERM{Init: InitMoments}).start(l, samples, counts, testrand.New(t)))
 		theta := download(t, b, l.theta)
 		phi, heads := theta[:width*d], theta[width*d:]
@@ -423,7 +430,7 @@ func TestMomentsOfAnEmptyTask(t *testing.T) {
 	b := openCPU(t, 1)
 	counts := []int{9, 0, 7}
 	r := newRegression(t, b, rng, 5, counts)
-	l := must.Get(newLinear(b, 2, 5, 3, 0))(t)
+	l := must.Get(newLinear(b, 2, 5, 3, 0, 1))(t)
 	defer l.close()
 	must.Do(t, (ERM{Init: InitMoments}).start(l, r.s, counts, rng))
 	theta := download(t, b, l.theta)

@@ -19,7 +19,7 @@ type Tensor struct {
 // the sources' as sources.bias (T), the target's as target.bias (C) and target.delta
 // (C by d), and the units: the predictions for a row x are
 // labels.scale (target.weight B'z + target.delta z + target.bias), z = (x - centre) / scale,
-// with labels.scale (C) for each output.
+// with labels.scale (C) for each output and representation.scale one number or d.
 func (l *Learner) Tensors(st State) []Tensor {
 	k, outputs := l.problem.Config.K, len(l.problem.Target.Tasks)
 	var weight, bias, delta []float32

@@ -28,7 +28,7 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 		if len(rows) < 2 {
 			continue
 		}
-		beta, centre, means, ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y))
+		beta, centre, means, ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y), u.each)
 		if err != nil {
 			return rec, err
 		}
@@ -40,6 +40,9 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 			for f, v := range centre {
 				if u.centre != nil {
 					v -= float64(u.centre[f])
+				}
+				if u.each != nil {
+					v /= float64(u.each[f])
 				}
 				h.intercept -= v * beta.At(f, j)
 				h.delta[f] = float32(u.scale * beta.At(f, j))
@@ -132,8 +135,10 @@ func (p *Problem) pooledRows(in []Labelled, group []int) (rows []poolRow, y []fl
 // pooledRidge regresses the labels y, a column for each output, on rows. The penalty
 // is lambda times the mean eigenvalue of X'X for the centred rows X, with the lambda
 // from 1e-7 to 1e2 that generalised cross-validation takes to be the best for all
-// outputs together. centre and means are those of rows and labels.
-func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense) (beta *mat.Dense, centre, means []float64, lambda float64, err error) {
+// outputs together. centre and means are those of rows and labels. Where each feature has
+// its own s_j, beta is for features divided by it.
+func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (
+	beta *mat.Dense, centre, means []float64, lambda float64, err error) {
 	const block = 1024
 	d, n := l.problem.Set.Pools[0].Cols, len(rows)
 	_, outputs := y.Dims()
@@ -159,6 +164,9 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense) (beta *mat.Dense, ce
 			readRow(l.problem.Set.Pools[r.pool], r.row, x)
 			for f, v := range x {
 				host[i*d+f] = float64(v) - centre[f]
+			}
+			for f, s := range each {
+				host[i*d+f] /= float64(s)
 			}
 		}
 		xs.Rows, ys.Rows = len(part), len(part)

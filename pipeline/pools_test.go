@@ -133,7 +133,7 @@ func TestObjectiveOfSeveralOutputs(t *testing.T) {
 			first += outputs[m]
 			set.Offsets = append(set.Offsets, len(set.Rows))
 		}
-		l := must.Get(newLinear(b, k, d, first, 0))(t)
+		l := must.Get(newLinear(b, k, d, first, 0, 1))(t)
 		tmp := backend.NewScope(b)
 		obj := must.Get(newERMObjective(l, place(t, b, set), len(r.y), lambda, tmp))(t)
 		theta := narrow(normals(rng, l.theta.Len))
@@ -241,11 +241,14 @@ func TestPoolsRecord(t *testing.T) {
 
 // From the state after any round the rest of the rounds leave the same bytes.
 func TestPoolsResume(t *testing.T) {
-	dev := openDevice(t, 1, shops(testrand.New(t), 5, 150, 6, 3, false))
+	dev := openDevice(t, 1, inOddUnits(shops(testrand.New(t), 5, 150, 6, 3, false)))
 	cfg := defaultConfig(t)
 	var states []State
 	u := must.Get(newLearner(dev, cfg, 4))(t)
 	defer u.Close()
+	if u.problem.Config.Scaling != ScalingFeature {
+		t.Errorf("scaling %q", u.problem.Config.Scaling)
+	}
 	want := must.Get(u.Solve(context.Background(), State{}, quiet, func(st State) error {
 		states = append(states, st)
 		return nil

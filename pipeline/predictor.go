@@ -19,7 +19,7 @@ type Predictor struct {
 	// centre and inverse take features into the units of the model, unit and bias its
 	// outputs out of them.
 	centre  []float32
-	inverse float32
+	inverse []float32 // D, or 1 for all features
 	unit    []float32 // C
 	bias    []float32 // C
 	phi     backend.Matrix
@@ -38,7 +38,7 @@ type Predictor struct {
 // those of the images of a convolutional representation, else 0. The caller closes it
 // before the queue.
 func NewPredictor(q backend.Queue, tensors []Tensor, height, width int) (*Predictor, error) {
-	p := &Predictor{queue: q, tmp: backend.NewScope(q), inverse: 1}
+	p := &Predictor{queue: q, tmp: backend.NewScope(q), inverse: []float32{1}}
 	named := map[string]Tensor{}
 	for _, t := range tensors {
 		named[t.Name] = t
@@ -93,6 +93,10 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 	}
 	var scale, delta []float32
 	var err error
+	scales := 1
+	if t := named["representation.scale"]; len(t.Data) > 1 {
+		scales = p.D
+	}
 	for _, v := range []struct {
 		to    *[]float32
 		name  string
@@ -100,7 +104,7 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 	}{
 		{&p.bias, "target.bias", []int{p.C}},
 		{&p.centre, "representation.centre", []int{p.D}},
-		{&scale, "representation.scale", []int{1}},
+		{&scale, "representation.scale", []int{scales}},
 		{&p.unit, "labels.scale", []int{p.C}},
 		{&delta, "target.delta", []int{p.C, p.D}},
 	} {
@@ -112,12 +116,15 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 		p.bias = make([]float32, p.C)
 	}
 	if scale != nil {
-		p.inverse = 1 / scale[0]
+		p.inverse = make([]float32, len(scale))
+		for j, s := range scale {
+			p.inverse[j] = 1 / s
+		}
 	}
 	if p.unit == nil {
 		p.unit = slices.Repeat([]float32{1}, p.C)
 	}
-	if !(p.inverse > 0) || !(slices.Min(p.unit) > 0) {
+	if !(slices.Min(p.inverse) > 0) || !(slices.Min(p.unit) > 0) {
 		return errors.New("expected scales above 0 of features and labels")
 	}
 	if !linear {
@@ -249,7 +256,7 @@ func (p *Predictor) upload(x []float32) error {
 	if err := p.makeRoom(n); err != nil {
 		return err
 	}
-	if p.centre != nil || p.inverse != 1 {
+	if p.centre != nil || len(p.inverse) > 1 || p.inverse[0] != 1 {
 		p.host = append(p.host[:0], x...)
 		for i := range n {
 			row := p.host[i*p.D : (i+1)*p.D]
@@ -259,7 +266,7 @@ func (p *Predictor) upload(x []float32) error {
 				}
 			}
 			for j := range row {
-				row[j] *= p.inverse
+				row[j] *= p.inverse[min(j, len(p.inverse)-1)]
 			}
 		}
 		x = p.host

@@ -68,7 +68,11 @@ func newRepresentation(b backend.Queue, cfg *Config, set *dataset.Set, t, column
 		}
 		return newConvNet(b, cfg.Conv, shapes, cfg.K, t)
 	}
-	l, err := newLinear(b, cfg.K, set.Pools[0].Cols, t, columns)
+	scales := 1
+	if cfg.Scaling == ScalingFeature {
+		scales = set.Pools[0].Cols
+	}
+	l, err := newLinear(b, cfg.K, set.Pools[0].Cols, t, columns, scales)
 	if err != nil {
 		return nil, err
 	}
@@ -105,17 +109,20 @@ func (l *linearClass) fit(ctx context.Context, s backend.Samples, run fitRun) (F
 }
 
 func (l *linearClass) features(s backend.Samples, z backend.Matrix) error {
-	phi := l.representation(l.theta)
-	if err := l.b.Project(s, phi, z); err != nil || !l.intercept {
-		return err
-	}
 	u, err := l.units()
 	if err != nil {
 		return err
 	}
-	// The features of a row are B'x / s less B'mu / s.
 	tmp := backend.NewScope(l.b)
 	defer tmp.Close()
+	phi, err := ofRows(l.b, tmp, l.representation(l.theta), u)
+	if err != nil {
+		return err
+	}
+	if err := l.b.Project(s, phi, z); err != nil || !l.intercept {
+		return err
+	}
+	// The features of a row are B'x / s less B'mu / s.
 	at, ones := tmp.Vector(backend.Float32, l.k), tmp.Vector(backend.Float32, z.Rows)
 	if err := tmp.Err(); err != nil {
 		return err
@@ -132,6 +139,23 @@ func (l *linearClass) features(s backend.Samples, z backend.Matrix) error {
 	return l.b.Gemm(false, false, 1, ones.Mat(z.Rows, 1), at.Mat(1, l.k), 1, z)
 }
 
+// ofRows is a matrix that features z are multiplied by as one for the rows x, up to the
+// one s of all features: itself, or a copy whose columns are divided by their own.
+func ofRows(b backend.Queue, tmp *backend.Scope, m backend.Matrix, u units) (backend.Matrix, error) {
+	if u.each == nil {
+		return m, nil
+	}
+	own := tmp.Matrix(backend.Float32, m.Rows, m.Cols)
+	inverse := backend.Vec(backend.Upload(tmp, backend.Float32, u.inverse()))
+	if err := tmp.Err(); err != nil {
+		return m, err
+	}
+	if err := b.Copy(backend.Vec(own.Buf), backend.Vector{Buf: m.Buf, Off: m.Off, Len: m.Rows * m.Cols}); err != nil {
+		return m, err
+	}
+	return own, b.ScaleColumns(own, inverse)
+}
+
 // tensors are B' as representation.weight and W' as sources.weight, and with
 // intercepts b as sources.bias, mu and s as representation.centre and
 // representation.scale.
@@ -144,7 +168,7 @@ func (l *linearClass) tensors(theta []float32) []Tensor {
 	if rest := theta[kd+tk:]; l.intercept {
 		units := rest[l.t:]
 		out = append(out, Tensor{"sources.bias", []int{l.t}, rest[:l.t]}, Tensor{"representation.centre", []int{l.d}, units[:l.d]},
-			Tensor{"representation.scale", []int{1}, units[l.d : l.d+1]})
+			Tensor{"representation.scale", []int{l.scales}, units[l.d : l.d+l.scales]})
 	}
 	return out
 }
@@ -180,7 +204,7 @@ func (l *linearClass) predictor(head backend.Vector, column int) (p []float64, c
 		if head.Len > l.k+1 {
 			v += headHost[l.k+1+i]
 		}
-		p[i] = u.labelOf(column) / u.scale * float64(v)
+		p[i] = u.labelOf(column) / u.ofFeature(i) * float64(v)
 		if l.intercept {
 			c -= float64(u.centre[i]) * p[i]
 		}

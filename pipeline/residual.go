@@ -91,7 +91,7 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 	}
 	root, rank := headRoot(prior.heads)
 	return func(in labelGroup) ([]headFit, error) {
-		rows := l.targetRows(in.Rows)
+		rows := l.targetRows(in.Rows, u)
 		phi, err := l.phi(l.problem.Target.Pool, in.Rows)
 		if err != nil {
 			return nil, err
@@ -178,7 +178,7 @@ func (f kernelFit) heads(rows *targetRows, u units, k int) []headVector {
 			if u.centre != nil {
 				v -= float64(u.centre[j])
 			}
-			h.intercept -= v / u.scale * delta.At(j, c)
+			h.intercept -= v / u.ofFeature(j) * delta.At(j, c)
 			h.delta[j] = float32(delta.At(j, c))
 		}
 		out[c] = h
@@ -261,8 +261,8 @@ func (l *Learner) putHead(output int, h headVector, intercept float64) error {
 }
 
 // targetRows decomposes rows of the target's pool, or remembers them.
-func (l *Learner) targetRows(rows []int32) *targetRows {
-	if i := slices.IndexFunc(l.rows, func(t *targetRows) bool { return slices.Equal(t.rows, rows) }); i >= 0 {
+func (l *Learner) targetRows(rows []int32, u units) *targetRows {
+	if i := slices.IndexFunc(l.rows, func(t *targetRows) bool { return slices.Equal(t.rows, rows) && slices.Equal(t.each, u.each) }); i >= 0 {
 		return l.rows[i]
 	}
 	if len(l.rows) == len(l.problem.Target.Tasks) { // as many as there can be in one round
@@ -276,7 +276,7 @@ func (l *Learner) targetRows(rows []int32) *targetRows {
 			x.Set(i, j, float64(v))
 		}
 	}
-	t := newTargetRows(x)
+	t := newTargetRows(x, u.each)
 	t.rows = slices.Clone(rows)
 	l.rows = append(l.rows, t)
 	return t

@@ -84,9 +84,19 @@ func TestResidualHead(t *testing.T) {
 // The tensors of each method predict what its score says, by the equation that
 // Learner.Tensors documents.
 func TestTensorsPredict(t *testing.T) {
+	for _, scaling := range []string{ScalingGlobal, ScalingFeature, ScalingNone} {
+		t.Run(scaling, func(t *testing.T) { checkTensors(t, scaling) })
+	}
+}
+
+func checkTensors(t *testing.T, scaling string) {
 	set := ownDirection(t, 0.5)
+	if scaling == ScalingFeature {
+		set = inOddUnits(set)
+	}
 	target := len(set.Tasks) - 1
 	cfg := must.Get(NewConfig(PresetDefault))(t)
+	cfg.Scaling = scaling
 	cfg.K, cfg.TargetSamples, cfg.Schedule = 3, 40, Schedule{Kind: ScheduleBudget, Epochs: 2, Floor: 5, Budget: 600}
 	u := must.Get(newLearner(openDevice(t, 1, set), cfg, target))(t)
 	t.Cleanup(u.Close)
@@ -100,8 +110,12 @@ func TestTensorsPredict(t *testing.T) {
 		task, sum := set.Tasks[target], 0.0
 		for _, r := range task.Test {
 			x := wide(set.Pools[task.Pool].F32[int(r)*20 : int(r+1)*20])
+			scale := tensor["representation.scale"]
+			if want := map[string]int{ScalingFeature: 20}[scaling]; len(scale) != max(1, want) || scaling == ScalingNone && scale[0] != 1 {
+				t.Fatalf("the scale is %v", scale)
+			}
 			for j := range x {
-				x[j] = (x[j] - tensor["representation.centre"][j]) / tensor["representation.scale"][0]
+				x[j] = (x[j] - tensor["representation.centre"][j]) / scale[min(j, len(scale)-1)]
 			}
 			y := tensor["target.bias"][0] + dot(x, tensor["target.delta"])
 			for j, w := range tensor["target.weight"] {

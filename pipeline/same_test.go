@@ -81,7 +81,7 @@ func TestSearchTowards(t *testing.T) {
 		y.Scale(truth, y)
 		part.Scale(0.2, part)
 		y.Add(y, part)
-		rows := newTargetRows(mat.DenseCopyOf(x))
+		rows := newTargetRows(mat.DenseCopyOf(x), nil)
 		k := must.Get(newKernelRidge(rows, a, y, rho))(t)
 		plain := must.Get(newKernelRidge(rows, a, y, rho))(t).search(kappas, RidgeAuto)
 		from, fit, g := k.searchTowards(f, kappas, RidgeAuto)

@@ -224,13 +224,17 @@ func (l *Learner) ownPart(tmp *backend.Scope, rows []int32, head backend.Vector,
 	if err := tmp.Err(); err != nil {
 		return nil, err
 	}
-	if err := l.queue.Project(s, delta.Mat(1, d), z.Mat(s.Len(), 1)); err != nil {
+	ofX, err := ofRows(l.queue, tmp, delta.Mat(1, d), u)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.queue.Project(s, ofX, z.Mat(s.Len(), 1)); err != nil {
 		return nil, err
 	}
 	if err := backend.Get(l.queue, host, z.Buf, z.Off); err != nil {
 		return nil, err
 	}
-	if err := backend.Get(l.queue, weights, delta.Buf, delta.Off); err != nil {
+	if err := backend.Get(l.queue, weights, ofX.Buf, ofX.Off); err != nil {
 		return nil, err
 	}
 	at := 0.0

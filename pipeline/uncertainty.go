@@ -174,6 +174,10 @@ func (part *resampledPart) resample(times []float64, heads *mat.Dense, prior hea
 // have leave-one-out residuals. There is none where any output lacks them.
 func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedPart) ([]resampledPart, error) {
 	cfg := &l.problem.Config
+	u, err := l.model.units()
+	if err != nil {
+		return nil, err
+	}
 	var out []resampledPart
 	for _, f := range fitted {
 		var at []int
@@ -192,7 +196,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 		}
 		y := f.centred(means)
 		if cfg.Head.Prior == PriorResidual {
-			decomposed := l.targetRows(f.Rows)
+			decomposed := l.targetRows(f.Rows, u)
 			part := resampledPart{outputs: f.outputs, at: at, toMean: f.fits[0].ToMean, phi: phi, mean: prior.mean(prior.heads, f.outputs)}
 			if part.toMean > 0 {
 				said := product(phi, part.mean)

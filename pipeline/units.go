@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -12,12 +13,31 @@ import (
 
 // units are what features and labels are measured in, so that results do not
 // depend on the units that the data come in: the fit sees z = (x - mu) / s, with
-// one s for all features, and the labels of a column in units of their own spread.
-// Both come from the rows of a method's first round and stay for all its rounds.
+// one s for all features or one for each, and the labels of a column in units of their
+// own spread. They come from the rows of a method's first round and stay for all its
+// rounds.
 type units struct {
 	centre []float32 // mu, d numbers
-	scale  float64   // s: its square is the mean variance of a feature
+	scale  float64   // s: its square is the mean variance of a feature; 1 where each has its own
+	each   []float32 // s_j of each feature, or nil
 	label  []float64 // by column, 1 for labels of 0 and 1; nil for 1
+}
+
+// ofFeature is s of feature j.
+func (u units) ofFeature(j int) float64 {
+	if u.each != nil {
+		return float64(u.each[j])
+	}
+	return u.scale
+}
+
+// inverse are 1/s_j where each feature has its own.
+func (u units) inverse() []float32 {
+	v := make([]float32, len(u.each))
+	for j, s := range u.each {
+		v[j] = 1 / s
+	}
+	return v
 }
 
 // labelOf is the unit of the labels of a column.
@@ -30,33 +50,30 @@ func (u units) labelOf(column int) float64 {
 
 // newUnits measures the labelled rows of sources, whose outputs one after the other
 // are of these columns. A spread of nothing counts as 1. Labels are measured against
-// the mean of their output.
-func newUnits(set *dataset.Set, sources []Source, columns []int, in []Labelled) units {
+// the mean of their output, features as scaling says, which is not ScalingAuto.
+func newUnits(set *dataset.Set, sources []Source, columns []int, in []Labelled, scaling string) units {
 	d := set.Pools[0].Cols
-	sum, row := make([]float64, d), make([]float32, d)
-	square, n := 0.0, 0
-	for i, l := range in {
-		pool := set.Pools[sources[i].Pool]
-		for _, r := range l.Rows {
-			readRow(pool, int(r), row)
-			for j, v := range row {
-				sum[j] += float64(v)
-				square += float64(v) * float64(v)
-			}
+	sum, square, n := make([]float64, d), 0.0, 0
+	for row := range rowsOf(set, sources, in) {
+		for j, v := range row {
+			sum[j] += float64(v)
+			square += float64(v) * float64(v)
 		}
-		n += len(l.Rows)
+		n++
 	}
 	u := units{centre: make([]float32, d), scale: 1, label: slices.Repeat([]float64{1}, slices.Max(columns)+1)}
-	if n == 0 {
-		return u
+	if n > 0 {
+		square /= float64(n)
+		for j, v := range sum {
+			mean := v / float64(n)
+			square -= mean * mean
+			u.centre[j] = float32(mean)
+		}
 	}
-	square /= float64(n)
-	for j, v := range sum {
-		mean := v / float64(n)
-		square -= mean * mean
-		u.centre[j] = float32(mean)
-	}
-	if s := math.Sqrt(square / float64(d)); s > 0 {
+	switch s := math.Sqrt(square / float64(d)); {
+	case scaling == ScalingFeature:
+		u.each = featureScales(set, sources, in, u.centre)
+	case scaling != ScalingNone && s > 0:
 		u.scale = s
 	}
 	for c := range u.label {
@@ -76,19 +93,64 @@ func meanLabel(y []float32) float64 {
 	return sum / float64(max(1, len(y)))
 }
 
-// featureScale is the root mean square of the features of labelled rows.
-func featureScale(set *dataset.Set, sources []Source, in []Labelled) float64 {
-	row, square, n := make([]float32, set.Pools[0].Cols), 0.0, 0
-	for i, l := range in {
-		for _, r := range l.Rows {
-			readRow(set.Pools[sources[i].Pool], int(r), row)
-			for _, v := range row {
-				square += float64(v) * float64(v)
-			}
+// A feature is constant, with s_j = 1, up to a spread of constantFeature times its mean,
+// which in float32 is hardly more than rounding, and up to leastSpread.
+const (
+	constantFeature = 1e-6
+	leastSpread     = 1e-30
+)
+
+// featureScales are the spreads of the features of labelled rows about centre, 1 for a
+// constant one.
+func featureScales(set *dataset.Set, sources []Source, in []Labelled, centre []float32) []float32 {
+	squares, n := make([]float64, len(centre)), 0
+	for row := range rowsOf(set, sources, in) {
+		for j, v := range row {
+			e := float64(v) - float64(centre[j])
+			squares[j] += e * e
 		}
-		n += len(l.Rows) * len(row)
+		n++
+	}
+	scales := make([]float32, len(centre))
+	for j, v := range squares {
+		scales[j] = 1
+		if s := math.Sqrt(v / float64(max(1, n))); s > max(leastSpread, constantFeature*math.Abs(float64(centre[j]))) {
+			scales[j] = float32(s)
+		}
+	}
+	return scales
+}
+
+// featureScale is the root mean square of the features of labelled rows, less these
+// centres where there are such.
+func featureScale(set *dataset.Set, sources []Source, in []Labelled, centre []float32) float64 {
+	square, n := 0.0, 0
+	for row := range rowsOf(set, sources, in) {
+		for j, v := range row {
+			e := float64(v)
+			if centre != nil {
+				e -= float64(centre[j])
+			}
+			square += e * e
+		}
+		n += len(row)
 	}
 	return math.Sqrt(square / float64(max(1, n)))
+}
+
+// rowsOf reads the features of labelled rows, one after the other into the same slice.
+func rowsOf(set *dataset.Set, sources []Source, in []Labelled) iter.Seq[[]float32] {
+	return func(yield func([]float32) bool) {
+		row := make([]float32, set.Pools[0].Cols)
+		for i, l := range in {
+			for _, r := range l.Rows {
+				readRow(set.Pools[sources[i].Pool], int(r), row)
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // spread is the root mean square of labels less the mean of their output, over the
@@ -143,19 +205,26 @@ func (u units) in(l Labelled, columns []int) Labelled {
 // values are the units as parameters keep them: mu, s, and the unit of each column of
 // labels.
 func (u units) values() []float32 {
-	v := append(slices.Clone(u.centre), float32(u.scale))
+	scales := u.each
+	if scales == nil {
+		scales = []float32{float32(u.scale)}
+	}
+	v := slices.Concat(u.centre, scales)
 	for _, s := range u.label {
 		v = append(v, float32(s))
 	}
 	return v
 }
 
-// unitsAt reads values of rows of d features back.
-func unitsAt(b backend.Queue, at backend.Vector, d int) (units, error) {
+// unitsAt reads values of rows of d features back, which have one s or d of them.
+func unitsAt(b backend.Queue, at backend.Vector, d, scales int) (units, error) {
 	v := make([]float32, at.Len)
 	err := backend.Get(b, v, at.Buf, at.Off)
 	u := units{centre: v[:d], scale: float64(v[d])}
-	for _, s := range v[d+1:] {
+	if scales > 1 {
+		u.scale, u.each = 1, v[d:d+scales]
+	}
+	for _, s := range v[d+scales:] {
 		u.label = append(u.label, float64(s))
 	}
 	return u, err
@@ -175,5 +244,5 @@ func (l *linear) units() (units, error) {
 	if !l.intercept {
 		return units{scale: 1}, nil
 	}
-	return unitsAt(l.b, section(l.all, l.theta.Len, l.d+1+l.columns), l.d)
+	return unitsAt(l.b, section(l.all, l.theta.Len, l.d+l.scales+l.columns), l.d, l.scales)
 }

@@ -42,7 +42,7 @@ func encodeModel(p *pipeline.Problem, method, version string, tensors []pipeline
 
 // inUnits takes the tensors of a linear model into the units that features had before they were scaled, so that the model
 // is of the columns as they are in somebody's table: with z = ((x - m) / s - c) / scale, W z is W / s times
-// (x - (m + s c)) / scale.
+// (x - (m + s c)) / scale. Where each feature has its own scale, that becomes s times as large, and W stays.
 func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) []pipeline.Tensor {
 	if columns == nil || len(columns.Centre) == 0 {
 		return tensors
@@ -52,15 +52,22 @@ func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) []pipeline.Ten
 	for j, m := range columns.Centre {
 		centre.Data[j] = float32(m)
 	}
+	const scale = "representation.scale"
+	own := slices.ContainsFunc(tensors, func(t pipeline.Tensor) bool { return t.Name == scale && len(t.Data) > 1 })
 	out := []pipeline.Tensor{}
 	for _, t := range tensors {
-		switch t.Name {
-		case "representation.weight", "target.delta":
+		switch {
+		case own && t.Name == scale:
+			t.Data = slices.Clone(t.Data)
+			for j := range t.Data {
+				t.Data[j] = float32(float64(t.Data[j]) * columns.Spread[j])
+			}
+		case !own && (t.Name == "representation.weight" || t.Name == "target.delta"):
 			t.Data = slices.Clone(t.Data)
 			for i := range t.Data {
 				t.Data[i] = float32(float64(t.Data[i]) / columns.Spread[i%d])
 			}
-		case centre.Name:
+		case t.Name == centre.Name:
 			for j, c := range t.Data {
 				centre.Data[j] = float32(columns.Centre[j] + columns.Spread[j]*float64(c))
 			}

@@ -38,6 +38,7 @@ var (
 	inBudget  = &condition{"--schedule budget", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleBudget }}
 	hasFloor  = &condition{"--schedule paper or budget", func(c *config) bool { return c.Schedule.Kind != pipeline.ScheduleTheory }}
 	isLinear  = &condition{"--representation linear", func(c *config) bool { return c.Representation == pipeline.ClassLinear }}
+	isScaled  = &condition{"--intercept", func(c *config) bool { return isLinear.holds(c) && c.Intercept }}
 	isConv    = &condition{"--representation conv", func(c *config) bool { return c.Representation == pipeline.ClassConv }}
 	isMinNorm = &condition{"--relevance minnorm", func(c *config) bool { return c.Relevance.Kind == pipeline.MinNorm }}
 	isRidge   = &condition{"--relevance ridge", func(c *config) bool { return c.Relevance.Kind == pipeline.Ridge }}
@@ -80,6 +81,8 @@ var (
 		&widthSetting,
 		{"intercept", "an unpenalised intercept for every output; features are centred and scaled",
 			func(c *config) any { return &c.Intercept }, isLinear},
+		{"scaling", "what features are measured in: global (one unit for all), feature (each in its own spread), none, or auto (by their ranges)",
+			func(c *config) any { return &c.Scaling }, isScaled},
 		{"lambda", "ERM penalty on ||B||^2 + ||W||^2; auto follows the noise of the labels",
 			func(c *config) any { return (*auto)(&c.ERM.Lambda) }, isLinear},
 		{"iterations", "ERM: most L-BFGS iterations per epoch", func(c *config) any { return &c.ERM.Iterations }, isLinear},
