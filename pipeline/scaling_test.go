@@ -58,7 +58,7 @@ func TestUnitsOfEachFeature(t *testing.T) {
 				t.Errorf("%s: drew %v, in other units %v", what, x.Counts, y.Counts)
 			}
 			closeVectors(t, what+": nu", y.Nu, x.Nu, 1e-3, 0)
-			if !near(y.Score.Value, x.Score.Value, 1e-3*x.Score.Value) || !near(y.LeaveOneOut, x.LeaveOneOut, 1e-3*x.LeaveOneOut) {
+			if !near(y.Score.Value/x.Score.Value, 1, 1e-3) || !near(y.LeaveOneOut/x.LeaveOneOut, 1, 1e-3) {
 				t.Errorf("%s: %g and %g left out, in other units %g and %g", what, x.Score.Value, x.LeaveOneOut, y.Score.Value, y.LeaveOneOut)
 			}
 			if (x.Uncertainty == nil) != (i != 2) {
@@ -114,7 +114,7 @@ func TestConstantFeatures(t *testing.T) {
 		if j < 2 {
 			want = 1
 		}
-		if !near(float64(s), want, 1e-3*want) || !near(float64(u.centre[j]), sum[j]/n, 1e-5*math.Abs(sum[j]/n)) {
+		if !near(float64(s)/want, 1, 1e-3) || !(math.Abs(float64(u.centre[j])-sum[j]/n) < 1e-3*want) {
 			t.Errorf("feature %d: centre %g and scale %g, expected %g and %g", j, u.centre[j], s, sum[j]/n, want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestPenaltyOfCentredFeatures(t *testing.T) {
 			scale = must.Get(u.model.units())(t).scale
 		}
 	}
-	if got := lambda[ScalingNone] / lambda[ScalingGlobal]; !near(got, scale, 0.1*scale) {
+	if got := lambda[ScalingNone] / lambda[ScalingGlobal]; !near(got/scale, 1, 0.1) {
 		t.Errorf("lambda is %g times that of scaled features, expected %g", got, scale)
 	}
 }

@@ -42,6 +42,8 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 	quietly := func(int64, int64) {}
 	intercept := smallConfig()
 	intercept.Intercept, intercept.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	feature := intercept
+	feature.Scaling = pipeline.ScalingFeature
 	alone := intercept
 	alone.Methods = []string{pipeline.Uniform, pipeline.Target}
 	for i, c := range []struct {
@@ -52,6 +54,7 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 	}{
 		{"classes", smallSet(71, 4, 400, 6, true), smallConfig(), "floats_3"},
 		{"intercept", smallSet(72, 4, 400, 6, true), intercept, "floats_3"},
+		{"features", smallSet(76, 4, 400, 6, true), feature, "floats_3"},
 		{"numbers", smallSet(73, 4, 400, 6, false), intercept, "floats_1"},
 		{"alone", smallSet(74, 4, 400, 6, false), alone, "floats_1"},
 		{"conv", smallImages(75, 3, 300, 6, 9), smallConvConfig(), ""},
