@@ -197,11 +197,11 @@ func checkOwnData(t *testing.T, work string, o outcome, fresh []review) {
 			t.Fatalf("a drawn row is %v", r)
 		}
 	}
-	t.Run("python", func(t *testing.T) { checkInPython(t, work) })
+	t.Run("python", func(t *testing.T) { checkInPython(t, work, fresh, "out-again.csv") })
 }
 
-// checkInPython predicts with the lines of Python that docs/data.md has.
-func checkInPython(t *testing.T, work string) {
+// checkInPython predicts rows with the lines of Python that docs/data.md has, and compares what amtrl predicted.
+func checkInPython(t *testing.T, work string, rows []review, predicted string) {
 	t.Helper()
 	page := string(must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "data.md")))(t))
 	_, script, ok := strings.Cut(page, "```python\n")
@@ -216,7 +216,6 @@ func checkInPython(t *testing.T, work string) {
 	read := "import csv, json\nrows = list(csv.DictReader(open('fresh.csv')))\nX = [json.loads(r['embedding']) for r in rows]\n"
 	write := "\nfor r, l, y in zip(rows, labels, scores): print(r['id'], l, y[-1], sep='|')\n"
 	fresh := filepath.Join(work, "fresh.csv")
-	_, rows := makeReviews(1)
 	writeReviews(t, fresh, rows)
 	cmd := exec.Command(python, "-c", read+script+write)
 	cmd.Dir = work
@@ -226,7 +225,7 @@ func checkInPython(t *testing.T, work string) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, errs.String())
 	}
-	want := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(work, "out-again.csv")))(t)).ReadAll())(t)[1:]
+	want := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(work, predicted)))(t)).ReadAll())(t)[1:]
 	i := 0
 	for line := range strings.Lines(string(out)) {
 		f := strings.Split(strings.TrimSpace(line), "|")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -72,6 +73,76 @@ func TestOwnTable(t *testing.T) {
 			got, want := must.Get(strconv.ParseFloat(row[1], 64))(t), must.Get(strconv.ParseFloat(first[i+1][1], 64))(t)
 			if row[0] != first[i+1][0] || math.Abs(got-want) > 0.5 {
 				t.Fatalf("row %s has %g, in other units %g", row[0], got, want)
+			}
+		}
+	}
+}
+
+// makePatients makes rows of six clinics, the last of them the target, with lists of an age, an income, a share and a
+// number of visits, and what they answered.
+func makePatients() (rows []review) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for clinic := range 6 {
+		for i := range []int{300, 200, 250, 300, 200, 60}[clinic] {
+			r := review{ID: fmt.Sprintf("%d/%d", clinic, i), Shop: fmt.Sprint("clinic ", clinic)}
+			y, answer := 0.3*rng.NormFloat64(), "no"
+			for j, u := range [][2]float64{{13, 45}, {2e4, 4e4}, {0.01, 0.05}, {3, 5}} {
+				x := rng.NormFloat64()
+				if y += x * []float64{1, -2, 3, 0.5}[j]; clinic%2 == 0 {
+					y += 3 * x * float64(j-1)
+				}
+				r.Embedding = append(r.Embedding, float32(u[0]*x+u[1]))
+			}
+			if y > 0 {
+				answer = "yes"
+			}
+			r.Label = &answer
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Elements of lists that differ in their units are scaled each by its own, with the results of those that were scaled
+// when they were imported; the model is of the lists as they are, in Python too.
+func TestOwnLists(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HOME", dir)
+	rows, drawn := makePatients(), ""
+	var first [][]string
+	for _, imported := range []bool{false, true} {
+		work := filepath.Join(dir, fmt.Sprint(imported), "patients")
+		writeReviews(t, filepath.Join(work, "patients.csv"), rows)
+		succeed(t, work, "data", "init", "patients.csv", "--target", "clinic 5")
+		run, says := []string{"run", "--data", "dataset.yaml", "--out", "run"}, "chose scaling feature: features differ in their units"
+		if path := filepath.Join(work, "dataset.yaml"); imported {
+			text := string(must.Get(os.ReadFile(path))(t))
+			must.Do(t, os.WriteFile(path, []byte(strings.Replace(text, "columns:\n", "columns:\n  scale: feature\n", 1)), 0o644))
+			o := succeed(t, work, append(run, "--dry-run")...)
+			if !strings.Contains(o.Stderr, "chose scaling global: features have one unit") {
+				t.Errorf("features that were scaled: %s", o.Stderr)
+			}
+			run, says = append(run, "--scaling", "feature"), ""
+		}
+		if o := succeed(t, work, run...); !strings.Contains(o.Stderr, says) {
+			t.Errorf("the run says %s", o.Stderr)
+		}
+		succeed(t, work, "predict", "run", "patients.csv", "--out", "out.csv", "--quiet")
+		now := string(must.Get(os.ReadFile(filepath.Join(work, "run", "rows.csv")))(t))
+		out := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(work, "out.csv")))(t)).ReadAll())(t)
+		if !imported {
+			drawn, first = now, out
+			continue
+		}
+		t.Run("python", func(t *testing.T) { checkInPython(t, work, rows, "out.csv") })
+		if drawn != now {
+			t.Error("scaled features draw other rows")
+		}
+		for i, row := range out[1:] {
+			got, want := must.Get(strconv.ParseFloat(row[3], 64))(t), must.Get(strconv.ParseFloat(first[i+1][3], 64))(t)
+			if math.Abs(got-want) > 5e-3 {
+				t.Fatalf("row %v, without an own scale when imported %v", row, first[i+1])
 			}
 		}
 	}
