@@ -75,7 +75,7 @@ func TestRunFitsTheData(t *testing.T) {
 	writeShops(t, dir)
 	o := succeed(t, dir, "run", "--data", "shops.yaml", "--out", "plain")
 	for _, part := range []string{"chose target-samples 80: all labelled rows of the target", "chose k 4: ",
-		"chose schedule budget 160: half of", "chose floor "} {
+		"chose schedule budget 160: half of", "chose floor ", "chose scaling global: features have one unit"} {
 		if !strings.Contains(o.Stderr, part) {
 			t.Errorf("no %q in\n%s", part, o.Stderr)
 		}
@@ -84,7 +84,7 @@ func TestRunFitsTheData(t *testing.T) {
 		t.Error("the score is not marked as leave-one-out")
 	}
 	o = succeed(t, dir, "run", "--data", "shops.yaml", "--out", "given",
-		"--target-samples", "50", "--k", "2", "--budget", "100", "--floor", "3")
+		"--target-samples", "50", "--k", "2", "--budget", "100", "--floor", "3", "--scaling", "global")
 	if strings.Contains(o.Stderr, "chose") {
 		t.Errorf("what is given is chosen:\n%s", o.Stderr)
 	}

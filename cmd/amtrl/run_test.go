@@ -93,7 +93,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		"sources", "--head-rcond", "0.01",
 		"--relevance", "l1", "--l1", "0.5"}
 	erm := []string{"--lambda", "0.125", "--iterations", "9", "--tolerance", "0.5", "--history", "4", "--init", "moments",
-		"--intercept"}
+		"--intercept", "--scaling", "none"}
 	plan := func(more ...string) dryRunResult {
 		t.Helper()
 		return amtrltest.JSON[dryRunResult](t, succeed(t, dir, slices.Concat(args, more)...))
@@ -106,7 +106,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		"--digits", "700", "--nu", nu, "--batch", "17", "--rate", "0.25", "--decay", "0.5", "--validation", "0.125", "--patience", "2")
 	want := pipeline.Config{
 		Preset: "paper", Methods: []string{"active", "known"}, Representation: "linear", K: 7, TargetSamples: 11, IncludeTarget: true,
-		Intercept: true, Seed: 5,
+		Intercept: true, Scaling: "none", Seed: 5,
 		Schedule:   pipeline.Schedule{Kind: "paper", Epochs: 3, Floor: 50},
 		Allocation: pipeline.Allocation{Rule: "l1", Mix: 0.25},
 		ERM:        pipeline.ERM{Lambda: 0.125, Iterations: 9, Tolerance: 0.5, History: 4, Init: "moments", WarmStart: true},
@@ -120,7 +120,8 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	inTheory.Allocation, inTheory.Costs, inTheory.Nu = pipeline.Allocation{Rule: "squared"}, nil, nil
 
 	inConv := want
-	inConv.Representation, inConv.Intercept, inConv.ERM, inConv.Nu = "conv", false, pipeline.ERM{}, map[string]float64{"fog_1": 0.5}
+	inConv.Representation, inConv.Intercept, inConv.Scaling, inConv.ERM = "conv", false, "", pipeline.ERM{}
+	inConv.Nu = map[string]float64{"fog_1": 0.5}
 	inConv.Conv = &pipeline.Conv{Channels: []int{4, 5}, Passes: 3, Batch: 17, Rate: 0.25, Decay: 0.5, Validation: 0.125,
 		Patience: 2, WarmStart: true}
 
@@ -152,12 +153,13 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		t.Errorf("a dry run left %v", entries)
 	}
 
-	// Without flags the configuration is the preset's.
+	// Without flags the configuration is the preset's, and pixels are measured in one unit.
 	for _, preset := range pipeline.Presets() {
 		var res dryRunResult
 		o := succeed(t, dir, "run", "--digits", "700", "--dry-run", "--json", "--preset", preset)
 		must.Do(t, json.Unmarshal([]byte(o.Stdout), &res))
 		want := must.Get(pipeline.NewConfig(preset))(t)
+		want.Scaling = pipeline.ScalingGlobal
 		got, _ := json.Marshal(res.Identity.Config)
 		if expected, _ := json.Marshal(want.Complete(nil).Canonical()); string(got) != string(expected) {
 			t.Errorf("preset %s: got  %s\nwant %s", preset, got, expected)
