@@ -67,6 +67,7 @@ var allowed = map[string][]string{
 	"bench/internal/compare": {"backend", "dataset", "pipeline"},
 	"bench/large":            {"bench/internal/compare"},
 	"bench/samebytes":        nil,
+	"bench/scaling":          {"backend", "bench/internal/compare", "cpu", "dataset", "pipeline"},
 }
 
 func TestImportRules(t *testing.T) {

@@ -126,7 +126,8 @@ func TestCompleteAndCanonical(t *testing.T) {
 		if v := c.Relevance.Rcond; c.Relevance.Kind == MinNorm && want.Relevance.Rcond != v {
 			t.Fatalf("rcond of %g becomes %g", v, want.Relevance.Rcond)
 		}
-		if c.Intercept && c.Representation == ClassLinear && (c.Scaling == ScalingFeature || c.Scaling == ScalingNone) && want.Scaling != c.Scaling {
+		read := c.Intercept && c.Representation == ClassLinear && (c.Scaling == ScalingFeature || c.Scaling == ScalingNone)
+		if read && want.Scaling != c.Scaling {
 			t.Fatalf("scaling %s becomes %s", c.Scaling, want.Scaling)
 		}
 		if c.Schedule.Kind == ScheduleTheory && c.Schedule.Theory != nil && *want.Schedule.Theory != *c.Schedule.Theory {
