@@ -47,7 +47,7 @@ func goldenCases(t *testing.T) []goldenCase {
 		// A warm start needs few iterations here. Many more go past convergence, where rounding decides the steps.
 		{"float32", sparse, floats, 1e-4, func(c *pipeline.Config) {
 			c.K, c.ERM.Iterations, c.ERM.Tolerance = 5, 12, 0
-			c.Schedule.Budget = 600
+			c.Schedule.Budget, c.Scaling = 600, pipeline.ScalingFeature
 			c.Relevance = pipeline.Relevance{Kind: pipeline.L1, Rcond: -1, Lambda: 0.3}
 			c.Allocation.Rule = pipeline.RuleL1
 		}},
