@@ -234,5 +234,9 @@ func TestScalingAuto(t *testing.T) {
 		if got := cfg.Complete(c.set).Scaling; got != ScalingGlobal {
 			t.Errorf("images %v, conv %v: %s", c.set == images, c.conv, got)
 		}
+		if cfg.Scaling = ScalingFeature; c.conv {
+			cfg.ERM, cfg.Conv, cfg.K = ERM{}, DefaultConv(PresetDefault), 3
+			must.Fail(t, "a network", cfg.Validate(), "scaling feature is of representation linear")
+		}
 	}
 }
