@@ -23,7 +23,8 @@ type Predictor struct {
 	unit    []float32 // C
 	bias    []float32 // C
 	phi     backend.Matrix
-	// direct is C by D: for the linear class, head and delta in one.
+	// direct is C by D: delta, for the linear class with the head in it; without a
+	// buffer for a network that has none.
 	direct backend.Matrix
 	net    *convNet
 	head   backend.Matrix
@@ -127,15 +128,16 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 	if !(slices.Min(p.inverse) > 0) || !(slices.Min(p.unit) > 0) {
 		return errors.New("expected scales above 0 of features and labels")
 	}
-	if !linear {
-		return p.tmp.Err()
-	}
-	if delta == nil {
+	if linear && delta == nil {
 		delta = make([]float32, p.C*p.D)
 	}
-	p.phi = backend.Mat(backend.Upload(p.tmp, backend.Float32, phi.Data), p.K, p.D)
-	p.direct = backend.Mat(backend.Upload(p.tmp, backend.Float32, delta), p.C, p.D)
-	if err := p.tmp.Err(); err != nil {
+	if delta != nil {
+		p.direct = backend.Mat(backend.Upload(p.tmp, backend.Float32, delta), p.C, p.D)
+	}
+	if linear {
+		p.phi = backend.Mat(backend.Upload(p.tmp, backend.Float32, phi.Data), p.K, p.D)
+	}
+	if err := p.tmp.Err(); err != nil || !linear {
 		return err
 	}
 	return p.queue.Gemm(false, false, 1, p.head, p.phi, 1, p.direct)
@@ -194,7 +196,7 @@ func (p *Predictor) Predict(x, y []float32) error {
 		return err
 	}
 	n := len(x) / p.D
-	out := backend.Mat(p.y, n, p.C)
+	out, beta := backend.Mat(p.y, n, p.C), 0.0
 	if p.net != nil {
 		if err := p.embed(n); err != nil {
 			return err
@@ -202,8 +204,12 @@ func (p *Predictor) Predict(x, y []float32) error {
 		if err := p.queue.Gemm(false, true, 1, backend.Mat(p.z, n, p.K), p.head, 0, out); err != nil {
 			return err
 		}
-	} else if err := p.queue.Gemm(false, true, 1, backend.Mat(p.x, n, p.D), p.direct, 0, out); err != nil {
-		return err
+		beta = 1
+	}
+	if p.direct.Buf != nil {
+		if err := p.queue.Gemm(false, true, 1, backend.Mat(p.x, n, p.D), p.direct, beta, out); err != nil {
+			return err
+		}
 	}
 	if err := backend.Get(p.queue, y[:n*p.C], p.y, 0); err != nil {
 		return err

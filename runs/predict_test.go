@@ -46,6 +46,8 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 	feature.Scaling = pipeline.ScalingFeature
 	alone := intercept
 	alone.Methods = []string{pipeline.Uniform, pipeline.Target}
+	network := smallConvConfig()
+	network.Head = intercept.Head
 	for i, c := range []struct {
 		name   string
 		set    *dataset.Set
@@ -58,6 +60,7 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 		{"numbers", smallSet(73, 4, 400, 6, false), intercept, "floats_1"},
 		{"alone", smallSet(74, 4, 400, 6, false), alone, "floats_1"},
 		{"conv", smallImages(75, 3, 300, 6, 9), smallConvConfig(), ""},
+		{"conv with delta", smallImages(75, 3, 300, 6, 9), network, ""},
 	} {
 		if c.target == "" {
 			c.target = c.set.Tasks[0].Name
@@ -101,7 +104,7 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 
 		p.Out, p.Embed = filepath.Join(dir, "phi.csv"), true
 		must.Get(Predict(t.Context(), q, p, quietly))(t)
-		checkPhi(t, c.name, must.Get(csv.NewReader(must.Get(os.Open(p.Out))(t)).ReadAll())(t), out, dir, c.cfg.Representation)
+		checkPhi(t, c.name, must.Get(csv.NewReader(must.Get(os.Open(p.Out))(t)).ReadAll())(t), out, dir)
 
 		for _, bad := range []struct {
 			change func(*Prediction)
@@ -128,13 +131,13 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 func task0Cols(set *dataset.Set) int { return set.Pools[0].Cols }
 
 // checkPhi predicts from phi as the documentation of the tensors says, where nothing but phi matters.
-func checkPhi(t *testing.T, name string, phi, out [][]string, dir, representation string) {
+func checkPhi(t *testing.T, name string, phi, out [][]string, dir string) {
 	t.Helper()
 	m := must.Get(ReadModel(dir))(t)
 	if len(phi) != len(out) || len(phi[0]) != 1+m.K || phi[0][1] != "phi_0" {
 		t.Fatalf("%s: phi has %d rows of %v", name, len(phi), phi[0])
 	}
-	if name != "classes" && representation != pipeline.ClassConv {
+	if name != "classes" && name != "conv" {
 		return
 	}
 	for i := 1; i < len(phi); i++ {
