@@ -185,7 +185,7 @@ func sourceRoot(b backend.Queue, tmp *backend.Scope, heads backend.Matrix) (back
 	if err := tmp.Err(); err != nil {
 		return root, err
 	}
-	if err := b.Copy(backend.Vec(a.Buf), backend.Vector{Buf: heads.Buf, Off: heads.Off, Len: m * k}); err != nil {
+	if err := copyMatrix(b, a, heads); err != nil {
 		return root, err
 	}
 	if err := b.SVD(a, u, d, root); err != nil {

@@ -269,7 +269,7 @@ func TestHeadSourcesPrior(t *testing.T) {
 		for _, ridge := range []float64{0, 1e-3, 0.5, RidgeAuto} {
 			w := upload(t, b, backend.Float32, make([]float32, k))
 			fit, err := Head{Ridge: ridge, Prior: PriorSources, Rcond: -1}.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k),
-				upload(t, b, backend.Float32, narrow(heads)).Mat(m, k), narrow(y), w)
+				headsAmong(t, b, narrow(heads), m, k), narrow(y), w)
 			must.Do(t, err)
 			got := download(t, b, w)
 			if ridge == RidgeAuto {

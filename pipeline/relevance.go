@@ -81,7 +81,7 @@ func (r Relevance) solve(b backend.Queue, heads backend.Matrix, w backend.Vector
 	if err := tmp.Err(); err != nil {
 		return nil, 0, err
 	}
-	if err := cmp.Or(b.Copy(backend.Vec(a.Buf), backend.Vector{Buf: heads.Buf, Off: heads.Off, Len: m * k}), b.Copy(w64, w)); err != nil {
+	if err := cmp.Or(copyMatrix(b, a, heads), b.Copy(w64, w)); err != nil {
 		return nil, 0, err
 	}
 	switch r.Kind {
@@ -98,6 +98,19 @@ func (r Relevance) solve(b backend.Queue, heads backend.Matrix, w backend.Vector
 	default:
 		return minNormRelevance(b, tmp, a, w64, r.Rcond)
 	}
+}
+
+// copyMatrix copies a matrix to one of its shape, either with gaps between rows or not.
+func copyMatrix(b backend.Queue, to, from backend.Matrix) error {
+	if n := from.Rows * from.Cols; to.Stride == to.Cols && from.Stride == from.Cols {
+		return b.Copy(section(backend.Vec(to.Buf), to.Off, n), section(backend.Vec(from.Buf), from.Off, n))
+	}
+	for i := range from.Rows {
+		if err := b.Copy(to.Row(i), from.Row(i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // minNormRelevance computes W^+ w as (A^+)'w with A = W', since (W^+)' = (W')^+.

@@ -11,15 +11,23 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
+// headsAmong uploads W' (M by K) as part of a longer vector, as in a model's parameters:
+// of a network with intercepts there is one behind each head.
+func headsAmong(t *testing.T, b backend.Queue, a []float32, m, k int) backend.Matrix {
+	gap := m % 2
+	theta := slices.Repeat([]float32{nan32}, 5)
+	for i := range m {
+		theta = append(append(theta, a[i*k:(i+1)*k]...), slices.Repeat([]float32{nan32}, gap)...)
+	}
+	return backend.Matrix{Buf: upload(t, b, backend.Float32, theta).Buf, Off: 5, Rows: m, Cols: k, Stride: k + gap}
+}
+
 // relevanceOf estimates nu from W' (M by K, as a) and w.
 func relevanceOf(t *testing.T, b backend.Queue, r Relevance, a []float64, w []float64) ([]float64, int, error) {
 	t.Helper()
 	k := len(w)
 	m := len(a) / k
-	// The heads are part of a longer vector, as in the model's parameters.
-	theta := upload(t, b, backend.Float32, append(make([]float32, 5), narrow(a)...))
-	heads := backend.Vector{Buf: theta.Buf, Off: 5, Len: m * k}.Mat(m, k)
-	return r.estimate(b, heads, []backend.Vector{upload(t, b, backend.Float32, narrow(w))}, slices.Repeat([]int{1}, m))
+	return r.estimate(b, headsAmong(t, b, narrow(a), m, k), []backend.Vector{upload(t, b, backend.Float32, narrow(w))}, slices.Repeat([]int{1}, m))
 }
 
 func float32s(v []float64) []float64 { return wide(narrow(v)) }

@@ -308,14 +308,14 @@ func headRoot(heads *mat.Dense) (*mat.Dense, int) {
 
 // download64 reads a matrix of the device.
 func download64(b backend.Queue, m backend.Matrix) (*mat.Dense, error) {
-	host := make([]float32, m.Rows*m.Cols)
+	host := make([]float32, (m.Rows-1)*m.Stride+m.Cols)
 	if err := backend.Get(b, host, m.Buf, m.Off); err != nil {
 		return nil, err
 	}
 	out := mat.NewDense(m.Rows, m.Cols, nil)
 	for i := range m.Rows {
 		for j := range m.Cols {
-			out.Set(i, j, float64(host[i*m.Cols+j]))
+			out.Set(i, j, float64(host[i*m.Stride+j]))
 		}
 	}
 	return out, nil

@@ -343,13 +343,15 @@ func (l *Learner) headPenalty(lambda float64) (float64, error) {
 	if lambda > 0 {
 		return float64(sumInts(l.counts)) * lambda, nil
 	}
-	heads := l.model.heads()
-	flat := section(backend.Vec(heads.Buf), heads.Off, heads.Rows*heads.Cols)
-	square, err := l.queue.Dot(flat, flat)
-	if err != nil || square == 0 {
+	heads, err := download64(l.queue, l.model.heads())
+	if err != nil {
 		return 0, err
 	}
-	return l.sigma * l.sigma * float64(flat.Len) / square, nil
+	size := mat.Norm(heads, 2)
+	if size == 0 {
+		return 0, nil
+	}
+	return l.sigma * l.sigma * float64(len(heads.RawMatrix().Data)) / (size * size), nil
 }
 
 // newUncertainty condenses the relevance of replicates of a round that found nu.
