@@ -84,7 +84,7 @@ func (c Config) Canonical() Config {
 		c.Schedule.Budget = 0
 	}
 	if c.Representation == ClassConv {
-		c.ERM, c.Intercept = ERM{}, false
+		c.ERM = ERM{}
 	} else {
 		c.Conv = nil
 	}
@@ -94,7 +94,7 @@ func (c Config) Canonical() Config {
 	if !slices.Contains(c.Methods, Known) {
 		c.Nu = nil
 	}
-	if c.Allocation.Mix == MixAuto && (c.Schedule.Kind == ScheduleTheory || c.Representation == ClassConv || !c.Intercept) {
+	if c.Allocation.Mix == MixAuto && (c.Schedule.Kind == ScheduleTheory || !c.Intercept) {
 		c.Allocation.Mix = 0 // nothing says how much to explore
 	}
 	if c.Head.Prior == PriorResidual && c.Representation == ClassLinear && !c.Intercept {

@@ -81,7 +81,7 @@ type Config struct {
 	IncludeTarget bool `json:"include_target"`
 	// Intercept gives every output an unpenalised intercept, and centres and scales
 	// features, and labels that are numbers, so that results do not depend on their
-	// units. It is of the linear class.
+	// units.
 	Intercept bool `json:"intercept,omitempty"`
 	// Scaling is what features are measured in where there are intercepts, as [Scalings]
 	// lists; empty stands for ScalingGlobal.

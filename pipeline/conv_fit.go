@@ -40,7 +40,7 @@ func (n *convNet) newTrainer(s backend.Samples, labels int) (*trainer, error) {
 	tmp := backend.NewScope(n.b)
 	t := &trainer{
 		convNet: n, tmp: tmp, samples: s, order: make([]int32, n.set.Batch),
-		dz:   tmp.Matrix(backend.Float32, n.set.Batch, n.k),
+		dz:   tmp.Matrix(backend.Float32, n.set.Batch, n.width),
 		grad: tmp.Vector(backend.Float32, n.theta.Len), best: tmp.Vector(backend.Float32, n.theta.Len),
 		loss: tmp.Vector(backend.Float64, 1), perSample: float64(labels) / float64(s.Len()),
 	}
@@ -75,15 +75,18 @@ func (t *trainer) makeStep() error {
 	if err != nil {
 		return err
 	}
+	z.Cols = t.width // the ones
 	b, last := t.b, len(t.shapes)-1
 	scale := 2 / (t.perSample * float64(len(t.order)))
 	h, full := t.act.out[last], t.fullOf(t.theta)
 	h.Cols++
 	full.Cols--
+	dz := t.dz
+	dz.Cols = t.k // without that of the ones
 	err = cmp.Or(
 		b.HeadGradient(z, y, task, t.headsOf(t.theta), scale, t.dz, t.headsOf(t.grad), t.loss),
-		b.Gemm(true, false, 1, t.dz, h, 0, t.fullOf(t.grad)),
-		b.Gemm(false, false, 1, t.dz, full, 0, t.dout[last]))
+		b.Gemm(true, false, 1, dz, h, 0, t.fullOf(t.grad)),
+		b.Gemm(false, false, 1, dz, full, 0, t.dout[last]))
 	if err != nil {
 		return err
 	}
@@ -208,6 +211,7 @@ func (t *trainer) validate(order []int32) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
+		z.Cols = t.width
 		if err := t.b.HeadGradient(z, y, task, t.headsOf(t.theta), 1, backend.Matrix{}, backend.Matrix{}, t.loss); err != nil {
 			return 0, err
 		}

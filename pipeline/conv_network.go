@@ -34,7 +34,7 @@ func FitConv(ctx context.Context, b backend.Queue, s backend.Samples, counts []i
 	if flat := shapes[len(shapes)-1].Out(); k < 1 || k > flat {
 		return nil, Fit{}, fmt.Errorf("k is %d, expected 1 to the %d outputs of the last convolution", k, flat)
 	}
-	net, err := newConvNet(b, &c, shapes, k, len(counts))
+	net, err := newConvNet(b, &c, shapes, k, len(counts), 0)
 	if err != nil {
 		return nil, Fit{}, err
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/must"
@@ -13,6 +16,56 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
+
+// hostModel is a network with the heads of the sources, in float64.
+type hostModel struct {
+	*pipelinetest.HostNet
+	w, b []float64
+}
+
+// hostOf takes the parameters of a network of images of height by width.
+func (n *convNet) hostOf(height, width int, all []float32) hostModel {
+	m := hostModel{HostNet: pipelinetest.NewHostNet(height, width, n.tensors(all)), b: make([]float64, n.t)}
+	for _, x := range n.tensors(all) {
+		switch x.Name {
+		case "sources.weight":
+			m.w = wide(x.Data)
+		case "sources.bias":
+			m.b = wide(x.Data)
+		}
+	}
+	return m
+}
+
+// add adds h times the parameters of another.
+func (m *hostModel) add(h float64, by hostModel) {
+	m.HostNet.Add(h, by.HostNet)
+	floats.AddScaled(m.w, h, by.w)
+	floats.AddScaled(m.b, h, by.b)
+}
+
+// residual is that of output t for a row with a label, and how close the row is to a kink.
+func (m *hostModel) residual(x []float64, t int, label float64) (r, gap float64) {
+	z, gap := m.Features(x)
+	return dot(z, m.w[t*len(z):(t+1)*len(z)]) + m.b[t] - label, gap
+}
+
+// anyUnits gives a network units that rows and labels have nothing to do with, and returns
+// the origins. It has none without intercepts.
+func (n *convNet) anyUnits(t *testing.T, rng *rand.Rand) []float64 {
+	t.Helper()
+	origins := make([]float64, n.t)
+	if n.intercept() {
+		origins = wide(narrow(normals(rng, n.t)))
+		u := units{centre: narrow(normals(rng, n.inputs())), scale: 0.5 + rng.Float64(), label: []float64{3}}
+		must.Do(t, n.setUnits(u, narrow(origins)))
+		again := must.Get(n.units())(t)
+		if !slices.Equal(again.centre, u.centre) || float32(again.scale) != float32(u.scale) || !slices.Equal(again.label, u.label) {
+			t.Fatalf("the units are %+v, set %+v", again, u)
+		}
+	}
+	return origins
+}
 
 // The gradient of a step, taken back from Adam's first moment, is that of the
 // mean squared residual in float64, by central differences along random
@@ -22,16 +75,11 @@ func TestConvStepGradient(t *testing.T) {
 	set := smallImages(3, 4, 60, 7, 6)
 	dev := openDevice(t, 2, set)
 	cfg := smallConvConfig()
-	n := newSmallNet(t, dev, cfg, 4)
 	counts := []int{10, 3, 12, 7}
 	var rows [][]int32
 	for i := range counts {
 		rows = append(rows, set.Tasks[i].Train)
 	}
-	s := must.Get(samplesOf(n.b, dev, []int{0, 1, 2, 3}, rows, counts))(t)
-	defer s.Free()
-	tr := must.Get(n.newTrainer(s, s.Len()))(t)
-	defer tr.close()
 	task := func(i int32) int {
 		for m, c := range counts {
 			if i < int32(c) {
@@ -42,70 +90,62 @@ func TestConvStepGradient(t *testing.T) {
 		panic("no such sample")
 	}
 	first := []int32{0, 10, 13, 25}
-	for range 4 {
-		var theta []float32
-		loss := func(theta []float32) (sum, gap float64) {
-			tensors := n.tensors(theta)
-			host, w := pipelinetest.NewHostNet(7, 6, tensors), wide(tensors[len(tensors)-1].Data)
+	for trial := range 6 {
+		cfg.Intercept = trial%2 == 0
+		n := newSmallNet(t, dev, cfg, 4)
+		origins := n.anyUnits(t, rng)
+		s := must.Get(samplesOf(n.b, dev, []int{0, 1, 2, 3}, rows, counts))(t)
+		defer s.Free()
+		tr := must.Get(n.newTrainer(s, s.Len()))(t)
+		defer tr.close()
+		loss := func(host hostModel) (sum, gap float64) {
 			gap = math.Inf(1)
 			for _, i := range tr.order {
 				m := task(i)
 				row := int(set.Tasks[m].Train[i-first[m]])
-				z, g := host.Features(features(set, m%2, row))
-				r := dot(z, w[m*cfg.K:][:cfg.K]) - float64(set.Tasks[m].Labels[row])
+				r, g := host.residual(features(set, m%2, row), m, float64(set.Tasks[m].Labels[row])+origins[m])
 				sum, gap = sum+r*r/float64(len(tr.order)), min(gap, g)
 			}
 			return sum, gap
 		}
+		var all []float32
 		for gap := 0.0; gap < 2e-4; {
 			must.Do(t, n.start(s, counts, rng))
-			theta = narrow(download(t, n.b, n.theta))
-			for i := range theta { // biases too
-				theta[i] += float32(0.1 * rng.NormFloat64())
+			all = narrow(download(t, n.b, n.all))
+			for i := range n.theta.Len { // biases too
+				all[i] += float32(0.1 * rng.NormFloat64())
 			}
-			must.Do(t, backend.Put(n.b, n.theta.Buf, 0, theta))
+			must.Do(t, backend.Put(n.b, n.all.Buf, 0, all))
 			for i := range tr.order {
 				tr.order[i] = int32(rng.IntN(s.Len()))
 			}
-			_, gap = loss(theta)
+			_, gap = loss(n.hostOf(7, 6, all))
 		}
-		before, _ := loss(theta)
+		before, _ := loss(n.hostOf(7, 6, all))
 		tr.rates = backend.AdamRates{Beta1: 0, Beta2: 0.5, Epsilon: 1, Correction1: 1, Correction2: 1} // m = g, no step
 		must.Do(t, n.b.Fill(tr.loss, 0))
 		must.Do(t, tr.step.Run())
 		if got, err := tr.meanLoss(len(tr.order)); err != nil || !near(got, before, 1e-5) {
-			t.Errorf("the loss is %g, %v, want %g", got, err, before)
+			t.Errorf("intercept %v: the loss is %g, %v, want %g", cfg.Intercept, got, err, before)
 		}
 		g := download(t, n.b, backend.Vector{Buf: n.moments.Buf, Len: n.theta.Len})
-		if after := download(t, n.b, n.theta); distance(after, wide(theta)) != 0 {
+		if after := download(t, n.b, n.all); distance(after, wide(all)) != 0 {
 			t.Error("a step of rate 0 moved the parameters")
 		}
 		const h = 1e-5
 		for range 5 {
-			v := normals(rng, len(theta))
+			v := make([]float32, len(all)) // 0 for the units
+			copy(v, narrow(normals(rng, n.theta.Len)))
 			at := func(h float64) float64 {
 				// In float64 beside theta: the differences are far below float32.
-				tensors := n.tensors(theta)
-				moved := n.tensors(narrow(v))
-				host, w := pipelinetest.NewHostNet(7, 6, tensors), wide(tensors[len(tensors)-1].Data)
-				by, dw := pipelinetest.NewHostNet(7, 6, moved), wide(moved[len(moved)-1].Data)
-				host.Add(h, by)
-				for i := range w {
-					w[i] += h * dw[i]
-				}
-				sum := 0.0
-				for _, i := range tr.order {
-					m := task(i)
-					row := int(set.Tasks[m].Train[i-first[m]])
-					z, _ := host.Features(features(set, m%2, row))
-					r := dot(z, w[m*cfg.K:][:cfg.K]) - float64(set.Tasks[m].Labels[row])
-					sum += r * r / float64(len(tr.order))
-				}
+				host := n.hostOf(7, 6, all)
+				host.add(h, n.hostOf(7, 6, v))
+				sum, _ := loss(host)
 				return sum
 			}
 			slope := (at(h) - at(-h)) / (2 * h)
-			if got := dot(g, wide(narrow(v))); !(math.Abs(got-slope) <= 1e-3*(math.Abs(slope)+0.1*norm(g)*norm(v))) {
-				t.Errorf("the slope is %g, want %g", got, slope)
+			if got := dot(g, wide(v[:n.theta.Len])); !(math.Abs(got-slope) <= 1e-3*(math.Abs(slope)+0.1*norm(g)*norm(wide(v)))) {
+				t.Errorf("intercept %v: the slope is %g, want %g", cfg.Intercept, got, slope)
 			}
 		}
 	}
@@ -121,7 +161,9 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 	cfg.Conv.Passes, cfg.Conv.Patience, cfg.Conv.Rate = 12, 2, 0.05
 	stops := map[string]int{}
 	for seed := range uint64(6) {
+		cfg.Intercept = seed%2 == 0
 		n := newSmallNet(t, dev, cfg, 4)
+		origins := n.anyUnits(t, testrand.New(t))
 		counts := []int{300, 9, 211, 120}
 		var rows [][]int32
 		for i := range counts {
@@ -132,9 +174,7 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 		must.Do(t, n.start(s, counts, stream(seed, "init")))
 		fit := must.Get(n.fit(context.Background(), s, fitRun{counts: counts, labels: counts, rng: stream(seed, "fit")}))(t)
 		stops[fit.Stop]++
-		theta := narrow(download(t, n.b, n.theta))
-		tensors := n.tensors(theta)
-		host, w := pipelinetest.NewHostNet(8, 9, tensors), wide(tensors[len(tensors)-1].Data)
+		host := n.hostOf(8, 9, narrow(download(t, n.b, n.all)))
 		_, aside := cfg.Conv.split(counts)
 		z := backend.NewScope(n.b)
 		zm := z.Matrix(backend.Float32, s.Len(), cfg.K)
@@ -145,10 +185,11 @@ func TestConvFitKeepsTheBest(t *testing.T) {
 		for m, c := range counts {
 			for i := range c {
 				row := int(set.Tasks[m].Train[i])
-				want, _ := host.Features(features(set, m%2, row))
+				x := features(set, m%2, row)
+				want, _ := host.Features(x)
 				closeVectors(t, "features", all[int(at)*cfg.K:][:cfg.K], want, 1e-4, 1)
 				if slices.Contains(aside, at) {
-					r := dot(want, w[m*cfg.K:][:cfg.K]) - float64(set.Tasks[m].Labels[row])
+					r, _ := host.residual(x, m, float64(set.Tasks[m].Labels[row])+origins[m])
 					sum += r * r / float64(len(aside))
 				}
 				at++
@@ -199,9 +240,10 @@ func TestConvLearns(t *testing.T) {
 func TestConvWarmStart(t *testing.T) {
 	set := smallImages(10, 4, 300, 6, 7)
 	dev := openDevice(t, 1, set)
-	for _, warm := range []bool{true, false} {
+	for i := range 4 {
+		warm := i%2 == 0
 		cfg := smallConvConfig()
-		cfg.Methods, cfg.Conv.WarmStart, cfg.Schedule.Epochs = []string{Active}, warm, 2
+		cfg.Methods, cfg.Conv.WarmStart, cfg.Schedule.Epochs, cfg.Intercept = []string{Active}, warm, 2, i > 1
 		u := must.Get(newLearner(dev, cfg, 0))(t)
 		defer u.Close()
 		second := func(st State) Fit {
@@ -222,7 +264,10 @@ func TestConvWarmStart(t *testing.T) {
 			t.Errorf("warm start %v: epoch 2 gives %+v, and %+v when resumed", warm, want, got)
 		}
 		for what, change := range map[string]func(*State){
-			"the parameters":  func(s *State) { s.Theta = make([]float32, len(s.Theta)) },
+			"the parameters": func(s *State) { // without the units
+				s.Theta = slices.Clone(s.Theta)
+				clear(s.Theta[:len(s.Optimiser)/2])
+			},
 			"the moments":     func(s *State) { s.Optimiser = make([]float32, len(s.Optimiser)) },
 			"the step number": func(s *State) { s.Epochs[0].Fit.Iterations = 0 },
 		} {
@@ -289,7 +334,7 @@ func TestConvDiverges(t *testing.T) {
 
 func newSmallNet(t *testing.T, dev *Resident, cfg Config, m int) *convNet {
 	t.Helper()
-	r := must.Get(newRepresentation(pipelinetest.NewQueue(t, dev.Device), &cfg, dev.Set, m, 1))(t)
+	r := must.Get(newRepresentation(pipelinetest.NewQueue(t, dev.Device), &cfg, dev.Set, m, b2i(cfg.Intercept)))(t)
 	t.Cleanup(r.close)
 	return r.(*convNet)
 }

@@ -59,19 +59,25 @@ func TestInterceptRecords(t *testing.T) {
 // Results do not depend on the units of features and labels: the same draws, the
 // same relevance to rounding, predictions in the new units.
 func TestUnits(t *testing.T) {
+	cfg := smallConfig()
+	cfg.Intercept = true
+	sameInOtherUnits(t, smallSet(4, 5, 300, 6, false), cfg, 2)
+}
+
+// sameInOtherUnits runs the problem with its features and labels and with others.
+func sameInOtherUnits(t *testing.T, set *dataset.Set, cfg Config, target int) {
+	t.Helper()
 	const a, b, c, e = 20, 500, 3, 7
-	set := smallSet(4, 5, 300, 6, false)
 	other := *set
 	other.Pools, other.Tasks = nil, nil
 	for _, p := range set.Pools {
 		q := *p
-		q.U8, q.F16, q.Scale = nil, nil, 1
+		q.U8, q.F16, q.F32, q.Scale = nil, nil, nil, 1
 		for i := range q.Rows {
 			for _, v := range features(set, slices.Index(set.Pools, p), i) {
 				q.F32 = append(q.F32, float32(a*v+b))
 			}
 		}
-		q.F32 = q.F32[len(q.F32)-q.Rows*q.Cols:]
 		other.Pools = append(other.Pools, &q)
 	}
 	for _, task := range set.Tasks {
@@ -81,10 +87,8 @@ func TestUnits(t *testing.T) {
 		}
 		other.Tasks = append(other.Tasks, task)
 	}
-	cfg := smallConfig()
-	cfg.Intercept = true
-	_, one := runUnit(t, openDevice(t, 1, set), cfg, 2)
-	_, two := runUnit(t, openDevice(t, 1, &other), cfg, 2)
+	_, one := runUnit(t, openDevice(t, 1, set), cfg, target)
+	_, two := runUnit(t, openDevice(t, 1, &other), cfg, target)
 	for i := range one.Epochs {
 		x, y := &one.Epochs[i], &two.Epochs[i]
 		if !slices.Equal(x.Counts, y.Counts) {
@@ -94,6 +98,15 @@ func TestUnits(t *testing.T) {
 		if !near(y.Score.Value/(c*c*x.Score.Value), 1, 1e-3) {
 			t.Errorf("%s, epoch %d: the error is %g, in other units %g", x.Method, x.Epoch, x.Score.Value, y.Score.Value)
 		}
+	}
+}
+
+// An output that has no label yet starts where the others of its column do.
+func TestFillMeans(t *testing.T) {
+	means := []float32{1, 0, 3, 9, 0, 0}
+	fillMeans(means, []int{5, 0, 2, 1, 0, 0}, []int{0, 0, 0, 1, 1, 2, 0})
+	if want := []float32{1, 2, 3, 9, 9, 0}; !slices.Equal(means, want) {
+		t.Errorf("the means are %v, want %v", means, want)
 	}
 }
 

@@ -185,7 +185,11 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	if in.Method == Pooled {
 		return l.learnPooled(rec, in)
 	}
-	samples, err := l.data.samples(l.queue, p.Sources, in.Sources)
+	fromOrigins, err := l.fromOrigins(in.Sources)
+	if err != nil {
+		return Epoch{}, err
+	}
+	samples, err := l.data.samples(l.queue, p.Sources, fromOrigins)
 	if err != nil {
 		return Epoch{}, err
 	}
@@ -229,8 +233,8 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), heads, outputsOf(p.Sources)); err != nil {
 		return Epoch{}, err
 	}
-	if c, ok := l.model.(*linearClass); ok && p.Config.Allocation.Mix == MixAuto {
-		if rec.Match, err = l.match(c, samples); err != nil {
+	if p.Config.Allocation.Mix == MixAuto {
+		if rec.Match, err = l.match(samples, in.Sources); err != nil {
 			return Epoch{}, err
 		}
 	}
@@ -291,10 +295,29 @@ func (l *Learner) inUnits(in Round, first bool) (Round, error) {
 		}
 	}
 	in.Target = u.in(in.Target, p.targetColumns())
+	fillMeans(means, labelCounts(p.Sources, in.Sources), p.columns)
 	if first || !l.problem.Config.warmStart() {
 		err = l.model.setUnits(u, means)
 	}
 	return in, err
+}
+
+// fromOrigins returns labelled rows of the sources with the labels that the fit sees.
+func (l *Learner) fromOrigins(in []Labelled) ([]Labelled, error) {
+	origins, err := l.model.origins()
+	if err != nil || origins == nil {
+		return in, err
+	}
+	out := make([]Labelled, len(in))
+	for m, s := range l.problem.Sources {
+		outputs := len(s.Tasks)
+		y := slices.Clone(in[m].Y)
+		for i := range y {
+			y[i] -= origins[i%outputs]
+		}
+		out[m], origins = Labelled{in[m].Rows, y}, origins[outputs:]
+	}
+	return out, nil
 }
 
 // restore uploads the parameters that a state holds.

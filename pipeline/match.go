@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -14,7 +15,13 @@ import (
 // the 1/n that n unrelated rows give, summed over the outputs of both. Unlike nu it
 // needs no head of the source: it sees one that the penalty leaves no head, as the
 // target's own rows see it.
-func (l *Learner) match(model *linearClass, s backend.Samples) ([]float64, error) {
+//
+// The linear class needs no predictions of single samples for it; in are the samples.
+func (l *Learner) match(s backend.Samples, in []Labelled) ([]float64, error) {
+	model, linear := l.model.(*linearClass)
+	if !linear {
+		return l.matchOf(s, in)
+	}
 	pass, err := newMatchPass(model, s)
 	if err != nil {
 		return nil, err
@@ -39,6 +46,48 @@ func (l *Learner) match(model *linearClass, s backend.Samples) ([]float64, error
 		}
 	}
 	return out, nil
+}
+
+// matchOf is match by predictions of each sample, whatever the representation. in are
+// the samples.
+func (l *Learner) matchOf(s backend.Samples, in []Labelled) ([]float64, error) {
+	u, err := l.model.units()
+	if err != nil {
+		return nil, err
+	}
+	pred, err := l.predictionsOf(s, u)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(in))
+	first := 0
+	for m, source := range l.problem.Sources {
+		last := first + len(in[m].Rows)
+		for c := range source.Tasks {
+			for _, p := range pred {
+				if r, n := correlation(p[first:last], in[m].Y, c, len(source.Tasks)); n > 2 {
+					out[m] += math.Pow(math.Max(0, r*r-1/float64(n)), 2)
+				}
+			}
+		}
+		first = last
+	}
+	return out, nil
+}
+
+// correlation is that of f with the labels of an output, y row after row, and the number
+// of these; 0 where either is constant.
+func correlation(f, y []float32, output, outputs int) (r float64, n int) {
+	var x, labels []float64
+	for i, v := range f {
+		if label := y[i*outputs+output]; label == label {
+			x, labels = append(x, float64(v)), append(labels, float64(label))
+		}
+	}
+	if r = stat.Correlation(x, labels, nil); r != r {
+		r = 0
+	}
+	return r, len(x)
 }
 
 // matchPass holds what a pass over the samples of the sources needs, and what one at 0

@@ -44,6 +44,14 @@ func TestMatch(t *testing.T) {
 			t.Errorf("source %d of %d samples: match %g, want %g", m, n, e.Match[m], want)
 		}
 	}
+	in := Proposal{}
+	for m, n := range e.Counts {
+		in.Sources = append(in.Sources, u.problem.draws.source[m][:n])
+	}
+	all := u.problem.LookUp(in).Sources
+	s := must.Get(u.data.samples(u.queue, u.problem.Sources, all))(t)
+	defer s.Free()
+	closeVectors(t, "the match by predictions of each sample", must.Get(u.matchOf(s, all))(t), e.Match, 1e-3, 0)
 	if !(e.Own > 0 && e.Own < 1) {
 		t.Errorf("the target's own part is %g, expected some", e.Own)
 	}

@@ -179,7 +179,7 @@ func (p *Predictor) loadNet(named map[string]Tensor, height, width int) error {
 	for k := range p.K {
 		theta = append(append(theta, full.Data[k*flat:(k+1)*flat]...), bias.Data[k])
 	}
-	if p.net, err = newConvNet(p.queue, conv, shapes, p.K, 0); err != nil {
+	if p.net, err = newConvNet(p.queue, conv, shapes, p.K, 0, 0); err != nil {
 		return err
 	}
 	if len(theta) != p.net.theta.Len {

@@ -20,8 +20,7 @@ const (
 // one class of functions and another. Its parameters live on the device.
 type representation interface {
 	// parameters are all parameters as one vector, units included; optimiser is
-	// what a fit hands
-	// to the next beside them, empty where that is nothing.
+	// what a fit hands to the next beside them, empty where that is nothing.
 	parameters() backend.Vector
 	optimiser() backend.Vector
 	// heads views W' (T by K) among the parameters.
@@ -38,6 +37,9 @@ type representation interface {
 	// parameters. units reads the units back.
 	setUnits(u units, intercepts []float32) error
 	units() (units, error)
+	// origins are what the fit measures the labels of each output of the sources from,
+	// nil for 0.
+	origins() ([]float32, error)
 	// sourceIntercepts are those of the sources' outputs, nil where they have none.
 	sourceIntercepts() ([]float32, error)
 	// tensors names the parts of downloaded parameters for model.safetensors.
@@ -66,7 +68,7 @@ func newRepresentation(b backend.Queue, cfg *Config, set *dataset.Set, t, column
 		if err != nil {
 			return nil, err
 		}
-		return newConvNet(b, cfg.Conv, shapes, cfg.K, t)
+		return newConvNet(b, cfg.Conv, shapes, cfg.K, t, columns)
 	}
 	scales := 1
 	if cfg.Scaling == ScalingFeature {
@@ -211,6 +213,8 @@ func (l *linearClass) predictor(head backend.Vector, column int) (p []float64, c
 	}
 	return p, c, nil
 }
+
+func (l *linearClass) origins() ([]float32, error) { return nil, nil }
 
 func (l *linearClass) sourceIntercepts() ([]float32, error) {
 	if !l.intercept {

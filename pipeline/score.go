@@ -112,10 +112,24 @@ func (l *Learner) predictions(rows []int32, u units) ([][]float32, error) {
 
 // predictSome is predictions for rows that are on the device together.
 func (l *Learner) predictSome(rows []int32, u units) ([][]float32, error) {
+	s, err := l.data.unlabelled(l.queue, l.problem.Target.Pool, rows)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Free()
+	return l.predictionsOf(s, u)
+}
+
+// predictionsOf are those for all samples, in order.
+func (l *Learner) predictionsOf(s backend.Samples, u units) ([][]float32, error) {
 	columns := l.problem.targetColumns()
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
-	z, err := l.features(tmp, l.problem.Target.Pool, rows)
+	z := tmp.Matrix(backend.Float32, s.Len(), l.problem.Config.K)
+	if err := tmp.Err(); err != nil {
+		return nil, err
+	}
+	err := l.model.features(s, z)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +143,7 @@ func (l *Learner) predictSome(rows []int32, u units) ([][]float32, error) {
 			if err := backend.Get(l.queue, intercept, head.Buf, head.Off+l.problem.Config.K); err != nil {
 				return nil, err
 			}
-			if own, err = l.ownPart(tmp, rows, head, u); err != nil {
+			if own, err = l.ownPart(tmp, s, head, u); err != nil {
 				return nil, err
 			}
 			for j, v := range pred[i] {
@@ -208,17 +222,12 @@ func scorePredictions(binary bool, groups [][]int, pred [][]float32, y []float32
 	return Score{Metric: MetricError, Value: sum / float64(losses.Rows)}, losses
 }
 
-// ownPart is z'delta for rows of the target's pool, 0 without delta.
-func (l *Learner) ownPart(tmp *backend.Scope, rows []int32, head backend.Vector, u units) ([]float64, error) {
-	out, k, d := make([]float64, len(rows)), l.problem.Config.K, l.problem.Set.Pools[0].Cols
+// ownPart is z'delta for samples, 0 without delta.
+func (l *Learner) ownPart(tmp *backend.Scope, s backend.Samples, head backend.Vector, u units) ([]float64, error) {
+	out, k, d := make([]float64, s.Len()), l.problem.Config.K, l.problem.Set.Pools[0].Cols
 	if head.Len <= k+1 {
 		return out, nil
 	}
-	s, err := l.data.unlabelled(l.queue, l.problem.Target.Pool, rows)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Free()
 	delta := section(head, k+1, d)
 	z, host, weights := tmp.Vector(backend.Float32, s.Len()), make([]float32, s.Len()), make([]float32, d)
 	if err := tmp.Err(); err != nil {

@@ -93,6 +93,22 @@ func meanLabel(y []float32) float64 {
 	return sum / float64(max(1, len(y)))
 }
 
+// fillMeans gives outputs without labels the mean of those that are of the same column.
+func fillMeans(means []float32, counts, columns []int) {
+	sum, n := map[int]float64{}, map[int]int{}
+	for i, mean := range means {
+		if counts[i] > 0 {
+			sum[columns[i]] += float64(mean)
+			n[columns[i]]++
+		}
+	}
+	for i, c := range columns[:len(means)] {
+		if counts[i] == 0 && n[c] > 0 {
+			means[i] = float32(sum[c] / float64(n[c]))
+		}
+	}
+}
+
 // A feature is constant, with s_j = 1, up to a spread of constantFeature times its mean,
 // which in float32 is hardly more than rounding, and up to leastSpread.
 const (

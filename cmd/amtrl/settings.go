@@ -38,7 +38,7 @@ var (
 	inBudget  = &condition{"--schedule budget", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleBudget }}
 	hasFloor  = &condition{"--schedule paper or budget", func(c *config) bool { return c.Schedule.Kind != pipeline.ScheduleTheory }}
 	isLinear  = &condition{"--representation linear", func(c *config) bool { return c.Representation == pipeline.ClassLinear }}
-	isScaled  = &condition{"--intercept", func(c *config) bool { return isLinear.holds(c) && c.Intercept }}
+	isScaled  = &condition{"--intercept", func(c *config) bool { return c.Intercept }}
 	isConv    = &condition{"--representation conv", func(c *config) bool { return c.Representation == pipeline.ClassConv }}
 	isMinNorm = &condition{"--relevance minnorm", func(c *config) bool { return c.Relevance.Kind == pipeline.MinNorm }}
 	isRidge   = &condition{"--relevance ridge", func(c *config) bool { return c.Relevance.Kind == pipeline.Ridge }}
@@ -80,7 +80,7 @@ var (
 		{"representation", "what phi is: linear, or conv for a convolutional network", func(c *config) any { return &c.Representation }, nil},
 		&widthSetting,
 		{"intercept", "an unpenalised intercept for every output; features are centred and scaled",
-			func(c *config) any { return &c.Intercept }, isLinear},
+			func(c *config) any { return &c.Intercept }, nil},
 		{"scaling", "what features are measured in: global (one unit for all), feature (each in its own spread), none, or auto (by their ranges)",
 			func(c *config) any { return &c.Scaling }, isScaled},
 		{"lambda", "ERM penalty on ||B||^2 + ||W||^2; auto follows the noise of the labels",

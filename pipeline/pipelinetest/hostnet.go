@@ -13,6 +13,8 @@ type HostNet struct {
 	a      []float64 // K by flat
 	bias   []float64
 	k      int
+	centre []float64 // nil for 0
+	scale  float64
 }
 
 type hostLayer struct {
@@ -29,7 +31,7 @@ type tensor = struct {
 
 // NewHostNet takes the parameters from the tensors of a model.
 func NewHostNet[T ~tensor](h, w int, tensors []T) *HostNet {
-	n := &HostNet{h: h, w: w}
+	n := &HostNet{h: h, w: w, scale: 1}
 	for _, named := range tensors {
 		t := tensor(named)
 		switch {
@@ -41,12 +43,16 @@ func NewHostNet[T ~tensor](h, w int, tensors []T) *HostNet {
 			n.a, n.k = Wide(t.Data), t.Shape[0]
 		case t.Name == "representation.full.bias":
 			n.bias = Wide(t.Data)
+		case t.Name == "representation.centre":
+			n.centre = Wide(t.Data)
+		case t.Name == "representation.scale":
+			n.scale = float64(t.Data[0])
 		}
 	}
 	return n
 }
 
-// Add adds h times the parameters of another network of the same shape.
+// Add adds h times the parameters of another network of the same shape, units apart.
 func (n *HostNet) Add(h float64, by *HostNet) {
 	add := func(x, dx []float64) {
 		for i := range x {
@@ -61,10 +67,23 @@ func (n *HostNet) Add(h float64, by *HostNet) {
 	add(n.bias, by.bias)
 }
 
+// InUnits is a row as the network sees it, (x - mu) / s.
+func (n *HostNet) InUnits(x []float64) []float64 {
+	x = slices.Clone(x)
+	for j := range x {
+		if n.centre != nil {
+			x[j] -= n.centre[j]
+		}
+		x[j] /= n.scale
+	}
+	return x
+}
+
 // Features computes phi(x), and how close any pooling window is to a change of
 // its largest value.
 func (n *HostNet) Features(x []float64) (z []float64, gap float64) {
 	h, w, gap := n.h, n.w, math.Inf(1)
+	x = n.InUnits(x)
 	for _, l := range n.layers {
 		pixel := func(i, j, f int) float64 {
 			sum := l.b[f]

@@ -1,0 +1,152 @@
+package pipeline
+
+import "github.com/amtrl/amtrl/backend"
+
+// activations are the intermediate results of up to rows samples, y their labels.
+type activations struct {
+	net  *convNet
+	rows int
+	x, y backend.Matrix
+	task backend.Vector
+	out  []backend.Matrix // of the layers; the last has a column of ones behind it
+	arg  []backend.Matrix // zero without gradients
+	z    backend.Matrix   // with intercepts it has a column of ones behind it
+	// centre has mu in each row, and inverse is 1/s; centre is empty without units.
+	centre  backend.Vector
+	inverse float64
+}
+
+// rowAlign is the multiple of elements that rows are apart, for the sake of
+// wide loads.
+const rowAlign = 16
+
+func (n *convNet) newActivations(tmp *backend.Scope, rows, outputs int, gradients bool) (*activations, error) {
+	a := &activations{
+		net: n, rows: rows,
+		x:    tmp.Matrix(backend.Float32, rows, n.shapes[0].In()),
+		y:    tmp.Matrix(backend.Float32, rows, outputs),
+		task: tmp.Vector(backend.Int32, rows),
+		z:    tmp.Matrix(backend.Float32, rows, n.width),
+	}
+	a.z.Cols = n.k
+	for _, s := range n.shapes {
+		cols := s.Out()
+		stride := (cols + rowAlign) / rowAlign * rowAlign // at least one more
+		m := tmp.Matrix(backend.Float32, rows, stride)
+		m.Cols = cols
+		a.out = append(a.out, m)
+		var arg backend.Matrix
+		if gradients {
+			arg = tmp.Matrix(backend.Uint8, rows, cols)
+		}
+		a.arg = append(a.arg, arg)
+	}
+	if err := tmp.Err(); err != nil {
+		return nil, err
+	}
+	// The padding is never written, except the ones.
+	if err := n.b.Fill(backend.Vec(a.out[len(a.out)-1].Buf), 1); err != nil || !n.intercept() {
+		return a, err
+	}
+	if err := n.b.Fill(backend.Vec(a.z.Buf), 1); err != nil {
+		return nil, err
+	}
+	return a, a.setUnits(tmp)
+}
+
+// setUnits lays out mu once for each row.
+func (a *activations) setUnits(tmp *backend.Scope) error {
+	n, d := a.net, a.net.inputs()
+	u, err := n.units()
+	if err != nil {
+		return err
+	}
+	a.centre, a.inverse = tmp.Vector(backend.Float32, a.rows*d), 1/u.scale
+	if err := tmp.Err(); err != nil {
+		return err
+	}
+	if err := n.b.Copy(section(a.centre, 0, d), section(n.all, n.theta.Len+n.t, d)); err != nil {
+		return err
+	}
+	for done := 1; done < a.rows; done *= 2 {
+		more := min(done, a.rows-done) * d
+		if err := n.b.Copy(section(a.centre, done*d, more), section(a.centre, 0, more)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toUnits takes rows from those of the data into those of the network.
+func (a *activations) toUnits(x backend.Matrix) error {
+	if a.centre.Len == 0 {
+		return nil
+	}
+	flat := section(backend.Vec(x.Buf), x.Off, x.Rows*x.Cols)
+	if err := a.net.b.Axpy(-1, section(a.centre, 0, flat.Len), flat); err != nil {
+		return err
+	}
+	return a.net.b.Scale(a.inverse, flat)
+}
+
+// first is m's first rows.
+func first(m backend.Matrix, rows int) backend.Matrix {
+	if m.Buf != nil {
+		m.Rows = rows
+	}
+	return m
+}
+
+// forward lays out the samples that order names, at most rows of them, and
+// computes z = A (h, 1) for their last layer's outputs h.
+func (a *activations) forward(theta backend.Vector, s backend.Samples, order []int32) (z, y backend.Matrix,
+	task backend.Vector, err error) {
+	n, r := a.net, len(order)
+	y, task, z = first(a.y, r), a.task, first(a.z, r)
+	task.Len = r
+	in := first(a.x, r)
+	if err = n.b.Batch(s, order, in, y, task); err != nil {
+		return
+	}
+	if err = a.toUnits(in); err != nil {
+		return
+	}
+	for l, shape := range n.shapes {
+		w, b := n.layerOf(theta, l)
+		out := first(a.out[l], r)
+		if err = n.b.Conv(shape, in, w, b, out, first(a.arg[l], r)); err != nil {
+			return
+		}
+		in = out
+	}
+	in.Cols++ // the ones
+	err = n.b.Gemm(false, true, 1, in, n.fullOf(theta), 0, z)
+	return
+}
+
+// evalRows is the number of samples whose features are computed at a time.
+const evalRows = 256
+
+// features goes through the samples in order.
+func (n *convNet) features(s backend.Samples, z backend.Matrix) error {
+	tmp := backend.NewScope(n.b)
+	defer tmp.Close()
+	a, err := n.newActivations(tmp, min(evalRows, s.Len()), s.Outputs(), false)
+	if err != nil {
+		return err
+	}
+	order := make([]int32, a.rows)
+	for lo := 0; lo < s.Len(); lo += a.rows {
+		part := order[:min(a.rows, s.Len()-lo)]
+		for i := range part {
+			part[i] = int32(lo + i)
+		}
+		to := z
+		to.Off, to.Rows = z.Off+lo*z.Stride, len(part)
+		a.z = to
+		if _, _, _, err := a.forward(n.theta, s, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
+)
+
+const shopSide = 8 // of the images of imageShops
+
+// imageShops is a set of pools of images that show three patterns, each by a strength of
+// its own. Outputs are the classes of which is the strongest, or two of the strengths with
+// noise, in different units, of which a part is missing. Each pool sees them in another light.
+func imageShops(rng *rand.Rand, pools, rows int, classes bool) *dataset.Set {
+	const side = shopSide
+	set := &dataset.Set{Name: "image shops", Binary: classes}
+	patterns := [][]float64{normals(rng, 9), normals(rng, 9), normals(rng, 9)}
+	for p := range pools {
+		pool := &dataset.Pool{Name: fmt.Sprint("shop", p), Rows: rows, Cols: side * side, Height: side, Width: side, Scale: 1}
+		light, strengths := 0.7+0.6*rng.Float64(), make([][]float64, rows)
+		for i := range rows {
+			image := normals(rng, side*side)
+			strengths[i] = normals(rng, len(patterns))
+			for k, pattern := range patterns {
+				top, left := 3*(k/2), 4*(k%2)+rng.IntN(2)
+				for j, v := range pattern {
+					image[(top+j/3)*side+left+j%3] += 8 * strengths[i][k] * v
+				}
+			}
+			for _, v := range image { // which 20 times and 500 more can hold in float32
+				pool.F32 = append(pool.F32, float32(int(16*light*v))/128)
+			}
+		}
+		set.Pools = append(set.Pools, pool)
+		for c := range 2 + b2i(classes) {
+			t := dataset.Task{Name: fmt.Sprint(pool.Name, "_", c), Pool: p, Labels: make([]float32, rows)}
+			t.Output = dataset.Output{Name: "column", Class: fmt.Sprint("class", c)}
+			if !classes {
+				t.Output = dataset.Output{Name: fmt.Sprint("column", c)}
+			}
+			for i, s := range strengths {
+				t.Labels[i] = float32(b2i(slices.Max(s) == s[c]))
+				if !classes {
+					t.Labels[i] = float32((s[c] + 0.1*rng.NormFloat64()) * []float64{1, 100}[c])
+				}
+				switch {
+				case !classes && c > 0 && i%3 == 0:
+				case i%5 == 0:
+					t.Test = append(t.Test, int32(i))
+				default:
+					t.Train = append(t.Train, int32(i))
+				}
+			}
+			set.Tasks = append(set.Tasks, t)
+		}
+	}
+	return set
+}
+
+// convPoolsConfig are the settings of preset default for imageShops.
+func convPoolsConfig(t *testing.T) Config {
+	cfg := defaultConfig(t)
+	cfg.Sources, cfg.Representation, cfg.ERM = SourcesPools, ClassConv, ERM{}
+	cfg.Schedule.Epochs, cfg.K = 2, 4
+	cfg.Conv = &Conv{Channels: []int{6}, Passes: 6, Batch: 8, Rate: 0.02, Decay: 0.01, Validation: 0.1, Patience: 6, WarmStart: true}
+	return cfg
+}
+
+// A network with several outputs, of classes or of numbers in units of their own, beats
+// the mean; and its tensors, and a [Predictor] of them, predict what the score of each
+// method says.
+func TestConvPools(t *testing.T) {
+	rng := testrand.New(t)
+	for _, classes := range []bool{true, false} {
+		set := imageShops(rng, 4, 200, classes)
+		dev := openDevice(t, 2, set)
+		u := must.Get(newLearner(dev, convPoolsConfig(t), 0))(t)
+		t.Cleanup(u.Close)
+		scores := map[string]float64{}
+		must.Get(u.Solve(context.Background(), State{}, quiet, func(st State) error {
+			e, in := st.Epochs[len(st.Epochs)-1], u.problem.LookUp(Proposal{Test: u.problem.draws.test}).Test
+			p := must.Get(NewPredictor(pipelinetest.NewQueue(t, dev.Device), u.Tensors(st), shopSide, shopSide))(t)
+			defer p.Close()
+			host, tensor := pipelinetest.NewHostNet(shopSide, shopSide, u.Tensors(st)), map[string][]float64{}
+			for _, x := range u.Tensors(st) {
+				tensor[x.Name] = wide(x.Data)
+			}
+			var all []float32
+			pred, byHost := make([][]float32, p.C), make([][]float32, p.C)
+			for _, r := range in.Rows {
+				x := features(set, 0, int(r))
+				all = append(all, narrow(x)...)
+				z, _ := host.Features(x)
+				for c := range p.C {
+					y := dot(z, tensor["target.weight"][c*p.K:(c+1)*p.K]) + tensor["target.bias"][c] +
+						dot(host.InUnits(x), tensor["target.delta"][c*p.D:(c+1)*p.D])
+					byHost[c] = append(byHost[c], float32(tensor["labels.scale"][c]*y))
+				}
+			}
+			y := make([]float32, len(in.Rows)*p.C)
+			must.Do(t, p.Predict(all, y))
+			for i, v := range y {
+				pred[i%p.C] = append(pred[i%p.C], v)
+			}
+			groups := classGroups(set, u.problem.Target)
+			for c := range pred {
+				closeVectors(t, fmt.Sprintf("%s: output %d", e.Method, c), wide(pred[c]), wide(byHost[c]), 1e-4, 0)
+			}
+			if s, _ := scorePredictions(classes, groups, pred, in.Y); !near(s.Value, e.Score.Value, 1e-4) {
+				t.Errorf("classes %v, %s: the score is %+v, the tensors predict %+v", classes, e.Method, e.Score, s)
+			}
+			scores[e.Method] = e.Score.Value
+			return nil
+		}))(t)
+		if !(scores[Active] < 0.7*scores[Constant] && scores[Uniform] < 0.7*scores[Constant]) || len(scores) != 5 {
+			t.Errorf("classes %v: the scores are %v", classes, scores)
+		}
+	}
+}
+
+// Results of a network do not depend on the units of pixels and labels.
+func TestConvUnits(t *testing.T) {
+	set := imageShops(testrand.New(t), 4, 150, false)
+	cfg := convPoolsConfig(t)
+	cfg.Methods = []string{Active, Uniform}
+	sameInOtherUnits(t, set, cfg, 0)
+}
