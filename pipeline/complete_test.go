@@ -37,6 +37,9 @@ func anyConfig(rng *rand.Rand) Config {
 	if c.Representation == ClassConv && c.Schedule.Kind == ScheduleTheory {
 		c.Schedule.Kind = SchedulePaper // the theorem is of the linear class
 	}
+	if c.Representation == ClassConv && c.Scaling == ScalingFeature {
+		c.Scaling = ScalingNone
+	}
 	if rng.IntN(2) == 0 {
 		c.Nu = map[string]float64{"a": value()}
 	}
@@ -90,7 +93,7 @@ func TestCompleteAndCanonical(t *testing.T) {
 		if c.Schedule.Kind != ScheduleBudget {
 			same.Schedule.Budget = other.Schedule.Budget
 		}
-		if !c.Intercept || c.Representation == ClassConv {
+		if !c.Intercept {
 			same.Scaling = other.Scaling
 		} else if c.Scaling == "" || c.Scaling == ScalingAuto { // the set has no feature
 			same.Scaling = ScalingGlobal
@@ -126,7 +129,7 @@ func TestCompleteAndCanonical(t *testing.T) {
 		if v := c.Relevance.Rcond; c.Relevance.Kind == MinNorm && want.Relevance.Rcond != v {
 			t.Fatalf("rcond of %g becomes %g", v, want.Relevance.Rcond)
 		}
-		read := c.Intercept && c.Representation == ClassLinear && (c.Scaling == ScalingFeature || c.Scaling == ScalingNone)
+		read := c.Intercept && (c.Scaling == ScalingFeature || c.Scaling == ScalingNone)
 		if read && want.Scaling != c.Scaling {
 			t.Fatalf("scaling %s becomes %s", c.Scaling, want.Scaling)
 		}
