@@ -43,6 +43,7 @@ var scenarios = []scenario{
 	one("run-paper", "run --preset paper --iterations 40"+images),
 	one("run-moments", "run --init moments --allocation l1 --mix 0.2"+images),
 	one("run-conv", "run"+conv+images),
+	one("run-conv-paper", "run --preset paper"+conv+images),
 	one("run-synthetic", "run --methods active,uniform,known --budget 2000"+budget),
 	one("sweep", "sweep --targets fog_*,zigzag_2 --seeds 0-1"+images),
 	one("sweep-paper", "sweep --preset paper --iterations 40 --targets fog_* --seeds 3"+images),
