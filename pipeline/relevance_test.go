@@ -27,7 +27,8 @@ func relevanceOf(t *testing.T, b backend.Queue, r Relevance, a []float64, w []fl
 	t.Helper()
 	k := len(w)
 	m := len(a) / k
-	return r.estimate(b, headsAmong(t, b, narrow(a), m, k), []backend.Vector{upload(t, b, backend.Float32, narrow(w))}, slices.Repeat([]int{1}, m))
+	heads := headsAmong(t, b, narrow(a), m, k)
+	return r.estimate(b, heads, []backend.Vector{upload(t, b, backend.Float32, narrow(w))}, slices.Repeat([]int{1}, m))
 }
 
 func float32s(v []float64) []float64 { return wide(narrow(v)) }
