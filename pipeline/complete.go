@@ -26,6 +26,7 @@ const defaultWidth = 50
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
 //	Costs             of a source that is not there, what the data say
 //	Conv              where it is nil, DefaultConv of the preset
+//	Relevance.Kind    where it is RelevanceAuto, Transfer for pools, else Ridge
 //	Relevance.Tau     where it is 0, 1
 //	Relevance.Lambda  where it is 0, 0.3
 //
@@ -57,6 +58,11 @@ func (c Config) Complete(set *dataset.Set) Config {
 		}
 		if c.Sources == SourcesPools && slices.Equal(c.Methods, defaultMethods) {
 			c.Methods = append(slices.Clone(defaultMethods), Pooled)
+		}
+		if c.Relevance.Kind == RelevanceAuto {
+			if c.Relevance.Kind = Ridge; c.Sources == SourcesPools {
+				c.Relevance.Kind = Transfer
+			}
 		}
 		c.Costs = completeCosts(c.Costs, set, c.SourcesIn(set))
 	}
@@ -103,7 +109,7 @@ func (c Config) Canonical() Config {
 	if c.Relevance.Kind != MinNorm {
 		c.Relevance.Rcond = -1
 	}
-	if c.Relevance.Kind != Ridge {
+	if c.Relevance.Kind != Ridge && c.Relevance.Kind != RelevanceAuto {
 		c.Relevance.Tau = 0
 	}
 	if c.Relevance.Kind != L1 {

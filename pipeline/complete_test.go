@@ -24,7 +24,7 @@ func anyConfig(rng *rand.Rand) Config {
 	c.Methods = [][]string{{Active}, {Uniform}, {Active, Uniform, Known}}[rng.IntN(3)]
 	c.Schedule.Kind, c.Schedule.Budget = pick(SchedulePaper, ScheduleTheory, ScheduleBudget), 1+value()
 	c.Representation = pick(ClassLinear, ClassConv)
-	c.Relevance = Relevance{pick(MinNorm, Ridge, L1), value(), value(), value()}
+	c.Relevance = Relevance{pick(MinNorm, Ridge, L1, Transfer, RelevanceAuto), value(), value(), value()}
 	c.K, c.Intercept = rng.IntN(3), rng.IntN(2) == 0
 	c.Scaling = pick("", ScalingGlobal, ScalingFeature, ScalingNone, ScalingAuto)
 	if rng.IntN(2) == 0 {
@@ -106,7 +106,7 @@ func TestCompleteAndCanonical(t *testing.T) {
 		if c.Relevance.Kind != MinNorm {
 			same.Relevance.Rcond = other.Relevance.Rcond
 		}
-		if c.Relevance.Kind != Ridge {
+		if want.Relevance.Kind != Ridge {
 			same.Relevance.Tau = other.Relevance.Tau
 		}
 		if c.Relevance.Kind != L1 {
@@ -154,6 +154,13 @@ func TestCompleteConstants(t *testing.T) {
 	if c.K != 50 || *c.Schedule.Theory != (Theory{Delta: 0.1, R: 1, SigmaMin: 1}) ||
 		c.Relevance != (Relevance{L1, -1, 0, 0.3}) || c.Conv != nil {
 		t.Errorf("%s", jsonOf(t, c))
+	}
+	for sources, kind := range map[string]string{SourcesPools: Transfer, SourcesTasks: Ridge} {
+		c := must.Get(NewConfig(PresetDefault))(t)
+		c.Sources = sources
+		if got := c.Complete(&dataset.Set{Pools: []*dataset.Pool{{}}, Tasks: []dataset.Task{{Output: dataset.Output{Name: "label"}}}}).Relevance.Kind; got != kind {
+			t.Errorf("relevance auto of %s is %s, want %s", sources, got, kind)
+		}
 	}
 	c.Schedule.Kind, c.Relevance.Kind, c.Representation = SchedulePaper, Ridge, ClassConv
 	c = c.Complete(nil).Canonical()

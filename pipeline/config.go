@@ -144,7 +144,7 @@ func NewConfig(preset string) (Config, error) {
 		c.Allocation.Mix = MixAuto
 		c.ERM = ERM{Lambda: LambdaAuto, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitPath, WarmStart: true}
 		c.Head = Head{Ridge: RidgeAuto, Prior: PriorResidual, Rcond: -1}
-		c.Relevance = Relevance{Kind: Ridge, Rcond: -1, Tau: 1}
+		c.Relevance = Relevance{Kind: RelevanceAuto, Rcond: -1}
 	default:
 		return Config{}, fmt.Errorf("unknown preset %q: expected %s", preset, strings.Join(Presets(), " or "))
 	}
@@ -268,8 +268,8 @@ func (h Head) validate() error {
 
 func (r Relevance) validate() error {
 	switch {
-	case r.Kind != MinNorm && r.Kind != Ridge && r.Kind != L1:
-		return fmt.Errorf("unknown relevance %q: expected %s, %s or %s", r.Kind, MinNorm, Ridge, L1)
+	case !slices.Contains([]string{MinNorm, Ridge, L1, Transfer, RelevanceAuto}, r.Kind):
+		return fmt.Errorf("unknown relevance %q: expected %s, %s, %s, %s or %s", r.Kind, MinNorm, Ridge, L1, Transfer, RelevanceAuto)
 	case r.Kind == Ridge && (!(r.Tau > 0) || math.IsInf(r.Tau, 1)):
 		return fmt.Errorf("relevance ridge: tau is %g, expected a positive number", r.Tau)
 	case r.Kind == L1 && !(r.Lambda > 0 && r.Lambda <= 1):

@@ -230,7 +230,13 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	for c := range p.Target.Tasks {
 		heads = append(heads, section(l.headOf(c), 0, p.Config.K))
 	}
-	if rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), heads, outputsOf(p.Sources)); err != nil {
+	if p.Config.Relevance.Kind == Transfer {
+		rec.Nu, err = l.transfer(in.Target)
+		rec.NuRank = nonzero(rec.Nu)
+	} else {
+		rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), heads, outputsOf(p.Sources))
+	}
+	if err != nil {
 		return Epoch{}, err
 	}
 	if p.Config.Allocation.Mix == MixAuto {

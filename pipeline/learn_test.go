@@ -15,7 +15,6 @@ import (
 // runUnit carries a unit out in memory.
 func runUnit(t testing.TB, dev *Resident, cfg Config, target int) (*Learner, State) {
 	t.Helper()
-	must.Do(t, cfg.Validate())
 	u := must.Get(newLearner(dev, cfg, target))(t)
 	t.Cleanup(u.Close)
 	st := must.Get(u.Solve(context.Background(), State{}, quiet, unsaved))(t)

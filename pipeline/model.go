@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/amtrl/amtrl/backend"
@@ -70,10 +71,13 @@ type Model struct {
 
 // Relevance estimates nu from the model's heads (eq. 3, or the variant that r
 // selects) on a backend, in the order of m.Sources, with the rank it was found
-// at.
+// at. Transfer is refused: a model does not have the target's samples.
 func (m *Model) Relevance(b backend.Queue, r Relevance) (nu []float64, rank int, err error) {
 	if err := r.validate(); err != nil {
 		return nil, 0, err
+	}
+	if r.Kind == Transfer || r.Kind == RelevanceAuto {
+		return nil, 0, fmt.Errorf("relevance %s: expected %s, %s or %s, which need the heads of a model alone", r.Kind, MinNorm, Ridge, L1)
 	}
 	tmp := backend.NewScope(b)
 	defer tmp.Close()

@@ -95,7 +95,7 @@ func TestPoolsOfOneTask(t *testing.T) {
 		}
 		dev := openDevice(t, 1, set)
 		cfg := defaultConfig(t)
-		cfg.Methods = []string{Active, Uniform, Constant, Target}
+		cfg.Methods, cfg.Relevance.Kind = []string{Active, Uniform, Constant, Target}, Ridge
 		_, want := runUnit(t, dev, cfg, 2)
 		cfg.Sources = SourcesPools
 		_, got := runUnit(t, dev, cfg, 2)

@@ -13,6 +13,10 @@ const (
 	MinNorm = "minnorm"
 	Ridge   = "ridge"
 	L1      = "l1"
+	// Transfer is measured on the target's samples, the others are of the heads alone.
+	Transfer = "transfer"
+	// RelevanceAuto is Transfer where sources are pools and Ridge where they are tasks.
+	RelevanceAuto = "auto"
 )
 
 // Relevance are the settings of the relevance estimate, the step that turns
@@ -23,6 +27,10 @@ type Relevance struct {
 	//	minnorm  nu = argmin ||nu||_2 s.t. W nu = w, that is W^+ w (eq. 3)
 	//	ridge    nu = argmin ||W nu - w||^2 + tau mean ||nu||^2, mean = tr(W W')/K
 	//	l1       nu = argmin 1/2 ||W nu - w||^2 + lambda max ||nu||_1, max = ||W'w||_inf
+	//	transfer nu_m = how well the heads of source m predict the target's labels: the mean over
+	//	         outputs of their squared correlation, less 1/(n - 1), 0 where that is negative
+	//
+	// Where it is auto, Complete chooses.
 	Kind string `json:"kind"`
 	// Rcond is the cut-off of minnorm relative to the largest singular value;
 	// negative selects max(K, M) 2^-52.

@@ -30,7 +30,8 @@ import (
 //     heads as they are this moves the fit by what leaving out sample i would, times
 //     1 - c_i, in place of a decomposition for each replicate (the jackknife as a weighted
 //     bootstrap). kappa is chosen again, by sum c_i e_i^2;
-//   - nu follows from these heads.
+//   - nu follows from these heads, or for [Transfer] from those of the sources and the
+//     target's samples, each c_i times.
 //
 // Where the representation itself would come out differently is not in the replicates;
 // that the heads' normal distribution is wider than the variance of a ridge regression
@@ -89,6 +90,12 @@ func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand)
 	if err != nil {
 		return nil, err
 	}
+	var measured *transfer
+	if p.Config.Relevance.Kind == Transfer {
+		if measured, err = l.newTransfer(in.Target); err != nil {
+			return nil, err
+		}
+	}
 	nus, heads := make([][]float64, replicates), mat.DenseCopyOf(prior.heads)
 	w := mat.NewDense(p.Config.K+1, len(p.Target.Tasks), nil)
 	for b := range nus {
@@ -105,6 +112,10 @@ func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand)
 					row[j] += d.At(j, b)
 				}
 			}
+		}
+		if measured != nil {
+			nus[b] = measured.nu(heads, times)
+			continue
 		}
 		for _, part := range parts {
 			if err := part.resample(times, heads, prior, w); err != nil {

@@ -66,6 +66,9 @@ func (o *relevanceOptions) run(context.Context) error {
 	if err := o.settings.override(&cfg); err != nil {
 		return err
 	}
+	if cfg.Relevance.Kind == pipeline.RelevanceAuto {
+		cfg.Relevance = pipeline.Relevance{Kind: pipeline.Ridge, Rcond: -1, Tau: 1}
+	}
 	if err := cfg.Validate(); err != nil {
 		return usageOf(err)
 	}
@@ -106,6 +109,9 @@ type sourceShare struct {
 
 // estimate reads the model and estimates nu and the shares, in order of falling |nu|.
 func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, error) {
+	if cfg.Relevance.Kind == pipeline.Transfer {
+		return o.measured(cfg)
+	}
 	model, err := runs.ReadModel(o.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s has no model.safetensors: expected the folder of a finished run", o.dir)
@@ -126,20 +132,46 @@ func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.dir, err)
 	}
+	res := &relevanceResult{Target: model.Target, Method: model.Method, Rank: rank}
+	return res.share(cfg, model.Sources, nu), nil
+}
+
+// measured is the relevance of the run itself: a model does not have the samples of the target that it was measured on.
+func (o *relevanceOptions) measured(cfg *pipeline.Config) (*relevanceResult, error) {
+	run, err := runs.ReadRun(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	if kind := run.Identity.Config.Relevance.Kind; kind != pipeline.Transfer {
+		return nil, flags.Misuse("--relevance %s is measured on the target's samples, which a model does not have: expected %s, %s, %s, or the "+
+			"run to have it, found %s", pipeline.Transfer, pipeline.MinNorm, pipeline.Ridge, pipeline.L1, kind)
+	}
+	res := &relevanceResult{Target: run.Result.Target, Method: run.Result.Methods[0].Method}
+	var names []string
+	var nu []float64
+	for _, s := range run.Result.Sources {
+		if names, nu = append(names, s.Source), append(nu, s.Nu); s.Nu != 0 {
+			res.Rank++
+		}
+	}
+	return res.share(cfg, names, nu), nil
+}
+
+// share adds the relevance and the share of each source, in order of falling |nu|.
+func (r *relevanceResult) share(cfg *pipeline.Config, names []string, nu []float64) *relevanceResult {
+	r.Relevance, r.Allocation = cfg.Relevance, cfg.Allocation
 	costs := make([]float64, len(nu))
-	for i, name := range model.Sources {
+	for i, name := range names {
 		costs[i] = 1
 		if v, ok := cfg.Costs[name]; ok {
 			costs[i] = v
 		}
 	}
-	shares := cfg.Allocation.Shares(nu, costs)
-	res := &relevanceResult{Target: model.Target, Method: model.Method, Relevance: cfg.Relevance, Allocation: cfg.Allocation, Rank: rank}
-	for i, name := range model.Sources {
-		res.Sources = append(res.Sources, sourceShare{name, nu[i], shares[i]})
+	for i, share := range cfg.Allocation.Shares(nu, costs) {
+		r.Sources = append(r.Sources, sourceShare{names[i], nu[i], share})
 	}
-	slices.SortStableFunc(res.Sources, func(a, b sourceShare) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })
-	return res, nil
+	slices.SortStableFunc(r.Sources, func(a, b sourceShare) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })
+	return r
 }
 
 // runSettings are the settings of a run folder, or the default ones where it holds a model alone.

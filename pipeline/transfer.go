@@ -1,0 +1,125 @@
+package pipeline
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// transfer is the relevance [Transfer]: how well the heads of each source m predict the
+// labels of the target's n samples. With r_mc the correlation of phi(x_i)'w_m and y_ic over
+// the samples,
+//
+//	nu_m = mean over the outputs c of the target of max(0, r_mc^2 - 1/(n - 1)),
+//
+// where w_m is the head of that output of the source which is of the same column and class
+// as c, and r_mc is 0 where it is negative; for a source without such an output, r_mc^2 is
+// the largest of all its outputs. Unrelated numbers have r^2 = 1/(n - 1) in the mean. No
+// head has seen a label of the target, so that nothing need be left out.
+type transfer struct {
+	phi *mat.Dense  // of the target's samples, n by K
+	y   [][]float64 // labels by output, NaN where missing
+	// compared has for each source and each output of the target the outputs that are
+	// compared, as rows of the heads; named says that they are of the same column and class.
+	compared [][][]int
+	named    [][]bool
+}
+
+func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
+	p := l.problem
+	phi, err := l.phi(p.Target.Pool, target.Rows)
+	if err != nil {
+		return nil, err
+	}
+	outputs := len(p.Target.Tasks)
+	t := &transfer{phi: phi.Slice(0, len(target.Rows), 0, p.Config.K).(*mat.Dense), y: make([][]float64, outputs)}
+	for i, v := range target.Y {
+		t.y[i%outputs] = append(t.y[i%outputs], float64(v))
+	}
+	first := 0
+	for _, s := range p.Sources {
+		compared, named := make([][]int, outputs), make([]bool, outputs)
+		for c, own := range p.Target.Tasks {
+			for o, task := range s.Tasks {
+				of := p.Set.Tasks[task].Output
+				if same := of != (dataset.Output{}) && of == p.Set.Tasks[own].Output; same {
+					compared[c], named[c] = []int{first + o}, true
+					break
+				}
+				compared[c] = append(compared[c], first+o)
+			}
+		}
+		t.compared, t.named = append(t.compared, compared), append(t.named, named)
+		first += len(s.Tasks)
+	}
+	return t, nil
+}
+
+// nu is the relevance of each source for heads W' (T by K or more) and target samples that
+// are there so many times, nil for once.
+func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
+	outputs, _ := heads.Dims()
+	n, k := t.phi.Dims()
+	var f mat.Dense // T by n
+	f.Mul(heads.Slice(0, outputs, 0, k), t.phi.T())
+	nu := make([]float64, len(t.compared))
+	for m, compared := range t.compared {
+		for c, rows := range compared {
+			best := 0.0
+			for _, o := range rows {
+				r, count := correlation(f.RawRowView(o)[:n], t.y[c], times)
+				if r > 0 || !t.named[m][c] {
+					best = math.Max(best, r*r-1/(count-1))
+				}
+			}
+			nu[m] += best / float64(len(compared))
+		}
+	}
+	return nu
+}
+
+// correlation of f and the labels y that are there, where each pair counts so many times,
+// and the sum of these. It is 0 where one of the two is constant.
+func correlation(f, y, times []float64) (r, count float64) {
+	var sumF, sumY float64
+	weight := func(i int) float64 {
+		switch {
+		case y[i] != y[i]:
+			return 0
+		case times == nil:
+			return 1
+		}
+		return times[i]
+	}
+	for i := range f {
+		if w := weight(i); w > 0 {
+			count, sumF, sumY = count+w, sumF+w*f[i], sumY+w*y[i]
+		}
+	}
+	var ff, yy, fy float64
+	for i := range f {
+		if w := weight(i); w > 0 {
+			a, b := f[i]-sumF/count, y[i]-sumY/count
+			ff, yy, fy = ff+w*a*a, yy+w*b*b, fy+w*a*b
+		}
+	}
+	if !(ff > 0 && yy > 0) || count < 2 {
+		return 0, 2
+	}
+	return fy / math.Sqrt(ff*yy), count
+}
+
+// transfer estimates it from the heads of the round.
+func (l *Learner) transfer(target Labelled) ([]float64, error) {
+	t, err := l.newTransfer(target)
+	if err != nil {
+		return nil, err
+	}
+	heads, err := download64(l.queue, l.model.heads())
+	if err != nil {
+		return nil, err
+	}
+	return t.nu(heads, nil), nil
+}

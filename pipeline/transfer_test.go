@@ -1,0 +1,171 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// transferRound learns the first round of active with relevance transfer.
+func transferRound(t *testing.T, set *dataset.Set, cfg Config) (*Learner, Round, Epoch) {
+	t.Helper()
+	cfg.Sources, cfg.Relevance.Kind = SourcesPools, Transfer
+	p := must.Get(NewProblem(set, cfg, 1))(t)
+	l := must.Get(NewLearner(openDevice(t, 1, set), p))(t)
+	t.Cleanup(l.Close)
+	round := p.LookUp(must.Get(p.Propose(State{}))(t))
+	st := must.Get(l.Learn(t.Context(), State{}, round))(t)
+	return l, must.Get(l.inUnits(round, false))(t), st.Epochs[0]
+}
+
+// The relevance is the mean over outputs of the squared correlation of what the source's
+// head of the same output says of the target's rows with their labels, of which some are
+// missing, less that of unrelated numbers.
+func TestTransfer(t *testing.T) {
+	rng := testrand.New(t)
+	for _, classes := range []bool{true, false} {
+		set := shops(rng, 5, 300, 6, 3, classes)
+		l, round, e := transferRound(t, set, defaultConfig(t))
+		heads, phi := must.Get(download64(l.queue, l.model.heads()))(t), must.Get(l.phi(1, round.Target.Rows))(t)
+		for m, got := range e.Nu {
+			want := 0.0
+			for c := range 3 {
+				var f, y []float64
+				for i := range round.Target.Rows {
+					if label := float64(round.Target.Y[3*i+c]); label == label {
+						f, y = append(f, dot(heads.RawRowView(3*m+c), phi.RawRowView(i)[:3])), append(y, label)
+					}
+				}
+				if r := stat.Correlation(f, y, nil); r > 0 {
+					want += max(0, r*r-1/float64(len(y)-1)) / 3
+				}
+			}
+			if math.Abs(got-want) > 1e-6 {
+				t.Errorf("classes %v: nu of source %d is %g, want %g", classes, m, got, want)
+			}
+		}
+		if e.NuRank != nonzero(e.Nu) || e.NuRank == 0 {
+			t.Errorf("rank %d of %v", e.NuRank, e.Nu)
+		}
+	}
+}
+
+// Where a source has no output of the same column and class the best of its outputs
+// counts, with either sign; of the same one a head that says the opposite counts nothing.
+func TestTransferOfOtherOutputs(t *testing.T) {
+	for _, named := range []bool{true, false} {
+		set := shops(testrand.New(t), 4, 300, 6, 2, true)
+		for i := range set.Tasks {
+			if !named {
+				set.Tasks[i].Output = dataset.Output{}
+			}
+			if p := set.Tasks[i].Pool; p == 2 { // all the other way round
+				for j, y := range set.Tasks[i].Labels {
+					set.Tasks[i].Labels[j] = 1 - y
+				}
+			}
+		}
+		_, _, e := transferRound(t, set, defaultConfig(t))
+		if opposite := e.Nu[1]; (opposite == 0) != named || e.Nu[0] < 0.1 {
+			t.Errorf("named %v: nu %v, expected that of the second to be 0 where outputs have names", named, e.Nu)
+		}
+	}
+}
+
+// The correlation of repeated pairs is that of the pairs written out, and of constants 0.
+func TestCorrelation(t *testing.T) {
+	rng := testrand.New(t)
+	for range 50 {
+		n := 3 + rng.IntN(30)
+		f, y, times := normals(rng, n), normals(rng, n), make([]float64, n)
+		var ff, yy []float64
+		for i := range f {
+			times[i] = float64(rng.IntN(3))
+			if y[i] += f[i]; rng.IntN(5) == 0 {
+				y[i] = math.NaN()
+				continue
+			}
+			for range int(times[i]) {
+				ff, yy = append(ff, f[i]), append(yy, y[i])
+			}
+		}
+		got, count := correlation(f, y, times)
+		if want := stat.Correlation(ff, yy, nil); want == want && (math.Abs(got-want) > 1e-9 || int(count) != len(yy)) {
+			t.Fatalf("correlation %g of %g pairs, want %g of %d", got, count, want, len(yy))
+		}
+		if r, count := correlation(slices.Repeat([]float64{rng.NormFloat64()}, n), y, nil); math.Abs(r) > 1e-6 || count < 2 {
+			t.Fatalf("correlation of a constant is %g of %g pairs", r, count)
+		}
+	}
+}
+
+// Nothing to compare with, and labels that no head has to do with, give the uniform
+// allocation or nearly nothing.
+func TestTransferOfNothing(t *testing.T) {
+	rng := testrand.New(t)
+	phi := mat.NewDense(200, 4, normals(rng, 800))
+	y := make([]float64, 200)
+	for i := range y {
+		y[i] = rng.NormFloat64()
+	}
+	tr := &transfer{phi: phi, y: [][]float64{y}, compared: [][][]int{{{0}}, {{1}}, {nil}}, named: [][]bool{{true}, {false}, {false}}}
+	mean := 0.0
+	for range 200 {
+		heads := mat.NewDense(2, 4, normals(rng, 8))
+		nu := tr.nu(heads, nil)
+		mean += nu[1] / 200
+		if nu[2] != 0 || nu[0] < 0 || nu[0] > 0.2 {
+			t.Fatalf("nu %v of unrelated numbers", nu)
+		}
+	}
+	if mean > 0.02 {
+		t.Errorf("the mean nu of unrelated numbers is %g, expected nearly 0", mean)
+	}
+	if nu := tr.nu(mat.NewDense(2, 4, nil), nil); slices.Max(nu) != 0 {
+		t.Errorf("nu of heads that are 0: %v", nu)
+	}
+}
+
+// The intervals cover the mean over draws of all samples about as often as they say.
+func TestTransferUncertainty(t *testing.T) {
+	const draws = 20
+	rng := testrand.New(t)
+	hits, all := 0, 0
+	for range 2 {
+		set := shops(rng, 7, 1000, 6, 3, true)
+		dev := openDevice(t, 1, set)
+		cfg := defaultConfig(t)
+		cfg.Sources, cfg.TargetSamples, cfg.Methods = SourcesPools, 40, []string{Active}
+		cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 2, Floor: 20, Budget: 600}
+		var found []Epoch
+		mean := make([]float64, 6)
+		for seed := range uint64(draws) {
+			cfg.Seed = seed
+			_, st := runUnit(t, dev, cfg, 6)
+			e := st.Epochs[1]
+			found = append(found, e)
+			for m, v := range e.Nu {
+				mean[m] += v / draws
+			}
+		}
+		for _, e := range found {
+			for m, v := range mean {
+				u := e.Uncertainty
+				hits += b2i(u.NuLow[m] <= v && v <= u.NuHigh[m])
+				all++
+			}
+		}
+	}
+	covered := 100 * float64(hits) / float64(all)
+	t.Logf("90 %% intervals cover %.1f %% of %d means", covered, all)
+	if covered < 80 || covered > 97 {
+		t.Errorf("coverage %.1f %%, expected about 90 %%", covered)
+	}
+}
