@@ -12,12 +12,12 @@ import (
 // labels of the target's n samples. With r_mc the correlation of phi(x_i)'w_m and y_ic over
 // the samples,
 //
-//	nu_m = mean over the outputs c of the target of max(0, r_mc^2 - 1/(n - 1)),
+//	nu_m = mean over the outputs c of the target of r_mc^2,
 //
 // where w_m is the head of that output of the source which is of the same column and class
 // as c, and r_mc is 0 where it is negative; for a source without such an output, r_mc^2 is
-// the largest of all its outputs. Unrelated numbers have r^2 = 1/(n - 1) in the mean. No
-// head has seen a label of the target, so that nothing need be left out.
+// the largest of all its outputs. No head has seen a label of the target, so that nothing
+// need be left out.
 type transfer struct {
 	phi *mat.Dense  // of the target's samples, n by K
 	y   [][]float64 // labels by output, NaN where missing
@@ -69,9 +69,8 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 		for c, rows := range compared {
 			best := 0.0
 			for _, o := range rows {
-				r, count := correlation(f.RawRowView(o)[:n], t.y[c], times)
-				if r > 0 || !t.named[m][c] {
-					best = math.Max(best, r*r-1/(count-1))
+				if r := correlation(f.RawRowView(o)[:n], t.y[c], times); r > 0 || !t.named[m][c] {
+					best = math.Max(best, r*r)
 				}
 			}
 			nu[m] += best / float64(len(compared))
@@ -80,10 +79,10 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 	return nu
 }
 
-// correlation of f and the labels y that are there, where each pair counts so many times,
-// and the sum of these. It is 0 where one of the two is constant.
-func correlation(f, y, times []float64) (r, count float64) {
-	var sumF, sumY float64
+// correlation of f and the labels y that are there, where each pair counts so many times.
+// It is 0 where one of the two is constant.
+func correlation(f, y, times []float64) float64 {
+	var count, sumF, sumY float64
 	weight := func(i int) float64 {
 		switch {
 		case y[i] != y[i]:
@@ -105,10 +104,10 @@ func correlation(f, y, times []float64) (r, count float64) {
 			ff, yy, fy = ff+w*a*a, yy+w*b*b, fy+w*a*b
 		}
 	}
-	if !(ff > 0 && yy > 0) || count < 2 {
-		return 0, 2
+	if !(ff > 0 && yy > 0) {
+		return 0
 	}
-	return fy / math.Sqrt(ff*yy), count
+	return fy / math.Sqrt(ff*yy)
 }
 
 // transfer estimates it from the heads of the round.
