@@ -158,7 +158,8 @@ func TestCompleteConstants(t *testing.T) {
 	for sources, kind := range map[string]string{SourcesPools: Transfer, SourcesTasks: Ridge} {
 		c := must.Get(NewConfig(PresetDefault))(t)
 		c.Sources = sources
-		if got := c.Complete(&dataset.Set{Pools: []*dataset.Pool{{}}, Tasks: []dataset.Task{{Output: dataset.Output{Name: "label"}}}}).Relevance.Kind; got != kind {
+		named := &dataset.Set{Pools: []*dataset.Pool{{}}, Tasks: []dataset.Task{{Output: dataset.Output{Name: "label"}}}}
+		if got := c.Complete(named).Relevance.Kind; got != kind {
 			t.Errorf("relevance auto of %s is %s, want %s", sources, got, kind)
 		}
 	}
