@@ -125,10 +125,11 @@ func TestConvPools(t *testing.T) {
 	}
 }
 
-// Results of a network do not depend on the units of pixels and labels.
+// Results of a network do not depend on the units of pixels and labels. These round
+// nothing: minibatches through maxima and ReLUs make much of a last bit.
 func TestConvUnits(t *testing.T) {
 	set := imageShops(testrand.New(t), 4, 150, false)
 	cfg := convPoolsConfig(t)
 	cfg.Methods = []string{Active, Uniform}
-	sameInOtherUnits(t, set, cfg, 0)
+	sameInOtherUnits(t, set, cfg, 0, affine{by: 16}, affine{by: 8})
 }

@@ -61,13 +61,17 @@ func TestInterceptRecords(t *testing.T) {
 func TestUnits(t *testing.T) {
 	cfg := smallConfig()
 	cfg.Intercept = true
-	sameInOtherUnits(t, smallSet(4, 5, 300, 6, false), cfg, 2)
+	sameInOtherUnits(t, smallSet(4, 5, 300, 6, false), cfg, 2, affine{20, 500}, affine{3, 7})
 }
 
+// affine takes v to by v + add.
+type affine struct{ by, add float64 }
+
+func (a affine) of(v float64) float32 { return float32(a.by*v + a.add) }
+
 // sameInOtherUnits runs the problem with its features and labels and with others.
-func sameInOtherUnits(t *testing.T, set *dataset.Set, cfg Config, target int) {
+func sameInOtherUnits(t *testing.T, set *dataset.Set, cfg Config, target int, feature, label affine) {
 	t.Helper()
-	const a, b, c, e = 20, 500, 3, 7
 	other := *set
 	other.Pools, other.Tasks = nil, nil
 	for _, p := range set.Pools {
@@ -75,7 +79,7 @@ func sameInOtherUnits(t *testing.T, set *dataset.Set, cfg Config, target int) {
 		q.U8, q.F16, q.F32, q.Scale = nil, nil, nil, 1
 		for i := range q.Rows {
 			for _, v := range features(set, slices.Index(set.Pools, p), i) {
-				q.F32 = append(q.F32, float32(a*v+b))
+				q.F32 = append(q.F32, feature.of(v))
 			}
 		}
 		other.Pools = append(other.Pools, &q)
@@ -83,7 +87,7 @@ func sameInOtherUnits(t *testing.T, set *dataset.Set, cfg Config, target int) {
 	for _, task := range set.Tasks {
 		task.Labels = slices.Clone(task.Labels)
 		for i, y := range task.Labels {
-			task.Labels[i] = c*y + e
+			task.Labels[i] = label.of(float64(y))
 		}
 		other.Tasks = append(other.Tasks, task)
 	}
@@ -95,7 +99,7 @@ func sameInOtherUnits(t *testing.T, set *dataset.Set, cfg Config, target int) {
 			t.Errorf("%s, epoch %d: drew %v, in other units %v", x.Method, x.Epoch, x.Counts, y.Counts)
 		}
 		closeVectors(t, fmt.Sprintf("%s, epoch %d: nu", x.Method, x.Epoch), y.Nu, x.Nu, 1e-3, 0)
-		if !near(y.Score.Value/(c*c*x.Score.Value), 1, 1e-3) {
+		if !near(y.Score.Value/(label.by*label.by*x.Score.Value), 1, 1e-3) {
 			t.Errorf("%s, epoch %d: the error is %g, in other units %g", x.Method, x.Epoch, x.Score.Value, y.Score.Value)
 		}
 	}

@@ -69,7 +69,7 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 		for c, rows := range compared {
 			best := 0.0
 			for _, o := range rows {
-				if r := correlation(f.RawRowView(o)[:n], t.y[c], times); r > 0 || !t.named[m][c] {
+				if r := weightedCorrelation(f.RawRowView(o)[:n], t.y[c], times); r > 0 || !t.named[m][c] {
 					best = math.Max(best, r*r)
 				}
 			}
@@ -79,9 +79,9 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 	return nu
 }
 
-// correlation of f and the labels y that are there, where each pair counts so many times.
+// weightedCorrelation of f and the labels y that are there, where each pair counts so many times.
 // It is 0 where one of the two is constant.
-func correlation(f, y, times []float64) float64 {
+func weightedCorrelation(f, y, times []float64) float64 {
 	var count, sumF, sumY float64
 	weight := func(i int) float64 {
 		switch {

@@ -96,10 +96,10 @@ func TestCorrelation(t *testing.T) {
 				ff, yy = append(ff, f[i]), append(yy, y[i])
 			}
 		}
-		if got, want := correlation(f, y, times), stat.Correlation(ff, yy, nil); want == want && math.Abs(got-want) > 1e-9 {
+		if got, want := weightedCorrelation(f, y, times), stat.Correlation(ff, yy, nil); want == want && math.Abs(got-want) > 1e-9 {
 			t.Fatalf("correlation %g, want %g", got, want)
 		}
-		if r := correlation(slices.Repeat([]float64{rng.NormFloat64()}, n), y, nil); math.Abs(r) > 1e-6 {
+		if r := weightedCorrelation(slices.Repeat([]float64{rng.NormFloat64()}, n), y, nil); math.Abs(r) > 1e-6 {
 			t.Fatalf("correlation of a constant is %g", r)
 		}
 	}
