@@ -64,8 +64,12 @@ func (l *Learner) matchOf(s backend.Samples, in []Labelled) ([]float64, error) {
 	for m, source := range l.problem.Sources {
 		last := first + len(in[m].Rows)
 		for c := range source.Tasks {
+			f, y := make([]float64, last-first), make([]float64, last-first)
 			for _, p := range pred {
-				if r, n := correlation(p[first:last], in[m].Y, c, len(source.Tasks)); n > 2 {
+				for i := range f {
+					f[i], y[i] = float64(p[first+i]), float64(in[m].Y[i*len(source.Tasks)+c])
+				}
+				if r, n := correlation(f, y, nil); n > 2 {
 					out[m] += math.Pow(math.Max(0, r*r-1/float64(n)), 2)
 				}
 			}
@@ -75,16 +79,19 @@ func (l *Learner) matchOf(s backend.Samples, in []Labelled) ([]float64, error) {
 	return out, nil
 }
 
-// correlation is that of f with the labels of an output, y row after row, and the number
-// of these; 0 where either is constant.
-func correlation(f, y []float32, output, outputs int) (r float64, n int) {
-	var x, labels []float64
-	for i, v := range f {
-		if label := y[i*outputs+output]; label == label {
-			x, labels = append(x, float64(v)), append(labels, float64(label))
+// correlation is that of f with the labels y that are there, where each pair counts so many
+// times, nil for once, and the number of these pairs; 0 where either is constant.
+func correlation(f, y, times []float64) (r float64, n int) {
+	var x, labels, weights []float64
+	for i, label := range y {
+		if label != label || times != nil && times[i] == 0 {
+			continue
+		}
+		if x, labels = append(x, f[i]), append(labels, label); times != nil {
+			weights = append(weights, times[i])
 		}
 	}
-	if r = stat.Correlation(x, labels, nil); r != r {
+	if r = stat.Correlation(x, labels, weights); r != r {
 		r = 0
 	}
 	return r, len(x)

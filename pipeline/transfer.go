@@ -69,7 +69,7 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 		for c, rows := range compared {
 			best := 0.0
 			for _, o := range rows {
-				if r := weightedCorrelation(f.RawRowView(o)[:n], t.y[c], times); r > 0 || !t.named[m][c] {
+				if r, _ := correlation(f.RawRowView(o)[:n], t.y[c], times); r > 0 || !t.named[m][c] {
 					best = math.Max(best, r*r)
 				}
 			}
@@ -77,37 +77,6 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 		}
 	}
 	return nu
-}
-
-// weightedCorrelation of f and the labels y that are there, where each pair counts so many times.
-// It is 0 where one of the two is constant.
-func weightedCorrelation(f, y, times []float64) float64 {
-	var count, sumF, sumY float64
-	weight := func(i int) float64 {
-		switch {
-		case y[i] != y[i]:
-			return 0
-		case times == nil:
-			return 1
-		}
-		return times[i]
-	}
-	for i := range f {
-		if w := weight(i); w > 0 {
-			count, sumF, sumY = count+w, sumF+w*f[i], sumY+w*y[i]
-		}
-	}
-	var ff, yy, fy float64
-	for i := range f {
-		if w := weight(i); w > 0 {
-			a, b := f[i]-sumF/count, y[i]-sumY/count
-			ff, yy, fy = ff+w*a*a, yy+w*b*b, fy+w*a*b
-		}
-	}
-	if !(ff > 0 && yy > 0) {
-		return 0
-	}
-	return fy / math.Sqrt(ff*yy)
 }
 
 // transfer estimates it from the heads of the round.
