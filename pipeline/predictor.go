@@ -128,19 +128,30 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 	if !(slices.Min(p.inverse) > 0) || !(slices.Min(p.unit) > 0) {
 		return errors.New("expected scales above 0 of features and labels")
 	}
-	if linear && delta == nil {
-		delta = make([]float32, p.C*p.D)
+	if linear {
+		if delta == nil {
+			delta = make([]float32, p.C*p.D)
+		}
+		// What features are divided by is in the matrices, so that rows need only be centred.
+		p.phi = backend.Mat(backend.Upload(p.tmp, backend.Float32, p.scaled(phi.Data)), p.K, p.D)
+		delta, p.inverse = p.scaled(delta), []float32{1}
 	}
 	if delta != nil {
 		p.direct = backend.Mat(backend.Upload(p.tmp, backend.Float32, delta), p.C, p.D)
-	}
-	if linear {
-		p.phi = backend.Mat(backend.Upload(p.tmp, backend.Float32, phi.Data), p.K, p.D)
 	}
 	if err := p.tmp.Err(); err != nil || !linear {
 		return err
 	}
 	return p.queue.Gemm(false, false, 1, p.head, p.phi, 1, p.direct)
+}
+
+// scaled is a copy of rows of D numbers that features are multiplied by, times inverse.
+func (p *Predictor) scaled(m []float32) []float32 {
+	out := slices.Clone(m)
+	for i := range out {
+		out[i] *= p.inverse[i%p.D%len(p.inverse)]
+	}
+	return out
 }
 
 // loadNet puts the layers of a network together again.
@@ -262,17 +273,18 @@ func (p *Predictor) upload(x []float32) error {
 	if err := p.makeRoom(n); err != nil {
 		return err
 	}
-	if p.centre != nil || len(p.inverse) > 1 || p.inverse[0] != 1 {
-		p.host = append(p.host[:0], x...)
+	if scaled := len(p.inverse) > 1 || p.inverse[0] != 1; p.centre != nil || scaled {
+		p.host = slices.Grow(p.host[:0], len(x))[:len(x)]
 		for i := range n {
-			row := p.host[i*p.D : (i+1)*p.D]
-			if p.centre != nil {
-				for j, c := range p.centre {
-					row[j] -= c
-				}
+			from, to := x[i*p.D:(i+1)*p.D], p.host[i*p.D:(i+1)*p.D]
+			copy(to, from)
+			for j, c := range p.centre {
+				to[j] = from[j] - c
 			}
-			for j := range row {
-				row[j] *= p.inverse[min(j, len(p.inverse)-1)]
+			if scaled {
+				for j := range to {
+					to[j] *= p.inverse[min(j, len(p.inverse)-1)]
+				}
 			}
 		}
 		x = p.host
