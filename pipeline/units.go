@@ -262,3 +262,54 @@ func (l *linear) units() (units, error) {
 	}
 	return unitsAt(l.b, section(l.all, l.theta.Len, l.d+l.scales+l.columns), l.d, l.scales)
 }
+
+// inUnits returns the round with its labels in the units of the fit, which the
+// first round of a method sets. Later rounds keep them.
+func (l *Learner) inUnits(in Round, first bool) (Round, error) {
+	if !l.problem.Config.Intercept {
+		return in, nil
+	}
+	u, err := l.model.units()
+	if err != nil {
+		return in, err
+	}
+	p := l.problem
+	if first {
+		u = newUnits(l.data.Set, append(slices.Clone(p.Sources), p.Target), p.columns, append(slices.Clone(in.Sources), in.Target),
+			p.Config.Scaling)
+	}
+	in.Sources = slices.Clone(in.Sources)
+	var means []float32
+	for m, s := range in.Sources {
+		outputs := len(p.Sources[m].Tasks)
+		at := len(means)
+		in.Sources[m] = u.in(s, p.columns[at:at+outputs])
+		for c := range outputs {
+			means = append(means, float32(meanLabel(in.Sources[m].column(c, outputs))))
+		}
+	}
+	in.Target = u.in(in.Target, p.targetColumns())
+	fillMeans(means, labelCounts(p.Sources, in.Sources), p.columns)
+	if first || !l.problem.Config.warmStart() {
+		err = l.model.setUnits(u, means)
+	}
+	return in, err
+}
+
+// fromOrigins returns labelled rows of the sources with the labels that the fit sees.
+func (l *Learner) fromOrigins(in []Labelled) ([]Labelled, error) {
+	origins, err := l.model.origins()
+	if err != nil || origins == nil {
+		return in, err
+	}
+	out := make([]Labelled, len(in))
+	for m, s := range l.problem.Sources {
+		outputs := len(s.Tasks)
+		y := slices.Clone(in[m].Y)
+		for i := range y {
+			y[i] -= origins[i%outputs]
+		}
+		out[m], origins = Labelled{in[m].Rows, y}, origins[outputs:]
+	}
+	return out, nil
+}

@@ -1,0 +1,104 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// headOf views the head of an output of the target.
+func (l *Learner) headOf(output int) backend.Vector {
+	n := l.head.Len / len(l.problem.Target.Tasks)
+	return section(l.head, output*n, n)
+}
+
+// fitHead fits the target's head (eq. 2).
+func (l *Learner) fitHead(target Labelled) (headFit, error) {
+	if l.problem.Config.Head.Prior == PriorResidual {
+		fit, err := l.residualHead()
+		if err != nil {
+			return headFit{}, err
+		}
+		return l.fitParts(target, fit)
+	}
+	used := l.problem.Config.K
+	if l.problem.Config.Intercept {
+		used++
+	}
+	return l.fitParts(target, func(in labelGroup) ([]headFit, error) {
+		tmp := backend.NewScope(l.queue)
+		defer tmp.Close()
+		z, err := l.features(tmp, l.problem.Target.Pool, in.Rows)
+		if err != nil {
+			return nil, err
+		}
+		fits := make([]headFit, len(in.outputs))
+		for i, c := range in.outputs {
+			y := in.column(i, len(in.outputs))
+			if fits[i], err = l.problem.Config.Head.fit(l.queue, z, l.model.heads(), y, section(l.headOf(c), 0, used)); err != nil {
+				return nil, err
+			}
+		}
+		return fits, nil
+	})
+}
+
+// fitParts fits the heads of outputs of the target that have labels of the same rows
+// together, with fit, which returns how it fitted each. An output without a label
+// has the head 0. The result has the means over outputs of the losses, in the units
+// of the data for leave-one-out, and what the first output has of the rest.
+func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, error)) (headFit, error) {
+	u, err := l.model.units()
+	if err != nil {
+		return headFit{}, err
+	}
+	if err := l.queue.Fill(l.head, 0); err != nil { // methods differ in what parts of it they have
+		return headFit{}, err
+	}
+	var out headFit
+	fitted, columns := 0, l.problem.targetColumns()
+	for _, in := range target.parts(len(columns)) {
+		if len(in.Rows) == 0 {
+			continue
+		}
+		fits, err := fit(in)
+		if err != nil {
+			return headFit{}, err
+		}
+		out.parts = append(out.parts, fittedPart{in, fits})
+		for i, f := range fits {
+			if fitted++; fitted == 1 {
+				out.Ridge, out.Rank, out.Kappa, out.Own, out.ToMean = f.Ridge, f.Rank, f.Kappa, f.Own, f.ToMean
+			}
+			label := u.labelOf(columns[in.outputs[i]])
+			out.Loss += f.Loss
+			out.LeaveOneOut += label * label * f.LeaveOneOut
+			if f.residuals != nil {
+				out.leaveOut(target, in.outputs[i], len(columns), label, f.residuals)
+			}
+		}
+	}
+	out.Loss /= float64(max(1, fitted))
+	out.LeaveOneOut /= float64(max(1, fitted))
+	return out, nil
+}
+
+// leaveOut adds the leave-one-out predictions of an output, in the units of the data:
+// residuals are those of the rows that have the label, in units of label.
+func (f *headFit) leaveOut(target Labelled, output, outputs int, label float64, residuals []float64) {
+	if f.left == nil {
+		f.labels = make([]float32, len(target.Y))
+		f.left = make([][]float32, outputs)
+		for c := range f.left {
+			f.left[c] = slices.Repeat([]float32{float32(math.NaN())}, len(target.Rows))
+		}
+	}
+	for i := range target.Rows {
+		y := float64(target.Y[i*outputs+output])
+		f.labels[i*outputs+output] = float32(label * y)
+		if y == y {
+			f.left[output][i], residuals = float32(label*(y-residuals[0])), residuals[1:]
+		}
+	}
+}
