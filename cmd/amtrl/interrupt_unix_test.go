@@ -56,7 +56,7 @@ func TestInterruptedData(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != "amtrl: interrupted; nothing was written\n" {
 			t.Errorf("amtrl %s: exit code %d: %s", args, code, stderr.String())
 		}
-		if took := time.Since(at); took > 5*time.Second {
+		if took := time.Since(at); took > 20*time.Second {
 			t.Errorf("amtrl %s ended %v after the interrupt", args, took)
 		}
 		if entries, _ := os.ReadDir(dir); len(entries) != 0 {
