@@ -65,9 +65,12 @@ func (l *Learner) matchOf(s backend.Samples, in []Labelled) ([]float64, error) {
 		last := first + len(in[m].Rows)
 		for c := range source.Tasks {
 			f, y := make([]float64, last-first), make([]float64, last-first)
+			for i := range y {
+				y[i] = float64(in[m].Y[i*len(source.Tasks)+c])
+			}
 			for _, p := range pred {
 				for i := range f {
-					f[i], y[i] = float64(p[first+i]), float64(in[m].Y[i*len(source.Tasks)+c])
+					f[i] = float64(p[first+i])
 				}
 				if r, n := correlation(f, y, nil); n > 2 {
 					out[m] += math.Pow(math.Max(0, r*r-1/float64(n)), 2)

@@ -277,7 +277,9 @@ func (p *Predictor) upload(x []float32) error {
 		p.host = slices.Grow(p.host[:0], len(x))[:len(x)]
 		for i := range n {
 			from, to := x[i*p.D:(i+1)*p.D], p.host[i*p.D:(i+1)*p.D]
-			copy(to, from)
+			if p.centre == nil {
+				copy(to, from)
+			}
 			for j, c := range p.centre {
 				to[j] = from[j] - c
 			}

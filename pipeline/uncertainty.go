@@ -82,22 +82,15 @@ func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := l.resampledParts(in.Target.Rows, prior, fit.parts)
-	if err != nil || len(parts) == 0 {
+	relevance, err := l.replicate(in.Target, prior, fit)
+	if err != nil || relevance == nil {
 		return nil, err
 	}
 	noise, err := l.headNoise(in.Sources, rec.Fit.Lambda, !math.IsInf(prior.rho, 1), rng)
 	if err != nil {
 		return nil, err
 	}
-	var measured *transfer
-	if p.Config.Relevance.Kind == Transfer {
-		if measured, err = l.newTransfer(in.Target); err != nil {
-			return nil, err
-		}
-	}
 	nus, heads := make([][]float64, replicates), mat.DenseCopyOf(prior.heads)
-	w := mat.NewDense(p.Config.K+1, len(p.Target.Tasks), nil)
 	for b := range nus {
 		times := make([]float64, len(in.Target.Rows))
 		for range times {
@@ -113,16 +106,7 @@ func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand)
 				}
 			}
 		}
-		if measured != nil {
-			nus[b] = measured.nu(heads, times)
-			continue
-		}
-		for _, part := range parts {
-			if err := part.resample(times, heads, prior, w); err != nil {
-				return nil, err
-			}
-		}
-		if nus[b], err = l.relevanceOf(heads, w); err != nil {
+		if nus[b], err = relevance(heads, times); err != nil {
 			return nil, err
 		}
 	}
@@ -130,6 +114,34 @@ func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand)
 		again := Epoch{Nu: nu, Own: rec.Own, Match: rec.Match}
 		return p.Config.Allocation.SharesAfter(&again, p.Costs)
 	}), nil
+}
+
+// replicated is the relevance for heads of the sources and times of the target samples.
+type replicated func(heads *mat.Dense, times []float64) ([]float64, error)
+
+// replicate returns the relevance for heads of the sources (T by K+1) and target samples
+// that are there so many times. It is nil where the target's head lacks the residuals for it.
+func (l *Learner) replicate(target Labelled, prior headPrior, fit headFit) (replicated, error) {
+	if l.problem.Config.Relevance.Kind == Transfer {
+		t, err := l.newTransfer(target)
+		if err != nil {
+			return nil, err
+		}
+		return func(heads *mat.Dense, times []float64) ([]float64, error) { return t.nu(heads, times), nil }, nil
+	}
+	parts, err := l.resampledParts(target.Rows, prior, fit.parts)
+	if err != nil || len(parts) == 0 {
+		return nil, err
+	}
+	w := mat.NewDense(l.problem.Config.K+1, len(l.problem.Target.Tasks), nil)
+	return func(heads *mat.Dense, times []float64) ([]float64, error) {
+		for _, part := range parts {
+			if err := part.resample(times, heads, prior, w); err != nil {
+				return nil, err
+			}
+		}
+		return l.relevanceOf(heads, w)
+	}, nil
 }
 
 // resample writes to w the heads of the part's outputs for the heads of the sources and
