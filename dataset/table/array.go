@@ -18,12 +18,9 @@ import (
 // row, or of a vector per row where the array has more dimensions. Any of its rows
 // can be read at once.
 type arrayTable struct {
-	path    string
-	file    readerAtCloser
-	rows    int64
-	columns []Column
-	arrays  []array // those of columns
-	raw     []byte
+	base
+	arrays []array // those of columns
+	raw    []byte
 }
 
 // array is where and how the elements of a column lie.
@@ -72,44 +69,34 @@ func newArray(name string, kind byte, size int, shape []int, at int64) (array, C
 	return a, c
 }
 
-func (t *arrayTable) Columns() []Column { return t.columns }
-
-func (t *arrayTable) Rows() int64 { return t.rows }
-
-func (t *arrayTable) Close() error { return t.file.Close() }
-
 func (t *arrayTable) Scan(q Query, f func(*Batch) error) error {
-	scalars, features, err := resolve(t.path, t.columns, q)
+	b, scalars, features, err := t.resolve(q, false)
 	if err != nil {
 		return err
 	}
-	b := &Batch{path: t.path, Scalars: make([]Values, len(scalars))}
 	var of []Column
-	each, perRow := int64(0), 0 // bytes of a row
+	each := int64(0) // bytes of a row
 	for _, c := range append(scalars, features...) {
 		each += int64(t.arrays[c].size) * int64(t.arrays[c].cols)
 	}
+	b.Features.Width = 0
 	for _, c := range features {
-		of, b.Features.Width, perRow = append(of, t.columns[c]), b.Features.Width+t.arrays[c].cols, perRow+1
-		if t.columns[c].Kind == Text {
-			return fmt.Errorf("%s: column %s: expected numbers for features, found text", t.path, t.columns[c].Name)
-		}
+		of, b.Features.Width = append(of, t.columns[c]), b.Features.Width+t.arrays[c].cols
 	}
-	if err := checkWidth(t.path, q, b.Features.Width, perRow); err != nil {
+	if err := checkWidth(t.path, q, b.Features.Width, len(features)); err != nil {
 		return err
 	}
 	const most = 16 << 20
 	rows := min(int64(batchRows(b.Features.Width, len(features) > 0)), max(1, most/max(1, each)))
 	for ; b.First < t.rows; b.First += int64(b.Rows) {
+		b.reset()
 		b.Rows = int(min(rows, t.rows-b.First))
 		for i, c := range scalars {
-			b.Scalars[i].reset()
 			if err := t.scalars(c, b, &b.Scalars[i]); err != nil {
 				return err
 			}
 		}
 		if len(features) > 0 {
-			b.Features.reset()
 			b.Features.grow(FeatureElement(of), b.Rows*b.Features.Width)
 		}
 		at := 0

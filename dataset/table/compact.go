@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 )
@@ -12,16 +13,16 @@ import (
 // https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 func checkCompact(raw []byte, most int) (int, error) {
 	w := compactWalk{raw: raw, left: most}
-	if err := w.structure(0); err != nil {
-		return 0, err
-	}
-	return w.pos, nil
+	w.structure(0)
+	return w.pos, w.err
 }
 
+// compactWalk goes no further once there is an error.
 type compactWalk struct {
 	raw  []byte
 	pos  int
 	left int // values that lists may still have
+	err  error
 }
 
 var (
@@ -31,96 +32,75 @@ var (
 	errType  = errors.New("a description with an unknown type in it")
 )
 
-func (w *compactWalk) byte() (byte, error) {
-	if w.pos == len(w.raw) {
-		return 0, errShort
+// skip passes n bytes and returns the first.
+func (w *compactWalk) skip(n uint64) (first byte) {
+	if n > uint64(len(w.raw)-w.pos) {
+		w.err = cmp.Or(w.err, errShort)
 	}
-	w.pos++
-	return w.raw[w.pos-1], nil
+	if w.err != nil || n == 0 {
+		return 0
+	}
+	first = w.raw[w.pos]
+	w.pos += int(n)
+	return first
 }
 
-func (w *compactWalk) varint() (uint64, error) {
+func (w *compactWalk) varint() uint64 {
 	v, n := binary.Uvarint(w.raw[w.pos:])
 	if n <= 0 {
-		return 0, errShort
+		w.err = cmp.Or(w.err, errShort)
+		return 0
 	}
 	w.pos += n
-	return v, nil
+	return v
 }
 
-func (w *compactWalk) skip(n uint64) error {
-	if n > uint64(len(w.raw)-w.pos) {
-		return errShort
-	}
-	w.pos += int(n)
-	return nil
-}
-
-func (w *compactWalk) structure(depth int) error {
+func (w *compactWalk) structure(depth int) {
 	const deepest = 16
 	if depth == deepest {
-		return errDeep
+		w.err = errDeep
 	}
-	for {
-		head, err := w.byte()
-		if err != nil || head == 0 {
-			return err
-		}
+	for head := w.skip(1); head != 0; head = w.skip(1) {
 		if head>>4 == 0 { // the field's number in full
-			if _, err := w.varint(); err != nil {
-				return err
-			}
+			w.varint()
 		}
 		if kind := head & 15; kind > 2 { // 1 and 2 are booleans in themselves
-			if err := w.value(kind, depth); err != nil {
-				return err
-			}
+			w.value(kind, depth)
 		}
 	}
 }
 
-func (w *compactWalk) value(kind byte, depth int) error {
+func (w *compactWalk) value(kind byte, depth int) {
 	switch kind {
 	case 1, 2, 3: // a boolean in a list, a byte
-		return w.skip(1)
+		w.skip(1)
 	case 4, 5, 6:
-		_, err := w.varint()
-		return err
+		w.varint()
 	case 7:
-		return w.skip(8)
+		w.skip(8)
 	case 8:
-		n, err := w.varint()
-		if err != nil {
-			return err
-		}
-		return w.skip(n)
+		w.skip(w.varint())
 	case 9, 10:
-		return w.list(depth)
+		w.list(depth)
 	case 12:
-		return w.structure(depth + 1)
+		w.structure(depth + 1)
+	default:
+		w.err = cmp.Or(w.err, errType) // maps, which Parquet has none of, too
 	}
-	return errType // maps, which Parquet has none of, too
 }
 
-func (w *compactWalk) list(depth int) error {
-	head, err := w.byte()
-	if err != nil {
-		return err
-	}
+func (w *compactWalk) list(depth int) {
+	head := w.skip(1)
 	n, kind := uint64(head>>4), head&15
 	if n == 15 {
-		if n, err = w.varint(); err != nil {
-			return err
-		}
+		n = w.varint()
 	}
 	if n > uint64(len(w.raw)-w.pos) || n > uint64(w.left) {
-		return errMany
+		w.err = cmp.Or(w.err, errMany)
+		return
 	}
 	w.left -= int(n)
-	for range n {
-		if err := w.value(kind, depth); err != nil {
-			return err
-		}
+	for ; n > 0 && w.err == nil; n-- {
+		w.value(kind, depth)
 	}
-	return nil
 }

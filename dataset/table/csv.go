@@ -15,16 +15,15 @@ import (
 
 // csvTable is a CSV file with a header. All cells are text.
 type csvTable struct {
-	source
-	comma   rune
-	columns []Column
+	base
+	comma rune
 }
 
 // maxRecord bounds the bytes of a row of a text format.
 const maxRecord = 64 << 20
 
-func openCSV(path string, f readSeekerAt, size int64, comma rune) (*csvTable, error) {
-	t := &csvTable{source: source{path, f, size}, comma: comma}
+func openCSV(b base, comma rune) (*csvTable, error) {
+	t := &csvTable{base: b, comma: comma}
 	in, err := t.records()
 	if err != nil {
 		return nil, err
@@ -35,12 +34,6 @@ func openCSV(path string, f readSeekerAt, size int64, comma rune) (*csvTable, er
 	}
 	return t, nil
 }
-
-func (t *csvTable) Columns() []Column { return t.columns }
-
-func (t *csvTable) Rows() int64 { return -1 }
-
-func (t *csvTable) Close() error { return t.file.Close() }
 
 // records are those of the file behind its header.
 type records struct {
@@ -96,15 +89,13 @@ func (t *csvTable) records() (*records, error) {
 	}
 	seen := map[string]bool{}
 	for i, name := range header {
-		if name == "" || seen[name] || !text.Printable(name) {
-			if name == "" && i == 0 { // as pandas names the index
-				name = "index"
-			} else {
-				in.Close()
-				return nil, fmt.Errorf("%s: line 1: expected a name of its own for each column, found %q for column %d",
-					t.path,
-					text.OneLine(name, maxQuoted), i+1)
-			}
+		switch {
+		case name == "" && i == 0: // as pandas names the index
+			name = "index"
+		case name == "" || seen[name] || !text.Printable(name):
+			in.Close()
+			return nil, fmt.Errorf("%s: line 1: expected a name of its own for each column, found %q for column %d", t.path,
+				text.OneLine(name, maxQuoted), i+1)
 		}
 		seen[name] = true
 		r.header = append(r.header, name)
@@ -138,7 +129,7 @@ func (r *records) fault(err error) error {
 }
 
 func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
-	scalars, features, err := resolve(t.path, t.columns, q)
+	b, scalars, features, err := t.resolve(q, true)
 	if err != nil {
 		return err
 	}
@@ -147,16 +138,9 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 		return err
 	}
 	defer r.close()
-	b := &Batch{path: t.path, Scalars: make([]Values, len(scalars))}
-	b.Features.Width = q.Width
 	for {
-		rows := batchRows(b.Features.Width, len(features) > 0)
-		b.Rows, b.lines = 0, b.lines[:0]
-		b.Features.reset()
-		for i := range b.Scalars {
-			b.Scalars[i].reset()
-		}
-		for b.Rows < rows {
+		b.reset()
+		for rows := batchRows(b.Features.Width, len(features) > 0); b.Rows < rows; b.Rows++ {
 			r.limit.left = maxRecord
 			record, err := r.Read()
 			if err == io.EOF {
@@ -173,7 +157,6 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 			if err := t.features(b, record, features); err != nil {
 				return fmt.Errorf("%s: line %d, %w", t.path, line, err)
 			}
-			b.Rows++
 		}
 		if b.Rows == 0 {
 			return nil

@@ -22,6 +22,10 @@ type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }
 
+func inMemory(content []byte) base {
+	return base{path: "fuzz", file: memoryFile{bytes.NewReader(content)}, size: int64(len(content)), rows: -1}
+}
+
 // seedRow is a row of the files that fuzzing begins with.
 type seedRow struct {
 	ID     string    `parquet:"id"`
@@ -99,7 +103,7 @@ func FuzzParquet(f *testing.F) {
 	f.Add([]byte("PAR1\x00\x00\x00\x00PAR1"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		n := must.Allocated(func() {
-			tab, err := openParquet("fuzz", memoryFile{bytes.NewReader(content)}, int64(len(content)))
+			tab, err := openParquet(inMemory(content))
 			if err != nil {
 				must.Fail(t, "opening", err, "fuzz: expected a Parquet file")
 				return
@@ -113,13 +117,13 @@ func FuzzParquet(f *testing.F) {
 }
 
 // fuzzTable reads a format, and holds what it allocates to least and per bytes for each byte of the file.
-func fuzzTable[T Table](f *testing.F, least, per int, open func(path string, file readSeekerAt, size int64) (T, error), seeds ...[]byte) {
+func fuzzTable[T Table](f *testing.F, least, per int, open func(base) (T, error), seeds ...[]byte) {
 	for _, s := range seeds {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		n := must.Allocated(func() {
-			tab, err := open("fuzz", memoryFile{bytes.NewReader(content)}, int64(len(content)))
+			tab, err := open(inMemory(content))
 			if err != nil {
 				must.Fail(t, "opening", err, "fuzz: ")
 				return
@@ -133,7 +137,7 @@ func fuzzTable[T Table](f *testing.F, least, per int, open func(path string, fil
 }
 
 // fuzzText reads a text format.
-func fuzzText(f *testing.F, open func(path string, file readSeekerAt, size int64) (Table, error), seeds ...string) {
+func fuzzText(f *testing.F, open func(base) (Table, error), seeds ...string) {
 	var raw [][]byte
 	for _, s := range seeds {
 		raw = append(raw, []byte(s))
@@ -142,18 +146,18 @@ func fuzzText(f *testing.F, open func(path string, file readSeekerAt, size int64
 }
 
 func FuzzCSV(f *testing.F) {
-	fuzzText(f, func(path string, file readSeekerAt, size int64) (Table, error) { return openCSV(path, file, size, ',') },
+	fuzzText(f, func(b base) (Table, error) { return openCSV(b, ',') },
 		"a,b\n1,2\n", "\ufeffa,\"b\"\r\n1,\"x,\"\"y\"\r\n", "a\n\"", "a,a\n", ",b\n1,2\n", "\x1f\x8b\x08", "\x28\xb5\x2f\xfd")
 }
 
 func FuzzJSONL(f *testing.F) {
-	fuzzText(f, func(path string, file readSeekerAt, size int64) (Table, error) { return openJSONL(path, file, size) },
+	fuzzText(f, func(b base) (Table, error) { return openJSONL(b) },
 		`{"a": 1, "v": [1, 2]}`+"\n"+`{"a": null, "v": [3, 4]}`, `{"v": null}`+"\n"+`{"v": [1]}`, "[1]", `{"a": {"b": 1}}`,
 		`{"a": "\u00e4", "a": 2}`)
 }
 
 // fuzzArrays reads a format of arrays, of which a file has as many bytes as it says.
-func fuzzArrays(f *testing.F, open func(path string, file readSeekerAt, size int64) (*arrayTable, error), seeds ...[]byte) {
+func fuzzArrays(f *testing.F, open func(base) (*arrayTable, error), seeds ...[]byte) {
 	fuzzTable(f, 8<<20, 400, open, seeds...)
 }
 
@@ -184,7 +188,7 @@ func TestParquetOfTheLibrary(t *testing.T) {
 	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Zstd} {
 		for version := 1; version <= 2; version++ {
 			content := seedParquet(t, codec, version)
-			tab := must.Get(openParquet("fuzz", memoryFile{bytes.NewReader(content)}, int64(len(content))))(t)
+			tab := must.Get(openParquet(inMemory(content)))(t)
 			row := 0
 			must.Do(t, tab.Scan(Query{Scalars: []string{"id", "label", "flag", "count"}, Features: []string{"vector"}},
 				func(b *Batch) error {

@@ -15,24 +15,17 @@ import (
 // jsonlTable is a file with a JSON object on each line. Single values are text, a
 // key that is absent or null being a missing one; lists of numbers are vectors.
 type jsonlTable struct {
-	source
-	columns []Column
-	seen    map[string]bool
+	base
+	seen map[string]bool
 }
 
 // keyRows is how many rows are read for the names of the columns.
 const keyRows = 1000
 
-func openJSONL(path string, f readSeekerAt, size int64) (*jsonlTable, error) {
-	t := &jsonlTable{source: source{path, f, size}, seen: map[string]bool{}}
+func openJSONL(b base) (*jsonlTable, error) {
+	t := &jsonlTable{base: b, seen: map[string]bool{}}
 	return t, t.findKeys(keyRows, nil)
 }
-
-func (t *jsonlTable) Columns() []Column { return t.columns }
-
-func (t *jsonlTable) Rows() int64 { return -1 }
-
-func (t *jsonlTable) Close() error { return t.file.Close() }
 
 var errDone = errors.New("done")
 
@@ -149,11 +142,10 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 			return err
 		}
 	}
-	if _, _, err := resolve(t.path, t.columns, q); err != nil {
+	b, _, _, err := t.resolve(q, true)
+	if err != nil {
 		return err
 	}
-	b := &Batch{path: t.path, Scalars: make([]Values, len(q.Scalars))}
-	b.Features.Width = q.Width
 	flush := func() error {
 		if b.Rows == 0 {
 			return nil
@@ -165,14 +157,10 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 			return err
 		}
 		b.First += int64(b.Rows)
-		b.Rows, b.lines = 0, b.lines[:0]
-		b.Features.reset()
-		for i := range b.Scalars {
-			b.Scalars[i].reset()
-		}
+		b.reset()
 		return nil
 	}
-	err := t.lines(func(line int, raw []byte, read int64) error {
+	err = t.lines(func(line int, raw []byte, read int64) error {
 		if b.Rows == batchRows(b.Features.Width, len(q.Features) > 0) {
 			if err := flush(); err != nil {
 				return err

@@ -20,8 +20,9 @@ const (
 )
 
 // openNPY reads the header of an NPY file, whose array is a table of one column.
-func openNPY(path string, f readSeekerAt, size int64) (*arrayTable, error) {
-	h, err := npy.ReadHeader(path, io.NewSectionReader(f, 0, size))
+func openNPY(b base) (*arrayTable, error) {
+	path, size := b.path, b.size
+	h, err := npy.ReadHeader(path, io.NewSectionReader(b.file, 0, size))
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,8 @@ func openNPY(path string, f readSeekerAt, size int64) (*arrayTable, error) {
 	if a.byColumn = h.Fortran && a.cols > 1; a.byColumn && len(h.Shape) > 2 {
 		return nil, fmt.Errorf("%s: expected C order for shape %v, found Fortran order (numpy.ascontiguousarray converts it)", path, h.Shape)
 	}
-	return &arrayTable{path: path, file: f, rows: int64(h.Shape[0]), columns: []Column{c}, arrays: []array{a}}, nil
+	b.rows, b.columns = int64(h.Shape[0]), []Column{c}
+	return &arrayTable{base: b, arrays: []array{a}}, nil
 }
 
 // npyElement reads an element type such as "<f4" or "<U12".

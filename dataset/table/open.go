@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -54,7 +54,7 @@ func Open(path, format string) (Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := open(path, format, f, size)
+	t, err := open(base{path: path, file: f, size: size, rows: -1}, format)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -62,68 +62,61 @@ func Open(path, format string) (Table, error) {
 	return t, nil
 }
 
-func open(path, format string, f *os.File, size int64) (Table, error) {
+func open(b base, format string) (Table, error) {
 	switch format {
 	case Parquet:
-		return openParquet(path, f, size)
+		return openParquet(b)
 	case CSV:
-		return openCSV(path, f, size, ',')
+		return openCSV(b, ',')
 	case TSV:
-		return openCSV(path, f, size, '\t')
+		return openCSV(b, '\t')
 	case JSONL:
-		return openJSONL(path, f, size)
+		return openJSONL(b)
 	case NPY:
-		return openNPY(path, f, size)
+		return openNPY(b)
 	case Safetensors:
-		return openSafetensors(path, f, size)
+		return openSafetensors(b)
 	}
-	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	switch ext := strings.ToLower(filepath.Ext(b.path)); ext {
 	case ".xlsx", ".xls", ".ods", ".numbers":
-		return nil, fmt.Errorf("%s: expected a table, found a spreadsheet (%s): save it as CSV", path, ext)
+		return nil, fmt.Errorf("%s: expected a table, found a spreadsheet (%s): save it as CSV", b.path, ext)
 	}
-	return nil, fmt.Errorf("%s: expected a file in one of the formats %s, found format %q", path, strings.Join(Formats(), ", "), format)
+	return nil, fmt.Errorf("%s: expected a file in one of the formats %s, found format %q", b.path, strings.Join(Formats(), ", "), format)
 }
 
-type readSeekerAt interface {
-	io.ReadSeeker
+// file is what a table is read from.
+type file interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// source is a text file that is read from its beginning any number of times.
-type source struct {
-	path string
-	file readSeekerAt
-	size int64
-}
-
-// reader reads the file from the beginning, without its compression and its byte
-// order mark. What it returns counts the bytes of the file that were read.
-func (s *source) reader() (io.ReadCloser, *counter, error) {
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return nil, nil, err
-	}
-	count := &counter{r: s.file}
+// reader reads a text file from the beginning, without its compression. What it
+// returns counts the bytes of the file that were read.
+func (t *base) reader() (io.ReadCloser, *counter, error) {
+	count := &counter{r: io.NewSectionReader(t.file, 0, math.MaxInt64)}
 	var head [4]byte
-	n, err := s.file.ReadAt(head[:], 0)
+	n, err := t.file.ReadAt(head[:], 0)
 	if err != nil && err != io.EOF {
 		return nil, nil, err
 	}
 	in := io.NopCloser(io.Reader(count))
 	switch {
 	case bytes.HasPrefix(head[:n], []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(count)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", s.path, err)
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(count); err == nil {
+			in = inflated{io.LimitReader(z, datafile.MayBecome(t.size)), z, t}
 		}
-		in = inflated{io.LimitReader(z, datafile.MayBecome(s.size)), z, s}
 	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(count, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20),
-			zstd.WithDecoderLowmem(true))
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", s.path, err)
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(count, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20),
+			zstd.WithDecoderLowmem(true)); err == nil {
+			in = inflated{io.LimitReader(z, datafile.MayBecome(t.size)), z.IOReadCloser(), t}
 		}
-		in = inflated{io.LimitReader(z, datafile.MayBecome(s.size)), z.IOReadCloser(), s}
+	default:
+		err = nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.path, err)
 	}
 	return in, count, nil
 }
@@ -144,7 +137,7 @@ func (c *counter) Read(p []byte) (int, error) {
 type inflated struct {
 	limited io.Reader
 	all     io.ReadCloser
-	source  *source
+	table   *base
 }
 
 func (r inflated) Read(p []byte) (int, error) {
@@ -154,8 +147,8 @@ func (r inflated) Read(p []byte) (int, error) {
 	}
 	var one [1]byte
 	if more, _ := r.all.Read(one[:]); more > 0 {
-		return 0, fmt.Errorf("%s: expected at most %d bytes of a compressed file of %d, found more", r.source.path,
-			datafile.MayBecome(r.source.size), r.source.size)
+		return 0, fmt.Errorf("%s: expected at most %d bytes of a compressed file of %d, found more", r.table.path,
+			datafile.MayBecome(r.table.size), r.table.size)
 	}
 	return 0, io.EOF
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -19,20 +20,11 @@ import (
 // parquetTable is a Parquet file. Columns are its leaves, a list of numbers being
 // one leaf; the fields of a group are named group.field.
 type parquetTable struct {
-	path    string
-	file    readerAtCloser
-	size    int64
-	rows    int64
+	base
 	parquet *parquet.File
-	columns []Column
 	leaves  []*parquet.Column // those of columns
 	// unsigned says by column that its integers are.
 	unsigned []bool
-}
-
-type readerAtCloser interface {
-	io.ReaderAt
-	io.Closer
 }
 
 // Bounds of the footer, which describes each column of each row group.
@@ -41,25 +33,24 @@ const (
 	maxFooterLists = 1 << 19
 )
 
-// openParquet reads the footer of a Parquet file of the given size.
-func openParquet(path string, f readerAtCloser, size int64) (t *parquetTable, err error) {
-	t = &parquetTable{path: path, file: f, size: size}
+// openParquet reads the footer of a Parquet file.
+func openParquet(b base) (t *parquetTable, err error) {
+	t = &parquetTable{base: b}
 	defer t.recovered(&err)
 	if err := t.checkFooter(); err != nil {
 		return nil, t.fault(err)
 	}
-	t.parquet, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	t.parquet, err = parquet.OpenFile(t.file, t.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, t.fault(err)
 	}
-	rows := int64(0)
+	t.rows = 0
 	for _, g := range t.parquet.Metadata().RowGroups {
-		if g.NumRows < 0 || g.NumRows > datafile.MayBecome(size)-rows {
-			return nil, t.fault(fmt.Errorf("%d rows in a file of %d bytes", g.NumRows, size))
+		if g.NumRows < 0 || g.NumRows > datafile.MayBecome(t.size)-t.rows {
+			return nil, t.fault(fmt.Errorf("%d rows in a file of %d bytes", g.NumRows, t.size))
 		}
-		rows += g.NumRows
+		t.rows += g.NumRows
 	}
-	t.rows = rows
 	t.addColumns(t.parquet.Root(), t.logicalTypes())
 	return t, nil
 }
@@ -105,12 +96,6 @@ func (t *parquetTable) recovered(err *error) {
 	}
 	*err = t.fault(fmt.Errorf("the file is damaged (%v)", r))
 }
-
-func (t *parquetTable) Columns() []Column { return t.columns }
-
-func (t *parquetTable) Rows() int64 { return t.rows }
-
-func (t *parquetTable) Close() error { return t.file.Close() }
 
 // addColumns adds the leaves under a node.
 func (t *parquetTable) addColumns(node *parquet.Column, logical []format.LogicalTypeValue) {
@@ -213,17 +198,10 @@ func leafKind(c *parquet.Column, logical format.LogicalTypeValue) (Kind, Element
 
 func (t *parquetTable) Scan(q Query, f func(*Batch) error) (err error) {
 	defer t.recovered(&err)
-	scalars, features, err := resolve(t.path, t.columns, q)
+	b, scalars, features, err := t.resolve(q, false)
 	if err != nil {
 		return err
 	}
-	for _, i := range features {
-		if t.columns[i].Kind == Text {
-			return fmt.Errorf("%s: column %s: expected numbers for features, found text", t.path, t.columns[i].Name)
-		}
-	}
-	b := &Batch{path: t.path, Scalars: make([]Values, len(scalars))}
-	b.Features.Width = q.Width
 	for _, group := range t.parquet.Metadata().RowGroups {
 		s := &groupScan{table: t, batch: b, query: q}
 		err := s.open(group.Columns, scalars, features)
@@ -249,31 +227,20 @@ type groupScan struct {
 
 func (s *groupScan) open(chunks []format.ColumnChunk, scalars, features []int) error {
 	t := s.table
-	reader := func(i int) (*leafReader, error) {
+	for n, i := range slices.Concat(scalars, features) {
 		leaf := t.leaves[i]
 		if leaf.Index() >= len(chunks) {
-			return nil, t.fault(fmt.Errorf("a row group of %d columns", len(chunks)))
+			return t.fault(fmt.Errorf("a row group of %d columns", len(chunks)))
 		}
 		pages, err := newPageReader(t.file, t.size, leaf, &chunks[leaf.Index()].MetaData)
 		if err != nil {
-			return nil, t.fault(err)
+			return t.fault(err)
 		}
-		return &leafReader{name: t.columns[i].Name, column: t.columns[i], full: byte(leaf.MaxDefinitionLevel()),
-			unsigned: t.unsigned[i], pageReader: pages}, nil
-	}
-	for _, i := range scalars {
-		r, err := reader(i)
-		if err != nil {
-			return err
+		to := &s.scalars
+		if n >= len(scalars) {
+			to = &s.features
 		}
-		s.scalars = append(s.scalars, r)
-	}
-	for _, i := range features {
-		r, err := reader(i)
-		if err != nil {
-			return err
-		}
-		s.features = append(s.features, r)
+		*to = append(*to, &leafReader{column: t.columns[i], full: byte(leaf.MaxDefinitionLevel()), unsigned: t.unsigned[i], pageReader: pages})
 	}
 	return nil
 }
@@ -289,11 +256,10 @@ func (s *groupScan) run(rows int64, f func(*Batch) error) error {
 	b := s.batch
 	for rows > 0 {
 		n := int(min(rows, int64(batchRows(b.Features.Width, len(s.features) > 0))))
+		b.reset()
 		b.Rows = n
 		for i, r := range s.scalars {
-			v := &b.Scalars[i]
-			v.reset()
-			if err := r.scalars(n, v); err != nil {
+			if err := r.scalars(n, &b.Scalars[i]); err != nil {
 				return s.place(r, err)
 			}
 		}
@@ -315,7 +281,6 @@ func (s *groupScan) readFeatures(n int) error {
 	if len(s.features) == 0 {
 		return nil
 	}
-	b.Features.reset()
 	if r := s.features[0]; r.column.Kind == Vector {
 		if err := r.vectors(n, &b.Features); err != nil {
 			return s.place(r, err)
@@ -349,10 +314,10 @@ type rowError struct {
 // place says where in the file an error of a column is.
 func (s *groupScan) place(r *leafReader, err error) error {
 	if e, ok := errors.AsType[*rowError](err); ok {
-		return fmt.Errorf("%s, column %s: %w", s.batch.Where(e.row), r.name, e.error)
+		return fmt.Errorf("%s, column %s: %w", s.batch.Where(e.row), r.column.Name, e.error)
 	}
 	if err == io.EOF {
-		err = fmt.Errorf("column %s ends before the rows that the footer promises", r.name)
+		err = fmt.Errorf("column %s ends before the rows that the footer promises", r.column.Name)
 	}
 	return s.table.fault(err)
 }

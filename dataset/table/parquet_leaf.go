@@ -18,7 +18,6 @@ import (
 // whether it begins a row (its repetition level is 0); values has those that are
 // there, one after the other, or their indices into a dictionary.
 type leafReader struct {
-	name     string
 	column   Column
 	full     byte
 	unsigned bool

@@ -18,12 +18,13 @@ var tensorTypes = map[string]struct {
 
 // openSafetensors reads the header of a safetensors file, whose tensors are the
 // columns of a table: the first dimension of each is that of the rows.
-func openSafetensors(path string, f readSeekerAt, size int64) (*arrayTable, error) {
-	entries, data, err := safetensors.ReadHeader(f, size)
+func openSafetensors(b base) (*arrayTable, error) {
+	path, size := b.path, b.size
+	entries, data, err := safetensors.ReadHeader(b.file, size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	t := &arrayTable{path: path, file: f}
+	t := &arrayTable{base: b}
 	at := int64(0)
 	for _, e := range entries {
 		name := text.OneLine(e.Name, maxQuoted)

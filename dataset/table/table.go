@@ -3,6 +3,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,21 @@ type Table interface {
 	Scan(q Query, f func(*Batch) error) error
 	Close() error
 }
+
+// base is what the tables of all formats have.
+type base struct {
+	path    string
+	file    file
+	size    int64
+	rows    int64
+	columns []Column
+}
+
+func (t *base) Columns() []Column { return t.columns }
+
+func (t *base) Rows() int64 { return t.rows }
+
+func (t *base) Close() error { return t.file.Close() }
 
 // Kind is what the cells of a column are.
 type Kind int
@@ -136,29 +152,34 @@ func batchRows(width int, features bool) int {
 	return max(1, min(4096, (1<<18)/width))
 }
 
-// resolve finds the columns of a query and holds them against their kinds.
-func resolve(path string, columns []Column, q Query) (scalars, features []int, err error) {
-	for _, name := range q.Scalars {
-		i, err := Find(path, columns, name)
-		if err != nil {
-			return nil, nil, err
+// resolve finds the columns of a query and holds them against their kinds. Features
+// of a text format are text.
+func (t *base) resolve(q Query, isText bool) (b *Batch, scalars, features []int, err error) {
+	find := func(names []string, expected string, fits func(Kind) bool) (found []int) {
+		for _, name := range names {
+			i, e := Find(t.path, t.columns, name)
+			if e == nil && !fits(t.columns[i].Kind) {
+				e = fmt.Errorf("%s: column %s: expected %s, found %s", t.path, name, expected, t.columns[i].Kind)
+			}
+			err = cmp.Or(err, e)
+			found = append(found, i)
 		}
-		if k := columns[i].Kind; k == Vector || k == Other {
-			return nil, nil, fmt.Errorf("%s: column %s: expected one value per row, found %s", path, name, k)
-		}
-		scalars = append(scalars, i)
+		return found
 	}
-	for _, name := range q.Features {
-		i, err := Find(path, columns, name)
-		if err != nil {
-			return nil, nil, err
-		}
-		if k := columns[i].Kind; k == Other || k == Bool || k == Vector && len(q.Features) > 1 {
-			return nil, nil, fmt.Errorf("%s: column %s: expected numbers for features, found %s", path, name, k)
-		}
-		features = append(features, i)
+	scalars = find(q.Scalars, "one value per row", func(k Kind) bool { return k != Vector && k != Other })
+	features = find(q.Features, "numbers for features", func(k Kind) bool {
+		return k != Other && k != Bool && (k != Text || isText) && (k != Vector || len(q.Features) == 1)
+	})
+	return &Batch{path: t.path, Scalars: make([]Values, len(scalars)), Features: Vectors{Width: q.Width}}, scalars, features, err
+}
+
+// reset empties the batch and keeps its memory.
+func (b *Batch) reset() {
+	b.Rows, b.lines = 0, b.lines[:0]
+	for i := range b.Scalars {
+		b.Scalars[i].reset()
 	}
-	return scalars, features, nil
+	b.Features.reset()
 }
 
 // FeatureElement is how the features of some columns are kept together.
