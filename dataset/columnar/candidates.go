@@ -155,8 +155,8 @@ func (r *opener) known(c *Candidates) error {
 		for first := 0; first < int(s.Rows); first += most {
 			n := min(most, int(s.Rows)-first)
 			for i, o := range r.header.Outputs {
-				if err := readLabels(arrays[i], o, values[i*most:i*most+n], classes[:n]); err != nil {
-					return fmt.Errorf("%s: %w", r.dir, err)
+				if err := r.readLabels(arrays[i], o, values[i*most:i*most+n], classes[:n]); err != nil {
+					return err
 				}
 			}
 			for row := range n {
@@ -180,7 +180,7 @@ func (r *opener) known(c *Candidates) error {
 }
 
 // readLabels reads the next labels of an output, with NaN for none.
-func readLabels(a *npy.Array, o Output, dst []float32, classes []int64) error {
+func (r *opener) readLabels(a *npy.Array, o Output, dst []float32, classes []int64) error {
 	if o.Type == manifest.Number {
 		return a.RawFloat32s(dst)
 	}
@@ -190,7 +190,7 @@ func readLabels(a *npy.Array, o Output, dst []float32, classes []int64) error {
 	for i, c := range classes {
 		switch {
 		case c < -1 || c >= int64(len(o.Classes)):
-			return fmt.Errorf("expected classes from -1 to %d of output %s, found %d", len(o.Classes)-1, o.Name, c)
+			return fmt.Errorf("%s: expected classes from -1 to %d of output %s, found %d", r.dir, len(o.Classes)-1, o.Name, c)
 		case c < 0:
 			dst[i] = float32(math.NaN())
 		default:

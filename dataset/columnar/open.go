@@ -162,87 +162,43 @@ func (r *opener) labels(i int) (*npy.Array, error) {
 
 // output adds the tasks of an output to those of each source.
 func (r *opener) output(tasks [][]dataset.Task, i int, o Output) error {
-	h := r.header
 	a, err := r.labels(i)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	first := 0
-	for s, source := range h.Sources {
-		name := source.Name
-		if len(h.Outputs) > 1 {
-			name += "_" + o.Name
-		}
+	for s, source := range r.header.Sources {
 		n := int(source.Rows)
-		t := dataset.Task{Name: name, Pool: s, Output: dataset.Output{Name: o.Name}}
-		if o.Type == manifest.Number {
-			t.Labels = make([]float32, n)
-			if err := a.RawFloat32s(t.Labels); err != nil {
-				return err
+		values, classes, has := make([]float32, n), make([]int64, n), make([]bool, len(o.Classes))
+		if err := r.readLabels(a, o, values, classes); err != nil {
+			return err
+		}
+		train, test := r.split(source, first, func(row int) bool { return values[row] == values[row] })
+		first += n
+		if len(train) == 0 {
+			continue
+		}
+		for _, v := range values {
+			if v == v && len(has) > 0 {
+				has[int(v)] = true
 			}
-			t.Train, t.Test = r.split(source, first, func(row int) bool { return t.Labels[row] == t.Labels[row] })
-			for row, y := range t.Labels {
-				if y != y {
-					t.Labels[row] = 0
+		}
+		for _, t := range r.unlabelled(s, o, has, train, test) {
+			t.Labels = make([]float32, n)
+			class := float32(slices.Index(o.Classes, t.Output.Class))
+			for row, v := range values {
+				switch {
+				case o.Type == manifest.Number && v == v:
+					t.Labels[row] = v
+				case o.Type != manifest.Number && v == class:
+					t.Labels[row] = 1
 				}
 			}
-			if len(t.Train) > 0 {
-				tasks[s] = append(tasks[s], t)
-			}
-			first += n
-			continue
+			tasks[s] = append(tasks[s], t)
 		}
-		classes := make([]int64, n)
-		if err := a.Int64s(classes); err != nil {
-			return err
-		}
-		t.Train, t.Test = r.split(source, first, func(row int) bool { return classes[row] >= 0 })
-		first += n
-		if len(t.Train) == 0 {
-			continue
-		}
-		of, err := r.classTasks(t, o, classes)
-		if err != nil {
-			return err
-		}
-		tasks[s] = append(tasks[s], of...)
 	}
 	return nil
-}
-
-// classTasks makes a task of each class that is there, or of the second of two.
-func (r *opener) classTasks(t dataset.Task, o Output, classes []int64) ([]dataset.Task, error) {
-	labels := make([][]float32, len(o.Classes))
-	for row, c := range classes {
-		if c < -1 || c >= int64(len(o.Classes)) {
-			return nil, fmt.Errorf("%s: expected classes from -1 to %d of output %s, found %d", r.dir, len(o.Classes)-1, o.Name, c)
-		}
-		if c < 0 {
-			continue
-		}
-		if labels[c] == nil {
-			labels[c] = make([]float32, len(classes))
-		}
-		labels[c][row] = 1
-	}
-	var tasks []dataset.Task
-	for c, y := range labels {
-		one := t
-		one.Labels, one.Output.Class = y, o.Classes[c]
-		switch {
-		case o.Type == manifest.Binary && c == 1:
-			if y == nil {
-				one.Labels = make([]float32, len(classes))
-			}
-		case o.Type == manifest.Binary || y == nil:
-			continue
-		default:
-			one.Name += "_" + o.Classes[c]
-		}
-		tasks = append(tasks, one)
-	}
-	return tasks, nil
 }
 
 // heldSeed fixes the permutation that decides which rows of a target are held out.
