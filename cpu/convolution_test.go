@@ -24,9 +24,9 @@ func TestConvScratch(t *testing.T) {
 			lend := &dev.dev.scratch
 			spoil := func() {
 				buf, work := lend.f32.get(1<<17), lend.conv.get(1<<17)
-				fill(*buf, poison)
-				fill(work.f32, poison)
-				fill(work.y[:], poison)
+				fill(dev.dev, *buf, poison)
+				fill(dev.dev, work.f32, poison)
+				fill(dev.dev, work.y[:], poison)
 				lend.f32.put(buf)
 				lend.conv.put(work)
 			}

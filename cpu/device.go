@@ -30,8 +30,8 @@ type device struct {
 	held int64           // their sum
 }
 
-// owned is what is freed when the device is closed.
-type owned interface{ drop() }
+// owned is what counts in Usage and is freed when the device is closed.
+type owned interface{ Free() }
 
 var _ backend.Device = (*device)(nil)
 
@@ -108,12 +108,13 @@ func (d *device) release(o owned) {
 // Close frees everything.
 func (d *device) Close() error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.closed.Store(true)
-	for o := range d.live {
-		o.drop()
-	}
+	live := d.live
 	d.live, d.held = nil, 0
+	d.mu.Unlock()
+	for o := range live {
+		o.Free()
+	}
 	return nil
 }
 

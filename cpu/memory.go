@@ -31,7 +31,6 @@ type buffer struct {
 
 func (b *buffer) DType() backend.DType { return b.dtype }
 func (b *buffer) Len() int             { return b.n }
-func (b *buffer) drop()                { b.data.Store(nil) }
 
 func (b *buffer) Free() {
 	if b != nil && b.data.Swap(nil) != nil {
@@ -49,9 +48,11 @@ func (q *queue) Alloc(t backend.DType, n int) (backend.Buffer, error) {
 	if err := q.dev.register(c.Op, b, bytes); err != nil {
 		return nil, err
 	}
-	s := newStorage(t, n)
-	adviseHugePages(s.raw)
-	b.data.Store(s)
+	// Of words, so that elements of every type are aligned.
+	words := make([]uint64, (bytes+7)/8)
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), bytes)
+	adviseHugePages(raw)
+	b.data.Store(newStorage(t, raw))
 	return b, nil
 }
 
@@ -66,7 +67,15 @@ func (q *queue) Lend(t backend.DType, raw []byte) (backend.Buffer, error) {
 	if err := q.dev.register(c.Op, b, 0); err != nil {
 		return nil, err
 	}
-	s := &storage{raw: raw, lent: true}
+	s := newStorage(t, raw)
+	s.lent = true
+	b.data.Store(s)
+	return b, nil
+}
+
+// newStorage is aligned bytes as elements.
+func newStorage(t backend.DType, raw []byte) *storage {
+	s := &storage{raw: raw}
 	switch t {
 	case backend.Uint8:
 		s.u8 = raw
@@ -79,41 +88,13 @@ func (q *queue) Lend(t backend.DType, raw []byte) (backend.Buffer, error) {
 	case backend.Float64:
 		s.f64 = elements[float64](raw)
 	}
-	b.data.Store(s)
-	return b, nil
+	return s
 }
 
 // elements views aligned bytes as a slice.
 func elements[E uint16 | int32 | float32 | float64](raw []byte) []E {
 	var e E
 	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/int(unsafe.Sizeof(e)))
-}
-
-func newStorage(t backend.DType, n int) *storage {
-	s := new(storage)
-	switch t {
-	case backend.Uint8:
-		s.u8 = make([]uint8, n)
-		s.raw = s.u8
-	case backend.Float16:
-		s.u16 = make([]uint16, n)
-		s.raw = bytesOf(s.u16)
-	case backend.Int32:
-		s.i32 = make([]int32, n)
-		s.raw = bytesOf(s.i32)
-	case backend.Float32:
-		s.f32 = make([]float32, n)
-		s.raw = bytesOf(s.f32)
-	case backend.Float64:
-		s.f64 = make([]float64, n)
-		s.raw = bytesOf(s.f64)
-	}
-	return s
-}
-
-func bytesOf[E uint16 | int32 | float32 | float64](s []E) []byte {
-	var e E
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(e)))
 }
 
 func (q *queue) Upload(dst backend.Buffer, off int, src []byte) error {

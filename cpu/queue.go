@@ -78,8 +78,6 @@ func (p *program) Free() {
 	}
 }
 
-func (p *program) drop() { p.freed.Store(true) }
-
 // refuseRecorded refuses an operation that was called within a program.
 func (q *queue) refuseRecorded(op string) error {
 	if q.running.Load() {

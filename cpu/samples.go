@@ -61,7 +61,6 @@ func (s *samples) Tasks() int   { return s.tasks }
 func (s *samples) Outputs() int { return s.outputs }
 func (s *samples) Len() int     { return s.n }
 func (s *samples) Cols() int    { return s.col }
-func (s *samples) drop()        { s.data.Store(nil) }
 
 func (s *samples) Free() {
 	if s != nil && s.data.Swap(nil) != nil {
@@ -124,29 +123,22 @@ func (s *sampleSet) labels(source, lo, hi int) []float32 {
 
 // samples checks that s is a live sample set of this device whose pools are
 // alive too.
-func (c *checker) samples(s backend.Samples) *sampleSet {
-	if c.Err != nil {
-		return nil
-	}
+func (c *checker) samples(s backend.Samples) (data *sampleSet) {
 	own, ok := s.(*samples)
 	switch {
+	case c.Err != nil:
 	case s == nil || ok && own == nil:
 		c.Failf("s", "is nil")
 	case !ok:
 		c.Failf("s", "is a %T of another backend", s)
 	case own.dev != c.q.dev:
 		c.Failf("s", "belongs to another open cpu device")
-	}
-	if c.Err != nil {
-		return nil
-	}
-	data := own.data.Load()
-	if data == nil {
-		c.Failf("s", "has been freed")
-		return nil
-	}
-	if c.Live(data.views); c.Err != nil {
-		return nil
+	default:
+		if data = own.data.Load(); data == nil {
+			c.Failf("s", "has been freed")
+		} else {
+			c.Live(data.views)
+		}
 	}
 	return data
 }

@@ -51,30 +51,32 @@ func (q *queue) Copy(dst, src backend.Vector) error {
 	if c.Err != nil {
 		return c.Err
 	}
-	n := do.Cols
 	to32, from32 := dst.Buf.DType() == backend.Float32, src.Buf.DType() == backend.Float32
 	switch {
 	case to32 && from32:
-		to, from := f32(do).row(0), f32(so).row(0)
-		q.dev.elementwise(n, func(lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
+		convert(q.dev, f32(do).row(0), f32(so).row(0))
 	case to32:
-		to, from := f32(do).row(0), f64(so).row(0)
-		q.dev.elementwise(n, func(lo, hi int) { convert(to[lo:hi], from[lo:hi]) })
+		convert(q.dev, f32(do).row(0), f64(so).row(0))
 	case from32:
-		to, from := f64(do).row(0), f32(so).row(0)
-		q.dev.elementwise(n, func(lo, hi int) { convert(to[lo:hi], from[lo:hi]) })
+		convert(q.dev, f64(do).row(0), f32(so).row(0))
 	default:
-		to, from := f64(do).row(0), f64(so).row(0)
-		q.dev.elementwise(n, func(lo, hi int) { copy(to[lo:hi], from[lo:hi]) })
+		convert(q.dev, f64(do).row(0), f64(so).row(0))
 	}
 	return nil
 }
 
-func convert[D, S float32 | float64](dst []D, src []S) {
-	dst = dst[:len(src)]
-	for i, v := range src {
-		dst[i] = D(v)
-	}
+func convert[D, S float32 | float64](d *device, dst []D, src []S) {
+	same, is := any(dst).([]S)
+	d.elementwise(len(src), func(lo, hi int) {
+		if is {
+			copy(same[lo:hi], src[lo:hi])
+			return
+		}
+		to, from := dst[lo:hi], src[lo:hi]
+		for i, v := range from {
+			to[i] = D(v)
+		}
+	})
 }
 
 func (q *queue) Fill(dst backend.Vector, v float64) error {
@@ -84,19 +86,20 @@ func (q *queue) Fill(dst backend.Vector, v float64) error {
 		return c.Err
 	}
 	if dst.Buf.DType() == backend.Float32 {
-		to, v := f32(do).row(0), float32(v)
-		q.dev.elementwise(len(to), func(lo, hi int) { fill(to[lo:hi], v) })
+		fill(q.dev, f32(do).row(0), float32(v))
 	} else {
-		to := f64(do).row(0)
-		q.dev.elementwise(len(to), func(lo, hi int) { fill(to[lo:hi], v) })
+		fill(q.dev, f64(do).row(0), v)
 	}
 	return nil
 }
 
-func fill[E float32 | float64](dst []E, v E) {
-	for i := range dst {
-		dst[i] = v
-	}
+func fill[E float32 | float64](d *device, dst []E, v E) {
+	d.elementwise(len(dst), func(lo, hi int) {
+		part := dst[lo:hi]
+		for i := range part {
+			part[i] = v
+		}
+	})
 }
 
 func (d *device) elementwise(n int, body func(lo, hi int)) {
@@ -167,7 +170,7 @@ func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) erro
 	if a.Buf.DType() == backend.Float32 {
 		buf := q.dev.scratch.f32.get(len(coef))
 		defer q.dev.scratch.f32.put(buf)
-		convert(*buf, coef)
+		convert(q.dev, *buf, coef)
 		q.dev.combine32(*buf, f32(ao), f32(yo).row(0))
 	} else {
 		q.dev.combine64(coef, f64(ao), f64(yo).row(0))
