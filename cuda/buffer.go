@@ -28,12 +28,6 @@ func (s *storage) free(o owned) {
 	}
 }
 
-func (s *storage) drop() {
-	if !s.freed.Swap(true) {
-		s.give()
-	}
-}
-
 func (s *storage) give() {
 	s.owner.dev.pool.give(s.block, s.owner)
 	s.owner.dev.pool.give(s.drawn, s.owner)

@@ -42,8 +42,8 @@ type device struct {
 
 var _ backend.Device = (*device)(nil)
 
-// owned is what counts in Usage and goes when the device is closed.
-type owned interface{ drop() }
+// owned is what counts in Usage and is freed when the device is closed.
+type owned interface{ Free() }
 
 // register enters o in the table of what is live.
 func (d *device) register(o owned, bytes int64) {
@@ -76,7 +76,7 @@ func (d *device) dropAll() {
 	d.live, d.held = make(map[owned]int64), 0
 	d.mu.Unlock()
 	for o := range live {
-		o.drop()
+		o.Free()
 	}
 }
 

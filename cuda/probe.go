@@ -53,34 +53,27 @@ func describe(lib *nv.Library, ordinal int) (DeviceInfo, error) {
 		return d, err
 	}
 	for _, a := range []struct {
-		attr nv.DeviceAttribute
-		to   *int
+		attr  nv.DeviceAttribute
+		to    *int
+		known bool // to every driver
 	}{
-		{nv.AttrComputeCapabilityMajor, &d.major}, {nv.AttrComputeCapabilityMinor, &d.minor}, {nv.AttrMultiprocessorCount, &d.Multiprocessors},
-	} {
-		if *a.to, err = driver.DeviceGetAttribute(a.attr, id); err != nil {
-			return d, err
-		}
-	}
-	for _, a := range []struct {
-		attr nv.DeviceAttribute
-		to   *int
-	}{
-		{nv.AttrClockRate, &d.ClockKHz}, {nv.AttrMemoryClockRate, &d.MemoryClockKHz}, {nv.AttrMemoryBusWidth, &d.MemoryBusBits},
+		{nv.AttrComputeCapabilityMajor, &d.major, true}, {nv.AttrComputeCapabilityMinor, &d.minor, true},
+		{nv.AttrMultiprocessorCount, &d.Multiprocessors, true}, {nv.AttrClockRate, &d.ClockKHz, false},
+		{nv.AttrMemoryClockRate, &d.MemoryClockKHz, false}, {nv.AttrMemoryBusWidth, &d.MemoryBusBits, false},
 	} {
 		var call *nv.Error
-		if *a.to, err = driver.DeviceGetAttribute(a.attr, id); errors.As(err, &call) && call.Code == invalidValue {
-			*a.to = 0 // a driver that does not know it
+		if *a.to, err = driver.DeviceGetAttribute(a.attr, id); !a.known && errors.As(err, &call) && call.Code == invalidValue {
+			*a.to = 0
 		} else if err != nil {
 			return d, err
 		}
 	}
 	d.ComputeCapability = fmt.Sprintf("%d.%d", d.major, d.minor)
-	if d.UUID, err = driver.DeviceGetUUID(id); err != nil && !errors.Is(err, nv.ErrAbsent) {
-		return d, err
+	if d.UUID, err = driver.DeviceGetUUID(id); err == nil || errors.Is(err, nv.ErrAbsent) {
+		d.Bus, err = driver.DeviceGetPCIBusID(id)
 	}
-	if d.Bus, err = driver.DeviceGetPCIBusID(id); err != nil && !errors.Is(err, nv.ErrAbsent) {
-		return d, err
+	if errors.Is(err, nv.ErrAbsent) {
+		err = nil
 	}
-	return d, nil
+	return d, err
 }

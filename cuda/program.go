@@ -155,19 +155,10 @@ func (p *program) capture(q *queue) (nv.Graph, error) {
 // Free lets the queue's next call destroy the graph; a graph that runs then
 // ends first.
 func (p *program) Free() {
-	if p != nil && !p.freed.Swap(true) {
-		p.q.dev.release(p)
-		p.forget()
+	if p == nil || p.freed.Swap(true) {
+		return
 	}
-}
-
-func (p *program) drop() {
-	if !p.freed.Swap(true) {
-		p.forget()
-	}
-}
-
-func (p *program) forget() {
+	p.q.dev.release(p)
 	p.q.dev.pool.give(p.block, p.q)
 	p.q.deadMu.Lock()
 	defer p.q.deadMu.Unlock()

@@ -154,11 +154,9 @@ func (l *layout) place(base nv.DevicePtr) {
 // samples checks that s is a live sample set of this device whose pools are
 // alive too.
 func (c *checker) samples(s backend.Samples) *samples {
-	if c.Err != nil {
-		return nil
-	}
 	own, ok := s.(*samples)
 	switch {
+	case c.Err != nil:
 	case s == nil || ok && own == nil:
 		c.Failf("s", "is nil")
 	case !ok:
@@ -167,14 +165,12 @@ func (c *checker) samples(s backend.Samples) *samples {
 		c.Failf("s", "belongs to another open cuda device")
 	case own.freed.Load():
 		c.Failf("s", "has been freed")
+	default:
+		c.uses = append(c.uses, &own.storage)
+		c.lent = true
+		c.Live(own.pools)
+		c.lent = false
 	}
-	if c.Err != nil {
-		return nil
-	}
-	c.uses = append(c.uses, &own.storage)
-	c.lent = true
-	c.Live(own.pools)
-	c.lent = false
 	if c.Err != nil {
 		return nil
 	}
