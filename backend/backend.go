@@ -195,9 +195,10 @@ type Vectors interface {
 	Scale(alpha float64, x Vector) error
 	// Dot returns x'y.
 	Dot(x, y Vector) (float64, error)
-	// Dots computes out_i = a_i'x for every row a_i of a, in one pass and with one
-	// transfer back; len(out) must be a.Rows.
-	Dots(a Matrix, x Vector, out []float64) error
+	// Dots computes out_ji = a_i'x_j for the rows a_i of a and x_j of x, with one
+	// transfer back. An element depends on its two rows alone. len(out) must be
+	// x.Rows*a.Rows.
+	Dots(a, x Matrix, out []float64) error
 	// Combine computes y += sum_i coef_i a_i over the rows a_i of a, in one pass;
 	// len(coef) must be a.Rows. y must not overlap a.
 	Combine(coef []float64, a Matrix, y Vector) error

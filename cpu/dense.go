@@ -226,7 +226,7 @@ func (d *device) gemv32(trans bool, alpha float64, a dense[float32], x []float32
 	d.parallel(ceilDiv(len(y), gemvRows), len(x)*len(y), func(i int) {
 		lo, hi := span(i, gemvRows, len(y))
 		var sums [gemvRows]float64
-		vec.Dots(a.data[lo*a.stride:], a.stride, hi-lo, x, sums[:])
+		vec.Dots(a.data[lo*a.stride:], a.stride, hi-lo, x, 0, 1, len(x), sums[:], 0)
 		for j := lo; j < hi; j++ {
 			v := alpha * sums[j-lo]
 			if beta != 0 {

@@ -117,7 +117,7 @@ func (q *queue) Dot(x, y backend.Vector) (float64, error) {
 	return out[0], nil
 }
 
-func (q *queue) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
+func (q *queue) Dots(a, x backend.Matrix, out []float64) error {
 	c := q.check("Dots")
 	ao, xo := c.Dots(a, x, len(out))
 	if c.Err != nil {
@@ -127,36 +127,43 @@ func (q *queue) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
 	return nil
 }
 
-// dots computes out_i = a_i'x chunk by chunk along the rows, so that a chunk of
+// dotsRows is the number of rows of one chunk of the products of dots.
+const dotsRows = 64
+
+// dots computes out_ji = a_i'x_j chunk by chunk along the rows, so that a chunk of
 // x stays in cache for all of them.
 func (d *device) dots(single bool, a, x operand, out []float64) {
-	rows, n := a.Rows, a.Cols
+	rows, vectors, n := a.Rows, x.Rows, a.Cols
 	clear(out)
-	if rows == 0 || n == 0 {
+	if len(out) == 0 || n == 0 {
 		return
 	}
-	chunks := ceilDiv(n, vectorChunk)
-	buf := d.scratch.f64.get(chunks * rows)
+	chunks, blocks := ceilDiv(n, vectorChunk), ceilDiv(rows, dotsRows)
+	buf := d.scratch.f64.get(chunks * len(out))
 	defer d.scratch.f64.put(buf)
 	sums := *buf
-	if single {
-		am, xs := f32(a), f32(x).row(0)
-		d.parallel(chunks, rows*n, func(i int) {
-			lo, hi := span(i, vectorChunk, n)
-			vec.Dots(am.data[lo:], am.stride, rows, xs[lo:hi], sums[i*rows:(i+1)*rows])
-		})
-	} else {
-		am, xs := f64(a), f64(x).row(0)
-		d.parallel(chunks, rows*n, func(i int) {
-			lo, hi := span(i, vectorChunk, n)
-			for r := range rows {
-				sums[i*rows+r] = floats.Dot(am.row(r)[lo:hi], xs[lo:hi])
-			}
-		})
+	body := func(chunk, first, last, lo, hi int) {
+		am, xm := f32(a), f32(x)
+		vec.Dots(am.data[first*am.stride+lo:], am.stride, last-first, xm.data[lo:], xm.stride, vectors, hi-lo, sums[chunk*len(out)+first:], rows)
 	}
-	for i := range chunks {
-		for r := range rows {
-			out[r] += sums[i*rows+r]
+	if !single {
+		body = func(chunk, first, last, lo, hi int) {
+			am, xm := f64(a), f64(x)
+			for i := first; i < last; i++ {
+				for j := range vectors {
+					sums[chunk*len(out)+j*rows+i] = floats.Dot(am.row(i)[lo:hi], xm.row(j)[lo:hi])
+				}
+			}
+		}
+	}
+	d.parallel(chunks*blocks, len(out)*n, func(i int) {
+		first, last := span(i%blocks, dotsRows, rows)
+		lo, hi := span(i/blocks, vectorChunk, n)
+		body(i/blocks, first, last, lo, hi)
+	})
+	for ; len(sums) > 0; sums = sums[len(out):] {
+		for i, v := range sums[:len(out)] {
+			out[i] += v
 		}
 	}
 }

@@ -159,7 +159,7 @@ func TestCaptureThatNeedsMore(t *testing.T) {
 	p, err := q.Record(func() error {
 		return first(
 			func() error { return q.Gemm(false, false, 1, a, a, 0, b) },
-			func() error { return q.Dots(b, a.Row(0), out) },
+			func() error { return q.Dots(b, a.Row(0).Mat(1, a.Cols), out) },
 		)
 	})
 	must.Do(t, err)

@@ -77,7 +77,7 @@ func TestCallsOfARun(t *testing.T) {
 		for range 5 {
 			if err := first(
 				func() error { return b.Combine(make([]float64, 3), a, x) },
-				func() error { return b.Dots(a, x, out) },
+				func() error { return b.Dots(a, x.Mat(1, x.Len), out) },
 			); err != nil {
 				return err
 			}
@@ -125,7 +125,7 @@ func TestLargeOutputs(t *testing.T) {
 	p, err := b.Record(func() error {
 		return first(
 			func() error { return b.Fill(x, 0.5) },
-			func() error { return b.Dots(x.Mat(1, n), x, sum) },
+			func() error { return b.Dots(x.Mat(1, n), x.Mat(1, n), sum) },
 			func() error { return backend.Get(b, host, x.Buf, 0) },
 		)
 	})
@@ -159,7 +159,7 @@ func TestAllocationsOfARun(t *testing.T) {
 		for range 20 {
 			if err := first(
 				func() error { return b.Combine(out, a, x) },
-				func() error { return b.Dots(a, x, out) },
+				func() error { return b.Dots(a, x.Mat(1, x.Len), out) },
 			); err != nil {
 				return err
 			}

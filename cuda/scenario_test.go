@@ -62,7 +62,7 @@ func scenario(dev backend.Open) (b *opened, err error) {
 				},
 				func() error { return b.TaskGradient(set, p, backend.Vector{}, q, backend.Vector{}, loss) },
 				func() error { return b.Combine(coef, p, q.Row(0)) },
-				func() error { return b.Dots(p, q.Row(0), dots) },
+				func() error { return b.Dots(p, q.Row(0).Mat(1, q.Cols), dots) },
 			)
 		})
 		if err != nil {

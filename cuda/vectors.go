@@ -77,7 +77,7 @@ func (q *queue) Dot(x, y backend.Vector) (float64, error) {
 	return out[0], err
 }
 
-func (q *queue) Dots(a backend.Matrix, x backend.Vector, out []float64) error {
+func (q *queue) Dots(a, x backend.Matrix, out []float64) error {
 	c := q.check("Dots")
 	ao, xo := c.Dots(a, x, len(out))
 	return q.dots(c, ao, xo, out)
@@ -87,17 +87,21 @@ func (q *queue) dots(c *checker, a, x operand, out []float64) error {
 	if c.Err != nil || len(out) == 0 {
 		return c.Err
 	}
-	k := kernels.Dots{Type: real(a), Rows: min(a.Rows, dotsRows), N: a.Cols, A: place(a), X: ptr(x)}
+	k := kernels.Dots{Type: real(a), Rows: min(a.Rows, dotsRows), N: a.Cols}
 	return q.submit(c, &command{
 		temp: []int{8 * k.PartLen()},
 		out:  []output{floats(out)},
 		emit: func(e *emitter) {
+			k, size := k, a.Buf.DType().Size()
+			k.Part = kernels.Ptr(e.temp[0])
 			for lo := 0; lo < a.Rows; lo += dotsRows {
-				k := k
 				k.Rows = min(a.Rows-lo, dotsRows)
-				k.A.At = k.A.At.At(lo*a.Stride, a.Buf.DType().Size())
-				k.Part, k.Out = kernels.Ptr(e.temp[0]), kernels.Ptr(e.out[0]).At(lo, 8)
-				e.launch(k.Launches()...)
+				k.A = place(a)
+				k.A.At = k.A.At.At(lo*a.Stride, size)
+				for j := range x.Rows {
+					k.X, k.Out = ptr(x).At(j*x.Stride, size), kernels.Ptr(e.out[0]).At(j*a.Rows+lo, 8)
+					e.launch(k.Launches()...)
+				}
 			}
 		},
 	})

@@ -131,7 +131,7 @@ func (l *lbfgs) basis() backend.Matrix {
 
 // issueBegin evaluates f at x.
 func (l *lbfgs) issueBegin() error {
-	return cmp.Or(l.f.evaluate(l.x, l.g()), l.b.Dots(l.basis(), l.g(), l.dots))
+	return cmp.Or(l.f.evaluate(l.x, l.g()), l.b.Dots(l.basis(), l.g().Mat(1, l.n), l.dots))
 }
 
 // issueMove moves x to the trial point, its gradient to g and its pair into a
@@ -161,8 +161,8 @@ func (l *lbfgs) issueTrial() error {
 		b.Combine(l.step, d, l.st()),
 		b.Copy(l.yt(), l.gt()),
 		b.Axpy(-1, l.g(), l.yt()),
-		b.Dots(l.rows, l.gt(), l.byG),
-		b.Dots(l.rows, l.yt(), l.byY))
+		b.Dots(l.rows, l.gt().Mat(1, l.n), l.byG),
+		b.Dots(l.rows, l.yt().Mat(1, l.n), l.byY))
 }
 
 // stopRule says when to stop: after Iterations, or once the last window

@@ -147,7 +147,8 @@ func (o *ermObjective) evaluate(x, g backend.Vector) error {
 		}
 		beta = 2 * o.lambda
 		v := o.weights(x)
-		if err := b.Dots(v.Mat(1, v.Len), v, o.square); err != nil {
+		row := v.Mat(1, v.Len)
+		if err := b.Dots(row, row, o.square); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ func RecordedSums(d backend.Device, programs int) error {
 						return err
 					}
 				}
-				return q.Dots(y.Mat(1, n), y, out)
+				return q.Dots(y.Mat(1, n), y.Mat(1, n), out)
 			})
 			if err != nil {
 				return err

@@ -87,7 +87,7 @@ func testDotSum(e *env) {
 	e.same("x'x", []float64{got}, []float64{1<<24 + 2500})
 
 	many := make([]float64, 1)
-	e.must(e.q.Dots(v.Mat(1, len(x)), v, many))
+	e.must(e.q.Dots(v.Mat(1, len(x)), v.Mat(1, len(x)), many))
 	e.same("x'x by Dots", many, []float64{1<<24 + 2500})
 
 	big := e.inVec("x", backend.Float32, []float64{0x1p100, 0x1p100})
@@ -105,13 +105,19 @@ func (e *env) stacks() [][2]int {
 func testDots(e *env) {
 	for _, t := range floats {
 		for _, z := range e.stacks() {
-			rows, n := z[0], z[1]
-			e.part("%d by %d of %v", rows, n, t)
-			a, x := normal(e.rng, t, rows, n), normal(e.rng, t, n, 1)
-			got := make([]float64, rows)
-			e.must(e.q.Dots(e.in("a", t, a), e.inVec("x", t, x.v), got))
-			want, size := product(1, a, x, 0, dense{})
-			e.within("A x", got, want.v, size.scaled(e.eps(backend.Float64)*float64(n+4)).v)
+			rows, n, vectors := z[0], z[1], e.rng.IntN(8)
+			e.part("%d by %d of %v with %d", rows, n, t, vectors)
+			a, x := normal(e.rng, t, rows, n), normal(e.rng, t, vectors, n)
+			got := make([]float64, vectors*rows)
+			am, xm := e.in("a", t, a), e.in("x", t, x)
+			e.must(e.q.Dots(am, xm, got))
+			want, size := product(1, x, a.t(), 0, dense{})
+			e.within("X A'", got, want.v, size.scaled(e.eps(backend.Float64)*float64(n+4)).v)
+			if rows > 0 && vectors > 0 {
+				i, j, alone := e.rng.IntN(rows), e.rng.IntN(vectors), make([]float64, 1)
+				e.must(e.q.Dots(am.Row(i).Mat(1, n), xm.Row(j).Mat(1, n), alone))
+				e.same("a product alone", alone, got[j*rows+i:][:1])
+			}
 		}
 	}
 }
@@ -137,9 +143,10 @@ func testCombine(e *env) {
 // testCoefficients gives the host slices of Dots and Combine a wrong length.
 func testCoefficients(e *env) {
 	for _, t := range floats {
-		a, x, y := e.in("a", t, zeros(4, 6)), e.inVec("x", t, make([]float64, 6)), e.inoutVec("y", t, make([]float64, 6))
+		a, y := e.in("a", t, zeros(4, 6)), e.inoutVec("y", t, make([]float64, 6))
 		for _, n := range []int{0, 3, 5} {
-			e.wantArgument(e.q.Dots(a, x, make([]float64, n)), "Dots of 4 rows into %d", n)
+			e.wantArgument(e.q.Dots(a, e.in("x", t, zeros(1, 6)), make([]float64, n)), "Dots of 4 rows into %d", n)
+			e.wantArgument(e.q.Dots(a, e.in("x", t, zeros(2, 6)), make([]float64, n)), "Dots of 4 rows with 2 into %d", n)
 			e.wantArgument(e.q.Combine(make([]float64, n), a, y), "Combine of 4 rows with %d coefficients", n)
 		}
 	}

@@ -20,11 +20,11 @@ func (c *Call[M]) Copy(dst, src backend.Vector) (do, so Operand[M]) {
 }
 
 // Dots checks the arguments of [backend.Vectors].Dots for n results.
-func (c *Call[M]) Dots(a backend.Matrix, x backend.Vector, n int) (ao, xo Operand[M]) {
-	ao, xo = c.Matrix("a", a, Real), c.Vector("x", x, Real)
+func (c *Call[M]) Dots(a, x backend.Matrix, n int) (ao, xo Operand[M]) {
+	ao, xo = c.Matrix("a", a, Real), c.Matrix("x", x, Real)
 	c.SameType("x", xo, ao)
-	c.Length("x", xo, ao.Cols)
-	c.Slice("out", n, ao.Rows)
+	c.Shape("x", xo, xo.Rows, ao.Cols)
+	c.Slice("out", n, xo.Rows*ao.Rows)
 	return ao, xo
 }
 

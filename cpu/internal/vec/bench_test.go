@@ -186,7 +186,7 @@ func BenchmarkHistory(b *testing.B) {
 		eachLevelB(b, func(b *testing.B) {
 			b.SetBytes(rows * n * 4)
 			for b.Loop() {
-				Dots(a, n, rows, x, out)
+				Dots(a, n, rows, x, 0, 1, n, out, 0)
 			}
 		})
 	})

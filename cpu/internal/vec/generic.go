@@ -23,9 +23,11 @@ var generic = kernels{
 	updates:     updatesGeneric,
 	gemm:        gemmGeneric,
 	dot:         dotGeneric,
-	dots: func(a []float32, aStride, rows int, x []float32, out []float64) {
-		for i := range rows {
-			out[i] = dotGeneric(x, a[i*aStride:][:len(x)])
+	dots: func(d dots) {
+		for i := range d.rows {
+			for j := range d.vectors {
+				d.out[j*d.outStride+i] = dotGeneric(d.x[j*d.xStride:][:d.n], d.a[i*d.aStride:][:d.n])
+			}
 		}
 	},
 	axpy: axpyGeneric,

@@ -84,11 +84,11 @@ func taskGradWith[E any](kernel func(x *E, stride, d int, rows *int32, n int, y 
 }
 
 // dotsWith makes Dots of its assembly.
-func dotsWith(kernel func(a *float32, aStride, rows int, x *float32, n int, out *float64)) func([]float32, int, int, []float32, []float64) {
-	return func(a []float32, aStride, rows int, x []float32, out []float64) {
-		for i, step := 0, rowsPerCall(len(x)); i < rows; i += step {
-			n := min(step, rows-i)
-			kernel(unsafe.SliceData(a[i*aStride:]), aStride, n, unsafe.SliceData(x), len(x), unsafe.SliceData(out[i:]))
+func dotsWith(kernel func(a *float32, aStride, rows int, x *float32, xStride, vectors, n int, out *float64, outStride int)) func(dots) {
+	return func(d dots) {
+		for i, step := 0, rowsPerCall(d.n*d.vectors); i < d.rows; i += step {
+			kernel(unsafe.SliceData(d.a[i*d.aStride:]), d.aStride, min(step, d.rows-i), unsafe.SliceData(d.x), d.xStride, d.vectors, d.n,
+				unsafe.SliceData(d.out[i:]), d.outStride)
 		}
 	}
 }
@@ -97,12 +97,12 @@ func dotsWith(kernel func(a *float32, aStride, rows int, x *float32, n int, out 
 // these to the heap.
 
 func dotAVX2(x, y []float32) (out float64) {
-	dotsAVX2(unsafe.SliceData(y), 0, 1, unsafe.SliceData(x), len(x), &out)
+	dotsAVX2(unsafe.SliceData(y), 0, 1, unsafe.SliceData(x), 0, 1, len(x), &out, 0)
 	return out
 }
 
 func dotAVX512(x, y []float32) (out float64) {
-	dotsAVX512(unsafe.SliceData(y), 0, 1, unsafe.SliceData(x), len(x), &out)
+	dotsAVX512(unsafe.SliceData(y), 0, 1, unsafe.SliceData(x), 0, 1, len(x), &out, 0)
 	return out
 }
 

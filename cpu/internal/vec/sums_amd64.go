@@ -7,7 +7,7 @@ package vec
 // dotsAVX2 is Dots over rows of n columns.
 //
 //go:noescape
-func dotsAVX2(a *float32, aStride int, rows int, x *float32, n int, out *float64)
+func dotsAVX2(a *float32, aStride int, rows int, x *float32, xStride int, vectors int, n int, out *float64, outStride int)
 
 // combineAVX2 is Combine over rows of n columns.
 //
@@ -17,7 +17,7 @@ func combineAVX2(a *float32, aStride int, rows int, coef *float32, y *float32, n
 // dotsAVX512 is Dots over rows of n columns.
 //
 //go:noescape
-func dotsAVX512(a *float32, aStride int, rows int, x *float32, n int, out *float64)
+func dotsAVX512(a *float32, aStride int, rows int, x *float32, xStride int, vectors int, n int, out *float64, outStride int)
 
 // combineAVX512 is Combine over rows of n columns.
 //

@@ -33,7 +33,7 @@ type kernels struct {
 	gemm func(g gemm)
 
 	dot        func(x, y []float32) float64
-	dots       func(a []float32, aStride, rows int, x []float32, out []float64)
+	dots       func(d dots)
 	axpy       func(alpha float32, x, y []float32)
 	combine    func(a []float32, aStride, rows int, coef, y []float32)
 	convertU8  func(dst []float32, src []uint8, scale float32)
@@ -72,11 +72,23 @@ func TaskGradF32(x []float32, stride, d int, rows []int32, y []float32, scale, o
 // neither overflow nor underflow. y has at least len(x) elements.
 func Dot(x, y []float32) float64 { return active.dot(x, y[:len(x)]) }
 
-// Dots computes out_i = a_i'x for the given number of rows of a, each of
-// len(x) elements, with products and sums in float64. Each out_i has the bits
-// that [Dot] gives.
-func Dots(a []float32, aStride, rows int, x []float32, out []float64) {
-	active.dots(a, aStride, rows, x, out[:rows])
+// dots are the products of rows of a and of x.
+type dots struct {
+	a                   []float32
+	aStride, rows       int
+	x                   []float32
+	xStride, vectors, n int
+	out                 []float64
+	outStride           int
+}
+
+// Dots computes out_ji = a_i'x_j for the given number of rows of a and of vectors,
+// rows of x, each of n elements, with products and sums in float64. Each has the
+// bits that [Dot] gives. A row of a is read once for all x that the caches hold.
+func Dots(a []float32, aStride, rows int, x []float32, xStride, vectors, n int, out []float64, outStride int) {
+	if rows > 0 && vectors > 0 {
+		active.dots(dots{a, aStride, rows, x, xStride, vectors, n, out, outStride})
+	}
 }
 
 // Axpy computes y += alpha x. y has at least len(x) elements.

@@ -108,14 +108,22 @@ func TestDot(t *testing.T) {
 }
 
 func TestDots(t *testing.T) {
-	verify := func(t *testing.T, a *arena, n, rows int) {
-		aStride := n + a.rng.IntN(5)
-		m := fill(a, max(0, (rows-1)*aStride+n), normal32)
-		x, out := fill(a, n, normal32), fill(a, rows, func(*rand.Rand) float64 { return math.NaN() })
-		Dots(m, aStride, rows, x, out)
-		for i := range rows {
-			if want := Dot(x, m[i*aStride:][:n]); out[i] != want {
-				t.Fatalf("n %d, row %d of %d: Dots = %v, Dot = %v", n, i, rows, out[i], want)
+	verify := func(t *testing.T, a *arena, n, rows, vectors int) {
+		aStride, xStride, outStride := n+a.rng.IntN(5), n+a.rng.IntN(5), rows+a.rng.IntN(3)
+		m, x := fill(a, max(0, (rows-1)*aStride+n), normal32), fill(a, max(0, (vectors-1)*xStride+n), normal32)
+		out := fill(a, max(0, (vectors-1)*outStride+rows), func(*rand.Rand) float64 { return math.NaN() })
+		Dots(m, aStride, rows, x, xStride, vectors, n, out, outStride)
+		for j := range vectors {
+			for i := range outStride {
+				if i >= rows && j < vectors-1 && !math.IsNaN(out[j*outStride+i]) {
+					t.Fatalf("n %d: Dots of %d rows and %d vectors writes between the results", n, rows, vectors)
+				}
+				if i >= rows {
+					continue
+				}
+				if got, want := out[j*outStride+i], Dot(x[j*xStride:][:n], m[i*aStride:][:n]); got != want {
+					t.Fatalf("n %d, row %d of %d, vector %d of %d: Dots = %v, Dot = %v", n, i, rows, j, vectors, got, want)
+				}
 			}
 		}
 		a.done()
@@ -123,10 +131,11 @@ func TestDots(t *testing.T) {
 	eachLevel(t, func(t *testing.T, a *arena) {
 		for _, n := range lengths {
 			for _, rows := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 20} {
-				verify(t, a, n, rows)
+				verify(t, a, n, rows, 1+a.rng.IntN(8))
 			}
 		}
-		verify(t, a, 1<<18+1, 6)
+		verify(t, a, 1<<18+1, 6, 2)
+		verify(t, a, 3, 5, 0)
 	})
 }
 

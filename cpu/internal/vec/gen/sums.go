@@ -95,68 +95,118 @@ func (a *asm) matrixRows(name string, i reg.GPVirtual, rows int) []reg.GPVirtual
 	return row
 }
 
-// dots writes out_i = row_i x in float64. Every row has two accumulators of
+// dots writes out_ji = a_i'x_j in float64. Every pair of rows has two accumulators of
 // its own, so that its sum does not depend on its neighbours.
 func dots(a *asm) {
-	a.function("dots", "(a *float32, aStride, rows int, x *float32, n int, out *float64)",
+	a.function("dots", "(a *float32, aStride, rows int, x *float32, xStride, vectors, n int, out *float64, outStride int)",
 		"is Dots over rows of n columns.")
-	i, c := a.GP64(), a.GP64()
+	i, o, c := a.GP64(), a.GP64(), a.GP64()
+	tiles := []int{1}
+	if a.level == avx512 {
+		tiles = []int{3, 2, 1}
+	}
+	sums := make([][][]reg.VecVirtual, tiles[0]) // by vector, accumulator and row
+	for j := range sums {
+		sums[j] = [][]reg.VecVirtual{a.vecs(4), a.vecs(4)}
+	}
 	a.XORQ(i, i)
 	for _, rows := range []int{4, 1} {
 		a.outerLoop(i, "rows", rows, func() {
-			row, x := a.matrixRows("a", i, rows), a.param("x")
-			sums := [2][]reg.VecVirtual{a.vecs(rows), a.vecs(rows)}
-			a.zero(sums[0]...)
-			a.zero(sums[1]...)
-			width := a.width / 2
-			a.XORQ(c, c)
-			for _, n := range []int{2, 1} {
-				a.loop(c, "n", n*width, func() {
-					for u := range n {
-						xv, v := a.vec(), a.vec()
-						a.VCVTPS2PD(Mem{Base: x, Index: c, Scale: 4, Disp: u * width * 4}, xv)
-						for r, acc := range sums[u] {
-							a.VCVTPS2PD(Mem{Base: row[r], Index: c, Scale: 4, Disp: u * width * 4}, v)
-							a.VFMADD231PD(v, xv, acc)
-						}
-					}
-				})
-			}
-			if a.level == avx512 {
-				a.rest(c, "n", func(k reg.OpmaskVirtual) {
-					xv, v := a.vec(), a.vec()
-					a.VCVTPS2PD_Z(a.at(x, c, f32, 0), k, xv)
-					for r, acc := range sums[0] {
-						a.VCVTPS2PD_Z(a.at(row[r], c, f32, 0), k, v)
-						a.VFMADD231PD(v, xv, acc)
-					}
-				})
-			}
-			for r, acc := range sums[0] {
-				a.VADDPD(sums[1][r], acc, acc)
-				if a.level == avx512 {
-					t := a.YMM()
-					a.VEXTRACTF64X4(Imm(1), acc, t)
-					a.VADDPD(t, acc.AsY(), acc.AsY())
-				}
-				a.foldDouble(acc)
-			}
-			if a.level == avx2 {
-				xv, v := a.XMM(), a.XMM()
-				a.loop(c, "n", 1, func() {
-					a.VCVTSS2SD(a.at(x, c, f32, 0), xv, xv)
-					for r, acc := range sums[0] {
-						a.VCVTSS2SD(a.at(row[r], c, f32, 0), v, v)
-						a.VFMADD231SD(v, xv, acc.AsX())
-					}
-				})
-			}
-			out := a.param("out")
-			for r, acc := range sums[0] {
-				a.VMOVSD(acc.AsX(), Mem{Base: out, Index: i, Scale: 8, Disp: 8 * r})
+			a.XORQ(o, o)
+			for _, vectors := range tiles {
+				a.outerLoop(o, "vectors", vectors, func() { a.dotsTile(i, o, c, rows, sums[:vectors]) })
 			}
 		})
 	}
 	a.VZEROUPPER()
 	a.RET()
+}
+
+// dotsTile writes the products of some rows from row i of a on with one from row o of x on for each of sums.
+func (a *asm) dotsTile(i, o, c reg.GPVirtual, rows int, sums [][][]reg.VecVirtual) {
+	row, x := a.matrixRows("a", i, rows), a.matrixRows("x", o, len(sums))
+	for _, sum := range sums {
+		a.zero(sum[0][:rows]...)
+		a.zero(sum[1][:rows]...)
+	}
+	width := a.width / 2
+	a.XORQ(c, c)
+	for _, n := range []int{2, 1} {
+		a.loop(c, "n", n*width, func() {
+			for u := range n {
+				at := func(row reg.GPVirtual) Mem { return Mem{Base: row, Index: c, Scale: 4, Disp: u * width * 4} }
+				xv, v := a.vecs(len(x)), a.vec()
+				for j, to := range xv {
+					a.VCVTPS2PD(at(x[j]), to)
+				}
+				for r := range row {
+					a.VCVTPS2PD(at(row[r]), v)
+					for j, w := range xv {
+						a.VFMADD231PD(v, w, sums[j][u][r])
+					}
+				}
+			}
+		})
+	}
+	if a.level == avx512 {
+		a.rest(c, "n", func(k reg.OpmaskVirtual) {
+			xv, v := a.vecs(len(x)), a.vec()
+			for j, to := range xv {
+				a.VCVTPS2PD_Z(a.at(x[j], c, f32, 0), k, to)
+			}
+			for r := range row {
+				a.VCVTPS2PD_Z(a.at(row[r], c, f32, 0), k, v)
+				for j, w := range xv {
+					a.VFMADD231PD(v, w, sums[j][0][r])
+				}
+			}
+		})
+	}
+	for j := range x {
+		for r, acc := range sums[j][0][:rows] {
+			a.VADDPD(sums[j][1][r], acc, acc)
+			if a.level == avx512 {
+				a.foldWide(acc)
+				continue
+			}
+			a.foldDouble(acc)
+		}
+	}
+	if a.level == avx2 {
+		xv, v := a.XMM(), a.XMM()
+		a.loop(c, "n", 1, func() {
+			for j := range x {
+				a.VCVTSS2SD(a.at(x[j], c, f32, 0), xv, xv)
+				for r, acc := range sums[j][0][:rows] {
+					a.VCVTSS2SD(a.at(row[r], c, f32, 0), v, v)
+					a.VFMADD231SD(v, xv, acc.AsX())
+				}
+			}
+		})
+	}
+	stride, out := a.param("outStride"), a.GP64()
+	a.MOVQ(o, out)
+	a.IMULQ(stride, out)
+	a.ADDQ(i, out)
+	a.SHLQ(Imm(3), out)
+	a.ADDQ(a.addr("out"), out)
+	for j := range x {
+		if j > 0 {
+			a.LEAQ(Mem{Base: out, Index: stride, Scale: 8}, out)
+		}
+		for r, acc := range sums[j][0][:rows] {
+			a.VMOVSD(acc.AsX(), Mem{Base: out, Disp: 8 * r})
+		}
+	}
+}
+
+// foldWide is foldDouble for eight lanes, in any register.
+func (a *asm) foldWide(v reg.VecVirtual) {
+	t := a.vec()
+	a.VEXTRACTF64X4(Imm(1), v.AsZ(), t.AsY())
+	a.VADDPD(t.AsY(), v.AsY(), v.AsY())
+	a.VEXTRACTF32X4(Imm(1), v.AsY(), t.AsX())
+	a.VADDPD(t.AsX(), v.AsX(), v.AsX())
+	a.VUNPCKHPD(v.AsX(), v.AsX(), t.AsX())
+	a.VADDPD(t.AsX(), v.AsX(), v.AsX())
 }
