@@ -197,7 +197,7 @@ type Vectors interface {
 	Dot(x, y Vector) (float64, error)
 	// Dots computes out_ji = a_i'x_j for the rows a_i of a and x_j of x, with one
 	// transfer back. An element depends on its two rows alone. len(out) must be
-	// x.Rows*a.Rows.
+	// x.Rows*a.Rows. Where x is Float32 a may be stored rows too, Uint8 or Float16.
 	Dots(a, x Matrix, out []float64) error
 	// Combine computes y += sum_i coef_i a_i over the rows a_i of a, in one pass;
 	// len(coef) must be a.Rows. y must not overlap a.

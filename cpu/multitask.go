@@ -132,10 +132,13 @@ func (p *pool) features(rows []int32, dst []float32, stride int) {
 	}
 }
 
-func (p *pool) row(r int, dst []float32) {
+func (p *pool) row(r int, dst []float32) { p.part(r, 0, dst) }
+
+// part writes the features of row r from column c on to dst, as many as it has.
+func (p *pool) part(r, c int, dst []float32) {
 	v := p.view
-	lo := v.Off + r*v.Stride
-	hi := lo + v.Cols
+	lo := v.Off + r*v.Stride + c
+	hi := lo + len(dst)
 	switch v.Buf.DType() {
 	case backend.Uint8:
 		vec.ConvertU8(dst, v.Mem.u8[lo:hi], p.scale)

@@ -106,68 +106,6 @@ func (d *device) elementwise(n int, body func(lo, hi int)) {
 	d.parallel(ceilDiv(n, vectorChunk), n, func(i int) { body(span(i, vectorChunk, n)) })
 }
 
-func (q *queue) Dot(x, y backend.Vector) (float64, error) {
-	c := q.checkNow("Dot")
-	xo, yo := c.Pair(x, y)
-	if c.Err != nil {
-		return 0, c.Err
-	}
-	var out [1]float64
-	q.dev.dots(x.Buf.DType() == backend.Float32, xo, yo, out[:])
-	return out[0], nil
-}
-
-func (q *queue) Dots(a, x backend.Matrix, out []float64) error {
-	c := q.check("Dots")
-	ao, xo := c.Dots(a, x, len(out))
-	if c.Err != nil {
-		return c.Err
-	}
-	q.dev.dots(a.Buf.DType() == backend.Float32, ao, xo, out)
-	return nil
-}
-
-// dotsRows is the number of rows of one chunk of the products of dots.
-const dotsRows = 64
-
-// dots computes out_ji = a_i'x_j chunk by chunk along the rows, so that a chunk of
-// x stays in cache for all of them.
-func (d *device) dots(single bool, a, x operand, out []float64) {
-	rows, vectors, n := a.Rows, x.Rows, a.Cols
-	clear(out)
-	if len(out) == 0 || n == 0 {
-		return
-	}
-	chunks, blocks := ceilDiv(n, vectorChunk), ceilDiv(rows, dotsRows)
-	buf := d.scratch.f64.get(chunks * len(out))
-	defer d.scratch.f64.put(buf)
-	sums := *buf
-	body := func(chunk, first, last, lo, hi int) {
-		am, xm := f32(a), f32(x)
-		vec.Dots(am.data[first*am.stride+lo:], am.stride, last-first, xm.data[lo:], xm.stride, vectors, hi-lo, sums[chunk*len(out)+first:], rows)
-	}
-	if !single {
-		body = func(chunk, first, last, lo, hi int) {
-			am, xm := f64(a), f64(x)
-			for i := first; i < last; i++ {
-				for j := range vectors {
-					sums[chunk*len(out)+j*rows+i] = floats.Dot(am.row(i)[lo:hi], xm.row(j)[lo:hi])
-				}
-			}
-		}
-	}
-	d.parallel(chunks*blocks, len(out)*n, func(i int) {
-		first, last := span(i%blocks, dotsRows, rows)
-		lo, hi := span(i/blocks, vectorChunk, n)
-		body(i/blocks, first, last, lo, hi)
-	})
-	for ; len(sums) > 0; sums = sums[len(out):] {
-		for i, v := range sums[:len(out)] {
-			out[i] += v
-		}
-	}
-}
-
 func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) error {
 	c := q.check("Combine")
 	ao, yo := c.Combine(len(coef), a, y)

@@ -87,17 +87,17 @@ func (q *queue) dots(c *checker, a, x operand, out []float64) error {
 	if c.Err != nil || len(out) == 0 {
 		return c.Err
 	}
-	k := kernels.Dots{Type: real(a), Rows: min(a.Rows, dotsRows), N: a.Cols}
+	k := kernels.Dots{Type: real(x), Stored: storedType(a), Rows: min(a.Rows, dotsRows), N: a.Cols}
 	return q.submit(c, &command{
 		temp: []int{8 * k.PartLen()},
 		out:  []output{floats(out)},
 		emit: func(e *emitter) {
-			k, size := k, a.Buf.DType().Size()
+			k, wide, size := k, a.Buf.DType().Size(), x.Buf.DType().Size()
 			k.Part = kernels.Ptr(e.temp[0])
 			for lo := 0; lo < a.Rows; lo += dotsRows {
 				k.Rows = min(a.Rows-lo, dotsRows)
 				k.A = place(a)
-				k.A.At = k.A.At.At(lo*a.Stride, size)
+				k.A.At = k.A.At.At(lo*a.Stride, wide)
 				for j := range x.Rows {
 					k.X, k.Out = ptr(x).At(j*x.Stride, size), kernels.Ptr(e.out[0]).At(j*a.Rows+lo, 8)
 					e.launch(k.Launches()...)

@@ -2,7 +2,8 @@
 //
 //   part[i, c] = sum over j in chunk c of a_ij x_j,  out_i = sum_c part[i, c]
 //
-// Shapes   a: rows by n, rows a_stride apart. x: n. Chunk c has the elements c span
+// Shapes   a: rows by n, rows a_stride apart, float64 with x of float64, else stored
+//          as uint8, float16 or float32. x: n. Chunk c has the elements c span
 //          to (c + 1) span - 1. part: rows by chunks float64. out: rows float64, in
 //          device memory. With n == 0 one empty chunk gives zeros.
 // Launch   dots: grid (chunks, groups of DOTS_ROWS rows, fewer will do), block BLOCK:
@@ -12,8 +13,8 @@
 // Traffic  a once; x once from DRAM and ceil(rows / DOTS_ROWS) - 1 times from L2.
 #include "common.cuh"
 
-template <class T>
-__device__ inline void chunk_dots(int group, const T *a, i64 a_stride, int rows, const T *x, i64 n, i64 span,
+template <class A, class T>
+__device__ inline void chunk_dots(int group, const A *a, i64 a_stride, int rows, const T *x, i64 n, i64 span,
                                   double *part, double *sums) {
   const i64 lo = blockIdx.x * span, hi = min(n, lo + span);
   const int first = group * DOTS_ROWS, live = min(DOTS_ROWS, rows - first);
@@ -24,7 +25,7 @@ __device__ inline void chunk_dots(int group, const T *a, i64 a_stride, int rows,
     const double v = x[j];
 #pragma unroll
     for (int k = 0; k < DOTS_ROWS; k++) {
-      if (k < live) s[k] = fma((double)a[k * a_stride + j], v, s[k]);
+      if (k < live) s[k] = fma((double)widen(a[k * a_stride + j]), v, s[k]);
     }
   }
 #pragma unroll
@@ -34,18 +35,20 @@ __device__ inline void chunk_dots(int group, const T *a, i64 a_stride, int rows,
   }
 }
 
-#define DOTS(name, type)                                                                                         \
-  extern "C" __global__ void __launch_bounds__(BLOCK) name(const type *a, i64 a_stride, int rows, const type *x, \
+#define DOTS(name, of_a, type)                                                                                   \
+  extern "C" __global__ void __launch_bounds__(BLOCK) name(const of_a *a, i64 a_stride, int rows, const type *x, \
                                                          i64 n, i64 span, double *part) {                        \
     __shared__ double sums[DOTS_ROWS * (BLOCK / 32)];                                                            \
     for (int group = blockIdx.y; group * DOTS_ROWS < rows; group += gridDim.y) {                                 \
-      chunk_dots<type>(group, a, a_stride, rows, x, n, span, part, sums);                                        \
+      chunk_dots(group, a, a_stride, rows, x, n, span, part, sums);                                              \
     }                                                                                                            \
   }                                                                                                              \
   REGISTER_KERNEL(name, BLOCK)
 
-DOTS(dots_f32, float)
-DOTS(dots_f64, double)
+DOTS(dots_u8, u8, float)
+DOTS(dots_f16, half, float)
+DOTS(dots_f32, float, float)
+DOTS(dots_f64, double, double)
 
 extern "C" __global__ void __launch_bounds__(32)
     dots_reduce(const double *part, int chunks, double *out) {

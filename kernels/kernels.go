@@ -75,7 +75,7 @@ func read(pattern string) []Source {
 var several = map[string][]string{
 	"combine.cu":     {"combine_f32", "combine_f64"},
 	"copy_matrix.cu": {"copy_matrix_f32", "copy_matrix_f64"},
-	"dots.cu":        {"dots_f32", "dots_f64", "dots_reduce"},
+	"dots.cu":        {"dots_u8", "dots_f16", "dots_f32", "dots_f64", "dots_reduce"},
 	"elementwise.cu": {
 		"axpy_f32", "axpy_f64", "convert_f32_f64", "convert_f64_f32", "fill_f32", "fill_f64", "scale_f32", "scale_f64",
 	},

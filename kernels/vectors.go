@@ -72,7 +72,9 @@ func chunks(n int) (count, span int) {
 // Dots computes out_i = a_i'x for the rows a_i of the rows by n matrix a, as
 // float64 in device memory.
 type Dots struct {
+	// Type is that of x, and of a where it is Float64. A is Stored otherwise.
 	Type    Real
+	Stored  Stored
 	Rows, N int
 	A       Matrix
 	X       Ptr
@@ -91,6 +93,9 @@ func (d Dots) PartLen() int {
 func (d Dots) Launches() []Launch {
 	count, span := chunks(d.N)
 	name := "dots" + d.Type.suffix()
+	if d.Type == Float32 {
+		name = "dots_" + [...]string{"u8", "f16", "f32"}[d.Stored]
+	}
 	rows := index32(name, "rows", d.Rows)
 	return []Launch{
 		launch(name, count, min(1<<15, ceilDiv(d.Rows, size("DOTS_ROWS"))), threads(block), 0, d.A, rows, d.X, int64(d.N),

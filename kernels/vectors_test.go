@@ -2,7 +2,10 @@ package kernels
 
 import (
 	"math"
+	"slices"
 	"testing"
+
+	"github.com/x448/float16"
 )
 
 var vectorSizes = []int{0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 3000, 5121}
@@ -73,6 +76,38 @@ func TestDots(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { dotsCases[float64](newDevice(t), Float64) })
 }
 
+// TestDotsStored has rows of each stored type of the same numbers, whose products are the same bytes.
+func TestDotsStored(t *testing.T) {
+	d := newDevice(t)
+	for _, n := range vectorSizes {
+		const rows = 5
+		u8, f16, f32 := make([]uint8, rows*n), make([]uint16, rows*n), make([]float32, rows*n)
+		for i := range u8 {
+			u8[i] = uint8(d.rng.IntN(256))
+			f32[i] = float32(u8[i])
+			f16[i] = uint16(float16.Fromfloat32(f32[i]))
+		}
+		x := upload(d, normals[float32](d, n), 0)
+		var want []float64
+		for _, c := range []struct {
+			of Stored
+			a  Ptr
+		}{{StoredFloat32, upload(d, f32, 0)}, {StoredFloat16, upload(d, f16, 2)}, {StoredUint8, upload(d, u8, 3)}} {
+			p := Dots{Type: Float32, Stored: c.of, Rows: rows, N: n, A: Matrix{c.a, n}, X: x, Out: d.alloc(8 * rows)}
+			p.Part = d.alloc(8 * p.PartLen())
+			d.run(p.Launches()...)
+			got := download[float64](d, p.Out, rows)
+			if want == nil {
+				want = got
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("n = %d, type %d: %v, expected %v", n, c.of, got, want)
+			}
+		}
+		d.release()
+	}
+}
+
 func dotsCases[E float32 | float64](d *device, typ Real) {
 	size := len(raw(make([]E, 1)))
 	for _, n := range vectorSizes {
@@ -82,7 +117,7 @@ func dotsCases[E float32 | float64](d *device, typ Real) {
 		if n > 0 && rows > 0 && d.rng.IntN(4) == 0 {
 			a[d.rng.IntN(rows)*stride+d.rng.IntN(n)] = E(math.NaN())
 		}
-		p := Dots{Type: typ, Rows: rows, N: n, A: Matrix{upload(d, a, size*d.rng.IntN(4)), stride},
+		p := Dots{Type: typ, Stored: StoredFloat32, Rows: rows, N: n, A: Matrix{upload(d, a, size*d.rng.IntN(4)), stride},
 			X: upload(d, x, size*d.rng.IntN(4)), Out: d.alloc(8 * rows)}
 		p.Part = d.alloc(8 * p.PartLen())
 		d.run(p.Launches()...)
@@ -107,7 +142,8 @@ func TestDotsManyRows(t *testing.T) {
 	d := newDevice(t)
 	for _, c := range []struct{ rows, n int }{{103, 1}, {1, 70 * minSpan}} {
 		a, x := normals[float32](d, c.rows*c.n), normals[float32](d, c.n)
-		p := Dots{Type: Float32, Rows: c.rows, N: c.n, A: Matrix{upload(d, a, 0), c.n}, X: upload(d, x, 0), Out: d.alloc(8 * c.rows)}
+		p := Dots{Type: Float32, Stored: StoredFloat32, Rows: c.rows, N: c.n, A: Matrix{upload(d, a, 0), c.n}, X: upload(d, x, 0),
+			Out: d.alloc(8 * c.rows)}
 		p.Part = d.alloc(8 * p.PartLen())
 		l := p.Launches()
 		if c.n == 1 {

@@ -196,10 +196,14 @@ func (e *env) vectorCalls(z dims, t backend.DType, add adder) {
 	}, inVec("x", u), inVec("y", v))
 
 	da, dx := e.in("a", t, normal(e.rng, t, z.stack, z.length)), e.in("x", t, normal(e.rng, t, 2, z.length))
+	storedRows := inMat("a", &da)
+	if t == backend.Float32 {
+		storedRows.free = stored
+	}
 	add("Dots"+name, func() ([]float64, error) {
 		out := make([]float64, 2*z.stack)
 		return out, e.q.Dots(da, dx, out)
-	}, inMat("a", &da), inMat("x", &dx))
+	}, storedRows, inMat("x", &dx))
 
 	ca, cy := e.in("a", t, normal(e.rng, t, z.stack, z.length)), newVec(true)
 	coef := normals(e.rng, backend.Float64, z.stack)

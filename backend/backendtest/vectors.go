@@ -103,13 +103,19 @@ func (e *env) stacks() [][2]int {
 }
 
 func testDots(e *env) {
-	for _, t := range floats {
+	for _, t := range []backend.DType{backend.Uint8, backend.Float16, backend.Float32, backend.Float64} {
+		of := max(t, backend.Float32)
 		for _, z := range e.stacks() {
 			rows, n, vectors := z[0], z[1], e.rng.IntN(8)
-			e.part("%d by %d of %v with %d", rows, n, t, vectors)
-			a, x := normal(e.rng, t, rows, n), normal(e.rng, t, vectors, n)
+			e.part("%d by %d of %v with %d of %v", rows, n, t, vectors, of)
+			a, x := normal(e.rng, t, rows, n), normal(e.rng, of, vectors, n)
+			if t == backend.Uint8 {
+				for i := range a.v {
+					a.v[i] = float64(e.rng.IntN(256))
+				}
+			}
 			got := make([]float64, vectors*rows)
-			am, xm := e.in("a", t, a), e.in("x", t, x)
+			am, xm := e.in("a", t, a), e.in("x", of, x)
 			e.must(e.q.Dots(am, xm, got))
 			want, size := product(1, x, a.t(), 0, dense{})
 			e.within("X A'", got, want.v, size.scaled(e.eps(backend.Float64)*float64(n+4)).v)

@@ -21,8 +21,12 @@ func (c *Call[M]) Copy(dst, src backend.Vector) (do, so Operand[M]) {
 
 // Dots checks the arguments of [backend.Vectors].Dots for n results.
 func (c *Call[M]) Dots(a, x backend.Matrix, n int) (ao, xo Operand[M]) {
-	ao, xo = c.Matrix("a", a, Real), c.Matrix("x", x, Real)
-	c.SameType("x", xo, ao)
+	xo = c.Matrix("x", x, Real)
+	want := Float64
+	if c.Err == nil && x.Buf.DType() == backend.Float32 {
+		want = Storable
+	}
+	ao = c.Matrix("a", a, want)
 	c.Shape("x", xo, xo.Rows, ao.Cols)
 	c.Slice("out", n, xo.Rows*ao.Rows)
 	return ao, xo
