@@ -55,38 +55,18 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if size > limit {
-		return nil, tooLarge(path, limit)
-	}
 	var raw bytes.Buffer
-	raw.Grow(int(size) + bytes.MinRead)
-	n, err := raw.ReadFrom(io.LimitReader(f, limit+1)) // it may have grown, or have no size, as in /proc
-	if err == nil && n > limit {
-		err = tooLarge(path, limit)
+	if size <= limit {
+		raw.Grow(int(size) + bytes.MinRead)
+		size, err = raw.ReadFrom(io.LimitReader(f, limit+1)) // it may have grown, or have no size, as in /proc
+	}
+	if err == nil && size > limit {
+		err = fmt.Errorf("%s: expected a file of at most %d bytes, found more", path, limit)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return raw.Bytes(), nil
-}
-
-// CheckRegular refuses what is not a regular file of at most limit bytes, without opening it.
-func CheckRegular(path string, limit int64) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return notRegular(path, info)
-	}
-	if info.Size() > limit {
-		return tooLarge(path, limit)
-	}
-	return nil
-}
-
-func tooLarge(path string, limit int64) error {
-	return fmt.Errorf("%s: expected a file of at most %d bytes, found more", path, limit)
 }
 
 func notRegular(path string, info fs.FileInfo) error {

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -13,11 +14,11 @@ func First(app *cli.App, args []string) []string {
 	commands, flags := app.Commands, []cli.Flag(nil)
 	i := 1
 	for ; i < len(args); i++ {
-		next := command(commands, args[i])
-		if next == nil {
+		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(args[i]) })
+		if at < 0 {
 			break
 		}
-		commands, flags = next.Subcommands, next.Flags
+		commands, flags = commands[at].Subcommands, commands[at].Flags
 	}
 	if flags == nil || args[len(args)-1] == "--generate-bash-completion" {
 		return args
@@ -54,15 +55,6 @@ func First(app *cli.App, args []string) []string {
 		head = append(append(head, "--"), rest...)
 	}
 	return head
-}
-
-func command(commands []*cli.Command, name string) *cli.Command {
-	for _, c := range commands {
-		if c.HasName(name) {
-			return c
-		}
-	}
-	return nil
 }
 
 // metadataGiven is where First leaves the flags of the command line.

@@ -127,18 +127,13 @@ func Duration(s string) (time.Duration, error) {
 		days, clock = "0", s
 	}
 	parts := strings.Split(clock, ":")
-	// What the first field counts depends on how many there are.
-	first := map[int]int{1: 60, 2: 60, 3: 3600}
-	if isDays {
-		first = map[int]int{1: 3600, 2: 3600, 3: 3600}
-	}
-	unit, ok := first[len(parts)]
-	if !ok {
-		return 0, bad
-	}
 	d, err := strconv.ParseUint(days, 10, 16)
-	if err != nil {
+	if err != nil || len(parts) > 3 {
 		return 0, bad
+	}
+	unit := 60 // of the first part
+	if isDays || len(parts) == 3 {
+		unit = 3600
 	}
 	seconds := int(d) * 86400
 	for _, p := range parts {

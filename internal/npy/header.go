@@ -32,7 +32,6 @@ type Header struct {
 // npyio's own parser would panic on a broken header, and knows no version 3.
 func ReadHeader(path string, r io.Reader) (Header, error) {
 	var head [12]byte
-	sizeBytes := 2
 	if n, err := io.ReadFull(r, head[:8]); err != nil {
 		return Header{}, readError(path, int64(n), "an NPY header", err)
 	}
@@ -42,10 +41,10 @@ func ReadHeader(path string, r io.Reader) (Header, error) {
 	if head[6] < 1 || head[6] > 3 || head[7] != 0 {
 		return Header{}, datafile.Fault(path, 6, "NPY version 1.0, 2.0 or 3.0", "%d.%d", head[6], head[7])
 	}
+	start := 10
 	if head[6] > 1 {
-		sizeBytes = 4
+		start = 12
 	}
-	start := 8 + sizeBytes
 	if n, err := io.ReadFull(r, head[8:start]); err != nil {
 		return Header{}, readError(path, int64(8+n), "the length of the header", err)
 	}

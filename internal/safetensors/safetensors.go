@@ -33,7 +33,7 @@ func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	}
 	size := 0
 	for _, t := range tensors {
-		header[t.Name] = entry{"F32", t.Shape, [2]int{size, size + 4*len(t.Data)}}
+		header[t.Name] = Entry{DType: "F32", Shape: t.Shape, Offsets: [2]int{size, size + 4*len(t.Data)}}
 		size += 4 * len(t.Data)
 	}
 	js, err := json.Marshal(header)
@@ -54,19 +54,13 @@ func Encode(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 	return out, nil
 }
 
-type entry struct {
-	DType   string `json:"dtype"`
-	Shape   []int  `json:"shape"`
-	Offsets [2]int `json:"data_offsets"`
-}
-
 // Entry is what the header of a file says of a tensor. Nothing of it is held against the file.
 type Entry struct {
-	Name  string
-	DType string
-	Shape []int
+	Name  string `json:"-"`
+	DType string `json:"dtype"`
+	Shape []int  `json:"shape"`
 	// Offsets are the first byte and the one behind the last, counted from the first byte of the data.
-	Offsets [2]int
+	Offsets [2]int `json:"data_offsets"`
 }
 
 // tableHeader bounds the header of a file of somebody's data, of which a tensor is a column.
@@ -91,10 +85,7 @@ func ReadHeader(r io.ReaderAt, size int64) (entries []Entry, data int64, err err
 	if _, err := r.ReadAt(raw, 8); err != nil {
 		return nil, 0, err
 	}
-	list, _, err := decodeHeader(raw)
-	for _, e := range list {
-		entries = append(entries, Entry{e.name, e.DType, e.Shape, e.Offsets})
-	}
+	entries, _, err = decodeHeader(raw)
 	return entries, 8 + int64(n), err
 }
 
@@ -117,13 +108,13 @@ func Decode(raw []byte) ([]Tensor, map[string]string, error) {
 	for _, e := range entries {
 		count, err := shapeSize(e.Shape, len(data)/4)
 		if err != nil {
-			return nil, nil, fmt.Errorf("safetensors entry %q: %w", e.name, err)
+			return nil, nil, fmt.Errorf("safetensors entry %q: %w", e.Name, err)
 		}
 		if e.DType != "F32" || e.Offsets != [2]int{at, at + 4*count} || at+4*count > len(data) {
-			return nil, nil, fmt.Errorf("safetensors entry %q: expected F32 at bytes %d to %d of %d, found %s at %d to %d", e.name, at, at+4*count,
+			return nil, nil, fmt.Errorf("safetensors entry %q: expected F32 at bytes %d to %d of %d, found %s at %d to %d", e.Name, at, at+4*count,
 				len(data), e.DType, e.Offsets[0], e.Offsets[1])
 		}
-		t := Tensor{Name: e.name, Shape: e.Shape, Data: make([]float32, count)}
+		t := Tensor{Name: e.Name, Shape: e.Shape, Data: make([]float32, count)}
 		for i := range t.Data {
 			t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[at+4*i:]))
 		}
@@ -136,14 +127,9 @@ func Decode(raw []byte) ([]Tensor, map[string]string, error) {
 	return tensors, metadata, nil
 }
 
-type placed struct {
-	entry
-	name string
-}
-
 // decodeHeader lists the entries in the order of their offsets. It reads one
 // field after the other, so that a header of many senseless ones ends early.
-func decodeHeader(raw []byte) (entries []placed, metadata map[string]string, err error) {
+func decodeHeader(raw []byte) (entries []Entry, metadata map[string]string, err error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, nil, fmt.Errorf("safetensors header: expected a JSON object")
@@ -165,8 +151,8 @@ func decodeHeader(raw []byte) (entries []placed, metadata map[string]string, err
 			}
 			continue
 		}
-		e := placed{name: name}
-		if err := dec.Decode(&e.entry); err != nil {
+		e := Entry{Name: name}
+		if err := dec.Decode(&e); err != nil {
 			return nil, nil, fmt.Errorf("safetensors entry %q: %w", name, err)
 		}
 		if len(e.Shape) > maxDims {
@@ -180,8 +166,8 @@ func decodeHeader(raw []byte) (entries []placed, metadata map[string]string, err
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, nil, fmt.Errorf("safetensors header: expected spaces behind the JSON object")
 	}
-	slices.SortFunc(entries, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]), cmp.Compare(a.name, b.name))
+	slices.SortFunc(entries, func(a, b Entry) int {
+		return cmp.Or(slices.Compare(a.Offsets[:], b.Offsets[:]), cmp.Compare(a.Name, b.Name))
 	})
 	return entries, metadata, nil
 }
