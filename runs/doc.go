@@ -3,14 +3,12 @@
 //
 //	identity.go    config.json, and whether a folder is of the same work
 //	difference.go  where two configurations differ
-//	result.go      result.json, epochs.jsonl, relevance.csv
+//	result.go      result.json, epochs.jsonl, relevance.csv, rows.csv
 //	interval.go    the intervals of scores in result.json
-//	rows.go        rows.csv
 //	model.go       model.safetensors
 //	checkpoint.go  checkpoint/*.safetensors
-//	timing.go      timing.jsonl, the one file that differs between two runs of the same work
 //	summary.go     summary.json and results.csv of a sweep
-//	files.go       the names, limits and hashes of all of these
+//	files.go       the names, limits and hashes of all of these; timing.jsonl
 //	run.go         one target with one seed in a folder
 //	mend.go        a finished folder, compared with its hashes
 //	sweep.go       many targets, budgets and seeds in a folder

@@ -3,7 +3,6 @@ package runs
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -114,8 +113,5 @@ func readEvaluation(path string) (out []*Evaluation, err error) {
 		out = append(out, &e)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return out, nil
+	return out, err
 }

@@ -1,16 +1,21 @@
 package runs
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
 // The files of the folder of a run, and of a sweep.
@@ -41,10 +46,8 @@ const (
 // Hashes has the SHA-256 of files, in hexadecimal, by name.
 type Hashes map[string]string
 
-// hashOf is the hash of the content of a file.
-func hashOf(content []byte) string {
-	return fmt.Sprintf("%x", sha256.Sum256(content))
-}
+// HashOf is the hash of the content of a file, as [Hashes] has it.
+func HashOf(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
 // hashFile is the hash of a regular file, empty where there is none.
 func hashFile(path string) (string, error) {
@@ -74,9 +77,61 @@ func hashFiles(dir string, names ...string) (hashes Hashes, err error) {
 	return hashes, nil
 }
 
-// encodeCSV writes a table.
-func encodeCSV(rows [][]string) ([]byte, error) {
+// WriteFiles writes files to the folder dir, which it makes, in their order, and returns their hashes.
+func WriteFiles(dir string, files []RoundFile) (Hashes, error) {
+	if err := atomicfile.MkdirAll(dir); err != nil {
+		return nil, err
+	}
+	hashes := Hashes{}
+	for _, f := range files {
+		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Content); err != nil {
+			return nil, err
+		}
+		hashes[f.Name] = HashOf(f.Content)
+	}
+	return hashes, nil
+}
+
+// EncodeCSV writes a table as the CSV files of a run are written.
+func EncodeCSV(rows [][]string) ([]byte, error) {
 	var out bytes.Buffer
 	err := csv.NewWriter(&out).WriteAll(rows)
 	return out.Bytes(), err
+}
+
+// timingLine is a line of timing.jsonl, the one file that differs between two
+// runs of the same work: what an epoch of a run, or a unit of a sweep, took.
+type timingLine struct {
+	Unit    string  `json:"unit,omitempty"`
+	Method  string  `json:"method,omitempty"`
+	Epoch   int     `json:"epoch,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// append adds the line to the file in dir.
+func (l timingLine) append(dir string) error {
+	return jsonfile.Append(filepath.Join(dir, timingFile), l)
+}
+
+// WriteTable makes the table at path, whose ending tells the format, of what write writes. There must be no such file; it
+// appears whole or not at all.
+func WriteTable(path string, write func(table.Writer) error) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: expected no such file, found one; nothing was written", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	buffered := bufio.NewWriterSize(f, 1<<20)
+	w, err := table.NewWriter(path, buffered)
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(write(w), w.Close(), buffered.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

@@ -68,7 +68,7 @@ func (i Identity) Digest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return hashOf(js), nil
+	return HashOf(js), nil
 }
 
 // validate reports the first thing that makes no sense, for the data at hand.
@@ -150,7 +150,7 @@ func (i Identity) claim(dir string, join joining) (id Identity, unlock func(), e
 }
 
 func (i Identity) claimLocked(dir string, join joining) (Identity, error) {
-	path, difference := filepath.Join(dir, configFile), ""
+	path := filepath.Join(dir, configFile)
 	found, err := ReadIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return i, jsonfile.Write(path, i)
@@ -160,13 +160,12 @@ func (i Identity) claimLocked(dir string, join joining) (Identity, error) {
 	}
 	there := found
 	found, i = join(found, i)
-	if difference, err = found.Difference(i); err != nil {
+	switch difference, err := found.Difference(i); {
+	case err != nil:
 		return i, err
-	}
-	if difference != "" {
+	case difference != "":
 		return i, fmt.Errorf("%s: %s: expected the same settings to resume; use another folder", path, difference)
-	}
-	if slices.Equal(there.Seeds, found.Seeds) && slices.Equal(there.Budgets, found.Budgets) {
+	case slices.Equal(there.Seeds, found.Seeds) && slices.Equal(there.Budgets, found.Budgets):
 		return found, nil
 	}
 	return found, jsonfile.Write(path, found)

@@ -48,9 +48,9 @@ func (f folder) finished(u Unit) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		listed = hashOf(rows) == res.Files[rowsFile]
+		listed = HashOf(rows) == res.Files[rowsFile]
 	}
-	if !listed || !reflect.DeepEqual(*res, want) || hashOf(relevance) != res.Files[relevanceFile] {
+	if !listed || !reflect.DeepEqual(*res, want) || HashOf(relevance) != res.Files[relevanceFile] {
 		return nil, nil // a number in result.json was changed
 	}
 	found, err := hashFiles(f.dir, names...)
@@ -67,7 +67,7 @@ func (f folder) finished(u Unit) (*Result, error) {
 				return nil, err
 			}
 		}
-		if hashOf(content) != res.Files[name] {
+		if HashOf(content) != res.Files[name] {
 			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %.8s: "+
 				"remove result.json and the folder %s to compute the run again",
 				filepath.Join(f.dir, name), res.Files[name], cmp.Or(found[name], "none"), checkpointDir)

@@ -42,7 +42,7 @@ func TestFinishedRunIsMended(t *testing.T) {
 		res := mustRun(t, dev, id, ref)
 		want := foldertest.Read(t, ref)
 		for name, sum := range res.Files {
-			if hashOf([]byte(want[name])) != sum {
+			if HashOf([]byte(want[name])) != sum {
 				t.Errorf("result.json has another hash of %s", name)
 			}
 		}
@@ -168,7 +168,7 @@ func TestFinishedSweepIsMended(t *testing.T) {
 		t.Errorf("summary.json lists %v of %d files", sum.Files, len(want))
 	}
 	for name, hash := range sum.Files {
-		if hashOf([]byte(want[filepath.FromSlash(name)])) != hash {
+		if HashOf([]byte(want[filepath.FromSlash(name)])) != hash {
 			t.Errorf("summary.json has another hash of %s", name)
 		}
 	}

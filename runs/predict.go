@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -61,9 +60,6 @@ type predictor struct {
 // all classes, or the number; with Embed phi of the row. Where the label of rows is there, it is compared. Memory is
 // that of a few thousand rows. The file appears whole or not at all. progress has how many bytes of how many were read.
 func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(done, total int64)) ([]*Evaluation, error) {
-	if _, err := os.Lstat(p.Out); err == nil {
-		return nil, fmt.Errorf("%s: expected no such file, found one; nothing was written", p.Out)
-	}
 	if len(p.Vectors) == 1 && p.Join == table.JoinID {
 		p.Vectors = slices.Repeat(p.Vectors, len(p.Files))
 	}
@@ -82,27 +78,18 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	if err := atomicfile.MkdirAll(filepath.Dir(p.Out)); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(p.Out), "."+filepath.Base(p.Out)+".*.tmp")
+	err = WriteTable(p.Out, func(w table.Writer) error {
+		r.writer = w
+		return r.files(ctx, progress)
+	})
 	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	buffered := bufio.NewWriterSize(f, 1<<20)
-	if r.writer, err = table.NewWriter(p.Out, buffered); err != nil {
-		return nil, err
-	}
-	if err := r.files(ctx, progress); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(r.writer.Close(), buffered.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return nil, err
 	}
 	found := slices.DeleteFunc(r.found, func(e *Evaluation) bool { return e == nil || e.Rows == 0 })
 	for _, e := range found {
 		e.finish()
 	}
-	return found, os.Rename(f.Name(), p.Out)
+	return found, nil
 }
 
 // read reads the model.
@@ -181,7 +168,11 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 	done, total := int64(0), int64(0)
 	for i, path := range r.Files {
 		size := int64(0)
-		for _, p := range append([]string{path}, cut(r.Vectors, i)...) {
+		paths := []string{path}
+		if len(r.Vectors) > 0 {
+			paths = append(paths, r.Vectors[i])
+		}
+		for _, p := range paths {
 			info, err := os.Stat(p)
 			if err != nil {
 				return err
@@ -208,14 +199,6 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 		done += sizes[i]
 	}
 	return nil
-}
-
-// cut is element i of a list that may be empty, as a list.
-func cut(list []string, i int) []string {
-	if len(list) == 0 {
-		return nil
-	}
-	return list[i : i+1]
 }
 
 // open opens file i with its vectors.

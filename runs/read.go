@@ -105,8 +105,7 @@ func ReadRun(dir string) (*Finished, error) {
 	if f.Sources, err = modelSources(filepath.Join(dir, modelFile)); err != nil {
 		return nil, err
 	}
-	path = filepath.Join(dir, epochsFile)
-	err = jsonfile.ReadLines(path, maxResult, func(e pipeline.Epoch) error {
+	err = jsonfile.ReadLines(filepath.Join(dir, epochsFile), maxResult, func(e pipeline.Epoch) error {
 		if len(e.Counts) != len(f.Sources) || len(e.Nu) != len(f.Sources) {
 			return fmt.Errorf("epoch %d of %s: expected %d sources, found %d counts and %d nu", e.Epoch, e.Method, len(f.Sources),
 				len(e.Counts), len(e.Nu))
@@ -115,12 +114,15 @@ func ReadRun(dir string) (*Finished, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	if err := f.readRelevance(filepath.Join(dir, relevanceFile)); err != nil {
 		return nil, err
 	}
-	return &f, f.readTiming(filepath.Join(dir, timingFile))
+	return &f, jsonfile.ReadLines(filepath.Join(dir, timingFile), maxResult, func(l timingLine) error {
+		f.Seconds += l.Seconds
+		return nil
+	})
 }
 
 // modelSources are the names of the sources in a model, in the order of its heads.
@@ -165,18 +167,6 @@ func (f *Finished) readRelevance(path string) error {
 		f.Cost[row[0]], f.Available[row[0]] = cost, n
 	}
 	return nil
-}
-
-// readTiming adds up what is there: the file may be gone, as nothing follows from it.
-func (f *Finished) readTiming(path string) error {
-	err := jsonfile.ReadLines(path, maxResult, func(l timingLine) error {
-		f.Seconds += l.Seconds
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // ReadSweep reads the summary and the identity of a finished sweep.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -216,15 +217,80 @@ func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error
 	}
 	rows := [][]string{{"source", "nu", "nu_low", "nu_high", "share", "share_low", "share_high", "top_five", "samples", "cost", "available"}}
 	for _, s := range sources {
-		row := []string{s.Source, number(s.Nu), "", "", number(s.Share), "", "", "", strconv.Itoa(s.Samples),
-			number(costs[s.Source] * float64(s.Samples)), strconv.Itoa(there[s.Source])}
+		row := []string{s.Source, text.Number(s.Nu), "", "", text.Number(s.Share), "", "", "", strconv.Itoa(s.Samples),
+			text.Number(costs[s.Source] * float64(s.Samples)), strconv.Itoa(there[s.Source])}
 		if i := s.SourceIntervals; i != nil {
-			row[2], row[3], row[5], row[6], row[7] = number(i.NuLow), number(i.NuHigh), number(i.ShareLow), number(i.ShareHigh), number(i.TopFive)
+			row[2], row[3], row[5], row[6], row[7] = text.Number(i.NuLow), text.Number(i.NuHigh), text.Number(i.ShareLow), text.Number(i.ShareHigh), text.Number(i.TopFive)
 		}
 		rows = append(rows, row)
 	}
-	return encodeCSV(rows)
+	return EncodeCSV(rows)
 }
 
-// number writes a number so that it is read back as the same.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// available is the number of rows that each source of a problem can give: those that any of its outputs trains on and
+// none is tested on, without the target's samples where the target is a source too.
+func available(p *pipeline.Problem) []int {
+	out := make([]int, len(p.Sources))
+	for i, s := range p.Sources {
+		first := p.Set.Tasks[s.Tasks[0]].Train
+		out[i] = len(first)
+		if slices.ContainsFunc(s.Tasks[1:], func(t int) bool { return !slices.Equal(p.Set.Tasks[t].Train, first) }) {
+			marks := make([]bool, p.Set.Pools[s.Pool].Rows)
+			for _, t := range s.Tasks {
+				for _, r := range p.Set.Tasks[t].Train {
+					marks[r] = true
+				}
+			}
+			for _, t := range s.Tasks {
+				for _, r := range p.Set.Tasks[t].Test {
+					marks[r] = false
+				}
+			}
+			out[i] = 0
+			for _, m := range marks {
+				if m {
+					out[i]++
+				}
+			}
+		}
+		if s.Name == p.Target.Name {
+			out[i] -= p.Config.TargetSamples
+		}
+	}
+	return out
+}
+
+// RowsHeader is the first line of rows.csv.
+var RowsHeader = []string{"round", "source", "id", "row", "cost"}
+
+// encodeRows is rows.csv: the rows that the first method drew, in drawing order, with the id that the data give them
+// and their place in the data, counted from 0. Where rows have no place of their own in the data it is that in the pool.
+func encodeRows(p *pipeline.Problem, epochs []pipeline.Epoch) ([]byte, error) {
+	rows := [][]string{RowsHeader}
+	for i, e := range epochs {
+		if e.Method != epochs[0].Method {
+			break
+		}
+		prop, err := p.Propose(pipeline.State{Epochs: epochs[:i:i]})
+		if err != nil {
+			return nil, err
+		}
+		for m, name := range p.SourceNames() {
+			if n := len(prop.Sources[m]); n != e.Counts[m] {
+				return nil, fmt.Errorf("%s: round %d: source %s: expected the %d samples of the allocation, found %d", epochsFile, e.Epoch, name,
+					n, e.Counts[m])
+			}
+			pool := p.Set.Pools[p.Sources[m].Pool]
+			for _, r := range prop.Sources[m][prop.Before[m]:] {
+				id, row := "", int64(r)
+				if pool.Origin != nil {
+					if id, row, err = pool.Origin.Find(int(r)); err != nil {
+						return nil, err
+					}
+				}
+				rows = append(rows, []string{strconv.Itoa(e.Epoch), name, id, strconv.FormatInt(row, 10), text.Number(p.Costs[m])})
+			}
+		}
+	}
+	return EncodeCSV(rows)
+}

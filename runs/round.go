@@ -107,7 +107,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	}
 	score.Result.Files = Hashes{}
 	for _, f := range files {
-		score.Result.Files[f.Name] = hashOf(f.Content)
+		score.Result.Files[f.Name] = HashOf(f.Content)
 	}
 	result, err := jsonfile.Encode(score.Result)
 	return append(files, RoundFile{stateFile, state}, RoundFile{ScoreFile, scores}, RoundFile{resultFile, result}), err
@@ -141,12 +141,3 @@ func LoadRound(dir, id string) (pipeline.State, error) {
 func ReadScore(dir string) (s RoundScore, err error) {
 	return s, jsonfile.Read(filepath.Join(dir, ScoreFile), maxResult, &s)
 }
-
-// EncodeCSV writes a table as the CSV files of a run are written.
-func EncodeCSV(rows [][]string) ([]byte, error) { return encodeCSV(rows) }
-
-// HashOf is the hash of the content of a file, as [Hashes] has it.
-func HashOf(content []byte) string { return hashOf(content) }
-
-// RowsHeader is the first line of rows.csv.
-var RowsHeader = []string{"round", "source", "id", "row", "cost"}

@@ -122,15 +122,12 @@ func (f folder) keepMethod(method string, l *pipeline.Learner, st pipeline.State
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.MkdirAll(filepath.Join(f.dir, checkpointDir)); err != nil {
-		return err
-	}
+	files := []RoundFile{{method + ".safetensors", model}}
 	if len(evaluation) > 0 {
-		if err := atomicfile.Write(f.methodEvaluation(method), evaluation); err != nil {
-			return err
-		}
+		files = []RoundFile{{method + ".jsonl", evaluation}, files[0]}
 	}
-	return atomicfile.Write(f.methodModel(method), model)
+	_, err = WriteFiles(filepath.Join(f.dir, checkpointDir), files)
+	return err
 }
 
 // methodModel is where the model of a finished method is kept.
@@ -148,26 +145,18 @@ func (f folder) modelMethod(res *Result) string {
 	return cmp.Or(res.Recommended, f.id.Config.Methods[0])
 }
 
-// copyModel copies the model of a method to a file of the folder.
-func (f folder) copyModel(method, name string) error {
-	raw, err := atomicfile.ReadFile(f.methodModel(method), maxTensors)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(filepath.Join(f.dir, name), raw)
-}
-
 // SaveModels copies the models of all methods of a finished run to models/<method>.safetensors in its folder.
 func SaveModels(dir string, res *Result) error {
-	if err := atomicfile.MkdirAll(filepath.Join(dir, modelsDir)); err != nil {
-		return err
-	}
+	var files []RoundFile
 	for _, m := range res.Methods {
-		if err := (folder{dir: dir}).copyModel(m.Method, filepath.Join(modelsDir, m.Method+".safetensors")); err != nil {
+		model, err := atomicfile.ReadFile(folder{dir: dir}.methodModel(m.Method), maxTensors)
+		if err != nil {
 			return err
 		}
+		files = append(files, RoundFile{m.Method + ".safetensors", model})
 	}
-	return nil
+	_, err := WriteFiles(filepath.Join(dir, modelsDir), files)
+	return err
 }
 
 func (f folder) writeEpochs(st pipeline.State) error {
@@ -184,32 +173,23 @@ func (f folder) finish(st pipeline.State) (*Result, error) {
 	if err := f.writeEpochs(st); err != nil {
 		return nil, err
 	}
-	relevance, err := encodeRelevance(f.problem, res.Sources)
+	method := f.modelMethod(&res)
+	relevance, err1 := encodeRelevance(f.problem, res.Sources)
+	rows, err2 := encodeRows(f.problem, st.Epochs)
+	model, err3 := atomicfile.ReadFile(f.methodModel(method), maxTensors)
+	evaluation, err4 := readIfPresent(f.methodEvaluation(method))
+	if err := cmp.Or(err1, err2, err3, err4); err != nil {
+		return nil, err
+	}
+	files, names := []RoundFile{{relevanceFile, relevance}, {rowsFile, rows}, {modelFile, model}}, runFiles
+	if len(evaluation) > 0 {
+		files, names = append(files, RoundFile{evaluationFile, evaluation}), measuredFiles
+	}
+	_, err := WriteFiles(f.dir, files)
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(f.dir, relevanceFile), relevance)
+		res.Files, err = hashFiles(f.dir, names...)
 	}
 	if err != nil {
-		return nil, err
-	}
-	rows, err := encodeRows(f.problem, st.Epochs)
-	if err == nil {
-		err = atomicfile.Write(filepath.Join(f.dir, rowsFile), rows)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := f.copyModel(f.modelMethod(&res), modelFile); err != nil {
-		return nil, err
-	}
-	names := runFiles
-	evaluation, err := readIfPresent(f.methodEvaluation(f.modelMethod(&res)))
-	if len(evaluation) > 0 && err == nil {
-		names, err = measuredFiles, atomicfile.Write(filepath.Join(f.dir, evaluationFile), evaluation)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if res.Files, err = hashFiles(f.dir, names...); err != nil {
 		return nil, err
 	}
 	return &res, jsonfile.Write(filepath.Join(f.dir, resultFile), res)

@@ -20,6 +20,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
@@ -263,7 +264,7 @@ func TestRunFolder(t *testing.T) {
 		if nu != active.Nu[m] || samples != active.Counts[m] || !near(share, cost*shares[m], 1e-12) {
 			t.Errorf("%v: want nu %g, share %g, %d samples", row, active.Nu[m], cost*shares[m], active.Counts[m])
 		}
-		want := []string{"", "", "", "", "", number(cost * float64(samples)), strconv.Itoa(len(set.Tasks[slices.IndexFunc(set.Tasks,
+		want := []string{"", "", "", "", "", text.Number(cost * float64(samples)), strconv.Itoa(len(set.Tasks[slices.IndexFunc(set.Tasks,
 			func(t dataset.Task) bool { return t.Name == row[0] })].Train))}
 		if !slices.Equal(slices.Concat(row[2:4], row[5:8], row[9:]), want) {
 			t.Errorf("%v: want no intervals and the cost %s", row, want[5])
@@ -307,7 +308,7 @@ func checkRows(t *testing.T, set *dataset.Set, raw []byte, sources []string, epo
 				row := rows[0]
 				rows = rows[1:]
 				n := must.Get(strconv.Atoi(row[3]))(t)
-				if want := []string{strconv.Itoa(e.Epoch), source, "", row[3], number(costs[i])}; !slices.Equal(row, want) {
+				if want := []string{strconv.Itoa(e.Epoch), source, "", row[3], text.Number(costs[i])}; !slices.Equal(row, want) {
 					t.Fatalf("a row is %v, want %v", row, want)
 				}
 				if seen[source+row[3]] || !slices.Contains(task.Train, int32(n)) {

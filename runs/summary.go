@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -31,28 +32,13 @@ type BudgetComparison struct {
 
 // average condenses the results of a sweep, which come in unit order.
 func average(id Identity, results []Result) Summary {
-	s := Summary{Data: id.Data.Name}
+	s := Summary{Data: id.Data.Name, Metric: results[0].Methods[0].Score.Metric}
 	methods := id.Config.Methods
 	for _, budget := range id.budgets() {
-		scores := make([][][]float64, len(methods)) // by target and seed
+		scores, mean := make([][][]float64, len(methods)), MethodSummary{}
 		for i, m := range methods {
-			var values, samples []float64
-			for _, target := range id.Targets {
-				var own []float64
-				for k := range results {
-					r := &results[k]
-					if r.Target != target || r.Budget != budget {
-						continue
-					}
-					mr := r.Method(m)
-					s.Metric = mr.Score.Metric
-					own = append(own, mr.Score.Value)
-					samples = append(samples, float64(mr.Samples))
-				}
-				values = append(values, own...)
-				scores[i] = append(scores[i], own)
-			}
-			s.Methods = append(s.Methods, MethodSummary{m, budget, len(values), stat.Mean(samples, nil), stat.Mean(values, nil)})
+			scores[i], mean = averageOf(m, id, results, budget, func(r *Result) string { return m })
+			s.Methods = append(s.Methods, mean)
 		}
 		for i := 1; i < len(methods); i++ {
 			c := pipeline.Compare(methods[0], methods[i], scores[0], scores[i])
@@ -61,8 +47,9 @@ func average(id Identity, results []Result) Summary {
 			}
 			s.Comparisons = append(s.Comparisons, BudgetComparison{budget, c})
 		}
-		if best, of := recommended(id, results, budget); best != nil {
-			s.Methods = append(s.Methods, of)
+		best, mean := averageOf(Recommended, id, results, budget, func(r *Result) string { return r.Recommended })
+		if best != nil {
+			s.Methods = append(s.Methods, mean)
 			if i := slices.Index(methods, pipeline.Target); i >= 0 {
 				s.Comparisons = append(s.Comparisons, BudgetComparison{budget, pipeline.Compare(Recommended, methods[i], best, scores[i])})
 			}
@@ -87,15 +74,15 @@ func overRows(results []Result, budget float64, c pipeline.Comparison) pipeline.
 // Recommended is what a summary calls the method that each unit recommends.
 const Recommended = "recommended"
 
-// recommended averages the scores of the recommended methods, by target and seed and in all; there are none where a unit
-// recommends nothing.
-func recommended(id Identity, results []Result, budget float64) (byTarget [][]float64, all MethodSummary) {
+// averageOf averages the scores of the method that chosen names of each result, by target and seed and in all; there are
+// none where a result has no such method.
+func averageOf(name string, id Identity, results []Result, budget float64, chosen func(*Result) string) (byTarget [][]float64, all MethodSummary) {
 	var values, samples []float64
 	for _, target := range id.Targets {
 		var own []float64
 		for k := range results {
 			if r := &results[k]; r.Target == target && r.Budget == budget {
-				m := r.Method(r.Recommended)
+				m := r.Method(chosen(r))
 				if m == nil {
 					return nil, all
 				}
@@ -104,7 +91,7 @@ func recommended(id Identity, results []Result, budget float64) (byTarget [][]fl
 		}
 		byTarget, values = append(byTarget, own), append(values, own...)
 	}
-	return byTarget, MethodSummary{Recommended, budget, len(values), stat.Mean(samples, nil), stat.Mean(values, nil)}
+	return byTarget, MethodSummary{name, budget, len(values), stat.Mean(samples, nil), stat.Mean(values, nil)}
 }
 
 // encodeResults is results.csv: one row per unit and method.
@@ -112,11 +99,11 @@ func encodeResults(results []Result) ([]byte, error) {
 	rows := [][]string{{"target", "seed", "budget", "method", "samples", "cost", "iterations", "objective", "target_loss", "metric", "value"}}
 	for _, r := range results {
 		for _, m := range r.Methods {
-			rows = append(rows, []string{r.Target, strconv.FormatUint(r.Seed, 10), number(r.Budget), m.Method, strconv.Itoa(m.Samples),
-				number(m.Cost), strconv.Itoa(m.Iterations), number(m.Objective), number(m.TargetLoss), m.Score.Metric, number(m.Score.Value)})
+			rows = append(rows, []string{r.Target, strconv.FormatUint(r.Seed, 10), text.Number(r.Budget), m.Method, strconv.Itoa(m.Samples),
+				text.Number(m.Cost), strconv.Itoa(m.Iterations), text.Number(m.Objective), text.Number(m.TargetLoss), m.Score.Metric, text.Number(m.Score.Value)})
 		}
 	}
-	return encodeCSV(rows)
+	return EncodeCSV(rows)
 }
 
 // MethodSummary is the mean of a method over targets and seeds.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -28,7 +29,7 @@ func TestIntervals(t *testing.T) {
 	}
 	rows := must.Get(csv.NewReader(bytes.NewReader(must.Get(os.ReadFile(filepath.Join(dir, relevanceFile)))(t))).ReadAll())(t)
 	for i, s := range res.Sources {
-		want := []string{number(s.NuLow), number(s.NuHigh), number(s.Share), number(s.ShareLow), number(s.ShareHigh), number(s.TopFive)}
+		want := []string{text.Number(s.NuLow), text.Number(s.NuHigh), text.Number(s.Share), text.Number(s.ShareLow), text.Number(s.ShareHigh), text.Number(s.TopFive)}
 		if !slices.Equal(rows[i+1][2:8], want) || !(s.NuLow < s.NuHigh) {
 			t.Errorf("relevance.csv has %v, the result %v", rows[i+1], want)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -22,7 +23,7 @@ type Unit struct {
 func (u Unit) Name() string {
 	name := fmt.Sprintf("%s_seed%d", url.PathEscape(u.Target), u.Seed)
 	if u.Budget > 0 {
-		name += "_budget" + number(u.Budget)
+		name += "_budget" + text.Number(u.Budget)
 	}
 	return name
 }

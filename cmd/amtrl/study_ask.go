@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -239,24 +238,10 @@ func (o *studyExportOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(o.out.V); err == nil {
-		return fmt.Errorf("%s: expected no such file, found one; nothing was written", o.out.V)
-	}
-	f, err := os.CreateTemp(filepath.Dir(o.out.V), "."+filepath.Base(o.out.V)+".*.tmp")
+	n, err := s.Export(o.out.V)
 	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	buffered := bufio.NewWriterSize(f, 1<<20)
-	w, err := table.NewWriter(o.out.V, buffered)
-	if err != nil {
-		return err
-	}
-	n, err := s.Export(w)
-	if err := cmp.Or(err, w.Close(), buffered.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	o.note("wrote %d labelled rows to %s", n, o.out.V)
-	return os.Rename(f.Name(), o.out.V)
+	return nil
 }

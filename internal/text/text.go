@@ -3,6 +3,7 @@ package text
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,6 +28,9 @@ func OneLine(s string, limit int) string {
 	}
 	return s[:cut] + "..."
 }
+
+// Number writes a number as short as it is read back as the same.
+func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // Printable says whether s has no control character, such as a line break, no
 // invalid UTF-8 and no character that changes the direction of what follows.

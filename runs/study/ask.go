@@ -14,6 +14,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/lease"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -62,9 +63,8 @@ type Stop struct {
 }
 
 func (e *Stop) Error() string {
-	return fmt.Sprintf("stop: the next round is expected to lower the %s by %s, which is below %g; nothing was asked", e.Gain.Metric,
-		e.Gain,
-		e.Below)
+	return fmt.Sprintf("stop: the next round is expected to lower the %s by %s, which is below %g; nothing was asked",
+		e.Gain.Metric, e.Gain, e.Below)
 }
 
 // Ask chooses rows and writes them to the journal: as many of each source as the relevance of the last round gives it,
@@ -106,13 +106,16 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 				continue
 			}
 			if r.Budget != 0 && r.Budget != a.Budget {
-				return nil, false, &Contradiction{fmt.Sprintf("request %q was made with budget %s, expected the same, found %g", r.Key,
-					budgetText(a.Budget), r.Budget)}
+				was := "that of the study"
+				if a.Budget != 0 {
+					was = text.Number(a.Budget)
+				}
+				return nil, false, &Contradiction{fmt.Sprintf("request %q was made with budget %s, expected the same, found %g", r.Key, was, r.Budget)}
 			}
 			asked, err := s.asked(a)
 			if err == nil {
 				asked.Repeated = true
-				err = s.writeAsk(a.Number, asked)
+				err = s.writeAsk(asked)
 			}
 			return asked, false, err
 		}
@@ -144,18 +147,11 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 		return nil, false, err
 	}
 	// The table comes first: without its line in the journal it is that of no ask, and the next one replaces it.
-	if err := s.writeAsk(e.Number, asked); err != nil {
+	if err := s.writeAsk(asked); err != nil {
 		return nil, false, err
 	}
 	asked.Pending = waiting
 	return asked, false, s.write(held, j, Event{Ask: e})
-}
-
-func budgetText(b float64) string {
-	if b == 0 {
-		return "that of the study"
-	}
-	return strconv.FormatFloat(b, 'g', -1, 64)
 }
 
 // nothing says why there is nothing to ask for.
@@ -345,8 +341,7 @@ var AskColumns = []string{"id", "source", "cost", "priority", "reason", "ask", "
 // Record is the row as a record of AskColumns.
 func (a *Asked) Record(i int) []string {
 	r := a.Rows[i]
-	return []string{r.ID, r.Source, strconv.FormatFloat(r.Cost, 'g', -1, 64), strconv.Itoa(r.Priority), r.Reason, strconv.Itoa(a.Number),
-		a.Expires}
+	return []string{r.ID, r.Source, text.Number(r.Cost), strconv.Itoa(r.Priority), r.Reason, strconv.Itoa(a.Number), a.Expires}
 }
 
 // csv is the table of an ask as CSV.
@@ -363,12 +358,12 @@ func (s *Study) askPath(number int) string {
 }
 
 // writeAsk writes the table of an ask to the folder of the study.
-func (s *Study) writeAsk(number int, a *Asked) error {
+func (s *Study) writeAsk(a *Asked) error {
 	raw, err := a.csv()
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(s.askPath(number), raw)
+	return atomicfile.Write(s.askPath(a.Number), raw)
 }
 
 // quoted shortens a list of names for a message.

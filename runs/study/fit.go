@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/lease"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -28,11 +28,7 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 		return 0, err
 	}
 	defer learning.Release()
-	j, err := s.read()
-	if err != nil {
-		return 0, err
-	}
-	st, err := s.replay(j.events)
+	j, st, err := s.load()
 	if err != nil {
 		return 0, err
 	}
@@ -52,16 +48,9 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 	if err != nil {
 		return 0, err
 	}
-	e := &FitEvent{Round: round, Upto: len(j.events), Backend: device.Info().Backend, Files: runs.Hashes{}}
-	dir := s.roundDir(round)
-	if err := atomicfile.MkdirAll(dir); err != nil {
+	e := &FitEvent{Round: round, Upto: len(j.events), Backend: device.Info().Backend}
+	if e.Files, err = runs.WriteFiles(s.roundDir(round), files); err != nil {
 		return 0, err
-	}
-	for _, f := range files {
-		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Content); err != nil {
-			return 0, err
-		}
-		e.Files[f.Name] = runs.HashOf(f.Content)
 	}
 	held, err := s.lock(ctx, s.Dir)
 	if err != nil {
@@ -147,8 +136,7 @@ func (s *Study) drawnRows(st *state, p *pipeline.Problem, in pipeline.Round, rou
 				if err != nil {
 					return nil, err
 				}
-				rows = append(rows, []string{strconv.Itoa(k), source.Name, id, strconv.FormatInt(number, 10), strconv.FormatFloat(p.Costs[m], 'g', -1,
-					64)})
+				rows = append(rows, []string{strconv.Itoa(k), source.Name, id, strconv.FormatInt(number, 10), text.Number(p.Costs[m])})
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -187,6 +186,3 @@ func (s *Study) write(held *lease.Lease, j *journal, e Event) error {
 	j.events, j.last, j.size, j.torn = append(j.events, e), runs.HashOf(line), j.size+int64(len(line))+1, nil
 	return nil
 }
-
-// parseTime reads a time of the journal.
-func parseTime(text string) (time.Time, error) { return time.Parse(timeForm, text) }

@@ -107,9 +107,9 @@ func (s *Study) readResult(a *answer, r labelStudioResult) error {
 		case len(v.Choices) == 1:
 			word = v.Choices[0]
 		case v.Number != nil:
-			word = strconv.FormatFloat(*v.Number, 'g', -1, 64)
+			word = text.Number(*v.Number)
 		case v.Rating != nil:
-			word = strconv.FormatFloat(*v.Rating, 'g', -1, 64)
+			word = text.Number(*v.Rating)
 		case len(v.Text) == 1:
 			word = v.Text[0]
 		}

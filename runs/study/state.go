@@ -232,7 +232,7 @@ func (st *state) waiting(number int) int {
 func (st *state) late(now time.Time) []int {
 	var late []int
 	for _, a := range st.asks {
-		if t, err := parseTime(a.Expires); err == nil && st.open[a.Number] && !now.Before(t) {
+		if t, err := time.Parse(timeForm, a.Expires); err == nil && st.open[a.Number] && !now.Before(t) {
 			late = append(late, a.Number)
 		}
 	}

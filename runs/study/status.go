@@ -131,11 +131,7 @@ type PlanSource struct {
 
 // Plan says what an ask of that budget, 0 for that of the study, would draw. It changes nothing.
 func (s *Study) Plan(budget float64) (*Plan, error) {
-	j, err := s.read()
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.replay(j.events)
+	j, st, err := s.load()
 	if err != nil {
 		return nil, err
 	}
@@ -198,8 +194,16 @@ func (s *Study) Relevance() ([]runs.RoundScore, error) {
 	return s.scores(st)
 }
 
-// Export writes all rows with a label: those of the data and those told.
-func (s *Study) Export(w table.Writer) (int, error) {
+// Export writes all rows with a label, those of the data and those told, to a new file and returns how many they are.
+func (s *Study) Export(path string) (rows int, err error) {
+	err = runs.WriteTable(path, func(w table.Writer) error {
+		rows, err = s.export(w)
+		return err
+	})
+	return rows, err
+}
+
+func (s *Study) export(w table.Writer) (int, error) {
 	_, st, err := s.load()
 	if err != nil {
 		return 0, err
@@ -253,4 +257,37 @@ func (s *Study) Export(w table.Writer) (int, error) {
 		}
 	}
 	return total, flush()
+}
+
+// Learned is what the rounds of a study found.
+type Learned struct {
+	// Rounds are their scores, of which the last has the models in use, and Run is the folder of that round as one of a run.
+	Rounds []runs.RoundScore
+	Run    *runs.Finished
+}
+
+// ReadLearned reads what the rounds of the study in a folder found. It needs no data, and says nothing of what was asked or
+// told since the last round.
+func ReadLearned(dir string) (*Learned, error) {
+	s, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	last, err := s.LatestRound()
+	if err != nil {
+		return nil, err
+	}
+	l := &Learned{}
+	for round := 1; ; round++ {
+		score, err := runs.ReadScore(s.roundDir(round))
+		if err != nil {
+			return nil, err
+		}
+		l.Rounds = append(l.Rounds, score)
+		if s.roundDir(round) == last {
+			break
+		}
+	}
+	l.Run, err = runs.ReadRun(last)
+	return l, err
 }

@@ -80,14 +80,16 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 		if first := now[at]; first != nil {
 			if first.skip != a.skip || !sameValues(first.values, a.values) {
 				return nil, told, &Contradiction{fmt.Sprintf("%s: row %s is there twice with different answers, also at %s; nothing was changed",
-					a.where,
-					text.OneLine(a.id, 80), first.where)}
+					a.where, text.OneLine(a.id, 80), first.where)}
 			}
 			continue
 		}
 		now[at] = a
 		r, have := st.rows[at.pool][at.row], st.label(at.pool, at.row)
-		unasked := r == nil || r.ask == 0
+		unasked := 0
+		if r == nil || r.ask == 0 {
+			unasked = 1
+		}
 		if a.skip {
 			switch {
 			case have != nil:
@@ -97,7 +99,7 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 			default:
 				skips[at.pool].Rows = append(skips[at.pool].Rows, at.row)
 				told.Skipped++
-				told.Unasked += int(oneIf(unasked))
+				told.Unasked += unasked
 			}
 			continue
 		}
@@ -121,7 +123,7 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 				told.Labels--
 				told.Replaced++
 			}
-			told.Unasked += int(oneIf(unasked))
+			told.Unasked += unasked
 			g := &labels[at.pool]
 			g.Rows = append(g.Rows, at.row)
 			if g.Labels == nil {
@@ -133,8 +135,7 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 		}
 	}
 	if len(against) > 0 {
-		return nil, told, &Contradiction{fmt.Sprintf("%d rows have another answer already: %s; nothing was changed", len(against),
-			quoted(against))}
+		return nil, told, &Contradiction{fmt.Sprintf("%d rows have another answer already: %s; nothing was changed", len(against), quoted(against))}
 	}
 	for i, p := range s.data.Set.Pools {
 		labels[i].Source, skips[i].Source = p.Name, p.Name
@@ -142,13 +143,6 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 	e.Rows = slices.DeleteFunc(labels, func(g TellRows) bool { return len(g.Rows) == 0 })
 	e.Skips = slices.DeleteFunc(skips, func(g SkipRows) bool { return len(g.Rows) == 0 })
 	return e, told, nil
-}
-
-func oneIf(is bool) (n int) {
-	if is {
-		n = 1
-	}
-	return n
 }
 
 // sameValues compares labels, of which NaN is none.
