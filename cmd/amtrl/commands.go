@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -119,6 +120,17 @@ func carryOut(c *cli.Context, o options) error {
 		}
 	}
 	return o.run(c.Context)
+}
+
+// takeArguments reads as many arguments as there are places, none of them empty. The error has how many there are.
+func takeArguments(c *cli.Context, expected string, to ...*string) error {
+	if c.NArg() != len(to) || slices.Contains(c.Args().Slice(), "") {
+		return flags.Misuse(expected, c.NArg())
+	}
+	for i, place := range to {
+		*place = c.Args().Get(i)
+	}
+	return nil
 }
 
 func hidden(c *cli.Command) *cli.Command {

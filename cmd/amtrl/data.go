@@ -12,6 +12,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
 )
 
@@ -30,11 +31,8 @@ func (o *makeOptions) addFlags(set *flags.Set) {
 	set.Int(&o.threads, "threads", "threads to generate with, 0 for all processors; the data do not depend on it", 0)
 }
 
-func (o *makeOptions) checkOut() error {
-	if o.out.V == "" {
-		return flags.Misuse("--out is not set: expected the folder to write")
-	}
-	return nil
+func (o *makeOptions) check() error {
+	return cmp.Or(flags.Required(o.out, "the folder to write"), flags.Between(o.threads, 0, maxThreads))
 }
 
 // write writes the layout of MNIST-C.
@@ -60,7 +58,7 @@ func (o *digitsOptions) addFlags(set *flags.Set) {
 }
 
 func (o *digitsOptions) check() error {
-	return cmp.Or(o.checkOut(), checkDigits(o.digits), flags.Between(o.threads, 0, maxThreads))
+	return cmp.Or(o.makeOptions.check(), checkDigits(o.digits))
 }
 
 func (o *digitsOptions) run(ctx context.Context) error {
@@ -109,7 +107,7 @@ func (o *infoOptions) readArguments(c *cli.Context) error {
 	return nil
 }
 
-func (o *infoOptions) check() error { return cmp.Or(o.data.check(), o.checkOutput()) }
+func (o *infoOptions) check() error { return cmp.Or(o.data.check(), o.output.check()) }
 
 func (o *infoOptions) run(ctx context.Context) error {
 	set, err := o.data.open(ctx, 0, &o.output)
@@ -123,12 +121,16 @@ func (o *infoOptions) run(ctx context.Context) error {
 	if o.json.V {
 		return o.emitJSON(d)
 	}
+	var tasks []string
+	for _, t := range d.Tasks {
+		tasks = append(tasks, t.Name)
+	}
 	facts := report.Table{Header: []string{"data", d.Name}, Rows: [][]string{
 		{"sha256", d.SHA256},
 		{"labels", d.Labels},
 		{"width of a row", strconv.Itoa(d.Cols)},
 		{"size", fmt.Sprintf("%.1f MiB", float64(d.Bytes)/(1<<20))},
-		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), shorten(taskNames(set)))},
+		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), shorten(tasks))},
 	}}
 	if c := set.Columns; c != nil && len(c.Centre) > 0 {
 		facts.Rows = append(facts.Rows, []string{"features", fmt.Sprintf("%d columns, each brought to mean 0 and spread 1", len(c.Centre))})
@@ -148,8 +150,7 @@ func poolTable(d dataDescription) report.Table {
 		if p.Height > 0 {
 			image = fmt.Sprintf("%d by %d", p.Height, p.Width)
 		}
-		pools.Rows = append(pools.Rows, []string{p.Name, report.Count(float64(p.Rows)), p.Type, image, strconv.Itoa(p.Tasks),
-			report.Count(float64(p.Train)), report.Count(float64(p.Test))})
+		pools.Rows = append(pools.Rows, []string{p.Name, count(p.Rows), p.Type, image, strconv.Itoa(p.Tasks), count(p.Train), count(p.Test)})
 	}
 	return pools
 }
@@ -170,14 +171,15 @@ func sourceTable(d dataDescription) report.Table {
 			case task.Class == "":
 				labels = append(labels, task.Output)
 			default:
-				labels = append(labels, task.Class+" "+report.Count(float64(task.Positive)))
+				labels = append(labels, task.Class+" "+count(task.Positive))
 			}
 		}
-		t.Rows = append(t.Rows, []string{name, report.Count(float64(p.Rows)), report.Count(float64(p.Labelled)), report.Count(float64(p.Train)),
-			report.Count(float64(p.Test)), strconv.FormatFloat(p.Cost, 'g', -1, 64), shorten(labels)})
+		t.Rows = append(t.Rows, []string{name, count(p.Rows), count(p.Labelled), count(p.Train), count(p.Test), text.Number(p.Cost), shorten(labels)})
 	}
 	return t
 }
+
+func count(n int) string { return report.Count(float64(n)) }
 
 // dataDescription is what --json prints.
 type dataDescription struct {
@@ -262,12 +264,4 @@ func describe(set *dataset.Set) dataDescription {
 		d.Tasks = append(d.Tasks, taskDescription{t.Name, p.Name, t.Output.Name, t.Output.Class, len(t.Train), len(t.Test), positive})
 	}
 	return d
-}
-
-func taskNames(set *dataset.Set) []string {
-	names := make([]string, len(set.Tasks))
-	for i := range set.Tasks {
-		names[i] = set.Tasks[i].Name
-	}
-	return names
 }

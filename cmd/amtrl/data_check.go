@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -36,21 +37,13 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 		res.Refused = refused.Error()
 	}
 	if o.json.V {
-		if err := o.emitJSON(res); err != nil {
-			return err
-		}
-		return refused
+		return cmp.Or(o.emitJSON(res), refused)
 	}
-	table := sourceTable(res.dataDescription)
-	text := table.Render(o.format)
+	text := sourceTable(res.dataDescription).Render(o.format)
 	if len(res.Oddities) > 0 {
 		odd := report.Table{Title: "what is odd", Header: []string{"source", "found", "what to do"}}
 		for _, f := range res.Oddities {
-			source := f.Pool
-			if source == "" {
-				source = "all"
-			}
-			odd.Rows = append(odd.Rows, []string{source, f.Found, f.Advice})
+			odd.Rows = append(odd.Rows, []string{cmp.Or(f.Pool, "all"), f.Found, f.Advice})
 		}
 		text += "\n" + odd.Render(o.format)
 	} else {

@@ -33,8 +33,8 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 		return "", err
 	}
 	p := &importProgress{out: out}
-	defer p.close()
 	dir, err := columnar.Cached(ctx, m, func(dir string) { out.note("importing %s into %s", path, dir) }, p.step)
+	p.meter.close()
 	return dir, interruptedImport(err)
 }
 
@@ -59,12 +59,6 @@ func (p *importProgress) step(done, total int64, doing string) {
 	p.meter.set(float64(done), doing)
 }
 
-func (p *importProgress) close() {
-	if p.meter != nil {
-		p.meter.close()
-	}
-}
-
 type importOptions struct {
 	manifest string
 	out      flags.Value[string]
@@ -78,19 +72,10 @@ func (o *importOptions) addFlags(set *flags.Set) {
 }
 
 func (o *importOptions) readArguments(c *cli.Context) error {
-	if c.NArg() != 1 {
-		return flags.Misuse("expected one manifest, found %d arguments", c.NArg())
-	}
-	o.manifest = c.Args().First()
-	return nil
+	return takeArguments(c, "expected one manifest, found %d arguments", &o.manifest)
 }
 
-func (o *importOptions) check() error {
-	if o.out.V == "" {
-		return flags.Misuse("--out is not set: expected the folder to write")
-	}
-	return o.checkOutput()
-}
+func (o *importOptions) check() error { return flags.Required(o.out, "the folder to write") }
 
 func (o *importOptions) run(ctx context.Context) error {
 	m, err := manifest.Read(o.manifest)
@@ -99,7 +84,7 @@ func (o *importOptions) run(ctx context.Context) error {
 	}
 	p := &importProgress{out: &o.output}
 	err = columnar.Import(ctx, m, o.out.V, p.step)
-	p.close()
+	p.meter.close()
 	if err != nil {
 		return interruptedImport(err)
 	}

@@ -47,8 +47,6 @@ func (o *initOptions) readArguments(c *cli.Context) error {
 	return nil
 }
 
-func (o *initOptions) check() error { return o.checkOutput() }
-
 func (o *initOptions) run(ctx context.Context) error {
 	if _, err := os.Lstat(o.out.V); err == nil {
 		return fmt.Errorf("%s: expected no such file, found one: say another with --out", o.out.V)

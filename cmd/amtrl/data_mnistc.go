@@ -31,10 +31,7 @@ func (o *mnistcOptions) addFlags(set *flags.Set) {
 }
 
 func (o *mnistcOptions) check() error {
-	if o.from.V == "" {
-		return flags.Misuse("--from is not set: expected the folder with the IDX files")
-	}
-	return cmp.Or(o.checkOut(), flags.Between(o.threads, 0, maxThreads), flags.Between(o.limit, 0, 1<<30))
+	return cmp.Or(flags.Required(o.from, "the folder with the IDX files"), o.makeOptions.check(), flags.Between(o.limit, 0, 1<<30))
 }
 
 func (o *mnistcOptions) run(ctx context.Context) error {

@@ -27,7 +27,7 @@ func (o *devicesOptions) addFlags(set *flags.Set) {
 	o.addFormat(set)
 }
 
-func (o *devicesOptions) check() error { return cmp.Or(o.checkOutput(), o.timeout.check()) }
+func (o *devicesOptions) check() error { return cmp.Or(o.output.check(), o.timeout.check()) }
 
 type deviceState struct {
 	Backend string `json:"backend"`

@@ -129,13 +129,10 @@ func (o *handOverOptions) printHandOver(run *batch.Run, engine string, jobs []*b
 		out.Jobs = append(out.Jobs, handedPart{j.ID, j.Key, j.Tasks})
 		fmt.Fprintf(&text, "%s %s: %d tasks, %s\n", engine, j.ID, len(j.Tasks), j.Tasks)
 	}
-	if o.json.V {
-		return o.emitJSON(out)
-	}
 	dir := batch.ShellQuote(run.Dir)
 	fmt.Fprintf(&text, "run folder: %s\n", run.Dir)
 	fmt.Fprintf(&text, "  amtrl status %s --watch\n  amtrl logs %s 0\n  amtrl cancel %s\n  amtrl collect %s\n", dir, dir, dir, dir)
-	return o.emit(text.String())
+	return o.emitEither(out, text.String())
 }
 
 // dryPart is what --dry-run --json prints of a part: the file that would be
@@ -174,8 +171,5 @@ func (o *handOverOptions) printParts(run *batch.Run, parts []batch.Part) error {
 		list[i] = dryPart{file, string(p.Content), p.Argv, p.Tasks}
 		fmt.Fprintf(&text, "# %s\n%s\n# the command\n%s\n", file, p.Content, batch.ShellCommand(p.Argv))
 	}
-	if o.json.V {
-		return o.emitJSON(list)
-	}
-	return o.emit(text.String())
+	return o.emitEither(list, text.String())
 }

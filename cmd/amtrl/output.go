@@ -38,7 +38,7 @@ func (o *output) addQuiet(set *flags.Set) {
 	set.Bool(&o.quiet, "quiet", "print only errors on standard error")
 }
 
-func (o *output) checkOutput() (err error) {
+func (o *output) check() (err error) {
 	if o.formatName.Name != "" {
 		if o.format, err = report.ParseFormat(o.formatName.V); err != nil {
 			return flags.Misuse("--format: %s", err)
@@ -58,6 +58,14 @@ func (o *output) emitJSON(v any) error {
 		return err
 	}
 	return o.emit(string(js))
+}
+
+// emitEither prints v where --json asks for it, and else the text.
+func (o *output) emitEither(v any, text string) error {
+	if o.json.V {
+		return o.emitJSON(v)
+	}
+	return o.emit(text)
 }
 
 func emitLine(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }

@@ -51,16 +51,15 @@ func (o *predictOptions) readArguments(c *cli.Context) error {
 }
 
 func (o *predictOptions) check() error {
-	if o.out.V == "" {
-		return flags.Misuse("--out is not set: expected the file to write")
-	}
-	if o.embed.V && o.label.Given {
+	switch {
+	case o.out.V == "":
+		return flags.Required(o.out, "the file to write")
+	case o.embed.V && o.label.Given:
 		return flags.Misuse("--label does nothing with --embed")
-	}
-	if o.vectors.V == "" && o.join.Given {
+	case o.vectors.V == "" && o.join.Given:
 		return flags.Misuse("--join does nothing without --vectors")
 	}
-	return cmp.Or(o.device.check(), flags.OneOf(o.join, table.JoinRow, table.JoinID), o.checkOutput())
+	return cmp.Or(o.device.check(), flags.OneOf(o.join, table.JoinRow, table.JoinID), o.output.check())
 }
 
 func (o *predictOptions) run(ctx context.Context) error {
@@ -93,17 +92,14 @@ func (o *predictOptions) run(ctx context.Context) error {
 		Features: flags.Words(o.features.V), ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: flags.Words(o.vectors.V), Join: o.join.V,
 	}, func(done, total int64) { p.step(done, total, "predicting") })
-	p.close()
+	p.meter.close()
 	if err != nil {
 		return interruptedImport(err)
 	}
 	o.note("wrote %s", o.out.V)
-	if o.json.V {
-		return o.emitJSON(found)
-	}
 	var parts []string
 	for _, e := range found {
 		parts = append(parts, report.Evaluation(e, o.format))
 	}
-	return o.emit(strings.Join(parts, "\n"))
+	return o.emitEither(found, strings.Join(parts, "\n"))
 }

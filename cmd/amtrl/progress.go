@@ -106,7 +106,11 @@ func (m *meter) line(format string, args ...any) {
 	m.out.note("%s%s", fmt.Sprintf(format, args...), timeLeft(left))
 }
 
+// close ends the meter; there need be none.
 func (m *meter) close() {
+	if m == nil {
+		return
+	}
 	close(m.stop)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -169,12 +173,6 @@ func (p *runProgress) step(s pipeline.Step) {
 	}
 }
 
-func (p *runProgress) close() {
-	if p.meter != nil {
-		p.meter.close()
-	}
-}
-
 // sweepProgress shows the units of a sweep.
 type sweepProgress struct {
 	out     *output
@@ -182,8 +180,6 @@ type sweepProgress struct {
 	started bool
 	meter   *meter
 }
-
-func newSweepProgress(out *output) *sweepProgress { return &sweepProgress{out: out} }
 
 // step counts a unit. Those that an earlier process finished come first and say nothing about the time left.
 func (p *sweepProgress) step(s runs.SweepStep) {
@@ -205,10 +201,4 @@ func (p *sweepProgress) step(s runs.SweepStep) {
 		scores = append(scores, m.Method+" "+report.Score(m.Score.Metric, m.Score.Value))
 	}
 	p.meter.line("%d/%d %s: %s", s.Done, s.Total, s.Unit.Name(), strings.Join(scores, ", "))
-}
-
-func (p *sweepProgress) close() {
-	if p.meter != nil {
-		p.meter.close()
-	}
 }

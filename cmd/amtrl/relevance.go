@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
@@ -41,11 +41,7 @@ func (o *relevanceOptions) addFlags(set *flags.Set) {
 }
 
 func (o *relevanceOptions) readArguments(c *cli.Context) error {
-	if c.NArg() != 1 {
-		return flags.Misuse("expected one argument, the folder of a run, found %d", c.NArg())
-	}
-	o.dir = c.Args().First()
-	return nil
+	return takeArguments(c, "expected one argument, the folder of a run, found %d", &o.dir)
 }
 
 func (o *relevanceOptions) check() error {
@@ -55,7 +51,7 @@ func (o *relevanceOptions) check() error {
 	if o.csv.V && o.json.V {
 		return flags.Misuse("--csv and --json exclude each other")
 	}
-	return cmp.Or(o.device.check(), o.checkOutput())
+	return cmp.Or(o.device.check(), o.output.check())
 }
 
 func (o *relevanceOptions) run(context.Context) error {
@@ -184,14 +180,9 @@ func runSettings(dir string) (pipeline.Config, error) {
 }
 
 func (o *relevanceOptions) emitCSV(sources []sourceShare) error {
-	var out strings.Builder
-	w := csv.NewWriter(&out)
 	rows := [][]string{{"source", "nu", "share"}}
 	for _, s := range sources {
-		rows = append(rows, []string{s.Source, strconv.FormatFloat(s.Nu, 'g', -1, 64), strconv.FormatFloat(s.Share, 'g', -1, 64)})
+		rows = append(rows, []string{s.Source, text.Number(s.Nu), text.Number(s.Share)})
 	}
-	if err := w.WriteAll(rows); err != nil {
-		return err
-	}
-	return o.emit(out.String())
+	return csv.NewWriter(os.Stdout).WriteAll(rows)
 }

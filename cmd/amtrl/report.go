@@ -42,11 +42,7 @@ func (o *reportOptions) addFlags(set *flags.Set) {
 }
 
 func (o *reportOptions) readArguments(c *cli.Context) error {
-	if c.NArg() != 1 || c.Args().First() == "" {
-		return flags.Misuse("expected one argument, the folder of a run, a sweep or a study, found %d", c.NArg())
-	}
-	o.dir = c.Args().First()
-	return nil
+	return takeArguments(c, "expected one argument, the folder of a run, a sweep or a study, found %d", &o.dir)
 }
 
 func (o *reportOptions) check() error {

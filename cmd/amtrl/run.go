@@ -51,7 +51,7 @@ func (o *runOptions) addFlags(set *flags.Set) {
 }
 
 func (o *runOptions) check() error {
-	return cmp.Or(o.device.check(), o.data.check(), flags.OneOf(o.save, "recommended", "all"), o.checkOutput())
+	return cmp.Or(o.device.check(), o.data.check(), flags.OneOf(o.save, "recommended", "all"), o.output.check())
 }
 
 func (o *runOptions) run(ctx context.Context) error {
@@ -90,7 +90,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	defer dev.Close()
 	progress := newRunProgress(&o.output, set, id.Config)
 	res, err := runs.Run(ctx, dev, id, dir, progress.step)
-	progress.close()
+	progress.meter.close()
 	if err != nil {
 		return explainInterruption(err, dir)
 	}
@@ -102,10 +102,7 @@ func (o *runOptions) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if o.json.V {
-		return o.emitJSON(res)
-	}
-	return o.emit(report.Result(res, o.top.V, o.format) + fmt.Sprintf("\nrun folder: %s\n", dir) + reportHint(dir))
+	return o.emitEither(res, report.Result(res, o.top.V, o.format)+fmt.Sprintf("\nrun folder: %s\n", dir)+reportHint(dir))
 }
 
 // folderOptions say where run and sweep leave what they make.

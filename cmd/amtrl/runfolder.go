@@ -91,8 +91,6 @@ func (o *collectOptions) addFlags(set *flags.Set) {
 	o.sweepOutput.addFlags(set)
 }
 
-func (o *collectOptions) check() error { return o.checkOutput() }
-
 func (o *collectOptions) run(context.Context) error {
 	run, err := o.open()
 	if err != nil {

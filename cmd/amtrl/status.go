@@ -14,6 +14,7 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/report"
 )
 
@@ -44,13 +45,10 @@ func (o *statusOptions) addFlags(set *flags.Set) {
 }
 
 func (o *statusOptions) check() error {
-	if err := o.checkOutput(); err != nil {
-		return err
-	}
 	if o.interval.Set && o.interval.V < 50*time.Millisecond {
 		return flags.Misuse("--interval is %s: expected at least 50ms", o.interval.V)
 	}
-	return nil
+	return o.output.check()
 }
 
 func (o *statusOptions) run(ctx context.Context) error {
@@ -133,7 +131,7 @@ func (o *statusOptions) watchRun(ctx context.Context, run *batch.Run) (*batch.St
 				return s, nil
 			}
 		}
-		if err := pause(ctx, interval(look)); err != nil {
+		if err := lease.Sleep(ctx, interval(look)); err != nil {
 			return s, interruption("the tasks go on")
 		}
 	}
@@ -165,15 +163,6 @@ func lookInterval(run *batch.Run, look int) time.Duration {
 		return first
 	}
 	return min(first+time.Duration(look)*first/5, 3*first)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // states are in the order in which they are counted.

@@ -35,13 +35,17 @@ func studyCommands() *cli.Command {
 				"take labels from a file, all of it or nothing",
 				"ANSWERS is a table with the columns id and the label, or what Label Studio exports as JSON; status skip gives\n"+
 					"a row up. Rows without a label are left out. Exit code 4: a label contradicts an earlier one."),
-			newCommand(&studyFitOptions{}, "fit", "STUDY", "learn now from all labels so far, whatever is pending", ""),
-			newCommand(&studyStatusOptions{}, "status", "STUDY",
+			newCommand(&studyFitOptions{studyLearning{prints: "what the round found"}}, "fit", "STUDY",
+				"learn now from all labels so far, whatever is pending", ""),
+			newCommand(&studyStatusOptions{studyTables{prints: "the status"}}, "status", "STUDY",
 				"say what was spent, what is pending, and what the next round is expected to bring", ""),
-			newCommand(&studyPlanOptions{}, "plan", "STUDY", "say what a budget would draw and bring; it changes nothing", ""),
-			newCommand(&studyRelevanceOptions{}, "relevance", "STUDY", "print the shares of the sources with intervals, and how they moved", ""),
+			newCommand(&studyPlanOptions{studyTables: studyTables{prints: "the plan"}}, "plan", "STUDY",
+				"say what a budget would draw and bring; it changes nothing", ""),
+			newCommand(&studyRelevanceOptions{studyTables{prints: "what each round found"}}, "relevance", "STUDY",
+				"print the shares of the sources with intervals, and how they moved", ""),
 			newCommand(&studyExportOptions{}, "export", "STUDY", "write all rows that have a label", ""),
-			newCommand(&studyVerifyOptions{}, "verify", "STUDY", "replay the journal and hold every ask and round against it", ""),
+			newCommand(&studyVerifyOptions{studyLearning{prints: "what was replayed"}}, "verify", "STUDY",
+				"replay the journal and hold every ask and round against it", ""),
 		}}
 }
 
@@ -53,16 +57,13 @@ type studyFolder struct {
 
 func (o *studyFolder) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.data, "data-at", "where the data of the study are now, a manifest or a `FOLDER` that import wrote; by default where they were",
-		"")
+	set.Text(&o.data, "data-at", "where the data of the study are now, a manifest or a `FOLDER` that import wrote; by default where they were", "")
 }
 
 func (o *studyFolder) readArguments(c *cli.Context) error {
-	if c.NArg() != 1 || c.Args().First() == "" {
-		return flags.Misuse("expected one argument, the folder of a study, found %d", c.NArg())
-	}
-	o.dir = filepath.Clean(c.Args().First())
-	return nil
+	err := takeArguments(c, "expected one argument, the folder of a study, found %d", &o.dir)
+	o.dir = filepath.Clean(o.dir)
+	return err
 }
 
 // open opens the study with its data.
@@ -92,14 +93,6 @@ func studyError(err error) error {
 	return err
 }
 
-// learner opens the device that a round is learned on.
-func (o *deviceOptions) learner(out *output) func() (backend.Device, error) {
-	return func() (backend.Device, error) {
-		choice, err := o.open(o.threads.V, out)
-		return choice.Device, err
-	}
-}
-
 type studyNewOptions struct {
 	studyFolder
 	target flags.Value[string]
@@ -124,13 +117,14 @@ func (o *studyNewOptions) addFlags(set *flags.Set) {
 }
 
 func (o *studyNewOptions) check() error {
-	switch {
-	case o.data.V == "" || o.data.V == dataDigits || isSynthetic(o.data.V):
-		return flags.Misuse("--data is %q: expected a manifest such as dataset.yaml, or a folder that import wrote", o.data.V)
-	case o.round.Set && !(o.round.V > 0):
-		return flags.Misuse("--round-budget is %g: expected a positive number", o.round.V)
+	if o.data.V == "" || o.data.V == dataDigits || isSynthetic(o.data.V) {
+		return o.badData()
 	}
-	return nil
+	return flags.Positive(o.round)
+}
+
+func (o *studyNewOptions) badData() error {
+	return flags.Misuse("--data is %q: expected a manifest such as dataset.yaml, or a folder that import wrote", o.data.V)
 }
 
 func (o *studyNewOptions) run(ctx context.Context) error {
@@ -149,8 +143,7 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 		return flags.Misuse("no budget: expected --round-budget, what each ask may cost, or --budget, what all may")
 	}
 	if slices.Contains(cfg.given, "methods") && len(study.Methods(cfg.Methods)) < len(cfg.Methods) {
-		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target and constant",
-			pipeline.Active)
+		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target and constant", pipeline.Active)
 	}
 	data := dataOptions{}
 	data.data.V = o.data.V
@@ -159,7 +152,7 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 		return err
 	}
 	if !columnar.Is(folder) {
-		return flags.Misuse("--data is %q: expected a manifest such as dataset.yaml, or a folder that import wrote", o.data.V)
+		return o.badData()
 	}
 	samples := 0
 	if slices.Contains(cfg.given, pipeline.SettingTargetSamples) {
@@ -194,26 +187,23 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 
 // studyLearning are the options of a command that learns from a study.
 type studyLearning struct {
+	prints string // with --json
 	studyFolder
 	device deviceOptions
 	output
 }
 
-func (o *studyLearning) addFlags(set *flags.Set, json string) {
+func (o *studyLearning) addFlags(set *flags.Set) {
 	o.studyFolder.addFlags(set)
 	o.device.addFlags(set)
 	set.Group(groupOutput)
-	o.addJSON(set, json)
+	o.addJSON(set, o.prints)
 	o.addQuiet(set)
 }
 
-func (o *studyLearning) check() error { return cmp.Or(o.device.check(), o.checkOutput()) }
+func (o *studyLearning) check() error { return o.device.check() }
 
 type studyFitOptions struct{ studyLearning }
-
-func (o *studyFitOptions) addFlags(set *flags.Set) {
-	o.studyLearning.addFlags(set, "what the round found")
-}
 
 func (o *studyFitOptions) run(ctx context.Context) error {
 	s, err := o.open(ctx, &o.output)
@@ -229,16 +219,16 @@ func (o *studyFitOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.json.V {
-		return o.emitJSON(st.Last)
-	}
-	return o.emit(lastRoundText(st))
+	return o.emitEither(st.Last, lastRoundText(st))
 }
 
 // learnRound carries the next round of a study out.
 func learnRound(ctx context.Context, s *study.Study, device *deviceOptions, out *output) error {
 	start := time.Now()
-	round, err := s.Learn(ctx, device.learner(out))
+	round, err := s.Learn(ctx, func() (backend.Device, error) {
+		choice, err := device.open(device.threads.V, out)
+		return choice.Device, err
+	})
 	if err == nil {
 		out.note("learned round %d in %s", round, time.Since(start).Round(time.Millisecond))
 	}

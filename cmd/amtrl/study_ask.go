@@ -17,6 +17,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs/study"
 )
@@ -48,8 +49,6 @@ func (o *studyAskOptions) addFlags(set *flags.Set) {
 
 func (o *studyAskOptions) check() error {
 	switch {
-	case o.budget.Set && !(o.budget.V > 0):
-		return flags.Misuse("--budget is %g: expected a positive number", o.budget.V)
 	case o.expires.V < 0 || o.expires.V > 0 && o.expires.V < time.Second:
 		return flags.Misuse("--expires is %s: expected a second or more", o.expires.V)
 	case o.below.V < 0 || o.below.V != o.below.V:
@@ -62,7 +61,7 @@ func (o *studyAskOptions) check() error {
 			return flags.Misuse("--out: %s", err)
 		}
 	}
-	return cmp.Or(flags.OneOf(o.layout, "table", "label-studio"), o.device.check(), o.checkOutput())
+	return cmp.Or(flags.Positive(o.budget), flags.OneOf(o.layout, "table", "label-studio"), o.device.check())
 }
 
 // askSummary is what --json prints.
@@ -122,17 +121,13 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		sum.Cost += r.Cost
 	}
 	if asked.Pending > 0 {
-		o.note("%d rows of earlier asks are pending, so nothing was learned before: amtrl study fit %s learns from what came", asked.Pending,
-			o.dir)
-	}
-	if o.json.V {
-		return o.emitJSON(sum)
+		o.note("%d rows of earlier asks are pending, so nothing was learned before: amtrl study fit %s learns from what came", asked.Pending, o.dir)
 	}
 	t := report.Table{Header: []string{"source", "rows", "cost", "reason"}, Right: []int{1, 2}}
 	for _, r := range sum.Sources {
-		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), strconv.FormatFloat(r.Cost, 'g', -1, 64), r.Reason})
+		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), text.Number(r.Cost), r.Reason})
 	}
-	return o.emit(fmt.Sprintf("%s\nask %d: %d rows in %s\n", t.Render(o.output.format), sum.Ask, sum.Rows, sum.File))
+	return o.emitEither(sum, fmt.Sprintf("%s\nask %d: %d rows in %s\n", t.Render(o.output.format), sum.Ask, sum.Rows, sum.File))
 }
 
 // write writes --out, which a repeated request may have left.
@@ -189,11 +184,9 @@ func (o *studyTellOptions) addFlags(set *flags.Set) {
 }
 
 func (o *studyTellOptions) readArguments(c *cli.Context) error {
-	if c.NArg() != 2 {
-		return flags.Misuse("expected the folder of a study and a file of answers, found %d arguments", c.NArg())
-	}
-	o.dir, o.answers = filepath.Clean(c.Args().First()), c.Args().Get(1)
-	return nil
+	err := takeArguments(c, "expected the folder of a study and a file of answers, found %d arguments", &o.dir, &o.answers)
+	o.dir = filepath.Clean(o.dir)
+	return err
 }
 
 func (o *studyTellOptions) run(ctx context.Context) error {
@@ -205,11 +198,8 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	if err != nil {
 		return studyError(err)
 	}
-	if o.json.V {
-		return o.emitJSON(told)
-	}
-	return o.emit(fmt.Sprintf("%d labels, %d replaced, %d skipped, %d as told before; %d of them unasked; %d rows are pending\n", told.Labels,
-		told.Replaced, told.Skipped, told.Known, told.Unasked, told.Pending))
+	return o.emitEither(told, fmt.Sprintf("%d labels, %d replaced, %d skipped, %d as told before; %d of them unasked; %d rows are pending\n",
+		told.Labels, told.Replaced, told.Skipped, told.Known, told.Unasked, told.Pending))
 }
 
 type studyExportOptions struct {
@@ -226,11 +216,8 @@ func (o *studyExportOptions) addFlags(set *flags.Set) {
 }
 
 func (o *studyExportOptions) check() error {
-	if o.out.V == "" {
-		return flags.Misuse("--out is not set: expected the file to write")
-	}
 	_, err := table.NewWriter(o.out.V, nil)
-	return usageOf(err)
+	return cmp.Or(flags.Required(o.out, "the file to write"), usageOf(err))
 }
 
 func (o *studyExportOptions) run(ctx context.Context) error {

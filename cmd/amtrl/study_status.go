@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
@@ -14,23 +16,20 @@ import (
 
 // studyTables are the options of a command that prints what there is of a study.
 type studyTables struct {
+	prints string // with --json
 	studyFolder
 	output
 }
 
-func (o *studyTables) addFlags(set *flags.Set, json string) {
+func (o *studyTables) addFlags(set *flags.Set) {
 	o.studyFolder.addFlags(set)
 	set.Group(groupOutput)
-	o.addJSON(set, json)
+	o.addJSON(set, o.prints)
 	o.addQuiet(set)
 	o.addFormat(set)
 }
 
-func (o *studyTables) check() error { return o.checkOutput() }
-
 type studyStatusOptions struct{ studyTables }
-
-func (o *studyStatusOptions) addFlags(set *flags.Set) { o.studyTables.addFlags(set, "the status") }
 
 func (o *studyStatusOptions) run(ctx context.Context) error {
 	s, err := o.open(ctx, &o.output)
@@ -41,36 +40,29 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.json.V {
-		return o.emitJSON(st)
-	}
-	t := report.Table{Header: []string{"source", "rows", "in the data", "answered", "pending", "skipped", "spent"}, Right: []int{1, 2, 3, 4,
-		5, 6}}
+	t := report.Table{Header: []string{"source", "rows", "in the data", "answered", "pending", "skipped", "spent"}, Right: []int{1, 2, 3, 4, 5, 6}}
 	for _, r := range st.Sources {
 		name := r.Source
 		if r.Target {
 			name += " (target)"
 		}
-		t.Rows = append(t.Rows, []string{name, report.Count(float64(r.Rows)), strconv.Itoa(r.Known), strconv.Itoa(r.Answered),
-			strconv.Itoa(r.Pending), strconv.Itoa(r.Skipped), number(r.Spent)})
+		t.Rows = append(t.Rows, []string{name, count(r.Rows), strconv.Itoa(r.Known), strconv.Itoa(r.Answered), strconv.Itoa(r.Pending),
+			strconv.Itoa(r.Skipped), text.Number(r.Spent)})
 	}
-	text := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %d asks: %d rows answered, %d pending, %d skipped\n",
-		number(st.Spent), st.Asks,
-		st.Answered, st.Pending, st.Skipped)
+	out := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %d asks: %d rows answered, %d pending, %d skipped\n",
+		text.Number(st.Spent), st.Asks, st.Answered, st.Pending, st.Skipped)
 	if st.Late > 0 {
-		text += fmt.Sprintf("%d pending rows are past their time: the next ask or tell gives them back\n", st.Late)
+		out += fmt.Sprintf("%d pending rows are past their time: the next ask or tell gives them back\n", st.Late)
 	}
-	text += lastRoundText(st)
+	out += lastRoundText(st)
 	if st.Fresh {
-		text += "labels came since: the next ask, or amtrl study fit, learns from them\n"
+		out += "labels came since: the next ask, or amtrl study fit, learns from them\n"
 	}
 	if st.Next != nil {
-		text += fmt.Sprintf("the next round is expected to lower it by %s\n", st.Next)
+		out += fmt.Sprintf("the next round is expected to lower it by %s\n", st.Next)
 	}
-	return o.emit(text)
+	return o.emitEither(st, out)
 }
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // lastRoundText says what the last round found.
 func lastRoundText(st *study.Status) string {
@@ -102,17 +94,12 @@ type studyPlanOptions struct {
 }
 
 func (o *studyPlanOptions) addFlags(set *flags.Set) {
-	o.studyTables.addFlags(set, "the plan")
+	o.studyTables.addFlags(set)
 	set.Group(groupSampling)
 	set.Number(&o.budget, "budget", "what the rows of sources may cost", 0).DefaultText = "that of the study"
 }
 
-func (o *studyPlanOptions) check() error {
-	if o.budget.Set && !(o.budget.V > 0) {
-		return flags.Misuse("--budget is %g: expected a positive number", o.budget.V)
-	}
-	return o.studyTables.check()
-}
+func (o *studyPlanOptions) check() error { return cmp.Or(flags.Positive(o.budget), o.output.check()) }
 
 func (o *studyPlanOptions) run(ctx context.Context) error {
 	s, err := o.open(ctx, &o.output)
@@ -123,28 +110,24 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.json.V {
-		return o.emitJSON(p)
-	}
 	t := report.Table{Header: []string{"source", "rows", "cost", "reason"}, Right: []int{1, 2}}
 	for _, r := range p.Sources {
-		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), number(r.Cost), r.Reason})
+		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), text.Number(r.Cost), r.Reason})
 	}
-	text := t.Render(o.format) + "\n"
+	out := t.Render(o.format) + "\n"
 	if p.Gain == nil {
-		text += "what it would bring is known after two rounds\n"
+		out += "what it would bring is known after two rounds\n"
 	} else {
-		text += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %d rounds\n", p.Gain,
-			p.Gain.Rounds)
-		text += fmt.Sprintf("twice the labels, a cost of %s in all: by %s\n", number(p.Double.To), p.Double)
+		out += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %d rounds\n", p.Gain, p.Gain.Rounds)
+		out += fmt.Sprintf("twice the labels, a cost of %s in all: by %s\n", text.Number(p.Double.To), p.Double)
 	}
-	return o.emit(text + fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound))
+	return o.emitEither(p, out+fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound))
 }
 
 type studyRelevanceOptions struct{ studyTables }
 
 func (o *studyRelevanceOptions) addFlags(set *flags.Set) {
-	o.studyTables.addFlags(set, "what each round found")
+	o.studyTables.addFlags(set)
 	o.addTop(set)
 }
 
@@ -164,24 +147,20 @@ func (o *studyRelevanceOptions) run(ctx context.Context) error {
 		return fmt.Errorf("%s has learned nothing yet: expected labels, then amtrl study fit", o.dir)
 	}
 	last := rounds[len(rounds)-1]
-	text := studyShares(&last, o.top.V).Render(o.format)
 	const most = 8
-	first := max(0, len(rounds)-most)
+	rounds = rounds[max(0, len(rounds)-most):]
 	t := report.Table{Header: []string{"share after round"}}
-	for i := first; i < len(rounds); i++ {
-		t.Header, t.Right = append(t.Header, strconv.Itoa(rounds[i].Round)), append(t.Right, i-first+1)
+	for i, r := range rounds {
+		t.Header, t.Right = append(t.Header, strconv.Itoa(r.Round)), append(t.Right, i+1)
 	}
-	for k, source := range last.Result.Sources {
-		if k == o.top.V {
-			break
-		}
+	for _, source := range last.Result.Sources[:min(o.top.V, len(last.Result.Sources))] {
 		line := []string{source.Source}
-		for _, r := range rounds[first:] {
+		for _, r := range rounds {
 			line = append(line, shareIn(&r, source.Source))
 		}
 		t.Rows = append(t.Rows, line)
 	}
-	return o.emit(text + "\n" + t.Render(o.format))
+	return o.emit(studyShares(&last, o.top.V).Render(o.format) + "\n" + t.Render(o.format))
 }
 
 // studyShares is the table of the sources with the largest relevance after a round.
@@ -190,10 +169,7 @@ func studyShares(r *runs.RoundScore, top int) report.Table {
 		Title:  fmt.Sprintf("relevance for target %s after round %d", r.Result.Target, r.Round),
 		Header: []string{"source", "nu", "share", "90 % interval", "samples"}, Right: []int{1, 2, 3, 4},
 	}
-	for k, s := range r.Result.Sources {
-		if k == top {
-			break
-		}
+	for _, s := range r.Result.Sources[:min(top, len(r.Result.Sources))] {
 		between := "-"
 		if i := s.SourceIntervals; i != nil {
 			between = fmt.Sprintf("%.1f to %.1f %%", 100*i.ShareLow, 100*i.ShareHigh)
@@ -216,10 +192,6 @@ func shareIn(r *runs.RoundScore, source string) string {
 
 type studyVerifyOptions struct{ studyLearning }
 
-func (o *studyVerifyOptions) addFlags(set *flags.Set) {
-	o.studyLearning.addFlags(set, "what was replayed")
-}
-
 func (o *studyVerifyOptions) run(ctx context.Context) error {
 	s, err := o.open(ctx, &o.output)
 	if err != nil {
@@ -234,8 +206,5 @@ func (o *studyVerifyOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.json.V {
-		return o.emitJSON(v)
-	}
-	return o.emit(fmt.Sprintf("%d events replayed: %d asks and %d rounds are what the journal says\n", v.Events, v.Asks, v.Rounds))
+	return o.emitEither(v, fmt.Sprintf("%d events replayed: %d asks and %d rounds are what the journal says\n", v.Events, v.Asks, v.Rounds))
 }

@@ -38,7 +38,7 @@ func (o *sweepOptions) addFlags(set *flags.Set) {
 }
 
 func (o *sweepOptions) check() error {
-	err := cmp.Or(o.device.check(), o.checkDevices(), o.data.check(), flags.Between(o.jobs, 0, maxJobs), o.checkOutput(), o.readLists())
+	err := cmp.Or(o.device.check(), o.checkDevices(), o.data.check(), flags.Between(o.jobs, 0, maxJobs), o.output.check(), o.readLists())
 	if err != nil {
 		return err
 	}
@@ -68,9 +68,9 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	progress := newSweepProgress(&o.output)
+	progress := &sweepProgress{out: &o.output}
 	sum, err := runs.SweepAcross(ctx, residents, id, dir, jobs, progress.step, open.lost)
-	progress.close()
+	progress.meter.close()
 	if err != nil {
 		return explainInterruption(err, dir)
 	}
@@ -203,12 +203,9 @@ func (o *sweepOutput) printSummary(dir string, id runs.Identity, sum *runs.Summa
 	if o.risk.Set && len(id.Budgets) > 0 {
 		out.Needed = sum.SamplesNeeded(o.risk.V)
 	}
-	if o.json.V {
-		return o.emitJSON(out)
-	}
 	text := report.Summary(sum, o.format)
 	if out.Needed != nil {
 		text += "\n" + report.Needed(sum.Metric, o.risk.V, out.Needed, o.format)
 	}
-	return o.emit(text + fmt.Sprintf("\nsweep folder: %s\n", dir) + reportHint(dir))
+	return o.emitEither(out, text+fmt.Sprintf("\nsweep folder: %s\n", dir)+reportHint(dir))
 }

@@ -19,9 +19,6 @@ func (o *versionOptions) addFlags(set *flags.Set) {
 
 func (o *versionOptions) run(context.Context) error {
 	v := version()
-	if o.json.V {
-		return o.emitJSON(v)
-	}
 	text := "amtrl " + v.Version
 	if v.Revision != "" {
 		text += ", revision " + v.Revision
@@ -29,7 +26,7 @@ func (o *versionOptions) run(context.Context) error {
 			text += " with local changes"
 		}
 	}
-	return o.emit(fmt.Sprintf("%s, %s, %s\n", text, v.Go, v.Platform))
+	return o.emitEither(v, fmt.Sprintf("%s, %s, %s\n", text, v.Go, v.Platform))
 }
 
 // build is what the binary knows about itself.

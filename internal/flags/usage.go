@@ -41,6 +41,22 @@ func Between(v Value[int], lo, hi int) error {
 	return nil
 }
 
+// Required refuses a flag that has no value; what says what it is.
+func Required(v Value[string], what string) error {
+	if v.V == "" {
+		return Misuse("--%s is not set: expected %s", v.Name, what)
+	}
+	return nil
+}
+
+// Positive refuses a number that is set and not above 0.
+func Positive(v Value[float64]) error {
+	if v.Set && !(v.V > 0) {
+		return Misuse("--%s is %g: expected a positive number", v.Name, v.V)
+	}
+	return nil
+}
+
 // Refuse refuses flags on the command line that do nothing: with says with
 // what, and needs what they need, both as on the command line.
 func Refuse(with, needs string, flags ...Origin) error {
