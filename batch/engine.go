@@ -50,11 +50,11 @@ type Part struct {
 	// 0123456789ab: [PartKey]. The job carries it, so that it can be found without its id.
 	Key string `json:"key"`
 	// File is the name in RUN/submit of what is handed over, and Content its bytes.
-	File    string `json:"file"`
+	File    string `json:"file,omitempty"`
 	Content []byte `json:"-"`
 	// Argv is the exact command that hands it over, File by its absolute path.
-	Argv  []string `json:"argv"`
-	Tasks Tasks    `json:"tasks"`
+	Argv  []string `json:"argv,omitempty"`
+	Tasks Tasks    `json:"tasks,omitempty"`
 	// The engine's index of task t is t - Offset, or its place in Tasks if Dense.
 	Offset int  `json:"offset,omitempty"`
 	Dense  bool `json:"dense,omitempty"`

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,7 +23,7 @@ func submitted(t *testing.T) *Run {
 	t.Helper()
 	r := create(t, filepath.Join(t.TempDir(), "run"), testPlan(t, "a", "b"))
 	key := partKey(r.Plan.ID, 1, 0)
-	for _, line := range []jobLine{submitLine(r, Tasks{0, 1}), {Event: eventSubmitted, Key: key, ID: "12"}} {
+	for _, line := range []jobLine{submitLine(r, Tasks{0, 1}), {Event: eventSubmitted, Part: Part{Key: key}, ID: "12"}} {
 		must.Do(t, r.record(line))
 	}
 	settings := Settings{Engine: "fake", Program: "/amtrl", Resources: Resources{CPUs: 1, Time: time.Minute}}
@@ -150,13 +149,9 @@ func TestHostileRunFolder(t *testing.T) {
 	} {
 		r := submitted(t)
 		text := edit(t, filepath.Join(r.Dir, planFile), bomb.Replace)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := Open(r.Dir)
-		runtime.ReadMemStats(&after)
-		used := after.TotalAlloc - before.TotalAlloc
-		if err == nil || !strings.Contains(err.Error(), says) || used > 20<<20+15*uint64(len(text)) {
-			t.Errorf("a plan of %d bytes: %v, after %d bytes", len(text), err, used)
+		used := must.Allocated(func() { must.Fail(t, says, must.Err(Open(r.Dir)), says) })
+		if used > 20<<20+15*uint64(len(text)) {
+			t.Errorf("a plan of %d bytes is refused after %d bytes", len(text), used)
 		}
 	}
 }
@@ -194,10 +189,7 @@ func TestRunFilesAreRegular(t *testing.T) {
 			must.Do(t, os.Remove(path))
 			must.Do(t, place(path))
 			ended := make(chan error, 1)
-			go func() {
-				_, err := readAll(r.Dir)
-				ended <- err
-			}()
+			go func() { ended <- must.Err(readAll(r.Dir)) }()
 			select {
 			case err := <-ended:
 				must.Fail(t, fmt.Sprintf("%s in the place of %s", kind, name), err, name, kind)
@@ -316,9 +308,7 @@ func TestLeftoversOfDoneTask(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 		for _, name := range []string{"checkpoint", "units"} {
-			if _, err := os.Stat(r.taskPath(0, name)); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%s left %s: %v", what, name, err)
-			}
+			must.Absent(t, r.taskPath(0, name))
 		}
 	}
 }

@@ -38,20 +38,13 @@ const (
 
 // jobLine is a line of jobs.jsonl.
 type jobLine struct {
-	Event string    `json:"event"`
-	Time  time.Time `json:"time"`
-	Key   string    `json:"key"`
-
-	Engine     string   `json:"engine,omitempty"`
-	Submission int      `json:"try,omitempty"`
-	File       string   `json:"file,omitempty"`
-	Argv       []string `json:"argv,omitempty"`
-	Tasks      Tasks    `json:"tasks,omitempty"`
-	Offset     int      `json:"offset,omitempty"`
-	Dense      bool     `json:"dense,omitempty"`
-
-	ID    string `json:"id,omitempty"`
-	Error string `json:"error,omitempty"`
+	Event      string    `json:"event"`
+	Time       time.Time `json:"time"`
+	Engine     string    `json:"engine,omitempty"`
+	Submission int       `json:"try,omitempty"`
+	Part                 // the key alone, and the tasks of a cancellation, where it is no eventSubmit
+	ID         string    `json:"id,omitempty"`
+	Error      string    `json:"error,omitempty"`
 }
 
 // record appends a line to jobs.jsonl, makes it last and applies it.
@@ -93,9 +86,9 @@ func (r *Run) apply(line jobLine) error {
 		if j != nil {
 			return fmt.Errorf("%q was submitted before", line.Key)
 		}
-		part := Part{Key: line.Key, File: line.File, Argv: line.Argv, Tasks: line.Tasks, Offset: line.Offset, Dense: line.Dense}
-		r.Jobs = append(r.Jobs, &JobRecord{Job: Job{Part: part}, Engine: line.Engine, Submission: line.Submission, Unsure: true, Time: line.Time,
-			Error: "the submission was broken off", Cancelled: map[int]bool{}})
+		line.Content = nil // which is on disk
+		r.Jobs = append(r.Jobs, &JobRecord{Job: Job{Part: line.Part}, Engine: line.Engine, Submission: line.Submission, Unsure: true,
+			Time: line.Time, Error: "the submission was broken off", Cancelled: map[int]bool{}})
 		return nil
 	}
 	if unknown != nil {

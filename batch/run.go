@@ -39,13 +39,6 @@ type Environment struct {
 	Variables []string `json:"variables"`
 }
 
-// NewID draws an identity for a run.
-func NewID() string {
-	raw := make([]byte, 6)
-	rand.Read(raw)
-	return hex.EncodeToString(raw)
-}
-
 // createWait is how long Create waits for another process that makes the same folder.
 const createWait = 20 * time.Second
 
@@ -61,7 +54,9 @@ func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err e
 		return nil, false, err
 	}
 	if plan.ID == "" {
-		plan.ID = NewID()
+		raw := make([]byte, 6)
+		rand.Read(raw)
+		plan.ID = hex.EncodeToString(raw)
 	}
 	if err := plan.check(); err != nil {
 		return nil, false, err
@@ -78,7 +73,10 @@ func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err e
 	if there, err := Find(dir, plan); err != nil || there != nil {
 		return there, false, err
 	}
-	return r, true, r.write(env)
+	if err := jsonfile.Write(filepath.Join(dir, envFile), env); err != nil {
+		return r, true, err
+	}
+	return r, true, r.writePlan()
 }
 
 // lockWithin takes the folder of submissions, waiting for another process.
@@ -154,14 +152,6 @@ func begun(entries []fs.DirEntry) bool {
 		}
 	}
 	return true
-}
-
-// write fills the folder.
-func (r *Run) write(env Environment) error {
-	if err := jsonfile.Write(filepath.Join(r.Dir, envFile), env); err != nil {
-		return err
-	}
-	return r.writePlan()
 }
 
 // writePlan writes the tasks, and then plan.json, which says that they are there.

@@ -29,7 +29,7 @@ func create(t *testing.T, dir string, plan Plan) *Run {
 
 // submitLine is the first line about the first part of the first submission.
 func submitLine(r *Run, tasks Tasks) jobLine {
-	return jobLine{Event: eventSubmit, Key: partKey(r.Plan.ID, 1, 0), Engine: "fake", Submission: 1, File: "1-0.sh", Tasks: tasks}
+	return jobLine{Event: eventSubmit, Engine: "fake", Submission: 1, Part: Part{Key: partKey(r.Plan.ID, 1, 0), File: "1-0.sh", Tasks: tasks}}
 }
 
 func TestCreate(t *testing.T) {
@@ -110,7 +110,7 @@ func TestHalfLines(t *testing.T) {
 	if r = must.Get(Open(dir))(t); len(r.Jobs) != 1 || !r.Jobs[0].Unsure {
 		t.Fatalf("%+v", r.Jobs)
 	}
-	must.Do(t, r.record(jobLine{Event: eventFound, Key: partKey(r.Plan.ID, 1, 0), ID: "12"}))
+	must.Do(t, r.record(jobLine{Event: eventFound, Part: Part{Key: partKey(r.Plan.ID, 1, 0)}, ID: "12"}))
 	if r = must.Get(Open(dir))(t); r.Jobs[0].Unsure || r.Jobs[0].ID != "12" {
 		t.Errorf("%+v", r.Jobs[0])
 	}

@@ -11,24 +11,17 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// Render is what a submission of the tasks would hand over.
-func (r *Run) Render(ctx context.Context, e Engine, set Settings, tasks []int) ([]Part, error) {
-	return e.Render(ctx, r.submission(set, tasks))
-}
-
-func (r *Run) submission(set Settings, tasks []int) Submission {
+// Submission is the next one, of these tasks.
+func (r *Run) Submission(set Settings, tasks []int) Submission {
 	return Submission{Dir: r.Dir, ID: r.Plan.ID, Name: filepath.Base(r.Dir), Number: r.submissions() + 1, Tasks: tasks, Program: set.Program,
 		Resources: set.Resources, Data: r.Plan.Data()}
 }
-
-// Trial is the next submission without its tasks and program.
-func (r *Run) Trial(res Resources) Submission { return r.submission(Settings{Resources: res}, nil) }
 
 // Submit hands tasks to the engine, part by part. The folder says before each call what is about to be handed over, and
 // after it what came of it, so that nothing is ever handed over of which it does not know. The caller holds the lock.
 // After an error the parts before it are with the engine.
 func (r *Run) Submit(ctx context.Context, e Engine, set Settings, tasks []int) ([]*JobRecord, error) {
-	sub := r.submission(set, tasks)
+	sub := r.Submission(set, tasks)
 	parts, err := e.Render(ctx, sub)
 	if err != nil {
 		return nil, err
@@ -61,17 +54,15 @@ func (r *Run) handOver(ctx context.Context, e Engine, number int, p Part) (*JobR
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	line := jobLine{Event: eventSubmit, Key: p.Key, Engine: e.Name(), Submission: number, File: p.File, Argv: p.Argv, Tasks: p.Tasks,
-		Offset: p.Offset, Dense: p.Dense}
-	if err := r.record(line); err != nil {
+	if err := r.record(jobLine{Event: eventSubmit, Engine: e.Name(), Submission: number, Part: p}); err != nil {
 		return nil, err
 	}
 	j := r.Jobs[len(r.Jobs)-1]
 	// An interrupt must not leave it open whether the engine took the part.
 	id, err := e.Submit(context.WithoutCancel(ctx), p)
-	line = jobLine{Event: eventSubmitted, Key: p.Key, ID: id}
+	line := jobLine{Event: eventSubmitted, Part: Part{Key: p.Key}, ID: id}
 	if err != nil {
-		line = jobLine{Event: eventRefused, Key: p.Key, Error: err.Error()}
+		line.Event, line.ID, line.Error = eventRefused, "", err.Error()
 		if _, unsure := errors.AsType[*Unsure](err); unsure {
 			line.Event = eventUnsure
 		}
@@ -95,7 +86,7 @@ func (r *Run) Recover(ctx context.Context, open Opener) error {
 			return &QueryError{e.Name(), err}
 		}
 		if i := slices.IndexFunc(seen, func(o Observation) bool { return o.Key == j.Key && o.Job != "" }); i >= 0 {
-			if err := r.record(jobLine{Event: eventFound, Key: j.Key, ID: seen[i].Job}); err != nil {
+			if err := r.record(jobLine{Event: eventFound, Part: Part{Key: j.Key}, ID: seen[i].Job}); err != nil {
 				return err
 			}
 		}
@@ -170,7 +161,7 @@ func (r *Run) Cancel(ctx context.Context, open Opener, tasks []int) (int, error)
 		if err != nil {
 			return 0, err
 		}
-		if err := r.record(jobLine{Event: eventCancel, Key: j.Key, Tasks: list}); err != nil {
+		if err := r.record(jobLine{Event: eventCancel, Part: Part{Key: j.Key, Tasks: list}}); err != nil {
 			return 0, err
 		}
 		whole := []int(list)

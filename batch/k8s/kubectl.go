@@ -44,7 +44,7 @@ var ErrNoKubectl = errors.New("kubectl is not in PATH: install it to reach a Kub
 
 // runKubectl runs a command that begins with kubectl and returns what it prints on standard output.
 func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error) {
-	verb := kubectlVerb(argv)
+	verb := argv[1+slices.IndexFunc(argv[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })]
 	ctx, cancel := context.WithTimeoutCause(ctx, kubectlPatience, &kubectlError{verb, -1, fmt.Sprintf("no answer in %s", kubectlPatience)})
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -72,16 +72,6 @@ func runKubectl(ctx context.Context, stdin []byte, argv []string) ([]byte, error
 		return nil, &kubectlError{verb, exit.ExitCode(), text}
 	}
 	return nil, &kubectlError{verb, -1, err.Error()}
-}
-
-// kubectlVerb is the first word of a command that is not a flag.
-func kubectlVerb(argv []string) string {
-	for _, word := range argv[1:] {
-		if !strings.HasPrefix(word, "-") {
-			return word
-		}
-	}
-	return ""
 }
 
 // klogLine is a line that kubectl logs besides its message.
@@ -129,10 +119,6 @@ func kubectlSaid(err error, texts ...string) bool {
 // csvField writes s as the one element of a flag of kubectl that takes a list separated by commas.
 func csvField(s string) string {
 	var out strings.Builder
-	w := csv.NewWriter(&out)
-	if w.Write([]string{s}) != nil {
-		return s
-	}
-	w.Flush()
+	csv.NewWriter(&out).WriteAll([][]string{{s}}) // to memory
 	return strings.TrimSuffix(out.String(), "\n")
 }

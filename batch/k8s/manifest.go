@@ -68,8 +68,11 @@ func (e *engine) job(s batch.Submission, p batch.Part, parallel int) (object, er
 		return nil, fmt.Errorf("run folder %q: expected a path in UTF-8", run)
 	}
 	if !writable(e.volumes, run) {
-		return nil, optionError("volume", "expected one that is mounted where the run folder %q lies and can be written, found %s", run,
-			describeVolumes(o.Volumes))
+		found := "none"
+		if len(o.Volumes) > 0 {
+			found = strconv.Quote(strings.Join(o.Volumes, " "))
+		}
+		return nil, optionError("volume", "expected one that is mounted where the run folder %q lies and can be written, found %s", run, found)
 	}
 	selector := maps.Clone(e.selector)
 	if gpu := s.Resources.GPUType; gpu != "" {
@@ -182,11 +185,4 @@ func resourcesOf(r batch.Resources) object {
 		limits[gpuResource] = strconv.Itoa(r.GPUs)
 	}
 	return withoutEmpty(object{"requests": requests, "limits": limits})
-}
-
-func describeVolumes(specs []string) string {
-	if len(specs) == 0 {
-		return "none"
-	}
-	return strconv.Quote(strings.Join(specs, " "))
 }

@@ -1,6 +1,7 @@
 package k8s
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -95,11 +96,7 @@ func (i *item) id() string { return i.Metadata.Namespace + "/" + i.Metadata.Name
 
 // index is the completion index of a pod, -1 for none.
 func (i *item) index() int {
-	s, ok := i.Metadata.Annotations[indexLabel]
-	if !ok {
-		s = i.Metadata.Labels[indexLabel]
-	}
-	n, err := strconv.Atoi(s)
+	n, err := strconv.Atoi(cmp.Or(i.Metadata.Annotations[indexLabel], i.Metadata.Labels[indexLabel]))
 	if err != nil || n < 0 {
 		return -1
 	}

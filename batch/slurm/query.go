@@ -28,7 +28,7 @@ func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 		id, name, _ := strings.Cut(j.ID, ";")
 		at := slices.IndexFunc(clusters, func(q *query) bool { return q.cluster == name })
 		if at < 0 {
-			at, clusters = len(clusters), append(clusters, &query{cluster: name, seen: map[taskOf]bool{}})
+			at, clusters = len(clusters), append(clusters, &query{cluster: name, seen: map[batch.Observation]bool{}})
 		}
 		q := clusters[at]
 		q.jobs, q.tasks = append(q.jobs, j), q.tasks+len(j.Tasks)
@@ -46,19 +46,13 @@ func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 	return list, nil
 }
 
-// taskOf is a task of a part.
-type taskOf struct {
-	part string
-	task int
-}
-
 // query gathers what Slurm says about some jobs of a cluster.
 type query struct {
 	cluster string
 	jobs    []batch.Job
-	ids     []string // those that are known
-	tasks   int      // of all jobs
-	seen    map[taskOf]bool
+	ids     []string                   // those that are known
+	tasks   int                        // of all jobs
+	seen    map[batch.Observation]bool // by part and task
 	list    []batch.Observation
 }
 
@@ -112,7 +106,7 @@ func (q *query) add(array, index, comment string, o batch.Observation) {
 	if q.cluster != "" {
 		o.Job += ";" + q.cluster
 	}
-	if key := (taskOf{j.Key, o.Task}); o.Task >= 0 && !q.seen[key] {
+	if key := (batch.Observation{Key: j.Key, Task: o.Task}); o.Task >= 0 && !q.seen[key] {
 		q.seen[key] = true
 		q.list = append(q.list, o)
 	}

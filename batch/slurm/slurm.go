@@ -108,11 +108,6 @@ func (e *engine) command(s batch.Submission, p batch.Part, parts int) []string {
 	argv := []string{"sbatch", "--parsable", "--job-name=" + jobName(s.Name), "--comment=" + p.Key, "--array=" + array,
 		"--output=" + log + ".out", "--error=" + log + ".err", "--open-mode=append", "--requeue",
 		fmt.Sprintf("--signal=B:USR1@%d", int(saveBefore.Seconds())), "--kill-on-invalid-dep=yes", "--ntasks=1", "--export=ALL"}
-	add := func(name, value string) {
-		if value != "" {
-			argv = append(argv, name+"="+value)
-		}
-	}
 	number := func(n int, format string) string {
 		if n == 0 {
 			return ""
@@ -124,16 +119,15 @@ func (e *engine) command(s batch.Submission, p batch.Part, parts int) []string {
 		gres = fmt.Sprintf("gpu:%s:%d", res.GPUType, res.GPUs)
 	}
 	o := e.options
-	add("--gres", gres)
-	add("--cpus-per-task", number(res.CPUs, "%d"))
-	add("--mem", number(res.MemMiB, "%dM"))
-	add("--time", timeLimit(res.Time))
-	add("--partition", o.Partition)
-	add("--account", o.Account)
-	add("--qos", o.QOS)
-	add("--constraint", o.Constraint)
-	add("--exclude", o.Exclude)
-	add("--nice", o.Nice)
+	for _, flag := range [][2]string{
+		{"--gres", gres}, {"--cpus-per-task", number(res.CPUs, "%d")}, {"--mem", number(res.MemMiB, "%dM")}, {"--time", timeLimit(res.Time)},
+		{"--partition", o.Partition}, {"--account", o.Account}, {"--qos", o.QOS}, {"--constraint", o.Constraint}, {"--exclude", o.Exclude},
+		{"--nice", o.Nice},
+	} {
+		if flag[1] != "" {
+			argv = append(argv, flag[0]+"="+flag[1])
+		}
+	}
 	argv = append(argv, o.Args...)
 	return append(argv, filepath.Join(e.dir, batch.SubmitDir, p.File))
 }

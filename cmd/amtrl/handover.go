@@ -149,7 +149,7 @@ func (o *handOverOptions) dryHandOver(ctx context.Context, run *batch.Run, eng b
 	var parts []batch.Part
 	if len(tasks) > 0 {
 		var err error
-		if parts, err = run.Render(ctx, eng, set, tasks); err != nil {
+		if parts, err = eng.Render(ctx, run.Submission(set, tasks)); err != nil {
 			return err
 		}
 	}

@@ -118,7 +118,7 @@ func (o *retryOptions) lastSettings(ctx context.Context, run *batch.Run) (batch.
 	if err := o.engine.check(name, o.resources.origins()); err != nil {
 		return last, nil, err
 	}
-	eng, err := o.newEngine(ctx, name, saved, run.Trial(res))
+	eng, err := o.newEngine(ctx, name, saved, run.Submission(batch.Settings{Resources: res}, nil))
 	if err != nil {
 		return last, nil, err
 	}
