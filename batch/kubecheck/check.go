@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +18,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
 	"k8s.io/kubernetes/pkg/apis/batch/validation"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	"k8s.io/kubernetes/third_party/forked/golang/expansion"
 )
 
 // verdict is what the API server would say of a manifest.
@@ -80,4 +83,21 @@ func withSelector(j *batch.Job) *batch.Job {
 	}
 	j.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"batch.kubernetes.io/controller-uid": string(j.UID)}}
 	return j
+}
+
+// argv is the command of the first container with $(VAR) expanded as the kubelet does it for the pod of an index.
+func argv(j *batch.Job, index int) []string {
+	if len(j.Spec.Template.Spec.Containers) == 0 {
+		return nil
+	}
+	c := j.Spec.Template.Spec.Containers[0]
+	vars := map[string]string{"JOB_COMPLETION_INDEX": strconv.Itoa(index)}
+	for _, e := range c.Env {
+		vars[e.Name] = expansion.Expand(e.Value, expansion.MappingFuncFor(vars))
+	}
+	var out []string
+	for _, word := range slices.Concat(c.Command, c.Args) {
+		out = append(out, expansion.Expand(word, expansion.MappingFuncFor(vars)))
+	}
+	return out
 }

@@ -7,6 +7,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,13 +35,10 @@ func main() {
 			os.Exit(1)
 		}
 		v := check(raw)
-		switch {
-		case v.Error != "":
-			fmt.Printf("%s: %s\n", name, v.Error)
+		if v.Error != "" {
 			code = 1
-		default:
-			fmt.Printf("%s: ok\n", name)
 		}
+		fmt.Printf("%s: %s\n", name, cmp.Or(v.Error, "ok"))
 		for _, w := range v.Warnings {
 			fmt.Printf("%s: warning: %s\n", name, w)
 		}

@@ -6,7 +6,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -48,7 +47,7 @@ func startAPIServer(ctx context.Context, root, store string) (*apiServer, error)
 	if err := writeKey(key); err != nil {
 		return nil, err
 	}
-	token, tokens := hex.EncodeToString(randomBytes(16)), filepath.Join(root, "tokens.csv")
+	token, tokens := rand.Text(), filepath.Join(root, "tokens.csv")
 	if err := os.WriteFile(tokens, []byte(token+",admin,1,system:masters\n"), 0o600); err != nil {
 		return nil, err
 	}
@@ -114,12 +113,6 @@ func (s *apiServer) answers(ctx context.Context) bool {
 	}
 	_, err = s.client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
 	return err == nil
-}
-
-func randomBytes(n int) []byte {
-	b := make([]byte, n)
-	rand.Read(b)
-	return b
 }
 
 func writeKey(path string) error {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,7 +44,7 @@ func (p *pod) command() (cmd *exec.Cmd, log *os.File, reason string, err error) 
 	env := p.environment(c, programs)
 	expand := expansion.MappingFuncFor(env)
 	box := container{Dir: c.WorkingDir}
-	for _, word := range append(append([]string(nil), c.Command...), c.Args...) {
+	for _, word := range slices.Concat(c.Command, c.Args) {
 		box.Argv = append(box.Argv, expansion.Expand(word, expand))
 	}
 	if len(box.Argv) == 0 {
@@ -57,15 +59,10 @@ func (p *pod) command() (cmd *exec.Cmd, log *os.File, reason string, err error) 
 	if box.Mounts, err = p.mounts(c); err != nil {
 		return nil, nil, "CreateContainerConfigError", err
 	}
-	js, err := json.Marshal(box)
-	if err != nil {
-		return nil, nil, "CreateContainerError", err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, nil, "CreateContainerError", err
-	}
-	if log, err = os.Create(p.kubelet.logPath(p.spec.Namespace, p.spec.Name)); err != nil {
+	js, err1 := json.Marshal(box)
+	self, err2 := os.Executable()
+	log, err3 := os.Create(p.kubelet.logPath(p.spec.Namespace, p.spec.Name))
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return nil, nil, "CreateContainerError", err
 	}
 	cmd = exec.Command(self, enterCommand, string(js))
@@ -162,17 +159,12 @@ func enter(js string) error {
 		return err
 	}
 	for _, m := range box.Mounts {
-		if m.From != m.To {
+		if m.From != m.To || m.ReadOnly {
 			if err := syscall.Mount(m.From, m.To, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
 				return fmt.Errorf("mounting %s at %s: %w", m.From, m.To, err)
 			}
 		}
 		if m.ReadOnly {
-			if m.From == m.To {
-				if err := syscall.Mount(m.From, m.To, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
-					return fmt.Errorf("mounting %s: %w", m.To, err)
-				}
-			}
 			if err := syscall.Mount("", m.To, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 				return fmt.Errorf("mounting %s for reading: %w", m.To, err)
 			}

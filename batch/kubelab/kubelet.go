@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +34,9 @@ type kubelet struct {
 // start registers the node and begins to look after pods.
 func (k *kubelet) start(ctx context.Context, gpus int) error {
 	k.pods = map[types.UID]*pod{}
+	for i := range gpus {
+		k.free = append(k.free, i)
+	}
 	port, err := k.serveLogs(ctx)
 	if err != nil {
 		return err
@@ -85,11 +89,7 @@ func (k *kubelet) look(ctx context.Context) {
 func (k *kubelet) end(ctx context.Context, p *v1.Pod, known *pod) {
 	ended := p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed
 	if known != nil && !ended {
-		grace := time.Duration(30) * time.Second
-		if s := p.DeletionGracePeriodSeconds; s != nil {
-			grace = time.Duration(*s) * time.Second
-		}
-		known.terminate(grace)
+		known.terminate(grace(p.DeletionGracePeriodSeconds))
 		return
 	}
 	now := int64(0)
@@ -112,7 +112,7 @@ func (k *kubelet) begin(ctx context.Context, p *v1.Pod) {
 		k.unschedulable(ctx, p, "0/1 nodes are available: 1 Insufficient "+string(gpuResource)+".")
 		return
 	}
-	gpus := append([]int(nil), k.free[:want]...)
+	gpus := slices.Clone(k.free[:want])
 	k.free = k.free[want:]
 	k.mu.Unlock()
 	release := func() {
@@ -131,12 +131,10 @@ func (k *kubelet) begin(ctx context.Context, p *v1.Pod) {
 	k.mu.Lock()
 	k.pods[p.UID] = run
 	k.mu.Unlock()
-	k.runs.Add(1)
-	go func() {
-		defer k.runs.Done()
+	k.runs.Go(func() {
 		defer release()
 		run.run(ctx)
-	}()
+	})
 }
 
 // missingClaim names a volume claim that does not exist.

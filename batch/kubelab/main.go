@@ -83,7 +83,7 @@ func run() error {
 	if err := startControllers(ctx, server); err != nil {
 		return fmt.Errorf("controllers: %w", err)
 	}
-	k := &kubelet{client: server.client, root: root, images: img, free: count(*gpus)}
+	k := &kubelet{client: server.client, root: root, images: img}
 	if err := k.start(ctx, *gpus); err != nil {
 		return fmt.Errorf("kubelet: %w", err)
 	}
@@ -95,12 +95,4 @@ func run() error {
 	}
 	k.wait()
 	return err
-}
-
-func count(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }

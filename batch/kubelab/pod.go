@@ -80,7 +80,7 @@ func (p *pod) run(ctx context.Context) {
 			p.mu.Lock()
 			p.deadline = true
 			p.mu.Unlock()
-			p.terminate(p.grace())
+			p.terminate(grace(p.spec.Spec.TerminationGracePeriodSeconds))
 		})
 		defer limit.Stop()
 	}
@@ -101,9 +101,10 @@ func (p *pod) run(ctx context.Context) {
 	p.setEnded(context.WithoutCancel(ctx), int32(code), message)
 }
 
-func (p *pod) grace() time.Duration {
-	if s := p.spec.Spec.TerminationGracePeriodSeconds; s != nil {
-		return time.Duration(*s) * time.Second
+// grace is how long a pod has to end.
+func grace(seconds *int64) time.Duration {
+	if seconds != nil {
+		return time.Duration(*seconds) * time.Second
 	}
 	return 30 * time.Second
 }
@@ -120,10 +121,7 @@ func tail(path string, n int) string {
 	if err != nil {
 		return ""
 	}
-	if len(raw) > n {
-		raw = raw[len(raw)-n:]
-	}
-	return strings.ToValidUTF8(string(raw), "?")
+	return strings.ToValidUTF8(string(raw[max(0, len(raw)-n):]), "?")
 }
 
 func (p *pod) setRunning(ctx context.Context) {
