@@ -100,3 +100,57 @@ func TestRequeueIsTheEnginesOwn(t *testing.T) {
 		t.Errorf("exit code %d, %v", code, err)
 	}
 }
+
+// A cancelled task does not begin, whatever engine starts it again, and the engine is told not to try once more.
+func TestCancelledTaskDoesNotBegin(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.MkdirAll(filepath.Join(dir, SubmitDir), 0o755))
+	must.Do(t, jsonfile.Write(filepath.Join(dir, SubmitDir, "1.json"), Settings{Engine: "fake"}))
+	job := &JobRecord{Job: Job{Part: Part{Key: "k", Tasks: Tasks{0, 1}}}, Submission: 1, Cancelled: map[int]bool{1: true}}
+	w := &Worker{Run: &Run{Dir: dir, Tasks: make([]Task, 2), Jobs: []*JobRecord{job}}, Part: "k", Index: 1, Note: t.Logf, Engine: openTest}
+	if code, err := w.Work(context.Background()); code != ExitBadInput || err == nil ||
+		!strings.Contains(err.Error(), "task 1 was cancelled") {
+		t.Errorf("%d, %v", code, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, TaskDir)); !os.IsNotExist(err) {
+		t.Errorf("it began: %v", err)
+	}
+}
+
+// What failed because it was cancelled is told as such.
+func TestCancelledIsNotFailed(t *testing.T) {
+	j := &JobRecord{Job: Job{Part: Part{Key: "k", Tasks: Tasks{0, 1}}}, Cancelled: map[int]bool{1: true}}
+	for task, want := range []State{Failed, Cancelled} {
+		st := TaskStatus{Task: task, State: Lost}
+		st.settle(j, Observation{Key: "k", Task: task, State: Failed, Exit: "65"})
+		if st.State != want {
+			t.Errorf("task %d is %s, want %s", task, st.State, want)
+		}
+	}
+}
+
+// A process that ends is not asked to save, though the signals are given up then.
+func TestSaveAtTheEnd(t *testing.T) {
+	ended := make(chan struct{})
+	close(ended)
+	w := &Worker{Save: ended, Note: func(format string, args ...any) { t.Errorf(format, args...) }}
+	for range 100 {
+		w.saveWhenGained(nil, ended)
+	}
+}
+
+// A program without a version stands for itself alone.
+func TestCheckVersion(t *testing.T) {
+	for _, c := range []struct{ here, submitted, says string }{
+		{"v1.2.0", "v1.2.0", ""},
+		{Unstamped, Unstamped, ""},
+		{"v1.2.0", "v1.3.0", "this is version v1.2.0 of amtrl, expected v1.3.0,"},
+		{Unstamped, "v1.3.0", "this amtrl was built without a version, expected v1.3.0,"},
+		{"v1.2.0", Unstamped, "this is version v1.2.0 of amtrl, expected one built without a version,"},
+	} {
+		err := checkVersion(c.here, c.submitted)
+		if (err == nil) != (c.says == "") || err != nil && (!strings.HasPrefix(err.Error(), c.says) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s where %s submitted: %v, expected %q", c.here, c.submitted, err, c.says)
+		}
+	}
+}

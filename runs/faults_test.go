@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -59,11 +58,11 @@ func TestEachFileOperationFailsOnce(t *testing.T) {
 	atomicfile.Intercept(t, disk.hook)
 	for name, work := range map[string]func(dir string) error{
 		"run": func(dir string) error {
-			_, err := Run(context.Background(), data, run, dir, quiet)
+			_, err := Run(t.Context(), data, run, dir, quiet)
 			return err
 		},
 		"sweep": func(dir string) error {
-			_, err := Sweep(context.Background(), data, sweep, dir, 1, func(SweepStep) {})
+			_, err := Sweep(t.Context(), data, sweep, dir, 1, func(SweepStep) {})
 			return err
 		},
 	} {

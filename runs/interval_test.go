@@ -1,11 +1,19 @@
 package runs
 
 import (
+	"bytes"
+	"encoding/csv"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -63,6 +71,80 @@ func TestNoScoreInterval(t *testing.T) {
 	} {
 		if i != nil {
 			t.Errorf("%s: found the interval %v, expected none", name, *i)
+		}
+	}
+}
+
+// The intervals of a run are the same in its result, in relevance.csv and in epochs.jsonl, and when the finished folder
+// is read. A sweep of one target and one seed compares over the test rows, of several over these.
+func TestIntervals(t *testing.T) {
+	set := smallSet(27, 6, 400, 6, true)
+	dev := openDevice(t, 1, set)
+	cfg := smallConfig()
+	cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	cfg.Methods = []string{pipeline.Active, pipeline.Uniform, pipeline.Target}
+	id, dir := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3), t.TempDir()
+	res := mustRun(t, dev, id, dir)
+	if again := mustRun(t, dev, id, dir); !reflect.DeepEqual(again, res) {
+		t.Errorf("the finished folder says\n%+v, the run\n%+v", again, res)
+	}
+	rows := must.Get(csv.NewReader(bytes.NewReader(must.Get(os.ReadFile(filepath.Join(dir, relevanceFile)))(t))).ReadAll())(t)
+	for i, s := range res.Sources {
+		var want []string
+		for _, v := range []float64{s.NuLow, s.NuHigh, s.Share, s.ShareLow, s.ShareHigh, s.TopFive} {
+			want = append(want, text.Number(v))
+		}
+		if !slices.Equal(rows[i+1][2:8], want) || !(s.NuLow < s.NuHigh) {
+			t.Errorf("relevance.csv has %v, the result %v", rows[i+1], want)
+		}
+	}
+	if len(res.Comparisons) != 2 {
+		t.Fatalf("%d comparisons of three methods", len(res.Comparisons))
+	}
+	for _, m := range res.Methods {
+		if m.Rows != 40 || m.Interval == nil || m.Interval[0] > m.Score.Value || m.Interval[1] < m.Score.Value {
+			t.Errorf("%s: %g on %d rows, interval %v", m.Method, m.Score.Value, m.Rows, m.Interval)
+		}
+		if n := len(m.Rounds); n > 0 != (m.Epochs > 1) || n > 0 && (n != m.Epochs || m.Rounds[n-1].Value != m.Score.Value ||
+			*m.Rounds[n-1].Interval != *m.Interval || m.Rounds[n-1].Samples != m.Samples || m.Rounds[0].Interval == nil) {
+			t.Errorf("%s of %d epochs: rounds %+v", m.Method, m.Epochs, m.Rounds)
+		}
+	}
+	active := res.Method(pipeline.Active).Score.Value
+	for i, c := range res.Comparisons {
+		if c.Rows != 40 || c.A != pipeline.Active || c.B != cfg.Methods[i+1] || c.Difference != res.Method(c.B).Score.Value-active ||
+			c.Interval == nil {
+			t.Errorf("comparison %d: %+v", i, c)
+		}
+	}
+
+	one := mustSweep(t, dev, id, t.TempDir(), 1)
+	for i, c := range res.Comparisons {
+		if !reflect.DeepEqual(one.Comparisons[i].Comparison, c) {
+			t.Errorf("a sweep of the one run has %+v, the run %+v", one.Comparisons[i], c)
+		}
+	}
+	id.Seeds = []uint64{3, 4, 5}
+	if c := mustSweep(t, dev, id, t.TempDir(), 1).Comparisons[0]; c.Seeds != 3 || c.Rows != 0 {
+		t.Errorf("one target, three seeds: %+v", c)
+	}
+	id.Targets = []string{set.Tasks[1].Name, set.Tasks[2].Name}
+	if c := mustSweep(t, dev, id, t.TempDir(), 1).Comparisons[0]; c.Seeds != 0 || c.Rows != 0 || c.Targets != 2 || c.Interval == nil {
+		t.Errorf("two targets, three seeds: %+v", c)
+	}
+}
+
+// A head that does not lean on the sources leaves the files as they were without intervals.
+func TestNoIntervals(t *testing.T) {
+	set := smallSet(28, 5, 400, 6, true)
+	dev, dir := openDevice(t, 1, set), t.TempDir()
+	mustRun(t, dev, identityOf(dev, smallConfig(), []string{set.Tasks[1].Name}, 3), dir)
+	for _, name := range []string{epochsFile, resultFile} {
+		raw := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
+		for _, key := range []string{"uncertainty", "losses", "comparisons", "nu_low", "top_five"} {
+			if bytes.Contains(raw, []byte(`"`+key+`"`)) {
+				t.Errorf("%s has %s", name, key)
+			}
 		}
 	}
 }

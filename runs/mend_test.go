@@ -2,7 +2,6 @@ package runs
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"maps"
 	"os"
@@ -60,10 +59,9 @@ func TestFinishedRunIsMended(t *testing.T) {
 			}
 			for how, damage := range damages {
 				what := strings.Join(append(cfg.Methods, name, how), " ")
-				dir := t.TempDir()
-				restore(t, dir, want)
+				dir := restored(t, want)
 				damageFile(t, filepath.Join(dir, name), damage)
-				again, err := Run(context.Background(), dev, id, dir, func(pipeline.Step) { t.Errorf("%s: it computed", what) })
+				again, err := Run(t.Context(), dev, id, dir, func(pipeline.Step) { t.Errorf("%s: it computed", what) })
 				if err != nil || !reflect.DeepEqual(again.Methods[0], res.Methods[0]) {
 					t.Errorf("%s: %+v, %v", what, again, err)
 				}
@@ -77,20 +75,19 @@ func TestFinishedRunIsMended(t *testing.T) {
 		}
 		for name, kind := range lost {
 			for how, damage := range damages {
-				dir := t.TempDir()
-				restore(t, dir, want)
+				dir := restored(t, want)
 				kept := filepath.Join(dir, checkpointDir, cmp.Or(res.Recommended, cfg.Methods[0])+kind)
 				damageFile(t, filepath.Join(dir, name), damage)
 				damageFile(t, kept, damage)
 				hurt := foldertest.Read(t, dir)
-				_, err := Run(context.Background(), dev, id, dir, quiet)
+				err := must.Err(Run(t.Context(), dev, id, dir, quiet))
 				must.Fail(t, how, err, filepath.Join(dir, name), "remove result.json and the folder checkpoint")
 				foldertest.Equal(t, how, foldertest.Read(t, dir), hurt)
 				must.Do(t, os.Remove(filepath.Join(dir, resultFile)))
 				if how == "changed" || name == modelFile {
 					must.Do(t, os.RemoveAll(filepath.Join(dir, checkpointDir)))
 				}
-				must.Get(Run(context.Background(), dev, id, dir, quiet))(t)
+				must.Get(Run(t.Context(), dev, id, dir, quiet))(t)
 				foldertest.Equal(t, how, foldertest.Read(t, dir), want)
 			}
 		}
@@ -99,11 +96,10 @@ func TestFinishedRunIsMended(t *testing.T) {
 			if res.Files[name] == "" {
 				continue
 			}
-			dir := t.TempDir()
-			restore(t, dir, want)
+			dir := restored(t, want)
 			damageFile(t, filepath.Join(dir, name), damages["changed"])
 			must.Do(t, os.RemoveAll(filepath.Join(dir, checkpointDir)))
-			if _, err := Run(context.Background(), dev, id, dir, quiet); (err == nil) != mended {
+			if _, err := Run(t.Context(), dev, id, dir, quiet); (err == nil) != mended {
 				t.Errorf("%s changed, no checkpoint: %v", name, err)
 			}
 		}
@@ -135,8 +131,7 @@ func TestChangedResultIsNotDone(t *testing.T) {
 		var res Result
 		must.Do(t, json.Unmarshal([]byte(want[resultFile]), &res))
 		change(&res)
-		dir := t.TempDir()
-		restore(t, dir, want)
+		dir := restored(t, want)
 		must.Do(t, jsonfile.Write(filepath.Join(dir, resultFile), res))
 		mustRun(t, dev, id, dir)
 		foldertest.Equal(t, what, foldertest.Read(t, dir), want)
@@ -149,11 +144,9 @@ func TestChangedResultIsNotDone(t *testing.T) {
 		var res Result
 		must.Do(t, json.Unmarshal([]byte(want[resultFile]), &res))
 		res.Files = files
-		dir := t.TempDir()
-		restore(t, dir, want)
+		dir := restored(t, want)
 		must.Do(t, jsonfile.Write(filepath.Join(dir, resultFile), res))
-		_, err := Run(context.Background(), dev, id, dir, quiet)
-		must.Fail(t, what, err, "result.json: files: expected")
+		must.Fail(t, what, must.Err(Run(t.Context(), dev, id, dir, quiet)), "result.json: files: expected")
 	}
 }
 
@@ -175,11 +168,10 @@ func TestFinishedSweepIsMended(t *testing.T) {
 	unit := id.Units()[1]
 	for _, name := range []string{resultName(unit), resultsFile, summaryFile} {
 		for how, damage := range damages {
-			dir := t.TempDir()
-			restore(t, dir, want)
+			dir := restored(t, want)
 			damageFile(t, filepath.Join(dir, name), damage)
 			restore(t, dir, map[string]string{filepath.Join(checkpointDir, id.Units()[0].Name()+".safetensors"): "left behind"})
-			if _, err := Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) {
+			if _, err := Sweep(t.Context(), dev, id, dir, 1, func(s SweepStep) {
 				if s.Resumed == (s.Unit == unit && name == resultName(unit)) && name != summaryFile {
 					t.Errorf("%s %s: %s was resumed: %v", name, how, s.Unit.Name(), s.Resumed)
 				}

@@ -3,13 +3,17 @@ package runs
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
 // Without an active run the model is the first method's.
@@ -64,19 +68,101 @@ func TestReadModelRefusesDamage(t *testing.T) {
 		}),
 		"empty": "",
 	} {
-		dir := t.TempDir()
-		restore(t, dir, map[string]string{"model.safetensors": raw})
+		dir := restored(t, map[string]string{"model.safetensors": raw})
 		if m, err := ReadModel(dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "model.safetensors")) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %+v, %v, want one line that names the file", what, m, err)
 		}
 	}
-	dir := t.TempDir()
-	restore(t, dir, map[string]string{"model.safetensors": encode(func(ts tensors, _ map[string]string) tensors { return ts })})
+	dir := restored(t, map[string]string{"model.safetensors": encode(func(ts tensors, _ map[string]string) tensors { return ts })})
 	if _, err := ReadModel(dir); err != nil {
 		t.Errorf("undamaged: %v", err)
 	}
 	if _, err := ReadModel(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// The model on disk predicts what the score says.
+func TestConvModel(t *testing.T) {
+	set := smallImages(6, 5, 400, 6, 8)
+	dev := openDevice(t, 2, set)
+	cfg := smallConvConfig()
+	id := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3)
+	dir := t.TempDir()
+	res := mustRun(t, dev, id, dir)
+	tensors, _ := must.Get2(safetensors.Decode([]byte(foldertest.Read(t, dir)["model.safetensors"])))(t)
+	host := pipelinetest.NewHostNet(6, 8, tensors)
+	m, err := ReadModel(dir)
+	if err != nil || m.K != cfg.K || m.Representation != nil || len(m.Sources) != 4 {
+		t.Fatalf("the model is %+v, %v", m, err)
+	}
+	wrong := 0
+	for _, row := range set.Tasks[1].Test {
+		z, _ := host.Features(features(set, 1, int(row)))
+		wrong += b2i((dot(z, wide(m.Head)) > 0.5) != (set.Tasks[1].Labels[row] > 0.5))
+	}
+	if score := res.Method(pipeline.Active).Score; score.Value != float64(wrong)/float64(len(set.Tasks[1].Test)) {
+		t.Errorf("the model errs on %d test rows, recorded %+v", wrong, score)
+	}
+	for field, change := range map[string]func(*pipeline.Config){
+		"config.conv.rate":     func(c *pipeline.Config) { c.Conv.Rate = 1 },
+		"config.conv.channels": func(c *pipeline.Config) { c.Conv.Channels = []int{3, 5} },
+	} {
+		other := id
+		conv := *cfg.Conv
+		other.Config.Conv = &conv
+		change(&other.Config)
+		other.Config.Methods = []string{pipeline.Active, pipeline.Uniform}
+		must.Fail(t, field+" changed", must.Err(Run(t.Context(), dev, other, dir, quiet)), field, "config.json")
+	}
+	if nu, _, err := m.Relevance(pipelinetest.NewQueue(t, dev.Device), cfg.Relevance); err != nil || len(nu) != 4 ||
+		pipelinetest.Norm(nu) == 0 {
+		t.Errorf("the relevance is %v, %v", nu, err)
+	}
+}
+
+// What a network cannot be trained on is refused before a folder is made.
+func TestConvRefuses(t *testing.T) {
+	images := openDevice(t, 1, smallImages(7, 4, 200, 6, 7))
+	plain := openDevice(t, 1, smallSet(7, 4, 200, 5, true))
+	mixed := smallImages(7, 4, 200, 6, 7)
+	mixed.Pools[1].Height, mixed.Pools[1].Width = 7, 6
+	model := must.Get(dataset.RandomLinear(5, 2, 4, 0.3, 500, 9))(t)
+	for what, c := range map[string]struct {
+		dev    *pipeline.Resident
+		change func(*pipeline.Config)
+		says   string
+	}{
+		"rows that are no images": {plain, func(*pipeline.Config) {}, "needs images with one channel"},
+		"images of two sizes":     {openDevice(t, 1, mixed), func(*pipeline.Config) {}, "6 by 7"},
+		"a linear model":          {openDevice(t, 1, model), func(*pipeline.Config) {}, "linear model"},
+		"too many layers":         {images, func(c *pipeline.Config) { c.Conv.Channels = []int{2, 2, 2} }, "layer 3"},
+		"a wide k":                {images, func(c *pipeline.Config) { c.K = 5 }, "at most the 4 outputs"},
+		"a large batch":           {images, func(c *pipeline.Config) { c.Conv.Batch = 1000 }, "a batch of 1000"},
+		"no layers":               {images, func(c *pipeline.Config) { c.Conv.Channels = nil }, "0 layers"},
+		"no channels":             {images, func(c *pipeline.Config) { c.Conv.Channels = []int{0} }, "0 channels"},
+		"no passes":               {images, func(c *pipeline.Config) { c.Conv.Passes = 0 }, "0 passes"},
+		"no batch":                {images, func(c *pipeline.Config) { c.Conv.Batch = 0 }, "batch of 0"},
+		"rate 0":                  {images, func(c *pipeline.Config) { c.Conv.Rate = 0 }, "rate is 0"},
+		"NaN rate":                {images, func(c *pipeline.Config) { c.Conv.Rate = math.NaN() }, "rate is NaN"},
+		"negative decay":          {images, func(c *pipeline.Config) { c.Conv.Decay = -1 }, "decay is -1"},
+		"all set aside":           {images, func(c *pipeline.Config) { c.Conv.Validation = 1 }, "validation is 1"},
+		"no patience":             {images, func(c *pipeline.Config) { c.Conv.Patience = 0 }, "patience is 0"},
+		"no settings":             {images, func(c *pipeline.Config) { c.Conv = nil }, "no settings"},
+		"both settings":           {images, func(c *pipeline.Config) { c.ERM = smallConfig().ERM }, "settings of linear"},
+		"another class":           {images, func(c *pipeline.Config) { c.Representation = "mlp" }, "linear or conv"},
+		"linear with a network":   {images, func(c *pipeline.Config) { c.Representation = pipeline.ClassLinear }, "settings of conv"},
+		"the theorem": {images, func(c *pipeline.Config) {
+			c.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleTheory, Epochs: 2, Theory: &pipeline.Theory{Delta: 0.1, R: 1, SigmaMin: 1}}
+		}, "theory"},
+	} {
+		id := identityOf(c.dev, smallConvConfig(), []string{c.dev.Set.Tasks[2].Name}, 1)
+		c.change(&id.Config)
+		dir := filepath.Join(t.TempDir(), "new")
+		must.Fail(t, what, must.Err(Run(t.Context(), c.dev, id, dir, quiet)), c.says)
+		if files, _ := filepath.Glob(dir); len(files) != 0 {
+			t.Errorf("%s: it made the folder", what)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -73,20 +72,13 @@ func TestRunValidates(t *testing.T) {
 		},
 		"no epochs": func(c *pipeline.Config) { c.Schedule.Epochs = 0 },
 	} {
-		func() {
-			id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
-			change(&id.Config)
-			dir := t.TempDir()
-			defer func() {
-				if p := recover(); p != nil {
-					t.Errorf("%s: panic: %v", what, p)
-				}
-				if files := foldertest.Read(t, dir); len(files) != 0 {
-					t.Errorf("%s: %d files were written", what, len(files))
-				}
-			}()
-			must.Fail(t, what, must.Err(Run(context.Background(), dev, id, dir, quiet)))
-		}()
+		id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
+		change(&id.Config)
+		dir := t.TempDir()
+		must.Fail(t, what, must.Err(Run(t.Context(), dev, id, dir, quiet)))
+		if files := foldertest.Read(t, dir); len(files) != 0 {
+			t.Errorf("%s: %d files were written", what, len(files))
+		}
 	}
 }
 
@@ -108,7 +100,7 @@ func TestSweepValidates(t *testing.T) {
 		id := good
 		change(&id)
 		done := 0
-		_, err := Sweep(context.Background(), dev, id, t.TempDir(), 2, func(SweepStep) { done++ })
+		_, err := Sweep(t.Context(), dev, id, t.TempDir(), 2, func(SweepStep) { done++ })
 		if err == nil || strings.Contains(err.Error(), "NaN") || done > 0 {
 			t.Errorf("%s: %v after %d units, want a clear error before the first", what, err, done)
 		}
@@ -126,15 +118,7 @@ func TestSweepRefusesAForeignResult(t *testing.T) {
 		"other": `{"data":"small set","target":"bytes_0","seed":3,"budget":150,` +
 			`"methods":[{"method":"active"},{"method":"uniform"}],"sources":[]}`,
 	} {
-		func() {
-			dir := t.TempDir()
-			restore(t, dir, map[string]string{"results/" + name: raw})
-			defer func() {
-				if p := recover(); p != nil {
-					t.Errorf("%s: panic: %v", what, p)
-				}
-			}()
-			must.Fail(t, what, must.Err(Sweep(context.Background(), dev, id, dir, 1, func(SweepStep) {})), name)
-		}()
+		dir := restored(t, map[string]string{"results/" + name: raw})
+		must.Fail(t, what, must.Err(Sweep(t.Context(), dev, id, dir, 1, func(SweepStep) {})), name)
 	}
 }

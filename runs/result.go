@@ -220,7 +220,9 @@ func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error
 		row := []string{s.Source, text.Number(s.Nu), "", "", text.Number(s.Share), "", "", "", strconv.Itoa(s.Samples),
 			text.Number(costs[s.Source] * float64(s.Samples)), strconv.Itoa(there[s.Source])}
 		if i := s.SourceIntervals; i != nil {
-			row[2], row[3], row[5], row[6], row[7] = text.Number(i.NuLow), text.Number(i.NuHigh), text.Number(i.ShareLow), text.Number(i.ShareHigh), text.Number(i.TopFive)
+			for at, v := range map[int]float64{2: i.NuLow, 3: i.NuHigh, 5: i.ShareLow, 6: i.ShareHigh, 7: i.TopFive} {
+				row[at] = text.Number(v)
+			}
 		}
 		rows = append(rows, row)
 	}

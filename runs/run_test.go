@@ -32,11 +32,19 @@ func restore(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
+// restored is a new folder with files.
+func restored(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	restore(t, dir, files)
+	return dir
+}
+
 func quiet(pipeline.Step) {}
 
 func mustRun(t testing.TB, dev *pipeline.Resident, id Identity, dir string) *Result {
 	t.Helper()
-	return must.Get(Run(context.Background(), dev, id, dir, quiet))(t)
+	return must.Get(Run(t.Context(), dev, id, dir, quiet))(t)
 }
 
 // A run that was stopped after any epoch, or in the middle of any epoch, or between any two files that it writes, goes
@@ -57,7 +65,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool
 	id := identityOf(dev, cfg, []string{set.Tasks[1].Name}, 5)
 	clean := t.TempDir()
 	var after []map[string]string // the folder after each epoch
-	res := must.Get(Run(context.Background(), dev, id, clean, func(s pipeline.Step) {
+	res := must.Get(Run(t.Context(), dev, id, clean, func(s pipeline.Step) {
 		if s.Record != nil {
 			after = append(after, foldertest.Read(t, clean))
 		}
@@ -80,7 +88,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool
 		}
 		must.Absent(t, filepath.Join(dir, "result.json"))
 		steps := 0
-		again := must.Get(Run(context.Background(), other, id, dir, func(s pipeline.Step) { steps += b2i(s.Record != nil) }))(t)
+		again := must.Get(Run(t.Context(), other, id, dir, func(s pipeline.Step) { steps += b2i(s.Record != nil) }))(t)
 		what := fmt.Sprintf("%s, warm start %v, resumed after %d epochs", cfg.Representation, warm, done)
 		if steps != 5-done {
 			t.Errorf("%s: %d epochs were carried out, want %d", what, steps, 5-done)
@@ -105,8 +113,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool
 					files[name] = after[i-1][name]
 				}
 			}
-			dir := t.TempDir()
-			restore(t, dir, files)
+			dir := restored(t, files)
 			mustRun(t, dev, id, dir)
 			foldertest.Equal(t, fmt.Sprintf("%s, warm start %v, step %d without %v", cfg.Representation, warm, i, lost),
 				foldertest.Read(t, dir), want)
@@ -148,13 +155,13 @@ func TestRunIsIdempotent(t *testing.T) {
 	dir := t.TempDir()
 	res := mustRun(t, dev, id, dir)
 	want := foldertest.Read(t, dir)
-	again, err := Run(context.Background(), dev, id, dir, func(s pipeline.Step) { t.Errorf("it took the step %+v", s) })
+	again, err := Run(t.Context(), dev, id, dir, func(s pipeline.Step) { t.Errorf("it took the step %+v", s) })
 	if err != nil || !reflect.DeepEqual(again, res) {
 		t.Errorf("%+v, %v, want %+v", again, err, res)
 	}
 	// The reason for the backend is no part of the work.
 	id.Backend.Reason = "a CUDA device does not work"
-	must.Do(t, must.Err(Run(context.Background(), dev, id, dir, quiet)))
+	must.Do(t, must.Err(Run(t.Context(), dev, id, dir, quiet)))
 	foldertest.Equal(t, "after two more runs", foldertest.Read(t, dir), want)
 }
 

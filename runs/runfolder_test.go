@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -58,8 +57,7 @@ func TestRunRefusesOtherWork(t *testing.T) {
 		other := id
 		other.Config = cloneConfig(id.Config)
 		change(&other)
-		_, err := Run(context.Background(), dev, other, dir, quiet)
-		must.Fail(t, fmt.Sprintf("%s changed", field), err, field, "config.json")
+		must.Fail(t, field+" changed", must.Err(Run(t.Context(), dev, other, dir, quiet)), field, "config.json")
 	}
 	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
 }
@@ -113,10 +111,8 @@ func TestRunRefusesDamage(t *testing.T) {
 	} {
 		bad := maps.Clone(files)
 		bad[name] = damage(bad[name])
-		dir := t.TempDir()
-		restore(t, dir, bad)
-		_, err := Run(context.Background(), dev, id, dir, quiet)
-		must.Fail(t, fmt.Sprintf("damaged %s", name), err, filepath.Join(dir, name))
+		dir := restored(t, bad)
+		must.Fail(t, "damaged "+name, must.Err(Run(t.Context(), dev, id, dir, quiet)), filepath.Join(dir, name))
 		foldertest.Equal(t, "after damage to "+name, foldertest.Read(t, dir), bad)
 	}
 }
@@ -128,7 +124,7 @@ func TestRunRefusesAForeignCheckpoint(t *testing.T) {
 	mustRun(t, dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 1), one)
 	name := filepath.Join("checkpoint", "epoch.safetensors")
 	restore(t, two, map[string]string{name: foldertest.Read(t, one)[name]})
-	if _, err := Run(context.Background(), dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 2), two, quiet); err == nil ||
+	if _, err := Run(t.Context(), dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 2), two, quiet); err == nil ||
 		!strings.Contains(err.Error(), "other work") {
 		t.Errorf("the checkpoint of seed 1 for seed 2: %v", err)
 	}
@@ -159,8 +155,7 @@ func TestRunErrorsComeFirst(t *testing.T) {
 		id := identityOf(c.dev, smallConfig(), []string{"bytes_2"}, 1)
 		c.change(&id)
 		dir := filepath.Join(t.TempDir(), "new")
-		_, err := Run(context.Background(), c.dev, id, dir, quiet)
-		must.Fail(t, what, err, c.says)
+		must.Fail(t, what, must.Err(Run(t.Context(), c.dev, id, dir, quiet)), c.says)
 		must.Absent(t, dir)
 	}
 }

@@ -76,7 +76,8 @@ const Recommended = "recommended"
 
 // averageOf averages the scores of the method that chosen names of each result, by target and seed and in all; there are
 // none where a result has no such method.
-func averageOf(name string, id Identity, results []Result, budget float64, chosen func(*Result) string) (byTarget [][]float64, all MethodSummary) {
+func averageOf(name string, id Identity, results []Result, budget float64, chosen func(*Result) string) (
+	byTarget [][]float64, all MethodSummary) {
 	var values, samples []float64
 	for _, target := range id.Targets {
 		var own []float64
@@ -100,7 +101,8 @@ func encodeResults(results []Result) ([]byte, error) {
 	for _, r := range results {
 		for _, m := range r.Methods {
 			rows = append(rows, []string{r.Target, strconv.FormatUint(r.Seed, 10), text.Number(r.Budget), m.Method, strconv.Itoa(m.Samples),
-				text.Number(m.Cost), strconv.Itoa(m.Iterations), text.Number(m.Objective), text.Number(m.TargetLoss), m.Score.Metric, text.Number(m.Score.Value)})
+				text.Number(m.Cost), strconv.Itoa(m.Iterations), text.Number(m.Objective), text.Number(m.TargetLoss), m.Score.Metric,
+				text.Number(m.Score.Value)})
 		}
 	}
 	return EncodeCSV(rows)

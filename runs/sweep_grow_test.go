@@ -2,6 +2,8 @@ package runs
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -60,8 +62,73 @@ func TestSweepGrowsWhileBegun(t *testing.T) {
 	u := id.Units()[0]
 	less := with(id, id.Budgets, u.Seed)
 	path := filepath.Join(t.TempDir(), "unit.safetensors")
-	want := must.Get(RunUnit(context.Background(), dev, id, u, path, func(pipeline.Step) {}))(t)
-	if got := must.Get(RunUnit(context.Background(), dev, less, u, path, func(pipeline.Step) {}))(t); !reflect.DeepEqual(got, want) {
+	want := must.Get(RunUnit(t.Context(), dev, id, u, path, func(pipeline.Step) {}))(t)
+	if got := must.Get(RunUnit(t.Context(), dev, less, u, path, func(pipeline.Step) {}))(t); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+}
+
+// Units carried out apart, each stopped after every epoch and taken up again,
+// are put together to the files of the sweep.
+func TestUnitsApartAreTheSweep(t *testing.T) {
+	dev, id := smallSweep(t)
+	whole, apart := t.TempDir(), t.TempDir()
+	want := mustSweep(t, dev, id, whole, 2)
+	var results []Result
+	var seconds []float64
+	for i, s := range id.Units() {
+		checkpoint := filepath.Join(t.TempDir(), "deep", "unit.safetensors")
+		var res *Result
+		stops := 0
+		for res == nil {
+			ctx, stop := context.WithCancel(context.Background())
+			begun := false
+			var err error
+			res, err = RunUnit(ctx, dev, id, s, checkpoint, func(step pipeline.Step) {
+				if step.Record != nil && step.Done < step.Total {
+					begun = true
+					stop()
+				}
+			})
+			stop()
+			if err != nil && (!errors.Is(err, context.Canceled) || !begun) {
+				t.Fatal(err)
+			}
+			if err != nil {
+				stops++
+			}
+		}
+		if stops != 2 {
+			t.Errorf("%s was stopped %d times, expected 2 stops in 3 epochs", s.Name(), stops)
+		}
+		results, seconds = append(results, *res), append(seconds, float64(i))
+	}
+	for range 2 {
+		got := must.Get(WriteSweep(apart, id, results, seconds))(t)
+		foldertest.Equal(t, "apart", foldertest.Read(t, apart), foldertest.Read(t, whole))
+		if !reflect.DeepEqual(got.Methods[0], want.Methods[0]) {
+			t.Errorf("the summary is %+v, want %+v", got, want)
+		}
+	}
+	if raw, err := os.ReadFile(filepath.Join(apart, "timing.jsonl")); err != nil || strings.Count(string(raw), "\n") != len(results) {
+		t.Errorf("timing.jsonl: %v: %s", err, raw)
+	}
+
+	// A sweep over the folder finds nothing left to do.
+	if _, err := Sweep(t.Context(), dev, id, apart, 1, func(s SweepStep) {
+		if !s.Resumed {
+			t.Errorf("%s was computed again", s.Unit.Name())
+		}
+	}); err != nil {
+		t.Error(err)
+	}
+
+	results[1].Methods[0].Score.Value++
+	if _, err := WriteSweep(apart, id, results, seconds); err == nil ||
+		!strings.Contains(err.Error(), "expected the result that the task left") {
+		t.Errorf("another result was taken for the same: %v", err)
+	}
+	results[0], results[1] = results[1], results[0]
+	must.Fail(t, "results out of order", must.Err(WriteSweep(t.TempDir(), id, results, seconds)))
+	must.Fail(t, "a result too few", must.Err(WriteSweep(t.TempDir(), id, results[1:], seconds)))
 }

@@ -36,7 +36,7 @@ func smallSweep(t testing.TB) (*pipeline.Resident, Identity) {
 
 func mustSweep(t testing.TB, dev *pipeline.Resident, id Identity, dir string, jobs int) *Summary {
 	t.Helper()
-	return must.Get(Sweep(context.Background(), dev, id, dir, jobs, func(SweepStep) {}))(t)
+	return must.Get(Sweep(t.Context(), dev, id, dir, jobs, func(SweepStep) {}))(t)
 }
 
 func TestSweepBytesDoNotDependOnJobs(t *testing.T) {
@@ -71,7 +71,7 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 	dev, id := smallSweep(t)
 	dir := t.TempDir()
 	var steps []SweepStep
-	sum := must.Get(Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) { steps = append(steps, s) }))(t)
+	sum := must.Get(Sweep(t.Context(), dev, id, dir, 1, func(s SweepStep) { steps = append(steps, s) }))(t)
 	results := map[Unit]*Result{}
 	for i, u := range id.Units() {
 		cfg := cloneConfig(id.Config)
@@ -161,7 +161,7 @@ func TestSweepResumes(t *testing.T) {
 			must.Absent(t, filepath.Join(dir, "summary.json"))
 			had := foldertest.Read(t, dir)
 			resumed, fresh := 0, 0
-			if _, err := Sweep(context.Background(), dev, id, dir, jobs, func(s SweepStep) {
+			if _, err := Sweep(t.Context(), dev, id, dir, jobs, func(s SweepStep) {
 				_, was := had[filepath.Join("results", s.Unit.Name()+".json")]
 				if s.Resumed != was {
 					t.Errorf("%s: resumed is %v", s.Unit.Name(), s.Resumed)
@@ -219,13 +219,11 @@ func TestSweepResumesUnits(t *testing.T) {
 
 		// It is really read: damaged, it is refused, and so is another unit's.
 		raw[len(raw)-1] ^= 1
-		bad := t.TempDir()
-		restore(t, bad, map[string]string{filepath.Join("checkpoint", s.Name()+".safetensors"): string(raw)})
-		must.Fail(t, "a damaged checkpoint", must.Err(Sweep(context.Background(), dev, id, bad, 1, func(SweepStep) {})), s.Name())
+		bad := restored(t, map[string]string{filepath.Join("checkpoint", s.Name()+".safetensors"): string(raw)})
+		must.Fail(t, "a damaged checkpoint", must.Err(Sweep(t.Context(), dev, id, bad, 1, func(SweepStep) {})), s.Name())
 		raw[len(raw)-1] ^= 1
-		foreign := t.TempDir()
-		restore(t, foreign, map[string]string{filepath.Join("checkpoint", id.Units()[0].Name()+".safetensors"): string(raw)})
-		if _, err := Sweep(context.Background(), dev, id, foreign, 1, func(SweepStep) {}); err == nil ||
+		foreign := restored(t, map[string]string{filepath.Join("checkpoint", id.Units()[0].Name()+".safetensors"): string(raw)})
+		if _, err := Sweep(t.Context(), dev, id, foreign, 1, func(SweepStep) {}); err == nil ||
 			!strings.Contains(err.Error(), "other work") {
 			t.Errorf("another unit's checkpoint: %v", err)
 		}
@@ -246,8 +244,7 @@ func TestSweepErrorLeavesResults(t *testing.T) {
 		}
 		return nil
 	})
-	_, err := Sweep(context.Background(), dev, id, dir, 1, func(SweepStep) {})
-	must.Fail(t, "a second unit that cannot write", err, "floats_1")
+	must.Fail(t, "a second unit that cannot write", must.Err(Sweep(t.Context(), dev, id, dir, 1, func(SweepStep) {})), "floats_1")
 	name := filepath.Join("results", id.Units()[0].Name()+".json")
 	got := foldertest.Read(t, dir)
 	if _, ok := got[name]; !ok {
@@ -257,7 +254,7 @@ func TestSweepErrorLeavesResults(t *testing.T) {
 		t.Error("there is a summary")
 	}
 	full = false
-	_, err = Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) {
+	_, err := Sweep(t.Context(), dev, id, dir, 1, func(s SweepStep) {
 		if s.Resumed != (s.Unit == id.Units()[0]) {
 			t.Errorf("%s: resumed %v", s.Unit.Name(), s.Resumed)
 		}
@@ -277,7 +274,7 @@ func TestSweepChecksEveryUnitFirst(t *testing.T) {
 	dev := openDevice(t, 2, set)
 	id := identityOf(dev, smallConfig(), []string{"bytes_0", "floats_1", "bytes_2"}, 1)
 	dir := filepath.Join(t.TempDir(), "new")
-	_, err := Sweep(context.Background(), dev, id, dir, 1, func(s SweepStep) { t.Errorf("%s was carried out", s.Unit.Name()) })
+	_, err := Sweep(t.Context(), dev, id, dir, 1, func(s SweepStep) { t.Errorf("%s was carried out", s.Unit.Name()) })
 	must.Fail(t, "a second target of too few rows", err, "floats_1")
 	must.Absent(t, dir)
 }
@@ -296,7 +293,7 @@ func TestSweepRefusesOtherWork(t *testing.T) {
 	} {
 		other := id
 		change(&other)
-		must.Fail(t, fmt.Sprintf("%s changed", field), must.Err(Sweep(context.Background(), dev, other, dir, 1, func(SweepStep) {})), field)
+		must.Fail(t, field+" changed", must.Err(Sweep(t.Context(), dev, other, dir, 1, func(SweepStep) {})), field)
 	}
 	foldertest.Equal(t, "after refusals", foldertest.Read(t, dir), want)
 }
@@ -350,6 +347,6 @@ func TestSweepAcross(t *testing.T) {
 		devices = append(devices, openDevice(t, 2, dev.Set))
 	}
 	lost := func(device int, err error) { t.Errorf("device %d is lost: %v", device, err) }
-	must.Get(SweepAcross(context.Background(), devices, id, got, 2, func(SweepStep) {}, lost))(t)
+	must.Get(SweepAcross(t.Context(), devices, id, got, 2, func(SweepStep) {}, lost))(t)
 	foldertest.Same(t, got, want)
 }

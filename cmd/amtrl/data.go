@@ -174,7 +174,8 @@ func sourceTable(d dataDescription) report.Table {
 				labels = append(labels, task.Class+" "+count(task.Positive))
 			}
 		}
-		t.Rows = append(t.Rows, []string{name, count(p.Rows), count(p.Labelled), count(p.Train), count(p.Test), text.Number(p.Cost), shorten(labels)})
+		t.Rows = append(t.Rows, []string{name, count(p.Rows), count(p.Labelled), count(p.Train), count(p.Test), text.Number(p.Cost),
+			shorten(labels)})
 	}
 	return t
 }

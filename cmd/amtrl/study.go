@@ -57,7 +57,8 @@ type studyFolder struct {
 
 func (o *studyFolder) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.data, "data-at", "where the data of the study are now, a manifest or a `FOLDER` that import wrote; by default where they were", "")
+	set.Text(&o.data, "data-at",
+		"where the data of the study are now, a manifest or a `FOLDER` that import wrote; by default where they were", "")
 }
 
 func (o *studyFolder) readArguments(c *cli.Context) error {
@@ -143,7 +144,8 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 		return flags.Misuse("no budget: expected --round-budget, what each ask may cost, or --budget, what all may")
 	}
 	if slices.Contains(cfg.given, "methods") && len(study.Methods(cfg.Methods)) < len(cfg.Methods) {
-		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target and constant", pipeline.Active)
+		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target and constant",
+			pipeline.Active)
 	}
 	data := dataOptions{}
 	data.data.V = o.data.V

@@ -121,7 +121,8 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		sum.Cost += r.Cost
 	}
 	if asked.Pending > 0 {
-		o.note("%d rows of earlier asks are pending, so nothing was learned before: amtrl study fit %s learns from what came", asked.Pending, o.dir)
+		o.note("%d rows of earlier asks are pending, so nothing was learned before: amtrl study fit %s learns from what came",
+			asked.Pending, o.dir)
 	}
 	t := report.Table{Header: []string{"source", "rows", "cost", "reason"}, Right: []int{1, 2}}
 	for _, r := range sum.Sources {

@@ -40,7 +40,8 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := report.Table{Header: []string{"source", "rows", "in the data", "answered", "pending", "skipped", "spent"}, Right: []int{1, 2, 3, 4, 5, 6}}
+	t := report.Table{Right: []int{1, 2, 3, 4, 5, 6}}
+	t.Header = []string{"source", "rows", "in the data", "answered", "pending", "skipped", "spent"}
 	for _, r := range st.Sources {
 		name := r.Source
 		if r.Target {
@@ -121,7 +122,8 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 		out += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %d rounds\n", p.Gain, p.Gain.Rounds)
 		out += fmt.Sprintf("twice the labels, a cost of %s in all: by %s\n", text.Number(p.Double.To), p.Double)
 	}
-	return o.emitEither(p, out+fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound))
+	out += fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound)
+	return o.emitEither(p, out)
 }
 
 type studyRelevanceOptions struct{ studyTables }
