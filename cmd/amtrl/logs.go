@@ -14,7 +14,6 @@ import (
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
-	"github.com/amtrl/amtrl/internal/lease"
 )
 
 type logsOptions struct {
@@ -104,7 +103,7 @@ func (o *logsOptions) printLogs(ctx context.Context, run *batch.Run, files []str
 		if ended {
 			return found, nil
 		}
-		if err := lease.Sleep(ctx, lookInterval(run, 0)/10); err != nil {
+		if err := pause(ctx, lookInterval(run, 0)/10); err != nil {
 			return found, interruption("the task goes on")
 		}
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
-	"github.com/amtrl/amtrl/internal/lease"
 	"github.com/amtrl/amtrl/report"
 )
 
@@ -131,7 +130,7 @@ func (o *statusOptions) watchRun(ctx context.Context, run *batch.Run) (*batch.St
 				return s, nil
 			}
 		}
-		if err := lease.Sleep(ctx, interval(look)); err != nil {
+		if err := pause(ctx, interval(look)); err != nil {
 			return s, interruption("the tasks go on")
 		}
 	}
@@ -163,6 +162,15 @@ func lookInterval(run *batch.Run, look int) time.Duration {
 		return first
 	}
 	return min(first+time.Duration(look)*first/5, 3*first)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // states are in the order in which they are counted.
