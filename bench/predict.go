@@ -8,8 +8,10 @@ import (
 	"math/rand/v2"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/x448/float16"
 
 	"github.com/amtrl/amtrl/bench/internal/compare"
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -29,22 +31,26 @@ func comparePredict(f compare.Folder, repeats int) error {
 	t := compare.NewTable("predictions", "rows/s", "times as fast", "largest difference")
 	rng := rand.New(rand.NewPCG(5, 6))
 	net := pipeline.DefaultConv(pipeline.PresetDefault)
+	linear := linearModel(rng, width)
 	for _, c := range []struct {
-		name, rival, python, script string
-		rows, cols, side            int
-		tensors                     []pipeline.Tensor
+		name, dtype, rival, python, script string
+		rows, cols, side                   int
+		tensors                            []pipeline.Tensor
 	}{
-		{"linear", "scikit-learn", numpyPython(), "sklearn_predict.py", predictRows, predictWidth, 0, linearModel(rng, width)},
-		{"network", "PyTorch", compare.TorchPython(), "torch_predict.py", predictImages, imageSide * imageSide, imageSide,
+		{"linear", "float32", "scikit-learn", numpyPython(), "sklearn_predict.py", predictRows, predictWidth, 0, linear},
+		{"linear", "float16", "scikit-learn", numpyPython(), "sklearn_predict.py", predictRows, predictWidth, 0, linear},
+		{"linear", "uint8", "scikit-learn", numpyPython(), "sklearn_predict.py", predictRows, predictWidth, 0, linear},
+		{"network", "float32", "PyTorch", compare.TorchPython(), "torch_predict.py", predictImages, imageSide * imageSide, imageSide,
 			netModel(rng, net.Channels, width)},
 	} {
-		x := compare.Gaussians(rng, c.rows*c.cols, 1)
-		ours, y, err := timePredict(c.tensors, c.side, c.cols, x, repeats)
+		rows := randomRows(rng, c.rows, c.cols, c.dtype)
+		ours, y, err := timePredict(c.tensors, c.side, rows, repeats)
 		if err != nil {
 			return err
 		}
-		t.AppendRow(table.Row{c.name, fmt.Sprintf("%.0f", float64(c.rows)/ours)})
-		left := map[string]any{"predict_x": x, "predict_y": y}
+		name := c.name + ", " + c.dtype
+		t.AppendRow(table.Row{name, fmt.Sprintf("%.0f", float64(c.rows)/ours)})
+		left := map[string]any{"predict_x": map[string]any{"float32": rows.F32, "float16": rows.F16, "uint8": rows.U8}[c.dtype], "predict_y": y}
 		for _, v := range c.tensors {
 			left["predict_"+v.Name] = v.Data
 		}
@@ -53,12 +59,14 @@ func comparePredict(f compare.Folder, repeats int) error {
 		}
 		var reply struct{ Seconds, Difference float64 }
 		args := []string{fmt.Sprint(repeats), fmt.Sprint(width)}
-		if c.side > 0 {
+		if c.side == 0 {
+			args = append(args, c.dtype)
+		} else {
 			for _, v := range net.Channels {
 				args = append(args, fmt.Sprint(v))
 			}
 		}
-		name := c.name + ", " + c.rival
+		name += ", " + c.rival
 		if err := rival(f, c.python, c.script, &reply, args...); err != nil {
 			t.AppendRow(table.Row{name, err.Error()})
 			continue
@@ -72,7 +80,7 @@ func comparePredict(f compare.Folder, repeats int) error {
 }
 
 // timePredict times the predictions for all rows, in batches as a file gives them.
-func timePredict(tensors []pipeline.Tensor, side, width int, x []float32, repeats int) (seconds float64, y []float32, err error) {
+func timePredict(tensors []pipeline.Tensor, side int, rows *dataset.Pool, repeats int) (seconds float64, y []float32, err error) {
 	q, err := openCPU()
 	if err != nil {
 		return 0, nil, err
@@ -83,19 +91,43 @@ func timePredict(tensors []pipeline.Tensor, side, width int, x []float32, repeat
 		return 0, nil, err
 	}
 	defer p.Close()
-	batch := min(predictBatch, (1<<18)/width)
-	rows := len(x) / width
-	y = make([]float32, rows*p.C)
+	batch := min(predictBatch, (1<<18)/rows.Cols)
+	y = make([]float32, rows.Rows*p.C)
 	seconds, err = median(repeats, func() error {
-		for lo := 0; lo < rows; lo += batch {
-			hi := min(rows, lo+batch)
-			if err := p.Predict(x[lo*width:hi*width], y[lo*p.C:hi*p.C]); err != nil {
+		for lo := 0; lo < rows.Rows; lo += batch {
+			hi := min(rows.Rows, lo+batch)
+			some := &dataset.Pool{Rows: hi - lo, Cols: rows.Cols, Scale: rows.Scale}
+			switch from, to := lo*rows.Cols, hi*rows.Cols; {
+			case rows.U8 != nil:
+				some.U8 = rows.U8[from:to]
+			case rows.F16 != nil:
+				some.F16 = rows.F16[from:to]
+			default:
+				some.F32 = rows.F32[from:to]
+			}
+			if err := p.Predict(some, y[lo*p.C:hi*p.C]); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return seconds, y, err
+}
+
+// randomRows are standard normal, or bytes.
+func randomRows(rng *rand.Rand, rows, cols int, dtype string) *dataset.Pool {
+	p := &dataset.Pool{Rows: rows, Cols: cols, Scale: 1}
+	for range rows * cols {
+		switch dtype {
+		case "uint8":
+			p.U8 = append(p.U8, uint8(rng.IntN(256)))
+		case "float16":
+			p.F16 = append(p.F16, uint16(float16.Fromfloat32(float32(rng.NormFloat64()))))
+		default:
+			p.F32 = append(p.F32, float32(rng.NormFloat64()))
+		}
+	}
+	return p
 }
 
 // tensor is one of random numbers.

@@ -1,6 +1,6 @@
 """Predictions of scikit-learn's linear regression with the coefficients of a model.
 
-usage: sklearn_predict.py DIR THREADS REPEATS K
+usage: sklearn_predict.py DIR THREADS REPEATS K DTYPE
 """
 import json
 import sys
@@ -12,13 +12,13 @@ from sklearn.linear_model import LinearRegression
 folder, repeats, K = sys.argv[1], int(sys.argv[3]), int(sys.argv[4])
 
 
-def load(name):
-    return np.fromfile(f"{folder}/predict_{name}.bin", np.float32)
+def load(name, dtype=np.float32):
+    return np.fromfile(f"{folder}/predict_{name}.bin", dtype)
 
 
 bias, centre, scale = load("target.bias"), load("representation.centre"), load("representation.scale")[0]
 d = len(centre)
-x, y = load("x").reshape(-1, d), load("y").reshape(-1, len(bias))
+x, y = load("x", sys.argv[5]).reshape(-1, d), load("y").reshape(-1, len(bias))
 B, W, delta = load("representation.weight").reshape(K, d), load("target.weight").reshape(-1, K), load("target.delta").reshape(-1, d)
 coefficients = (W @ B + delta) / scale
 model = LinearRegression()

@@ -105,7 +105,7 @@ func TestConvPools(t *testing.T) {
 				}
 			}
 			y := make([]float32, len(in.Rows)*p.C)
-			must.Do(t, p.Predict(all, y))
+			must.Do(t, p.Predict(&dataset.Pool{Rows: len(in.Rows), Cols: p.D, F32: all, Scale: 1}, y))
 			for i, v := range y {
 				pred[i%p.C] = append(pred[i%p.C], v)
 			}

@@ -21,7 +21,7 @@ type Predictor struct {
 	centre  []float32
 	inverse []float32 // D, or 1 for all features
 	unit    []float32 // C
-	bias    []float32 // C
+	bias    []float64 // C
 	phi     backend.Matrix
 	// direct is C by D: delta, for the linear class with the head in it; without a
 	// buffer for a network that has none.
@@ -29,9 +29,10 @@ type Predictor struct {
 	net    *convNet
 	head   backend.Matrix
 
-	rows    int // for which there is room
-	x, z, y backend.Buffer
-	host    []float32
+	offset []float64 // C, of the linear class: bias - direct centre
+
+	host []float32
+	sums []float64
 }
 
 // NewPredictor uploads the tensors of a model file, as [Learner.Tensors] names them.
@@ -54,11 +55,6 @@ func NewPredictor(q backend.Queue, tensors []Tensor, height, width int) (*Predic
 
 // Close frees what the predictor holds on the device.
 func (p *Predictor) Close() {
-	for _, b := range []backend.Buffer{p.x, p.z, p.y} {
-		if b != nil {
-			b.Free()
-		}
-	}
 	if p.net != nil {
 		p.net.close()
 	}
@@ -67,14 +63,15 @@ func (p *Predictor) Close() {
 
 func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 	head := named["target.weight"]
-	if len(head.Shape) != 2 || head.Shape[0] < 1 || head.Shape[1] < 1 || head.Shape[1] > MaxK {
+	if len(head.Shape) != 2 || head.Shape[0] < 1 || head.Shape[1] < 1 || head.Shape[1] > MaxK ||
+		len(head.Data) != head.Shape[0]*head.Shape[1] {
 		return fmt.Errorf("target.weight: expected a matrix of at most %d columns, found shape %v", MaxK, head.Shape)
 	}
 	p.C, p.K = head.Shape[0], head.Shape[1]
 	p.head = backend.Mat(backend.Upload(p.tmp, backend.Float32, head.Data), p.C, p.K)
 	phi, linear := named["representation.weight"]
 	if linear {
-		if len(phi.Shape) != 2 || phi.Shape[0] != p.K || phi.Shape[1] < 1 {
+		if len(phi.Shape) != 2 || phi.Shape[0] != p.K || phi.Shape[1] < 1 || len(phi.Data) != p.K*phi.Shape[1] {
 			return fmt.Errorf("representation.weight: expected a matrix of %d rows, found shape %v", p.K, phi.Shape)
 		}
 		p.D = phi.Shape[1]
@@ -92,7 +89,7 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 		}
 		return t.Data, nil
 	}
-	var scale, delta []float32
+	var bias, scale, delta []float32
 	var err error
 	scales := 1
 	if t := named["representation.scale"]; len(t.Data) > 1 {
@@ -103,7 +100,7 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 		name  string
 		shape []int
 	}{
-		{&p.bias, "target.bias", []int{p.C}},
+		{&bias, "target.bias", []int{p.C}},
 		{&p.centre, "representation.centre", []int{p.D}},
 		{&scale, "representation.scale", []int{scales}},
 		{&p.unit, "labels.scale", []int{p.C}},
@@ -113,8 +110,9 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 			return err
 		}
 	}
-	if p.bias == nil {
-		p.bias = make([]float32, p.C)
+	p.bias = make([]float64, p.C)
+	for c, b := range bias {
+		p.bias[c] = float64(b)
 	}
 	if scale != nil {
 		p.inverse = make([]float32, len(scale))
@@ -129,29 +127,11 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 		return errors.New("expected scales above 0 of features and labels")
 	}
 	if linear {
-		if delta == nil {
-			delta = make([]float32, p.C*p.D)
-		}
-		// What features are divided by is in the matrices, so that rows need only be centred.
-		p.phi = backend.Mat(backend.Upload(p.tmp, backend.Float32, p.scaled(phi.Data)), p.K, p.D)
-		delta, p.inverse = p.scaled(delta), []float32{1}
-	}
-	if delta != nil {
+		p.loadLinear(phi.Data, head.Data, delta)
+	} else if delta != nil {
 		p.direct = backend.Mat(backend.Upload(p.tmp, backend.Float32, delta), p.C, p.D)
 	}
-	if err := p.tmp.Err(); err != nil || !linear {
-		return err
-	}
-	return p.queue.Gemm(false, false, 1, p.head, p.phi, 1, p.direct)
-}
-
-// scaled is a copy of rows of D numbers that features are multiplied by, times inverse.
-func (p *Predictor) scaled(m []float32) []float32 {
-	out := slices.Clone(m)
-	for i := range out {
-		out[i] *= p.inverse[i%p.D%len(p.inverse)]
-	}
-	return out
+	return p.tmp.Err()
 }
 
 // loadNet puts the layers of a network together again.
@@ -198,121 +178,4 @@ func (p *Predictor) loadNet(named map[string]Tensor, height, width int) error {
 	}
 	p.D = height * width
 	return backend.Put(p.queue, p.net.theta.Buf, p.net.theta.Off, theta)
-}
-
-// Predict writes the outputs of rows to y, N by C; x is N by D, the features of the
-// rows.
-func (p *Predictor) Predict(x, y []float32) error {
-	if err := p.upload(x); err != nil {
-		return err
-	}
-	n := len(x) / p.D
-	out, beta := backend.Mat(p.y, n, p.C), 0.0
-	if p.net != nil {
-		if err := p.embed(n); err != nil {
-			return err
-		}
-		if err := p.queue.Gemm(false, true, 1, backend.Mat(p.z, n, p.K), p.head, 0, out); err != nil {
-			return err
-		}
-		beta = 1
-	}
-	if p.direct.Buf != nil {
-		if err := p.queue.Gemm(false, true, 1, backend.Mat(p.x, n, p.D), p.direct, beta, out); err != nil {
-			return err
-		}
-	}
-	if err := backend.Get(p.queue, y[:n*p.C], p.y, 0); err != nil {
-		return err
-	}
-	for i := range y[:n*p.C] {
-		y[i] = p.unit[i%p.C] * (y[i] + p.bias[i%p.C])
-	}
-	return nil
-}
-
-// Embed writes phi of rows to z, N by K; x is N by D, the features of the rows.
-func (p *Predictor) Embed(x, z []float32) error {
-	if err := p.upload(x); err != nil {
-		return err
-	}
-	n := len(x) / p.D
-	if err := p.embed(n); err != nil {
-		return err
-	}
-	return backend.Get(p.queue, z[:n*p.K], p.z, 0)
-}
-
-// embed computes phi of the rows that were uploaded.
-func (p *Predictor) embed(n int) error {
-	z := backend.Mat(p.z, n, p.K)
-	if p.net == nil {
-		return p.queue.Gemm(false, true, 1, backend.Mat(p.x, n, p.D), p.phi, 0, z)
-	}
-	set := backend.SampleSet{
-		Pools:      []backend.Pool{{Data: backend.Mat(p.x, n, p.D), Scale: 1}},
-		SourcePool: []int{0}, Offsets: []int{0, n}, Rows: make([]int32, n), Y: make([]float32, n),
-	}
-	for i := range set.Rows {
-		set.Rows[i] = int32(i)
-	}
-	s, err := p.queue.NewSamples(set)
-	if err != nil {
-		return err
-	}
-	defer s.Free()
-	return p.net.features(s, z)
-}
-
-// upload takes rows into the units of the model and to the device.
-func (p *Predictor) upload(x []float32) error {
-	n := len(x) / p.D
-	if n == 0 || len(x) != n*p.D {
-		return fmt.Errorf("expected rows of %d features, found %d numbers", p.D, len(x))
-	}
-	if err := p.makeRoom(n); err != nil {
-		return err
-	}
-	if scaled := len(p.inverse) > 1 || p.inverse[0] != 1; p.centre != nil || scaled {
-		p.host = slices.Grow(p.host[:0], len(x))[:len(x)]
-		for i := range n {
-			from, to := x[i*p.D:(i+1)*p.D], p.host[i*p.D:(i+1)*p.D]
-			if p.centre == nil {
-				copy(to, from)
-			}
-			for j, c := range p.centre {
-				to[j] = from[j] - c
-			}
-			if scaled {
-				for j := range to {
-					to[j] *= p.inverse[min(j, len(p.inverse)-1)]
-				}
-			}
-		}
-		x = p.host
-	}
-	return backend.Put(p.queue, p.x, 0, x)
-}
-
-// makeRoom grows the buffers to n rows.
-func (p *Predictor) makeRoom(n int) (err error) {
-	if n <= p.rows {
-		return nil
-	}
-	p.rows = 0
-	for _, b := range []struct {
-		buf *backend.Buffer
-		len int
-	}{{&p.x, n * p.D}, {&p.z, n * p.K}, {&p.y, n * p.C}} {
-		if *b.buf != nil {
-			(*b.buf).Free()
-			*b.buf = nil
-		}
-		if *b.buf, err = p.queue.Alloc(backend.Float32, b.len); err != nil {
-			*b.buf = nil
-			return err
-		}
-	}
-	p.rows = n
-	return nil
 }

@@ -12,9 +12,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/x448/float16"
-
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -50,7 +49,7 @@ type predictor struct {
 	writer  table.Writer
 	row     int64
 
-	x, y    []float32
+	y       []float32
 	labels  []int // the places of the labels among the scalars of a batch, -1 for none
 	id      int
 	written []table.Cells
@@ -265,22 +264,10 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 // batch predicts and writes the rows of a batch.
 func (r *predictor) batch(b *table.Batch) error {
 	v := &b.Features
-	r.x = slices.Grow(r.x[:0], v.Len())[:v.Len()]
-	switch {
-	case len(v.U8) > 0:
-		for i, e := range v.U8 {
-			r.x[i] = float32(e)
-		}
-	case len(v.F16) > 0:
-		for i, e := range v.F16 {
-			r.x[i] = float16.Frombits(e).Float32()
-		}
-	default:
-		copy(r.x, v.F32)
+	if v.Len() != b.Rows*r.model.D {
+		return fmt.Errorf("%s: expected %d features, those of the run, found %d", b.Where(0), r.model.D, v.Len()/b.Rows)
 	}
-	if len(r.x) != b.Rows*r.model.D {
-		return fmt.Errorf("%s: expected %d features, those of the run, found %d", b.Where(0), r.model.D, len(r.x)/b.Rows)
-	}
+	rows := &dataset.Pool{Rows: b.Rows, Cols: r.model.D, U8: v.U8, F16: v.F16, F32: v.F32, Scale: 1}
 	ids := make([]string, b.Rows)
 	for i := range ids {
 		ids[i] = strconv.FormatInt(r.row, 10)
@@ -292,14 +279,14 @@ func (r *predictor) batch(b *table.Batch) error {
 	r.written = append(r.written[:0], table.Cells{Name: "id", Text: ids})
 	if r.Embed {
 		r.y = slices.Grow(r.y[:0], b.Rows*r.model.K)[:b.Rows*r.model.K]
-		if err := r.model.Embed(r.x, r.y); err != nil {
+		if err := r.model.Embed(rows, r.y); err != nil {
 			return err
 		}
 		r.written = append(r.written, table.Cells{Name: "phi", Numbers: r.y, Width: r.model.K})
 		return r.writer.Write(b.Rows, r.written)
 	}
 	r.y = slices.Grow(r.y[:0], b.Rows*r.model.C)[:b.Rows*r.model.C]
-	if err := r.model.Predict(r.x, r.y); err != nil {
+	if err := r.model.Predict(rows, r.y); err != nil {
 		return err
 	}
 	first := 0

@@ -1,0 +1,153 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// Predict writes the outputs of rows, of D features each, to y, N by C.
+func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
+	if p.net == nil && p.C <= maxDotOutputs {
+		return p.predictDots(rows, y)
+	}
+	tmp := backend.NewScope(p.queue)
+	defer tmp.Close()
+	x, err := p.inUnits(rows)
+	if err != nil {
+		return err
+	}
+	defer x.Buf.Free()
+	out, beta := tmp.Matrix(backend.Float32, rows.Rows, p.C), 0.0
+	if p.net != nil {
+		z := tmp.Matrix(backend.Float32, rows.Rows, p.K)
+		if err := tmp.Err(); err != nil {
+			return err
+		}
+		if err := p.embed(x, z); err != nil {
+			return err
+		}
+		if err := p.queue.Gemm(false, true, 1, z, p.head, 0, out); err != nil {
+			return err
+		}
+		beta = 1
+	}
+	if err := tmp.Err(); err != nil {
+		return err
+	}
+	if p.direct.Buf != nil {
+		if err := p.queue.Gemm(false, true, 1, x, p.direct, beta, out); err != nil {
+			return err
+		}
+	}
+	y = y[:rows.Rows*p.C]
+	if err := backend.Get(p.queue, y, out.Buf, 0); err != nil {
+		return err
+	}
+	for i, v := range y {
+		c := i % p.C
+		y[i] = float32(float64(p.unit[c]) * (float64(v) + p.bias[c]))
+	}
+	return nil
+}
+
+// Embed writes phi of rows, of D features each, to z, N by K.
+func (p *Predictor) Embed(rows *dataset.Pool, z []float32) error {
+	x, err := p.inUnits(rows)
+	if err != nil {
+		return err
+	}
+	defer x.Buf.Free()
+	tmp := backend.NewScope(p.queue)
+	defer tmp.Close()
+	phi := tmp.Matrix(backend.Float32, rows.Rows, p.K)
+	if err := tmp.Err(); err != nil {
+		return err
+	}
+	if err := p.embed(x, phi); err != nil {
+		return err
+	}
+	return backend.Get(p.queue, z[:rows.Rows*p.K], phi.Buf, 0)
+}
+
+// embed computes phi of rows in the units of the model.
+func (p *Predictor) embed(x, z backend.Matrix) error {
+	if p.net == nil {
+		return p.queue.Gemm(false, true, 1, x, p.phi, 0, z)
+	}
+	n := x.Rows
+	set := backend.SampleSet{
+		Pools:      []backend.Pool{{Data: x, Scale: 1}},
+		SourcePool: []int{0}, Offsets: []int{0, n}, Rows: make([]int32, n), Y: make([]float32, n),
+	}
+	for i := range set.Rows {
+		set.Rows[i] = int32(i)
+	}
+	s, err := p.queue.NewSamples(set)
+	if err != nil {
+		return err
+	}
+	defer s.Free()
+	return p.net.features(s, z)
+}
+
+// inUnits takes rows into the units of the model and to the device. The caller frees
+// them, before anything else uses the predictor.
+func (p *Predictor) inUnits(rows *dataset.Pool) (backend.Matrix, error) {
+	if err := p.check(rows); err != nil {
+		return backend.Matrix{}, err
+	}
+	scaled := len(p.inverse) > 1 || p.inverse[0] != 1
+	if rows.F32 != nil && rows.Scale == 1 && p.centre == nil && !scaled {
+		return p.place(rows)
+	}
+	n := rows.Rows * p.D
+	p.host = slices.Grow(p.host[:0], n)[:n]
+	for i := range rows.Rows {
+		x := p.host[i*p.D : (i+1)*p.D]
+		readRow(rows, i, x)
+		for j, c := range p.centre {
+			x[j] -= c
+		}
+		if scaled {
+			for j := range x {
+				x[j] *= p.inverse[min(j, len(p.inverse)-1)]
+			}
+		}
+	}
+	return p.place(&dataset.Pool{Rows: rows.Rows, Cols: p.D, F32: p.host, Scale: 1})
+}
+
+// place takes the elements of rows to the device, or lends them to one that reads them
+// where they are.
+func (p *Predictor) place(rows *dataset.Pool) (m backend.Matrix, err error) {
+	var buf backend.Buffer
+	switch {
+	case rows.U8 != nil:
+		buf, err = lendRows(p.queue, backend.Uint8, rows.U8)
+	case rows.F16 != nil:
+		buf, err = lendRows(p.queue, backend.Float16, rows.F16)
+	default:
+		buf, err = lendRows(p.queue, backend.Float32, rows.F32)
+	}
+	if err != nil {
+		return m, err
+	}
+	return backend.Mat(buf, rows.Rows, rows.Cols), nil
+}
+
+func lendRows[E backend.Element](q backend.Queue, t backend.DType, rows []E) (backend.Buffer, error) {
+	if _, own := q.(backend.Limited); own {
+		return backend.NewBuffer(q, t, rows)
+	}
+	return backend.Lend(q, t, rows)
+}
+
+func (p *Predictor) check(rows *dataset.Pool) error {
+	if n := len(rows.U8) + len(rows.F16) + len(rows.F32); rows.Rows < 1 || rows.Cols != p.D || n != rows.Rows*p.D {
+		return fmt.Errorf("expected rows of %d features, found %d of %d, %d numbers", p.D, rows.Rows, rows.Cols, n)
+	}
+	return nil
+}
