@@ -122,8 +122,8 @@ func Presets() []string { return []string{PresetDefault, PresetPaper} }
 // the empirical risk minimiser, and the more the choice of samples matters.
 //
 // "default" has intercepts and is regularised: ERM penalty, warm starts, a leave-one-out ridge
-// towards the sources for the head, ridge relevance. Its constants were chosen
-// on validation rows (docs/results.md).
+// towards the sources for the head, relevance by ridge between tasks and by transfer between
+// pools. Its constants were chosen on validation rows (docs/results.md).
 func NewConfig(preset string) (Config, error) {
 	c := Config{
 		Preset:         preset,

@@ -1,5 +1,5 @@
 // Command scaling compares what features can be measured in (--scaling) on generated tables and embeddings:
-// the error of each method of preset default, and what auto takes.
+// how unlike the features are, what auto takes, and the error of each method of preset default.
 //
 //	go run ./bench/scaling [-seeds N]
 package main
@@ -11,8 +11,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/bench/internal/compare"
@@ -171,6 +174,33 @@ func newSet(k kind, seed uint64) *dataset.Set {
 	return set
 }
 
+// unlike is how unlike the features of a set are, by their ranges and by their standard deviations: the root mean square over
+// what a quarter of the features do not reach. Constant features are left out.
+func unlike(set *dataset.Set) (ranges, deviations float64) {
+	var spans, spreads []float64
+	for j := range set.Pools[0].Cols {
+		var v []float64
+		for _, p := range set.Pools {
+			for i := j; i < len(p.F32); i += p.Cols {
+				v = append(v, float64(p.F32[i]))
+			}
+		}
+		if r := slices.Max(v) - slices.Min(v); r > 0 {
+			spans, spreads = append(spans, r), append(spreads, stat.PopStdDev(v, nil))
+		}
+	}
+	ratio := func(v []float64) float64 {
+		slices.Sort(v)
+		return floats.Norm(v, 2) / math.Sqrt(float64(len(v))) / v[len(v)/4]
+	}
+	return ratio(spans), ratio(spreads)
+}
+
+// span is the least and the largest of v.
+func span(v []float64) string {
+	return fmt.Sprintf("%.2g to %.2g", slices.Min(v), slices.Max(v))
+}
+
 func main() {
 	seeds := flag.Int("seeds", 5, "problems of each kind")
 	flag.Parse()
@@ -186,12 +216,15 @@ func run(seeds int) error {
 		return err
 	}
 	defer device.Close()
-	out := compare.NewTable("features", "auto", "scaling", "active", "uniform", "target")
+	out := compare.NewTable("features", "ranges", "deviations", "auto", "scaling", "active", "uniform", "target")
 	for _, k := range kinds {
 		took := map[string]int{}
 		errs := map[string]map[string]float64{}
+		var ranges, deviations []float64
 		for seed := range seeds {
 			set := newSet(k, uint64(seed))
+			r, d := unlike(set)
+			ranges, deviations = append(ranges, r), append(deviations, d)
 			for _, scaling := range pipeline.Scalings() {
 				if scaling == pipeline.ScalingAuto {
 					cfg := pipeline.Config{Intercept: true, Scaling: scaling, Representation: pipeline.ClassLinear}
@@ -207,9 +240,9 @@ func run(seeds int) error {
 			}
 		}
 		for i, scaling := range []string{pipeline.ScalingGlobal, pipeline.ScalingFeature, pipeline.ScalingNone} {
-			row := table.Row{"", "", scaling}
+			row := table.Row{"", "", "", "", scaling}
 			if i == 0 {
-				row = table.Row{k.name, fmt.Sprintf("%d of %d feature", took[pipeline.ScalingFeature], seeds), scaling}
+				row = table.Row{k.name, span(ranges), span(deviations), fmt.Sprintf("%d of %d feature", took[pipeline.ScalingFeature], seeds), scaling}
 			}
 			for _, method := range []string{pipeline.Active, pipeline.Uniform, pipeline.Target} {
 				row = append(row, fmt.Sprintf("%.1f %%", 100*errs[scaling][method]/float64(seeds)))
