@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/backend"
@@ -58,7 +57,7 @@ func gemmTile64(transA, transB bool, i, j, m, n, k int, alpha float64, a, b dens
 		}
 		return
 	}
-	var impl gonum.Implementation
+	var impl BLAS
 	for l := 0; l < k; l += gonumInner {
 		impl.Dgemm(flag(transA), flag(transB), m, n, min(gonumInner, k-l), alpha,
 			a.data[a.at(transA, i, l):], a.stride,

@@ -15,11 +15,14 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
 func main() {
+	blas64.Use(cpu.BLAS{}) // the same bytes, sooner
 	os.Exit(execute(os.Args))
 }
 

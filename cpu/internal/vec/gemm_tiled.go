@@ -33,7 +33,7 @@ func gemmTiled(g gemm, rows, cols int, tile gemmTileFunc) {
 		kb := min(depth, g.k-p)
 		for j := 0; j < g.n; j += gemmWidth {
 			nb := min(gemmWidth, g.n-j)
-			g.packB(panels, p, kb, j, nb, cols)
+			packB(panels, g.b, g.bStride, g.transB, p, kb, j, nb, cols)
 			for i := 0; i < g.m; i += rows {
 				mb := min(rows, g.m-i)
 				a, ars, acs := unsafe.SliceData(g.a[i*rs+p*cs:]), rs, cs
@@ -61,15 +61,15 @@ func evenPart(n, limit int) int {
 // packB copies rows p to p+kb and columns j to j+nb of op(B) into panels of
 // cols columns, each row by row. Columns missing from the last one are left to
 // hold anything: no tile stores what comes of them.
-func (g *gemm) packB(dst []float32, p, kb, j, nb, cols int) {
+func packB[E float32 | float64](dst, b []E, stride int, trans bool, p, kb, j, nb, cols int) {
 	for jj := 0; jj < nb; jj += cols {
 		panel, w := dst[jj*kb:][:kb*cols], min(cols, nb-jj)
-		if g.transB {
-			packRows(panel, cols, g.b[(j+jj)*g.bStride+p:], g.bStride, 1, w, kb)
+		if trans {
+			packRows(panel, cols, b[(j+jj)*stride+p:], stride, 1, w, kb)
 			continue
 		}
 		for r := range kb {
-			copy(panel[r*cols:][:w], g.b[(p+r)*g.bStride+j+jj:])
+			copy(panel[r*cols:][:w], b[(p+r)*stride+j+jj:])
 		}
 	}
 }
@@ -77,7 +77,7 @@ func (g *gemm) packB(dst []float32, p, kb, j, nb, cols int) {
 // packRows copies k elements of each of n rows of src, element (i, p) at
 // i*rs + p*cs, to p*width + i of dst. Rows n to width of dst are left as they
 // are.
-func packRows(dst []float32, width int, src []float32, rs, cs, n, k int) {
+func packRows[E float32 | float64](dst []E, width int, src []E, rs, cs, n, k int) {
 	dst = dst[:k*width]
 	i := 0
 	for ; i <= n-4; i += 4 {

@@ -2,17 +2,27 @@ package vec
 
 import "sync"
 
-// scratchPool holds float32 buffers between calls.
-var scratchPool = sync.Pool{New: func() any { return new([]float32) }}
+// buffers hold scratch between calls.
+type buffers[E any] struct{ sync.Pool }
 
-// getScratch returns a buffer of at least n elements that hold anything.
-func getScratch(n int) *[]float32 {
-	buf := scratchPool.Get().(*[]float32)
+var (
+	scratch buffers[float32]
+	doubles buffers[float64]
+)
+
+// get returns a buffer of at least n elements that hold anything.
+func (b *buffers[E]) get(n int) *[]E {
+	buf, _ := b.Get().(*[]E)
+	if buf == nil {
+		buf = new([]E)
+	}
 	if cap(*buf) < n {
-		*buf = make([]float32, n)
+		*buf = make([]E, n)
 	}
 	*buf = (*buf)[:cap(*buf)]
 	return buf
 }
 
-func putScratch(buf *[]float32) { scratchPool.Put(buf) }
+func getScratch(n int) *[]float32 { return scratch.get(n) }
+
+func putScratch(buf *[]float32) { scratch.Put(buf) }

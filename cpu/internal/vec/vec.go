@@ -30,7 +30,8 @@ type kernels struct {
 	products  outputLoop
 	updates   outputLoop
 
-	gemm func(g gemm)
+	gemm  func(g gemm)
+	dgemm func(g dgemm) // nil at level generic
 
 	dot        func(x, y []float32) float64
 	dots       func(d dots)

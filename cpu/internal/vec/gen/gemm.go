@@ -36,34 +36,18 @@ func gemmTile(a *asm, rows int) {
 		a.zero(acc[i][:]...)
 	}
 
-	k, b, rs, cs := a.param("k"), a.param("b"), a.param("rs"), a.param("cs")
-	a.SHLQ(Imm(2), rs)
-	a.SHLQ(Imm(2), cs)
-	base := make([]reg.GPVirtual, rows/rowsPerBase)
-	base[0] = a.param("a")
-	for i := 1; i < len(base); i++ {
-		base[i] = a.GP64()
-		a.LEAQ(Mem{Base: base[i-1], Index: rs, Scale: 2}, base[i])
-		a.ADDQ(rs, base[i])
-	}
+	k, b, bases, rs, cs := a.tileOperands(rows, 2)
 	loop := a.label("loop")
 	a.Label(loop)
 	b0, b1, av := a.vec(), a.vec(), a.vec()
 	a.VMOVUPS(Mem{Base: b}, b0)
 	a.VMOVUPS(Mem{Base: b, Disp: a.width * 4}, b1)
 	for i, r := range acc {
-		m := Mem{Base: base[i/rowsPerBase]}
-		if s := i % rowsPerBase; s > 0 {
-			m = m.Idx(rs, uint8(s))
-		}
-		a.VBROADCASTSS(m, av)
+		a.VBROADCASTSS(ofRow(bases, rs, i), av)
 		a.VFMADD231PS(b0, av, r[0])
 		a.VFMADD231PS(b1, av, r[1])
 	}
-	for _, p := range base {
-		a.ADDQ(cs, p)
-	}
-	a.ADDQ(I32(2*a.width*4), b)
+	a.advance(bases, cs, b, 2)
 	a.DECQ(k)
 	a.JNE(LabelRef(loop))
 
@@ -76,6 +60,39 @@ func gemmTile(a *asm, rows int) {
 	a.storeTile(acc)
 	a.VZEROUPPER()
 	a.RET()
+}
+
+// tileOperands loads k and what leads to A and B; the strides become bytes, of elements of
+// 1 << shift each.
+func (a *asm) tileOperands(rows int, shift uint8) (k, b reg.GPVirtual, bases []reg.GPVirtual, rs, cs reg.GPVirtual) {
+	k, b, rs, cs = a.param("k"), a.param("b"), a.param("rs"), a.param("cs")
+	a.SHLQ(Imm(uint64(shift)), rs)
+	a.SHLQ(Imm(uint64(shift)), cs)
+	bases = make([]reg.GPVirtual, rows/rowsPerBase)
+	bases[0] = a.param("a")
+	for i := 1; i < len(bases); i++ {
+		bases[i] = a.GP64()
+		a.LEAQ(Mem{Base: bases[i-1], Index: rs, Scale: 2}, bases[i])
+		a.ADDQ(rs, bases[i])
+	}
+	return k, b, bases, rs, cs
+}
+
+// ofRow is the element of A in row i.
+func ofRow(bases []reg.GPVirtual, rs reg.GPVirtual, i int) Mem {
+	m := Mem{Base: bases[i/rowsPerBase]}
+	if s := i % rowsPerBase; s > 0 {
+		m = m.Idx(rs, uint8(s))
+	}
+	return m
+}
+
+// advance moves on to the next column of A and row of B, of so many vectors.
+func (a *asm) advance(bases []reg.GPVirtual, cs, b reg.GPVirtual, vectors int) {
+	for _, p := range bases {
+		a.ADDQ(cs, p)
+	}
+	a.ADDQ(I32(vectors*a.width*4), b)
 }
 
 // storeTile adds beta C to the rows of a tile and stores them.

@@ -27,6 +27,7 @@ var files = []struct {
 	{"sums", func(a *asm) { dots(a); combine(a) }},
 	{"convert", converts},
 	{"gemm", gemmTiles},
+	{"dgemm", dgemmTiles},
 	{"conv", func(a *asm) { convTile(a); poolRow(a); unpoolRow(a); adam(a) }},
 }
 

@@ -1,0 +1,85 @@
+package cpu
+
+import (
+	"runtime"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/amtrl/amtrl/cpu/internal/vec"
+)
+
+// BLAS is gonum's BLAS with a faster product of float64 matrices. Where numbers are finite
+// its results are gonum's to the bit. A program makes all of gonum's matrices use it with
+//
+//	blas64.Use(cpu.BLAS{})
+type BLAS struct{ gonum.Implementation }
+
+const (
+	// gonum cuts a product into blocks of this size, and A B' along k too, from so many
+	// blocks of C on.
+	gonumBlock, gonumBlocks = 64, 4
+	// productLeast and productShare are the numbers of multiplications that are worth
+	// packing, and a goroutine of their own.
+	productLeast, productShare = 1 << 10, 1 << 18
+)
+
+// Dgemm computes C = alpha op(A) op(B) + beta C, as [gonum.Implementation.Dgemm].
+func (i BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+	beta float64, c []float64, ldc int) {
+	transA, transB := tA != blas.NoTrans, tB != blas.NoTrans
+	rowsA, colsA, rowsB, colsB := m, k, k, n
+	if transA {
+		rowsA, colsA = k, m
+	}
+	if transB {
+		rowsB, colsB = n, k
+	}
+	holds := func(x []float64, rows, cols, stride int) bool {
+		return stride >= cols && len(x) >= (rows-1)*stride+cols
+	}
+	// What is small, narrow or wrong is gonum's.
+	if m < 4 || n < 4 || k < 1 || m*n*k < productLeast || alpha == 0 || vec.Level() == "generic" ||
+		!holds(a, rowsA, colsA, lda) || !holds(b, rowsB, colsB, ldb) || !holds(c, m, n, ldc) {
+		i.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		return
+	}
+	for i := range m {
+		scaleRow(beta, c[i*ldc:][:n])
+	}
+	block := k
+	if blocks := (m + gonumBlock - 1) / gonumBlock * ((n + gonumBlock - 1) / gonumBlock); blocks >= gonumBlocks {
+		block = gonumBlock
+	}
+	// C is shared out by rows or columns, whichever are more.
+	const step = 24 // rows or columns of whole tiles at all levels
+	long := max(m, n)
+	shares := max(1, min(runtime.GOMAXPROCS(0), m*n*k/productShare, long/step))
+	each := (long/shares + step) / step * step
+	var wg sync.WaitGroup
+	for first := 0; first < long; first += each {
+		count := min(each, long-first)
+		part := func() {
+			if m >= n {
+				at := first * lda
+				if transA {
+					at = first
+				}
+				vec.Dgemm(transA, transB, count, n, k, block, alpha, a[at:], lda, b, ldb, c[first*ldc:], ldc)
+				return
+			}
+			at := first
+			if transB {
+				at = first * ldb
+			}
+			vec.Dgemm(transA, transB, m, count, k, block, alpha, a, lda, b[at:], ldb, c[first:], ldc)
+		}
+		if first+each < long {
+			wg.Go(part)
+		} else {
+			part()
+		}
+	}
+	wg.Wait()
+}

@@ -1,0 +1,81 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Products have the bytes of gonum's, for shapes around all block sizes, padding, any alpha
+// and beta.
+func TestBLAS(t *testing.T) {
+	rng := testrand.New(t)
+	size := func() int {
+		return max(1, []int{rng.IntN(20), 64*rng.IntN(4) + rng.IntN(5) - 2, rng.IntN(300), 4 * rng.IntN(70)}[rng.IntN(4)])
+	}
+	flags := []blas.Transpose{blas.NoTrans, blas.Trans}
+	for range 120 {
+		m, n, k, tA, tB := size(), size(), size(), flags[rng.IntN(2)], flags[rng.IntN(2)]
+		operand := func(rows, cols int, trans blas.Transpose) ([]float64, int) {
+			if trans == blas.Trans {
+				rows, cols = cols, rows
+			}
+			stride := cols + rng.IntN(2)*rng.IntN(9)
+			x := make([]float64, (rows-1)*stride+cols)
+			for i := range x {
+				x[i] = rng.NormFloat64() * math.Exp(3*rng.NormFloat64()) * float64(rng.IntN(4))
+			}
+			return x, stride
+		}
+		a, lda := operand(m, k, tA)
+		b, ldb := operand(k, n, tB)
+		c, ldc := operand(m, n, blas.NoTrans)
+		alpha, beta := []float64{1, -1, rng.NormFloat64()}[rng.IntN(3)], []float64{0, 1, rng.NormFloat64()}[rng.IntN(3)]
+		want, got := append([]float64(nil), c...), append([]float64(nil), c...)
+		gonum.Implementation{}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, want, ldc)
+		BLAS{}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, got, ldc)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%c %c, m %d, n %d, k %d, alpha %v, beta %v: element %d is %v, expected %v", tA, tB, m, n, k, alpha, beta, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func BenchmarkBLAS(b *testing.B) {
+	for _, impl := range []struct {
+		name string
+		blas.Float64Level3
+	}{{"gonum", gonum.Implementation{}}, {"amtrl", BLAS{}}} {
+		for _, s := range [][3]int{{51, 51, 51}, {51, 51, 159}, {500, 51, 51}, {500, 500, 51}, {500, 500, 500}} {
+			for _, f := range [][2]blas.Transpose{{blas.NoTrans, blas.NoTrans}, {blas.Trans, blas.NoTrans}, {blas.NoTrans, blas.Trans}} {
+				b.Run(fmt.Sprintf("%d by %d over %d %c%c/%s", s[0], s[1], s[2], f[0], f[1], impl.name), func(b *testing.B) {
+					m, n, k := s[0], s[1], s[2]
+					x, y, c := make([]float64, m*k), make([]float64, k*n), make([]float64, m*n)
+					for i := range x {
+						x[i] = float64(i%7) + 0.1
+					}
+					for i := range y {
+						y[i] = float64(i%5) + 0.1
+					}
+					lda, ldb := k, n
+					if f[0] == blas.Trans {
+						lda = m
+					}
+					if f[1] == blas.Trans {
+						ldb = k
+					}
+					b.SetBytes(int64(m * n * k))
+					for b.Loop() {
+						impl.Dgemm(f[0], f[1], m, n, k, 1, x, lda, y, ldb, 0, c, n)
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,67 @@
+//go:build amd64 && !purego
+
+package vec
+
+import "unsafe"
+
+// The cache blocks of the float64 product, in elements: op(B) is packed dgemmDepth rows at a
+// time, or as many as one dot product has, and dgemmPanel elements at most.
+const (
+	dgemmDepth = 256
+	dgemmPanel = 1 << 15
+)
+
+// dgemmTiles are the tiles of one level, see axpyTileAVX2 and dotTileAVX2.
+type dgemmTiles struct {
+	width              int // columns of a tile
+	axpyRows, dotsRows int
+	axpy               func(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int)
+	dots               func(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int, alpha float64)
+}
+
+// product computes a product in tiles. op(B) is packed into panels as wide as a tile. A is
+// read where it lies, except for a last tile with rows missing and where alpha scales it.
+func (t dgemmTiles) product(g dgemm) {
+	dots := g.transB && !g.transA
+	rows, depth := t.axpyRows, min(g.k, dgemmDepth)
+	if dots {
+		rows, depth = t.dotsRows, min(g.k, g.block)
+	}
+	width := t.width * max(1, min(dgemmPanel/depth, g.n+t.width-1)/t.width)
+	bufB, bufA := doubles.get(depth*width), doubles.get(depth*rows)
+	defer doubles.Put(bufB)
+	defer doubles.Put(bufA)
+	panels, edge := *bufB, *bufA
+	rs, cs := g.aStride, 1
+	if g.transA {
+		rs, cs = 1, g.aStride
+	}
+	for p := 0; p < g.k; p += depth {
+		kb := min(depth, g.k-p)
+		for j := 0; j < g.n; j += width {
+			nb := min(width, g.n-j)
+			packB(panels, g.b, g.bStride, g.transB, p, kb, j, nb, t.width)
+			for i := 0; i < g.m; i += rows {
+				mb := min(rows, g.m-i)
+				a, ars, acs := unsafe.SliceData(g.a[i*rs+p*cs:]), rs, cs
+				if mb < rows || !dots && g.alpha != 1 {
+					packRows(edge, rows, g.a[i*rs+p*cs:], rs, cs, mb, kb)
+					if !dots {
+						for at := range edge[:kb*rows] {
+							edge[at] *= g.alpha
+						}
+					}
+					a, ars, acs = unsafe.SliceData(edge), 1, rows
+				}
+				for jj := 0; jj < nb; jj += t.width {
+					b, c := unsafe.SliceData(panels[jj*kb:]), unsafe.SliceData(g.c[i*g.cStride+j+jj:])
+					if dots {
+						t.dots(kb, a, ars, acs, b, c, g.cStride, mb, min(t.width, nb-jj), g.alpha)
+					} else {
+						t.axpy(kb, a, ars, acs, b, c, g.cStride, mb, min(t.width, nb-jj))
+					}
+				}
+			}
+		}
+	}
+}

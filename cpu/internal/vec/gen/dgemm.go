@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// partials is the number of sums that a dot product of gonum's has.
+const partials = 4
+
+// dgemmTiles writes the float64 tiles of this level, one vector wide. No product is fused
+// with a sum: the results are gonum's.
+func dgemmTiles(a *asm) {
+	if a.level == avx512 {
+		axpyTile(a, 12)
+		dotTile(a, 6)
+	} else {
+		axpyTile(a, 6)
+		dotTile(a, 3)
+	}
+}
+
+// axpyTile writes C += A B over a tile of C, a row of B at a time.
+func axpyTile(a *asm, rows int) {
+	a.function("axpyTile", "(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int)",
+		fmt.Sprintf("computes C += A B over the first m <= %d rows and n <= %d columns of a", rows, a.width/2),
+		fmt.Sprintf("tile. Element (i, p) of A is at a[i*rs+p*cs] and all %d rows are read; B is", rows),
+		fmt.Sprintf("packed, %d elements per row, all of them read. Every element is a chain of", a.width/2),
+		"products and sums in the order of p, each rounded.")
+	acc := a.vecs(rows)
+	a.zero(acc...)
+	load, store := a.maskedDoubles("axpyLanes")
+	k, b, bases, rs, cs := a.tileOperands(rows, 3)
+	cStride := a.param("cStride")
+	a.SHLQ(Imm(3), cStride)
+	a.eachTileRow(rows, cStride, func(i int, c Mem) { load(c, acc[i]) })
+	loop := a.label("loop")
+	a.Label(loop)
+	bv, t := a.vec(), a.vec()
+	a.VMOVUPD(Mem{Base: b}, bv)
+	for i, v := range acc {
+		a.VBROADCASTSD(ofRow(bases, rs, i), t)
+		a.VMULPD(bv, t, t)
+		a.VADDPD(t, v, v)
+	}
+	a.advance(bases, cs, b, 1)
+	a.DECQ(k)
+	a.JNE(LabelRef(loop))
+	a.eachTileRow(rows, cStride, func(i int, c Mem) { store(acc[i], c) })
+	a.VZEROUPPER()
+	a.RET()
+}
+
+// dotTile writes C += alpha A B over a tile of C, each element a dot product of four sums.
+func dotTile(a *asm, rows int) {
+	a.function("dotTile", "(k int, a *float64, rs, cs int, b, c *float64, cStride, m, n int, alpha float64)",
+		fmt.Sprintf("computes C += alpha A B over the first m <= %d rows and n <= %d columns of", rows, a.width/2),
+		fmt.Sprintf("a tile. Element (i, p) of A is at a[i*rs+p*cs] and all %d rows are read; B is", rows),
+		fmt.Sprintf("packed, %d elements per row, all of them read. Every element is alpha times", a.width/2),
+		"((s1 + s3) + (s0 + s2)), where sq are the sums over p = q mod 4 below the last",
+		"multiple of 4, and s0 has the rest, in the order of p, each step rounded.")
+	acc := make([][]reg.VecVirtual, partials)
+	for q := range acc {
+		acc[q] = a.vecs(rows)
+		a.zero(acc[q]...)
+	}
+	load, store := a.maskedDoubles("dotLanes")
+	k, b, bases, rs, cs := a.tileOperands(rows, 3)
+	bv, t := a.vec(), a.vec()
+	step := func(q int) {
+		a.VMOVUPD(Mem{Base: b}, bv)
+		for i, v := range acc[q] {
+			a.VBROADCASTSD(ofRow(bases, rs, i), t)
+			a.VMULPD(bv, t, t)
+			a.VADDPD(t, v, v)
+		}
+		a.advance(bases, cs, b, 1)
+	}
+	four, rest, end := a.label("four"), a.label("rest"), a.label("end")
+	a.SUBQ(Imm(partials), k)
+	a.JLT(LabelRef(rest))
+	a.Label(four)
+	for q := range partials {
+		step(q)
+	}
+	a.SUBQ(Imm(partials), k)
+	a.JGE(LabelRef(four))
+	a.Label(rest)
+	a.ADDQ(Imm(partials), k)
+	a.JE(LabelRef(end))
+	one := a.label("one")
+	a.Label(one)
+	step(0)
+	a.DECQ(k)
+	a.JNE(LabelRef(one))
+	a.Label(end)
+
+	alpha := a.vec()
+	a.VBROADCASTSD(a.addr("alpha"), alpha)
+	cStride := a.param("cStride")
+	a.SHLQ(Imm(3), cStride)
+	a.eachTileRow(rows, cStride, func(i int, c Mem) {
+		s := acc[0][i]
+		a.VADDPD(acc[2][i], s, s)
+		a.VADDPD(acc[3][i], acc[1][i], acc[1][i])
+		a.VADDPD(acc[1][i], s, s)
+		a.VMULPD(alpha, s, s)
+		load(c, t)
+		a.VADDPD(t, s, s)
+		store(s, c)
+	})
+	a.VZEROUPPER()
+	a.RET()
+}
+
+// eachTileRow runs row for the first m rows of the tile of C.
+func (a *asm) eachTileRow(rows int, cStride reg.GPVirtual, row func(i int, c Mem)) {
+	done := a.label("rows")
+	c, m := a.param("c"), a.param("m")
+	for i := range rows {
+		row(i, Mem{Base: c})
+		if i < rows-1 {
+			a.DECQ(m)
+			a.JE(LabelRef(done))
+			a.ADDQ(cStride, c)
+		}
+	}
+	a.Label(done)
+}
+
+// maskedDoubles returns loads and stores of a vector of float64 that touch its first n
+// elements alone. The global is for what a mask is made of.
+func (a *asm) maskedDoubles(global string) (load func(m Mem, v reg.VecVirtual), store func(v reg.VecVirtual, m Mem)) {
+	if a.level == avx512 {
+		t, k := a.GP64(), a.K()
+		a.MOVQ(I32(-1), t)
+		a.BZHIQ(a.param("n"), t, t)
+		a.KMOVW(t.As32(), k)
+		return func(m Mem, v reg.VecVirtual) { a.VMOVUPD_Z(m, k, v) }, func(v reg.VecVirtual, m Mem) { a.VMOVUPD(v, k, m) }
+	}
+	lanes := a.StaticGlobal(global)
+	a.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 4 {
+		a.AppendDatum(U64(i))
+	}
+	mask := a.YMM()
+	a.VPBROADCASTQ(a.addr("n"), mask)
+	t := a.YMM()
+	a.VMOVDQU(lanes, t)
+	a.VPCMPGTQ(t, mask, mask)
+	return func(m Mem, v reg.VecVirtual) { a.VMASKMOVPD(m, mask, v) }, func(v reg.VecVirtual, m Mem) { a.VMASKMOVPD(v, mask, m) }
+}
