@@ -33,45 +33,33 @@ type arg struct {
 	free               []backend.DType
 }
 
-func (a arg) buffer() backend.Buffer {
+// buffer is where the operand's buffer stands, nil for samples.
+func (a arg) buffer() *backend.Buffer {
 	switch {
 	case a.mat != nil:
-		return a.mat.Buf
+		return &a.mat.Buf
 	case a.vec != nil:
-		return a.vec.Buf
-	case a.buf != nil:
-		return *a.buf
+		return &a.vec.Buf
 	}
-	return nil
-}
-
-// with returns the operand on another buffer, and sets it.
-func (a arg) setBuffer(buf backend.Buffer) {
-	switch {
-	case a.mat != nil:
-		a.mat.Buf = buf
-	case a.vec != nil:
-		a.vec.Buf = buf
-	case a.buf != nil:
-		*a.buf = buf
-	}
+	return a.buf
 }
 
 // saved restores the operand to what it is now.
 func (a arg) saved() func() {
 	switch {
 	case a.mat != nil:
-		m := *a.mat
-		return func() { *a.mat = m }
+		return saved(a.mat)
 	case a.vec != nil:
-		v := *a.vec
-		return func() { *a.vec = v }
+		return saved(a.vec)
 	case a.buf != nil:
-		b := *a.buf
-		return func() { *a.buf = b }
+		return saved(a.buf)
 	}
-	s := *a.samples
-	return func() { *a.samples = s }
+	return saved(a.samples)
+}
+
+func saved[V any](at *V) func() {
+	v := *at
+	return func() { *at = v }
 }
 
 // view is the operand as a matrix.

@@ -2,12 +2,14 @@ package backendtest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -35,11 +37,12 @@ func (e *env) results(calls []call, scalars [][]float64) []result {
 			if buf == nil {
 				continue
 			}
-			raw := e.bytes(buf)
+			raw := e.bytes(*buf)
 			if c.mask != nil {
-				v := decode(buf.DType(), raw)
+				t := (*buf).DType()
+				v := decode(t, raw)
 				c.mask(j, v)
-				raw = encode(buf.DType(), v)
+				raw = encode(t, v)
 			}
 			r.bytes = append(r.bytes, raw...)
 		}
@@ -53,15 +56,28 @@ func (e *env) results(calls []call, scalars [][]float64) []result {
 func (e *env) transcript(z dims) []result {
 	e.Helper()
 	calls := e.calls(z)
+	return e.results(calls, got(runAll(calls, nil, nil))(e))
+}
+
+// runAll runs calls in an order, that of the list where it is nil, each followed by then, and returns their scalar results.
+func runAll(calls []call, order []int, then func() error) ([][]float64, error) {
 	scalars := make([][]float64, len(calls))
-	for i, c := range calls {
-		v, err := c.run()
-		if err != nil {
-			e.failf("%s: %v", c.name, err)
+	for i := range calls {
+		j := i
+		if order != nil {
+			j = order[i]
 		}
-		scalars[i] = v
+		var err error
+		if scalars[j], err = calls[j].run(); err != nil {
+			return nil, fmt.Errorf("%s: %w", calls[j].name, err)
+		}
+		if then != nil {
+			if err := then(); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return e.results(calls, scalars)
+	return scalars, nil
 }
 
 func (e *env) compare(what string, got, want []result) {
@@ -98,42 +114,30 @@ func testConcurrentDisjoint(e *env) {
 	worker := func(i int) *env {
 		return &env{TB: e.TB, dev: e.dev, q: e.q, open: e.open, tol: e.tol, rng: testrand.Stream(seed, fmt.Sprint(i))}
 	}
-	var envs []*env
-	var want, got [][]result
+	var envs [workers]*env
+	var want [workers][]result
+	var calls [workers][]call
 	for i := range workers {
 		w := worker(i)
-		want = append(want, w.transcript(z))
+		want[i] = w.transcript(z)
 		w.flush()
 	}
-	calls, scalars, errs := make([][]call, workers), make([][][]float64, workers), make([]error, workers)
 	for i := range workers {
-		w := worker(i)
-		envs = append(envs, w)
-		calls[i] = w.calls(z)
-		scalars[i] = make([][]float64, len(calls[i]))
+		envs[i] = worker(i)
+		calls[i] = envs[i].calls(z)
 	}
-	var wg sync.WaitGroup
+	var scalars [workers][][]float64
+	var group errgroup.Group
 	for i := range workers {
-		wg.Go(func() {
+		group.Go(func() (err error) {
 			rng := testrand.Stream(seed, fmt.Sprint("order ", i))
-			for _, j := range rng.Perm(len(calls[i])) {
-				v, err := calls[i][j].run()
-				if err != nil {
-					errs[i] = fmt.Errorf("%s: %w", calls[i][j].name, err)
-					return
-				}
-				scalars[i][j] = v
-				if errs[i] = churn(e.q, rng); errs[i] != nil {
-					return
-				}
-			}
+			scalars[i], err = runAll(calls[i], rng.Perm(len(calls[i])), func() error { return churn(e.q, rng) })
+			return err
 		})
 	}
-	wg.Wait()
+	e.must(group.Wait())
 	for i, w := range envs {
-		e.must(errs[i])
-		got = append(got, w.results(calls[i], scalars[i]))
-		e.compare(fmt.Sprintf("goroutine %d against a sequential run", i), got[i], want[i])
+		e.compare(fmt.Sprintf("goroutine %d against a sequential run", i), w.results(calls[i], scalars[i]), want[i])
 		w.flush()
 	}
 }
@@ -170,20 +174,17 @@ func testConcurrentSamples(e *env) {
 		qs = append(qs, e.out("q", backend.Float32, tasks, d))
 		losses = append(losses, e.outVec("loss", backend.Float64, tasks))
 	}
-	errs := make([]error, workers)
-	var wg sync.WaitGroup
+	var group errgroup.Group
 	for i := range workers {
-		wg.Go(func() {
+		group.Go(func() (err error) {
 			for range 5 {
-				if errs[i] = e.q.TaskGradient(pb.samples, p, backend.Vector{}, qs[i], backend.Vector{}, losses[i]); errs[i] != nil {
-					return
-				}
+				err = cmp.Or(err, e.q.TaskGradient(pb.samples, p, backend.Vector{}, qs[i], backend.Vector{}, losses[i]))
 			}
+			return err
 		})
 	}
-	wg.Wait()
+	e.must(group.Wait())
 	for i := range workers {
-		e.must(errs[i])
 		e.same("q", e.read(qs[i]).v, e.read(qs[0]).v)
 		e.same("loss", e.readVec(losses[i]), e.readVec(losses[0]))
 	}

@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -308,10 +309,7 @@ func testConvTies(e *env) {
 		{[4]float64{1, 2, 3, 4}, -3, 1, 3},
 	} {
 		e.part("window %v, bias %v", c.four, c.bias)
-		l := layer{s, zeros(3, s.In()), copyOnly, make([]float64, 20)}
-		for i := range l.b {
-			l.b[i] = c.bias
-		}
+		l := layer{s, zeros(3, s.In()), copyOnly, slices.Repeat([]float64{c.bias}, 20)}
 		for i := range l.x.v {
 			y, x := i%s.In()/s.Width, i%s.Width
 			l.x.v[i] = c.four[y%2*2+x%2]
@@ -332,10 +330,7 @@ func testConvZero(e *env) {
 	s := backend.ConvShape{Height: 5, Width: 5, Channels: 2, Filters: 18}
 	for _, n := range []int{0, 3} {
 		e.part("%d images", n)
-		arg := zeros(n, s.Out())
-		for i := range arg.v {
-			arg.v[i] = backend.NoArg
-		}
+		arg := dense{n, s.Out(), slices.Repeat([]float64{backend.NoArg}, n*s.Out())}
 		g := e.backward(e.newLayer(s, n), arg, normal(e.rng, backend.Float32, n, s.Out()))
 		e.same("dw", g.dw.v, zeros(s.Taps(), s.Filters).v)
 		e.same("db", g.db.v, make([]float64, s.Filters))

@@ -140,21 +140,17 @@ func testGemv(e *env, t backend.DType) {
 }
 
 func testScaleColumns(e *env) {
-	for _, t := range floats {
-		for _, z := range e.stacks() {
-			rows, cols := z[0], z[1]
-			e.part("%d by %d of %v", rows, cols, t)
-			a, x := normal(e.rng, t, rows, cols), normals(e.rng, t, cols)
-			av, xv := e.inout("a", t, a), e.inVec("x", t, x)
-			e.must(e.q.ScaleColumns(av, xv))
-			want, bound := zeros(rows, cols), zeros(rows, cols)
-			for i := range rows {
-				for j, v := range a.row(i) {
-					want.row(i)[j] = v * x[j]
-					bound.row(i)[j] = e.eps(t) * math.Abs(v*x[j])
-				}
+	e.eachStack(floats, func(t backend.DType, rows, cols int) {
+		a, x := normal(e.rng, t, rows, cols), normals(e.rng, t, cols)
+		av, xv := e.inout("a", t, a), e.inVec("x", t, x)
+		e.must(e.q.ScaleColumns(av, xv))
+		want, bound := zeros(rows, cols), zeros(rows, cols)
+		for i := range rows {
+			for j, v := range a.row(i) {
+				want.row(i)[j] = v * x[j]
+				bound.row(i)[j] = e.eps(t) * math.Abs(v*x[j])
 			}
-			e.within("A", e.read(av).v, want.v, bound.v)
 		}
-	}
+		e.within("A", e.read(av).v, want.v, bound.v)
+	})
 }

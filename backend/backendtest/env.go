@@ -67,8 +67,7 @@ func (e *env) on(q backend.Queue) *env {
 // queue starts another queue of the device.
 func (e *env) queue() backend.Queue {
 	e.Helper()
-	q, err := e.dev.NewQueue()
-	e.must(err)
+	q := got(e.dev.NewQueue())(e)
 	e.Cleanup(func() { q.Close() })
 	return q
 }
@@ -76,8 +75,7 @@ func (e *env) queue() backend.Queue {
 // another is an environment on another open device.
 func (e *env) another() *env {
 	e.Helper()
-	dev, err := e.open()
-	e.must(err)
+	dev := got(e.open())(e)
 	e.Cleanup(func() { dev.Close() })
 	o := &env{TB: e.TB, dev: dev, open: e.open, rng: e.rng, tol: e.tol}
 	o.q = o.queue()
@@ -106,6 +104,25 @@ func (e *env) must(err error) {
 	}
 }
 
+// got is what a call returns, unless it fails: got(e.q.Pinv(a, -1, dst))(e).
+func got[V any](v V, err error) func(*env) V {
+	return func(e *env) V {
+		e.Helper()
+		e.must(err)
+		return v
+	}
+}
+
+// own is got for what flush frees.
+func own[V interface{ Free() }](v V, err error) func(*env) V {
+	return func(e *env) V {
+		e.Helper()
+		e.must(err)
+		e.owned = append(e.owned, v)
+		return v
+	}
+}
+
 // wantArgument fails unless err is a complete *ArgumentError.
 func (e *env) wantArgument(err error, format string, args ...any) {
 	e.Helper()
@@ -127,10 +144,7 @@ func unit(t backend.DType) float64 {
 // alloc returns a buffer that flush frees.
 func (e *env) alloc(t backend.DType, n int) backend.Buffer {
 	e.Helper()
-	buf, err := e.q.Alloc(t, n)
-	e.must(err)
-	e.owned = append(e.owned, buf)
-	return buf
+	return own(e.q.Alloc(t, n))(e)
 }
 
 // in places a matrix that operations may only read.
@@ -177,10 +191,8 @@ func (e *env) pool(t backend.DType, m dense) backend.Matrix {
 		return v
 	}
 	h := &e.held[len(e.held)-1]
-	buf, err := lender.Lend(t, slices.Clone(h.image))
-	e.must(err)
-	h.buf, v.Buf = buf, buf
-	e.owned = append(e.owned, buf)
+	h.buf = own(lender.Lend(t, slices.Clone(h.image)))(e)
+	v.Buf = h.buf
 	return v
 }
 
@@ -308,11 +320,7 @@ func (e *env) within(what string, got, want, bound []float64) {
 // near is within for one bound.
 func (e *env) near(what string, got, want []float64, bound float64) {
 	e.Helper()
-	b := make([]float64, len(want))
-	for i := range b {
-		b[i] = bound
-	}
-	e.within(what, got, want, b)
+	e.within(what, got, want, slices.Repeat([]float64{bound}, len(want)))
 }
 
 // same fails unless got equals want exactly, NaN for NaN and zero sign included.

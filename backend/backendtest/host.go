@@ -3,6 +3,7 @@ package backendtest
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -23,13 +24,7 @@ func diagonal(s []float64) dense {
 	return d
 }
 
-func identity(n int) dense {
-	d := zeros(n, n)
-	for i := range n {
-		d.v[i*n+i] = 1
-	}
-	return d
-}
+func identity(n int) dense { return diagonal(slices.Repeat([]float64{1}, n)) }
 
 func (d dense) row(i int) []float64 { return d.v[i*d.cols : (i+1)*d.cols] }
 
@@ -57,6 +52,14 @@ func (d dense) scaled(alpha float64) dense {
 	out := zeros(d.rows, d.cols)
 	for i, x := range d.v {
 		out.v[i] = alpha * x
+	}
+	return out
+}
+
+func (d dense) over(size float64) dense {
+	out := zeros(d.rows, d.cols)
+	for i, x := range d.v {
+		out.v[i] = x / size
 	}
 	return out
 }

@@ -192,14 +192,11 @@ func testUsage(e *env) {
 // testSlices is the generic door of package backend on this backend.
 func testSlices(e *env) {
 	want := []float32{1, -2, 3.5}
-	buf, err := backend.NewBuffer(e.q, backend.Float32, want)
-	e.must(err)
-	e.owned = append(e.owned, buf)
+	buf := own(backend.NewBuffer(e.q, backend.Float32, want))(e)
 	e.must(backend.Put(e.q, buf, 1, []float32{7}))
-	got := make([]float32, 2)
-	e.must(backend.Get(e.q, got, buf, 1))
-	if got[0] != 7 || got[1] != 3.5 {
-		e.failf("Get returned %v", got)
+	var host [2]float32
+	if e.must(backend.Get(e.q, host[:], buf, 1)); host != [2]float32{7, 3.5} {
+		e.failf("Get returned %v", host)
 	}
 	e.wantArgument(backend.Put(e.q, buf, 0, []float64{1}), "Put of float64 to float32")
 	e.wantArgument(backend.Get(e.q, make([]int32, 1), buf, 0), "Get of int32 from float32")
@@ -217,8 +214,7 @@ func testLend(e *env) {
 		e.describe("%v", t)
 		raw := encode(t, poolValues(e.rng, t, rows, d).v)
 		before := e.dev.Usage()
-		lent, err := lender.Lend(t, raw)
-		e.must(err)
+		lent := got(lender.Lend(t, raw))(e)
 		if u := e.dev.Usage(); u.Buffers != before.Buffers+1 || u.Bytes != before.Bytes {
 			e.failf("%+v is in use after a loan, %+v before", u, before)
 		}
@@ -243,8 +239,7 @@ func testLend(e *env) {
 		var first []byte
 		for _, buf := range []backend.Buffer{copied, lent} {
 			set.Pools = []backend.Pool{{Data: backend.Mat(buf, rows, d), Scale: 0.3}}
-			samples, err = e.q.NewSamples(set)
-			e.must(err)
+			samples = got(e.q.NewSamples(set))(e)
 			defer samples.Free()
 			pv, q, loss := e.in("p", backend.Float32, p), e.out("q", backend.Float32, 2, d), e.outVec("loss", backend.Float64, 2)
 			e.must(e.q.TaskGradient(samples, pv, backend.Vector{}, q, backend.Vector{}, loss))
@@ -262,7 +257,7 @@ func testLend(e *env) {
 		lent.Free()
 		e.wantArgument(e.q.Project(samples, e.in("b", backend.Float32, p), z), "Project from a pool whose loan has ended")
 		e.wantArgument(e.q.Download(part, lent, 0), "Download of what was lent")
-		_, err = e.q.NewSamples(set)
+		_, err := e.q.NewSamples(set)
 		e.wantArgument(err, "NewSamples from a pool whose loan has ended")
 		if t.Size() > 1 {
 			_, err = lender.Lend(t, raw[:len(raw)-1])
@@ -275,8 +270,7 @@ func testLend(e *env) {
 	_, err := lender.Lend(0, nil)
 	e.wantArgument(err, "Lend of no type")
 	other := e.another()
-	foreign, err := other.q.(backend.Lender).Lend(backend.Uint8, make([]byte, 8))
-	e.must(err)
+	foreign := got(other.q.(backend.Lender).Lend(backend.Uint8, make([]byte, 8)))(e)
 	defer foreign.Free()
 	e.wantArgument(e.q.Download(make([]byte, 1), foreign, 0), "Download of what is lent to another device")
 	_, err = e.q.NewSamples(backend.SampleSet{Pools: []backend.Pool{{Data: backend.Mat(foreign, 2, 4), Scale: 1}}, Offsets: []int{0}})

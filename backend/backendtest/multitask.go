@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -138,9 +139,7 @@ func testMissingLabels(e *env) {
 	e.within("q without the samples that lack a label", q.v, want.q.v, want.qBound.v)
 	e.within("loss without the samples that lack a label", loss, want.loss, want.lossBound)
 
-	for i := range pb.set.Y {
-		pb.set.Y[i] = float32(math.NaN())
-	}
+	pb.set.Y = slices.Repeat([]float32{float32(math.NaN())}, len(pb.set.Y))
 	pb.place(e)
 	q, total, loss := e.taskGradient(pb, p, []float64{1, 2})
 	e.same("q without labels", q.v, make([]float64, 80))
@@ -164,10 +163,7 @@ func testFiniteDifferences(e *env) {
 			return m
 		}
 		p, v := grid(), grid()
-		plus, minus := zeros(len(tasks), d), zeros(len(tasks), d)
-		for i := range p.v {
-			plus.v[i], minus.v[i] = p.v[i]+v.v[i], p.v[i]-v.v[i]
-		}
+		plus, minus := plus(p, 1, v), plus(p, -1, v)
 		at := func(p dense) (q dense, loss []float64, g gradient) {
 			q, _, loss = e.taskGradient(pb, p, nil)
 			return q, loss, pb.gradient(p, nil, e.eps(backend.Float32), e.eps(backend.Float64))
@@ -209,9 +205,7 @@ func testEmptyTasks(e *env) {
 // testRepeats draws one row many times.
 func testRepeats(e *env) {
 	pb := e.newProblem(problemSpec{d: 30, counts: []int{400, 7}, pools: stored})
-	for i := range pb.set.Rows {
-		pb.set.Rows[i] = 3
-	}
+	pb.set.Rows = slices.Repeat([]int32{3}, len(pb.set.Rows))
 	pb.place(e)
 	e.checkTaskGradient(pb, normal(e.rng, backend.Float32, 2, 30))
 }
@@ -242,10 +236,7 @@ func testScale(e *env) {
 // float32 sum leaves at 2^24.
 func testLossSum(e *env) {
 	pb := e.newProblem(problemSpec{d: 1, counts: []int{20_001}, pools: []backend.DType{backend.Float32}})
-	pb.set.Y[0] = 4096
-	for i := range 20_000 {
-		pb.set.Y[i+1] = 0.5
-	}
+	pb.set.Y = append([]float32{4096}, slices.Repeat([]float32{0.5}, 20_000)...)
 	pb.place(e)
 	_, _, loss := e.taskGradient(pb, zeros(1, 1), nil)
 	e.same("loss", loss, []float64{1<<24 + 5000})
@@ -296,9 +287,7 @@ func testFreedSamples(e *env) {
 		Pools:      []backend.Pool{{Data: backend.Mat(e.alloc(t, 40), 10, 4), Scale: 1}},
 		SourcePool: other.set.SourcePool, Offsets: other.set.Offsets, Rows: make([]int32, 5), Y: other.set.Y,
 	}
-	s, err := e.q.NewSamples(set)
-	e.must(err)
-	e.owned = append(e.owned, s)
+	s := own(e.q.NewSamples(set))(e)
 	set.Pools[0].Data.Buf.Free()
 	check(s, "samples of a freed pool")
 }
@@ -307,12 +296,10 @@ func testFreedSamples(e *env) {
 func testSamplesOverlap(e *env) {
 	const t = backend.Float32
 	pool := e.alloc(t, 100)
-	s, err := e.q.NewSamples(backend.SampleSet{
+	s := own(e.q.NewSamples(backend.SampleSet{
 		Pools:      []backend.Pool{{Data: backend.Mat(pool, 10, 4), Scale: 1}},
 		SourcePool: []int{0, 0}, Offsets: []int{0, 3, 5}, Rows: make([]int32, 5), Y: make([]float32, 5),
-	})
-	e.must(err)
-	e.owned = append(e.owned, s)
+	}))(e)
 	p, loss := e.in("p", t, zeros(2, 4)), e.outVec("loss", backend.Float64, 2)
 	b := e.in("b", t, zeros(3, 4))
 	on := func(off, rows, cols int) backend.Matrix {

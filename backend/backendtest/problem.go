@@ -97,9 +97,7 @@ func (e *env) newProblem(spec problemSpec) *problem {
 // place puts the set on the device; flush frees it.
 func (pb *problem) place(e *env) {
 	e.Helper()
-	s, err := e.q.NewSamples(pb.set)
-	e.must(err)
-	e.owned = append(e.owned, s)
+	s := own(e.q.NewSamples(pb.set))(e)
 	most := 1
 	for m := range pb.set.SourcePool {
 		most = max(most, pb.outputs(m))

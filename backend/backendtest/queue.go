@@ -6,7 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -29,8 +30,7 @@ func testHandOver(e *env) {
 	if q.Device() != e.dev {
 		e.failf("a queue of %+v says that it is one of %+v", e.dev.Info(), q.Device().Info())
 	}
-	deep, err := q.Device().NewQueue()
-	e.must(err)
+	deep := got(q.Device().NewQueue())(e)
 	defer deep.Close()
 	x := e.inVec("x", backend.Float32, normals(e.rng, backend.Float32, n))
 	y := backend.Vec(e.alloc(backend.Float32, n))
@@ -54,8 +54,7 @@ func testHandOver(e *env) {
 // testQueueClose closes queues before and after their device.
 func testQueueClose(e *env) {
 	q := e.queue()
-	buf, err := q.Alloc(backend.Float32, 3)
-	e.must(err)
+	buf := got(q.Alloc(backend.Float32, 3))(e)
 	if u := e.dev.Usage(); u.Buffers != 1 || u != q.Device().Usage() {
 		e.failf("one buffer in all, the device counts %+v, the queue's device %+v", u, q.Device().Usage())
 	}
@@ -76,8 +75,7 @@ func testQueueClose(e *env) {
 	first, second := other.q, other.queue()
 	other.alloc(backend.Float32, 3)
 	e.must(first.Close())
-	_, err = second.Alloc(backend.Float32, 3)
-	e.must(err)
+	got(second.Alloc(backend.Float32, 3))(e)
 	e.must(other.dev.Close())
 	if _, err := second.Alloc(backend.Float32, 1); !errors.Is(err, backend.ErrClosed) {
 		e.failf("Alloc on the queue of a closed device: expected ErrClosed, found %v", err)
@@ -94,35 +92,27 @@ func testQueueClose(e *env) {
 // testQueuesAtOnce runs every operation on several queues at the same time.
 func testQueuesAtOnce(e *env) {
 	const queues = 3
-	envs, calls, scalars := make([]*env, queues), make([][]call, queues), make([][][]float64, queues)
+	var envs [queues]*env
+	var calls [queues][]call
 	seed := e.rng.Uint64()
 	for i := range envs {
 		envs[i] = e.on(e.queue())
 		envs[i].rng = testrand.Stream(seed, "queues")
 		calls[i] = envs[i].calls(largeDims)
-		scalars[i] = make([][]float64, len(calls[i]))
 	}
-	var wg sync.WaitGroup
-	errs := make([]error, queues)
+	var scalars [queues][][]float64
+	var group errgroup.Group
 	for i := range envs {
-		wg.Go(func() {
-			for j, c := range calls[i] {
-				v, err := c.run()
-				scalars[i][j] = v
-				errs[i] = errors.Join(errs[i], err)
-			}
+		group.Go(func() (err error) {
+			scalars[i], err = runAll(calls[i], nil, nil)
+			return err
 		})
 	}
-	wg.Wait()
-	var first []result
+	e.must(group.Wait())
+	var lists [queues][]result
 	for i, f := range envs {
-		e.must(errs[i])
-		list := f.results(calls[i], scalars[i])
-		if i == 0 {
-			first = list
-		} else {
-			e.compare("on queues at the same time", list, first)
-		}
+		lists[i] = f.results(calls[i], scalars[i])
+		e.compare("on queues at the same time", lists[i], lists[0])
 		f.flush()
 	}
 }
@@ -173,8 +163,7 @@ func (e *env) repeat(z dims, include func(call) bool, seed uint64, record bool) 
 		return err
 	}
 	if record {
-		p, err := e.q.Record(do)
-		e.must(err)
+		p := got(e.q.Record(do))(e)
 		defer p.Free()
 		do = p.Run
 	}
@@ -269,8 +258,7 @@ func testRecordRefuses(e *env) {
 func testRecordFree(e *env) {
 	q := e.queue()
 	buf := e.alloc(backend.Float32, 5)
-	p, err := q.Record(func() error { return q.Fill(backend.Vec(buf), 3) })
-	e.must(err)
+	p := got(q.Record(func() error { return q.Fill(backend.Vec(buf), 3) }))(e)
 	if u := e.dev.Usage(); u.Buffers != 2 || u.Bytes != 20 {
 		e.failf("a buffer of 20 bytes and a program are counted as %+v", u)
 	}

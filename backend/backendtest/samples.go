@@ -46,11 +46,10 @@ func (e *env) refused(what string, change func(*backend.SampleSet)) {
 		Rows:       []int32{0, 3, 1, 1, 2},
 		Y:          []float32{1, 2, 3, 4, 5},
 	}
-	s, err := e.q.NewSamples(set)
-	e.must(err)
-	s.Free()
+	got(e.q.NewSamples(set))(e).Free()
 	change(&set)
-	if s, err = e.q.NewSamples(set); err == nil {
+	s, err := e.q.NewSamples(set)
+	if err == nil {
 		s.Free()
 	}
 	e.wantArgument(err, "NewSamples with %s", what)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -31,7 +32,7 @@ func positiveDefinite(rng *rand.Rand, k int, cond float64) dense {
 
 // onlyLower poisons the strict upper triangle.
 func onlyLower(a dense) []float64 {
-	v := append([]float64(nil), a.v...)
+	v := slices.Clone(a.v)
 	for i := range a.rows {
 		for j := i + 1; j < a.cols; j++ {
 			v[i*a.cols+j] = math.NaN()

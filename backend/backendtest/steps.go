@@ -68,10 +68,7 @@ func (e *env) newTrainedNet() *trainedNet {
 	draw(n.t*n.k, 1/math.Sqrt(float64(n.k)))
 	n.theta, n.grad = backend.Vec(e.buffer(f32, len(start), start)), zeroed(f32, len(start))
 	n.m, n.v = zeroed(f32, len(start)), zeroed(f32, len(start))
-	p, err := e.q.Record(n.makeStep)
-	e.must(err)
-	e.owned = append(e.owned, p)
-	n.step = p
+	n.step = own(e.q.Record(n.makeStep))(e)
 	return n
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -56,15 +57,7 @@ func (e *env) checkSVD(a dense) []float64 {
 	if size == 0 {
 		size = 1
 	}
-	unitS := make([]float64, p)
-	for i := range s {
-		unitS[i] = s[i] / size
-	}
-	unitA := zeros(m, n)
-	for i := range a.v {
-		unitA.v[i] = a.v[i] / size
-	}
-	e.near("U diag(s) V' / s_max", u.mul(diagonal(unitS)).mul(vt).v, unitA.v, bound)
+	e.near("U diag(s) V' / s_max", u.mul(diagonal(s).over(size)).mul(vt).v, a.over(size).v, bound)
 
 	only := e.outVec("s", t, p)
 	e.must(e.q.SVD(av, backend.Matrix{}, only, backend.Matrix{}))
@@ -93,10 +86,7 @@ func testSVDSpectrum(e *env) {
 
 // testSVDSpecial has matrices on which iterations deflate at once.
 func testSVDSpecial(e *env) {
-	ones := zeros(6, 9)
-	for i := range ones.v {
-		ones.v[i] = 1
-	}
+	ones := dense{6, 9, slices.Repeat([]float64{1}, 54)}
 	repeated := withSpectrum(e.rng, 12, 8, []float64{3, 3, 3, 1, 1, 0, 0, 0})
 	for _, c := range []struct {
 		name string
@@ -123,10 +113,7 @@ func testSVDScaled(e *env) {
 		e.part("scaled by %v", scale)
 		want := spectrum(9, 9, 1e5)
 		s := e.checkSVD(withSpectrum(e.rng, 20, 9, want).a.scaled(scale))
-		for i := range s {
-			s[i] /= scale
-		}
-		e.near("s", s, want, e.svdBound(20, 9))
+		e.near("s", dense{1, 9, s}.over(scale).v, want, e.svdBound(20, 9))
 	}
 }
 

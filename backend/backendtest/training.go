@@ -158,8 +158,7 @@ func testBatchRecorded(e *env) {
 	order := e.order(40, 100)
 	b := e.newBatch(40, 20, pb.samples.Outputs())
 	e.must(e.q.Synchronize())
-	p, err := q.Record(func() error { return q.Batch(pb.samples, order, b.x, b.y, b.task) })
-	e.must(err)
+	p := got(q.Record(func() error { return q.Batch(pb.samples, order, b.x, b.y, b.task) }))(e)
 	defer p.Free()
 	for range 3 {
 		copy(order, e.order(40, 100))
@@ -336,8 +335,7 @@ func testAdamRecorded(e *env) {
 	}
 	m, v, theta := state()
 	e.must(e.q.Synchronize())
-	p, err := q.Record(func() error { return q.Adam(&r, g, m, v, theta) })
-	e.must(err)
+	p := got(q.Record(func() error { return q.Adam(&r, g, m, v, theta) }))(e)
 	defer p.Free()
 	m2, v2, theta2 := state()
 	for step := 1; step <= 3; step++ {

@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -67,83 +68,72 @@ func testVectorScale(e *env) {
 func testDot(e *env) {
 	e.eachLength(func(t backend.DType, n int) {
 		x, y := normals(e.rng, t, n), normals(e.rng, t, n)
-		got, err := e.q.Dot(e.inVec("x", t, x), e.inVec("y", t, y))
-		e.must(err)
 		bound := e.eps(backend.Float64) * float64(n+4) * absDot(x, y)
-		e.near("x'y", []float64{got}, []float64{dot(x, y)}, bound)
+		e.near("x'y", []float64{got(e.q.Dot(e.inVec("x", t, x), e.inVec("y", t, y)))(e)}, []float64{dot(x, y)}, bound)
 	})
 }
 
 // testDotSum needs float64 sums, and float64 products of float32 values.
 func testDotSum(e *env) {
-	x := make([]float64, 10_001)
-	for i := range x {
-		x[i] = 0.5
-	}
+	x := slices.Repeat([]float64{0.5}, 10_001)
 	x[0] = 4096
 	v := e.inVec("x", backend.Float32, x)
-	got, err := e.q.Dot(v, v)
-	e.must(err)
-	e.same("x'x", []float64{got}, []float64{1<<24 + 2500})
+	e.same("x'x", []float64{got(e.q.Dot(v, v))(e)}, []float64{1<<24 + 2500})
 
 	many := make([]float64, 1)
 	e.must(e.q.Dots(v.Mat(1, len(x)), v.Mat(1, len(x)), many))
 	e.same("x'x by Dots", many, []float64{1<<24 + 2500})
 
 	big := e.inVec("x", backend.Float32, []float64{0x1p100, 0x1p100})
-	got, err = e.q.Dot(big, big)
-	e.must(err)
-	e.same("a product out of the range of float32", []float64{got}, []float64{0x1p201})
+	e.same("a product out of the range of float32", []float64{got(e.q.Dot(big, big))(e)}, []float64{0x1p201})
 }
 
-// stacks are the shapes of the rows that Dots and Combine take at once.
-func (e *env) stacks() [][2]int {
-	return [][2]int{{0, 0}, {0, 5}, {4, 0}, {1, 1}, {1, 1000}, {2, 17}, {3, 16}, {20, 33}, {21, 4097}, {100, 3}, {5, 70_000},
-		{1 + e.rng.IntN(40), 1 + e.rng.IntN(500)}}
+// eachStack runs f for all types and all shapes of rows, such as Dots and Combine take at once.
+func (e *env) eachStack(types []backend.DType, f func(t backend.DType, rows, n int)) {
+	for _, t := range types {
+		for _, z := range [][2]int{{0, 0}, {0, 5}, {4, 0}, {1, 1}, {1, 1000}, {2, 17}, {3, 16}, {20, 33}, {21, 4097}, {100, 3}, {5, 70_000},
+			{1 + e.rng.IntN(40), 1 + e.rng.IntN(500)}} {
+			e.part("%d by %d of %v", z[0], z[1], t)
+			f(t, z[0], z[1])
+		}
+	}
 }
 
 func testDots(e *env) {
-	for _, t := range []backend.DType{backend.Uint8, backend.Float16, backend.Float32, backend.Float64} {
-		of := max(t, backend.Float32)
-		for _, z := range e.stacks() {
-			rows, n, vectors := z[0], z[1], e.rng.IntN(8)
-			e.part("%d by %d of %v with %d of %v", rows, n, t, vectors, of)
-			a, x := normal(e.rng, t, rows, n), normal(e.rng, of, vectors, n)
-			if t == backend.Uint8 {
-				for i := range a.v {
-					a.v[i] = float64(e.rng.IntN(256))
-				}
-			}
-			got := make([]float64, vectors*rows)
-			am, xm := e.in("a", t, a), e.in("x", of, x)
-			e.must(e.q.Dots(am, xm, got))
-			want, size := product(1, x, a.t(), 0, dense{})
-			e.within("X A'", got, want.v, size.scaled(e.eps(backend.Float64)*float64(n+4)).v)
-			if rows > 0 && vectors > 0 {
-				i, j, alone := e.rng.IntN(rows), e.rng.IntN(vectors), make([]float64, 1)
-				e.must(e.q.Dots(am.Row(i).Mat(1, n), xm.Row(j).Mat(1, n), alone))
-				e.same("a product alone", alone, got[j*rows+i:][:1])
+	e.eachStack([]backend.DType{backend.Uint8, backend.Float16, backend.Float32, backend.Float64}, func(t backend.DType, rows, n int) {
+		of, vectors := max(t, backend.Float32), e.rng.IntN(8)
+		e.describe("%d by %d of %v with %d of %v", rows, n, t, vectors, of)
+		a, x := normal(e.rng, t, rows, n), normal(e.rng, of, vectors, n)
+		if t == backend.Uint8 {
+			for i := range a.v {
+				a.v[i] = float64(e.rng.IntN(256))
 			}
 		}
-	}
+		sums := make([]float64, vectors*rows)
+		am, xm := e.in("a", t, a), e.in("x", of, x)
+		e.must(e.q.Dots(am, xm, sums))
+		want, size := product(1, x, a.t(), 0, dense{})
+		e.within("X A'", sums, want.v, size.scaled(e.eps(backend.Float64)*float64(n+4)).v)
+		if rows > 0 && vectors > 0 {
+			i, j, alone := e.rng.IntN(rows), e.rng.IntN(vectors), make([]float64, 1)
+			e.must(e.q.Dots(am.Row(i).Mat(1, n), xm.Row(j).Mat(1, n), alone))
+			e.same("a product alone", alone, sums[j*rows+i:][:1])
+		}
+	})
 }
 
 func testCombine(e *env) {
-	for _, t := range floats {
-		for _, z := range e.stacks() {
-			rows, n := z[0], z[1]
-			e.part("%d by %d of %v", rows, n, t)
-			a, y := normal(e.rng, t, rows, n), normal(e.rng, t, n, 1)
-			coef := normal(e.rng, backend.Float64, rows, 1)
-			if rows > 1 {
-				coef.v[e.rng.IntN(rows)] = 0
-			}
-			yv := e.inoutVec("y", t, y.v)
-			e.must(e.q.Combine(coef.v, e.in("a", t, a), yv))
-			want, size := product(1, a.t(), coef, 1, y)
-			e.within("y", e.readVec(yv), want.v, size.scaled(e.eps(t)*float64(rows+4)).v)
+	e.eachStack(floats, func(t backend.DType, rows, n int) {
+		a, y := normal(e.rng, t, rows, n), normal(e.rng, t, n, 1)
+		coef := normal(e.rng, backend.Float64, rows, 1)
+		if rows > 1 {
+			coef.v[e.rng.IntN(rows)] = 0
 		}
-	}
+		yv := e.inoutVec("y", t, y.v)
+		e.must(e.q.Combine(coef.v, e.in("a", t, a), yv))
+		want, size := product(1, a.t(), coef, 1, y)
+		e.within("y", e.readVec(yv), want.v, size.scaled(e.eps(t)*float64(rows+4)).v)
+	})
 }
 
 // testCoefficients gives the host slices of Dots and Combine a wrong length.
@@ -191,11 +181,7 @@ func testFill(e *env) {
 		for _, v := range []float64{0, -1, 0.1, math.Inf(1), math.NaN(), math.Copysign(0, -1)} {
 			x := e.outVec("x", t, n)
 			e.must(e.q.Fill(x, v))
-			want := make([]float64, n)
-			for i := range want {
-				want[i] = v
-			}
-			e.same("x", e.readVec(x), rounded(t, want))
+			e.same("x", e.readVec(x), rounded(t, slices.Repeat([]float64{v}, n)))
 		}
 	})
 }
@@ -207,9 +193,7 @@ func testSameOperand(e *env) {
 		v := e.inoutVec("x", t, x)
 		e.must(e.q.Copy(v, v))
 		e.same("x copied to itself", e.readVec(v), x)
-		got, err := e.q.Dot(v, v)
-		e.must(err)
-		e.near("x'x", []float64{got}, []float64{dot(x, x)}, e.eps(backend.Float64)*104*dot(x, x))
+		e.near("x'x", []float64{got(e.q.Dot(v, v))(e)}, []float64{dot(x, x)}, e.eps(backend.Float64)*104*dot(x, x))
 		e.must(e.q.Axpy(1, v, v))
 		e.same("x + x", e.readVec(v), dense{1, 100, x}.scaled(2).v)
 	}
