@@ -4,7 +4,6 @@ package standin
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,7 +11,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func command(dir, name string, args ...string) (string, error) {
@@ -84,18 +84,15 @@ func (b *builder) object(u unit) (string, error) {
 // objects compiles units side by side.
 func (b *builder) objects(units []unit) ([]string, error) {
 	out := make([]string, len(units))
-	errs := make([]error, len(units))
-	slots := make(chan struct{}, max(1, runtime.NumCPU()))
-	var wg sync.WaitGroup
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
 	for i, u := range units {
-		wg.Go(func() {
-			slots <- struct{}{}
-			out[i], errs[i] = b.object(u)
-			<-slots
+		group.Go(func() (err error) {
+			out[i], err = b.object(u)
+			return err
 		})
 	}
-	wg.Wait()
-	return out, errors.Join(errs...)
+	return out, group.Wait()
 }
 
 // folder makes units of the .cpp files of src/name.

@@ -6,48 +6,26 @@ package standin
 // #include <dlfcn.h>
 // #include <stdlib.h>
 //
-// static int (*order)(const char *);
-// static void (*reset)(void), (*drop)(void);
-// static long (*calls)(const char *), (*work)(void);
-// static const char *(*function)(int), *(*logged)(int), *(*note)(void);
-// static int (*kinds)(void), (*misuses)(void), (*connections)(void);
-// static long long (*live)(int), (*misuse)(int);
+// #define FUNCTIONS(X) \
+// 	X(int, order, (const char *s), (s)) X(void, reset, (void), ()) X(void, drop, (void), ()) \
+// 	X(long, calls, (const char *s), (s)) X(long, work, (void), ()) \
+// 	X(const char *, function, (int i), (i)) X(const char *, logged, (int i), (i)) X(const char *, misuse_note, (void), ()) \
+// 	X(int, kinds, (void), ()) X(int, misuses, (void), ()) X(int, connections, (void), ()) \
+// 	X(long long, live, (int i), (i)) X(long long, misuse, (int i), (i))
 //
+// #define DEFINE(type, name, parameters, arguments) \
+// 	static type(*name) parameters; \
+// 	static type call_##name parameters { return name arguments; }
+// FUNCTIONS(DEFINE)
+//
+// #define FIND(type, name, parameters, arguments) \
+// 	if (!(*(void **)&name = dlsym(h, "standin_" #name))) return "the stand-in lacks standin_" #name;
 // static const char *attach(const char *path) {
 // 	void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 // 	if (!h) return dlerror();
-// 	*(void **)&order = dlsym(h, "standin_order");
-// 	*(void **)&reset = dlsym(h, "standin_reset");
-// 	*(void **)&drop = dlsym(h, "standin_drop");
-// 	*(void **)&calls = dlsym(h, "standin_calls");
-// 	*(void **)&work = dlsym(h, "standin_work");
-// 	*(void **)&function = dlsym(h, "standin_function");
-// 	*(void **)&logged = dlsym(h, "standin_logged");
-// 	*(void **)&note = dlsym(h, "standin_misuse_note");
-// 	*(void **)&kinds = dlsym(h, "standin_kinds");
-// 	*(void **)&misuses = dlsym(h, "standin_misuses");
-// 	*(void **)&live = dlsym(h, "standin_live");
-// 	*(void **)&misuse = dlsym(h, "standin_misuse");
-// 	*(void **)&connections = dlsym(h, "standin_connections");
-// 	if (!order || !reset || !drop || !calls || !work || !function || !logged || !note || !kinds || !misuses || !live || !misuse ||
-// 	    !connections)
-// 		return "the stand-in lacks a control function";
+// 	FUNCTIONS(FIND)
 // 	return 0;
 // }
-//
-// static int call_order(const char *s) { return order(s); }
-// static void call_reset(void) { reset(); }
-// static void call_drop(void) { drop(); }
-// static long call_calls(const char *s) { return calls(s); }
-// static long call_work(void) { return work(); }
-// static const char *call_function(int i) { return function(i); }
-// static const char *call_logged(int i) { return logged(i); }
-// static const char *call_note(void) { return note(); }
-// static int call_kinds(void) { return kinds(); }
-// static int call_connections(void) { return connections(); }
-// static int call_misuses(void) { return misuses(); }
-// static long long call_live(int i) { return live(i); }
-// static long long call_misuse(int i) { return misuse(i); }
 import "C"
 
 import (
@@ -126,7 +104,7 @@ func (c *Control) Check() {
 		c.tb.Errorf("left behind on the device: %v", left)
 	}
 	if m := misuse(); m != (Misuse{}) {
-		c.tb.Errorf("memory misused: %v; the last: %s", m, C.GoString(C.call_note()))
+		c.tb.Errorf("memory misused: %v; the last: %s", m, C.GoString(C.call_misuse_note()))
 		C.call_reset()
 	}
 }

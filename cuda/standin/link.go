@@ -62,25 +62,20 @@ func (b *builder) set(v Variant, core string) (string, error) {
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	tmp, err := os.MkdirTemp(b.cache, "linking-")
-	if err != nil {
-		return "", fmt.Errorf("standin: %w", err)
-	}
+	tmp := fmt.Sprintf("%s.%d", dir, os.Getpid())
 	defer os.RemoveAll(tmp)
-	if err := os.Chmod(tmp, 0o755); err != nil {
+	if err := os.MkdirAll(tmp, 0o755); err != nil {
 		return "", fmt.Errorf("standin: %w", err)
 	}
-	hidden, err := b.hide(tmp, v.Without)
+	hidden, err := b.hide(v.Without)
 	if err != nil {
 		return "", err
 	}
 	for _, l := range libraries {
 		args := append(objects[l.name], core, "-Wl,--no-as-needed")
-		for _, need := range l.needs {
-			for _, n := range libraries {
-				if n.name == need {
-					args = append(args, filepath.Join(tmp, n.soname[v.family()]))
-				}
+		for _, n := range libraries {
+			if slices.Contains(l.needs, n.name) {
+				args = append(args, filepath.Join(tmp, n.soname[v.family()]))
 			}
 		}
 		so := l.soname[v.family()]
@@ -95,28 +90,20 @@ func (b *builder) set(v Variant, core string) (string, error) {
 			}
 		}
 	}
-	if err := os.Remove(filepath.Join(tmp, "hidden.map")); err != nil {
-		return "", fmt.Errorf("standin: %w", err)
-	}
 	return dir, os.Rename(tmp, dir)
 }
 
 // info is the unit that tells a library which one it is.
 func (b *builder) info(v Variant, l library, deps string) unit {
-	stub := 0
-	if v.Stub && l.name == "cuda" {
-		stub = 1
-	}
-	return unit{filepath.Join(source, "info.cpp"), append(slices.Clone(includes),
-		"-DSTANDIN_KIND="+l.kind,
-		fmt.Sprintf("-DSTANDIN_FAMILY=%d", v.claim(l)),
-		fmt.Sprintf("-DSTANDIN_STUB=%d", stub)), deps}
+	stub := map[bool]int{true: 1}[v.Stub && l.name == "cuda"]
+	return unit{filepath.Join(source, "info.cpp"), append(slices.Clone(includes), "-DSTANDIN_KIND="+l.kind,
+		fmt.Sprintf("-DSTANDIN_FAMILY=%d", v.claim(l)), fmt.Sprintf("-DSTANDIN_STUB=%d", stub)), deps}
 }
 
 // hide writes a version script that keeps functions out of the libraries, and
 // returns the linker's option for it.
-func (b *builder) hide(dir string, names []string) (string, error) {
-	path := filepath.Join(dir, "hidden.map")
+func (b *builder) hide(names []string) (string, error) {
+	path := filepath.Join(b.cache, "hidden-"+hash(names...)+".map")
 	text := "{ global: *; };\n"
 	if len(names) > 0 {
 		text = "{ global: *; local: " + strings.Join(names, "; ") + "; };\n"
