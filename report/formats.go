@@ -16,16 +16,21 @@ func (p *Page) sheets() []Sheet {
 	out := []Sheet{p.Answer.sheet()}
 	for _, part := range p.Parts {
 		for _, f := range part.Figures {
-			s := f.Sheet
-			if f.Full != nil {
-				s = *f.Full
-			}
+			s := f.whole()
 			s.Title = f.Chart.Title
 			out = append(out, s)
 		}
 		out = append(out, part.Sheets...)
 	}
 	return out
+}
+
+// whole is all that is behind a figure.
+func (f Figure) whole() Sheet {
+	if f.Full != nil {
+		return *f.Full
+	}
+	return f.Sheet
 }
 
 // sheet is the answer as a table.
@@ -206,11 +211,7 @@ func (p *Page) WriteFigures(dir string) error {
 	}
 	for _, part := range p.Parts {
 		for _, f := range part.Figures {
-			sheet := f.Sheet
-			if f.Full != nil {
-				sheet = *f.Full
-			}
-			table, err := sheet.csv()
+			table, err := f.whole().csv()
 			if err != nil {
 				return err
 			}

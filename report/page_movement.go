@@ -13,23 +13,17 @@ import (
 
 // movement is how the order of the sources changed.
 func (r *runPage) movement() Part {
-	p := Part{ID: "movement", Title: "How relevance moved"}
 	n := len(r.rounds)
-	ranks := make([][]int, n)
-	for i, e := range r.rounds {
-		ranks[i] = rankOf(e.Nu)
-	}
+	sheet := Sheet{ID: "ranks-table", Columns: []string{"source"}}
+	var ranks [][]int
 	var times []string
-	for i := range r.rounds {
-		times = append(times, strconv.Itoa(i+1))
+	for i, e := range r.rounds {
+		ranks, times = append(ranks, rankOf(e.Nu)), append(times, strconv.Itoa(i+1))
+		sheet.Columns = append(sheet.Columns, "place in round "+times[i])
 	}
 	order := make([]int, len(r.Sources))
 	for m, place := range ranks[n-1] {
 		order[place-1] = m
-	}
-	sheet := Sheet{ID: "ranks-table", Columns: []string{"source"}}
-	for _, t := range times {
-		sheet.Columns = append(sheet.Columns, "place in round "+t)
 	}
 	var drawn []chart.Rank
 	for k, m := range order {
@@ -52,37 +46,37 @@ func (r *runPage) movement() Part {
 		}
 		moved.Rows = append(moved.Rows, row1(cells...))
 	}
-	p.Text = append(p.Text, say("Places are by the size of the relevance, the most relevant first. The rank correlation (Spearman) "+
-		"over all sources is one where two rounds have the same order and zero where they have nothing in common."))
-	p.Figures = append(p.Figures, Figure{ID: "ranks", Sheet: sheet, Chart: chart.Ranks("Places of the most relevant sources",
-		"A line for each of the sources that are the most relevant in the last round, through its places in all rounds.",
-		"round", "place by relevance", times, drawn)})
-	p.Sheets = append(p.Sheets, moved)
-	return p
+	return Part{ID: "movement", Title: "How relevance moved", Sheets: []Sheet{moved},
+		Text: []Sentence{say("Places are by the size of the relevance, the most relevant first. The rank correlation (Spearman) " +
+			"over all sources is one where two rounds have the same order and zero where they have nothing in common.")},
+		Figures: []Figure{{ID: "ranks", Sheet: sheet, Chart: chart.Ranks("Places of the most relevant sources",
+			"A line for each of the sources that are the most relevant in the last round, through its places in all rounds.",
+			"round", "place by relevance", times, drawn)}}}
 }
 
 // rankOf are the places of sources by the size of nu, from 1; of equals the first comes first.
 func rankOf(nu []float64) []int {
-	order := make([]int, len(nu))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(nu[b]), math.Abs(nu[a])) })
 	places := make([]int, len(nu))
-	for place, m := range order {
+	for place, m := range falling(len(nu), func(i int) float64 { return math.Abs(nu[i]) }) {
 		places[m] = place + 1
 	}
 	return places
 }
 
+// falling is the order of 0 to n - 1 by falling values, equals as they come.
+func falling(n int, value func(i int) float64) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
+	return order
+}
+
 // spearman is the correlation of the ranks of |a| and |b|, equals sharing the mean of their ranks; 0 where all of one are
 // equal.
 func spearman(a, b []float64) float64 {
-	return spearmanOfRanks(sharedRanks(a), sharedRanks(b))
-}
-
-func spearmanOfRanks(a, b []float64) float64 {
-	c := stat.Correlation(a, b, nil)
+	c := stat.Correlation(sharedRanks(a), sharedRanks(b), nil)
 	if math.IsNaN(c) {
 		return 0
 	}
@@ -90,11 +84,7 @@ func spearmanOfRanks(a, b []float64) float64 {
 }
 
 func sharedRanks(nu []float64) []float64 {
-	order := make([]int, len(nu))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(nu[a]), math.Abs(nu[b])) })
+	order := falling(len(nu), func(i int) float64 { return -math.Abs(nu[i]) })
 	out := make([]float64, len(nu))
 	for i := 0; i < len(order); {
 		j := i

@@ -148,7 +148,6 @@ func (r *runPage) costs() bool {
 }
 
 func (r *runPage) methods() Part {
-	p := Part{ID: "methods", Title: "What it was worth"}
 	write := func(v float64) string { return Score(r.metric, v) }
 	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Columns: []string{"method", metricTitle(r.metric),
 		"95 % interval: from", "to", "source samples", "cost", "rounds", "iterations", "leave-one-out loss"}}
@@ -163,11 +162,9 @@ func (r *runPage) methods() Part {
 		}
 		sheet.Rows = append(sheet.Rows, row1(cells...))
 	}
-	p.Figures = append(p.Figures, r.spend())
-	p.Text = append(p.Text, say("Less is better. Each point is a model that was fitted on the samples bought so far; "+
-		"bands and whiskers are 95 % intervals for other rows like those that it is measured on."))
-	p.Sheets = append(p.Sheets, sheet)
-	return p
+	return Part{ID: "methods", Title: "What it was worth", Figures: []Figure{r.spend()}, Sheets: []Sheet{sheet},
+		Text: []Sentence{say("Less is better. Each point is a model that was fitted on the samples bought so far; " +
+			"bands and whiskers are 95 % intervals for other rows like those that it is measured on.")}}
 }
 
 // spend is the score of each method against what was spent.
@@ -269,9 +266,6 @@ func withoutFar(lines []chart.Line) (near, far []chart.Line) {
 }
 
 func (r *runPage) sources() Part {
-	p := Part{ID: "sources", Title: "Where the next labels go"}
-	p.Text = append(p.Text, say("The share is the part of the next budget that the relevance after the last round gives a source. "+
-		"Its interval (90 %) and the chance of being among the five most relevant are over other target samples and other rows of the sources."))
 	list := slices.Clone(r.Result.Sources)
 	slices.SortStableFunc(list, func(a, b runs.SourceResult) int { return cmp.Compare(b.Share, a.Share) })
 	sheet := Sheet{ID: "shares-table", Columns: []string{"source", "share (%)", "from", "to", "in the top five (%)", "relevance",
@@ -291,20 +285,18 @@ func (r *runPage) sources() Part {
 			bars = append(bars, b)
 		}
 	}
-	p.Figures = append(p.Figures, Figure{ID: "shares", Sheet: sheet, Chart: chart.Bars("Share of the next budget",
-		"Bars of the sources with the largest shares, with 90 % intervals where they are known.", "source",
-		percentAxis("share of the next budget"), bars)})
-	return p
+	return Part{ID: "sources", Title: "Where the next labels go",
+		Text: []Sentence{say("The share is the part of the next budget that the relevance after the last round gives a source. " +
+			"Its interval (90 %) and the chance of being among the five most relevant are over other target samples and " +
+			"other rows of the sources.")},
+		Figures: []Figure{{ID: "shares", Sheet: sheet, Chart: chart.Bars("Share of the next budget",
+			"Bars of the sources with the largest shares, with 90 % intervals where they are known.", "source",
+			percentAxis("share of the next budget"), bars)}}}
 }
 
 func (r *runPage) labels() Part {
-	p := Part{ID: "labels", Title: "What was labelled in each round"}
 	last := r.rounds[len(r.rounds)-1]
-	order := make([]int, len(r.Sources))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last.Counts[b], last.Counts[a]) })
+	order := falling(len(r.Sources), func(m int) float64 { return float64(last.Counts[m]) })
 	sheet := Sheet{ID: "labels-table", Columns: []string{"source"}}
 	var names []string
 	for i := range r.rounds {
@@ -336,10 +328,8 @@ func (r *runPage) labels() Part {
 	if full > 0 {
 		line = append(line, plain(" Of some sources every row was drawn: they can give no more, and their share goes to others."))
 	}
-	p.Text = append(p.Text, line)
-	p.Figures = append(p.Figures, Figure{ID: "labels", Sheet: sheet, Chart: chart.Stacks("Rows labelled per source",
-		"Bars of the sources with the most rows, one shade for each round, the last the darkest.", "source",
-		countAxis("rows labelled"), names, stacks,
-		"all rows drawn")})
-	return p
+	return Part{ID: "labels", Title: "What was labelled in each round", Text: []Sentence{line},
+		Figures: []Figure{{ID: "labels", Sheet: sheet, Chart: chart.Stacks("Rows labelled per source",
+			"Bars of the sources with the most rows, one shade for each round, the last the darkest.", "source",
+			countAxis("rows labelled"), names, stacks, "all rows drawn")}}}
 }

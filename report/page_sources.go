@@ -38,15 +38,11 @@ func (d *sweepData) extremes() Part {
 
 func (d *sweepData) samplesOf(id, title string, t *targetData) Figure {
 	sheet := Sheet{ID: id + "-table", Columns: []string{"source", "rows drawn", "share of the next budget"}}
-	var order []int
-	for i := range d.sources {
-		if !math.IsNaN(t.samples[i]) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.samples[b], t.samples[a]) })
 	var bars []chart.Bar
-	for k, i := range order {
+	for k, i := range falling(len(d.sources), func(i int) float64 { return t.samples[i] }) {
+		if math.IsNaN(t.samples[i]) { // these come last
+			break
+		}
 		sheet.Rows = append(sheet.Rows, row1(name(d.sources[i]), count(t.samples[i]), part(t.shares[i])))
 		if k < 2*mostBars {
 			bars = append(bars, chart.Bar{Name: oneLine(d.sources[i]), Value: t.samples[i]})
@@ -67,9 +63,6 @@ func (d *sweepData) samplesOf(id, title string, t *targetData) Figure {
 
 // relevance is the large map of the shares that the relevance gives each source for each target.
 func (d *sweepData) relevance() Part {
-	p := Part{ID: "relevance", Title: "Which source is relevant for which target", Wide: true}
-	p.Text = append(p.Text, say("A row for each target, a column for each source: the share of the next budget that the relevance gives it, "+
-		"mean over seeds", d.atBudget(), ". Targets and sources with like rows and columns stand together, so that blocks are families."))
 	rowOrder, columnOrder := d.clustered()
 	values := make([][]float64, len(rowOrder))
 	var targets, sources []string
@@ -110,8 +103,9 @@ func (d *sweepData) relevance() Part {
 		XName: "source", YName: "target", Columns: sources, Rows: targets, Values: values, Legend: "share of the next budget (%)",
 		Text: percentAxis("").Text}, groups(sources), groups(targets))}
 	f.Cells = cellsOf(f.Chart, full)
-	p.Figures = append(p.Figures, f)
-	return p
+	return Part{ID: "relevance", Title: "Which source is relevant for which target", Wide: true, Figures: []Figure{f},
+		Text: []Sentence{say("A row for each target, a column for each source: the share of the next budget that the relevance gives it, "+
+			"mean over seeds", d.atBudget(), ". Targets and sources with like rows and columns stand together, so that blocks are families.")}}
 }
 
 // mostCells is how many cells a page can name.
@@ -172,15 +166,7 @@ func (d *sweepData) clustered() (targets, sources []int) {
 	if !all {
 		return clusterOrder(rows), sources
 	}
-	at := make([]int, len(sources))
-	for i, m := range sources {
-		at[m] = i
-	}
-	for i := range d.targets {
-		targets = append(targets, i)
-	}
-	slices.SortFunc(targets, func(a, b int) int { return cmp.Compare(at[d.place[d.targets[a].name]], at[d.place[d.targets[b].name]]) })
-	return targets, sources
+	return falling(len(d.targets), func(i int) float64 { return -float64(slices.Index(sources, d.place[d.targets[i].name])) }), sources
 }
 
 // anchor is the name by which links find a target.
@@ -189,9 +175,6 @@ func anchor(i int) string { return fmt.Sprintf("target-%d", i+1) }
 // table has a line for each target.
 func (d *sweepData) table() Part {
 	metric := d.summary.Metric
-	p := Part{ID: "targets", Title: "Each target", Wide: true}
-	p.Text = append(p.Text, say("Means over seeds", d.atBudget(), ". A click on the name of a column sorts by it; the name of a target "+
-		"leads to its sources."))
 	sheet := Sheet{ID: "targets-table", Title: "all targets", Open: true, Columns: []string{"target"}}
 	sheet.Columns = append(sheet.Columns, d.methods...)
 	if len(d.methods) > 1 {
@@ -216,8 +199,9 @@ func (d *sweepData) table() Part {
 		}
 		sheet.Rows = append(sheet.Rows, row1(cells...))
 	}
-	p.Sheets = append(p.Sheets, sheet)
-	return p
+	return Part{ID: "targets", Title: "Each target", Wide: true, Sheets: []Sheet{sheet},
+		Text: []Sentence{say("Means over seeds", d.atBudget(), ". A click on the name of a column sorts by it; the name of a target "+
+			"leads to its sources.")}}
 }
 
 // perTarget has a folded table of the strongest sources for each target.

@@ -74,21 +74,18 @@ func (d *sweepData) atBudget() Sentence {
 func (d *sweepData) answer() Answer {
 	var a Answer
 	metric := d.summary.Metric
+	var first runs.BudgetComparison
 	for _, c := range d.summary.Comparisons {
 		if c.Budget == d.budget {
-			a.Verdicts = append(a.Verdicts, judge(metric, c.Comparison))
+			if a.Verdicts = append(a.Verdicts, judge(metric, c.Comparison)); len(a.Verdicts) == 1 {
+				first = c
+			}
 		}
 	}
 	if len(a.Verdicts) == 0 {
 		m := d.summary.Methods[len(d.summary.Methods)-1]
 		a.Headline = say("The mean ", metricTitle(metric), " of ", methodWords(m.Method), " is ", score(metric, m.Value))
 		return a
-	}
-	var first runs.BudgetComparison
-	for _, c := range d.summary.Comparisons {
-		if c.Budget == d.budget && first.A == "" {
-			first = c
-		}
 	}
 	than := say(" than ", methodWords(first.B), " on average over targets", d.atBudget())
 	switch a.Verdicts[0].Answer {
@@ -129,7 +126,6 @@ func differenceAxis(metric string) chart.Axis {
 func (d *sweepData) differences() Part {
 	a, b := d.methods[0], d.methods[1]
 	metric := d.summary.Metric
-	p := Part{ID: "differences", Title: "Where it helped"}
 	title := fmt.Sprintf("%s over %s by target", upper(a), b)
 	desc := fmt.Sprintf("The difference of the %s of %s and %s for each target; blue where %s is better.", metricTitle(metric), b, a, a)
 	sheet := Sheet{ID: "map-table", Columns: []string{"target", a, b, "difference"}}
@@ -140,7 +136,6 @@ func (d *sweepData) differences() Part {
 		sheet.Rows = append(sheet.Rows, row1(name(t.name), score(metric, t.values[0]), score(metric, t.values[1]),
 			number(t.gain(), points(metric)(t.gain()))))
 	}
-	p.Text = append(p.Text, say("Blue: ", a, " is better. Orange: ", b, " is better. Means over seeds", d.atBudget(), "."))
 	axis := differenceAxis(metric)
 	f := Figure{ID: "map", Sheet: sheet}
 	if g := gridOf(names); g != nil {
@@ -157,8 +152,8 @@ func (d *sweepData) differences() Part {
 			f.Sheet.Note = "The figure has the ends of the list, the table all targets."
 		}
 	}
-	p.Figures = append(p.Figures, f)
-	return p
+	return Part{ID: "differences", Title: "Where it helped", Figures: []Figure{f},
+		Text: []Sentence{say("Blue: ", a, " is better. Orange: ", b, " is better. Means over seeds", d.atBudget(), ".")}}
 }
 
 func lines1(names []string) []string {
@@ -185,7 +180,6 @@ func extremesOf(names []string, values []float64, n int) []chart.Bar {
 // histogram counts the targets by their scores.
 func (d *sweepData) histogram() Part {
 	metric := d.summary.Metric
-	p := Part{ID: "histogram", Title: "How the targets fare"}
 	var all []float64
 	for _, t := range d.targets {
 		all = append(all, t.values[0], t.values[1])
@@ -203,13 +197,12 @@ func (d *sweepData) histogram() Part {
 		sheet.Rows = append(sheet.Rows, row1(score(metric, edges[i]), score(metric, edges[i+1]), whole(series[0].Counts[i]),
 			whole(series[1].Counts[i])))
 	}
-	axis := scoreAxis(metric, "")
-	p.Text = append(p.Text, say("Further left is better. Each target counts once, with its mean over seeds", d.atBudget(), "."))
-	p.Figures = append(p.Figures, Figure{ID: "scores", Sheet: sheet, Chart: chart.Histogram(
-		fmt.Sprintf("Targets by their %s", metricTitle(metric)),
-		fmt.Sprintf("Two histograms of the targets by %s: %s filled, %s as an outline.", metricTitle(metric), d.methods[0], d.methods[1]),
-		axis, countAxis("number of targets"), edges, series)})
-	return p
+	return Part{ID: "histogram", Title: "How the targets fare",
+		Text: []Sentence{say("Further left is better. Each target counts once, with its mean over seeds", d.atBudget(), ".")},
+		Figures: []Figure{{ID: "scores", Sheet: sheet, Chart: chart.Histogram(
+			fmt.Sprintf("Targets by their %s", metricTitle(metric)),
+			fmt.Sprintf("Two histograms of the targets by %s: %s filled, %s as an outline.", metricTitle(metric), d.methods[0], d.methods[1]),
+			scoreAxis(metric, ""), countAxis("number of targets"), edges, series)}}}
 }
 
 func binOf(edges []float64, v float64) int {
@@ -223,7 +216,6 @@ func binOf(edges []float64, v float64) int {
 // curves are the means of the methods over the budgets.
 func (d *sweepData) curves() Part {
 	metric := d.summary.Metric
-	p := Part{ID: "budgets", Title: "What more samples bring"}
 	sheet := Sheet{ID: "curves-table", Columns: []string{"method", "budget", "source samples", "mean " + metricTitle(metric), "runs"}}
 	var lines []chart.Line
 	for _, m := range d.summary.Methods {
@@ -248,17 +240,16 @@ func (d *sweepData) curves() Part {
 	}
 	x := countAxis("source samples, mean over targets")
 	x.Log = most > 4*least
-	p.Text = append(p.Text, say("Means over targets and seeds. What is certain about the differences is below, by pairs."))
-	p.Figures = append(p.Figures, Figure{ID: "curves", Sheet: sheet, Chart: chart.Lines("Mean "+metricTitle(metric)+" over budgets",
-		fmt.Sprintf("A line for each method through its mean %s at each budget.", metricTitle(metric)), x, scoreAxis(metric, "mean "), lines)})
-	return p
+	return Part{ID: "budgets", Title: "What more samples bring",
+		Text: []Sentence{say("Means over targets and seeds. What is certain about the differences is below, by pairs.")},
+		Figures: []Figure{{ID: "curves", Sheet: sheet, Chart: chart.Lines("Mean "+metricTitle(metric)+" over budgets",
+			fmt.Sprintf("A line for each method through its mean %s at each budget.", metricTitle(metric)), x, scoreAxis(metric, "mean "), lines)}}}
 }
 
 // comparisons are all pairs with their intervals.
 func (d *sweepData) comparisons() Part {
 	metric := d.summary.Metric
 	write := points(metric)
-	p := Part{ID: "comparisons", Title: "What is certain"}
 	sheet := Sheet{ID: "pairs-table", Columns: []string{"budget", "method", "compared with", "difference", "95 % interval: from",
 		"to", "better", "same", "worse", "sign test p"}}
 	var bars []chart.Bar
@@ -288,11 +279,11 @@ func (d *sweepData) comparisons() Part {
 	if len(near) < len(bars) {
 		sheet.Note = "Differences that are many times the others' are in the table alone."
 	}
-	p.Text = append(p.Text, say("Paired over targets, the seeds of a target averaged; positive where the first is better. "+
-		"An interval that leaves out zero is a difference that other targets like these would show too."))
-	p.Figures = append(p.Figures, Figure{ID: "pairs", Sheet: sheet, Chart: chart.Differences("Paired differences, with 95 % intervals",
-		"A point with an interval for each pair of methods and budget.", "methods", differenceAxis(metric), near, "worse", "better")})
-	return p
+	return Part{ID: "comparisons", Title: "What is certain",
+		Text: []Sentence{say("Paired over targets, the seeds of a target averaged; positive where the first is better. " +
+			"An interval that leaves out zero is a difference that other targets like these would show too.")},
+		Figures: []Figure{{ID: "pairs", Sheet: sheet, Chart: chart.Differences("Paired differences, with 95 % intervals",
+			"A point with an interval for each pair of methods and budget.", "methods", differenceAxis(metric), near, "worse", "better")}}}
 }
 
 // nearest is the scale of the smaller differences.

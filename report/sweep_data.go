@@ -108,14 +108,12 @@ func (t *targetData) gain() float64 {
 
 // strongest are the places of the n sources with the largest shares.
 func (t *targetData) strongest(n int) []int {
-	order := make([]int, 0, len(t.shares))
-	for i, v := range t.shares {
-		if v > 0 {
-			order = append(order, i)
-		}
+	order := falling(len(t.shares), func(i int) float64 { return t.shares[i] })
+	none := slices.IndexFunc(order, func(i int) bool { return !(t.shares[i] > 0) })
+	if none < 0 {
+		none = len(order)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.shares[b], t.shares[a]) })
-	return order[:min(n, len(order))]
+	return order[:min(n, none)]
 }
 
 // grid lays names such as fog_2 out by what stands before and behind their last underscore, where that fills at least half

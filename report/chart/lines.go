@@ -55,14 +55,13 @@ func Lines(title, desc string, x, y Axis, lines []Line) *Figure {
 	f.xAxis(p, x, sx, false)
 	f.Height = p.bottom + 44
 	for _, l := range lines {
-		points := l.Points
-		if l.Level && len(points) > 0 {
-			from, to := points[0], points[0]
-			from.X, to.X = 0, 1
-			f.band([]Point{from, to}, l.Color, scale{0, 1, p.left, p.right, false, 0}, sy)
+		if !l.Level || len(l.Points) == 0 {
+			f.band(l.Points, l.Color, sx, sy)
 			continue
 		}
-		f.band(points, l.Color, sx, sy)
+		from, to := l.Points[0], l.Points[0]
+		from.X, to.X = 0, 1
+		f.band([]Point{from, to}, l.Color, scale{0, 1, p.left, p.right, false, 0}, sy)
 	}
 	for _, l := range lines {
 		f.path(l, sx, sy, p)
@@ -104,14 +103,19 @@ func (f *Figure) path(l Line, sx, sy scale, p plot) {
 		f.line(p.left, y, p.right, y, l.class())
 		return
 	}
-	if len(l.Points) < 2 {
-		return
+	if len(l.Points) > 1 {
+		f.polyline(len(l.Points), l.class(), func(i int) (x, y float64) { return sx.at(l.Points[i].X), sy.at(l.Points[i].Y) })
 	}
-	var d strings.Builder
-	for i, q := range l.Points {
-		fmt.Fprintf(&d, "%c%s %s", "ML"[min(i, 1)], num(sx.at(q.X)), num(sy.at(q.Y)))
+}
+
+// polyline draws a line through n points.
+func (f *Figure) polyline(n int, class string, at func(i int) (x, y float64)) {
+	f.printf(`<path d="`)
+	for i := range n {
+		x, y := at(i)
+		f.printf("%c%s %s", "ML"[min(i, 1)], num(x), num(y))
 	}
-	f.printf(`<path d="%s" class="%s"/>`, d.String(), l.class())
+	f.printf(`" class="%s"/>`, class)
 }
 
 func (f *Figure) band(points []Point, color int, sx, sy scale) {

@@ -3,7 +3,6 @@ package chart
 import (
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // Rank is a row whose place, from 1, is known at several times.
@@ -56,15 +55,11 @@ func Ranks(title, desc, xName, yName string, times []string, rows []Rank) *Figur
 	}
 	f.text((p.left+p.right)/2, p.bottom+35, "mute", "middle", xName)
 	for k, r := range rows {
-		var d strings.Builder
-		for i, place := range r.Places {
-			fmt.Fprintf(&d, "%c%s %s", "ML"[min(i, 1)], num(x(i)), num(y(place)))
-		}
 		dash := ""
 		if k >= Series/2 {
 			dash = " dash"
 		}
-		f.printf(`<path d="%s" class="line s%d%s"/>`, d.String(), k%Series, dash)
+		f.polyline(len(r.Places), fmt.Sprintf("line s%d%s", k%Series, dash), func(i int) (float64, float64) { return x(i), y(r.Places[i]) })
 	}
 	for k, r := range rows {
 		for i, place := range r.Places {
