@@ -16,6 +16,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"golang.org/x/sys/unix"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
@@ -195,52 +196,51 @@ func (p *convProblem) fit(c pipeline.Conv, seeds int) (r convResult, err error) 
 
 // targetError fits the target's head by ridge regression and returns its error on the test rows.
 func (p *convProblem) targetError(q backend.Queue, net *pipeline.Network, target, test backend.Samples) (float64, error) {
-	tmp := backend.NewScope(q)
-	defer tmp.Close()
-	n, m := target.Len(), test.Len()
-	z, zt := tmp.Matrix(backend.Float32, n, width), tmp.Matrix(backend.Float32, m, width)
-	y := make([]float64, n)
-	for i, v := range p.target.Y {
-		y[i] = float64(v)
-	}
-	wide, labels := tmp.Matrix(backend.Float64, n, width), backend.Vec(backend.Upload(tmp, backend.Float64, y))
-	gram, c := tmp.Alloc(backend.Float64, width*width), tmp.Vector(backend.Float64, width)
-	w, pred := tmp.Vector(backend.Float32, width), tmp.Vector(backend.Float32, m)
-	if err := tmp.Err(); err != nil {
-		return 0, err
-	}
-	g, host := make([]float64, width*width), make([]float32, m)
-	err := cmp.Or(
-		net.Features(target, z),
-		net.Features(test, zt),
-		q.Copy(backend.Vec(wide.Buf), backend.Vec(z.Buf)),
-		q.Syrk(true, 1, wide, 0, backend.Mat(gram, width, width)),
-		q.Gemv(true, 1, wide, labels, 0, c),
-		backend.Get(q, g, gram, 0))
+	z, err := features(q, net, target)
 	if err != nil {
 		return 0, err
 	}
-	trace := 0.0
-	for i := range width {
-		trace += g[i*width+i]
-	}
-	for i := range width {
-		g[i*width+i] += convRidge * trace / width
-	}
-	err = cmp.Or(
-		backend.Put(q, gram, 0, g),
-		q.SolveSPD(1, width, 1, gram, c.Buf),
-		q.Copy(w, c),
-		q.Gemv(false, 1, zt, w, 0, pred),
-		backend.Get(q, host, pred.Buf, 0))
+	zt, err := features(q, net, test)
 	if err != nil {
 		return 0, err
 	}
+	var gram mat.Dense
+	var w, pred mat.VecDense
+	gram.Mul(z.T(), z)
+	ridge := convRidge * gram.Trace() / width
+	for i := range width {
+		gram.Set(i, i, gram.At(i, i)+ridge)
+	}
+	w.MulVec(z.T(), mat.NewVecDense(len(p.target.Y), wide(p.target.Y)))
+	if err := w.SolveVec(&gram, &w); err != nil {
+		return 0, err
+	}
+	pred.MulVec(zt, &w)
 	wrong := 0
-	for i, v := range host {
-		if math.IsNaN(float64(v)) || (v > 0.5) != (p.test.Y[i] > 0.5) {
+	for i, y := range p.test.Y {
+		if v := pred.AtVec(i); math.IsNaN(v) || (v > 0.5) != (y > 0.5) {
 			wrong++
 		}
 	}
-	return float64(wrong) / float64(m), nil
+	return float64(wrong) / float64(test.Len()), nil
+}
+
+// features are those of samples, a row for each.
+func features(q backend.Queue, net *pipeline.Network, s backend.Samples) (*mat.Dense, error) {
+	tmp := backend.NewScope(q)
+	defer tmp.Close()
+	z, host := tmp.Matrix(backend.Float32, s.Len(), width), make([]float32, s.Len()*width)
+	if err := tmp.Err(); err != nil {
+		return nil, err
+	}
+	err := cmp.Or(net.Features(s, z), backend.Get(q, host, z.Buf, 0))
+	return mat.NewDense(s.Len(), width, wide(host)), err
+}
+
+func wide(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = float64(x)
+	}
+	return out
 }

@@ -53,17 +53,17 @@ func (a Answer) sheet() Sheet {
 // Markdown is the page as a document without drawings.
 func (p *Page) Markdown() string {
 	var out strings.Builder
-	escape := func(s string) string {
-		return strings.NewReplacer(`\`, `\\`, "<", "&lt;", "&", "&amp;", "*", `\*`, "`", "\\`", "[", `\[`, "|", `\|`, "#", `\#`).Replace(s)
+	escape := strings.NewReplacer(`\`, `\\`, "<", "&lt;", "&", "&amp;", "*", `\*`, "`", "\\`", "[", `\[`, "|", `\|`, "#", `\#`).Replace
+	text := func(c Cell) string {
+		if c.Name || c.Code {
+			return escape(c.Text)
+		}
+		return c.Text
 	}
 	say := func(s Sentence) string {
 		var line strings.Builder
 		for _, c := range s {
-			if c.Name || c.Code {
-				line.WriteString(escape(c.Text))
-			} else {
-				line.WriteString(c.Text)
-			}
+			line.WriteString(text(c))
 		}
 		return line.String()
 	}
@@ -81,11 +81,7 @@ func (p *Page) Markdown() string {
 		for _, r := range s.Rows {
 			var cells []string
 			for _, c := range r.Cells {
-				if c.Name || c.Code {
-					cells = append(cells, strings.ReplaceAll(escape(c.Text), `\|`, "|")) // the table escapes these itself
-				} else {
-					cells = append(cells, c.Text)
-				}
+				cells = append(cells, strings.ReplaceAll(text(c), `\|`, "|")) // the table escapes these itself
 			}
 			t.Rows = append(t.Rows, cells)
 		}
