@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -100,31 +101,31 @@ func (a *asm) at(row, c reg.GPVirtual, e element, u int) operand.Mem {
 	return operand.Mem{Base: row, Index: c, Scale: uint8(e.size), Disp: u * a.width * e.size}
 }
 
-// widen loads a vector of elements as float32 from m.
-func (a *asm) widen(e element, m operand.Mem, dst reg.VecVirtual) {
-	switch e {
-	case u8:
+// widen loads a vector of elements as float32 from m, with zeros where the mask k,
+// if there is one, is not set, and no access there.
+func (a *asm) widen(e element, m operand.Mem, dst reg.VecVirtual, k ...operand.Op) {
+	switch {
+	case len(k) > 0 && e == u8:
+		a.VPMOVZXBD_Z(m, k[0], dst)
+	case len(k) > 0 && e == f16:
+		a.VCVTPH2PS_Z(m, k[0], dst)
+	case len(k) > 0:
+		a.VMOVUPS_Z(m, k[0], dst)
+	case e == u8:
 		a.VPMOVZXBD(m, dst)
-		a.VCVTDQ2PS(dst, dst)
-	case f16:
+	case e == f16:
 		a.VCVTPH2PS(m, dst)
-	case f32:
+	default:
 		a.VMOVUPS(m, dst)
+	}
+	if e == u8 {
+		a.VCVTDQ2PS(dst, dst)
 	}
 }
 
-// widenMasked is widen with zeros where the mask is not set, and no access
-// there. AVX-512 only.
-func (a *asm) widenMasked(e element, m operand.Mem, k reg.OpmaskVirtual, dst reg.VecVirtual) {
-	switch e {
-	case u8:
-		a.VPMOVZXBD_Z(m, k, dst)
-		a.VCVTDQ2PS(dst, dst)
-	case f16:
-		a.VCVTPH2PS_Z(m, k, dst)
-	case f32:
-		a.VMOVUPS_Z(m, k, dst)
-	}
+// store writes the float32 of v to m, where the mask k, if there is one, is set.
+func (a *asm) store(v reg.VecVirtual, m operand.Mem, k ...operand.Op) {
+	a.VMOVUPS(slices.Concat([]operand.Op{v}, k, []operand.Op{m})...)
 }
 
 // widenScalar loads one element as float32 into lane 0 of dst.
@@ -186,6 +187,28 @@ func (a *asm) rest(c reg.GPVirtual, limit string, body func(k reg.OpmaskVirtual)
 	a.KMOVW(ones.As32(), k)
 	body(k)
 	a.Label(end)
+}
+
+// columns runs body for the vectors of columns from c up to the parameter called
+// limit: in loops over so many of them at a time, u being the number within those, and
+// with AVX-512 for those that are left, under the mask k.
+func (a *asm) columns(c reg.GPVirtual, limit string, together []int, body func(u int, k ...operand.Op)) {
+	for _, n := range together {
+		a.loop(c, limit, n*a.width, func() {
+			for u := range n {
+				body(u)
+			}
+		})
+	}
+	if a.level == avx512 {
+		a.rest(c, limit, func(k reg.OpmaskVirtual) { body(0, k) })
+	}
+}
+
+// end leaves a function.
+func (a *asm) end() {
+	a.VZEROUPPER()
+	a.RET()
 }
 
 // fold adds the upper halves of a vector to the lower ones until four lanes

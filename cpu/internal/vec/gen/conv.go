@@ -86,8 +86,7 @@ func convTile(a *asm) {
 	done := a.label("done")
 	a.tileRows(acc, done, func(v reg.VecVirtual, m Mem) { a.VMOVUPS(v, m) })
 	a.Label(done)
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }
 
 // tileRows visits the vectors of the first m rows of C and jumps to end.
@@ -196,8 +195,7 @@ func poolRow(a *asm) {
 	a.ADDQ(as, arg)
 	a.DECQ(n)
 	a.JNE(LabelRef(loop))
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }
 
 // unpoolRow writes the gradient of poolRow.
@@ -250,8 +248,7 @@ func unpoolRow(a *asm) {
 	for h, v := range db {
 		a.VMOVUPS(v, Mem{Base: dbp, Disp: h * a.width * 4})
 	}
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }
 
 // adam writes one step of Adam.
@@ -288,6 +285,5 @@ func adam(a *asm) {
 	}
 	a.SUBQ(I32(a.width), n)
 	a.JNE(LabelRef(loop))
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/reg"
+	"github.com/mmcloughlin/avo/operand"
 )
 
 // converts writes dst = scale src for every element type.
@@ -14,24 +14,13 @@ func converts(a *asm) {
 		c, dst, src, scale := a.GP64(), a.param("dst"), a.param("src"), a.vec()
 		a.VBROADCASTSS(a.addr("scale"), scale)
 		a.XORQ(c, c)
-		for _, n := range []int{4, 1} {
-			a.loop(c, "n", n*a.width, func() {
-				for u := range n {
-					v := a.vec()
-					a.widen(e, a.at(src, c, e, u), v)
-					a.VMULPS(v, scale, v)
-					a.VMOVUPS(v, a.at(dst, c, f32, u))
-				}
-			})
-		}
-		if a.level == avx512 {
-			a.rest(c, "n", func(k reg.OpmaskVirtual) {
-				v := a.vec()
-				a.widenMasked(e, a.at(src, c, e, 0), k, v)
-				a.VMULPS(v, scale, v)
-				a.VMOVUPS(v, k, a.at(dst, c, f32, 0))
-			})
-		} else {
+		a.columns(c, "n", []int{4, 1}, func(u int, k ...operand.Op) {
+			v := a.vec()
+			a.widen(e, a.at(src, c, e, u), v, k...)
+			a.VMULPS(v, scale, v)
+			a.store(v, a.at(dst, c, f32, u), k...)
+		})
+		if a.level == avx2 {
 			a.loop(c, "n", 1, func() {
 				v := a.XMM()
 				a.widenScalar(e, a.at(src, c, e, 0), v)
@@ -39,7 +28,6 @@ func converts(a *asm) {
 				a.VMOVSS(v, a.at(dst, c, f32, 0))
 			})
 		}
-		a.VZEROUPPER()
-		a.RET()
+		a.end()
 	}
 }

@@ -50,8 +50,7 @@ func axpyTile(a *asm, rows int) {
 	a.DECQ(k)
 	a.JNE(LabelRef(loop))
 	a.eachTileRow(rows, cStride, func(i int, c Mem) { store(acc[i], c) })
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }
 
 // dotTile writes C += alpha A B over a tile of C, each element a dot product of four sums.
@@ -112,8 +111,7 @@ func dotTile(a *asm, rows int) {
 		a.VADDPD(t, s, s)
 		store(s, c)
 	})
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }
 
 // eachTileRow runs row for the first m rows of the tile of C.

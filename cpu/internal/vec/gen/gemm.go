@@ -12,18 +12,13 @@ import (
 // index scales 0, 1 and 2.
 const rowsPerBase = 3
 
-// gemmTiles writes the tile of this level: two vectors wide, and as high as
-// leaves registers for a row of B and an element of A.
-func gemmTiles(a *asm) {
-	if a.level == avx512 {
-		gemmTile(a, 12)
-	} else {
-		gemmTile(a, 6)
+// gemmTile writes C = alpha A B + beta C over one tile of C: two vectors wide, and as
+// high as leaves registers for a row of B and an element of A.
+func gemmTile(a *asm) {
+	rows := 12
+	if a.level == avx2 {
+		rows = 6
 	}
-}
-
-// gemmTile writes C = alpha A B + beta C over one tile of C.
-func gemmTile(a *asm, rows int) {
 	a.function("gemmTile", "(k int, a *float32, rs, cs int, b, c *float32, cStride, m, n int, alpha, beta float32)",
 		fmt.Sprintf("computes C = alpha A B + beta C over the first m <= %d rows", rows),
 		fmt.Sprintf("and n <= %d columns of a tile. Element (i, p) of A is at a[i*rs+p*cs] and all", 2*a.width),
@@ -58,8 +53,7 @@ func gemmTile(a *asm, rows int) {
 		a.VMULPS(alpha, r[1], r[1])
 	}
 	a.storeTile(acc)
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }
 
 // tileOperands loads k and what leads to A and B; the strides become bytes, of elements of

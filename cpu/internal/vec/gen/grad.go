@@ -47,8 +47,7 @@ func (g *grad) write() {
 		g.foldDouble(sum)
 		g.Store(sum.AsX(), g.ReturnIndex(i))
 	}
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
 
 // samples takes the given number of rows at a time while there are as many.
@@ -164,7 +163,7 @@ func (g *grad) dots(row, next []reg.GPVirtual) []reg.VecVirtual {
 			pv, v := g.vec(), g.vec()
 			g.VMOVUPS_Z(g.at(p, g.c, f32, 0), k, pv)
 			for r, acc := range sum {
-				g.widenMasked(g.element, g.at(row[r], g.c, g.element, 0), k, v)
+				g.widen(g.element, g.at(row[r], g.c, g.element, 0), v, k)
 				if g.element != f32 {
 					g.VMOVUPS(v, g.widened(scratch, 0, r, len(row)))
 				}

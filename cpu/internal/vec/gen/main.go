@@ -26,7 +26,7 @@ var files = []struct {
 	{"outputs", func(a *asm) { gathers(a); products(a); updates(a) }},
 	{"sums", func(a *asm) { dots(a); combine(a) }},
 	{"convert", converts},
-	{"gemm", gemmTiles},
+	{"gemm", gemmTile},
 	{"dgemm", dgemmTiles},
 	{"conv", func(a *asm) { convTile(a); poolRow(a); unpoolRow(a); adam(a) }},
 }

@@ -29,8 +29,7 @@ func (a *asm) eachTile(body func(o, i reg.GPVirtual, outputs int)) {
 			a.outerLoop(o, "outputs", outputs, func() { body(o, i, outputs) })
 		}
 	})
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }
 
 // gathers writes the copy of rows as float32 for every element type.
@@ -50,22 +49,16 @@ func gathers(a *asm) {
 			a.CMOVQGT(last, next)
 			row, ahead := a.storedRow(e, i), a.storedRow(e, next)
 			a.XORQ(c, c)
-			for _, n := range slices.Compact([]int{64 / e.size / a.width, 1}) { // a cache line at a time
-				a.loop(c, "d", n*a.width, func() {
+			line := slices.Compact([]int{64 / e.size / a.width, 1}) // a cache line at a time
+			a.columns(c, "d", line, func(u int, k ...Op) {
+				if u == 0 && len(k) == 0 {
 					a.PREFETCHT0(Mem{Base: ahead, Index: c, Scale: uint8(e.size)})
-					for u := range n {
-						v := a.vec()
-						a.widen(e, a.at(row, c, e, u), v)
-						a.VMOVUPS(v, a.at(dst, c, f32, u))
-					}
-				})
-			}
+				}
+				v := a.vec()
+				a.widen(e, a.at(row, c, e, u), v, k...)
+				a.store(v, a.at(dst, c, f32, u), k...)
+			})
 			if a.level == avx512 {
-				a.rest(c, "d", func(k reg.OpmaskVirtual) {
-					v := a.vec()
-					a.widenMasked(e, a.at(row, c, e, 0), k, v)
-					a.VMOVUPS(v, k, a.at(dst, c, f32, 0))
-				})
 				return
 			}
 			v := a.XMM()
@@ -74,8 +67,7 @@ func gathers(a *asm) {
 				a.VMOVSS(v, a.at(dst, c, f32, 0))
 			})
 		})
-		a.VZEROUPPER()
-		a.RET()
+		a.end()
 	}
 }
 
@@ -110,30 +102,17 @@ func products(a *asm) {
 			a.zero(sum...)
 		}
 		a.XORQ(c, c)
-		a.loop(c, "d", a.width, func() {
+		a.columns(c, "d", []int{1}, func(_ int, k ...Op) {
 			for r, v := range xv {
-				a.VMOVUPS(a.at(x[r], c, f32, 0), v)
+				a.widen(f32, a.at(x[r], c, f32, 0), v, k...)
 			}
 			for t, sum := range sums {
-				a.VMOVUPS(a.at(p[t], c, f32, 0), pv)
+				a.widen(f32, a.at(p[t], c, f32, 0), pv, k...)
 				for r, v := range xv {
 					a.VFMADD231PS(v, pv, sum[r])
 				}
 			}
 		})
-		if a.level == avx512 {
-			a.rest(c, "d", func(k reg.OpmaskVirtual) {
-				for r, v := range xv {
-					a.VMOVUPS_Z(a.at(x[r], c, f32, 0), k, v)
-				}
-				for t, sum := range sums {
-					a.VMOVUPS_Z(a.at(p[t], c, f32, 0), k, pv)
-					for r, v := range xv {
-						a.VFMADD231PS(v, pv, sum[r])
-					}
-				}
-			})
-		}
 		if a.level == avx2 {
 			for _, sum := range sums {
 				for _, v := range sum {
@@ -195,33 +174,20 @@ func updates(a *asm) {
 		}
 		x, q := a.matrixRows("x", i, gradRows), a.matrixRows("m", o, outputs)
 		a.XORQ(c, c)
-		a.loop(c, "d", a.width, func() {
+		a.columns(c, "d", []int{1}, func(_ int, k ...Op) {
 			xv, sum := a.vecs(gradRows), a.vec()
 			for r, v := range xv {
-				a.VMOVUPS(a.at(x[r], c, f32, 0), v)
+				a.widen(f32, a.at(x[r], c, f32, 0), v, k...)
 			}
 			for t, factor := range factors {
-				a.VMOVUPS(a.at(q[t], c, f32, 0), sum)
+				a.widen(f32, a.at(q[t], c, f32, 0), sum, k...)
 				for r, f := range factor {
 					a.VFMADD231PS(xv[r], f, sum)
 				}
-				a.VMOVUPS(sum, a.at(q[t], c, f32, 0))
+				a.store(sum, a.at(q[t], c, f32, 0), k...)
 			}
 		})
 		if a.level == avx512 {
-			a.rest(c, "d", func(k reg.OpmaskVirtual) {
-				xv, sum := a.vecs(gradRows), a.vec()
-				for r, v := range xv {
-					a.VMOVUPS_Z(a.at(x[r], c, f32, 0), k, v)
-				}
-				for t, factor := range factors {
-					a.VMOVUPS_Z(a.at(q[t], c, f32, 0), k, sum)
-					for r, f := range factor {
-						a.VFMADD231PS(xv[r], f, sum)
-					}
-					a.VMOVUPS(sum, k, a.at(q[t], c, f32, 0))
-				}
-			})
 			return
 		}
 		a.loop(c, "d", 1, func() {

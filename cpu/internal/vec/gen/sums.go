@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -19,28 +21,24 @@ type accumulator struct {
 // columns from 0 up to the parameter called limit.
 func (a *asm) accumulate(c reg.GPVirtual, limit string, y reg.GPVirtual, factor []reg.VecVirtual, src accumulator) {
 	a.XORQ(c, c)
+	vector := func(u int, k ...Op) {
+		sum := a.vec()
+		a.widen(f32, a.at(y, c, f32, u), sum, k...)
+		for r, f := range factor {
+			a.VFMADD231PS(slices.Concat([]Op{src.vector(u, r), f}, k, []Op{sum})...)
+		}
+		a.store(sum, a.at(y, c, f32, u), k...)
+	}
 	for _, n := range []int{2, 1} {
 		a.loop(c, limit, n*a.width, func() {
 			for u := range n {
-				sum := a.vec()
-				a.VMOVUPS(a.at(y, c, f32, u), sum)
-				for r, f := range factor {
-					a.VFMADD231PS(src.vector(u, r), f, sum)
-				}
-				a.VMOVUPS(sum, a.at(y, c, f32, u))
+				vector(u)
 			}
 			src.advance(n)
 		})
 	}
 	if a.level == avx512 {
-		a.rest(c, limit, func(k reg.OpmaskVirtual) {
-			sum := a.vec()
-			a.VMOVUPS_Z(a.at(y, c, f32, 0), k, sum)
-			for r, f := range factor {
-				a.VFMADD231PS(src.vector(0, r), f, k, sum)
-			}
-			a.VMOVUPS(sum, k, a.at(y, c, f32, 0))
-		})
+		a.rest(c, limit, func(k reg.OpmaskVirtual) { vector(0, k) })
 		return
 	}
 	a.loop(c, limit, 1, func() {
@@ -74,8 +72,7 @@ func combine(a *asm) {
 			})
 		})
 	}
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }
 
 // matrixRows returns the addresses of consecutive rows, from row i on, of the
@@ -118,8 +115,7 @@ func dots(a *asm) {
 			}
 		})
 	}
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }
 
 // dotsTile writes the products of some rows from row i of a on with one from row o of x on for each of sums.
