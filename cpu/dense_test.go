@@ -33,9 +33,7 @@ func TestAlphaZero(t *testing.T) {
 			if name[:4] == "Gemv" {
 				changed = part
 			}
-			if got, err := dev.Dot(changed, changed); err != nil || got != 4*float64(changed.Len) {
-				t.Errorf("%s in %v: the square of 2 C is %v, error %v", name, dt, got, err)
-			}
+			must.Equal(t, must.Get(dev.Dot(changed, changed))(t), 4*float64(changed.Len), "%s in %v: the square of 2 C", name, dt)
 		}
 		s.Close()
 	}

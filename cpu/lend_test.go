@@ -22,9 +22,7 @@ func TestLend(t *testing.T) {
 	}
 	before := dev.Usage().Bytes
 	lent := must.Get(backend.Lend(q, backend.Float16, stored))(t)
-	if used := dev.Usage().Bytes - before; used != 0 {
-		t.Errorf("%d bytes are in use for what is lent", used)
-	}
+	must.Equal(t, dev.Usage().Bytes-before, 0, "bytes in use for what is lent")
 	copied := must.Get(backend.NewBuffer(q, backend.Float16, stored))(t)
 	set := backend.SampleSet{SourcePool: []int{0}, Offsets: []int{0, n}}
 	for range n {
@@ -47,9 +45,7 @@ func TestLend(t *testing.T) {
 		got = append(got, out)
 		tmp.Close()
 	}
-	if !slices.Equal(got[0], got[1]) {
-		t.Errorf("%v of what is lent, %v of a copy", got[0], got[1])
-	}
+	must.EqualSlices(t, got[0], got[1], "of what is lent and of a copy")
 	stored[3] ^= 1
 	now := make([]uint16, len(stored))
 	if must.Do(t, backend.Get(q, now, lent, 0)); !slices.Equal(now, stored) {

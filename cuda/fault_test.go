@@ -26,9 +26,7 @@ func TestEveryCallFails(t *testing.T) {
 	sleep(t)
 	dev := opener(c, standin.Variant{})
 	end := func(b *opened) {
-		if err := b.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		must.Do(t, b.Close())
 	}
 	run := func() { // once to fill the caches of code
 		b, err := scenario(dev)
@@ -231,9 +229,7 @@ func TestDeviceLost(t *testing.T) {
 			t.Errorf("%s: expected a *LostError, found %T: %v", what, err, err)
 		}
 		for range 2 {
-			if again := works(b); again != error(lost) {
-				t.Errorf("%s: %v, and after that %v", what, err, again)
-			}
+			must.Equal(t, works(b), error(lost), "%s: %v, and after that", what, err)
 			if again := b.SolveSPD(0, 0, 0, nil, nil); again != error(lost) { // bad arguments
 				t.Errorf("%s: %v, and SolveSPD after that %v", what, err, again)
 			}

@@ -33,14 +33,10 @@ func TestLanes(t *testing.T) {
 		must.Do(t, uses(d))
 	}
 	for _, name := range made {
-		if n := c.Calls(name) - before[name]; n != 0 {
-			t.Errorf("ten more queues call %s %d times", name, n)
-		}
+		must.Equal(t, c.Calls(name)-before[name], 0, "calls of %s for ten more queues", name)
 	}
 	for _, name := range []string{"cublasDestroy_v2", "cusolverDnDestroy", "cuMemFreeHost", "cuStreamDestroy_v2"} {
-		if n := c.Calls(name); n != 0 {
-			t.Errorf("%s is called %d times before the device is closed", name, n)
-		}
+		must.Equal(t, c.Calls(name), 0, "calls of %s before the device is closed", name)
 	}
 	must.Do(t, d.Close())
 }
@@ -72,9 +68,7 @@ func TestLaneThatFails(t *testing.T) {
 	if err := q.Close(); !typed(err) {
 		t.Errorf("Close returned %v", err)
 	}
-	if n := c.Calls("cuStreamDestroy_v2") - before; n != 1 {
-		t.Errorf("%d streams were destroyed", n)
-	}
+	must.Equal(t, c.Calls("cuStreamDestroy_v2")-before, 1, "streams destroyed")
 	must.Do(t, uses(d))
 	must.Do(t, d.Close())
 }
@@ -100,17 +94,11 @@ func TestProcess(t *testing.T) {
 	if n := c.Calls("cuDevicePrimaryCtxRetain"); n > 1 {
 		t.Errorf("the context is retained %d times", n)
 	}
-	if n := c.Calls("cuDevicePrimaryCtxRelease_v2"); n != 0 {
-		t.Errorf("the context is released %d times", n)
-	}
-	if n := c.Connections(); n != 32 {
-		t.Errorf("the driver makes %d connections", n)
-	}
+	must.Equal(t, c.Calls("cuDevicePrimaryCtxRelease_v2"), 0, "releases of the context")
+	must.Equal(t, c.Connections(), 32, "connections")
 	t.Setenv("CUDA_DEVICE_MAX_CONNECTIONS", "4")
 	must.Do(t, must.Get(dev())(t).Close())
-	if n := c.Connections(); n != 4 {
-		t.Errorf("the driver makes %d connections, 4 were asked for", n)
-	}
+	must.Equal(t, c.Connections(), 4, "connections that were asked for")
 }
 
 // giveBack ends all contexts that the process holds.
@@ -172,9 +160,7 @@ func TestCaptureThatNeedsMore(t *testing.T) {
 			t.Errorf("run %d: %v", i, out)
 		}
 	}
-	if n := c.Calls("cuGraphLaunch"); n != 2 {
-		t.Errorf("%d graphs were launched", n)
-	}
+	must.Equal(t, c.Calls("cuGraphLaunch"), 2, "graphs launched")
 }
 
 // TestBrokenCaptures lets captures be refused and broken: the work is done all the same, and the next run tries again.
@@ -202,15 +188,11 @@ func TestBrokenCaptures(t *testing.T) {
 				}
 				launches = c.Calls("cuGraphLaunch")
 				must.Do(t, backendtest.RecordedSums(d, 1))
-				if got := c.Calls("cuGraphLaunch") - launches; got != 1 {
-					t.Errorf("three runs, the second of which is broken, launch %d graphs", got)
-				}
+				must.Equal(t, c.Calls("cuGraphLaunch")-launches, 1, "graphs launched in three runs, the second of which is broken")
 				launches = c.Calls("cuGraphLaunch")
 				c.FailFrom("cuStreamEndCapture", 1, code)
 				must.Do(t, backendtest.RecordedSums(d, 1))
-				if got := c.Calls("cuGraphLaunch") - launches; got != 0 {
-					t.Errorf("%d graphs are launched where none can be made", got)
-				}
+				must.Equal(t, c.Calls("cuGraphLaunch")-launches, 0, "graphs launched where none can be made")
 			})
 		}
 	}

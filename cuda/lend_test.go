@@ -172,9 +172,7 @@ func TestLentPools(t *testing.T) {
 				b.dev.withheld = withheld
 				what := fmt.Sprintf("d %d, lent %v, %d bytes withheld", d, lent, withheld)
 				before := c.Calls("cuLaunchKernel")
-				if got := must.Get(s.results(b, lent))(t); !bytes.Equal(got, want) {
-					t.Errorf("%s: other bytes", what)
-				}
+				must.EqualSlices(t, must.Get(s.results(b, lent))(t), want, "%s", what)
 				more := c.Calls("cuLaunchKernel") - before - launches
 				// Slabs of a chunk each, then of some.
 				if withheld == 0 && more != 0 || withheld > 0 && d == 261 && (more < 8 || more >= least) {
@@ -236,9 +234,7 @@ func TestLentOutOfMemory(t *testing.T) {
 			if err == nil && !forever && made > nth {
 				streamed++
 			}
-			if u := b.dev.Usage(); u != (backend.Usage{}) {
-				t.Errorf("%+v is in use", u)
-			}
+			must.Equal(t, b.dev.Usage(), (backend.Usage{}), "in use")
 			must.Do(t, b.Close())
 			c.Check()
 			if forever && made < nth {
@@ -283,9 +279,7 @@ func TestLentElsewhere(t *testing.T) {
 	refused("bytes of half an element", "no whole number", must.Err(b.Lend(backend.Float32, raw[:6])))
 	refused("bytes that are not aligned", "not aligned", must.Err(b.Lend(backend.Float32, raw[2:6])))
 	refused("no type", "not an element type", must.Err(b.Lend(0, raw)))
-	if err := must.Err(b.Record(func() error { _, err := b.Lend(backend.Float32, raw); return err })); !errors.Is(err, backend.ErrRecording) {
-		t.Errorf("Lend in a program: %v", err)
-	}
+	must.Is(t, must.Err(b.Record(func() error { _, err := b.Lend(backend.Float32, raw); return err })), backend.ErrRecording, "Lend in a program")
 
 	set := backend.SampleSet{SourcePool: []int{0}, Offsets: []int{0, 1}, Rows: []int32{1}, Y: []float32{1}}
 	draw := func(from backend.Buffer) (backend.Samples, error) {
@@ -321,16 +315,10 @@ func TestRoom(t *testing.T) {
 		t.Errorf("%d bytes of %d", whole, memory)
 	}
 	buf := must.Get(b.Alloc(backend.Uint8, 8<<20))(t)
-	if room := must.Get(b.Room())(t); room != whole-8<<20 {
-		t.Errorf("%d bytes beside 8 MiB, before %d", room, whole)
-	}
+	must.Equal(t, must.Get(b.Room())(t), whole-8<<20, "room beside 8 MiB")
 	buf.Free()
-	if room := must.Get(b.Room())(t); room != whole {
-		t.Errorf("%d bytes when they are free, before %d", room, whole)
-	}
+	must.Equal(t, must.Get(b.Room())(t), whole, "room when they are free")
 	buf = must.Get(b.Alloc(backend.Uint8, 60<<20))(t)
-	if room := must.Get(b.Room())(t); room != 0 {
-		t.Errorf("%d bytes beside 60 MiB", room)
-	}
+	must.Equal(t, must.Get(b.Room())(t), 0, "room beside 60 MiB")
 	buf.Free()
 }

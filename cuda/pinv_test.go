@@ -125,9 +125,7 @@ func TestUpright(t *testing.T) {
 		buf.Free()
 		must.Do(t, err)
 		_, size := math.Frexp(scale)
-		if far := scale != 0 && (size > 400 || size < -400); far != (exp != 0) {
-			t.Errorf("elements of about %v are divided by 2^%d", scale, exp)
-		}
+		must.Equal(t, scale != 0 && (size > 400 || size < -400), (exp != 0), "elements of about %v are divided by 2^%d", scale, exp)
 		for i := range a {
 			if math.Ldexp(got[i], exp) != a[i] || exp != 0 && math.Abs(got[i]) > 4 {
 				t.Errorf("%v became %v times 2^%d", a[i], got[i], exp)

@@ -44,12 +44,8 @@ func TestInputsInFlight(t *testing.T) {
 				want += float32(i * (i % 3))
 				must.Do(t, p.Run())
 			}
-			if n := waits(c) - before; n != 0 {
-				t.Errorf("%d runs without outputs waited %d times", runs, n)
-			}
-			if launches := c.Calls("cuGraphLaunch"); launches != runs-1 {
-				t.Errorf("%d runs after the first launched %d graphs", runs-1, launches)
-			}
+			must.Equal(t, waits(c)-before, 0, "waits of %d runs without outputs", runs)
+			must.Equal(t, c.Calls("cuGraphLaunch"), runs-1, "graphs launched by %d runs after the first", runs-1)
 			got := make([]float32, n)
 			must.Do(t, backend.Get(b, got, acc.Buf, 0))
 			for i, v := range got {
@@ -102,9 +98,7 @@ func TestCallsOfARun(t *testing.T) {
 	delete(count, "cuStreamSynchronize")
 	delete(count, "cuStreamQuery")
 	for _, name := range []string{"cuMemcpyHtoDAsync_v2", "cuGraphLaunch", "cuMemcpyDtoHAsync_v2"} {
-		if count[name] != runs {
-			t.Errorf("%d runs made %d calls of %s", runs, count[name], name)
-		}
+		must.Equal(t, count[name], runs, "calls of %s in %d runs", name, runs)
 		delete(count, name)
 	}
 	if len(count) > 0 {

@@ -77,7 +77,5 @@ func TestSamplesAtOnce(t *testing.T) {
 		func() error { return q.TaskGradient(samples, p, backend.Vector{}, grad, backend.Vector{}, loss) },
 		func() error { return backend.Get(q, got[:], loss.Buf, 0) },
 	))
-	if got[0] != 61 {
-		t.Errorf("the loss is %v, expected 61", got[0])
-	}
+	must.Equal(t, got[0], 61, "the loss")
 }

@@ -33,26 +33,18 @@ func TestThread(t *testing.T) {
 					on.Add(-1)
 					return mine
 				})
-				if !errors.Is(err, mine) {
-					t.Errorf("do returned %v", err)
-				}
+				must.Is(t, err, mine, "do")
 			}
 		})
 	}
 	wg.Wait()
-	if ran.Load() != 8*200 {
-		t.Errorf("%d jobs ran", ran.Load())
-	}
+	must.Equal(t, ran.Load(), 8*200, "jobs that ran")
 	last := false
 	if err := th.stop(func() error { last = true; return mine }); !errors.Is(err, mine) || !last {
 		t.Errorf("stop returned %v, its job ran: %v", err, last)
 	}
-	if err := th.stop(func() error { return mine }); err != nil {
-		t.Errorf("the second stop returned %v", err)
-	}
-	if err := th.do(first); !errors.Is(err, backend.ErrClosed) {
-		t.Errorf("do after stop returned %v", err)
-	}
+	must.Do(t, th.stop(func() error { return mine }))
+	must.Is(t, th.do(first), backend.ErrClosed, "do after stop")
 }
 
 // TestThreadStops races stop with do: every call returns, and a job is run or
@@ -94,9 +86,7 @@ func TestThreadPanic(t *testing.T) {
 		}()
 		_ = th.do(func() error { panic("mine") })
 	}()
-	if err := th.do(func() error { return nil }); err != nil {
-		t.Errorf("do after a panic: %v", err)
-	}
+	must.Do(t, th.do(func() error { return nil }))
 	if err := th.stop(func() error { return nil }); err != nil {
 		t.Error(err)
 	}

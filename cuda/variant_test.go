@@ -51,9 +51,7 @@ func TestUnavailable(t *testing.T) {
 	}
 	c := standin.Open(t)
 	for _, ordinal := range []int{-1, 1, 1 << 40} {
-		if _, err := Open(Options{Device: ordinal, LibDir: c.Dir(standin.Variant{})}); !errors.Is(err, nv.ErrNoDevice) {
-			t.Errorf("device %d of 1: %v", ordinal, err)
-		}
+		must.Is(t, must.Err(Open(Options{Device: ordinal, LibDir: c.Dir(standin.Variant{})})), nv.ErrNoDevice, "device %d of 1", ordinal)
 	}
 }
 
@@ -123,9 +121,7 @@ func TestProbe(t *testing.T) {
 			t.Errorf("device %d is %+v", i, d)
 		}
 	}
-	if live := c.Live(); live != (standin.Live{}) {
-		t.Errorf("Probe made %v", live)
-	}
+	must.Equal(t, c.Live(), (standin.Live{}), "what Probe made")
 	b := must.Get(Open(Options{Device: 1, LibDir: dir, TF32: true}))(t)
 	defer b.Close()
 	if i := b.Info(); i.Backend != "cuda" || i.Device != r.Devices[1].Name || i.MemoryBytes != r.Devices[1].MemoryBytes ||

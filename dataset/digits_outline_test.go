@@ -82,9 +82,7 @@ func TestFlattenCurves(t *testing.T) {
 		edges    int
 	}{"cubic": {cubic, 16}, "quadratic": {quad, 32}} {
 		edges := flatten(c.segments)
-		if len(edges) != c.edges {
-			t.Errorf("%s: %d edges, expected %d", name, len(edges), c.edges)
-		}
+		must.Equal(t, len(edges), c.edges, "%s: edges", name)
 		for i, e := range edges {
 			if r := math.Hypot(e.a.x, e.a.y); math.Abs(r-radius) > 5 {
 				t.Errorf("%s: edge %d starts at radius %v, expected %d", name, i, r, radius)

@@ -53,9 +53,7 @@ func TestBendDeviation(t *testing.T) {
 
 func TestCentroid(t *testing.T) {
 	var image [digitPixels]uint8
-	if got := centroid(image[:]); got != (point{}) {
-		t.Errorf("centroid of a black image is %v", got)
-	}
+	must.Equal(t, centroid(image[:]), (point{}), "centroid of a black image")
 	image[3*digitSide+20] = 50
 	image[5*digitSide+24] = 150
 	if got, want := centroid(image[:]), (point{23 - 13.5, 4.5 - 13.5}); got != want {

@@ -19,9 +19,7 @@ func TestRenderDigitsGolden(t *testing.T) {
 	images, labels := must.Get2(RenderDigits(500, 1))(t)
 	const want = "030c5326c47085a3789e9afc927a01cff998530ef84918f5a5b3a1faafa8355d"
 	sum := sha256.Sum256(append(slices.Clone(images), labels...))
-	if got := hex.EncodeToString(sum[:]); got != want {
-		t.Errorf("seed 1 gives images with SHA-256 %s, expected %s", got, want)
-	}
+	must.Equal(t, hex.EncodeToString(sum[:]), want, "SHA-256 of the images of seed 1")
 }
 
 func TestRenderDigitsThreadsAndSeeds(t *testing.T) {
@@ -181,17 +179,13 @@ func TestDigits(t *testing.T) {
 		t.Errorf("found %q with %d pools and %d tasks, binary %v", set.Name, len(set.Pools), len(set.Tasks), set.Binary)
 	}
 	base, labels := must.Get2(RenderDigits(n, seed))(t)
-	if alone, err := DigitLabels(n, seed); err != nil || !bytes.Equal(alone, labels) {
-		t.Errorf("the labels alone are others (error %v)", err)
-	}
+	must.EqualSlices(t, must.Get(DigitLabels(n, seed))(t), labels, "the labels alone")
 	for i, name := range corrupt.Names() {
 		p := set.Pools[i]
 		if p.Name != name || p.Rows != n || p.Height != 28 || p.Width != 28 {
 			t.Errorf("pool %d is %q with %d rows of %d by %d", i, p.Name, p.Rows, p.Height, p.Width)
 		}
-		if same := bytes.Equal(p.U8, base); same != (name == "identity") {
-			t.Errorf("pool %q equals the base images: %v", name, same)
-		}
+		must.Equal(t, bytes.Equal(p.U8, base), (name == "identity"), "pool %q equals the base images", name)
 	}
 	task := must.Get(set.TaskIndex("glass_blur_2"))(t)
 	for i, y := range set.Tasks[task].Labels {

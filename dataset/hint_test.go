@@ -15,9 +15,7 @@ func TestTaskIndexNamesTheClosest(t *testing.T) {
 			s.Tasks = append(s.Tasks, Task{Name: fmt.Sprintf("%s_%d", pool, class)})
 		}
 	}
-	if i, err := s.TaskIndex("glass_blur_2"); err != nil || i != 12 {
-		t.Fatalf("TaskIndex = %d, %v, want 12", i, err)
-	}
+	must.Equal(t, must.Get(s.TaskIndex("glass_blur_2"))(t), 12, "TaskIndex")
 	for name, want := range map[string]string{
 		"glas_blur_2": "expected one of glass_blur_2,",
 		"motion":      "expected one of motion_blur_0,",

@@ -56,9 +56,7 @@ func TestReadIDX(t *testing.T) {
 			if [3]uint32{uint32(rows), uint32(height), uint32(width)} != dims || !bytes.Equal(got, want) {
 				t.Errorf("%s: images of %d by %d by %d differ from %v", name, rows, height, width, dims)
 			}
-			if got, err := ReadIDXLabels(writeFile(t, path, pack(labels))); err != nil || !bytes.Equal(got, want[:dims[0]]) {
-				t.Errorf("%s: labels differ, %v", name, err)
-			}
+			must.EqualSlices(t, must.Get(ReadIDXLabels(writeFile(t, path, pack(labels))))(t), want[:dims[0]], "%s: labels", name)
 		}
 	}
 }

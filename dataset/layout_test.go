@@ -92,9 +92,7 @@ func TestReadLayoutRealData(t *testing.T) {
 	if !bytes.Equal(pixels, s.Pools[0].U8) {
 		t.Error("identity is not the IDX images")
 	}
-	if again, err := ReadLayout(filepath.Join(root, "mnist_c")); err != nil || again.Hash() != s.Hash() {
-		t.Errorf("read twice, two hashes; %v", err)
-	}
+	must.Equal(t, must.Get(ReadLayout(filepath.Join(root, "mnist_c")))(t).Hash(), s.Hash(), "the hash when read twice")
 	// The published bytes, not only the published values.
 	header := must.Get(os.ReadFile(filepath.Join(root, "mnist_c", "fog", "test_images.npy")))(t)
 	if want := npy.FormatHeader("|u1", 5000, 28, 28, 1); !bytes.HasPrefix(header, want) {

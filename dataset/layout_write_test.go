@@ -54,9 +54,7 @@ func TestWriteLayoutWritesNothingOver(t *testing.T) {
 	// What an interrupted call left out is filled in.
 	must.Do(t, os.Remove(filepath.Join(dir, "b", "test_images.npy")))
 	must.Do(t, WriteLayout(dir, []string{"a", "b"}, images, labels))
-	if s, err := ReadLayout(dir); err != nil || !bytes.Equal(s.Pools[1].U8, images[1]) {
-		t.Errorf("after filling in: %v", err)
-	}
+	must.EqualSlices(t, must.Get(ReadLayout(dir))(t).Pools[1].U8, images[1], "after filling in")
 }
 
 func TestWriteLayoutRefuses(t *testing.T) {

@@ -93,9 +93,7 @@ func TestValidate(t *testing.T) {
 	s.Binary = false
 	s.Tasks[0].Labels = []float32{-1, 2, 3.5, 0, 0, 1e30}
 	s.Tasks[0].Test = nil
-	if err := s.Validate(); err != nil {
-		t.Errorf("regression: %v", err)
-	}
+	must.Do(t, s.Validate())
 	for _, f := range faults {
 		s := smallSet()
 		f.spoil(s)
@@ -138,9 +136,7 @@ func TestHash(t *testing.T) {
 		task.Labels = append([]float32(nil), task.Labels...)
 		task.Train = append([]int32(nil), task.Train...)
 	}
-	if got := same.Hash(); got != want {
-		t.Errorf("without sharing %s, want %s", got, want)
-	}
+	must.Equal(t, same.Hash(), want, "hash without sharing")
 	prefix, short := smallSet(), smallSet()
 	prefix.Tasks[1].Train = prefix.Tasks[0].Train[:3]
 	short.Tasks[1].Train = []int32{0, 2, 3}
@@ -229,9 +225,7 @@ func BenchmarkHashFloat32(b *testing.B) {
 func TestTargets(t *testing.T) {
 	s := smallSet() // two tasks per pool
 	all := []int{0, 1, 2, 3, 4, 5}
-	if got := s.Targets(); !slices.Equal(got, all) {
-		t.Errorf("targets %v, want all", got)
-	}
+	must.EqualSlices(t, s.Targets(), all, "targets")
 	s.Pools[s.Tasks[3].Pool].Target = true
 	var its []int
 	for i, task := range s.Tasks {

@@ -193,9 +193,7 @@ func TestSyntheticIsReproducible(t *testing.T) {
 	}
 	small := generate(2500, seed)
 	for i := range small.Tasks {
-		if !slices.Equal(small.Tasks[i].Labels, one.Tasks[i].Labels[:2500]) {
-			t.Errorf("task %d: the labels of a smaller problem are not the first of a larger one", i)
-		}
+		must.EqualSlices(t, small.Tasks[i].Labels, one.Tasks[i].Labels[:2500], "task %d: labels of a smaller problem against the first of a larger one", i)
 	}
 	if !slices.Equal(small.Pools[0].F32, one.Pools[0].F32[:2500*9]) {
 		t.Error("the rows of a smaller problem are not the first of a larger one")
@@ -208,9 +206,7 @@ func TestSyntheticGolden(t *testing.T) {
 	must.Do(t, binary.Write(&raw, binary.LittleEndian, set.Pools[0].F32))
 	const want = "733fdf43d11f69d699be814466468454889b2d640ff9f2351faa113555a18cea"
 	sum := sha256.Sum256(raw.Bytes())
-	if got := hex.EncodeToString(sum[:]); got != want {
-		t.Errorf("seed 1 gives rows with SHA-256 %s, expected %s", got, want)
-	}
+	must.Equal(t, hex.EncodeToString(sum[:]), want, "SHA-256 of the rows of seed 1")
 }
 
 func TestSyntheticBadArguments(t *testing.T) {

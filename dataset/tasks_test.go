@@ -123,9 +123,7 @@ func TestLabelsThatAskForTooMuch(t *testing.T) {
 		t.Errorf("many pools: %d bytes allocated", n)
 	}
 	wantFault(t, "many pools", err, "made", "at most 1048576 tasks", "found 1049 pools and 1000 classes")
-	if s, err := newSet("made", pools[:2]); err != nil || len(s.Tasks) != 2*maxClasses {
-		t.Errorf("two pools of %d classes: %v", maxClasses, err)
-	}
+	must.Equal(t, len(must.Get(newSet("made", pools[:2]))(t).Tasks), 2*maxClasses, "tasks of two pools of %d classes", maxClasses)
 
 	// Wide pools may have as many labels as they have bytes.
 	wide := labelled{pool: &Pool{Rows: rows, Cols: 4 * classes, U8: make([]uint8, 4*classes*rows)}, classes: make([]int64, rows)}

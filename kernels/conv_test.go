@@ -164,11 +164,7 @@ func convCase(d *device, c Image, n int, rounded bool) {
 	which := l.forward()
 	y := download[float32](d, conv.Y.At, n*l.yp)
 	l.arg = download[uint8](d, conv.Arg.At, n*l.ap)
-	for i, v := range rows(y, n, l.yp, out) {
-		if !near(float64(v), l.y[i], 1e-5*l.mag[i]) {
-			t.Fatalf("%+v: y: element %d is %v, expected %v", c, i, v, l.y[i])
-		}
-	}
+	check(d, rows(y, n, l.yp, out), func(i int) (float64, float64) { return l.y[i], 1e-5 * l.mag[i] }, "%+v: y", c)
 	for i, v := range rows(l.arg, n, l.ap, out) {
 		if whole && v != which[i] || v > 4 {
 			t.Fatalf("%+v: arg: element %d is %d, expected %d", c, i, v, which[i])

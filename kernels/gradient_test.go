@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // TestLayout holds the tables against what the static assertions in common.cuh
@@ -25,9 +27,7 @@ func TestLayout(t *testing.T) {
 		{"SampleSource", unsafe.Sizeof(s), 40}, {"Pool", unsafe.Offsetof(s.Pool), 0}, {"Labels", unsafe.Offsetof(s.Labels), 24},
 		{"Outputs", unsafe.Offsetof(s.Outputs), 32}, {"Task", unsafe.Offsetof(s.Task), 36},
 	} {
-		if x.got != x.want {
-			t.Errorf("%s: %d, expected %d", x.what, x.got, x.want)
-		}
+		must.Equal(t, x.got, x.want, "%s", x.what)
 	}
 }
 

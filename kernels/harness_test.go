@@ -64,9 +64,7 @@ func TestSources(t *testing.T) {
 				t.Errorf("%s: %s: the size belongs in sizes.cuh", s.Name, m)
 			}
 		}
-		if m := ours.FindString(s.Text); m != "" {
-			t.Errorf("%s: %q: rows are a stride apart", s.Name, m)
-		}
+		must.Equal(t, ours.FindString(s.Text), "", "%s: rows that are no stride apart", s.Name)
 		for _, m := range include.FindAllStringSubmatch(s.Text, -1) {
 			name := strings.Trim(m[1], `"`)
 			if !slices.ContainsFunc(Headers(), func(h Source) bool { return h.Name == name }) {
@@ -154,9 +152,7 @@ func TestOrders(t *testing.T) {
 			must.Do(t, d.try(broken(fault, 3, 0, x), d.rng.Uint64()))
 			seen[string(raw(download[float32](d, x, 3*64)))] = true
 		}
-		if got := len(seen) > 1; got != want {
-			t.Errorf("fault %d: %d results in 40 orders", fault, len(seen))
-		}
+		must.Equal(t, len(seen) > 1, want, "fault %d: several results, %d of them in 40 orders", fault, len(seen))
 	}
 	for _, fault := range []int{12, 13} {
 		d.run(broken(fault, 3, 64*4, x))

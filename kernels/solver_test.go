@@ -3,6 +3,8 @@ package kernels
 import (
 	"math"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func TestSolveSPD(t *testing.T) {
@@ -63,11 +65,7 @@ func TestSolveSPD(t *testing.T) {
 			write(d, ap, a)
 			write(d, bp, b)
 			d.run(l)
-			for i, v := range download[float64](d, bp, n*k*r) {
-				if v != x[i] {
-					t.Fatalf("k = %d: another run gave %v, not %v", k, v, x[i])
-				}
-			}
+			must.EqualSlices(t, download[float64](d, bp, n*k*r), x, "k = %d: another run", k)
 			d.release()
 		}
 	}
@@ -94,9 +92,7 @@ func TestSolveSPDFails(t *testing.T) {
 				if s == at {
 					want = int32(order)
 				}
-				if got != want {
-					t.Errorf("k = %d, pivot %v of order %d in block %d: block %d reports %d", k, bad, order, at, s, got)
-				}
+				must.Equal(t, got, want, "k = %d, pivot %v of order %d in block %d: what block %d reports", k, bad, order, at, s)
 			}
 			d.release()
 		}
@@ -167,16 +163,13 @@ func matrixMoves[E float32 | float64](d *device, typ Real) {
 			a := normals[E](d, n*stride)
 			ap := upload(d, a, 0)
 			d.run(Symmetrise(typ, n, Matrix{ap, stride}, lower))
-			for k, got := range download[E](d, ap, n*stride) {
+			check(d, download[E](d, ap, n*stride), func(k int) (want, tolerance float64) {
 				i, j := k/stride, k%stride
-				want := a[k]
 				if j < n && (lower && j > i || !lower && j < i) {
-					want = a[j*stride+i]
+					k = j*stride + i
 				}
-				if got != want {
-					d.t.Fatalf("symmetrise %d: (%d, %d) is %v, expected %v", n, i, j, got, want)
-				}
-			}
+				return float64(a[k]), 0
+			}, "symmetrise %d, stride %d", n, stride)
 			d.release()
 		}
 	}
@@ -210,22 +203,19 @@ func TestScaleInverse(t *testing.T) {
 				if got := download[int32](d, rank, 1)[0]; int(got) != kept {
 					t.Fatalf("p = %d, cut-off %v: rank %d, expected %d", p, cut, got, kept)
 				}
-				for k, got := range download[float64](d, ap, rows*stride) {
+				check(d, download[float64](d, ap, rows*stride), func(k int) (want, tolerance float64) {
 					m := k % stride
-					want := a[k]
-					if m < cols {
-						if byRow {
-							m = k / stride
-						}
-						want = 0
-						if m < kept {
-							want = a[k] / s[m]
-						}
+					if m >= cols {
+						return a[k], 0
 					}
-					if got != want {
-						t.Fatalf("p = %d, cut-off %v: element %d is %v, expected %v", p, cut, k, got, want)
+					if byRow {
+						m = k / stride
 					}
-				}
+					if m >= kept {
+						return 0, 0
+					}
+					return a[k] / s[m], 0
+				}, "p = %d, cut-off %v", p, cut)
 				d.release()
 			}
 		}
@@ -256,9 +246,7 @@ func TestFindNonFinite(t *testing.T) {
 				l.Grid[0] = 3 // strides of the grid
 			}
 			d.run(l)
-			if got := download[uint64](d, first, 1)[0]; got != want {
-				t.Errorf("%v with %d bad elements: %d, expected %d", size, bad, got, want)
-			}
+			must.Equal(t, download[uint64](d, first, 1)[0], want, "%v with %d bad elements", size, bad)
 			d.release()
 		}
 	}

@@ -3,6 +3,8 @@ package kernels
 import (
 	"math"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 func TestHeads(t *testing.T) {
@@ -50,16 +52,12 @@ func TestHeads(t *testing.T) {
 		if got := download[float64](d, h.Loss, 1)[0]; !near(got, loss, 1e-12*loss) {
 			t.Errorf("%+v: the loss is %v, expected %v", c, got, loss)
 		}
-		for i, got := range rows(download[float32](d, h.DZ.At, c.n*ds), c.n, ds, c.k) {
-			if !near(float64(got), dz[i], 1e-5*(1+math.Abs(dz[i]))) {
-				t.Fatalf("%+v: dz: element %d is %v, expected %v", c, i, got, dz[i])
-			}
-		}
-		for i, got := range rows(download[float32](d, h.DW.At, c.tasks*ds), c.tasks, ds, c.k) {
-			if !near(float64(got), dw[i], 1e-4*(1+math.Abs(dw[i]))) {
-				t.Fatalf("%+v: dw: element %d is %v, expected %v", c, i, got, dw[i])
-			}
-		}
+		check(d, rows(download[float32](d, h.DZ.At, c.n*ds), c.n, ds, c.k), func(i int) (float64, float64) {
+			return dz[i], 1e-5 * (1 + math.Abs(dz[i]))
+		}, "%+v: dz", c)
+		check(d, rows(download[float32](d, h.DW.At, c.tasks*ds), c.tasks, ds, c.k), func(i int) (float64, float64) {
+			return dw[i], 1e-4 * (1 + math.Abs(dw[i]))
+		}, "%+v: dw", c)
 		same[float32](d, h.DW.At, c.tasks*ds, h.Launches()...)
 		// The loss alone, from the same start.
 		with := download[float64](d, h.Residual, c.n*c.outputs)
@@ -69,11 +67,7 @@ func TestHeads(t *testing.T) {
 		if got := download[float64](d, h.Loss, 1)[0]; !near(got, loss, 1e-12*loss) {
 			t.Errorf("%+v: the loss alone is %v, expected %v", c, got, loss)
 		}
-		for i, got := range download[float64](d, h.Residual, c.n*c.outputs) {
-			if got != with[i] {
-				t.Fatalf("%+v: residual %d is %v without gradient, %v with", c, i, got, with[i])
-			}
-		}
+		must.EqualSlices(t, download[float64](d, h.Residual, c.n*c.outputs), with, "%+v: residuals without gradient", c)
 		d.release()
 	}
 }

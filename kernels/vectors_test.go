@@ -1,17 +1,29 @@
 package kernels
 
 import (
+	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/x448/float16"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 var vectorSizes = []int{0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 3000, 5121}
 
 func near(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= tolerance || got == want || math.IsNaN(got) && math.IsNaN(want)
+}
+
+// check holds elements against those wanted, each within its tolerance.
+func check[E float32 | float64](d *device, got []E, want func(i int) (value, tolerance float64), format string, args ...any) {
+	d.t.Helper()
+	for i, v := range got {
+		if w, tolerance := want(i); !near(float64(v), w, tolerance) {
+			d.t.Fatalf("%s: element %d is %v, expected %v", fmt.Sprintf(format, args...), i, v, w)
+		}
+	}
 }
 
 func TestElementwise(t *testing.T) {
@@ -28,11 +40,7 @@ func elementwiseCases[E float32 | float64](d *device, typ Real) {
 		xp, yp := upload(d, x, skip), upload(d, y, size*d.rng.IntN(5))
 		check := func(what string, p Ptr, want func(i int) E, tolerance float64) {
 			d.t.Helper()
-			for i, v := range download[E](d, p, n) {
-				if !near(float64(v), float64(want(i)), tolerance) {
-					d.t.Fatalf("%s, n = %d: element %d is %v, expected %v", what, n, i, v, want(i))
-				}
-			}
+			check(d, download[E](d, p, n), func(i int) (float64, float64) { return float64(want(i)), tolerance }, "%s, n = %d", what, n)
 		}
 		eps := 8 * math.Pow(2, -23)
 		if typ == Float64 {
@@ -50,25 +58,23 @@ func elementwiseCases[E float32 | float64](d *device, typ Real) {
 		check("fill", xp, func(int) E { return E(math.Inf(-1)) }, 0)
 		check("fill", yp, func(int) E { return a }, 0)
 		write(d, xp, x)
+		to := d.alloc(8 * n)
+		d.run(Convert(typ, n, xp, to))
 		if typ == Float32 {
-			to := d.alloc(8 * n)
-			d.run(Convert(Float32, n, xp, to))
-			for i, v := range download[float64](d, to, n) {
-				if v != float64(x[i]) {
-					d.t.Fatalf("convert: element %d is %v, expected %v", i, v, x[i])
-				}
-			}
+			must.EqualSlices(d.t, download[float64](d, to, n), convert[float64](x), "convert")
 		} else {
-			to := d.alloc(4 * n)
-			d.run(Convert(Float64, n, xp, to))
-			for i, v := range download[float32](d, to, n) {
-				if v != float32(x[i]) {
-					d.t.Fatalf("convert: element %d is %v, expected %v", i, v, float32(x[i]))
-				}
-			}
+			must.EqualSlices(d.t, download[float32](d, to, n), convert[float32](x), "convert")
 		}
 		d.release()
 	}
+}
+
+func convert[D, S float32 | float64](x []S) []D {
+	out := make([]D, len(x))
+	for i, v := range x {
+		out[i] = D(v)
+	}
+	return out
 }
 
 func TestDots(t *testing.T) {
@@ -100,9 +106,7 @@ func TestDotsStored(t *testing.T) {
 			if want == nil {
 				want = got
 			}
-			if !slices.Equal(got, want) {
-				t.Fatalf("n = %d, type %d: %v, expected %v", n, c.of, got, want)
-			}
+			must.EqualSlices(t, got, want, "n = %d, type %d", n, c.of)
 		}
 		d.release()
 	}
@@ -121,16 +125,13 @@ func dotsCases[E float32 | float64](d *device, typ Real) {
 			X: upload(d, x, size*d.rng.IntN(4)), Out: d.alloc(8 * rows)}
 		p.Part = d.alloc(8 * p.PartLen())
 		d.run(p.Launches()...)
-		for i, got := range download[float64](d, p.Out, rows) {
-			want, mag := 0.0, 0.0
+		check(d, download[float64](d, p.Out, rows), func(i int) (want, tolerance float64) {
 			for j, v := range x {
 				want += float64(v) * float64(a[i*stride+j])
-				mag += math.Abs(float64(v) * float64(a[i*stride+j]))
+				tolerance += 1e-14 * math.Abs(float64(v)*float64(a[i*stride+j]))
 			}
-			if !near(got, want, 1e-14*mag) {
-				d.t.Fatalf("n = %d, row %d of %d: %v, expected %v", n, i, rows, got, want)
-			}
-		}
+			return want, tolerance
+		}, "%d rows of %d", rows, n)
 		same[float64](d, p.Out, rows, p.Launches()...)
 		d.release()
 	}
@@ -150,15 +151,12 @@ func TestDotsManyRows(t *testing.T) {
 			l[0].Grid[1] = 3 // each block has many groups
 		}
 		d.run(l...)
-		for i, got := range download[float64](d, p.Out, c.rows) {
-			want := 0.0
+		check(d, download[float64](d, p.Out, c.rows), func(i int) (want, tolerance float64) {
 			for j, v := range x {
 				want += float64(v) * float64(a[i*c.n+j])
 			}
-			if !near(got, want, 1e-9) {
-				t.Fatalf("%v: row %d is %v, expected %v", c, i, got, want)
-			}
-		}
+			return want, 1e-9
+		}, "%v", c)
 		d.release()
 	}
 }
@@ -216,16 +214,14 @@ func combineCases[E float32 | float64](d *device, typ Real, eps float64) {
 		yp := upload(d, y, 8*d.rng.IntN(3))
 		l := Combine(typ, rows, n, upload(d, coef, 0), Matrix{upload(d, a, 8*d.rng.IntN(3)), stride}, yp)
 		d.run(l)
-		for j, got := range download[E](d, yp, n) {
+		check(d, download[E](d, yp, n), func(j int) (want, tolerance float64) {
 			want, mag := float64(y[j]), 1.0
 			for i, c := range coef {
 				want += float64(E(c)) * float64(a[i*stride+j])
 				mag += math.Abs(c * float64(a[i*stride+j]))
 			}
-			if !near(float64(got), want, eps*mag*4) {
-				d.t.Fatalf("n = %d, %d rows: element %d is %v, expected %v", n, rows, j, got, want)
-			}
-		}
+			return want, eps * mag * 4
+		}, "%d rows of %d", rows, n)
 		d.release()
 	}
 }

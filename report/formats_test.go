@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"html"
 	"image/png"
 	"io"
@@ -81,9 +80,7 @@ func TestFormatsHaveTheSame(t *testing.T) {
 				for err == nil {
 					_, err = d.Token()
 				}
-				if !errors.Is(err, io.EOF) {
-					t.Errorf("%s: %s.svg: %v", kind, f.ID, err)
-				}
+				must.Is(t, err, io.EOF, "%s: %s.svg", kind, f.ID)
 				im := must.Get(png.DecodeConfig(bytes.NewReader(must.Get(os.ReadFile(filepath.Join(dir, f.ID+".png")))(t))))(t)
 				if w, h := int(3*f.Chart.Width), int(3*f.Chart.Height); im.Width != w || im.Height != h {
 					t.Errorf("%s: %s.png is %d by %d pixels, expected %d by %d", kind, f.ID, im.Width, im.Height, w, h)
@@ -100,8 +97,6 @@ func TestFormatsHaveTheSame(t *testing.T) {
 // Names that are no text, or of several lines, become text of one.
 func TestOneLine(t *testing.T) {
 	for name, want := range map[string]string{"a\nb\tc": "a�b�c", "\xff\xfe": "�", "名前 🦜": "名前 🦜", "a\u2028b": "a�b"} {
-		if got := oneLine(name); got != want {
-			t.Errorf("%q becomes %q, expected %q", name, got, want)
-		}
+		must.Equal(t, oneLine(name), want, "%q", name)
 	}
 }

@@ -63,9 +63,7 @@ func TestLargeSweep(t *testing.T) {
 		t.Errorf("the page has %d bytes, expected at most 2 MiB", len(page))
 	}
 	for digit := range 10 {
-		if n := bytes.Count(page, []byte(fmt.Sprintf(">…_%d</text>", digit))); n != 2 {
-			t.Errorf("the digit %d is a group %d times, expected once of the targets and once of the sources", digit, n)
-		}
+		must.Equal(t, bytes.Count(page, []byte(fmt.Sprintf(">…_%d</text>", digit))), 2, "groups of the digit %d, one of the targets and one of the sources", digit)
 	}
 }
 

@@ -243,9 +243,7 @@ func TestRunPage(t *testing.T) {
 func checkMarkup(t *testing.T, page []byte) {
 	t.Helper()
 	text := string(page)
-	if n := strings.Count(text, "<script"); n != 1 {
-		t.Errorf("the page has %d scripts", n)
-	}
+	must.Equal(t, strings.Count(text, "<script"), 1, "scripts of the page")
 	for _, never := range []string{"<img", "onerror=\"", "src=\"", "<iframe", "@import", "url("} {
 		if strings.Contains(text, never) {
 			t.Errorf("the page has %q", never)

@@ -15,13 +15,9 @@ func TestCount(t *testing.T) {
 		0: "0", 7: "7", 999: "999", 1000: "1,000", 33067: "33,067", 1234567.6: "1,234,568", -1500: "-1,500", -0.2: "0",
 		1e15: "1e+15", 2.5e20: "2.5e+20", math.Inf(1): "+Inf",
 	} {
-		if got := Count(v); got != want {
-			t.Errorf("Count(%v) = %q, expected %q", v, got, want)
-		}
+		must.Equal(t, Count(v), want, "Count(%v)", v)
 	}
-	if got := Count(math.NaN()); got != "NaN" {
-		t.Errorf("Count(NaN) = %q", got)
-	}
+	must.Equal(t, Count(math.NaN()), "NaN", "Count(NaN)")
 }
 
 func TestScore(t *testing.T) {
@@ -34,9 +30,7 @@ func TestScore(t *testing.T) {
 		{pipeline.MetricMSE, 0.0491649, "0.04916"},
 		{pipeline.MetricExcess, 1.2e-7, "1.2e-07"},
 	} {
-		if got := Score(test.metric, test.value); got != test.want {
-			t.Errorf("%s %v is written %q, expected %q", test.metric, test.value, got, test.want)
-		}
+		must.Equal(t, Score(test.metric, test.value), test.want, "%s %v", test.metric, test.value)
 	}
 }
 
@@ -82,6 +76,16 @@ func result(active, uniform, cost float64) *runs.Result {
 	}
 }
 
+// has reports the parts that a text lacks.
+func has(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("expected %q in\n%.10000s", p, text)
+		}
+	}
+}
+
 func TestResult(t *testing.T) {
 	for _, test := range []struct {
 		active, uniform, cost float64
@@ -94,11 +98,7 @@ func TestResult(t *testing.T) {
 		{0.05, 0.05, 33000, 0, []string{"active and uniform are equal (no interval from one run)"}, []string{"most relevant"}},
 	} {
 		got := Result(result(test.active, test.uniform, test.cost), test.top, Text)
-		for _, w := range test.want {
-			if !strings.Contains(got, w) {
-				t.Errorf("expected %q in\n%s", w, got)
-			}
-		}
+		has(t, got, test.want...)
 		for _, w := range test.avoid {
 			if strings.Contains(got, w) {
 				t.Errorf("unexpected %q in\n%s", w, got)
@@ -113,31 +113,21 @@ func TestResultWithIntervals(t *testing.T) {
 	r.Comparisons = []pipeline.Comparison{{A: "active", B: "uniform", Difference: -0.002, Interval: &[2]float64{-0.008, 0.004}, Rows: 1000}}
 	r.Sources[0].SourceIntervals = &runs.SourceIntervals{NuLow: -0.6, NuHigh: -0.4, ShareLow: 0.7, ShareHigh: 0.814, TopFive: 0.995}
 	got := Result(r, 2, Text)
-	for _, want := range []string{"active is 0.20 points worse than uniform (95 % interval -0.40 to +0.80 over 1,000 rows)",
-		"share   90 % interval  in the top five", "75.0 %  70.0 to 81.4 %            100 %"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("expected %q in\n%s", want, got)
-		}
-	}
+	has(t, got, "active is 0.20 points worse than uniform (95 % interval -0.40 to +0.80 over 1,000 rows)",
+		"share   90 % interval  in the top five", "75.0 %  70.0 to 81.4 %            100 %")
 	s := &runs.Summary{Metric: pipeline.MetricError}
 	seeds := pipeline.Comparison{A: "a", B: "c", Targets: 1, Seeds: 5, Interval: &[2]float64{0, 0.01}}
 	for _, c := range []pipeline.Comparison{{A: "a", B: "b", Targets: 1}, seeds} {
 		s.Comparisons = append(s.Comparisons, runs.BudgetComparison{Comparison: c})
 	}
 	got = Summary(s, Text)
-	for _, want := range []string{"none from one run", "+0.00 to +1.00 over 5 seeds"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("expected %q in\n%s", want, got)
-		}
-	}
+	has(t, got, "none from one run", "+0.00 to +1.00 over 5 seeds")
 }
 
 func TestBar(t *testing.T) {
 	for part, want := range map[float64]string{0: "", 1: strings.Repeat("█", 12), 0.5: strings.Repeat("█", 6), 1e-9: "▏", 1.0 / 12: "█",
 		7: strings.Repeat("█", 12), -1: "", 0.0625: "▊", 0.3: "███▋"} {
-		if got := bar(part); got != want {
-			t.Errorf("%g is drawn %q, expected %q", part, got, want)
-		}
+		must.Equal(t, bar(part), want, "%g drawn", part)
 	}
 	r := result(0.04, 0.05, 33000)
 	if got := Result(r, 2, Text); !strings.Contains(got, "████████████\n") || strings.Contains(Result(r, 2, Markdown), "█") {
@@ -174,26 +164,14 @@ func TestSummary(t *testing.T) {
 	}
 	s.Comparisons[0].Budget = 5000
 	got := Summary(s, Text)
-	for _, want := range []string{"budget  method   excess risk", " 5,000  active          0.05", "budget  comparison", "-0.002 to +0.022"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("expected %q in\n%s", want, got)
-		}
-	}
+	has(t, got, "budget  method   excess risk", " 5,000  active          0.05", "budget  comparison", "-0.002 to +0.022")
 }
 
 func TestNeededAndPlan(t *testing.T) {
 	got := Needed(pipeline.MetricExcess, 0.05, []runs.Needed{{Method: "active", Samples: 1234},
 		{Method: "uniform", Samples: 9000, Bound: "more than"}}, Markdown)
-	for _, want := range []string{"mean excess risk of 0.05", "| active | 1,234 |", "| uniform | more than 9,000 |"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("expected %q in\n%s", want, got)
-		}
-	}
+	has(t, got, "mean excess risk of 0.05", "| active | 1,234 |", "| uniform | more than 9,000 |")
 	got = Plan("p", []pipeline.EpochPlan{{Epoch: 1, Epsilon: 0.5, Beta: 9.87672e12, Cost: 3.95e13, Floor: 50},
 		{Epoch: 2, Cost: 10, Floor: 0}}, Markdown)
-	for _, want := range []string{"| 1 | 0.5 | 9.87672e+12 | 39,500,000,000,000 | 50 |", "| 2 | - | - | 10 | 0 |"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("expected %q in\n%s", want, got)
-		}
-	}
+	has(t, got, "| 1 | 0.5 | 9.87672e+12 | 39,500,000,000,000 | 50 |", "| 2 | - | - | 10 | 0 |")
 }

@@ -127,10 +127,6 @@ func TestPeak(t *testing.T) {
 	if math.Abs(p.BytesPerSecond/4.9e12-1) > .01 || math.Abs(p.Float32/66.9e12-1) > .01 || math.Abs(p.Float64/33.5e12-1) > .01 {
 		t.Errorf("the peak of an H200 is %+v", p)
 	}
-	if s := p.seconds(work{Bytes: p.BytesPerSecond, Float32: 3 * p.Float32}); s != 3 {
-		t.Errorf("three seconds of arithmetic beside one of memory take %g", s)
-	}
-	if s := (peak{BytesPerSecond: 1}).seconds(work{Float64: 1}); s != 0 {
-		t.Errorf("where the peak is not known the time is %g", s)
-	}
+	must.Equal(t, p.seconds(work{Bytes: p.BytesPerSecond, Float32: 3 * p.Float32}), 3, "three seconds of arithmetic beside one of memory")
+	must.Equal(t, (peak{BytesPerSecond: 1}).seconds(work{Float64: 1}), 0, "the time where the peak is not known")
 }

@@ -38,9 +38,7 @@ func TestBundle(t *testing.T) {
 	}
 	for _, name := range []string{"env.sh", "test-gpu.sh", "bench-gpu.sh"} {
 		want := must.Get(os.ReadFile(name))(t)
-		if got, err := os.ReadFile(filepath.Join(bundle, name)); err != nil || string(got) != string(want) {
-			t.Errorf("%s of the bundle: %v, %d bytes of %d", name, err, len(got), len(want))
-		}
+		must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(bundle, name)))(t)), string(want), "%s of the bundle", name)
 	}
 	tools := filepath.Join(dir, "tools")
 	must.Do(t, os.Mkdir(tools, 0o755))

@@ -34,9 +34,7 @@ func TestBuildHasTheFilesOfAFamily(t *testing.T) {
 			found = append(found, f.Name())
 		}
 		slices.Sort(names)
-		if !slices.Equal(found, names) {
-			t.Errorf("%s has %q, expected %q", dir, found, names)
-		}
+		must.EqualSlices(t, found, names, "%s", dir)
 	}
 }
 
@@ -129,18 +127,14 @@ func TestFaultsReachTheBindings(t *testing.T) {
 		if err == nil {
 			err = d.MemFree(p)
 		}
-		if !errors.Is(err, want) {
-			t.Errorf("MemAlloc: %v, expected %v", err, want)
-		}
+		must.Is(t, err, want, "MemAlloc")
 	}
 	c.Fail("cuMemAlloc_v2", 2, 2)
 	before := c.Calls("cuMemAlloc_v2")
 	alloc(nil)
 	alloc(nv.ErrOutOfMemory)
 	alloc(nil)
-	if n := c.Calls("cuMemAlloc_v2") - before; n != 3 {
-		t.Errorf("%d calls counted, expected 3", n)
-	}
+	must.Equal(t, c.Calls("cuMemAlloc_v2")-before, 3, "calls counted")
 	c.FailFrom("cuMemAlloc_v2", 1, 2)
 	alloc(nv.ErrOutOfMemory)
 	alloc(nv.ErrOutOfMemory)
@@ -152,15 +146,9 @@ func TestFaultsReachTheBindings(t *testing.T) {
 		t.Errorf("alive: %v", l)
 	}
 	c.FailWork(1, 719)
-	if err := d.MemsetD8Async(p, 1, 4, 0); err != nil {
-		t.Errorf("a fill is late, so that its failure is too; found %v", err)
-	}
-	if err := d.StreamSynchronize(0); !errors.Is(err, nv.ErrDeviceLost) {
-		t.Errorf("StreamSynchronize: %v, expected %v", err, nv.ErrDeviceLost)
-	}
-	if err := d.MemFree(p); !errors.Is(err, nv.ErrDeviceLost) {
-		t.Errorf("MemFree: %v, expected %v", err, nv.ErrDeviceLost)
-	}
+	must.Do(t, d.MemsetD8Async(p, 1, 4, 0)) // a fill is late, so that its failure is too
+	must.Is(t, d.StreamSynchronize(0), nv.ErrDeviceLost, "StreamSynchronize")
+	must.Is(t, d.MemFree(p), nv.ErrDeviceLost, "MemFree")
 }
 
 func TestCallsAreLogged(t *testing.T) {
@@ -177,9 +165,7 @@ func TestCallsAreLogged(t *testing.T) {
 	if got, want := c.Log(), []string{"cuDeviceGetCount", "cuDriverGetVersion"}; !slices.Equal(got, want) {
 		t.Errorf("log %q, expected %q", got, want)
 	}
-	if c.Functions()["cuDeviceGetCount"] != 1 {
-		t.Errorf("functions %v", c.Functions())
-	}
+	must.Equal(t, c.Functions()["cuDeviceGetCount"], 1, "calls of cuDeviceGetCount")
 	c.Lose()
 	must.Fail(t, "counting a lost device", must.Err(lib.Driver.DeviceGetCount()))
 }
@@ -204,13 +190,9 @@ func TestLeaksAreReported(t *testing.T) {
 	release()
 	c.Check()
 	want := "left behind on the device: 1 device blocks, 100 device bytes, 1 streams"
-	if !slices.Equal(r.failures, []string{want}) {
-		t.Errorf("found %q, expected %q", r.failures, want)
-	}
+	must.EqualSlices(t, r.failures, []string{want}, "failures")
 	c.Check()
-	if len(r.failures) != 1 {
-		t.Errorf("a leak is reported twice: %q", r.failures)
-	}
+	must.Equal(t, len(r.failures), 1, "reports of a leak")
 }
 
 const childVariable = "STANDIN_TEST_CHILD"
@@ -243,14 +225,10 @@ func TestChild(t *testing.T) {
 func child(t *testing.T, dir string) {
 	lib, _, err := nv.Open(nv.Options{Dir: dir})
 	must.Do(t, err)
-	if n, err := lib.Driver.DeviceGetCount(); err != nil || n != 2 {
-		t.Fatalf("DeviceGetCount = %d, %v; expected 2", n, err)
-	}
+	must.Equal(t, must.Get(lib.Driver.DeviceGetCount())(t), 2, "DeviceGetCount")
 	device(t, lib.Driver)
 	must.Get(lib.Driver.MemAlloc(64))(t)
-	if _, err := lib.Driver.MemAlloc(64); !errors.Is(err, nv.ErrOutOfMemory) {
-		t.Fatalf("the second MemAlloc: %v", err)
-	}
+	must.Is(t, must.Err(lib.Driver.MemAlloc(64)), nv.ErrOutOfMemory, "the second MemAlloc")
 }
 
 func TestCountersOfNoProcess(t *testing.T) {

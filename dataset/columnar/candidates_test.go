@@ -74,13 +74,9 @@ func TestCandidatesOfLabelledRows(t *testing.T) {
 					at++
 					return true
 				}))
-				if at != 300 {
-					t.Errorf("%d ids, expected 300", at)
-				}
+				must.Equal(t, at, 300, "ids")
 			}
-			if _, err := OpenCandidates(bare, "", 0); err == nil || !strings.Contains(err.Error(), "target samples") {
-				t.Errorf("a target without labels: %v", err)
-			}
+			must.Fail(t, "a target without labels", must.Err(OpenCandidates(bare, "", 0)), "target samples")
 			if a, b := must.Get(Digest(full))(t), must.Get(Digest(bare))(t); a == b || len(a) != 64 {
 				t.Errorf("digests %s and %s", a, b)
 			}

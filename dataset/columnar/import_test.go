@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -214,9 +213,7 @@ func compare(t *testing.T, set *dataset.Set, records []record, sources, classes 
 			}
 		}
 	}
-	if len(set.Tasks) != len(sources)*len(classes) {
-		t.Errorf("%d tasks, want %d", len(set.Tasks), len(sources)*len(classes))
-	}
+	must.Equal(t, len(set.Tasks), len(sources)*len(classes), "tasks")
 }
 
 // Without a split, nothing is held out; with folds a part of the target's labelled
@@ -279,13 +276,9 @@ func TestImportAgain(t *testing.T) {
 	must.Fail(t, "another manifest", Import(t.Context(), other, out, none), out, "expected no folder or one of the same import")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Import(ctx, other, filepath.Join(dir, "cancelled"), none); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	must.Is(t, Import(ctx, other, filepath.Join(dir, "cancelled"), none), context.Canceled, "cancelled")
 	entries := must.Get(os.ReadDir(dir))(t)
-	if len(entries) != 3 {
-		t.Errorf("left behind: %v", entries)
-	}
+	must.Equal(t, len(entries), 3, "what is left behind")
 }
 
 func TestImportRefuses(t *testing.T) {

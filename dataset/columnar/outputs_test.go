@@ -78,8 +78,6 @@ func TestSeveralOutputsOfSplitFiles(t *testing.T) {
 				got.ones += int(task.Labels[r])
 			}
 		}
-		if got != want[task.Name] {
-			t.Errorf("task %s: %+v, expected %+v", task.Name, got, want[task.Name])
-		}
+		must.Equal(t, got, want[task.Name], "task %s", task.Name)
 	}
 }

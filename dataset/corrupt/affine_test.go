@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -71,9 +72,7 @@ func TestAffineSettings(t *testing.T) {
 		}
 		var same image
 		centred(a(0)).warp(&same, &src)
-		if same != src {
-			t.Errorf("%s by 0 changed the image", name)
-		}
+		must.Equal(t, same, src, "%s by 0", name)
 	}
 
 	// The horizontal axis stays, the vertical one turns by the angle.
@@ -121,7 +120,5 @@ func TestTranslateMovesThreePixelsEitherWay(t *testing.T) {
 			t.Fatalf("a translation is %d of the four shifts", matches)
 		}
 	}
-	if seen != [2][2]bool{{true, true}, {true, true}} {
-		t.Errorf("200 translations used the shifts %v", seen)
-	}
+	must.Equal(t, seen, [2][2]bool{{true, true}, {true, true}}, "shifts of 200 translations")
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -140,9 +141,7 @@ func TestCannyOutline(t *testing.T) {
 	for _, v := range []uint8{0, 1, 128, 255} {
 		flat := filled(v)
 		cannyEdges(&dst, &flat, nil)
-		if dst != (image{}) {
-			t.Errorf("a flat image of level %d has edges", v)
-		}
+		must.Equal(t, dst, (image{}), "a flat image of level %d", v)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -52,9 +51,7 @@ func filled(v uint8) (m image) {
 
 func TestNames(t *testing.T) {
 	names := Names()
-	if !slices.Equal(names, published) {
-		t.Errorf("names are %v: expected %v", names, published)
-	}
+	must.EqualSlices(t, names, published, "names")
 	names[0] = "changed"
 	if Names()[0] != "identity" {
 		t.Error("the caller can change the names")
@@ -70,9 +67,7 @@ func TestGenerateIsApplyWithTheImagesOwnStream(t *testing.T) {
 			one := make([]uint8, pixels)
 			stream := rand.New(rand.NewChaCha8(streamSeed(seed, name, i)))
 			must.Do(t, Apply(one, images[i*pixels:(i+1)*pixels], name, stream))
-			if !bytes.Equal(one, all[i*pixels:(i+1)*pixels]) {
-				t.Errorf("%s: image %d differs from Apply with its stream", name, i)
-			}
+			must.EqualSlices(t, one, all[i*pixels:(i+1)*pixels], "%s: image %d against Apply with its stream", name, i)
 		}
 	}
 }
@@ -85,9 +80,7 @@ func TestGenerateDoesNotDependOnThreads(t *testing.T) {
 		want := must.Get(Generate(name, images, seed, 1))(t)
 		for _, threads := range []int{1, 2, 3, 1 << 40} {
 			got := must.Get(Generate(name, images, seed, threads))(t)
-			if !bytes.Equal(got, want) {
-				t.Errorf("%s: %d threads change the result", name, threads)
-			}
+			must.EqualSlices(t, got, want, "%s with %d threads", name, threads)
 		}
 	}
 	if !bytes.Equal(images, before) {
@@ -105,13 +98,9 @@ func TestRandomness(t *testing.T) {
 	for _, c := range corruptions {
 		got := must.Get(Generate(c.name, images, seed, 2))(t)
 		varies := !bytes.Equal(got, bytes.Repeat(got[:pixels], 24))
-		if varies != c.random {
-			t.Errorf("%s: results vary with the stream: %t, expected %t", c.name, varies, c.random)
-		}
+		must.Equal(t, varies, c.random, "%s: results vary with the stream", c.name)
 		other := must.Get(Generate(c.name, images, seed+1, 2))(t)
-		if differs := !bytes.Equal(got, other); differs != c.random {
-			t.Errorf("%s: results depend on the seed: %t, expected %t", c.name, differs, c.random)
-		}
+		must.Equal(t, !bytes.Equal(got, other), c.random, "%s: results depend on the seed", c.name)
 	}
 }
 
@@ -140,9 +129,7 @@ func TestApplyInPlaceAndOverlapping(t *testing.T) {
 		must.Do(t, Apply(want, src, name, rand.New(rand.NewPCG(1, 2))))
 		shared := append(bytes.Clone(src), make([]uint8, 100)...)
 		must.Do(t, Apply(shared[100:], shared[:pixels], name, rand.New(rand.NewPCG(1, 2))))
-		if !bytes.Equal(shared[100:], want) {
-			t.Errorf("%s: overlapping images change the result", name)
-		}
+		must.EqualSlices(t, shared[100:], want, "%s of overlapping images", name)
 	}
 }
 
@@ -178,9 +165,7 @@ func TestBadArguments(t *testing.T) {
 	}
 
 	for _, c := range corruptions {
-		if err := Apply(whole, whole, c.name, nil); (err != nil) != c.random {
-			t.Errorf("%s without a stream: %v", c.name, err)
-		}
+		must.Equal(t, Apply(whole, whole, c.name, nil) != nil, c.random, "%s without a stream fails", c.name)
 		out, err := Generate(c.name, nil, 1, 4)
 		if err != nil || len(out) != 0 {
 			t.Errorf("%s of no images: %d bytes, %v", c.name, len(out), err)
@@ -205,9 +190,7 @@ func FuzzApply(f *testing.F) {
 			*dst = filled(uint8(i)) // what it held before must not matter
 			must.Do(t, Apply(dst[:], src[:], name, rand.New(rand.NewChaCha8(key))))
 		}
-		if first != second {
-			t.Errorf("%s: the same stream gave two results", name)
-		}
+		must.Equal(t, first, second, "%s of the same stream", name)
 		if (name == "dotted_line" || name == "zigzag" || name == "brightness") && !atLeast(&first, &src) {
 			t.Errorf("%s: made a pixel darker", name)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -61,9 +62,7 @@ func TestShotNoiseIsPoisson(t *testing.T) {
 			counts[level] = 0
 		}
 		for level, n := range counts {
-			if n != 0 {
-				t.Errorf("shot noise: %v pixels of level %d", n, level)
-			}
+			must.Equal(t, n, 0, "shot noise: pixels of level %d", level)
 		}
 	}
 }

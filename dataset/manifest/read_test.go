@@ -48,13 +48,9 @@ func TestParse(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got.Name() != "data" {
-		t.Errorf("name %q", got.Name())
-	}
+	must.Equal(t, got.Name(), "data", "name")
 	for source, takes := range map[string]bool{"shop": true, "shop-1": true, "shop-9": false, "mall": false} {
-		if got.Takes(source) != takes {
-			t.Errorf("%s takes part: %v", source, !takes)
-		}
+		must.Equal(t, got.Takes(source), takes, "%s takes part", source)
 	}
 }
 

@@ -205,9 +205,7 @@ func TestParquetOfTheLibrary(t *testing.T) {
 					}
 					return nil
 				}))
-			if row != 50 {
-				t.Errorf("%d rows", row)
-			}
+			must.Equal(t, row, 50, "rows")
 		}
 	}
 }

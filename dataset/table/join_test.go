@@ -87,9 +87,7 @@ func TestJoin(t *testing.T) {
 			}
 			return nil
 		}))
-		if row != rows {
-			t.Errorf("%s: %d of %d rows", v.Path, row, rows)
-		}
+		must.Equal(t, row, rows, "%s: rows", v.Path)
 		must.Do(t, tab.Close())
 	}
 }

@@ -47,9 +47,7 @@ func read(t *testing.T, path string, scalars, features []string) content {
 	out := content{Scalars: map[string][]*string{}, Features: features}
 	rows := int64(0)
 	must.Do(t, tab.Scan(Query{Scalars: scalars, Features: features}, func(b *Batch) error {
-		if b.First != rows {
-			t.Errorf("%s: a batch begins at row %d, expected %d", path, b.First, rows)
-		}
+		must.Equal(t, b.First, rows, "%s: the first row of a batch", path)
 		rows += int64(b.Rows)
 		for i, name := range scalars {
 			for r := range b.Rows {

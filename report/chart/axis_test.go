@@ -11,6 +11,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -97,9 +98,7 @@ func TestFit(t *testing.T) {
 		{"impulse_noise_2", 10.5 * letter, "impul…se_2"},
 		{"長い長い長い", 8.5 * letter, "長い…い"},
 	} {
-		if got := Fit(test.name, test.room); got != test.want {
-			t.Errorf("%q in %g is %q, expected %q", test.name, test.room, got, test.want)
-		}
+		must.Equal(t, Fit(test.name, test.room), test.want, "%q in %g", test.name, test.room)
 	}
 	defer func(was bool) { runewidth.DefaultCondition.EastAsianWidth = was }(runewidth.DefaultCondition.EastAsianWidth)
 	runewidth.DefaultCondition.EastAsianWidth = true // as in some locales

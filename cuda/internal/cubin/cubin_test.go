@@ -129,9 +129,7 @@ func TestKey(t *testing.T) {
 			}
 		}
 	}
-	if n := len(files(t, dir)); n != len(changes) {
-		t.Errorf("%d files for %d sources", n, len(changes))
-	}
+	must.Equal(t, len(files(t, dir)), len(changes), "files for sources")
 	c.minor = 8
 	if code, err := cache.Compile(c, source()); err != nil || code.Cached || !bytes.HasSuffix(code.Image, []byte("12.8")) {
 		t.Errorf("another version of the compiler: %+v, %v", code, err)
@@ -203,9 +201,7 @@ func TestUnusableFolder(t *testing.T) {
 				t.Errorf("%q: %+v, %v", dir, code, err)
 			}
 		}
-		if n := c.compiled.Load() - before; n != 1 {
-			t.Errorf("%q: compiled %d times", dir, n)
-		}
+		must.Equal(t, c.compiled.Load()-before, 1, "%q: times compiled", dir)
 	}
 }
 
@@ -263,13 +259,9 @@ func TestDefaultDir(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	t.Setenv("AMTRL_CUBIN_CACHE", "off")
-	if got := DefaultDir(); got != "" {
-		t.Errorf("%q for off", got)
-	}
+	must.Equal(t, DefaultDir(), "", "DefaultDir for off")
 	t.Setenv("AMTRL_CUBIN_CACHE", "/elsewhere")
-	if got := DefaultDir(); got != "/elsewhere" {
-		t.Errorf("%q for /elsewhere", got)
-	}
+	must.Equal(t, DefaultDir(), "/elsewhere", "DefaultDir for /elsewhere")
 }
 
 func TestChoose(t *testing.T) {

@@ -145,7 +145,5 @@ func compileKernels(t *testing.T, dir string) {
 			}
 		}
 	}
-	if compiled != len(generations) {
-		t.Errorf("this NVRTC knows %d of the architectures %v", compiled, generations)
-	}
+	must.Equal(t, compiled, len(generations), "architectures of %v that this NVRTC knows", generations)
 }

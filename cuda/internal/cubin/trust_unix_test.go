@@ -99,7 +99,5 @@ func TestPlantedTemporaryFile(t *testing.T) {
 	for range 2 {
 		must.Get(NewCache(dir).Compile(&seam{}, source()))(t)
 	}
-	if got, err := os.ReadFile(victim); err != nil || string(got) != "precious" {
-		t.Errorf("the file behind the link is now %q, %v", got, err)
-	}
+	must.Equal(t, string(must.Get(os.ReadFile(victim))(t)), "precious", "the file behind the link")
 }

@@ -118,15 +118,11 @@ func TestBindingsPassTheirArguments(t *testing.T) {
 		}
 		delete(calls, function)
 		if want, ok := constant[function]; ok {
-			if line != want {
-				t.Errorf("%s called %s\nwant          %s", method, line, want)
-			}
+			must.Equal(t, line, want, "what %s called", method)
 			continue
 		}
 		got := slices.DeleteFunc(strings.Fields(line)[1:], func(s string) bool { return s == "-" })
-		if !slices.Equal(got, args) {
-			t.Errorf("%s was given %q and called %s", method, args, line)
-		}
+		must.EqualSlices(t, got, args, "what %s was given, of %s", method, line)
 	}
 	for _, own := range []string{"cuInit", "cuDeviceGetUuid"} { // Open, and DeviceGetUUID where there is no _v2
 		delete(calls, own)

@@ -103,9 +103,7 @@ func TestDeclarationsMatchHeaders(t *testing.T) {
 			out := must.Get(exec.Command(exe).CombinedOutput())(t)
 			// This has the same parameters under both names.
 			want := map[int]string{12: "", 13: "cuDeviceGetUuid cuDeviceGetUuid_v2\n"}[family]
-			if string(out) != want {
-				t.Errorf("macros of the headers rename\n%swant\n%s", out, want)
-			}
+			must.Equal(t, string(out), want, "macros that the headers rename")
 		})
 	}
 }

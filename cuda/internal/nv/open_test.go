@@ -208,22 +208,16 @@ func TestOpen(t *testing.T) {
 		var names []string
 		for _, f := range o.Lib.Files {
 			names = append(names, f.Name)
-			if filepath.Dir(f.Path) != dir {
-				t.Errorf("%s comes from %s", f.Name, f.Path)
-			}
+			must.Equal(t, filepath.Dir(f.Path), dir, "the folder of %s", f.Name)
 		}
-		if got := strings.Join(names, " "); got != "driver nvJitLink cublasLt cublas cusparse cusolver nvrtc" {
-			t.Errorf("loaded %s", got)
-		}
+		must.Equal(t, strings.Join(names, " "), "driver nvJitLink cublasLt cublas cusparse cusolver nvrtc", "loaded")
 		if !o.Graphs {
 			t.Errorf("no graphs: %+v", o)
 		}
 		want := map[string]string{"driver": "13.1", "cublas": fmt.Sprintf("%d.3.4", family), "cusolver": fmt.Sprintf("%d.6.2", family-1),
 			"nvrtc": fmt.Sprintf("%d.3", family), "nvJitLink": "", "cublasLt": "", "cusparse": ""}
 		for name, v := range want {
-			if o.Versions[name] != v {
-				t.Errorf("%s is version %q, want %q", name, o.Versions[name], v)
-			}
+			must.Equal(t, o.Versions[name], v, "the version of %s", name)
 		}
 	}
 }

@@ -50,9 +50,7 @@ func TestSonames(t *testing.T) {
 		13: "libnvJitLink.so.13 libcublasLt.so.13 libcublas.so.13 libcusparse.so.12 libcusolver.so.12 libnvrtc.so.13",
 	}
 	for family, names := range want {
-		if got := strings.Join(sonames(family), " "); got != names {
-			t.Errorf("CUDA %d: %s, want %s", family, got, names)
-		}
+		must.Equal(t, strings.Join(sonames(family), " "), names, "CUDA %d", family)
 	}
 }
 
@@ -189,9 +187,7 @@ func TestSolverOfTheOtherFamily(t *testing.T) {
 	fill(t, f, 12)
 	must.Do(t, os.Rename(filepath.Join(s.dir, "libcusolver.so.11"), filepath.Join(s.dir, "libcusolver.so.12")))
 	trace := new(Trace)
-	if got, err := s.choose(trace, 0, 0); !errors.Is(err, ErrNotFound) {
-		t.Errorf("chose %+v, %v", got, err)
-	}
+	must.Is(t, must.Err(s.choose(trace, 0, 0)), ErrNotFound, "choose")
 	if found := trace.Steps[0].Found; !strings.HasSuffix(found, "without libcusolver.so.11") {
 		t.Errorf("the trace says %q", found)
 	}
@@ -203,14 +199,10 @@ func TestBesideTheExecutableNobodyElseWrites(t *testing.T) {
 		s := lab(t, nil)
 		beside := folder{filepath.Dir(s.exe), false}
 		fill(t, beside, 12)
-		if got, err := s.choose(new(Trace), 0, 0); err != nil || got.folder != beside {
-			t.Fatalf("in a folder of one's own: %+v, %v", got, err)
-		}
+		must.Equal(t, must.Get(s.choose(new(Trace), 0, 0))(t).folder, beside, "in a folder of one's own")
 		must.Do(t, os.Chmod(beside.dir, mode))
 		trace := new(Trace)
-		if got, err := s.choose(trace, 0, 0); !errors.Is(err, ErrNotFound) {
-			t.Errorf("mode %v: chose %+v, %v", mode, got, err)
-		}
+		must.Is(t, must.Err(s.choose(trace, 0, 0)), ErrNotFound, "mode %v", mode)
 		said := slices.ContainsFunc(trace.Steps, func(step Step) bool {
 			return step.Dir == beside.dir && strings.Contains(step.Found, "others may write to it")
 		})
@@ -231,9 +223,7 @@ func TestAskedForFolderIsTheOnlyOne(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, step := range trace.Steps {
-		if step.Place != "AMTRL_CUDA_LIB_DIR" {
-			t.Errorf("looked at %+v", step)
-		}
+		must.Equal(t, step.Place, "AMTRL_CUDA_LIB_DIR", "a place that was looked at")
 	}
 }
 
@@ -248,9 +238,7 @@ func TestLoadedWheels(t *testing.T) {
 		}
 		return ""
 	}
-	if got, err := s.choose(new(Trace), 0, 0); err != nil || got.folder != f {
-		t.Errorf("chose %+v, %v", got, err)
-	}
+	must.Equal(t, must.Get(s.choose(new(Trace), 0, 0))(t).folder, f, "chosen")
 }
 
 // ldCache writes a cache as ldconfig does.
@@ -281,12 +269,8 @@ func TestLoaderCache(t *testing.T) {
 		return cacheDirs(path, names)
 	}
 	want := []string{"/opt/a", "/opt/b"}
-	if got := read(whole); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := read(append([]byte("ld.so-1.7.0 with entries"), whole...)); !slices.Equal(got, want) {
-		t.Errorf("behind an old cache: %q, want %q", got, want)
-	}
+	must.EqualSlices(t, read(whole), want, "directories of the cache")
+	must.EqualSlices(t, read(append([]byte("ld.so-1.7.0 with entries"), whole...)), want, "directories behind an old cache")
 	for n := range whole { // cut short anywhere: fewer folders or none, never others
 		for _, dir := range read(whole[:n]) {
 			if !strings.HasPrefix(dir, "/opt") && !strings.HasPrefix("/opt/a", dir) {

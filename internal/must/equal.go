@@ -1,0 +1,38 @@
+package must
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// Equal reports a value that is not the one expected; format and args say what it is of.
+func Equal[V comparable](t testing.TB, got, want V, format string, args ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v, expected %v", fmt.Sprintf(format, args...), got, want)
+	}
+}
+
+// EqualSlices is Equal for slices, of which it shows some elements from the first that differs on.
+func EqualSlices[E comparable](t testing.TB, got, want []E, format string, args ...any) {
+	t.Helper()
+	if slices.Equal(got, want) {
+		return
+	}
+	at, most := 0, 10
+	for at < min(len(got), len(want)) && got[at] == want[at] {
+		at++
+	}
+	t.Errorf("%s: %d elements, expected %d; from %d on %v, expected %v", fmt.Sprintf(format, args...), len(got), len(want), at,
+		got[at:min(at+most, len(got))], want[at:min(at+most, len(want))])
+}
+
+// Is reports an error that is not, or does not wrap, the one expected.
+func Is(t testing.TB, err, want error, format string, args ...any) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: %v, expected %v", fmt.Sprintf(format, args...), err, want)
+	}
+}
