@@ -97,32 +97,25 @@ func (s *sampleSet) gradient(u *chunk, source *check.Source, o vec.Outputs) {
 	single := source.Outputs == 1 && !source.Missing
 	switch v.Buf.DType() {
 	case backend.Uint8:
-		if x := v.Mem.u8[v.Off:]; single {
-			o.Loss[0], o.Total[0] = vec.TaskGradU8(x, v.Stride, v.Cols, rows, y, pool.scale, firstOf(o.Offset), o.P, o.Q)
-		} else {
-			vec.OutputGradsU8(x, v.Stride, v.Cols, rows, y, pool.scale, o)
-		}
+		addGradient(v.Mem.u8[v.Off:], v.Stride, v.Cols, rows, y, pool.scale, o, single)
 	case backend.Float16:
-		if x := v.Mem.u16[v.Off:]; single {
-			o.Loss[0], o.Total[0] = vec.TaskGradF16(x, v.Stride, v.Cols, rows, y, pool.scale, firstOf(o.Offset), o.P, o.Q)
-		} else {
-			vec.OutputGradsF16(x, v.Stride, v.Cols, rows, y, pool.scale, o)
-		}
+		addGradient(v.Mem.u16[v.Off:], v.Stride, v.Cols, rows, y, pool.scale, o, single)
 	default:
-		if x := v.Mem.f32[v.Off:]; single {
-			o.Loss[0], o.Total[0] = vec.TaskGradF32(x, v.Stride, v.Cols, rows, y, pool.scale, firstOf(o.Offset), o.P, o.Q)
-		} else {
-			vec.OutputGradsF32(x, v.Stride, v.Cols, rows, y, pool.scale, o)
-		}
+		addGradient(v.Mem.f32[v.Off:], v.Stride, v.Cols, rows, y, pool.scale, o, single)
 	}
 }
 
-// firstOf is the first offset, 0 where there are none.
-func firstOf(offsets []float32) float32 {
-	if len(offsets) == 0 {
-		return 0
+// addGradient adds the sums of rows of x, which may have a single label each, none of them missing.
+func addGradient[E vec.Element](x []E, stride, cols int, rows []int32, y []float32, scale float32, o vec.Outputs, single bool) {
+	if !single {
+		vec.OutputGrads(x, stride, cols, rows, y, scale, o)
+		return
 	}
-	return offsets[0]
+	var offset float32
+	if len(o.Offset) > 0 {
+		offset = o.Offset[0]
+	}
+	o.Loss[0], o.Total[0] = vec.TaskGrad(x, stride, cols, rows, y, scale, offset, o.P, o.Q)
 }
 
 // features writes the n by d features of rows to dst.
@@ -141,9 +134,9 @@ func (p *pool) part(r, c int, dst []float32) {
 	hi := lo + len(dst)
 	switch v.Buf.DType() {
 	case backend.Uint8:
-		vec.ConvertU8(dst, v.Mem.u8[lo:hi], p.scale)
+		vec.Convert(dst, v.Mem.u8[lo:hi], p.scale)
 	case backend.Float16:
-		vec.ConvertF16(dst, v.Mem.u16[lo:hi], p.scale)
+		vec.Convert(dst, v.Mem.u16[lo:hi], p.scale)
 	default:
 		copy(dst, v.Mem.f32[lo:hi])
 		if p.scale != 1 {

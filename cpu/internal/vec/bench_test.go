@@ -25,7 +25,7 @@ func BenchmarkTaskGrad(b *testing.B) {
 	b.Run("f32", func(b *testing.B) { benchGrad(b, formatF32, 4) })
 }
 
-func benchGrad[E any](b *testing.B, f format[E], size int64) {
+func benchGrad[E Element](b *testing.B, f format[E], size int64) {
 	const pools, poolRows, d, tasks, n = 16, 5000, 784, 159, 33000
 	rng := rand.New(rand.NewPCG(1, 2))
 	x := make([][]E, pools)
@@ -59,7 +59,7 @@ func BenchmarkOutputs(b *testing.B) {
 	b.Run("f32", func(b *testing.B) { benchOutputs(b, formatF32, 4) })
 }
 
-func benchOutputs[E any](b *testing.B, f format[E], size int64) {
+func benchOutputs[E Element](b *testing.B, f format[E], size int64) {
 	for _, d := range []int{784, 384} {
 		const pools, poolRows, outputs, n = 16, 5000, 10, 33000
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -208,7 +208,7 @@ func BenchmarkConvert(b *testing.B) {
 		eachLevelB(b, func(b *testing.B) {
 			b.SetBytes(n)
 			for b.Loop() {
-				ConvertU8(dst, u, 1)
+				Convert(dst, u, 1)
 			}
 		})
 	})
@@ -216,7 +216,7 @@ func BenchmarkConvert(b *testing.B) {
 		eachLevelB(b, func(b *testing.B) {
 			b.SetBytes(2 * n)
 			for b.Loop() {
-				ConvertF16(dst, h, 1)
+				Convert(dst, h, 1)
 			}
 		})
 	})

@@ -11,7 +11,7 @@ func TestConcurrent(t *testing.T) {
 	eachLevel(t, func(t *testing.T, a *arena) {
 		c, p := formatU8.chunk(a, 50, 301), newProduct(a, 40, 70, 90)
 		q, z := dup(a, c.q), dup(a, p.c)
-		loss, total := c.run(TaskGradU8)
+		loss, total := c.run(TaskGrad[uint8])
 		p.run()
 		var wg sync.WaitGroup
 		for range 8 {
@@ -21,7 +21,7 @@ func TestConcurrent(t *testing.T) {
 				for range 20 {
 					copy(chunk.q, q)
 					copy(prod.c, z)
-					l, sum := chunk.run(TaskGradU8)
+					l, sum := chunk.run(TaskGrad[uint8])
 					prod.run()
 					if l != loss || sum != total || !sameBits(chunk.q, c.q) || !sameBits(prod.c, p.c) {
 						t.Error("a concurrent call gave other bytes")

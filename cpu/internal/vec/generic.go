@@ -9,20 +9,18 @@ import (
 // generic is the implementation in plain Go.
 var generic = kernels{
 	name: "generic",
-	taskGradU8: func(x []uint8, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
-		return taskGradGeneric(widenU8, x, stride, d, rows, y, scale, offset, p, q)
-	},
-	taskGradF16: func(x []uint16, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
-		return taskGradGeneric(widenF16, x, stride, d, rows, y, scale, offset, p, q)
-	},
-	taskGradF32: taskGradF32Generic,
-	gatherU8:    gatherWith(widenU8),
-	gatherF16:   gatherWith(widenF16),
-	gatherF32:   gatherWith(func(dst, src []float32) { copy(dst, src) }),
-	products:    productsGeneric,
-	updates:     updatesGeneric,
-	gemm:        gemmGeneric,
-	dot:         dotGeneric,
+	u8:   loops[uint8]{taskGradWidened(widenU8), gatherWith(widenU8), convertGeneric[uint8]},
+	f16: loops[uint16]{taskGradWidened(widenF16), gatherWith(widenF16), func(dst []float32, src []uint16, scale float32) {
+		half := halfValues()
+		for i, v := range src {
+			dst[i] = scale * half[v]
+		}
+	}},
+	f32:      loops[float32]{taskGradF32Generic, gatherWith(func(dst, src []float32) { copy(dst, src) }), convertGeneric[float32]},
+	products: productsGeneric,
+	updates:  updatesGeneric,
+	gemm:     gemmGeneric,
+	dot:      dotGeneric,
 	dots: func(d dots) {
 		for i := range d.rows {
 			for j := range d.vectors {
@@ -36,26 +34,16 @@ var generic = kernels{
 			axpyGeneric(coef[i], a[i*aStride:][:len(y)], y)
 		}
 	},
-	convertU8: func(dst []float32, src []uint8, scale float32) {
-		for i, v := range src {
-			dst[i] = scale * float32(v)
-		}
-	},
-	convertF32: func(dst, src []float32, scale float32) {
-		for i, v := range src {
-			dst[i] = scale * v
-		}
-	},
-	convertF16: func(dst []float32, src []uint16, scale float32) {
-		half := halfValues()
-		for i, v := range src {
-			dst[i] = scale * half[v]
-		}
-	},
 	conv:   convGeneric,
 	pool:   poolGeneric,
 	unpool: unpoolGeneric,
 	adam:   adamGeneric,
+}
+
+func convertGeneric[E uint8 | float32](dst []float32, src []E, scale float32) {
+	for i, v := range src {
+		dst[i] = scale * float32(v)
+	}
 }
 
 func widenU8(dst []float32, src []uint8) {
@@ -81,18 +69,19 @@ var halfValues = sync.OnceValue(func() *[1 << 16]float32 {
 	return t
 })
 
-// taskGradGeneric widens one row at a time and hands it to the float32 loops.
-func taskGradGeneric[E any](widen func([]float32, []E), x []E, stride, d int, rows []int32, y []float32, scale, offset float32,
-	p, q []float32) (loss, total float64) {
-	buf := getScratch(d)
-	defer putScratch(buf)
-	row := (*buf)[:d]
-	for i, r := range rows {
-		widen(row, x[int(r)*stride:][:d])
-		res := rowGrad(row, y[i]-offset, scale, p, q)
-		loss, total = loss+res*res, total+res
+// taskGradWidened widens one row at a time and hands it to the float32 loops.
+func taskGradWidened[E Element](widen func([]float32, []E)) gradient[E] {
+	return func(x []E, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
+		buf := getScratch(d)
+		defer putScratch(buf)
+		row := (*buf)[:d]
+		for i, r := range rows {
+			widen(row, x[int(r)*stride:][:d])
+			res := rowGrad(row, y[i]-offset, scale, p, q)
+			loss, total = loss+res*res, total+res
+		}
+		return loss, total
 	}
-	return loss, total
 }
 
 func taskGradF32Generic(x []float32, stride, d int, rows []int32, y []float32, scale, offset float32,
@@ -163,7 +152,7 @@ func axpyGeneric(alpha float32, x, y []float32) {
 }
 
 // gatherWith makes a gather of what widens a row.
-func gatherWith[E any](widen func([]float32, []E)) gather[E] {
+func gatherWith[E Element](widen func([]float32, []E)) gather[E] {
 	return func(x []E, stride, d int, rows []int32, n int, dst []float32, dstStride int) {
 		for i, r := range rows[:n] {
 			widen(dst[i*dstStride:][:d], x[int(r)*stride:][:d])

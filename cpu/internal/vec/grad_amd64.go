@@ -4,37 +4,37 @@
 
 package vec
 
-// taskGradU8AVX2 is TaskGradU8 over n rows. Unless they are float32, scratch has
+// taskGradU8AVX2 is TaskGrad over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
 func taskGradU8AVX2(x *uint8, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)
 
-// taskGradF16AVX2 is TaskGradF16 over n rows. Unless they are float32, scratch has
+// taskGradF16AVX2 is TaskGrad over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
 func taskGradF16AVX2(x *uint16, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)
 
-// taskGradF32AVX2 is TaskGradF32 over n rows. Unless they are float32, scratch has
+// taskGradF32AVX2 is TaskGrad over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
 func taskGradF32AVX2(x *float32, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)
 
-// taskGradU8AVX512 is TaskGradU8 over n rows. Unless they are float32, scratch has
+// taskGradU8AVX512 is TaskGrad over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
 func taskGradU8AVX512(x *uint8, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)
 
-// taskGradF16AVX512 is TaskGradF16 over n rows. Unless they are float32, scratch has
+// taskGradF16AVX512 is TaskGrad over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape
 func taskGradF16AVX512(x *uint16, stride int, d int, rows *int32, n int, y *float32, scale float32, offset float32, p *float32, q *float32, scratch *float32) (loss float64, total float64)
 
-// taskGradF32AVX512 is TaskGradF32 over n rows. Unless they are float32, scratch has
+// taskGradF32AVX512 is TaskGrad over n rows. Unless they are float32, scratch has
 // 4 floats for each of d columns rounded up to whole vectors.
 //
 //go:noescape

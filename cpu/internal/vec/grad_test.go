@@ -9,7 +9,7 @@ import (
 )
 
 // format is one storage type of samples.
-type format[E any] struct {
+type format[E Element] struct {
 	grad    gradient[E]
 	outputs func(x []E, stride, d int, rows []int32, y []float32, scale float32, o Outputs)
 	draw    func(*rand.Rand) E
@@ -17,9 +17,9 @@ type format[E any] struct {
 }
 
 var (
-	formatU8  = format[uint8]{TaskGradU8, OutputGradsU8, anyU8, func(v uint8) float64 { return float64(v) }}
-	formatF16 = format[uint16]{TaskGradF16, OutputGradsF16, normalF16, realF16}
-	formatF32 = format[float32]{TaskGradF32, OutputGradsF32, normal32, func(v float32) float64 { return float64(v) }}
+	formatU8  = format[uint8]{TaskGrad[uint8], OutputGrads[uint8], anyU8, func(v uint8) float64 { return float64(v) }}
+	formatF16 = format[uint16]{TaskGrad[uint16], OutputGrads[uint16], normalF16, realF16}
+	formatF32 = format[float32]{TaskGrad[float32], OutputGrads[float32], normal32, func(v float32) float64 { return float64(v) }}
 )
 
 func realF16(v uint16) float64 { return float64(float16.Frombits(v).Float32()) }
@@ -31,7 +31,7 @@ func TestTaskGrad(t *testing.T) {
 }
 
 // chunk is one call's operands.
-type chunk[E any] struct {
+type chunk[E Element] struct {
 	x         []E
 	stride, d int
 	rows      []int32

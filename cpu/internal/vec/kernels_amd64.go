@@ -5,53 +5,41 @@ package vec
 import "unsafe"
 
 var kernelsAVX2 = kernels{
-	name:        "avx2",
-	taskGradU8:  taskGradWith(taskGradU8AVX2),
-	taskGradF16: taskGradWith(taskGradF16AVX2),
-	taskGradF32: taskGradWith(taskGradF32AVX2),
-	gatherU8:    gatherAsm(gatherU8AVX2),
-	gatherF16:   gatherAsm(gatherF16AVX2),
-	gatherF32:   gatherAsm(gatherF32AVX2),
-	products:    outputsWith(productsAVX2),
-	updates:     outputsWith(updatesAVX2),
-	gemm:        func(g gemm) { gemmTiled(g, 6, 16, gemmTileAVX2) },
-	dgemm:       dgemmTiles{4, 6, 3, axpyTileAVX2, dotTileAVX2}.product,
-	dot:         dotAVX2,
-	dots:        dotsWith(dotsAVX2),
-	axpy:        axpyAVX2,
-	combine:     combineWith(combineAVX2),
-	convertU8:   convertWith(convertU8AVX2),
-	convertF16:  convertWith(convertF16AVX2),
-	convertF32:  convertWith(convertF32AVX2),
-	conv:        convWith(6, convTileAVX2),
-	pool:        poolWith(poolRowAVX2),
-	unpool:      unpoolWith(unpoolRowAVX2),
-	adam:        adamWith(adamAVX2),
+	name:     "avx2",
+	u8:       loops[uint8]{taskGradWith(taskGradU8AVX2), gatherAsm(gatherU8AVX2), convertWith(convertU8AVX2)},
+	f16:      loops[uint16]{taskGradWith(taskGradF16AVX2), gatherAsm(gatherF16AVX2), convertWith(convertF16AVX2)},
+	f32:      loops[float32]{taskGradWith(taskGradF32AVX2), gatherAsm(gatherF32AVX2), convertWith(convertF32AVX2)},
+	products: outputsWith(productsAVX2),
+	updates:  outputsWith(updatesAVX2),
+	gemm:     func(g gemm) { gemmTiled(g, 6, 16, gemmTileAVX2) },
+	dgemm:    dgemmTiles{4, 6, 3, axpyTileAVX2, dotTileAVX2}.product,
+	dot:      dotAVX2,
+	dots:     dotsWith(dotsAVX2),
+	axpy:     axpyAVX2,
+	combine:  combineWith(combineAVX2),
+	conv:     convWith(6, convTileAVX2),
+	pool:     poolWith(poolRowAVX2),
+	unpool:   unpoolWith(unpoolRowAVX2),
+	adam:     adamWith(adamAVX2),
 }
 
 var kernelsAVX512 = kernels{
-	name:        "avx512",
-	taskGradU8:  taskGradWith(taskGradU8AVX512),
-	taskGradF16: taskGradWith(taskGradF16AVX512),
-	taskGradF32: taskGradWith(taskGradF32AVX512),
-	gatherU8:    gatherAsm(gatherU8AVX512),
-	gatherF16:   gatherAsm(gatherF16AVX512),
-	gatherF32:   gatherAsm(gatherF32AVX512),
-	products:    outputsWith(productsAVX512),
-	updates:     outputsWith(updatesAVX512),
-	gemm:        func(g gemm) { gemmTiled(g, 12, 32, gemmTileAVX512) },
-	dgemm:       dgemmTiles{8, 12, 6, axpyTileAVX512, dotTileAVX512}.product,
-	dot:         dotAVX512,
-	dots:        dotsWith(dotsAVX512),
-	axpy:        axpyAVX512,
-	combine:     combineWith(combineAVX512),
-	convertU8:   convertWith(convertU8AVX512),
-	convertF16:  convertWith(convertF16AVX512),
-	convertF32:  convertWith(convertF32AVX512),
-	conv:        convWith(12, convTileAVX512),
-	pool:        poolWith(poolRowAVX512),
-	unpool:      unpoolWith(unpoolRowAVX512),
-	adam:        adamWith(adamAVX512),
+	name:     "avx512",
+	u8:       loops[uint8]{taskGradWith(taskGradU8AVX512), gatherAsm(gatherU8AVX512), convertWith(convertU8AVX512)},
+	f16:      loops[uint16]{taskGradWith(taskGradF16AVX512), gatherAsm(gatherF16AVX512), convertWith(convertF16AVX512)},
+	f32:      loops[float32]{taskGradWith(taskGradF32AVX512), gatherAsm(gatherF32AVX512), convertWith(convertF32AVX512)},
+	products: outputsWith(productsAVX512),
+	updates:  outputsWith(updatesAVX512),
+	gemm:     func(g gemm) { gemmTiled(g, 12, 32, gemmTileAVX512) },
+	dgemm:    dgemmTiles{8, 12, 6, axpyTileAVX512, dotTileAVX512}.product,
+	dot:      dotAVX512,
+	dots:     dotsWith(dotsAVX512),
+	axpy:     axpyAVX512,
+	combine:  combineWith(combineAVX512),
+	conv:     convWith(12, convTileAVX512),
+	pool:     poolWith(poolRowAVX512),
+	unpool:   unpoolWith(unpoolRowAVX512),
+	adam:     adamWith(adamAVX512),
 }
 
 // Assembly cannot be preempted, so that a garbage collection would wait for
@@ -67,7 +55,7 @@ func rowsPerCall(d int) int {
 }
 
 // taskGradWith makes a task gradient of its assembly.
-func taskGradWith[E any](kernel func(x *E, stride, d int, rows *int32, n int, y *float32, scale, offset float32, p, q,
+func taskGradWith[E Element](kernel func(x *E, stride, d int, rows *int32, n int, y *float32, scale, offset float32, p, q,
 	scratch *float32) (loss, total float64)) gradient[E] {
 	const scratchRows, maxWidth, line = 4, 16, 64
 	return func(x []E, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
@@ -131,7 +119,7 @@ func combineWith(kernel func(a *float32, aStride, rows int, coef, y *float32, n 
 }
 
 // convertWith makes a conversion of its assembly.
-func convertWith[E any](kernel func(dst *float32, src *E, n int, scale float32)) func([]float32, []E, float32) {
+func convertWith[E Element](kernel func(dst *float32, src *E, n int, scale float32)) func([]float32, []E, float32) {
 	return func(dst []float32, src []E, scale float32) {
 		for len(src) > 0 {
 			n := min(len(src), callElements)
@@ -142,7 +130,7 @@ func convertWith[E any](kernel func(dst *float32, src *E, n int, scale float32))
 }
 
 // gatherAsm makes a gather of its assembly.
-func gatherAsm[E any](kernel func(x *E, stride, d int, rows *int32, n, known int, dst *float32, dstStride int)) gather[E] {
+func gatherAsm[E Element](kernel func(x *E, stride, d int, rows *int32, n, known int, dst *float32, dstStride int)) gather[E] {
 	return func(x []E, stride, d int, rows []int32, n int, dst []float32, dstStride int) {
 		kernel(unsafe.SliceData(x), stride, d, unsafe.SliceData(rows), n, len(rows), unsafe.SliceData(dst), dstStride)
 	}

@@ -17,35 +17,13 @@ type Outputs struct {
 
 // gather copies the rows that the first n of rows name to dst, as float32. The
 // rest of rows says what will be asked for next.
-type gather[E any] = func(x []E, stride, d int, rows []int32, n int, dst []float32, dstStride int)
+type gather[E Element] = func(x []E, stride, d int, rows []int32, n int, dst []float32, dstStride int)
 
 // outputLoop works on n rows of x, of d elements each, and for each output o on row
 // o of m and of r, whose elements are one for each row of x. Products computes r_oi
 // = x_i'm_o, updates m_o += sum_i r_oi x_i in the order of the rows. n is a multiple
 // of outputTile.
 type outputLoop = func(x []float32, xStride, n int, m []float32, mStride, outputs, d int, r []float32, rStride int)
-
-// OutputGradsU8 is [TaskGradU8] for samples that have labels of several outputs:
-// y has C of them for each of rows, and a NaN is a missing one, which is no term of
-// any sum. With x_i the d elements of x from rows[i]*stride on, for each output c
-//
-//	r_ic = scale x_i'p_c - (y_ic - offset_c),  q_c += sum_i scale r_ic x_i
-//
-// and loss_c += sum_i r_ic^2, total_c += sum_i r_ic, in float64. Each row is read
-// and widened once. What is not finite in a row may reach all outputs.
-func OutputGradsU8(x []uint8, stride, d int, rows []int32, y []float32, scale float32, o Outputs) {
-	outputGrads(active.gatherU8, x, stride, d, rows, y, scale, o)
-}
-
-// OutputGradsF16 is [OutputGradsU8] over IEEE 754 binary16 bit patterns.
-func OutputGradsF16(x []uint16, stride, d int, rows []int32, y []float32, scale float32, o Outputs) {
-	outputGrads(active.gatherF16, x, stride, d, rows, y, scale, o)
-}
-
-// OutputGradsF32 is [OutputGradsU8] over float32 rows.
-func OutputGradsF32(x []float32, stride, d int, rows []int32, y []float32, scale float32, o Outputs) {
-	outputGrads(active.gatherF32, x, stride, d, rows, y, scale, o)
-}
 
 // outputTile is the number of rows that products and updates work on at a time.
 const outputTile = 4
@@ -57,7 +35,15 @@ func outputRows(d int) int {
 	return outputTile * max(1, min(most, elements/max(1, d))/outputTile)
 }
 
-func outputGrads[E any](gather gather[E], x []E, stride, d int, rows []int32, y []float32, scale float32, o Outputs) {
+// OutputGrads is [TaskGrad] for samples that have labels of several outputs:
+// y has C of them for each of rows, and a NaN is a missing one, which is no term of
+// any sum. With x_i the d elements of x from rows[i]*stride on, for each output c
+//
+//	r_ic = scale x_i'p_c - (y_ic - offset_c),  q_c += sum_i scale r_ic x_i
+//
+// and loss_c += sum_i r_ic^2, total_c += sum_i r_ic, in float64. Each row is read
+// and widened once. What is not finite in a row may reach all outputs.
+func OutputGrads[E Element](x []E, stride, d int, rows []int32, y []float32, scale float32, o Outputs) {
 	const line = 16 // elements
 	block, rowStride := outputRows(d), (d+line-1)/line*line
 	buf := getScratch(block*(rowStride+o.C) + line)
@@ -67,7 +53,7 @@ func outputGrads[E any](gather gather[E], x []E, stride, d int, rows []int32, y 
 	for len(rows) > 0 {
 		n := min(block, len(rows))
 		whole := (n + outputTile - 1) / outputTile * outputTile
-		gather(x, stride, d, rows, n, wide, rowStride)
+		of[E]().gather(x, stride, d, rows, n, wide, rowStride)
 		clear(wide[n*rowStride : whole*rowStride])
 		active.products(wide, rowStride, whole, o.P, o.PStride, o.C, d, residual, block)
 		for c := range o.C {

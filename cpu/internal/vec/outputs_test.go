@@ -13,7 +13,7 @@ func TestOutputGrads(t *testing.T) {
 }
 
 // sheet is one call's operands for several outputs.
-type sheet[E any] struct {
+type sheet[E Element] struct {
 	*chunk[E]
 	labels []float32
 	o      Outputs

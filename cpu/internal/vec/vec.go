@@ -13,33 +13,37 @@ package vec
 
 //go:generate go -C gen run . ..
 
-// gradient is a task gradient over rows of one type, see [TaskGradU8].
+// Element is a type that rows are stored in: bytes, IEEE 754 binary16 bit patterns
+// and float32.
+type Element interface{ uint8 | uint16 | float32 }
+
+// gradient is a task gradient over rows of one type, see [TaskGrad].
 type gradient[E any] = func(x []E, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64)
+
+// loops are those over rows of one type.
+type loops[E Element] struct {
+	taskGrad gradient[E]
+	gather   gather[E]
+	convert  func(dst []float32, src []E, scale float32)
+}
 
 // kernels is one implementation of the package.
 type kernels struct {
 	name string
 
-	taskGradU8  gradient[uint8]
-	taskGradF16 gradient[uint16]
-	taskGradF32 gradient[float32]
+	u8  loops[uint8]
+	f16 loops[uint16]
+	f32 loops[float32]
 
-	gatherU8  gather[uint8]
-	gatherF16 gather[uint16]
-	gatherF32 gather[float32]
-	products  outputLoop
-	updates   outputLoop
+	products, updates outputLoop
 
 	gemm  func(g gemm)
 	dgemm func(g dgemm) // nil at level generic
 
-	dot        func(x, y []float32) float64
-	dots       func(d dots)
-	axpy       func(alpha float32, x, y []float32)
-	combine    func(a []float32, aStride, rows int, coef, y []float32)
-	convertU8  func(dst []float32, src []uint8, scale float32)
-	convertF16 func(dst []float32, src []uint16, scale float32)
-	convertF32 func(dst, src []float32, scale float32)
+	dot     func(x, y []float32) float64
+	dots    func(d dots)
+	axpy    func(alpha float32, x, y []float32)
+	combine func(a []float32, aStride, rows int, coef, y []float32)
 
 	conv   func(p *ConvProduct)
 	pool   func(w int, top, bottom, bias, y []float32, ys int, arg []uint8, as int)
@@ -47,7 +51,21 @@ type kernels struct {
 	adam   func(r *AdamRates, g, m, v, theta []float32)
 }
 
-// TaskGradU8 adds the gradient of half the squared error of one task over a
+// of are the loops in use over rows of one type.
+func of[E Element]() *loops[E] {
+	var l any
+	switch any(E(0)).(type) {
+	case uint8:
+		l = &active.u8
+	case uint16:
+		l = &active.f16
+	default:
+		l = &active.f32
+	}
+	return l.(*loops[E])
+}
+
+// TaskGrad adds the gradient of half the squared error of one task over a
 // chunk of its samples. With x_i the d elements of x from rows[i]*stride on,
 //
 //	r_i = scale x_i'p - (y_i - offset),  q += sum_i scale r_i x_i
@@ -55,18 +73,8 @@ type kernels struct {
 // and the results are sum_i r_i^2 and sum_i r_i, in float64. p and q have d
 // elements, y has one for each of rows. The order of summation depends on d and on the order
 // of rows alone; how samples are cut into chunks is the caller's to fix.
-func TaskGradU8(x []uint8, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
-	return active.taskGradU8(x, stride, d, rows, y[:len(rows)], scale, offset, p[:d], q[:d])
-}
-
-// TaskGradF16 is [TaskGradU8] over IEEE 754 binary16 bit patterns.
-func TaskGradF16(x []uint16, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
-	return active.taskGradF16(x, stride, d, rows, y[:len(rows)], scale, offset, p[:d], q[:d])
-}
-
-// TaskGradF32 is [TaskGradU8] over float32 rows.
-func TaskGradF32(x []float32, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
-	return active.taskGradF32(x, stride, d, rows, y[:len(rows)], scale, offset, p[:d], q[:d])
+func TaskGrad[E Element](x []E, stride, d int, rows []int32, y []float32, scale, offset float32, p, q []float32) (loss, total float64) {
+	return of[E]().taskGrad(x, stride, d, rows, y[:len(rows)], scale, offset, p[:d], q[:d])
 }
 
 // Dot returns x'y with products and sums in float64, where products of float32
@@ -102,15 +110,9 @@ func Combine(a []float32, aStride, rows int, coef []float32, y []float32) {
 }
 
 // Scale computes x *= alpha.
-func Scale(alpha float32, x []float32) { active.convertF32(x, x, alpha) }
+func Scale(alpha float32, x []float32) { active.f32.convert(x, x, alpha) }
 
-// ConvertU8 computes dst = scale src. dst has at least len(src) elements.
-func ConvertU8(dst []float32, src []uint8, scale float32) {
-	active.convertU8(dst[:len(src)], src, scale)
-}
-
-// ConvertF16 computes dst = scale src, src being IEEE 754 binary16 bit
-// patterns. dst has at least len(src) elements.
-func ConvertF16(dst []float32, src []uint16, scale float32) {
-	active.convertF16(dst[:len(src)], src, scale)
+// Convert computes dst = scale src. dst has at least len(src) elements.
+func Convert[E Element](dst []float32, src []E, scale float32) {
+	of[E]().convert(dst[:len(src)], src, scale)
 }

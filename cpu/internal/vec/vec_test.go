@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/x448/float16"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // eps is the unit roundoff of float32.
@@ -72,9 +74,7 @@ func TestChoose(t *testing.T) {
 		{3, "", "avx512"}, {3, "avx512", "avx512"}, {3, "avx2", "avx2"}, {3, "generic", "generic"}, {3, "sse9", "avx512"},
 		{2, "avx512", "avx2"}, {1, "avx2", "generic"},
 	} {
-		if got := choose(levels[:c.n], c.name).name; got != c.want {
-			t.Errorf("choose(%d levels, %q) = %s, expected %s", c.n, c.name, got, c.want)
-		}
+		must.Equal(t, choose(levels[:c.n], c.name).name, c.want, "choose(%d levels, %q)", c.n, c.name)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestConvert(t *testing.T) {
 		for _, n := range append(lengths, 1<<20+3) {
 			scale, u8 := normal32(a.rng), fill(a, n, anyU8)
 			dst := alloc[float32](a, n)
-			ConvertU8(dst, u8, scale)
+			Convert(dst, u8, scale)
 			for i := range dst {
 				if want := scale * float32(u8[i]); dst[i] != want {
 					t.Fatalf("n %d: ConvertU8[%d] = %v, expected %v", n, i, dst[i], want)
@@ -207,7 +207,7 @@ func TestConvert(t *testing.T) {
 		for lo := 0; lo < len(all); {
 			src := dup(a, all[lo:min(len(all), lo+a.rng.IntN(3000))])
 			dst, scale := alloc[float32](a, len(src)), normal32(a.rng)
-			ConvertF16(dst, src, scale)
+			Convert(dst, src, scale)
 			for i := range dst {
 				want := scale * float16.Frombits(src[i]).Float32()
 				if !near(float64(dst[i]), float64(want), 0) {

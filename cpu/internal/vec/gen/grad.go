@@ -35,7 +35,7 @@ func (g *grad) write() {
 	g.function("taskGrad"+g.element.name,
 		fmt.Sprintf("(x *%s, stride, d int, rows *int32, n int, y *float32, scale, offset float32, p, q, scratch *float32) "+
 			"(loss, total float64)", g.goType),
-		fmt.Sprintf("is TaskGrad%s over n rows. Unless they are float32, scratch has", g.element.name),
+		"is TaskGrad over n rows. Unless they are float32, scratch has",
 		fmt.Sprintf("%d floats for each of d columns rounded up to whole vectors.", gradRows))
 	g.i, g.c, g.loss, g.total = g.GP64(), g.GP64(), g.YMM(), g.YMM()
 	g.XORQ(g.i, g.i)
