@@ -279,7 +279,8 @@ func TestLentElsewhere(t *testing.T) {
 	refused("bytes of half an element", "no whole number", must.Err(b.Lend(backend.Float32, raw[:6])))
 	refused("bytes that are not aligned", "not aligned", must.Err(b.Lend(backend.Float32, raw[2:6])))
 	refused("no type", "not an element type", must.Err(b.Lend(0, raw)))
-	must.Is(t, must.Err(b.Record(func() error { _, err := b.Lend(backend.Float32, raw); return err })), backend.ErrRecording, "Lend in a program")
+	must.Is(t, must.Err(b.Record(func() error { _, err := b.Lend(backend.Float32, raw); return err })), backend.ErrRecording,
+		"Lend in a program")
 
 	set := backend.SampleSet{SourcePool: []int{0}, Offsets: []int{0, 1}, Rows: []int32{1}, Y: []float32{1}}
 	draw := func(from backend.Buffer) (backend.Samples, error) {

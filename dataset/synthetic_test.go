@@ -193,7 +193,8 @@ func TestSyntheticIsReproducible(t *testing.T) {
 	}
 	small := generate(2500, seed)
 	for i := range small.Tasks {
-		must.EqualSlices(t, small.Tasks[i].Labels, one.Tasks[i].Labels[:2500], "task %d: labels of a smaller problem against the first of a larger one", i)
+		must.EqualSlices(t, small.Tasks[i].Labels, one.Tasks[i].Labels[:2500],
+			"task %d: labels of a smaller problem against the first of a larger one", i)
 	}
 	if !slices.Equal(small.Pools[0].F32, one.Pools[0].F32[:2500*9]) {
 		t.Error("the rows of a smaller problem are not the first of a larger one")

@@ -63,7 +63,8 @@ func TestLargeSweep(t *testing.T) {
 		t.Errorf("the page has %d bytes, expected at most 2 MiB", len(page))
 	}
 	for digit := range 10 {
-		must.Equal(t, bytes.Count(page, []byte(fmt.Sprintf(">…_%d</text>", digit))), 2, "groups of the digit %d, one of the targets and one of the sources", digit)
+		must.Equal(t, bytes.Count(page, []byte(fmt.Sprintf(">…_%d</text>", digit))), 2,
+			"groups of the digit %d, one of the targets and one of the sources", digit)
 	}
 }
 
