@@ -37,7 +37,6 @@ var (
 	jobForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9@;/_.-]{0,511}$`)
 )
 
-// readChecked reads a file into v, which check then refuses or not.
 func readChecked(path string, v any, check func() error) error {
 	if err := jsonfile.Read(path, maxFile, v); err != nil {
 		return err
@@ -99,7 +98,6 @@ func within[E comparable](list, other []E) bool {
 	return len(seen) == len(list) && !slices.ContainsFunc(list, func(e E) bool { return !all[e] })
 }
 
-// partKey is the key of a part of a submission.
 func partKey(id string, number, part int) string { return fmt.Sprintf("%s-%d-%d", id, number, part) }
 
 // checkKey refuses what is not the key of a part of a run and returns the numbers in it.
@@ -142,7 +140,6 @@ func (l *jobLine) check(id string, tasks int) error {
 	return nil
 }
 
-// check refuses settings that no submission has.
 func (s *Settings) check() error {
 	r := &s.Resources
 	for _, n := range []struct {
@@ -170,7 +167,6 @@ func (s *Settings) check() error {
 	return nil
 }
 
-// check refuses an end of an attempt that no attempt leaves.
 func (e *Exit) check(id string) error {
 	if _, _, err := checkKey(id, e.Part); err != nil {
 		return err

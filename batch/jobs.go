@@ -111,7 +111,6 @@ func (r *Run) apply(line jobLine) error {
 	return nil
 }
 
-// submissions is how many submissions there were.
 func (r *Run) submissions() int {
 	n := 0
 	for _, j := range r.Jobs {

@@ -55,7 +55,6 @@ type Task struct {
 // Unit is a unit of the sweep.
 type Unit = runs.Unit
 
-// names are those of the units.
 func (t *Task) names() []string {
 	var names []string
 	for _, u := range t.Units {
@@ -87,7 +86,6 @@ func (p *Plan) Tasks() []Task {
 	return tasks
 }
 
-// addAll adds a list to a set.
 func addAll[E comparable](set map[E]bool, list []E) {
 	for _, e := range list {
 		set[e] = true

@@ -89,7 +89,6 @@ func (r *Run) Result(task int) (*TaskResult, error) {
 	return &res, nil
 }
 
-// readResult decodes a file of results.
 func readResult(path string, v any) error {
 	raw, err := atomicfile.ReadFile(path, maxFile)
 	if err != nil {
@@ -101,7 +100,6 @@ func readResult(path string, v any) error {
 	return nil
 }
 
-// checkUnit refuses the result of another unit or of other methods.
 func (r *Run) checkUnit(u *UnitResult, want Unit) error {
 	return u.Result.Check(want, r.Plan.Identity.Config.Methods)
 }

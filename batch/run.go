@@ -79,7 +79,6 @@ func Create(dir string, plan Plan, env Environment) (r *Run, created bool, err e
 	return r, true, r.writePlan()
 }
 
-// lockWithin takes the folder of submissions, waiting for another process.
 func (r *Run) lockWithin(wait time.Duration) (unlock func(), err error) {
 	for end := time.Now().Add(wait); ; time.Sleep(10 * time.Millisecond) {
 		unlock, err = filelock.Folder(filepath.Join(r.Dir, SubmitDir))

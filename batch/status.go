@@ -176,7 +176,6 @@ func (r *Run) begunTasks() (map[int]bool, error) {
 	return begun, nil
 }
 
-// fromFiles is what a task's folder says.
 func (r *Run) fromFiles(st *TaskStatus, j *JobRecord) error {
 	lines, err := r.Attempts(st.Task)
 	if err != nil {

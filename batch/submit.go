@@ -49,7 +49,6 @@ func (r *Run) Submit(ctx context.Context, e Engine, set Settings, tasks []int) (
 	return jobs, nil
 }
 
-// handOver submits one part.
 func (r *Run) handOver(ctx context.Context, e Engine, number int, p Part) (*JobRecord, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	if err := checkVersion(w.Version, w.Run.Plan.Identity.Version); err != nil {
 		return BadInput(err)
 	}
-	dev, id, err := openWithin(ctx, func() (*pipeline.Resident, runs.Identity, error) { return w.Open(ctx, &w.Run.Plan, w.res) })
+	dev, id, err := w.Open(ctx, &w.Run.Plan, w.res)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,6 @@ func (w *Worker) unit(ctx context.Context, dev *pipeline.Resident, id runs.Ident
 // outside a git checkout. Two such programs may be anything.
 const Unstamped = "(devel)"
 
-// checkVersion refuses a task's program of another version than the one that submitted the run.
 func checkVersion(here, submitted string) error {
 	switch {
 	case here == submitted:
@@ -125,22 +124,4 @@ func checkVersion(here, submitted string) error {
 		return fmt.Errorf("this is version %s of amtrl, expected one built without a version, as the one that submitted the run", here)
 	}
 	return fmt.Errorf("this is version %s of amtrl, expected %s, which submitted the run", here, submitted)
-}
-
-// openWithin gives up waiting when ctx ends; what open does is then left to itself until the process ends.
-func openWithin(ctx context.Context, open func() (*pipeline.Resident, runs.Identity, error)) (*pipeline.Resident, runs.Identity, error) {
-	var dev *pipeline.Resident
-	var id runs.Identity
-	var err error
-	done := make(chan struct{})
-	go func() {
-		dev, id, err = open()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return dev, id, err
-	case <-ctx.Done():
-		return nil, runs.Identity{}, context.Cause(ctx)
-	}
 }

@@ -27,8 +27,8 @@ type Worker struct {
 	Version, SHA256 string
 	// Engine makes the engine that the part was handed to.
 	Engine Opener
-	// Open opens the data and the device of the plan's flags for a task of these resources; the worker closes both. The
-	// identity is the plan's with data and backend as they are here.
+	// Open opens the data and the device of the plan's flags for a task of these resources, unless ctx ends first; the
+	// worker closes both. The identity is the plan's with data and backend as they are here.
 	Open func(ctx context.Context, plan *Plan, res Resources) (*pipeline.Resident, runs.Identity, error)
 	// Save asks for the attempt to end once it has gained ground, so that another
 	// can go on; the engine says so before a time limit.
@@ -98,7 +98,6 @@ func (w *Worker) Work(ctx context.Context) (code int, err error) {
 	return code, err
 }
 
-// find settles which task this is.
 func (w *Worker) find() error {
 	var err error
 	if w.part, err = w.Run.Part(w.Part); err != nil {
@@ -174,7 +173,6 @@ func (w *Worker) lease(ctx context.Context, dir string, lost context.CancelCause
 	}
 }
 
-// log appends to attempt.jsonl.
 func (w *Worker) log(l AttemptLine) error {
 	l.Time, l.Attempt = time.Now().UTC(), w.attempt
 	return jsonfile.Append(w.Run.taskPath(w.task, "attempt.jsonl"), l)
@@ -210,7 +208,6 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 	return code, reason, errors.Join(err, w.ended(code, reason, err))
 }
 
-// ended writes how the attempt ended.
 func (w *Worker) ended(code int, reason string, err error) error {
 	exit := Exit{Attempt: w.attempt, Part: w.Part, Code: code, Reason: reason}
 	if err != nil {
@@ -274,7 +271,6 @@ func (w *Worker) requeues() int {
 	return n
 }
 
-// names are those of the first units.
 func (w *Worker) names() string {
 	names := w.Run.Tasks[w.task].names()
 	if len(names) > 3 {

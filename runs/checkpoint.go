@@ -34,7 +34,6 @@ func (c checkpoint) save(st pipeline.State) error {
 	return atomicfile.Write(c.path, raw)
 }
 
-// encode is the content of the file.
 func (c checkpoint) encode(st pipeline.State) ([]byte, error) {
 	epochs, err := json.Marshal(st.Epochs)
 	if err != nil {
@@ -68,7 +67,6 @@ func (c checkpoint) load() (st pipeline.State, err error) {
 	return c.decode(raw)
 }
 
-// decode reads the content of the file.
 func (c checkpoint) decode(raw []byte) (pipeline.State, error) {
 	st, err := decodeCheckpoint(raw, c.id)
 	if err != nil {

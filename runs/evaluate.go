@@ -133,7 +133,6 @@ func (s *numberSums) add(n, y, p float64) {
 	s.square += (y - p) * (y - p)
 }
 
-// finish turns sums into means.
 func (e *Evaluation) finish() {
 	if e.Rows == 0 {
 		return

@@ -99,7 +99,6 @@ func encodeEvaluation(p *pipeline.Problem, l *pipeline.Learner) ([]byte, error) 
 	return jsonfile.EncodeLines(evaluate(p, pred, y))
 }
 
-// readEvaluation reads what encodeEvaluation writes.
 func readEvaluation(path string) (out []*Evaluation, err error) {
 	err = jsonfile.ReadLines(path, maxResult, func(e Evaluation) error {
 		whole := (len(e.Classes) > 0) != (e.Numbers != nil) && len(e.Confusion) == len(e.Classes)

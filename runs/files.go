@@ -108,7 +108,6 @@ type timingLine struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// append adds the line to the file in dir.
 func (l timingLine) append(dir string) error {
 	return jsonfile.Append(filepath.Join(dir, timingFile), l)
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,11 +85,8 @@ func (i Identity) validate(set *dataset.Set) error {
 			return err
 		}
 	}
-	if t, found := repeated(i.Targets); found {
-		return fmt.Errorf("target %s is listed twice", t)
-	}
-	if s, found := repeated(i.Seeds); found {
-		return fmt.Errorf("seed %d is listed twice", s)
+	if err := cmp.Or(once("target", i.Targets), once("seed", i.Seeds)); err != nil {
+		return err
 	}
 	for _, b := range i.Budgets {
 		if i.Config.Schedule.Kind != pipeline.ScheduleBudget {
@@ -98,10 +96,7 @@ func (i Identity) validate(set *dataset.Set) error {
 			return fmt.Errorf("budget %g: expected a positive number", b)
 		}
 	}
-	if b, found := repeated(i.Budgets); found {
-		return fmt.Errorf("budget %g is listed twice", b)
-	}
-	return nil
+	return once("budget", i.Budgets)
 }
 
 // Check reports the first thing about a sweep that makes no sense for the data.
@@ -120,16 +115,15 @@ func (i Identity) Check(set *dataset.Set) error {
 	return nil
 }
 
-// repeated returns the first element that stands in the list before.
-func repeated[E comparable](list []E) (e E, found bool) {
+func once[E comparable](what string, list []E) error {
 	seen := make(map[E]bool, len(list))
 	for _, e := range list {
 		if seen[e] {
-			return e, true
+			return fmt.Errorf("%s %v is listed twice", what, e)
 		}
 		seen[e] = true
 	}
-	return e, false
+	return nil
 }
 
 // claim makes dir the folder of this work: it makes and locks it, and writes config.json, or compares it with the one
@@ -174,7 +168,6 @@ func (i Identity) claimLocked(dir string, join joining) (Identity, error) {
 // joining makes of what is there and what is asked for two identities that are to be the same.
 type joining func(there, here Identity) (Identity, Identity)
 
-// asIs adds nothing.
 func asIs(there, here Identity) (Identity, Identity) { return there, here }
 
 // completed adds to what is there where that is part of what is here.

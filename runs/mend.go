@@ -82,23 +82,20 @@ func (f folder) finished(u Unit) (*Result, error) {
 // derive returns the content of a file that follows from the last state, from the settings or from the model of a
 // method, and nothing where it does not.
 func (f folder) derive(res *Result, name string, st pipeline.State) ([]byte, error) {
-	if name == configFile {
+	switch {
+	case name == configFile:
 		id, err := ReadIdentity(f.dir)
 		if err != nil {
 			return nil, err
 		}
 		return jsonfile.Encode(id)
-	}
-	if name == modelFile {
+	case name == modelFile:
 		return readIfPresent(f.methodModel(f.modelMethod(res)))
-	}
-	if name == evaluationFile {
+	case name == evaluationFile:
 		return readIfPresent(f.methodEvaluation(f.modelMethod(res)))
-	}
-	if len(st.Epochs) == 0 {
+	case len(st.Epochs) == 0:
 		return nil, nil
-	}
-	if name == rowsFile {
+	case name == rowsFile:
 		return encodeRows(f.problem, st.Epochs)
 	}
 	return jsonfile.EncodeLines(st.Epochs)

@@ -91,7 +91,6 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	return found, nil
 }
 
-// read reads the model.
 func (r *predictor) read(q backend.Queue) error {
 	path := filepath.Join(r.Dir, modelFile)
 	raw, err := atomicfile.ReadFile(path, maxTensors)
@@ -161,7 +160,6 @@ func (r *predictor) unnamed() ([]OutputColumn, error) {
 	return slices.Repeat([]OutputColumn{one}, r.model.C), nil
 }
 
-// files reads one file after the other.
 func (r *predictor) files(ctx context.Context, progress func(done, total int64)) error {
 	var sizes []int64
 	done, total := int64(0), int64(0)
@@ -261,7 +259,6 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 	return q, nil
 }
 
-// batch predicts and writes the rows of a batch.
 func (r *predictor) batch(b *table.Batch) error {
 	v := &b.Features
 	if v.Len() != b.Rows*r.model.D {

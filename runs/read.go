@@ -40,7 +40,6 @@ type Kind string
 // studyFile is the name of the settings of a study.
 const studyFile = "study.json"
 
-// The kinds.
 const (
 	KindRun   Kind = "run"
 	KindSweep Kind = "sweep"

@@ -46,7 +46,6 @@ func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, 
 	return f.carryOn(ctx, data, progress)
 }
 
-// folder is the folder of a run.
 type folder struct {
 	dir     string
 	id      Identity
@@ -135,7 +134,6 @@ func (f folder) methodModel(method string) string {
 	return filepath.Join(f.dir, checkpointDir, method+".safetensors")
 }
 
-// methodEvaluation is where the evaluation of a finished method is kept.
 func (f folder) methodEvaluation(method string) string {
 	return filepath.Join(f.dir, checkpointDir, method+".jsonl")
 }

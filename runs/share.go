@@ -57,7 +57,6 @@ func (s *share) giveBack(device, unit int) (news, left bool) {
 	return news, slices.Contains(s.lost, false)
 }
 
-// stop ends all waiting.
 func (s *share) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -188,7 +188,6 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	return &sum, jsonfile.Write(filepath.Join(dir, summaryFile), sum)
 }
 
-// sweepUnit computes one unit and writes its result.
 func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, error) {
 	res, err := runUnit(ctx, data, id, u, checkpointName(dir, u), checkpointEvery, nil)
 	if err != nil {

@@ -52,7 +52,6 @@ func (i Identity) budgets() []float64 {
 	return []float64{0}
 }
 
-// unitConfig is the configuration of one unit.
 func (i Identity) unitConfig(u Unit) pipeline.Config {
 	cfg := i.Config
 	cfg.Seed = u.Seed
@@ -68,7 +67,6 @@ func (i Identity) Of(u Unit) Identity {
 	return i
 }
 
-// problem states the problem of one unit.
 func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 	target, err := i.Config.FindSource(set, u.Target)
 	if err != nil {

@@ -41,7 +41,6 @@ func parseChanges(args []string) ([]change, error) {
 	return out, nil
 }
 
-// applyChanges changes a manifest.
 func applyChanges(tree object, args []string) error {
 	changes, err := parseChanges(args)
 	if err != nil {

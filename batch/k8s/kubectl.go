@@ -23,7 +23,6 @@ const (
 	kubectlTextMax = 600
 )
 
-// kubectlError is a call of kubectl that failed.
 type kubectlError struct {
 	verb string
 	// code is the exit code, -1 where it did not end by itself.

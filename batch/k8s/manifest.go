@@ -38,7 +38,6 @@ const (
 // tests.
 type object = map[string]any
 
-// manifest is the YAML of the Job that carries out a part.
 func (e *engine) manifest(s batch.Submission, p batch.Part, parallel int) ([]byte, error) {
 	job, err := e.job(s, p, parallel)
 	if err != nil {

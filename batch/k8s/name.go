@@ -43,5 +43,4 @@ func isLabelKey(s string) bool {
 	return isDNSSubdomain(prefix) && name != "" && isLabelValue(name)
 }
 
-// isLabelValue says whether s can be the value of a label.
 func isLabelValue(s string) bool { return labelValueForm.MatchString(s) }

@@ -8,7 +8,6 @@ import (
 	"github.com/amtrl/amtrl/batch"
 )
 
-// observedPart is what a cluster says about one part.
 type observedPart struct {
 	job  *item
 	pods map[int][]*item // by index, oldest first
@@ -45,7 +44,6 @@ func observe(jobs []batch.Job, items []item) ([]batch.Observation, error) {
 	return out, nil
 }
 
-// observe says where each task of a part stands.
 func (p *observedPart) observe(j batch.Job) ([]batch.Observation, error) {
 	var completed, failed batch.Tasks
 	id := j.ID

@@ -73,7 +73,6 @@ func (o *Options) List() []batch.Option {
 
 func (o *Options) Engine(string) (batch.Engine, error) { return New(*o) }
 
-// check refuses options that no cluster could take.
 func (o *Options) check() error {
 	for _, option := range []struct {
 		name   string

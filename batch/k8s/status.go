@@ -91,7 +91,6 @@ func (i *item) condition(kind string) *condition {
 	return nil
 }
 
-// id is the id of a Job.
 func (i *item) id() string { return i.Metadata.Namespace + "/" + i.Metadata.Name }
 
 // index is the completion index of a pod, -1 for none.

@@ -46,7 +46,6 @@ func main() {
 	os.Exit(code)
 }
 
-// stream answers one verdict for each manifest.
 func stream(in io.Reader, out io.Writer) error {
 	dec := json.NewDecoder(bufio.NewReader(in))
 	w := bufio.NewWriter(out)

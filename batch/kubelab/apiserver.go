@@ -20,14 +20,12 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
-// apiServer is a running API server.
 type apiServer struct {
 	kubeconfig string
 	client     *kubernetes.Clientset
 	failed     chan error
 }
 
-// config is a client's configuration.
 func (s *apiServer) config() (*rest.Config, error) {
 	c, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
 	if err != nil {

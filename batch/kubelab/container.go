@@ -76,7 +76,6 @@ func (p *pod) command() (cmd *exec.Cmd, log *os.File, reason string, err error) 
 	return cmd, log, "", nil
 }
 
-// environment is the environment of a container.
 func (p *pod) environment(c v1.Container, programs string) map[string]string {
 	env := map[string]string{
 		"PATH": programs + ":/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "HOSTNAME": p.spec.Name,
@@ -138,7 +137,6 @@ func (p *pod) mounts(c v1.Container) ([]bind, error) {
 	return out, nil
 }
 
-// lookPath finds a program in a search path.
 func lookPath(name, path string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil

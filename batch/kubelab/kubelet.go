@@ -65,7 +65,6 @@ func (k *kubelet) start(ctx context.Context, gpus int) error {
 	return nil
 }
 
-// look advances each pod by one step.
 func (k *kubelet) look(ctx context.Context) {
 	list, err := k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -137,7 +136,6 @@ func (k *kubelet) begin(ctx context.Context, p *v1.Pod) {
 	})
 }
 
-// missingClaim names a volume claim that does not exist.
 func (k *kubelet) missingClaim(ctx context.Context, p *v1.Pod) string {
 	for _, v := range p.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {

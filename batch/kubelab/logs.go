@@ -60,7 +60,6 @@ func (k *kubelet) sendLog(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// over says whether a pod has ended.
 func (k *kubelet) over(ctx context.Context, namespace, name string) bool {
 	p, err := k.client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 	return err != nil || p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed"

@@ -48,7 +48,6 @@ func (p *pod) terminate(grace time.Duration) {
 	})
 }
 
-// run runs the container and keeps the pod's status.
 func (p *pod) run(ctx context.Context) {
 	cmd, log, reason, err := p.command()
 	if err != nil {
@@ -101,7 +100,6 @@ func (p *pod) run(ctx context.Context) {
 	p.setEnded(context.WithoutCancel(ctx), int32(code), message)
 }
 
-// grace is how long a pod has to end.
 func grace(seconds *int64) time.Duration {
 	if seconds != nil {
 		return time.Duration(*seconds) * time.Second
@@ -115,7 +113,6 @@ func (p *pod) isTold() bool {
 	return p.told
 }
 
-// tail is the end of a file.
 func tail(path string, n int) string {
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -30,7 +30,6 @@ var Kind = batch.Kind{
 	SaveSignals: batch.SaveSignals, NewOptions: func() batch.Options { return options{} },
 }
 
-// options are none.
 type options struct{}
 
 func (options) List() []batch.Option { return nil }
@@ -118,7 +117,6 @@ func (e *engine) readSupervisor(key string) (supervisor, error) {
 	return s, nil
 }
 
-// hostForm is that of the names of hosts.
 var hostForm = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,255}$`)
 
 // maxFile bounds the size of a file that is read whole, in bytes.
@@ -185,7 +183,6 @@ func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation
 	return list, nil
 }
 
-// isLocked says whether a process holds the lock of a file.
 func isLocked(path string) bool {
 	if _, err := os.Stat(path); err != nil {
 		return false

@@ -51,7 +51,6 @@ func Supervise(ctx context.Context, r *batch.Run, key string, note func(format s
 	return context.Cause(ctx)
 }
 
-// supervision is the work of a supervisor.
 type supervision struct {
 	run    *batch.Run
 	engine *engine
@@ -114,7 +113,6 @@ func (s *supervision) next(ctx context.Context) int {
 	return -1
 }
 
-// watch looks for cancellations.
 func (s *supervision) watch(ctx context.Context) {
 	poll := time.NewTicker(localPoll)
 	defer poll.Stop()
@@ -143,14 +141,12 @@ func (s *supervision) readCancel() {
 	})
 }
 
-// event notes what became of a task.
 func (s *supervision) event(l localEvent) {
 	if err := jsonfile.Append(s.engine.path(s.job.Key, "events"), l); err != nil {
 		s.note("task %d: %s", l.Task, err)
 	}
 }
 
-// one runs a task once.
 func (s *supervision) one(ctx context.Context, task int, devices string) {
 	s.event(localEvent{Event: "begin", Task: task})
 	state, exit := s.start(ctx, task, devices)

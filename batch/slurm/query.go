@@ -46,7 +46,6 @@ func (e *engine) Query(ctx context.Context, jobs []batch.Job) ([]batch.Observati
 	return list, nil
 }
 
-// query gathers what Slurm says about some jobs of a cluster.
 type query struct {
 	cluster string
 	jobs    []batch.Job
@@ -56,7 +55,6 @@ type query struct {
 	list    []batch.Observation
 }
 
-// run runs a command about the cluster.
 func (q *query) run(ctx context.Context, name string, args ...string) (string, error) {
 	if q.cluster != "" {
 		args = append(args, "--clusters="+q.cluster)
@@ -112,7 +110,6 @@ func (q *query) add(array, index, comment string, o batch.Observation) {
 	}
 }
 
-// queueLine reads a line of squeue.
 func (q *query) queueLine(line string) error {
 	if line == "" || strings.HasPrefix(line, "CLUSTER: ") {
 		return nil

@@ -155,18 +155,15 @@ func completionCommand() *cli.Command {
 			if c.NArg() != 1 || !slices.Contains(shells, shell) {
 				return withHelp(c, flags.Misuse("expected %s, found %q", flags.OrList(shells), strings.Join(c.Args().Slice(), " ")))
 			}
+			raw, err := completionScripts.ReadFile("completion/" + shell)
+			script := string(raw)
 			if shell == "fish" {
-				script, err := c.App.ToFishCompletion()
-				if err != nil {
-					return err
-				}
-				return new(output).emit(script)
+				script, err = c.App.ToFishCompletion()
 			}
-			script, err := completionScripts.ReadFile("completion/" + shell)
 			if err != nil {
 				return err
 			}
-			return new(output).emit(string(script))
+			return new(output).emit(script)
 		},
 		BashComplete: func(c *cli.Context) { new(output).emit(strings.Join(shells, "\n") + "\n") },
 	}

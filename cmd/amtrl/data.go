@@ -35,7 +35,6 @@ func (o *makeOptions) check() error {
 	return cmp.Or(flags.Required(o.out, "the folder to write"), flags.Between(o.threads, 0, maxThreads))
 }
 
-// write writes the layout of MNIST-C.
 func (o *makeOptions) write(names []string, images [][]uint8, labels []uint8) error {
 	if err := dataset.WriteLayout(o.out.V, names, images, labels); err != nil {
 		return err
@@ -87,9 +86,7 @@ type infoOptions struct {
 
 func (o *infoOptions) addFlags(set *flags.Set) {
 	o.data.addFlags(set)
-	set.Group(groupOutput)
-	o.addJSON(set, "the description")
-	o.addFormat(set)
+	o.addGroup(set, "the description", o.addFormat)
 }
 
 func (o *infoOptions) readArguments(c *cli.Context) error {
@@ -182,7 +179,6 @@ func sourceTable(d dataDescription) report.Table {
 
 func count(n int) string { return report.Count(float64(n)) }
 
-// dataDescription is what --json prints.
 type dataDescription struct {
 	Name   string            `json:"name"`
 	SHA256 string            `json:"sha256"`

@@ -13,7 +13,6 @@ import (
 // dataCheckOptions are those of data check, which takes what data info takes.
 type dataCheckOptions struct{ infoOptions }
 
-// checkResult is what --json prints.
 type checkResult struct {
 	dataDescription
 	Oddities []dataset.Oddity `json:"oddities"`

@@ -46,7 +46,6 @@ func interruptedImport(err error) error {
 	return err
 }
 
-// importProgress shows how far an import is.
 type importProgress struct {
 	out   *output
 	meter *meter

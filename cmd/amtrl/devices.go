@@ -22,9 +22,7 @@ type devicesOptions struct {
 
 func (o *devicesOptions) addFlags(set *flags.Set) {
 	o.timeout.addFlags(set)
-	set.Group(groupOutput)
-	o.addJSON(set, "the list")
-	o.addFormat(set)
+	o.addGroup(set, "the list", o.addFormat)
 }
 
 func (o *devicesOptions) check() error { return cmp.Or(o.output.check(), o.timeout.check()) }
@@ -129,7 +127,6 @@ func (o *deviceOptions) addFlags(set *flags.Set) {
 	set.Int(&o.threads, "threads", threads, 0).DefaultText = "all processors"
 }
 
-// check refuses flags that are wrong or would do nothing.
 func (o *deviceOptions) check() error {
 	err := flags.OneOf(o.backend, "auto", "cpu", "cuda")
 	if o.backend.V == "cpu" {

@@ -19,13 +19,11 @@ type doctorOptions struct {
 func (o *doctorOptions) addFlags(set *flags.Set) {
 	o.device.addFlags(set)
 	o.timeout.addFlags(set)
-	set.Group(groupOutput)
-	o.addJSON(set, "the checks")
+	o.addGroup(set, "the checks")
 }
 
 func (o *doctorOptions) check() error { return cmp.Or(o.device.check(), o.timeout.check()) }
 
-// doctorResult is what --json prints.
 type doctorResult struct {
 	OK     bool      `json:"ok"`
 	Checks []finding `json:"checks"`

@@ -23,7 +23,6 @@ const (
 	verdictInfo = "info"
 )
 
-// finding is the outcome of one check.
 type finding struct {
 	Check   string `json:"check"`
 	Verdict string `json:"verdict"`
@@ -196,7 +195,6 @@ func checkWritable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// checkLeaks tells whether everything allocated was freed.
 func checkLeaks(d backend.Device) finding {
 	u := d.Usage()
 	if err := d.Close(); err != nil {

@@ -34,12 +34,9 @@ func (o *handOverOptions) addFlags(set *flags.Set) {
 }
 
 func (o *handOverOptions) addOutput(set *flags.Set) {
-	set.Group(groupOutput)
-	o.addJSON(set, "what was handed over")
-	o.addQuiet(set)
+	o.addGroup(set, "what was handed over", o.addQuiet)
 }
 
-// dry says that nothing is to be handed over.
 func (o *handOverOptions) dry() bool { return o.dryRun.V || o.probe.V }
 
 // newEngine makes the engine of a new submission, from the flags over the options that an earlier one of the same
@@ -87,7 +84,6 @@ func (o *handOverOptions) settings(eng batch.Engine, res batch.Resources) (batch
 	return set, err
 }
 
-// handOver submits tasks and says what came of it.
 func (o *handOverOptions) handOver(ctx context.Context, run *batch.Run, eng batch.Engine, set batch.Settings, tasks []int) error {
 	jobs, err := run.Submit(ctx, eng, set, tasks)
 	if err != nil {
@@ -106,7 +102,6 @@ func (o *handOverOptions) handOver(ctx context.Context, run *batch.Run, eng batc
 	return o.printHandOver(run, eng.Name(), jobs)
 }
 
-// handedOver is what --json prints.
 type handedOver struct {
 	Run    string       `json:"run"`
 	ID     string       `json:"id"`

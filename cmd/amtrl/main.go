@@ -26,7 +26,6 @@ func main() {
 	os.Exit(execute(os.Args))
 }
 
-// execute runs the command line and returns the exit code.
 func execute(args []string) int {
 	if err := readEnvironment(); err != nil {
 		return finish(os.Stderr, err)

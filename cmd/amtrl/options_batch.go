@@ -15,7 +15,6 @@ import (
 // engines are those that a sweep can be handed to, the default first.
 var engines = batch.Kinds{local.Kind, slurm.Kind, k8s.Kind}
 
-// resourceOptions are what one task asks for.
 type resourceOptions struct {
 	gpus, cpus, parallel, maxRestarts flags.Value[int]
 	gpuType, mem, time                flags.Value[string]

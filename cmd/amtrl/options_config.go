@@ -9,7 +9,6 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// settingOptions are the flags of some settings.
 type settingOptions struct {
 	bound []boundSetting
 	// schedule is --schedule, width --k, and budget --budget or --budgets, where they are there.

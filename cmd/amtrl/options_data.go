@@ -53,7 +53,6 @@ func (o *dataOptions) addFlags(set *flags.Set) {
 
 func isSynthetic(data string) bool { return data == dataSparse || data == dataRandom }
 
-// check refuses flags that are wrong or would do nothing.
 func (o *dataOptions) check() error {
 	digits, synthetic := o.data.V == dataDigits, isSynthetic(o.data.V)
 	if o.data.V == "" || strings.HasPrefix(o.data.V, "synthetic") && !synthetic {
@@ -153,12 +152,7 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 }
 
 // processors is a number of threads with 0 resolved.
-func processors(threads int) int {
-	if threads > 0 {
-		return threads
-	}
-	return runtime.GOMAXPROCS(0)
-}
+func processors(threads int) int { return cmp.Or(threads, runtime.GOMAXPROCS(0)) }
 
 // matchTargets returns, in the order of the data, the sources that a list of names
 // and glob patterns selects; "all" selects every one that can be a target.

@@ -34,6 +34,15 @@ func (o *output) addJSON(set *flags.Set, what string) {
 	set.Bool(&o.json, "json", "print "+what+" as JSON on standard output, and nothing else there")
 }
 
+// addGroup adds the group of output: --json, and then the others.
+func (o *output) addGroup(set *flags.Set, json string, others ...func(*flags.Set)) {
+	set.Group(groupOutput)
+	o.addJSON(set, json)
+	for _, add := range others {
+		add(set)
+	}
+}
+
 func (o *output) addQuiet(set *flags.Set) {
 	set.Bool(&o.quiet, "quiet", "print only errors on standard error")
 }
@@ -70,7 +79,6 @@ func (o *output) emitEither(v any, text string) error {
 
 func emitLine(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
 
-// note tells the user something on standard error.
 func (o *output) note(format string, args ...any) {
 	if !o.quiet.V {
 		fmt.Fprintf(os.Stderr, format+"\n", args...)

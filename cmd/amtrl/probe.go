@@ -74,7 +74,6 @@ const maxProbeTimeout = 86_400
 // A driver that is broken can crash the process that asks it, or never answer. So what asks it runs in a child process,
 // which says line by line how far it is.
 
-// errNoAnswer is a child that was silent for too long.
 var errNoAnswer = errors.New("no answer")
 
 // child runs this program with the arguments and hands each line that it prints

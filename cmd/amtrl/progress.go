@@ -129,7 +129,6 @@ func timeLeft(d time.Duration) string {
 	return ", about " + d.Round(time.Second).String() + " left"
 }
 
-// runProgress shows the epochs of a run.
 type runProgress struct {
 	out *output
 	// reached[i] is the planned work before step i.
@@ -173,7 +172,6 @@ func (p *runProgress) step(s pipeline.Step) {
 	}
 }
 
-// sweepProgress shows the units of a sweep.
 type sweepProgress struct {
 	out     *output
 	resumed int

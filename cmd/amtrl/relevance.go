@@ -87,7 +87,6 @@ func (o *relevanceOptions) run(context.Context) error {
 	return o.emit(report.Relevance(title, rows, o.top.V, o.format))
 }
 
-// relevanceResult is what --json prints.
 type relevanceResult struct {
 	Target     string              `json:"target"`
 	Method     string              `json:"method"`

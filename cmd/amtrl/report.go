@@ -18,7 +18,6 @@ import (
 	"github.com/amtrl/amtrl/runs/study"
 )
 
-// The formats of a report.
 const (
 	reportHTML     = "html"
 	reportMarkdown = "markdown"
@@ -83,7 +82,6 @@ func (o *reportOptions) run(context.Context) error {
 	return nil
 }
 
-// readPage is the report of what lies in a folder.
 func readPage(dir string) (*report.Page, error) {
 	kind, err := runs.KindOf(dir)
 	if err != nil {

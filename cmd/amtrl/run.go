@@ -152,7 +152,6 @@ func explainInterruption(err error, dir string) error {
 	return err
 }
 
-// dryRunResult is what --dry-run --json prints.
 type dryRunResult struct {
 	Out      string        `json:"out"`
 	Identity runs.Identity `json:"identity"`

@@ -85,7 +85,6 @@ func (o *runTaskOptions) run(ctx context.Context) error {
 	return &exitStatus{code, err}
 }
 
-// openTask opens the data and the device that the plan's flags ask for.
 func (o *runTaskOptions) openTask(ctx context.Context, plan *batch.Plan, res batch.Resources) (*pipeline.Resident, runs.Identity, error) {
 	id := plan.Identity
 	var known flags.Set
@@ -110,17 +109,24 @@ func (o *runTaskOptions) openTask(ctx context.Context, plan *batch.Plan, res bat
 	if threads == 0 {
 		threads = res.CPUs
 	}
-	choice, err := o.device.open(threads, &o.output)
+	var here runs.Identity
+	dev, err := unlessInterrupted(ctx, func() (*pipeline.Resident, error) {
+		choice, err := o.device.open(threads, &o.output)
+		if err != nil {
+			return nil, err
+		}
+		here = runs.NewIdentity(id.Version, set, choice, id.Config)
+		dev, err := o.place(choice.Device, set)
+		if err != nil {
+			choice.Device.Close()
+		}
+		return dev, err
+	})
 	if err != nil {
 		return nil, id, err
 	}
-	here := runs.NewIdentity(id.Version, set, choice, id.Config)
 	id.Data, id.Backend = here.Data, here.Backend
-	dev, err := o.place(choice.Device, set)
-	if err != nil {
-		choice.Device.Close()
-	}
-	return dev, id, err
+	return dev, id, nil
 }
 
 // superviseOptions are those of the command that submit --to local starts.

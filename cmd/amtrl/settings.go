@@ -132,7 +132,6 @@ func warmStart(c *config) any {
 	return &c.ERM.WarmStart
 }
 
-// active says whether the setting bears on the configuration.
 func (s *setting) active(c *config) bool { return s.only == nil || s.only.holds(c) }
 
 // show is the configuration's value as the flag would take it.
@@ -185,7 +184,6 @@ func (s *setting) bind(set *flags.Set) boundSetting {
 	return boundSetting{s, set.Field(field, s.name, usage, s.presetText())}
 }
 
-// apply writes the flag's value to the configuration.
 func (s boundSetting) apply(c *config) error {
 	var text string
 	switch field := s.field(c).(type) {

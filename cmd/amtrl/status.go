@@ -136,7 +136,6 @@ func (o *statusOptions) watchRun(ctx context.Context, run *batch.Run) (*batch.St
 	}
 }
 
-// showChange shows a status that is not the last one's.
 func (o *statusOptions) showChange(s *batch.Status, text string) error {
 	switch {
 	case o.json.V:
@@ -223,7 +222,6 @@ func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format)
 	return text
 }
 
-// statusResult is what --json prints.
 type statusResult struct {
 	Run    string              `json:"run"`
 	ID     string              `json:"id"`

@@ -49,7 +49,6 @@ func studyCommands() *cli.Command {
 		}}
 }
 
-// studyFolder is the folder of a study that a command names.
 type studyFolder struct {
 	dir  string
 	data flags.Value[string]
@@ -67,7 +66,6 @@ func (o *studyFolder) readArguments(c *cli.Context) error {
 	return err
 }
 
-// open opens the study with its data.
 func (o *studyFolder) open(ctx context.Context, out *output) (*study.Study, error) {
 	s, err := study.Open(o.dir)
 	if err != nil {
@@ -83,7 +81,6 @@ func (o *studyFolder) open(ctx context.Context, out *output) (*study.Study, erro
 	return s, s.Attach(folder)
 }
 
-// studyError gives an error of a study its exit code.
 func studyError(err error) error {
 	if _, ok := errors.AsType[*study.Contradiction](err); ok {
 		return &exitStatus{exitContradiction, err}
@@ -198,9 +195,7 @@ type studyLearning struct {
 func (o *studyLearning) addFlags(set *flags.Set) {
 	o.studyFolder.addFlags(set)
 	o.device.addFlags(set)
-	set.Group(groupOutput)
-	o.addJSON(set, o.prints)
-	o.addQuiet(set)
+	o.addGroup(set, o.prints, o.addQuiet)
 }
 
 func (o *studyLearning) check() error { return o.device.check() }
@@ -224,7 +219,6 @@ func (o *studyFitOptions) run(ctx context.Context) error {
 	return o.emitEither(st.Last, lastRoundText(st))
 }
 
-// learnRound carries the next round of a study out.
 func learnRound(ctx context.Context, s *study.Study, device *deviceOptions, out *output) error {
 	start := time.Now()
 	round, err := s.Learn(ctx, func() (backend.Device, error) {

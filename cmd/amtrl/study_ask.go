@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -17,8 +16,6 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
-	"github.com/amtrl/amtrl/internal/text"
-	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs/study"
 )
 
@@ -64,23 +61,15 @@ func (o *studyAskOptions) check() error {
 	return cmp.Or(flags.Positive(o.budget), flags.OneOf(o.layout, "table", "label-studio"), o.device.check())
 }
 
-// askSummary is what --json prints.
 type askSummary struct {
-	Ask     int         `json:"ask"`
-	Expires string      `json:"expires,omitempty"`
-	Rows    int         `json:"rows"`
-	Cost    float64     `json:"cost"`
-	Sources []askSource `json:"sources"`
-	File    string      `json:"file"`
-	Pending int         `json:"pending_before"`
-	Repeat  bool        `json:"repeated,omitempty"`
-}
-
-type askSource struct {
-	Source string  `json:"source"`
-	Rows   int     `json:"rows"`
-	Cost   float64 `json:"cost"`
-	Reason string  `json:"reason"`
+	Ask     int                `json:"ask"`
+	Expires string             `json:"expires,omitempty"`
+	Rows    int                `json:"rows"`
+	Cost    float64            `json:"cost"`
+	Sources []study.PlanSource `json:"sources"`
+	File    string             `json:"file"`
+	Pending int                `json:"pending_before"`
+	Repeat  bool               `json:"repeated,omitempty"`
 }
 
 func (o *studyAskOptions) run(ctx context.Context) error {
@@ -114,7 +103,7 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		i, there := at[r.Source]
 		if !there {
 			i = len(sum.Sources)
-			at[r.Source], sum.Sources = i, append(sum.Sources, askSource{Source: r.Source, Reason: r.Reason})
+			at[r.Source], sum.Sources = i, append(sum.Sources, study.PlanSource{Source: r.Source, Reason: r.Reason})
 		}
 		sum.Sources[i].Rows++
 		sum.Sources[i].Cost += r.Cost
@@ -124,11 +113,8 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		o.note("%d rows of earlier asks are pending, so nothing was learned before: amtrl study fit %s learns from what came",
 			asked.Pending, o.dir)
 	}
-	t := report.Table{Header: []string{"source", "rows", "cost", "reason"}, Right: []int{1, 2}}
-	for _, r := range sum.Sources {
-		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), text.Number(r.Cost), r.Reason})
-	}
-	return o.emitEither(sum, fmt.Sprintf("%s\nask %d: %d rows in %s\n", t.Render(o.output.format), sum.Ask, sum.Rows, sum.File))
+	list := drawText(sum.Sources, o.output.format)
+	return o.emitEither(sum, fmt.Sprintf("%s\nask %d: %d rows in %s\n", list, sum.Ask, sum.Rows, sum.File))
 }
 
 // write writes --out, which a repeated request may have left.
@@ -179,9 +165,7 @@ type studyTellOptions struct {
 func (o *studyTellOptions) addFlags(set *flags.Set) {
 	o.studyFolder.addFlags(set)
 	set.Bool(&o.replace, "replace", "let labels replace those that were told before; the journal keeps these")
-	set.Group(groupOutput)
-	o.addJSON(set, "what changed")
-	o.addQuiet(set)
+	o.addGroup(set, "what changed", o.addQuiet)
 }
 
 func (o *studyTellOptions) readArguments(c *cli.Context) error {

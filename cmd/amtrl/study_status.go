@@ -23,10 +23,7 @@ type studyTables struct {
 
 func (o *studyTables) addFlags(set *flags.Set) {
 	o.studyFolder.addFlags(set)
-	set.Group(groupOutput)
-	o.addJSON(set, o.prints)
-	o.addQuiet(set)
-	o.addFormat(set)
+	o.addGroup(set, o.prints, o.addQuiet, o.addFormat)
 }
 
 type studyStatusOptions struct{ studyTables }
@@ -65,7 +62,6 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 	return o.emitEither(st, out)
 }
 
-// lastRoundText says what the last round found.
 func lastRoundText(st *study.Status) string {
 	if st.Last == nil {
 		return "nothing was learned yet\n"
@@ -111,11 +107,7 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := report.Table{Header: []string{"source", "rows", "cost", "reason"}, Right: []int{1, 2}}
-	for _, r := range p.Sources {
-		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), text.Number(r.Cost), r.Reason})
-	}
-	out := t.Render(o.format) + "\n"
+	out := drawText(p.Sources, o.format) + "\n"
 	if p.Gain == nil {
 		out += "what it would bring is known after two rounds\n"
 	} else {
@@ -124,6 +116,14 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	}
 	out += fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound)
 	return o.emitEither(p, out)
+}
+
+func drawText(list []study.PlanSource, format report.Format) string {
+	t := report.Table{Header: []string{"source", "rows", "cost", "reason"}, Right: []int{1, 2}}
+	for _, r := range list {
+		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), text.Number(r.Cost), r.Reason})
+	}
+	return t.Render(format)
 }
 
 type studyRelevanceOptions struct{ studyTables }
@@ -182,7 +182,6 @@ func studyShares(r *runs.RoundScore, top int) report.Table {
 	return t
 }
 
-// shareIn is the share of a source after a round.
 func shareIn(r *runs.RoundScore, source string) string {
 	for _, s := range r.Result.Sources {
 		if s.Source == source {

@@ -80,7 +80,6 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	return o.printSummary(dir, id, sum)
 }
 
-// sweepInput is what a sweep is of.
 type sweepInput struct {
 	targets, seeds, budgets flags.Value[string]
 	data                    dataOptions
@@ -166,7 +165,6 @@ func (o *sweepInput) readLists() (err error) {
 	return nil
 }
 
-// sweepOutput is how the summary of a sweep is printed.
 type sweepOutput struct {
 	output
 	risk flags.Value[float64]

@@ -38,7 +38,6 @@ func (o *sweepOptions) severalDevices() bool {
 	return o.devices.Set && o.devices.V != "" && (o.devices.Given || o.device.backend.V != "cpu")
 }
 
-// openDevices are the devices of a sweep.
 type openDevices struct {
 	out     *output
 	choice  backend.Choice // with the first of them
@@ -76,7 +75,6 @@ func (o *sweepOptions) open(threads int) (*openDevices, error) {
 	return d, nil
 }
 
-// deviceNumbers are the numbers that --devices lists.
 func (o *sweepOptions) deviceNumbers() ([]int, error) {
 	if o.devices.V != allDevices {
 		return flags.Numbers(o.devices.V, maxDevice)
@@ -103,7 +101,6 @@ func (d *openDevices) residents(first *pipeline.Resident) ([]*pipeline.Resident,
 	return all, group.Wait()
 }
 
-// lost tells of a device that is no more.
 func (d *openDevices) lost(device int, err error) {
 	d.out.note("device %d is lost, its targets go to the others: %s", d.numbers[device], oneLine(err.Error()))
 }

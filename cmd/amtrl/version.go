@@ -13,8 +13,7 @@ import (
 type versionOptions struct{ output }
 
 func (o *versionOptions) addFlags(set *flags.Set) {
-	set.Group(groupOutput)
-	o.addJSON(set, "it")
+	o.addGroup(set, "it")
 }
 
 func (o *versionOptions) run(context.Context) error {
@@ -29,7 +28,6 @@ func (o *versionOptions) run(context.Context) error {
 	return o.emitEither(v, fmt.Sprintf("%s, %s, %s\n", text, v.Go, v.Platform))
 }
 
-// build is what the binary knows about itself.
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`

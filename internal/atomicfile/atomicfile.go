@@ -78,7 +78,6 @@ func IsTemporary(name string) bool {
 	return ok && dot > 0 && rest[0] == '.' && rest[dot] == '.' && strings.Trim(rest[dot+1:], tmpAlphabet) == ""
 }
 
-// createTemporary makes and locks a temporary file.
 func createTemporary(dir, name string) (*os.File, error) {
 	if err := fail(OpCreate, filepath.Join(dir, name)); err != nil {
 		return nil, err

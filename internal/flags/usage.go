@@ -143,7 +143,6 @@ func expected(flags []cli.Flag, name string) string {
 	return "another value"
 }
 
-// find is the flag of that name, or nil.
 func find(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
 		if slices.Contains(f.Names(), name) {

@@ -32,7 +32,6 @@ type Timing struct{ Beat, Stale, Settle time.Duration }
 // Times is the timing for file systems that are shared.
 var Times = Timing{Beat: 5 * time.Second, Stale: 20 * time.Second, Settle: 2 * time.Second}
 
-// leaseFile is the lease file.
 type leaseFile struct {
 	Nonce   string `json:"nonce"`
 	Host    string `json:"host"`

@@ -172,7 +172,6 @@ func decodeHeader(raw []byte) (entries []Entry, metadata map[string]string, err 
 	return entries, metadata, nil
 }
 
-// shapeSize multiplies the dimensions, refusing products above limit.
 func shapeSize(shape []int, limit int) (int, error) {
 	n := 1
 	for _, d := range shape {

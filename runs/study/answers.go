@@ -14,7 +14,6 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// answer is a row of a file of answers.
 type answer struct {
 	where      string
 	id, source string
@@ -40,7 +39,7 @@ func (s *Study) readAnswers(path string) ([]answer, error) {
 		return nil, err
 	}
 	var out []answer
-	return out, t.Scan(q, func(b *table.Batch) error {
+	err = t.Scan(q, func(b *table.Batch) error {
 		for i := range b.Rows {
 			a, err := s.readAnswer(b, at, i)
 			if err != nil {
@@ -52,6 +51,7 @@ func (s *Study) readAnswers(path string) ([]answer, error) {
 		}
 		return nil
 	})
+	return out, err
 }
 
 // answerPlaces are the places of columns among the scalars of a query, -1 for none.
@@ -156,7 +156,6 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	return v, nil
 }
 
-// place is where a row is.
 type place struct {
 	pool int
 	row  int32

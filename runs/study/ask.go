@@ -154,7 +154,6 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	return asked, false, s.write(held, j, Event{Ask: e})
 }
 
-// nothing says why there is nothing to ask for.
 func nothing(waiting int, prop *proposal) error {
 	switch {
 	case waiting > 0:
@@ -166,7 +165,6 @@ func nothing(waiting int, prop *proposal) error {
 	return fmt.Errorf("nothing to ask for: a budget of %g pays for no row", prop.cost)
 }
 
-// load reads the journal and replays it.
 func (s *Study) load() (*journal, *state, error) {
 	j, err := s.read()
 	if err != nil {
@@ -188,7 +186,6 @@ func (s *Study) expire(held *lease.Lease, j *journal, st *state) error {
 	return st.apply(&j.events[len(j.events)-1])
 }
 
-// proposal is what would be asked for.
 type proposal struct {
 	round  int
 	groups []AskRows
@@ -199,7 +196,6 @@ type proposal struct {
 	have         []int // samples of each source, pending ones too
 }
 
-// propose chooses the rows of the next ask.
 func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	out := &proposal{round: len(st.fits) + 1}
 	schedule := s.Settings.Config.Schedule
@@ -344,7 +340,6 @@ func (a *Asked) Record(i int) []string {
 	return []string{r.ID, r.Source, text.Number(r.Cost), strconv.Itoa(r.Priority), r.Reason, strconv.Itoa(a.Number), a.Expires}
 }
 
-// csv is the table of an ask as CSV.
 func (a *Asked) csv() ([]byte, error) {
 	rows := [][]string{AskColumns}
 	for i := range a.Rows {
@@ -357,7 +352,6 @@ func (s *Study) askPath(number int) string {
 	return filepath.Join(s.Dir, asksDir, fmt.Sprintf("%04d.csv", number))
 }
 
-// writeAsk writes the table of an ask to the folder of the study.
 func (s *Study) writeAsk(a *Asked) error {
 	raw, err := a.csv()
 	if err != nil {

@@ -32,7 +32,6 @@ func (g Gain) String() string {
 	return fmt.Sprintf("%.3g (%.3g to %.3g)", g.Mean, g.Low, g.High)
 }
 
-// scores reads what the rounds so far found.
 func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
 	var out []runs.RoundScore
 	for i := range st.fits {

@@ -137,7 +137,6 @@ func (s *Study) read() (*journal, error) {
 	return j, nil
 }
 
-// check refuses an event that is none.
 func (e *Event) check() error {
 	n := 0
 	for _, there := range []bool{e.Ask != nil, e.Tell != nil, e.Expire != nil, e.Fit != nil} {

@@ -94,7 +94,6 @@ func (s *Study) readLabelStudio(path string) ([]answer, error) {
 	return out, nil
 }
 
-// readResult reads one result of an annotation.
 func (s *Study) readResult(a *answer, r labelStudioResult) error {
 	for c, o := range s.data.Outputs {
 		if o.Name != r.From && len(s.data.Outputs) > 1 {

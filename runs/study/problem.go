@@ -42,8 +42,7 @@ func (s *Study) scheduled(round int) float64 {
 	return schedule.Plan(1, 1, 1)[min(round, schedule.Epochs)-1].Cost
 }
 
-// tasksOf are the outputs of a source of the problem as labels of the data: the values of a row, as of columnar.Known,
-// are turned into its labels, NaN where there is none.
+// labelsOf turns the values of a row, as of columnar.Known, into its labels for the outputs of a source, NaN for none.
 func (s *Study) labelsOf(source pipeline.Source, values []float32, dst []float32) []float32 {
 	set := s.data.Set
 	for _, t := range source.Tasks {
@@ -81,7 +80,7 @@ func (st *state) samples(p *pipeline.Problem, round int) pipeline.Round {
 		is[i] = true
 	}
 	in.Test = st.labelled(p.Target, slices.DeleteFunc(slices.Clone(test), func(i int32) bool { return is[i] }))
-	for _, i := range in.Test.Rows {
+	for _, i := range slices.Concat(in.Test.Rows, s.data.Set.Tasks[p.Target.Tasks[0]].Test) {
 		is[i] = true
 	}
 	// What was told of the target without being asked is welcome.
@@ -92,11 +91,7 @@ func (st *state) samples(p *pipeline.Problem, round int) pipeline.Round {
 		}
 	}
 	slices.Sort(more)
-	held := map[int32]bool{}
-	for _, i := range s.data.Set.Tasks[p.Target.Tasks[0]].Test {
-		held[i] = true
-	}
-	extra := st.labelled(p.Target, slices.DeleteFunc(more, func(i int32) bool { return held[i] }))
+	extra := st.labelled(p.Target, more)
 	in.Target.Rows, in.Target.Y = append(in.Target.Rows, extra.Rows...), append(in.Target.Y, extra.Y...)
 	return in
 }

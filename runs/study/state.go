@@ -118,7 +118,6 @@ func (st *state) apply(e *Event) error {
 	return nil
 }
 
-// tell takes labels of one source.
 func (st *state) tell(e *Event, group TellRows) error {
 	pool, err := st.pool(group.Source, group.Rows)
 	if err != nil {

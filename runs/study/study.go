@@ -122,7 +122,6 @@ func checkEmpty(dir string) error {
 	return err
 }
 
-// check refuses settings that no study can have.
 func (s *Study) check() error {
 	cfg := &s.Settings.Config
 	switch b := s.Settings.RoundBudget; {

@@ -151,7 +151,6 @@ func sameValues(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return x == y || x != x && y != y })
 }
 
-// labelText writes the labels of a row for a message.
 func (s *Study) labelText(values []float32) string {
 	var list []string
 	for c, o := range s.data.Outputs {

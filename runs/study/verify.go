@@ -81,7 +81,6 @@ func (s *Study) verifyAsk(st *state, e *AskEvent) error {
 	return err
 }
 
-// verifyRound learns a round again.
 func (s *Study) verifyRound(ctx context.Context, device backend.Device, events []Event, e *FitEvent) error {
 	dir := s.roundDir(e.Round)
 	for _, name := range slices.Sorted(maps.Keys(e.Files)) {
