@@ -72,7 +72,6 @@ func (i Identity) Digest() (string, error) {
 	return HashOf(js), nil
 }
 
-// validate reports the first thing that makes no sense, for the data at hand.
 func (i Identity) validate(set *dataset.Set) error {
 	if err := i.Config.Validate(); err != nil {
 		return err

@@ -119,11 +119,7 @@ func damageFile(t *testing.T, path string, damage func(string) (string, bool)) {
 
 // A number that was changed in result.json does not stay, with a checkpoint or without.
 func TestChangedResultIsNotDone(t *testing.T) {
-	dev := openDevice(t, 1, smallSet(62, 4, 200, 5, false))
-	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
-	ref := t.TempDir()
-	mustRun(t, dev, id, ref)
-	want := foldertest.Read(t, ref)
+	dev, id, _, want := ran(t, smallSet(62, 4, 200, 5, false))
 	for what, change := range map[string]func(*Result){
 		"a score": func(r *Result) { r.Methods[1].Score.Value++ },
 		"a nu":    func(r *Result) { r.Sources[0].Nu++ },

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -24,9 +23,9 @@ func TestModelIsTheFirstMethods(t *testing.T) {
 	cfg.Methods, cfg.Nu = []string{pipeline.Known, pipeline.Uniform}, map[string]float64{"bytes_0": 1}
 	dir := t.TempDir()
 	res := mustRun(t, dev, identityOf(dev, cfg, []string{"bytes_2"}, 1), dir)
-	m, err := ReadModel(dir)
-	if err != nil || m.Method != pipeline.Known {
-		t.Fatalf("%+v, %v", m, err)
+	m := must.Get(ReadModel(dir))(t)
+	if m.Method != pipeline.Known {
+		t.Fatalf("%+v", m)
 	}
 	p, mse := multiply(false, false, wide(m.Head), 1, wide(m.Representation), m.K), 0.0
 	for _, row := range set.Tasks[2].Test {
@@ -69,15 +68,10 @@ func TestReadModelRefusesDamage(t *testing.T) {
 		"empty": "",
 	} {
 		dir := restored(t, map[string]string{"model.safetensors": raw})
-		if m, err := ReadModel(dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "model.safetensors")) ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %+v, %v, want one line that names the file", what, m, err)
-		}
+		must.Fail(t, what, must.Err(ReadModel(dir)), filepath.Join(dir, "model.safetensors"))
 	}
 	dir := restored(t, map[string]string{"model.safetensors": encode(func(ts tensors, _ map[string]string) tensors { return ts })})
-	if _, err := ReadModel(dir); err != nil {
-		t.Errorf("undamaged: %v", err)
-	}
+	must.Get(ReadModel(dir))(t)
 	if _, err := ReadModel(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
@@ -161,8 +155,6 @@ func TestConvRefuses(t *testing.T) {
 		c.change(&id.Config)
 		dir := filepath.Join(t.TempDir(), "new")
 		must.Fail(t, what, must.Err(Run(t.Context(), c.dev, id, dir, quiet)), c.says)
-		if files, _ := filepath.Glob(dir); len(files) != 0 {
-			t.Errorf("%s: it made the folder", what)
-		}
+		must.Absent(t, dir)
 	}
 }

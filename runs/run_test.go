@@ -47,6 +47,26 @@ func mustRun(t testing.TB, dev *pipeline.Resident, id Identity, dir string) *Res
 	return must.Get(Run(t.Context(), dev, id, dir, quiet))(t)
 }
 
+// ran is a run on a set, and the files that it leaves.
+func ran(t testing.TB, set *dataset.Set) (dev *pipeline.Resident, id Identity, dir string, files map[string]string) {
+	t.Helper()
+	dev, dir = openDevice(t, 1, set), t.TempDir()
+	id = identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
+	mustRun(t, dev, id, dir)
+	return dev, id, dir, foldertest.Read(t, dir)
+}
+
+// interrupted carries a run on, and interrupts it at a step.
+func interrupted(t testing.TB, dev *pipeline.Resident, id Identity, dir string, at func(pipeline.Step) bool) error {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	return must.Err(Run(ctx, dev, id, dir, func(s pipeline.Step) {
+		if at(s) {
+			cancel()
+		}
+	}))
+}
+
 // A run that was stopped after any epoch, or in the middle of any epoch, or between any two files that it writes, goes
 // on to the same bytes; on any number of threads.
 func TestRunResumes(t *testing.T) {
@@ -77,12 +97,7 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool
 	other := openDevice(t, 1, set)
 	for done := range 5 {
 		dir := t.TempDir()
-		ctx, cancel := context.WithCancel(context.Background())
-		_, err := Run(ctx, dev, id, dir, func(s pipeline.Step) {
-			if s.Record == nil && s.Done == done {
-				cancel()
-			}
-		})
+		err := interrupted(t, dev, id, dir, func(s pipeline.Step) bool { return s.Record == nil && s.Done == done })
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("cancelled in epoch %d: %v", done+1, err)
 		}
@@ -123,18 +138,10 @@ func checkResumes(t *testing.T, set *dataset.Set, cfg pipeline.Config, warm bool
 
 // Interrupted in every epoch in turn, it still arrives.
 func TestRunResumesAgainAndAgain(t *testing.T) {
-	dev := openDevice(t, 1, smallSet(22, 4, 200, 5, false))
-	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
-	clean, dir := t.TempDir(), t.TempDir()
-	mustRun(t, dev, id, clean)
+	dev, id, _, want := ran(t, smallSet(22, 4, 200, 5, false))
+	dir := t.TempDir()
 	for try := 0; ; try++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		_, err := Run(ctx, dev, id, dir, func(s pipeline.Step) {
-			if s.Record != nil {
-				cancel()
-			}
-		})
-		cancel()
+		err := interrupted(t, dev, id, dir, func(s pipeline.Step) bool { return s.Record != nil })
 		if err == nil {
 			if try != 3 {
 				t.Errorf("finished after %d interruptions, want 3", try)
@@ -145,7 +152,7 @@ func TestRunResumesAgainAndAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	foldertest.Equal(t, "after 3 interruptions", foldertest.Read(t, dir), foldertest.Read(t, clean))
+	foldertest.Equal(t, "after 3 interruptions", foldertest.Read(t, dir), want)
 }
 
 // A finished run is read, not repeated, and its files stay.

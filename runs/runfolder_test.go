@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -25,12 +23,7 @@ import (
 )
 
 func TestRunRefusesOtherWork(t *testing.T) {
-	set := smallSet(25, 4, 200, 5, false)
-	dev := openDevice(t, 1, set)
-	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
-	dir := t.TempDir()
-	mustRun(t, dev, id, dir)
-	want := foldertest.Read(t, dir)
+	dev, id, dir, want := ran(t, smallSet(25, 4, 200, 5, false))
 	for field, change := range map[string]func(*Identity){
 		"config.k":                  func(i *Identity) { i.Config.K = 4 },
 		"config.erm.lambda":         func(i *Identity) { i.Config.ERM.Lambda = 0.5 },
@@ -65,18 +58,9 @@ func TestRunRefusesOtherWork(t *testing.T) {
 // The same data under another name are the same: what is begun goes on, and the bytes stay those of the first name.
 func TestRunTakesOtherNames(t *testing.T) {
 	set := smallSet(25, 4, 200, 5, false)
-	dev := openDevice(t, 1, set)
-	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
-	dir, whole := t.TempDir(), t.TempDir()
-	mustRun(t, dev, id, whole)
-	want := foldertest.Read(t, whole)
-	ctx, stop := context.WithCancel(context.Background())
-	_, err := Run(ctx, dev, id, dir, func(s pipeline.Step) {
-		if s.Done == 2 {
-			stop()
-		}
-	})
-	must.Fail(t, "an interruption", err)
+	dev, id, _, want := ran(t, set)
+	dir := t.TempDir()
+	must.Fail(t, "an interruption", interrupted(t, dev, id, dir, func(s pipeline.Step) bool { return s.Done == 2 }))
 	other := *set
 	other.Name = "moved"
 	moved := openDevice(t, 1, &other)
@@ -98,11 +82,7 @@ func cloneConfig(c pipeline.Config) pipeline.Config {
 }
 
 func TestRunRefusesDamage(t *testing.T) {
-	dev := openDevice(t, 1, smallSet(26, 3, 200, 5, false))
-	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
-	ref := t.TempDir()
-	mustRun(t, dev, id, ref)
-	files := foldertest.Read(t, ref)
+	dev, id, _, files := ran(t, smallSet(26, 3, 200, 5, false))
 	delete(files, "result.json")
 	for name, damage := range map[string]func(string) string{
 		"checkpoint/epoch.safetensors": func(s string) string { return s[:len(s)-1] + string(s[len(s)-1]^1) },
@@ -119,15 +99,11 @@ func TestRunRefusesDamage(t *testing.T) {
 
 // A checkpoint of another seed or budget does not carry over, even where config.json says otherwise.
 func TestRunRefusesAForeignCheckpoint(t *testing.T) {
-	dev := openDevice(t, 1, smallSet(26, 3, 200, 5, false))
-	one, two := t.TempDir(), t.TempDir()
-	mustRun(t, dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 1), one)
+	dev, id, _, one := ran(t, smallSet(26, 3, 200, 5, false))
 	name := filepath.Join("checkpoint", "epoch.safetensors")
-	restore(t, two, map[string]string{name: foldertest.Read(t, one)[name]})
-	if _, err := Run(t.Context(), dev, identityOf(dev, smallConfig(), []string{"bytes_2"}, 2), two, quiet); err == nil ||
-		!strings.Contains(err.Error(), "other work") {
-		t.Errorf("the checkpoint of seed 1 for seed 2: %v", err)
-	}
+	two := restored(t, map[string]string{name: one[name]})
+	id.Seeds = []uint64{2}
+	must.Fail(t, "the checkpoint of seed 1 for seed 2", must.Err(Run(t.Context(), dev, id, two, quiet)), "other work")
 }
 
 // What cannot run says so before anything is written.

@@ -115,19 +115,14 @@ func TestUnitsApartAreTheSweep(t *testing.T) {
 	}
 
 	// A sweep over the folder finds nothing left to do.
-	if _, err := Sweep(t.Context(), dev, id, apart, 1, func(s SweepStep) {
+	must.Get(Sweep(t.Context(), dev, id, apart, 1, func(s SweepStep) {
 		if !s.Resumed {
 			t.Errorf("%s was computed again", s.Unit.Name())
 		}
-	}); err != nil {
-		t.Error(err)
-	}
+	}))(t)
 
 	results[1].Methods[0].Score.Value++
-	if _, err := WriteSweep(apart, id, results, seconds); err == nil ||
-		!strings.Contains(err.Error(), "expected the result that the task left") {
-		t.Errorf("another result was taken for the same: %v", err)
-	}
+	must.Fail(t, "another result", must.Err(WriteSweep(apart, id, results, seconds)), "expected the result that the task left")
 	results[0], results[1] = results[1], results[0]
 	must.Fail(t, "results out of order", must.Err(WriteSweep(t.TempDir(), id, results, seconds)))
 	must.Fail(t, "a result too few", must.Err(WriteSweep(t.TempDir(), id, results[1:], seconds)))

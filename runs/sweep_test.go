@@ -93,9 +93,9 @@ func TestSweepUnitsAreRuns(t *testing.T) {
 
 	// The table has a row for each unit and method.
 	raw := must.Get(os.ReadFile(filepath.Join(dir, "results.csv")))(t)
-	rows, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
-	if err != nil || len(rows) != 1+8*2 {
-		t.Fatalf("results.csv has %d rows, %v", len(rows), err)
+	rows := must.Get(csv.NewReader(bytes.NewReader(raw)).ReadAll())(t)
+	if len(rows) != 1+8*2 {
+		t.Fatalf("results.csv has %d rows", len(rows))
 	}
 	for i, row := range rows[1:] {
 		u := id.Units()[i/2]
@@ -161,19 +161,14 @@ func TestSweepResumes(t *testing.T) {
 			must.Absent(t, filepath.Join(dir, "summary.json"))
 			had := foldertest.Read(t, dir)
 			resumed, fresh := 0, 0
-			if _, err := Sweep(t.Context(), dev, id, dir, jobs, func(s SweepStep) {
+			must.Get(Sweep(t.Context(), dev, id, dir, jobs, func(s SweepStep) {
 				_, was := had[filepath.Join("results", s.Unit.Name()+".json")]
 				if s.Resumed != was {
 					t.Errorf("%s: resumed is %v", s.Unit.Name(), s.Resumed)
 				}
-				if s.Resumed {
-					resumed++
-				} else {
-					fresh++
-				}
-			}); err != nil {
-				t.Fatal(err)
-			}
+				resumed += b2i(s.Resumed)
+				fresh += b2i(!s.Resumed)
+			}))(t)
 			if resumed < stop || resumed+fresh != 8 {
 				t.Errorf("stopped after %d units: %d were read, %d carried out", stop, resumed, fresh)
 			}
@@ -223,10 +218,7 @@ func TestSweepResumesUnits(t *testing.T) {
 		must.Fail(t, "a damaged checkpoint", must.Err(Sweep(t.Context(), dev, id, bad, 1, func(SweepStep) {})), s.Name())
 		raw[len(raw)-1] ^= 1
 		foreign := restored(t, map[string]string{filepath.Join("checkpoint", id.Units()[0].Name()+".safetensors"): string(raw)})
-		if _, err := Sweep(t.Context(), dev, id, foreign, 1, func(SweepStep) {}); err == nil ||
-			!strings.Contains(err.Error(), "other work") {
-			t.Errorf("another unit's checkpoint: %v", err)
-		}
+		must.Fail(t, "another unit's checkpoint", must.Err(Sweep(t.Context(), dev, id, foreign, 1, func(SweepStep) {})), "other work")
 	}
 }
 
@@ -254,14 +246,11 @@ func TestSweepErrorLeavesResults(t *testing.T) {
 		t.Error("there is a summary")
 	}
 	full = false
-	_, err := Sweep(t.Context(), dev, id, dir, 1, func(s SweepStep) {
+	must.Get(Sweep(t.Context(), dev, id, dir, 1, func(s SweepStep) {
 		if s.Resumed != (s.Unit == id.Units()[0]) {
 			t.Errorf("%s: resumed %v", s.Unit.Name(), s.Resumed)
 		}
-	})
-	if err != nil {
-		t.Errorf("swept again: %v", err)
-	}
+	}))(t)
 	if after := foldertest.Read(t, dir); after[name] != got[name] {
 		t.Error("the first unit's result has changed")
 	}

@@ -32,16 +32,10 @@ func (l *lab) check(string) {
 	dir := filepath.Join(l.claim, "check $(touch x) 'a'")
 	l.amtrl(0, l.submission(dir, "--check", "--queue", "gpu", "--gpus", "1", "--gpu-type", "NVIDIA-H200", "--toleration", "nvidia.com/gpu",
 		"--time", "1h", "--max-failed", "2")...)
-	_, text := l.amtrl(1, l.submission(dir, "--check", "--volume", "absent:/data")...)
-	if !strings.Contains(text, `persistentvolumeclaims "absent" not found`) {
-		l.t.Error(text)
-	}
-	if _, text = l.amtrl(1, l.submission(dir, "--check", "--engine-arg", "spec.paralelism=2")...); !strings.Contains(text, "paralelism") {
-		l.t.Error(text)
-	}
-	if _, err := os.Stat(dir); err == nil {
-		l.t.Error("check wrote the run folder")
-	}
+	absent := l.amtrl(1, l.submission(dir, "--check", "--volume", "absent:/data")...)
+	absent.Complains(l.t, 1, `persistentvolumeclaims "absent" not found`)
+	l.amtrl(1, l.submission(dir, "--check", "--engine-arg", "spec.paralelism=2")...).Complains(l.t, 1, "paralelism")
+	must.Absent(l.t, dir)
 }
 
 // manual creates what docs/kubernetes.md shows, and works as the service account that it makes.
@@ -69,17 +63,12 @@ func (l *lab) manual(string) {
 	defer os.WriteFile(config, raw, 0o600)
 	as := strings.Replace(string(raw), "user: {token:", "user: {as: system:serviceaccount:team:amtrl, token:", 1)
 	must.Do(l.t, os.WriteFile(config, []byte(as), 0o600))
-	if _, text := l.amtrl(1, l.submission(filepath.Join(l.claim, "other"), "--check", "--namespace",
-		"default")...); !strings.Contains(text, "(Forbidden)") {
-		l.t.Error(text)
-	}
+	l.amtrl(1, l.submission(filepath.Join(l.claim, "other"), "--check", "--namespace", "default")...).Complains(l.t, 1, "(Forbidden)")
 	l.sweep = append(slices.Clone(l.sweep), "--namespace", "team")
 	l.amtrl(0, l.submission(filepath.Join(l.claim, "manual"), "--check")...)
 	dir := l.submit("manual", "--max-restarts", "0")
 	l.middle(dir, 0, 1)
-	if out, _ := l.amtrl(0, "logs", dir, "0"); !strings.Contains(out, "task 0, attempt 1") {
-		l.t.Error(out)
-	}
+	l.amtrl(0, "logs", dir, "0").Prints(l.t, 0, "task 0, attempt 1")
 	l.amtrl(0, "cancel", dir, "0")
 	l.until("task 0 to be cancelled", func() bool { s, _ := l.states(dir); return s[0] == string(batch.Cancelled) })
 	l.amtrl(0, "cancel", dir)
@@ -110,12 +99,8 @@ func (l *lab) killAndEvict(ref string) {
 	if n, want := l.epochs(dir, 1), l.epochs(dir, 2); n != want {
 		l.t.Errorf("%d epochs of the evicted task, want %d", n, want)
 	}
-	if out, _ := l.amtrl(0, "logs", dir, "1"); strings.Count(out, "attempt") < 1 {
-		l.t.Errorf("logs: %s", out)
-	}
-	if _, text := l.amtrl(0, l.submission(dir, "--max-restarts", "1")...); !strings.Contains(text, "nothing to hand over") {
-		l.t.Error(text)
-	}
+	l.amtrl(0, "logs", dir, "1").Prints(l.t, 0, "attempt")
+	l.amtrl(0, l.submission(dir, "--max-restarts", "1")...).Complains(l.t, 0, "nothing to hand over")
 }
 
 func (l *lab) cancelOne(ref string) {
@@ -233,15 +218,11 @@ func (l *lab) lostAnswer(ref string) {
 	path := filepath.Join(dir, "jobs.jsonl")
 	raw := must.Get(os.ReadFile(path))(l.t)
 	at := bytes.LastIndexByte(bytes.TrimSpace(raw), '\n')
-	if err := os.WriteFile(path, raw[:at+9], 0o644); err != nil { // as if killed while it noted the answer
-		l.t.Fatal(err)
-	}
+	must.Do(l.t, os.WriteFile(path, raw[:at+9], 0o644)) // as if killed while it noted the answer
 	if s, _ := l.states(dir); slices.Contains(s, string(batch.Lost)) || slices.Contains(s, string(batch.New)) {
 		l.t.Errorf("%v", s)
 	}
-	if _, text := l.amtrl(0, l.submission(dir, "--max-restarts", "3")...); !strings.Contains(text, "nothing to hand over") {
-		l.t.Error(text)
-	}
+	l.amtrl(0, l.submission(dir, "--max-restarts", "3")...).Complains(l.t, 0, "nothing to hand over")
 	l.complete(dir, ref)
 	for task := range 4 {
 		if n := l.starts(dir, task); n != 1 {
@@ -277,9 +258,7 @@ func (l *lab) deleted(string) {
 func (l *lab) noServer(string) {
 	dir := l.submit("away", "--engine-arg", "spec.suspend=true")
 	l.stop()
-	out, text := l.amtrl(2, "status", dir)
-	if out != "" || strings.Count(strings.TrimSpace(text), "\n") != 0 || !strings.Contains(text, "k8s could not be asked: kubectl get: ") {
-		l.t.Errorf("%s%s", out, text)
-	}
-	l.t.Log(strings.TrimSpace(text))
+	o := l.amtrl(2, "status", dir)
+	o.ComplainsOnce(l.t, 2, "k8s could not be asked: kubectl get: ")
+	l.t.Log(strings.TrimSpace(o.Stderr))
 }

@@ -4,7 +4,6 @@ package k8s
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -118,16 +117,13 @@ func (l *lab) command(name string, args ...string) *exec.Cmd {
 }
 
 // amtrl runs amtrl and returns what it prints on standard output and error.
-func (l *lab) amtrl(code int, args ...string) (stdout, stderr string) {
+func (l *lab) amtrl(code int, args ...string) amtrltest.Outcome {
 	l.t.Helper()
-	cmd := l.command("amtrl", args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.Run()
-	if got := cmd.ProcessState.ExitCode(); got != code {
-		l.t.Fatalf("amtrl %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got, code, out.String(), errs.String())
+	o := amtrltest.Run(l.t, l.command("amtrl", args...))
+	if o.Code != code {
+		l.t.Fatalf("amtrl %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), o.Code, code, o.Stdout, o.Stderr)
 	}
-	return out.String(), errs.String()
+	return o
 }
 
 func (l *lab) kubectl(stdin string, args ...string) string {

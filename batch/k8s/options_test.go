@@ -1,6 +1,7 @@
 package k8s
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,26 +56,22 @@ func TestRenderRefused(t *testing.T) {
 		s batch.Submission
 	}{
 		"--volume: expected one that is mounted where": {Options{Volumes: []string{"w:/vol"}}, batch.Submission{Dir: "/volshop/run"}},
-		"found none": {Options{}, batch.Submission{Dir: "/vol/run"}},
-		"can be written": {Options{Volumes: []string{"w:/vol", "w:/vol/run:ro"}},
-			batch.Submission{Dir: "/vol/run"}},
-		"expected a path in UTF-8": {Options{Volumes: []string{"w:/vol"}}, batch.Submission{Dir: "/vol/\xff"}},
-		"--gpu-type": {Options{Volumes: []string{"w:/vol"}},
-			batch.Submission{Dir: "/vol/run", Resources: batch.Resources{GPUType: "a b"}}},
-		"spec.completions is for amtrl to set": {Options{Volumes: []string{"w:/vol"}, Args: []string{"spec.completions=3"}},
-			batch.Submission{Dir: "/vol/run"}},
-		"metadata.name is for amtrl to set": {Options{Volumes: []string{"w:/vol"}, Args: []string{"metadata={name: x}"}},
-			batch.Submission{Dir: "/vol/run"}},
-		"metadata.labels.amtrl/run is for amtrl": {Options{Volumes: []string{"w:/vol"}, Args: []string{"metadata.labels=null"}},
-			batch.Submission{Dir: "/vol/run"}},
-		"expected a place from 0 to 1": {Options{Volumes: []string{"w:/vol"}, Args: []string{"spec.template.spec.volumes.2=1"}},
-			batch.Submission{Dir: "/vol/run"}},
-		"expected a map or a list": {Options{Volumes: []string{"w:/vol"}, Args: []string{"spec.parallelism.x=1"}},
-			batch.Submission{Dir: "/vol/run"}},
-		"spec.template.spec.containers.0.command is for": {Options{Volumes: []string{"w:/vol"},
-			Args: []string{"spec.template.spec.containers.0.command.0=sh"}}, batch.Submission{Dir: "/vol/run"}},
-		`job name "amtrl-NOT": expected a DNS label`: {Options{Volumes: []string{"w:/vol"}}, batch.Submission{Dir: "/vol/run", ID: "NOT"}},
+		"found none":                             {Options{Volumes: []string{}}, batch.Submission{}},
+		"can be written":                         {Options{Volumes: []string{"w:/vol", "w:/vol/run:ro"}}, batch.Submission{}},
+		"expected a path in UTF-8":               {Options{}, batch.Submission{Dir: "/vol/\xff"}},
+		"--gpu-type":                             {Options{}, batch.Submission{Resources: batch.Resources{GPUType: "a b"}}},
+		"spec.completions is for amtrl to set":   {Options{Args: []string{"spec.completions=3"}}, batch.Submission{}},
+		"metadata.name is for amtrl to set":      {Options{Args: []string{"metadata={name: x}"}}, batch.Submission{}},
+		"metadata.labels.amtrl/run is for amtrl": {Options{Args: []string{"metadata.labels=null"}}, batch.Submission{}},
+		"expected a place from 0 to 1":           {Options{Args: []string{"spec.template.spec.volumes.2=1"}}, batch.Submission{}},
+		"expected a map or a list":               {Options{Args: []string{"spec.parallelism.x=1"}}, batch.Submission{}},
+		"spec.template.spec.containers.0.command is for": {Options{Args: []string{"spec.template.spec.containers.0.command.0=sh"}},
+			batch.Submission{}},
+		`job name "amtrl-NOT": expected a DNS label`: {Options{}, batch.Submission{ID: "NOT"}},
 	} {
+		if c.s.Dir = cmp.Or(c.s.Dir, "/vol/run"); c.o.Volumes == nil {
+			c.o.Volumes = []string{"w:/vol"}
+		}
 		c.o.Image, c.s.Name, c.s.Number, c.s.Tasks = "a", "", 1, []int{0, 1}
 		e := mustNew(t, c.o)
 		parts, err := e.Render(context.Background(), c.s)

@@ -11,7 +11,6 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// startEtcd starts the store and returns its address.
 func startEtcd(root string) (*embed.Etcd, string, error) {
 	client, err := freePort()
 	if err != nil {

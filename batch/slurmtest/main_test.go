@@ -3,7 +3,6 @@
 package slurmtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -113,11 +112,10 @@ type statusResult struct {
 func statusOf(t *testing.T, dir, run string) statusResult {
 	t.Helper()
 	o := amtrl(t, dir, "status", run, "--json")
-	var s statusResult
-	if o.Code > 1 || json.Unmarshal([]byte(o.Stdout), &s) != nil {
+	if o.Code > 1 {
 		t.Fatalf("status: exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
-	return s
+	return amtrltest.JSON[statusResult](t, o)
 }
 
 func openRun(t *testing.T, dir, run string) *batch.Run {

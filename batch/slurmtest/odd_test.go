@@ -23,10 +23,7 @@ func TestHostileNames(t *testing.T) {
 	cancelled(t, dir, run)
 	succeed(t, dir, append(eight("submit", run), toSlurm("--targets", "fog_0", "--engine-arg=--comment=$(touch BAD)\n")...)...)
 	succeed(t, dir, "status", run, "--wait", "--interval", "500ms")
-	o := succeed(t, dir, "logs", run, "0")
-	if !strings.Contains(o.Stderr, "task 0, attempt 1") {
-		t.Errorf("the log: %s%s", o.Stdout, o.Stderr)
-	}
+	amtrl(t, dir, "logs", run, "0").Complains(t, 0, "task 0, attempt 1")
 	succeed(t, dir, "collect", run)
 	filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 		if filepath.Base(path) == "BAD" || err != nil {
@@ -73,9 +70,7 @@ func TestGPUWithoutDriver(t *testing.T) {
 	dir := t.TempDir()
 	cancelled(t, dir, "run")
 	o := succeed(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_[01]", "--gpus", "1", "--gpu-type", "fake")...)...)
-	if !strings.Contains(o.Stdout, "2 tasks") {
-		t.Errorf("submit printed %s", o.Stdout)
-	}
+	o.Prints(t, 0, "2 tasks")
 	o = amtrl(t, dir, "status", "run", "--wait", "--interval", "500ms")
 	o.Prints(t, 1, "2 failed", "1 GPUs were asked for and the backend is cpu")
 	for task := range 2 {

@@ -79,15 +79,11 @@ func TestSubmitRefused(t *testing.T) {
 		o := start(t, fakes(t, command(dir, args...), map[string]string{"sbatch": c.sbatch}))
 		o.ComplainsOnce(t, 1, c.says)
 		o = start(t, fakes(t, command(dir, "status", "run"), map[string]string{"squeue": "exit 0", "sacct": "exit 1"}))
-		if !strings.Contains(o.Stdout, c.state) {
-			t.Errorf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
-		}
+		o.Prints(t, o.Code, c.state)
 	}
 	o := start(t, fakes(t, command(dir, "status", "run"), map[string]string{"squeue": "echo the moon is full"}))
 	o.ComplainsOnce(t, 2, `squeue printed "the moon is full"`)
-	none := command(dir, eight("submit", "other", "--to", "slurm", "--tmp")...)
-	none.Env = append(none.Env, "PATH=/none")
-	start(t, none).ComplainsOnce(t, 1, "there is no sbatch")
+	under(t, dir, []string{"PATH=/none"}, eight("submit", "other", "--to", "slurm", "--tmp")...).ComplainsOnce(t, 1, "there is no sbatch")
 }
 
 func TestSubmitWrongUse(t *testing.T) {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,9 +69,8 @@ func TestSubmitLocal(t *testing.T) {
 		t.Errorf("--dry-run --json: %+v\nand without --json:\n%s", planned, dry.Stdout)
 	}
 	first := succeed(t, dir, append(args, "--json")...)
-	var handed handedOver
-	if err := json.Unmarshal([]byte(first.Stdout), &handed); err != nil || handed.Tasks != 6 || len(handed.Jobs) != 1 {
-		t.Fatalf("%v: %s", err, first.Stdout)
+	if handed := amtrltest.JSON[handedOver](t, first); handed.Tasks != 6 || len(handed.Jobs) != 1 {
+		t.Fatal(first.Stdout)
 	}
 	amtrl(t, dir, args...).Complains(t, 0, "nothing to hand over: all 6 tasks")
 	if parts := dryParts(t, dir, append(args, "--json", "--dry-run")...); len(parts) != 0 {
@@ -104,10 +102,9 @@ func TestSubmitLocal(t *testing.T) {
 // dryParts runs a trial with --json.
 func dryParts(t *testing.T, dir string, args ...string) []dryPart {
 	t.Helper()
-	o := succeed(t, dir, args...)
-	var parts []dryPart
-	if err := json.Unmarshal([]byte(o.Stdout), &parts); err != nil || parts == nil {
-		t.Fatalf("expected a JSON list alone, found %v:\n%s", err, o.Stdout)
+	parts := amtrltest.JSON[[]dryPart](t, succeed(t, dir, args...))
+	if parts == nil {
+		t.Fatal("expected a JSON list, found null")
 	}
 	return parts
 }
@@ -147,8 +144,7 @@ func TestSubmitLocalFaults(t *testing.T) {
 	if parts := dryParts(t, dir, "retry", "run", "--failed", "--dry-run", "--json"); len(parts) != 0 {
 		t.Errorf("a trial of a retry of nothing: %+v", parts)
 	}
-	var handed handedOver
-	if o := succeed(t, dir, "retry", "run", "--failed", "--json"); json.Unmarshal([]byte(o.Stdout), &handed) != nil || handed.Jobs == nil {
+	if o := succeed(t, dir, "retry", "run", "--failed", "--json"); amtrltest.JSON[handedOver](t, o).Jobs == nil {
 		t.Errorf("a retry of nothing: %q", o.Stdout)
 	}
 	succeed(t, dir, "collect", "run", "--quiet")

@@ -12,10 +12,11 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// writeShops writes rows of five shops, a third of them without a label, and a
+// writeShops makes a folder of rows of five shops, a third of them without a label, and a
 // manifest of them. The class is the sign of the first of four features.
-func writeShops(t *testing.T, dir string) {
+func writeShops(t *testing.T) (dir string) {
 	t.Helper()
+	dir = ownFolder(t)
 	rng := testrand.New(t)
 	var text strings.Builder
 	text.WriteString("shop,label,embedding\n")
@@ -36,22 +37,19 @@ func writeShops(t *testing.T, dir string) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "shops.csv"), []byte(text.String()), 0o644))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "shops.yaml"), []byte("files: shops.csv\ncolumns: {source: shop, features: embedding}\n"+
 		"labels: [{column: label}]\ntarget: {source: shop 4}\n"), 0o644))
+	return dir
 }
 
 // A manifest is imported once, into the cache of the user, and a run on it is one
 // on the folder that import writes.
 func TestRunOnManifest(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
-	t.Setenv("HOME", dir)
-	writeShops(t, dir)
+	dir := writeShops(t)
 	run := func(data, out string) outcome {
 		return succeed(t, dir, "run", "--data", data, "--target-samples", "20", "--k", "2", "--budget", "200", "--floor", "5", "--out", out)
 	}
 	first := run("shops.yaml", "a")
-	if !strings.Contains(first.Stderr, "importing shops.yaml into ") || !strings.Contains(first.Stdout, "target shop 4 of shops") {
-		t.Errorf("unexpected output:\n%s%s", first.Stderr, first.Stdout)
-	}
+	first.Complains(t, 0, "importing shops.yaml into ")
+	first.Prints(t, 0, "target shop 4 of shops")
 	if again := run("shops.yaml", "b"); strings.Contains(again.Stderr, "importing") {
 		t.Errorf("imported again:\n%s", again.Stderr)
 	}
@@ -69,21 +67,14 @@ func TestRunOnManifest(t *testing.T) {
 // A run needs no settings: it chooses those that a small target can serve, unless a
 // flag gives them, and says why.
 func TestRunFitsTheData(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
-	t.Setenv("HOME", dir)
-	writeShops(t, dir)
-	o := succeed(t, dir, "run", "--data", "shops.yaml", "--out", "plain")
-	for _, part := range []string{"chose target-samples 80: all labelled rows of the target", "chose k 4: ",
-		"chose schedule budget 160: half of", "chose floor ", "chose scaling global: features have one unit"} {
-		if !strings.Contains(o.Stderr, part) {
-			t.Errorf("no %q in\n%s", part, o.Stderr)
-		}
-	}
+	dir := writeShops(t)
+	amtrl(t, dir, "run", "--data", "shops.yaml", "--out", "plain").Complains(t, 0,
+		"chose target-samples 80: all labelled rows of the target", "chose k 4: ", "chose schedule budget 160: half of", "chose floor ",
+		"chose scaling global: features have one unit")
 	if !strings.Contains(string(must.Get(os.ReadFile(filepath.Join(dir, "plain", "result.json")))(t)), `"leave_one_out": true`) {
 		t.Error("the score is not marked as leave-one-out")
 	}
-	o = succeed(t, dir, "run", "--data", "shops.yaml", "--out", "given",
+	o := succeed(t, dir, "run", "--data", "shops.yaml", "--out", "given",
 		"--target-samples", "50", "--k", "2", "--budget", "100", "--floor", "3", "--scaling", "global")
 	if strings.Contains(o.Stderr, "chose") {
 		t.Errorf("what is given is chosen:\n%s", o.Stderr)
@@ -96,14 +87,8 @@ func TestRunFitsTheData(t *testing.T) {
 
 // Data check names what is odd, and fails where a run would.
 func TestDataCheck(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
-	t.Setenv("HOME", dir)
-	writeShops(t, dir)
-	out := succeed(t, dir, "data", "check", "shops.yaml").Stdout
-	if !strings.Contains(out, "nothing is odd") || !strings.Contains(out, "shop 4 (target)") {
-		t.Errorf("unexpected output:\n%s", out)
-	}
+	dir := writeShops(t)
+	amtrl(t, dir, "data", "check", "shops.yaml").Prints(t, 0, "nothing is odd", "shop 4 (target)")
 	path := filepath.Join(dir, "shops.csv")
 	text := string(must.Get(os.ReadFile(path))(t))
 	last := text[strings.LastIndex(text[:len(text)-1], "\n")+1:] // of shop 4
@@ -120,25 +105,15 @@ func TestDataCheck(t *testing.T) {
 
 // What init guesses of the shops is what their manifest says, and it writes over nothing.
 func TestDataInit(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
-	t.Setenv("HOME", dir)
-	writeShops(t, dir)
-	o := succeed(t, dir, "data", "init", "shops.csv", "--target", "shop 4")
-	for _, part := range []string{"source    shop", "features  embedding", "label     label (binary)", "wrote dataset.yaml"} {
-		if !strings.Contains(o.Stdout, part) {
-			t.Errorf("no %q in\n%s", part, o.Stdout)
-		}
-	}
+	dir := writeShops(t)
+	amtrl(t, dir, "data", "init", "shops.csv", "--target", "shop 4").Prints(t, 0,
+		"source    shop", "features  embedding", "label     label (binary)", "wrote dataset.yaml")
 	guess := string(must.Get(os.ReadFile(filepath.Join(dir, "dataset.yaml")))(t))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "classes.yaml"), []byte(strings.Replace(guess, "type: binary", "type: classes", 1)), 0o644))
 	if a, b := describeJSON(t, dir, "classes.yaml"), describeJSON(t, dir, "shops.yaml"); a.SHA256 != b.SHA256 || len(a.Tasks) != 10 {
 		t.Errorf("the guess is %+v, the manifest %+v", a, b)
 	}
-	info := succeed(t, dir, "data", "info", "shops.yaml").Stdout
-	if !strings.Contains(info, "shop 4 (target)") || !strings.Contains(info, "labelled") {
-		t.Errorf("what there is of labels is not said:\n%s", info)
-	}
+	amtrl(t, dir, "data", "info", "shops.yaml").Prints(t, 0, "shop 4 (target)", "labelled")
 	for _, p := range describeJSON(t, dir, "shops.yaml").Pools {
 		if p.Rows != 120 || p.Labelled != 80 || p.Cost != 1 || p.Target != (p.Name == "shop 4") {
 			t.Errorf("unexpected pool %+v", p)
@@ -148,7 +123,5 @@ func TestDataInit(t *testing.T) {
 		t.Errorf("%d tasks of a binary label in five shops", len(d.Tasks))
 	}
 	amtrl(t, dir, "data", "init", "shops.csv").Complains(t, 1, "dataset.yaml: expected no such file")
-	if o := amtrl(t, dir, "data", "init"); o.Code != 2 {
-		t.Errorf("without files: %d %s", o.Code, o.Stderr)
-	}
+	amtrl(t, dir, "data", "init").Complains(t, 2)
 }

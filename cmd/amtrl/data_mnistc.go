@@ -129,7 +129,6 @@ func idxFiles(dir string, words ...string) ([]string, error) {
 	return names, nil
 }
 
-// onePart is the only file whose name starts with part.
 func onePart(dir, what string, names []string, part string) (string, error) {
 	found := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasPrefix(n, part) })
 	switch {

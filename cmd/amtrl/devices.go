@@ -82,7 +82,6 @@ func cpuState() deviceState {
 	}
 }
 
-// cudaStates describes every CUDA device, or says why there is none.
 func cudaStates(limit time.Duration) []deviceState {
 	r := probeCUDA(limit)
 	if r.Reason != "" {

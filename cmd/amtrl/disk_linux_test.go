@@ -30,12 +30,7 @@ func TestFullDisk(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			disk := filepath.Join(dir, "disk")
-			must.Do(t, os.Mkdir(disk, 0o755))
-			if err := syscall.Mount("amtrl", disk, "tmpfs", 0, test.size); err != nil {
-				t.Skipf("no file system can be mounted here: %v", err)
-			}
-			defer syscall.Unmount(disk, 0)
+			disk := smallDisk(t, dir, test.size)
 			succeed(t, dir, append(test.args, "--out", "whole")...)
 			small := filepath.Join(disk, "small")
 			o := amtrl(t, dir, append(test.args, "--out", small)...)
@@ -73,12 +68,7 @@ func TestFullDisk(t *testing.T) {
 func TestSubmitFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	disk := filepath.Join(dir, "disk")
-	must.Do(t, os.Mkdir(disk, 0o755))
-	if err := syscall.Mount("amtrl", disk, "tmpfs", 0, "size=40k"); err != nil {
-		t.Skipf("no file system can be mounted here: %v", err)
-	}
-	defer syscall.Unmount(disk, syscall.MNT_DETACH)
+	disk := smallDisk(t, dir, "size=40k")
 	run := filepath.Join(disk, "run")
 	args := eight("submit", run, "--quiet", "--seeds", "0-99")
 	ended(t, dir, run)
@@ -96,6 +86,17 @@ func TestSubmitFullDisk(t *testing.T) {
 	succeed(t, dir, "collect", run, "--out", "collected")
 	succeed(t, dir, eight("sweep", "--quiet", "--out", "whole")...)
 	foldertest.Same(t, filepath.Join(dir, "collected"), filepath.Join(dir, "whole"))
+}
+
+func smallDisk(t *testing.T, dir, size string) string {
+	t.Helper()
+	disk := filepath.Join(dir, "disk")
+	must.Do(t, os.Mkdir(disk, 0o755))
+	if err := syscall.Mount("amtrl", disk, "tmpfs", 0, size); err != nil {
+		t.Skipf("no file system can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	return disk
 }
 
 // disk is a file system of its own in an image file. What is in the image has

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,24 +11,24 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/cuda/standin"
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/runs"
 )
 
-// onStandIn runs the program on libraries that take the place of CUDA's, under
+// onStandIn runs the program in a folder on libraries that take the place of CUDA's, under
 // orders, and fails the test if it left anything on the device.
-func onStandIn(t *testing.T, orders []string, args ...string) outcome {
+func onStandIn(t *testing.T, dir, orders string, args ...string) outcome {
 	t.Helper()
-	dir := must.Get(standin.Build(standin.Variant{}))(t)
+	libraries := must.Get(standin.Build(standin.Variant{}))(t)
 	counters := filepath.Join(t.TempDir(), "counters")
-	cmd := command(t.TempDir(), args...)
-	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_CUBIN_CACHE="+t.TempDir())
-	cmd.Env = append(cmd.Env, standin.Environment(counters, orders...)...)
-	o := start(t, cmd)
+	own := []string{"AMTRL_CUDA_LIB_DIR=" + libraries, "AMTRL_CUBIN_CACHE=" + filepath.Join(dir, "cubins")}
+	o := under(t, dir, append(own, standin.Environment(counters, strings.Fields(orders)...)...), args...)
 	live, misuse, err := standin.Counters(counters)
-	if err != nil {
+	if err != nil && !slices.Contains(args, "cuda") {
 		return o // no library was loaded
 	}
+	must.Do(t, err)
 	live[standin.Contexts] = 0 // stays with the process
 	if live != (standin.Live{}) || misuse != (standin.Misuse{}) {
 		t.Errorf("%v %v leaves %v, misuses %v", orders, args, live, misuse)
@@ -39,10 +38,7 @@ func onStandIn(t *testing.T, orders []string, args ...string) outcome {
 
 func checks(t *testing.T, o outcome) (doctorResult, map[string]finding) {
 	t.Helper()
-	var res doctorResult
-	if err := json.Unmarshal([]byte(o.Stdout), &res); err != nil {
-		t.Fatalf("%v: %s%s", err, o.Stdout, o.Stderr)
-	}
+	res := amtrltest.JSON[doctorResult](t, o)
 	if res.OK != (o.Code == 0) {
 		t.Errorf("exit code %d, ok is %t", o.Code, res.OK)
 	}
@@ -58,7 +54,7 @@ var allChecks = []string{"cpu", "driver", "libraries", "device 0", "kernel cache
 
 func TestDoctor(t *testing.T) {
 	t.Parallel()
-	res, by := checks(t, onStandIn(t, nil, "doctor", "--json"))
+	res, by := checks(t, onStandIn(t, t.TempDir(), "", "doctor", "--json"))
 	for _, name := range allChecks {
 		if by[name].Verdict != verdictOK {
 			t.Errorf("%s: %+v", name, by[name])
@@ -69,9 +65,10 @@ func TestDoctor(t *testing.T) {
 	}) {
 		t.Errorf("the search is not told: %+v", res.Checks)
 	}
-	o := onStandIn(t, []string{"devices=2"}, "doctor", "--device", "1", "--tf32")
-	if o.Code != 0 || !strings.Contains(o.Stdout, "device 1, ") || !strings.Contains(o.Stdout, "TF32") || lines(o.Stdout) < len(allChecks) {
-		t.Errorf("device 1 with TF32: exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
+	o := onStandIn(t, t.TempDir(), "devices=2", "doctor", "--device", "1", "--tf32")
+	o.Prints(t, 0, "device 1, ", "TF32")
+	if lines(o.Stdout) < len(allChecks) {
+		t.Errorf("device 1 with TF32: %s%s", o.Stdout, o.Stderr)
 	}
 }
 
@@ -93,7 +90,7 @@ func TestDoctorFinds(t *testing.T) {
 		{"fail=cuGraphInstantiateWithFlags:1:0", nil, "graph", "cuGraphInstantiateWithFlags"},
 		{"work=9:700", nil, "", "lost"},
 	} {
-		o := onStandIn(t, []string{test.order}, append([]string{"doctor", "--json"}, test.args...)...)
+		o := onStandIn(t, t.TempDir(), test.order, append([]string{"doctor", "--json"}, test.args...)...)
 		res, by := checks(t, o)
 		if o.Code != exitFailed || strings.Contains(o.Stderr, "panic") {
 			t.Errorf("%s: exit code %d: %s", test.order, o.Code, o.Stderr)
@@ -112,21 +109,15 @@ func TestDoctorFinds(t *testing.T) {
 // A machine without CUDA, or with half of it, is told what is missing.
 func TestDoctorWithoutCUDA(t *testing.T) {
 	t.Parallel()
-	cmd := command(t.TempDir(), "doctor")
 	empty := t.TempDir()
-	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+empty)
-	o := start(t, cmd)
 	// The libraries are looked for even where the driver is missing.
-	if !strings.Contains(o.Stdout, empty+": CUDA 12 or 13: nothing") {
-		t.Errorf("the search for the libraries is not told: %s", o.Stdout)
-	}
-	o.Prints(t, exitFailed, "\nFAIL", "skip  gemm", "info  search")
+	under(t, empty, []string{"AMTRL_CUDA_LIB_DIR=" + empty}, "doctor").Prints(t, exitFailed, empty+": CUDA 12 or 13: nothing", "\nFAIL",
+		"skip  gemm", "info  search")
 	if o := start(t, command(t.TempDir(), "doctor", "--backend", "cpu")); o.Code != 0 || lines(o.Stdout) != 1 {
 		t.Errorf("the CPU alone: exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
-	cmd = command(t.TempDir(), "run", "--backend", "cuda", "--digits", "20")
-	cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+t.TempDir())
-	start(t, cmd).ComplainsOnce(t, exitFailed, "cuda: not available")
+	under(t, empty, []string{"AMTRL_CUDA_LIB_DIR=" + empty}, "run", "--backend", "cuda", "--digits", "20").
+		ComplainsOnce(t, exitFailed, "cuda: not available")
 }
 
 // A driver that hangs or kills whoever asks it costs doctor and devices a line and no more.
@@ -141,9 +132,7 @@ func TestBrokenDrivers(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		ask := func(args ...string) outcome {
-			cmd := command(t.TempDir(), append(args, "--probe-timeout", "2")...)
-			cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+dir)
-			return start(t, cmd)
+			return under(t, t.TempDir(), []string{"AMTRL_CUDA_LIB_DIR=" + dir}, append(args, "--probe-timeout", "2")...)
 		}
 		_, by := checks(t, ask("doctor", "--json"))
 		if f := by["driver"]; f.Verdict != verdictFail || !strings.Contains(f.Detail, name) || f.Hint == "" {
@@ -155,10 +144,10 @@ func TestBrokenDrivers(t *testing.T) {
 
 func TestDevicesOfCUDA(t *testing.T) {
 	t.Parallel()
-	o := onStandIn(t, []string{"devices=3", "cc=8.6", "memory=12884901888"}, "devices", "--json")
-	var list []deviceState
-	if err := json.Unmarshal([]byte(o.Stdout), &list); err != nil || len(list) != 4 {
-		t.Fatalf("%v: %s%s", err, o.Stdout, o.Stderr)
+	o := onStandIn(t, t.TempDir(), "devices=3 cc=8.6 memory=12884901888", "devices", "--json")
+	list := amtrltest.JSON[[]deviceState](t, o)
+	if len(list) != 4 {
+		t.Fatal(o.Stdout, o.Stderr)
 	}
 	for i, d := range list[1:] {
 		if !d.Usable || d.CUDA == nil || d.CUDA.Ordinal != i || d.CUDA.ComputeCapability != "8.6" || d.Memory != 12<<30 ||
@@ -166,12 +155,7 @@ func TestDevicesOfCUDA(t *testing.T) {
 			t.Errorf("device %d: %+v", i, d)
 		}
 	}
-	text := onStandIn(t, nil, "devices").Stdout
-	for _, word := range []string{"compute capability 9.0", "libcublas.so.13", "141.0 GiB"} {
-		if !strings.Contains(text, word) {
-			t.Errorf("devices says nothing of %q:\n%s", word, text)
-		}
-	}
+	onStandIn(t, t.TempDir(), "", "devices").Prints(t, 0, "compute capability 9.0", "libcublas.so.13", "141.0 GiB")
 }
 
 const smallRun = "run --data synthetic:sparse --dim 8 --rank 2 --sources 5 --rows 200 --target-samples 40 --budget 200 --floor 5 " +
@@ -180,14 +164,10 @@ const smallRun = "run --data synthetic:sparse --dim 8 --rank 2 --sources 5 --row
 // A run takes the device that was asked for, says so, records it with its arithmetic, and goes on there alone.
 func TestRunOnCUDA(t *testing.T) {
 	t.Parallel()
-	dir := must.Get(standin.Build(standin.Variant{}))(t)
 	at := t.TempDir()
 	run := func(orders, args string) (outcome, runs.Identity) {
 		t.Helper()
-		cmd := command(at, strings.Fields(smallRun+" "+args)...)
-		cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_CUBIN_CACHE="+t.TempDir())
-		cmd.Env = append(cmd.Env, standin.Environment("", strings.Fields(orders)...)...)
-		o := start(t, cmd)
+		o := onStandIn(t, at, orders, strings.Fields(smallRun+" "+args)...)
 		var id runs.Identity
 		if raw, err := os.ReadFile(filepath.Join(at, "out", "config.json")); err == nil {
 			id = must.Get(runs.DecodeIdentity(raw))(t)
@@ -203,14 +183,11 @@ func TestRunOnCUDA(t *testing.T) {
 	if id.Backend.Backend != "cuda" || id.Backend.Reason != "a CUDA device works" || strings.Contains(id.Backend.Precision, "TF32") {
 		t.Errorf("auto records %+v", id.Backend)
 	}
-	if o, _ := run("", ""); o.Code != 0 || !strings.Contains(o.Stderr, "already complete") {
-		t.Errorf("again: exit code %d: %s", o.Code, o.Stderr)
-	}
+	o, _ = run("", "")
+	o.Complains(t, 0, "already complete")
 	for _, args := range []string{"--backend cpu", "--tf32"} {
-		if o, _ := run("", args); o.Code != exitFailed || !strings.Contains(o.Stderr, "backend") ||
-			!strings.Contains(o.Stderr, "use another folder") {
-			t.Errorf("resuming with %s: exit code %d: %s", args, o.Code, o.Stderr)
-		}
+		o, _ = run("", args)
+		o.Complains(t, exitFailed, "backend", "use another folder")
 	}
 
 	fresh()
@@ -221,9 +198,8 @@ func TestRunOnCUDA(t *testing.T) {
 
 	// A device named on the command line is one that must work; a default from the environment leaves the choice.
 	fresh()
-	if o, _ := run("", "--device 4"); o.Code != exitFailed || !strings.Contains(o.Stderr, "numbered from 0") {
-		t.Errorf("device 4 of 1: exit code %d: %s", o.Code, o.Stderr)
-	}
+	o, _ = run("", "--device 4")
+	o.Complains(t, exitFailed, "numbered from 0")
 	if o, id := run("devices=0", ""); o.Code != 0 || id.Backend.Backend != "cpu" ||
 		!strings.Contains(id.Backend.Reason, "cuda: not available") {
 		t.Errorf("no device: exit code %d, records %+v: %s", o.Code, id.Backend, o.Stderr)
@@ -249,7 +225,6 @@ func TestDeviceFlags(t *testing.T) {
 	} {
 		start(t, command(t.TempDir(), strings.Fields(args)...)).Complains(t, exitUsage, words)
 	}
-	cmd := command(t.TempDir(), "run", "--backend", "cpu", "--dry-run", "--digits", "20", "--target-samples", "5", "--floor", "1")
-	cmd.Env = append(cmd.Env, "AMTRL_DEVICE=1", "AMTRL_TF32=true")
-	start(t, cmd).Prints(t, 0)
+	args := []string{"run", "--backend", "cpu", "--dry-run", "--digits", "20", "--target-samples", "5", "--floor", "1"}
+	under(t, t.TempDir(), []string{"AMTRL_DEVICE=1", "AMTRL_TF32=true"}, args...).Prints(t, 0)
 }

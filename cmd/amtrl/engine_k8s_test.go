@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // k8sArgs are a submission to Kubernetes of a folder with a hostile name, and the folder.
@@ -29,12 +31,8 @@ func TestSubmitKubernetesWithoutKubectl(t *testing.T) {
 		args, _ := k8sArgs(dir, more...)
 		amtrl(t, dir, args...).ComplainsOnce(t, 1, "kubectl is not in PATH")
 	}
-	if _, err := os.Stat(run); !os.IsNotExist(err) {
-		t.Errorf("%s was made: %v", run, err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "x")); !os.IsNotExist(err) {
-		t.Errorf("a name was executed: %v", err)
-	}
+	must.Absent(t, run)
+	must.Absent(t, filepath.Join(dir, "x")) // the name was not executed
 }
 
 // Every flag of Kubernetes that cannot be used is wrong use, in one line, before anything is written.
@@ -53,9 +51,7 @@ func TestSubmitKubernetesFlags(t *testing.T) {
 		if o.Code != exitUsage || len(lines) != 2 || !strings.Contains(lines[0], more[len(more)-min(2, len(more))]) || o.Stdout != "" {
 			t.Errorf("%q: exit code %d: %s%s", more, o.Code, o.Stdout, o.Stderr)
 		}
-		if _, err := os.Stat(run); !os.IsNotExist(err) {
-			t.Errorf("%q made the run folder", more)
-		}
+		must.Absent(t, run)
 	}
 	amtrl(t, dir, tiny("submit", "run", "--image", "a")...).Complains(t, exitUsage, "--image does nothing with --to local")
 }
@@ -66,11 +62,9 @@ func TestSubmitKubernetesAnswers(t *testing.T) {
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	kubectl := func(script string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(bin, "kubectl"),
+		must.Do(t, os.WriteFile(filepath.Join(bin, "kubectl"),
 			[]byte("#!/bin/sh\ncase \"$*\" in *config*) echo '{\"current-context\":\"lab\",\"contexts\":[{\"name\":\"lab\",\"context\":{}}]}'; "+
-				"exit 0;; esac\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+				"exit 0;; esac\n"+script+"\n"), 0o755))
 	}
 	args, run := k8sArgs(dir)
 

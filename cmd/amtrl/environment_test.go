@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
@@ -25,16 +26,13 @@ func TestEnvironmentGivesWay(t *testing.T) {
 	succeed(t, dir, "data", "digits", "-n", "700", "--out", "d", "--quiet")
 	plan := func(env, args string) dryRunResult {
 		t.Helper()
-		cmd := command(dir, strings.Fields(args)...)
-		cmd.Env = append(cmd.Env, strings.Fields(env)...)
-		o := start(t, cmd)
-		var res dryRunResult
+		o := under(t, dir, strings.Fields(env), strings.Fields(args)...)
 		if o.Code != 0 || lines(o.Stderr) > 1 {
 			t.Errorf("%s amtrl %s: exit code %d: %s", env, args, o.Code, o.Stderr)
 		} else if strings.Contains(args, "dry-run") {
-			must.Do(t, json.Unmarshal([]byte(o.Stdout), &res))
+			return amtrltest.JSON[dryRunResult](t, o)
 		}
-		return res
+		return dryRunResult{}
 	}
 	plan("AMTRL_DATA=nowhere", "data info d")
 	plan("AMTRL_DIGITS=5 AMTRL_ROWS=7 AMTRL_RANK=0 AMTRL_DATA_SEED=1", "data info --data d")
@@ -67,9 +65,7 @@ func TestEnvironmentGivesWay(t *testing.T) {
 		{"AMTRL_DATA=x", "data info y --data x", "exclude each other"},
 		{"AMTRL_CSV=true AMTRL_JSON=true", "relevance x", "exclude each other"},
 	} {
-		cmd := command(dir, strings.Fields(test[1])...)
-		cmd.Env = append(cmd.Env, strings.Fields(test[0])...)
-		start(t, cmd).Complains(t, 2, test[2])
+		under(t, dir, strings.Fields(test[0]), strings.Fields(test[1])...).Complains(t, 2, test[2])
 	}
 }
 
@@ -85,9 +81,7 @@ func TestValuesOfManyWords(t *testing.T) {
 		!strings.HasSuffix(strings.Split(o.Stderr, "\n")[0], `" for ": expected true or false`) {
 		t.Errorf("exit code %d: %s", o.Code, o.Stderr)
 	}
-	cmd := command(t.TempDir(), "run")
-	cmd.Env = append(cmd.Env, "AMTRL_K="+value)
-	if o := start(t, cmd); o.Code != 2 || !strings.HasPrefix(o.Stderr,
+	if o := under(t, t.TempDir(), []string{"AMTRL_K=" + value}, "run"); o.Code != 2 || !strings.HasPrefix(o.Stderr,
 		`amtrl: AMTRL_K is "1 for flag -x: as int \" for " in the environment: expected an integer`+"\n") {
 		t.Errorf("exit code %d: %s", o.Code, o.Stderr)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/amtrl/amtrl/internal/flags"
 )
 
-// handOverOptions are how submit and retry hand tasks over.
 type handOverOptions struct {
 	to            flags.Value[string]
 	resources     resourceOptions

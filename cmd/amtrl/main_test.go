@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,23 @@ func amtrl(t *testing.T, dir string, args ...string) outcome {
 func succeed(t *testing.T, dir string, args ...string) outcome {
 	t.Helper()
 	return amtrl(t, dir, args...).Succeeds(t)
+}
+
+// under is amtrl with more variables in its environment.
+func under(t *testing.T, dir string, variables []string, args ...string) outcome {
+	t.Helper()
+	cmd := command(dir, args...)
+	cmd.Env = append(cmd.Env, variables...)
+	return start(t, cmd)
+}
+
+// ownFolder is a folder that has the user's cache, too.
+func ownFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	t.Setenv("HOME", dir)
+	return dir
 }
 
 // tiny is a run of a fraction of a second.

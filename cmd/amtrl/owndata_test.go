@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	le "encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -135,9 +132,7 @@ func TestOwnData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it writes and reads some hundred megabytes")
 	}
-	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
-	t.Setenv("HOME", dir)
+	dir := ownFolder(t)
 	data, fresh := makeReviews(1)
 	var first string
 	for _, format := range []string{"parquet", "csv", "jsonl", "npy"} {
@@ -181,9 +176,7 @@ func checkOwnData(t *testing.T, work string, o outcome, fresh []review) {
 	if 2*right < all {
 		t.Errorf("%d of %d samples are from the shops that are like the target", right, all)
 	}
-	must.Do(t, os.Mkdir(filepath.Join(work, "alone"), 0o755))
-	alone := must.Get(os.ReadFile(filepath.Join(work, "run", "models", "target.safetensors")))(t)
-	must.Do(t, os.WriteFile(filepath.Join(work, "alone", "model.safetensors"), alone, 0o644))
+	targetAlone(t, work)
 	a := succeed(t, work, "predict", "alone", "fresh.parquet", "--out", "alone.csv", "--json")
 	with, without := amtrltest.JSON[[]runs.Evaluation](t, o), amtrltest.JSON[[]runs.Evaluation](t, a)
 	t.Logf("error with sources %.3f (%s), alone %.3f; %d of %d samples from the right shops", with[0].Error, res.Recommended,
@@ -191,8 +184,7 @@ func checkOwnData(t *testing.T, work string, o outcome, fresh []review) {
 	if len(with) != 1 || with[0].Rows != len(fresh) || !(with[0].Error < 0.7*without[0].Error) {
 		t.Errorf("with sources %+v, alone %+v", with, without)
 	}
-	rows := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(work, "run", "rows.csv")))(t)).ReadAll())(t)
-	for _, r := range rows[1:] {
+	for _, r := range readTable(t, filepath.Join(work, "run", "rows.csv"))[1:] {
 		if shop, _, ok := strings.Cut(r[2], "/"); !ok || !strings.HasPrefix(r[1], shop) || r[4] != "1" {
 			t.Fatalf("a drawn row is %v", r)
 		}
@@ -200,34 +192,24 @@ func checkOwnData(t *testing.T, work string, o outcome, fresh []review) {
 	t.Run("python", func(t *testing.T) { checkInPython(t, work, fresh, "out-again.csv") })
 }
 
+// targetAlone makes a folder of the model that was learned from the target's labels alone.
+func targetAlone(t *testing.T, dir string) {
+	t.Helper()
+	must.Do(t, os.Mkdir(filepath.Join(dir, "alone"), 0o755))
+	model := must.Get(os.ReadFile(filepath.Join(dir, "run", "models", "target.safetensors")))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "alone", "model.safetensors"), model, 0o644))
+}
+
 // checkInPython predicts rows with the lines of Python that docs/data.md has, and compares what amtrl predicted.
 func checkInPython(t *testing.T, work string, rows []review, predicted string) {
 	t.Helper()
-	page := string(must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "data.md")))(t))
-	_, script, ok := strings.Cut(page, "```python\n")
-	script, _, closed := strings.Cut(script, "```")
-	if !ok || !closed {
-		t.Fatal("docs/data.md has no Python")
-	}
-	python := cmp.Or(os.Getenv("AMTRL_PYTHON"), "python3")
-	if err := exec.Command(python, "-c", "import numpy, safetensors").Run(); err != nil {
-		t.Skipf("no NumPy and safetensors: %s -c 'import numpy, safetensors': %v", python, err)
-	}
 	read := "import csv, json\nrows = list(csv.DictReader(open('fresh.csv')))\nX = [json.loads(r['embedding']) for r in rows]\n"
 	write := "\nfor r, l, y in zip(rows, labels, scores): print(r['id'], l, y[-1], sep='|')\n"
-	fresh := filepath.Join(work, "fresh.csv")
-	writeReviews(t, fresh, rows)
-	cmd := exec.Command(python, "-c", read+script+write)
-	cmd.Dir = work
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, errs.String())
-	}
-	want := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(work, predicted)))(t)).ReadAll())(t)[1:]
+	writeReviews(t, filepath.Join(work, "fresh.csv"), rows)
+	out := runPage(t, work, "data.md", "numpy, safetensors", read, write)
+	want := readTable(t, filepath.Join(work, predicted))[1:]
 	i := 0
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		f := strings.Split(strings.TrimSpace(line), "|")
 		score, last := must.Get(strconv.ParseFloat(f[2], 64))(t), must.Get(strconv.ParseFloat(want[i][len(want[i])-1], 64))(t)
 		if f[0] != want[i][0] || f[1] != want[i][1] && score != 0.5 || !(score-last < 1e-4 && last-score < 1e-4) {

@@ -47,9 +47,7 @@ func writePlants(t *testing.T, path string, units [][2]float64) {
 
 // What comes out of a table does not depend on the units of its columns: the same rows are drawn and the same is predicted.
 func TestOwnTable(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
-	t.Setenv("HOME", dir)
+	dir := ownFolder(t)
 	var rows string
 	var first [][]string
 	for name, units := range map[string][][2]float64{
@@ -61,7 +59,7 @@ func TestOwnTable(t *testing.T) {
 		succeed(t, work, "run", "--data", "dataset.yaml", "--out", "run", "--quiet")
 		succeed(t, work, "predict", "run", "plants.csv", "--out", "out.csv", "--quiet")
 		drawn := string(must.Get(os.ReadFile(filepath.Join(work, "run", "rows.csv")))(t))
-		out := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(work, "out.csv")))(t)).ReadAll())(t)
+		out := readTable(t, filepath.Join(work, "out.csv"))
 		if first == nil {
 			rows, first = drawn, out
 			continue
@@ -106,9 +104,7 @@ func makePatients() (rows []review) {
 // Elements of lists that differ in their units are scaled each by its own, with the results of those that were scaled
 // when they were imported; the model is of the lists as they are, in Python too.
 func TestOwnLists(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
-	t.Setenv("HOME", dir)
+	dir := ownFolder(t)
 	rows, drawn := makePatients(), ""
 	var first [][]string
 	for _, imported := range []bool{false, true} {
@@ -119,18 +115,13 @@ func TestOwnLists(t *testing.T) {
 		if path := filepath.Join(work, "dataset.yaml"); imported {
 			text := string(must.Get(os.ReadFile(path))(t))
 			must.Do(t, os.WriteFile(path, []byte(strings.Replace(text, "columns:\n", "columns:\n  scale: feature\n", 1)), 0o644))
-			o := succeed(t, work, append(run, "--dry-run")...)
-			if !strings.Contains(o.Stderr, "chose scaling global: features have one unit") {
-				t.Errorf("features that were scaled: %s", o.Stderr)
-			}
+			amtrl(t, work, append(run, "--dry-run")...).Complains(t, 0, "chose scaling global: features have one unit")
 			run, says = append(run, "--scaling", "feature"), ""
 		}
-		if o := succeed(t, work, run...); !strings.Contains(o.Stderr, says) {
-			t.Errorf("the run says %s", o.Stderr)
-		}
+		amtrl(t, work, run...).Complains(t, 0, says)
 		succeed(t, work, "predict", "run", "patients.csv", "--out", "out.csv", "--quiet")
 		now := string(must.Get(os.ReadFile(filepath.Join(work, "run", "rows.csv")))(t))
-		out := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(work, "out.csv")))(t)).ReadAll())(t)
+		out := readTable(t, filepath.Join(work, "out.csv"))
 		if !imported {
 			drawn, first = now, out
 			continue

@@ -49,7 +49,6 @@ func probeCUDA(limit time.Duration) probeReport {
 	return r
 }
 
-// advice is what helps where a child failed.
 func advice(err error) string {
 	if errors.Is(err, errNoAnswer) {
 		return "the driver hangs: nvidia-smi will tell as much; a restart of the machine or of the driver's service helps"

@@ -2,13 +2,13 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -38,9 +38,8 @@ func TestRelevance(t *testing.T) {
 		}
 	}
 
-	var res relevanceResult
 	o := succeed(t, dir, "relevance", "a", "--relevance", "l1", "--l1", "0.5", "--allocation", "squared", "--mix", "0", "--json")
-	must.Do(t, json.Unmarshal([]byte(o.Stdout), &res))
+	res := amtrltest.JSON[relevanceResult](t, o)
 	sum, zeros := 0.0, 0
 	for i, s := range res.Sources {
 		sum += s.Share

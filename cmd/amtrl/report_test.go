@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,17 +31,14 @@ func TestReport(t *testing.T) {
 	if other := string(must.Get(os.ReadFile(filepath.Join(dir, "x.html")))(t)); other != page {
 		t.Error("--out gives another page")
 	}
-	again := succeed(t, dir, tiny("run", "--out", "a run")...)
-	if !strings.Contains(again.Stderr, "already complete") {
-		t.Errorf("the folder with its report is no longer complete: %s", again.Stderr)
-	}
+	amtrl(t, dir, tiny("run", "--out", "a run")...).Complains(t, 0, "already complete")
 
 	amtrl(t, dir, "report", "a run", "--format", "markdown").Prints(t, 0, "# glass_blur", "**Share of the next budget**", "| source |")
 	amtrl(t, dir, "report", "a run", "--format", "csv").Prints(t, 0, "table,row,column,value\n", "shares-table,1,source,")
 	js := succeed(t, dir, "report", "a run", "--format", "json", "--figures", "figures")
-	var v struct{ Kind, Title, Headline string }
-	if err := json.Unmarshal([]byte(js.Stdout), &v); err != nil || v.Kind != "run" || v.Title != "glass_blur_2" || v.Headline == "" {
-		t.Errorf("%+v, %v", v, err)
+	v := amtrltest.JSON[struct{ Kind, Title, Headline string }](t, js)
+	if v.Kind != "run" || v.Title != "glass_blur_2" || v.Headline == "" {
+		t.Errorf("%+v", v)
 	}
 	for _, name := range []string{"spend.svg", "spend.csv", "shares.svg", "shares.csv", "labels.svg", "ranks.csv"} {
 		must.Do(t, must.Err(os.Stat(filepath.Join(dir, "figures", name))))
@@ -72,12 +67,7 @@ func TestReportRepeats(t *testing.T) {
 			}
 		}
 		page := succeed(t, dir, "report", at, "--format", "json")
-		var v struct {
-			Tables []struct {
-				Rows [][]any
-			}
-		}
-		must.Do(t, json.Unmarshal([]byte(page.Stdout), &v))
+		v := amtrltest.JSON[struct{ Tables []struct{ Rows [][]any } }](t, page)
 		command := ""
 		for _, table := range v.Tables {
 			for _, row := range table.Rows {
@@ -91,10 +81,7 @@ func TestReportRepeats(t *testing.T) {
 			t.Fatalf("%s: the command is %q", at, command)
 		}
 		// The number of digits is of the data, which the report names by their hash.
-		again := succeed(t, dir, append(words[1:], "--digits", "200", "--out", at)...)
-		if !strings.Contains(again.Stderr, "already complete") {
-			t.Errorf("%s: %s does other work: %s", at, command, again.Stderr)
-		}
+		amtrl(t, dir, append(words[1:], "--digits", "200", "--out", at)...).Complains(t, 0, "already complete")
 	}
 }
 
@@ -116,7 +103,7 @@ func TestReportStudy(t *testing.T) {
 			t.Errorf("the page of the study lacks %q", want)
 		}
 	}
-	labels := must.Get(csv.NewReader(must.Get(os.Open(filepath.Join(c.dir, "figures", "labels.csv")))(t)).ReadAll())(t)
+	labels := readTable(t, filepath.Join(c.dir, "figures", "labels.csv"))
 	status := amtrltest.JSON[study.Status](t, succeed(t, c.dir, "study", "status", "S", "--json"))
 	for _, src := range status.Sources {
 		for _, row := range labels[1:] {
@@ -146,9 +133,8 @@ func TestReadmeFigures(t *testing.T) {
 		t.Fatal("the Makefile has no FIGURE_RUN")
 	}
 	dir := t.TempDir()
-	cmd := command(dir, append(append([]string{"run"}, strings.Fields(flags[1])...), "--backend", "cpu", "--out", "run")...)
-	cmd.Env = append(cmd.Env, "AMTRL_CPU=generic")
-	amtrltest.Run(t, cmd).Succeeds(t)
+	args := append(append([]string{"run"}, strings.Fields(flags[1])...), "--backend", "cpu", "--out", "run")
+	under(t, dir, []string{"AMTRL_CPU=generic"}, args...).Succeeds(t)
 	succeed(t, dir, "report", "run", "--figures", "figures")
 	committed := must.Get(os.ReadDir("../../docs/figures"))(t)
 	if len(committed) == 0 {

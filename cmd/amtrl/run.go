@@ -144,7 +144,6 @@ func (o *output) place(device backend.Device, set *dataset.Set) (*pipeline.Resid
 	return data, nil
 }
 
-// explainInterruption adds to an interruption how to go on.
 func explainInterruption(err error, dir string) error {
 	if errors.Is(err, context.Canceled) {
 		return interruption("the same command goes on from the last finished step in " + dir)

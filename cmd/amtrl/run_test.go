@@ -61,9 +61,7 @@ func TestRunIsReproducible(t *testing.T) {
 	succeed(t, dir, tiny("run", "--out", "b", "--seed", "7", "--threads", "3")...)
 	foldertest.Same(t, filepath.Join(dir, "b"), filepath.Join(dir, "a"))
 
-	cmd := command(dir, tiny("run", "--out", "c")...)
-	cmd.Env = append(cmd.Env, "AMTRL_SEED=7")
-	start(t, cmd).Prints(t, 0)
+	under(t, dir, []string{"AMTRL_SEED=7"}, tiny("run", "--out", "c")...).Prints(t, 0)
 	foldertest.Same(t, filepath.Join(dir, "c"), filepath.Join(dir, "a"))
 
 	succeed(t, dir, tiny("run", "--out", "d", "--seed", "8")...)
@@ -155,9 +153,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 
 	// Without flags the configuration is the preset's, for tasks, and pixels are measured in one unit.
 	for _, preset := range pipeline.Presets() {
-		var res dryRunResult
-		o := succeed(t, dir, "run", "--digits", "700", "--dry-run", "--json", "--preset", preset)
-		must.Do(t, json.Unmarshal([]byte(o.Stdout), &res))
+		res := amtrltest.JSON[dryRunResult](t, succeed(t, dir, "run", "--digits", "700", "--dry-run", "--json", "--preset", preset))
 		want := must.Get(pipeline.NewConfig(preset))(t)
 		if want.Scaling = pipeline.ScalingGlobal; want.Relevance.Kind == pipeline.RelevanceAuto {
 			want.Relevance.Kind = pipeline.Ridge // of tasks

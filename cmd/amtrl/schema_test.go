@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -176,29 +175,13 @@ func TestSchemas(t *testing.T) {
 // The lines of Python in docs/report.md read a run.
 func TestReportPython(t *testing.T) {
 	t.Parallel()
-	page := string(must.Get(os.ReadFile("../../docs/report.md"))(t))
-	_, script, ok := strings.Cut(page, "```python\n")
-	script, _, closed := strings.Cut(script, "```")
-	if !ok || !closed || len(script) < 100 {
-		t.Fatal("docs/report.md has no Python")
-	}
-	python := cmp.Or(os.Getenv("AMTRL_PYTHON"), "python3")
-	if err := exec.Command(python, "-c", "import pandas").Run(); err != nil {
-		t.Skipf("no pandas: %s -c 'import pandas': %v", python, err)
-	}
 	dir := t.TempDir()
 	succeed(t, dir, tiny("run", "--out", "run")...)
-	cmd := exec.Command(python, "-c", "log = lambda d: print(json.dumps(d))\n"+script+"\nprint(methods.loc['active', 'score.value'])")
-	cmd.Dir = dir
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, errs.String())
-	}
+	out := runPage(t, dir, "report.md", "pandas", "log = lambda d: print(json.dumps(d))\n",
+		"\nprint(methods.loc['active', 'score.value'])")
 	var res runs.Result
 	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(dir, "run", "result.json")))(t), &res))
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
 	var last struct {
 		Recommended string
 		Relevant    string `json:"most relevant"`

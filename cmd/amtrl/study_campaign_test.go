@@ -23,7 +23,7 @@ type campaign struct {
 func newCampaign(t *testing.T, rng *rand.Rand, numbers bool, keep func(source string, i int) bool) *campaign {
 	t.Helper()
 	const width = 9
-	c := &campaign{dir: t.TempDir(), columns: []string{"label"}, labels: map[string][]string{}}
+	c := &campaign{dir: ownFolder(t), columns: []string{"label"}, labels: map[string][]string{}}
 	kinds := "[{column: label, classes: [bad, fair, good]}]"
 	if numbers {
 		c.columns, kinds = []string{"price", "age"}, "[{column: price, type: number}, {column: age, type: number}]"
@@ -90,8 +90,6 @@ func newCampaign(t *testing.T, rng *rand.Rand, numbers bool, keep func(source st
 			must.Do(t, files["bare"].Write(row))
 		}
 	}
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(c.dir, "cache"))
-	t.Setenv("HOME", c.dir)
 	return c
 }
 

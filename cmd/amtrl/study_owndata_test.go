@@ -19,9 +19,7 @@ func TestStudyOwnData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it reads and writes a hundred megabytes")
 	}
-	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
-	t.Setenv("HOME", dir)
+	dir := ownFolder(t)
 	data, fresh := makeReviews(1)
 	labels := map[string]string{}
 	writeReviews(t, filepath.Join(dir, "labelled.parquet"), data)
@@ -68,9 +66,7 @@ func TestStudyOwnData(t *testing.T) {
 		o := succeed(t, dir, "predict", folder, "fresh.parquet", "--out", folder+".csv", "--json", "--quiet")
 		return amtrltest.JSON[[]runs.Evaluation](t, o)[0].Error
 	}
-	must.Do(t, os.Mkdir(filepath.Join(dir, "alone"), 0o755))
-	alone := must.Get(os.ReadFile(filepath.Join(dir, "run", "models", "target.safetensors")))(t)
-	must.Do(t, os.WriteFile(filepath.Join(dir, "alone", "model.safetensors"), alone, 0o644))
+	targetAlone(t, dir)
 	campaign, run, target := errorOf("campaign"), errorOf("run"), errorOf("alone")
 	t.Logf("error of the study %.3f, of the run on labelled data %.3f, of the target alone %.3f", campaign, run, target)
 	// Two standard errors of a difference over as many rows.

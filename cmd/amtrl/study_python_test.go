@@ -5,11 +5,30 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 )
+
+// runPage carries out the lines of Python of a page of the documentation, between others, where Python has the modules that
+// they need, and returns what they print.
+func runPage(t *testing.T, dir, page, modules, before, after string) string {
+	t.Helper()
+	_, script, ok := strings.Cut(string(must.Get(os.ReadFile(filepath.Join("..", "..", "docs", page)))(t)), "```python\n")
+	script, _, closed := strings.Cut(script, "```")
+	if !ok || !closed || len(script) < 100 {
+		t.Fatalf("docs/%s has no Python", page)
+	}
+	python := cmp.Or(os.Getenv("AMTRL_PYTHON"), "python3")
+	if err := exec.Command(python, "-c", "import "+modules).Run(); err != nil {
+		t.Skipf("%s -c 'import %s': %v", python, modules, err)
+	}
+	cmd := exec.Command(python, "-c", before+script+after)
+	cmd.Dir = dir
+	return start(t, cmd).Succeeds(t).Stdout
+}
 
 // The Python module passes its own tests, as pip installs it where pip can.
 func TestPython(t *testing.T) {

@@ -4,12 +4,10 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/amtrl/amtrl/cuda/standin"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -20,28 +18,15 @@ import (
 // same bytes.
 func TestSweepAcrossDevices(t *testing.T) {
 	t.Parallel()
-	libraries, dir, cubins := must.Get(standin.Build(standin.Variant{}))(t), t.TempDir(), t.TempDir()
+	dir := t.TempDir()
 	run := func(orders string, args ...string) outcome {
 		t.Helper()
 		args = append([]string{"sweep", "--digits", "20", "--target-samples", "10", "--k", "2", "--iterations", "1", "--epochs", "2",
 			"--floor", "1", "--budgets", "160", "--targets", "fog_[0-3]", "--backend", "cuda"}, args...)
-		cmd := command(dir, args...)
-		counters := filepath.Join(t.TempDir(), "counters")
-		cmd.Env = append(cmd.Env, "AMTRL_CUDA_LIB_DIR="+libraries, "AMTRL_CUBIN_CACHE="+cubins)
-		cmd.Env = append(cmd.Env, standin.Environment(counters, strings.Fields("devices=4 "+orders)...)...)
-		o := start(t, cmd)
-		live, misuse, err := standin.Counters(counters)
-		must.Do(t, err)
-		live[standin.Contexts] = 0
-		if live != (standin.Live{}) || misuse != (standin.Misuse{}) {
-			t.Errorf("%s %v leaves %v, misuses %v", orders, args, live, misuse)
-		}
-		return o
+		return onStandIn(t, dir, "devices=4 "+orders, args...)
 	}
 	folder := func(name string) string { return filepath.Join(dir, name) }
-	if o := run("", "--out", "one", "--jobs", "3"); o.Code != 0 {
-		t.Fatalf("one device: %s", o.Stderr)
-	}
+	run("", "--out", "one", "--jobs", "3").Succeeds(t)
 	// The four have no room for pools: rows are copied to them, and streamed when libraries have taken their part.
 	o := run(fmt.Sprint("memory=", 150<<20), "--out", "four", "--jobs", "4", "--devices", "all")
 	o.Complains(t, 0, "backend cuda (4 x Stand-in H200): devices [0 1 2 3]", "the device has no room for")
@@ -59,16 +44,12 @@ func TestSweepAcrossDevices(t *testing.T) {
 	// Where all go away, the sweep ends, and another one goes on with what it left.
 	o = run("lost=1:100 lost=3:300", "--out", "none", "--devices", "1,3")
 	o.Complains(t, exitFailed, "the device is lost")
-	if o := run("", "--out", "none", "--devices", "all"); o.Code != 0 {
-		t.Errorf("a sweep whose devices went away does not go on: %s", o.Stderr)
-	}
+	run("", "--out", "none", "--devices", "all").Prints(t, 0)
 	foldertest.Same(t, folder("none"), folder("one"))
 
 	o = run("name=3:Another", "--out", "mixed", "--devices", "1,3")
 	o.Complains(t, exitUsage, "device 1 is a Stand-in H200", "device 3 a Another")
 	o = run("", "--out", "x", "--devices", "0,4")
 	o.Complains(t, exitFailed, "the driver sees 4, numbered from 0")
-	if _, err := os.Stat(folder("x")); err == nil {
-		t.Error("a sweep that cannot begin leaves a folder")
-	}
+	must.Absent(t, folder("x"))
 }

@@ -252,9 +252,7 @@ func TestEnvironmentIsChecked(t *testing.T) {
 		"AMTRL_CPU":   `AMTRL_CPU is "x" in the environment: expected generic, avx2 or avx512`,
 		"AMTRL_SEED":  `AMTRL_SEED is "x" in the environment: expected an integer from 0 on`,
 	} {
-		cmd := command(t.TempDir(), "run")
-		cmd.Env = append(cmd.Env, name+"=x")
-		start(t, cmd).Complains(t, 2, want)
+		under(t, t.TempDir(), []string{name + "=x"}, "run").Complains(t, 2, want)
 	}
 }
 
@@ -262,12 +260,11 @@ func TestEnvironmentIsChecked(t *testing.T) {
 func TestEmptyEnvironment(t *testing.T) {
 	t.Parallel()
 	dry := func(variables ...string) outcome {
-		cmd := command(t.TempDir(), "run", "--digits", "100", "--target-samples", "20", "--dry-run", "--json", "--backend", "cpu")
+		args := []string{"run", "--digits", "100", "--target-samples", "20", "--dry-run", "--json", "--backend", "cpu"}
 		if slices.Contains(variables, "AMTRL_BACKEND=") {
-			cmd.Args = cmd.Args[:len(cmd.Args)-2]
+			args = args[:len(args)-2]
 		}
-		cmd.Env = append(cmd.Env, variables...)
-		return start(t, cmd)
+		return under(t, t.TempDir(), variables, args...)
 	}
 	want := dry()
 	for _, name := range []string{"DATA", "EPOCHS", "FORMAT", "CHANNELS", "METHODS", "RIDGE", "QUIET", "TARGET", "OUT", "PRESET",

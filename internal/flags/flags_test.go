@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -10,57 +11,41 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 )
 
+// reads holds a parser to what texts mean, and to refusing others.
+func reads[V any](t *testing.T, parse func(string) (V, error), meanings map[string]V, bad ...string) {
+	t.Helper()
+	for text, want := range meanings {
+		if got, err := parse(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %v, %v, expected %v", text, got, err, want)
+		}
+	}
+	for _, text := range bad {
+		must.Fail(t, text, must.Err(parse(text)))
+	}
+}
+
 func TestSeeds(t *testing.T) {
-	for text, want := range map[string][]uint64{
+	reads(t, Seeds, map[string][]uint64{
 		"0": {0}, " 3 , 1": {3, 1}, "0-4": {0, 1, 2, 3, 4}, "7-7,1-2": {7, 1, 2},
 		"18446744073709551615":                      {1<<64 - 1},
 		"18446744073709551614-18446744073709551615": {1<<64 - 2, 1<<64 - 1},
-	} {
-		if got, err := Seeds(text); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q: %v, %v, expected %v", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "-1", "1-", "1-0", "x", "1.5", "0-1-2", "0-100000", "0-99999,100001", "1,1", "0-3,2",
-		"18446744073709551616"} {
-		must.Fail(t, text, must.Err(Seeds(text)))
-	}
+	}, "", "-1", "1-", "1-0", "x", "1.5", "0-1-2", "0-100000", "0-99999,100001", "1,1", "0-3,2", "18446744073709551616")
 }
 
 func TestBudgets(t *testing.T) {
-	for text, want := range map[string][]float64{"5": {5}, " 1e3, 2.5,": {1000, 2.5}} {
-		if got, err := Budgets(text); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q: %v, %v, expected %v", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", ",", "0", "-1", "x", "NaN", "Inf", "5,5", "5,5.0"} {
-		must.Fail(t, text, must.Err(Budgets(text)))
-	}
+	reads(t, Budgets, map[string][]float64{"5": {5}, " 1e3, 2.5,": {1000, 2.5}}, "", ",", "0", "-1", "x", "NaN", "Inf", "5,5", "5,5.0")
 }
 
 func TestMemory(t *testing.T) {
-	for text, want := range map[string]int{"500": 500, "500M": 500, "16G": 16384, "16GiB": 16384, "2gb": 2048, "1T": 1 << 20,
-		"1K": 1, " 1.5G ": 1536} {
-		if got, err := Memory(text); err != nil || got != want {
-			t.Errorf("%q: %d MiB, %v, expected %d", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "G", "lots", "-1G", "0", "NaN", "Inf", "1e30T"} {
-		must.Fail(t, text, must.Err(Memory(text)))
-	}
+	reads(t, Memory, map[string]int{"500": 500, "500M": 500, "16G": 16384, "16GiB": 16384, "2gb": 2048, "1T": 1 << 20,
+		"1K": 1, " 1.5G ": 1536}, "", "G", "lots", "-1G", "0", "NaN", "Inf", "1e30T")
 }
 
 func TestDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{
+	reads(t, Duration, map[string]time.Duration{
 		"90m": 90 * time.Minute, "2h": 2 * time.Hour, "30": 30 * time.Minute, "1:30": 90 * time.Second, "1:00:00": time.Hour,
 		"1-12": 36 * time.Hour, "1-12:00:00": 36 * time.Hour, "1s500ms": time.Second,
-	} {
-		if got, err := Duration(text); err != nil || got != want {
-			t.Errorf("%q: %s, %v, expected %s", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "soon", "0", "-5m", "1ms", "1:2:3:4", "1-1:2:3:4", "99999-0", "100000h"} {
-		must.Fail(t, text, must.Err(Duration(text)))
-	}
+	}, "", "soon", "0", "-5m", "1ms", "1:2:3:4", "1-1:2:3:4", "99999-0", "100000h")
 }
 
 // The list of a flag that may be repeated is one value per line in the environment, and says where it was given.

@@ -301,9 +301,7 @@ func TestGain(t *testing.T) {
 // Two processes that learn at the same time learn one round, and nothing new is an error that says so.
 func TestLearnOnce(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
-	if _, err := f.Learn(t.Context(), openCPU); err == nil || !strings.Contains(err.Error(), "found 0 labelled rows of sources") {
-		t.Errorf("without labels: %v", err)
-	}
+	must.Fail(t, "without labels", must.Err(f.Learn(t.Context(), openCPU)), "found 0 labelled rows of sources")
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
 	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
 	results := make(chan error)
