@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -115,7 +116,11 @@ func TestOwnLists(t *testing.T) {
 		if path := filepath.Join(work, "dataset.yaml"); imported {
 			text := string(must.Get(os.ReadFile(path))(t))
 			must.Do(t, os.WriteFile(path, []byte(strings.Replace(text, "columns:\n", "columns:\n  scale: feature\n", 1)), 0o644))
-			amtrl(t, work, append(run, "--dry-run")...).Complains(t, 0, "chose scaling global: features have one unit")
+			o := amtrl(t, work, append(run, "--dry-run")...)
+			o.Complains(t, 0, "chose scaling global: features have one unit")
+			if !regexp.MustCompile(`(?m)^scaling +global$`).MatchString(o.Stdout) {
+				t.Errorf("the settings show no scaling:\n%s", o.Stdout)
+			}
 			run, says = append(run, "--scaling", "feature"), ""
 		}
 		amtrl(t, work, run...).Complains(t, 0, says)

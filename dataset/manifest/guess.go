@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Guess is a manifest that was made by looking at files, with what was found.
@@ -110,6 +111,11 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
 	}
 	m.Target.Source = cmp.Or(known.Target, guessTarget(out.SourceCounts))
+	notCost := ""
+	if known.Cost == "" && c.costs.vary {
+		notCost, m.Cost = m.Cost, ""
+		delete(g.taken, notCost)
+	}
 	for i := range m.Labels {
 		l := &m.Labels[i]
 		l.Missing = append(DefaultMissing(), slices.Sorted(maps.Keys(c.missing))...)
@@ -120,6 +126,8 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	for _, c := range g.columns {
 		switch {
 		case g.taken[c.Name]:
+		case c.Name == notCost:
+			out.Others = append(out.Others, c.Name+" (no cost: it differs between rows of a source)")
 		case m.Vectors == nil && c.numeric() && c.missing > 0:
 			out.Others = append(out.Others, c.Name+" (cells are missing)")
 		default:
@@ -188,7 +196,8 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 			name = g.pick([]string{"*"}, func(c *column) bool { return label(c) && c.missing > 0 && len(c.distinct) <= 100 })
 		}
 		if name == "" {
-			return errors.New("expected a column that looks like a label, found none: say which one it is with --label")
+			return fmt.Errorf("expected a column that looks like a label, found none: say which one it is with --label%s",
+				g.candidates(inputs, label))
 		}
 		m.Labels = append(m.Labels, Label{Column: name})
 	}
@@ -197,12 +206,15 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	}
 	m.Split = cmp.Or(known.Split, g.pick(splitNames, func(c *column) bool {
 		for v := range c.distinct {
-			if !slices.Contains([]string{"train", "test", "validation", "valid", "val", "dev"}, strings.ToLower(v)) {
+			if !isSplit(v) {
 				return false
 			}
 		}
 		return few(c)
 	}))
+	if m.Split == "" && splitByFile(inputs) {
+		m.Split = FromFile
+	}
 	m.Cost = cmp.Or(known.Cost, g.pick(costNames, (*column).numeric))
 	m.Source = cmp.Or(known.Source, g.guessSource(inputs))
 	if m.Source == "" {
@@ -232,6 +244,39 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		}
 	}
 	return nil
+}
+
+func isSplit(word string) bool {
+	return slices.Contains([]string{"train", "test", "validation", "valid", "val", "dev"}, strings.ToLower(word))
+}
+
+// splitByFile says whether the names of files begin with their splits, and there are some of tests and others.
+func splitByFile(inputs []Input) bool {
+	m, splits := Manifest{Split: FromFile}, map[string]bool{}
+	for _, in := range inputs {
+		word := strings.ToLower(m.SplitOf(in.Path))
+		if !isSplit(word) {
+			return false
+		}
+		splits[word] = true
+	}
+	return splits["test"] && len(splits) > 1
+}
+
+// candidates names columns of few values that fit, for a message.
+func (g *guesser) candidates(inputs []Input, fits func(*column) bool) string {
+	const few = 20
+	g.guessSource(inputs)
+	var names []string
+	for _, c := range g.columns {
+		if fits(c) && len(c.distinct) <= few && !g.taken[c.Name] {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", such as " + text.OneLine(strings.Join(names[:min(3, len(names))], " or "), 100)
 }
 
 // labelType tells numbers from classes.

@@ -84,6 +84,17 @@ func TestLook(t *testing.T) {
 			Manifest{ID: "no", Source: "owner", Features: []string{"v"},
 				Labels: []Label{{"spam", Binary, nil, []string{""}}}, Target: Target{Source: "2"}},
 		},
+		"prices": { // those of a source are its cost only where they are one
+			[]columnOf{{"id", row}, {"domain", shop}, {"label", fewest}, {"price", words("1", "2", "")}, {"embedding", vector}}, Known{},
+			Manifest{ID: "id", Source: "domain", Features: []string{"embedding"}, Labels: []Label{{"label", Classes, nil,
+				[]string{"", "unknown"}}}, Target: Target{Source: "shop 3"}},
+		},
+		"costs": {
+			[]columnOf{{"id", row}, {"domain", shop}, {"label", fewest}, {"price", func(i int) string { return fmt.Sprint(1 + i%7) }},
+				{"embedding", vector}}, Known{},
+			Manifest{ID: "id", Source: "domain", Cost: "price", Features: []string{"embedding"}, Labels: []Label{{"label", Classes, nil,
+				[]string{"", "unknown"}}}, Target: Target{Source: "shop 3"}},
+		},
 		"two classes": {
 			[]columnOf{{"a", number}, {"b", number}, {"Group", shop}, {"is_spam", words("0", "1", "")}},
 			Known{Target: "shop 2"},
@@ -138,8 +149,14 @@ func TestLookAtFolders(t *testing.T) {
 		writeTable(t, files[len(files)-1], 20, columns...)
 	}
 	g = must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), files, Known{}))(t)
-	if g.Source != FromFolder || len(g.SourceCounts) != 2 || g.SourceCounts[1].Name != "paris" {
-		t.Errorf("source %s, %v", g.Source, g.SourceCounts)
+	if g.Source != FromFolder || len(g.SourceCounts) != 2 || g.SourceCounts[1].Name != "paris" || g.Split != "" {
+		t.Errorf("source %s, %v, split %q", g.Source, g.SourceCounts, g.Split)
+	}
+	test := filepath.Join(dir, "paris", "test-0.csv")
+	writeTable(t, test, 20, columns...)
+	g = must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), append(files, test), Known{}))(t)
+	if g.Source != FromFolder || g.Split != FromFile {
+		t.Errorf("source %s, split %q", g.Source, g.Split)
 	}
 }
 
@@ -186,6 +203,7 @@ func TestLookRefuses(t *testing.T) {
 	third := func(i int) string { return fmt.Sprint("x", i%3) }
 	for want, columns := range map[string][]columnOf{
 		"say which one it is with --label":  {{"domain", third}, {"v", one}},
+		"with --label, such as kind":        {{"domain", third}, {"kind", third}, {"text", row}},
 		"say which one it is with --source": {{"label", third}, {"v", one}},
 		"say which with --features":         {{"label", third}, {"domain", third}, {"text", row}},
 	} {

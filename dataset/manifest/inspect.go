@@ -134,6 +134,25 @@ type counts struct {
 	classes map[string]int
 	missing map[string]bool // words that look missing and are there
 	all     bool            // whether all rows were read
+	costs   costs
+}
+
+// costs are those of sources, and whether rows of one source have several or such as are none.
+type costs struct {
+	of   map[string]float64
+	vary bool
+}
+
+func (c *costs) add(source string, v *table.Values, i int) {
+	x, ok := v.Number(i)
+	old, known := c.of[source]
+	switch {
+	case v.IsMissing(i):
+	case !ok || !(x >= MinCost && x <= MaxCost) || known && x != old:
+		c.vary = true
+	case !known:
+		c.of[source] = x
+	}
 }
 
 // SourceCount is how many rows of a source there are, and of those with a label.
@@ -144,7 +163,8 @@ type SourceCount struct {
 
 // count reads the sources and labels of the files.
 func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
-	c := &counts{sources: map[string]*SourceCount{}, classes: map[string]int{}, missing: map[string]bool{}, all: true}
+	c := &counts{sources: map[string]*SourceCount{}, classes: map[string]int{}, missing: map[string]bool{}, all: true,
+		costs: costs{of: map[string]float64{}}}
 	rows := 0
 	for _, in := range inputs {
 		t, err := m.Open(in)
@@ -156,9 +176,15 @@ func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
 		if file == "" {
 			q.Scalars = append(q.Scalars, m.Source)
 		}
+		if m.Cost != "" {
+			q.Scalars = append(q.Scalars, m.Cost)
+		}
 		err = t.Scan(q, func(b *table.Batch) error {
 			for i := range b.Rows {
-				c.add(b, i, file)
+				source := c.add(b, i, file)
+				if m.Cost != "" {
+					c.costs.add(source, &b.Scalars[len(b.Scalars)-1], i)
+				}
 			}
 			if rows += b.Rows; rows >= countRows || len(c.sources) > countSources {
 				c.all = false
@@ -177,7 +203,8 @@ func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
 	return c, nil
 }
 
-func (c *counts) add(b *table.Batch, i int, source string) {
+// add counts a row and returns its source.
+func (c *counts) add(b *table.Batch, i int, source string) string {
 	if source == "" {
 		source = b.Scalars[1].Name(i)
 	}
@@ -189,7 +216,7 @@ func (c *counts) add(b *table.Batch, i int, source string) {
 	s.Rows++
 	v := &b.Scalars[0]
 	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
-		return
+		return s.Name
 	}
 	switch name := v.Name(i); {
 	case name == "":
@@ -201,6 +228,7 @@ func (c *counts) add(b *table.Batch, i int, source string) {
 			c.classes[strings.Clone(name)]++
 		}
 	}
+	return s.Name
 }
 
 // serial splits a name that ends in a number, such as f12.
