@@ -148,7 +148,7 @@ func readFolder(dir, name string, splits splitter) (l labelled, err error) {
 	if l.pool, err = readPool(name, parts); err != nil {
 		return l, err
 	}
-	l.classes, l.values, err = readLabels(parts, l.pool.Rows)
+	l.classes, l.values, err = readLabels(parts)
 	return l, err
 }
 
@@ -217,55 +217,43 @@ func readPool(name string, parts []part) (*Pool, error) {
 	if s := first.Shape; len(s) == 3 || len(s) == 4 && s[3] == 1 {
 		p.Height, p.Width = s[1], s[2]
 	}
-	n := p.Rows * p.Cols
+	images, err := func(q part) *npy.Array { return q.images }, error(nil)
 	switch first.Descr {
 	case "|u1":
-		p.U8, p.Scale = make([]uint8, n), 1./255
+		p.Scale = 1. / 255
+		p.U8, err = joined(parts, images, (*npy.Array).Uint8s)
 	case "<f2":
-		p.F16 = make([]uint16, n)
+		p.F16, err = joined(parts, images, (*npy.Array).Float16s)
 	default:
-		p.F32 = make([]float32, n)
+		p.F32, err = joined(parts, images, func(a *npy.Array, dst []float32) error { return a.Bounded(dst, maxFeature) })
 	}
-	off := 0
-	for _, q := range parts {
-		end := off + q.images.Rows()*p.Cols
-		var err error
-		switch {
-		case p.U8 != nil:
-			err = q.images.Uint8s(p.U8[off:end])
-		case p.F16 != nil:
-			err = q.images.Float16s(p.F16[off:end])
-		default:
-			err = q.images.Bounded(p.F32[off:end], maxFeature)
-		}
-		if err != nil {
-			return nil, err
-		}
-		off = end
-	}
-	return p, nil
+	return p, err
 }
 
 // readLabels reads the labels of all parts, as classes or as values.
-func readLabels(parts []part, rows int) (classes []int64, values []float32, err error) {
-	integer := parts[0].labels.IsInteger()
-	if integer {
-		classes = make([]int64, rows)
+func readLabels(parts []part) (classes []int64, values []float32, err error) {
+	labels := func(p part) *npy.Array { return p.labels }
+	if parts[0].labels.IsInteger() {
+		classes, err = joined(parts, labels, (*npy.Array).Int64s)
 	} else {
-		values = make([]float32, rows)
+		values, err = joined(parts, labels, (*npy.Array).Float32s)
 	}
-	off := 0
+	return classes, values, err
+}
+
+// joined reads an array of each part, one behind the other.
+func joined[E any](parts []part, array func(part) *npy.Array, read func(*npy.Array, []E) error) ([]E, error) {
+	n := 0
 	for _, p := range parts {
-		end := off + p.labels.Rows()
-		if integer {
-			err = p.labels.Int64s(classes[off:end])
-		} else {
-			err = p.labels.Float32s(values[off:end])
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		off = end
+		n += array(p).Rows() * array(p).Cols
 	}
-	return classes, values, nil
+	all := make([]E, n)
+	for rest := all; len(parts) > 0; parts = parts[1:] {
+		a := array(parts[0])
+		if err := read(a, rest[:a.Rows()*a.Cols]); err != nil {
+			return nil, err
+		}
+		rest = rest[a.Rows()*a.Cols:]
+	}
+	return all, nil
 }

@@ -170,13 +170,18 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	return nil
 }
 
+// fault is what a column of row i of a batch should have.
+func fault(b *table.Batch, i int, column, expected string, args ...any) error {
+	return fmt.Errorf("%s, column %s: expected %s", b.Where(i), column, fmt.Sprintf(expected, args...))
+}
+
 // sourceOf finds the source of row i of a batch.
 func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error) {
 	name := c.fileSource
 	if c.source >= 0 {
 		v := &b.Scalars[c.source]
 		if v.IsMissing(i) {
-			return nil, fmt.Errorf("%s, column %s: expected the name of a source, found none", b.Where(i), s.manifest.Source)
+			return nil, fault(b, i, s.manifest.Source, "the name of a source, found none")
 		}
 		name = v.Name(i)
 	}
@@ -184,13 +189,10 @@ func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error)
 		return r, nil
 	}
 	if name == "" || !text.Printable(name) {
-		return nil, fmt.Errorf("%s, column %s: expected the name of a source, without control characters, found %q", b.Where(i),
-			s.manifest.Source,
-			text.OneLine(name, 80))
+		return nil, fault(b, i, s.manifest.Source, "the name of a source, without control characters, found %q", text.OneLine(name, 80))
 	}
 	if len(s.sources) == maxSources {
-		return nil, fmt.Errorf("%s, column %s: expected at most %d sources, found more: is it the right column?", b.Where(i),
-			s.manifest.Source, maxSources)
+		return nil, fault(b, i, s.manifest.Source, "at most %d sources, found more: is it the right column?", maxSources)
 	}
 	r := &sourceRows{name: strings.Clone(name), cost: math.NaN()}
 	if !s.manifest.Takes(name) {
@@ -221,17 +223,8 @@ func (s *survey) run() error {
 			if r.rows++; r.rows > math.MaxInt32 {
 				return fmt.Errorf("%s: expected at most %d rows of source %s, found more", b.Where(i), math.MaxInt32, r.name)
 			}
-			if c.id >= 0 {
-				if err := s.addID(b, &b.Scalars[c.id], i, r); err != nil {
-					return err
-				}
-			}
-			if c.cost >= 0 {
-				if err := s.addCost(b, &b.Scalars[c.cost], i, r); err != nil {
-					return err
-				}
-			}
-			if _, err := s.isTest(b, c, i); err != nil {
+			_, err = s.isTest(b, c, i)
+			if err := cmp.Or(s.addID(b, c, i, r), s.addCost(b, c, i, r), err); err != nil {
 				return err
 			}
 			for j, o := range s.outputs {
@@ -248,9 +241,13 @@ func (s *survey) run() error {
 	return s.settle()
 }
 
-func (s *survey) addID(b *table.Batch, v *table.Values, i int, r *sourceRows) error {
+func (s *survey) addID(b *table.Batch, c columns, i int, r *sourceRows) error {
+	if c.id < 0 {
+		return nil
+	}
+	v := &b.Scalars[c.id]
 	if v.IsMissing(i) {
-		return fmt.Errorf("%s, column %s: expected an id, found none", b.Where(i), s.manifest.ID)
+		return fault(b, i, s.manifest.ID, "an id, found none")
 	}
 	id := v.Name(i)
 	r.idBytes += int64(len(id))
@@ -258,19 +255,21 @@ func (s *survey) addID(b *table.Batch, v *table.Values, i int, r *sourceRows) er
 	return nil
 }
 
-func (s *survey) addCost(b *table.Batch, v *table.Values, i int, r *sourceRows) error {
+func (s *survey) addCost(b *table.Batch, c columns, i int, r *sourceRows) error {
+	if c.cost < 0 {
+		return nil
+	}
+	v := &b.Scalars[c.cost]
 	x, ok := v.Number(i)
 	switch {
 	case v.IsMissing(i):
 		return nil
 	case !ok || !(x >= manifest.MinCost && x <= manifest.MaxCost):
-		return fmt.Errorf("%s, column %s: expected a cost from %g to %g, found %q", b.Where(i), s.manifest.Cost, manifest.MinCost,
-			manifest.MaxCost, text.OneLine(v.Name(i), 80))
+		return fault(b, i, s.manifest.Cost, "a cost from %g to %g, found %q", manifest.MinCost, manifest.MaxCost, text.OneLine(v.Name(i), 80))
 	case math.IsNaN(r.cost):
 		r.cost = x
 	case x != r.cost:
-		return fmt.Errorf("%s, column %s: expected one cost for all rows of source %s, %g, found %g", b.Where(i), s.manifest.Cost, r.name,
-			r.cost, x)
+		return fault(b, i, s.manifest.Cost, "one cost for all rows of source %s, %g, found %g", r.name, r.cost, x)
 	}
 	return nil
 }
@@ -309,17 +308,14 @@ func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
 	}
 	switch {
 	case len(o.Classes) > 0:
-		return fmt.Errorf("%s, column %s: expected one of the classes %s of the manifest, found %q", b.Where(i), o.Column,
-			text.OneLine(strings.Join(o.Classes, ", "), 200), text.OneLine(name, 80))
+		return fault(b, i, o.Column, "one of the classes %s of the manifest, found %q", text.OneLine(strings.Join(o.Classes, ", "), 200),
+			text.OneLine(name, 80))
 	case !text.Printable(name) || name == "":
-		return fmt.Errorf("%s, column %s: expected a class without control characters, found %q", b.Where(i), o.Column,
-			text.OneLine(name, 80))
+		return fault(b, i, o.Column, "a class without control characters, found %q", text.OneLine(name, 80))
 	case o.Type == manifest.Binary && len(o.index) == 2:
-		return fmt.Errorf("%s, column %s: expected two classes of a binary label, found a third, %q", b.Where(i), o.Column,
-			text.OneLine(name, 80))
+		return fault(b, i, o.Column, "two classes of a binary label, found a third, %q", text.OneLine(name, 80))
 	case len(o.index) == maxClasses:
-		return fmt.Errorf("%s, column %s: expected at most %d classes, found more: is it a number? (type: number)", b.Where(i),
-			o.Column, maxClasses)
+		return fault(b, i, o.Column, "at most %d classes, found more: is it a number? (type: number)", maxClasses)
 	}
 	o.index[strings.Clone(name)] = int32(len(o.index))
 	return nil
@@ -345,8 +341,7 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 	}
 	x = float32(wide)
 	if !ok || !(math.Abs(float64(x)) <= table.MaxFeature) {
-		return 0, false, fmt.Errorf("%s, column %s: expected a number of at most 1e+18 in magnitude, found %q", b.Where(i), o.Column,
-			text.OneLine(v.Name(i), 80))
+		return 0, false, fault(b, i, o.Column, "a number of at most 1e+18 in magnitude, found %q", text.OneLine(v.Name(i), 80))
 	}
 	return x, true, nil
 }

@@ -95,15 +95,13 @@ func (c *column) look(v *table.Values, i int) {
 		return
 	}
 	name := v.Name(i)
+	if name != "" {
+		c.distinct[name]++
+	}
 	if name == "" || looksMissing(name) {
 		c.missing++
-		if name == "" {
-			return
-		}
-		c.distinct[name]++
 		return
 	}
-	c.distinct[name]++
 	if x, ok := v.Number(i); ok {
 		if c.numbers == 0 {
 			c.low, c.high = x, x

@@ -72,22 +72,18 @@ type field struct {
 
 // keys reads a mapping, refusing keys that are unknown or there twice.
 func (r reader) keys(n *yaml.Node, what string, fields ...field) error {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.key
+	}
 	if n.Kind != yaml.MappingNode {
-		var names []string
-		for _, f := range fields {
-			names = append(names, f.key)
-		}
 		return r.fault(n, fmt.Sprintf("%s with the keys %s", what, strings.Join(names, ", ")))
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		j := slices.IndexFunc(fields, func(f field) bool { return f.key == key.Value })
+		j := slices.Index(names, key.Value)
 		if j < 0 || key.Kind != yaml.ScalarNode {
-			var names []string
-			for _, f := range fields {
-				names = append(names, f.key)
-			}
 			return r.fault(key, fmt.Sprintf("for %s one of the keys %s", what, strings.Join(names, ", ")))
 		}
 		if seen[key.Value] {
