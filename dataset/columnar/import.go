@@ -174,11 +174,9 @@ func (w *writer) arrays() []*scatter {
 func (w *writer) findRepeated() {
 	const most = 1000
 	slices.Sort(w.survey.ids)
+	w.repeated = map[uint64]map[string]string{}
 	for i := 1; i < len(w.survey.ids) && len(w.repeated) < most; i++ {
 		if h := w.survey.ids[i]; h == w.survey.ids[i-1] {
-			if w.repeated == nil {
-				w.repeated = map[uint64]map[string]string{}
-			}
 			w.repeated[h] = map[string]string{}
 		}
 	}
@@ -278,8 +276,7 @@ func (w *writer) addID(b *table.Batch, v *table.Values, i int, r *sourceRows) er
 	id := v.Name(i)
 	if seen := w.repeated[maphash.String(w.seed, id)]; seen != nil {
 		if first, twice := seen[id]; twice {
-			return fmt.Errorf("%s, column %s: expected an id of its own for each row, found %q, also at %s", b.Where(i), w.manifest.ID,
-				id[:min(len(id), 80)], first)
+			return b.Fault(i, w.manifest.ID, "an id of its own for each row, found %q, also at %s", id[:min(len(id), 80)], first)
 		}
 		seen[id] = b.Where(i)
 	}

@@ -170,18 +170,13 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 	return nil
 }
 
-// fault is what a column of row i of a batch should have.
-func fault(b *table.Batch, i int, column, expected string, args ...any) error {
-	return fmt.Errorf("%s, column %s: expected %s", b.Where(i), column, fmt.Sprintf(expected, args...))
-}
-
 // sourceOf finds the source of row i of a batch.
 func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error) {
 	name := c.fileSource
 	if c.source >= 0 {
 		v := &b.Scalars[c.source]
 		if v.IsMissing(i) {
-			return nil, fault(b, i, s.manifest.Source, "the name of a source, found none")
+			return nil, b.Fault(i, s.manifest.Source, "the name of a source, found none")
 		}
 		name = v.Name(i)
 	}
@@ -189,10 +184,10 @@ func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error)
 		return r, nil
 	}
 	if name == "" || !text.Printable(name) {
-		return nil, fault(b, i, s.manifest.Source, "the name of a source, without control characters, found %q", text.OneLine(name, 80))
+		return nil, b.Fault(i, s.manifest.Source, "the name of a source, without control characters, found %q", text.OneLine(name, 80))
 	}
 	if len(s.sources) == maxSources {
-		return nil, fault(b, i, s.manifest.Source, "at most %d sources, found more: is it the right column?", maxSources)
+		return nil, b.Fault(i, s.manifest.Source, "at most %d sources, found more: is it the right column?", maxSources)
 	}
 	r := &sourceRows{name: strings.Clone(name), cost: math.NaN()}
 	if !s.manifest.Takes(name) {
@@ -247,7 +242,7 @@ func (s *survey) addID(b *table.Batch, c columns, i int, r *sourceRows) error {
 	}
 	v := &b.Scalars[c.id]
 	if v.IsMissing(i) {
-		return fault(b, i, s.manifest.ID, "an id, found none")
+		return b.Fault(i, s.manifest.ID, "an id, found none")
 	}
 	id := v.Name(i)
 	r.idBytes += int64(len(id))
@@ -265,11 +260,11 @@ func (s *survey) addCost(b *table.Batch, c columns, i int, r *sourceRows) error 
 	case v.IsMissing(i):
 		return nil
 	case !ok || !(x >= manifest.MinCost && x <= manifest.MaxCost):
-		return fault(b, i, s.manifest.Cost, "a cost from %g to %g, found %q", manifest.MinCost, manifest.MaxCost, text.OneLine(v.Name(i), 80))
+		return b.Fault(i, s.manifest.Cost, "a cost from %g to %g, found %q", manifest.MinCost, manifest.MaxCost, text.OneLine(v.Name(i), 80))
 	case math.IsNaN(r.cost):
 		r.cost = x
 	case x != r.cost:
-		return fault(b, i, s.manifest.Cost, "one cost for all rows of source %s, %g, found %g", r.name, r.cost, x)
+		return b.Fault(i, s.manifest.Cost, "one cost for all rows of source %s, %g, found %g", r.name, r.cost, x)
 	}
 	return nil
 }
@@ -308,14 +303,14 @@ func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
 	}
 	switch {
 	case len(o.Classes) > 0:
-		return fault(b, i, o.Column, "one of the classes %s of the manifest, found %q", text.OneLine(strings.Join(o.Classes, ", "), 200),
+		return b.Fault(i, o.Column, "one of the classes %s of the manifest, found %q", text.OneLine(strings.Join(o.Classes, ", "), 200),
 			text.OneLine(name, 80))
 	case !text.Printable(name) || name == "":
-		return fault(b, i, o.Column, "a class without control characters, found %q", text.OneLine(name, 80))
+		return b.Fault(i, o.Column, "a class without control characters, found %q", text.OneLine(name, 80))
 	case o.Type == manifest.Binary && len(o.index) == 2:
-		return fault(b, i, o.Column, "two classes of a binary label, found a third, %q", text.OneLine(name, 80))
+		return b.Fault(i, o.Column, "two classes of a binary label, found a third, %q", text.OneLine(name, 80))
 	case len(o.index) == maxClasses:
-		return fault(b, i, o.Column, "at most %d classes, found more: is it a number? (type: number)", maxClasses)
+		return b.Fault(i, o.Column, "at most %d classes, found more: is it a number? (type: number)", maxClasses)
 	}
 	o.index[strings.Clone(name)] = int32(len(o.index))
 	return nil
@@ -341,7 +336,7 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 	}
 	x = float32(wide)
 	if !ok || !(math.Abs(float64(x)) <= table.MaxFeature) {
-		return 0, false, fault(b, i, o.Column, "a number of at most 1e+18 in magnitude, found %q", text.OneLine(v.Name(i), 80))
+		return 0, false, b.Fault(i, o.Column, "a number of at most 1e+18 in magnitude, found %q", text.OneLine(v.Name(i), 80))
 	}
 	return x, true, nil
 }

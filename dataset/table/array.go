@@ -172,8 +172,7 @@ func (t *arrayTable) scalars(c int, b *Batch, v *Values) error {
 		case Text:
 			s, ok := a.text(e)
 			if !ok {
-				return fmt.Errorf("%s, column %s: expected text in Unicode, found %q", b.Where(i), t.columns[c].Name,
-					text.OneLine(string(e), maxQuoted))
+				return b.Fault(i, t.columns[c].Name, "text in Unicode, found %q", text.OneLine(string(e), maxQuoted))
 			}
 			v.Text = append(v.Text, s)
 		case Bool:
@@ -181,8 +180,7 @@ func (t *arrayTable) scalars(c int, b *Batch, v *Values) error {
 		case Integer:
 			x := a.integer(e)
 			if a.kind == 'u' && x < 0 {
-				return fmt.Errorf("%s, column %s: expected an integer of at most %d, found %d", b.Where(i), t.columns[c].Name,
-					math.MaxInt64, uint64(x))
+				return b.Fault(i, t.columns[c].Name, "an integer of at most %d, found %d", math.MaxInt64, uint64(x))
 			}
 			v.Ints = append(v.Ints, x)
 		default:
@@ -199,11 +197,7 @@ func (a *array) text(e []byte) (string, bool) {
 		return s, utf8.ValidString(s)
 	}
 	var s []byte
-	for len(e) >= 4 {
-		last := e[len(e)-4:]
-		if binary.LittleEndian.Uint32(last) != 0 {
-			break
-		}
+	for len(e) >= 4 && binary.LittleEndian.Uint32(e[len(e)-4:]) == 0 {
 		e = e[:len(e)-4]
 	}
 	for ; len(e) >= 4; e = e[4:] {

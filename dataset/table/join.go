@@ -270,22 +270,21 @@ func (t *joined) fill(b *Batch, id int) error {
 // find is the row of the vectors that row i of a batch has.
 func (t *joined) find(b *Batch, ids *Values, i int) (int64, error) {
 	if ids.IsMissing(i) {
-		return 0, fmt.Errorf("%s, column %s: expected an id, found none", b.Where(i), t.id)
+		return 0, b.Fault(i, t.id, "an id, found none")
 	}
 	name := ids.Name(i)
 	if t.ids == nil {
 		row, err := strconv.ParseInt(name, 10, 64)
 		if err != nil || row < 0 || row >= t.vectors.rows {
-			return 0, fmt.Errorf("%s, column %s: expected the number of a row of %s, 0 to %d, found %q", b.Where(i), t.id, t.vectors.path,
-				t.vectors.rows-1, text.OneLine(name, maxQuoted))
+			return 0, b.Fault(i, t.id, "the number of a row of %s, 0 to %d, found %q", t.vectors.path, t.vectors.rows-1,
+				text.OneLine(name, maxQuoted))
 		}
 		return row, nil
 	}
 	h := t.hash(name)
 	at, ok := slices.BinarySearchFunc(t.ids, h, func(r idRow, h [2]uint64) int { return slices.Compare(r.hash[:], h[:]) })
 	if !ok {
-		return 0, fmt.Errorf("%s, column %s: expected an id that %s has, found %q", b.Where(i), t.id, t.vectors.path,
-			text.OneLine(name, maxQuoted))
+		return 0, b.Fault(i, t.id, "an id that %s has, found %q", t.vectors.path, text.OneLine(name, maxQuoted))
 	}
 	return t.ids[at].row, nil
 }

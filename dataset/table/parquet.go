@@ -158,17 +158,13 @@ func leafName(root, leaf *parquet.Column) (string, Kind) {
 			break
 		}
 	}
-	kind := Vector
 	switch {
 	case leaf.MaxRepetitionLevel() > 1 || len(path) > end+2:
-		kind = Other
+		return strings.Join(path, "."), Other
 	case end == 0 || len(path) == end+1: // a repeated column without a group around it
-		return strings.Join(path[:end+1], "."), kind
+		return strings.Join(path[:end+1], "."), Vector
 	}
-	if kind == Other {
-		return strings.Join(path, "."), kind
-	}
-	return strings.Join(path[:end], "."), kind
+	return strings.Join(path[:end], "."), Vector
 }
 
 // leafKind is what the values of a leaf are.

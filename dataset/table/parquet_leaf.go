@@ -191,7 +191,7 @@ func (r *leafReader) vectors(n int, dst *Vectors) error {
 				return closeRow(row, have, dst)
 			}
 		}
-		if open && r.rep(r.entry) == 0 { // the row has ended
+		if open && (len(r.reps) == 0 || r.reps[r.entry] == 0) { // the row has ended
 			if err := closeRow(row, have, dst); err != nil {
 				return err
 			}
@@ -200,15 +200,12 @@ func (r *leafReader) vectors(n int, dst *Vectors) error {
 				return nil
 			}
 		}
-		end := r.entries
+		k := 1
 		if len(r.reps) > 0 {
-			if i := bytes.IndexByte(r.reps[r.entry+1:], 0); i >= 0 {
-				end = r.entry + 1 + i
+			if k += bytes.IndexByte(r.reps[r.entry+1:], 0); k == 0 {
+				k = r.entries - r.entry
 			}
-		} else {
-			end = r.entry + 1
 		}
-		k := end - r.entry
 		if err := r.defined(k, have); err != nil {
 			return &rowError{row, err}
 		}
@@ -220,15 +217,8 @@ func (r *leafReader) vectors(n int, dst *Vectors) error {
 		}
 		r.appendTo(dst, k)
 		have, open = have+k, true
-		r.entry, r.value = end, r.value+k
+		r.entry, r.value = r.entry+k, r.value+k
 	}
-}
-
-func (r *leafReader) rep(i int) byte {
-	if len(r.reps) == 0 {
-		return 0
-	}
-	return r.reps[i]
 }
 
 // closeRow holds the length of a finished row against the width.
@@ -255,11 +245,8 @@ func (r *leafReader) defined(k, have int) error {
 	if k == 1 && have == 0 {
 		return errors.New("expected a vector, found none")
 	}
-	i := 0
-	for levels[i] == r.full {
-		i++
-	}
-	return fmt.Errorf("expected a number for element %d, found none", have+i)
+	first := slices.IndexFunc(levels, func(d byte) bool { return d != r.full })
+	return fmt.Errorf("expected a number for element %d, found none", have+first)
 }
 
 // appendTo appends the next k values to dst.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
@@ -198,16 +199,11 @@ func (p *pageReader) dataPageV2(h *format.PageHeader) (err error) {
 		return fmt.Errorf("a page of %d values with levels of %d and %d bytes", d.NumValues, reps, defs)
 	}
 	p.entries = int(d.NumValues)
-	p.reps, p.defs = p.reps[:0], p.defs[:0]
-	if most := p.leaf.MaxRepetitionLevel(); most > 0 {
-		if p.reps, err = p.levels(p.reps, p.packed[:reps], most); err != nil {
-			return err
-		}
+	if p.reps, err = p.levels(p.reps, p.packed[:reps], p.leaf.MaxRepetitionLevel()); err != nil {
+		return err
 	}
-	if most := p.leaf.MaxDefinitionLevel(); most > 0 {
-		if p.defs, err = p.levels(p.defs, p.packed[reps:reps+defs], most); err != nil {
-			return err
-		}
+	if p.defs, err = p.levels(p.defs, p.packed[reps:reps+defs], p.leaf.MaxDefinitionLevel()); err != nil {
+		return err
 	}
 	raw := p.packed[reps+defs:]
 	if !d.IsCompressed.Valid || d.IsCompressed.V {
@@ -219,13 +215,12 @@ func (p *pageReader) dataPageV2(h *format.PageHeader) (err error) {
 	return p.content(raw, d.Encoding)
 }
 
-// levels decodes the levels of all entries, which are at most most.
+// levels decodes the levels of all entries, which are at most most; there are none where that is 0.
 func (p *pageReader) levels(dst, raw []byte, most int) ([]byte, error) {
-	width := 0
-	for most>>width > 0 {
-		width++
+	if most == 0 {
+		return dst[:0], nil
 	}
-	return runs(dst, raw, width, p.entries)
+	return runs(dst, raw, bits.Len(uint(most)), p.entries)
 }
 
 // content decodes the values of a page, those of the entries whose definition

@@ -117,6 +117,11 @@ func (b *Batch) Where(i int) string {
 	return fmt.Sprintf("%s: row %d", b.path, b.First+int64(i))
 }
 
+// Fault says what a column should have in row i of the batch, and what it has.
+func (b *Batch) Fault(i int, column, expected string, args ...any) error {
+	return fmt.Errorf("%s, column %s: expected %s", b.Where(i), column, fmt.Sprintf(expected, args...))
+}
+
 // Find returns the index of a column, or an error that names those there are.
 func Find(path string, columns []Column, name string) (int, error) {
 	if i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name }); i >= 0 {
