@@ -57,20 +57,29 @@ func (e *emitter) product(call func(*nv.BLAS, nv.BLASHandle) error) {
 	}
 	e.do(func() error {
 		return q.whole(func() error { // cuBLAS loads code when it first needs it
-			if q.blas == 0 {
-				h, err := lib.Create()
-				if err != nil {
-					return err
-				}
-				if err := q.configure(h); err != nil {
-					_ = lib.Destroy(h)
-					return err
-				}
-				q.blas = h
+			if err := handle(&q.blas, lib.Create, q.configure, lib.Destroy); err != nil {
+				return err
 			}
 			return call(lib, q.blas)
 		})
 	})
+}
+
+// handle makes a library's handle where there is none, and configures it.
+func handle[H ~uintptr](h *H, create func() (H, error), configure, destroy func(H) error) error {
+	if *h != 0 {
+		return nil
+	}
+	made, err := create()
+	if err != nil {
+		return err
+	}
+	if err := configure(made); err != nil {
+		_ = destroy(made)
+		return err
+	}
+	*h = made
+	return nil
 }
 
 func (q *queue) configure(h nv.BLASHandle) error {

@@ -18,7 +18,7 @@ func (q *queue) tensorCores() bool { return q.dev.tf32 && q.dev.about.major >= 8
 func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector, y, arg backend.Matrix) error {
 	c := q.check("Conv")
 	o := c.Conv(s, x, w, b, y, arg)
-	if c.Err != nil || o.X.Rows == 0 {
+	if c.Err != nil {
 		return c.Err
 	}
 	k := kernels.Conv{
@@ -28,7 +28,7 @@ func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector,
 	if o.WithArg {
 		k.Arg = place(o.Arg)
 	}
-	return q.submit(c, &command{emit: func(e *emitter) { e.launch(k.Launches()...) }})
+	return q.issue(c, o.X.Rows, func(e *emitter) { e.launch(k.Launches()...) })
 }
 
 func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matrix, db backend.Vector) error {

@@ -14,12 +14,9 @@ func (q *queue) Gemm(transA, transB bool, alpha float64, a, b backend.Matrix, be
 	c.blasSizes("a", ao)
 	c.blasSizes("b", bo)
 	c.blasSizes("c", co)
-	if c.Err != nil || m == 0 || n == 0 {
-		return c.Err
-	}
-	return q.submit(c, &command{emit: func(e *emitter) {
+	return q.issue(c, m*n, func(e *emitter) {
 		e.gemm(transA, transB, alpha, view(ao), view(bo), beta, view(co))
-	}})
+	})
 }
 
 func (q *queue) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, cm backend.Matrix) error {
@@ -28,13 +25,10 @@ func (q *queue) Syrk(trans bool, alpha float64, a backend.Matrix, beta float64, 
 	ao, co, n := o.A, o.C, o.N
 	c.blasSizes("a", ao)
 	c.blasSizes("c", co)
-	if c.Err != nil || n == 0 {
-		return c.Err
-	}
-	return q.submit(c, &command{emit: func(e *emitter) {
+	return q.issue(c, n, func(e *emitter) {
 		e.gemm(trans, !trans, alpha, view(ao), view(ao), beta, view(co))
 		e.mirror(view(co))
-	}})
+	})
 }
 
 func (q *queue) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vector, beta float64, y backend.Vector) error {
@@ -42,12 +36,9 @@ func (q *queue) Gemv(trans bool, alpha float64, a backend.Matrix, x backend.Vect
 	o := c.Gemv(trans, a, x, y)
 	ao, xo, yo, m := o.A, o.B, o.C, o.M
 	c.blasSizes("a", ao)
-	if c.Err != nil || m == 0 {
-		return c.Err
-	}
-	return q.submit(c, &command{emit: func(e *emitter) {
+	return q.issue(c, m, func(e *emitter) {
 		e.gemv(trans, alpha, view(ao), start(xo), beta, start(yo), m)
-	}})
+	})
 }
 
 func (q *queue) ScaleColumns(a backend.Matrix, x backend.Vector) error {

@@ -60,16 +60,9 @@ func (w *scratch) solve(call func(*nv.Solver, nv.SolverHandle) error) {
 	q, lib := w.q, w.q.lib.Solver
 	w.do(func() error {
 		return q.whole(func() error { // what it allocates and waits for is its own affair
-			if q.solver == 0 {
-				h, err := lib.Create()
-				if err != nil {
-					return err
-				}
-				if err := lib.SetStream(h, q.stream); err != nil {
-					_ = lib.Destroy(h)
-					return err
-				}
-				q.solver = h
+			setStream := func(h nv.SolverHandle) error { return lib.SetStream(h, q.stream) }
+			if err := handle(&q.solver, lib.Create, setStream, lib.Destroy); err != nil {
+				return err
 			}
 			return call(lib, q.solver)
 		})

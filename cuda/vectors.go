@@ -22,12 +22,17 @@ func real(o operand) kernels.Real {
 	return kernels.Float32
 }
 
-// elementwise issues one kernel over n elements.
-func (q *queue) elementwise(c *checker, n int, l func() kernels.Launch) error {
+// issue submits what emit issues, unless there is nothing to do for n elements.
+func (q *queue) issue(c *checker, n int, emit func(e *emitter)) error {
 	if c.Err != nil || n == 0 {
 		return c.Err
 	}
-	return q.submit(c, &command{emit: func(e *emitter) { e.launch(l()) }})
+	return q.submit(c, &command{emit: emit})
+}
+
+// elementwise issues one kernel over n elements.
+func (q *queue) elementwise(c *checker, n int, l func() kernels.Launch) error {
+	return q.issue(c, n, func(e *emitter) { e.launch(l()) })
 }
 
 func (q *queue) Axpy(alpha float64, x, y backend.Vector) error {

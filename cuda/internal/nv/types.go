@@ -3,30 +3,18 @@ package nv
 // Handles. The zero value is none; a zero Stream is the default stream, which
 // nothing here should use.
 type (
-	// Device is a device of the driver, not its ordinal.
-	Device int32
-	// Context is a CUcontext.
-	Context uintptr
-	// Stream is a CUstream.
-	Stream uintptr
-	// Event is a CUevent.
-	Event uintptr
-	// Module is a CUmodule.
-	Module uintptr
-	// Function is a CUfunction.
-	Function uintptr
-	// Graph is a CUgraph.
-	Graph uintptr
-	// GraphExec is a CUgraphExec.
-	GraphExec uintptr
-	// DevicePtr is an address on a device; adding to it adds bytes.
-	DevicePtr uint64
-	// BLASHandle is a cublasHandle_t.
-	BLASHandle uintptr
-	// SolverHandle is a cusolverDnHandle_t.
-	SolverHandle uintptr
-	// Program is an nvrtcProgram.
-	Program uintptr
+	Device       int32   // a device of the driver, not its ordinal
+	Context      uintptr // a CUcontext
+	Stream       uintptr // a CUstream
+	Event        uintptr // a CUevent
+	Module       uintptr // a CUmodule
+	Function     uintptr // a CUfunction
+	Graph        uintptr // a CUgraph
+	GraphExec    uintptr // a CUgraphExec
+	DevicePtr    uint64  // an address on a device; adding to it adds bytes
+	BLASHandle   uintptr // a cublasHandle_t
+	SolverHandle uintptr // a cusolverDnHandle_t
+	Program      uintptr // an nvrtcProgram
 )
 
 // Flags of contexts, memory, streams and events (cuda.h).
@@ -70,10 +58,8 @@ const (
 // FillMode is a cublasFillMode_t (cublas_api.h): which triangle is used.
 type FillMode int32
 
-// Triangles, in column-major terms.
-const (
-	FillUpper FillMode = 1
-)
+// FillUpper is the upper triangle, in column-major terms.
+const FillUpper FillMode = 1
 
 // MathMode is a cublasMath_t (cublas_api.h).
 type MathMode int32
@@ -87,10 +73,8 @@ const (
 // PointerMode is a cublasPointerMode_t (cublas_api.h).
 type PointerMode int32
 
-// Where scalars are.
-const (
-	PointerHost PointerMode = 0
-)
+// PointerHost says that scalars are in the host's memory.
+const PointerHost PointerMode = 0
 
 // How much of U or V^T Dgesvd computes.
 const (
