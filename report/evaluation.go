@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -16,11 +17,16 @@ func Evaluation(e *runs.Evaluation, f Format) string {
 		name = "label"
 	}
 	if n := e.Numbers; n != nil {
+		sign := "+"
+		if n.Intercept < 0 {
+			sign = "-"
+		}
+		line := fmt.Sprintf("%.4g x %s %.4g", n.Slope, sign, math.Abs(n.Intercept))
 		t := Table{
 			Title:  fmt.Sprintf("%s: %d rows with a number", name, e.Rows),
 			Header: []string{"mean squared error", "R^2", "label by prediction"},
 			Right:  []int{0, 1},
-			Rows:   [][]string{{fmt.Sprintf("%.4g", n.MSE), fmt.Sprintf("%.4f", n.R2), fmt.Sprintf("%.4g x + %.4g", n.Slope, n.Intercept)}},
+			Rows:   [][]string{{fmt.Sprintf("%.4g", n.MSE), fmt.Sprintf("%.4f", n.R2), line}},
 		}
 		return t.Render(f)
 	}

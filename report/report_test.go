@@ -34,6 +34,15 @@ func TestScore(t *testing.T) {
 	}
 }
 
+func TestEvaluationOfNumbers(t *testing.T) {
+	for want, intercept := range map[string]float64{"2 x + 0.5": 0.5, "2 x - 0.5": -0.5, "2 x + 0": 0} {
+		e := &runs.Evaluation{Rows: 3, Numbers: &runs.NumberEvaluation{MSE: 1, Slope: 2, Intercept: intercept}}
+		if got := Evaluation(e, Text); !strings.Contains(got, want) {
+			t.Errorf("an intercept of %g:\n%s", intercept, got)
+		}
+	}
+}
+
 func TestParseFormat(t *testing.T) {
 	if f, err := ParseFormat("markdown"); f != Markdown || err != nil {
 		t.Error(f, err)

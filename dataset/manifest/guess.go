@@ -339,10 +339,21 @@ func (g *guesser) guessFeatures() []string {
 		}
 	}
 	slices.SortStableFunc(prefixes, func(a, b string) int { return numbered[b] - numbered[a] })
-	if len(prefixes) > 0 && numbered[prefixes[0]] > 1 && 2*numbered[prefixes[0]] > len(rest) {
-		return []string{strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(prefixes[0]) + "[0-9]*"}
+	if len(prefixes) == 0 || numbered[prefixes[0]] < 2 || 2*numbered[prefixes[0]] <= len(rest) {
+		return rest
 	}
-	return rest
+	pattern := strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(prefixes[0]) + "[0-9]*"
+	others := slices.ContainsFunc(g.columns, func(c *column) bool {
+		is, _ := path.Match(pattern, c.Name)
+		return is && !g.taken[c.Name] && !slices.Contains(rest, c.Name)
+	})
+	if !others {
+		return []string{pattern}
+	}
+	return slices.DeleteFunc(rest, func(name string) bool {
+		prefix, is := serial(name)
+		return !is || prefix != prefixes[0]
+	})
 }
 
 // guessTarget is the source with target in its name, or else the one with the
