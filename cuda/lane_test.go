@@ -156,9 +156,7 @@ func TestCaptureThatNeedsMore(t *testing.T) {
 	for i := range 3 {
 		clear(out)
 		must.Do(t, p.Run())
-		if out[0] != 4 || out[1] != 4 {
-			t.Errorf("run %d: %v", i, out)
-		}
+		must.Hold(t, out[0] == 4 && out[1] == 4, "run %d: %v", i, out)
 	}
 	must.Equal(t, c.Calls("cuGraphLaunch"), 2, "graphs launched")
 }

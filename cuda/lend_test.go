@@ -312,9 +312,7 @@ func TestRoom(t *testing.T) {
 	c.Order(fmt.Sprint("memory=", memory))
 	b := openQueue(t, opener(c, standin.Variant{}))
 	whole := must.Get(b.Room())(t)
-	if whole < 43<<20 || whole > 44<<20 {
-		t.Errorf("%d bytes of %d", whole, memory)
-	}
+	must.Hold(t, whole >= 43<<20 && whole <= 44<<20, "%d bytes of %d", whole, memory)
 	buf := must.Get(b.Alloc(backend.Uint8, 8<<20))(t)
 	must.Equal(t, must.Get(b.Room())(t), whole-8<<20, "room beside 8 MiB")
 	buf.Free()

@@ -104,9 +104,7 @@ func TestWellConditioned(t *testing.T) {
 		}
 	}
 	t.Logf("%d inverted by Cholesky, %d left; the largest error is %.3g times 2^-53 times the condition", taken, left, worst)
-	if taken < 20 || left < 20 {
-		t.Errorf("%d inverted by Cholesky, %d left", taken, left)
-	}
+	must.Hold(t, taken >= 20 && left >= 20, "%d inverted by Cholesky, %d left", taken, left)
 }
 
 // TestUpright scales what is far from 1, exactly.

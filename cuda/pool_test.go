@@ -24,9 +24,7 @@ func TestBlockSize(t *testing.T) {
 		}
 		sizes[size] = true
 	}
-	if len(sizes) > 8*50 {
-		t.Errorf("there are %d sizes", len(sizes))
-	}
+	must.Hold(t, len(sizes) <= 8*50, "there are %d sizes", len(sizes))
 }
 
 // TestPool gives and takes at random on three queues: no block is in use twice,

@@ -101,9 +101,7 @@ func TestCallsOfARun(t *testing.T) {
 		must.Equal(t, count[name], runs, "calls of %s in %d runs", name, runs)
 		delete(count, name)
 	}
-	if len(count) > 0 {
-		t.Errorf("%d runs also called %v", runs, count)
-	}
+	must.Hold(t, len(count) == 0, "%d runs also called %v", runs, count)
 }
 
 // TestLargeOutputs reads more than the pinned memory holds at a time.

@@ -36,9 +36,7 @@ func TestOutlineOfFrame(t *testing.T) {
 		t.Fatalf("found %d edges and width %v, expected 8 and 1", len(o.edges), o.width)
 	}
 	// Area 3/4 and length 6.
-	if math.Abs(o.stroke-0.25) > 1e-12 {
-		t.Errorf("stroke is %v, expected 0.25", o.stroke)
-	}
+	must.Hold(t, math.Abs(o.stroke-0.25) <= 1e-12, "stroke is %v, expected 0.25", o.stroke)
 	square := func(p point, half float64) float64 {
 		dx, dy := math.Abs(p.x)-half, math.Abs(p.y)-half
 		return -math.Hypot(max(dx, 0), max(dy, 0)) - min(max(dx, dy), 0)

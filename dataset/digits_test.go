@@ -54,9 +54,7 @@ func TestRenderDigitsShape(t *testing.T) {
 		counts[l]++
 	}
 	for digit, c := range counts {
-		if c < n/10 || c > n/10+1 {
-			t.Errorf("digit %d occurs %d times in %d", digit, c, n)
-		}
+		must.Hold(t, c >= n/10 && c <= n/10+1, "digit %d occurs %d times in %d", digit, c, n)
 	}
 	if slices.IsSorted(labels[:50]) || bytes.Equal(labels[:10], labels[10:20]) {
 		t.Errorf("labels are in order: %v", labels[:20])
@@ -106,15 +104,9 @@ func TestRenderDigitsShape(t *testing.T) {
 		// The integral of the slope is the length of the outline.
 		strokes = append(strokes, 2*ink/slope)
 	}
-	if far > n/200 {
-		t.Errorf("%d of %d images have their centre of mass more than 3 pixels from the middle", far, n)
-	}
-	if allBorder > 0.001*allInk {
-		t.Errorf("%.2f %% of all ink is on the border", 100*allBorder/allInk)
-	}
-	if math.Hypot(mean.x, mean.y) > 0.15 {
-		t.Errorf("the mean centre of mass is %v from the middle", mean)
-	}
+	must.Hold(t, far <= n/200, "%d of %d images have their centre of mass more than 3 pixels from the middle", far, n)
+	must.Hold(t, allBorder <= 0.001*allInk, "%.2f %% of all ink is on the border", 100*allBorder/allInk)
+	must.Hold(t, math.Hypot(mean.x, mean.y) <= 0.15, "the mean centre of mass is %v from the middle", mean)
 	for _, c := range []struct {
 		name       string
 		values     []float64

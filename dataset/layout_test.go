@@ -89,9 +89,7 @@ func TestReadLayoutRealData(t *testing.T) {
 	}
 	pixels, _, _, _, err := ReadIDXImages(filepath.Join(root, "mnist_idx", "t10k-images-idx3-ubyte.gz"))
 	must.Do(t, err)
-	if !bytes.Equal(pixels, s.Pools[0].U8) {
-		t.Error("identity is not the IDX images")
-	}
+	must.Hold(t, bytes.Equal(pixels, s.Pools[0].U8), "identity is not the IDX images")
 	must.Equal(t, must.Get(ReadLayout(filepath.Join(root, "mnist_c")))(t).Hash(), s.Hash(), "the hash when read twice")
 	// The published bytes, not only the published values.
 	header := must.Get(os.ReadFile(filepath.Join(root, "mnist_c", "fog", "test_images.npy")))(t)
@@ -132,9 +130,7 @@ func TestReadLayoutRegression(t *testing.T) {
 	if s.Binary || len(s.Tasks) != 2 || s.Tasks[0].Name != "a" || s.Tasks[1].Name != "b" {
 		t.Errorf("binary %v, tasks %+v", s.Binary, s.Tasks)
 	}
-	if len(a.F16) != 15 || a.Scale != 1 || a.Height != 1 || a.Width != 3 {
-		t.Errorf("pool a: %+v", a)
-	}
+	must.Hold(t, len(a.F16) == 15 && a.Scale == 1 && a.Height == 1 && a.Width == 3, "pool a: %+v", a)
 	if !slices.Equal(b.F32, []float32{1, 2, 3, 4, 5, 6}) || b.Scale != 1 || b.Height != 0 || b.Width != 0 {
 		t.Errorf("pool b: %+v", b)
 	}
@@ -168,9 +164,7 @@ func TestReadLayoutTrainAndTest(t *testing.T) {
 		t.Errorf("labels of class 5: %v and %v", s.Tasks[1].Labels, s.Tasks[4].Labels)
 	}
 	p := s.Pools[0]
-	if p.Rows != 4 || p.Cols != 4 || p.Height != 0 || p.U8[0] != 1 || p.U8[15] != 16 {
-		t.Errorf("pool %+v", p)
-	}
+	must.Hold(t, p.Rows == 4 && p.Cols == 4 && p.Height == 0 && p.U8[0] == 1 && p.U8[15] == 16, "pool %+v", p)
 }
 
 func TestReadLayoutRefuses(t *testing.T) {

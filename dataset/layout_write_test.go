@@ -43,9 +43,7 @@ func TestWriteLayoutWritesNothingOver(t *testing.T) {
 		"expected no file or one with the same content, found another; nothing was written")
 	err = WriteLayout(dir, []string{"0", "b"}, [][]uint8{images[0][:4*784], images[1][:4*784]}, labels[:4])
 	wantFault(t, "fewer rows", err, filepath.Join(dir, "b", "test_labels.npy"), "found another")
-	if snapshot() != before {
-		t.Error("a refused call changed files")
-	}
+	must.Hold(t, snapshot() == before, "a refused call changed files")
 	longer := filepath.Join(dir, "a", "test_labels.npy")
 	original := must.Get(os.ReadFile(longer))(t)
 	writeFile(t, longer, original, []byte("x"))

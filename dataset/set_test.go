@@ -140,9 +140,7 @@ func TestHash(t *testing.T) {
 	prefix, short := smallSet(), smallSet()
 	prefix.Tasks[1].Train = prefix.Tasks[0].Train[:3]
 	short.Tasks[1].Train = []int32{0, 2, 3}
-	if prefix.Hash() != short.Hash() {
-		t.Error("a slice that begins where a longer one does has another hash")
-	}
+	must.Hold(t, prefix.Hash() == short.Hash(), "a slice that begins where a longer one does has another hash")
 	seen := map[string]int{want: -1}
 	for i, change := range []func(s *Set){
 		func(s *Set) { s.Binary = false },

@@ -70,9 +70,7 @@ func TestRandomLinearHeads(t *testing.T) {
 		for k := range 3 {
 			sum += set.Model.W[7*k+task] * set.Model.W[7*k+task]
 		}
-		if math.Abs(sum-1) > 1e-14 {
-			t.Errorf("head %d has squared norm %v", task, sum)
-		}
+		must.Hold(t, math.Abs(sum-1) <= 1e-14, "head %d has squared norm %v", task, sum)
 	}
 }
 
@@ -110,9 +108,7 @@ func TestExcessRiskAgainstSamples(t *testing.T) {
 		set.Model.ExcessRisk(-1, make([]float64, d)), set.Model.ExcessRisk(4, make([]float64, d)),
 		set.Model.ExcessRisk(0, nil), set.Model.ExcessRisk(0, make([]float64, d+1)),
 	} {
-		if !math.IsNaN(risk) {
-			t.Errorf("a task or a predictor that does not fit has excess risk %v", risk)
-		}
+		must.Hold(t, math.IsNaN(risk), "a task or a predictor that does not fit has excess risk %v", risk)
 	}
 }
 

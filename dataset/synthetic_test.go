@@ -145,9 +145,7 @@ func TestSyntheticWithoutNoise(t *testing.T) {
 		}
 	}
 	s.B[0], s.W[0] = 99, 99
-	if set.Model.B[0] == 99 || set.Model.W[0] == 99 {
-		t.Error("the model shares B or W with its maker")
-	}
+	must.Hold(t, set.Model.B[0] != 99 && set.Model.W[0] != 99, "the model shares B or W with its maker")
 }
 
 func TestSyntheticLayout(t *testing.T) {
@@ -163,9 +161,7 @@ func TestSyntheticLayout(t *testing.T) {
 	if want := "source_00 source_01 source_02"; strings.Join(names[:3], " ") != want {
 		t.Errorf("names start with %v, expected %s", names[:3], want)
 	}
-	if names[11] != "source_11" || names[12] != "target" || !slices.IsSorted(names) {
-		t.Errorf("names are %v", names)
-	}
+	must.Hold(t, names[11] == "source_11" && names[12] == "target" && slices.IsSorted(names), "names are %v", names)
 	if set.Binary || len(set.Pools) != 1 || set.Pools[0].Scale != 1 {
 		t.Errorf("binary %v, %d pools, scale %v", set.Binary, len(set.Pools), set.Pools[0].Scale)
 	}
@@ -185,12 +181,8 @@ func TestSyntheticIsReproducible(t *testing.T) {
 	procs := runtime.GOMAXPROCS(1)
 	one := generate(5000, seed)
 	runtime.GOMAXPROCS(procs)
-	if one.Hash() != many.Hash() {
-		t.Error("the result depends on the number of threads")
-	}
-	if generate(5000, seed+1).Hash() == one.Hash() {
-		t.Error("another seed gives the same problem")
-	}
+	must.Hold(t, one.Hash() == many.Hash(), "the result depends on the number of threads")
+	must.Hold(t, generate(5000, seed+1).Hash() != one.Hash(), "another seed gives the same problem")
 	small := generate(2500, seed)
 	for i := range small.Tasks {
 		must.EqualSlices(t, small.Tasks[i].Labels, one.Tasks[i].Labels[:2500],

@@ -18,9 +18,7 @@ func TestValidation(t *testing.T) {
 	before := set.Hash()
 	val := must.Get(set.Validation())(t)
 	must.Do(t, val.Validate())
-	if set.Hash() != before || val.Hash() == before {
-		t.Error("the set changed, or its validation did not")
-	}
+	must.Hold(t, set.Hash() == before && val.Hash() != before, "the set changed, or its validation did not")
 	old, first := set.Tasks[0], val.Tasks[0]
 	if got := slices.Sorted(slices.Values(slices.Concat(first.Train, first.Test))); !slices.Equal(got, old.Train) {
 		t.Error("validation rows and the rest are not the old train rows")

@@ -25,9 +25,7 @@ func TestEntryPoints(t *testing.T) {
 		d.get(&packed)
 		d.get(&params)
 		d.get(make([]uint64, 2*params))
-		if block == 0 || block > 1024 {
-			t.Errorf("%s has blocks of %d threads", name, block)
-		}
+		must.Hold(t, block != 0 && block <= 1024, "%s has blocks of %d threads", name, block)
 		if file != "broken.cu" {
 			got[name] = file
 		}
@@ -37,9 +35,7 @@ func TestEntryPoints(t *testing.T) {
 			want[name] = s.Name
 		}
 	}
-	if !maps.Equal(got, want) {
-		t.Errorf("the CPU build has %v, the sources list %v", got, want)
-	}
+	must.Hold(t, maps.Equal(got, want), "the CPU build has %v, the sources list %v", got, want)
 }
 
 // TestSources checks what the CPU build cannot see: each file opens in one form, states its sizes in sizes.cuh

@@ -59,9 +59,7 @@ func writeLarge(tb testing.TB, rngOf testrand.Test) string {
 func TestLargeSweep(t *testing.T) {
 	p := sweepPage(t, writeLarge(t, t))
 	page := must.Get(p.HTML())(t)
-	if len(page) > 2<<20 {
-		t.Errorf("the page has %d bytes, expected at most 2 MiB", len(page))
-	}
+	must.Hold(t, len(page) <= 2<<20, "the page has %d bytes, expected at most 2 MiB", len(page))
 	for digit := range 10 {
 		must.Equal(t, bytes.Count(page, []byte(fmt.Sprintf(">…_%d</text>", digit))), 2,
 			"groups of the digit %d, one of the targets and one of the sources", digit)

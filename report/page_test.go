@@ -91,13 +91,9 @@ func checkNumbers(t *testing.T, page []byte, known map[float64]bool) {
 				return
 			}
 		}
-		if !writes(html.UnescapeString(m[2]), v) {
-			t.Errorf("%s is written %q", m[1], m[2])
-		}
+		must.Hold(t, writes(html.UnescapeString(m[2]), v), "%s is written %q", m[1], m[2])
 	}
-	if n < 20 {
-		t.Errorf("the page has %d numbers", n)
-	}
+	must.Hold(t, n >= 20, "the page has %d numbers", n)
 	rest := constants.ReplaceAllString(html.UnescapeString(tag.ReplaceAllString(data.ReplaceAllString(body, ""), " ")), "")
 	if at := strings.IndexAny(rest, "0123456789"); at >= 0 {
 		t.Errorf("a number is not marked as one: %q", rest[max(0, at-80):min(len(rest), at+40)])
@@ -245,19 +241,13 @@ func checkMarkup(t *testing.T, page []byte) {
 	text := string(page)
 	must.Equal(t, strings.Count(text, "<script"), 1, "scripts of the page")
 	for _, never := range []string{"<img", "onerror=\"", "src=\"", "<iframe", "@import", "url("} {
-		if strings.Contains(text, never) {
-			t.Errorf("the page has %q", never)
-		}
+		must.Hold(t, !strings.Contains(text, never), "the page has %q", never)
 	}
 	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
-		if !strings.HasPrefix(m[1], "#") && m[1] != "data:," {
-			t.Errorf("the page leads to %q", m[1])
-		}
+		must.Hold(t, strings.HasPrefix(m[1], "#") || m[1] == "data:,", "the page leads to %q", m[1])
 	}
 	figures := strings.Split(text, "<figure id=")[1:]
-	if len(figures) < 3 {
-		t.Errorf("the page has %d figures", len(figures))
-	}
+	must.Hold(t, len(figures) >= 3, "the page has %d figures", len(figures))
 	for _, f := range figures {
 		f, _, _ = strings.Cut(f, "</figure>")
 		for _, needs := range []string{"<figcaption>", "<svg ", "<title id=", "<desc id=", "<table id=", "class=\"mute\""} {

@@ -89,9 +89,7 @@ func result(active, uniform, cost float64) *runs.Result {
 func has(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
-		if !strings.Contains(text, p) {
-			t.Errorf("expected %q in\n%.10000s", p, text)
-		}
+		must.Hold(t, strings.Contains(text, p), "expected %q in\n%.10000s", p, text)
 	}
 }
 

@@ -67,9 +67,7 @@ func checkSmall(t *testing.T, o options) {
 		}
 	}
 	// copy, two sizes of the pass, ERM, two sweeps, two inverses, training
-	if len(sections) < 9 {
-		t.Errorf("the table has the sections %v", sections)
-	}
+	must.Hold(t, len(sections) >= 9, "the table has the sections %v", sections)
 }
 
 func TestUnknownMeasurement(t *testing.T) {

@@ -86,9 +86,7 @@ func TestVariants(t *testing.T) {
 func TestVariantWithoutGraphs(t *testing.T) {
 	c := standin.Open(t)
 	lib := must.Get(open(t, c, standin.Variant{Without: []string{"cuGraphLaunch"}}))(t)
-	if lib.Driver.HasGraphs {
-		t.Error("there are graphs without cuGraphLaunch")
-	}
+	must.Hold(t, !lib.Driver.HasGraphs, "there are graphs without cuGraphLaunch")
 }
 
 func TestVariantsAreChecked(t *testing.T) {

@@ -137,9 +137,7 @@ func TestImport(t *testing.T) {
 				t.Errorf("pool %s costs %g, target %v", p.Name, p.Cost, p.Target)
 			}
 		}
-		if set.Name != "m" || !set.Binary {
-			t.Errorf("set %q, binary %v", set.Name, set.Binary)
-		}
+		must.Hold(t, set.Name == "m" && set.Binary, "set %q, binary %v", set.Name, set.Binary)
 	}
 }
 
@@ -166,9 +164,7 @@ func compareScaled(t *testing.T, got, want *dataset.Set) {
 			t.Errorf("feature %d has mean %g and mean square %g", j, mean, square)
 		}
 	}
-	if len(want.Columns.Centre) > 0 {
-		t.Errorf("scale: none has the centres %v", want.Columns.Centre)
-	}
+	must.Hold(t, len(want.Columns.Centre) == 0, "scale: none has the centres %v", want.Columns.Centre)
 }
 
 func compare(t *testing.T, set *dataset.Set, records []record, sources, classes []string) {

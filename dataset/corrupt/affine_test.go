@@ -67,9 +67,7 @@ func TestAffineSettings(t *testing.T) {
 				t.Fatalf("%s by opposite angles: not mirror images at pixel %d", name, i)
 			}
 		}
-		if left == src {
-			t.Errorf("%s changed nothing", name)
-		}
+		must.Hold(t, left != src, "%s changed nothing", name)
 		var same image
 		centred(a(0)).warp(&same, &src)
 		must.Equal(t, same, src, "%s by 0", name)

@@ -183,18 +183,14 @@ func TestCannyThresholds(t *testing.T) {
 			changes++
 		}
 	}
-	if changes == 0 || changes == 100 {
-		t.Errorf("%d of 100 steps have edges", changes)
-	}
+	must.Hold(t, changes != 0 && changes != 100, "%d of 100 steps have edges", changes)
 	strongest, shown := step(func(r int) int { return max(0, 38-3*r/2) })
 	for r := 6; r < side-6; r++ {
 		if want := strongest[r] >= 0.1; shown[r] != want {
 			t.Errorf("fading step, row %d, gradient %v: edge %t", r, strongest[r], shown[r])
 		}
 	}
-	if !shown[6] || shown[side-7] {
-		t.Error("the fading step does not cross the threshold")
-	}
+	must.Hold(t, shown[6] && !shown[side-7], "the fading step does not cross the threshold")
 }
 
 func row(m *image, r int) []uint8 { return slices.Clone(m[r*side : (r+1)*side]) }

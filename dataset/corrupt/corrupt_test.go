@@ -53,9 +53,7 @@ func TestNames(t *testing.T) {
 	names := Names()
 	must.EqualSlices(t, names, published, "names")
 	names[0] = "changed"
-	if Names()[0] != "identity" {
-		t.Error("the caller can change the names")
-	}
+	must.Hold(t, Names()[0] == "identity", "the caller can change the names")
 }
 
 func TestGenerateIsApplyWithTheImagesOwnStream(t *testing.T) {
@@ -83,9 +81,7 @@ func TestGenerateDoesNotDependOnThreads(t *testing.T) {
 			must.EqualSlices(t, got, want, "%s with %d threads", name, threads)
 		}
 	}
-	if !bytes.Equal(images, before) {
-		t.Error("Generate changed its input")
-	}
+	must.Hold(t, bytes.Equal(images, before), "Generate changed its input")
 }
 
 // TestRandomness makes 24 corruptions of one image. The chance that all agree is

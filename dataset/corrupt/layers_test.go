@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -86,9 +87,7 @@ func TestFogScalesWithTheBrightestPixel(t *testing.T) {
 	rng := testrand.New(t)
 	var black, dst image
 	fog(&dst, &black, rng)
-	if dst != black {
-		t.Error("fog over a black image is not black")
-	}
+	must.Hold(t, dst == black, "fog over a black image is not black")
 	// White shows through as 255/4 (1 + 3 p), black beside it as 255/4 (3 p).
 	chess := image{}
 	for i := range chess {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
@@ -67,9 +68,7 @@ func TestSmoothCommutesWithMirrors(t *testing.T) {
 	for r := 0; r < pixels; r += side {
 		slices.Reverse(mirrored[r : r+side])
 	}
-	if f != mirrored {
-		t.Error("the mirrored image is smoothed differently in the last bits")
-	}
+	must.Hold(t, f == mirrored, "the mirrored image is smoothed differently in the last bits")
 }
 
 // TestJostlePermutes: levels are moved and never changed, none in row and column
@@ -90,14 +89,10 @@ func TestJostlePermutes(t *testing.T) {
 			stayed++
 		}
 	}
-	if stayed < 2*side-1 || stayed > pixels/2 {
-		t.Errorf("%d of %d pixels kept their level", stayed, pixels)
-	}
+	must.Hold(t, stayed >= 2*side-1 && stayed <= pixels/2, "%d of %d pixels kept their level", stayed, pixels)
 	slices.Sort(src[:])
 	slices.Sort(got[:])
-	if got != src {
-		t.Error("levels changed")
-	}
+	must.Hold(t, got == src, "levels changed")
 }
 
 func TestJostleMovesAlongBothAxes(t *testing.T) {
@@ -170,9 +165,7 @@ func TestSmearAgainstTheRay(t *testing.T) {
 	white := filled(255)
 	var got image
 	smear(&got, &white, 0.3)
-	if got != white {
-		t.Error("a white image does not stay white")
-	}
+	must.Hold(t, got == white, "a white image does not stay white")
 }
 
 func TestMotionBlurAngles(t *testing.T) {
@@ -191,7 +184,5 @@ func TestMotionBlurAngles(t *testing.T) {
 			up, down = up || v > 0 && drop < -2, down || v > 0 && drop > 2
 		}
 	}
-	if !up || !down {
-		t.Errorf("200 blurs: upwards %t, downwards %t", up, down)
-	}
+	must.Hold(t, up && down, "200 blurs: upwards %t, downwards %t", up, down)
 }

@@ -14,9 +14,7 @@ func TestTones(t *testing.T) {
 	identity(&same, &src, nil)
 	brightness(&bright, &src, nil)
 	stripe(&striped, &src, nil)
-	if same != src {
-		t.Error("identity changed the image")
-	}
+	must.Hold(t, same == src, "identity changed the image")
 	for i, v := range src {
 		if want := min(255, int(v)+127); int(bright[i]) != want {
 			t.Fatalf("brightness: pixel %d of level %d became %d: expected %d", i, v, bright[i], want)

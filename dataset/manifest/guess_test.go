@@ -161,9 +161,7 @@ func TestLookAtFolders(t *testing.T) {
 	test := filepath.Join(dir, "paris", "test-0.csv")
 	writeTable(t, test, 20, columns...)
 	g = must.Get(Look(t.Context(), filepath.Join(dir, "m.yaml"), append(files, test), Known{}))(t)
-	if g.Source != FromFolder || g.Split != FromFile {
-		t.Errorf("source %s, split %q", g.Source, g.Split)
-	}
+	must.Hold(t, g.Source == FromFolder && g.Split == FromFile, "source %s, split %q", g.Source, g.Split)
 }
 
 // Files of arrays beside others are those of the features.

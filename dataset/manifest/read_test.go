@@ -45,9 +45,7 @@ func TestParse(t *testing.T) {
 		Sources: Sources{Include: []string{"shop*"}, Exclude: []string{"shop-9"}, Cost: map[string]float64{"shop-1": 2,
 			"shop-2": .5}},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
+	must.Hold(t, reflect.DeepEqual(got, want), "%+v, want %+v", got, want)
 	must.Equal(t, got.Name(), "data", "name")
 	for source, takes := range map[string]bool{"shop": true, "shop-1": true, "shop-9": false, "mall": false} {
 		must.Equal(t, got.Takes(source), takes, "%s takes part", source)

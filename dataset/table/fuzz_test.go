@@ -110,9 +110,7 @@ func FuzzParquet(f *testing.F) {
 			}
 			scanAll(t, tab)
 		})
-		if n > slack+uint64(1000*len(content)) {
-			t.Errorf("%d bytes allocated for a file of %d", n, len(content))
-		}
+		must.Hold(t, n <= slack+uint64(1000*len(content)), "%d bytes allocated for a file of %d", n, len(content))
 	})
 }
 
@@ -130,9 +128,7 @@ func fuzzTable[T Table](f *testing.F, least, per int, open func(base) (T, error)
 			}
 			scanAll(t, tab)
 		})
-		if n > uint64(least+per*len(content)) {
-			t.Errorf("%d bytes allocated for a file of %d", n, len(content))
-		}
+		must.Hold(t, n <= uint64(least+per*len(content)), "%d bytes allocated for a file of %d", n, len(content))
 	})
 }
 

@@ -36,3 +36,11 @@ func Is(t testing.TB, err, want error, format string, args ...any) {
 		t.Errorf("%s: %v, expected %v", fmt.Sprintf(format, args...), err, want)
 	}
 }
+
+// Hold reports a condition that does not; the rest says what there is instead.
+func Hold(t testing.TB, condition bool, format string, args ...any) {
+	t.Helper()
+	if !condition {
+		t.Errorf(format, args...)
+	}
+}

@@ -130,9 +130,7 @@ func TestBindingsPassTheirArguments(t *testing.T) {
 	for function := range calls {
 		t.Errorf("%s has no binding of its name", function)
 	}
-	if len(given) < 70 {
-		t.Errorf("only %d bindings were tried", len(given))
-	}
+	must.Hold(t, len(given) >= 70, "only %d bindings were tried", len(given))
 }
 
 // functionOf is the function that a method is named after.
@@ -216,9 +214,7 @@ func TestLaunchAllocatesNothing(t *testing.T) {
 	data := must.Get(os.ReadFile(log))(t)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	const with = "cuLaunchKernel 7 1 2 3 4 5 6 8 9 - - args 1 0 0 0 0 0 0 200 3 255"
-	if !slices.Contains(lines, with) {
-		t.Errorf("no call like %s", with)
-	}
+	must.Hold(t, slices.Contains(lines, with), "no call like %s", with)
 	if got, want := lines[len(lines)-1], "cuLaunchKernel 7 1 2 3 4 5 6 8 9 - - args"; got != want {
 		t.Errorf("without arguments: %s, want %s", got, want)
 	}

@@ -136,8 +136,6 @@ func TestConstantsAreChecked(t *testing.T) {
 		for name, v := range both {
 			found = found || v == int64(code) && strings.HasPrefix(name, "CUDA_ERROR_")
 		}
-		if !found {
-			t.Errorf("code %d of the driver is not compared with NVIDIA's headers", code)
-		}
+		must.Hold(t, found, "code %d of the driver is not compared with NVIDIA's headers", code)
 	}
 }

@@ -211,9 +211,7 @@ func TestOpen(t *testing.T) {
 			must.Equal(t, filepath.Dir(f.Path), dir, "the folder of %s", f.Name)
 		}
 		must.Equal(t, strings.Join(names, " "), "driver nvJitLink cublasLt cublas cusparse cusolver nvrtc", "loaded")
-		if !o.Graphs {
-			t.Errorf("no graphs: %+v", o)
-		}
+		must.Hold(t, o.Graphs, "no graphs: %+v", o)
 		want := map[string]string{"driver": "13.1", "cublas": fmt.Sprintf("%d.3.4", family), "cusolver": fmt.Sprintf("%d.6.2", family-1),
 			"nvrtc": fmt.Sprintf("%d.3", family), "nvJitLink": "", "cublasLt": "", "cusparse": ""}
 		for name, v := range want {
@@ -316,9 +314,7 @@ func TestOptionalFunctions(t *testing.T) {
 		dir := t.TempDir()
 		fakeSet(t, folder{dir, false}, 13, map[string]fake{c.part: {link: []string{hide(t, c.function)}}})
 		o := runChild(t, "open", "AMTRL_CUDA_LIB_DIR="+dir)
-		if o.Err != "" || o.Graphs != c.graphs {
-			t.Errorf("without %s: %+v", c.function, o)
-		}
+		must.Hold(t, o.Err == "" && o.Graphs == c.graphs, "without %s: %+v", c.function, o)
 	}
 }
 
@@ -330,9 +326,7 @@ func TestLoadedSetStays(t *testing.T) {
 	fakeSet(t, folder{dir, false}, 12, named)
 	fakeSet(t, folder{other, false}, 12, nil)
 	o := runChild(t, "toolkit", "NV_TEST_FIRST="+dir, "LD_LIBRARY_PATH="+other)
-	if o.Err != "" || o.Extra != "" || o.Lib.Dir != dir {
-		t.Errorf("%+v", o)
-	}
+	must.Hold(t, o.Err == "" && o.Extra == "" && o.Lib.Dir == dir, "%+v", o)
 }
 
 // One process can open several folders; each has its own functions.
@@ -341,9 +335,7 @@ func TestSeveralSets(t *testing.T) {
 	fakeSet(t, folder{dir, false}, 12, nil)
 	fakeSet(t, folder{other, false}, 13, map[string]fake{"driver": {version: [3]int{13, 2}}})
 	o := runChild(t, "open", "NV_TEST_FIRST="+dir, "AMTRL_CUDA_LIB_DIR="+other)
-	if o.Err != "" || o.Extra != "" || o.Lib.Family != 13 || o.Lib.DriverVersion != 13020 {
-		t.Errorf("%+v", o)
-	}
+	must.Hold(t, o.Err == "" && o.Extra == "" && o.Lib.Family == 13 && o.Lib.DriverVersion == 13020, "%+v", o)
 }
 
 // The wheels' layouts.
@@ -368,9 +360,7 @@ func TestNoDriver(t *testing.T) {
 	if o.Err == "" {
 		t.Skip("this machine has a driver")
 	}
-	if !slices.Contains(o.Kinds, "not found") && o.Op == "dlopen" || o.Hint == "" || len(o.Steps) < 3 {
-		t.Errorf("%+v", o)
-	}
+	must.Hold(t, (slices.Contains(o.Kinds, "not found") || o.Op != "dlopen") && o.Hint != "" && len(o.Steps) >= 3, "%+v", o)
 	if o = runChild(t, "toolkit", "AMTRL_CUDA_LIB_DIR="+dir); o.Err != "" || o.Lib.Driver != nil {
 		t.Errorf("the toolkit alone: %+v", o)
 	}

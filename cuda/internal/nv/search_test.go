@@ -206,9 +206,7 @@ func TestBesideTheExecutableNobodyElseWrites(t *testing.T) {
 		said := slices.ContainsFunc(trace.Steps, func(step Step) bool {
 			return step.Dir == beside.dir && strings.Contains(step.Found, "others may write to it")
 		})
-		if !said {
-			t.Errorf("mode %v: the trace does not say why: %+v", mode, trace.Steps)
-		}
+		must.Hold(t, said, "mode %v: the trace does not say why: %+v", mode, trace.Steps)
 	}
 }
 
