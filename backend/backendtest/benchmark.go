@@ -24,11 +24,12 @@ const (
 // the paper's experiments. The bytes of the passes over the data are one read of
 // the samples' stored rows.
 func Benchmark[B benchRunner[B]](b B, open backend.Open) {
+	run := func(name string, f func(*bench)) { b.Run(name, func(b B) { f(newBench(b, open)) }) }
 	for _, t := range []backend.DType{backend.Uint8, backend.Float16, backend.Float32} {
-		b.Run("TaskGradient/"+t.String(), func(b B) { benchPass(b, open, t, taskGradientPass) })
+		run("TaskGradient/"+t.String(), func(b *bench) { b.pass(t, taskGradientPass) })
 	}
 	for _, t := range []backend.DType{backend.Uint8, backend.Float32} {
-		b.Run("Project/"+t.String(), func(b B) { benchPass(b, open, t, projectPass) })
+		run("Project/"+t.String(), func(b *bench) { b.pass(t, projectPass) })
 	}
 	for _, g := range []struct {
 		name           string
@@ -40,14 +41,12 @@ func Benchmark[B benchRunner[B]](b B, open backend.Open) {
 		{"gradW=QB", false, true, benchTasks, benchWidth, benchCols},
 	} {
 		for _, t := range floats {
-			b.Run("Gemm/"+g.name+"/"+t.String(), func(b B) {
-				benchGemm(b, open, t, g.transA, g.transB, g.m, g.n, g.k)
-			})
+			run("Gemm/"+g.name+"/"+t.String(), func(b *bench) { b.gemm(t, g.transA, g.transB, g.m, g.n, g.k) })
 		}
 	}
-	b.Run("Training", func(b B) { benchConvolution(b, open) })
-	b.Run("Pinv", func(b B) { benchPinv(b, open) })
-	b.Run("SolveSPD", func(b B) { benchSolveSPD(b, open) })
+	benchTraining(run)
+	run("Pinv", (*bench).pinv)
+	run("SolveSPD", (*bench).solveSPD)
 }
 
 // timer is what a benchmark needs of [testing.B].
@@ -163,16 +162,14 @@ func projectPass(b *bench, s backend.Samples) (func() error, int) {
 	return func() error { return b.q.Project(s, m, z) }, 2 * benchSamples * benchCols * benchWidth
 }
 
-func benchPass(tb timer, open backend.Open, t backend.DType, p pass) {
-	b := newBench(tb, open)
+func (b *bench) pass(t backend.DType, p pass) {
 	run, flops := p(b, b.samples(t))
 	b.SetBytes(int64(benchSamples * benchCols * t.Size()))
 	b.loop(run)
 	b.flops(flops)
 }
 
-func benchGemm(tb timer, open backend.Open, t backend.DType, transA, transB bool, m, n, k int) {
-	b := newBench(tb, open)
+func (b *bench) gemm(t backend.DType, transA, transB bool, m, n, k int) {
 	rows := func(r, c int, trans bool) backend.Matrix {
 		if trans {
 			r, c = c, r
@@ -184,9 +181,8 @@ func benchGemm(tb timer, open backend.Open, t backend.DType, transA, transB bool
 	b.flops(2 * m * n * k)
 }
 
-// benchPinv is of the heads of 159 sources, for their relevance (equation 3).
-func benchPinv(tb timer, open backend.Open) {
-	b := newBench(tb, open)
+// pinv is of the heads of 159 sources, for their relevance (equation 3).
+func (b *bench) pinv() {
 	a, dst := b.random(backend.Float64, benchTasks, benchWidth), b.s.Matrix(backend.Float64, benchWidth, benchTasks)
 	b.loop(func() error {
 		if rank, err := b.q.Pinv(a, -1, dst); err != nil || rank != benchWidth {
@@ -196,11 +192,10 @@ func benchPinv(tb timer, open backend.Open) {
 	})
 }
 
-// benchSolveSPD solves one system for each task. The operands are overwritten,
+// solveSPD solves one system for each task. The operands are overwritten,
 // so a device copy of them is part of the time.
-func benchSolveSPD(tb timer, open backend.Open) {
+func (b *bench) solveSPD() {
 	const n, k = benchTasks + 1, benchWidth
-	b := newBench(tb, open)
 	var v []float64
 	for range n {
 		v = append(v, positiveDefinite(b.rng, k, 1000).v...)

@@ -14,15 +14,15 @@ var benchLayers = []backend.ConvShape{
 	{Height: 14, Width: 14, Channels: 16, Filters: 32},
 }
 
-// benchConvolution times the parts of a training step.
-func benchConvolution[B benchRunner[B]](b B, open backend.Open) {
+// benchTraining times the parts of a training step.
+func benchTraining(run func(name string, f func(*bench))) {
 	for i, s := range benchLayers {
-		b.Run(fmt.Sprintf("Conv/%d", i+1), func(b B) { benchConv(b, open, s) })
-		b.Run(fmt.Sprintf("ConvGrad/%d", i+1), func(b B) { benchConvGrad(b, open, s, i > 0) })
+		run(fmt.Sprintf("Training/Conv/%d", i+1), func(b *bench) { b.conv(s) })
+		run(fmt.Sprintf("Training/ConvGrad/%d", i+1), func(b *bench) { b.convGrad(s, i > 0) })
 	}
-	b.Run("Batch", func(b B) { benchBatches(b, open) })
-	b.Run("HeadGradient", func(b B) { benchHeads(b, open) })
-	b.Run("Adam", func(b B) { benchAdam(b, open) })
+	run("Training/Batch", (*bench).batches)
+	run("Training/HeadGradient", (*bench).heads)
+	run("Training/Adam", (*bench).adam)
 }
 
 // convFlops is the work of one product of a layer.
@@ -30,18 +30,16 @@ func convFlops(s backend.ConvShape) int {
 	return 2 * benchBatch * s.Height * s.Width * s.Taps() * s.Filters
 }
 
-func benchConv(tb timer, open backend.Open, s backend.ConvShape) {
+func (b *bench) conv(s backend.ConvShape) {
 	const t = backend.Float32
-	b := newBench(tb, open)
 	x, w, bias := b.random(t, benchBatch, s.In()), b.random(t, s.Taps(), s.Filters), b.random(t, 1, s.Filters).Row(0)
 	y, arg := b.s.Matrix(t, benchBatch, s.Out()), b.s.Matrix(backend.Uint8, benchBatch, s.Out())
 	b.loop(func() error { return b.q.Conv(s, x, w, bias, y, arg) })
 	b.flops(convFlops(s))
 }
 
-func benchConvGrad(tb timer, open backend.Open, s backend.ConvShape, input bool) {
+func (b *bench) convGrad(s backend.ConvShape, input bool) {
 	const t = backend.Float32
-	b := newBench(tb, open)
 	x, w, bias := b.random(t, benchBatch, s.In()), b.random(t, s.Taps(), s.Filters), b.random(t, 1, s.Filters).Row(0)
 	y, arg := b.s.Matrix(t, benchBatch, s.Out()), b.s.Matrix(backend.Uint8, benchBatch, s.Out())
 	dw, db := b.s.Matrix(t, s.Taps(), s.Filters), b.s.Vector(t, s.Filters)
@@ -55,8 +53,7 @@ func benchConvGrad(tb timer, open backend.Open, s backend.ConvShape, input bool)
 	b.flops(products * convFlops(s))
 }
 
-func benchBatches(tb timer, open backend.Open) {
-	b := newBench(tb, open)
+func (b *bench) batches() {
 	s := b.samples(backend.Uint8)
 	order := make([]int32, benchBatch)
 	for i := range order {
@@ -68,9 +65,8 @@ func benchBatches(tb timer, open backend.Open) {
 	b.loop(func() error { return b.q.Batch(s, order, x, y, task) })
 }
 
-func benchHeads(tb timer, open backend.Open) {
+func (b *bench) heads() {
 	const t = backend.Float32
-	b := newBench(tb, open)
 	z, w := b.random(t, benchBatch, benchWidth), b.random(t, benchTasks, benchWidth)
 	ids := make([]float64, benchBatch)
 	for i := range ids {
@@ -82,9 +78,8 @@ func benchHeads(tb timer, open backend.Open) {
 	b.flops(6 * benchBatch * benchWidth)
 }
 
-func benchAdam(tb timer, open backend.Open) {
+func (b *bench) adam() {
 	const t, n = backend.Float32, 91_200
-	b := newBench(tb, open)
 	g, m, v, theta := b.random(t, 1, n).Row(0), b.s.Vector(t, n), b.s.Vector(t, n), b.random(t, 1, n).Row(0)
 	r := ratesAt(10)
 	b.SetBytes(7 * 4 * n)

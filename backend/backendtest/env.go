@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -120,6 +121,20 @@ func own[V interface{ Free() }](v V, err error) func(*env) V {
 		e.must(err)
 		e.owned = append(e.owned, v)
 		return v
+	}
+}
+
+// refusal is the error that a call returns last, beside values that are of no use.
+func refusal(values ...any) error {
+	err, _ := values[len(values)-1].(error)
+	return err
+}
+
+// wantIs fails unless err is or wraps the one expected.
+func (e *env) wantIs(err, want error, what string) {
+	e.Helper()
+	if !errors.Is(err, want) {
+		e.failf("%s: expected %v, found %v", what, want, err)
 	}
 }
 

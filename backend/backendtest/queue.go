@@ -60,9 +60,7 @@ func testQueueClose(e *env) {
 	}
 	e.must(q.Close())
 	e.must(q.Close())
-	if err := q.Fill(backend.Vec(buf), 1); !errors.Is(err, backend.ErrClosed) {
-		e.failf("Fill on a closed queue: expected ErrClosed, found %v", err)
-	}
+	e.wantIs(q.Fill(backend.Vec(buf), 1), backend.ErrClosed, "Fill on a closed queue")
 	e.must(e.q.Fill(backend.Vec(buf), 2))
 	var host [3]float32
 	e.must(backend.Get(e.q, host[:], buf, 0))
@@ -77,16 +75,12 @@ func testQueueClose(e *env) {
 	e.must(first.Close())
 	got(second.Alloc(backend.Float32, 3))(e)
 	e.must(other.dev.Close())
-	if _, err := second.Alloc(backend.Float32, 1); !errors.Is(err, backend.ErrClosed) {
-		e.failf("Alloc on the queue of a closed device: expected ErrClosed, found %v", err)
-	}
+	e.wantIs(refusal(second.Alloc(backend.Float32, 1)), backend.ErrClosed, "Alloc on the queue of a closed device")
 	if u := second.Device().Usage(); u != (backend.Usage{}) {
 		e.failf("a closed device holds %+v", u)
 	}
 	e.must(second.Close())
-	if _, err := other.dev.NewQueue(); !errors.Is(err, backend.ErrClosed) {
-		e.failf("NewQueue of a closed device: expected ErrClosed, found %v", err)
-	}
+	e.wantIs(refusal(other.dev.NewQueue()), backend.ErrClosed, "NewQueue of a closed device")
 }
 
 // testQueuesAtOnce runs every operation on several queues at the same time.
@@ -246,9 +240,7 @@ func testRecordRefuses(e *env) {
 		}
 	}
 	for name, fn := range refused {
-		if err := recordAndRun(q, fn); !errors.Is(err, backend.ErrRecording) {
-			e.failf("%s in a program: expected ErrRecording, found %v", name, err)
-		}
+		e.wantIs(recordAndRun(q, fn), backend.ErrRecording, name+" in a program")
 		e.must(q.Fill(x, 1))
 	}
 	f.flush()

@@ -6,6 +6,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/amtrl/amtrl/backend"
@@ -62,16 +63,13 @@ func (c *Call[M]) dtype(arg string, t backend.DType, want DTypes) {
 	if want&(1<<t) != 0 {
 		return
 	}
-	names := ""
+	var names []string
 	for u := backend.Uint8; u <= backend.Float64; u++ {
 		if want&(1<<u) != 0 {
-			if names != "" {
-				names += " or "
-			}
-			names += u.String()
+			names = append(names, u.String())
 		}
 	}
-	c.Failf(arg, "holds %s, not %s", t, names)
+	c.Failf(arg, "holds %s, not %s", t, strings.Join(names, " or "))
 }
 
 // Operand is a checked view. A vector is a matrix of one row.

@@ -67,7 +67,9 @@ func (c *Call[M]) SampleSet(set backend.SampleSet) Samples[M] {
 			end := labels + (hi-lo)*outputs
 			s.Sources[m] = Source{p, outputs, s.Tasks, labels, slices.ContainsFunc(set.Y[labels:end], isNaN)}
 			s.Tasks, s.Outputs, labels = s.Tasks+outputs, max(s.Outputs, outputs), end
-			c.rows(set.Rows[lo:hi], lo, set.Pools[p].Data.Rows)
+			if i := outside(set.Rows[lo:hi], set.Pools[p].Data.Rows); i >= 0 {
+				c.Failf("Rows", "has row %d at index %d, the pool has %d rows", set.Rows[lo+i], lo+i, set.Pools[p].Data.Rows)
+			}
 		}
 	}
 	if c.Err == nil && labels != len(set.Y) {
@@ -78,15 +80,14 @@ func (c *Call[M]) SampleSet(set backend.SampleSet) Samples[M] {
 
 func isNaN(y float32) bool { return y != y }
 
-// rows checks that all row indices lie in 0..limit; first is the index of
-// rows[0] in the argument.
-func (c *Call[M]) rows(rows []int32, first, limit int) {
-	for i, r := range rows {
-		if r < 0 || int(r) >= limit {
-			c.Failf("Rows", "has row %d at index %d, the pool has %d rows", r, first+i, limit)
-			return
+// outside is the first of the indices that do not lie in 0..limit, -1 where all do.
+func outside(index []int32, limit int) int {
+	for i, v := range index {
+		if v < 0 || int(v) >= limit {
+			return i
 		}
 	}
+	return -1
 }
 
 // Live checks that the pools of samples are still there.
@@ -152,10 +153,7 @@ func (c *Call[M]) Indices(arg string, index []int32, limit int) {
 	if c.Err != nil {
 		return
 	}
-	for i, v := range index {
-		if v < 0 || int(v) >= limit {
-			c.Failf(arg, "has %d at index %d, expected 0 to %d", v, i, limit-1)
-			return
-		}
+	if i := outside(index, limit); i >= 0 {
+		c.Failf(arg, "has %d at index %d, expected 0 to %d", index[i], i, limit-1)
 	}
 }
