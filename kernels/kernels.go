@@ -39,8 +39,8 @@ func Sources() []Source {
 	var all []Source
 	for _, s := range read("*.cu") {
 		if s.Name == "task_gradient.cu" {
-			for i, entry := range gradientKernels() {
-				all = append(all, Source{s.Name, s.Text, fmt.Sprint("GRADIENT_WIDTH=", gradientWidths[i]), []string{entry}})
+			for _, w := range gradientWidths {
+				all = append(all, Source{s.Name, s.Text, fmt.Sprint("GRADIENT_WIDTH=", w), []string{fmt.Sprint("task_gradient_", w)}})
 			}
 			continue
 		}

@@ -194,12 +194,3 @@ func (g Gradient) Reduce() Launch {
 	return launch(name, g.Tasks, min(1<<15, max(1, ceilDiv(g.Cols, shape[0]))), shape, 0,
 		g.Slots, index32(name, "columns", g.Cols), g.Part, g.PartSums, g.Q, int64(g.QStride), g.Loss, g.Total)
 }
-
-// gradientKernels are the entry points of those widths.
-func gradientKernels() []string {
-	names := make([]string, len(gradientWidths))
-	for i, w := range gradientWidths {
-		names[i] = fmt.Sprint("task_gradient_", w)
-	}
-	return names
-}

@@ -96,20 +96,17 @@ func Environment(counters string, orders ...string) []string {
 
 // Counters reads what a child process left behind, however it ended.
 func Counters(path string) (Live, Misuse, error) {
-	var l Live
-	var m Misuse
+	var all struct {
+		Live   Live
+		Misuse Misuse
+	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return l, m, fmt.Errorf("standin: %w", err)
+		return all.Live, all.Misuse, fmt.Errorf("standin: %w", err)
 	}
-	if len(raw) != 8*(len(l)+len(m)) {
-		return l, m, fmt.Errorf("standin: %s has %d bytes, expected %d: no library was loaded", path, len(raw), 8*(len(l)+len(m)))
+	if size := binary.Size(all); len(raw) != size {
+		return all.Live, all.Misuse, fmt.Errorf("standin: %s has %d bytes, expected %d: no library was loaded", path, len(raw), size)
 	}
-	for i := range l {
-		l[i] = int64(binary.NativeEndian.Uint64(raw[8*i:]))
-	}
-	for i := range m {
-		m[i] = int64(binary.NativeEndian.Uint64(raw[8*(len(l)+i):]))
-	}
-	return l, m, nil
+	_, err = binary.Decode(raw, binary.NativeEndian, &all)
+	return all.Live, all.Misuse, err
 }

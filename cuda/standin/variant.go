@@ -82,12 +82,9 @@ func (v Variant) key() string {
 	var b strings.Builder
 	fmt.Fprint(&b, v.family(), v.Stub)
 	for _, l := range libraries {
-		claim := v.claim(l)
-		fmt.Fprint(&b, " ", l.name, claim, v.absent(l))
+		fmt.Fprint(&b, " ", l.name, v.claim(l), v.absent(l))
 	}
-	without := slices.Clone(v.Without)
-	slices.Sort(without)
-	fmt.Fprint(&b, " ", without)
+	fmt.Fprint(&b, " ", slices.Sorted(slices.Values(v.Without)))
 	return b.String()
 }
 
