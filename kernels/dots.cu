@@ -20,7 +20,7 @@ __device__ inline void chunk_dots(int group, const A *a, i64 a_stride, int rows,
   const int first = group * DOTS_ROWS, live = min(DOTS_ROWS, rows - first);
   a += first * a_stride;
   double s[DOTS_ROWS] = {};
-#pragma unroll 4
+#pragma unroll(sizeof(A) == 1 ? 2 : 4) // with four, bytes do not fit the registers of sm_120
   for (i64 j = lo + threadIdx.x; j < hi; j += BLOCK) {
     const double v = x[j];
 #pragma unroll
