@@ -26,7 +26,13 @@ const (
 )
 
 // Dgemm computes C = alpha op(A) op(B) + beta C, as [gonum.Implementation.Dgemm].
-func (i BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+func (BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+	beta float64, c []float64, ldc int) {
+	dgemm(runtime.GOMAXPROCS(0), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// dgemm is Dgemm on at most so many goroutines.
+func dgemm(threads int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
 	transA, transB := tA != blas.NoTrans, tB != blas.NoTrans
 	rowsA, colsA, rowsB, colsB := m, k, k, n
@@ -40,9 +46,9 @@ func (i BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float
 		return stride >= cols && len(x) >= (rows-1)*stride+cols
 	}
 	// What is small, narrow or wrong is gonum's.
-	if m < 4 || n < 4 || k < 1 || m*n*k < productLeast || alpha == 0 || vec.Level() == "generic" ||
+	if m < 4 || n < 4 || k < 1 || m*n*k < productLeast || alpha == 0 || !vec.HasDgemm() ||
 		!holds(a, rowsA, colsA, lda) || !holds(b, rowsB, colsB, ldb) || !holds(c, m, n, ldc) {
-		i.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		gonum.Implementation{}.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
 	for i := range m {
@@ -55,7 +61,7 @@ func (i BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float
 	// C is shared out by rows or columns, whichever are more.
 	const step = 24 // rows or columns of whole tiles at all levels
 	long := max(m, n)
-	shares := max(1, min(runtime.GOMAXPROCS(0), m*n*k/productShare, long/step))
+	shares := max(1, min(threads, m*n*k/productShare, long/step))
 	each := (long/shares + step) / step * step
 	var wg sync.WaitGroup
 	for first := 0; first < long; first += each {

@@ -41,8 +41,8 @@ func (q *queue) Conv(s backend.ConvShape, x, w backend.Matrix, b backend.Vector,
 		return c.Err
 	}
 	p, n := newConvPlan(s), x.Rows
-	packed := q.dev.scratch.f32.get(p.out * (p.Taps() + 1) * vec.Panel)
-	defer q.dev.scratch.f32.put(packed)
+	packed := q.dev.scratch.f32.Get(p.out * (p.Taps() + 1) * vec.Panel)
+	defer q.dev.scratch.f32.Put(packed)
 	weights, bias := (*packed)[:p.out*p.Taps()*vec.Panel], (*packed)[p.out*p.Taps()*vec.Panel:]
 	p.packFilters(weights, f32(o.W))
 	copy(bias, f32(o.B).row(0))

@@ -20,8 +20,8 @@ func (q *queue) ConvGrad(s backend.ConvShape, x, w, arg, dy, dx, dw backend.Matr
 	parts := ceilDiv(n, each)
 	flipped := p.in * p.out * 9 * vec.Panel * vec.Panel
 	part := p.out * (p.Taps() + 1) * vec.Panel
-	shared := q.dev.scratch.f32.get(flipped + parts*part)
-	defer q.dev.scratch.f32.put(shared)
+	shared := q.dev.scratch.f32.Get(flipped + parts*part)
+	defer q.dev.scratch.f32.Put(shared)
 	weights, sums := (*shared)[:flipped], (*shared)[flipped:]
 	if o.WithDX {
 		p.packFlipped(weights, f32(o.W))

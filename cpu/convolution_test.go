@@ -23,11 +23,11 @@ func TestConvScratch(t *testing.T) {
 			dev := openQueue(t, 1)
 			lend := &dev.dev.scratch
 			spoil := func() {
-				buf, work := lend.f32.get(1<<17), lend.conv.get(1<<17)
+				buf, work := lend.f32.Get(1<<17), lend.conv.get(1<<17)
 				fill(dev.dev, *buf, poison)
 				fill(dev.dev, work.f32, poison)
 				fill(dev.dev, work.y[:], poison)
-				lend.f32.put(buf)
+				lend.f32.Put(buf)
 				lend.conv.put(work)
 			}
 			rng := rand.New(rand.NewPCG(seed, 1))

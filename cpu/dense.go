@@ -36,8 +36,8 @@ func (d *device) gemm32(transA, transB bool, k int, alpha float32, a, b dense[fl
 	})
 }
 
-// Gonum computes a product of few 64 by 64 blocks on the calling goroutine and
-// forks for more, which is this package's business.
+// A tile has so few of gonum's blocks that gonum computes it on the calling goroutine:
+// to fork is the device's business.
 const (
 	gonumRows  = 64
 	gonumCols  = 128
@@ -57,9 +57,8 @@ func gemmTile64(transA, transB bool, i, j, m, n, k int, alpha float64, a, b dens
 		}
 		return
 	}
-	var impl BLAS
 	for l := 0; l < k; l += gonumInner {
-		impl.Dgemm(flag(transA), flag(transB), m, n, min(gonumInner, k-l), alpha,
+		dgemm(1, flag(transA), flag(transB), m, n, min(gonumInner, k-l), alpha,
 			a.data[a.at(transA, i, l):], a.stride,
 			b.data[b.at(transB, l, j):], b.stride,
 			beta, c.data[i*c.stride+j:], c.stride)
@@ -213,8 +212,8 @@ func (d *device) gemv32(trans bool, alpha float64, a dense[float32], x []float32
 			vec.Scale(float32(beta), y)
 		}
 		if alpha != 0 {
-			buf := d.scratch.f32.get(len(x))
-			defer d.scratch.f32.put(buf)
+			buf := d.scratch.f32.Get(len(x))
+			defer d.scratch.f32.Put(buf)
 			for i, v := range x {
 				(*buf)[i] = float32(alpha) * v
 			}
@@ -240,8 +239,8 @@ func (d *device) gemv64(trans bool, alpha float64, a dense[float64], x []float64
 	if trans || alpha == 0 || len(x) == 0 {
 		scaleRow(beta, y)
 		if alpha != 0 {
-			buf := d.scratch.f64.get(len(x))
-			defer d.scratch.f64.put(buf)
+			buf := d.scratch.f64.Get(len(x))
+			defer d.scratch.f64.Put(buf)
 			for i, v := range x {
 				(*buf)[i] = alpha * v
 			}

@@ -44,8 +44,8 @@ func (d *device) dots(a, x operand, out []float64) {
 		return
 	}
 	chunks, blocks := ceilDiv(n, vectorChunk), ceilDiv(rows, dotsRows)
-	buf := d.scratch.f64.get(chunks * len(out))
-	defer d.scratch.f64.put(buf)
+	buf := d.scratch.f64.Get(chunks * len(out))
+	defer d.scratch.f64.Put(buf)
 	sums := *buf
 	d.parallel(chunks*blocks, len(out)*n, func(i int) {
 		first, last := span(i%blocks, dotsRows, rows)
@@ -76,8 +76,8 @@ func (d *device) dotsOf(a, x operand, first, last, lo, hi int, out []float64, st
 		vec.Dots(am.data[first*am.stride+lo:], am.stride, last-first, xm.data[lo:], xm.stride, xm.rows, n, out, stride)
 	default:
 		xm, stored := f32(x), pool{view: a, scale: 1}
-		wide := d.scratch.f32.get(widenRows * n)
-		defer d.scratch.f32.put(wide)
+		wide := d.scratch.f32.Get(widenRows * n)
+		defer d.scratch.f32.Put(wide)
 		for ; first < last; first, out = first+widenRows, out[min(len(out), widenRows):] {
 			some := min(widenRows, last-first)
 			for i := range some {

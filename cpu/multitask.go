@@ -22,9 +22,9 @@ func (q *queue) TaskGradient(s backend.Samples, p backend.Matrix, offset backend
 	if o.WithOffset {
 		g.offset = f32(o.Offset).row(0)
 	}
-	partQ, partSums := q.dev.scratch.f32.get(set.slots*cols), q.dev.scratch.f64.get(2*set.slots+s.Tasks())
-	defer q.dev.scratch.f32.put(partQ)
-	defer q.dev.scratch.f64.put(partSums)
+	partQ, partSums := q.dev.scratch.f32.Get(set.slots*cols), q.dev.scratch.f64.Get(2*set.slots+s.Tasks())
+	defer q.dev.scratch.f32.Put(partQ)
+	defer q.dev.scratch.f64.Put(partSums)
 	g.partQ, g.partLoss, g.partTotal, g.total = *partQ, (*partSums)[:set.slots], (*partSums)[set.slots:2*set.slots], (*partSums)[2*set.slots:]
 	if o.WithTotal {
 		g.total = f64(o.Total).row(0)
@@ -165,8 +165,8 @@ func (q *queue) Project(s backend.Samples, b, z backend.Matrix) error {
 	q.dev.parallel(len(set.chunks), s.Len()*cols*(k/4+1), func(i int) {
 		u := &set.chunks[i]
 		pool := &set.pools[set.sources[u.source].Pool]
-		x := q.dev.scratch.f32.get(projectRows * cols)
-		defer q.dev.scratch.f32.put(x)
+		x := q.dev.scratch.f32.Get(projectRows * cols)
+		defer q.dev.scratch.f32.Put(x)
 		for lo := u.lo; lo < u.hi; lo += projectRows {
 			rows := set.rows[lo:min(lo+projectRows, u.hi)]
 			if cols > 0 {

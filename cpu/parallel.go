@@ -3,6 +3,8 @@ package cpu
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
 // grain is the work, in multiply-adds or elements moved, that is worth a
@@ -43,24 +45,7 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
 // scratch lends buffers between calls, so that the hot path allocates nothing.
 type scratch struct {
-	f32  slab[float32]
-	f64  slab[float64]
+	f32  vec.Buffers[float32]
+	f64  vec.Buffers[float64]
 	conv convSlab
 }
-
-type slab[E any] struct{ pool sync.Pool }
-
-// get returns a buffer of n elements that hold anything.
-func (s *slab[E]) get(n int) *[]E {
-	buf, ok := s.pool.Get().(*[]E)
-	if !ok {
-		buf = new([]E)
-	}
-	if cap(*buf) < n {
-		*buf = make([]E, n)
-	}
-	*buf = (*buf)[:n]
-	return buf
-}
-
-func (s *slab[E]) put(buf *[]E) { s.pool.Put(buf) }

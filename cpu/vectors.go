@@ -113,8 +113,8 @@ func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) erro
 		return c.Err
 	}
 	if a.Buf.DType() == backend.Float32 {
-		buf := q.dev.scratch.f32.get(len(coef))
-		defer q.dev.scratch.f32.put(buf)
+		buf := q.dev.scratch.f32.Get(len(coef))
+		defer q.dev.scratch.f32.Put(buf)
 		convert(q.dev, *buf, coef)
 		q.dev.combine32(*buf, f32(ao), f32(yo).row(0))
 	} else {

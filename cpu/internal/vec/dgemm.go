@@ -18,12 +18,11 @@ type dgemm struct {
 // each step rounded, except for A B'. There c_ij += alpha (x'y) for each block elements of k,
 // with x'y = (s_1 + s_3) + (s_0 + s_2), where s_q are the sums over p = q mod 4 below the
 // last multiple of 4 and s_0 has the rest. So a caller may split C by rows and columns among
-// goroutines. It returns false, and computes nothing, at the level generic.
+// goroutines. The level generic has none.
 func Dgemm(transA, transB bool, m, n, k, block int, alpha float64, a []float64, aStride int, b []float64, bStride int, c []float64,
-	cStride int) bool {
-	if active.dgemm == nil {
-		return false
-	}
+	cStride int) {
 	active.dgemm(dgemm{transA, transB, m, n, k, block, alpha, a, b, c, aStride, bStride, cStride})
-	return true
 }
+
+// HasDgemm says whether the implementation in use has [Dgemm].
+func HasDgemm() bool { return active.dgemm != nil }

@@ -28,7 +28,7 @@ func (t dgemmTiles) product(g dgemm) {
 		rows, depth = t.dotsRows, min(g.k, g.block)
 	}
 	width := t.width * max(1, min(dgemmPanel/depth, g.n+t.width-1)/t.width)
-	bufB, bufA := doubles.get(depth*width), doubles.get(depth*rows)
+	bufB, bufA := doubles.Get(depth*width), doubles.Get(depth*rows)
 	defer doubles.Put(bufB)
 	defer doubles.Put(bufA)
 	panels, edge := *bufB, *bufA

@@ -2,27 +2,30 @@ package vec
 
 import "sync"
 
-// buffers hold scratch between calls.
-type buffers[E any] struct{ sync.Pool }
+// Buffers lend memory between calls, so that the hot path allocates nothing.
+type Buffers[E any] struct{ pool sync.Pool }
 
 var (
-	scratch buffers[float32]
-	doubles buffers[float64]
+	scratch Buffers[float32]
+	doubles Buffers[float64]
 )
 
-// get returns a buffer of at least n elements that hold anything.
-func (b *buffers[E]) get(n int) *[]E {
-	buf, _ := b.Get().(*[]E)
-	if buf == nil {
+// Get returns a buffer of n elements that hold anything.
+func (b *Buffers[E]) Get(n int) *[]E {
+	buf, ok := b.pool.Get().(*[]E)
+	if !ok {
 		buf = new([]E)
 	}
 	if cap(*buf) < n {
 		*buf = make([]E, n)
 	}
-	*buf = (*buf)[:cap(*buf)]
+	*buf = (*buf)[:n]
 	return buf
 }
 
-func getScratch(n int) *[]float32 { return scratch.get(n) }
+// Put gives a buffer of Get back.
+func (b *Buffers[E]) Put(buf *[]E) { b.pool.Put(buf) }
+
+func getScratch(n int) *[]float32 { return scratch.Get(n) }
 
 func putScratch(buf *[]float32) { scratch.Put(buf) }
