@@ -27,7 +27,7 @@ type Predictor struct {
 	// buffer for a network that has none.
 	direct backend.Matrix
 	net    *convNet
-	head   backend.Matrix
+	head   backend.Matrix // C by K, of a network
 
 	offset []float64 // C, of the linear class: bias - direct centre
 
@@ -68,7 +68,6 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 		return fmt.Errorf("target.weight: expected a matrix of at most %d columns, found shape %v", MaxK, head.Shape)
 	}
 	p.C, p.K = head.Shape[0], head.Shape[1]
-	p.head = backend.Mat(backend.Upload(p.tmp, backend.Float32, head.Data), p.C, p.K)
 	phi, linear := named["representation.weight"]
 	if linear {
 		if len(phi.Shape) != 2 || phi.Shape[0] != p.K || phi.Shape[1] < 1 || len(phi.Data) != p.K*phi.Shape[1] {
@@ -128,7 +127,10 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 	}
 	if linear {
 		p.loadLinear(phi.Data, head.Data, delta)
-	} else if delta != nil {
+		return p.tmp.Err()
+	}
+	p.head = backend.Mat(backend.Upload(p.tmp, backend.Float32, head.Data), p.C, p.K)
+	if delta != nil {
 		p.direct = backend.Mat(backend.Upload(p.tmp, backend.Float32, delta), p.C, p.D)
 	}
 	return p.tmp.Err()
