@@ -67,7 +67,7 @@ func (b *builder) set(v Variant, core string) (string, error) {
 	if err := os.MkdirAll(tmp, 0o755); err != nil {
 		return "", fmt.Errorf("standin: %w", err)
 	}
-	hidden, err := b.hide(v.Without)
+	hidden, err := hide(tmp, v.Without)
 	if err != nil {
 		return "", err
 	}
@@ -90,8 +90,13 @@ func (b *builder) set(v Variant, core string) (string, error) {
 			}
 		}
 	}
+	if err := os.Remove(filepath.Join(tmp, hiddenMap)); err != nil {
+		return "", fmt.Errorf("standin: %w", err)
+	}
 	return dir, os.Rename(tmp, dir)
 }
+
+const hiddenMap = "hidden.map"
 
 // info is the unit that tells a library which one it is.
 func (b *builder) info(v Variant, l library, deps string) unit {
@@ -100,10 +105,10 @@ func (b *builder) info(v Variant, l library, deps string) unit {
 		fmt.Sprintf("-DSTANDIN_FAMILY=%d", v.claim(l)), fmt.Sprintf("-DSTANDIN_STUB=%d", stub)), deps}
 }
 
-// hide writes a version script that keeps functions out of the libraries, and
+// hide writes a version script to dir that keeps functions out of the libraries, and
 // returns the linker's option for it.
-func (b *builder) hide(names []string) (string, error) {
-	path := filepath.Join(b.cache, "hidden-"+hash(names...)+".map")
+func hide(dir string, names []string) (string, error) {
+	path := filepath.Join(dir, hiddenMap)
 	text := "{ global: *; };\n"
 	if len(names) > 0 {
 		text = "{ global: *; local: " + strings.Join(names, "; ") + "; };\n"
