@@ -52,9 +52,8 @@ type lbfgs struct {
 	// the slot of its pair, m without one, or -1 for none.
 	pending int
 	// begin evaluates at x, again makes a trial along d, turn forms d first, and
-	// move[i] before that moves the accepted trial, its pair into slot i.
-	begin, again, turn *program
-	move               []*program
+	// move before that moves x to the accepted trial.
+	begin, again, turn, move *program
 }
 
 const (
@@ -99,14 +98,12 @@ func newLBFGS(b backend.Queue, f objective, x backend.Vector, m int) (*lbfgs, er
 	l.begin = &program{fn: l.issueBegin}
 	l.again = &program{fn: l.issueTrial}
 	l.turn = &program{fn: func() error { return cmp.Or(l.issueDirection(), l.issueTrial()) }}
-	for slot := range m + 1 {
-		l.move = append(l.move, &program{fn: func() error { return cmp.Or(l.issueMove(slot), l.issueDirection(), l.issueTrial()) }})
-	}
+	l.move = &program{fn: func() error { return cmp.Or(l.issueMove(), l.issueDirection(), l.issueTrial()) }}
 	return l, nil
 }
 
 func (l *lbfgs) close() {
-	for _, p := range append(l.move, l.begin, l.again, l.turn) {
+	for _, p := range []*program{l.begin, l.again, l.turn, l.move} {
 		if p.prog != nil {
 			p.prog.Free()
 		}
@@ -134,12 +131,16 @@ func (l *lbfgs) issueBegin() error {
 	return cmp.Or(l.f.evaluate(l.x, l.g()), l.b.Dots(l.basis(), l.g().Mat(1, l.n), l.dots))
 }
 
-// issueMove moves x to the trial point, its gradient to g and its pair into a
-// slot, m for none.
-func (l *lbfgs) issueMove(slot int) error {
-	err := cmp.Or(l.b.Copy(l.x, l.xt), l.b.Copy(l.g(), l.gt()))
-	if err != nil || slot == l.m {
-		return err
+// issueMove moves x to the trial point and its gradient to g.
+func (l *lbfgs) issueMove() error {
+	return cmp.Or(l.b.Copy(l.x, l.xt), l.b.Copy(l.g(), l.gt()))
+}
+
+// keepPair moves the trial's pair into a slot, m for none. It is no part of a program,
+// which would be another one for each slot.
+func (l *lbfgs) keepPair(slot int) error {
+	if slot == l.m {
+		return nil
 	}
 	return cmp.Or(l.b.Copy(l.s(slot), l.st()), l.b.Copy(l.y(slot), l.yt()))
 }
@@ -291,7 +292,10 @@ func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, e
 	}
 	prog := l.turn
 	if l.pending >= 0 {
-		prog, l.pending = l.move[l.pending], -1
+		if err := l.keepPair(l.pending); err != nil {
+			return 0, 0, false, err
+		}
+		prog, l.pending = l.move, -1
 	}
 	lo, hi := 0.0, math.Inf(1)
 	for range maxTrials {
