@@ -199,9 +199,10 @@ type Vectors interface {
 	// transfer back. An element depends on its two rows alone. len(out) must be
 	// x.Rows*a.Rows. Where x is Float32 a may be stored rows too, Uint8 or Float16.
 	Dots(a, x Matrix, out []float64) error
-	// Combine computes y += sum_i coef_i a_i over the rows a_i of a, in one pass;
-	// len(coef) must be a.Rows. y must not overlap a.
-	Combine(coef []float64, a Matrix, y Vector) error
+	// Combine computes y = sum_i coef_i a_i + beta y over the rows a_i of a, in one
+	// pass; len(coef) must be a.Rows. y must not overlap a. With beta == 0 the old y is
+	// never read.
+	Combine(coef []float64, a Matrix, beta float64, y Vector) error
 	// Copy copies src to dst, converting between Float32 and Float64 where the
 	// dtypes differ.
 	Copy(dst, src Vector) error

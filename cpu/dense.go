@@ -94,6 +94,15 @@ func scaleRow(beta float64, x []float64) {
 	}
 }
 
+// scaleRow32 is scaleRow in float32.
+func scaleRow32(beta float32, x []float32) {
+	if beta == 0 {
+		clear(x)
+	} else if beta != 1 {
+		vec.Scale(beta, x)
+	}
+}
+
 // tiles covers a rows by cols product with tiles of at most maxRows by maxCols,
 // in parallel.
 func (d *device) tiles(rows, cols, inner, maxRows, maxCols int, body tile) {
@@ -205,20 +214,17 @@ func scaleColumns[E float32 | float64](d *device, a dense[E], x []E) {
 const gemvRows = 64
 
 func (d *device) gemv32(trans bool, alpha float64, a dense[float32], x []float32, beta float64, y []float32) {
-	if trans || alpha == 0 || len(x) == 0 {
-		if beta == 0 {
-			clear(y)
-		} else {
-			vec.Scale(float32(beta), y)
+	if alpha == 0 || len(x) == 0 {
+		scaleRow32(float32(beta), y)
+		return
+	}
+	if trans {
+		buf := d.scratch.f32.Get(len(x))
+		defer d.scratch.f32.Put(buf)
+		for i, v := range x {
+			(*buf)[i] = float32(alpha) * v
 		}
-		if alpha != 0 {
-			buf := d.scratch.f32.Get(len(x))
-			defer d.scratch.f32.Put(buf)
-			for i, v := range x {
-				(*buf)[i] = float32(alpha) * v
-			}
-			d.combine32(*buf, a, y)
-		}
+		d.combine32(*buf, a, float32(beta), y)
 		return
 	}
 	d.parallel(ceilDiv(len(y), gemvRows), len(x)*len(y), func(i int) {
@@ -236,16 +242,17 @@ func (d *device) gemv32(trans bool, alpha float64, a dense[float32], x []float32
 }
 
 func (d *device) gemv64(trans bool, alpha float64, a dense[float64], x []float64, beta float64, y []float64) {
-	if trans || alpha == 0 || len(x) == 0 {
+	if alpha == 0 || len(x) == 0 {
 		scaleRow(beta, y)
-		if alpha != 0 {
-			buf := d.scratch.f64.Get(len(x))
-			defer d.scratch.f64.Put(buf)
-			for i, v := range x {
-				(*buf)[i] = alpha * v
-			}
-			d.combine64(*buf, a, y)
+		return
+	}
+	if trans {
+		buf := d.scratch.f64.Get(len(x))
+		defer d.scratch.f64.Put(buf)
+		for i, v := range x {
+			(*buf)[i] = alpha * v
 		}
+		d.combine64(*buf, a, beta, y)
 		return
 	}
 	d.parallel(ceilDiv(len(y), gemvRows), len(x)*len(y), func(i int) {

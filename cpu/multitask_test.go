@@ -218,7 +218,7 @@ func TestHotPathAllocations(t *testing.T) {
 		"HeadGradient": func() error { return dev.HeadGradient(zb, labels, ids, w, 1, dz, dh, sum) },
 		"Adam":         func() error { return dev.Adam(&rates, g, m, v, x) },
 		"Dots":         func() error { return dev.Dots(hist, x.Mat(1, x.Len), coef) },
-		"Combine":      func() error { return dev.Combine(coef, hist, x) },
+		"Combine":      func() error { return dev.Combine(coef, hist, 0.5, x) },
 		"Axpy":         func() error { return dev.Axpy(1, hist.Row(0), x) },
 	} {
 		var err error

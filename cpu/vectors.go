@@ -106,7 +106,7 @@ func (d *device) elementwise(n int, body func(lo, hi int)) {
 	d.parallel(ceilDiv(n, vectorChunk), n, func(i int) { body(span(i, vectorChunk, n)) })
 }
 
-func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) error {
+func (q *queue) Combine(coef []float64, a backend.Matrix, beta float64, y backend.Vector) error {
 	c := q.check("Combine")
 	ao, yo := c.Combine(len(coef), a, y)
 	if c.Err != nil {
@@ -116,9 +116,9 @@ func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) erro
 		buf := q.dev.scratch.f32.Get(len(coef))
 		defer q.dev.scratch.f32.Put(buf)
 		convert(q.dev, *buf, coef)
-		q.dev.combine32(*buf, f32(ao), f32(yo).row(0))
+		q.dev.combine32(*buf, f32(ao), float32(beta), f32(yo).row(0))
 	} else {
-		q.dev.combine64(coef, f64(ao), f64(yo).row(0))
+		q.dev.combine64(coef, f64(ao), beta, f64(yo).row(0))
 	}
 	return nil
 }
@@ -132,23 +132,24 @@ func combineChunk(rows int) int {
 	return vectorChunk
 }
 
-// combine32 computes y += sum_i coef_i a_i.
-func (d *device) combine32(coef []float32, a dense[float32], y []float32) {
-	if a.rows == 0 || a.cols == 0 {
-		return
-	}
+// combine32 computes y = sum_i coef_i a_i + beta y.
+func (d *device) combine32(coef []float32, a dense[float32], beta float32, y []float32) {
 	size := combineChunk(a.rows)
 	d.parallel(ceilDiv(a.cols, size), a.rows*a.cols, func(i int) {
 		lo, hi := span(i, size, a.cols)
-		vec.Combine(a.data[lo:], a.stride, a.rows, coef, y[lo:hi])
+		scaleRow32(beta, y[lo:hi])
+		if a.rows > 0 {
+			vec.Combine(a.data[lo:], a.stride, a.rows, coef, y[lo:hi])
+		}
 	})
 }
 
 // combine64 is combine32 in float64.
-func (d *device) combine64(coef []float64, a dense[float64], y []float64) {
+func (d *device) combine64(coef []float64, a dense[float64], beta float64, y []float64) {
 	size := combineChunk(a.rows)
 	d.parallel(ceilDiv(a.cols, size), a.rows*a.cols, func(i int) {
 		lo, hi := span(i, size, a.cols)
+		scaleRow(beta, y[lo:hi])
 		for r, v := range coef {
 			floats.AddScaled(y[lo:hi], v, a.row(r)[lo:hi])
 		}

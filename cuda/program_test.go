@@ -29,7 +29,7 @@ func TestInputsInFlight(t *testing.T) {
 				if err := backend.Put(b, x.Buf, 0, host); err != nil {
 					return err
 				}
-				return b.Combine(coef, x.Mat(1, n), acc)
+				return b.Combine(coef, x.Mat(1, n), 1, acc)
 			})
 			must.Do(t, err)
 			defer p.Free()
@@ -72,7 +72,7 @@ func TestCallsOfARun(t *testing.T) {
 	p, err := b.Record(func() error {
 		for range 5 {
 			if err := first(
-				func() error { return b.Combine(make([]float64, 3), a, x) },
+				func() error { return b.Combine(make([]float64, 3), a, 1, x) },
 				func() error { return b.Dots(a, x.Mat(1, x.Len), out) },
 			); err != nil {
 				return err
@@ -150,7 +150,7 @@ func TestAllocationsOfARun(t *testing.T) {
 	p, err := b.Record(func() error {
 		for range 20 {
 			if err := first(
-				func() error { return b.Combine(out, a, x) },
+				func() error { return b.Combine(out, a, 1, x) },
 				func() error { return b.Dots(a, x.Mat(1, x.Len), out) },
 			); err != nil {
 				return err

@@ -61,7 +61,7 @@ func scenario(dev backend.Open) (b *opened, err error) {
 					return b.Gemm(false, true, 1, p, f, 0, backend.Matrix{Buf: z.Buf, Rows: tasks, Cols: k, Stride: k})
 				},
 				func() error { return b.TaskGradient(set, p, backend.Vector{}, q, backend.Vector{}, loss) },
-				func() error { return b.Combine(coef, p, q.Row(0)) },
+				func() error { return b.Combine(coef, p, 1, q.Row(0)) },
 				func() error { return b.Dots(p, q.Row(0).Mat(1, q.Cols), dots) },
 			)
 		})

@@ -92,44 +92,45 @@ func (q *queue) dots(c *checker, a, x operand, out []float64) error {
 	if c.Err != nil || len(out) == 0 {
 		return c.Err
 	}
-	k := kernels.Dots{Type: real(x), Stored: storedType(a), Rows: min(a.Rows, dotsRows), N: a.Cols}
+	each := max(1, dotsPairs/x.Rows)
+	k := kernels.Dots{
+		Type: real(x), Stored: storedType(a), Rows: min(a.Rows, each), Vectors: x.Rows, N: a.Cols, X: place(x), OutStride: a.Rows,
+	}
 	return q.submit(c, &command{
 		temp: []int{8 * k.PartLen()},
 		out:  []output{floats(out)},
 		emit: func(e *emitter) {
-			k, wide, size := k, a.Buf.DType().Size(), x.Buf.DType().Size()
+			k := k
 			k.Part = kernels.Ptr(e.temp[0])
-			for lo := 0; lo < a.Rows; lo += dotsRows {
-				k.Rows = min(a.Rows-lo, dotsRows)
+			for lo := 0; lo < a.Rows; lo += each {
+				k.Rows = min(a.Rows-lo, each)
 				k.A = place(a)
-				k.A.At = k.A.At.At(lo*a.Stride, wide)
-				for j := range x.Rows {
-					k.X, k.Out = ptr(x).At(j*x.Stride, size), kernels.Ptr(e.out[0]).At(j*a.Rows+lo, 8)
-					e.launch(k.Launches()...)
-				}
+				k.A.At = k.A.At.At(lo*a.Stride, a.Buf.DType().Size())
+				k.Out = kernels.Ptr(e.out[0]).At(lo, 8)
+				e.launch(k.Launches()...)
 			}
 		},
 	})
 }
 
-// dotsRows is the number of rows of one launch, whose grid has a row for four.
-const dotsRows = 1 << 17
+// dotsPairs is the number of products of one launch, which bounds its scratch.
+const dotsPairs = 1 << 17
 
 // floats is an output of float64s.
 func floats(to []float64) output {
 	return output{8 * int64(len(to)), func(from []byte) { copy(bytesOf(to), from) }}
 }
 
-func (q *queue) Combine(coef []float64, a backend.Matrix, y backend.Vector) error {
+func (q *queue) Combine(coef []float64, a backend.Matrix, beta float64, y backend.Vector) error {
 	c := q.check("Combine")
 	ao, yo := c.Combine(len(coef), a, y)
-	if c.Err != nil || len(coef) == 0 || ao.Cols == 0 {
+	if c.Err != nil || ao.Cols == 0 {
 		return c.Err
 	}
 	return q.submit(c, &command{
 		in: []input{{bytes: 8 * int64(len(coef)), read: func(to []byte) { copy(to, bytesOf(coef)) }}},
 		emit: func(e *emitter) {
-			e.launch(kernels.Combine(real(ao), ao.Rows, ao.Cols, kernels.Ptr(e.in[0]), place(ao), ptr(yo)))
+			e.launch(kernels.Combine(real(ao), ao.Rows, ao.Cols, kernels.Ptr(e.in[0]), place(ao), beta, ptr(yo)))
 		},
 	})
 }

@@ -1,16 +1,19 @@
-// dots: out_i = a_i'x for the rows a_i of a, in two stages.
+// dots: out_ji = a_i'x_j for the rows a_i of a and x_j of x, in two stages.
 //
-//   part[i, c] = sum over j in chunk c of a_ij x_j,  out_i = sum_c part[i, c]
+//   part[j, i, c] = sum over k in chunk c of a_ik x_jk,  out_ji = sum_c part[j, i, c]
 //
 // Shapes   a: rows by n, rows a_stride apart, float64 with x of float64, else stored
-//          as uint8, float16 or float32. x: n. Chunk c has the elements c span
-//          to (c + 1) span - 1. part: rows by chunks float64. out: rows float64, in
-//          device memory. With n == 0 one empty chunk gives zeros.
-// Launch   dots: grid (chunks, groups of DOTS_ROWS rows, fewer will do), block BLOCK:
-//          the rows of a group share a reading of x. dots_reduce: grid rows, block 32.
+//          as uint8, float16 or float32. x: vectors by n, rows x_stride apart. Chunk c
+//          has the elements c span to (c + 1) span - 1. part: vectors by rows by chunks
+//          float64. out: vectors by rows float64, rows out_stride apart, in device
+//          memory. With n == 0 one empty chunk gives zeros.
+// Launch   dots: grid (chunks, groups of DOTS_ROWS rows times vectors, vectors
+//          innermost; fewer will do), block BLOCK: the rows of a group share a reading
+//          of x_j. dots_reduce: grid vectors times rows, block 32.
 // Order    fixed: products of float64, a thread's in order, lanes by butterfly,
 //          warps in order; then a lane's chunks in order, lanes by butterfly.
-// Traffic  a once; x once from DRAM and ceil(rows / DOTS_ROWS) - 1 times from L2.
+// Traffic  a and x once from DRAM; a another vectors - 1 times from L2 and x another
+//          ceil(rows / DOTS_ROWS) - 1 times.
 #include "common.cuh"
 
 template <class A, class T>
@@ -20,7 +23,7 @@ __device__ inline void chunk_dots(int group, const A *a, i64 a_stride, int rows,
   const int first = group * DOTS_ROWS, live = min(DOTS_ROWS, rows - first);
   a += first * a_stride;
   double s[DOTS_ROWS] = {};
-#pragma unroll(sizeof(A) == 1 ? 2 : 4) // with four, bytes do not fit the registers of sm_120
+#pragma unroll(sizeof(A) == 1 || sizeof(A) == 8 ? 2 : 4) // with four, these do not fit the registers of sm_120
   for (i64 j = lo + threadIdx.x; j < hi; j += BLOCK) {
     const double v = x[j];
 #pragma unroll
@@ -35,14 +38,16 @@ __device__ inline void chunk_dots(int group, const A *a, i64 a_stride, int rows,
   }
 }
 
-#define DOTS(name, of_a, type)                                                                                   \
-  extern "C" __global__ void __launch_bounds__(BLOCK) name(const of_a *a, i64 a_stride, int rows, const type *x, \
-                                                         i64 n, i64 span, double *part) {                        \
-    __shared__ double sums[DOTS_ROWS * (BLOCK / 32)];                                                            \
-    for (int group = blockIdx.y; group * DOTS_ROWS < rows; group += gridDim.y) {                                 \
-      chunk_dots(group, a, a_stride, rows, x, n, span, part, sums);                                              \
-    }                                                                                                            \
-  }                                                                                                              \
+#define DOTS(name, of_a, type)                                                                                      \
+  extern "C" __global__ void __launch_bounds__(BLOCK) name(const of_a *a, i64 a_stride, int rows, const type *x,    \
+                                                         i64 x_stride, int vectors, i64 n, i64 span, double *part) { \
+    __shared__ double sums[DOTS_ROWS * (BLOCK / 32)];                                                               \
+    const int pairs = (rows + DOTS_ROWS - 1) / DOTS_ROWS * vectors;                                                 \
+    for (int pair = blockIdx.y; pair < pairs; pair += gridDim.y) {                                                  \
+      const i64 j = pair % vectors;                                                                                 \
+      chunk_dots(pair / vectors, a, a_stride, rows, x + j * x_stride, n, span, part + j * rows * gridDim.x, sums);  \
+    }                                                                                                               \
+  }                                                                                                                 \
   REGISTER_KERNEL(name, BLOCK)
 
 DOTS(dots_u8, u8, float)
@@ -51,10 +56,10 @@ DOTS(dots_f32, float, float)
 DOTS(dots_f64, double, double)
 
 extern "C" __global__ void __launch_bounds__(32)
-    dots_reduce(const double *part, int chunks, double *out) {
+    dots_reduce(const double *part, int chunks, int rows, double *out, i64 out_stride) {
   double s = 0;
   for (int c = threadIdx.x; c < chunks; c += 32) s += part[(i64)blockIdx.x * chunks + c];
   s = warp_sum(s);
-  if (threadIdx.x == 0) out[blockIdx.x] = s;
+  if (threadIdx.x == 0) out[blockIdx.x / rows * out_stride + blockIdx.x % rows] = s;
 }
 REGISTER_KERNEL(dots_reduce, 32)

@@ -69,24 +69,25 @@ func chunks(n int) (count, span int) {
 	return max(1, ceilDiv(n, span)), span
 }
 
-// Dots computes out_i = a_i'x for the rows a_i of the rows by n matrix a, as
-// float64 in device memory.
+// Dots computes out_ji = a_i'x_j for the rows a_i of the Rows by N matrix A and x_j of
+// the Vectors by N matrix X, as float64 in device memory.
 type Dots struct {
-	// Type is that of x, and of a where it is Float64. A is Stored otherwise.
-	Type    Real
-	Stored  Stored
-	Rows, N int
-	A       Matrix
-	X       Ptr
+	// Type is that of X, and of A where it is Float64. A is Stored otherwise.
+	Type             Real
+	Stored           Stored
+	Rows, Vectors, N int
+	A, X             Matrix
 	// Part is scratch of PartLen float64.
 	Part Ptr
-	Out  Ptr
+	// Out has its rows j OutStride apart.
+	Out       Ptr
+	OutStride int
 }
 
 // PartLen is the number of float64 of scratch.
 func (d Dots) PartLen() int {
 	count, _ := chunks(d.N)
-	return d.Rows * count
+	return d.Vectors * d.Rows * count
 }
 
 // Launches are the two stages.
@@ -96,11 +97,11 @@ func (d Dots) Launches() []Launch {
 	if d.Type == Float32 {
 		name = "dots_" + [...]string{"u8", "f16", "f32"}[d.Stored]
 	}
-	rows := index32(name, "rows", d.Rows)
+	rows, vectors := index32(name, "rows", d.Rows), index32(name, "vectors", d.Vectors)
 	return []Launch{
-		launch(name, count, min(1<<15, ceilDiv(d.Rows, size("DOTS_ROWS"))), threads(block), 0, d.A, rows, d.X, int64(d.N),
-			int64(span), d.Part),
-		launch("dots_reduce", d.Rows, 1, threads(warp), 0, d.Part, int32(count), d.Out),
+		launch(name, count, min(1<<15, d.Vectors*ceilDiv(d.Rows, size("DOTS_ROWS"))), threads(block), 0, d.A, rows, d.X, vectors,
+			int64(d.N), int64(span), d.Part),
+		launch("dots_reduce", d.Vectors*d.Rows, 1, threads(warp), 0, d.Part, int32(count), rows, d.Out, int64(d.OutStride)),
 	}
 }
 
@@ -128,10 +129,10 @@ func (m Norm) Launches() []Launch {
 	}
 }
 
-// Combine computes y += sum_i coef_i a_i over the rows a_i of the rows by n
+// Combine computes y = sum_i coef_i a_i + beta y over the rows a_i of the rows by n
 // matrix a; coef are rows float64 in device memory.
-func Combine(t Real, rows, n int, coef Ptr, a Matrix, y Ptr) Launch {
+func Combine(t Real, rows, n int, coef Ptr, a Matrix, beta float64, y Ptr) Launch {
 	name := "combine" + t.suffix()
 	columns := size("COMBINE_BLOCK")
-	return launch(name, ceilDiv(n, columns), 1, threads(columns), 0, coef, a, index32(name, "rows", rows), int64(n), y)
+	return launch(name, ceilDiv(n, columns), 1, threads(columns), 0, coef, a, index32(name, "rows", rows), int64(n), t.value(beta), y)
 }

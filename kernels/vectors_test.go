@@ -99,7 +99,7 @@ func TestDotsStored(t *testing.T) {
 			of Stored
 			a  Ptr
 		}{{StoredFloat32, upload(d, f32, 0)}, {StoredFloat16, upload(d, f16, 2)}, {StoredUint8, upload(d, u8, 3)}} {
-			p := Dots{Type: Float32, Stored: c.of, Rows: rows, N: n, A: Matrix{c.a, n}, X: x, Out: d.alloc(8 * rows)}
+			p := Dots{Type: Float32, Stored: c.of, Rows: rows, N: n, A: Matrix{c.a, n}, Vectors: 1, X: Matrix{x, n}, Out: d.alloc(8 * rows)}
 			p.Part = d.alloc(8 * p.PartLen())
 			d.run(p.Launches()...)
 			got := download[float64](d, p.Out, rows)
@@ -115,24 +115,28 @@ func TestDotsStored(t *testing.T) {
 func dotsCases[E float32 | float64](d *device, typ Real) {
 	size := len(raw(make([]E, 1)))
 	for _, n := range vectorSizes {
-		rows := d.rng.IntN(11)
-		stride := n + d.rng.IntN(3)
-		a, x := normals[E](d, max(0, (rows-1)*stride+n)), normals[E](d, n)
+		rows, vectors := d.rng.IntN(11), 1+d.rng.IntN(4)
+		stride, xStride, outStride := n+d.rng.IntN(3), n+d.rng.IntN(3), rows+d.rng.IntN(3)
+		a, x := normals[E](d, max(0, (rows-1)*stride+n)), normals[E](d, (vectors-1)*xStride+n)
 		if n > 0 && rows > 0 && d.rng.IntN(4) == 0 {
 			a[d.rng.IntN(rows)*stride+d.rng.IntN(n)] = E(math.NaN())
 		}
-		p := Dots{Type: typ, Stored: StoredFloat32, Rows: rows, N: n, A: Matrix{upload(d, a, size*d.rng.IntN(4)), stride},
-			X: upload(d, x, size*d.rng.IntN(4)), Out: d.alloc(8 * rows)}
+		p := Dots{Type: typ, Stored: StoredFloat32, Rows: rows, Vectors: vectors, N: n, A: Matrix{upload(d, a, size*d.rng.IntN(4)), stride},
+			X: Matrix{upload(d, x, size*d.rng.IntN(4)), xStride}, OutStride: outStride, Out: d.alloc(8 * vectors * outStride)}
 		p.Part = d.alloc(8 * p.PartLen())
-		d.run(p.Launches()...)
-		check(d, download[float64](d, p.Out, rows), func(i int) (want, tolerance float64) {
-			for j, v := range x {
-				want += float64(v) * float64(a[i*stride+j])
-				tolerance += 1e-14 * math.Abs(float64(v)*float64(a[i*stride+j]))
-			}
-			return want, tolerance
-		}, "%d rows of %d", rows, n)
-		same[float64](d, p.Out, rows, p.Launches()...)
+		l := p.Launches()
+		l[0].Grid[1] = min(l[0].Grid[1], 1+uint32(d.rng.IntN(8))) // a block may have several groups
+		d.run(l...)
+		for j := range vectors {
+			check(d, download[float64](d, p.Out.At(j*outStride, 8), rows), func(i int) (want, tolerance float64) {
+				for k, v := range x[j*xStride:][:n] {
+					want += float64(v) * float64(a[i*stride+k])
+					tolerance += 1e-14 * math.Abs(float64(v)*float64(a[i*stride+k]))
+				}
+				return want, tolerance
+			}, "%d rows of %d, vector %d of %d", rows, n, j, vectors)
+		}
+		same[float64](d, p.Out, rows, l...)
 		d.release()
 	}
 }
@@ -143,8 +147,8 @@ func TestDotsManyRows(t *testing.T) {
 	d := newDevice(t)
 	for _, c := range []struct{ rows, n int }{{103, 1}, {1, 70 * minSpan}} {
 		a, x := normals[float32](d, c.rows*c.n), normals[float32](d, c.n)
-		p := Dots{Type: Float32, Stored: StoredFloat32, Rows: c.rows, N: c.n, A: Matrix{upload(d, a, 0), c.n}, X: upload(d, x, 0),
-			Out: d.alloc(8 * c.rows)}
+		p := Dots{Type: Float32, Stored: StoredFloat32, Rows: c.rows, N: c.n, A: Matrix{upload(d, a, 0), c.n}, Vectors: 1,
+			X: Matrix{upload(d, x, 0), c.n}, Out: d.alloc(8 * c.rows)}
 		p.Part = d.alloc(8 * p.PartLen())
 		l := p.Launches()
 		if c.n == 1 {
@@ -211,11 +215,20 @@ func combineCases[E float32 | float64](d *device, typ Real, eps float64) {
 	for _, n := range vectorSizes {
 		rows, stride := d.rng.IntN(21), n+d.rng.IntN(3)
 		a, y, coef := normals[E](d, rows*stride), normals[E](d, n), normals[float64](d, rows)
+		beta := []float64{0, 1, 1, -0.7}[d.rng.IntN(4)]
+		if beta == 0 {
+			for j := range y {
+				y[j] = E(math.NaN())
+			}
+		}
 		yp := upload(d, y, 8*d.rng.IntN(3))
-		l := Combine(typ, rows, n, upload(d, coef, 0), Matrix{upload(d, a, 8*d.rng.IntN(3)), stride}, yp)
+		l := Combine(typ, rows, n, upload(d, coef, 0), Matrix{upload(d, a, 8*d.rng.IntN(3)), stride}, beta, yp)
 		d.run(l)
 		check(d, download[E](d, yp, n), func(j int) (want, tolerance float64) {
-			want, mag := float64(y[j]), 1.0
+			mag := 1.0
+			if beta != 0 {
+				want = float64(E(beta)) * float64(y[j])
+			}
 			for i, c := range coef {
 				want += float64(E(c)) * float64(a[i*stride+j])
 				mag += math.Abs(c * float64(a[i*stride+j]))

@@ -132,7 +132,7 @@ func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, w backe
 		return headFit{}, err
 	}
 	coef, fit := h.shrink(uh, dh, centred(y, label), cols, intercept)
-	if err := b.Combine(coef, vt, v); err != nil {
+	if err := b.Combine(coef, vt, 0, v); err != nil {
 		return headFit{}, err
 	}
 	if h.Prior == PriorSources {

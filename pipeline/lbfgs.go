@@ -29,23 +29,23 @@ type objective interface {
 // transfer: an iteration is one program, one wait and one transfer back for each
 // evaluation.
 type lbfgs struct {
-	b    backend.Queue
-	f    objective
-	x    backend.Vector
-	n, m int
-	tmp  *backend.Scope
+	b     backend.Queue
+	f     objective
+	theta backend.Vector // where x starts and ends
+	n, m  int
+	tmp   *backend.Scope
 	// rows are s, y (m each) and g, the basis, and behind it the trial's s, y and
-	// gradient and the direction d.
+	// gradient, the direction d and the trial point. x is before them all.
 	rows backend.Matrix
-	xt   backend.Vector // trial point
 
 	pairs    int       // valid pairs, at most m
 	next     int       // slot the next pair goes to
 	sy, yy   []float64 // m by m: sy[i,j] = s_i'y_j for j not older than i; yy symmetric
 	dots     []float64 // basis times the gradient
-	byG, byY []float64 // rows times the trial's gradient, rows times its y
+	byY, byG []float64 // rows up to d times the trial's y and times its gradient
+	both     []float64 // byY and byG
 	coef     []float64 // of the direction in the basis
-	step     []float64 // of the trial, one element
+	step     []float64 // 1 and the step of the trial
 	evals    int
 
 	// pending is an accepted trial that has not been moved into x and the basis:
@@ -79,22 +79,22 @@ func (p *program) run(b backend.Queue) (err error) {
 	return p.prog.Run()
 }
 
-// newLBFGS allocates the state for minimising f from x with m pairs.
-func newLBFGS(b backend.Queue, f objective, x backend.Vector, m int) (*lbfgs, error) {
-	n, tmp := x.Len, backend.NewScope(b)
+// newLBFGS allocates the state for minimising f from theta with m pairs.
+func newLBFGS(b backend.Queue, f objective, theta backend.Vector, m int) (*lbfgs, error) {
+	n, tmp := theta.Len, backend.NewScope(b)
 	l := &lbfgs{
-		b: b, f: f, x: x, n: n, m: m, tmp: tmp, pending: -1,
-		rows: tmp.Matrix(backend.Float32, 2*m+5, n),
-		xt:   tmp.Vector(backend.Float32, n),
+		b: b, f: f, theta: theta, n: n, m: m, tmp: tmp, pending: -1,
+		rows: tmp.Matrix(backend.Float32, 2*m+7, n),
 		sy:   make([]float64, m*m), yy: make([]float64, m*m),
 		dots: make([]float64, 2*m+1), coef: make([]float64, 2*m+1),
-		byG: make([]float64, 2*m+5), byY: make([]float64, 2*m+5),
-		step: make([]float64, 1),
+		both: make([]float64, 2*(2*m+5)), step: []float64{1, 0},
 	}
+	l.byY, l.byG = l.both[:2*m+5], l.both[2*m+5:]
 	if err := tmp.Err(); err != nil {
 		tmp.Close()
 		return nil, err
 	}
+	l.rows = l.span(1, 2*m+6, 1)
 	l.begin = &program{fn: l.issueBegin}
 	l.again = &program{fn: l.issueTrial}
 	l.turn = &program{fn: func() error { return cmp.Or(l.issueDirection(), l.issueTrial()) }}
@@ -118,22 +118,27 @@ func (l *lbfgs) st() backend.Vector     { return l.rows.Row(2*l.m + 1) }
 func (l *lbfgs) yt() backend.Vector     { return l.rows.Row(2*l.m + 2) }
 func (l *lbfgs) gt() backend.Vector     { return l.rows.Row(2*l.m + 3) }
 func (l *lbfgs) d() backend.Vector      { return l.rows.Row(2*l.m + 4) }
+func (l *lbfgs) xt() backend.Vector     { return l.rows.Row(2*l.m + 5) }
+func (l *lbfgs) x() backend.Vector      { return l.rows.Row(-1) }
+
+// span views count rows that are apart from each other, from row first on.
+func (l *lbfgs) span(first, count, apart int) backend.Matrix {
+	v := l.rows
+	v.Off, v.Rows, v.Stride = v.Off+first*l.n, count, apart*l.n
+	return v
+}
 
 // basis are the rows that the direction is a combination of.
-func (l *lbfgs) basis() backend.Matrix {
-	b := l.rows
-	b.Rows = 2*l.m + 1
-	return b
-}
+func (l *lbfgs) basis() backend.Matrix { return l.span(0, 2*l.m+1, 1) }
 
 // issueBegin evaluates f at x.
 func (l *lbfgs) issueBegin() error {
-	return cmp.Or(l.f.evaluate(l.x, l.g()), l.b.Dots(l.basis(), l.g().Mat(1, l.n), l.dots))
+	return cmp.Or(l.b.Copy(l.x(), l.theta), l.f.evaluate(l.x(), l.g()), l.b.Dots(l.basis(), l.g().Mat(1, l.n), l.dots))
 }
 
 // issueMove moves x to the trial point and its gradient to g.
 func (l *lbfgs) issueMove() error {
-	return cmp.Or(l.b.Copy(l.x, l.xt), l.b.Copy(l.g(), l.gt()))
+	return cmp.Or(l.b.Copy(l.x(), l.xt()), l.b.Copy(l.g(), l.gt()))
 }
 
 // keepPair moves the trial's pair into a slot, m for none. It is no part of a program,
@@ -147,24 +152,23 @@ func (l *lbfgs) keepPair(slot int) error {
 
 // issueDirection forms d from its coefficients.
 func (l *lbfgs) issueDirection() error {
-	return cmp.Or(l.b.Fill(l.d(), 0), l.b.Combine(l.coef, l.basis(), l.d()))
+	return l.b.Combine(l.coef, l.basis(), 0, l.d())
 }
 
 // issueTrial evaluates f at xt = x + step d and forms the pair s = step d, y =
 // gt - g with its inner products.
 func (l *lbfgs) issueTrial() error {
-	b, d := l.b, l.d().Mat(1, l.n)
+	b, m := l.b, l.m
 	return cmp.Or(
-		b.Copy(l.xt, l.x),
-		b.Combine(l.step, d, l.xt),
-		l.f.evaluate(l.xt, l.gt()),
-		b.Fill(l.st(), 0),
-		b.Combine(l.step, d, l.st()),
-		b.Copy(l.yt(), l.gt()),
-		b.Axpy(-1, l.g(), l.yt()),
-		b.Dots(l.rows, l.gt().Mat(1, l.n), l.byG),
-		b.Dots(l.rows, l.yt().Mat(1, l.n), l.byY))
+		b.Combine(l.step, l.span(-1, 2, 2*m+5), 0, l.xt()),
+		l.f.evaluate(l.xt(), l.gt()),
+		b.Combine(l.step[1:], l.d().Mat(1, l.n), 0, l.st()),
+		b.Combine(minus, l.span(2*m, 2, 3), 0, l.yt()),
+		b.Dots(l.span(0, 2*m+5, 1), l.span(2*m+2, 2, 1), l.both))
 }
+
+// minus are the coefficients of the second of two rows less the first.
+var minus = []float64{-1, 1}
 
 // stopRule says when to stop: after Iterations, or once the last window
 // iterations together lowered the objective by less than Tolerance times its
@@ -177,7 +181,7 @@ type stopRule struct {
 
 const stopWindow = 10
 
-// minimise improves x in place and reports how it ended.
+// minimise improves theta in place and reports how it ended.
 func (l *lbfgs) minimise(ctx context.Context, stop stopRule) (fx float64, iterations int, reason string, err error) {
 	l.evals++
 	if err := l.begin.run(l.b); err != nil {
@@ -225,12 +229,12 @@ func (l *lbfgs) minimise(ctx context.Context, stop stopRule) (fx float64, iterat
 	return fx, iterations, "iteration limit", l.settle()
 }
 
-// settle moves x to the last accepted point.
+// settle moves theta to the last accepted point.
 func (l *lbfgs) settle() error {
 	if l.pending < 0 {
-		return nil
+		return l.b.Copy(l.theta, l.x())
 	}
-	return l.b.Copy(l.x, l.xt)
+	return l.b.Copy(l.theta, l.xt())
 }
 
 // direction computes the coefficients of d = -H g and returns g'd, given dots =
@@ -327,7 +331,7 @@ func (l *lbfgs) search(fx, slope, step float64) (fNew, taken float64, ok bool, e
 
 // evaluate computes f at xt = x + step d, with its gradient in gt.
 func (l *lbfgs) evaluate(p *program, step float64) (float64, error) {
-	l.step[0] = step
+	l.step[1] = step
 	l.evals++
 	if err := p.run(l.b); err != nil {
 		return 0, err

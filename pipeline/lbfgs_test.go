@@ -163,13 +163,13 @@ func TestDirectionIsTwoLoopRecursion(t *testing.T) {
 			put(l.d(), d)
 			o.f = func(_, g []float64) float64 { copy(g, gd); return 0 }
 			must.Get(l.evaluate(l.again, step))(t)
-			trial := download(t, b, l.xt)
+			trial := download(t, b, l.xt())
 			l.accept()
 			slot := l.pending
 			slope := l.direction()
 			must.Do(t, cmp.Or(l.keepPair(slot), l.issueMove(), l.issueDirection()))
 			closeVectors(t, "the gradient after an update", download(t, b, l.g()), gd, 1e-6, 0)
-			closeVectors(t, "the parameters after an update", download(t, b, x), trial, 0, 0)
+			closeVectors(t, "the parameters after an update", download(t, b, l.x()), trial, 0, 0)
 			if sign > 0 {
 				s, y = append(s, download(t, b, l.s(slot))), append(y, download(t, b, l.y(slot)))
 				closeVectors(t, "s", s[len(s)-1], at, 1e-6, 0)
@@ -233,9 +233,9 @@ func TestSearchMeetsWolfe(t *testing.T) {
 		for i := range x0 {
 			x0[i] = float64(float32(x0[i])) + step*d[i]
 		}
-		closeVectors(t, "the trial point", download(t, b, l.xt), x0, 1e-5, 1)
+		closeVectors(t, "the trial point", download(t, b, l.xt()), x0, 1e-5, 1)
 		gt := make([]float64, n)
-		if ft := o.f(download(t, b, l.xt), gt); ft != fNew {
+		if ft := o.f(download(t, b, l.xt()), gt); ft != fNew {
 			t.Fatalf("f is %g at the trial point, reported %g", ft, fNew)
 		}
 		closeVectors(t, "the trial gradient", download(t, b, l.gt()), gt, 1e-6, 0)

@@ -99,6 +99,7 @@ type ermObjective struct {
 	total, loss backend.Vector // T
 	host        []float64
 	square      []float64 // x'x
+	perLabel    []float64 // 2/N
 	// With intercepts: the offsets of the tasks, the sums of residuals, 1/s, and each of
 	// them where features have their own, where inverse is 1.
 	offset, sum backend.Vector
@@ -112,7 +113,7 @@ func newERMObjective(l *linear, s backend.Samples, labels int, lambda float64, t
 		p:    tmp.Matrix(backend.Float32, l.t, l.d),
 		q:    tmp.Matrix(backend.Float32, l.t, l.d),
 		loss: tmp.Vector(backend.Float64, l.t),
-		host: make([]float64, l.t), square: make([]float64, 1),
+		host: make([]float64, l.t), square: make([]float64, 1), perLabel: []float64{2 / float64(labels)},
 	}
 	if l.intercept {
 		o.total = tmp.Vector(backend.Float64, l.t)
@@ -140,7 +141,7 @@ func (o *ermObjective) evaluate(x, g backend.Vector) error {
 	if err := o.pass(x); err != nil {
 		return err
 	}
-	scale, beta := 2/o.labels, 0.0
+	scale, beta := o.perLabel[0], 0.0
 	if o.lambda > 0 {
 		if err := b.Copy(g, x); err != nil {
 			return err
@@ -159,10 +160,7 @@ func (o *ermObjective) evaluate(x, g backend.Vector) error {
 		return err
 	}
 	if o.intercept {
-		if err := b.Copy(o.intercepts(g), o.sum); err != nil {
-			return err
-		}
-		if err := b.Scale(scale, o.intercepts(g)); err != nil {
+		if err := b.Combine(o.perLabel, o.sum.Mat(1, o.t), 0, o.intercepts(g)); err != nil {
 			return err
 		}
 	}

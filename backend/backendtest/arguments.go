@@ -255,7 +255,7 @@ func testHollow(e *env) {
 		e.must(e.q.Gemv(false, 1, hollow(n), none, 0, square.Row(0)))
 		e.must(e.q.Gemv(true, 1, hollow(n), square.Row(0), 0, none))
 		e.must(e.q.Dots(hollow(n), hollow(2), make([]float64, 2*n)))
-		e.must(e.q.Combine(make([]float64, n), hollow(n), none))
+		e.must(e.q.Combine(make([]float64, n), hollow(n), 1, none))
 		e.same("products of nothing", e.read(square).v, zeros(n, n).v)
 		if t == backend.Float64 {
 			e.must(e.q.SVD(hollow(n), hollow(n), none, backend.Matrix{Buf: buf}))

@@ -194,9 +194,9 @@ func (e *env) vectorCalls(z dims, t backend.DType, add adder) {
 	}, storedRows, inMat("x", &dx))
 
 	ca, cy := e.in("a", t, normal(e.rng, t, z.stack, z.length)), newVec(true)
-	coef := normals(e.rng, backend.Float64, z.stack)
+	coef, beta := normals(e.rng, backend.Float64, z.stack), betas[e.rng.IntN(len(betas))]
 	add("Combine"+name, func() ([]float64, error) {
-		return nil, e.q.Combine(coef, ca, *cy)
+		return nil, e.q.Combine(coef, ca, beta, *cy)
 	}, inMat("a", &ca), outVec("y", cy))
 
 	src := newVec(false)

@@ -148,7 +148,7 @@ func (e *env) repeat(z dims, include func(call) bool, seed uint64, record bool) 
 	coef, sum := make([]float64, 1), make([]float64, 1)
 	x, acc := backend.Vec(e.alloc(backend.Float32, n)), backend.Vec(e.alloc(backend.Float32, n))
 	do := func() error {
-		err := errors.Join(backend.Put(e.q, x.Buf, 0, values), e.q.Combine(coef, x.Mat(1, n), acc),
+		err := errors.Join(backend.Put(e.q, x.Buf, 0, values), e.q.Combine(coef, x.Mat(1, n), 1, acc),
 			e.q.Dots(acc.Mat(1, n), x.Mat(1, n), sum), backend.Get(e.q, total, acc.Buf, 0))
 		for _, c := range calls {
 			_, failed := c.run()
@@ -206,7 +206,7 @@ func testRecordArguments(e *env) {
 	}{
 		{func() error { return q.Axpy(1, x, y) }, isArgument},
 		{func() error { return q.Dots(x.Mat(1, 3), x.Mat(1, 3), nil) }, isArgument},
-		{func() error { return q.Combine([]float64{1, 2}, x.Mat(1, 3), x) }, isArgument},
+		{func() error { return q.Combine([]float64{1, 2}, x.Mat(1, 3), 1, x) }, isArgument},
 		{func() error { return q.Download(make([]byte, 5), x.Buf, 0) }, isArgument},
 		{func() error { return mine }, func(err error) bool { return errors.Is(err, mine) }},
 	} {

@@ -124,14 +124,18 @@ func testDots(e *env) {
 
 func testCombine(e *env) {
 	e.eachStack(floats, func(t backend.DType, rows, n int) {
-		a, y := normal(e.rng, t, rows, n), normal(e.rng, t, n, 1)
-		coef := normal(e.rng, backend.Float64, rows, 1)
+		a, coef := normal(e.rng, t, rows, n), normal(e.rng, backend.Float64, rows, 1)
 		if rows > 1 {
 			coef.v[e.rng.IntN(rows)] = 0
 		}
-		yv := e.inoutVec("y", t, y.v)
-		e.must(e.q.Combine(coef.v, e.in("a", t, a), yv))
-		want, size := product(1, a.t(), coef, 1, y)
+		beta := betas[e.rng.IntN(len(betas))]
+		y, yv := dense{}, e.outVec("y", t, n)
+		if beta != 0 {
+			y = normal(e.rng, t, n, 1)
+			yv = e.inoutVec("y", t, y.v)
+		}
+		e.must(e.q.Combine(coef.v, e.in("a", t, a), beta, yv))
+		want, size := product(1, a.t(), coef, beta, y)
 		e.within("y", e.readVec(yv), want.v, size.scaled(e.eps(t)*float64(rows+4)).v)
 	})
 }
@@ -143,7 +147,7 @@ func testCoefficients(e *env) {
 		for _, n := range []int{0, 3, 5} {
 			e.wantArgument(e.q.Dots(a, e.in("x", t, zeros(1, 6)), make([]float64, n)), "Dots of 4 rows into %d", n)
 			e.wantArgument(e.q.Dots(a, e.in("x", t, zeros(2, 6)), make([]float64, n)), "Dots of 4 rows with 2 into %d", n)
-			e.wantArgument(e.q.Combine(make([]float64, n), a, y), "Combine of 4 rows with %d coefficients", n)
+			e.wantArgument(e.q.Combine(make([]float64, n), a, 1, y), "Combine of 4 rows with %d coefficients", n)
 		}
 	}
 }
