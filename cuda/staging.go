@@ -4,10 +4,12 @@ package cuda
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
 	"github.com/amtrl/amtrl/cuda/internal/nv"
+	"github.com/amtrl/amtrl/kernels"
 )
 
 // staging is pinned host memory that the device copies from and to. It is filled
@@ -95,9 +97,22 @@ func (q *queue) pin(s *slot) error {
 // solve; a queue that waits for more than that can sleep.
 var spinFor = 200 * time.Microsecond
 
-// spin reports whether the queue's work was done soon.
-func (q *queue) spin() (bool, error) {
+// looks is how often a wait looks at a flag before it asks the driver once, which takes
+// a lock that other queues need too: a few microseconds.
+const looks = 4096
+
+// spin reports whether the queue's work was done soon. flag, where there is one, is set
+// by the last of it.
+func (q *queue) spin(flag *uint32) (bool, error) {
 	for start := time.Now(); time.Since(start) < spinFor; {
+		for range looks {
+			if flag == nil {
+				break
+			}
+			if atomic.LoadUint32(flag) != 0 {
+				return true, nil
+			}
+		}
 		done, err := q.lib.Driver.StreamQuery(q.stream)
 		if done || errors.Is(err, nv.ErrAbsent) {
 			return done, nil
@@ -110,8 +125,11 @@ func (q *queue) spin() (bool, error) {
 }
 
 // wait waits for all work of the queue, after which all slots are free.
-func (q *queue) wait() error {
-	done, err := q.spin()
+func (q *queue) wait() error { return q.waitFor(nil) }
+
+// waitFor is wait for work that sets a flag at its end.
+func (q *queue) waitFor(flag *uint32) error {
+	done, err := q.spin(flag)
 	if err == nil && !done {
 		err = q.lib.Driver.StreamSynchronize(q.stream)
 	}
@@ -195,6 +213,38 @@ func (q *queue) pull(src nv.DevicePtr, n int, use func(from []byte)) error {
 	}
 	return err
 }
+
+// collect waits for the queue's work and hands n bytes to use. A kernel writes them to
+// pinned memory, which has the same address on the device (CUDA Driver API, "Unified
+// Addressing"), with a flag behind them, so that the wait needs no copy engine and the
+// driver only now and then.
+func (q *queue) collect(src nv.DevicePtr, n int, use func(from []byte)) error {
+	if n > maxPublished {
+		return q.pull(src, n, use)
+	}
+	mem, err := q.reserve(n + apart)
+	if err != nil {
+		return err
+	}
+	if mem == nil {
+		return q.pull(src, n, use)
+	}
+	to, flag := unsafe.Pointer(unsafe.SliceData(mem)), (*uint32)(unsafe.Pointer(&mem[n]))
+	atomic.StoreUint32(flag, 0)
+	e := emitter{q: q}
+	e.launch(kernels.Publish(kernels.Ptr(src), n/8, kernels.Ptr(uintptr(to)), kernels.Ptr(uintptr(unsafe.Pointer(flag)))))
+	if e.err == nil {
+		e.err = q.waitFor(flag)
+	}
+	if e.err == nil {
+		use(mem[:n])
+	}
+	return e.err
+}
+
+// maxPublished bounds what a kernel of one block writes to the host; the copy engine is
+// faster at more.
+const maxPublished = 16 << 10
 
 // unpin frees the slots, once the lane's work is done.
 func (l *lane) unpin(driver *nv.Driver) (errs error) {

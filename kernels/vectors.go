@@ -105,6 +105,12 @@ func (d Dots) Launches() []Launch {
 	}
 }
 
+// Publish copies n 64-bit words to memory of the host that the device sees at to, and
+// sets the 32-bit word at flag, in such memory too, to 1 after them.
+func Publish(from Ptr, n int, to, flag Ptr) Launch {
+	return launch("publish", 1, 1, threads(block), 0, from, int64(n), to, flag)
+}
+
 // Norm computes out = ||x||_2 over n float64, one float64 in device memory.
 type Norm struct {
 	N int

@@ -239,6 +239,21 @@ func combineCases[E float32 | float64](d *device, typ Real, eps float64) {
 	}
 }
 
+func TestPublish(t *testing.T) {
+	d := newDevice(t)
+	for _, n := range []int{0, 1, 255, 256, 1000} {
+		words := make([]int64, n)
+		for i := range words {
+			words[i] = d.rng.Int64()
+		}
+		to, flag := upload(d, make([]int64, n+1), 0), upload(d, []uint32{0, 7}, 0)
+		d.run(Publish(upload(d, words, 0), n, to, flag))
+		must.EqualSlices(t, download[int64](d, to, n+1), append(words, 0), "%d words", n)
+		must.EqualSlices(t, download[uint32](d, flag, 2), []uint32{1, 7}, "the flag behind %d words", n)
+		d.release()
+	}
+}
+
 func TestChunksCoverTheVector(t *testing.T) {
 	for _, n := range []int{0, 1, minSpan, minSpan + 1, minSpan * maxChunks, minSpan*maxChunks + 1, 1 << 31, 1<<40 + 3} {
 		count, span := chunks(n)

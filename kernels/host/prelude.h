@@ -164,6 +164,8 @@ inline unsigned __ballot_sync(unsigned mask, int predicate, AMTRL_HERE) {
 
 template <class T> T __ldg(const T *p) { return *p; }
 
+inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
 // The fibres of a launch never run at the same time.
 template <class T> T atomicMin(T *p, T v) {
   static_assert(std::is_integral<T>::value, "atomics are on integers: sums of floats would depend on the order");
