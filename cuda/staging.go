@@ -79,7 +79,7 @@ func (q *queue) pin(s *slot) error {
 	}
 	var p unsafe.Pointer
 	err := q.whole(func() (err error) {
-		p, err = d.MemHostAlloc(slotBytes, nv.MemHostAllocPortable)
+		p, err = d.MemHostAlloc(slotBytes, nv.MemHostAllocPortable|nv.MemHostAllocDeviceMap)
 		return err
 	})
 	if errors.Is(err, nv.ErrOutOfMemory) {

@@ -24,6 +24,7 @@ var constants = map[string]struct {
 }{
 	"CtxSchedBlockingSync":       {"CU_CTX_SCHED_BLOCKING_SYNC", CtxSchedBlockingSync},
 	"MemHostAllocPortable":       {"CU_MEMHOSTALLOC_PORTABLE", MemHostAllocPortable},
+	"MemHostAllocDeviceMap":      {"CU_MEMHOSTALLOC_DEVICEMAP", MemHostAllocDeviceMap},
 	"StreamNonBlocking":          {"CU_STREAM_NON_BLOCKING", StreamNonBlocking},
 	"EventBlockingSync":          {"CU_EVENT_BLOCKING_SYNC", EventBlockingSync},
 	"EventDisableTiming":         {"CU_EVENT_DISABLE_TIMING", EventDisableTiming},

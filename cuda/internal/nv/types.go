@@ -19,12 +19,13 @@ type (
 
 // Flags of contexts, memory, streams and events (cuda.h).
 const (
-	CtxSchedBlockingSync = 4 // CU_CTX_SCHED_BLOCKING_SYNC
-	MemHostAllocPortable = 1 // CU_MEMHOSTALLOC_PORTABLE
-	StreamNonBlocking    = 1 // CU_STREAM_NON_BLOCKING
-	EventBlockingSync    = 1 // CU_EVENT_BLOCKING_SYNC
-	EventDisableTiming   = 2 // CU_EVENT_DISABLE_TIMING
-	CaptureThreadLocal   = 1 // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+	CtxSchedBlockingSync  = 4 // CU_CTX_SCHED_BLOCKING_SYNC
+	MemHostAllocPortable  = 1 // CU_MEMHOSTALLOC_PORTABLE
+	MemHostAllocDeviceMap = 2 // CU_MEMHOSTALLOC_DEVICEMAP
+	StreamNonBlocking     = 1 // CU_STREAM_NON_BLOCKING
+	EventBlockingSync     = 1 // CU_EVENT_BLOCKING_SYNC
+	EventDisableTiming    = 2 // CU_EVENT_DISABLE_TIMING
+	CaptureThreadLocal    = 1 // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 )
 
 // DeviceAttribute is a CUdevice_attribute (cuda.h).
