@@ -109,6 +109,23 @@ func dryParts(t *testing.T, dir string, args ...string) []dryPart {
 	return parts
 }
 
+// Synthetic data have a number of sources, which tasks read from the plan.
+func TestSubmitSynthetic(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	made := func(command string, more ...string) []string {
+		words := "--data synthetic:sparse --dim 8 --rank 2 --sources 6 --rows 400 --target-samples 40 --budgets 200 --floor 5 --iterations 15 " +
+			"--targets target,source_3 --backend cpu --quiet"
+		return append(append([]string{command}, more...), strings.Fields(words)...)
+	}
+	succeed(t, dir, made("sweep", "--out", "whole")...)
+	ended(t, dir, "run")
+	succeed(t, dir, made("submit", "run")...)
+	succeed(t, dir, "status", "run", "--wait", "--quiet")
+	succeed(t, dir, "collect", "run", "--quiet")
+	foldertest.Same(t, filepath.Join(dir, "run", "sweep"), filepath.Join(dir, "whole"))
+}
+
 // A task that is killed and one that is asked to save go on where they were, though seeds are added while they run; one
 // that is cancelled waits for a retry. Nothing is computed twice, and the bytes are those of one machine and one sweep.
 func TestSubmitLocalFaults(t *testing.T) {

@@ -97,6 +97,9 @@ func (o *runTaskOptions) openTask(ctx context.Context, plan *batch.Plan, res bat
 			return nil, id, batch.BadInput(fmt.Errorf("--%s %q: %w", f.Name, f.Value, err))
 		}
 	}
+	if err := o.data.check(); err != nil {
+		return nil, id, batch.BadInput(err)
+	}
 	set, err := o.data.open(ctx, o.device.threads.V, &o.output)
 	if err != nil {
 		var usage *flags.UsageError
