@@ -131,7 +131,12 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 		return err
 	}
 	cfg.Seed, cfg.Sources = o.seed.V, pipeline.SourcesPools
-	switch total := o.config.settings.impliesBudget(); {
+	total := o.config.settings.impliesBudget()
+	if budget := o.config.settings.budget; budget.Given != o.round.Given { // one of them is the environment's and gives way
+		total = total && budget.Given
+		o.round.CommandLineOnly(0)
+	}
+	switch {
 	case total && o.round.Set:
 		return flags.Misuse("--round-budget and --budget exclude each other: the one is for each ask, the other for all")
 	case o.round.Set:

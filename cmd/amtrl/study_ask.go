@@ -45,6 +45,8 @@ func (o *studyAskOptions) addFlags(set *flags.Set) {
 }
 
 func (o *studyAskOptions) check() error {
+	o.layout.CommandLineOnly("table") // AMTRL_FORMAT is that of printed tables, AMTRL_BUDGET that of a run
+	o.budget.CommandLineOnly(0)
 	switch {
 	case o.expires.V < 0 || o.expires.V > 0 && o.expires.V < time.Second:
 		return flags.Misuse("--expires is %s: expected a second or more", o.expires.V)

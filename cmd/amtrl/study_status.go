@@ -96,7 +96,10 @@ func (o *studyPlanOptions) addFlags(set *flags.Set) {
 	set.Number(&o.budget, "budget", "what the rows of sources may cost", 0).DefaultText = "that of the study"
 }
 
-func (o *studyPlanOptions) check() error { return cmp.Or(flags.Positive(o.budget), o.output.check()) }
+func (o *studyPlanOptions) check() error {
+	o.budget.CommandLineOnly(0) // AMTRL_BUDGET is that of a run
+	return cmp.Or(flags.Positive(o.budget), o.output.check())
+}
 
 func (o *studyPlanOptions) run(ctx context.Context) error {
 	s, err := o.open(ctx, &o.output)

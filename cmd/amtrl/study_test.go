@@ -280,3 +280,35 @@ func TestStudyJournalFaults(t *testing.T) {
 	run("status", "S", "--data-at", "copy.yaml").Succeeds(t)
 	run("status", "S", "--data-at", "full.yaml").ComplainsLast(t, 1, "expected the data of the study")
 }
+
+// What the environment says to other commands under the same name changes nothing, and the command line wins over it.
+func TestStudyEnvironment(t *testing.T) {
+	c := newCampaign(t, testrand.New(t), false, func(s string, i int) bool { return s == "zoo" && i < 20 })
+	run := func(env string, args ...string) outcome {
+		t.Helper()
+		return under(t, c.dir, strings.Fields(env), append([]string{"study"}, args...)...)
+	}
+	settings := func(name string) study.Settings {
+		t.Helper()
+		return must.Get(study.Open(filepath.Join(c.dir, name)))(t).Settings
+	}
+	run("AMTRL_BUDGET=10000", "new", "S", "--data", "bare.yaml", "--round-budget", "60", "--k", "5").Succeeds(t)
+	if s := settings("S"); s.RoundBudget != 60 || s.Config.Schedule.Budget != 60 || s.Config.Schedule.Epochs != 1 {
+		t.Errorf("a round budget of 60 became %g, %+v", s.RoundBudget, s.Config.Schedule)
+	}
+	run("AMTRL_ROUND_BUDGET=60", "new", "T", "--data", "bare.yaml", "--budget", "900", "--epochs", "3", "--k", "5").Succeeds(t)
+	if s := settings("T"); s.RoundBudget != 0 || s.Config.Schedule.Budget != 900 {
+		t.Errorf("a budget of 900 in all became %g, %+v", s.RoundBudget, s.Config.Schedule)
+	}
+	run("AMTRL_ROUND_BUDGET=60", "new", "U", "--data", "bare.yaml", "--k", "5").Succeeds(t)
+	run("AMTRL_BUDGET=900 AMTRL_ROUND_BUDGET=60", "new", "V", "--data", "bare.yaml").Complains(t, 2, "exclude each other")
+	run("", "new", "V", "--data", "bare.yaml", "--round-budget", "60", "--budget", "9").Complains(t, 2, "exclude each other")
+	plan := amtrltest.JSON[study.Plan](t, run("AMTRL_BUDGET=10000", "plan", "S", "--json").Succeeds(t))
+	if plan.Budget > 60 {
+		t.Errorf("a plan of %g, expected at most 60", plan.Budget)
+	}
+	asked := amtrltest.JSON[askSummary](t, run("AMTRL_BUDGET=10000 AMTRL_FORMAT=markdown", "ask", "S", "--json").Succeeds(t))
+	if asked.Cost > 60 || asked.Rows == 0 {
+		t.Errorf("an ask of %d rows for %g, expected at most 60", asked.Rows, asked.Cost)
+	}
+}

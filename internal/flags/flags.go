@@ -25,6 +25,13 @@ type Value[T any] struct {
 	V T
 }
 
+// CommandLineOnly drops a value of the environment, whose variable means another thing to other commands.
+func (v *Value[T]) CommandLineOnly(otherwise T) {
+	if !v.Given {
+		v.V, v.Set = otherwise, false
+	}
+}
+
 // Set is the flags of a command, in the order of its help.
 type Set struct {
 	Flags []cli.Flag
