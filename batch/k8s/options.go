@@ -155,11 +155,14 @@ func parseVolumes(specs []string) ([]volume, error) {
 	return out, nil
 }
 
+// within says whether p is a folder or lies in it.
+func within(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
+
 // writable says whether p lies on a mount that can be written: the innermost one that holds it decides.
 func writable(volumes []volume, p string) bool {
 	inner := volume{readOnly: true}
 	for _, v := range volumes {
-		if (p == v.at || strings.HasPrefix(p, v.at+"/")) && len(v.at) > len(inner.at) {
+		if within(p, v.at) && len(v.at) > len(inner.at) {
 			inner = v
 		}
 	}

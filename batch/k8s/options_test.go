@@ -68,6 +68,11 @@ func TestRenderRefused(t *testing.T) {
 		"spec.template.spec.containers.0.command is for": {Options{Args: []string{"spec.template.spec.containers.0.command.0=sh"}},
 			batch.Submission{}},
 		`job name "amtrl-NOT": expected a DNS label`: {Options{}, batch.Submission{ID: "NOT"}},
+		`--volume: expected one that is mounted where the data "/data/mnist_c" lie, found none`: {Options{},
+			batch.Submission{Data: "/data/mnist_c"}},
+		`the data "/volume/x" lie`: {
+			Options{Args: []string{"spec.template.spec.containers.0.volumeMounts.1={name: volume-0, mountPath: /volum}"}},
+			batch.Submission{Data: "/volume/x"}},
 	} {
 		if c.s.Dir = cmp.Or(c.s.Dir, "/vol/run"); c.o.Volumes == nil {
 			c.o.Volumes = []string{"w:/vol"}
@@ -78,6 +83,21 @@ func TestRenderRefused(t *testing.T) {
 		if err == nil || parts != nil || !strings.Contains(strings.ReplaceAll(err.Error(), "-1-0", ""), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// Data are read at the path that they have here, from any volume that the pods mount.
+func TestRenderData(t *testing.T) {
+	for data, o := range map[string]Options{
+		"":                   {},
+		"/vol":               {},
+		"/vol/a/rows.yaml":   {},
+		"/data/mnist_c":      {Volumes: []string{"x:/data/:ro"}},
+		"/baked/in/mnist_c ": {Args: []string{"spec.template.spec.containers.0.volumeMounts.1={name: volume-0, mountPath: /baked/in/}"}},
+	} {
+		o.Image, o.Volumes = "a", append(o.Volumes, "work:/vol")
+		s := batch.Submission{Dir: "/vol/run", Data: data, Number: 1, Tasks: []int{0, 1}}
+		must.Get(mustNew(t, o).Render(context.Background(), s))(t)
 	}
 }
 
