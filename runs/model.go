@@ -2,7 +2,9 @@ package runs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,9 +80,26 @@ func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) []pipeline.Ten
 	return append(out, centre)
 }
 
+// ReadMethodModel reads the model of a method of a run folder: that of the run, or the one in checkpoint or models.
+func ReadMethodModel(dir, method string) (*pipeline.Model, error) {
+	own := method + ".safetensors"
+	for _, name := range []string{modelFile, filepath.Join(checkpointDir, own), filepath.Join(modelsDir, own)} {
+		m, err := readModel(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err == nil && m.Method == method {
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: expected the model of method %s in %s or %s, found none", dir, method, filepath.Join(checkpointDir, own),
+		filepath.Join(modelsDir, own))
+}
+
 // ReadModel reads the model of a run folder.
-func ReadModel(dir string) (*pipeline.Model, error) {
-	path := filepath.Join(dir, modelFile)
+func ReadModel(dir string) (*pipeline.Model, error) { return readModel(filepath.Join(dir, modelFile)) }
+
+func readModel(path string) (*pipeline.Model, error) {
 	raw, err := atomicfile.ReadFile(path, maxTensors)
 	if err != nil {
 		return nil, err

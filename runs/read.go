@@ -105,9 +105,9 @@ func ReadRun(dir string) (*Finished, error) {
 		return nil, err
 	}
 	err = jsonfile.ReadLines(filepath.Join(dir, epochsFile), maxResult, func(e pipeline.Epoch) error {
-		if len(e.Counts) != len(f.Sources) || len(e.Nu) != len(f.Sources) {
-			return fmt.Errorf("epoch %d of %s: expected %d sources, found %d counts and %d nu", e.Epoch, e.Method, len(f.Sources),
-				len(e.Counts), len(e.Nu))
+		if n := len(f.Sources); len(e.Counts) != n || len(e.Nu) != n || e.Match != nil && len(e.Match) != n {
+			return fmt.Errorf("epoch %d of %s: expected %d sources, found %d counts, %d nu and %d match", e.Epoch, e.Method, n, len(e.Counts),
+				len(e.Nu), len(e.Match))
 		}
 		f.Epochs = append(f.Epochs, e)
 		return nil

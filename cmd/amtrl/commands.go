@@ -29,8 +29,8 @@ func commands() []*cli.Command {
 				"each row, its label and the score of each class, or its number. Where rows have labels it compares them."),
 		newCommand(&relevanceOptions{}, "relevance", "RUN",
 			"estimate the relevance of every source again, from the model of a run",
-			"RUN is the folder of a run. Without flags the settings are those of the run; with them, relevance\n"+
-				"and shares are estimated in another way from the same heads, without fitting anything."),
+			"RUN is the folder of a run. Without flags the settings are those of the run; with them, relevance and shares are\n"+
+				"estimated in another way from the heads of the run's first method, without fitting anything."),
 		newCommand(&reportOptions{}, "report", "FOLDER",
 			"make a page to look at of a finished run or sweep, or of a study",
 			"FOLDER is that of a run, a sweep or a study. The page is one file of HTML that needs nothing else: figures, each with its\n"+

@@ -82,8 +82,8 @@ func (o *relevanceOptions) run(context.Context) error {
 	for i, s := range res.Sources {
 		rows[i] = runs.SourceResult{Source: s.Source, Nu: s.Nu, Share: s.Share}
 	}
-	title := fmt.Sprintf("relevance %s (rank %d) and allocation %s for target %s, %d sources",
-		cfg.Relevance.Kind, res.Rank, cfg.Allocation.Rule, res.Target, len(rows))
+	title := fmt.Sprintf("relevance %s (rank %d) and allocation %s for target %s by method %s, %d sources",
+		cfg.Relevance.Kind, res.Rank, cfg.Allocation.Rule, res.Target, res.Method, len(rows))
 	return o.emit(report.Relevance(title, rows, o.top.V, o.format))
 }
 
@@ -102,17 +102,54 @@ type sourceShare struct {
 	Share  float64 `json:"share"`
 }
 
-// estimate reads the model and estimates nu and the shares, in order of falling |nu|.
+// estimate gives nu and the shares, in order of falling |nu|, of the run's first method, whose relevance relevance.csv has.
+// Where the settings of nu are those of the run, nu is the run's own; else it is estimated from the model of that method.
 func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, error) {
-	if cfg.Relevance.Kind == pipeline.Transfer {
-		return o.measured(cfg)
-	}
-	model, err := runs.ReadModel(o.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no model.safetensors: expected the folder of a finished run", o.dir)
-	}
-	if err != nil {
+	run, err := runs.ReadRun(o.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return o.fromModel(cfg, runs.ReadModel, &pipeline.Epoch{})
+	case err != nil:
 		return nil, err
+	}
+	method, own := run.Identity.Config.Methods[0], run.Identity.Config.Relevance
+	var round *pipeline.Epoch
+	for i := range run.Epochs {
+		if run.Epochs[i].Method == method {
+			round = &run.Epochs[i]
+		}
+	}
+	if round == nil {
+		return nil, fmt.Errorf("%s: epochs.jsonl: expected an epoch of method %s, found none", o.dir, method)
+	}
+	if cfg.Relevance == own {
+		res := &relevanceResult{Target: run.Result.Target, Method: method, Rank: round.NuRank}
+		return res.share(cfg, run.Sources, round), nil
+	}
+	if cfg.Relevance.Kind == pipeline.Transfer {
+		return nil, flags.Misuse("--relevance %s is measured on the target's samples, which a model does not have: expected %s, %s, %s, or the "+
+			"run to have it, found %s", pipeline.Transfer, pipeline.MinNorm, pipeline.Ridge, pipeline.L1, own.Kind)
+	}
+	return o.fromModel(cfg, func(dir string) (*pipeline.Model, error) {
+		model, err := runs.ReadMethodModel(dir, method)
+		if err == nil && !slices.Equal(model.Sources, run.Sources) {
+			err = fmt.Errorf("%s: the model of method %s: expected the %d sources of the run, found others", dir, method, len(run.Sources))
+		}
+		return model, err
+	}, round)
+}
+
+// fromModel estimates nu from the heads of a model, and the shares after a round as if it had been that nu.
+func (o *relevanceOptions) fromModel(cfg *pipeline.Config, read func(dir string) (*pipeline.Model, error), round *pipeline.Epoch) (
+	*relevanceResult, error) {
+	model, err := read(o.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s has no model.safetensors: expected the folder of a finished run", o.dir)
+	case err != nil:
+		return nil, err
+	case !slices.ContainsFunc(model.Heads, func(v float32) bool { return v != 0 }):
+		return nil, fmt.Errorf("%s: expected the heads of sources, found the model of method %s, which has none", o.dir, model.Method)
 	}
 	choice, err := o.device.open(o.device.threads.V, &o.output)
 	if err != nil {
@@ -128,42 +165,21 @@ func (o *relevanceOptions) estimate(cfg *pipeline.Config) (*relevanceResult, err
 		return nil, fmt.Errorf("%s: %w", o.dir, err)
 	}
 	res := &relevanceResult{Target: model.Target, Method: model.Method, Rank: rank}
-	return res.share(cfg, model.Sources, nu), nil
+	return res.share(cfg, model.Sources, &pipeline.Epoch{Nu: nu, Own: round.Own, Match: round.Match}), nil
 }
 
-// measured is the relevance of the run itself: a model does not have the samples of the target that it was measured on.
-func (o *relevanceOptions) measured(cfg *pipeline.Config) (*relevanceResult, error) {
-	run, err := runs.ReadRun(o.dir)
-	if err != nil {
-		return nil, err
-	}
-	if kind := run.Identity.Config.Relevance.Kind; kind != pipeline.Transfer {
-		return nil, flags.Misuse("--relevance %s is measured on the target's samples, which a model does not have: expected %s, %s, %s, or the "+
-			"run to have it, found %s", pipeline.Transfer, pipeline.MinNorm, pipeline.Ridge, pipeline.L1, kind)
-	}
-	res := &relevanceResult{Target: run.Result.Target, Method: run.Result.Methods[0].Method}
-	var names []string
-	var nu []float64
-	for _, s := range run.Result.Sources {
-		if names, nu = append(names, s.Source), append(nu, s.Nu); s.Nu != 0 {
-			res.Rank++
-		}
-	}
-	return res.share(cfg, names, nu), nil
-}
-
-// share adds the relevance and the share of each source, in order of falling |nu|.
-func (r *relevanceResult) share(cfg *pipeline.Config, names []string, nu []float64) *relevanceResult {
+// share adds the relevance and the share of each source after a round, in order of falling |nu|.
+func (r *relevanceResult) share(cfg *pipeline.Config, names []string, round *pipeline.Epoch) *relevanceResult {
 	r.Relevance, r.Allocation = cfg.Relevance, cfg.Allocation
-	costs := make([]float64, len(nu))
+	costs := make([]float64, len(names))
 	for i, name := range names {
 		costs[i] = 1
 		if v, ok := cfg.Costs[name]; ok {
 			costs[i] = v
 		}
 	}
-	for i, share := range cfg.Allocation.Shares(nu, costs) {
-		r.Sources = append(r.Sources, sourceShare{names[i], nu[i], share})
+	for i, share := range cfg.Allocation.SharesAfter(round, costs) {
+		r.Sources = append(r.Sources, sourceShare{names[i], round.Nu[i], share})
 	}
 	slices.SortStableFunc(r.Sources, func(a, b sourceShare) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })
 	return r
