@@ -132,7 +132,11 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 		return nil, false, err
 	}
 	if r.StopBelow > 0 {
-		if g := s.gain(st, prop.cost); g != nil && g.Mean < r.StopBelow {
+		g, err := s.gain(st, prop.cost)
+		if err != nil {
+			return nil, false, err
+		}
+		if g != nil && g.Mean < r.StopBelow {
 			return nil, false, &Stop{*g, r.StopBelow}
 		}
 	}
@@ -225,7 +229,7 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 			switch marks[m][i] {
 			case pending, answered:
 				have[m]++
-				if st.rows[source.Pool][i] == nil {
+				if s.known(source.Pool, i) != nil { // told anew or not
 					known += p.Costs[m]
 				}
 			case skipped:

@@ -118,14 +118,14 @@ func (c *curve) gain(to float64) *Gain {
 }
 
 // gain is what another ask of that cost is expected to bring, nil where nothing can be said yet.
-func (s *Study) gain(st *state, cost float64) *Gain {
+func (s *Study) gain(st *state, cost float64) (*Gain, error) {
 	scores, err := s.scores(st)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	c := newCurve(scores)
 	if c == nil {
-		return nil
+		return nil, nil
 	}
-	return c.gain(c.x[len(c.x)-1] + cost)
+	return c.gain(c.x[len(c.x)-1] + cost), nil
 }

@@ -49,9 +49,6 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 		return 0, err
 	}
 	e := &FitEvent{Round: round, Upto: len(j.events), Backend: device.Info().Backend}
-	if e.Files, err = runs.WriteFiles(s.roundDir(round), files); err != nil {
-		return 0, err
-	}
 	held, err := s.lock(ctx, s.Dir)
 	if err != nil {
 		return 0, err
@@ -60,10 +57,17 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 	if j, err = s.read(); err != nil {
 		return 0, err
 	}
+	// Whoever took over while this process was stopped may have written the round, or be writing it.
 	for _, other := range j.events {
 		if other.Fit != nil && other.Fit.Round == round {
 			return 0, fmt.Errorf("%s: %w: round %d is learned", s.Dir, lease.ErrLost, round)
 		}
+	}
+	if !learning.Held() || !held.Held() {
+		return 0, fmt.Errorf("%s: %w; nothing was written", s.Dir, lease.ErrLost)
+	}
+	if e.Files, err = runs.WriteFiles(s.roundDir(round), files); err != nil {
+		return 0, err
 	}
 	return round, s.write(held, j, Event{Fit: e})
 }

@@ -24,7 +24,7 @@ type Status struct {
 	Skipped  int     `json:"skipped"`
 	// Late are rows among the pending whose time is over: the next ask or tell gives them back.
 	Late int `json:"late"`
-	// Sources are those of the data in their order, the target last.
+	// Sources are those of the data in their order, the target among them.
 	Sources []SourceStatus `json:"sources"`
 	// Rounds were learned, Fresh says that labels came since the last.
 	Rounds int  `json:"rounds"`
@@ -34,12 +34,12 @@ type Status struct {
 	Next *Gain            `json:"next,omitempty"`
 }
 
-// SourceStatus is where a source stands. Its rows are those without a split for tests.
+// SourceStatus is where a source stands. Its rows, and those of them that are known, are without those that are held out.
 type SourceStatus struct {
 	Source string `json:"source"`
 	Target bool   `json:"target,omitempty"`
 	Rows   int    `json:"rows"`
-	// Known are rows with a label in the data, Answered those told, whether asked or not.
+	// Known are those with a label in the data, Answered rows those told, whether asked or not.
 	Known    int     `json:"known"`
 	Answered int     `json:"answered"`
 	Pending  int     `json:"pending"`
@@ -61,8 +61,8 @@ func (s *Study) Status() (*Status, error) {
 		if !given {
 			cost = cmp.Or(p.Cost, 1)
 		}
-		known := s.data.Known[i]
-		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Rows: p.Rows, Known: len(known.Rows), Cost: cost}
+		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Cost: cost}
+		line.Rows, line.Known = s.drawable(i)
 		for row, r := range st.rows[i] {
 			switch {
 			case r.status == pending:
@@ -107,6 +107,24 @@ func (s *Study) Status() (*Status, error) {
 		}
 	}
 	return out, nil
+}
+
+// drawable is the number of rows of a pool that are not held out, and of those of them with a label in the data.
+func (s *Study) drawable(pool int) (rows, known int) {
+	set := s.data.Set
+	rows, known = set.Pools[pool].Rows, len(s.data.Known[pool].Rows)
+	for _, t := range set.Tasks {
+		if t.Pool != pool {
+			continue
+		}
+		for _, i := range t.Test {
+			if rows--; s.known(pool, i) != nil {
+				known--
+			}
+		}
+		break // all tasks of a pool have the same rows
+	}
+	return rows, known
 }
 
 // Plan is what an ask would draw and bring.

@@ -38,18 +38,24 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T, rng *rand.Rand) *fixture {
+	return newFixtureOf(t, rng, Settings{RoundBudget: 9}, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
+}
+
+// newFixtureOf makes a fixture with a budget whose rows have a label, and are held out, as is says.
+func newFixtureOf(t *testing.T, rng *rand.Rand, settings Settings, is func(source string, i int) (labelled, held bool)) *fixture {
 	t.Helper()
 	dir := t.TempDir()
 	f := &fixture{folder: filepath.Join(dir, "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
-	rows := [][]string{{"id", "source", "label", "x0", "x1", "x2"}}
+	rows := [][]string{{"id", "source", "label", "split", "x0", "x1", "x2"}}
 	for _, source := range []string{"a", "b", "c", "t"} {
 		for i := range 40 {
 			id, label, at := source+strconv.Itoa(i), []string{"no", "yes"}[i%2], float64(i%2)*3
 			f.labels[id] = label
-			if source != "t" || i >= 12 {
+			labelled, held := is(source, i)
+			if !labelled {
 				label = ""
 			}
-			row := []string{id, source, label}
+			row := []string{id, source, label, map[bool]string{true: "test", false: "train"}[held]}
 			for range 3 {
 				row = append(row, fmt.Sprintf("%.3f", at+rng.NormFloat64()))
 			}
@@ -60,17 +66,21 @@ func newFixture(t *testing.T, rng *rand.Rand) *fixture {
 	must.Do(t, csv.NewWriter(file).WriteAll(rows))
 	must.Do(t, file.Close())
 	path := filepath.Join(dir, "rows.yaml")
-	must.Do(t, os.WriteFile(path, []byte("files: rows.csv\ncolumns: {id: id, source: source, features: x*}\n"+
+	must.Do(t, os.WriteFile(path, []byte("files: rows.csv\ncolumns: {id: id, source: source, split: split, features: x*}\n"+
 		"labels: [{column: label, classes: [no, yes]}]\ntarget: {source: t}\n"), 0o644))
 	must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(path))(t), f.folder, func(int64, int64, string) {}))
 	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)
 	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
 	cfg.K, cfg.TargetSamples, cfg.Sources = 2, 12, pipeline.SourcesPools
-	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Floor: 2, Budget: 9}
+	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Floor: 2, Budget: settings.RoundBudget}
+	if settings.RoundBudget == 0 {
+		cfg.Schedule.Epochs, cfg.Schedule.Budget = 2, 60
+	}
 	cfg = cfg.Complete(data.Set).Canonical()
 	cfg.Methods = Methods(cfg.Methods)
 	study := filepath.Join(dir, "S")
-	must.Do(t, Create(study, Settings{Data: Data{Path: path}, Target: "t", RoundBudget: 9, Config: cfg}, f.folder, data))
+	settings.Data, settings.Target, settings.Config = Data{Path: path}, "t", cfg
+	must.Do(t, Create(study, settings, f.folder, data))
 	f.Study = f.open(t, study)
 	return f
 }
@@ -383,5 +393,76 @@ func TestAnotherMachine(t *testing.T) {
 	}
 	if a := must.Get(f.Ask(t.Context(), Request{Budget: 3}))(t); a.Number != 2 {
 		t.Errorf("ask %d, expected 2", a.Number)
+	}
+}
+
+// A round that another machine learned while this one was stopped stays as it is.
+func TestRoundOfAnother(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	theirs := filepath.Join(f.Dir, roundsDir, "lease")
+	_, err := f.Learn(t.Context(), func() (backend.Device, error) {
+		must.Do(t, atomicfile.Write(theirs, []byte(`{"nonce":"x","host":"far","boot":"another","pid":7,"attempt":0,"beat":1}`)))
+		return openCPU()
+	})
+	must.Is(t, err, lease.ErrLost, "a round that another machine learns")
+	must.Absent(t, f.roundDir(1))
+	must.Do(t, os.Remove(theirs))
+
+	other := f.open(t, f.Dir)
+	_, err = f.Learn(t.Context(), func() (backend.Device, error) {
+		held := must.Get(other.lock(t.Context(), other.Dir))(t)
+		defer held.Release()
+		j := must.Get(other.read())(t)
+		e := &FitEvent{Round: 1, Upto: len(j.events), Backend: "other"}
+		e.Files = must.Get(runs.WriteFiles(other.roundDir(1), []runs.RoundFile{{Name: runs.ScoreFile, Content: []byte("theirs")}}))(t)
+		must.Do(t, other.write(held, j, Event{Fit: e}))
+		return openCPU()
+	})
+	must.Is(t, err, lease.ErrLost, "a round that another machine learned")
+	if raw := must.Get(os.ReadFile(filepath.Join(f.roundDir(1), runs.ScoreFile)))(t); string(raw) != "theirs" {
+		t.Errorf("it was written over: %s", raw)
+	}
+}
+
+// What a round is expected to bring is not passed over where it cannot be read.
+func TestStopBelowNeedsScores(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	must.Get(f.Learn(t.Context(), openCPU))(t)
+	must.Do(t, os.WriteFile(filepath.Join(f.roundDir(1), runs.ScoreFile), []byte("{"), 0o644))
+	must.Fail(t, "a damaged score", must.Err(f.Ask(t.Context(), Request{StopBelow: 0.1})), runs.ScoreFile)
+	if st, _ := must.Get2(f.load())(t); len(st.events) != 3 {
+		t.Errorf("%d events, expected 3", len(st.events))
+	}
+}
+
+// Rows that are held out are no rows to draw from.
+func TestStatusWithoutHeldOut(t *testing.T) {
+	f := newFixtureOf(t, testrand.New(t), Settings{RoundBudget: 9}, func(source string, i int) (bool, bool) {
+		return source == "t" && i < 24 || source == "b" && i < 10, i%4 == 0 && source != "a" && (source != "t" || i < 24)
+	})
+	want := map[string][2]int{"a": {40, 0}, "b": {30, 7}, "c": {30, 0}, "t": {34, 18}}
+	for _, s := range must.Get(f.Status())(t).Sources {
+		must.Equal(t, [2]int{s.Rows, s.Known}, want[s.Source], "rows and known of %s", s.Source)
+	}
+}
+
+// Labels that were in the data cost nothing, whether they were told again or not.
+func TestCorrectionsCostNothing(t *testing.T) {
+	f := newFixtureOf(t, testrand.New(t), Settings{}, func(source string, i int) (bool, bool) {
+		return source == "t" && i < 12 || source != "t" && i < 8, false
+	})
+	before := must.Get(f.Plan(0))(t)
+	lines := []string{"id,label"}
+	for i := range 8 {
+		lines = append(lines, fmt.Sprintf("a%d,%s", i, map[string]string{"no": "yes", "yes": "no"}[f.labels[fmt.Sprintf("a%d", i)]]))
+	}
+	must.Get(f.Tell(t.Context(), f.answers(t, "corrections.csv", lines...), true))(t)
+	after := must.Get(f.Plan(0))(t)
+	if after.Budget != before.Budget || !slices.Equal(after.Sources, before.Sources) {
+		t.Errorf("before corrections %+v, after them %+v", before, after)
 	}
 }
