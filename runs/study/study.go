@@ -75,7 +75,8 @@ func Methods(list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(m string) bool { return !slices.Contains(methods, m) })
 }
 
-// Create makes the folder of a study. data are those of the settings, from folder.
+// Create makes the folder of a study, and changes nothing where it is there with the same settings and the same content of
+// the data, whatever version of amtrl made it. data are those of the settings, from folder.
 func Create(dir string, s Settings, folder string, data *columnar.Candidates) error {
 	var err error
 	if s.Data.SHA256, err = columnar.Digest(folder); err != nil {
@@ -95,7 +96,8 @@ func Create(dir string, s Settings, folder string, data *columnar.Candidates) er
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err != nil || !bytes.Equal(found, raw) { // else it is the same command again
+	again := err == nil && s.equal(found)
+	if !again {
 		if err := checkEmpty(dir); err != nil {
 			return err
 		}
@@ -105,7 +107,23 @@ func Create(dir string, s Settings, folder string, data *columnar.Candidates) er
 			return err
 		}
 	}
+	if again {
+		return nil
+	}
 	return atomicfile.Write(path, raw)
+}
+
+// equal says whether another study.json has the same settings, except for the version that made it and the key of an import
+// of the same content.
+func (s Settings) equal(raw []byte) bool {
+	var other Settings
+	if jsonfile.Decode(raw, &other) != nil {
+		return false
+	}
+	other.Version, other.Data.Key = s.Version, s.Data.Key
+	a, errA := jsonfile.Encode(s)
+	b, errB := jsonfile.Encode(other)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
 // checkEmpty refuses a folder that holds something besides what a killed Create left.

@@ -466,3 +466,27 @@ func TestCorrectionsCostNothing(t *testing.T) {
 		t.Errorf("before corrections %+v, after them %+v", before, after)
 	}
 }
+
+// The same command again opens the study that is there, also after an upgrade and where a file of the data has another time.
+func TestCreateAgain(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	was := must.Get(os.ReadFile(filepath.Join(f.Dir, SettingsFile)))(t)
+	later := time.Now().Add(time.Hour)
+	must.Do(t, os.Chtimes(filepath.Join(filepath.Dir(f.folder), "rows.csv"), later, later))
+	folder := f.folder + " again"
+	must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(f.Settings.Data.Path))(t), folder, func(int64, int64, string) {}))
+	data := must.Get(columnar.OpenCandidates(folder, "", 0))(t)
+	if data.Key == f.Settings.Data.Key {
+		t.Fatal("the import has the same key")
+	}
+	s := f.Settings
+	s.Version = "another"
+	must.Do(t, Create(f.Dir, s, folder, data))
+	if now := must.Get(os.ReadFile(filepath.Join(f.Dir, SettingsFile)))(t); string(now) != string(was) {
+		t.Errorf("%s became %s", was, now)
+	}
+	must.Get(f.open(t, f.Dir).Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	s.RoundBudget++
+	must.Fail(t, "another budget", Create(f.Dir, s, folder, data), "expected no folder")
+}
