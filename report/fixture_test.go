@@ -79,7 +79,7 @@ func finishedRun(t testing.TB, set *dataset.Set, target int, change func(*pipeli
 
 func pageOf(t testing.TB, dir string) *Page {
 	t.Helper()
-	return RunPage(must.Get(runs.ReadRun(dir))(t), "amtrl run --seed 5")
+	return RunPage(must.Get(runs.ReadRun(dir))(t), Command{Line: "amtrl run --seed 5"})
 }
 
 // finishedSweep carries out a small sweep over the targets and returns its folder.
@@ -104,7 +104,7 @@ func sweepPage(t testing.TB, dir string) *Page {
 	t.Helper()
 	id, s, err := runs.ReadSweep(dir)
 	must.Do(t, err)
-	return must.Get(SweepPage(dir, &id, s, "amtrl sweep --seeds 5"))(t)
+	return must.Get(SweepPage(dir, &id, s, Command{Line: "amtrl sweep --seeds 5"}))(t)
 }
 
 // finishedStudy carries out a small study of sources and classes with hostile names, and returns its folder.

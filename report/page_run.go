@@ -21,14 +21,14 @@ const (
 )
 
 // RunPage is the report of a run. The command is the one that repeats it.
-func RunPage(f *runs.Finished, command string) *Page {
+func RunPage(f *runs.Finished, command Command) *Page {
 	return newRunPage(f).page(runs.KindRun, command)
 }
 
 // StudyPage is the report of a study, of what its rounds found. The command is the one that computes them again.
 func StudyPage(l *study.Learned, command string) *Page {
 	r, last := newRunPage(l.Run), l.Rounds[len(l.Rounds)-1]
-	p := r.page(runs.KindStudy, command)
+	p := r.page(runs.KindStudy, Command{Line: command})
 	line := say("This is a study: ", several(len(l.Rounds), "round"), ", ", whole(last.Labelled), " labelled rows of sources at a cost of ",
 		count(last.Cost), ", and ", whole(last.Target), " of the target.")
 	for i, s := range last.Held {
@@ -56,7 +56,7 @@ func newRunPage(f *runs.Finished) *runPage {
 	return r
 }
 
-func (r *runPage) page(kind runs.Kind, command string) *Page {
+func (r *runPage) page(kind runs.Kind, command Command) *Page {
 	f := r.Finished
 	p := &Page{Kind: string(kind), Title: oneLine(f.Result.Target)}
 	p.Under = say("target of ", name(f.Result.Data), ", ", whole(f.Identity.Config.TargetSamples), " target samples, ",

@@ -13,7 +13,7 @@ import (
 )
 
 // SweepPage is the report of the sweep in a folder, with its identity and summary. The command is the one that repeats it.
-func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command string) (*Page, error) {
+func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command Command) (*Page, error) {
 	d, err := readSweep(dir, id, s)
 	if err != nil {
 		return nil, err

@@ -10,8 +10,11 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
+// Command is what repeats the work of a folder, and what it lacks to do so, empty for nothing.
+type Command struct{ Line, Lacks string }
+
 // provenance says where a result is from. The rows of config.json that are settings come one to a line.
-func provenance(id *runs.Identity, command string, seconds float64, files runs.Hashes) Part {
+func provenance(id *runs.Identity, command Command, seconds float64, files runs.Hashes) Part {
 	p := Part{ID: "provenance", Title: "Where this is from", Wide: true}
 	sheet := Sheet{ID: "provenance-table", Title: "run", Open: true, Columns: []string{"what", "value"}}
 	add := func(what string, c Cell) {
@@ -19,7 +22,8 @@ func provenance(id *runs.Identity, command string, seconds float64, files runs.H
 			sheet.Rows = append(sheet.Rows, row1(plain(what), c))
 		}
 	}
-	add("command that repeats it", code(command))
+	add("command that repeats it", code(command.Line))
+	add("what the command lacks", plain(command.Lacks))
 	add("amtrl", code(id.Version))
 	add("data", name(id.Data.Name))
 	add("sha256 of the data", code(id.Data.SHA256))

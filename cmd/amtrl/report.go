@@ -1,18 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
-	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
@@ -124,54 +121,3 @@ func writePage(p *report.Page, format string) ([]byte, error) {
 func reportHint(dir string) string {
 	return fmt.Sprintf("to look at it: amtrl report %s\n", batch.ShellQuote(dir))
 }
-
-// repeatCommand is the command of a folder's work: every setting that differs from the preset's. The data have their
-// name, which is not always the path that leads to them; files of costs and of relevance are not known.
-func repeatCommand(command string, id *runs.Identity) string {
-	words := []string{"amtrl", command}
-	if command == "run" {
-		words = append(words, "--target", id.Targets[0], "--seed", fmt.Sprint(id.Seeds[0]))
-	} else {
-		all := id.Data.Tasks
-		if id.Config.Sources == pipeline.SourcesPools {
-			all = id.Data.Pools
-		}
-		if len(id.Targets) < all {
-			words = append(words, "--targets", strings.Join(id.Targets, ","))
-		}
-		words = append(words, "--seeds", strings.Join(texts(id.Seeds), ","))
-		if len(id.Budgets) > 0 {
-			words = append(words, "--budgets", strings.Join(texts(id.Budgets), ","))
-		}
-	}
-	if id.Data.Name != embeddedDigits {
-		words = append(words, "--data", id.Data.Name)
-	}
-	cfg := id.Config.Complete(nil)
-	preset, err := pipeline.NewConfig(cmp.Or(cfg.Preset, pipeline.PresetDefault))
-	if err != nil {
-		return batch.ShellCommand(words)
-	}
-	preset = preset.Complete(nil)
-	if cfg.Preset != pipeline.PresetDefault {
-		words = append(words, "--preset", cfg.Preset)
-	}
-	if cfg.Sources != "" {
-		words = append(words, "--sources", cfg.Sources)
-	}
-	for _, s := range allSettings() {
-		if command == "sweep" && (s == &budgetSetting || s == &scheduleSetting && len(id.Budgets) > 0) {
-			continue
-		}
-		if !s.active(&cfg) || s.active(&preset) && s.show(&cfg) == s.show(&preset) {
-			continue
-		}
-		words = append(words, "--"+s.name+"="+s.show(&cfg))
-	}
-	if id.Backend.Backend != "" {
-		words = append(words, "--backend", id.Backend.Backend)
-	}
-	return batch.ShellCommand(words)
-}
-
-const embeddedDigits = "embedded digits"

@@ -13,6 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
 )
 
@@ -49,39 +51,73 @@ func TestReport(t *testing.T) {
 	amtrl(t, dir, "report", "figures").Complains(t, 1, "expected the folder of a finished run")
 }
 
-// The command that a report names gives the same settings.
+// The command that a report names finds the same work complete.
 func TestReportRepeats(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for _, args := range [][]string{
-		tiny("run", "--out", "a"),
-		tiny("run", "--out", "b", "--target", "fog_6", "--seed", "7", "--preset", "paper", "--relevance", "l1", "--mix", "0.25"),
-		tiny("run", "--out", "c", "--sources", "pools", "--methods", "active,uniform"),
-		{"run", "--digits", "200", "--target-samples", "60", "--k", "6", "--epochs", "2", "--out", "d", "--budget", "900", "--floor", "2"},
+	dir := newCampaign(t, testrand.New(t), false, func(string, int) bool { return true }).dir
+	must.Do(t, os.WriteFile(filepath.Join(dir, "some costs.csv"), []byte("source,cost\nfog_2,3\nscale_2,0.5\n"), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "nu.csv"), []byte("source,nu\nsource_1,0.5\n"), 0o644))
+	synthetic := []string{"--data", "synthetic:sparse", "--dim", "8", "--rank", "3", "--sigma", "0.5", "--rows", "400", "--sources", "6",
+		"--target-samples", "40", "--floor", "5", "--iterations", "15", "--data-seed", "3"}
+	for out, args := range map[string][]string{
+		"b": tiny("run", "--target", "fog_6", "--seed", "7", "--preset", "paper", "--relevance", "l1", "--mix", "0.25"),
+		"c": tiny("run", "--sources", "pools", "--methods", "active,uniform", "--data-seed", "2"),
+		"e": tiny("run", "--budget", "900", "--costs", "some costs.csv", "--evaluate", "validation"),
+		"f": append([]string{"run", "--budget", "200", "--k", "50", "--nu", "nu.csv", "--methods", "active,known"}, synthetic...),
+		"g": append([]string{"sweep", "--budgets", "100,200", "--targets", "target"}, synthetic...),
+		"h": {"run", "--data", "full.yaml", "--floor", "50", "--iterations", "10"},
+		"i": {"sweep", "--data", "full.yaml", "--iterations", "10", "--methods", "active"},
 	} {
-		succeed(t, dir, args...)
-		at := args[len(args)-1]
-		for i, a := range args {
-			if a == "--out" {
-				at = args[i+1]
-			}
-		}
-		page := succeed(t, dir, "report", at, "--format", "json")
+		succeed(t, dir, append(args, "--out", out)...)
+		page := succeed(t, dir, "report", out, "--format", "json")
 		v := amtrltest.JSON[struct{ Tables []struct{ Rows [][]any } }](t, page)
 		command := ""
 		for _, table := range v.Tables {
 			for _, row := range table.Rows {
-				if row[0] == "command that repeats it" {
+				switch row[0] {
+				case "command that repeats it":
 					command = row[1].(string)
+				case "what the command lacks":
+					t.Errorf("%s: %s", out, row[1])
 				}
 			}
 		}
-		words := strings.Fields(strings.ReplaceAll(command, "'", ""))
+		words := shellWords(command)
 		if len(words) < 3 || words[0] != "amtrl" {
-			t.Fatalf("%s: the command is %q", at, command)
+			t.Fatalf("%s: the command is %q", out, command)
 		}
-		// The number of digits is of the data, which the report names by their hash.
-		amtrl(t, dir, append(words[1:], "--digits", "200", "--out", at)...).Complains(t, 0, "already complete")
+		if o := amtrl(t, dir, append(words[1:], "--out", out)...); o.Code != 0 || !strings.Contains(o.Stderr, "already complete") {
+			t.Errorf("%s: %s: exit code %d, expected the work to be complete:\n%s", out, command, o.Code, o.Stderr)
+		}
+	}
+}
+
+// shellWords are the words of a command without quotes within quotes.
+func shellWords(command string) (words []string) {
+	for i, part := range strings.Split(command, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
+}
+
+// What leads to the data of a folder without flags is unknown, and so are flags that no command of this program wrote.
+func TestReportNamesWhatItLacks(t *testing.T) {
+	id := runs.Identity{Targets: []string{"a"}, Seeds: []uint64{1}, Config: must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)}
+	id.Data.Name = "reviews (validation rows)"
+	for _, words := range [][]string{nil, {"--out=/etc/passwd", "data", "--", "-q"}} {
+		id.Flags = words
+		c := repeatCommand("run", &id)
+		if !strings.Contains(c.Line, " --data DATA ") || strings.Contains(c.Line, "passwd") ||
+			!strings.Contains(c.Lacks, `"reviews (validation rows)"`) {
+			t.Errorf("%q: %+v", words, c)
+		}
+	}
+	id.Flags = []string{"--data=reviews"}
+	if c := repeatCommand("run", &id); !strings.Contains(c.Line, " --data=reviews ") || c.Lacks != "" {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -58,7 +58,7 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	defer open.close()
 	choice := open.choice
 	id := runs.NewIdentity(version().Version, p.set, choice, p.cfg)
-	id.Targets, id.Seeds, id.Budgets = p.targets, p.seeds, p.budgets
+	id.Targets, id.Seeds, id.Budgets, id.Flags = p.targets, p.seeds, p.budgets, inputWords(&o.data, &o.config, &o.device)
 	dir, dev, err := o.folder.open(&o.output, p.set, choice, id, "amtrl-sweeps/")
 	if err != nil || dev == nil {
 		return err

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/batch"
+	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/report"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// inputWords are the words that lead to what a command read, and to the arithmetic, for [runs.Identity].
+func inputWords(data *dataOptions, config *configOptions, device *deviceOptions) []string {
+	words := data.words()
+	for _, file := range []flags.Value[string]{config.costs, config.nu} {
+		if file.V != "" {
+			words = append(words, word(file))
+		}
+	}
+	if device.tf32.V {
+		words = append(words, word(device.tf32))
+	}
+	return words
+}
+
+// words are the flags that say which data these are, each spelt out.
+func (o *dataOptions) words() []string {
+	words := []string{word(o.data)}
+	switch {
+	case o.data.V == dataDigits:
+		words = append(words, word(o.digits), word(o.seed))
+	case isSynthetic(o.data.V):
+		words = append(words, word(o.dim), word(o.rank), word(o.sigma), word(o.rows), fmt.Sprintf("--%s=%d", o.sources.Name, o.sourceCount),
+			word(o.seed))
+	}
+	if o.evaluate.V != "test" {
+		words = append(words, word(o.evaluate))
+	}
+	return words
+}
+
+func word[T any](v flags.Value[T]) string { return fmt.Sprintf("--%s=%v", v.Name, v.V) }
+
+// knownWords are those of a folder that inputWords can have written.
+func knownWords(list []string) []string {
+	var set flags.Set
+	new(dataOptions).addFlags(&set)
+	known := append(set.Names(), "costs", "nu", "tf32")
+	return slices.DeleteFunc(slices.Clone(list), func(w string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(w, "--"), "=")
+		return !strings.HasPrefix(w, "--") || !slices.Contains(known, name)
+	})
+}
+
+// repeatCommand is the command of a folder's work: every setting that differs from the preset's or that the data could
+// decide otherwise. Without the words that lead to the data it has DATA in their place.
+func repeatCommand(command string, id *runs.Identity) report.Command {
+	words, out := []string{"amtrl", command}, report.Command{}
+	if command == "run" {
+		words = append(words, "--target", id.Targets[0], "--seed", fmt.Sprint(id.Seeds[0]))
+	} else {
+		all := id.Data.Tasks
+		if id.Config.Sources == pipeline.SourcesPools {
+			all = id.Data.Pools
+		}
+		if len(id.Targets) < all {
+			words = append(words, "--targets", strings.Join(id.Targets, ","))
+		}
+		words = append(words, "--seeds", strings.Join(texts(id.Seeds), ","))
+		if len(id.Budgets) > 0 {
+			words = append(words, "--budgets", strings.Join(texts(id.Budgets), ","))
+		}
+	}
+	input := knownWords(id.Flags)
+	if len(input) == 0 {
+		input = []string{"--data", "DATA"}
+		out.Lacks = fmt.Sprintf("The folder does not say what leads to its data, which are called %q: DATA and the flags that belong to it, and "+
+			"--costs, --nu and --tf32 where the work had them.", id.Data.Name)
+	}
+	words = append(words, input...)
+	finish := func() report.Command {
+		out.Line = batch.ShellCommand(words)
+		return out
+	}
+	cfg := id.Config.Complete(nil)
+	preset, err := pipeline.NewConfig(cmp.Or(cfg.Preset, pipeline.PresetDefault))
+	if err != nil {
+		return finish()
+	}
+	preset = preset.Complete(nil)
+	if cfg.Preset != pipeline.PresetDefault {
+		words = append(words, "--preset", cfg.Preset)
+	}
+	if cfg.Sources != "" {
+		words = append(words, "--sources", cfg.Sources)
+	}
+	digits := slices.Contains(input, "--data="+dataDigits)
+	for _, s := range allSettings() {
+		if command == "sweep" && (s == &budgetSetting || s == &scheduleSetting && cfg.Schedule.Kind == pipeline.ScheduleBudget) {
+			continue // --budgets says so, or the data decided
+		}
+		same := s.active(&preset) && s.show(&cfg) == s.show(&preset)
+		if !s.active(&cfg) || same && (digits || !decided(s)) {
+			continue
+		}
+		words = append(words, "--"+s.name+"="+s.show(&cfg))
+	}
+	if id.Backend.Backend != "" {
+		words = append(words, "--backend", id.Backend.Backend)
+	}
+	return finish()
+}
+
+// decided says whether data can decide a setting: those that [pipeline.Config.Fit] and Complete choose.
+func decided(s *setting) bool {
+	return slices.Contains([]string{pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingSchedule, "epochs",
+		pipeline.SettingFloor, pipeline.SettingScaling}, strings.ReplaceAll(s.name, "-", "_"))
+}
