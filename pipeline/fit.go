@@ -14,14 +14,15 @@ const (
 	SettingTargetSamples = "target_samples"
 	SettingK             = "k"
 	SettingSchedule      = "schedule"
+	SettingEpochs        = "epochs"
 	SettingFloor         = "floor"
 	SettingScaling       = "scaling"
 )
 
 // Choice is a setting that the data decided, and why.
 type Choice struct {
-	// Setting is SettingTargetSamples, SettingK, SettingSchedule, SettingFloor or
-	// SettingScaling.
+	// Setting is SettingTargetSamples, SettingK, SettingSchedule, SettingEpochs,
+	// SettingFloor or SettingScaling.
 	Setting string
 	Value   string
 	Reason  string
@@ -41,6 +42,7 @@ const maxFitted = 1000
 //	k               at most the number of outputs of the sources and the width of a row
 //	schedule        that of the preset where the labelled rows of the sources cost twice
 //	                as much, else a budget of half of what they cost
+//	epochs          under such a budget no more than leave the first round a row of each source
 //	floor           at most the rows of the smallest source, and half of an equal share of
 //	                the first round
 //	scaling         ScalingFeature where features differ in their units, else ScalingGlobal
@@ -87,10 +89,14 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		if m.cost/2 < 1 {
 			c.Schedule.Budget = m.cost / 2
 		}
-		for c.Schedule.Epochs > 1 && c.Schedule.plan()[0].Cost < m.each { // fewer rounds where the first would draw next to nothing
+		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "half of what the %d labelled rows of the sources cost", m.rows)
+		epochs := c.Schedule.Epochs
+		for open(SettingEpochs) && c.Schedule.Epochs > 1 && c.Schedule.plan()[0].Cost < m.each {
 			c.Schedule.Epochs--
 		}
-		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "half of what the %d labelled rows of the sources cost", m.rows)
+		if c.Schedule.Epochs < epochs {
+			choose(SettingEpochs, strconv.Itoa(c.Schedule.Epochs), "with %d, the first round would draw less than a row of each source", epochs)
+		}
 	}
 	if open(SettingFloor) && c.Schedule.Kind != ScheduleTheory {
 		share := int(c.Schedule.plan()[0].Cost / m.each / 2)

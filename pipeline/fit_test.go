@@ -145,6 +145,18 @@ func TestFitServes(t *testing.T) {
 			t.Errorf("%+v came of what was given, %v", got, choices)
 		}
 	}
+	// Of few rows of many sources the first of several rounds would draw next to nothing.
+	set := ownSet(rng, append(slices.Repeat([]int{3}, 80), 20), true)
+	for _, given := range []string{"", SettingEpochs} {
+		cfg, choices := preset.Fit(set, []string{"pool 80"}, given)
+		fewer := cfg.Schedule.Epochs < preset.Schedule.Epochs
+		said := slices.ContainsFunc(choices, func(c Choice) bool {
+			return c.Setting == SettingEpochs && c.Value == fmt.Sprint(cfg.Schedule.Epochs)
+		})
+		if fewer == (given == SettingEpochs) || said != fewer {
+			t.Errorf("given %q: %d epochs, %v", given, cfg.Schedule.Epochs, choices)
+		}
+	}
 	paper := must.Get(NewConfig(PresetPaper))(t)
 	if _, choices := paper.Fit(ownSet(rng, []int{9, 9}, true), []string{"pool 1"}); len(choices) > 0 {
 		t.Errorf("preset paper became %v", choices)

@@ -117,6 +117,6 @@ func repeatCommand(command string, id *runs.Identity) report.Command {
 
 // decided says whether data can decide a setting: those that [pipeline.Config.Fit] and Complete choose.
 func decided(s *setting) bool {
-	return slices.Contains([]string{pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingSchedule, "epochs",
+	return slices.Contains([]string{pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingSchedule, pipeline.SettingEpochs,
 		pipeline.SettingFloor, pipeline.SettingScaling}, strings.ReplaceAll(s.name, "-", "_"))
 }
