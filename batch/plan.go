@@ -38,8 +38,18 @@ type Flag struct {
 
 // Data is the absolute path of the data, empty where it is built in or made.
 func (p *Plan) Data() string {
+	if data := p.flag("data"); filepath.IsAbs(data) {
+		return data
+	}
+	return ""
+}
+
+// NamesThreads says whether the plan names a number of threads for each task.
+func (p *Plan) NamesThreads() bool { return !slices.Contains([]string{"", "0"}, p.flag("threads")) }
+
+func (p *Plan) flag(name string) string {
 	for _, f := range p.Flags {
-		if f.Name == "data" && filepath.IsAbs(f.Value) {
+		if f.Name == name {
 			return f.Value
 		}
 	}

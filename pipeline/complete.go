@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"maps"
 	"runtime"
 	"slices"
@@ -139,15 +140,13 @@ func (c *Config) DefaultTarget(set *dataset.Set) string {
 
 // Concurrency returns how many of the units of a sweep to carry out at a time,
 // and how many threads each may use, from what was asked for, 0 where nothing
-// was. Units at a time are then one for each processor; with several at a time,
-// one thread for each is the fastest, and threads 0 are all processors.
+// was. Units at a time are then one for each processor, and several at a time
+// share the processors evenly; threads 0 are all processors.
 func Concurrency(units, jobs, threads int) (int, int) {
-	if jobs == 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	jobs = min(jobs, units)
+	all := runtime.GOMAXPROCS(0)
+	jobs = min(cmp.Or(jobs, all), units)
 	if threads == 0 && jobs > 1 {
-		threads = 1
+		threads = max(1, all/jobs)
 	}
 	return jobs, threads
 }

@@ -184,9 +184,11 @@ func TestDefaultTarget(t *testing.T) {
 }
 
 func TestConcurrency(t *testing.T) {
-	all := runtime.GOMAXPROCS(0)
+	const all = 12
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(all))
 	for _, c := range []struct{ units, jobs, threads, wantJobs, wantThreads int }{
-		{1, 0, 0, 1, 0}, {1, 8, 3, 1, 3}, {100, 5, 0, 5, 1}, {100, 5, 2, 5, 2}, {100, 1, 0, 1, 0}, {1 << 20, 0, 3, all, 3},
+		{1, 0, 0, 1, 0}, {1, 8, 3, 1, 3}, {100, 5, 0, 5, 2}, {100, 5, 3, 5, 3}, {100, 1, 0, 1, 0}, {1 << 20, 0, 3, all, 3},
+		{1 << 20, 0, 0, all, 1}, {4, 0, 0, 4, 3}, {100, 4 * all, 0, 4 * all, 1},
 	} {
 		if jobs, threads := Concurrency(c.units, c.jobs, c.threads); jobs != c.wantJobs || threads != c.wantThreads {
 			t.Errorf("%d units, %d jobs, %d threads: %d and %d, want %d and %d", c.units, c.jobs, c.threads, jobs, threads,

@@ -57,6 +57,7 @@ type supervision struct {
 	job    *batch.JobRecord
 	set    batch.Settings
 	note   func(format string, args ...any)
+	procs  int // processors for each process, 0 where the submission says how many threads it has
 
 	mu        sync.Mutex
 	queue     []int
@@ -82,10 +83,14 @@ func (s *supervision) all(ctx context.Context) {
 		devices = make([]string, slots)
 	}
 	s.queue = slices.Clone([]int(s.job.Tasks))
+	slots = min(slots, len(devices), len(s.queue))
+	if res.CPUs == 0 && !s.run.Plan.NamesThreads() {
+		s.procs = max(1, runtime.GOMAXPROCS(0)/max(1, slots))
+	}
 	watched, stop := context.WithCancel(ctx)
 	var watch, workers sync.WaitGroup
 	watch.Go(func() { s.watch(watched) })
-	for i := range min(slots, len(devices)) {
+	for i := range slots {
 		workers.Go(func() {
 			for t := s.next(ctx); t >= 0; t = s.next(ctx) {
 				s.one(ctx, t, devices[i])
@@ -170,6 +175,9 @@ func (s *supervision) start(ctx context.Context, task int, devices string) (stat
 	cmd.Env = os.Environ()
 	if devices != "" {
 		cmd.Env = append(cmd.Env, "CUDA_VISIBLE_DEVICES="+devices)
+	}
+	if s.procs > 0 {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", s.procs))
 	}
 	log := s.engine.Log(s.job.Job, task, false)
 	for i, to := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {

@@ -6,6 +6,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +15,46 @@ import (
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/must"
 )
+
+// Processes share the processors of the machine, unless the submission says how many threads each has.
+func TestProcessesShareProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(12))
+	t.Setenv("GOMAXPROCS", "")
+	for _, c := range []struct {
+		res     batch.Resources
+		threads string
+		tasks   batch.Tasks
+		want    string
+	}{
+		{batch.Resources{}, "0", batch.Tasks{0, 1, 2, 3, 4}, "2"},
+		{batch.Resources{}, "0", batch.Tasks{7}, "12"},
+		{batch.Resources{Parallel: 3}, "0", batch.Tasks{0, 1, 2, 3, 4}, "4"},
+		{batch.Resources{Parallel: 100}, "0", batch.Tasks{0, 1}, "6"},
+		{batch.Resources{CPUs: 3}, "0", batch.Tasks{0}, ""},
+		{batch.Resources{}, "5", batch.Tasks{0}, ""},
+	} {
+		dir := t.TempDir()
+		for _, sub := range []string{batch.LogDir, batch.SubmitDir} {
+			must.Do(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
+		}
+		program := filepath.Join(dir, "program")
+		must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$GOMAXPROCS\" > \"$0.$$\"\n"), 0o755))
+		run := &batch.Run{Dir: dir, Plan: batch.Plan{Flags: []batch.Flag{{Name: "data", Value: "digits"}, {Name: "threads", Value: c.threads}}}}
+		s := &supervision{run: run, engine: &engine{dir}, job: &batch.JobRecord{Job: batch.Job{Part: batch.Part{Key: "k", Tasks: c.tasks}}},
+			set: batch.Settings{Program: program, Resources: c.res}, note: func(string, ...any) {},
+			children: map[int]context.CancelCauseFunc{}, cancelled: map[int]bool{}}
+		s.all(t.Context())
+		files := must.Get(filepath.Glob(program + ".*"))(t)
+		if len(files) != len(c.tasks) {
+			t.Errorf("%+v: %d of %d tasks ran", c, len(files), len(c.tasks))
+		}
+		for _, f := range files {
+			if got := strings.TrimSpace(string(must.Get(os.ReadFile(f))(t))); got != c.want {
+				t.Errorf("%+v: a process has GOMAXPROCS %q, expected %q", c, got, c.want)
+			}
+		}
+	}
+}
 
 // How a process ended, and why it was ended, is told apart.
 func TestEndsAreToldApart(t *testing.T) {
