@@ -16,14 +16,15 @@ import (
 // key that is absent or null being a missing one; lists of numbers are vectors.
 type jsonlTable struct {
 	base
-	seen map[string]bool
+	// seen has the place of each key among the columns.
+	seen map[string]int
 }
 
 // keyRows is how many rows are read for the names of the columns.
 const keyRows = 1000
 
 func openJSONL(b base) (*jsonlTable, error) {
-	t := &jsonlTable{base: b, seen: map[string]bool{}}
+	t := &jsonlTable{base: b, seen: map[string]int{}}
 	return t, t.findKeys(keyRows, nil)
 }
 
@@ -55,7 +56,7 @@ func (t *jsonlTable) findKeys(rows int, wanted []string) error {
 				return err
 			}
 		}
-		if wanted != nil && !slices.ContainsFunc(wanted, func(name string) bool { return !t.seen[name] }) {
+		if wanted != nil && !slices.ContainsFunc(wanted, t.unseen) {
 			return errDone
 		}
 		return nil
@@ -64,6 +65,11 @@ func (t *jsonlTable) findKeys(rows int, wanted []string) error {
 		return nil
 	}
 	return err
+}
+
+func (t *jsonlTable) unseen(key string) bool {
+	_, seen := t.seen[key]
+	return !seen
 }
 
 // addKey adds a column where it is new. The first value that is not null says
@@ -77,17 +83,18 @@ func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 	case value[0] == '{':
 		kind = Other
 	}
-	if !t.seen[key] {
+	at, seen := t.seen[key]
+	if !seen {
 		if len(t.columns) == most || !text.Printable(key) {
 			return t.fault(line, fmt.Errorf("expected at most %d keys, without control characters, found %q", most,
 				text.OneLine(key, maxQuoted)))
 		}
-		t.seen[key] = true
+		t.seen[key] = len(t.columns)
 		t.columns = append(t.columns, Column{Name: key, Kind: kind})
 		return nil
 	}
-	if i := slices.IndexFunc(t.columns, func(c Column) bool { return c.Name == key }); kind == Vector && t.columns[i].Kind == Text {
-		t.columns[i].Kind = Vector // it was null so far
+	if kind == Vector && t.columns[at].Kind == Text {
+		t.columns[at].Kind = Vector // it was null so far
 	}
 	return nil
 }
@@ -137,7 +144,7 @@ func (t *jsonlTable) lines(f func(line int, raw []byte, read int64) error) error
 
 func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 	wanted := slices.Concat(q.Scalars, q.Features)
-	if slices.ContainsFunc(wanted, func(name string) bool { return !t.seen[name] }) {
+	if slices.ContainsFunc(wanted, t.unseen) {
 		if err := t.findKeys(0, wanted); err != nil {
 			return err
 		}

@@ -154,3 +154,20 @@ func TestArraysOfPython(t *testing.T) {
 	python(t, "arrays.py", "numpy, safetensors", dir)
 	compareFiles(t, dir)
 }
+
+// The columns of JSON Lines are the keys in the order in which they first occur, and the first value that is not null says
+// what they hold.
+func TestKeysOfJSONLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	lines := []string{`{"v": null, "a": 1}`, `{"b": {}, "v": [1, 2], "a": "x"}`, `{"c": [1], "v": null}`}
+	must.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644))
+	tab := must.Get(Open(path, JSONL))(t)
+	defer tab.Close()
+	var names []string
+	var kinds []Kind
+	for _, c := range tab.Columns() {
+		names, kinds = append(names, c.Name), append(kinds, c.Kind)
+	}
+	must.EqualSlices(t, names, []string{"v", "a", "b", "c"}, "keys")
+	must.EqualSlices(t, kinds, []Kind{Vector, Text, Other, Vector}, "what they hold")
+}
