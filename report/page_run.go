@@ -218,7 +218,10 @@ func (r *runPage) spend() Figure {
 }
 
 // upper begins a title with a capital.
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+func upper(s string) string {
+	first := s[:min(1, len(s))]
+	return strings.ToUpper(first) + s[len(first):]
+}
 
 func point(x, y float64, i *[2]float64) chart.Point {
 	p := chart.Point{X: x, Y: y}

@@ -181,3 +181,10 @@ func TestGrid(t *testing.T) {
 		t.Errorf("%d labels", len(got))
 	}
 }
+
+// A title of nothing, such as a damaged file has, is nothing.
+func TestUpper(t *testing.T) {
+	for s, want := range map[string]string{"": "", "a": "A", "mean error": "Mean error"} {
+		must.Equal(t, upper(s), want, "%q with a capital", s)
+	}
+}

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -108,6 +109,11 @@ func readEvaluation(path string) (out []*Evaluation, err error) {
 		}
 		if !whole {
 			return errors.New("expected the counts of as many classes as there are names, or numbers")
+		}
+		for _, b := range e.Calibration {
+			if b.Rows < 1 {
+				return fmt.Errorf("calibration from %g: expected at least one row, found %d", b.From, b.Rows)
+			}
 		}
 		out = append(out, &e)
 		return nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
@@ -134,8 +135,16 @@ func TestReadEvaluationRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), evaluationFile)
 	for _, bad := range []string{`{}`, `{"classes":["a"]}`, `{"classes":["a","b"],"confusion":[[1],[1,2]]}`, `{"rows":"x"}`,
 		`{"classes":["a","b","c"],"confusion":[[1],[1],[1]]}`, `{"classes":["a"],"confusion":[[1]],"numbers":{}}`,
-		`{"classes":["a"],"confusion":[[]]}`, `{"surprise":1}`} {
+		`{"classes":["a"],"confusion":[[]]}`, `{"surprise":1}`,
+		`{"classes":["a","b"],"confusion":[[1],[1]],"calibration":[{"from":0.5,"rows":0}]}`} {
 		must.Do(t, os.WriteFile(path, []byte(bad+"\n"), 0o644))
 		must.Fail(t, bad, must.Err(readEvaluation(path)), path)
 	}
+}
+
+// A score of no method is refused.
+func TestReadScoreRefuses(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, jsonfile.Write(filepath.Join(dir, ScoreFile), RoundScore{Held: []pipeline.Score{{Metric: pipeline.MetricError}}}))
+	must.Fail(t, "a held-out score", must.Err(ReadScore(dir)), ScoreFile, "for each of 0 methods, found 1")
 }

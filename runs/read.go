@@ -83,6 +83,17 @@ func ReadRun(dir string) (*Finished, error) {
 	if f.Identity, err = ReadIdentity(dir); err != nil {
 		return nil, err
 	}
+	units := f.Identity.Units()
+	if len(units) != 1 {
+		return nil, fmt.Errorf("%s: expected one target and one seed, found %d and %d", filepath.Join(dir, configFile), len(f.Identity.Targets),
+			len(f.Identity.Seeds))
+	}
+	if err := f.Result.Check(units[0], f.Identity.Config.Methods); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if best := f.Result.Recommended; best != "" && f.Result.Method(best) == nil {
+		return nil, fmt.Errorf("%s: expected one of the methods %v to be recommended, found %q", path, f.Identity.Config.Methods, best)
+	}
 	for _, name := range []string{configFile, epochsFile, evaluationFile, modelFile, relevanceFile} {
 		if name == evaluationFile && f.Result.Files[name] == "" {
 			continue
@@ -114,6 +125,9 @@ func ReadRun(dir string) (*Finished, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if len(f.Epochs) == 0 {
+		return nil, fmt.Errorf("%s: expected at least one epoch, found none", filepath.Join(dir, epochsFile))
 	}
 	if err := f.readRelevance(filepath.Join(dir, relevanceFile)); err != nil {
 		return nil, err
@@ -171,10 +185,17 @@ func (f *Finished) readRelevance(path string) error {
 // ReadSweep reads the summary and the identity of a finished sweep.
 func ReadSweep(dir string) (id Identity, s *Summary, err error) {
 	s = new(Summary)
-	if err := jsonfile.Read(filepath.Join(dir, summaryFile), maxResult, s); err != nil {
+	path := filepath.Join(dir, summaryFile)
+	if err := jsonfile.Read(path, maxResult, s); err != nil {
 		return id, nil, err
 	}
-	id, err = ReadIdentity(dir)
+	if len(s.Methods) == 0 {
+		return id, nil, fmt.Errorf("%s: expected the scores of at least one method, found none", path)
+	}
+	if id, err = ReadIdentity(dir); err == nil && len(id.Units()) == 0 {
+		err = fmt.Errorf("%s: expected at least one target and one seed, found %d and %d", filepath.Join(dir, configFile), len(id.Targets),
+			len(id.Seeds))
+	}
 	return id, s, err
 }
 

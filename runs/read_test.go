@@ -53,6 +53,32 @@ func TestReadRun(t *testing.T) {
 		must.Fail(t, name, must.Err(ReadRun(dir)), path, "expected the file that result.json lists")
 		must.Do(t, os.WriteFile(path, raw, 0o644))
 	}
+	// Files that belong together and say what no run says.
+	for want, change := range map[string]func(r *Result, i *Identity) (file string, content any){
+		"at least one epoch":             func(*Result, *Identity) (string, any) { return epochsFile, nil },
+		"found 1 and 0":                  func(_ *Result, i *Identity) (string, any) { i.Seeds = nil; return configFile, i },
+		"found 2 and 1":                  func(_ *Result, i *Identity) (string, any) { i.Targets = []string{"", ""}; return configFile, i },
+		"results of the methods":         func(r *Result, _ *Identity) (string, any) { r.Methods[0].Method = ""; return "", nil },
+		"to be recommended, found \"x\"": func(r *Result, _ *Identity) (string, any) { r.Recommended = "x"; return "", nil },
+		"expected the result of":         func(r *Result, _ *Identity) (string, any) { r.Target = "x"; return "", nil },
+		"result of at least one method":  func(r *Result, _ *Identity) (string, any) { r.Methods = nil; return "", nil },
+	} {
+		damaged := t.TempDir()
+		must.Do(t, os.CopyFS(damaged, os.DirFS(dir)))
+		var r Result
+		must.Do(t, jsonfile.Read(filepath.Join(dir, resultFile), maxResult, &r))
+		i := must.Get(ReadIdentity(dir))(t)
+		if name, v := change(&r, &i); name != "" {
+			var raw []byte
+			if v != nil {
+				raw = must.Get(jsonfile.Encode(v))(t)
+			}
+			must.Do(t, os.WriteFile(filepath.Join(damaged, name), raw, 0o644))
+			r.Files[name] = HashOf(raw)
+		}
+		must.Do(t, jsonfile.Write(filepath.Join(damaged, resultFile), r))
+		must.Fail(t, want, must.Err(ReadRun(damaged)), damaged, want)
+	}
 	must.Do(t, os.Remove(filepath.Join(dir, timingFile)))
 	if f := must.Get(ReadRun(dir))(t); f.Seconds != 0 {
 		t.Errorf("without timing the run took %g s", f.Seconds)
@@ -82,6 +108,15 @@ func TestReadSweep(t *testing.T) {
 	if err := EachResult(dir, id, sum, each); err != nil || !reflect.DeepEqual(targets, id.Targets) {
 		t.Errorf("the results are of %v, %v", targets, err)
 	}
+	empty := *sum
+	empty.Methods = nil
+	must.Do(t, jsonfile.Write(filepath.Join(dir, summaryFile), empty))
+	must.Fail(t, "a summary of nothing", must.Err(ReadSweep(dir)), summaryFile, "expected the scores of at least one method")
+	must.Do(t, jsonfile.Write(filepath.Join(dir, summaryFile), sum))
+	none := id
+	none.Targets = nil
+	must.Do(t, jsonfile.Write(filepath.Join(dir, configFile), none))
+	must.Fail(t, "a sweep of nothing", must.Err(ReadSweep(dir)), configFile, "expected at least one target and one seed")
 	path := filepath.Join(dir, resultName(id.Units()[1]))
 	damageFile(t, path, func(s string) (string, bool) { return s + "\n", false })
 	must.Fail(t, "a changed result", EachResult(dir, id, sum, func(*Result) error { return nil }), path, "the command of the sweep mends it")

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -139,5 +140,9 @@ func LoadRound(dir, id string) (pipeline.State, error) {
 
 // ReadScore reads the score.json of a round of a study.
 func ReadScore(dir string) (s RoundScore, err error) {
-	return s, jsonfile.Read(filepath.Join(dir, ScoreFile), maxResult, &s)
+	path := filepath.Join(dir, ScoreFile)
+	if err = jsonfile.Read(path, maxResult, &s); err == nil && len(s.Held) > len(s.Result.Methods) {
+		err = fmt.Errorf("%s: expected at most one held-out score for each of %d methods, found %d", path, len(s.Result.Methods), len(s.Held))
+	}
+	return s, err
 }
