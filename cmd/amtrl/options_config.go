@@ -102,10 +102,12 @@ func (o *configOptions) addFlags(set *flags.Set) {
 	o.settings.addFlags(set, convSettings...)
 }
 
-// configuration is a resolved pipeline.Config, where K is open if no flag gives it, and the files that entered it.
+// configuration is a resolved pipeline.Config, where K is open if no flag gives it, and the files that entered it, with
+// the words of the command line that name them.
 type configuration struct {
 	pipeline.Config
 	files []*dataset.SourceValues
+	words []string
 	given []string // the settings that flags give, for pipeline.Config.Fit
 }
 
@@ -124,7 +126,7 @@ func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 		return out, err
 	}
 	if o.costs.V != "" {
-		if out.Costs, err = out.read(o.costs.V, "cost", pipeline.MinCost, pipeline.MaxCost); err != nil {
+		if out.Costs, err = out.read(o.costs, "cost", pipeline.MinCost, pipeline.MaxCost); err != nil {
 			return out, err
 		}
 	}
@@ -133,7 +135,7 @@ func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 		return out, flags.Misuse("--nu does nothing without --methods %s", pipeline.Known)
 	}
 	if o.nu.V != "" && known {
-		if out.Nu, err = out.read(o.nu.V, "nu", -pipeline.MaxNu, pipeline.MaxNu); err != nil {
+		if out.Nu, err = out.read(o.nu, "nu", -pipeline.MaxNu, pipeline.MaxNu); err != nil {
 			return out, err
 		}
 	}
@@ -147,12 +149,12 @@ func (o *configOptions) resolve(budgets []float64) (configuration, error) {
 	return out, nil
 }
 
-func (c *configuration) read(path, column string, least, most float64) (map[string]float64, error) {
-	t, err := dataset.ReadSourceValues(path, column, least, most)
+func (c *configuration) read(path flags.Value[string], column string, least, most float64) (map[string]float64, error) {
+	t, err := dataset.ReadSourceValues(path.V, column, least, most)
 	if err != nil {
 		return nil, err
 	}
-	c.files = append(c.files, t)
+	c.files, c.words = append(c.files, t), append(c.words, word(path))
 	return t.Values, nil
 }
 

@@ -14,13 +14,8 @@ import (
 )
 
 // inputWords are the words that lead to what a command read, and to the arithmetic, for [runs.Identity].
-func inputWords(data *dataOptions, config *configOptions, device *deviceOptions) []string {
-	words := data.words()
-	for _, file := range []flags.Value[string]{config.costs, config.nu} {
-		if file.V != "" {
-			words = append(words, word(file))
-		}
-	}
+func inputWords(data *dataOptions, cfg *configuration, device *deviceOptions) []string {
+	words := append(data.words(), cfg.words...)
 	if device.tf32.V {
 		words = append(words, word(device.tf32))
 	}

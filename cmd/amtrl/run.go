@@ -82,7 +82,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	}
 	defer choice.Device.Close()
 	id := runs.NewIdentity(version().Version, set, choice, full)
-	id.Targets, id.Seeds, id.Flags = []string{target}, []uint64{cfg.Seed}, inputWords(&o.data, &o.config, &o.device)
+	id.Targets, id.Seeds, id.Flags = []string{target}, []uint64{cfg.Seed}, inputWords(&o.data, &cfg, &o.device)
 	dir, dev, err := o.folder.open(&o.output, set, choice, id, "amtrl-runs/"+url.PathEscape(target)+"-")
 	if err != nil || dev == nil {
 		return err

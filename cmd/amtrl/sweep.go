@@ -58,7 +58,7 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	defer open.close()
 	choice := open.choice
 	id := runs.NewIdentity(version().Version, p.set, choice, p.cfg)
-	id.Targets, id.Seeds, id.Budgets, id.Flags = p.targets, p.seeds, p.budgets, inputWords(&o.data, &o.config, &o.device)
+	id.Targets, id.Seeds, id.Budgets, id.Flags = p.targets, p.seeds, p.budgets, p.words
 	dir, dev, err := o.folder.open(&o.output, p.set, choice, id, "amtrl-sweeps/")
 	if err != nil || dev == nil {
 		return err
@@ -110,6 +110,7 @@ type sweepPlan struct {
 	targets []string
 	seeds   []uint64
 	budgets []float64
+	words   []string // for runs.Identity
 }
 
 func (p *sweepPlan) units() int { return len(p.targets) * len(p.seeds) * max(1, len(p.budgets)) }
@@ -124,7 +125,7 @@ func (o *sweepInput) plan(ctx context.Context, out *output) (*sweepPlan, error) 
 	if p.set, err = o.data.open(ctx, o.device.threads.V, out); err != nil {
 		return nil, err
 	}
-	cfg.Sources = o.data.kindOfSources()
+	cfg.Sources, p.words = o.data.kindOfSources(), inputWords(&o.data, &cfg, &o.device)
 	p.cfg, p.targets, err = cfg.complete(p.set, out, func(full *pipeline.Config) ([]string, error) {
 		targets, err := matchTargets(p.set, full, o.targets.V)
 		if err != nil {
