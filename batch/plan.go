@@ -17,6 +17,8 @@ type Plan struct {
 	Identity runs.Identity `json:"identity"`
 	// Flags choose the data and the device, in the order of the command line's flags and with every value spelt out.
 	Flags []Flag `json:"flags"`
+	// Words lead to the data and to files, as the command line had them, for [runs.WriteFlags].
+	Words []string `json:"words,omitempty"`
 	// Pack is how many units make a task.
 	Pack int `json:"pack"`
 	// Before are the seeds and budgets that the sweep had before each time that some were added or put in another order,

@@ -13,8 +13,8 @@ import (
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
-// Difference names the first place where two identities differ, the names of the data, the reasons of the backends'
-// choice and the flags apart, or nothing where they are the same. The content of the data comes first, as settings follow from it, then
+// Difference names the first place where two identities differ, the names of the data and the reasons of the backends'
+// choice apart, or nothing where they are the same. The content of the data comes first, as settings follow from it, then
 // the representation, as the settings of another do not compare.
 func (i Identity) Difference(other Identity) (string, error) {
 	if a, b := i.Data, other.Data; a.SHA256 != b.SHA256 {
@@ -23,7 +23,7 @@ func (i Identity) Difference(other Identity) (string, error) {
 	if a, b := i.Config.Representation, other.Config.Representation; a != b {
 		return fmt.Sprintf("representation is %s there and %s here", a, b), nil
 	}
-	other.Backend.Reason, other.Data.Name, other.Flags = i.Backend.Reason, i.Data.Name, i.Flags
+	other.Backend.Reason, other.Data.Name = i.Backend.Reason, i.Data.Name
 	there, errA := jsonfile.Encode(i)
 	here, errB := jsonfile.Encode(other)
 	if err := errors.Join(errA, errB); err != nil || bytes.Equal(there, here) {

@@ -30,6 +30,7 @@ const (
 	resultsFile    = "results.csv"
 	summaryFile    = "summary.json"
 	timingFile     = "timing.jsonl"
+	flagsFile      = "flags.json"
 	resultsDir     = "results"
 	checkpointDir  = "checkpoint"
 	checkpointFile = "epoch.safetensors"

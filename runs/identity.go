@@ -29,9 +29,6 @@ type Identity struct {
 	Seeds   []uint64        `json:"seeds"`
 	// Budgets are visited in turn; Config's own is then the first of them.
 	Budgets []float64 `json:"budgets,omitempty"`
-	// Flags are the words of the command line that lead to the data and to files, with every value spelt out and paths as
-	// they were given, such as --data=reviews. Work does not depend on them, and folders are the same whatever they are.
-	Flags []string `json:"flags,omitempty"`
 }
 
 // DataIdentity names the data and its content.
@@ -64,10 +61,10 @@ func DescribeData(set *dataset.Set) DataIdentity {
 	return DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols}
 }
 
-// Digest is a hash of the identity without what [Identity.Difference] does not look at: the name of the data, the reason
-// of the backend's choice and the flags.
+// Digest is a hash of the identity without what [Identity.Difference] does not look at: the name of the data and the
+// reason of the backend's choice.
 func (i Identity) Digest() (string, error) {
-	i.Data.Name, i.Backend.Reason, i.Flags = "", "", nil
+	i.Data.Name, i.Backend.Reason = "", ""
 	js, err := json.Marshal(i)
 	if err != nil {
 		return "", err

@@ -18,7 +18,6 @@ func someIdentity() Identity {
 	id := Identity{Version: "v1", Config: cfg, Targets: []string{"a"}, Seeds: []uint64{1, 1 << 63}, Budgets: []float64{100, 1e6}}
 	id.Data = DataIdentity{"small", "00ff", 3, 2, 5}
 	id.Backend.Backend, id.Backend.Precision, id.Backend.Reason = "cpu", "float32", "asked for"
-	id.Flags = []string{"--data=small"}
 	return id
 }
 
@@ -105,7 +104,7 @@ func TestFirstDifference(t *testing.T) {
 	}
 }
 
-// The digest sees every setting, and not the reason of the backend's choice, the name of the data or the flags.
+// The digest sees every setting, and not the reason of the backend's choice or the name of the data.
 func TestDigest(t *testing.T) {
 	digest := func(id Identity) string {
 		return must.Get(id.Digest())(t)
@@ -118,12 +117,6 @@ func TestDigest(t *testing.T) {
 	}
 	if id.Data.Name = "moved"; digest(id) != want {
 		t.Error("the digest depends on the name of the data")
-	}
-	if id.Flags = []string{"--data=moved"}; digest(id) != want {
-		t.Error("the digest depends on the flags")
-	}
-	if where := must.Get(someIdentity().Difference(id))(t); where != "" {
-		t.Error(where)
 	}
 	for what, change := range map[string]func(*Identity){
 		"version": func(i *Identity) { i.Version = "v2" },

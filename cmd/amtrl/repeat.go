@@ -13,13 +13,20 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// inputWords are the words that lead to what a command read, and to the arithmetic, for [runs.Identity].
+// inputWords are the words that lead to what a command read, and to the arithmetic, for flags.json.
 func inputWords(data *dataOptions, cfg *configuration, device *deviceOptions) []string {
 	words := append(data.words(), cfg.words...)
 	if device.tf32.V {
 		words = append(words, word(device.tf32))
 	}
 	return words
+}
+
+// keepWords leaves words in the folder of finished work, which is whole without them.
+func (o *output) keepWords(dir string, words []string) {
+	if err := runs.WriteFlags(dir, words); err != nil {
+		o.note("%s", err)
+	}
 }
 
 // words are the flags that say which data these are, each spelt out.
@@ -52,8 +59,8 @@ func knownWords(list []string) []string {
 }
 
 // repeatCommand is the command of a folder's work: every setting that differs from the preset's or that the data could
-// decide otherwise. Without the words that lead to the data it has DATA in their place.
-func repeatCommand(command string, id *runs.Identity) report.Command {
+// decide otherwise, and the words that lead to the data, or DATA in their place.
+func repeatCommand(command string, id *runs.Identity, leading []string) report.Command {
 	words, out := []string{"amtrl", command}, report.Command{}
 	if command == "run" {
 		words = append(words, "--target", id.Targets[0], "--seed", fmt.Sprint(id.Seeds[0]))
@@ -70,7 +77,7 @@ func repeatCommand(command string, id *runs.Identity) report.Command {
 			words = append(words, "--budgets", strings.Join(texts(id.Budgets), ","))
 		}
 	}
-	input := knownWords(id.Flags)
+	input := knownWords(leading)
 	if len(input) == 0 {
 		input = []string{"--data", "DATA"}
 		out.Lacks = fmt.Sprintf("The folder does not say what leads to its data, which are called %q: DATA and the flags that belong to it, and "+

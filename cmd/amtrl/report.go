@@ -96,13 +96,21 @@ func readPage(dir string) (*report.Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		return report.SweepPage(dir, &id, s, repeatCommand("sweep", &id))
+		words, err := runs.ReadFlags(dir)
+		if err != nil {
+			return nil, err
+		}
+		return report.SweepPage(dir, &id, s, repeatCommand("sweep", &id, words))
 	}
 	f, err := runs.ReadRun(dir)
 	if err != nil {
 		return nil, err
 	}
-	return report.RunPage(f, repeatCommand("run", &f.Identity)), nil
+	words, err := runs.ReadFlags(dir)
+	if err != nil {
+		return nil, err
+	}
+	return report.RunPage(f, repeatCommand("run", &f.Identity, words)), nil
 }
 
 func writePage(p *report.Page, format string) ([]byte, error) {

@@ -108,15 +108,13 @@ func TestReportNamesWhatItLacks(t *testing.T) {
 	id := runs.Identity{Targets: []string{"a"}, Seeds: []uint64{1}, Config: must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)}
 	id.Data.Name = "reviews (validation rows)"
 	for _, words := range [][]string{nil, {"--out=/etc/passwd", "data", "--", "-q"}} {
-		id.Flags = words
-		c := repeatCommand("run", &id)
+		c := repeatCommand("run", &id, words)
 		if !strings.Contains(c.Line, " --data DATA ") || strings.Contains(c.Line, "passwd") ||
 			!strings.Contains(c.Lacks, `"reviews (validation rows)"`) {
 			t.Errorf("%q: %+v", words, c)
 		}
 	}
-	id.Flags = []string{"--data=reviews"}
-	if c := repeatCommand("run", &id); !strings.Contains(c.Line, " --data=reviews ") || c.Lacks != "" {
+	if c := repeatCommand("run", &id, []string{"--data=reviews"}); !strings.Contains(c.Line, " --data=reviews ") || c.Lacks != "" {
 		t.Errorf("%+v", c)
 	}
 }

@@ -82,7 +82,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	}
 	defer choice.Device.Close()
 	id := runs.NewIdentity(version().Version, set, choice, full)
-	id.Targets, id.Seeds, id.Flags = []string{target}, []uint64{cfg.Seed}, inputWords(&o.data, &cfg, &o.device)
+	id.Targets, id.Seeds = []string{target}, []uint64{cfg.Seed}
 	dir, dev, err := o.folder.open(&o.output, set, choice, id, "amtrl-runs/"+url.PathEscape(target)+"-")
 	if err != nil || dev == nil {
 		return err
@@ -97,6 +97,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	if progress.meter == nil {
 		o.note("already complete: %s", dir)
 	}
+	o.keepWords(dir, inputWords(&o.data, &cfg, &o.device))
 	if o.save.V == "all" {
 		if err := runs.SaveModels(dir, res); err != nil {
 			return err

@@ -111,5 +111,6 @@ func (o *collectOptions) run(context.Context) error {
 	if mixed != "" {
 		o.note("%s", mixed)
 	}
+	o.keepWords(out, run.Plan.Words)
 	return o.printSummary(out, id, sum)
 }

@@ -129,9 +129,9 @@ func (o *submitOptions) submitDry(ctx context.Context, plan batch.Plan, eng batc
 func (o *submitOptions) newPlan(p *sweepPlan) (batch.Plan, error) {
 	id := runs.Identity{
 		Version: version().Version, Data: runs.DescribeData(p.set), Config: p.cfg,
-		Targets: p.targets, Seeds: p.seeds, Budgets: p.budgets, Flags: p.words,
+		Targets: p.targets, Seeds: p.seeds, Budgets: p.budgets,
 	}
-	plan := batch.Plan{Identity: id, Pack: o.pack.V}
+	plan := batch.Plan{Identity: id, Words: p.words, Pack: o.pack.V}
 	if err := id.Check(p.set); err != nil {
 		return plan, err
 	}

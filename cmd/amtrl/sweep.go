@@ -58,7 +58,7 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	defer open.close()
 	choice := open.choice
 	id := runs.NewIdentity(version().Version, p.set, choice, p.cfg)
-	id.Targets, id.Seeds, id.Budgets, id.Flags = p.targets, p.seeds, p.budgets, p.words
+	id.Targets, id.Seeds, id.Budgets = p.targets, p.seeds, p.budgets
 	dir, dev, err := o.folder.open(&o.output, p.set, choice, id, "amtrl-sweeps/")
 	if err != nil || dev == nil {
 		return err
@@ -77,6 +77,7 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	if !progress.started {
 		o.note("already complete: %s", dir)
 	}
+	o.keepWords(dir, p.words)
 	return o.printSummary(dir, id, sum)
 }
 
@@ -110,7 +111,7 @@ type sweepPlan struct {
 	targets []string
 	seeds   []uint64
 	budgets []float64
-	words   []string // for runs.Identity
+	words   []string // for flags.json
 }
 
 func (p *sweepPlan) units() int { return len(p.targets) * len(p.seeds) * max(1, len(p.budgets)) }
