@@ -7,7 +7,7 @@ import (
 )
 
 // learnAlone is the round of a baseline: Target is the ridge regression of the
-// target's samples on their own rows, by leave-one-out, Constant their mean. Nothing
+// target's samples on their own rows, by leave-one-out, or their classifier, Constant their mean. Nothing
 // is drawn and no source is relevant.
 func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
@@ -27,15 +27,26 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 			// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
 			heads = l.atCut(regression.search([]float64{1}, RidgeAuto).heads(rows, u, k), in)
 		}
-		fits := make([]headFit, len(heads))
+		fits, vectors := make([]headFit, len(heads)), make([][]float32, len(heads))
 		for i, h := range heads {
-			fits[i] = h.headFit
-			if err := l.putHead(in.outputs[i], h, means[i]); err != nil {
+			fits[i], vectors[i] = h.headFit, h.vector(means[i])
+			if rec.Method == Constant && l.problem.classifies() {
+				half := 0.5 / float64(len(in.Rows)+1)
+				p := math.Min(math.Max(means[i], half), 1-half)
+				fits[i].classifier = h.vector(math.Log(p / (1 - p)))
+			}
+			if err := l.putHead(in.outputs[i], vectors[i]); err != nil {
 				return nil, err
 			}
 		}
+		if rec.Method == Target && l.problem.classifies() {
+			(&classifier{rows: rows}).fit(in, []float64{1}, fits, vectors, u, k)
+		}
 		return fits, nil
 	})
+	if err == nil {
+		err = l.classify(fit)
+	}
 	if err != nil {
 		return rec, err
 	}

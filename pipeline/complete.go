@@ -65,6 +65,9 @@ func (c Config) Complete(set *dataset.Set) Config {
 				c.Relevance.Kind = Transfer
 			}
 		}
+		if !set.Binary {
+			c.Head.Loss = ""
+		}
 		c.Costs = completeCosts(c.Costs, set, c.SourcesIn(set))
 	}
 	if c.Conv == nil {
@@ -106,6 +109,9 @@ func (c Config) Canonical() Config {
 	}
 	if c.Head.Prior == PriorResidual && c.Representation == ClassLinear && !c.Intercept {
 		c.Head.Prior = PriorSources // the model without intercepts has no delta either
+	}
+	if c.Head.Loss == LossSquared || c.Head.Prior != PriorResidual {
+		c.Head.Loss = ""
 	}
 	if c.Relevance.Kind != MinNorm {
 		c.Relevance.Rcond = -1

@@ -143,7 +143,7 @@ func NewConfig(preset string) (Config, error) {
 		c.Methods = slices.Clone(defaultMethods)
 		c.Allocation.Mix = MixAuto
 		c.ERM = ERM{Lambda: LambdaAuto, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitPath, WarmStart: true}
-		c.Head = Head{Ridge: RidgeAuto, Prior: PriorResidual, Rcond: -1}
+		c.Head = Head{Ridge: RidgeAuto, Prior: PriorResidual, Loss: LossLogistic, Rcond: -1}
 		c.Relevance = Relevance{Kind: RelevanceAuto, Rcond: -1}
 	default:
 		return Config{}, fmt.Errorf("unknown preset %q: expected %s", preset, strings.Join(Presets(), " or "))
@@ -262,6 +262,12 @@ func (h Head) validate() error {
 	}
 	if h.Prior == PriorResidual && h.Ridge == 0 {
 		return fmt.Errorf("head: prior %s with ridge 0, expected a ridge above 0, or %d for leave-one-out", PriorResidual, RidgeAuto)
+	}
+	if h.Loss != "" && h.Loss != LossSquared && h.Loss != LossLogistic {
+		return fmt.Errorf("head: unknown loss %q: expected %s or %s", h.Loss, LossSquared, LossLogistic)
+	}
+	if h.Loss == LossLogistic && h.Prior != PriorResidual {
+		return fmt.Errorf("head: loss %s with prior %s, expected prior %s", LossLogistic, h.Prior, PriorResidual)
 	}
 	return validateRcond("head", h.Rcond)
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -101,7 +102,10 @@ func TestConvPools(t *testing.T) {
 				for c := range p.C {
 					y := dot(z, tensor["target.weight"][c*p.K:(c+1)*p.K]) + tensor["target.bias"][c] +
 						dot(host.InUnits(x), tensor["target.delta"][c*p.D:(c+1)*p.D])
-					byHost[c] = append(byHost[c], float32(tensor["labels.scale"][c]*y))
+					if y *= tensor["labels.scale"][c]; tensor[RidgeHead] != nil {
+						y = 1 / (1 + math.Exp(-y))
+					}
+					byHost[c] = append(byHost[c], float32(y))
 				}
 			}
 			y := make([]float32, len(in.Rows)*p.C)

@@ -18,6 +18,9 @@ type Head struct {
 	// heads that the sources' heads combine to: then w = W nu for the nu that
 	// minimises 1/n ||Z W nu - y||^2 + rho ||nu||^2.
 	Prior string `json:"prior"`
+	// Loss is what the head of a class is fitted by under Prior "residual": LossLogistic, or
+	// LossSquared or nothing. The relevance is measured by a head of squared loss in any case.
+	Loss string `json:"loss,omitempty"`
 	// Rcond is the cut-off of the least squares relative to the largest singular
 	// value; negative selects max(n, K) 2^-52.
 	Rcond float64 `json:"rcond"`
@@ -25,6 +28,12 @@ type Head struct {
 
 // RidgeAuto asks for the ridge to be chosen by leave-one-out.
 const RidgeAuto = -1
+
+// The losses of the head.
+const (
+	LossSquared  = "squared"
+	LossLogistic = "logistic"
+)
 
 // The priors of the head.
 const (
@@ -56,6 +65,9 @@ type headFit struct {
 	// that were fitted together.
 	each  []kernelFit
 	parts []fittedPart
+	// classifier is the head that takes this one's place once the relevance is known, nil
+	// for none.
+	classifier []float32
 }
 
 // fittedPart says how the outputs of a group were fitted.

@@ -18,6 +18,8 @@ type targetRows struct {
 	mean   []float64 // of the rows as they are
 	trace  float64   // t
 	kernel tridiagonal
+	// products are XX'/t where a classifier wanted them.
+	products *mat.Dense
 }
 
 // newTargetRows takes x over.
@@ -28,13 +30,9 @@ func newTargetRows(x *mat.Dense, each []float32) *targetRows {
 		scaleColumn(x, j, 1/float64(s))
 	}
 	t.trace = meanSquareNorm(x)
-	unit := 1.0
-	if t.trace > 0 {
-		unit = 1 / t.trace
-	}
 	p, r := thinQR(x)
 	gram := mat.NewSymDense(min(n, d), nil)
-	gram.SymOuterK(unit, r)
+	gram.SymOuterK(1/t.unit(), r)
 	t.kernel = tridiagonalize(gram)
 	if p != nil {
 		p.Mul(p, t.kernel.q)

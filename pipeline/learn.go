@@ -19,9 +19,13 @@ type Learner struct {
 	queue   backend.Queue
 	model   representation
 	// head has for each output of the target w, K numbers, and behind them the
-	// intercept and delta where there are such.
+	// intercept and delta where there are such, and where all that is a classifier's
+	// the w of the squared loss.
 	head backend.Vector
-	tmp  *backend.Scope
+	// logOdds says that the head's predictions are such, of which a sigmoid makes
+	// probabilities.
+	logOdds bool
+	tmp     *backend.Scope
 	// rows are the target samples of the rounds so far, decomposed once.
 	rows []*targetRows
 	// counts are the labels of each output of the sources in the round, sigma the root
@@ -40,7 +44,7 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 		return nil, err
 	}
 	l := &Learner{problem: p, data: data, queue: queue, tmp: backend.NewScope(queue)}
-	l.head = l.tmp.Vector(backend.Float32, len(p.Target.Tasks)*p.Config.headLen(p.Set.Pools[0].Cols))
+	l.head = l.tmp.Vector(backend.Float32, len(p.Target.Tasks)*(p.Config.headLen(p.Set.Pools[0].Cols)+p.behind()))
 	if err = l.tmp.Err(); err == nil {
 		l.model, err = newRepresentation(queue, &p.Config, p.Set, p.outputs(), p.labelUnits())
 	}
@@ -248,6 +252,9 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		if rec.Uncertainty, err = l.uncertainty(in, &rec, fit, random("uncertainty")); err != nil {
 			return Epoch{}, err
 		}
+	}
+	if err := l.classify(fit); err != nil {
+		return Epoch{}, err
 	}
 	err = l.measure(&rec, in, fit)
 	return rec, err

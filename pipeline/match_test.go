@@ -94,8 +94,12 @@ func TestCut(t *testing.T) {
 	}
 	// The best cut is chosen after the fact: it gains what the noise of a count allows.
 	margin := 1.1*float64(best) + 4*math.Sqrt(float64(best))
-	if got := errors(cut(f, y)); float64(got) > margin || errors(0.5) < 2*best {
-		t.Errorf("the cut at %g makes %d errors, the best %d, 0.5 %d", cut(f, y), got, best, errors(0.5))
+	slope, cut := discriminant(f, y)
+	if got := errors(cut); float64(got) > margin || errors(0.5) < 2*best {
+		t.Errorf("the cut at %g makes %d errors, the best %d, 0.5 %d", cut, got, best, errors(0.5))
+	}
+	if want := 0.25 / (0.08 * 0.08); !near(slope/want, 1, 0.1) {
+		t.Errorf("the slope is %g, want %g", slope, want)
 	}
 	for what, c := range map[string][2][]float64{
 		"one class":      {{0, 1, 2}, {1, 1, 1}},
@@ -103,8 +107,8 @@ func TestCut(t *testing.T) {
 		"wrong way":      {{1, 1.5, 0, 0.5}, {0, 0, 1, 1}},
 		"nothing at all": {nil, nil},
 	} {
-		if got := cut(c[0], c[1]); got != 0.5 {
-			t.Errorf("%s: %g, want 0.5", what, got)
+		if slope, cut := discriminant(c[0], c[1]); slope != 0 || cut != 0.5 {
+			t.Errorf("%s: slope %g and cut %g, want 0 and 0.5", what, slope, cut)
 		}
 	}
 }

@@ -14,19 +14,25 @@ type Tensor struct {
 	Data  []float32
 }
 
+// RidgeHead names the tensor of the target's head by squared loss (C by K), which the
+// relevance is measured by, where target.weight is that of a classifier and predicts log-odds.
+const RidgeHead = "target.ridge"
+
 // Tensors are the parameters of a state by name: those of the representation,
 // the heads W' of the T outputs of the sources (T by K) as sources.weight, those of
 // the C outputs of the target (C by K) as target.weight. With intercepts there are
 // the sources' as sources.bias (T), the target's as target.bias (C) and target.delta
 // (C by d), and the units: the predictions for a row x are
 // labels.scale (target.weight B'z + target.delta z + target.bias), z = (x - centre) / scale,
-// with labels.scale (C) for each output and representation.scale one number or d.
+// with labels.scale (C) for each output and representation.scale one number or d. Where
+// there is target.ridge these are the log-odds of a class.
 func (l *Learner) Tensors(st State) []Tensor {
 	k, outputs := l.problem.Config.K, len(l.problem.Target.Tasks)
-	var weight, bias, delta []float32
-	size := len(st.Head) / outputs
+	var weight, bias, delta, ridge []float32
+	size := len(st.Head)/outputs - l.problem.behind()
 	for c := range outputs {
-		h := st.Head[c*size : (c+1)*size]
+		h := st.Head[c*(size+l.problem.behind()):][:size+l.problem.behind()]
+		h, ridge = h[:size], append(ridge, h[size:]...)
 		weight = append(weight, h[:k]...)
 		if size > k {
 			bias, delta = append(bias, h[k]), append(delta, h[k+1:]...)
@@ -47,6 +53,9 @@ func (l *Learner) Tensors(st State) []Tensor {
 	if d := size - k - 1; d > 0 {
 		out = append(out, Tensor{"target.delta", []int{outputs, d}, delta})
 	}
+	if ridge != nil {
+		out = append(out, Tensor{RidgeHead, []int{outputs, k}, ridge})
+	}
 	return out
 }
 
@@ -61,8 +70,8 @@ type Model struct {
 	TargetOutputs []string
 	// K is the width of the representation.
 	K int
-	// Heads is W' (T by K for T outputs of the sources), Head is w (K), for each output of
-	// the target in turn.
+	// Heads is W' (T by K for T outputs of the sources), Head is the w (K) that the
+	// relevance is measured by, for each output of the target in turn.
 	Heads, Head []float32
 	// Representation is B' (K by D) for the linear class, else nil.
 	D              int

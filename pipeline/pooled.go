@@ -22,6 +22,7 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 	if err := l.queue.Fill(l.head, 0); err != nil {
 		return rec, err
 	}
+	l.logOdds = l.problem.classifies()
 	p, fit := l.problem, headFit{}
 	for i, group := range p.columnGroups() {
 		rows, y := p.pooledRows(in.Sources, group)
@@ -47,7 +48,11 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 				h.intercept -= v * beta.At(f, j)
 				h.delta[f] = float32(u.scale * beta.At(f, j))
 			}
-			if err := l.putHead(c, h, means[j]); err != nil {
+			v := h.vector(means[j])
+			if p.classifies() {
+				v = asLogOdds(v, p.Config.K)
+			}
+			if err := l.putHead(c, v); err != nil {
 				return rec, err
 			}
 		}

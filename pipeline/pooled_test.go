@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -67,6 +68,9 @@ func TestPooled(t *testing.T) {
 				v := mean
 				for j, f := range features(set, target, int(row)) {
 					v += (f - centre[j]) * beta[j]
+				}
+				if classes {
+					v = 1 / (1 + math.Exp(2-4*v))
 				}
 				want = append(want, v)
 			}

@@ -48,9 +48,16 @@ func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 	}
 	for i, v := range y {
 		c := i % p.C
-		y[i] = float32(float64(p.unit[c]) * (float64(v) + p.bias[c]))
+		y[i] = p.output(float64(p.unit[c]) * (float64(v) + p.bias[c]))
 	}
 	return nil
+}
+
+func (p *Predictor) output(y float64) float32 {
+	if p.logOdds {
+		y = sigmoid(y)
+	}
+	return float32(y)
 }
 
 // Embed writes phi of rows, of D features each, to z, N by K.

@@ -31,6 +31,9 @@ type Predictor struct {
 
 	offset []float64 // C, of the linear class: bias - direct centre
 
+	// logOdds says that the outputs are such, of which a sigmoid makes probabilities.
+	logOdds bool
+
 	host []float32
 	sums []float64
 }
@@ -68,6 +71,7 @@ func (p *Predictor) load(named map[string]Tensor, height, width int) error {
 		return fmt.Errorf("target.weight: expected a matrix of at most %d columns, found shape %v", MaxK, head.Shape)
 	}
 	p.C, p.K = head.Shape[0], head.Shape[1]
+	_, p.logOdds = named[RidgeHead]
 	phi, linear := named["representation.weight"]
 	if linear {
 		if len(phi.Shape) != 2 || phi.Shape[0] != p.K || phi.Shape[1] < 1 || len(phi.Data) != p.K*phi.Shape[1] {

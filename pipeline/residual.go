@@ -113,15 +113,21 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 			w.Add(&w, mean)
 		}
 		fits, own := make([]headFit, len(in.outputs)), ownPart(rows, product(phi, &w), fit)
+		vectors := make([][]float32, len(fits))
 		for i, h := range l.atCut(fit.heads(rows, u, k), in) {
 			fits[i] = h.headFit
 			fits[i].Rank, fits[i].Own, fits[i].ToMean, fits[i].each = rank, own, toMean, regression.each
 			for j := range k {
 				h.w[j] = float32(w.At(j, i))
 			}
-			if err := l.putHead(in.outputs[i], h, means[i]+w.At(k, i)); err != nil {
+			vectors[i] = h.vector(means[i] + w.At(k, i))
+			if err := l.putHead(in.outputs[i], vectors[i]); err != nil {
 				return nil, err
 			}
+		}
+		if l.problem.classifies() {
+			c := &classifier{rows: rows, phi: phi, root: root, unit: regression.unit, mean: prior.mean(prior.heads, in.outputs)}
+			c.fit(in, kappas, fits, vectors, u, k)
 		}
 		return fits, nil
 	}, nil
@@ -204,11 +210,15 @@ func ownPart(rows *targetRows, shared *mat.Dense, fit kernelFit) float64 {
 	return o / (o + s)
 }
 
-// cut returns the prediction at which the classes of 0/1 labels y are equally likely,
-// where predictions f that were made without the row are normal in each class with one
-// variance: (m_0 + m_1)/2 + s^2/(m_1 - m_0) log(n_0/n_1) (linear discriminant analysis;
-// Hastie, Tibshirani and Friedman 2009, section 4.3). It is 0.5 where they say nothing.
-func cut(f, y []float64) float64 {
+// discriminant returns what predictions f say of the class of rows with 0/1 labels y,
+// where those that were made without the row are normal in each class with one variance:
+// the log-odds slope (f - cut) with
+//
+//	slope = (m_1 - m_0)/s^2,  cut = (m_0 + m_1)/2 + s^2/(m_1 - m_0) log(n_0/n_1)
+//
+// (linear discriminant analysis; Hastie, Tibshirani and Friedman 2009, section 4.3). It is 0
+// and 0.5 where they say nothing.
+func discriminant(f, y []float64) (slope, cut float64) {
 	var n, mean, square [2]float64
 	for i, v := range f {
 		c := 0
@@ -220,7 +230,7 @@ func cut(f, y []float64) float64 {
 		square[c] += v * v
 	}
 	if n[0] < 2 || n[1] < 2 {
-		return 0.5
+		return 0, 0.5
 	}
 	variance := 0.0
 	for c := range n {
@@ -229,17 +239,17 @@ func cut(f, y []float64) float64 {
 	}
 	variance /= n[0] + n[1] - 2
 	gap := mean[1] - mean[0]
-	if !(gap > 0) {
-		return 0.5
+	if !(gap > 0 && variance > 0) {
+		return 0, 0.5
 	}
-	return (mean[0]+mean[1])/2 + variance/gap*math.Log(n[0]/n[1])
+	return gap / variance, (mean[0]+mean[1])/2 + variance/gap*math.Log(n[0]/n[1])
 }
 
 // atCut moves the head of a target with one output of 0 and 1 so that its cut is at
 // 0.5, and its leave-one-out residuals with it. Of several classes the largest
-// prediction counts.
+// prediction counts, and a classifier has its own cut.
 func (l *Learner) atCut(heads []headVector, in labelGroup) []headVector {
-	if !l.problem.Set.Binary || len(l.problem.Target.Tasks) > 1 {
+	if !l.problem.Set.Binary || l.problem.classifies() || len(l.problem.Target.Tasks) > 1 {
 		return heads
 	}
 	predicted, labels := make([]float64, len(in.Y)), make([]float64, len(in.Y))
@@ -247,17 +257,22 @@ func (l *Learner) atCut(heads []headVector, in labelGroup) []headVector {
 		labels[i] = float64(v)
 		predicted[i] = labels[i] - heads[0].residuals[i]
 	}
-	by := 0.5 - cut(predicted, labels)
+	_, cut := discriminant(predicted, labels)
+	by := 0.5 - cut
 	heads[0].intercept += by
 	floats.AddConst(-by, heads[0].residuals)
 	return heads
 }
 
-// putHead uploads the head of an output with the rest of its intercept.
-func (l *Learner) putHead(output int, h headVector, intercept float64) error {
-	v := slices.Concat(h.w, []float32{float32(intercept + h.intercept)}, h.delta)
+// putHead uploads the head of an output.
+func (l *Learner) putHead(output int, v []float32) error {
 	to := l.headOf(output)
 	return backend.Put(l.queue, to.Buf, to.Off, v)
+}
+
+// vector is the head with the rest of its intercept.
+func (h headVector) vector(intercept float64) []float32 {
+	return slices.Concat(h.w, []float32{float32(intercept + h.intercept)}, h.delta)
 }
 
 // targetRows decomposes rows of the target's pool, or remembers them.

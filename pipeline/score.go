@@ -147,7 +147,11 @@ func (l *Learner) predictionsOf(s backend.Samples, u units) ([][]float32, error)
 				return nil, err
 			}
 			for j, v := range pred[i] {
-				pred[i][j] = float32(u.labelOf(column) * (float64(v) + float64(intercept[0]) + own[j]))
+				y := u.labelOf(column) * (float64(v) + float64(intercept[0]) + own[j])
+				if l.logOdds {
+					y = sigmoid(y)
+				}
+				pred[i][j] = float32(y)
 			}
 		}
 	}

@@ -11,7 +11,8 @@ type State struct {
 	// the last round, Optimiser what its fit left for the next beside them.
 	Theta, Optimiser []float32
 	// Head is the target's head after the last round: for each output w, K numbers,
-	// and the intercept and delta where the model has such.
+	// and the intercept and delta where the model has such; behind a classifier is the w
+	// that the relevance was measured by.
 	Head []float32
 }
 

@@ -10,7 +10,22 @@ import (
 // headOf views the head of an output of the target.
 func (l *Learner) headOf(output int) backend.Vector {
 	n := l.head.Len / len(l.problem.Target.Tasks)
-	return section(l.head, output*n, n)
+	return section(l.head, output*n, n-l.problem.behind())
+}
+
+// ridgeOf views, where there is a classifier in the place of the head, the w that the
+// relevance was measured by.
+func (l *Learner) ridgeOf(output int) backend.Vector {
+	head := l.headOf(output)
+	return section(l.head, head.Off-l.head.Off+head.Len, l.problem.behind())
+}
+
+// behind is the number of elements behind the head of each output.
+func (p *Problem) behind() int {
+	if p.classifies() {
+		return p.Config.K
+	}
+	return 0
 }
 
 // fitHead fits the target's head (eq. 2).
@@ -53,6 +68,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 	if err != nil {
 		return headFit{}, err
 	}
+	l.logOdds = false
 	if err := l.queue.Fill(l.head, 0); err != nil { // methods differ in what parts of it they have
 		return headFit{}, err
 	}

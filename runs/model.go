@@ -148,6 +148,9 @@ func decodeModel(raw []byte) (*pipeline.Model, error) {
 	}
 	weight, linear := named["representation.weight"]
 	m.Representation, m.Heads, m.Head = weight.Data, named["sources.weight"].Data, named["target.weight"].Data
+	if ridge, there := named[pipeline.RidgeHead]; there {
+		m.Head = ridge.Data
+	}
 	phi, heads := weight.Shape, named["sources.weight"].Shape
 	switch {
 	case !anyPhi:

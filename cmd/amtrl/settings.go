@@ -34,15 +34,16 @@ type auto float64
 
 // The kinds that settings belong to.
 var (
-	inTheory  = &condition{"--schedule theory", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleTheory }}
-	inBudget  = &condition{"--schedule budget", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleBudget }}
-	hasFloor  = &condition{"--schedule paper or budget", func(c *config) bool { return c.Schedule.Kind != pipeline.ScheduleTheory }}
-	isLinear  = &condition{"--representation linear", func(c *config) bool { return c.Representation == pipeline.ClassLinear }}
-	isScaled  = &condition{"--intercept", func(c *config) bool { return c.Intercept }}
-	isConv    = &condition{"--representation conv", func(c *config) bool { return c.Representation == pipeline.ClassConv }}
-	isMinNorm = &condition{"--relevance minnorm", func(c *config) bool { return c.Relevance.Kind == pipeline.MinNorm }}
-	isRidge   = &condition{"--relevance ridge", func(c *config) bool { return c.Relevance.Kind == pipeline.Ridge }}
-	isL1      = &condition{"--relevance l1", func(c *config) bool { return c.Relevance.Kind == pipeline.L1 }}
+	inTheory   = &condition{"--schedule theory", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleTheory }}
+	inBudget   = &condition{"--schedule budget", func(c *config) bool { return c.Schedule.Kind == pipeline.ScheduleBudget }}
+	hasFloor   = &condition{"--schedule paper or budget", func(c *config) bool { return c.Schedule.Kind != pipeline.ScheduleTheory }}
+	isLinear   = &condition{"--representation linear", func(c *config) bool { return c.Representation == pipeline.ClassLinear }}
+	isScaled   = &condition{"--intercept", func(c *config) bool { return c.Intercept }}
+	isConv     = &condition{"--representation conv", func(c *config) bool { return c.Representation == pipeline.ClassConv }}
+	isMinNorm  = &condition{"--relevance minnorm", func(c *config) bool { return c.Relevance.Kind == pipeline.MinNorm }}
+	isRidge    = &condition{"--relevance ridge", func(c *config) bool { return c.Relevance.Kind == pipeline.Ridge }}
+	isResidual = &condition{"--prior residual", func(c *config) bool { return c.Head.Prior == pipeline.PriorResidual }}
+	isL1       = &condition{"--relevance l1", func(c *config) bool { return c.Relevance.Kind == pipeline.L1 }}
 )
 
 // The settings are every field of the configuration except the seed, the costs
@@ -97,6 +98,8 @@ var (
 			func(c *config) any { return (*auto)(&c.Head.Ridge) }, nil},
 		{"prior", "what the head's ridge shrinks towards: identity (0), sources (what their heads combine to) or residual (also the own rows)",
 			func(c *config) any { return &c.Head.Prior }, nil},
+		{"head-loss", "prior residual: what the head of a class is fitted by: logistic or squared",
+			func(c *config) any { return &c.Head.Loss }, isResidual},
 		{"head-rcond", "cut-off of the head's singular values; auto is the rounding level",
 			func(c *config) any { return (*auto)(&c.Head.Rcond) }, nil},
 	}
