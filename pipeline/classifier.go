@@ -34,24 +34,6 @@ type classifier struct {
 	a         *mat.Dense // A, once it is wanted
 }
 
-// unit is t, or 1 where the rows are all the same.
-func (t *targetRows) unit() float64 {
-	if t.trace > 0 {
-		return t.trace
-	}
-	return 1
-}
-
-// gram is XX'/t, which all heads of a method share.
-func (t *targetRows) gram() *mat.Dense {
-	if t.products == nil {
-		n, _ := t.x.Dims()
-		t.products = mat.NewDense(n, n, nil)
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1/t.unit(), t.x.RawMatrix(), t.x.RawMatrix(), 0, t.products.RawMatrix())
-	}
-	return t.products
-}
-
 // kernel is (A A'/s + kappa X X'/t) / (1 + kappa).
 func (c *classifier) kernel(kappa float64) kernelMatrix {
 	n, d := c.rows.x.Dims()

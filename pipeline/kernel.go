@@ -3,6 +3,8 @@ package pipeline
 import (
 	"errors"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
@@ -39,6 +41,24 @@ func newTargetRows(x *mat.Dense, each []float32) *targetRows {
 		t.kernel.q = p
 	}
 	return t
+}
+
+// unit is t, or 1 where the rows are all the same.
+func (t *targetRows) unit() float64 {
+	if t.trace > 0 {
+		return t.trace
+	}
+	return 1
+}
+
+// gram is XX'/t, which all heads of a method share.
+func (t *targetRows) gram() *mat.Dense {
+	if t.products == nil {
+		n, _ := t.x.Dims()
+		t.products = mat.NewDense(n, n, nil)
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1/t.unit(), t.x.RawMatrix(), t.x.RawMatrix(), 0, t.products.RawMatrix())
+	}
+	return t.products
 }
 
 // orthonormalize makes columns orthonormal to rounding that are so by a millionth: what

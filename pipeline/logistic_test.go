@@ -80,7 +80,8 @@ func TestLogistic(t *testing.T) {
 			for j, row := range keep(indices(n)) {
 				small.SetRow(j, keep(gram.RawRowView(int(row))))
 			}
-			left := (&logistic{kernel: kernelMatrix{g: small}, free: mat.NewDense(n-1, 1, slices.Repeat([]float64{1}, n-1)), y: keep(r.y)}).fit(lambda, nil)
+			one := mat.NewDense(n-1, 1, slices.Repeat([]float64{1}, n-1))
+			left := (&logistic{kernel: kernelMatrix{g: small}, free: one, y: keep(r.y)}).fit(lambda, nil)
 			want := left.b[0]
 			for j, a := range left.alpha {
 				want += a * keep(gram.RawRowView(i))[j]
