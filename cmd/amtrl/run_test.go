@@ -87,11 +87,10 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	nu := filepath.Join(dir, "nu.csv")
 	must.Do(t, os.WriteFile(nu, []byte("source,nu\nfog_1,0.5\n"), 0o644))
 	args := []string{"run", "--digits", "700", "--dry-run", "--json", "--preset", "paper", "--methods", "active, known", "--k", "7",
-		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2", "--prior",
-		"sources", "--head-rcond", "0.01",
-		"--relevance", "l1", "--l1", "0.5"}
+		"--target-samples", "11", "--include-target", "--seed", "5", "--epochs", "3", "--warm-start", "--ridge", "2",
+		"--head-rcond", "0.01", "--relevance", "l1", "--l1", "0.5"}
 	erm := []string{"--lambda", "0.125", "--iterations", "9", "--tolerance", "0.5", "--history", "4", "--init", "moments",
-		"--intercept", "--scaling", "none"}
+		"--intercept", "--scaling", "none", "--prior", "sources"}
 	plan := func(more ...string) dryRunResult {
 		t.Helper()
 		return amtrltest.JSON[dryRunResult](t, succeed(t, dir, slices.Concat(args, more)...))
@@ -100,7 +99,8 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 	theory := plan(append(erm, "--sources", "pools", "--schedule", "theory", "--delta", "0.2", "--r", "2",
 		"--sigma-min", "0.5", "--beta", "3")...)
 	paper := plan(append(erm, "--allocation", "l1", "--mix", "0.25", "--costs", costs, "--nu", nu)...)
-	conv := plan("--allocation", "l1", "--mix", "0.25", "--costs", costs, "--representation", "conv", "--channels", "4, 5", "--passes", "3",
+	conv := plan("--prior", "residual", "--head-loss", "logistic",
+		"--allocation", "l1", "--mix", "0.25", "--costs", costs, "--representation", "conv", "--channels", "4, 5", "--passes", "3",
 		"--digits", "700", "--nu", nu, "--batch", "17", "--rate", "0.25", "--decay", "0.5", "--validation", "0.125", "--patience", "2")
 	want := pipeline.Config{
 		Preset: "paper", Methods: []string{"active", "known"}, Representation: "linear", K: 7, TargetSamples: 11, IncludeTarget: true,
@@ -119,6 +119,7 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 
 	inConv := want
 	inConv.Representation, inConv.Intercept, inConv.Scaling, inConv.ERM = "conv", false, "", pipeline.ERM{}
+	inConv.Head.Prior, inConv.Head.Loss = "residual", "logistic"
 	inConv.Nu = map[string]float64{"fog_1": 0.5}
 	inConv.Conv = &pipeline.Conv{Channels: []int{4, 5}, Passes: 3, Batch: 17, Rate: 0.25, Decay: 0.5, Validation: 0.125,
 		Patience: 2, WarmStart: true}
