@@ -64,7 +64,8 @@ func (c *classifier) kernel(kappa float64) kernelMatrix {
 
 // fit adds to fits, whose heads by squared loss are ridge, the classifier of each output,
 // with its residuals in place of those of the squared loss. An output whose rows are all of
-// one class has none but the intercept.
+// one class has none but the intercept. LeaveOneOut stays that of the squared loss, by which
+// methods are compared: with few samples it tells them apart better than the probabilities do.
 //
 // What it predicts are log-odds.
 func (c *classifier) fit(in labelGroup, kappas []float64, fits []headFit, ridge [][]float32, u units, k int) {
@@ -207,11 +208,9 @@ func (f *headFit) use(own []float32, left []float64, ridge []float32, y []float6
 	} else {
 		odds = left
 	}
-	f.LeaveOneOut, f.residuals = 0, make([]float64, len(y))
+	f.residuals = make([]float64, len(y))
 	for i, v := range y {
-		e := v - sigmoid(odds[i])
-		f.LeaveOneOut += e * e / float64(len(y))
-		f.residuals[i] = e
+		f.residuals[i] = v - sigmoid(odds[i])
 	}
 }
 

@@ -22,7 +22,8 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 	if err := l.queue.Fill(l.head, 0); err != nil {
 		return rec, err
 	}
-	l.logOdds = l.problem.classifies()
+	l.logOdds = false
+	var heads []func() error // as log-odds
 	p, fit := l.problem, headFit{}
 	for i, group := range p.columnGroups() {
 		rows, y := p.pooledRows(in.Sources, group)
@@ -49,9 +50,7 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 				h.delta[f] = float32(u.scale * beta.At(f, j))
 			}
 			v := h.vector(means[j])
-			if p.classifies() {
-				v = asLogOdds(v, p.Config.K)
-			}
+			heads = append(heads, func() error { return l.putHead(c, asLogOdds(v, p.Config.K)) })
 			if err := l.putHead(c, v); err != nil {
 				return rec, err
 			}
@@ -75,6 +74,16 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 		sum /= float64(max(1, n) * len(columns))
 		fit.Loss += sum
 		fit.LeaveOneOut += label * label * sum
+	}
+	if l.logOdds = p.classifies(); l.logOdds {
+		for _, put := range heads {
+			if err := put(); err != nil {
+				return rec, err
+			}
+		}
+		if fit.left, err = l.predictions(in.Target.Rows, u); err != nil {
+			return rec, err
+		}
 	}
 	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
