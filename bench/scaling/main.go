@@ -263,6 +263,7 @@ func learn(device backend.Device, set *dataset.Set, scaling string, errs map[str
 	}
 	cfg.Scaling, cfg.K, cfg.TargetSamples = scaling, 10, 60
 	cfg.Methods = []string{pipeline.Active, pipeline.Uniform, pipeline.Target}
+	cfg.Head.Loss = pipeline.LossSquared
 	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 3, Floor: 10, Budget: 1500}
 	data, err := pipeline.NewResident(device, set)
 	if err != nil {
