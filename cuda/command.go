@@ -160,7 +160,7 @@ func (q *queue) fetch(p *plan) error {
 		p.write(all)
 		return nil
 	}
-	return q.collect(from, int(p.outputs), p.write)
+	return q.receive(from, int(p.outputs), p.write)
 }
 
 func (p *plan) write(from []byte) {

@@ -97,18 +97,15 @@ func (q *queue) pin(s *slot) error {
 // solve; a queue that waits for more than that can sleep.
 var spinFor = 200 * time.Microsecond
 
-// looks is how often a wait looks at a flag before it asks the driver once, which takes
-// a lock that other queues need too: a few microseconds.
+// looks is how often a wait looks at a flag, within microseconds, before it asks the driver
+// once, which says whether the work failed.
 const looks = 4096
 
 // spin reports whether the queue's work was done soon. flag, where there is one, is set
 // by the last of it.
 func (q *queue) spin(flag *uint32) (bool, error) {
 	for start := time.Now(); time.Since(start) < spinFor; {
-		for range looks {
-			if flag == nil {
-				break
-			}
+		for i := 0; flag != nil && i < looks; i++ {
 			if atomic.LoadUint32(flag) != 0 {
 				return true, nil
 			}
@@ -214,17 +211,17 @@ func (q *queue) pull(src nv.DevicePtr, n int, use func(from []byte)) error {
 	return err
 }
 
-// collect waits for the queue's work and hands n bytes to use. A kernel writes them to
+// receive waits for the queue's work and hands n bytes to use. A kernel writes them to
 // pinned memory, which has the same address on the device (CUDA Driver API, "Unified
 // Addressing"), with a flag behind them, so that the wait needs no copy engine and the
 // driver only now and then.
-func (q *queue) collect(src nv.DevicePtr, n int, use func(from []byte)) error {
-	if n > maxPublished {
-		return q.pull(src, n, use)
-	}
-	mem, err := q.reserve(n + apart)
-	if err != nil {
-		return err
+func (q *queue) receive(src nv.DevicePtr, n int, use func(from []byte)) error {
+	var mem []byte
+	if n <= maxPublished {
+		var err error
+		if mem, err = q.reserve(n + apart); err != nil {
+			return err
+		}
 	}
 	if mem == nil {
 		return q.pull(src, n, use)
@@ -242,8 +239,8 @@ func (q *queue) collect(src nv.DevicePtr, n int, use func(from []byte)) error {
 	return e.err
 }
 
-// maxPublished bounds what a kernel of one block writes to the host; the copy engine is
-// faster at more.
+// maxPublished bounds what a kernel of one block writes to the host; more is the copy
+// engine's.
 const maxPublished = 16 << 10
 
 // unpin frees the slots, once the lane's work is done.

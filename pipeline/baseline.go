@@ -7,8 +7,8 @@ import (
 )
 
 // learnAlone is the round of a baseline: Target is the ridge regression of the
-// target's samples on their own rows, by leave-one-out, or their classifier, Constant their mean. Nothing
-// is drawn and no source is relevant.
+// target's samples on their own rows, by leave-one-out, or for classes the classifier on
+// these, Constant their mean. Nothing is drawn and no source is relevant.
 func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -31,9 +31,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 		for i, h := range heads {
 			fits[i], vectors[i] = h.headFit, h.vector(means[i])
 			if rec.Method == Constant && l.problem.classifies() {
-				half := 0.5 / float64(len(in.Rows)+1)
-				p := math.Min(math.Max(means[i], half), 1-half)
-				fits[i].classifier = h.vector(math.Log(p / (1 - p)))
+				fits[i].classifier = h.vector(logOdds(means[i], len(in.Rows)))
 			}
 			if err := l.putHead(in.outputs[i], vectors[i]); err != nil {
 				return nil, err

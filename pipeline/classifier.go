@@ -83,8 +83,8 @@ func (c *classifier) fit(in labelGroup, kappas []float64, fits []headFit, ridge 
 // for which first is a guess, and at a lambda of its own.
 func (c *classifier) regress(in labelGroup, kappas []float64, first float64, outputs int) ([]logistic, []*logisticFit, float64) {
 	n, said := len(in.Rows), product(c.phi, c.mean)
-	regressions, at := make([]logistic, outputs), make([]float64, outputs)
-	best, chosen, least := make([]*logisticFit, outputs), first, math.Inf(1)
+	regressions, best := make([]logistic, outputs), make([]*logisticFit, outputs)
+	chosen, least := first, math.Inf(1)
 	for i := range regressions {
 		r := logistic{free: freeColumns(said, n, i), y: make([]float64, n)}
 		for row := range n {
@@ -92,8 +92,7 @@ func (c *classifier) regress(in labelGroup, kappas []float64, first float64, out
 				r.y[row] = 1
 			}
 		}
-		regressions[i], at[i] = r, -1
-		if r.oneClass() {
+		if regressions[i] = r; r.oneClass() {
 			best[i] = r.constant()
 		}
 	}
@@ -108,9 +107,9 @@ func (c *classifier) regress(in labelGroup, kappas []float64, first float64, out
 			}
 			r.kernel = kernel
 			if downhill {
-				found[i] = r.search(at[i], best[i])
+				found[i] = r.search(best[i])
 			} else {
-				found[i] = r.fit(math.Pow(10, at[i]), best[i])
+				found[i] = r.fit(best[i].start(), best[i])
 			}
 			if found[i] == nil {
 				return false
@@ -121,11 +120,6 @@ func (c *classifier) regress(in labelGroup, kappas []float64, first float64, out
 			return false
 		}
 		best, chosen, least = found, kappa, sum
-		for i := range regressions {
-			if !regressions[i].oneClass() {
-				at[i] = math.Log10(best[i].lambda)
-			}
-		}
 		return true
 	}
 	take(first, true)
@@ -253,9 +247,6 @@ func (l *Learner) classify(fit headFit) error {
 			to, ridge := l.headOf(part.outputs[i]), l.ridgeOf(part.outputs[i])
 			if err := l.queue.Copy(ridge, section(to, 0, ridge.Len)); err != nil {
 				return err
-			}
-			if f.classifier == nil {
-				continue
 			}
 			if err := backend.Put(l.queue, to.Buf, to.Off, f.classifier); err != nil {
 				return err

@@ -26,8 +26,8 @@ type objective interface {
 // the inner products of its rows, which the host keeps. A trial computes, next to
 // the objective and its gradient, the pair that it would add and the inner
 // products of that pair, so that a step that is accepted costs no further
-// transfer: an iteration is one program, one wait and one transfer back for each
-// evaluation.
+// transfer: an iteration is two copies that keep a pair, and one program, one wait and
+// one transfer back for each evaluation.
 type lbfgs struct {
 	b     backend.Queue
 	f     objective

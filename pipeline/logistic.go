@@ -4,7 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -38,13 +41,21 @@ func (r *logistic) oneClass() bool {
 	return slices.Min(r.y) == slices.Max(r.y)
 }
 
-// constant is the fit to labels of one class: the log-odds of half a row of the other.
+// constant is the fit to labels of one class.
 func (r *logistic) constant() *logisticFit {
 	n, q := r.free.Dims()
-	f := 2 * math.Log(float64(2*n+1)) * (r.y[0] - 0.5)
-	fit := &logisticFit{alpha: make([]float64, n), b: make([]float64, q), f: slices.Repeat([]float64{f}, n)}
-	fit.b[0], fit.left = f, fit.f
+	fit := &logisticFit{alpha: make([]float64, n), b: make([]float64, q)}
+	fit.b[0] = logOdds(r.y[0], n)
+	fit.left = slices.Repeat(fit.b[:1], n)
 	return fit
+}
+
+// logOdds are those of a class that is a part p of n rows, with half a row of either class
+// where there is none.
+func logOdds(p float64, n int) float64 {
+	half := 0.5 / float64(n+1)
+	p = math.Min(math.Max(p, half), 1-half)
+	return math.Log(p / (1 - p))
 }
 
 const (
@@ -148,11 +159,11 @@ func (k kernelMatrix) mulVec(v []float64) *mat.VecDense {
 // or with Y = W^1/2 Z by those of Y'Y + lambda I, where M^-1 = (I - Y (Y'Y + lambda I)^-1 Y')/lambda.
 type weighted struct {
 	lambda float64
-	root   []float64 // w^1/2
-	factor lowerTriangle
-	y      *mat.Dense // Y, nil for the former
-	onFree *mat.Dense // C^-1 U
-	inner  *mat.Dense // (U'C^-1 U)^-1
+	root   []float64         // w^1/2
+	factor blas64.Triangular // R with R'R
+	y      *mat.Dense        // Y, nil for the former
+	onFree *mat.Dense        // C^-1 U
+	inner  *mat.Dense        // (U'C^-1 U)^-1
 }
 
 // weigh is nil where rounding makes a system singular.
@@ -163,25 +174,26 @@ func (r *logistic) weigh(fit *logisticFit) *weighted {
 		p := sigmoid(f)
 		s.root[i] = math.Sqrt(math.Max(p*(1-p), leastWeight))
 	}
-	var m *mat.Dense
+	var m *mat.SymDense
 	if r.kernel.g != nil {
-		m = mat.NewDense(n, n, nil)
-		for i := range n {
-			row, from := m.RawRowView(i)[:i+1], r.kernel.g.RawRowView(i)
-			for j := range row {
-				row[j] = s.root[i] * s.root[j] * from[j]
-			}
+		both := mat.DenseCopyOf(r.kernel.g)
+		scaleRows(both, s.root)
+		for i := range n { // of which the upper triangle is read
+			floats.Mul(both.RawRowView(i)[i:], s.root[i:])
 		}
+		m = mat.NewSymDense(n, both.RawMatrix().Data)
 	} else {
-		s.y, m = mat.DenseCopyOf(r.kernel.z), new(mat.Dense)
+		s.y = mat.DenseCopyOf(r.kernel.z)
 		scaleRows(s.y, s.root)
-		m.Mul(s.y.T(), s.y)
+		var both mat.Dense
+		both.Mul(s.y.T(), s.y)
+		m = mat.NewSymDense(both.RawMatrix().Rows, both.RawMatrix().Data)
 	}
-	for i := range m.RawMatrix().Rows {
-		m.Set(i, i, m.At(i, i)+fit.lambda)
+	for i := range m.SymmetricDim() {
+		m.SetSym(i, i, m.At(i, i)+fit.lambda)
 	}
 	var ok bool
-	if s.factor, ok = cholesky(m); !ok {
+	if s.factor, ok = lapack64.Potrf(m.RawSymmetric()); !ok {
 		return nil
 	}
 	s.onFree = mat.DenseCopyOf(r.free)
@@ -206,11 +218,11 @@ func scaleRows(v *mat.Dense, by []float64) {
 func (s *weighted) divide(v *mat.Dense) {
 	scaleRows(v, s.root)
 	if s.y == nil {
-		s.factor.solve(v)
+		s.solve(v)
 	} else {
 		var inner, part mat.Dense
 		inner.Mul(s.y.T(), v)
-		s.factor.solve(&inner)
+		s.solve(&inner)
 		part.Mul(s.y, &inner)
 		v.Sub(v, &part)
 		v.Scale(1/s.lambda, v)
@@ -218,24 +230,33 @@ func (s *weighted) divide(v *mat.Dense) {
 	scaleRows(v, s.root)
 }
 
-// diagonal is that of C^-1.
+// solve overwrites the columns of v with M^-1 v. They are few, and each by itself is faster
+// than all of them by Trsm.
+func (s *weighted) solve(v *mat.Dense) {
+	_, columns := v.Dims()
+	for j := range columns {
+		x := blas64.Vector{N: s.factor.N, Inc: 1, Data: mat.Col(nil, j, v)}
+		blas64.Trsv(blas.Trans, s.factor, x)
+		blas64.Trsv(blas.NoTrans, s.factor, x)
+		v.SetCol(j, x.Data)
+	}
+}
+
+// diagonal is that of C^-1: with M = R'R that of M^-1 are the squared norms of the rows of
+// R^-1. It overwrites R.
 func (s *weighted) diagonal() []float64 {
-	d, inverse := make([]float64, len(s.root)), s.factor.inverse()
-	if s.y == nil {
-		for i := range d {
-			for j, v := range inverse.RawRowView(i)[:i+1] {
-				d[j] += v * v
-			}
-		}
-	} else {
-		var part mat.Dense
-		part.Mul(s.y, inverse.T())
-		for i := range d {
-			row := part.RawRowView(i)
-			d[i] = (1 - dot(row, row)) / s.lambda
-		}
+	lapack64.Trtri(s.factor)
+	var inverse mat.TriDense
+	inverse.SetRawTriangular(s.factor)
+	d, rows := make([]float64, len(s.root)), mat.DenseCopyOf(&inverse)
+	if s.y != nil {
+		rows = product(s.y, rows)
 	}
 	for i, v := range s.root {
+		row := rows.RawRowView(i)
+		if d[i] = dot(row, row); s.y != nil {
+			d[i] = (1 - d[i]) / s.lambda
+		}
 		d[i] *= v * v
 	}
 	return d
@@ -278,25 +299,33 @@ func (r *logistic) leaveOut(fit *logisticFit, s *weighted) {
 	}
 }
 
-// search returns the fit with the least loss by leave-one-out, going downhill from lambda
-// 10^at and another fit in steps of a factor 10^1/2, between 1e-4 and 1e3.
-func (r *logistic) search(at float64, from *logisticFit) *logisticFit {
-	best := r.fit(math.Pow(10, at), from)
-	if best == nil {
+// search returns the fit with the least loss by leave-one-out, going downhill from another
+// fit and its lambda in steps of a factor 10^1/2, between about 1e-4 and 1e3.
+func (r *logistic) search(from *logisticFit) *logisticFit {
+	start := r.fit(from.start(), from)
+	if start == nil {
 		return nil
 	}
-	for _, step := range []float64{0.5, -0.5} {
-		moved := false
-		for next := at + step; next >= -4 && next <= 3; next += step {
-			fit := r.fit(math.Pow(10, next), best)
+	best := start
+	for _, step := range []float64{math.Sqrt(10), math.Sqrt(0.1)} {
+		for lambda := best.lambda * step; lambda > 0.9e-4 && lambda < 1.1e3; lambda *= step {
+			fit := r.fit(lambda, best)
 			if fit == nil || !(fit.loss < best.loss) {
 				break
 			}
-			best, moved = fit, true
+			best = fit
 		}
-		if moved {
+		if best != start {
 			break
 		}
 	}
 	return best
+}
+
+// start is the lambda of a fit to go on from, 0.1 where there is none.
+func (f *logisticFit) start() float64 {
+	if f == nil {
+		return 0.1
+	}
+	return f.lambda
 }

@@ -11,35 +11,6 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// TestCholesky has sizes around those of the blocks, against the product of the factors.
-func TestCholesky(t *testing.T) {
-	rng := testrand.New(t)
-	for _, n := range []int{1, 2, 63, 64, 65, 128, 200} {
-		x := mat.NewDense(n, n+3, normals(rng, n*(n+3)))
-		var a mat.Dense
-		a.Mul(x, x.T())
-		l, ok := cholesky(mat.DenseCopyOf(&a))
-		must.Hold(t, ok, "%d by %d is not positive definite", n, n)
-		lower := mat.NewDense(n, n, nil)
-		for i := range n {
-			copy(lower.RawRowView(i), l.Data[i*l.Stride:][:i+1])
-		}
-		var again, one mat.Dense
-		again.Mul(lower, lower.T())
-		must.Hold(t, mat.EqualApprox(&again, &a, 1e-10*mat.Max(&a)), "L L' is not A of %d rows", n)
-		one.Mul(lower, l.inverse())
-		must.Hold(t, mat.EqualApprox(&one, mat.NewDiagDense(n, slices.Repeat([]float64{1}, n)), 1e-8), "the inverse of L of %d rows", n)
-		b := mat.NewDense(n, 2, normals(rng, 2*n))
-		s, back := mat.DenseCopyOf(b), new(mat.Dense)
-		l.solve(s)
-		back.Mul(&a, s)
-		must.Hold(t, mat.EqualApprox(back, b, 1e-6), "A^-1 b of %d rows", n)
-		a.Set(n-1, n-1, -1)
-		_, ok = cholesky(&a)
-		must.Hold(t, !ok, "a negative diagonal of %d rows was taken", n)
-	}
-}
-
 // TestLogistic holds a fit against its optimality conditions, and what leave-one-out says
 // against fits without the row.
 func TestLogistic(t *testing.T) {

@@ -23,7 +23,6 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 		return rec, err
 	}
 	l.logOdds = false
-	var heads []func() error // as log-odds
 	p, fit := l.problem, headFit{}
 	for i, group := range p.columnGroups() {
 		rows, y := p.pooledRows(in.Sources, group)
@@ -37,6 +36,7 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 		if i == 0 {
 			fit.Ridge = ridge
 		}
+		part := fittedPart{labelGroup{outputs: group}, make([]headFit, len(group))}
 		for j, c := range group {
 			h := headVector{w: make([]float32, p.Config.K), delta: make([]float32, len(centre))}
 			for f, v := range centre {
@@ -50,11 +50,12 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 				h.delta[f] = float32(u.scale * beta.At(f, j))
 			}
 			v := h.vector(means[j])
-			heads = append(heads, func() error { return l.putHead(c, asLogOdds(v, p.Config.K)) })
+			part.fits[j].classifier = asLogOdds(v, p.Config.K)
 			if err := l.putHead(c, v); err != nil {
 				return rec, err
 			}
 		}
+		fit.parts = append(fit.parts, part)
 	}
 	// The target's samples took no part, so that their residuals are as good as left out.
 	fit.labels = slices.Clone(in.Target.Y)
@@ -75,14 +76,14 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 		fit.Loss += sum
 		fit.LeaveOneOut += label * label * sum
 	}
-	if l.logOdds = p.classifies(); l.logOdds {
-		for _, put := range heads {
-			if err := put(); err != nil {
-				return rec, err
+	if err := l.classify(fit); err != nil {
+		return rec, err
+	}
+	if l.logOdds {
+		for _, left := range fit.left {
+			for i, v := range left {
+				left[i] = float32(sigmoid(4*float64(v) - 2)) // of asLogOdds
 			}
-		}
-		if fit.left, err = l.predictions(in.Target.Rows, u); err != nil {
-			return rec, err
 		}
 	}
 	rec.record(fit)
