@@ -1,0 +1,137 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/lease"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// Two processes that learn at the same time learn one round, and nothing new is an error that says so.
+func TestLearnOnce(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	must.Fail(t, "without labels", must.Err(f.Learn(t.Context(), openCPU)), "found 0 labelled rows of sources")
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	results := make(chan error)
+	for range 3 {
+		s := f.open(t, f.Dir)
+		go func() { _, err := s.Learn(context.Background(), openCPU); results <- err }()
+	}
+	learned := 0
+	for range 3 {
+		if err := <-results; err == nil {
+			learned++
+		} else if !errors.Is(err, ErrNothingNew) {
+			t.Error(err)
+		}
+	}
+	if learned != 1 {
+		t.Errorf("%d of 3 learned the round, expected one", learned)
+	}
+}
+
+// Labels of the target alone are nothing to learn from, and no reason to ask for nothing.
+func TestAskWithoutSourceLabels(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	lines := []string{"id,label,status", "t30,yes,"}
+	for _, r := range a.Rows {
+		lines = append(lines, r.ID+",,skip")
+	}
+	if told := must.Get(f.Tell(t.Context(), f.answers(t, "skips.csv", lines...), false))(t); told.Skipped != 9 || told.Unasked != 1 {
+		t.Errorf("it told %+v", told)
+	}
+	learn := func(ctx context.Context) error { _, err := f.Learn(ctx, openCPU); return err }
+	b := must.Get(f.Ask(t.Context(), Request{Learn: learn}))(t)
+	for _, r := range b.Rows {
+		if slices.ContainsFunc(a.Rows, func(x AskedRow) bool { return x.ID == r.ID }) {
+			t.Errorf("%s was given up, and is asked for", r.ID)
+		}
+	}
+	if len(b.Rows) != 9 {
+		t.Errorf("%d rows, expected 9", len(b.Rows))
+	}
+}
+
+// A machine that died in the middle of a command leaves a lease that is taken over once it does not change any more, and
+// one that is alive is waited for.
+func TestAnotherMachine(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	f.times = lease.Timing{Beat: 10 * time.Millisecond, Stale: 100 * time.Millisecond, Settle: 10 * time.Millisecond}
+	path := filepath.Join(f.Dir, "lease")
+	beat := func(n int) {
+		must.Do(t, atomicfile.Write(path, fmt.Appendf(nil, `{"nonce":"x","host":"far","boot":"another","pid":7,"attempt":0,"beat":%d}`, n)))
+	}
+	beat(1)
+	if a := must.Get(f.Ask(t.Context(), Request{Budget: 3}))(t); len(a.Rows) != 3 {
+		t.Errorf("%d rows after a machine died", len(a.Rows))
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	beat(2)
+	go func() {
+		defer close(stopped)
+		for n := 3; ; n++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+				beat(n)
+			}
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := f.Ask(ctx, Request{Budget: 3}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while another machine has the study: %v", err)
+	}
+	close(stop)
+	<-stopped
+	if st := must.Get(f.Status())(t); st.Asks != 1 {
+		t.Errorf("%d asks, expected 1", st.Asks)
+	}
+	if a := must.Get(f.Ask(t.Context(), Request{Budget: 3}))(t); a.Number != 2 {
+		t.Errorf("ask %d, expected 2", a.Number)
+	}
+}
+
+// A round that another machine learned while this one was stopped stays as it is.
+func TestRoundOfAnother(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	theirs := filepath.Join(f.Dir, roundsDir, "lease")
+	_, err := f.Learn(t.Context(), func() (backend.Device, error) {
+		must.Do(t, atomicfile.Write(theirs, []byte(`{"nonce":"x","host":"far","boot":"another","pid":7,"attempt":0,"beat":1}`)))
+		return openCPU()
+	})
+	must.Is(t, err, lease.ErrLost, "a round that another machine learns")
+	must.Absent(t, f.roundDir(1))
+	must.Do(t, os.Remove(theirs))
+
+	other := f.open(t, f.Dir)
+	_, err = f.Learn(t.Context(), func() (backend.Device, error) {
+		held := must.Get(other.lock(t.Context(), other.Dir))(t)
+		defer held.Release()
+		j := must.Get(other.read())(t)
+		e := &FitEvent{Round: 1, Upto: len(j.events), Backend: "other"}
+		e.Files = must.Get(runs.WriteFiles(other.roundDir(1), []runs.RoundFile{{Name: runs.ScoreFile, Content: []byte("theirs")}}))(t)
+		must.Do(t, other.write(held, j, Event{Fit: e}))
+		return openCPU()
+	})
+	must.Is(t, err, lease.ErrLost, "a round that another machine learned")
+	if raw := must.Get(os.ReadFile(filepath.Join(f.roundDir(1), runs.ScoreFile)))(t); string(raw) != "theirs" {
+		t.Errorf("it was written over: %s", raw)
+	}
+}
