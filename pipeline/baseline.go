@@ -38,7 +38,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 			}
 		}
 		if rec.Method == Target && l.problem.classifies() {
-			(&classifier{rows: rows}).fit(in, []float64{1}, fits, vectors, u, k)
+			(&classifier{rows: rows}).fit(in, fits, vectors, u, k)
 		}
 		return fits, nil
 	})

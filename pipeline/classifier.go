@@ -37,102 +37,75 @@ type classifier struct {
 // kernel is (A A'/s + kappa X X'/t) / (1 + kappa).
 func (c *classifier) kernel(kappa float64) kernelMatrix {
 	n, d := c.rows.x.Dims()
-	width, a := d, c.predicted()
-	if a != nil {
-		width += a.RawMatrix().Cols
+	z, width := new(mat.Dense), 0
+	if a := c.predicted(); a != nil {
+		z.Scale(math.Sqrt(c.unit/(1+kappa)), a)
+		width = z.RawMatrix().Cols
 	}
-	if n > width {
-		var z mat.Dense
-		z.Scale(math.Sqrt(kappa/(1+kappa)/c.rows.unit()), c.rows.x)
-		if a != nil {
-			var own, both mat.Dense
-			own.Scale(math.Sqrt(c.unit/(1+kappa)), a)
-			both.Augment(&own, &z)
-			z = both
-		}
-		return kernelMatrix{z: &z}
-	}
-	out := mat.NewDense(n, n, nil)
-	if kappa > 0 {
+	if n <= width+d && kappa > 0 {
+		out := mat.NewDense(n, n, nil)
 		out.Scale(kappa/(1+kappa), c.rows.gram())
+		if width > 0 {
+			blas64.Gemm(blas.NoTrans, blas.Trans, 1, z.RawMatrix(), z.RawMatrix(), 1, out.RawMatrix())
+		}
+		return kernelMatrix{g: out}
 	}
-	if a != nil {
-		blas64.Gemm(blas.NoTrans, blas.Trans, c.unit/(1+kappa), a.RawMatrix(), a.RawMatrix(), 1, out.RawMatrix())
+	if kappa > 0 {
+		var own, both mat.Dense
+		own.Scale(math.Sqrt(kappa/(1+kappa)/c.rows.unit()), c.rows.x)
+		if width == 0 {
+			return kernelMatrix{z: &own}
+		}
+		both.Augment(z, &own)
+		z = &both
+	} else if width == 0 {
+		z = mat.NewDense(n, 1, nil)
 	}
-	return kernelMatrix{g: out}
+	return kernelMatrix{z: z}
 }
 
-// fit adds to fits, whose heads by squared loss are ridge, the classifier of each output,
-// with its residuals in place of those of the squared loss. An output whose rows are all of
-// one class has none but the intercept. LeaveOneOut stays that of the squared loss, by which
-// methods are compared: with few samples it tells them apart better than the probabilities do.
+// fit adds to fits, whose heads by squared loss are ridge, the classifier of each output, at
+// the kappa of these, with its residuals in place of those of the squared loss. An output
+// whose rows are all of one class has none but the intercept. LeaveOneOut stays that of the
+// squared loss, by which methods are compared: with few samples it tells them apart better
+// than the probabilities do.
 //
 // What it predicts are log-odds.
-func (c *classifier) fit(in labelGroup, kappas []float64, fits []headFit, ridge [][]float32, u units, k int) {
-	regressions, found, kappa := c.regress(in, kappas, fits[0].Kappa, len(fits))
-	for i, f := range found {
+func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u units, k int) {
+	for i, f := range c.regress(in, fits[0].Kappa, len(fits)) {
 		if f == nil { // rounding made its systems singular
 			fits[i].classifier = asLogOdds(ridge[i], k)
 			continue
 		}
-		fits[i].use(c.head(f, kappa, i, u, k), f.left, ridge[i], regressions[i].y, k)
+		fits[i].use(c.head(f, fits[0].Kappa, i, u, k), f.left, ridge[i], labelsOf(in, i, len(fits)), k)
 	}
 }
 
-// regress returns the logistic regression of each output on the kernels, all at one kappa,
-// for which first is a guess, and at a lambda of its own.
-func (c *classifier) regress(in labelGroup, kappas []float64, first float64, outputs int) ([]logistic, []*logisticFit, float64) {
-	n, said := len(in.Rows), product(c.phi, c.mean)
-	regressions, best := make([]logistic, outputs), make([]*logisticFit, outputs)
-	chosen, least := first, math.Inf(1)
-	for i := range regressions {
-		r := logistic{free: freeColumns(said, n, i), y: make([]float64, n)}
-		for row := range n {
-			if in.Y[row*outputs+i] > 0.5 {
-				r.y[row] = 1
-			}
-		}
-		if regressions[i] = r; r.oneClass() {
-			best[i] = r.constant()
+// regress returns the logistic regression of each output on the kernels, each at a lambda of
+// its own.
+func (c *classifier) regress(in labelGroup, kappa float64, outputs int) []*logisticFit {
+	n, said, kernel := len(in.Rows), product(c.phi, c.mean), c.kernel(kappa)
+	out := make([]*logisticFit, outputs)
+	for i := range out {
+		r := logistic{kernel: kernel, free: freeColumns(said, n, i), y: labelsOf(in, i, outputs)}
+		if r.oneClass() {
+			out[i] = r.constant()
+		} else {
+			out[i] = r.search()
 		}
 	}
-	// take fits at a kappa, from and at the lambdas of the best so far, or by going downhill
-	// from there, and reports whether that is better.
-	take := func(kappa float64, downhill bool) bool {
-		kernel, sum, found := c.kernel(kappa), 0.0, slices.Clone(best)
-		for i := range regressions {
-			r := &regressions[i]
-			if r.oneClass() {
-				continue
-			}
-			r.kernel = kernel
-			if downhill {
-				found[i] = r.search(best[i])
-			} else {
-				found[i] = r.fit(best[i].start(), best[i])
-			}
-			if found[i] == nil {
-				return false
-			}
-			sum += found[i].loss
-		}
-		if !(sum < least) {
-			return false
-		}
-		best, chosen, least = found, kappa, sum
-		return true
-	}
-	take(first, true)
-	moved := false
-	for _, kappa := range kappas {
-		if kappa != first && n <= maxKappas && (kappa > 0 || c.predicted() != nil) && take(kappa, false) {
-			moved = true
+	return out
+}
+
+// labelsOf are the labels of an output, 0 or 1.
+func labelsOf(in labelGroup, output, outputs int) []float64 {
+	y := make([]float64, len(in.Rows))
+	for row := range y {
+		if in.Y[row*outputs+output] > 0.5 {
+			y[row] = 1
 		}
 	}
-	if moved {
-		take(chosen, true)
-	}
-	return regressions, best, chosen
+	return y
 }
 
 // predicted is A, nil where there is none or all of its rows are alike.
@@ -233,9 +206,6 @@ func freeColumns(said *mat.Dense, n, output int) *mat.Dense {
 	}
 	return mat.NewDense(n, 1, one)
 }
-
-// maxKappas is the number of rows up to which the classifier has a kappa of its own.
-const maxKappas = 2000
 
 // classify puts classifiers in the place of the heads that the relevance was measured by.
 func (l *Learner) classify(fit headFit) error {

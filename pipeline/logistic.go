@@ -23,6 +23,7 @@ type logistic struct {
 	kernel kernelMatrix
 	free   *mat.Dense // U
 	y      []float64
+	system []float64 // of one Newton step after the other
 }
 
 // logisticFit is the regression at one lambda.
@@ -60,15 +61,17 @@ func logOdds(p float64, n int) float64 {
 
 const (
 	newtonSteps = 40
-	// newtonTolerance ends the steps once one lowers the objective by less than this for a row.
-	newtonTolerance = 1e-5
+	// A fit ends once a step lowers the objective by less than its tolerance for a row; the
+	// next would by about the square of that. The former is for fits that are compared.
+	searchTolerance = 1e-2
+	newtonTolerance = 1e-6
 	// leastWeight is the least w_i, of a row whose label is all but certain.
 	leastWeight = 1e-9
 )
 
-// fit solves at lambda from another fit, nil for none. It is nil where rounding makes a
-// system singular.
-func (r *logistic) fit(lambda float64, from *logisticFit) *logisticFit {
+// fit solves at lambda from another fit, nil for none, to a tolerance. It is nil where
+// rounding makes a system singular.
+func (r *logistic) fit(lambda float64, from *logisticFit, tolerance float64) *logisticFit {
 	n, q := r.free.Dims()
 	out := &logisticFit{lambda: lambda, alpha: make([]float64, n), b: make([]float64, q)}
 	if from != nil {
@@ -97,7 +100,7 @@ func (r *logistic) fit(lambda float64, from *logisticFit) *logisticFit {
 		}
 		gain := at - value
 		*out, at = next, value
-		if gain <= newtonTolerance*float64(n) {
+		if gain <= tolerance*float64(n) {
 			break
 		}
 	}
@@ -175,13 +178,16 @@ func (r *logistic) weigh(fit *logisticFit) *weighted {
 		s.root[i] = math.Sqrt(math.Max(p*(1-p), leastWeight))
 	}
 	var m *mat.SymDense
-	if r.kernel.g != nil {
-		both := mat.DenseCopyOf(r.kernel.g)
-		scaleRows(both, s.root)
-		for i := range n { // of which the upper triangle is read
-			floats.Mul(both.RawRowView(i)[i:], s.root[i:])
+	if g := r.kernel.g; g != nil {
+		if r.system == nil {
+			r.system = make([]float64, n*n)
 		}
-		m = mat.NewSymDense(n, both.RawMatrix().Data)
+		for i, v := range s.root { // of which the upper triangle is read
+			row := r.system[i*n+i : (i+1)*n]
+			floats.ScaleTo(row, v, g.RawRowView(i)[i:])
+			floats.Mul(row, s.root[i:])
+		}
+		m = mat.NewSymDense(n, r.system)
 	} else {
 		s.y = mat.DenseCopyOf(r.kernel.z)
 		scaleRows(s.y, s.root)
@@ -246,18 +252,21 @@ func (s *weighted) solve(v *mat.Dense) {
 // R^-1. It overwrites R.
 func (s *weighted) diagonal() []float64 {
 	lapack64.Trtri(s.factor)
+	d := make([]float64, len(s.root))
+	if s.y == nil {
+		for i, v := range s.root {
+			row := s.factor.Data[i*s.factor.Stride+i:][:s.factor.N-i]
+			d[i] = dot(row, row) * v * v
+		}
+		return d
+	}
 	var inverse mat.TriDense
 	inverse.SetRawTriangular(s.factor)
-	d, rows := make([]float64, len(s.root)), mat.DenseCopyOf(&inverse)
-	if s.y != nil {
-		rows = product(s.y, rows)
-	}
+	var through mat.Dense
+	through.Mul(s.y, &inverse)
 	for i, v := range s.root {
-		row := rows.RawRowView(i)
-		if d[i] = dot(row, row); s.y != nil {
-			d[i] = (1 - d[i]) / s.lambda
-		}
-		d[i] *= v * v
+		row := through.RawRowView(i)
+		d[i] = (1 - dot(row, row)) / s.lambda * v * v
 	}
 	return d
 }
@@ -299,17 +308,18 @@ func (r *logistic) leaveOut(fit *logisticFit, s *weighted) {
 	}
 }
 
-// search returns the fit with the least loss by leave-one-out, going downhill from another
-// fit and its lambda in steps of a factor 10^1/2, between about 1e-4 and 1e3.
-func (r *logistic) search(from *logisticFit) *logisticFit {
-	start := r.fit(from.start(), from)
-	if start == nil {
+// search returns the fit with the least loss by leave-one-out, going downhill from lambda =
+// 0.1 in steps of a factor 10, between 1e-4 and 1e3. It is nil where rounding makes a system
+// singular.
+func (r *logistic) search() *logisticFit {
+	best := r.fit(0.1, nil, searchTolerance)
+	if best == nil {
 		return nil
 	}
-	best := start
-	for _, step := range []float64{math.Sqrt(10), math.Sqrt(0.1)} {
+	for _, step := range []float64{10, 0.1} {
+		start := best
 		for lambda := best.lambda * step; lambda > 0.9e-4 && lambda < 1.1e3; lambda *= step {
-			fit := r.fit(lambda, best)
+			fit := r.fit(lambda, best, searchTolerance)
 			if fit == nil || !(fit.loss < best.loss) {
 				break
 			}
@@ -319,13 +329,5 @@ func (r *logistic) search(from *logisticFit) *logisticFit {
 			break
 		}
 	}
-	return best
-}
-
-// start is the lambda of a fit to go on from, 0.1 where there is none.
-func (f *logisticFit) start() float64 {
-	if f == nil {
-		return 0.1
-	}
-	return f.lambda
+	return r.fit(best.lambda, best, newtonTolerance)
 }

@@ -32,7 +32,7 @@ func TestLogistic(t *testing.T) {
 				r.y[i] = 1
 			}
 		}
-		fit := r.fit(lambda, nil)
+		fit := r.fit(lambda, nil, newtonTolerance)
 		must.Hold(t, fit != nil, "no fit at %g", lambda)
 		sum := 0.0
 		for i, a := range fit.alpha {
@@ -41,7 +41,7 @@ func TestLogistic(t *testing.T) {
 			must.Hold(t, math.Abs(lambda*a-e) < 1e-4, "lambda alpha_%d is %g, expected the residual %g", i, lambda*a, e)
 		}
 		must.Hold(t, math.Abs(sum) < 1e-3, "the residuals add up to %g", sum)
-		again := r.fit(lambda, r.fit(10*lambda, nil))
+		again := r.fit(lambda, r.fit(10*lambda, nil, searchTolerance), newtonTolerance)
 		for i, f := range fit.f {
 			must.Hold(t, math.Abs(again.f[i]-f) < 1e-3, "from another start f_%d is %g, not %g", i, again.f[i], f)
 		}
@@ -52,7 +52,7 @@ func TestLogistic(t *testing.T) {
 				small.SetRow(j, keep(gram.RawRowView(int(row))))
 			}
 			one := mat.NewDense(n-1, 1, slices.Repeat([]float64{1}, n-1))
-			left := (&logistic{kernel: kernelMatrix{g: small}, free: one, y: keep(r.y)}).fit(lambda, nil)
+			left := (&logistic{kernel: kernelMatrix{g: small}, free: one, y: keep(r.y)}).fit(lambda, nil, newtonTolerance)
 			want := left.b[0]
 			for j, a := range left.alpha {
 				want += a * keep(gram.RawRowView(i))[j]
@@ -73,11 +73,12 @@ func indices(n int) []float64 {
 
 // TestClassifier holds the head of a classifier, which is of features, against the
 // conditions for the minimum: its residuals on the rows add up to 0, also weighted by what
-// the sources' mean says, and delta and w are what the kernels make of them.
+// the sources' mean says, and delta and w are what the kernels make of alpha.
 func TestClassifier(t *testing.T) {
 	rng := testrand.New(t)
-	const n, d, k, m = 80, 6, 3, 5
+	const n, k, m = 80, 3, 5
 	for _, mean := range []bool{false, true} {
+		d := []int{6, 90}[rng.IntN(2)] // fewer than rows, and more
 		x, phi := mat.NewDense(n, d, normals(rng, n*d)), mat.NewDense(n, k+1, normals(rng, n*(k+1)))
 		in := labelGroup{outputs: []int{0, 1}, Labelled: Labelled{Rows: make([]int32, n), Y: make([]float32, 2*n)}}
 		for i := range n {
@@ -92,7 +93,8 @@ func TestClassifier(t *testing.T) {
 		if mean {
 			c.mean = mat.NewDense(k+1, 2, normals(rng, 2*(k+1)))
 		}
-		_, fits, kappa := c.regress(in, kappas, 1, 2)
+		kappa := kappas[rng.IntN(len(kappas))]
+		fits := c.regress(in, kappa, 2)
 		head, left := wide(c.head(fits[0], kappa, 0, units{scale: 1}, k)), make([]float64, n)
 		for i := range n {
 			f := dot(head[:k], phi.RawRowView(i)[:k]) + head[k] + dot(head[k+1:], x.RawRowView(i))
@@ -105,19 +107,23 @@ func TestClassifier(t *testing.T) {
 			on := mat.Dot(said.ColView(0), e)
 			must.Hold(t, math.Abs(on) < 1e-2*mat.Norm(said.ColView(0), 2), "what the mean says is worth %g more", on)
 		}
+		alpha := mat.NewVecDense(n, fits[0].alpha)
+		for i, a := range fits[0].alpha {
+			must.Hold(t, math.Abs(fits[0].lambda*a-left[i]) < 1e-2, "lambda alpha_%d is %g, expected the residual %g", i, fits[0].lambda*a, left[i])
+		}
 		var own mat.VecDense
-		own.MulVec(rows.x.T(), e)
+		own.MulVec(rows.x.T(), alpha)
 		if delta := head[k+1:]; norm(delta) > 0 { // or kappa is 0
 			cos := dot(delta, own.RawVector().Data) / norm(delta) / mat.Norm(&own, 2)
-			must.Hold(t, cos > 1-1e-4, "delta is not along X'e: cosine %g", cos)
+			must.Hold(t, cos > 1-1e-4, "delta is not along X'alpha: cosine %g", cos)
 		}
 		if !mean {
 			var onRoot, w mat.VecDense
-			onRoot.MulVec(phi.T(), e)
+			onRoot.MulVec(phi.T(), alpha)
 			onRoot.MulVec(root.T(), mat.VecDenseCopyOf(&onRoot))
 			w.MulVec(root, &onRoot)
 			cos := dot(head[:k], w.RawVector().Data[:k]) / norm(head[:k]) / norm(w.RawVector().Data[:k])
-			must.Hold(t, cos > 1-1e-4, "w is not along W W'Phi'e: cosine %g", cos)
+			must.Hold(t, cos > 1-1e-4, "w is not along W W'Phi'alpha: cosine %g", cos)
 		}
 		// The second output is of one class.
 		alone := wide(c.head(fits[1], kappa, 1, units{scale: 1}, k))

@@ -127,7 +127,7 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 		}
 		if l.problem.classifies() {
 			c := &classifier{rows: rows, phi: phi, root: root, unit: regression.unit, mean: prior.mean(prior.heads, in.outputs)}
-			c.fit(in, kappas, fits, vectors, u, k)
+			c.fit(in, fits, vectors, u, k)
 		}
 		return fits, nil
 	}, nil
