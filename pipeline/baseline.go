@@ -30,14 +30,14 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 		fits, vectors := make([]headFit, len(heads)), make([][]float32, len(heads))
 		for i, h := range heads {
 			fits[i], vectors[i] = h.headFit, h.vector(means[i])
-			if rec.Method == Constant && l.problem.classifies() {
+			if rec.Method == Constant && l.problem.Classifies() {
 				fits[i].classifier = h.vector(logOdds(means[i], len(in.Rows)))
 			}
 			if err := l.putHead(in.outputs[i], vectors[i]); err != nil {
 				return nil, err
 			}
 		}
-		if rec.Method == Target && l.problem.classifies() {
+		if rec.Method == Target && l.problem.Classifies() {
 			(&classifier{rows: rows}).fit(in, fits, vectors, u, k)
 		}
 		return fits, nil

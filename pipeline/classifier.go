@@ -12,9 +12,9 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// classifies says whether the target's predictor is fitted to classes: labels of 0 and 1,
-// and a head that leans on the target's own rows.
-func (p *Problem) classifies() bool {
+// Classifies says whether the target's predictor is fitted to classes, so that what it
+// predicts are probabilities: labels are 0 and 1, and the head leans on the target's own rows.
+func (p *Problem) Classifies() bool {
 	return p.Set.Binary && p.Config.Head.Prior == PriorResidual && p.Config.Head.Loss == LossLogistic
 }
 
@@ -209,7 +209,7 @@ func freeColumns(said *mat.Dense, n, output int) *mat.Dense {
 
 // classify puts classifiers in the place of the heads that the relevance was measured by.
 func (l *Learner) classify(fit headFit) error {
-	if l.logOdds = l.problem.classifies(); !l.logOdds {
+	if l.logOdds = l.problem.Classifies(); !l.logOdds {
 		return nil
 	}
 	for _, part := range fit.parts {

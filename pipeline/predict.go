@@ -53,6 +53,9 @@ func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 	return nil
 }
 
+// Classifies says whether the outputs are probabilities, each of a class against all others.
+func (p *Predictor) Classifies() bool { return p.logOdds }
+
 func (p *Predictor) output(y float64) float32 {
 	if p.logOdds {
 		y = sigmoid(y)

@@ -125,7 +125,7 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 				return nil, err
 			}
 		}
-		if l.problem.classifies() {
+		if l.problem.Classifies() {
 			c := &classifier{rows: rows, phi: phi, root: root, unit: regression.unit, mean: prior.mean(prior.heads, in.outputs)}
 			c.fit(in, fits, vectors, u, k)
 		}
@@ -249,7 +249,7 @@ func discriminant(f, y []float64) (slope, cut float64) {
 // 0.5, and its leave-one-out residuals with it. Of several classes the largest
 // prediction counts, and a classifier has its own cut.
 func (l *Learner) atCut(heads []headVector, in labelGroup) []headVector {
-	if !l.problem.Set.Binary || l.problem.classifies() || len(l.problem.Target.Tasks) > 1 {
+	if !l.problem.Set.Binary || l.problem.Classifies() || len(l.problem.Target.Tasks) > 1 {
 		return heads
 	}
 	predicted, labels := make([]float64, len(in.Y)), make([]float64, len(in.Y))

@@ -22,7 +22,7 @@ func (l *Learner) ridgeOf(output int) backend.Vector {
 
 // behind is the number of elements behind the head of each output.
 func (p *Problem) behind() int {
-	if p.classifies() {
+	if p.Classifies() {
 		return p.Config.K
 	}
 	return 0

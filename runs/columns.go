@@ -85,3 +85,24 @@ func describeColumns(p *pipeline.Problem, version string, meta map[string]string
 	}
 	return nil
 }
+
+// probabilities divides the scores of the classes of a column, each that of one against all others, by their sum.
+func probabilities(classes [][]float32) [][]float32 {
+	out := make([][]float32, len(classes))
+	for k := range out {
+		out[k] = make([]float32, len(classes[k]))
+	}
+	for row := range classes[0] {
+		sum := 0.0
+		for _, c := range classes {
+			sum += float64(c[row])
+		}
+		if sum == 0 {
+			sum = 1
+		}
+		for k, c := range classes {
+			out[k][row] = float32(float64(c[row]) / sum)
+		}
+	}
+	return out
+}

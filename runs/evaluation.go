@@ -22,8 +22,11 @@ func evaluate(p *pipeline.Problem, pred [][]float32, y []float32) []*Evaluation 
 		e, at := newEvaluation(c), first
 		label := func(row, k int) float64 { return float64(y[row*len(pred)+at+k]) }
 		first += c.Heads
-		if len(c.Classes) > 0 {
-			e.compareClasses(pred[at:first], label)
+		if heads := pred[at:first]; len(c.Classes) > 0 {
+			if c.Heads > 1 && p.Classifies() {
+				heads = probabilities(heads)
+			}
+			e.compareClasses(heads, label)
 		} else {
 			e.compareNumbers(pred[at], label)
 		}

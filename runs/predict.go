@@ -309,6 +309,9 @@ func (r *predictor) output(b *table.Batch, i int, c OutputColumn, first int) err
 			scores[k][row] = y
 		}
 	}
+	if c.Heads > 1 && r.model.Classifies() {
+		scores = probabilities(scores)
+	}
 	prefix := ""
 	if len(r.columns) > 1 {
 		prefix = cmp.Or(c.Column, strconv.Itoa(i)) + "_"

@@ -196,3 +196,36 @@ func TestPredictSeveralLabels(t *testing.T) {
 		must.Fail(t, labels, must.Err(Predict(t.Context(), q, p, func(int64, int64) {})), "metadata labels")
 	}
 }
+
+// The scores of the classes of a column are the probabilities of each against all others, over their sum; those of a class
+// and the rest are its own and what is left.
+func TestPredictProbabilities(t *testing.T) {
+	dir := t.TempDir()
+	model := must.Get(safetensors.Encode([]safetensors.Tensor{
+		{Name: "representation.weight", Shape: []int{1, 1}, Data: []float32{1}},
+		{Name: "target.weight", Shape: []int{4, 1}, Data: []float32{1, -1, 0.25, 2}},
+		{Name: "target.ridge", Shape: []int{4, 1}, Data: make([]float32, 4)},
+	}, map[string]string{
+		"features": `["x"]`,
+		"labels":   `[{"column":"kind","classes":["a","b","c"],"heads":3},{"column":"size","classes":["not big","big"],"heads":1}]`,
+	}))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), model, 0o644))
+	rows := filepath.Join(dir, "rows.csv")
+	must.Do(t, os.WriteFile(rows, []byte("x\n0\n-3\n0.7\n-500\n"), 0o644))
+	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
+	p := Prediction{Dir: dir, Files: []string{rows}, Out: filepath.Join(dir, "out.csv")}
+	must.Get(Predict(t.Context(), q, p, func(int64, int64) {}))(t)
+	f := must.Get(os.Open(p.Out))(t)
+	defer f.Close()
+	lines := must.Get(csv.NewReader(f).ReadAll())(t)
+	for i, x := range []float64{0, -3, 0.7, -500} {
+		of := func(logOdds float64) float64 { return 1 / (1 + math.Exp(-logOdds)) }
+		a, b, c, big := of(x), of(-x), of(x/4), of(2*x)
+		for k, want := range []float64{a / (a + b + c), b / (a + b + c), c / (a + b + c), 1 - big, big} {
+			at := 2 + k + k/3
+			if got := must.Get(strconv.ParseFloat(lines[i+1][at], 64))(t); !near(got, want, 1e-6) {
+				t.Errorf("x = %g: %s is %g, expected %g", x, lines[0][at], got, want)
+			}
+		}
+	}
+}
