@@ -174,6 +174,7 @@ func (p *runProgress) step(s pipeline.Step) {
 
 type sweepProgress struct {
 	out     *output
+	start   time.Time
 	resumed int
 	started bool
 	meter   *meter
@@ -183,6 +184,7 @@ type sweepProgress struct {
 func (p *sweepProgress) step(s runs.SweepStep) {
 	if p.meter == nil { // the folder may have more units than were asked for
 		p.meter = newMeter(p.out, float64(s.Total))
+		p.meter.start = p.start // the first step comes once a unit is done
 	}
 	if s.Resumed {
 		p.resumed++

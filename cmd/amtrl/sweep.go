@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/flags"
@@ -68,7 +69,7 @@ func (o *sweepOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	progress := &sweepProgress{out: &o.output}
+	progress := &sweepProgress{out: &o.output, start: time.Now()}
 	sum, err := runs.SweepAcross(ctx, residents, id, dir, jobs, progress.step, open.lost)
 	progress.meter.close()
 	if err != nil {
