@@ -68,8 +68,16 @@ func TestAskWithoutSourceLabels(t *testing.T) {
 // A machine that died in the middle of a command leaves a lease that is taken over once it does not change any more, and
 // one that is alive is waited for.
 func TestAnotherMachine(t *testing.T) {
+	for !anotherMachine(t) {
+		t.Log("the other machine was held up too long to count as alive: once more")
+	}
+}
+
+// anotherMachine returns false where the one that stands for another machine did not get to
+// write in time, and nothing was shown.
+func anotherMachine(t *testing.T) bool {
 	f := newFixture(t, testrand.New(t))
-	f.times = lease.Timing{Beat: 10 * time.Millisecond, Stale: 100 * time.Millisecond, Settle: 10 * time.Millisecond}
+	f.times = lease.Timing{Beat: 10 * time.Millisecond, Stale: 400 * time.Millisecond, Settle: 10 * time.Millisecond}
 	path := filepath.Join(f.Dir, "lease")
 	beat := func(n int) {
 		must.Do(t, atomicfile.Write(path, fmt.Appendf(nil, `{"nonce":"x","host":"far","boot":"another","pid":7,"attempt":0,"beat":%d}`, n)))
@@ -78,32 +86,38 @@ func TestAnotherMachine(t *testing.T) {
 	if a := must.Get(f.Ask(t.Context(), Request{Budget: 3}))(t); len(a.Rows) != 3 {
 		t.Errorf("%d rows after a machine died", len(a.Rows))
 	}
-	stop, stopped := make(chan struct{}), make(chan struct{})
+	stop, longest := make(chan struct{}), make(chan time.Duration)
 	beat(2)
 	go func() {
-		defer close(stopped)
+		last, worst := time.Now(), time.Duration(0)
 		for n := 3; ; n++ {
 			select {
 			case <-stop:
+				longest <- worst
 				return
 			case <-time.After(5 * time.Millisecond):
 				beat(n)
+				worst, last = max(worst, time.Since(last)), time.Now()
 			}
 		}
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, err := f.Ask(ctx, Request{Budget: 3}); !errors.Is(err, context.DeadlineExceeded) {
+	_, err := f.Ask(ctx, Request{Budget: 3})
+	close(stop)
+	if <-longest > f.times.Stale/2 {
+		return false
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while another machine has the study: %v", err)
 	}
-	close(stop)
-	<-stopped
 	if st := must.Get(f.Status())(t); st.Asks != 1 {
 		t.Errorf("%d asks, expected 1", st.Asks)
 	}
 	if a := must.Get(f.Ask(t.Context(), Request{Budget: 3}))(t); a.Number != 2 {
 		t.Errorf("ask %d, expected 2", a.Number)
 	}
+	return true
 }
 
 // A round that another machine learned while this one was stopped stays as it is.
