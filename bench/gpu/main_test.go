@@ -62,6 +62,8 @@ func checkSmall(t *testing.T, o options) {
 			t.Errorf("%s, %s: %g seconds", r.Section, r.Name, r.Seconds)
 		case r.Work.Bytes > 0 && !(r.GBs > 0), strings.HasPrefix(r.Section, "task gradient") && !(r.Share > 0):
 			t.Errorf("%s, %s: %g bytes at %g GB/s, %g of copying", r.Section, r.Name, r.Work.Bytes, r.GBs, r.Share)
+		case strings.HasPrefix(r.Section, "sweep") && strings.HasPrefix(r.Name, "amtrl") && !(r.Work.Bytes > 0):
+			t.Errorf("%s, %s: no passes over samples", r.Section, r.Name)
 		case rep.Machine != nil && r.Work != (work{}) && !(r.Roof > 0):
 			t.Errorf("%s, %s: %g of the roofline", r.Section, r.Name, r.Roof)
 		}

@@ -36,32 +36,33 @@ func (w *bench) sweep() error {
 	usual.Schedule.Epochs, usual.Schedule.Floor = w.epochs, w.floor
 	usual.ERM.Iterations = min(usual.ERM.Iterations, 5*w.fixed)
 	section := fmt.Sprintf("sweep, active and uniform, %d targets", len(targets))
-	seconds, iterations, note, err := w.swept(set, targets, usual)
+	line, err := w.swept(set, targets, usual)
 	if err != nil {
 		return err
 	}
-	w.add(row{Section: section, Name: "amtrl, preset default", Seconds: seconds,
-		Note: fmt.Sprintf("%d iterations per target; %s", iterations/len(targets), note)})
+	line.Section, line.Name = section, "amtrl, preset default"
+	w.add(line)
 
 	fixed := usual
 	fixed.ERM.Iterations, fixed.ERM.Tolerance = w.fixed, 0
 	fixed.Head = pipeline.Head{Prior: pipeline.PriorIdentity, Rcond: -1}
 	fixed.Relevance = pipeline.Relevance{Kind: pipeline.MinNorm, Rcond: -1}
-	if seconds, _, note, err = w.swept(set, targets, fixed); err != nil {
+	if line, err = w.swept(set, targets, fixed); err != nil {
 		return err
 	}
-	section = fmt.Sprintf("sweep, %d L-BFGS iterations per epoch, minimum-norm relevance; per target", w.fixed)
-	ours := seconds / float64(len(targets))
-	w.add(row{Section: section, Name: fmt.Sprintf("amtrl, %d targets", len(targets)), Seconds: ours, Ratio: 1, Note: note})
-	return w.sweepRival(set, targets, fixed, section, ours)
+	each := 1 / float64(len(targets))
+	line.Section = fmt.Sprintf("sweep, %d L-BFGS iterations per epoch, minimum-norm relevance; per target", w.fixed)
+	line.Name, line.Seconds, line.Work, line.Ratio = fmt.Sprintf("amtrl, %d targets", len(targets)), line.Seconds*each, line.Work.times(each), 1
+	w.add(line)
+	return w.sweepRival(set, targets, fixed, line.Section, line.Seconds)
 }
 
-// swept times a sweep from the upload of the pools to the last result, and
-// returns with it the iterations and a note on the mean errors.
-func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (seconds float64, iterations int, note string, err error) {
+// swept times a sweep from the upload of the pools to the last result. Its work is that of
+// the passes over samples alone.
+func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (line row, err error) {
 	dir, err := os.MkdirTemp(w.folder.Dir, "sweep")
 	if err != nil {
-		return 0, 0, "", err
+		return row{}, err
 	}
 	id := runs.NewIdentity("bench", set, backend.Choice{Device: w.q.Device(), Reason: "asked for"}, cfg)
 	id.Seeds = []uint64{0}
@@ -72,16 +73,21 @@ func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (sec
 	start := time.Now()
 	dev, err := pipeline.NewResident(w.q.Device(), set)
 	if err != nil {
-		return 0, 0, "", err
+		return row{}, err
 	}
 	defer dev.Close()
+	iterations, passed := 0, 0
 	_, err = runs.Sweep(context.Background(), dev, id, filepath.Join(dir, "out"), w.jobs, func(s runs.SweepStep) {
+		passed += s.Result.Passed
 		for _, m := range s.Result.Methods {
 			iterations += m.Iterations
 			score[m.Method] += m.Score.Value / float64(len(targets))
 		}
 	})
-	return time.Since(start).Seconds(), iterations, meanErrors(score[pipeline.Active], score[pipeline.Uniform]), err
+	return row{
+		Seconds: time.Since(start).Seconds(), Work: passWork(passed, backend.Uint8),
+		Note: fmt.Sprintf("%d iterations per target; %s", iterations/len(targets), meanErrors(score[pipeline.Active], score[pipeline.Uniform])),
+	}, err
 }
 
 func meanErrors(active, uniform float64) string {
