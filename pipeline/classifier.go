@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -20,12 +21,15 @@ func (p *Problem) Classifies() bool {
 
 // classifier fits the heads of outputs with labels of 0 and 1, on the kernels that
 // residualHead has, or on that of the target's rows alone where root is nil. The log-odds are
-// the mean of what [discriminant] makes of two fits' predictions of the rows left out:
+// the mean of what [discriminant] makes of the predictions of fits for the rows left out:
 //
 //   - logistic regression. A squared loss counts against a row that its prediction is beyond
 //     its label, which for a class of a tenth of the rows moves the boundary. Where few rows
 //     are all told apart, its own log-odds know no bounds;
-//   - the regression by squared loss, which has what is known of intercepts.
+//   - the regression by squared loss, which has what is known of intercepts;
+//   - for a target with one output, logistic regression on its rows alone, where with it the
+//     mean gives the labels of the rows left out more probability. Of several classes some
+//     would take it and others not, so that their log-odds no longer compare.
 type classifier struct {
 	rows      *targetRows
 	phi, root *mat.Dense // n by K+1, K+1 by r
@@ -77,7 +81,19 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 			fits[i].classifier = asLogOdds(ridge[i], k)
 			continue
 		}
-		fits[i].use(c.head(f, fits[0].Kappa, i, u, k), f.left, ridge[i], labelsOf(in, i, len(fits)), k)
+		y := labelsOf(in, i, len(fits))
+		of := []prediction{{c.head(f, fits[0].Kappa, i, u, k), f.left}, fits[i].byRidge(ridge[i], y)}
+		mean := meanLogOdds(y, k, of...)
+		if own := c.alone(in, len(fits)); own != nil {
+			of = append(of, prediction{(&classifier{rows: c.rows}).head(own, ownKappa, 0, u, k), own.left})
+			if all := meanLogOdds(y, k, of...); all.logLoss(y) < mean.logLoss(y) {
+				mean = all
+			}
+		}
+		fits[i].classifier, fits[i].residuals = mean.head, make([]float64, len(y))
+		for j, f := range mean.left {
+			fits[i].residuals[j] = y[j] - sigmoid(f)
+		}
 	}
 }
 
@@ -95,6 +111,22 @@ func (c *classifier) regress(in labelGroup, kappa float64, outputs int) []*logis
 		}
 	}
 	return out
+}
+
+// ownKappa is any above 0: of the two kernels there is one, and a factor of it one of lambda.
+const ownKappa = 1
+
+// alone is the logistic regression on the target's rows alone, which is the same in all
+// rounds. It is nil for several classes, for that regression itself, and where rounding made
+// its systems singular.
+func (c *classifier) alone(in labelGroup, outputs int) *logisticFit {
+	if outputs > 1 || c.root == nil {
+		return nil
+	}
+	if t := c.rows; t.alone == nil || !slices.Equal(t.aloneOf, in.Y) {
+		t.alone, t.aloneOf = (&classifier{rows: t}).regress(in, ownKappa, 1)[0], slices.Clone(in.Y)
+	}
+	return c.rows.alone
 }
 
 // labelsOf are the labels of an output, 0 or 1.
@@ -138,47 +170,55 @@ func (c *classifier) head(f *logisticFit, kappa float64, output int, u units, k 
 	return h.vector(f.b[0] + w.At(k, 0))
 }
 
-// use takes the classifier of labels y: the mean of the log-odds of two fits, each what
-// discriminant says of its predictions. own is the head of the logistic regression, with
-// what it says of the rows left out, ridge that of the squared loss.
-func (f *headFit) use(own []float32, left []float64, ridge []float32, y []float64, k int) {
-	byRidge := make([]float64, len(y))
-	for i, v := range y {
-		byRidge[i] = v - f.residuals[i]
-	}
-	head, odds, used := make([]float64, len(own)), make([]float64, len(y)), 0.0
-	for _, of := range []struct {
-		head []float32
-		left []float64
-	}{{own, left}, {ridge, byRidge}} {
-		slope, cut := discriminant(of.left, y)
+// prediction is a head and what it says of each row left out.
+type prediction struct {
+	head []float32
+	left []float64
+}
+
+// byRidge is that of the regression by squared loss.
+func (f *headFit) byRidge(head []float32, y []float64) prediction {
+	left := make([]float64, len(y))
+	floats.SubTo(left, y, f.residuals)
+	return prediction{head, left}
+}
+
+// meanLogOdds is the mean of the log-odds that discriminant makes of predictions of labels
+// y, of those that say something of them; where none does, the first prediction as it is.
+func meanLogOdds(y []float64, k int, of ...prediction) prediction {
+	head, left, used := make([]float64, len(of[0].head)), make([]float64, len(y)), 0.0
+	for _, p := range of {
+		slope, cut := discriminant(p.left, y)
 		if !(slope > 0) {
 			continue
 		}
 		used++
-		for j, v := range of.head {
+		for j, v := range p.head {
 			head[j] += slope * float64(v)
 		}
 		head[k] -= slope * cut
-		for i, v := range of.left {
-			odds[i] += slope * (v - cut)
+		for i, v := range p.left {
+			left[i] += slope * (v - cut)
 		}
 	}
-	f.classifier = own
-	if used > 0 {
-		for j, v := range head {
-			f.classifier[j] = float32(v / used)
-		}
-		for i := range odds {
-			odds[i] /= used
-		}
-	} else {
-		odds = left
+	if used == 0 {
+		return of[0]
 	}
-	f.residuals = make([]float64, len(y))
-	for i, v := range y {
-		f.residuals[i] = v - sigmoid(odds[i])
+	mean := prediction{make([]float32, len(head)), left}
+	for j, v := range head {
+		mean.head[j] = float32(v / used)
 	}
+	floats.Scale(1/used, left)
+	return mean
+}
+
+// logLoss is that of log-odds of labels y.
+func (p prediction) logLoss(y []float64) float64 {
+	sum := 0.0
+	for i, f := range p.left {
+		sum += logOfLabel(f, y[i])
+	}
+	return sum
 }
 
 // asLogOdds makes log-odds of a head whose predictions are probabilities, near 1/2: 4 v - 2.

@@ -22,6 +22,9 @@ type targetRows struct {
 	kernel tridiagonal
 	// products are XX'/t where a classifier wanted them.
 	products *mat.Dense
+	// alone is the logistic regression of labels on these rows where a classifier wanted it.
+	alone   *logisticFit
+	aloneOf []float32
 }
 
 // newTargetRows takes x over.

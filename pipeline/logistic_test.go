@@ -131,9 +131,9 @@ func TestClassifier(t *testing.T) {
 	}
 }
 
-// TestUseOfTwoFits has a fit that is a multiple of the other and one that says nothing: the
-// log-odds of normal predictions do not depend on their units.
-func TestUseOfTwoFits(t *testing.T) {
+// TestMeanLogOdds has a prediction that is a multiple of another and one that says nothing:
+// the log-odds of normal predictions do not depend on their units.
+func TestMeanLogOdds(t *testing.T) {
 	rng := testrand.New(t)
 	const n, k = 400, 1
 	y, ridge, own, none := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
@@ -142,21 +142,58 @@ func TestUseOfTwoFits(t *testing.T) {
 		ridge[i] = 0.2 + 0.5*y[i] + 0.1*rng.NormFloat64()
 		own[i] = 300*ridge[i] - 70
 	}
-	use := func(own []float64) headFit {
-		fit := headFit{residuals: make([]float64, n)}
+	one := prediction{[]float32{1, 0}, ridge}
+	both := meanLogOdds(y, k, one, prediction{[]float32{300, -70}, own})
+	alone := meanLogOdds(y, k, one, prediction{[]float32{1, 1}, none})
+	closeVectors(t, "the head of two that agree", wide(both.head), wide(alone.head), 1e-5, 0)
+	if want := 0.5 / (0.1 * 0.1); !near(float64(both.head[0])/want, 1, 0.3) {
+		t.Errorf("the log-odds are %g times the prediction, expected about %g", both.head[0], want)
+	}
+	for i, f := range both.left {
+		want := float64(both.head[0])*ridge[i] + float64(both.head[1])
+		must.Hold(t, near(sigmoid(want), sigmoid(f), 1e-4), "row %d is left out with %g, the head with %g", i, f, want)
+	}
+	must.Hold(t, both.logLoss(y) < float64(n)*math.Ln2, "the log-loss is that of a coin")
+	nothing := meanLogOdds(y, k, prediction{[]float32{2, 1}, none})
+	must.Hold(t, slices.Equal(nothing.head, []float32{2, 1}), "what says nothing became %v", nothing.head)
+}
+
+// TestTargetAlone has sources that say nothing of the target, whose classifier is then at
+// least as sure as without them, and reads the labels that it is given.
+func TestTargetAlone(t *testing.T) {
+	rng := testrand.New(t)
+	const n, d, k = 120, 5, 2
+	x, phi := mat.NewDense(n, d, normals(rng, n*d)), mat.NewDense(n, k+1, normals(rng, n*(k+1)))
+	root, _ := headRoot(mat.NewDense(4, k+1, normals(rng, 4*(k+1))))
+	c := &classifier{rows: newTargetRows(mat.DenseCopyOf(x), nil), phi: phi, root: root, unit: 0.3}
+	in := labelGroup{outputs: []int{0}, Labelled: Labelled{Rows: make([]int32, n), Y: make([]float32, n)}}
+	for _, sign := range []float64{1, -1} {
 		for i := range n {
-			fit.residuals[i] = y[i] - ridge[i]
+			in.Y[i] = 0
+			if sign*x.At(i, 0)+0.3*rng.NormFloat64() > 0 {
+				in.Y[i] = 1
+			}
 		}
-		fit.use([]float32{300, -70}, own, []float32{1, 0}, y, k)
-		return fit
+		own := c.alone(in, 1)
+		head := wide((&classifier{rows: c.rows}).head(own, ownKappa, 0, units{scale: 1}, k))
+		must.Hold(t, sign*head[k+1] > 1, "the target alone weighs the feature that tells classes apart by %g", head[k+1])
+		must.Hold(t, c.alone(in, 1) == own, "the regression of the target alone was fitted twice")
+		y, ridge := labelsOf(in, 0, 1), make([]float32, k+1+d)
+		fits := []headFit{{Kappa: 0, residuals: make([]float64, n)}}
+		for i, v := range y {
+			fits[0].residuals[i] = v - 0.5
+		}
+		c.fit(in, fits, [][]float32{ridge}, units{scale: 1}, k)
+		got := prediction{left: make([]float64, n)}
+		for i, v := range y {
+			p := v - fits[0].residuals[i]
+			got.left[i] = math.Log(p / (1 - p))
+		}
+		said := meanLogOdds(y, k, prediction{c.head(c.regress(in, 0, 1)[0], 0, 0, units{scale: 1}, k), c.regress(in, 0, 1)[0].left})
+		must.Hold(t, got.logLoss(y) < said.logLoss(y), "with the target alone the log-loss is %g, without it %g", got.logLoss(y), said.logLoss(y))
+		if sign*float64(fits[0].classifier[k+1]) < 0.3 {
+			t.Errorf("the classifier weighs the feature by %g", fits[0].classifier[k+1])
+		}
 	}
-	both, alone := use(own), use(none)
-	closeVectors(t, "the head of two that agree", wide(both.classifier), wide(alone.classifier), 1e-5, 0)
-	if want := 0.5 / (0.1 * 0.1); !near(float64(both.classifier[0])/want, 1, 0.3) {
-		t.Errorf("the log-odds are %g times the prediction, expected about %g", both.classifier[0], want)
-	}
-	for i, e := range both.residuals {
-		f := float64(both.classifier[0])*ridge[i] + float64(both.classifier[1])
-		must.Hold(t, near(y[i]-sigmoid(f), e, 1e-4), "row %d is left out with %g, the head with %g", i, e, y[i]-sigmoid(f))
-	}
+	must.Hold(t, c.alone(in, 2) == nil && (&classifier{rows: c.rows}).alone(in, 1) == nil, "several classes and the target alone have none")
 }
