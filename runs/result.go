@@ -36,9 +36,6 @@ type Result struct {
 	Comparisons []pipeline.Comparison `json:"comparisons,omitempty"`
 	// Sources are the sources in order of falling |nu| of the first method.
 	Sources []SourceResult `json:"sources"`
-	// Passed is the number of rows of samples that the fits have passed over: evaluations
-	// times samples, summed over the rounds of all methods. It is not kept on disk.
-	Passed int `json:"-"`
 	// Files has the SHA-256 of each file of the folder of a run, timing.jsonl and
 	// the checkpoint left out. A unit of a sweep has none.
 	Files Hashes `json:"files,omitempty"`
@@ -171,7 +168,6 @@ func summarise(p *pipeline.Problem, data string, epochs []pipeline.Epoch) Result
 		last[len(last)-1] = e
 		m.Samples, m.Cost, m.Epochs = e.Samples, e.Cost, e.Epoch
 		m.Iterations += e.Fit.Iterations
-		res.Passed += e.Fit.Evaluations * e.Samples
 		m.Objective, m.TargetLoss, m.Score, m.LeaveOneOut = e.Fit.Objective, e.TargetLoss, e.Score, e.LeaveOneOut
 		if e.Method == epochs[0].Method {
 			first = e

@@ -31,6 +31,9 @@ type SweepStep struct {
 	Done, Total int
 	// Resumed says that an earlier process had finished it.
 	Resumed bool
+	// Passed is the number of rows of samples that its fits passed over, 0 where it was resumed:
+	// evaluations times samples, summed over the rounds of all methods.
+	Passed int
 }
 
 // Sweep carries out every unit of id in the folder dir, jobs at a time, each result in a file of its own that appears
@@ -65,12 +68,12 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 	results := make([]Result, len(units))
 	var mu sync.Mutex
 	done := 0
-	report := func(i int, res *Result, resumed bool) {
+	report := func(i int, res *Result, resumed bool, passed int) {
 		mu.Lock()
 		defer mu.Unlock()
 		results[i] = *res
 		done++
-		progress(SweepStep{units[i], res, done, len(units), resumed})
+		progress(SweepStep{units[i], res, done, len(units), resumed, passed})
 	}
 	var todo []int
 	hashes, err := summaryHashes(dir)
@@ -83,7 +86,7 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 			return nil, err
 		}
 		if res != nil {
-			report(i, res, true)
+			report(i, res, true, 0)
 		} else {
 			todo = append(todo, i)
 		}
@@ -100,7 +103,7 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 					return nil
 				}
 				start := time.Now()
-				res, err := sweepUnit(ctx, devices[at], id, dir, units[i])
+				res, passed, err := sweepUnit(ctx, devices[at], id, dir, units[i])
 				if errors.Is(err, backend.ErrLost) {
 					news, left := queue.giveBack(at, i)
 					if !left {
@@ -112,7 +115,7 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 					continue
 				}
 				if err == nil {
-					report(i, res, false)
+					report(i, res, false, passed)
 					err = timingLine{Unit: units[i].Name(), Seconds: time.Since(start).Seconds()}.append(dir)
 				}
 				queue.done()
@@ -188,15 +191,15 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	return &sum, jsonfile.Write(filepath.Join(dir, summaryFile), sum)
 }
 
-func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, error) {
-	res, err := runUnit(ctx, data, id, u, checkpointName(dir, u), checkpointEvery, nil)
+func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, int, error) {
+	res, passed, err := runUnit(ctx, data, id, u, checkpointName(dir, u), checkpointEvery, nil)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := jsonfile.Write(filepath.Join(dir, resultName(u)), res); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return res, atomicfile.Remove(checkpointName(dir, u))
+	return res, passed, atomicfile.Remove(checkpointName(dir, u))
 }
 
 // WriteSweep writes the files that Sweep leaves in the folder dir from the results of all units, in unit order, and the

@@ -94,24 +94,25 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 // stays for the caller to remove once the result is safe.
 func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string,
 	progress func(pipeline.Step)) (*Result, error) {
-	return runUnit(ctx, data, id, u, checkpoint, 0, progress)
+	res, _, err := runUnit(ctx, data, id, u, checkpoint, 0, progress)
+	return res, err
 }
 
 // runUnit writes a checkpoint after a round where the last one is as long ago as every.
 func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, path string, every time.Duration,
-	progress func(pipeline.Step)) (*Result, error) {
+	progress func(pipeline.Step)) (res *Result, passed int, err error) {
 	key, err := id.Of(u).Digest()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	p, err := id.problem(data.Set, u)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	point, last := checkpoint{path, key + "/" + u.Name()}, time.Now()
 	st, err := point.load()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	st, err = point.solve(ctx, data, p, st, progress, func(_ *pipeline.Learner, st pipeline.State) error {
 		if time.Since(last) < every {
@@ -121,8 +122,11 @@ func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 		return point.save(st)
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	res := summarise(p, id.Data.Name, st.Epochs)
-	return &res, nil
+	for _, e := range st.Epochs {
+		passed += e.Fit.Evaluations * e.Samples
+	}
+	sum := summarise(p, id.Data.Name, st.Epochs)
+	return &sum, passed, nil
 }

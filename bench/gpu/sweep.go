@@ -78,7 +78,7 @@ func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (lin
 	defer dev.Close()
 	iterations, passed := 0, 0
 	_, err = runs.Sweep(context.Background(), dev, id, filepath.Join(dir, "out"), w.jobs, func(s runs.SweepStep) {
-		passed += s.Result.Passed
+		passed += s.Passed
 		for _, m := range s.Result.Methods {
 			iterations += m.Iterations
 			score[m.Method] += m.Score.Value / float64(len(targets))
