@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -216,33 +217,35 @@ func ownPart(rows *targetRows, shared *mat.Dense, fit kernelFit) float64 {
 //
 //	slope = (m_1 - m_0)/s^2,  cut = (m_0 + m_1)/2 + s^2/(m_1 - m_0) log(n_0/n_1)
 //
-// (linear discriminant analysis; Hastie, Tibshirani and Friedman 2009, section 4.3). It is 0
-// and 0.5 where they say nothing.
+// (linear discriminant analysis; Hastie, Tibshirani and Friedman 2009, section 4.3). They are 0
+// and 0.5 where they say nothing. The slope is at most that which has log(2n) between the cut
+// of equal classes and the mean of one: n rows told apart do not show more, and where they are
+// all but the same, s^2 is rounding.
 func discriminant(f, y []float64) (slope, cut float64) {
-	var n, mean, square [2]float64
+	var of [2][]float64
 	for i, v := range f {
 		c := 0
 		if y[i] > 0.5 {
 			c = 1
 		}
-		n[c]++
-		mean[c] += v
-		square[c] += v * v
+		of[c] = append(of[c], v)
 	}
+	n := [2]float64{float64(len(of[0])), float64(len(of[1]))}
 	if n[0] < 2 || n[1] < 2 {
 		return 0, 0.5
 	}
+	var mean [2]float64
 	variance := 0.0
 	for c := range n {
-		mean[c] /= n[c]
-		variance += square[c] - n[c]*mean[c]*mean[c]
+		m, s := stat.MeanVariance(of[c], nil)
+		mean[c], variance = m, variance+s*(n[c]-1)/(n[0]+n[1]-2)
 	}
-	variance /= n[0] + n[1] - 2
 	gap := mean[1] - mean[0]
-	if !(gap > 0 && variance > 0) {
+	if !(gap > 0) {
 		return 0, 0.5
 	}
-	return gap / variance, (mean[0]+mean[1])/2 + variance/gap*math.Log(n[0]/n[1])
+	most := 2 * math.Log(2*(n[0]+n[1])) / gap
+	return math.Min(gap/variance, most), (mean[0]+mean[1])/2 + variance/gap*math.Log(n[0]/n[1])
 }
 
 // atCut moves the head of a target with one output of 0 and 1 so that its cut is at

@@ -3,7 +3,10 @@ package runs
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
@@ -86,23 +89,51 @@ func describeColumns(p *pipeline.Problem, version string, meta map[string]string
 	return nil
 }
 
-// probabilities divides the scores of the classes of a column, each that of one against all others, by their sum.
-func probabilities(classes [][]float32) [][]float32 {
-	out := make([][]float32, len(classes))
-	for k := range out {
-		out[k] = make([]float32, len(classes[k]))
+// classify returns the scores of the classes of a column, by class and row, and the class of each row. Heads are log-odds
+// of one class against all others, whose probabilities are divided by their sum, or regressions on labels of 0 and 1.
+// There is one head for each class, or one for two classes. The largest head counts, or whether the one is above its cut,
+// since scores may be equal by rounding where heads are not.
+func classify(heads [][]float32, logOdds bool) (scores [][]float32, class []int) {
+	rows := len(heads[0])
+	scores, class = make([][]float32, max(2, len(heads))), make([]int, rows)
+	for k := range scores {
+		scores[k] = make([]float32, rows)
 	}
-	for row := range classes[0] {
-		sum := 0.0
-		for _, c := range classes {
-			sum += float64(c[row])
+	head, cut := make([]float64, len(heads)), 0.5
+	if logOdds {
+		cut = 0
+	}
+	for row := range rows {
+		for k := range heads {
+			head[k] = float64(heads[k][row])
 		}
-		if sum == 0 {
-			sum = 1
+		switch {
+		case len(heads) == 1 && head[0] > cut:
+			class[row] = 1
+		case len(heads) > 1:
+			class[row] = floats.MaxIdx(head)
 		}
-		for k, c := range classes {
-			out[k][row] = float32(float64(c[row]) / sum)
+		if logOdds {
+			for k, v := range head {
+				head[k] = -math.Log1p(math.Exp(-v))
+				if v < -30 {
+					head[k] = v // to rounding
+				}
+			}
+			if len(heads) > 1 {
+				floats.AddConst(-floats.LogSumExp(head), head)
+			}
+			for k, v := range head {
+				head[k] = math.Exp(v)
+			}
+		}
+		if len(heads) == 1 {
+			scores[0][row], scores[1][row] = float32(1-head[0]), float32(head[0])
+			continue
+		}
+		for k, v := range head {
+			scores[k][row] = float32(v)
 		}
 	}
-	return out
+	return scores, class
 }

@@ -22,11 +22,9 @@ func evaluate(p *pipeline.Problem, pred [][]float32, y []float32) []*Evaluation 
 		e, at := newEvaluation(c), first
 		label := func(row, k int) float64 { return float64(y[row*len(pred)+at+k]) }
 		first += c.Heads
-		if heads := pred[at:first]; len(c.Classes) > 0 {
-			if c.Heads > 1 && p.Classifies() {
-				heads = probabilities(heads)
-			}
-			e.compareClasses(heads, label)
+		if len(c.Classes) > 0 {
+			scores, class := classify(pred[at:first], p.Classifies())
+			e.compareClasses(scores, class, c.Heads, label)
 		} else {
 			e.compareNumbers(pred[at], label)
 		}
@@ -37,34 +35,24 @@ func evaluate(p *pipeline.Problem, pred [][]float32, y []float32) []*Evaluation 
 	return out
 }
 
-// compareClasses adds rows of one head for each class, or of one for two. As in a score, the label of the class that is
-// predicted says whether there is one.
-func (e *Evaluation) compareClasses(pred [][]float32, label func(row, k int) float64) {
-	for row := range pred[0] {
-		truth, class, score := -1, 0, float64(pred[0][row])
-		if len(pred) == 1 {
+// compareClasses adds rows whose classes were predicted with these scores, of so many heads. As in a score, the label of
+// the class that is predicted says whether there is one.
+func (e *Evaluation) compareClasses(scores [][]float32, class []int, heads int, label func(row, k int) float64) {
+	for row, c := range class {
+		truth := -1
+		if heads == 1 {
 			truth = 0
 			if label(row, 0) > 0.5 {
 				truth = 1
 			}
-			if score > 0.5 {
-				class = 1
-			} else {
-				score = 1 - score
-			}
 		}
-		for k := 1; k < len(pred); k++ {
-			if v := float64(pred[k][row]); v > score {
-				class, score = k, v
-			}
-		}
-		for k := range pred {
-			if len(pred) > 1 && label(row, k) > 0.5 {
+		for k := range heads {
+			if heads > 1 && label(row, k) > 0.5 {
 				truth = k
 			}
 		}
-		if known := label(row, min(class, len(pred)-1)); known == known {
-			e.addClass(truth, class, score)
+		if known := label(row, min(c, heads-1)); known == known {
+			e.addClass(truth, c, float64(scores[c][row]))
 		}
 	}
 	e.finish()

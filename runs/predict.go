@@ -298,40 +298,29 @@ func (r *predictor) batch(b *table.Batch) error {
 
 // output adds the cells of one label, whose heads are from first on, and compares them with labels.
 func (r *predictor) output(b *table.Batch, i int, c OutputColumn, first int) error {
-	scores := make([][]float32, max(1, len(c.Classes)))
-	for k := range scores {
-		scores[k] = make([]float32, b.Rows)
+	heads := make([][]float32, c.Heads)
+	for k := range heads {
+		heads[k] = make([]float32, b.Rows)
 		for row := range b.Rows {
-			y := r.y[row*r.model.C+first+min(k, c.Heads-1)]
-			if len(c.Classes) > c.Heads && k == 0 {
-				y = 1 - y
-			}
-			scores[k][row] = y
+			heads[k][row] = r.y[row*r.model.C+first+k]
 		}
-	}
-	if c.Heads > 1 && r.model.Classifies() {
-		scores = probabilities(scores)
 	}
 	prefix := ""
 	if len(r.columns) > 1 {
 		prefix = cmp.Or(c.Column, strconv.Itoa(i)) + "_"
 	}
-	best := make([]int, b.Rows)
+	scores, class := heads, make([]int, b.Rows)
 	if len(c.Classes) == 0 {
 		r.written = append(r.written, table.Cells{Name: prefix + "number", Numbers: scores[0]})
 	} else {
+		scores, class = classify(heads, r.model.Classifies())
 		names := make([]string, b.Rows)
-		for row := range b.Rows {
-			for k := range scores {
-				if scores[k][row] > scores[best[row]][row] {
-					best[row] = k
-				}
-			}
-			names[row] = c.Classes[best[row]]
+		for row, k := range class {
+			names[row] = c.Classes[k]
 		}
 		r.written = append(r.written, table.Cells{Name: prefix + "label", Text: names})
-		for k, class := range c.Classes {
-			r.written = append(r.written, table.Cells{Name: prefix + "score_" + class, Numbers: scores[k]})
+		for k, name := range c.Classes {
+			r.written = append(r.written, table.Cells{Name: prefix + "score_" + name, Numbers: scores[k]})
 		}
 	}
 	if r.labels[i] < 0 {
@@ -342,7 +331,7 @@ func (r *predictor) output(b *table.Batch, i int, c OutputColumn, first int) err
 	}
 	v := &b.Scalars[r.labels[i]]
 	for row := range b.Rows {
-		if err := r.found[i].add(v, row, best[row], scores[best[row]][row]); err != nil {
+		if err := r.found[i].add(v, row, class[row], scores[class[row]][row]); err != nil {
 			return fmt.Errorf("%s, column %s: %w", b.Where(row), c.Column, err)
 		}
 	}
