@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -31,7 +32,8 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 		for i, h := range heads {
 			fits[i], vectors[i] = h.headFit, h.vector(means[i])
 			if rec.Method == Constant && l.problem.Classifies() {
-				fits[i].classifier = h.vector(logOdds(means[i], len(in.Rows)))
+				odds := logOdds(means[i], len(in.Rows))
+				fits[i].classify(prediction{h.vector(odds), slices.Repeat([]float64{odds}, len(in.Rows))})
 			}
 			if err := l.putHead(in.outputs[i], vectors[i]); err != nil {
 				return nil, err

@@ -69,20 +69,20 @@ func (c *classifier) kernel(kappa float64) kernelMatrix {
 }
 
 // fit adds to fits, whose heads by squared loss are ridge, the classifier of each output, at
-// the kappa of these, with its residuals in place of those of the squared loss. An output
-// whose rows are all of one class has none but the intercept. LeaveOneOut stays that of the
-// squared loss, by which methods are compared: with few samples it tells them apart better
-// than the probabilities do.
+// the kappa of these. An output whose rows are all of one class has none but the intercept.
+// LeaveOneOut stays that of the squared loss, by which methods are compared: with few samples
+// it tells them apart better than the probabilities do.
 //
 // What it predicts are log-odds.
 func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u units, k int) {
 	for i, f := range c.regress(in, fits[0].Kappa, len(fits)) {
+		y := labelsOf(in, i, len(fits))
+		squared := fits[i].byRidge(ridge[i], y)
 		if f == nil { // rounding made its systems singular
-			fits[i].classifier = asLogOdds(ridge[i], k)
+			fits[i].classify(squared.asLogOdds(k))
 			continue
 		}
-		y := labelsOf(in, i, len(fits))
-		of := []prediction{{c.head(f, fits[0].Kappa, i, u, k), f.left}, fits[i].byRidge(ridge[i], y)}
+		of := []prediction{{c.head(f, fits[0].Kappa, i, u, k), f.left}, squared}
 		mean := meanLogOdds(y, k, of...)
 		if own := c.alone(in, len(fits)); own != nil {
 			of = append(of, prediction{(&classifier{rows: c.rows}).head(own, ownKappa, 0, u, k), own.left})
@@ -90,10 +90,7 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 				mean = all
 			}
 		}
-		fits[i].classifier, fits[i].residuals = mean.head, make([]float64, len(y))
-		for j, f := range mean.left {
-			fits[i].residuals[j] = y[j] - sigmoid(f)
-		}
+		fits[i].classify(mean)
 	}
 }
 
@@ -103,11 +100,14 @@ func (c *classifier) regress(in labelGroup, kappa float64, outputs int) []*logis
 	n, said, kernel := len(in.Rows), product(c.phi, c.mean), c.kernel(kappa)
 	out := make([]*logisticFit, outputs)
 	for i := range out {
-		r := logistic{kernel: kernel, free: freeColumns(said, n, i), y: labelsOf(in, i, outputs)}
+		free, centre, spread := c.free(said, n, i)
+		r := logistic{kernel: kernel, free: free, y: labelsOf(in, i, outputs)}
 		if r.oneClass() {
 			out[i] = r.constant()
-		} else {
-			out[i] = r.search()
+		} else if out[i] = r.search(); out[i] != nil && len(out[i].b) > 1 {
+			b := out[i].b // of what the mean says as it is
+			b[1] /= spread
+			b[0] -= b[1] * centre
 		}
 	}
 	return out
@@ -176,6 +176,9 @@ type prediction struct {
 	left []float64
 }
 
+// classify puts the log-odds in the place of the head by squared loss.
+func (f *headFit) classify(by prediction) { f.classifier, f.odds = by.head, by.left }
+
 // byRidge is that of the regression by squared loss.
 func (f *headFit) byRidge(head []float32, y []float64) prediction {
 	left := make([]float64, len(y))
@@ -221,30 +224,36 @@ func (p prediction) logLoss(y []float64) float64 {
 	return sum
 }
 
-// asLogOdds makes log-odds of a head whose predictions are probabilities, near 1/2: 4 v - 2.
-func asLogOdds(head []float32, k int) []float32 {
-	out := make([]float32, len(head))
-	for i, v := range head {
-		out[i] = 4 * v
+// asLogOdds makes log-odds of predictions that are probabilities, near 1/2: 4 v - 2.
+func (p prediction) asLogOdds(k int) prediction {
+	out := prediction{make([]float32, len(p.head)), make([]float64, len(p.left))}
+	for i, v := range p.head {
+		out.head[i] = 4 * v
 	}
-	out[k] -= 2
+	out.head[k] -= 2
+	for i, v := range p.left {
+		out.left[i] = 4*v - 2
+	}
 	return out
 }
 
-// freeColumns are 1 and, where it says something, what the mean of the sources' heads says
-// of the rows for an output, n by 1 or 2.
-func freeColumns(said *mat.Dense, n, output int) *mat.Dense {
+// free are the columns that no penalty is on: 1 and, where it says something, what the mean of
+// the sources' heads says of the rows for an output, less its own mean and divided by its spread.
+func (c *classifier) free(said *mat.Dense, n, output int) (u *mat.Dense, centre, spread float64) {
 	one := slices.Repeat([]float64{1}, n)
-	if said != nil {
+	if said != nil && c.unit > 0 {
 		v := mat.Col(nil, output, said)
-		if mean, spread := stat.MeanStdDev(v, nil); spread > 1e-6*math.Abs(mean) {
-			both := mat.NewDense(n, 2, nil)
-			both.SetCol(0, one)
-			both.SetCol(1, v)
-			return both
+		// 1/unit is the mean square of what the sources' heads say, less its mean: far below is rounding.
+		if centre, spread = stat.MeanStdDev(v, nil); spread > 1e-6*max(math.Abs(centre), 1/math.Sqrt(c.unit)) {
+			floats.AddConst(-centre, v)
+			floats.Scale(1/spread, v)
+			u = mat.NewDense(n, 2, nil)
+			u.SetCol(0, one)
+			u.SetCol(1, v)
+			return u, centre, spread
 		}
 	}
-	return mat.NewDense(n, 1, one)
+	return mat.NewDense(n, 1, one), 0, 1
 }
 
 // classify puts classifiers in the place of the heads that the relevance was measured by.

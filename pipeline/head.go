@@ -57,7 +57,8 @@ type headFit struct {
 	// mean of the sources' heads of the same output.
 	Own, ToMean float64
 	// residuals are the leave-one-out residuals of one output, label less prediction,
-	// and left the predictions of all outputs. Other priors have none of them.
+	// and left the predictions of all outputs, log-odds where there are classifiers. Other
+	// priors have none of them.
 	residuals []float64
 	left      [][]float32
 	labels    []float32 // in the units of the data, as Labelled has them
@@ -66,8 +67,9 @@ type headFit struct {
 	each  []kernelFit
 	parts []fittedPart
 	// classifier is the head that takes this one's place once the relevance is known, nil
-	// for none.
+	// for none, and odds what it says of the rows left out.
 	classifier []float32
+	odds       []float64
 }
 
 // fittedPart says how the outputs of a group were fitted.

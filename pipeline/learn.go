@@ -22,8 +22,7 @@ type Learner struct {
 	// intercept and delta where there are such, and where all that is a classifier's
 	// the w of the squared loss.
 	head backend.Vector
-	// logOdds says that the head's predictions are such, of which a sigmoid makes
-	// probabilities.
+	// logOdds says that the head's predictions are such.
 	logOdds bool
 	tmp     *backend.Scope
 	// rows are the target samples of the rounds so far, decomposed once.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -139,14 +140,14 @@ func TestMeanLogOdds(t *testing.T) {
 	y, ridge, own, none := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range n {
 		y[i] = float64(i % 4 / 3)
-		ridge[i] = 0.2 + 0.5*y[i] + 0.1*rng.NormFloat64()
+		ridge[i] = 0.2 + 0.5*y[i] + 0.2*rng.NormFloat64()
 		own[i] = 300*ridge[i] - 70
 	}
 	one := prediction{[]float32{1, 0}, ridge}
 	both := meanLogOdds(y, k, one, prediction{[]float32{300, -70}, own})
 	alone := meanLogOdds(y, k, one, prediction{[]float32{1, 1}, none})
 	closeVectors(t, "the head of two that agree", wide(both.head), wide(alone.head), 1e-5, 0)
-	if want := 0.5 / (0.1 * 0.1); !near(float64(both.head[0])/want, 1, 0.3) {
+	if want := 0.5 / (0.2 * 0.2); !near(float64(both.head[0])/want, 1, 0.3) {
 		t.Errorf("the log-odds are %g times the prediction, expected about %g", both.head[0], want)
 	}
 	for i, f := range both.left {
@@ -196,4 +197,56 @@ func TestTargetAlone(t *testing.T) {
 		}
 	}
 	must.Hold(t, c.alone(in, 2) == nil && (&classifier{rows: c.rows}).alone(in, 1) == nil, "several classes and the target alone have none")
+}
+
+// TestDiscriminantOfSureRows has predictions that tell all rows apart, in units however small and
+// with spreads down to rounding: their log-odds are those that so many rows can show.
+func TestDiscriminantOfSureRows(t *testing.T) {
+	rng := testrand.New(t)
+	for _, spread := range []float64{0, 1e-17, 1e-12, 1e-6, 1e-3} {
+		for _, unit := range []float64{1e-9, 1, 1e9} {
+			n := 4 + rng.IntN(500)
+			f, y := make([]float64, n), make([]float64, n)
+			for i := range f {
+				y[i] = float64(i % 2)
+				f[i] = unit * (0.3 + 0.4*y[i] + spread*rng.NormFloat64())
+			}
+			slope, cut := discriminant(f, y)
+			if want := 2 * math.Log(float64(2*n)) / (0.4 * unit); !near(slope/want, 1, 0.02) {
+				t.Errorf("n = %d, spread %g, unit %g: slope %g, expected %g", n, spread, unit, slope, want)
+			}
+			if !near(cut/unit, 0.5, 0.01) {
+				t.Errorf("n = %d, spread %g, unit %g: cut %g, expected %g", n, spread, unit, cut, 0.5*unit)
+			}
+		}
+	}
+}
+
+// TestFreeColumn has a mean of the sources' heads that says next to nothing: no column for it, and
+// otherwise the same log-odds in whatever unit it speaks.
+func TestFreeColumn(t *testing.T) {
+	rng := testrand.New(t)
+	const n, k, d = 60, 3, 8
+	x, phi := mat.NewDense(n, d, normals(rng, n*d)), mat.NewDense(n, k+1, normals(rng, n*(k+1)))
+	in := labelGroup{outputs: []int{0}, Labelled: Labelled{Rows: make([]int32, n), Y: make([]float32, n)}}
+	for i := range n {
+		phi.Set(i, k, 1)
+		if x.At(i, 0)+phi.At(i, 1)+rng.NormFloat64() > 0 {
+			in.Y[i] = 1
+		}
+	}
+	rows := newTargetRows(mat.DenseCopyOf(x), nil)
+	root, _ := headRoot(mat.NewDense(5, k+1, normals(rng, 5*(k+1))))
+	mean := mat.NewDense(k+1, 1, normals(rng, k+1))
+	fit := func(times float64) *logisticFit {
+		c := &classifier{rows: rows, phi: phi, root: root, unit: 0.3, mean: new(mat.Dense)}
+		c.mean.Scale(times, mean)
+		return c.regress(in, 1, 1)[0]
+	}
+	one := fit(1)
+	must.Hold(t, len(one.b) == 2, "%d free columns, expected 2", len(one.b))
+	for _, times := range []float64{1e-4, 1e4} {
+		closeVectors(t, fmt.Sprintf("log-odds, heads times %g", times), fit(times).left, one.left, 1e-3, 1e-3)
+	}
+	must.Hold(t, len(fit(1e-9).b) == 1, "a mean that is rounding has a column of its own")
 }

@@ -50,7 +50,7 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 				h.delta[f] = float32(u.scale * beta.At(f, j))
 			}
 			v := h.vector(means[j])
-			part.fits[j].classifier = asLogOdds(v, p.Config.K)
+			part.fits[j].classify(prediction{head: v}.asLogOdds(p.Config.K))
 			if err := l.putHead(c, v); err != nil {
 				return rec, err
 			}
@@ -82,7 +82,7 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 	if l.logOdds {
 		for _, left := range fit.left {
 			for i, v := range left {
-				left[i] = float32(sigmoid(4*float64(v) - 2)) // of asLogOdds
+				left[i] = 4*v - 2 // of asLogOdds
 			}
 		}
 	}

@@ -8,7 +8,9 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// Predict writes the outputs of rows, of D features each, to y, N by C.
+// Predict writes the outputs of rows, of D features each, to y, N by C. Where the predictor
+// classifies they are log-odds, each of a class against all others, else in the units of the
+// labels.
 func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 	if p.net == nil && p.C <= maxDotOutputs {
 		return p.predictDots(rows, y)
@@ -48,20 +50,13 @@ func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 	}
 	for i, v := range y {
 		c := i % p.C
-		y[i] = p.output(float64(p.unit[c]) * (float64(v) + p.bias[c]))
+		y[i] = float32(float64(p.unit[c]) * (float64(v) + p.bias[c]))
 	}
 	return nil
 }
 
-// Classifies says whether the outputs are probabilities, each of a class against all others.
+// Classifies says whether the outputs are log-odds.
 func (p *Predictor) Classifies() bool { return p.logOdds }
-
-func (p *Predictor) output(y float64) float32 {
-	if p.logOdds {
-		y = sigmoid(y)
-	}
-	return float32(y)
-}
 
 // Embed writes phi of rows, of D features each, to z, N by K.
 func (p *Predictor) Embed(rows *dataset.Pool, z []float32) error {

@@ -70,7 +70,7 @@ func (p *Predictor) predictDots(rows *dataset.Pool, y []float32) error {
 	for c := range p.C {
 		unit, offset := float64(p.unit[c]), p.offset[c]
 		for i, v := range p.sums[c*n : (c+1)*n] {
-			y[i*p.C+c] = p.output(unit * (float64(rows.Scale)*v + offset))
+			y[i*p.C+c] = float32(unit * (float64(rows.Scale)*v + offset))
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ type Predictor struct {
 
 	offset []float64 // C, of the linear class: bias - direct centre
 
-	// logOdds says that the outputs are such, of which a sigmoid makes probabilities.
+	// logOdds says that the outputs are such.
 	logOdds bool
 
 	host []float32

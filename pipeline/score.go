@@ -21,8 +21,8 @@ type Score struct {
 
 // The metrics of a score.
 const (
-	// MetricError is the fraction of test rows on the wrong side of 0.5, or of another
-	// class than the output with the largest prediction.
+	// MetricError is the fraction of test rows on the wrong side of the cut of an output
+	// (0.5, of log-odds 0), or of another class than the output with the largest prediction.
 	MetricError = "error"
 	// MetricMSE is the mean squared residual on the labels of the test rows.
 	MetricMSE = "mse"
@@ -56,7 +56,7 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 			return Score{}, nil, fmt.Errorf("%d target samples have no leave-one-out error: expected more, or test rows", len(in.Target.Rows))
 		}
 		l.measured = measured{fit.left, fit.labels}
-		s, losses := scorePredictions(set.Binary, classGroups(set, l.problem.Target), fit.left, fit.labels)
+		s, losses := scorePredictions(set.Binary, l.cut(), classGroups(set, l.problem.Target), fit.left, fit.labels)
 		s.LeaveOneOut = true
 		return s, losses, nil
 	}
@@ -69,8 +69,16 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 		return Score{}, nil, err
 	}
 	l.measured = measured{pred, test.Y}
-	score, losses := scorePredictions(set.Binary, classGroups(set, l.problem.Target), pred, test.Y)
+	score, losses := scorePredictions(set.Binary, l.cut(), classGroups(set, l.problem.Target), pred, test.Y)
 	return score, losses, nil
+}
+
+// cut is where the prediction of one output changes its class.
+func (l *Learner) cut() float32 {
+	if l.logOdds {
+		return 0
+	}
+	return 0.5
 }
 
 // measured are predictions of each output and the labels, row after row.
@@ -80,9 +88,9 @@ type measured struct {
 }
 
 // Measured are the predictions that the score of the last Learn is of where that was the last
-// round of a method: those of each output of the target, in the units of the data, and the
-// labels, row after row, NaN where there is none. There are none where the score is exact, and
-// with preset paper. The caller does not change them.
+// round of a method: those of each output of the target, in the units of the data, log-odds
+// where [Problem.Classifies], and the labels, row after row, NaN where there is none. There are
+// none where the score is exact, and with preset paper. The caller does not change them.
 func (l *Learner) Measured() (pred [][]float32, y []float32) { return l.measured.pred, l.measured.y }
 
 // ScoreOn measures the predictor that the last Learn left on labelled rows of the target's pool.
@@ -147,11 +155,7 @@ func (l *Learner) predictionsOf(s backend.Samples, u units) ([][]float32, error)
 				return nil, err
 			}
 			for j, v := range pred[i] {
-				y := u.labelOf(column) * (float64(v) + float64(intercept[0]) + own[j])
-				if l.logOdds {
-					y = sigmoid(y)
-				}
-				pred[i][j] = float32(y)
+				pred[i][j] = float32(u.labelOf(column) * (float64(v) + float64(intercept[0]) + own[j]))
 			}
 		}
 	}
@@ -189,8 +193,9 @@ func classGroups(set *dataset.Set, s Source) [][]int {
 }
 
 // scorePredictions compares the predictions of each output with the labels, which
-// are row after row. Of a group of classes the largest prediction counts.
-func scorePredictions(binary bool, groups [][]int, pred [][]float32, y []float32) (Score, *Losses) {
+// are row after row. Of a group of classes the largest prediction counts, of one output
+// whether it is above cut.
+func scorePredictions(binary bool, cut float32, groups [][]int, pred [][]float32, y []float32) (Score, *Losses) {
 	outputs, sum := len(pred), 0.0
 	losses := newLosses(len(y) / outputs)
 	if !binary {
@@ -215,7 +220,7 @@ func scorePredictions(binary bool, groups [][]int, pred [][]float32, y []float32
 			}
 			switch {
 			case label[best] != label[best]:
-			case len(group) > 1 && label[best] <= 0.5, len(group) == 1 && (pred[best][i] > 0.5) != (label[best] > 0.5):
+			case len(group) > 1 && label[best] <= 0.5, len(group) == 1 && (pred[best][i] > cut) != (label[best] > 0.5):
 				sum++
 				losses.add(i, 1)
 			default:

@@ -91,7 +91,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 			out.Loss += f.Loss
 			out.LeaveOneOut += label * label * f.LeaveOneOut
 			if f.residuals != nil {
-				out.leaveOut(target, in.outputs[i], len(columns), label, f.residuals)
+				out.leaveOut(target, in.outputs[i], len(columns), label, f)
 			}
 		}
 	}
@@ -100,9 +100,9 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 	return out, nil
 }
 
-// leaveOut adds the leave-one-out predictions of an output, in the units of the data:
-// residuals are those of the rows that have the label, in units of label.
-func (f *headFit) leaveOut(target Labelled, output, outputs int, label float64, residuals []float64) {
+// leaveOut adds the leave-one-out predictions of an output, in the units of the data, by its
+// fit to the rows that have the label, in units of label.
+func (f *headFit) leaveOut(target Labelled, output, outputs int, label float64, of headFit) {
 	if f.left == nil {
 		f.labels = make([]float32, len(target.Y))
 		f.left = make([][]float32, outputs)
@@ -110,11 +110,18 @@ func (f *headFit) leaveOut(target Labelled, output, outputs int, label float64, 
 			f.left[c] = slices.Repeat([]float32{float32(math.NaN())}, len(target.Rows))
 		}
 	}
+	at := 0
 	for i := range target.Rows {
 		y := float64(target.Y[i*outputs+output])
 		f.labels[i*outputs+output] = float32(label * y)
-		if y == y {
-			f.left[output][i], residuals = float32(label*(y-residuals[0])), residuals[1:]
+		if y != y {
+			continue
 		}
+		if of.odds != nil {
+			f.left[output][i] = float32(of.odds[at])
+		} else {
+			f.left[output][i] = float32(label * (y - of.residuals[at]))
+		}
+		at++
 	}
 }

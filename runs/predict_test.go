@@ -11,9 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
@@ -228,4 +231,34 @@ func TestPredictProbabilities(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Log-odds far beyond what a probability in float32 tells from 0 and 1 have scores that add up to 1, in the order of the
+// log-odds, and the class of the largest.
+func TestClassify(t *testing.T) {
+	rng := testrand.New(t)
+	for range 2000 {
+		size, shift := math.Pow(10, 5*rng.Float64()), 300*rng.NormFloat64()
+		heads, odds := make([][]float32, 1+rng.IntN(6)), []float64(nil)
+		for k := range heads {
+			v := float32(size*rng.NormFloat64() + shift)
+			heads[k], odds = []float32{v}, append(odds, float64(v))
+		}
+		scores, class := classify(heads, true)
+		want, sum := floats.MaxIdx(odds), 0.0
+		if len(heads) == 1 {
+			want = 0
+			if odds[0] > 0 {
+				want = 1
+			}
+		}
+		for _, s := range scores {
+			sum += float64(s[0])
+		}
+		if class[0] != want || !near(sum, 1, 1e-6) || len(heads) > 1 && scores[want][0] < scores[floats.MinIdx(odds)][0] {
+			t.Fatalf("log-odds %v: class %d, expected %d, scores %v", odds, class[0], want, scores)
+		}
+	}
+	scores, class := classify([][]float32{{0.2}, {0.7}, {0.6}}, false)
+	must.Hold(t, class[0] == 1 && scores[2][0] == 0.6, "predictions of labels are class %v, %v", class, scores)
 }
