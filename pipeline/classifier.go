@@ -97,36 +97,50 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 // regress returns the logistic regression of each output on the kernels, each at a lambda of
 // its own.
 func (c *classifier) regress(in labelGroup, kappa float64, outputs int) []*logisticFit {
-	n, said, kernel := len(in.Rows), product(c.phi, c.mean), c.kernel(kappa)
-	out := make([]*logisticFit, outputs)
+	if c.root == nil && outputs == 1 {
+		return []*logisticFit{c.rows.regression(in)}
+	}
+	said, kernel, out := product(c.phi, c.mean), c.kernel(kappa), make([]*logisticFit, outputs)
 	for i := range out {
-		free, centre, spread := c.free(said, n, i)
-		r := logistic{kernel: kernel, free: free, y: labelsOf(in, i, outputs)}
-		if r.oneClass() {
-			out[i] = r.constant()
-		} else if out[i] = r.search(); out[i] != nil && len(out[i].b) > 1 {
-			b := out[i].b // of what the mean says as it is
-			b[1] /= spread
-			b[0] -= b[1] * centre
-		}
+		out[i] = c.regressOutput(kernel, said, labelsOf(in, i, outputs), i)
 	}
 	return out
+}
+
+// regressOutput is nil where rounding made its systems singular.
+func (c *classifier) regressOutput(kernel kernelMatrix, said *mat.Dense, y []float64, output int) *logisticFit {
+	free, centre, spread := c.free(said, len(y), output)
+	r := logistic{kernel: kernel, free: free, y: y}
+	if r.oneClass() {
+		return r.constant()
+	}
+	fit := r.search()
+	if fit != nil && len(fit.b) > 1 { // of what the mean says as it is
+		fit.b[1] /= spread
+		fit.b[0] -= fit.b[1] * centre
+	}
+	return fit
 }
 
 // ownKappa is any above 0: of the two kernels there is one, and a factor of it one of lambda.
 const ownKappa = 1
 
-// alone is the logistic regression on the target's rows alone, which is the same in all
-// rounds. It is nil for several classes, for that regression itself, and where rounding made
-// its systems singular.
+// regression is that of one output on these rows alone, the same in all rounds of all methods.
+func (t *targetRows) regression(in labelGroup) *logisticFit {
+	if t.alone == nil || !slices.Equal(t.aloneOf, in.Y) {
+		c := &classifier{rows: t}
+		t.alone, t.aloneOf = c.regressOutput(c.kernel(ownKappa), nil, labelsOf(in, 0, 1), 0), slices.Clone(in.Y)
+	}
+	return t.alone
+}
+
+// alone is the regression on the target's rows alone. It is nil for several classes and for
+// that regression itself.
 func (c *classifier) alone(in labelGroup, outputs int) *logisticFit {
 	if outputs > 1 || c.root == nil {
 		return nil
 	}
-	if t := c.rows; t.alone == nil || !slices.Equal(t.aloneOf, in.Y) {
-		t.alone, t.aloneOf = (&classifier{rows: t}).regress(in, ownKappa, 1)[0], slices.Clone(in.Y)
-	}
-	return c.rows.alone
+	return c.rows.regression(in)
 }
 
 // labelsOf are the labels of an output, 0 or 1.
