@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -212,8 +213,10 @@ func TestDiscriminantOfSureRows(t *testing.T) {
 				f[i] = unit * (0.3 + 0.4*y[i] + spread*rng.NormFloat64())
 			}
 			slope, cut := discriminant(f, y)
-			if want := 2 * math.Log(float64(2*n)) / (0.4 * unit); !near(slope/want, 1, 0.02) {
-				t.Errorf("n = %d, spread %g, unit %g: slope %g, expected %g", n, spread, unit, slope, want)
+			// Of normal rows with that slope 1/2n are beyond the middle.
+			s := math.Sqrt(0.4 * unit / slope)
+			if wrong := distuv.UnitNormal.CDF(-0.2 * unit / s); !near(wrong*2*float64(n), 1, 0.05) {
+				t.Errorf("n = %d, spread %g, unit %g: with slope %g %g are on the wrong side", n, spread, unit, slope, wrong)
 			}
 			if !near(cut/unit, 0.5, 0.01) {
 				t.Errorf("n = %d, spread %g, unit %g: cut %g, expected %g", n, spread, unit, cut, 0.5*unit)

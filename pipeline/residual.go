@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -218,9 +219,9 @@ func ownPart(rows *targetRows, shared *mat.Dense, fit kernelFit) float64 {
 //	slope = (m_1 - m_0)/s^2,  cut = (m_0 + m_1)/2 + s^2/(m_1 - m_0) log(n_0/n_1)
 //
 // (linear discriminant analysis; Hastie, Tibshirani and Friedman 2009, section 4.3). They are 0
-// and 0.5 where they say nothing. The slope is at most that which has log(2n) between the cut
-// of equal classes and the mean of one: n rows told apart do not show more, and where they are
-// all but the same, s^2 is rounding.
+// and 0.5 where they say nothing. The slope takes s to be at least that with which 1/2n of the
+// rows of equal classes would be on the wrong side: that n rows are told apart does not show
+// that fewer are, and where those of a class are all but the same, s is rounding.
 func discriminant(f, y []float64) (slope, cut float64) {
 	var of [2][]float64
 	for i, v := range f {
@@ -244,8 +245,8 @@ func discriminant(f, y []float64) (slope, cut float64) {
 	if !(gap > 0) {
 		return 0, 0.5
 	}
-	most := 2 * math.Log(2*(n[0]+n[1])) / gap
-	return math.Min(gap/variance, most), (mean[0]+mean[1])/2 + variance/gap*math.Log(n[0]/n[1])
+	least := gap / 2 / distuv.UnitNormal.Quantile(1-0.5/(n[0]+n[1]))
+	return gap / math.Max(variance, least*least), (mean[0]+mean[1])/2 + variance/gap*math.Log(n[0]/n[1])
 }
 
 // atCut moves the head of a target with one output of 0 and 1 so that its cut is at
