@@ -41,29 +41,31 @@ type classifier struct {
 // kernel is (A A'/s + kappa X X'/t) / (1 + kappa).
 func (c *classifier) kernel(kappa float64) kernelMatrix {
 	n, d := c.rows.x.Dims()
-	z, width := new(mat.Dense), 0
+	z, width, own := new(mat.Dense), 0, kappa/(1+kappa)
 	if a := c.predicted(); a != nil {
 		z.Scale(math.Sqrt(c.unit/(1+kappa)), a)
 		width = z.RawMatrix().Cols
 	}
-	if n <= width+d && kappa > 0 {
-		out := mat.NewDense(n, n, nil)
-		out.Scale(kappa/(1+kappa), c.rows.gram())
-		if width > 0 {
-			blas64.Gemm(blas.NoTrans, blas.Trans, 1, z.RawMatrix(), z.RawMatrix(), 1, out.RawMatrix())
-		}
-		return kernelMatrix{g: out}
-	}
-	if kappa > 0 {
-		var own, both mat.Dense
-		own.Scale(math.Sqrt(kappa/(1+kappa)/c.rows.unit()), c.rows.x)
-		if width == 0 {
-			return kernelMatrix{z: &own}
-		}
-		both.Augment(z, &own)
-		z = &both
-	} else if width == 0 {
+	switch {
+	case kappa == 0 && width == 0:
 		z = mat.NewDense(n, 1, nil)
+	case kappa > 0 && n <= width+d:
+		g := mat.NewDense(n, n, nil)
+		g.Scale(own, c.rows.gram())
+		if width > 0 {
+			blas64.Gemm(blas.NoTrans, blas.Trans, 1, z.RawMatrix(), z.RawMatrix(), 1, g.RawMatrix())
+		}
+		return kernelMatrix{g: g}
+	case kappa > 0:
+		x := new(mat.Dense)
+		x.Scale(math.Sqrt(own/c.rows.unit()), c.rows.x)
+		if width > 0 {
+			sources := z
+			z = new(mat.Dense)
+			z.Augment(sources, x)
+		} else {
+			z = x
+		}
 	}
 	return kernelMatrix{z: z}
 }
