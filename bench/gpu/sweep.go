@@ -52,7 +52,8 @@ func (w *bench) sweep() error {
 	}
 	each := 1 / float64(len(targets))
 	line.Section = fmt.Sprintf("sweep, %d L-BFGS iterations per epoch, minimum-norm relevance; per target", w.fixed)
-	line.Name, line.Seconds, line.Work, line.Ratio = fmt.Sprintf("amtrl, %d targets", len(targets)), line.Seconds*each, line.Work.times(each), 1
+	line.Name, line.Ratio = fmt.Sprintf("amtrl, %d targets", len(targets)), 1
+	line.Seconds, line.Work = line.Seconds*each, line.Work.times(each)
 	w.add(line)
 	return w.sweepRival(set, targets, fixed, line.Section, line.Seconds)
 }
