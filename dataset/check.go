@@ -25,8 +25,9 @@ const otherUnits = 10
 // Oddities lists what is odd about a valid set, in the order of its pools: features
 // that are the same in all rows; rows that are there twice in a source, or in a
 // source and in the target; sources without a label, with one class alone, or whose
-// features are of another size; a target of fewer rows than outputs. It keeps 8 bytes
-// for each row of the largest source and of the targets.
+// features are of another size; a target of fewer rows than outputs, or without classes
+// that sources have; names that differ in case or blanks alone. It keeps 8 bytes for each
+// row of the largest source and of the targets.
 func (s *Set) Oddities() []Oddity {
 	c := checker{seed: maphash.MakeSeed(), same: slices.Repeat([]bool{true}, s.Pools[0].Cols)}
 	sizes, own := make([]float64, len(s.Pools)), []uint64(nil)
@@ -61,6 +62,7 @@ func (s *Set) Oddities() []Oddity {
 		}
 		out = append(out, s.oddLabels(i)...)
 	}
+	out = append(out, s.alike()...)
 	sorted := slices.Sorted(slices.Values(sizes))
 	middle := sorted[len(sorted)/2]
 	for i, p := range s.Pools {
@@ -118,6 +120,13 @@ func (s *Set) oddLabels(pool int) []Oddity {
 	case p.Target && rows < outputs:
 		out = append(out, Oddity{p.Name, fmt.Sprintf("%d labelled rows for %d outputs of the target", rows, outputs),
 			"have more rows of the target labelled, or join classes"})
+	}
+	if p.Target {
+		for _, u := range s.UnseenClasses(pool, nil) {
+			positive[cmp.Or(u.Column, "the label")]++ // that says more than that all have one class
+			out = append(out, Oddity{p.Name, fmt.Sprintf("no labelled sample is %s, which sources have", u),
+				"have such rows labelled: a class without a sample is never predicted"})
+		}
 	}
 	if s.Binary {
 		for _, name := range names {

@@ -85,6 +85,20 @@ func TestRunFitsTheData(t *testing.T) {
 	}
 }
 
+// A run and a check say which classes the target has no sample of.
+func TestRunNotesUnseenClasses(t *testing.T) {
+	dir := writeShops(t)
+	dry := []string{"run", "--data", "shops.yaml", "--dry-run"}
+	o := succeed(t, dir, dry...)
+	must.Hold(t, !strings.Contains(o.Stderr, "note:"), "all classes are there:\n%s", o.Stderr)
+	amtrl(t, dir, append(dry, "--target-samples", "1")...).Complains(t, 0, "note: no labelled sample of the target is of class ")
+	path := filepath.Join(dir, "shops.csv")
+	text := string(must.Get(os.ReadFile(path))(t))
+	must.Do(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, "shop 4,bad", "shop 4,")), 0o644))
+	amtrl(t, dir, dry...).Complains(t, 0, `note: no labelled sample of the target is of class "bad" of label`)
+	amtrl(t, dir, "data", "check", "shops.yaml").Prints(t, 0, `no labelled sample is of class "bad" of label, which sources have`)
+}
+
 // Data check names what is odd, and fails where a run would.
 func TestDataCheck(t *testing.T) {
 	dir := writeShops(t)
