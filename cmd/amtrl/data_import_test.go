@@ -112,7 +112,7 @@ func TestDataCheck(t *testing.T) {
 		!strings.Contains(got.Oddities[0].Found, "1 of 121 rows are rows of the target") {
 		t.Errorf("found %+v", got.Oddities)
 	}
-	alone := strings.ReplaceAll(string(must.Get(os.ReadFile(filepath.Join(dir, "shops.yaml")))(t))+"sources: {include: [none]}\n", "\t", "")
+	alone := strings.ReplaceAll(string(must.Get(os.ReadFile(filepath.Join(dir, "shops.yaml")))(t))+"sources: {include: [shop 4]}\n", "\t", "")
 	must.Do(t, os.WriteFile(filepath.Join(dir, "alone.yaml"), []byte(alone), 0o644))
 	amtrl(t, dir, "data", "check", "alone.yaml").Complains(t, 1, "expected at least one source beside the target")
 }

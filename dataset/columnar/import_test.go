@@ -280,6 +280,7 @@ func TestImportAgain(t *testing.T) {
 func TestImportRefuses(t *testing.T) {
 	head := "id,kind,domain,fold,price,f0,f1\n"
 	good := "a,x,s1,,1,1,2\nb,y,s1,,1,1,2\nc,x,s2,,1,1,2\n"
+	made := strings.Replace(made, "exclude: s3", `include: "s?"`, 1)
 	for _, c := range []struct{ rows, text, want string }{
 		{good + "b,x,s1,,1,1,2\n", made, `line 5, column id: expected an id of its own for each row, found "b", also at`},
 		{good + "d,x,,,1,1,2\n", made, `line 5, column domain: expected the name of a source`},
@@ -293,6 +294,8 @@ func TestImportRefuses(t *testing.T) {
 		{good + "d,x,s2,dusk,1,1,2\n", made, `line 5: expected a split train, validation or test, found "dusk"`},
 		{good, strings.Replace(made, "source: s1", "source: s7", 1), `target: expected one of the sources s1, s2, found "s7"`},
 		{good, strings.Replace(made, "s2: 7", "s7: 7", 1), `sources: cost: expected one of the sources s1, s2, found "s7"`},
+		{good, strings.Replace(made, "s?", "t?", 1), `sources: include: expected one of the sources s1, s2, found "t?"`},
+		{good, strings.Replace(made, `include: "s?"`, "exclude: [s2, S2]", 1), `sources: exclude: expected one of the sources s2, s1, found "S2"`},
 		{good, strings.Replace(made, "column: kind", "column: sort", 1), `expected a column "sort", found`},
 		{good, strings.Replace(made, `"f[0-9]*"`, `"g*"`, 1), `expected a column "g*", found`},
 		{good, strings.Replace(made, "part-*", "party-*", 1), "expected files, found none that match"},

@@ -348,6 +348,9 @@ func (s *survey) settle() error {
 	if t := m.Target.Source; t != "" && (s.sources[t] == nil || s.sources[t].rows == 0) {
 		return fmt.Errorf("%s: target: expected one of the sources %s, found %q", m.Path, s.nearest(t), t)
 	}
+	if err := m.CheckSources(slices.Collect(maps.Keys(s.sources)), s.nearest); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(m.Sources.Cost)) {
 		r := s.sources[name]
 		if r == nil {
