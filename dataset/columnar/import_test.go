@@ -283,6 +283,8 @@ func TestImportRefuses(t *testing.T) {
 	made := strings.Replace(made, "exclude: s3", `include: "s?"`, 1)
 	for _, c := range []struct{ rows, text, want string }{
 		{good + "b,x,s1,,1,1,2\n", made, `line 5, column id: expected an id of its own for each row, found "b", also at`},
+		{good + "d,x,\xe9t\xe9,,1,1,2\n", made, `line 5, column domain: expected UTF-8, found the byte 0xe9 in "?t?"`},
+		{good + "d,\xe9t\xe9,s2,,1,1,2\n", made, `line 5, column kind: expected UTF-8, found the byte 0xe9 in "?t?"`},
 		{good + "d,x,,,1,1,2\n", made, `line 5, column domain: expected the name of a source`},
 		{good + "d,x,s2,,1,1\n", made, "line 5: expected 7 columns"},
 		{good + "d,x,s2,,1,1,two\n", made, `line 5, column f1: expected a number, found "two"`},

@@ -183,6 +183,9 @@ func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error)
 	if r, ok := s.sources[name]; ok {
 		return r, nil
 	}
+	if err := b.CheckUTF8(i, s.manifest.Source, name); err != nil {
+		return nil, err
+	}
 	if name == "" || !text.Printable(name) {
 		return nil, b.Fault(i, s.manifest.Source, "the name of a source, without control characters, found %q", text.OneLine(name, 80))
 	}
@@ -300,6 +303,9 @@ func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
 	}
 	if _, known := o.index[name]; known {
 		return nil
+	}
+	if err := b.CheckUTF8(i, o.Column, name); err != nil {
+		return err
 	}
 	switch {
 	case len(o.Classes) > 0:

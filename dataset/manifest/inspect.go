@@ -179,6 +179,13 @@ func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
 		}
 		err = t.Scan(q, func(b *table.Batch) error {
 			for i := range b.Rows {
+				for j, name := range q.Scalars {
+					if v := &b.Scalars[j]; v.Text != nil && !v.IsMissing(i) {
+						if err := b.CheckUTF8(i, name, v.Text[i]); err != nil {
+							return err
+						}
+					}
+				}
 				source := c.add(b, i, file)
 				if m.Cost != "" {
 					c.costs.add(source, &b.Scalars[len(b.Scalars)-1], i)
