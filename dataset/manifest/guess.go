@@ -3,7 +3,6 @@ package manifest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -95,7 +94,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, err
 	}
 	if err := g.choose(m, known, inputs); err != nil {
-		return nil, fmt.Errorf("%s: %w", inputs[0].Path, err)
+		return nil, err
 	}
 	if m.Vectors != nil {
 		if err := guessJoin(m, inputs[0]); err != nil {
@@ -171,16 +170,16 @@ func guessJoin(m *Manifest, in Input) error {
 
 // choose fills in the columns of the manifest.
 func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
+	file := inputs[0].Path
+	var columns []table.Column
+	for _, c := range g.columns {
+		columns = append(columns, c.Column)
+	}
 	for _, name := range slices.Concat([]string{known.ID, known.Source, known.Split, known.Cost}, known.Labels) {
 		if name == "" || name == FromFile || name == FromFolder {
 			continue
 		}
-		if !slices.ContainsFunc(g.columns, func(c *column) bool { return c.Name == name }) {
-			var columns []table.Column
-			for _, c := range g.columns {
-				columns = append(columns, c.Column)
-			}
-			_, err := table.Find(inputs[0].Path, columns, name)
+		if _, err := table.Find(file, columns, name); err != nil {
 			return err
 		}
 		g.taken[name] = true
@@ -196,7 +195,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 			name = g.pick([]string{"*"}, func(c *column) bool { return label(c) && c.missing > 0 && len(c.distinct) <= 100 })
 		}
 		if name == "" {
-			return fmt.Errorf("expected a column that looks like a label, found none: say which one it is with --label%s",
+			return fmt.Errorf("%s: expected a column that looks like a label, found none: say which one it is with --label%s", file,
 				g.candidates(inputs, label))
 		}
 		m.Labels = append(m.Labels, Label{Column: name})
@@ -218,7 +217,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	m.Cost = cmp.Or(known.Cost, g.pick(costNames, (*column).numeric))
 	m.Source = cmp.Or(known.Source, g.guessSource(inputs))
 	if m.Source == "" {
-		return errors.New("expected a column that looks like the source of a row, found none: say which one it is with --source")
+		return fmt.Errorf("%s: expected a column that looks like the source of a row, found none: say which one it is with --source", file)
 	}
 	m.ID = cmp.Or(known.ID, g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows }))
 	if m.ID == "" {
@@ -231,7 +230,10 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		m.Features = g.guessFeatures()
 	}
 	if len(m.Features) == 0 {
-		return errors.New("expected a column of vectors or columns of numbers for features, found none: say which with --features")
+		return fmt.Errorf("%s: expected a column of vectors or columns of numbers for features, found none: say which with --features", file)
+	}
+	if _, err := m.FeatureColumns(file, columns); err != nil {
+		return err
 	}
 	for _, c := range g.columns {
 		if slices.Contains(m.Features, c.Name) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -227,7 +228,12 @@ func TestLookRefuses(t *testing.T) {
 	must.Fail(t, "Latin-1", err, file, `line 2, column domain: expected UTF-8, found the byte 0xe9 in "?0"`)
 	writeTable(t, file, 9, columnOf{"label", third})
 	_, err = Look(t.Context(), "m.yaml", []string{file}, Known{Source: "lable"})
-	must.Fail(t, "no column", err, file, `expected a column "lable", found label`)
+	must.Fail(t, "no column", err, `expected a column "lable", found label`)
+	must.Equal(t, strings.Count(err.Error(), file), 1, "how often %v names the file", err)
+	writeTable(t, file, 40, columnOf{"label", third}, columnOf{"domain", third}, columnOf{"x", row})
+	_, err = Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"x", "y*"}})
+	must.Fail(t, "no features", err, `expected a column "y*", found x`)
+	must.Equal(t, strings.Count(err.Error(), file), 1, "how often %v names the file", err)
 }
 
 // Names of any kind come back from the text as they went in.
