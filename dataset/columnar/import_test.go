@@ -307,6 +307,8 @@ func TestImportRefuses(t *testing.T) {
 			`line 5, column kind: expected two classes`},
 		{"a,x,s1,,1,1,2\n", strings.Replace(made, ", cost: {s2: 7}", "", 1), "labels: kind: expected at least 2 classes, found 1"},
 		{good, strings.Replace(made, "column: kind", "column: kind, type: number", 1), `line 2, column kind: expected a number`},
+		{strings.ReplaceAll(good, ",x,", `,"1,5",`), strings.Replace(made, "column: kind", "column: kind, type: number", 1),
+			`line 2, column kind: expected a number with a decimal point, found "1,5"`},
 		{"", made, "expected one of the sources"},
 	} {
 		dir := t.TempDir()

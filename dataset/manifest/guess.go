@@ -184,6 +184,11 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		}
 		g.taken[name] = true
 	}
+	if m.Vectors == nil && len(known.Features) == 0 && !slices.ContainsFunc(g.columns, (*column).list) {
+		if err := g.refuseCommas(file, func(c *column) bool { return !g.taken[c.Name] }, ", or say which columns to take with --features"); err != nil {
+			return err
+		}
+	}
 	few := func(c *column) bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
 	label := func(c *column) bool { return few(c) && len(c.distinct) >= 2 }
 	for _, name := range known.Labels {
@@ -201,7 +206,11 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		m.Labels = append(m.Labels, Label{Column: name})
 	}
 	for i := range m.Labels {
-		m.Labels[i].Type = g.labelType(m.Labels[i].Column)
+		name := m.Labels[i].Column
+		if err := g.refuseCommas(file, func(c *column) bool { return c.Name == name }, ""); err != nil {
+			return err
+		}
+		m.Labels[i].Type = g.labelType(name)
 	}
 	m.Split = cmp.Or(known.Split, g.pick(splitNames, func(c *column) bool {
 		for v := range c.distinct {
@@ -232,7 +241,11 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	if len(m.Features) == 0 {
 		return fmt.Errorf("%s: expected a column of vectors or columns of numbers for features, found none: say which with --features", file)
 	}
-	if _, err := m.FeatureColumns(file, columns); err != nil {
+	features, err := m.FeatureColumns(file, columns)
+	if err != nil {
+		return err
+	}
+	if err := g.refuseCommas(file, func(c *column) bool { return slices.Contains(features, c.Name) }, ""); err != nil {
 		return err
 	}
 	for _, c := range g.columns {
@@ -246,6 +259,26 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		}
 	}
 	return nil
+}
+
+// refuseCommas refuses columns of numbers with decimal commas among those that are looked for. instead is what else can be done.
+func (g *guesser) refuseCommas(file string, among func(*column) bool, instead string) error {
+	var names []string
+	example := ""
+	for _, c := range g.columns {
+		if c.decimalCommas() && among(c) {
+			names, example = append(names, c.Name), cmp.Or(example, c.comma)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	kind := "column"
+	if len(names) > 1 {
+		kind = "columns"
+	}
+	return fmt.Errorf("%s: %s %s: expected numbers with a decimal point, found %q: write the file with points, "+
+		"such as by pandas.read_csv(..., decimal=\",\").to_csv(...)%s", file, kind, text.OneLine(strings.Join(names, ", "), 200), example, instead)
 }
 
 func isSplit(word string) bool {

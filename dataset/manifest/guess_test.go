@@ -218,8 +218,21 @@ func TestLookRefuses(t *testing.T) {
 		must.Fail(t, want, err, file, want)
 	}
 	file := filepath.Join(t.TempDir(), "rows.csv")
+	comma := func(i int) string { return fmt.Sprint(i, ",5") }
+	for want, known := range map[string]Known{
+		`columns a, b: expected numbers with a decimal point, found "0,5": write the file with points`: {Source: "domain"},
+		"or say which columns to take with --features":                                                 {Labels: []string{"label"}},
+		`column a: expected numbers with a decimal point`:                                              {Labels: []string{"a"}, Features: []string{"x"}},
+		`column b: expected numbers with a decimal point`:                                              {Features: []string{"x", "b"}},
+	} {
+		writeTable(t, file, 50, columnOf{"domain", third}, columnOf{"a", comma}, columnOf{"b", comma}, columnOf{"x", one}, columnOf{"label", third})
+		_, err := Look(t.Context(), filepath.Join(t.TempDir(), "m.yaml"), []string{file}, known)
+		must.Fail(t, want, err, file, want)
+	}
+	_, err := Look(t.Context(), filepath.Join(t.TempDir(), "m.yaml"), []string{file}, Known{Features: []string{"x"}})
+	must.Do(t, err)
 	writeTable(t, file, 0, columnOf{"label", one})
-	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{})
+	_, err = Look(t.Context(), "m.yaml", []string{file}, Known{})
 	must.Fail(t, "no rows", err, file, "expected rows, found none")
 	writeTable(t, file, 9, columnOf{"label", third})
 	writeTable(t, file, 40, columnOf{"label", third}, columnOf{"domain", func(i int) string { return fmt.Sprint("\xe9", i%3) }},

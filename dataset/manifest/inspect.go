@@ -29,6 +29,8 @@ type column struct {
 	numbers, ints int // of the values that are there
 	low, high     float64
 	lists         int
+	commas        int    // of the values that are no numbers, those with a decimal comma
+	comma         string // the first of them
 }
 
 // has is the number of values that are there.
@@ -37,6 +39,9 @@ func (c *column) has() int { return c.rows - c.missing }
 func (c *column) numeric() bool {
 	return c.Kind == table.Integer || c.Kind == table.Number || c.Kind == table.Text && c.has() > 0 && c.numbers == c.has()
 }
+
+// decimalCommas says whether the values would be numbers with points for commas.
+func (c *column) decimalCommas() bool { return c.commas > 0 && c.numbers+c.commas == c.has() }
 
 // numbered says whether the values number the rows, each integer between the lowest and the highest once.
 func (c *column) numbered() bool {
@@ -110,6 +115,10 @@ func (c *column) look(v *table.Values, i int) {
 		c.low, c.high = min(c.low, x), max(c.high, x)
 		if x == math.Trunc(x) {
 			c.ints++
+		}
+	} else if table.HasDecimalComma(name) {
+		if c.commas++; c.commas == 1 {
+			c.comma = strings.Clone(name)
 		}
 	}
 	if name[0] == '[' {

@@ -197,7 +197,11 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 		}
 		x, err := strconv.ParseFloat(cell, 32)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return fmt.Errorf("column %s: expected a number, found %q", t.columns[c].Name, text.OneLine(cell, maxQuoted))
+			point := ""
+			if HasDecimalComma(cell) {
+				point = " with a decimal point"
+			}
+			return fmt.Errorf("column %s: expected a number%s, found %q", t.columns[c].Name, point, text.OneLine(cell, maxQuoted))
 		}
 		v.F32 = append(v.F32, float32(x))
 	}
