@@ -70,7 +70,9 @@ func TestAlike(t *testing.T) {
 	}
 	got := set.alike()
 	must.Hold(t, len(got) == 1, "%v", got)
-	must.Equal(t, got[0].Found, `the classes of y differ in case or blanks alone: "c0", " C0"; "c1", " C1"; "c2", " C2"; and 17 more`, "found")
+	const found = `the classes of y differ in case or blanks alone: "c0", " C0"; "c1", " C1"; "c2", " C2"; and 17 more`
+	must.Equal(t, got[0].Found, found, "found")
 	must.Equal(t, Unseen{"", []string{"a", "b"}}.String(), `of class "a", "b"`, "two classes")
-	must.Equal(t, len(Unseen{"y", make([]string, 999)}.String()), len(`of class "", "", "", "", "", "", "", "", "", "" and 989 more of y`), "length")
+	const many = `of class "", "", "", "", "", "", "", "", "", "" and 989 more of y`
+	must.Equal(t, Unseen{"y", make([]string, 999)}.String(), many, "many classes")
 }

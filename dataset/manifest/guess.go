@@ -22,7 +22,7 @@ type Guess struct {
 	All          bool
 	// Classes are those found of the first label, by name.
 	Classes map[string]int
-	// Others are the columns that the manifest does not use, with the reason where they could be features.
+	// Others are the columns that the manifest does not use, each with the reason.
 	Others []string
 }
 
@@ -127,10 +127,8 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		case g.taken[c.Name]:
 		case c.Name == notCost:
 			out.Others = append(out.Others, c.Name+" (no cost: it differs between rows of a source)")
-		case m.Vectors == nil && c.numeric() && c.missing > 0:
-			out.Others = append(out.Others, c.Name+" (cells are missing)")
 		default:
-			out.Others = append(out.Others, c.Name)
+			out.Others = append(out.Others, fmt.Sprintf("%s (%s)", c.Name, m.unused(c)))
 		}
 	}
 	return out, m.check()
@@ -185,7 +183,8 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		g.taken[name] = true
 	}
 	if m.Vectors == nil && len(known.Features) == 0 && !slices.ContainsFunc(g.columns, (*column).list) {
-		if err := g.refuseCommas(file, func(c *column) bool { return !g.taken[c.Name] }, ", or say which columns to take with --features"); err != nil {
+		free := func(c *column) bool { return !g.taken[c.Name] }
+		if err := g.refuseCommas(file, free, ", or say which columns to take with --features"); err != nil {
 			return err
 		}
 	}
@@ -226,7 +225,8 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	m.Cost = cmp.Or(known.Cost, g.pick(costNames, (*column).numeric))
 	m.Source = cmp.Or(known.Source, g.guessSource(inputs))
 	if m.Source == "" {
-		return fmt.Errorf("%s: expected a column that looks like the source of a row, found none: say which one it is with --source", file)
+		return fmt.Errorf("%s: expected a column that looks like the source of a row, found none beside the label %s: "+
+			"say which one it is with --source%s", file, text.OneLine(m.Labels[0].Column, 80), g.noSource())
 	}
 	m.ID = cmp.Or(known.ID, g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows }))
 	if m.ID == "" {
@@ -277,8 +277,9 @@ func (g *guesser) refuseCommas(file string, among func(*column) bool, instead st
 	if len(names) > 1 {
 		kind = "columns"
 	}
+	list := text.OneLine(strings.Join(names, ", "), 200)
 	return fmt.Errorf("%s: %s %s: expected numbers with a decimal point, found %q: write the file with points, "+
-		"such as by pandas.read_csv(..., decimal=\",\").to_csv(...)%s", file, kind, text.OneLine(strings.Join(names, ", "), 200), example, instead)
+		"such as by pandas.read_csv(..., decimal=\",\").to_csv(...)%s", file, kind, list, text.OneLine(example, 80), instead)
 }
 
 func isSplit(word string) bool {
@@ -329,7 +330,7 @@ func (g *guesser) labelType(name string) string {
 // or of their folders.
 func (g *guesser) guessSource(inputs []Input) string {
 	fits := func(c *column) bool {
-		return !c.list() && c.missing == 0 && len(c.distinct) >= 2 && 2*len(c.distinct) <= c.rows
+		return c.groups() && c.missing == 0
 	}
 	if name := g.pick(sourceNames, fits); name != "" {
 		return name

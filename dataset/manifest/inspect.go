@@ -29,6 +29,8 @@ type column struct {
 	numbers, ints int // of the values that are there
 	low, high     float64
 	lists         int
+	word          string // the first value that is no number
+	dates         int    // of the values that are no numbers
 	commas        int    // of the values that are no numbers, those with a decimal comma
 	comma         string // the first of them
 }
@@ -116,9 +118,17 @@ func (c *column) look(v *table.Values, i int) {
 		if x == math.Trunc(x) {
 			c.ints++
 		}
-	} else if table.HasDecimalComma(name) {
-		if c.commas++; c.commas == 1 {
-			c.comma = strings.Clone(name)
+	} else {
+		if c.word == "" {
+			c.word = strings.Clone(name)
+		}
+		if date.MatchString(name) {
+			c.dates++
+		}
+		if table.HasDecimalComma(name) {
+			if c.commas++; c.commas == 1 {
+				c.comma = strings.Clone(name)
+			}
 		}
 	}
 	if name[0] == '[' {

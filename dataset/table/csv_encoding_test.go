@@ -36,7 +36,8 @@ func TestEncodingOfCSV(t *testing.T) {
 	tab := must.Get(Open(path, CSV))(t)
 	defer tab.Close()
 	must.Do(t, tab.Scan(Query{Scalars: []string{"Ort", "Nr"}}, func(b *Batch) error {
-		must.Fail(t, "a cell", b.CheckUTF8(0, "Ort", b.Scalars[0].Name(0)), path, `line 2, column Ort: expected UTF-8, found the byte 0xf6 in "K?ln"`)
+		must.Fail(t, "a cell", b.CheckUTF8(0, "Ort", b.Scalars[0].Name(0)), path,
+			`line 2, column Ort: expected UTF-8, found the byte 0xf6 in "K?ln"`)
 		return b.CheckUTF8(0, "Nr", b.Scalars[1].Name(0))
 	}))
 }
