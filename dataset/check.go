@@ -25,22 +25,25 @@ const otherUnits = 10
 // Oddities lists what is odd about a valid set, in the order of its pools: features
 // that are the same in all rows; rows that are there twice in a source, or in a
 // source and in the target; sources without a label, with one class alone, or whose
-// features are of another size; a target of fewer rows than outputs. It keeps 8 bytes
-// for each row of the largest source and of the targets.
+// features are of another size; a target of fewer rows than outputs, or without classes
+// that sources have; names that differ in case or blanks alone; numbers that are far from
+// all others. It keeps 8 bytes for each row of the largest source and of the targets, and
+// for each label that is a number.
 func (s *Set) Oddities() []Oddity {
 	c := checker{seed: maphash.MakeSeed(), same: slices.Repeat([]bool{true}, s.Pools[0].Cols)}
 	sizes, own := make([]float64, len(s.Pools)), []uint64(nil)
-	for _, p := range s.Pools {
+	for i, p := range s.Pools {
 		if p.Target {
-			hashes, _ := c.scan(p)
+			hashes, _ := c.scan(i, p)
 			own = append(own, hashes...)
 		}
 	}
 	slices.Sort(own)
+	c.far = s.newFarFeatures()
 	var out []Oddity
 	for i, p := range s.Pools {
 		var hashes []uint64
-		hashes, sizes[i] = c.scan(p)
+		hashes, sizes[i] = c.scan(i, p)
 		slices.Sort(hashes)
 		twice, shared := 0, 0
 		for j, h := range hashes {
@@ -60,6 +63,13 @@ func (s *Set) Oddities() []Oddity {
 				"take them out: the error on the target is too good with them"})
 		}
 		out = append(out, s.oddLabels(i)...)
+	}
+	out = append(out, s.alike()...)
+	if !s.Binary {
+		out = append(out, s.farLabels()...)
+	}
+	if c.far != nil {
+		out = append(out, c.far.oddities(s)...)
 	}
 	sorted := slices.Sorted(slices.Values(sizes))
 	middle := sorted[len(sorted)/2]
@@ -119,6 +129,13 @@ func (s *Set) oddLabels(pool int) []Oddity {
 		out = append(out, Oddity{p.Name, fmt.Sprintf("%d labelled rows for %d outputs of the target", rows, outputs),
 			"have more rows of the target labelled, or join classes"})
 	}
+	if p.Target {
+		for _, u := range s.UnseenClasses(pool, nil) {
+			positive[cmp.Or(u.Column, "the label")]++ // that says more than that all have one class
+			out = append(out, Oddity{p.Name, fmt.Sprintf("no labelled sample is %s, which sources have", u),
+				"have such rows labelled: a class without a sample is never predicted"})
+		}
+	}
 	if s.Binary {
 		for _, name := range names {
 			if positive[name] == 0 {
@@ -135,10 +152,11 @@ type checker struct {
 	seed  maphash.Seed
 	first []uint32 // the features of the first row, by their bits
 	same  []bool   // by feature: whether all rows so far have that of the first
+	far   *farFeatures
 }
 
-// scan returns a hash for each row of a pool and the root mean square of its features.
-func (c *checker) scan(p *Pool) (hashes []uint64, size float64) {
+// scan returns a hash for each row of pool i and the root mean square of its features.
+func (c *checker) scan(i int, p *Pool) (hashes []uint64, size float64) {
 	raw := make([]byte, 0, 4*p.Cols)
 	hashes = make([]uint64, p.Rows)
 	for r := range p.Rows {
@@ -147,6 +165,9 @@ func (c *checker) scan(p *Pool) (hashes []uint64, size float64) {
 			v := p.feature(r*p.Cols + j)
 			size += float64(v) * float64(v)
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+			if c.far != nil {
+				c.far.add(j, i, r, float64(v))
+			}
 		}
 		hashes[r] = maphash.Bytes(c.seed, raw)
 		if c.first == nil {

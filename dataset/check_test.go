@@ -47,6 +47,8 @@ func TestOddities(t *testing.T) {
 		}, "b", "all rows have the same class of label"},
 		"units":      {func(s *Set) { s.Pools[0].Scale = 30 }, "a", "features of root mean square"},
 		"unlabelled": {func(s *Set) { s.Tasks = s.Tasks[2:] }, "a", "no row has a label"},
+		"unseen":     {func(s *Set) { s.Tasks = s.Tasks[:5] }, "target", `no labelled sample is of class "yes" of label`},
+		"alike":      {func(s *Set) { s.Pools[0].Name = "B " }, "", `the sources differ in case or blanks alone: "B ", "b"`},
 		"few":        {func(s *Set) { s.Tasks = append(s.Tasks, fewRows(s)...) }, "target", "labelled rows for 42 outputs"},
 	} {
 		set := make3()

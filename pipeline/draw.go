@@ -61,6 +61,16 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 	return d
 }
 
+// UnseenClasses lists the classes that sources have and none of the samples that are drawn
+// of a target, a place in SourcesIn. A target of one task has no such classes.
+func (c *Config) UnseenClasses(set *dataset.Set, target int) []dataset.Unseen {
+	if c.Sources != SourcesPools {
+		return nil
+	}
+	of := c.SourcesIn(set)[target]
+	return set.UnseenClasses(of.Pool, newDraws(set, of, nil, c.TargetSamples, c.Seed).target)
+}
+
 // limits is the number of rows that each source can give.
 func (d draws) limits() []int {
 	l := make([]int, len(d.source))

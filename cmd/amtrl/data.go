@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -165,6 +166,9 @@ func sourceTable(d dataDescription) report.Table {
 		for _, task := range d.Tasks {
 			switch {
 			case task.Pool != p.Name:
+			case task.Numbers != nil:
+				n := task.Numbers
+				labels = append(labels, fmt.Sprintf("%s %.4g to %.4g, mean %.4g", task.Output, n.Low, n.High, n.Mean))
 			case task.Class == "":
 				labels = append(labels, task.Output)
 			default:
@@ -216,6 +220,15 @@ type taskDescription struct {
 	Test   int    `json:"test"`
 	// Positive are the rows of Train and Test whose label is 1.
 	Positive int `json:"positive"`
+	// Numbers are absent of classes.
+	Numbers *numberRange `json:"numbers,omitempty"`
+}
+
+// numberRange is what the labels of regression are.
+type numberRange struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+	Mean float64 `json:"mean"`
 }
 
 func describe(set *dataset.Set) dataDescription {
@@ -249,7 +262,11 @@ func describe(set *dataset.Set) dataDescription {
 			labelled[t.Pool] = make([]bool, p.Rows)
 		}
 		positive := 0
-		for _, r := range slices.Concat(t.Train, t.Test) {
+		numbers := &numberRange{Low: math.Inf(1), High: math.Inf(-1)}
+		rows := slices.Concat(t.Train, t.Test)
+		for _, r := range rows {
+			y := float64(t.Labels[r])
+			numbers.Low, numbers.High, numbers.Mean = min(numbers.Low, y), max(numbers.High, y), numbers.Mean+y/float64(len(rows))
 			if t.Labels[r] == 1 {
 				positive++
 			}
@@ -258,7 +275,10 @@ func describe(set *dataset.Set) dataDescription {
 				p.Labelled++
 			}
 		}
-		d.Tasks = append(d.Tasks, taskDescription{t.Name, p.Name, t.Output.Name, t.Output.Class, len(t.Train), len(t.Test), positive})
+		if set.Binary || len(rows) == 0 {
+			numbers = nil
+		}
+		d.Tasks = append(d.Tasks, taskDescription{t.Name, p.Name, t.Output.Name, t.Output.Class, len(t.Train), len(t.Test), positive, numbers})
 	}
 	return d
 }

@@ -85,6 +85,20 @@ func TestRunFitsTheData(t *testing.T) {
 	}
 }
 
+// A run and a check say which classes the target has no sample of.
+func TestRunNotesUnseenClasses(t *testing.T) {
+	dir := writeShops(t)
+	dry := []string{"run", "--data", "shops.yaml", "--dry-run"}
+	o := succeed(t, dir, dry...)
+	must.Hold(t, !strings.Contains(o.Stderr, "note:"), "all classes are there:\n%s", o.Stderr)
+	amtrl(t, dir, append(dry, "--target-samples", "1")...).Complains(t, 0, "note: no labelled sample of the target is of class ")
+	path := filepath.Join(dir, "shops.csv")
+	text := string(must.Get(os.ReadFile(path))(t))
+	must.Do(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, "shop 4,bad", "shop 4,")), 0o644))
+	amtrl(t, dir, dry...).Complains(t, 0, `note: no labelled sample of the target is of class "bad" of label`)
+	amtrl(t, dir, "data", "check", "shops.yaml").Prints(t, 0, `no labelled sample is of class "bad" of label, which sources have`)
+}
+
 // Data check names what is odd, and fails where a run would.
 func TestDataCheck(t *testing.T) {
 	dir := writeShops(t)
@@ -98,7 +112,7 @@ func TestDataCheck(t *testing.T) {
 		!strings.Contains(got.Oddities[0].Found, "1 of 121 rows are rows of the target") {
 		t.Errorf("found %+v", got.Oddities)
 	}
-	alone := strings.ReplaceAll(string(must.Get(os.ReadFile(filepath.Join(dir, "shops.yaml")))(t))+"sources: {include: [none]}\n", "\t", "")
+	alone := strings.ReplaceAll(string(must.Get(os.ReadFile(filepath.Join(dir, "shops.yaml")))(t))+"sources: {include: [shop 4]}\n", "\t", "")
 	must.Do(t, os.WriteFile(filepath.Join(dir, "alone.yaml"), []byte(alone), 0o644))
 	amtrl(t, dir, "data", "check", "alone.yaml").Complains(t, 1, "expected at least one source beside the target")
 }

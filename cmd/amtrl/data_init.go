@@ -74,11 +74,19 @@ func (o *initOptions) run(ctx context.Context) error {
 	for _, row := range [][2]string{
 		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"label", labelText(g)}, {"split", g.Split},
 		{"cost", g.Cost},
-		{"target", targetText(g)}, {"not used", shorten(g.Others)},
+		{"target", targetText(g)},
 	} {
 		if row[1] != "" {
 			list.Rows = append(list.Rows, row[:])
 		}
+	}
+	for i, column := range g.Others {
+		const most = 12
+		if i == most {
+			list.Rows = append(list.Rows, []string{"", fmt.Sprintf("... (%d)", len(g.Others))})
+			break
+		}
+		list.Rows = append(list.Rows, []string{[]string{"not used", ""}[min(i, 1)], column})
 	}
 	return o.emit(list.Render(o.format) + fmt.Sprintf("\nwrote %s: read it, then amtrl data info %s\n", o.out.V, o.out.V))
 }

@@ -57,6 +57,7 @@ func TestOwnTable(t *testing.T) {
 		work := filepath.Join(dir, name, "plants")
 		writePlants(t, filepath.Join(work, "plants.csv"), units)
 		succeed(t, work, "data", "init", "plants.csv", "--label", "yield")
+		amtrl(t, work, "data", "check", "dataset.yaml").Prints(t, 0, " yield ", ", mean 3", "nothing is odd")
 		succeed(t, work, "run", "--data", "dataset.yaml", "--out", "run", "--quiet")
 		succeed(t, work, "predict", "run", "plants.csv", "--out", "out.csv", "--quiet")
 		drawn := string(must.Get(os.ReadFile(filepath.Join(work, "run", "rows.csv")))(t))

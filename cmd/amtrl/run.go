@@ -76,6 +76,11 @@ func (o *runOptions) run(ctx context.Context) error {
 		return err
 	}
 	target := targets[0]
+	if i, err := full.FindSource(set, target); err == nil {
+		for _, u := range full.UnseenClasses(set, i) {
+			o.note("note: no labelled sample of the target is %s: a class without a sample is never predicted", u)
+		}
+	}
 	choice, err := o.device.open(o.device.threads.V, &o.output)
 	if err != nil {
 		return err

@@ -280,8 +280,11 @@ func TestImportAgain(t *testing.T) {
 func TestImportRefuses(t *testing.T) {
 	head := "id,kind,domain,fold,price,f0,f1\n"
 	good := "a,x,s1,,1,1,2\nb,y,s1,,1,1,2\nc,x,s2,,1,1,2\n"
+	made := strings.Replace(made, "exclude: s3", `include: "s?"`, 1)
 	for _, c := range []struct{ rows, text, want string }{
 		{good + "b,x,s1,,1,1,2\n", made, `line 5, column id: expected an id of its own for each row, found "b", also at`},
+		{good + "d,x,\xe9t\xe9,,1,1,2\n", made, `line 5, column domain: expected UTF-8, found the byte 0xe9 in "?t?"`},
+		{good + "d,\xe9t\xe9,s2,,1,1,2\n", made, `line 5, column kind: expected UTF-8, found the byte 0xe9 in "?t?"`},
 		{good + "d,x,,,1,1,2\n", made, `line 5, column domain: expected the name of a source`},
 		{good + "d,x,s2,,1,1\n", made, "line 5: expected 7 columns"},
 		{good + "d,x,s2,,1,1,two\n", made, `line 5, column f1: expected a number, found "two"`},
@@ -293,6 +296,9 @@ func TestImportRefuses(t *testing.T) {
 		{good + "d,x,s2,dusk,1,1,2\n", made, `line 5: expected a split train, validation or test, found "dusk"`},
 		{good, strings.Replace(made, "source: s1", "source: s7", 1), `target: expected one of the sources s1, s2, found "s7"`},
 		{good, strings.Replace(made, "s2: 7", "s7: 7", 1), `sources: cost: expected one of the sources s1, s2, found "s7"`},
+		{good, strings.Replace(made, "s?", "t?", 1), `sources: include: expected one of the sources s1, s2, found "t?"`},
+		{good, strings.Replace(made, `include: "s?"`, "exclude: [s2, S2]", 1),
+			`sources: exclude: expected one of the sources s2, s1, found "S2"`},
 		{good, strings.Replace(made, "column: kind", "column: sort", 1), `expected a column "sort", found`},
 		{good, strings.Replace(made, `"f[0-9]*"`, `"g*"`, 1), `expected a column "g*", found`},
 		{good, strings.Replace(made, "part-*", "party-*", 1), "expected files, found none that match"},
@@ -302,6 +308,8 @@ func TestImportRefuses(t *testing.T) {
 			`line 5, column kind: expected two classes`},
 		{"a,x,s1,,1,1,2\n", strings.Replace(made, ", cost: {s2: 7}", "", 1), "labels: kind: expected at least 2 classes, found 1"},
 		{good, strings.Replace(made, "column: kind", "column: kind, type: number", 1), `line 2, column kind: expected a number`},
+		{strings.ReplaceAll(good, ",x,", `,"1,5",`), strings.Replace(made, "column: kind", "column: kind, type: number", 1),
+			`line 2, column kind: expected a number with a decimal point, found "1,5"`},
 		{"", made, "expected one of the sources"},
 	} {
 		dir := t.TempDir()

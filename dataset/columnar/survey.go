@@ -183,6 +183,9 @@ func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error)
 	if r, ok := s.sources[name]; ok {
 		return r, nil
 	}
+	if err := b.CheckUTF8(i, s.manifest.Source, name); err != nil {
+		return nil, err
+	}
 	if name == "" || !text.Printable(name) {
 		return nil, b.Fault(i, s.manifest.Source, "the name of a source, without control characters, found %q", text.OneLine(name, 80))
 	}
@@ -301,6 +304,9 @@ func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
 	if _, known := o.index[name]; known {
 		return nil
 	}
+	if err := b.CheckUTF8(i, o.Column, name); err != nil {
+		return err
+	}
 	switch {
 	case len(o.Classes) > 0:
 		return b.Fault(i, o.Column, "one of the classes %s of the manifest, found %q", text.OneLine(strings.Join(o.Classes, ", "), 200),
@@ -336,6 +342,9 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 	}
 	x = float32(wide)
 	if !ok || !(math.Abs(float64(x)) <= table.MaxFeature) {
+		if name := v.Name(i); table.HasDecimalComma(name) {
+			return 0, false, b.Fault(i, o.Column, "a number with a decimal point, found %q", text.OneLine(name, 80))
+		}
 		return 0, false, b.Fault(i, o.Column, "a number of at most 1e+18 in magnitude, found %q", text.OneLine(v.Name(i), 80))
 	}
 	return x, true, nil
@@ -347,6 +356,9 @@ func (s *survey) settle() error {
 	m := s.manifest
 	if t := m.Target.Source; t != "" && (s.sources[t] == nil || s.sources[t].rows == 0) {
 		return fmt.Errorf("%s: target: expected one of the sources %s, found %q", m.Path, s.nearest(t), t)
+	}
+	if err := m.CheckSources(slices.Collect(maps.Keys(s.sources)), s.nearest); err != nil {
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Sources.Cost)) {
 		r := s.sources[name]

@@ -3,7 +3,6 @@ package manifest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -23,7 +22,7 @@ type Guess struct {
 	All          bool
 	// Classes are those found of the first label, by name.
 	Classes map[string]int
-	// Others are the columns that the manifest does not use, with the reason where they could be features.
+	// Others are the columns that the manifest does not use, each with the reason.
 	Others []string
 }
 
@@ -95,7 +94,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, err
 	}
 	if err := g.choose(m, known, inputs); err != nil {
-		return nil, fmt.Errorf("%s: %w", inputs[0].Path, err)
+		return nil, err
 	}
 	if m.Vectors != nil {
 		if err := guessJoin(m, inputs[0]); err != nil {
@@ -128,10 +127,8 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		case g.taken[c.Name]:
 		case c.Name == notCost:
 			out.Others = append(out.Others, c.Name+" (no cost: it differs between rows of a source)")
-		case m.Vectors == nil && c.numeric() && c.missing > 0:
-			out.Others = append(out.Others, c.Name+" (cells are missing)")
 		default:
-			out.Others = append(out.Others, c.Name)
+			out.Others = append(out.Others, fmt.Sprintf("%s (%s)", c.Name, m.unused(c)))
 		}
 	}
 	return out, m.check()
@@ -171,19 +168,25 @@ func guessJoin(m *Manifest, in Input) error {
 
 // choose fills in the columns of the manifest.
 func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
+	file := inputs[0].Path
+	var columns []table.Column
+	for _, c := range g.columns {
+		columns = append(columns, c.Column)
+	}
 	for _, name := range slices.Concat([]string{known.ID, known.Source, known.Split, known.Cost}, known.Labels) {
 		if name == "" || name == FromFile || name == FromFolder {
 			continue
 		}
-		if !slices.ContainsFunc(g.columns, func(c *column) bool { return c.Name == name }) {
-			var columns []table.Column
-			for _, c := range g.columns {
-				columns = append(columns, c.Column)
-			}
-			_, err := table.Find(inputs[0].Path, columns, name)
+		if _, err := table.Find(file, columns, name); err != nil {
 			return err
 		}
 		g.taken[name] = true
+	}
+	if m.Vectors == nil && len(known.Features) == 0 && !slices.ContainsFunc(g.columns, (*column).list) {
+		free := func(c *column) bool { return !g.taken[c.Name] }
+		if err := g.refuseCommas(file, free, ", or say which columns to take with --features"); err != nil {
+			return err
+		}
 	}
 	few := func(c *column) bool { return !c.list() && len(c.distinct) >= 1 && c.has() > 0 }
 	label := func(c *column) bool { return few(c) && len(c.distinct) >= 2 }
@@ -196,13 +199,17 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 			name = g.pick([]string{"*"}, func(c *column) bool { return label(c) && c.missing > 0 && len(c.distinct) <= 100 })
 		}
 		if name == "" {
-			return fmt.Errorf("expected a column that looks like a label, found none: say which one it is with --label%s",
+			return fmt.Errorf("%s: expected a column that looks like a label, found none: say which one it is with --label%s", file,
 				g.candidates(inputs, label))
 		}
 		m.Labels = append(m.Labels, Label{Column: name})
 	}
 	for i := range m.Labels {
-		m.Labels[i].Type = g.labelType(m.Labels[i].Column)
+		name := m.Labels[i].Column
+		if err := g.refuseCommas(file, func(c *column) bool { return c.Name == name }, ""); err != nil {
+			return err
+		}
+		m.Labels[i].Type = g.labelType(name)
 	}
 	m.Split = cmp.Or(known.Split, g.pick(splitNames, func(c *column) bool {
 		for v := range c.distinct {
@@ -218,7 +225,8 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	m.Cost = cmp.Or(known.Cost, g.pick(costNames, (*column).numeric))
 	m.Source = cmp.Or(known.Source, g.guessSource(inputs))
 	if m.Source == "" {
-		return errors.New("expected a column that looks like the source of a row, found none: say which one it is with --source")
+		return fmt.Errorf("%s: expected a column that looks like the source of a row, found none beside the label %s: "+
+			"say which one it is with --source%s", file, text.OneLine(m.Labels[0].Column, 80), g.noSource())
 	}
 	m.ID = cmp.Or(known.ID, g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows }))
 	if m.ID == "" {
@@ -231,7 +239,14 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		m.Features = g.guessFeatures()
 	}
 	if len(m.Features) == 0 {
-		return errors.New("expected a column of vectors or columns of numbers for features, found none: say which with --features")
+		return fmt.Errorf("%s: expected a column of vectors or columns of numbers for features, found none: say which with --features", file)
+	}
+	features, err := m.FeatureColumns(file, columns)
+	if err != nil {
+		return err
+	}
+	if err := g.refuseCommas(file, func(c *column) bool { return slices.Contains(features, c.Name) }, ""); err != nil {
+		return err
 	}
 	for _, c := range g.columns {
 		if slices.Contains(m.Features, c.Name) {
@@ -244,6 +259,27 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		}
 	}
 	return nil
+}
+
+// refuseCommas refuses columns of numbers with decimal commas among those that are looked for. instead is what else can be done.
+func (g *guesser) refuseCommas(file string, among func(*column) bool, instead string) error {
+	var names []string
+	example := ""
+	for _, c := range g.columns {
+		if c.decimalCommas() && among(c) {
+			names, example = append(names, c.Name), cmp.Or(example, c.comma)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	kind := "column"
+	if len(names) > 1 {
+		kind = "columns"
+	}
+	list := text.OneLine(strings.Join(names, ", "), 200)
+	return fmt.Errorf("%s: %s %s: expected numbers with a decimal point, found %q: write the file with points, "+
+		"such as by pandas.read_csv(..., decimal=\",\").to_csv(...)%s", file, kind, list, text.OneLine(example, 80), instead)
 }
 
 func isSplit(word string) bool {
@@ -294,7 +330,7 @@ func (g *guesser) labelType(name string) string {
 // or of their folders.
 func (g *guesser) guessSource(inputs []Input) string {
 	fits := func(c *column) bool {
-		return !c.list() && c.missing == 0 && len(c.distinct) >= 2 && 2*len(c.distinct) <= c.rows
+		return c.groups() && c.missing == 0
 	}
 	if name := g.pick(sourceNames, fits); name != "" {
 		return name

@@ -29,6 +29,10 @@ type column struct {
 	numbers, ints int // of the values that are there
 	low, high     float64
 	lists         int
+	word          string // the first value that is no number
+	dates         int    // of the values that are no numbers
+	commas        int    // of the values that are no numbers, those with a decimal comma
+	comma         string // the first of them
 }
 
 // has is the number of values that are there.
@@ -37,6 +41,9 @@ func (c *column) has() int { return c.rows - c.missing }
 func (c *column) numeric() bool {
 	return c.Kind == table.Integer || c.Kind == table.Number || c.Kind == table.Text && c.has() > 0 && c.numbers == c.has()
 }
+
+// decimalCommas says whether the values would be numbers with points for commas.
+func (c *column) decimalCommas() bool { return c.commas > 0 && c.numbers+c.commas == c.has() }
 
 // numbered says whether the values number the rows, each integer between the lowest and the highest once.
 func (c *column) numbered() bool {
@@ -111,6 +118,18 @@ func (c *column) look(v *table.Values, i int) {
 		if x == math.Trunc(x) {
 			c.ints++
 		}
+	} else {
+		if c.word == "" {
+			c.word = strings.Clone(name)
+		}
+		if date.MatchString(name) {
+			c.dates++
+		}
+		if table.HasDecimalComma(name) {
+			if c.commas++; c.commas == 1 {
+				c.comma = strings.Clone(name)
+			}
+		}
 	}
 	if name[0] == '[' {
 		c.lists++
@@ -179,6 +198,13 @@ func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
 		}
 		err = t.Scan(q, func(b *table.Batch) error {
 			for i := range b.Rows {
+				for j, name := range q.Scalars {
+					if v := &b.Scalars[j]; v.Text != nil && !v.IsMissing(i) {
+						if err := b.CheckUTF8(i, name, v.Text[i]); err != nil {
+							return err
+						}
+					}
+				}
 				source := c.add(b, i, file)
 				if m.Cost != "" {
 					c.costs.add(source, &b.Scalars[len(b.Scalars)-1], i)

@@ -119,11 +119,28 @@ func (m *Manifest) Takes(source string) bool {
 	if source == m.Target.Source && source != "" {
 		return true
 	}
-	is := func(pattern string) bool {
-		ok, err := path.Match(pattern, source)
-		return pattern == source || ok && err == nil
-	}
+	is := func(pattern string) bool { return selects(pattern, source) }
 	return (len(m.Sources.Include) == 0 || slices.ContainsFunc(m.Sources.Include, is)) && !slices.ContainsFunc(m.Sources.Exclude, is)
+}
+
+// selects tells whether a name or pattern is that of a source.
+func selects(pattern, source string) bool {
+	ok, err := path.Match(pattern, source)
+	return pattern == source || ok && err == nil
+}
+
+// CheckSources refuses names and patterns of Include and Exclude that are of no source. near lists sources that were
+// most likely meant.
+func (m *Manifest) CheckSources(names []string, near func(name string) string) error {
+	for i, list := range [][]string{m.Sources.Include, m.Sources.Exclude} {
+		for _, pattern := range list {
+			if !slices.ContainsFunc(names, func(name string) bool { return selects(pattern, name) }) {
+				return fmt.Errorf("%s: sources: %s: expected one of the sources %s, found %q", m.Path, []string{"include", "exclude"}[i],
+					near(pattern), pattern)
+			}
+		}
+	}
+	return nil
 }
 
 // check refuses what contradicts itself.
@@ -140,6 +157,9 @@ func (m *Manifest) check() error {
 	}
 	if v := m.Vectors; v != nil && v.Join == table.JoinID && m.ID == "" {
 		return fmt.Errorf("%s: columns: expected id, the column to join features by, found none", m.Path)
+	}
+	if t := m.Target.Source; t != "" && slices.Contains(m.Sources.Exclude, t) {
+		return fmt.Errorf("%s: sources: exclude: expected sources beside the target, found the target, %q", m.Path, t)
 	}
 	seen := map[string]bool{}
 	for i, l := range m.Labels {

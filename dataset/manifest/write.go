@@ -60,7 +60,7 @@ func (g *Guess) Text() string {
 		line("  cost: %s  # of the label of a row, the same for all rows of a source", scalar(g.Cost))
 	}
 	if len(g.Others) > 0 {
-		line("  # not used: %s", text.OneLine(strings.Join(g.Others, ", "), 200))
+		line("  # not used: %s", text.OneLine(strings.Join(g.Others, ", "), 400))
 	}
 	line("labels:")
 	for i, l := range g.Labels {

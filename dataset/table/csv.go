@@ -3,6 +3,7 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -73,8 +74,12 @@ func (t *csvTable) records() (*records, error) {
 	r := &records{Reader: csv.NewReader(buffered), path: t.path, count: count, limit: limit, close: in.Close}
 	r.Comma, r.ReuseRecord = t.comma, true
 	limit.left = maxRecord
-	if bom, _ := buffered.Peek(3); string(bom) == "\ufeff" {
+	switch bom, _ := buffered.Peek(3); {
+	case string(bom) == "\ufeff":
 		buffered.Discard(3)
+	case bytes.HasPrefix(bom, []byte("\xff\xfe")), bytes.HasPrefix(bom, []byte("\xfe\xff")):
+		in.Close()
+		return nil, fmt.Errorf("%s: expected UTF-8, found the byte-order mark of UTF-16: save it as CSV in UTF-8", t.path)
 	}
 	if r.Comma == ',' {
 		r.Comma = commaOf(buffered)
@@ -92,6 +97,10 @@ func (t *csvTable) records() (*records, error) {
 		switch {
 		case name == "" && i == 0: // as pandas names the index
 			name = "index"
+		case notUTF8(name) != "" || strings.Contains(name, "\x00"):
+			in.Close()
+			return nil, fmt.Errorf("%s: line 1, column %d: expected UTF-8, found %s in %q: save it as CSV in UTF-8", t.path, i+1,
+				cmp.Or(notUTF8(name), "bytes 0x00, as UTF-16 has them,"), text.OneLine(name, maxQuoted))
 		case name == "" || seen[name] || !text.Printable(name):
 			in.Close()
 			return nil, fmt.Errorf("%s: line 1: expected a name of its own for each column, found %q for column %d", t.path,
@@ -188,7 +197,11 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 		}
 		x, err := strconv.ParseFloat(cell, 32)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return fmt.Errorf("column %s: expected a number, found %q", t.columns[c].Name, text.OneLine(cell, maxQuoted))
+			point := ""
+			if HasDecimalComma(cell) {
+				point = " with a decimal point"
+			}
+			return fmt.Errorf("column %s: expected a number%s, found %q", t.columns[c].Name, point, text.OneLine(cell, maxQuoted))
 		}
 		v.F32 = append(v.F32, float32(x))
 	}

@@ -33,5 +33,14 @@ func TestCommaOfCSV(t *testing.T) {
 	tab := must.Get(Open(path, CSV))(t)
 	defer tab.Close()
 	err := tab.Scan(Query{Features: []string{"x"}}, func(*Batch) error { return nil })
-	must.Fail(t, "a decimal comma", err, "decimal.csv: line 2", `expected a number, found "0,5"`)
+	must.Fail(t, "a decimal comma", err, "decimal.csv: line 2", `expected a number with a decimal point, found "0,5"`)
+}
+
+func TestHasDecimalComma(t *testing.T) {
+	for s, want := range map[string]bool{
+		"0,5": true, "-166,37": true, "+1,5e-3": true, " 1,5": false, "1,2,3": false, "1.234,5": false, "1,": false, ",5": false, "1, 5": false,
+		"a,b": false, "1,-5": false, "1.5": false, "": false, "1,5 kg": false,
+	} {
+		must.Equal(t, HasDecimalComma(s), want, "%q", s)
+	}
 }

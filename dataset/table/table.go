@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -120,6 +121,24 @@ func (b *Batch) Where(i int) string {
 // Fault says what a column should have in row i of the batch, and what it has.
 func (b *Batch) Fault(i int, column, expected string, args ...any) error {
 	return fmt.Errorf("%s, column %s: expected %s", b.Where(i), column, fmt.Sprintf(expected, args...))
+}
+
+// CheckUTF8 refuses a name in row i that is not UTF-8, as of a file in another encoding.
+func (b *Batch) CheckUTF8(i int, column, name string) error {
+	if found := notUTF8(name); found != "" {
+		return b.Fault(i, column, "UTF-8, found %s in %q: save the file in UTF-8", found, text.OneLine(name, maxQuoted))
+	}
+	return nil
+}
+
+// notUTF8 says which byte of a text is not UTF-8, and is empty where all are.
+func notUTF8(s string) string {
+	for i, r := range s {
+		if _, n := utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && n == 1 {
+			return fmt.Sprintf("the byte 0x%02x", s[i])
+		}
+	}
+	return ""
 }
 
 // Find returns the index of a column, or an error that names those there are.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/x448/float16"
 )
@@ -52,6 +53,18 @@ func (v *Values) Number(i int) (x float64, ok bool) {
 	}
 	return v.Numbers[i], true
 }
+
+// HasDecimalComma tells whether a text is a number but for a comma in the place of the point.
+func HasDecimalComma(s string) bool {
+	whole, part, has := strings.Cut(s, ",")
+	if !has || whole == "" || part == "" || !isDigit(whole[len(whole)-1]) || !isDigit(part[0]) {
+		return false
+	}
+	_, err := strconv.ParseFloat(whole+"."+part, 64)
+	return err == nil
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // reset empties the column and keeps its memory.
 func (v *Values) reset() {

@@ -1,0 +1,151 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// Unseen are classes of a column of labels that sources have and a target has not.
+type Unseen struct {
+	// Column is that of the label, empty where the data do not name it.
+	Column  string
+	Classes []string
+}
+
+// String names at most ten of the classes and their column.
+func (u Unseen) String() string {
+	list := "of class " + quoteSome(u.Classes, 10)
+	if u.Column != "" {
+		list += " of " + u.Column
+	}
+	return list
+}
+
+// UnseenClasses lists by column the classes that training rows of other pools have, and
+// of the rows of a pool none; a nil list of rows stands for all its training rows.
+// Columns that the pool has no label of are left out.
+func (s *Set) UnseenClasses(pool int, rows []int32) []Unseen {
+	if !s.Binary {
+		return nil
+	}
+	own, others := map[Output]bool{}, map[Output]bool{}
+	columns := map[string]bool{}
+	for i := range s.Tasks {
+		switch t := &s.Tasks[i]; {
+		case t.Pool == pool:
+			columns[t.Output.Name] = true
+			s.addClasses(own, t, rows)
+		case !s.Pools[t.Pool].Target:
+			s.addClasses(others, t, nil)
+		}
+	}
+	var list []Output
+	for o := range others {
+		if columns[o.Name] && !own[o] {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b Output) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Class, b.Class)) })
+	var out []Unseen
+	for _, o := range list {
+		if len(out) == 0 || out[len(out)-1].Column != o.Name {
+			out = append(out, Unseen{Column: o.Name})
+		}
+		u := &out[len(out)-1]
+		u.Classes = append(u.Classes, o.Class)
+	}
+	return out
+}
+
+// addClasses adds the classes that rows of a task have, or all its training rows where
+// rows are nil. Where a column has two classes, a label 0 is of the other.
+func (s *Set) addClasses(to map[Output]bool, t *Task, rows []int32) {
+	among := func(int32) bool { return true }
+	if rows != nil {
+		listed := make([]bool, s.Pools[t.Pool].Rows)
+		for _, r := range rows {
+			listed[r] = true
+		}
+		among = func(r int32) bool { return listed[r] }
+	}
+	zeros, ones := false, false
+	for _, r := range t.Train {
+		if among(r) {
+			zeros, ones = zeros || t.Labels[r] == 0, ones || t.Labels[r] == 1
+		}
+	}
+	if ones {
+		to[t.Output] = true
+	}
+	if !zeros || s.Columns == nil {
+		return
+	}
+	for _, l := range s.Columns.Labels {
+		if i := slices.Index(l.Classes, t.Output.Class); l.Name == t.Output.Name && len(l.Classes) == 2 && i >= 0 {
+			to[Output{l.Name, l.Classes[1-i]}] = true
+		}
+	}
+}
+
+// alike lists sources, and classes of a column, whose names differ in case or blanks alone.
+func (s *Set) alike() []Oddity {
+	names := make([]string, len(s.Pools))
+	for i, p := range s.Pools {
+		names[i] = p.Name
+	}
+	out := alikeIn("the sources", names)
+	if s.Columns != nil {
+		for _, l := range s.Columns.Labels {
+			out = append(out, alikeIn("the classes of "+l.Name, l.Classes)...)
+		}
+	}
+	return out
+}
+
+// alikeIn says which names of some kind differ in case or blanks alone.
+func alikeIn(kind string, names []string) []Oddity {
+	const most = 3
+	groups := map[string][]string{}
+	var keys []string // of groups of two and more
+	for _, name := range names {
+		key := strings.ToLower(strings.Join(strings.Fields(name), " "))
+		groups[key] = append(groups[key], name)
+		if len(groups[key]) == 2 {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	var texts []string
+	for _, key := range keys[:min(most, len(keys))] {
+		texts = append(texts, quoteSome(groups[key], most))
+	}
+	list := strings.Join(texts, "; ")
+	if more := len(keys) - most; more > 0 {
+		list += fmt.Sprintf("; and %d more", more)
+	}
+	return []Oddity{{"", fmt.Sprintf("%s differ in case or blanks alone: %s", kind, list),
+		"write each in one way: they are apart now"}}
+}
+
+// quoteSome quotes the first of some names and counts the rest.
+func quoteSome(names []string, most int) string {
+	const longest = 80
+	var quoted []string
+	for _, n := range names[:min(most, len(names))] {
+		if len(n) > longest {
+			n = text.OneLine(n, longest)
+		}
+		quoted = append(quoted, fmt.Sprintf("%q", n))
+	}
+	list := strings.Join(quoted, ", ")
+	if more := len(names) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}

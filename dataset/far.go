@@ -1,0 +1,194 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// What is far from the others: further from the median than farAway times the range of
+// the middle half, or where that is 0 of all but the outermost hundredths, or where that
+// is 0 too, farFromSame times the median or 1. Of fewer than farLeast values none is.
+const (
+	farAway     = 1000
+	farFromSame = 1e6
+	farLeast    = 20
+)
+
+// usual is where values usually are.
+type usual struct {
+	q1, q3    float64 // the middle half
+	low, high float64 // what is further is far from the others
+}
+
+// usualOf sorts values and returns where they usually are.
+func usualOf(values []float64) usual {
+	n := len(values)
+	if n < farLeast {
+		return usual{low: math.Inf(-1), high: math.Inf(1)}
+	}
+	slices.Sort(values)
+	at := func(share float64) float64 { return values[int(share*float64(n-1))] }
+	median, far := at(0.5), farAway*(at(0.75)-at(0.25))
+	if far == 0 {
+		far = farAway * (at(0.99) - at(0.01))
+	}
+	if far == 0 {
+		far = farFromSame * max(1, math.Abs(median))
+	}
+	return usual{at(0.25), at(0.75), median - far, median + far}
+}
+
+func (u usual) String() string { return fmt.Sprintf("half of all are from %.6g to %.6g", u.q1, u.q3) }
+
+// farLabels lists by pool the labels of regression that are far from the others of
+// their column.
+func (s *Set) farLabels() []Oddity {
+	var columns []string
+	values := map[string][]float64{}
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		if _, known := values[t.Output.Name]; !known {
+			columns = append(columns, t.Output.Name)
+		}
+		for r := range t.labelledRows {
+			values[t.Output.Name] = append(values[t.Output.Name], float64(t.Labels[r]))
+		}
+	}
+	var out []Oddity
+	for _, column := range columns {
+		u := usualOf(values[column])
+		of := "labels"
+		if column != "" {
+			of += " of " + column
+		}
+		for i := range s.Tasks {
+			t := &s.Tasks[i]
+			if t.Output.Name != column {
+				continue
+			}
+			far, first := 0, int32(0)
+			for r := range t.labelledRows {
+				if y := float64(t.Labels[r]); y < u.low || y > u.high {
+					if far++; far == 1 {
+						first = r
+					}
+				}
+			}
+			if p := s.Pools[t.Pool]; far > 0 {
+				out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d %s far from the others, the first %.6g in %s: %s", far,
+					len(t.Train)+len(t.Test), of, t.Labels[first], p.where(int(first)), u), "correct them, or name them under missing where they stand for no label"})
+			}
+		}
+	}
+	return out
+}
+
+// labelledRows lists the rows that have a label.
+func (t *Task) labelledRows(yield func(int32) bool) {
+	for _, list := range [][]int32{t.Train, t.Test} {
+		for _, r := range list {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// where names row i of a pool among those of the data.
+func (p *Pool) where(i int) string {
+	if p.Origin == nil {
+		return fmt.Sprintf("row %d", i)
+	}
+	id, row, err := p.Origin.Find(i)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("row %d of the source", i)
+	case id == "":
+		return fmt.Sprintf("row %d", row)
+	}
+	return fmt.Sprintf("row %d (id %s)", row, text.OneLine(id, 80))
+}
+
+// farFeatures finds cells of a table that are far from the others of their column: the
+// lowest and the highest of each are held against a sample of the rows.
+type farFeatures struct {
+	step      int         // one row of so many is in the sample
+	sample    [][]float64 // by column
+	rows      int
+	low, high []cell
+}
+
+// cell is a feature of a row.
+type cell struct {
+	value     float64
+	pool, row int
+}
+
+// newFarFeatures is nil where features are not a column of a table each.
+func (s *Set) newFarFeatures() *farFeatures {
+	cols := s.Pools[0].Cols
+	if s.Columns == nil || len(s.Columns.Features) != cols || cols < 2 {
+		return nil
+	}
+	rows := 0
+	for _, p := range s.Pools {
+		rows += p.Rows
+	}
+	most := max(200, min(10_000, (1<<22)/cols))
+	return &farFeatures{step: (rows + most - 1) / most, sample: make([][]float64, cols), low: make([]cell, cols), high: make([]cell, cols)}
+}
+
+// add counts feature j of a row. Rows begin with feature 0.
+func (f *farFeatures) add(j, pool, row int, x float64) {
+	if f.rows == 0 || x < f.low[j].value {
+		f.low[j] = cell{x, pool, row}
+	}
+	if f.rows == 0 || x > f.high[j].value {
+		f.high[j] = cell{x, pool, row}
+	}
+	if f.rows%f.step == 0 {
+		f.sample[j] = append(f.sample[j], x)
+	}
+	if j == len(f.sample)-1 {
+		f.rows++
+	}
+}
+
+// oddities lists the first few columns that have such cells, with the furthest, and counts the others.
+func (f *farFeatures) oddities(s *Set) []Oddity {
+	const most = 5
+	var out []Oddity
+	more := 0
+	for j, sample := range f.sample {
+		centre, spread := 0., 1.
+		if len(s.Columns.Centre) > 0 {
+			centre, spread = s.Columns.Centre[j], s.Columns.Spread[j]
+		}
+		for i, x := range sample {
+			sample[i] = x*spread + centre
+		}
+		u := usualOf(sample)
+		low, high := f.low[j], f.high[j]
+		low.value, high.value = low.value*spread+centre, high.value*spread+centre
+		c := low
+		if high.value-u.high > u.low-low.value {
+			c = high
+		}
+		switch {
+		case c.value >= u.low && c.value <= u.high:
+		case len(out) == most:
+			more++
+		default:
+			p := s.Pools[c.pool]
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%.6g in column %s, far from the others, in %s: %s", c.value, s.Columns.Features[j],
+				p.where(c.row), u), "correct it, or take such rows out where it stands for a missing value"})
+		}
+	}
+	if more > 0 {
+		out = append(out, Oddity{"", fmt.Sprintf("%d more columns have values far from the others", more), "see whether they stand for missing values"})
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package dataset
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// measured makes a table of three columns in units of their own and labels that are numbers.
+func measured(rng *rand.Rand) *Set {
+	const rows, cols = 60, 3
+	set := &Set{Columns: &Columns{Features: []string{"ph", "flow", "heat"}, Centre: []float64{7, 1e5, -2}, Spread: []float64{1, 3e4, 1e-3}}}
+	for i, name := range []string{"a", "b", "target"} {
+		p := &Pool{Name: name, Rows: rows, Cols: cols, F32: make([]float32, rows*cols), Scale: 1, Target: name == "target"}
+		for j := range p.F32 {
+			p.F32[j] = float32(rng.NormFloat64())
+		}
+		y := make([]float32, rows)
+		for r := range y {
+			y[r] = float32(20 + 3*rng.NormFloat64())
+		}
+		set.Pools = append(set.Pools, p)
+		set.Tasks = append(set.Tasks, Task{Name: name, Pool: i, Output: Output{Name: "yield"}, Labels: y, Train: upTo(rows)[:40], Test: upTo(rows)[40:]})
+	}
+	return set
+}
+
+// A cell and a label that are far from all others are found with their place, and nothing else is far.
+func TestFar(t *testing.T) {
+	rng := testrand.New(t)
+	for name, c := range map[string]struct {
+		change func(*Set)
+		want   []string
+	}{
+		"nothing": {func(*Set) {}, nil},
+		"cell": {func(s *Set) { s.Pools[1].F32[7*3+2] = 1e9 },
+			[]string{"b: 999998 in column heat, far from the others, in row 7: half of all are from -2.00"}},
+		"low cell": {func(s *Set) { s.Pools[2].F32[0] = -1e6 }, []string{"target: -999993 in column ph, far from the others, in row 0: half"}},
+		"labels": {func(s *Set) { s.Tasks[0].Labels[3], s.Tasks[0].Labels[50] = 1e8, -1e9 },
+			[]string{"a: 2 of 60 labels of yield far from the others, the first 1e+08 in row 3: half of all are from 1"}},
+		"no columns": {func(s *Set) { s.Pools[1].F32[0], s.Columns.Features = 1e9, []string{"list"} }, nil},
+	} {
+		set := measured(rng)
+		must.Do(t, set.Validate())
+		c.change(set)
+		var got []string
+		for _, o := range set.Oddities() {
+			if strings.Contains(o.Found, "far from") {
+				got = append(got, o.Pool+": "+o.Found)
+			}
+		}
+		must.Equal(t, len(got), len(c.want), "%s: %q", name, got)
+		for i := range min(len(got), len(c.want)) {
+			must.Hold(t, strings.HasPrefix(got[i], c.want[i]), "%s: %q, want %q", name, got[i], c.want[i])
+		}
+	}
+}
+
+// The list of columns has an end.
+func TestFarColumns(t *testing.T) {
+	set := measured(testrand.New(t))
+	const cols = 9
+	set.Columns = &Columns{}
+	for j := range cols {
+		set.Columns.Features = append(set.Columns.Features, fmt.Sprint("f", j))
+	}
+	for _, p := range set.Pools {
+		p.Cols, p.F32 = cols, make([]float32, p.Rows*cols)
+	}
+	for j := range cols {
+		set.Pools[0].F32[j] = -1e8
+	}
+	found := 0
+	for _, o := range set.Oddities() {
+		if strings.Contains(o.Found, "far from") {
+			found++
+			must.Hold(t, found < 6 || o.Found == "4 more columns have values far from the others", "%s", o.Found)
+		}
+	}
+	must.Equal(t, found, 6, "oddities")
+}
+
+// Where most values are the same, others are far only where they are so from all but a few.
+func TestUsualOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		value    func(i int) float64
+		far, not float64
+	}{
+		"flags":  {func(i int) float64 { return float64(b2i(i == 500)) }, 2e6, 1},
+		"counts": {func(i int) float64 { return float64(max(0, i%10-6)) }, 1e6, 1000},
+		"same":   {func(int) float64 { return 5.25 }, 1e18, 6},
+		"even":   {func(i int) float64 { return float64(i) }, -999_999, 100_000},
+	} {
+		var values []float64
+		for i := range 1000 {
+			values = append(values, c.value(i))
+		}
+		few := usualOf(append([]float64{c.far}, values[:farLeast-2]...))
+		u := usualOf(append(values, c.far))
+		must.Hold(t, (c.far < u.low || c.far > u.high) && c.not >= u.low && c.not <= u.high, "%s: %+v", name, u)
+		must.Hold(t, c.far >= few.low && c.far <= few.high, "%s: of few values %+v", name, few)
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

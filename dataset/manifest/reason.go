@@ -1,0 +1,91 @@
+package manifest
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// date is what days look like, with a time or without.
+var date = regexp.MustCompile(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?$`)
+
+// named tells whether a column has a name like those.
+func (c *column) named(patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, strings.ToLower(c.Name))
+		return ok
+	})
+}
+
+// groups tells whether the values that are there divide the rows like sources do.
+func (c *column) groups() bool {
+	return !c.list() && len(c.distinct) >= 2 && 2*len(c.distinct) <= c.rows
+}
+
+// unused says in a few words why the manifest takes a column for nothing.
+func (m *Manifest) unused(c *column) string {
+	twice := 0
+	for _, n := range c.distinct {
+		if n > 1 {
+			twice++
+		}
+	}
+	once := len(c.distinct) - twice
+	missing := fmt.Sprintf("%d of %d cells are missing", c.missing, c.rows)
+	switch {
+	case c.Kind == table.Other:
+		return "of a type that is not read"
+	case c.list():
+		return "vectors beside the features"
+	case c.has() == 0:
+		return "no values"
+	case c.missing > 0 && c.groups() && c.named(sourceNames):
+		return "no source: " + missing
+	case c.named(idNames) && once > twice && c.missing > 0:
+		return "no id: " + missing
+	case c.named(idNames) && once > twice && twice > 0:
+		return fmt.Sprintf("repeated ids: %d of %d values more than once", twice, len(c.distinct))
+	case len(c.distinct) == 1 && c.missing == 0:
+		return "the same in all rows"
+	case c.decimalCommas():
+		return "numbers with decimal commas"
+	case c.numeric() && c.missing > 0:
+		return missing
+	case c.numeric():
+		return "numbers beside the features"
+	case c.dates == c.has():
+		return "dates"
+	case 2*c.numbers > c.has():
+		return fmt.Sprintf("numbers with text among them: %q", text.OneLine(c.word, 20))
+	case len(c.distinct) > 100:
+		return "text of many values"
+	}
+	return fmt.Sprintf("text of %d values", len(c.distinct))
+}
+
+// noSource says of the column that is the likeliest source why it was not taken, and is
+// empty where there is none.
+func (g *guesser) noSource() string {
+	for _, p := range append(slices.Clone(sourceNames), "*") {
+		for _, c := range g.columns {
+			if ok, _ := path.Match(p, strings.ToLower(c.Name)); !ok || g.taken[c.Name] || c.list() {
+				continue
+			}
+			switch {
+			case c.missing > 0 && c.groups() && (p != "*" || !c.numeric()):
+				return fmt.Sprintf(" (%s has no value in %d of %d rows)", c.Name, c.missing, c.rows)
+			case p == "*":
+			case len(c.distinct) == 1:
+				return fmt.Sprintf(" (%s has one value alone)", c.Name)
+			case !c.groups():
+				return fmt.Sprintf(" (%s has %d values in %d rows)", c.Name, len(c.distinct), c.rows)
+			}
+		}
+	}
+	return ""
+}
