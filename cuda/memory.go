@@ -53,8 +53,8 @@ func (d *device) allocate(bytes int64) (at nv.DevicePtr, err error) {
 	return at, err
 }
 
-// purge waits for all queues and returns to the driver what is cached and what idle
-// lanes hold.
+// purge waits for all queues and returns to the driver what is cached, and what idle
+// lanes hold. Other threads may go on meanwhile: what they give back is kept.
 func (q *queue) purge() error {
 	return q.whole(func() error {
 		if err := q.dev.destroyIdle(); err != nil {
@@ -62,12 +62,14 @@ func (q *queue) purge() error {
 		}
 		q.dev.mu.Lock()
 		defer q.dev.mu.Unlock()
-		for _, o := range q.dev.queues {
-			if err := q.lib.Driver.StreamSynchronize(o.stream); err != nil {
-				return err
+		return q.dev.pool.purge(func() error {
+			for _, o := range q.dev.queues {
+				if err := q.lib.Driver.StreamSynchronize(o.stream); err != nil {
+					return err
+				}
 			}
-		}
-		return q.dev.pool.purge()
+			return nil
+		})
 	})
 }
 
