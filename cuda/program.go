@@ -23,7 +23,7 @@ type program struct {
 	plan  plan
 	uses  map[*storage]bool
 	block block
-	// The thread's: it has run, and so often was its capture broken.
+	// The thread's: it has run, and so often was its capture broken or had no memory.
 	ran    bool
 	broken int
 	freed  atomic.Bool
@@ -87,7 +87,8 @@ func (p *program) Run() error {
 	return q.do(c.Op, func() error { return q.run(&p.plan, p.issue) })
 }
 
-// maxBroken is how often a capture is tried again that something else in the process broke.
+// maxBroken is how often a graph is tried again whose capture something else in the process
+// broke, or for which there was no memory.
 const maxBroken = 3
 
 // issue puts the commands on the stream.
@@ -102,7 +103,7 @@ func (p *program) issue(q *queue) error {
 		}
 		if g != 0 {
 			q.graphs[p] = g
-			return q.lib.Driver.GraphLaunch(g, q.stream)
+			return q.again(func() error { return q.lib.Driver.GraphLaunch(g, q.stream) })
 		}
 	}
 	err := p.plan.emit(q)
@@ -127,7 +128,14 @@ func (p *program) collect(q *queue) (nv.GraphExec, error) {
 	}
 	var exec nv.GraphExec
 	if err == nil {
-		exec, err = d.GraphInstantiate(g, 0)
+		err = q.again(func() (err error) {
+			exec, err = d.GraphInstantiate(g, 0)
+			return err
+		})
+		if errors.Is(err, nv.ErrOutOfMemory) {
+			p.broken++
+			exec, err = 0, nil
+		}
 	}
 	if g != 0 && d.GraphDestroy(g) != nil {
 		q.templates = append(q.templates, g)

@@ -38,7 +38,10 @@ func startQueue(d *device) (*queue, error) {
 	q := &queue{dev: d, lib: d.lib, t: startThread(), graphs: make(map[*program]nv.GraphExec)}
 	err := q.do("NewQueue", func() (err error) {
 		if err = d.lib.Driver.CtxSetCurrent(d.ctx.handle); err == nil {
-			q.lane, err = d.newLane()
+			err = q.again(func() (err error) {
+				q.lane, err = d.newLane()
+				return err
+			})
 		}
 		return err
 	})
