@@ -22,7 +22,8 @@ type program struct {
 	q     *queue
 	plan  plan
 	uses  map[*storage]bool
-	block block
+	block block // of inputs and outputs
+	temp  *shared
 	// The thread's: it has run, and so often was its capture broken or had no memory.
 	ran    bool
 	broken int
@@ -46,12 +47,19 @@ func (q *queue) Record(fn func() error) (backend.Program, error) {
 		return nil, err
 	}
 	err := q.do(c.Op, func() (err error) {
-		p.block, err = q.take(c.Op, p.plan.bytes())
-		p.plan.first = p.block.addr
-		if err == nil {
-			q.dev.register(p, 0)
+		if p.temp, err = q.share(c.Op, p.plan.scratch); err != nil {
+			return err
 		}
-		return err
+		if p.block, err = q.take(c.Op, p.plan.own()); err != nil {
+			q.unshare(p.temp)
+			return err
+		}
+		p.plan.first = p.block.addr
+		if p.temp != nil {
+			p.plan.common = p.temp.block.addr
+		}
+		q.dev.register(p, 0)
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -168,6 +176,7 @@ func (p *program) Free() {
 	}
 	p.q.dev.release(p)
 	p.q.dev.pool.give(p.block, p.q)
+	p.q.unshare(p.temp)
 	p.q.deadMu.Lock()
 	defer p.q.deadMu.Unlock()
 	p.q.dead = append(p.q.dead, p)

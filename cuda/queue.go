@@ -20,6 +20,7 @@ type queue struct {
 	// recording is the program that takes the calls instead of the stream.
 	recording atomic.Pointer[program]
 	settled   bool // under pool.mu: its stream is about to go
+	scratch   sharing
 
 	// The rest is the thread's.
 	t *thread
@@ -89,13 +90,13 @@ func (q *queue) submit(c *checker, cmd *command) error {
 		return err
 	}
 	return q.do(c.Op, func() error {
-		if n := p.bytes(); n > 0 {
+		if n := p.own() + p.scratch; n > 0 {
 			b, err := q.take(c.Op, n)
 			if err != nil {
 				return err
 			}
 			defer q.dev.pool.give(b, q)
-			p.first = b.addr
+			p.first, p.common = b.addr, b.addr+nv.DevicePtr(p.own())
 		}
 		return q.run(&p, p.emit)
 	})
