@@ -111,7 +111,12 @@ func (p *program) issue(q *queue) error {
 		}
 		if g != 0 {
 			q.graphs[p] = g
-			return q.again(func() error { return q.lib.Driver.GraphLaunch(g, q.stream) })
+			err := q.again(func() error { return q.lib.Driver.GraphLaunch(g, q.stream) })
+			if !errors.Is(err, nv.ErrOutOfMemory) {
+				return err
+			}
+			p.broken++
+			q.destroyGraph(p)
 		}
 	}
 	err := p.plan.emit(q)
@@ -189,10 +194,13 @@ func (q *queue) destroyFreed() {
 	q.dead = nil
 	q.deadMu.Unlock()
 	for _, p := range dead {
-		if g, ok := q.graphs[p]; ok {
-			if q.lib.Driver.GraphExecDestroy(g) == nil { // else once more at the end
-				delete(q.graphs, p)
-			}
-		}
+		q.destroyGraph(p)
+	}
+}
+
+// destroyGraph destroys a program's graph, if it has one.
+func (q *queue) destroyGraph(p *program) {
+	if g, ok := q.graphs[p]; ok && q.lib.Driver.GraphExecDestroy(g) == nil { // else once more at the end
+		delete(q.graphs, p)
 	}
 }
