@@ -57,7 +57,7 @@ func (e *emitter) product(call func(*nv.BLAS, nv.BLASHandle) error) {
 	}
 	e.do(func() error {
 		return q.whole(func() error { // cuBLAS loads code when it first needs it
-			if err := handle(&q.blas, lib.Create, q.configure, lib.Destroy); err != nil {
+			if err := handle(q, &q.blas, lib.Create, q.configure, lib.Destroy); err != nil {
 				return err
 			}
 			return call(lib, q.blas)
@@ -66,11 +66,15 @@ func (e *emitter) product(call func(*nv.BLAS, nv.BLASHandle) error) {
 }
 
 // handle makes a library's handle where there is none, and configures it.
-func handle[H ~uintptr](h *H, create func() (H, error), configure, destroy func(H) error) error {
+func handle[H ~uintptr](q *queue, h *H, create func() (H, error), configure, destroy func(H) error) error {
 	if *h != 0 {
 		return nil
 	}
-	made, err := create()
+	var made H
+	err := q.again(func() (err error) {
+		made, err = create()
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -43,13 +43,13 @@ func (e *emitter) do(call func() error) {
 	}
 }
 
-// plan lays out the memory of a list of commands in one block: all inputs, all
-// outputs, and scratch memory that the commands use one after the other.
+// plan lays out the memory of a list of commands: all inputs and all outputs in one
+// block, and scratch memory that the commands use one after the other.
 type plan struct {
 	commands        []*command
 	inputs, outputs int64
 	scratch         int64
-	first           nv.DevicePtr // address of the block
+	first, common   nv.DevicePtr // addresses of the block and of the scratch memory
 }
 
 // apart is the alignment of each piece, that of the driver's own blocks.
@@ -72,8 +72,8 @@ func (p *plan) add(c *command) {
 	p.scratch = max(p.scratch, scratch)
 }
 
-// bytes is the size of the block.
-func (p *plan) bytes() int64 { return p.inputs + p.outputs + p.scratch }
+// own is the size of the block of inputs and outputs.
+func (p *plan) own() int64 { return p.inputs + p.outputs }
 
 // check asks the inputs whether they are valid.
 func (p *plan) check() error {
@@ -93,10 +93,9 @@ func (p *plan) check() error {
 func (p *plan) emit(q *queue) error {
 	var room [8]nv.DevicePtr
 	in, out := p.first, p.first+nv.DevicePtr(p.inputs)
-	scratch := out + nv.DevicePtr(p.outputs)
 	for _, c := range p.commands {
 		e := emitter{q: q}
-		list, temp := room[:0], scratch
+		list, temp := room[:0], p.common
 		for _, i := range c.in {
 			list, in = append(list, in), in+nv.DevicePtr(aligned(i.bytes))
 		}

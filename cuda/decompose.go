@@ -16,6 +16,7 @@ import (
 // which takes column-major matrices that are not wide. The elements are divided by
 // 2^exp.
 type upright struct {
+	from matrix
 	wide bool
 	// t is row-major p by rows, which is column-major rows by p, p <= rows.
 	t   matrix
@@ -28,17 +29,24 @@ const farExponent = 400
 
 // upright copies a, which has elements.
 func (w *scratch) upright(a matrix) (u upright) {
-	u.wide = a.rows < a.cols
-	rows, p := max(a.rows, a.cols), min(a.rows, a.cols)
-	u.t = w.matrix(p, rows)
-	w.copyMatrix(!u.wide, a, u.t) // the memory of a wide row-major matrix is its transpose already
+	u.from, u.wide = a, a.rows < a.cols
+	u.t = w.matrix(min(a.rows, a.cols), max(a.rows, a.cols))
+	w.fill(u)
 	if u.exp = w.extent(a, u.t); u.exp != 0 {
+		w.fill(u)
+	}
+	return u
+}
+
+// fill writes u.
+func (w *scratch) fill(u upright) {
+	w.copyMatrix(!u.wide, u.from, u.t) // the memory of a wide row-major matrix is its transpose already
+	if u.exp != 0 {
 		// In two steps: a power of two below 2^-1022 is not exact.
-		half, n, at := u.exp/2, rows*p, kernels.Ptr(u.t.at)
+		half, n, at := u.exp/2, u.t.rows*u.t.cols, kernels.Ptr(u.t.at)
 		w.launch(kernels.Scale(kernels.Float64, n, math.Ldexp(1, -half), at),
 			kernels.Scale(kernels.Float64, n, math.Ldexp(1, half-u.exp), at))
 	}
-	return u
 }
 
 // factors is a thin singular value decomposition U diag(s) V' of an upright matrix:
@@ -69,7 +77,16 @@ func (w *scratch) decompose(u upright, vectors bool) (f factors) {
 		if w.err != nil {
 			return w.err
 		}
-		return lib.Dgesvd(h, jobs, jobs, rows, p, u.t.at, rows, f.values, f.ut.at, rows, f.v.at, p, room, size, 0, info)
+		tried := false
+		return w.q.again(func() error { // it has memory of its own too
+			if tried {
+				w.fill(u) // what it may have destroyed
+			}
+			if tried = true; w.err != nil {
+				return w.err
+			}
+			return lib.Dgesvd(h, jobs, jobs, rows, p, u.t.at, rows, f.values, f.ut.at, rows, f.v.at, p, room, size, 0, info)
+		})
 	})
 	got := make([]float64, p+1)
 	w.read(bytesOf(got), f.values)

@@ -139,7 +139,7 @@ func (d *device) destroy() error {
 	d.dropAll()
 	note(d.destroyIdle())
 	note(d.ctx.whole(d.kernels.unload))
-	note(d.ctx.whole(d.pool.purge))
+	note(d.ctx.whole(func() error { return d.pool.purge(func() error { return nil }) })) // no queue is left
 	note(driver.CtxSetCurrent(0))
 	if _ = d.wrapError("Close", first); d.lost.Load() != nil {
 		_ = d.ctx.abandon(driver)

@@ -16,8 +16,9 @@
 //
 // Freed blocks are cached. A block is used again at once on the queue that freed
 // it, where the stream orders the old work before the new, and behind an event on
-// another one. Memory that runs out is asked for once more after all queues have
-// been waited for and what is cached has gone back to the driver.
+// another one. A call for which the driver has no memory left, ours or a library's, is
+// made once more after all queues have been waited for and what is cached has gone back
+// to the driver. The programs of a queue have their scratch memory in common.
 //
 // # Determinism
 //

@@ -142,22 +142,40 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestLibraryOutOfMemory has a library that cannot allocate what it works in.
+// TestLibraryOutOfMemory has a library that cannot allocate what it works in, once, which is made good, and for ever.
 func TestLibraryOutOfMemory(t *testing.T) {
 	c := standin.Open(t)
-	for name, code := range map[string]int{"cublasCreate_v2": 3, "cusolverDnCreate": 2} { // their ALLOC_FAILED
+	for _, x := range []struct {
+		name string
+		code int
+		want error
+	}{ // their ALLOC_FAILED, and NOT_INITIALIZED
+		{"cublasCreate_v2", 3, nv.ErrOutOfMemory}, {"cublasCreate_v2", 1, nv.ErrNoHandle},
+		{"cusolverDnCreate", 2, nv.ErrOutOfMemory}, {"cusolverDnCreate", 1, nv.ErrNoHandle},
+		{"cusolverDnDgesvd", 2, nv.ErrOutOfMemory}, {"cuModuleLoadDataEx", 2, nv.ErrOutOfMemory},
+		{"cuStreamCreate", 2, nv.ErrOutOfMemory}, {"cuLaunchKernel", 2, nv.ErrOutOfMemory}, {"cuGraphLaunch", 2, nil}, // which is done without
+	} {
 		c.Reset()
-		c.Fail(name, 1, code)
+		c.Fail(x.name, 1, x.code)
 		b, err := scenario(opener(c, standin.Variant{}))
-		if !errors.Is(err, backend.ErrOutOfMemory) || !typed(err) {
-			t.Errorf("%s: %v", name, err)
+		if err != nil {
+			t.Errorf("%s fails once with %d: %v", x.name, x.code, err)
 		}
-		if err := works(b); err != nil {
-			t.Errorf("%s: %v", name, err)
+		must.Do(t, errors.Join(works(b), b.Close()))
+		b = openQueue(t, opener(c, standin.Variant{}))
+		c.FailFrom(x.name, 1, x.code)
+		_, err = work(b)
+		q, queueErr := b.dev.NewQueue()
+		if err = errors.Join(err, queueErr); !errors.Is(err, x.want) || typed(err) != (x.want != nil) ||
+			errors.Is(err, nv.ErrOutOfMemory) != errors.Is(err, backend.ErrOutOfMemory) {
+			t.Errorf("%s fails for ever with %d: %v", x.name, x.code, err)
 		}
-		if err := b.Close(); err != nil {
-			t.Errorf("%s: %v", name, err)
+		if queueErr == nil {
+			must.Do(t, q.Close())
 		}
+		c.Reset()
+		must.Do(t, errors.Join(works(b), b.Close()))
+		c.Check()
 	}
 }
 

@@ -205,6 +205,50 @@ func TestLentAtOnce(t *testing.T) {
 	group.Wait()
 }
 
+// TestStreamingPrograms records four programs over streamed samples, as a fit does, on each of several queues: the
+// slabs of all of them together fit into the little that is free.
+func TestStreamingPrograms(t *testing.T) {
+	const memory, d, rows, queues = 4 << 20, 2000, 1000, 2
+	c := standin.Open(t)
+	c.Order(fmt.Sprint("memory=", memory))
+	b := openQueue(t, opener(c, standin.Variant{}))
+	b.dev.slab = maxSlab
+	raw, set := make([]byte, rows*d), backend.SampleSet{SourcePool: []int{0}, Offsets: []int{0, rows}}
+	for i := range rows {
+		set.Rows, set.Y = append(set.Rows, int32(i)), append(set.Y, 1)
+	}
+	buf := must.Get(b.Lend(backend.Uint8, raw))(t)
+	defer buf.Free()
+	set.Pools = []backend.Pool{{Data: backend.Mat(buf, rows, d), Scale: 1}}
+	for i := range queues {
+		q := b.another(t)
+		s := backend.NewScope(q)
+		defer s.Close()
+		p, grad, loss := s.Matrix(backend.Float32, 1, d), s.Matrix(backend.Float32, 1, d), s.Vector(backend.Float64, 1)
+		samples := s.Samples(set)
+		must.Do(t, s.Err())
+		for j := range 4 {
+			before := c.Live()[standin.DeviceBytes]
+			out := make([]float64, 1)
+			prog, err := q.Record(func() error {
+				return first(
+					func() error { return q.TaskGradient(samples, p, backend.Vector{}, grad, backend.Vector{}, loss) },
+					func() error { return backend.Get(q, out, loss.Buf, 0) },
+				)
+			})
+			if err != nil {
+				t.Fatalf("queue %d, program %d: %v", i, j, err)
+			}
+			defer prog.Free()
+			must.Do(t, first(prog.Run, prog.Run))
+			must.Equal(t, out[0], rows, "the loss of queue %d, program %d", i, j)
+			if more := c.Live()[standin.DeviceBytes] - before; j > 0 && more > 10_000 {
+				t.Errorf("queue %d: program %d takes %d bytes more", i, j, more)
+			}
+		}
+	}
+}
+
 // TestLentOutOfMemory lets an allocation and its repetition fail, and all from it on, while rows of lent pools are
 // placed: the rows are streamed, or the error says that memory ran out, and nothing is left.
 func TestLentOutOfMemory(t *testing.T) {

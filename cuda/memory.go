@@ -22,18 +22,35 @@ func (q *queue) take(op string, n int64) (block, error) {
 	if n > q.dev.info.MemoryBytes {
 		return block{}, q.outOfMemory(op, n)
 	}
-	b, err := q.dev.pool.take(q, n, q.follow)
-	if !errors.Is(err, nv.ErrOutOfMemory) {
-		return b, err
-	}
-	if err := q.purge(); err != nil {
-		return block{}, err
-	}
-	b, err = q.dev.pool.take(q, n, q.follow)
+	var b block
+	err := q.again(func() (err error) {
+		b, err = q.dev.pool.take(q, n, q.follow)
+		return err
+	})
 	if errors.Is(err, nv.ErrOutOfMemory) {
 		return block{}, q.outOfMemory(op, n)
 	}
 	return b, err
+}
+
+// again makes a call that may need memory of the device. Where the driver has none left,
+// it returns to it what is cached, which counts as free, and makes the call once more. A
+// capture goes on without: the call's error ends it.
+func (q *queue) again(call func() error) error {
+	err := call()
+	if q.capturing || !lacksMemory(err) {
+		return err
+	}
+	if err := q.purge(); err != nil {
+		return err
+	}
+	return call()
+}
+
+// lacksMemory says whether a call failed for want of memory, or may have: to the libraries
+// a handle that cannot be made, for whatever reason, is a status of 1 too.
+func lacksMemory(err error) bool {
+	return errors.Is(err, nv.ErrOutOfMemory) || errors.Is(err, nv.ErrNoHandle)
 }
 
 func (q *queue) outOfMemory(op string, n int64) error {
@@ -53,8 +70,8 @@ func (d *device) allocate(bytes int64) (at nv.DevicePtr, err error) {
 	return at, err
 }
 
-// purge waits for all queues and returns to the driver what is cached and what idle
-// lanes hold.
+// purge waits for all queues and returns to the driver what is cached, and what idle
+// lanes hold. Other threads may go on meanwhile: what they give back is kept.
 func (q *queue) purge() error {
 	return q.whole(func() error {
 		if err := q.dev.destroyIdle(); err != nil {
@@ -62,12 +79,14 @@ func (q *queue) purge() error {
 		}
 		q.dev.mu.Lock()
 		defer q.dev.mu.Unlock()
-		for _, o := range q.dev.queues {
-			if err := q.lib.Driver.StreamSynchronize(o.stream); err != nil {
-				return err
+		return q.dev.pool.purge(func() error {
+			for _, o := range q.dev.queues {
+				if err := q.lib.Driver.StreamSynchronize(o.stream); err != nil {
+					return err
+				}
 			}
-		}
-		return q.dev.pool.purge()
+			return nil
+		})
 	})
 }
 

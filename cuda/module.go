@@ -71,7 +71,9 @@ func (m *modules) find(q *queue, name string) (nv.Function, error) {
 	}
 	code, err := m.compile(src)
 	if err == nil {
-		err = q.whole(func() error { return m.load(src, code) })
+		err = q.whole(func() error {
+			return q.again(func() error { return m.load(src, code) })
+		})
 	}
 	if err != nil {
 		return 0, err
@@ -151,7 +153,11 @@ func (e *emitter) launch(list ...kernels.Launch) {
 		if f, e.err = e.q.dev.kernels.find(e.q, l.Kernel); e.err != nil {
 			return
 		}
-		if err := e.q.lib.Driver.LaunchKernel(f, l.Grid, l.Block, l.Shared, e.q.stream, l.Args); err != nil {
+		// A kernel's first launch may need memory for its stack.
+		err := e.q.again(func() error {
+			return e.q.lib.Driver.LaunchKernel(f, l.Grid, l.Block, l.Shared, e.q.stream, l.Args)
+		})
+		if err != nil {
 			e.err = fmt.Errorf("kernel %s: %w", l.Kernel, err)
 		}
 	}

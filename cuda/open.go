@@ -56,6 +56,12 @@ func unavailable(err error) error { return fmt.Errorf("cuda: %w: %w", backend.Er
 
 // overridden refuses an environment in which cuBLAS would not compute as asked.
 func (o Options) overridden() error {
+	// Products of cuBLAS 13 that are put together from those of smaller formats.
+	for _, name := range []string{"CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"} {
+		if v := os.Getenv(name); v != "" && v != "0" {
+			return fmt.Errorf("%s is %s, which lets cuBLAS emulate products instead of computing them: unset it", name, v)
+		}
+	}
 	const name = "NVIDIA_TF32_OVERRIDE"
 	switch v := os.Getenv(name); {
 	case v == "" || (v != "0") == o.TF32:

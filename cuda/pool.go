@@ -92,12 +92,17 @@ func (p *pool) give(b block, order *queue) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if order != nil && order.settled {
-		order = nil
-	}
 	b.order = order
-	p.cached[b.size] = append(p.cached[b.size], b)
+	p.keep(b)
 	p.idle += b.size
+}
+
+// keep caches a block.
+func (p *pool) keep(b block) {
+	if b.order != nil && b.order.settled {
+		b.order = nil
+	}
+	p.cached[b.size] = append(p.cached[b.size], b)
 }
 
 // settle says that all work of a queue is done and that there will be none.
@@ -114,22 +119,31 @@ func (p *pool) settle(q *queue) {
 	}
 }
 
-// purge returns all cached blocks to the driver; all work that used them must be
-// done. It returns the first failure.
-func (p *pool) purge() error {
+// purge returns the blocks to the driver that are cached when it is called, once done
+// has waited for the work that used them. What is given back while it waits may be in use
+// and stays. It returns the first failure.
+func (p *pool) purge(done func() error) error {
+	p.mu.Lock()
+	before := p.cached
+	p.cached = make(map[int64][]block)
+	p.mu.Unlock()
+	first := done()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var first error
-	for size, list := range p.cached {
+	waited := first == nil
+	for size, list := range before {
 		for _, b := range list {
+			if !waited {
+				p.keep(b)
+				continue
+			}
 			if err := p.free(b.addr); err != nil && first == nil {
 				first = err
 			}
 			p.total -= size
+			p.idle -= size
 		}
 	}
-	clear(p.cached)
-	p.idle = 0
 	return first
 }
 

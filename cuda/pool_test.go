@@ -79,7 +79,7 @@ func TestPool(t *testing.T) {
 				break
 			}
 		case rng.IntN(20) == 0:
-			must.Do(t, p.purge())
+			must.Do(t, p.purge(func() error { return nil }))
 			clear(freedBy)
 		default:
 			p.settle(q)
@@ -97,6 +97,32 @@ func TestPool(t *testing.T) {
 			t.Fatalf("the driver has given %d bytes, the pool counts %d", total, p.held())
 		}
 	}
+}
+
+// TestPurgeDuringWork gives blocks while a purge waits: they may be in use when it has waited, and stay. Where it
+// cannot wait, all stay.
+func TestPurgeDuringWork(t *testing.T) {
+	next, freed := nv.DevicePtr(0), []nv.DevicePtr(nil)
+	p := pool{
+		cached: make(map[int64][]block),
+		alloc:  func(int64) (nv.DevicePtr, error) { next++; return next, nil },
+		free:   func(at nv.DevicePtr) error { freed = append(freed, at); return nil },
+	}
+	q, failed := new(queue), errors.New("cannot wait")
+	take := func() block { return must.Get(p.take(q, 1, func(*queue) bool { return false }))(t) }
+	cached, late := take(), take()
+	p.give(cached, q)
+	must.Is(t, p.purge(func() error { return failed }), failed, "purge")
+	must.Equal(t, p.unused(), leastBlock, "bytes cached when a purge cannot wait")
+	must.Do(t, p.purge(func() error {
+		must.Equal(t, p.unused(), leastBlock, "bytes that can be had while a purge waits")
+		p.give(late, q)
+		return nil
+	}))
+	must.EqualSlices(t, freed, []nv.DevicePtr{cached.addr}, "freed")
+	must.Equal(t, take().addr, late.addr, "the block that was given meanwhile")
+	must.Equal(t, p.unused(), 0, "bytes cached")
+	must.Equal(t, p.held(), leastBlock, "bytes held")
 }
 
 // TestReuse frees while the work is still to be done. A block that is used again

@@ -22,8 +22,9 @@ type program struct {
 	q     *queue
 	plan  plan
 	uses  map[*storage]bool
-	block block
-	// The thread's: it has run, and so often was its capture broken.
+	block block // of inputs and outputs
+	temp  *shared
+	// The thread's: it has run, and so often was its capture broken or had no memory.
 	ran    bool
 	broken int
 	freed  atomic.Bool
@@ -46,12 +47,19 @@ func (q *queue) Record(fn func() error) (backend.Program, error) {
 		return nil, err
 	}
 	err := q.do(c.Op, func() (err error) {
-		p.block, err = q.take(c.Op, p.plan.bytes())
-		p.plan.first = p.block.addr
-		if err == nil {
-			q.dev.register(p, 0)
+		if p.temp, err = q.share(c.Op, p.plan.scratch); err != nil {
+			return err
 		}
-		return err
+		if p.block, err = q.take(c.Op, p.plan.own()); err != nil {
+			q.unshare(p.temp)
+			return err
+		}
+		p.plan.first = p.block.addr
+		if p.temp != nil {
+			p.plan.common = p.temp.block.addr
+		}
+		q.dev.register(p, 0)
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -87,7 +95,8 @@ func (p *program) Run() error {
 	return q.do(c.Op, func() error { return q.run(&p.plan, p.issue) })
 }
 
-// maxBroken is how often a capture is tried again that something else in the process broke.
+// maxBroken is how often a graph is tried again whose capture something else in the process
+// broke, or for which there was no memory.
 const maxBroken = 3
 
 // issue puts the commands on the stream.
@@ -102,7 +111,12 @@ func (p *program) issue(q *queue) error {
 		}
 		if g != 0 {
 			q.graphs[p] = g
-			return q.lib.Driver.GraphLaunch(g, q.stream)
+			err := q.again(func() error { return q.lib.Driver.GraphLaunch(g, q.stream) })
+			if !errors.Is(err, nv.ErrOutOfMemory) {
+				return err
+			}
+			p.broken++
+			q.destroyGraph(p)
 		}
 	}
 	err := p.plan.emit(q)
@@ -127,7 +141,14 @@ func (p *program) collect(q *queue) (nv.GraphExec, error) {
 	}
 	var exec nv.GraphExec
 	if err == nil {
-		exec, err = d.GraphInstantiate(g, 0)
+		err = q.again(func() (err error) {
+			exec, err = d.GraphInstantiate(g, 0)
+			return err
+		})
+		if errors.Is(err, nv.ErrOutOfMemory) {
+			p.broken++
+			exec, err = 0, nil
+		}
 	}
 	if g != 0 && d.GraphDestroy(g) != nil {
 		q.templates = append(q.templates, g)
@@ -160,6 +181,7 @@ func (p *program) Free() {
 	}
 	p.q.dev.release(p)
 	p.q.dev.pool.give(p.block, p.q)
+	p.q.unshare(p.temp)
 	p.q.deadMu.Lock()
 	defer p.q.deadMu.Unlock()
 	p.q.dead = append(p.q.dead, p)
@@ -172,10 +194,13 @@ func (q *queue) destroyFreed() {
 	q.dead = nil
 	q.deadMu.Unlock()
 	for _, p := range dead {
-		if g, ok := q.graphs[p]; ok {
-			if q.lib.Driver.GraphExecDestroy(g) == nil { // else once more at the end
-				delete(q.graphs, p)
-			}
-		}
+		q.destroyGraph(p)
+	}
+}
+
+// destroyGraph destroys a program's graph, if it has one.
+func (q *queue) destroyGraph(p *program) {
+	if g, ok := q.graphs[p]; ok && q.lib.Driver.GraphExecDestroy(g) == nil { // else once more at the end
+		delete(q.graphs, p)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda/internal/nv"
 	"github.com/amtrl/amtrl/cuda/standin"
 	"github.com/amtrl/amtrl/internal/must"
 )
@@ -55,6 +56,59 @@ func TestInputsInFlight(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestScratchOfPrograms runs programs in turn that have scratch memory together, of which a later one needs more, and
+// frees them one after the other: the graphs of those that are left go on with what they were made with.
+func TestScratchOfPrograms(t *testing.T) {
+	c := standin.Open(t)
+	b := openQueue(t, opener(c, standin.Variant{}))
+	s := backend.NewScope(b)
+	defer s.Close()
+	const small, large = 2000, 300_000
+	type one struct {
+		backend.Program
+		n    int
+		x    backend.Vector
+		dots []float64
+	}
+	record := func(n int) *one { // which needs scratch memory for the parts of sums
+		p := &one{n: n, x: s.Vector(backend.Float64, n), dots: make([]float64, 1)}
+		must.Do(t, s.Err())
+		p.Program = must.Get(b.Record(func() error {
+			return first(
+				func() error { return b.Fill(p.x, 2) },
+				func() error { return b.Dots(p.x.Mat(1, n), p.x.Mat(1, n), p.dots) },
+			)
+		}))(t)
+		return p
+	}
+	scratch := func(p *one) nv.DevicePtr { return p.Program.(*program).plan.common }
+	all := []*one{record(small), record(small), record(large), record(small), record(large)}
+	check := func() {
+		t.Helper()
+		for i, p := range all {
+			p.dots[0] = 0
+			must.Do(t, p.Run())
+			must.Equal(t, p.dots[0], 4*float64(p.n), "the sum of program %d of %d", i, len(all))
+		}
+	}
+	for range 3 {
+		check()
+	}
+	must.Equal(t, c.Calls("cuGraphLaunch"), 2*len(all), "graphs launched")
+	must.Hold(t, scratch(all[0]) != 0 && scratch(all[0]) == scratch(all[1]) && scratch(all[2]) == scratch(all[4]) &&
+		scratch(all[0]) != scratch(all[2]), "scratch memory does not stay or is not shared")
+	must.Do(t, b.do("purge", b.purge))
+	for len(all) > 0 {
+		all[0].Free()
+		all[0].x.Buf.Free()
+		all = all[1:]
+		must.Do(t, b.do("purge", b.purge)) // so that memory which is in use and was given back is missed
+		check()
+	}
+	must.Equal(t, c.Live()[standin.DeviceBytes], 0, "bytes held at the end")
+	must.Equal(t, len(b.scratch.all), 0, "scratch memories at the end")
 }
 
 func waits(c *standin.Control) int { return c.Calls("cuStreamSynchronize") + c.Calls("cuStreamQuery") }

@@ -20,6 +20,7 @@ type queue struct {
 	// recording is the program that takes the calls instead of the stream.
 	recording atomic.Pointer[program]
 	settled   bool // under pool.mu: its stream is about to go
+	scratch   sharing
 
 	// The rest is the thread's.
 	t *thread
@@ -38,7 +39,10 @@ func startQueue(d *device) (*queue, error) {
 	q := &queue{dev: d, lib: d.lib, t: startThread(), graphs: make(map[*program]nv.GraphExec)}
 	err := q.do("NewQueue", func() (err error) {
 		if err = d.lib.Driver.CtxSetCurrent(d.ctx.handle); err == nil {
-			q.lane, err = d.newLane()
+			err = q.again(func() (err error) {
+				q.lane, err = d.newLane()
+				return err
+			})
 		}
 		return err
 	})
@@ -86,13 +90,13 @@ func (q *queue) submit(c *checker, cmd *command) error {
 		return err
 	}
 	return q.do(c.Op, func() error {
-		if n := p.bytes(); n > 0 {
+		if n := p.own() + p.scratch; n > 0 {
 			b, err := q.take(c.Op, n)
 			if err != nil {
 				return err
 			}
 			defer q.dev.pool.give(b, q)
-			p.first = b.addr
+			p.first, p.common = b.addr, b.addr+nv.DevicePtr(p.own())
 		}
 		return q.run(&p, p.emit)
 	})

@@ -61,7 +61,7 @@ func (w *scratch) solve(call func(*nv.Solver, nv.SolverHandle) error) {
 	w.do(func() error {
 		return q.whole(func() error { // what it allocates and waits for is its own affair
 			setStream := func(h nv.SolverHandle) error { return lib.SetStream(h, q.stream) }
-			if err := handle(&q.solver, lib.Create, setStream, lib.Destroy); err != nil {
+			if err := handle(q, &q.solver, lib.Create, setStream, lib.Destroy); err != nil {
 				return err
 			}
 			return call(lib, q.solver)

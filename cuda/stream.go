@@ -32,7 +32,12 @@ type streamed struct {
 type slab struct{ lo, hi, bytes int }
 
 // With the largest slab the device is at it for a tenth of the time that the copy takes.
-const maxSlab = 256 << 20
+// Where little is free a slab takes a small share of it: the programs of a queue have one
+// in common, but other queues have theirs, and may ask at the same time.
+const (
+	maxSlab   = 256 << 20
+	slabShare = 16
+)
 
 // gatherRows copies the rows that sources draw from lent pools to the device, in the order
 // of the samples, and lets sources have them there. It returns the rows' indices. Where
@@ -59,7 +64,7 @@ func (q *queue) gatherRows(op string, s *samples, set backend.SampleSet, sources
 	if s.drawn.addr == 0 {
 		s.gathered = 0
 		s.streamed = &streamed{
-			rows: slices.Clone(rows), lent: lent, sources: sources, offsets: slices.Clone(set.Offsets), most: int(min(q.dev.slab, free/4)),
+			rows: slices.Clone(rows), lent: lent, sources: sources, offsets: slices.Clone(set.Offsets), most: int(min(q.dev.slab, free/slabShare)),
 		}
 		return rows, nil
 	}

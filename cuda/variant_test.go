@@ -74,6 +74,26 @@ func TestTF32Override(t *testing.T) {
 	}
 }
 
+// TestEmulation opens devices where the environment asks cuBLAS to emulate products.
+func TestEmulation(t *testing.T) {
+	dir := standin.Open(t).Dir(standin.Variant{})
+	for _, name := range []string{"CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"} {
+		for value, works := range map[string]bool{"": true, "0": true, "1": false, "true": false} {
+			t.Setenv(name, value)
+			for _, tf32 := range []bool{false, true} {
+				b, err := Open(Options{LibDir: dir, TF32: tf32})
+				if err == nil {
+					b.Close()
+				}
+				if works != (err == nil) || err != nil && (!errors.Is(err, backend.ErrUnavailable) || !strings.Contains(err.Error(), name)) {
+					t.Errorf("%s is %q, TF32 %v: %v", name, value, tf32, err)
+				}
+			}
+		}
+		t.Setenv(name, "")
+	}
+}
+
 // TestWithoutGraphs replays programs where the driver has no graphs.
 func TestWithoutGraphs(t *testing.T) {
 	c := standin.Open(t)

@@ -2,13 +2,20 @@
 # Python at hand, where the caller names no folder, and says where files go: into
 # AMTRL_GPU_OUT, by default this folder.
 if [ -z "$AMTRL_CUDA_LIB_DIR$VIRTUAL_ENV" ] && command -v python3 >/dev/null; then
-  prefix=$(python3 -c 'import sys; print(sys.prefix)')
-  for found in "$prefix"/lib/python3*/site-packages/nvidia; do
-    if [ -d "$found" ]; then
-      VIRTUAL_ENV=$prefix
-      export VIRTUAL_ENV
-    fi
-  done
+  # The first of its folders of packages that has cuBLAS; the environment is what lies above lib.
+  prefix=$(python3 - <<'END'
+import glob, os, site
+dirs = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+for d in dirs + site.getsitepackages():
+    if glob.glob(os.path.join(glob.escape(d), "nvidia", "*", "lib", "libcublas.so.*")):
+        print(d.rpartition("/lib/python")[0])
+        break
+END
+  )
+  if [ -n "$prefix" ]; then
+    VIRTUAL_ENV=$prefix
+    export VIRTUAL_ENV
+  fi
 fi
 out=${AMTRL_GPU_OUT:-$PWD}
 case $out in /*) ;; *) out=$OLDPWD/$out ;; esac # from where the script was called

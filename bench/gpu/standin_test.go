@@ -29,6 +29,35 @@ func TestSmallOnCUDA(t *testing.T) {
 	checkSmall(t, options{backend: "cuda"})
 }
 
+// The scripts find CUDA's libraries in whatever folder the interpreter has packages in.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("AMTRL_CUDA_LIB_DIR", "")
+	t.Setenv("VIRTUAL_ENV", "")
+	t.Setenv("AMTRL_GPU_OUT", t.TempDir())
+	user := filepath.Join(t.TempDir(), "the user's")
+	t.Setenv("PYTHONUSERBASE", user)
+	site, err := exec.Command("python3", "-c", "import site; print(site.getusersitepackages() if site.ENABLE_USER_SITE else '')").Output()
+	packages := strings.TrimSpace(string(site))
+	if err != nil || packages == "" {
+		t.Skipf("python3 has no packages of the user's: %v", err)
+	}
+	found := func() string {
+		t.Helper()
+		out, err := exec.Command("sh", "-c", `. ./env.sh; printf %s "$VIRTUAL_ENV"`).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	lib := filepath.Join(packages, "nvidia", "cublas", "lib")
+	must.Do(t, os.MkdirAll(lib, 0o755))
+	must.Hold(t, found() != user, "a folder without cuBLAS is taken")
+	must.Do(t, os.WriteFile(filepath.Join(lib, "libcublas.so.12"), nil, 0o644))
+	must.Equal(t, found(), user, "the environment")
+	t.Setenv("AMTRL_CUDA_LIB_DIR", lib)
+	must.Equal(t, found(), "", "the environment where a folder is named")
+}
+
 // The scripts of the bundle run as they stand beside what the bundle has.
 func TestBundle(t *testing.T) {
 	dir := t.TempDir()

@@ -81,6 +81,7 @@ func counts(n []int64, names []string) string {
 //	cc=MAJOR.MINOR        the compute capability, 9.0
 //	version=KIND:MAJOR    what a library says its version is (0 driver, 1 cuBLAS, 3 cuSOLVER, 6 NVRTC)
 //	fail=FUNCTION:NTH:CODE[:forever]
+//	takes=FUNCTION:BYTES  memory of the device that each call of it takes: for good where it makes an object, else for its time
 //	work=NTH:CODE         see [Control.FailWork]
 //	lost                  see [Control.Lose]
 //	lost=DEVICE:WORK      a device goes away once it has executed so many operations more

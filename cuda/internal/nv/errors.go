@@ -25,6 +25,9 @@ var (
 	ErrNoDevice = errors.New("no CUDA device")
 	// ErrOutOfMemory is an allocation that a library or the driver refused.
 	ErrOutOfMemory = errors.New("out of device memory")
+	// ErrNoHandle is a library's handle that could not be made. It does not say why: there may
+	// be too little memory.
+	ErrNoHandle = errors.New("the handle could not be made")
 	// ErrCapture is a capture that the driver refused, or that another call broke.
 	ErrCapture = errors.New("the capture was broken")
 	// ErrDeviceLost is a context that no call can use any more.

@@ -46,10 +46,11 @@ func newSearch(opt Options, loaded func(string) string) search {
 	return s
 }
 
-// places returns the search order of the toolkit: AMTRL_CUDA_LIB_DIR, after which nothing follows; else
-// the libraries that the process has already, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the system's loader,
-// CONDA_PREFIX and its wheels, the wheels of VIRTUAL_ENV, the usual folders, and last of all the
-// executable's own: a stray library beside it never wins over one that the user or the system names.
+// places returns the search order of the toolkit: AMTRL_CUDA_LIB_DIR, after which nothing follows;
+// else the libraries that the process has already, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, the
+// system's loader, CONDA_PREFIX and its wheels, the wheels of VIRTUAL_ENV, the usual folders, the
+// wheels of the user's Python and the system's, and last of all the executable's own: a stray
+// library beside it never wins over one that the user or the system names.
 func (s search) places() []place {
 	if s.dir != "" {
 		return []place{{"AMTRL_CUDA_LIB_DIR", []folder{{s.dir, false}, {s.dir, true}, {filepath.Join(s.dir, "nvidia"), true}}}}
@@ -73,6 +74,11 @@ func (s search) places() []place {
 		usual = append(usual, toolkit(dir)...)
 	}
 	list = append(list, place{"usual folders", usual})
+	if home := s.env("HOME"); home != "" {
+		list = append(list, place{"the user's wheels", wheels(filepath.Join(home, ".local"))})
+	}
+	system := append(wheels(filepath.Join(s.root, "usr/local")), wheels(filepath.Join(s.root, "usr"))...)
+	list = append(list, place{"the system's wheels", system})
 	if s.exe != "" {
 		at := filepath.Dir(s.exe)
 		list = append(list, place{beside, flat(at, filepath.Join(at, "lib"), filepath.Join(at, "..", "lib"))})
@@ -111,12 +117,14 @@ func toolkit(dir string) []folder {
 	return flat(filepath.Join(dir, "lib64"), filepath.Join(dir, "lib"), filepath.Join(dir, "targets", target, "lib"))
 }
 
-// wheels returns the folders nvidia of a Python environment.
+// wheels returns the folders nvidia of a Python environment, on Debian's system too.
 func wheels(env string) []folder {
-	dirs, _ := filepath.Glob(filepath.Join(escape(env), "lib", "python3*", "site-packages", "nvidia"))
 	var list []folder
-	for _, dir := range dirs {
-		list = append(list, folder{dir, true})
+	for _, packages := range []string{"site-packages", "dist-packages"} {
+		dirs, _ := filepath.Glob(filepath.Join(escape(env), "lib", "python3*", packages, "nvidia"))
+		for _, dir := range dirs {
+			list = append(list, folder{dir, true})
+		}
 	}
 	return list
 }

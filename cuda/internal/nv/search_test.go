@@ -59,7 +59,7 @@ func TestSonames(t *testing.T) {
 func TestSearchOrder(t *testing.T) {
 	env := map[string]string{
 		"CUDA_HOME": "home", "CUDA_PATH": "path", "LD_LIBRARY_PATH": "relative:ROOT/ld1:ROOT/ld2",
-		"CONDA_PREFIX": "conda [1]", "VIRTUAL_ENV": "venv*",
+		"CONDA_PREFIX": "conda [1]", "VIRTUAL_ENV": "venv*", "HOME": "home/me",
 	}
 	s := lab(t, env)
 	at := func(dir string) folder { return folder{filepath.Join(s.root, dir), false} }
@@ -84,11 +84,17 @@ func TestSearchOrder(t *testing.T) {
 		{"CONDA_PREFIX", at("conda [1]/lib")},
 		{"wheels in CONDA_PREFIX", wheel("conda [1]/lib/python3.11/site-packages/nvidia")},
 		{"wheels in VIRTUAL_ENV", wheel("venv*/lib/python3.12/site-packages/nvidia")},
+		{"wheels in VIRTUAL_ENV", wheel("venv*/lib/python3/dist-packages/nvidia")},
 		{"usual folders", at("usr/local/cuda/lib64")},
 		{"usual folders", at("usr/local/cuda-13.10/lib64")},
 		{"usual folders", at("usr/local/cuda-13.2/lib64")},
 		{"usual folders", at("usr/local/cuda-12/lib64")},
 		{"usual folders", at("opt/cuda/lib64")},
+		{"the user's wheels", wheel("home/me/.local/lib/python3.10/site-packages/nvidia")},
+		{"the system's wheels", wheel("usr/local/lib/python3.13/site-packages/nvidia")},
+		{"the system's wheels", wheel("usr/local/lib/python3.11/dist-packages/nvidia")},
+		{"the system's wheels", wheel("usr/lib/python3.12/site-packages/nvidia")},
+		{"the system's wheels", wheel("usr/lib/python3/dist-packages/nvidia")},
 		{"beside the executable", at("opt/amtrl/bin")},
 		{"beside the executable", at("opt/amtrl/bin/lib")},
 		{"beside the executable", at("opt/amtrl/lib")},

@@ -46,17 +46,17 @@ var driverMeans = map[int]meaning{
 	999: {nil, "see the kernel's log (dmesg) for the driver's messages"},
 }
 
-const noHandle = "the handle could not be made: no current context, or too little memory"
+var noHandle = meaning{ErrNoHandle, "the handle could not be made: no current context, or too little memory"}
 
 // Statuses of cublas_api.h.
 var blasMeans = map[int]meaning{
-	1: {nil, noHandle},
+	1: noHandle,
 	3: {ErrOutOfMemory, ""},
 	8: {nil, "this cuBLAS does not run on the device's architecture"},
 }
 
 // Statuses of cusolver_common.h.
-var solverMeans = map[int]meaning{1: {nil, noHandle}, 2: {ErrOutOfMemory, ""}}
+var solverMeans = map[int]meaning{1: noHandle, 2: {ErrOutOfMemory, ""}}
 
 // Results of nvrtc.h.
 var nvrtcMeans = map[int]meaning{

@@ -40,7 +40,8 @@ int version() { return state().version[kBlas] != 0 ? state().version[kBlas] : st
 int32_t cublasCreate_v2(uintptr_t* handle) {
   ENTER(int32_t);
   if (handle == nullptr) return kBlasInvalid;
-  return make(handles(), handle) ? kBlasOk : kBlasNotInitialized;
+  const Made made = make(handles(), handle);
+  return made == Made::kDone ? kBlasOk : made == Made::kNoMemory ? kBlasAllocFailed : kBlasNotInitialized;
 }
 
 static int32_t destroy(uintptr_t handle) {

@@ -7,6 +7,7 @@ namespace standin {
 enum BlasStatus {
   kBlasOk = 0,
   kBlasNotInitialized = 1,
+  kBlasAllocFailed = 3,
   kBlasInvalid = 7,
   kBlasMapping = 11,
   kBlasExecution = 13,

@@ -49,6 +49,10 @@ bool obey(State& s, const std::string& order) {
     s.memory = static_cast<size_t>(n);
     return true;
   }
+  if (key == "takes" && v[0] != ':' && std::sscanf(v, "%*[^:]:%ld", &n) == 1 && n >= 0) {
+    s.takes[value.substr(0, value.find(':'))] = static_cast<size_t>(n);
+    return true;
+  }
   if (key == "driver" && std::sscanf(v, "%d", &a) == 1) {
     s.driver_version = a;
     return true;

@@ -15,6 +15,7 @@ namespace standin {
 struct Handle {
   Context* ctx = nullptr;
   std::shared_ptr<Stream> stream;
+  Room room;
 };
 
 // working says whether a context is current, and works.
@@ -24,16 +25,19 @@ inline bool working(const Handle* h) {
   return working(&ctx) && ctx == h->ctx;
 }
 
-// make adds a handle of the current context, on its null stream; false where there is none.
+enum class Made { kDone, kNoContext, kNoMemory };
+
+// make adds a handle of the current context, on its null stream.
 template <class H>
-bool make(Table<H>& handles, uintptr_t* out) {
+Made make(Table<H>& handles, uintptr_t* out) {
   Context* ctx = nullptr;
-  if (!working(&ctx) || whole_context_call(ctx) != 0) return false;
+  if (!working(&ctx) || whole_context_call(ctx) != 0) return Made::kNoContext;
   auto h = std::make_shared<H>();
+  if (!h->room.take(ctx)) return Made::kNoMemory;
   h->ctx = ctx;
   h->stream = ctx->null_stream;
   *out = reinterpret_cast<uintptr_t>(handles.add(h));
-  return true;
+  return Made::kDone;
 }
 
 // set_stream gives a handle a stream of its context; false for another.

@@ -1,5 +1,6 @@
 #include "core/memory.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -89,6 +90,21 @@ int allocate(Context* ctx, size_t n, bool pin, uintptr_t* out) {
     ctx->used += rounded(n);
   }
   return kSuccess;
+}
+
+bool Room::take(Context* ctx) {
+  const auto it = state().takes.find(state().latest);
+  if (it == state().takes.end()) return true;
+  if (ctx->used > state().memory || it->second > state().memory - ctx->used) return false;
+  ctx_ = ctx;
+  n_ = it->second;
+  ctx->used += n_;
+  return true;
+}
+
+// A context that has ended holds nothing any more.
+Room::~Room() {
+  if (ctx_ != nullptr) ctx_->used -= std::min(n_, ctx_->used);
 }
 
 int release(uintptr_t p, bool pin) {

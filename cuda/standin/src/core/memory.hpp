@@ -51,6 +51,23 @@ bool pinned(uintptr_t p, size_t n);
 bool known(uintptr_t p);  // inside any live block, or one past its end
 
 size_t used(const Context* ctx);
+
+// Room is device memory that an object holds which is no block: code, a handle's
+// workspace, a graph's nodes. How much each function takes is ordered, by default none.
+class Room {
+ public:
+  Room() = default;
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+  ~Room();
+  // take has what the function called last needs; false where it is not free.
+  bool take(Context* ctx);
+
+ private:
+  Context* ctx_ = nullptr;
+  size_t n_ = 0;
+};
+
 void check_guards();
 void release_all(const Context* ctx);  // nullptr: of every context
 

@@ -38,6 +38,7 @@ struct Function {
 struct Module {
   Context* ctx = nullptr;
   Image image;
+  Room room;
   std::vector<std::shared_ptr<Function>> functions;
   bool unloaded = false;
 };

@@ -53,6 +53,7 @@ struct State {
   std::map<int, long> work_left;  // of devices that will go away
   std::map<int, std::string> names;  // of devices that have another one
   bool log_calls = false;
+  std::map<std::string, size_t> takes;  // memory that a function needs beside blocks
 
   int connections = 0;  // CUDA_DEVICE_MAX_CONNECTIONS as cuInit found it
 

@@ -71,6 +71,7 @@ struct Graph {
 struct Exec {
   Context* ctx = nullptr;
   std::shared_ptr<const Graph> graph;
+  Room room;
   Mark last;  // an executable graph does not overlap itself
 };
 

@@ -32,6 +32,7 @@ int32_t cuGraphInstantiateWithFlags(uintptr_t* exec, uintptr_t graph, uint64_t f
   const std::shared_ptr<Graph> g = graphs().share(handle(graph));
   if (g == nullptr) return kInvalidHandle;
   auto e = std::make_shared<Exec>();
+  if (!e->room.take(ctx)) return kOutOfMemory;
   e->ctx = ctx;
   e->graph = std::make_shared<const Graph>(*g);
   *exec = handle_of(execs().add(e));

@@ -32,6 +32,7 @@ int load(uintptr_t* out, const void* bytes) {
   m->ctx = ctx;
   if (const int e = decode(bytes, &m->image)) return e;
   if (!runs_here(m->image)) return kNoBinary;
+  if (!m->room.take(ctx)) return kOutOfMemory;
   *out = handle_of(modules().add(m));
   return kSuccess;
 }

@@ -73,6 +73,10 @@ int32_t cusolverDnDgesvd(uintptr_t handle, int8_t jobu, int8_t jobvt, int32_t m,
   if ((jobvt == 'A' || jobvt == 'S') && ldvt < std::max(1, n)) return kSolverInvalid;
   if (lwork < least(m, n) || !on_device(work, static_cast<size_t>(lwork) * sizeof(double))) return kSolverInvalid;
   disturb(h->ctx);
+  if (Room room; !room.take(h->ctx)) { // when it has begun
+    if (on_device(a, span(m, n, lda) * sizeof(double))) solver_submit(h, [=]() { return spoil(a, m, n, lda), kSuccess; });
+    return kSolverAllocFailed;
+  }
   const Job j{jobu, jobvt, m, n, a, lda, s, u, ldu, vt, ldvt, info};
   return solver_submit(h, [j]() { return run(j); });
 }

@@ -46,7 +46,8 @@ using namespace standin;
 int32_t cusolverDnCreate(uintptr_t* handle) {
   ENTER(int32_t);
   if (handle == nullptr) return kSolverInvalid;
-  return make(handles(), handle) ? kSolverOk : kSolverNotInitialized;
+  const Made made = make(handles(), handle);
+  return made == Made::kDone ? kSolverOk : made == Made::kNoMemory ? kSolverAllocFailed : kSolverNotInitialized;
 }
 
 static int32_t destroy(uintptr_t handle) {

@@ -7,7 +7,14 @@
 
 namespace standin {
 
-enum SolverStatus { kSolverOk = 0, kSolverNotInitialized = 1, kSolverInvalid = 3, kSolverExecution = 6, kSolverInternal = 7 };
+enum SolverStatus {
+  kSolverOk = 0,
+  kSolverNotInitialized = 1,
+  kSolverAllocFailed = 2,
+  kSolverInvalid = 3,
+  kSolverExecution = 6,
+  kSolverInternal = 7
+};
 
 int solver_handle(uintptr_t h, Handle** out);
 

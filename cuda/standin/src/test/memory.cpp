@@ -36,6 +36,31 @@ TEST(memory_is_checked) {
   EQUAL(cuMemFreeHost(pin), kInvalidValue);
 }
 
+// What is no block takes memory as ordered, and gives it back when it goes.
+TEST(other_things_take_memory) {
+  test::Device d;
+  state().memory = 1 << 20;
+  state().takes["cublasCreate_v2"] = 1 << 19;
+  state().takes["cusolverDnCreate"] = 1 << 20;
+  uint64_t p = 0, free = 0, total = 0;
+  uintptr_t blas = 0, second = 0, solver = 0;
+  EQUAL(cublasCreate_v2(&blas), 0);
+  EQUAL(cuMemGetInfo_v2(&free, &total), 0);
+  EQUAL(free, 1u << 19);
+  EQUAL(cuMemAlloc_v2(&p, (1 << 19) + 1), kOutOfMemory);
+  EQUAL(cuMemAlloc_v2(&p, 1 << 10), 0);
+  EQUAL(cublasCreate_v2(&second), 3);
+  EQUAL(cuMemFree_v2(p), 0);
+  EQUAL(cublasCreate_v2(&second), 0);
+  EQUAL(cusolverDnCreate(&solver), 2);
+  EQUAL(cublasDestroy_v2(blas), 0);
+  EQUAL(cublasDestroy_v2(second), 0);
+  EQUAL(cusolverDnCreate(&solver), 0);
+  EQUAL(cusolverDnDestroy(solver), 0);
+  EQUAL(cuMemGetInfo_v2(&free, &total), 0);
+  EQUAL(free, 1u << 20);
+}
+
 TEST(a_write_beside_a_block_is_found) {
   for (const int64_t at : {-1, 5}) {
     test::Device d;
