@@ -78,8 +78,9 @@ func (s *Set) farLabels() []Oddity {
 				}
 			}
 			if p := s.Pools[t.Pool]; far > 0 {
-				out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d %s far from the others, the first %.6g in %s: %s", far,
-					len(t.Train)+len(t.Test), of, t.Labels[first], p.where(int(first)), u), "correct them, or name them under missing where they stand for no label"})
+				found := fmt.Sprintf("%d of %d %s far from the others, the first %.6g in %s: %s", far, len(t.Train)+len(t.Test), of,
+					t.Labels[first], p.where(int(first)), u)
+				out = append(out, Oddity{p.Name, found, "correct them, or name them under missing where they stand for no label"})
 			}
 		}
 	}
@@ -188,7 +189,8 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 		}
 	}
 	if more > 0 {
-		out = append(out, Oddity{"", fmt.Sprintf("%d more columns have values far from the others", more), "see whether they stand for missing values"})
+		found := fmt.Sprintf("%d more columns have values far from the others", more)
+		out = append(out, Oddity{"", found, "see whether they stand for missing values"})
 	}
 	return out
 }

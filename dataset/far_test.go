@@ -24,7 +24,8 @@ func measured(rng *rand.Rand) *Set {
 			y[r] = float32(20 + 3*rng.NormFloat64())
 		}
 		set.Pools = append(set.Pools, p)
-		set.Tasks = append(set.Tasks, Task{Name: name, Pool: i, Output: Output{Name: "yield"}, Labels: y, Train: upTo(rows)[:40], Test: upTo(rows)[40:]})
+		all := upTo(rows)
+		set.Tasks = append(set.Tasks, Task{Name: name, Pool: i, Output: Output{Name: "yield"}, Labels: y, Train: all[:40], Test: all[40:]})
 	}
 	return set
 }
