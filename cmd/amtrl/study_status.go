@@ -81,6 +81,12 @@ func lastRoundText(st *study.Status) string {
 	}
 	if r.Result.Recommended != "" {
 		text += "; the model is that of " + r.Result.Recommended
+		if !r.Result.ByLeaveOneOut() {
+			text += ", " + r.Result.Reason
+		}
+	}
+	if c := r.Result.Contradicted; c != nil {
+		text += "\n" + report.Contradiction(r.Result.Methods[0].Score.Metric, c)
 	}
 	return text + "\n"
 }
