@@ -144,7 +144,8 @@ func TestContradiction(t *testing.T) {
 	for _, l := range page.answer().Lines {
 		answer += l.String() + "\n"
 	}
-	has(t, answer, "It was chosen by the target's samples", "But over the 44 test rows uniform is 16.00 points better (95 % interval +1.70 to +30.10).")
+	has(t, answer, "It was chosen by the target's samples",
+		"But over the 44 test rows uniform is 16.00 points better (95 % interval +1.70 to +30.10).")
 	page.Result.Reason = "the first method: 2 target samples tell nothing of which is best, expected at least 5"
 	answer = page.answer().Lines[1].String()
 	must.Equal(t, answer, "It is the first method: 2 target samples tell nothing of which is best, expected at least 5.", "the page")
