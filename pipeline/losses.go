@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -11,9 +12,10 @@ import (
 // i mod len(Sums). Two methods are compared by them as by the rows themselves.
 type Losses struct {
 	// Rows is the number of the losses: of the rows, or where these have labels of
-	// several columns, of such labels.
-	Rows int       `json:"rows"`
-	Sums []float64 `json:"sums"`
+	// several columns, of such labels. Units is then the number of rows.
+	Rows  int       `json:"rows"`
+	Units int       `json:"units,omitempty"`
+	Sums  []float64 `json:"sums"`
 }
 
 const maxGroups = 200
@@ -25,6 +27,18 @@ func (l *Losses) add(row int, loss float64) {
 	l.Sums[row%len(l.Sums)] += loss
 }
 
+// of says how many rows the losses are of.
+func (l *Losses) of(rows int) *Losses {
+	if rows < l.Rows {
+		l.Units = rows
+	}
+	return l
+}
+
+// Count is the number of rows. Labels of one row say less than those of as many rows, so
+// that an interval is over these.
+func (l *Losses) Count() int { return cmp.Or(l.Units, l.Rows) }
+
 // MeanInterval is the 95 % interval of the mean of the losses for other rows, nil of fewer than
 // two groups of them. Squared residuals are skewed, and most samples of few rows lack the large
 // ones that the mean is of, so that it reaches further up than down. See [skewedInterval].
@@ -35,11 +49,11 @@ func (l *Losses) MeanInterval() *[2]float64 {
 	}
 	residuals, groups := make([]float64, len(l.Sums)), len(l.Sums)
 	for g, v := range l.Sums {
-		rows := l.Rows / groups
-		if g < l.Rows%groups {
+		rows := l.Count() / groups
+		if g < l.Count()%groups {
 			rows++
 		}
-		residuals[g] = v - total*float64(rows)/float64(l.Rows)
+		residuals[g] = v - total*float64(rows)/float64(l.Count())
 	}
 	i := skewedInterval(total/float64(l.Rows), residuals, float64(l.Rows))
 	if i != nil {
@@ -93,7 +107,7 @@ func CompareLosses(a, b *Epoch) *Comparison {
 		return nil
 	}
 	c := Compare(a.Method, b.Method, [][]float64{{a.Score.Value}}, [][]float64{{b.Score.Value}})
-	c.Rows = x.Rows
+	c.Rows = x.Count()
 	n, groups := float64(x.Rows), float64(len(x.Sums))
 	total, square := 0.0, 0.0
 	residuals := make([]float64, len(x.Sums))

@@ -14,7 +14,7 @@ func ScoreInterval(s pipeline.Score, losses *pipeline.Losses, last bool) *[2]flo
 	if losses == nil || losses.Rows == 0 {
 		return nil
 	}
-	n := float64(losses.Rows)
+	n := float64(losses.Count())
 	if s.Metric == pipeline.MetricError {
 		const z = 1.96
 		scale := 1 + z*z/n

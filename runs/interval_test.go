@@ -70,6 +70,24 @@ func hit(r *rand.Rand, p float64) float64 {
 	return 0
 }
 
+// Two labels of a row are no two rows: where they are wrong together, the intervals are those of one of them.
+func TestLabelsOfOneRow(t *testing.T) {
+	of := func(labels int, sums ...float64) *pipeline.Losses {
+		l := &pipeline.Losses{Rows: labels * len(sums), Sums: sums}
+		if labels > 1 {
+			l.Units = len(sums)
+		}
+		return l
+	}
+	for _, metric := range []string{pipeline.MetricError, pipeline.MetricMSE} {
+		s := pipeline.Score{Metric: metric, Value: 0.5}
+		one, two := ScoreInterval(s, of(1, 0, 1, 0, 1, 1, 0), true), ScoreInterval(s, of(2, 0, 2, 0, 2, 2, 0), true)
+		must.Hold(t, near(one[0], two[0], 1e-12) && near(one[1], two[1], 1e-12), "%s: %v of one label, %v of two", metric, *one, *two)
+	}
+	a, b := &pipeline.Epoch{Losses: of(2, 0, 2, 0, 1, 1, 0)}, &pipeline.Epoch{Losses: of(2, 0, 0, 0, 1, 2, 1)}
+	must.Equal(t, pipeline.CompareLosses(a, b).Rows, 6, "rows that are compared")
+}
+
 func TestNoScoreInterval(t *testing.T) {
 	mse := pipeline.Score{Metric: pipeline.MetricMSE, Value: 0.5}
 	for name, i := range map[string]*[2]float64{

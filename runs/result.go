@@ -217,7 +217,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 			continue
 		}
 		if e == end {
-			m.Interval, m.Rows = interval, end.Losses.Rows
+			m.Interval, m.Rows = interval, end.Losses.Count()
 		}
 		if m.Epochs > 1 {
 			m.Rounds = append(m.Rounds, RoundResult{e.Samples, e.Cost, e.Score.Value, interval})
