@@ -52,8 +52,8 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 			of = r
 		}
 	}
-	out := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %d asks: %d rows answered, %d pending, %d skipped", costText(st.Spent), st.Asks,
-		st.Answered-of.Answered, st.Pending-of.Pending, st.Skipped-of.Skipped)
+	out := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %d asks: %d rows answered, %d pending, %d skipped",
+		costText(st.Spent), st.Asks, st.Answered-of.Answered, st.Pending-of.Pending, st.Skipped-of.Skipped)
 	if of.Answered+of.Pending+of.Skipped > 0 {
 		out += fmt.Sprintf("; of the target %d answered, %d pending, %d skipped", of.Answered, of.Pending, of.Skipped)
 	}
