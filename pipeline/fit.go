@@ -107,7 +107,11 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 			choose(SettingFloor, strconv.Itoa(floor), "source %s has %d labelled rows", m.smallest, m.least)
 		default:
 			c.Schedule.Floor = floor
-			choose(SettingFloor, strconv.Itoa(floor), "half of an equal share of the first round")
+			if floor > 0 {
+				choose(SettingFloor, strconv.Itoa(floor), "half of an equal share of the first round")
+			} else {
+				choose(SettingFloor, "0", "half of an equal share of the first round is less than a row")
+			}
 		}
 	}
 	return c, choices

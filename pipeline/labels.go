@@ -1,6 +1,9 @@
 package pipeline
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Labelled are rows of the pool of a source with their labels: row after row, one for
 // each output of the source. NaN is a label that the row does not have; each row has
@@ -72,4 +75,49 @@ func (l Labelled) parts(outputs int) []labelGroup {
 		}
 	}
 	return parts
+}
+
+// TargetSamples are the target's samples that each round of the problem has, with the
+// labels of the data.
+func (p *Problem) TargetSamples() Labelled { return p.Target.label(p.Set, p.draws.target, trainOf) }
+
+// fewest is the least number of samples that can tell two methods apart: if all of
+// fewer say that one is better, chance does so in more than one of twenty cases too.
+const fewest = 5
+
+// TooFew says why the target's samples, each left out of its head, cannot choose a
+// method, and nothing where they can: they must be at least five, with two of each of
+// at least two classes in some column of classes. What is left out is else never like
+// what is kept.
+func (p *Problem) TooFew(in Labelled) string {
+	if n := len(in.Rows); n < fewest {
+		return fmt.Sprintf("the first method: %d target samples tell nothing of which is best, expected at least %d", n, fewest)
+	}
+	if !p.Set.Binary {
+		return ""
+	}
+	outputs := len(p.Target.Tasks)
+	for _, group := range classGroups(p.Set, p.Target) {
+		twice := 0
+		for _, c := range group {
+			is, other := 0, 0
+			for i := c; i < len(in.Y); i += outputs {
+				if in.Y[i] > 0.5 {
+					is++
+				} else if in.Y[i] <= 0.5 {
+					other++
+				}
+			}
+			if is > 1 {
+				twice++
+			}
+			if len(group) == 1 && other > 1 {
+				twice++
+			}
+		}
+		if twice > 1 {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the first method: %d target samples tell nothing of which is best, expected two of each of two classes", len(in.Rows))
 }

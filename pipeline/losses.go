@@ -1,15 +1,21 @@
 package pipeline
 
-import "math"
+import (
+	"cmp"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // Losses are what the rows that it is measured on contribute to a score, 0 or 1 for an error and the
 // squared residual otherwise, summed over up to 200 groups of them: row i is in group
 // i mod len(Sums). Two methods are compared by them as by the rows themselves.
 type Losses struct {
 	// Rows is the number of the losses: of the rows, or where these have labels of
-	// several columns, of such labels.
-	Rows int       `json:"rows"`
-	Sums []float64 `json:"sums"`
+	// several columns, of such labels. Units is then the number of rows.
+	Rows  int       `json:"rows"`
+	Units int       `json:"units,omitempty"`
+	Sums  []float64 `json:"sums"`
 }
 
 const maxGroups = 200
@@ -21,33 +27,104 @@ func (l *Losses) add(row int, loss float64) {
 	l.Sums[row%len(l.Sums)] += loss
 }
 
+// of says how many rows the losses are of.
+func (l *Losses) of(rows int) *Losses {
+	if rows < l.Rows {
+		l.Units = rows
+	}
+	return l
+}
+
+// Count is the number of rows. Labels of one row say less than those of as many rows, so
+// that an interval is over these.
+func (l *Losses) Count() int { return cmp.Or(l.Units, l.Rows) }
+
+// MeanInterval is the 95 % interval of the mean of the losses for other rows, nil of fewer than
+// two groups of them. Squared residuals are skewed, and most samples of few rows lack the large
+// ones that the mean is of, so that it reaches further up than down. See [skewedInterval].
+func (l *Losses) MeanInterval() *[2]float64 {
+	total := 0.0
+	for _, v := range l.Sums {
+		total += v
+	}
+	residuals, groups := make([]float64, len(l.Sums)), len(l.Sums)
+	for g, v := range l.Sums {
+		rows := l.Count() / groups
+		if g < l.Count()%groups {
+			rows++
+		}
+		residuals[g] = v - total*float64(rows)/float64(l.Count())
+	}
+	i := skewedInterval(total/float64(l.Rows), residuals, float64(l.Rows))
+	if i != nil {
+		i[0] = math.Max(0, i[0])
+	}
+	return i
+}
+
+// skewedInterval is the 95 % interval of a mean over n rows, from the residuals of the sums of
+// groups of them. With t the quantile of Student's distribution for the G groups, s the
+// standard error and g the skewness of the residuals, it is
+//
+//	mean - s sqrt(G) h(t) to mean - s sqrt(G) h(-t),  h(t) = 3/g ((1 + g (t/sqrt(G) - g/(6 G)))^(1/3) - 1)
+//
+// the inverse of a cubic that takes the skewness out of the studentised mean (Hall 1992, On the
+// removal of skewness by transformation). Without skewness it is mean +- t s. It is nil where
+// all residuals are 0, or one alone is there.
+func skewedInterval(mean float64, residuals []float64, n float64) *[2]float64 {
+	groups := float64(len(residuals))
+	square, skew := 0.0, 0.0
+	for _, d := range residuals {
+		square += d * d
+	}
+	if groups < 2 || !(square > 0) || math.IsInf(square, 1) {
+		return nil
+	}
+	spread := math.Sqrt(square / (groups - 1))
+	for _, d := range residuals {
+		skew += math.Pow(d/spread, 3) / groups
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: groups - 1}.Quantile(0.975) / math.Sqrt(groups)
+	h := func(t float64) float64 {
+		if math.Abs(skew) < 1e-6 {
+			return t
+		}
+		return 3 / skew * (math.Cbrt(1+skew*(t-skew/(6*groups))) - 1)
+	}
+	s := spread * groups / n
+	return &[2]float64{mean - s*h(t), mean - s*h(-t)}
+}
+
 // CompareLosses compares the last rounds of two methods of one run over its test rows,
-// as pairs. The interval is Difference +- 1.96 standard errors. For errors that standard
-// error has half a row more of each kind, right by both methods, by one, by the other
-// and by none (Agresti and Min 2005), so that two methods with the same errors on few
-// rows are not taken for certainly the same. It is nil where losses are not recorded.
+// as pairs. For errors the interval is that of Agresti and Min (2005), within -1 and 1:
+// half a row more of each kind, right by both methods, by one, by the other and by none,
+// so that two methods with the same errors on few rows are not taken for certainly the
+// same, and 1.96 standard errors to each side of the difference over these. For others
+// see [skewedInterval]. It is nil where losses are not recorded.
 func CompareLosses(a, b *Epoch) *Comparison {
 	x, y := a.Losses, b.Losses
 	if x == nil || y == nil || x.Rows != y.Rows || len(x.Sums) != len(y.Sums) || len(x.Sums) < 2 {
 		return nil
 	}
 	c := Compare(a.Method, b.Method, [][]float64{{a.Score.Value}}, [][]float64{{b.Score.Value}})
-	c.Rows = x.Rows
+	c.Rows = x.Count()
 	n, groups := float64(x.Rows), float64(len(x.Sums))
-	mean, square := 0.0, 0.0
+	total, square := 0.0, 0.0
+	residuals := make([]float64, len(x.Sums))
 	for g, v := range x.Sums {
-		mean += (y.Sums[g] - v) / groups
+		residuals[g] = y.Sums[g] - v
+		total += residuals[g]
 	}
-	for g, v := range x.Sums {
-		d := y.Sums[g] - v - mean
-		square += d * d * groups / (groups - 1)
+	for g := range residuals {
+		residuals[g] -= total / groups
+		square += residuals[g] * residuals[g] * groups / (groups - 1)
 	}
-	if a.Score.Metric == MetricError {
-		square++
-		n += 2
+	if a.Score.Metric != MetricError {
+		c.Interval = skewedInterval(c.Difference, residuals, n)
+		return &c
 	}
-	if half := 1.96 * math.Sqrt(square) / n; half > 0 {
-		c.Interval = &[2]float64{c.Difference - half, c.Difference + half}
-	}
+	square += 1 + total*total*(1/n-1/(n+2))
+	centre, half := total/(n+2), 1.96*math.Sqrt(square)/(n+2)
+	c.Interval = &[2]float64{math.Max(-1, centre-half), math.Min(1, centre+half)}
 	return &c
 }

@@ -44,7 +44,8 @@ func (p *Problem) Propose(st State) (Proposal, error) {
 		total += n
 	}
 	if total == 0 && !isBaseline(method) {
-		return Proposal{}, p.inRound(method, e, fmt.Errorf("the schedule draws no sample: raise the budget or the floor"))
+		return Proposal{}, p.inRound(method, e,
+			fmt.Errorf("the schedule draws no sample: raise the budget or the floor, or have fewer epochs than %d", len(p.plans)))
 	}
 	return out, nil
 }

@@ -145,7 +145,10 @@ func (s Schedule) validate() error {
 	if s.Kind == ScheduleBudget {
 		most = MaxRounds
 	}
-	if s.Epochs < 1 || s.Epochs > most {
+	if s.Epochs < 1 {
+		return fmt.Errorf("the schedule has %d epochs, expected 1 to %d", s.Epochs, most)
+	}
+	if s.Epochs > most {
 		return fmt.Errorf("schedule %s: %d epochs, expected 1 to %d", s.Kind, s.Epochs, most)
 	}
 	if s.Floor < 0 {

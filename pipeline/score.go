@@ -207,7 +207,7 @@ func scorePredictions(binary bool, cut float32, groups [][]int, pred [][]float32
 				}
 			}
 		}
-		return Score{Metric: MetricMSE, Value: sum / float64(losses.Rows)}, losses
+		return Score{Metric: MetricMSE, Value: sum / float64(losses.Rows)}, losses.of(len(y) / outputs)
 	}
 	for _, group := range groups {
 		for i := range len(y) / outputs {
@@ -228,7 +228,7 @@ func scorePredictions(binary bool, cut float32, groups [][]int, pred [][]float32
 			}
 		}
 	}
-	return Score{Metric: MetricError, Value: sum / float64(losses.Rows)}, losses
+	return Score{Metric: MetricError, Value: sum / float64(losses.Rows)}, losses.of(len(y) / outputs)
 }
 
 // ownPart is z'delta for samples, 0 without delta.

@@ -102,6 +102,9 @@ func (s Source) trainRows(set *dataset.Set) []int32 {
 	return marked(marks)
 }
 
+// Drawable is the number of rows that samples can be drawn from.
+func (s Source) Drawable(set *dataset.Set) int { return len(s.trainRows(set)) }
+
 // testRows lists the rows that are held out for any output.
 func (s Source) testRows(set *dataset.Set) []int32 {
 	if s.agree(set, testOf) {

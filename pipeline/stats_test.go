@@ -170,3 +170,49 @@ func TestCompareLossesCovers(t *testing.T) {
 		t.Errorf("without losses: %+v", c)
 	}
 }
+
+// Of few rows the intervals hold the true difference too, and say nothing that cannot be.
+func TestCompareLossesOfFewRows(t *testing.T) {
+	rng := testrand.New(t)
+	const repeats = 2000
+	for _, c := range []struct {
+		rows        int
+		only, other float64 // the chances that one method alone errs, or how large their residuals are
+		metric      string
+	}{
+		{6, 0.3, 0.1, MetricError}, {6, 0.05, 0.8, MetricError}, {10, 0.85, 0.02, MetricError}, {20, 0.05, 0.6, MetricError},
+		{40, 1, 2, MetricMSE}, {40, 1, 0.3, MetricMSE},
+	} {
+		hits, truth := 0, c.other-c.only
+		if c.metric == MetricMSE {
+			truth = c.other*c.other - c.only*c.only
+		}
+		for range repeats {
+			var e [2]Epoch
+			for m := range e {
+				e[m].Score.Metric, e[m].Losses = c.metric, newLosses(c.rows)
+			}
+			for i := range c.rows {
+				x, y, u := rng.NormFloat64(), rng.NormFloat64(), rng.Float64()
+				x, y = c.only*c.only*x*x, c.other*c.other*y*y
+				if c.metric == MetricError {
+					x, y = float64(b2i(u < c.only)), float64(b2i(c.only <= u && u < c.only+c.other))
+				}
+				e[0].Losses.add(i, x)
+				e[1].Losses.add(i, y)
+				e[0].Score.Value += x / float64(c.rows)
+				e[1].Score.Value += y / float64(c.rows)
+			}
+			got := CompareLosses(&e[0], &e[1])
+			if i := got.Interval; i[0] > got.Difference+1e-12 || i[1] < got.Difference-1e-12 || c.metric == MetricError && (i[0] < -1 || i[1] > 1) {
+				t.Fatalf("%+v: difference %g, interval %v", c, got.Difference, *i)
+			}
+			hits += b2i(got.Interval[0] <= truth && truth <= got.Interval[1])
+		}
+		covered := float64(hits) / repeats
+		t.Logf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
+		if covered < 0.91 {
+			t.Errorf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
+		}
+	}
+}

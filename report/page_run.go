@@ -126,8 +126,16 @@ func (r *runPage) answer() Answer {
 	if m.Method != pipeline.Active && len(top) > 0 {
 		a.Lines = append(a.Lines, say("By relevance, the next labels would go to ", top, "."))
 	}
-	if r.Result.Recommended != "" {
+	switch {
+	case r.Result.ByLeaveOneOut():
 		a.Lines = append(a.Lines, say("It was chosen by the target's samples, each left out in turn. The table of the methods has their losses."))
+	case r.Result.Reason != "":
+		a.Lines = append(a.Lines, say("It is ", r.Result.Reason, "."))
+	}
+	if c := r.Result.Contradicted; c != nil {
+		write := points(r.metric)
+		a.Lines = append(a.Lines, say("But over the ", whole(c.Rows), " test rows ", c.A, " is ", number(c.Difference,
+			strings.TrimPrefix(write(c.Difference), "+")), differenceUnit(r.metric), " better (95 % interval ", span(c.Interval, write), ")."))
 	}
 	first := r.Result.Methods[0]
 	for _, m := range r.Result.Methods[1:] {

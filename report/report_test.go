@@ -131,6 +131,26 @@ func TestResultWithIntervals(t *testing.T) {
 	has(t, got, "none from one run", "+0.00 to +1.00 over 5 seeds")
 }
 
+// What the test rows say against the recommended method has a line, in the text and on the page.
+func TestContradiction(t *testing.T) {
+	r := result(0.4, 0.24, 33000)
+	r.Recommended, r.Reason = "active", "mean squared error of the target's samples, each left out of its head: active 0.1, uniform 0.2"
+	must.Hold(t, !strings.Contains(Result(r, 1, Text), "test rows"), "nothing contradicts")
+	r.Contradicted = &pipeline.Comparison{A: "uniform", B: "active", Difference: 0.16, Interval: &[2]float64{0.017, 0.301}, Rows: 44}
+	has(t, Result(r, 1, Text),
+		"but over the 44 test rows uniform is 16.00 points better than active (95 % interval +1.70 to +30.10)\n")
+	page := &runPage{Finished: &runs.Finished{Result: *r}, metric: pipeline.MetricError}
+	answer := ""
+	for _, l := range page.answer().Lines {
+		answer += l.String() + "\n"
+	}
+	has(t, answer, "It was chosen by the target's samples",
+		"But over the 44 test rows uniform is 16.00 points better (95 % interval +1.70 to +30.10).")
+	page.Result.Reason = "the first method: 2 target samples tell nothing of which is best, expected at least 5"
+	answer = page.answer().Lines[1].String()
+	must.Equal(t, answer, "It is the first method: 2 target samples tell nothing of which is best, expected at least 5.", "the page")
+}
+
 func TestBar(t *testing.T) {
 	for part, want := range map[float64]string{0: "", 1: strings.Repeat("█", 12), 0.5: strings.Repeat("█", 6), 1e-9: "▏", 1.0 / 12: "█",
 		7: strings.Repeat("█", 12), -1: "", 0.0625: "▊", 0.3: "███▋"} {

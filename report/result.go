@@ -44,6 +44,9 @@ func Result(r *runs.Result, top int, f Format) string {
 		if r.Recommended != "" {
 			fmt.Fprintf(&lines, "recommended, and saved: %s (%s)\n", r.Recommended, r.Reason)
 		}
+		if c := r.Contradicted; c != nil {
+			fmt.Fprintf(&lines, "%s\n", Contradiction(metric, c))
+		}
 		parts = append(parts, lines.String())
 	}
 	n := min(top, len(r.Sources))
@@ -117,6 +120,14 @@ func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) s
 		word, d = "worse", -d
 	}
 	return fmt.Sprintf("%s is %s %s than %s%s", a.Method, strings.TrimPrefix(difference(metric, d), "+"), word, b.Method, over)
+}
+
+// Contradiction says that on held-out rows a method is better than the recommended one.
+func Contradiction(metric string, c *pipeline.Comparison) string {
+	ends, rows := *c, Count(float64(c.Rows))
+	ends.Rows = 0
+	return fmt.Sprintf("but over the %s test rows %s is %s better than %s (95 %% interval %s)", rows, c.A,
+		strings.TrimPrefix(difference(metric, c.Difference), "+"), c.B, interval(metric, ends))
 }
 
 func firstMethod(r *runs.Result) string {

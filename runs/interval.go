@@ -8,13 +8,13 @@ import (
 
 // ScoreInterval is the 95 % interval of a score for other test rows, nil where the score is exact. losses are those of
 // the last round of the method. That of an error is Wilson's, which depends on the error and the number of rows alone,
-// so that earlier rounds, whose losses are not kept, have one too; that of a mean squared error is the mean with 1.96
-// standard errors to each side, for the last round only.
+// so that earlier rounds, whose losses are not kept, have one too; that of a mean squared error is
+// [pipeline.Losses.MeanInterval], for the last round only.
 func ScoreInterval(s pipeline.Score, losses *pipeline.Losses, last bool) *[2]float64 {
 	if losses == nil || losses.Rows == 0 {
 		return nil
 	}
-	n := float64(losses.Rows)
+	n := float64(losses.Count())
 	if s.Metric == pipeline.MetricError {
 		const z = 1.96
 		scale := 1 + z*z/n
@@ -22,17 +22,8 @@ func ScoreInterval(s pipeline.Score, losses *pipeline.Losses, last bool) *[2]flo
 		half := z / scale * math.Sqrt(s.Value*(1-s.Value)/n+z*z/(4*n*n))
 		return &[2]float64{math.Max(0, centre-half), math.Min(1, centre+half)}
 	}
-	groups := float64(len(losses.Sums))
-	if !last || groups < 2 {
+	if !last {
 		return nil
 	}
-	mean, square := 0.0, 0.0
-	for _, v := range losses.Sums {
-		mean += v / groups
-	}
-	for _, v := range losses.Sums {
-		square += (v - mean) * (v - mean) * groups / (groups - 1)
-	}
-	half := 1.96 * math.Sqrt(square) / n
-	return &[2]float64{math.Max(0, s.Value-half), s.Value + half}
+	return losses.MeanInterval()
 }

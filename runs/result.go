@@ -26,11 +26,15 @@ type Result struct {
 	// Methods are in the order of Config.Methods.
 	Methods []MethodResult `json:"methods"`
 	// Recommended is the method whose predictor does best on the target's samples left
-	// out one at a time, and Reason says how well each does. Model.safetensors is its
-	// model. Both are empty, and the model that of the first method, where heads are
-	// fitted in a way that has no leave-one-out residuals.
+	// out one at a time, and Reason says how well each does. Of too few samples it is the
+	// first method, and Reason says so. Model.safetensors is its model. Both are empty,
+	// and the model that of the first method, where heads are fitted in a way that has
+	// no leave-one-out residuals.
 	Recommended string `json:"recommended,omitempty"`
 	Reason      string `json:"reason,omitempty"`
+	// Contradicted compares the method that is best on the test rows, A, with Recommended, B,
+	// where the interval leaves out 0. Test rows choose nothing, or scores would be too good.
+	Contradicted *pipeline.Comparison `json:"contradicted,omitempty"`
 	// Comparisons are of the first method with each other one, over the test rows.
 	// There are none where the score is exact.
 	Comparisons []pipeline.Comparison `json:"comparisons,omitempty"`
@@ -113,9 +117,20 @@ func (r *Result) Check(u Unit, methods []string) error {
 	return nil
 }
 
-// recommend chooses the method with the least leave-one-out residuals, the first of equals.
-func (r *Result) recommend() {
+// reasonLeaveOneOut begins the reason of what the target's samples chose.
+const reasonLeaveOneOut = "mean squared error of the target's samples, each left out of its head: "
+
+// ByLeaveOneOut says whether the target's samples, each left out, chose Recommended.
+func (r *Result) ByLeaveOneOut() bool { return strings.HasPrefix(r.Reason, reasonLeaveOneOut) }
+
+// recommend chooses the method with the least leave-one-out residuals, the first of equals, and the first of all where
+// few says why the target's samples tell nothing.
+func (r *Result) recommend(few string) {
 	best, each := r.Methods[0], []string{}
+	if few != "" {
+		r.Recommended, r.Reason = best.Method, few
+		return
+	}
 	for _, m := range r.Methods {
 		if m.LeaveOneOut < best.LeaveOneOut {
 			best = m
@@ -123,10 +138,26 @@ func (r *Result) recommend() {
 		each = append(each, fmt.Sprintf("%s %.4g", m.Method, m.LeaveOneOut))
 	}
 	r.Recommended = best.Method
-	r.Reason = "mean squared error of the target's samples, each left out of its head: " + strings.Join(each, ", ")
+	r.Reason = reasonLeaveOneOut + strings.Join(each, ", ")
 	if best.Method != pipeline.Active && r.Method(pipeline.Active) != nil {
 		r.Reason += "; sampling by relevance did not help here"
 	}
+}
+
+// contradicted compares the last rounds of methods with the recommended one over the test rows. It is nil where none of
+// them is better for sure, or where the rows are the samples that recommended it.
+func contradicted(recommended string, last []*pipeline.Epoch) (most *pipeline.Comparison) {
+	i := slices.IndexFunc(last, func(e *pipeline.Epoch) bool { return e.Method == recommended })
+	if i < 0 || last[i].Score.LeaveOneOut {
+		return nil
+	}
+	for _, e := range last {
+		c := pipeline.CompareLosses(e, last[i])
+		if c != nil && c.Interval != nil && c.Interval[0] > 0 && (most == nil || c.Difference > most.Difference) {
+			most = c
+		}
+	}
+	return most
 }
 
 // readResult reads the finished result of a unit. There is none where the file
@@ -149,8 +180,8 @@ func readResult(path string, u Unit, methods []string) (*Result, error) {
 	return &res, nil
 }
 
-// summarise condenses the records of a finished problem on data of a name.
-func summarise(p *pipeline.Problem, data string, epochs []pipeline.Epoch) Result {
+// summarise condenses the records of a finished problem on data of a name, whose target's samples are in.
+func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []pipeline.Epoch) Result {
 	res := Result{Data: data, Target: p.TargetName(), Seed: p.Config.Seed}
 	if p.Config.Schedule.Kind == pipeline.ScheduleBudget {
 		res.Budget = p.Config.Schedule.Budget
@@ -174,7 +205,8 @@ func summarise(p *pipeline.Problem, data string, epochs []pipeline.Epoch) Result
 		}
 	}
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
-		res.recommend()
+		res.recommend(p.TooFew(in))
+		res.Contradicted = contradicted(res.Recommended, last)
 	}
 	for i := range epochs {
 		e := &epochs[i]
@@ -185,7 +217,7 @@ func summarise(p *pipeline.Problem, data string, epochs []pipeline.Epoch) Result
 			continue
 		}
 		if e == end {
-			m.Interval, m.Rows = interval, end.Losses.Rows
+			m.Interval, m.Rows = interval, end.Losses.Count()
 		}
 		if m.Epochs > 1 {
 			m.Rounds = append(m.Rounds, RoundResult{e.Samples, e.Cost, e.Score.Value, interval})

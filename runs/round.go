@@ -59,6 +59,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 	score.Target, score.Test = len(in.Target.Rows), len(test.Rows)
 	models, evaluations := map[string][]byte{}, map[string][]byte{}
 	var first pipeline.State
+	var held []*pipeline.Epoch
 	for i, method := range p.Config.Methods {
 		if i > 0 {
 			in.Method, in.Epoch, in.Sources = method, 1, make([]pipeline.Labelled, len(p.Sources))
@@ -77,14 +78,17 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 			first, score.Labelled, score.Cost, score.Losses = st, last.Samples, last.Cost, last.Losses
 		}
 		if len(test.Rows) > 0 {
-			held, _, err := l.ScoreOn(test)
-			if err != nil {
+			e := &pipeline.Epoch{Method: method}
+			if e.Score, e.Losses, err = l.ScoreOn(test); err != nil {
 				return nil, err
 			}
-			score.Held = append(score.Held, held)
+			score.Held, held = append(score.Held, e.Score), append(held, e)
 		}
 	}
-	score.Result = summarise(p, p.Set.Name, st.Epochs)
+	score.Result = summarise(p, p.Set.Name, in.Target, st.Epochs)
+	if score.Result.Contradicted == nil {
+		score.Result.Contradicted = contradicted(score.Result.Recommended, held)
+	}
 	scores, err := jsonfile.Encode(score)
 	if err != nil {
 		return nil, err

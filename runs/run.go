@@ -167,7 +167,7 @@ func (f folder) writeEpochs(st pipeline.State) error {
 
 // finish writes the files of the end; result.json is the last.
 func (f folder) finish(st pipeline.State) (*Result, error) {
-	res := summarise(f.problem, f.id.Data.Name, st.Epochs)
+	res := summarise(f.problem, f.id.Data.Name, f.problem.TargetSamples(), st.Epochs)
 	if err := f.writeEpochs(st); err != nil {
 		return nil, err
 	}

@@ -127,6 +127,6 @@ func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 	for _, e := range st.Epochs {
 		passed += e.Fit.Evaluations * e.Samples
 	}
-	sum := summarise(p, id.Data.Name, st.Epochs)
+	sum := summarise(p, id.Data.Name, p.TargetSamples(), st.Epochs)
 	return &sum, passed, nil
 }

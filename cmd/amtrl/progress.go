@@ -67,15 +67,20 @@ func (m *meter) tick() {
 	}
 }
 
-// set moves the meter to done of the total and says what is going on now.
+// set moves the meter to done of the total and says what is going on now. What is left takes as long as what is done did.
 func (m *meter) set(done float64, text string) {
+	left := time.Duration(0)
+	if done > 0 {
+		left = time.Duration(float64(time.Since(m.start)) * (m.total - done) / done)
+	}
+	m.setLeft(done, text, left)
+}
+
+// setLeft is set where the caller knows how long the rest takes, 0 for nobody knows.
+func (m *meter) setLeft(done float64, text string, left time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.done, m.text, m.at = done, text, time.Now()
-	m.left = 0
-	if done > 0 {
-		m.left = time.Duration(float64(m.at.Sub(m.start)) * (m.total - done) / done)
-	}
+	m.done, m.text, m.left, m.at = done, text, left, time.Now()
 	m.draw()
 }
 
@@ -135,25 +140,47 @@ type runProgress struct {
 	reached []float64
 	first   int
 	meter   *meter
+	// at is when the last step was, rates are the seconds that rounds took for a unit of planned work.
+	at    time.Time
+	rates []float64
 }
 
-// newRunProgress weighs each epoch by the samples that the schedule plans for it, so that the time left is about right.
+// newRunProgress weighs each round by the samples that the schedule plans for it, as far as the sources have them. Methods
+// that fit no representation take next to no time.
 func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProgress {
-	sources := len(cfg.SourcesIn(set))
-	p := &runProgress{out: out, reached: []float64{0}}
-	plan := cfg.Schedule.Plan(cfg.K, sources, set.Pools[0].Cols)
-	weight := func(e pipeline.EpochPlan) float64 { return max(e.Cost, e.Floor*float64(sources)) }
+	sources := cfg.SourcesIn(set)
+	p := &runProgress{out: out, reached: []float64{0}, at: time.Now()}
+	plan := cfg.Schedule.Plan(cfg.K, len(sources), set.Pools[0].Cols)
+	most := costOfAll(set, &cfg, sources)
 	add := func(v float64) { p.reached = append(p.reached, p.reached[len(p.reached)-1]+v) }
 	for _, m := range cfg.Methods {
-		if m != pipeline.Active {
-			add(weight(plan[len(plan)-1]))
-			continue
+		rounds := plan[len(plan)-1:]
+		if m == pipeline.Active {
+			rounds = plan
 		}
-		for _, e := range plan {
-			add(weight(e))
+		for _, e := range rounds {
+			switch m {
+			case pipeline.Target, pipeline.Constant, pipeline.Pooled:
+				add(0)
+			default:
+				add(min(most, max(e.Cost, e.Floor*float64(len(sources)))))
+			}
 		}
 	}
 	return p
+}
+
+// costOfAll is what all rows of sources cost that samples can be drawn from.
+func costOfAll(set *dataset.Set, cfg *pipeline.Config, sources []pipeline.Source) float64 {
+	sum := 0.0
+	for _, s := range sources {
+		cost, given := cfg.Costs[s.Name]
+		if !given {
+			cost = 1
+		}
+		sum += cost * float64(s.Drawable(set))
+	}
+	return sum
 }
 
 func (p *runProgress) step(s pipeline.Step) {
@@ -164,12 +191,28 @@ func (p *runProgress) step(s pipeline.Step) {
 			p.out.note("resuming after %d of %d epochs", s.Done, s.Total)
 		}
 	}
+	if took := time.Since(p.at); s.Record != nil {
+		if work := p.reached[s.Done] - p.reached[s.Done-1]; work > 0 {
+			p.rates = append(p.rates, took.Seconds()/work)
+		}
+	}
+	p.at = time.Now()
 	name := fmt.Sprintf("%s, epoch %d of %d", s.Method, s.Epoch, s.Epochs)
-	p.meter.set(p.reached[s.Done]-p.reached[p.first], name)
+	p.meter.setLeft(p.reached[s.Done]-p.reached[p.first], name, p.left(s))
 	if r := s.Record; r != nil {
 		p.meter.line("%s: %s samples, %s %s, %d iterations", name, report.Count(float64(r.Samples)),
 			r.Score.Metric, report.Score(r.Score.Metric, r.Score.Value), r.Fit.Iterations)
 	}
+}
+
+// left is how long the rest takes at the rate of the last round. Rounds that begin where another ended may be many times as
+// fast as the first, so nobody knows before two in a row differ by less than a factor of two.
+func (p *runProgress) left(s pipeline.Step) time.Duration {
+	n := len(p.rates)
+	if n < 2 || !(max(p.rates[n-1], p.rates[n-2]) < 2*min(p.rates[n-1], p.rates[n-2])) {
+		return 0
+	}
+	return time.Duration((p.reached[s.Total] - p.reached[s.Done]) * p.rates[n-1] * float64(time.Second))
 }
 
 type sweepProgress struct {

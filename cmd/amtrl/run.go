@@ -131,11 +131,25 @@ func (o *folderOptions) open(out *output, set *dataset.Set, choice backend.Choic
 		return "", nil, err
 	}
 	dir = filepath.Clean(cmp.Or(o.out.V, prefix+digest[:8]))
+	noteBudget(out, set, id)
 	if o.dryRun.V {
 		return dir, nil, dryRun(out, set, id, dir)
 	}
 	dev, err = out.place(choice.Device, set)
 	return dir, dev, err
+}
+
+// noteBudget says that a budget is more than all rows cost.
+func noteBudget(out *output, set *dataset.Set, id runs.Identity) {
+	cfg := &id.Config
+	target, err := cfg.FindSource(set, id.Targets[0])
+	if err != nil || cfg.Schedule.Kind != pipeline.ScheduleBudget || len(id.Targets) > 1 {
+		return
+	}
+	budget := max(cfg.Schedule.Budget, slices.Max(append(id.Budgets[:len(id.Budgets):len(id.Budgets)], 0)))
+	if all := costOfAll(set, cfg, cfg.SourcesFor(set, target)); budget > all {
+		out.note("all rows of the sources together cost %s: a budget of %s buys no more", report.Count(all), report.Count(budget))
+	}
 }
 
 // place puts the data on a device, and says so where there is no room for all.

@@ -17,6 +17,19 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
+// A budget that is more than all rows cost is said to be, and one that draws nothing with many epochs what to change.
+func TestBudgetBeyondAllRows(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := []string{"run", "--digits", "60", "--target-samples", "20", "--floor", "2", "--dry-run", "--budget"}
+	const more = "all rows of the sources together cost "
+	succeed(t, dir, append(args, "1e7")...).Complains(t, 0, more, "a budget of 10,000,000 buys no more")
+	few := succeed(t, dir, append(args, "700")...)
+	must.Hold(t, !strings.Contains(few.Stderr, more), "a budget that can be spent: %s", few.Stderr)
+	none := []string{"run", "--digits", "60", "--target-samples", "20", "--budget", "700", "--floor", "0", "--epochs", "900", "--out", "none"}
+	amtrl(t, dir, none...).Complains(t, 1, "raise the budget or the floor, or have fewer epochs than 900")
+}
+
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

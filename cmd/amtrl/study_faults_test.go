@@ -33,6 +33,9 @@ func TestStudyJournalFaults(t *testing.T) {
 			t.Errorf("%d events with a torn line, expected 2", st.Events)
 		}
 	}
+	for _, args := range [][]string{{"status", "S"}, {"verify", "S"}} {
+		run(args...).Complains(t, 0, "ends in", "was never finished")
+	}
 	run("tell", "S", c.answer(t, "rest.csv", list...)).Complains(t, 0, "was never finished", "journal.torn-3")
 	torn := must.Get(os.ReadFile(filepath.Join(c.dir, "S", "journal.torn-3")))(t)
 	if string(torn) != lines[1][:len(lines[1])-2] {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/flags"
-	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
@@ -45,10 +44,20 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 			name += " (target)"
 		}
 		t.Rows = append(t.Rows, []string{name, count(r.Rows), strconv.Itoa(r.Known), strconv.Itoa(r.Answered), strconv.Itoa(r.Pending),
-			strconv.Itoa(r.Skipped), text.Number(r.Spent)})
+			strconv.Itoa(r.Skipped), costText(r.Spent)})
 	}
-	out := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %d asks: %d rows answered, %d pending, %d skipped\n",
-		text.Number(st.Spent), st.Asks, st.Answered, st.Pending, st.Skipped)
+	of := study.SourceStatus{}
+	for _, r := range st.Sources {
+		if r.Target {
+			of = r
+		}
+	}
+	out := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %d asks: %d rows answered, %d pending, %d skipped",
+		costText(st.Spent), st.Asks, st.Answered-of.Answered, st.Pending-of.Pending, st.Skipped-of.Skipped)
+	if of.Answered+of.Pending+of.Skipped > 0 {
+		out += fmt.Sprintf("; of the target %d answered, %d pending, %d skipped", of.Answered, of.Pending, of.Skipped)
+	}
+	out += "\n"
 	if st.Late > 0 {
 		out += fmt.Sprintf("%d pending rows are past their time: the next ask or tell gives them back\n", st.Late)
 	}
@@ -81,6 +90,12 @@ func lastRoundText(st *study.Status) string {
 	}
 	if r.Result.Recommended != "" {
 		text += "; the model is that of " + r.Result.Recommended
+		if !r.Result.ByLeaveOneOut() {
+			text += ", " + r.Result.Reason
+		}
+	}
+	if c := r.Result.Contradicted; c != nil {
+		text += "\n" + report.Contradiction(r.Result.Methods[0].Score.Metric, c)
 	}
 	return text + "\n"
 }
@@ -115,16 +130,19 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 		out += "what it would bring is known after two rounds\n"
 	} else {
 		out += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %d rounds\n", p.Gain, p.Gain.Rounds)
-		out += fmt.Sprintf("twice the labels, a cost of %s in all: by %s\n", text.Number(p.Double.To), p.Double)
+		out += fmt.Sprintf("twice the labels, a cost of %s in all: by %s\n", costText(p.Double.To), p.Double)
 	}
 	out += fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound)
 	return o.emitEither(p, out)
 }
 
+// costText is a cost for people: sums of costs such as 0.9 have digits at the end that nobody gave.
+func costText(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
+
 func drawText(list []study.PlanSource, format report.Format) string {
 	t := report.Table{Header: []string{"source", "rows", "cost", "reason"}, Right: []int{1, 2}}
 	for _, r := range list {
-		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), text.Number(r.Cost), r.Reason})
+		t.Rows = append(t.Rows, []string{r.Source, strconv.Itoa(r.Rows), costText(r.Cost), r.Reason})
 	}
 	return t.Render(format)
 }

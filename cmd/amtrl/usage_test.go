@@ -43,7 +43,7 @@ func TestWrongUse(t *testing.T) {
 		{"run --budget NaN", "the budget is NaN"},
 		{"run --budget +Inf", "the budget is +Inf"},
 		{"run --budget 5 --schedule paper", "--budget does nothing without --schedule budget"},
-		{"run --epochs 0", "0 epochs"},
+		{"run --epochs 0", "the schedule has 0 epochs, expected 1 to 64"},
 		{"run --epochs 65", "65 epochs"},
 		{"run --floor -1", "the floor is -1"},
 		{"run --floor 3 --schedule theory", "--floor does nothing"},

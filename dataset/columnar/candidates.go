@@ -85,7 +85,7 @@ func OpenCandidates(dir, target string, samples int) (*Candidates, error) {
 			case len(own) > 0 && len(own) >= samples:
 				train, test, has, c.AskTarget = own, held, c.Known[i].classes(h.Outputs), false
 			case samples == 0:
-				return nil, fmt.Errorf("the target %s has no labelled rows to draw from: say how many of its rows to ask for with target samples",
+				return nil, fmt.Errorf("the target %s has no labelled rows to draw from: say how many of its rows to ask for with --target-samples",
 					target)
 			case samples > len(train):
 				return nil, fmt.Errorf("target %s has %d rows to draw from, expected at least the %d target samples", target, len(train), samples)

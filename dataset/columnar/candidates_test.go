@@ -76,7 +76,7 @@ func TestCandidatesOfLabelledRows(t *testing.T) {
 				}))
 				must.Equal(t, at, 300, "ids")
 			}
-			must.Fail(t, "a target without labels", must.Err(OpenCandidates(bare, "", 0)), "target samples")
+			must.Fail(t, "a target without labels", must.Err(OpenCandidates(bare, "", 0)), "ask for with --target-samples")
 			if a, b := must.Get(Digest(full))(t), must.Get(Digest(bare))(t); a == b || len(a) != 64 {
 				t.Errorf("digests %s and %s", a, b)
 			}

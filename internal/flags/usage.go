@@ -139,6 +139,8 @@ func expected(flags []cli.Flag, name string) string {
 		return "a number"
 	case *cli.BoolFlag:
 		return "true or false"
+	case *cli.DurationFlag:
+		return "hours, minutes or seconds such as 72h, 90m or 30s"
 	}
 	return "another value"
 }

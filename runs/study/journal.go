@@ -137,6 +137,13 @@ func (s *Study) read() (*journal, error) {
 	return j, nil
 }
 
+// noteTorn says that a writer was killed, to whom only reads.
+func (s *Study) noteTorn(j *journal) {
+	if n := len(j.torn); n > 0 {
+		s.Note("%s ends in %d bytes of a line that was never finished: the next command that writes sets them aside", journalFile, n)
+	}
+}
+
 func (e *Event) check() error {
 	n := 0
 	for _, there := range []bool{e.Ask != nil, e.Tell != nil, e.Expire != nil, e.Fit != nil} {

@@ -54,6 +54,7 @@ func (s *Study) Status() (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.noteTorn(j)
 	out := &Status{Target: s.Settings.Target, Events: len(j.events), Asks: len(st.asks), Rounds: len(st.fits), Fresh: st.labels > st.upto()}
 	cfg := &s.Settings.Config
 	for i, p := range s.data.Set.Pools {

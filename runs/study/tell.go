@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -60,6 +61,9 @@ func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, erro
 func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent, Told, error) {
 	var told Told
 	places, err := s.find(st, answers)
+	if err == nil && trimUnknown(answers, places) {
+		places, err = s.find(st, answers)
+	}
 	if err != nil {
 		return nil, told, err
 	}
@@ -71,7 +75,11 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 		a := &answers[i]
 		at := places[a.id]
 		if at.pool < 0 {
-			return nil, told, fmt.Errorf("%s, column id: expected the id of a row of the data, found %q", a.where, text.OneLine(a.id, 80))
+			others := ""
+			if n := unknown(answers, places); n > 1 {
+				others = fmt.Sprintf(": so it is in %d rows of the file", n)
+			}
+			return nil, told, fmt.Errorf("%s, column id: expected the id of a row of the data, found %q%s", a.where, text.OneLine(a.id, 80), others)
 		}
 		if name := s.data.Set.Pools[at.pool].Name; a.source != "" && a.source != name {
 			return nil, told, fmt.Errorf("%s, column source: expected %s, which has the row %s, found %q", a.where, name, text.OneLine(a.id, 80),
@@ -144,6 +152,27 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 	e.Rows = slices.DeleteFunc(labels, func(g TellRows) bool { return len(g.Rows) == 0 })
 	e.Skips = slices.DeleteFunc(skips, func(g SkipRows) bool { return len(g.Rows) == 0 })
 	return e, told, nil
+}
+
+// trimUnknown takes the blanks around ids away that no row has, as people type, and says whether there were some.
+func trimUnknown(answers []answer, places map[string]place) (some bool) {
+	for i := range answers {
+		a := &answers[i]
+		if trimmed := strings.TrimSpace(a.id); places[a.id].pool < 0 && trimmed != a.id && trimmed != "" {
+			a.id, some = trimmed, true
+		}
+	}
+	return some
+}
+
+// unknown counts the answers whose id no row has.
+func unknown(answers []answer, places map[string]place) (n int) {
+	for _, a := range answers {
+		if places[a.id].pool < 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // sameValues compares labels, of which NaN is none.

@@ -28,6 +28,7 @@ func (s *Study) Verify(ctx context.Context, device backend.Device, progress func
 	if err != nil {
 		return v, err
 	}
+	s.noteTorn(j)
 	st, err := s.replay(nil)
 	if err != nil {
 		return v, err

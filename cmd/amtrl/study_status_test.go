@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// What was spent on sources is theirs alone: rows of the target stand beside it. Ids with blanks around them, as people type
+// them, are those of the rows.
+func TestStudyStatusOfTarget(t *testing.T) {
+	c := newCampaign(t, testrand.New(t), false, func(string, int) bool { return false })
+	run := func(args ...string) outcome {
+		t.Helper()
+		return amtrl(t, c.dir, append([]string{"study"}, args...)...)
+	}
+	run("new", "S", "--data", "bare.yaml", "--target", "zoo", "--target-samples", "6", "--round-budget", "40", "--k", "5").Succeeds(t)
+	run("ask", "S", "--out", "a.csv", "--expires", "3d").Complains(t, 2, `--expires is "3d": expected hours, minutes or seconds such as 72h`)
+	run("ask", "S", "--out", "a.csv").Succeeds(t)
+	lines, sources, target := []string{"id,label"}, 0, 0
+	for _, id := range ids(c.read(t, "a.csv")) {
+		lines = append(lines, id+" ,"+c.labels[id][0])
+		if strings.HasPrefix(id, "zoo/") {
+			target++
+		} else {
+			sources++
+		}
+	}
+	must.Equal(t, target, 6, "rows of the target")
+	must.Do(t, os.WriteFile(filepath.Join(c.dir, "blanks.csv"), []byte(strings.Join(lines, "\n")+"\n"), 0o644))
+	run("tell", "S", "blanks.csv").Succeeds(t)
+	run("status", "S").Prints(t, 0, fmt.Sprintf("%d rows answered, 0 pending, 0 skipped; of the target 6 answered, 0 pending", sources))
+	must.Equal(t, costText(6.299999999999998), "6.3", "a sum of costs")
+}

@@ -1,0 +1,42 @@
+package pipeline
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// Leave-one-out chooses among methods where there are five samples, and of classes two of each of two.
+func TestTooFew(t *testing.T) {
+	nan := float32(math.NaN())
+	number := []dataset.Task{{}}
+	classes := []dataset.Task{{Output: dataset.Output{Name: "a", Class: "x"}}, {Output: dataset.Output{Name: "a", Class: "y"}},
+		{Output: dataset.Output{Name: "a", Class: "z"}}, {Output: dataset.Output{Name: "b"}}}
+	for name, c := range map[string]struct {
+		tasks  []dataset.Task
+		binary bool
+		y      []float32
+		few    string
+	}{
+		"one":                   {number, false, []float32{7}, "1 target samples"},
+		"four":                  {number, false, []float32{1, 2, 3, 4}, "4 target samples"},
+		"five":                  {number, false, []float32{1, 2, 3, 4, 5}, ""},
+		"four of two classes":   {number, true, []float32{0, 0, 1, 1}, "4 target samples"},
+		"one class":             {number, true, []float32{1, 1, 1, 1, 1, 1}, "two of each"},
+		"one of the other":      {number, true, []float32{1, 1, 0, 1, 1, 1}, "two of each"},
+		"two of the other":      {number, true, []float32{1, 1, 0, 1, 0, 1}, ""},
+		"one of each, no b":     {classes, true, []float32{1, 0, 0, nan, 0, 1, 0, nan, 0, 1, 0, nan, 0, 1, 0, nan, 0, 0, 1, nan}, "two of each"},
+		"two of x and y, no b":  {classes, true, []float32{1, 0, 0, nan, 0, 1, 0, nan, 0, 1, 0, nan, 1, 0, 0, nan, 0, 0, 1, nan}, ""},
+		"of b alone two of two": {classes, true, []float32{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1}, ""},
+	} {
+		p := &Problem{Set: &dataset.Set{Tasks: c.tasks, Binary: c.binary}}
+		for i := range c.tasks {
+			p.Target.Tasks = append(p.Target.Tasks, i)
+		}
+		few := p.TooFew(Labelled{make([]int32, len(c.y)/len(c.tasks)), c.y})
+		must.Hold(t, (few == "") == (c.few == "") && strings.Contains(few, c.few), "%s: %q", name, few)
+	}
+}

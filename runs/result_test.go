@@ -1,0 +1,55 @@
+package runs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// A handful of target samples, each left out, recommends nothing: the first method does.
+func TestRecommendOfFewSamples(t *testing.T) {
+	set := smallSet(31, 6, 400, 6, false)
+	dev := openDevice(t, 1, set)
+	for _, samples := range []int{1, 2, 4, 5} {
+		cfg := smallConfig()
+		cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+		cfg.Methods, cfg.TargetSamples = []string{pipeline.Active, pipeline.Uniform, pipeline.Target, pipeline.Constant}, samples
+		dir := t.TempDir()
+		res := mustRun(t, dev, identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3), dir)
+		if samples >= 5 {
+			must.Hold(t, res.ByLeaveOneOut(), "%d samples: %s", samples, res.Reason)
+			continue
+		}
+		must.Equal(t, res.Recommended, pipeline.Active, "%d samples", samples)
+		must.Hold(t, !res.ByLeaveOneOut() && strings.Contains(res.Reason, fmt.Sprintf("%d target samples tell nothing", samples)),
+			"%d samples: %s", samples, res.Reason)
+		must.Equal(t, must.Get(ReadModel(dir))(t).Method, pipeline.Active, "%d samples: the model", samples)
+	}
+}
+
+// What held-out rows say against the recommended method for sure is said, of several methods the best; the samples that
+// recommended it say nothing against it.
+func TestContradicted(t *testing.T) {
+	const rows = 40
+	epoch := func(method string, wrong int) *pipeline.Epoch {
+		e := &pipeline.Epoch{Method: method, Losses: &pipeline.Losses{Rows: rows, Sums: make([]float64, rows)}}
+		for i := range wrong {
+			e.Losses.Sums[i] = 1
+		}
+		e.Score = pipeline.Score{Metric: pipeline.MetricError, Value: float64(wrong) / rows}
+		return e
+	}
+	last := []*pipeline.Epoch{epoch(pipeline.Active, 6), epoch(pipeline.Uniform, 4), epoch(pipeline.Target, 20), epoch(pipeline.Constant, 30)}
+	c := contradicted(pipeline.Target, last)
+	must.Hold(t, c != nil && c.A == pipeline.Uniform && c.B == pipeline.Target && c.Rows == rows && c.Difference == 0.4 && c.Interval[0] > 0,
+		"%+v", c)
+	must.Hold(t, contradicted(pipeline.Active, last) == nil, "two rows of 40 are no contradiction")
+	must.Hold(t, contradicted("", last) == nil, "nothing is recommended")
+	for _, e := range last {
+		e.Score.LeaveOneOut = true
+	}
+	must.Hold(t, contradicted(pipeline.Target, last) == nil, "the rows are those that recommended it")
+}
