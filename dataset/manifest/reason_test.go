@@ -1,0 +1,66 @@
+package manifest
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// What is not used has a reason.
+func TestLookSaysWhyNot(t *testing.T) {
+	rng := testrand.New(t)
+	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	unique := func(i int) string { return fmt.Sprint("on ", i) }
+	gap := func(i int) string { return []string{"1.5", "2.25", ""}[min(2, i%50)] }
+	columns := []struct {
+		name, reason string
+		cell         func(int) string
+	}{
+		{"id", "repeated ids: 1 of 299 values more than once", func(i int) string { return fmt.Sprint("r", max(i, 1)) }},
+		{"uuid", "no id: 1 of 300 cells are missing", func(i int) string { return []string{fmt.Sprint("r", i), ""}[b2i(i == 7)] }},
+		{"site", "no source: 100 of 300 cells are missing", of("a", "b", "")},
+		{"day", "dates", func(i int) string { return fmt.Sprintf("2025-02-%02d 12:00", 1+i%28) }},
+		{"Tag", "dates", func(i int) string { return fmt.Sprintf("%d.1.2025", 1+i%28) }},
+		{"note", "text of many values", unique},
+		{"shift", "text of 3 values", of("early", "late", "night")},
+		{"gaps", "288 of 300 cells are missing", gap},
+		{"mixed", `numbers with text among them: "> 5"`, func(i int) string { return []string{fmt.Sprint(i, ".5"), "> 5"}[b2i(i%9 == 3)] }},
+		{"comma", "numbers with decimal commas", of("1,5", "2,5")},
+		{"same", "the same in all rows", of("1")},
+		{"nothing", "no values", of("")},
+		{"other", "numbers beside the features", number},
+		{"other_vector", "vectors beside the features", of("[1, 2]")},
+	}
+	table := []columnOf{{"label", of("p", "q")}, {"domain", of("w", "x", "y", "z")}, {"embedding", of("[1, 2]", "[2, 3]")}}
+	var want []string
+	for _, c := range columns {
+		table = append(table, columnOf{c.name, c.cell})
+		want = append(want, fmt.Sprintf("%s (%s)", c.name, c.reason))
+	}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 300, table...)
+	g := must.Get(Look(t.Context(), filepath.Join(t.TempDir(), "m.yaml"), []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Others, want, "columns that are not used")
+
+	for want, column := range map[string]columnOf{
+		"found none beside the label label: say which one it is with --source (shop has no value in 100 of 300 rows)": {"shop", of("a", "b", "")},
+		"with --source (team has no value in 100 of 300 rows)":                                                        {"team", of("a", "b", "")},
+		"with --source (site has one value alone)":                                                                    {"site", of("a")},
+		"with --source (device has 300 values in 300 rows)":                                                           {"device", unique},
+	} {
+		writeTable(t, file, 300, table[0], table[2], column)
+		_, err := Look(t.Context(), "m.yaml", []string{file}, Known{})
+		must.Fail(t, want, err, file, want)
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
