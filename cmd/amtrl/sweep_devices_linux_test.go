@@ -34,7 +34,7 @@ func TestSweepAcrossDevices(t *testing.T) {
 		t.Errorf("said more than once: %s", o.Stderr)
 	}
 	foldertest.Same(t, folder("four"), folder("one"))
-	work := 20 + testrand.New(t).IntN(400)
+	work := 40 + testrand.New(t).IntN(400) // the first 33 place the data
 	o = run(fmt.Sprintf("lost=2:%d", work), "--out", "lost", "--jobs", "8", "--devices", "0,2,3")
 	if o.Code != 0 || strings.Count(o.Stderr, "device 2 is lost, its targets go to the others") != 1 {
 		t.Errorf("device 2 goes away after %d operations: exit code %d: %s", work, o.Code, o.Stderr)
