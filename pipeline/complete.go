@@ -27,7 +27,7 @@ const defaultWidth = 50
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
 //	Costs             of a source that is not there, what the data say
 //	Conv              where it is nil, DefaultConv of the preset
-//	Relevance.Kind    where it is RelevanceAuto, Transfer for pools, else Ridge
+//	Relevance.Kind    where it is RelevanceAuto, Transfer for pools and networks, else Ridge
 //	Relevance.Tau     where it is 0, 1
 //	Relevance.Lambda  where it is 0, 0.3
 //
@@ -61,7 +61,7 @@ func (c Config) Complete(set *dataset.Set) Config {
 			c.Methods = append(slices.Clone(defaultMethods), Pooled)
 		}
 		if c.Relevance.Kind == RelevanceAuto {
-			if c.Relevance.Kind = Ridge; c.Sources == SourcesPools {
+			if c.Relevance.Kind = Ridge; c.Sources == SourcesPools || c.Representation == ClassConv {
 				c.Relevance.Kind = Transfer
 			}
 		}

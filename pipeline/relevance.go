@@ -15,7 +15,8 @@ const (
 	L1      = "l1"
 	// Transfer is measured on the target's samples, the others are of the heads alone.
 	Transfer = "transfer"
-	// RelevanceAuto is Transfer where sources are pools and Ridge where they are tasks.
+	// RelevanceAuto is Transfer where sources are pools or the representation is a network, and
+	// Ridge where they are tasks with a linear one.
 	RelevanceAuto = "auto"
 )
 

@@ -67,7 +67,7 @@ var (
 	}
 	// relevanceSettings are those that a finished model can be read again with.
 	relevanceSettings = []*setting{
-		{"relevance", "how nu is estimated: minnorm, ridge, l1 or transfer; auto is transfer for pools, else ridge",
+		{"relevance", "how nu is estimated: minnorm, ridge, l1 or transfer; auto is transfer for pools and networks, else ridge",
 			func(c *config) any { return &c.Relevance.Kind }, nil},
 		{"tau", "ridge relevance: penalty in units of the mean eigenvalue of W W'", func(c *config) any { return &c.Relevance.Tau }, isRidge},
 		{"l1", "l1 relevance: penalty as a fraction of the smallest that gives 0", func(c *config) any { return &c.Relevance.Lambda }, isL1},
