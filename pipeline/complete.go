@@ -172,3 +172,11 @@ func completeCosts(given map[string]float64, set *dataset.Set, sources []Source)
 	}
 	return costs
 }
+
+// Cost is what a row of a source costs under complete settings, 1 where they do not say.
+func (c *Config) Cost(source string) float64 {
+	if cost, given := c.Costs[source]; given {
+		return cost
+	}
+	return 1
+}

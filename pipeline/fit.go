@@ -160,11 +160,7 @@ func (c *Config) measure(set *dataset.Set, targets []string) extent {
 			if j == t || set.Pools[s.Pool].Target {
 				continue
 			}
-			cost := 1.0
-			if v, is := c.Costs[s.Name]; is {
-				cost = v
-			}
-			n := rows[j]
+			cost, n := c.Cost(s.Name), rows[j]
 			if m.sources == 0 || n < m.least {
 				m.least, m.smallest = n, s.Name
 			}

@@ -22,7 +22,8 @@ type targetRows struct {
 	kernel tridiagonal
 	// products are XX'/t where a classifier wanted them.
 	products *mat.Dense
-	// alone is the logistic regression of labels on these rows where a classifier wanted it.
+	// alone is the logistic regression of the labels aloneOf on these rows where a classifier
+	// wanted it, nil too where rounding made its systems singular.
 	alone   *logisticFit
 	aloneOf []float32
 }

@@ -69,11 +69,7 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 		}
 	}
 	for _, name := range p.SourceNames() {
-		cost, given := cfg.Costs[name]
-		if !given {
-			cost = 1
-		}
-		p.Costs = append(p.Costs, cost)
+		p.Costs = append(p.Costs, cfg.Cost(name))
 	}
 	if err := p.checkNames(); err != nil {
 		return nil, err

@@ -174,11 +174,7 @@ func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProg
 func costOfAll(set *dataset.Set, cfg *pipeline.Config, sources []pipeline.Source) float64 {
 	sum := 0.0
 	for _, s := range sources {
-		cost, given := cfg.Costs[s.Name]
-		if !given {
-			cost = 1
-		}
-		sum += cost * float64(s.Drawable(set))
+		sum += cfg.Cost(s.Name) * float64(s.Drawable(set))
 	}
 	return sum
 }

@@ -173,10 +173,7 @@ func (r *relevanceResult) share(cfg *pipeline.Config, names []string, round *pip
 	r.Relevance, r.Allocation = cfg.Relevance, cfg.Allocation
 	costs := make([]float64, len(names))
 	for i, name := range names {
-		costs[i] = 1
-		if v, ok := cfg.Costs[name]; ok {
-			costs[i] = v
-		}
+		costs[i] = cfg.Cost(name)
 	}
 	for i, share := range cfg.Allocation.SharesAfter(round, costs) {
 		r.Sources = append(r.Sources, sourceShare{names[i], round.Nu[i], share})

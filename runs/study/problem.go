@@ -16,11 +16,7 @@ func (s *Study) problem(round int, cost float64) (*pipeline.Problem, error) {
 	least, all := 0.0, cfg.SourcesIn(s.data.Set)
 	target := slices.IndexFunc(all, func(source pipeline.Source) bool { return source.Name == s.Settings.Target })
 	for _, source := range cfg.SourcesFor(s.data.Set, target) {
-		c, given := cfg.Costs[source.Name]
-		if !given {
-			c = 1
-		}
-		least += c
+		least += cfg.Cost(source.Name)
 	}
 	if s.Settings.RoundBudget > 0 { // a floor that the budget pays for
 		cfg.Schedule.Floor = min(cfg.Schedule.Floor, int(cost/least))
