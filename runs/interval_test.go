@@ -3,12 +3,15 @@ package runs
 import (
 	"bytes"
 	"encoding/csv"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -39,12 +42,13 @@ func TestScoreIntervalCovers(t *testing.T) {
 		{"40 squares with heavy tails", 40, pipeline.MetricMSE, 2, heavy, 0.90, 0.98},
 		{"15 squares", 15, pipeline.MetricMSE, 1, squares, 0.90, 0.98},
 	} {
-		held, rows := 0, float64(test.rows)
+		held, plain, rows := 0, 0, float64(test.rows)
+		values := make([]float64, test.rows)
 		for range times {
 			losses, sum := &pipeline.Losses{Rows: test.rows, Sums: make([]float64, min(test.rows, 200))}, 0.0
 			for i := range test.rows {
 				v := test.draw(rng)
-				sum += v
+				sum, values[i] = sum+v, v
 				losses.Sums[i%len(losses.Sums)] += v
 			}
 			i := ScoreInterval(pipeline.Score{Metric: test.metric, Value: sum / rows}, losses, true)
@@ -54,9 +58,12 @@ func TestScoreIntervalCovers(t *testing.T) {
 			if i[0] <= test.truth && test.truth <= i[1] {
 				held++
 			}
+			if mean, spread := stat.MeanStdDev(values, nil); math.Abs(mean-test.truth) <= 1.96*spread/math.Sqrt(rows) {
+				plain++
+			}
 		}
 		got := float64(held) / times
-		t.Logf("%s: %.1f %% of the intervals hold it", test.name, 100*got)
+		t.Logf("%s: %.1f %% of the intervals hold it, of 1.96 standard errors %.1f %%", test.name, 100*got, 100*float64(plain)/times)
 		if got < test.least || got > test.most {
 			t.Errorf("%s: %.1f %% of the intervals hold it, expected %.0f to %.0f %%", test.name, 100*got, 100*test.least, 100*test.most)
 		}
