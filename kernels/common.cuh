@@ -90,7 +90,6 @@ template <class T> struct Quad;
 
 template <> struct Quad<u8> {
   u32 word;
-  __device__ inline void zero() { word = 0; }
   __device__ inline void load(const u8 *p) { word = __ldg((const u32 *)p); }
   __device__ inline void set(const u8 *p, int n) {
     word = (u32)__ldg(p) | (n > 1 ? (u32)__ldg(p + 1) << 8 : 0) | (n > 2 ? (u32)__ldg(p + 2) << 16 : 0) |
@@ -108,7 +107,6 @@ template <> struct Quad<u8> {
 
 template <> struct Quad<half> {
   uint2 words;
-  __device__ inline void zero() { words = make_uint2(0, 0); }
   __device__ inline void load(const half *p) { words = __ldg((const uint2 *)p); }
   __device__ inline void set(const half *p, int n) {
     const unsigned short *b = (const unsigned short *)p;
@@ -126,7 +124,6 @@ template <> struct Quad<half> {
 
 template <> struct Quad<float> {
   float4 v;
-  __device__ inline void zero() { v = make_float4(0, 0, 0, 0); }
   __device__ inline void load(const float *p) { v = __ldg((const float4 *)p); }
   __device__ inline void set(const float *p, int n) {
     v = make_float4(__ldg(p), n > 1 ? __ldg(p + 1) : 0, n > 2 ? __ldg(p + 2) : 0, n > 3 ? __ldg(p + 3) : 0);

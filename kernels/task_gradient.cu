@@ -24,61 +24,32 @@
 // are of four elements, so that the lanes fill up in steps of 128 columns: at
 // d = 784 all except 12 % of the lanes have work (16-byte loads of uint8 would leave
 // 23 % idle, and conversion and arithmetic bind a uint8 pass as much as memory does:
-// 6.3 instructions per element where an H200 has time for 6.2 at 4.8 TB/s).
+// 5.4 instructions per element where an H200 has time for 6.2 at 4.8 TB/s).
 // Rows are requested ahead of use, the more the smaller they are: four of uint8,
 // two of float16, none of float32; with three blocks on a multiprocessor and
 // d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns take
-// 25 KB. Row indices and labels are fetched 32 at a time, one tile ahead.
+// 25 KB. Row indices and labels are fetched 32 at a time, one tile ahead. Behind the
+// last row it is requested again, so that no load of the loop is conditional.
 #include "common.cuh"
 
-// Reader hands out v[first], v[first + 1], ... up to n elements, to all lanes.
-template <class T> struct Reader {
-  const T *v;
-  int n;
-  T tile, next;
-  __device__ inline T fetch(int i) { return i < n ? __ldg(v + i) : (T)0; }
-  __device__ inline void start(const T *from, int count, int lane) {
-    v = from;
-    n = count;
-    tile = 0;
-    next = fetch(lane);
-  }
-  // get must be called for each i in turn. Beyond the end it returns 0.
-  __device__ inline T get(int i, int lane) {
-    if ((i & 31) == 0) {
-      tile = next;
-      next = fetch(i + 32 + lane);
-    }
-    return __shfl_sync(FULL_WARP, tile, i & 31);
-  }
-};
-
-// Row is a thread's part of a row: zero beyond column d. The first FULL quads are
-// not.
-template <class T, int V, int FULL, int LANES> struct Row {
+// Row is a thread's part of a row: zero beyond column d, but of WHOLE rows of bytes. The first
+// FULL quads are within. WHOLE rows begin and end at quads.
+template <class T, int V, int FULL, int LANES, bool WHOLE> struct Row {
   Quad<T> quad[V];
 
-  __device__ inline void zero() {
-#pragma unroll
-    for (int v = 0; v < V; v++) quad[v].zero();
-  }
-
-  // load requests row i, unless it is beyond the n of the reader. The common case,
-  // whole quads alone, has one branch for all.
-  __device__ inline void load(Reader<int> &index, int i, const PoolRows &pool, bool aligned, int lane, int d) {
-    const T *row = (const T *)pool.data + (i64)index.get(i, threadIdx.x & 31) * pool.stride + lane * 4;
-    if (i >= index.n) return;
-    if (aligned && d % 4 == 0) {
-#pragma unroll
-      for (int v = 0; v < V; v++) {
-        if (v < FULL || (lane + v * LANES) * 4 < d) quad[v].load(row + v * LANES * 4);
-      }
-      return;
-    }
+  // load requests a row. Of bytes, a quad beyond column d is the row's first, and has a weight of
+  // zero (with which an infinity of the other types would make NaN): registers that each row
+  // fills have no earlier value to be kept.
+  __device__ inline void load(const PoolRows &pool, int i, bool aligned, int lane, int d) {
+    const T *row = (const T *)pool.data + (i64)i * pool.stride + lane * 4;
 #pragma unroll
     for (int v = 0; v < V; v++) {
       const int left = d - (lane + v * LANES) * 4;
-      if (aligned && left >= 4) {
+      if (WHOLE && sizeof(T) == 1) {
+        quad[v].load(row + (v < FULL || left > 0 ? v * LANES * 4 : -lane * 4));
+      } else if (WHOLE) {
+        if (v < FULL || left > 0) quad[v].load(row + v * LANES * 4);
+      } else if (aligned && left >= 4) {
         quad[v].load(row + v * LANES * 4);
       } else if (left > 0) {
         quad[v].set(row + v * LANES * 4, left);
@@ -105,7 +76,7 @@ __device__ inline void add_scaled(float4 &sum, float r, float4 x) {
 // at most V times GROUP * 128 elements; AHEAD is the number of pairs of rows requested before
 // they are needed. sums and losses are static shared memory: two sets of 16
 // floats, and two doubles for each warp. shift is the task's offset.
-template <class T, int V, int FULL, int WARPS, int GROUP, int AHEAD>
+template <class T, int V, int FULL, int WARPS, int GROUP, int AHEAD, bool WHOLE>
 __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, const float *y, const float *p, float shift,
                                       int d, float *part, double *part_sums, float *sums, double2 *totals) {
   const int LANES = 32 * GROUP, GROUPS = WARPS / GROUP;
@@ -127,45 +98,51 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
   // The group's samples, lo to lo + n - 1 of the chunk.
   const int each = (c.count + GROUPS - 1) / GROUPS, lo = group * each;
   const int n = max(0, min(c.count - lo, each));
-  Reader<int> index;
-  Reader<float> label;
-  index.start(rows + c.first + lo, n, in_warp);
-  label.start(y + c.labels + lo, n, in_warp);
+  rows += c.first + lo;
+  y += c.labels + lo;
   const bool aligned = quads_aligned<T>(c.pool);
   double2 total = make_double2(0, 0);
 
-  Row<T, V, FULL, LANES> ahead[AHEAD];
+  Row<T, V, FULL, LANES, WHOLE> ahead[AHEAD] = {};
 #pragma unroll
   for (int k = 0; k < AHEAD; k++) {
-    ahead[k].zero();
-    ahead[k].load(index, k, c.pool, aligned, lane, d);
+    if (n > 0) ahead[k].load(c.pool, __ldg(rows + min(k, n - 1)), aligned, lane, d);
   }
-  for (int begin = 0; begin < n; begin += AHEAD) {
+  // Of 32 samples at a time a lane has the label of one, and the row of the one AHEAD behind it.
+  float next_label = in_warp < n ? __ldg(y + in_warp) : 0;
+  int next_row = n > 0 ? __ldg(rows + min(in_warp + AHEAD, n - 1)) : 0;
+  for (int begin = 0; begin < n; begin += 32) {
+    const float label = next_label;
+    const int row = next_row, after = begin + 32 + in_warp;
+    next_label = after < n ? __ldg(y + after) : 0;
+    next_row = __ldg(rows + min(after + AHEAD, n - 1));
+    for (int at = begin; at < min(n, begin + 32); at += AHEAD) {
 #pragma unroll
-    for (int k = 0; k < AHEAD; k++) {
-      const int i = begin + k;
-      if (i >= n) break;
-      float4 x[V];
+      for (int k = 0; k < AHEAD; k++) {
+        const int i = at + k;
+        if (i >= n) break;
+        float4 x[V];
 #pragma unroll
-      for (int v = 0; v < V; v++) x[v] = ahead[k].quad[v].get();
-      ahead[k].load(index, i + AHEAD, c.pool, aligned, lane, d);
+        for (int v = 0; v < V; v++) x[v] = ahead[k].quad[v].get();
+        ahead[k].load(c.pool, __shfl_sync(FULL_WARP, row, i & 31), aligned, lane, d);
 
-      float4 dot = make_float4(0, 0, 0, 0); // four chains, for latency
+        float4 dot = make_float4(0, 0, 0, 0); // four chains, for latency
 #pragma unroll
-      for (int v = 0; v < V; v++) add_product(dot, x[v], weight[v]);
-      float s = warp_sum((dot.x + dot.y) + (dot.z + dot.w));
-      if (GROUP > 1) {
-        float *set = sums + (i & 1) * GROUP; // sets take turns: one barrier per row
-        if (in_warp == 0) set[warp] = s;
-        __syncthreads();
-        s = 0;
-        for (int w = 0; w < GROUP; w++) s += set[w];
+        for (int v = 0; v < V; v++) add_product(dot, x[v], weight[v]);
+        float s = warp_sum((dot.x + dot.y) + (dot.z + dot.w));
+        if (GROUP > 1) {
+          float *set = sums + (i & 1) * GROUP; // sets take turns: one barrier per row
+          if (in_warp == 0) set[warp] = s;
+          __syncthreads();
+          s = 0;
+          for (int w = 0; w < GROUP; w++) s += set[w];
+        }
+        const float r = c.pool.scale * s - (__shfl_sync(FULL_WARP, label, i & 31) - shift);
+        total.x += (double)r * r;
+        total.y += r;
+#pragma unroll
+        for (int v = 0; v < V; v++) add_scaled(sum[v], r, x[v]);
       }
-      const float r = c.pool.scale * s - (label.get(i, in_warp) - shift);
-      total.x += (double)r * r;
-      total.y += r;
-#pragma unroll
-      for (int v = 0; v < V; v++) add_scaled(sum[v], r, x[v]);
     }
   }
 
@@ -205,6 +182,16 @@ __device__ inline void chunk_gradient(const SampleChunk &c, const int *rows, con
   }
 }
 
+template <class T, int V, int FULL, int WARPS, int GROUP, int AHEAD>
+__device__ inline void typed(const SampleChunk &c, const int *rows, const float *y, const float *p, float shift, int d,
+                             float *part, double *part_sums, float *sums, double2 *totals) {
+  if (quads_aligned<T>(c.pool) && d % 4 == 0 && d > 0) {
+    chunk_gradient<T, V, FULL, WARPS, GROUP, AHEAD, true>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
+  } else {
+    chunk_gradient<T, V, FULL, WARPS, GROUP, AHEAD, false>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
+  }
+}
+
 template <int V, int FULL, int WARPS, int GROUP>
 __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, const float *y, const float *p, i64 p_stride,
                                  const float *offset, int d, float *part, double *part_sums, float *sums, double2 *totals) {
@@ -213,11 +200,11 @@ __device__ inline void any_dtype(const SampleChunk *chunks, const int *rows, con
   const float shift = offset ? offset[c.task] : 0;
   p += c.task * p_stride;
   if (c.pool.dtype == POOL_UINT8) {
-    chunk_gradient<u8, V, FULL, WARPS, GROUP, 4>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
+    typed<u8, V, FULL, WARPS, GROUP, 4>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   } else if (c.pool.dtype == POOL_FLOAT16) {
-    chunk_gradient<half, V, FULL, WARPS, GROUP, 2>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
+    typed<half, V, FULL, WARPS, GROUP, 2>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   } else {
-    chunk_gradient<float, V, FULL, WARPS, GROUP, 1>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
+    typed<float, V, FULL, WARPS, GROUP, 1>(c, rows, y, p, shift, d, part, part_sums, sums, totals);
   }
 }
 

@@ -39,9 +39,9 @@ var hot = []struct {
 	done              float64
 	most              float64 // instructions of a turn by what it gets done
 }{
-	{"task_gradient_896", "uint8", "element", fma, 220, "LDG.E.CONSTANT", 4 * 28, 6.4},
-	{"task_gradient_896", "float16", "element", fma, 110, "LDG.E.64", 2 * 28, 5.2},
-	{"task_gradient_896", "float32", "element", fma, 50, "LDG.E.128", 28, 5.3},
+	{"task_gradient_896", "uint8", "element", fma, 220, "LDG.E.CONSTANT", 4 * 28, 5.5},
+	{"task_gradient_896", "float16", "element", fma, 110, "LDG.E.64", 2 * 28, 4.7},
+	{"task_gradient_896", "float32", "element", fma, 50, "LDG.E.128", 28, 5.1},
 	{"conv", "", "multiply-add", fma, 288, "LDS.128", 288, 1.15},
 	{"conv_grad_input", "", "multiply-add", fma, 288, "LDS.128", 288, 1.15},
 	{"conv_grad_weight", "", "multiply-add", fma, 18, "LDS", 18, 3.4},
