@@ -10,8 +10,8 @@ import (
 	"github.com/amtrl/amtrl/cpu/internal/vec"
 )
 
-// BLAS is gonum's BLAS with a faster product of float64 matrices. Where numbers are finite
-// its results are gonum's to the bit. A program makes all of gonum's matrices use it with
+// BLAS is gonum's BLAS with faster products of float64 matrices, triangles among them. Where numbers
+// are finite its results are gonum's to the bit. A program makes all of gonum's matrices use it with
 //
 //	blas64.Use(cpu.BLAS{})
 type BLAS struct{ gonum.Implementation }
@@ -31,6 +31,11 @@ func (BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64
 	dgemm(runtime.GOMAXPROCS(0), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
+// holds says whether x has a matrix of that shape.
+func holds(x []float64, rows, cols, stride int) bool {
+	return stride >= cols && len(x) >= (rows-1)*stride+cols
+}
+
 // dgemm is Dgemm on at most so many goroutines.
 func dgemm(threads int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
 	beta float64, c []float64, ldc int) {
@@ -41,9 +46,6 @@ func dgemm(threads int, tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 	}
 	if transB {
 		rowsB, colsB = n, k
-	}
-	holds := func(x []float64, rows, cols, stride int) bool {
-		return stride >= cols && len(x) >= (rows-1)*stride+cols
 	}
 	// What is small, narrow or wrong is gonum's.
 	if m < 4 || n < 4 || k < 1 || m*n*k < productLeast || alpha == 0 || !vec.HasDgemm() ||

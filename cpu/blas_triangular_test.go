@@ -1,0 +1,112 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Triangles have the bytes of gonum's, in all forms, and what is beside them stays as it is.
+func TestTriangles(t *testing.T) {
+	rng := testrand.New(t)
+	size := func() int { return 1 + []int{rng.IntN(20), rng.IntN(70), rng.IntN(260)}[rng.IntN(3)] }
+	operand := func(rows, cols int) ([]float64, int) {
+		stride := cols + rng.IntN(2)*rng.IntN(9)
+		x := make([]float64, (rows-1)*stride+cols)
+		for i := range x {
+			x[i] = rng.NormFloat64() * math.Exp(rng.NormFloat64()) * float64(rng.IntN(4))
+		}
+		return x, stride
+	}
+	for range 200 {
+		side, uplo := []blas.Side{blas.Left, blas.Right}[rng.IntN(2)], []blas.Uplo{blas.Upper, blas.Upper, blas.Lower}[rng.IntN(3)]
+		trans, diag := []blas.Transpose{blas.NoTrans, blas.Trans}[rng.IntN(2)], []blas.Diag{blas.NonUnit, blas.Unit}[rng.IntN(2)]
+		m, n := size(), size()
+		alpha, beta := []float64{1, -1, 0, rng.NormFloat64()}[rng.IntN(4)], []float64{0, 1, rng.NormFloat64()}[rng.IntN(3)]
+		order := n
+		if side == blas.Left {
+			order = m
+		}
+		a, lda := triangleOf(rng, operand, order)
+		x, ldx := operand(m, n)
+		rows, cols := m, n
+		if trans == blas.NoTrans {
+			rows, cols = n, m
+		}
+		of, ldOf := operand(rows, cols)
+		c, ldc := operand(n, n)
+		for name, compute := range map[string]func(blas.Float64Level3) []float64{
+			"Dtrsm": func(b blas.Float64Level3) []float64 {
+				out := slices.Clone(x)
+				b.Dtrsm(side, uplo, trans, diag, m, n, alpha, a, lda, out, ldx)
+				return out
+			},
+			"Dtrmm": func(b blas.Float64Level3) []float64 {
+				out := slices.Clone(x)
+				b.Dtrmm(side, uplo, trans, diag, m, n, alpha, a, lda, out, ldx)
+				return out
+			},
+			"Dsyrk": func(b blas.Float64Level3) []float64 {
+				out := slices.Clone(c)
+				b.Dsyrk(uplo, trans, n, m, alpha, of, ldOf, beta, out, ldc)
+				return out
+			},
+		} {
+			want, got := compute(gonum.Implementation{}), compute(BLAS{})
+			for i, v := range want {
+				if got[i] != v && !(math.IsNaN(v) || math.IsInf(v, 0)) {
+					t.Fatalf("%s %c %c %c %c, m %d, n %d, alpha %v, beta %v: element %d is %v, expected %v",
+						name, side, uplo, trans, diag, m, n, alpha, beta, i, got[i], v)
+				}
+			}
+		}
+	}
+}
+
+// triangleOf is one whose solutions stay finite: a large diagonal.
+func triangleOf(rng *rand.Rand, operand func(rows, cols int) ([]float64, int), n int) (a []float64, stride int) {
+	a, stride = operand(n, n)
+	for i := range a {
+		a[i] /= float64(4 * n)
+	}
+	for i := range n {
+		a[i*stride+i] = 1 + rng.Float64()
+	}
+	return a, stride
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	for _, impl := range []struct {
+		name string
+		blas.Float64
+	}{{"gonum", gonum.Implementation{}}, {"amtrl", BLAS{}}} {
+		for _, n := range []int{100, 500, 3000} {
+			b.Run(fmt.Sprintf("and inverse of %d rows/%s", n, impl.name), func(b *testing.B) {
+				blas64.Use(impl)
+				defer blas64.Use(gonum.Implementation{})
+				sym := mat.NewSymDense(n, nil)
+				for i := range n {
+					for j := i; j < n; j++ {
+						sym.SetSym(i, j, 1/float64(1+j-i))
+					}
+				}
+				for b.Loop() {
+					factor, ok := lapack64.Potrf(mat.NewSymDense(n, slices.Clone(sym.RawSymmetric().Data)).RawSymmetric())
+					if !ok || !lapack64.Trtri(factor) {
+						b.Fatal("singular")
+					}
+				}
+			})
+		}
+	}
+}
