@@ -52,6 +52,8 @@ var (
 type guesser struct {
 	columns []*column
 	taken   map[string]bool
+	// alone is the column that was taken for the source though the rows looked at have one value of it.
+	alone string
 }
 
 // pick finds the first column, in the order of the patterns, that is free and fits.
@@ -104,6 +106,10 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	c, err := count(ctx, m, inputs)
 	if err != nil {
 		return nil, err
+	}
+	if known.Source == "" && g.alone == m.Source && len(c.sources) == 1 && c.all {
+		delete(g.taken, m.Source)
+		return nil, g.refuseSource(m, inputs[0].Path)
 	}
 	out := &Guess{Manifest: m, All: c.all, Classes: c.classes}
 	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
@@ -225,8 +231,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	m.Cost = cmp.Or(known.Cost, g.pick(costNames, (*column).numeric))
 	m.Source = cmp.Or(known.Source, g.guessSource(inputs))
 	if m.Source == "" {
-		return fmt.Errorf("%s: expected a column that looks like the source of a row, found none beside the label %s: "+
-			"say which one it is with --source%s", file, text.OneLine(m.Labels[0].Column, 80), g.noSource())
+		return g.refuseSource(m, file)
 	}
 	m.ID = cmp.Or(known.ID, g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows }))
 	if m.ID == "" {
@@ -350,13 +355,23 @@ func (g *guesser) guessSource(inputs []Input) string {
 	if name := g.pick([]string{"*"}, func(c *column) bool { return fits(c) && !c.numeric() }); name != "" {
 		return name
 	}
+	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are in the order of sources, the first may fill what is looked at
+		return len(c.distinct) == 1 && c.missing == 0 && c.rows == inspectRows
+	})
+	if g.alone != "" {
+		return g.alone
+	}
 	return g.pick([]string{"*"}, func(c *column) bool { // numbers of groups
 		return fits(c) && c.numeric() && c.ints == c.numbers && 10*len(c.distinct) <= c.rows
 	})
 }
 
-// guessFeatures finds a column of lists, or columns that are numbered, or all
-// columns of numbers that are left.
+// leastVector is the least number of numbered columns that are taken for a vector, which has
+// other numbers beside it; fewer, such as s1 to s6, are columns of a table like the others.
+const leastVector = 32
+
+// guessFeatures finds a column of lists, or columns that are numbered where they are alone
+// or many, or all columns of numbers that are left.
 func (g *guesser) guessFeatures() []string {
 	if name := g.pick(append(featureNames, "*"), (*column).list); name != "" {
 		return []string{name}
@@ -375,7 +390,10 @@ func (g *guesser) guessFeatures() []string {
 		}
 	}
 	slices.SortStableFunc(prefixes, func(a, b string) int { return numbered[b] - numbered[a] })
-	if len(prefixes) == 0 || numbered[prefixes[0]] < 2 || 2*numbered[prefixes[0]] <= len(rest) {
+	if len(prefixes) == 0 {
+		return rest
+	}
+	if n := numbered[prefixes[0]]; n < 2 || n < len(rest) && (n < leastVector || 2*n <= len(rest)) {
 		return rest
 	}
 	pattern := strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(prefixes[0]) + "[0-9]*"

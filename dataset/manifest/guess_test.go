@@ -74,7 +74,7 @@ func TestLook(t *testing.T) {
 			[]columnOf{{"id", row}, {"site", shop}, {"split", words("train", "test")}, {"cost", words("2")}, {"y", number},
 				{"f0", number}, {"f1", number},
 				{"f12", number}, {"year", words("2001", "2002")}}, Known{},
-			Manifest{ID: "id", Source: "site", Split: "split", Cost: "cost", Features: []string{"f[0-9]*"},
+			Manifest{ID: "id", Source: "site", Split: "split", Cost: "cost", Features: []string{"f0", "f1", "f12", "year"},
 				Labels: []Label{{"y", Number, nil, []string{""}}}, Target: Target{Source: "shop 0"}},
 		},
 		"numbers of groups": {

@@ -68,6 +68,11 @@ func (m *Manifest) unused(c *column) string {
 	return fmt.Sprintf("text of %d values", len(c.distinct))
 }
 
+func (g *guesser) refuseSource(m *Manifest, file string) error {
+	return fmt.Errorf("%s: expected a column that looks like the source of a row, found none beside the label %s: "+
+		"say which one it is with --source%s", file, text.OneLine(m.Labels[0].Column, 80), g.noSource())
+}
+
 // noSource says of the column that is the likeliest source why it was not taken, and is
 // empty where there is none.
 func (g *guesser) noSource() string {

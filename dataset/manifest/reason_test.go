@@ -58,6 +58,36 @@ func TestLookSaysWhyNot(t *testing.T) {
 	}
 }
 
+// Rows in the order of their sources may have one source alone where columns are looked at.
+func TestLookAtSortedRows(t *testing.T) {
+	rng := testrand.New(t)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	label := columnOf{"label", func(int) string { return []string{"p", "q"}[rng.IntN(2)] }}
+	x := columnOf{"x", func(int) string { return fmt.Sprint(rng.NormFloat64()) }}
+	writeTable(t, file, 1500, label, x, columnOf{"domain", func(i int) string { return fmt.Sprint("shop ", i/1200) }})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.Hold(t, g.Source == "domain" && len(g.SourceCounts) == 2, "source %s of %v", g.Source, g.SourceCounts)
+	writeTable(t, file, 1500, label, x, columnOf{"domain", func(int) string { return "shop" }})
+	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{})
+	must.Fail(t, "one source", err, file, "found none beside the label label", "with --source (domain has one value alone)")
+}
+
+// Few numbered columns are features beside the others, many are a vector.
+func TestLookAtNumbered(t *testing.T) {
+	rng := testrand.New(t)
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	for n, want := range map[int][]string{6: {"age", "bmi", "s0", "s1", "s2", "s3", "s4", "s5"}, 32: {"s[0-9]*"}} {
+		columns := []columnOf{{"y", number}, {"domain", func(i int) string { return fmt.Sprint("x", i%4) }}, {"age", number}, {"bmi", number}}
+		for i := range n {
+			columns = append(columns, columnOf{fmt.Sprint("s", i), number})
+		}
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		writeTable(t, file, 60, columns...)
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+		must.EqualSlices(t, g.Features, want, "features")
+	}
+}
+
 func b2i(b bool) int {
 	if b {
 		return 1
