@@ -228,7 +228,7 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 	add("sources", cmp.Or(cfg.Sources, pipeline.SourcesTasks))
 	for _, s := range allSettings() {
 		if s.active(&cfg) && !(s == &budgetSetting && len(id.Budgets) > 0) {
-			add(s.name, cmp.Or(s.show(&cfg), pipeline.ScalingGlobal)) // scaling alone can be empty
+			add(s.name, s.show(&cfg))
 		}
 	}
 	add("costs", fmt.Sprintf("%d sources", len(cfg.Costs)))

@@ -30,6 +30,17 @@ func TestBudgetBeyondAllRows(t *testing.T) {
 	amtrl(t, dir, none...).Complains(t, 1, "raise the budget or the floor, or have fewer epochs than 900")
 }
 
+// An empty head loss, as labels that are numbers have it, is least squares, and said to be.
+func TestEmptyHeadLossIsSquared(t *testing.T) {
+	t.Parallel()
+	plan := succeed(t, t.TempDir(), "run", "--data", "synthetic:sparse", "--rows", "900", "--sources", "6", "--floor", "5", "--dry-run")
+	fields := strings.Fields(plan.Stdout)
+	if got := fields[slices.Index(fields, "head-loss")+1]; got != pipeline.LossSquared {
+		t.Errorf("the head loss is %s, expected %s", got, pipeline.LossSquared)
+	}
+	succeed(t, t.TempDir(), "help", "run").Prints(t, 0, "logistic in preset default, squared in preset paper")
+}
+
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -137,6 +138,9 @@ func warmStart(c *config) any {
 
 func (s *setting) active(c *config) bool { return s.only == nil || s.only.holds(c) }
 
+// emptyMeans has what an empty text in a configuration stands for, by the name of the setting.
+var emptyMeans = map[string]string{"scaling": pipeline.ScalingGlobal, "head-loss": pipeline.LossSquared}
+
 // show is the configuration's value as the flag would take it.
 func (s *setting) show(c *config) string {
 	switch v := s.field(c).(type) {
@@ -150,7 +154,7 @@ func (s *setting) show(c *config) string {
 	case *[]string:
 		return strings.Join(*v, ",")
 	default: // a number, a bool or a text
-		return fmt.Sprint(reflect.ValueOf(v).Elem())
+		return cmp.Or(fmt.Sprint(reflect.ValueOf(v).Elem()), emptyMeans[s.name])
 	}
 }
 
