@@ -100,15 +100,20 @@ func (r *runPage) answer() Answer {
 		}
 		top = append(top, say(name(s.Source), " (", part(s.Share), ")")...)
 	}
+	byRelevance := func(method string) bool { return method == pipeline.Active || method == pipeline.Known }
+	choice := " was not tried"
+	if slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return byRelevance(m.Method) }) {
+		choice = " did not help here"
+	}
 	switch m.Method {
 	case pipeline.Active, pipeline.Known:
 		a.Headline = say("Label next: ", top)
 	case pipeline.Uniform:
-		a.Headline = say("Spread labels evenly over the sources: choosing them by relevance did not help here")
+		a.Headline = say("Spread labels evenly over the sources: choosing them by relevance", choice)
 	case pipeline.Target:
 		a.Headline = say("Use the target's own samples alone: no source helped here")
 	case pipeline.Pooled:
-		a.Headline = say("Use one model over the rows of all sources: choosing by relevance did not help here")
+		a.Headline = say("Use one model over the rows of all sources: choosing by relevance", choice)
 	default:
 		a.Headline = say("Nothing learned here beats always predicting the same")
 	}
@@ -123,7 +128,7 @@ func (r *runPage) answer() Answer {
 		line = append(line, say(", on ", whole(m.Rows), " held-out rows of the target")...)
 	}
 	a.Lines = append(a.Lines, append(line, plain(".")))
-	if m.Method != pipeline.Active && len(top) > 0 {
+	if !byRelevance(m.Method) && len(top) > 0 {
 		a.Lines = append(a.Lines, say("By relevance, the next labels would go to ", top, "."))
 	}
 	switch {

@@ -294,3 +294,30 @@ func TestExtrapolate(t *testing.T) {
 		}
 	}
 }
+
+// The headline of a run says of choosing by relevance that it did not help only where it was tried.
+func TestHeadlineWithoutChoice(t *testing.T) {
+	page := func(recommended string, methods ...string) *Page {
+		f := &runs.Finished{Result: runs.Result{Recommended: recommended}}
+		for _, m := range methods {
+			f.Result.Methods = append(f.Result.Methods, runs.MethodResult{Method: m})
+			f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m})
+		}
+		f.Result.Sources = []runs.SourceResult{{Source: "fog_2", Share: 1}}
+		return RunPage(f, Command{})
+	}
+	const did, tried, next = "did not help here", "was not tried", "the next labels would go to"
+	for _, test := range []struct {
+		recommended, says, not string
+		methods                []string
+	}{
+		{"", tried, did, []string{pipeline.Uniform}},
+		{pipeline.Pooled, tried, did, []string{pipeline.Uniform, pipeline.Pooled}},
+		{pipeline.Uniform, did, tried, []string{pipeline.Active, pipeline.Uniform}},
+		{pipeline.Uniform, next, tried, []string{pipeline.Known, pipeline.Uniform}},
+		{"", "Label next: fog_2", next, []string{pipeline.Known}},
+	} {
+		text := page(test.recommended, test.methods...).Markdown()
+		must.Hold(t, strings.Contains(text, test.says) && !strings.Contains(text, test.not), "%v: %.400s", test.methods, text)
+	}
+}
