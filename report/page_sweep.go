@@ -83,8 +83,8 @@ func (d *sweepData) answer() Answer {
 		}
 	}
 	if len(a.Verdicts) == 0 {
-		m := d.summary.Methods[len(d.summary.Methods)-1]
-		a.Headline = say("The mean ", metricTitle(metric), " of ", methodWords(m.Method), " is ", score(metric, m.Value))
+		m := d.summary.Methods[slices.IndexFunc(d.summary.Methods, func(m runs.MethodSummary) bool { return m.Budget == d.budget })]
+		a.Headline = say("The mean ", metricTitle(metric), " of ", methodWords(m.Method), " is ", score(metric, m.Value), d.atBudget())
 		return a
 	}
 	than := say(" than ", methodWords(first.B), " on average over targets", d.atBudget())

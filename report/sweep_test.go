@@ -120,6 +120,13 @@ func TestOddSweeps(t *testing.T) {
 	if page := must.Get(sweepPage(t, alone).HTML())(t); !bytes.Contains(page, []byte("The mean error of sampling by relevance is ")) {
 		t.Error("the page of one method says nothing")
 	}
+	// The headline is of the largest budget, wherever it is listed.
+	s := &runs.Summary{Metric: pipeline.MetricExcess}
+	for _, budget := range []float64{900, 400} {
+		s.Methods = append(s.Methods, runs.MethodSummary{Method: pipeline.Active, Budget: budget, Value: budget / 1000})
+	}
+	d := sweepData{summary: s, budgets: []float64{400, 900}, budget: 900}
+	must.Equal(t, d.answer().Headline.String(), "The mean excess risk of sampling by relevance is 0.9 at the largest budget, 900", "headline")
 }
 
 // What has the same profile stands together, whatever the order was, and the order has each item once.
