@@ -119,6 +119,11 @@ func TestMatchTargets(t *testing.T) {
 			set.Tasks = append(set.Tasks, dataset.Task{Name: fmt.Sprintf("%s_%d", pool, class)})
 		}
 	}
+	odd := &dataset.Set{Pools: set.Pools, Tasks: []dataset.Task{{Name: "shop [old]"}, {Name: "shop o"}, {Name: "why?"}, {Name: "whys"}}}
+	for _, name := range []string{"shop [old]", "why?"} { // names that look like patterns
+		got := must.Get(matchTargets(odd, &config{}, name))(t)
+		must.Hold(t, slices.Equal(got, []string{name}), "%s: %v", name, got)
+	}
 	for list, want := range map[string][]string{
 		"all":                    {"fog_0", "fog_1", "fog_2", "glass_blur_0", "glass_blur_1", "glass_blur_2"},
 		"glass_blur_1,fog_0":     {"fog_0", "glass_blur_1"},

@@ -170,12 +170,13 @@ func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) 
 			}
 			continue
 		}
-		if !strings.ContainsAny(w, "*?[") {
-			if _, err := cfg.FindSource(set, w); err != nil {
-				return nil, err
-			}
+		_, err := cfg.FindSource(set, w)
+		if err == nil { // names may look like patterns
 			chosen[w] = true
 			continue
+		}
+		if !strings.ContainsAny(w, "*?[") {
+			return nil, err
 		}
 		found := false
 		for _, s := range all {
