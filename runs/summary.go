@@ -130,18 +130,18 @@ type Needed struct {
 }
 
 // SamplesNeeded returns how many samples each method of a sweep over budgets
-// needs for a mean score of value: the first crossing in order of budget. A baseline
-// without sources needs none and is not listed.
+// needs for a mean score of value: the first crossing in order of samples. What takes
+// none at some budget, as a baseline without sources, is not listed.
 func (s *Summary) SamplesNeeded(value float64) []Needed {
 	var out []Needed
 	for i, m := range s.Methods {
 		name := m.Method
 		same := func(m MethodSummary) bool { return m.Method == name }
-		if slices.ContainsFunc(s.Methods[:i], same) || m.Samples == 0 {
-			continue
-		}
 		rows := slices.DeleteFunc(slices.Clone(s.Methods), func(m MethodSummary) bool { return !same(m) })
 		slices.SortStableFunc(rows, func(a, b MethodSummary) int { return cmp.Compare(a.Samples, b.Samples) })
+		if slices.ContainsFunc(s.Methods[:i], same) || rows[0].Samples == 0 {
+			continue
+		}
 		need := Needed{name, rows[len(rows)-1].Samples, "more than"}
 		for i, r := range rows {
 			if r.Value > value {

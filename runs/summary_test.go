@@ -1,6 +1,22 @@
 package runs
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// What takes no samples at some budget, as the recommended method may, has no number of samples that it needs.
+func TestSamplesNeededOfNone(t *testing.T) {
+	for _, samples := range [][2]float64{{0, 100}, {100, 0}, {0, 0}} {
+		s := Summary{}
+		for i, n := range samples {
+			s.Methods = append(s.Methods, MethodSummary{Method: Recommended, Samples: n, Value: 0.05 - 0.04*n/100, Budget: float64(100 * (i + 1))})
+		}
+		needed := s.SamplesNeeded(0.02)
+		must.Hold(t, len(needed) == 0, "%v samples: %+v", samples, needed)
+	}
+}
 
 func TestSamplesNeeded(t *testing.T) {
 	s := Summary{}
