@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -104,7 +105,7 @@ func ReadRun(dir string) (*Finished, error) {
 		}
 		if want := f.Result.Files[name]; found != want {
 			return nil, fmt.Errorf("%s: expected the file that result.json lists (sha256 %.8s), found %.8s: the command of the run mends it",
-				filepath.Join(dir, name), want, found)
+				filepath.Join(dir, name), want, cmp.Or(found, "none"))
 		}
 	}
 	if f.Result.Files[evaluationFile] != "" {

@@ -51,6 +51,10 @@ func TestReadRun(t *testing.T) {
 		raw := must.Get(os.ReadFile(path))(t)
 		damageFile(t, path, func(s string) (string, bool) { return s + " ", false })
 		must.Fail(t, name, must.Err(ReadRun(dir)), path, "expected the file that result.json lists")
+		must.Do(t, os.Remove(path))
+		if name != configFile {
+			must.Fail(t, "without "+name, must.Err(ReadRun(dir)), path, "found none: ")
+		}
 		must.Do(t, os.WriteFile(path, raw, 0o644))
 	}
 	// Files that belong together and say what no run says.
