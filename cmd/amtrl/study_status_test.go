@@ -19,9 +19,14 @@ func TestStudyStatusOfTarget(t *testing.T) {
 		t.Helper()
 		return amtrl(t, c.dir, append([]string{"study"}, args...)...)
 	}
-	run("new", "S", "--data", "bare.yaml", "--target", "zoo", "--target-samples", "6", "--round-budget", "40", "--k", "5").Succeeds(t)
+	must.Do(t, os.WriteFile(filepath.Join(c.dir, "costs.csv"), []byte("source,cost\nzoo,3\n"), 0o644))
+	run("new", "S", "--data", "bare.yaml", "--target", "zoo", "--target-samples", "6", "--round-budget", "40", "--k", "5",
+		"--costs", "costs.csv").Succeeds(t)
 	run("ask", "S", "--out", "a.csv", "--expires", "3d").Complains(t, 2, `--expires is "3d": expected hours, minutes or seconds such as 72h`)
 	run("ask", "S", "--out", "a.csv").Succeeds(t)
+	for _, row := range c.read(t, "a.csv") {
+		must.Hold(t, (row["cost"] == "3") == (row["source"] == "zoo"), "%v", row)
+	}
 	lines, sources, target := []string{"id,label"}, 0, 0
 	for _, id := range ids(c.read(t, "a.csv")) {
 		lines = append(lines, id+" ,"+c.labels[id][0])

@@ -289,8 +289,7 @@ func affordable(costs []float64, have, limit []int, floor int, total float64) in
 
 // askTarget are the target's samples that have no label and are not pending.
 func (st *state) askTarget(p *pipeline.Problem, order []int32) AskRows {
-	pool := st.study.data.Set.Pools[p.Target.Pool]
-	group := AskRows{Source: pool.Name, Cost: cmp.Or(pool.Cost, 1), Reason: "target sample"}
+	group := AskRows{Source: p.TargetName(), Cost: st.study.cost(p.Target.Pool), Reason: "target sample"}
 	marks := st.marks(p.Target.Pool)
 	for _, i := range st.targetRows(p, order) {
 		if marks[i] == free {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -27,6 +28,15 @@ func (s *Study) problem(round int, cost float64) (*pipeline.Problem, error) {
 	}
 	cfg.Schedule.Epochs, cfg.Schedule.Budget = round, cost
 	return pipeline.NewProblem(s.data.Set, cfg, target)
+}
+
+// cost is what the label of a row of a pool costs: as the settings say, which leave out the target's of the data.
+func (s *Study) cost(pool int) float64 {
+	p := s.data.Set.Pools[pool]
+	if cost, given := s.Settings.Config.Costs[p.Name]; given {
+		return cost
+	}
+	return cmp.Or(p.Cost, 1)
 }
 
 // scheduled is what the samples of all rounds up to one may cost by the schedule.

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -58,11 +57,7 @@ func (s *Study) Status() (*Status, error) {
 	out := &Status{Target: s.Settings.Target, Events: len(j.events), Asks: len(st.asks), Rounds: len(st.fits), Fresh: st.labels > st.upto()}
 	cfg := &s.Settings.Config
 	for i, p := range s.data.Set.Pools {
-		cost, given := cfg.Costs[p.Name]
-		if !given {
-			cost = cmp.Or(p.Cost, 1)
-		}
-		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Cost: cost}
+		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Cost: s.cost(i)}
 		line.Rows, line.Known = s.drawable(i)
 		for row, r := range st.rows[i] {
 			switch {
@@ -74,7 +69,7 @@ func (s *Study) Status() (*Status, error) {
 				line.Answered++
 			}
 		}
-		line.Spent = cost * float64(line.Answered+line.Pending)
+		line.Spent = line.Cost * float64(line.Answered+line.Pending)
 		out.Answered += line.Answered
 		out.Pending += line.Pending
 		out.Skipped += line.Skipped
