@@ -34,6 +34,7 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 	refused := refusal(set)
 	if refused != nil {
 		res.Refused = refused.Error()
+		refused = fmt.Errorf("a run would be refused: %w", refused)
 	}
 	if o.json.V {
 		return cmp.Or(o.emitJSON(res), refused)
@@ -48,13 +49,7 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 	} else {
 		text += "\nnothing is odd\n"
 	}
-	if err := o.emit(text); err != nil {
-		return err
-	}
-	if refused != nil {
-		return fmt.Errorf("a run would be refused: %w", refused)
-	}
-	return nil
+	return cmp.Or(o.emit(text), refused)
 }
 
 // refusal is why a run without settings would refuse data.

@@ -114,7 +114,10 @@ func TestDataCheck(t *testing.T) {
 	}
 	alone := strings.ReplaceAll(string(must.Get(os.ReadFile(filepath.Join(dir, "shops.yaml")))(t))+"sources: {include: [shop 4]}\n", "\t", "")
 	must.Do(t, os.WriteFile(filepath.Join(dir, "alone.yaml"), []byte(alone), 0o644))
-	amtrl(t, dir, "data", "check", "alone.yaml").Complains(t, 1, "expected at least one source beside the target")
+	for _, more := range [][]string{nil, {"--json"}} {
+		amtrl(t, dir, append([]string{"data", "check", "alone.yaml"}, more...)...).Complains(t, 1,
+			"a run would be refused: ", "expected at least one source beside the target")
+	}
 }
 
 // What init guesses of the shops is what their manifest says, and it writes over nothing.
