@@ -206,7 +206,7 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	if s.Settings.RoundBudget == 0 && budget == 0 && out.round > schedule.Epochs {
 		return nil, fmt.Errorf("the schedule of the study ends after %d rounds: give a budget to ask for more", schedule.Epochs)
 	}
-	p, err := s.problem(out.round, 0)
+	p, err := s.problem(out.round)
 	if err != nil {
 		return nil, err
 	}

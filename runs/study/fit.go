@@ -82,7 +82,7 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, upt
 			return nil, err
 		}
 	}
-	p, err := s.problem(round, 0)
+	p, err := s.problem(round)
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,9 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// problem states the problem of a round, whose samples cost so much; 0 stands for what the schedule says.
-func (s *Study) problem(round int, cost float64) (*pipeline.Problem, error) {
-	cfg := s.Settings.Config
-	if cost == 0 {
-		cost = s.scheduled(round)
-	}
+// problem states the problem of a round, whose samples cost what the schedule says.
+func (s *Study) problem(round int) (*pipeline.Problem, error) {
+	cfg, cost := s.Settings.Config, s.scheduled(round)
 	least, all := 0.0, cfg.SourcesIn(s.data.Set)
 	target := slices.IndexFunc(all, func(source pipeline.Source) bool { return source.Name == s.Settings.Target })
 	for _, source := range cfg.SourcesFor(s.data.Set, target) {

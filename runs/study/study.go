@@ -155,7 +155,7 @@ func (s *Study) check() error {
 	case len(cfg.Methods) == 0 || cfg.Methods[0] != pipeline.Active || len(Methods(cfg.Methods)) < len(cfg.Methods):
 		return fmt.Errorf("methods %v: expected %s first, and of the others those without sources, %v", cfg.Methods, pipeline.Active, methods[1:])
 	}
-	p, err := s.problem(1, 0)
+	p, err := s.problem(1)
 	if err != nil {
 		return err
 	}
