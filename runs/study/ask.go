@@ -243,11 +243,11 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	if budget == 0 {
 		budget = s.Settings.RoundBudget
 	}
+	out.cost, out.problem, out.have = total-out.before, p, have
 	if budget > 0 { // more than there is, and no floor that it does not pay for
-		total = out.before + budget
+		total, out.cost = out.before+budget, budget
 		floor = affordable(p.Costs, have, limit, floor, total)
 	}
-	out.cost, out.problem, out.have = total-out.before, p, have
 	counts := p.Allocate(last, total, floor, have, limit)
 	shares := s.Settings.Config.Allocation.SharesAfter
 	if group := st.askTarget(p, target); len(group.Rows) > 0 {

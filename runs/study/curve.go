@@ -33,7 +33,7 @@ func (g Gain) String() string {
 }
 
 func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
-	var out []runs.RoundScore
+	out := []runs.RoundScore{}
 	for i := range st.fits {
 		score, err := runs.ReadScore(s.roundDir(i + 1))
 		if err != nil {

@@ -158,7 +158,7 @@ func (s *Study) Plan(budget float64) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Plan{Budget: prop.cost}
+	out := &Plan{Budget: prop.cost, Sources: []PlanSource{}}
 	rows := 0.0
 	for _, g := range prop.groups {
 		out.Sources = append(out.Sources, PlanSource{g.Source, len(g.Rows), g.Cost * float64(len(g.Rows)), g.Reason})

@@ -282,3 +282,14 @@ func TestCreateAgain(t *testing.T) {
 	s.RoundBudget++
 	must.Fail(t, "another budget", Create(f.Dir, s, folder, data), "expected no folder")
 }
+
+// A budget that pays for no row is planned as it was given, and what there is not of is an empty list.
+func TestPlanOfNothing(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	must.Equal(t, len(must.Get(f.Ask(t.Context(), Request{}))(t).Rows), 9, "rows")
+	p := must.Get(f.Plan(0.1))(t)
+	must.Hold(t, p.Budget == 0.1 && p.Sources != nil && len(p.Sources) == 0, "%+v", p)
+	must.Fail(t, "an ask", must.Err(f.Ask(t.Context(), Request{Budget: 0.1})), "of which 9 rows are pending")
+	rounds := must.Get(f.Relevance())(t)
+	must.Hold(t, rounds != nil && len(rounds) == 0, "%+v", rounds)
+}
