@@ -40,7 +40,7 @@ func (s *Set) Oddities() []Oddity {
 	}
 	slices.Sort(own)
 	c.far = s.newFarFeatures()
-	var out []Oddity
+	out := []Oddity{}
 	for i, p := range s.Pools {
 		var hashes []uint64
 		hashes, sizes[i] = c.scan(i, p)

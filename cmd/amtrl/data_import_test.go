@@ -103,6 +103,7 @@ func TestRunNotesUnseenClasses(t *testing.T) {
 func TestDataCheck(t *testing.T) {
 	dir := writeShops(t)
 	amtrl(t, dir, "data", "check", "shops.yaml").Prints(t, 0, "nothing is odd", "shop 4 (target)")
+	amtrl(t, dir, "data", "check", "shops.yaml", "--json").Prints(t, 0, `"oddities": []`)
 	path := filepath.Join(dir, "shops.csv")
 	text := string(must.Get(os.ReadFile(path))(t))
 	last := text[strings.LastIndex(text[:len(text)-1], "\n")+1:] // of shop 4
