@@ -2,13 +2,13 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // sheets are all tables of the page, in the order of the page.
@@ -178,7 +178,7 @@ func (p *Page) CSV() ([]byte, error) {
 			}
 		}
 	}
-	return writeCSV(lines)
+	return runs.EncodeCSV(lines)
 }
 
 // csv is a sheet as a file of its own.
@@ -191,13 +191,7 @@ func (s Sheet) csv() ([]byte, error) {
 		}
 		lines = append(lines, cells)
 	}
-	return writeCSV(lines)
-}
-
-func writeCSV(lines [][]string) ([]byte, error) {
-	var out bytes.Buffer
-	err := csv.NewWriter(&out).WriteAll(lines)
-	return out.Bytes(), err
+	return runs.EncodeCSV(lines)
 }
 
 // WriteFigures writes each figure as ID.svg and ID.png, with its numbers as ID.csv, into the folder dir, which it makes.

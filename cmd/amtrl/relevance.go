@@ -3,12 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -196,5 +194,6 @@ func (o *relevanceOptions) emitCSV(sources []sourceShare) error {
 	for _, s := range sources {
 		rows = append(rows, []string{s.Source, text.Number(s.Nu), text.Number(s.Share)})
 	}
-	return csv.NewWriter(os.Stdout).WriteAll(rows)
+	raw, err := runs.EncodeCSV(rows)
+	return cmp.Or(err, o.emit(string(raw)))
 }
