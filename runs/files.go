@@ -37,6 +37,9 @@ const (
 	modelsDir      = "models"
 )
 
+// StudyFile has the settings of a study, which package study reads and writes.
+const StudyFile = "study.json"
+
 // The largest files that are read, in bytes.
 const (
 	maxConfig  = 64 << 20
@@ -78,8 +81,14 @@ func hashFiles(dir string, names ...string) (hashes Hashes, err error) {
 	return hashes, nil
 }
 
+// File is a file of a folder.
+type File struct {
+	Name    string
+	Content []byte
+}
+
 // WriteFiles writes files to the folder dir, which it makes, in their order, and returns their hashes.
-func WriteFiles(dir string, files []RoundFile) (Hashes, error) {
+func WriteFiles(dir string, files []File) (Hashes, error) {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return nil, err
 	}
@@ -93,7 +102,7 @@ func WriteFiles(dir string, files []RoundFile) (Hashes, error) {
 	return hashes, nil
 }
 
-// EncodeCSV writes a table as the CSV files of a run are written.
+// EncodeCSV is a table as all CSV files of amtrl are written.
 func EncodeCSV(rows [][]string) ([]byte, error) {
 	var out bytes.Buffer
 	err := csv.NewWriter(&out).WriteAll(rows)

@@ -38,9 +38,6 @@ type Finished struct {
 // Kind of a folder: what work lies in it.
 type Kind string
 
-// studyFile is the name of the settings of a study.
-const studyFile = "study.json"
-
 const (
 	KindRun   Kind = "run"
 	KindSweep Kind = "sweep"
@@ -52,7 +49,7 @@ func KindOf(dir string) (Kind, error) {
 	for _, k := range []struct {
 		file string
 		kind Kind
-	}{{resultFile, KindRun}, {summaryFile, KindSweep}, {studyFile, KindStudy}} {
+	}{{resultFile, KindRun}, {summaryFile, KindSweep}, {StudyFile, KindStudy}} {
 		switch info, err := os.Stat(filepath.Join(dir, k.file)); {
 		case err == nil && info.Mode().IsRegular():
 			return k.kind, nil
@@ -67,7 +64,7 @@ func KindOf(dir string) (Kind, error) {
 		return "", fmt.Errorf("%s is not finished: expected %s or %s; the command that began it goes on", dir, resultFile, summaryFile)
 	}
 	return "", fmt.Errorf("%s: expected the folder of a finished run or sweep, or of a study, with %s, %s or %s", dir, resultFile, summaryFile,
-		studyFile)
+		StudyFile)
 }
 
 // ReadRun reads the folder of a finished run. Files that are not those that result.json lists are refused.

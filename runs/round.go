@@ -35,18 +35,12 @@ type RoundScore struct {
 	Losses *pipeline.Losses `json:"losses,omitempty"`
 }
 
-// RoundFile is a file of a round.
-type RoundFile struct {
-	Name    string
-	Content []byte
-}
-
 // LearnRound carries out the round of a study that is the last of problem p: from labelled rows that need not be those
 // that p would have drawn, and the state after the round before. The baselines of p without sources follow. It returns
 // the files of the round: those of a finished run, of which the caller gives rows.csv, score.json, and the state for the
 // next round, which belongs to id. of describes the study, score has what the caller knows of the round.
 func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State, in pipeline.Round,
-	of Identity, rows []byte, score RoundScore, id string) ([]RoundFile, error) {
+	of Identity, rows []byte, score RoundScore, id string) ([]File, error) {
 	l, err := pipeline.NewLearner(data, p)
 	if err != nil {
 		return nil, err
@@ -106,20 +100,20 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 		return nil, err
 	}
 	method := folder{id: of}.modelMethod(&score.Result)
-	files = append(files, RoundFile{modelFile, models[method]}, RoundFile{rowsFile, rows})
+	files = append(files, File{modelFile, models[method]}, File{rowsFile, rows})
 	if evaluation := evaluations[method]; len(evaluation) > 0 {
-		files = append(files, RoundFile{evaluationFile, evaluation})
+		files = append(files, File{evaluationFile, evaluation})
 	}
 	score.Result.Files = Hashes{}
 	for _, f := range files {
 		score.Result.Files[f.Name] = HashOf(f.Content)
 	}
 	result, err := jsonfile.Encode(score.Result)
-	return append(files, RoundFile{stateFile, state}, RoundFile{ScoreFile, scores}, RoundFile{resultFile, result}), err
+	return append(files, File{stateFile, state}, File{ScoreFile, scores}, File{resultFile, result}), err
 }
 
 // runContent is config.json, epochs.jsonl and relevance.csv of a run.
-func runContent(p *pipeline.Problem, id Identity, epochs []pipeline.Epoch, res Result) ([]RoundFile, error) {
+func runContent(p *pipeline.Problem, id Identity, epochs []pipeline.Epoch, res Result) ([]File, error) {
 	config, err := jsonfile.Encode(id)
 	if err != nil {
 		return nil, err
@@ -129,7 +123,7 @@ func runContent(p *pipeline.Problem, id Identity, epochs []pipeline.Epoch, res R
 		return nil, err
 	}
 	relevance, err := encodeRelevance(p, res.Sources)
-	return []RoundFile{{configFile, config}, {epochsFile, lines}, {relevanceFile, relevance}}, err
+	return []File{{configFile, config}, {epochsFile, lines}, {relevanceFile, relevance}}, err
 }
 
 // LoadRound reads the state that a round of a study left in the folder dir for the next.

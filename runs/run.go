@@ -121,9 +121,9 @@ func (f folder) keepMethod(method string, l *pipeline.Learner, st pipeline.State
 	if err != nil {
 		return err
 	}
-	files := []RoundFile{{method + ".safetensors", model}}
+	files := []File{{method + ".safetensors", model}}
 	if len(evaluation) > 0 {
-		files = []RoundFile{{method + ".jsonl", evaluation}, files[0]}
+		files = []File{{method + ".jsonl", evaluation}, files[0]}
 	}
 	_, err = WriteFiles(filepath.Join(f.dir, checkpointDir), files)
 	return err
@@ -145,13 +145,13 @@ func (f folder) modelMethod(res *Result) string {
 
 // SaveModels copies the models of all methods of a finished run to models/<method>.safetensors in its folder.
 func SaveModels(dir string, res *Result) error {
-	var files []RoundFile
+	var files []File
 	for _, m := range res.Methods {
 		model, err := atomicfile.ReadFile(folder{dir: dir}.methodModel(m.Method), maxTensors)
 		if err != nil {
 			return err
 		}
-		files = append(files, RoundFile{m.Method + ".safetensors", model})
+		files = append(files, File{m.Method + ".safetensors", model})
 	}
 	_, err := WriteFiles(filepath.Join(dir, modelsDir), files)
 	return err
@@ -179,9 +179,9 @@ func (f folder) finish(st pipeline.State) (*Result, error) {
 	if err := cmp.Or(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
-	files, names := []RoundFile{{relevanceFile, relevance}, {rowsFile, rows}, {modelFile, model}}, runFiles
+	files, names := []File{{relevanceFile, relevance}, {rowsFile, rows}, {modelFile, model}}, runFiles
 	if len(evaluation) > 0 {
-		files, names = append(files, RoundFile{evaluationFile, evaluation}), measuredFiles
+		files, names = append(files, File{evaluationFile, evaluation}), measuredFiles
 	}
 	_, err := WriteFiles(f.dir, files)
 	if err == nil {

@@ -93,7 +93,7 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		return studyError(err)
 	}
 	sum := askSummary{Ask: asked.Number, Expires: asked.Expires, Rows: len(asked.Rows), Pending: asked.Pending, Repeat: asked.Repeated}
-	sum.File = filepath.Join(o.dir, "asks", fmt.Sprintf("%04d.csv", asked.Number))
+	sum.File = asked.Path
 	if o.out.V != "" {
 		if err := o.write(asked); err != nil {
 			return fmt.Errorf("ask %d is in %s, but not in --out: %w", asked.Number, sum.File, err)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -38,6 +37,8 @@ type Asked struct {
 	Number  int
 	Expires string
 	Rows    []AskedRow
+	// Path is the table of the rows in the folder of the study.
+	Path string
 	// Repeated says that the request had been made before.
 	Repeated bool
 	// Pending are rows that still wait for an answer to earlier asks, where shares do not follow from all answers for it.
@@ -313,7 +314,7 @@ func (s *Study) asked(e *AskEvent) (*Asked, error) {
 		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.group, b.group)) })
-	out := &Asked{Number: e.Number, Expires: e.Expires}
+	out := &Asked{Number: e.Number, Expires: e.Expires, Path: filepath.Join(s.Dir, asksDir, fmt.Sprintf("%04d.csv", e.Number))}
 	for n, p := range places {
 		group := e.Rows[p.group]
 		id, err := s.idOf(s.places[group.Source], p.row)
@@ -351,23 +352,10 @@ func (a *Asked) csv() ([]byte, error) {
 	return runs.EncodeCSV(rows)
 }
 
-func (s *Study) askPath(number int) string {
-	return filepath.Join(s.Dir, asksDir, fmt.Sprintf("%04d.csv", number))
-}
-
 func (s *Study) writeAsk(a *Asked) error {
 	raw, err := a.csv()
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(s.askPath(a.Number), raw)
-}
-
-// quoted shortens a list of names for a message.
-func quoted(list []string) string {
-	const most = 5
-	if len(list) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
-	}
-	return strings.Join(list, ", ")
+	return atomicfile.Write(a.Path, raw)
 }

@@ -73,7 +73,7 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 }
 
 // learn computes the files of the round after st, the state of some lines of the journal.
-func (s *Study) learn(ctx context.Context, device backend.Device, st *state, upto int) ([]runs.RoundFile, error) {
+func (s *Study) learn(ctx context.Context, device backend.Device, st *state, upto int) ([]runs.File, error) {
 	round := len(st.fits) + 1
 	var before pipeline.State
 	if round > 1 {

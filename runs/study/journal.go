@@ -122,7 +122,7 @@ func (s *Study) read() (*journal, error) {
 		if e.Previous != j.last {
 			before := fmt.Sprintf("line %d", e.N-1)
 			if e.N == 1 {
-				before = SettingsFile
+				before = settingsFile
 			}
 			return nil, fmt.Errorf("%s: line %d: expected the hash of %s, %s, found %q: it was changed", path, e.N, before, j.last, e.Previous)
 		}

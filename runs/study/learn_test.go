@@ -140,7 +140,7 @@ func TestRoundOfAnother(t *testing.T) {
 		defer held.Release()
 		j := must.Get(other.read())(t)
 		e := &FitEvent{Round: 1, Upto: len(j.events), Backend: "other"}
-		e.Files = must.Get(runs.WriteFiles(other.roundDir(1), []runs.RoundFile{{Name: runs.ScoreFile, Content: []byte("theirs")}}))(t)
+		e.Files = must.Get(runs.WriteFiles(other.roundDir(1), []runs.File{{Name: runs.ScoreFile, Content: []byte("theirs")}}))(t)
 		must.Do(t, other.write(held, j, Event{Fit: e}))
 		return openCPU()
 	})

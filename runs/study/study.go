@@ -23,7 +23,7 @@ import (
 
 // The files of the folder of a study.
 const (
-	SettingsFile = "study.json"
+	settingsFile = runs.StudyFile
 	journalFile  = "journal.jsonl"
 	asksDir      = "asks"
 	roundsDir    = "rounds"
@@ -91,7 +91,7 @@ func Create(dir string, s Settings, folder string, data *columnar.Candidates) er
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, SettingsFile)
+	path := filepath.Join(dir, settingsFile)
 	found, err := atomicfile.ReadFile(path, maxSettings)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -172,13 +172,13 @@ func (s *Study) check() error {
 
 // Is tells whether dir is the folder of a study.
 func Is(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, SettingsFile))
+	_, err := os.Stat(filepath.Join(dir, settingsFile))
 	return err == nil
 }
 
 // Open reads the settings of the folder of a study. Attach gives it its data.
 func Open(dir string) (*Study, error) {
-	path := filepath.Join(dir, SettingsFile)
+	path := filepath.Join(dir, settingsFile)
 	raw, err := atomicfile.ReadFile(path, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is no study: expected a folder that amtrl study new made", dir)

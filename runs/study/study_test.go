@@ -263,7 +263,7 @@ func TestCorrectionsCostNothing(t *testing.T) {
 func TestCreateAgain(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
 	a := must.Get(f.Ask(t.Context(), Request{}))(t)
-	was := must.Get(os.ReadFile(filepath.Join(f.Dir, SettingsFile)))(t)
+	was := must.Get(os.ReadFile(filepath.Join(f.Dir, settingsFile)))(t)
 	later := time.Now().Add(time.Hour)
 	must.Do(t, os.Chtimes(filepath.Join(filepath.Dir(f.folder), "rows.csv"), later, later))
 	folder := f.folder + " again"
@@ -275,7 +275,7 @@ func TestCreateAgain(t *testing.T) {
 	s := f.Settings
 	s.Version = "another"
 	must.Do(t, Create(f.Dir, s, folder, data))
-	if now := must.Get(os.ReadFile(filepath.Join(f.Dir, SettingsFile)))(t); string(now) != string(was) {
+	if now := must.Get(os.ReadFile(filepath.Join(f.Dir, settingsFile)))(t); string(now) != string(was) {
 		t.Errorf("%s became %s", was, now)
 	}
 	must.Get(f.open(t, f.Dir).Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)

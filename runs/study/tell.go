@@ -144,7 +144,7 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 	}
 	if len(against) > 0 {
 		return nil, told, &Contradiction{fmt.Sprintf("%d rows have another answer already: %s; nothing was changed",
-			len(against), quoted(against))}
+			len(against), fewOf(against))}
 	}
 	for i, p := range s.data.Set.Pools {
 		labels[i].Source, skips[i].Source = p.Name, p.Name
@@ -187,5 +187,14 @@ func (s *Study) labelText(values []float32) string {
 			list = append(list, text.OneLine(word, 80))
 		}
 	}
-	return quoted(list)
+	return fewOf(list)
+}
+
+// fewOf shortens a list of names for a message.
+func fewOf(list []string) string {
+	const most = 5
+	if len(list) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+	}
+	return strings.Join(list, ", ")
 }

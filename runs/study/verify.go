@@ -12,7 +12,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-const maxRoundFile = 4 << 30
+const maxFile = 4 << 30
 
 // Verified counts what a replay found to be the same.
 type Verified struct {
@@ -74,10 +74,9 @@ func (s *Study) verifyAsk(st *state, e *AskEvent) error {
 	if err != nil {
 		return err
 	}
-	path := s.askPath(e.Number)
-	found, err := atomicfile.ReadFile(path, maxRoundFile)
+	found, err := atomicfile.ReadFile(asked.Path, maxFile)
 	if err == nil && string(found) != string(want) {
-		err = fmt.Errorf("%s: expected the rows of the journal, sha256 %s, found %s", path, runs.HashOf(want)[:12], runs.HashOf(found)[:12])
+		err = fmt.Errorf("%s: expected the rows of the journal, sha256 %s, found %s", asked.Path, runs.HashOf(want)[:12], runs.HashOf(found)[:12])
 	}
 	return err
 }
@@ -86,7 +85,7 @@ func (s *Study) verifyRound(ctx context.Context, device backend.Device, events [
 	dir := s.roundDir(e.Round)
 	for _, name := range slices.Sorted(maps.Keys(e.Files)) {
 		want := e.Files[name]
-		raw, err := atomicfile.ReadFile(filepath.Join(dir, name), maxRoundFile)
+		raw, err := atomicfile.ReadFile(filepath.Join(dir, name), maxFile)
 		if err != nil {
 			return err
 		}
