@@ -89,16 +89,6 @@ func (a Allocation) SharesAfter(e *Epoch, costs []float64) []float64 {
 	return shares
 }
 
-// Shares returns the fraction of a budget that each source gets for a
-// relevance, costs being those of one sample.
-func (a Allocation) Shares(nu, costs []float64) []float64 {
-	shares := a.rates(nu, costs)
-	for m, c := range costs {
-		shares[m] *= c
-	}
-	return shares
-}
-
 // uniformRates buys the same number of every source.
 func uniformRates(costs []float64) []float64 {
 	total := 0.0

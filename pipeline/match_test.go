@@ -64,7 +64,7 @@ func TestMixAuto(t *testing.T) {
 	auto, plain := Allocation{Rule: RuleSquared, Mix: MixAuto}, Allocation{Rule: RuleSquared}
 	closeVectors(t, "shares", auto.SharesAfter(e, costs), []float64{0.75 * 0.2, 0.75*0.8 + 0.25*0.25, 0.25 * 0.75}, 1e-12, 0)
 	e.Own = 0
-	closeVectors(t, "without an own part", auto.SharesAfter(e, costs), plain.Shares(e.Nu, costs), 1e-12, 0)
+	closeVectors(t, "without an own part", auto.SharesAfter(e, costs), plain.SharesAfter(e, costs), 1e-12, 0)
 	e.Own, e.Match = 1, make([]float64, 3)
 	closeVectors(t, "without a match", auto.SharesAfter(e, costs), []float64{0.25, 0.25, 0.5}, 1e-12, 0)
 }
