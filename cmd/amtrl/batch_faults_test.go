@@ -235,3 +235,13 @@ func TestRetryOfOthers(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 }
+
+// An interrupt while the engine is asked is an interrupt, not an engine that could not be asked.
+func TestInterruptedQuestion(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	submit := command(dir, eight("submit", "run", "--to", "slurm", "--tmp", "--quiet")...)
+	start(t, fakes(t, submit, map[string]string{"sbatch": "echo 12"})).Prints(t, 0)
+	scripts := map[string]string{"squeue": "kill -INT $PPID; exec sleep 60", "sacct": "exit 1"}
+	start(t, fakes(t, command(dir, "status", "run", "--wait"), scripts)).ComplainsOnce(t, exitInterrupted, "interrupted; the tasks go on")
+}

@@ -82,4 +82,7 @@ func TestSubmitKubernetesAnswers(t *testing.T) {
 	kubectl(`case "$*" in *get*) echo '{"kind":"List","items":[]}';; *) case "$*" in *--context=lab*--namespace=default*) echo ` +
 		`default/there;; esac;; esac`)
 	amtrl(t, dir, "retry", run, "--failed", "--json").Prints(t, 0, `"default/there"`)
+
+	kubectl("kill -INT $PPID; exec sleep 60")
+	amtrl(t, dir, "logs", run, "0", "-f").ComplainsLast(t, exitInterrupted, "interrupted; the task goes on")
 }

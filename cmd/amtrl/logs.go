@@ -60,7 +60,9 @@ func (o *logsOptions) run(ctx context.Context) error {
 		if len(l.Argv) > 0 {
 			cmd := exec.CommandContext(ctx, l.Argv[0], l.Argv[1:]...)
 			cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-			if err := cmd.Run(); err != nil {
+			if err := cmd.Run(); ctx.Err() != nil {
+				return interruption("the task goes on")
+			} else if err != nil {
 				return fmt.Errorf("%s: %v", batch.ShellCommand(l.Argv), err) // its exit code is not ours
 			}
 			found = true

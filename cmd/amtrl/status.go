@@ -109,8 +109,10 @@ func (o *statusOptions) watchRun(ctx context.Context, run *batch.Run) (*batch.St
 		s, err := run.Status(ctx, engines.Open)
 		var query *batch.QueryError
 		switch {
+		case err != nil && ctx.Err() != nil:
+			return s, interruption("the tasks go on")
 		case errors.As(err, &query):
-			if failures++; failures == patience || ctx.Err() != nil {
+			if failures++; failures == patience {
 				return s, err
 			}
 			if failures == 1 {
