@@ -199,7 +199,7 @@ func bound(p *pipeline.Problem, samples, nu float64) float64 {
 	return (beta*m + math.Sqrt(beta*beta*m*m+4*samples*beta*nu)) / (2 * samples)
 }
 
-// Relevance has the relevance of each round so far, with the sources in the order of the last.
+// Relevance has what each round so far found, each with the sources in its own order, by falling |nu|.
 func (s *Study) Relevance() ([]runs.RoundScore, error) {
 	_, st, err := s.load()
 	if err != nil {
