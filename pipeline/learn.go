@@ -263,10 +263,24 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 // losses of the test rows and what they were measured on; preset paper is without them.
 func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 	rec.Score, rec.Losses, err = l.score(in, fit)
+	if l.logOdds {
+		rec.LogLoss = fit.logLoss()
+	}
 	if in.Epoch < l.problem.RoundsOf(in.Method) || l.problem.Config.Head.Prior == PriorIdentity {
 		rec.Losses, l.measured = nil, measured{}
 	}
 	return err
+}
+
+// logLoss is that of all labels where what is left are log-odds.
+func (f headFit) logLoss() float64 {
+	sum := 0.0
+	for i, y := range f.labels {
+		if y == y {
+			sum += logOfLabel(float64(f.left[i%len(f.left)][i/len(f.left)]), float64(y))
+		}
+	}
+	return sum
 }
 
 // record takes over how the head was fitted.

@@ -10,10 +10,11 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// learnPooled is the round of the baseline Pooled: ridge regression with an intercept
-// on the rows that uniform sampling draws from all sources, those of the target left
-// out, for each output of the target on the rows with labels of its column. A row
-// whose source lacks the class of the output is of another class.
+// learnPooled is the round of the baseline Pooled: one regression with an intercept on the rows that
+// uniform sampling draws from all sources, those of the target left out, for each output of
+// the target on the rows with labels of its column. A row whose source lacks the class of
+// the output is of another class. Numbers have ridge regression, classes a logistic one
+// beside it, and the intercept of that is shifted to the target's samples.
 func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -23,36 +24,33 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 		return rec, err
 	}
 	l.logOdds = false
-	p, fit := l.problem, headFit{}
+	p, fit, odds := l.problem, headFit{}, make([][]float64, len(l.problem.Target.Tasks))
 	for i, group := range p.columnGroups() {
 		rows, y := p.pooledRows(in.Sources, group)
 		if len(rows) < 2 {
 			continue
 		}
-		beta, centre, means, ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y), u.each)
+		ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), slices.Clone(y)), u.each)
 		if err != nil {
 			return rec, err
 		}
 		if i == 0 {
-			fit.Ridge = ridge
+			fit.Ridge = ridge.lambda
 		}
 		part := fittedPart{labelGroup{outputs: group}, make([]headFit, len(group))}
 		for j, c := range group {
-			h := headVector{w: make([]float32, p.Config.K), delta: make([]float32, len(centre))}
-			for f, v := range centre {
-				if u.centre != nil {
-					v -= float64(u.centre[f])
-				}
-				if u.each != nil {
-					v /= float64(u.each[f])
-				}
-				h.intercept -= v * beta.At(f, j)
-				h.delta[f] = float32(u.scale * beta.At(f, j))
-			}
-			v := h.vector(means[j])
-			part.fits[j].classify(prediction{head: v}.asLogOdds(p.Config.K))
-			if err := l.putHead(c, v); err != nil {
+			if err := l.putHead(c, ridge.head(p.Config.K, mat.Col(nil, j, ridge.beta), ridge.means[j], u)); err != nil {
 				return rec, err
+			}
+		}
+		if p.Classifies() {
+			classes, err := l.pooledClasses(ridge, rows, y, group, in.Target, u)
+			if err != nil {
+				return rec, err
+			}
+			for j, c := range group {
+				part.fits[j].classify(classes[j])
+				odds[c] = classes[j].left
 			}
 		}
 		fit.parts = append(fit.parts, part)
@@ -80,9 +78,9 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 		return rec, err
 	}
 	if l.logOdds {
-		for _, left := range fit.left {
+		for c, left := range odds {
 			for i, v := range left {
-				left[i] = 4*v - 2 // of asLogOdds
+				fit.left[c][i] = float32(v)
 			}
 		}
 	}
@@ -147,46 +145,77 @@ func (p *Problem) pooledRows(in []Labelled, group []int) (rows []poolRow, y []fl
 	return rows, y
 }
 
-// pooledRidge regresses the labels y, a column for each output, on rows. The penalty
-// is lambda times the mean eigenvalue of X'X for the centred rows X, with the lambda
+// centred are rows less the centre, n by d, divided by the s_j of features that each have their own.
+func (p *Problem) centred(rows []poolRow, centre []float64, each []float32) []float64 {
+	d := len(centre)
+	out, x := make([]float64, len(rows)*d), make([]float32, d)
+	for i, r := range rows {
+		readRow(p.Set.Pools[r.pool], r.row, x)
+		to := out[i*d : (i+1)*d]
+		for j, v := range x {
+			to[j] = float64(v) - centre[j]
+		}
+		for j, s := range each {
+			to[j] /= float64(s)
+		}
+	}
+	return out
+}
+
+// pooledFit is ridge regression on the rows of all sources.
+type pooledFit struct {
+	beta *mat.Dense // d by C, for features divided by their s_j where each has its own
+	// centre and means are those of rows and labels.
+	centre, means []float64
+	// The penalty is lambda unit, unit the mean eigenvalue of X'X for the centred rows X.
+	lambda, unit float64
+	basis        *mat.Dense // eigenvectors of X'X
+	values       []float64
+}
+
+// head is that of an output with these weights, and a prediction at the centre.
+func (f *pooledFit) head(k int, beta []float64, atCentre float64, u units) []float32 {
+	h := headVector{w: make([]float32, k), delta: make([]float32, len(beta))}
+	for j, v := range f.centre {
+		if u.centre != nil {
+			v -= float64(u.centre[j])
+		}
+		if u.each != nil {
+			v /= float64(u.each[j])
+		}
+		h.intercept -= v * beta[j]
+		h.delta[j] = float32(u.scale * beta[j])
+	}
+	return h.vector(atCentre)
+}
+
+// pooledRidge regresses the labels y, a column for each output, on rows, with the lambda
 // from 1e-7 to 1e2 that generalised cross-validation takes to be the best for all
-// outputs together. centre and means are those of rows and labels. Where each feature has
-// its own s_j, beta is for features divided by it.
-func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (
-	beta *mat.Dense, centre, means []float64, lambda float64, err error) {
+// outputs together. y is overwritten.
+func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
 	const block = 1024
 	d, n := l.problem.Set.Pools[0].Cols, len(rows)
 	_, outputs := y.Dims()
-	x, centre := make([]float32, d), make([]float64, d)
+	x, centre, lambda := make([]float32, d), make([]float64, d), 0.0
 	for _, r := range rows {
 		readRow(l.problem.Set.Pools[r.pool], r.row, x)
 		for f, v := range x {
 			centre[f] += float64(v) / float64(n)
 		}
 	}
-	means = centreDense(y)
+	means := centreDense(y)
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	gram, cross := tmp.Matrix(backend.Float64, d, d), tmp.Matrix(backend.Float64, d, outputs)
 	xs, ys := tmp.Matrix(backend.Float64, block, d), tmp.Matrix(backend.Float64, block, outputs)
 	if err := tmp.Err(); err != nil {
-		return nil, nil, nil, 0, err
+		return nil, err
 	}
-	host := make([]float64, block*d)
 	for lo := 0; lo < n; lo += block {
 		part := rows[lo:min(lo+block, n)]
-		for i, r := range part {
-			readRow(l.problem.Set.Pools[r.pool], r.row, x)
-			for f, v := range x {
-				host[i*d+f] = float64(v) - centre[f]
-			}
-			for f, s := range each {
-				host[i*d+f] /= float64(s)
-			}
-		}
 		xs.Rows, ys.Rows = len(part), len(part)
 		for _, step := range []func() error{
-			func() error { return backend.Put(l.queue, xs.Buf, 0, host[:len(part)*d]) },
+			func() error { return backend.Put(l.queue, xs.Buf, 0, l.problem.centred(part, centre, each)) },
 			func() error {
 				return backend.Put(l.queue, ys.Buf, 0, y.RawMatrix().Data[lo*outputs:(lo+len(part))*outputs])
 			},
@@ -194,20 +223,20 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (
 			func() error { return l.queue.Gemm(true, false, 1, xs, ys, 1, cross) },
 		} {
 			if err := step(); err != nil {
-				return nil, nil, nil, 0, err
+				return nil, err
 			}
 		}
 	}
 	g, xy := mat.NewSymDense(d, nil), mat.NewDense(d, outputs, nil)
 	if err := backend.Get(l.queue, g.RawSymmetric().Data, gram.Buf, 0); err != nil {
-		return nil, nil, nil, 0, err
+		return nil, err
 	}
 	if err := backend.Get(l.queue, xy.RawMatrix().Data, cross.Buf, 0); err != nil {
-		return nil, nil, nil, 0, err
+		return nil, err
 	}
 	var e mat.EigenSym
 	if !e.Factorize(g, true) {
-		return nil, nil, nil, 0, fmt.Errorf("the decomposition of %d rows of all sources did not converge", n)
+		return nil, fmt.Errorf("the decomposition of %d rows of all sources did not converge", n)
 	}
 	var v, a mat.Dense
 	e.VectorsTo(&v)
@@ -237,7 +266,7 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (
 			a.Set(j, c, a.At(j, c)/(math.Max(0, value)+lambda*unit))
 		}
 	}
-	beta = new(mat.Dense)
+	beta := new(mat.Dense)
 	beta.Mul(&v, &a)
-	return beta, centre, means, lambda, nil
+	return &pooledFit{beta, centre, means, lambda, unit, &v, values}, nil
 }

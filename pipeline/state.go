@@ -45,6 +45,9 @@ type Epoch struct {
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
 	// averaged over outputs in the units of the data, under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
+	// LogLoss is -log of the probability that the predictor, where [Problem.Classifies], gives the
+	// labels of the target samples, each left out, of all outputs.
+	LogLoss float64 `json:"log_loss,omitempty"`
 	// Own is the part of the variance of the head's predictions over the target samples
 	// that is of delta, and not of the sources' heads, and Match how well the target's
 	// predictor predicts each source: MixAuto explores by them.

@@ -55,8 +55,10 @@ type MethodResult struct {
 	Objective  float64 `json:"objective"`
 	TargetLoss float64 `json:"target_loss"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target's samples.
-	LeaveOneOut float64        `json:"leave_one_out,omitempty"`
-	Score       pipeline.Score `json:"score"`
+	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
+	// LogLoss is that of the classes of all of the target's samples, each left out.
+	LogLoss float64        `json:"log_loss,omitempty"`
+	Score   pipeline.Score `json:"score"`
 	// Interval is the 95 % interval of Score for other rows like the Rows that it was measured on. There is none, and
 	// Rows is 0, where the score is exact. See [ScoreInterval].
 	Interval *[2]float64 `json:"interval,omitempty"`
@@ -124,21 +126,35 @@ const reasonLeaveOneOut = "mean squared error of the target's samples, each left
 func (r *Result) ByLeaveOneOut() bool { return strings.HasPrefix(r.Reason, reasonLeaveOneOut) }
 
 // recommend chooses the method with the least leave-one-out residuals, the first of equals, and the first of all where
-// few says why the target's samples tell nothing.
+// few says why the target's samples tell nothing. Pooled, which has log-odds where it has classes and fits no head to the
+// samples by least squares, is chosen where it makes their labels e times as likely as that method does.
 func (r *Result) recommend(few string) {
 	best, each := r.Methods[0], []string{}
 	if few != "" {
 		r.Recommended, r.Reason = best.Method, few
 		return
 	}
+	pooled := r.Method(pipeline.Pooled)
+	if pooled != nil && pooled.LogLoss == 0 {
+		pooled = nil
+	}
 	for _, m := range r.Methods {
+		if pooled != nil && m.Method == pipeline.Pooled {
+			continue
+		}
 		if m.LeaveOneOut < best.LeaveOneOut {
 			best = m
 		}
 		each = append(each, fmt.Sprintf("%s %.4g", m.Method, m.LeaveOneOut))
 	}
-	r.Recommended = best.Method
 	r.Reason = reasonLeaveOneOut + strings.Join(each, ", ")
+	if pooled != nil {
+		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %.4g, %s %.4g", best.Method, best.LogLoss, pooled.Method, pooled.LogLoss)
+		if pooled.LogLoss < best.LogLoss-1 {
+			best = *pooled
+		}
+	}
+	r.Recommended = best.Method
 	if best.Method != pipeline.Active && r.Method(pipeline.Active) != nil {
 		r.Reason += "; sampling by relevance did not help here"
 	}
@@ -200,6 +216,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		m.Samples, m.Cost, m.Epochs = e.Samples, e.Cost, e.Epoch
 		m.Iterations += e.Fit.Iterations
 		m.Objective, m.TargetLoss, m.Score, m.LeaveOneOut = e.Fit.Objective, e.TargetLoss, e.Score, e.LeaveOneOut
+		m.LogLoss = e.LogLoss
 		if e.Method == epochs[0].Method {
 			first = e
 		}

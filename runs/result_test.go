@@ -30,6 +30,27 @@ func TestRecommendOfFewSamples(t *testing.T) {
 	}
 }
 
+// Pooled is chosen where it makes the labels e times as likely, of numbers by the squared error as the others.
+func TestRecommendPooled(t *testing.T) {
+	method := func(name string, left, loss float64) MethodResult {
+		return MethodResult{Method: name, LeaveOneOut: left, LogLoss: loss}
+	}
+	for _, test := range []struct {
+		want    string
+		methods []MethodResult
+	}{
+		{pipeline.Active, []MethodResult{method(pipeline.Active, 0.1, 9), method(pipeline.Uniform, 0.2, 4), method(pipeline.Pooled, 0.01, 8.1)}},
+		{pipeline.Pooled, []MethodResult{method(pipeline.Active, 0.1, 9), method(pipeline.Uniform, 0.2, 4), method(pipeline.Pooled, 0.3, 7.9)}},
+		{pipeline.Uniform, []MethodResult{method(pipeline.Active, 0.2, 4), method(pipeline.Uniform, 0.1, 9), method(pipeline.Pooled, 0.3, 9)}},
+		{pipeline.Pooled, []MethodResult{method(pipeline.Active, 0.2, 0), method(pipeline.Uniform, 0.1, 0), method(pipeline.Pooled, 0.05, 0)}},
+	} {
+		r := Result{Methods: test.methods}
+		r.recommend("")
+		must.Equal(t, r.Recommended, test.want, "%s", r.Reason)
+		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == (test.want != pipeline.Active), "%s", r.Reason)
+	}
+}
+
 // What held-out rows say against the recommended method for sure is said, of several methods the best; the samples that
 // recommended it say nothing against it.
 func TestContradicted(t *testing.T) {
