@@ -44,7 +44,13 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 			}
 		}
 		if p.Classifies() {
-			classes, err := l.pooledClasses(ridge, rows, y, group, in.Target, u)
+			labels := make([][]float64, len(group))
+			for j, c := range group {
+				for k := c; k < len(in.Target.Y); k += len(odds) {
+					labels[j] = append(labels[j], float64(in.Target.Y[k]))
+				}
+			}
+			classes, err := l.pooledClasses(ridge, rows, y, in.Target.Rows, labels, u)
 			if err != nil {
 				return rec, err
 			}

@@ -218,8 +218,9 @@ func shiftOf(f, y []float64, variance float64) (b float64, left []float64) {
 // their log-odds of the target's samples. These choose the penalty, and shift the intercept: that of
 // the target is taken to be as far from the sources' mean as theirs are. Each sample is
 // left out of its own shift.
-func (l *Learner) pooledClasses(ridge *pooledFit, rows []poolRow, y []float64, group []int, target Labelled, u units) ([]prediction, error) {
-	c, n, d := len(group), min(len(rows), pooledRows), len(ridge.centre)
+func (l *Learner) pooledClasses(ridge *pooledFit, rows []poolRow, y []float64, target []int32, labels [][]float64, u units) (
+	[]prediction, error) {
+	c, n, d := len(labels), min(len(rows), pooledRows), len(ridge.centre)
 	r := pooledLogistic{queue: l.queue, basis: ridge.basis, values: slices.Clone(ridge.values)}
 	part := float64(n) / float64(len(rows))
 	floats.Scale(part, r.values)
@@ -245,16 +246,11 @@ func (l *Learner) pooledClasses(ridge *pooledFit, rows []poolRow, y []float64, g
 	if err := backend.Put(l.queue, r.x.Buf, 0, l.problem.centred(some, ridge.centre, u.each)); err != nil {
 		return nil, err
 	}
-	own, columns := make([]poolRow, len(target.Rows)), len(l.problem.Target.Tasks)
-	for i, row := range target.Rows {
+	own := make([]poolRow, len(target))
+	for i, row := range target {
 		own[i] = poolRow{l.problem.Target.Pool, int(row)}
 	}
-	samples, labels := mat.NewDense(len(own), d, l.problem.centred(own, ridge.centre, u.each)), make([][]float64, c)
-	for j := range labels {
-		for i := range own {
-			labels[j] = append(labels[j], float64(target.Y[i*columns+group[j]]))
-		}
-	}
+	samples := mat.NewDense(len(own), d, l.problem.centred(own, ridge.centre, u.each))
 	// The log-odds of the samples by output j, each left out, and the weights and the intercept for a new row.
 	of := func(fit classesFit, j int) (left, w []float64, intercept float64) {
 		v, s := r.parts(fit)
