@@ -24,8 +24,8 @@ const (
 	// labels the majority).
 	Target   = "target"
 	Constant = "constant"
-	// Pooled is the baseline of SourcesPools without a choice and without the target:
-	// ridge regression on what Uniform draws from all sources, whose outputs are those
+	// Pooled is the baseline of SourcesPools without a choice and without a head: one regression,
+	// logistic for classes, on what Uniform draws from all sources, whose outputs are those
 	// of the target that have the same column and class.
 	Pooled = "pooled"
 )
