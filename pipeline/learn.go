@@ -186,7 +186,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		return l.learnAlone(rec, in)
 	}
 	if in.Method == Pooled {
-		return l.learnPooled(rec, in)
+		return l.learnPooled(ctx, rec, in)
 	}
 	fromOrigins, err := l.fromOrigins(in.Sources)
 	if err != nil {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // the target on the rows with labels of its column. A row whose source lacks the class of
 // the output is of another class. Numbers have ridge regression, classes a logistic one
 // beside it, and the intercept of that is shifted to the target's samples.
-func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
+func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {
 		return rec, err
@@ -50,7 +51,7 @@ func (l *Learner) learnPooled(rec Epoch, in Round) (Epoch, error) {
 					labels[j] = append(labels[j], float64(in.Target.Y[k]))
 				}
 			}
-			classes, err := l.pooledClasses(ridge, rows, y, in.Target.Rows, labels, u)
+			classes, err := l.pooledClasses(ctx, ridge, rows, y, in.Target.Rows, labels, u)
 			if err != nil {
 				return rec, err
 			}

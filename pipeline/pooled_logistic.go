@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -127,14 +129,14 @@ func (r *pooledLogistic) do(steps ...func() error) {
 // fit solves at lambda from another fit, by gradient steps with Nesterov's momentum, which starts anew
 // where it points uphill (O'Donoghue and Candes 2015), up to where the square of the gradient says that
 // a step lowers the objective by a part of pooledTolerance or less.
-func (r *pooledLogistic) fit(lambda float64, from classesFit) (classesFit, error) {
+func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFit) (classesFit, error) {
 	const step = pooledCurvature / 0.5 // one over the largest curvature in these units: 1/4 for w, 1/4 for s
 	units := r.units(lambda)
 	x, ahead, grad := slices.Clone(from), slices.Clone(from), make([]float64, len(from))
 	for turn, momentum := 0, 1.0; turn < pooledSteps; turn++ {
 		value := r.objective(ahead, lambda, grad)
-		if r.failed != nil {
-			return nil, r.failed
+		if err := cmp.Or(r.failed, ctx.Err()); err != nil {
+			return nil, err
 		}
 		square, along := 0.0, 0.0
 		for i, g := range grad {
@@ -160,8 +162,8 @@ func (r *pooledLogistic) fit(lambda float64, from classesFit) (classesFit, error
 }
 
 // search returns the fit with the least loss, downhill from lambda in steps of a factor 10, at most four.
-func (r *pooledLogistic) search(lambda float64, loss func(classesFit) float64) (classesFit, error) {
-	best, err := r.fit(lambda, r.empty())
+func (r *pooledLogistic) search(ctx context.Context, lambda float64, loss func(classesFit) float64) (classesFit, error) {
+	best, err := r.fit(ctx, lambda, r.empty())
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func (r *pooledLogistic) search(lambda float64, loss func(classesFit) float64) (
 	for _, by := range []float64{10, 0.1} {
 		start := least
 		for steps := 1; steps <= 4; steps++ {
-			fit, err := r.fit(lambda*math.Pow(by, float64(steps)), best)
+			fit, err := r.fit(ctx, lambda*math.Pow(by, float64(steps)), best)
 			if err != nil {
 				return nil, err
 			}
@@ -218,8 +220,8 @@ func shiftOf(f, y []float64, variance float64) (b float64, left []float64) {
 // their log-odds of the target's samples. These choose the penalty, and shift the intercept: that of
 // the target is taken to be as far from the sources' mean as theirs are. Each sample is
 // left out of its own shift.
-func (l *Learner) pooledClasses(ridge *pooledFit, rows []poolRow, y []float64, target []int32, labels [][]float64, u units) (
-	[]prediction, error) {
+func (l *Learner) pooledClasses(ctx context.Context, ridge *pooledFit, rows []poolRow, y []float64, target []int32, labels [][]float64,
+	u units) ([]prediction, error) {
 	c, n, d := len(labels), min(len(rows), pooledRows), len(ridge.centre)
 	r := pooledLogistic{queue: l.queue, basis: ridge.basis, values: slices.Clone(ridge.values)}
 	part := float64(n) / float64(len(rows))
@@ -264,7 +266,7 @@ func (l *Learner) pooledClasses(ridge *pooledFit, rows []poolRow, y []float64, t
 		shift, left := shiftOf(f, labels[j], math.Max(leastShift, stat.PopVariance(intercepts, nil)))
 		return left, weights.RawVector().Data, b + shift
 	}
-	fit, err := r.search(ridge.lambda*ridge.unit*part*pooledCurvature, func(fit classesFit) float64 {
+	fit, err := r.search(ctx, ridge.lambda*ridge.unit*part*pooledCurvature, func(fit classesFit) float64 {
 		sum := 0.0
 		for j, y := range labels {
 			left, _, _ := of(fit, j)

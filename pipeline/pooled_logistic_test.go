@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -68,7 +69,7 @@ func TestPooledLogistic(t *testing.T) {
 			slope := (r.objective(up, lambda, none) - r.objective(down, lambda, none)) / (2 * by)
 			must.Hold(t, math.Abs(slope-grad[i]) <= 1e-5*(1+math.Abs(slope)), "element %d: gradient %g, by differences %g", i, grad[i], slope)
 		}
-		fit := must.Get(r.fit(lambda, at))(t)
+		fit := must.Get(r.fit(context.Background(), lambda, at))(t)
 		got := r.objective(fit, lambda, grad)
 		slow := r.empty()
 		curvature := floats.Max(r.values)/4 + lambda + float64(r.x.Rows)/4 + 1
