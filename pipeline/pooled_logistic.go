@@ -42,6 +42,8 @@ const (
 	pooledTolerance = 1e-5
 	pooledSteps     = 200
 	precisionB      = 0.01
+	// leastCurvature is that of features that are the same in all rows.
+	leastCurvature = 1e-100
 	// leastShift is the least variance of the sources' intercepts.
 	leastShift = 0.01
 )
@@ -65,7 +67,7 @@ func meanIntercept(s []float64) float64 { return floats.Sum(s) / (float64(len(s)
 func (r *pooledLogistic) units(lambda float64) []float64 {
 	var curvature []float64
 	for _, v := range r.values {
-		curvature = append(curvature, pooledCurvature*math.Max(0, v)+lambda)
+		curvature = append(curvature, math.Max(pooledCurvature*v+lambda, leastCurvature))
 	}
 	for _, n := range r.rows {
 		curvature = append(curvature, pooledCurvature*n+1)

@@ -82,6 +82,16 @@ func TestPooledLogistic(t *testing.T) {
 	}
 }
 
+// Of features that are all the same there are intercepts to learn.
+func TestPooledLogisticConstant(t *testing.T) {
+	r := somePooled(t, testrand.New(t), 100, 4, 2)
+	clear(r.values)
+	must.Do(t, backend.Put(r.queue, r.x.Buf, 0, make([]float64, 400)))
+	fit := must.Get(r.fit(context.Background(), 0, r.empty()))(t)
+	_, s := r.parts(fit)
+	must.Hold(t, !floats.HasNaN(fit) && mat.Max(s)-mat.Min(s) > 0.01, "the fit is %v", fit)
+}
+
 // The shift of log-odds is the best one, and without a label it is that of the others.
 func TestShiftOf(t *testing.T) {
 	rng := testrand.New(t)
