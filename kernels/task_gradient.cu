@@ -29,7 +29,7 @@
 // two of float16, none of float32; with three blocks on a multiprocessor and
 // d = 784 that is 37 KB or more in flight on each, where 4.8 TB/s and 700 ns take
 // 25 KB. Row indices and labels are fetched 32 at a time, one tile ahead. Behind the
-// last row it is requested again, so that no load of the loop is conditional.
+// last row it is requested again, so that no request depends on the row's number.
 #include "common.cuh"
 
 // Row is a thread's part of a row: zero beyond column d, but of WHOLE rows of bytes. The first
