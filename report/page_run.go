@@ -132,6 +132,9 @@ func (r *runPage) answer() Answer {
 		a.Lines = append(a.Lines, say("By relevance, the next labels would go to ", top, "."))
 	}
 	switch {
+	case m.Method == pipeline.Pooled && m.LogLoss > 0 && r.Result.ByLeaveOneOut():
+		a.Lines = append(a.Lines, say("It was chosen by the target's samples, each left out in turn: their labels are likelier by it than by the",
+			" method with the least squared error."))
 	case r.Result.ByLeaveOneOut():
 		a.Lines = append(a.Lines, say("It was chosen by the target's samples, each left out in turn. The table of the methods has their losses."))
 	case r.Result.Reason != "":

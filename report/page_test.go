@@ -320,4 +320,13 @@ func TestHeadlineWithoutChoice(t *testing.T) {
 		text := page(test.recommended, test.methods...).Markdown()
 		must.Hold(t, strings.Contains(text, test.says) && !strings.Contains(text, test.not), "%v: %.400s", test.methods, text)
 	}
+	// Pooled is chosen by what the table of the methods does not have.
+	f := &runs.Finished{Result: runs.Result{Recommended: pipeline.Pooled}}
+	f.Result.Reason = "mean squared error of the target's samples, each left out of its head: uniform 1"
+	for _, m := range []string{pipeline.Uniform, pipeline.Pooled} {
+		f.Result.Methods = append(f.Result.Methods, runs.MethodResult{Method: m, LogLoss: 2})
+		f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m})
+	}
+	text := RunPage(f, Command{}).Markdown()
+	must.Hold(t, strings.Contains(text, "likelier by it") && !strings.Contains(text, "has their losses"), "%.400s", text)
 }
