@@ -231,11 +231,13 @@ func meanLogOdds(y []float64, k int, of ...prediction) prediction {
 	return mean
 }
 
-// logLoss is that of log-odds of labels y.
+// logLoss is that of log-odds of labels y, of which NaN does not count.
 func (p prediction) logLoss(y []float64) float64 {
 	sum := 0.0
 	for i, f := range p.left {
-		sum += logOfLabel(f, y[i])
+		if y[i] == y[i] {
+			sum += logOfLabel(f, y[i])
+		}
 	}
 	return sum
 }

@@ -152,10 +152,11 @@ func (p *Problem) pooledRows(in []Labelled, group []int) (rows []poolRow, y []fl
 	return rows, y
 }
 
-// centred are rows less the centre, n by d, divided by the s_j of features that each have their own.
-func (p *Problem) centred(rows []poolRow, centre []float64, each []float32) []float64 {
+// centred are rows less the centre, n by d, divided by the s_j of features that each have their own, in the
+// memory of out where that is enough.
+func (p *Problem) centred(out []float64, rows []poolRow, centre []float64, each []float32) []float64 {
 	d := len(centre)
-	out, x := make([]float64, len(rows)*d), make([]float32, d)
+	out, x := slices.Grow(out[:0], len(rows)*d)[:len(rows)*d], make([]float32, d)
 	for i, r := range rows {
 		readRow(p.Set.Pools[r.pool], r.row, x)
 		to := out[i*d : (i+1)*d]
@@ -218,11 +219,13 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*po
 	if err := tmp.Err(); err != nil {
 		return nil, err
 	}
+	var host []float64
 	for lo := 0; lo < n; lo += block {
 		part := rows[lo:min(lo+block, n)]
+		host = l.problem.centred(host, part, centre, each)
 		xs.Rows, ys.Rows = len(part), len(part)
 		for _, step := range []func() error{
-			func() error { return backend.Put(l.queue, xs.Buf, 0, l.problem.centred(part, centre, each)) },
+			func() error { return backend.Put(l.queue, xs.Buf, 0, host) },
 			func() error {
 				return backend.Put(l.queue, ys.Buf, 0, y.RawMatrix().Data[lo*outputs:(lo+len(part))*outputs])
 			},

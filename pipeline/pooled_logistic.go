@@ -247,14 +247,14 @@ func (l *Learner) pooledClasses(ctx context.Context, ridge *pooledFit, rows []po
 	if err := tmp.Err(); err != nil {
 		return nil, err
 	}
-	if err := backend.Put(l.queue, r.x.Buf, 0, l.problem.centred(some, ridge.centre, u.each)); err != nil {
+	if err := backend.Put(l.queue, r.x.Buf, 0, l.problem.centred(nil, some, ridge.centre, u.each)); err != nil {
 		return nil, err
 	}
 	own := make([]poolRow, len(target))
 	for i, row := range target {
 		own[i] = poolRow{l.problem.Target.Pool, int(row)}
 	}
-	samples := mat.NewDense(len(own), d, l.problem.centred(own, ridge.centre, u.each))
+	samples := mat.NewDense(len(own), d, l.problem.centred(nil, own, ridge.centre, u.each))
 	// The log-odds of the samples by output j, each left out, and the weights and the intercept for a new row.
 	of := func(fit classesFit, j int) (left, w []float64, intercept float64) {
 		v, s := r.parts(fit)
@@ -272,11 +272,7 @@ func (l *Learner) pooledClasses(ctx context.Context, ridge *pooledFit, rows []po
 		sum := 0.0
 		for j, y := range labels {
 			left, _, _ := of(fit, j)
-			for i, f := range left {
-				if y[i] == y[i] {
-					sum += logOfLabel(f, y[i])
-				}
-			}
+			sum += prediction{left: left}.logLoss(y)
 		}
 		return sum
 	})
