@@ -132,18 +132,18 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	if err != nil {
 		return nil, false, err
 	}
-	if r.StopBelow > 0 {
-		g, err := s.gain(st, prop.cost)
-		if err != nil {
-			return nil, false, err
-		}
-		if g != nil && g.Mean < r.StopBelow {
-			return nil, false, &Stop{*g, r.StopBelow}
-		}
-	}
 	e := &AskEvent{Number: len(st.asks) + 1, Round: len(st.fits) + 1, Request: r.Key, Budget: r.Budget, Rows: prop.groups}
 	if len(e.Rows) == 0 {
 		return nil, false, nothing(waiting, prop)
+	}
+	if r.StopBelow > 0 {
+		scores, err := s.scores(st)
+		if err != nil {
+			return nil, false, err
+		}
+		if g := st.gain(newCurve(scores), prop, prop.cost); g != nil && g.Mean < r.StopBelow {
+			return nil, false, &Stop{*g, r.StopBelow}
+		}
 	}
 	if r.Expires > 0 {
 		e.Expires = s.now().Add(r.Expires).UTC().Format(timeForm)
@@ -189,6 +189,15 @@ func (s *Study) expire(held *lease.Lease, j *journal, st *state) error {
 		return err
 	}
 	return st.apply(&j.events[len(j.events)-1])
+}
+
+// release is expire for those who write nothing.
+func (s *Study) release(j *journal, st *state) error {
+	late := st.late(s.now())
+	if len(late) == 0 {
+		return nil
+	}
+	return st.apply(&Event{N: len(j.events) + 1, Expire: &ExpireEvent{late}})
 }
 
 type proposal struct {

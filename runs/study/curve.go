@@ -22,14 +22,20 @@ type Gain struct {
 	From   float64 `json:"from_cost"`
 	To     float64 `json:"to_cost"`
 	Rounds int     `json:"rounds"`
+	// Pending are rows that wait for an answer: From counts them as answered, and what they bring is not in the gain.
+	Pending int `json:"pending,omitempty"`
 }
 
 // String has the gain with its interval.
 func (g Gain) String() string {
+	text := fmt.Sprintf("%.3g (%.3g to %.3g)", g.Mean, g.Low, g.High)
 	if g.Metric == pipeline.MetricError {
-		return fmt.Sprintf("%.2f points (%.2f to %.2f)", 100*g.Mean, 100*g.Low, 100*g.High)
+		text = fmt.Sprintf("%.2f points (%.2f to %.2f)", 100*g.Mean, 100*g.Low, 100*g.High)
 	}
-	return fmt.Sprintf("%.3g (%.3g to %.3g)", g.Mean, g.Low, g.High)
+	if g.Pending > 0 {
+		text += fmt.Sprintf(" beyond the %d pending rows", g.Pending)
+	}
+	return text
 }
 
 func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
@@ -88,12 +94,13 @@ func (c *curve) slope(e []float64) float64 {
 	return math.Max(0, xe/xx)
 }
 
-// gain is what samples of a cost of to in all are expected to bring. Its interval is of the slope over samples of the
-// target, drawn again with replacement.
-func (c *curve) gain(to float64) *Gain {
+// gain is what samples that cost more are expected to bring to those of a cost of from, which those of the last round are
+// among. Its interval is of the slope over samples of the target, drawn again with replacement.
+func (c *curve) gain(from, more float64) *Gain {
 	const replicates, tail = 1000, 0.05
-	from, groups := c.x[len(c.x)-1], len(c.losses[0].Sums)
-	per := 1/from - 1/math.Max(to, from)
+	from = math.Max(from, c.x[len(c.x)-1])
+	to, groups := from+more, len(c.losses[0].Sums)
+	per := 1/from - 1/to
 	e := make([]float64, len(c.x))
 	at := func(draw func() int) float64 {
 		clear(e)
@@ -117,15 +124,13 @@ func (c *curve) gain(to float64) *Gain {
 	return out
 }
 
-// gain is what another ask of that cost is expected to bring, nil where nothing can be said yet.
-func (s *Study) gain(st *state, cost float64) (*Gain, error) {
-	scores, err := s.scores(st)
-	if err != nil {
-		return nil, err
-	}
-	c := newCurve(scores)
+// gain is what a proposed ask is expected to bring beyond all rows that are answered or pending, nil where nothing can be
+// said yet.
+func (st *state) gain(c *curve, prop *proposal, more float64) *Gain {
 	if c == nil {
-		return nil, nil
+		return nil
 	}
-	return c.gain(c.x[len(c.x)-1] + cost), nil
+	g := c.gain(prop.before, more)
+	g.Pending = st.pending()
+	return g
 }

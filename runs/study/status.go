@@ -28,7 +28,8 @@ type Status struct {
 	// Rounds were learned, Fresh says that labels came since the last.
 	Rounds int  `json:"rounds"`
 	Fresh  bool `json:"fresh"`
-	// Last is what the last round found, Next what an ask of the study's own budget is expected to bring.
+	// Last is what the last round found, Next what an ask of the study's own budget is expected to bring
+	// now, absent where it would have no rows.
 	Last *runs.RoundScore `json:"last,omitempty"`
 	Next *Gain            `json:"next,omitempty"`
 }
@@ -55,7 +56,6 @@ func (s *Study) Status() (*Status, error) {
 	}
 	s.noteTorn(j)
 	out := &Status{Target: s.Settings.Target, Events: len(j.events), Asks: len(st.asks), Rounds: len(st.fits), Fresh: st.labels > st.upto()}
-	cfg := &s.Settings.Config
 	for i, p := range s.data.Set.Pools {
 		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Cost: s.cost(i)}
 		line.Rows, line.Known = s.drawable(i)
@@ -92,13 +92,16 @@ func (s *Study) Status() (*Status, error) {
 	}
 	if len(scores) > 0 {
 		out.Last = &scores[len(scores)-1]
-		if c := newCurve(scores); c != nil {
-			budget := s.Settings.RoundBudget
-			if budget == 0 && out.Rounds < cfg.Schedule.Epochs {
-				budget = s.scheduled(out.Rounds+1) - s.scheduled(out.Rounds)
+		if c := newCurve(scores); c != nil && (s.Settings.RoundBudget > 0 || out.Rounds < s.Settings.Config.Schedule.Epochs) {
+			if err := s.release(j, st); err != nil {
+				return nil, err
 			}
-			if budget > 0 {
-				out.Next = c.gain(out.Last.Cost + budget)
+			prop, err := s.propose(st, 0)
+			if err != nil {
+				return nil, err
+			}
+			if len(prop.groups) > 0 {
+				out.Next = st.gain(c, prop, prop.cost)
 			}
 		}
 	}
@@ -127,8 +130,8 @@ func (s *Study) drawable(pool int) (rows, known int) {
 type Plan struct {
 	Budget  float64      `json:"budget"`
 	Sources []PlanSource `json:"sources"`
-	// Gain is what the budget is expected to bring, Double what as much again as was spent so far would. They are absent
-	// before the second round.
+	// Gain is what the budget is expected to bring, Double what as much again as all samples so far, pending ones too. They
+	// are absent before the second round.
 	Gain   *Gain `json:"gain,omitempty"`
 	Double *Gain `json:"double,omitempty"`
 	// Bound is the excess risk that the paper's Theorem 4.1 guarantees with all samples. It says nothing about these data.
@@ -149,10 +152,8 @@ func (s *Study) Plan(budget float64) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if late := st.late(s.now()); len(late) > 0 {
-		if err := st.apply(&Event{N: len(j.events) + 1, Expire: &ExpireEvent{late}}); err != nil {
-			return nil, err
-		}
+	if err := s.release(j, st); err != nil {
+		return nil, err
 	}
 	prop, err := s.propose(st, budget)
 	if err != nil {
@@ -172,9 +173,8 @@ func (s *Study) Plan(budget float64) (*Plan, error) {
 	}
 	nu, p := 0.0, prop.problem
 	if n := len(scores); n > 0 {
-		if c := newCurve(scores); c != nil {
-			out.Gain, out.Double = c.gain(prop.before+prop.cost), c.gain(2*scores[n-1].Cost)
-		}
+		c := newCurve(scores)
+		out.Gain, out.Double = st.gain(c, prop, prop.cost), st.gain(c, prop, prop.before)
 		for _, r := range scores[n-1].Result.Sources {
 			nu += r.Nu * r.Nu
 		}

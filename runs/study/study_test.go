@@ -197,7 +197,7 @@ func TestGain(t *testing.T) {
 			}
 			c.losses = append(c.losses, l)
 		}
-		g, want := c.gain(500), 60*(1./400-1./500)
+		g, want := c.gain(400, 100), 60*(1./400-1./500)
 		if g.Low > g.Mean || g.High < g.Mean {
 			t.Errorf("the interval of %g is %g to %g", g.Mean, g.Low, g.High)
 		}

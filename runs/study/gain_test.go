@@ -1,0 +1,58 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// What the next ask is expected to bring is one number: that of its own rows, whatever is pending, late or not yet learned.
+func TestGainOfNextAsk(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	for i := range 2 {
+		a := must.Get(f.Ask(t.Context(), Request{}))(t)
+		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), false))(t)
+		must.Get(f.Learn(t.Context(), openCPU))(t)
+	}
+	check := func(what string, from float64, waiting int) {
+		t.Helper()
+		want := newCurve(must.Get(f.Relevance())(t)).gain(from, 9)
+		want.Pending = waiting
+		next := must.Get(f.Status())(t).Next
+		plan := must.Get(f.Plan(0))(t)
+		var stop *Stop
+		_, err := f.Ask(t.Context(), Request{StopBelow: 1e9})
+		must.Hold(t, errors.As(err, &stop), "%s: an ask that is worth nothing: %v", what, err)
+		for who, g := range map[string]*Gain{"status": next, "plan": plan.Gain, "ask": &stop.Gain} {
+			must.Hold(t, g != nil && *g == *want, "%s: %s expects %+v, not %+v", what, who, g, want)
+		}
+		must.Equal(t, plan.Double.To, 2*from, "%s: twice the labels", what)
+	}
+	check("nothing pending", 18, 0)
+	a := must.Get(f.Ask(t.Context(), Request{Expires: time.Hour}))(t)
+	check("nine rows pending", 27, 9)
+	f.clock = f.clock.Add(2 * time.Hour)
+	next := must.Get(f.Status())(t).Next // before an ask gives the rows back
+	must.Hold(t, next.From == 18 && next.Pending == 0, "nine rows late: status expects %+v", next)
+	check("nine rows late", 18, 0)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "late.csv", a), false))(t)
+	check("nine rows answered, and not learned", 27, 0)
+}
+
+// A schedule whose rows are all pending is not ended by --stop-below, and has no next ask to expect anything of.
+func TestGainOfNothing(t *testing.T) {
+	f := newFixtureOf(t, testrand.New(t), Settings{}, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
+	f.Settings.Config.Schedule.Epochs = 3
+	for i := range 2 {
+		a := must.Get(f.Ask(t.Context(), Request{}))(t)
+		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), false))(t)
+		must.Get(f.Learn(t.Context(), openCPU))(t)
+	}
+	must.Get(f.Ask(t.Context(), Request{}))(t)
+	must.Hold(t, must.Get(f.Status())(t).Next == nil, "an ask of no rows is expected to bring something")
+	must.Fail(t, "an ask", must.Err(f.Ask(t.Context(), Request{StopBelow: 0.1})), "rows are pending")
+}
