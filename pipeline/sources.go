@@ -90,6 +90,19 @@ func (c *Config) FindSource(set *dataset.Set, name string) (int, error) {
 	return 0, set.NoSuch("pool", name, names)
 }
 
+// FindTarget is FindSource among the sources that can be the target.
+func (c *Config) FindTarget(set *dataset.Set, name string) (int, error) {
+	i, err := c.FindSource(set, name)
+	targets := c.TargetsIn(set)
+	switch {
+	case slices.Contains(targets, name) || len(targets) == len(c.SourcesIn(set)):
+		return i, err
+	case err == nil:
+		return 0, fmt.Errorf("%w; %s is a source alone", set.NoSuch("target", name, targets), name)
+	}
+	return 0, set.NoSuch("target", name, targets)
+}
+
 // trainRows lists the rows that samples are drawn from: those of any output that no
 // output has for tests. Where all outputs have one list it is that, else it ascends.
 func (s Source) trainRows(set *dataset.Set) []int32 {

@@ -12,6 +12,8 @@ import (
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // realData finds the folder of real data beside the repository.
@@ -137,5 +139,34 @@ func TestMatchTargets(t *testing.T) {
 	}
 	for _, list := range []string{"", ",", "fog", "fog_3", "zig*", "[", "fog_0,zig_0"} {
 		must.Fail(t, list, must.Err(matchTargets(set, &config{}, list)))
+	}
+}
+
+// Where pools are marked as a target's, nothing else is one, by its name, by a pattern or as all.
+func TestMatchMarkedTargets(t *testing.T) {
+	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{{Name: "a"}, {Name: "b", Target: true}},
+		Tasks: []dataset.Task{{Name: "a_0"}, {Name: "b_0", Pool: 1}, {Name: "b_1", Pool: 1}}}
+	pools := &config{Sources: pipeline.SourcesPools}
+	for _, list := range []string{"all", "*", "?", "b"} {
+		must.Hold(t, slices.Equal(must.Get(matchTargets(set, pools, list))(t), []string{"b"}), "%s", list)
+	}
+	must.Hold(t, slices.Equal(must.Get(matchTargets(set, &config{}, "*_0"))(t), []string{"b_0"}), "a pattern of tasks")
+	for list, want := range map[string]string{
+		"a":   `x has no target "a": expected one of b; a is a source alone`,
+		"b,a": `x has no target "a": expected one of b; a is a source alone`,
+		"c":   `x has no target "c": expected one of b`,
+		"a*":  `x has no target that matches "a*"`,
+	} {
+		must.Fail(t, list, must.Err(matchTargets(set, pools, list)), want)
+	}
+	must.Fail(t, "a task", must.Err(matchTargets(set, &config{}, "a_0")), "expected one of b_0, b_1; a_0 is a source alone")
+}
+
+// A run and a sweep refuse a source that the manifest makes no target.
+func TestTargetOfManifest(t *testing.T) {
+	c := newCampaign(t, testrand.New(t), false, func(string, int) bool { return true })
+	for _, args := range [][]string{{"run", "--target", "shop 1"}, {"sweep", "--targets", "shop 1"}, {"submit", "R", "--targets", "shop 1"}} {
+		amtrl(t, c.dir, append(args, "--data", "full.yaml", "--quiet")...).Complains(t, 2, args[len(args)-2]+
+			`: full has no target "shop 1": expected one of zoo; shop 1 is a source alone`)
 	}
 }

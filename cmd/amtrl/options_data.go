@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -157,7 +158,7 @@ func processors(threads int) int { return cmp.Or(threads, runtime.GOMAXPROCS(0))
 // matchTargets returns, in the order of the data, the sources that a list of names
 // and glob patterns selects; "all" selects every one that can be a target.
 func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) {
-	all := cfg.SourcesIn(set)
+	all := cfg.TargetsIn(set)
 	chosen := map[string]bool{}
 	words := flags.Words(list)
 	if len(words) == 0 {
@@ -165,12 +166,12 @@ func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) 
 	}
 	for _, w := range words {
 		if w == "all" {
-			for _, name := range cfg.TargetsIn(set) {
+			for _, name := range all {
 				chosen[name] = true
 			}
 			continue
 		}
-		_, err := cfg.FindSource(set, w)
+		_, err := cfg.FindTarget(set, w)
 		if err == nil { // names may look like patterns
 			chosen[w] = true
 			continue
@@ -179,28 +180,25 @@ func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) 
 			return nil, err
 		}
 		found := false
-		for _, s := range all {
-			ok, err := path.Match(w, s.Name)
+		for _, name := range all {
+			ok, err := path.Match(w, name)
 			if err != nil {
 				return nil, fmt.Errorf("pattern %q: %w", w, err)
 			}
 			if ok {
-				chosen[s.Name], found = true, true
+				chosen[name], found = true, true
 			}
 		}
 		if !found {
 			kind := "task"
-			if cfg.Sources == pipeline.SourcesPools {
+			switch {
+			case len(all) < len(cfg.SourcesIn(set)):
+				kind = "target"
+			case cfg.Sources == pipeline.SourcesPools:
 				kind = "pool"
 			}
 			return nil, fmt.Errorf("%s has no %s that matches %q", set.Name, kind, w)
 		}
 	}
-	var names []string
-	for _, s := range all {
-		if chosen[s.Name] {
-			names = append(names, s.Name)
-		}
-	}
-	return names, nil
+	return slices.DeleteFunc(all, func(name string) bool { return !chosen[name] }), nil
 }

@@ -67,7 +67,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	cfg.Sources = o.data.kindOfSources()
 	full, targets, err := cfg.complete(set, &o.output, func(full *pipeline.Config) ([]string, error) {
 		target := cmp.Or(o.target.V, full.DefaultTarget(set))
-		if _, err := full.FindSource(set, target); err != nil {
+		if _, err := full.FindTarget(set, target); err != nil {
 			return nil, flags.Misuse("--target: %s", err)
 		}
 		return []string{target}, nil
