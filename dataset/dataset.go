@@ -5,6 +5,7 @@ package dataset
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -143,15 +144,22 @@ func (s *Set) TaskIndex(name string) (int, error) {
 
 // NoSuch is the error that the set has nothing of that kind and name, among these.
 // It quotes at most 80 bytes of the name, and lists the names where they are few and
-// otherwise the five that are nearest.
+// otherwise the five that are nearest, in quotes those that hold a comma.
 func (s *Set) NoSuch(kind, name string, names []string) error {
 	const few, nearest = 12, 5
-	hint := strings.Join(names, ", ")
-	switch {
-	case len(names) == 0:
+	more := ""
+	if len(names) > few {
+		names, more = text.Nearest(name, names, nearest), ", ..."
+	}
+	quoted := slices.Clone(names)
+	for i, n := range quoted {
+		if strings.Contains(n, ",") {
+			quoted[i] = strconv.Quote(n)
+		}
+	}
+	hint := strings.Join(quoted, ", ") + more
+	if len(names) == 0 {
 		hint = "none, it has no " + kind + "s"
-	case len(names) > few:
-		hint = strings.Join(text.Nearest(name, names, nearest), ", ") + ", ..."
 	}
 	return fmt.Errorf("%s has no %s %q: expected one of %s", s.Name, kind, name[:min(len(name), 80)], hint)
 }

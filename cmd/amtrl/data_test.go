@@ -14,6 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // realData finds the folder of real data beside the repository.
@@ -169,4 +170,25 @@ func TestTargetOfManifest(t *testing.T) {
 		amtrl(t, c.dir, append(args, "--data", "full.yaml", "--quiet")...).Complains(t, 2, args[len(args)-2]+
 			`: full has no target "shop 1": expected one of zoo; shop 1 is a source alone`)
 	}
+}
+
+// Names that hold commas are given alone or in quotes, and the command that repeats a sweep has them so.
+func TestMatchTargetsWithCommas(t *testing.T) {
+	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{{}}, Tasks: []dataset.Task{{Name: "a"}, {Name: "b, c"}, {Name: "b, d"}, {Name: "c"}}}
+	for list, want := range map[string][]string{
+		"b, c": {"b, c"}, `"b, c",a`: {"a", "b, c"}, `a , "b, *"`: {"a", "b, c", "b, d"}, "c": {"c"}, "b*": {"b, c", "b, d"},
+	} {
+		must.Hold(t, slices.Equal(must.Get(matchTargets(set, &config{}, list))(t), want), "%s: expected %q", list, want)
+	}
+	for list, want := range map[string]string{
+		"a,b, c":   `x has no task "b": expected one of a, "b, c", "b, d", c`,
+		`a,"b, c`:  `expected names between commas, "in quotes" those that hold one, found "\"b, c"`,
+		`"b, e",a`: `x has no task "b, e"`,
+	} {
+		must.Fail(t, list, must.Err(matchTargets(set, &config{}, list)), want)
+	}
+	id := runs.Identity{Targets: []string{"b, c", "a"}, Seeds: []uint64{1}, Config: must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)}
+	id.Data.Tasks = 4
+	c := repeatCommand("sweep", &id, nil)
+	must.Hold(t, strings.Contains(c.Line, ` --targets '"b, c",a' `), "%s", c.Line)
 }

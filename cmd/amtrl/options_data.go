@@ -156,11 +156,17 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 func processors(threads int) int { return cmp.Or(threads, runtime.GOMAXPROCS(0)) }
 
 // matchTargets returns, in the order of the data, the sources that a list of names
-// and glob patterns selects; "all" selects every one that can be a target.
+// and glob patterns selects; "all" selects every one that can be a target. Names that
+// hold commas are in quotes, or alone.
 func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) {
 	all := cfg.TargetsIn(set)
 	chosen := map[string]bool{}
-	words := flags.Words(list)
+	words := []string{list}
+	if _, err := cfg.FindSource(set, list); err != nil {
+		if words, err = flags.Names(list); err != nil {
+			return nil, err
+		}
+	}
 	if len(words) == 0 {
 		return nil, fmt.Errorf("expected all, names or patterns such as fog_*, found %q", list)
 	}

@@ -70,7 +70,7 @@ func repeatCommand(command string, id *runs.Identity, leading []string) report.C
 			all = id.Data.Pools
 		}
 		if len(id.Targets) < all {
-			words = append(words, "--targets", strings.Join(id.Targets, ","))
+			words = append(words, "--targets", flags.JoinNames(id.Targets))
 		}
 		words = append(words, "--seeds", strings.Join(texts(id.Seeds), ","))
 		if len(id.Budgets) > 0 {

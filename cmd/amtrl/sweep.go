@@ -95,7 +95,8 @@ type sweepInput struct {
 
 func (o *sweepInput) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.targets, "targets", "all, or names and patterns such as fog_*,zigzag_2", "all")
+	set.Text(&o.targets, "targets", "all, or names and patterns such as fog_*,zigzag_2; a name that holds a comma alone or in double quotes",
+		"all")
 	o.data.addFlags(set)
 	set.Group(groupSampling)
 	set.Text(&o.budgets, "budgets", "budgets such as 5000,10000; implies --schedule budget", "")

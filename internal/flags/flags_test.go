@@ -32,6 +32,18 @@ func TestSeeds(t *testing.T) {
 	}, "", "-1", "1-", "1-0", "x", "1.5", "0-1-2", "0-100000", "0-99999,100001", "1,1", "0-3,2", "18446744073709551616")
 }
 
+func TestNames(t *testing.T) {
+	lists := map[string][]string{
+		"a": {"a"}, " fog_* , b,,": {"fog_*", "b"}, `"b, c",d`: {"b, c", "d"}, ` "b, c" , "d" `: {"b, c", "d"}, `5" disk,"5"" disk"`: {`5" disk`,
+			`5" disk`}, `" a "`: {" a "}, "": nil, ",": nil, `""`: nil, "b c, d e": {"b c", "d e"},
+	}
+	reads(t, Names, lists, `"`, `"b, c`, ` "b`, `"b, c" d`, `a,"b`, `"b"c,d`)
+	for _, list := range [][]string{{"a", "b"}, {"b, c", "d"}, {`"b"`, `5" disk`}, {" a ", "fog_*"}, {`b","c`}} {
+		must.Hold(t, reflect.DeepEqual(must.Get(Names(JoinNames(list)))(t), list), "%q", list)
+	}
+	must.Equal(t, JoinNames([]string{"fog_1", "b c"}), "fog_1,b c", "a list of plain names")
+}
+
 func TestBudgets(t *testing.T) {
 	reads(t, Budgets, map[string][]float64{"5": {5}, " 1e3, 2.5,": {1000, 2.5}}, "", ",", "0", "-1", "x", "NaN", "Inf", "5,5", "5,5.0")
 }

@@ -1,8 +1,10 @@
 package flags
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +23,36 @@ func Words(s string) []string {
 		}
 	}
 	return words
+}
+
+// quotable is a name at the start of a list: in double quotes, in which two stand for one, or without any before it.
+var quotable = regexp.MustCompile(`^\s*(?:"((?:[^"]|"")*)"|([^\s",][^,]*?)?)\s*(,|$)`)
+
+// Names is Words for names that may hold commas, which stand in double quotes as in CSV.
+func Names(s string) ([]string, error) {
+	var names []string
+	for more := true; more; {
+		m := quotable.FindStringSubmatch(s)
+		if m == nil {
+			return nil, fmt.Errorf(`expected names between commas, "in quotes" those that hold one, found %q`, s)
+		}
+		if name := cmp.Or(strings.ReplaceAll(m[1], `""`, `"`), m[2]); name != "" {
+			names = append(names, name)
+		}
+		s, more = s[len(m[0]):], m[3] != ""
+	}
+	return names, nil
+}
+
+// JoinNames writes a list so that Names reads it.
+func JoinNames(names []string) string {
+	list := slices.Clone(names)
+	for i, n := range list {
+		if strings.ContainsAny(n, `,"`) || strings.TrimSpace(n) != n {
+			list[i] = `"` + strings.ReplaceAll(n, `"`, `""`) + `"`
+		}
+	}
+	return strings.Join(list, ",")
 }
 
 // Seeds reads seeds and ranges of seeds, such as "0-4,10".
