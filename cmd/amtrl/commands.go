@@ -51,11 +51,13 @@ func commands() []*cli.Command {
 				"standard error."),
 		newCommand(&cancelOptions{}, "cancel", "RUN [TASKS]",
 			"end the tasks of a submitted sweep that wait or run",
-			"TASKS are indices such as 3 or 0-3,7; without them, all. What a task has saved stays for a retry."),
+			"TASKS are indices such as 3 or 0-3,7; without them, all. What a task has saved stays for a retry. Exit codes:\n"+
+				"0 cancelled or nothing to cancel, 1 the engine refused, 2 the engine could not be asked."),
 		newCommand(&retryOptions{}, "retry", "RUN [TASKS]",
 			"hand tasks of a submitted sweep over again that have no result",
 			"Tasks go on from their checkpoints. Everything is as in the last submission except the flags given.\n"+
-				"TASKS are indices such as 3 or 0-3,7."),
+				"TASKS are indices such as 3 or 0-3,7. Exit codes: 0 handed over, or with --failed nothing to hand over,\n"+
+				"1 refused, 2 the engine could not be asked."),
 		newCommand(&collectOptions{}, "collect", "RUN",
 			"put the results of a submitted sweep together, as the sweep leaves them on one machine", ""),
 		hidden(newCommand(&runTaskOptions{}, "run-task", "RUN INDEX", "carry out one task of a submitted sweep", "")),

@@ -83,6 +83,8 @@ func (o *handOverOptions) settings(eng batch.Engine, res batch.Resources) (batch
 	return set, err
 }
 
+const nothingHandedOver interruption = "nothing was handed over"
+
 func (o *handOverOptions) handOver(ctx context.Context, run *batch.Run, eng batch.Engine, set batch.Settings, tasks []int) error {
 	jobs, err := run.Submit(ctx, eng, set, tasks)
 	if err != nil {

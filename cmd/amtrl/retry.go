@@ -43,11 +43,11 @@ func (o *retryOptions) run(ctx context.Context) error {
 		return err
 	}
 	if err := run.Recover(ctx, engines.Open); err != nil {
-		return explainRetry(err)
+		return explainEngine(ctx, err, nothingHandedOver)
 	}
 	s, err := run.Status(ctx, engines.Open)
 	if err != nil {
-		return explainRetry(err)
+		return explainEngine(ctx, err, nothingHandedOver)
 	}
 	if err := run.CheckResults(s); err != nil {
 		return err
@@ -74,9 +74,6 @@ func (o *retryOptions) run(ctx context.Context) error {
 	}
 	return nil
 }
-
-// explainRetry makes an engine that could not be asked exit code 2: what runs there must not be handed over again.
-func explainRetry(err error) error { return &exitStatus{statusUnasked, err} }
 
 // lastSettings are those of the last submission with the flags that are given.
 func (o *retryOptions) lastSettings(ctx context.Context, run *batch.Run) (batch.Settings, batch.Engine, error) {

@@ -74,7 +74,7 @@ func (o *cancelOptions) run(ctx context.Context) error {
 	defer unlock()
 	n, err := run.Cancel(ctx, engines.Open, tasks)
 	if err != nil {
-		return &exitStatus{statusUnasked, err}
+		return explainEngine(ctx, err, "some tasks may go on")
 	}
 	return o.emit(fmt.Sprintf("cancelled %d tasks\n", n))
 }

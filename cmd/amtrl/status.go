@@ -17,11 +17,8 @@ import (
 	"github.com/amtrl/amtrl/report"
 )
 
-// The exit codes of status.
-const (
-	statusFailed  = 1
-	statusUnasked = 2
-)
+// exitUnasked is the exit code of commands about a submitted sweep whose engine could not be asked.
+const exitUnasked = 2
 
 type statusOptions struct {
 	runFolder
@@ -61,8 +58,11 @@ func (o *statusOptions) run(ctx context.Context) error {
 	} else {
 		s, err = run.Status(ctx, engines.Open)
 	}
+	if _, ok := errors.AsType[*batch.QueryError](err); ok {
+		err = fmt.Errorf("%w; by its files %d of %d tasks are done", err, s.Count(batch.Done), len(s.Tasks))
+	}
 	if err != nil {
-		return explainQuery(s, err)
+		return explainEngine(ctx, err, "the tasks go on")
 	}
 	if o.json.V {
 		counts := map[batch.State]int{}
@@ -74,17 +74,21 @@ func (o *statusOptions) run(ctx context.Context) error {
 		err = o.emit(statusText(run, s, o.all.V, o.format))
 	}
 	if err == nil && len(s.Failed()) > s.Count(batch.New) || o.wait.V && len(s.Failed()) > 0 {
-		return &exitStatus{code: statusFailed, err: err}
+		return &exitStatus{code: exitFailed, err: err}
 	}
 	return err
 }
 
-// explainQuery says what is known all the same where the engine could not be asked.
-func explainQuery(s *batch.Status, err error) error {
-	if _, ok := errors.AsType[*batch.QueryError](err); !ok {
-		return err
+// explainEngine makes an engine that could not be asked, and so was told nothing, an exit code of its own, and what an
+// interrupt broke off an interruption.
+func explainEngine(ctx context.Context, err error, interrupted interruption) error {
+	if err != nil && ctx.Err() != nil {
+		return interrupted
 	}
-	return &exitStatus{statusUnasked, fmt.Errorf("%w; by its files %d of %d tasks are done", err, s.Count(batch.Done), len(s.Tasks))}
+	if _, ok := errors.AsType[*batch.QueryError](err); ok {
+		return &exitStatus{exitUnasked, err}
+	}
+	return err
 }
 
 // patience is how many looks in a row may fail before watch gives up.

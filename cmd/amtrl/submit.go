@@ -89,7 +89,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 		return err
 	}
 	if err := run.Recover(ctx, engines.Open); err != nil {
-		return err
+		return explainEngine(ctx, err, nothingHandedOver)
 	}
 	tasks, err := o.fresh(run)
 	if err != nil {
