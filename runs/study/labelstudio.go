@@ -1,11 +1,14 @@
 package study
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -53,8 +56,8 @@ func (s *Study) readLabelStudio(path string) ([]answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tasks []labelStudioTask
-	if err := json.Unmarshal(raw, &tasks); err != nil {
+	tasks, err := decodeLabelStudio(raw)
+	if err != nil {
 		return nil, fmt.Errorf("%s: expected the JSON that Label Studio exports, a list of tasks: %w", path, err)
 	}
 	var out []answer
@@ -63,8 +66,11 @@ func (s *Study) readLabelStudio(path string) ([]answer, error) {
 		switch id := t.Data["id"].(type) {
 		case string:
 			a.id = id
-		case float64:
-			a.id = strconv.FormatFloat(id, 'f', -1, 64)
+		case json.Number:
+			a.id = id.String()
+			if v, err := id.Float64(); err == nil && strings.ContainsAny(a.id, ".eE") { // such as 7.0, as some write 7
+				a.id = strconv.FormatFloat(v, 'f', -1, 64)
+			}
 		}
 		if a.id == "" {
 			return nil, fmt.Errorf("%s, data.id: expected the id of a row, found %v", a.where, t.Data["id"])
@@ -92,6 +98,21 @@ func (s *Study) readLabelStudio(path string) ([]answer, error) {
 		}
 	}
 	return out, nil
+}
+
+// decodeLabelStudio leaves numbers as they are written: a float64 does not hold all whole numbers above 2^53.
+func decodeLabelStudio(raw []byte) (tasks []labelStudioTask, err error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&tasks); err == io.EOF {
+		return nil, io.ErrUnexpectedEOF
+	} else if err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("byte %d: more after the list", dec.InputOffset())
+	}
+	return tasks, nil
 }
 
 func (s *Study) readResult(a *answer, r labelStudioResult) error {

@@ -142,6 +142,8 @@ func TestLabelStudio(t *testing.T) {
 	}
 	for _, test := range []struct{ text, want string }{
 		{`{}`, "expected the JSON that Label Studio exports"},
+		{``, "expected the JSON that Label Studio exports"},
+		{`[] []`, "expected the JSON that Label Studio exports, a list of tasks: byte 4: more after the list"},
 		{`[{"data": {}}]`, "task 0, data.id: expected the id of a row"},
 		{`[{"data": {"id": "` + id(3) + `"}, "annotations": [{"result": [{"from_name": "kind", "value": {"choices": ["maybe"]}}]}]}]`,
 			"task 0, kind: expected one of the classes no, yes, found \"maybe\""},
@@ -150,6 +152,20 @@ func TestLabelStudio(t *testing.T) {
 	} {
 		_, err := f.Tell(t.Context(), f.answers(t, "wrong.json", test.text), false)
 		must.Fail(t, test.text, err, test.want)
+	}
+}
+
+// Ids that are numbers keep all their digits.
+func TestLabelStudioNumbers(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	written := []string{"9007199254740993", "-18446744073709551617", "7", "7.0", "1e3", "7.25", `"007"`}
+	want := []string{"9007199254740993", "-18446744073709551617", "7", "7", "1000", "7.25", "007"}
+	var tasks []string
+	for _, id := range written {
+		tasks = append(tasks, `{"data": {"id": `+id+`}, "annotations": [{"was_cancelled": true}]}`)
+	}
+	for i, a := range must.Get(f.readLabelStudio(f.answers(t, "export.json", "["+strings.Join(tasks, ",\n")+"]")))(t) {
+		must.Equal(t, a.id, want[i], "an id written %s", written[i])
 	}
 }
 
