@@ -23,7 +23,8 @@ type studyAskOptions struct {
 	studyFolder
 	budget, below        flags.Value[float64]
 	request, out, layout flags.Value[string]
-	expires              flags.Value[time.Duration]
+	expires              flags.Value[string]
+	after                time.Duration // what expires says
 	device               deviceOptions
 	output
 }
@@ -33,7 +34,7 @@ func (o *studyAskOptions) addFlags(set *flags.Set) {
 	set.Group(groupSampling)
 	set.Number(&o.budget, "budget", "what the rows of sources may cost", 0).DefaultText = "that of the study"
 	set.Text(&o.request, "request", "`KEY` of the request: the same key gives the same rows, however often it is asked", "")
-	set.Duration(&o.expires, "expires", "after how long rows without an answer may be asked for again, such as 72h; 0 for never")
+	set.Text(&o.expires, "expires", "after how long rows without an answer may be asked for again, such as 3d, 2w or 12h; 0 for never", "0")
 	set.Number(&o.below, "stop-below", "ask for nothing and end with exit code 3 where the next round is expected to gain less", 0)
 	o.device.addFlags(set)
 	set.Group(groupOutput)
@@ -47,8 +48,12 @@ func (o *studyAskOptions) addFlags(set *flags.Set) {
 func (o *studyAskOptions) check() error {
 	o.layout.CommandLineOnly("table") // AMTRL_FORMAT is that of printed tables, AMTRL_BUDGET that of a run
 	o.budget.CommandLineOnly(0)
+	var err error
+	o.after, err = flags.Span(o.expires.V)
 	switch {
-	case o.expires.V < 0 || o.expires.V > 0 && o.expires.V < time.Second:
+	case err != nil:
+		return flags.Misuse("--expires is %q: %s", o.expires.V, err)
+	case o.after > 0 && o.after < time.Second:
 		return flags.Misuse("--expires is %s: expected a second or more", o.expires.V)
 	case o.below.V < 0 || o.below.V != o.below.V:
 		return flags.Misuse("--stop-below is %g: expected a number from 0 on", o.below.V)
@@ -86,7 +91,7 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		return fmt.Errorf("--out: %w; nothing was asked", err)
 	}
 	asked, err := s.Ask(ctx, study.Request{
-		Budget: o.budget.V, Key: o.request.V, Expires: o.expires.V, StopBelow: o.below.V,
+		Budget: o.budget.V, Key: o.request.V, Expires: o.after, StopBelow: o.below.V,
 		Learn: func(ctx context.Context) error { return learnRound(ctx, s, &o.device, &o.output) },
 	})
 	if err != nil {

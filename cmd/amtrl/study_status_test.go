@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -22,10 +23,12 @@ func TestStudyStatusOfTarget(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(c.dir, "costs.csv"), []byte("source,cost\nzoo,3\n"), 0o644))
 	run("new", "S", "--data", "bare.yaml", "--target", "zoo", "--target-samples", "6", "--round-budget", "40", "--k", "5",
 		"--costs", "costs.csv").Succeeds(t)
-	run("ask", "S", "--out", "a.csv", "--expires", "3d").Complains(t, 2, `--expires is "3d": expected hours, minutes or seconds such as 72h`)
-	run("ask", "S", "--out", "a.csv").Succeeds(t)
+	run("ask", "S", "--out", "a.csv", "--expires", "3x").Complains(t, 2, `--expires is "3x": expected weeks, days, hours, minutes`)
+	run("ask", "S", "--out", "a.csv", "--expires", "3d").Succeeds(t)
 	for _, row := range c.read(t, "a.csv") {
 		must.Hold(t, (row["cost"] == "3") == (row["source"] == "zoo"), "%v", row)
+		left := time.Until(must.Get(time.Parse(time.RFC3339, row["expires"]))(t))
+		must.Hold(t, left > 71*time.Hour && left <= 72*time.Hour, "%s is left of three days", left)
 	}
 	lines, sources, target := []string{"id,label"}, 0, 0
 	for _, id := range ids(c.read(t, "a.csv")) {

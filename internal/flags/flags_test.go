@@ -60,6 +60,13 @@ func TestDuration(t *testing.T) {
 	}, "", "soon", "0", "-5m", "1ms", "1:2:3:4", "1-1:2:3:4", "99999-0", "100000h")
 }
 
+func TestSpan(t *testing.T) {
+	reads(t, Span, map[string]time.Duration{
+		"3d": 72 * time.Hour, "2w": 14 * 24 * time.Hour, "1w1d": 8 * 24 * time.Hour, "1d12h": 36 * time.Hour,
+		"1w90m": 169*time.Hour + 30*time.Minute, "72h": 72 * time.Hour, "1.5h": 90 * time.Minute, "0": 0, "0d": 0, "1ms": time.Millisecond,
+	}, "", "d", "3", "soon", "-1d", "-5h", "1d-5h", "1d2w", "1.5d", "3 d", "99999d", "3x", "1d3", "9999w9999d2500000h")
+}
+
 // The list of a flag that may be repeated is one value per line in the environment, and says where it was given.
 func TestSetResolves(t *testing.T) {
 	t.Setenv("AMTRL_SETUP", "module load a,b\n\nexport X=1")

@@ -2,6 +2,7 @@ package flags
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -181,3 +182,24 @@ func Duration(s string) (time.Duration, error) {
 	}
 	return time.Duration(seconds) * time.Second, nil
 }
+
+// spanForm is a time with weeks and days before what [time.ParseDuration] reads.
+var spanForm = regexp.MustCompile(`^(?:(\d{1,4})w)?(?:(\d{1,4})d)?(|[\d.].*)$`)
+
+// Span reads a time of 0 or more such as 2w, 3d, 1d12h or 90m. A day has 24 hours.
+func Span(s string) (time.Duration, error) {
+	m := spanForm.FindStringSubmatch(s)
+	if m == nil || s == "" {
+		return 0, errSpan
+	}
+	weeks, _ := strconv.Atoi(m[1])
+	days, _ := strconv.Atoi(m[2])
+	clock, err := time.ParseDuration(cmp.Or(m[3], "0"))
+	sum := time.Duration(7*weeks+days)*24*time.Hour + clock
+	if err != nil || sum < 0 { // which is too long
+		return 0, errSpan
+	}
+	return sum, nil
+}
+
+var errSpan = errors.New("expected weeks, days, hours, minutes or seconds such as 2w, 3d, 1d12h or 90m")

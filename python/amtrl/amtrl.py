@@ -69,7 +69,7 @@ class Study:
             stop_below: float | None = None) -> Any:
         """Rows to label: id, source, cost, priority (1 is the most wanted), reason, ask and expires.
 
-        The same request gives the same rows however often it is asked. expires, such as "72h", is after how long a row
+        The same request gives the same rows however often it is asked. expires, such as "3d", is after how long a row
         without an answer may be asked for again. Raises Stop where the next round is expected to gain less than stop_below.
         """
         with tempfile.TemporaryDirectory() as folder:
