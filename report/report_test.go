@@ -146,7 +146,7 @@ func TestContradiction(t *testing.T) {
 	}
 	has(t, answer, "It was chosen by the target's samples",
 		"But over the 44 test rows uniform is 16.00 points better (95 % interval +1.70 to +30.10).")
-	page.Result.Reason = "the first method: 2 target samples tell nothing of which is best, expected at least 5"
+	page.Result.Reason, page.Result.TooFew = "the first method: 2 target samples tell nothing of which is best, expected at least 5", true
 	answer = page.answer().Lines[1].String()
 	must.Equal(t, answer, "It is the first method: 2 target samples tell nothing of which is best, expected at least 5.", "the page")
 }

@@ -32,6 +32,8 @@ type Result struct {
 	// no leave-one-out residuals.
 	Recommended string `json:"recommended,omitempty"`
 	Reason      string `json:"reason,omitempty"`
+	// TooFew says that Recommended is the first method because the samples are too few.
+	TooFew bool `json:"too_few,omitempty"`
 	// Contradicted compares the method that is best on the test rows, A, with Recommended, B,
 	// where the interval leaves out 0. Test rows choose nothing, or scores would be too good.
 	Contradicted *pipeline.Comparison `json:"contradicted,omitempty"`
@@ -119,11 +121,8 @@ func (r *Result) Check(u Unit, methods []string) error {
 	return nil
 }
 
-// reasonLeaveOneOut begins the reason of what the target's samples chose.
-const reasonLeaveOneOut = "mean squared error of the target's samples, each left out of its head: "
-
 // ByLeaveOneOut says whether the target's samples, each left out, chose Recommended.
-func (r *Result) ByLeaveOneOut() bool { return strings.HasPrefix(r.Reason, reasonLeaveOneOut) }
+func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew }
 
 // recommend chooses the method with the least leave-one-out residuals, the first of equals, and the first of all where
 // few says why the target's samples tell nothing. Pooled, which has log-odds where it has classes and fits no head to the
@@ -131,7 +130,7 @@ func (r *Result) ByLeaveOneOut() bool { return strings.HasPrefix(r.Reason, reaso
 func (r *Result) recommend(few string) {
 	best, each := r.Methods[0], []string{}
 	if few != "" {
-		r.Recommended, r.Reason = best.Method, few
+		r.Recommended, r.Reason, r.TooFew = best.Method, few, true
 		return
 	}
 	pooled := r.Method(pipeline.Pooled)
@@ -147,7 +146,7 @@ func (r *Result) recommend(few string) {
 		}
 		each = append(each, fmt.Sprintf("%s %.4g", m.Method, m.LeaveOneOut))
 	}
-	r.Reason = reasonLeaveOneOut + strings.Join(each, ", ")
+	r.Reason = "mean squared error of the target's samples, each left out of its head: " + strings.Join(each, ", ")
 	if pooled != nil {
 		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %.4g, %s %.4g", best.Method, best.LogLoss, pooled.Method, pooled.LogLoss)
 		if pooled.LogLoss < best.LogLoss-1 {

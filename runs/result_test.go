@@ -20,7 +20,7 @@ func TestRecommendOfFewSamples(t *testing.T) {
 		dir := t.TempDir()
 		res := mustRun(t, dev, identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3), dir)
 		if samples >= 5 {
-			must.Hold(t, res.ByLeaveOneOut(), "%d samples: %s", samples, res.Reason)
+			must.Hold(t, res.ByLeaveOneOut() && !res.TooFew, "%d samples: %s", samples, res.Reason)
 			continue
 		}
 		must.Equal(t, res.Recommended, pipeline.Active, "%d samples", samples)
@@ -28,6 +28,22 @@ func TestRecommendOfFewSamples(t *testing.T) {
 			"%d samples: %s", samples, res.Reason)
 		must.Equal(t, must.Get(ReadModel(dir))(t).Method, pipeline.Active, "%d samples: the model", samples)
 	}
+}
+
+// What chose a method does not hang on the words that say so.
+func TestByLeaveOneOut(t *testing.T) {
+	for _, test := range []struct {
+		few  string
+		want bool
+	}{{"", true}, {"mean squared error of the target's samples, each left out of its head: of too few", false}} {
+		r := Result{Methods: []MethodResult{{Method: pipeline.Active}}}
+		r.recommend(test.few)
+		if test.want {
+			r.Reason = "some other words"
+		}
+		must.Equal(t, r.ByLeaveOneOut(), test.want, "%q", r.Reason)
+	}
+	must.Hold(t, !new(Result).ByLeaveOneOut(), "nothing is recommended")
 }
 
 // Pooled is chosen where it makes the labels e times as likely, of numbers by the squared error as the others.
