@@ -107,6 +107,18 @@ func (c *Conv) layers(height, width int) ([]backend.ConvShape, error) {
 	return shapes, nil
 }
 
+// fewestForConv is from how many samples of the sources on a network was seen to err less than the linear class:
+// docs/convolution.md.
+const fewestForConv = 5000
+
+// AdvisesConv says whether a network probably errs less than the linear class does here: whether the data are images,
+// labelled with classes, of which that many samples of the sources were drawn.
+func (p *Problem) AdvisesConv(samples int) bool {
+	c := &p.Config
+	return samples >= fewestForConv && c.Representation == ClassLinear && c.Intercept && p.Set.Binary &&
+		DefaultConv(c.Preset).check(p.Set, c.K) == nil
+}
+
 // check refuses a network that the data have no use for, and a width that the
 // fully connected layer cannot fill.
 func (c *Conv) check(set *dataset.Set, k int) error {

@@ -21,7 +21,9 @@ func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command Command) 
 	p := &Page{Kind: string(runs.KindSweep), Title: oneLine(id.Data.Name)}
 	p.Under = say(several(len(id.Targets), "target"), ", ", whole(id.Config.TargetSamples), " samples of each, ",
 		several(len(d.sources), "source"), ", ", several(len(id.Seeds), "seed"), ", ", several(len(d.budgets), "budget"))
-	p.Answer = d.answer()
+	if p.Answer = d.answer(); d.advised {
+		p.Answer.Lines = append(p.Answer.Lines, convLine)
+	}
 	if len(d.methods) > 1 {
 		p.Parts = append(p.Parts, d.differences())
 		if len(d.targets) > 1 {

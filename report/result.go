@@ -49,6 +49,9 @@ func Result(r *runs.Result, top int, f Format) string {
 		}
 		parts = append(parts, lines.String())
 	}
+	if r.ConvAdvised {
+		parts = append(parts, convLine.String()+"\n")
+	}
 	n := min(top, len(r.Sources))
 	sources := Table{
 		Title:  fmt.Sprintf("the %d most relevant of %d sources (%s)", n, len(r.Sources), firstMethod(r)),

@@ -22,6 +22,7 @@ type sweepData struct {
 	// sources are all that occur, in the order in which they do first.
 	sources []string
 	place   map[string]int
+	advised bool // a network, by any result
 }
 
 type targetData struct {
@@ -48,6 +49,7 @@ func readSweep(dir string, id *runs.Identity, s *runs.Summary) (*sweepData, erro
 		d.targets = append(d.targets, at[t])
 	}
 	err := runs.EachResult(dir, *id, s, func(r *runs.Result) error {
+		d.advised = d.advised || r.ConvAdvised
 		if r.Budget == d.budget {
 			d.add(at[r.Target], r)
 		}

@@ -37,6 +37,8 @@ type Result struct {
 	// Contradicted compares the method that is best on the test rows, A, with Recommended, B,
 	// where the interval leaves out 0. Test rows choose nothing, or scores would be too good.
 	Contradicted *pipeline.Comparison `json:"contradicted,omitempty"`
+	// ConvAdvised says that a network would probably err less. See [pipeline.Problem.AdvisesConv].
+	ConvAdvised bool `json:"conv_advised,omitempty"`
 	// Comparisons are of the first method with each other one, over the test rows.
 	// There are none where the score is exact.
 	Comparisons []pipeline.Comparison `json:"comparisons,omitempty"`
@@ -238,6 +240,9 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		if m.Epochs > 1 {
 			m.Rounds = append(m.Rounds, RoundResult{e.Samples, e.Cost, e.Score.Value, interval})
 		}
+	}
+	for _, e := range last {
+		res.ConvAdvised = res.ConvAdvised || p.AdvisesConv(e.Samples)
 	}
 	for _, e := range last[1:] {
 		if c := pipeline.CompareLosses(first, e); c != nil {

@@ -184,3 +184,22 @@ func TestReadmeFigures(t *testing.T) {
 		}
 	}
 }
+
+// Runs and sweeps of many images with the linear class say what a network would do, behind the table and on the page.
+func TestConvAdvice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const advice = "These are images: with this many source samples a network, "
+	for budget, want := range map[string]bool{"4900": false, "5000": true} {
+		args := []string{"--methods", "uniform,constant", "--epochs", "1", "--iterations", "5"}
+		run, sweep := "run "+budget, "sweep "+budget
+		o := succeed(t, dir, tiny("run", append(args, "--out", run, "--budget", budget)...)...)
+		must.Equal(t, strings.Contains(o.Stdout, advice+"--representation conv, usually errs"), want, "a run of %s says\n%s", budget, o.Stdout)
+		must.Hold(t, !strings.Contains(o.Stderr, "--representation"), "standard error has %s", o.Stderr)
+		succeed(t, dir, tiny("sweep", append(args, "--out", sweep, "--targets", "fog_1", "--budgets", budget)...)...)
+		for _, folder := range []string{run, sweep} {
+			page := succeed(t, dir, "report", folder, "--format", "markdown").Stdout
+			must.Equal(t, strings.Contains(page, advice), want, "the page of %s", folder)
+		}
+	}
+}
