@@ -138,6 +138,16 @@ func logOfLabel(f, y float64) float64 {
 	return math.Log1p(math.Exp(f))
 }
 
+// logistic01 is [logOfLabel] with its derivative, the probability less the label.
+func logistic01(f, y float64) (loss, slope float64) {
+	e := math.Exp(-math.Abs(f))
+	loss, slope = math.Max(f, 0)-y*f+math.Log1p(e), 1/(1+e)
+	if f < 0 {
+		slope *= e
+	}
+	return loss, slope - y
+}
+
 func sigmoid(f float64) float64 { return 1 / (1 + math.Exp(-f)) }
 
 // kernelMatrix is G, n by n, or Z, n by r, with G = Z Z' where that is narrower.

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -40,7 +39,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 		}
 		part := fittedPart{labelGroup{outputs: group}, make([]headFit, len(group))}
 		for j, c := range group {
-			if err := l.putHead(c, ridge.head(p.Config.K, mat.Col(nil, j, ridge.beta), ridge.means[j], u)); err != nil {
+			if err := l.putHead(c, ridge.head(p.Config.K, ridge.beta.RawRowView(j), ridge.means[j], u)); err != nil {
 				return rec, err
 			}
 		}
@@ -172,13 +171,12 @@ func (p *Problem) centred(out []float64, rows []poolRow, centre []float64, each 
 
 // pooledFit is ridge regression on the rows of all sources.
 type pooledFit struct {
-	beta *mat.Dense // d by C, for features divided by their s_j where each has its own
+	beta *mat.Dense // C by d, for features divided by their s_j where each has its own
 	// centre and means are those of rows and labels.
 	centre, means []float64
 	// The penalty is lambda unit, unit the mean eigenvalue of X'X for the centred rows X.
 	lambda, unit float64
-	basis        *mat.Dense // eigenvectors of X'X
-	values       []float64
+	gram         tridiagonal // X'X
 }
 
 // head is that of an output with these weights, and a prediction at the centre.
@@ -197,11 +195,13 @@ func (f *pooledFit) head(k int, beta []float64, atCentre float64, u units) []flo
 	return h.vector(atCentre)
 }
 
+// pooledBlock is the number of rows that are brought to the device at a time.
+const pooledBlock = 1024
+
 // pooledRidge regresses the labels y, a column for each output, on rows, with the lambda
 // from 1e-7 to 1e2 that generalised cross-validation takes to be the best for all
 // outputs together. y is overwritten.
 func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
-	const block = 1024
 	d, n := l.problem.Set.Pools[0].Cols, len(rows)
 	_, outputs := y.Dims()
 	x, centre, lambda := make([]float32, d), make([]float64, d), 0.0
@@ -215,13 +215,13 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*po
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	gram, cross := tmp.Matrix(backend.Float64, d, d), tmp.Matrix(backend.Float64, d, outputs)
-	xs, ys := tmp.Matrix(backend.Float64, block, d), tmp.Matrix(backend.Float64, block, outputs)
+	xs, ys := tmp.Matrix(backend.Float64, pooledBlock, d), tmp.Matrix(backend.Float64, pooledBlock, outputs)
 	if err := tmp.Err(); err != nil {
 		return nil, err
 	}
 	var host []float64
-	for lo := 0; lo < n; lo += block {
-		part := rows[lo:min(lo+block, n)]
+	for lo := 0; lo < n; lo += pooledBlock {
+		part := rows[lo:min(lo+pooledBlock, n)]
 		host = l.problem.centred(host, part, centre, each)
 		xs.Rows, ys.Rows = len(part), len(part)
 		for _, step := range []func() error{
@@ -244,25 +244,20 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*po
 	if err := backend.Get(l.queue, xy.RawMatrix().Data, cross.Buf, 0); err != nil {
 		return nil, err
 	}
-	var e mat.EigenSym
-	if !e.Factorize(g, true) {
-		return nil, fmt.Errorf("the decomposition of %d rows of all sources did not converge", n)
-	}
-	var v, a mat.Dense
-	e.VectorsTo(&v)
-	a.Mul(v.T(), xy)
-	values, square := e.Values(nil), mat.Norm(y, 2)
-	unit := math.Max(mat.Trace(g)/float64(d), math.SmallestNonzeroFloat64)
+	reduced, inside, square := tridiagonalize(g), new(mat.Dense), mat.Norm(y, 2)
+	inside.Mul(xy.T(), reduced.q)
+	unit := math.Max(mat.Trace(g)/float64(d), leastCurvature)
 	best := math.Inf(1)
 	for step := range 19 {
 		at := math.Pow(10, -7+float64(step)/2)
-		rss, freedom := square*square, 1.0
-		for j, value := range values {
-			value = math.Max(0, value)
-			freedom += value / (value + at*unit)
-			for c := range outputs {
-				rss -= a.At(j, c) * a.At(j, c) * (value + 2*at*unit) / (value + at*unit) / (value + at*unit)
-			}
+		s, rss := reduced.shift(at*unit), square*square
+		freedom := 1 + float64(d) - s.mu*s.inverseTrace()
+		for c := range outputs {
+			a := inside.RawRowView(c)
+			z := slices.Clone(a)
+			s.lower(z)
+			s.upper(z)
+			rss -= dot(a, z) + s.mu*dot(z, z)
 		}
 		if left := 1 - freedom/float64(n); left > 0 && rss/left/left < best {
 			best, lambda = rss/left/left, at
@@ -271,12 +266,6 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*po
 	if lambda == 0 {
 		lambda = 1e2
 	}
-	for j, value := range values {
-		for c := range outputs {
-			a.Set(j, c, a.At(j, c)/(math.Max(0, value)+lambda*unit))
-		}
-	}
-	beta := new(mat.Dense)
-	beta.Mul(&v, &a)
-	return &pooledFit{beta, centre, means, lambda, unit, &v, values}, nil
+	beta := reduced.divide(reduced.shift(lambda*unit), mat.DenseCopyOf(xy.T()))
+	return &pooledFit{beta, centre, means, lambda, unit, reduced}, nil
 }

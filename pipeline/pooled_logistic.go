@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
@@ -20,18 +21,18 @@ import (
 //	f_ic = x_i'w_c + s_mc
 //
 // for row i of source m. The intercepts s of the sources are from N(b, 1) in log-odds; the prior of b is so
-// wide that it matters only to a class without rows. It is solved for v, w = U v in the
-// basis of the eigenvectors of X'X, in units in which the curvature is about 1 in all directions.
+// wide that it matters only to a class without rows. It is solved for v, w_c = Q L'^-1 v_c with
+// Q L L'Q' = c X'X + lambda I, so that the curvature is about 1 in all directions.
 type pooledLogistic struct {
-	queue  backend.Queue
-	x, on  backend.Matrix // rows, n by d, and w, d by C
-	f      backend.Matrix // n by C
-	y      []float64      // n by C
-	source []int          // of each row, from 0
-	rows   []float64      // of each source
-	basis  *mat.Dense     // U, d by d
-	values []float64      // of X'X
-	failed error
+	queue        backend.Queue
+	x            backend.Matrix // rows, n by d
+	on           backend.Matrix // w and its gradient, C by d
+	f, residuals backend.Matrix // n by C, C by n
+	y            []float64      // n by C
+	source       []int          // of each row, from 0
+	rows         []float64      // of each source
+	gram         tridiagonal    // X'X
+	failed       error
 }
 
 const (
@@ -48,72 +49,64 @@ const (
 	leastShift = 0.01
 )
 
-// classesFit is v, d by C, and s, sources by C, one behind the other.
+// newPooledLogistic is that of n rows of d features for c classes.
+func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, gram tridiagonal, n, d, c int) (*pooledLogistic, error) {
+	r := &pooledLogistic{
+		queue: queue, gram: gram,
+		x: tmp.Matrix(backend.Float32, n, d), on: tmp.Matrix(backend.Float32, c, d),
+		f: tmp.Matrix(backend.Float32, n, c), residuals: tmp.Matrix(backend.Float32, c, n),
+	}
+	return r, tmp.Err()
+}
+
+// classesFit is w, C by d, and s, C by the number of sources, one behind the other.
 type classesFit []float64
 
 func (r *pooledLogistic) empty() classesFit {
-	return make(classesFit, (len(r.values)+len(r.rows))*r.f.Cols)
+	return make(classesFit, r.on.Rows*(r.x.Cols+len(r.rows)))
 }
 
-func (r *pooledLogistic) parts(p []float64) (v, s *mat.Dense) {
-	d, c, m := len(r.values), r.f.Cols, len(r.rows)
-	return mat.NewDense(d, c, p[:d*c]), mat.NewDense(m, c, p[d*c:])
+func (r *pooledLogistic) parts(p []float64) (w, s *mat.Dense) {
+	d, c, m := r.x.Cols, r.on.Rows, len(r.rows)
+	return mat.NewDense(c, d, p[:c*d]), mat.NewDense(c, m, p[c*d:])
 }
 
 // meanIntercept is the best b for intercepts s of an output.
 func meanIntercept(s []float64) float64 { return floats.Sum(s) / (float64(len(s)) + precisionB) }
 
-// units are those of each element at lambda.
-func (r *pooledLogistic) units(lambda float64) []float64 {
-	var curvature []float64
-	for _, v := range r.values {
-		curvature = append(curvature, math.Max(pooledCurvature*v+lambda, leastCurvature))
-	}
-	for _, n := range r.rows {
-		curvature = append(curvature, pooledCurvature*n+1)
-	}
-	all := r.empty()
-	for i := range all {
-		all[i] = 1 / math.Sqrt(curvature[i/r.f.Cols])
-	}
-	return all
-}
-
 // objective at a fit, with its gradient in the place of grad.
 func (r *pooledLogistic) objective(fit classesFit, lambda float64, grad []float64) float64 {
-	n, c := r.x.Rows, r.f.Cols
-	v, s := r.parts(fit)
-	onV, onS := r.parts(grad)
-	w, f := new(mat.Dense), make([]float64, n*c)
-	w.Mul(r.basis, v)
+	n, c := r.x.Rows, r.on.Rows
+	w, s := r.parts(fit)
+	onW, onS := r.parts(grad)
+	f, residuals, sums := make([]float32, n*c), make([]float32, c*n), make([]float32, c*r.x.Cols)
 	r.do(
-		func() error { return backend.Put(r.queue, r.on.Buf, 0, w.RawMatrix().Data) },
-		func() error { return r.queue.Gemm(false, false, 1, r.x, r.on, 0, r.f) },
+		func() error { return backend.Put(r.queue, r.on.Buf, 0, toFloat32(w.RawMatrix().Data)) },
+		func() error { return r.queue.Gemm(false, true, 1, r.x, r.on, 0, r.f) },
 		func() error { return backend.Get(r.queue, f, r.f.Buf, 0) })
-	value := lambda / 2 * dot(v.RawMatrix().Data, v.RawMatrix().Data)
+	value := lambda / 2 * dot(w.RawMatrix().Data, w.RawMatrix().Data)
 	for j := range c {
-		of := mat.Col(nil, j, s)
+		of := onS.RawRowView(j)
+		copy(of, s.RawRowView(j))
 		b := meanIntercept(of)
 		value += precisionB / 2 * b * b
 		floats.AddConst(-b, of)
-		value += dot(of, of) / 2
-		onS.SetCol(j, of) // b being the best, what it does is nothing
-	}
-	for i := range f {
-		m, j := r.source[i/c], i%c
-		at := f[i] + s.At(m, j)
-		value += logOfLabel(at, r.y[i])
-		f[i] = sigmoid(at) - r.y[i]
-		onS.Set(m, j, onS.At(m, j)+f[i])
+		value += dot(of, of) / 2 // b being the best, what it does is nothing
+		for i, m := range r.source {
+			loss, residual := logistic01(float64(f[i*c+j])+s.At(j, m), r.y[i*c+j])
+			value += loss
+			of[m] += residual
+			residuals[j*n+i] = float32(residual)
+		}
 	}
 	r.do(
-		func() error { return backend.Put(r.queue, r.f.Buf, 0, f) },
-		func() error { return r.queue.Gemm(true, false, 1, r.x, r.f, 0, r.on) },
-		func() error { return backend.Get(r.queue, w.RawMatrix().Data, r.on.Buf, 0) })
-	onV.Mul(r.basis.T(), w)
-	var penalty mat.Dense
-	penalty.Scale(lambda, v)
-	onV.Add(onV, &penalty)
+		func() error { return backend.Put(r.queue, r.residuals.Buf, 0, residuals) },
+		func() error { return r.queue.Gemm(false, false, 1, r.residuals, r.x, 0, r.on) },
+		func() error { return backend.Get(r.queue, sums, r.on.Buf, 0) })
+	to := onW.RawMatrix().Data
+	for i, v := range w.RawMatrix().Data {
+		to[i] = float64(sums[i]) + lambda*v
+	}
 	if r.failed != nil {
 		return math.NaN()
 	}
@@ -128,39 +121,114 @@ func (r *pooledLogistic) do(steps ...func() error) {
 	}
 }
 
-// fit solves at lambda from another fit, by gradient steps with Nesterov's momentum, which starts anew
-// where it points uphill (O'Donoghue and Candes 2015), up to where the square of the gradient says that
-// a step lowers the objective by a part of pooledTolerance or less.
-func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFit) (classesFit, error) {
-	const step = pooledCurvature / 0.5 // one over the largest curvature in these units: 1/4 for w, 1/4 for s
-	units := r.units(lambda)
-	x, ahead, grad := slices.Clone(from), slices.Clone(from), make([]float64, len(from))
-	for turn, momentum := 0, 1.0; turn < pooledSteps; turn++ {
-		value := r.objective(ahead, lambda, grad)
-		if err := cmp.Or(r.failed, ctx.Err()); err != nil {
-			return nil, err
-		}
-		square, along := 0.0, 0.0
-		for i, g := range grad {
-			g *= units[i]
-			square += g * g
-			next := ahead[i] - step*g*units[i]
-			along += grad[i] * (next - x[i])
-			x[i], ahead[i] = next, next-x[i]
-		}
-		if square <= 2*pooledTolerance*value {
-			break
-		}
-		rise := (1 + math.Sqrt(1+4*momentum*momentum)) / 2
-		push := (momentum - 1) / rise
-		if momentum = rise; along > 0 {
-			push, momentum = 0, 1
-		}
-		for i := range ahead {
-			ahead[i] = x[i] + push*ahead[i]
+// pooledUnits are those that a regression at lambda is solved in.
+type pooledUnits struct {
+	*pooledLogistic
+	shift shift // c (T + mu I) = L L'
+}
+
+func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
+	least := 0.0
+	for _, v := range r.gram.main {
+		least = math.Max(least, 1e-12*v) // what is below is rounding
+	}
+	return pooledUnits{r, r.gram.shift(math.Max(math.Max(least, leastCurvature), lambda/pooledCurvature))}
+}
+
+var rootCurvature = math.Sqrt(pooledCurvature)
+
+// scale multiplies intercepts s by their units to the power.
+func (u pooledUnits) scale(s *mat.Dense, power float64) {
+	c, m := s.Dims()
+	for j := range c {
+		for k := range m {
+			s.Set(j, k, s.At(j, k)*math.Pow(pooledCurvature*u.rows[k]+1, -power/2))
 		}
 	}
-	return x, nil
+}
+
+// out returns the fit for v.
+func (u pooledUnits) out(v []float64) classesFit {
+	fit := slices.Clone(v)
+	w, s := u.parts(fit)
+	u.scale(s, 1)
+	for j := range u.on.Rows {
+		u.shift.upper(w.RawRowView(j))
+	}
+	u.turn(w, u.gram.q.T(), 1/rootCurvature)
+	return fit
+}
+
+// in returns v of a fit.
+func (u pooledUnits) in(fit classesFit) []float64 {
+	v := slices.Clone(fit)
+	w, s := u.parts(v)
+	u.scale(s, -1)
+	u.turn(w, u.gram.q, rootCurvature)
+	for j := range u.on.Rows {
+		u.shift.timesUpper(w.RawRowView(j))
+	}
+	return v
+}
+
+// gradient overwrites that with respect to the fit with that with respect to v.
+func (u pooledUnits) gradient(g []float64) {
+	w, s := u.parts(g)
+	u.scale(s, 1)
+	u.turn(w, u.gram.q, 1/rootCurvature)
+	for j := range u.on.Rows {
+		u.shift.lower(w.RawRowView(j))
+	}
+}
+
+// turn overwrites w with by w q.
+func (u pooledUnits) turn(w *mat.Dense, q mat.Matrix, by float64) {
+	var out mat.Dense
+	out.Mul(w, q)
+	w.Scale(by, &out)
+}
+
+// Converged says that the square of the gradient at v tells that a step lowers the objective by a part
+// of pooledTolerance or less.
+func (u pooledUnits) Converged(at *optimize.Location) optimize.Status {
+	if at.Gradient != nil && dot(at.Gradient, at.Gradient) <= 2*pooledTolerance*at.F {
+		return optimize.GradientThreshold
+	}
+	return optimize.NotTerminated
+}
+
+func (pooledUnits) Init(int) {}
+
+// fit solves at lambda from another fit, by L-BFGS.
+func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFit) (classesFit, error) {
+	u := r.unitsAt(lambda)
+	var last, slope []float64 // of the last point
+	value := 0.0
+	at := func(v []float64) {
+		if last == nil || !floats.Equal(v, last) {
+			last, slope = slices.Clone(v), make([]float64, len(v))
+			value = r.objective(u.out(v), lambda, slope)
+			u.gradient(slope)
+		}
+	}
+	found, err := optimize.Minimize(optimize.Problem{
+		Func: func(v []float64) float64 { at(v); return value },
+		Grad: func(to, v []float64) { at(v); copy(to, slope) },
+		Status: func() (optimize.Status, error) {
+			if err := cmp.Or(r.failed, ctx.Err()); err != nil {
+				return optimize.Failure, err
+			}
+			return optimize.NotTerminated, nil
+		},
+	}, u.in(from), &optimize.Settings{Converger: u, MajorIterations: pooledSteps}, &optimize.LBFGS{})
+	if stop := cmp.Or(r.failed, ctx.Err()); stop != nil {
+		return nil, stop
+	}
+	if found == nil {
+		return nil, err
+	}
+	// A search that ends early is at the end of what float32 can tell.
+	return u.out(found.X), nil
 }
 
 // search returns the fit with the least loss, downhill from lambda in steps of a factor 10, at most four.
@@ -225,9 +293,13 @@ func shiftOf(f, y []float64, variance float64) (b float64, left []float64) {
 func (l *Learner) pooledClasses(ctx context.Context, ridge *pooledFit, rows []poolRow, y []float64, target []int32, labels [][]float64,
 	u units) ([]prediction, error) {
 	c, n, d := len(labels), min(len(rows), pooledRows), len(ridge.centre)
-	r := pooledLogistic{queue: l.queue, basis: ridge.basis, values: slices.Clone(ridge.values)}
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
 	part := float64(n) / float64(len(rows))
-	floats.Scale(part, r.values)
+	r, err := newPooledLogistic(l.queue, tmp, ridge.gram.scaled(part), n, d, c)
+	if err != nil {
+		return nil, err
+	}
 	number, some := map[int]int{}, make([]poolRow, n)
 	for i := range some {
 		at := i * len(rows) / n
@@ -241,14 +313,12 @@ func (l *Learner) pooledClasses(ctx context.Context, ridge *pooledFit, rows []po
 		r.source = append(r.source, m)
 		r.y = append(r.y, y[at*c:(at+1)*c]...)
 	}
-	tmp := backend.NewScope(l.queue)
-	defer tmp.Close()
-	r.x, r.on, r.f = tmp.Matrix(backend.Float64, n, d), tmp.Matrix(backend.Float64, d, c), tmp.Matrix(backend.Float64, n, c)
-	if err := tmp.Err(); err != nil {
-		return nil, err
-	}
-	if err := backend.Put(l.queue, r.x.Buf, 0, l.problem.centred(nil, some, ridge.centre, u.each)); err != nil {
-		return nil, err
+	var host []float64
+	for lo := 0; lo < n; lo += pooledBlock {
+		host = l.problem.centred(host, some[lo:min(lo+pooledBlock, n)], ridge.centre, u.each)
+		if err := backend.Put(l.queue, r.x.Buf, lo*d, toFloat32(host)); err != nil {
+			return nil, err
+		}
 	}
 	own := make([]poolRow, len(target))
 	for i, row := range target {
@@ -257,16 +327,15 @@ func (l *Learner) pooledClasses(ctx context.Context, ridge *pooledFit, rows []po
 	samples := mat.NewDense(len(own), d, l.problem.centred(nil, own, ridge.centre, u.each))
 	// The log-odds of the samples by output j, each left out, and the weights and the intercept for a new row.
 	of := func(fit classesFit, j int) (left, w []float64, intercept float64) {
-		v, s := r.parts(fit)
-		var weights, said mat.VecDense
-		weights.MulVec(r.basis, v.ColView(j))
-		said.MulVec(samples, &weights)
+		weights, s := r.parts(fit)
+		var said mat.VecDense
+		said.MulVec(samples, weights.RowView(j))
 		f := said.RawVector().Data
-		intercepts := mat.Col(nil, j, s)
+		intercepts := s.RawRowView(j)
 		b := meanIntercept(intercepts)
 		floats.AddConst(b, f)
 		shift, left := shiftOf(f, labels[j], math.Max(leastShift, stat.PopVariance(intercepts, nil)))
-		return left, weights.RawVector().Data, b + shift
+		return left, weights.RawRowView(j), b + shift
 	}
 	fit, err := r.search(ctx, ridge.lambda*ridge.unit*part*pooledCurvature, func(fit classesFit) float64 {
 		sum := 0.0

@@ -15,14 +15,15 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// somePooled is a regression of c classes on n rows of three sources, with columns of unlike size.
-func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) *pooledLogistic {
+// somePooled is a regression of c classes on n rows of three sources, with columns of unlike size, and the rows.
+func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) (*pooledLogistic, *mat.Dense) {
 	t.Helper()
 	queue := openCPU(t, 1)
 	tmp := backend.NewScope(queue)
 	t.Cleanup(tmp.Close)
+	r := must.Get(newPooledLogistic(queue, tmp, tridiagonal{}, n, d, c))(t)
+	r.rows = make([]float64, 3)
 	x, gram := mat.NewDense(n, d, nil), mat.NewSymDense(d, nil)
-	r := &pooledLogistic{queue: queue, rows: make([]float64, 3), basis: new(mat.Dense)}
 	for i := range n {
 		for j := range d {
 			x.Set(i, j, rng.NormFloat64()*math.Pow(0.5, float64(j)))
@@ -39,54 +40,124 @@ func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) *pooledLogistic {
 	}
 	centreDense(x)
 	gram.SymOuterK(1, x.T())
-	var e mat.EigenSym
-	if !e.Factorize(gram, true) {
-		t.Fatal("no eigenvectors")
-	}
-	e.VectorsTo(r.basis)
-	r.values = e.Values(nil)
-	r.x, r.on, r.f = tmp.Matrix(backend.Float64, n, d), tmp.Matrix(backend.Float64, d, c), tmp.Matrix(backend.Float64, n, c)
-	must.Do(t, tmp.Err())
-	must.Do(t, backend.Put(queue, r.x.Buf, 0, x.RawMatrix().Data))
-	return r
+	r.gram = tridiagonalize(gram)
+	must.Do(t, backend.Put(queue, r.x.Buf, 0, toFloat32(x.RawMatrix().Data)))
+	return r, x
 }
 
-// The gradient is that of differences, and a fit has the objective of ever so many plain steps.
+// newtonPooled is the least objective of an output, by Newton's method over w, s and b.
+func newtonPooled(r *pooledLogistic, x *mat.Dense, lambda float64, output int) float64 {
+	n, d := x.Dims()
+	m := len(r.rows)
+	at := mat.NewVecDense(d+m+1, nil)
+	penalty := mat.NewSymDense(d+m+1, nil)
+	for j := range d {
+		penalty.SetSym(j, j, lambda)
+	}
+	penalty.SetSym(d+m, d+m, float64(m)+precisionB)
+	for k := range m {
+		penalty.SetSym(d+k, d+k, 1)
+		penalty.SetSym(d+k, d+m, -1)
+	}
+	objective := func(at *mat.VecDense) (float64, *mat.VecDense, *mat.SymDense) {
+		g, h := new(mat.VecDense), mat.NewSymDense(d+m+1, nil)
+		g.MulVec(penalty, at)
+		h.CopySym(penalty)
+		sum := mat.Dot(g, at) / 2
+		for i := range n {
+			z := mat.NewVecDense(d+m+1, nil)
+			for j := range d {
+				z.SetVec(j, x.At(i, j))
+			}
+			z.SetVec(d+r.source[i], 1)
+			f, y := mat.Dot(z, at), r.y[i*r.on.Rows+output]
+			sum += logOfLabel(f, y)
+			g.AddScaledVec(g, sigmoid(f)-y, z)
+			h.SymRankOne(h, sigmoid(f)*sigmoid(-f), z)
+		}
+		return sum, g, h
+	}
+	for {
+		value, g, h := objective(at)
+		var chol mat.Cholesky
+		var step, next mat.VecDense
+		if !chol.Factorize(h) || chol.SolveVecTo(&step, g) != nil {
+			panic("the Hessian is singular")
+		}
+		by, lower := 1.0, false
+		for ; by > 1e-9 && !lower; by /= 2 {
+			next.AddScaledVec(at, -by, &step)
+			at, _, _ := objective(&next)
+			lower = at < value
+		}
+		if !lower {
+			return value
+		}
+		at.CopyVec(&next)
+	}
+}
+
+// The objective and its gradient are those of plain loops at any point, and a fit has the least one.
 func TestPooledLogistic(t *testing.T) {
 	rng := testrand.New(t)
-	for range 4 {
-		r := somePooled(t, rng, 60+rng.IntN(200), 3+rng.IntN(8), 1+rng.IntN(3))
+	for range 10 {
+		n, d, c := 60+rng.IntN(200), 1+rng.IntN(10), 1
+		if d > 2 {
+			c += rng.IntN(3)
+		}
+		r, x := somePooled(t, rng, n, d, c)
 		lambda := math.Pow(10, -2+4*rng.Float64())
 		at, grad := r.empty(), r.empty()
 		for i := range at {
 			at[i] = rng.NormFloat64()
 		}
-		r.objective(at, lambda, grad)
-		for range 20 {
-			i, by := rng.IntN(len(at)), 1e-5
-			up, down, none := slices.Clone(at), slices.Clone(at), r.empty()
-			up[i], down[i] = up[i]+by, down[i]-by
-			slope := (r.objective(up, lambda, none) - r.objective(down, lambda, none)) / (2 * by)
-			must.Hold(t, math.Abs(slope-grad[i]) <= 1e-5*(1+math.Abs(slope)), "element %d: gradient %g, by differences %g", i, grad[i], slope)
+		wantGrad := r.empty()
+		want := plainPooled(r, x, at, lambda, wantGrad)
+		got := r.objective(at, lambda, grad)
+		must.Hold(t, math.Abs(got-want) <= 1e-5*want, "objective %g, by plain loops %g", got, want)
+		for i, v := range wantGrad {
+			must.Hold(t, math.Abs(grad[i]-v) <= 1e-5*(1+floats.Norm(wantGrad, 2)), "element %d: gradient %g, by plain loops %g", i, grad[i], v)
 		}
 		fit := must.Get(r.fit(context.Background(), lambda, at))(t)
-		got := r.objective(fit, lambda, grad)
-		slow := r.empty()
-		curvature := floats.Max(r.values)/4 + lambda + float64(r.x.Rows)/4 + 1
-		for range 50_000 {
-			r.objective(slow, lambda, grad)
-			floats.AddScaled(slow, -1/curvature, grad)
+		got, want = r.objective(fit, lambda, grad), 0
+		for j := range c {
+			want += newtonPooled(r, x, lambda, j)
 		}
-		want := r.objective(slow, lambda, grad)
-		must.Hold(t, got <= 1.005*want, "objective %g, of many plain steps %g", got, want)
+		must.Hold(t, got <= (1+1e-4)*want, "%d rows of %d, lambda %g: objective %g, by Newton's method %g", n, d, lambda, got, want)
 	}
+}
+
+// plainPooled is the objective of a regression in float64, one number at a time.
+func plainPooled(r *pooledLogistic, x *mat.Dense, fit classesFit, lambda float64, grad classesFit) float64 {
+	w, s := r.parts(fit)
+	onW, onS := r.parts(grad)
+	value := 0.0
+	for j := range r.on.Rows {
+		for k, v := range w.RawRowView(j) {
+			value += lambda * v * v / 2
+			onW.Set(j, k, lambda*v)
+		}
+		b := meanIntercept(s.RawRowView(j))
+		value += precisionB * b * b / 2
+		for m, v := range s.RawRowView(j) {
+			value += (v - b) * (v - b) / 2
+			onS.Set(j, m, v-b)
+		}
+		for i, m := range r.source {
+			f, y := dot(x.RawRowView(i), w.RawRowView(j))+s.At(j, m), r.y[i*r.on.Rows+j]
+			value += logOfLabel(f, y)
+			onS.Set(j, m, onS.At(j, m)+sigmoid(f)-y)
+			floats.AddScaled(onW.RawRowView(j), sigmoid(f)-y, x.RawRowView(i))
+		}
+	}
+	return value
 }
 
 // Of features that are all the same there are intercepts to learn.
 func TestPooledLogisticConstant(t *testing.T) {
-	r := somePooled(t, testrand.New(t), 100, 4, 2)
-	clear(r.values)
-	must.Do(t, backend.Put(r.queue, r.x.Buf, 0, make([]float64, 400)))
+	r, _ := somePooled(t, testrand.New(t), 100, 4, 2)
+	r.gram = tridiagonalize(mat.NewSymDense(4, nil))
+	must.Do(t, backend.Put(r.queue, r.x.Buf, 0, make([]float32, 400)))
 	fit := must.Get(r.fit(context.Background(), 0, r.empty()))(t)
 	_, s := r.parts(fit)
 	must.Hold(t, !floats.HasNaN(fit) && mat.Max(s)-mat.Min(s) > 0.01, "the fit is %v", fit)

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -11,6 +12,33 @@ import (
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
+
+// leastCrossValidation is the lambda of the least generalised cross-validation, by the matrix that
+// takes centred labels to predictions.
+func leastCrossValidation(x, y *mat.Dense) float64 {
+	n, d := x.Dims()
+	least, best := math.Inf(1), 0.0
+	for step := range 19 {
+		lambda := math.Pow(10, -7+float64(step)/2)
+		var gram, inverse, hat, predicted, left mat.Dense
+		gram.Mul(x.T(), x)
+		unit := lambda * mat.Trace(&gram) / float64(d)
+		for j := range d {
+			gram.Set(j, j, gram.At(j, j)+unit)
+		}
+		if inverse.Inverse(&gram) != nil {
+			panic("the system is singular")
+		}
+		hat.Product(x, &inverse, x.T())
+		predicted.Mul(&hat, y)
+		left.Sub(y, &predicted)
+		free := 1 - (1+mat.Trace(&hat))/float64(n)
+		if at := math.Pow(mat.Norm(&left, 2)/free, 2); at < least {
+			least, best = at, lambda
+		}
+	}
+	return best
+}
 
 // Pooled is ridge regression with an intercept on the rows that uniform drew, those
 // with a label of the column, in which the classes that a source lacks are 0.
@@ -58,6 +86,10 @@ func TestPooled(t *testing.T) {
 			if !classes && c > 0 { // the lambda that is recorded is that of the first column
 				continue
 			}
+			if !classes {
+				lambda := leastCrossValidation(rows, labels)
+				must.Hold(t, math.Abs(e.HeadRidge/lambda-1) < 1e-9, "lambda %g, expected %g", e.HeadRidge, lambda)
+			}
 			unit := e.HeadRidge * mat.Trace(&gram) / d
 			for j := range d {
 				gram.Set(j, j, gram.At(j, j)+unit)
@@ -74,6 +106,11 @@ func TestPooled(t *testing.T) {
 			closeVectors(t, fmt.Sprintf("classes %v: predictions of output %d", classes, c), wide(got[c]), want, 1e-4, 0)
 		}
 	}
+}
+
+// Methods that pooled cannot do without are asked for, and a state that it is carried on from does not matter.
+func TestPooledMethods(t *testing.T) {
+	rng := testrand.New(t)
 	cfg := defaultConfig(t)
 	cfg.Methods, cfg.Sources = []string{Active, Pooled}, SourcesTasks
 	must.Fail(t, "tasks", must.Err(NewProblem(shops(rng, 3, 100, 4, 2, true), cfg, 0)), "pooled", "pools")
