@@ -56,6 +56,8 @@ type headFit struct {
 	// Own is the part of the predictions that is of delta, ToMean the factor g of the
 	// mean of the sources' heads of the same output.
 	Own, ToMean float64
+	// Pooled is the part of the log-odds of the first column that is of the regression on all rows.
+	Pooled float64
 	// residuals are the leave-one-out residuals of one output, label less prediction,
 	// and left the predictions of all outputs, log-odds where there are classifiers. Other
 	// priors have none of them.

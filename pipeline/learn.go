@@ -27,6 +27,8 @@ type Learner struct {
 	tmp     *backend.Scope
 	// rows are the target samples of the rounds so far, decomposed once.
 	rows []*targetRows
+	// pooled are the last results of pooledClasses.
+	pooled []pooledResult
 	// counts are the labels of each output of the sources in the round, sigma the root
 	// mean square of their residuals.
 	counts []int
@@ -251,6 +253,12 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		if rec.Uncertainty, err = l.uncertainty(in, &rec, fit, random("uncertainty")); err != nil {
 			return Epoch{}, err
 		}
+	}
+	if p.joins(in) {
+		if err := l.join(ctx, &fit, in); err != nil {
+			return Epoch{}, err
+		}
+		rec.HeadPooled = fit.Pooled
 	}
 	if err := l.classify(fit); err != nil {
 		return Epoch{}, err

@@ -30,7 +30,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 		if len(rows) < 2 {
 			continue
 		}
-		ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), slices.Clone(y)), u.each)
+		ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y), u.each)
 		if err != nil {
 			return rec, err
 		}
@@ -44,13 +44,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 			}
 		}
 		if p.Classifies() {
-			labels := make([][]float64, len(group))
-			for j, c := range group {
-				for k := c; k < len(in.Target.Y); k += len(odds) {
-					labels[j] = append(labels[j], float64(in.Target.Y[k]))
-				}
-			}
-			classes, err := l.pooledClasses(ctx, ridge, rows, y, in.Target.Rows, labels, u)
+			classes, err := l.pooledClasses(ctx, in, group, u)
 			if err != nil {
 				return rec, err
 			}
@@ -169,20 +163,21 @@ func (p *Problem) centred(out []float64, rows []poolRow, centre []float64, each 
 	return out
 }
 
-// pooledFit is ridge regression on the rows of all sources.
-type pooledFit struct {
-	beta *mat.Dense // C by d, for features divided by their s_j where each has its own
-	// centre and means are those of rows and labels.
-	centre, means []float64
-	// The penalty is lambda unit, unit the mean eigenvalue of X'X for the centred rows X.
-	lambda, unit float64
-	gram         tridiagonal // X'X
+// pooledGram is X'X for rows X, d wide, less their mean.
+type pooledGram struct {
+	centre  []float64
+	squares *mat.SymDense
+}
+
+// unit is the mean eigenvalue.
+func (g pooledGram) unit() float64 {
+	return math.Max(mat.Trace(g.squares)/float64(len(g.centre)), leastCurvature)
 }
 
 // head is that of an output with these weights, and a prediction at the centre.
-func (f *pooledFit) head(k int, beta []float64, atCentre float64, u units) []float32 {
+func (g pooledGram) head(k int, beta []float64, atCentre float64, u units) []float32 {
 	h := headVector{w: make([]float32, k), delta: make([]float32, len(beta))}
-	for j, v := range f.centre {
+	for j, v := range g.centre {
 		if u.centre != nil {
 			v -= float64(u.centre[j])
 		}
@@ -198,56 +193,66 @@ func (f *pooledFit) head(k int, beta []float64, atCentre float64, u units) []flo
 // pooledBlock is the number of rows that are brought to the device at a time.
 const pooledBlock = 1024
 
+// pooledGram computes X'X of rows, and adds X'y to xy where there are labels y.
+func (l *Learner) pooledGram(rows []poolRow, each []float32, y, xy *mat.Dense) (pooledGram, error) {
+	d, n := l.problem.Set.Pools[0].Cols, len(rows)
+	g := pooledGram{make([]float64, d), mat.NewSymDense(d, nil)}
+	x := make([]float32, d)
+	for _, r := range rows {
+		readRow(l.problem.Set.Pools[r.pool], r.row, x)
+		for f, v := range x {
+			g.centre[f] += float64(v) / float64(n)
+		}
+	}
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	squares, xs := tmp.Matrix(backend.Float64, d, d), tmp.Matrix(backend.Float64, pooledBlock, d)
+	if err := tmp.Err(); err != nil {
+		return g, err
+	}
+	var host []float64
+	for lo := 0; lo < n; lo += pooledBlock {
+		hi := min(lo+pooledBlock, n)
+		host = l.problem.centred(host, rows[lo:hi], g.centre, each)
+		xs.Rows = hi - lo
+		if err := backend.Put(l.queue, xs.Buf, 0, host); err != nil {
+			return g, err
+		}
+		if err := l.queue.Syrk(true, 1, xs, 1, squares); err != nil {
+			return g, err
+		}
+		if y != nil {
+			var part mat.Dense
+			_, outputs := y.Dims()
+			part.Mul(mat.NewDense(hi-lo, d, host).T(), y.Slice(lo, hi, 0, outputs))
+			xy.Add(xy, &part)
+		}
+	}
+	return g, backend.Get(l.queue, g.squares.RawSymmetric().Data, squares.Buf, 0)
+}
+
+// pooledFit is ridge regression on the rows of all sources.
+type pooledFit struct {
+	pooledGram
+	beta   *mat.Dense // C by d, for features divided by their s_j where each has its own
+	means  []float64  // of the labels
+	lambda float64    // in units of the mean eigenvalue
+}
+
 // pooledRidge regresses the labels y, a column for each output, on rows, with the lambda
 // from 1e-7 to 1e2 that generalised cross-validation takes to be the best for all
 // outputs together. y is overwritten.
 func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
-	d, n := l.problem.Set.Pools[0].Cols, len(rows)
-	_, outputs := y.Dims()
-	x, centre, lambda := make([]float32, d), make([]float64, d), 0.0
-	for _, r := range rows {
-		readRow(l.problem.Set.Pools[r.pool], r.row, x)
-		for f, v := range x {
-			centre[f] += float64(v) / float64(n)
-		}
-	}
-	means := centreDense(y)
-	tmp := backend.NewScope(l.queue)
-	defer tmp.Close()
-	gram, cross := tmp.Matrix(backend.Float64, d, d), tmp.Matrix(backend.Float64, d, outputs)
-	xs, ys := tmp.Matrix(backend.Float64, pooledBlock, d), tmp.Matrix(backend.Float64, pooledBlock, outputs)
-	if err := tmp.Err(); err != nil {
+	n, outputs := y.Dims()
+	d := l.problem.Set.Pools[0].Cols
+	means, xy, lambda := centreDense(y), mat.NewDense(d, outputs, nil), 0.0
+	gram, err := l.pooledGram(rows, each, y, xy)
+	if err != nil {
 		return nil, err
 	}
-	var host []float64
-	for lo := 0; lo < n; lo += pooledBlock {
-		part := rows[lo:min(lo+pooledBlock, n)]
-		host = l.problem.centred(host, part, centre, each)
-		xs.Rows, ys.Rows = len(part), len(part)
-		for _, step := range []func() error{
-			func() error { return backend.Put(l.queue, xs.Buf, 0, host) },
-			func() error {
-				return backend.Put(l.queue, ys.Buf, 0, y.RawMatrix().Data[lo*outputs:(lo+len(part))*outputs])
-			},
-			func() error { return l.queue.Syrk(true, 1, xs, 1, gram) },
-			func() error { return l.queue.Gemm(true, false, 1, xs, ys, 1, cross) },
-		} {
-			if err := step(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	g, xy := mat.NewSymDense(d, nil), mat.NewDense(d, outputs, nil)
-	if err := backend.Get(l.queue, g.RawSymmetric().Data, gram.Buf, 0); err != nil {
-		return nil, err
-	}
-	if err := backend.Get(l.queue, xy.RawMatrix().Data, cross.Buf, 0); err != nil {
-		return nil, err
-	}
-	reduced, inside, square := tridiagonalize(g), new(mat.Dense), mat.Norm(y, 2)
+	reduced, inside, square := tridiagonalize(gram.squares), new(mat.Dense), mat.Norm(y, 2)
 	inside.Mul(xy.T(), reduced.q)
-	unit := math.Max(mat.Trace(g)/float64(d), leastCurvature)
-	best := math.Inf(1)
+	unit, best := gram.unit(), math.Inf(1)
 	for step := range 19 {
 		at := math.Pow(10, -7+float64(step)/2)
 		s, rss := reduced.shift(at*unit), square*square
@@ -267,5 +272,5 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*po
 		lambda = 1e2
 	}
 	beta := reduced.divide(reduced.shift(lambda*unit), mat.DenseCopyOf(xy.T()))
-	return &pooledFit{beta, centre, means, lambda, unit, reduced}, nil
+	return &pooledFit{gram, beta, means, lambda}, nil
 }

@@ -6,10 +6,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -21,8 +22,8 @@ import (
 //	f_ic = x_i'w_c + s_mc
 //
 // for row i of source m. The intercepts s of the sources are from N(b, 1) in log-odds; the prior of b is so
-// wide that it matters only to a class without rows. It is solved for v, w_c = Q L'^-1 v_c with
-// Q L L'Q' = c X'X + lambda I, so that the curvature is about 1 in all directions.
+// wide that it matters only to a class without rows. It is solved for v, w_c = U^-1 v_c with
+// U'U = X'X/10 + lambda I, so that the curvature is about 1 in all directions.
 type pooledLogistic struct {
 	queue        backend.Queue
 	x            backend.Matrix // rows, n by d
@@ -31,7 +32,7 @@ type pooledLogistic struct {
 	y            []float64      // n by C
 	source       []int          // of each row, from 0
 	rows         []float64      // of each source
-	gram         tridiagonal    // X'X
+	gram         *mat.SymDense  // X'X
 	failed       error
 }
 
@@ -41,8 +42,10 @@ const (
 	// pooledCurvature stands for p (1 - p), which is at most 1/4.
 	pooledCurvature = 0.1
 	pooledTolerance = 1e-5
-	pooledSteps     = 200
-	precisionB      = 0.01
+	// pooledStart is the first lambda in units of the mean eigenvalue of X'X.
+	pooledStart = 0.1
+	pooledSteps = 200
+	precisionB  = 0.01
 	// leastCurvature is that of features that are the same in all rows.
 	leastCurvature = 1e-100
 	// leastShift is the least variance of the sources' intercepts.
@@ -50,7 +53,7 @@ const (
 )
 
 // newPooledLogistic is that of n rows of d features for c classes.
-func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, gram tridiagonal, n, d, c int) (*pooledLogistic, error) {
+func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, gram *mat.SymDense, n, d, c int) (*pooledLogistic, error) {
 	r := &pooledLogistic{
 		queue: queue, gram: gram,
 		x: tmp.Matrix(backend.Float32, n, d), on: tmp.Matrix(backend.Float32, c, d),
@@ -124,18 +127,21 @@ func (r *pooledLogistic) do(steps ...func() error) {
 // pooledUnits are those that a regression at lambda is solved in.
 type pooledUnits struct {
 	*pooledLogistic
-	shift shift // c (T + mu I) = L L'
+	u blas64.Triangular
 }
 
 func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
-	least := 0.0
-	for _, v := range r.gram.main {
-		least = math.Max(least, 1e-12*v) // what is below is rounding
+	d := r.x.Cols
+	var system mat.SymDense
+	system.ScaleSym(pooledCurvature, r.gram)
+	floor := math.Max(leastCurvature, 1e-10*mat.Trace(&system)) // less is rounding
+	for j := range d {
+		system.SetSym(j, j, system.At(j, j)+math.Max(lambda, floor))
 	}
-	return pooledUnits{r, r.gram.shift(math.Max(math.Max(least, leastCurvature), lambda/pooledCurvature))}
+	var chol mat.Cholesky
+	chol.Factorize(&system) // what is added makes it positive definite
+	return pooledUnits{r, chol.RawU().(*mat.TriDense).RawTriangular()}
 }
-
-var rootCurvature = math.Sqrt(pooledCurvature)
 
 // scale multiplies intercepts s by their units to the power.
 func (u pooledUnits) scale(s *mat.Dense, power float64) {
@@ -152,10 +158,7 @@ func (u pooledUnits) out(v []float64) classesFit {
 	fit := slices.Clone(v)
 	w, s := u.parts(fit)
 	u.scale(s, 1)
-	for j := range u.on.Rows {
-		u.shift.upper(w.RawRowView(j))
-	}
-	u.turn(w, u.gram.q.T(), 1/rootCurvature)
+	blas64.Trsm(blas.Right, blas.Trans, 1, u.u, w.RawMatrix())
 	return fit
 }
 
@@ -164,10 +167,7 @@ func (u pooledUnits) in(fit classesFit) []float64 {
 	v := slices.Clone(fit)
 	w, s := u.parts(v)
 	u.scale(s, -1)
-	u.turn(w, u.gram.q, rootCurvature)
-	for j := range u.on.Rows {
-		u.shift.timesUpper(w.RawRowView(j))
-	}
+	blas64.Trmm(blas.Right, blas.Trans, 1, u.u, w.RawMatrix())
 	return v
 }
 
@@ -175,17 +175,7 @@ func (u pooledUnits) in(fit classesFit) []float64 {
 func (u pooledUnits) gradient(g []float64) {
 	w, s := u.parts(g)
 	u.scale(s, 1)
-	u.turn(w, u.gram.q, 1/rootCurvature)
-	for j := range u.on.Rows {
-		u.shift.lower(w.RawRowView(j))
-	}
-}
-
-// turn overwrites w with by w q.
-func (u pooledUnits) turn(w *mat.Dense, q mat.Matrix, by float64) {
-	var out mat.Dense
-	out.Mul(w, q)
-	w.Scale(by, &out)
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, u.u, w.RawMatrix())
 }
 
 // Converged says that the square of the gradient at v tells that a step lowers the objective by a part
@@ -256,102 +246,4 @@ func (r *pooledLogistic) search(ctx context.Context, lambda float64, loss func(c
 		}
 	}
 	return best, nil
-}
-
-// shiftOf is what to add to log-odds f so that they fit labels y, by Newton's method, if it is from N(0,
-// variance). left are f with what it would be without each, one step of that method away. Labels
-// that are NaN do not count.
-func shiftOf(f, y []float64, variance float64) (b float64, left []float64) {
-	var slope, curvature float64
-	for turn := 0; turn < newtonSteps; turn++ {
-		slope, curvature = b/variance, 1/variance
-		for i, v := range f {
-			if y[i] == y[i] {
-				p := sigmoid(v + b)
-				slope, curvature = slope+p-y[i], curvature+p*(1-p)
-			}
-		}
-		step := math.Max(-1, math.Min(1, slope/curvature))
-		if b -= step; math.Abs(step) < newtonTolerance {
-			break
-		}
-	}
-	left = make([]float64, len(f))
-	for i, v := range f {
-		if left[i] = v + b; y[i] == y[i] {
-			p := sigmoid(v + b)
-			left[i] += (p - y[i]) / (curvature - p*(1-p))
-		}
-	}
-	return b, left
-}
-
-// pooledClasses are the heads of the outputs of a column by logistic regression on rows with labels y, and
-// their log-odds of the target's samples. These choose the penalty, and shift the intercept: that of
-// the target is taken to be as far from the sources' mean as theirs are. Each sample is
-// left out of its own shift.
-func (l *Learner) pooledClasses(ctx context.Context, ridge *pooledFit, rows []poolRow, y []float64, target []int32, labels [][]float64,
-	u units) ([]prediction, error) {
-	c, n, d := len(labels), min(len(rows), pooledRows), len(ridge.centre)
-	tmp := backend.NewScope(l.queue)
-	defer tmp.Close()
-	part := float64(n) / float64(len(rows))
-	r, err := newPooledLogistic(l.queue, tmp, ridge.gram.scaled(part), n, d, c)
-	if err != nil {
-		return nil, err
-	}
-	number, some := map[int]int{}, make([]poolRow, n)
-	for i := range some {
-		at := i * len(rows) / n
-		some[i] = rows[at]
-		m, known := number[some[i].pool]
-		if !known {
-			m = len(r.rows)
-			number[some[i].pool], r.rows = m, append(r.rows, 0)
-		}
-		r.rows[m]++
-		r.source = append(r.source, m)
-		r.y = append(r.y, y[at*c:(at+1)*c]...)
-	}
-	var host []float64
-	for lo := 0; lo < n; lo += pooledBlock {
-		host = l.problem.centred(host, some[lo:min(lo+pooledBlock, n)], ridge.centre, u.each)
-		if err := backend.Put(l.queue, r.x.Buf, lo*d, toFloat32(host)); err != nil {
-			return nil, err
-		}
-	}
-	own := make([]poolRow, len(target))
-	for i, row := range target {
-		own[i] = poolRow{l.problem.Target.Pool, int(row)}
-	}
-	samples := mat.NewDense(len(own), d, l.problem.centred(nil, own, ridge.centre, u.each))
-	// The log-odds of the samples by output j, each left out, and the weights and the intercept for a new row.
-	of := func(fit classesFit, j int) (left, w []float64, intercept float64) {
-		weights, s := r.parts(fit)
-		var said mat.VecDense
-		said.MulVec(samples, weights.RowView(j))
-		f := said.RawVector().Data
-		intercepts := s.RawRowView(j)
-		b := meanIntercept(intercepts)
-		floats.AddConst(b, f)
-		shift, left := shiftOf(f, labels[j], math.Max(leastShift, stat.PopVariance(intercepts, nil)))
-		return left, weights.RawRowView(j), b + shift
-	}
-	fit, err := r.search(ctx, ridge.lambda*ridge.unit*part*pooledCurvature, func(fit classesFit) float64 {
-		sum := 0.0
-		for j, y := range labels {
-			left, _, _ := of(fit, j)
-			sum += prediction{left: left}.logLoss(y)
-		}
-		return sum
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]prediction, c)
-	for j := range out {
-		left, w, intercept := of(fit, j)
-		out[j] = prediction{ridge.head(l.problem.Config.K, w, intercept, u), left}
-	}
-	return out, nil
 }

@@ -30,11 +30,6 @@ func tridiagonalize(a *mat.SymDense) tridiagonal {
 	return t
 }
 
-// scaled is the matrix times a factor.
-func (t tridiagonal) scaled(by float64) tridiagonal {
-	return tridiagonal{t.q, floats.ScaleTo(make([]float64, len(t.main)), by, t.main), floats.ScaleTo(make([]float64, len(t.beside)), by, t.beside)}
-}
-
 // with returns the matrix with columns of Q, of which T has nothing, for what of the
 // columns of a is outside of Q.
 func (t tridiagonal) with(a *mat.Dense) (tridiagonal, error) {
@@ -114,16 +109,6 @@ func (s shift) upper(x []float64) {
 	for j, v := range slices.Backward(s.below) {
 		last = (x[j] - v*last) * s.inverse[j]
 		x[j] = last
-	}
-}
-
-// timesUpper overwrites x with L'x.
-func (s shift) timesUpper(x []float64) {
-	for j := range x {
-		x[j] /= s.inverse[j]
-		if j < len(s.below) {
-			x[j] += s.below[j] * x[j+1]
-		}
 	}
 }
 

@@ -31,6 +31,11 @@ func (u units) ofFeature(j int) float64 {
 	return u.scale
 }
 
+// same says whether features are measured alike.
+func (u units) same(as units) bool {
+	return u.scale == as.scale && slices.Equal(u.centre, as.centre) && slices.Equal(u.each, as.each)
+}
+
 // inverse are 1/s_j where each feature has its own.
 func (u units) inverse() []float32 {
 	v := make([]float32, len(u.each))

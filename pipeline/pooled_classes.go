@@ -1,0 +1,155 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// pooledClasses are the heads of outputs of a column by logistic regression on the rows of all sources,
+// and their log-odds of the target's samples; nil of fewer than two rows. The samples choose the penalty, and
+// shift the intercept: that of the target is taken to be as far from the sources' mean as
+// theirs are. Each sample is left out of its own shift. The rows of uniform are those of Pooled too, which
+// finds here what was found for uniform.
+func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {
+	of := append(slices.Clone(in.Sources), in.Target)
+	for _, was := range l.pooled {
+		if slices.Equal(was.group, group) && slices.EqualFunc(was.of, of, sameLabelled) && was.units.same(u) {
+			return was.found, nil
+		}
+	}
+	found, err := l.regressPooled(ctx, in, group, u)
+	if err == nil {
+		if len(l.pooled) == len(l.problem.Target.Tasks) { // as many as there can be in one round
+			l.pooled = l.pooled[1:]
+		}
+		l.pooled = append(l.pooled, pooledResult{of, group, u, found})
+	}
+	return found, err
+}
+
+// pooledResult is what was found for outputs of the target by labelled rows of the sources and, last, of the
+// target, in these units.
+type pooledResult struct {
+	of    []Labelled
+	group []int
+	units units
+	found []prediction
+}
+
+// sameLabelled says whether rows and labels are the same, of which some may be NaN.
+func sameLabelled(a, b Labelled) bool {
+	return slices.Equal(a.Rows, b.Rows) && slices.EqualFunc(a.Y, b.Y, func(x, y float32) bool { return x == y || x != x && y != y })
+}
+
+func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {
+	p, c := l.problem, len(group)
+	all, y := p.pooledRows(in.Sources, group)
+	if len(all) < 2 {
+		return nil, nil
+	}
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	n, d := min(len(all), pooledRows), p.Set.Pools[0].Cols
+	rows := make([]poolRow, n)
+	for i := range rows {
+		rows[i] = all[i*len(all)/n]
+	}
+	gram, err := l.pooledGram(rows, u.each, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newPooledLogistic(l.queue, tmp, gram.squares, n, d, c)
+	if err != nil {
+		return nil, err
+	}
+	number := map[int]int{}
+	for i, row := range rows {
+		m, known := number[row.pool]
+		if !known {
+			m = len(r.rows)
+			number[row.pool], r.rows = m, append(r.rows, 0)
+		}
+		r.rows[m]++
+		r.source = append(r.source, m)
+		at := i * len(all) / n
+		r.y = append(r.y, y[at*c:(at+1)*c]...)
+	}
+	var host []float64
+	for lo := 0; lo < n; lo += pooledBlock {
+		host = p.centred(host, rows[lo:min(lo+pooledBlock, n)], gram.centre, u.each)
+		if err := backend.Put(l.queue, r.x.Buf, lo*d, toFloat32(host)); err != nil {
+			return nil, err
+		}
+	}
+	own, labels, outputs := make([]poolRow, len(in.Target.Rows)), make([][]float64, c), len(p.Target.Tasks)
+	for i, row := range in.Target.Rows {
+		own[i] = poolRow{p.Target.Pool, int(row)}
+		for j, o := range group {
+			labels[j] = append(labels[j], float64(in.Target.Y[i*outputs+o]))
+		}
+	}
+	samples := mat.NewDense(len(own), d, p.centred(nil, own, gram.centre, u.each))
+	// The log-odds of the samples by output j, each left out, and the weights and the intercept for a new row.
+	said := func(fit classesFit, j int) (left, w []float64, intercept float64) {
+		weights, s := r.parts(fit)
+		var f mat.VecDense
+		f.MulVec(samples, weights.RowView(j))
+		intercepts := s.RawRowView(j)
+		b := meanIntercept(intercepts)
+		floats.AddConst(b, f.RawVector().Data)
+		shift, left := shiftOf(f.RawVector().Data, labels[j], math.Max(leastShift, stat.PopVariance(intercepts, nil)))
+		return left, weights.RawRowView(j), b + shift
+	}
+	fit, err := r.search(ctx, pooledStart*gram.unit(), func(fit classesFit) float64 {
+		sum := 0.0
+		for j, y := range labels {
+			left, _, _ := said(fit, j)
+			sum += prediction{left: left}.logLoss(y)
+		}
+		return sum
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]prediction, c)
+	for j := range out {
+		left, w, intercept := said(fit, j)
+		out[j] = prediction{gram.head(p.Config.K, w, intercept, u), left}
+	}
+	return out, nil
+}
+
+// shiftOf is what to add to log-odds f so that they fit labels y, by Newton's method, if it is from N(0,
+// variance). left are f with what it would be without each, one step of that method away. Labels
+// that are NaN do not count.
+func shiftOf(f, y []float64, variance float64) (b float64, left []float64) {
+	var slope, curvature float64
+	for turn := 0; turn < newtonSteps; turn++ {
+		slope, curvature = b/variance, 1/variance
+		for i, v := range f {
+			if y[i] == y[i] {
+				p := sigmoid(v + b)
+				slope, curvature = slope+p-y[i], curvature+p*(1-p)
+			}
+		}
+		step := math.Max(-1, math.Min(1, slope/curvature))
+		if b -= step; math.Abs(step) < newtonTolerance {
+			break
+		}
+	}
+	left = make([]float64, len(f))
+	for i, v := range f {
+		if left[i] = v + b; y[i] == y[i] {
+			p := sigmoid(v + b)
+			left[i] += (p - y[i]) / (curvature - p*(1-p))
+		}
+	}
+	return b, left
+}
