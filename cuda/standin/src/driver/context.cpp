@@ -41,17 +41,26 @@ int32_t cuDevicePrimaryCtxGetState(int32_t device, uint32_t* flags, int32_t* act
   return kSuccess;
 }
 
-int32_t cuCtxSetCurrent(uintptr_t h) {
-  ENTER_INITIALISED();
-  if (h == 0) {
-    set_current(nullptr);
-    return kSuccess;
-  }
+static Context* named(uintptr_t h) {
   for (int d = 0; d < state().devices; d++)
-    if (handle_of(primary(d)) == h) {
-      if (!primary(d)->alive) return kContextDestroyed;
-      set_current(primary(d));
-      return kSuccess;
-    }
-  return kInvalidContext;
+    if (handle_of(primary(d)) == h) return primary(d);
+  return nullptr;
+}
+
+// It fails where the device of the context that was current is lost; that one can be put away
+// all the same. A fatal error that was ordered is one of the context that is asked for.
+int32_t cuCtxSetCurrent(uintptr_t h) {
+  Call call(standin_library, __func__);
+  Context* ctx = named(h);
+  const bool of_other = lost(current_device());
+  if (h == 0) set_current(nullptr);
+  if (call.code != 0) {
+    if (ctx != nullptr && !of_other && sticky(call.code)) poison(ctx, call.code);
+    return call.code;
+  }
+  if (!initialised()) return kNotInitialized;
+  if (h != 0 && ctx == nullptr) return kInvalidContext;
+  if (ctx != nullptr && !ctx->alive) return kContextDestroyed;
+  set_current(ctx);
+  return kSuccess;
 }

@@ -103,6 +103,61 @@ TEST(contexts_belong_to_threads) {
   EQUAL(cuCtxSetCurrent(0), 0);
 }
 
+// A thread that made no context current can do nothing with it, whatever other threads have.
+TEST(calls_need_a_current_context) {
+  test::Device d;
+  uint64_t p = 0, event = 0, free = 0, total = 0;
+  uintptr_t graph = 0, exec = 0;
+  void* pin = nullptr;
+  EQUAL(cuMemAlloc_v2(&p, 8), 0);
+  EQUAL(cuMemHostAlloc(&pin, 8, 0), 0);
+  EQUAL(cuEventCreate(&event, 0), 0);
+  EQUAL(cuStreamBeginCapture_v2(d.stream, 1), 0);
+  EQUAL(cuStreamEndCapture(d.stream, &graph), 0);
+  EQUAL(cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
+  std::thread([&]() {
+    uint64_t q = 0;
+    uintptr_t h = 0;
+    int32_t v = 0;
+    void* other = nullptr;
+    EQUAL(cuMemGetInfo_v2(&free, &total), kInvalidContext);
+    EQUAL(cuMemAlloc_v2(&q, 8), kInvalidContext);
+    EQUAL(cuMemFree_v2(p), kInvalidContext);
+    EQUAL(cuMemHostAlloc(&other, 8, 0), kInvalidContext);
+    EQUAL(cuMemFreeHost(pin), kInvalidContext);
+    EQUAL(cuMemcpyHtoD_v2(p, pin, 8), kInvalidContext);
+    EQUAL(cuMemcpyDtoH_v2(pin, p, 8), kInvalidContext);
+    EQUAL(cuMemcpyHtoDAsync_v2(p, pin, 8, d.stream), kInvalidContext);
+    EQUAL(cuMemcpyDtoHAsync_v2(pin, p, 8, d.stream), kInvalidContext);
+    EQUAL(cuMemcpyDtoDAsync_v2(p, p, 8, d.stream), kInvalidContext);
+    EQUAL(cuMemsetD8Async(p, 0, 8, d.stream), kInvalidContext);
+    EQUAL(cuStreamCreate(&q, 1), kInvalidContext);
+    EQUAL(cuStreamSynchronize(d.stream), kInvalidContext);
+    EQUAL(cuStreamQuery(d.stream), kInvalidContext);
+    EQUAL(cuStreamWaitEvent(d.stream, event, 0), kInvalidContext);
+    EQUAL(cuEventCreate(&q, 0), kInvalidContext);
+    EQUAL(cuEventRecord(event, d.stream), kInvalidContext);
+    EQUAL(cuEventSynchronize(event), kInvalidContext);
+    EQUAL(cuEventDestroy_v2(event), kInvalidContext);
+    EQUAL(cuModuleLoadData(&h, pin), kInvalidContext);
+    EQUAL(cuModuleUnload(1), kInvalidContext);
+    EQUAL(cuModuleGetFunction(&h, 1, "f"), kInvalidContext);
+    EQUAL(cuFuncGetAttribute(&v, 0, 1), kInvalidContext);
+    EQUAL(cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, d.stream, nullptr, nullptr), kInvalidContext);
+    EQUAL(cuStreamBeginCapture_v2(d.stream, 1), kInvalidContext);
+    EQUAL(cuStreamEndCapture(d.stream, &h), kInvalidContext);
+    EQUAL(cuGraphInstantiateWithFlags(&h, graph, 0), kInvalidContext);
+    EQUAL(cuGraphLaunch(exec, d.stream), kInvalidContext);
+    EQUAL(cublasCreate_v2(&h), 1);
+    EQUAL(cusolverDnCreate(&h), 1);
+  }).join();
+  EQUAL(cuGraphExecDestroy(exec), 0);
+  EQUAL(cuGraphDestroy(graph), 0);
+  EQUAL(cuEventDestroy_v2(event), 0);
+  EQUAL(cuMemFreeHost(pin), 0);
+  EQUAL(cuMemFree_v2(p), 0);
+}
+
 TEST(devices_are_described) {
   state().devices = 2;
   int32_t n = 0, v = 0;
