@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 
 	"github.com/amtrl/amtrl/cuda/internal/nv"
@@ -46,6 +47,21 @@ func retain(lib *nv.Library, id nv.Device) (*primary, error) {
 	p := &primary{newGate(), handle, id}
 	primaries.of[id] = p
 	return p, nil
+}
+
+// current runs fn on an OS thread on which the device's context is current, as the
+// driver and the libraries need it: a goroutine may move between any two calls. So a
+// capture begins and ends on one thread. Afterwards none is: the thread's next call may
+// be another device's, and must not meet the errors of this one.
+func (d *device) current(fn func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	driver := d.lib.Driver
+	if err := driver.CtxSetCurrent(d.ctx.handle); err != nil {
+		return err
+	}
+	defer func() { _ = driver.CtxSetCurrent(0) }()
+	return fn()
 }
 
 // abandon gives a context back that is lost, so that the next [Open] makes a new one.

@@ -96,23 +96,38 @@ func (d *device) NewQueue() (backend.Queue, error) {
 	return q, nil
 }
 
-// Close ends the queues and then, on a thread of its own, what they share. The
-// context stays, unless it is lost.
+// Close ends the queues and then what they share. The context stays, unless it is
+// lost. Where it cannot be made current nothing is done, and Close may be called again.
 func (d *device) Close() error {
 	d.life.Lock()
 	defer d.life.Unlock()
 	if d.closed {
 		return nil
 	}
-	d.closed = true
+	err := d.current(func() error {
+		d.closed = true
+		return errors.Join(d.endQueues((*queue).retire), d.closing(d.destroy()))
+	})
+	if !d.closed {
+		err = d.closing(err)
+	}
+	if d.lost.Load() != nil {
+		d.closed = true
+		_ = d.endQueues(func(*queue) error { return nil })
+		d.dropAll()
+		_ = d.ctx.abandon(d.lib.Driver)
+	}
+	return err
+}
+
+func (d *device) endQueues(last func(*queue) error) (errs error) {
 	d.mu.Lock()
 	queues := slices.Clone(d.queues)
 	d.mu.Unlock()
-	var errs error
 	for _, q := range queues {
-		errs = errors.Join(errs, q.close())
+		errs = errors.Join(errs, d.closing(q.end(last)))
 	}
-	return errors.Join(errs, d.closing(startThread().stop(d.destroy)))
+	return errs
 }
 
 // closing is the error of a Close: what a lost device cannot give back has gone
@@ -125,25 +140,18 @@ func (d *device) closing(err error) error {
 	return d.wrapError("Close", err)
 }
 
-// destroy gives back what the device holds when all queues have ended. A context
-// that is lost takes the memory with it.
+// destroy gives back what the device holds when all queues have ended.
 func (d *device) destroy() error {
-	driver := d.lib.Driver
 	var first error
 	note := func(err error) {
 		if first == nil && d.lost.Load() == nil {
 			first = err
 		}
 	}
-	note(driver.CtxSetCurrent(d.ctx.handle))
 	d.dropAll()
 	note(d.destroyIdle())
 	note(d.ctx.whole(d.kernels.unload))
 	note(d.ctx.whole(func() error { return d.pool.purge(func() error { return nil }) })) // no queue is left
-	note(driver.CtxSetCurrent(0))
-	if _ = d.wrapError("Close", first); d.lost.Load() != nil {
-		_ = d.ctx.abandon(driver)
-	}
 	return first
 }
 

@@ -5,12 +5,13 @@
 //
 // # Queues
 //
-// A queue is a stream with its own handles of the libraries, its own pinned
-// memory, and an OS thread that makes all its calls. An operation checks its
-// arguments on the caller's goroutine, hands the rest to the thread, and returns
-// once the work is on the stream. What fails on the device later is returned by
-// the next call that waits; a failure that ends the device's context is returned by
-// every call after that as the same [*LostError].
+// A queue is a stream with its own handles of the libraries and its own pinned
+// memory. An operation checks its arguments, waits for its turn on the queue, makes the
+// device's context current on the thread that it is on, and returns once the work is on
+// the stream: a hand-over to a thread of the queue's own would take longer than many an
+// operation. What fails on the device later is returned by the next call that waits; a
+// failure that ends the device's context is returned by every call after that as the
+// same [*LostError].
 //
 // # Memory
 //

@@ -74,7 +74,7 @@ func ofDriver(e *nv.Error) bool {
 // cuBLAS and cuSOLVER a device that is lost is a call that failed.
 func (q *queue) explain(err error) error {
 	var call *nv.Error
-	if err == nil || !errors.As(err, &call) || ofDriver(call) || q.stream == 0 {
+	if err == nil || !errors.As(err, &call) || ofDriver(call) || q.lane == nil {
 		return err
 	}
 	var cause *nv.Error

@@ -55,7 +55,7 @@ func (q *queue) Room() (bytes int64, err error) {
 	return bytes, err
 }
 
-// free is what is left of the device's memory, on the queue's thread.
+// free is what is left of the device's memory, in the queue's turn.
 func (q *queue) free() (int64, error) {
 	free, _, err := q.lib.Driver.MemGetInfo()
 	return max(0, free+q.dev.pool.unused()-q.dev.withheld), err

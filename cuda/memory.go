@@ -10,7 +10,7 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// take returns device memory for n bytes, on the queue's thread. Where there is
+// take returns device memory for n bytes, in the queue's turn. Where there is
 // none, it returns what is cached to the driver and tries once more.
 func (q *queue) take(op string, n int64) (block, error) {
 	if n == 0 {

@@ -24,7 +24,7 @@ type program struct {
 	uses  map[*storage]bool
 	block block // of inputs and outputs
 	temp  *shared
-	// The thread's: it has run, and so often was its capture broken or had no memory.
+	// Of the queue's turns: it has run, and so often was its capture broken or had no memory.
 	ran    bool
 	broken int
 	freed  atomic.Bool
@@ -187,7 +187,7 @@ func (p *program) Free() {
 	p.q.dead = append(p.q.dead, p)
 }
 
-// destroyFreed destroys the graphs of programs that were freed, on the queue's thread.
+// destroyFreed destroys the graphs of programs that were freed, in the queue's turn.
 func (q *queue) destroyFreed() {
 	q.deadMu.Lock()
 	dead := q.dead

@@ -113,7 +113,7 @@ func TestScratchOfPrograms(t *testing.T) {
 
 func waits(c *standin.Control) int { return c.Calls("cuStreamSynchronize") + c.Calls("cuStreamQuery") }
 
-// TestCallsOfARun counts what a run with outputs costs: one copy in, one launch,
+// TestCallsOfARun counts what a run with outputs costs: one turn, one copy in, one launch,
 // one kernel that hands the outputs out, one wait.
 func TestCallsOfARun(t *testing.T) {
 	c := standin.Open(t)
@@ -151,6 +151,8 @@ func TestCallsOfARun(t *testing.T) {
 	}
 	delete(count, "cuStreamSynchronize")
 	delete(count, "cuStreamQuery")
+	must.Equal(t, count["cuCtxSetCurrent"], 2*runs, "calls of cuCtxSetCurrent in %d runs", runs)
+	delete(count, "cuCtxSetCurrent")
 	for _, name := range []string{"cuMemcpyHtoDAsync_v2", "cuGraphLaunch", "cuLaunchKernel"} {
 		must.Equal(t, count[name], runs, "calls of %s in %d runs", name, runs)
 		delete(count, name)

@@ -11,8 +11,8 @@ import (
 	"github.com/amtrl/amtrl/cuda/internal/nv"
 )
 
-// queue implements backend.Queue: the thread that issues its work, and the lane
-// that the work goes to.
+// queue implements backend.Queue: calls one after the other, and the lane that their
+// work goes to.
 type queue struct {
 	dev    *device
 	lib    *nv.Library // the device's
@@ -22,8 +22,8 @@ type queue struct {
 	settled   bool // under pool.mu: its stream is about to go
 	scratch   sharing
 
-	// The rest is the thread's.
-	t *thread
+	mu    sync.Mutex // held by the call that is on, which alone uses what follows
+	ended bool
 	*lane
 	capturing bool // into a graph
 	graphs    map[*program]nv.GraphExec
@@ -36,18 +36,14 @@ type queue struct {
 var _ backend.Queue = (*queue)(nil)
 
 func startQueue(d *device) (*queue, error) {
-	q := &queue{dev: d, lib: d.lib, t: startThread(), graphs: make(map[*program]nv.GraphExec)}
-	err := q.do("NewQueue", func() (err error) {
-		if err = d.lib.Driver.CtxSetCurrent(d.ctx.handle); err == nil {
-			err = q.again(func() (err error) {
-				q.lane, err = d.newLane()
-				return err
-			})
-		}
-		return err
+	q := &queue{dev: d, lib: d.lib, graphs: make(map[*program]nv.GraphExec)}
+	err := q.do("NewQueue", func() error {
+		return q.again(func() (err error) {
+			q.lane, err = d.newLane()
+			return err
+		})
 	})
 	if err != nil {
-		_ = q.t.stop(func() error { return nil })
 		return nil, err
 	}
 	d.enter(q)
@@ -67,15 +63,24 @@ func (q *queue) ready() error {
 	return nil
 }
 
-// do runs an operation's part on the queue's thread.
+// do makes an operation's calls of the libraries, in its turn. They contain no other do.
 func (q *queue) do(op string, fn func() error) error {
-	return q.dev.wrapError(op, q.t.do(func() error {
-		if lost := q.dev.lost.Load(); lost != nil {
-			return lost
-		}
+	return q.dev.wrapError(op, q.turn(fn))
+}
+
+func (q *queue) turn(fn func() error) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.ended {
+		return backend.ErrClosed
+	}
+	if lost := q.dev.lost.Load(); lost != nil {
+		return lost
+	}
+	return q.dev.current(func() error {
 		q.destroyFreed()
 		return q.explain(fn())
-	}))
+	})
 }
 
 // submit issues a command, or adds it to the program that is being recorded.
@@ -128,10 +133,26 @@ func (q *queue) Close() error {
 	return q.close()
 }
 
-// close ends the queue once, by its thread's last job.
+// close ends the queue. What it holds of a device that is lost is left to the
+// device's Close.
 func (q *queue) close() error {
 	q.closed.Store(true)
-	return q.dev.closing(q.t.stop(q.retire))
+	if q.dev.lost.Load() != nil {
+		return nil
+	}
+	return q.dev.closing(q.dev.current(func() error { return q.end((*queue).retire) }))
+}
+
+// end makes last the queue's last turn, unless it has had it.
+func (q *queue) end(last func(*queue) error) error {
+	q.closed.Store(true)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.ended {
+		return nil
+	}
+	q.ended = true
+	return last(q)
 }
 
 // retire waits for the queue's work and leaves the lane to another queue, unless

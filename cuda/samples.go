@@ -71,7 +71,7 @@ func (q *queue) NewSamples(set backend.SampleSet) (backend.Samples, error) {
 	return s, nil
 }
 
-// place copies the set to the device, on the queue's thread.
+// place copies the set to the device, in the queue's turn.
 func (q *queue) place(op string, s *samples, set backend.SampleSet, from []check.Source) error {
 	stored := make([]kernels.PoolRows, len(s.pools))
 	for i, v := range s.pools {

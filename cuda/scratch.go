@@ -12,7 +12,7 @@ type scratch struct {
 	blocks []block
 }
 
-// compute runs an operation's part that needs scratch memory on the queue's thread.
+// compute runs an operation's part that needs scratch memory in the queue's turn.
 func (q *queue) compute(op string, fn func(w *scratch)) error {
 	return q.do(op, func() error {
 		w := scratch{emitter: emitter{q: q}, op: op}

@@ -21,7 +21,7 @@ type sharing struct {
 	all []*shared
 }
 
-// share returns scratch memory for a program of n bytes, on the queue's thread.
+// share returns scratch memory for a program of n bytes, in the queue's turn.
 func (q *queue) share(op string, n int64) (*shared, error) {
 	if n == 0 {
 		return nil, nil

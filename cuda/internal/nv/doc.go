@@ -10,8 +10,8 @@
 // [ErrAbsent].
 //
 // Matrices of cuBLAS and cuSOLVER are column-major. Contexts are current per
-// thread: callers keep to one locked thread per device. No method keeps a pointer
-// into Go's memory after it has returned, except that the asynchronous copies read
-// or write their host buffer until the stream has passed them: that buffer must be
-// memory from [Driver.MemHostAlloc].
+// thread: callers lock theirs and make one current before the calls that need it. No
+// method keeps a pointer into Go's memory after it has returned, except that the
+// asynchronous copies read or write their host buffer until the stream has passed them:
+// that buffer must be memory from [Driver.MemHostAlloc].
 package nv
