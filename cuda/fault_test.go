@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/cuda/internal/nv"
@@ -82,16 +83,54 @@ func TestEveryCallFails(t *testing.T) {
 
 // sleep keeps waits from asking whether they are over, so that the number of calls
 // is the same each time.
-func sleep(t *testing.T) {
+func sleep(t *testing.T) { spin(t, 0) }
+
+// spin lets waits look and ask for so long.
+func spin(t *testing.T, long time.Duration) {
 	usual := spinFor
-	spinFor = 0
+	spinFor = long
 	t.Cleanup(func() { spinFor = usual })
+}
+
+// TestQueries counts what a wait for long work asks of the driver.
+func TestQueries(t *testing.T) {
+	c := standin.Open(t)
+	b := openQueue(t, opener(c, standin.Variant{}))
+	buf := must.Get(b.Alloc(backend.Float32, 4))(t)
+	defer buf.Free()
+	spin(t, 20*time.Millisecond)
+	flag := new(uint32)
+	wait := func(flag *uint32) (done bool) {
+		must.Do(t, b.do("wait", func() (err error) {
+			done, err = b.spin(flag)
+			return err
+		}))
+		return done
+	}
+	for _, x := range []struct {
+		flag  *uint32
+		every time.Duration
+	}{{flag, askFlagged}, {nil, askUnflagged}} {
+		for range 4000 { // of which a query of the stand-in does one
+			must.Do(t, b.Fill(backend.Vec(buf), 1))
+		}
+		before, start := c.Calls("cuStreamQuery"), time.Now()
+		done := wait(x.flag)
+		took, asked := time.Since(start), c.Calls("cuStreamQuery")-before
+		must.Hold(t, !done && asked > 0 && asked <= int(took/x.every)+1, "asked %d times in %v, every %v; done: %v", asked, took, x.every, done)
+		must.Do(t, b.Synchronize())
+	}
+	*flag = 1
+	before := c.Calls("cuStreamQuery")
+	must.Hold(t, wait(flag), "a flag that is set ends no wait")
+	must.Equal(t, c.Calls("cuStreamQuery"), before, "queries where the flag is set")
 }
 
 // TestQueryFails lets waits ask and the answer be an error.
 func TestQueryFails(t *testing.T) {
 	c := standin.Open(t)
 	b := openQueue(t, opener(c, standin.Variant{}))
+	spin(t, time.Minute)
 	c.Fail("cuStreamQuery", 1, 0)
 	if err := works(b); !typed(err) {
 		t.Errorf("found %v", err)

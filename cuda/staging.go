@@ -92,23 +92,32 @@ func (q *queue) pin(s *slot) error {
 	return err
 }
 
-// spinFor, which tests set, is how long a wait asks again and again before the thread sleeps. The
+// spinFor, which tests set, is how long a wait looks and asks before the thread sleeps. The
 // context's waits sleep at once, and waking takes longer than an iteration of a
 // solve; a queue that waits for more than that can sleep.
 var spinFor = 200 * time.Microsecond
 
-// looks is how often a wait looks at a flag, within microseconds, before it asks the driver
-// once, which says whether the work failed.
-const looks = 4096
+// To ask the driver takes its lock, which queues that launch need. Where a flag tells of
+// the work's end the driver is asked for failures alone.
+const (
+	askUnflagged = 10 * time.Microsecond
+	askFlagged   = 50 * time.Microsecond
+)
 
 // spin reports whether the queue's work was done soon. flag, where there is one, is set
 // by the last of it.
 func (q *queue) spin(flag *uint32) (bool, error) {
-	for start := time.Now(); time.Since(start) < spinFor; {
-		for i := 0; flag != nil && i < looks; i++ {
-			if atomic.LoadUint32(flag) != 0 {
-				return true, nil
-			}
+	start := time.Now()
+	ask, every := start, askUnflagged // ask is when to ask next
+	if flag != nil {
+		ask, every = start.Add(askFlagged), askFlagged
+	}
+	for now := start; now.Sub(start) < spinFor; now = time.Now() {
+		if flag != nil && atomic.LoadUint32(flag) != 0 {
+			return true, nil
+		}
+		if now.Before(ask) {
+			continue
 		}
 		done, err := q.lib.Driver.StreamQuery(q.stream)
 		if done || errors.Is(err, nv.ErrAbsent) {
@@ -117,6 +126,7 @@ func (q *queue) spin(flag *uint32) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		ask = time.Now().Add(every)
 	}
 	return false, nil
 }
