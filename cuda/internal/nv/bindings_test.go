@@ -250,6 +250,8 @@ func TestErrorsOfCalls(t *testing.T) {
 		kind, says     string
 	}{
 		{"driver", "cuStreamSynchronize", 700, "lost", "CUDA_ERROR_FAKE (700): the fake says so; a kernel read or wrote outside its memory"},
+		{"driver", "cuStreamSynchronize", 220, "lost", "NVLink"},
+		{"driver", "cuStreamSynchronize", 810, "lost", "MPS"},
 		{"driver", "cuStreamSynchronize", 2, "memory", "CUDA_ERROR_FAKE (2)"},
 		{"driver", "cuStreamSynchronize", 222, "ptx", "update the driver"},
 		{"driver", "cuStreamSynchronize", 12345, "", "(12345)"},

@@ -18,6 +18,7 @@ var driverMeans = map[int]meaning{
 	209: {nil, "the code was compiled for another architecture"},
 	214: {ErrDeviceLost, "uncorrectable memory error: reset the device"},
 	218: {nil, "the code could not be assembled"},
+	220: {ErrDeviceLost, "uncorrectable error of NVLink: see the kernel's log (dmesg)"},
 	222: {ErrUnsupportedPTX, "update the driver"},
 	226: {ErrDeviceLost, "the device contained an error of its hardware or of a peer's memory"},
 	700: {ErrDeviceLost, "a kernel read or wrote outside its memory: run under compute-sanitizer"},
@@ -34,6 +35,7 @@ var driverMeans = map[int]meaning{
 	803: {nil, "libcuda and the kernel's driver are of different versions: restart after the update, " +
 		"or remove a forward-compatibility libcuda"},
 	804: {nil, "this device does not take the forward-compatibility libcuda (compat folder): take it off LD_LIBRARY_PATH"},
+	810: {ErrDeviceLost, "the MPS server ended this process's use of the device: start the process again"},
 	900: {ErrCapture, "a call that no stream may be captured beside"},
 	901: {ErrCapture, "a call of this or another thread broke it"},
 	902: {ErrCapture, ""},
