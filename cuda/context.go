@@ -64,7 +64,9 @@ func (d *device) current(fn func() error) error {
 	return fn()
 }
 
-// abandon gives a context back that is lost, so that the next [Open] makes a new one.
+// abandon gives a context back that is lost. The driver ends it with its last holder: where
+// a library or another part of the process holds it too, the next [Open] meets it again,
+// and only another process has a new one.
 func (p *primary) abandon(driver *nv.Driver) error {
 	primaries.Lock()
 	defer primaries.Unlock()

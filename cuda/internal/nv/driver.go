@@ -99,8 +99,9 @@ func (d *Driver) DeviceGetAttribute(attr DeviceAttribute, dev Device) (int, erro
 	return int(v), err
 }
 
-// DeviceGetUUID returns the identity of a device, or of its slice under MIG, as
-// nvidia-smi prints it: GPU- and 32 hexadecimal digits in five groups.
+// DeviceGetUUID returns the identity of a device as nvidia-smi prints it, GPU- and 32
+// hexadecimal digits in five groups, or under MIG that of its slice, before which
+// nvidia-smi prints MIG- instead: the driver does not say which of the two it is.
 func (d *Driver) DeviceGetUUID(dev Device) (string, error) {
 	var id [16]byte
 	p := (*C.uint8_t)(unsafe.Pointer(&id[0]))
