@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/amtrl/amtrl/backend"
 )
 
 // learnPooled is the round of the baseline Pooled: one regression with an intercept on the rows that
@@ -30,6 +28,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 		if len(rows) < 2 {
 			continue
 		}
+		rows, y = thinRows(rows, y, pooledLimit(p.Set.Pools[0].Cols, len(rows)))
 		ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y), u.each)
 		if err != nil {
 			return rec, err
@@ -107,6 +106,19 @@ func (p *Problem) columnGroups() [][]int {
 // poolRow is a row of a pool.
 type poolRow struct{ pool, row int }
 
+// thinRows returns n of the rows, at equal distances, with their labels.
+func thinRows(rows []poolRow, y []float64, n int) ([]poolRow, []float64) {
+	if n == len(rows) {
+		return rows, y
+	}
+	some, labels, c := make([]poolRow, n), make([]float64, 0, n*len(y)/len(rows)), len(y)/len(rows)
+	for i := range some {
+		at := i * len(rows) / n
+		some[i], labels = rows[at], append(labels, y[at*c:(at+1)*c]...)
+	}
+	return some, labels
+}
+
 // pooledRows lists the rows of sources with labels of the column of these outputs of
 // the target, and the labels row after row.
 func (p *Problem) pooledRows(in []Labelled, group []int) (rows []poolRow, y []float64) {
@@ -163,74 +175,6 @@ func (p *Problem) centred(out []float64, rows []poolRow, centre []float64, each 
 	return out
 }
 
-// pooledGram is X'X for rows X, d wide, less their mean.
-type pooledGram struct {
-	centre  []float64
-	squares *mat.SymDense
-}
-
-// unit is the mean eigenvalue.
-func (g pooledGram) unit() float64 {
-	return math.Max(mat.Trace(g.squares)/float64(len(g.centre)), leastCurvature)
-}
-
-// head is that of an output with these weights, and a prediction at the centre.
-func (g pooledGram) head(k int, beta []float64, atCentre float64, u units) []float32 {
-	h := headVector{w: make([]float32, k), delta: make([]float32, len(beta))}
-	for j, v := range g.centre {
-		if u.centre != nil {
-			v -= float64(u.centre[j])
-		}
-		if u.each != nil {
-			v /= float64(u.each[j])
-		}
-		h.intercept -= v * beta[j]
-		h.delta[j] = float32(u.scale * beta[j])
-	}
-	return h.vector(atCentre)
-}
-
-// pooledBlock is the number of rows that are brought to the device at a time.
-const pooledBlock = 1024
-
-// pooledGram computes X'X of rows, and adds X'y to xy where there are labels y.
-func (l *Learner) pooledGram(rows []poolRow, each []float32, y, xy *mat.Dense) (pooledGram, error) {
-	d, n := l.problem.Set.Pools[0].Cols, len(rows)
-	g := pooledGram{make([]float64, d), mat.NewSymDense(d, nil)}
-	x := make([]float32, d)
-	for _, r := range rows {
-		readRow(l.problem.Set.Pools[r.pool], r.row, x)
-		for f, v := range x {
-			g.centre[f] += float64(v) / float64(n)
-		}
-	}
-	tmp := backend.NewScope(l.queue)
-	defer tmp.Close()
-	squares, xs := tmp.Matrix(backend.Float64, d, d), tmp.Matrix(backend.Float64, pooledBlock, d)
-	if err := tmp.Err(); err != nil {
-		return g, err
-	}
-	var host []float64
-	for lo := 0; lo < n; lo += pooledBlock {
-		hi := min(lo+pooledBlock, n)
-		host = l.problem.centred(host, rows[lo:hi], g.centre, each)
-		xs.Rows = hi - lo
-		if err := backend.Put(l.queue, xs.Buf, 0, host); err != nil {
-			return g, err
-		}
-		if err := l.queue.Syrk(true, 1, xs, 1, squares); err != nil {
-			return g, err
-		}
-		if y != nil {
-			var part mat.Dense
-			_, outputs := y.Dims()
-			part.Mul(mat.NewDense(hi-lo, d, host).T(), y.Slice(lo, hi, 0, outputs))
-			xy.Add(xy, &part)
-		}
-	}
-	return g, backend.Get(l.queue, g.squares.RawSymmetric().Data, squares.Buf, 0)
-}
-
 // pooledFit is ridge regression on the rows of all sources.
 type pooledFit struct {
 	pooledGram
@@ -244,12 +188,16 @@ type pooledFit struct {
 // outputs together. y is overwritten.
 func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
 	n, outputs := y.Dims()
-	d := l.problem.Set.Pools[0].Cols
-	means, xy, lambda := centreDense(y), mat.NewDense(d, outputs, nil), 0.0
-	gram, err := l.pooledGram(rows, each, y, xy)
+	means := centreDense(y)
+	gram, err := l.pooledGram(rows, each)
 	if err != nil {
 		return nil, err
 	}
+	xy, err := l.pooledProducts(gram, rows, each, y)
+	if err != nil {
+		return nil, err
+	}
+	lambda, d := 0.0, gram.squares.SymmetricDim()
 	reduced, inside, square := tridiagonalize(gram.squares), new(mat.Dense), mat.Norm(y, 2)
 	inside.Mul(xy.T(), reduced.q)
 	unit, best := gram.unit(), math.Inf(1)
@@ -271,6 +219,10 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*po
 	if lambda == 0 {
 		lambda = 1e2
 	}
-	beta := reduced.divide(reduced.shift(lambda*unit), mat.DenseCopyOf(xy.T()))
+	solved := reduced.divide(reduced.shift(lambda*unit), mat.DenseCopyOf(xy.T()))
+	beta := mat.NewDense(outputs, len(gram.centre), nil)
+	for c := range outputs {
+		beta.SetRow(c, gram.weights(solved.RawRowView(c)))
+	}
 	return &pooledFit{gram, beta, means, lambda}, nil
 }

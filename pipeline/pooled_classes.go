@@ -50,27 +50,24 @@ func sameLabelled(a, b Labelled) bool {
 
 func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {
 	p, c := l.problem, len(group)
-	all, y := p.pooledRows(in.Sources, group)
-	if len(all) < 2 {
+	rows, y := p.pooledRows(in.Sources, group)
+	if len(rows) < 2 {
 		return nil, nil
 	}
+	rows, y = thinRows(rows, y, pooledLimit(p.Set.Pools[0].Cols, min(len(rows), pooledRows)))
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
-	n, d := min(len(all), pooledRows), p.Set.Pools[0].Cols
-	rows := make([]poolRow, n)
-	for i := range rows {
-		rows[i] = all[i*len(all)/n]
-	}
-	gram, err := l.pooledGram(rows, u.each, nil, nil)
+	gram, err := l.pooledGram(rows, u.each)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newPooledLogistic(l.queue, tmp, gram.squares, n, d, c)
+	r, err := newPooledLogistic(l.queue, tmp, gram.squares, len(rows), c)
 	if err != nil {
 		return nil, err
 	}
+	r.y = y
 	number := map[int]int{}
-	for i, row := range rows {
+	for _, row := range rows {
 		m, known := number[row.pool]
 		if !known {
 			m = len(r.rows)
@@ -78,15 +75,9 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		}
 		r.rows[m]++
 		r.source = append(r.source, m)
-		at := i * len(all) / n
-		r.y = append(r.y, y[at*c:(at+1)*c]...)
 	}
-	var host []float64
-	for lo := 0; lo < n; lo += pooledBlock {
-		host = p.centred(host, rows[lo:min(lo+pooledBlock, n)], gram.centre, u.each)
-		if err := backend.Put(l.queue, r.x.Buf, lo*d, toFloat32(host)); err != nil {
-			return nil, err
-		}
+	if err := l.putRows(r.x, gram, rows, u.each); err != nil {
+		return nil, err
 	}
 	own, labels, outputs := make([]poolRow, len(in.Target.Rows)), make([][]float64, c), len(p.Target.Tasks)
 	for i, row := range in.Target.Rows {
@@ -95,17 +86,18 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 			labels[j] = append(labels[j], float64(in.Target.Y[i*outputs+o]))
 		}
 	}
-	samples := mat.NewDense(len(own), d, p.centred(nil, own, gram.centre, u.each))
+	samples := mat.NewDense(len(own), len(gram.centre), p.centred(nil, own, gram.centre, u.each))
 	// The log-odds of the samples by output j, each left out, and the weights and the intercept for a new row.
 	said := func(fit classesFit, j int) (left, w []float64, intercept float64) {
-		weights, s := r.parts(fit)
+		of, s := r.parts(fit)
+		w = gram.weights(of.RawRowView(j))
 		var f mat.VecDense
-		f.MulVec(samples, weights.RowView(j))
+		f.MulVec(samples, mat.NewVecDense(len(w), w))
 		intercepts := s.RawRowView(j)
 		b := meanIntercept(intercepts)
 		floats.AddConst(b, f.RawVector().Data)
 		shift, left := shiftOf(f.RawVector().Data, labels[j], math.Max(leastShift, stat.PopVariance(intercepts, nil)))
-		return left, weights.RawRowView(j), b + shift
+		return left, w, b + shift
 	}
 	fit, err := r.search(ctx, pooledStart*gram.unit(), func(fit classesFit) float64 {
 		sum := 0.0
@@ -124,6 +116,20 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		out[j] = prediction{gram.head(p.Config.K, w, intercept, u), left}
 	}
 	return out, nil
+}
+
+// putRows uploads what the regression is on, the rows less their centre or their R.
+func (l *Learner) putRows(x backend.Matrix, g pooledGram, rows []poolRow, each []float32) error {
+	if g.wide != nil {
+		root := mat.NewDense(x.Rows, x.Cols, nil) // zero above the diagonal
+		for i := range x.Rows {
+			copy(root.RawRowView(i)[:i+1], g.root.Data[i*g.root.Stride:])
+		}
+		return backend.Put(l.queue, x.Buf, 0, toFloat32(root.RawMatrix().Data))
+	}
+	return l.centredBlocks(g, rows, each, func(lo, _ int, block []float64) error {
+		return backend.Put(l.queue, x.Buf, lo*x.Cols, toFloat32(block))
+	})
 }
 
 // shiftOf is what to add to log-odds f so that they fit labels y, by Newton's method, if it is from N(0,

@@ -131,3 +131,16 @@ func TestJoin(t *testing.T) {
 	}
 	must.Hold(t, taken[0] && len(taken) > 1, "the parts are %v, expected some with and some without", taken)
 }
+
+// A column of the target without a label has nothing to join.
+func TestJoinWithoutLabels(t *testing.T) {
+	set, _ := alike(testrand.New(t))
+	cfg := defaultConfig(t)
+	cfg.Methods = []string{Uniform}
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	defer l.Close()
+	in := must.Get(l.inUnits(l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)), true))(t)
+	fit := headFit{left: [][]float32{make([]float32, len(in.Target.Rows))}}
+	must.Do(t, l.join(context.Background(), &fit, in))
+	must.Equal(t, fit.Pooled, 0, "the part of an output without a head")
+}

@@ -37,6 +37,9 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	}
 	for i, group := range l.problem.columnGroups() {
 		group = slices.DeleteFunc(group, func(c int) bool { return of[c] == nil }) // without a label
+		if len(group) == 0 {
+			continue
+		}
 		pooled, err := l.pooledClasses(ctx, in, group, u)
 		if err != nil {
 			return err

@@ -52,8 +52,9 @@ const (
 	leastShift = 0.01
 )
 
-// newPooledLogistic is that of n rows of d features for c classes.
-func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, gram *mat.SymDense, n, d, c int) (*pooledLogistic, error) {
+// newPooledLogistic is that of n rows for c classes.
+func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, gram *mat.SymDense, n, c int) (*pooledLogistic, error) {
+	d := gram.SymmetricDim()
 	r := &pooledLogistic{
 		queue: queue, gram: gram,
 		x: tmp.Matrix(backend.Float32, n, d), on: tmp.Matrix(backend.Float32, c, d),

@@ -125,3 +125,59 @@ func TestPooledMethods(t *testing.T) {
 		t.Error("the head depends on the round before")
 	}
 }
+
+// Wide rows have a regression in their span, with the weights and predictions of that on their products.
+func TestPooledWide(t *testing.T) {
+	rng := testrand.New(t)
+	for _, rows := range []int{5, 12, 40} {
+		const d = 12
+		set := shops(rng, 3, 60, d, 2, true)
+		cfg := defaultConfig(t)
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+		defer l.Close()
+		var each []float32
+		if rows == 12 {
+			each = narrow(slices.Repeat([]float64{0.5, 2, 1}, d/3))
+		}
+		var some []poolRow
+		for range rows {
+			some = append(some, poolRow{rng.IntN(3), rng.IntN(60)})
+		}
+		some[1] = some[0]
+		y, lambda := mat.NewDense(rows, 2, normals(rng, 2*rows)), 0.1
+		plain := must.Get(l.pooledGram(some, each))(t)
+		wide := pooledGram{centre: plain.centre}
+		must.Do(t, l.pooledRoot(&wide, some, each))
+		solve := func(g pooledGram, c int) []float64 {
+			m := g.squares.SymmetricDim()
+			system, xy := mat.DenseCopyOf(g.squares), must.Get(l.pooledProducts(g, some, each, y))(t)
+			for i := range m {
+				system.Set(i, i, system.At(i, i)+lambda)
+			}
+			return g.weights(solveDense(system.RawMatrix().Data, mat.Col(nil, c, xy)))
+		}
+		for c := range 2 {
+			closeVectors(t, fmt.Sprintf("weights of %d rows", rows), solve(wide, c), solve(plain, c), 1e-6, 1e-6)
+		}
+		must.Hold(t, math.Abs(wide.unit()-plain.unit()) <= 1e-8*plain.unit(), "mean eigenvalue %g, expected %g", wide.unit(), plain.unit())
+	}
+}
+
+// With more features than are decomposed, pooled knows what all sources have in common.
+func TestPooledOfManyFeatures(t *testing.T) {
+	rng := testrand.New(t)
+	const d = pooledWide + 1
+	set := shops(rng, 4, 90, d, 1, true)
+	for m, pool := range set.Pools {
+		for i := range pool.Rows {
+			x := pool.F32[i*d : (i+1)*d]
+			for j := 2; j < d; j++ {
+				x[j] *= 0.01
+			}
+			set.Tasks[m].Labels[i] = float32(b2i(x[0]-x[1] > 0))
+		}
+	}
+	_, st := runUnit(t, openDevice(t, 1, set), defaultConfig(t), 0)
+	last := st.Epochs[len(st.Epochs)-1]
+	must.Hold(t, last.Method == Pooled && last.Score.Value < 0.3, "%s errs %g", last.Method, last.Score.Value)
+}

@@ -1,0 +1,167 @@
+package pipeline
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// pooledGram is X'X for rows X, n by d, less their mean. Where d is more than pooledWide, X is R, n by n with R R' = X X',
+// in its place: a regression with a penalty on ||w||^2 has w = X'R'^-1 u for its weights u of R.
+type pooledGram struct {
+	centre  []float64
+	squares *mat.SymDense
+	// wide is X, and root is R, where there is R.
+	wide *mat.Dense
+	root blas64.Triangular
+}
+
+const (
+	// pooledBlock is the number of rows that are brought to the device at a time.
+	pooledBlock = 1024
+	// pooledWide is the most features whose products are decomposed, and the most rows of more.
+	pooledWide = 2048
+)
+
+// pooledLimit is how many rows of so many features a regression takes that can do with n.
+func pooledLimit(d, n int) int {
+	if d > pooledWide {
+		return min(n, pooledWide)
+	}
+	return n
+}
+
+// unit is the mean eigenvalue of X'X.
+func (g pooledGram) unit() float64 {
+	return math.Max(mat.Trace(g.squares)/float64(len(g.centre)), leastCurvature)
+}
+
+// weights are those of the features for weights of what the regression is on.
+func (g pooledGram) weights(u []float64) []float64 {
+	if g.wide == nil {
+		return u
+	}
+	n, d := g.wide.Dims()
+	solved, w := make([]float64, n), make([]float64, d)
+	copy(solved, u)
+	blas64.Trsv(blas.Trans, g.root, blas64.Vector{N: n, Data: solved, Inc: 1})
+	blas64.Gemv(blas.Trans, 1, g.wide.RawMatrix(), blas64.Vector{N: n, Data: solved, Inc: 1}, 0, blas64.Vector{N: d, Data: w, Inc: 1})
+	return w
+}
+
+// head is that of an output with these weights, and a prediction at the centre.
+func (g pooledGram) head(k int, beta []float64, atCentre float64, u units) []float32 {
+	h := headVector{w: make([]float32, k), delta: make([]float32, len(beta))}
+	for j, v := range g.centre {
+		if u.centre != nil {
+			v -= float64(u.centre[j])
+		}
+		if u.each != nil {
+			v /= float64(u.each[j])
+		}
+		h.intercept -= v * beta[j]
+		h.delta[j] = float32(u.scale * beta[j])
+	}
+	return h.vector(atCentre)
+}
+
+// pooledGram computes that of rows.
+func (l *Learner) pooledGram(rows []poolRow, each []float32) (pooledGram, error) {
+	d, n := l.problem.Set.Pools[0].Cols, len(rows)
+	g := pooledGram{centre: make([]float64, d)}
+	x := make([]float32, d)
+	for _, r := range rows {
+		readRow(l.problem.Set.Pools[r.pool], r.row, x)
+		for f, v := range x {
+			g.centre[f] += float64(v) / float64(n)
+		}
+	}
+	if d > pooledWide {
+		return g, l.pooledRoot(&g, rows, each)
+	}
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	squares, xs := tmp.Matrix(backend.Float64, d, d), tmp.Matrix(backend.Float64, pooledBlock, d)
+	if err := tmp.Err(); err != nil {
+		return g, err
+	}
+	err := l.centredBlocks(g, rows, each, func(lo, n int, block []float64) error {
+		xs.Rows = n
+		if err := backend.Put(l.queue, xs.Buf, 0, block); err != nil {
+			return err
+		}
+		return l.queue.Syrk(true, 1, xs, 1, squares)
+	})
+	if err != nil {
+		return g, err
+	}
+	g.squares = mat.NewSymDense(d, nil)
+	return g, backend.Get(l.queue, g.squares.RawSymmetric().Data, squares.Buf, 0)
+}
+
+// pooledRoot computes R.
+func (l *Learner) pooledRoot(g *pooledGram, rows []poolRow, each []float32) error {
+	n := len(rows)
+	g.wide = mat.NewDense(n, len(g.centre), l.problem.centred(nil, rows, g.centre, each))
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	x := backend.Upload(tmp, backend.Float64, g.wide.RawMatrix().Data)
+	products := tmp.Matrix(backend.Float64, n, n)
+	if err := tmp.Err(); err != nil {
+		return err
+	}
+	if err := l.queue.Syrk(false, 1, backend.Mat(x, n, len(g.centre)), 0, products); err != nil {
+		return err
+	}
+	k := mat.NewSymDense(n, nil)
+	if err := backend.Get(l.queue, k.RawSymmetric().Data, products.Buf, 0); err != nil {
+		return err
+	}
+	floor := math.Max(leastCurvature, 1e-10*mat.Trace(k)/float64(n)) // centred rows depend on each other
+	for i := range n {
+		k.SetSym(i, i, k.At(i, i)+floor)
+	}
+	var chol mat.Cholesky
+	chol.Factorize(k) // what is added makes it positive definite
+	var root mat.TriDense
+	chol.LTo(&root)
+	g.root = root.RawTriangular()
+	g.squares = mat.NewSymDense(n, nil)
+	g.squares.SymOuterK(1, root.TTri())
+	return nil
+}
+
+// centredBlocks hands rows less the centre to fn, n from row lo on at a time.
+func (l *Learner) centredBlocks(g pooledGram, rows []poolRow, each []float32, fn func(lo, n int, block []float64) error) error {
+	var host []float64
+	for lo := 0; lo < len(rows); lo += pooledBlock {
+		hi := min(lo+pooledBlock, len(rows))
+		host = l.problem.centred(host, rows[lo:hi], g.centre, each)
+		if err := fn(lo, hi-lo, host); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pooledProducts is X'y, or R'y, for labels y, a column for each output.
+func (l *Learner) pooledProducts(g pooledGram, rows []poolRow, each []float32, y *mat.Dense) (*mat.Dense, error) {
+	if g.wide != nil {
+		xy := mat.DenseCopyOf(y)
+		blas64.Trmm(blas.Left, blas.Trans, 1, g.root, xy.RawMatrix())
+		return xy, nil
+	}
+	_, outputs := y.Dims()
+	d := len(g.centre)
+	xy := mat.NewDense(d, outputs, nil)
+	return xy, l.centredBlocks(g, rows, each, func(lo, n int, block []float64) error {
+		var part mat.Dense
+		part.Mul(mat.NewDense(n, d, block).T(), y.Slice(lo, lo+n, 0, outputs))
+		xy.Add(xy, &part)
+		return nil
+	})
+}
