@@ -94,7 +94,7 @@ func correlation(f, y, times []float64) (r float64, n int) {
 			weights = append(weights, times[i])
 		}
 	}
-	if r = stat.Correlation(x, labels, weights); r != r {
+	if r = stat.Correlation(x, labels, weights); !(math.Abs(r) <= 1+1e-9) { // what does not vary but by rounding can have any
 		r = 0
 	}
 	return r, len(x)

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -109,6 +110,22 @@ func TestCut(t *testing.T) {
 	} {
 		if slope, cut := discriminant(c[0], c[1]); slope != 0 || cut != 0.5 {
 			t.Errorf("%s: slope %g and cut %g, want 0 and 0.5", what, slope, cut)
+		}
+	}
+}
+
+// What is constant but for rounding has no correlation beyond 1.
+func TestCorrelationOfConstants(t *testing.T) {
+	rng := testrand.New(t)
+	for range 3000 {
+		n := 2 + rng.IntN(40)
+		f, y, times := slices.Repeat([]float64{rng.NormFloat64()}, n), make([]float64, n), make([]float64, n)
+		for i := range y {
+			y[i], times[i] = float64(rng.IntN(2)), float64(rng.IntN(4))
+		}
+		for _, by := range [][]float64{times, nil} {
+			r, _ := correlation(f, y, by)
+			must.Hold(t, math.Abs(r) <= 1+1e-9, "the correlation of %g with %v, so many times: %v, is %g", f[0], y, by, r)
 		}
 	}
 }
