@@ -100,17 +100,23 @@ func TestTurnPanics(t *testing.T) {
 	must.Do(t, works(b))
 }
 
-// TestTwoDevicesOnAThread uses two devices in turn on one thread.
-func TestTwoDevicesOnAThread(t *testing.T) {
-	c := standin.Open(t)
+// twoOnAThread opens two devices on the test's own thread.
+func twoOnAThread(t *testing.T, c *standin.Control) (all []*opened) {
+	t.Helper()
 	c.Order("devices=2")
 	dir := c.Dir(standin.Variant{})
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var all []*opened
+	t.Cleanup(runtime.UnlockOSThread)
 	for i := range 2 {
 		all = append(all, must.Get(open(func() (backend.Device, error) { return Open(Options{LibDir: dir, Device: i}) }))(t))
 	}
+	return all
+}
+
+// TestTwoDevicesOnAThread uses two devices in turn on one thread.
+func TestTwoDevicesOnAThread(t *testing.T) {
+	c := standin.Open(t)
+	all := twoOnAThread(t, c)
 	for range 3 {
 		for _, b := range all {
 			must.Do(t, works(b))
@@ -123,14 +129,7 @@ func TestTwoDevicesOnAThread(t *testing.T) {
 // TestLostDeviceOnAThread has a device go away whose context is current: it takes no other with it.
 func TestLostDeviceOnAThread(t *testing.T) {
 	c := standin.Open(t)
-	c.Order("devices=2")
-	dir := c.Dir(standin.Variant{})
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var all []*opened
-	for i := range 2 {
-		all = append(all, must.Get(open(func() (backend.Device, error) { return Open(Options{LibDir: dir, Device: i}) }))(t))
-	}
+	all := twoOnAThread(t, c)
 	must.Do(t, uses(all[0].dev))
 	c.Order("lost=0:0")
 	must.Is(t, works(all[0]), backend.ErrLost, "the one")

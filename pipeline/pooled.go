@@ -189,14 +189,11 @@ type pooledFit struct {
 func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
 	n, outputs := y.Dims()
 	means := centreDense(y)
-	gram, err := l.pooledGram(rows, each)
+	gram, err := l.pooledGram(rows, each, y)
 	if err != nil {
 		return nil, err
 	}
-	xy, err := l.pooledProducts(gram, rows, each, y)
-	if err != nil {
-		return nil, err
-	}
+	xy := gram.products
 	lambda, d := 0.0, gram.squares.SymmetricDim()
 	reduced, inside, square := tridiagonalize(gram.squares), new(mat.Dense), mat.Norm(y, 2)
 	inside.Mul(xy.T(), reduced.q)

@@ -57,7 +57,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	rows, y = thinRows(rows, y, pooledLimit(p.Set.Pools[0].Cols, min(len(rows), pooledRows)))
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
-	gram, err := l.pooledGram(rows, u.each)
+	gram, err := l.pooledGram(rows, u.each, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +121,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 // putRows uploads what the regression is on, the rows less their centre or their R.
 func (l *Learner) putRows(x backend.Matrix, g pooledGram, rows []poolRow, each []float32) error {
 	if g.wide != nil {
-		root := mat.NewDense(x.Rows, x.Cols, nil) // zero above the diagonal
-		for i := range x.Rows {
-			copy(root.RawRowView(i)[:i+1], g.root.Data[i*g.root.Stride:])
-		}
-		return backend.Put(l.queue, x.Buf, 0, toFloat32(root.RawMatrix().Data))
+		return backend.Put(l.queue, x.Buf, 0, toFloat32(mat.DenseCopyOf(g.root).RawMatrix().Data))
 	}
 	return l.centredBlocks(g, rows, each, func(lo, _ int, block []float64) error {
 		return backend.Put(l.queue, x.Buf, lo*x.Cols, toFloat32(block))

@@ -15,9 +15,11 @@ import (
 type pooledGram struct {
 	centre  []float64
 	squares *mat.SymDense
+	// products is X'y, or R'y, for labels y, where there were any.
+	products *mat.Dense
 	// wide is X, and root is R, where there is R.
 	wide *mat.Dense
-	root blas64.Triangular
+	root *mat.TriDense
 }
 
 const (
@@ -48,7 +50,7 @@ func (g pooledGram) weights(u []float64) []float64 {
 	n, d := g.wide.Dims()
 	solved, w := make([]float64, n), make([]float64, d)
 	copy(solved, u)
-	blas64.Trsv(blas.Trans, g.root, blas64.Vector{N: n, Data: solved, Inc: 1})
+	blas64.Trsv(blas.Trans, g.root.RawTriangular(), blas64.Vector{N: n, Data: solved, Inc: 1})
 	blas64.Gemv(blas.Trans, 1, g.wide.RawMatrix(), blas64.Vector{N: n, Data: solved, Inc: 1}, 0, blas64.Vector{N: d, Data: w, Inc: 1})
 	return w
 }
@@ -69,8 +71,8 @@ func (g pooledGram) head(k int, beta []float64, atCentre float64, u units) []flo
 	return h.vector(atCentre)
 }
 
-// pooledGram computes that of rows.
-func (l *Learner) pooledGram(rows []poolRow, each []float32) (pooledGram, error) {
+// pooledGram computes that of rows with labels y, a column for each output, or nil.
+func (l *Learner) pooledGram(rows []poolRow, each []float32, y *mat.Dense) (pooledGram, error) {
 	d, n := l.problem.Set.Pools[0].Cols, len(rows)
 	g := pooledGram{centre: make([]float64, d)}
 	x := make([]float32, d)
@@ -81,7 +83,13 @@ func (l *Learner) pooledGram(rows []poolRow, each []float32) (pooledGram, error)
 		}
 	}
 	if d > pooledWide {
-		return g, l.pooledRoot(&g, rows, each)
+		err := l.pooledRoot(&g, rows, each, y)
+		return g, err
+	}
+	outputs := 0
+	if y != nil {
+		_, outputs = y.Dims()
+		g.products = mat.NewDense(d, outputs, nil)
 	}
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
@@ -94,6 +102,11 @@ func (l *Learner) pooledGram(rows []poolRow, each []float32) (pooledGram, error)
 		if err := backend.Put(l.queue, xs.Buf, 0, block); err != nil {
 			return err
 		}
+		if y != nil {
+			var part mat.Dense
+			part.Mul(mat.NewDense(n, d, block).T(), y.Slice(lo, lo+n, 0, outputs))
+			g.products.Add(g.products, &part)
+		}
 		return l.queue.Syrk(true, 1, xs, 1, squares)
 	})
 	if err != nil {
@@ -103,8 +116,8 @@ func (l *Learner) pooledGram(rows []poolRow, each []float32) (pooledGram, error)
 	return g, backend.Get(l.queue, g.squares.RawSymmetric().Data, squares.Buf, 0)
 }
 
-// pooledRoot computes R.
-func (l *Learner) pooledRoot(g *pooledGram, rows []poolRow, each []float32) error {
+// pooledRoot is pooledGram with R.
+func (l *Learner) pooledRoot(g *pooledGram, rows []poolRow, each []float32, y *mat.Dense) error {
 	n := len(rows)
 	g.wide = mat.NewDense(n, len(g.centre), l.problem.centred(nil, rows, g.centre, each))
 	tmp := backend.NewScope(l.queue)
@@ -127,11 +140,13 @@ func (l *Learner) pooledRoot(g *pooledGram, rows []poolRow, each []float32) erro
 	}
 	var chol mat.Cholesky
 	chol.Factorize(k) // what is added makes it positive definite
-	var root mat.TriDense
-	chol.LTo(&root)
-	g.root = root.RawTriangular()
-	g.squares = mat.NewSymDense(n, nil)
-	g.squares.SymOuterK(1, root.TTri())
+	g.root, g.squares = new(mat.TriDense), mat.NewSymDense(n, nil)
+	chol.LTo(g.root)
+	g.squares.SymOuterK(1, g.root.TTri())
+	if y != nil {
+		g.products = mat.DenseCopyOf(y)
+		blas64.Trmm(blas.Left, blas.Trans, 1, g.root.RawTriangular(), g.products.RawMatrix())
+	}
 	return nil
 }
 
@@ -146,22 +161,4 @@ func (l *Learner) centredBlocks(g pooledGram, rows []poolRow, each []float32, fn
 		}
 	}
 	return nil
-}
-
-// pooledProducts is X'y, or R'y, for labels y, a column for each output.
-func (l *Learner) pooledProducts(g pooledGram, rows []poolRow, each []float32, y *mat.Dense) (*mat.Dense, error) {
-	if g.wide != nil {
-		xy := mat.DenseCopyOf(y)
-		blas64.Trmm(blas.Left, blas.Trans, 1, g.root, xy.RawMatrix())
-		return xy, nil
-	}
-	_, outputs := y.Dims()
-	d := len(g.centre)
-	xy := mat.NewDense(d, outputs, nil)
-	return xy, l.centredBlocks(g, rows, each, func(lo, n int, block []float64) error {
-		var part mat.Dense
-		part.Mul(mat.NewDense(n, d, block).T(), y.Slice(lo, lo+n, 0, outputs))
-		xy.Add(xy, &part)
-		return nil
-	})
 }

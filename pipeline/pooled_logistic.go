@@ -34,6 +34,8 @@ type pooledLogistic struct {
 	rows         []float64      // of each source
 	gram         *mat.SymDense  // X'X
 	failed       error
+	// What goes to the device and comes from it.
+	hostF, hostResiduals, hostOn []float32
 }
 
 const (
@@ -59,6 +61,7 @@ func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, gram *mat.SymDen
 		queue: queue, gram: gram,
 		x: tmp.Matrix(backend.Float32, n, d), on: tmp.Matrix(backend.Float32, c, d),
 		f: tmp.Matrix(backend.Float32, n, c), residuals: tmp.Matrix(backend.Float32, c, n),
+		hostF: make([]float32, n*c), hostResiduals: make([]float32, c*n), hostOn: make([]float32, c*d),
 	}
 	return r, tmp.Err()
 }
@@ -83,7 +86,7 @@ func (r *pooledLogistic) objective(fit classesFit, lambda float64, grad []float6
 	n, c := r.x.Rows, r.on.Rows
 	w, s := r.parts(fit)
 	onW, onS := r.parts(grad)
-	f, residuals, sums := make([]float32, n*c), make([]float32, c*n), make([]float32, c*r.x.Cols)
+	f, residuals, sums := r.hostF, r.hostResiduals, r.hostOn
 	r.do(
 		func() error { return backend.Put(r.queue, r.on.Buf, 0, toFloat32(w.RawMatrix().Data)) },
 		func() error { return r.queue.Gemm(false, true, 1, r.x, r.on, 0, r.f) },

@@ -141,16 +141,16 @@ func TestPooledWide(t *testing.T) {
 		}
 		some[1] = some[0]
 		y, lambda := mat.NewDense(rows, 2, normals(rng, 2*rows)), 0.1
-		plain := must.Get(l.pooledGram(some, each))(t)
+		plain := must.Get(l.pooledGram(some, each, y))(t)
 		wide := pooledGram{centre: plain.centre}
-		must.Do(t, l.pooledRoot(&wide, some, each))
+		must.Do(t, l.pooledRoot(&wide, some, each, y))
 		solve := func(g pooledGram, c int) []float64 {
 			m := g.squares.SymmetricDim()
-			system, xy := mat.DenseCopyOf(g.squares), must.Get(l.pooledProducts(g, some, each, y))(t)
+			system := mat.DenseCopyOf(g.squares)
 			for i := range m {
 				system.Set(i, i, system.At(i, i)+lambda)
 			}
-			return g.weights(solveDense(system.RawMatrix().Data, mat.Col(nil, c, xy)))
+			return g.weights(solveDense(system.RawMatrix().Data, mat.Col(nil, c, g.products)))
 		}
 		for c := range 2 {
 			closeVectors(t, fmt.Sprintf("weights of %d rows", rows), solve(wide, c), solve(plain, c), 1e-6, 1e-6)
