@@ -3,6 +3,7 @@ package pipeline
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -77,8 +78,14 @@ func (c *classifier) kernel(kappa float64) kernelMatrix {
 //
 // What it predicts are log-odds.
 func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u units, k int) {
-	for i, f := range c.regress(in, fits[0].Kappa, len(fits)) {
+	kappa := fits[0].Kappa
+	kernel := sync.OnceValue(func() kernelMatrix { return c.kernel(kappa) })
+	for i, f := range c.regress(in, kappa, len(fits)) {
 		y := labelsOf(in, i, len(fits))
+		fits[i].adapt = func(g prediction) *prediction {
+			r := logistic{kernel: kernel(), free: onlyConstant(len(y)), y: y, offset: g.left}
+			return c.adapted(&r, g, kappa, u, k)
+		}
 		squared := fits[i].byRidge(ridge[i], y)
 		if f == nil { // rounding made its systems singular
 			fits[i].classify(squared.asLogOdds(k))
@@ -94,6 +101,23 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 		}
 		fits[i].classify(mean)
 	}
+}
+
+// adapted is log-odds g with what the target's rows tell of it: r, on their kernels, with g as its offset. It is nil where
+// that has nothing to tell apart or its systems are singular.
+func (c *classifier) adapted(r *logistic, g prediction, kappa float64, u units, k int) *prediction {
+	if r.oneClass() {
+		return nil
+	}
+	f := r.search()
+	if f == nil {
+		return nil
+	}
+	out := prediction{c.head(f, kappa, 0, u, k), f.left}
+	for j, v := range g.head {
+		out.head[j] += v
+	}
+	return &out
 }
 
 // regress returns the logistic regression of each output on the kernels, each at a lambda of
@@ -258,21 +282,21 @@ func (p prediction) asLogOdds(k int) prediction {
 // free are the columns that no penalty is on: 1 and, where it says something, what the mean of
 // the sources' heads says of the rows for an output, less its own mean and divided by its spread.
 func (c *classifier) free(said *mat.Dense, n, output int) (u *mat.Dense, centre, spread float64) {
-	one := slices.Repeat([]float64{1}, n)
 	if said != nil && c.unit > 0 {
 		v := mat.Col(nil, output, said)
 		// 1/unit is the mean square of what the sources' heads say, less its mean: far below is rounding.
 		if centre, spread = stat.MeanStdDev(v, nil); spread > 1e-6*max(math.Abs(centre), 1/math.Sqrt(c.unit)) {
 			floats.AddConst(-centre, v)
 			floats.Scale(1/spread, v)
-			u = mat.NewDense(n, 2, nil)
-			u.SetCol(0, one)
+			u = mat.NewDense(n, 2, slices.Repeat([]float64{1}, 2*n))
 			u.SetCol(1, v)
 			return u, centre, spread
 		}
 	}
-	return mat.NewDense(n, 1, one), 0, 1
+	return onlyConstant(n), 0, 1
 }
+
+func onlyConstant(n int) *mat.Dense { return mat.NewDense(n, 1, slices.Repeat([]float64{1}, n)) }
 
 // classify puts classifiers in the place of the heads that the relevance was measured by.
 func (l *Learner) classify(fit headFit) error {

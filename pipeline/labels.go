@@ -27,6 +27,17 @@ func (l Labelled) column(c, outputs int) []float32 {
 	return y
 }
 
+// labelled are the places of the rows that have a label of output c.
+func (l Labelled) labelled(c, outputs int) []int {
+	var places []int
+	for i := range l.Rows {
+		if v := l.Y[i*outputs+c]; v == v {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
 // labelCounts are the labels of each output of sources, in their order.
 func labelCounts(sources []Source, in []Labelled) []int {
 	var counts []int

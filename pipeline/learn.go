@@ -254,11 +254,11 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 			return Epoch{}, err
 		}
 	}
-	if p.joins(in) {
+	if l.joins(in) {
 		if err := l.join(ctx, &fit, in); err != nil {
 			return Epoch{}, err
 		}
-		rec.HeadPooled = fit.Pooled
+		rec.HeadPooled, rec.HeadAdapted = fit.Pooled, fit.Adapted
 	}
 	if err := l.classify(fit); err != nil {
 		return Epoch{}, err

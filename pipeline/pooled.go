@@ -11,7 +11,7 @@ import (
 // learnPooled is the round of the baseline Pooled: one regression with an intercept on the rows that
 // uniform sampling draws from all sources, those of the target left out, for each output of
 // the target on the rows with labels of its column. A row whose source lacks the class of
-// the output is of another class. Numbers have ridge regression, classes a logistic one
+// the output is of another class, if it says which. Numbers have ridge regression, classes a logistic one
 // beside it, and the intercept of that is shifted to the target's samples.
 func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
@@ -120,7 +120,8 @@ func thinRows(rows []poolRow, y []float64, n int) ([]poolRow, []float64) {
 }
 
 // pooledRows lists the rows of sources with labels of the column of these outputs of
-// the target, and the labels row after row.
+// the target, and the labels row after row. Where a source lacks the class of one, its rows are those that are
+// known to be of another: of a row that is not a 3 nobody knows whether it is a 5.
 func (p *Problem) pooledRows(in []Labelled, group []int) (rows []poolRow, y []float64) {
 	tasks := p.Set.Tasks
 	for m, s := range p.Sources {
@@ -142,6 +143,10 @@ func (p *Problem) pooledRows(in []Labelled, group []int) (rows []poolRow, y []fl
 		for i, r := range in[m].Rows {
 			labels := in[m].Y[i*len(s.Tasks) : (i+1)*len(s.Tasks)]
 			if len(column) == 0 || labels[column[0]] != labels[column[0]] {
+				continue
+			}
+			says := func(j int) bool { return labels[j] == 1 }
+			if slices.Contains(place, -1) && !slices.ContainsFunc(column, says) {
 				continue
 			}
 			rows = append(rows, poolRow{s.Pool, int(r)})

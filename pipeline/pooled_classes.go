@@ -54,14 +54,22 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if len(rows) < 2 {
 		return nil, nil
 	}
-	rows, y = thinRows(rows, y, pooledLimit(p.Set.Pools[0].Cols, min(len(rows), pooledRows)))
+	most := pooledRows
+	if c == 1 {
+		most = pooledRowsOne
+	}
+	rows, y = thinRows(rows, y, pooledLimit(p.Set.Pools[0].Cols, min(len(rows), most)))
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
-	gram, err := l.pooledGram(rows, u.each, nil)
+	d := p.Set.Pools[0].Cols
+	if d > pooledWide {
+		d = len(rows)
+	}
+	r, err := newPooledLogistic(l.queue, tmp, len(rows), d, c)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newPooledLogistic(l.queue, tmp, gram.squares, len(rows), c)
+	gram, err := l.putRows(r, rows, u.each)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +83,6 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		}
 		r.rows[m]++
 		r.source = append(r.source, m)
-	}
-	if err := l.putRows(r.x, gram, rows, u.each); err != nil {
-		return nil, err
 	}
 	own, labels, outputs := make([]poolRow, len(in.Target.Rows)), make([][]float64, c), len(p.Target.Tasks)
 	for i, row := range in.Target.Rows {
@@ -118,14 +123,24 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	return out, nil
 }
 
-// putRows uploads what the regression is on, the rows less their centre or their R.
-func (l *Learner) putRows(x backend.Matrix, g pooledGram, rows []poolRow, each []float32) error {
-	if g.wide != nil {
-		return backend.Put(l.queue, x.Buf, 0, toFloat32(mat.DenseCopyOf(g.root).RawMatrix().Data))
+// putRows uploads what r is on, the rows less their centre or their R, and has its X'X.
+func (l *Learner) putRows(r *pooledLogistic, rows []poolRow, each []float32) (pooledGram, error) {
+	g := pooledGram{centre: l.problem.meanRow(rows)}
+	if len(g.centre) > pooledWide {
+		if err := l.pooledRoot(&g, rows, each, nil); err != nil {
+			return g, err
+		}
+		r.gram = g.squares
+		return g, backend.Put(l.queue, r.x.Buf, 0, toFloat32(mat.DenseCopyOf(g.root).RawMatrix().Data))
 	}
-	return l.centredBlocks(g, rows, each, func(lo, _ int, block []float64) error {
-		return backend.Put(l.queue, x.Buf, lo*x.Cols, toFloat32(block))
+	err := l.centredBlocks(g, rows, each, func(lo, _ int, block []float64) error {
+		return backend.Put(l.queue, r.x.Buf, lo*r.x.Cols, toFloat32(block))
 	})
+	if err == nil {
+		err = r.square()
+	}
+	g.squares = r.gram
+	return g, err
 }
 
 // shiftOf is what to add to log-odds f so that they fit labels y, by Newton's method, if it is from N(0,

@@ -71,26 +71,16 @@ func (g pooledGram) head(k int, beta []float64, atCentre float64, u units) []flo
 	return h.vector(atCentre)
 }
 
-// pooledGram computes that of rows with labels y, a column for each output, or nil.
+// pooledGram computes that of rows with labels y, a column for each output.
 func (l *Learner) pooledGram(rows []poolRow, each []float32, y *mat.Dense) (pooledGram, error) {
-	d, n := l.problem.Set.Pools[0].Cols, len(rows)
-	g := pooledGram{centre: make([]float64, d)}
-	x := make([]float32, d)
-	for _, r := range rows {
-		readRow(l.problem.Set.Pools[r.pool], r.row, x)
-		for f, v := range x {
-			g.centre[f] += float64(v) / float64(n)
-		}
-	}
+	g := pooledGram{centre: l.problem.meanRow(rows)}
+	d := len(g.centre)
 	if d > pooledWide {
 		err := l.pooledRoot(&g, rows, each, y)
 		return g, err
 	}
-	outputs := 0
-	if y != nil {
-		_, outputs = y.Dims()
-		g.products = mat.NewDense(d, outputs, nil)
-	}
+	_, outputs := y.Dims()
+	g.products = mat.NewDense(d, outputs, nil)
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	squares, xs := tmp.Matrix(backend.Float64, d, d), tmp.Matrix(backend.Float64, pooledBlock, d)
@@ -102,11 +92,9 @@ func (l *Learner) pooledGram(rows []poolRow, each []float32, y *mat.Dense) (pool
 		if err := backend.Put(l.queue, xs.Buf, 0, block); err != nil {
 			return err
 		}
-		if y != nil {
-			var part mat.Dense
-			part.Mul(mat.NewDense(n, d, block).T(), y.Slice(lo, lo+n, 0, outputs))
-			g.products.Add(g.products, &part)
-		}
+		var part mat.Dense
+		part.Mul(mat.NewDense(n, d, block).T(), y.Slice(lo, lo+n, 0, outputs))
+		g.products.Add(g.products, &part)
 		return l.queue.Syrk(true, 1, xs, 1, squares)
 	})
 	if err != nil {
@@ -116,7 +104,19 @@ func (l *Learner) pooledGram(rows []poolRow, each []float32, y *mat.Dense) (pool
 	return g, backend.Get(l.queue, g.squares.RawSymmetric().Data, squares.Buf, 0)
 }
 
-// pooledRoot is pooledGram with R.
+// meanRow is the mean of rows, in the units of the data.
+func (p *Problem) meanRow(rows []poolRow) []float64 {
+	mean, x := make([]float64, p.Set.Pools[0].Cols), make([]float32, p.Set.Pools[0].Cols)
+	for _, r := range rows {
+		readRow(p.Set.Pools[r.pool], r.row, x)
+		for f, v := range x {
+			mean[f] += float64(v) / float64(len(rows))
+		}
+	}
+	return mean
+}
+
+// pooledRoot is pooledGram with R; y may be nil.
 func (l *Learner) pooledRoot(g *pooledGram, rows []poolRow, each []float32, y *mat.Dense) error {
 	n := len(rows)
 	g.wide = mat.NewDense(n, len(g.centre), l.problem.centred(nil, rows, g.centre, each))

@@ -2,13 +2,15 @@ package pipeline
 
 import (
 	"context"
+	"math"
 	"slices"
 )
 
 // joins says whether the classes of the target are told apart with the help of [Learner.join]:
-// in the last round of a method, with sources that are pools.
-func (p *Problem) joins(in Round) bool {
-	return p.Classifies() && p.Config.Sources == SourcesPools && in.Epoch == p.RoundsOf(in.Method) && p.TooFew(in.Target) == ""
+// in the last round of a method, where some source has a class of the target.
+func (l *Learner) joins(in Round) bool {
+	p := l.problem
+	return p.Classifies() && in.Epoch == p.RoundsOf(in.Method) && p.TooFew(in.Target) == "" && p.sameOutputs(l.counts) != nil
 }
 
 // joinParts are the parts of the log-odds that may be of the regression on all rows.
@@ -16,13 +18,14 @@ var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
 // join makes the log-odds of the classes of a column
 //
-//	(1 - a) f + a g
+//	(1 - a) f + a g  or  (1 - a) f + a (g + h),
 //
-// f those of fit and g those of the logistic regression on the rows of all sources as those of one
-// (see [pooledLogistic]), with the a of joinParts that makes the labels of the target's samples likeliest, each
-// left out of both, if it makes them e times as likely as a = 0 does, and else with that.
+// f those of fit, g those of the logistic regression on the rows of all sources as those of one
+// (see [pooledLogistic]), and h what the target's samples tell beyond g, a regression on the kernels of fit with g
+// as its offset. It is that and the a of joinParts that make the labels of the samples likeliest, each
+// left out of f, g and h, if they make them e times as likely as a = 0 does, and else f.
 // Where sources are like the target g has the loss that classes call for and all rows for
-// one head, where f has a head for each.
+// one head, where f has a head for each; h corrects it where they are not.
 func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {
@@ -47,40 +50,62 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		if pooled == nil {
 			continue
 		}
-		at := func(a float64, j, row int) float64 {
-			return (1-a)*float64(fit.left[group[j]][row]) + a*pooled[j].left[row]
+		adapted := make([]prediction, len(group))
+		for j, c := range group {
+			adapted[j] = of[c].adaptTo(pooled[j], in.Target.labelled(c, outputs))
 		}
-		logLoss := func(a float64) float64 {
+		at := func(with []prediction, a float64, j, row int) float64 {
+			return (1-a)*float64(fit.left[group[j]][row]) + a*with[j].left[row]
+		}
+		logLoss := func(with []prediction, a float64) float64 {
 			sum := 0.0
 			for j, c := range group {
-				for row := range in.Target.Rows {
-					if y := in.Target.Y[row*outputs+c]; y == y {
-						sum += logOfLabel(at(a, j, row), float64(y))
-					}
+				for _, row := range in.Target.labelled(c, outputs) {
+					sum += logOfLabel(at(with, a, j, row), float64(in.Target.Y[row*outputs+c]))
 				}
 			}
 			return sum
 		}
-		best, least := 0.0, logLoss(0)-1
-		for _, a := range joinParts {
-			if loss := logLoss(a); loss < least {
-				best, least = a, loss
+		best, part, least := pooled, 0.0, logLoss(pooled, 0)-1
+		for _, with := range [][]prediction{pooled, adapted} {
+			for _, a := range joinParts {
+				if loss := logLoss(with, a); loss < least {
+					best, part, least = with, a, loss
+				}
 			}
 		}
 		if i == 0 {
-			fit.Pooled = best
+			fit.Pooled, fit.Adapted = part, part > 0 && &best[0] == &adapted[0]
 		}
-		if best == 0 {
+		if part == 0 {
 			continue
 		}
 		for j, c := range group {
 			for row := range fit.left[c] {
-				fit.left[c][row] = float32(at(best, j, row))
+				fit.left[c][row] = float32(at(best, part, j, row))
 			}
 			for k, v := range of[c].classifier {
-				of[c].classifier[k] = float32((1-best)*float64(v) + best*float64(pooled[j].head[k]))
+				of[c].classifier[k] = float32((1-part)*float64(v) + part*float64(best[j].head[k]))
 			}
 		}
 	}
 	return nil
+}
+
+// adaptTo is log-odds g of all of the target's rows, those with a label at these places, with what these tell
+// beyond it, and g itself where that is nothing.
+func (f *headFit) adaptTo(g prediction, labelled []int) prediction {
+	some := prediction{head: g.head}
+	for _, row := range labelled {
+		some.left = append(some.left, g.left[row])
+	}
+	found := f.adapt(some)
+	if found == nil {
+		return g
+	}
+	left := slices.Repeat([]float64{math.NaN()}, len(g.left))
+	for i, row := range labelled {
+		left[row] = found.left[i]
+	}
+	return prediction{found.head, left}
 }

@@ -39,8 +39,8 @@ type pooledLogistic struct {
 }
 
 const (
-	// pooledRows is the most rows that the regression takes, at equal distances.
-	pooledRows = 1 << 13
+	// pooledRows is the most rows that the regression takes, at equal distances, and pooledRowsOne that of one output.
+	pooledRows, pooledRowsOne = 1 << 13, 1 << 12
 	// pooledCurvature stands for p (1 - p), which is at most 1/4.
 	pooledCurvature = 0.1
 	pooledTolerance = 1e-5
@@ -54,16 +54,33 @@ const (
 	leastShift = 0.01
 )
 
-// newPooledLogistic is that of n rows for c classes.
-func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, gram *mat.SymDense, n, c int) (*pooledLogistic, error) {
-	d := gram.SymmetricDim()
+// newPooledLogistic is that of n rows of d features for c classes.
+func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, n, d, c int) (*pooledLogistic, error) {
 	r := &pooledLogistic{
-		queue: queue, gram: gram,
-		x: tmp.Matrix(backend.Float32, n, d), on: tmp.Matrix(backend.Float32, c, d),
+		queue: queue,
+		x:     tmp.Matrix(backend.Float32, n, d), on: tmp.Matrix(backend.Float32, c, d),
 		f: tmp.Matrix(backend.Float32, n, c), residuals: tmp.Matrix(backend.Float32, c, n),
 		hostF: make([]float32, n*c), hostResiduals: make([]float32, c*n), hostOn: make([]float32, c*d),
 	}
 	return r, tmp.Err()
+}
+
+// square computes X'X. It is for units and a scale, so that float32 will do.
+func (r *pooledLogistic) square() error {
+	tmp := backend.NewScope(r.queue)
+	defer tmp.Close()
+	squares := tmp.Matrix(backend.Float32, r.x.Cols, r.x.Cols)
+	if err := tmp.Err(); err != nil {
+		return err
+	}
+	if err := r.queue.Syrk(true, 1, r.x, 0, squares); err != nil {
+		return err
+	}
+	wide, err := download64(r.queue, squares)
+	if err == nil {
+		r.gram = mat.NewSymDense(r.x.Cols, wide.RawMatrix().Data)
+	}
+	return err
 }
 
 // classesFit is w, C by d, and s, C by the number of sources, one behind the other.
@@ -89,7 +106,7 @@ func (r *pooledLogistic) objective(fit classesFit, lambda float64, grad []float6
 	f, residuals, sums := r.hostF, r.hostResiduals, r.hostOn
 	r.do(
 		func() error { return backend.Put(r.queue, r.on.Buf, 0, toFloat32(w.RawMatrix().Data)) },
-		func() error { return r.queue.Gemm(false, true, 1, r.x, r.on, 0, r.f) },
+		func() error { return r.multiply(false, r.on, r.f) },
 		func() error { return backend.Get(r.queue, f, r.f.Buf, 0) })
 	value := lambda / 2 * dot(w.RawMatrix().Data, w.RawMatrix().Data)
 	for j := range c {
@@ -108,7 +125,7 @@ func (r *pooledLogistic) objective(fit classesFit, lambda float64, grad []float6
 	}
 	r.do(
 		func() error { return backend.Put(r.queue, r.residuals.Buf, 0, residuals) },
-		func() error { return r.queue.Gemm(false, false, 1, r.residuals, r.x, 0, r.on) },
+		func() error { return r.multiply(true, r.residuals, r.on) },
 		func() error { return backend.Get(r.queue, sums, r.on.Buf, 0) })
 	to := onW.RawMatrix().Data
 	for i, v := range w.RawMatrix().Data {
@@ -118,6 +135,18 @@ func (r *pooledLogistic) objective(fit classesFit, lambda float64, grad []float6
 		return math.NaN()
 	}
 	return value
+}
+
+// multiply computes X v', n by C, of v, C by d, or with trans v X, C by d, of v, C by n.
+func (r *pooledLogistic) multiply(trans bool, v, to backend.Matrix) error {
+	switch {
+	case r.on.Rows == 1:
+		return r.queue.Gemv(trans, 1, r.x, backend.Vec(v.Buf), 0, backend.Vec(to.Buf))
+	case trans:
+		return r.queue.Gemm(false, false, 1, v, r.x, 0, to)
+	default:
+		return r.queue.Gemm(false, true, 1, r.x, v, 0, to)
+	}
 }
 
 func (r *pooledLogistic) do(steps ...func() error) {
@@ -138,7 +167,7 @@ func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
 	d := r.x.Cols
 	var system mat.SymDense
 	system.ScaleSym(pooledCurvature, r.gram)
-	floor := math.Max(leastCurvature, 1e-10*mat.Trace(&system)) // less is rounding
+	floor := math.Max(leastCurvature, 1e-6*mat.Trace(&system)) // less is rounding
 	for j := range d {
 		system.SetSym(j, j, system.At(j, j)+math.Max(lambda, floor))
 	}

@@ -21,7 +21,7 @@ func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) (*pooledLogistic, *ma
 	queue := openCPU(t, 1)
 	tmp := backend.NewScope(queue)
 	t.Cleanup(tmp.Close)
-	r := must.Get(newPooledLogistic(queue, tmp, mat.NewSymDense(d, nil), n, c))(t)
+	r := must.Get(newPooledLogistic(queue, tmp, n, d, c))(t)
 	r.rows = make([]float64, 3)
 	x := mat.NewDense(n, d, nil)
 	for i := range n {
@@ -39,8 +39,8 @@ func somePooled(t *testing.T, rng *rand.Rand, n, d, c int) (*pooledLogistic, *ma
 		}
 	}
 	centreDense(x)
-	r.gram.SymOuterK(1, x.T())
 	must.Do(t, backend.Put(queue, r.x.Buf, 0, toFloat32(x.RawMatrix().Data)))
+	must.Do(t, r.square())
 	return r, x
 }
 

@@ -33,7 +33,7 @@ func crossValidation(x, y *mat.Dense, lambda float64) float64 {
 }
 
 // Pooled is ridge regression with an intercept on the rows that uniform drew, those
-// with a label of the column, in which the classes that a source lacks are 0.
+// with a label of the column, in which the classes that a source lacks are 0 where it says of which other a row is.
 func TestPooled(t *testing.T) {
 	const d, target = 6, 2
 	rng := testrand.New(t)
@@ -56,10 +56,17 @@ func TestPooled(t *testing.T) {
 			var y []float64
 			for m, s := range u.problem.Sources {
 				for _, row := range u.problem.draws.source[m][:e.Counts[m]] {
-					v, has := 0.0, classes
+					v, has := 0.0, false
 					for _, i := range s.Tasks {
-						if task := set.Tasks[i]; task.Output == set.Tasks[3*target+c].Output {
-							v, has = float64(task.Labels[row]), slices.Contains(task.Train, row)
+						task := set.Tasks[i]
+						same := task.Output == set.Tasks[3*target+c].Output
+						if same {
+							v = float64(task.Labels[row])
+						}
+						if classes {
+							has = has || len(s.Tasks) == 3 || task.Labels[row] == 1
+						} else if same {
+							has = slices.Contains(task.Train, row)
 						}
 					}
 					if has {
