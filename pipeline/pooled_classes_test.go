@@ -146,7 +146,7 @@ func TestJoin(t *testing.T) {
 			lefts = append(lefts, mixed(fit.left[c], func(i int) float64 { return of.left[i] }))
 		}
 		must.Do(t, l.join(context.Background(), &fit, in))
-		must.Hold(t, fit.Pooled == part && fit.Adapted == (best == 1), "part %g, adapted %v, expected %g, %d", fit.Pooled, fit.Adapted, part, best)
+		must.Hold(t, fit.Pooled == part && fit.Adapted == (best == 1), "part %g, %v, expected %g, %d", fit.Pooled, fit.Adapted, part, best)
 		for c := range 3 {
 			closeVectors(t, "the head", wide(fit.parts[0].fits[c].classifier), wide(heads[c]), 1e-6, 1)
 			must.Hold(t, slices.EqualFunc(fit.left[c], lefts[c], func(a, b float32) bool { return a == b || a != a && b != b }),
