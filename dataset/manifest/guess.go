@@ -217,23 +217,31 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		}
 		m.Labels[i].Type = g.labelType(name)
 	}
-	m.Split = cmp.Or(known.Split, g.pick(splitNames, func(c *column) bool {
-		for v := range c.distinct {
-			if !isSplit(v) {
-				return false
+	if m.Split = known.Split; m.Split == "" {
+		m.Split = g.pick(splitNames, func(c *column) bool {
+			for v := range c.distinct {
+				if !isSplit(v) {
+					return false
+				}
 			}
-		}
-		return few(c)
-	}))
+			return few(c)
+		})
+	}
 	if m.Split == "" && splitByFile(inputs) {
 		m.Split = FromFile
 	}
-	m.Cost = cmp.Or(known.Cost, g.pick(costNames, (*column).numeric))
-	m.Source = cmp.Or(known.Source, g.guessSource(inputs))
+	if m.Cost = known.Cost; m.Cost == "" {
+		m.Cost = g.pick(costNames, (*column).numeric)
+	}
+	if m.Source = known.Source; m.Source == "" {
+		m.Source = g.guessSource(inputs)
+	}
 	if m.Source == "" {
 		return g.refuseSource(m, file)
 	}
-	m.ID = cmp.Or(known.ID, g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows }))
+	if m.ID = known.ID; m.ID == "" {
+		m.ID = g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows })
+	}
 	if m.ID == "" {
 		m.ID = g.pick([]string{"*"}, func(c *column) bool { return c.numbered() && !slices.Contains(known.Features, c.Name) })
 	}
