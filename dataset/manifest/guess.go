@@ -274,27 +274,6 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	return nil
 }
 
-// refuseCommas refuses columns of numbers with decimal commas among those that are looked for. instead is what else can be done.
-func (g *guesser) refuseCommas(file string, among func(*column) bool, instead string) error {
-	var names []string
-	example := ""
-	for _, c := range g.columns {
-		if c.decimalCommas() && among(c) {
-			names, example = append(names, c.Name), cmp.Or(example, c.comma)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	kind := "column"
-	if len(names) > 1 {
-		kind = "columns"
-	}
-	list := text.OneLine(strings.Join(names, ", "), 200)
-	return fmt.Errorf("%s: %s %s: expected numbers with a decimal point, found %q: write the file with points, "+
-		"such as by pandas.read_csv(..., decimal=\",\").to_csv(...)%s", file, kind, list, text.OneLine(example, 80), instead)
-}
-
 func isSplit(word string) bool {
 	return slices.Contains([]string{"train", "test", "validation", "valid", "val", "dev"}, strings.ToLower(word))
 }
@@ -360,7 +339,7 @@ func (g *guesser) guessSource(inputs []Input) string {
 			return FromFile
 		}
 	}
-	if name := g.pick([]string{"*"}, func(c *column) bool { return fits(c) && !c.numeric() }); name != "" {
+	if name := g.pick([]string{"*"}, func(c *column) bool { return fits(c) && !c.numeric() && !c.boolean() }); name != "" {
 		return name
 	}
 	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are in the order of sources, the first may fill what is looked at
@@ -371,50 +350,6 @@ func (g *guesser) guessSource(inputs []Input) string {
 	}
 	return g.pick([]string{"*"}, func(c *column) bool { // numbers of groups
 		return fits(c) && c.numeric() && c.ints == c.numbers && 10*len(c.distinct) <= c.rows
-	})
-}
-
-// leastVector is the least number of numbered columns that are taken for a vector, which has
-// other numbers beside it; fewer, such as s1 to s6, are columns of a table like the others.
-const leastVector = 32
-
-// guessFeatures finds a column of lists, or columns that are numbered where they are alone
-// or many, or all columns of numbers that are left.
-func (g *guesser) guessFeatures() []string {
-	if name := g.pick(append(featureNames, "*"), (*column).list); name != "" {
-		return []string{name}
-	}
-	numbered := map[string]int{}
-	var rest, prefixes []string
-	for _, c := range g.columns {
-		if g.taken[c.Name] || !c.numeric() || c.missing > 0 {
-			continue
-		}
-		rest = append(rest, c.Name)
-		if prefix, is := serial(c.Name); is {
-			if numbered[prefix]++; numbered[prefix] == 1 {
-				prefixes = append(prefixes, prefix)
-			}
-		}
-	}
-	slices.SortStableFunc(prefixes, func(a, b string) int { return numbered[b] - numbered[a] })
-	if len(prefixes) == 0 {
-		return rest
-	}
-	if n := numbered[prefixes[0]]; n < 2 || n < len(rest) && (n < leastVector || 2*n <= len(rest)) {
-		return rest
-	}
-	pattern := strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(prefixes[0]) + "[0-9]*"
-	others := slices.ContainsFunc(g.columns, func(c *column) bool {
-		is, _ := path.Match(pattern, c.Name)
-		return is && !g.taken[c.Name] && !slices.Contains(rest, c.Name)
-	})
-	if !others {
-		return []string{pattern}
-	}
-	return slices.DeleteFunc(rest, func(name string) bool {
-		prefix, is := serial(name)
-		return !is || prefix != prefixes[0]
 	})
 }
 

@@ -27,6 +27,7 @@ type column struct {
 	rows, missing int
 	distinct      map[string]int
 	numbers, ints int // of the values that are there
+	booleans      int
 	low, high     float64
 	lists         int
 	word          string // the first value that is no number
@@ -41,6 +42,9 @@ func (c *column) has() int { return c.rows - c.missing }
 func (c *column) numeric() bool {
 	return c.Kind == table.Integer || c.Kind == table.Number || c.Kind == table.Text && c.has() > 0 && c.numbers == c.has()
 }
+
+// boolean says whether the values are true and false.
+func (c *column) boolean() bool { return c.has() > 0 && c.booleans == c.has() }
 
 // decimalCommas says whether the values would be numbers with points for commas.
 func (c *column) decimalCommas() bool { return c.commas > 0 && c.numbers+c.commas == c.has() }
@@ -109,7 +113,10 @@ func (c *column) look(v *table.Values, i int) {
 		c.missing++
 		return
 	}
-	if x, ok := v.Number(i); ok {
+	if strings.EqualFold(name, "true") || strings.EqualFold(name, "false") {
+		c.booleans++
+	}
+	if x, ok := v.Number(i); ok && v.Bools == nil {
 		if c.numbers == 0 {
 			c.low, c.high = x, x
 		}

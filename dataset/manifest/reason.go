@@ -54,8 +54,10 @@ func (m *Manifest) unused(c *column) string {
 		return "the same in all rows"
 	case c.decimalCommas():
 		return "numbers with decimal commas"
-	case c.numeric() && c.missing > 0:
+	case (c.numeric() || c.boolean()) && c.missing > 0:
 		return missing
+	case c.boolean():
+		return "booleans beside the features"
 	case c.numeric():
 		return "numbers beside the features"
 	case c.dates == c.has():

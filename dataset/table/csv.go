@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -195,15 +194,15 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 			}
 			break
 		}
-		x, err := strconv.ParseFloat(cell, 32)
-		if err != nil && !errors.Is(err, strconv.ErrRange) {
+		x, ok := parseFeature(cell)
+		if !ok {
 			point := ""
 			if HasDecimalComma(cell) {
 				point = " with a decimal point"
 			}
 			return fmt.Errorf("column %s: expected a number%s, found %q", t.columns[c].Name, point, text.OneLine(cell, maxQuoted))
 		}
-		v.F32 = append(v.F32, float32(x))
+		v.F32 = append(v.F32, x)
 	}
 	if len(features) == 0 {
 		return nil
@@ -218,17 +217,17 @@ func appendList(dst []float32, cell string) ([]float32, error) {
 	i := 0
 	for word := range strings.FieldsFuncSeq(inner,
 		func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' || r == ';' }) {
-		x, err := strconv.ParseFloat(word, 32)
+		x, ok := parseFeature(word)
 		switch {
-		case err != nil && !errors.Is(err, strconv.ErrRange) && strings.Contains(word, ".."):
+		case !ok && strings.Contains(word, ".."):
 			return dst,
 				errors.New("expected a whole list, found one that was shortened to ...: write the column as a list of numbers (.tolist())")
-		case err != nil && !errors.Is(err, strconv.ErrRange):
+		case !ok:
 			return dst, fmt.Errorf("element %d: expected a number, found %q", i, text.OneLine(word, maxQuoted))
 		case i == maxWidth:
 			return dst, fmt.Errorf("expected at most %d elements, found more", maxWidth)
 		}
-		dst = append(dst, float32(x))
+		dst = append(dst, x)
 		i++
 	}
 	return dst, nil

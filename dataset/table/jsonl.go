@@ -229,8 +229,14 @@ func addVector(v *Vectors, names []string, row map[string]json.RawMessage) (err 
 			return fmt.Errorf("column %s: %w", name, errNone)
 		}
 		if raw[0] != '[' {
-			raw = append(append([]byte{'['}, raw...), ']')
-		} else if len(names) > 1 {
+			x, ok := parseFeature(string(raw))
+			if !ok {
+				return fmt.Errorf("column %s: expected a number, found %s", name, text.OneLine(string(raw), maxQuoted))
+			}
+			v.F32 = append(v.F32, x)
+			continue
+		}
+		if len(names) > 1 {
 			return fmt.Errorf("column %s: expected a number, found a list", name)
 		}
 		if v.F32, err = appendList(v.F32, string(raw)); err != nil {

@@ -167,6 +167,8 @@ func (r *leafReader) numbers(n int, e Element, dst *Vectors, j int) error {
 			dst.U8[at] = uint8(r.integer(i))
 		case e == Float16:
 			dst.F16[at] = r.half(i)
+		case r.column.Kind == Bool:
+			dst.F32[at] = float32(r.bools[i])
 		case r.column.Kind == Integer:
 			dst.F32[at] = r.rounded(i)
 		default:

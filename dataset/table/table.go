@@ -87,8 +87,8 @@ type Column struct {
 type Query struct {
 	// Scalars are columns of one value per row.
 	Scalars []string
-	// Features is one column of vectors, or columns of one number per row that
-	// together are the vector. None is read where it is empty.
+	// Features is one column of vectors, or columns of one number or boolean per row
+	// that together are the vector. None is read where it is empty.
 	Features []string
 	// Width is the length that every vector must have, 0 for that of the first row.
 	Width int
@@ -192,7 +192,7 @@ func (t *base) resolve(q Query, isText bool) (b *Batch, scalars, features []int,
 	}
 	scalars = find(q.Scalars, "one value per row", func(k Kind) bool { return k != Vector && k != Other })
 	features = find(q.Features, "numbers for features", func(k Kind) bool {
-		return k != Other && k != Bool && (k != Text || isText) && (k != Vector || len(q.Features) == 1)
+		return k != Other && (k != Text || isText) && (k != Vector || len(q.Features) == 1)
 	})
 	return &Batch{path: t.path, Scalars: make([]Values, len(scalars)), Features: Vectors{Width: q.Width}}, scalars, features, err
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -52,6 +53,19 @@ func (v *Values) Number(i int) (x float64, ok bool) {
 		return 0, true
 	}
 	return v.Numbers[i], true
+}
+
+// parseFeature reads a number, or 1 for true and 0 for false, which programs capitalise
+// each in its own way. What float32 cannot hold is infinite.
+func parseFeature(word string) (x float32, ok bool) {
+	wide, err := strconv.ParseFloat(word, 32)
+	switch {
+	case err == nil || errors.Is(err, strconv.ErrRange):
+		return float32(wide), true
+	case strings.EqualFold(word, "true"):
+		return 1, true
+	}
+	return 0, strings.EqualFold(word, "false")
 }
 
 // HasDecimalComma tells whether a text is a number but for a comma in the place of the point.

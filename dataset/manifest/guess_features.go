@@ -1,0 +1,76 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// leastVector is the least number of numbered columns that are taken for a vector, which has
+// other numbers beside it; fewer, such as s1 to s6, are columns of a table like the others.
+const leastVector = 32
+
+// guessFeatures finds a column of lists, or columns that are numbered where they are alone
+// or many, or all columns of numbers and booleans that are left.
+func (g *guesser) guessFeatures() []string {
+	if name := g.pick(append(featureNames, "*"), (*column).list); name != "" {
+		return []string{name}
+	}
+	numbered := map[string]int{}
+	var rest, prefixes []string
+	for _, c := range g.columns {
+		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.missing > 0 {
+			continue
+		}
+		rest = append(rest, c.Name)
+		if prefix, is := serial(c.Name); is {
+			if numbered[prefix]++; numbered[prefix] == 1 {
+				prefixes = append(prefixes, prefix)
+			}
+		}
+	}
+	slices.SortStableFunc(prefixes, func(a, b string) int { return numbered[b] - numbered[a] })
+	if len(prefixes) == 0 {
+		return rest
+	}
+	if n := numbered[prefixes[0]]; n < 2 || n < len(rest) && (n < leastVector || 2*n <= len(rest)) {
+		return rest
+	}
+	pattern := strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(prefixes[0]) + "[0-9]*"
+	others := slices.ContainsFunc(g.columns, func(c *column) bool {
+		is, _ := path.Match(pattern, c.Name)
+		return is && !g.taken[c.Name] && !slices.Contains(rest, c.Name)
+	})
+	if !others {
+		return []string{pattern}
+	}
+	return slices.DeleteFunc(rest, func(name string) bool {
+		prefix, is := serial(name)
+		return !is || prefix != prefixes[0]
+	})
+}
+
+// refuseCommas refuses columns of numbers with decimal commas among those that are looked for. instead is what else can be done.
+func (g *guesser) refuseCommas(file string, among func(*column) bool, instead string) error {
+	var names []string
+	example := ""
+	for _, c := range g.columns {
+		if c.decimalCommas() && among(c) {
+			names, example = append(names, c.Name), cmp.Or(example, c.comma)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	kind := "column"
+	if len(names) > 1 {
+		kind = "columns"
+	}
+	list := text.OneLine(strings.Join(names, ", "), 200)
+	return fmt.Errorf("%s: %s %s: expected numbers with a decimal point, found %q: write the file with points, "+
+		"such as by pandas.read_csv(..., decimal=\",\").to_csv(...)%s", file, kind, list, text.OneLine(example, 80), instead)
+}
