@@ -2,8 +2,12 @@ package manifest
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -23,4 +27,67 @@ func TestLookAtBooleans(t *testing.T) {
 	must.Hold(t, len(g.Others) == 1 && g.Others[0] != "gap (text of 2 values)", "columns that are not used: %q", g.Others)
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"age"}}))(t)
 	must.EqualSlices(t, g.Others[:2], []string{"small (booleans beside the features)", "old (booleans beside the features)"}, "not used")
+}
+
+// Lists of texts are no vectors.
+func TestLookAtLists(t *testing.T) {
+	dir := t.TempDir()
+	csv, jsonl := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "rows.jsonl")
+	lines := ""
+	for i := range 40 {
+		lines += fmt.Sprintf(`{"site": "s%d", "label": "%d", "tags": ["a, b"], "x": [0.5, %d], "at": [ {}], "parts": []}`+"\n", i%4, i%3, i)
+	}
+	must.Do(t, os.WriteFile(jsonl, []byte(lines), 0o644))
+	writeTable(t, csv, 40, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }},
+		columnOf{"label", func(i int) string { return fmt.Sprint(i % 3) }}, columnOf{"tags", func(int) string { return "['a, b']" }},
+		columnOf{"x", func(i int) string { return fmt.Sprint("[0.5, ", i, "]") }})
+	for file, others := range map[string][]string{
+		csv:   {"tags (the same in all rows)"},
+		jsonl: {"tags (of a type that is not read)", "at (of a type that is not read)", "parts (vectors beside the features)"},
+	} {
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "site", Labels: []string{"label"}}))(t)
+		must.EqualSlices(t, g.Features, []string{"x"}, "features of %s", file)
+		must.EqualSlices(t, g.Others, others, "columns of %s that are not used", file)
+	}
+}
+
+// What pandas and Parquet keep beside the data is no feature: the index of the rows, dates and times.
+func TestLookAtDatesAndIndexes(t *testing.T) {
+	type row struct {
+		Index int64     `parquet:"__index_level_0__"`
+		Site  string    `parquet:"site"`
+		Label string    `parquet:"label"`
+		X     float32   `parquet:"x"`
+		Day   int32     `parquet:"day,date"`
+		When  time.Time `parquet:"when,timestamp(microsecond)"`
+	}
+	var rows []row
+	for i := range 40 {
+		rows = append(rows, row{int64(i * i), fmt.Sprint("s", i%4), fmt.Sprint(i % 3), float32(i % 7), int32(19000 + i),
+			time.Unix(int64(1e9+i), 0)})
+	}
+	file := filepath.Join(t.TempDir(), "rows.parquet")
+	must.Do(t, parquet.WriteFile(file, rows))
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.Equal(t, g.ID, "__index_level_0__", "id")
+	must.EqualSlices(t, g.Features, []string{"x"}, "features")
+	must.EqualSlices(t, g.Others, []string{"day (dates)", "when (dates)"}, "columns that are not used")
+	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"x", "day"}}))(t)
+	must.EqualSlices(t, g.Features, []string{"x", "day"}, "features that are said")
+
+	for _, name := range []string{"Unnamed: 0", "__index_level_0__"} {
+		for again, want := range map[int]string{1: name, 2: ""} {
+			csv := filepath.Join(t.TempDir(), "rows.csv")
+			writeTable(t, csv, 40, columnOf{name, func(i int) string { return fmt.Sprint(i / again * 3) }},
+				columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }},
+				columnOf{"label", func(i int) string { return fmt.Sprint(i % 3) }},
+				columnOf{"x", func(i int) string { return fmt.Sprint(i % 7) }})
+			g := must.Get(Look(t.Context(), "m.yaml", []string{csv}, Known{}))(t)
+			must.Equal(t, g.ID, want, "id")
+			must.EqualSlices(t, g.Features, []string{"x"}, "features")
+			if again == 2 {
+				must.EqualSlices(t, g.Others, []string{name + " (an index of rows)"}, "not used")
+			}
+		}
+	}
 }

@@ -34,7 +34,8 @@ type Known struct {
 
 // The names that columns often have, the likeliest first.
 var (
-	idNames     = []string{"id", "uuid", "key", "row_id", "sample_id", "index", "*_id", "*id"}
+	idNames     = append([]string{"id", "uuid", "key", "row_id", "sample_id", "index", "*_id", "*id"}, indexNames...)
+	indexNames  = []string{"__index_level_?__", "unnamed: 0"} // as pandas writes and reads its own
 	sourceNames = []string{"source", "domain", "site", "shop", "store", "group", "center", "centre", "hospital", "dataset", "corpus",
 		"subset",
 		"machine", "device", "sensor", "station", "subject", "patient", "user", "client", "customer", "language", "lang",
@@ -243,7 +244,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		m.ID = g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows })
 	}
 	if m.ID == "" {
-		m.ID = g.pick([]string{"*"}, func(c *column) bool { return c.numbered() && !slices.Contains(known.Features, c.Name) })
+		m.ID = g.pick([]string{"*"}, func(c *column) bool { return c.numbered() && !c.Time && !slices.Contains(known.Features, c.Name) })
 	}
 	if m.Vectors != nil {
 		return nil
@@ -339,7 +340,7 @@ func (g *guesser) guessSource(inputs []Input) string {
 			return FromFile
 		}
 	}
-	if name := g.pick([]string{"*"}, func(c *column) bool { return fits(c) && !c.numeric() && !c.boolean() }); name != "" {
+	if name := g.pick([]string{"*"}, func(c *column) bool { return fits(c) && !c.numeric() && !c.boolean() && !c.Time }); name != "" {
 		return name
 	}
 	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are in the order of sources, the first may fill what is looked at
@@ -349,7 +350,7 @@ func (g *guesser) guessSource(inputs []Input) string {
 		return g.alone
 	}
 	return g.pick([]string{"*"}, func(c *column) bool { // numbers of groups
-		return fits(c) && c.numeric() && c.ints == c.numbers && 10*len(c.distinct) <= c.rows
+		return fits(c) && c.numeric() && !c.Time && c.ints == c.numbers && 10*len(c.distinct) <= c.rows
 	})
 }
 

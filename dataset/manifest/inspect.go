@@ -138,7 +138,7 @@ func (c *column) look(v *table.Values, i int) {
 			}
 		}
 	}
-	if name[0] == '[' {
+	if name[0] == '[' && !table.NoNumbers(name) {
 		c.lists++
 	}
 }

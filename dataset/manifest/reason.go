@@ -54,14 +54,16 @@ func (m *Manifest) unused(c *column) string {
 		return "the same in all rows"
 	case c.decimalCommas():
 		return "numbers with decimal commas"
+	case c.named(indexNames):
+		return "an index of rows"
+	case c.Time, c.dates == c.has():
+		return "dates"
 	case (c.numeric() || c.boolean()) && c.missing > 0:
 		return missing
 	case c.boolean():
 		return "booleans beside the features"
 	case c.numeric():
 		return "numbers beside the features"
-	case c.dates == c.has():
-		return "dates"
 	case 2*c.numbers > c.has():
 		return fmt.Sprintf("numbers with text among them: %q", text.OneLine(c.word, 20))
 	case len(c.distinct) > 100:

@@ -210,6 +210,12 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 	return v.closeVector(t.columns[features[0]].Name, before)
 }
 
+// NoNumbers tells whether the list in a cell begins with something else than a number, such as a text.
+func NoNumbers(cell string) bool {
+	first := strings.TrimLeft(cell[1:], " \t\r\n")
+	return first != "" && strings.IndexByte("\"'[{(", first[0]) >= 0
+}
+
 // appendList appends the numbers of a list in a cell, such as "[0.1, 0.2]" or, as
 // NumPy prints it, "[0.1 0.2]".
 func appendList(dst []float32, cell string) ([]float32, error) {

@@ -78,9 +78,9 @@ func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 	const most = 1 << 16
 	kind := Text
 	switch {
-	case value[0] == '[':
+	case value[0] == '[' && !NoNumbers(string(value)):
 		kind = Vector
-	case value[0] == '{':
+	case value[0] == '[', value[0] == '{':
 		kind = Other
 	}
 	at, seen := t.seen[key]

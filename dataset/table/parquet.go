@@ -108,6 +108,7 @@ func (t *parquetTable) addColumns(node *parquet.Column, logical []format.Logical
 		col := Column{Name: name, Kind: kind}
 		if kind != Other {
 			col.Kind, col.Element = leafKind(c, logical[c.Index()])
+			col.Time = isTime(logical[c.Index()])
 			switch {
 			case kind == Vector && (col.Kind == Integer || col.Kind == Number):
 				col.Kind = Vector
@@ -137,6 +138,9 @@ func (t *parquetTable) logicalTypes() []format.LogicalTypeValue {
 		if logical == nil && e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Decimal {
 			logical = &format.DecimalType{}
 		}
+		if old := e.ConvertedType; logical == nil && old.Valid && old.V >= deprecated.Date && old.V <= deprecated.TimestampMicros {
+			logical = &format.TimestampType{}
+		}
 		types = append(types, logical)
 	}
 	return types
@@ -165,6 +169,14 @@ func leafName(root, leaf *parquet.Column) (string, Kind) {
 		return strings.Join(path[:end+1], "."), Vector
 	}
 	return strings.Join(path[:end], "."), Vector
+}
+
+func isTime(logical format.LogicalTypeValue) bool {
+	switch logical.(type) {
+	case *format.DateType, *format.TimeType, *format.TimestampType:
+		return true
+	}
+	return false
 }
 
 // leafKind is what the values of a leaf are.

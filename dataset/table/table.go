@@ -54,7 +54,7 @@ const (
 )
 
 func (k Kind) String() string {
-	return [...]string{"something else", "text", "integers", "numbers", "booleans", "lists of numbers"}[k]
+	return [...]string{"a type that is not read", "text", "integers", "numbers", "booleans", "lists of numbers"}[k]
 }
 
 // Element is how numbers of features are stored.
@@ -81,6 +81,8 @@ type Column struct {
 	Element Element
 	// Width is the number of elements of a vector, 0 where the rows tell.
 	Width int
+	// Time says that integers are days or times since some moment.
+	Time bool
 }
 
 // Query says what to read.
