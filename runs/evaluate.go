@@ -86,7 +86,7 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 			return nil
 		}
 		if !ok || math.IsInf(y, 0) {
-			return fmt.Errorf("expected a number, found %q", text.OneLine(v.Name(i), 80))
+			return fmt.Errorf("expected %s, found %q", table.PlainNumber(v.Name(i)), text.OneLine(v.Name(i), 80))
 		}
 		e.addNumber(y, float64(score))
 		return nil

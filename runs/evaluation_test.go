@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -147,4 +148,10 @@ func TestReadScoreRefuses(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, jsonfile.Write(filepath.Join(dir, ScoreFile), RoundScore{Held: []pipeline.Score{{Metric: pipeline.MetricError}}}))
 	must.Fail(t, "a held-out score", must.Err(ReadScore(dir)), ScoreFile, "for each of 0 methods, found 1")
+}
+
+// Labels beside predictions that are no numbers are refused with what to write.
+func TestEvaluationRefusesCommas(t *testing.T) {
+	err := newEvaluation(OutputColumn{Column: "y"}).add(&table.Values{Text: []string{"1,5"}}, 0, 0, 0)
+	must.Fail(t, "a decimal comma", err, `expected a number with a decimal point, found "1,5"`)
 }

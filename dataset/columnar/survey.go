@@ -342,10 +342,12 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 	}
 	x = float32(wide)
 	if !ok || !(math.Abs(float64(x)) <= table.MaxFeature) {
-		if name := v.Name(i); table.HasDecimalComma(name) {
-			return 0, false, b.Fault(i, o.Column, "a number with a decimal point, found %q", text.OneLine(name, 80))
+		name := v.Name(i)
+		expected := table.PlainNumber(name)
+		if ok || expected == "a number" {
+			expected = "a number of at most 1e+18 in magnitude"
 		}
-		return 0, false, b.Fault(i, o.Column, "a number of at most 1e+18 in magnitude, found %q", text.OneLine(v.Name(i), 80))
+		return 0, false, b.Fault(i, o.Column, "%s, found %q", expected, text.OneLine(name, 80))
 	}
 	return x, true, nil
 }

@@ -54,13 +54,19 @@ func (g *guesser) guessFeatures() []string {
 	})
 }
 
-// refuseCommas refuses columns of numbers with decimal commas among those that are looked for. instead is what else can be done.
+// refuseCommas refuses columns of numbers with commas, decimal or between thousands, among those that are looked for. instead
+// is what else can be done.
 func (g *guesser) refuseCommas(file string, among func(*column) bool, instead string) error {
 	var names []string
-	example := ""
+	example, decimal, either, how := "", false, true, `decimal=","`
 	for _, c := range g.columns {
-		if c.decimalCommas() && among(c) {
-			names, example = append(names, c.Name), cmp.Or(example, c.comma)
+		if !c.hasCommas() || !among(c) {
+			continue
+		}
+		names, example = append(names, c.Name), cmp.Or(example, c.comma)
+		decimal, either = decimal || !c.thousands(), either && c.decimal == c.commas
+		if c.points > 0 {
+			how = `decimal=",", thousands="."`
 		}
 	}
 	if len(names) == 0 {
@@ -70,7 +76,13 @@ func (g *guesser) refuseCommas(file string, among func(*column) bool, instead st
 	if len(names) > 1 {
 		kind = "columns"
 	}
-	list := text.OneLine(strings.Join(names, ", "), 200)
-	return fmt.Errorf("%s: %s %s: expected numbers with a decimal point, found %q: write the file with points, "+
-		"such as by pandas.read_csv(..., decimal=\",\").to_csv(...)%s", file, kind, list, text.OneLine(example, 80), instead)
+	expected, write := "with a decimal point", "with points"
+	if !decimal {
+		expected, write, how = "without commas", "without them", `thousands=","`
+	}
+	if !decimal && either {
+		instead = `, or decimal="," where they are decimal signs` + instead
+	}
+	return fmt.Errorf("%s: %s %s: expected numbers %s, found %q: write the file %s, such as by pandas.read_csv(..., %s).to_csv(...)%s",
+		file, kind, text.OneLine(strings.Join(names, ", "), 200), expected, text.OneLine(example, 80), write, how, instead)
 }

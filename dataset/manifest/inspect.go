@@ -32,8 +32,11 @@ type column struct {
 	lists         int
 	word          string // the first value that is no number
 	dates         int    // of the values that are no numbers
-	commas        int    // of the values that are no numbers, those with a decimal comma
+	commas        int    // of the values that are no numbers, those that are but for commas
 	comma         string // the first of them
+	apart         int    // of them, those whose commas can stand between thousands
+	decimal       int    // of them, those with a comma that can be the decimal sign
+	points        int    // of these, those with points between thousands
 }
 
 // has is the number of values that are there.
@@ -46,8 +49,11 @@ func (c *column) numeric() bool {
 // boolean says whether the values are true and false.
 func (c *column) boolean() bool { return c.has() > 0 && c.booleans == c.has() }
 
-// decimalCommas says whether the values would be numbers with points for commas.
-func (c *column) decimalCommas() bool { return c.commas > 0 && c.numbers+c.commas == c.has() }
+// hasCommas says whether the values would be numbers but for commas.
+func (c *column) hasCommas() bool { return c.commas > 0 && c.numbers+c.commas == c.has() }
+
+// thousands says whether these can all stand between thousands.
+func (c *column) thousands() bool { return c.apart == c.commas }
 
 // numbered says whether the values number the rows, each integer between the lowest and the highest once.
 func (c *column) numbered() bool {
@@ -132,14 +138,29 @@ func (c *column) look(v *table.Values, i int) {
 		if date.MatchString(name) {
 			c.dates++
 		}
-		if table.HasDecimalComma(name) {
-			if c.commas++; c.commas == 1 {
-				c.comma = strings.Clone(name)
-			}
-		}
+		c.lookAtCommas(name)
 	}
 	if name[0] == '[' && !table.NoNumbers(name) {
 		c.lists++
+	}
+}
+
+func (c *column) lookAtCommas(name string) {
+	apart, decimal := table.HasThousands(name), table.HasDecimalComma(name)
+	if !apart && !decimal {
+		return
+	}
+	if c.commas++; c.commas == 1 {
+		c.comma = strings.Clone(name)
+	}
+	if apart {
+		c.apart++
+	}
+	if decimal {
+		c.decimal++
+		if strings.Contains(name, ".") {
+			c.points++
+		}
 	}
 }
 

@@ -52,7 +52,9 @@ func (m *Manifest) unused(c *column) string {
 		return fmt.Sprintf("repeated ids: %d of %d values more than once", twice, len(c.distinct))
 	case len(c.distinct) == 1 && c.missing == 0:
 		return "the same in all rows"
-	case c.decimalCommas():
+	case c.hasCommas() && c.thousands():
+		return "numbers with commas between thousands"
+	case c.hasCommas():
 		return "numbers with decimal commas"
 	case c.named(indexNames):
 		return "an index of rows"

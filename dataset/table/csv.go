@@ -196,11 +196,7 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 		}
 		x, ok := parseFeature(cell)
 		if !ok {
-			point := ""
-			if HasDecimalComma(cell) {
-				point = " with a decimal point"
-			}
-			return fmt.Errorf("column %s: expected a number%s, found %q", t.columns[c].Name, point, text.OneLine(cell, maxQuoted))
+			return fmt.Errorf("column %s: expected %s, found %q", t.columns[c].Name, PlainNumber(cell), text.OneLine(cell, maxQuoted))
 		}
 		v.F32 = append(v.F32, x)
 	}

@@ -38,9 +38,23 @@ func TestCommaOfCSV(t *testing.T) {
 
 func TestHasDecimalComma(t *testing.T) {
 	for s, want := range map[string]bool{
-		"0,5": true, "-166,37": true, "+1,5e-3": true, " 1,5": false, "1,2,3": false, "1.234,5": false, "1,": false, ",5": false, "1, 5": false,
+		"0,5": true, "-166,37": true, "+1,5e-3": true, " 1,5": false, "1,2,3": false, "1.234,5": true, "1.234.567,8": true,
+		"12.34,5": false, "1,": false, ",5": false, "1, 5": false,
 		"a,b": false, "1,-5": false, "1.5": false, "": false, "1,5 kg": false,
 	} {
 		must.Equal(t, HasDecimalComma(s), want, "%q", s)
+	}
+}
+
+func TestHasThousands(t *testing.T) {
+	for s, want := range map[string]bool{
+		"1,359": true, "-12,345,678": true, "1,359.50": true, "0,123": false, "1,35": false, "1,3590": false, "1234,567": false,
+		"1,359,": false, "1.359": false, "1359": false, "": false, "1,359 kg": false,
+	} {
+		must.Equal(t, HasThousands(s), want, "%q", s)
+	}
+	for s, want := range map[string]string{"1,359": "a number without a comma", "2,757,000": "a number without commas between thousands",
+		"0,5": "a number with a decimal point", "x": "a number"} {
+		must.Equal(t, PlainNumber(s), want, "%q", s)
 	}
 }

@@ -68,18 +68,6 @@ func parseFeature(word string) (x float32, ok bool) {
 	return 0, strings.EqualFold(word, "false")
 }
 
-// HasDecimalComma tells whether a text is a number but for a comma in the place of the point.
-func HasDecimalComma(s string) bool {
-	whole, part, has := strings.Cut(s, ",")
-	if !has || whole == "" || part == "" || !isDigit(whole[len(whole)-1]) || !isDigit(part[0]) {
-		return false
-	}
-	_, err := strconv.ParseFloat(whole+"."+part, 64)
-	return err == nil
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
 // reset empties the column and keeps its memory.
 func (v *Values) reset() {
 	v.Missing, v.Text, v.Ints, v.Numbers, v.Bools = v.Missing[:0], v.Text[:0], v.Ints[:0], v.Numbers[:0], v.Bools[:0]

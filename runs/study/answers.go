@@ -147,7 +147,7 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	}
 	switch {
 	case err != nil && o.Type == manifest.Number:
-		return 0, fmt.Errorf("expected a number, found %q", text.OneLine(word, 80))
+		return 0, fmt.Errorf("expected %s, found %q", table.PlainNumber(word), text.OneLine(word, 80))
 	case err != nil:
 		return 0, fmt.Errorf("expected one of the classes %s, found %q", text.OneLine(strings.Join(o.Classes, ", "), 200), text.OneLine(word, 80))
 	case math.Abs(float64(v)) > table.MaxFeature:

@@ -1,0 +1,43 @@
+package table
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Numbers whose thousands stand apart, with a comma for the decimal sign and with a point.
+var (
+	grouped   = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(\.\d{3})+,\d+$`)
+	thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$`)
+)
+
+// HasDecimalComma tells whether a text is a number but for a comma in the place of the point,
+// such as 0,5 or 1.359,50.
+func HasDecimalComma(s string) bool {
+	whole, part, has := strings.Cut(s, ",")
+	if !has || whole == "" || part == "" || !isDigit(whole[len(whole)-1]) || !isDigit(part[0]) {
+		return false
+	}
+	_, err := strconv.ParseFloat(whole+"."+part, 64)
+	return err == nil || grouped.MatchString(s)
+}
+
+// HasThousands tells whether a text is a number but for commas between thousands, such as 2,757,000.
+// So is 1,359, which can have a decimal comma as well.
+func HasThousands(s string) bool { return thousands.MatchString(s) }
+
+// PlainNumber says what is expected in the place of a text that is no number.
+func PlainNumber(s string) string {
+	switch decimal, apart := HasDecimalComma(s), HasThousands(s); {
+	case decimal && apart:
+		return "a number without a comma"
+	case decimal:
+		return "a number with a decimal point"
+	case apart:
+		return "a number without commas between thousands"
+	}
+	return "a number"
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
