@@ -27,44 +27,28 @@ const otherUnits = 10
 // source and in the target; sources without a label, with one class alone, or whose
 // features are of another size; a target of fewer rows than outputs, or without classes
 // that sources have; names that differ in case or blanks alone; numbers that are far from
-// all others. It keeps 8 bytes for each row of the largest source and of the targets, and
-// for each label that is a number.
+// all others. It keeps 24 bytes for each row of the largest source, 16 for each of the targets,
+// and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
 	c := checker{seed: maphash.MakeSeed(), same: slices.Repeat([]bool{true}, s.Pools[0].Cols)}
-	sizes, own := make([]float64, len(s.Pools)), []uint64(nil)
+	sizes, w := make([]float64, len(s.Pools)), twins{}
 	for i, p := range s.Pools {
 		if p.Target {
-			hashes, _ := c.scan(i, p)
-			own = append(own, hashes...)
+			rows, _ := c.scan(i, p, s.labelHashes(i, c.seed))
+			w.addTarget(rows)
 		}
 	}
-	slices.Sort(own)
 	c.far = s.newFarFeatures()
+	for i, p := range s.Pools {
+		var rows []rowHash
+		rows, sizes[i] = c.scan(i, p, s.labelHashes(i, c.seed))
+		w.add(p, rows)
+	}
 	out := []Oddity{}
 	for i, p := range s.Pools {
-		var hashes []uint64
-		hashes, sizes[i] = c.scan(i, p)
-		slices.Sort(hashes)
-		twice, shared := 0, 0
-		for j, h := range hashes {
-			if j > 0 && h == hashes[j-1] {
-				twice++
-			}
-			if _, is := slices.BinarySearch(own, h); is && !p.Target {
-				shared++
-			}
-		}
-		if twice > 0 {
-			out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d rows are there before", twice, p.Rows),
-				"take them out: they are paid twice and say nothing new"})
-		}
-		if shared > 0 {
-			out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d rows are rows of the target", shared, p.Rows),
-				"take them out: the error on the target is too good with them"})
-		}
-		out = append(out, s.oddLabels(i)...)
+		out = append(append(out, w.oddities(i, p)...), s.oddLabels(i)...)
 	}
-	out = append(out, s.alike()...)
+	out = append(append(out, w.oddity()...), s.alike()...)
 	if !s.Binary {
 		out = append(out, s.farLabels()...)
 	}
@@ -155,10 +139,10 @@ type checker struct {
 	far   *farFeatures
 }
 
-// scan returns a hash for each row of pool i and the root mean square of its features.
-func (c *checker) scan(i int, p *Pool) (hashes []uint64, size float64) {
+// scan returns a hash for each row of pool i, whose labels have one, and the root mean square of its features.
+func (c *checker) scan(i int, p *Pool, labels []uint64) (hashes []rowHash, size float64) {
 	raw := make([]byte, 0, 4*p.Cols)
-	hashes = make([]uint64, p.Rows)
+	hashes = make([]rowHash, p.Rows)
 	for r := range p.Rows {
 		raw = raw[:0]
 		for j := range p.Cols {
@@ -169,7 +153,7 @@ func (c *checker) scan(i int, p *Pool) (hashes []uint64, size float64) {
 				c.far.add(j, i, r, float64(v))
 			}
 		}
-		hashes[r] = maphash.Bytes(c.seed, raw)
+		hashes[r] = rowHash{maphash.Bytes(c.seed, raw), labels[r]}
 		if c.first == nil {
 			c.first = make([]uint32, p.Cols)
 			for j := range c.first {

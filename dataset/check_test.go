@@ -40,6 +40,13 @@ func TestOddities(t *testing.T) {
 		"constant": {func(s *Set) { setColumn(s, 3, 7) }, "", "1 of 5 features are the same in all rows, the first at place 3"},
 		"twice":    {func(s *Set) { copy(s.Pools[1].F32[5*cols:6*cols], s.Pools[1].F32) }, "b", "1 of 40 rows are there before"},
 		"leak":     {func(s *Set) { copy(s.Pools[0].F32[:2*cols], s.Pools[2].F32) }, "a", "2 of 40 rows are rows of the target"},
+		"few values": {func(s *Set) {
+			for _, p := range s.Pools {
+				for j := range p.F32 {
+					p.F32[j] = float32(j / cols % 3 * (j%cols + 1)) // rows of one kind have both labels
+				}
+			}
+		}, "", "111 of 120 rows have the features of a row before; labels differ in "},
 		"one class": {func(s *Set) {
 			for i := range rows {
 				s.Tasks[2].Labels[i], s.Tasks[3].Labels[i] = 0, 1
