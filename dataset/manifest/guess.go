@@ -117,8 +117,13 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
 	}
 	m.Target.Source = cmp.Or(known.Target, guessTarget(out.SourceCounts))
+	if c.all && known.Target != "" && c.sources[known.Target] == nil {
+		names := text.Nearest(known.Target, slices.Sorted(maps.Keys(c.sources)), 8)
+		return nil, fmt.Errorf("%s: target: expected one of the sources %s, found %q", inputs[0].Path,
+			text.OneLine(strings.Join(names, ", "), 300), text.OneLine(known.Target, 80))
+	}
 	notCost := ""
-	if known.Cost == "" && c.costs.vary {
+	if known.Cost == "" && (c.costs.vary || c.costs.none != "") {
 		notCost, m.Cost = m.Cost, ""
 		delete(g.taken, notCost)
 	}
@@ -129,11 +134,15 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 			l.Type = Binary
 		}
 	}
+	why := "it differs between rows of a source"
+	if !c.costs.vary {
+		why = fmt.Sprintf("%q is none", text.OneLine(c.costs.none, 20))
+	}
 	for _, c := range g.columns {
 		switch {
 		case g.taken[c.Name]:
 		case c.Name == notCost:
-			out.Others = append(out.Others, c.Name+" (no cost: it differs between rows of a source)")
+			out.Others = append(out.Others, fmt.Sprintf("%s (no cost: %s)", c.Name, why))
 		default:
 			out.Others = append(out.Others, fmt.Sprintf("%s (%s)", c.Name, m.unused(c)))
 		}
@@ -260,6 +269,9 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		return err
 	}
 	if err := g.refuseCommas(file, func(c *column) bool { return slices.Contains(features, c.Name) }, ""); err != nil {
+		return err
+	}
+	if err := g.refuseWords(file, features); err != nil {
 		return err
 	}
 	for _, c := range g.columns {

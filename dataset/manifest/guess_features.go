@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -85,4 +86,23 @@ func (g *guesser) refuseCommas(file string, among func(*column) bool, instead st
 	}
 	return fmt.Errorf("%s: %s %s: expected numbers %s, found %q: write the file %s, such as by pandas.read_csv(..., %s).to_csv(...)%s",
 		file, kind, text.OneLine(strings.Join(names, ", "), 200), expected, text.OneLine(example, 80), write, how, instead)
+}
+
+// refuseWords refuses features that are said and have something else than numbers, or none, in the rows looked at.
+func (g *guesser) refuseWords(file string, features []string) error {
+	for _, c := range g.columns {
+		expected := fmt.Sprintf("%s: column %s: expected numbers for features, found", file, text.OneLine(c.Name, 80))
+		switch {
+		case !slices.Contains(features, c.Name) || c.list():
+		case c.Kind == table.Other:
+			return fmt.Errorf("%s %s", expected, c.Kind)
+		case c.has() > 0 && !c.numeric() && !c.boolean() && c.numbers == 0:
+			return fmt.Errorf("%s %q: make a column of 0 and 1 for each word, such as by pandas.get_dummies", expected, text.OneLine(c.word, 80))
+		case c.has() > 0 && !c.numeric() && !c.boolean():
+			return fmt.Errorf("%s %q", expected, text.OneLine(c.word, 80))
+		case c.missing > 0:
+			return fmt.Errorf("%s none in %d of %d rows", expected, c.missing, c.rows)
+		}
+	}
+	return nil
 }

@@ -237,7 +237,7 @@ func TestLookRefuses(t *testing.T) {
 	must.Fail(t, "no rows", err, file, "expected rows, found none")
 	writeTable(t, file, 9, columnOf{"label", third})
 	writeTable(t, file, 40, columnOf{"label", third}, columnOf{"domain", func(i int) string { return fmt.Sprint("\xe9", i%3) }},
-		columnOf{"x", row})
+		columnOf{"x", one})
 	_, err = Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"x"}})
 	must.Fail(t, "Latin-1", err, file, `line 2, column domain: expected UTF-8, found the byte 0xe9 in "?0"`)
 	writeTable(t, file, 9, columnOf{"label", third})

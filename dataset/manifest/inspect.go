@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -182,10 +183,11 @@ type counts struct {
 	costs   costs
 }
 
-// costs are those of sources, and whether rows of one source have several or such as are none.
+// costs are those of sources, whether rows of one source have several, and the first value that is none.
 type costs struct {
 	of   map[string]float64
 	vary bool
+	none string
 }
 
 func (c *costs) add(source string, v *table.Values, i int) {
@@ -193,7 +195,9 @@ func (c *costs) add(source string, v *table.Values, i int) {
 	old, known := c.of[source]
 	switch {
 	case v.IsMissing(i):
-	case !ok || !(x >= MinCost && x <= MaxCost) || known && x != old:
+	case !ok || !(x >= MinCost && x <= MaxCost):
+		c.none = cmp.Or(c.none, strings.Clone(cmp.Or(v.Name(i), " ")))
+	case known && x != old:
 		c.vary = true
 	case !known:
 		c.of[source] = x

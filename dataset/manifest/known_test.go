@@ -24,3 +24,34 @@ func TestLookGuessesNothingBesideTheKnown(t *testing.T) {
 	must.EqualSlices(t, g.Features, []string{"school", "price", "id"}, "features")
 	must.EqualSlices(t, g.Others, []string{"part (text of 2 values)", "shift (text of 3 values)"}, "columns that are not used")
 }
+
+// What is said and cannot be is refused at once, not when the files are imported.
+func TestLookRefusesTheKnown(t *testing.T) {
+	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 60, columnOf{"label", of("p", "q")}, columnOf{"level", of("1.0", "2.0", "3.0")}, columnOf{"sex", of("f", "m")},
+		columnOf{"old", of("true", "false")}, columnOf{"age", of("31", "42")}, columnOf{"income", of("1.5", "", "3", "NA")},
+		columnOf{"at", of("[1, 2]")}, columnOf{"mixed", of("1", "2", "> 3")})
+	for _, c := range []struct {
+		known Known
+		want  string
+	}{
+		{Known{Source: "level", Features: []string{"age", "sex"}}, `column sex: expected numbers for features, found "f": make a column ` +
+			`of 0 and 1 for each word, such as by pandas.get_dummies`},
+		{Known{Source: "level", Features: []string{"mixed"}}, `column mixed: expected numbers for features, found "> 3"`},
+		{Known{Source: "level", Features: []string{"age", "income"}},
+			`column income: expected numbers for features, found none in 30 of 60 rows`},
+		{Known{Source: "level", Target: "2"}, `target: expected one of the sources 2.0, 1.0, 3.0, found "2"`},
+	} {
+		_, err := Look(t.Context(), "m.yaml", []string{file}, c.known)
+		must.Fail(t, c.want, err, file, c.want)
+	}
+	for _, features := range [][]string{{"age", "old"}, {"at"}} {
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "level", Features: features, Target: "2.0"}))(t)
+		must.EqualSlices(t, g.Features, features, "features")
+	}
+	writeTable(t, file, 60, columnOf{"label", of("p", "q")}, columnOf{"site", of("x", "y", "z")}, columnOf{"cost", of("0")},
+		columnOf{"v", of("[1, 2]")})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Others, []string{`cost (no cost: "0" is none)`}, "columns that are not used")
+}
