@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bufio"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,3 +42,43 @@ func PlainNumber(s string) string {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// commaOf is what separates the cells of a CSV file: a comma, or a semicolon or a tab, as spreadsheets write where numbers have
+// a decimal comma. It is what the header has and the first row has as often; of several the most frequent in the header, and of
+// none the first that the header has.
+func commaOf(r *bufio.Reader) rune {
+	const longest, commas = 1 << 15, ",;\t"
+	text, _ := r.Peek(longest)
+	var counts [2][len(commas)]int
+	row, quoted := 0, false
+	for _, c := range text {
+		switch at := strings.IndexByte(commas, c); {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '\n':
+			row++
+		case at >= 0:
+			counts[row][at]++
+		}
+		if row == len(counts) {
+			break
+		}
+	}
+	best, first := -1, -1
+	for i, n := range counts[0] {
+		if n > 0 && first < 0 {
+			first = i
+		}
+		if n > 0 && n == counts[1][i] && (best < 0 || n > counts[0][best]) {
+			best = i
+		}
+	}
+	switch {
+	case best >= 0:
+		return rune(commas[best])
+	case first >= 0:
+		return rune(commas[first])
+	}
+	return ','
+}

@@ -89,7 +89,7 @@ func (t *csvTable) records() (*records, error) {
 		if errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%s: expected a header with the names of the columns, found an empty file", t.path)
 		}
-		return nil, r.fault(err)
+		return nil, r.fault(err, 0)
 	}
 	seen := map[string]bool{}
 	for i, name := range header {
@@ -111,25 +111,11 @@ func (t *csvTable) records() (*records, error) {
 	return r, nil
 }
 
-// commaOf is what separates the cells of a CSV file: a semicolon or a tab where the header has some and no comma, as
-// spreadsheets write where numbers have a decimal comma.
-func commaOf(r *bufio.Reader) rune {
-	const longest = 1 << 15
-	head, _ := r.Peek(longest)
-	header, _, _ := bytes.Cut(head, []byte("\n"))
-	for _, c := range ",;\t" {
-		if bytes.ContainsRune(header, c) {
-			return c
-		}
-	}
-	return ','
-}
-
-// fault names the file and the line of an error.
-func (r *records) fault(err error) error {
+// fault names the file and the line of an error, that of a record of some cells.
+func (r *records) fault(err error, cells int) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
 		if errors.Is(e.Err, csv.ErrFieldCount) {
-			return fmt.Errorf("%s: line %d: expected %d columns, found another number", r.path, e.StartLine, r.FieldsPerRecord)
+			return fmt.Errorf("%s: line %d: expected %d columns, found %d", r.path, e.StartLine, r.FieldsPerRecord, cells)
 		}
 		return fmt.Errorf("%s: line %d: %w", r.path, e.Line, e.Err)
 	}
@@ -155,7 +141,7 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 				break
 			}
 			if err != nil {
-				return r.fault(err)
+				return r.fault(err, len(record))
 			}
 			line, _ := r.FieldPos(0)
 			b.lines = append(b.lines, line)

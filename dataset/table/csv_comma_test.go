@@ -36,6 +36,40 @@ func TestCommaOfCSV(t *testing.T) {
 	must.Fail(t, "a decimal comma", err, "decimal.csv: line 2", `expected a number with a decimal point, found "0,5"`)
 }
 
+// What separates the cells of a CSV file is what its header and its first row have as often.
+func TestCommaOfNamesWithCommas(t *testing.T) {
+	for text, want := range map[string]string{
+		"id;\"net, gross\";x\n1;2;0.5\n":             "id|net, gross|x",
+		"id;net, gross;x\r\n1;2,5;\"a\n, b\"\r\n":    "id|net, gross|x",
+		"id,\"net; gross; tax\",x\n1,2,0.5\n":        "id|net; gross; tax|x",
+		"id,net; gross; tax,x\n1,2,0.5\n":            "id|net; gross; tax|x",
+		"id\tnet, gross\tx\n1\t2\t0.5\n":             "id|net, gross|x",
+		"id,net; gross; tax,x\n":                     "id|net; gross; tax|x",
+		"\ufeffid;net, gross;x, y; z\n1;2,1;0,5;7\n": "id|net, gross|x, y| z",
+		"id;net, gross, tax, more\n\"1\";\"2;3\"\n":  "id|net, gross, tax, more",
+	} {
+		path := filepath.Join(t.TempDir(), "rows.csv")
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+		tab := must.Get(Open(path, CSV))(t)
+		var names []string
+		for _, c := range tab.Columns() {
+			names = append(names, c.Name)
+		}
+		must.Equal(t, strings.Join(names, "|"), want, "columns of %q", text)
+		must.Do(t, tab.Close())
+	}
+}
+
+// A row of another length is refused with its length.
+func TestRowOfAnotherLength(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	must.Do(t, os.WriteFile(path, []byte("id,x,y\n1,2,3\n1,2\n"), 0o644))
+	tab := must.Get(Open(path, CSV))(t)
+	defer tab.Close()
+	err := tab.Scan(Query{Scalars: []string{"id"}}, func(*Batch) error { return nil })
+	must.Fail(t, "a short row", err, "rows.csv: line 3: expected 3 columns, found 2")
+}
+
 func TestHasDecimalComma(t *testing.T) {
 	for s, want := range map[string]bool{
 		"0,5": true, "-166,37": true, "+1,5e-3": true, " 1,5": false, "1,2,3": false, "1.234,5": true, "1.234.567,8": true,
