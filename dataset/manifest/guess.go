@@ -112,6 +112,14 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		delete(g.taken, m.Source)
 		return nil, g.refuseSource(m, inputs[0].Path)
 	}
+	if none := c.sources[""]; none != nil {
+		rows := 0
+		for _, s := range c.sources {
+			rows += s.Rows
+		}
+		return nil, fmt.Errorf("%s: column %s: expected the name of a source in each row, found none in %d of %d: leave such rows out",
+			inputs[0].Path, text.OneLine(m.Source, 80), none.Rows, rows)
+	}
 	out := &Guess{Manifest: m, All: c.all, Classes: c.classes}
 	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
 		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
