@@ -201,8 +201,7 @@ type poolDescription struct {
 	Height int `json:"height,omitempty"`
 	Width  int `json:"width,omitempty"`
 	Tasks  int `json:"tasks"`
-	// Train and Test are the rows of its first task, Labelled the rows that any task
-	// has a label of.
+	// Train and Test are the rows of any of its tasks, Labelled both.
 	Train    int     `json:"train"`
 	Test     int     `json:"test"`
 	Labelled int     `json:"labelled"`
@@ -255,24 +254,27 @@ func describe(set *dataset.Set) dataDescription {
 	for i := range set.Tasks {
 		t := &set.Tasks[i]
 		p := &d.Pools[t.Pool]
-		if p.Tasks++; p.Tasks == 1 {
-			p.Train, p.Test = len(t.Train), len(t.Test)
-		}
+		p.Tasks++
 		if labelled[t.Pool] == nil {
 			labelled[t.Pool] = make([]bool, p.Rows)
 		}
 		positive := 0
 		numbers := &numberRange{Low: math.Inf(1), High: math.Inf(-1)}
 		rows := slices.Concat(t.Train, t.Test)
-		for _, r := range rows {
+		for at, r := range rows {
 			y := float64(t.Labels[r])
 			numbers.Low, numbers.High, numbers.Mean = min(numbers.Low, y), max(numbers.High, y), numbers.Mean+y/float64(len(rows))
 			if t.Labels[r] == 1 {
 				positive++
 			}
-			if !labelled[t.Pool][r] {
-				labelled[t.Pool][r] = true
-				p.Labelled++
+			if labelled[t.Pool][r] {
+				continue
+			}
+			labelled[t.Pool][r] = true
+			if p.Labelled++; at < len(t.Train) {
+				p.Train++
+			} else {
+				p.Test++
 			}
 		}
 		if set.Binary || len(rows) == 0 {

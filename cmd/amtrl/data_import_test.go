@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -142,4 +143,15 @@ func TestDataInit(t *testing.T) {
 	}
 	amtrl(t, dir, "data", "init", "shops.csv").Complains(t, 1, "dataset.yaml: expected no such file")
 	amtrl(t, dir, "data", "init").Complains(t, 2)
+}
+
+// A row counts once, whichever of its columns of labels it has.
+func TestDescribeCountsRows(t *testing.T) {
+	set := &dataset.Set{Name: "own", Binary: true, Pools: []*dataset.Pool{{Name: "a", Rows: 6, Cols: 1, Scale: 1, F32: make([]float32, 6)}}}
+	for _, rows := range []struct{ train, test []int32 }{{[]int32{0, 1}, []int32{2}}, {[]int32{1, 3, 4}, []int32{2, 5}}} {
+		set.Tasks = append(set.Tasks, dataset.Task{Output: dataset.Output{Name: fmt.Sprint("column ", len(set.Tasks)), Class: "x"},
+			Labels: make([]float32, 6), Train: rows.train, Test: rows.test})
+	}
+	p := describe(set).Pools[0]
+	must.Hold(t, p.Train == 4 && p.Test == 2 && p.Labelled == 6, "%+v", p)
 }
