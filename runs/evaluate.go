@@ -85,6 +85,9 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 		if math.IsNaN(y) {
 			return nil
 		}
+		if !ok && text.LooksMissing(v.Name(i)) {
+			return nil
+		}
 		if !ok || math.IsInf(y, 0) {
 			return fmt.Errorf("expected %s, found %q", table.PlainNumber(v.Name(i)), text.OneLine(v.Name(i), 80))
 		}
@@ -93,8 +96,12 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	}
 	name := v.Name(i)
 	truth := slices.Index(e.column.Classes, name)
-	if truth < 0 && strings.HasPrefix(e.column.Classes[0], "not ") && len(e.column.Classes) == 2 {
+	switch {
+	case truth >= 0:
+	case strings.HasPrefix(e.column.Classes[0], "not ") && len(e.column.Classes) == 2:
 		truth = 0
+	case text.LooksMissing(name): // as other files than those of the run write it
+		return nil
 	}
 	e.addClass(truth, class, float64(score))
 	return nil

@@ -155,3 +155,24 @@ func TestEvaluationRefusesCommas(t *testing.T) {
 	err := newEvaluation(OutputColumn{Column: "y"}).add(&table.Values{Text: []string{"1,5"}}, 0, 0, 0)
 	must.Fail(t, "a decimal comma", err, `expected a number with a decimal point, found "1,5"`)
 }
+
+// Words that people write for no label are none where they are no class.
+func TestEvaluationPassesOverNone(t *testing.T) {
+	labels := &table.Values{Text: []string{"NA", "yes", "unknown", "?", "maybe"}}
+	for want, classes := range map[string][]string{"3 [yes unknown (another)]": {"yes", "unknown"}, "4 [not yes yes]": {"not yes", "yes"}} {
+		e := newEvaluation(OutputColumn{Column: "y", Classes: classes, Missing: []string{"?"}})
+		for i := range labels.Text {
+			must.Do(t, e.add(labels, i, 0, 0.5))
+		}
+		rows := 0
+		for _, row := range e.Confusion {
+			for _, n := range row {
+				rows += n
+			}
+		}
+		must.Equal(t, fmt.Sprint(rows, " ", e.Classes), want, "rows and classes")
+	}
+	numbers := newEvaluation(OutputColumn{Column: "y"})
+	must.Do(t, numbers.add(labels, 0, 0, 0.5))
+	must.Equal(t, numbers.Rows, 0, "rows with a number")
+}

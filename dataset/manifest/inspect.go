@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // How much of the files is looked at: rows for what the columns are, and rows for
@@ -116,7 +117,7 @@ func (c *column) look(v *table.Values, i int) {
 	if name != "" {
 		c.distinct[name]++
 	}
-	if name == "" || looksMissing(name) {
+	if name == "" || text.LooksMissing(name) {
 		c.missing++
 		return
 	}
@@ -163,15 +164,6 @@ func (c *column) lookAtCommas(name string) {
 			c.points++
 		}
 	}
-}
-
-// looksMissing says whether a value is one that people write for none.
-func looksMissing(value string) bool {
-	switch strings.ToLower(value) {
-	case "?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "unlabeled", "unlabelled":
-		return true
-	}
-	return false
 }
 
 // counts are the rows and labelled rows of each source and the classes.
@@ -276,7 +268,7 @@ func (c *counts) add(b *table.Batch, i int, source string) string {
 	}
 	switch name := v.Name(i); {
 	case name == "":
-	case looksMissing(name):
+	case text.LooksMissing(name):
 		c.missing[strings.Clone(name)] = true
 	default:
 		s.Labelled++

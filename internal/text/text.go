@@ -40,6 +40,15 @@ func Printable(s string) bool {
 	})
 }
 
+// LooksMissing says whether a value is one that people write for none.
+func LooksMissing(value string) bool {
+	switch strings.ToLower(value) {
+	case "?", "-", "na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "unlabeled", "unlabelled":
+		return true
+	}
+	return false
+}
+
 // Near returns the candidate that was most likely meant by name: the nearest within two slips and half the length of
 // name, or alike in the first three letters. It is empty where there is none.
 func Near(name string, candidates []string) string {
