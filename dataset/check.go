@@ -7,6 +7,8 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Oddity is something in the data that a run can live with and its user should know.
@@ -26,7 +28,7 @@ const otherUnits = 10
 // that are the same in all rows; rows that are there twice in a source, or in a
 // source and in the target; sources without a label, with one class alone, or whose
 // features are of another size; a target of fewer rows than outputs, or without classes
-// that sources have; names that differ in case or blanks alone; numbers that are far from
+// that sources have; names that are words for none, or differ in case or blanks alone; numbers that are far from
 // all others. It keeps 24 bytes for each row of the largest source, 16 for each of the targets,
 // and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
@@ -46,6 +48,9 @@ func (s *Set) Oddities() []Oddity {
 	}
 	out := []Oddity{}
 	for i, p := range s.Pools {
+		if text.LooksMissing(p.Name) {
+			out = append(out, Oddity{p.Name, "the name is a word for none", "leave the rows out, or exclude it, if they have no source"})
+		}
 		out = append(append(out, w.oddities(i, p)...), s.oddLabels(i)...)
 	}
 	out = append(append(out, w.oddity()...), s.alike()...)

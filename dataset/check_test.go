@@ -55,6 +55,7 @@ func TestOddities(t *testing.T) {
 		"units":      {func(s *Set) { s.Pools[0].Scale = 30 }, "a", "features of root mean square"},
 		"unlabelled": {func(s *Set) { s.Tasks = s.Tasks[2:] }, "a", "no row has a label"},
 		"unseen":     {func(s *Set) { s.Tasks = s.Tasks[:5] }, "target", `no labelled sample is of class "yes" of label`},
+		"none":       {func(s *Set) { s.Pools[0].Name = "NA" }, "NA", "the name is a word for none"},
 		"alike":      {func(s *Set) { s.Pools[0].Name = "B " }, "", `the sources differ in case or blanks alone: "B ", "b"`},
 		"few":        {func(s *Set) { s.Tasks = append(s.Tasks, fewRows(s)...) }, "target", "labelled rows for 42 outputs"},
 	} {
