@@ -91,3 +91,36 @@ func TestLookAtDatesAndIndexes(t *testing.T) {
 		}
 	}
 }
+
+// Ids are no features, though they are numbers and some repeat, and measurements are no ids.
+func TestLookAtIDs(t *testing.T) {
+	rng := testrand.New(t)
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	base := []columnOf{{"label", func(i int) string { return fmt.Sprint(i % 3) }},
+		{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, {"acid", number}, {"x", number}}
+	for _, c := range []struct {
+		name   string
+		cell   func(int) string
+		id     string
+		reason string
+	}{
+		{"id", func(i int) string { return fmt.Sprint(max(i, 1) * 7) }, "", "repeated ids: 1 of 59 values more than once"},
+		{"rowid", func(i int) string { return fmt.Sprint(max(i, 1) * 7) }, "", "repeated ids: 1 of 59 values more than once"},
+		{"person_id", func(i int) string { return fmt.Sprint(i / 5) }, "", "repeated ids: 12 of 12 values more than once"},
+		{"person_id", func(i int) string { return fmt.Sprint(i * 7) }, "person_id", ""},
+	} {
+		writeTable(t, file, 60, append(base, columnOf{c.name, c.cell})...)
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+		must.Equal(t, g.ID, c.id, "id, with %s", c.name)
+		must.EqualSlices(t, g.Features, []string{"acid", "x"}, "features, with %s", c.name)
+		if c.reason != "" {
+			must.EqualSlices(t, g.Others, []string{c.name + " (" + c.reason + ")"}, "columns that are not used")
+		}
+	}
+	writeTable(t, file, 60, append(base, columnOf{"id", func(i int) string { return fmt.Sprint(i * 7) }},
+		columnOf{"old_id", func(i int) string { return fmt.Sprint(i * 9) }})...)
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.Equal(t, g.ID, "id", "id")
+	must.EqualSlices(t, g.Others, []string{"old_id (ids beside the id)"}, "columns that are not used")
+}

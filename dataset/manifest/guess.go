@@ -35,6 +35,7 @@ type Known struct {
 // The names that columns often have, the likeliest first.
 var (
 	idNames     = append([]string{"id", "uuid", "key", "row_id", "sample_id", "index", "*_id", "*id"}, indexNames...)
+	sureIDs     = []string{"id", "uuid", "*_id"}
 	indexNames  = []string{"__index_level_?__", "unnamed: 0"} // as pandas writes and reads its own
 	sourceNames = []string{"source", "domain", "site", "shop", "store", "group", "center", "centre", "hospital", "dataset", "corpus",
 		"subset",
@@ -258,7 +259,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		return g.refuseSource(m, file)
 	}
 	if m.ID = known.ID; m.ID == "" {
-		m.ID = g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows })
+		m.ID = g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows && !c.measured() })
 	}
 	if m.ID == "" {
 		m.ID = g.pick([]string{"*"}, func(c *column) bool { return c.numbered() && !c.Time && !slices.Contains(known.Features, c.Name) })

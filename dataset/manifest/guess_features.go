@@ -24,7 +24,7 @@ func (g *guesser) guessFeatures() []string {
 	numbered := map[string]int{}
 	var rest, prefixes []string
 	for _, c := range g.columns {
-		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.missing > 0 || c.Time || c.named(indexNames) {
+		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.missing > 0 || c.Time || c.identifies() {
 			continue
 		}
 		rest = append(rest, c.Name)

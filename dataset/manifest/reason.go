@@ -27,15 +27,28 @@ func (c *column) groups() bool {
 	return !c.list() && len(c.distinct) >= 2 && 2*len(c.distinct) <= c.rows
 }
 
-// unused says in a few words why the manifest takes a column for nothing.
-func (m *Manifest) unused(c *column) string {
-	twice := 0
+// measured says whether the values are numbers and some no integers, as ids never are.
+func (c *column) measured() bool { return c.numeric() && c.ints < c.numbers }
+
+// repeated counts the values that are there once and more than once.
+func (c *column) repeated() (once, twice int) {
 	for _, n := range c.distinct {
 		if n > 1 {
 			twice++
 		}
 	}
-	once := len(c.distinct) - twice
+	return len(c.distinct) - twice, twice
+}
+
+// identifies says whether a column tells rows apart, whether or not each has its own value.
+func (c *column) identifies() bool {
+	once, twice := c.repeated()
+	return c.named(indexNames) || !c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0)
+}
+
+// unused says in a few words why the manifest takes a column for nothing.
+func (m *Manifest) unused(c *column) string {
+	once, twice := c.repeated()
 	missing := fmt.Sprintf("%d of %d cells are missing", c.missing, c.rows)
 	switch {
 	case c.Kind == table.Other:
@@ -48,7 +61,7 @@ func (m *Manifest) unused(c *column) string {
 		return "no source: " + missing
 	case c.named(idNames) && once > twice && c.missing > 0:
 		return "no id: " + missing
-	case c.named(idNames) && once > twice && twice > 0:
+	case (c.named(idNames) && once > twice || c.named(sureIDs)) && twice > 0 && !c.measured():
 		return fmt.Sprintf("repeated ids: %d of %d values more than once", twice, len(c.distinct))
 	case len(c.distinct) == 1 && c.missing == 0:
 		return "the same in all rows"
@@ -58,6 +71,8 @@ func (m *Manifest) unused(c *column) string {
 		return "numbers with decimal commas"
 	case c.named(indexNames):
 		return "an index of rows"
+	case c.numeric() && c.identifies():
+		return "ids beside the id"
 	case c.Time, c.dates == c.has():
 		return "dates"
 	case (c.numeric() || c.boolean()) && c.missing > 0:
