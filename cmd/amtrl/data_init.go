@@ -33,7 +33,7 @@ func (o *initOptions) addFlags(set *flags.Set) {
 		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, separated by commas; by default guessed", "")
 	set.Text(&o.split, "split", "`COLUMN` that says train or test; by default guessed", "")
 	set.Text(&o.cost, "cost", "`COLUMN` of what the label of a row costs; by default guessed", "")
-	set.Text(&o.target, "target", "`NAME` of the source that is the target; by default the one with the fewest labels", "")
+	set.Text(&o.target, "target", "`NAME` of the source that is the target; by default the one with the fewest labels, from five on", "")
 	set.Group(groupOutput)
 	set.Text(&o.out, "out", "`FILE` to write", "dataset.yaml")
 	o.addQuiet(set)

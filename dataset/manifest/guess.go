@@ -375,20 +375,21 @@ func (g *guesser) guessSource(inputs []Input) string {
 	})
 }
 
+// leastLabels are the labels of a target from which on a run can tell which method is best.
+const leastLabels = 5
+
 // guessTarget is the source with target in its name, or else the one with the
-// fewest labels among those that have some.
+// fewest labels from leastLabels on, or else among those that have some.
 func guessTarget(sources []SourceCount) string {
-	best := -1
-	for i, s := range sources {
+	var best SourceCount
+	for _, s := range sources {
 		if strings.Contains(strings.ToLower(s.Name), "target") && s.Labelled > 0 {
 			return s.Name
 		}
-		if s.Labelled > 0 && (best < 0 || s.Labelled < sources[best].Labelled) {
-			best = i
+		enough, had := s.Labelled >= leastLabels, best.Labelled >= leastLabels
+		if s.Labelled > 0 && (best.Labelled == 0 || enough && !had || enough == had && s.Labelled < best.Labelled) {
+			best = s
 		}
 	}
-	if best < 0 {
-		return ""
-	}
-	return sources[best].Name
+	return best.Name
 }

@@ -56,3 +56,15 @@ func TestLookRefusesTheKnown(t *testing.T) {
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
 	must.EqualSlices(t, g.Others, []string{`cost (no cost: "0" is none)`}, "columns that are not used")
 }
+
+// The target that is guessed has the fewest labels that tell anything, where some source has so many.
+func TestGuessTarget(t *testing.T) {
+	for want, counts := range map[string][]SourceCount{
+		"c":        {{"a", 9, 0}, {"b", 9, 4}, {"c", 9, 5}, {"d", 99, 90}},
+		"b":        {{"a", 9, 0}, {"b", 9, 2}, {"c", 9, 4}},
+		"":         {{"a", 9, 0}},
+		"Target 1": {{"a", 9, 5}, {"Target 1", 9, 1}},
+	} {
+		must.Equal(t, guessTarget(counts), want, "target of %v", counts)
+	}
+}
