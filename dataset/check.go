@@ -28,7 +28,7 @@ const otherUnits = 10
 // that are the same in all rows; rows that are there twice in a source, or in a
 // source and in the target; sources without a label, with one class alone, or whose
 // features are of another size; a target of fewer rows than outputs, or without classes
-// that sources have; names that are words for none, or differ in case or blanks alone; numbers that are far from
+// that sources have; names that are words for none, or nearly alike; numbers that are far from
 // all others. It keeps 24 bytes for each row of the largest source, 16 for each of the targets,
 // and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {

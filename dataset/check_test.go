@@ -56,16 +56,19 @@ func TestOddities(t *testing.T) {
 		"unlabelled": {func(s *Set) { s.Tasks = s.Tasks[2:] }, "a", "no row has a label"},
 		"unseen":     {func(s *Set) { s.Tasks = s.Tasks[:5] }, "target", `no labelled sample is of class "yes" of label`},
 		"none":       {func(s *Set) { s.Pools[0].Name = "NA" }, "NA", "the name is a word for none"},
-		"alike":      {func(s *Set) { s.Pools[0].Name = "B " }, "", `the sources differ in case or blanks alone: "B ", "b"`},
-		"few":        {func(s *Set) { s.Tasks = append(s.Tasks, fewRows(s)...) }, "target", "labelled rows for 42 outputs"},
+		"alike":      {func(s *Set) { s.Pools[0].Name = "B " }, "", `the sources differ in case, blanks or zero decimals alone: "B ", "b"`},
+		"decimals": {func(s *Set) { s.Pools[0].Name, s.Pools[1].Name = "1", "1.0" }, "",
+			`the sources differ in case, blanks or zero decimals alone: "1", "1.0"`},
+		"numbers": {func(s *Set) { s.Pools[0].Name, s.Pools[1].Name = "01", "1" }, "", ""},
+		"few":     {func(s *Set) { s.Tasks = append(s.Tasks, fewRows(s)...) }, "target", "labelled rows for 42 outputs"},
 	} {
 		set := make3()
 		c.change(set)
 		got := set.Oddities()
 		switch {
-		case what == "nothing" && len(got) > 0, what != "nothing" && len(got) != 1:
+		case c.found == "" && len(got) > 0, c.found != "" && len(got) != 1:
 			t.Errorf("%s: %+v", what, got)
-		case what != "nothing" && (got[0].Pool != c.pool || !strings.Contains(got[0].Found, c.found) || got[0].Advice == ""):
+		case c.found != "" && (got[0].Pool != c.pool || !strings.Contains(got[0].Found, c.found) || got[0].Advice == ""):
 			t.Errorf("%s: %+v, expected %q of %q", what, got[0], c.found, c.pool)
 		}
 	}

@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -91,7 +92,10 @@ func (s *Set) addClasses(to map[Output]bool, t *Task, rows []int32) {
 	}
 }
 
-// alike lists sources, and classes of a column, whose names differ in case or blanks alone.
+// zeroDecimals are those that pandas adds to integers where some are missing.
+var zeroDecimals = regexp.MustCompile(`^(-?\d+)\.0+$`)
+
+// alike lists sources, and classes of a column, whose names differ in case, blanks or zero decimals alone.
 func (s *Set) alike() []Oddity {
 	names := make([]string, len(s.Pools))
 	for i, p := range s.Pools {
@@ -106,13 +110,13 @@ func (s *Set) alike() []Oddity {
 	return out
 }
 
-// alikeIn says which names of some kind differ in case or blanks alone.
+// alikeIn says which names of some kind differ in case, blanks or zero decimals alone.
 func alikeIn(kind string, names []string) []Oddity {
 	const most = 3
 	groups := map[string][]string{}
 	var keys []string // of groups of two and more
 	for _, name := range names {
-		key := strings.ToLower(strings.Join(strings.Fields(name), " "))
+		key := zeroDecimals.ReplaceAllString(strings.ToLower(strings.Join(strings.Fields(name), " ")), "$1")
 		groups[key] = append(groups[key], name)
 		if len(groups[key]) == 2 {
 			keys = append(keys, key)
@@ -129,7 +133,7 @@ func alikeIn(kind string, names []string) []Oddity {
 	if more := len(keys) - most; more > 0 {
 		list += fmt.Sprintf("; and %d more", more)
 	}
-	return []Oddity{{"", fmt.Sprintf("%s differ in case or blanks alone: %s", kind, list),
+	return []Oddity{{"", fmt.Sprintf("%s differ in case, blanks or zero decimals alone: %s", kind, list),
 		"write each in one way: they are apart now"}}
 }
 

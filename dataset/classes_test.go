@@ -70,7 +70,7 @@ func TestAlike(t *testing.T) {
 	}
 	got := set.alike()
 	must.Hold(t, len(got) == 1, "%v", got)
-	const found = `the classes of y differ in case or blanks alone: "c0", " C0"; "c1", " C1"; "c2", " C2"; and 17 more`
+	const found = `the classes of y differ in case, blanks or zero decimals alone: "c0", " C0"; "c1", " C1"; "c2", " C2"; and 17 more`
 	must.Equal(t, got[0].Found, found, "found")
 	must.Equal(t, Unseen{"", []string{"a", "b"}}.String(), `of class "a", "b"`, "two classes")
 	const many = `of class "", "", "", "", "", "", "", "", "", "" and 989 more of y`
