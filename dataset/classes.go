@@ -3,7 +3,6 @@ package dataset
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -92,9 +91,6 @@ func (s *Set) addClasses(to map[Output]bool, t *Task, rows []int32) {
 	}
 }
 
-// zeroDecimals are those that pandas adds to integers where some are missing.
-var zeroDecimals = regexp.MustCompile(`^(-?\d+)\.0+$`)
-
 // alike lists sources, and classes of a column, whose names differ in case, blanks or zero decimals alone.
 func (s *Set) alike() []Oddity {
 	names := make([]string, len(s.Pools))
@@ -116,7 +112,7 @@ func alikeIn(kind string, names []string) []Oddity {
 	groups := map[string][]string{}
 	var keys []string // of groups of two and more
 	for _, name := range names {
-		key := zeroDecimals.ReplaceAllString(strings.ToLower(strings.Join(strings.Fields(name), " ")), "$1")
+		key := text.Whole(strings.ToLower(strings.Join(strings.Fields(name), " ")))
 		groups[key] = append(groups[key], name)
 		if len(groups[key]) == 2 {
 			keys = append(keys, key)

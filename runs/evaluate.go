@@ -96,6 +96,9 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	}
 	name := v.Name(i)
 	truth := slices.Index(e.column.Classes, name)
+	if truth < 0 {
+		truth = slices.IndexFunc(e.column.Classes, func(class string) bool { return text.Whole(class) == text.Whole(name) })
+	}
 	switch {
 	case truth >= 0:
 	case strings.HasPrefix(e.column.Classes[0], "not ") && len(e.column.Classes) == 2:

@@ -156,6 +156,16 @@ func TestEvaluationRefusesCommas(t *testing.T) {
 	must.Fail(t, "a decimal comma", err, `expected a number with a decimal point, found "1,5"`)
 }
 
+// Classes that are integers are known with zero decimals and without, as pandas writes them where some are missing.
+func TestEvaluationOfIntegers(t *testing.T) {
+	labels := &table.Values{Text: []string{"1", "2.0", "2", "01"}}
+	e := newEvaluation(OutputColumn{Column: "y", Classes: []string{"1.0", "2"}})
+	for i := range labels.Text {
+		must.Do(t, e.add(labels, i, 0, 0.5))
+	}
+	must.Equal(t, fmt.Sprint(e.Classes, e.Confusion), "[1.0 2 (another)] [[1 0] [2 0] [1 0]]", "classes and confusion")
+}
+
 // Words that people write for no label are none where they are no class.
 func TestEvaluationPassesOverNone(t *testing.T) {
 	labels := &table.Values{Text: []string{"NA", "yes", "unknown", "?", "maybe"}}

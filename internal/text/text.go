@@ -2,6 +2,7 @@
 package text
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,12 @@ func OneLine(s string, limit int) string {
 	}
 	return s[:cut] + "..."
 }
+
+// zeroDecimals are those of integers.
+var zeroDecimals = regexp.MustCompile(`^(-?\d+)\.0+$`)
+
+// Whole is s without the zero decimals that programs give integers where some are missing: 1 for 1.0.
+func Whole(s string) string { return zeroDecimals.ReplaceAllString(s, "$1") }
 
 // Number writes a number as short as it is read back as the same.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -111,3 +111,12 @@ func slips(a, b string) int {
 	}
 	return d
 }
+
+func TestWhole(t *testing.T) {
+	for s, want := range map[string]string{"1.0": "1", "-12.00": "-12", "1.": "1.", "1.5": "1.5", "1.05": "1.05", "01.0": "01",
+		"v1.0": "v1.0", ".0": ".0"} {
+		if got := Whole(s); got != want {
+			t.Errorf("Whole(%q) is %q, expected %q", s, got, want)
+		}
+	}
+}
