@@ -56,8 +56,9 @@ func TestMemory(t *testing.T) {
 func TestDuration(t *testing.T) {
 	reads(t, Duration, map[string]time.Duration{
 		"90m": 90 * time.Minute, "2h": 2 * time.Hour, "30": 30 * time.Minute, "1:30": 90 * time.Second, "1:00:00": time.Hour,
-		"1-12": 36 * time.Hour, "1-12:00:00": 36 * time.Hour, "1s500ms": time.Second,
-	}, "", "soon", "0", "-5m", "1ms", "1:2:3:4", "1-1:2:3:4", "99999-0", "100000h")
+		"1-12": 36 * time.Hour, "1-12:00:00": 36 * time.Hour, "1s500ms": time.Second, "3650-0": 87600 * time.Hour, "87600h": 87600 * time.Hour,
+	}, "", "soon", "0", "-5m", "1ms", "1:2:3:4", "1-1:2:3:4", "99999-0", "100000h", "87600h1s", "3650-0:00:01", "9999999", "16777215:00:00",
+		"16777215-0")
 }
 
 func TestSpan(t *testing.T) {

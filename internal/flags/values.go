@@ -146,11 +146,14 @@ func Memory(s string) (int, error) {
 	return int(math.Ceil(v * unit)), nil
 }
 
-// Duration reads a Go duration, Slurm's D-HH:MM:SS, HH:MM:SS or MM:SS, or minutes.
+// longest bounds a time limit, as what is read back of one does.
+const longest = 10 * 365 * 24 * time.Hour
+
+// Duration reads a Go duration, Slurm's D-HH:MM:SS, HH:MM:SS or MM:SS, or minutes, of at most ten years.
 func Duration(s string) (time.Duration, error) {
-	bad := fmt.Errorf("expected a positive time such as 90m, 2h, 1-12:00:00, or minutes")
+	bad := fmt.Errorf("expected a positive time of at most ten years such as 90m, 2h, 1-12:00:00, or minutes")
 	if d, err := time.ParseDuration(s); err == nil {
-		if d < time.Second || d > 10*365*24*time.Hour {
+		if d < time.Second || d > longest {
 			return 0, bad
 		}
 		return d.Truncate(time.Second), nil
@@ -177,7 +180,7 @@ func Duration(s string) (time.Duration, error) {
 		seconds += int(v) * unit
 		unit /= 60
 	}
-	if seconds == 0 {
+	if seconds == 0 || seconds > int(longest/time.Second) {
 		return 0, bad
 	}
 	return time.Duration(seconds) * time.Second, nil
