@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -19,13 +20,32 @@ type Unit struct {
 	Budget float64 `json:"budget,omitempty"` // 0 outside the budget schedule
 }
 
-// Name identifies the unit within its sweep and is safe as a file name.
+// Name identifies the unit within its sweep and is safe as a file name, with an ending of up to 12 bytes.
 func (u Unit) Name() string {
-	name := fmt.Sprintf("%s_seed%d", url.PathEscape(u.Target), u.Seed)
+	const most = maxFileName - len(".safetensors")
+	end := fmt.Sprintf("_seed%d", u.Seed)
 	if u.Budget > 0 {
-		name += "_budget" + text.Number(u.Budget)
+		end += "_budget" + text.Number(u.Budget)
 	}
-	return name
+	return FileName(u.Target, most-len(end)) + end
+}
+
+// maxFileName is how many bytes file systems take for a name.
+const maxFileName = 255
+
+// FileName is a name in at most room bytes, 20 or more, of the name of a file: each byte that is no plain letter is escaped, and what is
+// too long then ends in a hash of the name.
+func FileName(name string, room int) string {
+	escaped := url.PathEscape(name)
+	if len(escaped) <= room {
+		return escaped
+	}
+	end := "#" + HashOf([]byte(name))[:16] // no name has a # that is not escaped
+	cut := escaped[:room-len(end)]
+	if i := strings.LastIndexByte(cut, '%'); i > len(cut)-3 {
+		cut = cut[:max(0, i)]
+	}
+	return cut + end
 }
 
 // Units lists the units of a sweep: targets, then budgets, then seeds.

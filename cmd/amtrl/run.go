@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,7 +87,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	defer choice.Device.Close()
 	id := runs.NewIdentity(version().Version, set, choice, full)
 	id.Targets, id.Seeds = []string{target}, []uint64{cfg.Seed}
-	dir, dev, err := o.folder.open(&o.output, set, choice, id, "amtrl-runs/"+url.PathEscape(target)+"-")
+	dir, dev, err := o.folder.open(&o.output, set, choice, id, "amtrl-runs/"+runs.FileName(target, maxTargetName)+"-")
 	if err != nil || dev == nil {
 		return err
 	}
@@ -110,6 +109,9 @@ func (o *runOptions) run(ctx context.Context) error {
 	}
 	return o.emitEither(res, report.Result(res, o.top.V, o.format)+fmt.Sprintf("\nrun folder: %s\n", dir)+reportHint(dir))
 }
+
+// maxTargetName is as much of the name of a target as that of the default folder has room for beside a hash of the work.
+const maxTargetName = 255 - len("-01234567")
 
 // folderOptions say where run and sweep leave what they make.
 type folderOptions struct {
