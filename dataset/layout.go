@@ -177,6 +177,9 @@ func (p part) check() error {
 	if rank := len(p.images.Shape); rank < 2 || rank > 4 {
 		return fmt.Errorf("%s: expected shape (n, d), (n, h, w) or (n, h, w, c), found %v", p.imagesPath, p.images.Shape)
 	}
+	if rows := p.images.Rows(); rows > math.MaxInt32 {
+		return fmt.Errorf("%s: expected at most %d rows, found %d", p.imagesPath, math.MaxInt32, rows)
+	}
 	if d := p.images.Descr; d == "<i4" || d == "<i8" {
 		return fmt.Errorf("%s: expected images of type uint8, float16, float32 or float64, found %q", p.imagesPath, d)
 	}

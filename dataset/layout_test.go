@@ -234,6 +234,9 @@ func TestReadLayoutRefuses(t *testing.T) {
 	}
 	_, err := ReadLayout(filepath.Join(t.TempDir(), "none"))
 	wantFault(t, "no folder", err, "none", "no such file")
+	rows := &npy.Array{Header: npy.Header{Descr: "|u1", Shape: []int{1 << 31, 4}}, Cols: 4}
+	wantFault(t, "more rows than indices", part{imagesPath: "images.npy", images: rows}.check(), "images.npy",
+		"expected at most 2147483647 rows, found 2147483648")
 }
 
 // A file of 1 KB must not make the reader allocate what its header promises.

@@ -64,7 +64,7 @@ func New(path string, r io.Reader, size int64) (*Array, error) {
 		return nil, fmt.Errorf("%s: expected an array of rows, found a scalar", path)
 	}
 	for i, d := range h.Shape {
-		if d < 1 || d > math.MaxInt32 {
+		if d < 1 || i > 0 && d > math.MaxInt32 {
 			return nil, fmt.Errorf("%s: expected dimensions of 1 to %d, found shape %v", path, math.MaxInt32, h.Shape)
 		}
 		if i > 0 {

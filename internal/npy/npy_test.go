@@ -143,6 +143,17 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// The ids of a large import are one array of bytes, which may have more than 2^31 of them.
+func TestManyElements(t *testing.T) {
+	const n = 5 << 30
+	header := FormatHeader("|u1", n)
+	if a, err := New("file.npy", bytes.NewReader(header), int64(len(header))+n); err != nil || a.Rows() != n || a.Cols != 1 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	_, err := New("file.npy", bytes.NewReader(header), int64(len(header))+n-1)
+	must.Fail(t, "a byte less", err, "file.npy", "expected 5368709120 elements of 1 bytes")
+}
+
 func TestNotFinite(t *testing.T) {
 	n := 70000 // several pieces
 	for descr, make := range map[string]func(v float64) []byte{
