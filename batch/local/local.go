@@ -159,7 +159,7 @@ func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation
 		case s.Boot != lease.BootID() && s.Host != host:
 			return nil, fmt.Errorf("the supervisor of %s runs on %s: ask there", j.Key, s.Host)
 		}
-		alive := isLocked(e.path(j.Key, "lock"))
+		alive := filelock.IsLocked(e.path(j.Key, "lock"))
 		last := map[int]localEvent{}
 		if err := e.readEvents(j.Key, last); err != nil {
 			return nil, err
@@ -170,7 +170,7 @@ func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation
 			switch {
 			case seen && l.Event == "end" && (l.State != batch.Requeued || alive):
 				o.State, o.Exit = l.State, l.Exit
-			case alive && seen, isLocked(filepath.Join(e.dir, batch.TaskDir, strconv.Itoa(t), "lock")):
+			case alive && seen, filelock.IsLocked(filepath.Join(e.dir, batch.TaskDir, strconv.Itoa(t), "lock")):
 				o.State = batch.Running
 			case alive:
 				o.State = batch.Queued
@@ -181,17 +181,6 @@ func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation
 		}
 	}
 	return list, nil
-}
-
-func isLocked(path string) bool {
-	if _, err := os.Stat(path); err != nil {
-		return false
-	}
-	unlock, err := filelock.File(path)
-	if unlock != nil {
-		unlock()
-	}
-	return errors.Is(err, filelock.ErrLocked)
 }
 
 // Cancel implements [batch.Engine]: the supervisor reads the file that it writes.

@@ -65,6 +65,26 @@ func take(kind, path string) (func(), error) {
 	return File(path)
 }
 
+// Who asks whether a file is locked neither makes it nor writes to it, and is not taken for one that has it.
+func TestIsLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if IsLocked(path) {
+		t.Error("a file that is not there is locked")
+	}
+	must.Absent(t, path)
+	unlock := must.Get(File(path))(t)
+	if !IsLocked(path) {
+		t.Error("a locked file is not locked")
+	}
+	unlock()
+	asks := must.Get(os.Open(path))(t)
+	defer asks.Close()
+	must.Do(t, lockShared(asks))
+	if IsLocked(path) {
+		t.Error("a file that another asks about is locked")
+	}
+}
+
 // What is no regular file is refused at once, and a symbolic link is not followed.
 func TestFileRefusesOthers(t *testing.T) {
 	dir := t.TempDir()

@@ -14,3 +14,5 @@ const (
 
 // Lock finds no locks here.
 func Lock(*os.File) error { return errors.ErrUnsupported }
+
+func lockShared(*os.File) error { return errors.ErrUnsupported }
