@@ -25,7 +25,15 @@ import (
 // failed: then it may be the new one.
 //
 // A process that is killed leaves a temporary file behind. The first Write into a folder by a later process removes it.
-func Write(path string, content ...[]byte) error {
+func Write(path string, content ...[]byte) error { return put(path, os.Rename, content) }
+
+// Create is [Write] where there is no file at path. The error is [fs.ErrExist] where there is one, also where another
+// process, or another machine that uses the file system, makes it at the same time. A file system that has no hard links
+// cannot tell, and what is there is replaced.
+func Create(path string, content ...[]byte) error { return put(path, link, content) }
+
+// put is Write with what gives the temporary file its name.
+func put(path string, move func(from, to string) error, content [][]byte) error {
 	dir, name := filepath.Split(path)
 	cleanOnce(dir)
 	f, err := createTemporary(dir, name)
@@ -41,13 +49,30 @@ func Write(path string, content ...[]byte) error {
 		err = fail(OpRename, path)
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = move(f.Name(), path)
 	}
 	if err != nil {
 		os.Remove(f.Name())
 		return named(err, path)
 	}
 	return syncFolder(dir)
+}
+
+// link is a rename that replaces nothing.
+func link(from, to string) error {
+	err := os.Link(from, to)
+	if errors.Is(err, fs.ErrExist) {
+		mine, err1 := os.Lstat(from)
+		there, err2 := os.Lstat(to)
+		// A server that is asked twice, as its first answer got lost, finds what it made itself.
+		if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
+			return err
+		}
+	} else if err != nil {
+		return os.Rename(from, to)
+	}
+	os.Remove(from) // which is left behind at worst, as by a process that is killed
+	return nil
 }
 
 // named names the file in an error instead of its temporary file.

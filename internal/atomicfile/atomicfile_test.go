@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +28,37 @@ func TestWriteReplaces(t *testing.T) {
 	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
 		t.Errorf("%d files are left, want 1", len(files))
 	}
+}
+
+// Of many that make one file at the same time one does, and the others are told so.
+func TestCreateOnce(t *testing.T) {
+	dir := t.TempDir()
+	for range 20 {
+		path := filepath.Join(dir, "f")
+		const many = 8
+		made := make(chan int, many)
+		var all sync.WaitGroup
+		for i := range many {
+			all.Go(func() {
+				switch err := Create(path, []byte{byte(i)}); {
+				case err == nil:
+					made <- i
+				case !errors.Is(err, fs.ErrExist) || strings.Contains(err.Error(), tmpSuffix):
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if got, err := os.ReadFile(path); len(made) != 1 || err != nil || string(got) != string(rune(<-made)) {
+			t.Fatalf("%d files were made, %v: %q", len(made), err, got)
+		}
+		if files, _ := os.ReadDir(dir); len(files) != 1 {
+			t.Errorf("%d files are left, want 1", len(files))
+		}
+		must.Do(t, Remove(path))
+	}
+	must.Do(t, Create(filepath.Join(dir, strings.Repeat("long", 60)), nil))
+	must.Fail(t, "a folder that does not exist", Create(filepath.Join(dir, "absent", "f"), nil))
 }
 
 func TestWriteRelative(t *testing.T) {
@@ -183,6 +215,7 @@ func TestFaults(t *testing.T) {
 		func() error { return MkdirAll(dir) },
 		func() error { return Write(path, []byte("one"), []byte("two")) },
 		func() error { return Append(path, []byte("three")) },
+		func() error { return Create(path+"2", []byte("four")) },
 		func() error { _, err := ReadFile(path, 100); return err },
 		func() error { return Remove(path) },
 	}
@@ -202,7 +235,7 @@ func TestFaults(t *testing.T) {
 		must.Do(t, step())
 	}
 	want := []Op{OpMkdir, OpSyncFolder, OpMkdir, OpSyncFolder, OpCreate, OpWrite, OpWrite, OpSync, OpRename, OpSyncFolder,
-		OpCreate, OpWrite, OpSync, OpRead, OpRemove, OpSyncFolder}
+		OpCreate, OpWrite, OpSync, OpCreate, OpWrite, OpSync, OpRename, OpSyncFolder, OpRead, OpRemove, OpSyncFolder}
 	if !slices.Equal(ops, want) {
 		t.Fatalf("operations %v, expected %v", ops, want)
 	}

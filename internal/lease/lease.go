@@ -107,15 +107,20 @@ func Acquire(ctx context.Context, dir string, attempt int, t Timing, lost contex
 // take writes the lease file once nobody else keeps it.
 func (l *Lease) take(ctx context.Context, trusted bool, t Timing) error {
 	found, err := read(l.path)
+	if errors.Is(err, fs.ErrNotExist) && trusted {
+		// Of machines that find none at the same time one makes it.
+		if err = l.claim(atomicfile.Create); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		found, err = read(l.path)
+	}
 	foreign := err != nil || !trusted || found.Boot != l.mine.Boot
-	if errors.Is(err, fs.ErrNotExist) {
-		foreign = !trusted
-	} else if foreign {
+	if foreign {
 		if err := watch(ctx, l.path, t); err != nil {
 			return err
 		}
 	}
-	if err := l.claim(); err != nil {
+	if err := l.claim(atomicfile.Write); err != nil {
 		return err
 	}
 	if !foreign {
@@ -196,10 +201,10 @@ func (l *Lease) encode() []byte {
 	return append(js, '\n')
 }
 
-// claim puts this attempt's file in the place of any other. It is a new file, so that a holder that has lost the lease
-// and does not know it yet beats the old one, which nobody reads any more.
-func (l *Lease) claim() error {
-	err := atomicfile.Write(l.path, l.encode())
+// claim writes this attempt's file. It is a new file, so that a holder that has lost the lease and does not know it yet
+// beats the old one, which nobody reads any more.
+func (l *Lease) claim(write func(path string, content ...[]byte) error) error {
+	err := write(l.path, l.encode())
 	if err != nil {
 		return err
 	}

@@ -111,6 +111,30 @@ func TestLeaseOfAnotherMachine(t *testing.T) {
 	<-stopped
 }
 
+// Of two machines that find no lease at the same time one gets it, and the other sees that.
+func TestLeaseOfTwoMachinesAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	late := &Lease{path: filepath.Join(dir, "lease"), mine: leaseFile{Nonce: "late", Host: "far", Boot: "another boot", PID: 7}}
+	var first *Lease
+	atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
+		if op == atomicfile.OpRename && path == late.path && first == nil { // late has found none
+			first = new(Lease)
+			first = must.Get(acquire(t, dir, 1, notLost(t)))(t)
+		}
+		return nil
+	})
+	var used *InUse
+	// Locks do not reach from one machine to the other, so late has one too.
+	if err := late.take(t.Context(), true, quick); !errors.As(err, &used) {
+		t.Errorf("the lease of two: %v", err)
+	}
+	time.Sleep(5 * quick.Beat)
+	first.Release()
+	if late.file != nil {
+		late.file.Close()
+	}
+}
+
 // An attempt whose lease another machine took over ends.
 func TestLeaseLost(t *testing.T) {
 	dir := t.TempDir()
@@ -149,7 +173,7 @@ func TestLostLeaseIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	l := must.Get(Acquire(context.Background(), dir, 1, Timing{Beat: time.Hour}, notLost(t)))(t)
 	theirs := &Lease{path: filepath.Join(dir, "lease"), mine: leaseFile{Nonce: "other", Host: "far", Boot: "another", PID: 7, Attempt: 2}}
-	must.Do(t, theirs.claim())
+	must.Do(t, theirs.claim(atomicfile.Write))
 	defer theirs.file.Close()
 	l.beat()
 	if now, err := read(theirs.path); err != nil || now != theirs.mine {
