@@ -69,11 +69,12 @@ func (m *Manifest) find(key string, patterns []string, format string) ([]Input, 
 	var found []Input
 	seen := map[string]bool{}
 	for _, pattern := range patterns {
-		full := pattern
+		full, glob := pattern, pattern
 		if !filepath.IsAbs(full) {
-			full = filepath.Join(filepath.Dir(m.Path), pattern)
+			dir := filepath.Dir(m.Path)
+			full, glob = filepath.Join(dir, pattern), filepath.Join(literal(dir), pattern)
 		}
-		matches, err := filepath.Glob(full)
+		matches, err := filepath.Glob(glob)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: pattern %q: %w", m.Path, key, pattern, err)
 		}
@@ -104,6 +105,14 @@ func (m *Manifest) find(key string, patterns []string, format string) ([]Input, 
 		}
 	}
 	return found, nil
+}
+
+// literal is a pattern that a path alone matches. Where paths have backslashes nothing can be escaped.
+func literal(path string) string {
+	if filepath.Separator == '\\' {
+		return path
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // FeatureColumns are the columns of a table that Features selects, in the order

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -128,4 +130,24 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%+v of %q", m, text)
 		}
 	})
+}
+
+// The folder of a manifest may be called like a pattern, which the names of files in it may be.
+func TestInputsOfAnyFolder(t *testing.T) {
+	for _, folder := range []string{"plain", "run [1]", "a*b", "what?", `back\\slash`, "[", "]"} {
+		if filepath.Separator == '\\' && strings.ContainsAny(folder, `*?\`) {
+			continue // no name of a folder there
+		}
+		dir := filepath.Join(t.TempDir(), folder)
+		must.Do(t, os.MkdirAll(filepath.Join(dir, "more"), 0o755))
+		for _, name := range []string{"a.csv", "b[0].csv", "more/c.csv"} {
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+		}
+		for pattern, want := range map[string]int{"*.csv": 2, "a.csv": 1, "b[0].csv": 1, "?.csv": 1, "*/*.csv": 1, "../*/[ab]*.csv": 2} {
+			m := &Manifest{Path: filepath.Join(dir, "data.yaml"), Files: []string{pattern}}
+			if found, err := m.Inputs(); err != nil || len(found) != want {
+				t.Errorf("%s in %s: %d files, %v; expected %d", pattern, folder, len(found), err, want)
+			}
+		}
+	}
 }
