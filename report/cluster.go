@@ -26,6 +26,9 @@ func clusterOrder(profiles [][]float64) []int {
 			if norms[i] > 0 && norms[j] > 0 {
 				d = 1 - floats.Dot(profiles[i], profiles[j])/(norms[i]*norms[j])
 			}
+			if math.IsNaN(d) { // of numbers whose squares are none
+				d = 1
+			}
 			between[i][j], between[j][i] = d, d
 		}
 	}

@@ -350,7 +350,7 @@ func (r *runPage) labels() Part {
 	if full > 0 {
 		line = append(line, plain(" Of some sources every row was drawn: they can give no more, and their share goes to others."))
 	}
-	return Part{ID: "labels", Title: "What was labelled in each round", Text: []Sentence{line},
+	return Part{ID: "labelled", Title: "What was labelled in each round", Text: []Sentence{line},
 		Figures: []Figure{{ID: "labels", Sheet: sheet, Chart: chart.Stacks("Rows labelled per source",
 			"Bars of the sources with the most rows, one shade for each round, the last the darkest.", "source",
 			countAxis("rows labelled"), names, stacks, "all rows drawn")}}}

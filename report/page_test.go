@@ -243,8 +243,13 @@ func checkMarkup(t *testing.T, page []byte) {
 	for _, never := range []string{"<img", "onerror=\"", "src=\"", "<iframe", "@import", "url("} {
 		must.Hold(t, !strings.Contains(text, never), "the page has %q", never)
 	}
+	ids := map[string]int{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		ids[m[1]]++
+		must.Hold(t, ids[m[1]] == 1, "two elements are %q", m[1])
+	}
 	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
-		must.Hold(t, strings.HasPrefix(m[1], "#") || m[1] == "data:,", "the page leads to %q", m[1])
+		must.Hold(t, m[1] == "data:," || m[1][0] == '#' && ids[m[1][1:]] == 1, "the page leads to %q", m[1])
 	}
 	figures := strings.Split(text, "<figure id=")[1:]
 	must.Hold(t, len(figures) >= 3, "the page has %d figures", len(figures))

@@ -162,6 +162,9 @@ func TestClusterOrder(t *testing.T) {
 	if got := clusterOrder([][]float64{{0, 0}, {0, 0}}); len(got) != 2 {
 		t.Errorf("two items without a profile have the order %v", got)
 	}
+	if got := clusterOrder([][]float64{{1e200, 1e200}, {1e200, 1e200}, {1, 2}}); len(got) != 3 {
+		t.Errorf("items with profiles beyond what can be squared have the order %v", got)
+	}
 }
 
 func TestGrid(t *testing.T) {
