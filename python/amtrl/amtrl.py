@@ -75,7 +75,7 @@ class Study:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "ask.csv"
             self._study("ask", "--out", out, *_flags(dict(budget=budget, request=request, expires=expires, stop_below=stop_below)))
-            return _read(out, {"cost": float, "priority": int, "ask": int}.get)
+            return _read(out, {"cost": float, "priority": int, "ask": int})
 
     def tell(self, answers: Table, replace: bool = False) -> dict[str, int]:
         """Take labels: a table with id and the columns of the labels, or a file of such or of Label Studio's export.
@@ -108,9 +108,11 @@ class Study:
     def predict(self, rows: Table) -> Any:
         """The label of each row and the score of each class, or the number, by the model of the last round."""
         with tempfile.TemporaryDirectory() as folder:
-            out = Path(folder) / "predicted.csv"
+            out = Path(folder) / "predicted.jsonl"
             _run(self.program, "predict", self.folder, _write(rows, Path(folder)), "--out", out, "--quiet")
-            return _read(out, lambda name: float if name.endswith("number") or "score_" in name else None)
+            with open(out, encoding="utf-8") as file:
+                found = [json.loads(line, parse_int=float) for line in file]
+        return _table([{name: float("nan") if v is None else v for name, v in row.items()} for row in found])
 
     def verify(self) -> dict[str, int]:
         """Replay the journal and hold every ask and round against it."""
@@ -139,7 +141,7 @@ def _flags(settings: Mapping[str, Any]) -> list[str]:
 def _run(program: str, *args: Any) -> str:
     """The standard output of the program."""
     try:
-        done = subprocess.run([program, *map(str, args)], capture_output=True, text=True, check=False)
+        done = subprocess.run([program, *map(str, args)], capture_output=True, encoding="utf-8", errors="replace", check=False)
     except OSError as err:
         raise AmtrlError(f"{program}: {err.strerror}: expected the program amtrl, on the PATH or in AMTRL_PROGRAM", 127) from err
     if done.returncode != 0:
@@ -149,13 +151,13 @@ def _run(program: str, *args: Any) -> str:
     return done.stdout
 
 
-def _read(path: Path, kind_of: Callable[[str], Any]) -> Any:
-    """A CSV file as a table, whose columns are text or what kind_of makes of it."""
+def _read(path: Path, kinds: Mapping[str, Callable[[str], Any]]) -> Any:
+    """A CSV file as a table, whose columns are text or what kinds makes of it."""
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
         for name, text in row.items():
-            row[name] = (kind_of(name) or str)(text)
+            row[name] = kinds.get(name, str)(text)
     return _table(rows)
 
 

@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import random
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -91,6 +93,46 @@ class Campaign(unittest.TestCase):
             amtrl.Study(self.folder / "S", program=str(self.folder / "nothing")).status()
         with self.assertRaisesRegex(amtrl.AmtrlError, "unknown flag --rounds"):
             amtrl.Study.create(self.folder / "T", self.folder / "data.yaml", rounds=3)
+
+
+class Names(unittest.TestCase):
+    """A study whose source is called in another script, and whose columns of labels are called like scores."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        os.environ["XDG_CACHE_HOME"] = str(self.folder / "cache")
+        rng = random.Random(2)
+        with open(self.folder / "rows.jsonl", "w", encoding="utf-8") as file:
+            for source in ("Казань", "target"):
+                for i in range(40):
+                    labels = {"score_a": rng.choice(["no", "yes"]), "number": rng.choice(["1", "2"])} if source == "target" else {}
+                    x = [rng.gauss(0, 1), rng.gauss(0, 1)]
+                    file.write(json.dumps({"id": f"{source}/{i}", "source": source, "x": x, **labels}) + "\n")
+        (self.folder / "data.yaml").write_text(
+            "files: rows.jsonl\ncolumns: {id: id, source: source, features: x}\n"
+            "labels: [{column: score_a, classes: ['no', 'yes']}, {column: number, classes: ['1', '2']}]\ntarget: {source: target}\n",
+            encoding="utf-8")
+        self.study = amtrl.Study.create(self.folder / "S", self.folder / "data.yaml", round_budget=12, k=2)
+
+    def test_predict(self):
+        asked = self.study.ask()
+        asked = asked if isinstance(asked, list) else asked.to_dict("records")
+        self.study.tell([dict(id=row["id"], score_a="yes", number="1") for row in asked])
+        self.study.fit()
+        predicted = self.study.predict([dict(id="7", x=[1, 2])])
+        row = (predicted if isinstance(predicted, list) else predicted.to_dict("records"))[0]
+        self.assertEqual(row["id"], "7")
+        self.assertIn(row["score_a_label"], ("no", "yes"))
+        self.assertIn(row["number_label"], ("1", "2"))
+        self.assertIsInstance(row["score_a_score_yes"], float)
+
+    def test_locale(self):
+        code = "import amtrl; print(ascii([s['source'] for s in amtrl.Study('S').status()['sources']]))"
+        env = dict(os.environ, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONPATH=os.pathsep.join(sys.path))
+        done = subprocess.run([sys.executable, "-c", code], cwd=self.folder, env=env, capture_output=True, encoding="utf-8", check=False)
+        self.assertEqual((done.stderr, done.stdout.strip()), ("", ascii(["Казань", "target"])))
 
 
 class WithoutPandas(Campaign):
