@@ -268,7 +268,7 @@ func (e *engine) Log(j batch.Job, task int, follow bool) batch.Log {
 	}
 	words := []string{"logs", "--selector=" + partLabel + "=" + j.Key + "," + indexLabel + "=" + strconv.Itoa(j.Index(task)), "--tail=-1"}
 	if follow {
-		words = append(words, "--follow")
+		words = append(words, "--follow", "--max-log-requests=10000") // of all attempts: kubectl follows five unasked
 	}
 	return batch.Log{Argv: e.command(namespace, words...)}
 }

@@ -204,7 +204,7 @@ func TestCancelAndLog(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got := strings.Join(e.Log(j, 7, true).Argv, " "); got != "kubectl --context=lab --namespace=elsewhere logs "+
-		"--selector=amtrl/part=0123456789ab-1-0,batch.kubernetes.io/job-completion-index=2 --tail=-1 --follow" {
+		"--selector=amtrl/part=0123456789ab-1-0,batch.kubernetes.io/job-completion-index=2 --tail=-1 --follow --max-log-requests=10000" {
 		t.Error(got)
 	}
 }
