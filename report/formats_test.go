@@ -96,7 +96,7 @@ func TestFormatsHaveTheSame(t *testing.T) {
 
 // Names that are no text, or of several lines, become text of one.
 func TestOneLine(t *testing.T) {
-	for name, want := range map[string]string{"a\nb\tc": "a�b�c", "\xff\xfe": "�", "名前 🦜": "名前 🦜", "a\u2028b": "a�b"} {
+	for name, want := range map[string]string{"a\nb\tc": "a�b�c", "\xff\xfe": "�", "名前 🦜": "名前 🦜", "a\u2028b": "a�b", "\u009b[2J": "�[2J"} {
 		must.Equal(t, oneLine(name), want, "%q", name)
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report/chart"
@@ -151,10 +152,10 @@ func (s Sentence) String() string {
 	return out.String()
 }
 
-// oneLine is a name without what would break lines or be no text.
+// oneLine is a name without what would break lines, speak to a terminal or be no text.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' || r == '\ufffd' {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\ufffd' {
 			return '�'
 		}
 		return r

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
@@ -68,6 +69,17 @@ long | name  1,000
 | long \| name | 1,000 |
 `; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What a folder of somebody else says does not speak to the terminal.
+func TestTableHasNoControls(t *testing.T) {
+	const clear = "a\x1b[2J\x9b\u009b\r\nb\a"
+	for _, f := range []Format{Text, Markdown} {
+		got := Table{Title: clear, Header: []string{clear, "n"}, Rows: [][]string{{clear, "1"}}}.Render(f)
+		if at := strings.IndexFunc(got, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }); at >= 0 || strings.Count(got, "b") != 3 {
+			t.Errorf("%s, byte %d: %q", f, at, got)
+		}
 	}
 }
 

@@ -53,10 +53,11 @@ func (t Table) Render(f Format) string {
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	style.Format.Header = text.FormatDefault
 	w.SetStyle(style)
+	title := oneLine(t.Title)
 	if f == Markdown {
-		return heading(t.Title, "**", "**\n\n") + w.RenderMarkdown() + "\n"
+		return heading(title, "**", "**\n\n") + w.RenderMarkdown() + "\n"
 	}
-	return heading(t.Title, "", "\n") + trailing.ReplaceAllString(w.Render(), "") + "\n"
+	return heading(title, "", "\n") + trailing.ReplaceAllString(w.Render(), "") + "\n"
 }
 
 // trailing are the blanks that end a line.
@@ -72,7 +73,7 @@ func heading(title, before, after string) string {
 func row(cells []string) table.Row {
 	r := make(table.Row, len(cells))
 	for i, c := range cells {
-		r[i] = c
+		r[i] = oneLine(c)
 	}
 	return r
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -109,8 +110,18 @@ func finish(w io.Writer, err error) int {
 	return exitFailed
 }
 
+// oneLine is an error as one line that does not speak to the terminal, whatever it quotes.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // interruption is the error of work that a signal ended. It says what there is now and how to go on.
