@@ -125,22 +125,20 @@ func (l timingLine) append(dir string) error {
 // WriteTable makes the table at path, whose ending tells the format, of what write writes. There must be no such file; it
 // appears whole or not at all.
 func WriteTable(path string, write func(table.Writer) error) error {
+	there := func() error { return fmt.Errorf("%s: expected no such file, found one; nothing was written", path) }
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: expected no such file, found one; nothing was written", path)
+		return there()
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
+	err := atomicfile.CreateBy(path, func(to io.Writer) error {
+		buffered := bufio.NewWriterSize(to, 1<<20)
+		w, err := table.NewWriter(path, buffered)
+		if err != nil {
+			return err
+		}
+		return cmp.Or(write(w), w.Close(), buffered.Flush())
+	})
+	if errors.Is(err, fs.ErrExist) { // of another process meanwhile
+		return there()
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	buffered := bufio.NewWriterSize(f, 1<<20)
-	w, err := table.NewWriter(path, buffered)
-	if err != nil {
-		return err
-	}
-	if err := cmp.Or(write(w), w.Close(), buffered.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return err
 }

@@ -4,6 +4,7 @@ package atomicfile
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -25,15 +26,24 @@ import (
 // failed: then it may be the new one.
 //
 // A process that is killed leaves a temporary file behind. The first Write into a folder by a later process removes it.
-func Write(path string, content ...[]byte) error { return put(path, os.Rename, content) }
+func Write(path string, content ...[]byte) error {
+	return put(path, os.Rename, func(f *os.File) error { return write(f, content...) })
+}
 
 // Create is [Write] where there is no file at path. The error is [fs.ErrExist] where there is one, also where another
 // process, or another machine that uses the file system, makes it at the same time. A file system that has no hard links
 // cannot tell, and what is there is replaced.
-func Create(path string, content ...[]byte) error { return put(path, link, content) }
+func Create(path string, content ...[]byte) error {
+	return put(path, link, func(f *os.File) error { return write(f, content...) })
+}
 
-// put is Write with what gives the temporary file its name.
-func put(path string, move func(from, to string) error, content [][]byte) error {
+// CreateBy is [Create] of what fill writes.
+func CreateBy(path string, fill func(io.Writer) error) error {
+	return put(path, link, func(f *os.File) error { return cmp.Or(fill(f), write(f)) })
+}
+
+// put is Write of what fill writes and syncs, with what gives the temporary file its name.
+func put(path string, move func(from, to string) error, fill func(*os.File) error) error {
 	dir, name := filepath.Split(path)
 	cleanOnce(dir)
 	f, err := createTemporary(dir, name)
@@ -41,7 +51,7 @@ func put(path string, move func(from, to string) error, content [][]byte) error 
 		return named(err, path)
 	}
 	defer f.Close()
-	err = write(f, content...)
+	err = fill(f)
 	if !renameOpen {
 		err = errors.Join(err, f.Close())
 	}
