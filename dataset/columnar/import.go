@@ -85,16 +85,14 @@ func Import(ctx context.Context, m *manifest.Manifest, out string, progress Prog
 	if err := atomicfile.MkdirAll(filepath.Dir(out)); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp(filepath.Dir(out), "."+filepath.Base(out)+".*.tmp")
+	tmp, unlock, err := temporary(out)
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	defer os.RemoveAll(tmp)
 	w := &writer{survey: s, dir: tmp}
 	if err := w.run(key); err != nil {
-		return err
-	}
-	if err := os.Chmod(tmp, 0o755); err != nil {
 		return err
 	}
 	os.Remove(out) // it is empty, if it is there

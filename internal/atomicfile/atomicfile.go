@@ -113,12 +113,17 @@ func IsTemporary(name string) bool {
 	return ok && dot > 0 && rest[0] == '.' && rest[dot] == '.' && strings.Trim(rest[dot+1:], tmpAlphabet) == ""
 }
 
+// TemporaryName is a name that [IsTemporary] knows, for what will be called name.
+func TemporaryName(name string) string {
+	return "." + name[:min(len(name), tmpName)] + "." + rand.Text()[:tmpRandom] + tmpSuffix
+}
+
 func createTemporary(dir, name string) (*os.File, error) {
 	if err := fail(OpCreate, filepath.Join(dir, name)); err != nil {
 		return nil, err
 	}
 	for tries := 1; ; tries++ {
-		path := filepath.Join(dir, "."+name[:min(len(name), tmpName)]+"."+rand.Text()[:tmpRandom]+tmpSuffix)
+		path := filepath.Join(dir, TemporaryName(name))
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 		if err != nil {
 			return nil, err
