@@ -121,7 +121,10 @@ func (e *Evaluation) addClass(truth, class int, score float64) {
 	}
 	e.Rows++
 	e.Confusion[truth][class]++
-	within := min(1, max(0, score))
+	within := 0.0 // also of a score that is no number
+	if score > 0 {
+		within = min(1, score)
+	}
 	bin := &e.bins[min(len(e.bins)-1, int(within*float64(len(e.bins))))]
 	bin.Rows++
 	bin.Score += within

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -128,6 +129,18 @@ func TestEvaluationOfSeveralColumns(t *testing.T) {
 	}
 	if s := res.Method(res.Recommended).Score; !s.LeaveOneOut || !near(s.Value, wrong/rows, 1e-12) {
 		t.Errorf("score %+v, the columns have %g", s, wrong/rows)
+	}
+}
+
+// A score that is no number, as of a model that somebody damaged, is one of the worst.
+func TestEvaluationOfAnyScore(t *testing.T) {
+	e := newEvaluation(OutputColumn{Classes: []string{"a", "b"}})
+	for _, score := range []float64{math.NaN(), math.Inf(-1), -0.1, 0, 1, math.Inf(1)} {
+		e.addClass(0, 0, score)
+	}
+	e.finish()
+	if c := e.Calibration; len(c) != 2 || c[0] != (CalibrationBin{0, 4, 0, 1}) || c[1] != (CalibrationBin{0.9, 2, 1, 1}) || e.Rows != 6 {
+		t.Errorf("%d rows: %+v", e.Rows, c)
 	}
 }
 
