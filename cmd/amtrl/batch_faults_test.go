@@ -65,6 +65,11 @@ func TestSubmitKilled(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "cancelled")); o.Code != 0 || err != nil || string(text) != "12_[3]\n" {
 		t.Errorf("exit code %d: %s, %v: scancel %s", o.Code, o.Stderr, err, text)
 	}
+
+	must.Do(t, os.Remove(filepath.Join(dir, "run", "jobs.jsonl"))) // as of one that was killed sooner
+	o = start(t, fakes(t, command(dir, "status", "run"), forgotten))
+	o.Prints(t, 0, "8 new", "amtrl retry "+filepath.Join(dir, "run")+" --failed --to ENGINE")
+	start(t, fakes(t, command(dir, "retry", "run", "--failed", "--to", "slurm", "--tmp"), forgotten)).Prints(t, 0, "slurm 13: 8 tasks")
 }
 
 // An engine that refuses, is not there or makes no sense leaves a folder that the same command goes on with.

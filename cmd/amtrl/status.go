@@ -223,7 +223,11 @@ func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format)
 		text += fmt.Sprintf("and %d more: --all lists them\n", hidden)
 	}
 	if failed := s.Failed(); len(failed) > 0 && !s.Open() {
-		text += fmt.Sprintf("\nto hand %d tasks over again: amtrl retry %s --failed\n", len(failed), batch.ShellQuote(run.Dir))
+		again, to := " again", ""
+		if len(run.Jobs) == 0 { // nobody knows to what engine
+			again, to = "", " --to ENGINE"
+		}
+		text += fmt.Sprintf("\nto hand %d tasks over%s: amtrl retry %s --failed%s\n", len(failed), again, batch.ShellQuote(run.Dir), to)
 	}
 	return text
 }
