@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
@@ -99,9 +98,10 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	if truth < 0 {
 		truth = slices.IndexFunc(e.column.Classes, func(class string) bool { return text.Whole(class) == text.Whole(name) })
 	}
+	c := e.column.Classes
 	switch {
 	case truth >= 0:
-	case strings.HasPrefix(e.column.Classes[0], "not ") && len(e.column.Classes) == 2:
+	case len(c) == 2 && c[0] == "not "+c[1]:
 		truth = 0
 	case text.LooksMissing(name): // as other files than those of the run write it
 		return nil

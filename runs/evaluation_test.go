@@ -144,6 +144,24 @@ func TestEvaluationOfAnyScore(t *testing.T) {
 	}
 }
 
+// A label that the model does not know is of another class, but where it tells one class from all others.
+func TestEvaluationOfAnotherClass(t *testing.T) {
+	for _, c := range []struct {
+		classes []string
+		want    string
+	}{
+		{[]string{"a", "b"}, "[a b (another)]"},
+		{[]string{"not done", "open"}, "[not done open (another)]"},
+		{[]string{"not b", "b"}, "[not b b]"},
+	} {
+		e := newEvaluation(OutputColumn{Classes: c.classes})
+		must.Do(t, e.add(&table.Values{Text: []string{"what"}}, 0, 0, 0.9))
+		if got := fmt.Sprint(e.Classes); got != c.want || e.Rows != 1 {
+			t.Errorf("%d rows of the classes %s, expected %s", e.Rows, got, c.want)
+		}
+	}
+}
+
 // What is no evaluation is refused.
 func TestReadEvaluationRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), evaluationFile)
