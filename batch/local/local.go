@@ -4,6 +4,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,7 +118,20 @@ func (e *engine) readSupervisor(key string) (supervisor, error) {
 	return s, nil
 }
 
-var hostForm = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,255}$`)
+var (
+	hostForm   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,255}$`)
+	notInHosts = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
+)
+
+// hostName is the name of this machine, with letters that the id of a job cannot have replaced.
+func hostName() string {
+	host, _ := os.Hostname()
+	return hostOf(host)
+}
+
+func hostOf(name string) string {
+	return cmp.Or(notInHosts.ReplaceAllString(name[:min(len(name), 255)], "-"), "unknown")
+}
 
 // maxFile bounds the size of a file that is read whole, in bytes.
 const maxFile = 1 << 28
@@ -150,13 +164,12 @@ func (e *engine) Query(_ context.Context, jobs []batch.Job) ([]batch.Observation
 	var list []batch.Observation
 	for _, j := range jobs {
 		s, err := e.readSupervisor(j.Key)
-		host, _ := os.Hostname()
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue // it never began
 		case err != nil:
 			return nil, err
-		case s.Boot != lease.BootID() && s.Host != host:
+		case s.Boot != lease.BootID() && s.Host != hostName():
 			return nil, fmt.Errorf("the supervisor of %s runs on %s: ask there", j.Key, s.Host)
 		}
 		alive := filelock.IsLocked(e.path(j.Key, "lock"))

@@ -43,8 +43,7 @@ func Supervise(ctx context.Context, r *batch.Run, key string, note func(format s
 		return fmt.Errorf("part %s: %w", key, err)
 	}
 	defer unlock()
-	host, _ := os.Hostname()
-	if err := jsonfile.Write(s.engine.path(key, "local"), supervisor{host, lease.BootID(), os.Getpid()}); err != nil {
+	if err := jsonfile.Write(s.engine.path(key, "local"), supervisor{hostName(), lease.BootID(), os.Getpid()}); err != nil {
 		return err
 	}
 	s.all(ctx)
