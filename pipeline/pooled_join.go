@@ -16,6 +16,10 @@ func (l *Learner) joins(in Round) bool {
 // joinParts are the parts of the log-odds that may be of the regression on all rows.
 var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
+// adaptLeast is how many samples for each class the regression beyond that on all rows takes: of fewer, what is left out says
+// too much for it.
+const adaptLeast = 20
+
 // join makes the log-odds of the classes of a column
 //
 //	(1 - a) f + a g  or  (1 - a) f + a (g + h),
@@ -25,7 +29,7 @@ var joinParts = []float64{0.25, 0.5, 0.75, 1}
 // as its offset. It is that and the a of joinParts that make the labels of the samples likeliest, each
 // left out of f, g and h, if they make them e times as likely as a = 0 does, and else f.
 // Where sources are like the target g has the loss that classes call for and all rows for
-// one head, where f has a head for each; h corrects it where they are not.
+// one head, where f has a head for each; h corrects it where they are not, given samples enough.
 func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {
@@ -50,9 +54,13 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		if pooled == nil {
 			continue
 		}
-		adapted := make([]prediction, len(group))
-		for j, c := range group {
-			adapted[j] = of[c].adaptTo(pooled[j], in.Target.labelled(c, outputs))
+		candidates := [][]prediction{pooled}
+		if len(in.Target.Rows) >= adaptLeast*max(2, len(group)) {
+			adapted := make([]prediction, len(group))
+			for j, c := range group {
+				adapted[j] = of[c].adaptTo(pooled[j], in.Target.labelled(c, outputs))
+			}
+			candidates = append(candidates, adapted)
 		}
 		at := func(with []prediction, a float64, j, row int) float64 {
 			return (1-a)*float64(fit.left[group[j]][row]) + a*with[j].left[row]
@@ -66,26 +74,27 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			}
 			return sum
 		}
-		best, part, least := pooled, 0.0, logLoss(pooled, 0)-1
-		for _, with := range [][]prediction{pooled, adapted} {
+		best, part, least := 0, 0.0, logLoss(pooled, 0)-1
+		for c, with := range candidates {
 			for _, a := range joinParts {
 				if loss := logLoss(with, a); loss < least {
-					best, part, least = with, a, loss
+					best, part, least = c, a, loss
 				}
 			}
 		}
 		if i == 0 {
-			fit.Pooled, fit.Adapted = part, part > 0 && &best[0] == &adapted[0]
+			fit.Pooled, fit.Adapted = part, best > 0
 		}
 		if part == 0 {
 			continue
 		}
+		with := candidates[best]
 		for j, c := range group {
 			for row := range fit.left[c] {
-				fit.left[c][row] = float32(at(best, part, j, row))
+				fit.left[c][row] = float32(at(with, part, j, row))
 			}
 			for k, v := range of[c].classifier {
-				of[c].classifier[k] = float32((1-part)*float64(v) + part*float64(best[j].head[k]))
+				of[c].classifier[k] = float32((1-part)*float64(v) + part*float64(with[j].head[k]))
 			}
 		}
 	}
