@@ -69,7 +69,7 @@ func TestJoin(t *testing.T) {
 		set := shops(rng, 4, 300, 5, 3, true)
 		cfg := defaultConfig(t)
 		cfg.Methods = []string{Uniform}
-		if cfg.TargetSamples = 60; turn%4 == 0 {
+		if cfg.TargetSamples = 60; turn/4%2 == 0 {
 			cfg.TargetSamples-- // less than 20 for each class
 		}
 		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
@@ -114,7 +114,7 @@ func TestJoin(t *testing.T) {
 		}
 		best, part, least, none := 0, 0.0, math.Inf(1), 0.0
 		for w, of := range with {
-			if w == 1 && turn%4 == 0 {
+			if w == 1 && turn/4%2 == 0 {
 				break
 			}
 			for _, a := range []float64{0, 0.25, 0.5, 0.75, 1} {
