@@ -7,9 +7,13 @@ import (
 )
 
 // joins says whether the classes of the target are told apart with the help of [Learner.join]:
-// in the last round of a method, where some source has a class of the target.
+// in the last round of a method, where some source has a class of the target. A network, which sees more than a
+// regression can, has it with pools alone.
 func (l *Learner) joins(in Round) bool {
 	p := l.problem
+	if p.Config.Representation == ClassConv && p.Config.Sources != SourcesPools {
+		return false
+	}
 	return p.Classifies() && in.Epoch == p.RoundsOf(in.Method) && p.TooFew(in.Target) == "" && p.sameOutputs(l.counts) != nil
 }
 
@@ -29,7 +33,7 @@ const adaptLeast = 20
 // as its offset. It is that and the a of joinParts that make the labels of the samples likeliest, each
 // left out of f, g and h, if they make them e times as likely as a = 0 does, and else f.
 // Where sources are like the target g has the loss that classes call for and all rows for
-// one head, where f has a head for each; h corrects it where they are not, given samples enough.
+// one head, where f has a head for each; h corrects it where they are not, given samples enough and a linear phi.
 func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {
@@ -55,7 +59,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			continue
 		}
 		candidates := [][]prediction{pooled}
-		if len(in.Target.Rows) >= adaptLeast*max(2, len(group)) {
+		if l.problem.Config.Representation == ClassLinear && len(in.Target.Rows) >= adaptLeast*max(2, len(group)) {
 			adapted := make([]prediction, len(group))
 			for j, c := range group {
 				adapted[j] = of[c].adaptTo(pooled[j], in.Target.labelled(c, outputs))
