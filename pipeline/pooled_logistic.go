@@ -65,7 +65,7 @@ func newPooledLogistic(queue backend.Queue, tmp *backend.Scope, n, d, c int) (*p
 	return r, tmp.Err()
 }
 
-// square computes X'X. It is for units and a scale, so that float32 will do.
+// square computes X'X. It is for units and a scale, so that float32 will do, but for what is beyond its range.
 func (r *pooledLogistic) square() error {
 	tmp := backend.NewScope(r.queue)
 	defer tmp.Close()
@@ -77,8 +77,15 @@ func (r *pooledLogistic) square() error {
 		return err
 	}
 	wide, err := download64(r.queue, squares)
+	if err != nil {
+		return err
+	}
+	if r.gram = mat.NewSymDense(r.x.Cols, wide.RawMatrix().Data); !math.IsInf(mat.Trace(r.gram), 1) {
+		return nil
+	}
+	x, err := download64(r.queue, r.x)
 	if err == nil {
-		r.gram = mat.NewSymDense(r.x.Cols, wide.RawMatrix().Data)
+		r.gram.SymOuterK(1, x.T())
 	}
 	return err
 }

@@ -162,6 +162,19 @@ func TestPooledLogisticConstant(t *testing.T) {
 	must.Hold(t, !floats.HasNaN(fit) && mat.Max(s)-mat.Min(s) > 0.01, "the fit is %v", fit)
 }
 
+// X'X is that of rows of any size that features may have.
+func TestPooledLogisticSquare(t *testing.T) {
+	for _, size := range []float64{1, 1e18} {
+		r, x := somePooled(t, testrand.New(t), 2000, 4, 1)
+		x.Scale(size, x)
+		must.Do(t, backend.Put(r.queue, r.x.Buf, 0, toFloat32(x.RawMatrix().Data)))
+		must.Do(t, r.square())
+		var want mat.Dense
+		want.Mul(x.T(), x)
+		closeVectors(t, "X'X", mat.DenseCopyOf(r.gram).RawMatrix().Data, want.RawMatrix().Data, 1e-5, 0)
+	}
+}
+
 // The shift of log-odds is the best one, and without a label it is that of the others.
 func TestShiftOf(t *testing.T) {
 	rng := testrand.New(t)
