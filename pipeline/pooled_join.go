@@ -58,11 +58,15 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		if pooled == nil {
 			continue
 		}
+		labelled := make([][]int, len(group))
+		for j, c := range group {
+			labelled[j] = in.Target.labelled(c, outputs)
+		}
 		candidates := [][]prediction{pooled}
 		if l.problem.Config.Representation == ClassLinear && len(in.Target.Rows) >= adaptLeast*max(2, len(group)) {
 			adapted := make([]prediction, len(group))
 			for j, c := range group {
-				adapted[j] = of[c].adaptTo(pooled[j], in.Target.labelled(c, outputs))
+				adapted[j] = of[c].adaptTo(pooled[j], labelled[j])
 			}
 			candidates = append(candidates, adapted)
 		}
@@ -72,7 +76,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		logLoss := func(with []prediction, a float64) float64 {
 			sum := 0.0
 			for j, c := range group {
-				for _, row := range in.Target.labelled(c, outputs) {
+				for _, row := range labelled[j] {
 					sum += logOfLabel(at(with, a, j, row), float64(in.Target.Y[row*outputs+c]))
 				}
 			}
