@@ -96,7 +96,8 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	name := v.Name(i)
 	truth := slices.Index(e.column.Classes, name)
 	if truth < 0 {
-		truth = slices.IndexFunc(e.column.Classes, func(class string) bool { return text.Whole(class) == text.Whole(name) })
+		whole := text.Whole(name)
+		truth = slices.IndexFunc(e.column.Classes, func(class string) bool { return text.Whole(class) == whole })
 	}
 	c := e.column.Classes
 	switch {
