@@ -61,6 +61,7 @@ func TestMissingLogFolder(t *testing.T) {
 }
 
 // A task that asked for a GPU and gets one that cannot compute fails at once, with one line, and says which it was.
+// It is one task: where the backfill of Slurm 22.05 starts two of an array in one pass, the second has no GPU.
 func TestGPUWithoutDriver(t *testing.T) {
 	needSlurm(t)
 	if _, err := os.Stat("/dev/nvidia0"); err == nil {
@@ -69,14 +70,12 @@ func TestGPUWithoutDriver(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cancelled(t, dir, "run")
-	o := succeed(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_[01]", "--gpus", "1", "--gpu-type", "fake")...)...)
-	o.Prints(t, 0, "2 tasks")
+	o := succeed(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_0", "--gpus", "1", "--gpu-type", "fake")...)...)
+	o.Prints(t, 0, "1 task")
 	o = amtrl(t, dir, "status", "run", "--wait", "--interval", "500ms")
-	o.Prints(t, 1, "2 failed", "1 GPUs were asked for and the backend is cpu")
-	for task := range 2 {
-		if v := attempts(t, dir, "run", task)[0].Visible; v != "0" && v != "1" {
-			t.Errorf("task %d saw the devices %q, expected one of two", task, v)
-		}
+	o.Prints(t, 1, "1 failed", "1 GPUs were asked for and the backend is cpu")
+	if v := attempts(t, dir, "run", 0)[0].Visible; v != "0" && v != "1" {
+		t.Errorf("it saw the devices %q, expected one of two", v)
 	}
 	o = amtrl(t, dir, append(eight("submit", "none"), toSlurm("--gpus", "3", "--check")...)...)
 	o.Complains(t, 1, "sbatch")
