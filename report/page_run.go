@@ -145,6 +145,9 @@ func (r *runPage) answer() Answer {
 		a.Lines = append(a.Lines, say("But over the ", whole(c.Rows), " test rows ", c.A, " is ", number(c.Difference,
 			strings.TrimPrefix(write(c.Difference), "+")), differenceUnit(r.metric), " better (95 % interval ", span(c.Interval, write), ")."))
 	}
+	if r.Result.Doubt != "" {
+		a.Lines = append(a.Lines, say("But ", r.Result.Doubt, "."))
+	}
 	if r.Result.ConvAdvised {
 		a.Lines = append(a.Lines, convLine)
 	}

@@ -143,7 +143,7 @@ func TestResultWithIntervals(t *testing.T) {
 	has(t, got, "none from one run", "+0.00 to +1.00 over 5 seeds")
 }
 
-// What the test rows say against the recommended method has a line, in the text and on the page.
+// What speaks against the recommended method has a line, in the text and on the page.
 func TestContradiction(t *testing.T) {
 	r := result(0.4, 0.24, 33000)
 	r.Recommended, r.Reason = "active", "mean squared error of the target's samples, each left out of its head: active 0.1, uniform 0.2"
@@ -158,6 +158,10 @@ func TestContradiction(t *testing.T) {
 	}
 	has(t, answer, "It was chosen by the target's samples",
 		"But over the 44 test rows uniform is 16.00 points better (95 % interval +1.70 to +30.10).")
+	doubt := "active errs no less than constant: the target's rows do not show that its labels can be predicted"
+	r.Doubt, page.Result.Doubt = doubt, doubt
+	has(t, Result(r, 1, Text), "\nbut "+doubt+"\n")
+	must.Equal(t, page.answer().Lines[3].String(), "But "+doubt+".", "the page")
 	page.Result.Reason, page.Result.TooFew = "the first method: 2 target samples tell nothing of which is best, expected at least 5", true
 	answer = page.answer().Lines[1].String()
 	must.Equal(t, answer, "It is the first method: 2 target samples tell nothing of which is best, expected at least 5.", "the page")

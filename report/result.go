@@ -47,6 +47,9 @@ func Result(r *runs.Result, top int, f Format) string {
 		if c := r.Contradicted; c != nil {
 			fmt.Fprintf(&lines, "%s\n", Contradiction(metric, c))
 		}
+		if r.Doubt != "" {
+			fmt.Fprintf(&lines, "but %s\n", r.Doubt)
+		}
 		parts = append(parts, lines.String())
 	}
 	if r.ConvAdvised {

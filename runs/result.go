@@ -37,6 +37,8 @@ type Result struct {
 	// Contradicted compares the method that is best on the test rows, A, with Recommended, B,
 	// where the interval leaves out 0. Test rows choose nothing, or scores would be too good.
 	Contradicted *pipeline.Comparison `json:"contradicted,omitempty"`
+	// Doubt says why Recommended may be no better than always predicting the same. It is empty where it is for sure.
+	Doubt string `json:"doubt,omitempty"`
 	// ConvAdvised says that a network would probably err less. See [pipeline.Problem.AdvisesConv].
 	ConvAdvised bool `json:"conv_advised,omitempty"`
 	// Comparisons are of the first method with each other one, over the test rows.
@@ -225,6 +227,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
 		res.recommend(p.TooFew(in))
 		res.Contradicted = contradicted(res.Recommended, last)
+		res.Doubt = res.doubt(last)
 	}
 	for i := range epochs {
 		e := &epochs[i]

@@ -97,6 +97,9 @@ func lastRoundText(st *study.Status) string {
 	if c := r.Result.Contradicted; c != nil {
 		text += "\n" + report.Contradiction(r.Result.Methods[0].Score.Metric, c)
 	}
+	if r.Result.Doubt != "" {
+		text += "\nbut " + r.Result.Doubt
+	}
 	return text + "\n"
 }
 

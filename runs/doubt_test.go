@@ -1,0 +1,75 @@
+package runs
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// That the recommended method is no better than always the same, for all that its rows show, is said.
+func TestDoubt(t *testing.T) {
+	const rows, chance = 60, ": the target's rows do not show that its labels can be predicted"
+	classes := func(method string, wrong int, logLoss float64) *pipeline.Epoch {
+		e := &pipeline.Epoch{Method: method, LogLoss: logLoss, Losses: &pipeline.Losses{Rows: rows, Sums: make([]float64, rows)}}
+		for i := range wrong {
+			e.Losses.Sums[i] = 1
+		}
+		e.Score = pipeline.Score{Metric: pipeline.MetricError, Value: float64(wrong) / rows, LeaveOneOut: true}
+		return e
+	}
+	numbers := func(method string, at, spread float64) *pipeline.Epoch {
+		e := classes(method, 0, 0)
+		e.Score = pipeline.Score{Metric: pipeline.MetricMSE, Value: at}
+		for i := range rows {
+			e.Losses.Sums[i] = at + spread*float64(i%2*2-1)
+		}
+		return e
+	}
+	exact := func(method string, risk float64) *pipeline.Epoch {
+		return &pipeline.Epoch{Method: method, Score: pipeline.Score{Metric: pipeline.MetricExcess, Value: risk}}
+	}
+	constant := classes(pipeline.Constant, 27, 41)
+	for name, c := range map[string]struct {
+		best, constant *pipeline.Epoch
+		want           string
+	}{
+		"errors as many": {classes(pipeline.Active, 27, 41), constant, "active errs no less than constant" + chance},
+		"more errors":    {classes(pipeline.Uniform, 28, 43), constant, "uniform errs no less than constant" + chance},
+		"two errors less, labels no likelier": {classes(pipeline.Active, 25, 42), constant,
+			"that active errs less than constant may be chance" + chance},
+		"errors as many, labels likelier": {classes(pipeline.Active, 27, 30), constant,
+			"active errs no less than constant, though the labels of the target's samples are likelier by it"},
+		"two errors less, labels likelier": {classes(pipeline.Active, 25, 30), constant, ""},
+		"far fewer errors":                 {classes(pipeline.Active, 5, 40.5), constant, ""},
+		"constant itself":                  {constant, constant, ""},
+		"no constant":                      {classes(pipeline.Active, 27, 41), classes(pipeline.Target, 20, 30), ""},
+		"numbers by chance": {numbers(pipeline.Active, 0.9, 0.5), numbers(pipeline.Constant, 1, 0.1),
+			"that active errs less than constant may be chance" + chance},
+		"numbers for sure": {numbers(pipeline.Active, 0.5, 0.2), numbers(pipeline.Constant, 1, 0.1), ""},
+		"exact, less":      {exact(pipeline.Active, 0.1), exact(pipeline.Constant, 0.2), ""},
+		"exact, more":      {exact(pipeline.Active, 0.2), exact(pipeline.Constant, 0.2), "active errs no less than constant" + chance},
+	} {
+		r := Result{Recommended: c.best.Method}
+		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}), c.want, "%s", name)
+		r.TooFew = true
+		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}), "", "%s, of too few samples", name)
+	}
+}
+
+// Of labels that are noise result.json doubts that any can be predicted.
+func TestDoubtOfNoise(t *testing.T) {
+	set, rng := smallSet(31, 6, 400, 6, false), rand.New(rand.NewPCG(31, 2))
+	for _, task := range set.Tasks {
+		for i := range task.Labels {
+			task.Labels[i] = float32(rng.NormFloat64())
+		}
+	}
+	dev, cfg := openDevice(t, 1, set), smallConfig()
+	cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
+	cfg.Methods, cfg.TargetSamples = []string{pipeline.Active, pipeline.Constant}, 30
+	res := mustRun(t, dev, identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3), t.TempDir())
+	must.Hold(t, strings.HasPrefix(res.Doubt, "active errs no less than constant: "), "%s: %q", res.Recommended, res.Doubt)
+}
