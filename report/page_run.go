@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report/chart"
 	"github.com/amtrl/amtrl/runs"
@@ -91,15 +93,8 @@ func (r *runPage) chosen() *runs.MethodResult {
 func (r *runPage) answer() Answer {
 	m := r.chosen()
 	var a Answer
-	var top Sentence
-	byShare := slices.Clone(r.Result.Sources)
-	slices.SortStableFunc(byShare, func(a, b runs.SourceResult) int { return cmp.Compare(b.Share, a.Share) })
-	for i, s := range byShare[:min(3, len(byShare))] {
-		if i > 0 {
-			top = append(top, plain(", "))
-		}
-		top = append(top, say(name(s.Source), " (", part(s.Share), ")")...)
-	}
+	next, drawn := nextShares(r.Result.Sources)
+	top := withShares(r.Result.Sources, next, 3)
 	byRelevance := func(method string) bool { return method == pipeline.Active || method == pipeline.Known }
 	choice := " was not tried"
 	if slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return byRelevance(m.Method) }) {
@@ -108,6 +103,9 @@ func (r *runPage) answer() Answer {
 	switch m.Method {
 	case pipeline.Active, pipeline.Known:
 		a.Headline = say("Label next: ", top)
+		if len(top) == 0 {
+			a.Headline = say("Label no more by relevance: no relevant source has rows left")
+		}
 	case pipeline.Uniform:
 		a.Headline = say("Spread labels evenly over the sources: choosing them by relevance", choice)
 	case pipeline.Target:
@@ -130,6 +128,9 @@ func (r *runPage) answer() Answer {
 	a.Lines = append(a.Lines, append(line, plain(".")))
 	if !byRelevance(m.Method) && len(top) > 0 {
 		a.Lines = append(a.Lines, say("By relevance, the next labels would go to ", top, "."))
+	}
+	if full := withShares(r.Result.Sources, drawn, 3); len(full) > 0 {
+		a.Lines = append(a.Lines, say("No rows are left of ", full, ", to which relevance alone would give these parts of the next budget."))
 	}
 	switch {
 	case m.Method == pipeline.Pooled && m.LogLoss > 0 && r.Result.ByLeaveOneOut():
@@ -291,29 +292,43 @@ func withoutFar(lines []chart.Line) (near, far []chart.Line) {
 }
 
 func (r *runPage) sources() Part {
-	list := slices.Clone(r.Result.Sources)
-	slices.SortStableFunc(list, func(a, b runs.SourceResult) int { return cmp.Compare(b.Share, a.Share) })
+	list := r.Result.Sources
+	next, drawn := nextShares(list)
+	full := floats.Sum(drawn) > 0
 	sheet := Sheet{ID: "shares-table", Columns: []string{"source", "share (%)", "from", "to", "in the top five (%)", "relevance",
 		"from", "to", "rows drawn", "rows there", "cost"}}
+	if full {
+		sheet.Columns = append(sheet.Columns, "of the next budget (%)")
+	}
 	var bars []chart.Bar
-	for i, s := range list {
+	for _, i := range falling(len(list), func(i int) float64 { return list[i].Share }) {
+		s := list[i]
 		cells := []Cell{name(s.Source), part(s.Share), {}, {}, {}, places(s.Nu, 4), {}, {}, whole(s.Samples), whole(r.Available[s.Source]),
 			count(r.Cost[s.Source])}
-		b := chart.Bar{Name: oneLine(s.Source), Value: s.Share}
 		if u := s.SourceIntervals; u != nil {
 			cells[2], cells[3], cells[4] = part(u.ShareLow), part(u.ShareHigh), number(u.TopFive, fmt.Sprintf("%.0f %%", 100*u.TopFive))
 			cells[6], cells[7] = places(u.NuLow, 4), places(u.NuHigh, 4)
-			b.Low, b.High, b.Band = u.ShareLow, u.ShareHigh, true
+		}
+		if full {
+			cells = append(cells, part(next[i]))
 		}
 		sheet.Rows = append(sheet.Rows, row1(cells...))
-		if i < mostBars {
-			bars = append(bars, b)
+	}
+	for _, i := range falling(len(list), func(i int) float64 { return next[i] })[:min(mostBars, len(list))] {
+		b := chart.Bar{Name: oneLine(list[i].Source), Value: next[i]}
+		if u := list[i].SourceIntervals; u != nil && !full {
+			b.Low, b.High, b.Band = u.ShareLow, u.ShareHigh, true
 		}
+		bars = append(bars, b)
+	}
+	about := say("The share is the part of the next budget that the relevance after the last round gives a source. " +
+		"Its interval (90 %) and the chance of being among the five most relevant are over other target samples and " +
+		"other rows of the sources.")
+	if full {
+		about = append(about, plain(" Of some sources every row is drawn: the bars are what the others get of the next budget."))
 	}
 	return Part{ID: "sources", Title: "Where the next labels go",
-		Text: []Sentence{say("The share is the part of the next budget that the relevance after the last round gives a source. " +
-			"Its interval (90 %) and the chance of being among the five most relevant are over other target samples and " +
-			"other rows of the sources.")},
+		Text: []Sentence{about},
 		Figures: []Figure{{ID: "shares", Sheet: sheet, Chart: chart.Bars("Share of the next budget",
 			"Bars of the sources with the largest shares, with 90 % intervals where they are known.", "source",
 			percentAxis("share of the next budget"), bars)}}}

@@ -167,6 +167,30 @@ func TestContradiction(t *testing.T) {
 	must.Equal(t, answer, "It is the first method: 2 target samples tell nothing of which is best, expected at least 5.", "the page")
 }
 
+// A source of which every row is drawn gets nothing of the next budget, and the others get its part.
+func TestNextShares(t *testing.T) {
+	r := result(0.04, 0.24, 33000)
+	r.Recommended, r.Sources = "active", []runs.SourceResult{{Source: "fog_1", Nu: 1, Share: 0.5, AllDrawn: true},
+		{Source: "fog_3", Nu: 0.5, Share: 0.4}, {Source: "fog_4", Nu: 0.25, Share: 0.1}, {Source: "fog_5"}}
+	table := strings.Join(strings.Fields(Result(r, 4, Text)), " ")
+	has(t, table, "50.0 % 0 all drawn fog_3", "40.0 % 0 ████████████ fog_4", "10.0 % 0 ███ fog_5")
+	page := &runPage{Finished: &runs.Finished{Result: *r}, metric: pipeline.MetricError}
+	a := page.answer()
+	must.Equal(t, a.Headline.String(), "Label next: fog_3 (80.0 %), fog_4 (20.0 %)", "the headline")
+	must.Equal(t, a.Lines[1].String(),
+		"No rows are left of fog_1 (50.0 %), to which relevance alone would give these parts of the next budget.", "the line below it")
+	f := page.sources().Figures[0]
+	must.Equal(t, f.Sheet.Columns[11], "of the next budget (%)", "the last column")
+	for i, want := range []float64{0, 0.8, 0.2, 0} {
+		must.Hold(t, math.Abs(f.Sheet.Rows[i].Cells[11].Value-want) < 1e-12, "row %d: %v", i, f.Sheet.Rows[i].Cells[11])
+	}
+	for i := range r.Sources {
+		r.Sources[i].AllDrawn = true
+	}
+	must.Equal(t, page.answer().Headline.String(), "Label no more by relevance: no relevant source has rows left", "without any row left")
+	must.Hold(t, !strings.Contains(Result(r, 4, Text), "next budget"), "no bar of nothing")
+}
+
 func TestBar(t *testing.T) {
 	for part, want := range map[float64]string{0: "", 1: strings.Repeat("█", 12), 0.5: strings.Repeat("█", 6), 1e-9: "▏", 1.0 / 12: "█",
 		7: strings.Repeat("█", 12), -1: "", 0.0625: "▊", 0.3: "███▋"} {

@@ -65,21 +65,26 @@ func Result(r *runs.Result, top int, f Format) string {
 	if sure {
 		sources.Header, sources.Right = []string{"source", "nu", "share", "90 % interval", "in the top five", "samples"}, []int{1, 2, 3, 4, 5}
 	}
+	next, _ := nextShares(r.Sources)
 	most := 0.0
-	for _, s := range r.Sources[:n] {
-		most = max(most, s.Share)
+	for _, v := range next[:n] {
+		most = max(most, v)
 	}
 	if f == Text && most > 0 {
 		sources.Header = append(sources.Header, "next budget")
 	}
-	for _, s := range r.Sources[:n] {
+	for i, s := range r.Sources[:n] {
 		row := []string{s.Source, fmt.Sprintf("%+.4f", s.Nu), percent(s.Share)}
-		if i := s.SourceIntervals; i != nil {
-			row = append(row, fmt.Sprintf("%.1f to %s", 100*i.ShareLow, percent(i.ShareHigh)), fmt.Sprintf("%.0f %%", 100*i.TopFive))
+		if u := s.SourceIntervals; u != nil {
+			row = append(row, fmt.Sprintf("%.1f to %s", 100*u.ShareLow, percent(u.ShareHigh)), fmt.Sprintf("%.0f %%", 100*u.TopFive))
 		}
 		row = append(row, Count(float64(s.Samples)))
 		if f == Text && most > 0 {
-			row = append(row, bar(s.Share/most))
+			if s.AllDrawn {
+				row = append(row, "all drawn")
+			} else {
+				row = append(row, bar(next[i]/most))
+			}
 		}
 		sources.Rows = append(sources.Rows, row)
 	}

@@ -109,14 +109,7 @@ func (t *targetData) gain() float64 {
 }
 
 // strongest are the places of the n sources with the largest shares.
-func (t *targetData) strongest(n int) []int {
-	order := falling(len(t.shares), func(i int) float64 { return t.shares[i] })
-	none := slices.IndexFunc(order, func(i int) bool { return !(t.shares[i] > 0) })
-	if none < 0 {
-		none = len(order)
-	}
-	return order[:min(n, none)]
-}
+func (t *targetData) strongest(n int) []int { return largest(t.shares, n) }
 
 // grid lays names such as fog_2 out by what stands before and behind their last underscore, where that fills at least half
 // of a table of a few columns.

@@ -86,10 +86,12 @@ type SourceResult struct {
 	Source string `json:"source"`
 	// Nu is the relevance after the last epoch.
 	Nu float64 `json:"nu"`
-	// Share is the fraction of the next epoch's budget that Nu would give it.
+	// Share is the fraction of the next epoch's budget that Nu would give it, had it rows enough.
 	Share float64 `json:"share"`
 	// Samples is the number drawn by the last epoch.
 	Samples int `json:"samples"`
+	// AllDrawn says that these are all rows that it can give: its share goes to others.
+	AllDrawn bool `json:"all_drawn,omitempty"`
 	*SourceIntervals
 }
 
@@ -252,9 +254,9 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 			res.Comparisons = append(res.Comparisons, *c)
 		}
 	}
-	shares := p.Config.Allocation.SharesAfter(first, p.Costs)
+	shares, there := p.Config.Allocation.SharesAfter(first, p.Costs), available(p)
 	for i, name := range p.SourceNames() {
-		s := SourceResult{Source: name, Nu: first.Nu[i], Share: shares[i], Samples: first.Counts[i]}
+		s := SourceResult{Source: name, Nu: first.Nu[i], Share: shares[i], Samples: first.Counts[i], AllDrawn: first.Counts[i] >= there[i]}
 		if u := first.Uncertainty; u != nil {
 			s.SourceIntervals = &SourceIntervals{u.NuLow[i], u.NuHigh[i], u.ShareLow[i], u.ShareHigh[i], u.TopFive[i]}
 		}

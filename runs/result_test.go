@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,4 +90,27 @@ func TestContradicted(t *testing.T) {
 		e.Score.LeaveOneOut = true
 	}
 	must.Hold(t, contradicted(pipeline.Target, last) == nil, "the rows are those that recommended it")
+}
+
+// Sources of which a run drew every row are marked.
+func TestAllDrawn(t *testing.T) {
+	set := smallSet(30, 5, 60, 6, true)
+	dev := openDevice(t, 1, set)
+	p := must.Get(pipeline.NewProblem(set, smallConfig(), 1))(t)
+	there := 0
+	for _, n := range available(p) {
+		there += n
+	}
+	for _, all := range []bool{false, true} {
+		cfg := smallConfig()
+		cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 2, Floor: 4, Budget: float64(there) / 2}
+		if all {
+			cfg.Schedule.Budget *= 2
+		}
+		res := mustRun(t, dev, identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3), t.TempDir())
+		for _, s := range res.Sources {
+			full := s.Samples == available(p)[slices.Index(p.SourceNames(), s.Source)]
+			must.Hold(t, s.AllDrawn == full && (full || !all), "%s: %d rows are all: %v", s.Source, s.Samples, s.AllDrawn)
+		}
+	}
 }

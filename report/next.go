@@ -1,0 +1,48 @@
+package report
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/runs"
+)
+
+// nextShares divides the next budget over the sources: those whose rows are all drawn get nothing, and the others by
+// their shares, as an allocation does. drawn is what relevance alone would give the former.
+func nextShares(sources []runs.SourceResult) (next, drawn []float64) {
+	next, drawn = make([]float64, len(sources)), make([]float64, len(sources))
+	for i, s := range sources {
+		if s.AllDrawn {
+			drawn[i] = s.Share
+		} else {
+			next[i] = s.Share
+		}
+	}
+	if left := floats.Sum(next); left > 0 && floats.Sum(drawn) > 0 {
+		floats.Scale(1/left, next)
+	}
+	return next, drawn
+}
+
+// largest are the places of the at most n largest of shares that are not 0.
+func largest(shares []float64, n int) []int {
+	order := falling(len(shares), func(i int) float64 { return shares[i] })
+	none := slices.IndexFunc(order, func(i int) bool { return !(shares[i] > 0) })
+	if none < 0 {
+		none = len(order)
+	}
+	return order[:min(n, none)]
+}
+
+// withShares names the n sources with the largest of shares.
+func withShares(sources []runs.SourceResult, shares []float64, n int) Sentence {
+	var out Sentence
+	for i, at := range largest(shares, n) {
+		if i > 0 {
+			out = append(out, plain(", "))
+		}
+		out = append(out, say(name(sources[at].Source), " (", part(shares[at]), ")")...)
+	}
+	return out
+}
