@@ -11,7 +11,7 @@ import (
 // none.
 var allowed = map[string][]string{
 	"backend": nil,
-	"batch": {"backend", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/lease",
+	"batch": {"backend", "dataset/manifest", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/lease",
 		"internal/owner", "internal/text", "pipeline", "runs"},
 	"batch/k8s": {"batch", "internal/text"},
 	"batch/local": {"batch", "internal/atomicfile", "internal/filelock", "internal/jsonfile", "internal/lease",

@@ -39,8 +39,10 @@ type Submission struct {
 	// after a SIGTERM, which saves what there is.
 	Program   string
 	Resources Resources
-	// Data is the absolute path of the data, empty where it is built in or made.
-	Data string
+	// Data is the absolute path of the data, empty where it is built in or made; Files are those of the files that it
+	// names where it is a manifest.
+	Data  string
+	Files []string
 }
 
 // Part is one job of the engine: what is handed over, and what its indices

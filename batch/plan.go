@@ -2,9 +2,11 @@ package batch
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -44,6 +46,31 @@ func (p *Plan) Data() string {
 		return data
 	}
 	return ""
+}
+
+// Files are the absolute paths of the files that the data name where they are a manifest. What cannot be read here is
+// for the tasks to complain about.
+func (p *Plan) Files() []string {
+	info, err := os.Stat(p.Data())
+	if err != nil || info.IsDir() {
+		return nil
+	}
+	m, err := manifest.Read(p.Data())
+	if err != nil {
+		return nil
+	}
+	inputs, err := m.Inputs()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, in := range inputs {
+		out = append(out, filepath.Clean(in.Path))
+		if in.Vectors != nil {
+			out = append(out, filepath.Clean(in.Vectors.Path))
+		}
+	}
+	return out
 }
 
 // NamesThreads says whether the plan names a number of threads for each task.

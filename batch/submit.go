@@ -14,7 +14,7 @@ import (
 // Submission is the next one, of these tasks.
 func (r *Run) Submission(set Settings, tasks []int) Submission {
 	return Submission{Dir: r.Dir, ID: r.Plan.ID, Name: filepath.Base(r.Dir), Number: r.submissions() + 1, Tasks: tasks, Program: set.Program,
-		Resources: set.Resources, Data: r.Plan.Data()}
+		Resources: set.Resources, Data: r.Plan.Data(), Files: r.Plan.Files()}
 }
 
 // Submit hands tasks to the engine, part by part. The folder says before each call what is about to be handed over, and

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -47,9 +46,8 @@ func (e *engine) manifest(s batch.Submission, p batch.Part, parallel int) ([]byt
 	if err := applyChanges(job, e.options.Args); err != nil {
 		return nil, err
 	}
-	if s.Data != "" && !mounted(job, s.Data) {
-		return nil, optionError("volume", "expected one that is mounted where the data %q lie, found none: the pods read them at the path "+
-			"that they have here", s.Data)
+	if err := checkData(job, s); err != nil {
+		return nil, err
 	}
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
@@ -138,15 +136,6 @@ func (e *engine) job(s batch.Submission, p batch.Part, parallel int) (object, er
 			"annotations": object{folderNote: run}}),
 		"spec": spec,
 	}, nil
-}
-
-// mounted says whether a path lies on a volume that the container of a job mounts.
-func mounted(job object, p string) bool {
-	mounts, _ := treeAt(job, "spec.template.spec.containers.0.volumeMounts").([]any)
-	return slices.ContainsFunc(mounts, func(m any) bool {
-		at, _ := treeAt(m, "mountPath").(string)
-		return at != "" && within(p, path.Clean(at))
-	})
 }
 
 // withoutEmpty removes the texts, lists and objects that are empty, and zeros.

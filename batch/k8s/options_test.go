@@ -68,8 +68,10 @@ func TestRenderRefused(t *testing.T) {
 		"spec.template.spec.containers.0.command is for": {Options{Args: []string{"spec.template.spec.containers.0.command.0=sh"}},
 			batch.Submission{}},
 		`job name "amtrl-NOT": expected a DNS label`: {Options{}, batch.Submission{ID: "NOT"}},
-		`--volume: expected one that is mounted where the data "/data/mnist_c" lie, found none`: {Options{},
+		`--volume: expected one that is mounted where the data "/data/mnist_c" lie, found "/vol"`: {Options{},
 			batch.Submission{Data: "/data/mnist_c"}},
+		`where the file "/data/b.csv" lies, which the data "/vol/a.yaml" name, found "/vol /volum"`: {
+			Options{Volumes: []string{"w:/vol", "x:/volum"}}, batch.Submission{Data: "/vol/a.yaml", Files: []string{"/vol/a.csv", "/data/b.csv"}}},
 		`the data "/volume/x" lie`: {
 			Options{Args: []string{"spec.template.spec.containers.0.volumeMounts.1={name: volume-0, mountPath: /volum}"}},
 			batch.Submission{Data: "/volume/x"}},
@@ -96,7 +98,7 @@ func TestRenderData(t *testing.T) {
 		"/baked/in/mnist_c ": {Args: []string{"spec.template.spec.containers.0.volumeMounts.1={name: volume-0, mountPath: /baked/in/}"}},
 	} {
 		o.Image, o.Volumes = "a", append(o.Volumes, "work:/vol")
-		s := batch.Submission{Dir: "/vol/run", Data: data, Number: 1, Tasks: []int{0, 1}}
+		s := batch.Submission{Dir: "/vol/run", Data: data, Files: []string{"/vol/x.csv"}, Number: 1, Tasks: []int{0, 1}}
 		must.Get(mustNew(t, o).Render(context.Background(), s))(t)
 	}
 }
