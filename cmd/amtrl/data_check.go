@@ -43,7 +43,7 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 	if len(res.Oddities) > 0 {
 		odd := report.Table{Title: "what is odd", Header: []string{"source", "found", "what to do"}}
 		for _, f := range res.Oddities {
-			odd.Rows = append(odd.Rows, []string{cmp.Or(f.Pool, "all"), f.Found, f.Advice})
+			odd.Rows = append(odd.Rows, []string{cmp.Or(f.Pool, "(all)"), f.Found, f.Advice})
 		}
 		text += "\n" + odd.Render(o.format)
 	} else {

@@ -163,6 +163,30 @@ func TestMatchMarkedTargets(t *testing.T) {
 	must.Fail(t, "a task", must.Err(matchTargets(set, &config{}, "a_0")), "expected one of b_0, b_1; a_0 is a source alone")
 }
 
+// A target that is called all is chosen in quotes; without, the word is refused where it may mean either.
+func TestTargetCalledAll(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("shop,label,x,y,z\n")
+	for i := range 60 {
+		fmt.Fprintf(&rows, "%s,%d,%d,%d,1\n", []string{"all", "b", "c"}[i%3], i%2, i*i%7, i*5%11)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "d.csv"), []byte(rows.String()), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "d.yaml"), []byte("files: d.csv\ncolumns: {source: shop, features: [x, y, z]}\n"+
+		"labels: [{column: label, type: binary}]\n"), 0o644))
+	sweep := func(args ...string) amtrltest.Outcome {
+		return amtrl(t, dir, append([]string{"sweep", "--data", "d.yaml", "--sources", "pools", "--dry-run", "--quiet"}, args...)...)
+	}
+	amtrl(t, dir, "data", "check", "d.yaml").Prints(t, 0, "\n(all)   1 of 3 features")
+	sweep().Prints(t, 0, "all, b, c")
+	sweep("--targets", `"all"`).Prints(t, 0, "targets         all\n")
+	sweep("--targets", `"all",c`).Prints(t, 0, "all, c\n")
+	sweep("--targets", "all").Complains(t, 2, `--targets all: a target has this name: expected '"all"' for it, or no --targets for every one`)
+	id := runs.Identity{Targets: []string{"all"}, Seeds: []uint64{1}, Config: must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)}
+	id.Data.Tasks = 3
+	must.Hold(t, strings.Contains(repeatCommand("sweep", &id, nil).Line, `'"all"'`), "%s", repeatCommand("sweep", &id, nil).Line)
+}
+
 // A run and a sweep refuse a source that the manifest makes no target.
 func TestTargetOfManifest(t *testing.T) {
 	c := newCampaign(t, testrand.New(t), false, func(string, int) bool { return true })

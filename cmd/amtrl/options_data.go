@@ -156,27 +156,26 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 func processors(threads int) int { return cmp.Or(threads, runtime.GOMAXPROCS(0)) }
 
 // matchTargets returns, in the order of the data, the sources that a list of names
-// and glob patterns selects; "all" selects every one that can be a target. Names that
-// hold commas are in quotes, or alone.
+// and glob patterns selects; all selects every one that can be a target. Names that
+// hold commas are in quotes, or alone, and one that is all in quotes.
 func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) {
 	all := cfg.TargetsIn(set)
 	chosen := map[string]bool{}
-	words := []string{list}
-	if _, err := cfg.FindSource(set, list); err != nil {
-		if words, err = flags.Names(list); err != nil {
+	words, every := []string{list}, false
+	if _, err := cfg.FindSource(set, list); err != nil || list == flags.All {
+		if words, every, err = flags.Names(list); err != nil {
 			return nil, err
 		}
 	}
-	if len(words) == 0 {
+	if every {
+		for _, name := range all {
+			chosen[name] = true
+		}
+	}
+	if len(words) == 0 && !every {
 		return nil, fmt.Errorf("expected all, names or patterns such as fog_*, found %q", list)
 	}
 	for _, w := range words {
-		if w == "all" {
-			for _, name := range all {
-				chosen[name] = true
-			}
-			continue
-		}
 		_, err := cfg.FindTarget(set, w)
 		if err == nil { // names may look like patterns
 			chosen[w] = true

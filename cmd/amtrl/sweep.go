@@ -95,8 +95,8 @@ type sweepInput struct {
 
 func (o *sweepInput) addFlags(set *flags.Set) {
 	set.Group(groupData)
-	set.Text(&o.targets, "targets", "all, or names and patterns such as fog_*,zigzag_2; a name that holds a comma alone or in double quotes",
-		"all")
+	set.Text(&o.targets, "targets", "all, or names and patterns such as fog_*,zigzag_2; in double quotes a name that holds a comma or\n"+
+		"is all", flags.All)
 	o.data.addFlags(set)
 	set.Group(groupSampling)
 	set.Text(&o.budgets, "budgets", "budgets such as 5000,10000; implies --schedule budget", "")
@@ -130,6 +130,9 @@ func (o *sweepInput) plan(ctx context.Context, out *output) (*sweepPlan, error) 
 	}
 	cfg.Sources, p.words = o.data.kindOfSources(), inputWords(&o.data, &cfg, &o.device)
 	p.cfg, p.targets, err = cfg.complete(p.set, out, func(full *pipeline.Config) ([]string, error) {
+		if _, err := full.FindTarget(p.set, flags.All); err == nil && o.targets.Set && o.targets.V == flags.All {
+			return nil, flags.Misuse(`--targets all: a target has this name: expected '"all"' for it, or no --targets for every one`)
+		}
 		targets, err := matchTargets(p.set, full, o.targets.V)
 		if err != nil {
 			return nil, flags.Misuse("--targets: %s", err)

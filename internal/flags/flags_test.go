@@ -37,11 +37,20 @@ func TestNames(t *testing.T) {
 		"a": {"a"}, " fog_* , b,,": {"fog_*", "b"}, `"b, c",d`: {"b, c", "d"}, ` "b, c" , "d" `: {"b, c", "d"}, `5" disk,"5"" disk"`: {`5" disk`,
 			`5" disk`}, `" a "`: {" a "}, "": nil, ",": nil, `""`: nil, "b c, d e": {"b c", "d e"},
 	}
-	reads(t, Names, lists, `"`, `"b, c`, ` "b`, `"b, c" d`, `a,"b`, `"b"c,d`)
-	for _, list := range [][]string{{"a", "b"}, {"b, c", "d"}, {`"b"`, `5" disk`}, {" a ", "fog_*"}, {`b","c`}} {
-		must.Hold(t, reflect.DeepEqual(must.Get(Names(JoinNames(list)))(t), list), "%q", list)
+	names := func(s string) ([]string, error) {
+		list, all, err := Names(s)
+		must.Hold(t, !all, "%s holds no all", s)
+		return list, err
+	}
+	reads(t, names, lists, `"`, `"b, c`, ` "b`, `"b, c" d`, `a,"b`, `"b"c,d`)
+	for _, list := range [][]string{{"a", "b"}, {"b, c", "d"}, {`"b"`, `5" disk`}, {" a ", "fog_*"}, {`b","c`}, {"all", "b"}, {"all"}} {
+		must.Hold(t, reflect.DeepEqual(must.Get(names(JoinNames(list)))(t), list), "%q", list)
 	}
 	must.Equal(t, JoinNames([]string{"fog_1", "b c"}), "fog_1,b c", "a list of plain names")
+	for list, want := range map[string][]string{"all": nil, " b, all ,c": {"b", "c"}, `all,"all"`: {"all"}} {
+		names, all, err := Names(list)
+		must.Hold(t, all && err == nil && slices.Equal(names, want), "%s: %q, %v, %v", list, names, all, err)
+	}
 }
 
 func TestBudgets(t *testing.T) {

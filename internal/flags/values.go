@@ -29,27 +29,32 @@ func Words(s string) []string {
 // quotable is a name at the start of a list: in double quotes, in which two stand for one, or without any before it.
 var quotable = regexp.MustCompile(`^\s*(?:"((?:[^"]|"")*)"|([^\s",][^,]*?)?)\s*(,|$)`)
 
-// Names is Words for names that may hold commas, which stand in double quotes as in CSV.
-func Names(s string) ([]string, error) {
-	var names []string
+// All stands for every name in a list. In double quotes it is a name.
+const All = "all"
+
+// Names is Words for names that may hold commas, which stand in double quotes as in CSV. It tells whether All was among
+// them, which it leaves out.
+func Names(s string) (names []string, all bool, err error) {
 	for more := true; more; {
 		m := quotable.FindStringSubmatch(s)
 		if m == nil {
-			return nil, fmt.Errorf(`expected names between commas, "in quotes" those that hold one, found %q`, s)
+			return nil, false, fmt.Errorf(`expected names between commas, "in quotes" those that hold one, found %q`, s)
 		}
-		if name := cmp.Or(strings.ReplaceAll(m[1], `""`, `"`), m[2]); name != "" {
+		if name := cmp.Or(strings.ReplaceAll(m[1], `""`, `"`), m[2]); m[2] == All {
+			all = true
+		} else if name != "" {
 			names = append(names, name)
 		}
 		s, more = s[len(m[0]):], m[3] != ""
 	}
-	return names, nil
+	return names, all, nil
 }
 
 // JoinNames writes a list so that Names reads it.
 func JoinNames(names []string) string {
 	list := slices.Clone(names)
 	for i, n := range list {
-		if strings.ContainsAny(n, `,"`) || strings.TrimSpace(n) != n {
+		if n == All || strings.ContainsAny(n, `,"`) || strings.TrimSpace(n) != n {
 			list[i] = `"` + strings.ReplaceAll(n, `"`, `""`) + `"`
 		}
 	}
