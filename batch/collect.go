@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -22,7 +23,8 @@ func (u *Unfinished) Error() string {
 	if len(list) > 60 {
 		list = list[:60] + "..."
 	}
-	return fmt.Sprintf("%d of %d tasks have no result yet: %s", len(u.Missing), u.Of, list)
+	return fmt.Sprintf("%d of %s %s no result yet: %s", len(u.Missing), text.Several(u.Of, "task"),
+		text.Form(len(u.Missing), "has", "have"), list)
 }
 
 // Collect puts the results of all tasks together to the files that the same sweep leaves on one machine, in the folder
@@ -69,8 +71,8 @@ func (r *Run) Collect(out string) (sum *runs.Summary, id runs.Identity, mixed st
 		}
 	}
 	if len(damaged) > 0 {
-		return nil, id, "", fmt.Errorf("%d of %d tasks have a damaged result, %s; a retry of these computes it again: %w", len(damaged),
-			len(r.Tasks), damaged, firstDamaged)
+		return nil, id, "", fmt.Errorf("%d of %s %s a damaged result, %s; a retry of these computes it again: %w", len(damaged),
+			text.Several(len(r.Tasks), "task"), text.Form(len(damaged), "has", "have"), damaged, firstDamaged)
 	}
 	if len(missing) > 0 {
 		return nil, id, "", &Unfinished{missing, len(r.Tasks)}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // checkGPUs refuses a process that sees fewer GPUs than it asked for, before anything is loaded. What the engine shows
@@ -24,7 +26,8 @@ func checkGPUs(want int) error {
 		if set {
 			shown = fmt.Sprintf("CUDA_VISIBLE_DEVICES is %q", devices)
 		}
-		return fmt.Errorf("%d GPUs were asked for and %d are visible on %s: %s", want, have, host, shown)
+		return fmt.Errorf("%s %s asked for and %d %s visible on %s: %s", text.Several(want, "GPU"), text.Form(want, "was", "were"), have,
+			text.Form(have, "is", "are"), host, shown)
 	}
 	return nil
 }

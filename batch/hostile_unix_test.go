@@ -266,7 +266,7 @@ func TestDamagedResult(t *testing.T) {
 			fmt.Sprint(s.Failed()) != "[0]" || s.Count(Done) != 3 {
 			t.Errorf("%s: %+v, failed %v", what, st, s.Failed())
 		}
-		must.Fail(t, what, must.Err(r.Collect(t.TempDir())), "1 of 4 tasks have a damaged result, 0", r.resultPath(0))
+		must.Fail(t, what, must.Err(r.Collect(t.TempDir())), "1 of 4 tasks has a damaged result, 0", r.resultPath(0))
 		w := &Worker{Run: r, Note: t.Logf}
 		if done, err := w.done(); done || err != nil {
 			t.Errorf("%s: done %v, %v", what, done, err)

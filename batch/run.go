@@ -16,6 +16,7 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/filelock"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Run is a run folder.
@@ -218,7 +219,7 @@ func (r *Run) checkTasks() error {
 		same = bytes.Equal(there, want)
 	}
 	if !same {
-		return fmt.Errorf("%s: expected the %d tasks of %s", path, len(r.Tasks), planFile)
+		return fmt.Errorf("%s: expected the %s of %s", path, text.Several(len(r.Tasks), "task"), planFile)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/lease"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -35,7 +36,8 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 			id.Data.Name, id.Data.SHA256, want.Name, want.SHA256))
 	}
 	if w.res.GPUs > 0 && id.Backend.Backend == "cpu" {
-		return fmt.Errorf("%d GPUs were asked for and the backend is %s: %s", w.res.GPUs, id.Backend.Backend, id.Backend.Reason)
+		return fmt.Errorf("%s %s asked for and the backend is %s: %s", text.Several(w.res.GPUs, "GPU"),
+			text.Form(w.res.GPUs, "was", "were"), id.Backend.Backend, id.Backend.Reason)
 	}
 	if err := w.log(AttemptLine{Event: attemptDevice, Backend: &id.Backend, GPUs: listGPUs(w.res.GPUs)}); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/lease"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -199,7 +200,8 @@ func (w *Worker) attemptTask(ctx context.Context, end context.CancelCauseFunc, l
 	if reason == reasonRequeue {
 		if n := w.requeues(); n >= w.res.MaxRestarts {
 			code, reason = 1, reasonFailed
-			err = fmt.Errorf("task %d met its time limit again after %d restarts, which --max-restarts allows: raise it or --time", w.task, n)
+			err = fmt.Errorf("task %d met its time limit again after %s, as --max-restarts allows: raise it or --time", w.task,
+				text.Several(n, "restart"))
 		}
 	}
 	if reason == reasonTakenOver {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -82,7 +83,8 @@ func TestVisibleDevices(t *testing.T) {
 		if n := len(VisibleDevices()); n != want {
 			t.Errorf("%q shows %d devices, expected %d", value, n, want)
 		}
-		must.Fail(t, fmt.Sprintf("%q", value), checkGPUs(want+1), fmt.Sprintf("%d GPUs were asked for and %d are visible", want+1, want))
+		must.Fail(t, fmt.Sprintf("%q", value), checkGPUs(want+1), fmt.Sprintf("%s %s asked for and %d %s visible",
+			text.Several(want+1, "GPU"), text.Form(want+1, "was", "were"), want, text.Form(want, "is", "are")))
 		if err := checkGPUs(want); err != nil {
 			t.Errorf("%q: %v", value, err)
 		}

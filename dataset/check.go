@@ -115,7 +115,8 @@ func (s *Set) oddLabels(pool int) []Oddity {
 	case outputs == 0:
 		out = append(out, Oddity{p.Name, "no row has a label", "have some labelled, which amtrl study does, or exclude it: it is left out"})
 	case p.Target && rows < outputs:
-		out = append(out, Oddity{p.Name, fmt.Sprintf("%d labelled rows for %d outputs of the target", rows, outputs),
+		out = append(out, Oddity{p.Name, fmt.Sprintf("%s for %s of the target", text.Several(rows, "labelled row"),
+			text.Several(outputs, "output")),
 			"have more rows of the target labelled, or join classes"})
 	}
 	if p.Target {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // The settings that Fit chooses.
@@ -66,13 +67,15 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 
 	if open(SettingTargetSamples) {
 		c.TargetSamples = max(1, min(m.target, maxFitted))
+		rows := text.Several(m.target, "labelled row")
 		switch {
 		case m.tested:
-			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %d labelled rows of the target that are not for tests", m.target)
+			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target that %s not for tests", rows,
+				text.Form(m.target, "is", "are"))
 		case 5*(m.target-c.TargetSamples) >= m.target:
-			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %d labelled rows of the target; the others are for tests", m.target)
+			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target; the others are for tests", rows)
 		case c.TargetSamples < m.target:
-			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %d labelled rows of the target; scores leave one out", m.target)
+			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target; scores leave one out", rows)
 		default:
 			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "all labelled rows of the target; scores leave one out")
 		}
@@ -82,14 +85,15 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 	}
 	if width := min(m.outputs, set.Pools[0].Cols); open(SettingK) && full.K > width {
 		c.K = width
-		choose(SettingK, strconv.Itoa(width), "the sources have %d outputs, of rows %d wide", m.outputs, set.Pools[0].Cols)
+		choose(SettingK, strconv.Itoa(width), "the sources have %s, of rows %d wide", text.Several(m.outputs, "output"), set.Pools[0].Cols)
 	}
 	if plan := c.Schedule.plan(); open(SettingSchedule) && 2*plan[len(plan)-1].Cost*m.meanCost() > m.cost {
 		c.Schedule.Kind, c.Schedule.Budget = ScheduleBudget, max(1, math.Floor(m.cost/2))
 		if m.cost/2 < 1 {
 			c.Schedule.Budget = m.cost / 2
 		}
-		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "half of what the %d labelled rows of the sources cost", m.rows)
+		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "half of what the %s of the sources cost",
+			text.Several(m.rows, "labelled row"))
 		epochs := c.Schedule.Epochs
 		for open(SettingEpochs) && c.Schedule.Epochs > 1 && c.Schedule.plan()[0].Cost < m.each {
 			c.Schedule.Epochs--
@@ -104,7 +108,7 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		case floor >= c.Schedule.Floor:
 		case floor == m.least:
 			c.Schedule.Floor = floor
-			choose(SettingFloor, strconv.Itoa(floor), "source %s has %d labelled rows", m.smallest, m.least)
+			choose(SettingFloor, strconv.Itoa(floor), "source %s has %s", m.smallest, text.Several(m.least, "labelled row"))
 		default:
 			c.Schedule.Floor = floor
 			if floor > 0 {

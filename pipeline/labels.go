@@ -3,6 +3,8 @@ package pipeline
 import (
 	"fmt"
 	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Labelled are rows of the pool of a source with their labels: row after row, one for
@@ -101,8 +103,10 @@ const fewest = 5
 // at least two classes in some column of classes. What is left out is else never like
 // what is kept.
 func (p *Problem) TooFew(in Labelled) string {
-	if n := len(in.Rows); n < fewest {
-		return fmt.Sprintf("the first method: %d target samples tell nothing of which is best, expected at least %d", n, fewest)
+	n := len(in.Rows)
+	nothing := "the first method: " + text.Several(n, "target sample") + " " + text.Form(n, "tells", "tell") + " nothing"
+	if n < fewest {
+		return fmt.Sprintf("%s of which is best, expected at least %d", nothing, fewest)
 	}
 	if !p.Set.Binary {
 		return ""
@@ -130,5 +134,5 @@ func (p *Problem) TooFew(in Labelled) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("the first method: %d target samples tell nothing of which is best, expected two of each of two classes", len(in.Rows))
+	return nothing + " of which is best, expected two of each of two classes"
 }

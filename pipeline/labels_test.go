@@ -21,7 +21,7 @@ func TestTooFew(t *testing.T) {
 		y      []float32
 		few    string
 	}{
-		"one":                   {number, false, []float32{7}, "1 target samples"},
+		"one":                   {number, false, []float32{7}, "1 target sample tells"},
 		"four":                  {number, false, []float32{1, 2, 3, 4}, "4 target samples"},
 		"five":                  {number, false, []float32{1, 2, 3, 4, 5}, ""},
 		"four of two classes":   {number, true, []float32{0, 0, 1, 1}, "4 target samples"},

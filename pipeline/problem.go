@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Problem is one target of a data set under a configuration: its sources, what
@@ -53,7 +54,8 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	}
 	p.draws = newDraws(set, p.Target, p.Sources, cfg.TargetSamples, cfg.Seed)
 	if have := len(p.draws.target); have < cfg.TargetSamples {
-		return nil, fmt.Errorf("target %s has %d rows to draw from, expected at least the %d target samples", name, have, cfg.TargetSamples)
+		return nil, fmt.Errorf("target %s has %s to draw from, expected at least the %s", name, text.Several(have, "row"),
+			text.Several(cfg.TargetSamples, "target sample"))
 	}
 	if set.Model == nil && len(p.draws.test) == 0 && !cfg.leavesOneOut() {
 		return nil, fmt.Errorf("target %s has no test rows: expected some, fewer target samples, or prior %s for the leave-one-out error",
@@ -169,13 +171,13 @@ func (p *Problem) checkReach() error {
 		least += c * last.Floor
 	}
 	if schedule.Kind == ScheduleBudget && least > schedule.Budget {
-		return fmt.Errorf("the floor of %g samples of each of %d sources costs %g: expected at most the budget, %g", last.Floor,
-			len(p.Sources), least, schedule.Budget)
+		return fmt.Errorf("the floor of %s of each of %s costs %g: expected at most the budget, %g",
+			text.Several(schedule.Floor, "sample"), text.Several(len(p.Sources), "source"), least, schedule.Budget)
 	}
 	for i, limit := range p.draws.limits() {
 		if last.Floor > float64(limit) {
-			return fmt.Errorf("schedule %s asks for at least %.3g samples of every source by epoch %d, but %s has %d rows to draw from",
-				schedule.Kind, last.Floor, last.Epoch, p.Sources[i].Name, limit)
+			return fmt.Errorf("schedule %s asks for at least %.3g samples of every source by epoch %d, but %s has %s to draw from",
+				schedule.Kind, last.Floor, last.Epoch, p.Sources[i].Name, text.Several(limit, "row"))
 		}
 	}
 	return nil

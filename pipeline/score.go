@@ -7,6 +7,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Score is how well the target's predictor does.
@@ -53,7 +54,8 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 	}
 	if len(test.Rows) == 0 {
 		if math.IsInf(fit.LeaveOneOut, 0) || math.IsNaN(fit.LeaveOneOut) {
-			return Score{}, nil, fmt.Errorf("%d target samples have no leave-one-out error: expected more, or test rows", len(in.Target.Rows))
+			return Score{}, nil, fmt.Errorf("no leave-one-out error of %s: expected more, or test rows",
+				text.Several(len(in.Target.Rows), "target sample"))
 		}
 		l.measured = measured{fit.left, fit.labels}
 		s, losses := scorePredictions(set.Binary, l.cut(), classGroups(set, l.problem.Target), fit.left, fit.labels)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -23,7 +24,7 @@ func Evaluation(e *runs.Evaluation, f Format) string {
 		}
 		line := fmt.Sprintf("%.4g x %s %.4g", n.Slope, sign, math.Abs(n.Intercept))
 		t := Table{
-			Title:  fmt.Sprintf("%s: %d rows with a number", name, e.Rows),
+			Title:  fmt.Sprintf("%s: %s with a number", name, text.Several(e.Rows, "row")),
 			Header: []string{"mean squared error", "R^2", "label by prediction"},
 			Right:  []int{0, 1},
 			Rows:   [][]string{{fmt.Sprintf("%.4g", n.MSE), fmt.Sprintf("%.4f", n.R2), line}},
@@ -31,7 +32,7 @@ func Evaluation(e *runs.Evaluation, f Format) string {
 		return t.Render(f)
 	}
 	confusion := Table{
-		Title:  fmt.Sprintf("%s: %d rows with a label, error %.2f %%", name, e.Rows, 100*e.Error),
+		Title:  fmt.Sprintf("%s: %s with a label, error %.2f %%", name, text.Several(e.Rows, "row"), 100*e.Error),
 		Header: []string{"label"},
 	}
 	for i, c := range e.Classes[:len(e.Confusion[0])] {

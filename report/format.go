@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -41,17 +42,17 @@ func interval(metric string, c pipeline.Comparison) string {
 	if c.Interval == nil {
 		return "none from one run"
 	}
-	text := fmt.Sprintf("%+.4g to %+.4g", c.Interval[0], c.Interval[1])
+	out := fmt.Sprintf("%+.4g to %+.4g", c.Interval[0], c.Interval[1])
 	if metric == pipeline.MetricError {
-		text = fmt.Sprintf("%+.2f to %+.2f", 100*c.Interval[0], 100*c.Interval[1])
+		out = fmt.Sprintf("%+.2f to %+.2f", 100*c.Interval[0], 100*c.Interval[1])
 	}
 	switch {
 	case c.Rows > 0:
-		text += fmt.Sprintf(" over %s rows", Count(float64(c.Rows)))
+		out += fmt.Sprintf(" over %s %s", Count(float64(c.Rows)), text.Form(c.Rows, "row", "rows"))
 	case c.Seeds > 0:
-		text += fmt.Sprintf(" over %d seeds", c.Seeds)
+		out += fmt.Sprintf(" over %d seeds", c.Seeds)
 	}
-	return text
+	return out
 }
 
 // Count writes a number of samples, rounded, in groups of three digits; from 10^15 on in scientific notation.

@@ -40,7 +40,7 @@ func (r *runPage) predictions() Part {
 			of = say(name(e.Column), ": of ")
 			title = func(s string) string { return s + ": " + chart.Isolate(oneLine(e.Column)) }
 		}
-		of = append(of, say(whole(e.Rows), " rows")...)
+		of = append(of, several(e.Rows, "row")...)
 		if n := e.Numbers; n != nil {
 			p.Text = append(p.Text, append(of, say(", the mean squared error is ", score(pipeline.MetricMSE, n.MSE), " and R² ", places(n.R2, 3),
 				".")...))

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report/chart"
 	"github.com/amtrl/amtrl/runs"
@@ -31,11 +32,11 @@ func RunPage(f *runs.Finished, command Command) *Page {
 func StudyPage(l *study.Learned, command string) *Page {
 	r, last := newRunPage(l.Run), l.Rounds[len(l.Rounds)-1]
 	p := r.page(runs.KindStudy, Command{Line: command})
-	line := say("This is a study: ", several(len(l.Rounds), "round"), ", ", whole(last.Labelled), " labelled rows of sources at a cost of ",
-		count(last.Cost), ", and ", whole(last.Target), " of the target.")
+	line := say("This is a study: ", several(len(l.Rounds), "round"), ", ", several(last.Labelled, "labelled row"),
+		" of sources at a cost of ", count(last.Cost), ", and ", whole(last.Target), " of the target.")
 	for i, s := range last.Held {
 		if i == 0 {
-			line = append(line, say(" On ", whole(last.Test), " held-out rows: ")...)
+			line = append(line, say(" On ", several(last.Test, "held-out row"), ": ")...)
 		} else {
 			line = append(line, plain(", "))
 		}
@@ -61,8 +62,8 @@ func newRunPage(f *runs.Finished) *runPage {
 func (r *runPage) page(kind runs.Kind, command Command) *Page {
 	f := r.Finished
 	p := &Page{Kind: string(kind), Title: oneLine(f.Result.Target)}
-	p.Under = say("target of ", name(f.Result.Data), ", ", whole(f.Identity.Config.TargetSamples), " target samples, ",
-		whole(len(f.Sources)), " sources, seed ", code(strconv.FormatUint(f.Result.Seed, 10)))
+	p.Under = say("target of ", name(f.Result.Data), ", ", several(f.Identity.Config.TargetSamples, "target sample"), ", ",
+		several(len(f.Sources), "source"), ", seed ", code(strconv.FormatUint(f.Result.Seed, 10)))
 	p.Answer = r.answer()
 	p.Parts = append(p.Parts, r.methods())
 	if len(f.Result.Sources) > 0 && r.rounds[len(r.rounds)-1].Samples > 0 {
@@ -123,7 +124,7 @@ func (r *runPage) answer() Answer {
 	case m.Score.LeaveOneOut:
 		line = append(line, say(", on the target's samples, each left out in turn")...)
 	case m.Rows > 0:
-		line = append(line, say(", on ", whole(m.Rows), " held-out rows of the target")...)
+		line = append(line, say(", on ", several(m.Rows, "held-out row"), " of the target")...)
 	}
 	a.Lines = append(a.Lines, append(line, plain(".")))
 	if !byRelevance(m.Method) && len(top) > 0 {
@@ -364,7 +365,8 @@ func (r *runPage) labels() Part {
 			stacks = append(stacks, st)
 		}
 	}
-	line := say("By the end of the last round of ", last.Method, ", ", whole(last.Samples), " rows of the sources were labelled.")
+	line := say("By the end of the last round of ", last.Method, ", ", several(last.Samples, "row"), " of the sources ",
+		text.Form(last.Samples, "was", "were"), " labelled.")
 	if full > 0 {
 		line = append(line, plain(" Of some sources every row was drawn: they can give no more, and their share goes to others."))
 	}

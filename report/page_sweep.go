@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report/chart"
 	"github.com/amtrl/amtrl/runs"
@@ -19,7 +20,7 @@ func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command Command) 
 		return nil, err
 	}
 	p := &Page{Kind: string(runs.KindSweep), Title: oneLine(id.Data.Name)}
-	p.Under = say(several(len(id.Targets), "target"), ", ", whole(id.Config.TargetSamples), " samples of each, ",
+	p.Under = say(several(len(id.Targets), "target"), ", ", several(id.Config.TargetSamples, "sample"), " of each, ",
 		several(len(d.sources), "source"), ", ", several(len(id.Seeds), "seed"), ", ", several(len(d.budgets), "budget"))
 	if p.Answer = d.answer(); d.advised {
 		p.Answer.Lines = append(p.Answer.Lines, convLine)
@@ -52,10 +53,7 @@ func SweepPage(dir string, id *runs.Identity, s *runs.Summary, command Command) 
 
 // several is a number of things.
 func several(n int, what string) Sentence {
-	if n != 1 {
-		what += "s"
-	}
-	return say(whole(n), " ", what)
+	return say(whole(n), " ", text.Form(n, what, what+"s"))
 }
 
 func (d *sweepData) anyDrawn() bool {

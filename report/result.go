@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -57,7 +58,7 @@ func Result(r *runs.Result, top int, f Format) string {
 	}
 	n := min(top, len(r.Sources))
 	sources := Table{
-		Title:  fmt.Sprintf("the %d most relevant of %d sources (%s)", n, len(r.Sources), firstMethod(r)),
+		Title:  fmt.Sprintf("the %d most relevant of %s (%s)", n, text.Several(len(r.Sources), "source"), firstMethod(r)),
 		Header: []string{"source", "nu", "share", "samples"},
 		Right:  []int{1, 2, 3},
 	}

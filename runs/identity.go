@@ -15,6 +15,7 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/filelock"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -77,7 +78,8 @@ func (i Identity) validate(set *dataset.Set) error {
 		return err
 	}
 	if len(i.Targets) == 0 || len(i.Seeds) == 0 {
-		return fmt.Errorf("%d targets and %d seeds: expected at least one of each", len(i.Targets), len(i.Seeds))
+		return fmt.Errorf("%s and %s: expected at least one of each", text.Several(len(i.Targets), "target"),
+			text.Several(len(i.Seeds), "seed"))
 	}
 	for _, t := range i.Targets {
 		if _, err := i.Config.FindSource(set, t); err != nil {

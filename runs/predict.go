@@ -19,6 +19,7 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -253,8 +254,8 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		return q, err
 	}
 	if len(q.Features) > 1 && len(q.Features) != r.model.D {
-		return q, fmt.Errorf("%s: expected %d columns of features, those of the run, found %d from %s on", path, r.model.D, len(q.Features),
-			q.Features[0])
+		return q, fmt.Errorf("%s: expected %s of features, those of the run, found %d from %s on", path,
+			text.Several(r.model.D, "column"), len(q.Features), q.Features[0])
 	}
 	return q, nil
 }
@@ -262,7 +263,7 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 func (r *predictor) batch(b *table.Batch) error {
 	v := &b.Features
 	if v.Len() != b.Rows*r.model.D {
-		return fmt.Errorf("%s: expected %d features, those of the run, found %d", b.Where(0), r.model.D, v.Len()/b.Rows)
+		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.model.D, "feature"), v.Len()/b.Rows)
 	}
 	rows := &dataset.Pool{Rows: b.Rows, Cols: r.model.D, U8: v.U8, F16: v.F16, F32: v.F32, Scale: 1}
 	ids := make([]string, b.Rows)

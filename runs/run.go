@@ -10,6 +10,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -24,7 +25,8 @@ func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, 
 	}
 	units := id.Units()
 	if len(units) != 1 {
-		return nil, fmt.Errorf("%d targets, %d seeds and %d budgets make a sweep, not a run", len(id.Targets), len(id.Seeds), len(id.Budgets))
+		return nil, fmt.Errorf("%s, %s and %s make a sweep, not a run", text.Several(len(id.Targets), "target"),
+			text.Several(len(id.Seeds), "seed"), text.Several(len(id.Budgets), "budget"))
 	}
 	p, err := id.problem(data.Set, units[0])
 	if err != nil {

@@ -73,7 +73,7 @@ func TestGPUWithoutDriver(t *testing.T) {
 	o := succeed(t, dir, append(eight("submit", "run"), toSlurm("--targets", "fog_0", "--gpus", "1", "--gpu-type", "fake")...)...)
 	o.Prints(t, 0, "1 task")
 	o = amtrl(t, dir, "status", "run", "--wait", "--interval", "500ms")
-	o.Prints(t, 1, "1 failed", "1 GPUs were asked for and the backend is cpu")
+	o.Prints(t, 1, "1 failed", "1 GPU was asked for and the backend is cpu")
 	if v := attempts(t, dir, "run", 0)[0].Visible; v != "0" && v != "1" {
 		t.Errorf("it saw the devices %q, expected one of two", v)
 	}

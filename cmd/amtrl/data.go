@@ -40,7 +40,7 @@ func (o *makeOptions) write(names []string, images [][]uint8, labels []uint8) er
 	if err := dataset.WriteLayout(o.out.V, names, images, labels); err != nil {
 		return err
 	}
-	o.note("wrote %d images under %d corruptions to %s", len(labels), len(names), o.out.V)
+	o.note("wrote %s under %s to %s", text.Several(len(labels), "image"), text.Several(len(names), "corruption"), o.out.V)
 	return nil
 }
 
@@ -131,7 +131,7 @@ func (o *infoOptions) run(ctx context.Context) error {
 		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), shorten(tasks))},
 	}}
 	if c := set.Columns; c != nil && len(c.Centre) > 0 {
-		facts.Rows = append(facts.Rows, []string{"features", fmt.Sprintf("%d columns, each brought to mean 0 and spread 1", len(c.Centre))})
+		facts.Rows = append(facts.Rows, []string{"features", text.Several(len(c.Centre), "column") + ", each brought to mean 0 and spread 1"})
 	}
 	pools := poolTable(d)
 	if slices.ContainsFunc(d.Tasks, func(t taskDescription) bool { return t.Output != "" }) {

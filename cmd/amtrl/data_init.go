@@ -14,6 +14,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
 )
 
@@ -109,7 +110,8 @@ func featuresText(g *manifest.Guess) string {
 func targetText(g *manifest.Guess) string {
 	for _, s := range g.SourceCounts {
 		if s.Name == g.Target.Source {
-			return fmt.Sprintf("%s (%d of %d rows labelled), of %d sources", s.Name, s.Labelled, s.Rows, len(g.SourceCounts))
+			return fmt.Sprintf("%s (%d of %s labelled), of %s", s.Name, s.Labelled, text.Several(s.Rows, "row"),
+				text.Several(len(g.SourceCounts), "source"))
 		}
 	}
 	return g.Target.Source

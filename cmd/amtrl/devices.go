@@ -12,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/cuda"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
 )
 
@@ -76,7 +77,7 @@ func cpuState() deviceState {
 	}
 	defer d.Close()
 	info := d.Info()
-	detail := fmt.Sprintf("%s, %d threads", info.Detail, info.Threads)
+	detail := fmt.Sprintf("%s, %s", info.Detail, text.Several(info.Threads, "thread"))
 	return deviceState{
 		Backend: info.Backend, Usable: true, Device: info.Device, Detail: detail, Threads: info.Threads, Memory: info.MemoryBytes,
 	}

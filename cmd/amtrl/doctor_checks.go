@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/backend/backendtest"
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/cuda"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // The verdicts of a check. A check that is told without one begins.
@@ -60,7 +61,7 @@ func checkCPU(threads int) finding {
 		}
 	}
 	info := d.Info()
-	return passed("cpu", "%s, %s, %d threads", info.Device, info.Detail, info.Threads)
+	return passed("cpu", "%s, %s, %s", info.Device, info.Detail, text.Several(info.Threads, "thread"))
 }
 
 // checkCUDA tells what it finds, check by check, from the search for the libraries to results on the device.
@@ -184,7 +185,7 @@ func checkCache(dir string) finding {
 	if err != nil { // kernels are compiled anew
 		return failed(name, err, "AMTRL_CUBIN_CACHE names another folder, or is off")
 	}
-	return passed(name, "%s: %d files, %d bytes, can be written", filepath.Clean(dir), files, bytes)
+	return passed(name, "%s: %s, %d bytes, can be written", filepath.Clean(dir), text.Several(files, "file"), bytes)
 }
 
 func checkWritable(dir string) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 type handOverOptions struct {
@@ -119,16 +120,16 @@ type handedPart struct {
 
 func (o *handOverOptions) printHandOver(run *batch.Run, engine string, jobs []*batch.JobRecord) error {
 	out := handedOver{Run: run.Dir, ID: run.Plan.ID, Engine: engine, Jobs: []handedPart{}}
-	var text strings.Builder
+	var lines strings.Builder
 	for _, j := range jobs {
 		out.Tasks += len(j.Tasks)
 		out.Jobs = append(out.Jobs, handedPart{j.ID, j.Key, j.Tasks})
-		fmt.Fprintf(&text, "%s %s: %d tasks, %s\n", engine, j.ID, len(j.Tasks), j.Tasks)
+		fmt.Fprintf(&lines, "%s %s: %s, %s\n", engine, j.ID, text.Several(len(j.Tasks), "task"), j.Tasks)
 	}
 	dir := batch.ShellQuote(run.Dir)
-	fmt.Fprintf(&text, "run folder: %s\n", run.Dir)
-	fmt.Fprintf(&text, "  amtrl status %s --watch\n  amtrl logs %s 0\n  amtrl cancel %s\n  amtrl collect %s\n", dir, dir, dir, dir)
-	return o.emitEither(out, text.String())
+	fmt.Fprintf(&lines, "run folder: %s\n", run.Dir)
+	fmt.Fprintf(&lines, "  amtrl status %s --watch\n  amtrl logs %s 0\n  amtrl cancel %s\n  amtrl collect %s\n", dir, dir, dir, dir)
+	return o.emitEither(out, lines.String())
 }
 
 // dryPart is what --dry-run --json prints of a part: the file that would be

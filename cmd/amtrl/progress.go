@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
@@ -184,7 +185,7 @@ func (p *runProgress) step(s pipeline.Step) {
 		p.first = s.Done
 		p.meter = newMeter(p.out, p.reached[s.Total]-p.reached[s.Done])
 		if s.Done > 0 {
-			p.out.note("resuming after %d of %d epochs", s.Done, s.Total)
+			p.out.note("resuming after %d of %s", s.Done, text.Several(s.Total, "epoch"))
 		}
 	}
 	if took := time.Since(p.at); s.Record != nil {
@@ -196,8 +197,8 @@ func (p *runProgress) step(s pipeline.Step) {
 	name := fmt.Sprintf("%s, epoch %d of %d", s.Method, s.Epoch, s.Epochs)
 	p.meter.setLeft(p.reached[s.Done]-p.reached[p.first], name, p.left(s))
 	if r := s.Record; r != nil {
-		p.meter.line("%s: %s samples, %s %s, %d iterations", name, report.Count(float64(r.Samples)),
-			r.Score.Metric, report.Score(r.Score.Metric, r.Score.Value), r.Fit.Iterations)
+		p.meter.line("%s: %s %s, %s %s, %s", name, report.Count(float64(r.Samples)), text.Form(r.Samples, "sample", "samples"),
+			r.Score.Metric, report.Score(r.Score.Metric, r.Score.Value), text.Several(r.Fit.Iterations, "iteration"))
 	}
 }
 
@@ -231,10 +232,10 @@ func (p *sweepProgress) step(s runs.SweepStep) {
 		return
 	}
 	if !p.started && p.resumed > 0 {
-		p.out.note("resuming after %d of %d units", p.resumed, s.Total)
+		p.out.note("resuming after %d of %s", p.resumed, text.Several(s.Total, "unit"))
 	}
 	p.started = true
-	p.meter.set(float64(s.Done-p.resumed), fmt.Sprintf("%d of %d units", s.Done, s.Total))
+	p.meter.set(float64(s.Done-p.resumed), fmt.Sprintf("%d of %s", s.Done, text.Several(s.Total, "unit")))
 	var scores []string
 	for _, m := range s.Result.Methods {
 		scores = append(scores, m.Method+" "+report.Score(m.Score.Metric, m.Score.Value))

@@ -80,8 +80,8 @@ func (o *relevanceOptions) run(context.Context) error {
 	for i, s := range res.Sources {
 		rows[i] = runs.SourceResult{Source: s.Source, Nu: s.Nu, Share: s.Share}
 	}
-	title := fmt.Sprintf("relevance %s (rank %d) and allocation %s for target %s by method %s, %d sources",
-		cfg.Relevance.Kind, res.Rank, cfg.Allocation.Rule, res.Target, res.Method, len(rows))
+	title := fmt.Sprintf("relevance %s (rank %d) and allocation %s for target %s by method %s, %s",
+		cfg.Relevance.Kind, res.Rank, cfg.Allocation.Rule, res.Target, res.Method, text.Several(len(rows), "source"))
 	return o.emit(report.Relevance(title, rows, o.top.V, o.format))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
@@ -233,19 +234,19 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 			add(s.name, s.show(&cfg))
 		}
 	}
-	add("costs", fmt.Sprintf("%d sources", len(cfg.Costs)))
-	add("nu", fmt.Sprintf("%d sources", len(cfg.Nu)))
+	add("costs", text.Several(len(cfg.Costs), "source"))
+	add("nu", text.Several(len(cfg.Nu), "source"))
 	add("out", dir)
-	text := list.Render(o.format)
+	out := list.Render(o.format)
 	for _, p := range plans {
 		name := cfg.Schedule.Kind
 		if p.Budget > 0 {
 			name += " " + report.Count(p.Budget)
 		}
-		title := fmt.Sprintf("plan of schedule %s for K = %d, M = %d sources, d = %d", name, cfg.K, sources, cols)
-		text += "\n" + report.Plan(title, p.Epochs, o.format)
+		title := fmt.Sprintf("plan of schedule %s for K = %d, M = %s, d = %d", name, cfg.K, text.Several(sources, "source"), cols)
+		out += "\n" + report.Plan(title, p.Epochs, o.format)
 	}
-	return o.emit(text)
+	return o.emit(out)
 }
 
 func texts[E any](values []E) []string {

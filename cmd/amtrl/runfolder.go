@@ -13,6 +13,7 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // runFolder is the run folder of a submitted sweep that a command names, as it is given and as an absolute path, and a
@@ -76,7 +77,7 @@ func (o *cancelOptions) run(ctx context.Context) error {
 	if err != nil {
 		return explainEngine(ctx, err, "some tasks may go on")
 	}
-	return o.emit(fmt.Sprintf("cancelled %d tasks\n", n))
+	return o.emit(fmt.Sprintf("cancelled %s\n", text.Several(n, "task")))
 }
 
 type collectOptions struct {

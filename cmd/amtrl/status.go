@@ -14,6 +14,7 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
 )
 
@@ -59,7 +60,8 @@ func (o *statusOptions) run(ctx context.Context) error {
 		s, err = run.Status(ctx, engines.Open)
 	}
 	if _, ok := errors.AsType[*batch.QueryError](err); ok {
-		err = fmt.Errorf("%w; by its files %d of %d tasks are done", err, s.Count(batch.Done), len(s.Tasks))
+		err = fmt.Errorf("%w; by its files %d of %s %s done", err, s.Count(batch.Done), text.Several(len(s.Tasks), "task"),
+			text.Form(s.Count(batch.Done), "is", "are"))
 	}
 	if err != nil {
 		return explainEngine(ctx, err, "the tasks go on")
@@ -191,7 +193,7 @@ func countsText(s *batch.Status) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	return fmt.Sprintf("%d tasks: %s", len(s.Tasks), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s: %s", text.Several(len(s.Tasks), "task"), strings.Join(parts, ", "))
 }
 
 // mostTasks bounds a list that nobody asked to be whole.
@@ -215,21 +217,22 @@ func statusText(run *batch.Run, s *batch.Status, all bool, format report.Format)
 		table.Rows = append(table.Rows, []string{strconv.Itoa(t.Task), string(t.State), strconv.Itoa(t.Attempts),
 			cmp.Or(t.EngineID, t.Job), t.Node, what, t.Reason})
 	}
-	text := fmt.Sprintf("run %s in %s\n%s\n", run.Plan.ID, run.Dir, countsText(s))
+	out := fmt.Sprintf("run %s in %s\n%s\n", run.Plan.ID, run.Dir, countsText(s))
 	if len(table.Rows) > 0 {
-		text += "\n" + table.Render(format)
+		out += "\n" + table.Render(format)
 	}
 	if hidden > 0 {
-		text += fmt.Sprintf("and %d more: --all lists them\n", hidden)
+		out += fmt.Sprintf("and %d more: --all lists them\n", hidden)
 	}
 	if failed := s.Failed(); len(failed) > 0 && !s.Open() {
 		again, to := " again", ""
 		if len(run.Jobs) == 0 { // nobody knows to what engine
 			again, to = "", " --to ENGINE"
 		}
-		text += fmt.Sprintf("\nto hand %d tasks over%s: amtrl retry %s --failed%s\n", len(failed), again, batch.ShellQuote(run.Dir), to)
+		out += fmt.Sprintf("\nto hand %s over%s: amtrl retry %s --failed%s\n", text.Several(len(failed), "task"), again,
+			batch.ShellQuote(run.Dir), to)
 	}
-	return text
+	return out
 }
 
 type statusResult struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs/study"
 )
@@ -185,7 +186,8 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 	if rows.Set.Columns.ID == "" {
 		o.note("the rows have no ids, so asks name them by their number in the files, from 0: id: COLUMN in the manifest gives them names")
 	}
-	o.note("study %s: target %s, %d sources; amtrl study ask %s says what to label", o.dir, target, len(rows.Set.Pools)-1, o.dir)
+	o.note("study %s: target %s, %s; amtrl study ask %s says what to label", o.dir, target,
+		text.Several(len(rows.Set.Pools)-1, "source"), o.dir)
 	return nil
 }
 

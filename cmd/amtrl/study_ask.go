@@ -16,6 +16,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/runs/study"
 )
 
@@ -117,11 +118,11 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		sum.Cost += r.Cost
 	}
 	if asked.Pending > 0 {
-		o.note("%d rows of earlier asks are pending, so nothing was learned before: amtrl study fit %s learns from what came",
-			asked.Pending, o.dir)
+		o.note("%s of earlier asks %s pending, so nothing was learned before: amtrl study fit %s learns from what came",
+			text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), o.dir)
 	}
 	list := drawText(sum.Sources, o.output.format)
-	return o.emitEither(sum, fmt.Sprintf("%s\nask %d: %d rows in %s\n", list, sum.Ask, sum.Rows, sum.File))
+	return o.emitEither(sum, fmt.Sprintf("%s\nask %d: %s in %s\n", list, sum.Ask, text.Several(sum.Rows, "row"), sum.File))
 }
 
 // write writes --out, which a repeated request may have left.
@@ -190,8 +191,9 @@ func (o *studyTellOptions) run(ctx context.Context) error {
 	if err != nil {
 		return studyError(err)
 	}
-	return o.emitEither(told, fmt.Sprintf("%d labels, %d replaced, %d skipped, %d as told before; %d of them unasked; %d rows are pending\n",
-		told.Labels, told.Replaced, told.Skipped, told.Known, told.Unasked, told.Pending))
+	return o.emitEither(told, fmt.Sprintf("%s, %d replaced, %d skipped, %d as told before; %d of them unasked; %s %s pending\n",
+		text.Several(told.Labels, "label"), told.Replaced, told.Skipped, told.Known, told.Unasked, text.Several(told.Pending, "row"),
+		text.Form(told.Pending, "is", "are")))
 }
 
 type studyExportOptions struct {
@@ -221,6 +223,6 @@ func (o *studyExportOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.note("wrote %d labelled rows to %s", n, o.out.V)
+	o.note("wrote %s to %s", text.Several(n, "labelled row"), o.out.V)
 	return nil
 }

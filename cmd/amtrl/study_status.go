@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
@@ -52,14 +53,15 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 			of = r
 		}
 	}
-	out := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %d asks: %d rows answered, %d pending, %d skipped",
-		costText(st.Spent), st.Asks, st.Answered-of.Answered, st.Pending-of.Pending, st.Skipped-of.Skipped)
+	out := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %s: %s answered, %d pending, %d skipped",
+		costText(st.Spent), text.Several(st.Asks, "ask"), text.Several(st.Answered-of.Answered, "row"),
+		st.Pending-of.Pending, st.Skipped-of.Skipped)
 	if of.Answered+of.Pending+of.Skipped > 0 {
 		out += fmt.Sprintf("; of the target %d answered, %d pending, %d skipped", of.Answered, of.Pending, of.Skipped)
 	}
 	out += "\n"
 	if st.Late > 0 {
-		out += fmt.Sprintf("%d pending rows are past their time: the next ask or tell gives them back\n", st.Late)
+		out += fmt.Sprintf("late, and given back by the next ask or tell: %s\n", text.Several(st.Late, "pending row"))
 	}
 	out += lastRoundText(st)
 	if st.Fresh {
@@ -76,31 +78,31 @@ func lastRoundText(st *study.Status) string {
 		return "nothing was learned yet\n"
 	}
 	r := st.Last
-	text := fmt.Sprintf("round %d, from %d labels of sources and %d of the target:", r.Round, r.Labelled, r.Target)
+	out := fmt.Sprintf("round %d, from %s of sources and %d of the target:", r.Round, text.Several(r.Labelled, "label"), r.Target)
 	for i, m := range r.Result.Methods {
-		text += fmt.Sprintf(" %s %s", m.Method, report.Score(m.Score.Metric, m.Score.Value))
+		out += fmt.Sprintf(" %s %s", m.Method, report.Score(m.Score.Metric, m.Score.Value))
 		if i < len(r.Held) {
-			text += fmt.Sprintf(" (on %d held-out rows %s)", r.Test, report.Score(r.Held[i].Metric, r.Held[i].Value))
+			out += fmt.Sprintf(" (on %s %s)", text.Several(r.Test, "held-out row"), report.Score(r.Held[i].Metric, r.Held[i].Value))
 		}
-		text += ","
+		out += ","
 	}
-	text = strings.TrimSuffix(text, ",")
+	out = strings.TrimSuffix(out, ",")
 	if len(r.Result.Methods) > 0 && r.Result.Methods[0].Score.LeaveOneOut {
-		text += ", each sample of the target left out"
+		out += ", each sample of the target left out"
 	}
 	if r.Result.Recommended != "" {
-		text += "; the model is that of " + r.Result.Recommended
+		out += "; the model is that of " + r.Result.Recommended
 		if !r.Result.ByLeaveOneOut() {
-			text += ", " + r.Result.Reason
+			out += ", " + r.Result.Reason
 		}
 	}
 	if c := r.Result.Contradicted; c != nil {
-		text += "\n" + report.Contradiction(r.Result.Methods[0].Score.Metric, c)
+		out += "\n" + report.Contradiction(r.Result.Methods[0].Score.Metric, c)
 	}
 	if r.Result.Doubt != "" {
-		text += "\nbut " + r.Result.Doubt
+		out += "\nbut " + r.Result.Doubt
 	}
-	return text + "\n"
+	return out + "\n"
 }
 
 type studyPlanOptions struct {
@@ -132,7 +134,8 @@ func (o *studyPlanOptions) run(ctx context.Context) error {
 	if p.Gain == nil {
 		out += "what it would bring is known after two rounds\n"
 	} else {
-		out += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %d rounds\n", p.Gain, p.Gain.Rounds)
+		out += fmt.Sprintf("expected to lower the error of the target's samples, each left out, by %s, from %s\n", p.Gain,
+			text.Several(p.Gain.Rounds, "round"))
 		out += fmt.Sprintf("twice the labels, a cost of %s in all: by %s\n", costText(p.Double.To), p.Double)
 	}
 	out += fmt.Sprintf("the theory's bound with all samples, excess risk by Theorem 4.1, whatever the data: %.3g\n", p.Bound)
@@ -231,5 +234,6 @@ func (o *studyVerifyOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.emitEither(v, fmt.Sprintf("%d events replayed: %d asks and %d rounds are what the journal says\n", v.Events, v.Asks, v.Rounds))
+	return o.emitEither(v, fmt.Sprintf("%s replayed: %s and %s are what the journal says\n", text.Several(v.Events, "event"),
+		text.Several(v.Asks, "ask"), text.Several(v.Rounds, "round")))
 }

@@ -140,7 +140,7 @@ func TestStudyAnswers(t *testing.T) {
 		code       int
 		text, want string
 	}{
-		{4, "id,label\n" + other + first[0] + "," + wrong(c.labels[first[0]][0]) + "\n", "1 rows have another answer already: " + first[0]},
+		{4, "id,label\n" + other + first[0] + "," + wrong(c.labels[first[0]][0]) + "\n", "1 row has another answer already: " + first[0]},
 		{4, "id,status,label\n" + first[0] + ",skip,\n", "skipped now"},
 		{4, "id,label\n" + other + first[len(first)-1] + "," + wrong(c.labels[first[len(first)-1]][0]) + "\n", "is there twice"},
 		{4, "id,label\nzoo/0," + wrong(c.labels["zoo/0"][0]) + "\n", "zoo/0"},
@@ -180,7 +180,7 @@ func TestStudyAnswers(t *testing.T) {
 	id, label, _ := strings.Cut(unaskedOf(c, first), ",")
 	// As a spreadsheet writes it where numbers have a decimal comma, with a space that somebody typed and empty rows.
 	sheet := "\ufeffid;seen by;label\r\n" + id + ";A, B;" + label + " \r\n;;\r\n;C;\r\n"
-	run("tell", "S", write("unasked.csv", sheet)).Prints(t, 0, "1 labels", "1 of them unasked")
+	run("tell", "S", write("unasked.csv", sheet)).Prints(t, 0, "1 label, ", "1 of them unasked")
 	run("ask", "S", "--expires", "1s", "--out", "b.csv").Succeeds(t)
 	second := ids(c.read(t, "b.csv"))
 	for _, id := range second {

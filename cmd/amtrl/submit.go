@@ -12,6 +12,7 @@ import (
 
 	"github.com/amtrl/amtrl/batch"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -104,7 +105,8 @@ func (o *submitOptions) run(ctx context.Context) error {
 func (o *submitOptions) fresh(run *batch.Run) ([]int, error) {
 	tasks, err := run.Fresh()
 	if err == nil && len(tasks) == 0 {
-		o.note("nothing to hand over: all %d tasks of %s were handed over before", len(run.Tasks), run.Dir)
+		o.note("nothing to hand over: %s of %s %s handed over before", text.Several(len(run.Tasks), "task"), run.Dir,
+			text.Form(len(run.Tasks), "was", "were"))
 	}
 	return tasks, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
@@ -143,8 +144,8 @@ func (o *sweepInput) plan(ctx context.Context, out *output) (*sweepPlan, error) 
 		return nil, err
 	}
 	if budgets := max(1, len(p.budgets)); len(p.targets) > maxUnits/len(p.seeds)/budgets {
-		return nil, flags.Misuse("%d targets, %d seeds and %d budgets: expected at most %d units in a sweep",
-			len(p.targets), len(p.seeds), budgets, maxUnits)
+		return nil, flags.Misuse("%s, %s and %s: expected at most %d units in a sweep",
+			text.Several(len(p.targets), "target"), text.Several(len(p.seeds), "seed"), text.Several(budgets, "budget"), maxUnits)
 	}
 	return &p, nil
 }

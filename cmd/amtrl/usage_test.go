@@ -118,7 +118,7 @@ func TestWrongUse(t *testing.T) {
 		{"run --format html", `unknown format "html"`},
 		{"sweep --seeds 5-1", `found "5-1"`},
 		{"sweep --seeds 0-99999999999", "at most"},
-		{"sweep --digits 20 --seeds 0-99999", "160 targets, 100000 seeds and 1 budgets: expected at most 1000000 units"},
+		{"sweep --digits 20 --seeds 0-99999", "160 targets, 100000 seeds and 1 budget: expected at most 1000000 units"},
 		{"sweep --digits 20 --targets fog_1 --seeds 0-99999 --budgets 1,2,3,4,5,6,7,8,9,10,11", "expected at most 1000000 units"},
 		{"sweep --seeds 1,1", "seed 1 is listed twice"},
 		{"sweep --seeds ,", "at least one seed"},

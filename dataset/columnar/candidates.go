@@ -14,6 +14,7 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/npy"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Candidates are the rows of a folder as one asks for their labels: every row can be
@@ -88,7 +89,8 @@ func OpenCandidates(dir, target string, samples int) (*Candidates, error) {
 				return nil, fmt.Errorf("the target %s has no labelled rows to draw from: say how many of its rows to ask for with --target-samples",
 					target)
 			case samples > len(train):
-				return nil, fmt.Errorf("target %s has %d rows to draw from, expected at least the %d target samples", target, len(train), samples)
+				return nil, fmt.Errorf("target %s has %s to draw from, expected at least the %s", target, text.Several(len(train), "row"),
+					text.Several(samples, "target sample"))
 			}
 		}
 		for j, o := range h.Outputs {

@@ -117,7 +117,8 @@ func (g *Guess) sourceComment() string {
 	for _, s := range g.SourceCounts {
 		rows, labelled = rows+s.Rows, labelled+s.Labelled
 	}
-	return fmt.Sprintf("  # %d sources, %d of %d rows labelled%s", len(g.SourceCounts), labelled, rows, g.some())
+	return fmt.Sprintf("  # %s, %d of %s labelled%s", text.Several(len(g.SourceCounts), "source"), labelled,
+		text.Several(rows, "row"), g.some())
 }
 
 // classesFound lists the classes with their counts, the most frequent first.

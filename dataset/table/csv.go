@@ -115,7 +115,7 @@ func (t *csvTable) records() (*records, error) {
 func (r *records) fault(err error, cells int) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
 		if errors.Is(e.Err, csv.ErrFieldCount) {
-			return fmt.Errorf("%s: line %d: expected %d columns, found %d", r.path, e.StartLine, r.FieldsPerRecord, cells)
+			return fmt.Errorf("%s: line %d: expected %s, found %d", r.path, e.StartLine, text.Several(r.FieldsPerRecord, "column"), cells)
 		}
 		return fmt.Errorf("%s: line %d: %w", r.path, e.Line, e.Err)
 	}

@@ -36,6 +36,17 @@ var zeroDecimals = regexp.MustCompile(`^(-?\d+)\.0+$`)
 // Whole is s without the zero decimals that programs give integers where some are missing: 1 for 1.0.
 func Whole(s string) string { return zeroDecimals.ReplaceAllString(s, "$1") }
 
+// Several is a number of things: 1 row, 2 rows.
+func Several(n int, thing string) string { return strconv.Itoa(n) + " " + Form(n, thing, thing+"s") }
+
+// Form is the form of a word that goes with a number of things, such as is or are.
+func Form(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
 // Number writes a number as short as it is read back as the same.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 

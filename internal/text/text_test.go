@@ -31,6 +31,14 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+func TestSeveral(t *testing.T) {
+	for n, want := range map[int]string{0: "0 rows are", 1: "1 row is", 2: "2 rows are", -1: "-1 rows are"} {
+		if got := Several(n, "row") + " " + Form(n, "is", "are"); got != want {
+			t.Errorf("of %d: %q, expected %q", n, got, want)
+		}
+	}
+}
+
 func TestPrintable(t *testing.T) {
 	for s, want := range map[string]bool{
 		"fog_1": true, "été 漢字": true, "": true, "a\nb": false, "\x1b[0m": false, "\x7f": false,

@@ -81,7 +81,7 @@ class Campaign(unittest.TestCase):
         first = asked[0]["id"]
         self.study.tell([dict(id=first, label=self.labels[first]), dict(id=asked[1]["id"], label=None, status="skip")])
         other = {"no": "yes", "yes": "no"}[self.labels[first]]
-        with self.assertRaisesRegex(amtrl.Contradiction, f"1 rows have another answer already: {first}") as caught:
+        with self.assertRaisesRegex(amtrl.Contradiction, f"1 row has another answer already: {first}") as caught:
             self.study.tell([dict(id=first, label=other)])
         self.assertEqual(caught.exception.code, 4)
         self.assertEqual(self.study.tell([dict(id=first, label=other)], replace=True)["replaced"], 1)

@@ -162,8 +162,8 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 func nothing(waiting int, prop *proposal) error {
 	switch {
 	case waiting > 0:
-		return fmt.Errorf("nothing to ask for within the budget of round %d, of which %d rows are pending: give a budget to ask for more",
-			prop.round, waiting)
+		return fmt.Errorf("nothing to ask for within the budget of round %d, of which %s %s pending: give a budget to ask for more",
+			prop.round, text.Several(waiting, "row"), text.Form(waiting, "is", "are"))
 	case prop.left == 0:
 		return fmt.Errorf("nothing to ask for: every row is answered or given up")
 	}
@@ -214,7 +214,7 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	out := &proposal{round: len(st.fits) + 1}
 	schedule := s.Settings.Config.Schedule
 	if s.Settings.RoundBudget == 0 && budget == 0 && out.round > schedule.Epochs {
-		return nil, fmt.Errorf("the schedule of the study ends after %d rounds: give a budget to ask for more", schedule.Epochs)
+		return nil, fmt.Errorf("the schedule of the study ends after %s: give a budget to ask for more", text.Several(schedule.Epochs, "round"))
 	}
 	p, err := s.problem(out.round)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
@@ -28,14 +29,14 @@ type Gain struct {
 
 // String has the gain with its interval.
 func (g Gain) String() string {
-	text := fmt.Sprintf("%.3g (%.3g to %.3g)", g.Mean, g.Low, g.High)
+	out := fmt.Sprintf("%.3g (%.3g to %.3g)", g.Mean, g.Low, g.High)
 	if g.Metric == pipeline.MetricError {
-		text = fmt.Sprintf("%.2f points (%.2f to %.2f)", 100*g.Mean, 100*g.Low, 100*g.High)
+		out = fmt.Sprintf("%.2f points (%.2f to %.2f)", 100*g.Mean, 100*g.Low, 100*g.High)
 	}
 	if g.Pending > 0 {
-		text += fmt.Sprintf(" beyond the %d pending rows", g.Pending)
+		out += fmt.Sprintf(" beyond the %s", text.Several(g.Pending, "pending row"))
 	}
-	return text
+	return out
 }
 
 func (s *Study) scores(st *state) ([]runs.RoundScore, error) {

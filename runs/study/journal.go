@@ -11,6 +11,7 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/lease"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -140,7 +141,8 @@ func (s *Study) read() (*journal, error) {
 // noteTorn says that a writer was killed, to whom only reads.
 func (s *Study) noteTorn(j *journal) {
 	if n := len(j.torn); n > 0 {
-		s.Note("%s ends in %d bytes of a line that was never finished: the next command that writes sets them aside", journalFile, n)
+		s.Note("%s ends in %s of a line that was never finished, which the next command that writes sets aside", journalFile,
+			text.Several(n, "byte"))
 	}
 }
 
@@ -181,7 +183,7 @@ func (s *Study) write(held *lease.Lease, j *journal, e Event) error {
 		if err := atomicfile.Write(aside, j.torn); err != nil {
 			return err
 		}
-		s.Note("%s ended in %d bytes of a line that was never finished: they are in %s", journalFile, len(j.torn), aside)
+		s.Note("%s ended in %s of a line that was never finished, now in %s", journalFile, text.Several(len(j.torn), "byte"), aside)
 	}
 	if !held.Held() {
 		return fmt.Errorf("%s: %w; nothing was written", s.Dir, lease.ErrLost)

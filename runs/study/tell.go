@@ -143,8 +143,8 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 		}
 	}
 	if len(against) > 0 {
-		return nil, told, &Contradiction{fmt.Sprintf("%d rows have another answer already: %s; nothing was changed",
-			len(against), fewOf(against))}
+		return nil, told, &Contradiction{fmt.Sprintf("%s %s another answer already: %s; nothing was changed",
+			text.Several(len(against), "row"), text.Form(len(against), "has", "have"), fewOf(against))}
 	}
 	for i, p := range s.data.Set.Pools {
 		labels[i].Source, skips[i].Source = p.Name, p.Name
