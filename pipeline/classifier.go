@@ -80,7 +80,7 @@ func (c *classifier) kernel(kappa float64) kernelMatrix {
 func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u units, k int) {
 	kappa := fits[0].Kappa
 	kernel := sync.OnceValue(func() kernelMatrix { return c.kernel(kappa) })
-	for i, f := range c.regress(in, kappa, len(fits)) {
+	for i, f := range c.regress(in, kernel, len(fits)) {
 		y := labelsOf(in, i, len(fits))
 		fits[i].adapt = func(g prediction) *prediction {
 			r := logistic{kernel: kernel(), free: onlyConstant(len(y)), y: y, offset: g.left}
@@ -122,13 +122,13 @@ func (c *classifier) adapted(r *logistic, g prediction, kappa float64, u units, 
 
 // regress returns the logistic regression of each output on the kernels, each at a lambda of
 // its own.
-func (c *classifier) regress(in labelGroup, kappa float64, outputs int) []*logisticFit {
+func (c *classifier) regress(in labelGroup, kernel func() kernelMatrix, outputs int) []*logisticFit {
 	if c.root == nil && outputs == 1 {
 		return []*logisticFit{c.rows.regression(in)}
 	}
-	said, kernel, out := product(c.phi, c.mean), c.kernel(kappa), make([]*logisticFit, outputs)
+	said, out := product(c.phi, c.mean), make([]*logisticFit, outputs)
 	for i := range out {
-		out[i] = c.regressOutput(kernel, said, labelsOf(in, i, outputs), i)
+		out[i] = c.regressOutput(kernel(), said, labelsOf(in, i, outputs), i)
 	}
 	return out
 }

@@ -142,7 +142,8 @@ func logOfLabel(f, y float64) float64 {
 	return math.Log1p(math.Exp(f))
 }
 
-// logistic01 is [logOfLabel] with its derivative, the probability less the label.
+// logistic01 is [logOfLabel] to rounding, with its derivative, the probability less the label: one exponential for both,
+// where it is of each row in each step.
 func logistic01(f, y float64) (loss, slope float64) {
 	e := math.Exp(-math.Abs(f))
 	loss, slope = math.Max(f, 0)-y*f+math.Log1p(e), 1/(1+e)

@@ -104,7 +104,7 @@ func TestClassifier(t *testing.T) {
 			c.mean = mat.NewDense(k+1, 2, normals(rng, 2*(k+1)))
 		}
 		kappa := kappas[rng.IntN(len(kappas))]
-		fits := c.regress(in, kappa, 2)
+		fits := c.regress(in, func() kernelMatrix { return c.kernel(kappa) }, 2)
 		head, left := wide(c.head(fits[0], kappa, 0, units{scale: 1}, k)), make([]float64, n)
 		for i := range n {
 			f := dot(head[:k], phi.RawRowView(i)[:k]) + head[k] + dot(head[k+1:], x.RawRowView(i))
@@ -195,7 +195,8 @@ func TestTargetAlone(t *testing.T) {
 		}
 		c.fit(in, fits, [][]float32{ridge}, units{scale: 1}, k)
 		got := prediction{left: fits[0].odds}
-		said := meanLogOdds(y, k, prediction{c.head(c.regress(in, 0, 1)[0], 0, 0, units{scale: 1}, k), c.regress(in, 0, 1)[0].left})
+		regression := c.regress(in, func() kernelMatrix { return c.kernel(0) }, 1)[0]
+		said := meanLogOdds(y, k, prediction{c.head(regression, 0, 0, units{scale: 1}, k), regression.left})
 		must.Hold(t, got.logLoss(y) < said.logLoss(y), "with the target alone the log-loss is %g, without it %g", got.logLoss(y), said.logLoss(y))
 		if sign*float64(fits[0].classifier[k+1]) < 0.3 {
 			t.Errorf("the classifier weighs the feature by %g", fits[0].classifier[k+1])
@@ -248,7 +249,7 @@ func TestFreeColumn(t *testing.T) {
 	fit := func(times float64) *logisticFit {
 		c := &classifier{rows: rows, phi: phi, root: root, unit: 0.3, mean: new(mat.Dense)}
 		c.mean.Scale(times, mean)
-		return c.regress(in, 1, 1)[0]
+		return c.regress(in, func() kernelMatrix { return c.kernel(1) }, 1)[0]
 	}
 	one := fit(1)
 	must.Hold(t, len(one.b) == 2, "%d free columns, expected 2", len(one.b))

@@ -62,7 +62,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	d := p.Set.Pools[0].Cols
-	if d > pooledWide {
+	if onRoot(d) {
 		d = len(rows)
 	}
 	r, err := newPooledLogistic(l.queue, tmp, len(rows), d, c)
@@ -126,7 +126,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 // putRows uploads what r is on, the rows less their centre or their R, and has its X'X.
 func (l *Learner) putRows(r *pooledLogistic, rows []poolRow, each []float32) (pooledGram, error) {
 	g := pooledGram{centre: l.problem.meanRow(rows)}
-	if len(g.centre) > pooledWide {
+	if onRoot(len(g.centre)) {
 		if err := l.pooledRoot(&g, rows, each, nil); err != nil {
 			return g, err
 		}

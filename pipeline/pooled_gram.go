@@ -29,9 +29,12 @@ const (
 	pooledWide = 2048
 )
 
+// onRoot says whether a regression on rows of d features is on R in their place, see [pooledGram].
+func onRoot(d int) bool { return d > pooledWide }
+
 // pooledLimit is how many rows of so many features a regression takes that can do with n.
 func pooledLimit(d, n int) int {
-	if d > pooledWide {
+	if onRoot(d) {
 		return min(n, pooledWide)
 	}
 	return n
@@ -75,7 +78,7 @@ func (g pooledGram) head(k int, beta []float64, atCentre float64, u units) []flo
 func (l *Learner) pooledGram(rows []poolRow, each []float32, y *mat.Dense) (pooledGram, error) {
 	g := pooledGram{centre: l.problem.meanRow(rows)}
 	d := len(g.centre)
-	if d > pooledWide {
+	if onRoot(d) {
 		err := l.pooledRoot(&g, rows, each, y)
 		return g, err
 	}
