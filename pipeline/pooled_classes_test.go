@@ -69,8 +69,9 @@ func TestJoin(t *testing.T) {
 		set := shops(rng, 4, 300, 5, 3, true)
 		cfg := defaultConfig(t)
 		cfg.Methods = []string{Uniform}
-		if cfg.TargetSamples = 60; turn/4%2 == 0 {
-			cfg.TargetSamples-- // less than 20 for each class
+		cfg.TargetSamples = 60 + b2i(turn%3 == 0) // with the one that is without labels
+		if turn/4%2 == 0 {
+			cfg.TargetSamples-- // less than 20 labelled ones for each class
 		}
 		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
 		defer l.Close()

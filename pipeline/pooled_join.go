@@ -20,7 +20,7 @@ func (l *Learner) joins(in Round) bool {
 // joinParts are the parts of the log-odds that may be of the regression on all rows.
 var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
-// adaptLeast is how many samples for each class the regression beyond that on all rows takes: of fewer, what is left out says
+// adaptLeast is how many labelled samples for each class the regression beyond that on all rows takes: of fewer, what is left out says
 // too much for it.
 const adaptLeast = 20
 
@@ -63,7 +63,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			labelled[j] = in.Target.labelled(c, outputs)
 		}
 		candidates := [][]prediction{pooled}
-		if l.problem.Config.Representation == ClassLinear && len(in.Target.Rows) >= adaptLeast*max(2, len(group)) {
+		if l.problem.Config.Representation == ClassLinear && len(labelled[0]) >= adaptLeast*max(2, len(group)) {
 			adapted := make([]prediction, len(group))
 			for j, c := range group {
 				adapted[j] = of[c].adaptTo(pooled[j], labelled[j])
