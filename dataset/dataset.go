@@ -146,6 +146,15 @@ func (s *Set) TaskIndex(name string) (int, error) {
 // It quotes at most 80 bytes of the name, and lists the names where they are few and
 // otherwise the five that are nearest, in quotes those that hold a comma.
 func (s *Set) NoSuch(kind, name string, names []string) error {
+	return s.none(kind, "", name, names)
+}
+
+// NoMatch is NoSuch of a pattern.
+func (s *Set) NoMatch(kind, pattern string, names []string) error {
+	return s.none(kind, "that matches ", pattern, names)
+}
+
+func (s *Set) none(kind, that, name string, names []string) error {
 	const few, nearest = 12, 5
 	more := ""
 	if len(names) > few {
@@ -161,5 +170,5 @@ func (s *Set) NoSuch(kind, name string, names []string) error {
 	if len(names) == 0 {
 		hint = "none, it has no " + kind + "s"
 	}
-	return fmt.Errorf("%s has no %s %q: expected one of %s", s.Name, kind, name[:min(len(name), 80)], hint)
+	return fmt.Errorf("%s has no %s %s%q: expected one of %s", s.Name, kind, that, name[:min(len(name), 80)], hint)
 }

@@ -138,9 +138,12 @@ func TestMatchTargets(t *testing.T) {
 			t.Errorf("%q: %v, %v, expected %v", list, got, err, want)
 		}
 	}
-	for _, list := range []string{"", ",", "fog", "fog_3", "zig*", "[", "fog_0,zig_0"} {
+	for _, list := range []string{"", ",", "fog", "fog_3", "[", "fog_0,zig_0"} {
 		must.Fail(t, list, must.Err(matchTargets(set, &config{}, list)))
 	}
+	must.Fail(t, "zig*", must.Err(matchTargets(set, &config{}, "zig*")), `that matches "zig*": expected one of fog_0, fog_1, `)
+	slashed := &dataset.Set{Pools: set.Pools, Tasks: []dataset.Task{{Name: "news/a"}, {Name: "news/b/c"}, {Name: "web"}}}
+	must.EqualSlices(t, must.Get(matchTargets(slashed, &config{}, "news*"))(t), []string{"news/a", "news/b/c"}, "names with slashes")
 }
 
 // Where pools are marked as a target's, nothing else is one, by its name, by a pattern or as all.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"runtime"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -156,7 +156,7 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 func processors(threads int) int { return cmp.Or(threads, runtime.GOMAXPROCS(0)) }
 
 // matchTargets returns, in the order of the data, the sources that a list of names
-// and glob patterns selects; all selects every one that can be a target. Names that
+// and patterns selects; all selects every one that can be a target. Names that
 // hold commas are in quotes, or alone, and one that is all in quotes.
 func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) {
 	all := cfg.TargetsIn(set)
@@ -186,7 +186,7 @@ func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) 
 		}
 		found := false
 		for _, name := range all {
-			ok, err := path.Match(w, name)
+			ok, err := text.Match(w, name)
 			if err != nil {
 				return nil, fmt.Errorf("pattern %q: %w", w, err)
 			}
@@ -202,7 +202,7 @@ func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) 
 			case cfg.Sources == pipeline.SourcesPools:
 				kind = "pool"
 			}
-			return nil, fmt.Errorf("%s has no %s that matches %q", set.Name, kind, w)
+			return nil, set.NoMatch(kind, w, all)
 		}
 	}
 	return slices.DeleteFunc(all, func(name string) bool { return !chosen[name] }), nil

@@ -29,6 +29,18 @@ func TestLookAtBooleans(t *testing.T) {
 	must.EqualSlices(t, g.Others[:2], []string{"small (booleans beside the features)", "old (booleans beside the features)"}, "not used")
 }
 
+// A slash in the name of a column is a character like any other.
+func TestLookAtSlashes(t *testing.T) {
+	rng := testrand.New(t)
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 60, columnOf{"ok/bad", func(i int) string { return []string{"ok", "bad", ""}[i%3] }},
+		columnOf{"plant/line", func(i int) string { return fmt.Sprint("line ", i%4) }}, columnOf{"m/s", number}, columnOf{"l/min", number})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"*"}}))(t)
+	must.Hold(t, g.Source == "plant/line" && g.Labels[0].Column == "ok/bad", "source %q, labels %+v", g.Source, g.Labels)
+	must.Hold(t, len(g.Others) == 0, "columns that are not used: %q", g.Others)
+}
+
 // Lists of texts are no vectors.
 func TestLookAtLists(t *testing.T) {
 	dir := t.TempDir()

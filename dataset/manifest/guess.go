@@ -62,7 +62,7 @@ type guesser struct {
 func (g *guesser) pick(patterns []string, fits func(*column) bool) string {
 	for _, p := range patterns {
 		for _, c := range g.columns {
-			if ok, _ := path.Match(p, strings.ToLower(c.Name)); ok && !g.taken[c.Name] && fits(c) {
+			if ok, _ := text.Match(p, strings.ToLower(c.Name)); ok && !g.taken[c.Name] && fits(c) {
 				g.taken[c.Name] = true
 				return c.Name
 			}
@@ -288,7 +288,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 			g.taken[c.Name] = true
 		}
 		for _, p := range m.Features {
-			if ok, _ := path.Match(p, c.Name); ok && !m.reads(c.Name) {
+			if ok, _ := text.Match(p, c.Name); ok && !m.reads(c.Name) {
 				g.taken[c.Name] = true
 			}
 		}

@@ -3,7 +3,6 @@ package manifest
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -43,7 +42,7 @@ func (g *guesser) guessFeatures() []string {
 	}
 	pattern := strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(prefixes[0]) + "[0-9]*"
 	others := slices.ContainsFunc(g.columns, func(c *column) bool {
-		is, _ := path.Match(pattern, c.Name)
+		is, _ := text.Match(pattern, c.Name)
 		return is && !g.taken[c.Name] && !slices.Contains(rest, c.Name)
 	})
 	if !others {

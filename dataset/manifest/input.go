@@ -3,12 +3,12 @@ package manifest
 import (
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Input is a file of the data.
@@ -125,7 +125,7 @@ func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string
 	for _, pattern := range m.Features {
 		found := false
 		for _, c := range columns {
-			ok, err := path.Match(pattern, c.Name)
+			ok, err := text.Match(pattern, c.Name)
 			if c.Name != pattern && (!ok || err != nil || m.reads(c.Name)) {
 				continue
 			}

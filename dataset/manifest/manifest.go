@@ -5,12 +5,12 @@ package manifest
 
 import (
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // The types of labels.
@@ -125,7 +125,7 @@ func (m *Manifest) Takes(source string) bool {
 
 // selects tells whether a name or pattern is that of a source.
 func selects(pattern, source string) bool {
-	ok, err := path.Match(pattern, source)
+	ok, err := text.Match(pattern, source)
 	return pattern == source || ok && err == nil
 }
 

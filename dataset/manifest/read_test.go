@@ -49,7 +49,7 @@ func TestParse(t *testing.T) {
 	}
 	must.Hold(t, reflect.DeepEqual(got, want), "%+v, want %+v", got, want)
 	must.Equal(t, got.Name(), "data", "name")
-	for source, takes := range map[string]bool{"shop": true, "shop-1": true, "shop-9": false, "mall": false} {
+	for source, takes := range map[string]bool{"shop": true, "shop-1": true, "shop/1": true, "shop-9": false, "mall": false} {
 		must.Equal(t, got.Takes(source), takes, "%s takes part", source)
 	}
 }

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ var date = regexp.MustCompile(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,
 // named tells whether a column has a name like those.
 func (c *column) named(patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
-		ok, _ := path.Match(p, strings.ToLower(c.Name))
+		ok, _ := text.Match(p, strings.ToLower(c.Name))
 		return ok
 	})
 }
@@ -99,7 +98,7 @@ func (g *guesser) refuseSource(m *Manifest, file string) error {
 func (g *guesser) noSource() string {
 	for _, p := range append(slices.Clone(sourceNames), "*") {
 		for _, c := range g.columns {
-			if ok, _ := path.Match(p, strings.ToLower(c.Name)); !ok || g.taken[c.Name] || c.list() {
+			if ok, _ := text.Match(p, strings.ToLower(c.Name)); !ok || g.taken[c.Name] || c.list() {
 				continue
 			}
 			switch {
