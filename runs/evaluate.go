@@ -93,13 +93,8 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 		e.addNumber(y, float64(score))
 		return nil
 	}
-	name := v.Name(i)
-	truth := slices.Index(e.column.Classes, name)
-	if truth < 0 {
-		whole := text.Whole(name)
-		truth = slices.IndexFunc(e.column.Classes, func(class string) bool { return text.Whole(class) == whole })
-	}
-	c := e.column.Classes
+	name, c := v.Name(i), e.column.Classes
+	truth := text.IndexWhole(c, name)
 	switch {
 	case truth >= 0:
 	case len(c) == 2 && c[0] == "not "+c[1]:

@@ -47,6 +47,15 @@ func Form(n int, one, more string) string {
 	return more
 }
 
+// IndexWhole returns the place of s among names, or else that of one that differs from it by zero decimals alone, or -1.
+func IndexWhole(names []string, s string) int {
+	if i := slices.Index(names, s); i >= 0 {
+		return i
+	}
+	whole := Whole(s)
+	return slices.IndexFunc(names, func(name string) bool { return Whole(name) == whole })
+}
+
 // Number writes a number as short as it is read back as the same.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 

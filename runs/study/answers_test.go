@@ -19,3 +19,19 @@ func TestReadLabelRefusesCommas(t *testing.T) {
 		must.Fail(t, word, err, want)
 	}
 }
+
+// Classes that are integers come back with zero decimals from a column in which some are missing.
+func TestReadLabelWithZeroDecimals(t *testing.T) {
+	for _, c := range []struct {
+		classes []string
+		word    string
+		want    float32
+	}{
+		{[]string{"0", "1"}, "1.0", 1}, {[]string{"0", "1"}, " 0.0 ", 0}, {[]string{"0.0", "1.0"}, "1", 1}, {[]string{"1", "1.0"}, "1.0", 1},
+	} {
+		got := must.Get(new(Study).readLabel(columnar.Output{Name: "y", Type: manifest.Classes, Classes: c.classes}, c.word))(t)
+		must.Equal(t, got, c.want, "%q of %q", c.word, c.classes)
+	}
+	_, err := new(Study).readLabel(columnar.Output{Name: "y", Type: manifest.Classes, Classes: []string{"0", "1"}}, "1.5")
+	must.Fail(t, "1.5", err, `expected one of the classes 0, 1, found "1.5"`)
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // status is where a row stands. A row that nobody spoke of has none.
@@ -131,11 +132,11 @@ func (st *state) tell(e *Event, group TellRows) error {
 		if len(group.Labels[c]) != len(group.Rows) {
 			return fmt.Errorf("expected %d labels of %s, found %d", len(group.Rows), o.Name, len(group.Labels[c]))
 		}
-		for i, text := range group.Labels[c] {
-			if text == "" {
+		for i, word := range group.Labels[c] {
+			if word == "" {
 				continue
 			}
-			v, err := valueOf(o, text)
+			v, err := valueOf(o, word)
 			if err != nil {
 				return err
 			}
@@ -239,16 +240,16 @@ func (st *state) late(now time.Time) []int {
 }
 
 // valueOf reads a label: the index of a class, or a number.
-func valueOf(o columnar.Output, text string) (float32, error) {
+func valueOf(o columnar.Output, word string) (float32, error) {
 	if o.Type != "number" {
-		if c := slices.Index(o.Classes, text); c >= 0 {
+		if c := text.IndexWhole(o.Classes, word); c >= 0 {
 			return float32(c), nil
 		}
-		return 0, fmt.Errorf("expected a class of %s, found %q", o.Name, text)
+		return 0, fmt.Errorf("expected a class of %s, found %q", o.Name, word)
 	}
-	v, err := strconv.ParseFloat(text, 32)
+	v, err := strconv.ParseFloat(word, 32)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("expected a number for %s, found %q", o.Name, text)
+		return 0, fmt.Errorf("expected a number for %s, found %q", o.Name, word)
 	}
 	return float32(v), nil
 }
