@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,12 +12,25 @@ import (
 )
 
 // Evaluation is how predictions compare with labels: the error, which classes were taken for which, and how often
-// predictions of a score are right.
+// predictions of a score are right; and which labels there is no such class or number for.
 func Evaluation(e *runs.Evaluation, f Format) string {
-	name := e.Column
-	if name == "" {
-		name = "label"
+	var parts []string
+	if e.Rows > 0 {
+		parts = append(parts, comparison(e, f))
 	}
+	if u := e.Unknown; u != nil {
+		what := "count as wrong"
+		if len(e.Classes) == 0 {
+			what = "are not compared"
+		}
+		parts = append(parts, fmt.Sprintf("labels that %s: %d, the first at %s\n", what, u.Rows, u.First))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// comparison is of rows with labels, of which there are some.
+func comparison(e *runs.Evaluation, f Format) string {
+	name := cmp.Or(e.Column, "label")
 	if n := e.Numbers; n != nil {
 		sign := "+"
 		if n.Intercept < 0 {

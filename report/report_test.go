@@ -44,6 +44,19 @@ func TestEvaluationOfNumbers(t *testing.T) {
 	}
 }
 
+// Labels that the model does not know are said, also where there are no others.
+func TestEvaluationOfUnknownLabels(t *testing.T) {
+	first := &runs.UnknownLabels{Rows: 2, First: "rows.csv: line 3"}
+	for want, e := range map[string]*runs.Evaluation{
+		"labels that are not compared: 2, the first at rows.csv: line 3\n": {Unknown: first},
+		"\n\nlabels that count as wrong: 2, the first at rows.csv: line 3\n": {Rows: 2, Classes: []string{"a", "(another)"},
+			Confusion: [][]int{{0}, {2}}, Unknown: first},
+	} {
+		got := Evaluation(e, Text)
+		must.Hold(t, strings.Contains(got, want), "%q is not in\n%s", want, got)
+	}
+}
+
 func TestParseFormat(t *testing.T) {
 	if f, err := ParseFormat("markdown"); f != Markdown || err != nil {
 		t.Error(f, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/text"
@@ -25,10 +26,18 @@ type Evaluation struct {
 	Calibration []CalibrationBin `json:"calibration,omitempty"`
 	// Numbers replaces the above where labels are numbers.
 	Numbers *NumberEvaluation `json:"numbers,omitempty"`
+	// Unknown are rows whose label is no class of the model, which counts as wrong, or no number, which is not compared.
+	Unknown *UnknownLabels `json:"unknown,omitempty"`
 
 	column OutputColumn
 	sums   numberSums
 	bins   [10]CalibrationBin
+}
+
+// UnknownLabels counts rows, and says of the first where it is, what was expected and what was found.
+type UnknownLabels struct {
+	Rows  int    `json:"rows"`
+	First string `json:"first"`
 }
 
 // CalibrationBin are predictions whose score lies between two tenths.
@@ -74,26 +83,24 @@ func newEvaluation(c OutputColumn) *Evaluation {
 	return e
 }
 
-// add compares row i of the labels with the class that was predicted, at a score, or the number that the score is.
+// add compares row i of the labels with the class that was predicted, at a score, or the number that the score is. It returns
+// what is wrong with a label that is no class of the model, which counts as wrong, or no number, which is not compared.
 func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	if v.IsMissing(i) || slices.Contains(e.column.Missing, v.Name(i)) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
 		return nil
 	}
-	if len(e.column.Classes) == 0 {
+	name, c := v.Name(i), e.column.Classes
+	if len(c) == 0 {
 		y, ok := v.Number(i)
-		if math.IsNaN(y) {
+		switch {
+		case math.IsNaN(y), !ok && text.LooksMissing(name):
 			return nil
-		}
-		if !ok && text.LooksMissing(v.Name(i)) {
-			return nil
-		}
-		if !ok || math.IsInf(y, 0) {
-			return fmt.Errorf("expected %s, found %q", table.PlainNumber(v.Name(i)), text.OneLine(v.Name(i), 80))
+		case !ok || math.IsInf(y, 0):
+			return fmt.Errorf("expected %s, found %q", table.PlainNumber(name), text.OneLine(name, 80))
 		}
 		e.addNumber(y, float64(score))
 		return nil
 	}
-	name, c := v.Name(i), e.column.Classes
 	truth := text.IndexWhole(c, name)
 	switch {
 	case truth >= 0:
@@ -103,6 +110,9 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 		return nil
 	}
 	e.addClass(truth, class, float64(score))
+	if truth < 0 {
+		return fmt.Errorf("expected one of the classes %s, found %q", text.OneLine(strings.Join(c, ", "), 200), text.OneLine(name, 80))
+	}
 	return nil
 }
 

@@ -85,7 +85,7 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	if err != nil {
 		return nil, err
 	}
-	found := slices.DeleteFunc(r.found, func(e *Evaluation) bool { return e == nil || e.Rows == 0 })
+	found := slices.DeleteFunc(r.found, func(e *Evaluation) bool { return e == nil || e.Rows == 0 && e.Unknown == nil })
 	for _, e := range found {
 		e.finish()
 	}
@@ -228,11 +228,8 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		r.id = add(cmp.Or(r.ID, r.modelID))
 	}
 	r.labels = nil
-	for i, c := range r.columns {
-		at, name := -1, c.Column
-		if i == 0 && r.Label != "" {
-			name = r.Label
-		}
+	for i := range r.columns {
+		at, name := -1, r.labelColumn(i)
 		if has(name) || i == 0 && r.Label != "" {
 			at = add(name)
 		}
@@ -289,16 +286,14 @@ func (r *predictor) batch(b *table.Batch) error {
 	}
 	first := 0
 	for i, c := range r.columns {
-		if err := r.output(b, i, c, first); err != nil {
-			return err
-		}
+		r.output(b, i, c, first)
 		first += c.Heads
 	}
 	return r.writer.Write(b.Rows, r.written)
 }
 
 // output adds the cells of one label, whose heads are from first on, and compares them with labels.
-func (r *predictor) output(b *table.Batch, i int, c OutputColumn, first int) error {
+func (r *predictor) output(b *table.Batch, i int, c OutputColumn, first int) {
 	heads := make([][]float32, c.Heads)
 	for k := range heads {
 		heads[k] = make([]float32, b.Rows)
@@ -325,16 +320,26 @@ func (r *predictor) output(b *table.Batch, i int, c OutputColumn, first int) err
 		}
 	}
 	if r.labels[i] < 0 {
-		return nil
+		return
 	}
 	if r.found[i] == nil {
 		r.found[i] = newEvaluation(c)
 	}
-	v := &b.Scalars[r.labels[i]]
+	e, v := r.found[i], &b.Scalars[r.labels[i]]
 	for row := range b.Rows {
-		if err := r.found[i].add(v, row, class[row], scores[class[row]][row]); err != nil {
-			return fmt.Errorf("%s, column %s: %w", b.Where(row), c.Column, err)
+		if err := e.add(v, row, class[row], scores[class[row]][row]); err != nil {
+			if e.Unknown == nil {
+				e.Unknown = &UnknownLabels{First: fmt.Sprintf("%s, column %s: %s", b.Where(row), r.labelColumn(i), err)}
+			}
+			e.Unknown.Rows++
 		}
 	}
-	return nil
+}
+
+// labelColumn is the column that label i is compared with.
+func (r *predictor) labelColumn(i int) string {
+	if i == 0 && r.Label != "" {
+		return r.Label
+	}
+	return r.columns[i].Column
 }

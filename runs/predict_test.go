@@ -189,6 +189,9 @@ func TestPredictSeveralLabels(t *testing.T) {
 		found[0].Confusion[2][1] != 1 || found[1].Rows != 2 || found[1].Error != 0.5 {
 		t.Errorf("compared: %+v, %+v", *found[0], *found[1])
 	}
+	other := UnknownLabels{1, rows + `: line 3, column kind: expected one of the classes a, b, found "other"`}
+	must.Equal(t, *found[0].Unknown, other, "unknown labels")
+	must.Hold(t, found[1].Unknown == nil, "a class that is not big is unknown: %+v", found[1].Unknown)
 	for _, labels := range []string{`[]x`, `[{"heads":2}]`, `[{"classes":["a","b"],"heads":2}]`} {
 		bad := must.Get(safetensors.Encode([]safetensors.Tensor{
 			{Name: "representation.weight", Shape: []int{1, 2}, Data: []float32{1, 2}},
@@ -197,6 +200,41 @@ func TestPredictSeveralLabels(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), bad, 0o644))
 		p.Out = filepath.Join(dir, "bad.csv")
 		must.Fail(t, labels, must.Err(Predict(t.Context(), q, p, func(int64, int64) {})), "metadata labels")
+	}
+}
+
+// Labels that are no numbers stop no prediction: they are not compared, and the first is named.
+func TestPredictBesideUnknownLabels(t *testing.T) {
+	dir := t.TempDir()
+	model := must.Get(safetensors.Encode([]safetensors.Tensor{
+		{Name: "representation.weight", Shape: []int{1, 1}, Data: []float32{1}},
+		{Name: "target.weight", Shape: []int{1, 1}, Data: []float32{2}},
+	}, map[string]string{"features": `["x"]`, "labels": `[{"column":"y","heads":1}]`}))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), model, 0o644))
+	rows := filepath.Join(dir, "rows.csv")
+	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
+	p := Prediction{Dir: dir, Files: []string{rows}, Label: "seen"}
+	for i, c := range []struct {
+		labels   []string
+		compared int
+		unknown  UnknownLabels
+	}{
+		{[]string{"2", "broken", "4.5", "inf", "NA"}, 2, UnknownLabels{2, `line 3, column seen: expected a number, found "broken"`}},
+		{[]string{"2;0", "1"}, 1, UnknownLabels{1, `line 2, column seen: expected a number, found "2;0"`}},
+		{[]string{`"1,5"`}, 0, UnknownLabels{1, `line 2, column seen: expected a number with a decimal point, found "1,5"`}},
+	} {
+		text := "x,seen\n"
+		for _, label := range c.labels {
+			text += "1," + label + "\n"
+		}
+		must.Do(t, os.WriteFile(rows, []byte(text), 0o644))
+		p.Out = filepath.Join(dir, fmt.Sprint(i, ".csv"))
+		found := must.Get(Predict(t.Context(), q, p, func(int64, int64) {}))(t)
+		c.unknown.First = rows + ": " + c.unknown.First
+		must.Hold(t, len(found) == 1 && found[0].Rows == c.compared && *found[0].Unknown == c.unknown, "%q: %+v", c.labels, found)
+		must.Hold(t, (found[0].Numbers != nil) == (c.compared > 0), "%q: %+v", c.labels, found[0].Numbers)
+		out := string(must.Get(os.ReadFile(p.Out))(t))
+		must.Equal(t, strings.Count(out, ",2\n"), len(c.labels), "rows of predictions %s", out)
 	}
 }
 
