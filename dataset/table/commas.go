@@ -43,6 +43,20 @@ func PlainNumber(s string) string {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
+// separator is the first line with which spreadsheets say what separates the cells.
+var separator = regexp.MustCompile(`^(?i:"?sep=)([\t !#-~])"?\r?\n`)
+
+// separatorOf reads that line, and returns 0 and reads nothing where there is none.
+func separatorOf(r *bufio.Reader) rune {
+	line, _ := r.Peek(len("\"sep=;\"\r\n"))
+	m := separator.FindSubmatch(line)
+	if m == nil {
+		return 0
+	}
+	r.Discard(len(m[0]))
+	return rune(m[1][0])
+}
+
 // commaOf is what separates the cells of a CSV file: a comma, or a semicolon or a tab, as spreadsheets write where numbers have
 // a decimal comma. It is what the header has and the first row has as often; of several the most frequent in the header, and of
 // none the first that the header has.

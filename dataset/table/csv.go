@@ -43,6 +43,8 @@ type records struct {
 	count  *counter
 	limit  *recordLimit
 	close  func() error
+	// before is the number of lines before the header.
+	before int
 }
 
 // recordLimit ends a record that is too long, which an open quote makes of the
@@ -80,7 +82,9 @@ func (t *csvTable) records() (*records, error) {
 		in.Close()
 		return nil, fmt.Errorf("%s: expected UTF-8, found the byte-order mark of UTF-16: save it as CSV in UTF-8", t.path)
 	}
-	if r.Comma == ',' {
+	if said := separatorOf(buffered); said != 0 {
+		r.Comma, r.before = said, 1
+	} else if r.Comma == ',' {
 		r.Comma = commaOf(buffered)
 	}
 	header, err := r.Read()
@@ -98,11 +102,11 @@ func (t *csvTable) records() (*records, error) {
 			name = "index"
 		case notUTF8(name) != "" || strings.Contains(name, "\x00"):
 			in.Close()
-			return nil, fmt.Errorf("%s: line 1, column %d: expected UTF-8, found %s in %q: save it as CSV in UTF-8", t.path, i+1,
+			return nil, fmt.Errorf("%s: line %d, column %d: expected UTF-8, found %s in %q: save it as CSV in UTF-8", t.path, r.before+1, i+1,
 				cmp.Or(notUTF8(name), "bytes 0x00, as UTF-16 has them,"), text.OneLine(name, maxQuoted))
 		case name == "" || seen[name] || !text.Printable(name):
 			in.Close()
-			return nil, fmt.Errorf("%s: line 1: expected a name of its own for each column, found %q for column %d", t.path,
+			return nil, fmt.Errorf("%s: line %d: expected a name of its own for each column, found %q for column %d", t.path, r.before+1,
 				text.OneLine(name, maxQuoted), i+1)
 		}
 		seen[name] = true
@@ -115,9 +119,9 @@ func (t *csvTable) records() (*records, error) {
 func (r *records) fault(err error, cells int) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
 		if errors.Is(e.Err, csv.ErrFieldCount) {
-			return fmt.Errorf("%s: line %d: expected %s, found %d", r.path, e.StartLine, text.Several(r.FieldsPerRecord, "column"), cells)
+			return fmt.Errorf("%s: line %d: expected %s, found %d", r.path, r.before+e.StartLine, text.Several(r.FieldsPerRecord, "column"), cells)
 		}
-		return fmt.Errorf("%s: line %d: %w", r.path, e.Line, e.Err)
+		return fmt.Errorf("%s: line %d: %w", r.path, r.before+e.Line, e.Err)
 	}
 	return fmt.Errorf("%s: %w", r.path, err)
 }
@@ -144,6 +148,7 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 				return r.fault(err, len(record))
 			}
 			line, _ := r.FieldPos(0)
+			line += r.before
 			b.lines = append(b.lines, line)
 			for i, c := range scalars {
 				b.Scalars[i].Text = append(b.Scalars[i].Text, strings.Clone(record[c]))

@@ -60,6 +60,37 @@ func TestCommaOfNamesWithCommas(t *testing.T) {
 	}
 }
 
+// The line of Excel that says what separates the cells is no header, and counts as a line.
+func TestSeparatorOfExcel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	open := func(text, format string) (Table, error) {
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+		return Open(path, format)
+	}
+	for _, first := range []string{"sep=|\n", "\ufeffsep=|\r\n", "\"sep=|\"\n", "SEP=|\n"} {
+		for _, format := range []string{CSV, TSV} {
+			tab := must.Get(open(first+"id|a, b; c|x\n1|2|3\n4|5|six\n", format))(t)
+			must.Hold(t, len(tab.Columns()) == 3 && tab.Columns()[1].Name == "a, b; c", "%q: %+v", first, tab.Columns())
+			err := tab.Scan(Query{Features: []string{"x"}}, func(*Batch) error { return nil })
+			must.Fail(t, first, err, `rows.csv: line 4, column x: expected a number, found "six"`)
+			must.Do(t, tab.Close())
+		}
+	}
+	tab := must.Get(open("sep=;\nid;x\n1;2\n3\n", CSV))(t)
+	defer tab.Close()
+	err := tab.Scan(Query{Scalars: []string{"id"}}, func(*Batch) error { return nil })
+	must.Fail(t, "a short row", err, "rows.csv: line 4: expected 2 columns, found 1")
+	for text, want := range map[string]string{
+		"sep=;\nid;\n": `line 2: expected a name of its own for each column, found "" for column 2`,
+		"sep=;\n":      "expected a header with the names of the columns, found an empty file",
+	} {
+		must.Fail(t, text, must.Err(open(text, CSV)), want)
+	}
+	other := must.Get(open("sep=,x\n1,2\n", CSV))(t)
+	defer other.Close()
+	must.Equal(t, other.Columns()[0].Name, "sep=", "a column of that name")
+}
+
 // A row of another length is refused with its length.
 func TestRowOfAnotherLength(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
