@@ -25,7 +25,7 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 	if err != nil || info.IsDir() {
 		return path, err
 	}
-	if format := table.FormatOf(path); format != "" {
+	if format := table.FormatOf(path); format != "" && format != table.JSON { // which a manifest can be
 		return "", fmt.Errorf("%s: expected a manifest, found a %s file: amtrl data init %s makes one", path, format, path)
 	}
 	m, err := manifest.Read(path)

@@ -155,3 +155,18 @@ func TestDescribeCountsRows(t *testing.T) {
 	p := describe(set).Pools[0]
 	must.Hold(t, p.Train == 4 && p.Test == 2 && p.Labelled == 6, "%+v", p)
 }
+
+// JSON beside tables or arrays in a folder describes them; alone it is the data. As --data it is a manifest.
+func TestFolderWithJSON(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, want string }{{"a.json", "a.json"}, {"b.npy", "b.npy"}, {"c.csv", "c.csv"}} {
+		must.Do(t, os.WriteFile(filepath.Join(dir, c.name), []byte("{}"), 0o644))
+		must.EqualSlices(t, must.Get(expandFolders([]string{dir}))(t), []string{filepath.Join(dir, c.want)}, "tables with %s", c.name)
+	}
+	work := writeShops(t)
+	must.Do(t, os.WriteFile(filepath.Join(work, "shops.json"), []byte(`{"files": "shops.csv", "columns": {"source": "shop",
+		"features": "embedding"}, "labels": [{"column": "label"}]}`), 0o644))
+	succeed(t, work, "data", "check", "shops.json")
+	must.Do(t, os.WriteFile(filepath.Join(work, "rows.json"), []byte(`[{"shop": "a"}]`), 0o644))
+	amtrl(t, work, "data", "check", "rows.json").ComplainsOnce(t, 1, "rows.json: line 1: expected a manifest with the keys ", "found a list")
+}

@@ -117,8 +117,9 @@ func targetText(g *manifest.Guess) string {
 	return g.Target.Source
 }
 
-// expandFolders replaces a folder by the tables in it and in the folders in it; files
-// of arrays are among them where there is nothing else.
+// expandFolders replaces a folder by the tables in it and in the folders in it. Files
+// of arrays are among them where there are no others, and JSON, which describes data
+// more often than it holds them, where there is nothing else.
 func expandFolders(files []string) ([]string, error) {
 	var out []string
 	for _, file := range files {
@@ -130,7 +131,7 @@ func expandFolders(files []string) ([]string, error) {
 			out = append(out, file)
 			continue
 		}
-		var tables, arrays []string
+		var tables, arrays, lists []string
 		err = filepath.WalkDir(file, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), ".") {
 				return err
@@ -139,6 +140,8 @@ func expandFolders(files []string) ([]string, error) {
 			case "":
 			case table.NPY, table.Safetensors:
 				arrays = append(arrays, path)
+			case table.JSON:
+				lists = append(lists, path)
 			default:
 				tables = append(tables, path)
 			}
@@ -147,8 +150,10 @@ func expandFolders(files []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(tables) == 0 {
-			tables = arrays
+		for _, others := range [][]string{arrays, lists} {
+			if len(tables) == 0 {
+				tables = others
+			}
 		}
 		if len(tables) == 0 {
 			return nil, fmt.Errorf("%s: expected files with the endings of %s, found none", file,

@@ -80,7 +80,7 @@ func TestParseRefuses(t *testing.T) {
 		{full + "---\na: 1\n", "expected one YAML document, found more"},
 		{change("format:", "fmt:"),
 			`line 3: expected for a manifest one of the keys files, format, columns, labels, target, sources, found "fmt"`},
-		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv, tsv, jsonl, npy, safetensors, found`},
+		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv, tsv, jsonl, json, npy, safetensors, found`},
 		{change("  id: key", "  ids: key"),
 			`line 5: expected for columns one of the keys id, source, features, scale, split, cost, found "ids"`},
 		{change("  id: key", "  id: key\n  id: key"), "line 6: the key id is there twice"},

@@ -149,7 +149,7 @@ func FuzzCSV(f *testing.F) {
 func FuzzJSONL(f *testing.F) {
 	fuzzText(f, func(b base) (Table, error) { return openJSONL(b) },
 		`{"a": 1, "v": [1, 2]}`+"\n"+`{"a": null, "v": [3, 4]}`, `{"v": null}`+"\n"+`{"v": [1]}`, "[1]", `{"a": {"b": 1}}`,
-		`{"a": "\u00e4", "a": 2}`)
+		`{"a": "\u00e4", "a": 2}`, `[{"a": 1, "v": [1, 2]}, {"a": null, "v": [3, 4]}]`, `[{"a": 1} {}]`, "[] []", `{"a": {}, "b": {}}`)
 }
 
 // fuzzArrays reads a format of arrays, of which a file has as many bytes as it says.

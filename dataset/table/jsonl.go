@@ -3,6 +3,7 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,10 +13,11 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// jsonlTable is a file with a JSON object on each line. Single values are text, a
+// jsonlTable is a file with a JSON object on each line, or with a list of objects. Single values are text, a
 // key that is absent or null being a missing one; lists of numbers are vectors.
 type jsonlTable struct {
 	base
+	list bool
 	// seen has the place of each key among the columns.
 	seen map[string]int
 }
@@ -25,16 +27,16 @@ const keyRows = 1000
 
 func openJSONL(b base) (*jsonlTable, error) {
 	t := &jsonlTable{base: b, seen: map[string]int{}}
-	return t, t.findKeys(keyRows, nil)
+	rows, err := t.findKeys(keyRows, nil)
+	return t, cmp.Or(err, t.turned(rows))
 }
 
 var errDone = errors.New("done")
 
 // findKeys adds the keys of the first rows to the columns, or of all rows until
-// all wanted ones are there.
-func (t *jsonlTable) findKeys(rows int, wanted []string) error {
-	n := 0
-	err := t.lines(func(line int, raw []byte, _ int64) error {
+// all wanted ones are there. It returns how many rows it has seen.
+func (t *jsonlTable) findKeys(rows int, wanted []string) (n int, err error) {
+	err = t.objects(func(line int, raw []byte, _ int64) error {
 		if n++; n > rows && rows > 0 {
 			return errDone
 		}
@@ -56,15 +58,18 @@ func (t *jsonlTable) findKeys(rows int, wanted []string) error {
 				return err
 			}
 		}
+		if _, err := dec.Token(); err != nil { // the object goes on
+			return t.fault(line, errObject)
+		}
 		if wanted != nil && !slices.ContainsFunc(wanted, t.unseen) {
 			return errDone
 		}
 		return nil
 	})
 	if err == errDone {
-		return nil
+		err = nil
 	}
-	return err
+	return n, err
 }
 
 func (t *jsonlTable) unseen(key string) bool {
@@ -99,14 +104,19 @@ func (t *jsonlTable) addKey(line int, key string, value json.RawMessage) error {
 	return nil
 }
 
-var errObject = errors.New("expected a JSON object on each line, such as {\"label\": \"good\", \"embedding\": [0.5, 2]}")
+var errObject = errors.New("expected a JSON object on each line, or a list of objects, such as " +
+	`{"label": "good", "embedding": [0.5, 2]}`)
 
+// fault names the line, or the row of a list.
 func (t *jsonlTable) fault(line int, err error) error {
+	if t.list {
+		return fmt.Errorf("%s: row %d: %w", t.path, line, err)
+	}
 	return fmt.Errorf("%s: line %d: %w", t.path, line, err)
 }
 
-// lines hands the lines that are not blank to f, with how much of the file was read.
-func (t *jsonlTable) lines(f func(line int, raw []byte, read int64) error) error {
+// objects hands what should be objects to f, each with its line, or its row in a list, and with how much of the file was read.
+func (t *jsonlTable) objects(f func(line int, raw []byte, read int64) error) error {
 	in, count, err := t.reader()
 	if err != nil {
 		return err
@@ -116,6 +126,16 @@ func (t *jsonlTable) lines(f func(line int, raw []byte, read int64) error) error
 	if bom, _ := r.Peek(3); string(bom) == "\ufeff" {
 		r.Discard(3)
 	}
+	const blanks = 256
+	head, _ := r.Peek(blanks)
+	if t.list = bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")); t.list {
+		return t.elements(r, count, f)
+	}
+	return t.lines(r, count, f)
+}
+
+// lines are the objects on lines, of which some may be blank.
+func (t *jsonlTable) lines(r *bufio.Reader, count *counter, f func(line int, raw []byte, read int64) error) error {
 	var long []byte
 	for line := 1; ; line++ {
 		raw, err := r.ReadSlice('\n')
@@ -145,7 +165,7 @@ func (t *jsonlTable) lines(f func(line int, raw []byte, read int64) error) error
 func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 	wanted := slices.Concat(q.Scalars, q.Features)
 	if slices.ContainsFunc(wanted, t.unseen) {
-		if err := t.findKeys(0, wanted); err != nil {
+		if _, err := t.findKeys(0, wanted); err != nil {
 			return err
 		}
 	}
@@ -167,7 +187,7 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 		b.reset()
 		return nil
 	}
-	err = t.lines(func(line int, raw []byte, read int64) error {
+	err = t.objects(func(line int, raw []byte, read int64) error {
 		if b.Rows == batchRows(b.Features.Width, len(q.Features) > 0) {
 			if err := flush(); err != nil {
 				return err
@@ -180,7 +200,9 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return t.fault(line, err)
 		}
-		b.lines, b.Read = append(b.lines, line), read
+		if b.Read = read; !t.list {
+			b.lines = append(b.lines, line)
+		}
 		for i, name := range q.Scalars {
 			if err := addValue(&b.Scalars[i], row[name]); err != nil {
 				return t.fault(line, fmt.Errorf("column %s: %w", name, err))

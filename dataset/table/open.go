@@ -20,12 +20,13 @@ const (
 	CSV         = "csv"
 	TSV         = "tsv"
 	JSONL       = "jsonl"
+	JSON        = "json"
 	NPY         = "npy"
 	Safetensors = "safetensors"
 )
 
 // Formats lists the formats of tables.
-func Formats() []string { return []string{Parquet, CSV, TSV, JSONL, NPY, Safetensors} }
+func Formats() []string { return []string{Parquet, CSV, TSV, JSONL, JSON, NPY, Safetensors} }
 
 // FormatOf is the format that a file's name tells, without the ending of a
 // compression: "csv" for rows.csv.gz. It is empty where the name tells none.
@@ -37,7 +38,7 @@ func FormatOf(path string) string {
 	switch ext := strings.TrimPrefix(filepath.Ext(name), "."); ext {
 	case "parquet", "pq":
 		return Parquet
-	case CSV, TSV, NPY, Safetensors:
+	case CSV, TSV, JSON, NPY, Safetensors:
 		return ext
 	case "tab":
 		return TSV
@@ -70,7 +71,7 @@ func open(b base, format string) (Table, error) {
 		return openCSV(b, ',')
 	case TSV:
 		return openCSV(b, '\t')
-	case JSONL:
+	case JSONL, JSON:
 		return openJSONL(b)
 	case NPY:
 		return openNPY(b)

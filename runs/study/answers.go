@@ -26,10 +26,13 @@ const statusSkip = "skip"
 
 // readAnswers reads a file of answers. Rows that neither answer nor skip are left out.
 func (s *Study) readAnswers(path string) ([]answer, error) {
-	if strings.HasSuffix(strings.ToLower(path), ".json") {
+	t, err := table.Open(path, table.FormatOf(path))
+	if strings.HasSuffix(strings.ToLower(path), ".json") && (err != nil || isLabelStudio(t.Columns())) {
+		if err == nil {
+			t.Close()
+		}
 		return s.readLabelStudio(path)
 	}
-	t, err := table.Open(path, table.FormatOf(path))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/text"
@@ -48,6 +49,11 @@ func (a *Asked) LabelStudio() ([]byte, error) {
 	return jsonfile.Encode(tasks)
 }
 
+// isLabelStudio tells whether a list of JSON is one of tasks, or of nothing, and not of rows.
+func isLabelStudio(columns []table.Column) bool {
+	return len(columns) == 0 || slices.Contains(columns, table.Column{Name: "data", Kind: table.Other})
+}
+
 // readLabelStudio reads the JSON that Label Studio exports. The label of a column comes from the control of that name,
 // or from any where there is one column. Of several annotations of a task the last one that is not cancelled counts; a
 // task all of whose annotations are cancelled is a row that was given up.
@@ -58,7 +64,7 @@ func (s *Study) readLabelStudio(path string) ([]answer, error) {
 	}
 	tasks, err := decodeLabelStudio(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: expected the JSON that Label Studio exports, a list of tasks: %w", path, err)
+		return nil, fmt.Errorf("%s: expected a list of rows, or of tasks as Label Studio exports them: %w", path, err)
 	}
 	var out []answer
 	for n, t := range tasks {

@@ -141,9 +141,9 @@ func TestLabelStudio(t *testing.T) {
 		t.Error("the last annotation is not the label")
 	}
 	for _, test := range []struct{ text, want string }{
-		{`{}`, "expected the JSON that Label Studio exports"},
-		{``, "expected the JSON that Label Studio exports"},
-		{`[] []`, "expected the JSON that Label Studio exports, a list of tasks: byte 4: more after the list"},
+		{`{}`, "expected a list of rows, or of tasks as Label Studio exports them"},
+		{``, "expected a list of rows, or of tasks as Label Studio exports them"},
+		{`[] []`, "expected a list of rows, or of tasks as Label Studio exports them: byte 4: more after the list"},
 		{`[{"data": {}}]`, "task 0, data.id: expected the id of a row"},
 		{`[{"data": {"id": "` + id(3) + `"}, "annotations": [{"result": [{"from_name": "kind", "value": {"choices": ["maybe"]}}]}]}]`,
 			"task 0, kind: expected one of the classes no, yes, found \"maybe\""},
@@ -153,6 +153,18 @@ func TestLabelStudio(t *testing.T) {
 		_, err := f.Tell(t.Context(), f.answers(t, "wrong.json", test.text), false)
 		must.Fail(t, test.text, err, test.want)
 	}
+}
+
+// A list of rows in JSON is told as any table is.
+func TestTellListOfRows(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	first, second := a.Rows[0].ID, a.Rows[1].ID
+	rows := `[{"id": "` + first + `", "label": "yes", "data": "seen"}, {"id": "` + second + `", "label": null}]`
+	told := must.Get(f.Tell(t.Context(), f.answers(t, "rows.json", rows), false))(t)
+	must.Hold(t, told.Labels == 1 && told.Pending == len(a.Rows)-1, "it told %+v", told)
+	_, err := f.Tell(t.Context(), f.answers(t, "wrong.json", `[{"id": "`+second+`", "label": "maybe"}]`), false)
+	must.Fail(t, "a list of rows", err, `wrong.json: row 0, column label: expected one of the classes no, yes, found "maybe"`)
 }
 
 // Ids that are numbers keep all their digits.

@@ -1,4 +1,4 @@
-"""Writes CSV, TSV and JSONL files with pandas, each beside a .json of what is in it."""
+"""Writes CSV, TSV, JSONL and JSON files with pandas, each beside a .json of what is in it."""
 import csv
 import json
 import sys
@@ -35,4 +35,6 @@ write("quoted.csv", many, columns, lambda p: many.to_csv(p, index=False, quoting
 write("gzip.csv.gz", many, columns, lambda p: many.to_csv(p, index=False), False)
 with_none = lists.assign(text=[None if rng.random() < 0.3 else t for t in text], flag=["true" if rng.random() < 0.5 else "false" for _ in range(ROWS)])
 write("list.jsonl", with_none, ["x"], lambda p: with_none.to_json(p, orient="records", lines=True, double_precision=15), True)
+write("list.json.gz", with_none, ["x"], lambda p: with_none.to_json(p, orient="records", double_precision=15), True)
+write("many.json.gz", many, columns, lambda p: many.to_json(p, orient="records", indent=2, double_precision=15), False)
 write("many.jsonl.gz", many, columns, lambda p: many.to_json(p, orient="records", lines=True, double_precision=15), False)

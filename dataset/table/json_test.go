@@ -1,0 +1,66 @@
+package table
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// A list of objects holds what the same objects hold on lines, also under the other's name.
+func TestListOfObjects(t *testing.T) {
+	dir := t.TempDir()
+	var objects []string
+	for i := range 3 * keyRows {
+		key := "y"
+		if i < 2*keyRows {
+			key = "other" // y is not among the first rows
+		}
+		objects = append(objects, fmt.Sprintf(`{"id": "r%d", %q: %d, "x": [0.5, %d]}`, i, key, i%7, i))
+	}
+	of := func(name, text string) content {
+		path := filepath.Join(dir, name)
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+		return read(t, path, []string{"id", "y"}, []string{"x"})
+	}
+	want := of("lines.jsonl", strings.Join(objects, "\n"))
+	must.Equal(t, len(want.Vectors), len(objects), "rows")
+	for name, text := range map[string]string{
+		"list.json":   "[" + strings.Join(objects, ",") + "]",
+		"marked.json": "\ufeff \r\n[ " + strings.Join(objects, "\n ,") + "\n]\n",
+		"lines.json":  strings.Join(objects, "\n") + "\n",
+		"list.jsonl":  "[\n" + strings.Join(objects, ",\n") + "\n]\n",
+	} {
+		must.Hold(t, reflect.DeepEqual(of(name, text), want), "%s is read as something else", name)
+	}
+}
+
+// A fault in a list is at a row, counted from 0 as in all formats without lines.
+func TestListOfObjectsRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.json")
+	for text, want := range map[string]string{
+		`[{"id": 1, "x": 2}, {"id": 2, "x": "two"}]`: `row 1: column x: expected a number, found "two"`,
+		`[{"id": 1, "x": 2}, {"id": 2}]`:             "row 1: column x: expected a number, found none",
+		`[{"id": 1, "x": 2}, 7]`:                     "row 1: expected a JSON object on each line, or a list of objects, such as",
+		`[{"id": 1, "x": 2} {"id": 2}]`:              "row 1: expected comma after array element",
+		`[{"id": 1, "x": 2}, {"id"`:                  "row 1: expected the rest of the list, found the end of the file",
+		`[{"id": 1, "x": 2}`:                         "row 1: expected the rest of the list, found the end of the file",
+		`[`:                                          "row 0: expected the rest of the list, found the end of the file",
+		`[{"id": 1, "x": 2}] []`:                     "row 1: expected the end of the file behind the list, found more",
+		`{"id": {"0": 1}, "x": {"0": 2}}`: "line 1: expected an object for each row, found one of columns: " +
+			`write it by to_json(orient="records")`,
+		"{\n\"id\": 1}": "line 1: expected a JSON object on each line, or a list of objects, such as",
+	} {
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+		tab, err := Open(path, FormatOf(path))
+		if err == nil {
+			err = tab.Scan(Query{Features: []string{"x"}}, func(*Batch) error { return nil })
+			must.Do(t, tab.Close())
+		}
+		must.Fail(t, text, err, path+": "+want)
+	}
+}
