@@ -163,7 +163,7 @@ func matchTargets(set *dataset.Set, cfg *config, list string) ([]string, error) 
 	chosen := map[string]bool{}
 	words, every := []string{list}, false
 	if _, err := cfg.FindSource(set, list); err != nil || list == flags.All {
-		if words, every, err = flags.Names(list); err != nil {
+		if words, every, err = flags.NamesOrAll(list); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package flags
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func TestNames(t *testing.T) {
 			`5" disk`}, `" a "`: {" a "}, "": nil, ",": nil, `""`: nil, "b c, d e": {"b c", "d e"},
 	}
 	names := func(s string) ([]string, error) {
-		list, all, err := Names(s)
+		list, all, err := NamesOrAll(s)
 		must.Hold(t, !all, "%s holds no all", s)
 		return list, err
 	}
@@ -47,8 +48,9 @@ func TestNames(t *testing.T) {
 		must.Hold(t, reflect.DeepEqual(must.Get(names(JoinNames(list)))(t), list), "%q", list)
 	}
 	must.Equal(t, JoinNames([]string{"fog_1", "b c"}), "fog_1,b c", "a list of plain names")
+	must.Equal(t, strings.Join(must.Get(Names(`all,"b, c"`))(t), ";"), "all;b, c", "names of which one is all")
 	for list, want := range map[string][]string{"all": nil, " b, all ,c": {"b", "c"}, `all,"all"`: {"all"}} {
-		names, all, err := Names(list)
+		names, all, err := NamesOrAll(list)
 		must.Hold(t, all && err == nil && slices.Equal(names, want), "%s: %q, %v, %v", list, names, all, err)
 	}
 }

@@ -32,25 +32,33 @@ var quotable = regexp.MustCompile(`^\s*(?:"((?:[^"]|"")*)"|([^\s",][^,]*?)?)\s*(
 // All stands for every name in a list. In double quotes it is a name.
 const All = "all"
 
-// Names is Words for names that may hold commas, which stand in double quotes as in CSV. It tells whether All was among
-// them, which it leaves out.
-func Names(s string) (names []string, all bool, err error) {
+// Names is Words for names that may hold commas, which stand in double quotes as in CSV.
+func Names(s string) ([]string, error) {
+	names, _, err := split(s, "")
+	return names, err
+}
+
+// NamesOrAll is Names that tells whether All was among them, which it leaves out.
+func NamesOrAll(s string) (names []string, all bool, err error) { return split(s, All) }
+
+// split tells names in a list from a word without quotes.
+func split(s, word string) (names []string, found bool, err error) {
 	for more := true; more; {
 		m := quotable.FindStringSubmatch(s)
 		if m == nil {
 			return nil, false, fmt.Errorf(`expected names between commas, "in quotes" those that hold one, found %q`, s)
 		}
-		if name := cmp.Or(strings.ReplaceAll(m[1], `""`, `"`), m[2]); m[2] == All {
-			all = true
+		if name := cmp.Or(strings.ReplaceAll(m[1], `""`, `"`), m[2]); m[2] != "" && m[2] == word {
+			found = true
 		} else if name != "" {
 			names = append(names, name)
 		}
 		s, more = s[len(m[0]):], m[3] != ""
 	}
-	return names, all, nil
+	return names, found, nil
 }
 
-// JoinNames writes a list so that Names reads it.
+// JoinNames writes a list so that Names and NamesOrAll read it.
 func JoinNames(names []string) string {
 	list := slices.Clone(names)
 	for i, n := range list {
