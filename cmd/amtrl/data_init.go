@@ -29,9 +29,10 @@ func (o *initOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
 	set.Text(&o.id, "id", "`COLUMN` of the ids of rows; by default guessed", "")
 	set.Text(&o.source, "source", "`COLUMN` of the source of a row, (file) or (folder); by default guessed", "")
-	set.Text(&o.label, "label", "`COLUMNS` of labels, separated by commas; by default one that is guessed", "")
+	set.Text(&o.label, "label",
+		"`COLUMNS` of labels, separated by commas; a name that holds one alone or in double quotes; by default one\nthat is guessed", "")
 	set.Text(&o.features, "features",
-		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, separated by commas; by default guessed", "")
+		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, as for --label; by default\nguessed", "")
 	set.Text(&o.split, "split", "`COLUMN` that says train or test; by default guessed", "")
 	set.Text(&o.cost, "cost", "`COLUMN` of what the label of a row costs; by default guessed", "")
 	set.Text(&o.target, "target", "`NAME` of the source that is the target; by default the one with the fewest labels, from five on", "")
@@ -56,10 +57,18 @@ func (o *initOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	features, err := columnNames(o.features, files[0])
+	if err != nil {
+		return err
+	}
+	labels, err := columnNames(o.label, files[0])
+	if err != nil {
+		return err
+	}
 	g, err := unlessInterrupted(ctx, func() (*manifest.Guess, error) {
 		return manifest.Look(ctx, o.out.V, files, manifest.Known{
 			ID: o.id.V, Source: o.source.V, Split: o.split.V, Cost: o.cost.V, Target: o.target.V,
-			Features: flags.Words(o.features.V), Labels: flags.Words(o.label.V),
+			Features: features, Labels: labels,
 		})
 	})
 	if err != nil {

@@ -27,9 +27,10 @@ type predictOptions struct {
 func (o *predictOptions) addFlags(set *flags.Set) {
 	set.Group(groupData)
 	set.Text(&o.features, "features",
-		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, separated by commas; by default\nthose of the run", "")
+		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, separated by commas; a name that\n"+
+			"holds one alone or in double quotes; by default those of the run", "")
 	set.Text(&o.vectors, "vectors",
-		"`FILES` of the features of the rows, .npy or .safetensors, one for each file of rows, separated by commas", "")
+		"`FILES` of the features of the rows, .npy or .safetensors, one for each file of rows, separated by commas as\nfor --features", "")
 	set.Text(&o.join, "join", "with --vectors: row, vectors in the order of the rows, or id, by their ids", table.JoinRow)
 	set.Text(&o.id, "id", "`COLUMN` of the ids of rows; by default that of the run, or the number of the row", "")
 	set.Text(&o.label, "label", "`COLUMN` of labels to compare with; by default that of the run, where the rows have it", "")
@@ -76,6 +77,14 @@ func (o *predictOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	features, err := columnNames(o.features, files[0])
+	if err != nil {
+		return err
+	}
+	vectors, err := fileNames(o.vectors)
+	if err != nil {
+		return err
+	}
 	choice, err := o.device.open(o.device.threads.V, &o.output)
 	if err != nil {
 		return err
@@ -89,8 +98,8 @@ func (o *predictOptions) run(ctx context.Context) error {
 	p := &importProgress{out: &o.output}
 	found, err := runs.Predict(ctx, q, runs.Prediction{
 		Dir: o.dir, Files: files, Out: o.out.V,
-		Features: flags.Words(o.features.V), ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
-		Vectors: flags.Words(o.vectors.V), Join: o.join.V,
+		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
+		Vectors: vectors, Join: o.join.V,
 	}, func(done, total int64) { p.step(done, total, "predicting") })
 	p.meter.close()
 	if err != nil {
