@@ -62,7 +62,11 @@ type Columns struct {
 	// Centre and Spread have been taken out of each feature: the pools hold (x - Centre)
 	// / Spread. They are empty where pools hold features as they were.
 	Centre, Spread []float64
-	Labels         []LabelColumn
+	// Means, in the units of the columns, stand for missing cells, of which each feature had Filled. They are empty
+	// where cells must be there.
+	Means  []float64
+	Filled []int64
+	Labels []LabelColumn
 }
 
 // LabelColumn is a column of labels.

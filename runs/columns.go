@@ -80,6 +80,13 @@ func describeColumns(p *pipeline.Problem, version string, meta map[string]string
 			}
 			meta[name] = string(js)
 		}
+		if len(c.Means) > 0 {
+			js, err := json.Marshal(c.Means)
+			if err != nil {
+				return err
+			}
+			meta[metaMeans] = string(js)
+		}
 		meta["id"], meta["version"], meta["representation"] = c.ID, version, p.Config.Representation
 	}
 	if p.Config.Representation == pipeline.ClassConv {

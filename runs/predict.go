@@ -38,6 +38,8 @@ type Prediction struct {
 	ID, Label string
 	// Embed writes phi in place of predictions.
 	Embed bool
+	// Filled, if not nil, is told each column of features in which cells were missing, and how many.
+	Filled func(column string, cells int64)
 }
 
 // predictor reads a model and carries a Prediction out.
@@ -47,6 +49,7 @@ type predictor struct {
 	columns []OutputColumn
 	modelID string
 	found   []*Evaluation // of columns, nil for those without labels
+	gaps    gaps
 	writer  table.Writer
 	row     int64
 
@@ -85,6 +88,7 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	if err != nil {
 		return nil, err
 	}
+	r.gaps.tell(r.Filled)
 	found := slices.DeleteFunc(r.found, func(e *Evaluation) bool { return e == nil || e.Rows == 0 && e.Unknown == nil })
 	for _, e := range found {
 		e.finish()
@@ -125,6 +129,9 @@ func (r *predictor) read(q backend.Queue) error {
 		}
 	}
 	if r.model, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
+		return fault(err)
+	}
+	if r.gaps, err = readGaps(meta, r.model.D); err != nil {
 		return fault(err)
 	}
 	if len(r.columns) == 0 {
@@ -190,6 +197,7 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 				progress(done+min(b.Read, sizes[i]), total)
 				return cmp.Or(ctx.Err(), r.batch(b))
 			})
+			err = r.gaps.hint(err)
 		}
 		if err := cmp.Or(err, t.Close()); err != nil {
 			return err
@@ -254,6 +262,7 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		return q, fmt.Errorf("%s: expected %s of features, those of the run, found %d from %s on", path,
 			text.Several(r.model.D, "column"), len(q.Features), q.Features[0])
 	}
+	r.gaps.ask(&q)
 	return q, nil
 }
 
@@ -262,6 +271,7 @@ func (r *predictor) batch(b *table.Batch) error {
 	if v.Len() != b.Rows*r.model.D {
 		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.model.D, "feature"), v.Len()/b.Rows)
 	}
+	r.gaps.fill(v)
 	rows := &dataset.Pool{Rows: b.Rows, Cols: r.model.D, U8: v.U8, F16: v.F16, F32: v.F32, Scale: 1}
 	ids := make([]string, b.Rows)
 	for i := range ids {

@@ -130,6 +130,9 @@ func (o *infoOptions) run(ctx context.Context) error {
 		{"size", fmt.Sprintf("%.1f MiB", float64(d.Bytes)/(1<<20))},
 		{"tasks", fmt.Sprintf("%d: %s", len(d.Tasks), shorten(tasks))},
 	}}
+	if len(d.Filled) > 0 {
+		facts.Rows = append(facts.Rows, []string{"filled", "missing cells, with the mean of the column: " + filledText(d.Filled)})
+	}
 	if c := set.Columns; c != nil && len(c.Centre) > 0 {
 		facts.Rows = append(facts.Rows, []string{"features", text.Several(len(c.Centre), "column") + ", each brought to mean 0 and spread 1"})
 	}
@@ -181,6 +184,15 @@ func sourceTable(d dataDescription) report.Table {
 	return t
 }
 
+// filledText says in which columns how many cells were missing.
+func filledText(columns []filledColumn) string {
+	var parts []string
+	for _, c := range columns {
+		parts = append(parts, c.Column+" "+count(int(c.Cells)))
+	}
+	return shorten(parts)
+}
+
 func count(n int) string { return report.Count(float64(n)) }
 
 type dataDescription struct {
@@ -191,6 +203,13 @@ type dataDescription struct {
 	Bytes  int64             `json:"bytes"`
 	Pools  []poolDescription `json:"pools"`
 	Tasks  []taskDescription `json:"tasks"`
+	// Filled are the columns of features in which cells were missing.
+	Filled []filledColumn `json:"filled,omitempty"`
+}
+
+type filledColumn struct {
+	Column string `json:"column"`
+	Cells  int64  `json:"cells"`
 }
 
 type poolDescription struct {
@@ -249,6 +268,13 @@ func describe(set *dataset.Set) dataDescription {
 		d.Bytes += size * int64(p.Rows) * int64(p.Cols)
 		d.Pools = append(d.Pools, poolDescription{Name: p.Name, Rows: p.Rows, Type: kind, Height: p.Height, Width: p.Width,
 			Cost: cmp.Or(p.Cost, 1), Target: p.Target})
+	}
+	if c := set.Columns; c != nil {
+		for j, n := range c.Filled {
+			if n > 0 {
+				d.Filled = append(d.Filled, filledColumn{c.Features[j], n})
+			}
+		}
 	}
 	labelled := make([][]bool, len(set.Pools))
 	for i := range set.Tasks {

@@ -40,6 +40,9 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 		return cmp.Or(o.emitJSON(res), refused)
 	}
 	text := sourceTable(res.dataDescription).Render(o.format)
+	if len(res.Filled) > 0 {
+		text += "\nfilled missing cells with the mean of the column: " + filledText(res.Filled) + "\n"
+	}
 	if len(res.Oddities) > 0 {
 		odd := report.Table{Title: "what is odd", Header: []string{"source", "found", "what to do"}}
 		for _, f := range res.Oddities {

@@ -82,9 +82,8 @@ func (o *initOptions) run(ctx context.Context) error {
 	}
 	list := report.Table{Header: []string{"guessed", "value"}}
 	for _, row := range [][2]string{
-		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"label", labelText(g)}, {"split", g.Split},
-		{"cost", g.Cost},
-		{"target", targetText(g)},
+		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"fill", fillText(g)}, {"label", labelText(g)},
+		{"split", g.Split}, {"cost", g.Cost}, {"target", targetText(g)},
 	} {
 		if row[1] != "" {
 			list.Rows = append(list.Rows, row[:])
@@ -114,6 +113,13 @@ func featuresText(g *manifest.Guess) string {
 		return shorten(v.Files) + ", joined by " + v.Join
 	}
 	return shorten(g.Features)
+}
+
+func fillText(g *manifest.Guess) string {
+	if g.Fill == "" {
+		return ""
+	}
+	return g.Fill + " of the column into missing cells: " + shorten(g.Gaps)
 }
 
 func targetText(g *manifest.Guess) string {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -76,6 +77,50 @@ func TestOwnTable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A table in which cells are missing needs no more than others: init has them filled, info and check say how many, and predict
+// fills with the same means, as Python does.
+func TestOwnTableWithGaps(t *testing.T) {
+	dir := ownFolder(t)
+	path := filepath.Join(dir, "plants.csv")
+	writePlants(t, path, [][2]float64{{1, 0}, {1, 7}, {1e3, 1e5}, {1, 0}})
+	rows, missing := readTable(t, path), 0
+	var text strings.Builder
+	for i, row := range rows {
+		if i%11 == 5 {
+			row[3] = ""
+			missing++
+		}
+		if y, err := strconv.ParseFloat(row[6], 64); err == nil && y > 300 {
+			row[6] = "high"
+		} else if err == nil {
+			row[6] = "low"
+		}
+		text.WriteString(strings.Join(row, ",") + "\n")
+	}
+	must.Do(t, os.WriteFile(path, []byte(text.String()), 0o644))
+	amtrl(t, dir, "data", "init", "plants.csv", "--label", "yield").Prints(t, 0, "features  conductivity, ph, pressure, flow\n",
+		"fill      mean of the column into missing cells: pressure (91 of 1000)\n")
+	amtrl(t, dir, "data", "info", "dataset.yaml").Prints(t, 0,
+		fmt.Sprintf("missing cells, with the mean of the column: pressure %d\n", missing))
+	amtrl(t, dir, "data", "check", "dataset.yaml").Prints(t, 0,
+		fmt.Sprintf("\nfilled missing cells with the mean of the column: pressure %d\n", missing), "nothing is odd")
+	got := amtrltest.JSON[checkResult](t, succeed(t, dir, "data", "check", "dataset.yaml", "--json"))
+	must.EqualSlices(t, got.Filled, []filledColumn{{"pressure", int64(missing)}}, "filled columns")
+	succeed(t, dir, "run", "--data", "dataset.yaml", "--out", "run", "--quiet")
+	amtrl(t, dir, "predict", "run", "plants.csv", "--out", "out.csv").Complains(t, 0,
+		fmt.Sprintf("filled missing cells with the means of the run: pressure %d\n", missing))
+	t.Run("python", func(t *testing.T) {
+		read := "import csv\nrows = list(csv.DictReader(open('plants.csv')))\n" +
+			"X = [[float(r[c] or 'nan') for c in ('conductivity', 'ph', 'pressure', 'flow')] for r in rows]\n"
+		script := "\nfor y in scores: print(y[-1])\n"
+		want := readTable(t, filepath.Join(dir, "out.csv"))[1:]
+		for i, line := range strings.Fields(runPage(t, dir, "data.md", "numpy, safetensors", read, script)) {
+			x, y := must.Get(strconv.ParseFloat(line, 64))(t), must.Get(strconv.ParseFloat(want[i][3], 64))(t)
+			must.Hold(t, math.Abs(x-y) < 1e-4, "row %d is %g in Python, %g of amtrl", i, x, y)
+		}
+	})
 }
 
 // makePatients makes rows of six clinics, the last of them the target, with lists of an age, an income, a share and a

@@ -96,14 +96,19 @@ func (o *predictOptions) run(ctx context.Context) error {
 	}
 	defer q.Close()
 	p := &importProgress{out: &o.output}
+	var filled []filledColumn
 	found, err := runs.Predict(ctx, q, runs.Prediction{
 		Dir: o.dir, Files: files, Out: o.out.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
+		Filled: func(column string, cells int64) { filled = append(filled, filledColumn{column, cells}) },
 	}, func(done, total int64) { p.step(done, total, "predicting") })
 	p.meter.close()
 	if err != nil {
 		return interruptedImport(err)
+	}
+	if len(filled) > 0 {
+		o.note("filled missing cells with the means of the run: %s", filledText(filled))
 	}
 	o.note("wrote %s", o.out.V)
 	var parts []string

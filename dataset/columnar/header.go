@@ -47,6 +47,10 @@ type Header struct {
 	// have been taken out of it; empty where features are as they were.
 	Centre []float64 `json:"centre,omitempty"`
 	Spread []float64 `json:"spread,omitempty"`
+	// Means are those of each feature over the cells that are there, and Filled how many were missing and have it; empty
+	// where all must be there.
+	Means  []float64 `json:"means,omitempty"`
+	Filled []int64   `json:"filled,omitempty"`
 	// ID is the column of the ids, or empty.
 	ID    string `json:"id,omitempty"`
 	Split bool   `json:"split"`
@@ -131,6 +135,8 @@ func (h *Header) check() error {
 		return fmt.Errorf("expected a centre and a spread for each of %d features or none, found %d and %d", h.Cols, len(h.Centre), len(h.Spread))
 	case slices.ContainsFunc(h.Spread, func(s float64) bool { return !(s > 0) }):
 		return fmt.Errorf("expected spreads above 0, found %g", slices.Min(h.Spread))
+	case len(h.Means) != len(h.Filled) || len(h.Means) > 0 && len(h.Means) != h.Cols:
+		return fmt.Errorf("expected a mean and a count for each of %d features or none, found %d and %d", h.Cols, len(h.Means), len(h.Filled))
 	case len(h.Outputs) == 0:
 		return errors.New("expected outputs, found none")
 	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):

@@ -1,7 +1,6 @@
 package columnar
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -114,7 +113,8 @@ type writer struct {
 	idAt                               []int64 // by source: where the next id begins
 	repeated                           map[uint64]map[string]string
 
-	spread *spread // nil where features stay in their units
+	spread *spread // nil where features stay as they are
+	scaled bool
 
 	raw []byte
 	row int64
@@ -127,12 +127,11 @@ func (w *writer) run(key string) error {
 	err := w.scan(true, func(file int, b *table.Batch, c columns) error {
 		if w.features == nil {
 			cols = b.Features.Width
-			scales, err := w.scales()
-			if err := cmp.Or(err, w.open(cols, c)); err != nil {
+			if err := w.measure(b); err != nil {
 				return err
 			}
-			if scales {
-				w.spread = new(spread)
+			if err := w.open(cols, c); err != nil {
+				return err
 			}
 		}
 		for i := range b.Rows {
@@ -149,12 +148,11 @@ func (w *writer) run(key string) error {
 		}
 	}
 	if err != nil {
-		return err
+		return w.hint(err)
 	}
 	h := w.header(key, cols)
 	if w.spread != nil {
-		h.Centre, h.Spread = w.spread.units()
-		if err := rescale(w.dir, w.features.data, h.Centre, h.Spread); err != nil {
+		if err := w.finish(h); err != nil {
 			return err
 		}
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// spread gathers the mean and the standard deviation of each feature over all rows.
-// Sums are of differences from the first row, which keeps their digits.
+// spread gathers the mean and the standard deviation of each feature over all rows that
+// have it. Sums are of differences from the first one, which keeps their digits.
 type spread struct {
 	rows             float64
 	first, sum, squa []float64
+	missing          []int64
 }
 
 // scales tells whether each feature is brought to mean 0 and standard deviation 1:
@@ -37,11 +38,18 @@ func (s *spread) add(row []float32) {
 		for _, x := range row {
 			s.first = append(s.first, float64(x))
 		}
-		s.sum, s.squa = make([]float64, len(row)), make([]float64, len(row))
+		s.sum, s.squa, s.missing = make([]float64, len(row)), make([]float64, len(row)), make([]int64, len(row))
 	}
 	s.rows++
 	for j, x := range row {
 		d := float64(x) - s.first[j]
+		switch {
+		case x != x:
+			s.missing[j]++
+			continue
+		case d != d:
+			s.first[j], d = float64(x), 0
+		}
 		s.sum[j] += d
 		s.squa[j] += d * d
 	}
@@ -51,8 +59,9 @@ func (s *spread) add(row []float32) {
 // all rows.
 func (s *spread) units() (centre, scale []float64) {
 	for j, first := range s.first {
-		mean := s.sum[j] / s.rows
-		deviation := math.Sqrt(max(0, s.squa[j]/s.rows-mean*mean))
+		rows := s.rows - float64(s.missing[j])
+		mean := s.sum[j] / rows
+		deviation := math.Sqrt(max(0, s.squa[j]/rows-mean*mean))
 		if !(deviation > 1e-12*math.Abs(first+mean)) || deviation < 1e-30 {
 			deviation = 1
 		}
@@ -61,14 +70,14 @@ func (s *spread) units() (centre, scale []float64) {
 	return centre, scale
 }
 
-// rescale brings the features of a file to their units.
-func rescale(dir string, data int64, centre, scale []float64) error {
+// rescale fills missing features of a file with their means, and brings all to their units where there are such.
+func rescale(dir string, data int64, means, centre, scale []float64) error {
 	f, err := os.OpenFile(filepath.Join(dir, featuresFile), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	row := 4 * len(centre)
+	row := 4 * len(means)
 	raw := make([]byte, max(1, (1<<20)/row)*row)
 	for at := data; ; {
 		n, err := f.ReadAt(raw, at)
@@ -76,9 +85,15 @@ func rescale(dir string, data int64, centre, scale []float64) error {
 			return err
 		}
 		for i := 0; i+4 <= n; i += 4 {
-			j := i / 4 % len(centre)
+			j := i / 4 % len(means)
 			x := float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[i:])))
-			binary.LittleEndian.PutUint32(raw[i:], math.Float32bits(float32((x-centre[j])/scale[j])))
+			if x != x {
+				x = means[j]
+			}
+			if len(centre) > 0 {
+				x = (x - centre[j]) / scale[j]
+			}
+			binary.LittleEndian.PutUint32(raw[i:], math.Float32bits(float32(x)))
 		}
 		if _, err := f.WriteAt(raw[:n], at); err != nil {
 			return err

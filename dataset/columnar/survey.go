@@ -95,7 +95,7 @@ func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns)
 		q := table.Query{Scalars: scalars, Width: width}
 		err = s.checkFeatures(in.Path, t.Columns())
 		if features {
-			q.Features = s.features
+			q.Features, q.Gaps = s.features, s.manifest.Fill != ""
 		}
 		if err == nil {
 			err = t.Scan(q, func(b *table.Batch) error {
@@ -157,7 +157,11 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 		}
 		of = append(of, columns[i])
 	}
-	element := table.FeatureElement(of)
+	fill := s.manifest.Fill != ""
+	if fill && len(of) == 1 && of[0].Kind == table.Vector {
+		return s.listsFault(path, names[0])
+	}
+	element := table.FeatureElement(of, fill)
 	switch first := s.inputs[0].Path; {
 	case s.features == nil:
 		s.features, s.element = names, element

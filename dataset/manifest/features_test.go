@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,37 @@ func TestLookAtBooleans(t *testing.T) {
 	must.Hold(t, len(g.Others) == 1 && g.Others[0] != "gap (text of 2 values)", "columns that are not used: %q", g.Others)
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"age"}}))(t)
 	must.EqualSlices(t, g.Others[:2], []string{"small (booleans beside the features)", "old (booleans beside the features)"}, "not used")
+}
+
+// Columns of which few cells are missing are filled, others left out unless they are said.
+func TestLookFills(t *testing.T) {
+	rng := testrand.New(t)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	gaps := func(each int, words ...string) func(int) string {
+		return func(i int) string {
+			if i%each == 0 {
+				return words[i%len(words)]
+			}
+			return fmt.Sprint(rng.NormFloat64())
+		}
+	}
+	table := []columnOf{{"label", func(i int) string { return []string{"p", "q"}[i%2] }},
+		{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, {"x1", gaps(61, "")}, {"x2", gaps(5, "")}, {"x3", gaps(4, "")}}
+	writeTable(t, file, 60, table...)
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Features, []string{"x1", "x2"}, "features")
+	must.EqualSlices(t, g.Gaps, []string{"x1 (1 of 60)", "x2 (12 of 60)"}, "gaps")
+	must.EqualSlices(t, g.Others, []string{"x3 (15 of 60 cells are missing)"}, "columns that are not used")
+	m := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
+	must.Equal(t, m.Fill, FillMean, "fill of %s", g.Text())
+	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"x3"}}))(t)
+	must.Hold(t, g.Fill == FillMean && len(g.Gaps) == 1, "features that are said: %q, %v", g.Fill, g.Gaps)
+	must.EqualSlices(t, g.Others, []string{"x1 (numbers beside the features)", "x2 (numbers beside the features)"}, "not used")
+
+	table[2].cell, table[3].cell = gaps(61, "0.5"), gaps(61, "0.5")
+	writeTable(t, file, 60, table...)
+	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.Hold(t, g.Fill == "" && !strings.Contains(g.Text(), "fill"), "no cell is missing: %s", g.Text())
 }
 
 // A slash in the name of a column is a character like any other.

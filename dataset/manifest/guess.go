@@ -24,6 +24,8 @@ type Guess struct {
 	Classes map[string]int
 	// Others are the columns that the manifest does not use, each with the reason.
 	Others []string
+	// Gaps are the columns of features in which some cells are missing, each with how many of how many.
+	Gaps []string
 }
 
 // Known is what somebody says of their files; what is empty is guessed.
@@ -56,6 +58,8 @@ type guesser struct {
 	taken   map[string]bool
 	// alone is the column that was taken for the source though the rows looked at have one value of it.
 	alone string
+	// gaps are those of Guess.
+	gaps []string
 }
 
 // pick finds the first column, in the order of the patterns, that is free and fits.
@@ -121,7 +125,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, fmt.Errorf("%s: column %s: expected the name of a source in each row, found none in %d of %d: leave such rows out",
 			inputs[0].Path, text.OneLine(m.Source, 80), none.Rows, rows)
 	}
-	out := &Guess{Manifest: m, All: c.all, Classes: c.classes}
+	out := &Guess{Manifest: m, All: c.all, Classes: c.classes, Gaps: g.gaps}
 	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
 		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
 	}
@@ -283,6 +287,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	if err := g.refuseWords(file, features); err != nil {
 		return err
 	}
+	g.fill(m, features)
 	for _, c := range g.columns {
 		if slices.Contains(m.Features, c.Name) {
 			g.taken[c.Name] = true

@@ -15,7 +15,7 @@ import (
 const leastVector = 32
 
 // guessFeatures finds a column of lists, or columns that are numbered where they are alone
-// or many, or all columns of numbers and booleans that are left.
+// or many, or all columns of numbers and booleans that are left and have most of their cells.
 func (g *guesser) guessFeatures() []string {
 	if name := g.pick(append(featureNames, "*"), (*column).list); name != "" {
 		return []string{name}
@@ -23,7 +23,7 @@ func (g *guesser) guessFeatures() []string {
 	numbered := map[string]int{}
 	var rest, prefixes []string
 	for _, c := range g.columns {
-		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.missing > 0 || c.Time || c.identifies() {
+		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.sparse() || c.Time || c.identifies() {
 			continue
 		}
 		rest = append(rest, c.Name)
@@ -87,6 +87,16 @@ func (g *guesser) refuseCommas(file string, among func(*column) bool, instead st
 		file, kind, text.OneLine(strings.Join(names, ", "), 200), expected, text.OneLine(example, 80), write, how, instead)
 }
 
+// fill has the missing cells of features filled, where there are some.
+func (g *guesser) fill(m *Manifest, features []string) {
+	for _, c := range g.columns {
+		if c.missing > 0 && !c.list() && slices.Contains(features, c.Name) {
+			m.Fill = FillMean
+			g.gaps = append(g.gaps, fmt.Sprintf("%s (%d of %d)", c.Name, c.missing, c.rows))
+		}
+	}
+}
+
 // refuseWords refuses features that are said and have something else than numbers, or none, in the rows looked at.
 func (g *guesser) refuseWords(file string, features []string) error {
 	for _, c := range g.columns {
@@ -99,8 +109,8 @@ func (g *guesser) refuseWords(file string, features []string) error {
 			return fmt.Errorf("%s %q: make a column of 0 and 1 for each word, such as by pandas.get_dummies", expected, text.OneLine(c.word, 80))
 		case c.has() > 0 && !c.numeric() && !c.boolean():
 			return fmt.Errorf("%s %q", expected, text.OneLine(c.word, 80))
-		case c.missing > 0:
-			return fmt.Errorf("%s none in %d of %d rows", expected, c.missing, c.rows)
+		case c.has() == 0:
+			return fmt.Errorf("%s none in %d rows", expected, c.rows)
 		}
 	}
 	return nil

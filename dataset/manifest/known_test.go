@@ -31,7 +31,8 @@ func TestLookRefusesTheKnown(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rows.csv")
 	writeTable(t, file, 60, columnOf{"label", of("p", "q")}, columnOf{"level", of("1.0", "2.0", "3.0")}, columnOf{"sex", of("f", "m")},
 		columnOf{"old", of("true", "false")}, columnOf{"age", of("31", "42")}, columnOf{"income", of("1.5", "", "3", "NA")},
-		columnOf{"at", of("[1, 2]")}, columnOf{"mixed", of("1", "2", "> 3")}, columnOf{"gap", of("u", "")})
+		columnOf{"at", of("[1, 2]")}, columnOf{"mixed", of("1", "2", "> 3")}, columnOf{"gap", of("u", "")},
+		columnOf{"void", of("", "NA")})
 	for _, c := range []struct {
 		known Known
 		want  string
@@ -39,8 +40,7 @@ func TestLookRefusesTheKnown(t *testing.T) {
 		{Known{Source: "level", Features: []string{"age", "sex"}}, `column sex: expected numbers for features, found "f": make a column ` +
 			`of 0 and 1 for each word, such as by pandas.get_dummies`},
 		{Known{Source: "level", Features: []string{"mixed"}}, `column mixed: expected numbers for features, found "> 3"`},
-		{Known{Source: "level", Features: []string{"age", "income"}},
-			`column income: expected numbers for features, found none in 30 of 60 rows`},
+		{Known{Source: "level", Features: []string{"age", "void"}}, `column void: expected numbers for features, found none in 60 rows`},
 		{Known{Source: "gap"}, `column gap: expected the name of a source in each row, found none in 30 of 60: leave such rows out`},
 		{Known{Source: "level", Target: "2"}, `target: expected one of the sources 2.0, 1.0, 3.0, found "2"`},
 	} {

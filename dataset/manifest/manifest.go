@@ -31,6 +31,9 @@ const (
 	ScaleNone = "none"
 )
 
+// FillMean puts the mean of a column, over the rows that have it, into its missing cells.
+const FillMean = "mean"
+
 // Manifest describes a data set.
 type Manifest struct {
 	// Path is the manifest's own. Files are relative to its folder.
@@ -48,6 +51,8 @@ type Manifest struct {
 	// Scale is ScaleFeature or ScaleNone, or empty: then features are scaled that are a
 	// column each, and those of lists and of files of vectors are not.
 	Scale string
+	// Fill is FillMean, or empty: then cells of features must be there.
+	Fill string
 	// Vectors are the files that the features are in, where those of the rows have none.
 	Vectors *Vectors
 	Labels  []Label
@@ -154,6 +159,9 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("%s: columns: expected features, found none", m.Path)
 	case len(m.Labels) == 0:
 		return fmt.Errorf("%s: labels: expected at least one column, found none", m.Path)
+	}
+	if m.Fill != "" && m.Vectors != nil {
+		return fmt.Errorf("%s: columns: fill: expected features that are a column each, found them in a file of their own", m.Path)
 	}
 	if v := m.Vectors; v != nil && v.Join == table.JoinID && m.ID == "" {
 		return fmt.Errorf("%s: columns: expected id, the column to join features by, found none", m.Path)

@@ -152,6 +152,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 				field{"source", r.text(&m.Source, "the name of a column")},
 				field{"features", func(n *yaml.Node) error { return r.features(n, m) }},
 				field{"scale", r.word(&m.Scale, ScaleFeature, ScaleNone)},
+				field{"fill", r.word(&m.Fill, FillMean)},
 				field{"split", r.text(&m.Split, "the name of a column")},
 				field{"cost", r.text(&m.Cost, "the name of a column")})
 		}},

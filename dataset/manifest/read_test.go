@@ -48,6 +48,8 @@ func TestParse(t *testing.T) {
 			"shop-2": .5}},
 	}
 	must.Hold(t, reflect.DeepEqual(got, want), "%+v, want %+v", got, want)
+	filled := must.Get(Parse("dir/data.yaml", []byte(strings.Replace(full, "scale: none", "fill: mean", 1))))(t)
+	must.Hold(t, filled.Fill == FillMean && filled.Scale == "", "%+v", filled)
 	must.Equal(t, got.Name(), "data", "name")
 	for source, takes := range map[string]bool{"shop": true, "shop-1": true, "shop/1": true, "shop-9": false, "mall": false} {
 		must.Equal(t, got.Takes(source), takes, "%s takes part", source)
@@ -82,7 +84,7 @@ func TestParseRefuses(t *testing.T) {
 			`line 3: expected for a manifest one of the keys files, format, columns, labels, target, sources, found "fmt"`},
 		{change("format: csv", "format: xlsx"), `line 3: expected one of parquet, csv, tsv, jsonl, json, npy, safetensors, found`},
 		{change("  id: key", "  ids: key"),
-			`line 5: expected for columns one of the keys id, source, features, scale, split, cost, found "ids"`},
+			`line 5: expected for columns one of the keys id, source, features, scale, fill, split, cost, found "ids"`},
 		{change("  id: key", "  id: key\n  id: key"), "line 6: the key id is there twice"},
 		{change("  id: key", "  id: [a]"), "line 5: expected the name of a column, found a list"},
 		{change("  id: key", "  id: *a"), "m.yaml: "},
@@ -90,6 +92,9 @@ func TestParseRefuses(t *testing.T) {
 		{change("  source: domain\n", ""), "columns: expected source"},
 		{change("  features: [f_*, extra]\n", ""), "columns: expected features"},
 		{change("[f_*, extra]", "{}"), "line 7: expected features with the key file, found keys"},
+		{strings.Replace(change("[f_*, extra]", "{file: x.npy}"), "scale: none", "fill: mean", 1),
+			"columns: fill: expected features that are a column each, found them in a file of their own"},
+		{change("scale: none", "fill: median"), `line 8: expected one of mean, found "median"`},
 		{change("[f_*, extra]", "{file: x.npy, join: name}"), `line 7: expected one of row, id, found "name"`},
 		{change("[f_*, extra]", "{files: x.npy}"), "line 7: expected for features in a file of their own one of the keys file, join, column"},
 		{strings.Replace(change("[f_*, extra]", "{file: x.npy, join: id}"), "  id: key\n", "", 1), "columns: expected id, the column to join"},

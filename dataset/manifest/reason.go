@@ -45,6 +45,9 @@ func (c *column) identifies() bool {
 	return c.named(indexNames) || !c.measured() && (c.named(sureIDs) || c.named(idNames) && once > twice && twice > 0)
 }
 
+// sparse says whether so many cells are missing that the mean of the others would say little.
+func (c *column) sparse() bool { return 5*c.missing > c.rows }
+
 // unused says in a few words why the manifest takes a column for nothing.
 func (m *Manifest) unused(c *column) string {
 	once, twice := c.repeated()
@@ -74,7 +77,7 @@ func (m *Manifest) unused(c *column) string {
 		return "ids beside the id"
 	case c.Time, c.dates == c.has():
 		return "dates"
-	case (c.numeric() || c.boolean()) && c.missing > 0:
+	case (c.numeric() || c.boolean()) && c.sparse():
 		return missing
 	case c.boolean():
 		return "booleans beside the features"

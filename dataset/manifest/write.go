@@ -53,6 +53,9 @@ func (g *Guess) Text() string {
 	if len(g.Features) > 1 || len(g.Features) == 1 && strings.Contains(g.Features[0], "*") {
 		line("  # scale: none  # keeps the units of the columns; without, each is brought to mean 0 and spread 1")
 	}
+	if g.Fill != "" {
+		line("  fill: %s  # of the column, into missing cells: %s", g.Fill, text.OneLine(strings.Join(g.Gaps, ", "), 400))
+	}
 	if g.Split != "" {
 		line("  split: %s  # train, validation or test; rows of test are for measuring alone", scalar(g.Split))
 	}

@@ -97,7 +97,7 @@ func (t *arrayTable) Scan(q Query, f func(*Batch) error) error {
 			}
 		}
 		if len(features) > 0 {
-			b.Features.grow(FeatureElement(of), b.Rows*b.Features.Width)
+			b.Features.grow(FeatureElement(of, q.Gaps), b.Rows*b.Features.Width)
 		}
 		at := 0
 		for _, c := range features {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -186,7 +187,13 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 			break
 		}
 		x, ok := parseFeature(cell)
-		if !ok {
+		switch {
+		case !ok && isMissing(cell):
+			if err := b.gap(len(features), strconv.Quote(cell)); err != nil {
+				return fmt.Errorf("column %s: %w", t.columns[c].Name, err)
+			}
+			x = nan
+		case !ok:
 			return fmt.Errorf("column %s: expected %s, found %q", t.columns[c].Name, PlainNumber(cell), text.OneLine(cell, maxQuoted))
 		}
 		v.F32 = append(v.F32, x)

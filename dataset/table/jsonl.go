@@ -208,7 +208,7 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 				return t.fault(line, fmt.Errorf("column %s: %w", name, err))
 			}
 		}
-		if err := addVector(&b.Features, q.Features, row); err != nil {
+		if err := addVector(b, q.Features, row); err != nil {
 			return t.fault(line, err)
 		}
 		b.Rows++
@@ -240,15 +240,20 @@ func addValue(v *Values, raw json.RawMessage) error {
 }
 
 // addVector appends the features of a row.
-func addVector(v *Vectors, names []string, row map[string]json.RawMessage) (err error) {
+func addVector(b *Batch, names []string, row map[string]json.RawMessage) (err error) {
 	if len(names) == 0 {
 		return nil
 	}
+	v := &b.Features
 	before := len(v.F32)
 	for _, name := range names {
 		raw := row[name]
-		if raw == nil || string(raw) == "null" {
-			return fmt.Errorf("column %s: %w", name, errNone)
+		if raw == nil || string(raw) == "null" || raw[0] == '"' && isMissing(string(raw[1:len(raw)-1])) {
+			if err := b.gap(len(names), "none"); err != nil {
+				return fmt.Errorf("column %s: %w", name, err)
+			}
+			v.F32 = append(v.F32, nan)
+			continue
 		}
 		if raw[0] != '[' {
 			x, ok := parseFeature(string(raw))

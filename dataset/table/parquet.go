@@ -303,10 +303,10 @@ func (s *groupScan) readFeatures(n int) error {
 	for _, r := range s.features {
 		columns = append(columns, r.column)
 	}
-	element := FeatureElement(columns)
+	element := FeatureElement(columns, s.query.Gaps)
 	b.Features.grow(element, n*len(s.features))
 	for j, r := range s.features {
-		if err := r.numbers(n, element, &b.Features, j); err != nil {
+		if err := r.numbers(n, element, s.query.Gaps, &b.Features, j); err != nil {
 			return s.place(r, err)
 		}
 	}
@@ -329,5 +329,3 @@ func (s *groupScan) place(r *leafReader, err error) error {
 	}
 	return s.table.fault(err)
 }
-
-var errNone = errors.New("expected a number, found none")

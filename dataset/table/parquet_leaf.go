@@ -149,19 +149,24 @@ func (r *leafReader) half(i int) uint16 {
 	return binary.LittleEndian.Uint16(data[2*i:])
 }
 
-// numbers writes one number for each of n rows into column j of dst.
-func (r *leafReader) numbers(n int, e Element, dst *Vectors, j int) error {
+// numbers writes one number for each of n rows into column j of dst, NaN for none where there may be gaps.
+func (r *leafReader) numbers(n int, e Element, gaps bool, dst *Vectors, j int) error {
 	for row := range n {
 		if r.entry == r.entries {
 			if err := r.next(); err != nil {
 				return err
 			}
 		}
+		at := row*dst.Width + j
 		if len(r.defs) > 0 && r.defs[r.entry] != r.full {
-			return &rowError{row, errNone}
+			if !gaps {
+				return &rowError{row, &MissingError{"none"}}
+			}
+			dst.F32[at] = nan
+			r.entry++
+			continue
 		}
 		i := r.index(r.value)
-		at := row*dst.Width + j
 		switch {
 		case e == Uint8:
 			dst.U8[at] = uint8(r.integer(i))

@@ -94,6 +94,8 @@ type Query struct {
 	Features []string
 	// Width is the length that every vector must have, 0 for that of the first row.
 	Width int
+	// Gaps says that cells of features that are a column each may be missing. They are NaN, and all are float32.
+	Gaps bool
 }
 
 // Batch is a number of rows that follow each other.
@@ -109,6 +111,7 @@ type Batch struct {
 	Read int64
 
 	path  string
+	gaps  bool  // as of the query
 	lines []int // where the rows of a text format begin
 }
 
@@ -196,7 +199,8 @@ func (t *base) resolve(q Query, isText bool) (b *Batch, scalars, features []int,
 	features = find(q.Features, "numbers for features", func(k Kind) bool {
 		return k != Other && (k != Text || isText) && (k != Vector || len(q.Features) == 1)
 	})
-	return &Batch{path: t.path, Scalars: make([]Values, len(scalars)), Features: Vectors{Width: q.Width}}, scalars, features, err
+	b = &Batch{path: t.path, gaps: q.Gaps, Scalars: make([]Values, len(scalars)), Features: Vectors{Width: q.Width}}
+	return b, scalars, features, err
 }
 
 // reset empties the batch and keeps its memory.
@@ -208,11 +212,11 @@ func (b *Batch) reset() {
 	b.Features.reset()
 }
 
-// FeatureElement is how the features of some columns are kept together.
-func FeatureElement(columns []Column) Element {
+// FeatureElement is how the features of some columns are kept together, with gaps or without.
+func FeatureElement(columns []Column, gaps bool) Element {
 	e := columns[0].Element
 	for _, c := range columns {
-		if c.Element != e || c.Kind == Text {
+		if c.Element != e || c.Kind == Text || gaps {
 			return Float32
 		}
 	}

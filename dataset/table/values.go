@@ -90,18 +90,22 @@ func (v *Vectors) reset() { v.U8, v.F16, v.F32 = v.U8[:0], v.F16[:0], v.F32[:0] 
 // MaxFeature is the largest feature in magnitude, that of pools.
 const MaxFeature = 1e18
 
-// check refuses elements that are not finite or beyond MaxFeature.
+// check refuses elements that are not finite, but for gaps, or beyond MaxFeature.
 func (b *Batch) check(features []string) error {
 	v := &b.Features
+	lists := len(features) == 1 && v.Width > 1
 	fault := func(i int, x float32) error {
 		what := fmt.Sprintf("column %s, element %d", features[0], i%v.Width)
-		if len(features) > 1 {
+		if !lists {
 			what = "column " + features[i%v.Width]
+		}
+		if x != x && !lists {
+			return fmt.Errorf("%s, %s: %w", b.Where(i/v.Width), what, &MissingError{"NaN"})
 		}
 		return fmt.Errorf("%s, %s: expected a finite number of at most 1e+18 in magnitude, found %v", b.Where(i/v.Width), what, x)
 	}
 	for i, x := range v.F32 {
-		if !(math.Abs(float64(x)) <= MaxFeature) {
+		if !(math.Abs(float64(x)) <= MaxFeature) && !(x != x && b.gaps && !lists) {
 			return fault(i, x)
 		}
 	}

@@ -1,0 +1,51 @@
+package columnar
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
+)
+
+// measure says, at the first batch, whether means and spreads are gathered.
+func (w *writer) measure(b *table.Batch) (err error) {
+	fill := w.manifest.Fill == manifest.FillMean
+	if fill && len(w.survey.features) == 1 && b.Features.Width > 1 {
+		return w.listsFault(w.inputs[0].Path, w.survey.features[0])
+	}
+	if w.scaled, err = w.scales(); fill || w.scaled {
+		w.spread = new(spread)
+	}
+	return err
+}
+
+// finish brings the features to their units and fills those that are missing.
+func (w *writer) finish(h *Header) error {
+	means, spreads := w.spread.units()
+	if w.scaled {
+		h.Centre, h.Spread = means, spreads
+	}
+	if w.manifest.Fill == manifest.FillMean {
+		h.Means, h.Filled = means, w.spread.missing
+		for j, n := range h.Filled {
+			if n == h.Rows {
+				return fmt.Errorf("%s: column %s: expected a number in some row, found none", w.manifest.Path, w.survey.features[j])
+			}
+		}
+	}
+	return rescale(w.dir, w.features.data, means, h.Centre, h.Spread)
+}
+
+// hint says of an error of a missing cell what can be done.
+func (w *writer) hint(err error) error {
+	if _, is := errors.AsType[*table.MissingError](err); !is {
+		return err
+	}
+	return fmt.Errorf("%w: fill: %s under columns of %s puts the mean of the column there", err, manifest.FillMean, w.manifest.Path)
+}
+
+func (s *survey) listsFault(path, column string) error {
+	return fmt.Errorf("%s: columns: fill: expected features that are a column each, found lists in column %s of %s", s.manifest.Path,
+		column, path)
+}

@@ -1,0 +1,99 @@
+package columnar
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Missing features become the mean of their column over the rows of the sources that take part, which is 0 where features are
+// scaled by the spread of what is there.
+func TestImportFills(t *testing.T) {
+	rng := testrand.New(t)
+	const cols = 5
+	dir := t.TempDir()
+	records := makeRecords(rng, 2000, 5, cols)
+	for i := range records {
+		for j := range cols {
+			if rng.IntN(4+20*j) == 0 && j < cols-1 || i == 0 && j == 1 {
+				records[i].features[j] = float32(math.NaN())
+			}
+		}
+	}
+	writeCSV(t, dir, records, 2)
+	for _, name := range must.Get(filepath.Glob(filepath.Join(dir, "*.csv")))(t) {
+		raw := string(must.Get(os.ReadFile(name))(t))
+		for _, word := range []string{",", ",NA"} { // others stay NaN
+			raw = regexp.MustCompile(`(?m),NaN(,|$)`).ReplaceAllStringFunc(raw, func(cell string) string {
+				if rng.IntN(2) == 0 {
+					return cell
+				}
+				return word + strings.TrimPrefix(cell, ",NaN")
+			})
+		}
+		must.Do(t, os.WriteFile(name, []byte(raw), 0o644))
+	}
+	n, mean, spread := make([]float64, cols), make([]float64, cols), make([]float64, cols)
+	missing := make([]int64, cols)
+	of := func(f func(j int, x float64)) {
+		for _, r := range records {
+			for j, x := range r.features {
+				if r.source != "s3" { // which is excluded
+					f(j, float64(x))
+				}
+			}
+		}
+	}
+	of(func(j int, x float64) {
+		if x != x {
+			missing[j]++
+			return
+		}
+		n[j]++
+		mean[j] += x
+	})
+	for j := range mean {
+		mean[j] /= n[j]
+	}
+	of(func(j int, x float64) {
+		if x == x {
+			spread[j] += (x - mean[j]) * (x - mean[j]) / n[j]
+		}
+	})
+	for _, scale := range []string{"none", "feature"} {
+		out := filepath.Join(dir, scale)
+		must.Do(t, Import(t.Context(), parse(t, dir, strings.Replace(made, "scale: none", "fill: mean, scale: "+scale, 1)), out, none))
+		set := must.Get(Open(out))(t)
+		must.Do(t, set.Validate())
+		must.EqualSlices(t, set.Columns.Filled, missing, "missing cells")
+		for j, m := range set.Columns.Means {
+			must.Hold(t, math.Abs(m-mean[j]) < 1e-9, "the mean of column %d is %g, want %g", j, m, mean[j])
+		}
+		for _, p := range set.Pools {
+			at := 0
+			for _, r := range records {
+				if r.source != p.Name {
+					continue
+				}
+				for j, x := range r.features {
+					want, got := float64(x), float64(p.F32[at])
+					if at++; x != x {
+						want = mean[j]
+					}
+					if scale == "feature" {
+						want = (want - mean[j]) / math.Sqrt(spread[j])
+					}
+					must.Hold(t, math.Abs(got-want) < 1e-5 && (scale == "none" || x == x || got == 0), "%s, %v: %g, want %g", p.Name, x, got, want)
+				}
+			}
+		}
+	}
+	must.Fail(t, "without fill", Import(t.Context(), parse(t, dir, made), filepath.Join(dir, "no"), none), ", column f",
+		"expected a number, found ", ": fill: mean under columns of "+filepath.Join(dir, "m.yaml")+" puts the mean of the column there")
+}
