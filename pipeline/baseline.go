@@ -45,7 +45,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 		return fits, nil
 	})
 	if err == nil {
-		err = l.classify(fit)
+		err = l.finish(fit)
 	}
 	if err != nil {
 		return rec, err

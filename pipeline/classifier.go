@@ -217,7 +217,7 @@ type prediction struct {
 }
 
 // classify puts the log-odds in the place of the head by squared loss.
-func (f *headFit) classify(by prediction) { f.classifier, f.odds = by.head, by.left }
+func (f *headFit) classify(by prediction) { f.final, f.odds = by.head, by.left }
 
 // byRidge is that of the regression by squared loss.
 func (f *headFit) byRidge(head []float32, y []float64) prediction {
@@ -298,18 +298,21 @@ func (c *classifier) free(said *mat.Dense, n, output int) (u *mat.Dense, centre,
 
 func onlyConstant(n int) *mat.Dense { return mat.NewDense(n, 1, slices.Repeat([]float64{1}, n)) }
 
-// classify puts classifiers in the place of the heads that the relevance was measured by.
-func (l *Learner) classify(fit headFit) error {
-	if l.logOdds = l.problem.Classifies(); !l.logOdds {
-		return nil
-	}
+// finish puts the final heads in the place of those that the relevance was measured by.
+func (l *Learner) finish(fit headFit) error {
+	l.logOdds = l.problem.Classifies()
 	for _, part := range fit.parts {
 		for i, f := range part.fits {
-			to, ridge := l.headOf(part.outputs[i]), l.ridgeOf(part.outputs[i])
-			if err := l.queue.Copy(ridge, section(to, 0, ridge.Len)); err != nil {
-				return err
+			if f.final == nil {
+				continue
 			}
-			if err := backend.Put(l.queue, to.Buf, to.Off, f.classifier); err != nil {
+			to := l.headOf(part.outputs[i])
+			if ridge := l.ridgeOf(part.outputs[i]); ridge.Len > 0 {
+				if err := l.queue.Copy(ridge, section(to, 0, ridge.Len)); err != nil {
+					return err
+				}
+			}
+			if err := backend.Put(l.queue, to.Buf, to.Off, f.final); err != nil {
 				return err
 			}
 		}

@@ -56,10 +56,10 @@ type headFit struct {
 	// Own is the part of the predictions that is of delta, ToMean the factor g of the
 	// mean of the sources' heads of the same output.
 	Own, ToMean float64
-	// Pooled is the part of the log-odds of the first column that is of the regression on all rows, Adapted
-	// whether with what the target's rows add to it.
+	// Pooled is the part of the predictions of the first column that is of the regression on all rows, Adapted
+	// the part of it that is with what the target's rows add.
 	Pooled  float64
-	Adapted bool
+	Adapted float64
 	// residuals are the leave-one-out residuals of one output, label less prediction,
 	// and left the predictions of all outputs, log-odds where there are classifiers. Other
 	// priors have none of them.
@@ -70,11 +70,11 @@ type headFit struct {
 	// that were fitted together.
 	each  []kernelFit
 	parts []fittedPart
-	// classifier is the head that takes this one's place once the relevance is known, nil
-	// for none, odds what it says of the rows left out, and adapt fits to log-odds what they leave.
-	classifier []float32
-	odds       []float64
-	adapt      func(prediction) *prediction
+	// final is the head that takes this one's place once the relevance is known, nil for none, odds the log-odds
+	// that it has of the rows left out, and adapt fits to a prediction what that leaves.
+	final []float32
+	odds  []float64
+	adapt func(prediction) *prediction
 }
 
 // fittedPart says how the outputs of a group were fitted.

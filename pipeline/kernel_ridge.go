@@ -112,6 +112,13 @@ func (k *kernels) of(y *mat.Dense) *kernelRidge {
 	return &kernelRidge{kernels: k, y: y, row: mat.DenseCopyOf(y.T()), divided: map[*shifted]*mat.Dense{}}
 }
 
+// freely are the kernels with an intercept that nothing is known about.
+func (k *kernels) freely() *kernels {
+	free := *k
+	free.rho, free.solved = maxRho, map[[2]float64]*inverse{}
+	return &free
+}
+
 // maxRho stands for an intercept that nothing is known about.
 const maxRho = 1e6
 

@@ -258,9 +258,9 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		if err := l.join(ctx, &fit, in); err != nil {
 			return Epoch{}, err
 		}
-		rec.HeadPooled, rec.HeadAdapted = fit.Pooled, fit.Adapted
+		rec.HeadPooled, rec.HeadAdapted, rec.LeaveOneOut = fit.Pooled, fit.Adapted, fit.LeaveOneOut
 	}
-	if err := l.classify(fit); err != nil {
+	if err := l.finish(fit); err != nil {
 		return Epoch{}, err
 	}
 	err = l.measure(&rec, in, fit)

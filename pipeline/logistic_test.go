@@ -198,8 +198,8 @@ func TestTargetAlone(t *testing.T) {
 		regression := c.regress(in, func() kernelMatrix { return c.kernel(0) }, 1)[0]
 		said := meanLogOdds(y, k, prediction{c.head(regression, 0, 0, units{scale: 1}, k), regression.left})
 		must.Hold(t, got.logLoss(y) < said.logLoss(y), "with the target alone the log-loss is %g, without it %g", got.logLoss(y), said.logLoss(y))
-		if sign*float64(fits[0].classifier[k+1]) < 0.3 {
-			t.Errorf("the classifier weighs the feature by %g", fits[0].classifier[k+1])
+		if sign*float64(fits[0].final[k+1]) < 0.3 {
+			t.Errorf("the classifier weighs the feature by %g", fits[0].final[k+1])
 		}
 	}
 	must.Hold(t, c.alone(in, 2) == nil && (&classifier{rows: c.rows}).alone(in, 1) == nil, "several classes and the target alone have none")

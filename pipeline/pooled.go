@@ -2,10 +2,7 @@ package pipeline
 
 import (
 	"context"
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // learnPooled is the round of the baseline Pooled: one regression with an intercept on the rows that
@@ -22,63 +19,56 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 		return rec, err
 	}
 	l.logOdds = false
-	p, fit, odds := l.problem, headFit{}, make([][]float64, len(l.problem.Target.Tasks))
-	for i, group := range p.columnGroups() {
-		rows, y := p.pooledRows(in.Sources, group)
-		if len(rows) < 2 {
-			continue
-		}
-		rows, y = thinRows(rows, y, pooledLimit(p.Set.Pools[0].Cols, len(rows)))
-		ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y), u.each)
+	p, fit := l.problem, headFit{labels: slices.Clone(in.Target.Y)}
+	columns := p.targetColumns()
+	left := make([][]float64, len(columns))
+	for _, group := range p.columnGroups() {
+		squared, err := l.pooledSquared(ctx, in, group, u)
 		if err != nil {
 			return rec, err
 		}
-		if i == 0 {
-			fit.Ridge = ridge.lambda
+		if squared == nil {
+			continue
 		}
 		part := fittedPart{labelGroup{outputs: group}, make([]headFit, len(group))}
 		for j, c := range group {
-			if err := l.putHead(c, ridge.head(p.Config.K, ridge.beta.RawRowView(j), ridge.means[j], u)); err != nil {
+			if err := l.putHead(c, squared[j].head); err != nil {
 				return rec, err
 			}
+			left[c] = squared[j].left
 		}
 		if p.Classifies() {
 			classes, err := l.pooledClasses(ctx, in, group, u)
 			if err != nil {
 				return rec, err
 			}
-			for j, c := range group {
+			for j := range group {
 				part.fits[j].classify(classes[j])
-				odds[c] = classes[j].left
 			}
 		}
 		fit.parts = append(fit.parts, part)
 	}
-	// The target's samples took no part, so that their residuals are as good as left out.
-	fit.labels = slices.Clone(in.Target.Y)
-	if fit.left, err = l.predictions(in.Target.Rows, u); err != nil {
+	inside, err := l.predictions(in.Target.Rows, u)
+	if err != nil {
 		return rec, err
 	}
-	columns := p.targetColumns()
+	for i, y := range fit.labels {
+		fit.labels[i] = float32(u.labelOf(columns[i%len(columns)]) * float64(y))
+	}
 	for c, column := range columns {
-		sum, n, label := 0.0, 0, u.labelOf(column)
-		for i, v := range fit.left[c] {
-			y := &fit.labels[i*len(columns)+c]
-			if e := float64(v)/label - float64(*y); e == e {
-				sum, n = sum+e*e, n+1
-			}
-			*y = float32(label * float64(*y))
+		fit.left = append(fit.left, slices.Clone(inside[c]))
+		for i, v := range left[c] {
+			fit.left[c][i] = float32(u.labelOf(column) * v)
 		}
-		sum /= float64(max(1, n) * len(columns))
-		fit.Loss += sum
-		fit.LeaveOneOut += label * label * sum
 	}
-	if err := l.classify(fit); err != nil {
+	fit.Loss = squaredError(inside, fit.labels, func(c int) float64 { return u.labelOf(columns[c]) })
+	fit.LeaveOneOut = squaredError(fit.left, fit.labels, inData)
+	if err := l.finish(fit); err != nil {
 		return rec, err
 	}
-	if l.logOdds {
-		for c, left := range odds {
-			for i, v := range left {
+	for _, part := range fit.parts {
+		for j, c := range part.outputs {
+			for i, v := range part.fits[j].odds {
 				fit.left[c][i] = float32(v)
 			}
 		}
@@ -178,53 +168,4 @@ func (p *Problem) centred(out []float64, rows []poolRow, centre []float64, each 
 		}
 	}
 	return out
-}
-
-// pooledFit is ridge regression on the rows of all sources.
-type pooledFit struct {
-	pooledGram
-	beta   *mat.Dense // C by d, for features divided by their s_j where each has its own
-	means  []float64  // of the labels
-	lambda float64    // in units of the mean eigenvalue
-}
-
-// pooledRidge regresses the labels y, a column for each output, on rows, with the lambda
-// from 1e-7 to 1e2 that generalised cross-validation takes to be the best for all
-// outputs together. y is overwritten.
-func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
-	n, outputs := y.Dims()
-	means := centreDense(y)
-	gram, err := l.pooledGram(rows, each, y)
-	if err != nil {
-		return nil, err
-	}
-	xy := gram.products
-	lambda, d := 0.0, gram.squares.SymmetricDim()
-	reduced, inside, square := tridiagonalize(gram.squares), new(mat.Dense), mat.Norm(y, 2)
-	inside.Mul(xy.T(), reduced.q)
-	unit, best := gram.unit(), math.Inf(1)
-	for step := range 19 {
-		at := math.Pow(10, -7+float64(step)/2)
-		s, rss := reduced.shift(at*unit), square*square
-		freedom := 1 + float64(d) - s.mu*s.inverseTrace()
-		for c := range outputs {
-			a := inside.RawRowView(c)
-			z := slices.Clone(a)
-			s.lower(z)
-			s.upper(z)
-			rss -= dot(a, z) + s.mu*dot(z, z)
-		}
-		if left := 1 - freedom/float64(n); left > 0 && rss/left/left < best {
-			best, lambda = rss/left/left, at
-		}
-	}
-	if lambda == 0 {
-		lambda = 1e2
-	}
-	solved := reduced.divide(reduced.shift(lambda*unit), mat.DenseCopyOf(xy.T()))
-	beta := mat.NewDense(outputs, len(gram.centre), nil)
-	for c := range outputs {
-		beta.SetRow(c, gram.weights(solved.RawRowView(c)))
-	}
-	return &pooledFit{gram, beta, means, lambda}, nil
 }

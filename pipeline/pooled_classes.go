@@ -18,18 +18,23 @@ import (
 // theirs are. Each sample is left out of its own shift. The rows of uniform are those of Pooled too, which
 // finds here what was found for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {
+	return l.remember(false, in, group, u, func() ([]prediction, error) { return l.regressPooled(ctx, in, group, u) })
+}
+
+// remember is find, or what that found before: the rows of uniform are those of Pooled too.
+func (l *Learner) remember(squared bool, in Round, group []int, u units, find func() ([]prediction, error)) ([]prediction, error) {
 	of := append(slices.Clone(in.Sources), in.Target)
 	for _, was := range l.pooled {
-		if slices.Equal(was.group, group) && slices.EqualFunc(was.of, of, sameLabelled) && was.units.same(u) {
+		if was.squared == squared && slices.Equal(was.group, group) && slices.EqualFunc(was.of, of, sameLabelled) && was.units.same(u) {
 			return was.found, nil
 		}
 	}
-	found, err := l.regressPooled(ctx, in, group, u)
+	found, err := find()
 	if err == nil {
-		if len(l.pooled) == len(l.problem.Target.Tasks) { // as many as there can be in one round
+		if len(l.pooled) == 2*len(l.problem.Target.Tasks) { // as many as there can be in one round
 			l.pooled = l.pooled[1:]
 		}
-		l.pooled = append(l.pooled, pooledResult{of, group, u, found})
+		l.pooled = append(l.pooled, pooledResult{squared, of, group, u, found})
 	}
 	return found, err
 }
@@ -37,10 +42,11 @@ func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u un
 // pooledResult is what was found for outputs of the target by labelled rows of the sources and, last, of the
 // target, in these units.
 type pooledResult struct {
-	of    []Labelled
-	group []int
-	units units
-	found []prediction
+	squared bool // by ridge regression
+	of      []Labelled
+	group   []int
+	units   units
+	found   []prediction
 }
 
 // sameLabelled says whether rows and labels are the same, of which some may be NaN.
@@ -74,24 +80,8 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		return nil, err
 	}
 	r.y = y
-	number := map[int]int{}
-	for _, row := range rows {
-		m, known := number[row.pool]
-		if !known {
-			m = len(r.rows)
-			number[row.pool], r.rows = m, append(r.rows, 0)
-		}
-		r.rows[m]++
-		r.source = append(r.source, m)
-	}
-	own, labels, outputs := make([]poolRow, len(in.Target.Rows)), make([][]float64, c), len(p.Target.Tasks)
-	for i, row := range in.Target.Rows {
-		own[i] = poolRow{p.Target.Pool, int(row)}
-		for j, o := range group {
-			labels[j] = append(labels[j], float64(in.Target.Y[i*outputs+o]))
-		}
-	}
-	samples := mat.NewDense(len(own), len(gram.centre), p.centred(nil, own, gram.centre, u.each))
+	r.source, r.rows = numbered(rows)
+	samples, labels := p.samplesOf(in.Target, group, gram.centre, u.each)
 	// The log-odds of the samples by output j, each left out, and the weights and the intercept for a new row.
 	said := func(fit classesFit, j int) (left, w []float64, intercept float64) {
 		of, s := r.parts(fit)

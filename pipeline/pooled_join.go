@@ -3,44 +3,50 @@ package pipeline
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-// joins says whether the classes of the target are told apart with the help of [Learner.join]:
-// in the last round of a method, where some source has a class of the target. A network, which sees more than a
-// regression can, has it with pools alone.
+// joins says whether the target's predictor has the help of [Learner.join]: in the last round of a method,
+// where some source has a class of the target, or its number. A network, which sees more than a regression can, has
+// it with pools alone.
 func (l *Learner) joins(in Round) bool {
 	p := l.problem
+	if p.Config.Head.Prior != PriorResidual || p.Set.Binary && !p.Classifies() {
+		return false
+	}
 	if p.Config.Representation == ClassConv && p.Config.Sources != SourcesPools {
 		return false
 	}
-	return p.Classifies() && in.Epoch == p.RoundsOf(in.Method) && p.TooFew(in.Target) == "" && p.sameOutputs(l.counts) != nil
+	return in.Epoch == p.RoundsOf(in.Method) && p.TooFew(in.Target) == "" && p.sameOutputs(l.counts) != nil
 }
 
-// joinParts are the parts of the log-odds that may be of the regression on all rows.
+// joinParts are the parts of a prediction that may be of the regression on all rows.
 var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
-// adaptLeast is how many labelled samples for each class the regression beyond that on all rows takes: of fewer, what is left out says
-// too much for it.
+// adaptLeast is how many labelled samples for each class, or of a number, the regression beyond that on all rows takes:
+// of fewer, what is left out says too much for it.
 const adaptLeast = 20
 
-// join makes the log-odds of the classes of a column
+// join makes the predictions of the outputs of a column
 //
-//	(1 - a) f + a g  or  (1 - a) f + a (g + h),
+//	(1 - a) f + a g  and  (1 - a) f + a (g + h),
 //
-// f those of fit, g those of the logistic regression on the rows of all sources as those of one
-// (see [pooledLogistic]), and h what the target's samples tell beyond g, a regression on the kernels of fit with g
-// as its offset. It is that and the a of joinParts that make the labels of the samples likeliest, each
-// left out of f, g and h, if they make them e times as likely as a = 0 does, and else f.
-// Where sources are like the target g has the loss that classes call for and all rows for
-// one head, where f has a head for each; h corrects it where they are not, given samples enough and a linear phi.
+// f being those of fit, g those of one regression on the rows of all sources as those of one
+// (see [Learner.pooledClasses] and [Learner.pooledSquared]), and h what the target's samples tell beyond g, a
+// regression on the kernels of fit with g as its offset. The predictor is the mean of these over a of 0 and of
+// joinParts, each weighed by how likely it makes the labels of the samples, left out of f, g and h (see
+// [joinWeights]). Where sources are like the target g has all rows for one head, and for classes
+// the loss that they call for, where f has a head for each; h corrects it where they are not, given samples enough and a linear phi.
 func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {
 		return err
 	}
-	outputs := len(l.problem.Target.Tasks)
-	of := make([]*headFit, outputs)
+	columns := l.problem.targetColumns()
+	of := make([]*headFit, len(columns))
 	for _, part := range fit.parts {
 		for i, c := range part.outputs {
 			of[c] = &part.fits[i]
@@ -51,65 +57,145 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		if len(group) == 0 {
 			continue
 		}
-		pooled, err := l.pooledClasses(ctx, in, group, u)
+		helps, err := l.helps(ctx, of, in, group, u)
 		if err != nil {
 			return err
 		}
-		if pooled == nil {
+		if helps == nil {
 			continue
 		}
-		labelled := make([][]int, len(group))
-		for j, c := range group {
-			labelled[j] = in.Target.labelled(c, outputs)
+		label := 1.0
+		if !l.problem.Classifies() {
+			label = u.labelOf(columns[group[0]])
 		}
-		candidates := [][]prediction{pooled}
-		if l.problem.Config.Representation == ClassLinear && len(labelled[0]) >= adaptLeast*max(2, len(group)) {
-			adapted := make([]prediction, len(group))
-			for j, c := range group {
-				adapted[j] = of[c].adaptTo(pooled[j], labelled[j])
-			}
-			candidates = append(candidates, adapted)
-		}
-		at := func(with []prediction, a float64, j, row int) float64 {
-			return (1-a)*float64(fit.left[group[j]][row]) + a*with[j].left[row]
-		}
-		logLoss := func(with []prediction, a float64) float64 {
-			sum := 0.0
-			for j, c := range group {
-				for _, row := range labelled[j] {
-					sum += logOfLabel(at(with, a, j, row), float64(in.Target.Y[row*outputs+c]))
-				}
-			}
-			return sum
-		}
-		best, part, least := 0, 0.0, logLoss(pooled, 0)-1
-		for c, with := range candidates {
-			for _, a := range joinParts {
-				if loss := logLoss(with, a); loss < least {
-					best, part, least = c, a, loss
-				}
-			}
-		}
+		left := func(c, row int) float64 { return float64(fit.left[c][row]) / label }
+		weights := l.joinWeights(in.Target, group, left, helps)
 		if i == 0 {
-			fit.Pooled, fit.Adapted = part, best > 0
+			fit.Pooled = floats.Sum(weights)
+			fit.Adapted = fit.Pooled - weights[0]
 		}
-		if part == 0 {
-			continue
-		}
-		with := candidates[best]
 		for j, c := range group {
-			for row := range fit.left[c] {
-				fit.left[c][row] = float32(at(with, part, j, row))
+			sum := func(f float64, part func(prediction) float64) float64 {
+				out := f
+				for k, w := range weights {
+					out += w * (part(helps[k][j]) - f)
+				}
+				return out
 			}
-			for k, v := range of[c].classifier {
-				of[c].classifier[k] = float32((1-part)*float64(v) + part*float64(with[j].head[k]))
+			for row := range fit.left[c] {
+				fit.left[c][row] = float32(label * sum(left(c, row), func(p prediction) float64 { return p.left[row] }))
+			}
+			for k, v := range of[c].final {
+				of[c].final[k] = float32(sum(float64(v), func(p prediction) float64 { return float64(p.head[k]) }))
 			}
 		}
+	}
+	if !l.problem.Classifies() {
+		fit.LeaveOneOut = squaredError(fit.left, fit.labels, inData)
 	}
 	return nil
 }
 
-// adaptTo is log-odds g of all of the target's rows, those with a label at these places, with what these tell
+// squaredError is the mean over outputs of the mean squared residual of predictions, each in a unit of its own. Labels are row
+// after row.
+func squaredError(pred [][]float32, labels []float32, unit func(output int) float64) float64 {
+	sum, outputs := 0.0, 0
+	for c, of := range pred {
+		square, n := 0.0, 0
+		for i, v := range of {
+			if e := (float64(v) - float64(labels[i*len(pred)+c])) / unit(c); e == e {
+				square, n = square+e*e, n+1
+			}
+		}
+		if n > 0 {
+			sum, outputs = sum+square/float64(n), outputs+1
+		}
+	}
+	return sum / float64(max(1, outputs))
+}
+
+// inData are the units of the data.
+func inData(int) float64 { return 1 }
+
+// helps are g and, where there are samples enough, g + h, of each output of a column; nil without rows for g.
+func (l *Learner) helps(ctx context.Context, of []*headFit, in Round, group []int, u units) ([][]prediction, error) {
+	regress, least := l.pooledSquared, adaptLeast
+	if l.problem.Classifies() {
+		regress, least = l.pooledClasses, adaptLeast*max(2, len(group))
+	}
+	pooled, err := regress(ctx, in, group, u)
+	if err != nil || pooled == nil {
+		return nil, err
+	}
+	labelled := in.Target.labelled(group[0], len(of))
+	if l.problem.Config.Representation != ClassLinear || len(labelled) < least {
+		return [][]prediction{pooled}, nil
+	}
+	adapted := make([]prediction, len(group))
+	for j, c := range group {
+		adapted[j] = of[c].adaptTo(pooled[j], labelled)
+	}
+	return [][]prediction{pooled, adapted}, nil
+}
+
+// joinReplicates is the number of replicates of the bootstrap in [Learner.joinWeights].
+const joinReplicates = 100
+
+// joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
+// each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
+// normal ones of a variance of its own where they are numbers. Since the samples are few, that is the mean over replicates of
+// the Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari, Simpson and Gelman 2018).
+func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, helps [][]prediction) []float64 {
+	outputs := len(l.problem.Target.Tasks)
+	labelled := in.labelled(group[0], outputs)
+	n := float64(len(labelled))
+	losses := func(help []prediction, a float64) []float64 {
+		out := make([]float64, len(labelled))
+		for i, row := range labelled {
+			for j, c := range group {
+				y, f := float64(in.Y[row*outputs+c]), (1-a)*left(c, row)+a*help[j].left[row]
+				if l.problem.Classifies() {
+					out[i] += logOfLabel(f, y)
+				} else {
+					out[i] += (y - f) * (y - f)
+				}
+			}
+		}
+		return out
+	}
+	candidates := [][]float64{losses(helps[0], 0)}
+	for _, help := range helps {
+		for _, a := range joinParts {
+			candidates = append(candidates, losses(help, a))
+		}
+	}
+	rng := stream(l.problem.Config.Seed, "join", l.problem.TargetName())
+	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(labelled)), make([]float64, len(candidates))
+	for range joinReplicates {
+		drawWeights(rng, drawn)
+		for i, c := range candidates {
+			likely[i] = -n * floats.Dot(drawn, c)
+			if !l.problem.Classifies() {
+				likely[i] = -n / 2 * math.Log(math.Max(floats.Dot(drawn, c), leastCurvature))
+			}
+		}
+		floats.AddConst(-floats.LogSumExp(likely), likely)
+		for i, v := range likely[1:] {
+			weights[i/len(joinParts)] += joinParts[i%len(joinParts)] * math.Exp(v) / joinReplicates
+		}
+	}
+	return weights
+}
+
+// drawWeights draws weights with the sum 1 from the flat Dirichlet distribution.
+func drawWeights(rng *rand.Rand, w []float64) {
+	for i := range w {
+		w[i] = rng.ExpFloat64()
+	}
+	floats.Scale(1/floats.Sum(w), w)
+}
+
+// adaptTo is predictions g of all of the target's rows, those with a label at these places, with what these tell
 // beyond it, and g itself where that is nothing.
 func (f *headFit) adaptTo(g prediction, labelled []int) prediction {
 	some := prediction{head: g.head}

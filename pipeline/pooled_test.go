@@ -13,23 +13,162 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// crossValidation is the generalised cross-validation of a lambda, by the matrix that takes centred labels to
-// predictions.
-func crossValidation(x, y *mat.Dense, lambda float64) float64 {
+// levelled is ridge regression of y, n by C, on x with an intercept s_m from N(b, rho sigma^2) for each source, by its definition: least
+// squares of what is divided by the root of I + rho 1 1' within each source. lambda, in units of the mean eigenvalue, is that of
+// the least generalised cross-validation, and noise the variance of the residuals there, summed over outputs.
+type levelled struct {
+	rho, lambda, noise float64
+	beta               *mat.Dense // d by C
+	intercept          []float64
+}
+
+func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
 	n, d := x.Dims()
-	var gram, inverse, hat, predicted, left mat.Dense
-	gram.Mul(x.T(), x)
-	unit := lambda * mat.Trace(&gram) / float64(d)
-	for j := range d {
-		gram.Set(j, j, gram.At(j, j)+unit)
+	_, outputs := y.Dims()
+	rows := map[int]float64{}
+	for _, m := range source {
+		rows[m]++
 	}
-	if inverse.Inverse(&gram) != nil {
-		panic("the system is singular")
+	half, free := mat.NewDense(n, n, nil), 1.0
+	for i := range n {
+		m := rows[source[i]]
+		free += rho / (1 + rho*m)
+		for j := range n {
+			if source[i] == source[j] {
+				half.Set(i, j, float64(b2i(i == j))-(1-1/math.Sqrt(1+rho*m))/m)
+			}
+		}
 	}
-	hat.Product(x, &inverse, x.T())
-	predicted.Mul(&hat, y)
-	left.Sub(y, &predicted)
-	return math.Pow(mat.Norm(&left, 2)/(1-(1+mat.Trace(&hat))/float64(n)), 2)
+	var one, xs, ys mat.Dense
+	one.Mul(half, mat.NewDense(n, 1, slices.Repeat([]float64{1}, n)))
+	xs.Mul(half, x)
+	ys.Mul(half, y)
+	without := mat.NewDense(n, n, nil) // what is left beside one
+	without.Mul(&one, one.T())
+	without.Scale(-1/math.Pow(mat.Norm(&one, 2), 2), without)
+	for i := range n {
+		without.Set(i, i, 1+without.At(i, i))
+	}
+	out, best := levelled{rho: rho, beta: mat.NewDense(d, outputs, nil)}, math.Inf(1)
+	var xo, yo mat.Dense
+	xo.Mul(without, &xs)
+	yo.Mul(without, &ys)
+	for step := range 19 {
+		var gram, inverse, hat, left, beta mat.Dense
+		gram.Mul(xo.T(), &xo)
+		lambda := math.Pow(10, -7+float64(step)/2)
+		unit := lambda * mat.Trace(&gram) / float64(d)
+		for j := range d {
+			gram.Set(j, j, gram.At(j, j)+unit)
+		}
+		if inverse.Inverse(&gram) != nil {
+			panic("the system is singular")
+		}
+		hat.Product(&xo, &inverse, xo.T())
+		left.Mul(&hat, &yo)
+		left.Sub(&yo, &left)
+		freedom, square := free+mat.Trace(&hat), math.Pow(mat.Norm(&left, 2), 2)
+		if v := square / math.Pow(1-freedom/float64(n), 2); freedom < float64(n) && v < best {
+			best, out.lambda, out.noise = v, lambda, square/(float64(n)-freedom)
+			beta.Product(&inverse, xo.T(), &yo)
+			out.beta.Copy(&beta)
+		}
+	}
+	var left, b mat.Dense
+	left.Mul(&xs, out.beta)
+	left.Sub(&ys, &left)
+	b.Mul(one.T(), &left)
+	for c := range outputs {
+		out.intercept = append(out.intercept, b.At(0, c)/math.Pow(mat.Norm(&one, 2), 2))
+	}
+	return out
+}
+
+// levelledFit is levelled at the rho of DerSimonian and Laird, by the intercepts of a fit in which they are free.
+func levelledFit(x, y *mat.Dense, source []int) levelled {
+	free := levelledAt(x, y, source, maxRho)
+	n, outputs := y.Dims()
+	means, rows := map[int][]float64{}, map[int]float64{}
+	for i := range n {
+		m := source[i]
+		if means[m] == nil {
+			means[m] = make([]float64, outputs)
+		}
+		rows[m]++
+		for c := range outputs {
+			e := y.At(i, c)
+			for j := range free.beta.RawMatrix().Rows {
+				e -= x.At(i, j) * free.beta.At(j, c)
+			}
+			means[m][c] += e
+		}
+	}
+	if len(rows) == 1 {
+		return free
+	}
+	apart, square := 0.0, 0.0
+	for m, k := range rows {
+		square += k * k
+		for c := range outputs {
+			all := 0.0
+			for _, sums := range means {
+				all += sums[c] / float64(n)
+			}
+			apart += k * math.Pow(means[m][c]/k-all, 2)
+		}
+	}
+	rho := math.Max(0, apart/free.noise-float64(len(rows)-1)) / (float64(n) - square/float64(n))
+	return levelledAt(x, y, source, rho)
+}
+
+// A regression on rows of sources with levels of their own is the obvious one, whether these are the same or far apart, of one source or
+// several.
+func TestPooledRidge(t *testing.T) {
+	rng := testrand.New(t)
+	for turn := range 12 {
+		const d = 4
+		apart := []float64{0, 1, 100}[turn%3]
+		set := shops(rng, 6, 60, d, 2, true)
+		l := must.Get(newLearner(openDevice(t, 1, set), defaultConfig(t), 0))(t)
+		defer l.Close()
+		pools, n := []int{6, 1, 6, 2}[turn%4], 40
+		x, y := mat.NewDense(n, d, nil), mat.NewDense(n, 2, nil)
+		var rows []poolRow
+		var source []int
+		level := normals(rng, 6)
+		for i := range n {
+			m := rng.IntN(pools)
+			if i < pools {
+				m = i
+			}
+			rows, source = append(rows, poolRow{m, i}), append(source, m)
+			x.SetRow(i, features(set, m, i))
+			for c := range 2 {
+				y.Set(i, c, x.At(i, c)+apart*level[m]+0.5*rng.NormFloat64())
+			}
+		}
+		want := levelledFit(x, y, source)
+		got := must.Get(l.pooledRidge(rows, mat.DenseCopyOf(y), nil))(t)
+		must.Hold(t, math.Abs(got.rho-want.rho) <= 1e-5*want.rho+1e-9, "levels %g apart of %d sources have rho %g, expected %g",
+			apart, pools, got.rho, want.rho)
+		must.Hold(t, math.Abs(got.lambda-want.lambda) <= 1e-9, "lambda %g, expected %g", got.lambda, want.lambda)
+		for c := range 2 {
+			beta := got.beta.RawRowView(c)
+			closeVectors(t, "the weights", beta, mat.Col(nil, c, want.beta), 1e-5, 0.1)
+			at := got.intercept[c] - dot(got.centre, beta)
+			must.Hold(t, math.Abs(at-want.intercept[c]) <= 1e-5*(1+apart), "the intercept is %g, expected %g", at, want.intercept[c])
+		}
+	}
+}
+
+// What is missing on average is what is shifted by, shrunk, and each sample is left out of it.
+func TestShiftTo(t *testing.T) {
+	y, nan := []float64{1, 2, 6, 0}, math.NaN()
+	for rho, want := range map[float64][]float64{0: {0, 0, 0, 0, 0}, maxRho: {4, 3.5, 1.5, 3, 3}, 0.5: {2, 1.75, 0.75, 1.8, 1.8}} {
+		f := make([]float64, 4)
+		by := shiftTo(f, []float64{y[0], y[1], y[2], nan}, rho)
+		closeVectors(t, "predictions and shift", append(f, by), want, 1e-4, 0.01)
+	}
 }
 
 // Pooled is ridge regression with an intercept on the rows that uniform drew, those
@@ -51,9 +190,13 @@ func TestPooled(t *testing.T) {
 		}
 		test := set.Tasks[3*target].Test
 		got := must.Get(u.predictions(test, must.Get(u.model.units())(t)))(t)
+		var xs *mat.Dense
+		var ys [][]float64
+		var sources []int
 		for c := range 3 {
 			var x [][]float64
 			var y []float64
+			var source []int
 			for m, s := range u.problem.Sources {
 				for _, row := range u.problem.draws.source[m][:e.Counts[m]] {
 					v, has := 0.0, false
@@ -70,43 +213,49 @@ func TestPooled(t *testing.T) {
 						}
 					}
 					if has {
-						x, y = append(x, features(set, s.Pool, int(row))), append(y, v)
+						x, y, source = append(x, features(set, s.Pool, int(row))), append(y, v), append(source, m)
 					}
 				}
 			}
-			rows, labels := mat.NewDense(len(x), d, nil), mat.NewDense(len(x), 1, y)
+			all := mat.NewDense(len(x), d, nil)
 			for i := range x {
-				rows.SetRow(i, x[i])
+				all.SetRow(i, x[i])
 			}
-			centre, mean := centreDense(rows), centreDense(labels)[0]
-			var gram, cross mat.Dense
-			gram.Mul(rows.T(), rows)
-			cross.Mul(rows.T(), labels)
-			if !classes && c > 0 { // the lambda that is recorded is that of the first column
-				continue
-			}
-			if !classes {
-				got := crossValidation(rows, labels, e.HeadRidge)
-				for step := range 19 {
-					lambda := math.Pow(10, -7+float64(step)/2)
-					other := crossValidation(rows, labels, lambda)
-					must.Hold(t, got <= (1+1e-6)*other, "lambda %g has %g, lambda %g %g", e.HeadRidge, got, lambda, other)
+			if classes { // those of a column have one lambda and one rho
+				xs, ys, sources = all, append(ys, y), source
+				if c < 2 {
+					continue
 				}
+			} else {
+				xs, ys, sources = all, [][]float64{y}, source
 			}
-			unit := e.HeadRidge * mat.Trace(&gram) / d
-			for j := range d {
-				gram.Set(j, j, gram.At(j, j)+unit)
+			labels := mat.NewDense(len(y), len(ys), nil)
+			for j, of := range ys {
+				labels.SetCol(j, of)
 			}
-			beta := solveDense(gram.RawMatrix().Data, cross.RawMatrix().Data)
-			var want []float64
-			for _, row := range test {
-				v := mean
-				for j, f := range features(set, target, int(row)) {
-					v += (f - centre[j]) * beta[j]
+			fit := levelledFit(xs, labels, sources)
+			for j := range ys {
+				output := c
+				if classes {
+					output = j
 				}
-				want = append(want, v)
+				says := func(row int32) float64 {
+					return fit.intercept[j] + dot(features(set, target, int(row)), mat.Col(nil, j, fit.beta))
+				}
+				left, own := []float64{}, []float64{}
+				for i, row := range u.problem.draws.target[:cfg.TargetSamples] {
+					left, own = append(left, says(row)), append(own, math.NaN())
+					if task := set.Tasks[3*target+output]; classes || slices.Contains(task.Train, row) {
+						own[i] = float64(task.Labels[row])
+					}
+				}
+				shift := shiftTo(left, own, fit.rho)
+				var want []float64
+				for _, row := range test {
+					want = append(want, says(row)+shift)
+				}
+				closeVectors(t, fmt.Sprintf("classes %v: predictions of output %d", classes, output), wide(got[output]), want, 1e-4, 0)
 			}
-			closeVectors(t, fmt.Sprintf("classes %v: predictions of output %d", classes, c), wide(got[c]), want, 1e-4, 0)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 			return nil, err
 		}
 		means := prior.means(in)
-		var a, dual, w mat.Dense
+		var a mat.Dense
 		a.Mul(phi, root)
 		regression, err := newKernelRidge(rows, &a, in.centred(means), prior.rho)
 		if err != nil {
@@ -107,14 +107,13 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 		}
 		mean := prior.mean(prior.heads, in.outputs)
 		regression, fit, toMean := regression.searchTowards(product(phi, mean), kappas, l.problem.Config.Head.Ridge)
-		dual.Mul(a.T(), fit.alpha)
-		w.Mul(root, &dual)
-		w.Scale(regression.unit/(1+fit.kappa), &w)
+		ridge := residualRidge{regression, rows, &a, root, u, k}
+		w := ridge.shared(fit)
 		if mean != nil {
 			mean.Scale(toMean, mean)
-			w.Add(&w, mean)
+			w.Add(w, mean)
 		}
-		fits, own := make([]headFit, len(in.outputs)), ownPart(rows, product(phi, &w), fit)
+		fits, own := make([]headFit, len(in.outputs)), ownPart(rows, product(phi, w), fit)
 		vectors := make([][]float32, len(fits))
 		for i, h := range l.atCut(fit.heads(rows, u, k), in) {
 			fits[i] = h.headFit
@@ -130,6 +129,13 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 		if l.problem.Classifies() {
 			c := &classifier{rows: rows, phi: phi, root: root, unit: regression.unit, mean: prior.mean(prior.heads, in.outputs)}
 			c.fit(in, fits, vectors, u, k)
+		}
+		if !l.problem.Set.Binary {
+			for i := range fits {
+				y := widened(in.column(i, len(fits)))
+				fits[i].final = vectors[i]
+				fits[i].adapt = func(g prediction) *prediction { return ridge.adapt(g, y) }
+			}
 		}
 		return fits, nil
 	}, nil

@@ -42,11 +42,11 @@ type Epoch struct {
 	// HeadToMean is the factor of the mean of the sources' heads of the same output,
 	// towards which prior residual draws, 0 where it does not.
 	HeadToMean float64 `json:"head_to_mean,omitempty"`
-	// HeadPooled is the part of the log-odds of the target's first column, in the last round of a method,
-	// that is of one logistic regression on the rows of all sources, and HeadAdapted whether with what the target's
-	// samples add to it.
+	// HeadPooled is the part of the predictions of the target's first column, in the last round of a method,
+	// that is of one regression on the rows of all sources, and HeadAdapted the part of it that is with what the
+	// target's samples add.
 	HeadPooled  float64 `json:"head_pooled,omitempty"`
-	HeadAdapted bool    `json:"head_adapted,omitempty"`
+	HeadAdapted float64 `json:"head_adapted,omitempty"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
 	// averaged over outputs in the units of the data, under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`

@@ -1,0 +1,261 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// pooledSquared are the heads of outputs of a column by ridge regression on the rows of all sources as those of
+// one, and their predictions of the target's samples, in units of the labels; nil of fewer than two rows. The
+// intercept of the target is taken to be as far from the sources' mean as theirs are, and is shifted to the samples so far;
+// each sample is left out of its own shift.
+func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {
+	return l.remember(true, in, group, u, func() ([]prediction, error) {
+		p := l.problem
+		rows, y := p.pooledRows(in.Sources, group)
+		if len(rows) < 2 {
+			return nil, nil
+		}
+		rows, y = thinRows(rows, y, pooledLimit(p.Set.Pools[0].Cols, len(rows)))
+		ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y), u.each)
+		if err != nil {
+			return nil, err
+		}
+		samples, labels := p.samplesOf(in.Target, group, ridge.centre, u.each)
+		out := make([]prediction, len(group))
+		for j, at := range ridge.intercept {
+			beta := ridge.beta.RawRowView(j)
+			var f mat.VecDense
+			f.MulVec(samples, mat.NewVecDense(len(beta), beta))
+			left := f.RawVector().Data
+			floats.AddConst(at, left)
+			at += shiftTo(left, labels[j], ridge.rho)
+			out[j] = prediction{ridge.head(p.Config.K, beta, at, u), left}
+		}
+		return out, nil
+	})
+}
+
+// shiftTo adds to predictions f what they lack on average of labels y, those of the sample itself left out, if
+// that is from N(0, rho) in units of the noise. It returns what a prediction of another row lacks. Labels that are NaN do not count.
+func shiftTo(f, y []float64, rho float64) float64 {
+	sum, n := 0.0, 1/rho
+	for i, v := range f {
+		if y[i] == y[i] {
+			sum, n = sum+y[i]-v, n+1
+		}
+	}
+	for i, v := range f {
+		if y[i] == y[i] {
+			f[i] += (sum - (y[i] - v)) / math.Max(n-1, leastCurvature)
+		} else {
+			f[i] += sum / n
+		}
+	}
+	return sum / n
+}
+
+// samplesOf are the target's samples less a centre, n by d, and their labels of each of the outputs, NaN where there is none.
+func (p *Problem) samplesOf(in Labelled, group []int, centre []float64, each []float32) (*mat.Dense, [][]float64) {
+	own, labels, outputs := make([]poolRow, len(in.Rows)), make([][]float64, len(group)), len(p.Target.Tasks)
+	for i, row := range in.Rows {
+		own[i] = poolRow{p.Target.Pool, int(row)}
+		for j, o := range group {
+			labels[j] = append(labels[j], float64(in.Y[i*outputs+o]))
+		}
+	}
+	return mat.NewDense(len(own), len(centre), p.centred(nil, own, centre, each)), labels
+}
+
+// pooledFit is ridge regression on the rows of all sources, in which each source m has an intercept
+// s_m from N(b, rho sigma^2), sigma^2 being the variance of the noise.
+type pooledFit struct {
+	pooledGram
+	beta      *mat.Dense // C by d, for features divided by their s_j where each has its own
+	intercept []float64  // b at the centre
+	lambda    float64    // in units of the mean eigenvalue
+	rho       float64
+}
+
+// pooledRidge regresses the labels y, a column for each output, on rows. rho is what the sources' intercepts vary by
+// beyond their own error where they are free (DerSimonian and Laird 1986), and lambda, from 1e-7 to 1e2, the one that
+// generalised cross-validation takes to be the best for all outputs together. y is overwritten.
+func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*pooledFit, error) {
+	means := centreDense(y)
+	gram, err := l.pooledGram(rows, each, y)
+	if err != nil {
+		return nil, err
+	}
+	levels, err := l.levels(gram, rows, each, y)
+	if err != nil {
+		return nil, err
+	}
+	rho := maxRho
+	if len(levels.rows) > 1 {
+		rho = levels.vary(levels.given(gram, y, maxRho).search())
+	}
+	s := levels.given(gram, y, rho)
+	found := s.search()
+	fit := &pooledFit{gram, mat.NewDense(len(means), len(gram.centre), nil), s.intercepts(found.beta), found.lambda, rho}
+	floats.Add(fit.intercept, means)
+	for c := range means {
+		fit.beta.SetRow(c, gram.weights(found.beta.RawRowView(c)))
+	}
+	return fit, nil
+}
+
+// levels are the means of each source's rows, of the features that the regression is on and of the labels, less those of all rows.
+type levels struct {
+	rows []float64
+	x, y *mat.Dense // M by d, M by C
+}
+
+func (l *Learner) levels(gram pooledGram, rows []poolRow, each []float32, y *mat.Dense) (levels, error) {
+	source, counts := numbered(rows)
+	_, outputs := y.Dims()
+	out := levels{counts, mat.NewDense(len(counts), gram.squares.SymmetricDim(), nil), mat.NewDense(len(counts), outputs, nil)}
+	add := func(row int, x []float64) {
+		m := source[row]
+		floats.AddScaled(out.x.RawRowView(m), 1/counts[m], x)
+		floats.AddScaled(out.y.RawRowView(m), 1/counts[m], y.RawRowView(row))
+	}
+	if gram.root != nil {
+		root := mat.DenseCopyOf(gram.root)
+		for row := range rows {
+			add(row, root.RawRowView(row))
+		}
+		return out, nil
+	}
+	d := len(gram.centre)
+	return out, l.centredBlocks(gram, rows, each, func(lo, n int, block []float64) error {
+		for i := range n {
+			add(lo+i, block[i*d:(i+1)*d])
+		}
+		return nil
+	})
+}
+
+// numbered numbers the pools of rows and counts the rows of each.
+func numbered(rows []poolRow) (source []int, counts []float64) {
+	number := map[int]int{}
+	for _, row := range rows {
+		m, known := number[row.pool]
+		if !known {
+			m = len(counts)
+			number[row.pool], counts = m, append(counts, 0)
+		}
+		counts[m]++
+		source = append(source, m)
+	}
+	return source, counts
+}
+
+// pooledSystem is the regression at one rho: with V = I + rho 1 1' within each source and b free, the
+// squares are X'V^-1 X less what b takes of them, and so on.
+type pooledSystem struct {
+	levels
+	squares *mat.SymDense
+	product *mat.Dense // C by d
+	square  float64    // of the labels, summed over outputs
+	weight  []float64  // n_m/(1 + rho n_m)
+	unit    float64
+	n, free float64 // rows, and what the intercepts take of their freedom
+}
+
+func (v levels) given(gram pooledGram, y *mat.Dense, rho float64) pooledSystem {
+	d, norm := gram.squares.SymmetricDim(), mat.Norm(y, 2)
+	s := pooledSystem{levels: v, squares: mat.NewSymDense(d, nil), product: mat.DenseCopyOf(gram.products.T()), square: norm * norm, free: 1}
+	s.squares.CopySym(gram.squares)
+	_, outputs := y.Dims()
+	meanX, meanY, sum := make([]float64, d), make([]float64, outputs), 0.0
+	take := func(by float64, x, y []float64) {
+		s.squares.SymRankOne(s.squares, -by, mat.NewVecDense(d, x))
+		for c, v := range y {
+			floats.AddScaled(s.product.RawRowView(c), -by*v, x)
+			s.square -= by * v * v
+		}
+	}
+	for m, n := range v.rows {
+		w := n / (1 + rho*n)
+		s.weight, s.n, s.free, sum = append(s.weight, w), s.n+n, s.free+rho*w, sum+w
+		floats.AddScaled(meanX, w, v.x.RawRowView(m))
+		floats.AddScaled(meanY, w, v.y.RawRowView(m))
+		take(rho*w*n, v.x.RawRowView(m), v.y.RawRowView(m))
+	}
+	floats.Scale(1/sum, meanX)
+	floats.Scale(1/sum, meanY)
+	take(sum, meanX, meanY)
+	s.unit = math.Max(mat.Trace(s.squares), 1e-12*mat.Trace(gram.squares)) / float64(d) // less is rounding
+	s.unit = math.Max(s.unit, leastCurvature)
+	return s
+}
+
+// pooledSolution is beta, C by d, at a lambda, with the variance of the noise that the residuals tell, of all outputs
+// together, NaN where they tell nothing.
+type pooledSolution struct {
+	beta   *mat.Dense
+	lambda float64
+	noise  float64
+}
+
+func (s pooledSystem) search() pooledSolution {
+	lambda, noise, d := 1e2, math.NaN(), s.squares.SymmetricDim()
+	reduced, inside := tridiagonalize(s.squares), new(mat.Dense)
+	inside.Mul(s.product, reduced.q)
+	best := math.Inf(1)
+	for step := range 19 {
+		at := math.Pow(10, -7+float64(step)/2)
+		shift, rss := reduced.shift(at*s.unit), s.square
+		freedom := s.free + float64(d) - shift.mu*shift.inverseTrace()
+		for c := range s.product.RawMatrix().Rows {
+			a := inside.RawRowView(c)
+			z := slices.Clone(a)
+			shift.lower(z)
+			shift.upper(z)
+			rss -= dot(a, z) + shift.mu*dot(z, z)
+		}
+		if left := 1 - freedom/s.n; left > 0 && rss/left/left < best {
+			best, lambda, noise = rss/left/left, at, rss/(s.n-freedom)
+		}
+	}
+	return pooledSolution{reduced.divide(reduced.shift(lambda*s.unit), mat.DenseCopyOf(s.product)), lambda, noise}
+}
+
+// intercepts are b of each output.
+func (s pooledSystem) intercepts(beta *mat.Dense) []float64 {
+	out, sum := make([]float64, beta.RawMatrix().Rows), floats.Sum(s.weight)
+	for m, w := range s.weight {
+		for c := range out {
+			out[c] += w / sum * (s.y.At(m, c) - dot(s.x.RawRowView(m), beta.RawRowView(c)))
+		}
+	}
+	return out
+}
+
+// vary is the variance of the sources' intercepts, in units of the noise, less what is their own error.
+func (v levels) vary(free pooledSolution) float64 {
+	if !(free.noise > 0) {
+		return 0
+	}
+	outputs, sum, square, apart := free.beta.RawMatrix().Rows, 0.0, 0.0, 0.0
+	for _, n := range v.rows {
+		sum, square = sum+n, square+n*n
+	}
+	for c := range outputs {
+		of := make([]float64, len(v.rows))
+		mean := 0.0
+		for m, n := range v.rows {
+			of[m] = v.y.At(m, c) - dot(v.x.RawRowView(m), free.beta.RawRowView(c))
+			mean += n / sum * of[m]
+		}
+		for m, n := range v.rows {
+			apart += n * (of[m] - mean) * (of[m] - mean)
+		}
+	}
+	// noise is the sum over outputs.
+	return math.Max(0, apart/free.noise-float64(len(v.rows)-1)) / (sum - square/sum)
+}
