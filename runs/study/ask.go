@@ -64,8 +64,8 @@ type Stop struct {
 }
 
 func (e *Stop) Error() string {
-	return fmt.Sprintf("stop: the next round is expected to lower the %s by %s, which is below %g; nothing was asked",
-		e.Gain.Metric, e.Gain, e.Below)
+	return fmt.Sprintf("stop: the next round is expected to lower the %s by %s, which is below %s; nothing was asked",
+		e.Gain.Metric, e.Gain, e.Gain.amount(e.Below))
 }
 
 // Ask chooses rows and writes them to the journal: as many of each source as the relevance of the last round gives it,

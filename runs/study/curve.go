@@ -39,6 +39,14 @@ func (g Gain) String() string {
 	return out
 }
 
+// amount is one of the metric.
+func (g Gain) amount(v float64) string {
+	if g.Metric == pipeline.MetricError {
+		return fmt.Sprintf("%.3g points", 100*v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
 func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
 	out := []runs.RoundScore{}
 	for i := range st.fits {

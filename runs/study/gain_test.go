@@ -3,11 +3,13 @@ package study
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // What the next ask is expected to bring is one number: that of its own rows, whatever is pending, late or not yet learned.
@@ -27,6 +29,8 @@ func TestGainOfNextAsk(t *testing.T) {
 		var stop *Stop
 		_, err := f.Ask(t.Context(), Request{StopBelow: 1e9})
 		must.Hold(t, errors.As(err, &stop), "%s: an ask that is worth nothing: %v", what, err)
+		below := map[bool]string{true: "below 1e+11 points;", false: "below 1e+09;"}[stop.Gain.Metric == pipeline.MetricError]
+		must.Hold(t, strings.Contains(stop.Error(), below), "%s: the ask says %v, expected %s", what, stop, below)
 		for who, g := range map[string]*Gain{"status": next, "plan": plan.Gain, "ask": &stop.Gain} {
 			must.Hold(t, g != nil && *g == *want, "%s: %s expects %+v, not %+v", what, who, g, want)
 		}
