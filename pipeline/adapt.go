@@ -26,10 +26,11 @@ func (r residualRidge) shared(fit kernelFit) *mat.Dense {
 }
 
 // adapt is predictions g of numbers y with what the rows tell of them beyond g: the regression of what g leaves, with an intercept that is
-// free. It is nil where rounding makes its systems singular.
+// free. g are those of the rows inside: were the shift of each row without its own label, what is left out would not be what another
+// row sees. It is nil where rounding makes its systems singular.
 func (r residualRidge) adapt(g prediction, y []float64) *prediction {
 	left := mat.NewDense(len(y), 1, nil)
-	floats.SubTo(left.RawMatrix().Data, y, g.left)
+	floats.SubTo(left.RawMatrix().Data, y, g.inside)
 	mean := centreDense(left)[0]
 	fit := r.freely().of(left).search(kappas, RidgeAuto)
 	if math.IsInf(fit.loo, 1) {
@@ -39,7 +40,7 @@ func (r residualRidge) adapt(g prediction, y []float64) *prediction {
 	for j := range r.k {
 		h.w[j] = float32(w.At(j, 0))
 	}
-	out := prediction{h.vector(mean + w.At(r.k, 0)), make([]float64, len(y))}
+	out := prediction{head: h.vector(mean + w.At(r.k, 0)), left: make([]float64, len(y))}
 	for j, v := range g.head {
 		out.head[j] += v
 	}

@@ -33,7 +33,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 			fits[i], vectors[i] = h.headFit, h.vector(means[i])
 			if rec.Method == Constant && l.problem.Classifies() {
 				odds := logOdds(means[i], len(in.Rows))
-				fits[i].classify(prediction{h.vector(odds), slices.Repeat([]float64{odds}, len(in.Rows))})
+				fits[i].classify(prediction{head: h.vector(odds), left: slices.Repeat([]float64{odds}, len(in.Rows))})
 			}
 			if err := l.putHead(in.outputs[i], vectors[i]); err != nil {
 				return nil, err

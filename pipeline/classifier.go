@@ -91,10 +91,10 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 			fits[i].classify(squared.asLogOdds(k))
 			continue
 		}
-		of := []prediction{{c.head(f, fits[0].Kappa, i, u, k), f.left}, squared}
+		of := []prediction{{head: c.head(f, fits[0].Kappa, i, u, k), left: f.left}, squared}
 		mean := meanLogOdds(y, k, of...)
 		if own := c.alone(in, len(fits)); own != nil {
-			of = append(of, prediction{(&classifier{rows: c.rows}).head(own, ownKappa, 0, u, k), own.left})
+			of = append(of, prediction{head: (&classifier{rows: c.rows}).head(own, ownKappa, 0, u, k), left: own.left})
 			if all := meanLogOdds(y, k, of...); all.logLoss(y) < mean.logLoss(y) {
 				mean = all
 			}
@@ -113,7 +113,7 @@ func (c *classifier) adapted(r *logistic, g prediction, kappa float64, u units, 
 	if f == nil {
 		return nil
 	}
-	out := prediction{c.head(f, kappa, 0, u, k), f.left}
+	out := prediction{head: c.head(f, kappa, 0, u, k), left: f.left}
 	for j, v := range g.head {
 		out.head[j] += v
 	}
@@ -210,10 +210,11 @@ func (c *classifier) head(f *logisticFit, kappa float64, output int, u units, k 
 	return h.vector(f.b[0] + w.At(k, 0))
 }
 
-// prediction is a head and what it says of each row left out.
+// prediction is a head and what it says of each row left out, and of each row as one of those it knows where these differ and are wanted.
 type prediction struct {
-	head []float32
-	left []float64
+	head   []float32
+	left   []float64
+	inside []float64
 }
 
 // classify puts the log-odds in the place of the head by squared loss.
@@ -223,7 +224,7 @@ func (f *headFit) classify(by prediction) { f.final, f.odds = by.head, by.left }
 func (f *headFit) byRidge(head []float32, y []float64) prediction {
 	left := make([]float64, len(y))
 	floats.SubTo(left, y, f.residuals)
-	return prediction{head, left}
+	return prediction{head: head, left: left}
 }
 
 // meanLogOdds is the mean of the log-odds that discriminant makes of predictions of labels
@@ -247,7 +248,7 @@ func meanLogOdds(y []float64, k int, of ...prediction) prediction {
 	if used == 0 {
 		return of[0]
 	}
-	mean := prediction{make([]float32, len(head)), left}
+	mean := prediction{head: make([]float32, len(head)), left: left}
 	for j, v := range head {
 		mean.head[j] = float32(v / used)
 	}
@@ -268,7 +269,7 @@ func (p prediction) logLoss(y []float64) float64 {
 
 // asLogOdds makes log-odds of predictions that are probabilities, near 1/2: 4 v - 2.
 func (p prediction) asLogOdds(k int) prediction {
-	out := prediction{make([]float32, len(p.head)), make([]float64, len(p.left))}
+	out := prediction{head: make([]float32, len(p.head)), left: make([]float64, len(p.left))}
 	for i, v := range p.head {
 		out.head[i] = 4 * v
 	}

@@ -263,6 +263,11 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	if err := l.finish(fit); err != nil {
 		return Epoch{}, err
 	}
+	if rec.HeadPooled > 0 && !p.Classifies() {
+		if rec.TargetLoss, err = l.lossInside(in.Target.Rows, fit.labels); err != nil {
+			return Epoch{}, err
+		}
+	}
 	err = l.measure(&rec, in, fit)
 	return rec, err
 }

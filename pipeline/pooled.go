@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// learnPooled is the round of the baseline Pooled: one regression with an intercept on the rows that
-// uniform sampling draws from all sources, those of the target left out, for each output of
+// learnPooled is the round of the baseline Pooled: one regression, with an intercept for each source, on the rows
+// that uniform sampling draws from all sources, those of the target left out, for each output of
 // the target on the rows with labels of its column. A row whose source lacks the class of
 // the output is of another class, if it says which. Numbers have ridge regression, classes a logistic one
-// beside it, and the intercept of that is shifted to the target's samples.
+// beside it, and the target's intercept is shifted to its samples.
 func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -48,20 +48,20 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 		}
 		fit.parts = append(fit.parts, part)
 	}
-	inside, err := l.predictions(in.Target.Rows, u)
-	if err != nil {
-		return rec, err
-	}
 	for i, y := range fit.labels {
 		fit.labels[i] = float32(u.labelOf(columns[i%len(columns)]) * float64(y))
 	}
+	if fit.Loss, err = l.lossInside(in.Target.Rows, fit.labels); err != nil {
+		return rec, err
+	}
+	if fit.left, err = l.predictions(in.Target.Rows, u); err != nil {
+		return rec, err
+	}
 	for c, column := range columns {
-		fit.left = append(fit.left, slices.Clone(inside[c]))
 		for i, v := range left[c] {
 			fit.left[c][i] = float32(u.labelOf(column) * v)
 		}
 	}
-	fit.Loss = squaredError(inside, fit.labels, func(c int) float64 { return u.labelOf(columns[c]) })
 	fit.LeaveOneOut = squaredError(fit.left, fit.labels, inData)
 	if err := l.finish(fit); err != nil {
 		return rec, err
@@ -77,6 +77,21 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
 	err = l.measure(&rec, in, fit)
 	return rec, err
+}
+
+// lossInside is the mean squared residual of the heads on the target's samples, with labels in the units of the data, in units of
+// the labels' own.
+func (l *Learner) lossInside(rows []int32, labels []float32) (float64, error) {
+	u, err := l.model.units()
+	if err != nil {
+		return 0, err
+	}
+	said, err := l.predictions(rows, u)
+	if err != nil {
+		return 0, err
+	}
+	columns := l.problem.targetColumns()
+	return squaredError(said, labels, func(c int) float64 { return u.labelOf(columns[c]) }), nil
 }
 
 // columnGroups divides the outputs of the target by their columns.

@@ -31,7 +31,7 @@ func (l *Learner) remember(squared bool, in Round, group []int, u units, find fu
 	}
 	found, err := find()
 	if err == nil {
-		if len(l.pooled) == 2*len(l.problem.Target.Tasks) { // as many as there can be in one round
+		if len(l.pooled) == 3*len(l.problem.Target.Tasks) { // as many as there can be in one round
 			l.pooled = l.pooled[1:]
 		}
 		l.pooled = append(l.pooled, pooledResult{squared, of, group, u, found})
@@ -108,7 +108,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	out := make([]prediction, c)
 	for j := range out {
 		left, w, intercept := said(fit, j)
-		out[j] = prediction{gram.head(p.Config.K, w, intercept, u), left}
+		out[j] = prediction{head: gram.head(p.Config.K, w, intercept, u), left: left}
 	}
 	return out, nil
 }

@@ -127,13 +127,12 @@ func (l *Learner) helps(ctx context.Context, of []*headFit, in Round, group []in
 	if err != nil || pooled == nil {
 		return nil, err
 	}
-	labelled := in.Target.labelled(group[0], len(of))
-	if l.problem.Config.Representation != ClassLinear || len(labelled) < least {
+	if l.problem.Config.Representation != ClassLinear || len(in.Target.labelled(group[0], len(of))) < least {
 		return [][]prediction{pooled}, nil
 	}
 	adapted := make([]prediction, len(group))
 	for j, c := range group {
-		adapted[j] = of[c].adaptTo(pooled[j], labelled)
+		adapted[j] = of[c].adaptTo(pooled[j], in.Target.labelled(c, len(of)))
 	}
 	return [][]prediction{pooled, adapted}, nil
 }
@@ -147,13 +146,22 @@ const joinReplicates = 100
 // the Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari, Simpson and Gelman 2018).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, helps [][]prediction) []float64 {
 	outputs := len(l.problem.Target.Tasks)
-	labelled := in.labelled(group[0], outputs)
+	var labelled []int // in some output
+	for _, c := range group {
+		labelled = append(labelled, in.labelled(c, outputs)...)
+	}
+	slices.Sort(labelled)
+	labelled = slices.Compact(labelled)
 	n := float64(len(labelled))
 	losses := func(help []prediction, a float64) []float64 {
 		out := make([]float64, len(labelled))
 		for i, row := range labelled {
 			for j, c := range group {
-				y, f := float64(in.Y[row*outputs+c]), (1-a)*left(c, row)+a*help[j].left[row]
+				y := float64(in.Y[row*outputs+c])
+				if y != y {
+					continue
+				}
+				f := (1-a)*left(c, row) + a*help[j].left[row]
 				if l.problem.Classifies() {
 					out[i] += logOfLabel(f, y)
 				} else {
@@ -174,14 +182,21 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 	for range joinReplicates {
 		drawWeights(rng, drawn)
 		for i, c := range candidates {
-			likely[i] = -n * floats.Dot(drawn, c)
-			if !l.problem.Classifies() {
-				likely[i] = -n / 2 * math.Log(math.Max(floats.Dot(drawn, c), leastCurvature))
+			loss := floats.Dot(drawn, c)
+			switch {
+			case !(loss < math.Inf(1)): // beyond the numbers
+				likely[i] = math.Inf(-1)
+			case l.problem.Classifies():
+				likely[i] = -n * loss
+			default:
+				likely[i] = -n / 2 * math.Log(math.Max(loss, leastCurvature))
 			}
 		}
-		floats.AddConst(-floats.LogSumExp(likely), likely)
+		sum := floats.LogSumExp(likely)
 		for i, v := range likely[1:] {
-			weights[i/len(joinParts)] += joinParts[i%len(joinParts)] * math.Exp(v) / joinReplicates
+			if v > math.Inf(-1) {
+				weights[i/len(joinParts)] += joinParts[i%len(joinParts)] * math.Exp(v-sum) / joinReplicates
+			}
 		}
 	}
 	return weights
@@ -201,6 +216,9 @@ func (f *headFit) adaptTo(g prediction, labelled []int) prediction {
 	some := prediction{head: g.head}
 	for _, row := range labelled {
 		some.left = append(some.left, g.left[row])
+		if g.inside != nil {
+			some.inside = append(some.inside, g.inside[row])
+		}
 	}
 	found := f.adapt(some)
 	if found == nil {
@@ -210,5 +228,5 @@ func (f *headFit) adaptTo(g prediction, labelled []int) prediction {
 	for i, row := range labelled {
 		left[row] = found.left[i]
 	}
-	return prediction{found.head, left}
+	return prediction{head: found.head, left: left}
 }

@@ -124,7 +124,7 @@ func TestJoin(t *testing.T) {
 			return y
 		}
 		said := func(c int, sure, noise float64) prediction {
-			p := prediction{narrow(normals(rng, len(pooled[0].head))), nil}
+			p := prediction{head: narrow(normals(rng, len(pooled[0].head))), left: nil}
 			for i := range n {
 				p.left = append(p.left, sure*label(c, i)+noise*rng.NormFloat64())
 			}
@@ -141,7 +141,7 @@ func TestJoin(t *testing.T) {
 				f[c].left[i] = float64(left[i]) / unit(c)
 			}
 			fit.left = append(fit.left, left)
-			found := &prediction{h[c].head, at(c, h[c].left)}
+			found := &prediction{head: h[c].head, left: at(c, h[c].left)}
 			if c == 2 && turn%5 == 0 { // nothing to add
 				found, h[c] = nil, pooled[c]
 			}

@@ -33,8 +33,10 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 			f.MulVec(samples, mat.NewVecDense(len(beta), beta))
 			left := f.RawVector().Data
 			floats.AddConst(at, left)
-			at += shiftTo(left, labels[j], ridge.rho)
-			out[j] = prediction{ridge.head(p.Config.K, beta, at, u), left}
+			inside := slices.Clone(left)
+			shift := shiftTo(left, labels[j], ridge.level)
+			floats.AddConst(shift, inside)
+			out[j] = prediction{ridge.head(p.Config.K, beta, at+shift, u), left, inside}
 		}
 		return out, nil
 	})
@@ -79,7 +81,11 @@ type pooledFit struct {
 	intercept []float64  // b at the centre
 	lambda    float64    // in units of the mean eigenvalue
 	rho       float64
+	level     float64 // the variance of the target's intercept about b, in units of sigma^2
 }
+
+// leastLevel is the least rho that the target's intercept is taken to have: that few sources are alike does not show that it is.
+const leastLevel = 0.1
 
 // pooledRidge regresses the labels y, a column for each output, on rows. rho is what the sources' intercepts vary by
 // beyond their own error where they are free (DerSimonian and Laird 1986), and lambda, from 1e-7 to 1e2, the one that
@@ -100,7 +106,10 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*po
 	}
 	s := levels.given(gram, y, rho)
 	found := s.search()
-	fit := &pooledFit{gram, mat.NewDense(len(means), len(gram.centre), nil), s.intercepts(found.beta), found.lambda, rho}
+	fit := &pooledFit{
+		pooledGram: gram, beta: mat.NewDense(len(means), len(gram.centre), nil), intercept: s.intercepts(found.beta),
+		lambda: found.lambda, rho: rho, level: math.Max(rho, leastLevel) + 1/floats.Sum(s.weight),
+	}
 	floats.Add(fit.intercept, means)
 	for c := range means {
 		fit.beta.SetRow(c, gram.weights(found.beta.RawRowView(c)))
@@ -110,14 +119,21 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*po
 
 // levels are the means of each source's rows, of the features that the regression is on and of the labels, less those of all rows.
 type levels struct {
-	rows []float64
-	x, y *mat.Dense // M by d, M by C
+	rows  []float64
+	x, y  *mat.Dense // M by d, M by C
+	least float64    // the trace of the squares of features that are constant but for rounding
 }
 
 func (l *Learner) levels(gram pooledGram, rows []poolRow, each []float32, y *mat.Dense) (levels, error) {
 	source, counts := numbered(rows)
 	_, outputs := y.Dims()
-	out := levels{counts, mat.NewDense(len(counts), gram.squares.SymmetricDim(), nil), mat.NewDense(len(counts), outputs, nil)}
+	out := levels{rows: counts, x: mat.NewDense(len(counts), gram.squares.SymmetricDim(), nil), y: mat.NewDense(len(counts), outputs, nil)}
+	for j, v := range gram.centre {
+		if each != nil {
+			v /= float64(each[j])
+		}
+		out.least += float64(len(rows)) * math.Pow(constantFeature*v, 2)
+	}
 	add := func(row int, x []float64) {
 		m := source[row]
 		floats.AddScaled(out.x.RawRowView(m), 1/counts[m], x)
@@ -163,7 +179,7 @@ type pooledSystem struct {
 	square  float64    // of the labels, summed over outputs
 	weight  []float64  // n_m/(1 + rho n_m)
 	unit    float64
-	n, free float64 // rows, and what the intercepts take of their freedom
+	n, free float64 // rows, and what the intercepts take of their freedom: 1 for b, or 1 for each that is free
 }
 
 func (v levels) given(gram pooledGram, y *mat.Dense, rho float64) pooledSystem {
@@ -179,9 +195,12 @@ func (v levels) given(gram pooledGram, y *mat.Dense, rho float64) pooledSystem {
 			s.square -= by * v * v
 		}
 	}
+	if rho == maxRho {
+		s.free = float64(len(v.rows))
+	}
 	for m, n := range v.rows {
 		w := n / (1 + rho*n)
-		s.weight, s.n, s.free, sum = append(s.weight, w), s.n+n, s.free+rho*w, sum+w
+		s.weight, s.n, sum = append(s.weight, w), s.n+n, sum+w
 		floats.AddScaled(meanX, w, v.x.RawRowView(m))
 		floats.AddScaled(meanY, w, v.y.RawRowView(m))
 		take(rho*w*n, v.x.RawRowView(m), v.y.RawRowView(m))
@@ -190,7 +209,11 @@ func (v levels) given(gram pooledGram, y *mat.Dense, rho float64) pooledSystem {
 	floats.Scale(1/sum, meanY)
 	take(sum, meanX, meanY)
 	s.unit = math.Max(mat.Trace(s.squares), 1e-12*mat.Trace(gram.squares)) / float64(d) // less is rounding
-	s.unit = math.Max(s.unit, leastCurvature)
+	if !(mat.Trace(gram.squares) > v.least) {
+		s.squares.Zero()
+		s.product.Zero()
+		s.unit = 1
+	}
 	return s
 }
 

@@ -18,6 +18,7 @@ import (
 // the least generalised cross-validation, and noise the variance of the residuals there, summed over outputs.
 type levelled struct {
 	rho, lambda, noise float64
+	level              float64    // the variance of the intercept of another source about b
 	beta               *mat.Dense // d by C
 	intercept          []float64
 }
@@ -29,10 +30,12 @@ func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
 	for _, m := range source {
 		rows[m]++
 	}
-	half, free := mat.NewDense(n, n, nil), 1.0
+	half, free := mat.NewDense(n, n, nil), 1.0 // what the intercepts take of the freedom of what is divided
+	if rho == maxRho {
+		free = float64(len(rows))
+	}
 	for i := range n {
 		m := rows[source[i]]
-		free += rho / (1 + rho*m)
 		for j := range n {
 			if source[i] == source[j] {
 				half.Set(i, j, float64(b2i(i == j))-(1-1/math.Sqrt(1+rho*m))/m)
@@ -49,7 +52,8 @@ func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
 	for i := range n {
 		without.Set(i, i, 1+without.At(i, i))
 	}
-	out, best := levelled{rho: rho, beta: mat.NewDense(d, outputs, nil)}, math.Inf(1)
+	level := math.Max(rho, 0.1) + math.Pow(mat.Norm(&one, 2), -2)
+	out, best := levelled{rho: rho, level: level, beta: mat.NewDense(d, outputs, nil)}, math.Inf(1)
 	var xo, yo mat.Dense
 	xo.Mul(without, &xs)
 	yo.Mul(without, &ys)
@@ -152,6 +156,7 @@ func TestPooledRidge(t *testing.T) {
 		must.Hold(t, math.Abs(got.rho-want.rho) <= 1e-5*want.rho+1e-9, "levels %g apart of %d sources have rho %g, expected %g",
 			apart, pools, got.rho, want.rho)
 		must.Hold(t, math.Abs(got.lambda-want.lambda) <= 1e-9, "lambda %g, expected %g", got.lambda, want.lambda)
+		must.Hold(t, math.Abs(got.level-want.level) <= 1e-5*want.level, "the level varies by %g, expected %g", got.level, want.level)
 		for c := range 2 {
 			beta := got.beta.RawRowView(c)
 			closeVectors(t, "the weights", beta, mat.Col(nil, c, want.beta), 1e-5, 0.1)
@@ -249,7 +254,7 @@ func TestPooled(t *testing.T) {
 						own[i] = float64(task.Labels[row])
 					}
 				}
-				shift := shiftTo(left, own, fit.rho)
+				shift := shiftTo(left, own, fit.level)
 				var want []float64
 				for _, row := range test {
 					want = append(want, says(row)+shift)

@@ -34,7 +34,8 @@ type Epoch struct {
 	Fit Fit `json:"erm"`
 	// TargetLoss is the mean squared residual of the heads on the labels of the target
 	// samples, averaged over outputs,
-	// HeadRidge, HeadKappa and HeadRank how the first was fitted (eq. 2).
+	// HeadRidge, HeadKappa and HeadRank how the first was fitted (eq. 2), 0 for pooled. Of classes it is
+	// that of the heads by squared loss.
 	TargetLoss float64 `json:"target_loss"`
 	HeadRidge  float64 `json:"head_ridge"`
 	HeadRank   int     `json:"head_rank"`
