@@ -78,7 +78,9 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			sum := func(f float64, part func(prediction) float64) float64 {
 				out := f
 				for k, w := range weights {
-					out += w * (part(helps[k][j]) - f)
+					if w > 0 { // one without weight may be beyond the numbers
+						out += w * (part(helps[k][j]) - f)
+					}
 				}
 				return out
 			}
