@@ -264,7 +264,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		return Epoch{}, err
 	}
 	if rec.HeadPooled > 0 && !p.Classifies() {
-		if rec.TargetLoss, err = l.lossInside(in.Target.Rows, fit.labels); err != nil {
+		if _, rec.TargetLoss, err = l.inside(in.Target.Rows, fit.labels); err != nil {
 			return Epoch{}, err
 		}
 	}

@@ -51,10 +51,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	for i, y := range fit.labels {
 		fit.labels[i] = float32(u.labelOf(columns[i%len(columns)]) * float64(y))
 	}
-	if fit.Loss, err = l.lossInside(in.Target.Rows, fit.labels); err != nil {
-		return rec, err
-	}
-	if fit.left, err = l.predictions(in.Target.Rows, u); err != nil {
+	if fit.left, fit.Loss, err = l.inside(in.Target.Rows, fit.labels); err != nil {
 		return rec, err
 	}
 	for c, column := range columns {
@@ -79,19 +76,19 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	return rec, err
 }
 
-// lossInside is the mean squared residual of the heads on the target's samples, with labels in the units of the data, in units of
-// the labels' own.
-func (l *Learner) lossInside(rows []int32, labels []float32) (float64, error) {
+// inside are the predictions of the heads for the target's samples, with labels in the units of the data, and their mean squared
+// residual in units of the labels' own.
+func (l *Learner) inside(rows []int32, labels []float32) ([][]float32, float64, error) {
 	u, err := l.model.units()
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	said, err := l.predictions(rows, u)
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	columns := l.problem.targetColumns()
-	return squaredError(said, labels, func(c int) float64 { return u.labelOf(columns[c]) }), nil
+	return said, squaredError(said, labels, func(c int) float64 { return u.labelOf(columns[c]) }), nil
 }
 
 // columnGroups divides the outputs of the target by their columns.
