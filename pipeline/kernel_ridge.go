@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -112,10 +113,11 @@ func (k *kernels) of(y *mat.Dense) *kernelRidge {
 	return &kernelRidge{kernels: k, y: y, row: mat.DenseCopyOf(y.T()), divided: map[*shifted]*mat.Dense{}}
 }
 
-// freely are the kernels with an intercept that nothing is known about.
+// freely are the kernels with an intercept that nothing is known about, which those of a kappa above 0 have in any case.
 func (k *kernels) freely() *kernels {
 	free := *k
-	free.rho, free.solved = maxRho, map[[2]float64]*inverse{}
+	free.rho, free.solved = maxRho, maps.Clone(k.solved)
+	maps.DeleteFunc(free.solved, func(key [2]float64, _ *inverse) bool { return key[0] == 0 })
 	return &free
 }
 
