@@ -22,6 +22,8 @@ const defaultWidth = 50
 //	                  except under preset paper
 //	Scaling           where it is ScalingAuto, what the features of the set call for, and
 //	                  where it is empty, ScalingGlobal
+//	Schedule.Epochs   where it is 0, 4, and 5 for a budget under preset default with the
+//	                  linear class
 //	Methods           where they are those of preset default and sources are pools, with
 //	                  the baseline Pooled
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
@@ -39,6 +41,9 @@ func (c Config) Complete(set *dataset.Set) Config {
 		if set != nil && set.Model != nil {
 			c.K = set.Model.K
 		}
+	}
+	if c.Schedule.Epochs == 0 {
+		c.Schedule.Epochs = c.epochs()
 	}
 	if c.Schedule.Theory == nil {
 		c.Schedule.Theory = &Theory{Delta: 0.1, R: 1, SigmaMin: 1}
@@ -80,6 +85,14 @@ func (c Config) Complete(set *dataset.Set) Config {
 		c.Relevance.Lambda = 0.3
 	}
 	return c
+}
+
+// epochs are the rounds of a schedule that does not say how many.
+func (c Config) epochs() int {
+	if c.Preset == PresetDefault && c.Schedule.Kind == ScheduleBudget && c.Representation == ClassLinear {
+		return 5
+	}
+	return 4
 }
 
 // Canonical returns the settings without the constants that nothing reads: those

@@ -46,6 +46,26 @@ func anyConfig(rng *rand.Rand) Config {
 	return c
 }
 
+// A budget has five rounds where a round is cheap, unless it says how many.
+func TestEpochs(t *testing.T) {
+	for _, c := range []struct {
+		preset, schedule, class string
+		given, want             int
+	}{
+		{PresetDefault, SchedulePaper, ClassLinear, 0, 4},
+		{PresetDefault, ScheduleBudget, ClassLinear, 0, 5},
+		{PresetDefault, ScheduleBudget, ClassLinear, 4, 4},
+		{PresetDefault, ScheduleBudget, ClassConv, 0, 4},
+		{PresetPaper, ScheduleBudget, ClassLinear, 0, 4},
+	} {
+		cfg := must.Get(NewConfig(c.preset))(t)
+		cfg.Schedule.Kind, cfg.Schedule.Epochs, cfg.Representation = c.schedule, c.given, c.class
+		if got := cfg.Complete(nil).Schedule.Epochs; got != c.want {
+			t.Errorf("%+v: %d epochs", c, got)
+		}
+	}
+}
+
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
 	js := must.Get(json.Marshal(v))(t)

@@ -130,7 +130,7 @@ func NewConfig(preset string) (Config, error) {
 		Methods:        []string{Active, Uniform},
 		Representation: ClassLinear,
 		TargetSamples:  500,
-		Schedule:       Schedule{Kind: SchedulePaper, Epochs: 4, Floor: 50},
+		Schedule:       Schedule{Kind: SchedulePaper, Floor: 50},
 		Allocation:     Allocation{Rule: RuleSquared},
 	}
 	switch preset {

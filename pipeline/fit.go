@@ -63,6 +63,7 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		choose(SettingScaling, c.Scaling, "%s", why)
 	}
 	full := c.Complete(set)
+	c.Schedule.Epochs = full.Schedule.Epochs
 	m := full.measure(set, targets)
 
 	if open(SettingTargetSamples) {
@@ -94,6 +95,9 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		}
 		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "half of what the %s of the sources cost",
 			text.Several(m.rows, "labelled row"))
+		if open(SettingEpochs) {
+			c.Schedule.Epochs = c.epochs()
+		}
 		epochs := c.Schedule.Epochs
 		for open(SettingEpochs) && c.Schedule.Epochs > 1 && c.Schedule.plan()[0].Cost < m.each {
 			c.Schedule.Epochs--

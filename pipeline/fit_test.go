@@ -139,7 +139,7 @@ func TestFitServes(t *testing.T) {
 			t.Errorf("rows %v, chose %v: nothing is drawn", rows, choices)
 		}
 		given := preset
-		given.TargetSamples, given.K, given.Schedule.Floor, given.Scaling = 3, 2, 0, ScalingNone
+		given.TargetSamples, given.K, given.Schedule.Floor, given.Schedule.Epochs, given.Scaling = 3, 2, 0, 4, ScalingNone
 		got, choices := given.Fit(set, []string{set.Tasks[target].Name}, SettingTargetSamples, SettingK, SettingFloor, SettingSchedule)
 		if got.TargetSamples != 3 || got.K != 2 || got.Schedule != given.Schedule || got.Scaling != ScalingNone || len(choices) > 0 {
 			t.Errorf("%+v came of what was given, %v", got, choices)
@@ -147,6 +147,7 @@ func TestFitServes(t *testing.T) {
 	}
 	// Of few rows of many sources the first of several rounds would draw next to nothing.
 	set := ownSet(rng, append(slices.Repeat([]int{3}, 80), 20), true)
+	preset.Schedule.Epochs = 3
 	for _, given := range []string{"", SettingEpochs} {
 		cfg, choices := preset.Fit(set, []string{"pool 80"}, given)
 		fewer := cfg.Schedule.Epochs < preset.Schedule.Epochs

@@ -235,7 +235,7 @@ func TestScalingAuto(t *testing.T) {
 			t.Errorf("images %v, conv %v: %s", c.set == images, c.conv, got)
 		}
 		if cfg.Scaling = ScalingFeature; c.conv {
-			cfg.ERM, cfg.Conv, cfg.K = ERM{}, DefaultConv(PresetDefault), 3
+			cfg.ERM, cfg.Conv, cfg.K, cfg.Schedule.Epochs = ERM{}, DefaultConv(PresetDefault), 3, 4
 			must.Fail(t, "a network", cfg.Validate(), "scaling feature is of representation linear")
 		}
 	}

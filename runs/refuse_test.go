@@ -70,7 +70,7 @@ func TestRunValidates(t *testing.T) {
 			c.Schedule.Theory = &pipeline.Theory{Delta: 0.1, R: 1, SigmaMin: 1, Beta: 1}
 			c.Allocation.Mix = 0.1
 		},
-		"no epochs": func(c *pipeline.Config) { c.Schedule.Epochs = 0 },
+		"no epochs": func(c *pipeline.Config) { c.Schedule.Epochs = -1 },
 	} {
 		id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
 		change(&id.Config)

@@ -97,6 +97,7 @@ func TestConfigIsTheGoPrograms(t *testing.T) {
 		"--relevance minnorm --k 4":        func(c *pipeline.Config) { c.Relevance.Kind, c.K = pipeline.MinNorm, 4 },
 		"--preset paper --relevance ridge": func(c *pipeline.Config) { *c = preset(t, "paper"); c.Relevance.Kind = pipeline.Ridge },
 		"--methods known --floor 3":        func(c *pipeline.Config) { c.Methods, c.Schedule.Floor = []string{pipeline.Known}, 3 },
+		"--budget 500 --floor 2":           func(c *pipeline.Config) { c.Schedule = pipeline.Schedule{Kind: "budget", Budget: 500, Floor: 2} },
 		"--budget 500 --floor 2 --epochs 2": func(c *pipeline.Config) {
 			c.Schedule = pipeline.Schedule{Kind: "budget", Budget: 500, Floor: 2, Epochs: 2}
 		},

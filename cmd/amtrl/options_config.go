@@ -11,9 +11,9 @@ import (
 
 type settingOptions struct {
 	bound []boundSetting
-	// schedule is --schedule, width --k, and budget --budget or --budgets, where they are there.
-	schedule      *flags.Field
-	width, budget *flags.Origin
+	// schedule is --schedule, epochs --epochs, width --k, and budget --budget or --budgets, where they are there.
+	schedule              *flags.Field
+	epochs, width, budget *flags.Origin
 }
 
 func (o *settingOptions) addFlags(set *flags.Set, settings ...*setting) {
@@ -23,6 +23,8 @@ func (o *settingOptions) addFlags(set *flags.Set, settings ...*setting) {
 		switch s {
 		case &scheduleSetting:
 			o.schedule = b.Field
+		case &epochsSetting:
+			o.epochs = b.Origin
 		case &widthSetting:
 			o.width = b.Origin
 		case &budgetSetting:
@@ -75,6 +77,11 @@ func (o *settingOptions) override(cfg *pipeline.Config) error {
 		if s.Given && !s.active(cfg) {
 			return flags.Misuse("--%s does nothing without %s", s.Name, s.only.needs)
 		}
+	}
+	if o.epochs != nil && !o.epochs.Set {
+		like := *cfg
+		like.Schedule.Epochs = 0
+		cfg.Schedule.Epochs = like.Complete(nil).Schedule.Epochs // as the schedule and the representation call for
 	}
 	*cfg = cfg.Canonical()
 	return nil

@@ -93,6 +93,9 @@ func repeatCommand(command string, id *runs.Identity, leading []string) report.C
 	if err != nil {
 		return finish()
 	}
+	like := preset
+	like.Schedule.Kind, like.Representation = cfg.Schedule.Kind, cfg.Representation
+	preset.Schedule.Epochs = like.Complete(nil).Schedule.Epochs
 	preset = preset.Complete(nil)
 	if cfg.Preset != pipeline.PresetDefault {
 		words = append(words, "--preset", cfg.Preset)

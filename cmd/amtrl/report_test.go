@@ -64,6 +64,8 @@ func TestReportRepeats(t *testing.T) {
 		"e": tiny("run", "--budget", "900", "--costs", "some costs.csv", "--evaluate", "validation"),
 		"f": append([]string{"run", "--budget", "200", "--k", "50", "--nu", "nu.csv", "--methods", "active,known"}, synthetic...),
 		"g": append([]string{"sweep", "--budgets", "100,200", "--targets", "target"}, synthetic...),
+		"j": {"run", "--digits", "200", "--target-samples", "60", "--k", "6", "--iterations", "9", "--floor", "3", "--budget", "900",
+			"--epochs", "4"},
 		"h": {"run", "--data", "full.yaml", "--floor", "50", "--iterations", "10"},
 		"i": {"sweep", "--data", "full.yaml", "--iterations", "10", "--methods", "active"},
 	} {

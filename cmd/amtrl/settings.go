@@ -55,6 +55,8 @@ var (
 		func(c *config) any { return &c.Schedule.Budget }, inBudget}
 	scheduleSetting = setting{"schedule", "how much each epoch spends: paper, theory or budget",
 		func(c *config) any { return &c.Schedule.Kind }, nil}
+	epochsSetting = setting{"epochs", "rounds of draw, fit and relevance; 5 of a budget with the linear class of preset default",
+		func(c *config) any { return &c.Schedule.Epochs }, nil}
 	widthSetting = setting{"k", "width of the representation", func(c *config) any { return &c.K }, nil}
 
 	samplingSettings = []*setting{
@@ -62,7 +64,7 @@ var (
 		{"methods", "methods to compare, of active, uniform, known, target, constant and, with --sources pools, pooled",
 			func(c *config) any { return &c.Methods }, nil},
 		&scheduleSetting,
-		{"epochs", "rounds of draw, fit and relevance", func(c *config) any { return &c.Schedule.Epochs }, nil},
+		&epochsSetting,
 		{"floor", "least number of samples of each source", func(c *config) any { return &c.Schedule.Floor }, hasFloor},
 		{"include-target", "make the target one of its own sources", func(c *config) any { return &c.IncludeTarget }, nil},
 	}
