@@ -36,6 +36,8 @@ type kernelRidge struct {
 // N = lambda I.
 type kernels struct {
 	unit, rho float64 // 1/s, 0 where A is constant
+	// least is the power of ten below which search looks for no lambda of kappa 0.
+	least float64
 	// both is for a kappa above 0, sources for kappa 0.
 	both, sources *span
 	solved        map[[2]float64]*inverse // by kappa and mu
@@ -76,7 +78,7 @@ type kernelFit struct {
 
 // newKernelRidge states the regression. a may be nil: then there is X alone.
 func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho float64) (*kernelRidge, error) {
-	k := &kernels{rho: min(rho, maxRho), solved: map[[2]float64]*inverse{}}
+	k := &kernels{rho: min(rho, maxRho), least: leastPower, solved: map[[2]float64]*inverse{}}
 	n, _ := y.Dims()
 	columns := mat.NewDense(n, 1, slices.Repeat([]float64{1}, n))
 	if a != nil {
@@ -120,6 +122,15 @@ func (k *kernels) freely() *kernels {
 	maps.DeleteFunc(free.solved, func(key [2]float64, _ *inverse) bool { return key[0] == 0 })
 	return &free
 }
+
+// leastPower is the least power of ten of a lambda or mu. Where nu is what w comes from, that of
+// classes at kappa 0 is larger: labels of 0 and 1 are linear in nothing, and with a lambda near
+// 0 a few samples of them take up what is next to nothing in the sources' heads, to which nu
+// then goes.
+const (
+	leastPower        = -6
+	leastPowerClasses = -1
+)
 
 // maxRho stands for an intercept that nothing is known about.
 const maxRho = 1e6
@@ -284,8 +295,8 @@ func (k *kernelRidge) atShift(kappa, mu float64) kernelFit {
 // search returns the fit with the least leave-one-out residuals, over the given
 // kappas at the given lambda, or where that is RidgeAuto at the best lambda for each
 // kappa: the least that is met going downhill in steps of a factor 10 and then of its
-// fourth root, with lambda between 1e-6 and 1e3 for kappa 0, else mu between 1.1e-6
-// and 1.1e3.
+// fourth root, with lambda between 10^least and 1e3 for kappa 0, else mu
+// between 1.1e-6 and 1.1e3.
 func (k *kernelRidge) search(kappas []float64, lambda float64) kernelFit {
 	// X X'/t has the mean eigenvalue 1, and the best mu is about the same for each kappa.
 	best, both := kernelFit{loo: math.Inf(1)}, 0.0
@@ -295,7 +306,7 @@ func (k *kernelRidge) search(kappas []float64, lambda float64) kernelFit {
 		case lambda != RidgeAuto:
 			own = k.at(kappa, lambda)
 		case kappa == 0:
-			own, _ = k.downhill(kappa, 1, -2)
+			own, _ = k.downhill(kappa, 1, math.Max(-2, k.least))
 		default:
 			own, both = k.downhill(kappa, 1.1, both) // lambda is a power of 10 for kappa 0.1 and 10
 		}
@@ -310,9 +321,13 @@ func (k *kernelRidge) search(kappas []float64, lambda float64) kernelFit {
 // downhill is the search of mu for one kappa, from 10^at units on. It returns where it
 // ended.
 func (k *kernelRidge) downhill(kappa, unit, at float64) (kernelFit, float64) {
+	least := float64(leastPower)
+	if kappa == 0 {
+		least = k.least
+	}
 	best := k.atShift(kappa, unit*math.Pow(10, at))
 	for _, step := range []float64{-1, 1, -0.25, 0.25} {
-		for next := at + step; next >= -6 && next <= 3; next += step {
+		for next := at + step; next >= least && next <= 3; next += step {
 			fit := k.atShift(kappa, unit*math.Pow(10, next))
 			if !(fit.loo < best.loo) {
 				break

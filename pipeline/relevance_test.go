@@ -3,10 +3,12 @@ package pipeline
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -204,6 +206,31 @@ func TestModelRelevanceValidates(t *testing.T) {
 		{Kind: MinNorm, Rcond: 1}, {Kind: MinNorm, Rcond: math.NaN()}} {
 		if _, _, err := m.Relevance(b, r); err == nil {
 			t.Errorf("%s is accepted", fmt.Sprintf("%+v", r))
+		}
+	}
+}
+
+// What is found to be most relevant is so over other samples too: a head that goes by what is next
+// to nothing in those of the sources gives most of the next budget to a source that is there by chance.
+func TestMostRelevantIsSure(t *testing.T) {
+	set := must.Get(dataset.Digits(0, 10_000, runtime.NumCPU()))(t)
+	dev := openDevice(t, runtime.NumCPU(), set)
+	cfg := must.Get(NewConfig(PresetDefault))(t)
+	cfg.TargetSamples, cfg.Methods = 100, []string{Active}
+	for _, budget := range []float64{2500, 3000} {
+		cfg.Schedule = Schedule{Kind: ScheduleBudget, Floor: 5, Budget: budget}
+		target := must.Get(cfg.FindTarget(set, Showcase))(t)
+		_, st := runUnit(t, dev, cfg, target)
+		last := &st.Epochs[len(st.Epochs)-1]
+		top := 0
+		for m, v := range last.Nu {
+			if math.Abs(v) > math.Abs(last.Nu[top]) {
+				top = m
+			}
+		}
+		if sure := last.Uncertainty.TopFive[top]; sure < 0.5 {
+			t.Errorf("budget %g: source %d has the largest relevance, %g, and is among the first five in %.0f %% of replicates", budget, top,
+				last.Nu[top], 100*sure)
 		}
 	}
 }

@@ -105,6 +105,9 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 		if err != nil {
 			return nil, err
 		}
+		if l.problem.Set.Binary && l.problem.Config.Relevance.Kind != Transfer {
+			regression.least = leastPowerClasses
+		}
 		mean := prior.mean(prior.heads, in.outputs)
 		regression, fit, toMean := regression.searchTowards(product(phi, mean), kappas, l.problem.Config.Head.Ridge)
 		ridge := residualRidge{regression, rows, &a, root, u, k}
