@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,6 +92,19 @@ func TestFormatsHaveTheSame(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The column of targets has a name of its own, whatever sources are called.
+func TestMatrixColumns(t *testing.T) {
+	set, dir := smallData(t, false), t.TempDir()
+	set.Tasks[1].Name, set.Tasks[3].Name = "target", "the target"
+	must.Do(t, sweepPage(t, finishedSweep(t, set, []int{1, 11}, []float64{300}, nil)).WriteFigures(dir))
+	raw := must.Get(os.ReadFile(filepath.Join(dir, "matrix.csv")))(t)
+	header := must.Get(csv.NewReader(bytes.NewReader(raw)).Read())(t)
+	must.Equal(t, header[0], "the the target", "the column of targets")
+	if slices.Sort(header); len(header) != 41 || len(slices.Compact(header)) != 41 {
+		t.Errorf("columns %v: expected the targets and 40 sources, each once", header)
 	}
 }
 

@@ -69,7 +69,12 @@ func (d *sweepData) relevance() Part {
 	for _, m := range columnOrder {
 		sources = append(sources, d.sources[m])
 	}
-	full := Sheet{ID: "matrix-table", Columns: append([]string{"target"}, lines1(sources)...)}
+	columns := lines1(sources)
+	first := "target"
+	for slices.Contains(columns, first) {
+		first = "the " + first
+	}
+	full := Sheet{ID: "matrix-table", Columns: append([]string{first}, columns...)}
 	for i, t := range rowOrder {
 		targets = append(targets, d.targets[t].name)
 		cells := []Cell{name(d.targets[t].name)}
