@@ -326,7 +326,7 @@ func (r *runPage) sources() Part {
 		"Its interval (90 %) and the chance of being among the five most relevant are over other target samples and " +
 		"other rows of the sources.")
 	if full {
-		about = append(about, plain(" Of some sources every row is drawn: the bars are what the others get of the next budget."))
+		about = append(about, plain(" Of some sources no row is left: the bars are what the others get of the next budget."))
 	}
 	return Part{ID: "sources", Title: "Where the next labels go",
 		Text: []Sentence{about},

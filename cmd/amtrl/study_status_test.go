@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,4 +45,35 @@ func TestStudyStatusOfTarget(t *testing.T) {
 	run("tell", "S", "blanks.csv").Succeeds(t)
 	run("status", "S").Prints(t, 0, fmt.Sprintf("%d rows answered, 0 pending, 0 skipped; of the target 6 answered, 0 pending", sources))
 	must.Equal(t, costText(6.299999999999998), "6.3", "a sum of costs")
+}
+
+// A source whose other rows were all given up is not said to be labelled next, also where no round came since.
+func TestStudyReportAfterSkips(t *testing.T) {
+	c := newCampaign(t, testrand.New(t), false, func(s string, i int) bool { return s == "zoo" && i < 30 })
+	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--round-budget", "60", "--k", "5")
+	succeed(t, c.dir, "study", "ask", "S", "--out", "a.csv")
+	asked := ids(c.read(t, "a.csv"))
+	succeed(t, c.dir, "study", "tell", "S", c.answer(t, "answers.csv", asked...))
+	succeed(t, c.dir, "study", "fit", "S")
+	page := func() (sentence, first string) {
+		out := succeed(t, c.dir, "report", "S", "--format", "markdown").Stdout
+		for _, start := range []string{"Label next: ", "the next labels would go to "} {
+			if _, rest, found := strings.Cut(out, start); found {
+				first, _, _ = strings.Cut(rest, " (")
+			}
+		}
+		return out, first
+	}
+	_, best := page()
+	lines := []string{"id,label,status"}
+	for id := range c.labels {
+		if strings.HasPrefix(id, best+"/") && !slices.Contains(asked, id) {
+			lines = append(lines, id+",,skip")
+		}
+	}
+	must.Do(t, os.WriteFile(filepath.Join(c.dir, "skips.csv"), []byte(strings.Join(lines, "\n")+"\n"), 0o644))
+	succeed(t, c.dir, "study", "tell", "S", "skips.csv")
+	out, next := page()
+	must.Hold(t, best != "" && next != "" && next != best, "%q comes first, after %q whose rows were given up", next, best)
+	must.Hold(t, strings.Contains(out, "No rows are left of "+best+" ("), "%s is not said to have no rows left:\n%.900s", best, out)
 }

@@ -280,8 +280,8 @@ type Learned struct {
 	Run    *runs.Finished
 }
 
-// ReadLearned reads what the rounds of the study in a folder found. It needs no data, and says nothing of what was asked or
-// told since the last round.
+// ReadLearned reads what the rounds of the study in a folder found. It needs no data. Of what was asked or told since the
+// last round it has only whether a source can give no more, for its other rows were given up.
 func ReadLearned(dir string) (*Learned, error) {
 	s, err := Open(dir)
 	if err != nil {
@@ -302,6 +302,41 @@ func ReadLearned(dir string) (*Learned, error) {
 			break
 		}
 	}
-	l.Run, err = runs.ReadRun(last)
+	if l.Run, err = runs.ReadRun(last); err != nil {
+		return nil, err
+	}
+	skips, err := s.skips()
+	for i := range l.Run.Result.Sources {
+		r := &l.Run.Result.Sources[i]
+		r.AllDrawn = r.AllDrawn || r.Samples+len(skips[r.Source]) >= l.Run.Available[r.Source]
+	}
 	return l, err
+}
+
+// skips are the rows of each source that were given up.
+func (s *Study) skips() (map[string]map[int32]bool, error) {
+	j, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]map[int32]bool{}
+	for _, e := range j.events {
+		if e.Tell == nil {
+			continue
+		}
+		for _, group := range e.Tell.Rows {
+			for _, i := range group.Rows {
+				delete(out[group.Source], i)
+			}
+		}
+		for _, group := range e.Tell.Skips {
+			if out[group.Source] == nil {
+				out[group.Source] = map[int32]bool{}
+			}
+			for _, i := range group.Rows {
+				out[group.Source][i] = true
+			}
+		}
+	}
+	return out, nil
 }
