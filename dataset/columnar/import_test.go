@@ -312,6 +312,8 @@ func TestImportRefuses(t *testing.T) {
 			`line 3, column kind: expected one of the classes x, z of the`},
 		{good + "d,z,s2,,1,1,2\n", strings.Replace(made, "column: kind", "column: kind, type: binary", 1),
 			`line 5, column kind: expected two classes`},
+		{"a,1,s1,,1,1,2\nb,1.0,s1,,1,1,2\n", strings.NewReplacer("kind}", "kind, classes: [1]}", ", cost: {s2: 7}", "").Replace(made),
+			"labels: kind: expected at least 2 classes, found 1"},
 		{"a,x,s1,,1,1,2\n", strings.Replace(made, ", cost: {s2: 7}", "", 1), "labels: kind: expected at least 2 classes, found 1"},
 		{good, strings.Replace(made, "column: kind", "column: kind, type: number", 1), `line 2, column kind: expected a number`},
 		{strings.ReplaceAll(good, ",x,", `,"1,5",`), strings.Replace(made, "column: kind", "column: kind, type: number", 1),

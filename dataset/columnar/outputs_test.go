@@ -4,13 +4,35 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
+
+// Labels are the classes that a manifest names, also with the zero decimals that pandas gives integers where some are
+// missing, or without.
+func TestClassesWithZeroDecimals(t *testing.T) {
+	dir := t.TempDir()
+	rows := "id,domain,kind,f0\n0,a,0.0,1\n1,a,,2\n2,a,1.0,3\n3,a,2,4\n4,b,1,5\n5,b,0,6\n6,b,2.00,7\n"
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o644))
+	out := filepath.Join(dir, "out")
+	must.Do(t, Import(t.Context(), parse(t, dir, `{files: rows.csv, columns: {id: id, source: domain, features: f0}, target: {source: b},
+		labels: [{column: kind, classes: [2.0, 0, 1]}]}`), out, none))
+	set := must.Get(Open(out))(t)
+	for name, want := range map[string][]float32{"a_0": {1, 0, 0, 0}, "a_1": {0, 0, 1, 0}, "a_2.0": {0, 0, 0, 1},
+		"b_0": {0, 1, 0}, "b_1": {1, 0, 0}, "b_2.0": {0, 0, 1}} {
+		i := slices.IndexFunc(set.Tasks, func(t dataset.Task) bool { return t.Name == name })
+		if i < 0 || !slices.Equal(set.Tasks[i].Labels, want) {
+			t.Errorf("task %s is %v, expected the labels %v", name, set.Tasks[max(0, i)], want)
+		}
+	}
+	must.Equal(t, len(set.Tasks), 6, "tasks")
+}
 
 // A folder of data as Hugging Face lays it out, with two columns of labels: the names
 // of the files are the splits, and each column has tasks of the rows it labels.

@@ -311,7 +311,11 @@ func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
 	if err := b.CheckUTF8(i, o.Column, name); err != nil {
 		return err
 	}
+	class := text.IndexWhole(o.Classes, name)
 	switch {
+	case class >= 0:
+		o.index[strings.Clone(name)] = int32(class)
+		return nil
 	case len(o.Classes) > 0:
 		return b.Fault(i, o.Column, "one of the classes %s of the manifest, found %q", text.OneLine(strings.Join(o.Classes, ", "), 200),
 			text.OneLine(name, 80))
@@ -386,8 +390,8 @@ func (s *survey) settle() error {
 		if o.Type == manifest.Number {
 			continue
 		}
-		if len(o.index) < 2 {
-			return fmt.Errorf("%s: labels: %s: expected at least 2 classes, found %d", m.Path, o.Column, len(o.index))
+		if n := cmp.Or(len(o.Classes), len(o.index)); n < 2 {
+			return fmt.Errorf("%s: labels: %s: expected at least 2 classes, found %d", m.Path, o.Column, n)
 		}
 		if len(o.Classes) > 0 {
 			continue
