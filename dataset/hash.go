@@ -18,7 +18,7 @@ type digest [sha256.Size]byte
 // which tasks share are read once; whether they are shared does not matter to
 // the result, nor does the name of the set. The outputs, what is a
 // target's alone and the costs enter where the data name their outputs or have
-// costs.
+// costs, and the units and means of columns where there are such.
 func (s *Set) Hash() string {
 	elements := make([]digest, len(s.Pools))
 	var wg sync.WaitGroup
@@ -52,7 +52,23 @@ func (s *Set) Hash() string {
 			h.text(t.Output.Class)
 		}
 	}
+	if c := s.Columns; c != nil && len(c.Centre)+len(c.Means) > 0 {
+		h.units(c)
+	}
 	return hex.EncodeToString(h.h.Sum(nil))
+}
+
+// units writes what a model needs to read rows of the tables. Numbers are rounded, for the order of the files changes their
+// last digits: a centre beside the spread, since it may be 0 but for these.
+func (h *hasher) units(c *Columns) {
+	h.numbers(len(c.Centre), len(c.Means))
+	for i, spread := range c.Spread {
+		h.rounded(spread)
+		h.rounded(c.Centre[i] + spread)
+	}
+	for _, m := range c.Means {
+		h.rounded(m)
+	}
 }
 
 // extended says whether the set has what MNIST-C, the digits and the synthetic
@@ -82,6 +98,8 @@ func (h *hasher) numbers(v ...int) {
 	}
 	h.h.Write(h.buf)
 }
+
+func (h *hasher) rounded(v float64) { h.numbers(int(math.Float32bits(float32(v)))) }
 
 func (h *hasher) text(s string) {
 	h.numbers(len(s))

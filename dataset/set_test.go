@@ -130,6 +130,7 @@ func TestHash(t *testing.T) {
 	}
 	same := smallSet()
 	same.Name, same.Model = "other", model(4, 2, 6)
+	same.Columns = &Columns{ID: "id", Features: []string{"a", "b", "c", "d"}}
 	for i := range same.Tasks {
 		task := &same.Tasks[i]
 		task.Output.Class = "its name says so already"
@@ -168,6 +169,14 @@ func TestHash(t *testing.T) {
 		func(s *Set) { s.Tasks[1].Output = Output{"kind", ""} },
 		func(s *Set) { s.Tasks[1].Output = Output{"kind", "good"} },
 		func(s *Set) { s.Tasks[2].Output = Output{"kind", "good"} },
+		func(s *Set) { s.Columns = &Columns{Centre: []float64{0, 1}, Spread: []float64{1, 2}} },
+		func(s *Set) { s.Columns = &Columns{Centre: []float64{0, 1}, Spread: []float64{2, 2}} },
+		func(s *Set) { s.Columns = &Columns{Centre: []float64{0, 1.001}, Spread: []float64{1, 2}} },
+		func(s *Set) { s.Columns = &Columns{Means: []float64{0, 1}} },
+		func(s *Set) { s.Columns = &Columns{Means: []float64{1, 0}} },
+		func(s *Set) {
+			s.Columns = &Columns{Centre: []float64{0, 1}, Spread: []float64{1, 2}, Means: []float64{0, 1}}
+		},
 	} {
 		s := smallSet()
 		change(s)

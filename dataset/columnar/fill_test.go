@@ -1,6 +1,7 @@
 package columnar
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -96,4 +97,35 @@ func TestImportFills(t *testing.T) {
 	}
 	must.Fail(t, "without fill", Import(t.Context(), parse(t, dir, made), filepath.Join(dir, "no"), none), ", column f",
 		"expected a number, found ", ": fill: mean under columns of "+filepath.Join(dir, "m.yaml")+" puts the mean of the column there")
+}
+
+// Tables whose features differ in units alone have other hashes, those of other files and orders of sources the same.
+func TestHashOfUnits(t *testing.T) {
+	rng := testrand.New(t)
+	var rows [][2][]float64
+	for range 300 {
+		rows = append(rows, [2][]float64{{rng.NormFloat64(), 5e4 * rng.NormFloat64()}, {rng.NormFloat64(), 7 + rng.Float64()}})
+	}
+	hash := func(unit float64, bySource bool, more string) string {
+		dir := t.TempDir()
+		files := [2]string{"domain,f0,f1,kind\n", "domain,f0,f1,kind\n"}
+		for i, r := range rows {
+			for s, x := range r {
+				at := 0
+				if bySource {
+					at = s
+				}
+				files[at] += fmt.Sprintf("s%d,%v,%v,%d\n", s, unit*float64(float32(x[0])), float32(x[1]), i%2)
+			}
+		}
+		for at, text := range files {
+			must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.csv", at)), []byte(text), 0o644))
+		}
+		text := `{files: "*.csv", columns: {source: domain, features: "f*"` + more + "}, labels: [{column: kind}]}"
+		must.Do(t, Import(t.Context(), parse(t, dir, text), filepath.Join(dir, "out"), none))
+		return must.Get(Open(filepath.Join(dir, "out")))(t).Hash()
+	}
+	must.Equal(t, hash(1, true, ""), hash(1, false, ""), "the hash of another order")
+	must.Hold(t, hash(1, false, "") != hash(1024, false, ""), "another unit has the same hash")
+	must.Hold(t, hash(1, false, "") != hash(1, false, ", fill: mean"), "means that stand for missing features change no hash")
 }
