@@ -70,7 +70,8 @@ func (p *Plan) Files() []string {
 			out = append(out, filepath.Clean(in.Vectors.Path))
 		}
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out) // one file of vectors is that of all tables
 }
 
 // NamesThreads says whether the plan names a number of threads for each task.

@@ -25,16 +25,23 @@ func WorkInContainer(ctx context.Context, w *batch.Worker, image string) (int, e
 	})
 }
 
+// mostFiles is how many files a command can bind one by one.
+const mostFiles = 1000
+
 // checkContainer refuses what apptainer would take apart: paths to bind are
 // separated by commas, and their two sides by a colon.
-func checkContainer(image string, paths ...string) error {
+func checkContainer(image string, s batch.Submission) error {
 	if image == "" {
 		return nil
+	}
+	if len(s.Files) > mostFiles {
+		return &batch.OptionError{Option: "container", Problem: fmt.Sprintf(": expected data of at most %d files, which the container is shown "+
+			"one by one, found %d that %s names: give the folder of its import", mostFiles, len(s.Files), s.Data)}
 	}
 	if strings.HasPrefix(image, "-") || !text.Printable(image) {
 		return &batch.OptionError{Option: "container", Problem: fmt.Sprintf(" is %q: expected an image", image)}
 	}
-	for _, p := range paths {
+	for _, p := range append([]string{s.Dir, s.Data}, s.Files...) {
 		if strings.ContainsAny(p, ":,") {
 			return fmt.Errorf("%s: expected a path without colon and comma, which mean something to apptainer", p)
 		}
@@ -42,16 +49,18 @@ func checkContainer(image string, paths ...string) error {
 	return nil
 }
 
-// containerCommand runs a task in an image: the run folder and that of the data
-// are there under the same names, and the GPUs where any are asked for.
+// containerCommand runs a task in an image: the run folder, the data and the files that these name are there under the
+// same names, and the GPUs where any are asked for.
 func containerCommand(r *batch.Run, image string, res batch.Resources, key string, index int) []string {
 	argv := []string{"apptainer", "exec"}
 	if res.GPUs > 0 {
 		argv = append(argv, "--nv")
 	}
 	argv = append(argv, "--bind", r.Dir)
-	if data := r.Plan.Data(); data != "" {
-		argv = append(argv, "--bind", data+":"+data+":ro")
+	for _, p := range append([]string{r.Plan.Data()}, r.Plan.Files()...) {
+		if p != "" {
+			argv = append(argv, "--bind", p+":"+p+":ro")
+		}
 	}
 	return append(append(argv, image), batch.TaskCommand("amtrl", key, r.Dir, index)...)
 }

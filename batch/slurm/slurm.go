@@ -37,7 +37,7 @@ func (e *engine) Render(ctx context.Context, s batch.Submission) ([]batch.Part, 
 	if strings.Contains(s.Dir, `\`) {
 		return nil, fmt.Errorf("%s: expected a path without a backslash, which Slurm takes out of the names of logs", s.Dir)
 	}
-	if err := checkContainer(e.options.Container, s.Dir, s.Data); err != nil {
+	if err := checkContainer(e.options.Container, s); err != nil {
 		return nil, err
 	}
 	size := e.arraySize(ctx)
