@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -31,7 +32,11 @@ type targetRows struct {
 // newTargetRows takes x over.
 func newTargetRows(x *mat.Dense, each []float32) *targetRows {
 	n, d := x.Dims()
+	same := allSame(x)
 	t := &targetRows{x: x, each: each, mean: centreDense(x)}
+	if same { // their mean differs from them by rounding
+		x.Zero()
+	}
 	for j, s := range each {
 		scaleColumn(x, j, 1/float64(s))
 	}
@@ -45,6 +50,17 @@ func newTargetRows(x *mat.Dense, each []float32) *targetRows {
 		t.kernel.q = p
 	}
 	return t
+}
+
+// allSame says whether all rows are the same.
+func allSame(x *mat.Dense) bool {
+	n, _ := x.Dims()
+	for i := 1; i < n; i++ {
+		if !slices.Equal(x.RawRowView(i), x.RawRowView(0)) {
+			return false
+		}
+	}
+	return true
 }
 
 // unit is t, or 1 where the rows are all the same.

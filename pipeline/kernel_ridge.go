@@ -76,12 +76,12 @@ type kernelFit struct {
 	loo             float64
 }
 
-// newKernelRidge states the regression. a may be nil: then there is X alone.
+// newKernelRidge states the regression. a may be nil: then there is X alone. Of rows that are all the same A says nothing.
 func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho float64) (*kernelRidge, error) {
 	k := &kernels{rho: min(rho, maxRho), least: leastPower, solved: map[[2]float64]*inverse{}}
 	n, _ := y.Dims()
 	columns := mat.NewDense(n, 1, slices.Repeat([]float64{1}, n))
-	if a != nil {
+	if a != nil && rows.trace > 0 {
 		centred := mat.DenseCopyOf(a)
 		centreDense(centred)
 		if s := meanSquareNorm(centred); s > 0 {

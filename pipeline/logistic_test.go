@@ -230,6 +230,20 @@ func TestDiscriminantOfSureRows(t *testing.T) {
 	}
 }
 
+// Predictions that differ by rounding say nothing of classes.
+func TestDiscriminantOfRounding(t *testing.T) {
+	rng := testrand.New(t)
+	for range 100 {
+		y, f, level := []float64{0, 1, 0, 1, 1, 0}, make([]float64, 6), math.Pow(10, 6*rng.NormFloat64())
+		for i := range f {
+			f[i] = level * (1 + 1e-15*rng.NormFloat64())
+		}
+		if slope, cut := discriminant(f, y); slope != 0 || cut != 0.5 {
+			t.Fatalf("predictions %v: slope %g, cut %g", f, slope, cut)
+		}
+	}
+}
+
 // TestFreeColumn has a mean of the sources' heads that says next to nothing: no column for it, and
 // otherwise the same log-odds in whatever unit it speaks.
 func TestFreeColumn(t *testing.T) {

@@ -251,7 +251,7 @@ func discriminant(f, y []float64) (slope, cut float64) {
 		mean[c], variance = m, variance+s*(n[c]-1)/(n[0]+n[1]-2)
 	}
 	gap := mean[1] - mean[0]
-	if !(gap > 0) {
+	if !(gap > 1e-9*max(math.Abs(mean[0]), math.Abs(mean[1]))) { // less is rounding
 		return 0, 0.5
 	}
 	least := gap / 2 / distuv.UnitNormal.Quantile(1-0.5/(n[0]+n[1]))

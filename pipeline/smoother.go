@@ -63,6 +63,9 @@ func newSmoother(phi, heads, y *mat.Dense, rows *targetRows, fit kernelFit, fact
 	if fit.rho > 0 || rows != nil { // prior residual measures A less its mean, whatever rho
 		centreDense(centred)
 	}
+	if rows != nil && rows.trace == 0 { // what is left is rounding
+		centred.Zero()
+	}
 	s := &smoother{dual: mat.DenseCopyOf(solved.Slice(0, n, 0, c)), p: new(mat.Dense), spread: new(mat.Dense), factor: factor,
 		target: new(mat.Dense), left: mat.NewDense(n, outputs, nil)}
 	s.p.Mul(phi.T(), s.dual)
@@ -106,9 +109,11 @@ func (s *smoother) factorize(heads *mat.Dense) (*mat.Dense, *mat.LU, error) {
 	for i := range c {
 		trace += dot(square.RawRowView(i), s.spread.RawRowView(i))
 	}
+	unit := 0.0
 	if trace > 0 {
-		square.Scale(s.factor/trace, square)
+		unit = s.factor / trace
 	}
+	square.Scale(unit, square)
 	inner.Mul(s.p, square)
 	for i := range c {
 		inner.Set(i, i, 1+inner.At(i, i))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // writePlants writes measurements of seven plants in any units: a column is scaled and moved by what units says. Half of
@@ -185,6 +186,52 @@ func TestOwnLists(t *testing.T) {
 			got, want := must.Get(strconv.ParseFloat(row[3], 64))(t), must.Get(strconv.ParseFloat(first[i+1][3], 64))(t)
 			if math.Abs(got-want) > 5e-3 {
 				t.Fatalf("row %v, without an own scale when imported %v", row, first[i+1])
+			}
+		}
+	}
+}
+
+// A target whose samples all have the same features says nothing of other rows: no rounding of these becomes a prediction.
+func TestOwnTableOfSameRows(t *testing.T) {
+	rng := testrand.New(t)
+	for name, value := range map[string]float64{"0": 0, "not 0": 0.1 + rng.Float64()} {
+		for _, kind := range []string{"number", "classes"} {
+			dir := ownFolder(t)
+			rows := [][]string{{"shop", "y", "f0", "f1", "f2"}}
+			for s := range 5 {
+				for i := range 60 {
+					row, y := []string{fmt.Sprint("shop ", s), ""}, 3*rng.NormFloat64()
+					for j := range 3 {
+						x := rng.NormFloat64()
+						if s == 4 {
+							x = value * float64(1+j)
+						}
+						y += x
+						row = append(row, strconv.FormatFloat(x, 'g', 7, 64))
+					}
+					row[1] = strconv.FormatFloat(y, 'g', 7, 64)
+					if kind == "classes" {
+						row[1] = strconv.FormatBool(y > 0 || s == 4 && i%3 == 0)
+					}
+					rows = append(rows, row)
+				}
+			}
+			f := must.Get(os.Create(filepath.Join(dir, "shops.csv")))(t)
+			must.Do(t, csv.NewWriter(f).WriteAll(rows))
+			must.Do(t, f.Close())
+			manifest := "files: shops.csv\ncolumns: {source: shop, features: f*}\nlabels: [{column: y, type: " + kind +
+				"}]\ntarget: {source: shop 4}\n"
+			must.Do(t, os.WriteFile(filepath.Join(dir, "shops.yaml"), []byte(manifest), 0o644))
+			succeed(t, dir, "run", "--data", "shops.yaml", "--methods", "active,target", "--relevance", "ridge", "--out", "run", "--quiet")
+			succeed(t, dir, "predict", "run", "shops.csv", "--out", "out.csv", "--quiet")
+			least, most := -100.0, 100.0
+			if kind == "classes" {
+				least, most = 1e-4, 1-1e-4
+			}
+			for i, row := range readTable(t, filepath.Join(dir, "out.csv"))[1:] {
+				if v := must.Get(strconv.ParseFloat(row[len(row)-1], 64))(t); !(v > least && v < most) {
+					t.Fatalf("%s, features %s: row %d has %v, expected a prediction between %g and %g", kind, name, i, row, least, most)
+				}
 			}
 		}
 	}
