@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -32,6 +33,32 @@ func TestClassesWithZeroDecimals(t *testing.T) {
 		}
 	}
 	must.Equal(t, len(set.Tasks), 6, "tasks")
+}
+
+// Labels whose differences float32 does not hold are refused; those that are all alike, or of any unit, are not.
+func TestLabelsBeyondFloat32(t *testing.T) {
+	for _, c := range []struct{ add, unit, want string }{
+		{"1600000000", "", "labels: y: expected numbers that float32 can tell apart, found 1.6e+09 to 1.600000005e+09: measure them from"},
+		{"16000000", "", ""}, {"0.1", "e-30", ""}, {"-1", "e17", ""}, {"0", "e-46", "float32 can tell apart"},
+	} {
+		dir := t.TempDir()
+		rows := "shop,y,f0\n"
+		for i := range 6 {
+			y := must.Get(strconv.ParseFloat(c.add, 64))(t) + float64(i)
+			rows += fmt.Sprintf("s%d,%s%s,%d\n", i%2, strconv.FormatFloat(y, 'f', -1, 64), c.unit, i)
+		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o644))
+		m := parse(t, dir, "{files: rows.csv, columns: {source: shop, features: f0}, labels: [{column: y, type: number}]}")
+		if err := Import(t.Context(), m, filepath.Join(dir, "out"), none); c.want == "" {
+			must.Do(t, err)
+		} else {
+			must.Fail(t, c.add+c.unit, err, c.want)
+		}
+	}
+	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("shop,y,f0\na,0.1,1\na,0.1,2\nb,0.1,3\n"), 0o644))
+	m := parse(t, dir, "{files: rows.csv, columns: {source: shop, features: f0}, labels: [{column: y, type: number}]}")
+	must.Do(t, Import(t.Context(), m, filepath.Join(dir, "out"), none))
 }
 
 // A folder of data as Hugging Face lays it out, with two columns of labels: the names
