@@ -28,19 +28,18 @@ func TestPredictFills(t *testing.T) {
 	filled := ""
 	p := Prediction{Dir: dir, Files: []string{rows}, Out: filepath.Join(dir, "out.csv"),
 		Filled: func(column string, cells int64) { filled += fmt.Sprint(column, " ", cells, ";") }}
-	quietly := func(int64, int64) {}
 	for meta, want := range map[string]string{
 		"":       "rows.csv: line 3, column b: expected a number, found \"\": fill: mean in the manifest of the run would put the mean there",
 		"[1]":    "metadata means: expected one for each of 2 features, found 1",
 		"[1, x]": "metadata means: ",
 	} {
 		write(map[string]string{metaMeans: meta})
-		must.Fail(t, meta, must.Err(Predict(t.Context(), q, p, quietly)), want)
+		must.Fail(t, meta, must.Err(Predict(t.Context(), q, p, nil)), want)
 		must.Absent(t, p.Out)
 	}
 	must.Equal(t, filled, "", "filled columns of what was refused")
 	write(map[string]string{metaMeans: "[10, 0.5]"})
-	must.Get(Predict(t.Context(), q, p, quietly))(t)
+	must.Get(Predict(t.Context(), q, p, nil))(t)
 	must.Equal(t, string(must.Get(os.ReadFile(p.Out))(t)), "id,number\n0,3\n1,2.5\n2,11\n3,10.5\n", "predictions")
 	must.Equal(t, filled, "a 2;b 2;", "filled columns")
 }

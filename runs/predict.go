@@ -61,7 +61,8 @@ type predictor struct {
 
 // Predict reads rows and writes for each its id and, for each label, the class with the highest score and the scores of
 // all classes, or the number; with Embed phi of the row. Where the label of rows is there, it is compared. Memory is
-// that of a few thousand rows. The file appears whole or not at all. progress has how many bytes of how many were read.
+// that of a few thousand rows. The file appears whole or not at all. progress, which may be nil, has how many bytes of how
+// many were read.
 func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(done, total int64)) ([]*Evaluation, error) {
 	if len(p.Vectors) == 1 && p.Join == table.JoinID {
 		p.Vectors = slices.Repeat(p.Vectors, len(p.Files))
@@ -194,7 +195,9 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 		var q table.Query
 		if q, err = r.query(path, t.Columns()); err == nil {
 			err = t.Scan(q, func(b *table.Batch) error {
-				progress(done+min(b.Read, sizes[i]), total)
+				if progress != nil {
+					progress(done+min(b.Read, sizes[i]), total)
+				}
 				return cmp.Or(ctx.Err(), r.batch(b))
 			})
 			err = r.gaps.hint(err)

@@ -42,7 +42,6 @@ func writeTestRows(t *testing.T, path string, set *dataset.Set, task *dataset.Ta
 // Predictions of the test rows have the score that the run recorded, for each class of representation, method and kind
 // of label.
 func TestPredictScoresAsTheRun(t *testing.T) {
-	quietly := func(int64, int64) {}
 	intercept := smallConfig()
 	intercept.Intercept, intercept.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
 	feature := intercept
@@ -81,7 +80,7 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 		writeTestRows(t, rows, c.set, task)
 		q := pipelinetest.NewQueue(t, dev.Device)
 		p := Prediction{Dir: dir, Files: []string{rows}, Out: filepath.Join(dir, "out.csv"), Features: []string{"f*"}, ID: "name", Label: "y"}
-		found := must.Get(Predict(t.Context(), q, p, quietly))(t)
+		found := must.Get(Predict(t.Context(), q, p, nil))(t)
 		want := res.Method(method).Score
 		if len(found) != 1 || found[0].Rows != len(task.Test) {
 			t.Fatalf("%s: %+v", c.name, found)
@@ -103,10 +102,10 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 		if len(out) != 1+len(task.Test) || out[1][0] != "row 0" || out[len(out)-1][0] != fmt.Sprintf("row %d", len(task.Test)-1) {
 			t.Errorf("%s: %d rows, the first %v", c.name, len(out), out[:2])
 		}
-		must.Fail(t, "again", must.Err(Predict(t.Context(), q, p, quietly)), p.Out+": expected no such file")
+		must.Fail(t, "again", must.Err(Predict(t.Context(), q, p, nil)), p.Out+": expected no such file")
 
 		p.Out, p.Embed = filepath.Join(dir, "phi.csv"), true
-		must.Get(Predict(t.Context(), q, p, quietly))(t)
+		must.Get(Predict(t.Context(), q, p, nil))(t)
 		checkPhi(t, c.name, must.Get(csv.NewReader(must.Get(os.Open(p.Out))(t)).ReadAll())(t), out, dir)
 
 		for _, bad := range []struct {
@@ -125,7 +124,7 @@ func TestPredictScoresAsTheRun(t *testing.T) {
 			p := p
 			p.Out, p.Embed = filepath.Join(dir, "bad.csv"), false
 			bad.change(&p)
-			must.Fail(t, bad.says, must.Err(Predict(t.Context(), q, p, quietly)), bad.says)
+			must.Fail(t, bad.says, must.Err(Predict(t.Context(), q, p, nil)), bad.says)
 			must.Absent(t, p.Out)
 		}
 	}

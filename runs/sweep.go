@@ -39,16 +39,17 @@ type SweepStep struct {
 // Sweep carries out every unit of id in the folder dir, jobs at a time, each result in a file of its own that appears
 // whole, and condenses them. A folder that holds part of the same work is resumed: finished units are read, begun ones
 // go on from their last checkpoint. The files end in the same bytes (timing apart) whatever jobs is and however often
-// it was interrupted. Where the folder has finished units of other seeds or budgets, they are kept and the outcome is that
-// of all.
+// it was interrupted, which it is once ctx is done: the error is then that of ctx. Where the folder has finished units of
+// other seeds or budgets, they are kept and the outcome is that of all. progress, which may be nil, is called for one unit
+// at a time; jobs below 1 are 1.
 func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep)) (*Summary, error) {
-	return SweepAcross(ctx, []*pipeline.Resident{data}, id, dir, jobs, progress, func(int, error) {})
+	return SweepAcross(ctx, []*pipeline.Resident{data}, id, dir, jobs, progress, nil)
 }
 
 // SweepAcross is [Sweep] on several devices at once, of one model so that they compute the same bytes, each of which
 // holds the data. There is at least one job for each. Where a device is lost ([backend.ErrLost]), lost is told its place
 // in devices and why, and the others go on with its units from their last checkpoints; where the last one is lost, that
-// is the error.
+// is the error. progress and lost may be nil.
 func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep),
 	lost func(device int, err error)) (*Summary, error) {
 	if err := id.Check(devices[0].Set); err != nil {
@@ -73,7 +74,9 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 		defer mu.Unlock()
 		results[i] = *res
 		done++
-		progress(SweepStep{units[i], res, done, len(units), resumed, passed})
+		if progress != nil {
+			progress(SweepStep{units[i], res, done, len(units), resumed, passed})
+		}
 	}
 	var todo []int
 	hashes, err := summaryHashes(dir)
@@ -109,7 +112,7 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 					if !left {
 						return err
 					}
-					if news {
+					if news && lost != nil {
 						lost(at, err)
 					}
 					continue

@@ -36,7 +36,7 @@ func smallSweep(t testing.TB) (*pipeline.Resident, Identity) {
 
 func mustSweep(t testing.TB, dev *pipeline.Resident, id Identity, dir string, jobs int) *Summary {
 	t.Helper()
-	return must.Get(Sweep(t.Context(), dev, id, dir, jobs, func(SweepStep) {}))(t)
+	return must.Get(Sweep(t.Context(), dev, id, dir, jobs, nil))(t)
 }
 
 func TestSweepBytesDoNotDependOnJobs(t *testing.T) {

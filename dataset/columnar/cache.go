@@ -25,7 +25,7 @@ func CacheFolder(m *manifest.Manifest) (string, error) {
 }
 
 // Cached imports what a manifest describes into the user's cache, unless it is
-// there, and returns its folder. fresh is called before an import.
+// there, and returns its folder. fresh is called before an import. Both functions may be nil.
 func Cached(ctx context.Context, m *manifest.Manifest, fresh func(dir string), progress Progress) (string, error) {
 	dir, err := CacheFolder(m)
 	if err != nil || Is(dir) {
@@ -34,6 +34,8 @@ func Cached(ctx context.Context, m *manifest.Manifest, fresh func(dir string), p
 	if err := atomicfile.MkdirAll(filepath.Dir(dir)); err != nil {
 		return "", err
 	}
-	fresh(dir)
+	if fresh != nil {
+		fresh(dir)
+	}
 	return dir, Import(ctx, m, dir, progress)
 }

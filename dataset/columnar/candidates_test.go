@@ -45,7 +45,7 @@ func TestCandidatesOfLabelledRows(t *testing.T) {
 				out := filepath.Join(dir, name)
 				m := parse(t, dir, "files: "+name+".csv\ncolumns: {id: id, source: source, split: split, features: [x0, x1]}\nlabels: ["+kind+
 					"]\ntarget: {source: s4, folds: 3}\n")
-				must.Do(t, Import(t.Context(), m, out, none))
+				must.Do(t, Import(t.Context(), m, out, nil))
 				return out
 			}
 			full, bare := write("full", true), write("bare", false)

@@ -69,7 +69,7 @@ func TestImportFills(t *testing.T) {
 	})
 	for _, scale := range []string{"none", "feature"} {
 		out := filepath.Join(dir, scale)
-		must.Do(t, Import(t.Context(), parse(t, dir, strings.Replace(made, "scale: none", "fill: mean, scale: "+scale, 1)), out, none))
+		must.Do(t, Import(t.Context(), parse(t, dir, strings.Replace(made, "scale: none", "fill: mean, scale: "+scale, 1)), out, nil))
 		set := must.Get(Open(out))(t)
 		must.Do(t, set.Validate())
 		must.EqualSlices(t, set.Columns.Filled, missing, "missing cells")
@@ -95,7 +95,7 @@ func TestImportFills(t *testing.T) {
 			}
 		}
 	}
-	must.Fail(t, "without fill", Import(t.Context(), parse(t, dir, made), filepath.Join(dir, "no"), none), ", column f",
+	must.Fail(t, "without fill", Import(t.Context(), parse(t, dir, made), filepath.Join(dir, "no"), nil), ", column f",
 		"expected a number, found ", ": fill: mean under columns of "+filepath.Join(dir, "m.yaml")+" puts the mean of the column there")
 }
 
@@ -122,7 +122,7 @@ func TestHashOfUnits(t *testing.T) {
 			must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.csv", at)), []byte(text), 0o644))
 		}
 		text := `{files: "*.csv", columns: {source: domain, features: "f*"` + more + "}, labels: [{column: kind}]}"
-		must.Do(t, Import(t.Context(), parse(t, dir, text), filepath.Join(dir, "out"), none))
+		must.Do(t, Import(t.Context(), parse(t, dir, text), filepath.Join(dir, "out"), nil))
 		return must.Get(Open(filepath.Join(dir, "out")))(t).Hash()
 	}
 	must.Equal(t, hash(1, true, ""), hash(1, false, ""), "the hash of another order")

@@ -59,7 +59,7 @@ func Key(m *manifest.Manifest) (string, error) {
 // Import reads what a manifest describes, in two passes, and writes it to the
 // folder out, which appears whole or not at all. Memory stays within some hundred
 // megabytes and 8 bytes for each row that has an id. A folder that holds the same
-// import already is left as it is; any other content is an error.
+// import already is left as it is; any other content is an error. progress may be nil.
 func Import(ctx context.Context, m *manifest.Manifest, out string, progress Progress) error {
 	key, err := Key(m)
 	if err != nil {

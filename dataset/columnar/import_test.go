@@ -100,8 +100,6 @@ func parse(t *testing.T, dir, text string) *manifest.Manifest {
 	return must.Get(manifest.Parse(filepath.Join(dir, "m.yaml"), []byte(text)))(t)
 }
 
-func none(int64, int64, string) {}
-
 // An import holds, source by source and in the order of the files, what a slow
 // reading of the same rows finds.
 func TestImport(t *testing.T) {
@@ -111,7 +109,7 @@ func TestImport(t *testing.T) {
 		records := makeRecords(rng, 200+rng.IntN(3000), 5, 1+rng.IntN(40))
 		writeCSV(t, dir, records, 1+rng.IntN(3))
 		out := filepath.Join(dir, "out")
-		must.Do(t, Import(t.Context(), parse(t, dir, made), out, none))
+		must.Do(t, Import(t.Context(), parse(t, dir, made), out, nil))
 		set := must.Get(Open(out))(t)
 		must.Do(t, set.Validate())
 		compare(t, set, records, []string{"s0", "s2", "s4", "s1"}, []string{"9", "10", "snö, \"x\""})
@@ -123,13 +121,13 @@ func TestImport(t *testing.T) {
 			if i == 1 {
 				text = strings.Replace(text, "id: id", "id: place", 1)
 			}
-			must.Do(t, Import(t.Context(), parse(t, dir, text), other, none))
+			must.Do(t, Import(t.Context(), parse(t, dir, text), other, nil))
 			if got := must.Get(Open(other))(t); got.Hash() != hash {
 				t.Errorf("with features %s the data are others", features)
 			}
 		}
 		scaled := parse(t, dir, strings.Replace(made, "scale: none", "scale: feature", 1))
-		must.Do(t, Import(t.Context(), scaled, out+"-scaled", none))
+		must.Do(t, Import(t.Context(), scaled, out+"-scaled", nil))
 		compareScaled(t, must.Get(Open(out+"-scaled"))(t), set)
 		costs := map[string]float64{"s0": 1, "s1": 2, "s2": 7, "s4": 2}
 		for _, p := range set.Pools {
@@ -236,7 +234,7 @@ func TestHeldOut(t *testing.T) {
 		"no target": {strings.Replace(plain, "target: {source: s1}", "target: {folds: 5}", 1), func(string) bool { return true }, 5},
 	} {
 		out := filepath.Join(dir, name)
-		must.Do(t, Import(t.Context(), parse(t, dir, change.text), out, none))
+		must.Do(t, Import(t.Context(), parse(t, dir, change.text), out, nil))
 		set := must.Get(Open(out))(t)
 		must.Do(t, set.Validate())
 		for _, task := range set.Tasks {
@@ -262,17 +260,17 @@ func TestImportAgain(t *testing.T) {
 	writeCSV(t, dir, records, 2)
 	m := parse(t, dir, made)
 	out := filepath.Join(dir, "out")
-	must.Do(t, Import(t.Context(), m, out, none))
+	must.Do(t, Import(t.Context(), m, out, nil))
 	before := must.Get(os.Stat(filepath.Join(out, headerFile)))(t)
 	must.Do(t, Import(t.Context(), m, out, func(int64, int64, string) { t.Error("it is read again") }))
 	if after := must.Get(os.Stat(filepath.Join(out, headerFile)))(t); !os.SameFile(before, after) {
 		t.Error("it is written again")
 	}
 	other := parse(t, dir, strings.Replace(made, "s2: 7", "s2: 8", 1))
-	must.Fail(t, "another manifest", Import(t.Context(), other, out, none), out, "expected no folder or one of the same import")
+	must.Fail(t, "another manifest", Import(t.Context(), other, out, nil), out, "expected no folder or one of the same import")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	must.Is(t, Import(ctx, other, filepath.Join(dir, "cancelled"), none), context.Canceled, "cancelled")
+	must.Is(t, Import(ctx, other, filepath.Join(dir, "cancelled"), nil), context.Canceled, "cancelled")
 	entries := must.Get(os.ReadDir(dir))(t)
 	must.Equal(t, len(entries), 3, "what is left behind")
 }
@@ -322,7 +320,7 @@ func TestImportRefuses(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		must.Do(t, os.WriteFile(filepath.Join(dir, "part-0.csv"), []byte(head+c.rows), 0o644))
-		err := Import(t.Context(), parse(t, dir, c.text), filepath.Join(dir, "out"), none)
+		err := Import(t.Context(), parse(t, dir, c.text), filepath.Join(dir, "out"), nil)
 		must.Fail(t, c.rows, err, c.want)
 		if entries := must.Get(os.ReadDir(dir))(t); len(entries) != 1 {
 			t.Errorf("%s: left behind %v", c.want, entries)

@@ -23,7 +23,7 @@ func TestClassesWithZeroDecimals(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o644))
 	out := filepath.Join(dir, "out")
 	must.Do(t, Import(t.Context(), parse(t, dir, `{files: rows.csv, columns: {id: id, source: domain, features: f0}, target: {source: b},
-		labels: [{column: kind, classes: [2.0, 0, 1]}]}`), out, none))
+		labels: [{column: kind, classes: [2.0, 0, 1]}]}`), out, nil))
 	set := must.Get(Open(out))(t)
 	for name, want := range map[string][]float32{"a_0": {1, 0, 0, 0}, "a_1": {0, 0, 1, 0}, "a_2.0": {0, 0, 0, 1},
 		"b_0": {0, 1, 0}, "b_1": {1, 0, 0}, "b_2.0": {0, 0, 1}} {
@@ -49,7 +49,7 @@ func TestLabelsBeyondFloat32(t *testing.T) {
 		}
 		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o644))
 		m := parse(t, dir, "{files: rows.csv, columns: {source: shop, features: f0}, labels: [{column: y, type: number}]}")
-		if err := Import(t.Context(), m, filepath.Join(dir, "out"), none); c.want == "" {
+		if err := Import(t.Context(), m, filepath.Join(dir, "out"), nil); c.want == "" {
 			must.Do(t, err)
 		} else {
 			must.Fail(t, c.add+c.unit, err, c.want)
@@ -58,7 +58,7 @@ func TestLabelsBeyondFloat32(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("shop,y,f0\na,0.1,1\na,0.1,2\nb,0.1,3\n"), 0o644))
 	m := parse(t, dir, "{files: rows.csv, columns: {source: shop, features: f0}, labels: [{column: y, type: number}]}")
-	must.Do(t, Import(t.Context(), m, filepath.Join(dir, "out"), none))
+	must.Do(t, Import(t.Context(), m, filepath.Join(dir, "out"), nil))
 }
 
 // A folder of data as Hugging Face lays it out, with two columns of labels: the names
@@ -114,7 +114,7 @@ func TestSeveralOutputsOfSplitFiles(t *testing.T) {
 	m := parse(t, dir, "files: default/*.parquet\ncolumns: {id: id, source: domain, features: embedding, split: (file)}\n"+
 		"labels: [{column: kind}, {column: urgent, type: binary}]\ntarget: {source: d1}\n")
 	out := filepath.Join(dir, "out")
-	must.Do(t, Import(t.Context(), m, out, none))
+	must.Do(t, Import(t.Context(), m, out, nil))
 	set := must.Get(Open(out))(t)
 	must.Do(t, set.Validate())
 	if len(set.Tasks) != len(want) || len(set.Pools) != 4 {

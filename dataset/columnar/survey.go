@@ -102,7 +102,9 @@ func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns)
 		if err == nil {
 			err = t.Scan(q, func(b *table.Batch) error {
 				width = b.Features.Width
-				s.progress(done+min(b.Read, in.Bytes()), s.total, doing)
+				if s.progress != nil {
+					s.progress(done+min(b.Read, in.Bytes()), s.total, doing)
+				}
 				if err := s.ctx.Err(); err != nil {
 					return err
 				}

@@ -35,7 +35,7 @@ func TestImportRemovesAbandoned(t *testing.T) {
 	gone := []string{folder(old), folder(old, featuresFile, labelsFile(0), headerFile)}
 	stay := []string{folder(0, featuresFile), folder(old, "notes.txt"), folder(old, featuresFile)}
 	defer must.Get(filelock.Folder(stay[2]))(t)()
-	must.Do(t, Import(t.Context(), m, filepath.Join(parent, "data"), none))
+	must.Do(t, Import(t.Context(), m, filepath.Join(parent, "data"), nil))
 	for _, path := range gone {
 		must.Absent(t, path)
 	}

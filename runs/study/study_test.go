@@ -78,7 +78,7 @@ func TestFullDisk(t *testing.T) {
 	s := f.open(t, f.Dir)
 	device := must.Get(cpu.Open(1))(t)
 	defer device.Close()
-	if v := must.Get(s.Verify(t.Context(), device, func(int) {}))(t); v.Asks != 2 || v.Rounds != 1 || v.Events != 4 {
+	if v := must.Get(s.Verify(t.Context(), device, nil))(t); v.Asks != 2 || v.Rounds != 1 || v.Events != 4 {
 		t.Errorf("verified %+v, expected 2 asks and a round in 4 events", v)
 	}
 }

@@ -22,7 +22,7 @@ type Verified struct {
 }
 
 // Verify replays the journal: it chooses the rows of each ask again, learns each round again, and holds both and the
-// files of the study against what the journal says. It changes nothing.
+// files of the study against what the journal says. It changes nothing. progress may be nil.
 func (s *Study) Verify(ctx context.Context, device backend.Device, progress func(round int)) (v Verified, err error) {
 	j, err := s.read()
 	if err != nil {
@@ -43,7 +43,9 @@ func (s *Study) Verify(ctx context.Context, device backend.Device, progress func
 			v.Asks++
 		case e.Fit != nil:
 			v.Rounds++
-			progress(v.Rounds)
+			if progress != nil {
+				progress(v.Rounds)
+			}
 			err = s.verifyRound(ctx, device, j.events, e.Fit)
 		}
 		if err == nil {
