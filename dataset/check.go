@@ -99,12 +99,10 @@ func (s *Set) oddLabels(pool int) []Oddity {
 			names = append(names, name)
 		}
 		listed, ones := 0, 0
-		for _, list := range [][]int32{t.Train, t.Test} {
-			for _, r := range list {
-				listed++
-				if t.Labels[r] == 1 {
-					ones++
-				}
+		for r := range t.labelledRows {
+			listed++
+			if t.Labels[r] == 1 {
+				ones++
 			}
 		}
 		if ones > 0 && ones < listed {

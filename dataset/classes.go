@@ -74,7 +74,7 @@ func (s *Set) addClasses(to map[Output]bool, t *Task, rows []int32) {
 	}
 	zeros, ones := false, false
 	for _, r := range t.Train {
-		if among(r) {
+		if t.Labels != nil && among(r) {
 			zeros, ones = zeros || t.Labels[r] == 0, ones || t.Labels[r] == 1
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // Pool is a row-major matrix of stored rows, shared by any number of tasks.
 // Exactly one of U8, F16 and F32 is set, with Rows*Cols elements; the features
-// of a row are Scale times its stored elements.
+// of a row are Scale, which is never 0, times its stored elements.
 type Pool struct {
 	// Name identifies the pool, such as the corruption "glass_blur".
 	Name       string
@@ -45,7 +45,10 @@ type Origin interface {
 	Find(i int) (id string, row int64, err error)
 }
 
-// Output says which label of the rows a task is.
+// Output says which label of the rows a task is: of a column of numbers the column, of
+// a column of classes the column and one of them, so that there is a task for each class
+// of a pool. The outputs of two pools that are equal are of the same meaning. Data that
+// name their columns are somebody's own, whose sources are pools.
 type Output struct {
 	// Name is the column of the label, empty where the data do not name it.
 	Name string
@@ -87,7 +90,8 @@ type Task struct {
 	// Output is what the labels are of. The tasks of a pool have different ones.
 	Output Output
 	// Labels has one entry for each row of the pool, 0 where a row has no label.
-	// Rows without one are in neither Train nor Test. Tasks may share it.
+	// Rows without one are in neither Train nor Test. Tasks may share it. It is nil
+	// where labels are yet to be asked for: Train are then the rows that can be had.
 	Labels []float32
 	// Train are the rows that samples may be drawn from, Test those that the
 	// error is measured on. They are disjoint, also as base items: where row i
@@ -97,14 +101,18 @@ type Task struct {
 }
 
 // Set is a family of tasks over shared pools. Any task can be the target; the
-// others are then its sources.
+// others are then its sources, or those of other pools where the data name their
+// outputs. A program that makes a set calls [Set.Validate] before it hands it on, and
+// leaves it and its slices, which are not copied, as they are from then on. Then any
+// number of goroutines can use it.
 type Set struct {
 	// Name says where the set came from, such as "embedded digits".
 	Name  string
 	Pools []*Pool
 	Tasks []Task
-	// Binary says that labels are 0 or 1 and that the error of a prediction is
-	// whether it falls on the wrong side of 0.5.
+	// Binary says that labels are 0 or 1, as those of classes, and that the error of a
+	// prediction is whether it falls on the wrong side of 0.5. Of a set without it labels
+	// are numbers.
 	Binary bool
 	// Columns are those of somebody's tables that the set was made of, or nil.
 	Columns *Columns

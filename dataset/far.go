@@ -89,6 +89,9 @@ func (s *Set) farLabels() []Oddity {
 
 // labelledRows lists the rows that have a label.
 func (t *Task) labelledRows(yield func(int32) bool) {
+	if t.Labels == nil {
+		return
+	}
 	for _, list := range [][]int32{t.Train, t.Test} {
 		for _, r := range list {
 			if !yield(r) {

@@ -74,6 +74,22 @@ var faults = []struct {
 	{`test row 0 of 1: expected 0 to 5, found -1`, func(s *Set) { s.Tasks[1].Test = []int32{-1} }},
 	{`test row 1 of 2: expected each row once in train and test together, found 2 again`, func(s *Set) { s.Tasks[1].Test = []int32{1, 2} }},
 	{`train row 1 of 2: expected each row once in train and test together, found 2 again`, func(s *Set) { s.Tasks[1].Train = []int32{2, 2} }},
+	{`task "u8_1": expected an output of its own in pool "u8", found that of task "u8_0", column "kind" and class "a"`,
+		func(s *Set) { s.Tasks[0].Output, s.Tasks[1].Output = Output{"kind", "a"}, Output{"kind", "a"} }},
+	{`task "u8_1": expected Binary of a set with classes, such as "a"`,
+		func(s *Set) { s.Binary, s.Tasks[1].Output = false, Output{"kind", "a"} }},
+	{`columns: Centre: expected 4 numbers, one for each feature, or none, found 3`,
+		func(s *Set) { s.Columns = &Columns{Centre: make([]float64, 3), Spread: []float64{1, 1, 1, 1}} }},
+	{`columns: feature 2 of Means: expected a finite number, found NaN`,
+		func(s *Set) { s.Columns = &Columns{Means: []float64{1, 2, math.NaN(), 4}} }},
+	{`columns: expected both of Centre and Spread or none, found 4 and 0 numbers`,
+		func(s *Set) { s.Columns = &Columns{Centre: make([]float64, 4)} }},
+	{`columns: feature 1 of Spread: expected a number above 0, found 0`,
+		func(s *Set) { s.Columns = &Columns{Centre: make([]float64, 4), Spread: []float64{1, 0, 1, 1}} }},
+	{`columns: label "kind": expected its classes to list "c", that of task "u8_1"`, func(s *Set) {
+		s.Columns = &Columns{Labels: []LabelColumn{{Name: "kind", Classes: []string{"a", "b"}}}}
+		s.Tasks[1].Output = Output{"kind", "c"}
+	}},
 	{`task "u8_1": expected train rows, found none`, func(s *Set) { s.Tasks[1].Train = nil }},
 	{`model: expected D = 4, Tasks = 6 and K >= 1, found 3, 6 and 1`, func(s *Set) { s.Model = model(3, 1, 6) }},
 	{`model: expected B of 4 by 1 and W of 1 by 6, found 4 and 7 elements`,
@@ -94,6 +110,14 @@ func TestValidate(t *testing.T) {
 	s.Tasks[0].Labels = []float32{-1, 2, 3.5, 0, 0, 1e30}
 	s.Tasks[0].Test = nil
 	must.Do(t, s.Validate())
+	s = smallSet()
+	for i := range s.Tasks {
+		s.Tasks[i].Labels = nil // to be asked for
+		s.Tasks[i].Output = Output{"kind", fmt.Sprint(i % 2)}
+	}
+	must.Do(t, s.Validate())
+	s.Oddities()
+	must.Hold(t, len(s.UnseenClasses(0, nil)) == 0, "classes without labels: %v", s.UnseenClasses(0, nil))
 	for _, f := range faults {
 		s := smallSet()
 		f.spoil(s)

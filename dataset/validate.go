@@ -16,9 +16,10 @@ import (
 // storage does not match its shape, pools of different widths, a scale that is
 // not finite and positive, a cost that is not finite or negative, a stored
 // element that is not finite or beyond 1e18 in magnitude, a label that is not finite, or other than 0 and 1 where Binary is
-// set, a name with control characters, a task name that is empty or taken, a row
+// set, a name with control characters, a task name that is empty or taken, a pool
+// with two tasks of one output, a class where Binary is not set, a row
 // that is outside its pool or listed twice in Train and Test together, a task
-// without train rows, a model that does not fit the tasks.
+// without train rows, a model or columns that do not fit the tasks.
 func (s *Set) Validate() error {
 	if len(s.Pools) == 0 || len(s.Tasks) == 0 {
 		return fmt.Errorf("%s: expected at least one pool and one task, found %d and %d", s.Name, len(s.Pools), len(s.Tasks))
@@ -38,6 +39,7 @@ func (s *Set) Validate() error {
 		}
 	}
 	seen := make(map[string]int, len(s.Tasks))
+	outputs := map[ofOutput]string{}
 	var marks rowMarks
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
@@ -51,10 +53,64 @@ func (s *Set) Validate() error {
 		if err := s.validateTask(t, &marks); err != nil {
 			return fmt.Errorf("%s: task %q: %w", s.Name, t.Name, err)
 		}
+		if t.Output == (Output{}) {
+			continue
+		}
+		of := ofOutput{t.Pool, t.Output}
+		if other, taken := outputs[of]; taken {
+			return fmt.Errorf("%s: task %q: expected an output of its own in pool %q, found that of task %q, column %q and class %q", s.Name,
+				t.Name, s.Pools[t.Pool].Name, other, t.Output.Name, t.Output.Class)
+		}
+		outputs[of] = t.Name
+	}
+	if s.Columns != nil {
+		if err := s.validateColumns(); err != nil {
+			return fmt.Errorf("%s: columns: %w", s.Name, err)
+		}
 	}
 	if s.Model != nil {
 		if err := s.Model.validate(s.Pools[0].Cols, len(s.Tasks)); err != nil {
 			return fmt.Errorf("%s: model: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+// ofOutput is an output of a pool.
+type ofOutput struct {
+	pool int
+	Output
+}
+
+// validateColumns checks the units and the classes that models are told of.
+func (s *Set) validateColumns() error {
+	cols := s.Pools[0].Cols
+	for _, v := range []struct {
+		name   string
+		values []float64
+	}{{"Centre", s.Columns.Centre}, {"Spread", s.Columns.Spread}, {"Means", s.Columns.Means}} {
+		if n := len(v.values); n != 0 && n != cols {
+			return fmt.Errorf("%s: expected %d numbers, one for each feature, or none, found %d", v.name, cols, n)
+		}
+		if i := slices.IndexFunc(v.values, func(x float64) bool { return x-x != 0 }); i >= 0 {
+			return fmt.Errorf("feature %d of %s: expected a finite number, found %v", i, v.name, v.values[i])
+		}
+	}
+	if len(s.Columns.Centre) != len(s.Columns.Spread) {
+		return fmt.Errorf("expected both of Centre and Spread or none, found %d and %d numbers", len(s.Columns.Centre), len(s.Columns.Spread))
+	}
+	if i := slices.IndexFunc(s.Columns.Spread, func(x float64) bool { return !(x > 0) }); i >= 0 {
+		return fmt.Errorf("feature %d of Spread: expected a number above 0, found %v", i, s.Columns.Spread[i])
+	}
+	classes := map[Output]bool{} // those of columns that list them, each with none too
+	for _, l := range s.Columns.Labels {
+		for _, class := range l.Classes {
+			classes[Output{l.Name, class}], classes[Output{l.Name, ""}] = true, true
+		}
+	}
+	for _, t := range s.Tasks {
+		if o := t.Output; classes[Output{o.Name, ""}] && !classes[o] {
+			return fmt.Errorf("label %q: expected its classes to list %q, that of task %q", o.Name, o.Class, t.Name)
 		}
 	}
 	return nil
@@ -111,7 +167,10 @@ func (s *Set) validateTask(t *Task, marks *rowMarks) error {
 		return fmt.Errorf("expected one of %d pools, found index %d", len(s.Pools), t.Pool)
 	}
 	rows := s.Pools[t.Pool].Rows
-	if len(t.Labels) != rows {
+	if t.Output.Class != "" && !s.Binary {
+		return fmt.Errorf("expected Binary of a set with classes, such as %q", t.Output.Class)
+	}
+	if t.Labels != nil && len(t.Labels) != rows {
 		return fmt.Errorf("expected %d labels, one for each row of pool %q, found %d", rows, s.Pools[t.Pool].Name, len(t.Labels))
 	}
 	if i := finite.First32(t.Labels); i >= 0 {

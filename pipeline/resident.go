@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset"
@@ -19,10 +20,16 @@ type Resident struct {
 	onHost int64 // bytes of the pools that stay for want of room
 }
 
-// NewResident uploads the pools of a set, which must be valid
-// ([dataset.Set.Validate]). The device stays the caller's and must outlive the
-// result, and so must the set's elements as they are.
+// NewResident uploads the pools of a set, which must be valid: it validates those that are
+// not mapped files. The device stays the caller's and must outlive the result, and so must
+// the set's elements as they are.
 func NewResident(device backend.Device, set *dataset.Set) (*Resident, error) {
+	// A file that is mapped was validated when it was written, and reading all of it can take long.
+	if !slices.ContainsFunc(set.Pools, func(p *dataset.Pool) bool { return p != nil && p.Mapped }) {
+		if err := set.Validate(); err != nil {
+			return nil, err
+		}
+	}
 	queue, err := device.NewQueue()
 	if err != nil {
 		return nil, err

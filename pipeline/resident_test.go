@@ -2,11 +2,14 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -88,5 +91,23 @@ func TestPoolsWithoutRoom(t *testing.T) {
 		if all := fmt.Sprintf(" %.3g GiB", float64(total)/(1<<30)); c.room == 0 && !strings.Contains(says, all) {
 			t.Errorf("%+v: %q, expected%s", c, says, all)
 		}
+	}
+}
+
+// What nobody validated is not learned from.
+func TestResidentRefusesInvalidSets(t *testing.T) {
+	device := openDevice(t, 1, smallSet(5, 4, 60, 3, true)).Device
+	for want, spoil := range map[string]func(*dataset.Set){
+		"expected a scale that is finite and above 0, found 0": func(s *dataset.Set) { s.Pools[0].Scale = 0 },
+		"pool 0 is nil": func(s *dataset.Set) { s.Pools[0] = nil },
+		"expected a finite value, found NaN": func(s *dataset.Set) {
+			i := slices.IndexFunc(s.Pools, func(p *dataset.Pool) bool { return p.F32 != nil })
+			s.Pools[i].F32[3] = float32(math.NaN())
+		},
+		"expected a label of 0 or 1, found 7": func(s *dataset.Set) { s.Tasks[0].Labels[s.Tasks[0].Train[0]] = 7 },
+	} {
+		set := smallSet(5, 4, 60, 3, true)
+		spoil(set)
+		must.Fail(t, want, must.Err(NewResident(device, set)), want)
 	}
 }
