@@ -8,8 +8,10 @@ import (
 )
 
 // Labelled are rows of the pool of a source with their labels: row after row, one for
-// each output of the source. NaN is a label that the row does not have; each row has
-// at least one.
+// each output of the source in the order of Source.Tasks, so that Y has
+// len(Rows)*len(Tasks) elements. That of a class is 1 for rows of the class and 0 for
+// others. NaN is a label that the row does not have; each row has at least one. A
+// learner keeps both slices, which stay as they are.
 type Labelled struct {
 	Rows []int32
 	Y    []float32

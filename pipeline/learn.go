@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
 )
 
 // Learner carries rounds of one problem out, on a queue of its own. One
@@ -38,8 +39,11 @@ type Learner struct {
 }
 
 // NewLearner prepares the representation of a problem whose data set is
-// resident. The caller closes it.
+// resident. The caller closes it. Learners of one problem may work at the same time.
 func NewLearner(data *Resident, p *Problem) (*Learner, error) {
+	if !slices.Equal(data.Set.Pools, p.Set.Pools) {
+		return nil, fmt.Errorf("the problem is of the pools of %s: expected those of %s, which are resident", p.Set.Name, data.Set.Name)
+	}
 	queue, err := data.Device.NewQueue()
 	if err != nil {
 		return nil, err
@@ -85,7 +89,11 @@ func (l *Learner) Check(st State) error {
 // and scores the target's predictor on the held-out rows, by leave-one-out where
 // there are none, or exactly where the data set comes from a model. It returns the
 // state after the round and leaves st as it is. The same state and round give the
-// same result.
+// same result. The rows need not be those that Propose asked for, such as where some
+// have no answer, or where a program allocates by itself; the number of rounds, and
+// which method each is of, are those of the problem. It is an error where a row is not in its
+// pool, or a label is missing, infinite or, of classes, neither 0 nor 1. Once ctx is
+// done the error is that of ctx.
 func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) {
 	if err := l.Check(st); err != nil {
 		return State{}, err
@@ -117,11 +125,11 @@ func (l *Learner) checkRound(st State, in Round) error {
 		total += len(s.Rows)
 	}
 	for i, l := range slices.Concat(in.Sources, []Labelled{in.Target, in.Test}) {
-		name, outputs := "the target", len(p.Target.Tasks)
+		name, source := "the target", p.Target
 		if i < len(p.Sources) {
-			name, outputs = p.Sources[i].Name, len(p.Sources[i].Tasks)
+			name, source = p.Sources[i].Name, p.Sources[i]
 		}
-		if err := l.check(outputs); err != nil {
+		if err := l.check(p.Set, source); err != nil {
 			return p.inRound(in.Method, in.Epoch, fmt.Errorf("rows of %s: %w", name, err))
 		}
 	}
@@ -136,18 +144,25 @@ func (l *Learner) checkRound(st State, in Round) error {
 	return nil
 }
 
-// check refuses rows without a label and labels that are no numbers.
-func (l Labelled) check(outputs int) error {
+// check refuses rows that a source does not have or that have no label, and labels that are
+// no numbers, or no classes.
+func (l Labelled) check(set *dataset.Set, of Source) error {
+	outputs, rows := len(of.Tasks), set.Pools[of.Pool].Rows
 	if len(l.Rows)*outputs != len(l.Y) {
 		return fmt.Errorf("expected %d labels for each of %d rows, found %d", outputs, len(l.Rows), len(l.Y))
 	}
 	for i, row := range l.Rows {
+		if row < 0 || int(row) >= rows {
+			return fmt.Errorf("expected rows 0 to %d of pool %s, found row %d", rows-1, set.Pools[of.Pool].Name, row)
+		}
 		missing := 0
 		for _, y := range l.Y[i*outputs : (i+1)*outputs] {
 			if v := float64(y); math.IsInf(v, 0) || math.IsNaN(v) && outputs == 1 {
 				return fmt.Errorf("the label of row %d is %g, expected a finite number", row, y)
 			} else if math.IsNaN(v) {
 				missing++
+			} else if set.Binary && y != 0 && y != 1 {
+				return fmt.Errorf("the label of row %d is %g, expected 0 or 1", row, y)
 			}
 		}
 		if missing == outputs {

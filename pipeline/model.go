@@ -25,8 +25,11 @@ const RidgeHead = "target.ridge"
 // (C by d), and the units: the predictions for a row x are
 // labels.scale (target.weight B'z + target.delta z + target.bias), z = (x - centre) / scale,
 // with labels.scale (C) for each output and representation.scale one number or d. Where
-// there is target.ridge these are the log-odds of a class.
+// there is target.ridge these are the log-odds of a class. Of the zero State there are none.
 func (l *Learner) Tensors(st State) []Tensor {
+	if len(st.Head) == 0 {
+		return nil
+	}
 	k, outputs := l.problem.Config.K, len(l.problem.Target.Tasks)
 	var weight, bias, delta, ridge []float32
 	size := len(st.Head)/outputs - l.problem.behind()

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -8,10 +9,16 @@ import (
 	"github.com/amtrl/amtrl/dataset"
 )
 
-// Predict writes the outputs of rows, of D features each, to y, N by C. Where the predictor
-// classifies they are log-odds, each of a class against all others, else in the units of the
-// labels.
+// Predict writes the outputs of N rows, of D features each, to y, which has room for N by C
+// numbers, row after row. Where the predictor classifies they are log-odds, each of a class
+// against all others, else in the units of the labels. The largest of the classes of a column is
+// the one predicted; of one output alone whether it is above 0, or above 0.5 where it is no
+// log-odds. Of rows only Rows, Cols, Scale and the elements count. A row with a feature that is
+// no number has outputs that are none.
 func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
+	if err := p.check(rows, p.C, len(y)); err != nil {
+		return err
+	}
 	if p.net == nil && p.C <= maxDotOutputs {
 		return p.predictDots(rows, y)
 	}
@@ -58,8 +65,11 @@ func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {
 // Classifies says whether the outputs are log-odds.
 func (p *Predictor) Classifies() bool { return p.logOdds }
 
-// Embed writes phi of rows, of D features each, to z, N by K.
+// Embed writes phi of N rows, of D features each, to z, which has room for N by K numbers.
 func (p *Predictor) Embed(rows *dataset.Pool, z []float32) error {
+	if err := p.check(rows, p.K, len(z)); err != nil {
+		return err
+	}
 	x, err := p.inUnits(rows)
 	if err != nil {
 		return err
@@ -101,9 +111,6 @@ func (p *Predictor) embed(x, z backend.Matrix) error {
 // inUnits takes rows into the units of the model and to the device. The caller frees
 // them, before anything else uses the predictor.
 func (p *Predictor) inUnits(rows *dataset.Pool) (backend.Matrix, error) {
-	if err := p.check(rows); err != nil {
-		return backend.Matrix{}, err
-	}
 	scaled := len(p.inverse) > 1 || p.inverse[0] != 1
 	if rows.F32 != nil && rows.Scale == 1 && p.centre == nil && !scaled {
 		return p.place(rows)
@@ -150,9 +157,19 @@ func lendRows[E backend.Element](q backend.Queue, t backend.DType, rows []E) (ba
 	return backend.Lend(q, t, rows)
 }
 
-func (p *Predictor) check(rows *dataset.Pool) error {
+// check refuses rows that are not of the model, and too little room for what is computed of each.
+func (p *Predictor) check(rows *dataset.Pool, each, room int) error {
+	if rows == nil {
+		return errors.New("expected rows, found nil")
+	}
 	if n := len(rows.U8) + len(rows.F16) + len(rows.F32); rows.Rows < 1 || rows.Cols != p.D || n != rows.Rows*p.D {
 		return fmt.Errorf("expected rows of %d features, found %d of %d, %d numbers", p.D, rows.Rows, rows.Cols, n)
+	}
+	if !(rows.Scale > 0) {
+		return fmt.Errorf("expected rows with a scale above 0, such as 1, found %v", rows.Scale)
+	}
+	if room/rows.Rows < each {
+		return fmt.Errorf("expected room for %d numbers of each of %d rows, found %d", each, rows.Rows, room)
 	}
 	return nil
 }

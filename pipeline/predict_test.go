@@ -144,6 +144,12 @@ func TestPredictLinear(t *testing.T) {
 				must.Fail(t, "rows of another width", p.Predict(bad, make([]float32, 2*m.c)), "expected rows of")
 				must.Fail(t, "rows of another width", p.Embed(bad, make([]float32, 2*m.k)), "expected rows of")
 			}
+			rows := m.rows(rng, 3, c.of)
+			must.Fail(t, "no room", p.Predict(rows, make([]float32, 3*m.c-1)), "expected room for ")
+			must.Fail(t, "no room", p.Embed(rows, make([]float32, 3*m.k-1)), "expected room for ")
+			must.Fail(t, "nil", p.Predict(nil, make([]float32, 3*m.c)), "expected rows, found nil")
+			rows.Scale = 0
+			must.Fail(t, "no scale", p.Predict(rows, make([]float32, 3*m.c)), "expected rows with a scale above 0, such as 1, found 0")
 		}
 	}
 }

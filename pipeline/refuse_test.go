@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,4 +102,36 @@ func TestFitLinearWithoutSamples(t *testing.T) {
 	}
 	r = newRegression(t, b, testrand.New(t), 3, []int{2, 2})
 	must.Fail(t, "K = 0", must.Err(FitLinear(context.Background(), b, r.s, 0, ERM{Iterations: 5, History: 5, Init: InitRandom}, nil, nil)))
+}
+
+// Labelled rows that a program made are looked at before anything is learned from them, and nothing panics.
+func TestLearnRefusesBadRounds(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(9, 3, 80, 4, true))
+	l := must.Get(newLearner(dev, smallConfig(), 0))(t)
+	defer l.Close()
+	p := l.problem
+	source := p.SourceNames()[1]
+	for want, spoil := range map[string]func(r *Round){
+		"rows of " + source + ": expected rows 0 to 79 of pool": func(r *Round) { r.Sources[1].Rows[0] = 80 },
+		"found row -1":                     func(r *Round) { r.Sources[1].Rows[2] = -1 },
+		"rows of the target: expected":     func(r *Round) { r.Target.Rows[0] = 1 << 30 },
+		"the target: expected rows 0":      func(r *Round) { r.Test.Rows[0] = 1 << 30 },
+		"is 7, expected 0 or 1":            func(r *Round) { r.Sources[0].Y[1] = 7 },
+		"is 0.5, expected 0 or 1":          func(r *Round) { r.Target.Y[1] = 0.5 },
+		"is NaN, expected a finite number": func(r *Round) { r.Sources[0].Y[1] = float32(math.NaN()) },
+	} {
+		r := p.LookUp(must.Get(p.Propose(State{}))(t))
+		for _, in := range append([]*Labelled{&r.Target, &r.Test}, &r.Sources[0], &r.Sources[1]) {
+			in.Rows = slices.Clone(in.Rows)
+		}
+		spoil(&r)
+		must.Fail(t, want, must.Err(l.Learn(t.Context(), State{}, r)), want)
+	}
+	must.Fail(t, "no rows", must.Err(l.ScoreOn(Labelled{})), "expected labelled rows of the target, found none")
+	must.Fail(t, "a row too far", must.Err(l.ScoreOn(Labelled{Rows: []int32{80}, Y: []float32{1}})), "found row 80")
+	if got := l.Tensors(State{}); got != nil {
+		t.Errorf("the zero state has tensors: %v", got)
+	}
+	other := must.Get(NewProblem(smallSet(9, 4, 200, 4, false), smallConfig(), 0))(t)
+	must.Fail(t, "a problem of another set", must.Err(NewLearner(dev, other)), "expected those of", "which are resident")
 }

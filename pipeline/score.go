@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -95,8 +96,15 @@ type measured struct {
 // none where the score is exact, and with preset paper. The caller does not change them.
 func (l *Learner) Measured() (pred [][]float32, y []float32) { return l.measured.pred, l.measured.y }
 
-// ScoreOn measures the predictor that the last Learn left on labelled rows of the target's pool.
+// ScoreOn measures the predictor that the last Learn left on labelled rows of the target's pool,
+// at least one. Where the score is exact they are not looked at.
 func (l *Learner) ScoreOn(rows Labelled) (Score, *Losses, error) {
+	if err := rows.check(l.problem.Set, l.problem.Target); err != nil {
+		return Score{}, nil, err
+	}
+	if len(rows.Rows) == 0 && l.problem.Set.Model == nil {
+		return Score{}, nil, errors.New("expected labelled rows of the target, found none")
+	}
 	return l.score(Round{Test: rows}, headFit{})
 }
 
