@@ -72,6 +72,14 @@ func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 // describeColumns adds to the metadata of a model what predicting from somebody's tables needs: the columns, the
 // classes, and which program with which representation made it.
 func describeColumns(p *pipeline.Problem, version string, meta map[string]string) error {
+	named := slices.ContainsFunc(p.Target.Tasks, func(t int) bool { return p.Set.Tasks[t].Output.Name != "" })
+	if p.Set.Columns == nil && named { // data of a program's own
+		js, err := json.Marshal(outputColumns(p.Set, p.Target.Tasks))
+		if err != nil {
+			return err
+		}
+		meta["labels"] = string(js)
+	}
 	if c := p.Set.Columns; c != nil {
 		for name, value := range map[string]any{"features": c.Features, "labels": outputColumns(p.Set, p.Target.Tasks)} {
 			js, err := json.Marshal(value)

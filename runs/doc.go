@@ -17,5 +17,5 @@
 //	unit.go        one of them, carried out apart
 //	round.go       a round of a study, which package study drives
 //	read.go        a finished folder, for reports
-//	predict.go     labels of rows by the model of a run
+//	predict.go     labels of rows by the model of a run, which predictor.go reads
 package runs

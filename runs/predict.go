@@ -3,10 +3,7 @@ package runs
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +14,6 @@ import (
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
-	"github.com/amtrl/amtrl/internal/jsonfile"
-	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -34,6 +29,7 @@ type Prediction struct {
 	Vectors []string
 	Join    string
 	// Features and ID are columns, Label that of a label to compare with; those that the run names where they are empty.
+	// Features of one byte are pixels, v / 255, where the data of the run are in the layout of MNIST-C.
 	Features  []string
 	ID, Label string
 	// Embed writes phi in place of predictions.
@@ -42,16 +38,14 @@ type Prediction struct {
 	Filled func(column string, cells int64)
 }
 
-// predictor reads a model and carries a Prediction out.
+// predictor carries a Prediction out.
 type predictor struct {
 	Prediction
-	model   *pipeline.Predictor
-	columns []OutputColumn
-	modelID string
-	found   []*Evaluation // of columns, nil for those without labels
-	gaps    gaps
-	writer  table.Writer
-	row     int64
+	storedModel
+	model  *pipeline.Predictor
+	found  []*Evaluation // of columns, nil for those without labels
+	writer table.Writer
+	row    int64
 
 	y       []float32
 	labels  []int // the places of the labels among the scalars of a batch, -1 for none
@@ -71,14 +65,15 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 		return nil, fmt.Errorf("expected a file of vectors for each of the %d files of rows, in the same order, found %d", len(p.Files),
 			len(p.Vectors))
 	}
-	r := &predictor{Prediction: p}
-	err := r.read(q)
-	if r.model != nil {
-		defer r.model.Close()
-	}
+	m, err := openModel(q, p.Dir)
 	if err != nil {
 		return nil, err
 	}
+	defer m.close()
+	if len(p.Features) == 0 {
+		p.Features = m.features
+	}
+	r := &predictor{Prediction: p, storedModel: m, model: m.predictor, found: make([]*Evaluation, len(m.columns))}
 	if err := atomicfile.MkdirAll(filepath.Dir(p.Out)); err != nil {
 		return nil, err
 	}
@@ -95,78 +90,6 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 		e.finish()
 	}
 	return found, nil
-}
-
-func (r *predictor) read(q backend.Queue) error {
-	path := filepath.Join(r.Dir, modelFile)
-	raw, err := atomicfile.ReadFile(path, maxTensors)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s has no %s: expected the folder of a finished run", r.Dir, modelFile)
-	}
-	if err != nil {
-		return err
-	}
-	fault := func(err error) error { return fmt.Errorf("%s: %w", path, err) }
-	stored, meta, err := safetensors.Decode(raw)
-	if err != nil {
-		return fault(err)
-	}
-	tensors := make([]pipeline.Tensor, len(stored))
-	for i, t := range stored {
-		tensors[i] = pipeline.Tensor(t)
-	}
-	height, width := 0, 0
-	if size := meta["image"]; size != "" {
-		if _, err := fmt.Sscanf(size, "%d,%d", &height, &width); err != nil {
-			return fault(fmt.Errorf("metadata image: expected a height and a width, found %q", size))
-		}
-	}
-	for name, to := range map[string]any{"features": &r.Features, "labels": &r.columns} {
-		if meta[name] == "" || name == "features" && len(r.Features) > 0 {
-			continue
-		}
-		if err := json.Unmarshal([]byte(meta[name]), to); err != nil {
-			return fault(fmt.Errorf("metadata %s: %w", name, err))
-		}
-	}
-	if r.model, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
-		return fault(err)
-	}
-	if r.gaps, err = readGaps(meta, r.model.D); err != nil {
-		return fault(err)
-	}
-	if len(r.columns) == 0 {
-		if r.columns, err = r.unnamed(); err != nil {
-			return err
-		}
-	}
-	heads := 0
-	for _, c := range r.columns {
-		if c.Heads < 1 || c.Heads > r.model.C || len(c.Classes) != c.Heads && !(c.Heads == 1 && (len(c.Classes) == 0 || len(c.Classes) == 2)) {
-			return fault(fmt.Errorf("metadata labels: expected a head for each class, found %d for %d", c.Heads, len(c.Classes)))
-		}
-		heads += c.Heads
-		r.found = append(r.found, nil)
-	}
-	if heads != r.model.C {
-		return fault(fmt.Errorf("metadata labels: expected %d heads, found %d", r.model.C, heads))
-	}
-	r.modelID = meta["id"]
-	return nil
-}
-
-// unnamed are the outputs of a model of data without names: classes 0 and 1, or a number, as the metric of the run says.
-func (r *predictor) unnamed() ([]OutputColumn, error) {
-	var res Result
-	err := jsonfile.Read(filepath.Join(r.Dir, resultFile), maxResult, &res)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	one := OutputColumn{Missing: manifest.DefaultMissing(), Heads: 1}
-	if len(res.Methods) > 0 && res.Methods[0].Score.Metric == pipeline.MetricError {
-		one.Classes = []string{"0", "1"}
-	}
-	return slices.Repeat([]OutputColumn{one}, r.model.C), nil
 }
 
 func (r *predictor) files(ctx context.Context, progress func(done, total int64)) error {
@@ -216,7 +139,7 @@ func (r *predictor) open(i int) (table.Table, error) {
 	if len(r.Vectors) == 0 {
 		return table.Open(path, table.FormatOf(path))
 	}
-	v := table.VectorFile{Path: r.Vectors[i], Format: table.FormatOf(r.Vectors[i]), Join: r.Join, ID: cmp.Or(r.ID, r.modelID)}
+	v := table.VectorFile{Path: r.Vectors[i], Format: table.FormatOf(r.Vectors[i]), Join: r.Join, ID: cmp.Or(r.ID, r.storedModel.id)}
 	if len(r.Features) == 1 && v.Format != table.NPY {
 		v.Column = r.Features[0]
 	}
@@ -235,8 +158,8 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		q.Scalars = append(q.Scalars, name)
 		return len(q.Scalars) - 1
 	}
-	if r.id = -1; r.ID != "" || has(r.modelID) {
-		r.id = add(cmp.Or(r.ID, r.modelID))
+	if r.id = -1; r.ID != "" || has(r.storedModel.id) {
+		r.id = add(cmp.Or(r.ID, r.storedModel.id))
 	}
 	r.labels = nil
 	for i := range r.columns {
@@ -276,6 +199,9 @@ func (r *predictor) batch(b *table.Batch) error {
 	}
 	r.gaps.fill(v)
 	rows := &dataset.Pool{Rows: b.Rows, Cols: r.model.D, U8: v.U8, F16: v.F16, F32: v.F32, Scale: 1}
+	if v.U8 != nil {
+		rows.Scale = r.scale
+	}
 	ids := make([]string, b.Rows)
 	for i := range ids {
 		ids[i] = strconv.FormatInt(r.row, 10)

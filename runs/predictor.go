@@ -1,0 +1,140 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/jsonfile"
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// storedModel is what model.safetensors has for predicting.
+type storedModel struct {
+	predictor *pipeline.Predictor
+	columns   []OutputColumn
+	features  []string
+	id        string
+	gaps      gaps
+	// scale is what stored features of one byte are times: those of data in the layout of MNIST-C are pixels.
+	scale float32
+}
+
+// OpenPredictor uploads the model of a finished run, or of a round of a study, from its folder, for rows that a program
+// has in memory: of the features and in the units of the data of the run, pixels of bytes with the scale 1/255. The columns
+// say in turn which of its outputs are of which label, and what the classes are called. The caller closes the predictor
+// before the queue. [Predict] is for rows in files.
+func OpenPredictor(q backend.Queue, dir string) (*pipeline.Predictor, []OutputColumn, error) {
+	m, err := openModel(q, dir)
+	return m.predictor, m.columns, err
+}
+
+func openModel(q backend.Queue, dir string) (m storedModel, err error) {
+	path := filepath.Join(dir, modelFile)
+	raw, err := atomicfile.ReadFile(path, maxTensors)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("%s has no %s: expected the folder of a finished run", dir, modelFile)
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := m.decode(q, raw); err != nil {
+		m.close()
+		return storedModel{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(m.columns) == 0 {
+		m.columns, err = unnamed(dir, m.predictor.C)
+	}
+	if err == nil {
+		err = m.checkColumns(path)
+	}
+	if err != nil {
+		m.close()
+		return storedModel{}, err
+	}
+	return m, nil
+}
+
+func (m *storedModel) close() {
+	if m.predictor != nil {
+		m.predictor.Close()
+	}
+}
+
+func (m *storedModel) decode(q backend.Queue, raw []byte) error {
+	stored, meta, err := safetensors.Decode(raw)
+	if err != nil {
+		return err
+	}
+	tensors := make([]pipeline.Tensor, len(stored))
+	for i, t := range stored {
+		tensors[i] = pipeline.Tensor(t)
+	}
+	height, width := 0, 0
+	if size := meta["image"]; size != "" {
+		if _, err := fmt.Sscanf(size, "%d,%d", &height, &width); err != nil {
+			return fmt.Errorf("metadata image: expected a height and a width, found %q", size)
+		}
+	}
+	for name, to := range map[string]any{"features": &m.features, "labels": &m.columns} {
+		if meta[name] == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(meta[name]), to); err != nil {
+			return fmt.Errorf("metadata %s: %w", name, err)
+		}
+	}
+	if m.scale = 1; meta["features"] == "" {
+		m.scale = 1. / 255
+	}
+	m.id = meta["id"]
+	if m.predictor, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
+		return err
+	}
+	m.gaps, err = readGaps(meta, m.predictor.D)
+	return err
+}
+
+func (m *storedModel) checkColumns(path string) error {
+	heads, outputs := 0, m.predictor.C
+	for _, c := range m.columns {
+		if c.Heads < 1 || c.Heads > outputs || len(c.Classes) != c.Heads && !(c.Heads == 1 && (len(c.Classes) == 0 || len(c.Classes) == 2)) {
+			return fmt.Errorf("%s: metadata labels: expected a head for each class, found %d for %d", path, c.Heads, len(c.Classes))
+		}
+		heads += c.Heads
+	}
+	if heads != outputs {
+		return fmt.Errorf("%s: metadata labels: expected %d heads, found %d", path, outputs, heads)
+	}
+	return nil
+}
+
+// unnamed are the outputs of a model of data without names: the classes of one column as the evaluation of the run lists
+// them, or for each output classes 0 and 1, or a number, as its metric says.
+func unnamed(dir string, outputs int) ([]OutputColumn, error) {
+	var res Result
+	err := jsonfile.Read(filepath.Join(dir, resultFile), maxResult, &res)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	found, err := readEvaluation(filepath.Join(dir, evaluationFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	one := OutputColumn{Missing: manifest.DefaultMissing(), Heads: 1}
+	if len(found) == 1 && outputs > 1 && len(found[0].Classes) == outputs {
+		one.Classes, one.Heads = found[0].Classes, outputs
+		return []OutputColumn{one}, nil
+	}
+	if len(res.Methods) > 0 && res.Methods[0].Score.Metric == pipeline.MetricError {
+		one.Classes = []string{"0", "1"}
+	}
+	return slices.Repeat([]OutputColumn{one}, outputs), nil
+}

@@ -1,0 +1,93 @@
+package runs
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
+)
+
+// wrong is the fraction of labelled rows of which another class is predicted.
+func wrong(out [][]string, want func(row int) string, rows []int32) float64 {
+	n := 0
+	for _, r := range rows {
+		if out[1+r][1] != want(int(r)) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(rows))
+}
+
+// The images of a folder in the layout of MNIST-C are predicted as the run saw them, from its files and from memory, where
+// each task is a source and where each pool is one.
+func TestPredictImagesOfTheLayout(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "digits")
+	drawn := must.Get(dataset.Digits(1, 200, 0))(t)
+	names, images := []string{}, [][]uint8{}
+	for _, p := range drawn.Pools[:3] {
+		names, images = append(names, p.Name), append(images, p.U8)
+	}
+	digits := must.Get(dataset.DigitLabels(200, 1))(t)
+	must.Do(t, dataset.WriteLayout(dir, names, images, digits))
+	set := must.Get(dataset.ReadLayout(dir))(t)
+	dev := openDevice(t, 2, set)
+	q := pipelinetest.NewQueue(t, dev.Device)
+	for _, c := range []struct {
+		sources, target string
+		label           func(row int) string
+		heads           int
+	}{
+		{pipeline.SourcesTasks, names[0] + "_3", func(row int) string { return map[bool]string{true: "1", false: "0"}[digits[row] == 3] }, 1},
+		{pipeline.SourcesPools, names[0], func(row int) string { return fmt.Sprint(digits[row]) }, 10},
+	} {
+		cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+		cfg.Sources, cfg.TargetSamples, cfg.Methods = c.sources, 100, []string{pipeline.Uniform}
+		cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Budget: 300}
+		run := t.TempDir()
+		res := mustRun(t, dev, identityOf(dev, cfg, []string{c.target}, 0), run)
+		out := filepath.Join(run, "out.csv")
+		images := filepath.Join(dir, names[0], "test_images.npy")
+		must.Get(Predict(t.Context(), q, Prediction{Dir: run, Files: []string{images}, Out: out}, nil))(t)
+		table := must.Get(csv.NewReader(must.Get(os.Open(out))(t)).ReadAll())(t)
+		want, test := res.Methods[0].Score.Value, set.Tasks[0].Test
+		if got := wrong(table, c.label, test); !near(got, want, 1e-9) || table[0][1] != "label" {
+			t.Errorf("%s: the predictions err %g, the run recorded %g; columns %v", c.sources, got, want, table[0])
+		}
+		p, columns := must.Get2(OpenPredictor(q, run))(t)
+		t.Cleanup(p.Close)
+		must.Hold(t, len(columns) == 1 && columns[0].Heads == c.heads && p.C == c.heads, "%s: %+v", c.sources, columns)
+		y, heads := make([]float32, set.Pools[0].Rows*p.C), make([][]float32, p.C)
+		must.Do(t, p.Predict(set.Pools[0], y))
+		for i, v := range y {
+			heads[i%p.C] = append(heads[i%p.C], v)
+		}
+		_, class := classify(heads, p.Classifies())
+		for row, k := range class {
+			must.Hold(t, columns[0].Classes[k] == table[1+row][1], "%s: row %d is %s from memory, %s from the file", c.sources, row,
+				columns[0].Classes[k], table[1+row][1])
+		}
+	}
+}
+
+// The classes of a set that a program made, which has no tables, come back by their names.
+func TestPredictClassesOfOwnSets(t *testing.T) {
+	set := smallSet(77, 4, 300, 6, true)
+	for i := range set.Tasks {
+		set.Tasks[i].Output = dataset.Output{Name: "mood", Class: []string{"bad", "good"}[i/2]}
+	}
+	cfg := smallConfig()
+	cfg.Sources = pipeline.SourcesPools
+	dev, dir := openDevice(t, 1, set), t.TempDir()
+	mustRun(t, dev, identityOf(dev, cfg, []string{set.Pools[0].Name}, 0), dir)
+	p, columns := must.Get2(OpenPredictor(pipelinetest.NewQueue(t, dev.Device), dir))(t)
+	p.Close()
+	must.Hold(t, len(columns) == 1 && columns[0].Column == "mood" && fmt.Sprint(columns[0].Classes) == "[bad good]", "%+v", columns)
+	_, _, err := OpenPredictor(pipelinetest.NewQueue(t, dev.Device), t.TempDir())
+	must.Fail(t, "no run", err, "expected the folder of a finished run")
+}
