@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset"
@@ -105,4 +106,66 @@ func ExampleProblem_Propose() {
 	// 311 new labels
 	// 155 new labels
 	// 234 new labels
+}
+
+// An idea of one's own beside the built-in one: Learn takes any rows, here all of a round for the source that is the most
+// relevant so far, and a relevance that is written into the record of a round decides what Propose draws in the next.
+func ExampleLearner_Learn() {
+	data := open()
+	defer data.Device.Close()
+	defer data.Close()
+	cfg := settings()
+	cfg.Methods = []string{pipeline.Active}
+	problem, err := pipeline.NewProblem(data.Set, cfg, 7)
+	check(err)
+
+	try := func(name string, propose func(st pipeline.State) pipeline.Proposal) {
+		learner, err := pipeline.NewLearner(data, problem)
+		check(err)
+		defer learner.Close()
+		var st pipeline.State
+		for range problem.Rounds() {
+			st, err = learner.Learn(context.Background(), st, problem.LookUp(propose(st)))
+			check(err)
+		}
+		last := st.Epochs[len(st.Epochs)-1]
+		fmt.Printf("%-8s %d samples, %d of source 7\n", name, last.Samples, last.Counts[6])
+	}
+	try("built in", func(st pipeline.State) pipeline.Proposal {
+		ask, err := problem.Propose(st)
+		check(err)
+		return ask
+	})
+	try("careful", func(st pipeline.State) pipeline.Proposal {
+		if n := len(st.Epochs); n > 0 {
+			for m, nu := range st.Epochs[n-1].Nu {
+				st.Epochs[n-1].Nu[m] = math.Abs(nu) + 1
+			}
+		}
+		ask, err := problem.Propose(st)
+		check(err)
+		return ask
+	})
+	order, target, test := problem.Order()
+	counts := []int{40, 40, 40, 40, 40, 40, 40}
+	try("greedy", func(st pipeline.State) pipeline.Proposal {
+		if n := len(st.Epochs); n > 0 {
+			best, nu := 0, st.Epochs[n-1].Nu
+			for m := range nu {
+				if math.Abs(nu[m]) > math.Abs(nu[best]) {
+					best = m
+				}
+			}
+			counts[best] += 210
+		}
+		ask := pipeline.Proposal{Method: pipeline.Active, Epoch: len(st.Epochs) + 1, Target: target[:cfg.TargetSamples], Test: test}
+		for m, n := range counts {
+			ask.Sources = append(ask.Sources, order[m][:n])
+		}
+		return ask
+	})
+	// Output:
+	// built in 700 samples, 433 of source 7
+	// careful  700 samples, 235 of source 7
+	// greedy   700 samples, 460 of source 7
 }

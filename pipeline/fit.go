@@ -34,7 +34,8 @@ type Choice struct {
 const maxFitted = 1000
 
 // Fit returns settings of preset "default" that own data can serve, for targets that
-// are names of SourcesIn, and says what it chose. Own data are those that
+// are names of SourcesIn under complete settings, and says what it chose. The command line
+// calls it, so that a program that does too gets the same settings. Own data are those that
 // name their outputs; others keep the settings, and so does preset "paper". Settings
 // in given are left alone, SettingSchedule with its budget.
 //

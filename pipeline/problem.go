@@ -11,7 +11,8 @@ import (
 
 // Problem is one target of a data set under a configuration: its sources, what
 // a sample of each costs, the order in which their rows are drawn, and what the
-// schedule asks of each round. It needs the data alone, no device.
+// schedule asks of each round. It needs the data alone, no device. Nothing changes it:
+// any number of goroutines can use it.
 type Problem struct {
 	Set    *dataset.Set
 	Config Config
@@ -30,7 +31,7 @@ type Problem struct {
 
 // NewProblem states the problem of a target, which is an index into cfg.SourcesIn(set),
 // under cfg, completed and canonical, and checks that the data can serve it. set
-// must be valid and stay as it is.
+// must be valid ([dataset.Set.Validate]), which this takes for granted, and stay as it is.
 func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	cfg = cfg.Complete(set).Canonical()
 	if err := cfg.Validate(); err != nil {

@@ -29,7 +29,8 @@ type Source struct {
 }
 
 // SourcesIn lists the sources that a set has, in its order: one for each task, or for
-// each pool that has tasks. Any of them may be the target.
+// each pool that has tasks. Any of them may be the target. Whether sources are pools
+// stands in the settings once they are complete.
 func (c *Config) SourcesIn(set *dataset.Set) []Source {
 	if c.Sources != SourcesPools {
 		all := make([]Source, len(set.Tasks))
@@ -75,7 +76,7 @@ func (c *Config) TargetsIn(set *dataset.Set) []string {
 }
 
 // FindSource returns the place of a name in SourcesIn, or an error with names that
-// are close to it.
+// are close to it. The settings must be complete: those that are not know tasks alone.
 func (c *Config) FindSource(set *dataset.Set, name string) (int, error) {
 	if c.Sources != SourcesPools {
 		return set.TaskIndex(name)
@@ -90,7 +91,7 @@ func (c *Config) FindSource(set *dataset.Set, name string) (int, error) {
 	return 0, set.NoSuch("pool", name, names)
 }
 
-// FindTarget is FindSource among the sources that can be the target.
+// FindTarget is FindSource among the sources that can be the target, as [NewProblem] takes it.
 func (c *Config) FindTarget(set *dataset.Set, name string) (int, error) {
 	i, err := c.FindSource(set, name)
 	targets := c.TargetsIn(set)

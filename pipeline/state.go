@@ -60,7 +60,8 @@ type Epoch struct {
 	Own   float64   `json:"own,omitempty"`
 	Match []float64 `json:"match,omitempty"`
 	// Nu is the relevance of each source at the end of the round (eq. 3), of several
-	// outputs the Frobenius norm of their block, and NuRank the rank it was found at.
+	// outputs the Frobenius norm of their block, and NuRank the rank it was found at. The
+	// next round is allocated by it, so that a program may put a relevance of its own there.
 	Nu     []float64 `json:"nu"`
 	NuRank int       `json:"nu_rank"`
 	// Uncertainty says how sure Nu is, in the last round of the first method.

@@ -1,0 +1,114 @@
+package runs_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+
+	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+const width = 6
+
+// shops are 200 rows of each of five shops, which say bad, fair or good. The first is the target, of which only the
+// first 40 rows have a label. The last two use other words than it, and shoes are noisier than books.
+func shops() *dataset.Set {
+	rng := rand.New(rand.NewPCG(1, 2))
+	set := &dataset.Set{Name: "shops", Binary: true}
+	for p, name := range []string{"new", "books", "shoes", "wine", "tools"} {
+		const rows = 200
+		pool := &dataset.Pool{Name: name, Rows: rows, Cols: width, Scale: 1, Target: p == 0}
+		mood := make([]int, rows)
+		var labelled []int32
+		for i := range mood {
+			mood[i] = rng.IntN(3)
+			for j := range width {
+				x := rng.NormFloat64() * (1 + float64(p%3)/4)
+				if word := mood[i] + p/3*3; j == word {
+					x += 2
+				}
+				pool.F32 = append(pool.F32, float32(x))
+			}
+			if p > 0 || i < 40 {
+				labelled = append(labelled, int32(i))
+			}
+		}
+		set.Pools = append(set.Pools, pool)
+		for c, class := range []string{"bad", "fair", "good"} {
+			t := dataset.Task{
+				Name: name + "_" + class, Pool: p, Output: dataset.Output{Name: "mood", Class: class},
+				Labels: make([]float32, rows), Train: labelled,
+			}
+			for i, m := range mood {
+				if m == c {
+					t.Labels[i] = 1
+				}
+			}
+			set.Tasks = append(set.Tasks, t)
+		}
+	}
+	return set
+}
+
+// A run as amtrl run makes it, on a set that the program made: the settings that fit the data, which shops are relevant to
+// the target, and what the recommended model says of a row that it has not seen.
+func ExampleRun() {
+	ctx, set := context.Background(), shops()
+	check(set.Validate())
+	device, err := cpu.Open(0)
+	check(err)
+	defer device.Close()
+	data, err := pipeline.NewResident(device, set)
+	check(err)
+	defer data.Close()
+
+	cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
+	check(err)
+	cfg, choices := cfg.Fit(set, []string{"new"})
+	for _, c := range choices {
+		fmt.Printf("%s %s: %s\n", c.Setting, c.Value, c.Reason)
+	}
+	id := runs.NewIdentity("my program 1", set, backend.Choice{Device: device, Reason: "asked for"}, cfg)
+	id.Targets, id.Seeds = []string{"new"}, []uint64{0}
+	dir, err := os.MkdirTemp("", "run")
+	check(err)
+	defer os.RemoveAll(dir)
+	res, err := runs.Run(ctx, data, id, dir, nil)
+	check(err)
+	for _, s := range res.Sources[:2] {
+		fmt.Printf("%s would get more than a quarter of the next budget: %v\n", s.Source, s.Share > 0.25)
+	}
+	active, target := res.Method(pipeline.Active).Score, res.Method(pipeline.Target).Score
+	fmt.Printf("the %s of active is less than that of the target alone: %v\n", active.Metric, active.Value < target.Value)
+
+	queue, err := device.NewQueue()
+	check(err)
+	defer queue.Close()
+	model, columns, err := runs.OpenPredictor(queue, dir)
+	check(err)
+	defer model.Close()
+	outputs := make([]float32, model.C)
+	check(model.Predict(&dataset.Pool{Rows: 1, Cols: width, Scale: 1, F32: []float32{0, 0.1, 2.2, -0.3, 0.5, 0}}, outputs))
+	best := 0
+	for c, logOdds := range outputs {
+		if logOdds > outputs[best] {
+			best = c
+		}
+	}
+	fmt.Println("the new row is", columns[0].Classes[best])
+	// Output:
+	// scaling global: features have one unit: their ranges go from 9.3 to 10.1
+	// target_samples 40: all labelled rows of the target; scores leave one out
+	// k 6: the sources have 12 outputs, of rows 6 wide
+	// schedule budget 400: half of what the 800 labelled rows of the sources cost
+	// floor 9: half of an equal share of the first round
+	// books would get more than a quarter of the next budget: true
+	// shoes would get more than a quarter of the next budget: true
+	// the error of active is less than that of the target alone: true
+	// the new row is good
+}
