@@ -37,13 +37,15 @@ type Settings struct {
 	Data    Data   `json:"data"`
 	Target  string `json:"target"`
 	// RoundBudget is what each ask costs at most. Where it is 0 the schedule of Config says what each round has spent.
-	RoundBudget float64         `json:"round_budget,omitempty"`
-	Config      pipeline.Config `json:"config"`
+	RoundBudget float64 `json:"round_budget,omitempty"`
+	// Config is complete and canonical for the set of the candidates, with a schedule of a budget, which is RoundBudget in
+	// one epoch where that is not 0, sources that are pools, and methods that [Methods] leaves.
+	Config pipeline.Config `json:"config"`
 }
 
 // Data says where the data are and what they are.
 type Data struct {
-	// Path is the manifest or the folder of an import.
+	// Path is the manifest or the folder of an import. Create fills in the others.
 	Path string `json:"path"`
 	// Key is that of the import, SHA256 of what it holds. Another key with the same content is the same data.
 	Key    string `json:"key"`
