@@ -36,7 +36,8 @@ const maxFitted = 1000
 // Fit returns settings of preset "default" that own data can serve, for targets that
 // are names of SourcesIn under complete settings, and says what it chose. The command line
 // calls it, so that a program that does too gets the same settings. Own data are those that
-// name their outputs; others keep the settings, and so does preset "paper". Settings
+// name their outputs; others keep the settings, and so do preset "paper" and targets that
+// the data do not have, which NewProblem and runs.Identity.Check refuse. Settings
 // in given are left alone, SettingSchedule with its budget.
 //
 //	target samples  all labelled rows of the smallest target, at most 1,000. With all of
@@ -53,7 +54,7 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 	if c.Preset != PresetDefault || len(targets) == 0 || !own {
 		return c, nil
 	}
-	var choices []Choice
+	kept, choices := c, []Choice(nil)
 	choose := func(setting, value, reason string, args ...any) {
 		choices = append(choices, Choice{setting, value, fmt.Sprintf(reason, args...)})
 	}
@@ -64,6 +65,9 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		choose(SettingScaling, c.Scaling, "%s", why)
 	}
 	full := c.Complete(set)
+	if all := full.SourcesIn(set); !slices.ContainsFunc(all, func(s Source) bool { return slices.Contains(targets, s.Name) }) {
+		return kept, nil
+	}
 	c.Schedule.Epochs = full.Schedule.Epochs
 	m := full.measure(set, targets)
 

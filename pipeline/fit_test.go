@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -185,4 +186,12 @@ func TestPredictionsInParts(t *testing.T) {
 	if got := must.Get(l.predictions(rows, u))(t); !slices.EqualFunc(got, want, slices.Equal[[]float32]) {
 		t.Errorf("%v in parts, %v at once", got, want)
 	}
+}
+
+// A target that is not there has no rows to fit settings to.
+func TestFitKeepsSettingsWithoutTheTarget(t *testing.T) {
+	set := ownSet(testrand.New(t), []int{50, 50, 60}, true)
+	cfg := must.Get(NewConfig(PresetDefault))(t)
+	got, choices := cfg.Fit(set, []string{"pool 9"})
+	must.Hold(t, reflect.DeepEqual(got, cfg) && choices == nil, "%+v, %v", got, choices)
 }
