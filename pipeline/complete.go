@@ -193,3 +193,12 @@ func (c *Config) Cost(source string) float64 {
 	}
 	return 1
 }
+
+// CostsOf is Cost of each of the sources.
+func (c *Config) CostsOf(sources []Source) []float64 {
+	costs := make([]float64, len(sources))
+	for i, s := range sources {
+		costs[i] = c.Cost(s.Name)
+	}
+	return costs
+}

@@ -130,13 +130,13 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 	return c, choices
 }
 
-// plan are the rounds of a schedule that does not depend on the data.
+// plan are the rounds of a schedule that depends neither on the data nor on a floor.
 func (s Schedule) plan() []EpochPlan {
 	if s.Kind == ScheduleTheory {
 		s.Kind = SchedulePaper
 	}
-	s.Epochs = max(1, s.Epochs)
-	return s.Plan(1, 1, 1)
+	s.Epochs, s.Floor = max(1, s.Epochs), 0
+	return s.Plan([]float64{1}, 1, 1)
 }
 
 // extent is how much data the targets of a set have: for each number that of the

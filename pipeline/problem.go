@@ -71,9 +71,7 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 			return nil, err
 		}
 	}
-	for _, name := range p.SourceNames() {
-		p.Costs = append(p.Costs, cfg.Cost(name))
-	}
+	p.Costs = cfg.CostsOf(p.Sources)
 	if err := p.checkNames(); err != nil {
 		return nil, err
 	}
@@ -86,7 +84,7 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 			return nil, fmt.Errorf("method %s: the true relevance of every source of %s is 0, expected some that are not", Known, name)
 		}
 	}
-	p.plans = cfg.Schedule.Plan(cfg.K, len(p.Sources), set.Pools[0].Cols)
+	p.plans = cfg.Schedule.Plan(p.Costs, cfg.K, set.Pools[0].Cols)
 	if err := p.checkReach(); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // The kinds of schedule.
@@ -29,7 +31,9 @@ type Schedule struct {
 	//	        be 5.6e7 samples; N_i = epsilon_i^-1 fits the totals it reports.
 	//	theory  n_m = max(beta nu_m^2 epsilon_i^-2, beta epsilon_i^-1), epsilon_i =
 	//	        2^-i, nu_1 = (1/M, ..., 1/M) (Alg. 2, line 4)
-	//	budget  Budget in all, of which epoch i has spent Budget 1.5^(i-Epochs)
+	//	budget  Budget in all, of which epoch i has spent Budget g^(i-Epochs), with g
+	//	        of 1.5, or less where the floor takes more than that in epoch 1:
+	//	        then g is (Budget / what the floor costs)^(1/(Epochs-1))
 	Kind string `json:"kind"`
 	// Epochs is the number of rounds.
 	Epochs int `json:"epochs"`
@@ -98,9 +102,10 @@ type EpochPlan struct {
 	Floor float64 `json:"floor"`
 }
 
-// Plan lists the epochs for m sources, width k and input dimension d.
-func (s Schedule) Plan(k, m, d int) []EpochPlan {
-	plans := make([]EpochPlan, s.Epochs)
+// Plan lists the epochs for sources whose samples cost that much each, width k and
+// input dimension d.
+func (s Schedule) Plan(costs []float64, k, d int) []EpochPlan {
+	plans, ratio := make([]EpochPlan, s.Epochs), s.ratio(costs)
 	for i := range plans {
 		p := &plans[i]
 		p.Epoch, p.Floor = i+1, float64(s.Floor)
@@ -110,14 +115,26 @@ func (s Schedule) Plan(k, m, d int) []EpochPlan {
 			p.Cost = 1 / p.Epsilon
 		case ScheduleTheory:
 			p.Epsilon = math.Exp2(-float64(i + 1))
-			p.Beta = s.Theory.beta(k, m, d, s.Epochs)
+			p.Beta = s.Theory.beta(k, len(costs), d, s.Epochs)
 			p.Cost = p.Beta / (p.Epsilon * p.Epsilon)
 			p.Floor = math.Ceil(p.Beta / p.Epsilon)
 		case ScheduleBudget:
-			p.Cost = s.Budget * math.Pow(growth, float64(i+1-s.Epochs))
+			p.Cost = s.Budget * math.Pow(ratio, float64(i+1-s.Epochs))
 		}
 	}
 	return plans
+}
+
+// ratio is what has been spent by the end of an epoch of the budget schedule over
+// what had been by the end of the one before: growth, if the floor leaves it. Each
+// epoch draws then, and not only those whose share is more than the floor.
+func (s Schedule) ratio(costs []float64) float64 {
+	floor := floats.Sum(costs) * float64(s.Floor)
+	if floor == 0 {
+		return growth
+	}
+	even := math.Pow(s.Budget/floor, 1/float64(s.Epochs-1))
+	return min(growth, max(1, even))
 }
 
 func (s Schedule) validate() error {

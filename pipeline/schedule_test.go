@@ -3,10 +3,14 @@ package pipeline
 import (
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 func TestPaperSchedule(t *testing.T) {
-	plans := Schedule{Kind: SchedulePaper, Epochs: 4, Floor: 50}.Plan(50, 159, 784)
+	plans := Schedule{Kind: SchedulePaper, Epochs: 4, Floor: 50}.Plan(ones(159), 50, 784)
 	for i, want := range []float64{7482, 11223, 16834, 25251} {
 		if math.Round(plans[i].Cost) != want || plans[i].Floor != 50 {
 			t.Errorf("epoch %d: cost %g, floor %g, want %g and 50", i+1, plans[i].Cost, plans[i].Floor, want)
@@ -15,10 +19,42 @@ func TestPaperSchedule(t *testing.T) {
 }
 
 func TestBudgetScheduleEndsAtTheBudget(t *testing.T) {
-	plans := Schedule{Kind: ScheduleBudget, Epochs: 3, Budget: 9000}.Plan(5, 10, 20)
+	plans := Schedule{Kind: ScheduleBudget, Epochs: 3, Budget: 9000}.Plan(ones(10), 5, 20)
 	for i, want := range []float64{4000, 6000, 9000} {
 		if !near(plans[i].Cost, want, 1e-12) {
 			t.Errorf("epoch %d: cost %g, want %g", i+1, plans[i].Cost, want)
+		}
+	}
+}
+
+// Each round costs at least the floor, the last the budget, and each of those between has its part of what the floor
+// leaves: as much more than the one before as 1.5, or as the next.
+func TestBudgetScheduleLeavesNoRoundEmpty(t *testing.T) {
+	rng := testrand.New(t)
+	for range 200 {
+		costs := make([]float64, 1+rng.IntN(200))
+		for m := range costs {
+			costs[m] = math.Exp(rng.NormFloat64())
+		}
+		s := Schedule{Kind: ScheduleBudget, Epochs: 2 + rng.IntN(9), Floor: rng.IntN(60), Budget: 1}
+		floor := float64(s.Floor) * floats.Sum(costs)
+		s.Budget = max(1, floor) * (1 + 20*rng.Float64())
+		plans := s.Plan(costs, 3, 5)
+		free := s.Budget * math.Pow(1.5, float64(1-s.Epochs))
+		if !near(plans[0].Cost, max(floor, free), 1e-9) || plans[len(plans)-1].Cost != s.Budget {
+			t.Fatalf("%+v: rounds from %g to %g, the floor costs %g", s, plans[0].Cost, plans[len(plans)-1].Cost, floor)
+		}
+		ratio := plans[1].Cost / plans[0].Cost
+		for i := 1; i < len(plans); i++ {
+			if r := plans[i].Cost / plans[i-1].Cost; !(r > 1) || r > 1.5+1e-9 || !near(r, ratio, 1e-9) {
+				t.Fatalf("%+v: epoch %d has %g times the cost of the one before, epoch 2 %g", s, i+1, r, ratio)
+			}
+		}
+		s.Budget = floor / 2
+		for _, p := range s.Plan(costs, 3, 5) {
+			if p.Cost != s.Budget {
+				t.Fatalf("%+v: a round of %g, though the floor costs more than the budget", s, p.Cost)
+			}
 		}
 	}
 }
@@ -36,7 +72,7 @@ func TestTheoryBetaIsAFixedPoint(t *testing.T) {
 	if !near(beta, want, 1e-9) {
 		t.Errorf("beta is %g, the theorem's formula gives %g", beta, want)
 	}
-	plans := Schedule{Kind: ScheduleTheory, Epochs: epochs, Theory: &th}.Plan(k, m, d)
+	plans := Schedule{Kind: ScheduleTheory, Epochs: epochs, Theory: &th}.Plan(ones(m), k, d)
 	if got := plans[2]; got.Epsilon != 0.125 || got.Floor != math.Ceil(beta*8) || !near(got.Cost, beta*64, 1e-12) {
 		t.Errorf("epoch 3: %+v", got)
 	}

@@ -98,7 +98,7 @@ func FuzzConfig(f *testing.F) {
 		if err := id.Config.Validate(); err != nil {
 			t.Errorf("accepted a configuration that is not valid: %v", err)
 		}
-		for _, p := range id.Config.Schedule.Plan(id.Config.K, 10, 10) {
+		for _, p := range id.Config.Schedule.Plan([]float64{1, 2, 0.5}, id.Config.K, 10) {
 			if p.Cost < 0 {
 				t.Errorf("epoch %d would spend %g", p.Epoch, p.Cost)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/text"
@@ -151,7 +152,8 @@ type runProgress struct {
 func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProgress {
 	sources := cfg.SourcesIn(set)
 	p := &runProgress{out: out, reached: []float64{0}, at: time.Now()}
-	plan := cfg.Schedule.Plan(cfg.K, len(sources), set.Pools[0].Cols)
+	costs := cfg.CostsOf(sources)
+	plan := cfg.Schedule.Plan(costs, cfg.K, set.Pools[0].Cols)
 	most := costOfAll(set, &cfg, sources)
 	add := func(v float64) { p.reached = append(p.reached, p.reached[len(p.reached)-1]+v) }
 	for _, m := range cfg.Methods {
@@ -164,7 +166,7 @@ func newRunProgress(out *output, set *dataset.Set, cfg pipeline.Config) *runProg
 			case pipeline.Target, pipeline.Constant, pipeline.Pooled:
 				add(0)
 			default:
-				add(min(most, max(e.Cost, e.Floor*float64(len(sources)))))
+				add(min(most, max(e.Cost, e.Floor*floats.Sum(costs))))
 			}
 		}
 	}

@@ -189,9 +189,9 @@ type budgetPlan struct {
 // dryRun prints the work that id is, which would go to the folder dir.
 func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 	cfg := id.Config
-	sources := 0
+	var costs []float64
 	if target, err := cfg.FindSource(set, id.Targets[0]); err == nil {
-		sources = len(cfg.SourcesFor(set, target))
+		costs = cfg.CostsOf(cfg.SourcesFor(set, target))
 	}
 	cols := set.Pools[0].Cols
 	budgets := id.Budgets
@@ -202,7 +202,7 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 	for _, b := range budgets {
 		schedule := cfg.Schedule
 		schedule.Budget = b
-		plans = append(plans, budgetPlan{b, schedule.Plan(cfg.K, sources, cols)})
+		plans = append(plans, budgetPlan{b, schedule.Plan(costs, cfg.K, cols)})
 	}
 	uncountable := func(e pipeline.EpochPlan) bool { return !(math.Abs(e.Beta+e.Cost+e.Floor) <= math.MaxFloat64) }
 	if t := cfg.Schedule.Theory; t != nil && slices.ContainsFunc(plans[0].Epochs, uncountable) {
@@ -243,7 +243,7 @@ func dryRun(o *output, set *dataset.Set, id runs.Identity, dir string) error {
 		if p.Budget > 0 {
 			name += " " + report.Count(p.Budget)
 		}
-		title := fmt.Sprintf("plan of schedule %s for K = %d, M = %s, d = %d", name, cfg.K, text.Several(sources, "source"), cols)
+		title := fmt.Sprintf("plan of schedule %s for K = %d, M = %s, d = %d", name, cfg.K, text.Several(len(costs), "source"), cols)
 		out += "\n" + report.Plan(title, p.Epochs, o.format)
 	}
 	return o.emit(out)

@@ -5,17 +5,15 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/pipeline"
 )
 
 // problem states the problem of a round, whose samples cost what the schedule says.
 func (s *Study) problem(round int) (*pipeline.Problem, error) {
-	cfg, cost := s.Settings.Config, s.scheduled(round)
-	least, all := 0.0, cfg.SourcesIn(s.data.Set)
-	target := slices.IndexFunc(all, func(source pipeline.Source) bool { return source.Name == s.Settings.Target })
-	for _, source := range cfg.SourcesFor(s.data.Set, target) {
-		least += cfg.Cost(source.Name)
-	}
+	cfg, cost, target := s.Settings.Config, s.scheduled(round), s.target()
+	least := floats.Sum(cfg.CostsOf(cfg.SourcesFor(s.data.Set, target)))
 	if s.Settings.RoundBudget > 0 { // a floor that the budget pays for
 		cfg.Schedule.Floor = min(cfg.Schedule.Floor, int(cost/least))
 	} else if round == 1 && least*float64(cfg.Schedule.Floor) > cfg.Schedule.Budget {
@@ -25,6 +23,12 @@ func (s *Study) problem(round int) (*pipeline.Problem, error) {
 	}
 	cfg.Schedule.Epochs, cfg.Schedule.Budget = round, cost
 	return pipeline.NewProblem(s.data.Set, cfg, target)
+}
+
+// target is the place of the target among all sources.
+func (s *Study) target() int {
+	all := s.Settings.Config.SourcesIn(s.data.Set)
+	return slices.IndexFunc(all, func(source pipeline.Source) bool { return source.Name == s.Settings.Target })
 }
 
 // cost is what the label of a row of a pool costs: as the settings say, which leave out the target's of the data.
@@ -41,8 +45,9 @@ func (s *Study) scheduled(round int) float64 {
 	if s.Settings.RoundBudget > 0 {
 		return s.Settings.RoundBudget * float64(round)
 	}
-	schedule := s.Settings.Config.Schedule
-	return schedule.Plan(1, 1, 1)[min(round, schedule.Epochs)-1].Cost
+	cfg := s.Settings.Config
+	costs := cfg.CostsOf(cfg.SourcesFor(s.data.Set, s.target()))
+	return cfg.Schedule.Plan(costs, cfg.K, s.data.Set.Pools[0].Cols)[min(round, cfg.Schedule.Epochs)-1].Cost
 }
 
 // labelsOf turns the values of a row, as of columnar.Known, into its labels for the outputs of a source, NaN for none.

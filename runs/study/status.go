@@ -195,7 +195,7 @@ func bound(p *pipeline.Problem, samples, nu float64) float64 {
 	theory := p.Config.Complete(nil).Schedule
 	theory.Kind, theory.Epochs = pipeline.ScheduleTheory, 4
 	m := float64(len(p.Sources))
-	beta := theory.Plan(p.Config.K, len(p.Sources), p.Set.Pools[0].Cols)[0].Beta
+	beta := theory.Plan(p.Costs, p.Config.K, p.Set.Pools[0].Cols)[0].Beta
 	return (beta*m + math.Sqrt(beta*beta*m*m+4*samples*beta*nu)) / (2 * samples)
 }
 
