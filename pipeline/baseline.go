@@ -21,7 +21,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 		means := in.means()
 		heads := constants(in, means, l.problem.Set.Binary, k, len(rows.mean))
 		if rec.Method == Target {
-			regression, err := newKernelRidge(rows, nil, in.centred(means), math.Inf(1))
+			regression, err := newKernelRidge(rows, nil, in.centred(means), math.Inf(1), leastPower)
 			if err != nil {
 				return nil, err
 			}

@@ -36,7 +36,7 @@ type kernelRidge struct {
 // N = lambda I.
 type kernels struct {
 	unit, rho float64 // 1/s, 0 where A is constant
-	// least is the power of ten below which search looks for no lambda of kappa 0.
+	// least is the power of ten of the least lambda that search takes for kappa 0.
 	least float64
 	// both is for a kappa above 0, sources for kappa 0.
 	both, sources *span
@@ -76,9 +76,10 @@ type kernelFit struct {
 	loo             float64
 }
 
-// newKernelRidge states the regression. a may be nil: then there is X alone. Of rows that are all the same A says nothing.
-func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho float64) (*kernelRidge, error) {
-	k := &kernels{rho: min(rho, maxRho), least: leastPower, solved: map[[2]float64]*inverse{}}
+// newKernelRidge states the regression, with least, [leastPower] or [leastPowerClasses], for search. a may be nil: then there is X
+// alone. Of rows that are all the same A says nothing.
+func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho, least float64) (*kernelRidge, error) {
+	k := &kernels{rho: min(rho, maxRho), least: least, solved: map[[2]float64]*inverse{}}
 	n, _ := y.Dims()
 	columns := mat.NewDense(n, 1, slices.Repeat([]float64{1}, n))
 	if a != nil && rows.trace > 0 {
@@ -131,6 +132,14 @@ const (
 	leastPower        = -6
 	leastPowerClasses = -1
 )
+
+// leastPower is that of the target's heads.
+func (p *Problem) leastPower() float64 {
+	if p.Set.Binary && p.Config.Relevance.Kind != Transfer {
+		return leastPowerClasses
+	}
+	return leastPower
+}
 
 // maxRho stands for an intercept that nothing is known about.
 const maxRho = 1e6
@@ -292,11 +301,10 @@ func (k *kernelRidge) atShift(kappa, mu float64) kernelFit {
 	return fit
 }
 
-// search returns the fit with the least leave-one-out residuals, over the given
-// kappas at the given lambda, or where that is RidgeAuto at the best lambda for each
-// kappa: the least that is met going downhill in steps of a factor 10 and then of its
-// fourth root, with lambda between 10^least and 1e3 for kappa 0, else mu
-// between 1.1e-6 and 1.1e3.
+// search returns the fit with the smallest leave-one-out residuals over the given
+// kappas, each at the given lambda. Where that is RidgeAuto each has the lambda at which
+// the residuals stop falling, in steps of a factor 10 and then of its fourth root: for
+// kappa 0 one from 10^least to 1e3, for others one whose mu is from 1.1e-6 to 1.1e3.
 func (k *kernelRidge) search(kappas []float64, lambda float64) kernelFit {
 	// X X'/t has the mean eigenvalue 1, and the best mu is about the same for each kappa.
 	best, both := kernelFit{loo: math.Inf(1)}, 0.0

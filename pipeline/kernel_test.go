@@ -60,7 +60,7 @@ func TestKernelRidge(t *testing.T) {
 		for _, a := range []*mat.Dense{dense(rng, n, c), falling, nil} {
 			rows := newTargetRows(mat.DenseCopyOf(x), nil)
 			rho := []float64{0, 0.1, 3}[rng.IntN(3)]
-			k := must.Get(newKernelRidge(rows, a, dense(rng, n, outputs), rho))(t)
+			k := must.Get(newKernelRidge(rows, a, dense(rng, n, outputs), rho, leastPower))(t)
 			mu := math.Pow(10, -3*rng.Float64())
 			for _, kappa := range []float64{0, 0.1, 10, 0, 10} {
 				// The regressions at one mu have parts in common, and those of other labels.
@@ -119,8 +119,8 @@ func TestKernelRidgeFreeIntercept(t *testing.T) {
 		moved.Set(i, 0, y.At(i, 0)+3)
 	}
 	rows := newTargetRows(x, nil)
-	fit := must.Get(newKernelRidge(rows, a, y, 0.1))(t).at(1, 0.3)
-	again := must.Get(newKernelRidge(rows, a, moved, 0.1))(t).at(1, 0.3)
+	fit := must.Get(newKernelRidge(rows, a, y, 0.1, leastPower))(t).at(1, 0.3)
+	again := must.Get(newKernelRidge(rows, a, moved, 0.1, leastPower))(t).at(1, 0.3)
 	if e := mat.Norm(difference(fit.alpha, again.alpha), 2); e > 1e-4*mat.Norm(fit.alpha, 2) {
 		t.Errorf("the coefficients differ by %g", e)
 	}
@@ -133,7 +133,7 @@ func TestKernelSearch(t *testing.T) {
 	var y mat.Dense
 	y.Mul(a, dense(rng, 4, 1))
 	y.Add(&y, dense(rng, 60, 1))
-	k := must.Get(newKernelRidge(newTargetRows(x, nil), a, &y, 1))(t)
+	k := must.Get(newKernelRidge(newTargetRows(x, nil), a, &y, 1, leastPower))(t)
 	best := k.search(kappas, RidgeAuto)
 	for _, kappa := range kappas {
 		unit := 1.1
@@ -155,7 +155,7 @@ func TestKernelSearch(t *testing.T) {
 func TestKernelRidgeOfNothing(t *testing.T) {
 	x, y := mat.NewDense(4, 3, nil), mat.NewDense(4, 1, []float64{1, 2, 3, 6})
 	rows := newTargetRows(x, nil)
-	k := must.Get(newKernelRidge(rows, mat.NewDense(4, 2, nil), y, math.Inf(1)))(t)
+	k := must.Get(newKernelRidge(rows, mat.NewDense(4, 2, nil), y, math.Inf(1), leastPower))(t)
 	fit := k.search(kappas, RidgeAuto)
 	for i := range 4 {
 		if got := y.At(i, 0) - fit.lambda*fit.alpha.At(i, 0); !near(got, 3, 1e-4) {

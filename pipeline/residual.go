@@ -101,12 +101,9 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 		means := prior.means(in)
 		var a mat.Dense
 		a.Mul(phi, root)
-		regression, err := newKernelRidge(rows, &a, in.centred(means), prior.rho)
+		regression, err := newKernelRidge(rows, &a, in.centred(means), prior.rho, l.problem.leastPower())
 		if err != nil {
 			return nil, err
-		}
-		if l.problem.Set.Binary && l.problem.Config.Relevance.Kind != Transfer {
-			regression.least = leastPowerClasses
 		}
 		mean := prior.mean(prior.heads, in.outputs)
 		regression, fit, toMean := regression.searchTowards(product(phi, mean), kappas, l.problem.Config.Head.Ridge)

@@ -82,8 +82,8 @@ func TestSearchTowards(t *testing.T) {
 		part.Scale(0.2, part)
 		y.Add(y, part)
 		rows := newTargetRows(mat.DenseCopyOf(x), nil)
-		k := must.Get(newKernelRidge(rows, a, y, rho))(t)
-		plain := must.Get(newKernelRidge(rows, a, y, rho))(t).search(kappas, RidgeAuto)
+		k := must.Get(newKernelRidge(rows, a, y, rho, leastPower))(t)
+		plain := must.Get(newKernelRidge(rows, a, y, rho, leastPower))(t).search(kappas, RidgeAuto)
 		from, fit, g := k.searchTowards(f, kappas, RidgeAuto)
 		if g == 0 {
 			if from != k || fit.loo != plain.loo {

@@ -75,7 +75,7 @@ func TestSmoother(t *testing.T) {
 				root, _ := headRoot(heads)
 				var a, dual, w mat.Dense
 				a.Mul(phi, root)
-				regression := must.Get(newKernelRidge(rows, &a, labels, rho))(t)
+				regression := must.Get(newKernelRidge(rows, &a, labels, rho, leastPower))(t)
 				fit := regression.at(kappa, lambda)
 				dual.Mul(a.T(), fit.alpha)
 				w.Mul(root, &dual)
