@@ -24,7 +24,7 @@ type Oddity struct {
 // or the inverse, from which on its units are probably others.
 const otherUnits = 10
 
-// Oddities lists what is odd about a valid set, in the order of its pools: features
+// Oddities lists what is odd about a set, in the order of its pools, or that [Set.Validate] refuses it: features
 // that are the same in all rows; rows that are there twice in a source, or in a
 // source and in the target; sources without a label, with one class alone, or whose
 // features are of another size; a target of fewer rows than outputs, or without classes
@@ -32,6 +32,9 @@ const otherUnits = 10
 // all others. It keeps 24 bytes for each row of the largest source, 16 for each of the targets,
 // and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
+	if err := s.Validate(); err != nil {
+		return []Oddity{{"", err.Error(), "mend it: nothing else was looked at"}}
+	}
 	c := checker{seed: maphash.MakeSeed(), same: slices.Repeat([]bool{true}, s.Pools[0].Cols)}
 	sizes, w := make([]float64, len(s.Pools)), twins{}
 	for i, p := range s.Pools {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -87,7 +88,7 @@ func fewRows(s *Set) []Task {
 	more := make([]Task, s.Pools[2].Rows)
 	for i := range more {
 		more[i] = s.Tasks[4]
-		more[i].Output.Name = "another"
+		more[i].Name, more[i].Output = fmt.Sprint("another_", i), Output{"another", fmt.Sprint(i)}
 	}
 	return more
 }

@@ -18,8 +18,12 @@ type digest [sha256.Size]byte
 // which tasks share are read once; whether they are shared does not matter to
 // the result, nor does the name of the set. The outputs, what is a
 // target's alone and the costs enter where the data name their outputs or have
-// costs, and the units and means of columns where there are such.
+// costs, and the units and means of columns where there are such. It is empty
+// where [Set.CheckShape] refuses the set.
 func (s *Set) Hash() string {
+	if s.CheckShape() != nil {
+		return ""
+	}
 	elements := make([]digest, len(s.Pools))
 	var wg sync.WaitGroup
 	for i, p := range s.Pools {
@@ -62,7 +66,7 @@ func (s *Set) Hash() string {
 // last digits: a centre beside the spread, since it may be 0 but for these.
 func (h *hasher) units(c *Columns) {
 	h.numbers(len(c.Centre), len(c.Means))
-	for i, spread := range c.Spread {
+	for i, spread := range c.Spread[:min(len(c.Spread), len(c.Centre))] {
 		h.rounded(spread)
 		h.rounded(c.Centre[i] + spread)
 	}

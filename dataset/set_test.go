@@ -126,6 +126,10 @@ func TestValidate(t *testing.T) {
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %q, want %q", err, f.want)
 		}
+		if odd := s.Oddities(); len(odd) != 1 || odd[0].Found != err.Error() {
+			t.Errorf("oddities %+v, want one, %q", odd, err)
+		}
+		s.Hash()
 	}
 }
 

@@ -1,9 +1,11 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/x448/float16"
 
@@ -21,21 +23,21 @@ import (
 // that is outside its pool or listed twice in Train and Test together, a task
 // without train rows, a model or columns that do not fit the tasks.
 func (s *Set) Validate() error {
-	if len(s.Pools) == 0 || len(s.Tasks) == 0 {
-		return fmt.Errorf("%s: expected at least one pool and one task, found %d and %d", s.Name, len(s.Pools), len(s.Tasks))
+	if err := s.CheckShape(); err != nil {
+		return err
 	}
+	faults := make([]error, len(s.Pools))
+	var wg sync.WaitGroup
 	for i, p := range s.Pools {
-		if p == nil {
-			return fmt.Errorf("%s: pool %d is nil", s.Name, i)
-		}
+		wg.Go(func() { faults[i] = p.validateElements() })
+	}
+	wg.Wait()
+	for i, p := range s.Pools {
 		if !text.Printable(p.Name) {
 			return fmt.Errorf("%s: pool %d: expected a name without control characters, found %q", s.Name, i, p.Name)
 		}
-		if err := p.validate(); err != nil {
-			return fmt.Errorf("%s: pool %q: %w", s.Name, p.Name, err)
-		}
-		if p.Cols != s.Pools[0].Cols {
-			return fmt.Errorf("%s: pool %q: expected %d columns as in pool %q, found %d", s.Name, p.Name, s.Pools[0].Cols, s.Pools[0].Name, p.Cols)
+		if faults[i] != nil {
+			return fmt.Errorf("%s: pool %q: %w", s.Name, p.Name, faults[i])
 		}
 	}
 	seen := make(map[string]int, len(s.Tasks))
@@ -70,6 +72,44 @@ func (s *Set) Validate() error {
 	}
 	if s.Model != nil {
 		if err := s.Model.validate(s.Pools[0].Cols, len(s.Tasks)); err != nil {
+			return fmt.Errorf("%s: model: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+// CheckShape is what [Set.Validate] checks of a set without a look at its elements,
+// labels and rows, in a time that does not depend on how many there are: whether pools
+// and tasks are there, of what length their slices are, and to which pools tasks belong.
+func (s *Set) CheckShape() error {
+	if s == nil {
+		return errors.New("expected a set, found none")
+	}
+	if len(s.Pools) == 0 || len(s.Tasks) == 0 {
+		return fmt.Errorf("%s: expected at least one pool and one task, found %d and %d", s.Name, len(s.Pools), len(s.Tasks))
+	}
+	for i, p := range s.Pools {
+		if p == nil {
+			return fmt.Errorf("%s: pool %d is nil", s.Name, i)
+		}
+		if err := p.checkShape(); err != nil {
+			return fmt.Errorf("%s: pool %q: %w", s.Name, p.Name, err)
+		}
+		if p.Cols != s.Pools[0].Cols {
+			return fmt.Errorf("%s: pool %q: expected %d columns as in pool %q, found %d", s.Name, p.Name, s.Pools[0].Cols, s.Pools[0].Name, p.Cols)
+		}
+	}
+	for _, t := range s.Tasks {
+		if t.Pool < 0 || t.Pool >= len(s.Pools) {
+			return fmt.Errorf("%s: task %q: expected one of %d pools, found index %d", s.Name, t.Name, len(s.Pools), t.Pool)
+		}
+		if p := s.Pools[t.Pool]; t.Labels != nil && len(t.Labels) != p.Rows {
+			return fmt.Errorf("%s: task %q: expected %d labels, one for each row of pool %q, found %d", s.Name, t.Name, p.Rows, p.Name,
+				len(t.Labels))
+		}
+	}
+	if s.Model != nil {
+		if err := s.Model.checkShape(s.Pools[0].Cols, len(s.Tasks)); err != nil {
 			return fmt.Errorf("%s: model: %w", s.Name, err)
 		}
 	}
@@ -116,7 +156,7 @@ func (s *Set) validateColumns() error {
 	return nil
 }
 
-func (p *Pool) validate() error {
+func (p *Pool) checkShape() error {
 	if p.Rows < 1 || p.Rows > math.MaxInt32 || p.Cols < 1 || p.Cols > math.MaxInt/p.Rows {
 		return fmt.Errorf("expected 1 to %d rows of at least one column, found %d by %d", math.MaxInt32, p.Rows, p.Cols)
 	}
@@ -136,6 +176,10 @@ func (p *Pool) validate() error {
 	if h, w := p.Height, p.Width; (h != 0 || w != 0) && (h < 1 || w < 1 || p.Cols%h != 0 || p.Cols/h != w) {
 		return fmt.Errorf("expected an image shape of %d pixels or 0 by 0, found %d by %d", p.Cols, h, w)
 	}
+	return nil
+}
+
+func (p *Pool) validateElements() error {
 	i := max(finite.Beyond(p.F32, maxFeature), finite.First16(p.F16)) // one of the two is empty
 	if i < 0 {
 		return nil
@@ -163,15 +207,9 @@ func (p *Pool) value(i int) float32 {
 }
 
 func (s *Set) validateTask(t *Task, marks *rowMarks) error {
-	if t.Pool < 0 || t.Pool >= len(s.Pools) {
-		return fmt.Errorf("expected one of %d pools, found index %d", len(s.Pools), t.Pool)
-	}
 	rows := s.Pools[t.Pool].Rows
 	if t.Output.Class != "" && !s.Binary {
 		return fmt.Errorf("expected Binary of a set with classes, such as %q", t.Output.Class)
-	}
-	if t.Labels != nil && len(t.Labels) != rows {
-		return fmt.Errorf("expected %d labels, one for each row of pool %q, found %d", rows, s.Pools[t.Pool].Name, len(t.Labels))
 	}
 	if i := finite.First32(t.Labels); i >= 0 {
 		return fmt.Errorf("row %d: expected a finite label, found %v", i, t.Labels[i])
@@ -219,12 +257,19 @@ func (m *rowMarks) add(list string, rows []int32) error {
 	return nil
 }
 
-func (m *LinearModel) validate(cols, tasks int) error {
+func (m *LinearModel) checkShape(cols, tasks int) error {
 	if m.D != cols || m.Tasks != tasks || m.K < 1 {
 		return fmt.Errorf("expected D = %d, Tasks = %d and K >= 1, found %d, %d and %d", cols, tasks, m.D, m.Tasks, m.K)
 	}
 	if len(m.B)/m.K != m.D || len(m.B)%m.K != 0 || len(m.W)/m.K != m.Tasks || len(m.W)%m.K != 0 {
 		return fmt.Errorf("expected B of %d by %d and W of %d by %d, found %d and %d elements", m.D, m.K, m.K, m.Tasks, len(m.B), len(m.W))
+	}
+	return nil
+}
+
+func (m *LinearModel) validate(cols, tasks int) error {
+	if err := m.checkShape(cols, tasks); err != nil {
+		return err
 	}
 	if !(m.Sigma >= 0) || math.IsInf(m.Sigma, 0) {
 		return fmt.Errorf("expected a sigma that is finite and not negative, found %v", m.Sigma)

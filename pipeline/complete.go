@@ -17,7 +17,7 @@ const defaultWidth = 50
 // is enough to choose a kind:
 //
 //	K                 where it is 0, that of the linear model that generated the
-//	                  data, and 50 for other data; a nil set is other data
+//	                  data, and 50 for other data
 //	Sources           where it is empty, SourcesPools for data that name their outputs,
 //	                  except under preset paper
 //	Scaling           where it is ScalingAuto, what the features of the set call for, and
@@ -34,8 +34,12 @@ const defaultWidth = 50
 //	Relevance.Lambda  where it is 0, 0.3
 //
 // Constants of kinds that are not chosen are filled in too: Canonical removes
-// them. NewIdentity does both, so a program needs to call neither.
+// them. NewIdentity does both, so a program needs to call neither. What the data decide
+// stays open where set is nil, or broken such that NewProblem refuses it.
 func (c Config) Complete(set *dataset.Set) Config {
+	if set.CheckShape() != nil {
+		set = nil
+	}
 	if c.K == 0 {
 		c.K = defaultWidth
 		if set != nil && set.Model != nil {
@@ -143,10 +147,13 @@ const Showcase = "glass_blur_2"
 
 // DefaultTarget names the target to take where nobody chose one: the paper's
 // showcase, glass_blur_2 or its pool, where the set has it, else the last that can be
-// the target, which is the target of the synthetic problems. The settings must be
-// complete.
+// the target, which is the target of the synthetic problems. It is empty where no task
+// can be. The settings must be complete.
 func (c *Config) DefaultTarget(set *dataset.Set) string {
 	names := c.TargetsIn(set)
+	if len(names) == 0 {
+		return ""
+	}
 	if i, err := set.TaskIndex(Showcase); err == nil {
 		for _, s := range c.SourcesIn(set) {
 			if slices.Contains(s.Tasks, i) && slices.Contains(names, s.Name) {

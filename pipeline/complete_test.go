@@ -76,7 +76,8 @@ func jsonOf(t *testing.T, v any) string {
 // nothing more; what no chosen kind reads does not show; what one reads stays.
 func TestCompleteAndCanonical(t *testing.T) {
 	rng := testrand.New(t)
-	set := &dataset.Set{Model: &dataset.LinearModel{K: 7}}
+	set := &dataset.Set{Pools: []*dataset.Pool{zeros(1)}, Tasks: []dataset.Task{{Name: "a"}}}
+	set.Model = &dataset.LinearModel{D: 1, K: 7, Tasks: 1, B: make([]float64, 7), W: make([]float64, 7)}
 	for range 2000 {
 		c := anyConfig(rng)
 		before := jsonOf(t, c)
@@ -115,7 +116,7 @@ func TestCompleteAndCanonical(t *testing.T) {
 		}
 		if !c.Intercept {
 			same.Scaling = other.Scaling
-		} else if c.Scaling == "" || c.Scaling == ScalingAuto { // the set has no feature
+		} else if c.Scaling == "" || c.Scaling == ScalingAuto { // no feature varies
 			same.Scaling = ScalingGlobal
 		}
 		if c.Representation == ClassConv {
@@ -178,7 +179,7 @@ func TestCompleteConstants(t *testing.T) {
 	for sources, kind := range map[string]string{SourcesPools: Transfer, SourcesTasks: Ridge} {
 		c := must.Get(NewConfig(PresetDefault))(t)
 		c.Sources = sources
-		named := &dataset.Set{Pools: []*dataset.Pool{{}}, Tasks: []dataset.Task{{Output: dataset.Output{Name: "label"}}}}
+		named := &dataset.Set{Pools: []*dataset.Pool{zeros(1)}, Tasks: []dataset.Task{{Output: dataset.Output{Name: "label"}}}}
 		if got := c.Complete(named).Relevance.Kind; got != kind {
 			t.Errorf("relevance auto of %s is %s, want %s", sources, got, kind)
 		}
@@ -192,7 +193,7 @@ func TestCompleteConstants(t *testing.T) {
 }
 
 func TestDefaultTarget(t *testing.T) {
-	set := &dataset.Set{Pools: []*dataset.Pool{{}}, Tasks: []dataset.Task{{Name: "a"}, {Name: Showcase}, {Name: "z"}}}
+	set := &dataset.Set{Pools: []*dataset.Pool{zeros(1)}, Tasks: []dataset.Task{{Name: "a"}, {Name: Showcase}, {Name: "z"}}}
 	var cfg Config
 	if got := cfg.DefaultTarget(set); got != "glass_blur_2" {
 		t.Errorf("%s, want the showcase", got)

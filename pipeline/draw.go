@@ -67,7 +67,11 @@ func (c *Config) UnseenClasses(set *dataset.Set, target int) []dataset.Unseen {
 	if c.Sources != SourcesPools {
 		return nil
 	}
-	of := c.SourcesIn(set)[target]
+	all := c.SourcesIn(set)
+	if target < 0 || target >= len(all) {
+		return nil
+	}
+	of := all[target]
 	return set.UnseenClasses(of.Pool, newDraws(set, of, nil, c.TargetSamples, c.Seed).target)
 }
 

@@ -36,8 +36,8 @@ const maxFitted = 1000
 // Fit returns settings of preset "default" that own data can serve, for targets that
 // are names of SourcesIn under complete settings, and says what it chose. The command line
 // calls it, so that a program that does too gets the same settings. Own data are those that
-// name their outputs; others keep the settings, and so do preset "paper" and targets that
-// the data do not have, which NewProblem and runs.Identity.Check refuse. Settings
+// name their outputs; others keep the settings, and so do preset "paper", and targets that
+// the data do not have and broken data, which NewProblem and runs.Identity.Check refuse. Settings
 // in given are left alone, SettingSchedule with its budget.
 //
 //	target samples  all labelled rows of the smallest target, at most 1,000. With all of
@@ -50,6 +50,9 @@ const maxFitted = 1000
 //	                the first round
 //	scaling         ScalingFeature where features differ in their units, else ScalingGlobal
 func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config, []Choice) {
+	if set.CheckShape() != nil || checkRows(set) != nil {
+		return c, nil
+	}
 	own := slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
 	if c.Preset != PresetDefault || len(targets) == 0 || !own {
 		return c, nil

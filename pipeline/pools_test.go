@@ -323,7 +323,7 @@ func TestHeadsOfMissingLabels(t *testing.T) {
 // Rows are those of any output, without those that another output is tested on, and
 // a label is given for what the row is listed for.
 func TestRowsOfPools(t *testing.T) {
-	set := &dataset.Set{Pools: []*dataset.Pool{{Name: "a", Rows: 8}}, Tasks: []dataset.Task{
+	set := &dataset.Set{Pools: []*dataset.Pool{zeros(8)}, Tasks: []dataset.Task{
 		{Name: "x", Labels: []float32{0, 1, 2, 3, 4, 5, 6, 7}, Train: []int32{0, 3, 5}, Test: []int32{1}},
 		{Name: "y", Labels: []float32{10, 11, 12, 13, 14, 15, 16, 17}, Train: []int32{4, 3}, Test: []int32{5, 6}},
 	}}

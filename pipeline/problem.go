@@ -31,8 +31,15 @@ type Problem struct {
 
 // NewProblem states the problem of a target, which is an index into cfg.SourcesIn(set),
 // under cfg, completed and canonical, and checks that the data can serve it. set
-// must be valid ([dataset.Set.Validate]), which this takes for granted, and stay as it is.
+// must be valid ([dataset.Set.Validate]) and stay as it is. Of that it checks the shape and
+// the numbers of the rows, and takes the elements and the labels for granted.
 func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
+	if err := set.CheckShape(); err != nil {
+		return nil, err
+	}
+	if err := checkRows(set); err != nil {
+		return nil, err
+	}
 	cfg = cfg.Complete(set).Canonical()
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -20,15 +20,17 @@ type Resident struct {
 	onHost int64 // bytes of the pools that stay for want of room
 }
 
-// NewResident uploads the pools of a set, which must be valid: it validates those that are
-// not mapped files. The device stays the caller's and must outlive the result, and so must
+// NewResident uploads the pools of a set, which must be valid: it validates it, and where
+// pools are mapped files it checks its shape alone. The device stays the caller's and must outlive the result, and so must
 // the set's elements as they are.
 func NewResident(device backend.Device, set *dataset.Set) (*Resident, error) {
+	check := set.Validate
 	// A file that is mapped was validated when it was written, and reading all of it can take long.
-	if !slices.ContainsFunc(set.Pools, func(p *dataset.Pool) bool { return p != nil && p.Mapped }) {
-		if err := set.Validate(); err != nil {
-			return nil, err
-		}
+	if set != nil && slices.ContainsFunc(set.Pools, func(p *dataset.Pool) bool { return p != nil && p.Mapped }) {
+		check = set.CheckShape
+	}
+	if err := check(); err != nil {
+		return nil, err
 	}
 	queue, err := device.NewQueue()
 	if err != nil {

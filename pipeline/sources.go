@@ -29,9 +29,12 @@ type Source struct {
 }
 
 // SourcesIn lists the sources that a set has, in its order: one for each task, or for
-// each pool that has tasks. Any of them may be the target. Whether sources are pools
-// stands in the settings once they are complete.
+// each pool that has tasks, and none where [dataset.Set.CheckShape] refuses it. Any of them
+// may be the target. Whether sources are pools stands in the settings once they are complete.
 func (c *Config) SourcesIn(set *dataset.Set) []Source {
+	if set.CheckShape() != nil {
+		return nil
+	}
 	if c.Sources != SourcesPools {
 		all := make([]Source, len(set.Tasks))
 		for i, t := range set.Tasks {
@@ -65,9 +68,10 @@ func (c *Config) SourcesFor(set *dataset.Set, target int) []Source {
 // TargetsIn names the sources of a set that can be the target: where pools are a
 // target's alone, those.
 func (c *Config) TargetsIn(set *dataset.Set) []string {
-	marked := slices.ContainsFunc(set.Pools, func(p *dataset.Pool) bool { return p.Target })
+	all := c.SourcesIn(set)
+	marked := slices.ContainsFunc(all, func(s Source) bool { return set.Pools[s.Pool].Target })
 	var names []string
-	for _, s := range c.SourcesIn(set) {
+	for _, s := range all {
 		if set.Pools[s.Pool].Target || !marked {
 			names = append(names, s.Name)
 		}
@@ -136,13 +140,15 @@ func testOf(t *dataset.Task) []int32  { return t.Test }
 func (s Source) agree(set *dataset.Set, of func(*dataset.Task) []int32) bool {
 	first := of(&set.Tasks[s.Tasks[0]])
 	for _, t := range s.Tasks[1:] {
-		rows := of(&set.Tasks[t])
-		if len(rows) != len(first) || len(rows) > 0 && &rows[0] != &first[0] {
+		if !oneList(of(&set.Tasks[t]), first) {
 			return false
 		}
 	}
 	return true
 }
+
+// oneList says whether two lists of rows are the same in memory.
+func oneList(a, b []int32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 func (s Source) mark(set *dataset.Set, of func(*dataset.Task) []int32, marks []bool, as bool) {
 	for _, t := range s.Tasks {
@@ -204,6 +210,26 @@ func sumInts(n []int) int {
 		total += v
 	}
 	return total
+}
+
+// checkRows refuses rows that the pools do not have.
+func checkRows(set *dataset.Set) error {
+	var checked dataset.Task // whose lists those of the next task often are
+	for _, t := range set.Tasks {
+		before := [][]int32{checked.Train, checked.Test}
+		for i, rows := range [][]int32{t.Train, t.Test} {
+			most := set.Pools[t.Pool].Rows - 1
+			if t.Pool == checked.Pool && oneList(rows, before[i]) {
+				continue
+			}
+			if at := slices.IndexFunc(rows, func(r int32) bool { return r < 0 || int(r) > most }); at >= 0 {
+				return fmt.Errorf("%s: task %q: %s row %d of %d: expected 0 to %d, found %d", set.Name, t.Name, []string{"train", "test"}[i], at,
+					len(rows), most, rows[at])
+			}
+		}
+		checked = t
+	}
+	return nil
 }
 
 // checkSources refuses pools of one name, which nobody could tell apart.
