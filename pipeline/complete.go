@@ -22,8 +22,7 @@ const defaultWidth = 50
 //	                  except under preset paper
 //	Scaling           where it is ScalingAuto, what the features of the set call for, and
 //	                  where it is empty, ScalingGlobal
-//	Schedule.Epochs   where it is 0, 4, and 5 for a budget under preset default with the
-//	                  linear class
+//	Schedule.Epochs   where it is 0, that of DefaultEpochs
 //	Methods           where they are those of preset default and sources are pools, with
 //	                  the baseline Pooled
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
@@ -47,7 +46,7 @@ func (c Config) Complete(set *dataset.Set) Config {
 		}
 	}
 	if c.Schedule.Epochs == 0 {
-		c.Schedule.Epochs = c.epochs()
+		c.Schedule.Epochs = c.DefaultEpochs()
 	}
 	if c.Schedule.Theory == nil {
 		c.Schedule.Theory = &Theory{Delta: 0.1, R: 1, SigmaMin: 1}
@@ -91,8 +90,10 @@ func (c Config) Complete(set *dataset.Set) Config {
 	return c
 }
 
-// epochs are the rounds of a schedule that does not say how many.
-func (c Config) epochs() int {
+// DefaultEpochs is how many rounds a schedule has where nobody says: 4, and 5 for a
+// budget under preset default with the linear class. Schedule.Epochs, which may be of
+// another schedule, does not enter.
+func (c *Config) DefaultEpochs() int {
 	if c.Preset == PresetDefault && c.Schedule.Kind == ScheduleBudget && c.Representation == ClassLinear {
 		return 5
 	}

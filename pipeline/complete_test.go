@@ -63,6 +63,9 @@ func TestEpochs(t *testing.T) {
 		if got := cfg.Complete(nil).Schedule.Epochs; got != c.want {
 			t.Errorf("%+v: %d epochs", c, got)
 		}
+		if got := cfg.DefaultEpochs(); got != c.want && c.given == 0 {
+			t.Errorf("%+v: %d epochs by default", c, got)
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "half of what the %s of the sources cost",
 			text.Several(m.rows, "labelled row"))
 		if open(SettingEpochs) {
-			c.Schedule.Epochs = c.epochs()
+			c.Schedule.Epochs = c.DefaultEpochs()
 		}
 		epochs := c.Schedule.Epochs
 		for open(SettingEpochs) && c.Schedule.Epochs > 1 && c.Schedule.plan()[0].Cost < m.each {

@@ -79,9 +79,7 @@ func (o *settingOptions) override(cfg *pipeline.Config) error {
 		}
 	}
 	if o.epochs != nil && !o.epochs.Set {
-		like := *cfg
-		like.Schedule.Epochs = 0
-		cfg.Schedule.Epochs = like.Complete(nil).Schedule.Epochs // as the schedule and the representation call for
+		cfg.Schedule.Epochs = cfg.DefaultEpochs() // as the schedule and the representation call for
 	}
 	*cfg = cfg.Canonical()
 	return nil

@@ -95,7 +95,7 @@ func repeatCommand(command string, id *runs.Identity, leading []string) report.C
 	}
 	like := preset
 	like.Schedule.Kind, like.Representation = cfg.Schedule.Kind, cfg.Representation
-	preset.Schedule.Epochs = like.Complete(nil).Schedule.Epochs
+	preset.Schedule.Epochs = like.DefaultEpochs()
 	preset = preset.Complete(nil)
 	if cfg.Preset != pipeline.PresetDefault {
 		words = append(words, "--preset", cfg.Preset)
