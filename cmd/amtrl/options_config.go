@@ -163,23 +163,36 @@ func (c *configuration) read(path flags.Value[string], column string, least, mos
 	return t.Values, nil
 }
 
+// checkFiles refuses files that name sources which the data do not have under complete settings.
+func (c *configuration) checkFiles(full *pipeline.Config, set *dataset.Set) error {
+	for _, t := range c.files {
+		if err := t.Check(func(name string) error { _, err := full.FindSource(set, name); return err }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteChoices says what the data decided, and why.
+func (o *output) noteChoices(choices []pipeline.Choice) {
+	for _, choice := range choices {
+		o.note("chose %s %s: %s", strings.ReplaceAll(choice.Setting, "_", "-"), choice.Value, choice.Reason)
+	}
+}
+
 // complete refuses files that name sources which the data do not have, and
 // returns the configuration with what the data decide, and the targets that choose
 // names under it. It notes what it chose for them.
 func (c *configuration) complete(set *dataset.Set, out *output, choose func(*pipeline.Config) ([]string, error)) (
 	cfg pipeline.Config, targets []string, err error) {
 	full := c.Complete(set)
-	for _, t := range c.files {
-		if err := t.Check(func(name string) error { _, err := full.FindSource(set, name); return err }); err != nil {
-			return c.Config, nil, err
-		}
+	if err := c.checkFiles(&full, set); err != nil {
+		return c.Config, nil, err
 	}
 	if targets, err = choose(&full); err != nil {
 		return c.Config, nil, err
 	}
 	fitted, choices := c.Fit(set, targets, c.given...)
-	for _, choice := range choices {
-		out.note("chose %s %s: %s", strings.ReplaceAll(choice.Setting, "_", "-"), choice.Value, choice.Reason)
-	}
+	out.noteChoices(choices)
 	return fitted.Complete(set).Canonical(), targets, nil
 }

@@ -131,7 +131,7 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg.Seed, cfg.Sources = o.seed.V, pipeline.SourcesPools
+	cfg.Seed = o.seed.V
 	total := o.config.settings.impliesBudget()
 	if budget := o.config.settings.budget; budget.Given != o.round.Given { // one of them is the environment's and gives way
 		total = total && budget.Given
@@ -140,10 +140,7 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 	switch {
 	case total && o.round.Set:
 		return flags.Misuse("--round-budget and --budget exclude each other: the one is for each ask, the other for all")
-	case o.round.Set:
-		cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Floor: cfg.Schedule.Floor, Budget: o.round.V}
-		cfg.given = append(cfg.given, pipeline.SettingSchedule)
-	case !total:
+	case !total && !o.round.Set:
 		return flags.Misuse("no budget: expected --round-budget, what each ask may cost, or --budget, what all may")
 	}
 	if slices.Contains(cfg.given, "methods") && len(study.Methods(cfg.Methods)) < len(cfg.Methods) {
@@ -167,26 +164,22 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	target := rows.Set.Pools[rows.Target].Name
-	full, _, err := cfg.complete(rows.Set, &o.output, func(*pipeline.Config) ([]string, error) { return []string{target}, nil })
-	if err != nil {
-		return err
-	}
-	full.Methods = study.Methods(full.Methods)
 	path, err := filepath.Abs(o.data.V)
 	if err != nil {
 		return err
 	}
-	settings := study.Settings{
-		Version: version().Version, Data: study.Data{Path: path}, Target: target, RoundBudget: o.round.V, Config: full,
+	settings, choices := study.NewSettings(version().Version, path, rows, o.round.V, cfg.Config, cfg.given...)
+	if err := cfg.checkFiles(&settings.Config, rows.Set); err != nil {
+		return err
 	}
+	o.noteChoices(choices)
 	if err := study.Create(o.dir, settings, folder, rows); err != nil {
 		return err
 	}
 	if rows.Set.Columns.ID == "" {
 		o.note("the rows have no ids, so asks name them by their number in the files, from 0: id: COLUMN in the manifest gives them names")
 	}
-	o.note("study %s: target %s, %s; amtrl study ask %s says what to label", o.dir, target,
+	o.note("study %s: target %s, %s; amtrl study ask %s says what to label", o.dir, settings.Target,
 		text.Several(len(rows.Set.Pools)-1, "source"), o.dir)
 	return nil
 }

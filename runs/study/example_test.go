@@ -74,14 +74,9 @@ func Example() {
 
 	data, err := columnar.OpenCandidates(folder, "", 0)
 	check(err)
-	const budget = 30 // of each ask, a row costing 1
 	cfg, err := pipeline.NewConfig(pipeline.PresetDefault)
 	check(err)
-	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Floor: 1, Budget: budget}
-	cfg, _ = cfg.Fit(data.Set, []string{"new"}, pipeline.SettingSchedule)
-	cfg = cfg.Complete(data.Set).Canonical()
-	cfg.Methods = study.Methods(cfg.Methods)
-	settings := study.Settings{Version: "my program 1", Data: study.Data{Path: folder}, Target: "new", RoundBudget: budget, Config: cfg}
+	settings, _ := study.NewSettings("my program 1", folder, data, 30, cfg) // 30 for each ask, a row costing 1
 	check(study.Create(filepath.Join(dir, "study"), settings, folder, data))
 
 	s, err := study.Open(filepath.Join(dir, "study"))

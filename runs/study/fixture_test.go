@@ -28,11 +28,11 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T, rng *rand.Rand) *fixture {
-	return newFixtureOf(t, rng, Settings{RoundBudget: 9}, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
+	return newFixtureOf(t, rng, 9, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
 }
 
-// newFixtureOf makes a fixture with a budget whose rows have a label, and are held out, as is says.
-func newFixtureOf(t *testing.T, rng *rand.Rand, settings Settings, is func(source string, i int) (labelled, held bool)) *fixture {
+// newFixtureOf makes a fixture with a budget of each ask, or 60 of two, whose rows have a label, and are held out, as is says.
+func newFixtureOf(t *testing.T, rng *rand.Rand, roundBudget float64, is func(source string, i int) (labelled, held bool)) *fixture {
 	t.Helper()
 	dir := t.TempDir()
 	f := &fixture{folder: filepath.Join(dir, "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
@@ -61,15 +61,10 @@ func newFixtureOf(t *testing.T, rng *rand.Rand, settings Settings, is func(sourc
 	must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(path))(t), f.folder, func(int64, int64, string) {}))
 	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)
 	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
-	cfg.K, cfg.TargetSamples, cfg.Sources = 2, 12, pipeline.SourcesPools
-	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Floor: 2, Budget: settings.RoundBudget}
-	if settings.RoundBudget == 0 {
-		cfg.Schedule.Epochs, cfg.Schedule.Budget = 2, 60
-	}
-	cfg = cfg.Complete(data.Set).Canonical()
-	cfg.Methods = Methods(cfg.Methods)
+	cfg.K, cfg.TargetSamples = 2, 12
+	cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 2, Floor: 2, Budget: 60} // without a budget of each ask
+	settings, _ := NewSettings("", path, data, roundBudget, cfg, pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingFloor)
 	study := filepath.Join(dir, "S")
-	settings.Data, settings.Target, settings.Config = Data{Path: path}, "t", cfg
 	must.Do(t, Create(study, settings, f.folder, data))
 	f.Study = f.open(t, study)
 	return f

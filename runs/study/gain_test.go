@@ -49,7 +49,7 @@ func TestGainOfNextAsk(t *testing.T) {
 
 // A schedule whose rows are all pending is not ended by --stop-below, and has no next ask to expect anything of.
 func TestGainOfNothing(t *testing.T) {
-	f := newFixtureOf(t, testrand.New(t), Settings{}, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
+	f := newFixtureOf(t, testrand.New(t), 0, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
 	f.Settings.Config.Schedule.Epochs = 3
 	for i := range 2 {
 		a := must.Get(f.Ask(t.Context(), Request{}))(t)

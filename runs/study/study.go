@@ -38,8 +38,8 @@ type Settings struct {
 	Target  string `json:"target"`
 	// RoundBudget is what each ask costs at most. Where it is 0 the schedule of Config says what each round has spent.
 	RoundBudget float64 `json:"round_budget,omitempty"`
-	// Config is complete and canonical for the set of the candidates, with a schedule of a budget, which is RoundBudget in
-	// one epoch where that is not 0, sources that are pools, and methods that [Methods] leaves.
+	// Config is that of [NewSettings]: complete and canonical for the set of the candidates, with a schedule of a budget,
+	// which is RoundBudget in one epoch where that is not 0, sources that are pools, and methods that [Methods] leaves.
 	Config pipeline.Config `json:"config"`
 }
 
@@ -75,6 +75,22 @@ var methods = []string{pipeline.Active, pipeline.Target, pipeline.Constant}
 // Methods returns those of a list that a study carries out, which begins with active.
 func Methods(list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(m string) bool { return !slices.Contains(methods, m) })
+}
+
+// NewSettings are the settings of a study of data by cfg, with what the data decide, and what they chose. Those in given are
+// left alone, as by [pipeline.Config.Fit]. roundBudget is what the rows of each ask may cost; where it is 0 the budget and
+// the epochs of cfg are those of the whole study. path is that of the data.
+func NewSettings(version, path string, data *columnar.Candidates, roundBudget float64, cfg pipeline.Config, given ...string) (
+	Settings, []pipeline.Choice) {
+	target := data.Set.Pools[data.Target].Name
+	if roundBudget != 0 {
+		cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Floor: cfg.Schedule.Floor, Budget: roundBudget}
+	}
+	cfg.Sources = pipeline.SourcesPools
+	cfg, choices := cfg.Fit(data.Set, []string{target}, append(slices.Clone(given), pipeline.SettingSchedule)...)
+	cfg = cfg.Complete(data.Set).Canonical()
+	cfg.Methods = Methods(cfg.Methods)
+	return Settings{Version: version, Data: Data{Path: path}, Target: target, RoundBudget: roundBudget, Config: cfg}, choices
 }
 
 // Create makes the folder of a study, and changes nothing where it is there with the same settings and the same content of

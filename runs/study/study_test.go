@@ -261,7 +261,7 @@ func TestStopBelowNeedsScores(t *testing.T) {
 
 // Rows that are held out are no rows to draw from.
 func TestStatusWithoutHeldOut(t *testing.T) {
-	f := newFixtureOf(t, testrand.New(t), Settings{RoundBudget: 9}, func(source string, i int) (bool, bool) {
+	f := newFixtureOf(t, testrand.New(t), 9, func(source string, i int) (bool, bool) {
 		return source == "t" && i < 24 || source == "b" && i < 10, i%4 == 0 && source != "a" && (source != "t" || i < 24)
 	})
 	want := map[string][2]int{"a": {40, 0}, "b": {30, 7}, "c": {30, 0}, "t": {34, 18}}
@@ -272,7 +272,7 @@ func TestStatusWithoutHeldOut(t *testing.T) {
 
 // Labels that were in the data cost nothing, whether they were told again or not.
 func TestCorrectionsCostNothing(t *testing.T) {
-	f := newFixtureOf(t, testrand.New(t), Settings{}, func(source string, i int) (bool, bool) {
+	f := newFixtureOf(t, testrand.New(t), 0, func(source string, i int) (bool, bool) {
 		return source == "t" && i < 12 || source != "t" && i < 8, false
 	})
 	before := must.Get(f.Plan(0))(t)
