@@ -30,6 +30,8 @@ type Identity struct {
 	Seeds   []uint64        `json:"seeds"`
 	// Budgets are visited in turn; Config's own is then the first of them.
 	Budgets []float64 `json:"budgets,omitempty"`
+
+	set *dataset.Set // that of NewIdentity, which need not be read again to tell that it is this one
 }
 
 // DataIdentity names the data and its content.
@@ -54,7 +56,20 @@ func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pi
 		Data:    DescribeData(set),
 		Backend: BackendChoice{Info: choice.Device.Info(), Reason: choice.Reason},
 		Config:  cfg.Complete(set).Canonical(),
+		set:     set,
 	}
+}
+
+// checkData refuses data on a device that are not those of the identity, whatever they are called.
+func (i Identity) checkData(data *pipeline.Resident) error {
+	if i.set == data.Set {
+		return nil
+	}
+	if here := DescribeData(data.Set); here.SHA256 != i.Data.SHA256 {
+		return fmt.Errorf("the data on the device are %s, sha256 %.12s: expected those of the identity, %s, sha256 %.12s", here.Name, here.SHA256,
+			i.Data.Name, i.Data.SHA256)
+	}
+	return nil
 }
 
 // DescribeData names the data of a set and its content.

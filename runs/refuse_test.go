@@ -122,3 +122,18 @@ func TestSweepRefusesAForeignResult(t *testing.T) {
 		must.Fail(t, what, must.Err(Sweep(t.Context(), dev, id, dir, 1, func(SweepStep) {})), name)
 	}
 }
+
+// Data of the same shape as those of the identity are others: their results would stand under its hash.
+func TestOtherDataThanOfTheIdentity(t *testing.T) {
+	dev, other, same := openDevice(t, 1, smallSet(27, 3, 100, 4, false)), openDevice(t, 1, smallSet(28, 3, 100, 4, false)),
+		openDevice(t, 1, smallSet(27, 3, 100, 4, false))
+	cfg := smallConfig()
+	cfg.Methods, cfg.ERM.Iterations = []string{pipeline.Active}, 2
+	id, dir := identityOf(dev, cfg, []string{"bytes_2"}, 1), t.TempDir()
+	const want = "expected those of the identity"
+	must.Fail(t, "a run", must.Err(Run(t.Context(), other, id, dir, quiet)), want)
+	must.Fail(t, "a sweep", must.Err(Sweep(t.Context(), other, id, dir, 1, nil)), want)
+	must.Fail(t, "a sweep on two devices", must.Err(SweepAcross(t.Context(), []*pipeline.Resident{dev, other}, id, dir, 1, nil, nil)), want)
+	must.Hold(t, len(foldertest.Read(t, dir)) == 0, "files were written")
+	must.Do(t, must.Err(Run(t.Context(), same, id, t.TempDir(), quiet)))
+}

@@ -18,9 +18,13 @@ import (
 // checkpoint after each epoch, and at the end the files that README lists. A folder that holds part of the same work is
 // resumed from its last finished epoch and ends in the same bytes (timing apart). One that holds all of it is read: its
 // files are compared with the hashes in result.json, and those that follow from others are written anew where they do
-// not have theirs. One process at a time can use the folder.
+// not have theirs. One process at a time can use the folder. data must be those of id: where its set is not the one that
+// NewIdentity took, all of it is read for the hash.
 func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, progress func(pipeline.Step)) (*Result, error) {
 	if err := id.validate(data.Set); err != nil {
+		return nil, err
+	}
+	if err := id.checkData(data); err != nil {
 		return nil, err
 	}
 	units := id.Units()

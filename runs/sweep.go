@@ -52,6 +52,11 @@ func Sweep(ctx context.Context, data *pipeline.Resident, id Identity, dir string
 // is the error. progress and lost may be nil.
 func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity, dir string, jobs int, progress func(SweepStep),
 	lost func(device int, err error)) (*Summary, error) {
+	for _, data := range devices {
+		if err := id.checkData(data); err != nil {
+			return nil, err
+		}
+	}
 	if err := id.Check(devices[0].Set); err != nil {
 		return nil, err
 	}
