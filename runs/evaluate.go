@@ -101,7 +101,7 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 		e.addNumber(y, float64(score))
 		return nil
 	}
-	truth := text.IndexWhole(c, name)
+	truth := text.IndexSame(c, name)
 	switch {
 	case truth >= 0:
 	case len(c) == 2 && c[0] == "not "+c[1]:

@@ -35,6 +35,24 @@ func TestClassesWithZeroDecimals(t *testing.T) {
 	must.Equal(t, len(set.Tasks), 6, "tasks")
 }
 
+// A boolean is the class that a manifest names, as pandas, R and spreadsheets write it too.
+func TestClassesOfBooleans(t *testing.T) {
+	for _, c := range []struct{ classes, no, yes string }{
+		{"[false, true]", "False", "True"}, {"[false, true]", "false", "TRUE"}, {"['FALSE', 'True']", "false", "true"},
+	} {
+		dir := t.TempDir()
+		rows := fmt.Sprintf("domain,kept,f0\na,%[1]s,1\na,%[2]s,2\na,%[2]s,3\nb,%[2]s,4\nb,%[1]s,5\nb,%[2]s,6\n", c.no, c.yes)
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o644))
+		out := filepath.Join(dir, "out")
+		m := parse(t, dir, "{files: rows.csv, columns: {source: domain, features: f0}, target: {source: b}, labels: [{column: kept, classes: "+
+			c.classes+"}]}")
+		must.Do(t, Import(t.Context(), m, out, nil))
+		set := must.Get(Open(out))(t)
+		must.Equal(t, len(set.Tasks), 4, "tasks of %s", c.classes)
+		must.EqualSlices(t, set.Tasks[1].Labels, []float32{0, 1, 1}, "%s as %s, task %s", c.classes, c.yes, set.Tasks[1].Name)
+	}
+}
+
 // Labels whose differences float32 does not hold are refused; those that are all alike, or of any unit, are not.
 func TestLabelsBeyondFloat32(t *testing.T) {
 	for _, c := range []struct{ add, unit, want string }{

@@ -315,7 +315,7 @@ func (o *outputClasses) add(b *table.Batch, v *table.Values, i int) error {
 	if err := b.CheckUTF8(i, o.Column, name); err != nil {
 		return err
 	}
-	class := text.IndexWhole(o.Classes, name)
+	class := text.IndexSame(o.Classes, name)
 	switch {
 	case class >= 0:
 		o.index[strings.Clone(name)] = int32(class)

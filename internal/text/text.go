@@ -47,13 +47,25 @@ func Form(n int, one, more string) string {
 	return more
 }
 
-// IndexWhole returns the place of s among names, or else that of one that differs from it by zero decimals alone, or -1.
-func IndexWhole(names []string, s string) int {
+// IndexSame returns the place of s among names, or else that of one that other programs write so: that differs from it by
+// zero decimals alone, or is the same boolean; or -1.
+func IndexSame(names []string, s string) int {
 	if i := slices.Index(names, s); i >= 0 {
 		return i
 	}
-	whole := Whole(s)
-	return slices.IndexFunc(names, func(name string) bool { return Whole(name) == whole })
+	plain := plainValue(s)
+	return slices.IndexFunc(names, func(name string) bool { return plainValue(name) == plain })
+}
+
+// plainValue is an integer without zero decimals, and a boolean in small letters, as JSON and YAML have it.
+func plainValue(s string) string {
+	switch s {
+	case "True", "TRUE":
+		return "true"
+	case "False", "FALSE":
+		return "false"
+	}
+	return Whole(s)
 }
 
 // Number writes a number as short as it is read back as the same.

@@ -128,3 +128,12 @@ func TestWhole(t *testing.T) {
 		}
 	}
 }
+
+func TestIndexSame(t *testing.T) {
+	for s, want := range map[string]int{"true": 0, "True": 0, "TRUE": 1, "False": 2, "1": 3, "1.0": 4, "2": -1, "tRuE": -1, "falſe": -1,
+		"no": -1} {
+		if got := IndexSame([]string{"true", "TRUE", "false", "1", "1.0"}, s); got != want {
+			t.Errorf("IndexSame of %q is %d, expected %d", s, got, want)
+		}
+	}
+}

@@ -20,7 +20,7 @@ func TestReadLabelRefusesCommas(t *testing.T) {
 	}
 }
 
-// Classes that are integers come back with zero decimals from a column in which some are missing.
+// Classes that are integers come back with zero decimals from a column in which some are missing, and booleans with a large letter.
 func TestReadLabelWithZeroDecimals(t *testing.T) {
 	for _, c := range []struct {
 		classes []string
@@ -28,6 +28,7 @@ func TestReadLabelWithZeroDecimals(t *testing.T) {
 		want    float32
 	}{
 		{[]string{"0", "1"}, "1.0", 1}, {[]string{"0", "1"}, " 0.0 ", 0}, {[]string{"0.0", "1.0"}, "1", 1}, {[]string{"1", "1.0"}, "1.0", 1},
+		{[]string{"false", "true"}, "True", 1}, {[]string{"FALSE", "TRUE"}, "False", 0},
 	} {
 		got := must.Get(new(Study).readLabel(columnar.Output{Name: "y", Type: manifest.Classes, Classes: c.classes}, c.word))(t)
 		must.Equal(t, got, c.want, "%q of %q", c.word, c.classes)

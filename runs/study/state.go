@@ -242,7 +242,7 @@ func (st *state) late(now time.Time) []int {
 // valueOf reads a label: the index of a class, or a number.
 func valueOf(o columnar.Output, word string) (float32, error) {
 	if o.Type != "number" {
-		if c := text.IndexWhole(o.Classes, word); c >= 0 {
+		if c := text.IndexSame(o.Classes, word); c >= 0 {
 			return float32(c), nil
 		}
 		return 0, fmt.Errorf("expected a class of %s, found %q", o.Name, word)
