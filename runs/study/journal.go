@@ -68,6 +68,8 @@ type TellRows struct {
 type SkipRows struct {
 	Source string  `json:"source"`
 	Rows   []int32 `json:"rows"`
+	// Held says that the rows are held out: none of them is ever asked for.
+	Held bool `json:"held,omitempty"`
 }
 
 // ExpireEvent gives the rows of asks back that have no answer.

@@ -110,20 +110,23 @@ func (s *Study) Status() (*Status, error) {
 
 // drawable is the number of rows of a pool that are not held out, and of those of them with a label in the data.
 func (s *Study) drawable(pool int) (rows, known int) {
-	set := s.data.Set
-	rows, known = set.Pools[pool].Rows, len(s.data.Known[pool].Rows)
-	for _, t := range set.Tasks {
-		if t.Pool != pool {
-			continue
+	rows, known = s.data.Set.Pools[pool].Rows, len(s.data.Known[pool].Rows)
+	for _, i := range s.heldOut(pool) {
+		if rows--; s.known(pool, i) != nil {
+			known--
 		}
-		for _, i := range t.Test {
-			if rows--; s.known(pool, i) != nil {
-				known--
-			}
-		}
-		break // all tasks of a pool have the same rows
 	}
 	return rows, known
+}
+
+// heldOut are the rows of a pool that are for tests, in all its tasks.
+func (s *Study) heldOut(pool int) []int32 {
+	for _, t := range s.data.Set.Tasks {
+		if t.Pool == pool {
+			return t.Test
+		}
+	}
+	return nil
 }
 
 // Plan is what an ask would draw and bring.
@@ -313,7 +316,7 @@ func ReadLearned(dir string) (*Learned, error) {
 	return l, err
 }
 
-// skips are the rows of each source that were given up.
+// skips are the rows of each source that were given up, without those that are held out.
 func (s *Study) skips() (map[string]map[int32]bool, error) {
 	j, err := s.read()
 	if err != nil {
@@ -330,6 +333,9 @@ func (s *Study) skips() (map[string]map[int32]bool, error) {
 			}
 		}
 		for _, group := range e.Tell.Skips {
+			if group.Held {
+				continue
+			}
 			if out[group.Source] == nil {
 				out[group.Source] = map[int32]bool{}
 			}

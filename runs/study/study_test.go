@@ -270,6 +270,22 @@ func TestStatusWithoutHeldOut(t *testing.T) {
 	}
 }
 
+// Rows that are held out were never to be had: one that is given up takes nothing from what a source can give.
+func TestGiveUpHeldOut(t *testing.T) {
+	f := newFixtureOf(t, testrand.New(t), 0, func(source string, i int) (bool, bool) {
+		return source == "t" && i < 12 || source != "t" && i >= 3 && i < 30, source != "t" && i >= 30
+	})
+	must.Get(f.Learn(t.Context(), openCPU))(t)
+	left := func(file string, ids ...string) bool {
+		must.Get(f.Tell(t.Context(), f.answers(t, file, append([]string{"id,status"}, ids...)...), false))(t)
+		l := must.Get(ReadLearned(f.Dir))(t)
+		i := slices.IndexFunc(l.Run.Result.Sources, func(r runs.SourceResult) bool { return r.Source == "a" })
+		return !l.Run.Result.Sources[i].AllDrawn
+	}
+	must.Hold(t, left("held.csv", "a30,skip", "a31,skip", "a32,skip", "a0,skip"), "two rows are left")
+	must.Hold(t, !left("last.csv", "a1,skip", "a2,skip"), "no row is left")
+}
+
 // Labels that were in the data cost nothing, whether they were told again or not.
 func TestCorrectionsCostNothing(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 0, func(source string, i int) (bool, bool) {

@@ -68,7 +68,7 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 		return nil, told, err
 	}
 	pools := len(s.data.Set.Pools)
-	e, labels, skips := &TellEvent{Replace: replace}, make([]TellRows, pools), make([]SkipRows, pools)
+	e, labels, skips := &TellEvent{Replace: replace}, make([]TellRows, pools), make([][]int32, pools)
 	now := make(map[place]*answer, len(answers))
 	var against []string
 	for i := range answers {
@@ -105,7 +105,7 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 			case r != nil && r.status == skipped:
 				told.Known++
 			default:
-				skips[at.pool].Rows = append(skips[at.pool].Rows, at.row)
+				skips[at.pool] = append(skips[at.pool], at.row)
 				told.Skipped++
 				told.Unasked += unasked
 			}
@@ -147,11 +147,31 @@ func (s *Study) tellEvent(st *state, answers []answer, replace bool) (*TellEvent
 			text.Several(len(against), "row"), text.Form(len(against), "has", "have"), fewOf(against))}
 	}
 	for i, p := range s.data.Set.Pools {
-		labels[i].Source, skips[i].Source = p.Name, p.Name
+		labels[i].Source = p.Name
+		e.Skips = append(e.Skips, s.skipRows(i, skips[i])...)
 	}
 	e.Rows = slices.DeleteFunc(labels, func(g TellRows) bool { return len(g.Rows) == 0 })
-	e.Skips = slices.DeleteFunc(skips, func(g SkipRows) bool { return len(g.Rows) == 0 })
 	return e, told, nil
+}
+
+// skipRows are rows of a pool to give up, those that are held out apart.
+func (s *Study) skipRows(pool int, rows []int32) []SkipRows {
+	if len(rows) == 0 {
+		return nil
+	}
+	name, held := s.data.Set.Pools[pool].Name, map[int32]bool{}
+	for _, i := range s.heldOut(pool) {
+		held[i] = true
+	}
+	groups := []SkipRows{{Source: name}, {Source: name, Held: true}}
+	for _, i := range rows {
+		g := &groups[0]
+		if held[i] {
+			g = &groups[1]
+		}
+		g.Rows = append(g.Rows, i)
+	}
+	return slices.DeleteFunc(groups, func(g SkipRows) bool { return len(g.Rows) == 0 })
 }
 
 // trimUnknown takes the blanks around ids away that no row has, as people type, and says whether there were some.
