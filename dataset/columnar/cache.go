@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -15,13 +16,19 @@ import (
 func CacheFolder(m *manifest.Manifest) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
-		return "", err
+		return "", noCache(m, err)
 	}
 	key, err := Key(m)
 	if err != nil {
 		return "", err
 	}
 	return filepath.Join(base, "amtrl", "data", key), nil
+}
+
+// noCache says what to do without a place for an import, as in a container that has no home.
+func noCache(m *manifest.Manifest, err error) error {
+	return fmt.Errorf("%s: the cache for its import cannot be had: %w; expected a HOME or XDG_CACHE_HOME that can be written to, or as data "+
+		"the folder of amtrl data import %[1]s --out FOLDER", m.Path, err)
 }
 
 // Cached imports what a manifest describes into the user's cache, unless it is
@@ -32,7 +39,7 @@ func Cached(ctx context.Context, m *manifest.Manifest, fresh func(dir string), p
 		return dir, err
 	}
 	if err := atomicfile.MkdirAll(filepath.Dir(dir)); err != nil {
-		return "", err
+		return "", noCache(m, err)
 	}
 	if fresh != nil {
 		fresh(dir)
