@@ -73,7 +73,9 @@ func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 // classes, and which program with which representation made it.
 func describeColumns(p *pipeline.Problem, version string, meta map[string]string) error {
 	named := slices.ContainsFunc(p.Target.Tasks, func(t int) bool { return p.Set.Tasks[t].Output.Name != "" })
-	if p.Set.Columns == nil && named { // data of a program's own
+	// Of data in the layout of MNIST-C evaluation.jsonl lists the classes, which preset paper is without.
+	unlisted := p.Config.Preset == pipeline.PresetPaper && len(p.Target.Tasks) > 1
+	if p.Set.Columns == nil && (named || unlisted) {
 		js, err := json.Marshal(outputColumns(p.Set, p.Target.Tasks))
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func wrong(out [][]string, want func(row int) string, rows []int32) float64 {
 }
 
 // The images of a folder in the layout of MNIST-C are predicted as the run saw them, from its files and from memory, where
-// each task is a source and where each pool is one.
+// each task is a source and where each pool is one, also without an evaluation that lists the classes, as preset paper is.
 func TestPredictImagesOfTheLayout(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "digits")
 	drawn := must.Get(dataset.Digits(1, 200, 0))(t)
@@ -38,15 +38,18 @@ func TestPredictImagesOfTheLayout(t *testing.T) {
 	set := must.Get(dataset.ReadLayout(dir))(t)
 	dev := openDevice(t, 2, set)
 	q := pipelinetest.NewQueue(t, dev.Device)
+	isThree, digit := func(row int) string { return map[bool]string{true: "1", false: "0"}[digits[row] == 3] },
+		func(row int) string { return fmt.Sprint(digits[row]) }
 	for _, c := range []struct {
-		sources, target string
-		label           func(row int) string
-		heads           int
+		preset, sources, target string
+		label                   func(row int) string
+		heads                   int
 	}{
-		{pipeline.SourcesTasks, names[0] + "_3", func(row int) string { return map[bool]string{true: "1", false: "0"}[digits[row] == 3] }, 1},
-		{pipeline.SourcesPools, names[0], func(row int) string { return fmt.Sprint(digits[row]) }, 10},
+		{pipeline.PresetDefault, pipeline.SourcesTasks, names[0] + "_3", isThree, 1},
+		{pipeline.PresetDefault, pipeline.SourcesPools, names[0], digit, 10},
+		{pipeline.PresetPaper, pipeline.SourcesPools, names[0], digit, 10},
 	} {
-		cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+		cfg := must.Get(pipeline.NewConfig(c.preset))(t)
 		cfg.Sources, cfg.TargetSamples, cfg.Methods = c.sources, 100, []string{pipeline.Uniform}
 		cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Budget: 300}
 		run := t.TempDir()
