@@ -320,3 +320,25 @@ func TestHeadRefusesNaN(t *testing.T) {
 	}
 	must.Fail(t, "a NaN in a source's head", must.Err(Head{Prior: PriorSources, Rcond: -1}.fit(b, good, bad, []float32{1, 2}, w)))
 }
+
+// Target samples that all have the same features tell an intercept and nothing else, by whatever prior.
+func TestHeadOfRowsThatAreAlike(t *testing.T) {
+	for _, classes := range []bool{true, false} {
+		set := shops(testrand.New(t), 4, 120, 6, 2, classes)
+		for _, r := range set.Tasks[0].Train {
+			copy(set.Pools[0].F32[6*r:6*r+6], []float32{0.7, 1.3, 0.4, -2.1, 0.3, 5.9})
+		}
+		dev := openDevice(t, 1, set)
+		for _, prior := range []string{PriorSources, PriorIdentity} {
+			for _, relevance := range []string{Ridge, MinNorm, L1, Transfer} {
+				cfg := defaultConfig(t)
+				cfg.Head.Prior, cfg.Relevance.Kind, cfg.Methods = prior, relevance, []string{Active, Constant}
+				cfg.TargetSamples = 40
+				_, st := runUnit(t, dev, cfg, 0)
+				last := st.Epochs[len(st.Epochs)-2]
+				must.Hold(t, last.Method == Active && norm(last.Nu) == 0, "%s, %s: nu %v", prior, relevance, last.Nu)
+				closeVectors(t, "the score", []float64{last.Score.Value}, []float64{st.Epochs[len(st.Epochs)-1].Score.Value}, 1e-6, 0)
+			}
+		}
+	}
+}

@@ -48,6 +48,11 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 		if err != nil {
 			return nil, err
 		}
+		if l.alike(in.Rows) { // less their mean, what is left of their features is rounding
+			if err := l.queue.Fill(backend.Vec(z.Buf), 0); err != nil {
+				return nil, err
+			}
+		}
 		fits := make([]headFit, len(in.outputs))
 		for i, c := range in.outputs {
 			y := in.column(i, len(in.outputs))
@@ -56,6 +61,17 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 			}
 		}
 		return fits, nil
+	})
+}
+
+// alike says whether rows of the target all have the same features, so that they tell an intercept alone.
+func (l *Learner) alike(rows []int32) bool {
+	pool := l.problem.Set.Pools[l.problem.Target.Pool]
+	first, row := make([]float32, pool.Cols), make([]float32, pool.Cols)
+	readRow(pool, int(rows[0]), first)
+	return l.problem.Config.Intercept && !slices.ContainsFunc(rows[1:], func(r int32) bool {
+		readRow(pool, int(r), row)
+		return !slices.Equal(row, first)
 	})
 }
 

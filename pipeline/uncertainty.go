@@ -234,6 +234,10 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 			out = append(out, part)
 			continue
 		}
+		var decomposed *targetRows
+		if l.alike(f.Rows) {
+			decomposed = &targetRows{} // whose spread is 0
+		}
 		for i, h := range f.fits {
 			// The unit of this ridge is n / min(T, K) times that of prior residual.
 			e := kernelFit{lambda: math.Max(h.Ridge, 1e-10)}
@@ -242,7 +246,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 			}
 			part := resampledPart{outputs: f.outputs[i : i+1], at: at}
 			factor := float64(min(len(l.counts), cfg.K)) / float64(len(f.Rows))
-			if err := part.add(newSmoother(phi, prior.heads, mat.DenseCopyOf(y.ColView(i)), nil, e, factor)); err != nil {
+			if err := part.add(newSmoother(phi, prior.heads, mat.DenseCopyOf(y.ColView(i)), decomposed, e, factor)); err != nil {
 				return nil, err
 			}
 			out = append(out, part)
