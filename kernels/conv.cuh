@@ -40,8 +40,7 @@ struct ConvTile {
 // over output channels.
 __device__ inline ConvTile conv_place(int rows, int cols) {
   int down = (rows + CONV_ROWS - 1) / CONV_ROWS, across = (cols + CONV_COLS - 1) / CONV_COLS;
-  i64 block = blockIdx.x;
-  int tile = (int)(block % (down * across));
+  int block = blockIdx.x, tile = block % (down * across);
   ConvTile t;
   t.row = tile / across * CONV_ROWS;
   t.col = tile % across * CONV_COLS;
@@ -82,16 +81,26 @@ __device__ inline void conv_accumulate(const float *tile, const float *weights, 
   }
 }
 
+// A thread of the fills below has one plane, or filter, and walks along the rest, so that
+// it divides once, and neighbours read neighbours. Where a slab's number of planes does
+// not divide CONV_THREADS, the threads left over do nothing. Behind a border the first
+// element is read instead: no load is conditional, so that none waits for another.
+
 // conv_patch fills `planes` planes of a tile from an image, with zeros outside of
 // it and beyond the slab's channels; use maps each value.
 template <class Use>
 __device__ inline void conv_patch(const ConvTile &at, int planes, int first, int slab, int height, int width,
                                   int channels, const float *image, float *tile, Use use) {
-  for (int k = threadIdx.x; k < (CONV_ROWS + 2) * (CONV_COLS + 2) * planes; k += CONV_THREADS) {
-    int c = k % planes, pixel = k / planes, j = pixel % (CONV_COLS + 2), i = pixel / (CONV_COLS + 2);
-    int r = at.row - 1 + i, s = at.col - 1 + j;
-    bool inside = c < slab && r >= 0 && r < height && s >= 0 && s < width;
-    tile[c * CONV_PLANE_STRIDE + i * CONV_TILE_STRIDE + j] = inside ? use(image[((i64)r * width + s) * channels + first + c]) : 0.0f;
+  int c = threadIdx.x % planes, start = threadIdx.x / planes, step = CONV_THREADS / planes;
+  if (start >= step) return;
+  image += first + min(c, slab - 1);
+  tile += c * CONV_PLANE_STRIDE;
+#pragma unroll 6
+  for (int k = start; k < (CONV_ROWS + 2) * (CONV_COLS + 2); k += step) {
+    int i = k / (CONV_COLS + 2), j = k % (CONV_COLS + 2), r = at.row - 1 + i, s = at.col - 1 + j;
+    bool inside = c < slab && (u32)r < (u32)height && (u32)s < (u32)width;
+    float v = image[inside ? (r * width + s) * channels : 0];
+    tile[i * CONV_TILE_STRIDE + j] = inside ? use(v) : 0.0f;
   }
 }
 
@@ -99,75 +108,118 @@ __device__ inline void conv_patch(const ConvTile &at, int planes, int first, int
 template <class Use>
 __device__ inline void conv_taps(const ConvTile &at, int planes, int first, int slab, int channels, int filters,
                                  const float *w, i64 w_stride, float *weights, Use use) {
-  for (int k = threadIdx.x; k < 9 * planes * CONV_WIDE; k += CONV_THREADS) {
-    int f = k % CONV_WIDE, t = k / CONV_WIDE % 9, c = k / CONV_WIDE / 9;
+  int f = threadIdx.x % CONV_WIDE;
+  i64 tap = channels * w_stride;
+  for (int c = threadIdx.x / CONV_WIDE; c < planes; c += CONV_THREADS / CONV_WIDE) {
     bool inside = c < slab && at.channel + f < filters;
-    weights[(c * 9 + t) * CONV_WEIGHT_STRIDE + f] =
-        inside ? use(w[((i64)t * channels + first + c) * w_stride + at.channel + f]) : 0.0f;
+    const float *from = inside ? w + (first + c) * w_stride + at.channel + f : w;
+    float *to = weights + c * 9 * CONV_WEIGHT_STRIDE + f;
+#pragma unroll
+    for (int t = 0; t < 9; t++, from += tap) to[t * CONV_WEIGHT_STRIDE] = inside ? use(*from) : 0.0f;
   }
 }
 
-// conv_unpool fills a tile with da, `planes` filters from the first on.
+// conv_unpool fills a tile with da, `planes` filters from the first on. The windows
+// reach one row and one column beyond the tile on each side.
 template <class Use>
 __device__ inline void conv_unpool(const ConvTile &at, int planes, int first, int slab, int height, int width,
                                    int filters, const float *grad, const u8 *which, float *tile, Use use) {
-  for (int k = threadIdx.x; k < (CONV_ROWS + 2) * (CONV_COLS + 2) * planes; k += CONV_THREADS) {
-    int f = k % planes, pixel = k / planes, j = pixel % (CONV_COLS + 2), i = pixel / (CONV_COLS + 2);
-    int r = at.row - 1 + i, s = at.col - 1 + j;
-    float v = 0;
-    if (f < slab && r >= 0 && r / 2 < height / 2 && s >= 0 && s / 2 < width / 2) {
-      i64 from = ((i64)(r / 2) * (width / 2) + s / 2) * filters + first + f;
-      if (which[from] == r % 2 * 2 + s % 2) v = use(grad[from]);
+  const int down = CONV_ROWS / 2 + 2, across = CONV_COLS / 2 + 2;
+  int f = threadIdx.x % planes, start = threadIdx.x / planes, step = CONV_THREADS / planes;
+  if (start >= step) return;
+  grad += first + min(f, slab - 1);
+  which += first + min(f, slab - 1);
+  tile += f * CONV_PLANE_STRIDE;
+#pragma unroll 4
+  for (int k = start; k < down * across; k += step) {
+    int m = k / across, n = k % across, r = at.row / 2 - 1 + m, s = at.col / 2 - 1 + n;
+    bool inside = f < slab && (u32)r < (u32)height / 2 && (u32)s < (u32)width / 2;
+    int from = inside ? (r * (width / 2) + s) * filters : 0;
+    float v = use(grad[from]);
+    int place = inside ? which[from] : 4;
+    float *to = tile + (2 * m - 1) * CONV_TILE_STRIDE + 2 * n - 1;
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+      bool within = (q < 2 ? m > 0 : m < down - 1) && (q % 2 == 0 ? n > 0 : n < across - 1);
+      if (within) to[q / 2 * CONV_TILE_STRIDE + q % 2] = place == q ? v : 0.0f;
     }
-    tile[f * CONV_PLANE_STRIDE + i * CONV_TILE_STRIDE + j] = v;
   }
 }
 
 // conv_turned_taps fills the weights of `planes` filters from the first on, the
-// taps turned around. Filters are innermost in w, so that neighbours read
-// neighbours; channels come next, so that the 32 writes of a warp go to 16 banks.
+// taps turned around. Filters are innermost in w; channels come next, so that the 32
+// writes of a warp go to 16 banks.
 template <class Use>
 __device__ inline void conv_turned_taps(const ConvTile &at, int planes, int first, int slab, int channels,
                                         const float *w, i64 w_stride, float *weights, Use use) {
-  for (int k = threadIdx.x; k < 9 * planes * CONV_WIDE; k += CONV_THREADS) {
-    int f = k % planes, c = k / planes % CONV_WIDE, t = k / planes / CONV_WIDE;
+  int f = threadIdx.x % planes, start = threadIdx.x / planes, step = CONV_THREADS / planes;
+  if (start >= step) return;
+  i64 tap = channels * w_stride;
+  for (int c = start; c < CONV_WIDE; c += step) {
     bool inside = f < slab && at.channel + c < channels;
-    weights[(f * 9 + t) * CONV_WEIGHT_STRIDE + c] =
-        inside ? use(w[((i64)(8 - t) * channels + at.channel + c) * w_stride + first + f]) : 0.0f;
+    const float *from = inside ? w + (at.channel + c) * w_stride + first + f : w;
+    float *to = weights + f * 9 * CONV_WEIGHT_STRIDE + c;
+#pragma unroll
+    for (int t = 8; t >= 0; t--, from += tap) to[t * CONV_WEIGHT_STRIDE] = inside ? use(*from) : 0.0f;
   }
+}
+
+// conv_store writes the first n of a thread's output channels, all of them at once where
+// they lie in whole sectors: one by one, the lanes of a warp would write to 32 sectors
+// each time.
+__device__ inline void conv_store(const float v[CONV_EACH], int n, float *out) {
+  if (n >= CONV_EACH && (u64)out % 16 == 0) {
+    *(float4 *)out = make_float4(v[0], v[1], v[2], v[3]);
+    *(float4 *)(out + 4) = make_float4(v[4], v[5], v[6], v[7]);
+    return;
+  }
+#pragma unroll
+  for (int f = 0; f < CONV_EACH; f++)
+    if (f < n) out[f] = v[f];
 }
 
 // conv_pool writes a thread's windows: bias, ReLU and the largest of four.
 __device__ inline void conv_pool(const ConvTile &at, int height, int width, int filters, const float sum[4][CONV_EACH],
                                  const float *bias, float *y, u8 *arg) {
   int lane = threadIdx.x % 32;
-  int i = at.row / 2 + lane / 8, j = at.col / 2 + lane % 8, f0 = at.channel + threadIdx.x / 32 * CONV_EACH;
+  int i = at.row / 2 + lane / 8, j = at.col / 2 + lane % 8, f0 = at.channel + threadIdx.x / 32 * CONV_EACH, n = filters - f0;
   if (i >= height / 2 || j >= width / 2) return;
   i64 out = ((i64)i * (width / 2) + j) * filters + f0;
+  float best[CONV_EACH];
+  u32 which[CONV_EACH];
+#pragma unroll
   for (int f = 0; f < CONV_EACH; f++) {
-    if (f0 + f >= filters) break;
-    float b = bias[f0 + f], best = sum[0][f] + b;
-    int which = 0;
+    float b = f < n ? bias[f0 + f] : 0.0f;
+    best[f] = sum[0][f] + b, which[f] = 0;
     for (int q = 1; q < 4; q++) {
       float v = sum[q][f] + b;
-      if (v > best) best = v, which = q;
+      if (v > best[f]) best[f] = v, which[f] = q;
     }
-    if (!(best > 0)) best = 0, which = 4;
-    y[out + f] = best;
-    if (arg) arg[out + f] = (u8)which;
+    if (!(best[f] > 0)) best[f] = 0, which[f] = 4;
   }
+  conv_store(best, n, y + out);
+  if (!arg) return;
+  arg += out;
+  if (n >= CONV_EACH && (u64)arg % 8 == 0) {
+    uint2 all;
+    all.x = which[0] | which[1] << 8 | which[2] << 16 | which[3] << 24;
+    all.y = which[4] | which[5] << 8 | which[6] << 16 | which[7] << 24;
+    *(uint2 *)arg = all;
+    return;
+  }
+#pragma unroll
+  for (int f = 0; f < CONV_EACH; f++)
+    if (f < n) arg[f] = (u8)which[f];
 }
 
 // conv_spread writes a thread's sums as they are.
 __device__ inline void conv_spread(const ConvTile &at, int height, int width, int channels,
                                    const float sum[4][CONV_EACH], float *dx) {
   int lane = threadIdx.x % 32, c0 = at.channel + threadIdx.x / 32 * CONV_EACH;
+#pragma unroll
   for (int q = 0; q < 4; q++) {
     int i = at.row + 2 * (lane / 8) + q / 2, j = at.col + 2 * (lane % 8) + q % 2;
-    if (i >= height || j >= width) continue;
-    float *out = dx + ((i64)i * width + j) * channels;
-    for (int c = 0; c < CONV_EACH; c++)
-      if (c0 + c < channels) out[c0 + c] = sum[q][c];
+    if (i < height && j < width) conv_store(sum[q], channels - c0, dx + ((i64)i * width + j) * channels + c0);
   }
 }
 
