@@ -3,13 +3,14 @@
 //
 //   out(i, j, f) = sum_{ky,kx,c} in(i+ky-1, j+kx-1, c) w(ky, kx, c, f)
 //
-// Shapes   of a block: CONV_ROWS by CONV_COLS outputs of CONV_WIDE output channels,
-//          from an input tile with its border, both in shared memory, for a slab of up
-//          to CONV_SLAB input channels at a time.
+// Shapes   of a block: CONV_ROWS by CONV_COLS outputs of CONV_WIDE output channels, or
+//          twice the rows of CONV_NARROW channels, from an input tile with its border,
+//          both in shared memory, for a slab of up to CONV_SLAB input channels at a
+//          time.
 // Launch   grid: (n tiles, ceil(output channels / CONV_WIDE)), tiles innermost; block
-//          CONV_THREADS. Lane l of a warp has the 2 by 2 outputs at rows 2 (l / 8) and
-//          columns 2 (l % 8) of the tile, warp v the CONV_EACH output channels from
-//          CONV_EACH v on: 32 sums in registers.
+//          CONV_THREADS. A warp has CONV_ROWS rows and CONV_EACH output channels, its
+//          lane l the 2 by 2 outputs at rows 2 (l / 8) and columns 2 (l % 8): 32 sums
+//          in registers. Warps next to each other have neighbouring channels.
 // Order    fixed: slabs, channels and taps in order.
 // Traffic  for one input channel a thread reads its 4 by 4 patch once, as pairs
 //          without bank conflicts, and then 9 rows of 8 weights that the whole warp
@@ -19,44 +20,66 @@
 
 #include "common.cuh"
 
-#define CONV_EACH (CONV_WIDE / (CONV_THREADS / 32)) // output channels of a thread
-static_assert(CONV_ROWS == 8 && CONV_COLS == 16 && CONV_EACH == 8, "the division among lanes and loads below");
-// Strides of rows and planes of the input tile: 2 by 8 pairs of one warp's load lie in
-// 32 different banks, and 16 planes begin in 16 different ones.
-#define CONV_TILE_STRIDE 24
-#define CONV_PLANE_STRIDE 242
-// Stride of the weights' rows: they begin at quads, and of 16 rows that are 9 apart no
-// more than two begin in one bank.
-#define CONV_WEIGHT_STRIDE 36
+#define CONV_EACH 8 // output channels of a thread
+static_assert(CONV_ROWS == 8 && CONV_COLS == 16 && CONV_WIDE == CONV_EACH * CONV_THREADS / 32 && CONV_WIDE == 2 * CONV_NARROW,
+              "the division among lanes and warps, and the loads, below");
+#define CONV_TILE_STRIDE 24 // of rows of the input tile
 
-// ConvTile is the place of a block: its tile of outputs and its channels.
-struct ConvTile {
+// ConvTile is the place of a block: its tile of outputs and its WIDE channels. Of the
+// input tile 2 by 8 pairs of one warp's load lie in 32 different banks, and 16 planes
+// begin in 16 different ones. The weights' rows begin at quads, and of 16 that are 9 apart
+// no more than two begin in one bank.
+template <int WIDE> struct ConvTile {
+  enum {
+    wide = WIDE,
+    rows = CONV_ROWS * CONV_WIDE / WIDE,
+    plane = (rows + 2) * CONV_TILE_STRIDE + 2,
+    line = WIDE + 4,                       // stride of the weights' rows
+    room = CONV_SLAB * (plane + 9 * line), // floats of the input tile with the weights behind it
+  };
+
   int row, col; // first output of the tile
   i64 image;
   int channel; // first output channel
+
+  // A warp's first row and channel in the tile, and a thread's first row and column.
+  __device__ static inline int warp_row() { return threadIdx.x / 32 / (WIDE / CONV_EACH) * CONV_ROWS; }
+  __device__ static inline int warp_channel() { return threadIdx.x / 32 % (WIDE / CONV_EACH) * CONV_EACH; }
+  __device__ static inline int lane_row() { return warp_row() + threadIdx.x % 32 / 8 * 2; }
+  __device__ static inline int lane_col() { return threadIdx.x % 8 * 2; }
+
+  // busy says whether the warp has any of so many rows and channels.
+  __device__ inline bool busy(int rows, int channels) const { return row + warp_row() < rows && channel + warp_channel() < channels; }
 };
+
+// Strides of the wide tile, and room for either.
+#define CONV_PLANE_STRIDE ConvTile<CONV_WIDE>::plane
+#define CONV_WEIGHT_STRIDE ConvTile<CONV_WIDE>::line
+#define CONV_ROOM ConvTile<CONV_NARROW>::room
+static_assert(CONV_ROOM >= (int)ConvTile<CONV_WIDE>::room, "");
 
 // conv_place divides the grid: x over images times tiles (tiles innermost), y
 // over output channels.
-__device__ inline ConvTile conv_place(int rows, int cols) {
-  int down = (rows + CONV_ROWS - 1) / CONV_ROWS, across = (cols + CONV_COLS - 1) / CONV_COLS;
+template <int WIDE> __device__ inline ConvTile<WIDE> conv_place(int rows, int cols) {
+  typedef ConvTile<WIDE> Tile;
+  int down = (rows + Tile::rows - 1) / Tile::rows, across = (cols + CONV_COLS - 1) / CONV_COLS;
   int block = blockIdx.x, tile = block % (down * across);
-  ConvTile t;
-  t.row = tile / across * CONV_ROWS;
+  Tile t;
+  t.row = tile / across * Tile::rows;
   t.col = tile % across * CONV_COLS;
   t.image = block / (down * across);
-  t.channel = (int)blockIdx.y * CONV_WIDE;
+  t.channel = (int)blockIdx.y * WIDE;
   return t;
 }
 
 // conv_accumulate adds the products of a slab to the sums of a thread. tile
 // holds `slab` planes, of which element (i, j) is input (row - 1 + i, col - 1 + j);
-// weights are rows of CONV_WIDE, CONV_WEIGHT_STRIDE apart, the row of channel c and tap
-// t = 3 ky + kx being 9 c + t. sum[q] is output (q / 2, q % 2) of the thread's four.
-__device__ inline void conv_accumulate(const float *tile, const float *weights, int slab, float sum[4][CONV_EACH]) {
-  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const float *patch = tile + 2 * (lane / 8) * CONV_TILE_STRIDE + 2 * (lane % 8);
-  weights += warp * CONV_EACH;
+// weights are rows of the tile's channels, the row of channel c and tap t = 3 ky + kx being
+// 9 c + t. sum[q] is output (q / 2, q % 2) of the thread's four.
+template <class Tile>
+__device__ inline void conv_accumulate(const Tile &at, const float *tile, const float *weights, int slab, float sum[4][CONV_EACH]) {
+  const float *patch = tile + at.lane_row() * CONV_TILE_STRIDE + at.lane_col();
+  weights += at.warp_channel();
   for (int c = 0; c < slab; c++) {
     float x[4][4];
     for (int i = 0; i < 4; i++) {
@@ -66,8 +89,8 @@ __device__ inline void conv_accumulate(const float *tile, const float *weights, 
     }
 #pragma unroll
     for (int t = 0; t < 9; t++) {
-      float4 low = *(const float4 *)(weights + t * CONV_WEIGHT_STRIDE);
-      float4 high = *(const float4 *)(weights + t * CONV_WEIGHT_STRIDE + 4);
+      float4 low = *(const float4 *)(weights + t * Tile::line);
+      float4 high = *(const float4 *)(weights + t * Tile::line + 4);
       float w[CONV_EACH] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
       for (int q = 0; q < 4; q++) {
@@ -76,8 +99,8 @@ __device__ inline void conv_accumulate(const float *tile, const float *weights, 
         for (int f = 0; f < CONV_EACH; f++) sum[q][f] += v * w[f];
       }
     }
-    patch += CONV_PLANE_STRIDE;
-    weights += 9 * CONV_WEIGHT_STRIDE;
+    patch += Tile::plane;
+    weights += 9 * Tile::line;
   }
 }
 
@@ -88,15 +111,15 @@ __device__ inline void conv_accumulate(const float *tile, const float *weights, 
 
 // conv_patch fills `planes` planes of a tile from an image, with zeros outside of
 // it and beyond the slab's channels; use maps each value.
-template <class Use>
-__device__ inline void conv_patch(const ConvTile &at, int planes, int first, int slab, int height, int width,
+template <class Tile, class Use>
+__device__ inline void conv_patch(const Tile &at, int planes, int first, int slab, int height, int width,
                                   int channels, const float *image, float *tile, Use use) {
   int c = threadIdx.x % planes, start = threadIdx.x / planes, step = CONV_THREADS / planes;
   if (start >= step) return;
   image += first + min(c, slab - 1);
-  tile += c * CONV_PLANE_STRIDE;
+  tile += c * Tile::plane;
 #pragma unroll 6
-  for (int k = start; k < (CONV_ROWS + 2) * (CONV_COLS + 2); k += step) {
+  for (int k = start; k < (Tile::rows + 2) * (CONV_COLS + 2); k += step) {
     int i = k / (CONV_COLS + 2), j = k % (CONV_COLS + 2), r = at.row - 1 + i, s = at.col - 1 + j;
     bool inside = c < slab && (u32)r < (u32)height && (u32)s < (u32)width;
     float v = image[inside ? (r * width + s) * channels : 0];
@@ -105,31 +128,31 @@ __device__ inline void conv_patch(const ConvTile &at, int planes, int first, int
 }
 
 // conv_taps fills the weights of `planes` channels from the first on.
-template <class Use>
-__device__ inline void conv_taps(const ConvTile &at, int planes, int first, int slab, int channels, int filters,
+template <class Tile, class Use>
+__device__ inline void conv_taps(const Tile &at, int planes, int first, int slab, int channels, int filters,
                                  const float *w, i64 w_stride, float *weights, Use use) {
-  int f = threadIdx.x % CONV_WIDE;
+  int f = threadIdx.x % Tile::wide;
   i64 tap = channels * w_stride;
-  for (int c = threadIdx.x / CONV_WIDE; c < planes; c += CONV_THREADS / CONV_WIDE) {
+  for (int c = threadIdx.x / Tile::wide; c < planes; c += CONV_THREADS / Tile::wide) {
     bool inside = c < slab && at.channel + f < filters;
     const float *from = inside ? w + (first + c) * w_stride + at.channel + f : w;
-    float *to = weights + c * 9 * CONV_WEIGHT_STRIDE + f;
+    float *to = weights + c * 9 * Tile::line + f;
 #pragma unroll
-    for (int t = 0; t < 9; t++, from += tap) to[t * CONV_WEIGHT_STRIDE] = inside ? use(*from) : 0.0f;
+    for (int t = 0; t < 9; t++, from += tap) to[t * Tile::line] = inside ? use(*from) : 0.0f;
   }
 }
 
 // conv_unpool fills a tile with da, `planes` filters from the first on. The windows
 // reach one row and one column beyond the tile on each side.
-template <class Use>
-__device__ inline void conv_unpool(const ConvTile &at, int planes, int first, int slab, int height, int width,
+template <class Tile, class Use>
+__device__ inline void conv_unpool(const Tile &at, int planes, int first, int slab, int height, int width,
                                    int filters, const float *grad, const u8 *which, float *tile, Use use) {
-  const int down = CONV_ROWS / 2 + 2, across = CONV_COLS / 2 + 2;
+  const int down = Tile::rows / 2 + 2, across = CONV_COLS / 2 + 2;
   int f = threadIdx.x % planes, start = threadIdx.x / planes, step = CONV_THREADS / planes;
   if (start >= step) return;
   grad += first + min(f, slab - 1);
   which += first + min(f, slab - 1);
-  tile += f * CONV_PLANE_STRIDE;
+  tile += f * Tile::plane;
 #pragma unroll 4
   for (int k = start; k < down * across; k += step) {
     int m = k / across, n = k % across, r = at.row / 2 - 1 + m, s = at.col / 2 - 1 + n;
@@ -149,18 +172,18 @@ __device__ inline void conv_unpool(const ConvTile &at, int planes, int first, in
 // conv_turned_taps fills the weights of `planes` filters from the first on, the
 // taps turned around. Filters are innermost in w; channels come next, so that the 32
 // writes of a warp go to 16 banks.
-template <class Use>
-__device__ inline void conv_turned_taps(const ConvTile &at, int planes, int first, int slab, int channels,
+template <class Tile, class Use>
+__device__ inline void conv_turned_taps(const Tile &at, int planes, int first, int slab, int channels,
                                         const float *w, i64 w_stride, float *weights, Use use) {
   int f = threadIdx.x % planes, start = threadIdx.x / planes, step = CONV_THREADS / planes;
   if (start >= step) return;
   i64 tap = channels * w_stride;
-  for (int c = start; c < CONV_WIDE; c += step) {
+  for (int c = start; c < Tile::wide; c += step) {
     bool inside = f < slab && at.channel + c < channels;
     const float *from = inside ? w + (at.channel + c) * w_stride + first + f : w;
-    float *to = weights + f * 9 * CONV_WEIGHT_STRIDE + c;
+    float *to = weights + f * 9 * Tile::line + c;
 #pragma unroll
-    for (int t = 8; t >= 0; t--, from += tap) to[t * CONV_WEIGHT_STRIDE] = inside ? use(*from) : 0.0f;
+    for (int t = 8; t >= 0; t--, from += tap) to[t * Tile::line] = inside ? use(*from) : 0.0f;
   }
 }
 
@@ -179,10 +202,10 @@ __device__ inline void conv_store(const float v[CONV_EACH], int n, float *out) {
 }
 
 // conv_pool writes a thread's windows: bias, ReLU and the largest of four.
-__device__ inline void conv_pool(const ConvTile &at, int height, int width, int filters, const float sum[4][CONV_EACH],
+template <class Tile>
+__device__ inline void conv_pool(const Tile &at, int height, int width, int filters, const float sum[4][CONV_EACH],
                                  const float *bias, float *y, u8 *arg) {
-  int lane = threadIdx.x % 32;
-  int i = at.row / 2 + lane / 8, j = at.col / 2 + lane % 8, f0 = at.channel + threadIdx.x / 32 * CONV_EACH, n = filters - f0;
+  int i = (at.row + at.lane_row()) / 2, j = (at.col + at.lane_col()) / 2, f0 = at.channel + at.warp_channel(), n = filters - f0;
   if (i >= height / 2 || j >= width / 2) return;
   i64 out = ((i64)i * (width / 2) + j) * filters + f0;
   float best[CONV_EACH];
@@ -213,12 +236,13 @@ __device__ inline void conv_pool(const ConvTile &at, int height, int width, int 
 }
 
 // conv_spread writes a thread's sums as they are.
-__device__ inline void conv_spread(const ConvTile &at, int height, int width, int channels,
+template <class Tile>
+__device__ inline void conv_spread(const Tile &at, int height, int width, int channels,
                                    const float sum[4][CONV_EACH], float *dx) {
-  int lane = threadIdx.x % 32, c0 = at.channel + threadIdx.x / 32 * CONV_EACH;
+  int c0 = at.channel + at.warp_channel();
 #pragma unroll
   for (int q = 0; q < 4; q++) {
-    int i = at.row + 2 * (lane / 8) + q / 2, j = at.col + 2 * (lane % 8) + q % 2;
+    int i = at.row + at.lane_row() + q / 2, j = at.col + at.lane_col() + q % 2;
     if (i < height && j < width) conv_store(sum[q], channels - c0, dx + ((i64)i * width + j) * channels + c0);
   }
 }

@@ -36,10 +36,20 @@ func option(name string, tf32 bool) string {
 	return name
 }
 
+// tiles is the number of blocks for n images of so many output rows, columns and
+// channels.
+func tiles(n, rows, cols, channels int, tf32 bool) (x, y int) {
+	down := convRows
+	if channels <= convNarrow && !tf32 {
+		down *= convWide / convNarrow
+	}
+	return n * ceilDiv(rows, down) * ceilDiv(cols, convCols), ceilDiv(channels, convWide)
+}
+
 // Launches is the one launch.
 func (c Conv) Launches() []Launch {
-	tiles := ceilDiv(c.Height/2, convRows/2) * ceilDiv(c.Width/2, convCols/2)
-	return []Launch{launch(option("conv", c.TF32), c.N*tiles, ceilDiv(c.Filters, convWide), threads(convThreads), 0,
+	x, y := tiles(c.N, c.Height/2*2, c.Width/2*2, c.Filters, c.TF32)
+	return []Launch{launch(option("conv", c.TF32), x, y, threads(convThreads), 0,
 		append(c.args(), c.X, c.W, c.Bias, c.Y, c.Arg)...)}
 }
 
@@ -80,8 +90,8 @@ func (g ConvGrad) PartLen() int {
 func (g ConvGrad) Launches() []Launch {
 	var all []Launch
 	if g.DX.At != 0 {
-		tiles := ceilDiv(g.Height, convRows) * ceilDiv(g.Width, convCols)
-		all = append(all, launch(option("conv_grad_input", g.TF32), g.N*tiles, ceilDiv(g.Channels, convWide), threads(convThreads), 0,
+		x, y := tiles(g.N, g.Height, g.Width, g.Channels, g.TF32)
+		all = append(all, launch(option("conv_grad_input", g.TF32), x, y, threads(convThreads), 0,
 			append(g.args(), g.W, g.Arg, g.DY, g.DX)...))
 	}
 	parts, each, split := g.parts()

@@ -5,7 +5,8 @@
 //   dx(i, j, c) = sum_{ky,kx,f} tf32(da(i-ky+1, j-kx+1, f)) tf32(w(ky, kx, c, f))
 //
 // Shapes   as in conv_grad_input.cu. Sums and outputs are float32.
-// Launch   grid and block as conv_grad_input.cu. 36.2 KB of static shared memory.
+// Launch   grid and block as conv_grad_input.cu, for any number of channels with the tile
+//          of CONV_WIDE. 36.2 KB of static shared memory.
 // Order    fixed on a device.
 // Traffic  as conv_grad_input.cu; 16 shared loads per thread for 8 products of 16 by
 //          8 by 8.
@@ -16,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(CONV_THREADS)
                          i64 arg_stride, const float *dy, i64 dy_stride, float *dx, i64 dx_stride) {
   alignas(16) __shared__ float tile[CONV_SLAB * CONV_PLANE_STRIDE];
   alignas(16) __shared__ float weights[9 * CONV_SLAB * CONV_WEIGHT_STRIDE];
-  ConvTile at = conv_place(height, width);
+  ConvTile<CONV_WIDE> at = conv_place<CONV_WIDE>(height, width);
   float fragment[2][4][4] = {};
   for (int first = 0; first < filters; first += CONV_SLAB) {
     int slab = min(CONV_SLAB, filters - first), planes = conv_planes(slab);

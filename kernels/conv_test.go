@@ -136,8 +136,8 @@ func TestConv(t *testing.T) {
 		{Image: Image{3, 5, 2, 3}, n: 4}, {Image: Image{9, 19, 17, 33}, n: 1}, {Image: Image{4, 35, 40, 5}, n: 1},
 		{Image: Image{5, 4, 3, 2}, n: 0},
 	}
-	for range 3 {
-		cases = append(cases, layer{Image: Image{2 + d.rng.IntN(20), 2 + d.rng.IntN(36), 1 + d.rng.IntN(20), 1 + d.rng.IntN(40)},
+	for _, most := range []int{16, 16, 33, 33} { // channels and filters: the narrow tile, or either
+		cases = append(cases, layer{Image: Image{2 + d.rng.IntN(34), 2 + d.rng.IntN(36), 1 + d.rng.IntN(most), 1 + d.rng.IntN(most)},
 			n: 1 + d.rng.IntN(3)})
 	}
 	for _, c := range cases {

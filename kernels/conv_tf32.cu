@@ -4,7 +4,8 @@
 //   a(i, j, f) = b_f + sum_{ky,kx,c} tf32(x(i+ky-1, j+kx-1, c)) tf32(w(ky, kx, c, f))
 //
 // Shapes   as in conv.cu. Bias, sums and outputs are float32.
-// Launch   grid and block as conv.cu. 36.2 KB of static shared memory.
+// Launch   grid and block as conv.cu, for any number of filters with the tile of CONV_WIDE.
+//          36.2 KB of static shared memory.
 // Order    fixed on a device.
 // Traffic  as conv.cu; 16 shared loads per thread for 8 products of 16 by 8 by 8.
 #include "conv_tf32.cuh"
@@ -14,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(CONV_THREADS)
               const float *bias, float *y, i64 y_stride, u8 *arg, i64 arg_stride) {
   alignas(16) __shared__ float tile[CONV_SLAB * CONV_PLANE_STRIDE];
   alignas(16) __shared__ float weights[9 * CONV_SLAB * CONV_WEIGHT_STRIDE];
-  ConvTile at = conv_place(height / 2 * 2, width / 2 * 2);
+  ConvTile<CONV_WIDE> at = conv_place<CONV_WIDE>(height / 2 * 2, width / 2 * 2);
   float fragment[2][4][4] = {};
   for (int first = 0; first < channels; first += CONV_SLAB) {
     int slab = min(CONV_SLAB, channels - first), planes = conv_planes(slab);

@@ -4,8 +4,9 @@
 //   out(i, j, f) = sum_{ky,kx,c} tf32(in(i+ky-1, j+kx-1, c)) tf32(w(ky, kx, c, f))
 //
 // Shapes   as in conv.cuh. Sums are float32.
-// Launch   grid and block as conv.cuh. A warp has two rows of CONV_COLS outputs and all
-//          CONV_WIDE output channels: 2 by 4 fragments of 16 by 8.
+// Launch   grid and block as conv.cuh, for the wide tile. A warp has two rows of
+//          CONV_COLS outputs and all CONV_WIDE output channels: 2 by 4 fragments of 16
+//          by 8.
 // Order    fixed on a device: slabs, groups of eight channels, taps.
 // Traffic  for a tap and eight input channels a thread reads 16 numbers for 8 products
 //          of 16 by 8 by 8.

@@ -16,10 +16,11 @@
 #define GRADIENT_REDUCE_THREADS 16  // threads per column then
 #define OUTPUT_TILE 8               // outputs at a time of task_gradient_outputs
 #define OUTPUT_ROWS 64              // rows at a time of it
-#define CONV_ROWS 8                 // rows of a convolution's tile of outputs
+#define CONV_ROWS 8                 // rows of a convolution's tile of outputs, twice as many where it has CONV_NARROW channels
 #define CONV_COLS 16                // columns of it
 #define CONV_SLAB 16                // input channels at a time
 #define CONV_WIDE 32                // output channels of a block
+#define CONV_NARROW 16              // output channels of a block where there are no more
 #define CONV_THREADS 128            // threads of a block
 
 #endif

@@ -20,6 +20,7 @@ var (
 	convCols    = size("CONV_COLS")
 	convSlab    = size("CONV_SLAB")
 	convWide    = size("CONV_WIDE")
+	convNarrow  = size("CONV_NARROW")
 )
 
 // warp is the number of threads of a warp on every device.
