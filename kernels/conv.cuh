@@ -24,6 +24,7 @@
 static_assert(CONV_ROWS == 8 && CONV_COLS == 16 && CONV_WIDE == CONV_EACH * CONV_THREADS / 32 && CONV_WIDE == 2 * CONV_NARROW,
               "the division among lanes and warps, and the loads, below");
 #define CONV_TILE_STRIDE 24 // of rows of the input tile
+#define CONV_AHEAD 4        // loads of a thread before it waits for the first
 
 // ConvTile is the place of a block: its tile of outputs and its WIDE channels. Of the
 // input tile 2 by 8 pairs of one warp's load lie in 32 different banks, and 16 planes
@@ -33,6 +34,8 @@ template <int WIDE> struct ConvTile {
   enum {
     wide = WIDE,
     rows = CONV_ROWS * CONV_WIDE / WIDE,
+    threads = CONV_THREADS, // that fill it
+    together = 1,           // channels of a pixel side by side
     plane = (rows + 2) * CONV_TILE_STRIDE + 2,
     line = WIDE + 4,                       // stride of the weights' rows
     room = CONV_SLAB * (plane + 9 * line), // floats of the input tile with the weights behind it
@@ -106,24 +109,31 @@ __device__ inline void conv_accumulate(const Tile &at, const float *tile, const 
 
 // A thread of the fills below has one plane, or filter, and walks along the rest, so that
 // it divides once, and neighbours read neighbours. Where a slab's number of planes does
-// not divide CONV_THREADS, the threads left over do nothing. Behind a border the first
-// element is read instead: no load is conditional, so that none waits for another.
+// not divide the threads, those left over do nothing.
 
 // conv_patch fills `planes` planes of a tile from an image, with zeros outside of
-// it and beyond the slab's channels; use maps each value.
+// it and beyond the slab's channels; use maps each value, and 0 to 0.
 template <class Tile, class Use>
 __device__ inline void conv_patch(const Tile &at, int planes, int first, int slab, int height, int width,
                                   int channels, const float *image, float *tile, Use use) {
-  int c = threadIdx.x % planes, start = threadIdx.x / planes, step = CONV_THREADS / planes;
+  int c = threadIdx.x % planes, start = threadIdx.x / planes, step = Tile::threads / planes;
   if (start >= step) return;
   image += first + min(c, slab - 1);
-  tile += c * Tile::plane;
-#pragma unroll 6
-  for (int k = start; k < (Tile::rows + 2) * (CONV_COLS + 2); k += step) {
-    int i = k / (CONV_COLS + 2), j = k % (CONV_COLS + 2), r = at.row - 1 + i, s = at.col - 1 + j;
-    bool inside = c < slab && (u32)r < (u32)height && (u32)s < (u32)width;
-    float v = image[inside ? (r * width + s) * channels : 0];
-    tile[i * CONV_TILE_STRIDE + j] = inside ? use(v) : 0.0f;
+  tile += c / Tile::together * Tile::together * Tile::plane + c % Tile::together;
+  const int pixels = (Tile::rows + 2) * (CONV_COLS + 2);
+  for (int k = start; k < pixels; k += CONV_AHEAD * step) {
+    float v[CONV_AHEAD];
+#pragma unroll
+    for (int u = 0; u < CONV_AHEAD; u++) {
+      int i = (k + u * step) / (CONV_COLS + 2), r = at.row - 1 + i, s = at.col - 1 + (k + u * step) % (CONV_COLS + 2);
+      bool inside = c < slab && k + u * step < pixels && (u32)r < (u32)height && (u32)s < (u32)width;
+      v[u] = inside ? image[(r * width + s) * channels] : 0.0f;
+    }
+#pragma unroll
+    for (int u = 0; u < CONV_AHEAD; u++) {
+      int i = (k + u * step) / (CONV_COLS + 2), j = (k + u * step) % (CONV_COLS + 2);
+      if (k + u * step < pixels) tile[(i * CONV_TILE_STRIDE + j) * Tile::together] = use(v[u]);
+    }
   }
 }
 
@@ -138,7 +148,7 @@ __device__ inline void conv_taps(const Tile &at, int planes, int first, int slab
     const float *from = inside ? w + (first + c) * w_stride + at.channel + f : w;
     float *to = weights + c * 9 * Tile::line + f;
 #pragma unroll
-    for (int t = 0; t < 9; t++, from += tap) to[t * Tile::line] = inside ? use(*from) : 0.0f;
+    for (int t = 0; t < 9; t++, from += tap) to[t * Tile::line] = use(inside ? *from : 0.0f);
   }
 }
 
@@ -153,18 +163,26 @@ __device__ inline void conv_unpool(const Tile &at, int planes, int first, int sl
   grad += first + min(f, slab - 1);
   which += first + min(f, slab - 1);
   tile += f * Tile::plane;
-#pragma unroll 4
-  for (int k = start; k < down * across; k += step) {
-    int m = k / across, n = k % across, r = at.row / 2 - 1 + m, s = at.col / 2 - 1 + n;
-    bool inside = f < slab && (u32)r < (u32)height / 2 && (u32)s < (u32)width / 2;
-    int from = inside ? (r * (width / 2) + s) * filters : 0;
-    float v = use(grad[from]);
-    int place = inside ? which[from] : 4;
-    float *to = tile + (2 * m - 1) * CONV_TILE_STRIDE + 2 * n - 1;
+  for (int k = start; k < down * across; k += CONV_AHEAD * step) {
+    float v[CONV_AHEAD];
+    int place[CONV_AHEAD];
 #pragma unroll
-    for (int q = 0; q < 4; q++) {
-      bool within = (q < 2 ? m > 0 : m < down - 1) && (q % 2 == 0 ? n > 0 : n < across - 1);
-      if (within) to[q / 2 * CONV_TILE_STRIDE + q % 2] = place == q ? v : 0.0f;
+    for (int u = 0; u < CONV_AHEAD; u++) {
+      int m = (k + u * step) / across, r = at.row / 2 - 1 + m, s = at.col / 2 - 1 + (k + u * step) % across;
+      bool inside = f < slab && m < down && (u32)r < (u32)height / 2 && (u32)s < (u32)width / 2;
+      int from = inside ? (r * (width / 2) + s) * filters : 0;
+      v[u] = grad[from];
+      place[u] = inside ? which[from] : 4;
+    }
+#pragma unroll
+    for (int u = 0; u < CONV_AHEAD; u++) {
+      int m = (k + u * step) / across, n = (k + u * step) % across;
+      float own = use(v[u]), *to = tile + (2 * m - 1) * CONV_TILE_STRIDE + 2 * n - 1;
+#pragma unroll
+      for (int q = 0; q < 4; q++) {
+        bool within = m < down && (q < 2 ? m > 0 : m < down - 1) && (q % 2 == 0 ? n > 0 : n < across - 1);
+        if (within) to[q / 2 * CONV_TILE_STRIDE + q % 2] = place[u] == q ? own : 0.0f;
+      }
     }
   }
 }
@@ -183,7 +201,7 @@ __device__ inline void conv_turned_taps(const Tile &at, int planes, int first, i
     const float *from = inside ? w + (at.channel + c) * w_stride + first + f : w;
     float *to = weights + f * 9 * Tile::line + c;
 #pragma unroll
-    for (int t = 8; t >= 0; t--, from += tap) to[t * Tile::line] = inside ? use(*from) : 0.0f;
+    for (int t = 8; t >= 0; t--, from += tap) to[t * Tile::line] = use(inside ? *from : 0.0f);
   }
 }
 

@@ -19,17 +19,45 @@
 //
 // Only one position of each window has a gradient, so that the sum runs over windows, a
 // quarter of the positions. The lanes of a warp read at most four patches that begin
-// one element or one row apart, in different banks.
+// one element or one row apart, in different banks. Two channels of an element lie side by
+// side and are one load.
 #include "conv.cuh"
 
 #define GRAD_WINDOWS (CONV_ROWS / 2 * CONV_COLS / 2) // of a tile
+static_assert(CONV_WIDE == 32 && BLOCK / 32 == CONV_COLS / 2, "a warp lays out a column of windows, a lane a filter");
+
+struct GradTile : ConvTile<CONV_WIDE> {
+  enum { threads = BLOCK, together = 2 };
+};
+
+// grad_windows adds the products of every split-th window from turn on, up to end.
+// window holds the gradient's bits and where the patch begins, in elements.
+template <int CHANNELS>
+__device__ inline void grad_windows(const float *tile, const uint2 *window, int turn, int split, int end, float sum[2][9], float &bias) {
+  for (int k = turn; k < end; k += split) {
+    uint2 own = window[k * CONV_WIDE];
+    float g = __uint_as_float(own.x);
+    const float *patch = tile + own.y * 2;
+    bias += g;
+#pragma unroll
+    for (int t = 0; t < 9; t++) {
+      const float *x = patch + (t / 3 * CONV_TILE_STRIDE + t % 3) * 2;
+      if (CHANNELS == 2) {
+        float2 both = *(const float2 *)x;
+        sum[0][t] += g * both.x;
+        sum[1][t] += g * both.y;
+      } else {
+        sum[0][t] += g * *x;
+      }
+    }
+  }
+}
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     conv_grad_weight(int height, int width, int channels, int filters, i64 n, int each, const float *x, i64 x_stride,
                      const u8 *arg, i64 arg_stride, const float *dy, i64 dy_stride, float *part) {
   alignas(16) __shared__ float tile[CONV_SLAB * CONV_PLANE_STRIDE];
-  __shared__ float grad[GRAD_WINDOWS * CONV_WIDE];
-  __shared__ int place[GRAD_WINDOWS * CONV_WIDE]; // where the patch begins in a plane
+  __shared__ uint2 windows[GRAD_WINDOWS * CONV_WIDE];
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   int pairs = (min(channels, CONV_SLAB) + 1) / 2, split = BLOCK / 32 / pairs;
   int pair = warp % pairs, turn = warp / pairs;
@@ -37,47 +65,33 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   int c0 = (int)blockIdx.y % slabs * CONV_SLAB, slab = min(CONV_SLAB, channels - c0);
   int f0 = (int)blockIdx.y / slabs * CONV_WIDE;
   int rows = height / 2, cols = width / 2;
+  const float *own = tile + pair * 2 * CONV_PLANE_STRIDE;
   float sum[2][9] = {}, bias = 0;
   for (i64 image = (i64)blockIdx.x * each; image < min(n, ((i64)blockIdx.x + 1) * each); image++) {
+    const u8 *which = arg + image * arg_stride;
+    const float *grad = dy + image * dy_stride;
+    GradTile at;
     for (int row = 0; row < rows; row += CONV_ROWS / 2) {
       for (int col = 0; col < cols; col += CONV_COLS / 2) {
+        at.row = 2 * row, at.col = 2 * col;
         __syncthreads();
-        for (int k = threadIdx.x; k < (CONV_ROWS + 2) * (CONV_COLS + 2) * slab; k += BLOCK) {
-          int c = k % slab, pixel = k / slab, j = pixel % (CONV_COLS + 2), i = pixel / (CONV_COLS + 2);
-          int r = 2 * row - 1 + i, s = 2 * col - 1 + j;
-          bool inside = r >= 0 && r < height && s >= 0 && s < width;
-          tile[c * CONV_PLANE_STRIDE + i * CONV_TILE_STRIDE + j] =
-              inside ? x[image * x_stride + ((i64)r * width + s) * channels + c0 + c] : 0.0f;
-        }
-        for (int k = threadIdx.x; k < GRAD_WINDOWS * CONV_WIDE; k += BLOCK) {
-          int f = k % CONV_WIDE, i = k / CONV_WIDE / (CONV_COLS / 2), j = k / CONV_WIDE % (CONV_COLS / 2);
-          float g = 0;
-          int from = 0;
-          if (row + i < rows && col + j < cols && f0 + f < filters) {
-            i64 at = ((i64)(row + i) * cols + col + j) * filters + f0 + f;
-            int which = arg[image * arg_stride + at];
-            if (which < 4) {
-              g = dy[image * dy_stride + at];
-              from = (2 * i + which / 2) * CONV_TILE_STRIDE + 2 * j + which % 2;
-            }
-          }
-          grad[k] = g;
-          place[k] = from;
+        conv_patch(at, slab, c0, slab, height, width, channels, x + image * x_stride, tile, Exact());
+#pragma unroll
+        for (int i = 0; i < CONV_ROWS / 2; i++) {
+          bool inside = row + i < rows && col + warp < cols && f0 + lane < filters;
+          int from = inside ? ((row + i) * cols + col + warp) * filters + f0 + lane : 0;
+          int place = inside ? which[from] : 4;
+          uint2 window;
+          window.x = __float_as_uint(grad[from]) & (u32)((place - 4) >> 31); // a condition would have the load wait for that of place
+          window.y = (2 * i + place / 2 % 2) * CONV_TILE_STRIDE + 2 * warp + place % 2;
+          windows[(i * CONV_COLS / 2 + warp) * CONV_WIDE + lane] = window;
         }
         __syncthreads();
-        if (turn >= split) continue;
-        for (int k = turn; k < GRAD_WINDOWS; k += split) {
-          float g = grad[k * CONV_WIDE + lane];
-          const float *patch = tile + place[k * CONV_WIDE + lane];
-          bias += g;
-#pragma unroll
-          for (int c = 0; c < 2; c++) {
-            if (2 * pair + c >= slab) break;
-            const float *plane = patch + (2 * pair + c) * CONV_PLANE_STRIDE;
-#pragma unroll
-            for (int t = 0; t < 9; t++) sum[c][t] += g * plane[t / 3 * CONV_TILE_STRIDE + t % 3];
-          }
-        }
+        int end = turn < split ? min(CONV_ROWS / 2, rows - row) * CONV_COLS / 2 : 0;
+        if (2 * pair + 1 < slab)
+          grad_windows<2>(own, windows + lane, turn, split, end, sum, bias);
+        else if (2 * pair < slab)
+          grad_windows<1>(own, windows + lane, turn, split, end, sum, bias);
       }
     }
   }

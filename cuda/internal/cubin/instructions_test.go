@@ -44,7 +44,7 @@ var hot = []struct {
 	{"task_gradient_896", "float32", "element", fma, 50, "LDG.E.128", 28, 5.1},
 	{"conv", "", "multiply-add", fma, 288, "LDS.128", 288, 1.15},
 	{"conv_grad_input", "", "multiply-add", fma, 288, "LDS.128", 288, 1.15},
-	{"conv_grad_weight", "", "multiply-add", fma, 18, "LDS", 18, 3.4},
+	{"conv_grad_weight", "", "multiply-add", fma, 18, "LDS.64", 18, 2.1},
 	// One of these is 16 x 8 x 8 for a warp.
 	{"conv_tf32", "", "multiply-add", regexp.MustCompile(`HMMA\.1688`), 72, "LDS", 72 * 16 * 8 * 8 / 32, 0.14},
 	{"conv_grad_input_tf32", "", "multiply-add", regexp.MustCompile(`HMMA\.1688`), 72, "LDS", 72 * 16 * 8 * 8 / 32, 0.14},
