@@ -99,6 +99,6 @@ func (g ConvGrad) Launches() []Launch {
 	return append(all,
 		launch("conv_grad_weight", parts, slabs, threads(block), 0,
 			append(g.args(), int64(g.N), int32(each), g.X, g.Arg, g.DY, g.Part)...),
-		launch("conv_grad_reduce", ceilDiv((9*g.Channels+1)*g.Filters, warp), 1, threads(block), 0,
+		launch("conv_grad_reduce", ceilDiv((9*g.Channels+1)*g.Filters, gradColumns), 1, threads(gradColumns*gradTurns), 0,
 			int64(9*g.Channels), int32(g.Filters), int32(parts*split), g.Part, g.DW, g.DB))
 }

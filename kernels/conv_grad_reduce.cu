@@ -4,30 +4,38 @@
 //
 // Shapes   part: parts by (rows + 1) by F, contiguous. dw: rows by F, rows dw_stride
 //          apart. db: F. Zeros where parts is 0.
-// Launch   grid: ceil((rows + 1) F / 32); block BLOCK: a warp has 32 elements side by
-//          side, and each warp of the block some of their parts. With one input
-//          channel there are few elements and 2,048 parts, for which one thread would
-//          wait one after the other.
-// Order    fixed, in float64: warp v adds parts v, v + BLOCK / 32, ..., and the first
-//          warp the sums of all in order.
+// Launch   grid: ceil((rows + 1) F / GRAD_COLUMNS); block GRAD_COLUMNS GRAD_TURNS: thread
+//          GRAD_COLUMNS v + c has the v-th turn at element c of the block. With one input
+//          channel there are few elements and 2,048 parts: narrow blocks spread them
+//          over more multiprocessors, and a thread waits once for AHEAD loads.
+// Order    fixed, in float64: turn v adds parts v, v + GRAD_TURNS, ..., and the first
+//          turn the sums of all in order.
 // Traffic  part once; it is no larger than the second-level cache.
 #include "common.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+#define AHEAD 32
+
+extern "C" __global__ void __launch_bounds__(GRAD_COLUMNS *GRAD_TURNS)
     conv_grad_reduce(i64 rows, int filters, int parts, const float *part, float *dw, i64 dw_stride, float *db) {
-  const int warps = BLOCK / 32;
-  __shared__ double sums[warps][32];
-  int column = threadIdx.x % 32, turn = threadIdx.x / 32;
-  i64 i = (i64)blockIdx.x * 32 + column, size = (rows + 1) * filters;
+  __shared__ double sums[GRAD_TURNS][GRAD_COLUMNS];
+  int column = threadIdx.x % GRAD_COLUMNS, turn = threadIdx.x / GRAD_COLUMNS;
+  i64 i = (i64)blockIdx.x * GRAD_COLUMNS + column, size = (rows + 1) * filters;
   double sum = 0;
   if (i < size) {
-#pragma unroll 8
-    for (int p = turn; p < parts; p += warps) sum += part[p * size + i];
+    const float *from = part + turn * size + i;
+    i64 apart = GRAD_TURNS * size;
+    for (int first = turn; first < parts; first += AHEAD * GRAD_TURNS) {
+      float v[AHEAD];
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++, from += apart) v[u] = first + u * GRAD_TURNS < parts ? *from : 0.0f;
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) sum += v[u];
+    }
   }
   sums[turn][column] = sum;
   __syncthreads();
   if (turn > 0 || i >= size) return;
-  for (int v = 1; v < warps; v++) sum += sums[v][column];
+  for (int v = 1; v < GRAD_TURNS; v++) sum += sums[v][column];
   i64 r = i / filters;
   int f = (int)(i % filters);
   if (r < rows)
@@ -35,4 +43,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   else
     db[f] = (float)sum;
 }
-REGISTER_KERNEL(conv_grad_reduce, BLOCK)
+REGISTER_KERNEL(conv_grad_reduce, GRAD_COLUMNS *GRAD_TURNS)

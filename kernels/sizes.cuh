@@ -22,5 +22,7 @@
 #define CONV_WIDE 32                // output channels of a block
 #define CONV_NARROW 16              // output channels of a block where there are no more
 #define CONV_THREADS 128            // threads of a block
+#define GRAD_COLUMNS 8              // sums of a block of conv_grad_reduce, a sector of each part
+#define GRAD_TURNS 8                // threads that share one of them
 
 #endif

@@ -21,6 +21,8 @@ var (
 	convSlab    = size("CONV_SLAB")
 	convWide    = size("CONV_WIDE")
 	convNarrow  = size("CONV_NARROW")
+	gradColumns = size("GRAD_COLUMNS")
+	gradTurns   = size("GRAD_TURNS")
 )
 
 // warp is the number of threads of a warp on every device.
