@@ -27,7 +27,7 @@ func TestInstructions(t *testing.T) {
 	inChild(t, 13, nvdisasm, "^TestInstructions$")
 }
 
-var fma = regexp.MustCompile(`\bFFMA\b`)
+var fma, sharedStore = regexp.MustCompile(`\bFFMA\b`), regexp.MustCompile(`\bSTS\b`)
 
 // hot are loops: those of an entry point that have least instructions work and loads wide, and what one turn of a
 // lane gets done.
@@ -45,6 +45,11 @@ var hot = []struct {
 	{"conv", "", "multiply-add", fma, 288, "LDS.128", 288, 1.15},
 	{"conv_grad_input", "", "multiply-add", fma, 288, "LDS.128", 288, 1.15},
 	{"conv_grad_weight", "", "multiply-add", fma, 18, "LDS.64", 18, 2.1},
+	{"conv", "patch", "element", sharedStore, 4, "LDG", 4, 27},
+	{"conv", "weights", "element", sharedStore, 18, "LDG", 18, 8},
+	{"conv_grad_input", "patch", "window", sharedStore, 16, "LDG", 4, 60},
+	{"conv_grad_input", "weights", "element", sharedStore, 9, "LDG", 9, 9},
+	{"conv_grad_weight", "patch", "element", sharedStore, 4, "LDG", 4, 29},
 	// One of these is 16 x 8 x 8 for a warp.
 	{"conv_tf32", "", "multiply-add", regexp.MustCompile(`HMMA\.1688`), 72, "LDS", 72 * 16 * 8 * 8 / 32, 0.14},
 	{"conv_grad_input_tf32", "", "multiply-add", regexp.MustCompile(`HMMA\.1688`), 72, "LDS", 72 * 16 * 8 * 8 / 32, 0.14},
