@@ -131,9 +131,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	}
 	m.Target.Source = cmp.Or(known.Target, guessTarget(out.SourceCounts))
 	if c.all && known.Target != "" && c.sources[known.Target] == nil {
-		names := text.Nearest(known.Target, slices.Sorted(maps.Keys(c.sources)), 8)
-		return nil, fmt.Errorf("%s: target: expected one of the sources %s, found %q", inputs[0].Path,
-			text.OneLine(strings.Join(names, ", "), 300), text.OneLine(known.Target, 80))
+		return nil, g.refuseTarget(m, inputs[0].Path, known.Target, slices.Sorted(maps.Keys(c.sources)))
 	}
 	notCost := ""
 	if known.Cost == "" && (c.costs.vary || c.costs.none != "") {
@@ -257,7 +255,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		m.Cost = g.pick(costNames, (*column).numeric)
 	}
 	if m.Source = known.Source; m.Source == "" {
-		m.Source = g.guessSource(inputs)
+		m.Source = g.guessSource(inputs, known.Target)
 	}
 	if m.Source == "" {
 		return g.refuseSource(m, file)
@@ -321,7 +319,7 @@ func splitByFile(inputs []Input) bool {
 // candidates names columns of few values that fit, for a message.
 func (g *guesser) candidates(inputs []Input, fits func(*column) bool) string {
 	const few = 20
-	g.guessSource(inputs)
+	g.guessSource(inputs, "")
 	var names []string
 	for _, c := range g.columns {
 		if fits(c) && len(c.distinct) <= few && !g.taken[c.Name] {
@@ -343,58 +341,4 @@ func (g *guesser) labelType(name string) string {
 		}
 	}
 	return Classes
-}
-
-// guessSource finds the column of the source, or takes the names of several files
-// or of their folders.
-func (g *guesser) guessSource(inputs []Input) string {
-	fits := func(c *column) bool {
-		return c.groups() && c.missing == 0
-	}
-	if name := g.pick(sourceNames, fits); name != "" {
-		return name
-	}
-	if len(inputs) > 1 {
-		names, folders := map[string]bool{}, map[string]bool{}
-		for _, in := range inputs {
-			names[stem(in.Path)], folders[path.Dir(in.Path)] = true, true
-		}
-		switch {
-		case len(folders) > 1:
-			return FromFolder
-		case len(names) > 1:
-			return FromFile
-		}
-	}
-	if name := g.pick([]string{"*"}, func(c *column) bool { return fits(c) && !c.numeric() && !c.boolean() && !c.Time }); name != "" {
-		return name
-	}
-	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are in the order of sources, the first may fill what is looked at
-		return len(c.distinct) == 1 && c.missing == 0 && c.rows == inspectRows
-	})
-	if g.alone != "" {
-		return g.alone
-	}
-	return g.pick([]string{"*"}, func(c *column) bool { // numbers of groups
-		return fits(c) && c.numeric() && !c.Time && c.ints == c.numbers && 10*len(c.distinct) <= c.rows
-	})
-}
-
-// leastLabels are the labels of a target from which on a run can tell which method is best.
-const leastLabels = 5
-
-// guessTarget is the source with target in its name, or else the one with the
-// fewest labels from leastLabels on, or else among those that have some.
-func guessTarget(sources []SourceCount) string {
-	var best SourceCount
-	for _, s := range sources {
-		if strings.Contains(strings.ToLower(s.Name), "target") && s.Labelled > 0 {
-			return s.Name
-		}
-		enough, had := s.Labelled >= leastLabels, best.Labelled >= leastLabels
-		if s.Labelled > 0 && (best.Labelled == 0 || enough && !had || enough == had && s.Labelled < best.Labelled) {
-			best = s
-		}
-	}
-	return best.Name
 }

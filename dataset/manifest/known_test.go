@@ -42,7 +42,9 @@ func TestLookRefusesTheKnown(t *testing.T) {
 		{Known{Source: "level", Features: []string{"mixed"}}, `column mixed: expected numbers for features, found "> 3"`},
 		{Known{Source: "level", Features: []string{"age", "void"}}, `column void: expected numbers for features, found none in 60 rows`},
 		{Known{Source: "gap"}, `column gap: expected the name of a source in each row, found none in 30 of 60: leave such rows out`},
-		{Known{Source: "level", Target: "2"}, `target: expected one of the sources 2.0, 1.0, 3.0, found "2"`},
+		{Known{Source: "level", Target: "2"}, `target: expected one of the sources 2.0, 1.0, 3.0 of column level, found "2"`},
+		{Known{Source: "level", Target: "m"}, `target: expected one of the sources 1.0, 2.0, 3.0 of column level, found "m", which column ` +
+			`sex has: say which is the source with --source`},
 	} {
 		_, err := Look(t.Context(), "m.yaml", []string{file}, c.known)
 		must.Fail(t, c.want, err, file, c.want)
@@ -55,6 +57,19 @@ func TestLookRefusesTheKnown(t *testing.T) {
 		columnOf{"v", of("[1, 2]")})
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
 	must.EqualSlices(t, g.Others, []string{`cost (no cost: "0" is none)`}, "columns that are not used")
+}
+
+// Days come before the words that divide the rows too: the column that has the target is the source, else one of words.
+func TestLookFindsTheSourceByTheTarget(t *testing.T) {
+	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 60, columnOf{"date", of("2013-01-01", "2013-01-02")}, columnOf{"label", of("p", "q")},
+		columnOf{"line", of("UA", "AA", "DL")}, columnOf{"to", of("SEA", "BOS")}, columnOf{"gate", of("3", "4", "5", "6")},
+		columnOf{"wind", func(i int) string { return fmt.Sprint(1.5 * float64(i)) }})
+	for target, want := range map[string]string{"SEA": "to", "DL": "line", "5": "gate", "2013-01-02": "date", "": "line"} {
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: target}))(t)
+		must.Equal(t, g.Source, want, "source of target %q", target)
+	}
 }
 
 // The target that is guessed has the fewest labels that tell anything, where some source has so many.

@@ -1,0 +1,84 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// guessSource finds the column of the source, or takes the names of several files
+// or of their folders. A column that has the target, where it is known, is likelier
+// than another; one of words is than one of dates, and that than one of numbers.
+func (g *guesser) guessSource(inputs []Input, target string) string {
+	fits := func(c *column) bool { return c.groups() && c.missing == 0 }
+	holds := func(c *column) bool { return fits(c) && c.distinct[target] > 0 && !c.measured() && !c.boolean() }
+	if name := cmp.Or(g.pick(sourceNames, holds), g.pick(sourceNames, fits)); name != "" {
+		return name
+	}
+	if len(inputs) > 1 {
+		names, folders := map[string]bool{}, map[string]bool{}
+		for _, in := range inputs {
+			names[stem(in.Path)], folders[path.Dir(in.Path)] = true, true
+		}
+		switch {
+		case len(folders) > 1:
+			return FromFolder
+		case len(names) > 1:
+			return FromFile
+		}
+	}
+	if name := g.pick([]string{"*"}, holds); name != "" {
+		return name
+	}
+	texts := func(c *column) bool { return fits(c) && !c.numeric() && !c.boolean() && !c.Time }
+	words := func(c *column) bool { return texts(c) && c.dates < c.has() }
+	if name := cmp.Or(g.pick([]string{"*"}, words), g.pick([]string{"*"}, texts)); name != "" {
+		return name
+	}
+	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are in the order of sources, the first may fill what is looked at
+		return len(c.distinct) == 1 && c.missing == 0 && c.rows == inspectRows
+	})
+	if g.alone != "" {
+		return g.alone
+	}
+	return g.pick([]string{"*"}, func(c *column) bool { // numbers of groups
+		return fits(c) && c.numeric() && !c.Time && c.ints == c.numbers && 10*len(c.distinct) <= c.rows
+	})
+}
+
+// refuseTarget says that the target is no source, and which column that is not the source has it.
+func (g *guesser) refuseTarget(m *Manifest, file, target string, sources []string) error {
+	of, has := "", ""
+	if m.Source != FromFile && m.Source != FromFolder {
+		of = " of column " + text.OneLine(m.Source, 80)
+	}
+	for _, c := range g.columns {
+		if has == "" && c.Name != m.Source && c.groups() && c.distinct[target] > 0 {
+			has = fmt.Sprintf(", which column %s has: say which is the source with --source", text.OneLine(c.Name, 80))
+		}
+	}
+	return fmt.Errorf("%s: target: expected one of the sources %s%s, found %q%s", file,
+		text.OneLine(strings.Join(text.Nearest(target, sources, 8), ", "), 300), of, text.OneLine(target, 80), has)
+}
+
+// leastLabels are the labels of a target from which on a run can tell which method is best.
+const leastLabels = 5
+
+// guessTarget is the source with target in its name, or else the one with the
+// fewest labels from leastLabels on, or else among those that have some.
+func guessTarget(sources []SourceCount) string {
+	var best SourceCount
+	for _, s := range sources {
+		if strings.Contains(strings.ToLower(s.Name), "target") && s.Labelled > 0 {
+			return s.Name
+		}
+		enough, had := s.Labelled >= leastLabels, best.Labelled >= leastLabels
+		if s.Labelled > 0 && (best.Labelled == 0 || enough && !had || enough == had && s.Labelled < best.Labelled) {
+			best = s
+		}
+	}
+	return best.Name
+}
