@@ -168,3 +168,23 @@ func TestLookAtIDs(t *testing.T) {
 	must.Equal(t, g.ID, "id", "id")
 	must.EqualSlices(t, g.Others, []string{"old_id (ids beside the id)"}, "columns that are not used")
 }
+
+// A cell that is missing behind the rows that are looked at for what a column is has its column filled too.
+func TestLookFindsGapsInAllRows(t *testing.T) {
+	rng := testrand.New(t)
+	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	number := func(from int, gap string) func(int) string {
+		return func(i int) string {
+			if i == from || i == from+7 {
+				return gap
+			}
+			return fmt.Sprint(rng.NormFloat64())
+		}
+	}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 1300, columnOf{"label", of("p", "q")}, columnOf{"site", of("x", "y", "z")}, columnOf{"a", number(-9, "")},
+		columnOf{"b", number(1200, "")}, columnOf{"c", number(500, "NA")}, columnOf{"d", number(1290, "NaN")})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Gaps, []string{"b (2 of 1300)", "c (2 of 1300)", "d (2 of 1300)"}, "gaps")
+	must.Equal(t, g.Fill, FillMean, "fill")
+}

@@ -58,8 +58,8 @@ type guesser struct {
 	taken   map[string]bool
 	// alone is the column that was taken for the source though the rows looked at have one value of it.
 	alone string
-	// gaps are those of Guess.
-	gaps []string
+	// scalars are the columns of features that are none of lists.
+	scalars []string
 }
 
 // pick finds the first column, in the order of the patterns, that is free and fits.
@@ -109,7 +109,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 			return nil, err
 		}
 	}
-	c, err := count(ctx, m, inputs)
+	c, err := count(ctx, m, inputs, g.scalars)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,13 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, fmt.Errorf("%s: column %s: expected the name of a source in each row, found none in %d of %d: leave such rows out",
 			inputs[0].Path, text.OneLine(m.Source, 80), none.Rows, rows)
 	}
-	out := &Guess{Manifest: m, All: c.all, Classes: c.classes, Gaps: g.gaps}
+	out := &Guess{Manifest: m, All: c.all, Classes: c.classes}
+	for i, n := range c.gaps {
+		if n > 0 {
+			m.Fill = FillMean
+			out.Gaps = append(out.Gaps, fmt.Sprintf("%s (%d of %d)", g.scalars[i], n, c.rows))
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
 		out.SourceCounts = append(out.SourceCounts, *c.sources[name])
 	}
@@ -285,8 +291,10 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	if err := g.refuseWords(file, features); err != nil {
 		return err
 	}
-	g.fill(m, features)
 	for _, c := range g.columns {
+		if !c.list() && slices.Contains(features, c.Name) {
+			g.scalars = append(g.scalars, c.Name)
+		}
 		if slices.Contains(m.Features, c.Name) {
 			g.taken[c.Name] = true
 		}

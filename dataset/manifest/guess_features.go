@@ -87,16 +87,6 @@ func (g *guesser) refuseCommas(file string, among func(*column) bool, instead st
 		file, kind, text.OneLine(strings.Join(names, ", "), 200), expected, text.OneLine(example, 80), write, how, instead)
 }
 
-// fill has the missing cells of features filled, where there are some.
-func (g *guesser) fill(m *Manifest, features []string) {
-	for _, c := range g.columns {
-		if c.missing > 0 && !c.list() && slices.Contains(features, c.Name) {
-			m.Fill = FillMean
-			g.gaps = append(g.gaps, fmt.Sprintf("%s (%d of %d)", c.Name, c.missing, c.rows))
-		}
-	}
-}
-
 // refuseWords refuses features that are said and have something else than numbers, or none, in the rows looked at.
 func (g *guesser) refuseWords(file string, features []string) error {
 	for _, c := range g.columns {

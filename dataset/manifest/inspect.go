@@ -172,6 +172,8 @@ type counts struct {
 	classes map[string]int
 	missing map[string]bool // words that look missing and are there
 	all     bool            // whether all rows were read
+	gaps    []int           // rows that lack each of the features that are asked for
+	rows    int
 	costs   costs
 }
 
@@ -202,11 +204,10 @@ type SourceCount struct {
 	Rows, Labelled int
 }
 
-// count reads the sources and labels of the files.
-func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
+// count reads the sources and labels of the files, and which cells of features, columns of scalars, are missing.
+func count(ctx context.Context, m *Manifest, inputs []Input, features []string) (*counts, error) {
 	c := &counts{sources: map[string]*SourceCount{}, classes: map[string]int{}, missing: map[string]bool{}, all: true,
-		costs: costs{of: map[string]float64{}}}
-	rows := 0
+		gaps: make([]int, len(features)), costs: costs{of: map[string]float64{}}}
 	for _, in := range inputs {
 		t, err := m.Open(in)
 		if err != nil {
@@ -220,9 +221,14 @@ func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
 		if m.Cost != "" {
 			q.Scalars = append(q.Scalars, m.Cost)
 		}
+		said := len(q.Scalars)
+		q.Scalars = append(q.Scalars, features...)
 		err = t.Scan(q, func(b *table.Batch) error {
+			for j := range features {
+				c.gaps[j] += gaps(&b.Scalars[said+j], b.Rows)
+			}
 			for i := range b.Rows {
-				for j, name := range q.Scalars {
+				for j, name := range q.Scalars[:said] {
 					if v := &b.Scalars[j]; v.Text != nil && !v.IsMissing(i) {
 						if err := b.CheckUTF8(i, name, v.Text[i]); err != nil {
 							return err
@@ -231,10 +237,10 @@ func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
 				}
 				source := c.add(b, i, file)
 				if m.Cost != "" {
-					c.costs.add(source, &b.Scalars[len(b.Scalars)-1], i)
+					c.costs.add(source, &b.Scalars[said-1], i)
 				}
 			}
-			if rows += b.Rows; rows >= countRows || len(c.sources) > countSources {
+			if c.rows += b.Rows; c.rows >= countRows || len(c.sources) > countSources {
 				c.all = false
 				return errEnough
 			}
@@ -249,6 +255,20 @@ func count(ctx context.Context, m *Manifest, inputs []Input) (*counts, error) {
 		}
 	}
 	return c, nil
+}
+
+// gaps counts the values that are missing.
+func gaps(v *table.Values, rows int) int {
+	n := 0
+	for i := range rows {
+		switch {
+		case v.IsMissing(i), v.Numbers != nil && math.IsNaN(v.Numbers[i]):
+			n++
+		case v.Text != nil && (len(v.Text[i]) == 0 || text.LooksMissing(v.Name(i))):
+			n++
+		}
+	}
+	return n
 }
 
 // add counts a row and returns its source.
