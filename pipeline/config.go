@@ -158,7 +158,7 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("no methods: expected some of %s", strings.Join(methods, ", "))
 	}
 	if isRidge(c.Methods[0]) {
-		return fmt.Errorf("method %s comes first: expected one with a representation, the baselines follow", c.Methods[0])
+		return fmt.Errorf("method %s comes first: expected %s or %s before it, as in %s,%s", c.Methods[0], Active, Uniform, Uniform, c.Methods[0])
 	}
 	for i, m := range c.Methods {
 		if !slices.Contains(methods, m) {

@@ -272,7 +272,8 @@ func TestPooledMethods(t *testing.T) {
 	cfg.Methods, cfg.Sources = []string{Active, Pooled}, SourcesTasks
 	must.Fail(t, "tasks", must.Err(NewProblem(shops(rng, 3, 100, 4, 2, true), cfg, 0)), "pooled", "pools")
 	cfg.Methods = []string{Pooled}
-	must.Fail(t, "alone", must.Err(NewProblem(shops(rng, 3, 100, 4, 2, true), cfg, 0)), "pooled comes first")
+	must.Fail(t, "alone", must.Err(NewProblem(shops(rng, 3, 100, 4, 2, true), cfg, 0)),
+		"pooled comes first: expected active or uniform before it, as in uniform,pooled")
 	// A round that is carried on from the one before leaves the same.
 	cfg.Methods, cfg.Sources = []string{Uniform, Pooled}, SourcesPools
 	dev := openDevice(t, 1, shops(rng, 4, 100, 4, 2, false))
