@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/pipeline"
@@ -44,15 +45,35 @@ func (o *dataCheckOptions) run(ctx context.Context) error {
 		text += "\nfilled missing cells with the mean of the column: " + filledText(res.Filled) + "\n"
 	}
 	if len(res.Oddities) > 0 {
-		odd := report.Table{Title: "what is odd", Header: []string{"source", "found", "what to do"}}
-		for _, f := range res.Oddities {
-			odd.Rows = append(odd.Rows, []string{cmp.Or(f.Pool, "(all)"), f.Found, f.Advice})
-		}
-		text += "\n" + odd.Render(o.format)
+		text += "\n" + oddTable(res.Oddities).Render(o.format)
 	} else {
 		text += "\nnothing is odd\n"
 	}
 	return cmp.Or(o.emit(text), refused)
+}
+
+// oddTable has a row for each, but one for more than a few sources of which the same is odd, where the first of them is.
+func oddTable(oddities []dataset.Oddity) *report.Table {
+	const few = 3
+	odd := &report.Table{Title: "what is odd", Header: []string{"source", "found", "what to do"}}
+	pools := map[dataset.Oddity][]string{}
+	for _, f := range oddities {
+		same := dataset.Oddity{Found: f.Found, Advice: f.Advice}
+		if f.Pool != "" {
+			pools[same] = append(pools[same], f.Pool)
+		}
+	}
+	for _, f := range oddities {
+		source := cmp.Or(f.Pool, "(all)")
+		if names := pools[dataset.Oddity{Found: f.Found, Advice: f.Advice}]; f.Pool != "" && len(names) > few {
+			if f.Pool != names[0] {
+				continue
+			}
+			source = fmt.Sprintf("%s, ... (%d)", strings.Join(names[:few], ", "), len(names))
+		}
+		odd.Rows = append(odd.Rows, []string{source, f.Found, f.Advice})
+	}
+	return odd
 }
 
 // refusal is why a run without settings would refuse data.
