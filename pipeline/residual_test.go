@@ -60,8 +60,9 @@ func TestResidualHead(t *testing.T) {
 		}
 		return out
 	}
-	const problems = 6
-	for own, most := range map[float64]float64{0: 4, 0.7: 0.8} {
+	const problems = 16
+	for _, c := range [][2]float64{{0, 4}, {0.7, 0.8}} {
+		own, most := c[0], c[1]
 		shared, residual := map[string]float64{}, map[string]float64{} // geometric means over problems
 		for range problems {
 			set := ownDirection(t, own)

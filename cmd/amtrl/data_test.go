@@ -115,8 +115,13 @@ func TestFindIDX(t *testing.T) {
 	check("t", "error", "found 2 of")
 }
 
+// onePool is a pool of one row.
+func onePool(name string, target bool) *dataset.Pool {
+	return &dataset.Pool{Name: name, Target: target, Rows: 1, Cols: 1, F32: []float32{0}, Scale: 1}
+}
+
 func TestMatchTargets(t *testing.T) {
-	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{{}}}
+	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{onePool("x", false)}}
 	for _, pool := range []string{"fog", "glass_blur"} {
 		for class := range 3 {
 			set.Tasks = append(set.Tasks, dataset.Task{Name: fmt.Sprintf("%s_%d", pool, class)})
@@ -148,7 +153,7 @@ func TestMatchTargets(t *testing.T) {
 
 // Where pools are marked as a target's, nothing else is one, by its name, by a pattern or as all.
 func TestMatchMarkedTargets(t *testing.T) {
-	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{{Name: "a"}, {Name: "b", Target: true}},
+	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{onePool("a", false), onePool("b", true)},
 		Tasks: []dataset.Task{{Name: "a_0"}, {Name: "b_0", Pool: 1}, {Name: "b_1", Pool: 1}}}
 	pools := &config{Sources: pipeline.SourcesPools}
 	for _, list := range []string{"all", "*", "?", "b"} {
@@ -201,7 +206,8 @@ func TestTargetOfManifest(t *testing.T) {
 
 // Names that hold commas are given alone or in quotes, and the command that repeats a sweep has them so.
 func TestMatchTargetsWithCommas(t *testing.T) {
-	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{{}}, Tasks: []dataset.Task{{Name: "a"}, {Name: "b, c"}, {Name: "b, d"}, {Name: "c"}}}
+	set := &dataset.Set{Name: "x", Pools: []*dataset.Pool{onePool("x", false)},
+		Tasks: []dataset.Task{{Name: "a"}, {Name: "b, c"}, {Name: "b, d"}, {Name: "c"}}}
 	for list, want := range map[string][]string{
 		"b, c": {"b, c"}, `"b, c",a`: {"a", "b, c"}, `a , "b, *"`: {"a", "b, c", "b, d"}, "c": {"c"}, "b*": {"b, c", "b, d"},
 	} {
