@@ -47,7 +47,7 @@ func TestPooledClasses(t *testing.T) {
 		last := e.Epoch == u.problem.RoundsOf(e.Method)
 		must.Hold(t, last || e.HeadPooled == 0, "%s takes part %g of the regression on all rows in round %d", e.Method, e.HeadPooled, e.Epoch)
 		if e.Method == Pooled {
-			must.Hold(t, i == len(st.Epochs)-1 && e.Score.Value <= wrong+0.06, "the error of %s is %g, of the true weights %g",
+			must.Hold(t, i == len(st.Epochs)-1 && e.Score.Value <= wrong+0.1, "the error of %s is %g, of the true weights %g",
 				e.Method, e.Score.Value, wrong)
 			must.Hold(t, e.LogLoss > 0 && e.LogLoss < 60*math.Ln2, "the log-loss of 60 samples is %g", e.LogLoss)
 		}
