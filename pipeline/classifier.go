@@ -211,9 +211,11 @@ func (c *classifier) head(f *logisticFit, kappa float64, output int, u units, k 
 }
 
 // prediction is a head and what it says of each row left out, and of each row as one of those it knows where these differ and are wanted.
+// Of classes that exclude each other the head may be of logits: then these are what it says, and left the log-odds by them.
 type prediction struct {
 	head   []float32
 	left   []float64
+	logits []float64
 	inside []float64
 }
 

@@ -42,8 +42,18 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 			if err != nil {
 				return rec, err
 			}
-			for j := range group {
-				part.fits[j].classify(classes[j])
+			level := 0.0
+			if len(group) > 1 {
+				heads := make([][]float64, len(group))
+				for j, of := range classes {
+					heads[j] = of.logits
+				}
+				level = levelOf(heads, in.Target.classes(group, len(columns)))
+			}
+			for j, of := range classes {
+				of.head = slices.Clone(of.head)
+				of.head[p.Config.K] += float32(level)
+				part.fits[j].classify(of)
 			}
 		}
 		fit.parts = append(fit.parts, part)

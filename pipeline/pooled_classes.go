@@ -79,36 +79,52 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if err != nil {
 		return nil, err
 	}
-	r.y = y
+	r.class = classesOf(y, c)
 	r.source, r.rows = numbered(rows)
-	samples, labels := p.samplesOf(in.Target, group, gram.centre, u.each)
-	// The log-odds of the samples by output j, each left out, and the weights and the intercept for a new row.
-	said := func(fit classesFit, j int) (left, w []float64, intercept float64) {
+	samples, _ := p.samplesOf(in.Target, group, gram.centre, u.each)
+	class := in.Target.classes(group, len(p.Target.Tasks))
+	if c == 1 || slices.Contains(class, noClass) || slices.Contains(r.class, noClass) {
+		r.logits.rest = 1
+	}
+	// The logits of the samples by row, each left out, and the weights and intercepts for a new row.
+	said := func(fit classesFit) (left *mat.Dense, w [][]float64, b []float64) {
 		of, s := r.parts(fit)
-		w = gram.weights(of.RawRowView(j))
-		var f mat.VecDense
-		f.MulVec(samples, mat.NewVecDense(len(w), w))
-		intercepts := s.RawRowView(j)
-		b := meanIntercept(intercepts)
-		floats.AddConst(b, f.RawVector().Data)
-		shift, left := shiftOf(f.RawVector().Data, labels[j], math.Max(leastShift, stat.PopVariance(intercepts, nil)))
-		return left, w, b + shift
+		z := mat.NewDense(len(class), c, nil)
+		variances := make([]float64, c)
+		for j := range c {
+			w, b = append(w, gram.weights(of.RawRowView(j))), append(b, meanIntercept(s.RawRowView(j)))
+			variances[j] = math.Max(leastShift, stat.PopVariance(s.RawRowView(j), nil))
+			var f mat.VecDense
+			f.MulVec(samples, mat.NewVecDense(len(w[j]), w[j]))
+			floats.AddConst(b[j], f.RawVector().Data)
+			z.SetCol(j, f.RawVector().Data)
+		}
+		shifts, left := r.logits.shifts(z, class, variances)
+		floats.Add(b, shifts)
+		return left, w, b
 	}
 	fit, err := r.search(ctx, pooledStart*gram.unit(), func(fit classesFit) float64 {
+		left, _, _ := said(fit)
 		sum := 0.0
-		for j, y := range labels {
-			left, _, _ := said(fit, j)
-			sum += prediction{left: left}.logLoss(y)
+		for i, of := range class {
+			if of != noLabel {
+				sum += r.logits.loss(slices.Clone(left.RawRowView(i)), of)
+			}
 		}
 		return sum
 	})
 	if err != nil {
 		return nil, err
 	}
+	left, w, b := said(fit)
 	out := make([]prediction, c)
 	for j := range out {
-		left, w, intercept := said(fit, j)
-		out[j] = prediction{head: gram.head(p.Config.K, w, intercept, u), left: left}
+		out[j] = prediction{head: gram.head(p.Config.K, w[j], b[j], u), logits: mat.Col(nil, j, left), left: make([]float64, len(class))}
+	}
+	for i := range class {
+		for j, v := range r.logits.odds(left.RawRowView(i)) {
+			out[j].left[i] = v
+		}
 	}
 	return out, nil
 }
@@ -133,17 +149,15 @@ func (l *Learner) putRows(r *pooledLogistic, rows []poolRow, each []float32) (po
 	return g, err
 }
 
-// shiftOf is what to add to log-odds f so that they fit labels y, by Newton's method, if it is from N(0,
-// variance). left are f with what it would be without each, one step of that method away. Labels
-// that are NaN do not count.
-func shiftOf(f, y []float64, variance float64) (b float64, left []float64) {
+// shiftOf is [logits.shifts] of one class, of log-odds f.
+func shiftOf(f []float64, class []int, variance float64) (b float64, left []float64) {
 	var slope, curvature float64
 	for turn := 0; turn < newtonSteps; turn++ {
 		slope, curvature = b/variance, 1/variance
 		for i, v := range f {
-			if y[i] == y[i] {
+			if class[i] != noLabel {
 				p := sigmoid(v + b)
-				slope, curvature = slope+p-y[i], curvature+p*(1-p)
+				slope, curvature = slope+p-float64(1+class[i]), curvature+p*(1-p)
 			}
 		}
 		step := math.Max(-1, math.Min(1, slope/curvature))
@@ -153,9 +167,9 @@ func shiftOf(f, y []float64, variance float64) (b float64, left []float64) {
 	}
 	left = make([]float64, len(f))
 	for i, v := range f {
-		if left[i] = v + b; y[i] == y[i] {
+		if left[i] = v + b; class[i] != noLabel {
 			p := sigmoid(v + b)
-			left[i] += (p - y[i]) / (curvature - p*(1-p))
+			left[i] += (p - float64(1+class[i])) / (curvature - p*(1-p))
 		}
 	}
 	return b, left

@@ -74,6 +74,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			fit.Pooled = floats.Sum(weights)
 			fit.Adapted = fit.Pooled - weights[0]
 		}
+		heads := make([][]float64, len(group))
 		for j, c := range group {
 			sum := func(f float64, part func(prediction) float64) float64 {
 				out := f
@@ -84,11 +85,20 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 				}
 				return out
 			}
+			heads[j] = make([]float64, len(fit.left[c]))
 			for row := range fit.left[c] {
-				fit.left[c][row] = float32(label * sum(left(c, row), func(p prediction) float64 { return p.left[row] }))
+				f := left(c, row)
+				heads[j][row] = sum(f, func(p prediction) float64 { return p.says(row) })
+				fit.left[c][row] = float32(label * sum(f, func(p prediction) float64 { return p.left[row] }))
 			}
 			for k, v := range of[c].final {
 				of[c].final[k] = float32(sum(float64(v), func(p prediction) float64 { return float64(p.head[k]) }))
+			}
+		}
+		if len(group) > 1 {
+			level := levelOf(heads, in.Target.classes(group, len(columns)))
+			for _, c := range group {
+				of[c].final[l.problem.Config.K] += float32(level)
 			}
 		}
 	}
@@ -230,5 +240,9 @@ func (f *headFit) adaptTo(g prediction, labelled []int) prediction {
 	for i, row := range labelled {
 		left[row] = found.left[i]
 	}
-	return prediction{head: found.head, left: left}
+	out := prediction{head: found.head, left: left}
+	for row, v := range g.logits {
+		out.logits = append(out.logits, v+left[row]-g.left[row])
+	}
+	return out
 }

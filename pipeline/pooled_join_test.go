@@ -177,10 +177,19 @@ func TestJoin(t *testing.T) {
 			for k := range 2 {
 				most[k], least[k] = math.Max(most[k], w[k]), math.Min(least[k], w[k])
 			}
+			level := 0.0
 			for _, c := range group {
 				mix := func(f, g, h float64) float64 { return (1-w[0]-w[1])*f + w[0]*g + w[1]*h }
 				for k, v := range f[c].head {
-					isNear(t, float64(fit.parts[0].fits[c].final[k]), mix(float64(v), float64(pooled[c].head[k]), float64(h[c].head[k])), 1e-4, "the head")
+					got, want := float64(fit.parts[0].fits[c].final[k]), mix(float64(v), float64(pooled[c].head[k]), float64(h[c].head[k]))
+					if k == cfg.K && classes { // the intercept is at the level of all classes
+						if c == group[0] {
+							level = math.Round(got - want)
+						}
+						must.Hold(t, slices.Contains(commonLevels, level), "the level of %v is %g", group, got-want)
+						want += level
+					}
+					isNear(t, got, want, 1e-4, "the head")
 				}
 				for _, i := range labelled[c] {
 					left := unit(c) * mix(f[c].left[i], pooled[c].left[i], h[c].left[i])

@@ -15,13 +15,12 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// pooledLogistic is the logistic regression of classes on the rows of all sources as those of one,
-// all outputs together:
+// pooledLogistic is the multinomial logistic regression of classes on the rows of all sources as those of one:
 //
-//	min over w, s, b:  sum_ic log(1 + exp(f_ic)) - y_ic f_ic + (lambda ||w||^2 + sum_mc (s_mc - b_c)^2 + ||b||^2/100)/2,
-//	f_ic = x_i'w_c + s_mc
+//	min over w, s, b:  sum_i -log p(y_i | z_i) + (lambda ||w||^2 + sum_mc (s_mc - b_c)^2 + ||b||^2/100)/2,
+//	z_ic = x_i'w_c + s_mc
 //
-// for row i of source m. The intercepts s of the sources are from N(b, 1) in log-odds; the prior of b is so
+// for row i of source m, p being that of [logits]. The intercepts s of the sources are from N(b, 1) in log-odds; the prior of b is so
 // wide that it matters only to a class without rows. It is solved for v, w_c = U^-1 v_c with
 // U'U = X'X/10 + lambda I, so that the curvature is about 1 in all directions.
 type pooledLogistic struct {
@@ -29,10 +28,11 @@ type pooledLogistic struct {
 	x            backend.Matrix // rows, n by d
 	on           backend.Matrix // w and its gradient, C by d
 	f, residuals backend.Matrix // n by C, C by n
-	y            []float64      // n by C
-	source       []int          // of each row, from 0
-	rows         []float64      // of each source
-	gram         *mat.SymDense  // X'X
+	class        []int          // of each row, or noClass
+	logits       logits
+	source       []int         // of each row, from 0
+	rows         []float64     // of each source
+	gram         *mat.SymDense // X'X
 	failed       error
 	// What goes to the device and comes from it.
 	hostF, hostResiduals, hostOn []float32
@@ -123,10 +123,15 @@ func (r *pooledLogistic) objective(fit classesFit, lambda float64, grad []float6
 		value += precisionB / 2 * b * b
 		floats.AddConst(-b, of)
 		value += dot(of, of) / 2 // b being the best, what it does is nothing
-		for i, m := range r.source {
-			loss, residual := logistic01(float64(f[i*c+j])+s.At(j, m), r.y[i*c+j])
-			value += loss
-			of[m] += residual
+	}
+	z := make([]float64, c)
+	for i, m := range r.source {
+		for j := range z {
+			z[j] = float64(f[i*c+j]) + s.At(j, m)
+		}
+		value += r.logits.loss(z, r.class[i])
+		for j, residual := range z {
+			onS.Set(j, m, onS.At(j, m)+residual)
 			residuals[j*n+i] = float32(residual)
 		}
 	}

@@ -36,7 +36,7 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 			inside := slices.Clone(left)
 			shift := shiftTo(left, labels[j], ridge.level)
 			floats.AddConst(shift, inside)
-			out[j] = prediction{ridge.head(p.Config.K, beta, at+shift, u), left, inside}
+			out[j] = prediction{head: ridge.head(p.Config.K, beta, at+shift, u), left: left, inside: inside}
 		}
 		return out, nil
 	})

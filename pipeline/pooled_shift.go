@@ -1,0 +1,198 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// noClass and noLabel stand for the class of a sample that has another than those of the outputs, and of one without a label.
+const (
+	noClass = -1
+	noLabel = -2
+)
+
+// logits are those of classes that exclude each other: class c has the probability
+//
+//	exp(z_c) / (sum_k exp(z_k) + rest),
+//
+// rest being 1 where there are other classes than those, whose logit is 0, and else 0.
+type logits struct{ rest float64 }
+
+// probabilities overwrites logits with the probabilities and returns the log of what these were divided by.
+func (l logits) probabilities(z []float64) float64 {
+	most := floats.Max(z)
+	if l.rest > 0 {
+		most = math.Max(most, 0)
+	}
+	sum := l.rest * math.Exp(-most)
+	for c, v := range z {
+		z[c] = math.Exp(v - most)
+		sum += z[c]
+	}
+	floats.Scale(1/sum, z)
+	return most + math.Log(sum)
+}
+
+// loss is -log of the probability of a class, which may be noClass where there are others, and 0 of noLabel. It overwrites the
+// logits with its derivative.
+func (l logits) loss(z []float64, class int) (loss float64) {
+	switch {
+	case class == noLabel:
+		clear(z)
+	case len(z) == 1:
+		loss, z[0] = logistic01(z[0], float64(1+class)) // it is 0 or noClass
+	case class == noClass:
+		loss = l.probabilities(z)
+	default:
+		loss = -z[class]
+		loss += l.probabilities(z)
+		z[class]--
+	}
+	return loss
+}
+
+// odds are the log-odds of each class against all others.
+func (l logits) odds(z []float64) []float64 {
+	out, others := make([]float64, len(z)), make([]float64, 0, len(z))
+	for c, v := range z {
+		others = append(append(others[:0], z[:c]...), z[c+1:]...)
+		if l.rest > 0 {
+			others = append(others, 0)
+		}
+		out[c] = v - floats.LogSumExp(others)
+	}
+	return out
+}
+
+// shifts are what to add to the logits z of samples, a row for each, so that they fit its class, by Newton's method, if those of
+// class c are from N(0, variance_c). left are z with what they would be without each sample, one step of that method away.
+func (l logits) shifts(z *mat.Dense, class []int, variance []float64) (b []float64, left *mat.Dense) {
+	n, c := z.Dims()
+	if c == 1 {
+		shift, of := shiftOf(mat.Col(nil, 0, z), class, variance[0])
+		return []float64{shift}, mat.NewDense(n, 1, of)
+	}
+	b = make([]float64, c)
+	p, slope, curvature := mat.NewDense(n, c, nil), mat.NewVecDense(c, nil), mat.NewSymDense(c, nil)
+	residual := func(i int) *mat.VecDense {
+		out := mat.VecDenseCopyOf(p.RowView(i))
+		if class[i] >= 0 {
+			out.SetVec(class[i], out.AtVec(class[i])-1)
+		}
+		return out
+	}
+	// weigh adds the curvature of a sample times sign.
+	weigh := func(to *mat.SymDense, i int, sign float64) {
+		to.SymRankOne(to, -sign, p.RowView(i))
+		for k, v := range p.RawRowView(i) {
+			to.SetSym(k, k, to.At(k, k)+sign*v)
+		}
+	}
+	for turn := 0; turn < newtonSteps; turn++ {
+		curvature.Zero()
+		for k, v := range variance {
+			slope.SetVec(k, b[k]/v)
+			curvature.SetSym(k, k, 1/v)
+		}
+		for i, of := range class {
+			row := p.RawRowView(i)
+			floats.AddTo(row, z.RawRowView(i), b)
+			l.probabilities(row)
+			if of != noLabel {
+				slope.AddVec(slope, residual(i))
+				weigh(curvature, i, 1)
+			}
+		}
+		step := solved(curvature, slope)
+		longest := floats.Norm(step, math.Inf(1))
+		floats.AddScaled(b, -1/math.Max(1, longest), step)
+		if longest < newtonTolerance {
+			break
+		}
+	}
+	left = mat.NewDense(n, c, nil)
+	without := mat.NewSymDense(c, nil)
+	for i, of := range class {
+		row := left.RawRowView(i)
+		floats.AddTo(row, z.RawRowView(i), b)
+		if of != noLabel {
+			without.CopySym(curvature)
+			weigh(without, i, -1)
+			floats.Add(row, solved(without, residual(i)))
+		}
+	}
+	return b, left
+}
+
+// solved is A^-1 v of a positive definite A.
+func solved(a *mat.SymDense, v *mat.VecDense) []float64 {
+	var chol mat.Cholesky
+	var out mat.VecDense
+	chol.Factorize(a) // the prior makes it positive definite
+	if err := chol.SolveVecTo(&out, v); err != nil && out.Len() == 0 {
+		return make([]float64, v.Len())
+	}
+	return out.RawVector().Data
+}
+
+// commonLevels are those that [levelOf] has the choice of: from that at which heads are log-odds of one class against all others, to that at
+// which 1 / (1 + exp(-head)) is exp(head) to rounding, so that heads are logits.
+var commonLevels = []float64{0, -1, -2, -4, -8, -16, -32}
+
+// levelOf is what to add to the heads of classes that exclude each other, the same to all, so that their scores make the
+// classes of samples likely: sigmoids divided by their sum. heads are by class and sample. No class is larger than
+// another for it.
+func levelOf(heads [][]float64, class []int) float64 {
+	best, least := 0.0, math.Inf(1)
+	for _, level := range commonLevels {
+		loss, scores := 0.0, make([]float64, len(heads))
+		for i, of := range class {
+			if of < 0 {
+				continue
+			}
+			for c, head := range heads {
+				scores[c] = -logOfLabel(head[i]+level, 1)
+			}
+			loss += floats.LogSumExp(scores) - scores[of]
+		}
+		if loss < least {
+			best, least = level, loss
+		}
+	}
+	return best
+}
+
+// classes are those of samples, by the outputs of a column.
+func (in Labelled) classes(group []int, outputs int) []int {
+	var labels []float64
+	for i := range in.Rows {
+		for _, c := range group {
+			labels = append(labels, float64(in.Y[i*outputs+c]))
+		}
+	}
+	return classesOf(labels, len(group))
+}
+
+// says is what the head says of a row, left out.
+func (p prediction) says(row int) float64 {
+	if p.logits != nil {
+		return p.logits[row]
+	}
+	return p.left[row]
+}
+
+// classesOf has the class of each row, by labels of 0 and 1 of c outputs of a column, row after row.
+func classesOf(labels []float64, c int) []int {
+	out := make([]int, 0, len(labels)/c)
+	for row := range slices.Chunk(labels, c) {
+		class := slices.Index(row, 1) // or noClass
+		if class == noClass && floats.HasNaN(row) {
+			class = noLabel
+		}
+		out = append(out, class)
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package pipeline
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// drawClass draws from the probabilities of logits, noClass with what is left of 1.
+func drawClass(rng *rand.Rand, l logits, z []float64) int {
+	p, at := slices.Clone(z), rng.Float64()
+	l.probabilities(p)
+	for c, v := range p {
+		if at -= v; at < 0 {
+			return c
+		}
+	}
+	if l.rest > 0 {
+		return noClass
+	}
+	return len(z) - 1
+}
+
+// The shifts of logits are the best ones, and of each row left out what they are without it.
+func TestShifts(t *testing.T) {
+	rng := testrand.New(t)
+	for turn := range 20 {
+		n, c := 20+rng.IntN(30), 1+turn%4
+		l := logits{rest: float64(b2i(c == 1 || turn%2 == 0))}
+		z, class, variance := mat.NewDense(n, c, nil), make([]int, n), make([]float64, c)
+		for k := range variance {
+			variance[k] = math.Exp(rng.NormFloat64())
+		}
+		for i := range class {
+			truth := make([]float64, c)
+			for k := range c {
+				z.Set(i, k, 2*rng.NormFloat64())
+				truth[k] = z.At(i, k) + float64(1-k)
+			}
+			if class[i] = drawClass(rng, l, truth); rng.IntN(6) == 0 {
+				class[i] = noLabel
+			}
+		}
+		loss := func(b []float64) float64 {
+			sum := 0.0
+			for k, v := range b {
+				sum += v * v / (2 * variance[k])
+			}
+			for i, of := range class {
+				if row := slices.Clone(z.RawRowView(i)); of != noLabel {
+					floats.Add(row, b)
+					sum += l.loss(row, of)
+				}
+			}
+			return sum
+		}
+		b, left := l.shifts(z, class, variance)
+		for k := range b {
+			for _, by := range []float64{-1e-3, 1e-3} {
+				other := slices.Clone(b)
+				other[k] += by
+				must.Hold(t, loss(b) <= loss(other), "shifts %v are not the best", b)
+			}
+		}
+		for i := range class {
+			others := slices.Clone(class)
+			others[i] = noLabel
+			without, _ := l.shifts(z, others, variance)
+			change := floats.Distance(without, b, 2) // one step is off by a part of its square
+			for k, v := range without {
+				must.Hold(t, math.Abs(left.At(i, k)-z.At(i, k)-v) <= 0.5*change*change+1e-6, "class %d without row %d: %g, expected %g of %g",
+					k, i, left.At(i, k)-z.At(i, k), v, b[k])
+			}
+		}
+	}
+}
+
+// Log-odds are those of the probabilities, and scores from heads at their level are nearly the probabilities that classes are
+// drawn by, whether heads are log-odds or logits.
+func TestLevels(t *testing.T) {
+	rng := testrand.New(t)
+	const n, c = 4000, 4
+	asLogits, asOdds, class := make([][]float64, c), make([][]float64, c), make([]int, n)
+	for i := range n {
+		z := normals(rng, c)
+		floats.Scale(3, z)
+		p := slices.Clone(z)
+		logits{}.probabilities(p)
+		for k, v := range (logits{}).odds(z) {
+			isNear(t, sigmoid(v), p[k], 1e-12, "the probability by log-odds")
+			asLogits[k], asOdds[k] = append(asLogits[k], z[k]+1), append(asOdds[k], v)
+		}
+		class[i] = drawClass(rng, logits{}, z)
+	}
+	must.Hold(t, levelOf(asOdds, class) == 0, "log-odds are at level %g", levelOf(asOdds, class))
+	must.Hold(t, levelOf(asLogits, class) <= -8, "logits are at level %g", levelOf(asLogits, class))
+}
