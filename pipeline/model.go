@@ -25,7 +25,8 @@ const RidgeHead = "target.ridge"
 // (C by d), and the units: the predictions for a row x are
 // labels.scale (target.weight B'z + target.delta z + target.bias), z = (x - centre) / scale,
 // with labels.scale (C) for each output and representation.scale one number or d. Where
-// there is target.ridge these are the log-odds of a class. Of the zero State there are none.
+// there is target.ridge these are the log-odds of a class, to a number that classes of one column
+// may have in common. Of the zero State there are none.
 func (l *Learner) Tensors(st State) []Tensor {
 	if len(st.Head) == 0 {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// pooledClasses are the heads of outputs of a column by logistic regression on the rows of all sources,
-// and their log-odds of the target's samples; nil of fewer than two rows. The samples choose the penalty, and
-// shift the intercept: that of the target is taken to be as far from the sources' mean as
+// pooledClasses are the heads of outputs of a column by multinomial logistic regression on the rows of all sources,
+// of logits, and their log-odds of the target's samples; nil of fewer than two rows. The samples choose the penalty, and
+// shift the intercepts: those of the target are taken to be as far from the sources' mean as
 // theirs are. Each sample is left out of its own shift. The rows of uniform are those of Pooled too, which
 // finds here what was found for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {

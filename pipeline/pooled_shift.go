@@ -138,8 +138,8 @@ func solved(a *mat.SymDense, v *mat.VecDense) []float64 {
 	return out.RawVector().Data
 }
 
-// commonLevels are those that [levelOf] has the choice of: from that at which heads are log-odds of one class against all others, to that at
-// which 1 / (1 + exp(-head)) is exp(head) to rounding, so that heads are logits.
+// commonLevels are those that [levelOf] has the choice of: from that at which heads are log-odds of one class against all others, to
+// that at which 1 / (1 + exp(-head)) is exp(head) to rounding, so that heads are logits.
 var commonLevels = []float64{0, -1, -2, -4, -8, -16, -32}
 
 // levelOf is what to add to the heads of classes that exclude each other, the same to all, so that their scores make the
@@ -166,11 +166,11 @@ func levelOf(heads [][]float64, class []int) float64 {
 }
 
 // classes are those of samples, by the outputs of a column.
-func (in Labelled) classes(group []int, outputs int) []int {
+func (l Labelled) classes(group []int, outputs int) []int {
 	var labels []float64
-	for i := range in.Rows {
+	for i := range l.Rows {
 		for _, c := range group {
-			labels = append(labels, float64(in.Y[i*outputs+c]))
+			labels = append(labels, float64(l.Y[i*outputs+c]))
 		}
 	}
 	return classesOf(labels, len(group))
