@@ -98,7 +98,7 @@ func TestWellConditioned(t *testing.T) {
 		}
 		relative := mat.Norm(&diff, 2) / mat.Norm(inverse, 2) / (cond * 0x1p-53)
 		worst = max(worst, relative)
-		if limit := 4 + 2*math.Sqrt(float64(rows)); relative > limit {
+		if limit := 10 + 2*math.Sqrt(float64(rows)); relative > limit { // the inverse it is compared with is rounded too
 			t.Errorf("%d by %d, condition %.3g: the relative error is %.3g times 2^-53 times the condition, expected %.3g at most",
 				m, n, cond, relative, limit)
 		}
