@@ -23,11 +23,11 @@ type logits struct{ rest float64 }
 
 // probabilities overwrites logits with the probabilities and returns the log of what these were divided by.
 func (l logits) probabilities(z []float64) float64 {
-	most := floats.Max(z)
+	most, sum := floats.Max(z), 0.0
 	if l.rest > 0 {
 		most = math.Max(most, 0)
+		sum = l.rest * math.Exp(-most)
 	}
-	sum := l.rest * math.Exp(-most)
 	for c, v := range z {
 		z[c] = math.Exp(v - most)
 		sum += z[c]
@@ -127,14 +127,14 @@ func (l logits) shifts(z *mat.Dense, class []int, variance []float64) (b []float
 	return b, left
 }
 
-// solved is A^-1 v of a positive definite A.
+// solved is A^-1 v of an A that the prior makes positive definite. It is no number where A is beyond these.
 func solved(a *mat.SymDense, v *mat.VecDense) []float64 {
 	var chol mat.Cholesky
 	var out mat.VecDense
-	chol.Factorize(a) // the prior makes it positive definite
-	if err := chol.SolveVecTo(&out, v); err != nil && out.Len() == 0 {
-		return make([]float64, v.Len())
+	if !chol.Factorize(a) {
+		return slices.Repeat([]float64{math.NaN()}, v.Len())
 	}
+	_ = chol.SolveVecTo(&out, v) // it warns of a large condition number
 	return out.RawVector().Data
 }
 

@@ -102,3 +102,22 @@ func TestLevels(t *testing.T) {
 	must.Hold(t, levelOf(asOdds, class) == 0, "log-odds are at level %g", levelOf(asOdds, class))
 	must.Hold(t, levelOf(asLogits, class) <= -8, "logits are at level %g", levelOf(asLogits, class))
 }
+
+// Logits of any size, all of them far below 0 too, have probabilities and shifts; those of a sample beyond the numbers have none.
+func TestLogitsOfAnySize(t *testing.T) {
+	l := logits{}
+	for _, far := range []float64{-1e300, -1e4, -800, 0, 800, 1e4, 1e300} {
+		z := []float64{far, far}
+		loss := l.loss(z, 0)
+		isNear(t, loss, math.Ln2, 1e-12*math.Abs(far)+1e-12, "the loss of one of two")
+		must.Hold(t, z[0] == -0.5 && z[1] == 0.5, "its derivative at %g is %v", far, z)
+		b, left := l.shifts(mat.NewDense(2, 2, []float64{far, far, 1, 0}), []int{0, 1}, []float64{1, 1})
+		must.Hold(t, !floats.HasNaN(b) && !floats.HasNaN(left.RawMatrix().Data), "at %g shifts are %v", far, b)
+	}
+	for _, beyond := range []float64{math.NaN(), math.Inf(1)} {
+		for _, l := range []logits{{}, {rest: 1}} {
+			b, _ := l.shifts(mat.NewDense(2, 2, []float64{beyond, 0, 1, 0}), []int{0, 1}, []float64{1, 1})
+			must.Hold(t, floats.HasNaN(b), "with %g shifts are %v", beyond, b)
+		}
+	}
+}
