@@ -121,3 +121,26 @@ func TestLogitsOfAnySize(t *testing.T) {
 		}
 	}
 }
+
+// The level of logits is below them where they are large too, and where a sample lacks the label of an output.
+func TestLevelOfLargeLogits(t *testing.T) {
+	rng := testrand.New(t)
+	for _, far := range []float64{0, 40, 300} {
+		const n, c = 4000, 4
+		heads, class := make([][]float64, c), make([]int, n)
+		for i := range n {
+			z := normals(rng, c)
+			floats.Scale(3, z)
+			floats.AddConst(far, z)
+			class[i] = drawClass(rng, logits{}, z)
+			for k, v := range z {
+				if i == 0 && k != class[i] {
+					v = math.NaN()
+				}
+				heads[k] = append(heads[k], v)
+			}
+		}
+		level := levelOf(heads, class)
+		must.Hold(t, level <= -far-4 && level >= -4*far-32, "logits about %g are at level %g", far, level)
+	}
+}
