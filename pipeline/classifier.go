@@ -219,6 +219,14 @@ type prediction struct {
 	inside []float64
 }
 
+// says is what the head says of a row, left out.
+func (p prediction) says(row int) float64 {
+	if p.logits != nil {
+		return p.logits[row]
+	}
+	return p.left[row]
+}
+
 // classify puts the log-odds in the place of the head by squared loss.
 func (f *headFit) classify(by prediction) { f.final, f.odds = by.head, by.left }
 

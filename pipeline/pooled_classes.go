@@ -148,29 +148,3 @@ func (l *Learner) putRows(r *pooledLogistic, rows []poolRow, each []float32) (po
 	g.squares = r.gram
 	return g, err
 }
-
-// shiftOf is [logits.shifts] of one class, of log-odds f.
-func shiftOf(f []float64, class []int, variance float64) (b float64, left []float64) {
-	var slope, curvature float64
-	for turn := 0; turn < newtonSteps; turn++ {
-		slope, curvature = b/variance, 1/variance
-		for i, v := range f {
-			if class[i] != noLabel {
-				p := sigmoid(v + b)
-				slope, curvature = slope+p-float64(1+class[i]), curvature+p*(1-p)
-			}
-		}
-		step := math.Max(-1, math.Min(1, slope/curvature))
-		if b -= step; math.Abs(step) < newtonTolerance {
-			break
-		}
-	}
-	left = make([]float64, len(f))
-	for i, v := range f {
-		if left[i] = v + b; class[i] != noLabel {
-			p := sigmoid(v + b)
-			left[i] += (p - float64(1+class[i])) / (curvature - p*(1-p))
-		}
-	}
-	return b, left
-}

@@ -127,6 +127,32 @@ func (l logits) shifts(z *mat.Dense, class []int, variance []float64) (b []float
 	return b, left
 }
 
+// shiftOf is [logits.shifts] of one class, of log-odds f.
+func shiftOf(f []float64, class []int, variance float64) (b float64, left []float64) {
+	var slope, curvature float64
+	for turn := 0; turn < newtonSteps; turn++ {
+		slope, curvature = b/variance, 1/variance
+		for i, v := range f {
+			if class[i] != noLabel {
+				p := sigmoid(v + b)
+				slope, curvature = slope+p-float64(1+class[i]), curvature+p*(1-p)
+			}
+		}
+		step := math.Max(-1, math.Min(1, slope/curvature))
+		if b -= step; math.Abs(step) < newtonTolerance {
+			break
+		}
+	}
+	left = make([]float64, len(f))
+	for i, v := range f {
+		if left[i] = v + b; class[i] != noLabel {
+			p := sigmoid(v + b)
+			left[i] += (p - float64(1+class[i])) / (curvature - p*(1-p))
+		}
+	}
+	return b, left
+}
+
 // solved is A^-1 v of an A that the prior makes positive definite. It is no number where A is beyond these.
 func solved(a *mat.SymDense, v *mat.VecDense) []float64 {
 	var chol mat.Cholesky
@@ -138,49 +164,6 @@ func solved(a *mat.SymDense, v *mat.VecDense) []float64 {
 	return out.RawVector().Data
 }
 
-// commonLevels are those that [levelOf] has the choice of: from that at which heads are log-odds of one class against all others, to
-// that at which 1 / (1 + exp(-head)) is exp(head) to rounding, so that heads are logits. Of large heads that is further down.
-var commonLevels = []float64{0, -1, -2, -4, -8, -16, -32}
-
-// leastBelow is how far below 0 the largest head of a sample is at the last level, which is that of leastLast at least: float32
-// tells heads apart there.
-const leastBelow, leastLast = 4, -1 << 20
-
-// levelOf is what to add to the heads of classes that exclude each other, the same to all, so that their scores make the
-// classes of samples likely: sigmoids divided by their sum. heads are by class and sample; a sample without one of them does not
-// count. No class is larger than another for it.
-func levelOf(heads [][]float64, class []int) float64 {
-	var counted []int
-	largest := math.Inf(-1)
-	for i, of := range class {
-		most := math.Inf(-1)
-		for _, head := range heads {
-			most = math.Max(most, head[i]) // or NaN
-		}
-		if of >= 0 && most < math.Inf(1) {
-			counted, largest = append(counted, i), math.Max(largest, most)
-		}
-	}
-	levels := slices.Clone(commonLevels)
-	for last := levels[len(levels)-1]; largest+last > -leastBelow && last > leastLast; levels = append(levels, last) {
-		last *= 2
-	}
-	best, least := 0.0, math.Inf(1)
-	for _, level := range levels {
-		loss, scores := 0.0, make([]float64, len(heads))
-		for _, i := range counted {
-			for c, head := range heads {
-				scores[c] = -logOfLabel(head[i]+level, 1)
-			}
-			loss += floats.LogSumExp(scores) - scores[class[i]]
-		}
-		if loss < least {
-			best, least = level, loss
-		}
-	}
-	return best
-}
-
 // classes are those of samples, by the outputs of a column.
 func (l Labelled) classes(group []int, outputs int) []int {
 	var labels []float64
@@ -190,14 +173,6 @@ func (l Labelled) classes(group []int, outputs int) []int {
 		}
 	}
 	return classesOf(labels, len(group))
-}
-
-// says is what the head says of a row, left out.
-func (p prediction) says(row int) float64 {
-	if p.logits != nil {
-		return p.logits[row]
-	}
-	return p.left[row]
 }
 
 // classesOf has the class of each row, by labels of 0 and 1 of c outputs of a column, row after row.
