@@ -17,6 +17,17 @@ type Labelled struct {
 	Y    []float32
 }
 
+// of are the labels of a group of all outputs, row after row, NaN where there is none.
+func (l Labelled) of(group []int, outputs int) []float64 {
+	y := make([]float64, 0, len(l.Rows)*len(group))
+	for i := range l.Rows {
+		for _, c := range group {
+			y = append(y, float64(l.Y[i*outputs+c]))
+		}
+	}
+	return y
+}
+
 // column are the labels of output c that are there, of all outputs.
 func (l Labelled) column(c, outputs int) []float32 {
 	if outputs == 1 {

@@ -166,13 +166,7 @@ func solved(a *mat.SymDense, v *mat.VecDense) []float64 {
 
 // classes are those of samples, by the outputs of a column.
 func (l Labelled) classes(group []int, outputs int) []int {
-	var labels []float64
-	for i := range l.Rows {
-		for _, c := range group {
-			labels = append(labels, float64(l.Y[i*outputs+c]))
-		}
-	}
-	return classesOf(labels, len(group))
+	return classesOf(l.of(group, outputs), len(group))
 }
 
 // classesOf has the class of each row, by labels of 0 and 1 of c outputs of a column, row after row.

@@ -81,7 +81,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	}
 	r.class = classesOf(y, c)
 	r.source, r.rows = numbered(rows)
-	samples, _ := p.samplesOf(in.Target, group, gram.centre, u.each)
+	samples := p.samplesOf(in.Target.Rows, gram.centre, u.each)
 	class := in.Target.classes(group, len(p.Target.Tasks))
 	if c == 1 || slices.Contains(class, noClass) || slices.Contains(r.class, noClass) {
 		r.logits.rest = 1

@@ -25,7 +25,8 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 		if err != nil {
 			return nil, err
 		}
-		samples, labels := p.samplesOf(in.Target, group, ridge.centre, u.each)
+		samples := p.samplesOf(in.Target.Rows, ridge.centre, u.each)
+		labels := mat.NewDense(len(in.Target.Rows), len(group), in.Target.of(group, len(p.Target.Tasks)))
 		out := make([]prediction, len(group))
 		for j, at := range ridge.intercept {
 			beta := ridge.beta.RawRowView(j)
@@ -34,7 +35,7 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 			left := f.RawVector().Data
 			floats.AddConst(at, left)
 			inside := slices.Clone(left)
-			shift := shiftTo(left, labels[j], ridge.level)
+			shift := shiftTo(left, mat.Col(nil, j, labels), ridge.level)
 			floats.AddConst(shift, inside)
 			out[j] = prediction{head: ridge.head(p.Config.K, beta, at+shift, u), left: left, inside: inside}
 		}
@@ -61,16 +62,13 @@ func shiftTo(f, y []float64, rho float64) float64 {
 	return sum / n
 }
 
-// samplesOf are the target's samples less a centre, n by d, and their labels of each of the outputs, NaN where there is none.
-func (p *Problem) samplesOf(in Labelled, group []int, centre []float64, each []float32) (*mat.Dense, [][]float64) {
-	own, labels, outputs := make([]poolRow, len(in.Rows)), make([][]float64, len(group)), len(p.Target.Tasks)
-	for i, row := range in.Rows {
+// samplesOf are rows of the target less a centre, n by d.
+func (p *Problem) samplesOf(rows []int32, centre []float64, each []float32) *mat.Dense {
+	own := make([]poolRow, len(rows))
+	for i, row := range rows {
 		own[i] = poolRow{p.Target.Pool, int(row)}
-		for j, o := range group {
-			labels[j] = append(labels[j], float64(in.Y[i*outputs+o]))
-		}
 	}
-	return mat.NewDense(len(own), len(centre), p.centred(nil, own, centre, each)), labels
+	return mat.NewDense(len(own), len(centre), p.centred(nil, own, centre, each))
 }
 
 // pooledFit is ridge regression on the rows of all sources, in which each source m has an intercept
