@@ -124,7 +124,7 @@ func (s *Set) oddLabels(pool int) []Oddity {
 		for _, u := range s.UnseenClasses(pool, nil) {
 			positive[cmp.Or(u.Column, "the label")]++ // that says more than that all have one class
 			out = append(out, Oddity{p.Name, fmt.Sprintf("no labelled sample is %s, which sources have", u),
-				"have such rows labelled: a class without a sample is never predicted"})
+				"have such rows labelled: what a model knows of them is from the sources alone"})
 		}
 	}
 	if s.Binary {

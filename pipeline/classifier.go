@@ -12,12 +12,16 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
 )
 
 // Classifies says whether the target's predictor is fitted to classes, so that what it
 // predicts are probabilities: labels are 0 and 1, and the head leans on the target's own rows.
-func (p *Problem) Classifies() bool {
-	return p.Set.Binary && p.Config.Head.Prior == PriorResidual && p.Config.Head.Loss == LossLogistic
+func (p *Problem) Classifies() bool { return p.Config.Classifies(p.Set) }
+
+// Classifies is that of each problem of a set under these settings, once they are complete.
+func (c *Config) Classifies(set *dataset.Set) bool {
+	return set.Binary && c.Head.Prior == PriorResidual && c.Head.Loss == LossLogistic
 }
 
 // classifier fits the heads of outputs with labels of 0 and 1, on the kernels that

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -32,6 +33,9 @@ func (l *Learner) match(s backend.Samples, in []Labelled) ([]float64, error) {
 		p, c, err := model.predictor(l.headOf(i), column)
 		if err != nil {
 			return nil, err
+		}
+		if !slices.ContainsFunc(p, func(v float64) bool { return v != 0 }) {
+			continue // all rows alike
 		}
 		correlations, err := pass.correlations(toFloat32(p), c, l.counts)
 		if err != nil {

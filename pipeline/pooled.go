@@ -61,7 +61,11 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	for i, y := range fit.labels {
 		fit.labels[i] = float32(u.labelOf(columns[i%len(columns)]) * float64(y))
 	}
-	if fit.left, fit.Loss, err = l.inside(in.Target.Rows, fit.labels); err != nil {
+	counted := fit.labels
+	if p.Classifies() {
+		counted = seenLabels(fit.labels, len(columns))
+	}
+	if fit.left, fit.Loss, err = l.inside(in.Target.Rows, counted); err != nil {
 		return rec, err
 	}
 	for c, column := range columns {
@@ -69,7 +73,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 			fit.left[c][i] = float32(u.labelOf(column) * v)
 		}
 	}
-	fit.LeaveOneOut = squaredError(fit.left, fit.labels, inData)
+	fit.LeaveOneOut = squaredError(fit.left, counted, inData)
 	if err := l.finish(fit); err != nil {
 		return rec, err
 	}

@@ -14,6 +14,8 @@ import (
 // schedule asks of each round. It needs the data alone, no device. Nothing changes it:
 // any number of goroutines can use it.
 type Problem struct {
+	// Set is that of the data. Where sources are pools, and have classes of a column of the target's that it has no labels of, it has tasks
+	// of the target for these behind all others.
 	Set    *dataset.Set
 	Config Config
 	// Target is the target, Sources are the M sources in the order of the set, and
@@ -69,7 +71,8 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 		return nil, fmt.Errorf("target %s has no test rows: expected some, fewer target samples, or prior %s for the leave-one-out error",
 			name, PriorResidual)
 	}
-	p.columns = columnsOf(set, append(slices.Clone(p.Sources), p.Target))
+	p.addUnseen()
+	p.columns = columnsOf(p.Set, append(slices.Clone(p.Sources), p.Target))
 	if slices.Contains(cfg.Methods, Pooled) && cfg.Sources != SourcesPools {
 		return nil, fmt.Errorf("method %s needs sources %s, whose outputs can be those of the target", Pooled, SourcesPools)
 	}

@@ -77,8 +77,8 @@ func (l *Learner) alike(rows []int32) bool {
 
 // fitParts fits the heads of outputs of the target that have labels of the same rows
 // together, with fit, which returns how it fitted each. An output without a label
-// has the head 0. The result has the means over outputs of the losses, in the units
-// of the data for leave-one-out, and what the first output has of the rest.
+// has the head 0, and classes of several that no row is of have those of fitUnseen. The result has the means over the other
+// outputs of the losses, in the units of the data for leave-one-out, and what the first of them has of the rest.
 func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, error)) (headFit, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -94,11 +94,22 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 		if len(in.Rows) == 0 {
 			continue
 		}
+		var unseen labelGroup
+		if l.problem.Classifies() {
+			in, unseen = in.divide()
+		}
 		fits, err := fit(in)
 		if err != nil {
 			return headFit{}, err
 		}
 		out.parts = append(out.parts, fittedPart{in, fits})
+		if len(unseen.outputs) > 0 {
+			rare := l.fitUnseen(unseen)
+			out.parts = append(out.parts, fittedPart{unseen, rare})
+			for i, f := range rare {
+				out.leaveOut(target, unseen.outputs[i], len(columns), 1, f)
+			}
+		}
 		for i, f := range fits {
 			if fitted++; fitted == 1 {
 				out.Ridge, out.Rank, out.Kappa, out.Own, out.ToMean = f.Ridge, f.Rank, f.Kappa, f.Own, f.ToMean

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -12,7 +13,7 @@ import (
 // labels of the target's n samples. With r_mc the correlation of phi(x_i)'w_m and y_ic over
 // the samples,
 //
-//	nu_m = mean over the outputs c of the target of r_mc^2,
+//	nu_m = mean over the outputs c of the target whose labels differ of r_mc^2,
 //
 // where w_m is the head of that output of the source which is of the same column and class
 // as c, and r_mc is 0 where it is negative; for a source without such an output, r_mc^2 is
@@ -21,6 +22,8 @@ import (
 type transfer struct {
 	phi *mat.Dense  // of the target's samples, n by K
 	y   [][]float64 // labels by output, NaN where missing
+	// outputs are those of the target whose labels differ.
+	outputs []int
 	// compared has for each source and each output of the target the outputs that are
 	// compared, as rows of the heads; named says that they are of the same column and class.
 	compared [][][]int
@@ -37,6 +40,12 @@ func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
 	t := &transfer{phi: phi.Slice(0, len(target.Rows), 0, p.Config.K).(*mat.Dense), y: make([][]float64, outputs)}
 	for i, v := range target.Y {
 		t.y[i%outputs] = append(t.y[i%outputs], float64(v))
+	}
+	for c, y := range t.y {
+		labels := slices.DeleteFunc(slices.Clone(y), func(v float64) bool { return v != v })
+		if len(labels) > 0 && slices.Max(labels) > slices.Min(labels) {
+			t.outputs = append(t.outputs, c)
+		}
 	}
 	first := 0
 	for _, s := range p.Sources {
@@ -66,14 +75,14 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 	f.Mul(heads.Slice(0, outputs, 0, k), t.phi.T())
 	nu := make([]float64, len(t.compared))
 	for m, compared := range t.compared {
-		for c, rows := range compared {
+		for _, c := range t.outputs {
 			best := 0.0
-			for _, o := range rows {
+			for _, o := range compared[c] {
 				if r, _ := correlation(f.RawRowView(o)[:n], t.y[c], times); r > 0 || !t.named[m][c] {
 					best = math.Max(best, r*r)
 				}
 			}
-			nu[m] += best / float64(len(compared))
+			nu[m] += best / float64(len(t.outputs))
 		}
 	}
 	return nu

@@ -219,6 +219,9 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 		}
 		y := f.centred(means)
 		if cfg.Head.Prior == PriorResidual {
+			if len(f.fits[0].each) == 0 {
+				continue // of classes that no row is of, w stays 0
+			}
 			decomposed := l.targetRows(f.Rows, u)
 			part := resampledPart{outputs: f.outputs, at: at, toMean: f.fits[0].ToMean, phi: phi, mean: prior.mean(prior.heads, f.outputs)}
 			if part.toMean > 0 {

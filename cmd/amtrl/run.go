@@ -78,7 +78,11 @@ func (o *runOptions) run(ctx context.Context) error {
 	target := targets[0]
 	if i, err := full.FindSource(set, target); err == nil {
 		for _, u := range full.UnseenClasses(set, i) {
-			o.note("note: no labelled sample of the target is %s: a class without a sample is never predicted", u)
+			then := "a class without a sample is never predicted"
+			if full.Classifies(set) {
+				then = "what the model knows of that is from the sources alone"
+			}
+			o.note("note: no labelled sample of the target is %s: %s", u, then)
 		}
 	}
 	choice, err := o.device.open(o.device.threads.V, &o.output)

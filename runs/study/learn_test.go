@@ -149,3 +149,32 @@ func TestRoundOfAnother(t *testing.T) {
 		t.Errorf("it was written over: %s", raw)
 	}
 }
+
+// A class that no labelled row of the target has is learned from the sources' answers, and counts once one of the target's has it.
+func TestLearnUnseenClass(t *testing.T) {
+	f := newFixtureOf(t, testrand.New(t), 9, func(source string, i int) (bool, bool) { return source == "t" && i < 24 && i%2 == 1, false })
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	must.Get(f.Tell(t.Context(), f.answerAll(t, "all.csv", a), false))(t)
+	for round := 1; round <= 2; round++ {
+		must.Get(f.Learn(t.Context(), openCPU))(t)
+		q, err := must.Get(openCPU())(t).NewQueue()
+		must.Do(t, err)
+		model, columns, err := runs.OpenPredictor(q, f.roundDir(round))
+		must.Do(t, err)
+		if model.C != 2 || columns[0].Heads != 2 || !slices.Equal(columns[0].Classes, []string{"no", "yes"}) {
+			t.Errorf("round %d: %d outputs of %+v", round, model.C, columns)
+		}
+		must.Get(f.Tell(t.Context(), f.answers(t, "more.csv", "id,label", "t30,no", "t32,no"), false))(t)
+	}
+	p := must.Get(f.problem(2))(t)
+	_, st, err := f.load()
+	must.Do(t, err)
+	seen := 0
+	in := st.samples(p, 2).Target
+	for i := range in.Rows {
+		if in.Y[2*i] == 1 && in.Y[2*i+1] == 0 {
+			seen++
+		}
+	}
+	must.Hold(t, seen == 2, "%d samples of the target have the class, expected 2", seen)
+}

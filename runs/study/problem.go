@@ -50,11 +50,10 @@ func (s *Study) scheduled(round int) float64 {
 	return cfg.Schedule.Plan(costs, cfg.K, s.data.Set.Pools[0].Cols)[min(round, cfg.Schedule.Epochs)-1].Cost
 }
 
-// labelsOf turns the values of a row, as of columnar.Known, into its labels for the outputs of a source, NaN for none.
-func (s *Study) labelsOf(source pipeline.Source, values []float32, dst []float32) []float32 {
-	set := s.data.Set
+// labelsOf turns the values of a row, as of columnar.Known, into its labels for the outputs of a source of p, NaN for none.
+func (s *Study) labelsOf(p *pipeline.Problem, source pipeline.Source, values []float32, dst []float32) []float32 {
 	for _, t := range source.Tasks {
-		o := set.Tasks[t].Output
+		o := p.Set.Tasks[t].Output
 		y := float32(math.NaN())
 		for c, column := range s.data.Outputs {
 			v := values[c]
@@ -75,20 +74,19 @@ func (s *Study) labelsOf(source pipeline.Source, values []float32, dst []float32
 
 // samples are the labelled rows of the round, of each source in drawing order.
 func (st *state) samples(p *pipeline.Problem, round int) pipeline.Round {
-	s := st.study
 	in := pipeline.Round{Method: pipeline.Active, Epoch: round}
 	order, target, test := p.Order()
 	for m, source := range p.Sources {
-		in.Sources = append(in.Sources, st.labelled(source, order[m]))
+		in.Sources = append(in.Sources, st.labelled(p, source, order[m]))
 	}
 	chosen := st.targetRows(p, target)
-	in.Target = st.labelled(p.Target, chosen)
+	in.Target = st.labelled(p, p.Target, chosen)
 	is := map[int32]bool{}
 	for _, i := range chosen {
 		is[i] = true
 	}
-	in.Test = st.labelled(p.Target, slices.DeleteFunc(slices.Clone(test), func(i int32) bool { return is[i] }))
-	for _, i := range slices.Concat(in.Test.Rows, s.data.Set.Tasks[p.Target.Tasks[0]].Test) {
+	in.Test = st.labelled(p, p.Target, slices.DeleteFunc(slices.Clone(test), func(i int32) bool { return is[i] }))
+	for _, i := range slices.Concat(in.Test.Rows, p.Set.Tasks[p.Target.Tasks[0]].Test) {
 		is[i] = true
 	}
 	// What was told of the target without being asked is welcome.
@@ -99,13 +97,13 @@ func (st *state) samples(p *pipeline.Problem, round int) pipeline.Round {
 		}
 	}
 	slices.Sort(more)
-	extra := st.labelled(p.Target, more)
+	extra := st.labelled(p, p.Target, more)
 	in.Target.Rows, in.Target.Y = append(in.Target.Rows, extra.Rows...), append(in.Target.Y, extra.Y...)
 	return in
 }
 
-// labelled are those of some rows that have a label of the source.
-func (st *state) labelled(source pipeline.Source, rows []int32) pipeline.Labelled {
+// labelled are those of some rows that have a label of the source of p.
+func (st *state) labelled(p *pipeline.Problem, source pipeline.Source, rows []int32) pipeline.Labelled {
 	var out pipeline.Labelled
 	marks := st.marks(source.Pool)
 	for _, i := range rows {
@@ -113,7 +111,7 @@ func (st *state) labelled(source pipeline.Source, rows []int32) pipeline.Labelle
 			continue
 		}
 		before := len(out.Y)
-		out.Y = st.study.labelsOf(source, st.label(source.Pool, i), out.Y)
+		out.Y = st.study.labelsOf(p, source, st.label(source.Pool, i), out.Y)
 		if slices.ContainsFunc(out.Y[before:], func(y float32) bool { return y == y }) {
 			out.Rows = append(out.Rows, i)
 		} else {

@@ -1,0 +1,125 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset"
+)
+
+// addUnseen gives the target an output for each class of its columns that sources have and it has not: its rows that have
+// a label of the column are of another. What is said of such a class comes from one regression on the rows of all
+// sources (see [Learner.join]).
+func (p *Problem) addUnseen() {
+	if p.Config.Sources != SourcesPools || !p.Classifies() {
+		return
+	}
+	known := map[dataset.Output]bool{}
+	for _, t := range p.Target.Tasks {
+		known[p.Set.Tasks[t].Output] = true
+	}
+	set := *p.Set
+	set.Tasks = slices.Clone(set.Tasks)
+	var all []int
+	for _, group := range classGroups(p.Set, p.Target) {
+		column := make([]int, len(group))
+		for i, c := range group {
+			column[i] = p.Target.Tasks[c]
+		}
+		like := set.Tasks[column[0]]
+		for _, s := range p.Sources {
+			for _, t := range s.Tasks {
+				of := p.Set.Tasks[t].Output
+				if of.Class == "" || of.Name != like.Output.Name || known[of] {
+					continue
+				}
+				known[of] = true
+				task := like
+				task.Name, task.Output = strings.TrimSuffix(like.Name, like.Output.Class)+of.Class, of
+				if like.Labels != nil {
+					task.Labels = make([]float32, len(like.Labels))
+				}
+				column, set.Tasks = append(column, len(set.Tasks)), append(set.Tasks, task)
+			}
+		}
+		sortClasses(&set, column)
+		all = append(all, column...)
+	}
+	if len(all) > len(p.Target.Tasks) {
+		p.Set, p.Target.Tasks = &set, all
+	}
+}
+
+// sortClasses puts tasks of classes of one column in the order of the classes, where the set has one.
+func sortClasses(set *dataset.Set, tasks []int) {
+	if set.Columns == nil {
+		return
+	}
+	for _, l := range set.Columns.Labels {
+		if l.Name == set.Tasks[tasks[0]].Output.Name {
+			slices.SortStableFunc(tasks, func(a, b int) int {
+				return slices.Index(l.Classes, set.Tasks[a].Output.Class) - slices.Index(l.Classes, set.Tasks[b].Output.Class)
+			})
+		}
+	}
+}
+
+// divide takes those of several classes that no row is of apart, where there are others.
+func (p labelGroup) divide() (seen, unseen labelGroup) {
+	var of [2][]int // places of outputs
+	for i := range p.outputs {
+		at := 0
+		if !slices.Contains(p.column(i, len(p.outputs)), 1) {
+			at = 1
+		}
+		of[at] = append(of[at], i)
+	}
+	if len(of[0]) == 0 || len(of[1]) == 0 {
+		return p, labelGroup{}
+	}
+	return p.some(of[0]), p.some(of[1])
+}
+
+// some are the outputs at some places.
+func (p labelGroup) some(places []int) labelGroup {
+	out := labelGroup{Labelled: Labelled{Rows: p.Rows, Y: make([]float32, 0, len(p.Rows)*len(places))}}
+	for _, i := range places {
+		out.outputs = append(out.outputs, p.outputs[i])
+	}
+	for row := range slices.Chunk(p.Y, len(p.outputs)) {
+		for _, i := range places {
+			out.Y = append(out.Y, row[i])
+		}
+	}
+	return out
+}
+
+// fitUnseen are heads of classes that no row is of: 0 by squared loss, and log-odds that are the same for all rows.
+func (l *Learner) fitUnseen(in labelGroup) []headFit {
+	fits := make([]headFit, len(in.outputs))
+	for i, c := range in.outputs {
+		odds := logOdds(0, len(in.Rows))
+		head := make([]float32, l.headOf(c).Len)
+		head[l.problem.Config.K] = float32(odds)
+		fits[i].residuals = make([]float64, len(in.Rows))
+		fits[i].classify(prediction{head: head, left: slices.Repeat([]float64{odds}, len(in.Rows))})
+		fits[i].adapt = func(prediction) *prediction { return nil }
+	}
+	return fits
+}
+
+// seenLabels are labels of c outputs, row after row, without those of an output that is never 1.
+func seenLabels(y []float32, c int) []float32 {
+	out := slices.Clone(y)
+	for i := range c {
+		seen := false
+		for j := i; j < len(y); j += c {
+			seen = seen || y[j] == 1
+		}
+		for j := i; j < len(y) && !seen; j += c {
+			out[j] = float32(math.NaN())
+		}
+	}
+	return out
+}

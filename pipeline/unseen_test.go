@@ -1,0 +1,85 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// hide takes a class from the labels of the first pool, and returns its rows.
+func hide(set *dataset.Set, classes, class int) []int32 {
+	of := set.Tasks[class]
+	is := func(i int32) bool { return of.Labels[i] == 1 }
+	rows := slices.Concat(of.Train, of.Test)
+	for c := range classes {
+		t := &set.Tasks[c]
+		t.Train, t.Test = slices.DeleteFunc(slices.Clone(t.Train), is), slices.DeleteFunc(slices.Clone(t.Test), is)
+	}
+	set.Tasks = slices.Delete(slices.Clone(set.Tasks), class, class+1)
+	return slices.DeleteFunc(rows, func(i int32) bool { return !is(i) })
+}
+
+// A class that the target has no sample of is told by the sources, and costs the others little.
+func TestUnseenClass(t *testing.T) {
+	rng := testrand.New(t)
+	const classes = 4
+	set := shops(rng, 6, 400, 6, classes, true)
+	class := rng.IntN(classes)
+	rows := hide(set, classes, class)
+	tasks := len(set.Tasks)
+	dev := openDevice(t, 1, set)
+	for _, methods := range [][]string{{Active}, {Uniform, Pooled}} {
+		cfg := defaultConfig(t)
+		cfg.TargetSamples, cfg.Schedule.Budget, cfg.Methods = 40, 900, methods
+		l := must.Get(newLearner(dev, cfg, 0))(t)
+		defer l.Close()
+		p := l.problem
+		must.Hold(t, len(p.Target.Tasks) == classes && len(set.Tasks) == tasks, "found %d outputs of the target and %d tasks of the set",
+			len(p.Target.Tasks), len(set.Tasks))
+		st := must.Get(l.Solve(context.Background(), State{}, quiet, unsaved))(t)
+		score := st.Epochs[len(st.Epochs)-1].Score
+		must.Hold(t, score.Value < 0.35, "%v err %g of classes with samples", methods, score.Value)
+		in := Labelled{Rows: rows}
+		for range rows {
+			for _, task := range p.Target.Tasks {
+				in.Y = append(in.Y, float32(b2i(p.Set.Tasks[task].Output.Class == fmt.Sprint("class", class))))
+			}
+		}
+		score, _, err := l.ScoreOn(in)
+		must.Hold(t, err == nil && score.Value < 0.5, "%v err %g of %d rows of a class without a sample: %v", methods, score.Value, len(rows), err)
+	}
+}
+
+// Classes stand in the order of their column, columns beside each other, and are given names as the others have them.
+func TestUnseenOrder(t *testing.T) {
+	rng := testrand.New(t)
+	set := shops(rng, 4, 60, 3, 4, true)
+	for i := range set.Tasks { // two columns
+		if set.Tasks[i].Output.Class >= "class2" {
+			set.Tasks[i].Output.Name = "other"
+		}
+		set.Tasks[i].Name = fmt.Sprint(set.Pools[set.Tasks[i].Pool].Name, "_", set.Tasks[i].Output.Class)
+	}
+	set.Columns = &dataset.Columns{Labels: []dataset.LabelColumn{
+		{Name: "column", Classes: []string{"class0", "class1"}}, {Name: "other", Classes: []string{"class3", "class2"}},
+	}}
+	set.Tasks = slices.Delete(set.Tasks, 0, 1) // column has class1, other has both
+	set.Tasks = slices.Delete(set.Tasks, 2, 3) // other has class2
+	cfg := defaultConfig(t)
+	p := must.Get(NewProblem(set, cfg, 0))(t)
+	var names []string
+	for _, task := range p.Target.Tasks {
+		names = append(names, p.Set.Tasks[task].Name)
+	}
+	want := "shop0_class0 shop0_class1 shop0_class3 shop0_class2"
+	must.Hold(t, strings.Join(names, " ") == want, "found %v, expected %s", names, want)
+	cfg.Head.Loss = LossSquared
+	p = must.Get(NewProblem(set, cfg, 0))(t)
+	must.Hold(t, len(p.Target.Tasks) == 2 && p.Set == set, "found %d outputs", len(p.Target.Tasks))
+}
