@@ -33,6 +33,9 @@ const (
 // methods are all there are.
 var methods = []string{Active, Uniform, Known, Target, Constant, Pooled}
 
+// Methods lists what Config.Methods can have.
+func Methods() []string { return slices.Clone(methods) }
+
 // defaultMethods are those of preset default.
 var defaultMethods = []string{Active, Uniform, Target, Constant}
 

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,18 +83,68 @@ func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) []pipeline.Ten
 
 // ReadMethodModel reads the model of a method of a run folder: that of the run, or the one in checkpoint or models.
 func ReadMethodModel(dir, method string) (*pipeline.Model, error) {
+	path, raw, err := findModel(dir, method)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		own := method + ".safetensors"
+		return nil, fmt.Errorf("%s: expected the model of method %s in %s or %s, found none", dir, method, filepath.Join(checkpointDir, own),
+			filepath.Join(modelsDir, own))
+	}
+	m, err := decodeModel(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// findModel is the file of the model of a method of a run folder. The path is empty where there is none.
+func findModel(dir, method string) (path string, raw []byte, err error) {
 	own := method + ".safetensors"
 	for _, name := range []string{modelFile, filepath.Join(checkpointDir, own), filepath.Join(modelsDir, own)} {
-		m, err := readModel(filepath.Join(dir, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+		path := filepath.Join(dir, name)
+		raw, err := atomicfile.ReadFile(path, maxTensors)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-		if err == nil && m.Method == method {
-			return m, nil
+		if err != nil {
+			return "", nil, err
+		}
+		_, meta, err := safetensors.Decode(raw)
+		if err != nil {
+			return "", nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if meta["method"] == method {
+			return path, raw, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: expected the model of method %s in %s or %s, found none", dir, method, filepath.Join(checkpointDir, own),
-		filepath.Join(modelsDir, own))
+	return "", nil, nil
+}
+
+// chooseModel is the file of the model of a finished run, or that of one of its methods where one is named.
+func chooseModel(dir, method string) (path string, raw []byte, err error) {
+	path = filepath.Join(dir, modelFile)
+	raw, err = atomicfile.ReadFile(path, maxTensors)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s has no %s: expected the folder of a finished run", dir, modelFile)
+	}
+	if err != nil || method == "" {
+		return path, raw, err
+	}
+	if slices.Contains(pipeline.Methods(), method) {
+		if path, raw, err = findModel(dir, method); path != "" || err != nil {
+			return path, raw, err
+		}
+	}
+	there := []string{}
+	for _, m := range pipeline.Methods() {
+		if path, _, err := findModel(dir, m); path != "" && err == nil {
+			there = append(there, m)
+		}
+	}
+	return "", nil, fmt.Errorf("%s: expected a method whose model is there (%s), found %q", dir, cmp.Or(strings.Join(there, ", "), "none"),
+		method)
 }
 
 // ReadModel reads the model of a run folder.

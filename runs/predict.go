@@ -18,12 +18,14 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Prediction says what to predict with the model of a run.
+// Prediction says what to predict with a model of a run.
 type Prediction struct {
 	// Dir is the folder of the run, Files are the tables of rows, Out is the file to write, which must not be there.
 	Dir   string
 	Files []string
 	Out   string
+	// Method is that of the run whose model predicts, the recommended one where it is empty.
+	Method string
 	// Vectors are the files that the features of Files are in, one for each, or one for all that are joined by id, or none;
 	// Join is how, table.JoinRow or table.JoinID.
 	Vectors []string
@@ -65,7 +67,7 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 		return nil, fmt.Errorf("expected a file of vectors for each of the %d files of rows, in the same order, found %d", len(p.Files),
 			len(p.Vectors))
 	}
-	m, err := openModel(q, p.Dir)
+	m, err := openModel(q, p.Dir, p.Method)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset/manifest"
-	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
@@ -32,16 +31,17 @@ type storedModel struct {
 // say in turn which of its outputs are of which label, and what the classes are called. The caller closes the predictor
 // before the queue. [Predict] is for rows in files.
 func OpenPredictor(q backend.Queue, dir string) (*pipeline.Predictor, []OutputColumn, error) {
-	m, err := openModel(q, dir)
+	return OpenMethodPredictor(q, dir, "")
+}
+
+// OpenMethodPredictor is [OpenPredictor] of the model of a method of the run, the recommended one where the name is empty.
+func OpenMethodPredictor(q backend.Queue, dir, method string) (*pipeline.Predictor, []OutputColumn, error) {
+	m, err := openModel(q, dir, method)
 	return m.predictor, m.columns, err
 }
 
-func openModel(q backend.Queue, dir string) (m storedModel, err error) {
-	path := filepath.Join(dir, modelFile)
-	raw, err := atomicfile.ReadFile(path, maxTensors)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%s has no %s: expected the folder of a finished run", dir, modelFile)
-	}
+func openModel(q backend.Queue, dir, method string) (m storedModel, err error) {
+	path, raw, err := chooseModel(dir, method)
 	if err != nil {
 		return m, err
 	}
@@ -117,7 +117,7 @@ func (m *storedModel) checkColumns(path string) error {
 }
 
 // unnamed are the outputs of a model of data without names: the classes of one column as the evaluation of the run lists
-// them, or for each output classes 0 and 1, or a number, as its metric says.
+// them, which all methods have in common, or for each output classes 0 and 1, or a number, as its metric says.
 func unnamed(dir string, outputs int) ([]OutputColumn, error) {
 	var res Result
 	err := jsonfile.Read(filepath.Join(dir, resultFile), maxResult, &res)

@@ -1,10 +1,13 @@
 package runs
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -25,7 +28,8 @@ func wrong(out [][]string, want func(row int) string, rows []int32) float64 {
 }
 
 // The images of a folder in the layout of MNIST-C are predicted as the run saw them, from its files and from memory, where
-// each task is a source and where each pool is one, also without an evaluation that lists the classes, as preset paper is.
+// each task is a source and where each pool is one, also without an evaluation that lists the classes, as preset paper is, by
+// the model of each method.
 func TestPredictImagesOfTheLayout(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "digits")
 	drawn := must.Get(dataset.Digits(1, 200, 0))(t)
@@ -44,36 +48,39 @@ func TestPredictImagesOfTheLayout(t *testing.T) {
 		preset, sources, target string
 		label                   func(row int) string
 		heads                   int
+		methods                 []string
 	}{
-		{pipeline.PresetDefault, pipeline.SourcesTasks, names[0] + "_3", isThree, 1},
-		{pipeline.PresetDefault, pipeline.SourcesPools, names[0], digit, 10},
-		{pipeline.PresetPaper, pipeline.SourcesPools, names[0], digit, 10},
+		{pipeline.PresetDefault, pipeline.SourcesTasks, names[0] + "_3", isThree, 1, []string{pipeline.Target, pipeline.Constant}},
+		{pipeline.PresetDefault, pipeline.SourcesPools, names[0], digit, 10, []string{pipeline.Target, pipeline.Constant, pipeline.Pooled}},
+		{pipeline.PresetPaper, pipeline.SourcesPools, names[0], digit, 10, nil},
 	} {
 		cfg := must.Get(pipeline.NewConfig(c.preset))(t)
-		cfg.Sources, cfg.TargetSamples, cfg.Methods = c.sources, 100, []string{pipeline.Uniform}
+		cfg.Sources, cfg.TargetSamples, cfg.Methods = c.sources, 100, append([]string{pipeline.Uniform}, c.methods...)
 		cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Budget: 300}
 		run := t.TempDir()
 		res := mustRun(t, dev, identityOf(dev, cfg, []string{c.target}, 0), run)
-		out := filepath.Join(run, "out.csv")
-		images := filepath.Join(dir, names[0], "test_images.npy")
-		must.Get(Predict(t.Context(), q, Prediction{Dir: run, Files: []string{images}, Out: out}, nil))(t)
-		table := must.Get(csv.NewReader(must.Get(os.Open(out))(t)).ReadAll())(t)
-		want, test := res.Methods[0].Score.Value, set.Tasks[0].Test
-		if got := wrong(table, c.label, test); !near(got, want, 1e-9) || table[0][1] != "label" {
-			t.Errorf("%s: the predictions err %g, the run recorded %g; columns %v", c.sources, got, want, table[0])
-		}
-		p, columns := must.Get2(OpenPredictor(q, run))(t)
-		t.Cleanup(p.Close)
-		must.Hold(t, len(columns) == 1 && columns[0].Heads == c.heads && p.C == c.heads, "%s: %+v", c.sources, columns)
-		y, heads := make([]float32, set.Pools[0].Rows*p.C), make([][]float32, p.C)
-		must.Do(t, p.Predict(set.Pools[0], y))
-		for i, v := range y {
-			heads[i%p.C] = append(heads[i%p.C], v)
-		}
-		_, class := classify(heads, p.Classifies())
-		for row, k := range class {
-			must.Hold(t, columns[0].Classes[k] == table[1+row][1], "%s: row %d is %s from memory, %s from the file", c.sources, row,
-				columns[0].Classes[k], table[1+row][1])
+		for _, method := range append([]string{""}, cfg.Methods...) {
+			what, out := c.sources+" "+method, filepath.Join(run, method+".csv")
+			images := filepath.Join(dir, names[0], "test_images.npy")
+			must.Get(Predict(t.Context(), q, Prediction{Dir: run, Method: method, Files: []string{images}, Out: out}, nil))(t)
+			table := must.Get(csv.NewReader(must.Get(os.Open(out))(t)).ReadAll())(t)
+			want, test := res.Method(cmp.Or(method, res.Recommended, pipeline.Uniform)).Score.Value, set.Tasks[0].Test
+			if got := wrong(table, c.label, test); !near(got, want, 1e-9) || table[0][1] != "label" {
+				t.Errorf("%s: the predictions err %g, the run recorded %g; columns %v", what, got, want, table[0])
+			}
+			p, columns := must.Get2(OpenMethodPredictor(q, run, method))(t)
+			t.Cleanup(p.Close)
+			must.Hold(t, len(columns) == 1 && columns[0].Heads == c.heads && p.C == c.heads, "%s: %+v", what, columns)
+			y, heads := make([]float32, set.Pools[0].Rows*p.C), make([][]float32, p.C)
+			must.Do(t, p.Predict(set.Pools[0], y))
+			for i, v := range y {
+				heads[i%p.C] = append(heads[i%p.C], v)
+			}
+			_, class := classify(heads, p.Classifies())
+			for row, k := range class {
+				must.Hold(t, columns[0].Classes[k] == table[1+row][1], "%s: row %d is %s from memory, %s from the file", what, row,
+					columns[0].Classes[k], table[1+row][1])
+			}
 		}
 	}
 }
@@ -93,4 +100,42 @@ func TestPredictClassesOfOwnSets(t *testing.T) {
 	must.Hold(t, len(columns) == 1 && columns[0].Column == "mood" && fmt.Sprint(columns[0].Classes) == "[bad good]", "%+v", columns)
 	_, _, err := OpenPredictor(pipelinetest.NewQueue(t, dev.Device), t.TempDir())
 	must.Fail(t, "no run", err, "expected the folder of a finished run")
+}
+
+// The model of a method is the one of the run where that is its, or lies in checkpoint or in models; what is not there is named
+// with what is.
+func TestPredictorOfAMethod(t *testing.T) {
+	dev, _, dir, _ := ran(t, smallSet(61, 4, 200, 5, false))
+	q := pipelinetest.NewQueue(t, dev.Device)
+	predict := func(method string) []float32 {
+		t.Helper()
+		p, _ := must.Get2(OpenMethodPredictor(q, dir, method))(t)
+		defer p.Close()
+		y := make([]float32, dev.Set.Pools[0].Rows*p.C)
+		must.Do(t, p.Predict(dev.Set.Pools[0], y))
+		return y
+	}
+	active, uniform := predict(pipeline.Active), predict(pipeline.Uniform)
+	must.EqualSlices(t, predict(""), active, "predictions of the run's model, which is of active")
+	must.Hold(t, !slices.Equal(active, uniform), "active predicts as uniform does")
+	fails := func(method, there string) {
+		t.Helper()
+		_, _, err := OpenMethodPredictor(q, dir, method)
+		must.Fail(t, method, err, fmt.Sprintf("%s: expected a method whose model is there (%s), found %q", dir, there, method))
+	}
+	fails(pipeline.Target, "active, uniform")
+	fails("epoch", "active, uniform")
+	fails("../model", "active, uniform")
+	fails(strings.Repeat("x", 300), "active, uniform")
+	must.Do(t, os.Rename(filepath.Join(dir, checkpointDir), filepath.Join(dir, modelsDir)))
+	must.EqualSlices(t, predict(pipeline.Uniform), uniform, "predictions of the model in models")
+	own := filepath.Join(dir, modelsDir, "uniform.safetensors")
+	must.Do(t, os.WriteFile(own, []byte("damaged"), 0o644))
+	must.Fail(t, "a damaged model", must.Err(OpenMethodPredictor(q, dir, pipeline.Uniform)), own+": ")
+	fails(pipeline.Target, "active")
+	must.Do(t, os.RemoveAll(filepath.Join(dir, modelsDir)))
+	must.EqualSlices(t, predict(pipeline.Active), active, "predictions of active without its own file")
+	fails(pipeline.Uniform, "active")
+	must.Do(t, os.Remove(filepath.Join(dir, modelFile)))
+	must.Fail(t, "an unfinished run", must.Err(OpenMethodPredictor(q, dir, pipeline.Active)), dir+" has no model.safetensors")
 }
