@@ -15,6 +15,8 @@ import (
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // writePlants writes measurements of seven plants in any units: a column is scaled and moved by what units says. Half of
@@ -78,6 +80,52 @@ func TestOwnTable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// With --method the model of each method predicts what it does in the place of model.safetensors, from wherever it is kept.
+func TestOwnTableByMethod(t *testing.T) {
+	dir := ownFolder(t)
+	writePlants(t, filepath.Join(dir, "plants.csv"), [][2]float64{{1, 0}, {1, 7}, {1e3, 1e5}, {1, 0}})
+	succeed(t, dir, "data", "init", "plants.csv", "--label", "yield")
+	succeed(t, dir, "run", "--data", "dataset.yaml", "--save", "all", "--out", "run", "--quiet")
+	run := filepath.Join(dir, "run")
+	res := must.Get(runs.ReadRun(run))(t).Result
+	must.Hold(t, res.Recommended != pipeline.Target && len(res.Methods) == 5, "recommended of %d: %s", len(res.Methods), res.Recommended)
+	written := 0
+	predict := func(run string, more ...string) string {
+		t.Helper()
+		written++
+		name := fmt.Sprint(written, ".csv")
+		o := succeed(t, dir, append([]string{"predict", run, "plants.csv", "--out", name, "--quiet"}, more...)...)
+		return o.Stdout + string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t))
+	}
+	recommended, want, phi := predict("run"), map[string]string{}, map[string]string{}
+	for _, m := range res.Methods {
+		alone := filepath.Join(dir, m.Method)
+		must.Do(t, os.CopyFS(alone, os.DirFS(run)))
+		model := must.Get(os.ReadFile(filepath.Join(run, "checkpoint", m.Method+".safetensors")))(t)
+		must.Do(t, os.WriteFile(filepath.Join(alone, "model.safetensors"), model, 0o644))
+		want[m.Method] = predict(m.Method)
+		own := predict("run", "--method", m.Method)
+		must.Hold(t, own == want[m.Method], "%s predicts other than its model in the place of the run's", m.Method)
+		must.Hold(t, (own == recommended) == (m.Method == res.Recommended), "%s, where %s is recommended: the same predictions or not",
+			m.Method, res.Recommended)
+		phi[m.Method] = predict("run", "--method", m.Method, "--embed")
+		must.Hold(t, phi[m.Method] == predict(m.Method, "--embed"), "%s has another phi than its model in the place of the run's", m.Method)
+	}
+	must.Hold(t, phi["active"] != phi["uniform"] && phi["active"] != phi["target"], "the phi of active is that of another")
+	o := under(t, dir, []string{"AMTRL_METHOD=target"}, "predict", "run", "plants.csv", "--out", "env.csv", "--quiet").Succeeds(t)
+	must.Hold(t, o.Stdout+string(must.Get(os.ReadFile(filepath.Join(dir, "env.csv")))(t)) == want["target"], "the environment's method")
+	bad := []string{"predict", "run", "plants.csv", "--out", "bad.csv", "--method"}
+	amtrl(t, dir, append(bad, "known")...).ComplainsLast(t, 1,
+		`run: expected a method whose model is there (active, uniform, target, constant, pooled), found "known"`)
+	must.Do(t, os.RemoveAll(filepath.Join(run, "checkpoint")))
+	must.Hold(t, predict("run", "--method", "target") == want["target"], "target predicts otherwise from models")
+	must.Do(t, os.RemoveAll(filepath.Join(run, "models")))
+	must.Hold(t, predict("run", "--method", res.Recommended) == recommended, "%s predicts otherwise without its own file", res.Recommended)
+	amtrl(t, dir, append(bad, "target")...).ComplainsLast(t, 1,
+		"run: expected a method whose model is there ("+res.Recommended+`), found "target"`)
+	must.Absent(t, filepath.Join(dir, "bad.csv"))
 }
 
 // A table in which cells are missing needs no more than others: init has them filled, info and check say how many, and predict

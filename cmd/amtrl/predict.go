@@ -18,7 +18,7 @@ type predictOptions struct {
 	dir                      string
 	files                    []string
 	out, features, id, label flags.Value[string]
-	vectors, join            flags.Value[string]
+	vectors, join, method    flags.Value[string]
 	embed                    flags.Value[bool]
 	device                   deviceOptions
 	output
@@ -34,6 +34,8 @@ func (o *predictOptions) addFlags(set *flags.Set) {
 	set.Text(&o.join, "join", "with --vectors: row, vectors in the order of the rows, or id, by their ids", table.JoinRow)
 	set.Text(&o.id, "id", "`COLUMN` of the ids of rows; by default that of the run, or the number of the row", "")
 	set.Text(&o.label, "label", "`COLUMN` of labels to compare with; by default that of the run, where the rows have it", "")
+	set.Group(groupModel)
+	set.Text(&o.method, "method", "`METHOD` of the run whose model predicts, such as uniform or target; by default the recommended one", "")
 	o.device.addFlags(set)
 	set.Group(groupOutput)
 	set.Text(&o.out, "out", "`FILE` to write, whose ending .parquet, .csv or .jsonl tells the format (required)", "")
@@ -98,7 +100,7 @@ func (o *predictOptions) run(ctx context.Context) error {
 	p := &importProgress{out: &o.output}
 	var filled []filledColumn
 	found, err := runs.Predict(ctx, q, runs.Prediction{
-		Dir: o.dir, Files: files, Out: o.out.V,
+		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
 		Filled: func(column string, cells int64) { filled = append(filled, filledColumn{column, cells}) },

@@ -13,6 +13,7 @@ import (
 	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
 )
 
@@ -67,6 +68,13 @@ func TestStudyEqualsRun(t *testing.T) {
 			if n := len(c.read(t, "predicted.csv")); n != len(c.labels) {
 				t.Errorf("%d rows were predicted, expected %d", n, len(c.labels))
 			}
+			kept := must.Get(runs.ReadModel(last))(t).Method // that of another method is in no round
+			succeed(t, c.dir, "predict", "S", "full.csv", "--method", kept, "--out", "kept.csv")
+			must.Equal(t, fmt.Sprint(c.read(t, "kept.csv")), fmt.Sprint(c.read(t, "predicted.csv")), "predictions of the method by name")
+			other := map[bool]string{true: "target", false: "constant"}[kept == "constant"]
+			amtrl(t, c.dir, "predict", "S", "full.csv", "--method", other, "--out", "other.csv").ComplainsLast(t, 1,
+				fmt.Sprintf("%s: expected a method whose model is there (%s), found %q", filepath.Join("S", "rounds", filepath.Base(last)), kept,
+					other))
 		})
 	}
 }
