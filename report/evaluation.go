@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,10 +46,26 @@ func comparison(e *runs.Evaluation, f Format) string {
 		}
 		return t.Render(f)
 	}
-	confusion := Table{
-		Title:  fmt.Sprintf("%s: %s with a label, error %.2f %%", name, text.Several(e.Rows, "row"), 100*e.Error),
-		Header: []string{"label"},
+	confusion := wholeConfusion(e)
+	if len(e.Classes) > mostClasses {
+		confusion = shortConfusion(e)
 	}
+	confusion.Title = fmt.Sprintf("%s: %s with a label, error %.2f %%", name, text.Several(e.Rows, "row"), 100*e.Error)
+	calibration := Table{
+		Title:  "calibration, by the score of the predicted class",
+		Header: []string{"score", "rows", "mean score", "right"},
+		Right:  []int{1, 2, 3},
+	}
+	for _, b := range e.Calibration {
+		calibration.Rows = append(calibration.Rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.From+0.1), strconv.Itoa(b.Rows),
+			fmt.Sprintf("%.3f", b.Score), fmt.Sprintf("%.1f %%", 100*b.Right)})
+	}
+	return strings.Join([]string{confusion.Render(f), calibration.Render(f)}, "\n")
+}
+
+// wholeConfusion has a line for each class as the label, and a column for each as the prediction.
+func wholeConfusion(e *runs.Evaluation) Table {
+	confusion := Table{Header: []string{"label"}}
 	for i, c := range e.Classes[:len(e.Confusion[0])] {
 		confusion.Header = append(confusion.Header, "predicted "+c)
 		confusion.Right = append(confusion.Right, i+1)
@@ -60,14 +77,35 @@ func comparison(e *runs.Evaluation, f Format) string {
 		}
 		confusion.Rows = append(confusion.Rows, row)
 	}
-	calibration := Table{
-		Title:  "calibration, by the score of the predicted class",
-		Header: []string{"score", "rows", "mean score", "right"},
-		Right:  []int{1, 2, 3},
+	return confusion
+}
+
+// shortConfusion has a line for each class that rows are of, with those that they are most often taken for.
+func shortConfusion(e *runs.Evaluation) Table {
+	const most = 3
+	t := Table{Header: []string{"label", "rows", "right", "most often taken for"}, Right: []int{1, 2}}
+	for i, c := range e.Classes {
+		rows, right := 0, 0
+		var others []int
+		for k, n := range e.Confusion[i] {
+			rows += n
+			switch {
+			case k == i:
+				right = n
+			case n > 0:
+				others = append(others, k)
+			}
+		}
+		if rows == 0 {
+			continue
+		}
+		slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(e.Confusion[i][b], e.Confusion[i][a]) })
+		var taken []string
+		for _, k := range others[:min(most, len(others))] {
+			taken = append(taken, fmt.Sprintf("%s (%d)", e.Classes[k], e.Confusion[i][k]))
+		}
+		t.Rows = append(t.Rows, []string{c, strconv.Itoa(rows), fmt.Sprintf("%.1f %%", 100*float64(right)/float64(rows)),
+			strings.Join(taken, ", ")})
 	}
-	for _, b := range e.Calibration {
-		calibration.Rows = append(calibration.Rows, []string{fmt.Sprintf("%.1f to %.1f", b.From, b.From+0.1), strconv.Itoa(b.Rows),
-			fmt.Sprintf("%.3f", b.Score), fmt.Sprintf("%.1f %%", 100*b.Right)})
-	}
-	return strings.Join([]string{confusion.Render(f), calibration.Render(f)}, "\n")
+	return t
 }

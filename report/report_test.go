@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -42,6 +43,23 @@ func TestEvaluationOfNumbers(t *testing.T) {
 			t.Errorf("an intercept of %g:\n%s", intercept, got)
 		}
 	}
+}
+
+// Of many classes each has a line with its rows, and what they are taken for.
+func TestEvaluationOfManyClasses(t *testing.T) {
+	e := &runs.Evaluation{Rows: 14}
+	for i := range mostClasses + 2 {
+		e.Classes = append(e.Classes, fmt.Sprint("class", i))
+		e.Confusion = append(e.Confusion, make([]int, mostClasses+2))
+	}
+	copy(e.Confusion[1], []int{1, 5, 0, 2, 1, 1})
+	e.Confusion[mostClasses+1][mostClasses+1] = 4
+	_, got, _ := strings.Cut(Evaluation(e, Markdown), "\n\n")
+	got, _, _ = strings.Cut(got, "\n\n")
+	must.Equal(t, got, `| label | rows | right | most often taken for |
+| --- | ---:| ---:| --- |
+| class1 | 10 | 50.0 % | class3 (2), class0 (1), class4 (1) |
+| class16 | 4 | 100.0 % |  |`, "the table")
 }
 
 // Labels that the model does not know are said, also where there are no others.
