@@ -76,7 +76,8 @@ func (c *classifier) kernel(kappa float64) kernelMatrix {
 }
 
 // fit adds to fits, whose heads by squared loss are ridge, the classifier of each output, at
-// the kappa of these. An output whose rows are all of one class has none but the intercept.
+// the kappa of these. An output whose rows are all of one class has none but the intercept, and so has one of several with a
+// single row of its class, where the mean of the sources' heads, on which there is no penalty, would tell that row from all others.
 // LeaveOneOut stays that of the squared loss, by which methods are compared: with few samples
 // it tells them apart better than the probabilities do.
 //
@@ -89,6 +90,10 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 		fits[i].adapt = func(g prediction) *prediction {
 			r := logistic{kernel: kernel(), free: onlyConstant(len(y)), y: y, offset: g.left}
 			return c.adapted(&r, g, kappa, u, k)
+		}
+		if c.mean != nil && len(fits) > 1 && floats.Sum(y) < leastOfClass {
+			fits[i].classify(byFrequency(y, len(ridge[i]), k))
+			continue
 		}
 		squared := fits[i].byRidge(ridge[i], y)
 		if f == nil { // rounding made its systems singular

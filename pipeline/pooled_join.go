@@ -64,6 +64,9 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		if helps == nil {
 			continue
 		}
+		if l.problem.Classifies() && len(group) > 1 {
+			fit.lend(l.problem.Config.K, in.Target, group, of, helps[0])
+		}
 		label := 1.0
 		if !l.problem.Classifies() {
 			label = u.labelOf(columns[group[0]])

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/dataset"
 )
 
@@ -107,6 +109,40 @@ func (l *Learner) fitUnseen(in labelGroup) []headFit {
 		fits[i].adapt = func(prediction) *prediction { return nil }
 	}
 	return fits
+}
+
+// leastOfClass is how many rows of a class, of several, it takes to tell it from the others by rows of the target.
+const leastOfClass = 2
+
+// byFrequency are the log-odds of a class by how many rows have the label 1, each row left out.
+func byFrequency(y []float64, width, k int) prediction {
+	n, ones := len(y), floats.Sum(y)
+	out := prediction{head: make([]float32, width), left: make([]float64, n)}
+	out.head[k] = float32(logOdds(ones/float64(n), n))
+	for i, v := range y {
+		out.left[i] = logOdds((ones-v)/float64(max(1, n-1)), n-1)
+	}
+	return out
+}
+
+// lend gives classes of a column that fewer than leastOfClass rows are of what the regression on the rows of all sources says, in
+// the place of their frequency, which no row has more of than another. Its heads are of logits, and become log-odds, nearly, by what the
+// two differ by on average over the target's rows.
+func (f *headFit) lend(k int, in Labelled, group []int, of []*headFit, g []prediction) {
+	for j, c := range group {
+		if floats.Sum(labelsOf(labelGroup{Labelled: in}, c, len(of))) >= leastOfClass {
+			continue
+		}
+		differ, n := 0.0, 0
+		for i, left := range g[j].left {
+			if d := g[j].logits[i] - left; d == d {
+				differ, n = differ+d, n+1
+			}
+			f.left[c][i] = float32(left)
+		}
+		of[c].final = slices.Clone(g[j].head)
+		of[c].final[k] -= float32(differ / float64(max(1, n)))
+	}
 }
 
 // seenLabels are labels of c outputs, row after row, without those of an output that is never 1.

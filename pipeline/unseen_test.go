@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -82,4 +84,52 @@ func TestUnseenOrder(t *testing.T) {
 	cfg.Head.Loss = LossSquared
 	p = must.Get(NewProblem(set, cfg, 0))(t)
 	must.Hold(t, len(p.Target.Tasks) == 2 && p.Set == set, "found %d outputs", len(p.Target.Tasks))
+}
+
+// A class of one sample is told by the sources too: its sample alone says nothing of other rows, however well it is told from the rest.
+func TestClassOfOneSample(t *testing.T) {
+	rng := testrand.New(t)
+	const classes, sets = 5, 6
+	sum, rows := 0.0, 0
+	for range sets {
+		set := shops(rng, 6, 400, 6, classes, true)
+		class := rng.IntN(classes)
+		of := set.Tasks[class]
+		first, fresh := int32(-1), Labelled{}
+		for c := range classes { // one of class, and 24 others
+			task := &set.Tasks[c]
+			task.Train = slices.Clone(task.Train)
+			kept := 0
+			task.Train = slices.DeleteFunc(task.Train, func(i int32) bool {
+				if of.Labels[i] == 1 {
+					if first < 0 {
+						first = i
+					}
+					return i != first
+				}
+				kept++
+				return kept > 24
+			})
+		}
+		cfg := defaultConfig(t)
+		cfg.Schedule.Budget, cfg.Methods = 900, []string{Uniform}
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+		defer l.Close()
+		must.Get(l.Solve(context.Background(), State{}, quiet, unsaved))(t)
+		for _, i := range of.Test {
+			if of.Labels[i] == 1 {
+				fresh.Rows = append(fresh.Rows, i)
+			}
+		}
+		pred := must.Get(l.predictions(fresh.Rows, must.Get(l.model.units())(t)))(t)
+		for i := range fresh.Rows {
+			likely := make([]float64, classes)
+			for c := range likely {
+				likely[c] = -logOfLabel(float64(pred[c][i]), 1)
+			}
+			sum += floats.LogSumExp(likely) - likely[class]
+			rows++
+		}
+	}
+	must.Hold(t, sum/float64(rows) < 1, "-log of the probability of the class is %g on average over its %d rows", sum/float64(rows), rows)
 }
