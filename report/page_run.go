@@ -133,13 +133,9 @@ func (r *runPage) answer() Answer {
 	if full := withShares(r.Result.Sources, drawn, 3); len(full) > 0 {
 		a.Lines = append(a.Lines, say("No rows are left of ", full, ", to which relevance alone would give these parts of the next budget."))
 	}
-	switch {
-	case m.Method == pipeline.Pooled && m.LogLoss > 0 && r.Result.ByLeaveOneOut():
-		a.Lines = append(a.Lines, say("It was chosen by the target's samples, each left out in turn: their labels are likelier by it than by the",
-			" method with the least squared error."))
-	case r.Result.ByLeaveOneOut():
-		a.Lines = append(a.Lines, say("It was chosen by the target's samples, each left out in turn. The table of the methods has their losses."))
-	case r.Result.Reason != "":
+	if r.Result.ByLeaveOneOut() {
+		a.Lines = append(a.Lines, r.choice(m))
+	} else if r.Result.Reason != "" {
 		a.Lines = append(a.Lines, say("It is ", r.Result.Reason, "."))
 	}
 	if c := r.Result.Contradicted; c != nil {
@@ -169,26 +165,6 @@ func (r *runPage) answer() Answer {
 // costs says whether samples cost other than 1.
 func (r *runPage) costs() bool {
 	return slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return m.Cost != float64(m.Samples) })
-}
-
-func (r *runPage) methods() Part {
-	write := func(v float64) string { return Score(r.metric, v) }
-	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Columns: []string{"method", metricTitle(r.metric),
-		"95 % interval: from", "to", "source samples", "cost", "rounds", "iterations", "leave-one-out loss"}}
-	for _, m := range r.Result.Methods {
-		cells := []Cell{plain(m.Method), score(r.metric, m.Score.Value), {}, {}, whole(m.Samples), count(m.Cost), whole(m.Epochs),
-			whole(m.Iterations), {}}
-		if m.Interval != nil {
-			cells[2], cells[3] = number(m.Interval[0], write(m.Interval[0])), number(m.Interval[1], write(m.Interval[1]))
-		}
-		if m.LeaveOneOut != 0 {
-			cells[8] = number(m.LeaveOneOut, fmt.Sprintf("%.4g", m.LeaveOneOut))
-		}
-		sheet.Rows = append(sheet.Rows, row1(cells...))
-	}
-	return Part{ID: "methods", Title: "What it was worth", Figures: []Figure{r.spend()}, Sheets: []Sheet{sheet},
-		Text: []Sentence{say("Less is better. Each point is a model that was fitted on the samples bought so far; " +
-			"bands and whiskers are 95 % intervals for other rows like those that it is measured on.")}}
 }
 
 // spend is the score of each method against what was spent.

@@ -325,13 +325,30 @@ func TestHeadlineWithoutChoice(t *testing.T) {
 		text := page(test.recommended, test.methods...).Markdown()
 		must.Hold(t, strings.Contains(text, test.says) && !strings.Contains(text, test.not), "%v: %.400s", test.methods, text)
 	}
-	// Pooled is chosen by what the table of the methods does not have.
-	f := &runs.Finished{Result: runs.Result{Recommended: pipeline.Pooled}}
-	f.Result.Reason = "mean squared error of the target's samples, each left out of its head: uniform 1"
-	for _, m := range []string{pipeline.Uniform, pipeline.Pooled} {
-		f.Result.Methods = append(f.Result.Methods, runs.MethodResult{Method: m, LogLoss: 2})
-		f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m})
+}
+
+// The page has the numbers that chose a method, in the reason and in the table of the methods.
+func TestPageSaysWhatDecided(t *testing.T) {
+	for _, test := range []struct {
+		recommended    string
+		uniform, other float64 // log-losses, 0 for labels that are numbers
+		says           []string
+	}{
+		{pipeline.Pooled, 39.14, 22.16, []string{"log-loss of their labels, 22.16, decided", "That of uniform", "is 39.14", "| log-loss |"}},
+		{pipeline.Uniform, 22.16, 21.5, []string{"least mean squared error, 0.125", "log-loss of their labels, 22.16", "its is 21.5",
+			"| log-loss |"}},
+		{pipeline.Uniform, 0, 0, []string{"mean squared error, 0.125, is the least of all methods"}},
+	} {
+		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Reason: "mean squared error"}}
+		for i, m := range []string{pipeline.Uniform, pipeline.Pooled} {
+			f.Result.Methods = append(f.Result.Methods, runs.MethodResult{Method: m, LeaveOneOut: 0.125 * float64(i+1),
+				LogLoss: []float64{test.uniform, test.other}[i]})
+			f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m})
+		}
+		text := RunPage(f, Command{}).Markdown()
+		for _, says := range test.says {
+			must.Hold(t, strings.Contains(text, says), "%s: %q is not in %.3000s", test.recommended, says, text)
+		}
+		must.Hold(t, strings.Contains(text, "log-loss") == (test.other > 0), "%.3000s", text)
 	}
-	text := RunPage(f, Command{}).Markdown()
-	must.Hold(t, strings.Contains(text, "likelier by it") && !strings.Contains(text, "has their losses"), "%.400s", text)
 }

@@ -134,35 +134,43 @@ func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew 
 // few says why the target's samples tell nothing. Pooled, which has log-odds where it has classes and fits no head to the
 // samples by least squares, is chosen where it makes their labels e times as likely as that method does.
 func (r *Result) recommend(few string) {
-	best, each := r.Methods[0], []string{}
 	if few != "" {
-		r.Recommended, r.Reason, r.TooFew = best.Method, few, true
+		r.Recommended, r.Reason, r.TooFew = r.Methods[0].Method, few, true
 		return
 	}
-	pooled := r.Method(pipeline.Pooled)
-	if pooled != nil && pooled.LogLoss == 0 {
-		pooled = nil
-	}
+	best, pooled := r.Finalists()
+	var each []string
 	for _, m := range r.Methods {
-		if pooled != nil && m.Method == pipeline.Pooled {
-			continue
+		if pooled == nil || m.Method != pipeline.Pooled {
+			each = append(each, fmt.Sprintf("%s %.4g", m.Method, m.LeaveOneOut))
 		}
-		if m.LeaveOneOut < best.LeaveOneOut {
-			best = m
-		}
-		each = append(each, fmt.Sprintf("%s %.4g", m.Method, m.LeaveOneOut))
 	}
 	r.Reason = "mean squared error of the target's samples, each left out of its head: " + strings.Join(each, ", ")
 	if pooled != nil {
 		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %.4g, %s %.4g", best.Method, best.LogLoss, pooled.Method, pooled.LogLoss)
 		if pooled.LogLoss < best.LogLoss-1 {
-			best = *pooled
+			best = pooled
 		}
 	}
 	r.Recommended = best.Method
 	if best.Method != pipeline.Active && r.Method(pipeline.Active) != nil {
 		r.Reason += "; sampling by relevance did not help here"
 	}
+}
+
+// Finalists are the method with the least leave-one-out residuals, the first of equals, and pooled where it is not
+// among those but is held against that one by the log-loss of the labels; else nil.
+func (r *Result) Finalists() (least, pooled *MethodResult) {
+	if pooled = r.Method(pipeline.Pooled); pooled != nil && pooled.LogLoss == 0 {
+		pooled = nil
+	}
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		if (pooled == nil || m.Method != pipeline.Pooled) && (least == nil || m.LeaveOneOut < least.LeaveOneOut) {
+			least = m
+		}
+	}
+	return cmp.Or(least, pooled), pooled
 }
 
 // contradicted compares the last rounds of methods with the recommended one over the test rows. It is nil where none of

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+func loss(v float64) Cell { return number(v, fmt.Sprintf("%.4g", v)) }
+
+// choice is how the target's samples chose a method, with the numbers that decided.
+func (r *runPage) choice(m *runs.MethodResult) Sentence {
+	least, pooled := r.Result.Finalists()
+	line := say("It was chosen by the target's samples, each left out in turn: ")
+	switch {
+	case pooled == nil:
+		return append(line, say("their mean squared error, ", loss(m.LeaveOneOut), ", is the least of all methods.")...)
+	case m.Method == pipeline.Pooled:
+		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), ", decided. That of ", least.Method,
+			", which has the least mean squared error, is ", loss(least.LogLoss), ".")...)
+	}
+	return append(line, say("of the methods but pooled it has the least mean squared error, ", loss(m.LeaveOneOut),
+		", and by the log-loss of their labels, ", loss(m.LogLoss), ", pooled is not better by more than 1: its is ",
+		loss(pooled.LogLoss), ".")...)
+}
+
+func (r *runPage) methods() Part {
+	write := func(v float64) string { return Score(r.metric, v) }
+	sheet := Sheet{ID: "methods-table", Title: "all methods", Open: true, Columns: []string{"method", metricTitle(r.metric),
+		"95 % interval: from", "to", "source samples", "cost", "rounds", "iterations", "leave-one-out loss"}}
+	likely := slices.ContainsFunc(r.Result.Methods, func(m runs.MethodResult) bool { return m.LogLoss > 0 })
+	if likely {
+		sheet.Columns = append(sheet.Columns, "log-loss")
+		sheet.Note = "The leave-one-out loss is the mean squared error of the target's samples, each left out; the log-loss is that of the " +
+			"labels of all of them."
+	}
+	for _, m := range r.Result.Methods {
+		cells := []Cell{plain(m.Method), score(r.metric, m.Score.Value), {}, {}, whole(m.Samples), count(m.Cost), whole(m.Epochs),
+			whole(m.Iterations), {}}
+		if m.Interval != nil {
+			cells[2], cells[3] = number(m.Interval[0], write(m.Interval[0])), number(m.Interval[1], write(m.Interval[1]))
+		}
+		if m.LeaveOneOut != 0 {
+			cells[8] = loss(m.LeaveOneOut)
+		}
+		if likely {
+			cells = append(cells, Cell{})
+		}
+		if m.LogLoss > 0 {
+			cells[9] = loss(m.LogLoss)
+		}
+		sheet.Rows = append(sheet.Rows, row1(cells...))
+	}
+	return Part{ID: "methods", Title: "What it was worth", Figures: []Figure{r.spend()}, Sheets: []Sheet{sheet},
+		Text: []Sentence{say("Less is better. Each point is a model that was fitted on the samples bought so far; " +
+			"bands and whiskers are 95 % intervals for other rows like those that it is measured on.")}}
+}
