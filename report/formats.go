@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"strconv"
@@ -17,7 +18,7 @@ func (p *Page) sheets() []Sheet {
 	for _, part := range p.Parts {
 		for _, f := range part.Figures {
 			s := f.whole()
-			s.Title = f.Chart.Title
+			s.Title = cmp.Or(s.Title, f.Chart.Title)
 			out = append(out, s)
 		}
 		out = append(out, part.Sheets...)
@@ -100,7 +101,7 @@ func (p *Page) Markdown() string {
 		}
 		for _, f := range part.Figures {
 			s := f.Sheet
-			s.Title = f.Chart.Title
+			s.Title = cmp.Or(s.Title, f.Chart.Title)
 			table(s)
 		}
 		for _, s := range part.Sheets {

@@ -81,10 +81,23 @@ func confusionFigure(id string, title func(string) string, e *runs.Evaluation) F
 			}
 		}
 	}
+	frequent := func(a, b Row) int { return cmp.Compare(b.Cells[2].Value, a.Cells[2].Value) }
+	if len(e.Classes) > mostClasses {
+		all.Title = title("Predicted classes by label, mistakes first")
+		right := func(r Row) int {
+			if r.Cells[0].Text == r.Cells[1].Text {
+				return 1
+			}
+			return 0
+		}
+		slices.SortStableFunc(all.Rows, func(a, b Row) int { return cmp.Or(right(a)-right(b), frequent(a, b)) })
+	}
 	f := Figure{ID: id, Sheet: all}
 	if len(all.Rows) > mostPairs {
 		f.Full, f.Sheet.Rows = &all, slices.Clone(all.Rows)
-		slices.SortStableFunc(f.Sheet.Rows, func(a, b Row) int { return cmp.Compare(b.Cells[2].Value, a.Cells[2].Value) })
+		if len(e.Classes) <= mostClasses {
+			slices.SortStableFunc(f.Sheet.Rows, frequent)
+		}
 		f.Sheet.Rows = f.Sheet.Rows[:mostPairs]
 		f.Sheet.Note = "The most frequent pairs; evaluation.jsonl has all."
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"html"
 	"io/fs"
 	"math"
@@ -351,4 +352,24 @@ func TestPageSaysWhatDecided(t *testing.T) {
 		}
 		must.Hold(t, strings.Contains(text, "log-loss") == (test.other > 0), "%.3000s", text)
 	}
+}
+
+// The table of more classes than a map has room for begins with the mistakes, the most frequent first, and has all pairs.
+func TestTableOfMistakes(t *testing.T) {
+	e := &runs.Evaluation{Rows: 10}
+	for i := range mostClasses + 1 {
+		e.Classes = append(e.Classes, fmt.Sprintf("c%02d", i))
+		e.Confusion = append(e.Confusion, make([]int, mostClasses+1))
+		e.Confusion[i][i] = 9
+	}
+	e.Confusion[3][5], e.Confusion[7][2] = 1, 4
+	f := confusionFigure("confusion", func(s string) string { return s }, e)
+	var pairs []string
+	for _, r := range f.whole().Rows[:3] {
+		pairs = append(pairs, r.Cells[0].Text+" "+r.Cells[1].Text)
+	}
+	must.EqualSlices(t, pairs, []string{"c07 c02", "c03 c05", "c00 c00"}, "the first rows")
+	must.Equal(t, len(f.whole().Rows), mostClasses+3, "pairs")
+	p := &Page{Parts: []Part{{Figures: []Figure{f}}}}
+	must.Hold(t, !strings.Contains(p.Markdown(), "The most frequent mistakes"), "%.300s", p.Markdown())
 }
