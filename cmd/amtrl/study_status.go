@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
@@ -225,12 +226,15 @@ func (o *studyVerifyOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	choice, err := o.device.open(o.device.threads.V, &o.output)
-	if err != nil {
-		return err
+	open := func(learned string) (backend.Device, error) {
+		d := o.device
+		if d.backend.V == "auto" && !d.device.Given {
+			d.backend.V = learned
+		}
+		choice, err := d.open(d.threads.V, &o.output)
+		return choice.Device, err
 	}
-	defer choice.Device.Close()
-	v, err := s.Verify(ctx, choice.Device, func(round int) { o.note("learning round %d again", round) })
+	v, err := s.Verify(ctx, open, func(round int) { o.note("learning round %d again", round) })
 	if err != nil {
 		return err
 	}

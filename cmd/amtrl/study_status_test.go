@@ -77,3 +77,16 @@ func TestStudyReportAfterSkips(t *testing.T) {
 	must.Hold(t, best != "" && next != "" && next != best, "%q comes first, after %q whose rows were given up", next, best)
 	must.Hold(t, strings.Contains(out, "No rows are left of "+best+" ("), "%s is not said to have no rows left:\n%.900s", best, out)
 }
+
+// Verify opens no device but one of the backend that learned the rounds, and none where there are no rounds.
+func TestStudyVerifyDevice(t *testing.T) {
+	c := newCampaign(t, testrand.New(t), false, func(string, int) bool { return false })
+	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--target-samples", "10", "--round-budget", "40", "--k", "5")
+	succeed(t, c.dir, "study", "ask", "S", "--out", "a.csv")
+	out := succeed(t, c.dir, "study", "verify", "S")
+	must.Hold(t, !strings.Contains(out.Stderr, "backend"), "a device for no rounds:\n%s", out.Stderr)
+	succeed(t, c.dir, "study", "tell", "S", c.answer(t, "answers.csv", ids(c.read(t, "a.csv"))...))
+	succeed(t, c.dir, "study", "fit", "S", "--backend", "cpu")
+	out = succeed(t, c.dir, "study", "verify", "S")
+	must.Hold(t, strings.Contains(out.Stderr, "backend cpu") && !strings.Contains(out.Stderr, "cuda"), "%s", out.Stderr)
+}

@@ -22,8 +22,10 @@ type Verified struct {
 }
 
 // Verify replays the journal: it chooses the rows of each ask again, learns each round again, and holds both and the
-// files of the study against what the journal says. It changes nothing. progress may be nil.
-func (s *Study) Verify(ctx context.Context, device backend.Device, progress func(round int)) (v Verified, err error) {
+// files of the study against what the journal says. It changes nothing. open, which is called where there are rounds, opens
+// a device of the named backend, the one that learned them, or of another, which is refused. progress, which is told
+// the number of each round, may be nil.
+func (s *Study) Verify(ctx context.Context, open func(name string) (backend.Device, error), progress func(int)) (v Verified, err error) {
 	j, err := s.read()
 	if err != nil {
 		return v, err
@@ -33,6 +35,7 @@ func (s *Study) Verify(ctx context.Context, device backend.Device, progress func
 	if err != nil {
 		return v, err
 	}
+	var device backend.Device
 	for i := range j.events {
 		e := &j.events[i]
 		err := ctx.Err()
@@ -43,6 +46,12 @@ func (s *Study) Verify(ctx context.Context, device backend.Device, progress func
 			v.Asks++
 		case e.Fit != nil:
 			v.Rounds++
+			if device == nil {
+				if device, err = open(e.Fit.Backend); err != nil {
+					return v, fmt.Errorf("round %d: a device like that which learned it: %w", e.Fit.Round, err)
+				}
+				defer device.Close()
+			}
 			if progress != nil {
 				progress(v.Rounds)
 			}
