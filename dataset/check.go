@@ -78,8 +78,13 @@ func (s *Set) Oddities() []Oddity {
 		}
 	}
 	if constant > 0 {
-		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first at place %d", constant, len(c.same),
-			slices.Index(c.same, true)), "leave them out of columns: features"})
+		first := slices.Index(c.same, true)
+		at := fmt.Sprintf("at place %d", first)
+		if s.Columns != nil && len(s.Columns.Features) == len(c.same) && len(c.same) > 1 {
+			at = "in column " + text.OneLine(s.Columns.Features[first], 80)
+		}
+		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first %s", constant, len(c.same), at),
+			"leave them out of columns: features"})
 	}
 	return out
 }

@@ -113,3 +113,12 @@ func b2i(b bool) int {
 	}
 	return 0
 }
+
+// Features that are the same in all rows go by the names of their columns where these have names.
+func TestConstantColumn(t *testing.T) {
+	set := measured(testrand.New(t))
+	setColumn(set, 1, 2)
+	setColumn(set, 2, 3)
+	list := set.Oddities()
+	must.Hold(t, len(list) == 1 && list[0].Found == "2 of 3 features are the same in all rows, the first in column flow", "%+v", list)
+}
