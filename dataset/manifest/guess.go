@@ -122,8 +122,8 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		for _, s := range c.sources {
 			rows += s.Rows
 		}
-		return nil, fmt.Errorf("%s: column %s: expected the name of a source in each row, found none in %d of %d: leave such rows out",
-			inputs[0].Path, text.OneLine(m.Source, 80), none.Rows, rows)
+		return nil, fmt.Errorf("%s, column %s: expected the name of a source in each row, found none in %d of %d: leave such rows out",
+			c.nameless, text.OneLine(m.Source, 80), none.Rows, rows)
 	}
 	out := &Guess{Manifest: m, All: c.all, Classes: c.classes}
 	for i, n := range c.gaps {
@@ -155,7 +155,9 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	if !c.costs.vary {
 		why = fmt.Sprintf("%q is none", text.OneLine(c.costs.none, 20))
 	}
+	read, all := c.rows, c.all
 	for _, c := range g.columns {
+		c.more = c.rows < read || !all
 		switch {
 		case g.taken[c.Name]:
 		case c.Name == notCost:

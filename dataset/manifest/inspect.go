@@ -27,6 +27,7 @@ const (
 type column struct {
 	table.Column
 	rows, missing int
+	more          bool // whether there are more rows
 	distinct      map[string]int
 	numbers, ints int // of the values that are there
 	booleans      int
@@ -168,13 +169,14 @@ func (c *column) lookAtCommas(name string) {
 
 // counts are the rows and labelled rows of each source and the classes.
 type counts struct {
-	sources map[string]*SourceCount
-	classes map[string]int
-	missing map[string]bool // words that look missing and are there
-	all     bool            // whether all rows were read
-	gaps    []int           // rows that lack each of the features that are asked for
-	rows    int
-	costs   costs
+	sources  map[string]*SourceCount
+	classes  map[string]int
+	missing  map[string]bool // words that look missing and are there
+	all      bool            // whether all rows were read
+	gaps     []int           // rows that lack each of the features that are asked for
+	rows     int
+	costs    costs
+	nameless string // the first row without a source
 }
 
 // costs are those of sources, whether rows of one source have several, and the first value that is none.
@@ -273,8 +275,11 @@ func gaps(v *table.Values, rows int) int {
 
 // add counts a row and returns its source.
 func (c *counts) add(b *table.Batch, i int, source string) string {
-	if source == "" {
+	if source == "" && !b.Scalars[1].IsMissing(i) {
 		source = b.Scalars[1].Name(i)
+	}
+	if source == "" && c.nameless == "" {
+		c.nameless = b.Where(i)
 	}
 	s := c.sources[source]
 	if s == nil {

@@ -41,7 +41,7 @@ func TestLookRefusesTheKnown(t *testing.T) {
 			`of 0 and 1 for each word, such as by pandas.get_dummies`},
 		{Known{Source: "level", Features: []string{"mixed"}}, `column mixed: expected numbers for features, found "> 3"`},
 		{Known{Source: "level", Features: []string{"age", "void"}}, `column void: expected numbers for features, found none in 60 rows`},
-		{Known{Source: "gap"}, `column gap: expected the name of a source in each row, found none in 30 of 60: leave such rows out`},
+		{Known{Source: "gap"}, `: line 3, column gap: expected the name of a source in each row, found none in 30 of 60: leave such rows out`},
 		{Known{Source: "level", Target: "2"}, `target: expected one of the sources 2.0, 1.0, 3.0 of column level, found "2"`},
 		{Known{Source: "level", Target: "m"}, `target: expected one of the sources 1.0, 2.0, 3.0 of column level, found "m", which column ` +
 			`sex has: say which is the source with --source`},

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -51,14 +52,17 @@ func (c *column) sparse() bool { return 5*c.missing > c.rows }
 // unused says in a few words why the manifest takes a column for nothing.
 func (m *Manifest) unused(c *column) string {
 	once, twice := c.repeated()
-	missing := fmt.Sprintf("%d of %d cells are missing", c.missing, c.rows)
+	missing, in := fmt.Sprintf("%d of %d cells are missing", c.missing, c.rows), ""
+	if c.more {
+		in = fmt.Sprintf(" in the first %d rows", c.rows)
+	}
 	switch {
 	case c.Kind == table.Other:
 		return "of a type that is not read"
 	case c.list():
 		return "vectors beside the features"
 	case c.has() == 0:
-		return "no values"
+		return "no values" + in
 	case c.missing > 0 && c.groups() && c.named(sourceNames):
 		return "no source: " + missing
 	case c.named(idNames) && once > twice && c.missing > 0:
@@ -66,7 +70,7 @@ func (m *Manifest) unused(c *column) string {
 	case (c.named(idNames) && once > twice || c.named(sureIDs)) && twice > 0 && !c.measured():
 		return fmt.Sprintf("repeated ids: %d of %d values more than once", twice, len(c.distinct))
 	case len(c.distinct) == 1 && c.missing == 0:
-		return "the same in all rows"
+		return "the same" + cmp.Or(in, " in all rows")
 	case c.hasCommas() && c.thousands():
 		return "numbers with commas between thousands"
 	case c.hasCommas():

@@ -94,3 +94,24 @@ func b2i(b bool) int {
 	}
 	return 0
 }
+
+// What is said of all rows is true of those that were not looked at too.
+func TestReasonsOfTheFirstRows(t *testing.T) {
+	late := func(word string) func(int) string {
+		return func(i int) string {
+			if i < inspectRows {
+				return word
+			}
+			return fmt.Sprint(i % 3)
+		}
+	}
+	of := func(word string) func(int) string { return func(int) string { return word } }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, inspectRows+60, columnOf{"label", func(i int) string { return fmt.Sprint("l", i%2) }},
+		columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }},
+		columnOf{"x", func(i int) string { return fmt.Sprint(1.5 * float64(i)) }},
+		columnOf{"storm", late("")}, columnOf{"kind", late("a")}, columnOf{"void", of("")})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Others, []string{"storm (no values in the first 1000 rows)", "kind (the same in the first 1000 rows)",
+		"void (no values in the first 1000 rows)"}, "columns that are not used")
+}
