@@ -294,7 +294,7 @@ func TestImportRefuses(t *testing.T) {
 			"m.yaml: column f1: expected a number in some row, found none"},
 		{strings.ReplaceAll(good, "1,2\n", `1,"[1, 2]"`+"\n"), strings.NewReplacer("scale: none", "fill: mean", `"f[0-9]*"`, "f1").Replace(made),
 			"m.yaml: columns: fill: expected features that are a column each, found lists in column f1 of "},
-		{good + "d,x,s2,,1,1,1e300\n", made, `line 5, column f1: expected a finite number`},
+		{good + "d,x,s2,,1,1,1e300\n", made, `line 5, column f1: expected a finite number of at most 1e+18 in magnitude, found "1e300"`},
 		{good + "d,x,s2,,2,1,2\n", made, "line 5, column price: expected one cost for all rows of source s2, 1, found 2"},
 		{good + "d,x,s2,,-1,1,2\n", made, "line 5, column price: expected a cost from"},
 		{good + "d,x,s2,dusk,1,1,2\n", made, `line 5: expected a split train, validation or test, found "dusk"`},

@@ -196,6 +196,9 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 		case !ok:
 			return fmt.Errorf("column %s: expected %s, found %q", t.columns[c].Name, PlainNumber(cell), text.OneLine(cell, maxQuoted))
 		}
+		if err := tooLarge(x, cell); err != nil {
+			return fmt.Errorf("column %s: %w", t.columns[c].Name, err)
+		}
 		v.F32 = append(v.F32, x)
 	}
 	if len(features) == 0 {
@@ -226,6 +229,9 @@ func appendList(dst []float32, cell string) ([]float32, error) {
 			return dst, fmt.Errorf("element %d: expected a number, found %q", i, text.OneLine(word, maxQuoted))
 		case i == maxWidth:
 			return dst, fmt.Errorf("expected at most %d elements, found more", maxWidth)
+		}
+		if err := tooLarge(x, word); err != nil {
+			return dst, fmt.Errorf("element %d: %w", i, err)
 		}
 		dst = append(dst, x)
 		i++

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -63,4 +65,35 @@ func TestListOfObjectsRefuses(t *testing.T) {
 		}
 		must.Fail(t, text, err, path+": "+want)
 	}
+}
+
+// A number that is too large for a feature is named as the file has it.
+func TestTooLarge(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"cell.csv": {"x,y\n1,2\n3,-1e39\n", `line 3, column y: expected a finite number of at most 1e+18 in magnitude, found "-1e39"`},
+		"list.csv": {"x\n\"[1, 2]\"\n\"[1, 4e38]\"\n",
+			`line 3, column x: element 1: expected a finite number of at most 1e+18 in magnitude, found "4e38"`},
+		"one.jsonl": {`{"x": 2350000000000000000, "y": 1}`,
+			`line 1: column x: expected a finite number of at most 1e+18 in magnitude, found "2350000000000000000"`},
+		"inf.csv": {"x,y\n1,inf\n", `line 2, column y: expected a finite number of at most 1e+18 in magnitude, found "inf"`},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		must.Do(t, os.WriteFile(path, []byte(c.text), 0o644))
+		tab := must.Get(Open(path, FormatOf(path)))(t)
+		q := Query{}
+		for _, c := range tab.Columns() {
+			q.Features = append(q.Features, c.Name)
+		}
+		must.Fail(t, name, tab.Scan(q, func(*Batch) error { return nil }), path, c.want)
+		must.Do(t, tab.Close())
+	}
+	type row struct {
+		X float64 `parquet:"x"`
+	}
+	path := filepath.Join(t.TempDir(), "rows.parquet")
+	must.Do(t, parquet.WriteFile(path, []row{{1}, {1e39}}))
+	tab := must.Get(Open(path, Parquet))(t)
+	defer tab.Close()
+	err := tab.Scan(Query{Features: []string{"x"}}, func(*Batch) error { return nil })
+	must.Fail(t, "Parquet", err, path, `row 1, column x: expected a finite number of at most 1e+18 in magnitude, found "1e+39"`)
 }

@@ -260,6 +260,9 @@ func addVector(b *Batch, names []string, row map[string]json.RawMessage) (err er
 			if !ok {
 				return fmt.Errorf("column %s: expected a number, found %s", name, text.OneLine(string(raw), maxQuoted))
 			}
+			if err := tooLarge(x, string(raw)); err != nil {
+				return fmt.Errorf("column %s: %w", name, err)
+			}
 			v.F32 = append(v.F32, x)
 			continue
 		}

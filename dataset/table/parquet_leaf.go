@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/x448/float16"
@@ -177,7 +178,10 @@ func (r *leafReader) numbers(n int, e Element, gaps bool, dst *Vectors, j int) e
 		case r.column.Kind == Integer:
 			dst.F32[at] = r.rounded(i)
 		default:
-			dst.F32[at] = float32(r.number(i))
+			x := r.number(i)
+			if dst.F32[at] = float32(x); math.Abs(float64(dst.F32[at])) > MaxFeature {
+				return &rowError{row, tooLarge(dst.F32[at], strconv.FormatFloat(x, 'g', -1, 64))}
+			}
 		}
 		r.entry++
 		r.value++

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/x448/float16"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Values is a column of single values. One of Text, Ints, Numbers and Bools is
@@ -89,6 +91,14 @@ func (v *Vectors) reset() { v.U8, v.F16, v.F32 = v.U8[:0], v.F16[:0], v.F32[:0] 
 
 // MaxFeature is the largest feature in magnitude, that of pools.
 const MaxFeature = 1e18
+
+// tooLarge refuses a feature beyond MaxFeature, which the file has as that word.
+func tooLarge(x float32, word string) error {
+	if !(math.Abs(float64(x)) > MaxFeature) {
+		return nil
+	}
+	return fmt.Errorf("expected a finite number of at most 1e+18 in magnitude, found %q", text.OneLine(word, maxQuoted))
+}
 
 // check refuses elements that are not finite, but for gaps, or beyond MaxFeature.
 func (b *Batch) check(features []string) error {
