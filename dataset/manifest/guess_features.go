@@ -92,7 +92,7 @@ func (g *guesser) refuseWords(file string, features []string) error {
 	for _, c := range g.columns {
 		expected := fmt.Sprintf("%s: column %s: expected numbers for features, found", file, text.OneLine(c.Name, 80))
 		switch {
-		case !slices.Contains(features, c.Name) || c.list():
+		case !slices.Contains(features, c.Name) || c.list() || c.Time && c.has() > 0:
 		case c.Kind == table.Other:
 			return fmt.Errorf("%s %s", expected, c.Kind)
 		case c.has() > 0 && !c.numeric() && !c.boolean() && c.numbers == 0:

@@ -46,7 +46,7 @@ type column struct {
 func (c *column) has() int { return c.rows - c.missing }
 
 func (c *column) numeric() bool {
-	return c.Kind == table.Integer || c.Kind == table.Number || c.Kind == table.Text && c.has() > 0 && c.numbers == c.has()
+	return c.Kind == table.Integer && !c.Time || c.Kind == table.Number || c.Kind == table.Text && c.has() > 0 && c.numbers == c.has()
 }
 
 // boolean says whether the values are true and false.

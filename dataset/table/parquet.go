@@ -25,6 +25,8 @@ type parquetTable struct {
 	leaves  []*parquet.Column // those of columns
 	// unsigned says by column that its integers are.
 	unsigned []bool
+	// clocks writes its integers by column, nil for those that are no times.
+	clocks []func(int64) string
 }
 
 // Bounds of the footer, which describes each column of each row group.
@@ -105,10 +107,11 @@ func (t *parquetTable) addColumns(node *parquet.Column, logical []format.Logical
 			continue
 		}
 		name, kind := leafName(t.parquet.Root(), c)
-		col := Column{Name: name, Kind: kind}
+		col, clock := Column{Name: name, Kind: kind}, (func(int64) string)(nil)
 		if kind != Other {
 			col.Kind, col.Element = leafKind(c, logical[c.Index()])
-			col.Time = isTime(logical[c.Index()])
+			clock = clockOf(logical[c.Index()])
+			col.Time = clock != nil
 			switch {
 			case kind == Vector && (col.Kind == Integer || col.Kind == Number):
 				col.Kind = Vector
@@ -117,7 +120,8 @@ func (t *parquetTable) addColumns(node *parquet.Column, logical []format.Logical
 			}
 		}
 		i, is := logical[c.Index()].(*format.IntType)
-		t.columns, t.leaves, t.unsigned = append(t.columns, col), append(t.leaves, c), append(t.unsigned, is && !i.IsSigned)
+		t.columns, t.leaves, t.clocks = append(t.columns, col), append(t.leaves, c), append(t.clocks, clock)
+		t.unsigned = append(t.unsigned, is && !i.IsSigned)
 	}
 }
 
@@ -138,8 +142,8 @@ func (t *parquetTable) logicalTypes() []format.LogicalTypeValue {
 		if logical == nil && e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Decimal {
 			logical = &format.DecimalType{}
 		}
-		if old := e.ConvertedType; logical == nil && old.Valid && old.V >= deprecated.Date && old.V <= deprecated.TimestampMicros {
-			logical = &format.TimestampType{}
+		if old := e.ConvertedType; logical == nil && old.Valid && oldTimes[old.V] != nil {
+			logical = oldTimes[old.V]
 		}
 		types = append(types, logical)
 	}
@@ -169,14 +173,6 @@ func leafName(root, leaf *parquet.Column) (string, Kind) {
 		return strings.Join(path[:end+1], "."), Vector
 	}
 	return strings.Join(path[:end], "."), Vector
-}
-
-func isTime(logical format.LogicalTypeValue) bool {
-	switch logical.(type) {
-	case *format.DateType, *format.TimeType, *format.TimestampType:
-		return true
-	}
-	return false
 }
 
 // leafKind is what the values of a leaf are.
@@ -248,7 +244,8 @@ func (s *groupScan) open(chunks []format.ColumnChunk, scalars, features []int) e
 		if n >= len(scalars) {
 			to = &s.features
 		}
-		*to = append(*to, &leafReader{column: t.columns[i], full: byte(leaf.MaxDefinitionLevel()), unsigned: t.unsigned[i], pageReader: pages})
+		*to = append(*to, &leafReader{column: t.columns[i], full: byte(leaf.MaxDefinitionLevel()), unsigned: t.unsigned[i],
+			clock: t.clocks[i], pageReader: pages})
 	}
 	return nil
 }

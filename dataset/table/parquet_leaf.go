@@ -22,6 +22,7 @@ type leafReader struct {
 	column   Column
 	full     byte
 	unsigned bool
+	clock    func(int64) string // writes integers that are times
 	*pageReader
 
 	entry int // the next one
@@ -77,16 +78,22 @@ func (r *leafReader) scalar(there bool, v *Values) {
 		i = r.index(r.value)
 		r.value++
 	}
-	switch r.column.Kind {
-	case Text:
+	switch {
+	case r.column.Kind == Integer && r.clock != nil:
+		s := ""
+		if there {
+			s = r.clock(r.integer(i))
+		}
+		v.Text = append(v.Text, s)
+	case r.column.Kind == Text:
 		s := ""
 		if there {
 			s = r.text(i)
 		}
 		v.Text = append(v.Text, s)
-	case Bool:
+	case r.column.Kind == Bool:
 		v.Bools = append(v.Bools, there && r.bools[i] == 1)
-	case Integer:
+	case r.column.Kind == Integer:
 		var x int64
 		if there {
 			x = r.integer(i)

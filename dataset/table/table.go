@@ -81,7 +81,8 @@ type Column struct {
 	Element Element
 	// Width is the number of elements of a vector, 0 where the rows tell.
 	Width int
-	// Time says that integers are days or times since some moment.
+	// Time says that integers are days or times since some moment. As single values they are text in the form of ISO 8601, as
+	// features numbers.
 	Time bool
 }
 

@@ -1,4 +1,5 @@
 """Writes Parquet files of many kinds into a folder, each beside a .json of what is in it."""
+import datetime
 import json
 import sys
 
@@ -16,6 +17,10 @@ def name(v):
         return None
     if isinstance(v, bytes):
         return v.decode()
+    if isinstance(v, datetime.datetime) and v.time() == datetime.time():
+        return v.date().isoformat()
+    if isinstance(v, (datetime.date, datetime.time)):
+        return v.isoformat().replace("+00:00", "Z")
     return str(v).lower() if isinstance(v, (bool, np.bool_)) else str(v)
 
 
@@ -26,6 +31,8 @@ def missing(values):
 def scalars():
     words = ["", "a", "snö", 'q"u,o', "x" * 300]
     text = missing([words[i] for i in rng.integers(0, 5, ROWS)])
+    times = [datetime.datetime(1970, 1, 1) + datetime.timedelta(days=int(d), seconds=int(s) * 10)
+             for d, s in zip(rng.integers(-30000, 30000, ROWS), rng.integers(0, 3, ROWS))]
     return {
         "text": pa.array(text),
         "full": pa.array([f"row {i}" for i in range(ROWS)]),
@@ -41,6 +48,12 @@ def scalars():
         "u64": pa.array(rng.integers(0, 1 << 62, ROWS), pa.uint64()),
         "bytes": pa.array([b"ab", b"", "snö".encode()] * (ROWS // 3) + [b""] * (ROWS % 3), pa.binary()),
         "none": pa.array([None] * ROWS, pa.string()),
+        "day": pa.array(missing([t.date() for t in times])),
+        "clock": pa.array([t.time() for t in times], pa.time64("us")),
+        "clock_ms": pa.array(missing([t.time() for t in times]), pa.time32("ms")),
+        "second": pa.array(missing(times), pa.timestamp("s")),
+        "ns": pa.array(times, pa.timestamp("ns")),
+        "utc": pa.array(missing(times), pa.timestamp("us", tz="UTC")),
     }
 
 
