@@ -29,8 +29,8 @@ const otherUnits = 10
 // source and in the target; sources without a label, with one class alone, or whose
 // features are of another size; a target of fewer rows than outputs, or without classes
 // that sources have; names that are words for none, or nearly alike; numbers that are far from
-// all others. It keeps 24 bytes for each row of the largest source, 16 for each of the targets,
-// and 8 for each label that is a number.
+// all others, and labels of which the largest decide squared errors alone. It keeps
+// 24 bytes for each row of the largest source, 16 for each of the targets, and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
 	if err := s.Validate(); err != nil {
 		return []Oddity{{"", err.Error(), "mend it: nothing else was looked at"}}
@@ -58,7 +58,8 @@ func (s *Set) Oddities() []Oddity {
 	}
 	out = append(append(out, w.oddity()...), s.alike()...)
 	if !s.Binary {
-		out = append(out, s.farLabels()...)
+		columns, values := s.labelNumbers()
+		out = append(append(out, tailedLabels(columns, values)...), s.farLabels(columns, values)...)
 	}
 	if c.far != nil {
 		out = append(out, c.far.oddities(s)...)

@@ -43,11 +43,9 @@ func usualOf(values []float64) usual {
 
 func (u usual) String() string { return fmt.Sprintf("half of all are from %.6g to %.6g", u.q1, u.q3) }
 
-// farLabels lists by pool the labels of regression that are far from the others of
-// their column.
-func (s *Set) farLabels() []Oddity {
-	var columns []string
-	values := map[string][]float64{}
+// labelNumbers are the labels of regression by their column, and the columns in their order.
+func (s *Set) labelNumbers() (columns []string, values map[string][]float64) {
+	values = map[string][]float64{}
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		if _, known := values[t.Output.Name]; !known {
@@ -57,6 +55,12 @@ func (s *Set) farLabels() []Oddity {
 			values[t.Output.Name] = append(values[t.Output.Name], float64(t.Labels[r]))
 		}
 	}
+	return columns, values
+}
+
+// farLabels lists by pool the labels of regression that are far from the others of
+// their column. It sorts the values.
+func (s *Set) farLabels(columns []string, values map[string][]float64) []Oddity {
 	var out []Oddity
 	for _, column := range columns {
 		u := usualOf(values[column])
