@@ -95,11 +95,12 @@ func confusionFigure(id string, title func(string) string, e *runs.Evaluation) F
 	f := Figure{ID: id, Sheet: all}
 	if len(all.Rows) > mostPairs {
 		f.Full, f.Sheet.Rows = &all, slices.Clone(all.Rows)
+		f.Sheet.Note = fmt.Sprintf("The first %d pairs; evaluation.jsonl has all.", mostPairs)
 		if len(e.Classes) <= mostClasses {
 			slices.SortStableFunc(f.Sheet.Rows, frequent)
+			f.Sheet.Note = "The most frequent pairs; evaluation.jsonl has all."
 		}
 		f.Sheet.Rows = f.Sheet.Rows[:mostPairs]
-		f.Sheet.Note = "The most frequent pairs; evaluation.jsonl has all."
 	}
 	if len(e.Classes) <= mostClasses {
 		f.Chart = chart.Heat(chart.Map{Title: title("Predicted class by label"),
