@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
@@ -45,14 +46,16 @@ type Known struct {
 }
 
 // OpenCandidates opens a folder that Import wrote. An empty target is that of the
-// manifest. With samples 0 the target's samples are its labelled rows.
-func OpenCandidates(dir, target string, samples int) (*Candidates, error) {
+// manifest. With samples 0 the target's samples are its labelled rows. Where classes are
+// given, those of each output are these, which have all that some row has.
+func OpenCandidates(dir, target string, samples int, classes ...[]string) (*Candidates, error) {
 	h, err := readHeader(dir)
 	if err != nil {
 		return nil, err
 	}
-	c := &Candidates{Outputs: h.Outputs, Key: h.Key, AskTarget: true}
 	r := &opener{dir: dir, header: h}
+	r.reorder(classes)
+	c := &Candidates{Outputs: h.Outputs, Key: h.Key, AskTarget: true}
 	if c.Set, err = r.empty(); err != nil {
 		return nil, err
 	}
@@ -189,12 +192,21 @@ func (r *opener) readLabels(a *npy.Array, o Output, dst []float32, classes []int
 	if err := a.Int64s(classes); err != nil {
 		return err
 	}
+	to, count := r.places[o.Name], len(o.Classes)
+	if to != nil {
+		count = len(to)
+	}
 	for i, c := range classes {
 		switch {
-		case c < -1 || c >= int64(len(o.Classes)):
-			return fmt.Errorf("%s: expected classes from -1 to %d of output %s, found %d", r.dir, len(o.Classes)-1, o.Name, c)
+		case c < -1 || c >= int64(count):
+			return fmt.Errorf("%s: expected classes from -1 to %d of output %s, found %d", r.dir, count-1, o.Name, c)
 		case c < 0:
 			dst[i] = float32(math.NaN())
+		case to != nil && to[c] < 0:
+			return fmt.Errorf("%s: expected labels among the classes %s of output %s, found others", r.dir,
+				text.OneLine(strings.Join(o.Classes, ", "), 200), o.Name)
+		case to != nil:
+			dst[i] = float32(to[c])
 		default:
 			dst[i] = float32(c)
 		}
@@ -226,12 +238,14 @@ func (k Known) classes(outputs []Output) [][]bool {
 }
 
 // Digest is the SHA-256, in hexadecimal, of what a folder says about its rows: features, labels, ids, sources and costs.
-// The files that they came from do not enter.
-func Digest(dir string) (string, error) {
+// The files that they came from do not enter. Where classes are given, it is that of the same rows had each output these.
+func Digest(dir string, classes ...[]string) (string, error) {
 	h, err := readHeader(dir)
 	if err != nil {
 		return "", err
 	}
+	r := &opener{dir: dir, header: h}
+	r.reorder(classes)
 	content := *h
 	content.Name, content.Key, content.Files = "", "", nil
 	raw, err := jsonfile.Encode(content)
@@ -240,7 +254,7 @@ func Digest(dir string) (string, error) {
 	}
 	sum := sha256.New()
 	sum.Write(raw)
-	r := &opener{dir: dir, header: h}
+	labels := map[string]Output{}
 	names := []string{featuresFile}
 	if h.Split {
 		names = append(names, splitFile)
@@ -248,8 +262,9 @@ func Digest(dir string) (string, error) {
 	if h.ID != "" {
 		names = append(names, idsFile, idEndsFile)
 	}
-	for i := range h.Outputs {
+	for i, o := range h.Outputs {
 		names = append(names, labelsFile(i))
+		labels[labelsFile(i)] = o
 	}
 	for _, name := range names {
 		f, size, err := atomicfile.Open(r.path(name))
@@ -257,7 +272,11 @@ func Digest(dir string) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(sum, "%s %d\n", name, size)
-		_, err = io.Copy(sum, f)
+		if to := r.places[labels[name].Name]; to != nil {
+			err = r.copyReordered(sum, f, name, to)
+		} else {
+			_, err = io.Copy(sum, f)
+		}
 		f.Close()
 		if err != nil {
 			return "", err

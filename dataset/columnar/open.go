@@ -38,6 +38,8 @@ type opener struct {
 	dir    string
 	header *Header
 	test   []uint8 // by row, empty without a split
+	// places are, by output, those of its classes in the files among the classes that it has by reorder, -1 for none.
+	places map[string][]int32
 }
 
 func (r *opener) path(name string) string { return filepath.Join(r.dir, name) }
