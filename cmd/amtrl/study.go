@@ -78,7 +78,7 @@ func (o *studyFolder) open(ctx context.Context, out *output) (*study.Study, erro
 	if err != nil {
 		return nil, err
 	}
-	s.Note = out.note
+	s.Note, s.DataAt = out.note, data.data.V
 	return s, s.Attach(folder)
 }
 

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"math"
@@ -24,14 +25,14 @@ type answer struct {
 // statusSkip is the status of a row that is given up.
 const statusSkip = "skip"
 
-// readAnswers reads a file of answers. Rows that neither answer nor skip are left out.
-func (s *Study) readAnswers(path string) ([]answer, error) {
+// readAnswers reads a file of answers, labels of some outputs. Rows that neither answer nor skip are left out.
+func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, error) {
 	t, err := table.Open(path, table.FormatOf(path))
 	if strings.HasSuffix(strings.ToLower(path), ".json") && (err != nil || isLabelStudio(t.Columns())) {
 		if err == nil {
 			t.Close()
 		}
-		return s.readLabelStudio(path)
+		return s.readLabelStudio(path, outputs)
 	}
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func (s *Study) readAnswers(path string) ([]answer, error) {
 	var out []answer
 	err = t.Scan(q, func(b *table.Batch) error {
 		for i := range b.Rows {
-			a, err := s.readAnswer(b, at, i)
+			a, err := s.readAnswer(b, at, outputs, i)
 			if err != nil {
 				return err
 			}
@@ -100,7 +101,7 @@ func (s *Study) answerColumns(path string, columns []table.Column) (q table.Quer
 }
 
 // readAnswer reads row i of a batch, nil where it says nothing.
-func (s *Study) readAnswer(b *table.Batch, at answerPlaces, i int) (*answer, error) {
+func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.Output, i int) (*answer, error) {
 	cell := func(place int) string {
 		if place < 0 || b.Scalars[place].IsMissing(i) {
 			return ""
@@ -116,7 +117,7 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, i int) (*answer, err
 		return nil, fmt.Errorf("%s, column status: expected %s or nothing, found %q", a.where, statusSkip, text.OneLine(word, 80))
 	}
 	labelled := false
-	for c, o := range s.data.Outputs {
+	for c, o := range outputs {
 		word := cell(at.labels[c])
 		if at.labels[c] >= 0 && word == "NaN" && b.Scalars[at.labels[c]].Numbers != nil {
 			word = "" // a missing number, as pandas writes it
@@ -152,7 +153,13 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	case err != nil && o.Type == manifest.Number:
 		return 0, fmt.Errorf("expected %s, found %q", table.PlainNumber(word), text.OneLine(word, 80))
 	case err != nil:
-		return 0, fmt.Errorf("expected one of the classes %s, found %q", text.OneLine(strings.Join(o.Classes, ", "), 200), text.OneLine(word, 80))
+		hint := ""
+		if o.Type == manifest.Classes && s.Settings.Data.Classes != nil {
+			hint = fmt.Sprintf(": add it to classes in %s and tell again, or give the row up by status %s",
+				cmp.Or(s.DataAt, s.Settings.Data.Path), statusSkip)
+		}
+		return 0, fmt.Errorf("expected one of the classes %s, found %q%s", text.OneLine(strings.Join(o.Classes, ", "), 200),
+			text.OneLine(word, 80), hint)
 	case math.Abs(float64(v)) > table.MaxFeature:
 		return 0, fmt.Errorf("expected a number of at most 1e+18 in magnitude, found %q", text.OneLine(word, 80))
 	}

@@ -175,6 +175,9 @@ func (s *Study) load() (*journal, *state, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := s.takeClasses(j.events); err != nil {
+		return nil, nil, err
+	}
 	st, err := s.replay(j.events)
 	return j, st, err
 }

@@ -7,6 +7,7 @@
 //	problem.go  the problem that the next round has
 //	ask.go      which rows to ask for next
 //	tell.go     answers
+//	classes.go  classes that come late
 //	answers.go  the files that they come in, those of Label Studio in labelstudio.go
 //	fit.go      learning from them, rounds/0001
 //	curve.go    what another round is expected to bring

@@ -44,7 +44,7 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 		return 0, err
 	}
 	defer device.Close()
-	files, err := s.learn(ctx, device, st, len(j.events))
+	files, err := s.learn(ctx, device, st, j.events)
 	if err != nil {
 		return 0, err
 	}
@@ -73,15 +73,8 @@ func (s *Study) Learn(ctx context.Context, open func() (backend.Device, error)) 
 }
 
 // learn computes the files of the round after st, the state of some lines of the journal.
-func (s *Study) learn(ctx context.Context, device backend.Device, st *state, upto int) ([]runs.File, error) {
-	round := len(st.fits) + 1
-	var before pipeline.State
-	if round > 1 {
-		var err error
-		if before, err = s.loadRound(round - 1); err != nil {
-			return nil, err
-		}
-	}
+func (s *Study) learn(ctx context.Context, device backend.Device, st *state, events []Event) ([]runs.File, error) {
+	round, upto := len(st.fits)+1, len(events)
 	p, err := s.problem(round)
 	if err != nil {
 		return nil, err
@@ -102,6 +95,15 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, upt
 	defer data.Close()
 	if shortage := data.Shortage(); shortage != "" {
 		s.Note("%s", shortage)
+	}
+	var before pipeline.State
+	if st.classes > st.upto() {
+		before, err = s.relearn(ctx, data, events, st.fits)
+	} else if round > 1 {
+		before, err = s.loadRound(round - 1)
+	}
+	if err != nil {
+		return nil, err
 	}
 	drawn, err := s.drawnRows(st, p, in, round)
 	if err != nil {

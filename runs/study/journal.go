@@ -55,6 +55,8 @@ type TellEvent struct {
 	Replace bool       `json:"replace,omitempty"`
 	Rows    []TellRows `json:"rows,omitempty"`
 	Skips   []SkipRows `json:"skips,omitempty"`
+	// Classes are new ones of each output, behind those that it has, from this line on.
+	Classes [][]string `json:"classes,omitempty"`
 }
 
 // TellRows are labels of rows of one source: for each output one for each row, empty for none.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -57,7 +58,7 @@ func isLabelStudio(columns []table.Column) bool {
 // readLabelStudio reads the JSON that Label Studio exports. The label of a column comes from the control of that name,
 // or from any where there is one column. Of several annotations of a task the last one that is not cancelled counts; a
 // task all of whose annotations are cancelled is a row that was given up.
-func (s *Study) readLabelStudio(path string) ([]answer, error) {
+func (s *Study) readLabelStudio(path string, outputs []columnar.Output) ([]answer, error) {
 	raw, err := atomicfile.ReadFile(path, maxLabelStudio)
 	if err != nil {
 		return nil, err
@@ -82,14 +83,14 @@ func (s *Study) readLabelStudio(path string) ([]answer, error) {
 			return nil, fmt.Errorf("%s, data.id: expected the id of a row, found %v", a.where, t.Data["id"])
 		}
 		a.source, _ = t.Data["source"].(string)
-		a.values = slices.Repeat([]float32{float32(math.NaN())}, len(s.data.Outputs))
+		a.values = slices.Repeat([]float32{float32(math.NaN())}, len(outputs))
 		labelled := false
 		for _, annotation := range t.Annotations {
 			if annotation.Cancelled {
 				continue
 			}
 			for _, r := range annotation.Result {
-				if err := s.readResult(&a, r); err != nil {
+				if err := s.readResult(&a, outputs, r); err != nil {
 					return nil, fmt.Errorf("%s, %s: %w", a.where, text.OneLine(r.From, 80), err)
 				}
 			}
@@ -121,9 +122,9 @@ func decodeLabelStudio(raw []byte) (tasks []labelStudioTask, err error) {
 	return tasks, nil
 }
 
-func (s *Study) readResult(a *answer, r labelStudioResult) error {
-	for c, o := range s.data.Outputs {
-		if o.Name != r.From && len(s.data.Outputs) > 1 {
+func (s *Study) readResult(a *answer, outputs []columnar.Output, r labelStudioResult) error {
+	for c, o := range outputs {
+		if o.Name != r.From && len(outputs) > 1 {
 			continue
 		}
 		word := ""

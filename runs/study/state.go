@@ -42,6 +42,8 @@ type state struct {
 	fits []*FitEvent
 	// labels is the line of the journal that last had labels, 0 for none.
 	labels int
+	// classes is the line that last added classes, 0 for none.
+	classes int
 }
 
 // replay makes the state that some events lead to.
@@ -81,6 +83,9 @@ func (st *state) apply(e *Event) error {
 			}
 		}
 	case e.Tell != nil:
+		if len(e.Tell.Classes) > 0 {
+			st.classes = e.N
+		}
 		for _, group := range e.Tell.Rows {
 			if err := st.tell(e, group); err != nil {
 				return err

@@ -47,9 +47,13 @@ type Settings struct {
 type Data struct {
 	// Path is the manifest or the folder of an import. Create fills in the others.
 	Path string `json:"path"`
+	// Name is that of the set.
+	Name string `json:"name,omitempty"`
 	// Key is that of the import, SHA256 of what it holds. Another key with the same content is the same data.
 	Key    string `json:"key"`
 	SHA256 string `json:"sha256"`
+	// Classes are those of each output, to which a [TellEvent] may add.
+	Classes [][]string `json:"classes,omitempty"`
 	// AskTarget says that the target's samples are asked for where they have no labels.
 	AskTarget bool `json:"ask_target,omitempty"`
 }
@@ -60,9 +64,14 @@ type Study struct {
 	Settings Settings
 	// Note is called with what somebody should be told, such as a torn line that was set aside.
 	Note func(format string, args ...any)
+	// DataAt is what messages call the data, by default Settings.Data.Path.
+	DataAt string
 
 	data *columnar.Candidates
-	id   string // the hash of study.json
+	// folder is that of the import, listed are the classes that it lists.
+	folder string
+	listed [][]string
+	id     string // the hash of study.json
 	// places has the place of each source by its name, among the pools.
 	places map[string]int
 	now    func() time.Time
@@ -100,7 +109,7 @@ func Create(dir string, s Settings, folder string, data *columnar.Candidates) er
 	if s.Data.SHA256, err = columnar.Digest(folder); err != nil {
 		return err
 	}
-	s.Data.Key, s.Data.AskTarget = data.Key, data.AskTarget
+	s.Data.Name, s.Data.Key, s.Data.AskTarget, s.Data.Classes = data.Set.Name, data.Key, data.AskTarget, classesOf(data.Outputs)
 	st := &Study{Dir: dir, Settings: s, data: data}
 	if err := st.check(); err != nil {
 		return err
@@ -139,6 +148,9 @@ func (s Settings) equal(raw []byte) bool {
 		return false
 	}
 	other.Version, other.Data.Key = s.Version, s.Data.Key
+	if other.Data.Name == "" { // of a version that kept neither
+		other.Data.Name, other.Data.Classes = s.Data.Name, s.Data.Classes
+	}
 	a, errA := jsonfile.Encode(s)
 	b, errB := jsonfile.Encode(other)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
@@ -211,24 +223,27 @@ func Open(dir string) (*Study, error) {
 	return s, nil
 }
 
-// Attach opens the data of a study in the folder of an import and refuses others.
+// Attach opens the data of a study in the folder of an import and refuses others. The folder may list more classes than
+// the study has, which [Study.Tell] takes up once a label has one of them.
 func (s *Study) Attach(folder string) error {
-	samples := 0
-	if s.Settings.Data.AskTarget {
-		samples = s.Settings.Config.TargetSamples
-	}
 	var err error
-	if s.data, err = columnar.OpenCandidates(folder, s.Settings.Target, samples); err != nil {
+	s.folder = folder
+	if s.data, err = s.openData(nil); err != nil {
 		return err
 	}
+	s.listed = classesOf(s.data.Outputs)
 	if s.data.Key != s.Settings.Data.Key {
-		found, err := columnar.Digest(folder)
+		found, err := columnar.Digest(folder, s.Settings.Data.Classes...)
 		if err != nil {
 			return err
 		}
 		if found != s.Settings.Data.SHA256 {
-			return fmt.Errorf("%s: expected the data of the study, sha256 %s, found %s; new labels come with amtrl study tell",
-				s.Settings.Data.Path, s.Settings.Data.SHA256[:12], found[:12])
+			return fmt.Errorf("%s: expected the data of the study, sha256 %s, found %s: its rows, sources, costs and labels stay as they were; "+
+				"new labels come with amtrl study tell, and new classes, which the manifest may list", cmp.Or(s.DataAt, s.Settings.Data.Path),
+				s.Settings.Data.SHA256[:12], found[:12])
+		}
+		if s.data, err = s.openData(s.Settings.Data.Classes); err != nil {
+			return err
 		}
 	}
 	s.places = map[string]int{}

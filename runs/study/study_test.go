@@ -176,7 +176,7 @@ func TestLabelStudioNumbers(t *testing.T) {
 	for _, id := range written {
 		tasks = append(tasks, `{"data": {"id": `+id+`}, "annotations": [{"was_cancelled": true}]}`)
 	}
-	for i, a := range must.Get(f.readLabelStudio(f.answers(t, "export.json", "["+strings.Join(tasks, ",\n")+"]")))(t) {
+	for i, a := range must.Get(f.readLabelStudio(f.answers(t, "export.json", "["+strings.Join(tasks, ",\n")+"]"), f.outputs()))(t) {
 		must.Equal(t, a.id, want[i], "an id written %s", written[i])
 	}
 }

@@ -25,7 +25,8 @@ type Told struct {
 // is a [Contradiction] unless replace is set.
 func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, error) {
 	var told Told
-	answers, err := s.readAnswers(path)
+	read := s.outputs()
+	answers, err := s.readAnswers(path, read)
 	if err != nil {
 		return told, err
 	}
@@ -41,10 +42,15 @@ func (s *Study) Tell(ctx context.Context, path string, replace bool) (Told, erro
 	if err := s.expire(held, j, st); err != nil {
 		return told, err
 	}
+	more, err := s.admit(answers, read)
+	if err != nil {
+		return told, err
+	}
 	e, told, err := s.tellEvent(st, answers, replace)
 	if err != nil {
 		return Told{}, err
 	}
+	e.Classes = more
 	if len(e.Rows)+len(e.Skips) > 0 {
 		if err := s.write(held, j, Event{Tell: e}); err != nil {
 			return Told{}, err

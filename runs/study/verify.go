@@ -31,6 +31,9 @@ func (s *Study) Verify(ctx context.Context, open func(name string) (backend.Devi
 		return v, err
 	}
 	s.noteTorn(j)
+	if err := s.takeClasses(j.events); err != nil {
+		return v, err
+	}
 	st, err := s.replay(nil)
 	if err != nil {
 		return v, err
@@ -108,7 +111,11 @@ func (s *Study) verifyRound(ctx context.Context, device backend.Device, events [
 		return fmt.Errorf("round %d: expected backend %s, which learned it, found %s", e.Round, e.Backend, found)
 	}
 	// The labels of a round are those up to a line, its number that of the rounds so far.
-	st, err := s.replay(events[:e.Upto])
+	then, err := s.after(events[:e.Upto])
+	if err != nil {
+		return err
+	}
+	st, err := then.replay(events[:e.Upto])
 	if err != nil {
 		return err
 	}
@@ -117,7 +124,7 @@ func (s *Study) verifyRound(ctx context.Context, device backend.Device, events [
 			st.fits = append(st.fits, f)
 		}
 	}
-	files, err := s.learn(ctx, device, st, e.Upto)
+	files, err := then.learn(ctx, device, st, events[:e.Upto])
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,107 @@
+package study
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/cpu"
+	"github.com/amtrl/amtrl/dataset/columnar"
+	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// importAs imports the rows of the fixture with other classes, or another change of the manifest.
+func (f *fixture) importAs(t *testing.T, name, old, now string) string {
+	t.Helper()
+	raw := string(must.Get(os.ReadFile(f.Settings.Data.Path))(t))
+	must.Hold(t, strings.Contains(raw, old), "%s has no %s", raw, old)
+	path := filepath.Join(filepath.Dir(f.folder), name+".yaml")
+	must.Do(t, os.WriteFile(path, []byte(strings.Replace(raw, old, now, 1)), 0o644))
+	folder := filepath.Join(filepath.Dir(f.folder), name)
+	must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(path))(t), folder, func(int64, int64, string) {}))
+	return folder
+}
+
+// A class that the manifest lists late, wherever in its list, is told and learned as in a study that knew it from the
+// beginning; what was spent, skipped and pending stays, and the old manifest does afterwards. Earlier rounds replay.
+func TestLateClass(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	grown := f.importAs(t, "grown", "classes: [no, yes]", "classes: [maybe, yes, no, never]")
+	all := f.importAs(t, "all", "classes: [no, yes]", "classes: [no, yes, maybe, never]")
+	settings := f.Settings
+	dir := filepath.Join(filepath.Dir(f.folder), "all study")
+	must.Do(t, Create(dir, settings, all, must.Get(columnar.OpenCandidates(all, "", 0))(t)))
+	open := func(dir, folder string) *Study {
+		s := must.Get(Open(dir))(t)
+		must.Do(t, s.Attach(folder))
+		s.now = f.now
+		return s
+	}
+	late, known := f.Study, open(dir, all)
+	model := func(s *Study, round int) string {
+		return string(must.Get(os.ReadFile(filepath.Join(s.roundDir(round), "model.safetensors")))(t))
+	}
+	for round := 1; round <= 4; round++ {
+		a := must.Get(late.Ask(t.Context(), Request{Budget: 12}))(t)
+		lines := []string{"id,label,status"}
+		for i, r := range a.Rows {
+			switch {
+			case i == 0:
+				lines = append(lines, r.ID+",,skip")
+			case round == 3 && i%3 == 0:
+				lines = append(lines, r.ID+",maybe,")
+			default:
+				lines = append(lines, r.ID+","+f.labels[r.ID]+",")
+			}
+		}
+		if round == 3 {
+			lines = append(lines, "t30,maybe,", "t31,maybe,")
+		}
+		path := f.answers(t, "answers.csv", lines...)
+		if round == 3 {
+			before := must.Get(late.Status())(t)
+			must.Fail(t, "a new class", must.Err(late.Tell(t.Context(), path, false)), "expected one of the classes no, yes, found \"maybe\"",
+				"add it to classes in "+f.Settings.Data.Path, "status skip")
+			late = open(f.Dir, grown)
+			must.Equal(t, must.Get(late.Status())(t).Spent, before.Spent, "spent")
+			_, st, err := late.load()
+			must.Do(t, err)
+			must.Hold(t, len(late.data.Outputs[0].Classes) == 2 && st.classes == 0, "the study has new classes before a label")
+		}
+		told := must.Get(late.Tell(t.Context(), path, false))(t)
+		must.Equal(t, told.Skipped, 1, "skipped rows")
+		if round == 3 {
+			late = open(f.Dir, f.folder)
+		}
+		must.Equal(t, must.Get(late.Learn(t.Context(), openCPU))(t), round, "round")
+		must.Get(known.Tell(t.Context(), path, false))(t)
+		must.Get(known.Learn(t.Context(), openCPU))(t)
+		must.Hold(t, (model(late, round) == model(known, round)) == (round >= 3), "round %d: the models are not as expected", round)
+	}
+	status := must.Get(late.Status())(t)
+	must.Hold(t, status.Skipped == 4 && status.Asks == 4, "%+v", status)
+	device := must.Get(cpu.Open(1))(t)
+	defer device.Close()
+	for _, folder := range []string{f.folder, grown} {
+		v := must.Get(open(f.Dir, folder).Verify(t.Context(), device, nil))(t)
+		must.Hold(t, v.Asks == 4 && v.Rounds == 4, "%+v", v)
+	}
+	must.Hold(t, must.Get(late.Export(filepath.Join(t.TempDir(), "out.csv")))(t) == status.Answered+12, "%+v", status)
+}
+
+// Other data than that of a study stays refused, in the name that they were given by.
+func TestOtherDataWithMoreClasses(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	for name, change := range map[string][2]string{
+		"fewer":    {"classes: [no, yes]", "classes: [maybe, yes, no], missing: [\"no\", \"\"]"},
+		"costs":    {"target: {", "sources: {cost: {a: 2}}\ntarget: {"},
+		"features": {"x*", "[x0, x1]"},
+	} {
+		s := must.Get(Open(f.Dir))(t)
+		s.DataAt = "there.yaml"
+		must.Fail(t, name, s.Attach(f.importAs(t, name, change[0], change[1])), "there.yaml: expected the data of the study", "new classes")
+	}
+}
