@@ -70,7 +70,8 @@ func (e *Stop) Error() string {
 
 // Ask chooses rows and writes them to the journal: as many of each source as the relevance of the last round gives it,
 // within a source at random in an order that the seed fixes, never a row that is pending, answered or given up. Answers
-// that came since the last round are learned from first, unless rows are still pending.
+// that came since the last round are learned from first, unless rows are still pending, and so are labels that were there
+// before the first ask, where every source has some and each ask its own budget.
 func (s *Study) Ask(ctx context.Context, r Request) (*Asked, error) {
 	if r.Budget != 0 && (!(r.Budget > 0) || math.IsInf(r.Budget, 1)) {
 		return nil, fmt.Errorf("budget %g: expected a positive number", r.Budget)
@@ -125,8 +126,10 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 		return nil, false, err
 	}
 	waiting := st.pending()
-	if mayLearn && waiting == 0 && st.labels > st.upto() && len(st.asks) > 0 {
-		return nil, true, nil
+	if mayLearn && waiting == 0 {
+		if due, err := s.due(st); err != nil || due {
+			return nil, due, err
+		}
 	}
 	prop, err := s.propose(st, r.Budget)
 	if err != nil {
@@ -157,6 +160,25 @@ func (s *Study) ask(ctx context.Context, r Request, mayLearn bool) (asked *Asked
 	}
 	asked.Pending = waiting
 	return asked, false, s.write(held, j, Event{Ask: e})
+}
+
+// due says whether an ask learns first: from labels that came since the last round, and before the first ask where every
+// source has some, unless the budget is that of rounds that begin with an ask.
+func (s *Study) due(st *state) (bool, error) {
+	each := s.Settings.RoundBudget > 0
+	switch {
+	case len(st.asks) > 0 || each && len(st.fits) > 0:
+		return st.labels > st.upto(), nil
+	case !each:
+		return false, nil
+	}
+	p, err := s.problem(1)
+	if err != nil {
+		return false, err
+	}
+	in := st.samples(p, 1)
+	without := slices.ContainsFunc(in.Sources, func(l pipeline.Labelled) bool { return len(l.Rows) == 0 })
+	return !without && len(in.Target.Rows) > 0, nil
 }
 
 func nothing(waiting int, prop *proposal) error {
