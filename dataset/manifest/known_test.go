@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -82,4 +83,18 @@ func TestGuessTarget(t *testing.T) {
 	} {
 		must.Equal(t, guessTarget(counts), want, "target of %v", counts)
 	}
+}
+
+// Where no row has a label the manifest has a line to list the classes in.
+func TestTextWithoutLabels(t *testing.T) {
+	g := &Guess{Manifest: &Manifest{Path: "m.yaml", Files: []string{"a.csv"}, Source: "s", Features: []string{"x"},
+		Labels: []Label{{"y", Classes, nil, []string{""}}}}, All: true}
+	text := g.Text()
+	must.Hold(t, strings.Contains(text, "    # classes: [first, second]  # all that labels may have, to be filled in: no row has one\n") &&
+		!strings.Contains(text, "found:"), "%s", text)
+	g.Classes = map[string]int{"only": 3}
+	text = g.Text()
+	must.Hold(t, strings.Contains(text, "    # found: only (3)\n    # classes: [only, second]  # all that labels may have, to be filled in\n"),
+		"%s", text)
+	must.Get(Parse("m.yaml", []byte(strings.Replace(text, "# classes: [", "classes: [", 1))))(t)
 }

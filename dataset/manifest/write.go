@@ -70,7 +70,7 @@ func (g *Guess) Text() string {
 		line("  - column: %s", scalar(l.Column))
 		line("    type: %s  # classes, binary or number", l.Type)
 		if i == 0 && l.Type != Number {
-			line("    # found: %s", g.classesFound())
+			g.writeClasses(line)
 		}
 		if l.Type == Binary {
 			line("    # classes: [negative, positive]  # their order; by default that of their names")
@@ -122,6 +122,20 @@ func (g *Guess) sourceComment() string {
 	}
 	return fmt.Sprintf("  # %s, %d of %s labelled%s", text.Several(len(g.SourceCounts), "source"), labelled,
 		text.Several(rows, "row"), g.some())
+}
+
+// writeClasses says which classes were found, and leaves a line for those that labels may have where that is none or one.
+func (g *Guess) writeClasses(line func(format string, args ...any)) {
+	if len(g.Classes) > 0 {
+		line("    # found: %s", g.classesFound())
+	}
+	only, none := "first", ": no row has one"+g.some()
+	for name := range g.Classes {
+		only, none = scalar(name), ""
+	}
+	if len(g.Classes) < 2 {
+		line("    # classes: [%s, second]  # all that labels may have, to be filled in%s", only, none)
+	}
 }
 
 // classesFound lists the classes with their counts, the most frequent first.
