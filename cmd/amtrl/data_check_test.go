@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -17,4 +19,17 @@ func TestOddTable(t *testing.T) {
 	for i := range want {
 		must.EqualSlices(t, rows[i], want[i], "row %d", i)
 	}
+}
+
+// Data without a label of the target are named as they were given, with what asks for labels.
+func TestCheckWithoutLabels(t *testing.T) {
+	dir := ownFolder(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("source,y,x\ns,a,1\ns,b,2\nt,,4\n"), 0o644))
+	made := "files: rows.csv\ncolumns: {source: source, features: x}\nlabels: [{column: y, classes: [a, b]}]\n"
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.yaml"), []byte(made+"target: {source: t}\n"), 0o644))
+	amtrl(t, dir, "data", "check", "rows.yaml").Complains(t, 1, "amtrl: rows.yaml: the target t has no labelled rows: a study asks for "+
+		"labels: amtrl study new STUDY --data rows.yaml --round-budget N --target-samples N")
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("source,y,x\ns,,1\ns,,2\nt,,4\n"), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "any.yaml"), []byte(made), 0o644))
+	amtrl(t, dir, "data", "check", "any.yaml").Complains(t, 1, "any.yaml: no source has labelled rows", "--target SOURCE")
 }

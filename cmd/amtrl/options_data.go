@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -147,7 +148,16 @@ func (o *dataOptions) make(threads int, folder string) (*dataset.Set, error) {
 		return set, usageOf(err)
 	}
 	if columnar.Is(folder) {
-		return columnar.Open(folder)
+		set, err := columnar.Open(folder)
+		if none, ok := errors.AsType[*columnar.NoLabels](err); ok {
+			target := ""
+			if none.Target == "" {
+				target = " --target SOURCE"
+			}
+			return nil, fmt.Errorf("%s: a study asks for labels: amtrl study new STUDY --data %s%s --round-budget N --target-samples N",
+				none.Of(o.data.V), o.data.V, target)
+		}
+		return set, err
 	}
 	return dataset.ReadLayout(folder)
 }

@@ -33,6 +33,19 @@ func Open(dir string) (*dataset.Set, error) {
 	return r.set()
 }
 
+// NoLabels is the error of a folder without a labelled row of the target, or of any source where Target is empty.
+type NoLabels struct{ Dir, Target string }
+
+func (e *NoLabels) Error() string { return e.Of(e.Dir) }
+
+// Of is the error of the data by another name than the folder's.
+func (e *NoLabels) Of(name string) string {
+	if e.Target == "" {
+		return name + ": no source has labelled rows"
+	}
+	return fmt.Sprintf("%s: the target %s has no labelled rows", name, e.Target)
+}
+
 // opener reads the arrays of a folder.
 type opener struct {
 	dir    string
@@ -118,7 +131,7 @@ func (r *opener) set() (*dataset.Set, error) {
 	}
 	set.Tasks = slices.Concat(tasks...)
 	if len(set.Targets()) == 0 {
-		return nil, fmt.Errorf("%s: the target %s has no labelled rows", r.dir, h.Target)
+		return nil, &NoLabels{r.dir, h.Target}
 	}
 	return set, nil
 }

@@ -1,11 +1,13 @@
 package columnar
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -146,5 +148,25 @@ func TestSeveralOutputsOfSplitFiles(t *testing.T) {
 			}
 		}
 		must.Equal(t, got, want[task.Name], "task %s", task.Name)
+	}
+}
+
+// Rows without any label need the classes listed, and then are no data to run on, which says of what.
+func TestNoLabelAtAll(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("source,y,x\ns,,1\ns,,2\nt,,4\n"), 0o644))
+	made := "files: rows.csv\ncolumns: {source: source, features: x}\nlabels: [{column: y}]\n"
+	folder := filepath.Join(dir, "folder")
+	must.Fail(t, "no classes", Import(t.Context(), parse(t, dir, made), folder, nil),
+		"labels: y: expected at least 2 classes, found 0: list all that labels may have in the manifest, as in classes: [a, b]")
+	made = strings.Replace(made, "column: y", "column: y, classes: [a, b]", 1)
+	for target, want := range map[string]string{"target: {source: t}\n": "the target t has no labelled rows",
+		"": "no source has labelled rows"} {
+		out := folder + target[:min(1, len(target))]
+		must.Do(t, Import(t.Context(), parse(t, dir, made+target), out, nil))
+		_, err := Open(out)
+		must.Fail(t, want, err, want)
+		none, is := errors.AsType[*NoLabels](err)
+		must.Hold(t, is && (none.Target == "t") == (target != ""), "%v", err)
 	}
 }

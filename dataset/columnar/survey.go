@@ -400,7 +400,8 @@ func (s *survey) settle() error {
 			continue
 		}
 		if n := cmp.Or(len(o.Classes), len(o.index)); n < 2 {
-			return fmt.Errorf("%s: labels: %s: expected at least 2 classes, found %d", m.Path, o.Column, n)
+			return fmt.Errorf("%s: labels: %s: expected at least 2 classes, found %d: list all that labels may have in the manifest, as in "+
+				"classes: [a, b]", m.Path, o.Column, n)
 		}
 		if len(o.Classes) > 0 {
 			continue
