@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/must"
@@ -83,10 +82,8 @@ func TestLateClass(t *testing.T) {
 	}
 	status := must.Get(late.Status())(t)
 	must.Hold(t, status.Skipped == 4 && status.Asks == 4, "%+v", status)
-	device := must.Get(cpu.Open(1))(t)
-	defer device.Close()
 	for _, folder := range []string{f.folder, grown} {
-		v := must.Get(open(f.Dir, folder).Verify(t.Context(), device, nil))(t)
+		v := must.Get(open(f.Dir, folder).Verify(t.Context(), openNamed, nil))(t)
 		must.Hold(t, v.Asks == 4 && v.Rounds == 4, "%+v", v)
 	}
 	must.Hold(t, must.Get(late.Export(filepath.Join(t.TempDir(), "out.csv")))(t) == status.Answered+12, "%+v", status)

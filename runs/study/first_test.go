@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -36,8 +35,6 @@ func TestFirstAskLearns(t *testing.T) {
 			must.Hold(t, strings.HasPrefix(r.Reason, "relevance") == c.learns, "%s: %+v", c.name, r)
 		}
 		must.Hold(t, (learned == 1) == c.learns && len(a.Rows) > 0, "%s: it learned %d rounds and asks for %d rows", c.name, learned, len(a.Rows))
-		device := must.Get(cpu.Open(1))(t)
-		must.Get(f.Verify(t.Context(), device, nil))(t)
-		device.Close()
+		must.Get(f.Verify(t.Context(), openNamed, nil))(t)
 	}
 }
