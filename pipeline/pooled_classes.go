@@ -105,12 +105,22 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	}
 	fit, err := r.search(ctx, pooledStart*gram.unit(), func(fit classesFit) float64 {
 		left, _, _ := said(fit)
-		sum := 0.0
+		var losses []float64
 		for i, of := range class {
 			if of != noLabel {
-				sum += r.logits.loss(slices.Clone(left.RawRowView(i)), of)
+				losses = append(losses, r.logits.loss(slices.Clone(left.RawRowView(i)), of))
 			}
 		}
+		if !p.doubtsLabels() {
+			return floats.Sum(losses)
+		}
+		_, sum := noiseRate(func(rate float64) [][]float64 {
+			at := make([]float64, len(losses))
+			for i, v := range losses {
+				at[i] = noisy(v, rate, float64(c)+r.logits.rest)
+			}
+			return [][]float64{at}
+		})
 		return sum
 	})
 	if err != nil {

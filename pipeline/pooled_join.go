@@ -157,7 +157,7 @@ const joinReplicates = 100
 
 // joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
 // each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
-// normal ones of a variance of its own where they are numbers. Since the samples are few, that is the mean over replicates of
+// normal ones of a variance of its own where they are numbers; of pools labels of classes may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of
 // the Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari, Simpson and Gelman 2018).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, helps [][]prediction) []float64 {
 	outputs := len(l.problem.Target.Tasks)
@@ -168,7 +168,7 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 	slices.Sort(labelled)
 	labelled = slices.Compact(labelled)
 	n := float64(len(labelled))
-	losses := func(help []prediction, a float64) []float64 {
+	losses := func(help []prediction, a, rate float64) []float64 {
 		out := make([]float64, len(labelled))
 		for i, row := range labelled {
 			for j, c := range group {
@@ -178,7 +178,7 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 				}
 				f := (1-a)*left(c, row) + a*help[j].left[row]
 				if l.problem.Classifies() {
-					out[i] += logOfLabel(f, y)
+					out[i] += noisy(logOfLabel(f, y), rate, 2)
 				} else {
 					out[i] += (y - f) * (y - f)
 				}
@@ -186,12 +186,20 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 		}
 		return out
 	}
-	candidates := [][]float64{losses(helps[0], 0)}
-	for _, help := range helps {
-		for _, a := range joinParts {
-			candidates = append(candidates, losses(help, a))
+	all := func(rate float64) [][]float64 {
+		out := [][]float64{losses(helps[0], 0, rate)}
+		for _, help := range helps {
+			for _, a := range joinParts {
+				out = append(out, losses(help, a, rate))
+			}
 		}
+		return out
 	}
+	rate := 0.0
+	if l.problem.doubtsLabels() {
+		rate, _ = noiseRate(all)
+	}
+	candidates := all(rate)
 	rng := stream(l.problem.Config.Seed, "join", l.problem.TargetName())
 	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(labelled)), make([]float64, len(candidates))
 	for range joinReplicates {
