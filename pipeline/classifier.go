@@ -41,6 +41,7 @@ type classifier struct {
 	unit      float64
 	mean      *mat.Dense // of the sources' heads of the same outputs, K+1 by C, or nil
 	a         *mat.Dense // A, once it is wanted
+	hasOthers func(output int) bool
 }
 
 // kernel is (A A'/s + kappa X X'/t) / (1 + kappa).
@@ -76,8 +77,8 @@ func (c *classifier) kernel(kappa float64) kernelMatrix {
 }
 
 // fit adds to fits, whose heads by squared loss are ridge, the classifier of each output, at
-// the kappa of these. An output whose rows are all of one class has none but the intercept, and so has one of several with a
-// single row of its class, where the mean of the sources' heads, on which there is no penalty, would tell that row from all others.
+// the kappa of these. An output whose rows are all of one class has none but the intercept, and so has a scarce one of several
+// classes, where the mean of the sources' heads, on which there is no penalty, would tell a single row from all others.
 // LeaveOneOut stays that of the squared loss, by which methods are compared: with few samples
 // it tells them apart better than the probabilities do.
 //
@@ -91,7 +92,7 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 			r := logistic{kernel: kernel(), free: onlyConstant(len(y)), y: y, offset: g.left}
 			return c.adapted(&r, g, kappa, u, k)
 		}
-		if c.mean != nil && len(fits) > 1 && floats.Sum(y) < leastOfClass {
+		if c.mean != nil && c.hasOthers(in.outputs[i]) && scarce(y) {
 			fits[i].classify(byFrequency(y, len(ridge[i]), k))
 			continue
 		}

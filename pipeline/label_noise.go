@@ -11,7 +11,7 @@ var noiseRates = []float64{0, 0.02, 0.05, 0.1, 0.2}
 
 // noisy is -log of the probability of a label of one of c classes, whose loss it would be were labels never wrong.
 func noisy(loss, rate, c float64) float64 {
-	if rate == 0 {
+	if rate == 0 || !(loss < math.Inf(1)) {
 		return loss
 	}
 	return -math.Log((1-rate)*math.Exp(-loss) + rate/c)

@@ -63,7 +63,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	}
 	counted := fit.labels
 	if p.Classifies() {
-		counted = seenLabels(fit.labels, len(columns))
+		counted = p.seenLabels(fit.labels)
 	}
 	if fit.left, fit.Loss, err = l.inside(in.Target.Rows, counted); err != nil {
 		return rec, err

@@ -127,7 +127,8 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 			}
 		}
 		if l.problem.Classifies() {
-			c := &classifier{rows: rows, phi: phi, root: root, unit: regression.unit, mean: prior.mean(prior.heads, in.outputs)}
+			c := &classifier{rows: rows, phi: phi, root: root, unit: regression.unit, mean: prior.mean(prior.heads, in.outputs),
+				hasOthers: l.problem.hasOthers}
 			c.fit(in, fits, vectors, u, k)
 		}
 		if !l.problem.Set.Binary {

@@ -96,7 +96,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 		}
 		var unseen labelGroup
 		if l.problem.Classifies() {
-			in, unseen = in.divide()
+			in, unseen = in.divide(l.problem.hasOthers)
 		}
 		fits, err := fit(in)
 		if err != nil {
@@ -131,7 +131,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 // fit to the rows that have the label, in units of label.
 func (f *headFit) leaveOut(target Labelled, output, outputs int, label float64, of headFit) {
 	if f.left == nil {
-		f.labels = make([]float32, len(target.Y))
+		f.labels = slices.Repeat([]float32{float32(math.NaN())}, len(target.Y))
 		f.left = make([][]float32, outputs)
 		for c := range f.left {
 			f.left[c] = slices.Repeat([]float32{float32(math.NaN())}, len(target.Rows))

@@ -67,12 +67,23 @@ func sortClasses(set *dataset.Set, tasks []int) {
 	}
 }
 
-// divide takes those of several classes that no row is of apart, where there are others.
-func (p labelGroup) divide() (seen, unseen labelGroup) {
+// hasOthers says whether an output of the target is one of several of its column.
+func (p *Problem) hasOthers(output int) bool {
+	columns := p.targetColumns()
+	for c, column := range columns {
+		if c != output && column == columns[output] {
+			return true
+		}
+	}
+	return false
+}
+
+// divide takes classes that have others beside them in their column, and that no row is of, apart, unless all are such.
+func (p labelGroup) divide(hasOthers func(output int) bool) (seen, unseen labelGroup) {
 	var of [2][]int // places of outputs
-	for i := range p.outputs {
+	for i, c := range p.outputs {
 		at := 0
-		if !slices.Contains(p.column(i, len(p.outputs)), 1) {
+		if hasOthers(c) && !slices.Contains(p.column(i, len(p.outputs)), 1) {
 			at = 1
 		}
 		of[at] = append(of[at], i)
@@ -111,8 +122,11 @@ func (l *Learner) fitUnseen(in labelGroup) []headFit {
 	return fits
 }
 
-// leastOfClass is how many rows of a class, of several, it takes to tell it from the others by rows of the target.
-const leastOfClass = 2
+// scarce says whether a class, by labels of 0 and 1, has fewer than two rows, or all but one: any direction tells a single row from the rest.
+func scarce(y []float64) bool {
+	ones := floats.Sum(y)
+	return ones < 2 || float64(len(y))-ones < 2
+}
 
 // byFrequency are the log-odds of a class by how many rows have the label 1, each row left out.
 func byFrequency(y []float64, width, k int) prediction {
@@ -125,12 +139,16 @@ func byFrequency(y []float64, width, k int) prediction {
 	return out
 }
 
-// lend gives classes of a column that fewer than leastOfClass rows are of what the regression on the rows of all sources says, in
+// lend gives classes of a column that are scarce what the regression on the rows of all sources says, in
 // the place of their frequency, which no row has more of than another. Its heads are of logits, and become log-odds, nearly, by what the
 // two differ by on average over the target's rows.
 func (f *headFit) lend(k int, in Labelled, group []int, of []*headFit, g []prediction) {
 	for j, c := range group {
-		if floats.Sum(labelsOf(labelGroup{Labelled: in}, c, len(of))) >= leastOfClass {
+		var y []float64
+		for _, v := range in.column(c, len(of)) {
+			y = append(y, float64(v))
+		}
+		if !scarce(y) {
 			continue
 		}
 		differ, n := 0.0, 0
@@ -145,11 +163,11 @@ func (f *headFit) lend(k int, in Labelled, group []int, of []*headFit, g []predi
 	}
 }
 
-// seenLabels are labels of c outputs, row after row, without those of an output that is never 1.
-func seenLabels(y []float32, c int) []float32 {
-	out := slices.Clone(y)
+// seenLabels are labels of the target's outputs, row after row, without those of a class that has others in its column and no row.
+func (p *Problem) seenLabels(y []float32) []float32 {
+	out, c := slices.Clone(y), len(p.Target.Tasks)
 	for i := range c {
-		seen := false
+		seen := !p.hasOthers(i)
 		for j := i; j < len(y); j += c {
 			seen = seen || y[j] == 1
 		}

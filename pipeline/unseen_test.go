@@ -133,3 +133,25 @@ func TestClassOfOneSample(t *testing.T) {
 	}
 	must.Hold(t, sum/float64(rows) < 1, "-log of the probability of the class is %g on average over its %d rows", sum/float64(rows), rows)
 }
+
+// Columns of labels are apart: those of one output are no classes of one column, and one without a label leaves the log-loss of the
+// other a number.
+func TestColumnsApart(t *testing.T) {
+	rng := testrand.New(t)
+	set := shops(rng, 5, 200, 4, 2, true)
+	for i := range set.Tasks { // two columns of one output each
+		set.Tasks[i].Output = dataset.Output{Name: fmt.Sprint("column", i%2), Class: "yes"}
+	}
+	cfg := defaultConfig(t)
+	cfg.Methods = []string{Uniform}
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	defer l.Close()
+	must.Hold(t, !l.problem.hasOthers(0) && !l.problem.hasOthers(1), "columns of one output have others")
+	prop := must.Get(l.problem.Propose(State{}))(t)
+	in := l.problem.LookUp(prop)
+	for i := range in.Target.Rows {
+		in.Target.Y[2*i+1] = nan32
+	}
+	st := must.Get(l.Learn(context.Background(), State{}, in))(t)
+	must.Hold(t, st.Epochs[0].LogLoss > 0, "the log-loss is %g", st.Epochs[0].LogLoss)
+}
