@@ -122,7 +122,7 @@ func (l *Learner) fitUnseen(in labelGroup) []headFit {
 	return fits
 }
 
-// scarce says whether a class, by labels of 0 and 1, has fewer than two rows, or all but one: any direction tells a single row from the rest.
+// scarce says whether a class, by labels of 0 and 1, has fewer than two rows, or all but one: any direction tells one row from the rest.
 func scarce(y []float64) bool {
 	ones := floats.Sum(y)
 	return ones < 2 || float64(len(y))-ones < 2
