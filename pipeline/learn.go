@@ -77,6 +77,17 @@ func (l *Learner) Check(st State) error {
 	if n := l.model.parameters().Len; len(st.Theta) != n || len(st.Head) != l.head.Len {
 		return fmt.Errorf("expected %d parameters and a head of %d, found %d and %d", n, l.head.Len, len(st.Theta), len(st.Head))
 	}
+	return l.checkStart(st)
+}
+
+// checkStart is Check of what a round goes on from, which the head of the one before is no part of.
+func (l *Learner) checkStart(st State) error {
+	if len(st.Epochs) == 0 {
+		return nil
+	}
+	if n := l.model.parameters().Len; len(st.Theta) != n {
+		return fmt.Errorf("expected %d parameters, found %d", n, len(st.Theta))
+	}
 	if n := l.model.optimiser().Len; len(st.Optimiser) != n {
 		return fmt.Errorf("expected %d numbers of the optimiser, found %d", n, len(st.Optimiser))
 	}
@@ -95,7 +106,7 @@ func (l *Learner) Check(st State) error {
 // pool, or a label is missing, infinite or, of classes, neither 0 nor 1. Once ctx is
 // done the error is that of ctx.
 func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) {
-	if err := l.Check(st); err != nil {
+	if err := l.checkStart(st); err != nil {
 		return State{}, err
 	}
 	if err := l.checkRound(st, in); err != nil {

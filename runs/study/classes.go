@@ -113,22 +113,6 @@ func (s *Study) admit(answers []answer, read []columnar.Output) ([][]string, err
 	return more, err
 }
 
-// goOn is the state that a round goes on from: the one before or, where its parts are of other sizes, as another version may have left
-// them, that of relearn.
-func (s *Study) goOn(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, before pipeline.State, events []Event,
-	fits []*FitEvent) (pipeline.State, error) {
-	l, err := pipeline.NewLearner(data, p)
-	if err != nil {
-		return before, err
-	}
-	err = l.Check(before)
-	l.Close()
-	if err == nil {
-		return before, nil
-	}
-	return s.relearn(ctx, data, events, fits)
-}
-
 // relearn is the state after rounds that had fewer classes, as if they had had those of now: the models of other classes
 // are none to begin the next from.
 func (s *Study) relearn(ctx context.Context, data *pipeline.Resident, events []Event, fits []*FitEvent) (st pipeline.State, err error) {

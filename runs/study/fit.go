@@ -100,9 +100,7 @@ func (s *Study) learn(ctx context.Context, device backend.Device, st *state, eve
 	if st.classes > st.upto() {
 		before, err = s.relearn(ctx, data, events, st.fits)
 	} else if round > 1 {
-		if before, err = s.loadRound(round - 1); err == nil {
-			before, err = s.goOn(ctx, data, p, before, events, st.fits)
-		}
+		before, err = s.loadRound(round - 1)
 	}
 	if err != nil {
 		return nil, err
