@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/amtrl/amtrl/backend"
-	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/atomicfile"
@@ -77,8 +75,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	s := f.open(t, f.Dir)
-	open := func(string) (backend.Device, error) { return cpu.Open(1) }
-	if v := must.Get(s.Verify(t.Context(), open, nil))(t); v.Asks != 2 || v.Rounds != 1 || v.Events != 4 {
+	if v := must.Get(s.Verify(t.Context(), openNamed, nil))(t); v.Asks != 2 || v.Rounds != 1 || v.Events != 4 {
 		t.Errorf("verified %+v, expected 2 asks and a round in 4 events", v)
 	}
 }
