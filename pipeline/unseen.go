@@ -123,9 +123,14 @@ func (l *Learner) fitUnseen(in labelGroup) []headFit {
 }
 
 // scarce says whether a class, by labels of 0 and 1, has fewer than two rows, or all but one: any direction tells one row from the rest.
-func scarce(y []float64) bool {
-	ones := floats.Sum(y)
-	return ones < 2 || float64(len(y))-ones < 2
+func scarce[E float32 | float64](y []E) bool {
+	ones := 0
+	for _, v := range y {
+		if v == 1 {
+			ones++
+		}
+	}
+	return ones < 2 || len(y)-ones < 2
 }
 
 // byFrequency are the log-odds of a class by how many rows have the label 1, each row left out.
@@ -144,11 +149,7 @@ func byFrequency(y []float64, width, k int) prediction {
 // two differ by on average over the target's rows.
 func (f *headFit) lend(k int, in Labelled, group []int, of []*headFit, g []prediction) {
 	for j, c := range group {
-		var y []float64
-		for _, v := range in.column(c, len(of)) {
-			y = append(y, float64(v))
-		}
-		if !scarce(y) {
+		if !scarce(in.column(c, len(of))) {
 			continue
 		}
 		differ, n := 0.0, 0
