@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,7 +126,11 @@ func findModel(dir, method string) (path string, raw []byte, err error) {
 // chooseModel is the file of the model of a finished run, or that of one of its methods where one is named.
 func chooseModel(dir, method string) (path string, raw []byte, err error) {
 	path = filepath.Join(dir, modelFile)
-	raw, err = atomicfile.ReadFile(path, maxTensors)
+	if method == "" {
+		raw, err = atomicfile.ReadFile(path, maxTensors)
+	} else {
+		_, err = os.Stat(path)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s has no %s: expected the folder of a finished run", dir, modelFile)
 	}
