@@ -248,7 +248,7 @@ func (f *headFit) byRidge(head []float32, y []float64) prediction {
 }
 
 // meanLogOdds is the mean of the log-odds that discriminant makes of predictions of labels
-// y, of those that say something of them; where none does, the first prediction as it is.
+// y, of those that say something of them, each row left out of that too; where none does, the first prediction as it is.
 func meanLogOdds(y []float64, k int, of ...prediction) prediction {
 	head, left, used := make([]float64, len(of[0].head)), make([]float64, len(y)), 0.0
 	for _, p := range of {
@@ -261,9 +261,7 @@ func meanLogOdds(y []float64, k int, of ...prediction) prediction {
 			head[j] += slope * float64(v)
 		}
 		head[k] -= slope * cut
-		for i, v := range p.left {
-			left[i] += slope * (v - cut)
-		}
+		floats.Add(left, discriminantLeft(p.left, y))
 	}
 	if used == 0 {
 		return of[0]

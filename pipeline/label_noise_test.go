@@ -14,7 +14,7 @@ import (
 // A few wrong labels of the target do not take from it what the sources know.
 func TestWrongLabels(t *testing.T) {
 	rng := testrand.New(t)
-	const classes, sets, samples, wrong = 4, 4, 40, 5
+	const classes, sets, samples, wrong = 4, 10, 40, 5
 	errs := map[string][2]float64{}
 	for range sets {
 		set := shops(rng, 6, 400, 6, classes, true)
@@ -42,7 +42,7 @@ func TestWrongLabels(t *testing.T) {
 	}
 	for method, of := range errs {
 		t.Logf("%s %v", method, of)
-		must.Hold(t, of[1] < of[0]+0.03, "%s errs %.3f with %d of %d labels wrong, and %.3f with none", method, of[1], wrong, samples, of[0])
+		must.Hold(t, of[1] < of[0]+0.025, "%s errs %.3f with %d of %d labels wrong, and %.3f with none", method, of[1], wrong, samples, of[0])
 	}
 }
 

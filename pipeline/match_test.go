@@ -70,50 +70,6 @@ func TestMixAuto(t *testing.T) {
 	closeVectors(t, "without a match", auto.SharesAfter(e, costs), []float64{0.25, 0.25, 0.5}, 1e-12, 0)
 }
 
-// The cut makes hardly more errors than the best there is, where 0.5 makes many.
-func TestCut(t *testing.T) {
-	rng := testrand.New(t)
-	var f, y []float64
-	for i := range 4000 {
-		c := 0.0
-		if i%10 == 0 {
-			c = 1
-		}
-		f, y = append(f, 0.1+0.25*c+0.08*rng.NormFloat64()), append(y, c)
-	}
-	errors := func(at float64) (n int) {
-		for i := range f {
-			if (f[i] > at) != (y[i] > 0.5) {
-				n++
-			}
-		}
-		return n
-	}
-	best := len(f)
-	for at := 0.0; at < 0.6; at += 0.005 {
-		best = min(best, errors(at))
-	}
-	// The best cut is chosen after the fact: it gains what the noise of a count allows.
-	margin := 1.1*float64(best) + 4*math.Sqrt(float64(best))
-	slope, cut := discriminant(f, y)
-	if got := errors(cut); float64(got) > margin || errors(0.5) < 2*best {
-		t.Errorf("the cut at %g makes %d errors, the best %d, 0.5 %d", cut, got, best, errors(0.5))
-	}
-	if want := 0.25 / (0.08 * 0.08); !near(slope/want, 1, 0.1) {
-		t.Errorf("the slope is %g, want %g", slope, want)
-	}
-	for what, c := range map[string][2][]float64{
-		"one class":      {{0, 1, 2}, {1, 1, 1}},
-		"one positive":   {{0, 1, 2}, {0, 0, 1}},
-		"wrong way":      {{1, 1.5, 0, 0.5}, {0, 0, 1, 1}},
-		"nothing at all": {nil, nil},
-	} {
-		if slope, cut := discriminant(c[0], c[1]); slope != 0 || cut != 0.5 {
-			t.Errorf("%s: slope %g and cut %g, want 0 and 0.5", what, slope, cut)
-		}
-	}
-}
-
 // What is constant but for rounding has no correlation beyond 1.
 func TestCorrelationOfConstants(t *testing.T) {
 	rng := testrand.New(t)

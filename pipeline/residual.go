@@ -6,8 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -217,43 +215,6 @@ func ownPart(rows *targetRows, shared *mat.Dense, fit kernelFit) float64 {
 		return 0
 	}
 	return o / (o + s)
-}
-
-// discriminant returns what predictions f say of the class of rows with 0/1 labels y,
-// where those that were made without the row are normal in each class with one variance:
-// the log-odds slope (f - cut) with
-//
-//	slope = (m_1 - m_0)/s^2,  cut = (m_0 + m_1)/2 + s^2/(m_1 - m_0) log(n_0/n_1)
-//
-// (linear discriminant analysis; Hastie, Tibshirani and Friedman 2009, section 4.3). They are 0
-// and 0.5 where they say nothing. The slope takes s to be at least that with which 1/2n of the
-// rows of equal classes would be on the wrong side: that n rows are told apart does not show
-// that fewer are, and where those of a class are all but the same, s is rounding.
-func discriminant(f, y []float64) (slope, cut float64) {
-	var of [2][]float64
-	for i, v := range f {
-		c := 0
-		if y[i] > 0.5 {
-			c = 1
-		}
-		of[c] = append(of[c], v)
-	}
-	n := [2]float64{float64(len(of[0])), float64(len(of[1]))}
-	if n[0] < 2 || n[1] < 2 {
-		return 0, 0.5
-	}
-	var mean [2]float64
-	variance := 0.0
-	for c := range n {
-		m, s := stat.MeanVariance(of[c], nil)
-		mean[c], variance = m, variance+s*(n[c]-1)/(n[0]+n[1]-2)
-	}
-	gap := mean[1] - mean[0]
-	if !(gap > 1e-9*max(math.Abs(mean[0]), math.Abs(mean[1]))) { // less is rounding
-		return 0, 0.5
-	}
-	least := gap / 2 / distuv.UnitNormal.Quantile(1-0.5/(n[0]+n[1]))
-	return gap / math.Max(variance, least*least), (mean[0]+mean[1])/2 + variance/gap*math.Log(n[0]/n[1])
 }
 
 // atCut moves the head of a target with one output of 0 and 1 so that its cut is at

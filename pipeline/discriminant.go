@@ -1,0 +1,88 @@
+package pipeline
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// discriminant returns what predictions f say of the class of rows with 0/1 labels y,
+// where those that were made without the row are normal in each class with one variance:
+// the log-odds slope (f - cut) with
+//
+//	slope = (m_1 - m_0)/s^2,  cut = (m_0 + m_1)/2 + s^2/(m_1 - m_0) log(n_0/n_1)
+//
+// (linear discriminant analysis; Hastie, Tibshirani and Friedman 2009, section 4.3). They are 0
+// and 0.5 where they say nothing, as those of a class of a single row do. The slope takes s to be at least that with which 1/2n of the
+// rows of equal classes would be on the wrong side: that n rows are told apart does not show
+// that fewer are, and where those of a class are all but the same, s is rounding.
+func discriminant(f, y []float64) (slope, cut float64) {
+	of := momentsOf(f, y)
+	if of[0].n < 2 || of[1].n < 2 {
+		return 0, 0.5
+	}
+	return of.discriminant()
+}
+
+// discriminantLeft has the log-odds of each row by the discriminant of the others, log(n_1/n_0) where these are not told
+// apart. Each class has two rows or more.
+func discriminantLeft(f, y []float64) []float64 {
+	all, left := momentsOf(f, y), make([]float64, len(f))
+	for i, v := range f {
+		without := all
+		without[classOf(y[i])].drop(v)
+		if slope, cut := without.discriminant(); slope > 0 {
+			left[i] = slope * (v - cut)
+		} else {
+			left[i] = math.Log(without[1].n / without[0].n)
+		}
+	}
+	return left
+}
+
+// classMoments are the number of predictions of rows of a class, their mean, and the sum of the squares of what they are off it.
+type classMoments struct{ n, mean, squares float64 }
+
+// drop takes one out, which is not the last.
+func (m *classMoments) drop(v float64) {
+	m.n--
+	off := v - m.mean
+	m.mean -= off / m.n
+	m.squares = math.Max(0, m.squares-off*(v-m.mean))
+}
+
+// twoMoments are those of classes 0 and 1.
+type twoMoments [2]classMoments
+
+func momentsOf(f, y []float64) (of twoMoments) {
+	var values [2][]float64
+	for i, v := range f {
+		c := classOf(y[i])
+		values[c] = append(values[c], v)
+	}
+	for c, v := range values {
+		if n := float64(len(v)); n > 0 {
+			mean, variance := stat.PopMeanVariance(v, nil)
+			of[c] = classMoments{n, mean, n * variance}
+		}
+	}
+	return of
+}
+
+func classOf(label float64) int {
+	if label > 0.5 {
+		return 1
+	}
+	return 0
+}
+
+func (of twoMoments) discriminant() (slope, cut float64) {
+	n, gap := of[0].n+of[1].n, of[1].mean-of[0].mean
+	if n < 3 || !(gap > 1e-9*max(math.Abs(of[0].mean), math.Abs(of[1].mean))) { // less is rounding
+		return 0, 0.5
+	}
+	variance := (of[0].squares + of[1].squares) / (n - 2)
+	least := gap / 2 / distuv.UnitNormal.Quantile(1-0.5/n)
+	return gap / math.Max(variance, least*least), (of[0].mean+of[1].mean)/2 + variance/gap*math.Log(of[0].n/of[1].n)
+}
