@@ -303,7 +303,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 	rec.Score, rec.Losses, err = l.score(in, fit)
 	if l.logOdds {
-		rec.LogLoss = fit.logLoss()
+		rec.LogLoss = fit.logLoss(classGroups(l.problem.Set, l.problem.Target))
 	}
 	if in.Epoch < l.problem.RoundsOf(in.Method) || l.problem.Config.Head.Prior == PriorIdentity {
 		rec.Losses, l.measured = nil, measured{}
@@ -311,12 +311,28 @@ func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 	return err
 }
 
-// logLoss is that of all labels where what is left are log-odds.
-func (f headFit) logLoss() float64 {
-	sum := 0.0
-	for i, y := range f.labels {
-		if y == y {
-			sum += logOfLabel(float64(f.left[i%len(f.left)][i/len(f.left)]), float64(y))
+// logLoss is -log of the probability that scores by the predictions left out give the labels: of classes of a column
+// their sigmoids divided by the sum of these, and of other outputs, or where the class is none of these, the sigmoids themselves.
+func (f headFit) logLoss(groups [][]int) float64 {
+	sum, outputs := 0.0, len(f.left)
+	for row := range len(f.labels) / outputs {
+		labels := f.labels[row*outputs : (row+1)*outputs]
+		for _, group := range groups {
+			class, loss, heads := -1, 0.0, make([]float64, 0, len(group))
+			for _, c := range group {
+				head, y := float64(f.left[c][row]), float64(labels[c])
+				if y != y {
+					continue
+				}
+				if y == 1 {
+					class = len(heads)
+				}
+				heads, loss = append(heads, head), loss+logOfLabel(head, y)
+			}
+			if class >= 0 && len(heads) > 1 {
+				loss = logOfClass(heads, class)
+			}
+			sum += loss
 		}
 	}
 	return sum

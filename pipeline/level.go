@@ -36,16 +36,24 @@ func levelOf(heads [][]float64, class []int) float64 {
 	}
 	best, least := 0.0, math.Inf(1)
 	for _, level := range levels {
-		loss, scores := 0.0, make([]float64, len(heads))
+		loss, at := 0.0, make([]float64, len(heads))
 		for _, i := range counted {
 			for c, head := range heads {
-				scores[c] = -logOfLabel(head[i]+level, 1)
+				at[c] = head[i] + level
 			}
-			loss += floats.LogSumExp(scores) - scores[class[i]]
+			loss += logOfClass(at, class[i])
 		}
 		if loss < least {
 			best, least = level, loss
 		}
 	}
 	return best
+}
+
+// logOfClass is -log of the score of a class: its sigmoid divided by the sum of those of all. It overwrites the heads.
+func logOfClass(heads []float64, class int) float64 {
+	for c, head := range heads {
+		heads[c] = -logOfLabel(head, 1)
+	}
+	return floats.LogSumExp(heads) - heads[class]
 }

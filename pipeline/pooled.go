@@ -53,7 +53,11 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 			for j, of := range classes {
 				of.head = slices.Clone(of.head)
 				of.head[p.Config.K] += float32(level)
-				part.fits[j].classify(of)
+				said := make([]float64, len(of.left))
+				for i := range said {
+					said[i] = of.says(i) + level
+				}
+				part.fits[j].classify(prediction{head: of.head, left: said})
 			}
 		}
 		fit.parts = append(fit.parts, part)

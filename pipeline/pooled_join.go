@@ -89,19 +89,21 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 				return out
 			}
 			heads[j] = make([]float64, len(fit.left[c]))
-			for row := range fit.left[c] {
-				f := left(c, row)
-				heads[j][row] = sum(f, func(p prediction) float64 { return p.says(row) })
-				fit.left[c][row] = float32(label * sum(f, func(p prediction) float64 { return p.left[row] }))
+			for row := range heads[j] {
+				heads[j][row] = sum(left(c, row), func(p prediction) float64 { return p.says(row) })
 			}
 			for k, v := range of[c].final {
 				of[c].final[k] = float32(sum(float64(v), func(p prediction) float64 { return float64(p.head[k]) }))
 			}
 		}
+		level := 0.0
 		if len(group) > 1 {
-			level := levelOf(heads, in.Target.classes(group, len(columns)))
-			for _, c := range group {
-				of[c].final[l.problem.Config.K] += float32(level)
+			level = levelOf(heads, in.Target.classes(group, len(columns)))
+		}
+		for j, c := range group {
+			of[c].final[l.problem.Config.K] += float32(level)
+			for row, v := range heads[j] {
+				fit.left[c][row] = float32(label * (v + level))
 			}
 		}
 	}

@@ -192,7 +192,9 @@ func TestJoin(t *testing.T) {
 					isNear(t, got, want, 1e-4, "the head")
 				}
 				for _, i := range labelled[c] {
-					left := unit(c) * mix(f[c].left[i], pooled[c].left[i], h[c].left[i])
+					// The head of pooled may be of logits, which the samples then add to.
+					adapted := pooled[c].says(i) + h[c].left[i] - pooled[c].left[i]
+					left := unit(c) * (mix(f[c].left[i], pooled[c].says(i), adapted) + level)
 					isNear(t, float64(fit.left[c][i]), left, 1e-4*math.Max(1, math.Abs(left)), "what is left out")
 					e := left - float64(fit.labels[3*i+c])
 					square += e * e / float64(3*len(labelled[c]))

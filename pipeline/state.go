@@ -52,7 +52,7 @@ type Epoch struct {
 	// averaged over outputs in the units of the data, under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
 	// LogLoss is -log of the probability that the predictor, where [Problem.Classifies], gives the
-	// labels of the target samples, each left out, of all outputs.
+	// labels of the target samples, each left out, by its scores of the classes of each column.
 	LogLoss float64 `json:"log_loss,omitempty"`
 	// Own is the part of the variance of the head's predictions over the target samples
 	// that is of delta, and not of the sources' heads, and Match how well the target's
