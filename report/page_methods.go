@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -12,18 +11,31 @@ func loss(v float64) Cell { return number(v, fmt.Sprintf("%.4g", v)) }
 
 // choice is how the target's samples chose a method, with the numbers that decided.
 func (r *runPage) choice(m *runs.MethodResult) Sentence {
-	least, pooled := r.Result.Finalists()
+	by, least, pooled := r.Result.Criterion, r.Result.Least(), r.Result.PooledApart()
 	line := say("It was chosen by the target's samples, each left out in turn: ")
-	switch {
-	case pooled == nil:
-		return append(line, say("their mean squared error, ", loss(m.LeaveOneOut), ", is the least of all methods.")...)
-	case m.Method == pipeline.Pooled:
+	if m == pooled {
 		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), ", decided. That of ", least.Method,
 			", which has the least mean squared error, is ", loss(least.LogLoss), ".")...)
 	}
-	return append(line, say("of the methods but pooled it has the least mean squared error, ", loss(m.LeaveOneOut),
-		", and by the log-loss of their labels, ", loss(m.LogLoss), ", pooled is not better by more than 1: its is ",
-		loss(pooled.LogLoss), ".")...)
+	name := "mean squared error"
+	if by == runs.ByLogLoss {
+		name = "log-loss of the labels"
+	}
+	line = append(line, say("their ", name, ", ", loss(by.Of(m)), ", is ")...)
+	switch {
+	case m != least:
+		line = append(line, say("that of the first method. That of ", least.Method, ", ", loss(by.Of(least)),
+			", is not so much less that it makes the labels e times as likely.")...)
+	case pooled != nil:
+		line = append(line, plain("the least of all methods but pooled."))
+	default:
+		line = append(line, plain("the least of all methods."))
+	}
+	if pooled != nil {
+		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), ", pooled is not better by more than 1: its is ",
+			loss(pooled.LogLoss), ".")...)
+	}
+	return line
 }
 
 func (r *runPage) methods() Part {

@@ -332,22 +332,31 @@ func TestHeadlineWithoutChoice(t *testing.T) {
 func TestPageSaysWhatDecided(t *testing.T) {
 	for _, test := range []struct {
 		recommended    string
+		by             runs.Criterion
+		left           float64 // mean squared error of target; that of uniform is 0.125
 		uniform, other float64 // log-losses, 0 for labels that are numbers
 		says           []string
 	}{
-		{pipeline.Pooled, 39.14, 22.16, []string{"log-loss of their labels, 22.16, decided", "That of uniform", "is 39.14", "| log-loss |"}},
-		{pipeline.Uniform, 22.16, 21.5, []string{"least mean squared error, 0.125", "log-loss of their labels, 22.16", "its is 21.5",
-			"| log-loss |"}},
-		{pipeline.Uniform, 0, 0, []string{"mean squared error, 0.125, is the least of all methods"}},
+		{pipeline.Pooled, runs.BySquares, 0.25, 39.14, 22.16, []string{"log-loss of their labels, 22.16, decided", "That of uniform",
+			"is 39.14"}},
+		{pipeline.Uniform, runs.BySquares, 0.25, 22.16, 21.5, []string{"mean squared error, 0.125, is the least of all methods but pooled",
+			"log-loss of their labels, 22.16", "its is 21.5"}},
+		{pipeline.Uniform, runs.BySquares, 0.25, 0, 0, []string{"mean squared error, 0.125, is the least of all methods."}},
+		{pipeline.Uniform, runs.BySquares, 0.1249, 0, 0, []string{"mean squared error, 0.125, is that of the first method",
+			"That of target, 0.1249, is not so much less"}},
+		{pipeline.Pooled, runs.ByLogLoss, 0.25, 39.14, 22.16, []string{"log-loss of the labels, 22.16, is the least of all methods."}},
+		{pipeline.Uniform, runs.ByLogLoss, 0.25, 22.16, 21.5, []string{"log-loss of the labels, 22.16, is that of the first",
+			"That of pooled, 21.5, is not so much less"}},
 	} {
-		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Reason: "mean squared error"}}
-		for i, m := range []string{pipeline.Uniform, pipeline.Pooled} {
-			f.Result.Methods = append(f.Result.Methods, runs.MethodResult{Method: m, LeaveOneOut: 0.125 * float64(i+1),
-				LogLoss: []float64{test.uniform, test.other}[i]})
-			f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m})
+		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Criterion: test.by, Reason: "mean squared error"}}
+		f.Result.Methods = []runs.MethodResult{{Method: pipeline.Uniform, LeaveOneOut: 0.125, LogLoss: test.uniform},
+			{Method: pipeline.Pooled, LeaveOneOut: 0.25, LogLoss: test.other},
+			{Method: pipeline.Target, LeaveOneOut: test.left, LogLoss: 2 * test.uniform}}
+		for _, m := range f.Result.Methods {
+			f.Epochs = append(f.Epochs, pipeline.Epoch{Method: m.Method})
 		}
 		text := RunPage(f, Command{}).Markdown()
-		for _, says := range test.says {
+		for _, says := range append(test.says, map[bool]string{true: "| log-loss |"}[test.other > 0]) {
 			must.Hold(t, strings.Contains(text, says), "%s: %q is not in %.3000s", test.recommended, says, text)
 		}
 		must.Hold(t, strings.Contains(text, "log-loss") == (test.other > 0), "%.3000s", text)

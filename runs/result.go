@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -25,13 +24,14 @@ type Result struct {
 	Budget float64 `json:"budget,omitempty"`
 	// Methods are in the order of Config.Methods.
 	Methods []MethodResult `json:"methods"`
-	// Recommended is the method whose predictor does best on the target's samples left
-	// out one at a time, and Reason says how well each does. Of too few samples it is the
-	// first method, and Reason says so. Model.safetensors is its model. Both are empty,
+	// Recommended is the first method, unless another makes the labels of the target's samples, left out one at a time,
+	// e times as likely: then the one that makes them likeliest. Reason says how well each does, by Criterion. Of too few
+	// samples it is the first method, and Reason says so. Model.safetensors is its model. All are empty,
 	// and the model that of the first method, where heads are fitted in a way that has
 	// no leave-one-out residuals.
-	Recommended string `json:"recommended,omitempty"`
-	Reason      string `json:"reason,omitempty"`
+	Recommended string    `json:"recommended,omitempty"`
+	Criterion   Criterion `json:"criterion,omitempty"`
+	Reason      string    `json:"reason,omitempty"`
 	// TooFew says that Recommended is the first method because the samples are too few.
 	TooFew bool `json:"too_few,omitempty"`
 	// Contradicted compares the method that is best on the test rows, A, with Recommended, B,
@@ -127,52 +127,6 @@ func (r *Result) Check(u Unit, methods []string) error {
 	return nil
 }
 
-// ByLeaveOneOut says whether the target's samples, each left out, chose Recommended.
-func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew }
-
-// recommend chooses the method with the least leave-one-out residuals, the first of equals, and the first of all where
-// few says why the target's samples tell nothing. Pooled, which has log-odds where it has classes and fits no head to the
-// samples by least squares, is chosen where it makes their labels e times as likely as that method does.
-func (r *Result) recommend(few string) {
-	if few != "" {
-		r.Recommended, r.Reason, r.TooFew = r.Methods[0].Method, few, true
-		return
-	}
-	best, pooled := r.Finalists()
-	var each []string
-	for _, m := range r.Methods {
-		if pooled == nil || m.Method != pipeline.Pooled {
-			each = append(each, fmt.Sprintf("%s %.4g", m.Method, m.LeaveOneOut))
-		}
-	}
-	r.Reason = "mean squared error of the target's samples, each left out of its head: " + strings.Join(each, ", ")
-	if pooled != nil {
-		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %.4g, %s %.4g", best.Method, best.LogLoss, pooled.Method, pooled.LogLoss)
-		if pooled.LogLoss < best.LogLoss-1 {
-			best = pooled
-		}
-	}
-	r.Recommended = best.Method
-	if best.Method != pipeline.Active && r.Method(pipeline.Active) != nil {
-		r.Reason += "; sampling by relevance did not help here"
-	}
-}
-
-// Finalists are the method with the least leave-one-out residuals, the first of equals, and pooled where it is not
-// among those but is held against that one by the log-loss of the labels; else nil.
-func (r *Result) Finalists() (least, pooled *MethodResult) {
-	if pooled = r.Method(pipeline.Pooled); pooled != nil && pooled.LogLoss == 0 {
-		pooled = nil
-	}
-	for i := range r.Methods {
-		m := &r.Methods[i]
-		if (pooled == nil || m.Method != pipeline.Pooled) && (least == nil || m.LeaveOneOut < least.LeaveOneOut) {
-			least = m
-		}
-	}
-	return cmp.Or(least, pooled), pooled
-}
-
 // contradicted compares the last rounds of methods with the recommended one over the test rows. It is nil where none of
 // them is better for sure, or where the rows are the samples that recommended it.
 func contradicted(recommended string, last []*pipeline.Epoch) (most *pipeline.Comparison) {
@@ -235,7 +189,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		}
 	}
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
-		res.recommend(p.TooFew(in))
+		res.recommend(p.TooFew(in), criterionOf(p), len(in.Rows))
 		res.Contradicted = contradicted(res.Recommended, last)
 		res.Doubt = res.doubt(last)
 	}

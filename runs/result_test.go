@@ -38,7 +38,7 @@ func TestByLeaveOneOut(t *testing.T) {
 		want bool
 	}{{"", true}, {"mean squared error of the target's samples, each left out of its head: of too few", false}} {
 		r := Result{Methods: []MethodResult{{Method: pipeline.Active}}}
-		r.recommend(test.few)
+		r.recommend(test.few, BySquares, 20)
 		if test.want {
 			r.Reason = "some other words"
 		}
@@ -47,24 +47,34 @@ func TestByLeaveOneOut(t *testing.T) {
 	must.Hold(t, !new(Result).ByLeaveOneOut(), "nothing is recommended")
 }
 
-// Pooled is chosen where it makes the labels e times as likely, of numbers by the squared error as the others.
-func TestRecommendPooled(t *testing.T) {
+// A method is recommended in the place of the first where it makes the labels e times as likely.
+func TestRecommend(t *testing.T) {
 	method := func(name string, left, loss float64) MethodResult {
 		return MethodResult{Method: name, LeaveOneOut: left, LogLoss: loss}
 	}
+	active, uniform, pooled := pipeline.Active, pipeline.Uniform, pipeline.Pooled
 	for _, test := range []struct {
 		want    string
+		by      Criterion
 		methods []MethodResult
 	}{
-		{pipeline.Active, []MethodResult{method(pipeline.Active, 0.1, 9), method(pipeline.Uniform, 0.2, 4), method(pipeline.Pooled, 0.01, 8.1)}},
-		{pipeline.Pooled, []MethodResult{method(pipeline.Active, 0.1, 9), method(pipeline.Uniform, 0.2, 4), method(pipeline.Pooled, 0.3, 7.9)}},
-		{pipeline.Uniform, []MethodResult{method(pipeline.Active, 0.2, 4), method(pipeline.Uniform, 0.1, 9), method(pipeline.Pooled, 0.3, 9)}},
-		{pipeline.Pooled, []MethodResult{method(pipeline.Active, 0.2, 0), method(pipeline.Uniform, 0.1, 0), method(pipeline.Pooled, 0.05, 0)}},
+		// 20 samples are made e times as likely by a variance exp(-0.1) = 0.905 times as large.
+		{active, BySquares, []MethodResult{method(active, 0.1, 0), method(uniform, 0.0906, 0)}},
+		{uniform, BySquares, []MethodResult{method(active, 0.1, 0), method(uniform, 0.0904, 0)}},
+		{active, BySquares, []MethodResult{method(active, 0, 0), method(uniform, 0, 0)}},
+		{active, BySquares, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 4), method(pooled, 0.01, 8.1)}},
+		{pooled, BySquares, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 4), method(pooled, 0.3, 7.9)}},
+		{uniform, BySquares, []MethodResult{method(active, 0.2, 4), method(uniform, 0.1, 9), method(pooled, 0.3, 9)}},
+		{pooled, BySquares, []MethodResult{method(active, 0.2, 0), method(uniform, 0.1, 0), method(pooled, 0.05, 0)}},
+		{active, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.05, 8.1), method(pooled, 0.01, 8.1)}},
+		{uniform, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 7.8), method(pooled, 0.01, 7.9)}},
+		{pooled, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 7.9), method(pooled, 0.3, 7.8)}},
 	} {
 		r := Result{Methods: test.methods}
-		r.recommend("")
+		r.recommend("", test.by, 20)
 		must.Equal(t, r.Recommended, test.want, "%s", r.Reason)
-		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == (test.want != pipeline.Active), "%s", r.Reason)
+		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == (test.want != active), "%s", r.Reason)
+		must.Hold(t, strings.Contains(r.Reason, "not so much less") == (test.want == active && r.Least().Method != active), "%s", r.Reason)
 	}
 }
 

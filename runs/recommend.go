@@ -1,0 +1,111 @@
+package runs
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// Criterion is what methods are compared by on the target's samples, each left out.
+type Criterion string
+
+const (
+	// ByLogLoss is MethodResult.LogLoss, of several classes.
+	ByLogLoss Criterion = "log-loss"
+	// BySquares is MethodResult.LeaveOneOut, of numbers, and of a class against the rest, where with few samples it tells methods
+	// apart better than the log-loss does. As likely as n normal labels of that variance are made, it counts n/2 log of it.
+	BySquares Criterion = "squared error"
+)
+
+func criterionOf(p *pipeline.Problem) Criterion {
+	if p.Classifies() && len(p.Target.Tasks) > 1 {
+		return ByLogLoss
+	}
+	return BySquares
+}
+
+// Of is the criterion's number of a method.
+func (c Criterion) Of(m *MethodResult) float64 {
+	if c == ByLogLoss {
+		return m.LogLoss
+	}
+	return m.LeaveOneOut
+}
+
+// nats is -log of how likely a method makes the labels of n samples, but for what all methods have in common.
+func (c Criterion) nats(m *MethodResult, n int) float64 {
+	if c == ByLogLoss {
+		return m.LogLoss
+	}
+	return float64(n) / 2 * math.Log(m.LeaveOneOut)
+}
+
+// enough is how many nats less it takes that a method is recommended in the place of the first one: the labels e times as likely.
+const enough = 1
+
+// ByLeaveOneOut says whether the target's samples, each left out, chose Recommended.
+func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew }
+
+// recommend chooses a method by n samples of the target (see Recommended), and the first of all where few says why they tell
+// nothing. Pooled, which for classes fits no head to the samples by least squares, is then
+// held against the chosen one by the log-loss.
+func (r *Result) recommend(few string, by Criterion, n int) {
+	if few != "" {
+		r.Recommended, r.Reason, r.TooFew = r.Methods[0].Method, few, true
+		return
+	}
+	r.Criterion = by
+	var each []string
+	var best *MethodResult
+	for i := range r.Methods {
+		if m := &r.Methods[i]; r.compares(m) {
+			each = append(each, fmt.Sprintf("%s %.4g", m.Method, by.Of(m)))
+			if best == nil {
+				best = m
+			}
+		}
+	}
+	r.Reason = map[Criterion]string{ByLogLoss: "log-loss of the labels of the target's samples, each left out: ",
+		BySquares: "mean squared error of the target's samples, each left out of its head: "}[by] + strings.Join(each, ", ")
+	switch least := r.Least(); {
+	case by.nats(least, n) < by.nats(best, n)-enough:
+		best = least
+	case least != best && by.Of(least) < by.Of(best):
+		r.Reason += fmt.Sprintf("; that of %s is not so much less that it makes their labels e times as likely", least.Method)
+	}
+	if pooled := r.PooledApart(); pooled != nil {
+		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %.4g, %s %.4g", best.Method, best.LogLoss, pooled.Method, pooled.LogLoss)
+		if pooled.LogLoss < best.LogLoss-enough {
+			best = pooled
+		}
+	}
+	r.Recommended = best.Method
+	if best.Method != pipeline.Active && r.Method(pipeline.Active) != nil {
+		r.Reason += "; sampling by relevance did not help here"
+	}
+}
+
+// PooledApart is Pooled where the log-loss alone compares it with the others, or nil.
+func (r *Result) PooledApart() *MethodResult {
+	if pooled := r.Method(pipeline.Pooled); pooled != nil && !r.compares(pooled) {
+		return pooled
+	}
+	return nil
+}
+
+// compares says whether Criterion has a number for a method that is like those of others.
+func (r *Result) compares(m *MethodResult) bool {
+	return m.Method != pipeline.Pooled || r.Criterion == ByLogLoss || m.LogLoss == 0
+}
+
+// Least is the method that Criterion says is best, the first of equals.
+func (r *Result) Least() (least *MethodResult) {
+	for i := range r.Methods {
+		if m := &r.Methods[i]; r.compares(m) && (least == nil || r.Criterion.Of(m) < r.Criterion.Of(least)) {
+			least = m
+		}
+	}
+	return least
+}
