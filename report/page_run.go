@@ -194,6 +194,11 @@ func (r *runPage) spend() Figure {
 			add(m.Method, whole(i+1), q.Cost, l.Level, q.Value, q.Interval)
 		}
 		lines = append(lines, l)
+		if r.helped(m) {
+			sheet.Note += fmt.Sprintf("The last round of %s alone has the help of one regression on the rows of all sources: "+
+				"the step to it is not of its samples alone, and is not extrapolated. ", m.Method)
+			continue
+		}
 		if guess := extrapolate(rounds); guess != nil {
 			l := chart.Line{Name: m.Method + ", extrapolated", Color: methodColor(m.Method), Guess: true}
 			for i, q := range guess {
@@ -229,6 +234,17 @@ func point(x, y float64, i *[2]float64) chart.Point {
 		p.Low, p.High, p.Band = i[0], i[1], true
 	}
 	return p
+}
+
+// helped says whether the last round of a method has the help of one regression on all rows, and the one before has not.
+func (r *runPage) helped(m runs.MethodResult) bool {
+	var was, is float64
+	for _, e := range r.Epochs {
+		if e.Method == m.Method {
+			was, is = is, e.HeadPooled
+		}
+	}
+	return m.Epochs > 1 && was == 0 && is > 0
 }
 
 // roundsOf are the rounds of a method: those of result.json, of epochs.jsonl where there are no intervals.

@@ -199,8 +199,12 @@ func (p *runProgress) step(s pipeline.Step) {
 	name := fmt.Sprintf("%s, epoch %d of %d", s.Method, s.Epoch, s.Epochs)
 	p.meter.setLeft(p.reached[s.Done]-p.reached[p.first], name, p.left(s))
 	if r := s.Record; r != nil {
-		p.meter.line("%s: %s %s, %s %s, %s", name, report.Count(float64(r.Samples)), text.Form(r.Samples, "sample", "samples"),
-			r.Score.Metric, report.Score(r.Score.Metric, r.Score.Value), text.Several(r.Fit.Iterations, "iteration"))
+		helped := ""
+		if r.HeadPooled > 0 && s.Epochs > 1 { // which the rounds before were without
+			helped = ", with the help of one regression on all rows"
+		}
+		p.meter.line("%s: %s %s, %s %s, %s%s", name, report.Count(float64(r.Samples)), text.Form(r.Samples, "sample", "samples"),
+			r.Score.Metric, report.Score(r.Score.Metric, r.Score.Value), text.Several(r.Fit.Iterations, "iteration"), helped)
 	}
 }
 
