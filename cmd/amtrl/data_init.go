@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -112,7 +114,13 @@ func featuresText(g *manifest.Guess) string {
 	if v := g.Vectors; v != nil {
 		return shorten(v.Files) + ", joined by " + v.Join
 	}
-	return shorten(g.Features)
+	names := slices.Clone(g.Features)
+	for i, name := range names {
+		if strings.Contains(name, ",") {
+			names[i] = strconv.Quote(name)
+		}
+	}
+	return shorten(names)
 }
 
 func fillText(g *manifest.Guess) string {

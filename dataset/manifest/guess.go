@@ -137,7 +137,12 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	}
 	m.Target.Source = cmp.Or(known.Target, guessTarget(out.SourceCounts))
 	if c.all && known.Target != "" && c.sources[known.Target] == nil {
-		return nil, g.refuseTarget(m, inputs[0].Path, known.Target, slices.Sorted(maps.Keys(c.sources)))
+		has := g.holding(ctx, *m, inputs, known.Target)
+		if known.Source == "" && len(has) == 1 {
+			known.Source = has[0]
+			return Look(ctx, manifestPath, files, known)
+		}
+		return nil, g.refuseTarget(m, inputs[0].Path, known.Target, slices.Sorted(maps.Keys(c.sources)), has)
 	}
 	notCost := ""
 	if known.Cost == "" && (c.costs.vary || c.costs.none != "") {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"strings"
@@ -49,16 +50,29 @@ func (g *guesser) guessSource(inputs []Input, target string) string {
 	})
 }
 
+// holding are the columns but the source that divide rows as sources do and have the target, if only in rows beyond those looked at.
+func (g *guesser) holding(ctx context.Context, m Manifest, inputs []Input, target string) (has []string) {
+	was := m.Source
+	for _, c := range g.columns {
+		if c.Name == was || !c.groups() || c.measured() || c.boolean() {
+			continue
+		}
+		m.Source = c.Name
+		if found, err := count(ctx, &m, inputs, nil); err == nil && found.sources[target] != nil {
+			has = append(has, c.Name)
+		}
+	}
+	return has
+}
+
 // refuseTarget says that the target is no source, and which column that is not the source has it.
-func (g *guesser) refuseTarget(m *Manifest, file, target string, sources []string) error {
+func (g *guesser) refuseTarget(m *Manifest, file, target string, sources, columns []string) error {
 	of, has := "", ""
 	if m.Source != FromFile && m.Source != FromFolder {
 		of = " of column " + text.OneLine(m.Source, 80)
 	}
-	for _, c := range g.columns {
-		if has == "" && c.Name != m.Source && c.groups() && c.distinct[target] > 0 {
-			has = fmt.Sprintf(", which column %s has: say which is the source with --source", text.OneLine(c.Name, 80))
-		}
+	if len(columns) > 0 {
+		has = fmt.Sprintf(", which column %s has: say which is the source with --source", text.OneLine(columns[0], 80))
 	}
 	return fmt.Errorf("%s: target: expected one of the sources %s%s, found %q%s", file,
 		text.OneLine(strings.Join(text.Nearest(target, sources, 8), ", "), 300), of, text.OneLine(target, 80), has)

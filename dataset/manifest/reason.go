@@ -65,7 +65,7 @@ func (m *Manifest) unused(c *column) string {
 		return "no values" + in
 	case c.missing > 0 && c.groups() && c.named(sourceNames):
 		return "no source: " + missing
-	case c.named(idNames) && once > twice && c.missing > 0:
+	case c.named(idNames) && once > twice && c.missing > 0 && !c.measured():
 		return "no id: " + missing
 	case (c.named(idNames) && once > twice || c.named(sureIDs)) && twice > 0 && !c.measured():
 		return fmt.Sprintf("repeated ids: %d of %d values more than once", twice, len(c.distinct))
