@@ -20,7 +20,7 @@ import (
 
 // The exit codes of a study besides those of all commands.
 const (
-	exitStop          = 3 // another round is not worth its cost
+	exitStop          = 3 // another round is not worth its cost, or has no rows
 	exitContradiction = 4
 )
 
@@ -31,7 +31,7 @@ func studyCommands() *cli.Command {
 			newCommand(&studyAskOptions{}, "ask", "STUDY",
 				"choose the rows to have labelled next",
 				"Rows that are pending, answered or given up are never chosen. Answers that came since the last round are\n"+
-					"learned from first, unless rows are still pending. Exit code 3: another round is not worth its cost."),
+					"learned from first, unless rows are still pending. Exit code 3: another round is not worth its cost, or no row is left."),
 			newCommand(&studyTellOptions{}, "tell", "STUDY ANSWERS",
 				"take labels from a file, all of it or nothing",
 				"ANSWERS is a table with the columns id and the label, or what Label Studio exports as JSON; status skip gives\n"+
@@ -86,7 +86,7 @@ func studyError(err error) error {
 	if _, ok := errors.AsType[*study.Contradiction](err); ok {
 		return &exitStatus{exitContradiction, err}
 	}
-	if _, ok := errors.AsType[*study.Stop](err); ok {
+	if _, ok := errors.AsType[*study.Stop](err); ok || errors.Is(err, study.ErrAllAsked) {
 		return &exitStatus{exitStop, err}
 	}
 	return err

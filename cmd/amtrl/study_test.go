@@ -223,6 +223,9 @@ func TestStudyAnswers(t *testing.T) {
 	run("ask", "S", "--stop-below", "0.9").ComplainsLast(t, 3, "the next round is expected to lower")
 	run("plan", "S", "--budget", "100").Prints(t, 0, "twice the labels", "Theorem 4.1")
 	run("relevance", "S").Prints(t, 0, "share after round")
+	all := slices.DeleteFunc(slices.Sorted(maps.Keys(c.labels)), func(id string) bool { return strings.HasPrefix(id, "zoo") })
+	run("tell", "S", "--replace", c.answer(t, "all.csv", all...)).Succeeds(t)
+	run("ask", "S", "--budget", "9").ComplainsLast(t, 3, "nothing to ask for: every row is answered or given up")
 }
 
 // unaskedOf is an answer for a row that is not in a list.

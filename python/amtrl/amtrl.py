@@ -38,7 +38,7 @@ class AmtrlError(Exception):
 
 
 class Stop(AmtrlError):
-    """Another round is not expected to be worth its cost (exit code 3)."""
+    """Another round is not expected to be worth its cost, or no row is left to ask for (exit code 3)."""
 
 
 class Contradiction(AmtrlError):

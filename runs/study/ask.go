@@ -57,6 +57,9 @@ type Contradiction struct{ text string }
 
 func (e *Contradiction) Error() string { return e.text }
 
+// ErrAllAsked is the error of an ask where no row is left.
+var ErrAllAsked = errors.New("nothing to ask for: every row is answered or given up")
+
 // Stop is the error of an ask that is not worth its cost.
 type Stop struct {
 	Gain  Gain
@@ -187,7 +190,7 @@ func nothing(waiting int, prop *proposal) error {
 		return fmt.Errorf("nothing to ask for within the budget of round %d, of which %s %s pending: give a budget to ask for more",
 			prop.round, text.Several(waiting, "row"), text.Form(waiting, "is", "are"))
 	case prop.left == 0:
-		return fmt.Errorf("nothing to ask for: every row is answered or given up")
+		return ErrAllAsked
 	}
 	return fmt.Errorf("nothing to ask for: a budget of %g pays for no row", prop.cost)
 }
