@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
+	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -27,6 +28,23 @@ func Evaluation(e *runs.Evaluation, f Format) string {
 		parts = append(parts, fmt.Sprintf("labels that %s: %d, the first at %s\n", what, u.Rows, u.First))
 	}
 	return strings.Join(parts, "\n")
+}
+
+// ByColumn is a line with the error of the method's predictions for each column of labels, or the mean squared error of numbers,
+// where there are several.
+func ByColumn(method string, columns []*runs.Evaluation) string {
+	if len(columns) < 2 {
+		return ""
+	}
+	var each []string
+	for _, e := range columns {
+		value := Score(pipeline.MetricError, e.Error)
+		if e.Numbers != nil {
+			value = Score(pipeline.MetricMSE, e.Numbers.MSE)
+		}
+		each = append(each, text.OneLine(e.Column, 80)+" "+value)
+	}
+	return fmt.Sprintf("%s by column: %s\n", method, strings.Join(each, ", "))
 }
 
 // comparison is of rows with labels, of which there are some.

@@ -273,3 +273,11 @@ func TestNeededAndPlan(t *testing.T) {
 		{Epoch: 2, Cost: 10, Floor: 0}}, Markdown)
 	has(t, got, "| 1 | 0.5 | 9.87672e+12 | 39,500,000,000,000 | 50 |", "| 2 | - | - | 10 | 0 |")
 }
+
+// Several columns of labels have an error each.
+func TestByColumn(t *testing.T) {
+	kind := &runs.Evaluation{Column: "kind", Rows: 40, Error: 0.3}
+	size := &runs.Evaluation{Column: "size", Rows: 40, Numbers: &runs.NumberEvaluation{MSE: 2.5}}
+	must.Equal(t, ByColumn("active", []*runs.Evaluation{kind, size}), "active by column: kind 30.00 %, size 2.5\n", "two columns")
+	must.Equal(t, ByColumn("active", []*runs.Evaluation{kind}), "", "one column")
+}

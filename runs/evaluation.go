@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -89,6 +90,15 @@ func (e *Evaluation) compareNumbers(pred []float32, label func(row, k int) float
 func encodeEvaluation(p *pipeline.Problem, l *pipeline.Learner) ([]byte, error) {
 	pred, y := l.Measured()
 	return jsonfile.EncodeLines(evaluate(p, pred, y))
+}
+
+// ReadEvaluation reads how the predictions of the model of a finished run in a folder compare with labels, for each column of
+// these; none where the run has no such file.
+func (r *Result) ReadEvaluation(dir string) ([]*Evaluation, error) {
+	if r.Files[evaluationFile] == "" {
+		return nil, nil
+	}
+	return readEvaluation(filepath.Join(dir, evaluationFile))
 }
 
 func readEvaluation(path string) (out []*Evaluation, err error) {

@@ -105,10 +105,8 @@ func ReadRun(dir string) (*Finished, error) {
 				filepath.Join(dir, name), want, cmp.Or(found, "none"))
 		}
 	}
-	if f.Result.Files[evaluationFile] != "" {
-		if f.Evaluations, err = readEvaluation(filepath.Join(dir, evaluationFile)); err != nil {
-			return nil, err
-		}
+	if f.Evaluations, err = f.Result.ReadEvaluation(dir); err != nil {
+		return nil, err
 	}
 	if f.Sources, err = modelSources(filepath.Join(dir, modelFile)); err != nil {
 		return nil, err

@@ -112,7 +112,15 @@ func (o *runOptions) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return o.emitEither(res, report.Result(res, o.top.V, o.format)+fmt.Sprintf("\nrun folder: %s\n", dir)+reportHint(dir))
+	columns, err := res.ReadEvaluation(dir)
+	if err != nil {
+		return err
+	}
+	byColumn := report.ByColumn(cmp.Or(res.Recommended, res.Methods[0].Method), columns)
+	if byColumn != "" {
+		byColumn = "\n" + byColumn
+	}
+	return o.emitEither(res, report.Result(res, o.top.V, o.format)+byColumn+fmt.Sprintf("\nrun folder: %s\n", dir)+reportHint(dir))
 }
 
 // maxTargetName is as much of the name of a target as that of the default folder has room for beside a hash of the work.
