@@ -65,7 +65,14 @@ func (r *runPage) methods() Part {
 		}
 		sheet.Rows = append(sheet.Rows, row1(cells...))
 	}
+	text := say("Less is better. Each point is a model that was fitted on the samples bought so far; " +
+		"bands and whiskers are 95 % intervals for other rows like those that it is measured on.")
+	for _, m := range r.Result.Methods {
+		if r.helped(m) {
+			text = append(text, say(" The last round of ", m.Method, " alone has the help of one regression on the rows of all sources: "+
+				"the step to it is not of its samples alone.")...)
+		}
+	}
 	return Part{ID: "methods", Title: "What it was worth", Figures: []Figure{r.spend()}, Sheets: []Sheet{sheet},
-		Text: []Sentence{say("Less is better. Each point is a model that was fitted on the samples bought so far; " +
-			"bands and whiskers are 95 % intervals for other rows like those that it is measured on.")}}
+		Text: []Sentence{text}}
 }

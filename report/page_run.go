@@ -194,12 +194,7 @@ func (r *runPage) spend() Figure {
 			add(m.Method, whole(i+1), q.Cost, l.Level, q.Value, q.Interval)
 		}
 		lines = append(lines, l)
-		if r.helped(m) {
-			sheet.Note += fmt.Sprintf("The last round of %s alone has the help of one regression on the rows of all sources: "+
-				"the step to it is not of its samples alone, and is not extrapolated. ", m.Method)
-			continue
-		}
-		if guess := extrapolate(rounds); guess != nil {
+		if guess := extrapolate(rounds); guess != nil && !r.helped(m) {
 			l := chart.Line{Name: m.Method + ", extrapolated", Color: methodColor(m.Method), Guess: true}
 			for i, q := range guess {
 				l.Points = append(l.Points, point(q.Cost, q.Value, q.Interval))

@@ -382,3 +382,23 @@ func TestTableOfMistakes(t *testing.T) {
 	p := &Page{Parts: []Part{{Figures: []Figure{f}}}}
 	must.Hold(t, !strings.Contains(p.Markdown(), "The most frequent mistakes"), "%.300s", p.Markdown())
 }
+
+// The step to a round that alone has the help of one regression on all rows is said to be that, and is not extrapolated; of a study,
+// whose rounds all have it, it is.
+func TestHelpedRound(t *testing.T) {
+	for _, helped := range []int{0, 1, 3} { // rounds, from the last on
+		f := &runs.Finished{Result: runs.Result{Methods: []runs.MethodResult{{Method: pipeline.Active, Epochs: 3, Samples: 400}}}}
+		m := &f.Result.Methods[0]
+		for i := range 3 {
+			e := pipeline.Epoch{Method: pipeline.Active, Epoch: i + 1}
+			if i >= 3-helped {
+				e.HeadPooled = 0.5
+			}
+			f.Epochs = append(f.Epochs, e)
+			m.Rounds = append(m.Rounds, runs.RoundResult{Cost: float64(100 << i), Value: 0.3 / float64(i+1)})
+		}
+		text := RunPage(f, Command{}).Markdown()
+		must.Equal(t, strings.Contains(text, "The last round of active alone has the help"), helped == 1, "%d rounds: %.2000s", helped, text)
+		must.Equal(t, strings.Contains(text, "active, extrapolated"), helped != 1, "%d rounds: %.2000s", helped, text)
+	}
+}
