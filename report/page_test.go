@@ -395,7 +395,7 @@ func TestHelpedRound(t *testing.T) {
 				e.HeadPooled = 0.5
 			}
 			f.Epochs = append(f.Epochs, e)
-			m.Rounds = append(m.Rounds, runs.RoundResult{Cost: float64(100 << i), Value: 0.3 / float64(i+1)})
+			m.Rounds = append(m.Rounds, runs.RoundResult{Cost: 100 * math.Pow(2, float64(i)), Value: 0.3 / float64(i+1)})
 		}
 		text := RunPage(f, Command{}).Markdown()
 		must.Equal(t, strings.Contains(text, "The last round of active alone has the help"), helped == 1, "%d rounds: %.2000s", helped, text)

@@ -142,7 +142,8 @@ func (c *chaos) act(t *testing.T, rng *rand.Rand, name string) {
 		return
 	}
 	if _, is := err.(*exec.ExitError); err != nil && !is || !slices.Contains(code, found) ||
-		(found == 1 || found == 3) && !strings.Contains(out.String(), "nothing to ask") && !strings.Contains(out.String(), "to learn from: amtrl study ask") {
+		(found == 1 || found == 3) && !strings.Contains(out.String(), "nothing to ask") &&
+			!strings.Contains(out.String(), "to learn from: amtrl study ask") {
 		t.Errorf("%v: %v, expected exit code %v:\n%s", cmd.Args, err, code, out.String())
 	}
 	if found != 0 {

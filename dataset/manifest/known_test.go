@@ -80,8 +80,9 @@ func TestLookFindsTheSourceByTheTarget(t *testing.T) {
 			return others[i%len(others)]
 		}
 	}
-	writeTable(t, file, inspectRows+60, columnOf{"date", last("2013-01-01", "2013-01-01", "2013-01-02")}, columnOf{"label", of("p", "q")},
-		columnOf{"line", of("UA", "AA", "DL")}, columnOf{"to", last("95", "11", "12", "13")}, columnOf{"gate", last("g", "3", "4")}, columnOf{"wing", last("g", "a", "b")},
+	writeTable(t, file, inspectRows+60, columnOf{"date", last("2013-01-01", "2013-01-01", "2013-01-02")},
+		columnOf{"label", of("p", "q")}, columnOf{"line", of("UA", "AA", "DL")}, columnOf{"to", last("95", "11", "12", "13")},
+		columnOf{"gate", last("g", "3", "4")}, columnOf{"wing", last("g", "a", "b")},
 		columnOf{"wind", func(i int) string { return fmt.Sprint(1.5*float64(i) + 0.25) }})
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: "95"}))(t)
 	must.Equal(t, g.Source, "to", "source of a target that comes late")
