@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/amtrl/amtrl/internal/text"
@@ -50,11 +51,13 @@ func (g *guesser) guessSource(inputs []Input, target string) string {
 	})
 }
 
-// holding are the columns but the source that divide rows as sources do and have the target, if only in rows beyond those looked at.
+// holding are the columns taken for features or nothing that have the target, and divide rows as sources do or are filled by the first
+// source as far as they were looked at.
 func (g *guesser) holding(ctx context.Context, m Manifest, inputs []Input, target string) (has []string) {
-	was := m.Source
 	for _, c := range g.columns {
-		if c.Name == was || !c.groups() || c.measured() || c.boolean() {
+		filled := len(c.distinct) == 1 && c.missing == 0 && c.rows == inspectRows
+		taken := g.taken[c.Name] && !slices.Contains(m.Features, c.Name)
+		if taken || !c.groups() && !filled || c.list() || c.measured() || c.boolean() {
 			continue
 		}
 		m.Source = c.Name

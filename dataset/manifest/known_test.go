@@ -86,8 +86,15 @@ func TestLookFindsTheSourceByTheTarget(t *testing.T) {
 		columnOf{"wind", func(i int) string { return fmt.Sprint(1.5*float64(i) + 0.25) }})
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: "95"}))(t)
 	must.Equal(t, g.Source, "to", "source of a target that comes late")
-	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Target: "g"})
+	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Target: "q"})
+	must.Fail(t, "a label is no source", err, `target: expected one of the sources AA, DL, UA of column line, found "q"`)
+	_, err = Look(t.Context(), "m.yaml", []string{file}, Known{Target: "g"})
 	must.Fail(t, "two columns have the target", err, `found "g", which column gate has: say which is the source with --source`)
+	inOrder := func(i int) string { return []string{"a", "b", "late"}[i/(inspectRows+20)] }
+	writeTable(t, file, 3*inspectRows, columnOf{"region", of("n", "s")}, columnOf{"place", inOrder}, columnOf{"label", of("p", "q")},
+		columnOf{"wind", func(i int) string { return fmt.Sprint(1.5*float64(i) + 0.25) }})
+	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: "late"}))(t)
+	must.Equal(t, g.Source, "place", "source of rows in the order of sources")
 }
 
 // The target that is guessed has the fewest labels that tell anything, where some source has so many.
