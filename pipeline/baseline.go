@@ -52,8 +52,28 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	}
 	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no source", make([]float64, len(rec.Counts))
-	err = l.measure(&rec, in, fit)
+	if err = l.measure(&rec, in, fit); rec.Method == Constant && l.logOdds {
+		fit.left = frequencies(in.Target, len(fit.left))
+		rec.LogLoss = fit.logLoss(classGroups(l.problem.Set, l.problem.Target))
+	}
 	return rec, err
+}
+
+// frequencies are the log-odds of outputs by how many of the other samples have the label 1: each sample is left out of what it is
+// compared with, but not of the score (see [constants]).
+func frequencies(in Labelled, outputs int) [][]float32 {
+	left := make([][]float32, outputs)
+	for c := range left {
+		left[c] = slices.Repeat([]float32{float32(math.NaN())}, len(in.Rows))
+		rows, y := in.labelled(c, outputs), []float64(nil)
+		for _, i := range rows {
+			y = append(y, float64(in.Y[i*outputs+c]))
+		}
+		for k, v := range byFrequency(y, 1, 0).left {
+			left[c][rows[k]] = float32(v)
+		}
+	}
+	return left
 }
 
 // constants are heads that predict the means of the labels of each output. Of classes

@@ -79,7 +79,7 @@ func (c *classifier) kernel(kappa float64) kernelMatrix {
 // fit adds to fits, whose heads by squared loss are ridge, the classifier of each output, at
 // the kappa of these. An output whose rows are all of one class has none but the intercept, and so has a scarce one of several
 // classes, where the mean of the sources' heads, on which there is no penalty, would tell a single row from all others.
-// LeaveOneOut stays that of the squared loss, by which methods are compared: with few samples
+// LeaveOneOut stays that of the squared loss, by which methods of one class are compared: with few samples
 // it tells them apart better than the probabilities do.
 //
 // What it predicts are log-odds.

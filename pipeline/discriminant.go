@@ -18,11 +18,7 @@ import (
 // rows of equal classes would be on the wrong side: that n rows are told apart does not show
 // that fewer are, and where those of a class are all but the same, s is rounding.
 func discriminant(f, y []float64) (slope, cut float64) {
-	of := momentsOf(f, y)
-	if of[0].n < 2 || of[1].n < 2 {
-		return 0, 0.5
-	}
-	return of.discriminant()
+	return momentsOf(f, y).discriminant()
 }
 
 // discriminantLeft has the log-odds of each row by the discriminant of the others, log(n_1/n_0) where these are not told
@@ -44,7 +40,7 @@ func discriminantLeft(f, y []float64) []float64 {
 // classMoments are the number of predictions of rows of a class, their mean, and the sum of the squares of what they are off it.
 type classMoments struct{ n, mean, squares float64 }
 
-// drop takes one out, which is not the last.
+// drop takes one out, which is not the last of them.
 func (m *classMoments) drop(v float64) {
 	m.n--
 	off := v - m.mean
@@ -79,7 +75,7 @@ func classOf(label float64) int {
 
 func (of twoMoments) discriminant() (slope, cut float64) {
 	n, gap := of[0].n+of[1].n, of[1].mean-of[0].mean
-	if n < 3 || !(gap > 1e-9*max(math.Abs(of[0].mean), math.Abs(of[1].mean))) { // less is rounding
+	if of[0].n < 2 || of[1].n < 2 || !(gap > 1e-9*max(math.Abs(of[0].mean), math.Abs(of[1].mean))) { // less is rounding
 		return 0, 0.5
 	}
 	variance := (of[0].squares + of[1].squares) / (n - 2)

@@ -14,8 +14,8 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 	by, least, pooled := r.Result.Criterion, r.Result.Least(), r.Result.PooledApart()
 	line := say("It was chosen by the target's samples, each left out in turn: ")
 	if m == pooled {
-		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), ", decided. That of ", least.Method,
-			", which has the least mean squared error, is ", loss(least.LogLoss), ".")...)
+		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), ", decided. That of the method which their mean "+
+			"squared error chooses is more than 1 above it.")...)
 	}
 	name := "mean squared error"
 	if by == runs.ByLogLoss {
@@ -24,7 +24,7 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 	line = append(line, say("their ", name, ", ", loss(by.Of(m)), ", is ")...)
 	switch {
 	case m != least:
-		line = append(line, say("that of the first method. That of ", least.Method, ", ", loss(by.Of(least)),
+		line = append(line, say("the first method's. That of ", least.Method, ", ", loss(by.Of(least)),
 			", is not so much less that it makes the labels e times as likely.")...)
 	case pooled != nil:
 		line = append(line, plain("the least of all methods but pooled."))

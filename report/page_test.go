@@ -337,15 +337,15 @@ func TestPageSaysWhatDecided(t *testing.T) {
 		uniform, other float64 // log-losses, 0 for labels that are numbers
 		says           []string
 	}{
-		{pipeline.Pooled, runs.BySquares, 0.25, 39.14, 22.16, []string{"log-loss of their labels, 22.16, decided", "That of uniform",
-			"is 39.14"}},
+		{pipeline.Pooled, runs.BySquares, 0.25, 39.14, 22.16, []string{"log-loss of their labels, 22.16, decided",
+			"squared error chooses is more than 1 above it"}},
 		{pipeline.Uniform, runs.BySquares, 0.25, 22.16, 21.5, []string{"mean squared error, 0.125, is the least of all methods but pooled",
 			"log-loss of their labels, 22.16", "its is 21.5"}},
 		{pipeline.Uniform, runs.BySquares, 0.25, 0, 0, []string{"mean squared error, 0.125, is the least of all methods."}},
-		{pipeline.Uniform, runs.BySquares, 0.1249, 0, 0, []string{"mean squared error, 0.125, is that of the first method",
+		{pipeline.Uniform, runs.BySquares, 0.1249, 0, 0, []string{"mean squared error, 0.125, is the first method's",
 			"That of target, 0.1249, is not so much less"}},
 		{pipeline.Pooled, runs.ByLogLoss, 0.25, 39.14, 22.16, []string{"log-loss of the labels, 22.16, is the least of all methods."}},
-		{pipeline.Uniform, runs.ByLogLoss, 0.25, 22.16, 21.5, []string{"log-loss of the labels, 22.16, is that of the first",
+		{pipeline.Uniform, runs.ByLogLoss, 0.25, 22.16, 21.5, []string{"log-loss of the labels, 22.16, is the first method's",
 			"That of pooled, 21.5, is not so much less"}},
 	} {
 		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Criterion: test.by, Reason: "mean squared error"}}

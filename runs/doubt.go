@@ -22,7 +22,7 @@ func (r *Result) doubt(last []*pipeline.Epoch) string {
 		return ""
 	}
 	const unseen = ": the target's rows do not show that its labels can be predicted"
-	noLess, likelier := best.Score.Value >= constant.Score.Value, best.LogLoss < constant.LogLoss-1
+	noLess, likelier := best.Score.Value >= constant.Score.Value, best.LogLoss < constant.LogLoss-enough
 	better := !noLess // where scores are exact
 	if c := pipeline.CompareLosses(best, constant); c != nil {
 		better = c.Interval != nil && c.Interval[0] > 0

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/amtrl/amtrl/pipeline"
@@ -12,7 +13,7 @@ import (
 type Criterion string
 
 const (
-	// ByLogLoss is MethodResult.LogLoss, of several classes.
+	// ByLogLoss is MethodResult.LogLoss, of several outputs of classes.
 	ByLogLoss Criterion = "log-loss"
 	// BySquares is MethodResult.LeaveOneOut, of numbers, and of a class against the rest, where with few samples it tells methods
 	// apart better than the log-loss does. As likely as n normal labels of that variance are made, it counts n/2 log of it.
@@ -58,21 +59,17 @@ func (r *Result) recommend(few string, by Criterion, n int) {
 	}
 	r.Criterion = by
 	var each []string
-	var best *MethodResult
 	for i := range r.Methods {
 		if m := &r.Methods[i]; r.compares(m) {
 			each = append(each, fmt.Sprintf("%s %.4g", m.Method, by.Of(m)))
-			if best == nil {
-				best = m
-			}
 		}
 	}
 	r.Reason = map[Criterion]string{ByLogLoss: "log-loss of the labels of the target's samples, each left out: ",
 		BySquares: "mean squared error of the target's samples, each left out of its head: "}[by] + strings.Join(each, ", ")
-	switch least := r.Least(); {
-	case by.nats(least, n) < by.nats(best, n)-enough:
+	best, least := r.first(), r.Least()
+	if by.nats(least, n) < by.nats(best, n)-enough {
 		best = least
-	case least != best && by.Of(least) < by.Of(best):
+	} else if least != best {
 		r.Reason += fmt.Sprintf("; that of %s is not so much less that it makes their labels e times as likely", least.Method)
 	}
 	if pooled := r.PooledApart(); pooled != nil {
@@ -85,6 +82,11 @@ func (r *Result) recommend(few string, by Criterion, n int) {
 	if best.Method != pipeline.Active && r.Method(pipeline.Active) != nil {
 		r.Reason += "; sampling by relevance did not help here"
 	}
+}
+
+// first is the first method that Criterion compares.
+func (r *Result) first() *MethodResult {
+	return &r.Methods[slices.IndexFunc(r.Methods, func(m MethodResult) bool { return r.compares(&m) })]
 }
 
 // PooledApart is Pooled where the log-loss alone compares it with the others, or nil.

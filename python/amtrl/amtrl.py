@@ -70,7 +70,8 @@ class Study:
         """Rows to label: id, source, cost, priority (1 is the most wanted), reason, ask and expires.
 
         The same request gives the same rows however often it is asked. expires, such as "3d", is after how long a row
-        without an answer may be asked for again. Raises Stop where the next round is expected to gain less than stop_below.
+        without an answer may be asked for again. Raises Stop where the next round is expected to gain less than stop_below,
+        or no row is left.
         """
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "ask.csv"
