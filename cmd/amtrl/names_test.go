@@ -40,7 +40,7 @@ func TestColumnsWithCommas(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(text), 0o644))
 	amtrl(t, dir, "data", "init", "rows.csv", "--label", "good, or not", "--features", "age, years", "--target", "shop 3").Prints(t, 0,
-		"features  age, years\n", "label     good, or not (binary)")
+		"features  \"age, years\"\n", "label     good, or not (binary)")
 	succeed(t, dir, "run", "--data", "dataset.yaml", "--out", "run", "--quiet")
 	amtrl(t, dir, "predict", "run", "rows.csv", "--features", "age, years", "--out", "out.csv", "--quiet").Prints(t, 0,
 		"120 rows with a label")
