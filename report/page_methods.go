@@ -21,7 +21,7 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 	if by == runs.ByLogLoss {
 		name = "log-loss of the labels"
 	}
-	line = append(line, say("their ", name, ", ", loss(by.Of(m)), ", is ")...)
+	line = append(line, say("the ", name, ", ", loss(by.Of(m)), ", is ")...)
 	switch {
 	case m != least:
 		line = append(line, say("the first method's. That of ", least.Method, ", ", loss(by.Of(least)),
