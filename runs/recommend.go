@@ -38,9 +38,9 @@ func (c Criterion) Of(m *MethodResult) float64 {
 // nats is -log of how likely a method makes the labels of n samples, but for what all methods have in common.
 func (c Criterion) nats(m *MethodResult, n int) float64 {
 	if c == ByLogLoss {
-		return m.LogLoss
+		return c.Of(m)
 	}
-	return float64(n) / 2 * math.Log(m.LeaveOneOut)
+	return float64(n) / 2 * math.Log(c.Of(m))
 }
 
 // enough is how many nats less it takes that a method is recommended in the place of the first one: the labels e times as likely.
