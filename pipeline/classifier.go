@@ -88,10 +88,6 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 	kernel := sync.OnceValue(func() kernelMatrix { return c.kernel(kappa) })
 	for i, f := range c.regress(in, kernel, len(fits)) {
 		y := labelsOf(in, i, len(fits))
-		fits[i].adapt = func(g prediction) *prediction {
-			r := logistic{kernel: kernel(), free: onlyConstant(len(y)), y: y, offset: g.left}
-			return c.adapted(&r, g, kappa, u, k)
-		}
 		if c.mean != nil && c.hasOthers(in.outputs[i]) && scarce(y) {
 			fits[i].classify(byFrequency(y, len(ridge[i]), k))
 			continue
@@ -111,23 +107,6 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 		}
 		fits[i].classify(mean)
 	}
-}
-
-// adapted is log-odds g with what the target's rows tell of it: r, on their kernels, with g as its offset. It is nil where
-// that has nothing to tell apart or its systems are singular.
-func (c *classifier) adapted(r *logistic, g prediction, kappa float64, u units, k int) *prediction {
-	if r.oneClass() {
-		return nil
-	}
-	f := r.search()
-	if f == nil {
-		return nil
-	}
-	out := prediction{head: c.head(f, kappa, 0, u, k), left: f.left}
-	for j, v := range g.head {
-		out.head[j] += v
-	}
-	return &out
 }
 
 // regress returns the logistic regression of each output on the kernels, each at a lambda of
@@ -220,13 +199,12 @@ func (c *classifier) head(f *logisticFit, kappa float64, output int, u units, k 
 	return h.vector(f.b[0] + w.At(k, 0))
 }
 
-// prediction is a head and what it says of each row left out, and of each row as one of those it knows where these differ and are wanted.
+// prediction is a head and what it says of each row left out.
 // Of classes that exclude each other the head may be of logits: then these are what it says, and left the log-odds by them.
 type prediction struct {
 	head   []float32
 	left   []float64
 	logits []float64
-	inside []float64
 }
 
 // says is what the head says of a row, left out.

@@ -71,10 +71,9 @@ type headFit struct {
 	each  []kernelFit
 	parts []fittedPart
 	// final is the head that takes this one's place once the relevance is known, nil for none, odds the log-odds
-	// that it has of the rows left out, and adapt fits to a prediction what that leaves.
+	// that it has of the rows left out.
 	final []float32
 	odds  []float64
-	adapt func(prediction) *prediction
 }
 
 // fittedPart says how the outputs of a group were fitted.

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -114,14 +113,6 @@ func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho, least float64) (*ker
 // of is the regression of these labels on the kernels.
 func (k *kernels) of(y *mat.Dense) *kernelRidge {
 	return &kernelRidge{kernels: k, y: y, row: mat.DenseCopyOf(y.T()), divided: map[*shifted]*mat.Dense{}}
-}
-
-// freely are the kernels with an intercept that nothing is known about, which those of a kappa above 0 have in any case.
-func (k *kernels) freely() *kernels {
-	free := *k
-	free.rho, free.solved = maxRho, maps.Clone(k.solved)
-	maps.DeleteFunc(free.solved, func(key [2]float64, _ *inverse) bool { return key[0] == 0 })
-	return &free
 }
 
 // leastPower is the least power of ten of a lambda or mu. Where nu is what w comes from, that of

@@ -12,7 +12,7 @@ import (
 )
 
 // logistic is the regression of 0/1 labels y on a kernel G of their n rows and on columns U,
-// n by q, that no penalty is on: of the functions f = offset + G alpha + U b the one that minimises
+// n by q, that no penalty is on: of the functions f = G alpha + U b the one that minimises
 //
 //	sum_i log(1 + exp(f_i)) - y_i f_i + lambda/2 alpha'G alpha.
 //
@@ -23,7 +23,6 @@ type logistic struct {
 	kernel kernelMatrix
 	free   *mat.Dense // U
 	y      []float64
-	offset []float64 // nil for 0
 	system []float64 // of one Newton step after the other
 }
 
@@ -121,9 +120,6 @@ func (r *logistic) objective(fit *logisticFit) float64 {
 		sum += fit.lambda / 2 * fit.alpha[i] * f
 		for j := range q {
 			f += r.free.At(i, j) * fit.b[j]
-		}
-		if r.offset != nil {
-			f += r.offset[i]
 		}
 		fit.f[i] = f
 		sum += logOfLabel(f, r.y[i])
@@ -292,9 +288,6 @@ func (r *logistic) newton(fit *logisticFit, s *weighted) *logisticFit {
 	z := mat.NewDense(n, 1, nil)
 	for i, f := range fit.f {
 		at := f + (r.y[i]-sigmoid(f))/(s.root[i]*s.root[i])
-		if r.offset != nil {
-			at -= r.offset[i]
-		}
 		z.Set(i, 0, at)
 	}
 	s.divide(z)

@@ -30,12 +30,13 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 		if squared == nil {
 			continue
 		}
+		joint := squared.with[0]
 		part := fittedPart{labelGroup{outputs: group}, make([]headFit, len(group))}
 		for j, c := range group {
-			if err := l.putHead(c, squared[j].head); err != nil {
+			if err := l.putHead(c, joint[j].head); err != nil {
 				return rec, err
 			}
-			left[c] = squared[j].left
+			left[c] = joint[j].left
 		}
 		if p.Classifies() {
 			classes, err := l.pooledClasses(ctx, in, group, u)
@@ -45,12 +46,12 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 			level := 0.0
 			if len(group) > 1 {
 				heads := make([][]float64, len(group))
-				for j, of := range classes {
+				for j, of := range classes.with[0] {
 					heads[j] = of.logits
 				}
 				level = levelOf(heads, in.Target.classes(group, len(columns)))
 			}
-			for j, of := range classes {
+			for j, of := range classes.with[0] {
 				of.head = slices.Clone(of.head)
 				of.head[p.Config.K] += float32(level)
 				said := make([]float64, len(of.left))

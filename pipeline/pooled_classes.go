@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -15,14 +14,14 @@ import (
 // pooledClasses are the heads of outputs of a column by multinomial logistic regression on the rows of all sources,
 // of logits, and their log-odds of the target's samples; nil of fewer than two rows. The samples choose the penalty, and
 // shift the intercepts: those of the target are taken to be as far from the sources' mean as
-// theirs are. Each sample is left out of its own shift. The rows of uniform are those of Pooled too, which
+// theirs are. Each sample is left out of its own shift, and of what it adds itself. The rows of uniform are those of Pooled too, which
 // finds here what was found for uniform.
-func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {
-	return l.remember(false, in, group, u, func() ([]prediction, error) { return l.regressPooled(ctx, in, group, u) })
+func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
+	return l.remember(false, in, group, u, func() (*pooledFound, error) { return l.regressPooled(ctx, in, group, u) })
 }
 
 // remember is find, or what that found before: the rows of uniform are those of Pooled too.
-func (l *Learner) remember(squared bool, in Round, group []int, u units, find func() ([]prediction, error)) ([]prediction, error) {
+func (l *Learner) remember(squared bool, in Round, group []int, u units, find func() (*pooledFound, error)) (*pooledFound, error) {
 	of := append(slices.Clone(in.Sources), in.Target)
 	for _, was := range l.pooled {
 		if was.squared == squared && slices.Equal(was.group, group) && slices.EqualFunc(was.of, of, sameLabelled) && was.units.same(u) {
@@ -46,7 +45,7 @@ type pooledResult struct {
 	of      []Labelled
 	group   []int
 	units   units
-	found   []prediction
+	found   *pooledFound
 }
 
 // sameLabelled says whether rows and labels are the same, of which some may be NaN.
@@ -54,7 +53,7 @@ func sameLabelled(a, b Labelled) bool {
 	return slices.Equal(a.Rows, b.Rows) && slices.EqualFunc(a.Y, b.Y, func(x, y float32) bool { return x == y || x != x && y != y })
 }
 
-func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {
+func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	p, c := l.problem, len(group)
 	rows, y := p.pooledRows(in.Sources, group)
 	if len(rows) < 2 {
@@ -86,25 +85,8 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if c == 1 || slices.Contains(class, noClass) || slices.Contains(r.class, noClass) {
 		r.logits.rest = 1
 	}
-	// The logits of the samples by row, each left out, and the weights and intercepts for a new row.
-	said := func(fit classesFit) (left *mat.Dense, w [][]float64, b []float64) {
-		of, s := r.parts(fit)
-		z := mat.NewDense(len(class), c, nil)
-		variances := make([]float64, c)
-		for j := range c {
-			w, b = append(w, gram.weights(of.RawRowView(j))), append(b, meanIntercept(s.RawRowView(j)))
-			variances[j] = math.Max(leastShift, stat.PopVariance(s.RawRowView(j), nil))
-			var f mat.VecDense
-			f.MulVec(samples, mat.NewVecDense(len(w[j]), w[j]))
-			floats.AddConst(b[j], f.RawVector().Data)
-			z.SetCol(j, f.RawVector().Data)
-		}
-		shifts, left := r.logits.shifts(z, class, variances)
-		floats.Add(b, shifts)
-		return left, w, b
-	}
-	fit, err := r.search(ctx, pooledStart*gram.unit(), func(fit classesFit) float64 {
-		left, _, _ := said(fit)
+	// likely is -log of how likely logits make the samples, and said what a fit says of them.
+	likely := func(left *mat.Dense) float64 {
 		var losses []float64
 		for i, of := range class {
 			if of != noLabel {
@@ -122,21 +104,59 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 			return [][]float64{at}
 		})
 		return sum
+	}
+	said := func(fit classesFit) pooledSaid { return r.say(fit, gram, samples) }
+	fit, lambda, err := r.search(ctx, pooledStart*gram.unit(), func(fit classesFit) float64 {
+		of := said(fit)
+		_, left := r.logits.shifts(of.z, class, of.variances)
+		return likely(left)
 	})
 	if err != nil {
 		return nil, err
 	}
-	left, w, b := said(fit)
-	out := make([]prediction, c)
-	for j := range out {
-		out[j] = prediction{head: gram.head(p.Config.K, w[j], b[j], u), logits: mat.Col(nil, j, left), left: make([]float64, len(class))}
-	}
-	for i := range class {
-		for j, v := range r.logits.odds(left.RawRowView(i)) {
-			out[j].left[i] = v
+	of := said(fit)
+	predicted := func(w [][]float64, b []float64, left *mat.Dense) []prediction {
+		out := make([]prediction, c)
+		for j := range out {
+			floats.Add(w[j], of.w[j])
+			out[j] = prediction{head: gram.head(p.Config.K, w[j], of.b[j]+b[j], u), logits: mat.Col(nil, j, left), left: make([]float64, len(class))}
 		}
+		for i := range class {
+			for j, v := range r.logits.odds(left.RawRowView(i)) {
+				out[j].left[i] = v
+			}
+		}
+		return out
 	}
-	return out, nil
+	none := make([][]float64, c)
+	for j := range none {
+		none[j] = make([]float64, len(of.w[j]))
+	}
+	shifts, left := r.logits.shifts(of.z, class, of.variances)
+	found := &pooledFound{sources: predicted(none, shifts, left)}
+	curvature, err := r.curvature(fit)
+	if err != nil {
+		return nil, err
+	}
+	var added *addedClasses
+	if samples := gram.added(samples, r.curved(curvature, lambda)); samples != nil {
+		added = samples.classes(r.logits, of.z, class, of.variances)
+	}
+	if added == nil {
+		found.with = [][]prediction{found.sources}
+		return found, nil
+	}
+	at, least := make([]float64, c*(len(class)+1)), math.Inf(1)
+	for i, weight := range addedWeights {
+		at, left = added.fits(at, weight)
+		loss := likely(left)
+		if i > 0 && !(loss < least) {
+			break
+		}
+		w, b := added.weights(at, weight)
+		found.with, least = append(found.with[:min(i, 1)], predicted(w, b, left)), loss
+	}
+	return found, nil
 }
 
 // putRows uploads what r is on, the rows less their centre or their R, and has its X'X.

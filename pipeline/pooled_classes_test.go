@@ -99,7 +99,7 @@ func TestPooledRowsOfTasks(t *testing.T) {
 	rng := testrand.New(t)
 	set := shops(rng, 4, 200, 5, 3, true)
 	cfg := defaultConfig(t)
-	cfg.Sources, cfg.Methods = SourcesTasks, []string{Uniform}
+	cfg.Sources, cfg.Methods, cfg.TargetSamples = SourcesTasks, []string{Uniform}, 80
 	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 1))(t)
 	defer l.Close()
 	p := l.problem

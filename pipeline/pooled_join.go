@@ -26,10 +26,6 @@ func (l *Learner) joins(in Round) bool {
 // joinParts are the parts of a prediction that may be of the regression on all rows.
 var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
-// adaptLeast is how many labelled samples for each class, or of a number, the regression beyond that on all rows takes:
-// of fewer, what is left out says too much for it.
-const adaptLeast = 20
-
 // join makes the predictions of the outputs of a column
 //
 //	(1 - a) f + a g  and  (1 - a) f + a (g + h),
@@ -57,7 +53,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		if len(group) == 0 {
 			continue
 		}
-		helps, err := l.helps(ctx, of, in, group, u)
+		helps, err := l.helps(ctx, in, group, u)
 		if err != nil {
 			return err
 		}
@@ -134,24 +130,21 @@ func squaredError(pred [][]float32, labels []float32, unit func(output int) floa
 // inData are the units of the data.
 func inData(int) float64 { return 1 }
 
-// helps are g and, where there are samples enough, g + h, of each output of a column; nil without rows for g.
-func (l *Learner) helps(ctx context.Context, of []*headFit, in Round, group []int, u units) ([][]prediction, error) {
-	regress, least := l.pooledSquared, adaptLeast
+// helps are g and, of a linear phi, g with the samples, of each output of a column; nil without rows for g.
+func (l *Learner) helps(ctx context.Context, in Round, group []int, u units) ([][]prediction, error) {
+	regress := l.pooledSquared
 	if l.problem.Classifies() {
-		regress, least = l.pooledClasses, adaptLeast*max(2, len(group))
+		regress = l.pooledClasses
 	}
 	pooled, err := regress(ctx, in, group, u)
-	if err != nil || pooled == nil {
+	switch {
+	case err != nil || pooled == nil:
 		return nil, err
+	case l.problem.Config.Representation != ClassLinear:
+		return [][]prediction{pooled.sources}, nil
+	default:
+		return append([][]prediction{pooled.sources}, pooled.with...), nil
 	}
-	if l.problem.Config.Representation != ClassLinear || len(in.Target.labelled(group[0], len(of))) < least {
-		return [][]prediction{pooled}, nil
-	}
-	adapted := make([]prediction, len(group))
-	for j, c := range group {
-		adapted[j] = of[c].adaptTo(pooled[j], in.Target.labelled(c, len(of)))
-	}
-	return [][]prediction{pooled, adapted}, nil
 }
 
 // joinReplicates is the number of replicates of the bootstrap in [Learner.joinWeights].
@@ -233,29 +226,4 @@ func drawWeights(rng *rand.Rand, w []float64) {
 		w[i] = rng.ExpFloat64()
 	}
 	floats.Scale(1/floats.Sum(w), w)
-}
-
-// adaptTo is predictions g of all of the target's rows, those with a label at these places, with what these tell
-// beyond it, and g itself where that is nothing.
-func (f *headFit) adaptTo(g prediction, labelled []int) prediction {
-	some := prediction{head: g.head}
-	for _, row := range labelled {
-		some.left = append(some.left, g.left[row])
-		if g.inside != nil {
-			some.inside = append(some.inside, g.inside[row])
-		}
-	}
-	found := f.adapt(some)
-	if found == nil {
-		return g
-	}
-	left := slices.Repeat([]float64{math.NaN()}, len(g.left))
-	for i, row := range labelled {
-		left[row] = found.left[i]
-	}
-	out := prediction{head: found.head, left: left}
-	for row, v := range g.logits {
-		out.logits = append(out.logits, v+left[row]-g.left[row])
-	}
-	return out
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -176,16 +177,37 @@ type pooledUnits struct {
 }
 
 func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
-	d := r.x.Cols
-	var system mat.SymDense
-	system.ScaleSym(pooledCurvature, r.gram)
-	floor := math.Max(leastCurvature, 1e-6*mat.Trace(&system)) // less is rounding
-	for j := range d {
-		system.SetSym(j, j, system.At(j, j)+math.Max(lambda, floor))
-	}
 	var chol mat.Cholesky
-	chol.Factorize(&system) // what is added makes it positive definite
+	chol.Factorize(r.curved(pooledCurvature, lambda)) // what is added makes it positive definite
 	return pooledUnits{r, chol.RawU().(*mat.TriDense).RawTriangular()}
+}
+
+// curved is by X'X + lambda I.
+func (r *pooledLogistic) curved(by, lambda float64) *mat.SymDense {
+	out := new(mat.SymDense)
+	out.ScaleSym(by, r.gram)
+	floor := math.Max(leastCurvature, 1e-6*mat.Trace(out)) // less is rounding
+	for j := range out.SymmetricDim() {
+		out.SetSym(j, j, out.At(j, j)+math.Max(lambda, floor))
+	}
+	return out
+}
+
+// curvature is the mean of p (1 - p) over rows and classes at a fit.
+func (r *pooledLogistic) curvature(fit classesFit) (float64, error) {
+	r.objective(fit, 0, make([]float64, len(fit)))
+	n, c := r.x.Rows, r.on.Rows
+	sum := 0.0
+	for i, of := range r.class {
+		for j := range c {
+			p := float64(r.hostResiduals[j*n+i])
+			if j == of {
+				p++
+			}
+			sum += p * (1 - p)
+		}
+	}
+	return sum / float64(n*c), r.failed
 }
 
 // scale multiplies intercepts s by their units to the power.
@@ -266,29 +288,54 @@ func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFi
 	return u.out(found.X), nil
 }
 
-// search returns the fit with the least loss, downhill from lambda in steps of a factor 10, at most four.
-func (r *pooledLogistic) search(ctx context.Context, lambda float64, loss func(classesFit) float64) (classesFit, error) {
+// search returns the fit with the least loss, downhill from lambda in steps of a factor 10, at most four, and its lambda.
+func (r *pooledLogistic) search(ctx context.Context, lambda float64, loss func(classesFit) float64) (classesFit, float64, error) {
 	best, err := r.fit(ctx, lambda, r.empty())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	least := loss(best)
+	least, at := loss(best), lambda
 	for _, by := range []float64{10, 0.1} {
 		start := least
 		for steps := 1; steps <= 4; steps++ {
-			fit, err := r.fit(ctx, lambda*math.Pow(by, float64(steps)), best)
+			next := lambda * math.Pow(by, float64(steps))
+			fit, err := r.fit(ctx, next, best)
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
-			at := loss(fit)
-			if !(at < least) {
+			of := loss(fit)
+			if !(of < least) {
 				break
 			}
-			best, least = fit, at
+			best, least, at = fit, of, next
 		}
 		if least < start {
 			break
 		}
 	}
-	return best, nil
+	return best, at, nil
+}
+
+// pooledSaid is what a fit says of samples, n by C, with the intercepts b of the sources' mean and the weights of the features, and the variances
+// of the sources' intercepts.
+type pooledSaid struct {
+	z            *mat.Dense
+	w            [][]float64
+	b, variances []float64
+}
+
+func (r *pooledLogistic) say(fit classesFit, gram pooledGram, samples *mat.Dense) pooledSaid {
+	of, s := r.parts(fit)
+	n, c := samples.RawMatrix().Rows, r.on.Rows
+	out := pooledSaid{z: mat.NewDense(n, c, nil)}
+	for j := range c {
+		w, b := slices.Clone(gram.weights(of.RawRowView(j))), meanIntercept(s.RawRowView(j))
+		var f mat.VecDense
+		f.MulVec(samples, mat.NewVecDense(len(w), w))
+		floats.AddConst(b, f.RawVector().Data)
+		out.z.SetCol(j, f.RawVector().Data)
+		out.w, out.b = append(out.w, w), append(out.b, b)
+		out.variances = append(out.variances, math.Max(leastShift, stat.PopVariance(s.RawRowView(j), nil)))
+	}
+	return out
 }

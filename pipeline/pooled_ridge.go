@@ -13,8 +13,8 @@ import (
 // one, and their predictions of the target's samples, in units of the labels; nil of fewer than two rows. The
 // intercept of the target is taken to be as far from the sources' mean as theirs are, and is shifted to the samples so far;
 // each sample is left out of its own shift.
-func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) ([]prediction, error) {
-	return l.remember(true, in, group, u, func() ([]prediction, error) {
+func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
+	return l.remember(true, in, group, u, func() (*pooledFound, error) {
 		p := l.problem
 		rows, y := p.pooledRows(in.Sources, group)
 		if len(rows) < 2 {
@@ -27,19 +27,27 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 		}
 		samples := p.samplesOf(in.Target.Rows, ridge.centre, u.each)
 		labels := mat.NewDense(len(in.Target.Rows), len(group), in.Target.of(group, len(p.Target.Tasks)))
-		out := make([]prediction, len(group))
+		added := ridge.added(samples, ridge.penalized)
+		found := &pooledFound{with: make([][]prediction, 1)}
 		for j, at := range ridge.intercept {
-			beta := ridge.beta.RawRowView(j)
+			beta, y := ridge.beta.RawRowView(j), mat.Col(nil, j, labels)
 			var f mat.VecDense
 			f.MulVec(samples, mat.NewVecDense(len(beta), beta))
-			left := f.RawVector().Data
-			floats.AddConst(at, left)
-			inside := slices.Clone(left)
-			shift := shiftTo(left, mat.Col(nil, j, labels), ridge.level)
-			floats.AddConst(shift, inside)
-			out[j] = prediction{head: ridge.head(p.Config.K, beta, at+shift, u), left: left, inside: inside}
+			z := f.RawVector().Data
+			floats.AddConst(at, z)
+			left := slices.Clone(z)
+			shift := shiftTo(left, y, ridge.level)
+			of := prediction{head: ridge.head(p.Config.K, beta, at+shift, u), left: left}
+			found.sources = append(found.sources, of)
+			if added != nil {
+				alpha, shift, left := added.squared(z, y, ridge.level)
+				more := slices.Clone(added.weights(alpha))
+				floats.Add(more, beta)
+				of = prediction{head: ridge.head(p.Config.K, more, at+shift, u), left: left}
+			}
+			found.with[0] = append(found.with[0], of)
 		}
-		return out, nil
+		return found, nil
 	})
 }
 
@@ -75,9 +83,10 @@ func (p *Problem) samplesOf(rows []int32, centre []float64, each []float32) *mat
 // s_m from N(b, rho sigma^2), sigma^2 being the variance of the noise.
 type pooledFit struct {
 	pooledGram
-	beta      *mat.Dense // C by d, for features divided by their s_j where each has its own
-	intercept []float64  // b at the centre
-	lambda    float64    // in units of the mean eigenvalue
+	beta      *mat.Dense    // C by d, for features divided by their s_j where each has its own
+	intercept []float64     // b at the centre
+	penalized *mat.SymDense // the squares, less what the intercepts take of them, with the penalty
+	lambda    float64       // in units of the mean eigenvalue
 	rho       float64
 	level     float64 // the variance of the target's intercept about b, in units of sigma^2
 }
@@ -106,7 +115,7 @@ func (l *Learner) pooledRidge(rows []poolRow, y *mat.Dense, each []float32) (*po
 	found := s.search()
 	fit := &pooledFit{
 		pooledGram: gram, beta: mat.NewDense(len(means), len(gram.centre), nil), intercept: s.intercepts(found.beta),
-		lambda: found.lambda, rho: rho, level: math.Max(rho, leastLevel) + 1/floats.Sum(s.weight),
+		penalized: s.penalized(found.lambda), lambda: found.lambda, rho: rho, level: math.Max(rho, leastLevel) + 1/floats.Sum(s.weight),
 	}
 	floats.Add(fit.intercept, means)
 	for c := range means {
@@ -244,6 +253,17 @@ func (s pooledSystem) search() pooledSolution {
 		}
 	}
 	return pooledSolution{reduced.divide(reduced.shift(lambda*s.unit), mat.DenseCopyOf(s.product)), lambda, noise}
+}
+
+// penalized are the squares with the penalty.
+func (s pooledSystem) penalized(lambda float64) *mat.SymDense {
+	d := s.squares.SymmetricDim()
+	out := mat.NewSymDense(d, nil)
+	out.CopySym(s.squares)
+	for j := range d {
+		out.SetSym(j, j, out.At(j, j)+lambda*s.unit)
+	}
+	return out
 }
 
 // intercepts are b of each output.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -21,6 +22,7 @@ type levelled struct {
 	level              float64    // the variance of the intercept of another source about b
 	beta               *mat.Dense // d by C
 	intercept          []float64
+	penalized          *mat.SymDense // what beta solves
 }
 
 func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
@@ -76,6 +78,7 @@ func levelledAt(x, y *mat.Dense, source []int, rho float64) levelled {
 			best, out.lambda, out.noise = v, lambda, square/(float64(n)-freedom)
 			beta.Product(&inverse, xo.T(), &yo)
 			out.beta.Copy(&beta)
+			out.penalized = mat.NewSymDense(d, gram.RawMatrix().Data)
 		}
 	}
 	var left, b mat.Dense
@@ -156,6 +159,7 @@ func TestPooledRidge(t *testing.T) {
 		must.Hold(t, math.Abs(got.rho-want.rho) <= 1e-5*want.rho+1e-9, "levels %g apart of %d sources have rho %g, expected %g",
 			apart, pools, got.rho, want.rho)
 		must.Hold(t, math.Abs(got.lambda-want.lambda) <= 1e-9, "lambda %g, expected %g", got.lambda, want.lambda)
+		closeVectors(t, "the squares with the penalty", mat.DenseCopyOf(got.penalized).RawMatrix().Data, want.penalized.RawSymmetric().Data, 1e-5, 1)
 		must.Hold(t, math.Abs(got.level-want.level) <= 1e-5*want.level, "the level varies by %g, expected %g", got.level, want.level)
 		for c := range 2 {
 			beta := got.beta.RawRowView(c)
@@ -177,7 +181,7 @@ func TestShiftTo(t *testing.T) {
 }
 
 // Pooled is ridge regression with an intercept on the rows that uniform drew, those
-// with a label of the column, in which the classes that a source lacks are 0 where it says of which other a row is.
+// with a label of the column, and on the target's samples, in which the classes that a source lacks are 0 where it says of which other a row is.
 func TestPooled(t *testing.T) {
 	const d, target = 6, 2
 	rng := testrand.New(t)
@@ -247,17 +251,23 @@ func TestPooled(t *testing.T) {
 				says := func(row int32) float64 {
 					return fit.intercept[j] + dot(features(set, target, int(row)), mat.Col(nil, j, fit.beta))
 				}
-				left, own := []float64{}, []float64{}
-				for i, row := range u.problem.draws.target[:cfg.TargetSamples] {
-					left, own = append(left, says(row)), append(own, math.NaN())
+				samples := u.problem.draws.target[:cfg.TargetSamples]
+				own, z, y := mat.NewDense(len(samples), d, nil), make([]float64, len(samples)), make([]float64, len(samples))
+				centre, labelled := columnMeans(xs), []int{}
+				for i, row := range samples {
+					own.SetRow(i, features(set, target, int(row)))
+					floats.Sub(own.RawRowView(i), centre)
+					z[i] = says(row)
 					if task := set.Tasks[3*target+output]; classes || slices.Contains(task.Train, row) {
-						own[i] = float64(task.Labels[row])
+						y[i], labelled = float64(task.Labels[row]), append(labelled, i)
 					}
 				}
-				shift := shiftTo(left, own, fit.level)
+				v, shift := plainly(t, fit.penalized, own, z, y, fit.level, labelled)
 				var want []float64
 				for _, row := range test {
-					want = append(want, says(row)+shift)
+					at := features(set, target, int(row))
+					floats.Sub(at, centre)
+					want = append(want, says(row)+shift+dot(at, v))
 				}
 				closeVectors(t, fmt.Sprintf("classes %v: predictions of output %d", classes, output), wide(got[output]), want, 1e-4, 0)
 			}
@@ -338,4 +348,14 @@ func TestPooledOfManyFeatures(t *testing.T) {
 	_, st := runUnit(t, openDevice(t, 1, set), defaultConfig(t), 0)
 	last := st.Epochs[len(st.Epochs)-1]
 	must.Hold(t, last.Method == Pooled && last.Score.Value < 0.3, "%s errs %g", last.Method, last.Score.Value)
+}
+
+// columnMeans are the means of the columns of x.
+func columnMeans(x *mat.Dense) []float64 {
+	n, d := x.Dims()
+	out := make([]float64, d)
+	for j := range out {
+		out[j] = mat.Sum(x.ColView(j)) / float64(n)
+	}
+	return out
 }

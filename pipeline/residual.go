@@ -105,8 +105,7 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 		}
 		mean := prior.mean(prior.heads, in.outputs)
 		regression, fit, toMean := regression.searchTowards(product(phi, mean), kappas, l.problem.Config.Head.Ridge)
-		ridge := residualRidge{regression, rows, &a, root, u, k}
-		w := ridge.shared(fit)
+		w := regression.shared(&a, root, fit)
 		if mean != nil {
 			mean.Scale(toMean, mean)
 			w.Add(w, mean)
@@ -131,13 +130,20 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 		}
 		if !l.problem.Set.Binary {
 			for i := range fits {
-				y := widened(in.column(i, len(fits)))
 				fits[i].final = vectors[i]
-				fits[i].adapt = func(g prediction) *prediction { return ridge.adapt(g, y) }
 			}
 		}
 		return fits, nil
 	}, nil
+}
+
+// shared is the w of a fit on the kernel of A = Phi L, K+1 by C, with what the intercept has of it.
+func (k *kernelRidge) shared(a, root *mat.Dense, fit kernelFit) *mat.Dense {
+	var dual, w mat.Dense
+	dual.Mul(a.T(), fit.alpha)
+	w.Mul(root, &dual)
+	w.Scale(k.unit/(1+fit.kappa), &w)
+	return &w
 }
 
 // means are those of the labels of each output.

@@ -117,7 +117,6 @@ func (l *Learner) fitUnseen(in labelGroup) []headFit {
 		head[l.problem.Config.K] = float32(odds)
 		fits[i].residuals = make([]float64, len(in.Rows))
 		fits[i].classify(prediction{head: head, left: slices.Repeat([]float64{odds}, len(in.Rows))})
-		fits[i].adapt = func(prediction) *prediction { return nil }
 	}
 	return fits
 }

@@ -1,0 +1,110 @@
+package pipeline
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// pooledFound is one regression on the rows of all sources: of these alone, and with the target's samples among its
+// rows, each as one of them and, of classes, as as many as make the samples, left out, likeliest. Predictions are of the outputs of
+// a column.
+type pooledFound struct {
+	sources []prediction
+	with    [][]prediction
+}
+
+// addedSamples are samples X, n by d, that are added to the rows of a regression. What these say of the weights v that are to be
+// added to its own is taken to be normal (Laplace's approximation),
+//
+//	v from N(0, H^-1),  H = c X_s'X_s + lambda I,
+//
+// X_s being those rows and c the curvature of their losses, so that of X v the covariance is K = X H^-1 X'.
+type addedSamples struct {
+	gram   pooledGram
+	onto   *mat.Dense // H^-1 X', d by n, by what the regression is on
+	kernel *mat.SymDense
+}
+
+// added is nil where H is singular.
+func (g pooledGram) added(samples *mat.Dense, h *mat.SymDense) *addedSamples {
+	var chol mat.Cholesky
+	if !chol.Factorize(h) {
+		return nil
+	}
+	x := g.features(samples)
+	n, _ := x.Dims()
+	t := &addedSamples{gram: g, onto: new(mat.Dense), kernel: mat.NewSymDense(n, nil)}
+	_ = chol.SolveTo(t.onto, x.T()) // it warns of a large condition number
+	var k mat.Dense
+	k.Mul(x, t.onto)
+	for i := range n {
+		for j := i; j < n; j++ {
+			t.kernel.SetSym(i, j, k.At(i, j))
+		}
+	}
+	return t
+}
+
+// features are rows less the centre by what the regression is on: of a row x, R^-1 X x where that is R.
+func (g pooledGram) features(rows *mat.Dense) *mat.Dense {
+	if g.wide == nil {
+		return rows
+	}
+	out := new(mat.Dense)
+	out.Mul(rows, g.wide.T())
+	blas64.Trsm(blas.Right, blas.Trans, 1, g.root.RawTriangular(), out.RawMatrix())
+	return out
+}
+
+// weights are those of the features for v = H^-1 X' alpha.
+func (t *addedSamples) weights(alpha []float64) []float64 {
+	var v mat.VecDense
+	v.MulVec(t.onto, mat.NewVecDense(len(alpha), alpha))
+	return t.gram.weights(v.RawVector().Data)
+}
+
+// squared adds the samples with labels y, of which NaN does not count, to ridge regression. z is what that says of them, level the
+// variance of what the target's intercept differs by from that of the sources, in units of the noise. It returns alpha, that difference,
+// and what is said of each sample without it.
+func (t *addedSamples) squared(z, y []float64, level float64) (alpha []float64, shift float64, left []float64) {
+	var rows []int
+	for i, v := range y {
+		if v == v {
+			rows = append(rows, i)
+		}
+	}
+	alpha, left = make([]float64, len(y)), make([]float64, len(y))
+	var inverse mat.SymDense
+	if len(rows) > 0 {
+		system, e := mat.NewSymDense(len(rows), nil), mat.NewVecDense(len(rows), nil)
+		for a, i := range rows {
+			e.SetVec(a, y[i]-z[i])
+			for b, j := range rows[:a+1] {
+				system.SetSym(a, b, t.kernel.At(i, j)+level)
+			}
+			system.SetSym(a, a, system.At(a, a)+1)
+		}
+		var chol mat.Cholesky
+		chol.Factorize(system) // I makes it positive definite
+		var found mat.VecDense
+		_ = chol.SolveVecTo(&found, e)
+		_ = chol.InverseTo(&inverse)
+		for a, i := range rows {
+			alpha[i] = found.AtVec(a)
+		}
+	}
+	shift = level * floats.Sum(alpha)
+	var added mat.VecDense
+	added.MulVec(t.kernel, mat.NewVecDense(len(alpha), alpha))
+	for i := range left {
+		left[i] = z[i] + added.AtVec(i) + shift
+	}
+	for a, i := range rows {
+		left[i] = y[i] - alpha[i]/math.Max(inverse.At(a, a), leastCurvature)
+	}
+	return alpha, shift, left
+}

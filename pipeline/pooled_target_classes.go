@@ -1,0 +1,156 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// addedClasses adds samples of classes to a multinomial logistic regression, each as weight rows:
+//
+//	min over v, b:  sum_i -log p(y_i | z_i + v_c'x_i + b_c) + sum_c (v_c'H v_c / weight + b_c^2 / variance_c)/2
+//
+// with z what the regression says of the samples, n by C. (The variances of the intercepts are not of rows.) It is solved for u, C by n, and b in
+// its own spread, K u' standing for X v', with L u_c in its place, K = L L'.
+type addedClasses struct {
+	*addedSamples
+	logits logits
+	z      *mat.Dense
+	class  []int
+	spread []float64 // of b
+	root   *mat.Dense
+}
+
+// addedWeights are the weights of samples that are compared, upwards as long as they make them likelier.
+var addedWeights = []float64{1, 3, 10, 30, 100, 300, 1000}
+
+const (
+	// addedFolds is how many parts of the samples are left out in turn, or each of fewer than twice as many.
+	addedFolds = 10
+	// addedTolerance bounds the gradient.
+	addedTolerance = 1e-3
+	addedSteps     = 100
+)
+
+// classes is nil where K is beyond the numbers.
+func (t *addedSamples) classes(of logits, z *mat.Dense, class []int, variances []float64) *addedClasses {
+	n := len(class)
+	k := mat.NewSymDense(n, nil)
+	k.CopySym(t.kernel)
+	floor := math.Max(leastCurvature, 1e-8*mat.Trace(k)/float64(n)) // less is rounding
+	for i := range n {
+		k.SetSym(i, i, k.At(i, i)+floor)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(k) {
+		return nil
+	}
+	var root mat.TriDense
+	chol.LTo(&root)
+	spread := make([]float64, len(variances))
+	for c, v := range variances {
+		spread[c] = math.Sqrt(v)
+	}
+	return &addedClasses{t, of, z, class, spread, mat.DenseCopyOf(&root)}
+}
+
+// parts are u and b of a point.
+func (a *addedClasses) parts(at []float64) (u *mat.Dense, b []float64) {
+	n, c := a.z.Dims()
+	return mat.NewDense(c, n, at[:c*n]), at[c*n:]
+}
+
+// say returns the logits at a point.
+func (a *addedClasses) say(at []float64, weight float64) *mat.Dense {
+	u, b := a.parts(at)
+	var z mat.Dense
+	z.Mul(a.root, u.T())
+	z.Scale(math.Sqrt(weight), &z)
+	z.Add(&z, a.z)
+	for i := range a.class {
+		row := z.RawRowView(i)
+		for c, v := range b {
+			row[c] += a.spread[c] * v
+		}
+	}
+	return &z
+}
+
+// objective at a point without some samples, with its gradient in the place of grad.
+func (a *addedClasses) objective(at []float64, weight float64, without func(i int) bool, grad []float64) float64 {
+	value, z := dot(at, at)/2, a.say(at, weight)
+	for i, of := range a.class {
+		row := z.RawRowView(i)
+		if without(i) {
+			of = noLabel
+		}
+		value += a.logits.loss(row, of)
+	}
+	onU, onB := a.parts(grad)
+	onU.Mul(z.T(), a.root)
+	onU.Scale(math.Sqrt(weight), onU)
+	clear(onB)
+	for i := range a.class {
+		for c, residual := range z.RawRowView(i) {
+			onB[c] += a.spread[c] * residual
+		}
+	}
+	floats.Add(grad, at)
+	return value
+}
+
+// fit solves without some samples from another point, by L-BFGS.
+func (a *addedClasses) fit(from []float64, weight float64, without func(i int) bool) []float64 {
+	var last, slope []float64 // of the last point
+	value := 0.0
+	evaluate := func(at []float64) {
+		if last == nil || !floats.Equal(at, last) {
+			last, slope = slices.Clone(at), make([]float64, len(at))
+			value = a.objective(at, weight, without, slope)
+		}
+	}
+	found, _ := optimize.Minimize(optimize.Problem{
+		Func: func(at []float64) float64 { evaluate(at); return value },
+		Grad: func(to, at []float64) { evaluate(at); copy(to, slope) },
+	}, from, &optimize.Settings{GradientThreshold: addedTolerance, MajorIterations: addedSteps}, &optimize.LBFGS{})
+	if found == nil {
+		return from
+	}
+	return found.X // a search that ends early is at the end of what float64 can tell
+}
+
+// fits returns the point of all samples, and the logits of each without its part of them.
+func (a *addedClasses) fits(from []float64, weight float64) (at []float64, left *mat.Dense) {
+	n, c := a.z.Dims()
+	at = a.fit(from, weight, func(int) bool { return false })
+	folds := addedFolds
+	if n < 2*folds {
+		folds = n
+	}
+	left = mat.NewDense(n, c, nil)
+	for fold := range folds {
+		said := a.say(a.fit(at, weight, func(i int) bool { return i%folds == fold }), weight)
+		for i := fold; i < n; i += folds {
+			left.SetRow(i, said.RawRowView(i))
+		}
+	}
+	return at, left
+}
+
+// weights are those of the features and the intercepts that a point adds.
+func (a *addedClasses) weights(at []float64, weight float64) (w [][]float64, b []float64) {
+	u, of := a.parts(at)
+	triangle := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: len(a.class), Stride: a.root.RawMatrix().Stride, Data: a.root.RawMatrix().Data}
+	for c, v := range of {
+		alpha := slices.Clone(u.RawRowView(c))
+		floats.Scale(math.Sqrt(weight), alpha)
+		blas64.Trsv(blas.Trans, triangle, blas64.Vector{N: len(alpha), Data: alpha, Inc: 1})
+		w, b = append(w, a.addedSamples.weights(alpha)), append(b, a.spread[c]*v)
+	}
+	return w, b
+}
