@@ -337,13 +337,12 @@ func TestRowsOfPools(t *testing.T) {
 	}
 	for _, c := range []struct {
 		rows []int32
-		of   func(*dataset.Task) []int32
 		want []float32
 	}{
-		{[]int32{4, 0, 3}, trainOf, []float32{nan32, 14, 0, nan32, 3, 13}},
-		{[]int32{1, 5}, testOf, []float32{1, nan32, nan32, 15}},
+		{[]int32{4, 0, 3}, []float32{nan32, 14, 0, nan32, 3, 13}},
+		{[]int32{1, 5, 6}, []float32{1, nan32, 5, 15, nan32, 16}},
 	} {
-		got := s.label(set, c.rows, c.of).Y
+		got := s.label(set, c.rows).Y
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("labels of %v: %v, want %v", c.rows, got, c.want)
 		}

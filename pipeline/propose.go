@@ -132,10 +132,10 @@ type Round struct {
 func (p *Problem) LookUp(prop Proposal) Round {
 	r := Round{
 		Method: prop.Method, Epoch: prop.Epoch,
-		Target: p.Target.label(p.Set, prop.Target, trainOf), Test: p.Target.label(p.Set, prop.Test, testOf),
+		Target: p.Target.label(p.Set, prop.Target), Test: p.Target.label(p.Set, prop.Test),
 	}
 	for m, rows := range prop.Sources {
-		r.Sources = append(r.Sources, p.Sources[m].label(p.Set, rows, trainOf))
+		r.Sources = append(r.Sources, p.Sources[m].label(p.Set, rows))
 	}
 	return r
 }
