@@ -339,3 +339,38 @@ func TestPooledOfManyFeatures(t *testing.T) {
 	last := st.Epochs[len(st.Epochs)-1]
 	must.Hold(t, last.Method == Pooled && last.Score.Value < 0.3, "%s errs %g", last.Method, last.Score.Value)
 }
+
+// Of a column that no source has pooled knows what constant does.
+func TestPooledOfTheTargetAlone(t *testing.T) {
+	rng := testrand.New(t)
+	for _, classes := range []bool{true, false} {
+		for _, shared := range []int{2, 0} { // outputs of the target that the sources have too
+			set := shops(rng, 3, 90, 4, 4, classes)
+			for i := range set.Tasks {
+				if o := &set.Tasks[i].Output; i%4 >= shared && i < 4 {
+					o.Name = "own" + o.Name
+				} else if i%4 >= shared {
+					o.Name = "other" + o.Name
+				}
+				set.Tasks[i].Test = nil
+			}
+			cfg := defaultConfig(t)
+			cfg.TargetSamples = len(set.Tasks[0].Train)
+			dev, last, heads := openDevice(t, 1, set), map[string]Epoch{}, map[string][]float64{}
+			for _, method := range []string{Constant, Pooled} {
+				cfg.Methods = []string{Uniform, method}
+				u, st := runUnit(t, dev, cfg, 0)
+				last[method] = st.Epochs[1]
+				for c := shared; c < 4; c++ {
+					heads[method] = append(heads[method], download(t, u.queue, u.headOf(c))...)
+				}
+			}
+			got, want := last[Pooled], last[Constant]
+			must.Hold(t, slices.Equal(heads[Pooled], heads[Constant]), "classes %v: heads %v, expected %v", classes, heads[Pooled], heads[Constant])
+			must.Hold(t, shared > 0 || got.Score == want.Score && near(got.LogLoss, want.LogLoss, 1e-9), "%+v, expected %+v", got, want)
+			must.Hold(t, shared > 0 || near(got.TargetLoss, want.TargetLoss, 1e-5), "loss %g, expected %g", got.TargetLoss, want.TargetLoss)
+			must.Hold(t, shared > 0 || classes || near(got.LeaveOneOut, want.LeaveOneOut, 1e-5),
+				"leave-one-out %g, expected %g", got.LeaveOneOut, want.LeaveOneOut)
+		}
+	}
+}
