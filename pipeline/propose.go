@@ -1,6 +1,9 @@
 package pipeline
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Proposal is what a round asks for: the rows that it wants labelled. Rows are
 // indices into the pool of the source.
@@ -44,8 +47,11 @@ func (p *Problem) Propose(st State) (Proposal, error) {
 		total += n
 	}
 	if total == 0 && !isBaseline(method) {
-		return Proposal{}, p.inRound(method, e,
-			fmt.Errorf("the schedule draws no sample: raise the budget or the floor, or have fewer epochs than %d", len(p.plans)))
+		advice := "raise the budget or the floor"
+		if n := len(p.plans); n > 1 {
+			advice += fmt.Sprintf(", or have fewer epochs than %d", n)
+		}
+		return Proposal{}, p.inRound(method, e, errors.New("the schedule draws no sample: "+advice))
 	}
 	return out, nil
 }
