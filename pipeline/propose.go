@@ -63,7 +63,7 @@ func (p *Problem) inRound(method string, epoch int, err error) error {
 
 // allocate decides how many samples each source has by the end of the round.
 func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
-	plan, limit, schedule := p.plans[e-1], p.draws.limits(), p.Config.Schedule
+	plan, limit, schedule := p.plans[e-1], p.Available(), p.Config.Schedule
 	last, have := p.before(st, e)
 	rates, floor := uniformRates(p.Costs), 0
 	switch {

@@ -146,7 +146,7 @@ func (p *Problem) before(st State, epoch int) (last *Epoch, counts []int) {
 
 // Check refuses records that this problem cannot have left.
 func (p *Problem) Check(epochs []Epoch) error {
-	limit := p.draws.limits()
+	limit := p.Available()
 	for i := range epochs {
 		rec := &epochs[i]
 		method, e := p.round(i)
