@@ -17,29 +17,24 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	}
 	k := l.problem.Config.K
 	fit, err := l.fitParts(in.Target, func(in labelGroup) ([]headFit, error) {
-		rows := l.targetRows(in.Rows, u)
-		means := in.means()
-		heads := constants(in, means, l.problem.Set.Binary, k, len(rows.mean))
-		if rec.Method == Target {
-			regression, err := newKernelRidge(rows, nil, in.centred(means), math.Inf(1), leastPower)
-			if err != nil {
-				return nil, err
-			}
-			// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
-			heads = l.atCut(regression.search([]float64{1}, RidgeAuto).heads(rows, u, k), in)
+		if rec.Method == Constant {
+			return l.constants(in)
 		}
+		rows, means := l.targetRows(in.Rows, u), in.means()
+		regression, err := newKernelRidge(rows, nil, in.centred(means), math.Inf(1), leastPower)
+		if err != nil {
+			return nil, err
+		}
+		// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
+		heads := l.atCut(regression.search([]float64{1}, RidgeAuto).heads(rows, u, k), in)
 		fits, vectors := make([]headFit, len(heads)), make([][]float32, len(heads))
 		for i, h := range heads {
 			fits[i], vectors[i] = h.headFit, h.vector(means[i])
-			if rec.Method == Constant && l.problem.Classifies() {
-				odds := logOdds(means[i], len(in.Rows))
-				fits[i].classify(prediction{head: h.vector(odds), left: slices.Repeat([]float64{odds}, len(in.Rows))})
-			}
 			if err := l.putHead(in.outputs[i], vectors[i]); err != nil {
 				return nil, err
 			}
 		}
-		if rec.Method == Target && l.problem.Classifies() {
+		if l.problem.Classifies() {
 			(&classifier{rows: rows}).fit(in, fits, vectors, u, k)
 		}
 		return fits, nil
@@ -60,7 +55,7 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 }
 
 // frequencies are the log-odds of outputs by how many of the other samples have the label 1: each sample is left out of what it is
-// compared with, but not of the score (see [constants]).
+// compared with, but not of the score (see [Learner.constants]).
 func frequencies(in Labelled, outputs int) [][]float32 {
 	left := make([][]float32, outputs)
 	for c := range left {
@@ -79,23 +74,29 @@ func frequencies(in Labelled, outputs int) [][]float32 {
 // constants are heads that predict the means of the labels of each output. Of classes
 // the means stay those of all rows: without a row, its own class is behind one that is
 // as frequent, and all rows would count as wrong.
-func constants(in labelGroup, means []float64, binary bool, k, d int) []headVector {
-	n, y := len(in.Rows), in.centred(means)
-	factor := float64(n) / float64(max(1, n-1))
-	if binary {
+func (l *Learner) constants(in labelGroup) ([]headFit, error) {
+	p, n, means := l.problem, len(in.Rows), in.means()
+	y, factor := in.centred(means), float64(n)/float64(max(1, n-1))
+	if p.Set.Binary {
 		factor = 1
 	}
-	heads := make([]headVector, len(means))
-	for c := range heads {
-		h := &heads[c]
-		h.w, h.delta = make([]float32, k), make([]float32, d)
+	fits := make([]headFit, len(means))
+	for c, mean := range means {
+		h, fit := headVector{w: make([]float32, p.Config.K), delta: make([]float32, p.Set.Pools[0].Cols)}, &fits[c]
 		for i := range n {
-			h.Loss += y.At(i, c) * y.At(i, c) / float64(n)
-			h.residuals = append(h.residuals, factor*y.At(i, c))
+			fit.Loss += y.At(i, c) * y.At(i, c) / float64(n)
+			fit.residuals = append(fit.residuals, factor*y.At(i, c))
 		}
-		h.LeaveOneOut = h.Loss * float64(n*n) / float64(max(1, (n-1)*(n-1)))
+		fit.LeaveOneOut = fit.Loss * float64(n*n) / float64(max(1, (n-1)*(n-1)))
+		if p.Classifies() {
+			odds := logOdds(mean, n)
+			fit.classify(prediction{head: h.vector(odds), left: slices.Repeat([]float64{odds}, n)})
+		}
+		if err := l.putHead(in.outputs[c], h.vector(mean)); err != nil {
+			return nil, err
+		}
 	}
-	return heads
+	return fits, nil
 }
 
 // clear sets the parameters to 0.

@@ -75,11 +75,12 @@ func (c *Config) UnseenClasses(set *dataset.Set, target int) []dataset.Unseen {
 	return set.UnseenClasses(of.Pool, newDraws(set, of, nil, c.TargetSamples, c.Seed).target)
 }
 
-// limits is the number of rows that each source can give.
-func (d draws) limits() []int {
-	l := make([]int, len(d.source))
-	for i, rows := range d.source {
-		l[i] = len(rows)
+// Available is the number of rows that each source can give: those that any of its outputs trains on and none is tested
+// on, without the target's samples where the target is a source too.
+func (p *Problem) Available() []int {
+	out := make([]int, len(p.draws.source))
+	for i, rows := range p.draws.source {
+		out[i] = len(rows)
 	}
-	return l
+	return out
 }

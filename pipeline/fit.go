@@ -44,7 +44,8 @@ const maxFitted = 1000
 //	                them the score is by leave-one-out
 //	k               at most the number of outputs of the sources and the width of a row
 //	schedule        that of the preset where the labelled rows of the sources cost twice
-//	                as much, else a budget of half of what they cost
+//	                as much, else a budget of half of what they cost, or of one row
+//	                where that is more
 //	epochs          under such a budget no more than leave the first round a row of each source
 //	floor           at most the rows of the smallest source, and half of an equal share of
 //	                the first round
@@ -97,12 +98,16 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		choose(SettingK, strconv.Itoa(width), "the sources have %s, of rows %d wide", text.Several(m.outputs, "output"), set.Pools[0].Cols)
 	}
 	if plan := c.Schedule.plan(); open(SettingSchedule) && 2*plan[len(plan)-1].Cost*m.meanCost() > m.cost {
-		c.Schedule.Kind, c.Schedule.Budget = ScheduleBudget, max(1, math.Floor(m.cost/2))
+		half := math.Floor(m.cost / 2)
 		if m.cost/2 < 1 {
-			c.Schedule.Budget = m.cost / 2
+			half = m.cost / 2
 		}
-		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "half of what the %s of the sources cost",
-			text.Several(m.rows, "labelled row"))
+		c.Schedule.Kind, c.Schedule.Budget = ScheduleBudget, max(half, m.cheapest)
+		reason := "half of what the " + text.Several(m.rows, "labelled row") + " of the sources cost"
+		if half < m.cheapest {
+			reason = "a row of the cheapest source"
+		}
+		choose(SettingSchedule, fmt.Sprintf("budget %g", c.Schedule.Budget), "%s", reason)
 		if open(SettingEpochs) {
 			c.Schedule.Epochs = c.DefaultEpochs()
 		}
@@ -152,6 +157,7 @@ type extent struct {
 	rows     int     // labelled rows of its sources to draw from
 	cost     float64 // what they cost
 	each     float64 // what one row of each source costs
+	cheapest float64 // what a row of the cheapest source costs; the most, of several targets
 	least    int     // rows of the smallest source
 	smallest string  // its name
 }
@@ -180,6 +186,9 @@ func (c *Config) measure(set *dataset.Set, targets []string) extent {
 			if m.sources == 0 || n < m.least {
 				m.least, m.smallest = n, s.Name
 			}
+			if n > 0 && (m.cheapest == 0 || cost < m.cheapest) {
+				m.cheapest = cost
+			}
 			m.sources, m.outputs, m.rows = m.sources+1, m.outputs+len(s.Tasks), m.rows+n
 			m.cost, m.each = m.cost+cost*float64(n), m.each+cost
 		}
@@ -189,6 +198,7 @@ func (c *Config) measure(set *dataset.Set, targets []string) extent {
 		}
 		out.target, out.tested, out.sources = min(out.target, m.target), out.tested && m.tested, min(out.sources, m.sources)
 		out.outputs, out.each = min(out.outputs, m.outputs), max(out.each, m.each)
+		out.cheapest = max(out.cheapest, m.cheapest)
 		if m.cost < out.cost {
 			out.cost, out.rows = m.cost, m.rows
 		}

@@ -146,6 +146,19 @@ func TestFitServes(t *testing.T) {
 			t.Errorf("%+v came of what was given, %v", got, choices)
 		}
 	}
+	// A row or two can be drawn, whatever they cost.
+	for _, rows := range [][]int{{1, 20}, {2, 20}, {1, 1, 20}} {
+		for _, cost := range []float64{0.3, 1, 7} {
+			set := ownSet(rng, rows, true)
+			for _, pool := range set.Pools {
+				pool.Cost = cost
+			}
+			cfg, choices := preset.Fit(set, []string{set.Tasks[len(rows)-1].Name})
+			p := must.Get(NewProblem(set, cfg, len(rows)-1))(t)
+			_, err := p.Propose(State{})
+			must.Hold(t, err == nil, "rows %v at %g, chose %v: %v", rows, cost, choices, err)
+		}
+	}
 	// Of few rows of many sources the first of several rounds would draw next to nothing.
 	set := ownSet(rng, append(slices.Repeat([]int{3}, 80), 20), true)
 	preset.Schedule.Epochs = 3

@@ -75,8 +75,12 @@ type kernelFit struct {
 	loo             float64
 }
 
+// negligible is the part of labels below which what heads say of them is nothing: both are float32, in which a label less a
+// smaller number is that label. What is in units of such numbers would blow them up.
+const negligible = 0x1p-24
+
 // newKernelRidge states the regression, with least, [leastPower] or [leastPowerClasses], for search. a may be nil: then there is X
-// alone. Of rows that are all the same A says nothing.
+// alone. Of rows that are all the same A says nothing, and nothing where it is [negligible] beside y.
 func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho, least float64) (*kernelRidge, error) {
 	k := &kernels{rho: min(rho, maxRho), least: least, solved: map[[2]float64]*inverse{}}
 	n, _ := y.Dims()
@@ -84,7 +88,7 @@ func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho, least float64) (*ker
 	if a != nil && rows.trace > 0 {
 		centred := mat.DenseCopyOf(a)
 		centreDense(centred)
-		if s := meanSquareNorm(centred); s > 0 {
+		if s := meanSquareNorm(centred); s > negligible*negligible*meanSquareNorm(y) {
 			k.unit = 1 / s
 		}
 		if a = significant(a); a != nil && k.unit > 0 {

@@ -105,7 +105,7 @@ func (l Labelled) parts(outputs int) []labelGroup {
 
 // TargetSamples are the target's samples that each round of the problem has, with the
 // labels of the data.
-func (p *Problem) TargetSamples() Labelled { return p.Target.label(p.Set, p.draws.target, trainOf) }
+func (p *Problem) TargetSamples() Labelled { return p.Target.label(p.Set, p.draws.target) }
 
 // fewest is the least number of samples that can tell two methods apart: if all of
 // fewer say that one is better, chance does so in more than one of twenty cases too.

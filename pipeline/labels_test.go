@@ -2,11 +2,13 @@ package pipeline
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
 )
 
 // Leave-one-out chooses among methods where there are five samples, and of classes two of each of two.
@@ -38,5 +40,30 @@ func TestTooFew(t *testing.T) {
 		}
 		few := p.TooFew(Labelled{make([]int32, len(c.y)/len(c.tasks)), c.y})
 		must.Hold(t, (few == "") == (c.few == "") && strings.Contains(few, c.few), "%s: %q", name, few)
+	}
+}
+
+// Test rows that are what the samples leave of the target's rows have the labels that the data have of them, and no other.
+func TestLabelsOfTheRest(t *testing.T) {
+	for _, classes := range []bool{false, true} {
+		set := shops(testrand.New(t), 3, 60, 4, 2, classes)
+		for i := range set.Tasks {
+			task := &set.Tasks[i]
+			if task.Test = nil; i%2 == 1 {
+				task.Train = task.Train[len(task.Train)/2:]
+			}
+		}
+		p := must.Get(NewProblem(set, defaultConfig(t), 0))(t)
+		test := p.LookUp(must.Get(p.Propose(State{}))(t)).Test
+		must.Hold(t, len(test.Rows) > 0, "no test rows")
+		for i, r := range test.Rows {
+			for c, task := range set.Tasks[:2] {
+				want, got := nan32, test.Y[2*i+c]
+				if slices.Contains(task.Train, r) {
+					want = task.Labels[r]
+				}
+				must.Hold(t, got == want || got != got && want != want, "row %d has the label %g of %s, expected %g", r, got, task.Name, want)
+			}
+		}
 	}
 }

@@ -116,7 +116,14 @@ func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) 
 	if err != nil {
 		return State{}, l.problem.inRound(in.Method, in.Epoch, err)
 	}
-	return l.capture(append(st.Epochs[:len(st.Epochs):len(st.Epochs)], rec))
+	after, err := l.capture(append(st.Epochs[:len(st.Epochs):len(st.Epochs)], rec))
+	if err != nil {
+		return State{}, err
+	}
+	if err := after.checkFinite(); err != nil {
+		return State{}, l.problem.inRound(in.Method, in.Epoch, err)
+	}
+	return after, nil
 }
 
 // checkRound refuses labelled rows that are not those of the round after st.

@@ -9,7 +9,7 @@ import (
 // that uniform sampling draws from all sources, those of the target left out, for each output of
 // the target on the rows with labels of its column. A row whose source lacks the class of
 // the output is of another class, if it says which. Numbers have ridge regression, classes a logistic one
-// beside it, and the target's intercept is shifted to its samples.
+// beside it, and the target's intercept is shifted to its samples. Of a column that no source has rows of it has what [Constant] has.
 func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -22,12 +22,21 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	p, fit := l.problem, headFit{labels: slices.Clone(in.Target.Y)}
 	columns := p.targetColumns()
 	left := make([][]float64, len(columns))
+	var alone []int
 	for _, group := range p.columnGroups() {
 		squared, err := l.pooledSquared(ctx, in, group, u)
 		if err != nil {
 			return rec, err
 		}
 		if squared == nil {
+			for _, c := range group {
+				part, err := l.constant(in.Target, c, left)
+				if err != nil {
+					return rec, err
+				}
+				fit.parts = append(fit.parts, part)
+			}
+			alone = append(alone, group...)
 			continue
 		}
 		joint := squared.with[0]
@@ -91,8 +100,39 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	}
 	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
-	err = l.measure(&rec, in, fit)
+	if err = l.measure(&rec, in, fit); l.logOdds && len(alone) > 0 {
+		said := frequencies(in.Target, len(columns))
+		fit.left = slices.Clone(fit.left)
+		for _, c := range alone {
+			fit.left[c] = said[c]
+		}
+		rec.LogLoss = fit.logLoss(classGroups(p.Set, p.Target))
+	}
 	return rec, err
+}
+
+// constant gives an output of the target the head of [Constant]. What that says of the samples is left.
+func (l *Learner) constant(in Labelled, output int, left [][]float64) (fittedPart, error) {
+	part := labelGroup{outputs: []int{output}, Labelled: Labelled{Y: in.column(output, len(left))}}
+	rows := in.labelled(output, len(left))
+	if len(rows) == 0 {
+		return fittedPart{}, nil
+	}
+	for _, i := range rows {
+		part.Rows = append(part.Rows, in.Rows[i])
+	}
+	fits, err := l.constants(part)
+	if err != nil {
+		return fittedPart{}, err
+	}
+	left[output] = slices.Repeat(part.means(), len(in.Rows))
+	for at, i := range rows {
+		left[output][i] = float64(part.Y[at]) - fits[0].residuals[at]
+	}
+	if l.problem.Classifies() {
+		fits[0].odds = slices.Repeat(fits[0].odds[:1], len(in.Rows))
+	}
+	return fittedPart{part, fits}, nil
 }
 
 // inside are the predictions of the heads for the target's samples, with labels in the units of the data, and their mean squared

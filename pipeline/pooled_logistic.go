@@ -316,8 +316,8 @@ func (r *pooledLogistic) search(ctx context.Context, lambda float64, loss func(c
 	return best, at, nil
 }
 
-// pooledSaid is what a fit says of samples, n by C, with the intercepts b of the sources' mean and the weights of the features, and the variances
-// of the sources' intercepts.
+// pooledSaid is what a fit says of samples, n by C, with the weights of the features and the intercepts b of the sources'
+// mean, and the variances of the sources' intercepts.
 type pooledSaid struct {
 	z            *mat.Dense
 	w            [][]float64

@@ -15,8 +15,8 @@ import (
 //
 //	min over v, b:  sum_i -log p(y_i | z_i + v_c'x_i + b_c) + sum_c (v_c'H v_c / weight + b_c^2 / variance_c)/2
 //
-// with z what the regression says of the samples, n by C. (The variances of the intercepts are not of rows.) It is solved for u, C by n, and b in
-// its own spread, K u' standing for X v', with L u_c in its place, K = L L'.
+// with z what the regression says of the samples, n by C. (The variances of the intercepts are not of rows.) It is solved
+// for u, C by n, and b in its own spread, with sqrt(weight) L u_c in the place of X v_c, K = L L'.
 type addedClasses struct {
 	*addedSamples
 	logits logits
@@ -145,7 +145,8 @@ func (a *addedClasses) fits(from []float64, weight float64) (at []float64, left 
 // weights are those of the features and the intercepts that a point adds.
 func (a *addedClasses) weights(at []float64, weight float64) (w [][]float64, b []float64) {
 	u, of := a.parts(at)
-	triangle := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: len(a.class), Stride: a.root.RawMatrix().Stride, Data: a.root.RawMatrix().Data}
+	root := a.root.RawMatrix()
+	triangle := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: root.Rows, Stride: root.Stride, Data: root.Data}
 	for c, v := range of {
 		alpha := slices.Clone(u.RawRowView(c))
 		floats.Scale(math.Sqrt(weight), alpha)

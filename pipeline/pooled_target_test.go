@@ -221,10 +221,11 @@ func TestAddedClasses(t *testing.T) {
 		added := pooledGram{}.added(x, h).classes(of, z, class, variances)
 		at, left := added.fits(make([]float64, c*(n+1)), weight)
 		w, b := added.weights(at, weight)
-		want := least(func(int) bool { return false })
+		all := func(int) bool { return false }
+		want := least(all)
 		got := append(slices.Concat(w...), b...)
-		must.Hold(t, plain(got, func(int) bool { return false }) < plain(want, func(int) bool { return false })+1e-3,
-			"the objective of %d classes is %g, the least %g", c, plain(got, func(int) bool { return false }), plain(want, func(int) bool { return false }))
+		value, best := plain(got, all), plain(want, all)
+		must.Hold(t, value < best+1e-3, "the objective of %d classes is %g, the least %g", c, value, best)
 		folds := min(n, addedFolds)
 		for fold := range folds {
 			v := least(func(i int) bool { return i%folds == fold })
@@ -238,8 +239,8 @@ func TestAddedClasses(t *testing.T) {
 	}
 }
 
-// Where sources are like the target and have few rows, the samples among them help. Where the target's classes are other rows than those of the
-// sources, they help more as many rows each.
+// Where sources are like the target and have few rows, the samples among them help. Where the target's classes are other rows
+// than those of the sources, they help more as many rows each.
 func TestSamplesAmongRows(t *testing.T) {
 	rng := testrand.New(t)
 	for _, unlike := range []bool{false, true} {

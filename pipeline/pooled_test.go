@@ -159,7 +159,8 @@ func TestPooledRidge(t *testing.T) {
 		must.Hold(t, math.Abs(got.rho-want.rho) <= 1e-5*want.rho+1e-9, "levels %g apart of %d sources have rho %g, expected %g",
 			apart, pools, got.rho, want.rho)
 		must.Hold(t, math.Abs(got.lambda-want.lambda) <= 1e-9, "lambda %g, expected %g", got.lambda, want.lambda)
-		closeVectors(t, "the squares with the penalty", mat.DenseCopyOf(got.penalized).RawMatrix().Data, want.penalized.RawSymmetric().Data, 1e-5, 1)
+		squares := mat.DenseCopyOf(got.penalized).RawMatrix().Data
+		closeVectors(t, "the squares with the penalty", squares, want.penalized.RawSymmetric().Data, 1e-5, 1)
 		must.Hold(t, math.Abs(got.level-want.level) <= 1e-5*want.level, "the level varies by %g, expected %g", got.level, want.level)
 		for c := range 2 {
 			beta := got.beta.RawRowView(c)
@@ -252,8 +253,8 @@ func TestPooled(t *testing.T) {
 					return fit.intercept[j] + dot(features(set, target, int(row)), mat.Col(nil, j, fit.beta))
 				}
 				samples := u.problem.draws.target[:cfg.TargetSamples]
-				own, z, y := mat.NewDense(len(samples), d, nil), make([]float64, len(samples)), make([]float64, len(samples))
-				centre, labelled := columnMeans(xs), []int{}
+				own, centre, labelled := mat.NewDense(len(samples), d, nil), columnMeans(xs), []int{}
+				z, y := make([]float64, len(samples)), make([]float64, len(samples))
 				for i, row := range samples {
 					own.SetRow(i, features(set, target, int(row)))
 					floats.Sub(own.RawRowView(i), centre)
@@ -358,4 +359,39 @@ func columnMeans(x *mat.Dense) []float64 {
 		out[j] = mat.Sum(x.ColView(j)) / float64(n)
 	}
 	return out
+}
+
+// Of a column that no source has pooled knows what constant does.
+func TestPooledOfTheTargetAlone(t *testing.T) {
+	rng := testrand.New(t)
+	for _, classes := range []bool{true, false} {
+		for _, shared := range []int{2, 0} { // outputs of the target that the sources have too
+			set := shops(rng, 3, 90, 4, 4, classes)
+			for i := range set.Tasks {
+				if o := &set.Tasks[i].Output; i%4 >= shared && i < 4 {
+					o.Name = "own" + o.Name
+				} else if i%4 >= shared {
+					o.Name = "other" + o.Name
+				}
+				set.Tasks[i].Test = nil
+			}
+			cfg := defaultConfig(t)
+			cfg.TargetSamples = len(set.Tasks[0].Train)
+			dev, last, heads := openDevice(t, 1, set), map[string]Epoch{}, map[string][]float64{}
+			for _, method := range []string{Constant, Pooled} {
+				cfg.Methods = []string{Uniform, method}
+				u, st := runUnit(t, dev, cfg, 0)
+				last[method] = st.Epochs[1]
+				for c := shared; c < 4; c++ {
+					heads[method] = append(heads[method], download(t, u.queue, u.headOf(c))...)
+				}
+			}
+			got, want := last[Pooled], last[Constant]
+			must.Hold(t, slices.Equal(heads[Pooled], heads[Constant]), "classes %v: heads %v, expected %v", classes, heads[Pooled], heads[Constant])
+			must.Hold(t, shared > 0 || got.Score == want.Score && near(got.LogLoss, want.LogLoss, 1e-9), "%+v, expected %+v", got, want)
+			must.Hold(t, shared > 0 || near(got.TargetLoss, want.TargetLoss, 1e-5), "loss %g, expected %g", got.TargetLoss, want.TargetLoss)
+			must.Hold(t, shared > 0 || classes || near(got.LeaveOneOut, want.LeaveOneOut, 1e-5),
+				"leave-one-out %g, expected %g", got.LeaveOneOut, want.LeaveOneOut)
+		}
+	}
 }

@@ -337,13 +337,12 @@ func TestRowsOfPools(t *testing.T) {
 	}
 	for _, c := range []struct {
 		rows []int32
-		of   func(*dataset.Task) []int32
 		want []float32
 	}{
-		{[]int32{4, 0, 3}, trainOf, []float32{nan32, 14, 0, nan32, 3, 13}},
-		{[]int32{1, 5}, testOf, []float32{1, nan32, nan32, 15}},
+		{[]int32{4, 0, 3}, []float32{nan32, 14, 0, nan32, 3, 13}},
+		{[]int32{1, 5, 6}, []float32{1, nan32, 5, 15, nan32, 16}},
 	} {
-		got := s.label(set, c.rows, c.of).Y
+		got := s.label(set, c.rows).Y
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("labels of %v: %v, want %v", c.rows, got, c.want)
 		}
@@ -366,11 +365,11 @@ func TestScoreOfClasses(t *testing.T) {
 	if want := [][]int{{0, 1, 2}, {3}}; !reflect.DeepEqual(groups, want) {
 		t.Errorf("groups %v, want %v", groups, want)
 	}
-	if got, losses := scorePredictions(true, 0.5, groups, pred, y); got != (Score{Metric: MetricError, Value: 3. / 7}) || losses.Rows != 7 ||
+	if got, losses := scorePredictions(true, false, groups, pred, y); got != (Score{Metric: MetricError, Value: 3. / 7}) || losses.Rows != 7 ||
 		losses.Count() != 4 {
 		t.Errorf("%+v, %+v, want 3 of 7 of 4 rows", got, losses)
 	}
-	got, losses := scorePredictions(false, 0.5, nil, [][]float32{{1, 2}, {3, 4}}, []float32{0, nan32, 4, 4})
+	got, losses := scorePredictions(false, false, nil, [][]float32{{1, 2}, {3, 4}}, []float32{0, nan32, 4, 4})
 	if got != (Score{Metric: MetricMSE, Value: 5. / 3}) || losses.Rows != 3 || losses.Count() != 2 ||
 		!slices.Equal(losses.Sums, []float64{1, 4}) {
 		t.Errorf("%+v, %+v, want 5/3", got, losses)

@@ -183,7 +183,7 @@ func (p *Problem) checkReach() error {
 		return fmt.Errorf("the floor of %s of each of %s costs %g: expected at most the budget, %g",
 			text.Several(schedule.Floor, "sample"), text.Several(len(p.Sources), "source"), least, schedule.Budget)
 	}
-	for i, limit := range p.draws.limits() {
+	for i, limit := range p.Available() {
 		if last.Floor > float64(limit) {
 			return fmt.Errorf("schedule %s asks for at least %.3g samples of every source by epoch %d, but %s has %s to draw from",
 				schedule.Kind, last.Floor, last.Epoch, p.Sources[i].Name, text.Several(limit, "row"))

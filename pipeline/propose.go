@@ -1,6 +1,9 @@
 package pipeline
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Proposal is what a round asks for: the rows that it wants labelled. Rows are
 // indices into the pool of the source.
@@ -44,8 +47,11 @@ func (p *Problem) Propose(st State) (Proposal, error) {
 		total += n
 	}
 	if total == 0 && !isBaseline(method) {
-		return Proposal{}, p.inRound(method, e,
-			fmt.Errorf("the schedule draws no sample: raise the budget or the floor, or have fewer epochs than %d", len(p.plans)))
+		advice := "raise the budget or the floor"
+		if n := len(p.plans); n > 1 {
+			advice += fmt.Sprintf(", or have fewer epochs than %d", n)
+		}
+		return Proposal{}, p.inRound(method, e, errors.New("the schedule draws no sample: "+advice))
 	}
 	return out, nil
 }
@@ -57,7 +63,7 @@ func (p *Problem) inRound(method string, epoch int, err error) error {
 
 // allocate decides how many samples each source has by the end of the round.
 func (p *Problem) allocate(st State, method string, e int) ([]int, error) {
-	plan, limit, schedule := p.plans[e-1], p.draws.limits(), p.Config.Schedule
+	plan, limit, schedule := p.plans[e-1], p.Available(), p.Config.Schedule
 	last, have := p.before(st, e)
 	rates, floor := uniformRates(p.Costs), 0
 	switch {
@@ -132,10 +138,10 @@ type Round struct {
 func (p *Problem) LookUp(prop Proposal) Round {
 	r := Round{
 		Method: prop.Method, Epoch: prop.Epoch,
-		Target: p.Target.label(p.Set, prop.Target, trainOf), Test: p.Target.label(p.Set, prop.Test, testOf),
+		Target: p.Target.label(p.Set, prop.Target), Test: p.Target.label(p.Set, prop.Test),
 	}
 	for m, rows := range prop.Sources {
-		r.Sources = append(r.Sources, p.Sources[m].label(p.Set, rows, trainOf))
+		r.Sources = append(r.Sources, p.Sources[m].label(p.Set, rows))
 	}
 	return r
 }

@@ -127,6 +127,20 @@ func TestLearnRefusesBadRounds(t *testing.T) {
 		spoil(&r)
 		must.Fail(t, want, must.Err(l.Learn(t.Context(), State{}, r)), want)
 	}
+	set := shops(testrand.New(t), 3, 80, 4, 1, false)
+	for i := range set.Tasks { // with labels that features so small tell by weights that float32 has not
+		for r := range set.Tasks[i].Labels {
+			set.Tasks[i].Labels[r] = float32(math.Copysign(3e38, float64(set.Tasks[i].Labels[r])))
+		}
+		set.Pools[i].Scale = 1e-12
+	}
+	cfg := defaultConfig(t)
+	cfg.Intercept = false
+	big := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	defer big.Close()
+	round := big.problem.LookUp(must.Get(big.problem.Propose(State{}))(t))
+	must.Fail(t, "weights that overflow", must.Err(big.Learn(t.Context(), State{}, round)),
+		"target shop0, active, epoch 1: ", "Inf, expected a finite number")
 	must.Fail(t, "no rows", must.Err(l.ScoreOn(Labelled{})), "expected labelled rows of the target, found none")
 	must.Fail(t, "a row too far", must.Err(l.ScoreOn(Labelled{Rows: []int32{80}, Y: []float32{1}})), "found row 80")
 	if got := l.Tensors(State{}); got != nil {

@@ -76,10 +76,10 @@ func product(a, b *mat.Dense) *mat.Dense {
 //
 // at the kappa and lambda of the search without, at least 0: heads of few samples are
 // shrunk towards 0, and so is their mean, by a factor that is g's inverse. It returns
-// the regression that the fit is of, and g, 0 where f is nil.
+// the regression that the fit is of, and g, 0 where f is nil or [negligible].
 func (k *kernelRidge) searchTowards(f *mat.Dense, kappas []float64, lambda float64) (*kernelRidge, kernelFit, float64) {
 	plain := k.search(kappas, lambda)
-	if f == nil {
+	if f == nil || mat.Norm(f, 2) <= negligible*mat.Norm(k.y, 2) {
 		return k, plain, 0
 	}
 	alpha := k.of(f).at(plain.kappa, plain.lambda).alpha

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"context"
+	"encoding/json"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -148,5 +150,62 @@ func TestClassesInCommon(t *testing.T) {
 	}
 	if leans == 0 || errs[named] > errs[&apart]+0.03 {
 		t.Errorf("%d of 4 lean on the mean, and the error is %g, with names that say nothing %g", leans, errs[named], errs[&apart])
+	}
+}
+
+// Heads that say less of labels than float32 can add to them say nothing, whatever the unit of both.
+func TestNegligibleHeads(t *testing.T) {
+	rng := testrand.New(t)
+	const n, outputs = 20, 2
+	x, a, f, y := dense(rng, n, 12), dense(rng, n, 3), dense(rng, n, outputs), dense(rng, n, outputs)
+	times := func(by float64, m *mat.Dense) *mat.Dense {
+		out := new(mat.Dense)
+		out.Scale(by, m)
+		return out
+	}
+	for _, unit := range []float64{1, 1e-9, 1e9} {
+		y := times(unit, y)
+		alone := must.Get(newKernelRidge(newTargetRows(mat.DenseCopyOf(x), nil), nil, y, 0.3, leastPower))(t).search(kappas, RidgeAuto)
+		for _, size := range []float64{1e-44, 1e-9} {
+			k := must.Get(newKernelRidge(newTargetRows(mat.DenseCopyOf(x), nil), times(size*unit, a), y, 0.3, leastPower))(t)
+			_, fit, g := k.searchTowards(times(size*unit, f), kappas, RidgeAuto)
+			must.Hold(t, g == 0 && near(fit.loo, alone.loo, 1e-9), "heads of %g of the labels: factor %g, leave-one-out %g, without %g",
+				size, g, fit.loo, alone.loo)
+		}
+		k := must.Get(newKernelRidge(newTargetRows(mat.DenseCopyOf(x), nil), times(1e-3*unit, a), y, 0.3, leastPower))(t)
+		must.Hold(t, k.unit > 0, "heads of a thousandth of labels of unit %g say nothing", unit)
+	}
+}
+
+// Rounds of few samples, whose penalty takes all from the sources' heads, have numbers for a result.
+func TestHeadsOfFewSamples(t *testing.T) {
+	rng := testrand.New(t)
+	set := &dataset.Set{Name: "line"}
+	for p, rows := range []int{10, 30} {
+		pool := &dataset.Pool{Name: []string{"s", "t"}[p], Rows: rows, Cols: 1, Scale: 1, F32: narrow(normals(rng, rows))}
+		task := dataset.Task{Name: pool.Name, Pool: p, Output: dataset.Output{Name: "y"}}
+		for i, v := range pool.F32 {
+			task.Labels = append(task.Labels, float32(5+2*float64(v)+0.2*rng.NormFloat64()))
+			if p == 0 || i < 11 {
+				task.Train = append(task.Train, int32(i))
+			} else {
+				task.Test = append(task.Test, int32(i))
+			}
+		}
+		set.Pools, set.Tasks = append(set.Pools, pool), append(set.Tasks, task)
+	}
+	dev := openDevice(t, 1, set)
+	for seed := range uint64(60) {
+		cfg := defaultConfig(t)
+		cfg.K, cfg.TargetSamples, cfg.Seed, cfg.Sources = 1, 11, seed, []string{SourcesPools, SourcesTasks}[seed%2]
+		cfg.Schedule = Schedule{Kind: ScheduleBudget, Epochs: 4, Budget: 4}
+		l := must.Get(newLearner(dev, cfg, 1))(t)
+		st, err := l.Solve(context.Background(), State{}, quiet, unsaved)
+		must.Hold(t, err == nil, "seed %d: %v", seed, err)
+		for _, e := range st.Epochs {
+			_, err := json.Marshal(e)
+			must.Hold(t, err == nil, "seed %d, round %d: %v", seed, e.Epoch, err)
+		}
+		l.Close()
 	}
 }

@@ -59,7 +59,7 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 				text.Several(len(in.Target.Rows), "target sample"))
 		}
 		l.measured = measured{fit.left, fit.labels}
-		s, losses := scorePredictions(set.Binary, l.cut(), classGroups(set, l.problem.Target), fit.left, fit.labels)
+		s, losses := scorePredictions(set.Binary, l.logOdds, classGroups(set, l.problem.Target), fit.left, fit.labels)
 		s.LeaveOneOut = true
 		return s, losses, nil
 	}
@@ -72,16 +72,30 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 		return Score{}, nil, err
 	}
 	l.measured = measured{pred, test.Y}
-	score, losses := scorePredictions(set.Binary, l.cut(), classGroups(set, l.problem.Target), pred, test.Y)
+	score, losses := scorePredictions(set.Binary, l.logOdds, classGroups(set, l.problem.Target), pred, test.Y)
 	return score, losses, nil
 }
 
-// cut is where the prediction of one output changes its class.
-func (l *Learner) cut() float32 {
-	if l.logOdds {
+// PredictedClass is the place of the class, of those of a column, that heads say a row is of: with one for each class that
+// of the largest, of equal ones the first; with one alone 1 where it is above 0.5, of log-odds 0, and else 0.
+func PredictedClass(heads [][]float32, row int, logOdds bool) int {
+	if len(heads) == 1 {
+		cut := float32(0.5)
+		if logOdds {
+			cut = 0
+		}
+		if heads[0][row] > cut {
+			return 1
+		}
 		return 0
 	}
-	return 0.5
+	best := 0
+	for c, head := range heads {
+		if head[row] > heads[best][row] {
+			best = c
+		}
+	}
+	return best
 }
 
 // measured are predictions of each output and the labels, row after row.
@@ -203,9 +217,8 @@ func classGroups(set *dataset.Set, s Source) [][]int {
 }
 
 // scorePredictions compares the predictions of each output with the labels, which
-// are row after row. Of a group of classes the largest prediction counts, of one output
-// whether it is above cut.
-func scorePredictions(binary bool, cut float32, groups [][]int, pred [][]float32, y []float32) (Score, *Losses) {
+// are row after row. Of a group of classes what is predicted is [PredictedClass].
+func scorePredictions(binary, logOdds bool, groups [][]int, pred [][]float32, y []float32) (Score, *Losses) {
 	outputs, sum := len(pred), 0.0
 	losses := newLosses(len(y) / outputs)
 	if !binary {
@@ -220,17 +233,16 @@ func scorePredictions(binary bool, cut float32, groups [][]int, pred [][]float32
 		return Score{Metric: MetricMSE, Value: sum / float64(losses.Rows)}, losses.of(len(y) / outputs)
 	}
 	for _, group := range groups {
+		heads := make([][]float32, len(group))
+		for k, c := range group {
+			heads[k] = pred[c]
+		}
 		for i := range len(y) / outputs {
-			label := y[i*outputs : (i+1)*outputs]
-			best := group[0]
-			for _, c := range group[1:] {
-				if pred[c][i] > pred[best][i] {
-					best = c
-				}
-			}
-			switch {
-			case label[best] != label[best]:
-			case len(group) > 1 && label[best] <= 0.5, len(group) == 1 && (pred[best][i] > cut) != (label[best] > 0.5):
+			class := PredictedClass(heads, i, logOdds)
+			label := y[i*outputs+group[min(class, len(group)-1)]]
+			switch says := len(group) > 1 || class == 1; {
+			case label != label:
+			case says != (label > 0.5):
 				sum++
 				losses.add(i, 1)
 			default:

@@ -23,9 +23,10 @@ import (
 type smoother struct {
 	dual *mat.Dense // N^-1 phi, n by K+1
 	p    *mat.Dense // P
-	// spread is the covariance of the rows of phi; s = factor / tr(S spread).
-	spread *mat.Dense
-	factor float64
+	// spread is the covariance of the rows of phi; s = factor / tr(S spread), and 0 where that trace is least at most,
+	// [negligible] beside y.
+	spread        *mat.Dense
+	factor, least float64
 	// target is phi'N^-1 y, and left are the leave-one-out residuals, both for the heads
 	// and the labels of the fit.
 	target, left *mat.Dense
@@ -67,7 +68,7 @@ func newSmoother(phi, heads, y *mat.Dense, rows *targetRows, fit kernelFit, fact
 		centred.Zero()
 	}
 	s := &smoother{dual: mat.DenseCopyOf(solved.Slice(0, n, 0, c)), p: new(mat.Dense), spread: new(mat.Dense), factor: factor,
-		target: new(mat.Dense), left: mat.NewDense(n, outputs, nil)}
+		least: negligible * negligible * meanSquareNorm(y), target: new(mat.Dense), left: mat.NewDense(n, outputs, nil)}
 	s.p.Mul(phi.T(), s.dual)
 	s.spread.Mul(centred.T(), centred)
 	s.spread.Scale(1/float64(n), s.spread)
@@ -110,7 +111,7 @@ func (s *smoother) factorize(heads *mat.Dense) (*mat.Dense, *mat.LU, error) {
 		trace += dot(square.RawRowView(i), s.spread.RawRowView(i))
 	}
 	unit := 0.0
-	if trace > 0 {
+	if trace > s.least {
 		unit = s.factor / trace
 	}
 	square.Scale(unit, square)

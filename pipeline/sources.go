@@ -168,22 +168,21 @@ func marked(marks []bool) []int32 {
 	return rows
 }
 
-// label looks up the labels of rows among those that of lists, NaN where an output
-// does not list the row.
-func (s Source) label(set *dataset.Set, rows []int32, of func(*dataset.Task) []int32) Labelled {
+// label looks up the labels of rows that any output lists, for samples or for tests: NaN where one lists the row for neither.
+func (s Source) label(set *dataset.Set, rows []int32) Labelled {
 	outputs := len(s.Tasks)
 	l := Labelled{Rows: rows, Y: make([]float32, len(rows)*outputs)}
 	var has []bool
-	if !s.agree(set, of) {
+	if !s.agree(set, trainOf) || !s.agree(set, testOf) {
 		has = make([]bool, set.Pools[s.Pool].Rows)
 	}
 	for c, t := range s.Tasks {
 		task := &set.Tasks[t]
 		if has != nil {
 			clear(has)
-			for _, r := range of(task) {
-				has[r] = true
-			}
+			one := Source{Pool: s.Pool, Tasks: []int{t}}
+			one.mark(set, trainOf, has, true)
+			one.mark(set, testOf, has, true)
 		}
 		for i, r := range rows {
 			if l.Y[i*outputs+c] = task.Labels[r]; has != nil && !has[r] {

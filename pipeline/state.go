@@ -1,6 +1,10 @@
 package pipeline
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // State is all that one round hands to the next. The zero State is the
 // beginning.
@@ -71,6 +75,36 @@ type Epoch struct {
 	Losses *Losses `json:"losses,omitempty"`
 }
 
+// checkFinite refuses a state of which the last round left something that is no number: a record, which is JSON, has no place for it.
+func (st State) checkFinite() error {
+	e := &st.Epochs[len(st.Epochs)-1]
+	u, losses := e.Uncertainty, e.Losses
+	if u == nil {
+		u = &Uncertainty{}
+	}
+	if losses == nil {
+		losses = &Losses{}
+	}
+	return cmp.Or(
+		finite("the objective", []float64{e.Fit.Objective, e.Fit.Lambda, e.Fit.Loss, e.Fit.Validation}),
+		finite("a parameter", st.Theta),
+		finite("a weight of the target's head", []float64{e.HeadRidge, e.HeadKappa, e.HeadToMean, e.Own}),
+		finite("a parameter of the target's head", st.Head),
+		finite("the loss of the target's samples", []float64{e.TargetLoss, e.LeaveOneOut, e.LogLoss}),
+		finite("a relevance", slices.Concat(e.Nu, e.Match, u.NuLow, u.NuHigh, u.ShareLow, u.ShareHigh)),
+		finite("the score", append([]float64{e.Score.Value}, losses.Sums...)),
+	)
+}
+
+func finite[E float32 | float64](what string, of []E) error {
+	for _, v := range of {
+		if v-v != 0 {
+			return fmt.Errorf("%s is %g, expected a finite number", what, v)
+		}
+	}
+	return nil
+}
+
 // RoundsOf is the number of rounds of a method.
 func (p *Problem) RoundsOf(method string) int {
 	if method == Active {
@@ -112,7 +146,7 @@ func (p *Problem) before(st State, epoch int) (last *Epoch, counts []int) {
 
 // Check refuses records that this problem cannot have left.
 func (p *Problem) Check(epochs []Epoch) error {
-	limit := p.draws.limits()
+	limit := p.Available()
 	for i := range epochs {
 		rec := &epochs[i]
 		method, e := p.round(i)

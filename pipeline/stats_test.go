@@ -151,7 +151,7 @@ func TestCompareLossesCovers(t *testing.T) {
 			}
 			var e [2]Epoch
 			for m := range e {
-				e[m].Score, e[m].Losses = scorePredictions(c.binary, 0.5, [][]int{{0}}, [][]float32{pred[m]}, y)
+				e[m].Score, e[m].Losses = scorePredictions(c.binary, false, [][]int{{0}}, [][]float32{pred[m]}, y)
 			}
 			got := CompareLosses(&e[0], &e[1])
 			truth := (c.other - c.only) * (1 - 2*0.05)

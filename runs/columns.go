@@ -108,27 +108,19 @@ func describeColumns(p *pipeline.Problem, version string, meta map[string]string
 
 // classify returns the scores of the classes of a column, by class and row, and the class of each row. Heads are log-odds
 // of one class against all others, whose probabilities are divided by their sum, or regressions on labels of 0 and 1.
-// There is one head for each class, or one for two classes. The largest head counts, or whether the one is above its cut,
-// since scores may be equal by rounding where heads are not.
+// There is one head for each class, or one for two classes. The class is that of the heads, since scores may be equal by
+// rounding where heads are not.
 func classify(heads [][]float32, logOdds bool) (scores [][]float32, class []int) {
 	rows := len(heads[0])
 	scores, class = make([][]float32, max(2, len(heads))), make([]int, rows)
 	for k := range scores {
 		scores[k] = make([]float32, rows)
 	}
-	head, cut := make([]float64, len(heads)), 0.5
-	if logOdds {
-		cut = 0
-	}
+	head := make([]float64, len(heads))
 	for row := range rows {
+		class[row] = pipeline.PredictedClass(heads, row, logOdds)
 		for k := range heads {
 			head[k] = float64(heads[k][row])
-		}
-		switch {
-		case len(heads) == 1 && head[0] > cut:
-			class[row] = 1
-		case len(heads) > 1:
-			class[row] = floats.MaxIdx(head)
 		}
 		if logOdds {
 			for k, v := range head {

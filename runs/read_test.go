@@ -132,7 +132,7 @@ func TestAvailable(t *testing.T) {
 	cfg := smallConfig()
 	cfg.IncludeTarget = true
 	p := must.Get(pipeline.NewProblem(set, cfg, 2))(t)
-	for i, n := range available(p) {
+	for i, n := range p.Available() {
 		want := len(set.Tasks[p.Sources[i].Tasks[0]].Train)
 		if p.Sources[i].Name == p.Target.Name {
 			want -= cfg.TargetSamples

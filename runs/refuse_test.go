@@ -71,6 +71,9 @@ func TestRunValidates(t *testing.T) {
 			c.Allocation.Mix = 0.1
 		},
 		"no epochs": func(c *pipeline.Config) { c.Schedule.Epochs = -1 },
+		"a first round without a sample": func(c *pipeline.Config) {
+			c.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 20, Budget: 100}
+		},
 	} {
 		id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
 		change(&id.Config)

@@ -216,7 +216,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 			res.Comparisons = append(res.Comparisons, *c)
 		}
 	}
-	shares, there := p.Config.Allocation.SharesAfter(first, p.Costs), available(p)
+	shares, there := p.Config.Allocation.SharesAfter(first, p.Costs), p.Available()
 	for i, name := range p.SourceNames() {
 		s := SourceResult{Source: name, Nu: first.Nu[i], Share: shares[i], Samples: first.Counts[i], AllDrawn: first.Counts[i] >= there[i]}
 		if u := first.Uncertainty; u != nil {
@@ -231,7 +231,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 // encodeRelevance is relevance.csv. Cells of what was not computed are empty. The cost is that of the samples, available
 // the number of rows that the source can give.
 func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error) {
-	costs, there, counts := map[string]float64{}, map[string]int{}, available(p)
+	costs, there, counts := map[string]float64{}, map[string]int{}, p.Available()
 	for i, name := range p.SourceNames() {
 		costs[name], there[name] = p.Costs[i], counts[i]
 	}
@@ -247,39 +247,6 @@ func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error
 		rows = append(rows, row)
 	}
 	return EncodeCSV(rows)
-}
-
-// available is the number of rows that each source of a problem can give: those that any of its outputs trains on and
-// none is tested on, without the target's samples where the target is a source too.
-func available(p *pipeline.Problem) []int {
-	out := make([]int, len(p.Sources))
-	for i, s := range p.Sources {
-		first := p.Set.Tasks[s.Tasks[0]].Train
-		out[i] = len(first)
-		if slices.ContainsFunc(s.Tasks[1:], func(t int) bool { return !slices.Equal(p.Set.Tasks[t].Train, first) }) {
-			marks := make([]bool, p.Set.Pools[s.Pool].Rows)
-			for _, t := range s.Tasks {
-				for _, r := range p.Set.Tasks[t].Train {
-					marks[r] = true
-				}
-			}
-			for _, t := range s.Tasks {
-				for _, r := range p.Set.Tasks[t].Test {
-					marks[r] = false
-				}
-			}
-			out[i] = 0
-			for _, m := range marks {
-				if m {
-					out[i]++
-				}
-			}
-		}
-		if s.Name == p.Target.Name {
-			out[i] -= p.Config.TargetSamples
-		}
-	}
-	return out
 }
 
 // RowsHeader is the first line of rows.csv.

@@ -108,7 +108,7 @@ func TestAllDrawn(t *testing.T) {
 	dev := openDevice(t, 1, set)
 	p := must.Get(pipeline.NewProblem(set, smallConfig(), 1))(t)
 	there := 0
-	for _, n := range available(p) {
+	for _, n := range p.Available() {
 		there += n
 	}
 	for _, all := range []bool{false, true} {
@@ -119,7 +119,7 @@ func TestAllDrawn(t *testing.T) {
 		}
 		res := mustRun(t, dev, identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3), t.TempDir())
 		for _, s := range res.Sources {
-			full := s.Samples == available(p)[slices.Index(p.SourceNames(), s.Source)]
+			full := s.Samples == p.Available()[slices.Index(p.SourceNames(), s.Source)]
 			must.Hold(t, s.AllDrawn == full && (full || !all), "%s: %d rows are all: %v", s.Source, s.Samples, s.AllDrawn)
 		}
 	}

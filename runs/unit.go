@@ -87,12 +87,18 @@ func (i Identity) Of(u Unit) Identity {
 	return i
 }
 
+// problem is that of a unit, whose first round draws a sample.
 func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 	target, err := i.Config.FindSource(set, u.Target)
 	if err != nil {
 		return nil, err
 	}
-	return pipeline.NewProblem(set, i.unitConfig(u), target)
+	p, err := pipeline.NewProblem(set, i.unitConfig(u), target)
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.Propose(pipeline.State{})
+	return p, err
 }
 
 // solve carries a problem on from st, which the checkpoint holds, to its end.
