@@ -166,6 +166,6 @@ func ExampleLearner_Learn() {
 	})
 	// Output:
 	// built in 700 samples, 433 of source 7
-	// careful  700 samples, 235 of source 7
+	// careful  700 samples, 236 of source 7
 	// greedy   700 samples, 460 of source 7
 }

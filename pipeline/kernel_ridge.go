@@ -79,7 +79,7 @@ type kernelFit struct {
 // smaller number is that label. What is in units of such numbers would blow them up.
 const negligible = 0x1p-24
 
-// newKernelRidge states the regression, with least, [leastPower] or [leastPowerClasses], for search. a may be nil: then there is X
+// newKernelRidge states the regression, with least, as [leastPower] and those beside it, for search. a may be nil: then there is X
 // alone. Of rows that are all the same A says nothing, and nothing where it is [negligible] beside y.
 func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho, least float64) (*kernelRidge, error) {
 	k := &kernels{rho: min(rho, maxRho), least: least, solved: map[[2]float64]*inverse{}}
@@ -122,15 +122,19 @@ func (k *kernels) of(y *mat.Dense) *kernelRidge {
 // leastPower is the least power of ten of a lambda or mu. Where nu is what w comes from, that of
 // classes at kappa 0 is larger: labels of 0 and 1 are linear in nothing, and with a lambda near
 // 0 a few samples of them take up what is next to nothing in the sources' heads, to which nu
-// then goes.
+// then goes. Numbers have some noise at kappa 0: that ten residuals left out show next to none does not say that there is none.
 const (
 	leastPower        = -6
 	leastPowerClasses = -1
+	leastPowerNumbers = -2
 )
 
 // leastPower is that of the target's heads.
 func (p *Problem) leastPower() float64 {
-	if p.Set.Binary && p.Config.Relevance.Kind != Transfer {
+	switch {
+	case !p.Set.Binary:
+		return leastPowerNumbers
+	case p.Config.Relevance.Kind != Transfer:
 		return leastPowerClasses
 	}
 	return leastPower

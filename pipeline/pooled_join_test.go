@@ -56,7 +56,7 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, y [][]float64,
 			sum += drawn[i]
 		}
 		var logs []float64
-		for _, says := range candidates {
+		for k, says := range candidates {
 			log, square := 0.0, 0.0
 			for c := range y {
 				for i, label := range y[c] {
@@ -67,6 +67,9 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, y [][]float64,
 			}
 			if !classes {
 				log = -float64(n) / 2 * math.Log(square)
+				if parts[k] < 1 { // what is of f
+					log -= 4
+				}
 			}
 			logs = append(logs, log)
 		}

@@ -182,7 +182,8 @@ func TestShiftTo(t *testing.T) {
 }
 
 // Pooled is ridge regression with an intercept on the rows that uniform drew, those
-// with a label of the column, and on the target's samples, in which the classes that a source lacks are 0 where it says of which other a row is.
+// with a label of the column, and on the target's samples, in which the classes that a source lacks are 0 where it says of
+// which other a row is.
 func TestPooled(t *testing.T) {
 	const d, target = 6, 2
 	rng := testrand.New(t)
