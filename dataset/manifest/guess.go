@@ -299,16 +299,11 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		return err
 	}
 	for _, c := range g.columns {
-		if !c.list() && slices.Contains(features, c.Name) {
+		if !slices.Contains(features, c.Name) {
+			continue
+		}
+		if g.taken[c.Name] = true; !c.list() {
 			g.scalars = append(g.scalars, c.Name)
-		}
-		if slices.Contains(m.Features, c.Name) {
-			g.taken[c.Name] = true
-		}
-		for _, p := range m.Features {
-			if ok, _ := text.Match(p, c.Name); ok && !m.reads(c.Name) {
-				g.taken[c.Name] = true
-			}
 		}
 	}
 	return nil
