@@ -20,6 +20,9 @@ type OutputColumn struct {
 	Classes []string `json:"classes,omitempty"`
 	// Missing are the values that stand for no label.
 	Missing []string `json:"missing,omitempty"`
+	// Rest are, where the second of two classes is told from all others, these others, for which the first stands, as for any
+	// other that turns up. It is empty where the first is a class of the data, and nil where there are not two.
+	Rest []string `json:"rest,omitzero"`
 	// Heads is how many rows of target.weight belong to it: one for each class; or one for
 	// a number, or for two classes, of which the second is told from the first at 0.5.
 	Heads int `json:"heads"`
@@ -52,19 +55,24 @@ func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 		}
 	}
 	for j := range out {
-		if len(out[j].Classes) != 1 {
+		c := &out[j]
+		if len(c.Classes) != 1 {
 			continue
 		}
-		class, other := out[j].Classes[0], ""
+		class, rest := c.Classes[0], []string(nil)
 		for _, l := range labels {
-			if l.Name == out[j].Column && len(l.Classes) == 2 {
-				other = l.Classes[1-slices.Index(l.Classes, class)]
+			if l.Name == c.Column {
+				rest = slices.DeleteFunc(slices.Clone(l.Classes), func(name string) bool { return name == class })
 			}
 		}
-		if other == "" {
-			other = "not " + class
+		if len(rest) == 1 {
+			c.Classes, c.Rest = []string{rest[0], class}, []string{}
+			continue
 		}
-		out[j].Classes = []string{other, class}
+		c.Classes, c.Rest = []string{"not " + class, class}, rest
+		if len(rest) == 0 {
+			c.Rest = c.Classes[:1]
+		}
 	}
 	return out
 }

@@ -91,6 +91,11 @@ func (m *storedModel) decode(q backend.Queue, raw []byte) error {
 			return fmt.Errorf("metadata %s: %w", name, err)
 		}
 	}
+	for i, c := range m.columns { // models of before tell a rest by its name alone
+		if c.Rest == nil && len(c.Classes) == 2 && c.Heads == 1 && c.Classes[0] == "not "+c.Classes[1] {
+			m.columns[i].Rest = c.Classes[:1]
+		}
+	}
 	if m.scale = 1; meta["features"] == "" {
 		m.scale = 1. / 255
 	}
