@@ -121,7 +121,7 @@ func TestLookAtDatesAndIndexes(t *testing.T) {
 	must.EqualSlices(t, g.Features, []string{"x", "day"}, "features that are said")
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"day"}, Source: "site"}))(t)
 	must.Equal(t, g.Labels[0].Type, Classes, "labels that are days")
-	must.Equal(t, g.Classes["2022-01-08"], 1, "rows of a day, of %v", g.Classes)
+	must.Equal(t, g.Classes[0]["2022-01-08"], 1, "rows of a day, of %v", g.Classes)
 
 	for _, name := range []string{"Unnamed: 0", "__index_level_0__"} {
 		for again, want := range map[int]string{1: name, 2: ""} {
