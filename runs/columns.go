@@ -78,8 +78,8 @@ func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 }
 
 // describeColumns adds to the metadata of a model what predicting from somebody's tables needs: the columns, the
-// classes, and which program with which representation made it.
-func describeColumns(p *pipeline.Problem, version string, meta map[string]string) error {
+// classes, their centre, and which program with which representation made it.
+func describeColumns(p *pipeline.Problem, version string, centre []float64, meta map[string]string) error {
 	named := slices.ContainsFunc(p.Target.Tasks, func(t int) bool { return p.Set.Tasks[t].Output.Name != "" })
 	// Of data in the layout of MNIST-C evaluation.jsonl lists the classes, which preset paper is without.
 	unlisted := p.Config.Preset == pipeline.PresetPaper && len(p.Target.Tasks) > 1
@@ -98,12 +98,15 @@ func describeColumns(p *pipeline.Problem, version string, meta map[string]string
 			}
 			meta[name] = string(js)
 		}
-		if len(c.Means) > 0 {
-			js, err := json.Marshal(c.Means)
+		for name, numbers := range map[string][]float64{metaMeans: c.Means, metaCentre: centre} {
+			if len(numbers) == 0 {
+				continue
+			}
+			js, err := json.Marshal(numbers)
 			if err != nil {
 				return err
 			}
-			meta[metaMeans] = string(js)
+			meta[name] = string(js)
 		}
 		meta["id"], meta["version"], meta["representation"] = c.ID, version, p.Config.Representation
 	}

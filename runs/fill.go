@@ -8,8 +8,12 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// metaMeans is where the metadata of a model have the means that stand for missing features, where there are such.
-const metaMeans = "means"
+// Where the metadata of a model have numbers for each feature: the means that stand for missing ones, and the centre in all its
+// digits, where there are such.
+const (
+	metaMeans  = "means"
+	metaCentre = "centre"
+)
 
 // gaps are the missing features of rows, which become the means of the data of the run.
 type gaps struct {
@@ -19,16 +23,23 @@ type gaps struct {
 }
 
 func readGaps(meta map[string]string, cols int) (g gaps, err error) {
-	if text := meta[metaMeans]; text != "" {
-		if err := json.Unmarshal([]byte(text), &g.means); err != nil {
-			return g, fmt.Errorf("metadata %s: %w", metaMeans, err)
-		}
-		if len(g.means) != cols {
-			return g, fmt.Errorf("metadata %s: expected one for each of %d features, found %d", metaMeans, cols, len(g.means))
-		}
-	}
+	g.means, err = readNumbers(meta, metaMeans, cols)
 	g.filled = make([]int64, len(g.means))
-	return g, nil
+	return g, err
+}
+
+// readNumbers reads a number for each of so many features, none where they are not there.
+func readNumbers(meta map[string]string, key string, cols int) (numbers []float64, err error) {
+	if meta[key] == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(meta[key]), &numbers); err != nil {
+		return nil, fmt.Errorf("metadata %s: %w", key, err)
+	}
+	if len(numbers) != cols {
+		return nil, fmt.Errorf("metadata %s: expected one for each of %d features, found %d", key, cols, len(numbers))
+	}
+	return numbers, nil
 }
 
 // ask asks for features that are a column each with gaps, where these can be filled.
@@ -53,7 +64,7 @@ func (g *gaps) fill(v *table.Vectors) {
 	for i, x := range v.F32 {
 		if x != x {
 			j := i % v.Width
-			v.F32[i] = float32(g.means[j])
+			v.Set(i, g.means[j])
 			g.filled[j]++
 		}
 	}

@@ -29,7 +29,7 @@ func encodeModel(p *pipeline.Problem, method, version string, tensors []pipeline
 	if err != nil {
 		return nil, err
 	}
-	tensors = inUnits(p.Set.Columns, tensors)
+	tensors, centre := inUnits(p.Set.Columns, tensors)
 	out := make([]safetensors.Tensor, len(tensors))
 	for i, t := range tensors {
 		out[i] = safetensors.Tensor(t)
@@ -38,24 +38,24 @@ func encodeModel(p *pipeline.Problem, method, version string, tensors []pipeline
 	if p.Config.Sources == pipeline.SourcesPools {
 		names["outputs"] = string(outputs)
 	}
-	if err := describeColumns(p, version, names); err != nil {
+	if err := describeColumns(p, version, centre, names); err != nil {
 		return nil, err
 	}
 	return safetensors.Encode(out, names)
 }
 
+// centreTensor is what features are less before all else.
+const centreTensor = "representation.centre"
+
 // inUnits takes the tensors of a linear model into the units that features had before they were scaled, so that the model
 // is of the columns as they are in somebody's table: with z = ((x - m) / s - c) / scale, W z is W / s times
-// (x - (m + s c)) / scale. Where each feature has its own scale, that becomes s times as large, and W stays.
-func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) []pipeline.Tensor {
+// (x - (m + s c)) / scale. Where each feature has its own scale, that becomes s times as large, and W stays. The centre, m + s c,
+// is returned as it was before it was rounded too, empty where features were not scaled.
+func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) ([]pipeline.Tensor, []float64) {
 	if columns == nil || len(columns.Centre) == 0 {
-		return tensors
+		return tensors, nil
 	}
-	d := len(columns.Centre)
-	centre := pipeline.Tensor{Name: "representation.centre", Shape: []int{d}, Data: make([]float32, d)}
-	for j, m := range columns.Centre {
-		centre.Data[j] = float32(m)
-	}
+	d, centre := len(columns.Centre), slices.Clone(columns.Centre)
 	const scale = "representation.scale"
 	own := slices.ContainsFunc(tensors, func(t pipeline.Tensor) bool { return t.Name == scale && len(t.Data) > 1 })
 	out := []pipeline.Tensor{}
@@ -71,15 +71,19 @@ func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) []pipeline.Ten
 			for i := range t.Data {
 				t.Data[i] = float32(float64(t.Data[i]) / columns.Spread[i%d])
 			}
-		case t.Name == centre.Name:
+		case t.Name == centreTensor:
 			for j, c := range t.Data {
-				centre.Data[j] = float32(columns.Centre[j] + columns.Spread[j]*float64(c))
+				centre[j] += columns.Spread[j] * float64(c)
 			}
 			continue
 		}
 		out = append(out, t)
 	}
-	return append(out, centre)
+	rounded := make([]float32, d)
+	for j, c := range centre {
+		rounded[j] = float32(c)
+	}
+	return append(out, pipeline.Tensor{Name: centreTensor, Shape: []int{d}, Data: rounded}), centre
 }
 
 // ReadMethodModel reads the model of a method of a run folder: that of the run, or the one in checkpoint or models.

@@ -68,7 +68,7 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 		return nil, fmt.Errorf("expected a file of vectors for each of the %d files of rows, in the same order, found %d", len(p.Files),
 			len(p.Vectors))
 	}
-	m, err := openModel(q, p.Dir, p.Method)
+	m, err := openModel(q, p.Dir, p.Method, true)
 	if err != nil {
 		return nil, err
 	}
@@ -208,6 +208,9 @@ func (r *predictor) batch(b *table.Batch) error {
 		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.model.D, "feature"), v.Len()/b.Rows)
 	}
 	r.gaps.fill(v)
+	if len(r.centre) > 0 {
+		v.Centre(r.centre)
+	}
 	rows := &dataset.Pool{Rows: b.Rows, Cols: r.model.D, U8: v.U8, F16: v.F16, F32: v.F32, Scale: 1}
 	if v.U8 != nil {
 		rows.Scale = r.scale

@@ -22,6 +22,8 @@ type storedModel struct {
 	features  []string
 	id        string
 	gaps      gaps
+	// centre, where it is not empty, is to be taken from rows before the predictor has them.
+	centre []float64
 	// scale is what stored features of one byte are times: those of data in the layout of MNIST-C are pixels.
 	scale float32
 }
@@ -36,16 +38,17 @@ func OpenPredictor(q backend.Queue, dir string) (*pipeline.Predictor, []OutputCo
 
 // OpenMethodPredictor is [OpenPredictor] of the model of a method of the run, the recommended one where the name is empty.
 func OpenMethodPredictor(q backend.Queue, dir, method string) (*pipeline.Predictor, []OutputColumn, error) {
-	m, err := openModel(q, dir, method)
+	m, err := openModel(q, dir, method, false)
 	return m.predictor, m.columns, err
 }
 
-func openModel(q backend.Queue, dir, method string) (m storedModel, err error) {
+// openModel uploads a model for rows in memory, or for those of files, which become less its centre before they are rounded.
+func openModel(q backend.Queue, dir, method string, files bool) (m storedModel, err error) {
 	path, raw, err := chooseModel(dir, method)
 	if err != nil {
 		return m, err
 	}
-	if err := m.decode(q, raw); err != nil {
+	if err := m.decode(q, raw, files); err != nil {
 		m.close()
 		return storedModel{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -68,7 +71,7 @@ func (m *storedModel) close() {
 	}
 }
 
-func (m *storedModel) decode(q backend.Queue, raw []byte) error {
+func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	stored, meta, err := safetensors.Decode(raw)
 	if err != nil {
 		return err
@@ -76,6 +79,10 @@ func (m *storedModel) decode(q backend.Queue, raw []byte) error {
 	tensors := make([]pipeline.Tensor, len(stored))
 	for i, t := range stored {
 		tensors[i] = pipeline.Tensor(t)
+	}
+	files = files && meta[metaCentre] != ""
+	if files {
+		tensors = slices.DeleteFunc(tensors, func(t pipeline.Tensor) bool { return t.Name == centreTensor })
 	}
 	height, width := 0, 0
 	if size := meta["image"]; size != "" {
@@ -102,6 +109,11 @@ func (m *storedModel) decode(q backend.Queue, raw []byte) error {
 	m.id = meta["id"]
 	if m.predictor, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
 		return err
+	}
+	if files {
+		if m.centre, err = readNumbers(meta, metaCentre, m.predictor.D); err != nil {
+			return err
+		}
 	}
 	m.gaps, err = readGaps(meta, m.predictor.D)
 	return err
