@@ -92,8 +92,8 @@ func ReadRun(dir string) (*Finished, error) {
 	if best := f.Result.Recommended; best != "" && f.Result.Method(best) == nil {
 		return nil, fmt.Errorf("%s: expected one of the methods %v to be recommended, found %q", path, f.Identity.Config.Methods, best)
 	}
-	for _, name := range []string{configFile, epochsFile, evaluationFile, modelFile, relevanceFile} {
-		if name == evaluationFile && f.Result.Files[name] == "" {
+	for _, name := range measuredFiles {
+		if f.Result.Files[name] == "" && (name == evaluationFile || name == rowsFile) { // it has none, or is of before there was one
 			continue
 		}
 		found, err := hashFile(filepath.Join(dir, name))

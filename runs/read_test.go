@@ -46,7 +46,7 @@ func TestReadRun(t *testing.T) {
 			t.Errorf("%s: %d available, cost %g, %d drawn", s, f.Available[s], f.Cost[s], first.Counts[i])
 		}
 	}
-	for _, name := range []string{epochsFile, modelFile, relevanceFile, configFile} {
+	for _, name := range []string{epochsFile, modelFile, relevanceFile, rowsFile, configFile} {
 		path := filepath.Join(dir, name)
 		raw := must.Get(os.ReadFile(path))(t)
 		damageFile(t, path, func(s string) (string, bool) { return s + " ", false })
