@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -161,19 +163,17 @@ func (f *Finished) readRelevance(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	for i, row := range rows {
-		if i == 0 {
-			continue
-		}
-		if len(row) < 11 {
-			return fmt.Errorf("%s: expected 11 columns, found %d", path, len(row))
-		}
-		cost, errCost := strconv.ParseFloat(row[9], 64)
-		n, errRows := strconv.Atoi(row[10])
+	if len(rows) == 0 || !slices.Equal(rows[0], relevanceHeader) {
+		return fmt.Errorf("%s: expected the columns %s", path, strings.Join(relevanceHeader, ", "))
+	}
+	for i, row := range rows[1:] {
+		cell := func(name string) string { return row[slices.Index(relevanceHeader, name)] }
+		cost, errCost := strconv.ParseFloat(cell("cost"), 64)
+		n, errRows := strconv.Atoi(cell("available"))
 		if err := errors.Join(errCost, errRows); err != nil {
-			return fmt.Errorf("%s: line %d: %w", path, i+1, err)
+			return fmt.Errorf("%s: line %d: %w", path, i+2, err)
 		}
-		f.Cost[row[0]], f.Available[row[0]] = cost, n
+		f.Cost[cell("source")], f.Available[cell("source")] = cost, n
 	}
 	return nil
 }
