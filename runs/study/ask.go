@@ -294,14 +294,17 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 		floor = affordable(p.Costs, have, limit, floor, total)
 	}
 	counts := p.Allocate(last, total, floor, have, limit)
-	shares := s.Settings.Config.Allocation.SharesAfter
+	var shares []float64
+	if last != nil {
+		shares = s.Settings.Config.Allocation.SharesAfter(last, p.Costs)
+	}
 	if group := st.askTarget(p, target); len(group.Rows) > 0 {
 		out.groups = append(out.groups, group)
 	}
 	for m, source := range p.Sources {
 		group := AskRows{Source: source.Name, Cost: p.Costs[m], Reason: "first round"}
 		if last != nil {
-			group.Reason = fmt.Sprintf("relevance: share %.1f %%", 100*shares(last, p.Costs)[m])
+			group.Reason = fmt.Sprintf("relevance: share %.1f %%", 100*shares[m])
 		}
 		for _, i := range order[m] {
 			if len(group.Rows) == counts[m]-have[m] {
