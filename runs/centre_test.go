@@ -48,11 +48,11 @@ func TestPredictFromAfar(t *testing.T) {
 		B uint8 `parquet:"b"`
 	}
 	must.Do(t, parquet.WriteFile(filepath.Join(dir, "small.parquet"), []small{{12, 4}, {10, 3}}))
-	afar := map[string]string{metaCentre: "[1700000001,4]", metaMeans: "[1700000002,4]"}
+	afar := map[string]string{"centre": "[1700000001,4]", "means": "[1700000002,4]"}
 	must.Equal(t, predict(afar, "rows.csv"), "id,number\n0,0\n1,3.5\n2,-1\n", "predictions from afar")
-	near := map[string]string{metaCentre: "[10,4]"}
+	near := map[string]string{"centre": "[10,4]"}
 	must.Equal(t, predict(near, "small.parquet"), "id,number\n0,2\n1,-1\n", "predictions of bytes")
-	write(map[string]string{metaCentre: "[1]"})
+	write(map[string]string{"centre": "[1]"})
 	p := Prediction{Dir: dir, Files: []string{filepath.Join(dir, "rows.csv")}, Out: filepath.Join(dir, "no.csv")}
 	must.Fail(t, "a short centre", must.Err(Predict(t.Context(), q, p, nil)), "metadata centre: expected one for each of 2 features, found 1")
 
@@ -65,5 +65,5 @@ func TestPredictFromAfar(t *testing.T) {
 		must.Equal(t, y[0], 129, "prediction of a row in memory")
 		m.Close()
 	}
-	must.Equal(t, predict(map[string]string{metaMeans: "[0,0]"}, "small.parquet"), "id,number\n0,-1.7e+09\n1,-1.7e+09\n", "by a model of before")
+	must.Equal(t, predict(map[string]string{"means": "[0,0]"}, "small.parquet"), "id,number\n0,-1.7e+09\n1,-1.7e+09\n", "by a model of before")
 }

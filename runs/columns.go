@@ -1,8 +1,6 @@
 package runs
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
@@ -75,46 +73,6 @@ func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 		}
 	}
 	return out
-}
-
-// describeColumns adds to the metadata of a model what predicting from somebody's tables needs: the columns, the
-// classes, their centre, and which program with which representation made it.
-func describeColumns(p *pipeline.Problem, version string, centre []float64, meta map[string]string) error {
-	named := slices.ContainsFunc(p.Target.Tasks, func(t int) bool { return p.Set.Tasks[t].Output.Name != "" })
-	// Of data in the layout of MNIST-C evaluation.jsonl lists the classes, which preset paper is without.
-	unlisted := p.Config.Preset == pipeline.PresetPaper && len(p.Target.Tasks) > 1
-	if p.Set.Columns == nil && (named || unlisted) {
-		js, err := json.Marshal(outputColumns(p.Set, p.Target.Tasks))
-		if err != nil {
-			return err
-		}
-		meta["labels"] = string(js)
-	}
-	if c := p.Set.Columns; c != nil {
-		for name, value := range map[string]any{"features": c.Features, "labels": outputColumns(p.Set, p.Target.Tasks)} {
-			js, err := json.Marshal(value)
-			if err != nil {
-				return err
-			}
-			meta[name] = string(js)
-		}
-		for name, numbers := range map[string][]float64{metaMeans: c.Means, metaCentre: centre} {
-			if len(numbers) == 0 {
-				continue
-			}
-			js, err := json.Marshal(numbers)
-			if err != nil {
-				return err
-			}
-			meta[name] = string(js)
-		}
-		meta["id"], meta["version"], meta["representation"] = c.ID, version, p.Config.Representation
-	}
-	if p.Config.Representation == pipeline.ClassConv {
-		pool := p.Set.Pools[0]
-		meta["image"] = fmt.Sprintf("%d,%d", pool.Height, pool.Width)
-	}
-	return nil
 }
 
 // classify returns the scores of the classes of a column, by class and row, and the class of each row. Heads are log-odds

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,27 +20,21 @@ import (
 // target, method and sources in the metadata, and those of columns and classes
 // where the data have such.
 func encodeModel(p *pipeline.Problem, method, version string, tensors []pipeline.Tensor) ([]byte, error) {
-	sources, err := json.Marshal(p.SourceNames())
-	if err != nil {
-		return nil, err
+	m := metadata{target: p.TargetName(), method: method, sources: p.SourceNames()}
+	if p.Config.Sources == pipeline.SourcesPools {
+		m.outputs = p.OutputNames()
 	}
-	outputs, err := json.Marshal(p.OutputNames())
-	if err != nil {
-		return nil, err
-	}
-	tensors, centre := inUnits(p.Set.Columns, tensors)
+	m.describe(p, version)
+	tensors, m.centre = inUnits(p.Set.Columns, tensors)
 	out := make([]safetensors.Tensor, len(tensors))
 	for i, t := range tensors {
 		out[i] = safetensors.Tensor(t)
 	}
-	names := map[string]string{"format": "amtrl", "target": p.TargetName(), "sources": string(sources), "method": method}
-	if p.Config.Sources == pipeline.SourcesPools {
-		names["outputs"] = string(outputs)
-	}
-	if err := describeColumns(p, version, centre, names); err != nil {
+	meta, err := m.encode()
+	if err != nil {
 		return nil, err
 	}
-	return safetensors.Encode(out, names)
+	return safetensors.Encode(out, meta)
 }
 
 // centreTensor is what features are less before all else.
@@ -116,11 +109,11 @@ func findModel(dir, method string) (path string, raw []byte, err error) {
 		if err != nil {
 			return "", nil, err
 		}
-		_, meta, err := safetensors.Decode(raw)
+		_, meta, err := decodeTensors(raw)
 		if err != nil {
 			return "", nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if meta["method"] == method {
+		if meta.method == method {
 			return path, raw, nil
 		}
 	}
@@ -172,20 +165,13 @@ func readModel(path string) (*pipeline.Model, error) {
 }
 
 func decodeModel(raw []byte) (*pipeline.Model, error) {
-	tensors, meta, err := safetensors.Decode(raw)
+	tensors, meta, err := decodeTensors(raw)
 	if err != nil {
 		return nil, err
 	}
-	m := &pipeline.Model{Target: meta["target"], Method: meta["method"]}
-	if err := json.Unmarshal([]byte(meta["sources"]), &m.Sources); err != nil {
-		return nil, fmt.Errorf("metadata sources: %w", err)
-	}
+	m := &pipeline.Model{Target: meta.target, Method: meta.method, Sources: meta.sources}
 	rows := len(m.Sources)
-	if raw, there := meta["outputs"]; there {
-		var names [][]string
-		if err := json.Unmarshal([]byte(raw), &names); err != nil {
-			return nil, fmt.Errorf("metadata outputs: %w", err)
-		}
+	if names := meta.outputs; names != nil {
 		if len(names) != len(m.Sources)+1 {
 			return nil, fmt.Errorf("metadata outputs: expected a list for each of %d sources and the target, found %d", len(m.Sources), len(names))
 		}

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/jsonfile"
-	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -72,7 +70,7 @@ func (m *storedModel) close() {
 }
 
 func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
-	stored, meta, err := safetensors.Decode(raw)
+	stored, meta, err := decodeTensors(raw)
 	if err != nil {
 		return err
 	}
@@ -80,43 +78,35 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	for i, t := range stored {
 		tensors[i] = pipeline.Tensor(t)
 	}
-	files = files && meta[metaCentre] != ""
-	if files {
+	if files && len(meta.centre) > 0 {
+		m.centre = meta.centre
 		tensors = slices.DeleteFunc(tensors, func(t pipeline.Tensor) bool { return t.Name == centreTensor })
 	}
 	height, width := 0, 0
-	if size := meta["image"]; size != "" {
-		if _, err := fmt.Sscanf(size, "%d,%d", &height, &width); err != nil {
-			return fmt.Errorf("metadata image: expected a height and a width, found %q", size)
+	if meta.image != "" {
+		if _, err := fmt.Sscanf(meta.image, "%d,%d", &height, &width); err != nil {
+			return fmt.Errorf("metadata image: expected a height and a width, found %q", meta.image)
 		}
 	}
-	for name, to := range map[string]any{"features": &m.features, "labels": &m.columns} {
-		if meta[name] == "" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(meta[name]), to); err != nil {
-			return fmt.Errorf("metadata %s: %w", name, err)
-		}
-	}
+	m.id, m.features, m.columns = meta.id, meta.features, meta.labels
 	for i, c := range m.columns { // models of before tell a rest by its name alone
 		if c.Rest == nil && len(c.Classes) == 2 && c.Heads == 1 && c.Classes[0] == "not "+c.Classes[1] {
 			m.columns[i].Rest = c.Classes[:1]
 		}
 	}
-	if m.scale = 1; meta["features"] == "" {
+	if m.scale = 1; m.features == nil {
 		m.scale = 1. / 255
 	}
-	m.id = meta["id"]
 	if m.predictor, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
 		return err
 	}
-	if files {
-		if m.centre, err = readNumbers(meta, metaCentre, m.predictor.D); err != nil {
-			return err
+	m.gaps = gaps{means: meta.means, filled: make([]int64, len(meta.means))}
+	for name, numbers := range map[string][]float64{"means": meta.means, "centre": m.centre} {
+		if n := len(numbers); n != 0 && n != m.predictor.D {
+			return fmt.Errorf("metadata %s: expected one for each of %d features, found %d", name, m.predictor.D, n)
 		}
 	}
-	m.gaps, err = readGaps(meta, m.predictor.D)
-	return err
+	return nil
 }
 
 func (m *storedModel) checkColumns(path string) error {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
-	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -142,14 +140,11 @@ func modelSources(path string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	_, meta, err := safetensors.Decode(raw)
-	if err == nil {
-		err = json.Unmarshal([]byte(meta["sources"]), &names)
-	}
+	_, meta, err := decodeTensors(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return names, nil
+	return meta.sources, nil
 }
 
 // readRelevance reads what a source can give and has cost.
