@@ -31,9 +31,12 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	}
 	defer dev.Device.Close()
 	defer dev.Close()
-	if want := w.Run.Plan.Identity.Data; id.Data != want {
-		return BadInput(fmt.Errorf("the data here are %s (sha256 %.8s), expected %s (sha256 %.8s), which were submitted",
-			id.Data.Name, id.Data.SHA256, want.Name, want.SHA256))
+	want := w.Run.Plan.Identity.Data
+	if want.Columns == "" { // submitted before it was kept
+		id.Data.Columns = ""
+	}
+	if id.Data != want {
+		return BadInput(fmt.Errorf("the data here are %s, expected %s, which were submitted", id.Data, want))
 	}
 	if w.res.GPUs > 0 && id.Backend.Backend == "cpu" {
 		return fmt.Errorf("%s %s asked for and the backend is %s: %s", text.Several(w.res.GPUs, "GPU"),

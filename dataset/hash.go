@@ -75,6 +75,38 @@ func (h *hasher) units(c *Columns) {
 	}
 }
 
+// Hash identifies what a model says of the tables that it was made of, beside the content of the set: the SHA-256, in
+// hexadecimal, of their names, classes, words for none and units, empty without tables.
+func (c *Columns) Hash() string {
+	if c == nil {
+		return ""
+	}
+	h := hasher{h: sha256.New()}
+	h.texts(c.ID)
+	h.texts(c.Features...)
+	h.numbers(len(c.Labels))
+	for _, l := range c.Labels {
+		h.texts(l.Name)
+		h.texts(l.Classes...)
+		h.texts(l.Missing...)
+	}
+	h.numbers(len(c.Spread), len(c.Means))
+	for _, spread := range c.Spread {
+		h.rounded(spread)
+	}
+	for _, v := range [][]float64{c.Centre, c.Means} {
+		for j, x := range v {
+			if len(c.Spread) == 0 {
+				h.rounded(x)
+				continue
+			}
+			_, power := math.Frexp(c.Spread[j])
+			h.numbers(int(math.Round(math.Ldexp(x, 16-power)))) // within 2^-16 of the spread
+		}
+	}
+	return hex.EncodeToString(h.h.Sum(nil))
+}
+
 // extended says whether the set has what MNIST-C, the digits and the synthetic
 // problems do not have.
 func (s *Set) extended() bool {
@@ -108,6 +140,13 @@ func (h *hasher) rounded(v float64) { h.numbers(int(math.Float32bits(float32(v))
 func (h *hasher) text(s string) {
 	h.numbers(len(s))
 	h.h.Write([]byte(s))
+}
+
+func (h *hasher) texts(list ...string) {
+	h.numbers(len(list))
+	for _, s := range list {
+		h.text(s)
+	}
 }
 
 // kind tells the storage types apart in the serialisation.

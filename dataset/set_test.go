@@ -216,6 +216,43 @@ func TestHash(t *testing.T) {
 	}
 }
 
+// Every name, class and unit changes the hash of columns; what the order of the files changes of their units does not.
+func TestHashOfColumns(t *testing.T) {
+	some := func() *Columns {
+		return &Columns{ID: "id", Features: []string{"a", "bc"}, Centre: []float64{1.7e9, 0}, Spread: []float64{100, 1},
+			Means: []float64{1.7e9, 0}, Filled: []int64{0, 1}, Labels: []LabelColumn{{"y", []string{"no", "yes"}, []string{"", "?"}}}}
+	}
+	want := some().Hash()
+	same := some()
+	same.Centre[0], same.Centre[1], same.Spread[0], same.Means[1], same.Filled = 1.7e9+1e-6, 1e-12, 100+1e-12, 1e-12, nil
+	must.Equal(t, same.Hash(), want, "hash of units that were added up in another order")
+	must.Equal(t, (*Columns)(nil).Hash(), "", "hash of no columns")
+	seen := map[string]int{want: -1}
+	for i, change := range []func(c *Columns){
+		func(c *Columns) { c.ID = "" },
+		func(c *Columns) { c.Features[1] = "b" },
+		func(c *Columns) { c.Features = []string{"ab", "c"} },
+		func(c *Columns) { c.Features[0], c.Features[1] = c.Features[1], c.Features[0] },
+		func(c *Columns) { c.Centre[0] += 10 },
+		func(c *Columns) { c.Centre[1] = 0.001 },
+		func(c *Columns) { c.Spread[0] = 101 },
+		func(c *Columns) { c.Means = nil },
+		func(c *Columns) { c.Labels[0].Name = "z" },
+		func(c *Columns) { c.Labels[0].Classes[0] = "never" },
+		func(c *Columns) { c.Labels[0].Classes = nil },
+		func(c *Columns) { c.Labels[0].Missing = []string{""} },
+		func(c *Columns) { c.Labels = append(c.Labels, LabelColumn{Name: "x"}) },
+	} {
+		c := some()
+		change(c)
+		h := c.Hash()
+		if j, taken := seen[h]; taken {
+			t.Errorf("change %d has the hash of change %d", i, j)
+		}
+		seen[h] = i
+	}
+}
+
 // bigSet has the size of the real data: 16 pools of 5000 by 784.
 func bigSet(t testing.TB) *Set {
 	rng := rand.New(rand.NewPCG(3, 3))

@@ -10,8 +10,9 @@ import (
 // test rows: a fifth of the base items in Train, fixed by a permutation, become
 // Test, and the old Test is dropped. Whether a row is held out depends on its
 // index alone, so that row i falls on the same side in every pool, and tasks
-// that share their rows go on sharing them. A set with a model has exact scores
-// that use no rows, so there is nothing to hold out.
+// that share their rows go on sharing them. A task that is never the target needs
+// no Test, and keeps its rows where all would be held out. A set with a model has
+// exact scores that use no rows, so there is nothing to hold out.
 func (s *Set) Validation() (*Set, error) {
 	if s.Model != nil {
 		return nil, fmt.Errorf("%s: expected data without a known model to hold validation rows out of, found one: its scores are exact", s.Name)
@@ -28,7 +29,7 @@ func (s *Set) Validation() (*Set, error) {
 	out := *s
 	out.Name += " (validation rows)"
 	out.Tasks = slices.Clone(s.Tasks)
-	splits := map[span[int32]]split{}
+	splits, targets := map[span[int32]]split{}, s.Targets()
 	for i := range out.Tasks {
 		t := &out.Tasks[i]
 		key := span[int32]{&t.Train[0], len(t.Train)}
@@ -43,9 +44,12 @@ func (s *Set) Validation() (*Set, error) {
 			}
 			splits[key] = part
 		}
-		t.Train, t.Test = splits[key].train, splits[key].test
-		if len(t.Train) == 0 || len(t.Test) == 0 {
-			return nil, fmt.Errorf("%s: task %q: expected enough train rows to hold a fifth out, found %d", s.Name, t.Name, len(t.Train)+len(t.Test))
+		part, n := splits[key], len(t.Train)
+		if _, target := slices.BinarySearch(targets, i); target && (len(part.train) == 0 || len(part.test) == 0) {
+			return nil, fmt.Errorf("%s: task %q: expected enough train rows to hold a fifth out, found %d", s.Name, t.Name, n)
+		}
+		if t.Test = nil; len(part.train) > 0 {
+			t.Train, t.Test = part.train, part.test
 		}
 	}
 	return &out, nil

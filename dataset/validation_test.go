@@ -42,6 +42,32 @@ func TestValidation(t *testing.T) {
 	}
 }
 
+// A source needs no validation rows, and keeps its rows where they are few; the target needs both.
+func TestValidationOfSmallSources(t *testing.T) {
+	few := func(train ...int32) *Set {
+		set := &Set{Name: "few"}
+		for i, rows := range [][]int32{train, upTo(20), upTo(20)} {
+			name := []string{"small", "large", "target"}[i]
+			set.Pools = append(set.Pools, &Pool{Name: name, Rows: 20, Cols: 1, Scale: 1, F32: make([]float32, 20), Target: i == 2})
+			set.Tasks = append(set.Tasks, Task{Name: name, Pool: i, Output: Output{Name: "y"}, Labels: make([]float32, 20), Train: rows})
+		}
+		must.Do(t, set.Validate())
+		return set
+	}
+	held := must.Get(few(0).Validation())(t).Tasks[2].Test[0]
+	for _, row := range []int32{held, (held + 1) % 20} {
+		val := must.Get(few(row).Validation())(t)
+		must.Do(t, val.Validate())
+		must.EqualSlices(t, val.Tasks[0].Train, []int32{row}, "rows of a source with one")
+		must.Equal(t, len(val.Tasks[0].Test), 0, "its validation rows")
+		must.Hold(t, len(val.Tasks[2].Train) > 0 && len(val.Tasks[2].Test) > 0, "the target has %d rows and %d validation rows",
+			len(val.Tasks[2].Train), len(val.Tasks[2].Test))
+	}
+	set := few(0)
+	set.Tasks[2].Train = set.Tasks[2].Train[:1]
+	must.Fail(t, "a target with one row", must.Err(set.Validation()), "expected enough train rows to hold a fifth out, found 1")
+}
+
 func TestValidationRefuses(t *testing.T) {
 	set := must.Get(RandomLinear(4, 2, 3, 1, 20, 1))(t)
 	must.Fail(t, "dividing a set with a model", must.Err(set.Validation()))

@@ -1,8 +1,6 @@
 package runs
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
@@ -20,6 +18,9 @@ type OutputColumn struct {
 	Classes []string `json:"classes,omitempty"`
 	// Missing are the values that stand for no label.
 	Missing []string `json:"missing,omitempty"`
+	// Rest are, where the second of two classes is told from all others, these others, for which the first stands, as for any
+	// other that turns up. It is empty where the first is a class of the data, and nil where there are not two.
+	Rest []string `json:"rest,omitzero"`
 	// Heads is how many rows of target.weight belong to it: one for each class; or one for
 	// a number, or for two classes, of which the second is told from the first at 0.5.
 	Heads int `json:"heads"`
@@ -52,58 +53,26 @@ func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 		}
 	}
 	for j := range out {
-		if len(out[j].Classes) != 1 {
+		c := &out[j]
+		if len(c.Classes) != 1 {
 			continue
 		}
-		class, other := out[j].Classes[0], ""
+		class, rest := c.Classes[0], []string(nil)
 		for _, l := range labels {
-			if l.Name == out[j].Column && len(l.Classes) == 2 {
-				other = l.Classes[1-slices.Index(l.Classes, class)]
+			if l.Name == c.Column {
+				rest = slices.DeleteFunc(slices.Clone(l.Classes), func(name string) bool { return name == class })
 			}
 		}
-		if other == "" {
-			other = "not " + class
+		if len(rest) == 1 {
+			c.Classes, c.Rest = []string{rest[0], class}, []string{}
+			continue
 		}
-		out[j].Classes = []string{other, class}
+		c.Classes, c.Rest = []string{"not " + class, class}, rest
+		if len(rest) == 0 {
+			c.Rest = c.Classes[:1]
+		}
 	}
 	return out
-}
-
-// describeColumns adds to the metadata of a model what predicting from somebody's tables needs: the columns, the
-// classes, and which program with which representation made it.
-func describeColumns(p *pipeline.Problem, version string, meta map[string]string) error {
-	named := slices.ContainsFunc(p.Target.Tasks, func(t int) bool { return p.Set.Tasks[t].Output.Name != "" })
-	// Of data in the layout of MNIST-C evaluation.jsonl lists the classes, which preset paper is without.
-	unlisted := p.Config.Preset == pipeline.PresetPaper && len(p.Target.Tasks) > 1
-	if p.Set.Columns == nil && (named || unlisted) {
-		js, err := json.Marshal(outputColumns(p.Set, p.Target.Tasks))
-		if err != nil {
-			return err
-		}
-		meta["labels"] = string(js)
-	}
-	if c := p.Set.Columns; c != nil {
-		for name, value := range map[string]any{"features": c.Features, "labels": outputColumns(p.Set, p.Target.Tasks)} {
-			js, err := json.Marshal(value)
-			if err != nil {
-				return err
-			}
-			meta[name] = string(js)
-		}
-		if len(c.Means) > 0 {
-			js, err := json.Marshal(c.Means)
-			if err != nil {
-				return err
-			}
-			meta[metaMeans] = string(js)
-		}
-		meta["id"], meta["version"], meta["representation"] = c.ID, version, p.Config.Representation
-	}
-	if p.Config.Representation == pipeline.ClassConv {
-		pool := p.Set.Pools[0]
-		meta["image"] = fmt.Sprintf("%d,%d", pool.Height, pool.Width)
-	}
-	return nil
 }
 
 // classify returns the scores of the classes of a column, by class and row, and the class of each row. Heads are log-odds

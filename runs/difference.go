@@ -17,13 +17,13 @@ import (
 // choice apart, or nothing where they are the same. The content of the data comes first, as settings follow from it, then
 // the representation, as the settings of another do not compare.
 func (i Identity) Difference(other Identity) (string, error) {
-	if a, b := i.Data, other.Data; a.SHA256 != b.SHA256 {
-		return fmt.Sprintf("the data are %s of sha256 %.12s there and %s of %.12s here", a.Name, a.SHA256, b.Name, b.SHA256), nil
+	if difference := i.Data.Difference(other.Data); difference != "" {
+		return difference, nil
 	}
 	if a, b := i.Config.Representation, other.Config.Representation; a != b {
 		return fmt.Sprintf("representation is %s there and %s here", a, b), nil
 	}
-	other.Backend.Reason, other.Data.Name = i.Backend.Reason, i.Data.Name
+	other.Backend.Reason, other.Data.Name, other.Data.Columns = i.Backend.Reason, i.Data.Name, i.Data.Columns
 	there, errA := jsonfile.Encode(i)
 	here, errB := jsonfile.Encode(other)
 	if err := errors.Join(errA, errB); err != nil || bytes.Equal(there, here) {

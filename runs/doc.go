@@ -7,7 +7,7 @@
 //	evaluation.go  evaluation.jsonl, how predictions compare with labels (evaluate.go)
 //	flags.go       flags.json
 //	interval.go    the intervals of scores in result.json
-//	model.go       model.safetensors, with the columns of labels that it predicts (columns.go)
+//	model.go       model.safetensors, with its metadata (metadata.go) and the columns of labels that it predicts (columns.go)
 //	checkpoint.go  checkpoint/*.safetensors
 //	summary.go     summary.json and results.csv of a sweep
 //	files.go       the names, limits and hashes of all of these; timing.jsonl

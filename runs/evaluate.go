@@ -89,7 +89,7 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	if v.IsMissing(i) || slices.Contains(e.column.Missing, v.Name(i)) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
 		return nil
 	}
-	name, c := v.Name(i), e.column.Classes
+	name, c, rest := v.Name(i), e.column.Classes, e.column.Rest
 	if len(c) == 0 {
 		y, ok := v.Number(i)
 		switch {
@@ -104,10 +104,12 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	truth := text.IndexSame(c, name)
 	switch {
 	case truth >= 0:
-	case len(c) == 2 && c[0] == "not "+c[1]:
+	case text.IndexSame(rest, name) >= 0:
 		truth = 0
 	case text.LooksMissing(name): // as other files than those of the run write it
 		return nil
+	case len(rest) > 0:
+		truth = 0
 	}
 	e.addClass(truth, class, float64(score))
 	if truth < 0 {

@@ -145,17 +145,19 @@ func TestEvaluationOfAnyScore(t *testing.T) {
 	}
 }
 
-// A label that the model does not know is of another class, but where it tells one class from all others.
+// A label that the model does not know is of another class, but where it tells one class from all others, whatever the
+// classes are called.
 func TestEvaluationOfAnotherClass(t *testing.T) {
 	for _, c := range []struct {
-		classes []string
-		want    string
+		classes, rest []string
+		want          string
 	}{
-		{[]string{"a", "b"}, "[a b (another)]"},
-		{[]string{"not done", "open"}, "[not done open (another)]"},
-		{[]string{"not b", "b"}, "[not b b]"},
+		{[]string{"a", "b"}, nil, "[a b (another)]"},
+		{[]string{"not done", "open"}, nil, "[not done open (another)]"},
+		{[]string{"not b", "b"}, nil, "[not b b (another)]"},
+		{[]string{"not b", "b"}, []string{"a", "c"}, "[not b b]"},
 	} {
-		e := newEvaluation(OutputColumn{Classes: c.classes})
+		e := newEvaluation(OutputColumn{Classes: c.classes, Rest: c.rest})
 		err := e.add(&table.Values{Text: []string{"what"}}, 0, 0, 0.9)
 		if len(e.Classes) == 3 {
 			must.Fail(t, c.want, err, "expected one of the classes "+strings.Join(c.classes, ", ")+`, found "what"`)
@@ -166,6 +168,19 @@ func TestEvaluationOfAnotherClass(t *testing.T) {
 			t.Errorf("%d rows of the classes %s, expected %s", e.Rows, got, c.want)
 		}
 	}
+}
+
+// A class that is told from several others has these for its rest, and one of two classes of the data has none, though the
+// other is called as a rest would be.
+func TestOutputColumnsOfRest(t *testing.T) {
+	set := labelledSet(1)
+	set.Columns.Labels[1].Classes = []string{"not yes", "yes"}
+	columns := outputColumns(set, []int{8, 11})
+	must.Hold(t, len(columns) == 2, "%d columns", len(columns))
+	must.EqualSlices(t, columns[0].Classes, []string{"not a", "a"}, "classes of a column of three")
+	must.EqualSlices(t, columns[0].Rest, []string{"b", "c"}, "their rest")
+	must.EqualSlices(t, columns[1].Classes, []string{"not yes", "yes"}, "classes of a column of two")
+	must.Hold(t, columns[1].Rest != nil && len(columns[1].Rest) == 0, "their rest is %q", columns[1].Rest)
 }
 
 // What is no evaluation is refused.
@@ -203,11 +218,17 @@ func TestEvaluationOfIntegers(t *testing.T) {
 	must.Equal(t, fmt.Sprint(e.Classes, e.Confusion), "[1.0 2 (another)] [[1 0] [2 0] [1 0]]", "classes and confusion")
 }
 
-// Words that people write for no label are none where they are no class.
+// Words that people write for no label are none where they are no class, also of those that the rest stands for.
 func TestEvaluationPassesOverNone(t *testing.T) {
 	labels := &table.Values{Text: []string{"NA", "yes", "unknown", "?", "maybe"}}
-	for want, classes := range map[string][]string{"3 [yes unknown (another)]": {"yes", "unknown"}, "4 [not yes yes]": {"not yes", "yes"}} {
-		e := newEvaluation(OutputColumn{Column: "y", Classes: classes, Missing: []string{"?"}})
+	for want, c := range map[string]OutputColumn{
+		"3 [yes unknown (another)]": {Classes: []string{"yes", "unknown"}},
+		"2 [not yes yes]":           {Classes: []string{"not yes", "yes"}, Rest: []string{"no", "maybe"}},
+		"3 [not yes yes]":           {Classes: []string{"not yes", "yes"}, Rest: []string{"no", "unknown"}},
+		"2 [not yes yes (another)]": {Classes: []string{"not yes", "yes"}},
+	} {
+		c.Missing = []string{"?"}
+		e := newEvaluation(c)
 		for i := range labels.Text {
 			e.add(labels, i, 0, 0.5)
 		}

@@ -1,34 +1,17 @@
 package runs
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// metaMeans is where the metadata of a model have the means that stand for missing features, where there are such.
-const metaMeans = "means"
-
 // gaps are the missing features of rows, which become the means of the data of the run.
 type gaps struct {
 	means   []float64 // empty where all features must be there
 	columns []string
 	filled  []int64
-}
-
-func readGaps(meta map[string]string, cols int) (g gaps, err error) {
-	if text := meta[metaMeans]; text != "" {
-		if err := json.Unmarshal([]byte(text), &g.means); err != nil {
-			return g, fmt.Errorf("metadata %s: %w", metaMeans, err)
-		}
-		if len(g.means) != cols {
-			return g, fmt.Errorf("metadata %s: expected one for each of %d features, found %d", metaMeans, cols, len(g.means))
-		}
-	}
-	g.filled = make([]int64, len(g.means))
-	return g, nil
 }
 
 // ask asks for features that are a column each with gaps, where these can be filled.
@@ -53,7 +36,7 @@ func (g *gaps) fill(v *table.Vectors) {
 	for i, x := range v.F32 {
 		if x != x {
 			j := i % v.Width
-			v.F32[i] = float32(g.means[j])
+			v.Set(i, g.means[j])
 			g.filled[j]++
 		}
 	}

@@ -33,12 +33,12 @@ func TestPredictFills(t *testing.T) {
 		"[1]":    "metadata means: expected one for each of 2 features, found 1",
 		"[1, x]": "metadata means: ",
 	} {
-		write(map[string]string{metaMeans: meta})
+		write(map[string]string{"means": meta})
 		must.Fail(t, meta, must.Err(Predict(t.Context(), q, p, nil)), want)
 		must.Absent(t, p.Out)
 	}
 	must.Equal(t, filled, "", "filled columns of what was refused")
-	write(map[string]string{metaMeans: "[10, 0.5]"})
+	write(map[string]string{"means": "[10, 0.5]"})
 	must.Get(Predict(t.Context(), q, p, nil))(t)
 	must.Equal(t, string(must.Get(os.ReadFile(p.Out))(t)), "id,number\n0,3\n1,2.5\n2,11\n3,10.5\n", "predictions")
 	must.Equal(t, filled, "a 2;b 2;", "filled columns")

@@ -41,6 +41,8 @@ type DataIdentity struct {
 	Tasks  int    `json:"tasks"`
 	Pools  int    `json:"pools"`
 	Cols   int    `json:"cols"`
+	// Columns is the hash of the names, classes and units of tables. It is empty without such, and in folders of before.
+	Columns string `json:"columns,omitempty"`
 }
 
 // BackendChoice is the device and why it was chosen.
@@ -65,16 +67,35 @@ func (i Identity) checkData(data *pipeline.Resident) error {
 	if i.set == data.Set {
 		return nil
 	}
-	if here := DescribeData(data.Set); here.SHA256 != i.Data.SHA256 {
-		return fmt.Errorf("the data on the device are %s, sha256 %.12s: expected those of the identity, %s, sha256 %.12s", here.Name, here.SHA256,
-			i.Data.Name, i.Data.SHA256)
+	if difference := i.Data.Difference(DescribeData(data.Set)); difference != "" {
+		return fmt.Errorf("the data on the device: expected those of the identity: %s", difference)
 	}
 	return nil
 }
 
+func (d DataIdentity) String() string {
+	columns := ""
+	if d.Columns != "" {
+		columns = fmt.Sprintf(", columns %.8s", d.Columns)
+	}
+	return fmt.Sprintf("%s (sha256 %.8s%s)", d.Name, d.SHA256, columns)
+}
+
+// Difference says how data differ from others, here, whatever they are called, or nothing where they are the same.
+func (d DataIdentity) Difference(here DataIdentity) string {
+	switch {
+	case d.SHA256 != here.SHA256:
+		return fmt.Sprintf("the data are %s of sha256 %.12s there and %s of %.12s here", d.Name, d.SHA256, here.Name, here.SHA256)
+	case d.Columns != here.Columns && d.Columns != "" && here.Columns != "":
+		return fmt.Sprintf("the data, %s, have other names of columns, classes, words for none or units there than here", d.Name)
+	}
+	return ""
+}
+
 // DescribeData names the data of a set and its content.
 func DescribeData(set *dataset.Set) DataIdentity {
-	return DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols}
+	return DataIdentity{Name: set.Name, SHA256: set.Hash(), Tasks: len(set.Tasks), Pools: len(set.Pools), Cols: set.Pools[0].Cols,
+		Columns: set.Columns.Hash()}
 }
 
 // Digest is a hash of the identity without what [Identity.Difference] does not look at: the name of the data and the

@@ -2,11 +2,17 @@ package runs
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/pipeline"
@@ -16,7 +22,7 @@ func someIdentity() Identity {
 	cfg := smallConfig()
 	cfg.Costs, cfg.Nu = map[string]float64{"a": 2}, map[string]float64{"b": -1}
 	id := Identity{Version: "v1", Config: cfg, Targets: []string{"a"}, Seeds: []uint64{1, 1 << 63}, Budgets: []float64{100, 1e6}}
-	id.Data = DataIdentity{"small", "00ff", 3, 2, 5}
+	id.Data = DataIdentity{"small", "00ff", 3, 2, 5, "aa"}
 	id.Backend.Backend, id.Backend.Precision, id.Backend.Reason = "cpu", "float32", "asked for"
 	return id
 }
@@ -121,6 +127,7 @@ func TestDigest(t *testing.T) {
 	for what, change := range map[string]func(*Identity){
 		"version": func(i *Identity) { i.Version = "v2" },
 		"data":    func(i *Identity) { i.Data.SHA256 = "11" },
+		"columns": func(i *Identity) { i.Data.Columns = "bb" },
 		"backend": func(i *Identity) { i.Backend.Backend = "cuda" },
 		"seed":    func(i *Identity) { i.Seeds = []uint64{1, 1<<63 + 1} },
 		"budget":  func(i *Identity) { i.Budgets = []float64{100, 1e6 + 1} },
@@ -165,4 +172,34 @@ func TestNewIdentityCompletes(t *testing.T) {
 	if spelt.Relevance.Lambda = 0.4; digest(bare) == digest(spelt) {
 		t.Error("two penalties have one identity")
 	}
+}
+
+// A folder goes on with tables whose columns and classes have the names that they had, and whatever they are called where it is
+// of before these were kept.
+func TestRunKeepsNames(t *testing.T) {
+	set, dir := labelledSet(3), t.TempDir()
+	run := func(change func(*dataset.Columns)) (*Result, error) {
+		other, columns := *set, *set.Columns
+		columns.Features, columns.Labels = slices.Clone(columns.Features), slices.Clone(columns.Labels)
+		change(&columns)
+		other.Columns = &columns
+		dev := openDevice(t, 1, &other)
+		return Run(t.Context(), dev, identityOf(dev, smallConfig(), []string{"pool2"}, 1), dir, nil)
+	}
+	same := func(*dataset.Columns) {}
+	must.Get(run(same))(t)
+	must.Get(run(same))(t)
+	changes := []func(*dataset.Columns){
+		func(c *dataset.Columns) { c.Features[0] = "f0" },
+		func(c *dataset.Columns) { c.Labels[1].Classes = []string{"never", "yes"} },
+	}
+	for i, change := range changes {
+		must.Fail(t, fmt.Sprint("change ", i), must.Err(run(change)), "names of columns", "expected the same settings to resume")
+	}
+	before := regexp.MustCompile(`,\s*"columns": "[0-9a-f]*"`).ReplaceAll(must.Get(os.ReadFile(filepath.Join(dir, configFile)))(t), nil)
+	dir = t.TempDir()
+	path := filepath.Join(dir, configFile)
+	must.Do(t, os.WriteFile(path, before, 0o644))
+	must.Get(run(changes[0]))(t)
+	must.Equal(t, string(must.Get(os.ReadFile(path))(t)), string(before), "config.json of before")
 }

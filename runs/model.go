@@ -2,7 +2,6 @@ package runs
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,41 +20,35 @@ import (
 // target, method and sources in the metadata, and those of columns and classes
 // where the data have such.
 func encodeModel(p *pipeline.Problem, method, version string, tensors []pipeline.Tensor) ([]byte, error) {
-	sources, err := json.Marshal(p.SourceNames())
-	if err != nil {
-		return nil, err
+	m := metadata{target: p.TargetName(), method: method, sources: p.SourceNames()}
+	if p.Config.Sources == pipeline.SourcesPools {
+		m.outputs = p.OutputNames()
 	}
-	outputs, err := json.Marshal(p.OutputNames())
-	if err != nil {
-		return nil, err
-	}
-	tensors = inUnits(p.Set.Columns, tensors)
+	m.describe(p, version)
+	tensors, m.centre = inUnits(p.Set.Columns, tensors)
 	out := make([]safetensors.Tensor, len(tensors))
 	for i, t := range tensors {
 		out[i] = safetensors.Tensor(t)
 	}
-	names := map[string]string{"format": "amtrl", "target": p.TargetName(), "sources": string(sources), "method": method}
-	if p.Config.Sources == pipeline.SourcesPools {
-		names["outputs"] = string(outputs)
-	}
-	if err := describeColumns(p, version, names); err != nil {
+	meta, err := m.encode()
+	if err != nil {
 		return nil, err
 	}
-	return safetensors.Encode(out, names)
+	return safetensors.Encode(out, meta)
 }
+
+// centreTensor is what features are less before all else.
+const centreTensor = "representation.centre"
 
 // inUnits takes the tensors of a linear model into the units that features had before they were scaled, so that the model
 // is of the columns as they are in somebody's table: with z = ((x - m) / s - c) / scale, W z is W / s times
-// (x - (m + s c)) / scale. Where each feature has its own scale, that becomes s times as large, and W stays.
-func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) []pipeline.Tensor {
+// (x - (m + s c)) / scale. Where each feature has its own scale, that becomes s times as large, and W stays. The centre, m + s c,
+// is returned as it was before it was rounded too, empty where features were not scaled.
+func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) ([]pipeline.Tensor, []float64) {
 	if columns == nil || len(columns.Centre) == 0 {
-		return tensors
+		return tensors, nil
 	}
-	d := len(columns.Centre)
-	centre := pipeline.Tensor{Name: "representation.centre", Shape: []int{d}, Data: make([]float32, d)}
-	for j, m := range columns.Centre {
-		centre.Data[j] = float32(m)
-	}
+	d, centre := len(columns.Centre), slices.Clone(columns.Centre)
 	const scale = "representation.scale"
 	own := slices.ContainsFunc(tensors, func(t pipeline.Tensor) bool { return t.Name == scale && len(t.Data) > 1 })
 	out := []pipeline.Tensor{}
@@ -71,15 +64,19 @@ func inUnits(columns *dataset.Columns, tensors []pipeline.Tensor) []pipeline.Ten
 			for i := range t.Data {
 				t.Data[i] = float32(float64(t.Data[i]) / columns.Spread[i%d])
 			}
-		case t.Name == centre.Name:
+		case t.Name == centreTensor:
 			for j, c := range t.Data {
-				centre.Data[j] = float32(columns.Centre[j] + columns.Spread[j]*float64(c))
+				centre[j] += columns.Spread[j] * float64(c)
 			}
 			continue
 		}
 		out = append(out, t)
 	}
-	return append(out, centre)
+	rounded := make([]float32, d)
+	for j, c := range centre {
+		rounded[j] = float32(c)
+	}
+	return append(out, pipeline.Tensor{Name: centreTensor, Shape: []int{d}, Data: rounded}), centre
 }
 
 // ReadMethodModel reads the model of a method of a run folder: that of the run, or the one in checkpoint or models.
@@ -112,11 +109,11 @@ func findModel(dir, method string) (path string, raw []byte, err error) {
 		if err != nil {
 			return "", nil, err
 		}
-		_, meta, err := safetensors.Decode(raw)
+		_, meta, err := decodeTensors(raw)
 		if err != nil {
 			return "", nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if meta["method"] == method {
+		if meta.method == method {
 			return path, raw, nil
 		}
 	}
@@ -168,20 +165,13 @@ func readModel(path string) (*pipeline.Model, error) {
 }
 
 func decodeModel(raw []byte) (*pipeline.Model, error) {
-	tensors, meta, err := safetensors.Decode(raw)
+	tensors, meta, err := decodeTensors(raw)
 	if err != nil {
 		return nil, err
 	}
-	m := &pipeline.Model{Target: meta["target"], Method: meta["method"]}
-	if err := json.Unmarshal([]byte(meta["sources"]), &m.Sources); err != nil {
-		return nil, fmt.Errorf("metadata sources: %w", err)
-	}
+	m := &pipeline.Model{Target: meta.target, Method: meta.method, Sources: meta.sources}
 	rows := len(m.Sources)
-	if raw, there := meta["outputs"]; there {
-		var names [][]string
-		if err := json.Unmarshal([]byte(raw), &names); err != nil {
-			return nil, fmt.Errorf("metadata outputs: %w", err)
-		}
+	if names := meta.outputs; names != nil {
 		if len(names) != len(m.Sources)+1 {
 			return nil, fmt.Errorf("metadata outputs: expected a list for each of %d sources and the target, found %d", len(m.Sources), len(names))
 		}

@@ -31,6 +31,7 @@ type Prediction struct {
 	Vectors []string
 	Join    string
 	// Features and ID are columns, Label that of a label to compare with; those that the run names where they are empty.
+	// Features may be patterns, as of a manifest.
 	// Features of one byte are pixels, v / 255, where the data of the run are in the layout of MNIST-C.
 	Features  []string
 	ID, Label string
@@ -67,14 +68,11 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 		return nil, fmt.Errorf("expected a file of vectors for each of the %d files of rows, in the same order, found %d", len(p.Files),
 			len(p.Vectors))
 	}
-	m, err := openModel(q, p.Dir, p.Method)
+	m, err := openModel(q, p.Dir, p.Method, true)
 	if err != nil {
 		return nil, err
 	}
 	defer m.close()
-	if len(p.Features) == 0 {
-		p.Features = m.features
-	}
 	r := &predictor{Prediction: p, storedModel: m, model: m.predictor, found: make([]*Evaluation, len(m.columns))}
 	if err := atomicfile.MkdirAll(filepath.Dir(p.Out)); err != nil {
 		return nil, err
@@ -142,13 +140,21 @@ func (r *predictor) open(i int) (table.Table, error) {
 		return table.Open(path, table.FormatOf(path))
 	}
 	v := table.VectorFile{Path: r.Vectors[i], Format: table.FormatOf(r.Vectors[i]), Join: r.Join, ID: cmp.Or(r.ID, r.storedModel.id)}
-	if len(r.Features) == 1 && v.Format != table.NPY {
-		v.Column = r.Features[0]
+	if names := r.names(); len(names) == 1 && v.Format != table.NPY {
+		v.Column = names[0]
 	}
 	if r.Join == table.JoinID && v.ID == "" {
 		return nil, fmt.Errorf("%s: the run names no column of ids to join by: say which with --id", path)
 	}
 	return table.OpenJoined(path, table.FormatOf(path), v)
+}
+
+// names are the columns of the features: those of Features, which may be patterns, or those of the run.
+func (r *predictor) names() []string {
+	if len(r.Features) > 0 {
+		return r.Features
+	}
+	return r.storedModel.features
 }
 
 // query says what to read of a file, and where the id and the labels will be.
@@ -176,15 +182,17 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		q.Features = []string{columns[len(columns)-1].Name}
 		return q, nil
 	}
-	if len(r.Features) == 0 {
+	if q.Features = r.names(); len(q.Features) == 0 {
 		return q, fmt.Errorf("%s: the run names no columns of features: say which with --features", path)
 	}
-	m := manifest.Manifest{Features: r.Features, ID: r.ID}
-	for _, name := range q.Scalars {
-		m.Labels = append(m.Labels, manifest.Label{Column: name})
-	}
-	if q.Features, err = m.FeatureColumns(path, columns); err != nil {
-		return q, err
+	if len(r.Features) > 0 {
+		m := manifest.Manifest{Features: r.Features, ID: r.ID}
+		for _, name := range q.Scalars {
+			m.Labels = append(m.Labels, manifest.Label{Column: name})
+		}
+		if q.Features, err = m.FeatureColumns(path, columns); err != nil {
+			return q, err
+		}
 	}
 	if len(q.Features) > 1 && len(q.Features) != r.model.D {
 		return q, fmt.Errorf("%s: expected %s of features, those of the run, found %d from %s on", path,
@@ -200,6 +208,9 @@ func (r *predictor) batch(b *table.Batch) error {
 		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.model.D, "feature"), v.Len()/b.Rows)
 	}
 	r.gaps.fill(v)
+	if len(r.centre) > 0 {
+		v.Centre(r.centre)
+	}
 	rows := &dataset.Pool{Rows: b.Rows, Cols: r.model.D, U8: v.U8, F16: v.F16, F32: v.F32, Scale: 1}
 	if v.U8 != nil {
 		rows.Scale = r.scale

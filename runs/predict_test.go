@@ -202,6 +202,27 @@ func TestPredictSeveralLabels(t *testing.T) {
 	}
 }
 
+// The features of a model are the columns of its names, though a name reads as a pattern of others, and in its order; where one
+// is not there, no other stands for it.
+func TestPredictFeaturesByName(t *testing.T) {
+	dir := t.TempDir()
+	model := must.Get(safetensors.Encode([]safetensors.Tensor{
+		{Name: "representation.weight", Shape: []int{1, 3}, Data: []float32{1, 10, 100}},
+		{Name: "target.weight", Shape: []int{1, 1}, Data: []float32{1}},
+	}, map[string]string{"features": `["T*","a","Tmax"]`, "labels": `[{"column":"y","heads":1}]`}))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), model, 0o644))
+	rows := filepath.Join(dir, "rows.csv")
+	must.Do(t, os.WriteFile(rows, []byte("Tmax,T*,a,y\n3,1,2,321\n"), 0o644))
+	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
+	p := Prediction{Dir: dir, Files: []string{rows}, Out: filepath.Join(dir, "out.csv")}
+	found := must.Get(Predict(t.Context(), q, p, nil))(t)
+	must.Equal(t, found[0].Numbers.MSE, 0, "mean squared error")
+
+	must.Do(t, os.WriteFile(rows, []byte("Tmax,Tmin,a,y\n3,1,2,321\n"), 0o644))
+	p.Out = filepath.Join(dir, "none.csv")
+	must.Fail(t, "a column that is not there", must.Err(Predict(t.Context(), q, p, nil)), `expected a column "T*"`)
+}
+
 // Labels that are no numbers stop no prediction: they are not compared, and the first is named.
 func TestPredictBesideUnknownLabels(t *testing.T) {
 	dir := t.TempDir()

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/jsonfile"
-	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -22,6 +20,8 @@ type storedModel struct {
 	features  []string
 	id        string
 	gaps      gaps
+	// centre, where it is not empty, is to be taken from rows before the predictor has them.
+	centre []float64
 	// scale is what stored features of one byte are times: those of data in the layout of MNIST-C are pixels.
 	scale float32
 }
@@ -36,16 +36,17 @@ func OpenPredictor(q backend.Queue, dir string) (*pipeline.Predictor, []OutputCo
 
 // OpenMethodPredictor is [OpenPredictor] of the model of a method of the run, the recommended one where the name is empty.
 func OpenMethodPredictor(q backend.Queue, dir, method string) (*pipeline.Predictor, []OutputColumn, error) {
-	m, err := openModel(q, dir, method)
+	m, err := openModel(q, dir, method, false)
 	return m.predictor, m.columns, err
 }
 
-func openModel(q backend.Queue, dir, method string) (m storedModel, err error) {
+// openModel uploads a model for rows in memory, or for those of files, which become less its centre before they are rounded.
+func openModel(q backend.Queue, dir, method string, files bool) (m storedModel, err error) {
 	path, raw, err := chooseModel(dir, method)
 	if err != nil {
 		return m, err
 	}
-	if err := m.decode(q, raw); err != nil {
+	if err := m.decode(q, raw, files); err != nil {
 		m.close()
 		return storedModel{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -68,8 +69,8 @@ func (m *storedModel) close() {
 	}
 }
 
-func (m *storedModel) decode(q backend.Queue, raw []byte) error {
-	stored, meta, err := safetensors.Decode(raw)
+func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
+	stored, meta, err := decodeTensors(raw)
 	if err != nil {
 		return err
 	}
@@ -77,29 +78,35 @@ func (m *storedModel) decode(q backend.Queue, raw []byte) error {
 	for i, t := range stored {
 		tensors[i] = pipeline.Tensor(t)
 	}
+	if files && len(meta.centre) > 0 {
+		m.centre = meta.centre
+		tensors = slices.DeleteFunc(tensors, func(t pipeline.Tensor) bool { return t.Name == centreTensor })
+	}
 	height, width := 0, 0
-	if size := meta["image"]; size != "" {
-		if _, err := fmt.Sscanf(size, "%d,%d", &height, &width); err != nil {
-			return fmt.Errorf("metadata image: expected a height and a width, found %q", size)
+	if meta.image != "" {
+		if _, err := fmt.Sscanf(meta.image, "%d,%d", &height, &width); err != nil {
+			return fmt.Errorf("metadata image: expected a height and a width, found %q", meta.image)
 		}
 	}
-	for name, to := range map[string]any{"features": &m.features, "labels": &m.columns} {
-		if meta[name] == "" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(meta[name]), to); err != nil {
-			return fmt.Errorf("metadata %s: %w", name, err)
+	m.id, m.features, m.columns = meta.id, meta.features, meta.labels
+	for i, c := range m.columns { // models of before tell a rest by its name alone
+		if c.Rest == nil && len(c.Classes) == 2 && c.Heads == 1 && c.Classes[0] == "not "+c.Classes[1] {
+			m.columns[i].Rest = c.Classes[:1]
 		}
 	}
-	if m.scale = 1; meta["features"] == "" {
+	if m.scale = 1; m.features == nil {
 		m.scale = 1. / 255
 	}
-	m.id = meta["id"]
 	if m.predictor, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
 		return err
 	}
-	m.gaps, err = readGaps(meta, m.predictor.D)
-	return err
+	m.gaps = gaps{means: meta.means, filled: make([]int64, len(meta.means))}
+	for name, numbers := range map[string][]float64{"means": meta.means, "centre": m.centre} {
+		if n := len(numbers); n != 0 && n != m.predictor.D {
+			return fmt.Errorf("metadata %s: expected one for each of %d features, found %d", name, m.predictor.D, n)
+		}
+	}
+	return nil
 }
 
 func (m *storedModel) checkColumns(path string) error {

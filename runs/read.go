@@ -4,17 +4,17 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
-	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -92,8 +92,8 @@ func ReadRun(dir string) (*Finished, error) {
 	if best := f.Result.Recommended; best != "" && f.Result.Method(best) == nil {
 		return nil, fmt.Errorf("%s: expected one of the methods %v to be recommended, found %q", path, f.Identity.Config.Methods, best)
 	}
-	for _, name := range []string{configFile, epochsFile, evaluationFile, modelFile, relevanceFile} {
-		if name == evaluationFile && f.Result.Files[name] == "" {
+	for _, name := range measuredFiles {
+		if f.Result.Files[name] == "" && (name == evaluationFile || name == rowsFile) { // it has none, or is of before there was one
 			continue
 		}
 		found, err := hashFile(filepath.Join(dir, name))
@@ -140,14 +140,11 @@ func modelSources(path string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	_, meta, err := safetensors.Decode(raw)
-	if err == nil {
-		err = json.Unmarshal([]byte(meta["sources"]), &names)
-	}
+	_, meta, err := decodeTensors(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return names, nil
+	return meta.sources, nil
 }
 
 // readRelevance reads what a source can give and has cost.
@@ -161,19 +158,17 @@ func (f *Finished) readRelevance(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	for i, row := range rows {
-		if i == 0 {
-			continue
-		}
-		if len(row) < 11 {
-			return fmt.Errorf("%s: expected 11 columns, found %d", path, len(row))
-		}
-		cost, errCost := strconv.ParseFloat(row[9], 64)
-		n, errRows := strconv.Atoi(row[10])
+	if len(rows) == 0 || !slices.Equal(rows[0], relevanceHeader) {
+		return fmt.Errorf("%s: expected the columns %s", path, strings.Join(relevanceHeader, ", "))
+	}
+	for i, row := range rows[1:] {
+		cell := func(name string) string { return row[slices.Index(relevanceHeader, name)] }
+		cost, errCost := strconv.ParseFloat(cell("cost"), 64)
+		n, errRows := strconv.Atoi(cell("available"))
 		if err := errors.Join(errCost, errRows); err != nil {
-			return fmt.Errorf("%s: line %d: %w", path, i+1, err)
+			return fmt.Errorf("%s: line %d: %w", path, i+2, err)
 		}
-		f.Cost[row[0]], f.Available[row[0]] = cost, n
+		f.Cost[cell("source")], f.Available[cell("source")] = cost, n
 	}
 	return nil
 }

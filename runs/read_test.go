@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/jsonfile"
@@ -46,7 +47,7 @@ func TestReadRun(t *testing.T) {
 			t.Errorf("%s: %d available, cost %g, %d drawn", s, f.Available[s], f.Cost[s], first.Counts[i])
 		}
 	}
-	for _, name := range []string{epochsFile, modelFile, relevanceFile, configFile} {
+	for _, name := range []string{epochsFile, modelFile, relevanceFile, rowsFile, configFile} {
 		path := filepath.Join(dir, name)
 		raw := must.Get(os.ReadFile(path))(t)
 		damageFile(t, path, func(s string) (string, bool) { return s + " ", false })
@@ -124,6 +125,25 @@ func TestReadSweep(t *testing.T) {
 	path := filepath.Join(dir, resultName(id.Units()[1]))
 	damageFile(t, path, func(s string) (string, bool) { return s + "\n", false })
 	must.Fail(t, "a changed result", EachResult(dir, id, sum, func(*Result) error { return nil }), path, "the command of the sweep mends it")
+}
+
+// A relevance.csv whose columns are others, or in another order, is refused.
+func TestReadRelevanceRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), relevanceFile)
+	const header = "source,nu,nu_low,nu_high,share,share_low,share_high,top_five,samples,cost,available\n"
+	read := func(text string) (*Finished, error) {
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+		var f Finished
+		return &f, f.readRelevance(path)
+	}
+	f := must.Get(read(header + "a,1,,,1,,,,3,4.5,6\n"))(t)
+	must.Hold(t, f.Cost["a"] == 4.5 && f.Available["a"] == 6, "costs %v, available %v", f.Cost, f.Available)
+	for _, bad := range []string{"", "a,1,,,1,,,,3,4.5,6\n",
+		strings.Replace(header, "cost,available", "available,cost", 1) + "a,1,,,1,,,,3,4,6\n",
+		strings.Replace(header, ",available", "", 1) + "a,1,,,1,,,,3,4\n"} {
+		must.Fail(t, bad, must.Err(read(bad)), path, "expected the columns source, nu, ")
+	}
+	must.Fail(t, "no number", must.Err(read(header+"a,1,,,1,,,,3,x,6\n")), path+": line 2: ")
 }
 
 // The rows that a source can give are those that a run draws from it where it asks for all.

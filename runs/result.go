@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -228,6 +229,10 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 	return res
 }
 
+// relevanceHeader is the first line of relevance.csv.
+var relevanceHeader = []string{"source", "nu", "nu_low", "nu_high", "share", "share_low", "share_high", "top_five", "samples", "cost",
+	"available"}
+
 // encodeRelevance is relevance.csv. Cells of what was not computed are empty. The cost is that of the samples, available
 // the number of rows that the source can give.
 func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error) {
@@ -235,14 +240,20 @@ func encodeRelevance(p *pipeline.Problem, sources []SourceResult) ([]byte, error
 	for i, name := range p.SourceNames() {
 		costs[name], there[name] = p.Costs[i], counts[i]
 	}
-	rows := [][]string{{"source", "nu", "nu_low", "nu_high", "share", "share_low", "share_high", "top_five", "samples", "cost", "available"}}
+	rows := [][]string{relevanceHeader}
 	for _, s := range sources {
-		row := []string{s.Source, text.Number(s.Nu), "", "", text.Number(s.Share), "", "", "", strconv.Itoa(s.Samples),
-			text.Number(costs[s.Source] * float64(s.Samples)), strconv.Itoa(there[s.Source])}
+		cells := map[string]string{"source": s.Source, "samples": strconv.Itoa(s.Samples), "available": strconv.Itoa(there[s.Source])}
+		numbers := map[string]float64{"nu": s.Nu, "share": s.Share, "cost": costs[s.Source] * float64(s.Samples)}
 		if i := s.SourceIntervals; i != nil {
-			for at, v := range map[int]float64{2: i.NuLow, 3: i.NuHigh, 5: i.ShareLow, 6: i.ShareHigh, 7: i.TopFive} {
-				row[at] = text.Number(v)
+			maps.Copy(numbers, map[string]float64{"nu_low": i.NuLow, "nu_high": i.NuHigh, "share_low": i.ShareLow,
+				"share_high": i.ShareHigh, "top_five": i.TopFive})
+		}
+		var row []string
+		for _, name := range relevanceHeader {
+			if v, is := numbers[name]; is {
+				cells[name] = text.Number(v)
 			}
+			row = append(row, cells[name])
 		}
 		rows = append(rows, row)
 	}

@@ -50,13 +50,15 @@ func writePlants(t *testing.T, path string, units [][2]float64) {
 	must.Do(t, f.Close())
 }
 
-// What comes out of a table does not depend on the units of its columns: the same rows are drawn and the same is predicted.
+// What comes out of a table does not depend on the units of its columns, or on where these have their zero: the same rows are drawn
+// and the same is predicted.
 func TestOwnTable(t *testing.T) {
 	dir := ownFolder(t)
 	var rows string
 	var first [][]string
 	for name, units := range map[string][][2]float64{
 		"plain": {{1, 0}, {1, 0}, {1, 0}, {1, 0}}, "other": {{1e-4, 3e-4}, {1, 7}, {-1e3, 1e5}, {2e5, 6e5}},
+		"far": {{86, 1.7e9}, {1, 7}, {0.5, -4e8}, {1e-3, 2e4}},
 	} {
 		work := filepath.Join(dir, name, "plants")
 		writePlants(t, filepath.Join(work, "plants.csv"), units)

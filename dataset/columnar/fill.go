@@ -15,26 +15,26 @@ func (w *writer) measure(b *table.Batch) (err error) {
 		return w.listsFault(w.inputs[0].Path, w.survey.features[0])
 	}
 	if w.scaled, err = w.scales(); fill || w.scaled {
-		w.spread = new(spread)
+		w.spreads = new(spreads)
 	}
 	return err
 }
 
 // finish brings the features to their units and fills those that are missing.
 func (w *writer) finish(h *Header) error {
-	means, spreads := w.spread.units()
+	means, scale, whole := w.spreads.units()
 	if w.scaled {
-		h.Centre, h.Spread = means, spreads
+		h.Centre, h.Spread = means, scale
 	}
 	if w.manifest.Fill == manifest.FillMean {
-		h.Means, h.Filled = means, w.spread.missing
+		h.Means, h.Filled = means, w.spreads.whole.missing
 		for j, n := range h.Filled {
 			if n == h.Rows {
 				return fmt.Errorf("%s: column %s: expected a number in some row, found none", w.manifest.Path, w.survey.features[j])
 			}
 		}
 	}
-	return rescale(w.dir, w.features.data, means, h.Centre, h.Spread)
+	return rescale(w.dir, w.features.data, means, h.Centre, h.Spread, whole)
 }
 
 // hint says of an error of a missing cell what can be done.

@@ -113,8 +113,9 @@ type writer struct {
 	idAt                               []int64 // by source: where the next id begins
 	repeated                           map[uint64]map[string]string
 
-	spread *spread // nil where features stay as they are
-	scaled bool
+	spreads *spreads // nil where features stay as they are
+	scaled  bool
+	digits  []digits // of features that stay in their units, which float32 keeps
 
 	raw []byte
 	row int64
@@ -151,7 +152,10 @@ func (w *writer) run(key string) error {
 		return w.hint(err)
 	}
 	h := w.header(key, cols)
-	if w.spread != nil {
+	if err := w.checkDigits(); err != nil {
+		return err
+	}
+	if w.spreads != nil {
 		if err := w.finish(h); err != nil {
 			return err
 		}
@@ -193,7 +197,13 @@ func (w *writer) open(cols int, c columns) (err error) {
 			*dst, err = newScatter(w.dir, name, descr, size, rows, shape...)
 		}
 	}
-	make(&w.features, featuresFile, elements[w.element.String()], cols*w.element.Bytes(), rows, cols)
+	size := w.element.Bytes()
+	if w.spreads != nil {
+		size = 8 // until rescale
+	}
+	if make(&w.features, featuresFile, elements[w.element.String()], cols*size, rows, cols); err == nil {
+		w.features.draft = w.spreads != nil
+	}
 	make(&w.rows, rowsFile, "<i8", 8, rows)
 	if c.split >= 0 || c.fileSplit != "" {
 		make(&w.split, splitFile, "|u1", 1, rows)
@@ -230,10 +240,12 @@ func (w *writer) add(b *table.Batch, c columns, i int) error {
 	case table.Float16:
 		features = bytesOf(v.F16[lo:hi])
 	default:
-		if w.spread != nil {
-			w.spread.add(v.F32[lo:hi])
+		if !w.scaled {
+			w.count(v, i)
 		}
-		features = bytesOf(v.F32[lo:hi])
+		if features = bytesOf(v.F32[lo:hi]); w.spreads != nil {
+			features = bytesOf(w.spreads.add(v, i))
+		}
 	}
 	err = w.features.add(r.index, features)
 	if err == nil {

@@ -2,11 +2,13 @@ package columnar
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/dataset/table"
@@ -18,6 +20,45 @@ type spread struct {
 	rows             float64
 	first, sum, squa []float64
 	missing          []int64
+}
+
+// spreads gathers the spread of features as float32 has them and of the whole numbers, and how much is lost between them.
+type spreads struct {
+	rounded, whole spread
+	lost           []float64
+	row            [2][]float64
+}
+
+// add counts row i and returns it.
+func (s *spreads) add(v *table.Vectors, i int) []float64 {
+	if s.lost == nil {
+		s.lost, s.row = make([]float64, v.Width), [2][]float64{make([]float64, v.Width), make([]float64, v.Width)}
+	}
+	rounded, whole := s.row[0], s.row[1]
+	for j := range whole {
+		rounded[j], whole[j] = float64(v.F32[i*v.Width+j]), v.Wide(i*v.Width+j)
+		if lost := math.Abs(whole[j] - rounded[j]); lost > s.lost[j] {
+			s.lost[j] = lost
+		}
+	}
+	s.rounded.add(rounded)
+	s.whole.add(whole)
+	return whole
+}
+
+// units are those of the features as float32 has them, and of whole numbers where that loses digits beyond its own
+// of their differences, such as of seconds since 1970.
+func (s *spreads) units() (centre, scale []float64, whole []bool) {
+	const most = 1e-6
+	centre, scale = s.rounded.units()
+	centres, scales := s.whole.units()
+	for j, lost := range s.lost {
+		whole = append(whole, lost > most*scales[j])
+		if whole[j] {
+			centre[j], scale[j] = centres[j], scales[j]
+		}
+	}
+	return centre, scale, whole
 }
 
 // scales tells whether each feature is brought to mean 0 and standard deviation 1:
@@ -33,22 +74,20 @@ func (s *survey) scales() (bool, error) {
 }
 
 // add counts a row.
-func (s *spread) add(row []float32) {
+func (s *spread) add(row []float64) {
 	if s.first == nil {
-		for _, x := range row {
-			s.first = append(s.first, float64(x))
-		}
+		s.first = slices.Clone(row)
 		s.sum, s.squa, s.missing = make([]float64, len(row)), make([]float64, len(row)), make([]int64, len(row))
 	}
 	s.rows++
 	for j, x := range row {
-		d := float64(x) - s.first[j]
+		d := x - s.first[j]
 		switch {
 		case x != x:
 			s.missing[j]++
 			continue
 		case d != d:
-			s.first[j], d = float64(x), 0
+			s.first[j], d = x, 0
 		}
 		s.sum[j] += d
 		s.squa[j] += d * d
@@ -70,36 +109,41 @@ func (s *spread) units() (centre, scale []float64) {
 	return centre, scale
 }
 
-// rescale fills missing features of a file with their means, and brings all to their units where there are such.
-func rescale(dir string, data int64, means, centre, scale []float64) error {
+// rescale makes float32 of the float64 of a file, in its place: it fills missing features with their means, and brings all to
+// their units where there are such. Features that are not whole it takes as float32 has them.
+func rescale(dir string, data int64, means, centre, scale []float64, whole []bool) error {
 	f, err := os.OpenFile(filepath.Join(dir, featuresFile), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	row := 4 * len(means)
+	row := 8 * len(means)
 	raw := make([]byte, max(1, (1<<20)/row)*row)
-	for at := data; ; {
-		n, err := f.ReadAt(raw, at)
+	for from, to := data, data; ; {
+		n, err := f.ReadAt(raw, from)
 		if err != nil && err != io.EOF {
 			return err
 		}
-		for i := 0; i+4 <= n; i += 4 {
-			j := i / 4 % len(means)
-			x := float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[i:])))
+		for i := 0; i+8 <= n; i += 8 {
+			j := i / 8 % len(means)
+			x := math.Float64frombits(binary.LittleEndian.Uint64(raw[i:]))
+			if !whole[j] {
+				x = float64(float32(x))
+			}
 			if x != x {
 				x = means[j]
 			}
 			if len(centre) > 0 {
 				x = (x - centre[j]) / scale[j]
 			}
-			binary.LittleEndian.PutUint32(raw[i:], math.Float32bits(float32(x)))
+			binary.LittleEndian.PutUint32(raw[i/2:], math.Float32bits(float32(x)))
 		}
-		if _, err := f.WriteAt(raw[:n], at); err != nil {
+		if _, err := f.WriteAt(raw[:n/2], to); err != nil {
 			return err
 		}
-		if at += int64(n); n < len(raw) {
-			return f.Sync()
+		from, to = from+int64(n), to+int64(n/2)
+		if n < len(raw) {
+			return errors.Join(f.Truncate(to), f.Sync())
 		}
 	}
 }

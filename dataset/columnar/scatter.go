@@ -18,6 +18,8 @@ type scatter struct {
 	end  []int64  // by source: where its rows end
 	buf  [][]byte // by source
 	most int      // bytes of a buffer
+	// draft says that what is there after close is written over, so that it need not reach the disk.
+	draft bool
 }
 
 // Buffers of one file take at most bufferBytes together, each at most maxBuffer.
@@ -91,6 +93,9 @@ func (s *scatter) close() error {
 		if s.next[i] != s.end[i] {
 			return errChanged
 		}
+	}
+	if s.draft {
+		return nil
 	}
 	return s.file.Sync()
 }

@@ -52,8 +52,7 @@ type outputClasses struct {
 	manifest.Label
 	index   map[string]int32
 	missing map[string]bool
-	// Numbers lie from least to most, and are rounded by at most lost.
-	least, most, lost float64
+	digits  digits // of numbers
 }
 
 const maxClasses = 1000
@@ -68,7 +67,7 @@ func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*s
 		s.total += 2 * in.Bytes()
 	}
 	for _, l := range m.Labels {
-		o := &outputClasses{Label: l, index: map[string]int32{}, missing: map[string]bool{}, least: math.Inf(1), most: math.Inf(-1)}
+		o := &outputClasses{Label: l, index: map[string]int32{}, missing: map[string]bool{}, digits: newDigits()}
 		for i, c := range l.Classes {
 			o.index[c] = int32(i)
 		}
@@ -361,7 +360,7 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 		}
 		return 0, false, b.Fault(i, o.Column, "%s, found %q", expected, text.OneLine(name, 80))
 	}
-	o.least, o.most, o.lost = min(o.least, wide), max(o.most, wide), max(o.lost, math.Abs(wide-float64(x)))
+	o.digits.add(wide)
 	return x, true, nil
 }
 
@@ -393,9 +392,8 @@ func (s *survey) settle() error {
 	}
 	for _, o := range s.outputs {
 		if o.Type == manifest.Number {
-			if o.lost > 1e-3*(o.most-o.least) && o.most > o.least {
-				return fmt.Errorf("%s: labels: %s: expected numbers that float32 can tell apart, found %s to %s: measure them from another zero or in "+
-					"another unit", m.Path, o.Column, text.Number(o.least), text.Number(o.most))
+			if err := o.digits.check(fmt.Sprintf("%s: labels: %s", m.Path, o.Column), ""); err != nil {
+				return err
 			}
 			continue
 		}

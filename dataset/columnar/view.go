@@ -23,7 +23,7 @@ func view[E uint16 | float32 | int64](raw []byte) []E {
 
 // bytesOf is elements as little-endian bytes: the same memory where the machine is
 // little-endian, else a copy.
-func bytesOf[E uint16 | float32](v []E) []byte {
+func bytesOf[E uint16 | float32 | float64](v []E) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		var e E
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(e)))

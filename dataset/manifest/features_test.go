@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -120,7 +121,7 @@ func TestLookAtDatesAndIndexes(t *testing.T) {
 	must.EqualSlices(t, g.Features, []string{"x", "day"}, "features that are said")
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"day"}, Source: "site"}))(t)
 	must.Equal(t, g.Labels[0].Type, Classes, "labels that are days")
-	must.Equal(t, g.Classes["2022-01-08"], 1, "rows of a day, of %v", g.Classes)
+	must.Equal(t, g.Classes[0]["2022-01-08"], 1, "rows of a day, of %v", g.Classes)
 
 	for _, name := range []string{"Unnamed: 0", "__index_level_0__"} {
 		for again, want := range map[int]string{1: name, 2: ""} {
@@ -190,4 +191,35 @@ func TestLookFindsGapsInAllRows(t *testing.T) {
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
 	must.EqualSlices(t, g.Gaps, []string{"b (2 of 1300)", "c (2 of 1300)", "d (2 of 1300)"}, "gaps")
 	must.Equal(t, g.Fill, FillMean, "fill")
+}
+
+// The name of a column is no pattern, though it has brackets or a star in it: it takes no other column, not even one before it.
+func TestFeatureColumnsByName(t *testing.T) {
+	columns := []table.Column{{Name: "tempC"}, {Name: "temp[C]"}, {Name: "Tmax"}, {Name: "T*"}}
+	for _, c := range []struct{ features, want []string }{
+		{[]string{"temp[C]"}, []string{"temp[C]"}},
+		{[]string{"temp[C]", "tempC"}, []string{"temp[C]", "tempC"}},
+		{[]string{"T*", "Tmax"}, []string{"T*", "Tmax"}},
+		{[]string{"T?*"}, []string{"Tmax", "T*"}},
+		{[]string{"*"}, []string{"tempC", "temp[C]", "Tmax", "T*"}},
+	} {
+		m := Manifest{Features: c.features}
+		must.EqualSlices(t, must.Get(m.FeatureColumns("rows.csv", columns))(t), c.want, "columns of %q", c.features)
+	}
+}
+
+// A manifest that was guessed takes the columns that it names, though one of them reads as a pattern of another, and says of
+// the other why not.
+func TestLookAtNamesLikePatterns(t *testing.T) {
+	rng := testrand.New(t)
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 60, columnOf{"label", func(i int) string { return []string{"p", "q"}[i%2] }},
+		columnOf{"site", func(i int) string { return fmt.Sprint("s", i%4) }}, columnOf{"temp[C]", number}, columnOf{"tempC", number},
+		columnOf{"flow", number})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Features: []string{"flow", "temp[C]"}}))(t)
+	must.EqualSlices(t, g.Others, []string{"tempC (numbers beside the features)"}, "columns that are not used")
+	m := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
+	columns := must.Get(table.Open(file, table.CSV))(t).Columns()
+	must.EqualSlices(t, must.Get(m.FeatureColumns(file, columns))(t), []string{"flow", "temp[C]"}, "features")
 }

@@ -16,12 +16,12 @@ import (
 // Guess is a manifest that was made by looking at files, with what was found.
 type Guess struct {
 	*Manifest
-	// Sources are in the order of their names, of the rows that were read, which All
-	// says were all of them.
+	// SourceCounts are in the order of the names of the sources, of the rows that were
+	// read, which All says were all of them.
 	SourceCounts []SourceCount
 	All          bool
-	// Classes are those found of the first label, by name.
-	Classes map[string]int
+	// Classes are those found of each label, by name.
+	Classes []map[string]int
 	// Others are the columns that the manifest does not use, each with the reason.
 	Others []string
 	// Gaps are the columns of features in which some cells are missing, each with how many of how many.
@@ -125,7 +125,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, fmt.Errorf("%s, column %s: expected the name of a source in each row, found none in %d of %d: leave such rows out",
 			c.nameless, text.OneLine(m.Source, 80), none.Rows, rows)
 	}
-	out := &Guess{Manifest: m, All: c.all, Classes: c.classes}
+	out := &Guess{Manifest: m, All: c.all}
 	for i, n := range c.gaps {
 		if n > 0 {
 			m.Fill = FillMean
@@ -151,10 +151,11 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	}
 	for i := range m.Labels {
 		l := &m.Labels[i]
-		l.Missing = append(DefaultMissing(), slices.Sorted(maps.Keys(c.missing))...)
-		if i == 0 && len(c.classes) == 2 && l.Type == Classes {
+		l.Missing = append(DefaultMissing(), slices.Sorted(maps.Keys(c.labels[i].missing))...)
+		if len(c.labels[i].classes) == 2 && l.Type == Classes {
 			l.Type = Binary
 		}
+		out.Classes = append(out.Classes, c.labels[i].classes)
 	}
 	why := "it differs between rows of a source"
 	if !c.costs.vary {
@@ -299,16 +300,11 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		return err
 	}
 	for _, c := range g.columns {
-		if !c.list() && slices.Contains(features, c.Name) {
+		if !slices.Contains(features, c.Name) {
+			continue
+		}
+		if g.taken[c.Name] = true; !c.list() {
 			g.scalars = append(g.scalars, c.Name)
-		}
-		if slices.Contains(m.Features, c.Name) {
-			g.taken[c.Name] = true
-		}
-		for _, p := range m.Features {
-			if ok, _ := text.Match(p, c.Name); ok && !m.reads(c.Name) {
-				g.taken[c.Name] = true
-			}
 		}
 	}
 	return nil

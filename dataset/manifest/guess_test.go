@@ -113,7 +113,7 @@ func TestLook(t *testing.T) {
 				vector}, {"w", vector}},
 			Known{Source: "where", Labels: []string{"kind", "label"}, Features: []string{"w"}, Target: "shop 1"},
 			Manifest{ID: "id", Source: "where", Features: []string{"w"}, Labels: []Label{{"kind", Binary, nil, []string{""}},
-				{"label", Classes, nil, []string{""}}}, Target: Target{Source: "shop 1"}},
+				{"label", Classes, nil, []string{"", "unknown"}}}, Target: Target{Source: "shop 1"}},
 		},
 	} {
 		dir := t.TempDir()
@@ -273,7 +273,7 @@ func TestTextOfAnyName(t *testing.T) {
 			Features: names(rng, name),
 			Labels:   []Label{{name(), Classes, nil, names(rng, name)}}, Target: Target{name(), 2 + rng.IntN(9)},
 		}
-		g := &Guess{Manifest: m, Others: []string{name()}, Classes: map[string]int{name(): 1}}
+		g := &Guess{Manifest: m, Others: []string{name()}, Classes: []map[string]int{{name(): 1}}}
 		got := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
 		if !reflect.DeepEqual(got, m) {
 			t.Fatalf("%+v came back as %+v from\n%s", m, got, g.Text())

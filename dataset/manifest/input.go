@@ -117,6 +117,7 @@ func literal(path string) string {
 
 // FeatureColumns are the columns of a table that Features selects, in the order
 // of Features and of the table; where they are in files of their own the last column.
+// The name of a column is no pattern of others.
 func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string, error) {
 	if m.Vectors != nil {
 		return []string{columns[len(columns)-1].Name}, nil
@@ -124,9 +125,10 @@ func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string
 	var names []string
 	for _, pattern := range m.Features {
 		found := false
+		name := slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == pattern })
 		for _, c := range columns {
 			ok, err := text.Match(pattern, c.Name)
-			if c.Name != pattern && (!ok || err != nil || m.reads(c.Name)) {
+			if c.Name != pattern && (name || !ok || err != nil || m.reads(c.Name)) {
 				continue
 			}
 			found = true

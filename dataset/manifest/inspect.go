@@ -167,16 +167,21 @@ func (c *column) lookAtCommas(name string) {
 	}
 }
 
-// counts are the rows and labelled rows of each source and the classes.
+// counts are the rows and labelled rows of each source and what the labels are.
 type counts struct {
 	sources  map[string]*SourceCount
-	classes  map[string]int
-	missing  map[string]bool // words that look missing and are there
-	all      bool            // whether all rows were read
-	gaps     []int           // rows that lack each of the features that are asked for
+	labels   []labelCounts
+	all      bool  // whether all rows were read
+	gaps     []int // rows that lack each of the features that are asked for
 	rows     int
 	costs    costs
 	nameless string // the first row without a source
+}
+
+// labelCounts are the classes of a label, and the words that look missing and are there.
+type labelCounts struct {
+	classes map[string]int
+	missing map[string]bool
 }
 
 // costs are those of sources, whether rows of one source have several, and the first value that is none.
@@ -200,7 +205,7 @@ func (c *costs) add(source string, v *table.Values, i int) {
 	}
 }
 
-// SourceCount is how many rows of a source there are, and of those with a label.
+// SourceCount is how many rows of a source there are, and of those with any label.
 type SourceCount struct {
 	Name           string
 	Rows, Labelled int
@@ -208,14 +213,19 @@ type SourceCount struct {
 
 // count reads the sources and labels of the files, and which cells of features, columns of scalars, are missing.
 func count(ctx context.Context, m *Manifest, inputs []Input, features []string) (*counts, error) {
-	c := &counts{sources: map[string]*SourceCount{}, classes: map[string]int{}, missing: map[string]bool{}, all: true,
-		gaps: make([]int, len(features)), costs: costs{of: map[string]float64{}}}
+	c := &counts{sources: map[string]*SourceCount{}, all: true, gaps: make([]int, len(features)), costs: costs{of: map[string]float64{}}}
+	for range m.Labels {
+		c.labels = append(c.labels, labelCounts{map[string]int{}, map[string]bool{}})
+	}
 	for _, in := range inputs {
 		t, err := m.Open(in)
 		if err != nil {
 			return nil, err
 		}
-		q := table.Query{Scalars: []string{m.Labels[0].Column}}
+		var q table.Query
+		for _, l := range m.Labels {
+			q.Scalars = append(q.Scalars, l.Column)
+		}
 		file := m.SourceOf(in.Path)
 		if file == "" {
 			q.Scalars = append(q.Scalars, m.Source)
@@ -275,8 +285,8 @@ func gaps(v *table.Values, rows int) int {
 
 // add counts a row and returns its source.
 func (c *counts) add(b *table.Batch, i int, source string) string {
-	if source == "" && !b.Scalars[1].IsMissing(i) {
-		source = b.Scalars[1].Name(i)
+	if v := b.Scalars[len(c.labels):]; source == "" && !v[0].IsMissing(i) {
+		source = v[0].Name(i)
 	}
 	if source == "" && c.nameless == "" {
 		c.nameless = b.Where(i)
@@ -287,21 +297,33 @@ func (c *counts) add(b *table.Batch, i int, source string) string {
 		c.sources[s.Name] = s
 	}
 	s.Rows++
-	v := &b.Scalars[0]
-	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
-		return s.Name
+	labelled := false
+	for j := range c.labels {
+		labelled = c.labels[j].add(&b.Scalars[j], i) || labelled
 	}
-	switch name := v.Name(i); {
-	case name == "":
-	case text.LooksMissing(name):
-		c.missing[strings.Clone(name)] = true
-	default:
+	if labelled {
 		s.Labelled++
-		if _, known := c.classes[name]; known || len(c.classes) <= countClasses {
-			c.classes[strings.Clone(name)]++
-		}
 	}
 	return s.Name
+}
+
+// add counts value i and tells whether it is a label.
+func (l *labelCounts) add(v *table.Values, i int) bool {
+	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+		return false
+	}
+	name := v.Name(i)
+	switch {
+	case name == "":
+		return false
+	case text.LooksMissing(name):
+		l.missing[strings.Clone(name)] = true
+		return false
+	}
+	if _, known := l.classes[name]; known || len(l.classes) <= countClasses {
+		l.classes[strings.Clone(name)]++
+	}
+	return true
 }
 
 // serial splits a name that ends in a number, such as f12.

@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -112,13 +113,33 @@ func TestGuessTarget(t *testing.T) {
 // Where no row has a label the manifest has a line to list the classes in.
 func TestTextWithoutLabels(t *testing.T) {
 	g := &Guess{Manifest: &Manifest{Path: "m.yaml", Files: []string{"a.csv"}, Source: "s", Features: []string{"x"},
-		Labels: []Label{{"y", Classes, nil, []string{""}}}}, All: true}
+		Labels: []Label{{"y", Classes, nil, []string{""}}}}, All: true, Classes: []map[string]int{{}}}
 	text := g.Text()
 	must.Hold(t, strings.Contains(text, "    # classes: [first, second]  # all that labels may have, to be filled in: no row has one\n") &&
 		!strings.Contains(text, "found:"), "%s", text)
-	g.Classes = map[string]int{"only": 3}
+	g.Classes[0]["only"] = 3
 	text = g.Text()
 	must.Hold(t, strings.Contains(text, "    # found: only (3)\n    # classes: [only, second]  # all that labels may have, to be filled in\n"),
 		"%s", text)
 	must.Get(Parse("m.yaml", []byte(strings.Replace(text, "# classes: [", "classes: [", 1))))(t)
+}
+
+// Each column of labels has its own classes and its own words for none, and a row is labelled that has one of them.
+func TestLookAtSeveralLabels(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	writeTable(t, file, 60, columnOf{"site", func(i int) string { return fmt.Sprint("s", i%5) }}, columnOf{"mood", of("good", "-", "bad")},
+		columnOf{"tone", of("dry", "N/A")}, columnOf{"kind", of("x", "y", "z")}, columnOf{"a", func(i int) string { return fmt.Sprint(i * i) }})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"mood", "tone", "kind"}, Source: "site"}))(t)
+	want := []Label{{"mood", Binary, nil, []string{"", "-"}}, {"tone", Classes, nil, []string{"", "N/A"}},
+		{"kind", Classes, nil, []string{""}}}
+	must.Hold(t, reflect.DeepEqual(g.Labels, want), "labels %+v, expected %+v", g.Labels, want)
+	must.Equal(t, fmt.Sprint(g.Classes), "[map[bad:20 good:20] map[dry:30] map[x:20 y:20 z:20]]", "classes")
+	must.Equal(t, g.SourceCounts[0], SourceCount{"s0", 12, 12}, "rows of a source")
+	text := g.Text()
+	must.Hold(t, strings.Contains(text, "    # found: dry (30)\n    # classes: [dry, second]") && strings.Contains(text, "# found: x (20), y"),
+		"%s", text)
+
+	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"mood", "tone"}, Source: "site"}))(t)
+	must.Equal(t, g.SourceCounts[0], SourceCount{"s0", 12, 10}, "rows of a source that has no label in some")
 }

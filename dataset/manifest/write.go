@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,8 +70,8 @@ func (g *Guess) Text() string {
 	for i, l := range g.Labels {
 		line("  - column: %s", scalar(l.Column))
 		line("    type: %s  # classes, binary or number", l.Type)
-		if i == 0 && l.Type != Number {
-			g.writeClasses(line)
+		if l.Type != Number {
+			writeClasses(line, g.Classes[i], g.some())
 		}
 		if l.Type == Binary {
 			line("    # classes: [negative, positive]  # their order; by default that of their names")
@@ -124,30 +125,27 @@ func (g *Guess) sourceComment() string {
 		text.Several(rows, "row"), g.some())
 }
 
-// writeClasses says which classes were found, and leaves a line for those that labels may have where that is none or one.
-func (g *Guess) writeClasses(line func(format string, args ...any)) {
-	if len(g.Classes) > 0 {
-		line("    # found: %s", g.classesFound())
+// writeClasses says which classes were found, some says in which rows, and leaves a line for those that labels may have where
+// that is none or one.
+func writeClasses(line func(format string, args ...any), classes map[string]int, some string) {
+	if len(classes) > 0 {
+		line("    # found: %s", classesFound(classes)+some)
 	}
-	only, none := "first", ": no row has one"+g.some()
-	for name := range g.Classes {
+	only, none := "first", ": no row has one"+some
+	for name := range classes {
 		only, none = scalar(name), ""
 	}
-	if len(g.Classes) < 2 {
+	if len(classes) < 2 {
 		line("    # classes: [%s, second]  # all that labels may have, to be filled in%s", only, none)
 	}
 }
 
-// classesFound lists the classes with their counts, the most frequent first.
-func (g *Guess) classesFound() string {
-	var names []string
-	for name := range g.Classes {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	slices.SortStableFunc(names, func(a, b string) int { return g.Classes[b] - g.Classes[a] })
+// classesFound lists classes with their counts, the most frequent first.
+func classesFound(classes map[string]int) string {
+	names := slices.Sorted(maps.Keys(classes))
+	slices.SortStableFunc(names, func(a, b string) int { return classes[b] - classes[a] })
 	for i, n := range names {
-		names[i] = fmt.Sprintf("%s (%d)", n, g.Classes[n])
+		names[i] = fmt.Sprintf("%s (%d)", n, classes[n])
 	}
-	return text.OneLine(strings.Join(names, ", "), 200) + g.some()
+	return text.OneLine(strings.Join(names, ", "), 200)
 }

@@ -101,7 +101,7 @@ func (t *arrayTable) Scan(q Query, f func(*Batch) error) error {
 		}
 		at := 0
 		for _, c := range features {
-			if err := t.vectors(c, b.First, b.Rows, &b.Features, at); err != nil {
+			if err := t.vectors(c, b.First, b.Rows, &b.Features, 0, at); err != nil {
 				return err
 			}
 			at += t.arrays[c].cols
@@ -247,9 +247,9 @@ func (a *array) number(e []byte) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(e))
 }
 
-// vectors writes n rows of column c, from row first on, to dst, where they begin
+// vectors writes n rows of column c, from row first on, to dst, from its row to on, where they begin
 // at element at of each row.
-func (t *arrayTable) vectors(c int, first int64, n int, dst *Vectors, at int) error {
+func (t *arrayTable) vectors(c int, first int64, n int, dst *Vectors, to, at int) error {
 	raw, err := t.read(c, first, n)
 	if err != nil {
 		return err
@@ -257,7 +257,7 @@ func (t *arrayTable) vectors(c int, first int64, n int, dst *Vectors, at int) er
 	a := &t.arrays[c]
 	for i := range n {
 		row := raw[i*a.cols*a.size : (i+1)*a.cols*a.size]
-		lo := i*dst.Width + at
+		lo := (to+i)*dst.Width + at
 		switch {
 		case len(dst.U8) > 0:
 			copy(dst.U8[lo:], row)
@@ -271,7 +271,7 @@ func (t *arrayTable) vectors(c int, first int64, n int, dst *Vectors, at int) er
 			}
 		default:
 			for j := range a.cols {
-				dst.F32[lo+j] = float32(a.number(row[j*a.size:]))
+				dst.Set(lo+j, a.number(row[j*a.size:]))
 			}
 		}
 	}

@@ -180,8 +180,7 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 	for _, c := range features {
 		cell := strings.TrimSpace(record[c])
 		if len(features) == 1 && len(cell) > 0 && strings.IndexByte("[({", cell[0]) >= 0 {
-			var err error
-			if v.F32, err = appendList(v.F32, cell); err != nil {
+			if err := v.pushList(cell); err != nil {
 				return fmt.Errorf("column %s: %w", t.columns[c].Name, err)
 			}
 			break
@@ -199,7 +198,7 @@ func (t *csvTable) features(b *Batch, record []string, features []int) error {
 		if err := tooLarge(x, cell); err != nil {
 			return fmt.Errorf("column %s: %w", t.columns[c].Name, err)
 		}
-		v.F32 = append(v.F32, x)
+		v.push(x)
 	}
 	if len(features) == 0 {
 		return nil
@@ -213,9 +212,9 @@ func NoNumbers(cell string) bool {
 	return first != "" && strings.IndexByte("\"'[{(", first[0]) >= 0
 }
 
-// appendList appends the numbers of a list in a cell, such as "[0.1, 0.2]" or, as
+// pushList appends the numbers of a list in a cell, such as "[0.1, 0.2]" or, as
 // NumPy prints it, "[0.1 0.2]".
-func appendList(dst []float32, cell string) ([]float32, error) {
+func (v *Vectors) pushList(cell string) error {
 	inner := strings.TrimRight(cell[1:], " \n])}")
 	i := 0
 	for word := range strings.FieldsFuncSeq(inner,
@@ -223,18 +222,17 @@ func appendList(dst []float32, cell string) ([]float32, error) {
 		x, ok := parseFeature(word)
 		switch {
 		case !ok && strings.Contains(word, ".."):
-			return dst,
-				errors.New("expected a whole list, found one that was shortened to ...: write the column as a list of numbers (.tolist())")
+			return errors.New("expected a whole list, found one that was shortened to ...: write the column as a list of numbers (.tolist())")
 		case !ok:
-			return dst, fmt.Errorf("element %d: expected a number, found %q", i, text.OneLine(word, maxQuoted))
+			return fmt.Errorf("element %d: expected a number, found %q", i, text.OneLine(word, maxQuoted))
 		case i == maxWidth:
-			return dst, fmt.Errorf("expected at most %d elements, found more", maxWidth)
+			return fmt.Errorf("expected at most %d elements, found more", maxWidth)
 		}
 		if err := tooLarge(x, word); err != nil {
-			return dst, fmt.Errorf("element %d: %w", i, err)
+			return fmt.Errorf("element %d: %w", i, err)
 		}
-		dst = append(dst, x)
+		v.push(x)
 		i++
 	}
-	return dst, nil
+	return nil
 }

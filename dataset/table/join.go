@@ -244,7 +244,7 @@ func (t *joined) fill(b *Batch, id int) error {
 	dst.Width = t.vectors.columns[t.column].Width
 	dst.grow(t.vectors.columns[t.column].Element, b.Rows*dst.Width)
 	if id < 0 {
-		return t.vectors.vectors(t.column, b.First, b.Rows, dst, 0)
+		return t.vectors.vectors(t.column, b.First, b.Rows, dst, 0, 0)
 	}
 	for i := 0; i < b.Rows; {
 		row, err := t.find(b, &b.Scalars[id], i)
@@ -257,9 +257,7 @@ func (t *joined) fill(b *Batch, id int) error {
 				break
 			}
 		}
-		lo, hi := i*dst.Width, (i+n)*dst.Width
-		some := Vectors{dst.Width, cut(dst.U8, lo, hi), cut(dst.F16, lo, hi), cut(dst.F32, lo, hi)}
-		if err := t.vectors.vectors(t.column, row, n, &some, 0); err != nil {
+		if err := t.vectors.vectors(t.column, row, n, dst, i, 0); err != nil {
 			return err
 		}
 		i += n

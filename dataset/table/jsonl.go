@@ -240,7 +240,7 @@ func addValue(v *Values, raw json.RawMessage) error {
 }
 
 // addVector appends the features of a row.
-func addVector(b *Batch, names []string, row map[string]json.RawMessage) (err error) {
+func addVector(b *Batch, names []string, row map[string]json.RawMessage) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -252,7 +252,7 @@ func addVector(b *Batch, names []string, row map[string]json.RawMessage) (err er
 			if err := b.gap(len(names), "none"); err != nil {
 				return fmt.Errorf("column %s: %w", name, err)
 			}
-			v.F32 = append(v.F32, nan)
+			v.push(nan)
 			continue
 		}
 		if raw[0] != '[' {
@@ -263,13 +263,13 @@ func addVector(b *Batch, names []string, row map[string]json.RawMessage) (err er
 			if err := tooLarge(x, string(raw)); err != nil {
 				return fmt.Errorf("column %s: %w", name, err)
 			}
-			v.F32 = append(v.F32, x)
+			v.push(x)
 			continue
 		}
 		if len(names) > 1 {
 			return fmt.Errorf("column %s: expected a number, found a list", name)
 		}
-		if v.F32, err = appendList(v.F32, string(raw)); err != nil {
+		if err := v.pushList(string(raw)); err != nil {
 			return fmt.Errorf("column %s: %w", name, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-var nan = float32(math.NaN())
+var nan = math.NaN()
 
 // MissingError says that a cell of a feature has no number, which [Query.Gaps] allows.
 type MissingError struct{ found string }

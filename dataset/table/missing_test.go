@@ -25,6 +25,7 @@ func TestGaps(t *testing.T) {
 	none := math.NaN()
 	of := func(a uint8, b float64) row { return row{&a, &b, new(bool)} }
 	must.Do(t, parquet.WriteFile(filepath.Join(dir, "x.parquet"), []row{of(7, 0.5), {nil, &none, nil}, of(9, -2)}))
+	nan := float32(nan)
 	raw := must.Get(safetensors.Encode([]safetensors.Tensor{{Name: "a", Shape: []int{3}, Data: []float32{7, nan, 9}},
 		{Name: "b", Shape: []int{3}, Data: []float32{0.5, nan, -2}}, {Name: "c", Shape: []int{3}, Data: []float32{0, nan, 0}}}, nil))(t)
 	must.Do(t, os.WriteFile(filepath.Join(dir, "x.safetensors"), raw, 0o644))

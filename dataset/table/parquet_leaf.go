@@ -133,13 +133,13 @@ func (r *leafReader) integer(i int) int64 {
 	return int64(r.values.Int32()[i])
 }
 
-// rounded is an integer as a feature.
-func (r *leafReader) rounded(i int) float32 {
+// whole is an integer as a feature.
+func (r *leafReader) whole(i int) float64 {
 	x := r.integer(i)
 	if r.unsigned {
-		return float32(uint64(x))
+		return float64(uint64(x))
 	}
-	return float32(x)
+	return float64(x)
 }
 
 func (r *leafReader) number(i int) float64 {
@@ -170,7 +170,7 @@ func (r *leafReader) numbers(n int, e Element, gaps bool, dst *Vectors, j int) e
 			if !gaps {
 				return &rowError{row, &MissingError{"none"}}
 			}
-			dst.F32[at] = nan
+			dst.Set(at, nan)
 			r.entry++
 			continue
 		}
@@ -181,13 +181,13 @@ func (r *leafReader) numbers(n int, e Element, gaps bool, dst *Vectors, j int) e
 		case e == Float16:
 			dst.F16[at] = r.half(i)
 		case r.column.Kind == Bool:
-			dst.F32[at] = float32(r.bools[i])
+			dst.Set(at, float64(r.bools[i]))
 		case r.column.Kind == Integer:
-			dst.F32[at] = r.rounded(i)
+			dst.Set(at, r.whole(i))
 		default:
 			x := r.number(i)
-			if dst.F32[at] = float32(x); math.Abs(float64(dst.F32[at])) > MaxFeature {
-				return &rowError{row, tooLarge(dst.F32[at], strconv.FormatFloat(x, 'g', -1, 64))}
+			if dst.Set(at, x); math.Abs(float64(dst.F32[at])) > MaxFeature {
+				return &rowError{row, tooLarge(x, strconv.FormatFloat(x, 'g', -1, 64))}
 			}
 		}
 		r.entry++
@@ -298,11 +298,11 @@ func (r *leafReader) appendTo(dst *Vectors, k int) {
 		}
 	case r.column.Kind == Integer || r.values.Kind() == encoding.Int32 || r.values.Kind() == encoding.Int64:
 		for i := range k {
-			dst.F32 = append(dst.F32, r.rounded(r.index(r.value+i)))
+			dst.push(r.whole(r.index(r.value + i)))
 		}
 	default:
 		for i := range k {
-			dst.F32 = append(dst.F32, float32(r.number(r.index(r.value+i))))
+			dst.push(r.number(r.index(r.value + i)))
 		}
 	}
 }

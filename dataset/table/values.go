@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,12 +59,12 @@ func (v *Values) Number(i int) (x float64, ok bool) {
 }
 
 // parseFeature reads a number, or 1 for true and 0 for false, which programs capitalise
-// each in its own way. What float32 cannot hold is infinite.
-func parseFeature(word string) (x float32, ok bool) {
-	wide, err := strconv.ParseFloat(word, 32)
+// each in its own way. What float64 cannot hold is infinite.
+func parseFeature(word string) (x float64, ok bool) {
+	x, err := strconv.ParseFloat(word, 64)
 	switch {
 	case err == nil || errors.Is(err, strconv.ErrRange):
-		return float32(wide), true
+		return x, true
 	case strings.EqualFold(word, "true"):
 		return 1, true
 	}
@@ -82,19 +83,67 @@ type Vectors struct {
 	U8    []uint8
 	F16   []uint16
 	F32   []float32
+	lost  []float64 // what was rounded away of the first of F32; of those behind them nothing was
+}
+
+// Wide is element i of F32 before it was rounded.
+func (v *Vectors) Wide(i int) float64 {
+	if i < len(v.lost) {
+		return float64(v.F32[i]) + v.lost[i]
+	}
+	return float64(v.F32[i])
+}
+
+// Exact tells whether nothing was rounded away.
+func (v *Vectors) Exact() bool { return len(v.lost) == 0 }
+
+// Set makes x element i of F32.
+func (v *Vectors) Set(i int, x float64) {
+	v.F32[i] = float32(x)
+	lost := x - float64(v.F32[i])
+	if lost-lost != 0 {
+		lost = 0 // of what is not finite
+	}
+	if n := len(v.lost); lost != 0 && i >= n {
+		v.lost = slices.Grow(v.lost, i+1-n)[:i+1]
+		clear(v.lost[n:])
+	}
+	if i < len(v.lost) {
+		v.lost[i] = lost
+	}
+}
+
+// Centre takes the centre of each feature from it, and makes all float32.
+func (v *Vectors) Centre(centre []float64) {
+	for _, x := range v.U8 {
+		v.F32 = append(v.F32, float32(x))
+	}
+	for _, x := range v.F16 {
+		v.F32 = append(v.F32, float16.Frombits(x).Float32())
+	}
+	v.U8, v.F16 = nil, nil
+	for i := range v.F32 {
+		v.Set(i, v.Wide(i)-centre[i%v.Width])
+	}
+}
+
+// push appends x to F32.
+func (v *Vectors) push(x float64) {
+	v.F32 = append(v.F32, 0)
+	v.Set(len(v.F32)-1, x)
 }
 
 // Len is the number of elements.
 func (v *Vectors) Len() int { return len(v.U8) + len(v.F16) + len(v.F32) }
 
-func (v *Vectors) reset() { v.U8, v.F16, v.F32 = v.U8[:0], v.F16[:0], v.F32[:0] }
+func (v *Vectors) reset() { v.U8, v.F16, v.F32, v.lost = v.U8[:0], v.F16[:0], v.F32[:0], v.lost[:0] }
 
 // MaxFeature is the largest feature in magnitude, that of pools.
 const MaxFeature = 1e18
 
 // tooLarge refuses a feature beyond MaxFeature, which the file has as that word.
-func tooLarge(x float32, word string) error {
-	if !(math.Abs(float64(x)) > MaxFeature) {
+func tooLarge(x float64, word string) error {
+	if !(math.Abs(float64(float32(x))) > MaxFeature) {
 		return nil
 	}
 	return fmt.Errorf("expected a finite number of at most 1e+18 in magnitude, found %q", text.OneLine(word, maxQuoted))
@@ -127,8 +176,9 @@ func (b *Batch) check(features []string) error {
 	return nil
 }
 
-// grow makes room for n elements.
+// grow makes room for n elements, in the place of those that are there.
 func (v *Vectors) grow(e Element, n int) {
+	v.reset()
 	switch e {
 	case Uint8:
 		v.U8 = resize(v.U8, n)

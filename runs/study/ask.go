@@ -192,6 +192,10 @@ func nothing(waiting int, prop *proposal) error {
 	case prop.left == 0:
 		return ErrAllAsked
 	}
+	if prop.cost == 0 {
+		return fmt.Errorf("nothing to ask for: by round %d the study may spend %s, and %s is spent: give a budget to ask for more", prop.round,
+			text.Number(prop.scheduled), text.Number(prop.spent))
+	}
 	return fmt.Errorf("nothing to ask for: a budget of %g pays for no row", prop.cost)
 }
 
@@ -233,9 +237,11 @@ type proposal struct {
 	groups []AskRows
 	// cost is what the rows of sources may cost, before is what those of earlier asks do, left how many rows are left.
 	cost, before float64
-	left         int
-	problem      *pipeline.Problem
-	have         []int // samples of each source, pending ones too
+	// scheduled is what the rows of sources that the data have no label of may cost by the end of the round, spent what they do.
+	scheduled, spent float64
+	left             int
+	problem          *pipeline.Problem
+	have             []int // samples of each source, pending ones too
 }
 
 func (s *Study) propose(st *state, budget float64) (*proposal, error) {
@@ -277,24 +283,28 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 		out.before += p.Costs[m] * float64(have[m])
 		out.left += limit[m] - have[m]
 	}
-	total, floor := known+s.scheduled(out.round), schedule.Floor
+	out.scheduled, out.spent = s.scheduled(out.round), out.before-known
+	total, floor := known+out.scheduled, schedule.Floor
 	if budget == 0 {
 		budget = s.Settings.RoundBudget
 	}
-	out.cost, out.problem, out.have = total-out.before, p, have
+	out.cost, out.problem, out.have = math.Max(0, total-out.before), p, have
 	if budget > 0 { // more than there is, and no floor that it does not pay for
 		total, out.cost = out.before+budget, budget
 		floor = affordable(p.Costs, have, limit, floor, total)
 	}
 	counts := p.Allocate(last, total, floor, have, limit)
-	shares := s.Settings.Config.Allocation.SharesAfter
+	var shares []float64
+	if last != nil {
+		shares = s.Settings.Config.Allocation.SharesAfter(last, p.Costs)
+	}
 	if group := st.askTarget(p, target); len(group.Rows) > 0 {
 		out.groups = append(out.groups, group)
 	}
 	for m, source := range p.Sources {
 		group := AskRows{Source: source.Name, Cost: p.Costs[m], Reason: "first round"}
 		if last != nil {
-			group.Reason = fmt.Sprintf("relevance: share %.1f %%", 100*shares(last, p.Costs)[m])
+			group.Reason = fmt.Sprintf("relevance: share %.1f %%", 100*shares[m])
 		}
 		for _, i := range order[m] {
 			if len(group.Rows) == counts[m]-have[m] {

@@ -60,3 +60,22 @@ func TestGainOfNothing(t *testing.T) {
 	must.Hold(t, must.Get(f.Status())(t).Next == nil, "an ask of no rows is expected to bring something")
 	must.Fail(t, "an ask", must.Err(f.Ask(t.Context(), Request{StopBelow: 0.1})), "rows are pending")
 }
+
+// A study whose budget an ask has overspent plans nothing more, expects nothing of it, and says what it has and what is spent.
+func TestOverspentBudget(t *testing.T) {
+	f := newFixtureOf(t, testrand.New(t), 0, func(source string, i int) (bool, bool) { return source == "t" && i < 12, false })
+	f.Settings.Config.Schedule.Epochs = 3
+	for i, budget := range []float64{0, 80} {
+		a := must.Get(f.Ask(t.Context(), Request{Budget: budget}))(t)
+		must.Get(f.Tell(t.Context(), f.answerAll(t, fmt.Sprintf("%d.csv", i), a), false))(t)
+		must.Get(f.Learn(t.Context(), openCPU))(t)
+	}
+	spent := must.Get(f.Status())(t).Spent
+	must.Hold(t, spent > 60, "%g is spent of 60", spent)
+	plan := must.Get(f.Plan(0))(t)
+	must.Hold(t, plan.Budget == 0 && len(plan.Sources) == 0, "a plan of an overspent budget: %+v", plan)
+	must.Hold(t, plan.Gain != nil && plan.Gain.Mean == 0 && plan.Gain.From == plan.Gain.To, "its gain is %+v", plan.Gain)
+	must.Hold(t, !strings.Contains(plan.Gain.String(), "-"), "its gain is %s", plan.Gain)
+	says := fmt.Sprintf("nothing to ask for: by round 3 the study may spend 60, and %g is spent: give a budget to ask for more", spent)
+	must.Fail(t, "an ask", must.Err(f.Ask(t.Context(), Request{})), says)
+}

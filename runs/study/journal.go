@@ -15,7 +15,7 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
-// Event is a line of journal.jsonl. One of the last five is there.
+// Event is a line of journal.jsonl. One of Ask, Tell, Expire and Fit is there.
 type Event struct {
 	// N counts from 1. Previous is the SHA-256 of the line before without its line break, that of study.json in the first.
 	N        int    `json:"n"`

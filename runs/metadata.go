@@ -1,0 +1,86 @@
+package runs
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// metadata are those of model.safetensors. What is empty is not there.
+type metadata struct {
+	target, method string
+	sources        []string
+	outputs        [][]string // the names of those of each source, and of the target, where sources are pools
+	// The columns of tables, which program with which representation made the model, and how high and wide images are.
+	id, version, representation, image string
+	features                           []string
+	labels                             []OutputColumn
+	// means stand for missing features, and centre is representation.centre in all its digits.
+	means, centre []float64
+}
+
+// fields are the keys of the metadata, and what is kept under each: text, or what is JSON there.
+func (m *metadata) fields() map[string]any {
+	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
+		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "labels": &m.labels,
+		"means": &m.means, "centre": &m.centre}
+}
+
+func (m *metadata) encode() (map[string]string, error) {
+	out := map[string]string{"format": "amtrl"}
+	for key, field := range m.fields() {
+		s, is := field.(*string)
+		switch {
+		case reflect.ValueOf(field).Elem().IsZero():
+		case is:
+			out[key] = *s
+		default:
+			js, err := json.Marshal(field)
+			if err != nil {
+				return nil, err
+			}
+			out[key] = string(js)
+		}
+	}
+	return out, nil
+}
+
+// decodeTensors reads the tensors of a model and what its metadata say.
+func decodeTensors(raw []byte) (tensors []safetensors.Tensor, m metadata, err error) {
+	tensors, stored, err := safetensors.Decode(raw)
+	if err != nil {
+		return nil, m, err
+	}
+	for key, field := range m.fields() {
+		if s, is := field.(*string); is {
+			*s = stored[key]
+		} else if stored[key] != "" {
+			if err := json.Unmarshal([]byte(stored[key]), field); err != nil {
+				return nil, m, fmt.Errorf("metadata %s: %w", key, err)
+			}
+		}
+	}
+	return tensors, m, nil
+}
+
+// describe takes up what predicting from somebody's tables needs.
+func (m *metadata) describe(p *pipeline.Problem, version string) {
+	named := slices.ContainsFunc(p.Target.Tasks, func(t int) bool { return p.Set.Tasks[t].Output.Name != "" })
+	// Of data in the layout of MNIST-C evaluation.jsonl lists the classes, which preset paper is without.
+	unlisted := p.Config.Preset == pipeline.PresetPaper && len(p.Target.Tasks) > 1
+	c := p.Set.Columns
+	if c != nil || named || unlisted {
+		m.labels = outputColumns(p.Set, p.Target.Tasks)
+	}
+	if c != nil {
+		m.id, m.version, m.representation = c.ID, version, p.Config.Representation
+		m.features, m.means = slices.Concat([]string{}, c.Features), c.Means
+	}
+	if p.Config.Representation == pipeline.ClassConv {
+		m.image = fmt.Sprintf("%d,%d", p.Set.Pools[0].Height, p.Set.Pools[0].Width)
+	}
+}
