@@ -157,8 +157,9 @@ const joinReplicates = 100
 
 // joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
 // each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
-// normal ones of a variance of its own where they are numbers, those with f by chosenByLeft nats less; of pools, labels of classes may be wrong (see [noiseRate]). Since the
-// samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+; Yao, Vehtari, Simpson and Gelman 2018).
+// normal ones of a variance of its own where they are numbers, those with f by chosenByLeft nats less; of pools, labels of classes
+// may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
+// Yao, Vehtari, Simpson and Gelman 2018).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, helps [][]prediction) []float64 {
 	outputs := len(l.problem.Target.Tasks)
 	var labelled []int // in some output
