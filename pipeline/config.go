@@ -25,8 +25,8 @@ const (
 	Target   = "target"
 	Constant = "constant"
 	// Pooled is the baseline of SourcesPools without a choice and without a head: one regression,
-	// logistic for classes, on what Uniform draws from all sources, whose outputs are those
-	// of the target that have the same column and class.
+	// logistic for classes, on what Uniform draws from all sources and on the target's samples, whose outputs
+	// are those of the target that have the same column and class.
 	Pooled = "pooled"
 )
 

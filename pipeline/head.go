@@ -57,7 +57,7 @@ type headFit struct {
 	// mean of the sources' heads of the same output.
 	Own, ToMean float64
 	// Pooled is the part of the predictions of the first column that is of the regression on all rows, Adapted
-	// the part of it that is with what the target's rows add.
+	// the part of it that has the target's samples among them.
 	Pooled  float64
 	Adapted float64
 	// residuals are the leave-one-out residuals of one output, label less prediction,

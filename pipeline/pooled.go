@@ -6,10 +6,10 @@ import (
 )
 
 // learnPooled is the round of the baseline Pooled: one regression, with an intercept for each source, on the rows
-// that uniform sampling draws from all sources, those of the target left out, for each output of
+// that uniform sampling draws from all sources and on the target's samples, for each output of
 // the target on the rows with labels of its column. A row whose source lacks the class of
 // the output is of another class, if it says which. Numbers have ridge regression, classes a logistic one
-// beside it, and the target's intercept is shifted to its samples. Of a column that no source has rows of it has what [Constant] has.
+// beside it. Of a column that no source has rows of it has what [Constant] has.
 func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {

@@ -28,14 +28,13 @@ var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
 // join makes the predictions of the outputs of a column
 //
-//	(1 - a) f + a g  and  (1 - a) f + a (g + h),
+//	(1 - a) f + a g
 //
-// f being those of fit, g those of one regression on the rows of all sources as those of one
-// (see [Learner.pooledClasses] and [Learner.pooledSquared]), and h what the target's samples tell beyond g, a
-// regression on the kernels of fit with g as its offset. The predictor is the mean of these over a of 0 and of
-// joinParts, each weighed by how likely it makes the labels of the samples, left out of f, g and h (see
+// f being those of fit, and g those of one regression on the rows of all sources as those of one, without the target's samples and, of a
+// linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]). The predictor is the mean of these over
+// each g and a of 0 and of joinParts, each weighed by how likely it makes the labels of the samples, left out of f and g (see
 // [joinWeights]). Where sources are like the target g has all rows for one head, and for classes
-// the loss that they call for, where f has a head for each; h corrects it where they are not, given samples enough and a linear phi.
+// the loss that they call for, where f has a head for each.
 func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {

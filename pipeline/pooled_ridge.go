@@ -10,7 +10,8 @@ import (
 )
 
 // pooledSquared are the heads of outputs of a column by ridge regression on the rows of all sources as those of
-// one, and their predictions of the target's samples, in units of the labels; nil of fewer than two rows. The
+// one, without the target's samples and with them among the rows, and their predictions of these, in units of the labels; nil of
+// fewer than two rows. The
 // intercept of the target is taken to be as far from the sources' mean as theirs are, and is shifted to the samples so far;
 // each sample is left out of its own shift.
 func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {

@@ -48,8 +48,8 @@ type Epoch struct {
 	// towards which prior residual draws, 0 where it does not.
 	HeadToMean float64 `json:"head_to_mean,omitempty"`
 	// HeadPooled is the part of the predictions of the target's first column, in the last round of a method,
-	// that is of one regression on the rows of all sources, and HeadAdapted the part of it that is with what the
-	// target's samples add.
+	// that is of one regression on the rows of all sources, and HeadAdapted the part of it that has the
+	// target's samples among the rows.
 	HeadPooled  float64 `json:"head_pooled,omitempty"`
 	HeadAdapted float64 `json:"head_adapted,omitempty"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
