@@ -146,7 +146,7 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		found.with = [][]prediction{found.sources}
 		return found, nil
 	}
-	at, least := make([]float64, c*(len(class)+1)), math.Inf(1)
+	at, least := added.origin(), math.Inf(1)
 	for i, weight := range addedWeights {
 		at, left = added.fits(at, weight)
 		loss := likely(left)

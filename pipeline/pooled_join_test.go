@@ -99,7 +99,7 @@ func TestJoin(t *testing.T) {
 		set := shops(rng, 4, 300, 5, 3, classes)
 		cfg := defaultConfig(t)
 		cfg.Methods = []string{Uniform}
-		cfg.TargetSamples = 60 // so that each class has some
+		cfg.TargetSamples = 60
 		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
 		defer l.Close()
 		prop := must.Get(l.problem.Propose(State{}))(t)
@@ -107,6 +107,9 @@ func TestJoin(t *testing.T) {
 		first := b2i(turn%3 == 0) // a row without labels, as own data can have
 		for c := range 3 * first {
 			in.Target.Y[c] = nan32
+		}
+		if classes && slices.ContainsFunc([]int{0, 1, 2}, func(c int) bool { return scarce(in.Target.column(c, 3)) }) {
+			continue // it borrows what g says
 		}
 		u := must.Get(l.model.units())(t)
 		groups, find := [][]int{{0, 1, 2}}, l.pooledClasses

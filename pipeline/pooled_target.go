@@ -25,20 +25,21 @@ type pooledFound struct {
 // X_s being those rows and c the curvature of their losses, so that of X v the covariance is K = X H^-1 X'.
 type addedSamples struct {
 	gram   pooledGram
-	onto   *mat.Dense // H^-1 X', d by n, by what the regression is on
+	x      *mat.Dense // by what the regression is on
+	chol   mat.Cholesky
+	onto   *mat.Dense // H^-1 X', d by n
 	kernel *mat.SymDense
 }
 
 // added is nil where H is singular.
 func (g pooledGram) added(samples *mat.Dense, h *mat.SymDense) *addedSamples {
-	var chol mat.Cholesky
-	if !chol.Factorize(h) {
-		return nil
-	}
 	x := g.features(samples)
 	n, _ := x.Dims()
-	t := &addedSamples{gram: g, onto: new(mat.Dense), kernel: mat.NewSymDense(n, nil)}
-	_ = chol.SolveTo(t.onto, x.T()) // it warns of a large condition number
+	t := &addedSamples{gram: g, x: x, onto: new(mat.Dense), kernel: mat.NewSymDense(n, nil)}
+	if !t.chol.Factorize(h) {
+		return nil
+	}
+	_ = t.chol.SolveTo(t.onto, x.T()) // it warns of a large condition number
 	var k mat.Dense
 	k.Mul(x, t.onto)
 	for i := range n {

@@ -16,14 +16,15 @@ import (
 //	min over v, b:  sum_i -log p(y_i | z_i + v_c'x_i + b_c) + sum_c (v_c'H v_c / weight + b_c^2 / variance_c)/2
 //
 // with z what the regression says of the samples, n by C. (The variances of the intercepts are not of rows.) It is solved
-// for u, C by n, and b in its own spread, with sqrt(weight) L u_c in the place of X v_c, K = L L'.
+// for u, C by r, and b in its own spread, with sqrt(weight) L u_c in the place of X v_c, L L' = X H^-1 X'. L is X U^-1 with U'U = H,
+// or where there are fewer samples than features, r = n, the Cholesky factor.
 type addedClasses struct {
 	*addedSamples
 	logits logits
 	z      *mat.Dense
 	class  []int
-	spread []float64 // of b
-	root   *mat.Dense
+	spread []float64  // of b
+	root   *mat.Dense // L, n by r
 }
 
 // addedWeights are the weights of samples that are compared, upwards as long as they make them likelier.
@@ -39,7 +40,31 @@ const (
 
 // classes is nil where K is beyond the numbers.
 func (t *addedSamples) classes(of logits, z *mat.Dense, class []int, variances []float64) *addedClasses {
-	n := len(class)
+	root := t.factor()
+	if root == nil {
+		return nil
+	}
+	spread := make([]float64, len(variances))
+	for c, v := range variances {
+		spread[c] = math.Sqrt(v)
+	}
+	return &addedClasses{t, of, z, class, spread, root}
+}
+
+// wide says whether there are fewer samples than features.
+func (t *addedSamples) wide() bool {
+	n, d := t.x.Dims()
+	return n < d
+}
+
+// factor is L, or nil.
+func (t *addedSamples) factor() *mat.Dense {
+	if !t.wide() {
+		out := mat.DenseCopyOf(t.x)
+		blas64.Trsm(blas.Right, blas.NoTrans, 1, t.chol.RawU().(*mat.TriDense).RawTriangular(), out.RawMatrix())
+		return out
+	}
+	n := t.kernel.SymmetricDim()
 	k := mat.NewSymDense(n, nil)
 	k.CopySym(t.kernel)
 	floor := math.Max(leastCurvature, 1e-8*mat.Trace(k)/float64(n)) // less is rounding
@@ -52,17 +77,31 @@ func (t *addedSamples) classes(of logits, z *mat.Dense, class []int, variances [
 	}
 	var root mat.TriDense
 	chol.LTo(&root)
-	spread := make([]float64, len(variances))
-	for c, v := range variances {
-		spread[c] = math.Sqrt(v)
+	return mat.DenseCopyOf(&root)
+}
+
+// across are the weights of the features for L u, of which u is overwritten.
+func (a *addedClasses) across(u []float64) []float64 {
+	by := blas64.Vector{N: len(u), Data: u, Inc: 1}
+	if !a.wide() {
+		blas64.Trsv(blas.NoTrans, a.chol.RawU().(*mat.TriDense).RawTriangular(), by)
+		return slices.Clone(a.gram.weights(u))
 	}
-	return &addedClasses{t, of, z, class, spread, mat.DenseCopyOf(&root)}
+	root := a.root.RawMatrix()
+	triangle := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: root.Rows, Stride: root.Stride, Data: root.Data}
+	blas64.Trsv(blas.Trans, triangle, by)
+	return a.addedSamples.weights(u)
+}
+
+// origin is the point that adds nothing.
+func (a *addedClasses) origin() []float64 {
+	return make([]float64, a.z.RawMatrix().Cols*(a.root.RawMatrix().Cols+1))
 }
 
 // parts are u and b of a point.
 func (a *addedClasses) parts(at []float64) (u *mat.Dense, b []float64) {
-	n, c := a.z.Dims()
-	return mat.NewDense(c, n, at[:c*n]), at[c*n:]
+	c, r := a.z.RawMatrix().Cols, a.root.RawMatrix().Cols
+	return mat.NewDense(c, r, at[:c*r]), at[c*r:]
 }
 
 // say returns the logits at a point.
@@ -145,13 +184,10 @@ func (a *addedClasses) fits(from []float64, weight float64) (at []float64, left 
 // weights are those of the features and the intercepts that a point adds.
 func (a *addedClasses) weights(at []float64, weight float64) (w [][]float64, b []float64) {
 	u, of := a.parts(at)
-	root := a.root.RawMatrix()
-	triangle := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: root.Rows, Stride: root.Stride, Data: root.Data}
 	for c, v := range of {
-		alpha := slices.Clone(u.RawRowView(c))
-		floats.Scale(math.Sqrt(weight), alpha)
-		blas64.Trsv(blas.Trans, triangle, blas64.Vector{N: len(alpha), Data: alpha, Inc: 1})
-		w, b = append(w, a.addedSamples.weights(alpha)), append(b, a.spread[c]*v)
+		by := slices.Clone(u.RawRowView(c))
+		floats.Scale(math.Sqrt(weight), by)
+		w, b = append(w, a.across(by)), append(b, a.spread[c]*v)
 	}
 	return w, b
 }
