@@ -115,11 +115,16 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		return nil, err
 	}
 	of := said(fit)
+	// predicted is what the fit with these weights, nil for none, and intercepts beside its own predicts.
 	predicted := func(w [][]float64, b []float64, left *mat.Dense) []prediction {
 		out := make([]prediction, c)
 		for j := range out {
-			floats.Add(w[j], of.w[j])
-			out[j] = prediction{head: gram.head(p.Config.K, w[j], of.b[j]+b[j], u), logits: mat.Col(nil, j, left), left: make([]float64, len(class))}
+			all := of.w[j]
+			if w != nil {
+				all = floats.AddTo(w[j], w[j], all)
+			}
+			head := gram.head(p.Config.K, all, of.b[j]+b[j], u)
+			out[j] = prediction{head: head, logits: mat.Col(nil, j, left), left: make([]float64, len(class))}
 		}
 		for i := range class {
 			for j, v := range r.logits.odds(left.RawRowView(i)) {
@@ -128,12 +133,8 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		}
 		return out
 	}
-	none := make([][]float64, c)
-	for j := range none {
-		none[j] = make([]float64, len(of.w[j]))
-	}
 	shifts, left := r.logits.shifts(of.z, class, of.variances)
-	found := &pooledFound{sources: predicted(none, shifts, left)}
+	found := &pooledFound{sources: predicted(nil, shifts, left)}
 	curvature, err := r.curvature(fit)
 	if err != nil {
 		return nil, err

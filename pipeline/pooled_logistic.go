@@ -182,10 +182,10 @@ func (r *pooledLogistic) unitsAt(lambda float64) pooledUnits {
 	return pooledUnits{r, chol.RawU().(*mat.TriDense).RawTriangular()}
 }
 
-// curved is by X'X + lambda I.
-func (r *pooledLogistic) curved(by, lambda float64) *mat.SymDense {
+// curved is c X'X + lambda I.
+func (r *pooledLogistic) curved(c, lambda float64) *mat.SymDense {
 	out := new(mat.SymDense)
-	out.ScaleSym(by, r.gram)
+	out.ScaleSym(c, r.gram)
 	floor := math.Max(leastCurvature, 1e-6*mat.Trace(out)) // less is rounding
 	for j := range out.SymmetricDim() {
 		out.SetSym(j, j, out.At(j, j)+math.Max(lambda, floor))
@@ -329,7 +329,7 @@ func (r *pooledLogistic) say(fit classesFit, gram pooledGram, samples *mat.Dense
 	n, c := samples.RawMatrix().Rows, r.on.Rows
 	out := pooledSaid{z: mat.NewDense(n, c, nil)}
 	for j := range c {
-		w, b := slices.Clone(gram.weights(of.RawRowView(j))), meanIntercept(s.RawRowView(j))
+		w, b := gram.weights(of.RawRowView(j)), meanIntercept(s.RawRowView(j))
 		var f mat.VecDense
 		f.MulVec(samples, mat.NewVecDense(len(w), w))
 		floats.AddConst(b, f.RawVector().Data)

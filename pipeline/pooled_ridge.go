@@ -42,7 +42,7 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 			found.sources = append(found.sources, of)
 			if added != nil {
 				alpha, shift, left := added.squared(z, y, ridge.level)
-				more := slices.Clone(added.weights(alpha))
+				more := added.weights(alpha)
 				floats.Add(more, beta)
 				of = prediction{head: ridge.head(p.Config.K, more, at+shift, u), left: left}
 			}

@@ -85,7 +85,7 @@ func (a *addedClasses) across(u []float64) []float64 {
 	by := blas64.Vector{N: len(u), Data: u, Inc: 1}
 	if !a.wide() {
 		blas64.Trsv(blas.NoTrans, a.chol.RawU().(*mat.TriDense).RawTriangular(), by)
-		return slices.Clone(a.gram.weights(u))
+		return a.gram.weights(u)
 	}
 	root := a.root.RawMatrix()
 	triangle := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: root.Rows, Stride: root.Stride, Data: root.Data}
