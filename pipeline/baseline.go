@@ -9,7 +9,7 @@ import (
 
 // learnAlone is the round of a baseline: Target is the ridge regression of the
 // target's samples on their own rows, by leave-one-out, or for classes the classifier on
-// these, Constant their mean. Nothing is drawn and no source is relevant.
+// these, with what [Learner.ownClasses] says where it is likelier; Constant is their mean. Nothing is drawn and no source is relevant.
 func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -39,6 +39,11 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 		}
 		return fits, nil
 	})
+	if err == nil && rec.Method == Target && l.problem.Classifies() {
+		_, err = l.mix(&fit, in.Target, u, func(group []int, _ []*headFit) ([][]prediction, error) {
+			return l.ownClasses(in.Target, group, u), nil
+		})
+	}
 	if err == nil {
 		err = l.finish(fit)
 	}

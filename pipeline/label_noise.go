@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // noiseRates are parts of labels that may be wrong, each other label as likely as any (symmetric noise; Angluin and Laird 1988).
@@ -38,3 +40,25 @@ func noiseRate(losses func(rate float64) [][]float64) (best, least float64) {
 // doubtsLabels says whether labels of the target's samples may be wrong: those of somebody's rows. Of a task all rows of other classes
 // are one class.
 func (p *Problem) doubtsLabels() bool { return p.Config.Sources == SourcesPools && p.Classifies() }
+
+// unlikely is -log of how likely logits z make the classes of samples, of which labels may be wrong.
+func (p *Problem) unlikely(of logits, z *mat.Dense, class []int) float64 {
+	var losses []float64
+	for i, at := range class {
+		if at != noLabel {
+			losses = append(losses, of.loss(slices.Clone(z.RawRowView(i)), at))
+		}
+	}
+	if !p.doubtsLabels() {
+		return floats.Sum(losses)
+	}
+	_, c := z.Dims()
+	_, sum := noiseRate(func(rate float64) [][]float64 {
+		at := make([]float64, len(losses))
+		for i, v := range losses {
+			at[i] = noisy(v, rate, float64(c)+of.rest)
+		}
+		return [][]float64{at}
+	})
+	return sum
+}

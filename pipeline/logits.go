@@ -67,6 +67,21 @@ func (l logits) odds(z []float64) []float64 {
 	return out
 }
 
+// predictions are those of heads of logits that say left of the samples left out, n by C.
+func (l logits) predictions(left *mat.Dense, head func(class int) []float32) []prediction {
+	n, c := left.Dims()
+	out := make([]prediction, c)
+	for j := range out {
+		out[j] = prediction{head: head(j), logits: mat.Col(nil, j, left), left: make([]float64, n)}
+	}
+	for i := range n {
+		for j, v := range l.odds(left.RawRowView(i)) {
+			out[j].left[i] = v
+		}
+	}
+	return out
+}
+
 // shifts are what to add to the logits z of samples, a row for each, so that they fit its class, by Newton's method, if those of
 // class c are from N(0, variance_c). left are z with what they would be without each sample, one step of that method away.
 func (l logits) shifts(z *mat.Dense, class []int, variance []float64) (b []float64, left *mat.Dense) {

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -17,35 +16,46 @@ import (
 // theirs are. Each sample is left out of its own shift, and of what it adds itself. The rows of uniform are those of Pooled too, which
 // finds here what was found for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
-	return l.remember(false, in, group, u, func() (*pooledFound, error) { return l.regressPooled(ctx, in, group, u) })
+	of := append(slices.Clone(in.Sources), in.Target)
+	return l.remember(multinomialOnRows, of, group, u, func() (*pooledFound, error) { return l.regressPooled(ctx, in, group, u) })
 }
 
-// remember is find, or what that found before: the rows of uniform are those of Pooled too.
-func (l *Learner) remember(squared bool, in Round, group []int, u units, find func() (*pooledFound, error)) (*pooledFound, error) {
-	of := append(slices.Clone(in.Sources), in.Target)
+// remember is find, or what that found before: the rows of uniform are those of Pooled too, and those of the target the same in all
+// methods.
+func (l *Learner) remember(what regressionKind, of []Labelled, group []int, u units,
+	find func() (*pooledFound, error)) (*pooledFound, error) {
 	for _, was := range l.pooled {
-		if was.squared == squared && slices.Equal(was.group, group) && slices.EqualFunc(was.of, of, sameLabelled) && was.units.same(u) {
+		if was.what == what && slices.Equal(was.group, group) && slices.EqualFunc(was.of, of, sameLabelled) && was.units.same(u) {
 			return was.found, nil
 		}
 	}
 	found, err := find()
 	if err == nil {
-		if len(l.pooled) == 3*len(l.problem.Target.Tasks) { // as many as there can be in one round
+		if len(l.pooled) == 4*len(l.problem.Target.Tasks) { // more than there can be in one round
 			l.pooled = l.pooled[1:]
 		}
-		l.pooled = append(l.pooled, pooledResult{squared, of, group, u, found})
+		l.pooled = append(l.pooled, pooledResult{what, of, group, u, found})
 	}
 	return found, err
 }
 
+// regressionKind tells regressions of the same labels apart.
+type regressionKind int
+
+const (
+	ridgeOnRows regressionKind = iota
+	multinomialOnRows
+	multinomialOnTarget
+)
+
 // pooledResult is what was found for outputs of the target by labelled rows of the sources and, last, of the
 // target, in these units.
 type pooledResult struct {
-	squared bool // by ridge regression
-	of      []Labelled
-	group   []int
-	units   units
-	found   *pooledFound
+	what  regressionKind
+	of    []Labelled
+	group []int
+	units units
+	found *pooledFound
 }
 
 // sameLabelled says whether rows and labels are the same, of which some may be NaN.
@@ -85,77 +95,35 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	if c == 1 || slices.Contains(class, noClass) || slices.Contains(r.class, noClass) {
 		r.logits.rest = 1
 	}
-	// likely is -log of how likely logits make the samples, and said what a fit says of them.
-	likely := func(left *mat.Dense) float64 {
-		var losses []float64
-		for i, of := range class {
-			if of != noLabel {
-				losses = append(losses, r.logits.loss(slices.Clone(left.RawRowView(i)), of))
-			}
-		}
-		if !p.doubtsLabels() {
-			return floats.Sum(losses)
-		}
-		_, sum := noiseRate(func(rate float64) [][]float64 {
-			at := make([]float64, len(losses))
-			for i, v := range losses {
-				at[i] = noisy(v, rate, float64(c)+r.logits.rest)
-			}
-			return [][]float64{at}
-		})
-		return sum
-	}
 	said := func(fit classesFit) pooledSaid { return r.say(fit, gram, samples) }
 	fit, lambda, err := r.search(ctx, pooledStart*gram.unit(), func(fit classesFit) float64 {
 		of := said(fit)
 		_, left := r.logits.shifts(of.z, class, of.variances)
-		return likely(left)
+		return p.unlikely(r.logits, left, class)
 	})
 	if err != nil {
 		return nil, err
 	}
 	of := said(fit)
-	// predicted is what the fit with these weights, nil for none, and intercepts beside its own predicts.
-	predicted := func(w [][]float64, b []float64, left *mat.Dense) []prediction {
-		out := make([]prediction, c)
-		for j := range out {
-			all := of.w[j]
-			if w != nil {
-				all = floats.AddTo(w[j], w[j], all)
-			}
-			head := gram.head(p.Config.K, all, of.b[j]+b[j], u)
-			out[j] = prediction{head: head, logits: mat.Col(nil, j, left), left: make([]float64, len(class))}
-		}
-		for i := range class {
-			for j, v := range r.logits.odds(left.RawRowView(i)) {
-				out[j].left[i] = v
-			}
-		}
-		return out
-	}
 	shifts, left := r.logits.shifts(of.z, class, of.variances)
-	found := &pooledFound{sources: predicted(nil, shifts, left)}
+	found := &pooledFound{sources: r.logits.predictions(left, func(j int) []float32 {
+		return gram.head(p.Config.K, of.w[j], of.b[j]+shifts[j], u)
+	})}
 	curvature, err := r.curvature(fit)
 	if err != nil {
 		return nil, err
 	}
-	var added *addedClasses
 	if samples := gram.added(samples, r.curved(curvature, lambda)); samples != nil {
-		added = samples.classes(r.logits, of.z, class, of.variances)
-	}
-	if added == nil {
-		found.with = [][]prediction{found.sources}
-		return found, nil
-	}
-	at, least := added.origin(), math.Inf(1)
-	for i, weight := range addedWeights {
-		at, left = added.fits(at, weight)
-		loss := likely(left)
-		if i > 0 && !(loss < least) {
-			break
+		added := samples.classes(r.logits, of.z, class, of.variances)
+		for i, with := range added.upwards(addedWeights, func(left *mat.Dense) float64 { return p.unlikely(r.logits, left, class) }) {
+			w, b := added.weights(with.multinomialPoint)
+			found.with = append(found.with[:min(i, 1)], r.logits.predictions(with.left, func(j int) []float32 {
+				return gram.head(p.Config.K, floats.AddTo(w[j], w[j], of.w[j]), of.b[j]+b[j], u)
+			}))
 		}
-		w, b := added.weights(at, weight)
-		found.with, least = append(found.with[:min(i, 1)], predicted(w, b, left)), loss
+	}
+	if found.with == nil {
+		found.with = [][]prediction{found.sources}
 	}
 	return found, nil
 }

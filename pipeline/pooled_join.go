@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// joins says whether the target's predictor has the help of [Learner.join]: in the last round of a method,
-// where some source has a class of the target, or its number. A network, which sees more than a regression can, has
-// it with pools alone.
+// joins says whether the target's predictor has the help of [Learner.join]: in the last round of a method, where some source has a class
+// of the target, or its number, or the target has several classes. A network, which sees more than a regression can, has it with pools
+// alone.
 func (l *Learner) joins(in Round) bool {
 	p := l.problem
 	if p.Config.Head.Prior != PriorResidual || p.Set.Binary && !p.Classifies() {
@@ -20,26 +20,61 @@ func (l *Learner) joins(in Round) bool {
 	if p.Config.Representation == ClassConv && p.Config.Sources != SourcesPools {
 		return false
 	}
-	return in.Epoch == p.RoundsOf(in.Method) && p.TooFew(in.Target) == "" && p.sameOutputs(l.counts) != nil
+	return in.Epoch == p.RoundsOf(in.Method) && p.TooFew(in.Target) == "" &&
+		(p.sameOutputs(l.counts) != nil || p.Classifies() && len(p.columnGroups()) < len(p.Target.Tasks))
 }
 
 // joinParts are the parts of a prediction that may be of the regression on all rows.
 var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
-// join makes the predictions of the outputs of a column
-//
-//	(1 - a) f + a g
-//
-// f being those of fit, and g those of one regression on the rows of all sources as those of one, without the target's samples and, of a
-// linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]). The predictor is the mean of these over
-// each g and a of 0 and of joinParts, each weighed by how likely it makes the labels of the samples, left out of f and g (see
-// [joinWeights]). Where sources are like the target g has all rows for one head, and for classes
-// the loss that they call for, where f has a head for each.
+// join mixes the predictions of fit with those of one regression on the rows of all sources as those of one, without the target's
+// samples and, of a linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]), and of several classes
+// with what the target's rows say alone (see [Learner.ownClasses]). Where sources are like the target the former has all rows for one
+// head. Both have for classes the loss that they call for, where fit has a head for each.
 func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
 	if err != nil {
 		return err
 	}
+	pooled := 0 // helps of the first column that are of the rows of all sources
+	weights, err := l.mix(fit, in.Target, u, func(group []int, of []*headFit) ([][]prediction, error) {
+		helps, err := l.helps(ctx, in, group, u)
+		if slices.Contains(l.problem.columnGroups()[0], group[0]) {
+			pooled = len(helps)
+		}
+		if err != nil || !l.problem.Classifies() || len(group) < 2 {
+			return helps, err
+		}
+		if helps != nil {
+			fit.lend(l.problem.Config.K, in.Target, group, of, helps[0])
+		}
+		if l.problem.Config.Representation == ClassLinear {
+			helps = append(helps, l.ownClasses(in.Target, group, u)...)
+		}
+		return helps, nil
+	})
+	if err != nil {
+		return err
+	}
+	if pooled > 0 {
+		fit.Pooled = floats.Sum(weights[:pooled])
+		fit.Adapted = fit.Pooled - weights[0]
+	}
+	if !l.problem.Classifies() {
+		fit.LeaveOneOut = squaredError(fit.left, fit.labels, inData)
+	}
+	return nil
+}
+
+// mix makes the predictions of the outputs of a column
+//
+//	(1 - a) f + a g
+//
+// f being those of fit, and g those of each of its helps, of which there may be none. The predictor is the mean of these over
+// each g and a of 0 and of joinParts, each weighed by how likely it makes the labels of the samples, left out of f and g (see
+// [joinWeights]). It returns the weights of the helps of the first column.
+func (l *Learner) mix(fit *headFit, target Labelled, u units,
+	helpsOf func(group []int, of []*headFit) ([][]prediction, error)) (first []float64, err error) {
 	columns := l.problem.targetColumns()
 	of := make([]*headFit, len(columns))
 	for _, part := range fit.parts {
@@ -52,25 +87,21 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		if len(group) == 0 {
 			continue
 		}
-		helps, err := l.helps(ctx, in, group, u)
+		helps, err := helpsOf(group, of)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if helps == nil {
 			continue
-		}
-		if l.problem.Classifies() && len(group) > 1 {
-			fit.lend(l.problem.Config.K, in.Target, group, of, helps[0])
 		}
 		label := 1.0
 		if !l.problem.Classifies() {
 			label = u.labelOf(columns[group[0]])
 		}
 		left := func(c, row int) float64 { return float64(fit.left[c][row]) / label }
-		weights := l.joinWeights(in.Target, group, left, helps)
+		weights := l.joinWeights(target, group, left, helps)
 		if i == 0 {
-			fit.Pooled = floats.Sum(weights)
-			fit.Adapted = fit.Pooled - weights[0]
+			first = weights
 		}
 		heads := make([][]float64, len(group))
 		for j, c := range group {
@@ -93,7 +124,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		}
 		level := 0.0
 		if len(group) > 1 {
-			level = levelOf(heads, in.Target.classes(group, len(columns)))
+			level = levelOf(heads, target.classes(group, len(columns)))
 		}
 		for j, c := range group {
 			of[c].final[l.problem.Config.K] += float32(level)
@@ -102,10 +133,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			}
 		}
 	}
-	if !l.problem.Classifies() {
-		fit.LeaveOneOut = squaredError(fit.left, fit.labels, inData)
-	}
-	return nil
+	return first, nil
 }
 
 // squaredError is the mean over outputs of the mean squared residual of predictions, each in a unit of its own. Labels are row

@@ -15,7 +15,7 @@ import (
 // intercept of the target is taken to be as far from the sources' mean as theirs are, and is shifted to the samples so far;
 // each sample is left out of its own shift.
 func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
-	return l.remember(true, in, group, u, func() (*pooledFound, error) {
+	return l.remember(ridgeOnRows, append(slices.Clone(in.Sources), in.Target), group, u, func() (*pooledFound, error) {
 		p := l.problem
 		rows, y := p.pooledRows(in.Sources, group)
 		if len(rows) < 2 {
@@ -29,6 +29,10 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 		samples := p.samplesOf(in.Target.Rows, ridge.centre, u.each)
 		labels := mat.NewDense(len(in.Target.Rows), len(group), in.Target.of(group, len(p.Target.Tasks)))
 		added := ridge.added(samples, ridge.penalized)
+		var covariance *mat.SymDense
+		if added != nil {
+			covariance = added.covariance()
+		}
 		found := &pooledFound{with: make([][]prediction, 1)}
 		for j, at := range ridge.intercept {
 			beta, y := ridge.beta.RawRowView(j), mat.Col(nil, j, labels)
@@ -41,7 +45,7 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 			of := prediction{head: ridge.head(p.Config.K, beta, at+shift, u), left: left}
 			found.sources = append(found.sources, of)
 			if added != nil {
-				alpha, shift, left := added.squared(z, y, ridge.level)
+				alpha, shift, left := added.squared(covariance, z, y, ridge.level)
 				more := added.weights(alpha)
 				floats.Add(more, beta)
 				of = prediction{head: ridge.head(p.Config.K, more, at+shift, u), left: left}

@@ -20,34 +20,28 @@ type pooledFound struct {
 // addedSamples are samples X, n by d, that are added to the rows of a regression. What these say of the weights v that are to be
 // added to its own is taken to be normal (Laplace's approximation),
 //
-//	v from N(0, H^-1),  H = c X_s'X_s + lambda I,
+//	v from N(0, H^-1),  H = c X_s'X_s + lambda I = U'U,
 //
-// X_s being those rows and c the curvature of their losses, so that of X v the covariance is K = X H^-1 X'.
+// X_s being those rows and c the curvature of their losses, so that of X v the covariance is X H^-1 X' = Z Z' for Z = X U^-1.
 type addedSamples struct {
-	gram   pooledGram
-	x      *mat.Dense // by what the regression is on
-	chol   mat.Cholesky
-	onto   *mat.Dense // H^-1 X', d by n
-	kernel *mat.SymDense
+	gram pooledGram
+	x    *mat.Dense // Z, by what the regression is on
+	chol mat.Cholesky
 }
 
 // added is nil where H is singular.
 func (g pooledGram) added(samples *mat.Dense, h *mat.SymDense) *addedSamples {
-	x := g.features(samples)
-	n, _ := x.Dims()
-	t := &addedSamples{gram: g, x: x, onto: new(mat.Dense), kernel: mat.NewSymDense(n, nil)}
+	t := &addedSamples{gram: g, x: mat.DenseCopyOf(g.features(samples))}
 	if !t.chol.Factorize(h) {
 		return nil
 	}
-	_ = t.chol.SolveTo(t.onto, x.T()) // it warns of a large condition number
-	var k mat.Dense
-	k.Mul(x, t.onto)
-	for i := range n {
-		for j := i; j < n; j++ {
-			t.kernel.SetSym(i, j, k.At(i, j))
-		}
-	}
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, t.triangle(), t.x.RawMatrix())
 	return t
+}
+
+// triangle is U.
+func (t *addedSamples) triangle() blas64.Triangular {
+	return t.chol.RawU().(*mat.TriDense).RawTriangular()
 }
 
 // features are rows less the centre by what the regression is on: of a row x, R^-1 X x where that is R.
@@ -64,14 +58,27 @@ func (g pooledGram) features(rows *mat.Dense) *mat.Dense {
 // weights are those of the features for v = H^-1 X' alpha.
 func (t *addedSamples) weights(alpha []float64) []float64 {
 	var v mat.VecDense
-	v.MulVec(t.onto, mat.NewVecDense(len(alpha), alpha))
-	return t.gram.weights(v.RawVector().Data)
+	v.MulVec(t.x.T(), mat.NewVecDense(len(alpha), alpha))
+	return t.across(v.RawVector().Data)
 }
 
-// squared adds the samples with labels y, of which NaN does not count, to ridge regression. z is what that says of them, level the
-// variance of what the target's intercept differs by from that of the sources, in units of the noise. It returns alpha, that difference,
-// and what is said of each sample without it.
-func (t *addedSamples) squared(z, y []float64, level float64) (alpha []float64, shift float64, left []float64) {
+// across overwrites v and returns the weights of the features for which X has Z v.
+func (t *addedSamples) across(v []float64) []float64 {
+	solveTriangle(blas.NoTrans, t.triangle(), v)
+	return t.gram.weights(v)
+}
+
+// covariance is X H^-1 X'.
+func (t *addedSamples) covariance() *mat.SymDense {
+	k := mat.NewSymDense(t.x.RawMatrix().Rows, nil)
+	k.SymOuterK(1, t.x)
+	return k
+}
+
+// squared adds the samples with labels y, of which NaN does not count, to ridge regression. z is what that says of them, k their
+// covariance, and level the variance of what the target's intercept differs by from that of the sources, in units of the noise. It
+// returns alpha, that difference, and what is said of each sample without it.
+func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64) (alpha []float64, shift float64, left []float64) {
 	var rows []int
 	for i, v := range y {
 		if v == v {
@@ -85,7 +92,7 @@ func (t *addedSamples) squared(z, y []float64, level float64) (alpha []float64, 
 		for a, i := range rows {
 			e.SetVec(a, y[i]-z[i])
 			for b, j := range rows[:a+1] {
-				system.SetSym(a, b, t.kernel.At(i, j)+level)
+				system.SetSym(a, b, k.At(i, j)+level)
 			}
 			system.SetSym(a, a, system.At(a, a)+1)
 		}
@@ -100,7 +107,7 @@ func (t *addedSamples) squared(z, y []float64, level float64) (alpha []float64, 
 	}
 	shift = level * floats.Sum(alpha)
 	var added mat.VecDense
-	added.MulVec(t.kernel, mat.NewVecDense(len(alpha), alpha))
+	added.MulVec(k, mat.NewVecDense(len(alpha), alpha))
 	for i := range left {
 		left[i] = z[i] + added.AtVec(i) + shift
 	}

@@ -139,7 +139,7 @@ func TestAddedSquared(t *testing.T) {
 			}
 		}
 		added := pooledGram{}.added(x, h)
-		alpha, shift, left := added.squared(z, y, level)
+		alpha, shift, left := added.squared(added.covariance(), z, y, level)
 		v, b := plainly(t, h, x, z, y, level, rows)
 		closeVectors(t, "the weights", added.weights(alpha), v, 1e-6, 1)
 		isNear(t, shift, b, 1e-6*math.Max(1, math.Abs(b)), "the intercept")
@@ -219,14 +219,14 @@ func TestAddedClasses(t *testing.T) {
 			return found.X
 		}
 		added := pooledGram{}.added(x, h).classes(of, z, class, variances)
-		at, left := added.fits(added.origin(), weight)
-		w, b := added.weights(at, weight)
+		at, left := added.fit(added.origin(), weight)
+		w, b := added.weights(at)
 		all := func(int) bool { return false }
 		want := least(all)
 		got := append(slices.Concat(w...), b...)
 		value, best := plain(got, all), plain(want, all)
 		must.Hold(t, value < best+1e-3, "the objective of %d classes is %g, the least %g", c, value, best)
-		folds := min(n, addedFolds)
+		folds := min(n, leftFolds)
 		for fold := range folds {
 			v := least(func(i int) bool { return i%folds == fold })
 			for i := fold; i < n; i += folds {

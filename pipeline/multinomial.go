@@ -1,0 +1,273 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// multinomial is multinomial logistic regression of the classes of n samples beside logits z, n by C, that are known:
+//
+//	min over V, b:  sum_i -log p(y_i | z_i + V x_i + b) + sum_c (|v_c|^2 / weight + b_c^2 / variance_c)/2,
+//
+// for the prior covariances weight X X' of what is added to the logits of a class, and the variances of intercepts. It is solved
+// for U, C by r, with U l_i in the place of V x_i and |u_c| in that of |v_c|, L L' = X X' (see [thinRoot]).
+type multinomial struct {
+	logits logits
+	z      *mat.Dense
+	class  []int
+	root   thinRoot
+	spread []float64 // of b
+}
+
+const (
+	// leftFolds is how many parts of the samples are left out in turn, or each of fewer than twice as many.
+	leftFolds = 10
+	// multinomialTolerance bounds the gradient at what is found.
+	multinomialTolerance = 1e-4
+	multinomialSteps     = 200
+)
+
+func newMultinomial(of logits, z *mat.Dense, class []int, root thinRoot, variances []float64) *multinomial {
+	spread := make([]float64, len(variances))
+	for c, v := range variances {
+		spread[c] = math.Sqrt(v)
+	}
+	return &multinomial{of, z, class, root, spread}
+}
+
+// thinRoot is L, n by r for r no more than n, with L L' = X X'. It is X, or where that has more columns the Cholesky factor.
+type thinRoot struct {
+	*mat.Dense
+	wide *mat.Dense // X, where L is not
+}
+
+// newThinRoot has no L where X X' is beyond the numbers.
+func newThinRoot(x *mat.Dense) thinRoot {
+	n, d := x.Dims()
+	if n >= d {
+		return thinRoot{Dense: x}
+	}
+	k := mat.NewSymDense(n, nil)
+	k.SymOuterK(1, x)
+	floor := math.Max(leastCurvature, 1e-8*mat.Trace(k)/float64(n)) // less is rounding
+	for i := range n {
+		k.SetSym(i, i, k.At(i, i)+floor)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(k) {
+		return thinRoot{}
+	}
+	var lower mat.TriDense
+	chol.LTo(&lower)
+	return thinRoot{mat.DenseCopyOf(&lower), x}
+}
+
+// across overwrites u and returns the v of X v = L u that is of the rows of X.
+func (r thinRoot) across(u []float64) []float64 {
+	if r.wide == nil {
+		return u
+	}
+	n, d := r.wide.Dims()
+	raw := r.RawMatrix()
+	solveTriangle(blas.Trans, blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: n, Stride: raw.Stride, Data: raw.Data}, u)
+	v := make([]float64, d)
+	blas64.Gemv(blas.Trans, 1, r.wide.RawMatrix(), blas64.Vector{N: n, Data: u, Inc: 1}, 0, blas64.Vector{N: d, Data: v, Inc: 1})
+	return v
+}
+
+func solveTriangle(transposed blas.Transpose, r blas64.Triangular, v []float64) {
+	blas64.Trsv(transposed, r, blas64.Vector{N: len(v), Data: v, Inc: 1})
+}
+
+// weightedMultinomial is the regression at one weight, solved by L-BFGS for T and a with
+//
+//	t_c = R u_c / sqrt(weight),  R'R = I + h weight L'L,  a_c = sqrt(1/variance_c + h n) b_c,
+//
+// where h is a quarter of the curvature of the loss of a sample of which all classes are as likely. With that the curvature is near I
+// without a system to solve in each step, since |u_c|^2 / weight = |t_c|^2 - h |L u_c|^2:
+//
+//	min over T, a:  sum_i -log p(y_i | z_i + f_i + b) + sum_c (|t_c|^2 - h |f_c|^2 + b_c^2 / variance_c)/2,  F = B T', B = sqrt(weight) L R^-1.
+type weightedMultinomial struct {
+	*multinomial
+	weight, h float64
+	r         blas64.Triangular
+	onto      *mat.Dense // B
+	scale     []float64  // b / a
+}
+
+// at is nil where rounding makes R singular.
+func (m *multinomial) at(weight float64) *weightedMultinomial {
+	n, r := m.root.Dims()
+	alike := 1 / (float64(len(m.spread)) + m.logits.rest)
+	w := &weightedMultinomial{multinomial: m, weight: weight, h: alike * (1 - alike) / 4, onto: mat.DenseCopyOf(m.root.Dense)}
+	curvature := mat.NewSymDense(r, nil)
+	curvature.SymOuterK(w.h*weight, m.root.T())
+	for j := range r {
+		curvature.SetSym(j, j, curvature.At(j, j)+1)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(curvature) {
+		return nil
+	}
+	w.r = chol.RawU().(*mat.TriDense).RawTriangular()
+	blas64.Trsm(blas.Right, blas.NoTrans, math.Sqrt(weight), w.r, w.onto.RawMatrix())
+	for _, s := range m.spread {
+		w.scale = append(w.scale, s/math.Sqrt(1+w.h*float64(n)*s*s))
+	}
+	return w
+}
+
+// multinomialPoint is U, C by r, and b.
+type multinomialPoint struct {
+	u *mat.Dense
+	b []float64
+}
+
+// origin is the point that adds nothing.
+func (m *multinomial) origin() multinomialPoint {
+	_, r := m.root.Dims()
+	return multinomialPoint{mat.NewDense(len(m.spread), r, nil), make([]float64, len(m.spread))}
+}
+
+// parts are T and a of a point of the search.
+func (w *weightedMultinomial) parts(at []float64) (t *mat.Dense, a []float64) {
+	c, r := len(w.spread), w.r.N
+	return mat.NewDense(c, r, at[:c*r]), at[c*r:]
+}
+
+// of is where the search is at p.
+func (w *weightedMultinomial) of(p multinomialPoint) []float64 {
+	at := slices.Concat(p.u.RawMatrix().Data, p.b)
+	t, a := w.parts(at)
+	t.Scale(1/math.Sqrt(w.weight), t)
+	eachRow(t, func(row []float64) { blas64.Trmv(blas.NoTrans, w.r, blas64.Vector{N: len(row), Data: row, Inc: 1}) })
+	floats.Div(a, w.scale)
+	return at
+}
+
+// point overwrites where the search is.
+func (w *weightedMultinomial) point(at []float64) multinomialPoint {
+	u, b := w.parts(at)
+	eachRow(u, func(row []float64) { solveTriangle(blas.NoTrans, w.r, row) })
+	u.Scale(math.Sqrt(w.weight), u)
+	floats.Mul(b, w.scale)
+	return multinomialPoint{u, b}
+}
+
+// added is F, n by C, and the logits with it and the intercepts.
+func (w *weightedMultinomial) added(at []float64) (f, z *mat.Dense) {
+	t, a := w.parts(at)
+	f, z = new(mat.Dense), new(mat.Dense)
+	f.Mul(w.onto, t.T())
+	z.Add(f, w.z)
+	for i := range w.class {
+		row := z.RawRowView(i)
+		for c, s := range w.scale {
+			row[c] += s * a[c]
+		}
+	}
+	return f, z
+}
+
+// objective without some samples, with its gradient in the place of grad.
+func (w *weightedMultinomial) objective(at []float64, without func(i int) bool, grad []float64) (value float64) {
+	f, z := w.added(at)
+	t, a := w.parts(at)
+	onT, onA := w.parts(grad)
+	clear(onA)
+	for i, of := range w.class {
+		if without(i) {
+			of = noLabel
+		}
+		row, own := z.RawRowView(i), f.RawRowView(i)
+		value += w.logits.loss(row, of) - w.h*dot(own, own)/2
+		for c, slope := range row {
+			onA[c] += w.scale[c] * slope
+		}
+		floats.AddScaled(row, -w.h, own)
+	}
+	onT.Mul(z.T(), w.onto)
+	onT.Add(onT, t)
+	value += dot(at[:len(at)-len(a)], at[:len(at)-len(a)]) / 2
+	for c, v := range a {
+		b := w.scale[c] / w.spread[c] * v
+		value += b * b / 2
+		onA[c] += w.scale[c] / w.spread[c] * b
+	}
+	return value
+}
+
+// search returns where the objective without some samples is least, from another place.
+func (w *weightedMultinomial) search(from []float64, without func(i int) bool) []float64 {
+	var last, slope []float64 // of the last place
+	value := 0.0
+	evaluate := func(at []float64) {
+		if last == nil || !floats.Equal(at, last) {
+			last, slope = slices.Clone(at), make([]float64, len(at))
+			value = w.objective(at, without, slope)
+		}
+	}
+	found, _ := optimize.Minimize(optimize.Problem{
+		Func: func(at []float64) float64 { evaluate(at); return value },
+		Grad: func(to, at []float64) { evaluate(at); copy(to, slope) },
+	}, from, &optimize.Settings{GradientThreshold: multinomialTolerance, MajorIterations: multinomialSteps}, &optimize.LBFGS{})
+	if found == nil {
+		return from
+	}
+	return found.X // a search that ends early is at the end of what float64 can tell
+}
+
+// fit returns the point of all samples at a weight, from that of another, and the logits of each without its part of them.
+func (m *multinomial) fit(from multinomialPoint, weight float64) (p multinomialPoint, left *mat.Dense) {
+	w := m.at(weight)
+	if w == nil {
+		return from, nil
+	}
+	n, c := m.z.Dims()
+	all := w.search(w.of(from), func(int) bool { return false })
+	folds := leftFolds
+	if n < 2*folds {
+		folds = n
+	}
+	left = mat.NewDense(n, c, nil)
+	for fold := range folds {
+		_, z := w.added(w.search(all, func(i int) bool { return i%folds == fold }))
+		for i := fold; i < n; i += folds {
+			left.SetRow(i, z.RawRowView(i))
+		}
+	}
+	return w.point(all), left
+}
+
+// leftOut is a point, and the logits of each sample without its part of them.
+type leftOut struct {
+	multinomialPoint
+	left *mat.Dense
+}
+
+// upwards fits at one weight after the other, as long as each makes the samples less unlikely.
+func (m *multinomial) upwards(weights []float64, unlikely func(left *mat.Dense) float64) (found []leftOut) {
+	if m.root.Dense == nil {
+		return nil
+	}
+	at, least := m.origin(), math.Inf(1)
+	for _, weight := range weights {
+		p, left := m.fit(at, weight)
+		if left == nil {
+			break
+		}
+		loss := unlikely(left)
+		if !(loss < least) {
+			break
+		}
+		at, least = p, loss
+		found = append(found, leftOut{p, left})
+	}
+	return found
+}

@@ -1,0 +1,81 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Classes that lie one behind the other cannot each be told from all others by a line, and a multinomial regression tells them apart:
+// the target's rows alone are enough, and so they are for methods whose sources know nothing of the classes.
+func TestOwnClasses(t *testing.T) {
+	rng := testrand.New(t)
+	const classes = 5
+	set := shops(rng, 4, 600, 4, classes, true)
+	for i := range set.Tasks {
+		task := &set.Tasks[i]
+		for row := range task.Labels {
+			x := features(set, task.Pool, row)
+			behind := int(math.Floor(2*x[0]+0.1*rng.NormFloat64())) + 2
+			task.Labels[row] = float32(b2i(min(max(behind, 0), classes-1) == i%classes))
+		}
+		if task.Pool != 0 {
+			task.Output.Name, task.Output.Class = "other", "class"+string(rune('a'+i%classes))
+		}
+	}
+	cfg := defaultConfig(t)
+	cfg.TargetSamples, cfg.Methods = 250, []string{Active, Target}
+	u, st := runUnit(t, openDevice(t, 1, set), cfg, 0)
+	for _, e := range st.Epochs {
+		if e.Epoch == u.problem.RoundsOf(e.Method) {
+			must.Hold(t, e.Score.Value < 0.27, "%s errs %g", e.Method, e.Score.Value)
+		}
+	}
+	must.Hold(t, !slices.ContainsFunc(st.Epochs, func(e Epoch) bool { return e.HeadPooled > 0 }), "there is a part of rows that there are none of")
+}
+
+// Of the heads, the weights of the features are in proportion to X'(Y - P), where the objective is least, of few samples of many
+// features as of many of few.
+func TestOwnClassesAreLeast(t *testing.T) {
+	rng := testrand.New(t)
+	for _, shape := range [][2]int{{25, 60}, {80, 5}} {
+		samples, d := shape[0], shape[1]
+		set := shops(rng, 2, 200, d, 3, true)
+		cfg := defaultConfig(t)
+		cfg.TargetSamples = samples
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+		defer l.Close()
+		in := must.Get(l.inUnits(l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)), true))(t)
+		u := must.Get(l.model.units())(t)
+		of := l.ownClasses(in.Target, []int{0, 1, 2}, u)
+		must.Equal(t, len(of), 1, "helps")
+		rows := l.targetRows(in.Target.Rows, u)
+		var weights, slopes []float64
+		residuals := mat.NewDense(samples, 3, nil)
+		for i := range samples {
+			z := residuals.RawRowView(i)
+			for c, p := range of[0] {
+				delta, centred := p.head[len(p.head)-d:], rows.x.RawRowView(i)
+				z[c] = float64(p.head[cfg.K])
+				for j, v := range delta {
+					z[c] += float64(v) / u.scale * (centred[j] + (rows.mean[j]-float64(u.centre[j]))/u.ofFeature(j)*u.scale)
+				}
+			}
+			logits{}.loss(z, slices.Index(in.Target.Y[3*i:3*i+3], 1))
+		}
+		for c, p := range of[0] {
+			weights = append(weights, wide(p.head[len(p.head)-d:])...)
+			var slope mat.VecDense
+			slope.MulVec(rows.x.T(), residuals.ColView(c))
+			slopes = append(slopes, slope.RawVector().Data...)
+		}
+		cos := -dot(weights, slopes) / floats.Norm(weights, 2) / floats.Norm(slopes, 2)
+		must.Hold(t, cos > 1-1e-4, "%d samples of %d features: the weights are at %g to what is least", samples, d, cos)
+	}
+}
