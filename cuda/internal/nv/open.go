@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"unsafe"
 )
 
@@ -144,7 +145,10 @@ func findDriver(before, after []string, trace *Trace) (handle C.uintptr_t, path 
 	}
 	e := loader.(*Error)
 	e.kind = ErrNotFound
-	e.Hint = "the library comes with the NVIDIA driver; a container must be started with GPUs (--gpus all)"
+	if strings.Contains(e.Text, "No such file or directory") { // it is said in each command without a GPU, and in full by the trace
+		e.Op, e.Text = "NVIDIA driver", "not found"
+	}
+	e.Hint = "a container must be started with GPUs (--gpus all)"
 	return 0, "", e
 }
 
