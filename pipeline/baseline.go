@@ -1,16 +1,20 @@
 package pipeline
 
 import (
+	"context"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/backend"
 )
 
 // learnAlone is the round of a baseline: Target is the ridge regression of the
 // target's samples on their own rows, by leave-one-out, or for classes the classifier on
-// these, with what [Learner.ownClasses] says where it is likelier; Constant is their mean. Nothing is drawn and no source is relevant.
-func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
+// these, several of them mixed with what [Learner.ownClasses] says. Constant is their mean. Nothing is drawn and no source is
+// relevant.
+func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {
 		return rec, err
@@ -39,10 +43,12 @@ func (l *Learner) learnAlone(rec Epoch, in Round) (Epoch, error) {
 		}
 		return fits, nil
 	})
-	if err == nil && rec.Method == Target && l.problem.Classifies() {
-		_, err = l.mix(&fit, in.Target, u, func(group []int, _ []*headFit) ([][]prediction, error) {
-			return l.ownClasses(in.Target, group, u), nil
+	if err == nil && rec.Method == Target && l.problem.Classifies() && l.problem.TooFew(in.Target) == "" {
+		var weights []float64
+		weights, err = l.mix(&fit, in.Target, u, func(group []int, _ []*headFit) ([][]prediction, error) {
+			return l.ownClasses(ctx, in.Target, group, u)
 		})
+		rec.HeadAlone = floats.Sum(weights)
 	}
 	if err == nil {
 		err = l.finish(fit)

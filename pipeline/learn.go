@@ -30,6 +30,8 @@ type Learner struct {
 	rows []*targetRows
 	// pooled are the last results of pooledClasses.
 	pooled []pooledResult
+	// own are what was found for the target's rows alone.
+	own []*ownFound
 	// counts are the labels of each output of the sources in the round, sigma the root
 	// mean square of their residuals.
 	counts []int
@@ -218,7 +220,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		return Epoch{}, err
 	}
 	if isBaseline(in.Method) {
-		return l.learnAlone(rec, in)
+		return l.learnAlone(ctx, rec, in)
 	}
 	if in.Method == Pooled {
 		return l.learnPooled(ctx, rec, in)
@@ -291,7 +293,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		if err := l.join(ctx, &fit, in); err != nil {
 			return Epoch{}, err
 		}
-		rec.HeadPooled, rec.HeadAdapted, rec.LeaveOneOut = fit.Pooled, fit.Adapted, fit.LeaveOneOut
+		rec.HeadPooled, rec.HeadAdapted, rec.HeadAlone, rec.LeaveOneOut = fit.Pooled, fit.Adapted, fit.Alone, fit.LeaveOneOut
 	}
 	if err := l.finish(fit); err != nil {
 		return Epoch{}, err

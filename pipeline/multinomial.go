@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -41,13 +42,14 @@ func newMultinomial(of logits, z *mat.Dense, class []int, root thinRoot, varianc
 	return &multinomial{of, z, class, root, spread}
 }
 
-// thinRoot is L, n by r for r no more than n, with L L' = X X'. It is X, or where that has more columns the Cholesky factor.
+// thinRoot is L, n by r for r no more than n, with L L' = X X'. It is X, or where that has more columns the Cholesky factor, of X X' and
+// what rounding may have of it beside.
 type thinRoot struct {
 	*mat.Dense
 	wide *mat.Dense // X, where L is not
 }
 
-// newThinRoot has no L where X X' is beyond the numbers.
+// newThinRoot has no L where there is no Cholesky factor, as of numbers that are none.
 func newThinRoot(x *mat.Dense) thinRoot {
 	n, d := x.Dims()
 	if n >= d {
@@ -92,7 +94,9 @@ func solveTriangle(transposed blas.Transpose, r blas64.Triangular, v []float64) 
 // where h is a quarter of the curvature of the loss of a sample of which all classes are as likely. With that the curvature is near I
 // without a system to solve in each step, since |u_c|^2 / weight = |t_c|^2 - h |L u_c|^2:
 //
-//	min over T, a:  sum_i -log p(y_i | z_i + f_i + b) + sum_c (|t_c|^2 - h |f_c|^2 + b_c^2 / variance_c)/2,  F = B T', B = sqrt(weight) L R^-1.
+//	min over T, a:  sum_i -log p(y_i | z_i + f_i + b) + sum_c (|t_c|^2 - h |f_c|^2 + b_c^2 / variance_c)/2
+//
+// for F = B T' and B = sqrt(weight) L R^-1.
 type weightedMultinomial struct {
 	*multinomial
 	weight, h float64
@@ -203,8 +207,8 @@ func (w *weightedMultinomial) objective(at []float64, without func(i int) bool, 
 	return value
 }
 
-// search returns where the objective without some samples is least, from another place.
-func (w *weightedMultinomial) search(from []float64, without func(i int) bool) []float64 {
+// search returns where the objective without some samples is least, from another place. It ends with the error of ctx once that is done.
+func (w *weightedMultinomial) search(ctx context.Context, from []float64, without func(i int) bool) ([]float64, error) {
 	var last, slope []float64 // of the last place
 	value := 0.0
 	evaluate := func(at []float64) {
@@ -216,33 +220,17 @@ func (w *weightedMultinomial) search(from []float64, without func(i int) bool) [
 	found, _ := optimize.Minimize(optimize.Problem{
 		Func: func(at []float64) float64 { evaluate(at); return value },
 		Grad: func(to, at []float64) { evaluate(at); copy(to, slope) },
+		Status: func() (optimize.Status, error) {
+			if err := ctx.Err(); err != nil {
+				return optimize.Failure, err
+			}
+			return optimize.NotTerminated, nil
+		},
 	}, from, &optimize.Settings{GradientThreshold: multinomialTolerance, MajorIterations: multinomialSteps}, &optimize.LBFGS{})
-	if found == nil {
-		return from
+	if err := ctx.Err(); err != nil || found == nil {
+		return from, err
 	}
-	return found.X // a search that ends early is at the end of what float64 can tell
-}
-
-// fit returns the point of all samples at a weight, from that of another, and the logits of each without its part of them.
-func (m *multinomial) fit(from multinomialPoint, weight float64) (p multinomialPoint, left *mat.Dense) {
-	w := m.at(weight)
-	if w == nil {
-		return from, nil
-	}
-	n, c := m.z.Dims()
-	all := w.search(w.of(from), func(int) bool { return false })
-	folds := leftFolds
-	if n < 2*folds {
-		folds = n
-	}
-	left = mat.NewDense(n, c, nil)
-	for fold := range folds {
-		_, z := w.added(w.search(all, func(i int) bool { return i%folds == fold }))
-		for i := fold; i < n; i += folds {
-			left.SetRow(i, z.RawRowView(i))
-		}
-	}
-	return w.point(all), left
+	return found.X, nil // a search that ends early is at the end of what float64 can tell
 }
 
 // leftOut is a point, and the logits of each sample without its part of them.
@@ -251,23 +239,52 @@ type leftOut struct {
 	left *mat.Dense
 }
 
+// fit returns the point of all samples at a weight, from that of another, nil where rounding makes its system singular.
+func (m *multinomial) fit(ctx context.Context, from multinomialPoint, weight float64) (*leftOut, error) {
+	w := m.at(weight)
+	if w == nil {
+		return nil, nil
+	}
+	n, c := m.z.Dims()
+	all, err := w.search(ctx, w.of(from), func(int) bool { return false })
+	if err != nil {
+		return nil, err
+	}
+	folds := leftFolds
+	if n < 2*folds {
+		folds = n
+	}
+	left := mat.NewDense(n, c, nil)
+	for fold := range folds {
+		without, err := w.search(ctx, all, func(i int) bool { return i%folds == fold })
+		if err != nil {
+			return nil, err
+		}
+		_, z := w.added(without)
+		for i := fold; i < n; i += folds {
+			left.SetRow(i, z.RawRowView(i))
+		}
+	}
+	return &leftOut{w.point(all), left}, nil
+}
+
 // upwards fits at one weight after the other, as long as each makes the samples less unlikely.
-func (m *multinomial) upwards(weights []float64, unlikely func(left *mat.Dense) float64) (found []leftOut) {
+func (m *multinomial) upwards(ctx context.Context, weights []float64, unlikely func(left *mat.Dense) float64) (found []leftOut, err error) {
 	if m.root.Dense == nil {
-		return nil
+		return nil, nil
 	}
 	at, least := m.origin(), math.Inf(1)
 	for _, weight := range weights {
-		p, left := m.fit(at, weight)
-		if left == nil {
-			break
+		next, err := m.fit(ctx, at, weight)
+		if err != nil || next == nil {
+			return found, err
 		}
-		loss := unlikely(left)
+		loss := unlikely(next.left)
 		if !(loss < least) {
 			break
 		}
-		at, least = p, loss
-		found = append(found, leftOut{p, left})
+		at, least = next.multinomialPoint, loss
+		found = append(found, *next)
 	}
-	return found
+	return found, nil
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -13,41 +14,71 @@ var ownWeights = []float64{0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000}
 
 const ownVariance = 10
 
+// ownFound is a multinomial logistic regression of labels of outputs on the target's rows alone, the same in all rounds of all methods:
+// units move and stretch the features, but for the s_j.
+type ownFound struct {
+	in     Labelled
+	group  []int
+	each   []float32 // s_j, or nil
+	logits logits
+	left   *mat.Dense  // what is said of each row left out, n by C
+	w      [][]float64 // weights of the features less their mean, divided by the s_j
+	b      []float64
+}
+
 // ownClasses are the heads of classes of a column by multinomial logistic regression on the target's rows alone, whose kernel is
 // weight XX'/t (see [targetRows]), and their log-odds of these rows, as helps of [Learner.mix]: none of one class, and where all rows
 // are alike.
-func (l *Learner) ownClasses(in Labelled, group []int, u units) [][]prediction {
-	if len(group) < 2 {
-		return nil
+func (l *Learner) ownClasses(ctx context.Context, in Labelled, group []int, u units) ([][]prediction, error) {
+	rows := l.targetRows(in.Rows, u)
+	if len(group) < 2 || rows.trace == 0 {
+		return nil, nil
 	}
-	found, _ := l.remember(multinomialOnTarget, []Labelled{in}, group, u, func() (*pooledFound, error) {
-		return &pooledFound{with: l.regressOwn(in, group, u)}, nil
+	at := slices.IndexFunc(l.own, func(was *ownFound) bool {
+		return slices.Equal(was.group, group) && sameLabelled(was.in, in) && slices.Equal(was.each, u.each)
 	})
-	return found.with
+	if at < 0 {
+		found, err := l.regressOwn(ctx, rows, in, group)
+		if err != nil {
+			return nil, err
+		}
+		if len(l.own) == len(l.problem.Target.Tasks) { // more than there can be in one round
+			l.own = l.own[1:]
+		}
+		at = len(l.own)
+		l.own = append(l.own, found)
+	}
+	found, gram := l.own[at], pooledGram{centre: rows.mean}
+	if found.left == nil {
+		return nil, nil
+	}
+	return [][]prediction{found.logits.predictions(found.left, func(c int) []float32 {
+		return gram.head(l.problem.Config.K, found.w[c], found.b[c], u)
+	})}, nil
 }
 
-func (l *Learner) regressOwn(in Labelled, group []int, u units) [][]prediction {
-	rows, class := l.targetRows(in.Rows, u), in.classes(group, len(l.problem.Target.Tasks))
-	if rows.trace == 0 {
-		return nil
-	}
-	var of logits
+// regressOwn has nothing left out where X X' is beyond the numbers.
+func (l *Learner) regressOwn(ctx context.Context, rows *targetRows, in Labelled, group []int) (*ownFound, error) {
+	class := in.classes(group, len(l.problem.Target.Tasks))
+	out := &ownFound{in: in, group: group, each: rows.each}
 	if slices.Contains(class, noClass) {
-		of.rest = 1
+		out.logits.rest = 1
 	}
 	var x mat.Dense
 	scale := 1 / math.Sqrt(rows.trace)
 	x.Scale(scale, rows.x)
 	none, variances := mat.NewDense(len(class), len(group), nil), slices.Repeat([]float64{ownVariance}, len(group))
-	m := newMultinomial(of, none, class, newThinRoot(&x), variances)
-	found := m.upwards(ownWeights, func(left *mat.Dense) float64 { return l.problem.unlikely(of, left, class) })
-	if found == nil {
-		return nil
+	m := newMultinomial(out.logits, none, class, newThinRoot(&x), variances)
+	found, err := m.upwards(ctx, ownWeights, func(left *mat.Dense) float64 { return l.problem.unlikely(out.logits, left, class) })
+	if err != nil || found == nil {
+		return out, err
 	}
-	best, gram := found[len(found)-1], pooledGram{centre: rows.mean}
-	return [][]prediction{of.predictions(best.left, func(c int) []float32 {
-		w := m.root.across(best.u.RawRowView(c))
+	best := found[len(found)-1]
+	eachRow(best.u, func(u []float64) {
+		w := m.root.across(u)
 		floats.Scale(scale, w)
-		return gram.head(l.problem.Config.K, w, best.b[c], u)
-	})}
+		out.w = append(out.w, w)
+	})
+	out.left, out.b = best.left, best.b
+	return out, nil
 }

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -37,11 +39,15 @@ func TestOwnClasses(t *testing.T) {
 			must.Hold(t, e.Score.Value < 0.27, "%s errs %g", e.Method, e.Score.Value)
 		}
 	}
-	must.Hold(t, !slices.ContainsFunc(st.Epochs, func(e Epoch) bool { return e.HeadPooled > 0 }), "there is a part of rows that there are none of")
+	for _, e := range st.Epochs {
+		last := e.Epoch == u.problem.RoundsOf(e.Method)
+		helped := e.Help() == "one regression on the target's samples"
+		must.Hold(t, last == helped, "round %d of %s has the help of %q", e.Epoch, e.Method, e.Help())
+	}
 }
 
-// Of the heads, the weights of the features are in proportion to X'(Y - P), where the objective is least, of few samples of many
-// features as of many of few.
+// Of the heads, the weights of the features are in proportion to X'(Y - P), where the objective is least, whether there are more samples
+// or more features.
 func TestOwnClassesAreLeast(t *testing.T) {
 	rng := testrand.New(t)
 	for _, shape := range [][2]int{{25, 60}, {80, 5}} {
@@ -53,7 +59,7 @@ func TestOwnClassesAreLeast(t *testing.T) {
 		defer l.Close()
 		in := must.Get(l.inUnits(l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)), true))(t)
 		u := must.Get(l.model.units())(t)
-		of := l.ownClasses(in.Target, []int{0, 1, 2}, u)
+		of := must.Get(l.ownClasses(t.Context(), in.Target, []int{0, 1, 2}, u))(t)
 		must.Equal(t, len(of), 1, "helps")
 		rows := l.targetRows(in.Target.Rows, u)
 		var weights, slopes []float64
@@ -78,4 +84,23 @@ func TestOwnClassesAreLeast(t *testing.T) {
 		cos := -dot(weights, slopes) / floats.Norm(weights, 2) / floats.Norm(slopes, 2)
 		must.Hold(t, cos > 1-1e-4, "%d samples of %d features: the weights are at %g to what is least", samples, d, cos)
 	}
+}
+
+// What the target's rows say alone is found once for all rounds of all methods, and ends with the context.
+func TestOwnClassesOnce(t *testing.T) {
+	set := shops(testrand.New(t), 4, 200, 5, 3, true)
+	cfg := defaultConfig(t)
+	cfg.TargetSamples = 60
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	defer l.Close()
+	st := must.Get(l.Solve(t.Context(), State{}, quiet, unsaved))(t)
+	must.Equal(t, len(l.own), 1, "regressions on the target's rows alone, of methods")
+	must.Hold(t, slices.ContainsFunc(st.Epochs, func(e Epoch) bool { return e.Method == Target && e.HeadAlone > 0 }), "target is without it")
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	l.own = nil
+	in := l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t))
+	in.Method = Target
+	_, err := l.learnAlone(ctx, Epoch{Method: Target}, in)
+	must.Hold(t, errors.Is(err, context.Canceled), "a round of target that nobody waits for ends with %v", err)
 }

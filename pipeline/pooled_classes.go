@@ -16,46 +16,35 @@ import (
 // theirs are. Each sample is left out of its own shift, and of what it adds itself. The rows of uniform are those of Pooled too, which
 // finds here what was found for uniform.
 func (l *Learner) pooledClasses(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
-	of := append(slices.Clone(in.Sources), in.Target)
-	return l.remember(multinomialOnRows, of, group, u, func() (*pooledFound, error) { return l.regressPooled(ctx, in, group, u) })
+	return l.remember(false, in, group, u, func() (*pooledFound, error) { return l.regressPooled(ctx, in, group, u) })
 }
 
-// remember is find, or what that found before: the rows of uniform are those of Pooled too, and those of the target the same in all
-// methods.
-func (l *Learner) remember(what regressionKind, of []Labelled, group []int, u units,
-	find func() (*pooledFound, error)) (*pooledFound, error) {
+// remember is find, or what that found before: the rows of uniform are those of Pooled too.
+func (l *Learner) remember(squared bool, in Round, group []int, u units, find func() (*pooledFound, error)) (*pooledFound, error) {
+	of := append(slices.Clone(in.Sources), in.Target)
 	for _, was := range l.pooled {
-		if was.what == what && slices.Equal(was.group, group) && slices.EqualFunc(was.of, of, sameLabelled) && was.units.same(u) {
+		if was.squared == squared && slices.Equal(was.group, group) && slices.EqualFunc(was.of, of, sameLabelled) && was.units.same(u) {
 			return was.found, nil
 		}
 	}
 	found, err := find()
 	if err == nil {
-		if len(l.pooled) == 4*len(l.problem.Target.Tasks) { // more than there can be in one round
+		if len(l.pooled) == 3*len(l.problem.Target.Tasks) { // as many as there can be in one round
 			l.pooled = l.pooled[1:]
 		}
-		l.pooled = append(l.pooled, pooledResult{what, of, group, u, found})
+		l.pooled = append(l.pooled, pooledResult{squared, of, group, u, found})
 	}
 	return found, err
 }
 
-// regressionKind tells regressions of the same labels apart.
-type regressionKind int
-
-const (
-	ridgeOnRows regressionKind = iota
-	multinomialOnRows
-	multinomialOnTarget
-)
-
 // pooledResult is what was found for outputs of the target by labelled rows of the sources and, last, of the
 // target, in these units.
 type pooledResult struct {
-	what  regressionKind
-	of    []Labelled
-	group []int
-	units units
-	found *pooledFound
+	squared bool // by ridge regression
+	of      []Labelled
+	group   []int
+	units   units
+	found   *pooledFound
 }
 
 // sameLabelled says whether rows and labels are the same, of which some may be NaN.
@@ -115,7 +104,11 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	}
 	if samples := gram.added(samples, r.curved(curvature, lambda)); samples != nil {
 		added := samples.classes(r.logits, of.z, class, of.variances)
-		for i, with := range added.upwards(addedWeights, func(left *mat.Dense) float64 { return p.unlikely(r.logits, left, class) }) {
+		weighted, err := added.upwards(ctx, addedWeights, func(left *mat.Dense) float64 { return p.unlikely(r.logits, left, class) })
+		if err != nil {
+			return nil, err
+		}
+		for i, with := range weighted {
 			w, b := added.weights(with.multinomialPoint)
 			found.with = append(found.with[:min(i, 1)], r.logits.predictions(with.left, func(j int) []float32 {
 				return gram.head(p.Config.K, floats.AddTo(w[j], w[j], of.w[j]), of.b[j]+b[j], u)

@@ -10,8 +10,8 @@ import (
 )
 
 // joins says whether the target's predictor has the help of [Learner.join]: in the last round of a method, where some source has a class
-// of the target, or its number, or the target has several classes. A network, which sees more than a regression can, has it with pools
-// alone.
+// of the target, or its number, or the target has several classes. A network sees more than a regression can: it has that help where
+// sources are pools, and nowhere else.
 func (l *Learner) joins(in Round) bool {
 	p := l.problem
 	if p.Config.Head.Prior != PriorResidual || p.Set.Binary && !p.Classifies() {
@@ -49,7 +49,8 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			fit.lend(l.problem.Config.K, in.Target, group, of, helps[0])
 		}
 		if l.problem.Config.Representation == ClassLinear {
-			helps = append(helps, l.ownClasses(in.Target, group, u)...)
+			own, err := l.ownClasses(ctx, in.Target, group, u)
+			return append(helps, own...), err
 		}
 		return helps, nil
 	})
@@ -60,6 +61,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		fit.Pooled = floats.Sum(weights[:pooled])
 		fit.Adapted = fit.Pooled - weights[0]
 	}
+	fit.Alone = floats.Sum(weights[pooled:])
 	if !l.problem.Classifies() {
 		fit.LeaveOneOut = squaredError(fit.left, fit.labels, inData)
 	}

@@ -15,7 +15,7 @@ import (
 // intercept of the target is taken to be as far from the sources' mean as theirs are, and is shifted to the samples so far;
 // each sample is left out of its own shift.
 func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
-	return l.remember(ridgeOnRows, append(slices.Clone(in.Sources), in.Target), group, u, func() (*pooledFound, error) {
+	return l.remember(true, in, group, u, func() (*pooledFound, error) {
 		p := l.problem
 		rows, y := p.pooledRows(in.Sources, group)
 		if len(rows) < 2 {

@@ -219,8 +219,9 @@ func TestAddedClasses(t *testing.T) {
 			return found.X
 		}
 		added := pooledGram{}.added(x, h).classes(of, z, class, variances)
-		at, left := added.fit(added.origin(), weight)
-		w, b := added.weights(at)
+		with := must.Get(added.fit(t.Context(), added.origin(), weight))(t)
+		left := with.left
+		w, b := added.weights(with.multinomialPoint)
 		all := func(int) bool { return false }
 		want := least(all)
 		got := append(slices.Concat(w...), b...)

@@ -49,9 +49,11 @@ type Epoch struct {
 	HeadToMean float64 `json:"head_to_mean,omitempty"`
 	// HeadPooled is the part of the predictions of the target's first column, in the last round of a method,
 	// that is of one regression on the rows of all sources, and HeadAdapted the part of it that has the
-	// target's samples among the rows.
+	// target's samples among the rows. HeadAlone is the part that is of one multinomial regression on the target's
+	// samples alone.
 	HeadPooled  float64 `json:"head_pooled,omitempty"`
 	HeadAdapted float64 `json:"head_adapted,omitempty"`
+	HeadAlone   float64 `json:"head_alone,omitempty"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
 	// averaged over outputs in the units of the data, under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
@@ -73,6 +75,19 @@ type Epoch struct {
 	Score       Score        `json:"score"`
 	// Losses are those of the test rows, in the last round of a method.
 	Losses *Losses `json:"losses,omitempty"`
+}
+
+// Help says what the predictions have the help of beyond the representation, "" where that is less than 1/200 of them.
+func (e Epoch) Help() string {
+	switch pooled, alone := e.HeadPooled >= 0.005, e.HeadAlone >= 0.005; {
+	case pooled && alone:
+		return "one regression on all rows, and one on the target's samples"
+	case pooled:
+		return "one regression on all rows"
+	case alone:
+		return "one regression on the target's samples"
+	}
+	return ""
 }
 
 // checkFinite refuses a state of which the last round left something that is no number: a record, which is JSON, has no place for it.

@@ -68,8 +68,8 @@ func (r *runPage) methods() Part {
 	text := say("Less is better. Each point is a model that was fitted on the samples bought so far; " +
 		"bands and whiskers are 95 % intervals for other rows like those that it is measured on.")
 	for _, m := range r.Result.Methods {
-		if r.helped(m) {
-			text = append(text, say(" The last round of ", m.Method, " alone has the help of one regression on the rows of all sources: "+
+		if help := r.helped(m); help != "" {
+			text = append(text, say(" The last round of ", m.Method, " alone has the help of ", help, ": "+
 				"the step to it is not of its samples alone.")...)
 		}
 	}

@@ -194,7 +194,7 @@ func (r *runPage) spend() Figure {
 			add(m.Method, whole(i+1), q.Cost, l.Level, q.Value, q.Interval)
 		}
 		lines = append(lines, l)
-		if guess := extrapolate(rounds); guess != nil && !r.helped(m) {
+		if guess := extrapolate(rounds); guess != nil && r.helped(m) == "" {
 			l := chart.Line{Name: m.Method + ", extrapolated", Color: methodColor(m.Method), Guess: true}
 			for i, q := range guess {
 				l.Points = append(l.Points, point(q.Cost, q.Value, q.Interval))
@@ -231,15 +231,18 @@ func point(x, y float64, i *[2]float64) chart.Point {
 	return p
 }
 
-// helped says whether the last round of a method has the help of one regression on all rows, and the one before has not.
-func (r *runPage) helped(m runs.MethodResult) bool {
-	var was, is float64
+// helped names the regressions that the last round of a method has the help of, where the one before has none.
+func (r *runPage) helped(m runs.MethodResult) string {
+	var was, is string
 	for _, e := range r.Epochs {
 		if e.Method == m.Method {
-			was, is = is, e.HeadPooled
+			was, is = is, e.Help()
 		}
 	}
-	return m.Epochs > 1 && was == 0 && is > 0
+	if m.Epochs < 2 || was != "" {
+		return ""
+	}
+	return is
 }
 
 // roundsOf are the rounds of a method: those of result.json, of epochs.jsonl where there are no intervals.

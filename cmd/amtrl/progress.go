@@ -200,8 +200,8 @@ func (p *runProgress) step(s pipeline.Step) {
 	p.meter.setLeft(p.reached[s.Done]-p.reached[p.first], name, p.left(s))
 	if r := s.Record; r != nil {
 		helped := ""
-		if r.HeadPooled > 0 && s.Epochs > 1 { // which the rounds before were without
-			helped = ", with the help of one regression on all rows"
+		if help := r.Help(); help != "" && s.Epochs > 1 { // which the rounds before were without
+			helped = ", with the help of " + help
 		}
 		p.meter.line("%s: %s %s, %s %s, %s%s", name, report.Count(float64(r.Samples)), text.Form(r.Samples, "sample", "samples"),
 			r.Score.Metric, report.Score(r.Score.Metric, r.Score.Value), text.Several(r.Fit.Iterations, "iteration"), helped)
