@@ -1,11 +1,12 @@
 package study
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
@@ -59,7 +60,7 @@ func (s *Study) scores(st *state) ([]runs.RoundScore, error) {
 	return out, nil
 }
 
-// curve is a learning curve e(x) = a + b / x, b at least 0, of the cost x of the samples, as the excess risk of a fit falls
+// curve is a learning curve e(x) = a + b / x, b above 0, of the cost x of the samples, as the excess risk of a fit falls
 // with their number, through the losses of the rounds that have the same rows as the last one.
 type curve struct {
 	metric string
@@ -89,29 +90,32 @@ func newCurve(scores []runs.RoundScore) *curve {
 	return c
 }
 
-// slope is b by least squares.
-func (c *curve) slope(e []float64) float64 {
-	n, mx, me := float64(len(e)), 0.0, 0.0
-	for i := range e {
-		mx, me = mx+1/c.x[i]/n, me+e[i]/n
+// slope is b by least squares, which may be below 0 here, and the variance that what is left of e gives it; 0 of two rounds.
+func (c *curve) slope(e []float64) (b, variance float64) {
+	var inverse []float64
+	for _, x := range c.x {
+		inverse = append(inverse, 1/x)
 	}
-	xx, xe := 0.0, 0.0
-	for i := range e {
-		d := 1/c.x[i] - mx
-		xx, xe = xx+d*d, xe+d*(e[i]-me)
+	a, b := stat.LinearRegression(inverse, e, nil, false)
+	if n := len(e); n > 2 {
+		left := 0.0
+		for i, x := range inverse {
+			left += math.Pow(e[i]-a-b*x, 2)
+		}
+		variance = left / float64(n-2) / (float64(n-1) * stat.Variance(inverse, nil))
 	}
-	return math.Max(0, xe/xx)
+	return b, variance
 }
 
 // gain is what samples that cost more are expected to bring to those of a cost of from, which those of the last round are
-// among. Its interval is of the slope over samples of the target, drawn again with replacement.
+// among: the mean of b, and its interval, are of the normal distribution about the slope, of which what is below 0 is left out. Its
+// variance is that over samples of the target, drawn again with replacement, and that of what the curve leaves.
 func (c *curve) gain(from, more float64) *Gain {
 	const replicates, tail = 1000, 0.05
 	from = math.Max(from, c.x[len(c.x)-1])
 	to, groups := from+more, len(c.losses[0].Sums)
-	per := 1/from - 1/to
 	e := make([]float64, len(c.x))
-	at := func(draw func() int) float64 {
+	at := func(draw func() int) (b, variance float64) {
 		clear(e)
 		for range groups {
 			g := draw()
@@ -119,18 +123,53 @@ func (c *curve) gain(from, more float64) *Gain {
 				e[i] += l.Sums[g] / float64(l.Rows)
 			}
 		}
-		return per * c.slope(e)
+		return c.slope(e)
 	}
 	g := -1
-	out := &Gain{Metric: c.metric, From: from, To: to, Rounds: len(c.x), Mean: at(func() int { g++; return g })}
+	mean, variance := at(func() int { g++; return g })
 	rng := rand.New(rand.NewPCG(uint64(len(c.x)), uint64(groups)))
 	drawn := make([]float64, replicates)
 	for i := range drawn {
-		drawn[i] = at(func() int { return rng.IntN(groups) })
+		drawn[i], _ = at(func() int { return rng.IntN(groups) })
 	}
-	slices.SortFunc(drawn, cmp.Compare[float64])
-	out.Low, out.High = drawn[int(tail*replicates)], drawn[int((1-tail)*replicates)]
-	return out
+	b := positive{mean, math.Sqrt(variance + stat.Variance(drawn, nil))}
+	if c.metric == pipeline.MetricError { // that no sample changed does not show that none will
+		first, last := 1/c.x[0], 1/c.x[len(c.x)-1]
+		b.spread = math.Max(b.spread, 1/float64(c.losses[0].Rows)/(first-last))
+	}
+	per := 1/from - 1/to
+	return &Gain{Metric: c.metric, From: from, To: to, Rounds: len(c.x), Mean: per * b.mean(), Low: per * b.quantile(tail),
+		High: per * b.quantile(1-tail)}
+}
+
+// positive is the part above 0 of a normal distribution.
+type positive struct{ centre, spread float64 }
+
+// From as many spreads below 0 as nearlyExponential on it is an exponential distribution to a few hundredths, and from exponential on
+// float64 has nothing of the normal one there.
+const nearlyExponential, exponential = 5, 35
+
+func (p positive) mean() float64 {
+	if p.spread == 0 {
+		return math.Max(0, p.centre)
+	}
+	at := -p.centre / p.spread
+	if at > exponential {
+		return p.spread / at
+	}
+	return p.centre + p.spread*distuv.UnitNormal.Prob(at)*2/math.Erfc(at/math.Sqrt2)
+}
+
+func (p positive) quantile(q float64) float64 {
+	at := -p.centre / p.spread
+	switch {
+	case p.spread == 0:
+		return p.mean()
+	case at > nearlyExponential:
+		return -p.mean() * math.Log1p(-q)
+	}
+	above := math.Erfc(at/math.Sqrt2) / 2
+	return math.Max(0, p.centre-p.spread*distuv.UnitNormal.Quantile((1-q)*above))
 }
 
 // gain is what a proposed ask is expected to bring beyond all rows that are answered or pending, nil where nothing can be

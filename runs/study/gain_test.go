@@ -3,13 +3,18 @@ package study
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
 )
 
 // What the next ask is expected to bring is one number: that of its own rows, whatever is pending, late or not yet learned.
@@ -78,4 +83,95 @@ func TestOverspentBudget(t *testing.T) {
 	must.Hold(t, !strings.Contains(plan.Gain.String(), "-"), "its gain is %s", plan.Gain)
 	says := fmt.Sprintf("nothing to ask for: by round 3 the study may spend 60, and %g is spent: give a budget to ask for more", spent)
 	must.Fail(t, "an ask", must.Err(f.Ask(t.Context(), Request{})), says)
+}
+
+// The expected gain is that of the curve that made the losses, and its interval has it as often as it says.
+func TestGain(t *testing.T) {
+	rng := testrand.New(t)
+	const targets, trials = 150, 120
+	within := 0
+	for range trials {
+		c := &curve{metric: pipeline.MetricMSE, x: []float64{100, 200, 300, 400}}
+		spread := make([]float64, targets) // the slope differs from row to row
+		for i := range spread {
+			spread[i] = 60 + 20*rng.NormFloat64()
+		}
+		for _, x := range c.x {
+			l := &pipeline.Losses{Rows: targets, Sums: make([]float64, targets)}
+			for i := range l.Sums {
+				l.Sums[i] = 0.2 + spread[i]/x + 0.02*rng.NormFloat64()
+			}
+			c.losses = append(c.losses, l)
+		}
+		g, want := c.gain(400, 100), 60*(1./400-1./500)
+		if g.Low > g.Mean || g.High < g.Mean {
+			t.Errorf("the interval of %g is %g to %g", g.Mean, g.Low, g.High)
+		}
+		if math.Abs(g.Mean-want) > 0.3*want {
+			t.Errorf("a gain of %g, expected %g", g.Mean, want)
+		}
+		if g.Low <= want && want <= g.High {
+			within++
+		}
+	}
+	// 90 %, less five standard errors of so few trials.
+	if within < trials*76/100 {
+		t.Errorf("%d of %d intervals have the gain", within, trials)
+	}
+	one := []runs.RoundScore{{Cost: 5, Losses: &pipeline.Losses{Rows: 1, Sums: []float64{1}}}}
+	if newCurve(one) != nil || newCurve(nil) != nil {
+		t.Error("one round has a curve")
+	}
+}
+
+// Errors that rose, or of samples that are all wrong alike, do not show that nothing will be gained.
+func TestGainIsNeverNone(t *testing.T) {
+	rng := testrand.New(t)
+	for _, rounds := range []int{2, 3, 5} {
+		for _, rise := range []float64{0, 0.05, 0.5} {
+			c := &curve{metric: pipeline.MetricError}
+			for r := range rounds {
+				l := &pipeline.Losses{Rows: 40, Sums: make([]float64, 40)}
+				for i := range l.Sums {
+					if rise == 0 && i < 4 || rise > 0 && rng.Float64() < 0.1+rise*float64(r)/float64(rounds) {
+						l.Sums[i] = 1
+					}
+				}
+				c.x, c.losses = append(c.x, 100*float64(r+1)), append(c.losses, l)
+			}
+			g := c.gain(0, 100)
+			must.Hold(t, 0 < g.Low && g.Low < g.Mean && g.Mean < g.High && g.High < 0.5, "%d rounds: %+v", rounds, g)
+		}
+	}
+}
+
+// The mean and the quantiles of the part above 0 are those of draws, and go on where they are computed in another way.
+func TestPositive(t *testing.T) {
+	rng := testrand.New(t)
+	for _, centre := range []float64{-1.5, -0.3, 0, 0.8, 6} {
+		spread := 0.1 + rng.Float64()
+		p := positive{centre * spread, spread}
+		var drawn []float64
+		for len(drawn) < 40_000 {
+			if v := p.centre + spread*rng.NormFloat64(); v > 0 {
+				drawn = append(drawn, v)
+			}
+		}
+		slices.Sort(drawn)
+		near := func(what string, got, want float64) {
+			must.Hold(t, math.Abs(got-want) < 0.04*spread, "%g spreads of %g: %s is %g, of draws %g", centre, spread, what, got, want)
+		}
+		near("the mean", p.mean(), stat.Mean(drawn, nil))
+		for _, q := range []float64{0.05, 0.5, 0.95} {
+			near("a quantile", p.quantile(q), stat.Quantile(q, stat.Empirical, drawn, nil))
+		}
+	}
+	for _, at := range []float64{nearlyExponential, exponential} {
+		before, behind := positive{-at * 0.9999, 1}, positive{-at * 1.0001, 1}
+		must.Hold(t, math.Abs(before.mean()/behind.mean()-1) < 0.002, "means of %g and %g", before.mean(), behind.mean())
+		must.Hold(t, math.Abs(before.quantile(0.95)/behind.quantile(0.95)-1) < 0.04, "quantiles %g and %g", before.quantile(0.95),
+			behind.quantile(0.95))
+	}
+	must.Hold(t, positive{-1e9, 1}.mean() > 0 && positive{-1e9, 1}.quantile(0.05) > 0, "nothing is above 0")
+	must.Hold(t, positive{2, 0}.mean() == 2 && positive{-2, 0}.quantile(0.5) == 0, "what is known is not said")
 }

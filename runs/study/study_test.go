@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
-	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/runs"
 )
 
@@ -201,45 +199,6 @@ func TestAffordable(t *testing.T) {
 		if cost(got) > before+budget || got < floor && cost(got+1) <= before+budget || got > floor {
 			t.Fatalf("floor %d of %d for costs %v, samples %v of %v, budget %g", got, floor, costs, have, limit, budget)
 		}
-	}
-}
-
-// The expected gain is that of the curve that made the losses, and its interval has it as often as it says.
-func TestGain(t *testing.T) {
-	rng := testrand.New(t)
-	const targets, trials = 150, 120
-	within := 0
-	for range trials {
-		c := &curve{metric: pipeline.MetricMSE, x: []float64{100, 200, 300, 400}}
-		spread := make([]float64, targets) // the slope differs from row to row
-		for i := range spread {
-			spread[i] = 60 + 20*rng.NormFloat64()
-		}
-		for _, x := range c.x {
-			l := &pipeline.Losses{Rows: targets, Sums: make([]float64, targets)}
-			for i := range l.Sums {
-				l.Sums[i] = 0.2 + spread[i]/x + 0.02*rng.NormFloat64()
-			}
-			c.losses = append(c.losses, l)
-		}
-		g, want := c.gain(400, 100), 60*(1./400-1./500)
-		if g.Low > g.Mean || g.High < g.Mean {
-			t.Errorf("the interval of %g is %g to %g", g.Mean, g.Low, g.High)
-		}
-		if math.Abs(g.Mean-want) > 0.3*want {
-			t.Errorf("a gain of %g, expected %g", g.Mean, want)
-		}
-		if g.Low <= want && want <= g.High {
-			within++
-		}
-	}
-	// 90 %, less five standard errors of so few trials.
-	if within < trials*76/100 {
-		t.Errorf("%d of %d intervals have the gain", within, trials)
-	}
-	one := []runs.RoundScore{{Cost: 5, Losses: &pipeline.Losses{Rows: 1, Sums: []float64{1}}}}
-	if newCurve(one) != nil || newCurve(nil) != nil {
-		t.Error("one round has a curve")
 	}
 }
 
