@@ -25,7 +25,7 @@ type Oddity struct {
 const otherUnits = 10
 
 // Oddities lists what is odd about a set, in the order of its pools, or that [Set.Validate] refuses it: features
-// that are the same in all rows; rows that are there twice in a source, or in a
+// that are the same in all rows, or go one way from row to row; rows that are there twice in a source, or in a
 // source and in the target; sources without a label, with one class alone, or whose
 // features are of another size; a target of fewer rows than outputs, or without classes
 // that sources have; names that are words for none, or nearly alike; numbers that are far from
@@ -35,7 +35,8 @@ func (s *Set) Oddities() []Oddity {
 	if err := s.Validate(); err != nil {
 		return []Oddity{{"", err.Error(), "mend it: nothing else was looked at"}}
 	}
-	c := checker{seed: maphash.MakeSeed(), same: slices.Repeat([]bool{true}, s.Pools[0].Cols)}
+	cols := s.Pools[0].Cols
+	c := checker{seed: maphash.MakeSeed(), same: slices.Repeat([]bool{true}, cols)}
 	sizes, w := make([]float64, len(s.Pools)), twins{}
 	for i, p := range s.Pools {
 		if p.Target {
@@ -43,7 +44,7 @@ func (s *Set) Oddities() []Oddity {
 			w.addTarget(rows)
 		}
 	}
-	c.far = s.newFarFeatures()
+	c.far, c.last, c.steps = s.newFarFeatures(), make([]float32, cols), make([]steps, cols)
 	for i, p := range s.Pools {
 		var rows []rowHash
 		rows, sizes[i] = c.scan(i, p, s.labelHashes(i, c.seed))
@@ -79,15 +80,39 @@ func (s *Set) Oddities() []Oddity {
 		}
 	}
 	if constant > 0 {
-		first := slices.Index(c.same, true)
-		at := fmt.Sprintf("at place %d", first)
-		if s.Columns != nil && len(s.Columns.Features) == len(c.same) && len(c.same) > 1 {
-			at = "in column " + text.OneLine(s.Columns.Features[first], 80)
-		}
-		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first %s", constant, len(c.same), at),
+		first := s.place(slices.Index(c.same, true))
+		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first %s", constant, cols, first),
 			"leave them out of columns: features"})
 	}
+	for j := range c.steps {
+		if c.steps[j].oneWay() {
+			out = append(out, Oddity{"", fmt.Sprintf("the feature %s goes one way from row to row of each source", s.place(j)),
+				"if it numbers the rows, or tells when they came, leave it out of columns: features; new rows lie beyond all of these"})
+		}
+	}
 	return out
+}
+
+// place says which feature is meant.
+func (s *Set) place(feature int) string {
+	if s.Columns != nil && len(s.Columns.Features) == s.Pools[0].Cols && s.Pools[0].Cols > 1 {
+		return "in column " + text.OneLine(s.Columns.Features[feature], 80)
+	}
+	return fmt.Sprintf("at place %d", feature)
+}
+
+// steps counts in how many rows of a source a feature is more than in the row before, and in how many less, and says whether it was ever
+// the same.
+type steps struct {
+	up, down int
+	level    bool
+}
+
+// leastSteps is how many steps one way chance would not make.
+const leastSteps = 30
+
+func (s steps) oneWay() bool {
+	return !s.level && min(s.up, s.down) == 0 && s.up+s.down >= leastSteps
 }
 
 // oddLabels is what is odd about the labels of a pool.
@@ -150,6 +175,8 @@ type checker struct {
 	first []uint32 // the features of the first row, by their bits
 	same  []bool   // by feature: whether all rows so far have that of the first
 	far   *farFeatures
+	last  []float32 // the features of the row before, where steps are counted
+	steps []steps   // by feature
 }
 
 // scan returns a hash for each row of pool i, whose labels have one, and the root mean square of its features.
@@ -164,6 +191,18 @@ func (c *checker) scan(i int, p *Pool, labels []uint64) (hashes []rowHash, size 
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
 			if c.far != nil {
 				c.far.add(j, i, r, float64(v))
+			}
+			if c.steps != nil {
+				switch of := &c.steps[j]; {
+				case r == 0:
+				case v > c.last[j]:
+					of.up++
+				case v < c.last[j]:
+					of.down++
+				default:
+					of.level = true
+				}
+				c.last[j] = v
 			}
 		}
 		hashes[r] = rowHash{maphash.Bytes(c.seed, raw), labels[r]}

@@ -39,8 +39,13 @@ func TestOddities(t *testing.T) {
 	}{
 		"nothing":  {func(*Set) {}, "", ""},
 		"constant": {func(s *Set) { setColumn(s, 3, 7) }, "", "1 of 5 features are the same in all rows, the first at place 3"},
-		"twice":    {func(s *Set) { copy(s.Pools[1].F32[5*cols:6*cols], s.Pools[1].F32) }, "b", "1 of 40 rows are there before"},
-		"leak":     {func(s *Set) { copy(s.Pools[0].F32[:2*cols], s.Pools[2].F32) }, "a", "2 of 40 rows are rows of the target"},
+		"numbered": {func(s *Set) { numberRows(s, 2, func(r int) int { return r }) }, "",
+			"the feature at place 2 goes one way from row to row"},
+		"backwards": {func(s *Set) { numberRows(s, 4, func(r int) int { return -r }) }, "", "the feature at place 4 goes one way"},
+		"two alike": {func(s *Set) { numberRows(s, 2, func(r int) int { return r / 2 }) }, "", ""},
+		"one back":  {func(s *Set) { numberRows(s, 2, func(r int) int { return r - 3*(r/39) }) }, "", ""},
+		"twice":     {func(s *Set) { copy(s.Pools[1].F32[5*cols:6*cols], s.Pools[1].F32) }, "b", "1 of 40 rows are there before"},
+		"leak":      {func(s *Set) { copy(s.Pools[0].F32[:2*cols], s.Pools[2].F32) }, "a", "2 of 40 rows are rows of the target"},
 		"few values": {func(s *Set) {
 			for _, p := range s.Pools {
 				for j := range p.F32 {
@@ -71,6 +76,15 @@ func TestOddities(t *testing.T) {
 			t.Errorf("%s: %+v", what, got)
 		case c.found != "" && (got[0].Pool != c.pool || !strings.Contains(got[0].Found, c.found) || got[0].Advice == ""):
 			t.Errorf("%s: %+v, expected %q of %q", what, got[0], c.found, c.pool)
+		}
+	}
+}
+
+// numberRows gives a column what number has of each row of a pool.
+func numberRows(s *Set, column int, number func(row int) int) {
+	for _, p := range s.Pools {
+		for r := range p.Rows {
+			p.F32[r*p.Cols+column] = float32(number(r)) / 20
 		}
 	}
 }
