@@ -209,28 +209,43 @@ func (w *weightedMultinomial) objective(at []float64, without func(i int) bool, 
 
 // search returns where the objective without some samples is least, from another place. It ends with the error of ctx once that is done.
 func (w *weightedMultinomial) search(ctx context.Context, from []float64, without func(i int) bool) ([]float64, error) {
+	found, _ := leastOf(ctx.Err, func(at, slope []float64) float64 { return w.objective(at, without, slope) }, from,
+		&optimize.Settings{GradientThreshold: multinomialTolerance, MajorIterations: multinomialSteps})
+	if err := ctx.Err(); err != nil || found == nil {
+		return from, err
+	}
+	return found, nil
+}
+
+// leastOf is where an objective, which writes its gradient too, is least by L-BFGS from a place on. A search that ends early is at the
+// end of what the numbers can tell. It ends with the error of stop once that has one, and is nil with an error where none can begin.
+func leastOf(stop func() error, objective func(at, slope []float64) float64, from []float64,
+	settings *optimize.Settings) ([]float64, error) {
 	var last, slope []float64 // of the last place
 	value := 0.0
 	evaluate := func(at []float64) {
 		if last == nil || !floats.Equal(at, last) {
 			last, slope = slices.Clone(at), make([]float64, len(at))
-			value = w.objective(at, without, slope)
+			value = objective(at, slope)
 		}
 	}
-	found, _ := optimize.Minimize(optimize.Problem{
+	found, err := optimize.Minimize(optimize.Problem{
 		Func: func(at []float64) float64 { evaluate(at); return value },
 		Grad: func(to, at []float64) { evaluate(at); copy(to, slope) },
 		Status: func() (optimize.Status, error) {
-			if err := ctx.Err(); err != nil {
+			if err := stop(); err != nil {
 				return optimize.Failure, err
 			}
 			return optimize.NotTerminated, nil
 		},
-	}, from, &optimize.Settings{GradientThreshold: multinomialTolerance, MajorIterations: multinomialSteps}, &optimize.LBFGS{})
-	if err := ctx.Err(); err != nil || found == nil {
-		return from, err
+	}, from, settings, &optimize.LBFGS{})
+	if err := stop(); err != nil {
+		return nil, err
 	}
-	return found.X, nil // a search that ends early is at the end of what float64 can tell
+	if found == nil {
+		return nil, err
+	}
+	return found.X, nil
 }
 
 // leftOut is a point, and the logits of each sample without its part of them.

@@ -259,33 +259,15 @@ func (pooledUnits) Init(int) {}
 // fit solves at lambda from another fit, by L-BFGS.
 func (r *pooledLogistic) fit(ctx context.Context, lambda float64, from classesFit) (classesFit, error) {
 	u := r.unitsAt(lambda)
-	var last, slope []float64 // of the last point
-	value := 0.0
-	at := func(v []float64) {
-		if last == nil || !floats.Equal(v, last) {
-			last, slope = slices.Clone(v), make([]float64, len(v))
-			value = r.objective(u.out(v), lambda, slope)
-			u.gradient(slope)
-		}
-	}
-	found, err := optimize.Minimize(optimize.Problem{
-		Func: func(v []float64) float64 { at(v); return value },
-		Grad: func(to, v []float64) { at(v); copy(to, slope) },
-		Status: func() (optimize.Status, error) {
-			if err := cmp.Or(r.failed, ctx.Err()); err != nil {
-				return optimize.Failure, err
-			}
-			return optimize.NotTerminated, nil
-		},
-	}, u.in(from), &optimize.Settings{Converger: u, MajorIterations: pooledSteps}, &optimize.LBFGS{})
-	if stop := cmp.Or(r.failed, ctx.Err()); stop != nil {
-		return nil, stop
-	}
-	if found == nil {
+	found, err := leastOf(func() error { return cmp.Or(r.failed, ctx.Err()) }, func(v, slope []float64) float64 {
+		value := r.objective(u.out(v), lambda, slope)
+		u.gradient(slope)
+		return value
+	}, u.in(from), &optimize.Settings{Converger: u, MajorIterations: pooledSteps})
+	if err != nil {
 		return nil, err
 	}
-	// A search that ends early is at the end of what float32 can tell.
-	return u.out(found.X), nil
+	return u.out(found), nil
 }
 
 // search returns the fit with the least loss, downhill from lambda in steps of a factor 10, at most four, and its lambda.
