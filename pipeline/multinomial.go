@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -24,6 +25,7 @@ type multinomial struct {
 	class  []int
 	root   thinRoot
 	spread []float64 // of b
+	fold   []int     // of each sample
 }
 
 const (
@@ -39,7 +41,26 @@ func newMultinomial(of logits, z *mat.Dense, class []int, root thinRoot, varianc
 	for c, v := range variances {
 		spread[c] = math.Sqrt(v)
 	}
-	return &multinomial{of, z, class, root, spread}
+	return &multinomial{of, z, class, root, spread, stratified(class)}
+}
+
+// stratified is the part of the samples, from 0 on, in which each is left out: the samples of each class are spread over all parts,
+// whatever order they come in.
+func stratified(class []int) []int {
+	folds := leftFolds
+	if len(class) < 2*folds {
+		folds = len(class)
+	}
+	order := make([]int, len(class))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(class[i], class[j]) })
+	fold := make([]int, len(class))
+	for at, i := range order {
+		fold[i] = at % folds
+	}
+	return fold
 }
 
 // thinRoot is L, n by r for r no more than n, with L L' = X X'. It is X, or where that has more columns the Cholesky factor, of X X' and
@@ -260,24 +281,22 @@ func (m *multinomial) fit(ctx context.Context, from multinomialPoint, weight flo
 	if w == nil {
 		return nil, nil
 	}
-	n, c := m.z.Dims()
 	all, err := w.search(ctx, w.of(from), func(int) bool { return false })
 	if err != nil {
 		return nil, err
 	}
-	folds := leftFolds
-	if n < 2*folds {
-		folds = n
-	}
+	n, c := m.z.Dims()
 	left := mat.NewDense(n, c, nil)
-	for fold := range folds {
-		without, err := w.search(ctx, all, func(i int) bool { return i%folds == fold })
+	for fold := range slices.Max(m.fold) + 1 {
+		without, err := w.search(ctx, all, func(i int) bool { return m.fold[i] == fold })
 		if err != nil {
 			return nil, err
 		}
 		_, z := w.added(without)
-		for i := fold; i < n; i += folds {
-			left.SetRow(i, z.RawRowView(i))
+		for i, of := range m.fold {
+			if of == fold {
+				left.SetRow(i, z.RawRowView(i))
+			}
 		}
 	}
 	return &leftOut{w.point(all), left}, nil

@@ -104,3 +104,32 @@ func TestOwnClassesOnce(t *testing.T) {
 	_, err := l.learnAlone(ctx, Epoch{Method: Target}, in)
 	must.Hold(t, errors.Is(err, context.Canceled), "a round of target that nobody waits for ends with %v", err)
 }
+
+// Each part of the samples has the classes in the proportions of all, up to one sample of each, whatever order they come in.
+func TestStratified(t *testing.T) {
+	rng := testrand.New(t)
+	for range 100 {
+		class := make([]int, 1+rng.IntN(120))
+		for i := range class {
+			class[i] = noLabel + rng.IntN(12)
+		}
+		if rng.IntN(2) == 0 {
+			slices.Sort(class)
+		}
+		fold := stratified(class)
+		folds := slices.Max(fold) + 1
+		must.Hold(t, folds == leftFolds || folds == len(class) && folds < 2*leftFolds, "%d samples in %d parts", len(class), folds)
+		sizes, of := make([]int, folds), make(map[int][]int)
+		for i, f := range fold {
+			if of[class[i]] == nil {
+				of[class[i]] = make([]int, folds)
+			}
+			sizes[f]++
+			of[class[i]][f]++
+		}
+		for c, each := range of {
+			must.Hold(t, slices.Max(each)-slices.Min(each) <= 1, "of class %d the parts have %v", c, each)
+		}
+		must.Hold(t, slices.Max(sizes)-slices.Min(sizes) <= 1, "the parts have %v", sizes)
+	}
+}

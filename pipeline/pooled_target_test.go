@@ -227,11 +227,10 @@ func TestAddedClasses(t *testing.T) {
 		got := append(slices.Concat(w...), b...)
 		value, best := plain(got, all), plain(want, all)
 		must.Hold(t, value < best+1e-3, "the objective of %d classes is %g, the least %g", c, value, best)
-		folds := min(n, leftFolds)
-		for fold := range folds {
-			v := least(func(i int) bool { return i%folds == fold })
-			for i := fold; i < n; i += folds {
-				for j := range c {
+		for fold := range slices.Max(added.fold) + 1 {
+			v := least(func(i int) bool { return added.fold[i] == fold })
+			for i := range n {
+				for j := 0; j < c && added.fold[i] == fold; j++ {
 					want := z.At(i, j) + dot(v[j*d:(j+1)*d], x.RawRowView(i)) + v[c*d+j]
 					isNear(t, left.At(i, j), want, 0.02*math.Max(1, math.Abs(want)), "a logit left out")
 				}
