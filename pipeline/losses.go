@@ -4,27 +4,52 @@ import (
 	"cmp"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Losses are what the rows that it is measured on contribute to a score, 0 or 1 for an error and the
-// squared residual otherwise, summed over up to 200 groups of them: row i is in group
-// i mod len(Sums). Two methods are compared by them as by the rows themselves.
+// squared residual otherwise, summed over up to 200 groups of them, into which the rows are dealt at random, the same
+// for the same number of rows. Two methods are compared by them as by the rows themselves.
 type Losses struct {
 	// Rows is the number of the losses: of the rows, or where these have labels of
 	// several columns, of such labels. Units is then the number of rows.
 	Rows  int       `json:"rows"`
 	Units int       `json:"units,omitempty"`
 	Sums  []float64 `json:"sums"`
+
+	dealt []int // the place of each row, whose group is that mod len(Sums); nil where each is its own
 }
 
 const maxGroups = 200
 
-func newLosses(rows int) *Losses { return &Losses{Sums: make([]float64, min(rows, maxGroups))} }
+func newLosses(rows int) *Losses {
+	l := &Losses{Sums: make([]float64, min(rows, maxGroups))}
+	if rows > maxGroups { // in the order of a file, every 200th row may be of one class
+		l.dealt = stream(0, "losses").Perm(rows)
+	}
+	return l
+}
 
 func (l *Losses) add(row int, loss float64) {
-	l.Rows++
-	l.Sums[row%len(l.Sums)] += loss
+	if l.Rows++; l.dealt != nil {
+		row = l.dealt[row] % len(l.Sums)
+	}
+	l.Sums[row] += loss
+}
+
+// residuals are what the sums of the groups are beyond their part of the mean over all rows.
+func (l *Losses) residuals(sums []float64) []float64 {
+	total := floats.Sum(sums)
+	out, groups := make([]float64, len(sums)), len(sums)
+	for g, v := range sums {
+		rows := l.Count() / groups
+		if g < l.Count()%groups {
+			rows++
+		}
+		out[g] = v - total*float64(rows)/float64(l.Count())
+	}
+	return out
 }
 
 // of says how many rows the losses are of.
@@ -43,19 +68,7 @@ func (l *Losses) Count() int { return cmp.Or(l.Units, l.Rows) }
 // two groups of them. Squared residuals are skewed, and most samples of few rows lack the large
 // ones that the mean is of, so that it reaches further up than down. See [skewedInterval].
 func (l *Losses) MeanInterval() *[2]float64 {
-	total := 0.0
-	for _, v := range l.Sums {
-		total += v
-	}
-	residuals, groups := make([]float64, len(l.Sums)), len(l.Sums)
-	for g, v := range l.Sums {
-		rows := l.Count() / groups
-		if g < l.Count()%groups {
-			rows++
-		}
-		residuals[g] = v - total*float64(rows)/float64(l.Count())
-	}
-	i := skewedInterval(total/float64(l.Rows), residuals, float64(l.Rows))
+	i := skewedInterval(floats.Sum(l.Sums)/float64(l.Rows), l.residuals(l.Sums), float64(l.Rows))
 	if i != nil {
 		i[0] = math.Max(0, i[0])
 	}
@@ -109,21 +122,13 @@ func CompareLosses(a, b *Epoch) *Comparison {
 	c := Compare(a.Method, b.Method, [][]float64{{a.Score.Value}}, [][]float64{{b.Score.Value}})
 	c.Rows = x.Count()
 	n, groups := float64(x.Rows), float64(len(x.Sums))
-	total, square := 0.0, 0.0
-	residuals := make([]float64, len(x.Sums))
-	for g, v := range x.Sums {
-		residuals[g] = y.Sums[g] - v
-		total += residuals[g]
-	}
-	for g := range residuals {
-		residuals[g] -= total / groups
-		square += residuals[g] * residuals[g] * groups / (groups - 1)
-	}
+	more := floats.SubTo(make([]float64, len(x.Sums)), y.Sums, x.Sums)
+	total, residuals := floats.Sum(more), x.residuals(more)
 	if a.Score.Metric != MetricError {
 		c.Interval = skewedInterval(c.Difference, residuals, n)
 		return &c
 	}
-	square += 1 + total*total*(1/n-1/(n+2))
+	square := dot(residuals, residuals)*groups/(groups-1) + 1 + total*total*(1/n-1/(n+2))
 	centre, half := total/(n+2), 1.96*math.Sqrt(square)/(n+2)
 	c.Interval = &[2]float64{math.Max(-1, centre-half), math.Min(1, centre+half)}
 	return &c
