@@ -23,11 +23,11 @@ type Allocation struct {
 	// Mix is the fraction of each epoch's budget that is spread uniformly. An
 	// allocation with Mix > 0 draws from every source at least Mix times what
 	// the uniform allocation of the same budget would. MixAuto takes Epoch.Own for it
-	// and spreads it by Epoch.Match.
+	// and spreads it by Epoch.Match, and of the rest spreads evenly what nu has by chance.
 	Mix float64 `json:"mix"`
 }
 
-// MixAuto explores as much as the sources leave of the target unexplained.
+// MixAuto explores as much as the sources leave of the target unexplained, and as nu is no more than chance gives.
 const MixAuto = -1
 
 func (a Allocation) validate() error {
@@ -70,7 +70,16 @@ func (a Allocation) rates(nu, costs []float64) []float64 {
 // after returns the rates that follow from an epoch.
 func (a Allocation) after(e *Epoch, costs []float64) []float64 {
 	rates := a.rates(e.Nu, costs)
-	if a.Mix != MixAuto || e.Match == nil {
+	if a.Mix != MixAuto {
+		return rates
+	}
+	if e.NuByChance > 0 {
+		chance := math.Min(1, e.NuByChance/dot(e.Nu, e.Nu))
+		for m, v := range uniformRates(costs) {
+			rates[m] = (1-chance)*rates[m] + chance*v
+		}
+	}
+	if e.Match == nil {
 		return rates
 	}
 	for m, v := range matchRates(e.Match, costs) {

@@ -271,7 +271,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		heads = append(heads, section(l.headOf(c), 0, p.Config.K))
 	}
 	if p.Config.Relevance.Kind == Transfer {
-		rec.Nu, err = l.transfer(in.Target)
+		rec.Nu, rec.NuByChance, err = l.transfer(in.Target)
 		rec.NuRank = nonzero(rec.Nu)
 	} else {
 		rec.Nu, rec.NuRank, err = p.Config.Relevance.estimate(l.queue, l.model.heads(), heads, outputsOf(p.Sources))

@@ -70,6 +70,19 @@ func TestMixAuto(t *testing.T) {
 	closeVectors(t, "without a match", auto.SharesAfter(e, costs), []float64{0.25, 0.25, 0.5}, 1e-12, 0)
 }
 
+// What nu has by chance is spread evenly: all of it, where it has no more, and next to nothing of a nu that is much more.
+func TestMixAutoOfChance(t *testing.T) {
+	costs, even := []float64{1, 1, 2}, []float64{0.25, 0.25, 0.5}
+	auto, plain := Allocation{Rule: RuleSquared, Mix: MixAuto}, Allocation{Rule: RuleSquared}
+	for _, nu := range [][]float64{{0.1, 0.2, 0}, {0, 0, 0}} {
+		e := &Epoch{Nu: nu, NuByChance: 0.06}
+		closeVectors(t, "no more than chance", auto.SharesAfter(e, costs), even, 1e-12, 0)
+		closeVectors(t, "without exploration", plain.SharesAfter(e, costs), plain.SharesAfter(&Epoch{Nu: nu}, costs), 0, 0)
+	}
+	e := &Epoch{Nu: []float64{0.3, 0.4, 0}, NuByChance: 0.05}
+	closeVectors(t, "a fifth is chance", auto.SharesAfter(e, costs), []float64{0.05 + 0.8*0.36, 0.05 + 0.8*0.64, 0.1}, 1e-12, 0)
+}
+
 // What is constant but for rounding has no correlation beyond 1.
 func TestCorrelationOfConstants(t *testing.T) {
 	rng := testrand.New(t)

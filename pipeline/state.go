@@ -70,6 +70,9 @@ type Epoch struct {
 	// next round is allocated by it, so that a program may put a relevance of its own there.
 	Nu     []float64 `json:"nu"`
 	NuRank int       `json:"nu_rank"`
+	// NuByChance is what sum nu_m^2 has on average where no source has anything to do with the target, by relevance
+	// [Transfer]: MixAuto spends that part of the budget evenly. A relevance of one's own leaves it at 0.
+	NuByChance float64 `json:"nu_by_chance,omitempty"`
 	// Uncertainty says how sure Nu is, in the last round of the first method.
 	Uncertainty *Uncertainty `json:"uncertainty,omitempty"`
 	Score       Score        `json:"score"`
@@ -106,7 +109,7 @@ func (st State) checkFinite() error {
 		finite("a weight of the target's head", []float64{e.HeadRidge, e.HeadKappa, e.HeadToMean, e.Own}),
 		finite("a parameter of the target's head", st.Head),
 		finite("the loss of the target's samples", []float64{e.TargetLoss, e.LeaveOneOut, e.LogLoss}),
-		finite("a relevance", slices.Concat(e.Nu, e.Match, u.NuLow, u.NuHigh, u.ShareLow, u.ShareHigh)),
+		finite("a relevance", slices.Concat(e.Nu, e.Match, []float64{e.NuByChance}, u.NuLow, u.NuHigh, u.ShareLow, u.ShareHigh)),
 		finite("the score", append([]float64{e.Score.Value}, losses.Sums...)),
 	)
 }

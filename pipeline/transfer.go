@@ -88,15 +88,42 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 	return nu
 }
 
-// transfer estimates it from the heads of the round.
-func (l *Learner) transfer(target Labelled) ([]float64, error) {
+// byChance is the mean of sum nu_m^2 where what heads say has nothing to do with the labels, and outputs have nothing to do with each
+// other: the squared correlation of n pairs then has the mean 1/(n - 1), and its square 3/(n^2 - 1). The largest of several is taken
+// for their sum, which is more.
+func (t *transfer) byChance() float64 {
+	sum, outputs := 0.0, float64(len(t.outputs))
+	for m, compared := range t.compared {
+		mean, variance := 0.0, 0.0
+		for _, c := range t.outputs {
+			n := 0.0
+			for _, y := range t.y[c] {
+				if y == y {
+					n++
+				}
+			}
+			times := float64(len(compared[c]))
+			if t.named[m][c] {
+				times = 0.5 // where it is positive
+			}
+			first, second := math.Min(1, times/(n-1)), math.Min(1, 3*times/(n*n-1))
+			mean += first / outputs
+			variance += math.Max(0, second-first*first) / outputs / outputs
+		}
+		sum += mean*mean + variance
+	}
+	return sum
+}
+
+// transfer estimates it from the heads of the round, and what it has by chance.
+func (l *Learner) transfer(target Labelled) (nu []float64, byChance float64, err error) {
 	t, err := l.newTransfer(target)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	heads, err := download64(l.queue, l.model.heads())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return t.nu(heads, nil), nil
+	return t.nu(heads, nil), t.byChance(), nil
 }

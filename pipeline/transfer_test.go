@@ -106,6 +106,63 @@ func TestCorrelation(t *testing.T) {
 	}
 }
 
+// Of labels that are noise the sum of the squared relevances is, on average, what it is by chance; where the best of several outputs
+// counts, that is no less.
+func TestTransferByChance(t *testing.T) {
+	rng := testrand.New(t)
+	for _, outputs := range []int{1, 5} {
+		for _, named := range []bool{true, false} {
+			const n, repeats = 30, 4000
+			tr := &transfer{phi: mat.NewDense(n, 3, nil), compared: make([][][]int, 4), named: make([][]bool, 4)}
+			for m := range tr.compared {
+				for c := range outputs {
+					compared := []int{m*outputs + c}
+					if !named {
+						compared = append(compared, m*outputs+(c+1)%outputs)
+					}
+					tr.compared[m], tr.named[m] = append(tr.compared[m], slices.Compact(compared)), append(tr.named[m], named)
+				}
+			}
+			sum := 0.0
+			for range repeats {
+				tr.phi, tr.y, tr.outputs = mat.NewDense(n, 3, normals(rng, 3*n)), nil, nil
+				for c := range outputs {
+					tr.y, tr.outputs = append(tr.y, append(normals(rng, n-5), slices.Repeat([]float64{math.NaN()}, 5)...)), append(tr.outputs, c)
+				}
+				nu := tr.nu(mat.NewDense(4*outputs, 3, normals(rng, 12*outputs)), nil)
+				sum += dot(nu, nu) / repeats
+			}
+			ratio := tr.byChance() / sum
+			most := 1.15
+			if !named && outputs > 1 {
+				most = 3
+			}
+			must.Hold(t, ratio > 0.87 && ratio < most, "%d outputs, named %v: %.3g of the mean over %d draws", outputs, named, ratio, repeats)
+		}
+	}
+}
+
+// Relevances that are no more than chance leave the draws even, where proportional to their squares one source would have most.
+func TestActiveOfChance(t *testing.T) {
+	rng := testrand.New(t)
+	largest, even := 0.0, 0.0
+	for range 24 {
+		set := shops(rng, 9, 300, 60, 1, false)
+		for i := range set.Tasks {
+			if set.Tasks[i].Pool == 1 {
+				copy(set.Tasks[i].Labels, narrow(normals(rng, len(set.Tasks[i].Labels))))
+			}
+		}
+		cfg := defaultConfig(t)
+		cfg.Sources, cfg.Relevance.Kind, cfg.Methods, cfg.TargetSamples = SourcesPools, Transfer, []string{Active}, 20
+		cfg.Schedule.Budget, cfg.Schedule.Floor = 800, 5
+		_, st := runUnit(t, openDevice(t, 1, set), cfg, 1)
+		last := st.Epochs[len(st.Epochs)-1]
+		largest, even = largest+float64(slices.Max(last.Counts)), even+float64(last.Samples)/float64(len(last.Counts))
+	}
+	must.Hold(t, largest < 1.9*even, "of a target of noise the most drawn source has %.3g times its even part", largest/even)
+}
+
 // Heads that are 0, and a source without outputs to compare, have the relevance 0.
 func TestTransferOfNothing(t *testing.T) {
 	rng := testrand.New(t)

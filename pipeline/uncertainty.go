@@ -111,7 +111,7 @@ func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand)
 		}
 	}
 	return newUncertainty(rec.Nu, nus, func(nu []float64) []float64 {
-		again := Epoch{Nu: nu, Own: rec.Own, Match: rec.Match}
+		again := Epoch{Nu: nu, NuByChance: rec.NuByChance, Own: rec.Own, Match: rec.Match}
 		return p.Config.Allocation.SharesAfter(&again, p.Costs)
 	}), nil
 }
