@@ -25,12 +25,14 @@ func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, e
 			return l.constants(in)
 		}
 		rows, means := l.targetRows(in.Rows, u), in.means()
-		regression, err := newKernelRidge(rows, nil, in.centred(means), math.Inf(1), leastPower)
+		// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
+		regression, err := l.regress(targetRegression{
+			rows: rows, y: in.centred(means), rho: math.Inf(1), least: leastPower, kappas: []float64{1}, lambda: RidgeAuto,
+		})
 		if err != nil {
 			return nil, err
 		}
-		// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
-		heads := l.atCut(regression.search([]float64{1}, RidgeAuto).heads(rows, u, k), in)
+		heads := l.atCut(regression.fit.heads(rows, u, k), in)
 		fits, vectors := make([]headFit, len(heads)), make([][]float32, len(heads))
 		for i, h := range heads {
 			fits[i], vectors[i] = h.headFit, h.vector(means[i])

@@ -27,6 +27,8 @@ type targetRows struct {
 	// wanted it, nil too where rounding made its systems singular.
 	alone   *logisticFit
 	aloneOf []float32
+	// without are the rows without each fold of [targetRegression.nested], where that wanted them.
+	without []*targetRows
 }
 
 // newTargetRows takes x over.

@@ -99,22 +99,25 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 		means := prior.means(in)
 		var a mat.Dense
 		a.Mul(phi, root)
-		regression, err := newKernelRidge(rows, &a, in.centred(means), prior.rho, l.problem.leastPower())
+		mean := prior.mean(prior.heads, in.outputs)
+		regression, err := l.regress(targetRegression{
+			rows: rows, a: &a, y: in.centred(means), mean: product(phi, mean),
+			rho: prior.rho, least: l.problem.leastPower(), kappas: kappas, lambda: l.problem.Config.Head.Ridge,
+		})
 		if err != nil {
 			return nil, err
 		}
-		mean := prior.mean(prior.heads, in.outputs)
-		regression, fit, toMean := regression.searchTowards(product(phi, mean), kappas, l.problem.Config.Head.Ridge)
+		fit := regression.fit
 		w := regression.shared(&a, root, fit)
 		if mean != nil {
-			mean.Scale(toMean, mean)
+			mean.Scale(regression.g, mean)
 			w.Add(w, mean)
 		}
 		fits, own := make([]headFit, len(in.outputs)), ownPart(rows, product(phi, w), fit)
 		vectors := make([][]float32, len(fits))
 		for i, h := range l.atCut(fit.heads(rows, u, k), in) {
 			fits[i] = h.headFit
-			fits[i].Rank, fits[i].Own, fits[i].ToMean, fits[i].each = rank, own, toMean, regression.each
+			fits[i].Rank, fits[i].Own, fits[i].ToMean, fits[i].each = rank, own, regression.g, regression.each
 			for j := range k {
 				h.w[j] = float32(w.At(j, i))
 			}
