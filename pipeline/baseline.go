@@ -45,10 +45,13 @@ func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, e
 		}
 		return fits, nil
 	})
-	if err == nil && rec.Method == Target && l.problem.Classifies() && l.problem.TooFew(in.Target) == "" {
+	if err == nil && rec.Method == Target && l.problem.Classifies() {
 		var weights []float64
-		weights, err = l.mix(&fit, in.Target, u, func(group []int, _ []*headFit) ([][]prediction, error) {
-			return l.ownClasses(ctx, in.Target, group, u)
+		weights, err = l.mix(&fit, in.Target, u, func(group []int, _ []*headFit) (found helps, err error) {
+			if l.problem.tells(in.Target, group) {
+				found.own, err = l.ownClasses(ctx, in.Target, group, u)
+			}
+			return found, err
 		})
 		rec.HeadAlone = floats.Sum(weights)
 	}

@@ -124,28 +124,34 @@ func (p *Problem) TooFew(in Labelled) string {
 	if !p.Set.Binary {
 		return ""
 	}
-	outputs := len(p.Target.Tasks)
 	for _, group := range classGroups(p.Set, p.Target) {
-		twice := 0
-		for _, c := range group {
-			is, other := 0, 0
-			for i := c; i < len(in.Y); i += outputs {
-				if in.Y[i] > 0.5 {
-					is++
-				} else if in.Y[i] <= 0.5 {
-					other++
-				}
-			}
-			if is > 1 {
-				twice++
-			}
-			if len(group) == 1 && other > 1 {
-				twice++
-			}
-		}
-		if twice > 1 {
+		if p.tells(in, group) {
 			return ""
 		}
 	}
 	return nothing + " of which is best, expected two of each of two classes"
+}
+
+// tells says whether the samples with a label of a column, each left out, can choose what predicts it: they must be at least five, with two
+// of each of at least two classes where there are classes.
+func (p *Problem) tells(in Labelled, group []int) bool {
+	outputs, twice, labelled := len(p.Target.Tasks), 0, 0
+	for _, c := range group {
+		is, other := 0, 0
+		for i := c; i < len(in.Y); i += outputs {
+			if in.Y[i] > 0.5 {
+				is++
+			} else if in.Y[i] <= 0.5 {
+				other++
+			}
+		}
+		if is > 1 {
+			twice++
+		}
+		if len(group) == 1 && other > 1 {
+			twice++
+		}
+		labelled = max(labelled, is+other)
+	}
+	return labelled >= fewest && (twice > 1 || !p.Set.Binary)
 }

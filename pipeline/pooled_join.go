@@ -20,7 +20,7 @@ func (l *Learner) joins(in Round) bool {
 	if p.Config.Representation == ClassConv && p.Config.Sources != SourcesPools {
 		return false
 	}
-	return in.Epoch == p.RoundsOf(in.Method) && p.TooFew(in.Target) == "" &&
+	return in.Epoch == p.RoundsOf(in.Method) &&
 		(p.sameOutputs(l.counts) != nil || p.Classifies() && len(p.columnGroups()) < len(p.Target.Tasks))
 }
 
@@ -37,22 +37,25 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		return err
 	}
 	pooled := 0 // helps of the first column that are of the rows of all sources
-	weights, err := l.mix(fit, in.Target, u, func(group []int, of []*headFit) ([][]prediction, error) {
-		helps, err := l.helps(ctx, in, group, u)
+	weights, err := l.mix(fit, in.Target, u, func(group []int, of []*headFit) (helps, error) {
+		var found helps
+		var err error
+		if found.pooled, err = l.pooledHelps(ctx, in, group, u); err != nil {
+			return found, err
+		}
 		if slices.Contains(l.problem.columnGroups()[0], group[0]) {
-			pooled = len(helps)
+			pooled = len(found.pooled)
 		}
-		if err != nil || !l.problem.Classifies() || len(group) < 2 {
-			return helps, err
+		if !l.problem.Classifies() || len(group) < 2 {
+			return found, nil
 		}
-		if helps != nil {
-			fit.lend(l.problem.Config.K, in.Target, group, of, helps[0])
+		if found.pooled != nil {
+			fit.lend(l.problem.Config.K, in.Target, group, of, found.pooled[0])
 		}
-		if l.problem.Config.Representation == ClassLinear {
-			own, err := l.ownClasses(ctx, in.Target, group, u)
-			return append(helps, own...), err
+		if l.problem.Config.Representation == ClassLinear && l.problem.tells(in.Target, group) {
+			found.own, err = l.ownClasses(ctx, in.Target, group, u)
 		}
-		return helps, nil
+		return found, err
 	})
 	if err != nil {
 		return err
@@ -68,15 +71,21 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	return nil
 }
 
+// helps are g, of each output of a column.
+type helps struct {
+	pooled [][]prediction // on the rows of all sources: without the samples and, of a linear phi, with them
+	own    [][]prediction // on the samples alone
+}
+
 // mix makes the predictions of the outputs of a column
 //
 //	(1 - a) f + a g
 //
 // f being those of fit, and g those of each of its helps, of which there may be none. The predictor is the mean of these over
 // each g and a of 0 and of joinParts, each weighed by how likely it makes the labels of the samples, left out of f and g (see
-// [joinWeights]). It returns the weights of the helps of the first column.
+// [joinWeights]), or what [Learner.untold] has where these tell nothing. It returns the weights of the helps of the first column.
 func (l *Learner) mix(fit *headFit, target Labelled, u units,
-	helpsOf func(group []int, of []*headFit) ([][]prediction, error)) (first []float64, err error) {
+	helpsOf func(group []int, of []*headFit) (helps, error)) (first []float64, err error) {
 	columns := l.problem.targetColumns()
 	of := make([]*headFit, len(columns))
 	for _, part := range fit.parts {
@@ -89,11 +98,12 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 		if len(group) == 0 {
 			continue
 		}
-		helps, err := helpsOf(group, of)
+		found, err := helpsOf(group, of)
 		if err != nil {
 			return nil, err
 		}
-		if helps == nil {
+		helps, told := append(found.pooled, found.own...), l.problem.tells(target, group)
+		if len(helps) == 0 || !told && len(found.pooled) == 0 {
 			continue
 		}
 		label := 1.0
@@ -101,7 +111,10 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 			label = u.labelOf(columns[group[0]])
 		}
 		left := func(c, row int) float64 { return float64(fit.left[c][row]) / label }
-		weights := l.joinWeights(target, group, left, helps)
+		weights := l.untold(len(target.labelled(group[0], len(columns))), len(helps))
+		if told {
+			weights = l.joinWeights(target, group, left, helps)
+		}
 		if i == 0 {
 			first = weights
 		}
@@ -138,6 +151,19 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 	return first, nil
 }
 
+// untold are the factors of helps where the samples of a column, so many labelled, cannot tell them from f. Of numbers f and g, with the
+// samples as one row each, count half: the squared error of a mean is no more than the mean of theirs. Of a single number f is no more
+// than that, and what f has by samples that are all of one class, or but one of them, is that the others do not occur: g counts alone.
+func (l *Learner) untold(labelled, helps int) []float64 {
+	weights := make([]float64, helps)
+	with := min(1, helps-1)
+	weights[with] = 1
+	if !l.problem.Classifies() && labelled > 1 {
+		weights[with] = 0.5
+	}
+	return weights
+}
+
 // squaredError is the mean over outputs of the mean squared residual of predictions, each in a unit of its own. Labels are row
 // after row.
 func squaredError(pred [][]float32, labels []float32, unit func(output int) float64) float64 {
@@ -159,8 +185,8 @@ func squaredError(pred [][]float32, labels []float32, unit func(output int) floa
 // inData are the units of the data.
 func inData(int) float64 { return 1 }
 
-// helps are g and, of a linear phi, g with the samples, of each output of a column; nil without rows for g.
-func (l *Learner) helps(ctx context.Context, in Round, group []int, u units) ([][]prediction, error) {
+// pooledHelps are g and, of a linear phi, g with the samples, of each output of a column; nil without rows for g.
+func (l *Learner) pooledHelps(ctx context.Context, in Round, group []int, u units) ([][]prediction, error) {
 	regress := l.pooledSquared
 	if l.problem.Classifies() {
 		regress = l.pooledClasses

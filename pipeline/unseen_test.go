@@ -155,3 +155,47 @@ func TestColumnsApart(t *testing.T) {
 	st := must.Get(l.Learn(context.Background(), State{}, in))(t)
 	must.Hold(t, st.Epochs[0].LogLoss > 0, "the log-loss is %g", st.Epochs[0].LogLoss)
 }
+
+// Of a target whose samples are all of one class, or but one of them, the others are told by the sources.
+func TestSamplesOfOneClass(t *testing.T) {
+	rng := testrand.New(t)
+	const classes = 4
+	for _, others := range []int{0, 1} {
+		set := shops(rng, 6, 400, 6, classes, true)
+		first, class := &set.Tasks[0], rng.IntN(classes)
+		kept := 0
+		train := slices.DeleteFunc(slices.Clone(first.Train), func(row int32) bool {
+			if set.Tasks[class].Labels[row] == 1 {
+				return false
+			}
+			kept++
+			return kept > others
+		})
+		for c := range classes {
+			set.Tasks[c].Train = train
+		}
+		cfg := defaultConfig(t)
+		cfg.TargetSamples, cfg.Schedule.Budget, cfg.Methods = len(train), 900, []string{Active}
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+		defer l.Close()
+		st := must.Get(l.Solve(context.Background(), State{}, quiet, unsaved))(t)
+		last := st.Epochs[len(st.Epochs)-1]
+		must.Hold(t, last.Score.Value < 0.35 && last.HeadPooled == 1, "%d samples, %d of other classes: active errs %g, %g of one regression",
+			len(train), others, last.Score.Value, last.HeadPooled)
+	}
+}
+
+// Of numbers, few samples choose nothing: the regression on all rows counts half, and of one sample whole.
+func TestFewNumbers(t *testing.T) {
+	rng := testrand.New(t)
+	for samples, part := range map[int]float64{1: 1, 2: 0.5, 4: 0.5} {
+		set := shops(rng, 4, 100, 5, 1, false)
+		cfg := defaultConfig(t)
+		cfg.TargetSamples, cfg.Schedule.Budget, cfg.Methods = samples, 300, []string{Active}
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+		defer l.Close()
+		st := must.Get(l.Solve(context.Background(), State{}, quiet, unsaved))(t)
+		last := st.Epochs[len(st.Epochs)-1]
+		must.Hold(t, last.HeadPooled == part, "of %d samples a part of %g, want %g", samples, last.HeadPooled, part)
+	}
+}

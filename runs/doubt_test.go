@@ -2,7 +2,6 @@ package runs
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/must"
@@ -28,6 +27,10 @@ func TestDoubt(t *testing.T) {
 		}
 		return e
 	}
+	left := func(e *pipeline.Epoch, leaveOneOut float64) *pipeline.Epoch {
+		e.LeaveOneOut = leaveOneOut
+		return e
+	}
 	exact := func(method string, risk float64) *pipeline.Epoch {
 		return &pipeline.Epoch{Method: method, Score: pipeline.Score{Metric: pipeline.MetricExcess, Value: risk}}
 	}
@@ -48,18 +51,21 @@ func TestDoubt(t *testing.T) {
 		"no constant":                      {classes(pipeline.Active, 27, 41), classes(pipeline.Target, 20, 30), ""},
 		"numbers by chance": {numbers(pipeline.Active, 0.9, 0.5), numbers(pipeline.Constant, 1, 0.1),
 			"that active errs less than constant may be chance" + chance},
+		"numbers by chance, labels likelier": {left(numbers(pipeline.Active, 0.9, 0.5), 0.96), left(numbers(pipeline.Constant, 1, 0.1), 1), ""},
+		"numbers by chance, labels as likely": {left(numbers(pipeline.Active, 0.9, 0.5), 0.97), left(numbers(pipeline.Constant, 1, 0.1), 1),
+			"that active errs less than constant may be chance" + chance},
 		"numbers for sure": {numbers(pipeline.Active, 0.5, 0.2), numbers(pipeline.Constant, 1, 0.1), ""},
 		"exact, less":      {exact(pipeline.Active, 0.1), exact(pipeline.Constant, 0.2), ""},
 		"exact, more":      {exact(pipeline.Active, 0.2), exact(pipeline.Constant, 0.2), "active errs no less than constant" + chance},
 	} {
 		r := Result{Recommended: c.best.Method}
-		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}), c.want, "%s", name)
+		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}, rows), c.want, "%s", name)
 		r.TooFew = true
-		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}), "", "%s, of too few samples", name)
+		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}, rows), "", "%s, of too few samples", name)
 	}
 }
 
-// Of labels that are noise result.json doubts that any can be predicted.
+// Of labels that are noise constant is recommended, or result.json doubts that any can be predicted.
 func TestDoubtOfNoise(t *testing.T) {
 	set, rng := smallSet(31, 6, 400, 6, false), rand.New(rand.NewPCG(31, 2))
 	for _, task := range set.Tasks {
@@ -70,6 +76,9 @@ func TestDoubtOfNoise(t *testing.T) {
 	dev, cfg := openDevice(t, 1, set), smallConfig()
 	cfg.Intercept, cfg.Head = true, pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual, Rcond: -1}
 	cfg.Methods, cfg.TargetSamples = []string{pipeline.Active, pipeline.Constant}, 30
-	res := mustRun(t, dev, identityOf(dev, cfg, []string{set.Tasks[1].Name}, 3), t.TempDir())
-	must.Hold(t, strings.HasPrefix(res.Doubt, "active errs no less than constant: "), "%s: %q", res.Recommended, res.Doubt)
+	for _, task := range set.Tasks {
+		res := mustRun(t, dev, identityOf(dev, cfg, []string{task.Name}, 3), t.TempDir())
+		must.Hold(t, (res.Doubt == "") == (res.Recommended == pipeline.Constant), "%s: %s is recommended, and doubted by %q", task.Name,
+			res.Recommended, res.Doubt)
+	}
 }

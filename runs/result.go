@@ -192,7 +192,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
 		res.recommend(p.TooFew(in), criterionOf(p), len(in.Rows))
 		res.Contradicted = contradicted(res.Recommended, last)
-		res.Doubt = res.doubt(last)
+		res.Doubt = res.doubt(last, len(in.Rows))
 	}
 	for i := range epochs {
 		e := &epochs[i]
