@@ -202,17 +202,17 @@ func (l *Learner) pooledHelps(ctx context.Context, in Round, group []int, u unit
 	}
 }
 
-// chosenByLeft is how many nats f, of numbers, counts less by than the residuals left out tell: they have chosen kappa, r, whether to
-// draw towards the mean of the sources' heads and how far, and g nothing but its intercept (one for each; Akaike 1974). The log-odds of
-// classes are the mean of several such fits, and left out of it.
-const chosenByLeft = 4
+// lessPlain is how many nats f, of numbers, counts less by than the residuals left out tell: one for each of kappa, r, whether to draw
+// towards the mean of the sources' heads and how far, of which g has none (after Akaike 1974). The log-odds of classes are the mean of
+// several such fits, and left out of it.
+const lessPlain = 4
 
 // joinReplicates is the number of replicates of the bootstrap in [Learner.joinWeights].
 const joinReplicates = 100
 
 // joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
 // each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
-// normal ones of a variance of its own where they are numbers, those with f by chosenByLeft nats less; of pools, labels of classes
+// normal ones of a variance of its own where they are numbers, those with f by lessPlain nats less; of pools, labels of classes
 // may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
 // Yao, Vehtari, Simpson and Gelman 2018).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, helps [][]prediction) []float64 {
@@ -270,7 +270,7 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 			default:
 				likely[i] = -n / 2 * math.Log(math.Max(loss, leastCurvature))
 				if i == 0 || joinParts[(i-1)%len(joinParts)] < 1 {
-					likely[i] -= chosenByLeft
+					likely[i] -= lessPlain
 				}
 			}
 		}
