@@ -38,8 +38,9 @@ type draws struct {
 // newDraws shuffles the training rows of the target and of every source.
 // n target rows, or all where there are fewer, are set aside as the target samples;
 // where the target is a source too, its draws begin after them. A target without test
-// rows is tested on what is left of its rows, where that is a fifth and no source
-// draws from it.
+// rows is tested on what is left of its rows, where that is a fifth and the target is no source, and on a fifth of all
+// its rows where a source has the same pool. Then sources of its pool draw neither its samples, which a
+// leave-one-out error is of, nor what it is tested on: they could tell the labels of these. Where the error is exact they do.
 func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uint64) draws {
 	shuffled := func(role string, s Source) []int32 {
 		rows := slices.Clone(s.trainRows(set))
@@ -49,17 +50,36 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 	rows := shuffled("target", target)
 	n = min(n, len(rows))
 	d := draws{pool: rows, target: rows[:n], source: make([][]int32, len(sources)), test: target.testRows(set)}
+	apart := target.keepsApart(set)
 	included := slices.ContainsFunc(sources, func(s Source) bool { return s.Name == target.Name })
 	if rest := rows[n:]; len(d.test) == 0 && 5*len(rest) >= len(rows) && !included {
+		if apart && slices.ContainsFunc(sources, func(s Source) bool { return s.Pool == target.Pool }) {
+			rest = rest[:fifth(len(rows))]
+		}
 		d.test = slices.Sorted(slices.Values(rest))
+	}
+	measured := make([]bool, set.Pools[target.Pool].Rows)
+	for _, r := range slices.Concat(d.target, d.test) {
+		measured[r] = true
 	}
 	for i, s := range sources {
 		if d.source[i] = rows[n:]; s.Name != target.Name {
 			d.source[i] = shuffled("source", s)
 		}
+		if apart && s.Pool == target.Pool {
+			d.source[i] = slices.DeleteFunc(slices.Clone(d.source[i]), func(r int32) bool { return measured[r] })
+		}
 	}
 	return d
 }
+
+// keepsApart says whether sources of the pool of s, as the target, draw none of the rows that its error is measured on.
+func (s Source) keepsApart(set *dataset.Set) bool {
+	return set.Model == nil && len(s.testRows(set)) == 0
+}
+
+// fifth is a fifth of so many rows, rounded up.
+func fifth(rows int) int { return (rows + 4) / 5 }
 
 // UnseenClasses lists the classes that sources have and none of the samples that are drawn
 // of a target, a place in SourcesIn. A target of one task has no such classes.
@@ -76,7 +96,7 @@ func (c *Config) UnseenClasses(set *dataset.Set, target int) []dataset.Unseen {
 }
 
 // Available is the number of rows that each source can give: those that any of its outputs trains on and none is tested
-// on, without the target's samples where the target is a source too.
+// on, without those that the target's error is measured on where it is a source too or has their pool and no test rows of its own.
 func (p *Problem) Available() []int {
 	out := make([]int, len(p.draws.source))
 	for i, rows := range p.draws.source {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
 )
 
 // rowsSet is a set whose tasks share one pool of n rows, for the tests of what
@@ -22,7 +23,11 @@ func rowsSet(tasks, n int) *dataset.Set {
 }
 
 func TestDrawsAreWithoutReplacement(t *testing.T) {
-	set := rowsSet(3, 100)
+	set := rowsSet(3, 110)
+	test := set.Tasks[0].Train[100:]
+	for i := range set.Tasks {
+		set.Tasks[i].Train, set.Tasks[i].Test = set.Tasks[i].Train[:100], test
+	}
 	d := newDraws(set, sourcesOf(set, 1)[0], sourcesOf(set, 0, 1, 2), 30, 7)
 	if len(d.target) != 30 {
 		t.Fatalf("%d target samples, want 30", len(d.target))
@@ -65,4 +70,57 @@ func TestDrawsDependOnNames(t *testing.T) {
 	if slices.Equal(a.source[0], newDraws(set, sourcesOf(set, 1)[0], sourcesOf(set, 0), 10, 7).source[0]) {
 		t.Error("two targets draw in the same order")
 	}
+}
+
+// Where a target has no test rows of its own, sources of its pool draw neither its samples nor the rows that it is tested on.
+func TestDrawsKeepTestRowsApart(t *testing.T) {
+	for _, c := range []struct{ rows, n, test int }{{100, 30, 20}, {101, 30, 21}, {100, 80, 20}, {100, 81, 0}, {100, 100, 0}} {
+		set := rowsSet(3, c.rows)
+		target, others := sourcesOf(set, 1)[0], sourcesOf(set, 0, 2)
+		d := newDraws(set, target, others, c.n, 7)
+		must.Equal(t, len(d.test), c.test, "test rows of %d with %d samples", c.rows, c.n)
+		for i, rows := range d.source {
+			must.Equal(t, len(rows), c.rows-c.n-c.test, "rows of source %d of %d with %d samples", i, c.rows, c.n)
+			for _, r := range rows {
+				must.Hold(t, !slices.Contains(d.target, r), "source %d draws row %d, a target sample", i, r)
+				must.Hold(t, !slices.Contains(d.test, r), "source %d draws row %d, a test row", i, r)
+			}
+		}
+		included := newDraws(set, target, append(others, target), c.n, 7)
+		for i, rows := range included.source {
+			must.Equal(t, len(rows), c.rows-c.n, "rows of source %d with the target among the sources", i)
+		}
+		set.Model = &dataset.LinearModel{} // whose error is exact
+		exact := newDraws(set, target, others, c.n, 7)
+		must.Equal(t, len(exact.source[0]), c.rows, "rows of a source where the error is exact")
+	}
+	set := rowsSet(2, 100)
+	set.Pools = append(set.Pools, set.Pools[0])
+	set.Tasks[0].Pool = 1
+	d := newDraws(set, sourcesOf(set, 1)[0], sourcesOf(set, 0), 30, 7)
+	must.Hold(t, len(d.test) == 70 && len(d.source[0]) == 100, "%d test rows and %d rows of a source of another pool", len(d.test),
+		len(d.source[0]))
+}
+
+// A source that the target leaves no row is refused where there is no other, and else has no part in the floor.
+func TestSourcesWithoutRows(t *testing.T) {
+	set := rowsSet(3, 100)
+	cfg := defaultConfig(t)
+	cfg.K, cfg.TargetSamples, cfg.Schedule.Budget = 1, 100, 60
+	want := "target b has no test rows of its own: its 100 samples and 0 rows for tests leave sources of its pool no row"
+	must.Fail(t, "no rows", must.Err(NewProblem(set, cfg, 1)), want)
+	set.Pools = append(set.Pools, &dataset.Pool{Name: "q", Rows: 100, Cols: 1, F32: make([]float32, 100), Scale: 1})
+	set.Tasks[2].Pool = 1
+	p := must.Get(NewProblem(set, cfg, 1))(t)
+	rows := must.Get(p.Propose(State{}))(t).Sources
+	must.Hold(t, len(rows[0]) == 0 && len(rows[1]) >= cfg.Schedule.Floor, "%d and %d rows", len(rows[0]), len(rows[1]))
+	for i := range set.Tasks {
+		set.Tasks[i].Output = dataset.Output{Name: string(rune('a' + i))}
+	}
+	own := defaultConfig(t)
+	own.Sources = SourcesTasks
+	own, _ = own.Fit(set, []string{"b"})
+	must.Hold(t, own.Schedule.Floor > 0, "the floor is %d", own.Schedule.Floor)
+	must.Equal(t, own.Schedule.Budget, 50., "the budget, half of what the rows of the other pool cost")
+	must.Do(t, must.Err(NewProblem(set, own, 1)))
 }

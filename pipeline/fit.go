@@ -73,7 +73,11 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		return kept, nil
 	}
 	c.Schedule.Epochs = full.Schedule.Epochs
-	m := full.measure(set, targets)
+	samples := maxFitted
+	if !open(SettingTargetSamples) {
+		samples = c.TargetSamples
+	}
+	m := full.measure(set, targets, samples)
 
 	if open(SettingTargetSamples) {
 		c.TargetSamples = max(1, min(m.target, maxFitted))
@@ -90,7 +94,7 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "all labelled rows of the target; scores leave one out")
 		}
 	}
-	if m.sources == 0 {
+	if m.rows == 0 {
 		return c, choices
 	}
 	if width := min(m.outputs, set.Pools[0].Cols); open(SettingK) && full.K > width {
@@ -152,9 +156,8 @@ func (s Schedule) plan() []EpochPlan {
 type extent struct {
 	target   int     // labelled rows of a target that are not for tests
 	tested   bool    // whether every target has test rows
-	sources  int     // of a target
-	outputs  int     // of its sources
-	rows     int     // labelled rows of its sources to draw from
+	outputs  int     // of the sources of a target
+	rows     int     // labelled rows of its sources to draw from, at least
 	cost     float64 // what they cost
 	each     float64 // what one row of each source costs
 	cheapest float64 // what a row of the cheapest source costs; the most, of several targets
@@ -164,8 +167,8 @@ type extent struct {
 
 func (m *extent) meanCost() float64 { return m.cost / float64(max(1, m.rows)) }
 
-// measure measures data under complete settings.
-func (c *Config) measure(set *dataset.Set, targets []string) extent {
+// measure measures data under complete settings, of targets with so many samples, or all rows where there are fewer.
+func (c *Config) measure(set *dataset.Set, targets []string, samples int) extent {
 	var out extent
 	all := c.SourcesIn(set)
 	rows := make([]int, len(all))
@@ -183,20 +186,24 @@ func (c *Config) measure(set *dataset.Set, targets []string) extent {
 				continue
 			}
 			cost, n := c.Cost(s.Name), rows[j]
-			if m.sources == 0 || n < m.least {
+			shares := s.Pool == all[t].Pool && all[t].keepsApart(set)
+			if shares { // all that the target may take for itself
+				n = max(0, n-min(rows[t], samples+fifth(rows[t])))
+			}
+			if (n > 0 || !shares) && (m.smallest == "" || n < m.least) {
 				m.least, m.smallest = n, s.Name
 			}
 			if n > 0 && (m.cheapest == 0 || cost < m.cheapest) {
 				m.cheapest = cost
 			}
-			m.sources, m.outputs, m.rows = m.sources+1, m.outputs+len(s.Tasks), m.rows+n
+			m.outputs, m.rows = m.outputs+len(s.Tasks), m.rows+n
 			m.cost, m.each = m.cost+cost*float64(n), m.each+cost
 		}
 		if i == 0 {
 			out = m
 			continue
 		}
-		out.target, out.tested, out.sources = min(out.target, m.target), out.tested && m.tested, min(out.sources, m.sources)
+		out.target, out.tested = min(out.target, m.target), out.tested && m.tested
 		out.outputs, out.each = min(out.outputs, m.outputs), max(out.each, m.each)
 		out.cheapest = max(out.cheapest, m.cheapest)
 		if m.cost < out.cost {

@@ -183,7 +183,15 @@ func (p *Problem) checkReach() error {
 		return fmt.Errorf("the floor of %s of each of %s costs %g: expected at most the budget, %g",
 			text.Several(schedule.Floor, "sample"), text.Several(len(p.Sources), "source"), least, schedule.Budget)
 	}
-	for i, limit := range p.Available() {
+	there, apart := p.Available(), p.Target.keepsApart(p.Set)
+	if apart && sumInts(there) == 0 {
+		return fmt.Errorf("target %s has no test rows of its own: its %s and %s for tests leave sources of its pool no row, "+
+			"expected fewer samples", p.TargetName(), text.Several(len(p.draws.target), "sample"), text.Several(len(p.draws.test), "row"))
+	}
+	for i, limit := range there {
+		if limit == 0 && apart && p.Sources[i].Pool == p.Target.Pool {
+			continue // the target has all its rows for itself
+		}
 		if last.Floor > float64(limit) {
 			return fmt.Errorf("schedule %s asks for at least %.3g samples of every source by epoch %d, but %s has %s to draw from",
 				schedule.Kind, last.Floor, last.Epoch, p.Sources[i].Name, text.Several(limit, "row"))
