@@ -103,8 +103,21 @@ func (l Labelled) parts(outputs int) []labelGroup {
 	return parts
 }
 
+// CheckLabels refuses a set that has no labels of an output of the target or of a source, such as one whose labels are yet
+// to be asked for. LookUp, TargetSamples and Solve take them from the set. A round that comes from elsewhere brings its own.
+func (p *Problem) CheckLabels() error {
+	for _, s := range append([]Source{p.Target}, p.Sources...) {
+		for _, t := range s.Tasks {
+			if task := &p.Set.Tasks[t]; task.Labels == nil {
+				return fmt.Errorf("%s: %s: expected labels of the output %s, one for each row, found none", p.Set.Name, s.Name, task.Name)
+			}
+		}
+	}
+	return nil
+}
+
 // TargetSamples are the target's samples that each round of the problem has, with the
-// labels of the data.
+// labels of the data, NaN where it has none.
 func (p *Problem) TargetSamples() Labelled { return p.Target.label(p.Set, p.draws.target) }
 
 // fewest is the least number of samples that can tell two methods apart: if all of

@@ -67,3 +67,43 @@ func TestLabelsOfTheRest(t *testing.T) {
 		}
 	}
 }
+
+// A set or a round without labels is an error that names the source and the output, and never a label of 0.
+func TestLabelsThatAreNotThere(t *testing.T) {
+	for _, classes := range []bool{true, false} {
+		set := shops(testrand.New(t), 3, 80, 4, 2, classes)
+		cfg := defaultConfig(t)
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+		defer l.Close()
+		p := l.problem
+		must.Do(t, p.CheckLabels())
+		prop := must.Get(p.Propose(State{}))(t)
+		for _, c := range []struct {
+			task   int
+			source string
+		}{{0, "shop0"}, {3, "shop1"}, {5, "shop2"}} {
+			task := &p.Set.Tasks[c.task]
+			labels := task.Labels
+			task.Labels = nil
+			want := "shops: " + c.source + ": expected labels of the output " + task.Name
+			must.Fail(t, "the problem", p.CheckLabels(), want)
+			must.Fail(t, "Solve", must.Err(l.Solve(t.Context(), State{}, quiet, unsaved)), want)
+			in := p.LookUp(prop)
+			of := append(slices.Clone(in.Sources), in.Target)[(c.task/2+2)%3]
+			for i := range of.Rows {
+				y := of.Y[2*i+c.task%2]
+				must.Hold(t, y != y, "row %d of %s has the label %g of an output without labels", of.Rows[i], c.source, y)
+			}
+			task.Labels = labels
+		}
+		for _, task := range []int{2, 3} {
+			p.Set.Tasks[task].Labels = nil
+		}
+		must.Fail(t, "rows without any label", must.Err(l.Learn(t.Context(), State{}, p.LookUp(prop))), "rows of shop1: row ",
+			"has no label of the outputs shop1_0, shop1_1")
+		in := p.LookUp(prop)
+		in.Sources[0].Y = nil
+		must.Fail(t, "a round without labels", must.Err(l.Learn(t.Context(), State{}, in)), "rows of shop1: expected ",
+			"one for each row and each of the outputs shop1_0, shop1_1, found 0")
+	}
+}

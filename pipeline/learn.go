@@ -168,25 +168,25 @@ func (l *Learner) checkRound(st State, in Round) error {
 // no numbers, or no classes.
 func (l Labelled) check(set *dataset.Set, of Source) error {
 	outputs, rows := len(of.Tasks), set.Pools[of.Pool].Rows
-	if len(l.Rows)*outputs != len(l.Y) {
-		return fmt.Errorf("expected %d labels for each of %d rows, found %d", outputs, len(l.Rows), len(l.Y))
+	if n := len(l.Rows) * outputs; n != len(l.Y) {
+		return fmt.Errorf("expected %d labels, one for each row and each of the outputs %s, found %d", n, of.outputNames(set), len(l.Y))
 	}
 	for i, row := range l.Rows {
 		if row < 0 || int(row) >= rows {
 			return fmt.Errorf("expected rows 0 to %d of pool %s, found row %d", rows-1, set.Pools[of.Pool].Name, row)
 		}
 		missing := 0
-		for _, y := range l.Y[i*outputs : (i+1)*outputs] {
+		for c, y := range l.Y[i*outputs : (i+1)*outputs] {
 			if v := float64(y); math.IsInf(v, 0) || math.IsNaN(v) && outputs == 1 {
-				return fmt.Errorf("the label of row %d is %g, expected a finite number", row, y)
+				return fmt.Errorf("the label of row %d of output %s is %g, expected a finite number", row, set.Tasks[of.Tasks[c]].Name, y)
 			} else if math.IsNaN(v) {
 				missing++
 			} else if set.Binary && y != 0 && y != 1 {
-				return fmt.Errorf("the label of row %d is %g, expected 0 or 1", row, y)
+				return fmt.Errorf("the label of row %d of output %s is %g, expected 0 or 1", row, set.Tasks[of.Tasks[c]].Name, y)
 			}
 		}
 		if missing == outputs {
-			return fmt.Errorf("row %d has none of %d labels, expected at least one", row, outputs)
+			return fmt.Errorf("row %d has no label of the outputs %s, expected at least one", row, of.outputNames(set))
 		}
 	}
 	return nil

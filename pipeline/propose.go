@@ -134,7 +134,7 @@ type Round struct {
 	Target, Test Labelled
 }
 
-// LookUp answers a proposal with the labels that the data set has.
+// LookUp answers a proposal with the labels that the data set has, NaN where it has none (see [Problem.CheckLabels]).
 func (p *Problem) LookUp(prop Proposal) Round {
 	r := Round{
 		Method: prop.Method, Epoch: prop.Epoch,

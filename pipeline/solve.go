@@ -1,6 +1,9 @@
 package pipeline
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Step tells a listener how far a problem is.
 type Step struct {
@@ -17,12 +20,13 @@ type Step struct {
 // of saved ends it. Both may be nil. Once ctx is done the error is that of ctx, and Solve
 // goes on from the last saved state in the same way. The models of all methods but the
 // last are seen by saved alone: [Learner.Tensors] of the state after the last round of each.
+// A set without labels is an error, as of [Problem.CheckLabels].
 func (l *Learner) Solve(ctx context.Context, st State, progress func(Step), saved func(State) error) (State, error) {
 	p := l.problem
 	if progress == nil {
 		progress = func(Step) {}
 	}
-	if err := l.Check(st); err != nil {
+	if err := cmp.Or(l.Check(st), p.CheckLabels()); err != nil {
 		return State{}, err
 	}
 	for total := p.Rounds(); len(st.Epochs) < total; {

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // What a source is.
@@ -168,7 +170,8 @@ func marked(marks []bool) []int32 {
 	return rows
 }
 
-// label looks up the labels of rows that any output lists, for samples or for tests: NaN where one lists the row for neither.
+// label looks up the labels of rows that any output lists, for samples or for tests: NaN where one lists the row for neither,
+// or has no labels.
 func (s Source) label(set *dataset.Set, rows []int32) Labelled {
 	outputs := len(s.Tasks)
 	l := Labelled{Rows: rows, Y: make([]float32, len(rows)*outputs)}
@@ -185,12 +188,23 @@ func (s Source) label(set *dataset.Set, rows []int32) Labelled {
 			one.mark(set, testOf, has, true)
 		}
 		for i, r := range rows {
-			if l.Y[i*outputs+c] = task.Labels[r]; has != nil && !has[r] {
+			if task.Labels == nil || has != nil && !has[r] {
 				l.Y[i*outputs+c] = float32(math.NaN())
+			} else {
+				l.Y[i*outputs+c] = task.Labels[r]
 			}
 		}
 	}
 	return l
+}
+
+// outputNames are the names of the outputs, as an error says them.
+func (s Source) outputNames(set *dataset.Set) string {
+	names := make([]string, len(s.Tasks))
+	for i, t := range s.Tasks {
+		names[i] = set.Tasks[t].Name
+	}
+	return text.OneLine(strings.Join(names, ", "), 80)
 }
 
 // outputsOf are the numbers of outputs of sources.

@@ -85,6 +85,18 @@ func TestRunValidates(t *testing.T) {
 	}
 }
 
+// Data without labels are refused before anything is written.
+func TestRunWithoutLabels(t *testing.T) {
+	set := smallSet(27, 3, 100, 4, false)
+	set.Tasks[1].Labels = nil
+	dev, dir := openDevice(t, 1, set), t.TempDir()
+	id := identityOf(dev, smallConfig(), []string{"bytes_2"}, 1)
+	const want = "expected labels of the output floats_1"
+	must.Fail(t, "a run", must.Err(Run(t.Context(), dev, id, dir, quiet)), want)
+	must.Fail(t, "a sweep", must.Err(Sweep(t.Context(), dev, id, dir, 1, nil)), want)
+	must.Hold(t, len(foldertest.Read(t, dir)) == 0, "files were written")
+}
+
 // The list of units must make sense before any is carried out.
 func TestSweepValidates(t *testing.T) {
 	dev, good := smallSweep(t)

@@ -87,7 +87,7 @@ func (i Identity) Of(u Unit) Identity {
 	return i
 }
 
-// problem is that of a unit, whose first round draws a sample.
+// problem is that of a unit, whose first round draws a sample, on data with labels.
 func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 	target, err := i.Config.FindSource(set, u.Target)
 	if err != nil {
@@ -97,7 +97,9 @@ func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = p.Propose(pipeline.State{})
+	if _, err = p.Propose(pipeline.State{}); err == nil {
+		err = p.CheckLabels()
+	}
 	return p, err
 }
 
