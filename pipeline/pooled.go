@@ -164,65 +164,6 @@ func (p *Problem) columnGroups() [][]int {
 	return groups
 }
 
-// poolRow is a row of a pool.
-type poolRow struct{ pool, row int }
-
-// thinRows returns n of the rows, at equal distances, with their labels.
-func thinRows(rows []poolRow, y []float64, n int) ([]poolRow, []float64) {
-	if n == len(rows) {
-		return rows, y
-	}
-	some, labels, c := make([]poolRow, n), make([]float64, 0, n*len(y)/len(rows)), len(y)/len(rows)
-	for i := range some {
-		at := i * len(rows) / n
-		some[i], labels = rows[at], append(labels, y[at*c:(at+1)*c]...)
-	}
-	return some, labels
-}
-
-// pooledRows lists the rows of sources with labels of the column of these outputs of
-// the target, and the labels row after row. Where a source lacks the class of one, its rows are those that are
-// known to be of another: of a row that is not a 3 nobody knows whether it is a 5.
-func (p *Problem) pooledRows(in []Labelled, group []int) (rows []poolRow, y []float64) {
-	tasks := p.Set.Tasks
-	for m, s := range p.Sources {
-		place := make([]int, len(group)) // of each output among those of the source
-		var column []int
-		for i, c := range group {
-			place[i] = -1
-			for j, t := range s.Tasks {
-				if tasks[t].Output == tasks[p.Target.Tasks[c]].Output {
-					place[i] = j
-				}
-			}
-		}
-		for j, t := range s.Tasks {
-			if tasks[t].Output.Name == tasks[p.Target.Tasks[group[0]]].Output.Name {
-				column = append(column, j)
-			}
-		}
-		for i, r := range in[m].Rows {
-			labels := in[m].Y[i*len(s.Tasks) : (i+1)*len(s.Tasks)]
-			if len(column) == 0 || labels[column[0]] != labels[column[0]] {
-				continue
-			}
-			says := func(j int) bool { return labels[j] == 1 }
-			if slices.Contains(place, -1) && !slices.ContainsFunc(column, says) {
-				continue
-			}
-			rows = append(rows, poolRow{s.Pool, int(r)})
-			for _, j := range place {
-				if j < 0 {
-					y = append(y, 0)
-					continue
-				}
-				y = append(y, float64(labels[j]))
-			}
-		}
-	}
-	return rows, y
-}
-
 // centred are rows less the centre, n by d, divided by the s_j of features that each have their own, in the
 // memory of out where that is enough.
 func (p *Problem) centred(out []float64, rows []poolRow, centre []float64, each []float32) []float64 {

@@ -54,15 +54,14 @@ func sameLabelled(a, b Labelled) bool {
 
 func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	p, c := l.problem, len(group)
-	rows, y := p.pooledRows(in.Sources, group)
-	if len(rows) < 2 {
-		return nil, nil
-	}
 	most := pooledRows
 	if c == 1 {
 		most = pooledRowsOne
 	}
-	rows, y = thinRows(rows, y, pooledLimit(p.Set.Pools[0].Cols, min(len(rows), most)))
+	rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, most))
+	if len(rows) < 2 {
+		return nil, nil
+	}
 	tmp := backend.NewScope(l.queue)
 	defer tmp.Close()
 	d := p.Set.Pools[0].Cols

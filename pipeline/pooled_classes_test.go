@@ -104,7 +104,7 @@ func TestPooledRowsOfTasks(t *testing.T) {
 	defer l.Close()
 	p := l.problem
 	in := p.LookUp(must.Get(p.Propose(State{}))(t))
-	rows, y := p.pooledRows(in.Sources, []int{0})
+	rows, y := p.pooledRows(in.Sources, []int{0}, math.MaxInt)
 	var want []poolRow
 	var labels []float64
 	for m, s := range p.Sources {

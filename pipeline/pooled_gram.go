@@ -32,7 +32,7 @@ const (
 // onRoot says whether a regression on rows of d features is on R in their place, see [pooledGram].
 func onRoot(d int) bool { return d > pooledWide }
 
-// pooledLimit is how many rows of so many features a regression takes that can do with n.
+// pooledLimit is the most rows of so many features that a regression takes which can do with n.
 func pooledLimit(d, n int) int {
 	if onRoot(d) {
 		return min(n, pooledWide)

@@ -40,7 +40,7 @@ type pooledLogistic struct {
 }
 
 const (
-	// pooledRows is the most rows that the regression takes, at equal distances, and pooledRowsOne that of one output.
+	// pooledRows is the most rows that the regression takes, and pooledRowsOne that of one output.
 	pooledRows, pooledRowsOne = 1 << 13, 1 << 12
 	// pooledCurvature stands for p (1 - p), which is at most 1/4.
 	pooledCurvature = 0.1

@@ -17,11 +17,10 @@ import (
 func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	return l.remember(true, in, group, u, func() (*pooledFound, error) {
 		p := l.problem
-		rows, y := p.pooledRows(in.Sources, group)
+		rows, y := p.pooledRows(in.Sources, group, pooledLimit(p.Set.Pools[0].Cols, math.MaxInt))
 		if len(rows) < 2 {
 			return nil, nil
 		}
-		rows, y = thinRows(rows, y, pooledLimit(p.Set.Pools[0].Cols, len(rows)))
 		ridge, err := l.pooledRidge(rows, mat.NewDense(len(rows), len(group), y), u.each)
 		if err != nil {
 			return nil, err

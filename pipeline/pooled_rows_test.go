@@ -1,0 +1,111 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Rows that have one class of a column count with it, whatever other labels they lack, and rows that have none only where none lacks.
+func TestPooledRowsOfPartLabels(t *testing.T) {
+	rng := testrand.New(t)
+	const rows = 120
+	set := shops(rng, 4, rows, 5, 3, true)
+	class := make([][]int, len(set.Pools)) // which nobody needs to be told of, 3 being none of those that there are
+	for m := range set.Pools {
+		for range rows {
+			class[m] = append(class[m], rng.IntN(4))
+		}
+		if m == 0 {
+			continue
+		}
+		for c := range 3 {
+			task := &set.Tasks[3*m+c]
+			task.Train, task.Test = nil, nil
+			for i := range rows {
+				if task.Labels[i] = float32(b2i(class[m][i] == c)); rng.IntN(3) > 0 {
+					task.Train = append(task.Train, int32(i))
+				}
+			}
+		}
+	}
+	l := must.Get(newLearner(openDevice(t, 1, set), defaultConfig(t), 0))(t)
+	defer l.Close()
+	p := l.problem
+	prop := must.Get(p.Propose(State{}))(t)
+	for m := range prop.Sources {
+		prop.Sources[m] = p.draws.source[m]
+	}
+	in := p.LookUp(prop)
+	got, y := p.pooledRows(in.Sources, []int{0, 1, 2}, math.MaxInt)
+	var want []poolRow
+	var labels []float64
+	for m, s := range p.Sources {
+		for i, r := range in.Sources[m].Rows {
+			of, known := class[s.Pool][r], in.Sources[m].Y[3*i:3*i+3]
+			if of < 3 && known[of] != known[of] || of == 3 && slices.ContainsFunc(known, func(y float32) bool { return y != y }) {
+				continue
+			}
+			want = append(want, poolRow{s.Pool, int(r)})
+			for c := range 3 {
+				labels = append(labels, float64(b2i(c == of)))
+			}
+		}
+	}
+	must.EqualSlices(t, got, want, "rows")
+	must.EqualSlices(t, y, labels, "labels")
+	_, st := runUnit(t, openDevice(t, 1, set), defaultConfig(t), 0)
+	must.Equal(t, len(st.Epochs), p.Rounds(), "rounds")
+}
+
+// Where there are more rows than a regression takes, those that were drawn first are taken of each source, in proportion, and the
+// same ones in whatever order the sources are.
+func TestPooledRowsUpToACap(t *testing.T) {
+	rng := testrand.New(t)
+	p := must.Get(NewProblem(shops(rng, 6, 200, 3, 1, false), defaultConfig(t), 0))(t)
+	prop, total := must.Get(p.Propose(State{}))(t), 0
+	for m := range prop.Sources {
+		prop.Sources[m] = p.draws.source[m][:1+rng.IntN(len(p.draws.source[m]))]
+		total += len(prop.Sources[m])
+	}
+	in := p.LookUp(prop)
+	for _, most := range []int{2, total / 3, total - 1, total} {
+		rows, y := p.pooledRows(in.Sources, []int{0}, most)
+		must.Equal(t, len(rows), most, "rows")
+		rest := rows
+		for m, s := range p.Sources {
+			n := slices.IndexFunc(rest, func(r poolRow) bool { return r.pool != s.Pool })
+			if n < 0 {
+				n = len(rest)
+			}
+			all := float64(len(in.Sources[m].Rows))
+			must.Hold(t, math.Abs(float64(n)-all*float64(most)/float64(total)) < 1, "%d rows of %s of %g, at %d of %d", n, s.Name, all, most, total)
+			for i, r := range rest[:n] {
+				at := len(rows) - len(rest) + i
+				must.Hold(t, r.row == int(in.Sources[m].Rows[i]) && y[at] == float64(in.Sources[m].Y[i]), "row %d of %s is %v with label %g", i,
+					s.Name, r, y[at])
+			}
+			rest = rest[n:]
+		}
+		other, turned := *p, slices.Clone(in.Sources)
+		other.Sources = slices.Clone(p.Sources)
+		slices.Reverse(other.Sources)
+		slices.Reverse(turned)
+		again, _ := other.pooledRows(turned, []int{0}, most)
+		must.EqualSlices(t, sortedRows(again), sortedRows(rows), "rows of sources in another order")
+	}
+}
+
+// sortedRows are rows as words, sorted.
+func sortedRows(rows []poolRow) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, fmt.Sprint(r.pool, " ", r.row))
+	}
+	slices.Sort(out)
+	return out
+}
