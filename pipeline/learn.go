@@ -105,8 +105,8 @@ func (l *Learner) checkStart(st State) error {
 // same result. The rows need not be those that Propose asked for, such as where some
 // have no answer, or where a program allocates by itself; the number of rounds, and
 // which method each is of, are those of the problem. It is an error where a row is not in its
-// pool, or a label is missing, infinite or, of classes, neither 0 nor 1. Once ctx is
-// done the error is that of ctx.
+// pool or is there twice, also where it is both a sample of the target and held out, or a label is missing, infinite or, of classes,
+// neither 0 nor 1. Once ctx is done the error is that of ctx.
 func (l *Learner) Learn(ctx context.Context, st State, in Round) (State, error) {
 	if err := l.checkStart(st); err != nil {
 		return State{}, err
@@ -152,6 +152,9 @@ func (l *Learner) checkRound(st State, in Round) error {
 		if err := l.check(p.Set, source); err != nil {
 			return p.inRound(in.Method, in.Epoch, fmt.Errorf("rows of %s: %w", name, err))
 		}
+	}
+	if err := p.checkDrawn(in); err != nil {
+		return p.inRound(in.Method, in.Epoch, err)
 	}
 	if isBaseline(in.Method) {
 		total = 1

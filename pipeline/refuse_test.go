@@ -149,3 +149,65 @@ func TestLearnRefusesBadRounds(t *testing.T) {
 	other := must.Get(NewProblem(smallSet(9, 4, 200, 4, false), smallConfig(), 0))(t)
 	must.Fail(t, "a problem of another set", must.Err(NewLearner(dev, other)), "expected those of", "which are resident")
 }
+
+// A row that is there twice, by what was drawn before or by what the target's error is of, is refused by its source and number.
+func TestLearnRefusesRowsTwice(t *testing.T) {
+	for _, c := range []struct {
+		include, tested bool
+	}{{false, true}, {true, true}, {false, false}} {
+		set := shops(testrand.New(t), 3, 80, 4, 2, true)
+		cfg := defaultConfig(t)
+		cfg.IncludeTarget, cfg.Sources = c.include, SourcesTasks
+		for i := range set.Tasks {
+			if !c.tested {
+				set.Tasks[i].Train, set.Tasks[i].Test = append(set.Tasks[i].Train, set.Tasks[i].Test...), nil
+			}
+		}
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+		defer l.Close()
+		p := l.problem
+		whole := p.LookUp(must.Get(p.Propose(State{}))(t))
+		add := func(to *Labelled, row int32) {
+			to.Rows, to.Y = append(slices.Clone(to.Rows), row), append(slices.Clone(to.Y), 0)
+		}
+		own := slices.Index(p.SourceNames(), "shop0_0")
+		beside := slices.Index(p.SourceNames(), "shop0_1")
+		row := func(of Labelled) int32 { return of.Rows[len(of.Rows)-1] }
+		spoilt := map[string]func(r *Round) int32{
+			"rows of shop1_0: expected each row once, found row %d twice": func(r *Round) int32 {
+				in := &r.Sources[slices.Index(p.SourceNames(), "shop1_0")]
+				add(in, in.Rows[0])
+				return row(*in)
+			},
+			"rows of the target shop0_0: expected each row once, found row %d twice": func(r *Round) int32 {
+				add(&r.Target, r.Target.Rows[1])
+				return row(r.Target)
+			},
+			"rows of the target shop0_0: expected samples that are not held out, found row %d": func(r *Round) int32 {
+				add(&r.Test, r.Target.Rows[2])
+				return row(r.Test)
+			},
+		}
+		at := own
+		if !c.tested {
+			at = beside
+		}
+		if at >= 0 {
+			spoilt["rows of "+p.SourceNames()[at]+": expected none that is a sample of the target shop0_0, found row %d"] = func(r *Round) int32 {
+				add(&r.Sources[at], r.Target.Rows[3])
+				return row(r.Sources[at])
+			}
+			spoilt["rows of "+p.SourceNames()[at]+": expected none that is held out of the target shop0_0, found row %d"] = func(r *Round) int32 {
+				add(&r.Sources[at], r.Test.Rows[0])
+				return row(r.Sources[at])
+			}
+		}
+		for want, spoil := range spoilt {
+			r := whole
+			r.Sources = slices.Clone(whole.Sources)
+			want = fmt.Sprintf(want, spoil(&r))
+			must.Fail(t, want, must.Err(l.Learn(t.Context(), State{}, r)), "target shop0_0, active, epoch 1: "+want)
+		}
+		must.Do(t, must.Err(l.Learn(t.Context(), State{}, whole)))
+	}
+}
