@@ -89,7 +89,10 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	if v.IsMissing(i) || slices.Contains(e.column.Missing, v.Name(i)) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
 		return nil
 	}
-	name, c, rest := v.Name(i), e.column.Classes, e.column.Rest
+	name, c, rest := v.Word(i), e.column.Classes, e.column.Rest
+	if name == "" {
+		return nil
+	}
 	if len(c) == 0 {
 		y, ok := v.Number(i)
 		switch {

@@ -220,7 +220,7 @@ func TestEvaluationOfIntegers(t *testing.T) {
 
 // Words that people write for no label are none where they are no class, also of those that the rest stands for.
 func TestEvaluationPassesOverNone(t *testing.T) {
-	labels := &table.Values{Text: []string{"NA", "yes", "unknown", "?", "maybe"}}
+	labels := &table.Values{Text: []string{"NA", "yes", "unknown", "?", "maybe", "", "  "}}
 	for want, c := range map[string]OutputColumn{
 		"3 [yes unknown (another)]": {Classes: []string{"yes", "unknown"}},
 		"2 [not yes yes]":           {Classes: []string{"not yes", "yes"}, Rest: []string{"no", "maybe"}},
@@ -241,6 +241,8 @@ func TestEvaluationPassesOverNone(t *testing.T) {
 		must.Equal(t, fmt.Sprint(rows, " ", e.Classes), want, "rows and classes")
 	}
 	numbers := newEvaluation(OutputColumn{Column: "y"})
-	must.Do(t, numbers.add(labels, 0, 0, 0.5))
+	for _, i := range []int{0, 5, 6} {
+		must.Do(t, numbers.add(labels, i, 0, 0.5))
+	}
 	must.Equal(t, numbers.Rows, 0, "rows with a number")
 }

@@ -72,7 +72,7 @@ func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*s
 			o.index[c] = int32(i)
 		}
 		for _, v := range l.Missing {
-			o.missing[v] = true
+			o.missing[text.Word(v)] = true
 		}
 		s.outputs = append(s.outputs, o)
 	}
@@ -182,10 +182,10 @@ func (s *survey) sourceOf(b *table.Batch, c columns, i int) (*sourceRows, error)
 	name := c.fileSource
 	if c.source >= 0 {
 		v := &b.Scalars[c.source]
-		if v.IsMissing(i) {
+		if v.IsMissing(i) || v.Word(i) == "" {
 			return nil, b.Fault(i, s.manifest.Source, "the name of a source, found none")
 		}
-		name = v.Name(i)
+		name = v.Word(i)
 	}
 	if r, ok := s.sources[name]; ok {
 		return r, nil
@@ -284,7 +284,7 @@ func (s *survey) isTest(b *table.Batch, c columns, i int) (bool, error) {
 	word := c.fileSplit
 	if c.split >= 0 {
 		if v := &b.Scalars[c.split]; !v.IsMissing(i) {
-			word = v.Name(i)
+			word = v.Word(i)
 		}
 	} else if word == "" {
 		return false, nil
@@ -338,7 +338,7 @@ func (o *outputClasses) class(v *table.Values, i int) (name string, there bool) 
 	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
 		return "", false
 	}
-	name = v.Name(i)
+	name = v.Word(i)
 	return name, !o.missing[name]
 }
 
@@ -351,7 +351,7 @@ func (o *outputClasses) number(b *table.Batch, v *table.Values, i int) (x float3
 	if math.IsNaN(wide) {
 		return 0, false, nil
 	}
-	x = float32(wide)
+	x = float32(wide) + 0 // -0 is 0
 	if !ok || !(math.Abs(float64(x)) <= table.MaxFeature) {
 		name := v.Name(i)
 		expected := table.PlainNumber(name)

@@ -114,7 +114,7 @@ func (c *column) look(v *table.Values, i int) {
 		c.missing++
 		return
 	}
-	name := v.Name(i)
+	name := v.Word(i)
 	if name != "" {
 		c.distinct[name]++
 	}
@@ -276,7 +276,7 @@ func gaps(v *table.Values, rows int) int {
 		switch {
 		case v.IsMissing(i), v.Numbers != nil && math.IsNaN(v.Numbers[i]):
 			n++
-		case v.Text != nil && (len(v.Text[i]) == 0 || text.LooksMissing(v.Name(i))):
+		case v.Text != nil && (v.Word(i) == "" || text.LooksMissing(v.Name(i))):
 			n++
 		}
 	}
@@ -286,7 +286,7 @@ func gaps(v *table.Values, rows int) int {
 // add counts a row and returns its source.
 func (c *counts) add(b *table.Batch, i int, source string) string {
 	if v := b.Scalars[len(c.labels):]; source == "" && !v[0].IsMissing(i) {
-		source = v[0].Name(i)
+		source = v[0].Word(i)
 	}
 	if source == "" && c.nameless == "" {
 		c.nameless = b.Where(i)
@@ -312,7 +312,7 @@ func (l *labelCounts) add(v *table.Values, i int) bool {
 	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
 		return false
 	}
-	name := v.Name(i)
+	name := v.Word(i)
 	switch {
 	case name == "":
 		return false

@@ -33,7 +33,7 @@ func TestLookRefusesTheKnown(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rows.csv")
 	writeTable(t, file, 60, columnOf{"label", of("p", "q")}, columnOf{"level", of("1.0", "2.0", "3.0")}, columnOf{"sex", of("f", "m")},
 		columnOf{"old", of("true", "false")}, columnOf{"age", of("31", "42")}, columnOf{"income", of("1.5", "", "3", "NA")},
-		columnOf{"at", of("[1, 2]")}, columnOf{"mixed", of("1", "2", "> 3")}, columnOf{"gap", of("u", "")},
+		columnOf{"at", of("[1, 2]")}, columnOf{"mixed", of("1", "2", "> 3")}, columnOf{"gap", of("u", "")}, columnOf{"blank", of("u", "  ")},
 		columnOf{"void", of("", "NA")})
 	for _, c := range []struct {
 		known Known
@@ -44,6 +44,7 @@ func TestLookRefusesTheKnown(t *testing.T) {
 		{Known{Source: "level", Features: []string{"mixed"}}, `column mixed: expected numbers for features, found "> 3"`},
 		{Known{Source: "level", Features: []string{"age", "void"}}, `column void: expected numbers for features, found none in 60 rows`},
 		{Known{Source: "gap"}, `: line 3, column gap: expected the name of a source in each row, found none in 30 of 60: leave such rows out`},
+		{Known{Source: "blank"}, `: line 3, column blank: expected the name of a source in each row, found none in 30 of 60`},
 		{Known{Source: "level", Target: "2"}, `target: expected one of the sources 2.0, 1.0, 3.0 of column level, found "2"`},
 		{Known{Source: "level", Target: "m"}, `target: expected one of the sources 1.0, 2.0, 3.0 of column level, found "m", which column ` +
 			`sex has: say which is the source with --source`},

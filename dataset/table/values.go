@@ -41,6 +41,9 @@ func (v *Values) Name(i int) string {
 	return strconv.FormatFloat(v.Numbers[i], 'g', -1, 64)
 }
 
+// Word is [Values.Name] as the name of a class or a source: nothing for white space alone, and a zero without a sign.
+func (v *Values) Word(i int) string { return text.Word(v.Name(i)) }
+
 // Number is the value of row i as a number; ok says whether it is one.
 func (v *Values) Number(i int) (x float64, ok bool) {
 	switch {

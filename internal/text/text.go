@@ -36,6 +36,20 @@ var zeroDecimals = regexp.MustCompile(`^(-?\d+)\.0+$`)
 // Whole is s without the zero decimals that programs give integers where some are missing: 1 for 1.0.
 func Whole(s string) string { return zeroDecimals.ReplaceAllString(s, "$1") }
 
+// negativeZero is a zero with a sign, which says nothing.
+var negativeZero = regexp.MustCompile(`^-(0+(?:\.0*)?)$`)
+
+// Word is s as the name of a class or a source: nothing where it is white space alone, and a zero without a sign.
+func Word(s string) string {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return ""
+	case s[0] == '-':
+		return negativeZero.ReplaceAllString(s, "$1")
+	}
+	return s
+}
+
 // Several is a number of things: 1 row, 2 rows.
 func Several(n int, thing string) string { return strconv.Itoa(n) + " " + Form(n, thing, thing+"s") }
 
@@ -48,7 +62,7 @@ func Form(n int, one, more string) string {
 }
 
 // IndexSame returns the place of s among names, or else that of one that other programs write so: that differs from it by
-// zero decimals alone, or is the same boolean; or -1.
+// zero decimals or the sign of a zero alone, or is the same boolean; or -1.
 func IndexSame(names []string, s string) int {
 	if i := slices.Index(names, s); i >= 0 {
 		return i
@@ -65,7 +79,7 @@ func plainValue(s string) string {
 	case "False", "FALSE":
 		return "false"
 	}
-	return Whole(s)
+	return Whole(Word(s))
 }
 
 // Number writes a number as short as it is read back as the same.

@@ -129,10 +129,19 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+func TestWord(t *testing.T) {
+	for s, want := range map[string]string{"": "", " ": "", "\t\u00a0": "", " a": " a", "-": "-", "0": "0", "-0": "0", "-0.0": "0.0",
+		"-00.": "00.", "-0.10": "-0.10", "-1": "-1", "-0.0.0": "-0.0.0", "-0a": "-0a", "-.": "-."} {
+		if got := Word(s); got != want {
+			t.Errorf("Word(%q) is %q, expected %q", s, got, want)
+		}
+	}
+}
+
 func TestIndexSame(t *testing.T) {
 	for s, want := range map[string]int{"true": 0, "True": 0, "TRUE": 1, "False": 2, "1": 3, "1.0": 4, "2": -1, "tRuE": -1, "falſe": -1,
-		"no": -1} {
-		if got := IndexSame([]string{"true", "TRUE", "false", "1", "1.0"}, s); got != want {
+		"no": -1, "-0.0": 5, "0": 5} {
+		if got := IndexSame([]string{"true", "TRUE", "false", "1", "1.0", "-0"}, s); got != want {
 			t.Errorf("IndexSame of %q is %d, expected %d", s, got, want)
 		}
 	}

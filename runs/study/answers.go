@@ -108,8 +108,8 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 		}
 		return strings.Clone(b.Scalars[place].Name(i))
 	}
-	a := &answer{where: b.Where(i), id: cell(at.id), source: cell(at.source)}
-	switch word := cell(at.status); word {
+	a := &answer{where: b.Where(i), id: cell(at.id), source: text.Word(cell(at.source))}
+	switch word := text.Word(cell(at.status)); word {
 	case "":
 	case statusSkip:
 		a.skip = true

@@ -5,6 +5,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/must"
 )
 
@@ -18,6 +19,20 @@ func TestReadLabelRefusesCommas(t *testing.T) {
 		_, err := new(Study).readLabel(columnar.Output{Name: "y", Type: manifest.Number}, word)
 		must.Fail(t, word, err, want)
 	}
+}
+
+// Blank cells of an answer say nothing, and a zero is the same with a sign.
+func TestReadAnswerOfBlanks(t *testing.T) {
+	outputs := []columnar.Output{{Name: "y", Type: manifest.Number}, {Name: "z", Type: manifest.Classes, Classes: []string{"0", "1"}}}
+	at := answerPlaces{id: 0, source: 1, status: 2, labels: []int{3, 4}, names: []string{"id", "source", "status", "y", "z"}}
+	b := &table.Batch{Rows: 2, Scalars: []table.Values{{Text: []string{"r1", "r2"}}, {Text: []string{"  ", "-0"}}, {Text: []string{" ", "\t"}},
+		{Text: []string{" ", "-0.0"}}, {Text: []string{"  ", "-0"}}}}
+	a := must.Get(new(Study).readAnswer(b, at, outputs, 0))(t)
+	must.Hold(t, a == nil, "an answer of blanks is %+v, expected none", a)
+	a = must.Get(new(Study).readAnswer(b, at, outputs, 1))(t)
+	must.Equal(t, a.source, "0", "source")
+	must.EqualSlices(t, a.values, []float32{0, 0}, "values")
+	must.Equal(t, textOf(outputs[0], a.values[0]), "0", "-0.0 in the journal")
 }
 
 // Classes that are integers come back with zero decimals from a column in which some are missing, and booleans with a large letter.

@@ -256,7 +256,7 @@ func valueOf(o columnar.Output, word string) (float32, error) {
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("expected a number for %s, found %q", o.Name, word)
 	}
-	return float32(v), nil
+	return float32(v) + 0, nil // -0 is 0
 }
 
 // textOf writes a label so that valueOf reads it; nothing for none.

@@ -1,0 +1,76 @@
+package columnar
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// Cells of white space alone are labels that are missing, of classes and of numbers, and a zero is the same with a sign, as a label
+// and as the name of a source, in text and in numbers.
+func TestBlanksAndZeros(t *testing.T) {
+	type row struct {
+		Site float64 `parquet:"site"`
+		Kind string  `parquet:"kind"`
+		Size float64 `parquet:"size"`
+		F0   float64 `parquet:"f0"`
+	}
+	minus := math.Copysign(0, -1)
+	dir := t.TempDir()
+	must.Do(t, parquet.WriteFile(filepath.Join(dir, "x.parquet"), []row{
+		{minus, "-0.0", minus, 1}, {0, "0.0", 0, 2}, {1, " ", 1, 3}, {1, "1.0", 2, 4}, {1, "", 3, 5}}))
+	csv := "site,kind,size,f0\n-0,-0.0,-0,1\n0,0.0,0,2\n1,  ,1,3\n1,1.0,2,4\n1,\"\t\",3,5\n"
+	must.Do(t, os.WriteFile(filepath.Join(dir, "x.csv"), []byte(csv), 0o644))
+	for _, file := range []string{"x.parquet", "x.csv"} {
+		for _, c := range []struct {
+			label   string
+			outputs []string
+			labels  [][]float32
+		}{
+			{"{column: kind}", []string{"0.0", "1.0"}, [][]float32{{1, 1}, {0, 0}}},
+			{"{column: kind, missing: [' ']}", []string{"0.0", "1.0"}, [][]float32{{1, 1}, {0, 0}}},
+			{"{column: kind, classes: [-0, 1]}", []string{"-0", "1"}, [][]float32{{1, 1}, {0, 0}}},
+			{"{column: size, type: number}", nil, [][]float32{{0, 0}, {1, 2, 3}}},
+		} {
+			out := filepath.Join(t.TempDir(), "out")
+			must.Do(t, Import(t.Context(), parse(t, dir, "{files: "+file+", columns: {source: site, features: f0}, labels: ["+c.label+
+				"], target: {source: '1'}}"), out, nil))
+			set := must.Get(Open(out))(t)
+			must.Equal(t, len(set.Pools), 2, "%s %s: sources", file, c.label)
+			must.Equal(t, set.Pools[0].Name, "0", "%s %s: the first source", file, c.label)
+			must.EqualSlices(t, set.Columns.Labels[0].Classes, c.outputs, "%s %s: classes", file, c.label)
+			labelled := 0
+			for i := range set.Tasks {
+				k := set.Tasks[i].Pool
+				if k == 0 {
+					must.EqualSlices(t, set.Tasks[i].Labels, c.labels[0], "%s %s: %s", file, c.label, set.Tasks[i].Name)
+				}
+				for _, y := range set.Tasks[i].Labels {
+					must.Hold(t, !math.Signbit(float64(y)), "%s %s: a label -0", file, c.label)
+				}
+				labelled += len(set.Tasks[i].Train)
+			}
+			want := 3 // rows of one task for each source: the class that it has
+			if c.outputs == nil {
+				want = 5
+			}
+			must.Equal(t, labelled, want, "%s %s: labelled rows", file, c.label)
+		}
+	}
+}
+
+// A source of white space alone is refused like an empty one, with its place.
+func TestBlankSource(t *testing.T) {
+	for _, cell := range []string{"", "  ", "\t", "\u00a0"} {
+		dir := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(dir, "x.csv"), []byte("site,kind,f0\na,x,1\n\""+cell+"\",y,2\nb,y,2\n"), 0o644))
+		err := Import(t.Context(), parse(t, dir, "{files: x.csv, columns: {source: site, features: f0}, labels: [{column: kind}]}"),
+			filepath.Join(dir, "out"), nil)
+		must.Fail(t, "a source "+cell, err, "x.csv: line 3, column site: expected the name of a source, found none")
+	}
+}
