@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
@@ -24,13 +23,13 @@ type Oddity struct {
 // or the inverse, from which on its units are probably others.
 const otherUnits = 10
 
-// Oddities lists what is odd about a set, in the order of its pools, or that [Set.Validate] refuses it: features
-// that are the same in all rows, or go one way from row to row; rows that are there twice in a source, or in a
-// source and in the target; sources without a label, with one class alone, or whose
-// features are of another size; a target of fewer rows than outputs, or without classes
-// that sources have; names that are words for none, or nearly alike; numbers that are far from
-// all others, and labels of which the largest decide squared errors alone. It keeps
-// 24 bytes for each row of the largest source, 16 for each of the targets, and 8 for each label that is a number.
+// Oddities lists what is odd about a set, in the order of its pools, or that [Set.Validate] refuses it: columns of
+// which there are too few labels to learn from, or labels of one class or number alone, those of the target before
+// all else; features that are the same in all rows, or go one way from row to row; rows that are there twice in a
+// source, or in a source and in the target; sources without a label, or whose features are of another size; a target
+// of fewer rows than outputs, or without classes that sources have; names that are words for none, or nearly alike;
+// numbers that are far from all others, and labels of which the largest decide squared errors alone. It keeps 24
+// bytes for each row of the largest source, 16 for each of the targets, and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
 	if err := s.Validate(); err != nil {
 		return []Oddity{{"", err.Error(), "mend it: nothing else was looked at"}}
@@ -52,10 +51,18 @@ func (s *Set) Oddities() []Oddity {
 	}
 	out := []Oddity{}
 	for i, p := range s.Pools {
+		if p.Target {
+			out = append(out, s.fewLabels(i)...)
+		}
+	}
+	for i, p := range s.Pools {
 		if text.LooksMissing(p.Name) {
 			out = append(out, Oddity{p.Name, "the name is a word for none", "leave the rows out, or exclude it, if they have no source"})
 		}
 		out = append(append(out, w.oddities(i, p)...), s.oddLabels(i)...)
+		if !p.Target {
+			out = append(out, s.fewLabels(i)...)
+		}
 	}
 	out = append(append(out, w.oddity()...), s.alike()...)
 	if !s.Binary {
@@ -119,8 +126,6 @@ func (s steps) oneWay() bool {
 func (s *Set) oddLabels(pool int) []Oddity {
 	var out []Oddity
 	p, outputs, rows := s.Pools[pool], 0, 0
-	positive, tasks := map[string]int{}, map[string]int{}
-	var names []string
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		if t.Pool != pool {
@@ -128,20 +133,6 @@ func (s *Set) oddLabels(pool int) []Oddity {
 		}
 		outputs++
 		rows = max(rows, len(t.Train)+len(t.Test))
-		name := cmp.Or(t.Output.Name, "the label")
-		if tasks[name]++; tasks[name] == 1 {
-			names = append(names, name)
-		}
-		listed, ones := 0, 0
-		for r := range t.labelledRows {
-			listed++
-			if t.Labels[r] == 1 {
-				ones++
-			}
-		}
-		if ones > 0 && ones < listed {
-			positive[name]++
-		}
 	}
 	switch {
 	case outputs == 0:
@@ -153,17 +144,8 @@ func (s *Set) oddLabels(pool int) []Oddity {
 	}
 	if p.Target {
 		for _, u := range s.UnseenClasses(pool, nil) {
-			positive[cmp.Or(u.Column, "the label")]++ // that says more than that all have one class
 			out = append(out, Oddity{p.Name, fmt.Sprintf("no labelled sample is %s, which sources have", u),
 				"have such rows labelled: what a model knows of them is from the sources alone"})
-		}
-	}
-	if s.Binary {
-		for _, name := range names {
-			if positive[name] == 0 {
-				out = append(out, Oddity{p.Name, fmt.Sprintf("all rows have the same class of %s", name),
-					"it tells no class from another: have rows of other classes labelled"})
-			}
 		}
 	}
 	return out

@@ -57,7 +57,7 @@ func TestOddities(t *testing.T) {
 			for i := range rows {
 				s.Tasks[2].Labels[i], s.Tasks[3].Labels[i] = 0, 1
 			}
-		}, "b", "all rows have the same class of label"},
+		}, "b", `all labelled rows are of class "yes" of label`},
 		"units":      {func(s *Set) { s.Pools[0].Scale = 30 }, "a", "features of root mean square"},
 		"unlabelled": {func(s *Set) { s.Tasks = s.Tasks[2:] }, "a", "no row has a label"},
 		"unseen":     {func(s *Set) { s.Tasks = s.Tasks[:5] }, "target", `no labelled sample is of class "yes" of label`},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/text"
 )
 
@@ -120,10 +121,6 @@ func (p *Problem) CheckLabels() error {
 // labels of the data, NaN where it has none.
 func (p *Problem) TargetSamples() Labelled { return p.Target.label(p.Set, p.draws.target) }
 
-// fewest is the least number of samples that can tell two methods apart: if all of
-// fewer say that one is better, chance does so in more than one of twenty cases too.
-const fewest = 5
-
 // TooFew says why the target's samples, each left out of its head, cannot choose a
 // method, and nothing where they can: they must be at least five, with two of each of
 // at least two classes in some column of classes. What is left out is else never like
@@ -131,8 +128,8 @@ const fewest = 5
 func (p *Problem) TooFew(in Labelled) string {
 	n := len(in.Rows)
 	nothing := "the first method: " + text.Several(n, "target sample") + " " + text.Form(n, "tells", "tell") + " nothing"
-	if n < fewest {
-		return fmt.Sprintf("%s of which is best, expected at least %d", nothing, fewest)
+	if n < dataset.FewestSamples {
+		return fmt.Sprintf("%s of which is best, expected at least %d", nothing, dataset.FewestSamples)
 	}
 	if !p.Set.Binary {
 		return ""
