@@ -22,8 +22,11 @@ func Evaluation(e *runs.Evaluation, f Format) string {
 	}
 	if u := e.Unknown; u != nil {
 		what := "count as wrong"
-		if len(e.Classes) == 0 {
+		switch {
+		case len(e.Classes) == 0:
 			what = "are not compared"
+		case len(e.Confusion) == len(e.Confusion[0]): // they are of the classes that the first stands for
+			what = "count as " + e.Classes[0]
 		}
 		parts = append(parts, fmt.Sprintf("labels that %s: %d, the first at %s\n", what, u.Rows, u.First))
 	}

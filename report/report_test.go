@@ -69,6 +69,8 @@ func TestEvaluationOfUnknownLabels(t *testing.T) {
 		"labels that are not compared: 2, the first at rows.csv: line 3\n": {Unknown: first},
 		"\n\nlabels that count as wrong: 2, the first at rows.csv: line 3\n": {Rows: 2, Classes: []string{"a", "(another)"},
 			Confusion: [][]int{{0}, {2}}, Unknown: first},
+		"\n\nlabels that count as not a: 2, the first at rows.csv: line 3\n": {Rows: 2, Classes: []string{"not a", "a"},
+			Confusion: [][]int{{2, 0}, {0, 0}}, Unknown: first},
 	} {
 		got := Evaluation(e, Text)
 		must.Hold(t, strings.Contains(got, want), "%q is not in\n%s", want, got)

@@ -26,7 +26,8 @@ type Evaluation struct {
 	Calibration []CalibrationBin `json:"calibration,omitempty"`
 	// Numbers replaces the above where labels are numbers.
 	Numbers *NumberEvaluation `json:"numbers,omitempty"`
-	// Unknown are rows whose label is no class of the model, which counts as wrong, or no number, which is not compared.
+	// Unknown are rows whose label is no class of the model, which counts as wrong, or as the first class where that stands for
+	// several of the data, or no number, which is not compared.
 	Unknown *UnknownLabels `json:"unknown,omitempty"`
 
 	column OutputColumn
@@ -84,7 +85,8 @@ func newEvaluation(c OutputColumn) *Evaluation {
 }
 
 // add compares row i of the labels with the class that was predicted, at a score, or the number that the score is. It returns
-// what is wrong with a label that is no class of the model, which counts as wrong, or no number, which is not compared.
+// what is wrong with a label that is no class of the model, which counts as wrong or as one of the rest, or no number, which is
+// not compared.
 func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	if v.IsMissing(i) || slices.Contains(e.column.Missing, v.Name(i)) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
 		return nil
@@ -104,7 +106,7 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 		e.addNumber(y, float64(score))
 		return nil
 	}
-	truth := text.IndexSame(c, name)
+	truth, unknown := text.IndexSame(c, name), false
 	switch {
 	case truth >= 0:
 	case text.IndexSame(rest, name) >= 0:
@@ -112,10 +114,13 @@ func (e *Evaluation) add(v *table.Values, i, class int, score float32) error {
 	case text.LooksMissing(name): // as other files than those of the run write it
 		return nil
 	case len(rest) > 0:
-		truth = 0
+		truth, unknown = 0, rest[0] != c[0] // else nobody knows of which classes the rest are
+		c = append(slices.Clone(rest), c[1])
+	default:
+		unknown = true
 	}
 	e.addClass(truth, class, float64(score))
-	if truth < 0 {
+	if unknown {
 		return fmt.Errorf("expected one of the classes %s, found %q", text.OneLine(strings.Join(c, ", "), 200), text.OneLine(name, 80))
 	}
 	return nil

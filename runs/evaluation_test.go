@@ -156,12 +156,19 @@ func TestEvaluationOfAnotherClass(t *testing.T) {
 		{[]string{"not done", "open"}, nil, "[not done open (another)]"},
 		{[]string{"not b", "b"}, nil, "[not b b (another)]"},
 		{[]string{"not b", "b"}, []string{"a", "c"}, "[not b b]"},
+		{[]string{"not b", "b"}, []string{"not b"}, "[not b b]"},
 	} {
 		e := newEvaluation(OutputColumn{Classes: c.classes, Rest: c.rest})
 		err := e.add(&table.Values{Text: []string{"what"}}, 0, 0, 0.9)
-		if len(e.Classes) == 3 {
+		switch {
+		case len(e.Classes) == 3:
 			must.Fail(t, c.want, err, "expected one of the classes "+strings.Join(c.classes, ", ")+`, found "what"`)
-		} else {
+		case len(c.rest) == 2:
+			must.Fail(t, c.want, err, `expected one of the classes a, c, b, found "what"`)
+			must.Do(t, e.add(&table.Values{Text: []string{"c"}}, 0, 0, 0.9))
+			must.Equal(t, fmt.Sprint(e.Confusion), "[[2 0] [0 0]]", "confusion")
+			e.Rows--
+		default:
 			must.Do(t, err)
 		}
 		if got := fmt.Sprint(e.Classes); got != c.want || e.Rows != 1 {
