@@ -28,6 +28,9 @@ func (o *dataOptions) folder(ctx context.Context, out *output) (string, error) {
 	if format := table.FormatOf(path); format != "" && format != table.JSON { // which a manifest can be
 		return "", fmt.Errorf("%s: expected a manifest, found a %s file: amtrl data init %s makes one", path, format, path)
 	}
+	if err := table.CheckSpreadsheet(path); err != nil {
+		return "", err
+	}
 	m, err := manifest.Read(path)
 	if err != nil {
 		return "", err

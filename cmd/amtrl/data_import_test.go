@@ -172,3 +172,22 @@ func TestFolderWithJSON(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(work, "rows.json"), []byte(`[{"shop": "a"}]`), 0o644))
 	amtrl(t, work, "data", "check", "rows.json").ComplainsOnce(t, 1, "rows.json: line 1: expected a manifest with the keys ", "found a list")
 }
+
+// A spreadsheet in the place of a table or a manifest is refused by what it is, wherever it is named.
+func TestSpreadsheetsAreRefused(t *testing.T) {
+	dir := writeShops(t)
+	write := func(name, content string) {
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
+	}
+	write("book.xlsx", "PK\x03\x04")
+	write("books/notes.txt", "none")
+	write("books/book.ods", "PK\x03\x04")
+	write("book.yaml", "{files: book.xlsx, columns: {source: a, features: b}, labels: [{column: c}]}")
+	want := "book.xlsx: expected a table, found an Excel workbook (.xlsx): export it to CSV or Parquet"
+	for _, args := range [][]string{{"data", "init", "book.xlsx"}, {"data", "check", "book.yaml"}, {"data", "check", "book.xlsx"},
+		{"run", "--data", "book.xlsx", "--out", "run"}, {"study", "new", "S", "--data", "book.xlsx", "--round-budget", "9"}} {
+		amtrl(t, dir, args...).Complains(t, 1, want)
+	}
+	amtrl(t, dir, "data", "init", "books").Complains(t, 1, "book.ods: expected a table, found an OpenDocument spreadsheet (.ods)")
+}

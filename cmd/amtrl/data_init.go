@@ -154,13 +154,14 @@ func expandFolders(files []string) ([]string, error) {
 			out = append(out, file)
 			continue
 		}
-		var tables, arrays, lists []string
+		var tables, arrays, lists, unknown []string
 		err = filepath.WalkDir(file, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), ".") {
 				return err
 			}
 			switch table.FormatOf(path) {
 			case "":
+				unknown = append(unknown, path)
 			case table.NPY, table.Safetensors:
 				arrays = append(arrays, path)
 			case table.JSON:
@@ -179,6 +180,11 @@ func expandFolders(files []string) ([]string, error) {
 			}
 		}
 		if len(tables) == 0 {
+			for _, path := range unknown {
+				if err := table.CheckSpreadsheet(path); err != nil {
+					return nil, err
+				}
+			}
 			return nil, fmt.Errorf("%s: expected files with the endings of %s, found none", file,
 				strings.Join(table.Formats(), ", "))
 		}

@@ -168,7 +168,8 @@ func TestStudyAnswers(t *testing.T) {
 			t.Fatalf("%q changed the journal", test.text)
 		}
 	}
-	run("tell", "S", write("answers.xlsx", "PK")).Complains(t, 1, "expected a table, found a spreadsheet (.xlsx): save it as CSV")
+	run("tell", "S", write("answers.xlsx", "PK")).Complains(t, 1,
+		"expected a table, found an Excel workbook (.xlsx): export it to CSV or Parquet")
 	run("tell", "S", "--replace", write("wrong.csv", "id,label\n"+first[0]+","+wrong(c.labels[first[0]][0])+"\n")).Prints(t, 0, "1 replaced")
 	if !strings.Contains(journal(), before) {
 		t.Error("the journal lost what was told before")

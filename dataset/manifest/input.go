@@ -98,6 +98,9 @@ func (m *Manifest) find(key string, patterns []string, format string) ([]Input, 
 				in.Format = table.FormatOf(p)
 			}
 			if in.Format == "" {
+				if err := table.CheckSpreadsheet(p); err != nil {
+					return nil, fmt.Errorf("%s: %s: %w", m.Path, key, err)
+				}
 				return nil, fmt.Errorf("%s: %s: %s: expected a name whose ending tells the format, or format: one of %s", m.Path, key, p,
 					strings.Join(table.Formats(), ", "))
 			}

@@ -64,6 +64,9 @@ func Open(path, format string) (Table, error) {
 }
 
 func open(b base, format string) (Table, error) {
+	if ending := spreadsheetEnding(b.file); ending != "" {
+		return nil, spreadsheetFault(b.path, ending)
+	}
 	switch format {
 	case Parquet:
 		return openParquet(b)
@@ -78,9 +81,8 @@ func open(b base, format string) (Table, error) {
 	case Safetensors:
 		return openSafetensors(b)
 	}
-	switch ext := strings.ToLower(filepath.Ext(b.path)); ext {
-	case ".xlsx", ".xls", ".ods", ".numbers":
-		return nil, fmt.Errorf("%s: expected a table, found a spreadsheet (%s): save it as CSV", b.path, ext)
+	if err := CheckSpreadsheet(b.path); err != nil {
+		return nil, err
 	}
 	return nil, fmt.Errorf("%s: expected a file in one of the formats %s, found format %q", b.path, strings.Join(Formats(), ", "), format)
 }

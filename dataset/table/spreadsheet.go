@@ -1,0 +1,54 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/amtrl/amtrl/internal/datafile"
+)
+
+// spreadsheets are what files with these endings are.
+var spreadsheets = map[string]string{".xlsx": "an Excel workbook", ".xlsm": "an Excel workbook", ".xlsb": "an Excel workbook",
+	".xls": "an Excel workbook", ".ods": "an OpenDocument spreadsheet", ".numbers": "a Numbers spreadsheet"}
+
+// CheckSpreadsheet refuses a file that is a spreadsheet by its name or its first bytes, and takes all others, also those that
+// cannot be read.
+func CheckSpreadsheet(path string) error {
+	ending := strings.ToLower(filepath.Ext(path))
+	if spreadsheets[ending] == "" {
+		f, _, err := datafile.Open(path)
+		if err != nil {
+			return nil
+		}
+		defer f.Close()
+		if ending = spreadsheetEnding(f); ending == "" {
+			return nil
+		}
+	}
+	return spreadsheetFault(path, ending)
+}
+
+func spreadsheetFault(path, ending string) error {
+	return fmt.Errorf("%s: expected a table, found %s (%s): export it to CSV or Parquet", path, spreadsheets[ending], ending)
+}
+
+// spreadsheetEnding is the usual ending of a spreadsheet with such first bytes, whatever it is called, and empty for other files.
+func spreadsheetEnding(f io.ReaderAt) string {
+	head := make([]byte, 4096)
+	n, _ := f.ReadAt(head, 0)
+	head = head[:n]
+	switch {
+	case bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // a compound file, as of Office before 2007
+		return ".xls"
+	case !bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return ""
+	case bytes.Contains(head, []byte("opendocument.spreadsheet")):
+		return ".ods"
+	case bytes.Contains(head, []byte("[Content_Types].xml")), bytes.Contains(head, []byte("xl/")):
+		return ".xlsx"
+	}
+	return ""
+}
