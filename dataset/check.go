@@ -59,7 +59,7 @@ func (s *Set) Oddities() []Oddity {
 		if text.LooksMissing(p.Name) {
 			out = append(out, Oddity{p.Name, "the name is a word for none", "leave the rows out, or exclude it, if they have no source"})
 		}
-		out = append(append(out, w.oddities(i, p)...), s.oddLabels(i)...)
+		out = append(append(out, w.oddities(s, i)...), s.oddLabels(i)...)
 		if !p.Target {
 			out = append(out, s.fewLabels(i)...)
 		}
@@ -187,7 +187,7 @@ func (c *checker) scan(i int, p *Pool, labels []uint64) (hashes []rowHash, size 
 				c.last[j] = v
 			}
 		}
-		hashes[r] = rowHash{maphash.Bytes(c.seed, raw), labels[r]}
+		hashes[r] = rowHash{maphash.Bytes(c.seed, raw), labels[r], int32(i), int32(r)}
 		if c.first == nil {
 			c.first = make([]uint32, p.Cols)
 			for j := range c.first {

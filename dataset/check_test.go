@@ -44,8 +44,10 @@ func TestOddities(t *testing.T) {
 		"backwards": {func(s *Set) { numberRows(s, 4, func(r int) int { return -r }) }, "", "the feature at place 4 goes one way"},
 		"two alike": {func(s *Set) { numberRows(s, 2, func(r int) int { return r / 2 }) }, "", ""},
 		"one back":  {func(s *Set) { numberRows(s, 2, func(r int) int { return r - 3*(r/39) }) }, "", ""},
-		"twice":     {func(s *Set) { copy(s.Pools[1].F32[5*cols:6*cols], s.Pools[1].F32) }, "b", "1 of 40 rows are there before"},
-		"leak":      {func(s *Set) { copy(s.Pools[0].F32[:2*cols], s.Pools[2].F32) }, "a", "2 of 40 rows are rows of the target"},
+		"twice": {func(s *Set) { copy(s.Pools[1].F32[5*cols:6*cols], s.Pools[1].F32) }, "b",
+			"1 of 40 rows has the features of a row before it in the source: row 5, like row 0"},
+		"leak": {func(s *Set) { copy(s.Pools[0].F32[:2*cols], s.Pools[2].F32) }, "a",
+			"2 of 40 rows have the features of a row of the target, the first is row 0, like row 0"},
 		"few values": {func(s *Set) {
 			for _, p := range s.Pools {
 				for j := range p.F32 {

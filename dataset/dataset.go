@@ -45,6 +45,12 @@ type Origin interface {
 	Find(i int) (id string, row int64, err error)
 }
 
+// Placer is an Origin that knows the files of the data.
+type Placer interface {
+	// Place names the file that row i is from, and its line or row in it; it is empty where that is not known.
+	Place(i int) string
+}
+
 // Output says which label of the rows a task is: of a column of numbers the column, of
 // a column of classes the column and one of them, so that there is a task for each class
 // of a pool. The outputs of two pools that are equal are of the same meaning. Data that

@@ -120,6 +120,22 @@ func (p *Pool) where(i int) string {
 	return fmt.Sprintf("row %d (id %s)", row, text.OneLine(id, 80))
 }
 
+// place names row i of a pool by the file and the line that it is from, where these are known, and else as where does.
+func (p *Pool) place(i int) string {
+	o, is := p.Origin.(Placer)
+	if !is {
+		return p.where(i)
+	}
+	at := o.Place(i)
+	if at == "" {
+		return p.where(i)
+	}
+	if id, _, err := p.Origin.Find(i); err == nil && id != "" {
+		at += fmt.Sprintf(" (id %s)", text.OneLine(id, 80))
+	}
+	return text.OneLine(at, 300)
+}
+
 // farFeatures finds cells of a table that are far from the others of their column: the
 // lowest and the highest of each are held against a sample of the rows.
 type farFeatures struct {

@@ -6,10 +6,15 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
-// rowHash is a row by its features and its labels, 0 for none.
-type rowHash struct{ features, labels uint64 }
+// rowHash is a row by its features and its labels, 0 for none, and which it is.
+type rowHash struct {
+	features, labels uint64
+	pool, row        int32
+}
 
 // twins counts rows of equal features.
 type twins struct {
@@ -21,8 +26,30 @@ type twins struct {
 	earlier int // those that have the features of one before in their source
 }
 
-// twinCount is how many rows of a source have the features of a row before, and of a row of the target.
-type twinCount struct{ before, target int }
+// twinCount are the rows of a source that have the features of a row before, and of a row of the target.
+type twinCount struct{ before, target alikeRows }
+
+// alikeRows counts rows, of which first is the one that comes first, with the features of as.
+type alikeRows struct {
+	n         int
+	first, as rowHash
+}
+
+func (a *alikeRows) add(r, as rowHash) {
+	if a.n++; a.n == 1 || r.row < a.first.row {
+		a.first, a.as = r, as
+	}
+}
+
+// oddity says how many of a pool's rows they are, and names the first and the one that it is like.
+func (a *alikeRows) oddity(s *Set, like, advice string) Oddity {
+	p, many := s.Pools[a.first.pool], ", the first is "
+	if a.n == 1 {
+		many = ": "
+	}
+	return Oddity{p.Name, fmt.Sprintf("%d of %s %s the features of %s%s%s, like %s", a.n, text.Several(p.Rows, "row"),
+		text.Form(a.n, "has", "have"), like, many, p.place(int(a.first.row)), s.Pools[a.as.pool].place(int(a.as.row))), advice}
+}
 
 // fewDiffer is how many pairs may differ in their labels, as people who label do, where rows are copies: so many, or a tenth of
 // all pairs.
@@ -42,16 +69,16 @@ func (w *twins) add(p *Pool, rows []rowHash) {
 	var c twinCount
 	for i, r := range rows {
 		if i > 0 && r.features == rows[i-1].features {
-			c.before++
+			c.before.add(r, rows[i-1])
 			w.pair(r, rows[i-1])
 		}
 		if at, is := slices.BinarySearchFunc(w.target, r, byFeatures); is && !p.Target {
-			c.target++
+			c.target.add(r, w.target[at])
 			w.pair(r, w.target[at])
 		}
 	}
 	w.counts = append(w.counts, c)
-	w.all, w.earlier = w.all+len(rows), w.earlier+c.before
+	w.all, w.earlier = w.all+len(rows), w.earlier+c.before.n
 }
 
 func (w *twins) pair(a, b rowHash) {
@@ -67,18 +94,17 @@ func (w *twins) pair(a, b rowHash) {
 func (w *twins) alike() bool { return w.differ > max(fewDiffer, w.pairs/10) }
 
 // oddities are those of a pool.
-func (w *twins) oddities(pool int, p *Pool) (out []Oddity) {
-	c := w.counts[pool]
+func (w *twins) oddities(s *Set, pool int) (out []Oddity) {
 	if w.alike() {
 		return nil
 	}
-	if c.before > 0 {
-		out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d rows are there before", c.before, p.Rows),
-			"take them out: they are paid twice and say nothing new"})
+	if c := w.counts[pool].before; c.n > 0 {
+		out = append(out, c.oddity(s, "a row before it in the source", text.Form(c.n, "take it out: it is paid twice and says nothing new",
+			"take them out: they are paid twice and say nothing new")))
 	}
-	if c.target > 0 {
-		out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %d rows are rows of the target", c.target, p.Rows),
-			"take them out: the error on the target is too good with them"})
+	if c := w.counts[pool].target; c.n > 0 {
+		out = append(out, c.oddity(s, "a row of the target", text.Form(c.n, "take it out: the error on the target is too good with it",
+			"take them out: the error on the target is too good with them")))
 	}
 	return out
 }

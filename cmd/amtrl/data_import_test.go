@@ -113,7 +113,8 @@ func TestDataCheck(t *testing.T) {
 	must.Do(t, os.WriteFile(path, []byte(text+strings.Replace(last, "shop 4", "shop 2", 1)), 0o644))
 	got := amtrltest.JSON[checkResult](t, succeed(t, dir, "data", "check", "shops.yaml", "--json"))
 	if len(got.Oddities) != 1 || got.Oddities[0].Pool != "shop 2" ||
-		!strings.Contains(got.Oddities[0].Found, "1 of 121 rows are rows of the target") {
+		!strings.Contains(got.Oddities[0].Found,
+			"1 of 121 rows has the features of a row of the target: shops.csv: line 602, like shops.csv: line 601") {
 		t.Errorf("found %+v", got.Oddities)
 	}
 	alone := strings.ReplaceAll(string(must.Get(os.ReadFile(filepath.Join(dir, "shops.yaml")))(t))+"sources: {include: [shop 4]}\n", "\t", "")

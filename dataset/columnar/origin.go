@@ -9,11 +9,13 @@ type origin struct {
 	rows  []int64 // of all sources
 	ids   []byte  // empty without ids
 	ends  []int64
+
+	places *places
 }
 
 // origin maps the arrays that say where rows come from.
 func (r *opener) origin() (o origin, err error) {
-	o.dir = r.dir
+	o.dir, o.places = r.dir, &places{files: r.header.Files}
 	if o.rows, err = r.mapInt64s(rowsFile); err != nil || r.header.ID == "" {
 		return o, err
 	}

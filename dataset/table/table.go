@@ -124,6 +124,14 @@ func (b *Batch) Where(i int) string {
 	return fmt.Sprintf("%s: row %d", b.path, b.First+int64(i))
 }
 
+// Line is the line, from 1, on which row i of the batch begins, 0 in formats without lines.
+func (b *Batch) Line(i int) int {
+	if len(b.lines) == 0 {
+		return 0
+	}
+	return b.lines[i]
+}
+
 // Fault says what a column should have in row i of the batch, and what it has.
 func (b *Batch) Fault(i int, column, expected string, args ...any) error {
 	return fmt.Errorf("%s, column %s: expected %s", b.Where(i), column, fmt.Sprintf(expected, args...))
