@@ -116,6 +116,42 @@ func Near(name string, candidates []string) string {
 	return best
 }
 
+// NearlySame returns the candidate that name differs from by case or the blanks around it alone, or else the first that it is but
+// for one letter that is left out, added, replaced or swapped with the next, in names of three letters or more. Digits are no
+// slips. It is empty where there is none.
+func NearlySame(name string, candidates []string) string {
+	plain := func(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+	a := plain(name)
+	for _, c := range candidates {
+		if plain(c) == a {
+			return c
+		}
+	}
+	for _, c := range candidates {
+		if oneSlip([]rune(a), []rune(plain(c))) {
+			return c
+		}
+	}
+	return ""
+}
+
+// oneSlip tells whether one letter makes the difference of two names.
+func oneSlip(a, b []rune) bool {
+	if min(len(a), len(b)) < 2 || max(len(a), len(b)) < 3 {
+		return false
+	}
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if strings.ContainsFunc(string(a)+string(b), unicode.IsDigit) {
+		return false
+	}
+	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+}
+
 // Nearest returns at most n of the candidates: those that begin with name first,
 // then by the number of slips, and in their order where that is equal.
 func Nearest(name string, candidates []string, n int) []string {

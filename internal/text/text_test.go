@@ -138,6 +138,18 @@ func TestWord(t *testing.T) {
 	}
 }
 
+func TestNearlySame(t *testing.T) {
+	classes := []string{"good", "GOOD", "Fair ", "on time", "x", "ab", "v10", "schön"}
+	for s, want := range map[string]string{"Good": "good", " good ": "good", "goood": "good", "god": "good", "godo": "good", "goof": "good",
+		"fair": "Fair ", "fari": "Fair ", "ontime": "on time", "on  time": "on time", "y": "", "ac": "", "abc": "ab",
+		"v11": "", "v1": "", "v100": "",
+		"schoen": "", "schon": "schön", "SCHÖN": "schön", "goode!": "", "": "", "bad": ""} {
+		if got := NearlySame(s, classes); got != want {
+			t.Errorf("NearlySame(%q) is %q, expected %q", s, got, want)
+		}
+	}
+}
+
 func TestIndexSame(t *testing.T) {
 	for s, want := range map[string]int{"true": 0, "True": 0, "TRUE": 1, "False": 2, "1": 3, "1.0": 4, "2": -1, "tRuE": -1, "falſe": -1,
 		"no": -1, "-0.0": 5, "0": 5} {

@@ -153,10 +153,20 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 	case err != nil && o.Type == manifest.Number:
 		return 0, fmt.Errorf("expected %s, found %q", table.PlainNumber(word), text.OneLine(word, 80))
 	case err != nil:
-		hint := ""
+		var hints []string
+		if near := text.NearlySame(word, o.Classes); near != "" {
+			if len(near) > 80 {
+				near = text.OneLine(near, 80)
+			}
+			hints = append(hints, fmt.Sprintf("write %q if it is that", near))
+		}
 		if o.Type == manifest.Classes && s.Settings.Data.Classes != nil {
-			hint = fmt.Sprintf(": add it to classes in %s and tell again, or give the row up by status %s",
-				cmp.Or(s.DataAt, s.Settings.Data.Path), statusSkip)
+			hints = append(hints, fmt.Sprintf("add it to classes in %s and tell again, or give the row up by status %s",
+				cmp.Or(s.DataAt, s.Settings.Data.Path), statusSkip))
+		}
+		hint := strings.Join(hints, ", else ")
+		if hint != "" {
+			hint = ": " + hint
 		}
 		return 0, fmt.Errorf("expected one of the classes %s, found %q%s", text.OneLine(strings.Join(o.Classes, ", "), 200),
 			text.OneLine(word, 80), hint)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset/columnar"
@@ -33,6 +34,23 @@ func TestReadAnswerOfBlanks(t *testing.T) {
 	must.Equal(t, a.source, "0", "source")
 	must.EqualSlices(t, a.values, []float32{0, 0}, "values")
 	must.Equal(t, textOf(outputs[0], a.values[0]), "0", "-0.0 in the journal")
+}
+
+// A label that is a class but for its case, the blanks around it or one letter is refused with that class.
+func TestReadLabelNamesTheNearest(t *testing.T) {
+	s := &Study{Settings: Settings{Data: Data{Path: "d.yaml", Classes: [][]string{{"good", "Bad "}}}}}
+	o := columnar.Output{Name: "y", Type: manifest.Classes, Classes: s.Settings.Data.Classes[0]}
+	for word, near := range map[string]string{"Good": "good", " gOOD ": "good", "goood": "good", "bad": "Bad ", "bda": "Bad ", "awful": ""} {
+		want := `expected one of the classes good, Bad, found "` + strings.TrimSpace(word) + `": `
+		if near != "" {
+			want += `write "` + near + `" if it is that, else `
+		}
+		_, err := s.readLabel(o, word)
+		must.Fail(t, word, err, want+"add it to classes in d.yaml and tell again")
+	}
+	o.Type = manifest.Binary
+	_, err := s.readLabel(o, "gold")
+	must.Fail(t, "gold", err, `found "gold": write "good" if it is that`)
 }
 
 // Classes that are integers come back with zero decimals from a column in which some are missing, and booleans with a large letter.
