@@ -163,5 +163,5 @@ func (p *Problem) tells(in Labelled, group []int) bool {
 		}
 		labelled = max(labelled, is+other)
 	}
-	return labelled >= fewest && (twice > 1 || !p.Set.Binary)
+	return labelled >= dataset.FewestSamples && (twice > 1 || !p.Set.Binary)
 }
