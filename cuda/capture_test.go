@@ -3,7 +3,9 @@
 package cuda
 
 import (
-	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/backend/backendtest"
@@ -20,7 +22,11 @@ func TestCapturesBesideOthers(t *testing.T) {
 		soon(t, "captures beside others", func() {
 			c.Order("memory=50000000", "cc=8.0") // with workspaces of 4 MiB
 			d := must.Get(dev())(t)
-			must.Do(t, errors.Join(backendtest.Beside(d, 5), d.Close()))
+			must.Do(t, backendtest.Beside(d, 5))
+			if g := GraphsOf(d); g.Failed > 0 {
+				t.Error(g)
+			}
+			must.Do(t, d.Close())
 		})
 		c.Check()
 		if t.Failed() {
@@ -29,5 +35,69 @@ func TestCapturesBesideOthers(t *testing.T) {
 	}
 	if n := c.Calls("cuGraphLaunch"); n == 0 {
 		t.Error("no graph was launched")
+	}
+}
+
+// TestGraphFails lets each call fail that collecting and launching a graph makes, and each that it captures, once and,
+// of the functions of graphs, for ever: the work is done without, the results are the same, and the failure is counted
+// with its cause.
+func TestGraphFails(t *testing.T) {
+	c := standin.Open(t)
+	dev := opener(c, standin.Variant{})
+	run := func(t *testing.T, b *opened) []float64 { return must.Get(work(b))(t) }
+	b := must.Get(open(dev))(t)
+	run(t, b) // loads the kernels
+	c.Order("log")
+	want, before := run(t, b), GraphsOf(b.dev)
+	log := c.Log()
+	must.Do(t, b.Close())
+	must.Equal(t, before, Graphs{Supported: true, Collected: 2, Launched: 4}, "graphs of two rounds")
+	begin, end := slices.Index(log, "cuStreamBeginCapture_v2"), slices.Index(log, "cuGraphLaunch")
+	must.Hold(t, begin >= 0 && end > begin+5, "the calls are %v", log)
+
+	fails := func(t *testing.T, name string, nth int, forever bool) (b *opened, got []float64, err error) {
+		b = must.Get(open(dev))(t)
+		t.Cleanup(func() { b.Close() })
+		run(t, b)
+		if forever {
+			c.FailFrom(name, nth, 0)
+		} else {
+			c.Fail(name, nth, 0)
+		}
+		got, err = work(b)
+		c.Reset()
+		return b, got, err
+	}
+	for i := begin; i <= end; i++ {
+		name, nth := log[i], 1
+		for _, earlier := range log[:i] {
+			if earlier == name {
+				nth++
+			}
+		}
+		if name == "cuCtxSetCurrent" || name == "cuGraphDestroy" {
+			continue
+		}
+		graphs := strings.HasPrefix(name, "cuGraph") || strings.Contains(name, "Capture")
+		for _, forever := range []bool{false, true} {
+			if forever && !graphs {
+				break // the work itself could not be done
+			}
+			t.Run(fmt.Sprint(name, " ", i-begin, " forever ", forever), func(t *testing.T) {
+				b, got, err := fails(t, name, nth, forever)
+				must.Do(t, err)
+				must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "results")
+				g := GraphsOf(b.dev)
+				g.Launched, g.Collected = g.Launched-2, g.Collected-1 // of the first round
+				failed, launched := 1, 1                              // a run later there is a graph
+				if forever {
+					failed, launched = 2, 0
+				}
+				if g.Failed != failed || g.Launched != launched || !strings.Contains(g.Cause, name) {
+					t.Errorf("found %+v, expected %d that failed by %s and %d launches", g, failed, name, launched)
+				}
+				run(t, b)
+			})
+		}
 	}
 }

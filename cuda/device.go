@@ -27,6 +27,7 @@ type device struct {
 	// rows leave alone as if another process had it. Tests set them.
 	slab, withheld int64
 	kernels        modules
+	counted        graphCount
 	lost           atomic.Pointer[LostError]
 
 	// life is held for reading while a queue is made, for writing by Close.
@@ -68,6 +69,8 @@ func (d *device) Usage() backend.Usage {
 }
 
 func (d *device) Info() backend.Info { return d.info }
+
+func (d *device) graphs() Graphs { return d.counted.get() }
 
 // dropAll frees what is still live.
 func (d *device) dropAll() {

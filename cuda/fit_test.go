@@ -48,4 +48,5 @@ func TestGraphsOfAFit(t *testing.T) {
 	// Four programs are run for the first time before they are graphs.
 	launched := c.Calls("cuGraphLaunch")
 	must.Hold(t, launched >= fit.Evaluations-4, "%d of %d evaluations were launches of a graph", launched, fit.Evaluations)
+	must.Equal(t, GraphsOf(b.dev), Graphs{Supported: true, Collected: made, Launched: launched}, "the counts of the device")
 }

@@ -81,6 +81,9 @@ func (g *gate) leave() {
 // errCapturing is a call that would wait for its own capture.
 var errCapturing = errors.New("cuda: a call that concerns the whole context, in a capture")
 
+// errStreamed is work in which the host has a part, in a capture.
+var errStreamed = errors.New("cuda: samples that are streamed, in a capture")
+
 // whole makes a call that concerns the whole context.
 func (q *queue) whole(call func() error) error {
 	if q.capturing {

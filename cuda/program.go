@@ -14,6 +14,8 @@ import (
 // kept. The first run issues them one by one, which loads all kernels and readies
 // the libraries for these shapes; later runs launch a graph that was collected
 // from the stream, where the driver has graphs and no call that breaks captures is on.
+// A graph that fails in whatever way, the loss of the device apart, leaves the work to
+// be issued as in the first run.
 //
 // Inputs are copied from pinned memory to the program's own before the launch,
 // and outputs back after it. A run thus need not wait for the one before: what
@@ -24,7 +26,7 @@ type program struct {
 	uses  map[*storage]bool
 	block block // of inputs and outputs
 	temp  *shared
-	// Of the queue's turns: it has run, and so often was its capture broken or had no memory.
+	// Of the queue's turns: it has run, and so often could its graph not be made or launched.
 	ran    bool
 	broken int
 	freed  atomic.Bool
@@ -95,8 +97,8 @@ func (p *program) Run() error {
 	return q.do(c.Op, func() error { return q.run(&p.plan, p.issue) })
 }
 
-// maxBroken is how often a graph is tried again whose capture something else in the process
-// broke, or for which there was no memory.
+// maxBroken is how often a graph is tried that cannot be made or launched, since something
+// else in the process broke its capture, there was no memory, or the driver refused.
 const maxBroken = 3
 
 // issue puts the commands on the stream.
@@ -112,10 +114,14 @@ func (p *program) issue(q *queue) error {
 		if g != 0 {
 			q.graphs[p] = g
 			err := q.again(func() error { return q.lib.Driver.GraphLaunch(g, q.stream) })
-			if !errors.Is(err, nv.ErrOutOfMemory) {
+			if err == nil {
+				q.dev.counted.launched()
+				return nil
+			}
+			if fatal(err) {
 				return err
 			}
-			p.broken++
+			p.fails(err)
 			q.destroyGraph(p)
 		}
 	}
@@ -124,7 +130,22 @@ func (p *program) issue(q *queue) error {
 	return err
 }
 
-// collect makes a graph of the commands, or returns 0 where there cannot be one now.
+// fatal is an error after which work cannot be issued without a graph either.
+func fatal(err error) bool {
+	var call *nv.Error
+	return errors.As(err, &call) && ends(call)
+}
+
+// fails counts a graph that came to nothing.
+func (p *program) fails(err error) {
+	p.broken++
+	if !errors.Is(err, errStreamed) {
+		p.q.dev.counted.failed(err)
+	}
+}
+
+// collect makes a graph of the commands, or returns 0 where there cannot be one now. The
+// error is that of a device which is lost.
 func (p *program) collect(q *queue) (nv.GraphExec, error) {
 	if !q.dev.ctx.capture() {
 		return 0, nil
@@ -132,28 +153,26 @@ func (p *program) collect(q *queue) (nv.GraphExec, error) {
 	g, err := p.capture(q)
 	q.dev.ctx.captured()
 	d := q.lib.Driver
-	if errors.Is(err, nv.ErrCapture) || errors.Is(err, errCapturing) {
-		p.broken++
-		if g != 0 && d.GraphDestroy(g) != nil {
-			q.templates = append(q.templates, g)
-		}
-		return 0, nil
-	}
 	var exec nv.GraphExec
 	if err == nil {
 		err = q.again(func() (err error) {
 			exec, err = d.GraphInstantiate(g, 0)
 			return err
 		})
-		if errors.Is(err, nv.ErrOutOfMemory) {
-			p.broken++
-			exec, err = 0, nil
-		}
 	}
 	if g != 0 && d.GraphDestroy(g) != nil {
 		q.templates = append(q.templates, g)
 	}
-	return exec, err
+	switch {
+	case err == nil:
+		q.dev.counted.collected()
+	case fatal(err):
+		return 0, err
+	default:
+		p.fails(err)
+		exec = 0
+	}
+	return exec, nil
 }
 
 // capture lets the stream take down the commands. Where the capture was broken, that

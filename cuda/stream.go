@@ -181,7 +181,7 @@ func (e *emitter) chunks(set *samples, s slab, to nv.DevicePtr) (at kernels.Ptr,
 func (e *emitter) direct() {
 	e.do(func() error {
 		if e.q.capturing {
-			return errCapturing
+			return errStreamed
 		}
 		return nil
 	})

@@ -99,6 +99,7 @@ func TestWithoutGraphs(t *testing.T) {
 	c := standin.Open(t)
 	with, without := opener(c, standin.Variant{}), opener(c, standin.Variant{Without: []string{"cuGraphLaunch"}})
 	b := must.Get(scenario(without))(t)
+	must.Equal(t, GraphsOf(b.dev), Graphs{}, "the counts")
 	b.Close()
 	must.Hold(t, c.Calls("cuStreamBeginCapture_v2") == 0, "a stream was captured")
 	backendtest.Identical(t, with, without)

@@ -136,7 +136,12 @@ func run(o options) error {
 func (w *bench) measure(name string, measure func() error) error {
 	start := time.Now()
 	w.part = part{Name: name, Date: start.UTC().Format(time.RFC3339), Before: w.clocks()}
+	before := cuda.GraphsOf(w.q.Device())
 	err := measure()
+	if w.backend == "cuda" {
+		g := cuda.GraphsOf(w.q.Device()).Since(before)
+		w.part.Graphs = &g
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)
 		w.part.Failed = err.Error()

@@ -46,6 +46,14 @@ func checkSmall(t *testing.T, o options) {
 		if m.Name != measurements[i] || m.Failed != "" || m.Date == "" {
 			t.Errorf("measurement %d is %s of %s: %s", i, m.Name, m.Date, m.Failed)
 		}
+		g := m.Graphs
+		must.Equal(t, g != nil, o.backend == "cuda", "%s tells of graphs", m.Name)
+		if g != nil && (!g.Supported || g.Failed > 0 || g.Launched == 0 && m.Name != "copy" && m.Name != "pinv") {
+			t.Errorf("%s: %v", m.Name, g)
+		}
+		if g != nil && !strings.Contains(markdown, fmt.Sprintf("%s: %s, %.0f s; %v\n", m.Name, m.Date, m.Seconds, g)) {
+			t.Errorf("the Markdown does not say %q of %s", g, m.Name)
+		}
 		rows = append(rows, m.Rows...)
 	}
 	for _, r := range rows {

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/amtrl/amtrl/backend"
+	"github.com/amtrl/amtrl/cuda"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
@@ -45,7 +46,9 @@ type part struct {
 	// Before and After are the clocks, where nvidia-smi tells them.
 	Before *clocks `json:"clocks_before,omitempty"`
 	After  *clocks `json:"clocks_after,omitempty"`
-	Rows   []row   `json:"rows,omitempty"`
+	// Graphs is what became of recorded programs, on a CUDA device.
+	Graphs *cuda.Graphs `json:"graphs,omitempty"`
+	Rows   []row        `json:"rows,omitempty"`
 	// Failed says why it did not come to its end; the rows before that stay.
 	Failed string `json:"failed,omitempty"`
 }
@@ -149,6 +152,9 @@ func (p *report) text(render func(table.Writer) string) string {
 				fmt.Fprintf(&b, "; driver %s, clocks %s of %s and %s of %s, %s C, limit %s, throttled %s", c.Driver, c.SM, c.MaxSM, c.Memory,
 					c.MaxMemory, c.Temperature, c.PowerLimit, c.Throttled)
 			}
+		}
+		if m.Graphs != nil {
+			fmt.Fprintf(&b, "; %v", *m.Graphs)
 		}
 		if m.Failed != "" {
 			fmt.Fprintf(&b, "; failed: %s", m.Failed)

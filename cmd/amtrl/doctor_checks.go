@@ -71,7 +71,7 @@ func checkCUDA(o *deviceOptions, tell func(finding)) {
 	for _, k := range checks {
 		left = append(left, k.Name)
 	}
-	left = append(left, "memory")
+	left = append(left, "captures", "memory")
 	skip := func(names []string) {
 		for _, name := range names {
 			tell(finding{Check: name, Verdict: verdictSkip, Detail: "needs what failed above"})
@@ -110,7 +110,21 @@ func checkCUDA(o *deviceOptions, tell func(finding)) {
 			tell(failed(k.Name, err, "this device cannot be relied on; --backend cpu computes without it"))
 		}
 	}
+	tell(checkCaptures(cuda.GraphsOf(d)))
 	tell(checkLeaks(d))
+}
+
+// checkCaptures tells whether the recorded programs of the checks were graphs: without them results are the same, and
+// nothing else says why fits take longer.
+func checkCaptures(g cuda.Graphs) finding {
+	const name, hint = "captures", "results are the same without graphs, but fits take longer"
+	switch {
+	case !g.Supported:
+		return finding{Check: name, Verdict: verdictInfo, Detail: g.String(), Hint: hint}
+	case g.Failed > 0 || g.Launched == 0:
+		return failed(name, errors.New(g.String()), hint)
+	}
+	return passed(name, "%s", g)
 }
 
 // describeSearch tells what the loader looked at, what it took, and whether the versions agree.

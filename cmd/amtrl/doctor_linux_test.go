@@ -50,7 +50,7 @@ func checks(t *testing.T, o outcome) (doctorResult, map[string]finding) {
 }
 
 var allChecks = []string{"cpu", "driver", "libraries", "device 0", "kernel cache", "open", "gemm", "svd", "pseudo-inverse",
-	"task gradient", "graph", "memory"}
+	"task gradient", "graph", "captures", "memory"}
 
 func TestDoctor(t *testing.T) {
 	t.Parallel()
@@ -59,6 +59,9 @@ func TestDoctor(t *testing.T) {
 		if by[name].Verdict != verdictOK {
 			t.Errorf("%s: %+v", name, by[name])
 		}
+	}
+	if text := by["captures"].Detail; !strings.HasSuffix(text, "launches, 0 failed") || strings.Contains(text, " 0 launches") {
+		t.Errorf("of captures doctor says %q", text)
 	}
 	if !slices.ContainsFunc(res.Checks, func(f finding) bool {
 		return f.Check == "search" && strings.Contains(f.Detail, "AMTRL_CUDA_LIB_DIR") && strings.Contains(f.Detail, "taken")
@@ -87,7 +90,8 @@ func TestDoctorFinds(t *testing.T) {
 		{"fail=cuInit:1:3", nil, "driver", "cuInit"},
 		{"memory=1000", nil, "gemm", "out of device memory"},
 		{"fail=cublasSgemm_v2:1:0", nil, "gemm", "cublasSgemm_v2"},
-		{"fail=cuGraphInstantiateWithFlags:1:0", nil, "graph", "cuGraphInstantiateWithFlags"},
+		{"fail=cuGraphInstantiateWithFlags:1:0", nil, "captures", "1 failed, the first by cuGraphInstantiateWithFlags"},
+		{"fail=cuStreamBeginCapture_v2:1:0:forever", nil, "captures", "0 launches"},
 		{"work=9:700", nil, "", "lost"},
 	} {
 		o := onStandIn(t, t.TempDir(), test.order, append([]string{"doctor", "--json"}, test.args...)...)

@@ -31,7 +31,8 @@ func device(t *testing.T) backend.Open {
 
 func onDevice() bool { return os.Getenv("AMTRL_TEST_GPU") == "required" }
 
-// TestCaptures has queues open, close, decompose and allocate beside others that collect graphs.
+// TestCaptures has queues open, close, decompose and allocate beside others that collect graphs: some are launched, and
+// no capture fails.
 func TestCaptures(t *testing.T) {
 	d := must.Get(device(t)())(t)
 	rounds := 3
@@ -39,7 +40,18 @@ func TestCaptures(t *testing.T) {
 		rounds = 100
 	}
 	must.Do(t, backendtest.Beside(d, rounds))
+	checkGraphs(t, d)
 	must.Do(t, d.Close())
+}
+
+// checkGraphs wants that programs on a CUDA device were launched as graphs and that none failed.
+func checkGraphs(t *testing.T, d backend.Device) {
+	t.Helper()
+	g := cuda.GraphsOf(d)
+	t.Log(g)
+	if g.Supported && (g.Failed > 0 || g.Launched == 0) {
+		t.Error(g)
+	}
 }
 
 func TestConformance(t *testing.T) {

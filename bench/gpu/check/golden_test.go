@@ -129,6 +129,7 @@ func golden(t *testing.T, open backend.Open, c goldenCase, cfg pipeline.Config) 
 		}
 	}
 	dev.Close()
+	checkGraphs(t, b)
 	if u := b.Usage(); u.Buffers != 0 {
 		t.Errorf("%d buffers of %d bytes are left", u.Buffers, u.Bytes)
 	}
