@@ -47,9 +47,12 @@ func TestCaptures(t *testing.T) {
 // checkGraphs wants that programs on a CUDA device were launched as graphs and that none failed.
 func checkGraphs(t *testing.T, d backend.Device) {
 	t.Helper()
+	if d.Info().Backend != "cuda" {
+		return
+	}
 	g := cuda.GraphsOf(d)
 	t.Log(g)
-	if g.Supported && (g.Failed > 0 || g.Launched == 0) {
+	if g.Failed > 0 || g.Launched == 0 {
 		t.Error(g)
 	}
 }
