@@ -9,13 +9,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
 // runApart carries out each measurement in a process of its own, which ends in time: what one loses, the others
-// keep. The report in o.json grows by each.
+// keep. The report in o.out grows by each.
 func runApart(o options) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -31,18 +33,23 @@ func runApart(o options) error {
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return err
 	}
-	if o.json == "" {
-		o.json = filepath.Join(logs, "bench.json")
+	if o.out == "" {
+		o.out = logs
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	var failed []error
 	for _, name := range strings.Split(o.only, ",") {
 		start := time.Now()
-		cause := child(self, o, name, filepath.Join(logs, "bench-"+name+".log"))
+		cause := child(ctx, self, o, name, filepath.Join(logs, "bench-"+name+".log"))
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: interrupted", name)
+		}
 		if cause == nil {
 			continue
 		}
 		failed = append(failed, fmt.Errorf("%s: %w", name, cause))
-		rep, err := readReport(o.json)
+		rep, err := readReport(o.file(".json"))
 		if err != nil {
 			return errors.Join(append(failed, err)...)
 		}
@@ -56,7 +63,7 @@ func runApart(o options) error {
 			return errors.Join(append(failed, err)...)
 		}
 	}
-	rep, err := readReport(o.json)
+	rep, err := readReport(o.file(".json"))
 	if rep != nil && err == nil {
 		fmt.Print(rep.text(rendered))
 	}
@@ -72,20 +79,26 @@ func (p *report) find(name string) *part {
 	return nil
 }
 
-// child runs one measurement, whose messages go to a log as well.
-func child(self string, o options, name, log string) error {
+// child runs one measurement, whose messages go to a log as well. However it ends, nothing that it started is left:
+// PyTorch, say, would keep memory of the device and its time from the next one.
+func child(ctx context.Context, self string, o options, name, log string) error {
 	f, err := os.Create(log)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), o.limit)
+	ctx, cancel := context.WithTimeout(ctx, o.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, o.args(name)...)
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Stdout, cmd.Stderr = f, io.MultiWriter(f, os.Stderr)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	err = cmd.Run()
-	if ctx.Err() != nil {
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // an error where nothing is left
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("ran past %v", o.limit)
 	}
 	if err != nil {
@@ -98,7 +111,7 @@ func child(self string, o options, name, log string) error {
 func (o options) args(name string) []string {
 	return []string{
 		"-limit=0", "-only=" + name, "-backend=" + o.backend, fmt.Sprint("-device=", o.device), "-python=" + o.python, "-rival-device=" + o.rival,
-		"-json=" + o.json, "-markdown=" + o.markdown, fmt.Sprint("-jobs=", o.jobs), fmt.Sprint("-rival-targets=", o.rivals),
+		"-out=" + o.out, fmt.Sprint("-jobs=", o.jobs), fmt.Sprint("-rival-targets=", o.rivals),
 		fmt.Sprint("-small=", o.small),
 	}
 }

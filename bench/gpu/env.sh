@@ -20,6 +20,10 @@ fi
 out=${AMTRL_GPU_OUT:-$PWD}
 case $out in /*) ;; *) out=$OLDPWD/$out ;; esac # from where the script was called
 mkdir -p "$out/logs" || exit 1
-# Kernels are compiled once for all steps.
-AMTRL_CUBIN_CACHE=${AMTRL_CUBIN_CACHE:-$out/cubin}
-export AMTRL_CUBIN_CACHE
+# What is compiled is kept beside the scripts, where all later calls find it whatever AMTRL_GPU_OUT is, or in $out
+# where that cannot be written.
+kept=$PWD
+[ -w "$kept" ] || kept=$out
+AMTRL_CUBIN_CACHE=${AMTRL_CUBIN_CACHE:-$kept/cubin}
+CUPY_CACHE_DIR=${CUPY_CACHE_DIR:-$kept/cupy}
+export AMTRL_CUBIN_CACHE CUPY_CACHE_DIR

@@ -15,9 +15,11 @@ import (
 // machine is what a CUDA device is and how fast it can be.
 type machine struct {
 	cuda.DeviceInfo
-	Driver    string             `json:"driver"`
-	Libraries []cuda.LibraryInfo `json:"libraries"`
-	Peak      peak               `json:"peak"`
+	Driver string `json:"driver"`
+	// DriverVersion is what nvidia-smi says, where it is.
+	DriverVersion string             `json:"driver_version,omitempty"`
+	Libraries     []cuda.LibraryInfo `json:"libraries"`
+	Peak          peak               `json:"peak"`
 }
 
 // peak is the roof: what the device's clocks and widths allow at most, without tensor cores. A figure that is not
@@ -74,7 +76,11 @@ func describe(ordinal int) (*machine, error) {
 		return nil, r.Err
 	}
 	d := r.Devices[ordinal]
-	return &machine{DeviceInfo: d, Driver: r.Driver, Libraries: r.Libraries, Peak: peakOf(d)}, nil
+	m := &machine{DeviceInfo: d, Driver: r.Driver, Libraries: r.Libraries, Peak: peakOf(d)}
+	if c, err := readClocks(d.UUID); err == nil {
+		m.DriverVersion = c.Driver
+	}
+	return m, nil
 }
 
 // clocks are what nvidia-smi says of a device at one time.

@@ -12,10 +12,11 @@
 //   - a pass of training the convolutional representation against PyTorch, eager
 //     and with its step as a CUDA graph.
 //
-// Every time is of many repetitions between two synchronisations, and the median of five such batches. Each measurement
-// has a process of its own, which is ended after -limit, and the files grow by each: -only continues them. PyTorch and
-// CuPy are taken from the interpreter that -python names; where they are missing, their rows say so. With -small
-// everything runs in seconds, on any backend, to show that nothing is broken.
+// Every time is of many repetitions between two synchronisations, and the median of five such batches. Each
+// measurement has a process of its own, which is ended after -limit with all that it started, and the files in -out
+// grow by each: -only continues them. PyTorch and CuPy are taken from the interpreter that -python names; where they
+// are missing, their rows say so. With -small everything runs in seconds, on any backend, to show that nothing is
+// broken.
 package main
 
 import (
@@ -24,6 +25,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -42,10 +44,22 @@ var scripts embed.FS
 
 // options are the flags.
 type options struct {
-	backend, python, rival, json, markdown, logs, only string
-	device, jobs, rivals                               int
-	small                                              bool
-	limit                                              time.Duration
+	backend, python, rival, out, logs, only string
+	device, jobs, rivals                    int
+	small                                   bool
+	limit                                   time.Duration
+}
+
+// file is that of the report, empty where none is asked for. A small run has its own.
+func (o options) file(ext string) string {
+	if o.out == "" {
+		return ""
+	}
+	name := "bench"
+	if o.small {
+		name += "-small"
+	}
+	return filepath.Join(o.out, name+ext)
 }
 
 func main() {
@@ -54,8 +68,8 @@ func main() {
 	flag.IntVar(&o.device, "device", 0, "number of the CUDA device")
 	flag.StringVar(&o.python, "python", compare.Python("AMTRL_TORCH_PYTHON", "AMTRL_PYTHON"), "interpreter with PyTorch and CuPy")
 	flag.StringVar(&o.rival, "rival-device", "", "where PyTorch and CuPy run: cuda or cpu; by default as -backend")
-	flag.StringVar(&o.json, "json", "", "file to write the table to as JSON; one of the same device is continued")
-	flag.StringVar(&o.markdown, "markdown", "", "file to write the table to as Markdown")
+	flag.StringVar(&o.out, "out", "", "folder for the table as bench.json and bench.md, with -small bench-small.json and bench-small.md; "+
+		"one of the same device is continued, one of another set aside")
 	flag.StringVar(&o.logs, "logs", "", "folder for the messages of each measurement")
 	flag.DurationVar(&o.limit, "limit", 9*time.Minute, "time for each measurement, in a process of its own; 0 for none, in this process")
 	flag.StringVar(&o.only, "only", strings.Join(measurements, ","), "what to time")
@@ -119,7 +133,7 @@ func run(o options) error {
 			return err
 		}
 	}
-	if err := w.report.follow(o.json); err != nil {
+	if err := w.report.follow(o); err != nil {
 		return err
 	}
 	var errs error

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,17 +29,17 @@ func TestSmall(t *testing.T) {
 func checkSmall(t *testing.T, o options) {
 	t.Helper()
 	dir := t.TempDir()
-	o.json, o.markdown = filepath.Join(dir, "bench.json"), filepath.Join(dir, "bench.md")
+	o.out = dir
 	o.python, o.rival, o.jobs, o.rivals, o.small = compare.TorchPython(), "cpu", 2, 1, true
 	// In two goes, the later measurements first.
 	for _, o.only = range []string{"pinv,sweep,conv", "erm,copy,pass"} {
 		must.Do(t, run(o))
 	}
-	rep := must.Get(readReport(o.json))(t)
+	rep := must.Get(readReport(o.file(".json")))(t)
 	if rep.Device.Backend != o.backend || (rep.Machine != nil) != (o.backend == "cuda") || len(rep.Parts) != len(measurements) {
 		t.Fatalf("the table has %d measurements of %+v, %+v", len(rep.Parts), rep.Device, rep.Machine)
 	}
-	markdown := string(must.Get(os.ReadFile(o.markdown))(t))
+	markdown := string(must.Get(os.ReadFile(o.file(".md")))(t))
 	torch, numpy := compare.Has(o.python, "torch"), compare.Has(o.python, "numpy")
 	if !torch {
 		t.Logf("no PyTorch for %s: its rows are not tested", o.python)
@@ -88,6 +91,9 @@ func TestUnknownMeasurement(t *testing.T) {
 
 // TestMain lets this binary be the program that runApart starts.
 func TestMain(m *testing.M) {
+	if os.Getenv("AMTRL_TEST_HANG") != "" {
+		time.Sleep(time.Hour)
+	}
 	if slices.Contains(os.Args, "-limit=0") {
 		main()
 		return
@@ -100,13 +106,13 @@ func TestMain(m *testing.M) {
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	o := options{backend: "cpu", rival: "cpu", python: "python3", jobs: 1, rivals: 1, small: true, only: "copy", limit: time.Minute,
-		json: filepath.Join(dir, "bench.json"), markdown: filepath.Join(dir, "bench.md"), logs: filepath.Join(dir, "logs")}
+		out: dir, logs: filepath.Join(dir, "logs")}
 	must.Do(t, run(o))
 	o.only, o.limit = "sweep,pass", time.Millisecond
 	if text := fmt.Sprint(run(o)); !strings.Contains(text, "sweep: ran past 1ms") || !strings.Contains(text, "pass: ran past 1ms") {
 		t.Errorf("run returned %s", text)
 	}
-	rep := must.Get(readReport(o.json))(t)
+	rep := must.Get(readReport(o.file(".json")))(t)
 	var got []string
 	for _, m := range rep.Parts {
 		got = append(got, fmt.Sprint(m.Name, " ", len(m.Rows), " ", m.Failed))
@@ -119,13 +125,108 @@ func TestApart(t *testing.T) {
 	}
 	o.only, o.limit = "pass", time.Minute
 	must.Do(t, run(o))
-	if rep = must.Get(readReport(o.json))(t); len(rep.Parts) != 3 || rep.find("pass").Failed != "" || !(rep.find("pass").Rows[0].Share > 0) {
+	rep = must.Get(readReport(o.file(".json")))(t)
+	if len(rep.Parts) != 3 || rep.find("pass").Failed != "" || !(rep.find("pass").Rows[0].Share > 0) {
 		t.Errorf("once more, pass is %+v", rep.find("pass"))
 	}
-	o.only, o.small = "copy", false
-	if err := run(o); err == nil || rep.find("copy").Failed != "" {
-		t.Errorf("a report of other sizes is continued: %v", err)
+	must.Do(t, must.Err(os.Stat(filepath.Join(dir, "bench-small.json"))))
+	must.Hold(t, os.IsNotExist(must.Err(os.Stat(filepath.Join(dir, "bench.json")))), "a small run leaves a report of a full one")
+}
+
+// stubborn is a program that starts one which does not end and ignores signals, and then does not end itself. It leaves
+// the process in a file.
+const stubborn = `#!/bin/sh
+(trap '' INT QUIT TERM; while :; do sleep 1; done) >&- 2>&- &
+echo $! >%s.new
+mv %[1]s.new %[1]s
+wait
+`
+
+// TestProcessesEnd has a measurement, and a step of the tests, whose processes do not end: they are all ended.
+func TestProcessesEnd(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must.Do(t, os.WriteFile(path, []byte(text), 0o755))
+		return path
 	}
+	gone := func(what, pid string) {
+		t.Helper()
+		n := must.Get(strconv.Atoi(strings.TrimSpace(string(must.Get(os.ReadFile(pid))(t)))))(t)
+		for deadline := time.Now().Add(10 * time.Second); syscall.Kill(n, 0) == nil && running(n); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				_ = syscall.Kill(n, syscall.SIGKILL)
+				t.Errorf("%s: process %d goes on", what, n)
+				return
+			}
+		}
+	}
+
+	pid := filepath.Join(dir, "rival")
+	o := options{backend: "cpu", rival: "cpu", python: write("python", fmt.Sprintf(stubborn, pid)), jobs: 1, small: true, only: "pinv",
+		limit: 4 * time.Second, out: dir, logs: filepath.Join(dir, "logs")}
+	must.Fail(t, "a rival that does not end", run(o), "pinv: ran past 4s")
+	gone("a rival", pid)
+
+	// One that ends leaves nothing either.
+	o.python = write("python", fmt.Sprintf(strings.Replace(stubborn, "wait", "exit 1", 1), pid+"2"))
+	o.limit = time.Minute
+	must.Do(t, run(o))
+	gone("what a rival leaves behind", pid+"2")
+	rows := must.Get(readReport(o.file(".json")))(t).find("pinv").Rows
+	must.Equal(t, rows[1].Failed, "python: exit status 1", "what is said of a rival that says nothing")
+
+	pid = filepath.Join(dir, "step")
+	for _, name := range []string{"env.sh", "test-gpu.sh"} {
+		write(name, string(must.Get(os.ReadFile(name))(t)))
+	}
+	write("amtrl", fmt.Sprintf(stubborn, pid))
+	steps := exec.Command("sh", filepath.Join(dir, "test-gpu.sh"), "doctor")
+	steps.Env = append(os.Environ(), "LIMIT=1", "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_GPU_OUT="+dir)
+	out, err := steps.CombinedOutput()
+	must.Hold(t, err != nil && strings.Contains(string(out), "the limit"), "a step that does not end: %v: %s", err, out)
+	gone("a step", pid)
+
+	// A program in Go says where it was.
+	write("check.test", fmt.Sprintf("#!/bin/sh\nAMTRL_TEST_HANG=1 exec %q\n", must.Get(os.Executable())(t)))
+	steps = exec.Command("sh", filepath.Join(dir, "test-gpu.sh"), "captures")
+	steps.Env = append(os.Environ(), "LIMIT=1", "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_GPU_OUT="+dir)
+	out, err = steps.CombinedOutput()
+	log := string(must.Get(os.ReadFile(filepath.Join(dir, "logs", "captures.log")))(t))
+	must.Hold(t, err != nil && strings.Contains(log, "TestMain"), "a test that does not end: %v: %s: %s", err, out, log)
+}
+
+// running says whether a process is there and no zombie.
+func running(pid int) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, after, _ := strings.Cut(string(raw), ") ")
+	return err == nil && !strings.HasPrefix(after, "Z")
+}
+
+// TestOtherDevice finds reports of another device, of another driver, and what is no report: each is set aside, as it
+// is, and those before it stay.
+func TestOtherDevice(t *testing.T) {
+	o := options{backend: "cpu", rival: "cpu", python: "python3", small: true, only: "copy", out: t.TempDir()}
+	must.Do(t, run(o))
+	mine := must.Get(readReport(o.file(".json")))(t)
+	device, driver := *mine, *mine
+	device.Device.Device = "another one"
+	driver.Machine = &machine{DriverVersion: "1.2"}
+	raw := func(p *report) string {
+		must.Do(t, p.write(o))
+		return string(must.Get(os.ReadFile(o.file(".json")))(t))
+	}
+	for i, before := range []string{raw(&device), raw(&driver), "{", `{"parts": [], "unknown": 1}`} {
+		must.Do(t, os.WriteFile(o.file(".json"), []byte(before), 0o644))
+		must.Do(t, run(o))
+		rep := must.Get(readReport(o.file(".json")))(t)
+		must.Hold(t, rep.identity() == mine.identity() && len(rep.Parts) == 1, "after report %d there is one of %s", i, rep.identity())
+		aside := filepath.Join(o.out, fmt.Sprintf("bench-small-%d", i+1))
+		must.Equal(t, string(must.Get(os.ReadFile(aside+".json"))(t)), before, "report %d that was set aside", i)
+		must.Do(t, must.Err(os.Stat(aside+".md")))
+	}
+	must.Do(t, run(o))
+	must.Hold(t, os.IsNotExist(must.Err(os.Stat(filepath.Join(o.out, "bench-small-5.json")))), "a report of the same device is set aside")
 }
 
 func TestPeak(t *testing.T) {

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -87,18 +89,56 @@ func readReport(path string) (*report, error) {
 	return p, err
 }
 
-// follow takes over what earlier processes measured on the same device.
-func (p *report) follow(path string) error {
+// follow takes over what earlier processes measured on the same device by the same driver. A report of another one, or
+// that cannot be read, is set aside.
+func (p *report) follow(o options) error {
+	path := o.file(".json")
 	old, err := readReport(path)
-	if old == nil || err != nil {
-		return err
+	if old == nil && err == nil {
+		return nil
 	}
-	here, there := p.name(), old.name()
-	if here != there {
-		return fmt.Errorf("%s is of %s, this is %s: move it away", path, there, here)
+	var is string
+	switch {
+	case err != nil:
+		is = err.Error()
+	case old.identity() != p.identity():
+		is = fmt.Sprintf("%s is of %s, this is %s", path, old.identity(), p.identity())
+	default:
+		p.Bandwidth, p.Parts = old.Bandwidth, old.Parts
+		return nil
 	}
-	p.Bandwidth, p.Parts = old.Bandwidth, old.Parts
-	return nil
+	to, err := setAside(o)
+	if err == nil {
+		fmt.Fprintf(os.Stderr, "%s: it is now %s\n", is, to)
+	}
+	return err
+}
+
+// setAside renames the report to the first name with a number that is free.
+func setAside(o options) (to string, err error) {
+	stem := strings.TrimSuffix(o.file(".json"), ".json")
+	for n := 1; ; n++ {
+		as := fmt.Sprintf("%s-%d", stem, n)
+		_, jsonErr := os.Lstat(as + ".json")
+		_, markdownErr := os.Lstat(as + ".md")
+		if !errors.Is(jsonErr, fs.ErrNotExist) || !errors.Is(markdownErr, fs.ErrNotExist) {
+			continue
+		}
+		err := os.Rename(stem+".md", as+".md")
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return as + ".json", errors.Join(err, os.Rename(stem+".json", as+".json"))
+	}
+}
+
+// identity tells a report from one of another device or driver.
+func (p *report) identity() string {
+	s := p.name()
+	if m := p.Machine; m != nil {
+		s += fmt.Sprintf(", %s, driver %s", m.UUID, cmp.Or(m.DriverVersion, "of unknown version"))
+	}
+	return s
 }
 
 // name says what a report is of.
@@ -110,17 +150,15 @@ func (p *report) name() string {
 	return fmt.Sprintf("%s (%s, %s%s)", p.Device.Device, p.Device.Backend, p.Device.Detail, size)
 }
 
-// write leaves the report as JSON and as Markdown, each where a path is given.
+// write leaves the report as JSON and as Markdown, where a folder is given.
 func (p *report) write(o options) error {
-	if o.json != "" {
-		if err := jsonfile.Write(o.json, p); err != nil {
-			return err
-		}
+	if o.out == "" {
+		return nil
 	}
-	if o.markdown != "" {
-		return atomicfile.Write(o.markdown, []byte(p.text(table.Writer.RenderMarkdown)))
+	if err := jsonfile.Write(o.file(".json"), p); err != nil {
+		return err
 	}
-	return nil
+	return atomicfile.Write(o.file(".md"), []byte(p.text(table.Writer.RenderMarkdown)))
 }
 
 // add appends a row with the figures that follow from the others.

@@ -58,6 +58,32 @@ func TestEnvironment(t *testing.T) {
 	must.Equal(t, found(), "", "the environment where a folder is named")
 }
 
+// What is compiled is kept beside the scripts, unless the environment names a place or they lie where nothing can be
+// written.
+func TestCaches(t *testing.T) {
+	t.Setenv("AMTRL_CUDA_LIB_DIR", t.TempDir()) // so that nothing is looked for
+	t.Setenv("AMTRL_CUBIN_CACHE", "")
+	t.Setenv("CUPY_CACHE_DIR", "")
+	out, scripts := t.TempDir(), filepath.Join(t.TempDir(), "the bundle")
+	t.Setenv("AMTRL_GPU_OUT", out)
+	must.Do(t, os.Mkdir(scripts, 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(scripts, "env.sh"), must.Get(os.ReadFile("env.sh"))(t), 0o644))
+	kept := func() string {
+		t.Helper()
+		cmd := exec.Command("sh", "-c", `. ./env.sh; sh -c 'echo "$AMTRL_CUBIN_CACHE $CUPY_CACHE_DIR"'`)
+		cmd.Dir = scripts
+		return strings.TrimSpace(string(must.Get(cmd.CombinedOutput())(t)))
+	}
+	must.Equal(t, kept(), scripts+"/cubin "+scripts+"/cupy", "the caches")
+	if os.Getuid() != 0 { // who may write anywhere
+		must.Do(t, os.Chmod(scripts, 0o555))
+		must.Equal(t, kept(), out+"/cubin "+out+"/cupy", "the caches of scripts in a folder that cannot be written")
+	}
+	t.Setenv("AMTRL_CUBIN_CACHE", "/a")
+	t.Setenv("CUPY_CACHE_DIR", "/b")
+	must.Equal(t, kept(), "/a /b", "the caches of the environment")
+}
+
 // The scripts of the bundle run as they stand beside what the bundle has.
 func TestBundle(t *testing.T) {
 	dir := t.TempDir()
@@ -122,7 +148,7 @@ func TestBundle(t *testing.T) {
 	if out, err := bench.CombinedOutput(); err != nil || !strings.Contains(string(out), "copy on the device") {
 		t.Errorf("bench-gpu.sh: %v: %s", err, out)
 	}
-	for _, name := range []string{"bench.json", "bench.md", "logs/bench-copy.log"} {
+	for _, name := range []string{"bench-small.json", "bench-small.md", "logs/bench-copy.log"} {
 		must.Do(t, must.Err(os.Stat(filepath.Join(dir, "out", name))))
 	}
 
@@ -147,6 +173,7 @@ exec "$@"`)
 	t.Setenv("LIMIT", "2")
 	sanitizer(`[ "$2" = racecheck ] || sleep 60`)
 	expect("a step that does not end", "FAIL PASS", 1, "memcheck-Memory", "racecheck-Memory")
+	must.Equal(t, len(must.Get(filepath.Glob(filepath.Join(dir, "out", "cubin")))(t)), 0, "caches among the results")
 }
 
 // On a machine without Go the targets of make build nothing.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks the GPU at hand with what lies beside this file: sh test-gpu.sh [small] [STEP...].
-# Each step ends within LIMIT seconds (540) and leaves a verdict on a line of its own, a
+# Each step ends within LIMIT seconds (540), with all that it started, and leaves a verdict on a line of its own, a
 # log in logs, and a line of test.jsonl; a step that fails keeps none from the next. Exit
 # code 0 where none failed. The steps, in their order:
 #
@@ -35,14 +35,27 @@ verdict() {
   printf '{"step": "%s", "verdict": "%s", "seconds": %s, "exit_code": %s}\n' "$1" "$2" "$3" "$4" >>"$out/test.jsonl"
 }
 
+# end leaves nothing of a step, which would keep memory of the device and its time from the next.
+end() {
+  [ -z "$group" ] || kill -s KILL -- "-$group" 2>/dev/null
+  group=
+}
+group=
+trap 'end; exit 130' INT
+trap 'end; exit 143' TERM
+
 # check NAME COMMAND...
 check() {
   name=$1
   shift
   log=$out/logs/$name.log
   start=$(date +%s)
-  timeout -k 10 "$limit" "$@" >"$log" 2>&1
+  # SIGQUIT has a Go program say where it is. timeout leads a process group of its own.
+  timeout -s QUIT -k 10 "$limit" "$@" >"$log" 2>&1 &
+  group=$!
+  wait $group
   code=$?
+  end
   took=$(($(date +%s) - start))
   if [ $code -eq 0 ]; then
     verdict "$name" PASS $took $code "$took s"

@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"cmp"
 	"embed"
 	"encoding/binary"
 	"encoding/json"
@@ -66,7 +67,7 @@ func (f Folder) Run(python string, out any, script string, args ...string) error
 	raw, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
-		return fmt.Errorf("%s: %s", filepath.Base(python), lines[len(lines)-1])
+		return fmt.Errorf("%s: %s", filepath.Base(python), cmp.Or(lines[len(lines)-1], exit.Error()))
 	}
 	if err != nil {
 		return err
