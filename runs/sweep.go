@@ -32,8 +32,8 @@ type SweepStep struct {
 	// Resumed says that an earlier process had finished it.
 	Resumed bool
 	// Passed is the number of rows of samples that its fits passed over, 0 where it was resumed:
-	// evaluations times samples, summed over the rounds of all methods.
-	Passed int
+	// evaluations times samples, summed over the rounds of all methods. Evaluations is the sum of those alone.
+	Passed, Evaluations int
 }
 
 // Sweep carries out every unit of id in the folder dir, jobs at a time, each result in a file of its own that appears
@@ -74,13 +74,13 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 	results := make([]Result, len(units))
 	var mu sync.Mutex
 	done := 0
-	report := func(i int, res *Result, resumed bool, passed int) {
+	report := func(i int, res *Result, resumed bool, w fitted) {
 		mu.Lock()
 		defer mu.Unlock()
 		results[i] = *res
 		done++
 		if progress != nil {
-			progress(SweepStep{units[i], res, done, len(units), resumed, passed})
+			progress(SweepStep{units[i], res, done, len(units), resumed, w.passed, w.evaluations})
 		}
 	}
 	var todo []int
@@ -94,7 +94,7 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 			return nil, err
 		}
 		if res != nil {
-			report(i, res, true, 0)
+			report(i, res, true, fitted{})
 		} else {
 			todo = append(todo, i)
 		}
@@ -111,7 +111,7 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 					return nil
 				}
 				start := time.Now()
-				res, passed, err := sweepUnit(ctx, devices[at], id, dir, units[i])
+				res, w, err := sweepUnit(ctx, devices[at], id, dir, units[i])
 				if errors.Is(err, backend.ErrLost) {
 					news, left := queue.giveBack(at, i)
 					if !left {
@@ -123,7 +123,7 @@ func SweepAcross(ctx context.Context, devices []*pipeline.Resident, id Identity,
 					continue
 				}
 				if err == nil {
-					report(i, res, false, passed)
+					report(i, res, false, w)
 					err = timingLine{Unit: units[i].Name(), Seconds: time.Since(start).Seconds()}.append(dir)
 				}
 				queue.done()
@@ -199,15 +199,15 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 	return &sum, jsonfile.Write(filepath.Join(dir, summaryFile), sum)
 }
 
-func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, int, error) {
-	res, passed, err := runUnit(ctx, data, id, u, checkpointName(dir, u), checkpointEvery, nil)
+func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, fitted, error) {
+	res, w, err := runUnit(ctx, data, id, u, checkpointName(dir, u), checkpointEvery, nil)
 	if err != nil {
-		return nil, 0, err
+		return nil, w, err
 	}
 	if err := jsonfile.Write(filepath.Join(dir, resultName(u)), res); err != nil {
-		return nil, 0, err
+		return nil, w, err
 	}
-	return res, passed, atomicfile.Remove(checkpointName(dir, u))
+	return res, w, atomicfile.Remove(checkpointName(dir, u))
 }
 
 // WriteSweep writes the files that Sweep leaves in the folder dir from the results of all units, in unit order, and the

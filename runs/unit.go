@@ -126,21 +126,24 @@ func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 	return res, err
 }
 
+// fitted are the evaluations of a unit's objectives, and the rows of samples that they passed over.
+type fitted struct{ evaluations, passed int }
+
 // runUnit writes a checkpoint after a round where the last one is as long ago as every.
 func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, path string, every time.Duration,
-	progress func(pipeline.Step)) (res *Result, passed int, err error) {
+	progress func(pipeline.Step)) (res *Result, w fitted, err error) {
 	key, err := id.Of(u).Digest()
 	if err != nil {
-		return nil, 0, err
+		return nil, w, err
 	}
 	p, err := id.problem(data.Set, u)
 	if err != nil {
-		return nil, 0, err
+		return nil, w, err
 	}
 	point, last := checkpoint{path, key + "/" + u.Name()}, time.Now()
 	st, err := point.load()
 	if err != nil {
-		return nil, 0, err
+		return nil, w, err
 	}
 	st, err = point.solve(ctx, data, p, st, progress, func(_ *pipeline.Learner, st pipeline.State) error {
 		if time.Since(last) < every {
@@ -150,11 +153,12 @@ func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 		return point.save(st)
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, w, err
 	}
 	for _, e := range st.Epochs {
-		passed += e.Fit.Evaluations * e.Samples
+		w.evaluations += e.Fit.Evaluations
+		w.passed += e.Fit.Evaluations * e.Samples
 	}
 	sum := summarise(p, id.Data.Name, p.TargetSamples(), st.Epochs)
-	return &sum, passed, nil
+	return &sum, w, nil
 }

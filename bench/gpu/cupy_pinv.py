@@ -1,9 +1,10 @@
 """What cupy.linalg.pinv takes for float64 matrices; numpy.linalg.pinv on a
 device that is not CUDA.
 
-usage: cupy_pinv.py DEVICE LEAST ROWS COLS [ROWS COLS ...]
+usage: cupy_pinv.py DEVICE LEAST ROWS COLS DECADES [ROWS COLS DECADES ...]
 
-Prints one JSON object: seconds for each matrix and the library."""
+The rows of a matrix are scaled from 1 down to 10^-DECADES, and then, unless DECADES is
+0, have multiples of one row added. Prints one JSON object: seconds for each matrix and the library."""
 import json
 import sys
 import time
@@ -25,8 +26,13 @@ else:
         pass
 
 seconds = []
-for m, n in zip(sys.argv[3::2], sys.argv[4::2]):
-    a = xp.asarray(numpy.random.default_rng(1).standard_normal((int(m), int(n))))
+for m, n, decades in zip(*(map(int, sys.argv[i::3]) for i in (3, 4, 5))):
+    rng = numpy.random.default_rng(1)
+    a = rng.standard_normal((m, n))
+    if decades:
+        a *= numpy.logspace(0, -decades, m)[:, None]
+        a += numpy.outer(rng.standard_normal(m), rng.standard_normal(n))
+    a = xp.asarray(a)
     xp.linalg.pinv(a)
     synchronise()
     start = time.perf_counter()

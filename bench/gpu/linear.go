@@ -41,7 +41,7 @@ func (w *bench) linear() error {
 		w.add(row{
 			Section: section, Name: "amtrl, " + types[i].String() + " pools",
 			Seconds: r.Seconds, Ratio: r.Seconds / ours[0].Seconds, Evaluations: float64(r.Evaluations),
-			Work: passWork(len(p.samples.Y), types[i]).times(float64(r.Evaluations)),
+			Work: passWork(len(p.samples.Y), types[i]).times(float64(r.Evaluations)), Note: ourSearch,
 		})
 	}
 	return w.linearRival(p, section, goal, ours[0].Seconds)
@@ -69,10 +69,14 @@ func (w *bench) linearRival(p *problem, section string, goal, ours float64) erro
 	}
 	by := fmt.Sprintf("PyTorch %s on %s", reply.Torch, reply.Device)
 	for _, r := range []struct {
-		name string
-		fit  fit
-	}{{"PyTorch, same algorithm, " + reply.Pass.Way + " pass", reply.Same}, {"PyTorch, autograd on (X B) w, its L-BFGS", reply.Obvious}} {
-		line := row{Section: section, Name: r.name, Seconds: r.fit.Seconds, Ratio: r.fit.Seconds / ours, Evaluations: r.fit.Evaluations, Note: by,
+		name, search string
+		fit          fit
+	}{
+		{"PyTorch, same algorithm, " + reply.Pass.Way + " pass", sameSearch, reply.Same},
+		{"PyTorch, autograd on (X B) w, its L-BFGS", itsLBFGS, reply.Obvious},
+	} {
+		line := row{Section: section, Name: r.name, Seconds: r.fit.Seconds, Ratio: r.fit.Seconds / ours, Evaluations: r.fit.Evaluations,
+			Note: by + "; " + r.search,
 			Work: passWork(len(p.samples.Y), backend.Float32).times(r.fit.Evaluations)}
 		if r.fit.Objective > goal {
 			line.Failed = fmt.Sprintf("reached %.6g only, after %g evaluations", r.fit.Objective, r.fit.Evaluations)

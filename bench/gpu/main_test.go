@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/amtrl/amtrl/bench/internal/compare"
 	"github.com/amtrl/amtrl/cuda"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // Everything that is timed runs in small, each row has figures that make sense,
@@ -78,9 +82,58 @@ func checkSmall(t *testing.T, o options) {
 		case rep.Machine != nil && r.Work != (work{}) && !(r.Roof > 0):
 			t.Errorf("%s, %s: %g of the roofline", r.Section, r.Name, r.Roof)
 		}
+		erm := strings.HasPrefix(r.Section, "linear ERM")
+		if r.Failed == "" && (erm || strings.HasPrefix(r.Section, "sweep")) && !(r.Evaluations > 0) {
+			t.Errorf("%s, %s: no evaluations", r.Section, r.Name)
+		}
+		if r.Failed == "" && (erm || strings.Contains(r.Section, "L-BFGS")) && !strings.Contains(r.Note, "BFGS of 10 pairs") {
+			t.Errorf("%s, %s does not say how it searches: %s", r.Section, r.Name, r.Note)
+		}
 	}
-	// copy, two sizes of the pass, ERM, two sweeps, two inverses, training
-	must.Hold(t, len(sections) >= 9, "the table has the sections %v", sections)
+	// copy, two sizes of the pass, ERM, two sweeps, two inverses and two of bad condition, training
+	must.Hold(t, len(sections) >= 11, "the table has the sections %v", sections)
+	var together []string
+	for _, r := range rows {
+		if strings.HasPrefix(r.Section, "sweep") && strings.HasPrefix(r.Name, "amtrl") {
+			together = append(together, r.Name)
+		}
+	}
+	must.EqualSlices(t, together, []string{
+		"amtrl, preset default, 2 at a time", "amtrl, 2 targets, 2 at a time", "amtrl, 1 of them, 1 at a time",
+	}, "amtrl's rows of sweeps")
+}
+
+// TestInverted finds the condition of the matrices that are inverted.
+func TestInverted(t *testing.T) {
+	for _, shape := range full.inverted[:1] {
+		for _, decades := range []int{0, graded} {
+			var svd mat.SVD
+			m, n := shape[0], shape[1]
+			must.Hold(t, svd.Factorize(mat.NewDense(m, n, inverted(m, n, decades)), mat.SVDNone), "no decomposition")
+			s := svd.Values(nil)
+			if cond := s[0] / s[len(s)-1]; cond > 100 != (decades > 0) || decades > 0 && (cond < 1e5 || cond > 1e9) {
+				t.Errorf("%d by %d over %d decades has the condition %.2g", m, n, decades, cond)
+			}
+		}
+	}
+}
+
+// TestSameSearch holds the minimiser in Python to the constants of amtrl's, and what rows say to both.
+func TestSameSearch(t *testing.T) {
+	constant := func(path, pattern string) string {
+		t.Helper()
+		m := regexp.MustCompile(pattern).FindStringSubmatch(string(must.Get(os.ReadFile(path))(t)))
+		if m == nil {
+			t.Fatalf("%s has no %s", path, pattern)
+		}
+		return strings.Join(m[1:], ", ")
+	}
+	ours := constant("../../pipeline/lbfgs.go", `armijo +=\s(\S+)\n\s+curvature = (\S+)\n\s+maxTrials = (\S+)`)
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	ours += fmt.Sprint(", ", cfg.ERM.History)
+	must.Equal(t, constant("torch_lbfgs.py", `ARMIJO, CURVATURE, TRIALS, HISTORY = (.*)`), ours, "constants of the search in Python")
+	must.Equal(t, ours, "1e-4, 0.9, 30, 10", "the constants that rows tell")
+	must.Equal(t, constant("../internal/compare/torch_shared.py", `history_size=(\d+)`), "10", "pairs of torch.optim.LBFGS")
 }
 
 func TestUnknownMeasurement(t *testing.T) {

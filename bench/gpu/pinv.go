@@ -4,22 +4,32 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/amtrl/amtrl/backend"
 )
 
-// pinv times the pseudo-inverse of random float64 matrices.
+// graded is how many powers of ten the singular values of an ill-conditioned matrix span, about: far beyond what the
+// normal equations stand for, so that amtrl takes its singular value decomposition.
+const graded = 6
+
+// pinv times the pseudo-inverse of random float64 matrices, well conditioned and not.
 func (w *bench) pinv() error {
+	type matrix struct{ m, n, decades int }
+	var all []matrix
+	for _, shape := range w.inverted {
+		all = append(all, matrix{shape[0], shape[1], 0}, matrix{shape[0], shape[1], graded})
+	}
 	args := []string{w.rival, fmt.Sprint(w.least)}
 	var seconds []float64
-	for _, shape := range w.inverted {
-		s, err := w.pinvOf(shape[0], shape[1])
+	for _, a := range all {
+		s, err := w.pinvOf(a.m, a.n, a.decades)
 		if err != nil {
 			return err
 		}
 		seconds = append(seconds, s)
-		args = append(args, fmt.Sprint(shape[0]), fmt.Sprint(shape[1]))
+		args = append(args, fmt.Sprint(a.m), fmt.Sprint(a.n), fmt.Sprint(a.decades))
 	}
 	var reply struct {
 		Library string
@@ -29,9 +39,12 @@ func (w *bench) pinv() error {
 	if failed == nil && len(reply.Seconds) != len(seconds) {
 		failed = fmt.Errorf("%d timings of %d matrices", len(reply.Seconds), len(seconds))
 	}
-	for i, shape := range w.inverted {
-		section := fmt.Sprintf("pseudo-inverse, float64, %d x %d", shape[0], shape[1])
-		least := inverseWork(shape[0], shape[1])
+	for i, a := range all {
+		section := fmt.Sprintf("pseudo-inverse, float64, %d x %d", a.m, a.n)
+		if a.decades > 0 {
+			section += fmt.Sprintf(", ill-conditioned, about 1e%d", a.decades)
+		}
+		least := inverseWork(a.m, a.n)
 		w.add(row{Section: section, Name: "amtrl", Seconds: seconds[i], Work: least, Ratio: 1})
 		if failed != nil {
 			w.add(row{Section: section, Name: "CuPy", Failed: failed.Error()})
@@ -49,14 +62,10 @@ func inverseWork(m, n int) work {
 	return work{Bytes: 16 * p * rows, Float64: p*p*rows + p*p*p/3 + 2*p*p*rows}
 }
 
-func (w *bench) pinvOf(m, n int) (float64, error) {
-	a, rng := make([]float64, m*n), rand.New(rand.NewPCG(1, uint64(m)))
-	for i := range a {
-		a[i] = rng.NormFloat64()
-	}
+func (w *bench) pinvOf(m, n, decades int) (float64, error) {
 	tmp := backend.NewScope(w.q)
 	defer tmp.Close()
-	src, dst := backend.Upload(tmp, backend.Float64, a), tmp.Matrix(backend.Float64, n, m)
+	src, dst := backend.Upload(tmp, backend.Float64, inverted(m, n, decades)), tmp.Matrix(backend.Float64, n, m)
 	if err := tmp.Err(); err != nil {
 		return 0, err
 	}
@@ -67,4 +76,28 @@ func (w *bench) pinvOf(m, n int) (float64, error) {
 		}
 		return err
 	})
+}
+
+// inverted is a matrix G (m by n) of Gaussians, or, where its singular values are to span decades, D G + u v' with the
+// rows of G scaled from 1 down by D and u, v of Gaussians, so that rows do not show the scale.
+func inverted(m, n, decades int) []float64 {
+	rng := rand.New(rand.NewPCG(1, uint64(m)))
+	a := make([]float64, m*n)
+	for i := range a {
+		a[i] = rng.NormFloat64()
+	}
+	if decades == 0 {
+		return a
+	}
+	v := make([]float64, n)
+	for j := range v {
+		v[j] = rng.NormFloat64()
+	}
+	for i := range m {
+		scale, u := math.Pow(10, -float64(decades*i)/float64(m-1)), rng.NormFloat64()
+		for j := range n {
+			a[i*n+j] = scale*a[i*n+j] + u*v[j]
+		}
+	}
+	return a
 }

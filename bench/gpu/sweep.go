@@ -36,31 +36,62 @@ func (w *bench) sweep() error {
 	usual.Schedule.Epochs, usual.Schedule.Floor = w.epochs, w.floor
 	usual.ERM.Iterations = min(usual.ERM.Iterations, 5*w.fixed)
 	section := fmt.Sprintf("sweep, active and uniform, %d targets", len(targets))
-	line, err := w.swept(set, targets, usual)
+	together := min(w.jobs, len(targets))
+	line, err := w.swept(set, targets, usual, together)
 	if err != nil {
 		return err
 	}
-	line.Section, line.Name = section, "amtrl, preset default"
+	line.Section, line.Name = section, fmt.Sprintf("amtrl, preset default, %d at a time", together)
 	w.add(line)
 
 	fixed := usual
 	fixed.ERM.Iterations, fixed.ERM.Tolerance = w.fixed, 0
 	fixed.Head = pipeline.Head{Prior: pipeline.PriorIdentity, Rcond: -1}
 	fixed.Relevance = pipeline.Relevance{Kind: pipeline.MinNorm, Rcond: -1}
-	if line, err = w.swept(set, targets, fixed); err != nil {
-		return err
+	// PyTorch's targets come one after the other.
+	some, n := []int(nil), min(w.rivals, len(targets))
+	for i := range n {
+		some = append(some, targets[i*len(targets)/n])
 	}
-	each := 1 / float64(len(targets))
-	line.Section = fmt.Sprintf("sweep, %d L-BFGS iterations per epoch, minimum-norm relevance; per target", w.fixed)
-	line.Name, line.Ratio = fmt.Sprintf("amtrl, %d targets", len(targets)), 1
-	line.Seconds, line.Work = line.Seconds*each, line.Work.times(each)
-	w.add(line)
-	return w.sweepRival(set, targets, fixed, line.Section, line.Seconds)
+	section = fmt.Sprintf("sweep, %d L-BFGS iterations per epoch, minimum-norm relevance; per target", w.fixed)
+	ours := 0.
+	for _, way := range []struct {
+		targets []int
+		what    string
+		jobs    int
+	}{{targets, "targets", together}, {some, "of them", 1}} {
+		if len(way.targets) == 0 {
+			continue
+		}
+		if line, err = w.swept(set, way.targets, fixed, way.jobs); err != nil {
+			return err
+		}
+		each := 1 / float64(len(way.targets))
+		line.Seconds, line.Work, line.Evaluations = line.Seconds*each, line.Work.times(each), line.Evaluations*each
+		if ours == 0 {
+			ours = line.Seconds
+		}
+		line.Section, line.Ratio = section, line.Seconds/ours
+		line.Name = fmt.Sprintf("amtrl, %d %s, %d at a time", len(way.targets), way.what, way.jobs)
+		line.Note += "; " + ourSearch
+		w.add(line)
+	}
+	if len(some) == 0 {
+		return nil
+	}
+	return w.sweepRival(set, some, fixed, section, ours)
 }
 
-// swept times a sweep from the upload of the pools to the last result. Its work is that of
+// What the minimisers have in common and what they differ in, beside each other's figures.
+const (
+	ourSearch  = "L-BFGS of 10 pairs, weak Wolfe search of at most 30 trials"
+	itsLBFGS   = "torch.optim.LBFGS of 10 pairs, strong Wolfe search of at most 25 trials"
+	sameSearch = ourSearch + ", the same steps"
+)
+
+// swept times a sweep from the upload of the pools to the last result, with jobs targets at a time. Its work is that of
 // the passes over samples alone.
-func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (line row, err error) {
+func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config, jobs int) (line row, err error) {
 	dir, err := os.MkdirTemp(w.folder.Dir, "sweep")
 	if err != nil {
 		return row{}, err
@@ -77,16 +108,16 @@ func (w *bench) swept(set *dataset.Set, targets []int, cfg pipeline.Config) (lin
 		return row{}, err
 	}
 	defer dev.Close()
-	iterations, passed := 0, 0
-	_, err = runs.Sweep(context.Background(), dev, id, filepath.Join(dir, "out"), w.jobs, func(s runs.SweepStep) {
-		passed += s.Passed
+	iterations, passed, evaluations := 0, 0, 0
+	_, err = runs.Sweep(context.Background(), dev, id, filepath.Join(dir, "out"), jobs, func(s runs.SweepStep) {
+		passed, evaluations = passed+s.Passed, evaluations+s.Evaluations
 		for _, m := range s.Result.Methods {
 			iterations += m.Iterations
 			score[m.Method] += m.Score.Value / float64(len(targets))
 		}
 	})
 	return row{
-		Seconds: time.Since(start).Seconds(), Work: passWork(passed, backend.Uint8),
+		Seconds: time.Since(start).Seconds(), Work: passWork(passed, backend.Uint8), Evaluations: float64(evaluations),
 		Note: fmt.Sprintf("%d iterations per target; %s", iterations/len(targets), meanErrors(score[pipeline.Active], score[pipeline.Uniform])),
 	}, err
 }
@@ -95,7 +126,7 @@ func meanErrors(active, uniform float64) string {
 	return fmt.Sprintf("mean error %.2f %% active, %.2f %% uniform", 100*active, 100*uniform)
 }
 
-func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config, section string, ours float64) error {
+func (w *bench) sweepRival(set *dataset.Set, some []int, cfg pipeline.Config, section string, ours float64) error {
 	var pixels []uint8
 	for _, p := range set.Pools {
 		pixels = append(pixels, p.U8...)
@@ -112,10 +143,6 @@ func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config,
 	if err := w.folder.Leave(map[string]any{"pools": pixels, "labels": labels, "train": train, "test": test}); err != nil {
 		return err
 	}
-	some := make([]int, 0, w.rivals)
-	for i := range min(w.rivals, len(targets)) {
-		some = append(some, targets[i*len(targets)/min(w.rivals, len(targets))])
-	}
 	js, err := json.Marshal(map[string]any{
 		"k": cfg.K, "lambda": cfg.ERM.Lambda, "iterations": cfg.ERM.Iterations, "epochs": cfg.Schedule.Epochs, "floor": cfg.Schedule.Floor,
 		"target_samples": cfg.TargetSamples, "task_pool": taskPool, "cols": inputs, "rows": set.Pools[0].Rows, "pools": len(set.Pools),
@@ -127,17 +154,18 @@ func (w *bench) sweepRival(set *dataset.Set, targets []int, cfg pipeline.Config,
 	if err := os.WriteFile(filepath.Join(w.folder.Dir, "sweep.json"), js, 0o644); err != nil {
 		return err
 	}
-	for _, r := range []struct{ what, name string }{
-		{"same", "PyTorch, same algorithm"}, {"obvious", "PyTorch, autograd on (X B) w, its L-BFGS"},
+	for _, r := range []struct{ what, name, search string }{
+		{"same", "PyTorch, same algorithm", sameSearch}, {"obvious", "PyTorch, autograd on (X B) w, its L-BFGS", itsLBFGS},
 	} {
-		var reply struct{ Seconds, Targets, Active, Uniform float64 }
+		var reply struct{ Seconds, Targets, Active, Uniform, Evaluations float64 }
 		if err := w.folder.Run(w.python, &reply, "torch_sweep.py", w.folder.Dir, w.rival, fmt.Sprint(w.jobs), r.what); err != nil {
 			w.add(row{Section: section, Name: r.name, Failed: err.Error()})
 			continue
 		}
 		w.add(row{
-			Section: section, Name: fmt.Sprintf("%s, %g of the targets", r.name, reply.Targets), Seconds: reply.Seconds, Ratio: reply.Seconds / ours,
-			Note: meanErrors(reply.Active, reply.Uniform),
+			Section: section, Name: fmt.Sprintf("%s, %g of them, 1 at a time", r.name, reply.Targets),
+			Seconds: reply.Seconds, Ratio: reply.Seconds / ours, Evaluations: reply.Evaluations,
+			Note: meanErrors(reply.Active, reply.Uniform) + "; " + r.search,
 		})
 	}
 	return nil

@@ -18,16 +18,18 @@ def minimise(evaluate, x, iterations, goal=-math.inf):
     evaluations, done = 1, 0
     while done < iterations and fx > goal and gg > 0:
         d = direction(pairs, g)
-        slope = float(d.double().dot(g.double()))
         step = 1.0 if pairs else 1 / max(1.0, math.sqrt(gg))
         lo, hi, found = 0.0, math.inf, None
-        for _ in range(TRIALS if slope < 0 else 0):
+        for _ in range(TRIALS):
             xt = x + step * d
             ft, gt = evaluate(xt)
             s, y = xt - x, gt - g
-            ft, gd, sy, yy, gg = torch.stack((ft, gt.double().dot(d.double()), s.double().dot(y.double()),
-                                              y.double().dot(y.double()), gt.double().dot(gt.double()))).tolist()
+            ft, slope, gd, sy, yy, gg = torch.stack((
+                ft, g.double().dot(d.double()), gt.double().dot(d.double()), s.double().dot(y.double()),
+                y.double().dot(y.double()), gt.double().dot(gt.double()))).tolist()
             evaluations += 1
+            if slope >= 0:
+                break
             if not ft <= fx + ARMIJO * step * slope:
                 hi = step
             else:

@@ -49,12 +49,20 @@ def samples(sources, orders, counts):
     return passes.Samples(features(task, rows), labels[task, rows], offsets)
 
 
+evaluations = 0
+
+
 def fit(s, theta):
+    global evaluations
     if what == "obvious":
-        return passes.obvious(s, theta, K, LAMBDA, ITERATIONS, float("-inf"))[0]
+        theta, seen = passes.obvious(s, theta, K, LAMBDA, ITERATIONS, float("-inf"))
+        evaluations += seen["evaluations"]
+        return theta
     # Uneven allocations do not pad well; on those the dense products do best.
     way = passes.batched if s.pad() else passes.dense
-    return minimise(passes.objective(s, way, K, LAMBDA), theta, ITERATIONS)[0]
+    theta, _, _, made = minimise(passes.objective(s, way, K, LAMBDA), theta, ITERATIONS)
+    evaluations += made
+    return theta
 
 
 def fresh(n):
@@ -99,13 +107,14 @@ def unit(target, seed):
 
 unit(cfg["targets"][0], 1)  # warm up
 shared.synchronise()
-start = time.perf_counter()
+evaluations, start = 0, time.perf_counter()
 results = [unit(t, 2 + t) for t in cfg["targets"]]
 shared.synchronise()
 seconds = time.perf_counter() - start
 print(json.dumps({
     "seconds": seconds / len(results),
     "targets": len(results),
+    "evaluations": evaluations / len(results),
     "active": sum(r[0] for r in results) / len(results),
     "uniform": sum(r[1] for r in results) / len(results),
 }))

@@ -69,10 +69,10 @@ class Obvious:
             pass
 
         def closure():
-            f = self.evaluate()
+            f = float(self.evaluate())  # once, since on a device it waits
             seen["evaluations"] += 1
-            seen["objective"] = min(seen["objective"], float(f))
-            if float(f) <= goal:
+            seen["objective"] = min(seen["objective"], f)
+            if f <= goal:
                 raise Reached
             return f
 
