@@ -32,8 +32,11 @@ import (
 // for a sum of n products, 8 (n+4) u s_max for a decomposition of size n, and that
 // times the condition of the kept spectrum for a pseudo-inverse. A factor of 1
 // holds an implementation to those bounds.
+//
+// LAPACK is that of the band around a cut-off in which a singular value, rounded within the bound of a decomposition,
+// may count on either side. With 0 a value that equals the cut-off counts as zero.
 type Tolerances struct {
-	Float32, Float64 float64
+	Float32, Float64, LAPACK float64
 }
 
 func (t Tolerances) of(d backend.DType) float64 {

@@ -9,6 +9,7 @@ import (
 var pinvCases = []testCase{
 	{"MoorePenrose", testMoorePenrose},
 	{"Known", testPinvKnown},
+	{"IllConditioned", testIllConditioned},
 	{"Zero", testPinvZero},
 	{"Cutoff", testCutoff},
 	{"Boundary", testCutoffBoundary},
@@ -25,12 +26,23 @@ func (e *env) pinvBound(m, n int, cond float64) float64 {
 // pinv computes the pseudo-inverse of a, checking the rank.
 func (e *env) pinv(a dense, rcond float64, rank int) dense {
 	e.Helper()
+	x, _ := e.pinvBetween(a, rcond, rank, rank)
+	return x
+}
+
+// pinvBetween computes the pseudo-inverse of a and returns its rank too, which is from least to most.
+func (e *env) pinvBetween(a dense, rcond float64, least, most int) (x dense, rank int) {
+	e.Helper()
 	const t = backend.Float64
 	dst := e.out("dst", t, a.cols, a.rows)
-	if found := got(e.q.Pinv(e.in("a", t, a), rcond, dst))(e); found != rank {
-		e.failf("rank %d, expected %d", found, rank)
+	rank = got(e.q.Pinv(e.in("a", t, a), rcond, dst))(e)
+	switch {
+	case least == most && rank != most:
+		e.failf("rank %d, expected %d", rank, most)
+	case rank < least || rank > most:
+		e.failf("rank %d, expected %d to %d", rank, least, most)
 	}
-	return e.read(dst)
+	return e.read(dst), rank
 }
 
 // testMoorePenrose checks the four identities that define A^+, of which the
@@ -72,6 +84,21 @@ func testPinvKnown(e *env) {
 	e.near("A^+", e.pinv(a, -1, 2).v, []float64{0, 0.5, 0, -0.25, 0, 0}, e.pinvBound(3, 2, 2))
 }
 
+// testIllConditioned goes through the conditions from where products of A with itself tell its inverse to where they
+// tell nothing: the error must grow as the condition, not as its square.
+func testIllConditioned(e *env) {
+	for _, z := range [][2]int{{50, 159}, {74, 74}, {90, 33}} {
+		for exp := 1.; exp <= 12; exp++ {
+			m, n, p, cond := z[0], z[1], min(z[0], z[1]), math.Pow(10, exp)
+			e.part("%d by %d, condition %.3g", m, n, cond)
+			k := withSpectrum(e.rng, m, n, spectrum(p, p, cond))
+			x := e.pinv(k.a, 1e-14, p)
+			e.near("A^+", x.v, k.pinv(p).v, e.pinvBound(m, n, cond)*cond)
+			e.near("A A^+ A", k.a.mul(x).mul(k.a).v, k.a.v, e.pinvBound(m, n, cond))
+		}
+	}
+}
+
 func testPinvZero(e *env) {
 	for _, z := range [][2]int{{1, 1}, {1, 5}, {4, 3}, {20, 30}} {
 		for _, rcond := range []float64{-1, 0, 0.5} {
@@ -103,22 +130,33 @@ func testCutoff(e *env) {
 	}
 }
 
-// testCutoffBoundary has values that are rcond * s_max to the bit, which counts
-// as zero.
+// testCutoffBoundary has values that are rcond * s_max to the bit, which counts as zero. Where singular values are
+// rounded (Tolerances.LAPACK), those so near count or not, and A^+ must be that of the rank that is returned; a
+// little farther off there is no choice.
 func testCutoffBoundary(e *env) {
-	a := diagonal([]float64{0.25, 1, 0.5})
-	for _, c := range []struct {
-		rcond float64
-		rank  int
-	}{{0, 3}, {0.125, 3}, {0.25, 2}, {0.375, 2}, {0.5, 1}, {0.75, 1}, {1, 0}, {2, 0}} {
-		e.part("rcond %v", c.rcond)
-		want := make([]float64, 3)
-		for i, s := range []float64{0.25, 1, 0.5} {
-			if s > c.rcond {
-				want[i] = 1 / s
+	values := []float64{0.25, 1, 0.5}
+	near := e.tol.LAPACK * e.svdBound(3, 3)
+	above := func(cut float64) (n int) {
+		for _, s := range values {
+			if s > cut {
+				n++
 			}
 		}
-		e.near("A^+", e.pinv(a, c.rcond, c.rank).v, diagonal(want).v, e.pinvBound(3, 3, 4))
+		return n
+	}
+	for _, cut := range []float64{0, 0.125, 0.25, 0.375, 0.5, 0.75, 1, 2} {
+		for _, rcond := range []float64{cut, cut * (1 + 16*near), cut * (1 - 16*near)} {
+			e.part("rcond %v", rcond)
+			// s_max is rounded as the others are.
+			x, rank := e.pinvBetween(diagonal(values), rcond, above(rcond*(1+near)+near), above(rcond*(1-near)-near))
+			want := make([]float64, 3)
+			for i, s := range values {
+				if above(s) < rank {
+					want[i] = 1 / s
+				}
+			}
+			e.near("A^+", x.v, diagonal(want).v, e.pinvBound(3, 3, 4))
+		}
 	}
 }
 

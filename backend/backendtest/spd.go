@@ -43,7 +43,8 @@ func onlyLower(a dense) []float64 {
 
 func testSolveSPD(e *env) {
 	type size struct{ n, k, r int }
-	sizes := []size{{1, 1, 1}, {7, 1, 3}, {3, 2, 1}, {200, 5, 1}, {5, 16, 2}, {4, 33, 7}, {2, 65, 1}, {3, 50, 10}, {1, 100, 3}, {2, 8, 0}}
+	sizes := []size{{1, 1, 1}, {7, 1, 3}, {3, 2, 1}, {200, 5, 1}, {5, 16, 2}, {4, 33, 7}, {2, 65, 1}, {3, 50, 10}, {1, 100, 3}, {2, 8, 0},
+		{3, 74, 5}, {2, 75, 2}} // no multiple of a tile, and on both sides of what fits a kernel's shared memory
 	for range 4 {
 		sizes = append(sizes, size{1 + e.rng.IntN(20), 1 + e.rng.IntN(40), 1 + e.rng.IntN(6)})
 	}
@@ -108,8 +109,11 @@ func testSolveEmpty(e *env) {
 // testNotPositiveDefinite builds A = L D L', whose first failing leading minor
 // is where the first element of D is negative.
 func testNotPositiveDefinite(e *env) {
-	for range 20 {
+	for i := range 22 {
 		n, k := 2+e.rng.IntN(30), 1+e.rng.IntN(40)
+		if i >= 20 {
+			n, k = 3, 54+i // 74 and 75
+		}
 		order := make([]int, n) // 0 for a good block
 		first := -1
 		var av []float64

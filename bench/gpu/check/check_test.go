@@ -61,5 +61,5 @@ func TestConformance(t *testing.T) {
 	if !onDevice() {
 		t.Skip("package cuda runs the suite on the stand-in")
 	}
-	backendtest.Run(t, device(t), backendtest.Tolerances{Float32: 1, Float64: 1})
+	backendtest.Run(t, device(t), backendtest.Tolerances{Float32: 1, Float64: 1, LAPACK: 1})
 }
