@@ -99,6 +99,13 @@ gpu-bundle: ## build what test-gpu and bench-gpu need into build/gpu
 	@size=$$(du -cm $(GPU)/amtrl $(GPU)/bench $(GPU)/check.test | tail -n 1 | cut -f1); echo "$(GPU): $$size MiB"; \
 	  [ "$$size" -le $(GPU_MIB) ] || { echo "expected at most $(GPU_MIB) MiB"; exit 1; }
 
+# The files by name: what the scripts left in the folder stays out.
+.PHONY: gpu-tar
+gpu-tar: gpu-bundle ## the same as one file to carry, build/gpu.tar.gz
+	tar -C $(dir $(GPU)) -czf $(GPU).tar.gz \
+	  $(addprefix $(notdir $(GPU))/,amtrl bench check.test $(notdir $(wildcard bench/gpu/*.sh)))
+	@size=$$(du -m $(GPU).tar.gz | cut -f1); echo "$(GPU).tar.gz: $$size MiB"
+
 .PHONY: test-gpu
 test-gpu: $(if $(shell command -v $(GO)),gpu-bundle) ## check the GPU at hand; TEST_GPU=sanitizers and the like name the steps
 	sh $(GPU)/test-gpu.sh $(TEST_GPU)

@@ -86,11 +86,17 @@ func TestCaches(t *testing.T) {
 
 // The scripts of the bundle run as they stand beside what the bundle has.
 func TestBundle(t *testing.T) {
-	dir := t.TempDir()
-	bundle := filepath.Join(dir, "gpu")
-	if out, err := exec.Command("make", "-C", "../..", "gpu-bundle", "GPU="+bundle).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	dir, made := t.TempDir(), filepath.Join(t.TempDir(), "gpu")
+	must.Do(t, os.MkdirAll(filepath.Join(made, "cubin"), 0o755)) // of an earlier use
+	for _, cmd := range []*exec.Cmd{
+		exec.Command("make", "-C", "../..", "gpu-tar", "GPU="+made), exec.Command("tar", "-xzf", made+".tar.gz", "-C", dir),
+	} {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 	}
+	bundle := filepath.Join(dir, "gpu")
+	must.Hold(t, os.IsNotExist(must.Err(os.Stat(filepath.Join(bundle, "cubin")))), "what is packed has the files of an earlier use")
 	for _, name := range []string{"env.sh", "test-gpu.sh", "bench-gpu.sh"} {
 		want := must.Get(os.ReadFile(name))(t)
 		must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(bundle, name)))(t)), string(want), "%s of the bundle", name)
