@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/safetensors"
@@ -18,6 +19,31 @@ import (
 // the epochs so far, the identity of the work, and a checksum over all of it.
 
 const checkpointVersion = "1"
+
+const (
+	// checkpointEvery spaces checkpoints, which hold all records so far, so that short rounds are not slowed by them.
+	checkpointEvery = 10 * time.Second
+	// checkpointFirst is how many rounds end with a checkpoint each. Later on the next is due once there are so many times fewer
+	// new rounds as there are rounds, so that the records of n rounds are written about so many times n times, not n^2.
+	checkpointFirst = 16
+)
+
+// spacing says after which rounds a checkpoint is due.
+type spacing struct {
+	first int // rounds that end with one each
+	every time.Duration
+	saved int // records in the last one
+	at    time.Time
+}
+
+// due says whether one is, after so many rounds, and counts it.
+func (s *spacing) due(rounds int) bool {
+	if rounds > s.first && (s.first == 0 || s.first*(rounds-s.saved) < rounds) && time.Since(s.at) < s.every {
+		return false
+	}
+	s.saved, s.at = rounds, time.Now()
+	return true
+}
 
 // checkpoint is the file of a state of the work that id identifies.
 type checkpoint struct{ path, id string }

@@ -2,11 +2,15 @@ package runs
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
+	"github.com/amtrl/amtrl/internal/atomicfile"
+	"github.com/amtrl/amtrl/internal/foldertest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
@@ -58,6 +62,46 @@ func TestCheckpointDamageIsNoticed(t *testing.T) {
 		if _, err := decodeCheckpoint(bad, "id"); err == nil {
 			t.Fatalf("with byte %d of %d changed, it is read", i, len(raw))
 		}
+	}
+}
+
+// Checkpoints, which hold all records, are written after each of the first rounds, and then ever further apart: a run of many
+// rounds is no slower by the square of these. What was interrupted between two of them ends in the same bytes.
+func TestCheckpointsAreSpaced(t *testing.T) {
+	long := spacing{first: checkpointFirst, every: time.Hour, at: time.Now()}
+	written := 0
+	for n := 1; n <= 10000; n++ {
+		if before := long.saved; long.due(n) {
+			written += n
+			must.Hold(t, 16*(n-before-1) < max(n, 17), "none from %d rounds to %d", before, n)
+		}
+	}
+	must.Hold(t, long.saved > 9000 && written < 20*10000, "the last of 10000 rounds is %d, %d records were written", long.saved, written)
+	slow := spacing{first: checkpointFirst, every: 0, saved: 99}
+	must.Hold(t, slow.due(100), "none after a long time")
+
+	dev := openDevice(t, 1, smallSet(21, 5, 400, 8, true))
+	cfg := smallConfig()
+	cfg.Schedule.Epochs, cfg.ERM.Iterations = 30, 2
+	id, clean := identityOf(dev, cfg, []string{"bytes_2"}, 5), t.TempDir()
+	wrote := map[string]int{}
+	atomicfile.Intercept(t, func(op atomicfile.Op, path string) error {
+		if op == atomicfile.OpRename {
+			wrote[filepath.Base(path)]++
+		}
+		return nil
+	})
+	mustRun(t, dev, id, clean)
+	must.Equal(t, wrote["epochs.jsonl"], 1, "epochs.jsonl written")
+	n := wrote["epoch.safetensors"]
+	must.Hold(t, n >= 16 && n < 31, "%d checkpoints of 31 rounds", n)
+	want := foldertest.Read(t, clean)
+	for _, done := range []int{17, 25, 30} {
+		dir := t.TempDir()
+		must.Fail(t, "an interruption", interrupted(t, dev, id, dir, func(s pipeline.Step) bool { return s.Record == nil && s.Done == done }))
+		must.Absent(t, filepath.Join(dir, "epochs.jsonl"))
+		mustRun(t, dev, id, dir)
+		foldertest.Equal(t, fmt.Sprintf("interrupted after %d rounds", done), foldertest.Read(t, dir), want)
 	}
 }
 

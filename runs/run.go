@@ -14,12 +14,12 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// Run carries out one target with one seed in the folder dir, which it makes: all methods of id.Config in turn, a
-// checkpoint after each epoch, and at the end the files that README lists. A folder that holds part of the same work is
-// resumed from its last finished epoch and ends in the same bytes (timing apart). One that holds all of it is read: its
-// files are compared with the hashes in result.json, and those that follow from others are written anew where they do
-// not have theirs. One process at a time can use the folder. data must be those of id: where its set is not the one that
-// NewIdentity took, all of it is read for the hash.
+// Run carries out one target with one seed in the folder dir, which it makes: all methods of id.Config in turn, with a
+// checkpoint after each epoch, of more than 16 epochs after one in 16, or as ten seconds have gone, and at the end the files
+// that README lists. A folder that holds part of the same work is resumed from its checkpoint and ends in the same bytes (timing
+// apart). One that holds all of it is read: its files are compared with the hashes in result.json, and those that follow from
+// others are written anew where they do not have theirs. One process at a time can use the folder. data must be those of id:
+// where its set is not the one that NewIdentity took, all of it is read for the hash.
 func Run(ctx context.Context, data *pipeline.Resident, id Identity, dir string, progress func(pipeline.Step)) (*Result, error) {
 	if err := id.validate(data.Set); err != nil {
 		return nil, err
@@ -89,11 +89,9 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 		}
 	}
 	start := time.Now()
+	spaced := spacing{checkpointFirst, checkpointEvery, len(st.Epochs), start}
 	st, err = f.point.solve(ctx, data, f.problem, st, progress, func(l *pipeline.Learner, st pipeline.State) error {
 		last := st.Epochs[len(st.Epochs)-1]
-		if err := f.writeEpochs(st); err != nil {
-			return err
-		}
 		if last.Epoch == f.problem.RoundsOf(last.Method) {
 			if err := f.keepMethod(last.Method, l, st); err != nil {
 				return err
@@ -104,6 +102,9 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 			return err
 		}
 		start = time.Now()
+		if !spaced.due(len(st.Epochs)) && len(st.Epochs) < f.problem.Rounds() {
+			return nil
+		}
 		return f.point.save(st)
 	})
 	if err != nil {

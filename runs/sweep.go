@@ -20,9 +20,8 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
-// checkpointEvery spaces the checkpoints of a sweep's units, so that units of
-// a few seconds are not slowed by them. Tests shorten it.
-var checkpointEvery = 10 * time.Second
+// sweepSpacing is that of the checkpoints of a sweep's units. Tests shorten it.
+var sweepSpacing = spacing{every: checkpointEvery}
 
 // SweepStep tells a listener that a unit has finished.
 type SweepStep struct {
@@ -200,7 +199,7 @@ func finishSweep(dir string, id Identity, results []Result) (*Summary, error) {
 }
 
 func sweepUnit(ctx context.Context, data *pipeline.Resident, id Identity, dir string, u Unit) (*Result, fitted, error) {
-	res, w, err := runUnit(ctx, data, id, u, checkpointName(dir, u), checkpointEvery, nil)
+	res, w, err := runUnit(ctx, data, id, u, checkpointName(dir, u), sweepSpacing, nil)
 	if err != nil {
 		return nil, w, err
 	}

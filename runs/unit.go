@@ -117,20 +117,20 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 	return l.Solve(ctx, st, progress, func(st pipeline.State) error { return saved(l, st) })
 }
 
-// RunUnit computes one unit of a sweep. It writes a checkpoint after each epoch to the file of that name, in a folder
-// that it makes, and begins from the one that is there, which must be of the same identity and unit. The checkpoint
-// stays for the caller to remove once the result is safe.
+// RunUnit computes one unit of a sweep. It writes checkpoints to the file of that name, in a folder that it makes, after each
+// epoch, and of more than 16 epochs after one in 16, or as ten seconds have gone. It begins from the one that is there, which must be
+// of the same identity and unit. The checkpoint stays for the caller to remove once the result is safe.
 func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string,
 	progress func(pipeline.Step)) (*Result, error) {
-	res, _, err := runUnit(ctx, data, id, u, checkpoint, 0, progress)
+	res, _, err := runUnit(ctx, data, id, u, checkpoint, spacing{first: checkpointFirst, every: checkpointEvery}, progress)
 	return res, err
 }
 
 // fitted are the evaluations of a unit's objectives, and the rows of samples that they passed over.
 type fitted struct{ evaluations, passed int }
 
-// runUnit writes a checkpoint after a round where the last one is as long ago as every.
-func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, path string, every time.Duration,
+// runUnit writes a checkpoint after a round where one is due.
+func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, path string, spaced spacing,
 	progress func(pipeline.Step)) (res *Result, w fitted, err error) {
 	key, err := id.Of(u).Digest()
 	if err != nil {
@@ -140,16 +140,16 @@ func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 	if err != nil {
 		return nil, w, err
 	}
-	point, last := checkpoint{path, key + "/" + u.Name()}, time.Now()
+	point := checkpoint{path, key + "/" + u.Name()}
 	st, err := point.load()
 	if err != nil {
 		return nil, w, err
 	}
+	spaced.saved, spaced.at = len(st.Epochs), time.Now()
 	st, err = point.solve(ctx, data, p, st, progress, func(_ *pipeline.Learner, st pipeline.State) error {
-		if time.Since(last) < every {
+		if !spaced.due(len(st.Epochs)) {
 			return nil
 		}
-		last = time.Now()
 		return point.save(st)
 	})
 	if err != nil {

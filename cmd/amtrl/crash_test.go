@@ -152,7 +152,7 @@ func TestWriteTooLarge(t *testing.T) {
 			append(args, "--out", "small")...)
 		return start(t, cmd)
 	}
-	// 512 bytes per block: room for epochs.jsonl, not for a checkpoint.
+	// 512 bytes per block: room for config.json, not for a checkpoint.
 	o := limited("16")
 	o.ComplainsOnce(t, 1, "file too large")
 	must.Absent(t, filepath.Join(dir, "small", "result.json"))

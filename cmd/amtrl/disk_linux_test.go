@@ -47,11 +47,8 @@ func TestFullDisk(t *testing.T) {
 						t.Errorf("%s is not what it should be", name)
 					}
 				}
-				if name == "epochs.jsonl" {
+				if strings.HasPrefix(name, "checkpoint") {
 					finished++
-					if !strings.HasPrefix(whole[name], text) || text == "" {
-						t.Errorf("%s does not hold the first epochs", name)
-					}
 				}
 			}
 			if finished < 2 {
