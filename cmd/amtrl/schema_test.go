@@ -153,6 +153,9 @@ func TestSchemas(t *testing.T) {
 	succeed(t, c.dir, "study", "fit", "S")
 	check("evaluation.json", "a study", must.Get(os.ReadFile(filepath.Join(c.dir, "S", "rounds", "0001", "evaluation.jsonl")))(t))
 	check("study-status.json", "a study", []byte(succeed(t, c.dir, "study", "status", "S", "--json").Stdout))
+	c = newCampaign(t, testrand.New(t), true, func(source string, i int) bool { return source == "zoo" && i < 20 })
+	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--round-budget", "40", "--k", "2")
+	check("study-status.json", "a study of two columns", []byte(succeed(t, c.dir, "study", "status", "S", "--json").Stdout))
 
 	var broken map[string]any
 	must.Do(t, json.Unmarshal(read("run", "result.json"), &broken))

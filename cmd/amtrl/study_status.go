@@ -54,7 +54,11 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 			of = r
 		}
 	}
-	out := t.Render(o.format) + fmt.Sprintf("\nspent %s on sources in %s: %s answered, %d pending, %d skipped",
+	out := t.Render(o.format)
+	if len(st.Columns) > 0 {
+		out += "\n" + columnTable(st.Columns, of.Columns).Render(o.format)
+	}
+	out += fmt.Sprintf("\nspent %s on sources in %s: %s answered, %d pending, %d skipped",
 		costText(st.Spent), text.Several(st.Asks, "ask"), text.Several(st.Answered-of.Answered, "row"),
 		st.Pending-of.Pending, st.Skipped-of.Skipped)
 	if of.Answered+of.Pending+of.Skipped > 0 {
@@ -72,6 +76,21 @@ func (o *studyStatusOptions) run(ctx context.Context) error {
 		out += fmt.Sprintf("the next round is expected to lower it by %s\n", st.Next)
 	}
 	return o.emitEither(st, out)
+}
+
+// columnTable has a row for each column of labels of all sources, which tells those of the target from the others.
+func columnTable(all, target []study.ColumnStatus) *report.Table {
+	t := &report.Table{Right: []int{1, 2, 3, 4, 5, 6}, Header: []string{"column", "in the data", "answered", "lacking",
+		"target in the data", "answered", "lacking"}}
+	for c, a := range all {
+		of := target[c]
+		line := []string{a.Column}
+		for _, n := range []int{a.Known - of.Known, a.Answered - of.Answered, a.Lacking - of.Lacking, of.Known, of.Answered, of.Lacking} {
+			line = append(line, count(n))
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	return t
 }
 
 func lastRoundText(st *study.Status) string {

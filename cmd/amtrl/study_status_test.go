@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amtrl/amtrl/internal/amtrltest"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/runs/study"
 )
 
 // What was spent on sources is theirs alone: rows of the target stand beside it. Ids with blanks around them, as people type
@@ -89,4 +91,47 @@ func TestStudyVerifyDevice(t *testing.T) {
 	succeed(t, c.dir, "study", "fit", "S", "--backend", "cpu")
 	out = succeed(t, c.dir, "study", "verify", "S")
 	must.Hold(t, strings.Contains(out.Stderr, "backend cpu") && !strings.Contains(out.Stderr, "cuda"), "%s", out.Stderr)
+}
+
+// Of several columns of labels each has its own progress, of the sources and of the target, in text and in JSON.
+func TestStudyStatusByColumn(t *testing.T) {
+	c := newCampaign(t, testrand.New(t), true, func(s string, i int) bool { return s == "zoo" && i < 20 })
+	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--round-budget", "40", "--k", "2")
+	succeed(t, c.dir, "study", "ask", "S", "--out", "a.csv")
+	asked, first := ids(c.read(t, "a.csv")), c.read(t, "a.csv")[0]["source"]
+	lines := []string{"id,price,age", "zoo/30,1.5,", "zoo/31,,2"}
+	ages, lacking := 0, 0 // of the first source
+	for i, id := range asked[:9] {
+		age := ""
+		if i%3 == 0 {
+			age = c.labels[id][1]
+		}
+		if strings.HasPrefix(id, first+"/") {
+			if age != "" {
+				ages++
+			} else {
+				lacking++
+			}
+		}
+		lines = append(lines, id+","+c.labels[id][0]+","+age)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(c.dir, "some.csv"), []byte(strings.Join(lines, "\n")+"\n"), 0o644))
+	succeed(t, c.dir, "study", "tell", "S", "some.csv")
+	amtrl(t, c.dir, "study", "status", "S").Prints(t, 0,
+		"column  in the data  answered  lacking  target in the data  answered  lacking",
+		"price             0         9        0                  20         1        1",
+		"age               0         3        6                  20         1        1")
+	st := amtrltest.JSON[study.Status](t, succeed(t, c.dir, "study", "status", "S", "--json"))
+	must.EqualSlices(t, st.Columns, []study.ColumnStatus{{Column: "price", Known: 20, Answered: 10, Lacking: 1},
+		{Column: "age", Known: 20, Answered: 4, Lacking: 7}}, "columns of all sources")
+	for _, s := range st.Sources {
+		if s.Source == first {
+			must.EqualSlices(t, s.Columns, []study.ColumnStatus{{Column: "price", Answered: ages + lacking},
+				{Column: "age", Answered: ages, Lacking: lacking}}, "columns of %s", first)
+		}
+	}
+	c = newCampaign(t, testrand.New(t), false, func(s string, i int) bool { return s == "zoo" && i < 20 })
+	succeed(t, c.dir, "study", "new", "S", "--data", "bare.yaml", "--round-budget", "40", "--k", "2")
+	out := succeed(t, c.dir, "study", "status", "S", "--json").Stdout + succeed(t, c.dir, "study", "status", "S").Stdout
+	must.Hold(t, !strings.Contains(out, "column"), "one column is among several: %s", out)
 }

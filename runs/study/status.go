@@ -25,6 +25,8 @@ type Status struct {
 	Late int `json:"late"`
 	// Sources are those of the data in their order, the target among them.
 	Sources []SourceStatus `json:"sources"`
+	// Columns are those of the labels with the sums over all Sources, where there are several.
+	Columns []ColumnStatus `json:"columns,omitempty"`
 	// Rounds were learned, Fresh says that labels came since the last.
 	Rounds int  `json:"rounds"`
 	Fresh  bool `json:"fresh"`
@@ -46,6 +48,58 @@ type SourceStatus struct {
 	Skipped  int     `json:"skipped"`
 	Cost     float64 `json:"cost"`
 	Spent    float64 `json:"spent"`
+	// Columns are those of the labels, where there are several.
+	Columns []ColumnStatus `json:"columns,omitempty"`
+}
+
+// ColumnStatus is where one of several columns of labels stands. Rows that are held out are not among those of the data.
+type ColumnStatus struct {
+	Column string `json:"column"`
+	// Known are rows with a label of the column in the data, Answered those with one that was told and is not in the data,
+	// Lacking those that have labels of other columns alone, which no ask gives again.
+	Known    int `json:"known"`
+	Answered int `json:"answered"`
+	Lacking  int `json:"lacking"`
+}
+
+// columns says where the columns of labels of a pool stand, nil where there is one.
+func (st *state) columns(pool int) []ColumnStatus {
+	s := st.study
+	outputs := s.data.Outputs
+	if len(outputs) < 2 {
+		return nil
+	}
+	out := make([]ColumnStatus, len(outputs))
+	held := map[int32]bool{}
+	for _, i := range s.heldOut(pool) {
+		held[i] = true
+	}
+	add := func(known, now []float32) {
+		for c := range out {
+			switch {
+			case known != nil && known[c] == known[c]:
+				out[c].Known++
+			case now[c] == now[c]:
+				out[c].Answered++
+			default:
+				out[c].Lacking++
+			}
+		}
+	}
+	for _, i := range s.data.Known[pool].Rows {
+		if !held[i] {
+			add(s.known(pool, i), st.label(pool, i))
+		}
+	}
+	for i, r := range st.rows[pool] {
+		if r.values != nil && s.known(pool, i) == nil {
+			add(nil, r.values)
+		}
+	}
+	for c, o := range outputs {
+		out[c].Column = o.Name
+	}
+	return out
 }
 
 // Status reads the journal. It changes nothing.
@@ -59,6 +113,14 @@ func (s *Study) Status() (*Status, error) {
 	for i, p := range s.data.Set.Pools {
 		line := SourceStatus{Source: p.Name, Target: p.Name == s.Settings.Target, Cost: s.cost(i)}
 		line.Rows, line.Known = s.drawable(i)
+		line.Columns = st.columns(i)
+		for c, of := range line.Columns {
+			if i == 0 {
+				out.Columns = append(out.Columns, ColumnStatus{Column: of.Column})
+			}
+			sum := &out.Columns[c]
+			sum.Known, sum.Answered, sum.Lacking = sum.Known+of.Known, sum.Answered+of.Answered, sum.Lacking+of.Lacking
+		}
 		for row, r := range st.rows[i] {
 			switch {
 			case r.status == pending:
