@@ -86,7 +86,8 @@ func (m hostLinear) predict(x []float64) (y, ySize, phi, phiSize []float64) {
 	return y, ySize, phi, phiSize
 }
 
-// rows are n rows that the model could be of, in one of the types of pools.
+// rows are n rows that the model could be of, in one of the types of pools. Their scale is a power of two: what rounding would take from a
+// feature next to its mean is no term of the prediction.
 func (m hostLinear) rows(rng *rand.Rand, n int, t backend.DType) *dataset.Pool {
 	p := &dataset.Pool{Rows: n, Cols: m.d, Scale: 1}
 	for i := range n * m.d {
@@ -94,7 +95,7 @@ func (m hostLinear) rows(rng *rand.Rand, n int, t backend.DType) *dataset.Pool {
 		x := float32(m.centre[j] + m.scale[min(j, len(m.scale)-1)]*rng.NormFloat64())
 		switch t {
 		case backend.Uint8:
-			p.Scale, p.U8 = 0.02, append(p.U8, uint8(rng.IntN(256)))
+			p.Scale, p.U8 = 1.0/64, append(p.U8, uint8(rng.IntN(256)))
 		case backend.Float16:
 			p.F16 = append(p.F16, uint16(float16.Fromfloat32(x)))
 		default:
