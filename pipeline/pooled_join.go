@@ -39,7 +39,10 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	pooled := 0 // helps of the first column that are of the rows of all sources
 	weights, err := l.mix(fit, in.Target, u, func(group []int, of []*headFit) (helps, error) {
 		var found helps
-		var err error
+		told, err := l.problem.tells(in.Target, group), error(nil)
+		if !told && l.problem.Classifies() && l.problem.Config.Sources != SourcesPools {
+			return found, nil
+		}
 		if found.pooled, err = l.pooledHelps(ctx, in, group, u); err != nil {
 			return found, err
 		}
@@ -52,7 +55,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		if found.pooled != nil {
 			fit.lend(l.problem.Config.K, in.Target, group, of, found.pooled[0])
 		}
-		if l.problem.Config.Representation == ClassLinear && l.problem.tells(in.Target, group) {
+		if l.problem.Config.Representation == ClassLinear && told {
 			found.own, err = l.ownClasses(ctx, in.Target, group, u)
 		}
 		return found, err
@@ -153,7 +156,8 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 
 // untold are the factors of helps where the samples of a column, so many labelled, cannot tell them from f. Of numbers f and g, with the
 // samples as one row each, count half: the squared error of a mean is no more than the mean of theirs. Of a single number f is no more
-// than that, and what f has by samples that are all of one class, or but one of them, is that the others do not occur: g counts alone.
+// than that, and what f of pools has by samples that are all of one class, or but one of them, is that the others do not occur: g counts
+// alone. (Of tasks f is better even so: it has the mean of the heads of their class.)
 func (l *Learner) untold(labelled, helps int) []float64 {
 	weights := make([]float64, helps)
 	with := min(1, helps-1)

@@ -185,6 +185,20 @@ func TestSamplesOfOneClass(t *testing.T) {
 	}
 }
 
+// Where sources are tasks such samples leave the head what it is.
+func TestSamplesOfOneClassOfTasks(t *testing.T) {
+	rng := testrand.New(t)
+	set := shops(rng, 4, 100, 5, 2, true)
+	first := &set.Tasks[0]
+	first.Train = slices.DeleteFunc(slices.Clone(first.Train), func(row int32) bool { return first.Labels[row] == 1 })
+	cfg := defaultConfig(t)
+	cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget, cfg.Methods = SourcesTasks, 12, 500, []string{Active}
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	defer l.Close()
+	st := must.Get(l.Solve(context.Background(), State{}, quiet, unsaved))(t)
+	must.Equal(t, st.Epochs[len(st.Epochs)-1].HeadPooled, 0, "the part of one regression")
+}
+
 // Of numbers, few samples choose nothing: the regression on all rows counts half, and of one sample whole.
 func TestFewNumbers(t *testing.T) {
 	rng := testrand.New(t)

@@ -36,9 +36,10 @@ type spacing struct {
 	at    time.Time
 }
 
-// due says whether one is, after so many rounds, and counts it.
-func (s *spacing) due(rounds int) bool {
-	if rounds > s.first && (s.first == 0 || s.first*(rounds-s.saved) < rounds) && time.Since(s.at) < s.every {
+// due says whether one is, after so many rounds of all, and counts it. That of the last round is where the first ones are.
+func (s *spacing) due(rounds, of int) bool {
+	ends := s.first > 0 && rounds == of
+	if !ends && rounds > s.first && (s.first == 0 || s.first*(rounds-s.saved) < rounds) && time.Since(s.at) < s.every {
 		return false
 	}
 	s.saved, s.at = rounds, time.Now()

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -71,14 +72,14 @@ func TestCheckpointsAreSpaced(t *testing.T) {
 	long := spacing{first: checkpointFirst, every: time.Hour, at: time.Now()}
 	written := 0
 	for n := 1; n <= 10000; n++ {
-		if before := long.saved; long.due(n) {
+		if before := long.saved; long.due(n, 1e6) {
 			written += n
 			must.Hold(t, 16*(n-before-1) < max(n, 17), "none from %d rounds to %d", before, n)
 		}
 	}
 	must.Hold(t, long.saved > 9000 && written < 20*10000, "the last of 10000 rounds is %d, %d records were written", long.saved, written)
 	slow := spacing{first: checkpointFirst, every: 0, saved: 99}
-	must.Hold(t, slow.due(100), "none after a long time")
+	must.Hold(t, slow.due(100, 1000), "none after a long time")
 
 	dev := openDevice(t, 1, smallSet(21, 5, 400, 8, true))
 	cfg := smallConfig()
@@ -100,7 +101,13 @@ func TestCheckpointsAreSpaced(t *testing.T) {
 		dir := t.TempDir()
 		must.Fail(t, "an interruption", interrupted(t, dev, id, dir, func(s pipeline.Step) bool { return s.Record == nil && s.Done == done }))
 		must.Absent(t, filepath.Join(dir, "epochs.jsonl"))
-		mustRun(t, dev, id, dir)
+		rounds := 0
+		must.Get(Run(context.Background(), dev, id, dir, func(s pipeline.Step) {
+			if s.Record != nil {
+				rounds++
+			}
+		}))(t)
+		must.Equal(t, rounds, 31-done, "rounds after an interruption after %d", done)
 		foldertest.Equal(t, fmt.Sprintf("interrupted after %d rounds", done), foldertest.Read(t, dir), want)
 	}
 }

@@ -89,8 +89,8 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 		}
 	}
 	start := time.Now()
-	spaced := spacing{checkpointFirst, checkpointEvery, len(st.Epochs), start}
-	st, err = f.point.solve(ctx, data, f.problem, st, progress, func(l *pipeline.Learner, st pipeline.State) error {
+	spaced := spacing{first: checkpointFirst, every: checkpointEvery}
+	st, err = f.point.solve(ctx, data, f.problem, st, spaced, progress, func(l *pipeline.Learner, st pipeline.State) error {
 		last := st.Epochs[len(st.Epochs)-1]
 		if last.Epoch == f.problem.RoundsOf(last.Method) {
 			if err := f.keepMethod(last.Method, l, st); err != nil {
@@ -102,10 +102,7 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 			return err
 		}
 		start = time.Now()
-		if !spaced.due(len(st.Epochs)) && len(st.Epochs) < f.problem.Rounds() {
-			return nil
-		}
-		return f.point.save(st)
+		return nil
 	})
 	if err != nil {
 		return nil, err

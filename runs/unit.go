@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -103,9 +104,10 @@ func (i Identity) problem(set *dataset.Set, u Unit) (*pipeline.Problem, error) {
 	return p, err
 }
 
-// solve carries a problem on from st, which the checkpoint holds, to its end.
-func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State,
-	progress func(pipeline.Step), saved func(*pipeline.Learner, pipeline.State) error) (pipeline.State, error) {
+// solve carries a problem on from st, which the checkpoint holds, to its end, with checkpoints after rounds in which one is due, and after
+// the last round before an error, such as that of ctx. finished is called after each round, and may be nil.
+func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipeline.Problem, st pipeline.State, spaced spacing,
+	progress func(pipeline.Step), finished func(*pipeline.Learner, pipeline.State) error) (pipeline.State, error) {
 	l, err := pipeline.NewLearner(data, p)
 	if err != nil {
 		return st, err
@@ -114,12 +116,30 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 	if err := l.Check(st); err != nil {
 		return st, fmt.Errorf("checkpoint %s: %w", c.path, err)
 	}
-	return l.Solve(ctx, st, progress, func(st pipeline.State) error { return saved(l, st) })
+	spaced.saved, spaced.at = len(st.Epochs), time.Now()
+	var unsaved *pipeline.State
+	st, err = l.Solve(ctx, st, progress, func(st pipeline.State) error {
+		unsaved = nil
+		if finished != nil {
+			if err := finished(l, st); err != nil {
+				return err
+			}
+		}
+		if !spaced.due(len(st.Epochs), p.Rounds()) {
+			unsaved = &st
+			return nil
+		}
+		return c.save(st)
+	})
+	if err != nil && unsaved != nil {
+		err = errors.Join(err, c.save(*unsaved))
+	}
+	return st, err
 }
 
 // RunUnit computes one unit of a sweep. It writes checkpoints to the file of that name, in a folder that it makes, after each
-// epoch, and of more than 16 epochs after one in 16, or as ten seconds have gone. It begins from the one that is there, which must be
-// of the same identity and unit. The checkpoint stays for the caller to remove once the result is safe.
+// epoch, and of more than 16 epochs after one in 16, as ten seconds have gone, or where it ends with an error. It begins from the one that
+// is there, which must be of the same identity and unit. The checkpoint stays for the caller to remove once the result is safe.
 func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string,
 	progress func(pipeline.Step)) (*Result, error) {
 	res, _, err := runUnit(ctx, data, id, u, checkpoint, spacing{first: checkpointFirst, every: checkpointEvery}, progress)
@@ -145,14 +165,7 @@ func runUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, 
 	if err != nil {
 		return nil, w, err
 	}
-	spaced.saved, spaced.at = len(st.Epochs), time.Now()
-	st, err = point.solve(ctx, data, p, st, progress, func(_ *pipeline.Learner, st pipeline.State) error {
-		if !spaced.due(len(st.Epochs)) {
-			return nil
-		}
-		return point.save(st)
-	})
-	if err != nil {
+	if st, err = point.solve(ctx, data, p, st, spaced, progress, nil); err != nil {
 		return nil, w, err
 	}
 	for _, e := range st.Epochs {
