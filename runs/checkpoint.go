@@ -25,8 +25,11 @@ const (
 	checkpointEvery = 10 * time.Second
 	// checkpointFirst is how many rounds end with a checkpoint each. Later on the next is due once there are so many times fewer
 	// new rounds as there are rounds, so that the records of n rounds are written about so many times n times, not n^2.
-	checkpointFirst = 16
+	checkpointFirst = 128
 )
+
+// runSpacing is that of the checkpoints of a run, and of a unit by itself. Tests shorten it.
+var runSpacing = spacing{first: checkpointFirst, every: checkpointEvery}
 
 // spacing says after which rounds a checkpoint is due.
 type spacing struct {

@@ -69,7 +69,7 @@ func TestCheckpointDamageIsNoticed(t *testing.T) {
 // Checkpoints, which hold all records, are written after each of the first rounds, and then ever further apart: a run of many
 // rounds is no slower by the square of these. What was interrupted between two of them ends in the same bytes.
 func TestCheckpointsAreSpaced(t *testing.T) {
-	long := spacing{first: checkpointFirst, every: time.Hour, at: time.Now()}
+	long := spacing{first: 16, every: time.Hour, at: time.Now()}
 	written := 0
 	for n := 1; n <= 10000; n++ {
 		if before := long.saved; long.due(n, 1e6) {
@@ -78,9 +78,11 @@ func TestCheckpointsAreSpaced(t *testing.T) {
 		}
 	}
 	must.Hold(t, long.saved > 9000 && written < 20*10000, "the last of 10000 rounds is %d, %d records were written", long.saved, written)
-	slow := spacing{first: checkpointFirst, every: 0, saved: 99}
+	slow := spacing{first: 16, every: 0, saved: 99}
 	must.Hold(t, slow.due(100, 1000), "none after a long time")
 
+	defer func(was spacing) { runSpacing = was }(runSpacing)
+	runSpacing.first = 16
 	dev := openDevice(t, 1, smallSet(21, 5, 400, 8, true))
 	cfg := smallConfig()
 	cfg.Schedule.Epochs, cfg.ERM.Iterations = 30, 2

@@ -15,7 +15,7 @@ import (
 )
 
 // Run carries out one target with one seed in the folder dir, which it makes: all methods of id.Config in turn, with a
-// checkpoint after each epoch, of more than 16 epochs after one in 16, or as ten seconds have gone, and at the end the files
+// checkpoint after each epoch, of more than 128 epochs after one in 128, or as ten seconds have gone, and at the end the files
 // that README lists. A folder that holds part of the same work is resumed from its checkpoint and ends in the same bytes (timing
 // apart). One that holds all of it is read: its files are compared with the hashes in result.json, and those that follow from
 // others are written anew where they do not have theirs. One process at a time can use the folder. data must be those of id:
@@ -89,8 +89,7 @@ func (f folder) carryOn(ctx context.Context, data *pipeline.Resident, progress f
 		}
 	}
 	start := time.Now()
-	spaced := spacing{first: checkpointFirst, every: checkpointEvery}
-	st, err = f.point.solve(ctx, data, f.problem, st, spaced, progress, func(l *pipeline.Learner, st pipeline.State) error {
+	st, err = f.point.solve(ctx, data, f.problem, st, runSpacing, progress, func(l *pipeline.Learner, st pipeline.State) error {
 		last := st.Epochs[len(st.Epochs)-1]
 		if last.Epoch == f.problem.RoundsOf(last.Method) {
 			if err := f.keepMethod(last.Method, l, st); err != nil {

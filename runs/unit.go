@@ -138,11 +138,11 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 }
 
 // RunUnit computes one unit of a sweep. It writes checkpoints to the file of that name, in a folder that it makes, after each
-// epoch, and of more than 16 epochs after one in 16, as ten seconds have gone, or where it ends with an error. It begins from the one that
-// is there, which must be of the same identity and unit. The checkpoint stays for the caller to remove once the result is safe.
+// epoch, of more than 128 epochs after one in 128, as ten seconds have gone, or where it ends with an error. It begins from the one
+// that is there, which must be of the same identity and unit. The checkpoint stays for the caller to remove once the result is safe.
 func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string,
 	progress func(pipeline.Step)) (*Result, error) {
-	res, _, err := runUnit(ctx, data, id, u, checkpoint, spacing{first: checkpointFirst, every: checkpointEvery}, progress)
+	res, _, err := runUnit(ctx, data, id, u, checkpoint, runSpacing, progress)
 	return res, err
 }
 
