@@ -53,7 +53,7 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 	apart := target.keepsApart(set)
 	included := slices.ContainsFunc(sources, func(s Source) bool { return s.Name == target.Name })
 	if rest := rows[n:]; len(d.test) == 0 && 5*len(rest) >= len(rows) && !included {
-		if apart && slices.ContainsFunc(sources, func(s Source) bool { return s.Pool == target.Pool }) {
+		if apart && slices.ContainsFunc(sources, func(s Source) bool { return s.Pool == target.Pool && s.shares(set, rest) > 0 }) {
 			rest = rest[:fifth(len(rows))]
 		}
 		d.test = slices.Sorted(slices.Values(rest))
@@ -76,6 +76,20 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 // keepsApart says whether sources of the pool of s, as the target, draw none of the rows that its error is measured on.
 func (s Source) keepsApart(set *dataset.Set) bool {
 	return set.Model == nil && len(s.testRows(set)) == 0
+}
+
+// shares is how many of these rows of its pool s draws from.
+func (s Source) shares(set *dataset.Set, rows []int32) (n int) {
+	of := make([]bool, set.Pools[s.Pool].Rows)
+	for _, r := range rows {
+		of[r] = true
+	}
+	for _, r := range s.trainRows(set) {
+		if of[r] {
+			n++
+		}
+	}
+	return n
 }
 
 // fifth is a fifth of so many rows, rounded up.

@@ -120,7 +120,7 @@ func TestSourcesWithoutRows(t *testing.T) {
 	own := defaultConfig(t)
 	own.Sources = SourcesTasks
 	own, _ = own.Fit(set, []string{"b"})
-	must.Hold(t, own.Schedule.Floor > 0, "the floor is %d", own.Schedule.Floor)
-	must.Equal(t, own.Schedule.Budget, 50., "the budget, half of what the rows of the other pool cost")
+	must.Hold(t, own.Schedule.Floor > 0 && own.TargetSamples == 50, "%d samples and a floor of %d", own.TargetSamples, own.Schedule.Floor)
+	must.Equal(t, own.Schedule.Budget, 65., "the budget, half of 100 rows of the other pool and of 30 that the target leaves of its own")
 	must.Do(t, must.Err(NewProblem(set, own, 1)))
 }

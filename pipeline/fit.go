@@ -78,11 +78,20 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		samples = c.TargetSamples
 	}
 	m := full.measure(set, targets, samples)
+	shared := m.shared && open(SettingTargetSamples)
+	if shared {
+		m = full.measure(set, targets, min(m.target/2, maxFitted))
+	}
 
 	if open(SettingTargetSamples) {
 		c.TargetSamples = max(1, min(m.target, maxFitted))
+		if shared {
+			c.TargetSamples = max(1, min(m.target/2, maxFitted))
+		}
 		rows := text.Several(m.target, "labelled row")
 		switch {
+		case shared:
+			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target, which sources have too; a fifth is for tests", rows)
 		case m.tested:
 			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target that %s not for tests", rows,
 				text.Form(m.target, "is", "are"))
@@ -156,6 +165,7 @@ func (s Schedule) plan() []EpochPlan {
 type extent struct {
 	target   int     // labelled rows of a target that are not for tests
 	tested   bool    // whether every target has test rows
+	shared   bool    // whether sources draw from the rows of a target without
 	outputs  int     // of the sources of a target
 	rows     int     // labelled rows of its sources to draw from, at least
 	cost     float64 // what they cost
@@ -187,8 +197,10 @@ func (c *Config) measure(set *dataset.Set, targets []string, samples int) extent
 			}
 			cost, n := c.Cost(s.Name), rows[j]
 			shares := s.Pool == all[t].Pool && all[t].keepsApart(set)
-			if shares { // all that the target may take for itself
-				n = max(0, n-min(rows[t], samples+fifth(rows[t])))
+			if shares { // less all that the target may take for itself
+				both := s.shares(set, all[t].trainRows(set))
+				m.shared = m.shared || both > 0
+				n -= min(both, samples+fifth(rows[t]))
 			}
 			if (n > 0 || !shares) && (m.smallest == "" || n < m.least) {
 				m.least, m.smallest = n, s.Name
@@ -203,7 +215,7 @@ func (c *Config) measure(set *dataset.Set, targets []string, samples int) extent
 			out = m
 			continue
 		}
-		out.target, out.tested = min(out.target, m.target), out.tested && m.tested
+		out.target, out.tested, out.shared = min(out.target, m.target), out.tested && m.tested, out.shared || m.shared
 		out.outputs, out.each = min(out.outputs, m.outputs), max(out.each, m.each)
 		out.cheapest = max(out.cheapest, m.cheapest)
 		if m.cost < out.cost {

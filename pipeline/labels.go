@@ -122,8 +122,8 @@ func (p *Problem) CheckLabels() error {
 func (p *Problem) TargetSamples() Labelled { return p.Target.label(p.Set, p.draws.target) }
 
 // TooFew says why the target's samples, each left out of its head, cannot choose a
-// method, and nothing where they can: they must be at least five, with two of each of
-// at least two classes in some column of classes. What is left out is else never like
+// method, and nothing where they can: they must be at least five of some column, with two of each of
+// at least two classes where it is of classes. What is left out is else never like
 // what is kept.
 func (p *Problem) TooFew(in Labelled) string {
 	n := len(in.Rows)
@@ -131,15 +131,27 @@ func (p *Problem) TooFew(in Labelled) string {
 	if n < dataset.FewestSamples {
 		return fmt.Sprintf("%s of which is best, expected at least %d", nothing, dataset.FewestSamples)
 	}
-	if !p.Set.Binary {
+	if len(p.toldGroups(in)) > 0 {
 		return ""
 	}
-	for _, group := range classGroups(p.Set, p.Target) {
-		if p.tells(in, group) {
-			return ""
-		}
+	if !p.Set.Binary {
+		return fmt.Sprintf("%s of which is best, expected at least %d labels of a column", nothing, dataset.FewestSamples)
 	}
 	return nothing + " of which is best, expected two of each of two classes"
+}
+
+// toldGroups are the outputs of each column of which the samples can choose what predicts it.
+func (p *Problem) toldGroups(in Labelled) [][]int {
+	return slices.DeleteFunc(classGroups(p.Set, p.Target), func(group []int) bool { return !p.tells(in, group) })
+}
+
+// comparedGroups are those by which methods are compared: of a column that tells nothing the best is to say that what the samples lack
+// does not occur.
+func (p *Problem) comparedGroups(in Labelled) [][]int {
+	if told := p.toldGroups(in); len(told) > 0 {
+		return told
+	}
+	return classGroups(p.Set, p.Target)
 }
 
 // tells says whether the samples with a label of a column, each left out, can choose what predicts it: they must be at least five, with two

@@ -315,7 +315,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 	rec.Score, rec.Losses, err = l.score(in, fit)
 	if l.logOdds {
-		rec.LogLoss = fit.logLoss(classGroups(l.problem.Set, l.problem.Target))
+		rec.LogLoss = fit.logLoss(l.problem.comparedGroups(in.Target))
 	}
 	if in.Epoch < l.problem.RoundsOf(in.Method) || l.problem.Config.Head.Prior == PriorIdentity {
 		rec.Losses, l.measured = nil, measured{}

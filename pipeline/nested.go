@@ -91,7 +91,9 @@ func (r *targetRegression) of(samples []int, rows *targetRows) targetRegression 
 // withoutEach are the rows without those of each fold, remembered: they are the same in all rounds.
 func (t *targetRows) withoutEach(fold []int) []*targetRows {
 	for f := len(t.without); f <= slices.Max(fold); f++ {
-		t.without = append(t.without, newTargetRows(someRows(t.x, samplesWithout(fold, f)), nil))
+		some := newTargetRows(someRows(t.x, samplesWithout(fold, f)), nil)
+		some.x = nil // of which the kernel is made
+		t.without = append(t.without, some)
 	}
 	return t.without
 }

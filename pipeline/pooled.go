@@ -106,7 +106,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 		for _, c := range alone {
 			fit.left[c] = said[c]
 		}
-		rec.LogLoss = fit.logLoss(classGroups(p.Set, p.Target))
+		rec.LogLoss = fit.logLoss(p.comparedGroups(in.Target))
 	}
 	return rec, err
 }

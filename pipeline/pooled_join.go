@@ -46,6 +46,9 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		if found.pooled, err = l.pooledHelps(ctx, in, group, u); err != nil {
 			return found, err
 		}
+		if !told && found.pooled != nil && l.contradicts(fit, in.Target, group, found.pooled[withSamples(found.pooled)]) {
+			return helps{}, nil
+		}
 		if slices.Contains(l.problem.columnGroups()[0], group[0]) {
 			pooled = len(found.pooled)
 		}
@@ -114,7 +117,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 			label = u.labelOf(columns[group[0]])
 		}
 		left := func(c, row int) float64 { return float64(fit.left[c][row]) / label }
-		weights := l.untold(len(target.labelled(group[0], len(columns))), len(helps))
+		weights := l.untold(len(target.labelled(group[0], len(columns))), helps)
 		if told {
 			weights = l.joinWeights(target, group, left, helps)
 		}
@@ -157,15 +160,34 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 // untold are the factors of helps where the samples of a column, so many labelled, cannot tell them from f. Of numbers f and g, with the
 // samples as one row each, count half: the squared error of a mean is no more than the mean of theirs. Of a single number f is no more
 // than that, and what f of pools has by samples that are all of one class, or but one of them, is that the others do not occur: g counts
-// alone. (Of tasks f is better even so: it has the mean of the heads of their class.)
-func (l *Learner) untold(labelled, helps int) []float64 {
-	weights := make([]float64, helps)
-	with := min(1, helps-1)
+// alone, unless they contradict it. (Of tasks f is better even so: it has the mean of the heads of their class.)
+func (l *Learner) untold(labelled int, helps [][]prediction) []float64 {
+	weights := make([]float64, len(helps))
+	with := withSamples(helps)
 	weights[with] = 1
 	if !l.problem.Classifies() && labelled > 1 {
 		weights[with] = 0.5
 	}
 	return weights
+}
+
+// withSamples is the place of g with the samples as one row each, of a network that of g without them.
+func withSamples(helps [][]prediction) int { return min(1, len(helps)-1) }
+
+// contradicts says whether classes of a column, of samples left out, are e^4 times as likely by f as by g, such as where a class that
+// sources have often is rare in the target: then f stays what it is.
+func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []prediction) bool {
+	if !l.problem.Classifies() {
+		return false
+	}
+	more, outputs := 0.0, len(l.problem.Target.Tasks)
+	for j, c := range group {
+		for _, row := range in.labelled(c, outputs) {
+			y := float64(in.Y[row*outputs+c])
+			more += logOfLabel(g[j].left[row], y) - logOfLabel(float64(fit.left[c][row]), y)
+		}
+	}
+	return more > 4
 }
 
 // squaredError is the mean over outputs of the mean squared residual of predictions, each in a unit of its own. Labels are row

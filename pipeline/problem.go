@@ -184,7 +184,8 @@ func (p *Problem) checkReach() error {
 			text.Several(schedule.Floor, "sample"), text.Several(len(p.Sources), "source"), least, schedule.Budget)
 	}
 	there, apart := p.Available(), p.Target.keepsApart(p.Set)
-	if apart && sumInts(there) == 0 {
+	shares := slices.ContainsFunc(p.Sources, func(s Source) bool { return s.Pool == p.Target.Pool })
+	if apart && shares && sumInts(there) == 0 {
 		return fmt.Errorf("target %s has no test rows of its own: its %s and %s for tests leave sources of its pool no row, "+
 			"expected fewer samples", p.TargetName(), text.Several(len(p.draws.target), "sample"), text.Several(len(p.draws.test), "row"))
 	}

@@ -71,7 +71,7 @@ type Epoch struct {
 	Nu     []float64 `json:"nu"`
 	NuRank int       `json:"nu_rank"`
 	// NuByChance is what sum nu_m^2 has on average where no source has anything to do with the target, by relevance
-	// [Transfer]: MixAuto spends that part of the budget evenly. A relevance of one's own leaves it at 0.
+	// [Transfer]: MixAuto spends that part of the budget evenly. A program that puts a relevance of its own into Nu sets it to 0.
 	NuByChance float64 `json:"nu_by_chance,omitempty"`
 	// Uncertainty says how sure Nu is, in the last round of the first method.
 	Uncertainty *Uncertainty `json:"uncertainty,omitempty"`

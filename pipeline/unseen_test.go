@@ -171,6 +171,10 @@ func TestSamplesOfOneClass(t *testing.T) {
 			kept++
 			return kept > others
 		})
+		slices.SortFunc(train, func(i, j int32) int { // one of another class first
+			return int(set.Tasks[class].Labels[i] - set.Tasks[class].Labels[j])
+		})
+		train = train[:12]
 		for c := range classes {
 			set.Tasks[c].Train = train
 		}
@@ -183,6 +187,26 @@ func TestSamplesOfOneClass(t *testing.T) {
 		must.Hold(t, last.Score.Value < 0.35 && last.HeadPooled == 1, "%d samples, %d of other classes: active errs %g, %g of one regression",
 			len(train), others, last.Score.Value, last.HeadPooled)
 	}
+}
+
+// Samples of one class that look like rows of others to the sources contradict these: the target has that class alone.
+func TestTargetOfOneClass(t *testing.T) {
+	rng := testrand.New(t)
+	const classes = 4
+	set, class := shops(rng, 6, 400, 6, classes, true), rng.IntN(classes)
+	for c := range classes {
+		labels := set.Tasks[c].Labels
+		for row := range labels {
+			labels[row] = float32(b2i(c == class))
+		}
+	}
+	cfg := defaultConfig(t)
+	cfg.TargetSamples, cfg.Schedule.Budget, cfg.Methods = 20, 900, []string{Active}
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	defer l.Close()
+	st := must.Get(l.Solve(context.Background(), State{}, quiet, unsaved))(t)
+	last := st.Epochs[len(st.Epochs)-1]
+	must.Hold(t, last.Score.Value == 0 && last.HeadPooled == 0, "active errs %g, %g of one regression", last.Score.Value, last.HeadPooled)
 }
 
 // Where sources are tasks such samples leave the head what it is.

@@ -15,7 +15,7 @@ import (
 )
 
 // Run carries out one target with one seed in the folder dir, which it makes: all methods of id.Config in turn, with a
-// checkpoint after each epoch, of more than 128 epochs after one in 128, or as ten seconds have gone, and at the end the files
+// checkpoint after each of 128 epochs, then as soon as a 128th of all is new or ten seconds have gone, and at the end the files
 // that README lists. A folder that holds part of the same work is resumed from its checkpoint and ends in the same bytes (timing
 // apart). One that holds all of it is read: its files are compared with the hashes in result.json, and those that follow from
 // others are written anew where they do not have theirs. One process at a time can use the folder. data must be those of id:

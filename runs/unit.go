@@ -138,7 +138,7 @@ func (c checkpoint) solve(ctx context.Context, data *pipeline.Resident, p *pipel
 }
 
 // RunUnit computes one unit of a sweep. It writes checkpoints to the file of that name, in a folder that it makes, after each
-// epoch, of more than 128 epochs after one in 128, as ten seconds have gone, or where it ends with an error. It begins from the one
+// of 128 epochs, then as soon as a 128th of all is new or ten seconds have gone, and where it ends with an error. It begins from the one
 // that is there, which must be of the same identity and unit. The checkpoint stays for the caller to remove once the result is safe.
 func RunUnit(ctx context.Context, data *pipeline.Resident, id Identity, u Unit, checkpoint string,
 	progress func(pipeline.Step)) (*Result, error) {
