@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/dataset"
 )
 
 // joins says whether the target's predictor has the help of [Learner.join]: in the last round of a method, where some source has a class
@@ -190,10 +192,32 @@ func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []predic
 	return more > 4
 }
 
+// overOutputs is a mean over outputs: over those of which there are labels enough to tell something, where there are such, and else all.
+type overOutputs struct {
+	sum, few float64
+	n, nFew  int
+}
+
+// add adds what an output with so many labels has.
+func (o *overOutputs) add(v float64, labels int) {
+	if labels < dataset.FewestSamples {
+		o.few, o.nFew = o.few+v, o.nFew+1
+	} else {
+		o.sum, o.n = o.sum+v, o.n+1
+	}
+}
+
+func (o *overOutputs) mean() float64 {
+	if o.n > 0 {
+		return o.sum / float64(o.n)
+	}
+	return o.few / float64(max(1, o.nFew))
+}
+
 // squaredError is the mean over outputs of the mean squared residual of predictions, each in a unit of its own. Labels are row
 // after row.
 func squaredError(pred [][]float32, labels []float32, unit func(output int) float64) float64 {
-	sum, outputs := 0.0, 0
+	var all overOutputs
 	for c, of := range pred {
 		square, n := 0.0, 0
 		for i, v := range of {
@@ -202,10 +226,10 @@ func squaredError(pred [][]float32, labels []float32, unit func(output int) floa
 			}
 		}
 		if n > 0 {
-			sum, outputs = sum+square/float64(n), outputs+1
+			all.add(square/float64(n), n)
 		}
 	}
-	return sum / float64(max(1, outputs))
+	return all.mean()
 }
 
 // inData are the units of the data.

@@ -241,3 +241,23 @@ func TestJoinWithoutLabels(t *testing.T) {
 	must.Do(t, l.join(context.Background(), &fit, in))
 	must.Equal(t, fit.Pooled, 0, "the part of an output without a head")
 }
+
+// A column of two labels does not count in the mean squared error of samples left out beside one of many.
+func TestFewLabelsOfAColumn(t *testing.T) {
+	rng := testrand.New(t)
+	set := shops(rng, 4, 100, 5, 2, false)
+	for i := range set.Tasks {
+		if task := &set.Tasks[i]; task.Pool == 0 && task.Output.Name == "column1" {
+			task.Train = task.Train[:2]
+		}
+	}
+	cfg := defaultConfig(t)
+	cfg.TargetSamples, cfg.Schedule.Budget, cfg.Methods = 30, 300, []string{Active, Target, Constant, Pooled}
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	defer l.Close()
+	st := must.Get(l.Solve(context.Background(), State{}, quiet, unsaved))(t)
+	for _, e := range st.Epochs {
+		// The second column is 100 times as large, its squares 10,000 times.
+		must.Hold(t, e.LeaveOneOut > 0 && e.LeaveOneOut < 100, "%s has a mean squared error of %g", e.Method, e.LeaveOneOut)
+	}
+}

@@ -89,6 +89,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 		return headFit{}, err
 	}
 	var out headFit
+	var leftOut overOutputs
 	fitted, columns := 0, l.problem.targetColumns()
 	for _, in := range target.parts(len(columns)) {
 		if len(in.Rows) == 0 {
@@ -116,14 +117,14 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 			}
 			label := u.labelOf(columns[in.outputs[i]])
 			out.Loss += f.Loss
-			out.LeaveOneOut += label * label * f.LeaveOneOut
+			leftOut.add(label*label*f.LeaveOneOut, len(in.Rows))
 			if f.residuals != nil {
 				out.leaveOut(target, in.outputs[i], len(columns), label, f)
 			}
 		}
 	}
 	out.Loss /= float64(max(1, fitted))
-	out.LeaveOneOut /= float64(max(1, fitted))
+	out.LeaveOneOut = leftOut.mean()
 	return out, nil
 }
 
