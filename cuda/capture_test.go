@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/backend/backendtest"
 	"github.com/amtrl/amtrl/cuda/standin"
 	"github.com/amtrl/amtrl/internal/must"
@@ -100,4 +101,23 @@ func TestGraphFails(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestBrokenCaptureTellsWhy has the call fail that breaks a capture, so that its end fails too: both are told.
+func TestBrokenCaptureTellsWhy(t *testing.T) {
+	c := standin.Open(t)
+	b := openQueue(t, opener(c, standin.Variant{}))
+	s := backend.NewScope(b)
+	defer s.Close()
+	x := s.Vector(backend.Float32, 10)
+	must.Do(t, s.Err())
+	p := must.Get(b.Record(func() error { return b.Fill(x, 1) }))(t)
+	defer p.Free()
+	must.Do(t, p.Run())
+	c.Fail("cuLaunchKernel", 1, 900)
+	c.Fail("cuStreamEndCapture", 1, 901)
+	must.Do(t, p.Run())
+	g := GraphsOf(b.dev)
+	first, second := strings.Index(g.Cause, "cuStreamEndCapture"), strings.Index(g.Cause, "cuLaunchKernel")
+	must.Hold(t, g.Failed == 1 && first >= 0 && second > first && strings.Contains(g.Cause, "900"), "found %v", g)
 }

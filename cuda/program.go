@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/amtrl/amtrl/backend"
@@ -176,7 +177,7 @@ func (p *program) collect(q *queue) (nv.GraphExec, error) {
 }
 
 // capture lets the stream take down the commands. Where the capture was broken, that
-// is the error, not what the commands made of it.
+// is the error, which tells of the first command that failed and is not one of it.
 func (p *program) capture(q *queue) (nv.Graph, error) {
 	d := q.lib.Driver
 	if err := d.StreamBeginCapture(q.stream, nv.CaptureThreadLocal); err != nil {
@@ -186,8 +187,11 @@ func (p *program) capture(q *queue) (nv.Graph, error) {
 	err := p.plan.emit(q)
 	q.capturing = false
 	g, endErr := d.StreamEndCapture(q.stream)
-	if err == nil || errors.Is(endErr, nv.ErrCapture) {
+	switch {
+	case err == nil:
 		err = endErr
+	case errors.Is(endErr, nv.ErrCapture):
+		err = fmt.Errorf("%w, after %v", endErr, err)
 	}
 	return g, err
 }
