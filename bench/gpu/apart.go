@@ -17,7 +17,7 @@ import (
 )
 
 // runApart carries out each measurement in a process of its own, which ends in time: what one loses, the others
-// keep. The report in o.out grows by each.
+// keep. The report in o.out grows by each, and by what one had measured that was ended.
 func runApart(o options) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -41,6 +41,10 @@ func runApart(o options) error {
 	var failed []error
 	for _, name := range strings.Split(o.only, ",") {
 		start := time.Now()
+		var before *part
+		if rep, err := readReport(o.file(".json")); err == nil && rep != nil {
+			before = rep.find(name)
+		}
 		cause := child(ctx, self, o, name, filepath.Join(logs, "bench-"+name+".log"))
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: interrupted", name)
@@ -50,14 +54,8 @@ func runApart(o options) error {
 		}
 		failed = append(failed, fmt.Errorf("%s: %w", name, cause))
 		rep, err := readReport(o.file(".json"))
-		if err != nil {
-			return errors.Join(append(failed, err)...)
-		}
-		if rep == nil { // nothing could be opened
+		if err != nil || rep == nil || !rep.ended(name, before, cause, time.Since(start).Seconds()) {
 			continue
-		}
-		if m := rep.find(name); m == nil || m.Failed == "" || m.Date < start.UTC().Format(time.RFC3339) {
-			rep.put(part{Name: name, Date: start.UTC().Format(time.RFC3339), Seconds: time.Since(start).Seconds(), Failed: cause.Error()})
 		}
 		if err := rep.write(o); err != nil {
 			return errors.Join(append(failed, err)...)
@@ -68,15 +66,6 @@ func runApart(o options) error {
 		fmt.Print(rep.text(rendered))
 	}
 	return errors.Join(append(failed, err)...)
-}
-
-func (p *report) find(name string) *part {
-	for i := range p.Parts {
-		if p.Parts[i].Name == name {
-			return &p.Parts[i]
-		}
-	}
-	return nil
 }
 
 // child runs one measurement, whose messages go to a log as well. However it ends, nothing that it started is left:

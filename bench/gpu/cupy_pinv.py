@@ -1,10 +1,10 @@
-"""What cupy.linalg.pinv takes for float64 matrices; numpy.linalg.pinv on a
+"""What cupy.linalg.pinv takes for a float64 matrix; numpy.linalg.pinv on a
 device that is not CUDA.
 
-usage: cupy_pinv.py DEVICE LEAST ROWS COLS DECADES [ROWS COLS DECADES ...]
+usage: cupy_pinv.py DEVICE LEAST ROWS COLS DECADES
 
-The rows of a matrix are scaled from 1 down to 10^-DECADES, and then, unless DECADES is
-0, have multiples of one row added. Prints one JSON object: seconds for each matrix and the library."""
+The rows of the matrix are scaled from 1 down to 10^-DECADES, and then, unless DECADES is
+0, have multiples of one row added. Prints one JSON object: the seconds and the library."""
 import json
 import sys
 import time
@@ -12,6 +12,7 @@ import time
 import numpy
 
 device, least = sys.argv[1], float(sys.argv[2])
+m, n, decades = map(int, sys.argv[3:])
 if device == "cuda":
     import cupy as xp
 
@@ -25,26 +26,23 @@ else:
     def synchronise():
         pass
 
-seconds = []
-for m, n, decades in zip(*(map(int, sys.argv[i::3]) for i in (3, 4, 5))):
-    rng = numpy.random.default_rng(1)
-    a = rng.standard_normal((m, n))
-    if decades:
-        a *= numpy.logspace(0, -decades, m)[:, None]
-        a += numpy.outer(rng.standard_normal(m), rng.standard_normal(n))
-    a = xp.asarray(a)
-    xp.linalg.pinv(a)
-    synchronise()
+rng = numpy.random.default_rng(1)
+a = rng.standard_normal((m, n))
+if decades:
+    a *= numpy.logspace(0, -decades, m)[:, None]
+    a += numpy.outer(rng.standard_normal(m), rng.standard_normal(n))
+a = xp.asarray(a)
+xp.linalg.pinv(a)
+synchronise()
+start = time.perf_counter()
+xp.linalg.pinv(a)
+synchronise()
+repeats = max(1, min(1000, int(least / 5 / max(time.perf_counter() - start, 1e-6))))
+times = []
+for _ in range(5):
     start = time.perf_counter()
-    xp.linalg.pinv(a)
+    for _ in range(repeats):
+        xp.linalg.pinv(a)
     synchronise()
-    repeats = max(1, min(1000, int(least / 5 / max(time.perf_counter() - start, 1e-6))))
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        for _ in range(repeats):
-            xp.linalg.pinv(a)
-        synchronise()
-        times.append((time.perf_counter() - start) / repeats)
-    seconds.append(sorted(times)[2])
-print(json.dumps({"library": name, "seconds": seconds}))
+    times.append((time.perf_counter() - start) / repeats)
+print(json.dumps({"library": name, "seconds": sorted(times)[2]}))

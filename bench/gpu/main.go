@@ -146,10 +146,21 @@ func run(o options) error {
 	return errs
 }
 
+// soFar leaves the table with the rows that there are, for the case that this process is ended.
+func (w *bench) soFar() {
+	m := w.part
+	m.Failed = notFinished
+	w.report.put(m)
+	if err := w.report.write(w.options); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
 // measure carries out one measurement and writes what there is then.
 func (w *bench) measure(name string, measure func() error) error {
 	start := time.Now()
 	w.part = part{Name: name, Date: start.UTC().Format(time.RFC3339), Before: w.clocks()}
+	w.soFar()
 	before := cuda.GraphsOf(w.q.Device())
 	err := measure()
 	if w.backend == "cuda" {

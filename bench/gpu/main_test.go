@@ -154,32 +154,35 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestApart has measurements in processes of their own: one that takes too long is said to have failed, and what
-// was measured before stays.
+// TestApart has measurements in processes of their own: one that takes too long, or cannot open its device, before it
+// measures is said to have failed, and the table stays as it was.
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	o := options{backend: "cpu", rival: "cpu", python: "python3", jobs: 1, rivals: 1, small: true, only: "copy", limit: time.Minute,
 		out: dir, logs: filepath.Join(dir, "logs")}
 	must.Do(t, run(o))
+	before := string(must.Get(os.ReadFile(o.file(".json")))(t))
 	o.only, o.limit = "sweep,pass", time.Millisecond
 	if text := fmt.Sprint(run(o)); !strings.Contains(text, "sweep: ran past 1ms") || !strings.Contains(text, "pass: ran past 1ms") {
 		t.Errorf("run returned %s", text)
 	}
-	rep := must.Get(readReport(o.file(".json")))(t)
-	var got []string
-	for _, m := range rep.Parts {
-		got = append(got, fmt.Sprint(m.Name, " ", len(m.Rows), " ", m.Failed))
+	unchanged := func(what string) {
+		t.Helper()
+		must.Equal(t, string(must.Get(os.ReadFile(o.file(".json")))(t)), before, "the table after %s", what)
 	}
-	if want := []string{"copy 1 ", "pass 0 ran past 1ms", "sweep 0 ran past 1ms"}; !slices.Equal(got, want) {
-		t.Errorf("the report has %q, expected %q", got, want)
-	}
+	unchanged("what took too long")
 	for _, name := range []string{"copy", "pass", "sweep"} {
 		must.Do(t, must.Err(os.Stat(filepath.Join(o.logs, "bench-"+name+".log"))))
 	}
-	o.only, o.limit = "pass", time.Minute
+	o.backend, o.only, o.limit = "tpu", "copy,pass", time.Minute
+	if text := fmt.Sprint(run(o)); !strings.Contains(text, "copy: exit status 1") || !strings.Contains(text, "pass: exit status 1") {
+		t.Errorf("run returned %s", text)
+	}
+	unchanged("a device that cannot be opened")
+	o.backend, o.only = "cpu", "pass"
 	must.Do(t, run(o))
-	rep = must.Get(readReport(o.file(".json")))(t)
-	if len(rep.Parts) != 3 || rep.find("pass").Failed != "" || !(rep.find("pass").Rows[0].Share > 0) {
+	rep := must.Get(readReport(o.file(".json")))(t)
+	if len(rep.Parts) != 2 || rep.find("pass").Failed != "" || !(rep.find("pass").Rows[0].Share > 0) {
 		t.Errorf("once more, pass is %+v", rep.find("pass"))
 	}
 	must.Do(t, must.Err(os.Stat(filepath.Join(dir, "bench-small.json"))))
@@ -218,8 +221,19 @@ func TestProcessesEnd(t *testing.T) {
 	pid := filepath.Join(dir, "rival")
 	o := options{backend: "cpu", rival: "cpu", python: write("python", fmt.Sprintf(stubborn, pid)), jobs: 1, small: true, only: "pinv",
 		limit: 4 * time.Second, out: dir, logs: filepath.Join(dir, "logs")}
-	must.Fail(t, "a rival that does not end", run(o), "pinv: ran past 4s")
-	gone("a rival", pid)
+	inverses := func(rows int, failed, repeat string) part {
+		t.Helper()
+		must.Fail(t, "a rival that does not end", run(o), "pinv: ran past 4s")
+		gone("a rival", pid)
+		m := must.Get(readReport(o.file(".json")))(t).find("pinv")
+		again := ""
+		if m.Repeat != nil {
+			again = m.Repeat.Failed
+		}
+		must.Hold(t, len(m.Rows) == rows && m.Failed == failed && again == repeat, "the table has of pinv %+v, once more: %q", m, again)
+		return *m
+	}
+	must.Equal(t, inverses(1, "ran past 4s", "").Rows[0].Name, "amtrl", "the row that there is")
 
 	// One that ends leaves nothing either.
 	o.python = write("python", fmt.Sprintf(strings.Replace(stubborn, "wait", "exit 1", 1), pid+"2"))
@@ -228,6 +242,13 @@ func TestProcessesEnd(t *testing.T) {
 	gone("what a rival leaves behind", pid+"2")
 	rows := must.Get(readReport(o.file(".json")))(t).find("pinv").Rows
 	must.Equal(t, rows[1].Failed, "python: exit status 1", "what is said of a rival that says nothing")
+
+	// Once more, it keeps what there is.
+	o.python, o.limit = write("python", fmt.Sprintf(stubborn, pid)), 4*time.Second
+	must.Do(t, os.Remove(pid))
+	must.EqualSlices(t, inverses(len(rows), "", "ran past 4s").Rows, rows, "rows after a repeat that failed")
+	markdown := string(must.Get(os.ReadFile(o.file(".md")))(t))
+	must.Hold(t, strings.Contains(markdown, "failed: ran past 4s"), "the Markdown does not tell of a repeat that failed: %s", markdown)
 
 	pid = filepath.Join(dir, "step")
 	for _, name := range []string{"env.sh", "test-gpu.sh"} {

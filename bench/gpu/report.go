@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -53,7 +54,17 @@ type part struct {
 	Rows   []row        `json:"rows,omitempty"`
 	// Failed says why it did not come to its end; the rows before that stay.
 	Failed string `json:"failed,omitempty"`
+	// Repeat is a later attempt that did not come to its end, in place of which the rows of this one stay.
+	Repeat *repeat `json:"repeat,omitempty"`
 }
+
+type repeat struct {
+	Date   string `json:"date"`
+	Failed string `json:"failed"`
+}
+
+// notFinished stands for a failure until there is one.
+const notFinished = "not finished"
 
 // report is the table and what it was measured on.
 type report struct {
@@ -66,11 +77,42 @@ type report struct {
 	Parts     []part  `json:"parts"` // in the order of measurements
 }
 
-// put enters a measurement, in place of an earlier one of its name.
+// put enters a measurement, in place of an earlier one of its name. Where it failed, one that is complete stays, and so
+// does any that has rows where it has none.
 func (p *report) put(m part) {
+	if old := p.find(m.Name); old != nil && m.Failed != "" && len(old.Rows) > 0 && (old.Failed == "" || len(m.Rows) == 0) {
+		old.Repeat = &repeat{m.Date, m.Failed}
+		return
+	}
 	p.Parts = slices.DeleteFunc(p.Parts, func(o part) bool { return o.Name == m.Name })
 	p.Parts = append(p.Parts, m)
 	slices.SortStableFunc(p.Parts, func(a, b part) int { return slices.Index(measurements, a.Name) - slices.Index(measurements, b.Name) })
+}
+
+func (p *report) find(name string) *part {
+	for i := range p.Parts {
+		if p.Parts[i].Name == name {
+			return &p.Parts[i]
+		}
+	}
+	return nil
+}
+
+// ended says why a process ended that was to carry out a measurement, of which there was what before is. The table
+// is left alone where that process never came to measure: it may be of another device.
+func (p *report) ended(name string, before *part, cause error, seconds float64) (changed bool) {
+	m := p.find(name)
+	switch {
+	case m == nil || reflect.DeepEqual(m, before):
+		return false
+	case m.Repeat != nil && m.Repeat.Failed == notFinished:
+		m.Repeat.Failed = cause.Error()
+	case m.Repeat == nil && (m.Failed == notFinished || m.Failed == ""):
+		m.Failed, m.Seconds = cause.Error(), seconds
+	default: // it said so itself
+		return false
+	}
+	return true
 }
 
 // maxReport bounds a report that is read.
@@ -173,6 +215,7 @@ func (w *bench) add(r row) {
 		}
 	}
 	w.part.Rows = append(w.part.Rows, r)
+	w.soFar()
 }
 
 // text is the report as a table with a heading.
@@ -196,6 +239,9 @@ func (p *report) text(render func(table.Writer) string) string {
 		}
 		if m.Failed != "" {
 			fmt.Fprintf(&b, "; failed: %s", m.Failed)
+		}
+		if m.Repeat != nil {
+			fmt.Fprintf(&b, "; a repeat of %s failed: %s", m.Repeat.Date, m.Repeat.Failed)
 		}
 		b.WriteByte('\n')
 	}
