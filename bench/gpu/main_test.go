@@ -303,6 +303,34 @@ func TestOtherDevice(t *testing.T) {
 	must.Hold(t, os.IsNotExist(must.Err(os.Stat(filepath.Join(o.out, "bench-small-5.json")))), "a report of the same device is set aside")
 }
 
+// TestUnknownDriver continues a report where nvidia-smi does not tell the driver's version, then or now.
+func TestUnknownDriver(t *testing.T) {
+	of := func(uuid, cuda, driver string) *report {
+		m := &machine{Driver: cuda, DriverVersion: driver}
+		m.UUID = uuid
+		return &report{Machine: m}
+	}
+	for i, c := range []struct {
+		old, now *report
+		driver   string // empty where the old report is set aside
+	}{
+		{of("a", "13.0", "1.2"), of("a", "13.0", ""), "1.2"},
+		{of("a", "13.0", ""), of("a", "13.0", "1.2"), "1.2"},
+		{of("a", "13.0", "1.2"), of("a", "13.0", "1.3"), ""},
+		{of("a", "12.0", "1.2"), of("a", "13.0", ""), ""},
+		{of("a", "13.0", "1.2"), of("b", "13.0", ""), ""},
+	} {
+		o := options{out: t.TempDir()}
+		c.old.Parts = []part{{Name: "copy"}}
+		must.Do(t, c.old.write(o))
+		must.Do(t, c.now.follow(o))
+		must.Equal(t, len(c.now.Parts) == 1, c.driver != "", "report %d is continued", i)
+		if c.driver != "" {
+			must.Equal(t, c.now.Machine.DriverVersion, c.driver, "the driver of report %d", i)
+		}
+	}
+}
+
 func TestPeak(t *testing.T) {
 	h200 := cuda.DeviceInfo{ComputeCapability: "9.0", Multiprocessors: 132, ClockKHz: 1980000, MemoryClockKHz: 3201000, MemoryBusBits: 6144}
 	p := peakOf(h200)

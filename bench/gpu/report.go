@@ -143,10 +143,13 @@ func (p *report) follow(o options) error {
 	switch {
 	case err != nil:
 		is = err.Error()
-	case old.identity() != p.identity():
+	case !p.same(old):
 		is = fmt.Sprintf("%s is of %s, this is %s", path, old.identity(), p.identity())
 	default:
 		p.Bandwidth, p.Parts = old.Bandwidth, old.Parts
+		if p.Machine != nil {
+			p.Machine.DriverVersion = cmp.Or(p.Machine.DriverVersion, old.Machine.DriverVersion)
+		}
 		return nil
 	}
 	to, err := setAside(o)
@@ -174,7 +177,18 @@ func setAside(o options) (to string, err error) {
 	}
 }
 
-// identity tells a report from one of another device or driver.
+// same says whether reports are of one device and driver. A version that is not known, as nvidia-smi fails at times, may
+// be any that has the same CUDA.
+func (p *report) same(o *report) bool {
+	a, b := p.Machine, o.Machine
+	if p.name() != o.name() || (a == nil) != (b == nil) {
+		return false
+	}
+	return a == nil || a.UUID == b.UUID && a.Driver == b.Driver &&
+		(a.DriverVersion == b.DriverVersion || a.DriverVersion == "" || b.DriverVersion == "")
+}
+
+// identity names what tells a report from one of another device or driver.
 func (p *report) identity() string {
 	s := p.name()
 	if m := p.Machine; m != nil {
