@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -36,7 +37,11 @@ func runApart(o options) error {
 	if o.out == "" {
 		o.out = logs
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	var failed []error
 	for _, name := range strings.Split(o.only, ",") {
@@ -81,7 +86,10 @@ func child(ctx context.Context, self string, o options, name, log string) error 
 	cmd := exec.CommandContext(ctx, self, o.args(name)...)
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Stdout, cmd.Stderr = f, io.MultiWriter(f, os.Stderr)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// Should this process be killed, so is that one, by the death of the thread that starts it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	err = cmd.Run()
 	if cmd.Process != nil {

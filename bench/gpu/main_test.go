@@ -147,7 +147,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("AMTRL_TEST_HANG") != "" {
 		time.Sleep(time.Hour)
 	}
-	if slices.Contains(os.Args, "-limit=0") {
+	if slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(a, "-limit=") }) {
 		main()
 		return
 	}
@@ -208,14 +208,7 @@ func TestProcessesEnd(t *testing.T) {
 	}
 	gone := func(what, pid string) {
 		t.Helper()
-		n := must.Get(strconv.Atoi(strings.TrimSpace(string(must.Get(os.ReadFile(pid))(t)))))(t)
-		for deadline := time.Now().Add(10 * time.Second); syscall.Kill(n, 0) == nil && running(n); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				_ = syscall.Kill(n, syscall.SIGKILL)
-				t.Errorf("%s: process %d goes on", what, n)
-				return
-			}
-		}
+		checkGone(t, what, pid)
 	}
 
 	pid := filepath.Join(dir, "rival")
@@ -268,6 +261,65 @@ func TestProcessesEnd(t *testing.T) {
 	out, err = steps.CombinedOutput()
 	log := string(must.Get(os.ReadFile(filepath.Join(dir, "logs", "captures.log")))(t))
 	must.Hold(t, err != nil && strings.Contains(log, "TestMain"), "a test that does not end: %v: %s: %s", err, out, log)
+}
+
+// checkGone expects that the process whose id a file holds ends soon.
+func checkGone(t *testing.T, what, file string) {
+	t.Helper()
+	n := must.Get(strconv.Atoi(strings.TrimSpace(string(must.Get(os.ReadFile(file))(t)))))(t)
+	for deadline := time.Now().Add(10 * time.Second); syscall.Kill(n, 0) == nil && running(n); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			_ = syscall.Kill(n, syscall.SIGKILL)
+			t.Errorf("%s: process %d goes on", what, n)
+			return
+		}
+	}
+}
+
+// TestHangup ends the session or the program, and finds that no process goes on; nohup lets it go on.
+func TestHangup(t *testing.T) {
+	self := must.Get(os.Executable())(t)
+	for _, c := range []struct {
+		name, shell, rival string
+		signal             syscall.Signal
+		stays              bool
+	}{
+		{"bench", `exec "$0" "$@"`, stubborn, syscall.SIGHUP, false},
+		{"bench with nohup", `trap "" HUP; exec "$0" "$@"`, stubborn, syscall.SIGHUP, true},
+		{"bench killed", `exec "$0" "$@"`, "#!/bin/sh\necho $$ >%s.new\nmv %[1]s.new %[1]s\nexec sleep 1000\n", syscall.SIGKILL, false},
+		{"step", `exec sh "$(dirname "${8#-out=}")/test-gpu.sh" doctor`, stubborn, syscall.SIGHUP, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			pid, rival := filepath.Join(dir, "pid"), filepath.Join(dir, "amtrl")
+			must.Do(t, os.WriteFile(rival, fmt.Appendf(nil, c.rival, pid), 0o755))
+			for _, name := range []string{"env.sh", "test-gpu.sh"} {
+				must.Do(t, os.WriteFile(filepath.Join(dir, name), must.Get(os.ReadFile(name))(t), 0o644))
+			}
+			cmd := exec.Command("sh", "-c", c.shell, self, "-limit=1m", "-backend=cpu", "-rival-device=cpu", "-small", "-only=pinv", "-jobs=1",
+				"-python="+rival, "-out="+filepath.Join(dir, "out"))
+			cmd.Env = append(os.Environ(), "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_GPU_OUT="+dir)
+			must.Do(t, cmd.Start())
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			for deadline := time.Now().Add(20 * time.Second); must.Err(os.Stat(pid)) != nil; time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the rival never began")
+				}
+			}
+			must.Do(t, cmd.Process.Signal(c.signal))
+			if c.stays {
+				select {
+				case err := <-ended:
+					t.Errorf("it ended: %v", err)
+				case <-time.After(300 * time.Millisecond):
+				}
+				must.Do(t, cmd.Process.Signal(syscall.SIGTERM))
+			}
+			must.Hold(t, <-ended != nil, "it ended without an error")
+			checkGone(t, "the rival", pid)
+		})
+	}
 }
 
 // running says whether a process is there and no zombie.

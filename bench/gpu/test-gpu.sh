@@ -42,6 +42,7 @@ end() {
   group=
 }
 group=
+trap 'end; exit 129' HUP
 trap 'end; exit 130' INT
 trap 'end; exit 143' TERM
 

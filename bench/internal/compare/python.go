@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"bytes"
 	"cmp"
 	"embed"
 	"encoding/binary"
@@ -64,15 +65,17 @@ func (f Folder) Run(python string, out any, script string, args ...string) error
 	threads := fmt.Sprint(Threads())
 	cmd := exec.Command(python, append([]string{filepath.Join(f.Dir, script)}, args...)...)
 	cmd.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS="+threads, "OMP_NUM_THREADS="+threads, "PYTHONDONTWRITEBYTECODE=1")
-	raw, err := cmd.Output()
+	var answer, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &answer, &messages
+	err := tied(cmd)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
+		lines := strings.Split(strings.TrimSpace(messages.String()), "\n")
 		return fmt.Errorf("%s: %s", filepath.Base(python), cmp.Or(lines[len(lines)-1], exit.Error()))
 	}
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(raw, out)
+	return json.Unmarshal(answer.Bytes(), out)
 }
 
 // Threads is the number of threads that both sides have.

@@ -1,0 +1,16 @@
+package compare
+
+import (
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+// tied runs a program that is killed should this process die, however it does.
+func tied(cmd *exec.Cmd) error {
+	// The signal comes with the death of the thread that starts the program.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd.Run()
+}

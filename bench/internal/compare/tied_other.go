@@ -1,0 +1,8 @@
+//go:build !linux
+
+package compare
+
+import "os/exec"
+
+// tied runs a program, which may outlive this process where that is killed.
+func tied(cmd *exec.Cmd) error { return cmd.Run() }
