@@ -163,6 +163,8 @@ func TestBundle(t *testing.T) {
 
 	useStandIn(t)
 	expect("a whole machine", "PASS PASS PASS PASS", 0)
+	told := string(must.Get(os.ReadFile(filepath.Join(dir, "out", "logs", "golden.log")))(t))
+	must.Hold(t, strings.Contains(told, "the models differ by") && strings.Contains(told, "--- PASS"), "the log of golden: %s", told)
 	expect("some steps", "FAIL PASS", 1, "speed", "doctor")
 	// Runs what it is given, as the real one does.
 	sanitizer(`[ "$1 $3 $4" = "--tool --error-exitcode 99" ] || exit 98; echo "$2"; shift 4

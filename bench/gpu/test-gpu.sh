@@ -79,7 +79,8 @@ sanitize() {
   more=
   [ "$2" = memcheck ] && more='--report-api-errors no'
   if [ -n "$sanitizer" ]; then
-    check "$1" "$sanitizer" --tool "$2" --error-exitcode $found $more ./check.test -test.run "^TestConformance\$/^$3\$" -test.timeout 0
+    check "$1" "$sanitizer" --tool "$2" --error-exitcode $found $more \
+      ./check.test -test.v -test.run "^TestConformance\$/^$3\$" -test.timeout 0
   else
     verdict "$1" SKIP 0 0 "compute-sanitizer is not installed"
   fi
@@ -96,9 +97,9 @@ done
 for step in "$@"; do
   case $step in
   doctor) check doctor ./amtrl doctor --backend cuda ;;
-  conformance) check conformance ./check.test -test.run "$tests" -test.timeout 0 ;;
-  golden) check golden ./check.test -test.run "$golden" -test.timeout 0 ;;
-  captures) check captures ./check.test -test.run '^TestCaptures$' -test.timeout 0 ;;
+  conformance) check conformance ./check.test -test.v -test.run "$tests" -test.timeout 0 ;;
+  golden) check golden ./check.test -test.v -test.run "$golden" -test.timeout 0 ;;
+  captures) check captures ./check.test -test.v -test.run '^TestCaptures$' -test.timeout 0 ;;
   sanitizers) for one in $sanitizers; do sanitize "$one" "${one%%-*}" "${one#*-}"; done ;;
   memcheck-* | racecheck-*) sanitize "$step" "${step%%-*}" "${step#*-}" ;;
   *)

@@ -94,7 +94,9 @@ func TestGolden(t *testing.T) {
 					{"the target's loss", []float64{g.TargetLoss}, []float64{w.TargetLoss}},
 					{"nu", g.Nu, w.Nu},
 				} {
-					if d := relative(v.got, v.want); !(d <= c.tolerance) {
+					d := relative(v.got, v.want)
+					t.Logf("%s, epoch %d: %s differs by %.2g of its norm, tolerance %.2g", w.Method, w.Epoch, v.what, d, c.tolerance)
+					if !(d <= c.tolerance) {
 						t.Errorf("%s, epoch %d: %s differs by %.2g of its norm", w.Method, w.Epoch, v.what, d)
 					}
 				}
@@ -102,7 +104,9 @@ func TestGolden(t *testing.T) {
 					t.Errorf("%s, epoch %d: the score is %v, expected %v", w.Method, w.Epoch, g.Score, w.Score)
 				}
 			}
-			if d := relative(gotModel, wantModel); !(d <= c.tolerance) {
+			d := relative(gotModel, wantModel)
+			t.Logf("the models differ by %.2g of their norm, tolerance %.2g", d, c.tolerance)
+			if !(d <= c.tolerance) {
 				t.Errorf("the models differ by %.2g of their norm", d)
 			}
 		})
