@@ -30,7 +30,7 @@ rng = numpy.random.default_rng(1)
 a = rng.standard_normal((m, n))
 if decades:
     a *= numpy.logspace(0, -decades, m)[:, None]
-    a += numpy.outer(rng.standard_normal(m), rng.standard_normal(n))
+    a += numpy.outer(rng.standard_normal(m), rng.standard_normal(n)) / (m * n) ** 0.5
 a = xp.asarray(a)
 xp.linalg.pinv(a)
 synchronise()

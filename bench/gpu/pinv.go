@@ -69,8 +69,8 @@ func (w *bench) pinvOf(m, n, decades int) (float64, error) {
 	})
 }
 
-// inverted is a matrix G (m by n) of Gaussians, or, where its singular values are to span decades, D G + u v' with the
-// rows of G scaled from 1 down by D and u, v of Gaussians, so that rows do not show the scale.
+// inverted is a matrix G (m by n) of Gaussians, or, where its singular values are to span decades, D G + u v' / sqrt(m n)
+// with the rows of G scaled from 1 down by D and u, v of Gaussians, so that rows do not show the scale.
 func inverted(m, n, decades int) []float64 {
 	rng := rand.New(rand.NewPCG(1, uint64(m)))
 	a := make([]float64, m*n)
@@ -85,7 +85,7 @@ func inverted(m, n, decades int) []float64 {
 		v[j] = rng.NormFloat64()
 	}
 	for i := range m {
-		scale, u := math.Pow(10, -float64(decades*i)/float64(m-1)), rng.NormFloat64()
+		scale, u := math.Pow(10, -float64(decades*i)/float64(m-1)), rng.NormFloat64()/math.Sqrt(float64(m*n))
 		for j := range n {
 			a[i*n+j] = scale*a[i*n+j] + u*v[j]
 		}
