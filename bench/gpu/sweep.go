@@ -54,12 +54,12 @@ func (w *bench) sweep() error {
 		some = append(some, targets[i*len(targets)/n])
 	}
 	section = fmt.Sprintf("sweep, %d L-BFGS iterations per epoch, minimum-norm relevance; per target", w.fixed)
-	ours := 0.
+	ours := 0. // that of one at a time, as PyTorch's are
 	for _, way := range []struct {
 		targets []int
 		what    string
 		jobs    int
-	}{{targets, "targets", together}, {some, "of them", 1}} {
+	}{{some, "of the targets", 1}, {targets, "targets", together}} {
 		if len(way.targets) == 0 {
 			continue
 		}

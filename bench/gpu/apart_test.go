@@ -1,0 +1,192 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// TestApart has measurements in processes of their own: one that takes too long, or cannot open its device, before it
+// measures is said to have failed, and the table stays as it was.
+func TestApart(t *testing.T) {
+	dir := t.TempDir()
+	o := options{backend: "cpu", rival: "cpu", python: "python3", jobs: 1, rivals: 1, small: true, only: "copy", limit: time.Minute,
+		out: dir, logs: filepath.Join(dir, "logs")}
+	must.Do(t, run(o))
+	before := string(must.Get(os.ReadFile(o.file(".json")))(t))
+	o.only, o.limit = "sweep,pass", time.Millisecond
+	if text := fmt.Sprint(run(o)); !strings.Contains(text, "sweep: ran past 1ms") || !strings.Contains(text, "pass: ran past 1ms") {
+		t.Errorf("run returned %s", text)
+	}
+	unchanged := func(what string) {
+		t.Helper()
+		must.Equal(t, string(must.Get(os.ReadFile(o.file(".json")))(t)), before, "the table after %s", what)
+	}
+	unchanged("what took too long")
+	for _, name := range []string{"copy", "pass", "sweep"} {
+		must.Do(t, must.Err(os.Stat(filepath.Join(o.logs, "bench-"+name+".log"))))
+	}
+	o.backend, o.only, o.limit = "tpu", "copy,pass", time.Minute
+	if text := fmt.Sprint(run(o)); !strings.Contains(text, "copy: exit status 1") || !strings.Contains(text, "pass: exit status 1") {
+		t.Errorf("run returned %s", text)
+	}
+	unchanged("a device that cannot be opened")
+	o.backend, o.only = "cpu", "pass"
+	must.Do(t, run(o))
+	rep := must.Get(readReport(o.file(".json")))(t)
+	if len(rep.Parts) != 2 || rep.find("pass").Failed != "" || !(rep.find("pass").Rows[0].Share > 0) {
+		t.Errorf("once more, pass is %+v", rep.find("pass"))
+	}
+	must.Do(t, must.Err(os.Stat(filepath.Join(dir, "bench-small.json"))))
+	must.Hold(t, os.IsNotExist(must.Err(os.Stat(filepath.Join(dir, "bench.json")))), "a small run leaves a report of a full one")
+}
+
+// stubborn is a program that starts one which does not end and ignores signals, and then does not end itself. It leaves
+// the process in a file.
+const stubborn = `#!/bin/sh
+(trap '' INT QUIT TERM; while :; do sleep 1; done) >&- 2>&- &
+echo $! >%s.new
+mv %[1]s.new %[1]s
+wait
+`
+
+// TestProcessesEnd has a measurement, and a step of the tests, whose processes do not end: they are all ended.
+func TestProcessesEnd(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must.Do(t, os.WriteFile(path, []byte(text), 0o755))
+		return path
+	}
+	gone := func(what, pid string) {
+		t.Helper()
+		checkGone(t, what, pid)
+	}
+
+	pid := filepath.Join(dir, "rival")
+	o := options{backend: "cpu", rival: "cpu", python: write("python", fmt.Sprintf(stubborn, pid)), jobs: 1, small: true, only: "pinv",
+		limit: 4 * time.Second, out: dir, logs: filepath.Join(dir, "logs")}
+	inverses := func(rows int, failed, repeat string) part {
+		t.Helper()
+		must.Fail(t, "a rival that does not end", run(o), "pinv: ran past 4s")
+		gone("a rival", pid)
+		m := must.Get(readReport(o.file(".json")))(t).find("pinv")
+		again := ""
+		if m.Repeat != nil {
+			again = m.Repeat.Failed
+		}
+		must.Hold(t, len(m.Rows) == rows && m.Failed == failed && again == repeat, "the table has of pinv %+v, once more: %q", m, again)
+		return *m
+	}
+	must.Equal(t, inverses(1, "ran past 4s", "").Rows[0].Name, "amtrl", "the row that there is")
+
+	// One that ends leaves nothing either.
+	o.python = write("python", fmt.Sprintf(strings.Replace(stubborn, "wait", "exit 1", 1), pid+"2"))
+	o.limit = time.Minute
+	must.Do(t, run(o))
+	gone("what a rival leaves behind", pid+"2")
+	rows := must.Get(readReport(o.file(".json")))(t).find("pinv").Rows
+	must.Equal(t, rows[1].Failed, "python: exit status 1", "what is said of a rival that says nothing")
+
+	// Once more, it keeps what there is.
+	o.python, o.limit = write("python", fmt.Sprintf(stubborn, pid)), 4*time.Second
+	must.Do(t, os.Remove(pid))
+	must.EqualSlices(t, inverses(len(rows), "", "ran past 4s").Rows, rows, "rows after a repeat that failed")
+	markdown := string(must.Get(os.ReadFile(o.file(".md")))(t))
+	must.Hold(t, strings.Contains(markdown, "failed: ran past 4s"), "the Markdown does not tell of a repeat that failed: %s", markdown)
+
+	pid = filepath.Join(dir, "step")
+	for _, name := range []string{"env.sh", "test-gpu.sh"} {
+		write(name, string(must.Get(os.ReadFile(name))(t)))
+	}
+	write("amtrl", fmt.Sprintf(stubborn, pid))
+	steps := exec.Command("sh", filepath.Join(dir, "test-gpu.sh"), "doctor")
+	steps.Env = append(os.Environ(), "LIMIT=1", "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_GPU_OUT="+dir)
+	out, err := steps.CombinedOutput()
+	must.Hold(t, err != nil && strings.Contains(string(out), "the limit"), "a step that does not end: %v: %s", err, out)
+	gone("a step", pid)
+
+	// A program in Go says where it was.
+	write("check.test", fmt.Sprintf("#!/bin/sh\nAMTRL_TEST_HANG=1 exec %q\n", must.Get(os.Executable())(t)))
+	steps = exec.Command("sh", filepath.Join(dir, "test-gpu.sh"), "captures")
+	steps.Env = append(os.Environ(), "LIMIT=1", "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_GPU_OUT="+dir)
+	out, err = steps.CombinedOutput()
+	log := string(must.Get(os.ReadFile(filepath.Join(dir, "logs", "captures.log")))(t))
+	must.Hold(t, err != nil && strings.Contains(log, "TestMain"), "a test that does not end: %v: %s: %s", err, out, log)
+}
+
+// checkGone expects that the process whose id a file holds ends soon.
+func checkGone(t *testing.T, what, file string) {
+	t.Helper()
+	n := must.Get(strconv.Atoi(strings.TrimSpace(string(must.Get(os.ReadFile(file))(t)))))(t)
+	for deadline := time.Now().Add(10 * time.Second); syscall.Kill(n, 0) == nil && running(n); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			_ = syscall.Kill(n, syscall.SIGKILL)
+			t.Errorf("%s: process %d goes on", what, n)
+			return
+		}
+	}
+}
+
+// TestHangup ends the session or the program, and finds that no process goes on; nohup lets it go on.
+func TestHangup(t *testing.T) {
+	self := must.Get(os.Executable())(t)
+	for _, c := range []struct {
+		name, shell, rival string
+		signal             syscall.Signal
+		stays              bool
+	}{
+		{"bench", `exec "$0" "$@"`, stubborn, syscall.SIGHUP, false},
+		{"bench with nohup", `trap "" HUP; exec "$0" "$@"`, stubborn, syscall.SIGHUP, true},
+		{"bench killed", `exec "$0" "$@"`, "#!/bin/sh\necho $$ >%s.new\nmv %[1]s.new %[1]s\nexec sleep 1000\n", syscall.SIGKILL, false},
+		{"step", `exec sh "$(dirname "${8#-out=}")/test-gpu.sh" doctor`, stubborn, syscall.SIGHUP, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			pid, rival := filepath.Join(dir, "pid"), filepath.Join(dir, "amtrl")
+			must.Do(t, os.WriteFile(rival, fmt.Appendf(nil, c.rival, pid), 0o755))
+			for _, name := range []string{"env.sh", "test-gpu.sh"} {
+				must.Do(t, os.WriteFile(filepath.Join(dir, name), must.Get(os.ReadFile(name))(t), 0o644))
+			}
+			cmd := exec.Command("sh", "-c", c.shell, self, "-limit=1m", "-backend=cpu", "-rival-device=cpu", "-small", "-only=pinv", "-jobs=1",
+				"-python="+rival, "-out="+filepath.Join(dir, "out"))
+			cmd.Env = append(os.Environ(), "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_GPU_OUT="+dir)
+			must.Do(t, cmd.Start())
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			for deadline := time.Now().Add(20 * time.Second); must.Err(os.Stat(pid)) != nil; time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the rival never began")
+				}
+			}
+			must.Do(t, cmd.Process.Signal(c.signal))
+			if c.stays {
+				select {
+				case err := <-ended:
+					t.Errorf("it ended: %v", err)
+				case <-time.After(300 * time.Millisecond):
+				}
+				must.Do(t, cmd.Process.Signal(syscall.SIGTERM))
+			}
+			must.Hold(t, <-ended != nil, "it ended without an error")
+			checkGone(t, "the rival", pid)
+		})
+	}
+}
+
+// running says whether a process is there and no zombie.
+func running(pid int) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, after, _ := strings.Cut(string(raw), ") ")
+	return err == nil && !strings.HasPrefix(after, "Z")
+}
