@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -141,6 +142,9 @@ func checkGone(t *testing.T, what, file string) {
 // TestHangup ends the session or the program, and finds that no process goes on; nohup lets it go on.
 func TestHangup(t *testing.T) {
 	self := must.Get(os.Executable())(t)
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP) // else what nohup has the tests ignore is ignored by all that they start
+	defer signal.Stop(caught)
 	for _, c := range []struct {
 		name, shell, rival string
 		signal             syscall.Signal
@@ -178,7 +182,13 @@ func TestHangup(t *testing.T) {
 				}
 				must.Do(t, cmd.Process.Signal(syscall.SIGTERM))
 			}
-			must.Hold(t, <-ended != nil, "it ended without an error")
+			select {
+			case err := <-ended:
+				must.Hold(t, err != nil, "it ended without an error")
+			case <-time.After(20 * time.Second):
+				must.Do(t, cmd.Process.Kill())
+				t.Error("it goes on")
+			}
 			checkGone(t, "the rival", pid)
 		})
 	}
