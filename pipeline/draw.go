@@ -58,9 +58,9 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 		}
 		d.test = slices.Sorted(slices.Values(rest))
 	}
-	measured := make([]bool, set.Pools[target.Pool].Rows)
-	for _, r := range slices.Concat(d.target, d.test) {
-		measured[r] = true
+	var measured []bool // nil where none is kept apart
+	if apart {
+		measured = listed(set.Pools[target.Pool].Rows, slices.Concat(d.target, d.test))
 	}
 	for i, s := range sources {
 		if d.source[i] = rows[n:]; s.Name != target.Name {
@@ -80,16 +80,22 @@ func (s Source) keepsApart(set *dataset.Set) bool {
 
 // shares is how many of these rows of its pool s draws from.
 func (s Source) shares(set *dataset.Set, rows []int32) (n int) {
-	of := make([]bool, set.Pools[s.Pool].Rows)
-	for _, r := range rows {
-		of[r] = true
-	}
+	of := listed(set.Pools[s.Pool].Rows, rows)
 	for _, r := range s.trainRows(set) {
 		if of[r] {
 			n++
 		}
 	}
 	return n
+}
+
+// listed says of each of n rows whether it is among rows.
+func listed(n int, rows []int32) []bool {
+	of := make([]bool, n)
+	for _, r := range rows {
+		of[r] = true
+	}
+	return of
 }
 
 // fifth is a fifth of so many rows, rounded up.

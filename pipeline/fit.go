@@ -78,16 +78,15 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		samples = c.TargetSamples
 	}
 	m := full.measure(set, targets, samples)
+	samples = min(m.target, samples)
 	shared := m.shared && open(SettingTargetSamples)
 	if shared {
-		m = full.measure(set, targets, min(m.target/2, maxFitted))
+		samples = min(m.target/2, maxFitted)
+		m = full.measure(set, targets, samples)
 	}
 
 	if open(SettingTargetSamples) {
-		c.TargetSamples = max(1, min(m.target, maxFitted))
-		if shared {
-			c.TargetSamples = max(1, min(m.target/2, maxFitted))
-		}
+		c.TargetSamples = max(1, samples)
 		rows := text.Several(m.target, "labelled row")
 		switch {
 		case shared:

@@ -112,7 +112,7 @@ func testNotPositiveDefinite(e *env) {
 	for i := range 22 {
 		n, k := 2+e.rng.IntN(30), 1+e.rng.IntN(40)
 		if i >= 20 {
-			n, k = 3, 54+i // 74 and 75
+			n, k = 3, []int{74, 75}[i-20]
 		}
 		order := make([]int, n) // 0 for a good block
 		first := -1

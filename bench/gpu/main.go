@@ -13,11 +13,10 @@
 //     and with its step as a CUDA graph.
 //
 // Every time is of many repetitions between two synchronisations, and the median of five such batches, but those of
-// ERMs and training are the median of three fits, and sweeps are timed once. Each
-// measurement has a process of its own, which is ended after -limit with all that it started, and the files in -out
-// grow by each: -only continues them. PyTorch and CuPy are taken from the interpreter that -python names; where they
-// are missing, their rows say so. With -small everything runs in seconds, on any backend, to show that nothing is
-// broken.
+// ERMs and training are the median of three fits, and sweeps are timed once. Each measurement has a process of its own,
+// which is ended after -limit with all that it started, and the files in -out grow by each: -only continues them.
+// PyTorch and CuPy are taken from the interpreter that -python names; where they are missing, their rows say so. With
+// -small everything runs in seconds, on any backend, to show that nothing is broken.
 package main
 
 import (

@@ -163,7 +163,7 @@ func (w *bench) sweepRival(set *dataset.Set, some []int, cfg pipeline.Config, se
 			continue
 		}
 		w.add(row{
-			Section: section, Name: fmt.Sprintf("%s, %g of them, 1 at a time", r.name, reply.Targets),
+			Section: section, Name: fmt.Sprintf("%s, %g of the targets, 1 at a time", r.name, reply.Targets),
 			Seconds: reply.Seconds, Ratio: reply.Seconds / ours, Evaluations: reply.Evaluations,
 			Note: meanErrors(reply.Active, reply.Uniform) + "; " + r.search,
 		})
