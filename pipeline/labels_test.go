@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,23 @@ func TestTooFew(t *testing.T) {
 		few := p.TooFew(Labelled{make([]int32, len(c.y)/len(c.tasks)), c.y})
 		must.Hold(t, (few == "") == (c.few == "") && strings.Contains(few, c.few), "%s: %q", name, few)
 	}
+}
+
+// Methods are compared by the columns that the samples tell something of, and where there are none by all.
+func TestComparedGroups(t *testing.T) {
+	p := &Problem{Set: &dataset.Set{Binary: true, Tasks: []dataset.Task{{Output: dataset.Output{Name: "a", Class: "x"}},
+		{Output: dataset.Output{Name: "a", Class: "y"}}, {Output: dataset.Output{Name: "b"}}}}, Target: Source{Tasks: []int{0, 1, 2}}}
+	all := [][]int{{0, 1}, {2}}
+	for b, want := range map[string][][]int{"000000": {{0, 1}}, "000001": {{0, 1}}, "000011": all} {
+		in := Labelled{Rows: make([]int32, len(b))}
+		for i, is := range b {
+			in.Y = append(in.Y, float32(i%2), float32(1-i%2), float32(is-'0'))
+		}
+		got := p.comparedGroups(in)
+		must.Hold(t, reflect.DeepEqual(got, want), "b is %s: %v, expected %v", b, got, want)
+	}
+	none := Labelled{make([]int32, 6), slices.Repeat([]float32{1, 0, 0}, 6)}
+	must.Hold(t, reflect.DeepEqual(p.comparedGroups(none), all), "no column tells anything: %v", p.comparedGroups(none))
 }
 
 // Test rows that are what the samples leave of the target's rows have the labels that the data have of them, and no other.
