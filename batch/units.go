@@ -31,11 +31,7 @@ func (w *Worker) units(ctx context.Context, end context.CancelCauseFunc, l *leas
 	}
 	defer dev.Device.Close()
 	defer dev.Close()
-	want := w.Run.Plan.Identity.Data
-	if want.Columns == "" { // submitted before it was kept
-		id.Data.Columns = ""
-	}
-	if id.Data != want {
+	if want := w.Run.Plan.Identity.Data; id.Data != want {
 		return BadInput(fmt.Errorf("the data here are %s, expected %s, which were submitted", id.Data, want))
 	}
 	if w.res.GPUs > 0 && id.Backend.Backend == "cpu" {

@@ -23,7 +23,7 @@ func (i Identity) Difference(other Identity) (string, error) {
 	if a, b := i.Config.Representation, other.Config.Representation; a != b {
 		return fmt.Sprintf("representation is %s there and %s here", a, b), nil
 	}
-	other.Backend.Reason, other.Data.Name, other.Data.Columns = i.Backend.Reason, i.Data.Name, i.Data.Columns
+	other.Backend.Reason, other.Data.Name = i.Backend.Reason, i.Data.Name
 	there, errA := jsonfile.Encode(i)
 	here, errB := jsonfile.Encode(other)
 	if err := errors.Join(errA, errB); err != nil || bytes.Equal(there, here) {

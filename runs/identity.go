@@ -41,7 +41,7 @@ type DataIdentity struct {
 	Tasks  int    `json:"tasks"`
 	Pools  int    `json:"pools"`
 	Cols   int    `json:"cols"`
-	// Columns is the hash of the names, classes and units of tables. It is empty without such, and in folders of before.
+	// Columns is the hash of the names, classes and units of tables. It is empty without such.
 	Columns string `json:"columns,omitempty"`
 }
 
@@ -86,7 +86,7 @@ func (d DataIdentity) Difference(here DataIdentity) string {
 	switch {
 	case d.SHA256 != here.SHA256:
 		return fmt.Sprintf("the data are %s of sha256 %.12s there and %s of %.12s here", d.Name, d.SHA256, here.Name, here.SHA256)
-	case d.Columns != here.Columns && d.Columns != "" && here.Columns != "":
+	case d.Columns != here.Columns:
 		return fmt.Sprintf("the data, %s, have other names of columns, classes, words for none or units there than here", d.Name)
 	}
 	return ""
@@ -263,9 +263,6 @@ func DecodeIdentity(raw []byte) (Identity, error) {
 	var i Identity
 	if err := jsonfile.Decode(raw, &i); err != nil {
 		return Identity{}, err
-	}
-	if i.Config.Representation == "" { // written before there was a choice
-		i.Config.Representation = pipeline.ClassLinear
 	}
 	return i, i.Config.Validate()
 }

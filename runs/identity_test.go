@@ -3,10 +3,7 @@ package runs
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -143,15 +140,6 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// A config.json from before there was a choice means the linear class.
-func TestDecodeIdentityWithoutRepresentation(t *testing.T) {
-	js := must.Get(json.Marshal(someIdentity()))(t)
-	old := strings.Replace(string(js), `"representation":"linear",`, "", 1)
-	if got, err := DecodeIdentity([]byte(old)); err != nil || len(old) == len(js) || got.Config.Representation != pipeline.ClassLinear {
-		t.Errorf("%s gives %q, %v", old, got.Config.Representation, err)
-	}
-}
-
 // An identity is of complete, canonical settings, whatever it is made from.
 func TestNewIdentityCompletes(t *testing.T) {
 	dev := openDevice(t, 1, smallSet(1, 3, 100, 4, false))
@@ -174,8 +162,7 @@ func TestNewIdentityCompletes(t *testing.T) {
 	}
 }
 
-// A folder goes on with tables whose columns and classes have the names that they had, and whatever they are called where it is
-// of before these were kept.
+// A folder goes on with tables whose columns and classes have the names that they had.
 func TestRunKeepsNames(t *testing.T) {
 	set, dir := labelledSet(3), t.TempDir()
 	run := func(change func(*dataset.Columns)) (*Result, error) {
@@ -196,10 +183,4 @@ func TestRunKeepsNames(t *testing.T) {
 	for i, change := range changes {
 		must.Fail(t, fmt.Sprint("change ", i), must.Err(run(change)), "names of columns", "expected the same settings to resume")
 	}
-	before := regexp.MustCompile(`,\s*"columns": "[0-9a-f]*"`).ReplaceAll(must.Get(os.ReadFile(filepath.Join(dir, configFile)))(t), nil)
-	dir = t.TempDir()
-	path := filepath.Join(dir, configFile)
-	must.Do(t, os.WriteFile(path, before, 0o644))
-	must.Get(run(changes[0]))(t)
-	must.Equal(t, string(must.Get(os.ReadFile(path))(t)), string(before), "config.json of before")
 }

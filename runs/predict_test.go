@@ -165,7 +165,7 @@ func TestPredictSeveralLabels(t *testing.T) {
 	}, map[string]string{
 		"features": `["x"]`,
 		"labels": `[{"column":"kind","classes":["a","b"],"heads":2},` +
-			`{"column":"size","classes":["not big","big"],"missing":["?"],"heads":1}]`,
+			`{"column":"size","classes":["not big","big"],"missing":["?"],"rest":["not big"],"heads":1}]`,
 	}))(t)
 	must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), model, 0o644))
 	rows := filepath.Join(dir, "rows.jsonl")

@@ -89,11 +89,6 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 		}
 	}
 	m.id, m.features, m.columns = meta.id, meta.features, meta.labels
-	for i, c := range m.columns { // models of before tell a rest by its name alone
-		if c.Rest == nil && len(c.Classes) == 2 && c.Heads == 1 && c.Classes[0] == "not "+c.Classes[1] {
-			m.columns[i].Rest = c.Classes[:1]
-		}
-	}
 	if m.scale = 1; m.features == nil {
 		m.scale = 1. / 255
 	}

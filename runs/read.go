@@ -93,7 +93,7 @@ func ReadRun(dir string) (*Finished, error) {
 		return nil, fmt.Errorf("%s: expected one of the methods %v to be recommended, found %q", path, f.Identity.Config.Methods, best)
 	}
 	for _, name := range measuredFiles {
-		if f.Result.Files[name] == "" && (name == evaluationFile || name == rowsFile) { // it has none, or is of before there was one
+		if f.Result.Files[name] == "" && name == evaluationFile {
 			continue
 		}
 		found, err := hashFile(filepath.Join(dir, name))

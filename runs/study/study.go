@@ -148,9 +148,6 @@ func (s Settings) equal(raw []byte) bool {
 		return false
 	}
 	other.Version, other.Data.Key = s.Version, s.Data.Key
-	if other.Data.Name == "" { // of a version that kept neither
-		other.Data.Name, other.Data.Classes = s.Data.Name, s.Data.Classes
-	}
 	a, errA := jsonfile.Encode(s)
 	b, errB := jsonfile.Encode(other)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
