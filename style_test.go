@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -64,5 +65,45 @@ func TestNoLongLines(t *testing.T) {
 	}
 	if seen < 100 {
 		t.Errorf("git named %d text files", seen)
+	}
+}
+
+// TestMapsAreWhole holds the maps of packages, the lists of files in their doc.go, against the files that there are.
+func TestMapsAreWhole(t *testing.T) {
+	maps := 0
+	for _, path := range tracked(t) {
+		if filepath.Base(path) != "doc.go" {
+			continue
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed := regexp.MustCompile(`\b\w+\.go\b`).FindAllString(string(raw), -1)
+		if len(listed) == 0 {
+			continue
+		}
+		maps++
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range files {
+			files[i] = filepath.Base(files[i])
+		}
+		files = slices.DeleteFunc(files, func(f string) bool { return f == "doc.go" || strings.HasSuffix(f, "_test.go") })
+		for _, f := range files {
+			if !slices.Contains(listed, f) {
+				t.Errorf("%s does not say what is in %s", path, f)
+			}
+		}
+		for _, f := range listed {
+			if !slices.Contains(files, f) {
+				t.Errorf("%s speaks of %s, which is not there", path, f)
+			}
+		}
+	}
+	if maps < 3 {
+		t.Errorf("found %d maps of packages", maps)
 	}
 }

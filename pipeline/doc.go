@@ -2,21 +2,55 @@
 // Jamieson, ICML 2022) on whichever backend it is given: it draws samples of
 // the sources in epochs, fits a representation shared by all of them, fits the
 // target's head, estimates how relevant each source is, and lets that decide
-// the next epoch's samples.
+// the next epoch's samples. It reads and writes no file; package runs does.
 //
-//	problem.go     a target, its sources, and what the schedule asks
-//	propose.go     the first half of a round: what to draw (Alg. 1; Alg. 2, line 4)
-//	learn.go       the second half: fit, head, relevance, score from labelled rows
-//	solve.go       both halves in turn, with the labels of the data set
-//	state.go       what one round hands to the next
+// Problem and settings:
+//
+//	config.go      the settings; complete.go and fit.go choose those that are left open
+//	problem.go     a target, its sources (sources.go), and what the schedule asks
+//	resident.go    a data set on a device
+//	labels.go      labelled rows, by column and output
+//	units.go       what features and labels are measured in (scaling.go)
+//
+// A round:
+//
+//	propose.go     the first half: what to draw (Alg. 1; Alg. 2, line 4)
 //	allocation.go  samples of each source  (Alg. 1 and 2)
 //	schedule.go    samples of each round   (Alg. 2, line 4; Theorem 4.1)
-//	erm.go         representation, heads   (eq. 1), the linear class
-//	conv_fit.go    the same for the convolutional class
-//	head.go        the target's head       (eq. 2)
-//	relevance.go   nu                      (eq. 3)
-//	score.go       error, mean squared error, excess risk of the target
+//	draw.go        which rows, by seed and name
+//	learn.go       the second half: fit, head, relevance, score from labelled rows (check_round.go)
+//	solve.go       both halves in turn, with the labels of the data set
+//	state.go       what one round hands to the next
+//	score.go       error, mean squared error, excess risk of the target (losses.go)
 //	stats.go       paired comparison of two methods
+//	baseline.go    the rounds of the baselines target and constant; that of pooled is pooled.go
 //
-// It reads and writes no file; package runs does.
+// Representation:
+//
+//	representation.go  what the classes of representations have in common
+//	linear.go          phi(x) = B'x; erm.go fits it with the sources' heads (eq. 1), by lbfgs.go, from moments.go or a path
+//	conv.go            the settings of networks; conv_net.go, conv_forward.go and conv_fit.go compute and fit them (conv_units.go)
+//	model.go           the tensors of a fitted model; predict.go, predict_linear.go, predictor.go and conv_network.go predict with it
+//
+// The target's head:
+//
+//	head.go            its settings, and the least-squares head (eq. 2); target_head.go fits one for each output
+//	residual.go        the head with a part of its own, drawn towards same_outputs.go
+//	kernel_ridge.go    its regression of numbers on kernel.go, solved by tridiagonal.go; nested.go leaves samples out
+//	classifier.go      its log-odds of classes, by logistic.go and discriminant.go; logits_level.go sets their level
+//	unseen.go          classes that hardly any sample is of; own_classes.go tells several apart by the samples alone
+//
+// One regression on the rows of all sources, for the baseline and as a help in the last round:
+//
+//	pooled_rows.go      its rows, and pooled_gram.go their products
+//	pooled_ridge.go     of numbers; pooled_classes.go of classes, by pooled_logistic.go, with logits.go and label_noise.go
+//	pooled_target.go    with the target's samples among its rows, pooled_target_classes.go of classes, by multinomial.go
+//	pooled_join.go      how much of it each prediction has
+//
+// Relevance:
+//
+//	relevance.go    nu (eq. 3), by minimum norm, ridge or lasso.go
+//	transfer.go     how well each source's heads predict the target's labels
+//	match.go        how well the target's predictor does the sources'
+//	uncertainty.go  intervals over other samples, by smoother.go
 package pipeline

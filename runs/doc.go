@@ -3,7 +3,7 @@
 //
 //	identity.go    config.json, and whether a folder is of the same work
 //	difference.go  where two configurations differ
-//	result.go      result.json, epochs.jsonl, relevance.csv, rows.csv
+//	result.go      result.json, epochs.jsonl, relevance.csv, rows.csv; which method it recommends (recommend.go) and why not (doubt.go)
 //	evaluation.go  evaluation.jsonl, how predictions compare with labels (evaluate.go)
 //	flags.go       flags.json
 //	interval.go    the intervals of scores in result.json
@@ -17,5 +17,5 @@
 //	unit.go        one of them, carried out apart
 //	round.go       a round of a study, which package study drives
 //	read.go        a finished folder, for reports
-//	predict.go     labels of rows by the model of a run, which predictor.go reads
+//	predict.go     labels of rows by the model of a run, which predictor.go reads; missing cells are filled (fill.go)
 package runs
