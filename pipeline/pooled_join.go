@@ -182,12 +182,10 @@ func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []predic
 	if !l.problem.Classifies() {
 		return false
 	}
-	more, outputs := 0.0, len(l.problem.Target.Tasks)
-	for j, c := range group {
-		for _, row := range in.labelled(c, outputs) {
-			y := float64(in.Y[row*outputs+c])
-			more += logOfLabel(g[j].left[row], y) - logOfLabel(float64(fit.left[c][row]), y)
-		}
+	more, loss := 0.0, l.problem.columnLoss(in, group)
+	for _, row := range loss.rows {
+		more += loss.of(row, 0, func(j int) float64 { return g[j].left[row] })
+		more -= loss.of(row, 0, func(j int) float64 { return float64(fit.left[group[j]][row]) })
 	}
 	return more > 4
 }
@@ -266,29 +264,12 @@ const joinReplicates = 100
 // may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
 // Yao, Vehtari, Simpson and Gelman 2018).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, helps [][]prediction) []float64 {
-	outputs := len(l.problem.Target.Tasks)
-	var labelled []int // in some output
-	for _, c := range group {
-		labelled = append(labelled, in.labelled(c, outputs)...)
-	}
-	slices.Sort(labelled)
-	labelled = slices.Compact(labelled)
-	n := float64(len(labelled))
+	loss := l.problem.columnLoss(in, group)
+	n := float64(len(loss.rows))
 	losses := func(help []prediction, a, rate float64) []float64 {
-		out := make([]float64, len(labelled))
-		for i, row := range labelled {
-			for j, c := range group {
-				y := float64(in.Y[row*outputs+c])
-				if y != y {
-					continue
-				}
-				f := (1-a)*left(c, row) + a*help[j].left[row]
-				if l.problem.Classifies() {
-					out[i] += noisy(logOfLabel(f, y), rate, 2)
-				} else {
-					out[i] += (y - f) * (y - f)
-				}
-			}
+		out := make([]float64, len(loss.rows))
+		for i, row := range loss.rows {
+			out[i] = loss.of(row, rate, func(j int) float64 { return (1-a)*left(group[j], row) + a*help[j].left[row] })
 		}
 		return out
 	}
@@ -307,18 +288,18 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 	}
 	candidates := all(rate)
 	rng := stream(l.problem.Config.Seed, "join", l.problem.TargetName())
-	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(labelled)), make([]float64, len(candidates))
+	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(loss.rows)), make([]float64, len(candidates))
 	for range joinReplicates {
 		drawWeights(rng, drawn)
 		for i, c := range candidates {
-			loss := floats.Dot(drawn, c)
+			mean := floats.Dot(drawn, c)
 			switch {
-			case !(loss < math.Inf(1)): // beyond the numbers
+			case !(mean < math.Inf(1)): // beyond the numbers
 				likely[i] = math.Inf(-1)
 			case l.problem.Classifies():
-				likely[i] = -n * loss
+				likely[i] = -n * mean
 			default:
-				likely[i] = -n / 2 * math.Log(math.Max(loss, leastCurvature))
+				likely[i] = -n / 2 * math.Log(math.Max(mean, leastCurvature))
 				if i == 0 || joinParts[(i-1)%len(joinParts)] < 1 {
 					likely[i] -= lessPlain
 				}

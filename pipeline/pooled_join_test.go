@@ -14,7 +14,7 @@ import (
 )
 
 // meanOver are the factors of helps in the mean over (1 - a) f + a help, weighed by how likely they make labels y, by its definition:
-// f and y are by output and sample, helps for each the same. Labels of classes may be wrong.
+// f and y are by output and sample, helps for each the same. Of several classes each sample has one. Labels of classes may be wrong.
 func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, y [][]float64, classes bool) []float64 {
 	n, factors, parts, candidates := len(y[0]), make([]float64, len(helps)), []float64{}, [][][]float64{}
 	for k := range helps {
@@ -31,18 +31,20 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, y [][]float64,
 			parts, candidates = append(parts, a), append(candidates, says)
 		}
 	}
-	logOf := func(says, label, rate float64) float64 {
-		p := 1 / (1 + math.Exp((1-2*label)*says))
-		return math.Log((1-rate)*p + rate/2)
+	logOf := func(says [][]float64, i int, rate float64) float64 {
+		p, sum := 0.0, 0.0
+		for c := range y {
+			sigmoid := 1 / (1 + math.Exp(-says[c][i]))
+			p, sum = p+y[c][i]*sigmoid, sum+sigmoid
+		}
+		return math.Log((1-rate)*p/sum + rate/float64(len(y)))
 	}
 	rate, least := 0.0, math.Inf(1)
 	for _, r := range []float64{0, 0.02, 0.05, 0.1, 0.2} {
 		for _, says := range candidates {
 			sum := float64(b2i(r > 0))
-			for c := range y {
-				for i, label := range y[c] {
-					sum -= logOf(says[c][i], label, r)
-				}
+			for i := range n {
+				sum -= logOf(says, i, r)
 			}
 			if sum < least {
 				rate, least = r, sum
@@ -58,11 +60,13 @@ func meanOver(rng *rand.Rand, f [][]float64, helps [][][]float64, y [][]float64,
 		var logs []float64
 		for k, says := range candidates {
 			log, square := 0.0, 0.0
-			for c := range y {
-				for i, label := range y[c] {
-					w := float64(n) * drawn[i] / sum
-					log += w * logOf(says[c][i], label, rate)
-					square += w * (label - says[c][i]) * (label - says[c][i])
+			for i := range n {
+				w := float64(n) * drawn[i] / sum
+				if classes {
+					log += w * logOf(says, i, rate)
+				}
+				for c := range y {
+					square += w * (y[c][i] - says[c][i]) * (y[c][i] - says[c][i])
 				}
 			}
 			if !classes {
