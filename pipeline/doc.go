@@ -45,7 +45,7 @@
 //	pooled_rows.go      its rows, and pooled_gram.go their products
 //	pooled_ridge.go     of numbers; pooled_classes.go of classes, by pooled_logistic.go, with logits.go and label_noise.go
 //	pooled_target.go    with the target's samples among its rows, pooled_target_classes.go of classes, by multinomial.go
-//	pooled_join.go      how much of it each prediction has, by column_loss.go
+//	pooled_join.go      how much of it each prediction has, by class_loss.go
 //
 // Relevance:
 //

@@ -323,28 +323,16 @@ func (l *Learner) measure(rec *Epoch, in Round, fit headFit) (err error) {
 	return err
 }
 
-// logLoss is -log of the probability that scores by the predictions left out give the labels: of classes of a column
-// their sigmoids divided by the sum of these, and of other outputs, or where the class is none of these, the sigmoids themselves.
+// logLoss is that of the labels by the predictions left out, of columns with these outputs.
 func (f headFit) logLoss(groups [][]int) float64 {
 	sum, outputs := 0.0, len(f.left)
 	for row := range len(f.labels) / outputs {
-		labels := f.labels[row*outputs : (row+1)*outputs]
 		for _, group := range groups {
-			class, loss, heads := -1, 0.0, make([]float64, 0, len(group))
-			for _, c := range group {
-				head, y := float64(f.left[c][row]), float64(labels[c])
-				if y != y {
-					continue
-				}
-				if y == 1 {
-					class = len(heads)
-				}
-				heads, loss = append(heads, head), loss+logOfLabel(head, y)
+			y, heads := make([]float64, len(group)), make([]float64, len(group))
+			for j, c := range group {
+				y[j], heads[j] = float64(f.labels[row*outputs+c]), float64(f.left[c][row])
 			}
-			if class >= 0 && len(heads) > 1 {
-				loss = logOfClass(heads, class)
-			}
-			sum += loss
+			sum += logOfLabels(y, heads, 0)
 		}
 	}
 	return sum

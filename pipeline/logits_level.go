@@ -3,8 +3,6 @@ package pipeline
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 // commonLevels are those that [levelOf] has the choice of: from that at which heads are log-odds of one class against all others, to
@@ -48,12 +46,4 @@ func levelOf(heads [][]float64, class []int) float64 {
 		}
 	}
 	return best
-}
-
-// logOfClass is -log of the score of a class: its sigmoid divided by the sum of those of all. It overwrites the heads.
-func logOfClass(heads []float64, class int) float64 {
-	for c, head := range heads {
-		heads[c] = -logOfLabel(head, 1)
-	}
-	return floats.LogSumExp(heads) - heads[class]
 }

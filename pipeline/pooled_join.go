@@ -182,10 +182,14 @@ func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []predic
 	if !l.problem.Classifies() {
 		return false
 	}
-	more, loss := 0.0, l.problem.columnLoss(in, group)
-	for _, row := range loss.rows {
-		more += loss.of(row, 0, func(j int) float64 { return g[j].left[row] })
-		more -= loss.of(row, 0, func(j int) float64 { return float64(fit.left[group[j]][row]) })
+	more, y := 0.0, in.of(group, len(l.problem.Target.Tasks))
+	byF, byG := make([]float64, len(group)), make([]float64, len(group))
+	for row := range in.Rows {
+		for j, c := range group {
+			byF[j], byG[j] = float64(fit.left[c][row]), g[j].left[row]
+		}
+		labels := y[row*len(group) : (row+1)*len(group)]
+		more += logOfLabels(labels, byG, 0) - logOfLabels(labels, byF, 0)
 	}
 	return more > 4
 }
@@ -264,12 +268,26 @@ const joinReplicates = 100
 // may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
 // Yao, Vehtari, Simpson and Gelman 2018).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, helps [][]prediction) []float64 {
-	loss := l.problem.columnLoss(in, group)
-	n := float64(len(loss.rows))
+	y := in.of(group, len(l.problem.Target.Tasks))
+	labels := func(row int) []float64 { return y[row*len(group) : (row+1)*len(group)] }
+	var labelled []int // in some output
+	for row := range in.Rows {
+		if slices.ContainsFunc(labels(row), func(v float64) bool { return v == v }) {
+			labelled = append(labelled, row)
+		}
+	}
+	n := float64(len(labelled))
 	losses := func(help []prediction, a, rate float64) []float64 {
-		out := make([]float64, len(loss.rows))
-		for i, row := range loss.rows {
-			out[i] = loss.of(row, rate, func(j int) float64 { return (1-a)*left(group[j], row) + a*help[j].left[row] })
+		out, says := make([]float64, len(labelled)), make([]float64, len(group))
+		for i, row := range labelled {
+			for j, c := range group {
+				says[j] = (1-a)*left(c, row) + a*help[j].left[row]
+			}
+			if l.problem.Classifies() {
+				out[i] = logOfLabels(labels(row), says, rate)
+			} else {
+				out[i] = (labels(row)[0] - says[0]) * (labels(row)[0] - says[0])
+			}
 		}
 		return out
 	}
@@ -288,18 +306,18 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 	}
 	candidates := all(rate)
 	rng := stream(l.problem.Config.Seed, "join", l.problem.TargetName())
-	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(loss.rows)), make([]float64, len(candidates))
+	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(labelled)), make([]float64, len(candidates))
 	for range joinReplicates {
 		drawWeights(rng, drawn)
 		for i, c := range candidates {
-			mean := floats.Dot(drawn, c)
+			loss := floats.Dot(drawn, c)
 			switch {
-			case !(mean < math.Inf(1)): // beyond the numbers
+			case !(loss < math.Inf(1)): // beyond the numbers
 				likely[i] = math.Inf(-1)
 			case l.problem.Classifies():
-				likely[i] = -n * mean
+				likely[i] = -n * loss
 			default:
-				likely[i] = -n / 2 * math.Log(math.Max(mean, leastCurvature))
+				likely[i] = -n / 2 * math.Log(math.Max(loss, leastCurvature))
 				if i == 0 || joinParts[(i-1)%len(joinParts)] < 1 {
 					likely[i] -= lessPlain
 				}

@@ -37,26 +37,27 @@ func TestTwoClassesCountOnce(t *testing.T) {
 	must.Hold(t, math.Abs(a-b) < 1e-9, "one output: %g, two classes: %g", a, b)
 }
 
-// The loss of a class is the -log of its score, also where the samples of other classes have outputs that nobody knows.
-func TestColumnLoss(t *testing.T) {
-	p := &Problem{Set: &dataset.Set{Binary: true}, Target: Source{Tasks: []int{0, 1, 2}},
-		Config: Config{Head: Head{Prior: PriorResidual, Loss: LossLogistic}}}
-	nan := float32(math.NaN())
+// The loss of a class is -log of its score among the classes that are known, and each label counts where the class is none of these.
+func TestLogOfLabels(t *testing.T) {
+	nan := math.NaN()
 	sigmoids := []float64{0.5, 0.25, 0.75}
-	f := func(j int) float64 { return math.Log(sigmoids[j] / (1 - sigmoids[j])) }
-	known := Labelled{make([]int32, 2), []float32{0, 0, 1, nan, nan, nan}}
-	near := func(what string, got, want float64) {
-		must.Hold(t, math.Abs(got-want) < 1e-12, "%s: %g, expected %g", what, got, want)
+	var heads []float64
+	for _, v := range sigmoids {
+		heads = append(heads, math.Log(v/(1-v)))
 	}
-	loss := p.columnLoss(known, []int{0, 1, 2})
-	must.EqualSlices(t, loss.rows, []int{0}, "the samples with a label")
-	near("a class", loss.of(0, 0, f), -math.Log(0.75/1.5))
-	near("a class, 3 labels of 10 being wrong", loss.of(0, 0.3, f), -math.Log(0.7*0.5+0.1))
-	other := Labelled{make([]int32, 2), []float32{0, 0, 0, 0, nan, 1}}
-	loss = p.columnLoss(other, []int{0, 1, 2})
-	near("none of the classes", loss.of(0, 0, f), -math.Log(0.5*0.75*0.25))
-	near("a class beside others", loss.of(1, 0, f), -math.Log(0.5*0.75))
-	p.Set.Binary = false
-	loss = p.columnLoss(Labelled{make([]int32, 1), []float32{1, nan, 3}}, []int{0, 1, 2})
-	near("numbers", loss.of(0, 0, func(j int) float64 { return float64(j) }), 2)
+	for _, of := range []struct {
+		y          []float64
+		rate, want float64
+	}{
+		{[]float64{0, 0, 1}, 0, 0.75 / 1.5},
+		{[]float64{0, 0, 1}, 0.3, 0.7*0.5 + 0.1},
+		{[]float64{nan, 0, 1}, 0, 0.75},
+		{[]float64{nan, nan, 1}, 0, 0.75},
+		{[]float64{0, 0, 0}, 0, 0.5 * 0.75 * 0.25},
+		{[]float64{0, nan, nan}, 0.2, 0.8*0.5 + 0.1},
+		{[]float64{nan, nan, nan}, 0.2, 1},
+	} {
+		got := logOfLabels(of.y, heads, of.rate)
+		must.Hold(t, math.Abs(got+math.Log(of.want)) < 1e-12, "labels %v: %g, expected %g", of.y, got, -math.Log(of.want))
+	}
 }
