@@ -74,7 +74,7 @@ func ExampleRun() {
 		fmt.Printf("%s %s: %s\n", c.Setting, c.Value, c.Reason)
 	}
 	id := runs.NewIdentity("my program 1", set, backend.Choice{Device: device, Reason: "asked for"}, cfg)
-	id.Targets, id.Seeds = []string{"new"}, []uint64{0}
+	id.Targets = []string{"new"}
 	dir, err := os.MkdirTemp("", "run")
 	check(err)
 	defer os.RemoveAll(dir)

@@ -27,7 +27,8 @@ type Identity struct {
 	Backend BackendChoice   `json:"backend"`
 	Config  pipeline.Config `json:"config"`
 	Targets []string        `json:"targets"`
-	Seeds   []uint64        `json:"seeds"`
+	// Seeds are visited in turn, in the place of Config's own.
+	Seeds []uint64 `json:"seeds"`
 	// Budgets are visited in turn; Config's own is then the first of them.
 	Budgets []float64 `json:"budgets,omitempty"`
 
@@ -51,13 +52,15 @@ type BackendChoice struct {
 	Reason string `json:"reason"`
 }
 
-// NewIdentity describes work on a set with a chosen backend, with the settings complete and canonical.
+// NewIdentity describes work on a set with a chosen backend, with the settings complete and canonical, and with their seed. The
+// caller says of which targets, and of which Seeds and Budgets where there are several.
 func NewIdentity(version string, set *dataset.Set, choice backend.Choice, cfg pipeline.Config) Identity {
 	return Identity{
 		Version: version,
 		Data:    DescribeData(set),
 		Backend: BackendChoice{Info: choice.Device.Info(), Reason: choice.Reason},
 		Config:  cfg.Complete(set).Canonical(),
+		Seeds:   []uint64{cfg.Seed},
 		set:     set,
 	}
 }

@@ -184,3 +184,16 @@ func TestRunKeepsNames(t *testing.T) {
 		must.Fail(t, fmt.Sprint("change ", i), must.Err(run(change)), "names of columns", "expected the same settings to resume")
 	}
 }
+
+// A run has the seed of the settings, unless the identity lists others.
+func TestIdentityHasTheSeedOfTheSettings(t *testing.T) {
+	dev := openDevice(t, 1, smallSet(27, 3, 100, 4, false))
+	cfg := smallConfig()
+	cfg.Seed = 7
+	id := NewIdentity("v1", dev.Set, backend.Choice{Device: dev.Device}, cfg)
+	id.Targets = []string{"bytes_2"}
+	ran := func() uint64 { return must.Get(Run(t.Context(), dev, id, t.TempDir(), quiet))(t).Seed }
+	must.Hold(t, ran() == 7, "the run is not of the seed of the settings")
+	id.Seeds = []uint64{3}
+	must.Hold(t, ran() == 3, "the run is not of the seed of the identity")
+}
