@@ -1,12 +1,14 @@
 package runs
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -70,6 +72,56 @@ func outputColumns(set *dataset.Set, tasks []int) []OutputColumn {
 		c.Classes, c.Rest = []string{"not " + class, class}, rest
 		if len(rest) == 0 {
 			c.Rest = c.Classes[:1]
+		}
+	}
+	return out
+}
+
+// Predicted is what a model says of a column of labels of N rows.
+type Predicted struct {
+	// Class has by row the place of the predicted class among those of the column, and Scores has by class and row its score,
+	// as `amtrl predict` writes it. Both are nil where labels are numbers.
+	Class  []int
+	Scores [][]float32
+	// Numbers are by row, in the units of the labels, nil where labels are classes.
+	Numbers []float32
+}
+
+// PredictLabels predicts the labels of rows, as [pipeline.Predictor.Predict] takes them, for each of the columns of labels of p,
+// which [OpenPredictor] returned with it. Of a row with a feature that is no number, scores and numbers are none.
+func PredictLabels(p *pipeline.Predictor, columns []OutputColumn, rows *dataset.Pool) ([]Predicted, error) {
+	heads := 0
+	for _, c := range columns {
+		heads += c.Heads
+	}
+	if heads != p.C {
+		return nil, fmt.Errorf("expected the columns of the model, of %s, found those of %d", text.Several(p.C, "output"), heads)
+	}
+	var y []float32
+	if rows != nil {
+		y = make([]float32, (len(rows.U8)+len(rows.F16)+len(rows.F32))/p.D*p.C)
+	}
+	if err := p.Predict(rows, y); err != nil {
+		return nil, err
+	}
+	return predicted(y, columns, p.C, p.Classifies()), nil
+}
+
+// predicted reads the outputs of rows, row after row, of each column.
+func predicted(y []float32, columns []OutputColumn, outputs int, logOdds bool) []Predicted {
+	out, first := make([]Predicted, len(columns)), 0
+	for j, c := range columns {
+		heads := make([][]float32, c.Heads)
+		for k := range heads {
+			heads[k] = make([]float32, len(y)/outputs)
+			for row := range heads[k] {
+				heads[k][row] = y[row*outputs+first+k]
+			}
+		}
+		if first += c.Heads; len(c.Classes) == 0 {
+			out[j].Numbers = heads[0]
+		} else {
+			out[j].Scores, out[j].Class = classify(heads, logOdds)
 		}
 	}
 	return out

@@ -92,15 +92,9 @@ func ExampleRun() {
 	model, columns, err := runs.OpenPredictor(queue, dir)
 	check(err)
 	defer model.Close()
-	outputs := make([]float32, model.C)
-	check(model.Predict(&dataset.Pool{Rows: 1, Cols: width, Scale: 1, F32: []float32{0, 0.1, 2.2, -0.3, 0.5, 0}}, outputs))
-	best := 0
-	for c, logOdds := range outputs {
-		if logOdds > outputs[best] {
-			best = c
-		}
-	}
-	fmt.Println("the new row is", columns[0].Classes[best])
+	labels, err := runs.PredictLabels(model, columns, &dataset.Pool{Rows: 1, Cols: width, Scale: 1, F32: []float32{0, 0.1, 2.2, -0.3, 0.5, 0}})
+	check(err)
+	fmt.Println("the new row is", columns[0].Classes[labels[0].Class[0]])
 	// Output:
 	// scaling global: features have one unit: their ranges go from 9.3 to 10.1
 	// target_samples 40: all labelled rows of the target; scores leave one out

@@ -236,39 +236,29 @@ func (r *predictor) batch(b *table.Batch) error {
 	if err := r.model.Predict(rows, r.y); err != nil {
 		return err
 	}
-	first := 0
-	for i, c := range r.columns {
-		r.output(b, i, c, first)
-		first += c.Heads
+	for i, p := range predicted(r.y, r.columns, r.model.C, r.model.Classifies()) {
+		r.output(b, i, p)
 	}
 	return r.writer.Write(b.Rows, r.written)
 }
 
-// output adds the cells of one label, whose heads are from first on, and compares them with labels.
-func (r *predictor) output(b *table.Batch, i int, c OutputColumn, first int) {
-	heads := make([][]float32, c.Heads)
-	for k := range heads {
-		heads[k] = make([]float32, b.Rows)
-		for row := range b.Rows {
-			heads[k][row] = r.y[row*r.model.C+first+k]
-		}
-	}
-	prefix := ""
+// output adds the cells of label i, and compares them with labels.
+func (r *predictor) output(b *table.Batch, i int, p Predicted) {
+	c, prefix := r.columns[i], ""
 	if len(r.columns) > 1 {
 		prefix = cmp.Or(c.Column, strconv.Itoa(i)) + "_"
 	}
-	scores, class := heads, make([]int, b.Rows)
-	if len(c.Classes) == 0 {
-		r.written = append(r.written, table.Cells{Name: prefix + "number", Numbers: scores[0]})
+	if p.Numbers != nil {
+		r.written = append(r.written, table.Cells{Name: prefix + "number", Numbers: p.Numbers})
+		p.Scores, p.Class = [][]float32{p.Numbers}, make([]int, b.Rows)
 	} else {
-		scores, class = classify(heads, r.model.Classifies())
 		names := make([]string, b.Rows)
-		for row, k := range class {
+		for row, k := range p.Class {
 			names[row] = c.Classes[k]
 		}
 		r.written = append(r.written, table.Cells{Name: prefix + "label", Text: names})
 		for k, name := range c.Classes {
-			r.written = append(r.written, table.Cells{Name: prefix + "score_" + name, Numbers: scores[k]})
+			r.written = append(r.written, table.Cells{Name: prefix + "score_" + name, Numbers: p.Scores[k]})
 		}
 	}
 	if r.labels[i] < 0 {
@@ -279,7 +269,7 @@ func (r *predictor) output(b *table.Batch, i int, c OutputColumn, first int) {
 	}
 	e, v := r.found[i], &b.Scalars[r.labels[i]]
 	for row := range b.Rows {
-		if err := e.add(v, row, class[row], scores[class[row]][row]); err != nil {
+		if err := e.add(v, row, p.Class[row], p.Scores[p.Class[row]][row]); err != nil {
 			if e.Unknown == nil {
 				e.Unknown = &UnknownLabels{First: fmt.Sprintf("%s, column %s: %s", b.Where(row), r.labelColumn(i), err)}
 			}

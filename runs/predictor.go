@@ -28,8 +28,8 @@ type storedModel struct {
 
 // OpenPredictor uploads the model of a finished run, or of a round of a study, from its folder, for rows that a program
 // has in memory: of the features and in the units of the data of the run, pixels of bytes with the scale 1/255. The columns
-// say in turn which of its outputs are of which label, and what the classes are called. The caller closes the predictor
-// before the queue. [Predict] is for rows in files.
+// say in turn which of its outputs are of which label, and what the classes are called; [PredictLabels] takes both. The caller
+// closes the predictor before the queue. [Predict] is for rows in files.
 func OpenPredictor(q backend.Queue, dir string) (*pipeline.Predictor, []OutputColumn, error) {
 	return OpenMethodPredictor(q, dir, "")
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,17 +72,45 @@ func TestPredictImagesOfTheLayout(t *testing.T) {
 			p, columns := must.Get2(OpenMethodPredictor(q, run, method))(t)
 			t.Cleanup(p.Close)
 			must.Hold(t, len(columns) == 1 && columns[0].Heads == c.heads && p.C == c.heads, "%s: %+v", what, columns)
-			y, heads := make([]float32, set.Pools[0].Rows*p.C), make([][]float32, p.C)
-			must.Do(t, p.Predict(set.Pools[0], y))
-			for i, v := range y {
-				heads[i%p.C] = append(heads[i%p.C], v)
-			}
-			_, class := classify(heads, p.Classifies())
-			for row, k := range class {
-				must.Hold(t, columns[0].Classes[k] == table[1+row][1], "%s: row %d is %s from memory, %s from the file", what, row,
-					columns[0].Classes[k], table[1+row][1])
+			labels := must.Get(PredictLabels(p, columns, set.Pools[0]))(t)
+			must.Hold(t, len(labels) == 1 && len(labels[0].Class) == set.Pools[0].Rows && labels[0].Numbers == nil, "%s: %+v", what, labels)
+			for row, k := range labels[0].Class {
+				memory := []string{columns[0].Classes[k]}
+				for _, of := range labels[0].Scores {
+					memory = append(memory, strconv.FormatFloat(float64(of[row]), 'g', -1, 32))
+				}
+				must.EqualSlices(t, memory, table[1+row][1:], "%s: row %d from memory and from the file", what, row)
 			}
 		}
+	}
+}
+
+// Numbers are those of the outputs, column by column. What is not of the model is refused.
+func TestPredictNumbersOfColumns(t *testing.T) {
+	set := smallSet(61, 4, 200, 5, false)
+	for i := range set.Tasks {
+		set.Tasks[i].Output.Name = []string{"wear", "heat"}[i/2]
+	}
+	cfg, dir, dev := smallConfig(), t.TempDir(), openDevice(t, 1, set)
+	cfg.Sources = pipeline.SourcesPools
+	mustRun(t, dev, identityOf(dev, cfg, []string{set.Pools[0].Name}, 0), dir)
+	p, columns := must.Get2(OpenPredictor(pipelinetest.NewQueue(t, dev.Device), dir))(t)
+	defer p.Close()
+	rows := set.Pools[0]
+	y, labels := make([]float32, rows.Rows*p.C), must.Get(PredictLabels(p, columns, rows))(t)
+	must.Do(t, p.Predict(rows, y))
+	must.Hold(t, len(labels) == 2 && p.C == 2, "%d columns of %d outputs", len(labels), p.C)
+	for i, v := range y {
+		l := labels[i%2]
+		must.Hold(t, l.Numbers[i/2] == v && l.Class == nil && l.Scores == nil, "row %d: %g of output %d, expected %g", i/2, l.Numbers[i/2],
+			i%2, v)
+	}
+	for says, err := range map[string]error{
+		"expected the columns of the model, of 2 outputs, found those of 1": must.Err(PredictLabels(p, columns[:1], rows)),
+		"found nil":          must.Err(PredictLabels(p, columns, nil)),
+		"expected rows of 5": must.Err(PredictLabels(p, columns, &dataset.Pool{Rows: 1 << 40, Cols: 5, Scale: 1})),
+	} {
+		must.Fail(t, says, err, says)
 	}
 }
 

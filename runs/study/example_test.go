@@ -111,15 +111,9 @@ func Example() {
 	model, columns, err := runs.OpenPredictor(queue, last)
 	check(err)
 	defer model.Close()
-	logOdds := make([]float32, model.C)
-	check(model.Predict(&dataset.Pool{Rows: 1, Cols: 3, Scale: 1, F32: []float32{2.5, 1.5, 2}}, logOdds))
-	class := 0
-	for c, v := range logOdds {
-		if v > logOdds[class] {
-			class = c
-		}
-	}
-	fmt.Println("a new row is", columns[0].Classes[class])
+	labels, err := runs.PredictLabels(model, columns, &dataset.Pool{Rows: 1, Cols: 3, Scale: 1, F32: []float32{2.5, 1.5, 2}})
+	check(err)
+	fmt.Println("a new row is", columns[0].Classes[labels[0].Class[0]])
 	// Output:
 	// round 1 learned from 30 more labels
 	// round 2 learned from 30 more labels
