@@ -62,6 +62,9 @@ func NewLearner(data *Resident, p *Problem) (*Learner, error) {
 	return l, nil
 }
 
+// Problem is the one whose rounds the learner carries out.
+func (l *Learner) Problem() *Problem { return l.problem }
+
 // Close frees what the learner holds on the device.
 func (l *Learner) Close() {
 	l.tmp.Close()

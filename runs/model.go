@@ -16,16 +16,40 @@ import (
 	"github.com/amtrl/amtrl/pipeline"
 )
 
+// WriteModel writes the model of a state that l left, such as after a round of a program's own, to the folder dir, which it makes:
+// [OpenPredictor], [Predict], [ReadModel] and `amtrl predict` take the folder as that of a run. There is nothing else in it. A
+// model that is there is replaced, unless the folder is that of a run, which is an error, as is a state without a round.
+func WriteModel(dir, version string, l *pipeline.Learner, st pipeline.State) error {
+	if len(st.Epochs) == 0 {
+		return fmt.Errorf("%s: expected the state after a round, found that of the beginning, which has no model", dir)
+	}
+	if err := l.Check(st); err != nil {
+		return fmt.Errorf("%s: the state: %w", dir, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, configFile)); err == nil {
+		return fmt.Errorf("%s has a %s: expected a folder that is not of a run, whose model is another", dir, configFile)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	model, err := encodeModel(l, st, version, true)
+	if err == nil {
+		_, err = WriteFiles(dir, []File{{modelFile, model}})
+	}
+	return err
+}
+
 // encodeModel is model.safetensors: the tensors of a state, with the names of
 // target, method and sources in the metadata, and those of columns and classes
-// where the data have such.
-func encodeModel(p *pipeline.Problem, method, version string, tensors []pipeline.Tensor) ([]byte, error) {
-	m := metadata{target: p.TargetName(), method: method, sources: p.SourceNames()}
+// where the data have such, or where no file of a run is there to tell.
+func encodeModel(l *pipeline.Learner, st pipeline.State, version string, alone bool) ([]byte, error) {
+	p := l.Problem()
+	m := metadata{target: p.TargetName(), method: st.Epochs[len(st.Epochs)-1].Method, sources: p.SourceNames()}
 	if p.Config.Sources == pipeline.SourcesPools {
 		m.outputs = p.OutputNames()
 	}
-	m.describe(p, version)
-	tensors, m.centre = inUnits(p.Set.Columns, tensors)
+	m.describe(p, version, alone)
+	tensors, centre := inUnits(p.Set.Columns, l.Tensors(st))
+	m.centre = centre
 	out := make([]safetensors.Tensor, len(tensors))
 	for i, t := range tensors {
 		out[i] = safetensors.Tensor(t)

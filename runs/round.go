@@ -61,7 +61,7 @@ func LearnRound(ctx context.Context, data *pipeline.Resident, p *pipeline.Proble
 		if st, err = l.Learn(ctx, st, in); err != nil {
 			return nil, err
 		}
-		if models[method], err = encodeModel(p, method, of.Version, l.Tensors(st)); err != nil {
+		if models[method], err = encodeModel(l, st, of.Version, false); err != nil {
 			return nil, err
 		}
 		if evaluations[method], err = encodeEvaluation(p, l); err != nil {

@@ -116,7 +116,7 @@ func (f folder) lastRounds(st pipeline.State) []pipeline.Epoch {
 
 // keepMethod writes the model of a finished method, and how its predictions compare with labels.
 func (f folder) keepMethod(method string, l *pipeline.Learner, st pipeline.State) error {
-	model, err := encodeModel(f.problem, method, f.id.Version, l.Tensors(st))
+	model, err := encodeModel(l, st, f.id.Version, false)
 	if err != nil {
 		return err
 	}
