@@ -70,8 +70,8 @@ func decodeTensors(raw []byte) (tensors []safetensors.Tensor, m metadata, err er
 // describe takes up what predicting from somebody's tables needs, and the columns of labels where the data name them or the model is alone.
 func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	named := slices.ContainsFunc(p.Target.Tasks, func(t int) bool { return p.Set.Tasks[t].Output.Name != "" })
-	// Of data in the layout of MNIST-C evaluation.jsonl lists the classes, which preset paper is without.
-	unlisted := p.Config.Preset == pipeline.PresetPaper && len(p.Target.Tasks) > 1
+	// Of data in the layout of MNIST-C evaluation.jsonl lists the classes, which preset paper and its prior are without.
+	unlisted := (p.Config.Preset == pipeline.PresetPaper || p.Config.Head.Prior == pipeline.PriorIdentity) && len(p.Target.Tasks) > 1
 	c := p.Set.Columns
 	if c != nil || named || unlisted || alone {
 		m.labels = outputColumns(p.Set, p.Target.Tasks)

@@ -27,7 +27,8 @@ func moodSet(column string) *dataset.Set {
 // The rounds of a run, carried out by a program, end in the models of the run, which predict from a folder of their own.
 func TestWriteModelIsThatOfARun(t *testing.T) {
 	cfg := smallConfig()
-	cfg.Sources = pipeline.SourcesPools
+	cfg.Sources, cfg.Intercept = pipeline.SourcesPools, true
+	cfg.Head = pipeline.Head{Ridge: pipeline.RidgeAuto, Prior: pipeline.PriorResidual}
 	for _, column := range []string{"mood", ""} {
 		set, run := moodSet(column), t.TempDir()
 		dev := openDevice(t, 1, set)

@@ -29,8 +29,8 @@ func wrong(out [][]string, want func(row int) string, rows []int32) float64 {
 }
 
 // The images of a folder in the layout of MNIST-C are predicted as the run saw them, from its files and from memory, where
-// each task is a source and where each pool is one, also without an evaluation that lists the classes, as preset paper is, by
-// the model of each method.
+// each task is a source and where each pool is one, also without an evaluation that lists the classes, as preset paper is and
+// its prior under any other, by the model of each method.
 func TestPredictImagesOfTheLayout(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "digits")
 	drawn := must.Get(dataset.Digits(1, 200, 0))(t)
@@ -46,16 +46,20 @@ func TestPredictImagesOfTheLayout(t *testing.T) {
 	isThree, digit := func(row int) string { return map[bool]string{true: "1", false: "0"}[digits[row] == 3] },
 		func(row int) string { return fmt.Sprint(digits[row]) }
 	for _, c := range []struct {
-		preset, sources, target string
-		label                   func(row int) string
-		heads                   int
-		methods                 []string
+		preset, prior, sources, target string
+		label                          func(row int) string
+		heads                          int
+		methods                        []string
 	}{
-		{pipeline.PresetDefault, pipeline.SourcesTasks, names[0] + "_3", isThree, 1, []string{pipeline.Target, pipeline.Constant}},
-		{pipeline.PresetDefault, pipeline.SourcesPools, names[0], digit, 10, []string{pipeline.Target, pipeline.Constant, pipeline.Pooled}},
-		{pipeline.PresetPaper, pipeline.SourcesPools, names[0], digit, 10, nil},
+		{pipeline.PresetDefault, pipeline.PriorResidual, pipeline.SourcesTasks, names[0] + "_3", isThree, 1,
+			[]string{pipeline.Target, pipeline.Constant}},
+		{pipeline.PresetDefault, pipeline.PriorResidual, pipeline.SourcesPools, names[0], digit, 10,
+			[]string{pipeline.Target, pipeline.Constant, pipeline.Pooled}},
+		{pipeline.PresetDefault, pipeline.PriorIdentity, pipeline.SourcesPools, names[0], digit, 10, nil},
+		{pipeline.PresetPaper, pipeline.PriorIdentity, pipeline.SourcesPools, names[0], digit, 10, nil},
 	} {
 		cfg := must.Get(pipeline.NewConfig(c.preset))(t)
+		cfg.Head.Prior = c.prior
 		cfg.Sources, cfg.TargetSamples, cfg.Methods = c.sources, 100, append([]string{pipeline.Uniform}, c.methods...)
 		cfg.Schedule = pipeline.Schedule{Kind: pipeline.ScheduleBudget, Epochs: 1, Budget: 300}
 		run := t.TempDir()
