@@ -108,9 +108,9 @@ type Task struct {
 
 // Set is a family of tasks over shared pools. Any task can be the target; the
 // others are then its sources, or those of other pools where the data name their
-// outputs. A program that makes a set calls [Set.Validate] before it hands it on, and
-// leaves it and its slices, which are not copied, as they are from then on. Then any
-// number of goroutines can use it.
+// outputs. A program makes a set with [Set.AddClasses] or [Set.AddNumbers], or task by
+// task, calls [Set.Validate] before it hands it on, and leaves it and its slices, which are
+// not copied, as they are from then on. Then any number of goroutines can use it.
 type Set struct {
 	// Name says where the set came from, such as "embedded digits".
 	Name  string

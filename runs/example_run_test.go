@@ -19,38 +19,24 @@ const width = 6
 // first 40 rows have a label. The last two use other words than it, and shoes are noisier than books.
 func shops() *dataset.Set {
 	rng := rand.New(rand.NewPCG(1, 2))
-	set := &dataset.Set{Name: "shops", Binary: true}
+	set := &dataset.Set{Name: "shops"}
 	for p, name := range []string{"new", "books", "shoes", "wine", "tools"} {
 		const rows = 200
-		pool := &dataset.Pool{Name: name, Rows: rows, Cols: width, Scale: 1, Target: p == 0}
-		mood := make([]int, rows)
-		var labelled []int32
-		for i := range mood {
-			mood[i] = rng.IntN(3)
+		pool, moods := &dataset.Pool{Name: name, Rows: rows, Cols: width, Scale: 1, Target: p == 0}, make([]string, rows)
+		for i := range moods {
+			mood := rng.IntN(3)
 			for j := range width {
 				x := rng.NormFloat64() * (1 + float64(p%3)/4)
-				if word := mood[i] + p/3*3; j == word {
+				if word := mood + p/3*3; j == word {
 					x += 2
 				}
 				pool.F32 = append(pool.F32, float32(x))
 			}
 			if p > 0 || i < 40 {
-				labelled = append(labelled, int32(i))
+				moods[i] = []string{"bad", "fair", "good"}[mood]
 			}
 		}
-		set.Pools = append(set.Pools, pool)
-		for c, class := range []string{"bad", "fair", "good"} {
-			t := dataset.Task{
-				Name: name + "_" + class, Pool: p, Output: dataset.Output{Name: "mood", Class: class},
-				Labels: make([]float32, rows), Train: labelled,
-			}
-			for i, m := range mood {
-				if m == c {
-					t.Labels[i] = 1
-				}
-			}
-			set.Tasks = append(set.Tasks, t)
-		}
+		check(set.AddClasses(pool, "mood", moods, nil))
 	}
 	return set
 }

@@ -1,0 +1,104 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// AddClasses adds a column of classes of the rows of a pool, and the pool where the set does not have it: labels[i] is the class of
+// row i, empty where it has none. There is a task "<pool>_<column>_<class>" for each class that is there, ascending, whose labels are 1
+// for the class and 0 for the others. Its Test are the rows of test that have a label, its Train all others that have one; where these
+// are none, there is no task. It is an error where labels are not as many as rows, the set has tasks of numbers, the pool has the
+// column, there are more than 1,000 classes, or test has a row that the pool does not have. The set is then as it was.
+func (s *Set) AddClasses(pool *Pool, column string, labels []string, test []int32) error {
+	var classes []string
+	for _, class := range labels {
+		if at, is := slices.BinarySearch(classes, class); class != "" && !is && len(classes) <= maxClasses {
+			classes = slices.Insert(classes, at, class)
+		}
+	}
+	if len(classes) > maxClasses {
+		return fmt.Errorf("%s: pool %q: column %q: expected at most %d classes, found more", s.Name, pool.Name, column, maxClasses)
+	}
+	outputs := []Output{{Name: column}} // for a column without a label
+	for c, class := range classes {
+		outputs = append(outputs[:c], Output{column, class})
+	}
+	return s.addColumn(pool, true, outputs, len(labels), test, func(c, row int) float32 {
+		switch labels[row] {
+		case "":
+			return float32(math.NaN())
+		case classes[c]:
+			return 1
+		}
+		return 0
+	})
+}
+
+// AddNumbers is [Set.AddClasses] of a column of numbers, which are the labels of one task, "<pool>_<column>": labels[i] is that of row i,
+// NaN where it has none. It is an error where the set has tasks of classes.
+func (s *Set) AddNumbers(pool *Pool, column string, labels []float32, test []int32) error {
+	return s.addColumn(pool, false, []Output{{Name: column}}, len(labels), test, func(_, row int) float32 { return labels[row] })
+}
+
+// addColumn adds a task for each of the outputs of a column, whose labels are by output and row, NaN for none.
+func (s *Set) addColumn(pool *Pool, binary bool, outputs []Output, labels int, test []int32, label func(output, row int) float32) error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("%s: pool %q: %w", s.Name, pool.Name, fmt.Errorf(format, args...))
+	}
+	if labels != pool.Rows {
+		return refuse("expected %d labels, one for each row, found %d", pool.Rows, labels)
+	}
+	if len(s.Tasks) > 0 && s.Binary != binary {
+		return refuse("expected columns of classes alone, or of numbers alone, in one set")
+	}
+	at := slices.Index(s.Pools, pool)
+	if at < 0 {
+		at = len(s.Pools)
+	}
+	for _, t := range s.Tasks {
+		if t.Pool == at && t.Output.Name == outputs[0].Name {
+			return refuse("expected each column once, found %q twice", t.Output.Name)
+		}
+	}
+	held := make([]bool, pool.Rows)
+	for _, row := range test {
+		if row < 0 || int(row) >= pool.Rows {
+			return refuse("expected test rows 0 to %d, found %d", pool.Rows-1, row)
+		}
+		held[row] = true
+	}
+	t := Task{Pool: at}
+	for row := range int32(labels) {
+		switch y := label(0, int(row)); {
+		case y != y:
+		case held[row]:
+			t.Test = append(t.Test, row)
+		default:
+			t.Train = append(t.Train, row)
+		}
+	}
+	if at == len(s.Pools) {
+		s.Pools = append(s.Pools, pool)
+	}
+	if len(t.Train) == 0 {
+		return nil
+	}
+	for c, output := range outputs {
+		t.Name, t.Output, t.Labels = pool.Name, output, make([]float32, labels)
+		for _, part := range []string{output.Name, output.Class} {
+			if part != "" {
+				t.Name += "_" + part
+			}
+		}
+		for _, rows := range [][]int32{t.Train, t.Test} {
+			for _, row := range rows {
+				t.Labels[row] = label(c, int(row))
+			}
+		}
+		s.Tasks = append(s.Tasks, t)
+	}
+	s.Binary = binary
+	return nil
+}
