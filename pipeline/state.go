@@ -7,7 +7,10 @@ import (
 )
 
 // State is all that one round hands to the next. The zero State is the
-// beginning.
+// beginning. JSON keeps what the next round needs of it. The next round may be of a problem
+// of the same settings, complete since the first, and the same sources and outputs, whose
+// pools have more rows behind those that they had: rows that come later, as out of a
+// database, change no result of the rounds before.
 type State struct {
 	// Epochs are the records of the finished rounds, over all methods.
 	Epochs []Epoch
