@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -21,13 +22,15 @@ type metadata struct {
 	labels                             []OutputColumn
 	// means stand for missing features, and centre is representation.centre in all its digits.
 	means, centre []float64
+	// scale is what features of one byte are times where a program made the set, 0 for the usual: 1, and 1/255 where data are no tables.
+	scale float64
 }
 
 // fields are the keys of the metadata, and what is kept under each: text, or what is JSON there.
 func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
 		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "labels": &m.labels,
-		"means": &m.means, "centre": &m.centre}
+		"means": &m.means, "centre": &m.centre, "scale": &m.scale}
 }
 
 func (m *metadata) encode() (map[string]string, error) {
@@ -76,6 +79,9 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	if c != nil || named || unlisted || alone {
 		m.labels = outputColumns(p.Set, p.Target.Tasks)
 	}
+	if c == nil && named {
+		m.scale = byteScale(p.Set.Pools)
+	}
 	if c != nil {
 		m.id, m.version, m.representation = c.ID, version, p.Config.Representation
 		m.features, m.means = slices.Concat([]string{}, c.Features), c.Means
@@ -83,4 +89,16 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	if p.Config.Representation == pipeline.ClassConv {
 		m.image = fmt.Sprintf("%d,%d", p.Set.Pools[0].Height, p.Set.Pools[0].Width)
 	}
+}
+
+// byteScale is the scale of pools of bytes, 0 for 1/255, and 1 where there are no such pools.
+func byteScale(pools []*dataset.Pool) float64 {
+	i := slices.IndexFunc(pools, func(p *dataset.Pool) bool { return p.U8 != nil })
+	switch {
+	case i < 0:
+		return 1
+	case pools[i].Scale == pixelScale:
+		return 0
+	}
+	return float64(pools[i].Scale)
 }

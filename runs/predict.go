@@ -32,7 +32,8 @@ type Prediction struct {
 	Join    string
 	// Features and ID are columns, Label that of a label to compare with; those that the run names where they are empty.
 	// Features may be patterns, as of a manifest.
-	// Features of one byte are pixels, v / 255, where the data of the run are in the layout of MNIST-C.
+	// Features of one byte are pixels, v / 255, where the data of the run are in the layout of MNIST-C, and have the scale of the
+	// pools of bytes, or 1, where a program made the set and named its outputs.
 	Features  []string
 	ID, Label string
 	// Embed writes phi in place of predictions.

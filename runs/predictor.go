@@ -26,6 +26,8 @@ type storedModel struct {
 	scale float32
 }
 
+const pixelScale = 1. / 255
+
 // OpenPredictor uploads the model of a finished run, or of a round of a study, from its folder, for rows that a program
 // has in memory: of the features and in the units of the data of the run, pixels of bytes with the scale 1/255. The columns
 // say in turn which of its outputs are of which label, and what the classes are called; [PredictLabels] takes both. The caller
@@ -89,8 +91,13 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 		}
 	}
 	m.id, m.features, m.columns = meta.id, meta.features, meta.labels
-	if m.scale = 1; m.features == nil {
-		m.scale = 1. / 255
+	switch m.scale = 1; {
+	case meta.scale < 0:
+		return fmt.Errorf("metadata scale: expected a number above 0, found %g", meta.scale)
+	case meta.scale > 0:
+		m.scale = float32(meta.scale)
+	case m.features == nil:
+		m.scale = pixelScale
 	}
 	if m.predictor, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
 		return err

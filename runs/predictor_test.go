@@ -13,6 +13,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/npy"
 	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
@@ -133,6 +134,37 @@ func TestPredictClassesOfOwnSets(t *testing.T) {
 	must.Hold(t, len(columns) == 1 && columns[0].Column == "mood" && fmt.Sprint(columns[0].Classes) == "[bad good]", "%+v", columns)
 	_, _, err := OpenPredictor(pipelinetest.NewQueue(t, dev.Device), t.TempDir())
 	must.Fail(t, "no run", err, "expected the folder of a finished run")
+}
+
+// Bytes in files are those of the pools that a program made, whatever their scale, also where its pools are of floats.
+func TestPredictBytesOfOwnSets(t *testing.T) {
+	for _, scale := range []float32{1, 0.5, pixelScale} {
+		for _, bytes := range []bool{true, false} {
+			set := smallSet(61, 4, 200, 5, false)
+			raw, rows := set.Pools[0].U8, set.Pools[0].Rows
+			for i := range set.Tasks {
+				set.Tasks[i].Output.Name = []string{"wear", "heat"}[i/2]
+			}
+			if set.Pools[0].Scale = scale; !bytes {
+				set.Pools[0].U8, set.Pools[0].F32, set.Pools[0].Scale = nil, make([]float32, len(raw)), 1
+				for i, v := range raw {
+					set.Pools[0].F32[i] = float32(v)
+				}
+			}
+			cfg, dir, dev := smallConfig(), t.TempDir(), openDevice(t, 1, set)
+			cfg.Sources = pipeline.SourcesPools
+			mustRun(t, dev, identityOf(dev, cfg, []string{set.Pools[0].Name}, 0), dir)
+			q, file, out := pipelinetest.NewQueue(t, dev.Device), filepath.Join(dir, "rows.npy"), filepath.Join(dir, "out.csv")
+			must.Do(t, os.WriteFile(file, append(npy.FormatHeader("|u1", rows, 5), raw...), 0o644))
+			must.Get(Predict(t.Context(), q, Prediction{Dir: dir, Files: []string{file}, Out: out}, nil))(t)
+			table := must.Get(csv.NewReader(must.Get(os.Open(out))(t)).ReadAll())(t)
+			p, columns := must.Get2(OpenPredictor(q, dir))(t)
+			for i, v := range must.Get(PredictLabels(p, columns, set.Pools[0]))(t)[0].Numbers {
+				must.Equal(t, table[1+i][1], strconv.FormatFloat(float64(v), 'g', -1, 32), "scale %g, bytes %v: row %d", scale, bytes, i)
+			}
+			p.Close()
+		}
+	}
 }
 
 // The model of a method is the one of the run where that is its, or lies in checkpoint or in models; what is not there is named
