@@ -12,8 +12,9 @@
 //	report     tables and pages of what runs left
 //
 // The examples of dataset.Set, runs.Run, runs.Sweep, runs/study, pipeline.Problem.Propose
-// (labels from elsewhere between two rounds) and pipeline.Learner.Learn (an allocation or
-// a relevance of one's own) are whole programs.
+// (labels from elsewhere between two rounds), pipeline.Learner.Learn (an allocation or
+// a relevance of one's own), runs.WriteModel (a model of one's own rounds) and pipeline.State
+// (rows that come later) are whole programs.
 //
 // A set is validated first (dataset.Set.Validate). Then it, problems and devices can
 // be used by any number of goroutines; learners and predictors by one

@@ -26,7 +26,8 @@ const RidgeHead = "target.ridge"
 // labels.scale (target.weight B'z + target.delta z + target.bias), z = (x - centre) / scale,
 // with labels.scale (C) for each output and representation.scale one number or d. Where
 // there is target.ridge these are the log-odds of a class, to a number that classes of one column
-// may have in common. Of the zero State there are none.
+// may have in common. Of the zero State there are none. NewPredictor takes them, and WriteModel
+// of package runs makes a file of them.
 func (l *Learner) Tensors(st State) []Tensor {
 	if len(st.Head) == 0 {
 		return nil

@@ -13,7 +13,8 @@ import (
 // numbers, row after row. Where the predictor classifies they are log-odds, each of a class
 // against all others, to a number that classes of one column may have in common, else in the
 // units of the labels. The largest of the classes of a column is the one predicted; of one
-// output alone whether it is above 0, or above 0.5 where it is no log-odds. Of rows only Rows,
+// output alone whether it is above 0, or above 0.5 where it is no log-odds: PredictLabels of
+// package runs has the classes and their scores. Of rows only Rows,
 // Cols, Scale and the elements count. A row with a feature that is no number has outputs that
 // are none.
 func (p *Predictor) Predict(rows *dataset.Pool, y []float32) error {

@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -19,7 +20,7 @@ func check(err error) {
 	}
 }
 
-// A sweep over seeds in a folder. What is interrupted goes on where it was when it is called again.
+// A sweep over seeds in a folder. What is cancelled, here after the first, goes on where it was when it is called again.
 func ExampleSweep() {
 	set, err := dataset.SparseNu(10, 3, 7, 0.1, 2000, 1)
 	check(err)
@@ -40,30 +41,27 @@ func ExampleSweep() {
 	dir, err := os.MkdirTemp("", "sweep")
 	check(err)
 	defer os.RemoveAll(dir)
-	for range 2 { // the second time everything is there
-		read := 0
-		sum, err := runs.Sweep(context.Background(), data, id, dir, 2, func(s runs.SweepStep) {
-			if s.Resumed {
-				read++
-			}
-		})
-		check(err)
-		for _, m := range sum.Methods {
-			fmt.Printf("%-7s %d runs of %.0f samples\n", m.Method, m.Runs, m.Samples)
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err = runs.Sweep(ctx, data, id, dir, 1, func(s runs.SweepStep) { cancel() })
+	fmt.Println("cancelled:", errors.Is(err, context.Canceled))
+
+	read := 0
+	sum, err := runs.Sweep(context.Background(), data, id, dir, 2, func(s runs.SweepStep) {
+		if s.Resumed {
+			read++
 		}
-		fmt.Printf("active is better: %v; %d runs were there\n", sum.Comparisons[0].Difference > 0, read)
+	})
+	check(err)
+	for _, m := range sum.Methods {
+		fmt.Printf("%-7s %d runs of %.0f samples\n", m.Method, m.Runs, m.Samples)
 	}
+	fmt.Printf("active is better: %v; %d of the runs was there\n", sum.Comparisons[0].Difference > 0, read)
 	// Output:
+	// cancelled: true
 	// active  3 runs of 700 samples
 	// uniform 3 runs of 700 samples
 	// target  3 runs of 0 samples
 	// constant 3 runs of 0 samples
 	// recommended 3 runs of 700 samples
-	// active is better: true; 0 runs were there
-	// active  3 runs of 700 samples
-	// uniform 3 runs of 700 samples
-	// target  3 runs of 0 samples
-	// constant 3 runs of 0 samples
-	// recommended 3 runs of 700 samples
-	// active is better: true; 3 runs were there
+	// active is better: true; 1 of the runs was there
 }
