@@ -61,6 +61,9 @@ type factors struct {
 // unless vectors.
 func (w *scratch) decompose(u upright, vectors bool) (f factors) {
 	rows, p := u.t.cols, u.t.rows
+	if p == 1 {
+		return w.column(u, vectors)
+	}
 	jobs := byte(nv.JobNone)
 	if vectors {
 		jobs = nv.JobSome
@@ -92,6 +95,27 @@ func (w *scratch) decompose(u upright, vectors bool) (f factors) {
 	w.read(bytesOf(got), f.values)
 	f.s = got[:p]
 	w.status("cusolverDnDgesvd", int32(math.Float64bits(got[p])))
+	return f
+}
+
+// column is decompose for a single column: V is 1 and U the column by its norm, or the first unit
+// vector. cuSOLVER has been seen to leave 0 for V of it (TensorFlow's svd_op_gpu.cu.cc).
+func (w *scratch) column(u upright, vectors bool) (f factors) {
+	k := kernels.Norm{N: u.t.cols, X: kernels.Ptr(u.t.at)}
+	f.s, f.values = make([]float64, 1), w.floats(1+k.PartLen())
+	k.Out, k.Part = kernels.Ptr(f.values), kernels.Ptr(f.values).At(1, 8)
+	w.launch(k.Launches()...)
+	w.read(bytesOf(f.s), f.values)
+	if !vectors {
+		return f
+	}
+	f.ut, f.v = u.t, w.matrix(1, 1)
+	w.launch(kernels.Fill(kernels.Float64, 1, 1, kernels.Ptr(f.v.at)))
+	if f.s[0] > 0 {
+		w.launch(kernels.Scale(kernels.Float64, u.t.cols, 1/f.s[0], kernels.Ptr(u.t.at)))
+	} else {
+		w.launch(kernels.Fill(kernels.Float64, 1, 1, kernels.Ptr(u.t.at)))
+	}
 	return f
 }
 

@@ -95,7 +95,11 @@ func testSVDSpecial(e *env) {
 	}{
 		{"zero", zeros(5, 3), []float64{0, 0, 0}},
 		{"zero 1 by 1", zeros(1, 1), []float64{0}},
+		{"zero 4 by 1", zeros(4, 1), []float64{0}},
+		{"zero 1 by 4", zeros(1, 4), []float64{0}},
 		{"-3", dense{1, 1, []float64{-3}}, []float64{3}},
+		{"1 by 3", dense{1, 3, []float64{-3, 0, 4}}, []float64{5}},
+		{"3 by 1 with subnormal squares", dense{3, 1, []float64{-3e-170, 0, 4e-170}}, []float64{5e-170}},
 		{"identity", identity(7), []float64{1, 1, 1, 1, 1, 1, 1}},
 		{"ascending diagonal", diagonal([]float64{-1, 2, -4, 8}), []float64{8, 4, 2, 1}},
 		{"ones", ones, []float64{math.Sqrt(54), 0, 0, 0, 0, 0}},

@@ -14,7 +14,7 @@
 // that is not the device's is found when it is used; kernels run their blocks
 // and threads in another order each time; what may wait for the whole context, such
 // as an allocation, a module, a handle or a decomposition, ends the captures of all
-// other threads.
+// other threads; of a single column the decomposition leaves V' at zero.
 //
 // Built files are kept in the folder amtrl/standin of the user's cache, which may
 // be deleted at any time.

@@ -49,6 +49,8 @@ int run(const Job& j) {
   Matrix vt(j.n, j.n);
   for (int64_t c = 0; c < j.n; c++)
     for (int64_t r = 0; r < j.n; r++) vt.at(r, c) = v.at(c, r);
+  // Of a single column V' has been seen to be left at zero (TensorFlow, svd_op_gpu.cu.cc).
+  if (j.n == 1) vt.at(0, 0) = 0;
   if (want_vt) store(vt, j.n, j.n, j.vt_at, j.ldvt);
   if (j.vt == 'O') store(vt, j.n, j.n, j.a, j.lda);
   return kSuccess;

@@ -60,8 +60,14 @@ void decompose(Solver& d, int m, int n, int rank, double size) {
                            Solver::kWork, 0, d.info), 0);
     EQUAL(d.result(), 0);
     const int wide = job == 'A' ? m : n;
-    const Values s = test::download<double>(ps, static_cast<size_t>(n)), u = test::download<double>(pu, static_cast<size_t>(m * wide)),
-                 vt = test::download<double>(pv, static_cast<size_t>(n * n));
+    const Values s = test::download<double>(ps, static_cast<size_t>(n)), u = test::download<double>(pu, static_cast<size_t>(m * wide));
+    Values vt = test::download<double>(pv, static_cast<size_t>(n * n));
+    if (n == 1) {
+      EQUAL(vt[0], 0);
+      double along = 0;
+      for (int i = 0; i < m; i++) along += u[static_cast<size_t>(i)] * a[static_cast<size_t>(i)];
+      vt[0] = along < 0 ? -1 : 1;
+    }
     orthonormal(u, m, wide);
     orthonormal(vt, n, n);
     for (int k = 0; k < n; k++)
