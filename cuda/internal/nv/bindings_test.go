@@ -26,6 +26,10 @@ func init() {
 		return string(out), err
 	}
 	children["launch"] = launch
+	children["signals"] = func(lib *Library) (string, error) {
+		_, _, err := lib.build("", nil, "", func(Program) ([]byte, error) { return nil, nil })
+		return "", err
+	}
 	children["absent"] = callAbsent
 }
 
@@ -88,6 +92,13 @@ var constant = map[string]string{
 	"nvrtcCompileProgram": "nvrtcCompileProgram 1 0 -",
 	"nvrtcDestroyProgram": "nvrtcDestroyProgram -",
 	"cuLaunchKernel":      "cuLaunchKernel 1 2 3 4 5 6 7 8 9 - - args 0",
+}
+
+// TestSignals compiles by a library that gives handlers of signals back without their flags.
+func TestSignals(t *testing.T) {
+	dir := t.TempDir()
+	fakeSet(t, folder{dir, false}, 12, nil)
+	must.Equal(t, runChild(t, "signals", "AMTRL_CUDA_LIB_DIR="+dir).Err, "", "what failed")
 }
 
 // Every binding passes its arguments on in the order of the library's function, and

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,4 +107,40 @@ int32_t nv_load_module(const nv_table *t, uintptr_t *module, const void *image, 
 	int32_t options[] = {5, 6};
 	void *values[] = {log, (void *)(uintptr_t)len};
 	return t->cuModuleLoadDataEx(module, image, 2, options, values);
+}
+
+// What the process did on signals when the first of the compilations that are on began.
+static struct {
+	pthread_mutex_t mutex;
+	int on;
+	struct sigaction before[32];
+} compilations = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void compilation_begins(void)
+{
+	pthread_mutex_lock(&compilations.mutex);
+	if (compilations.on++ == 0)
+		for (int s = 1; s < 32; s++)
+			sigaction(s, NULL, &compilations.before[s]);
+	pthread_mutex_unlock(&compilations.mutex);
+}
+
+static void compilation_ends(void)
+{
+	pthread_mutex_lock(&compilations.mutex);
+	if (--compilations.on == 0)
+		for (int s = 1; s < 32; s++) {
+			struct sigaction now, *before = &compilations.before[s];
+			if (sigaction(s, NULL, &now) == 0 && (now.sa_sigaction != before->sa_sigaction || now.sa_flags != before->sa_flags))
+				sigaction(s, before, NULL);
+		}
+	pthread_mutex_unlock(&compilations.mutex);
+}
+
+int32_t nv_compile(const nv_table *t, uintptr_t program, int32_t n, const char *const *options)
+{
+	compilation_begins();
+	int32_t status = nv_nvrtcCompileProgram(t, program, n, options);
+	compilation_ends();
+	return status;
 }

@@ -59,6 +59,11 @@ int32_t nv_launch(const nv_table *t, uintptr_t function, uint32_t gx, uint32_t g
 // driver's assembler; without that function it is cuModuleLoadData.
 int32_t nv_load_module(const nv_table *t, uintptr_t *module, const void *image, char *log, uint32_t len);
 
+// nv_compile is nvrtcCompileProgram, after which signals do what they did before. NVRTC
+// catches SIGINT, SIGTERM and SIGXFSZ while it compiles, and up to CUDA 13.0 it gives Go's
+// handlers back without SA_ONSTACK and SA_SIGINFO: the next such signal would end the process.
+int32_t nv_compile(const nv_table *t, uintptr_t program, int32_t n, const char *const *options);
+
 // Go calls the functions through wrappers: nv_cuInit(table, 0).
 #define NV_UNPACK(...) __VA_ARGS__
 #define NV_WRAP(name, parameters, arguments) \

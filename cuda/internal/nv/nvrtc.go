@@ -102,7 +102,7 @@ func (n *NVRTC) CreateProgram(source, name string, headers []Header) (Program, e
 func (n *NVRTC) CompileProgram(p Program, options []string) error {
 	copts := newCStrings(options)
 	defer copts.free()
-	return n.err("nvrtcCompileProgram", C.nv_nvrtcCompileProgram(n.t, C.uintptr_t(p), C.int32_t(len(options)), copts.ptr()))
+	return n.err("nvrtcCompileProgram", C.nv_compile(n.t, C.uintptr_t(p), C.int32_t(len(options)), copts.ptr()))
 }
 
 // DestroyProgram destroys a program.

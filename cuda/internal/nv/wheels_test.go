@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"unsafe"
 
 	"github.com/amtrl/amtrl/internal/must"
 )
@@ -110,6 +112,16 @@ func useToolkit(lib *Library) (string, error) {
 	return fmt.Sprint(archs), nil
 }
 
+// signalActions are the handler and the flags of each signal, as the kernel has them.
+func signalActions() (all [32][2]uint64) {
+	for s := range all {
+		var action [4]uint64 // and restorer and mask
+		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), 0, uintptr(unsafe.Pointer(&action)), 8, 0, 0)
+		all[s] = [2]uint64{action[0], action[1]}
+	}
+	return all
+}
+
 // build compiles a program and returns what get says of it, and the log.
 func (lib *Library) build(source string, headers []Header, option string, get func(Program) ([]byte, error)) (image []byte, log string,
 	err error) {
@@ -123,7 +135,11 @@ func (lib *Library) build(source string, headers []Header, option string, get fu
 			err = e
 		}
 	}()
+	before := signalActions()
 	compiled := n.CompileProgram(p, []string{option})
+	if now := signalActions(); now != before {
+		return nil, "", fmt.Errorf("handlers and flags of signals are %x after a compilation, %x before", now, before)
+	}
 	if log, err = n.GetProgramLog(p); compiled != nil || err != nil {
 		return nil, log, errors.Join(compiled, err)
 	}
