@@ -36,7 +36,7 @@
 //
 //	head.go            its settings, and the least-squares head (eq. 2); target_head.go fits one for each output
 //	residual.go        the head with a part of its own, drawn towards same_outputs.go
-//	kernel_ridge.go    its regression of numbers on kernel.go, solved by tridiagonal.go; nested.go leaves samples out
+//	kernel_ridge.go    its regression of numbers on kernel.go, solved by tridiagonal.go and refine.go; nested.go leaves samples out
 //	classifier.go      its log-odds of classes, by logistic.go and discriminant.go; logits_level.go sets their level
 //	unseen.go          classes that hardly any sample is of; own_classes.go tells several apart by the samples alone
 //

@@ -73,6 +73,8 @@ type kernelFit struct {
 	// square, summed over outputs.
 	alpha, residual *mat.Dense
 	loo             float64
+	// level is what the intercepts have beside that, see [targetRegression.levelled].
+	level []float64
 }
 
 // negligible is the part of labels below which what heads say of them is nothing: both are float32, in which a label less a

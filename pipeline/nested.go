@@ -27,10 +27,14 @@ type regressed struct {
 	g   float64
 }
 
-// regress searches, and of numbers replaces the residuals. (For classes they tell the regression from a logistic one, both chosen so.)
+// regress searches, refines what is found, and of numbers replaces the residuals. (For classes they tell the regression from a logistic one, both chosen so.)
 func (l *Learner) regress(r targetRegression) (regressed, error) {
 	found, err := r.search()
-	if err == nil && !l.problem.Set.Binary {
+	if err != nil {
+		return found, err
+	}
+	found.fit = r.refined(found.kernelRidge, found.fit)
+	if !l.problem.Set.Binary {
 		err = r.nested(found)
 	}
 	return found, err
@@ -67,7 +71,8 @@ func (r *targetRegression) nested(found regressed) error {
 			left.Scale(-chosen.g, left)
 			left.Add(left, r.y)
 		}
-		residual := found.of(left).at(chosen.fit.kappa, chosen.fit.lambda).residual
+		regression := found.of(left)
+		residual := r.refined(regression, regression.at(chosen.fit.kappa, chosen.fit.lambda)).residual
 		if residual == nil {
 			continue
 		}

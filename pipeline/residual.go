@@ -189,6 +189,9 @@ func (f kernelFit) heads(rows *targetRows, u units, k int) []headVector {
 	for c := range out {
 		h := headVector{w: make([]float32, k), delta: make([]float32, d)}
 		h.Ridge, h.Kappa, h.residuals = f.lambda, f.kappa, mat.Col(nil, c, f.residual)
+		if f.level != nil {
+			h.intercept = f.level[c]
+		}
 		for i := range n {
 			e := f.lambda * f.alpha.At(i, c) // (G + lambda I + lambda rho 11') alpha = y
 			h.Loss += e * e / float64(n)

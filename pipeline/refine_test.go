@@ -1,0 +1,57 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// machines are pools with two numbers that are linear in the features, one of them far from 0, of which labels are missing here and
+// there: the noise is that of labels of spread 1 or so.
+func machines(t *testing.T, noise float64) *dataset.Set {
+	rng, set := testrand.New(t), &dataset.Set{Name: "machines"}
+	const rows, d = 150, 5
+	for p := range 6 {
+		pool := &dataset.Pool{Name: fmt.Sprint("machine", p), Rows: rows, Cols: d, Scale: 1, F32: narrow(normals(rng, rows*d))}
+		set.Pools = append(set.Pools, pool)
+		for c, name := range []string{"wear", "heat"} {
+			task := dataset.Task{Name: pool.Name + name, Pool: p, Output: dataset.Output{Name: name}, Labels: make([]float32, rows)}
+			for i := range rows {
+				y := noise * rng.NormFloat64()
+				for j, x := range pool.F32[i*d : (i+1)*d] {
+					y += float64(x) * float64((j+p)%3)
+				}
+				if rng.IntN(3) > 0 {
+					task.Labels[i], task.Train = float32(y+100*float64(1-c)), append(task.Train, int32(i))
+				}
+			}
+			set.Tasks = append(set.Tasks, task)
+		}
+	}
+	return set
+}
+
+// Labels that are far from each other and have hardly any noise are predicted up to that: what they have in common is so much larger that
+// rounding would be all that is left of the rest.
+func TestFarNumbers(t *testing.T) {
+	for _, noise := range []float64{0, 1e-4, 1e-2} {
+		set := machines(t, noise)
+		for _, relevance := range []string{Ridge, Transfer} {
+			cfg := defaultConfig(t)
+			cfg.Sources, cfg.Relevance.Kind, cfg.TargetSamples, cfg.Schedule.Budget = SourcesPools, relevance, 80, 300
+			cfg.Methods = []string{Active, Uniform, Target}
+			l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+			st := must.Get(l.Solve(context.Background(), State{}, quiet, unsaved))(t)
+			l.Close()
+			for _, e := range st.Epochs {
+				most := 4*noise*noise + 1e-6 // of labels that float32 holds to 1e-5
+				must.Hold(t, e.Score.Value < most, "noise %g: the mean squared error of %s, round %d, is %g, expected at most %g", noise, e.Method,
+					e.Epoch, e.Score.Value, most)
+			}
+		}
+	}
+}
