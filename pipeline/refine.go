@@ -18,15 +18,14 @@ const refinedTo = 0x1p-20
 // the outputs of sources are far apart, such as some of about 0 and some of about 100, and have little noise: their heads, and the
 // prior mean of the intercept, then have a constant that is far larger than the labels.
 func (r *targetRegression) refined(k *kernelRidge, fit kernelFit) kernelFit {
-	if fit.alpha == nil || r.exact(fit, r.rest(k, fit)) {
+	fit = r.again(k, fit)
+	if fit.alpha == nil || fit.kappa == 0 || r.a == nil || r.exact(fit, r.rest(k, fit)) {
 		return fit
 	}
-	if fit.kappa > 0 && r.a != nil {
-		if of := r.levelled(k, fit); of.alpha != nil {
-			return of
-		}
+	if of := r.levelled(k, fit); of.alpha != nil {
+		return of
 	}
-	return r.again(k, fit)
+	return fit
 }
 
 // exact says whether rest is no more than rounding.

@@ -130,7 +130,7 @@ func TestLearnRefusesBadRounds(t *testing.T) {
 	set := shops(testrand.New(t), 3, 80, 4, 1, false)
 	for i := range set.Tasks { // with labels that features so small tell by weights that float32 has not
 		for r := range set.Tasks[i].Labels {
-			set.Tasks[i].Labels[r] = float32(math.Copysign(3e38, float64(set.Tasks[i].Labels[r])))
+			set.Tasks[i].Labels[r] = float32(math.Copysign(3e38, float64(set.Pools[i].F32[4*r])))
 		}
 		set.Pools[i].Scale = 1e-12
 	}
