@@ -31,7 +31,7 @@ func TestTwoClassesCountOnce(t *testing.T) {
 	}
 	weights := func(in Labelled, group []int) []float64 {
 		l := &Learner{problem: &Problem{Set: set, Config: cfg, Target: Source{Name: "t", Tasks: group}}}
-		return l.joinWeights(in, group, func(c, row int) float64 { return f[c][row] }, [][]prediction{g[:len(group)]})
+		return l.joinWeights(in, group, func(c, row int) float64 { return f[c][row] }, helps{pooled: [][]prediction{g[:len(group)]}})
 	}
 	a, b := weights(one, []int{0})[0], weights(two, []int{0, 1})[0]
 	must.Hold(t, math.Abs(a-b) < 1e-9, "one output: %g, two classes: %g", a, b)

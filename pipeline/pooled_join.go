@@ -121,7 +121,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 		left := func(c, row int) float64 { return float64(fit.left[c][row]) / label }
 		weights := l.untold(len(target.labelled(group[0], len(columns))), helps)
 		if told {
-			weights = l.joinWeights(target, group, left, helps)
+			weights = l.joinWeights(target, group, left, found)
 		}
 		if i == 0 {
 			first = weights
@@ -256,7 +256,8 @@ func (l *Learner) pooledHelps(ctx context.Context, in Round, group []int, u unit
 
 // lessPlain is how many nats f, of numbers, counts less by than the residuals left out tell: one for each of kappa, r, whether to draw
 // towards the mean of the sources' heads and how far, of which g has none (after Akaike 1974). The log-odds of classes are the mean of
-// several such fits, and left out of it.
+// several such fits, and left out of it, but where a class is [scarce]: how little f, and what the samples say alone, know of that one,
+// and of what it is not, no sample tells.
 const lessPlain = 4
 
 // joinReplicates is the number of replicates of the bootstrap in [Learner.joinWeights].
@@ -267,7 +268,8 @@ const joinReplicates = 100
 // normal ones of a variance of its own where they are numbers, those with f by lessPlain nats less; of pools, labels of classes
 // may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
 // Yao, Vehtari, Simpson and Gelman 2018).
-func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, helps [][]prediction) []float64 {
+func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
+	helps := slices.Concat(found.pooled, found.own)
 	y := in.of(group, len(l.problem.Target.Tasks))
 	labels := func(row int) []float64 { return y[row*len(group) : (row+1)*len(group)] }
 	var labelled []int // in some output
@@ -300,6 +302,13 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 		}
 		return out
 	}
+	plain := l.problem.Classifies()
+	if plain && len(group) > 1 && len(found.pooled) > 0 {
+		plain = !slices.ContainsFunc(group, func(c int) bool { return scarce(in.column(c, len(l.problem.Target.Tasks))) })
+	}
+	less := func(i int) bool { // a candidate that is not g on the rows of all sources alone
+		return !plain && (i == 0 || joinParts[(i-1)%len(joinParts)] < 1 || (i-1)/len(joinParts) >= len(found.pooled))
+	}
 	rate := 0.0
 	if l.problem.doubtsLabels() {
 		rate, _ = noiseRate(all)
@@ -318,9 +327,9 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 				likely[i] = -n * loss
 			default:
 				likely[i] = -n / 2 * math.Log(math.Max(loss, leastCurvature))
-				if i == 0 || joinParts[(i-1)%len(joinParts)] < 1 {
-					likely[i] -= lessPlain
-				}
+			}
+			if less(i) {
+				likely[i] -= lessPlain
 			}
 		}
 		sum := floats.LogSumExp(likely)

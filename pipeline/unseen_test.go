@@ -54,7 +54,7 @@ func TestUnseenClass(t *testing.T) {
 			}
 		}
 		score, _, err := l.ScoreOn(in)
-		must.Hold(t, err == nil && score.Value < 0.5, "%v err %g of %d rows without a sample: %v", methods, score.Value, len(rows), err)
+		must.Hold(t, err == nil && score.Value < 0.25, "%v err %g of %d rows without a sample: %v", methods, score.Value, len(rows), err)
 	}
 }
 
