@@ -12,7 +12,7 @@ import (
 // Two classes of a column are one question: what helps to tell them counts as it does where there is one output.
 func TestTwoClassesCountOnce(t *testing.T) {
 	rng := testrand.New(t)
-	const n = 30
+	const n = fewSamples
 	set := &dataset.Set{Binary: true, Tasks: []dataset.Task{{Output: dataset.Output{Name: "a", Class: "x"}},
 		{Output: dataset.Output{Name: "a", Class: "y"}}}}
 	cfg := Config{Sources: SourcesPools, Head: Head{Prior: PriorResidual, Loss: LossLogistic}}

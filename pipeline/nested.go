@@ -27,7 +27,8 @@ type regressed struct {
 	g   float64
 }
 
-// regress searches, refines what is found, and of numbers replaces the residuals. (For classes they tell the regression from a logistic one, both chosen so.)
+// regress searches, refines what is found, and of numbers replaces the residuals. (For classes they tell the regression from a logistic
+// one, both chosen so.)
 func (l *Learner) regress(r targetRegression) (regressed, error) {
 	found, err := r.search()
 	if err != nil {

@@ -254,18 +254,35 @@ func (l *Learner) pooledHelps(ctx context.Context, in Round, group []int, u unit
 	}
 }
 
-// lessPlain is how many nats f, of numbers, counts less by than the residuals left out tell: one for each of kappa, r, whether to draw
-// towards the mean of the sources' heads and how far, of which g has none (after Akaike 1974). The log-odds of classes are the mean of
-// several such fits, and left out of it, but where a class is [scarce]: how little f, and what the samples say alone, know of that one,
-// and of what it is not, no sample tells.
-const lessPlain = 4
+const (
+	// lessPlain is how many nats f counts less by than the samples left out tell: one for each of kappa, r, whether to draw towards the
+	// mean of the sources' heads and how far, of which g has none (after Akaike 1974).
+	lessPlain = 4
+	// fewSamples are those of several classes that tell this about as well as that rule, see [Learner.lessPlain].
+	fewSamples = 50
+)
+
+// lessPlain is how many nats a candidate with a part of f, or of what n samples say alone, counts less by. The log-odds of classes are the
+// mean of several fits of f, which lessens it up to fewSamples, but where a class is [scarce]: how little these know of that one, no
+// sample tells.
+func (l *Learner) lessPlain(in Labelled, group []int, found helps, n float64) float64 {
+	switch {
+	case !l.problem.Classifies():
+		return lessPlain
+	case len(group) < 2 || len(found.pooled) == 0:
+		return 0
+	case slices.ContainsFunc(group, func(c int) bool { return scarce(in.column(c, len(l.problem.Target.Tasks))) }):
+		return lessPlain
+	}
+	return lessPlain * math.Max(0, 1-n/fewSamples)
+}
 
 // joinReplicates is the number of replicates of the bootstrap in [Learner.joinWeights].
 const joinReplicates = 100
 
 // joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
 // each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
-// normal ones of a variance of its own where they are numbers, those with f by lessPlain nats less; of pools, labels of classes
+// normal ones of a variance of its own where they are numbers, those with f by [Learner.lessPlain] less; of pools, labels of classes
 // may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
 // Yao, Vehtari, Simpson and Gelman 2018).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
@@ -302,12 +319,9 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 		}
 		return out
 	}
-	plain := l.problem.Classifies()
-	if plain && len(group) > 1 && len(found.pooled) > 0 {
-		plain = !slices.ContainsFunc(group, func(c int) bool { return scarce(in.column(c, len(l.problem.Target.Tasks))) })
-	}
-	less := func(i int) bool { // a candidate that is not g on the rows of all sources alone
-		return !plain && (i == 0 || joinParts[(i-1)%len(joinParts)] < 1 || (i-1)/len(joinParts) >= len(found.pooled))
+	less := l.lessPlain(in, group, found, n)
+	plain := func(i int) bool { // of g on the rows of all sources alone
+		return i > 0 && joinParts[(i-1)%len(joinParts)] == 1 && (i-1)/len(joinParts) < len(found.pooled)
 	}
 	rate := 0.0
 	if l.problem.doubtsLabels() {
@@ -328,8 +342,8 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 			default:
 				likely[i] = -n / 2 * math.Log(math.Max(loss, leastCurvature))
 			}
-			if less(i) {
-				likely[i] -= lessPlain
+			if !plain(i) {
+				likely[i] -= less
 			}
 		}
 		sum := floats.LogSumExp(likely)
