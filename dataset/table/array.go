@@ -88,7 +88,13 @@ func (t *arrayTable) Scan(q Query, f func(*Batch) error) error {
 	}
 	const most = 16 << 20
 	rows := min(int64(batchRows(b.Features.Width, len(features) > 0)), max(1, most/max(1, each)))
-	for ; b.First < t.rows; b.First += int64(b.Rows) {
+	for ; ; b.First += int64(b.Rows) {
+		if q.Next != nil {
+			b.First, rows = q.Next(b.First), 1
+		}
+		if b.First >= t.rows {
+			return nil
+		}
 		b.reset()
 		b.Rows = int(min(rows, t.rows-b.First))
 		for i, c := range scalars {
@@ -114,7 +120,6 @@ func (t *arrayTable) Scan(q Query, f func(*Batch) error) error {
 			return err
 		}
 	}
-	return nil
 }
 
 // checkWidth holds the width of features, of that many columns, against a query.

@@ -39,12 +39,13 @@ func openCSV(b base, comma rune) (*csvTable, error) {
 // records are those of the file behind its header.
 type records struct {
 	*csv.Reader
+	in     *bufio.Reader // what it reads
 	path   string
 	header []string
 	count  *counter
 	limit  *recordLimit
 	close  func() error
-	// before is the number of lines before the header.
+	// before is the number of lines before the header and of those that were passed over.
 	before int
 }
 
@@ -73,7 +74,7 @@ func (t *csvTable) records() (*records, error) {
 	}
 	limit := &recordLimit{r: in}
 	buffered := bufio.NewReaderSize(limit, 1<<16)
-	r := &records{Reader: csv.NewReader(buffered), path: t.path, count: count, limit: limit, close: in.Close}
+	r := &records{Reader: csv.NewReader(buffered), in: buffered, path: t.path, count: count, limit: limit, close: in.Close}
 	r.Comma, r.ReuseRecord = t.comma, true
 	limit.left = maxRecord
 	switch bom, _ := buffered.Peek(3); {
@@ -116,6 +117,32 @@ func (t *csvTable) records() (*records, error) {
 	return r, nil
 }
 
+// skip passes over rows, as many as there are up to n. The quotes of a row are an even number.
+func (r *records) skip(n int64) (passed int64, err error) {
+	for quotes, length := 0, 0; passed < n; {
+		if length == 0 {
+			r.limit.left = maxRecord
+		}
+		part, err := r.in.ReadSlice('\n')
+		quotes, length = quotes+bytes.Count(part, []byte{'"'}), length+len(part)
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err != nil && err != io.EOF:
+			return passed, fmt.Errorf("%s: %w", r.path, err)
+		case err == io.EOF:
+			return passed, nil
+		}
+		if r.before++; quotes%2 == 0 {
+			if length > 2 || length == 2 && part[0] != '\r' {
+				passed++
+			}
+			quotes, length = 0, 0
+		}
+	}
+	return passed, nil
+}
+
 // fault names the file and the line of an error, that of a record of some cells.
 func (r *records) fault(err error, cells int) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
@@ -139,7 +166,15 @@ func (t *csvTable) Scan(q Query, f func(*Batch) error) error {
 	defer r.close()
 	for {
 		b.reset()
-		for rows := batchRows(b.Features.Width, len(features) > 0); b.Rows < rows; b.Rows++ {
+		rows := batchRows(b.Features.Width, len(features) > 0)
+		if q.Next != nil {
+			passed, err := r.skip(q.Next(b.First) - b.First)
+			if err != nil {
+				return err
+			}
+			b.First, rows = b.First+passed, 1
+		}
+		for ; b.Rows < rows; b.Rows++ {
 			r.limit.left = maxRecord
 			record, err := r.Read()
 			if err == io.EOF {

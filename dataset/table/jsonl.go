@@ -188,10 +188,14 @@ func (t *jsonlTable) Scan(q Query, f func(*Batch) error) error {
 		return nil
 	}
 	err = t.objects(func(line int, raw []byte, read int64) error {
-		if b.Rows == batchRows(b.Features.Width, len(q.Features) > 0) {
+		if b.Rows == batchRows(b.Features.Width, len(q.Features) > 0) || q.Next != nil {
 			if err := flush(); err != nil {
 				return err
 			}
+		}
+		if q.Next != nil && q.Next(b.First) > b.First {
+			b.First++
+			return nil
 		}
 		var row map[string]json.RawMessage
 		if raw[0] != '{' {

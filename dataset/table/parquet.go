@@ -207,6 +207,10 @@ func (t *parquetTable) Scan(q Query, f func(*Batch) error) (err error) {
 		return err
 	}
 	for _, group := range t.parquet.Metadata().RowGroups {
+		if q.Next != nil && q.Next(b.First) >= b.First+group.NumRows {
+			b.First += group.NumRows
+			continue
+		}
 		s := &groupScan{table: t, batch: b, query: q}
 		err := s.open(group.Columns, scalars, features)
 		if err == nil {
@@ -261,6 +265,19 @@ func (s *groupScan) run(rows int64, f func(*Batch) error) error {
 	b := s.batch
 	for rows > 0 {
 		n := int(min(rows, int64(batchRows(b.Features.Width, len(s.features) > 0))))
+		if s.query.Next != nil {
+			passed := min(rows, s.query.Next(b.First)-b.First)
+			b.First += passed
+			if rows -= passed; rows == 0 {
+				return nil
+			}
+			for _, r := range s.scalars {
+				if err := r.skip(int(passed)); err != nil {
+					return s.place(r, err)
+				}
+			}
+			n = 1
+		}
 		b.reset()
 		b.Rows = n
 		for i, r := range s.scalars {

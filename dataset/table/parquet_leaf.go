@@ -38,6 +38,28 @@ func (r *leafReader) next() error {
 	return r.pageReader.next()
 }
 
+// skip passes over n rows of a leaf that is no list.
+func (r *leafReader) skip(n int) error {
+	for n > 0 {
+		if r.entry == r.entries {
+			r.pass = n
+			err := r.next()
+			if n = r.pass; err != nil {
+				return err
+			}
+			r.pass = 0
+		}
+		last := r.entry + min(n, r.entries-r.entry)
+		n -= last - r.entry
+		for ; r.entry < last; r.entry++ {
+			if len(r.defs) == 0 || r.defs[r.entry] == r.full {
+				r.value++
+			}
+		}
+	}
+	return nil
+}
+
 // index is where value i of the page is in values.
 func (r *leafReader) index(i int) int {
 	if r.indices != nil {

@@ -36,8 +36,11 @@ type pageReader struct {
 	leaf *parquet.Column
 	kind parquet.Kind
 	meta *format.ColumnMetaData
+	file io.ReaderAt
 	in   *bufio.Reader
+	end  int64 // of the chunk
 	left int64 // bytes of the chunk
+	pass int   // entries that need not be read, in whole pages
 	// What may still come of the chunk.
 	mayBecome, mayHold int64
 	unpack
@@ -69,7 +72,7 @@ func newPageReader(file io.ReaderAt, size int64, leaf *parquet.Column, meta *for
 		return nil, fmt.Errorf("a column at byte %d of %d bytes in a file of %d", start, meta.TotalCompressedSize, size)
 	}
 	p := &pageReader{
-		leaf: leaf, kind: leaf.Type().Kind(), meta: meta, left: meta.TotalCompressedSize,
+		leaf: leaf, kind: leaf.Type().Kind(), meta: meta, left: meta.TotalCompressedSize, file: file, end: start + meta.TotalCompressedSize,
 		mayBecome: datafile.MayBecome(meta.TotalCompressedSize), mayHold: max(maxPageValues, maxValues*meta.TotalCompressedSize),
 		in: bufio.NewReaderSize(io.NewSectionReader(file, start, meta.TotalCompressedSize), 1<<16),
 	}
@@ -122,6 +125,13 @@ func (p *pageReader) next() error {
 		h, err := p.header()
 		if err != nil {
 			return err
+		}
+		entries := int(h.DataPageHeader.V.NumValues) + int(h.DataPageHeaderV2.V.NumValues)
+		if h.Type != format.DictionaryPage && entries > 0 && entries <= p.pass {
+			p.left -= int64(h.CompressedPageSize)
+			p.pass -= entries
+			p.in.Reset(io.NewSectionReader(p.file, p.end-p.left, p.left))
+			continue
 		}
 		p.packed = resize(p.packed, int(h.CompressedPageSize))
 		if _, err := io.ReadFull(p.in, p.packed); err != nil {

@@ -97,6 +97,9 @@ type Query struct {
 	Width int
 	// Gaps says that cells of features that are a column each may be missing. They are NaN, and all are float32.
 	Gaps bool
+	// Next, where it is set, is the row to read next, at or behind the one that it gets, and rows before that are passed over, which
+	// costs little. Each batch is one row, and there are no features. A table with the vectors of another file reads all.
+	Next func(row int64) int64
 }
 
 // Batch is a number of rows that follow each other.

@@ -74,6 +74,21 @@ func parseFeature(word string) (x float64, ok bool) {
 	return 0, strings.EqualFold(word, "false")
 }
 
+// Take appends value i of a column of the same kind.
+func (v *Values) Take(from *Values, i int) {
+	v.Missing = append(v.Missing, from.IsMissing(i))
+	switch {
+	case from.Text != nil:
+		v.Text = append(v.Text, from.Text[i])
+	case from.Ints != nil:
+		v.Ints = append(v.Ints, from.Ints[i])
+	case from.Bools != nil:
+		v.Bools = append(v.Bools, from.Bools[i])
+	default:
+		v.Numbers = append(v.Numbers, from.Numbers[i])
+	}
+}
+
 // reset empties the column and keeps its memory.
 func (v *Values) reset() {
 	v.Missing, v.Text, v.Ints, v.Numbers, v.Bools = v.Missing[:0], v.Text[:0], v.Ints[:0], v.Numbers[:0], v.Bools[:0]
