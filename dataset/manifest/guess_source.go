@@ -41,7 +41,7 @@ func (g *guesser) guessSource(inputs []Input, target string) string {
 		return name
 	}
 	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are in the order of sources, the first may fill what is looked at
-		return len(c.distinct) == 1 && c.missing == 0 && c.rows == inspectRows
+		return len(c.distinct) == 1 && c.missing == 0 && c.rows >= inspectRows
 	})
 	if g.alone != "" {
 		return g.alone
@@ -55,7 +55,7 @@ func (g *guesser) guessSource(inputs []Input, target string) string {
 // source as far as they were looked at.
 func (g *guesser) holding(ctx context.Context, m Manifest, inputs []Input, target string) (has []string) {
 	for _, c := range g.columns {
-		filled := len(c.distinct) == 1 && c.missing == 0 && c.rows == inspectRows
+		filled := len(c.distinct) == 1 && c.missing == 0 && c.rows >= inspectRows
 		taken := g.taken[c.Name] && !slices.Contains(m.Features, c.Name)
 		if taken || !c.groups() && !filled || c.list() || c.measured() || c.boolean() {
 			continue

@@ -3,8 +3,6 @@ package manifest
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -17,16 +15,20 @@ import (
 // How much of the files is looked at: rows for what the columns are, and rows for
 // which sources and classes there are.
 const (
-	inspectRows  = 1000
+	inspectRows  = 1000 // the first ones, beside a [spread] of those behind them
 	countRows    = 1 << 20
 	countSources = 1 << 16
 	countClasses = 1000
 )
 
-// column is what the first rows show of a column.
+// column is what the rows that are looked at show of a column.
 type column struct {
 	table.Column
 	rows, missing int
+	first         struct { // of the first rows
+		rows, distinct int
+		numbered       bool
+	}
 	more          bool // whether there are more rows
 	distinct      map[string]int
 	numbers, ints int // of the values that are there
@@ -58,54 +60,19 @@ func (c *column) hasCommas() bool { return c.commas > 0 && c.numbers+c.commas ==
 // thousands says whether these can all stand between thousands.
 func (c *column) thousands() bool { return c.apart == c.commas }
 
-// numbered says whether the values number the rows, each integer between the lowest and the highest once.
+// endFirst says that what was looked at so far are the first rows.
+func (c *column) endFirst() {
+	c.first.rows, c.first.distinct, c.first.numbered = c.rows, len(c.distinct), c.high-c.low == float64(c.rows-1)
+}
+
+// numbered says whether the values number the rows, of the first ones each integer between the lowest and the highest once.
 func (c *column) numbered() bool {
 	const enough = 20
-	return c.numeric() && c.rows >= enough && c.ints == c.rows && len(c.distinct) == c.rows && c.high-c.low == float64(c.rows-1)
+	return c.numeric() && c.rows >= enough && c.ints == c.rows && len(c.distinct) == c.rows && c.first.numbered
 }
 
 // list says whether cells hold vectors.
 func (c *column) list() bool { return c.Kind == table.Vector || c.has() > 0 && c.lists == c.has() }
-
-var errEnough = errors.New("enough rows")
-
-// inspect looks at the first rows of a file.
-func inspect(path, format string) ([]*column, error) {
-	t, err := table.Open(path, format)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Close()
-	var columns, scalars []*column
-	var q table.Query
-	for _, c := range t.Columns() {
-		col := &column{Column: c, distinct: map[string]int{}}
-		columns = append(columns, col)
-		if c.Kind != table.Vector && c.Kind != table.Other {
-			q.Scalars = append(q.Scalars, c.Name)
-			scalars = append(scalars, col)
-		}
-	}
-	rows := 0
-	err = t.Scan(q, func(b *table.Batch) error {
-		for i := range min(b.Rows, inspectRows-rows) {
-			for j, c := range scalars {
-				c.look(&b.Scalars[j], i)
-			}
-		}
-		if rows += b.Rows; rows >= inspectRows {
-			return errEnough
-		}
-		return nil
-	})
-	if err != nil && err != errEnough {
-		return nil, err
-	}
-	if rows == 0 {
-		return nil, fmt.Errorf("%s: expected rows, found none", path)
-	}
-	return columns, nil
-}
 
 // look counts value i.
 func (c *column) look(v *table.Values, i int) {

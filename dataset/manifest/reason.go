@@ -22,9 +22,11 @@ func (c *column) named(patterns []string) bool {
 	})
 }
 
-// groups tells whether the values that are there divide the rows like sources do.
+// groups tells whether the values that are there divide the rows, or the first rows, like sources do: where each has few rows that
+// follow each other, those of the first rows are there more often.
 func (c *column) groups() bool {
-	return !c.list() && len(c.distinct) >= 2 && 2*len(c.distinct) <= c.rows
+	often := 2*len(c.distinct) <= c.rows || c.first.distinct >= 2 && 2*c.first.distinct <= c.first.rows
+	return !c.list() && len(c.distinct) >= 2 && often
 }
 
 // measured says whether the values are numbers and some no integers, as ids never are.
@@ -54,7 +56,7 @@ func (m *Manifest) unused(c *column) string {
 	once, twice := c.repeated()
 	missing, in := fmt.Sprintf("%d of %d cells are missing", c.missing, c.rows), ""
 	if c.more {
-		in = fmt.Sprintf(" in the first %d rows", c.rows)
+		in = fmt.Sprintf(" in the %d rows looked at", c.rows)
 	}
 	switch {
 	case c.Kind == table.Other:

@@ -1,0 +1,101 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/amtrl/amtrl/dataset/table"
+)
+
+// Rows of one source or class may follow each other, so that the first rows alone do not tell what a file has.
+const (
+	runRows    = 16
+	fewestRuns = 64
+)
+
+// spread has rows from behind the first ones, up to the end of a file: fewestRuns to twice as many runs of rows, which begin equally
+// far apart.
+type spread struct {
+	every int64 // rows from the beginning of a run to that of the next
+	runs  [][]table.Values
+}
+
+// next is the row to look at next.
+func (s *spread) next(row int64) int64 {
+	if at := (row - inspectRows) % s.every; at >= runRows {
+		return row + s.every - at
+	}
+	return row
+}
+
+// add takes up a row. Where there are many runs, every second one goes.
+func (s *spread) add(b *table.Batch) {
+	if (b.First-inspectRows)%s.every == 0 {
+		if len(s.runs) == 2*fewestRuns {
+			for i := range fewestRuns {
+				s.runs[i] = s.runs[2*i]
+			}
+			s.runs, s.every = s.runs[:fewestRuns], 2*s.every
+		}
+		s.runs = append(s.runs, make([]table.Values, len(b.Scalars)))
+	}
+	run := s.runs[len(s.runs)-1]
+	for j := range run {
+		run[j].Take(&b.Scalars[j], 0)
+	}
+}
+
+var errEnough = errors.New("enough rows")
+
+// inspect looks at the first rows of a file, and at runs of rows in the rest, or in the first countRows where the number of rows is
+// not known.
+func inspect(path, format string) ([]*column, error) {
+	t, err := table.Open(path, format)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	var columns, scalars []*column
+	var q table.Query
+	for _, c := range t.Columns() {
+		col := &column{Column: c, distinct: map[string]int{}}
+		columns = append(columns, col)
+		if c.Kind != table.Vector && c.Kind != table.Other {
+			q.Scalars = append(q.Scalars, c.Name)
+			scalars = append(scalars, col)
+		}
+	}
+	rest, rows := spread{every: runRows}, int64(0)
+	if n := t.Rows(); n > 0 { // the last run is near the end
+		rest.every = max(runRows, (n-inspectRows-runRows)/(fewestRuns-1))
+	}
+	q.Next = rest.next
+	err = t.Scan(q, func(b *table.Batch) error {
+		if rows = b.First + 1; b.First >= inspectRows {
+			rest.add(b)
+		} else {
+			for j, c := range scalars {
+				c.look(&b.Scalars[j], 0)
+			}
+		}
+		if t.Rows() < 0 && rows >= countRows {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && err != errEnough {
+		return nil, err
+	}
+	if rows == 0 {
+		return nil, fmt.Errorf("%s: expected rows, found none", path)
+	}
+	for j, c := range scalars {
+		c.endFirst()
+		for _, run := range rest.runs {
+			for i := range run[j].Missing {
+				c.look(&run[j], i)
+			}
+		}
+	}
+	return columns, nil
+}
