@@ -5,20 +5,32 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // The rules that turn a relevance into sampling weights.
 const (
 	RuleSquared = "squared"
+	RulePriced  = "priced"
 	RuleL1      = "l1"
+	// RuleAuto is RulePriced where the costs of the sources differ, else RuleSquared.
+	RuleAuto = "auto"
 )
+
+// Rules lists what Allocation.Rule can be.
+func Rules() []string { return []string{RuleSquared, RulePriced, RuleL1, RuleAuto} }
 
 // Allocation are the settings that turn nu into samples per source.
 type Allocation struct {
-	// Rule is "squared", n_m proportional to nu_m^2 (Alg. 1 and Alg. 2, line 4),
-	// or "l1", n_m proportional to |nu_m| / sqrt(c_m), which for a given nu and
-	// budget minimises the bound sum nu_m^2/n_m of the paper's analysis (Wang,
-	// Chen, Jamieson and Du, ICML 2023).
+	// Rule is one of
+	//
+	//	squared  n_m proportional to nu_m^2 (Alg. 1 and Alg. 2, line 4), whatever a sample of source m costs
+	//	priced   n_m proportional to nu_m^2 / sqrt(c_m) for a cost of c_m: with weights a_m = nu_m^4 the minimiser of
+	//	         sum a_m/n_m at a budget sum c_m n_m, as in stratified sampling (Cochran 1977, section 5.5), and
+	//	         squared where all costs are the same
+	//	l1       n_m proportional to |nu_m| / sqrt(c_m), which for a given nu and budget minimises the bound
+	//	         sum nu_m^2/n_m of the paper's analysis (Wang, Chen, Jamieson and Du, ICML 2023)
+	//	auto     priced where costs differ, else squared
 	Rule string `json:"rule"`
 	// Mix is the fraction of each epoch's budget that is spread uniformly. An
 	// allocation with Mix > 0 draws from every source at least Mix times what
@@ -31,8 +43,8 @@ type Allocation struct {
 const MixAuto = -1
 
 func (a Allocation) validate() error {
-	if a.Rule != RuleSquared && a.Rule != RuleL1 {
-		return fmt.Errorf("unknown allocation rule %q: expected %s or %s", a.Rule, RuleSquared, RuleL1)
+	if !slices.Contains(Rules(), a.Rule) {
+		return fmt.Errorf("unknown allocation rule %q: expected %s", a.Rule, strings.Join(Rules(), ", "))
 	}
 	if a.Mix != MixAuto && !(a.Mix >= 0 && a.Mix <= 1) {
 		return fmt.Errorf("allocation: mix is %g, expected a number from 0 to 1, or %d for what the sources do not explain", a.Mix, MixAuto)
@@ -40,9 +52,20 @@ func (a Allocation) validate() error {
 	return nil
 }
 
+// For is the allocation with RuleAuto decided for sources of the given costs.
+func (a Allocation) For(costs []float64) Allocation {
+	if a.Rule == RuleAuto {
+		if a.Rule = RuleSquared; len(costs) > 0 && slices.Min(costs) != slices.Max(costs) {
+			a.Rule = RulePriced
+		}
+	}
+	return a
+}
+
 // rates returns how many samples of each source a unit of budget buys: rates r
 // with sum c_m r_m = 1. A zero relevance gives the uniform allocation.
 func (a Allocation) rates(nu, costs []float64) []float64 {
+	a = a.For(costs)
 	uniform := uniformRates(costs)
 	weights := make([]float64, len(nu))
 	largest := 0.0
@@ -52,10 +75,13 @@ func (a Allocation) rates(nu, costs []float64) []float64 {
 	if largest == 0 {
 		return uniform
 	}
-	total := 0.0
+	total, least := 0.0, slices.Min(costs)
 	for m, v := range nu {
 		v = math.Abs(v) / largest
-		if weights[m] = v * v; a.Rule == RuleL1 {
+		switch weights[m] = v * v; a.Rule {
+		case RulePriced: // in units of the least cost, so that equal costs give the bytes of squared
+			weights[m] /= math.Sqrt(costs[m] / least)
+		case RuleL1:
 			weights[m] = v / math.Sqrt(costs[m])
 		}
 		total += weights[m] * costs[m]

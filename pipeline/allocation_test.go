@@ -3,6 +3,7 @@ package pipeline
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -22,7 +23,7 @@ func TestRatesSpendOneUnit(t *testing.T) {
 		m := 1 + rng.IntN(40)
 		costs, nu := randomCosts(rng, m), normals(rng, m)
 		mix := rng.Float64()
-		for _, rule := range []string{RuleSquared, RuleL1} {
+		for _, rule := range Rules() {
 			rates := Allocation{Rule: rule, Mix: mix}.rates(nu, costs)
 			uniform, total := uniformRates(costs), 0.0
 			for i, r := range rates {
@@ -51,6 +52,13 @@ func TestRatesFollowTheRule(t *testing.T) {
 	if !near(l1[0], 2./6, 1e-14) || !near(l1[1], 1./6, 1e-14) {
 		t.Errorf("l1 with costs 1 and 4: %v, want [1/3 1/6]", l1)
 	}
+	// n proportional to nu^2/sqrt(c), for whatever unit of the costs.
+	for _, unit := range []float64{1, 7, MinCost} {
+		priced := Allocation{Rule: RulePriced}.rates([]float64{1, 2}, []float64{unit, 4 * unit})
+		if want := []float64{1. / 9, 2. / 9}; !near(priced[0]*unit, want[0], 1e-14) || !near(priced[1]*unit, want[1], 1e-14) {
+			t.Errorf("priced with costs 1 and 4 times %g: %v, want %v", unit, priced, want)
+		}
+	}
 	for _, r := range (Allocation{Rule: RuleSquared}).rates([]float64{0, 0}, []float64{1, 3}) {
 		if !near(r, 0.25, 1e-14) {
 			t.Errorf("nu = 0 should give uniform, got rate %g", r)
@@ -60,6 +68,60 @@ func TestRatesFollowTheRule(t *testing.T) {
 		r := Allocation{Rule: RuleSquared}.rates([]float64{scale, 2 * scale}, []float64{1, 1})
 		if !near(r[1], 0.8, 1e-14) {
 			t.Errorf("nu scaled by %g: rates %v, want [0.2 0.8]", scale, r)
+		}
+	}
+}
+
+// auto is squared, and priced the same to the bit, where all costs are the same, and priced where they differ.
+func TestAutoFollowsTheCosts(t *testing.T) {
+	rng := testrand.New(t)
+	for range 200 {
+		m := 1 + rng.IntN(20)
+		nu, e, mix := normals(rng, m), &Epoch{NuByChance: 0.1, Own: 0.3}, []float64{0, 0.2, MixAuto}[rng.IntN(3)]
+		for range m {
+			e.Match = append(e.Match, rng.Float64())
+		}
+		e.Nu = nu
+		same := slices.Repeat([]float64{math.Exp(3 * rng.NormFloat64())}, m)
+		want := Allocation{RuleSquared, mix}.SharesAfter(e, same)
+		for _, rule := range []string{RuleAuto, RulePriced} {
+			if got := (Allocation{rule, mix}).SharesAfter(e, same); !slices.Equal(got, want) {
+				t.Fatalf("%s at costs of %g: %v, squared %v", rule, same[0], got, want)
+			}
+		}
+		costs := append(randomCosts(rng, m), 0.5)
+		e.Nu, e.Match = append(nu, 1), append(e.Match, 1)
+		auto, priced := Allocation{RuleAuto, mix}.SharesAfter(e, costs), Allocation{RulePriced, mix}.SharesAfter(e, costs)
+		if squared := (Allocation{RuleSquared, mix}).SharesAfter(e, costs); !slices.Equal(auto, priced) || slices.Equal(auto, squared) {
+			t.Fatalf("auto at costs %v: %v, priced %v, squared %v", costs, auto, priced, squared)
+		}
+	}
+}
+
+// The priced rule minimises sum nu_m^4/n_m under sum c_m n_m = N, as squared does where costs are the same.
+func TestPricedRuleMinimises(t *testing.T) {
+	rng := testrand.New(t)
+	for range 200 {
+		m := 2 + rng.IntN(20)
+		nu, costs := normals(rng, m), randomCosts(rng, m)
+		best := Allocation{Rule: RulePriced}.rates(nu, costs)
+		sum := func(n []float64) float64 {
+			total := 0.0
+			for i, v := range nu {
+				total += math.Pow(v, 4) / n[i]
+			}
+			return total
+		}
+		other, spent := make([]float64, m), 0.0
+		for i := range best {
+			other[i] = best[i] * math.Exp(0.3*rng.NormFloat64())
+			spent += other[i] * costs[i]
+		}
+		for i := range other {
+			other[i] /= spent
+		}
+		if b, o := sum(best), sum(other); b > o*(1+1e-12) {
+			t.Fatalf("%g at the priced allocation, %g at a perturbed one", b, o)
 		}
 	}
 }

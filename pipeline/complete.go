@@ -27,6 +27,8 @@ const defaultWidth = 50
 //	                  the baseline Pooled
 //	Schedule.Theory   where it is nil, delta 0.1, r 1 and sigma_min 1
 //	Costs             of a source that is not there, what the data say
+//	Allocation.Rule   where it is RuleAuto, RulePriced where the costs of the sources of the set
+//	                  differ, else RuleSquared
 //	Conv              where it is nil, DefaultConv of the preset
 //	Relevance.Kind    where it is RelevanceAuto, Transfer for pools and networks, else Ridge
 //	Relevance.Tau     where it is 0, 1
@@ -76,7 +78,9 @@ func (c Config) Complete(set *dataset.Set) Config {
 		if !set.Binary {
 			c.Head.Loss = ""
 		}
-		c.Costs = completeCosts(c.Costs, set, c.SourcesIn(set))
+		all := c.SourcesIn(set)
+		c.Costs = completeCosts(c.Costs, set, all)
+		c.Allocation = c.Allocation.For(c.CostsOf(slices.DeleteFunc(all, func(s Source) bool { return set.Pools[s.Pool].Target })))
 	}
 	if c.Conv == nil {
 		c.Conv = DefaultConv(c.Preset)
@@ -121,6 +125,9 @@ func (c Config) Canonical() Config {
 	}
 	if !slices.Contains(c.Methods, Known) {
 		c.Nu = nil
+	}
+	if c.Allocation.Rule == RuleAuto && c.Schedule.Kind == ScheduleTheory {
+		c.Allocation.Rule = RuleSquared // Alg. 2, line 4
 	}
 	if c.Allocation.Mix == MixAuto && (c.Schedule.Kind == ScheduleTheory || !c.Intercept) {
 		c.Allocation.Mix = 0 // nothing says how much to explore

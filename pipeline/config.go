@@ -126,7 +126,7 @@ func Presets() []string { return []string{PresetDefault, PresetPaper} }
 //
 // "default" has intercepts and is regularised: ERM penalty, warm starts, a leave-one-out ridge
 // towards the sources for the head, relevance by ridge between tasks and by transfer between
-// pools. Its constants were chosen on validation rows (docs/results.md).
+// pools, an allocation that knows costs where they differ. Its constants were chosen on validation rows (docs/results.md).
 func NewConfig(preset string) (Config, error) {
 	c := Config{
 		Preset:         preset,
@@ -144,7 +144,7 @@ func NewConfig(preset string) (Config, error) {
 	case PresetDefault:
 		c.Intercept, c.Scaling = true, ScalingAuto
 		c.Methods = slices.Clone(defaultMethods)
-		c.Allocation.Mix = MixAuto
+		c.Allocation = Allocation{Rule: RuleAuto, Mix: MixAuto}
 		c.ERM = ERM{Lambda: LambdaAuto, Iterations: 500, Tolerance: 1e-3, History: 10, Init: InitPath, WarmStart: true}
 		c.Head = Head{Ridge: RidgeAuto, Prior: PriorResidual, Loss: LossLogistic, Rcond: -1}
 		c.Relevance = Relevance{Kind: RelevanceAuto, Rcond: -1}

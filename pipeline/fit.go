@@ -18,12 +18,13 @@ const (
 	SettingEpochs        = "epochs"
 	SettingFloor         = "floor"
 	SettingScaling       = "scaling"
+	SettingAllocation    = "allocation"
 )
 
 // Choice is a setting that the data decided, and why.
 type Choice struct {
 	// Setting is SettingTargetSamples, SettingK, SettingSchedule, SettingEpochs,
-	// SettingFloor or SettingScaling.
+	// SettingFloor, SettingScaling or SettingAllocation.
 	Setting string
 	Value   string
 	Reason  string
@@ -36,7 +37,7 @@ const maxFitted = 1000
 // Fit returns settings of preset "default" that own data can serve, for targets that
 // are names of SourcesIn under complete settings, and says what it chose. The command line
 // calls it, so that a program that does too gets the same settings. Own data are those that
-// name their outputs; others keep the settings, and so do preset "paper", and targets that
+// name their outputs; others keep the settings but the allocation, and all are kept by preset "paper", and targets that
 // the data do not have and broken data, which NewProblem and runs.Identity.Check refuse. Settings
 // in given are left alone, SettingSchedule with its budget.
 //
@@ -50,12 +51,14 @@ const maxFitted = 1000
 //	floor           at most the rows of the smallest source, and half of an equal share of
 //	                the first round
 //	scaling         ScalingFeature where features differ in their units, else ScalingGlobal
+//	allocation      where it is RuleAuto, RulePriced if the costs of the sources of a target differ,
+//	                which is said, else RuleSquared
 func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config, []Choice) {
 	if set.CheckShape() != nil || checkRows(set) != nil {
 		return c, nil
 	}
 	own := slices.ContainsFunc(set.Tasks, func(t dataset.Task) bool { return t.Output.Name != "" })
-	if c.Preset != PresetDefault || len(targets) == 0 || !own {
+	if c.Preset != PresetDefault || len(targets) == 0 {
 		return c, nil
 	}
 	kept, choices := c, []Choice(nil)
@@ -63,7 +66,7 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		choices = append(choices, Choice{setting, value, fmt.Sprintf(reason, args...)})
 	}
 	open := func(setting string) bool { return !slices.Contains(given, setting) }
-	if c.Scaling == ScalingAuto && c.Intercept && c.Representation == ClassLinear {
+	if own && c.Scaling == ScalingAuto && c.Intercept && c.Representation == ClassLinear {
 		var why string
 		c.Scaling, why = c.scalingFor(set)
 		choose(SettingScaling, c.Scaling, "%s", why)
@@ -71,6 +74,15 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 	full := c.Complete(set)
 	if all := full.SourcesIn(set); !slices.ContainsFunc(all, func(s Source) bool { return slices.Contains(targets, s.Name) }) {
 		return kept, nil
+	}
+	if c.Allocation.Rule == RuleAuto && c.Schedule.Kind != ScheduleTheory {
+		costs := full.costsFor(set, targets)
+		if c.Allocation = c.Allocation.For(costs); c.Allocation.Rule != RuleSquared {
+			choose(SettingAllocation, c.Allocation.Rule, "sources cost between %.4g and %.4g", slices.Min(costs), slices.Max(costs))
+		}
+	}
+	if !own {
+		return c, choices
 	}
 	c.Schedule.Epochs = full.Schedule.Epochs
 	samples := maxFitted
@@ -148,6 +160,17 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		}
 	}
 	return c, choices
+}
+
+// costsFor are the costs of the sources of targets under complete settings.
+func (c *Config) costsFor(set *dataset.Set, targets []string) []float64 {
+	var costs []float64
+	for i, s := range c.SourcesIn(set) {
+		if slices.Contains(targets, s.Name) {
+			costs = append(costs, c.CostsOf(c.SourcesFor(set, i))...)
+		}
+	}
+	return costs
 }
 
 // plan are the rounds of a schedule that depends neither on the data nor on a floor.

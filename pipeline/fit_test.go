@@ -141,8 +141,10 @@ func TestFitServes(t *testing.T) {
 		}
 		given := preset
 		given.TargetSamples, given.K, given.Schedule.Floor, given.Schedule.Epochs, given.Scaling = 3, 2, 0, 4, ScalingNone
+		given.Allocation.Rule = RuleL1
 		got, choices := given.Fit(set, []string{set.Tasks[target].Name}, SettingTargetSamples, SettingK, SettingFloor, SettingSchedule)
-		if got.TargetSamples != 3 || got.K != 2 || got.Schedule != given.Schedule || got.Scaling != ScalingNone || len(choices) > 0 {
+		if got.TargetSamples != 3 || got.K != 2 || got.Schedule != given.Schedule || got.Scaling != ScalingNone ||
+			got.Allocation != given.Allocation || len(choices) > 0 {
 			t.Errorf("%+v came of what was given, %v", got, choices)
 		}
 	}
@@ -179,6 +181,78 @@ func TestFitServes(t *testing.T) {
 	other := must.Get(dataset.SparseNu(5, 2, 3, 1, 60, 1))(t)
 	if _, choices := preset.Fit(other, []string{other.Tasks[3].Name}); len(choices) > 0 {
 		t.Errorf("other data chose %v", choices)
+	}
+}
+
+// Where costs differ between the sources of the targets, the allocation knows them, and says so; where they do not, it is squared.
+func TestAllocationAuto(t *testing.T) {
+	rng := testrand.New(t)
+	others := func(costs ...float64) (*dataset.Set, Config) {
+		set, cfg := smallSet(4, 5, 60, 6, true), must.Get(NewConfig(PresetDefault))(t)
+		cfg.Costs = map[string]float64{}
+		for i, task := range set.Tasks {
+			cfg.Costs[task.Name] = costs[0]
+			if i < len(costs) {
+				cfg.Costs[task.Name] = costs[i]
+			}
+		}
+		return set, cfg
+	}
+	own := func(costs ...float64) (*dataset.Set, Config) {
+		set := ownSet(rng, []int{30, 30, 30, 40}, true)
+		for i, c := range costs {
+			set.Pools[i].Cost = c
+		}
+		return set, must.Get(NewConfig(PresetDefault))(t)
+	}
+	for _, c := range []struct {
+		costs  []float64
+		fitted string // with the last as the target
+		whole  string // whatever the target
+		reason string
+	}{
+		{[]float64{1, 1, 1, 1}, RuleSquared, RuleSquared, ""},
+		{[]float64{3, 3, 3, 3}, RuleSquared, RuleSquared, ""},
+		{[]float64{1, 0, 1, 1}, RuleSquared, RuleSquared, ""},
+		{[]float64{1, 30, 1.5, 1}, RulePriced, RulePriced, "sources cost between 1 and 30"},
+		{[]float64{2, 2, 2, 9}, RuleSquared, RulePriced, ""}, // only the target costs another
+	} {
+		for i, make := range []func(...float64) (*dataset.Set, Config){others, own} {
+			costs := slices.Clone(c.costs)
+			if i == 0 && costs[1] == 0 {
+				costs[1] = 1 // that is said by a pool alone
+			}
+			set, cfg := make(costs...)
+			whole := c.whole
+			if i == 1 && c.fitted == RuleSquared {
+				whole = RuleSquared // the last pool is the target's alone
+			}
+			if got := cfg.Complete(set).Allocation; got != (Allocation{whole, MixAuto}) {
+				t.Errorf("costs %v, set %d: completed to %+v", costs, i, got)
+			}
+			name := set.Tasks[3].Name
+			got, choices := cfg.Fit(set, []string{name})
+			said := slices.IndexFunc(choices, func(c Choice) bool { return c.Setting == SettingAllocation })
+			if got.Allocation != (Allocation{c.fitted, MixAuto}) || (said >= 0) != (c.reason != "") ||
+				said >= 0 && choices[said] != (Choice{SettingAllocation, RulePriced, c.reason}) {
+				t.Errorf("costs %v, set %d: fitted to %+v, %v", costs, i, got.Allocation, choices)
+			}
+			for _, rule := range []string{RuleSquared, RulePriced, RuleL1} {
+				cfg.Allocation.Rule = rule
+				if got, choices := cfg.Fit(set, []string{name}); got.Allocation.Rule != rule || got.Complete(set).Allocation.Rule != rule ||
+					slices.ContainsFunc(choices, func(c Choice) bool { return c.Setting == SettingAllocation }) {
+					t.Errorf("%s became %s, %v", rule, got.Allocation.Rule, choices)
+				}
+			}
+		}
+	}
+	theory := must.Get(NewConfig(PresetDefault))(t)
+	theory.Schedule.Kind = ScheduleTheory
+	if got := theory.Complete(nil).Canonical().Allocation; got != (Allocation{Rule: RuleSquared}) {
+		t.Errorf("schedule theory has %+v", got)
+	}
+	if paper := must.Get(NewConfig(PresetPaper))(t); paper.Allocation != (Allocation{Rule: RuleSquared}) {
+		t.Errorf("preset paper has %+v", paper.Allocation)
 	}
 }
 

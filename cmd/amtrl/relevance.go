@@ -81,7 +81,7 @@ func (o *relevanceOptions) run(context.Context) error {
 		rows[i] = runs.SourceResult{Source: s.Source, Nu: s.Nu, Share: s.Share}
 	}
 	title := fmt.Sprintf("relevance %s (rank %d) and allocation %s for target %s by method %s, %s",
-		cfg.Relevance.Kind, res.Rank, cfg.Allocation.Rule, res.Target, res.Method, text.Several(len(rows), "source"))
+		cfg.Relevance.Kind, res.Rank, res.Allocation.Rule, res.Target, res.Method, text.Several(len(rows), "source"))
 	return o.emit(report.Relevance(title, rows, o.top.V, o.format))
 }
 
@@ -168,12 +168,13 @@ func (o *relevanceOptions) fromModel(cfg *pipeline.Config, read func(dir string)
 
 // share adds the relevance and the share of each source after a round, in order of falling |nu|.
 func (r *relevanceResult) share(cfg *pipeline.Config, names []string, round *pipeline.Epoch) *relevanceResult {
-	r.Relevance, r.Allocation = cfg.Relevance, cfg.Allocation
+	r.Relevance = cfg.Relevance
 	costs := make([]float64, len(names))
 	for i, name := range names {
 		costs[i] = cfg.Cost(name)
 	}
-	for i, share := range cfg.Allocation.SharesAfter(round, costs) {
+	r.Allocation = cfg.Allocation.For(costs)
+	for i, share := range r.Allocation.SharesAfter(round, costs) {
 		r.Sources = append(r.Sources, sourceShare{names[i], round.Nu[i], share})
 	}
 	slices.SortStableFunc(r.Sources, func(a, b sourceShare) int { return cmp.Compare(math.Abs(b.Nu), math.Abs(a.Nu)) })

@@ -123,5 +123,5 @@ func repeatCommand(command string, id *runs.Identity, leading []string) report.C
 // decided says whether data can decide a setting: those that [pipeline.Config.Fit] and Complete choose.
 func decided(s *setting) bool {
 	return slices.Contains([]string{pipeline.SettingTargetSamples, pipeline.SettingK, pipeline.SettingSchedule, pipeline.SettingEpochs,
-		pipeline.SettingFloor, pipeline.SettingScaling}, strings.ReplaceAll(s.name, "-", "_"))
+		pipeline.SettingFloor, pipeline.SettingScaling, pipeline.SettingAllocation}, strings.ReplaceAll(s.name, "-", "_"))
 }

@@ -176,11 +176,12 @@ func TestSettingsArriveInTheConfiguration(t *testing.T) {
 		t.Errorf("a dry run left %v", entries)
 	}
 
-	// Without flags the configuration is the preset's, for tasks, and pixels are measured in one unit.
+	// Without flags the configuration is the preset's, for tasks, pixels are measured in one unit, and no costs enter the allocation.
 	for _, preset := range pipeline.Presets() {
 		res := amtrltest.JSON[dryRunResult](t, succeed(t, dir, "run", "--digits", "700", "--dry-run", "--json", "--preset", preset))
 		want := must.Get(pipeline.NewConfig(preset))(t)
-		if want.Scaling = pipeline.ScalingGlobal; want.Relevance.Kind == pipeline.RelevanceAuto {
+		want.Scaling, want.Allocation.Rule = pipeline.ScalingGlobal, pipeline.RuleSquared
+		if want.Relevance.Kind == pipeline.RelevanceAuto {
 			want.Relevance.Kind = pipeline.Ridge // of tasks
 		}
 		got, _ := json.Marshal(res.Identity.Config)

@@ -76,7 +76,8 @@ var (
 		{"l1", "l1 relevance: penalty as a fraction of the smallest that gives 0", func(c *config) any { return &c.Relevance.Lambda }, isL1},
 		{"rcond", "minnorm relevance: cut-off of the singular values of W; auto is the rounding level",
 			func(c *config) any { return (*auto)(&c.Relevance.Rcond) }, isMinNorm},
-		{"allocation", "what nu gives a source: squared (nu^2, the paper) or l1 (|nu|/sqrt(cost))",
+		{"allocation", "rows that nu gives a source: squared (nu^2, the paper), priced (nu^2/sqrt(cost)), l1 (|nu|/sqrt(cost)), or auto " +
+			"(priced where costs differ, else squared)",
 			func(c *config) any { return &c.Allocation.Rule }, nil},
 		{"mix", "fraction of each epoch's budget that is spread uniformly; auto explores what the sources leave unexplained",
 			func(c *config) any { return (*auto)(&c.Allocation.Mix) }, nil},
