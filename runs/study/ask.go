@@ -305,6 +305,9 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 		group := AskRows{Source: source.Name, Cost: p.Costs[m], Reason: "first round"}
 		if last != nil {
 			group.Reason = fmt.Sprintf("relevance: share %.1f %%", 100*shares[m])
+			if slices.Min(p.Costs) != slices.Max(p.Costs) { // the share is of the price, too
+				group.Reason = fmt.Sprintf("relevance %.2f, share of the cost %.1f %%", last.Nu[m], 100*shares[m])
+			}
 		}
 		for _, i := range order[m] {
 			if len(group.Rows) == counts[m]-have[m] {

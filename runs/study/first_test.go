@@ -2,11 +2,15 @@ package study
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset/columnar"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline"
 )
 
 // The first ask of a study whose sources have labels, in the data or told unasked, learns from them; where the budget is that
@@ -32,9 +36,41 @@ func TestFirstAskLearns(t *testing.T) {
 		}
 		a := must.Get(f.Ask(t.Context(), Request{Learn: learn}))(t)
 		for _, r := range a.Rows {
-			must.Hold(t, strings.HasPrefix(r.Reason, "relevance") == c.learns, "%s: %+v", c.name, r)
+			must.Hold(t, strings.HasPrefix(r.Reason, "relevance: share ") == c.learns, "%s: %+v", c.name, r)
 		}
 		must.Hold(t, (learned == 1) == c.learns && len(a.Rows) > 0, "%s: it learned %d rounds and asks for %d rows", c.name, learned, len(a.Rows))
 		must.Get(f.Verify(t.Context(), openNamed, nil))(t)
+	}
+}
+
+// Where sources differ in cost, the reason of an ask tells the relevance, which is in the round, from the share of the cost.
+func TestReasonTellsPriceFromRelevance(t *testing.T) {
+	f := newFixtureOf(t, testrand.New(t), 40, func(_ string, i int) (bool, bool) { return i < 12, false })
+	f.Settings.Config.Costs = map[string]float64{"a": 8}
+	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)
+	settings, choices := NewSettings("", f.Settings.Data.Path, data, 40, f.Settings.Config)
+	must.Hold(t, settings.Config.Allocation.Rule == pipeline.RuleSquared && len(choices) > 0, "what was decided became %+v", settings.Config)
+	open := f.Settings.Config
+	open.Allocation.Rule = pipeline.RuleAuto
+	settings, choices = NewSettings("", f.Settings.Data.Path, data, 40, open)
+	said := slices.ContainsFunc(choices, func(c pipeline.Choice) bool {
+		return c == pipeline.Choice{Setting: pipeline.SettingAllocation, Value: pipeline.RulePriced, Reason: "sources cost between 1 and 8"}
+	})
+	must.Hold(t, settings.Config.Allocation.Rule == pipeline.RulePriced && said, "%+v, %v", settings.Config.Allocation, choices)
+	f.Settings = settings
+	must.Get(f.Learn(t.Context(), openCPU))(t)
+	_, st, err := f.load()
+	must.Do(t, err)
+	round := must.Get(f.loadRound(len(st.fits)))(t)
+	last := &round.Epochs[len(round.Epochs)-1]
+	p := must.Get(f.problem(2))(t)
+	shares := settings.Config.Allocation.SharesAfter(last, p.Costs)
+	plan := must.Get(f.propose(st, 40))(t)
+	must.Hold(t, len(plan.groups) > 0, "the plan asks for no row")
+	for m, source := range p.Sources {
+		want := fmt.Sprintf("relevance %.2f, share of the cost %.1f %%", last.Nu[m], 100*shares[m])
+		for _, g := range plan.groups {
+			must.Hold(t, g.Source != source.Name || g.Reason == want, "%q, expected %q", g.Reason, want)
+		}
 	}
 }
