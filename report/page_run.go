@@ -110,7 +110,7 @@ func (r *runPage) answer() Answer {
 	case pipeline.Uniform:
 		a.Headline = say("Spread labels evenly over the sources: choosing them by relevance", choice)
 	case pipeline.Target:
-		a.Headline = say("Use the target's own samples alone: no source helped here")
+		a.Headline = say("Use the target's own samples alone: the sources are not shown to help here")
 	case pipeline.Pooled:
 		a.Headline = say("Use one model over the rows of all sources: choosing by relevance", choice)
 	default:

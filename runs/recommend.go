@@ -64,7 +64,7 @@ func (r *Result) recommend(few string, by Criterion, n int) {
 			each = append(each, fmt.Sprintf("%s %.4g", m.Method, by.Of(m)))
 		}
 	}
-	r.Reason = map[Criterion]string{ByLogLoss: "log-loss of the labels of the target's samples, each left out: ",
+	r.Reason = map[Criterion]string{ByLogLoss: "log-loss of all labels of the target's samples, each left out: ",
 		BySquares: "mean squared error of the target's samples, each left out of its head: "}[by] + strings.Join(each, ", ")
 	best, least := r.first(), r.Least()
 	if by.nats(least, n) < by.nats(best, n)-enough {

@@ -165,7 +165,12 @@ func sourceTable(d dataDescription) report.Table {
 		if p.Target {
 			name += " (target)"
 		}
-		var labels []string
+		var labels, columns []string
+		for _, task := range d.Tasks {
+			if task.Pool == p.Name && !slices.Contains(columns, task.Output) {
+				columns = append(columns, task.Output)
+			}
+		}
 		for _, task := range d.Tasks {
 			switch {
 			case task.Pool != p.Name:
@@ -174,6 +179,8 @@ func sourceTable(d dataDescription) report.Table {
 				labels = append(labels, fmt.Sprintf("%s %.4g to %.4g, mean %.4g", task.Output, n.Low, n.High, n.Mean))
 			case task.Class == "":
 				labels = append(labels, task.Output)
+			case len(columns) > 1:
+				labels = append(labels, task.Output+": "+task.Class+" "+count(task.Positive))
 			default:
 				labels = append(labels, task.Class+" "+count(task.Positive))
 			}

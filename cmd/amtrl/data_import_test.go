@@ -159,6 +159,22 @@ func TestDescribeCountsRows(t *testing.T) {
 	must.Hold(t, p.Train == 4 && p.Test == 2 && p.Labelled == 6, "%+v", p)
 }
 
+// Where there are several columns of labels, their classes are told apart by their names.
+func TestTableNamesColumns(t *testing.T) {
+	dir := t.TempDir()
+	rows := "place,a,b,x\n"
+	for i := range 12 {
+		rows += fmt.Sprintf("%c,%s,%s,%d\n", 'p'+i%2, []string{"yes", "no"}[i/2%2], []string{"no", "yes"}[i/3%2], i)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o644))
+	for labels, want := range map[string]string{"[{column: a}, {column: b}]": "a: no ", "[{column: a}]": " no "} {
+		must.Do(t, os.WriteFile(filepath.Join(dir, "d.yaml"), []byte("{files: rows.csv, columns: {source: place, features: x}, labels: "+labels+"}"),
+			0o644))
+		found := succeed(t, dir, "data", "check", "d.yaml").Stdout
+		must.Hold(t, strings.Contains(found, want) && strings.Contains(found, "a: ") == (want[0] == 'a'), "labels %s:\n%s", labels, found)
+	}
+}
+
 // JSON beside tables or arrays in a folder describes them; alone it is the data. As --data it is a manifest.
 func TestFolderWithJSON(t *testing.T) {
 	dir := t.TempDir()

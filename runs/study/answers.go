@@ -43,19 +43,26 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, e
 		return nil, err
 	}
 	var out []answer
+	var bad error     // of the first row
+	var also []string // places of others
 	err = t.Scan(q, func(b *table.Batch) error {
 		for i := range b.Rows {
 			a, err := s.readAnswer(b, at, outputs, i)
-			if err != nil {
-				return err
-			}
-			if a != nil {
+			switch {
+			case err != nil && bad == nil:
+				bad = err
+			case err != nil:
+				also = append(also, strings.TrimPrefix(b.Where(i), path+": "))
+			case a != nil:
 				out = append(out, *a)
 			}
 		}
 		return nil
 	})
-	return out, err
+	if err == nil && len(also) > 0 {
+		bad = fmt.Errorf("%w; %s not right either: %s", bad, text.Form(len(also), "another row is", "other rows are"), fewOf(also))
+	}
+	return out, cmp.Or(err, bad)
 }
 
 // answerPlaces are the places of columns among the scalars of a query, -1 for none.

@@ -162,6 +162,23 @@ func TestTellListOfRows(t *testing.T) {
 	must.Fail(t, "a list of rows", err, `wrong.json: row 0, column label: expected one of the classes no, yes, found "maybe"`)
 }
 
+// All rows that are not right are named at once, and none is told.
+func TestTellNamesAllThatIsWrong(t *testing.T) {
+	f := newFixture(t, testrand.New(t))
+	a := must.Get(f.Ask(t.Context(), Request{}))(t)
+	text := "id,label\n"
+	for i, label := range []string{"yes", "ys", "no", "", "nope", "maybe"} {
+		text += a.Rows[i].ID + "," + label + "\n"
+	}
+	_, err := f.Tell(t.Context(), f.answers(t, "two.csv", text), false)
+	must.Fail(t, "wrong labels", err, `two.csv: line 3, column label: expected one of the classes no, yes, found "ys"`,
+		"; other rows are not right either: line 6, line 7")
+	must.Fail(t, "one more", must.Err(f.Tell(t.Context(), f.answers(t, "one.csv", "id,label\n"+a.Rows[0].ID+",1\n"+a.Rows[1].ID+",2\n"), false)),
+		"; another row is not right either: line 3")
+	told := must.Get(f.Tell(t.Context(), f.answers(t, "right.csv", "id,label\n"+a.Rows[0].ID+",yes\n"), false))(t)
+	must.Hold(t, told.Labels == 1 && told.Pending == len(a.Rows)-1, "it told %+v", told)
+}
+
 // Ids that are numbers keep all their digits.
 func TestLabelStudioNumbers(t *testing.T) {
 	f := newFixture(t, testrand.New(t))
