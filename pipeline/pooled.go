@@ -87,7 +87,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 			fit.left[c][i] = float32(u.labelOf(column) * v)
 		}
 	}
-	fit.LeaveOneOut = squaredError(fit.left, counted, inData)
+	fit.LeaveOneOut = p.leaveOneOut(fit.left, counted)
 	if err := l.finish(fit); err != nil {
 		return rec, err
 	}
@@ -147,7 +147,8 @@ func (l *Learner) inside(rows []int32, labels []float32) ([][]float32, float64, 
 		return nil, 0, err
 	}
 	columns := l.problem.targetColumns()
-	return said, squaredError(said, labels, func(c int) float64 { return u.labelOf(columns[c]) }), nil
+	all := squaredErrors(said, labels, func(c int) float64 { return u.labelOf(columns[c]) })
+	return said, all.mean(), nil
 }
 
 // columnGroups divides the outputs of the target by their columns.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/amtrl/amtrl/dataset"
 )
@@ -74,7 +75,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	}
 	fit.Alone = floats.Sum(weights[pooled:])
 	if !l.problem.Classifies() {
-		fit.LeaveOneOut = squaredError(fit.left, fit.labels, inData)
+		fit.LeaveOneOut = l.problem.leaveOneOut(fit.left, fit.labels)
 	}
 	return nil
 }
@@ -196,30 +197,40 @@ func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []predic
 
 // overOutputs is a mean over outputs: over those of which there are labels enough to tell something, where there are such, and else all.
 type overOutputs struct {
-	sum, few float64
-	n, nFew  int
+	enough, few []float64
 }
 
 // add adds what an output with so many labels has.
 func (o *overOutputs) add(v float64, labels int) {
 	if labels < dataset.FewestSamples {
-		o.few, o.nFew = o.few+v, o.nFew+1
+		o.few = append(o.few, v)
 	} else {
-		o.sum, o.n = o.sum+v, o.n+1
+		o.enough = append(o.enough, v)
 	}
 }
 
 func (o *overOutputs) mean() float64 {
-	if o.n > 0 {
-		return o.sum / float64(o.n)
+	of := o.enough
+	if of == nil {
+		of = o.few
 	}
-	return o.few / float64(max(1, o.nFew))
+	return floats.Sum(of) / float64(max(1, len(of)))
 }
 
-// squaredError is the mean over outputs of the mean squared residual of predictions, each in a unit of its own. Labels are row
-// after row.
-func squaredError(pred [][]float32, labels []float32, unit func(output int) float64) float64 {
-	var all overOutputs
+// geometric is the geometric mean, which the units of the outputs move for all methods alike.
+func (o *overOutputs) geometric() float64 {
+	of := o.enough
+	if of == nil {
+		of = o.few
+	}
+	if len(of) < 2 {
+		return o.mean()
+	}
+	return stat.GeometricMean(of, nil)
+}
+
+// squaredErrors are the mean squared residuals of predictions, by output, each in a unit of its own. Labels are row after row.
+func squaredErrors(pred [][]float32, labels []float32, unit func(output int) float64) (all overOutputs) {
 	for c, of := range pred {
 		square, n := 0.0, 0
 		for i, v := range of {
@@ -231,11 +242,18 @@ func squaredError(pred [][]float32, labels []float32, unit func(output int) floa
 			all.add(square/float64(n), n)
 		}
 	}
-	return all.mean()
+	return all
 }
 
-// inData are the units of the data.
-func inData(int) float64 { return 1 }
+// leaveOneOut is the mean square of what is left of labels by predictions without them, in the units of the data: of several numbers the
+// geometric mean over these.
+func (p *Problem) leaveOneOut(left [][]float32, labels []float32) float64 {
+	all := squaredErrors(left, labels, func(int) float64 { return 1 })
+	if p.Set.Binary {
+		return all.mean()
+	}
+	return all.geometric()
+}
 
 // pooledHelps are g and, of a linear phi, g with the samples, of each output of a column; nil without rows for g.
 func (l *Learner) pooledHelps(ctx context.Context, in Round, group []int, u units) ([][]prediction, error) {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -53,5 +54,32 @@ func TestFarNumbers(t *testing.T) {
 					e.Epoch, e.Score.Value, most)
 			}
 		}
+	}
+}
+
+// The units of one of several numbers move what methods are compared by for all of them alike, and no row that is drawn.
+func TestColumnsHaveUnitsOfTheirOwn(t *testing.T) {
+	const by = 1 << 10 // which no label is rounded by
+	set := machines(t, 1)
+	solve := func() []Epoch {
+		cfg := defaultConfig(t)
+		cfg.Sources, cfg.TargetSamples, cfg.Schedule.Budget = SourcesPools, 40, 300
+		cfg.Methods = []string{Active, Uniform, Target, Constant, Pooled}
+		l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+		defer l.Close()
+		return must.Get(l.Solve(context.Background(), State{}, quiet, unsaved))(t).Epochs
+	}
+	was := solve()
+	for i := range set.Tasks {
+		if task := &set.Tasks[i]; task.Output.Name == "heat" {
+			for r := range task.Labels {
+				task.Labels[r] *= by
+			}
+		}
+	}
+	for i, e := range solve() {
+		must.EqualSlices(t, e.Counts, was[i].Counts, "%s: what is drawn in round %d", e.Method, e.Epoch)
+		ratio := e.LeaveOneOut / was[i].LeaveOneOut / by
+		must.Hold(t, math.Abs(ratio-1) < 1e-3, "%s, round %d: %g, in other units %g", e.Method, e.Epoch, was[i].LeaveOneOut, e.LeaveOneOut)
 	}
 }

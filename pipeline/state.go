@@ -58,7 +58,7 @@ type Epoch struct {
 	HeadAdapted float64 `json:"head_adapted,omitempty"`
 	HeadAlone   float64 `json:"head_alone,omitempty"`
 	// LeaveOneOut is the mean squared leave-one-out residual of the target samples,
-	// averaged over outputs in the units of the data, under prior residual and for the baselines.
+	// averaged over outputs in the units of the data, of several numbers the geometric mean, under prior residual and for the baselines.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
 	// LogLoss is -log of the probability that the predictor, where [Problem.Classifies], gives the
 	// labels of the target samples, each left out, by its scores of the classes of each column.

@@ -124,7 +124,9 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 		}
 	}
 	out.Loss /= float64(max(1, fitted))
-	out.LeaveOneOut = leftOut.mean()
+	if out.LeaveOneOut = leftOut.mean(); !l.problem.Set.Binary {
+		out.LeaveOneOut = leftOut.geometric()
+	}
 	return out, nil
 }
 

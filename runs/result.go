@@ -61,7 +61,7 @@ type MethodResult struct {
 	Iterations int     `json:"iterations"`
 	Objective  float64 `json:"objective"`
 	TargetLoss float64 `json:"target_loss"`
-	// LeaveOneOut is the mean squared leave-one-out residual of the target's samples.
+	// LeaveOneOut is the mean squared leave-one-out residual of the target's samples, of several numbers the geometric mean over these.
 	LeaveOneOut float64 `json:"leave_one_out,omitempty"`
 	// LogLoss is that of the classes of all of the target's samples, each left out.
 	LogLoss float64        `json:"log_loss,omitempty"`
@@ -190,7 +190,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		}
 	}
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
-		res.recommend(p.TooFew(in), criterionOf(p), len(in.Rows))
+		res.recommend(p.TooFew(in), criterionOf(p), len(in.Rows), len(p.Target.Tasks))
 		res.Contradicted = contradicted(res.Recommended, last)
 		res.Doubt = res.doubt(last, len(in.Rows))
 	}

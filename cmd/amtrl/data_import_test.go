@@ -168,8 +168,8 @@ func TestTableNamesColumns(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(rows), 0o644))
 	for labels, want := range map[string]string{"[{column: a}, {column: b}]": "a: no ", "[{column: a}]": " no "} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, "d.yaml"), []byte("{files: rows.csv, columns: {source: place, features: x}, labels: "+labels+"}"),
-			0o644))
+		manifest := "{files: rows.csv, columns: {source: place, features: x}, labels: " + labels + "}"
+		must.Do(t, os.WriteFile(filepath.Join(dir, "d.yaml"), []byte(manifest), 0o644))
 		found := succeed(t, dir, "data", "check", "d.yaml").Stdout
 		must.Hold(t, strings.Contains(found, want) && strings.Contains(found, "a: ") == (want[0] == 'a'), "labels %s:\n%s", labels, found)
 	}
