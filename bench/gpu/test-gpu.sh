@@ -96,7 +96,7 @@ done
 [ $# -gt 0 ] || set -- doctor conformance golden captures
 for step in "$@"; do
   case $step in
-  doctor) check doctor ./amtrl doctor --backend cuda ;;
+  doctor) check doctor ./amtrl doctor --backend cuda --probe-timeout 180 ;; # libraries may come from a cold disk
   conformance) check conformance ./check.test -test.v -test.run "$tests" -test.timeout 0 ;;
   golden) check golden ./check.test -test.v -test.run "$golden" -test.timeout 0 ;;
   captures) check captures ./check.test -test.v -test.run '^TestCaptures$' -test.timeout 0 ;;
