@@ -161,7 +161,7 @@ func TestActiveOfChance(t *testing.T) {
 		last := st.Epochs[len(st.Epochs)-1]
 		largest, even = largest+float64(slices.Max(last.Counts)), even+float64(last.Samples)/float64(len(last.Counts))
 	}
-	must.Hold(t, largest < 2.2*even, "of a target of noise the most drawn source has %.3g times its even part", largest/even)
+	must.Hold(t, largest < 2.05*even, "of a target of noise the most drawn source has %.3g times its even part", largest/even)
 }
 
 // Heads that are 0, and a source without outputs to compare, have the relevance 0.
