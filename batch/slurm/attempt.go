@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,11 +31,14 @@ func (e *engine) Attempt() batch.Attempt {
 // requeue asks Slurm to start a task again. Where it is about to do that anyway,
 // since the request to save came before a preemption, that is well too. Slurm
 // then ends every process of the task, scontrol among them: it ignores SIGTERM,
-// so that its answer is known.
+// so that its answer is known, unless the signal comes before it can.
 func requeue(ctx context.Context, id string) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer stop()
 	out, err := exec.CommandContext(ctx, "sh", "-c", `trap "" TERM; exec scontrol requeue "$1"`, "sh", id).CombinedOutput()
+	if exit, is := errors.AsType[*exec.ExitError](err); is && exit.String() == "signal: terminated" {
+		return nil
+	}
 	if err != nil && !strings.Contains(string(out), "pending execution") {
 		return fmt.Errorf("scontrol requeue %s: %v: %s", id, err, text.OneLine(string(out), 300))
 	}

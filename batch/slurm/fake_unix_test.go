@@ -258,4 +258,10 @@ func TestRequeue(t *testing.T) {
 	if raw, err := os.ReadFile(called); err != nil || string(raw) != "requeue 12_3\n" {
 		t.Errorf("%q, %v", raw, err)
 	}
+	fake(t, "sh", "kill -TERM $$")
+	if err := a.Requeue(context.Background()); err != nil {
+		t.Errorf("Slurm ended the task before it was asked: %v", err)
+	}
+	fake(t, "sh", "kill -KILL $$")
+	must.Fail(t, "what nobody asked for", a.Requeue(context.Background()), "scontrol requeue 12_3: signal: killed")
 }
