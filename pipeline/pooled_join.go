@@ -209,24 +209,24 @@ func (o *overOutputs) add(v float64, labels int) {
 	}
 }
 
-func (o *overOutputs) mean() float64 {
-	of := o.enough
-	if of == nil {
-		of = o.few
+func (o *overOutputs) counted() []float64 {
+	if o.enough == nil {
+		return o.few
 	}
+	return o.enough
+}
+
+func (o *overOutputs) mean() float64 {
+	of := o.counted()
 	return floats.Sum(of) / float64(max(1, len(of)))
 }
 
-// geometric is the geometric mean, which the units of the outputs move for all methods alike.
-func (o *overOutputs) geometric() float64 {
-	of := o.enough
-	if of == nil {
-		of = o.few
+// comparable is the mean, or of several numbers the geometric mean, which the units of the outputs move for all methods alike.
+func (o *overOutputs) comparable(numbers bool) float64 {
+	if of := o.counted(); numbers && len(of) > 1 {
+		return stat.GeometricMean(of, nil)
 	}
-	if len(of) < 2 {
-		return o.mean()
-	}
-	return stat.GeometricMean(of, nil)
+	return o.mean()
 }
 
 // squaredErrors are the mean squared residuals of predictions, by output, each in a unit of its own. Labels are row after row.
@@ -249,10 +249,7 @@ func squaredErrors(pred [][]float32, labels []float32, unit func(output int) flo
 // geometric mean over these.
 func (p *Problem) leaveOneOut(left [][]float32, labels []float32) float64 {
 	all := squaredErrors(left, labels, func(int) float64 { return 1 })
-	if p.Set.Binary {
-		return all.mean()
-	}
-	return all.geometric()
+	return all.comparable(!p.Set.Binary)
 }
 
 // pooledHelps are g and, of a linear phi, g with the samples, of each output of a column; nil without rows for g.
@@ -276,14 +273,14 @@ const (
 	// lessPlain is how many nats f counts less by than the samples left out tell: one for each of kappa, r, whether to draw towards the
 	// mean of the sources' heads and how far, of which g has none (after Akaike 1974).
 	lessPlain = 4
-	// fewSamples are those of several classes that tell this about as well as that rule, see [Learner.lessPlain].
+	// fewSamples are those of several classes that tell this about as well as that rule, see [Learner.handicap].
 	fewSamples = 50
 )
 
-// lessPlain is how many nats a candidate with a part of f, or of what n samples say alone, counts less by. The log-odds of classes are the
+// handicap is how many nats a candidate with a part of f, or of what n samples say alone, counts less by. The log-odds of classes are the
 // mean of several fits of f, which lessens it up to fewSamples, but where a class is [scarce]: how little these know of that one, no
 // sample tells.
-func (l *Learner) lessPlain(in Labelled, group []int, found helps, n float64) float64 {
+func (l *Learner) handicap(in Labelled, group []int, found helps, n float64) float64 {
 	switch {
 	case !l.problem.Classifies():
 		return lessPlain
@@ -300,7 +297,7 @@ const joinReplicates = 100
 
 // joinWeights are the factors of helps in the mean over candidates: f, whose predictions of the samples left out are left, and for
 // each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
-// normal ones of a variance of its own where they are numbers, those with f by [Learner.lessPlain] less; of pools, labels of classes
+// normal ones of a variance of its own where they are numbers, those with f by [Learner.handicap] less; of pools, labels of classes
 // may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
 // Yao, Vehtari, Simpson and Gelman 2018).
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
@@ -337,7 +334,7 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 		}
 		return out
 	}
-	less := l.lessPlain(in, group, found, n)
+	less := l.handicap(in, group, found, n)
 	plain := func(i int) bool { // of g on the rows of all sources alone
 		return i > 0 && joinParts[(i-1)%len(joinParts)] == 1 && (i-1)/len(joinParts) < len(found.pooled)
 	}

@@ -124,9 +124,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 		}
 	}
 	out.Loss /= float64(max(1, fitted))
-	if out.LeaveOneOut = leftOut.mean(); !l.problem.Set.Binary {
-		out.LeaveOneOut = leftOut.geometric()
-	}
+	out.LeaveOneOut = leftOut.comparable(!l.problem.Set.Binary)
 	return out, nil
 }
 

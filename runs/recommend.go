@@ -49,10 +49,10 @@ const enough = 1
 // ByLeaveOneOut says whether the target's samples, each left out, chose Recommended.
 func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew }
 
-// recommend chooses a method by n samples of the target with so many outputs (see Recommended), and the first of all where few says why
-// they tell nothing. Pooled, which for classes fits no head to the samples by least squares, is then
+// recommend chooses a method by n samples of the target (see Recommended), whose labels may be several numbers, and the first of all where
+// few says why they tell nothing. Pooled, which for classes fits no head to the samples by least squares, is then
 // held against the chosen one by the log-loss.
-func (r *Result) recommend(few string, by Criterion, n, outputs int) {
+func (r *Result) recommend(few string, by Criterion, n int, numbers bool) {
 	if few != "" {
 		r.Recommended, r.Reason, r.TooFew = r.Methods[0].Method, few, true
 		return
@@ -65,7 +65,7 @@ func (r *Result) recommend(few string, by Criterion, n, outputs int) {
 		}
 	}
 	squares := "mean squared error"
-	if outputs > 1 {
+	if numbers {
 		squares = "geometric mean over the columns of the mean squared error"
 	}
 	r.Reason = map[Criterion]string{ByLogLoss: "log-loss of all labels of the target's samples, each left out: ",

@@ -190,7 +190,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		}
 	}
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
-		res.recommend(p.TooFew(in), criterionOf(p), len(in.Rows), len(p.Target.Tasks))
+		res.recommend(p.TooFew(in), criterionOf(p), len(in.Rows), !p.Set.Binary && len(p.Target.Tasks) > 1)
 		res.Contradicted = contradicted(res.Recommended, last)
 		res.Doubt = res.doubt(last, len(in.Rows))
 	}
