@@ -25,6 +25,7 @@ func TestHelp(t *testing.T) {
 		"data":               "mnistc",
 		"data help mnistc":   "--from FOLDER",
 		"data mnistc --help": "--from FOLDER",
+		"report RUN -h":      "--figures",
 		"--version":          "amtrl version",
 		"version":            "amtrl ",
 		"devices":            "cpu",

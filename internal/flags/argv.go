@@ -8,8 +8,9 @@ import (
 )
 
 // First moves the flags of a command before its arguments, where the flag parser looks for them, so that "relevance RUN
-// --top 5" means the same as "relevance --top 5 RUN". After "--" everything is an argument. It leaves the names of the
-// flags for [Set.Resolve].
+// --top 5" means the same as "relevance --top 5 RUN". After "--" everything is an argument. Where help is asked for there
+// is nothing else: with arguments, the parser would look for help on the first of them. It leaves the names of the flags
+// for [Set.Resolve].
 func First(app *cli.App, args []string) []string {
 	commands, flags := app.Commands, []cli.Flag(nil)
 	i := 1
@@ -23,7 +24,8 @@ func First(app *cli.App, args []string) []string {
 	if flags == nil || args[len(args)-1] == "--generate-bash-completion" {
 		return args
 	}
-	head := append([]string{}, args[:i]...)
+	command := i
+	head := append([]string{}, args[:command]...)
 	var rest, names []string
 	defer func() { app.Metadata = map[string]any{metadataGiven: names} }()
 	for ; i < len(args); i++ {
@@ -39,6 +41,9 @@ func First(app *cli.App, args []string) []string {
 		head = append(head, arg)
 		name, _, whole := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		f := find(flags, name)
+		if f == nil && slices.Contains(cli.HelpFlag.Names(), name) {
+			return append(args[:command:command], arg)
+		}
 		if f == nil {
 			continue
 		}

@@ -141,6 +141,10 @@ func TestFlagsFirst(t *testing.T) {
 		{{"p", "a", "x", "--n"}, {"p", "a", "--n"}},
 		{{"p", "a", "sub", "x", "-t", "v"}, {"p", "a", "sub", "-t", "v", "--", "x"}},
 		{{"p", "other", "x", "--n"}, {"p", "other", "x", "--n"}},
+		{{"p", "a", "x", "--n", "5", "--help", "y"}, {"p", "a", "--help"}},
+		{{"p", "a", "sub", "x", "-h"}, {"p", "a", "sub", "-h"}},
+		{{"p", "a", "--n", "--help"}, {"p", "a", "--n", "--help"}},
+		{{"p", "a", "--", "--help"}, {"p", "a", "--", "--help"}},
 		{{"p", "a", "x", "--generate-bash-completion"}, {"p", "a", "x", "--generate-bash-completion"}},
 	} {
 		if got := First(app, test[0]); !slices.Equal(got, test[1]) {
