@@ -187,7 +187,8 @@ func (t *joined) Scan(q Query, f func(*Batch) error) error {
 		}
 		for lo := 0; lo < b.Rows; {
 			hi := min(b.Rows, lo+batchRows(v.Width, true))
-			part := t.part(b, lo, hi)
+			part := &t.batch
+			b.part(part, lo, hi)
 			if err := t.fill(part, id); err != nil {
 				return err
 			}
@@ -217,9 +218,8 @@ func (t *joined) countFault(rows int64) error {
 	return fmt.Errorf("%s: expected %s%d vectors, one for each row of %s, found %d", t.vectors.path, at, rows, t.path, t.vectors.rows)
 }
 
-// part is rows lo to hi of a batch, without features, until the next call.
-func (t *joined) part(b *Batch, lo, hi int) *Batch {
-	p := &t.batch
+// part makes p rows lo to hi of b, without features, in the memory of what p was.
+func (b *Batch) part(p *Batch, lo, hi int) {
 	p.path, p.First, p.Rows, p.lines = b.path, b.First+int64(lo), hi-lo, cut(b.lines, lo, hi)
 	p.Scalars = p.Scalars[:0]
 	for i := range b.Scalars {
@@ -227,7 +227,6 @@ func (t *joined) part(b *Batch, lo, hi int) *Batch {
 		p.Scalars = append(p.Scalars, Values{cut(v.Missing, lo, hi), cut(v.Text, lo, hi), cut(v.Ints, lo, hi), cut(v.Numbers, lo, hi),
 			cut(v.Bools, lo, hi)})
 	}
-	return p
 }
 
 // cut is elements lo to hi of what has an element for each row or none at all.

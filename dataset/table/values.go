@@ -44,6 +44,15 @@ func (v *Values) Name(i int) string {
 // Word is [Values.Name] as the name of a class or a source: nothing for white space alone, and a zero without a sign.
 func (v *Values) Word(i int) string { return text.Word(v.Name(i)) }
 
+// Category is [Values.Word] as the name of a category; there says whether there is one, which no word that stands for none is.
+func (v *Values) Category(i int) (word string, there bool) {
+	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
+		return "", false
+	}
+	word = v.Word(i)
+	return word, !isMissing(word)
+}
+
 // Number is the value of row i as a number; ok says whether it is one.
 func (v *Values) Number(i int) (x float64, ok bool) {
 	switch {
@@ -110,6 +119,17 @@ func (v *Vectors) Wide(i int) float64 {
 		return float64(v.F32[i]) + v.lost[i]
 	}
 	return float64(v.F32[i])
+}
+
+// element is element i, whatever its type.
+func (v *Vectors) element(i int) float64 {
+	switch {
+	case len(v.U8) > 0:
+		return float64(v.U8[i])
+	case len(v.F16) > 0:
+		return float64(float16.Frombits(v.F16[i]).Float32())
+	}
+	return v.Wide(i)
 }
 
 // Exact tells whether nothing was rounded away.
