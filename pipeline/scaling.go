@@ -44,6 +44,9 @@ func (c *Config) scalingFor(set *dataset.Set) (scaling, why string) {
 	if c.Representation == ClassConv || slices.ContainsFunc(set.Pools, func(p *dataset.Pool) bool { return p.Height > 0 }) {
 		return ScalingGlobal, "rows are images, whose pixels have one unit"
 	}
+	if c := set.Columns; c != nil && len(c.Spread) > 0 {
+		return ScalingGlobal, "columns have one unit since they were imported"
+	}
 	ranges := featureRanges(set)
 	if len(ranges) == 0 {
 		return ScalingGlobal, "no feature varies"
