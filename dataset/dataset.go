@@ -68,6 +68,8 @@ type Columns struct {
 	ID string
 	// Features are the columns of the features, in their order.
 	Features []string
+	// Words are the columns of words that the last of Features stand for, each word in turn, as "shift=night".
+	Words []WordColumn
 	// Centre and Spread have been taken out of each feature: the pools hold (x - Centre)
 	// / Spread. They are empty where pools hold features as they were.
 	Centre, Spread []float64
@@ -76,6 +78,12 @@ type Columns struct {
 	Means  []float64
 	Filled []int64
 	Labels []LabelColumn
+}
+
+// WordColumn is a column of few words, each of which is a feature: 1 in the rows that have it, and 0 in others.
+type WordColumn struct {
+	Name  string   `json:"name"`
+	Words []string `json:"words"`
 }
 
 // LabelColumn is a column of labels.

@@ -84,6 +84,10 @@ func (c *Columns) Hash() string {
 	h := hasher{h: sha256.New()}
 	h.texts(c.ID)
 	h.texts(c.Features...)
+	for _, w := range c.Words {
+		h.texts(w.Name)
+		h.texts(w.Words...)
+	}
 	h.numbers(len(c.Labels))
 	for _, l := range c.Labels {
 		h.texts(l.Name)

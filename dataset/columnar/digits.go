@@ -60,7 +60,7 @@ func (w *writer) count(v *table.Vectors, i int) {
 
 // checkDigits refuses features that stay in their units as [digits.check] does.
 func (w *writer) checkDigits() error {
-	names := w.survey.features
+	names := w.allFeatures()
 	for j := range w.digits {
 		name := names[0]
 		if len(names) > 1 {

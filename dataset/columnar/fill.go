@@ -11,7 +11,7 @@ import (
 // measure says, at the first batch, whether means and spreads are gathered.
 func (w *writer) measure(b *table.Batch) (err error) {
 	fill := w.manifest.Fill == manifest.FillMean
-	if fill && len(w.survey.features) == 1 && b.Features.Width > 1 {
+	if fill && len(w.allFeatures()) == 1 && b.Features.Width > 1 {
 		return w.listsFault(w.inputs[0].Path, w.survey.features[0])
 	}
 	if w.scaled, err = w.scales(); fill || w.scaled {
@@ -23,6 +23,7 @@ func (w *writer) measure(b *table.Batch) (err error) {
 // finish brings the features to their units and fills those that are missing.
 func (w *writer) finish(h *Header) error {
 	means, scale, whole := w.spreads.units()
+	w.wordUnits(scale)
 	if w.scaled {
 		h.Centre, h.Spread = means, scale
 	}
@@ -30,7 +31,7 @@ func (w *writer) finish(h *Header) error {
 		h.Means, h.Filled = means, w.spreads.whole.missing
 		for j, n := range h.Filled {
 			if n == h.Rows {
-				return fmt.Errorf("%s: column %s: expected a number in some row, found none", w.manifest.Path, w.survey.features[j])
+				return fmt.Errorf("%s: column %s: expected a number in some row, found none", w.manifest.Path, h.Features[j])
 			}
 		}
 	}
@@ -46,6 +47,10 @@ func (w *writer) hint(err error) error {
 }
 
 func (s *survey) listsFault(path, column string) error {
-	return fmt.Errorf("%s: columns: fill: expected features that are a column each, found lists in column %s of %s", s.manifest.Path,
+	key := "fill"
+	if s.manifest.Fill == "" {
+		key = "categories"
+	}
+	return fmt.Errorf("%s: columns: %s: expected features that are a column each, found lists in column %s of %s", s.manifest.Path, key,
 		column, path)
 }

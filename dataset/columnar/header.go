@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
@@ -43,6 +44,8 @@ type Header struct {
 	Cols     int      `json:"cols"`
 	Element  string   `json:"element"`
 	Features []string `json:"features"`
+	// Words are the columns of words that the last of Features stand for.
+	Words []dataset.WordColumn `json:"words,omitempty"`
 	// Centre and Spread are the mean and the standard deviation of each feature, which
 	// have been taken out of it; empty where features are as they were.
 	Centre []float64 `json:"centre,omitempty"`
@@ -126,6 +129,10 @@ func (h *Header) check() error {
 		}
 		rows += s.Rows
 	}
+	words := 0
+	for _, w := range h.Words {
+		words += len(w.Words)
+	}
 	switch {
 	case rows != h.Rows || rows == 0:
 		return fmt.Errorf("expected %d rows, those of the sources, found %d", rows, h.Rows)
@@ -137,6 +144,8 @@ func (h *Header) check() error {
 		return fmt.Errorf("expected spreads above 0, found %g", slices.Min(h.Spread))
 	case len(h.Means) != len(h.Filled) || len(h.Means) > 0 && len(h.Means) != h.Cols:
 		return fmt.Errorf("expected a mean and a count for each of %d features or none, found %d and %d", h.Cols, len(h.Means), len(h.Filled))
+	case words > len(h.Features) || words > 0 && len(h.Features) != h.Cols:
+		return fmt.Errorf("expected words among %d features, found %d of %d", h.Cols, words, len(h.Features))
 	case len(h.Outputs) == 0:
 		return errors.New("expected outputs, found none")
 	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):

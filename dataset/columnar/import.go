@@ -322,8 +322,8 @@ func (w *writer) addLabel(dst *scatter, o *outputClasses, b *table.Batch, v *tab
 func (w *writer) header(key string, cols int) *Header {
 	m := w.manifest
 	h := &Header{
-		Version: version, Name: m.Name(), Key: key, Cols: cols, Element: w.element.String(), Features: w.survey.features, ID: m.ID,
-		Split: w.split != nil, Target: m.Target.Source, Folds: m.Target.Folds, Files: w.files,
+		Version: version, Name: m.Name(), Key: key, Cols: cols, Element: w.element.String(), Features: w.allFeatures(),
+		Words: w.wordColumns(), ID: m.ID, Split: w.split != nil, Target: m.Target.Source, Folds: m.Target.Folds, Files: w.files,
 	}
 	for _, s := range w.sources {
 		h.Rows += s.rows

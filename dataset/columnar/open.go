@@ -95,7 +95,9 @@ func (r *opener) empty() (*dataset.Set, error) {
 	h := r.header
 	set := &dataset.Set{
 		Name: h.Name, Binary: h.Outputs[0].Type != manifest.Number,
-		Columns: &dataset.Columns{ID: h.ID, Features: h.Features, Centre: h.Centre, Spread: h.Spread, Means: h.Means, Filled: h.Filled},
+		Columns: &dataset.Columns{
+			ID: h.ID, Features: h.Features, Words: h.Words, Centre: h.Centre, Spread: h.Spread, Means: h.Means, Filled: h.Filled,
+		},
 	}
 	for _, o := range h.Outputs {
 		set.Columns.Labels = append(set.Columns.Labels, dataset.LabelColumn{Name: o.Name, Classes: o.Classes, Missing: o.Missing})

@@ -29,13 +29,16 @@ type survey struct {
 	progress Progress
 	total    int64 // bytes of both passes
 
-	features []string // the columns of the first file
+	features []string // the columns of the first file that are features each
 	element  table.Element
+	checked  bool // whether features and element are known
 	files    []File
 	sources  map[string]*sourceRows
 	outputs  []*outputClasses
 	seed     maphash.Seed
 	ids      []uint64
+
+	categories []*category
 }
 
 // sourceRows is what is known of a source.
@@ -76,6 +79,9 @@ func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*s
 		}
 		s.outputs = append(s.outputs, o)
 	}
+	for _, name := range m.Categories {
+		s.categories = append(s.categories, &category{column: name, index: map[string]int32{}})
+	}
 	return s, nil
 }
 
@@ -88,7 +94,7 @@ func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns)
 		done, doing = s.total/2, "copying rows"
 	}
 	for i, in := range s.inputs {
-		c, scalars := s.columns(in.Path)
+		c, scalars := s.columns(in.Path, !features)
 		t, err := s.manifest.Open(in)
 		if err != nil {
 			return err
@@ -96,7 +102,13 @@ func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns)
 		q := table.Query{Scalars: scalars, Width: width}
 		err = s.checkFeatures(in.Path, t.Columns())
 		if features {
-			q.Features, q.Gaps = s.features, s.manifest.Fill != ""
+			q.Features, q.Gaps = s.allFeatures(), s.manifest.Fill != ""
+		}
+		if features && err == nil && len(s.categories) > 0 {
+			var words *table.WordTable
+			if words, err = table.WithWords(t, in.Path, s.words()); err == nil {
+				t = words
+			}
 		}
 		if err == nil {
 			err = t.Scan(q, func(b *table.Batch) error {
@@ -122,12 +134,12 @@ func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns)
 // manifest names none.
 type columns struct {
 	id, source, split, cost int
-	labels                  int // the first of them
+	labels, categories      int // the first of them
 	fileSource, fileSplit   string
 }
 
-// columns lists the scalar columns to read of a file.
-func (s *survey) columns(path string) (c columns, scalars []string) {
+// columns lists the scalar columns to read of a file, with categories or without.
+func (s *survey) columns(path string, categories bool) (c columns, scalars []string) {
 	m := s.manifest
 	place := func(name string) int {
 		if name == "" || name == manifest.FromFile || name == manifest.FromFolder {
@@ -141,6 +153,9 @@ func (s *survey) columns(path string) (c columns, scalars []string) {
 	c.labels = len(scalars)
 	for _, o := range s.outputs {
 		scalars = append(scalars, o.Column)
+	}
+	if c.categories = len(scalars); categories {
+		scalars = append(scalars, s.manifest.Categories...)
 	}
 	return c, scalars
 }
@@ -161,13 +176,16 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 		of = append(of, columns[i])
 	}
 	fill := s.manifest.Fill != ""
-	if fill && len(of) == 1 && of[0].Kind == table.Vector {
+	if (fill || len(s.categories) > 0) && len(of) == 1 && of[0].Kind == table.Vector {
 		return s.listsFault(path, names[0])
 	}
-	element := table.FeatureElement(of, fill)
+	element := table.Float32 // beside words
+	if len(s.categories) == 0 {
+		element = table.FeatureElement(of, fill)
+	}
 	switch first := s.inputs[0].Path; {
-	case s.features == nil:
-		s.features, s.element = names, element
+	case !s.checked:
+		s.features, s.element, s.checked = names, element, true
 	case !slices.Equal(names, s.features):
 		return fmt.Errorf("%s: expected the features as in %s, %d columns from %s on, found %d from %s on", path, first,
 			len(s.features), s.features[0], len(names), names[0])
@@ -234,6 +252,11 @@ func (s *survey) run() error {
 			}
 			for j, o := range s.outputs {
 				if err := o.add(b, &b.Scalars[c.labels+j], i); err != nil {
+					return err
+				}
+			}
+			for j, of := range s.categories {
+				if err := of.add(b, &b.Scalars[c.categories+j], i); err != nil {
 					return err
 				}
 			}
@@ -389,6 +412,9 @@ func (s *survey) settle() error {
 		if math.IsNaN(r.cost) {
 			r.cost = 1
 		}
+	}
+	if err := s.settleCategories(); err != nil {
+		return err
 	}
 	for _, o := range s.outputs {
 		if o.Type == manifest.Number {

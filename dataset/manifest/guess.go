@@ -31,7 +31,7 @@ type Guess struct {
 // Known is what somebody says of their files; what is empty is guessed.
 type Known struct {
 	ID, Source, Split, Cost, Target string
-	Features, Labels                []string
+	Features, Categories, Labels    []string
 }
 
 // The names that columns often have, the likeliest first.
@@ -214,7 +214,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	for _, c := range g.columns {
 		columns = append(columns, c.Column)
 	}
-	for _, name := range slices.Concat([]string{known.ID, known.Source, known.Split, known.Cost}, known.Labels) {
+	for _, name := range slices.Concat([]string{known.ID, known.Source, known.Split, known.Cost}, known.Labels, known.Categories) {
 		if name == "" || name == FromFile || name == FromFolder {
 			continue
 		}
@@ -253,14 +253,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		m.Labels[i].Type = g.labelType(name)
 	}
 	if m.Split = known.Split; m.Split == "" {
-		m.Split = g.pick(splitNames, func(c *column) bool {
-			for v := range c.distinct {
-				if !isSplit(v) {
-					return false
-				}
-			}
-			return few(c)
-		})
+		m.Split = g.pick(splitNames, func(c *column) bool { return few(c) && c.splits() })
 	}
 	if m.Split == "" && splitByFile(inputs) {
 		m.Split = FromFile
@@ -283,10 +276,14 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	if m.Vectors != nil {
 		return nil
 	}
-	if m.Features = known.Features; len(m.Features) == 0 {
-		m.Features = g.guessFeatures()
-	}
+	m.Features, m.Categories = known.Features, known.Categories
 	if len(m.Features) == 0 {
+		vector := false
+		if m.Features, vector = g.guessFeatures(); !vector && len(m.Categories) == 0 {
+			m.Categories = g.guessCategories()
+		}
+	}
+	if len(m.Features) == 0 && len(m.Categories) == 0 {
 		return fmt.Errorf("%s: expected a column of vectors or columns of numbers for features, found none: say which with --features", file)
 	}
 	features, err := m.FeatureColumns(file, columns)
@@ -298,6 +295,9 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	}
 	if err := g.refuseWords(file, features); err != nil {
 		return err
+	}
+	for _, name := range m.Categories {
+		g.taken[name] = true
 	}
 	for _, c := range g.columns {
 		if !slices.Contains(features, c.Name) {

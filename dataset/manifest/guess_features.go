@@ -15,10 +15,11 @@ import (
 const leastVector = 32
 
 // guessFeatures finds a column of lists, or columns that are numbered where they are alone
-// or many, or all columns of numbers and booleans that are left and have most of their cells.
-func (g *guesser) guessFeatures() []string {
+// or many, or all columns of numbers and booleans that are left and have most of their cells. vector says that it is one of
+// the former, beside which words are no features.
+func (g *guesser) guessFeatures() (names []string, vector bool) {
 	if name := g.pick(append(featureNames, "*"), (*column).list); name != "" {
-		return []string{name}
+		return []string{name}, true
 	}
 	numbered := map[string]int{}
 	var rest, prefixes []string
@@ -35,10 +36,10 @@ func (g *guesser) guessFeatures() []string {
 	}
 	slices.SortStableFunc(prefixes, func(a, b string) int { return numbered[b] - numbered[a] })
 	if len(prefixes) == 0 {
-		return rest
+		return rest, false
 	}
 	if n := numbered[prefixes[0]]; n < 2 || n < len(rest) && (n < leastVector || 2*n <= len(rest)) {
-		return rest
+		return rest, false
 	}
 	pattern := strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(prefixes[0]) + "[0-9]*"
 	others := slices.ContainsFunc(g.columns, func(c *column) bool {
@@ -46,12 +47,38 @@ func (g *guesser) guessFeatures() []string {
 		return is && !g.taken[c.Name] && !slices.Contains(rest, c.Name)
 	})
 	if !others {
-		return []string{pattern}
+		return []string{pattern}, true
 	}
 	return slices.DeleteFunc(rest, func(name string) bool {
 		prefix, is := serial(name)
 		return !is || prefix != prefixes[0]
-	})
+	}), true
+}
+
+// mostWords is the most words of a column that is taken for categories.
+const mostWords = 20
+
+// guessCategories finds the columns of few words, each of which is there several times, that have half of their cells and are not
+// like a split.
+func (g *guesser) guessCategories() (names []string) {
+	for _, c := range g.columns {
+		words := c.Kind == table.Text && c.has() > 0 && c.numbers+c.booleans+c.dates+c.lists == 0
+		few := len(c.distinct) >= 2 && len(c.distinct) <= mostWords && 5*len(c.distinct) <= c.has()
+		if !g.taken[c.Name] && words && few && 2*c.missing <= c.rows && !c.named(sureIDs) && !c.splits() {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// splits says whether all values are names of splits.
+func (c *column) splits() bool {
+	for word := range c.distinct {
+		if !isSplit(word) {
+			return false
+		}
+	}
+	return true
 }
 
 // refuseCommas refuses columns of numbers with commas, decimal or between thousands, among those that are looked for. instead
@@ -96,7 +123,7 @@ func (g *guesser) refuseWords(file string, features []string) error {
 		case c.Kind == table.Other:
 			return fmt.Errorf("%s %s", expected, c.Kind)
 		case c.has() > 0 && !c.numeric() && !c.boolean() && c.numbers == 0:
-			return fmt.Errorf("%s %q: make a column of 0 and 1 for each word, such as by pandas.get_dummies", expected, text.OneLine(c.word, 80))
+			return fmt.Errorf("%s %q: name columns of few words with --categories", expected, text.OneLine(c.word, 80))
 		case c.has() > 0 && !c.numeric() && !c.boolean():
 			return fmt.Errorf("%s %q", expected, text.OneLine(c.word, 80))
 		case c.has() == 0:

@@ -51,12 +51,12 @@ func (g *guesser) guessSource(inputs []Input, target string) string {
 	})
 }
 
-// holding are the columns taken for features or nothing that have the target, and divide rows as sources do or are filled by the first
-// source as far as they were looked at.
+// holding are the columns taken for features, categories or nothing that have the target, and divide rows as sources do or are filled
+// by the first source as far as they were looked at.
 func (g *guesser) holding(ctx context.Context, m Manifest, inputs []Input, target string) (has []string) {
 	for _, c := range g.columns {
 		filled := len(c.distinct) == 1 && c.missing == 0 && c.rows >= inspectRows
-		taken := g.taken[c.Name] && !slices.Contains(m.Features, c.Name)
+		taken := g.taken[c.Name] && !slices.Contains(slices.Concat(m.Features, m.Categories), c.Name)
 		if taken || !c.groups() && !filled || c.list() || c.measured() || c.boolean() {
 			continue
 		}

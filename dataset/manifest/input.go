@@ -148,8 +148,13 @@ func (m *Manifest) FeatureColumns(file string, columns []table.Column) ([]string
 	return names, nil
 }
 
-// reads tells whether a column is something else than features.
+// reads tells whether a column is something else than features that Features selects.
 func (m *Manifest) reads(column string) bool {
+	return m.is(column) || slices.Contains(m.Categories, column)
+}
+
+// is tells whether a column is something else than features.
+func (m *Manifest) is(column string) bool {
 	return slices.Contains([]string{m.ID, m.Source, m.Split, m.Cost}, column) ||
 		slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Column == column })
 }

@@ -24,7 +24,8 @@ func TestLookGuessesNothingBesideTheKnown(t *testing.T) {
 	known := Known{ID: "nr", Source: "industry", Split: "fold", Cost: "fee", Labels: []string{"wage"}, Target: "media"}
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, known))(t)
 	must.EqualSlices(t, g.Features, []string{"school", "price", "key"}, "features")
-	must.EqualSlices(t, g.Others, []string{"part (text of 2 values)", "shift (text of 3 values)"}, "columns that are not used")
+	must.EqualSlices(t, g.Categories, []string{"shift"}, "categories")
+	must.EqualSlices(t, g.Others, []string{"part (text of 2 values)"}, "columns that are not used")
 }
 
 // What is said and cannot be is refused at once, not when the files are imported.
@@ -39,8 +40,8 @@ func TestLookRefusesTheKnown(t *testing.T) {
 		known Known
 		want  string
 	}{
-		{Known{Source: "level", Features: []string{"age", "sex"}}, `column sex: expected numbers for features, found "f": make a column ` +
-			`of 0 and 1 for each word, such as by pandas.get_dummies`},
+		{Known{Source: "level", Features: []string{"age", "sex"}}, `column sex: expected numbers for features, found "f": name columns ` +
+			`of few words with --categories`},
 		{Known{Source: "level", Features: []string{"mixed"}}, `column mixed: expected numbers for features, found "> 3"`},
 		{Known{Source: "level", Features: []string{"age", "void"}}, `column void: expected numbers for features, found none in 60 rows`},
 		{Known{Source: "gap"}, `: line 3, column gap: expected the name of a source in each row, found none in 30 of 60: leave such rows out`},

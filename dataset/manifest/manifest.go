@@ -48,6 +48,9 @@ type Manifest struct {
 	// Features are the columns of the features: one of lists, or many of numbers,
 	// whose names may be patterns.
 	Features []string
+	// Categories are columns of few words, each of which is a feature: 1 in the rows that have it, and 0 in all others. A cell
+	// that is missing has none of them.
+	Categories []string `json:",omitempty"`
 	// Scale is ScaleFeature or ScaleNone, or empty: then features are scaled that are a
 	// column each, and those of lists and of files of vectors are not.
 	Scale string
@@ -155,7 +158,7 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("%s: expected files, found none", m.Path)
 	case m.Source == "":
 		return fmt.Errorf("%s: columns: expected source, a column or %s or %s, found none", m.Path, FromFile, FromFolder)
-	case len(m.Features) == 0 && m.Vectors == nil:
+	case len(m.Features) == 0 && len(m.Categories) == 0 && m.Vectors == nil:
 		return fmt.Errorf("%s: columns: expected features, found none", m.Path)
 	case len(m.Labels) == 0:
 		return fmt.Errorf("%s: labels: expected at least one column, found none", m.Path)
@@ -168,6 +171,14 @@ func (m *Manifest) check() error {
 	}
 	if t := m.Target.Source; t != "" && slices.Contains(m.Sources.Exclude, t) {
 		return fmt.Errorf("%s: sources: exclude: expected sources beside the target, found the target, %q", m.Path, t)
+	}
+	if m.Vectors != nil && len(m.Categories) > 0 {
+		return fmt.Errorf("%s: columns: categories: expected features that are a column each beside them, found a file of vectors", m.Path)
+	}
+	for _, name := range m.Categories {
+		if m.is(name) || slices.Contains(m.Features, name) {
+			return fmt.Errorf("%s: columns: categories: expected columns that are nothing else, found %q", m.Path, name)
+		}
 	}
 	seen := map[string]bool{}
 	for i, l := range m.Labels {

@@ -151,6 +151,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 				field{"id", r.text(&m.ID, "the name of a column")},
 				field{"source", r.text(&m.Source, "the name of a column")},
 				field{"features", func(n *yaml.Node) error { return r.features(n, m) }},
+				field{"categories", r.texts(&m.Categories, "the name of a column of words, or a list of names")},
 				field{"scale", r.word(&m.Scale, ScaleFeature, ScaleNone)},
 				field{"fill", r.word(&m.Fill, FillMean)},
 				field{"split", r.text(&m.Split, "the name of a column")},

@@ -48,10 +48,13 @@ func (g *Guess) Text() string {
 	line("  source: %s%s", scalar(g.Source), g.sourceComment())
 	if v := g.Vectors; v != nil {
 		line("  features: %s  # join: row takes vectors in the order of the rows, join: id by their ids", v.text())
-	} else {
+	} else if len(g.Features) > 0 {
 		line("  features: %s", list(g.Features))
 	}
-	if len(g.Features) > 1 || len(g.Features) == 1 && strings.Contains(g.Features[0], "*") {
+	if len(g.Categories) > 0 {
+		line("  categories: %s  # a feature for each word: 1 in rows that have it, 0 in others", list(g.Categories))
+	}
+	if len(g.Categories) > 0 || len(g.Features) > 1 || len(g.Features) == 1 && strings.Contains(g.Features[0], "*") {
 		line("  # scale: none  # keeps the units of the columns; without, each is brought to mean 0 and spread 1")
 	}
 	if g.Fill != "" {

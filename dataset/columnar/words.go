@@ -1,0 +1,108 @@
+package columnar
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// maxWords bounds the words of a column whose words are features.
+const maxWords = 1000
+
+// category is a column of words, of which index has those found and words all of them once they are in order.
+type category struct {
+	column string
+	index  map[string]int32
+	words  []string
+}
+
+// add notes the word of row i of a batch.
+func (c *category) add(b *table.Batch, v *table.Values, i int) error {
+	word, there := v.Category(i)
+	if !there {
+		return nil
+	}
+	if _, known := c.index[word]; known {
+		return nil
+	}
+	if err := b.CheckUTF8(i, c.column, word); err != nil {
+		return err
+	}
+	switch {
+	case !text.Printable(word):
+		return b.Fault(i, c.column, "a word without control characters, found %q", text.OneLine(word, 80))
+	case len(c.index) == maxWords:
+		return b.Fault(i, c.column, "at most %d words for categories, found more: texts become a vector by an embedding, numbers are features",
+			maxWords)
+	}
+	c.index[strings.Clone(word)] = int32(len(c.index))
+	return nil
+}
+
+// settleCategories puts the words of each column in their order.
+func (s *survey) settleCategories() error {
+	for _, c := range s.categories {
+		if len(c.index) == 0 {
+			return fmt.Errorf("%s: columns: categories: %s: expected words, found none in %d rows", s.manifest.Path, c.column, s.taken())
+		}
+		c.words = sortedClasses(c.index)
+	}
+	return nil
+}
+
+// taken are the rows of sources that take part.
+func (s *survey) taken() (rows int64) {
+	for _, r := range s.sources {
+		rows += r.rows
+	}
+	return rows
+}
+
+// words are the columns of words, once they are settled.
+func (s *survey) words() []table.Words {
+	var out []table.Words
+	for _, c := range s.categories {
+		out = append(out, table.Words{Column: c.column, Words: c.words})
+	}
+	return out
+}
+
+// allFeatures names the features: columns, and behind them words.
+func (s *survey) allFeatures() []string {
+	names := slices.Clone(s.features)
+	for _, w := range s.words() {
+		names = append(names, w.Features()...)
+	}
+	return names
+}
+
+// wordUnits gives the words of a column one unit, with which they vary together as much as one number does: each in its own would
+// make a rare word the larger the rarer it is.
+func (s *survey) wordUnits(scale []float64) {
+	at := len(s.features)
+	for _, c := range s.categories {
+		of := scale[at : at+len(c.words)]
+		sum := 0.0
+		for _, v := range of {
+			sum += v * v
+		}
+		for i := range of {
+			of[i] = math.Sqrt(sum)
+		}
+		at += len(of)
+	}
+}
+
+// wordColumns are columns of words as a header and a set have them.
+func (s *survey) wordColumns() []dataset.WordColumn {
+	var out []dataset.WordColumn
+	for _, w := range s.words() {
+		out = append(out, dataset.WordColumn{Name: w.Column, Words: w.Words})
+	}
+	return out
+}
