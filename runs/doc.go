@@ -17,5 +17,6 @@
 //	unit.go        one of them, carried out apart
 //	round.go       a round of a study, which package study drives
 //	read.go        a finished folder, for reports
-//	predict.go     labels of rows by the model of a run, which predictor.go reads; missing cells are filled (fill.go)
+//	predict.go     labels of rows by the model of a run, which predictor.go reads; missing cells are filled (fill.go), and
+//	               words that the run does not know counted (unknown.go)
 package runs

@@ -19,6 +19,7 @@ type metadata struct {
 	// The columns of tables, which program with which representation made the model, and how high and wide images are.
 	id, version, representation, image string
 	features                           []string
+	words                              []dataset.WordColumn // that the last features stand for
 	labels                             []OutputColumn
 	// means stand for missing features, and centre is representation.centre in all its digits.
 	means, centre []float64
@@ -29,8 +30,8 @@ type metadata struct {
 // fields are the keys of the metadata, and what is kept under each: text, or what is JSON there.
 func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
-		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "labels": &m.labels,
-		"means": &m.means, "centre": &m.centre, "scale": &m.scale}
+		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
+		"labels": &m.labels, "means": &m.means, "centre": &m.centre, "scale": &m.scale}
 }
 
 func (m *metadata) encode() (map[string]string, error) {
@@ -84,7 +85,7 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	}
 	if c != nil {
 		m.id, m.version, m.representation = c.ID, version, p.Config.Representation
-		m.features, m.means = slices.Concat([]string{}, c.Features), c.Means
+		m.features, m.words, m.means = slices.Concat([]string{}, c.Features), c.Words, c.Means
 	}
 	if p.Config.Representation == pipeline.ClassConv {
 		m.image = fmt.Sprintf("%d,%d", p.Set.Pools[0].Height, p.Set.Pools[0].Width)

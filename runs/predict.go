@@ -40,6 +40,9 @@ type Prediction struct {
 	Embed bool
 	// Filled, if not nil, is told each column of features in which cells were missing, and how many.
 	Filled func(column string, cells int64)
+	// Unknown, if not nil, is told each column of words in which rows have words that the data of the run have not: the first
+	// of them, and how many rows. In these no word of the column is 1.
+	Unknown func(column, word string, rows int64)
 }
 
 // predictor carries a Prediction out.
@@ -52,7 +55,8 @@ type predictor struct {
 	row    int64
 
 	y       []float32
-	labels  []int // the places of the labels among the scalars of a batch, -1 for none
+	unknown []unknownWord // by column of words
+	labels  []int         // the places of the labels among the scalars of a batch, -1 for none
 	id      int
 	written []table.Cells
 }
@@ -86,6 +90,7 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 		return nil, err
 	}
 	r.gaps.tell(r.Filled)
+	r.tellUnknown()
 	found := slices.DeleteFunc(r.found, func(e *Evaluation) bool { return e == nil || e.Rows == 0 && e.Unknown == nil })
 	for _, e := range found {
 		e.finish()
@@ -126,6 +131,9 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 			})
 			err = r.gaps.hint(err)
 		}
+		if w, is := t.(*table.WordTable); is {
+			w.Unknown(r.addUnknown)
+		}
 		if err := cmp.Or(err, t.Close()); err != nil {
 			return err
 		}
@@ -138,7 +146,16 @@ func (r *predictor) files(ctx context.Context, progress func(done, total int64))
 func (r *predictor) open(i int) (table.Table, error) {
 	path := r.Files[i]
 	if len(r.Vectors) == 0 {
-		return table.Open(path, table.FormatOf(path))
+		t, err := table.Open(path, table.FormatOf(path))
+		if err != nil || len(r.words) == 0 {
+			return t, err
+		}
+		w, err := table.WithWords(t, path, r.words)
+		if err != nil {
+			t.Close()
+			return nil, err
+		}
+		return w, nil
 	}
 	v := table.VectorFile{Path: r.Vectors[i], Format: table.FormatOf(r.Vectors[i]), Join: r.Join, ID: cmp.Or(r.ID, r.storedModel.id)}
 	if names := r.names(); len(names) == 1 && v.Format != table.NPY {
@@ -188,6 +205,9 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 	}
 	if len(r.Features) > 0 {
 		m := manifest.Manifest{Features: r.Features, ID: r.ID}
+		for _, w := range r.words {
+			m.Categories = append(m.Categories, w.Column)
+		}
 		for _, name := range q.Scalars {
 			m.Labels = append(m.Labels, manifest.Label{Column: name})
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amtrl/amtrl/backend"
 	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 	"github.com/amtrl/amtrl/pipeline"
 )
@@ -18,6 +19,7 @@ type storedModel struct {
 	predictor *pipeline.Predictor
 	columns   []OutputColumn
 	features  []string
+	words     []table.Words // that the last features stand for
 	id        string
 	gaps      gaps
 	// centre, where it is not empty, is to be taken from rows before the predictor has them.
@@ -91,6 +93,9 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 		}
 	}
 	m.id, m.features, m.columns = meta.id, meta.features, meta.labels
+	for _, w := range meta.words {
+		m.words = append(m.words, table.Words{Column: w.Name, Words: w.Words})
+	}
 	switch m.scale = 1; {
 	case meta.scale < 0:
 		return fmt.Errorf("metadata scale: expected a number above 0, found %g", meta.scale)

@@ -21,9 +21,9 @@ import (
 )
 
 type initOptions struct {
-	files                                            []string
-	id, source, label, features, split, cost, target flags.Value[string]
-	out                                              flags.Value[string]
+	files                                                        []string
+	id, source, label, features, categories, split, cost, target flags.Value[string]
+	out                                                          flags.Value[string]
 	output
 }
 
@@ -35,6 +35,8 @@ func (o *initOptions) addFlags(set *flags.Set) {
 		"`COLUMNS` of labels, separated by commas; a name that holds one alone or in double quotes; by default one\nthat is guessed", "")
 	set.Text(&o.features, "features",
 		"`COLUMN` of lists, or columns of numbers or patterns of them such as f*, as for --label; by default\nguessed", "")
+	set.Text(&o.categories, "categories",
+		"`COLUMNS` of few words, each of which becomes a feature, as for --label; by default guessed where --features\nis not given", "")
 	set.Text(&o.split, "split", "`COLUMN` that says train or test; by default guessed", "")
 	set.Text(&o.cost, "cost", "`COLUMN` of what the label of a row costs; by default guessed", "")
 	set.Text(&o.target, "target", "`NAME` of the source that is the target; by default the one with the fewest labels, from five on", "")
@@ -63,6 +65,10 @@ func (o *initOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	categories, err := columnNames(o.categories, files[0])
+	if err != nil {
+		return err
+	}
 	labels, err := columnNames(o.label, files[0])
 	if err != nil {
 		return err
@@ -70,7 +76,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	g, err := unlessInterrupted(ctx, func() (*manifest.Guess, error) {
 		return manifest.Look(ctx, o.out.V, files, manifest.Known{
 			ID: o.id.V, Source: o.source.V, Split: o.split.V, Cost: o.cost.V, Target: o.target.V,
-			Features: features, Labels: labels,
+			Features: features, Categories: categories, Labels: labels,
 		})
 	})
 	if err != nil {
@@ -84,8 +90,8 @@ func (o *initOptions) run(ctx context.Context) error {
 	}
 	list := report.Table{Header: []string{"guessed", "value"}}
 	for _, row := range [][2]string{
-		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"fill", fillText(g)}, {"label", labelText(g)},
-		{"split", g.Split}, {"cost", g.Cost}, {"target", targetText(g)},
+		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"categories", columnsText(g.Categories)}, {"fill", fillText(g)},
+		{"label", labelText(g)}, {"split", g.Split}, {"cost", g.Cost}, {"target", targetText(g)},
 	} {
 		if row[1] != "" {
 			list.Rows = append(list.Rows, row[:])
@@ -114,7 +120,11 @@ func featuresText(g *manifest.Guess) string {
 	if v := g.Vectors; v != nil {
 		return shorten(v.Files) + ", joined by " + v.Join
 	}
-	names := slices.Clone(g.Features)
+	return columnsText(g.Features)
+}
+
+func columnsText(columns []string) string {
+	names := slices.Clone(columns)
 	for i, name := range names {
 		if strings.Contains(name, ",") {
 			names[i] = strconv.Quote(name)

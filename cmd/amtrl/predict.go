@@ -3,12 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
 	"github.com/amtrl/amtrl/runs"
 	"github.com/amtrl/amtrl/runs/study"
@@ -99,11 +101,15 @@ func (o *predictOptions) run(ctx context.Context) error {
 	defer q.Close()
 	p := &importProgress{out: &o.output}
 	var filled []filledColumn
+	var unknown []string
 	found, err := runs.Predict(ctx, q, runs.Prediction{
 		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
 		Filled: func(column string, cells int64) { filled = append(filled, filledColumn{column, cells}) },
+		Unknown: func(column, word string, rows int64) {
+			unknown = append(unknown, fmt.Sprintf("%s (%s, such as %q)", column, text.Several(int(rows), "row"), text.OneLine(word, 80)))
+		},
 	}, func(done, total int64) { p.step(done, total, "predicting") })
 	p.meter.close()
 	if err != nil {
@@ -111,6 +117,9 @@ func (o *predictOptions) run(ctx context.Context) error {
 	}
 	if len(filled) > 0 {
 		o.note("filled missing cells with the means of the run: %s", filledText(filled))
+	}
+	if len(unknown) > 0 {
+		o.note("words that the data of the run have not, which count as none: %s", strings.Join(unknown, ", "))
 	}
 	o.note("wrote %s", o.out.V)
 	var parts []string

@@ -1,0 +1,26 @@
+package runs
+
+import "slices"
+
+// unknownWord is a word of a column that the data of the run have not, the first of those in so many rows.
+type unknownWord struct {
+	column, word string
+	rows         int64
+}
+
+func (r *predictor) addUnknown(column, word string, rows int64) {
+	i := slices.IndexFunc(r.unknown, func(u unknownWord) bool { return u.column == column })
+	if i < 0 {
+		r.unknown = append(r.unknown, unknownWord{column, word, rows})
+		return
+	}
+	r.unknown[i].rows += rows
+}
+
+func (r *predictor) tellUnknown() {
+	for _, u := range r.unknown {
+		if r.Unknown != nil {
+			r.Unknown(u.column, u.word, u.rows)
+		}
+	}
+}
