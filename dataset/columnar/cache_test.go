@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/amtrl/amtrl/internal/must"
 )
@@ -19,4 +20,35 @@ func TestCachedWithoutAHome(t *testing.T) {
 		_, err := Cached(t.Context(), m, nil, nil)
 		must.Fail(t, "home "+home, err, m.Path+": the cache for its import cannot be had: ", "amtrl data import "+m.Path+" --out FOLDER")
 	}
+}
+
+// An import that is asked for stays; one that was not for a month goes when another is made, and nothing else does.
+func TestCachedRemovesTheUnused(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	csv := filepath.Join(dir, "rows.csv")
+	imported := func(rows string) string {
+		if rows != "" { // those that are there
+			must.Do(t, os.WriteFile(csv, []byte("shop,y,f0\n"+rows), 0o644))
+		}
+		m := parse(t, dir, "{files: rows.csv, columns: {source: shop, features: f0}, labels: [{column: y, type: number}]}")
+		return must.Get(Cached(t.Context(), m, nil, nil))(t)
+	}
+	age := func(folder string, days int) {
+		then := time.Now().Add(-time.Duration(days) * 24 * time.Hour)
+		must.Do(t, os.Chtimes(filepath.Join(folder, headerFile), then, then))
+	}
+	old, recent, used := imported("a,1,1\nb,2,2\n"), imported("a,1,1\nb,2,22\n"), imported("a,1,1\nb,2,222\n")
+	other := filepath.Join(filepath.Dir(old), "other")
+	must.Do(t, os.Mkdir(other, 0o755))
+	age(old, 31)
+	age(recent, 29)
+	age(used, 31)
+	must.Equal(t, imported(""), used, "the folder of the same rows")
+	fresh := imported("a,1,1\nb,2,2222\n")
+	must.Absent(t, old)
+	for _, there := range []string{recent, used, fresh, other} {
+		must.Get(os.Stat(there))(t)
+	}
+	must.Equal(t, len(must.Get(os.ReadDir(filepath.Dir(old)))(t)), 4, "folders of the cache")
 }
