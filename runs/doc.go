@@ -16,7 +16,7 @@
 //	sweep.go       many targets, budgets and seeds in a folder, on several devices (share.go)
 //	unit.go        one of them, carried out apart
 //	round.go       a round of a study, which package study drives
-//	read.go        a finished folder, for reports
+//	read.go        a finished folder, for reports, with the coefficients of its model (coefficients.go)
 //	predict.go     labels of rows by the model of a run, which predictor.go reads; missing cells are filled (fill.go), and
 //	               words that the run does not know counted (unknown.go)
 package runs

@@ -21,8 +21,9 @@ type metadata struct {
 	features                           []string
 	words                              []dataset.WordColumn // that the last features stand for
 	labels                             []OutputColumn
-	// means stand for missing features, and centre is representation.centre in all its digits.
-	means, centre []float64
+	// means stand for missing features, spread is the standard deviation of each that was brought to a unit of its own, and centre is
+	// representation.centre in all its digits.
+	means, spread, centre []float64
 	// scale is what features of one byte are times where a program made the set, 0 for the usual: 1, and 1/255 where data are no tables.
 	scale float64
 }
@@ -31,7 +32,7 @@ type metadata struct {
 func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
 		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
-		"labels": &m.labels, "means": &m.means, "centre": &m.centre, "scale": &m.scale}
+		"labels": &m.labels, "means": &m.means, "spread": &m.spread, "centre": &m.centre, "scale": &m.scale}
 }
 
 func (m *metadata) encode() (map[string]string, error) {
@@ -86,6 +87,7 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	if c != nil {
 		m.id, m.version, m.representation = c.ID, version, p.Config.Representation
 		m.features, m.words, m.means = slices.Concat([]string{}, c.Features), c.Words, c.Means
+		m.spread = c.Spread
 	}
 	if p.Config.Representation == pipeline.ClassConv {
 		m.image = fmt.Sprintf("%d,%d", p.Set.Pools[0].Height, p.Set.Pools[0].Width)

@@ -31,6 +31,8 @@ type Finished struct {
 	// Evaluations say for each column of labels how the predictions of the model compare with them, on the rows that its
 	// score is of. There are none where the score is exact, and with preset paper.
 	Evaluations []*Evaluation
+	// Coefficients are those of the model, nil where its features are not the columns of a table, and for networks.
+	Coefficients *Coefficients
 	// Seconds is what all epochs took, over all processes that carried out the run.
 	Seconds float64
 }
@@ -109,6 +111,9 @@ func ReadRun(dir string) (*Finished, error) {
 		return nil, err
 	}
 	if f.Sources, err = modelSources(filepath.Join(dir, modelFile)); err != nil {
+		return nil, err
+	}
+	if f.Coefficients, err = readCoefficients(filepath.Join(dir, modelFile)); err != nil {
 		return nil, err
 	}
 	err = jsonfile.ReadLines(filepath.Join(dir, epochsFile), maxResult, func(e pipeline.Epoch) error {

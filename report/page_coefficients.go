@@ -1,0 +1,104 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/amtrl/amtrl/report/chart"
+	"github.com/amtrl/amtrl/runs"
+)
+
+const (
+	// mostFeatures is how many features a page lists: the elements of an embedding that are columns each mean nothing one by one.
+	mostFeatures = 200
+	// mostOutputs is how many classes a map of them has room for.
+	mostOutputs = 15
+)
+
+// coefficients is what the model that is saved goes by, nil where that is not known or nothing.
+func (r *runPage) coefficients() *Part {
+	c := r.Coefficients
+	if c == nil || len(c.Features) > mostFeatures {
+		return nil
+	}
+	size := make([]float64, len(c.Features))
+	order := make([]int, len(c.Features))
+	for j := range order {
+		order[j] = j
+		for _, o := range c.Outputs {
+			size[j] = math.Max(size[j], math.Abs(o.Of[j]))
+		}
+	}
+	if slices.Max(size) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	what := "predicted number"
+	if c.Outputs[0].LogOdds {
+		what = "log-odds of a class against all others"
+	} else if c.Outputs[0].Class != "" {
+		what = "score of a class"
+	}
+	p := &Part{ID: "coefficients", Title: "What the model goes by", Text: []Sentence{
+		say("By how much the ", what, " rises where a feature does by its standard deviation over all rows of the data, or where a row "+
+			"has a word, and all else stays (standardised coefficients)."),
+		say("Features that go together share what they tell, and a penalty keeps all small: a small one is not one that does not matter."),
+	}}
+	f := Figure{ID: "coefficients-figure", Sheet: coefficientSheet(c, order), Wide: len(c.Outputs) > 1}
+	shown := order[:min(mostBars, len(order))]
+	title, desc := "The largest coefficients", "A value for each feature and output, the largest first."
+	switch {
+	case len(c.Outputs) == 1:
+		var rows []chart.Bar
+		for _, j := range shown {
+			rows = append(rows, chart.Bar{Name: oneLine(c.Features[j]), Value: c.Outputs[0].Of[j]})
+		}
+		axis := chart.Axis{Name: "coefficient", Text: significant}
+		less, more := "lower", "higher"
+		if class := c.Outputs[0].Class; class != "" {
+			class = chart.Isolate(chart.Fit(oneLine(class), 88))
+			less, more = class+" less likely", class+" likelier"
+		}
+		f.Chart = chart.Differences(title, desc, "feature", axis, rows, less, more)
+	case len(c.Outputs) <= mostOutputs:
+		m := chart.Map{Title: title, Desc: desc, XName: "output", YName: "feature", Split: true, Legend: "coefficient", Text: significant}
+		for _, o := range c.Outputs {
+			m.Columns = append(m.Columns, oneLine(cmp.Or(o.Class, o.Column)))
+		}
+		for _, j := range shown {
+			row := make([]float64, len(c.Outputs))
+			for k, o := range c.Outputs {
+				row[k] = o.Of[j]
+			}
+			m.Rows, m.Values = append(m.Rows, oneLine(c.Features[j])), append(m.Values, row)
+		}
+		f.Chart = chart.Heat(m)
+	default:
+		f.Sheet.Open = true
+		p.Sheets = append(p.Sheets, f.Sheet)
+		return p
+	}
+	p.Figures = append(p.Figures, f)
+	return p
+}
+
+// coefficientSheet has a row for each feature, in that order, and a column for each output.
+func coefficientSheet(c *runs.Coefficients, order []int) Sheet {
+	s := Sheet{ID: "coefficients-table", Columns: []string{"feature"}}
+	for _, o := range c.Outputs {
+		s.Columns = append(s.Columns, oneLine(cmp.Or(o.Class, o.Column, "coefficient")))
+	}
+	for _, j := range order {
+		cells := []Cell{name(c.Features[j])}
+		for _, o := range c.Outputs {
+			cells = append(cells, number(o.Of[j], significant(o.Of[j])))
+		}
+		s.Rows = append(s.Rows, row1(cells...))
+	}
+	return s
+}
+
+// significant writes a number in three digits.
+func significant(v float64) string { return signed(strconv.FormatFloat(v, 'g', 3, 64)) }

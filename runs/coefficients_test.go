@@ -1,0 +1,115 @@
+package runs
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/safetensors"
+	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
+)
+
+// A coefficient is what the model's predictions differ by between two rows, of which one has a feature that is its standard deviation
+// larger, or a word.
+func TestCoefficients(t *testing.T) {
+	rng := testrand.New(t)
+	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
+	for range 20 {
+		dir, k, c, numbers, words := t.TempDir(), 1+rng.IntN(4), 1+rng.IntN(4), 1+rng.IntN(5), rng.IntN(4)
+		d := numbers + words
+		random := func(n int, least float64) (v []float32) {
+			for range n {
+				v = append(v, float32(least+rng.ExpFloat64()))
+			}
+			return v
+		}
+		tensors := []safetensors.Tensor{{Name: "representation.weight", Shape: []int{k, d}, Data: random(k*d, -1)},
+			{Name: "target.weight", Shape: []int{c, k}, Data: random(c*k, -1)}, {Name: "target.bias", Shape: []int{c}, Data: random(c, -1)}}
+		add := func(name string, least float64, shape ...int) {
+			n := 1
+			for _, s := range shape {
+				n *= s
+			}
+			if rng.IntN(2) == 0 {
+				tensors = append(tensors, safetensors.Tensor{Name: name, Shape: shape, Data: random(n, least)})
+			}
+		}
+		add("target.delta", -1, c, d)
+		add("representation.scale", 0.5, []int{1, d}[rng.IntN(2)])
+		add("labels.scale", 0.5, c)
+		add(centreTensor, -1, d)
+		m := metadata{method: "active"}
+		for j := range numbers {
+			m.features, m.spread = append(m.features, fmt.Sprint("x", j)), append(m.spread, 0.1+rng.ExpFloat64())
+		}
+		if words > 0 {
+			m.words = []dataset.WordColumn{{Name: "w"}}
+		}
+		for j := range words {
+			m.features, m.spread = append(m.features, fmt.Sprint("w=", j)), append(m.spread, rng.ExpFloat64())
+			m.words[0].Words = append(m.words[0].Words, fmt.Sprint(j))
+		}
+		for j := range c {
+			m.labels = append(m.labels, OutputColumn{Column: fmt.Sprint("y", j), Heads: 1})
+		}
+		raw := must.Get(safetensors.Encode(tensors, must.Get(m.encode())(t)))(t)
+		must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), raw, 0o644))
+		found := must.Get(readCoefficients(filepath.Join(dir, modelFile)))(t)
+		must.EqualSlices(t, found.Features, m.features, "features")
+		p := must.Get2(OpenPredictor(q, dir))
+		predictor, _ := p(t)
+		base := random(d, -1)
+		predict := func(x []float32) []float32 {
+			y := make([]float32, c)
+			must.Do(t, predictor.Predict(&dataset.Pool{Rows: 1, Cols: d, F32: x, Scale: 1}, y))
+			return y
+		}
+		before := predict(base)
+		for j := range d {
+			step := m.spread[j]
+			if j >= numbers {
+				step = 1
+			}
+			moved := slices.Clone(base)
+			moved[j] += float32(step)
+			for o, y := range predict(moved) {
+				got, want := found.Outputs[o].Of[j], float64(y)-float64(before[o])
+				must.Hold(t, math.Abs(got-want) < 1e-3*(1+math.Abs(want)), "the coefficient of %s for %s is %g, predictions differ by %g",
+					m.features[j], found.Outputs[o].Column, got, want)
+			}
+		}
+		predictor.Close()
+	}
+}
+
+// What a model does not say has no coefficients, and what contradicts itself is refused.
+func TestCoefficientsOfOtherModels(t *testing.T) {
+	weights := []safetensors.Tensor{{Name: "representation.weight", Shape: []int{1, 2}, Data: []float32{1, 1}},
+		{Name: "target.weight", Shape: []int{1, 1}, Data: []float32{1}}}
+	number := []OutputColumn{{Column: "y", Heads: 1}}
+	for name, c := range map[string]struct {
+		m       metadata
+		tensors []safetensors.Tensor
+		want    string
+	}{
+		"lists":   {metadata{features: []string{"v"}, labels: number}, weights, ""},
+		"network": {metadata{features: []string{"a", "b"}, spread: []float64{1, 1}, labels: number}, weights[1:], ""},
+		"names":   {metadata{features: []string{"a"}, spread: []float64{1, 1}, labels: number}, weights, "expected weights of 2 features"},
+		"spreads": {metadata{features: []string{"a", "b"}, spread: []float64{1}, labels: number}, weights, "expected weights of 1 features"},
+		"outputs": {metadata{features: []string{"a", "b"}, spread: []float64{1, 1}}, weights, "expected the tensors of 0 outputs"},
+	} {
+		raw := must.Get(safetensors.Encode(c.tensors, must.Get(c.m.encode())(t)))(t)
+		found, err := coefficients(raw)
+		if c.want != "" {
+			must.Fail(t, name, err, c.want)
+			continue
+		}
+		must.Hold(t, found == nil && err == nil, "%s: %v, %v", name, found, err)
+	}
+}
