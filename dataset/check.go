@@ -25,7 +25,7 @@ const otherUnits = 10
 
 // Oddities lists what is odd about a set, in the order of its pools, or that [Set.Validate] refuses it: columns of
 // which there are too few labels to learn from, or labels of one class or number alone, those of the target before
-// all else; features that are the same in all rows, or go one way from row to row; rows that are there twice in a
+// all else; features that are the same in all rows, go one way from row to row, or tell a label alone; rows that are there twice in a
 // source, or in a source and in the target; sources without a label, or whose features are of another size; a target
 // of fewer rows than outputs, or without classes that sources have; names that are words for none, or nearly alike;
 // numbers that are far from all others, and labels of which the largest decide squared errors alone. It keeps 32
@@ -97,7 +97,7 @@ func (s *Set) Oddities() []Oddity {
 				"if it numbers the rows, or tells when they came, leave it out of columns: features; new rows lie beyond all of these"})
 		}
 	}
-	return out
+	return append(out, s.tellingOddities()...)
 }
 
 // place says which feature is meant.

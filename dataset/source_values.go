@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/text"
@@ -28,9 +29,9 @@ const (
 	maxQuoted      = 80
 )
 
-// ReadSourceValues reads the columns source and the named one of a CSV file with
-// a header, with or without a byte order mark, and refuses numbers outside of
-// least to most. Other columns are ignored, so that relevance.csv of a run serves
+// ReadSourceValues reads the columns source and the named one, in capitals or not, of a CSV file with
+// a header, with or without a byte order mark, separated by commas, or semicolons or tabs where
+// the header has no comma, and refuses numbers outside of least to most. Other columns are ignored, so that relevance.csv of a run serves
 // too. Errors name the file and the line.
 func ReadSourceValues(path, column string, least, most float64) (*SourceValues, error) {
 	raw, err := atomicfile.ReadFile(path, maxValuesBytes)
@@ -38,12 +39,22 @@ func ReadSourceValues(path, column string, least, most float64) (*SourceValues, 
 		return nil, err
 	}
 	t := &SourceValues{Path: path, Values: map[string]float64{}}
-	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(raw, []byte("\ufeff"))))
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
+	r := csv.NewReader(bytes.NewReader(raw))
+	first, _, _ := bytes.Cut(raw, []byte("\n"))
+	for _, other := range ";\t" {
+		if !bytes.ContainsRune(first, ',') && bytes.ContainsRune(first, other) {
+			r.Comma = other
+		}
+	}
 	header, err := r.Read()
 	if err != nil {
 		return nil, fmt.Errorf("%s: expected a header with the columns source and %s: %w", path, column, err)
 	}
-	source, value := slices.Index(header, "source"), slices.Index(header, column)
+	place := func(name string) int {
+		return slices.IndexFunc(header, func(h string) bool { return strings.EqualFold(h, name) })
+	}
+	source, value := place("source"), place(column)
 	if source < 0 || value < 0 {
 		return nil, fmt.Errorf("%s: expected a header with the columns source and %s, found %s", path, column,
 			text.OneLine(fmt.Sprintf("%q", header), maxQuoted))

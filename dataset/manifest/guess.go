@@ -22,6 +22,8 @@ type Guess struct {
 	All          bool
 	// Classes are those found of each label, by name.
 	Classes []map[string]int
+	// Missing are, by label, the words that stand for none, each with how many rows have it.
+	Missing []map[string]int
 	// Others are the columns that the manifest does not use, each with the reason.
 	Others []string
 	// Gaps are the columns of features in which some cells are missing, each with how many of how many.
@@ -43,7 +45,7 @@ var (
 		"subset",
 		"machine", "device", "sensor", "station", "subject", "patient", "user", "client", "customer", "language", "lang",
 		"country", "region",
-		"city", "tenant", "plant", "account", "company", "brand", "clinic", "school",
+		"city", "tenant", "plant", "account", "company", "brand", "clinic", "school", "branch", "office", "ward", "district", "factory",
 		"environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
 	labelNames = []string{"label", "labels", "class", "y", "target", "outcome", "category", "sentiment", "rating", "score", "diagnosis",
 		"*label*", "*class*", "*target*", "is_*", "has_*"}
@@ -73,6 +75,19 @@ func (g *guesser) pick(patterns []string, fits func(*column) bool) string {
 		}
 	}
 	return ""
+}
+
+// pickLabel finds the column of few values that lacks most of them, and does not have the target among them.
+func (g *guesser) pickLabel(target string, fits func(*column) bool) string {
+	most := 0
+	for _, c := range g.columns {
+		if !g.taken[c.Name] && fits(c) && len(c.distinct) <= 100 && (target == "" || c.distinct[target] == 0) {
+			most = max(most, c.missing)
+		}
+	}
+	return g.pick([]string{"*"}, func(c *column) bool {
+		return most > 0 && c.missing == most && fits(c) && len(c.distinct) <= 100 && (target == "" || c.distinct[target] == 0)
+	})
 }
 
 // Look makes a manifest that would be at path from what files show.
@@ -155,7 +170,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		if len(c.labels[i].classes) == 2 && l.Type == Classes {
 			l.Type = Binary
 		}
-		out.Classes = append(out.Classes, c.labels[i].classes)
+		out.Classes, out.Missing = append(out.Classes, c.labels[i].classes), append(out.Missing, c.labels[i].missing)
 	}
 	why := "it differs between rows of a source"
 	if !c.costs.vary {
@@ -237,7 +252,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	if len(m.Labels) == 0 {
 		name := g.pick(labelNames, label)
 		if name == "" {
-			name = g.pick([]string{"*"}, func(c *column) bool { return label(c) && c.missing > 0 && len(c.distinct) <= 100 })
+			name = g.pickLabel(known.Target, label)
 		}
 		if name == "" {
 			return fmt.Errorf("%s: expected a column that looks like a label, found none: say which one it is with --label%s", file,

@@ -24,7 +24,7 @@ func (g *guesser) guessFeatures() (names []string, vector bool) {
 	numbered := map[string]int{}
 	var rest, prefixes []string
 	for _, c := range g.columns {
-		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.sparse() || c.Time || c.identifies() {
+		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.sparse() || c.Time || c.identifies() || c.constant() {
 			continue
 		}
 		rest = append(rest, c.Name)
@@ -122,6 +122,8 @@ func (g *guesser) refuseWords(file string, features []string) error {
 		case !slices.Contains(features, c.Name) || c.list() || c.Time && c.has() > 0:
 		case c.Kind == table.Other:
 			return fmt.Errorf("%s %s", expected, c.Kind)
+		case c.has() > 0 && c.dates == c.has():
+			return fmt.Errorf("%s days such as %q: make numbers of them, such as the month and the weekday", expected, text.OneLine(c.word, 80))
 		case c.has() > 0 && !c.numeric() && !c.boolean() && c.numbers == 0:
 			return fmt.Errorf("%s %q: name columns of few words with --categories", expected, text.OneLine(c.word, 80))
 		case c.has() > 0 && !c.numeric() && !c.boolean():

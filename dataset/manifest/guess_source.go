@@ -15,7 +15,7 @@ import (
 // or of their folders. A column that has the target, where it is known, is likelier
 // than another; one of words is than one of dates, and that than one of numbers.
 func (g *guesser) guessSource(inputs []Input, target string) string {
-	fits := func(c *column) bool { return c.groups() && c.missing == 0 }
+	fits := func(c *column) bool { return c.groups() && c.blank == 0 }
 	holds := func(c *column) bool { return fits(c) && c.distinct[target] > 0 && !c.measured() && !c.boolean() }
 	if name := cmp.Or(g.pick(sourceNames, holds), g.pick(sourceNames, fits)); name != "" {
 		return name
@@ -41,7 +41,7 @@ func (g *guesser) guessSource(inputs []Input, target string) string {
 		return name
 	}
 	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are in the order of sources, the first may fill what is looked at
-		return len(c.distinct) == 1 && c.missing == 0 && c.rows >= inspectRows
+		return len(c.distinct) == 1 && c.blank == 0 && c.rows >= inspectRows
 	})
 	if g.alone != "" {
 		return g.alone
@@ -55,7 +55,7 @@ func (g *guesser) guessSource(inputs []Input, target string) string {
 // by the first source as far as they were looked at.
 func (g *guesser) holding(ctx context.Context, m Manifest, inputs []Input, target string) (has []string) {
 	for _, c := range g.columns {
-		filled := len(c.distinct) == 1 && c.missing == 0 && c.rows >= inspectRows
+		filled := len(c.distinct) == 1 && c.blank == 0 && c.rows >= inspectRows
 		taken := g.taken[c.Name] && !slices.Contains(slices.Concat(m.Features, m.Categories), c.Name)
 		if taken || !c.groups() && !filled || c.list() || c.measured() || c.boolean() {
 			continue

@@ -25,6 +25,7 @@ const (
 type column struct {
 	table.Column
 	rows, missing int
+	blank         int      // of the missing, those without any word
 	first         struct { // of the first rows
 		rows, distinct int
 		numbered       bool
@@ -78,12 +79,14 @@ func (c *column) list() bool { return c.Kind == table.Vector || c.has() > 0 && c
 func (c *column) look(v *table.Values, i int) {
 	c.rows++
 	if v.IsMissing(i) || v.Numbers != nil && math.IsNaN(v.Numbers[i]) {
-		c.missing++
+		c.missing, c.blank = c.missing+1, c.blank+1
 		return
 	}
 	name := v.Word(i)
 	if name != "" {
 		c.distinct[name]++
+	} else {
+		c.blank++
 	}
 	if name == "" || text.LooksMissing(name) {
 		c.missing++
@@ -145,11 +148,13 @@ type counts struct {
 	nameless string // the first row without a source
 }
 
-// labelCounts are the classes of a label, and the words that look missing and are there.
+// labelCounts are the rows of each class of a label, and of each word that stands for none.
 type labelCounts struct {
-	classes map[string]int
-	missing map[string]bool
+	classes, missing map[string]int
 }
+
+// mayBeClass says of a word that looks missing that it is a class as often, as in none, mild, severe.
+func mayBeClass(word string) bool { return strings.EqualFold(word, "none") }
 
 // costs are those of sources, whether rows of one source have several, and the first value that is none.
 type costs struct {
@@ -182,7 +187,7 @@ type SourceCount struct {
 func count(ctx context.Context, m *Manifest, inputs []Input, features []string) (*counts, error) {
 	c := &counts{sources: map[string]*SourceCount{}, all: true, gaps: make([]int, len(features)), costs: costs{of: map[string]float64{}}}
 	for range m.Labels {
-		c.labels = append(c.labels, labelCounts{map[string]int{}, map[string]bool{}})
+		c.labels = append(c.labels, labelCounts{map[string]int{}, map[string]int{}})
 	}
 	for _, in := range inputs {
 		t, err := m.Open(in)
@@ -283,8 +288,8 @@ func (l *labelCounts) add(v *table.Values, i int) bool {
 	switch {
 	case name == "":
 		return false
-	case text.LooksMissing(name):
-		l.missing[strings.Clone(name)] = true
+	case text.LooksMissing(name) && !mayBeClass(name):
+		l.missing[strings.Clone(name)]++
 		return false
 	}
 	if _, known := l.classes[name]; known || len(l.classes) <= countClasses {

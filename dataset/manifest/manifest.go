@@ -186,6 +186,9 @@ func (m *Manifest) check() error {
 			return fmt.Errorf("%s: labels: column %q is there twice", m.Path, l.Column)
 		}
 		seen[l.Column] = true
+		if slices.Contains(m.Features, l.Column) {
+			return fmt.Errorf("%s: columns: features: expected columns that are no labels, found %q, which is among the labels", m.Path, l.Column)
+		}
 		if (l.Type == Number) != (m.Labels[0].Type == Number) {
 			return fmt.Errorf("%s: labels: expected classes or numbers everywhere, found %s for %s and %s for %s: write one manifest for each",
 				m.Path, m.Labels[0].Type, m.Labels[0].Column, l.Type, m.Labels[i].Column)

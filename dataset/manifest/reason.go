@@ -51,6 +51,12 @@ func (c *column) identifies() bool {
 // sparse says whether so many cells are missing that the mean of the others would say little.
 func (c *column) sparse() bool { return 5*c.missing > c.rows }
 
+// constant says whether all of many rows have the same value.
+func (c *column) constant() bool {
+	const enough = 20
+	return len(c.distinct) == 1 && c.missing == 0 && c.rows >= enough
+}
+
 // unused says in a few words why the manifest takes a column for nothing.
 func (m *Manifest) unused(c *column) string {
 	once, twice := c.repeated()
@@ -65,8 +71,8 @@ func (m *Manifest) unused(c *column) string {
 		return "vectors beside the features"
 	case c.has() == 0:
 		return "no values" + in
-	case c.missing > 0 && c.groups() && c.named(sourceNames):
-		return "no source: " + missing
+	case c.blank > 0 && c.groups() && c.named(sourceNames):
+		return fmt.Sprintf("no source: %d of %d cells are missing", c.blank, c.rows)
 	case c.named(idNames) && once > twice && c.missing > 0 && !c.measured():
 		return "no id: " + missing
 	case (c.named(idNames) && once > twice || c.named(sureIDs)) && twice > 0 && !c.measured():
@@ -111,8 +117,8 @@ func (g *guesser) noSource() string {
 				continue
 			}
 			switch {
-			case c.missing > 0 && c.groups() && (p != "*" || !c.numeric()):
-				return fmt.Sprintf(" (%s has no value in %d of %d rows)", c.Name, c.missing, c.rows)
+			case c.blank > 0 && c.groups() && (p != "*" || !c.numeric()):
+				return fmt.Sprintf(" (%s has no value in %d of %d rows)", c.Name, c.blank, c.rows)
 			case p == "*":
 			case len(c.distinct) == 1:
 				return fmt.Sprintf(" (%s has one value alone)", c.Name)

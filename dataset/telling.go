@@ -1,0 +1,122 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+const (
+	// tellingRows is how many rows of a class, and of others, one feature does not tell apart by chance.
+	tellingRows = 20
+	// tellingFeatures is the most columns that are looked at.
+	tellingFeatures = 1000
+	// tellingCorrelation is the squared correlation of a feature with numbers from which on it is these.
+	tellingCorrelation = 0.9999
+)
+
+// telling gathers how features go with the labels of an output, over the rows of all pools.
+type telling struct {
+	output Output
+	// of classes: the rows of others and of the class, and by feature the range of each
+	rows      [2]int
+	low, high [2][]float32
+	// of numbers: sums of differences from the first row
+	n, y, yy        float64
+	firstY          float64
+	firstX, x, xx   []float64
+	xy              []float64
+	classes, primed bool
+}
+
+// tellingOddities lists columns of features that tell a label alone: in all rows, those of a class lie on one side of all others, or
+// numbers are the feature in another unit. Such a column is known after the label, or is the label.
+func (s *Set) tellingOddities() []Oddity {
+	cols := s.Pools[0].Cols
+	if cols > tellingFeatures || s.Columns == nil || len(s.Columns.Features) != cols {
+		return nil
+	}
+	var all []*telling
+	row := make([]float32, cols)
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		at := slices.IndexFunc(all, func(o *telling) bool { return o.output == t.Output })
+		if at < 0 {
+			at, all = len(all), append(all, newTelling(t.Output, cols, s.Binary))
+		}
+		p := s.Pools[t.Pool]
+		for r := range t.labelledRows {
+			for j := range row {
+				row[j] = p.feature(int(r)*cols + j)
+			}
+			all[at].add(row, t.Labels[r])
+		}
+	}
+	var out []Oddity
+	for j := range cols {
+		for _, o := range all {
+			if !o.tells(j) {
+				continue
+			}
+			what := "the label"
+			if o.output.Name != "" {
+				what = "the label " + o.output.Name
+			}
+			out = append(out, Oddity{"", fmt.Sprintf("the feature %s tells %s alone", s.place(j), what),
+				"leave it out of columns: features unless new rows have it before they are labelled"})
+			break
+		}
+	}
+	return out
+}
+
+func newTelling(o Output, cols int, classes bool) *telling {
+	t := &telling{output: o, classes: classes}
+	if classes {
+		for k := range t.low {
+			t.low[k] = slices.Repeat([]float32{float32(math.Inf(1))}, cols)
+			t.high[k] = slices.Repeat([]float32{float32(math.Inf(-1))}, cols)
+		}
+		return t
+	}
+	t.firstX, t.x, t.xx, t.xy = make([]float64, cols), make([]float64, cols), make([]float64, cols), make([]float64, cols)
+	return t
+}
+
+func (t *telling) add(row []float32, label float32) {
+	if t.classes {
+		k := 0
+		if label == 1 {
+			k = 1
+		}
+		t.rows[k]++
+		for j, v := range row {
+			t.low[k][j], t.high[k][j] = min(t.low[k][j], v), max(t.high[k][j], v)
+		}
+		return
+	}
+	if !t.primed {
+		t.primed, t.firstY = true, float64(label)
+		for j, v := range row {
+			t.firstX[j] = float64(v)
+		}
+	}
+	y := float64(label) - t.firstY
+	t.n, t.y, t.yy = t.n+1, t.y+y, t.yy+y*y
+	for j, v := range row {
+		x := float64(v) - t.firstX[j]
+		t.x[j], t.xx[j], t.xy[j] = t.x[j]+x, t.xx[j]+x*x, t.xy[j]+x*y
+	}
+}
+
+// tells says whether feature j tells the output alone.
+func (t *telling) tells(j int) bool {
+	if t.classes {
+		return min(t.rows[0], t.rows[1]) >= tellingRows && (t.high[0][j] < t.low[1][j] || t.high[1][j] < t.low[0][j])
+	}
+	if t.n < 2*tellingRows {
+		return false
+	}
+	ofX, ofY, both := t.xx[j]-t.x[j]*t.x[j]/t.n, t.yy-t.y*t.y/t.n, t.xy[j]-t.x[j]*t.y/t.n
+	return ofX > 0 && ofY > 0 && both*both > tellingCorrelation*ofX*ofY
+}
