@@ -2,11 +2,13 @@ package study
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/amtrl/amtrl/dataset/columnar"
@@ -43,11 +45,15 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, e
 		return nil, err
 	}
 	var out []answer
-	var bad error     // of the first row
-	var also []string // places of others
+	var bad error      // of the first row
+	var also []string  // places of others
+	var words []string // of rows whose classes are not known, the first one's first
 	err = t.Scan(q, func(b *table.Batch) error {
 		for i := range b.Rows {
 			a, err := s.readAnswer(b, at, outputs, i)
+			if of, is := errors.AsType[*unknownClassError](err); is && len(words) < 100 && !slices.Contains(words, of.word) {
+				words = append(words, of.word)
+			}
 			switch {
 			case err != nil && bad == nil:
 				bad = err
@@ -62,6 +68,9 @@ func (s *Study) readAnswers(path string, outputs []columnar.Output) ([]answer, e
 	if err == nil && len(also) > 0 {
 		bad = fmt.Errorf("%w; %s not right either: %s", bad, text.Form(len(also), "another row is", "other rows are"), fewOf(also))
 	}
+	if err == nil && len(words) > 1 {
+		bad = fmt.Errorf("%w; the words that are no classes: %s", bad, fewOf(words))
+	}
 	return out, cmp.Or(err, bad)
 }
 
@@ -72,16 +81,17 @@ type answerPlaces struct {
 	names              []string // of the scalars
 }
 
-// answerColumns finds the id, the labels and what else there is. A single label may be called label.
+// answerColumns finds the id, the labels and what else there is, by their names as they are or else in other capitals, as Excel's users
+// write them. A single label may be called label.
 func (s *Study) answerColumns(path string, columns []table.Column) (q table.Query, at answerPlaces, err error) {
-	has := func(name string) bool {
-		return slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == name })
-	}
 	add := func(names ...string) int {
-		for _, name := range names {
-			if name != "" && has(name) {
-				q.Scalars = append(q.Scalars, name)
-				return len(q.Scalars) - 1
+		for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+			for _, name := range names {
+				i := slices.IndexFunc(columns, func(c table.Column) bool { return name != "" && same(c.Name, name) })
+				if i >= 0 {
+					q.Scalars = append(q.Scalars, columns[i].Name)
+					return len(q.Scalars) - 1
+				}
 			}
 		}
 		return -1
@@ -116,7 +126,7 @@ func (s *Study) readAnswer(b *table.Batch, at answerPlaces, outputs []columnar.O
 		return strings.Clone(b.Scalars[place].Name(i))
 	}
 	a := &answer{where: b.Where(i), id: cell(at.id), source: text.Word(cell(at.source))}
-	switch word := text.Word(cell(at.status)); word {
+	switch word := text.Word(cell(at.status)); strings.ToLower(word) {
 	case "":
 	case statusSkip:
 		a.skip = true
@@ -175,13 +185,18 @@ func (s *Study) readLabel(o columnar.Output, word string) (float32, error) {
 		if hint != "" {
 			hint = ": " + hint
 		}
-		return 0, fmt.Errorf("expected one of the classes %s, found %q%s", text.OneLine(strings.Join(o.Classes, ", "), 200),
-			text.OneLine(word, 80), hint)
+		return 0, &unknownClassError{strconv.Quote(text.OneLine(word, 80)), fmt.Sprintf("expected one of the classes %s, found %q%s",
+			text.OneLine(strings.Join(o.Classes, ", "), 200), text.OneLine(word, 80), hint)}
 	case math.Abs(float64(v)) > table.MaxFeature:
 		return 0, fmt.Errorf("expected a number of at most 1e+18 in magnitude, found %q", text.OneLine(word, 80))
 	}
 	return v, nil
 }
+
+// unknownClassError says of a word that it is none of the classes.
+type unknownClassError struct{ word, says string }
+
+func (e *unknownClassError) Error() string { return e.says }
 
 type place struct {
 	pool int

@@ -172,12 +172,13 @@ func TestTellNamesAllThatIsWrong(t *testing.T) {
 	}
 	_, err := f.Tell(t.Context(), f.answers(t, "two.csv", text), false)
 	must.Fail(t, "wrong labels", err, `two.csv: line 3, column label: expected one of the classes no, yes, found "ys"`,
-		"; other rows are not right either: line 6, line 7")
+		`; other rows are not right either: line 6, line 7; the words that are no classes: "ys", "nope", "maybe"`)
 	text = "id,label\n" + a.Rows[0].ID + ",1\n" + a.Rows[1].ID + ",2\n"
 	_, err = f.Tell(t.Context(), f.answers(t, "one.csv", text), false)
 	must.Fail(t, "one more", err, "; another row is not right either: line 3")
-	told := must.Get(f.Tell(t.Context(), f.answers(t, "right.csv", "id,label\n"+a.Rows[0].ID+",yes\n"), false))(t)
-	must.Hold(t, told.Labels == 1 && told.Pending == len(a.Rows)-1, "it told %+v", told)
+	text = "ID,Label,Status\n" + a.Rows[0].ID + ",yes,\n" + a.Rows[1].ID + ",,Skip\n" // as spreadsheets have it
+	told := must.Get(f.Tell(t.Context(), f.answers(t, "right.csv", text), false))(t)
+	must.Hold(t, told.Labels == 1 && told.Pending == len(a.Rows)-2, "it told %+v", told)
 }
 
 // Ids that are numbers keep all their digits.
