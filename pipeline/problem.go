@@ -55,6 +55,10 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 	}
 	p := &Problem{Set: set, Config: cfg, Target: all[target], Sources: cfg.SourcesFor(set, target)}
 	name := p.TargetName()
+	if n := len(set.Pools) - 1; len(p.Sources) == 0 && cfg.Sources == SourcesPools && n > 0 {
+		return nil, fmt.Errorf("%s: expected a labelled row of some source beside the target %s, found none of %s: have some labelled, which "+
+			"amtrl study does", set.Name, name, text.Several(n, "source"))
+	}
 	if len(p.Sources) == 0 {
 		kind := "task"
 		if cfg.Sources == SourcesPools {
@@ -230,7 +234,7 @@ func (p *Problem) trueNu() ([]float64, error) {
 		return nu, nil
 	}
 	if p.Set.Model == nil {
-		return nil, fmt.Errorf("method %s needs the true relevance: %s has no model, so give nu", Known, p.Set.Name)
+		return nil, fmt.Errorf("method %s needs the true relevance: %s has no model that tells it, so give nu (--nu FILE)", Known, p.Set.Name)
 	}
 	var tasks []int
 	for _, s := range p.Sources {

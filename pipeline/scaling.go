@@ -45,7 +45,7 @@ func (c *Config) scalingFor(set *dataset.Set) (scaling, why string) {
 		return ScalingGlobal, "rows are images, whose pixels have one unit"
 	}
 	if c := set.Columns; c != nil && len(c.Spread) > 0 {
-		return ScalingGlobal, "columns have one unit since they were imported"
+		return ScalingGlobal, "features have one unit since they were imported"
 	}
 	ranges := featureRanges(set)
 	if len(ranges) == 0 {
