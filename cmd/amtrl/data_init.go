@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,6 +98,14 @@ func (o *initOptions) run(ctx context.Context) error {
 			list.Rows = append(list.Rows, row[:])
 		}
 	}
+	for i, l := range g.Labels {
+		if words := wordsText(g.Missing[i], func(string) bool { return true }); words != "" {
+			list.Rows = append(list.Rows, []string{"no label", fmt.Sprintf("%s: %s", l.Column, words)})
+		}
+		if words := wordsText(g.Classes[i], text.LooksMissing); words != "" {
+			list.Rows = append(list.Rows, []string{"a class?", fmt.Sprintf("%s: %s; where it means no label, add it to missing", l.Column, words)})
+		}
+	}
 	for i, column := range g.Others {
 		const most = 12
 		if i == most {
@@ -106,6 +115,17 @@ func (o *initOptions) run(ctx context.Context) error {
 		list.Rows = append(list.Rows, []string{[]string{"not used", ""}[min(i, 1)], column})
 	}
 	return o.emit(list.Render(o.format) + fmt.Sprintf("\nwrote %s: read it, then amtrl data info %s\n", o.out.V, o.out.V))
+}
+
+// wordsText lists words that fit, each with the rows that have it.
+func wordsText(rows map[string]int, fits func(string) bool) string {
+	var parts []string
+	for _, word := range slices.Sorted(maps.Keys(rows)) {
+		if fits(word) {
+			parts = append(parts, fmt.Sprintf("%q (%s)", text.OneLine(word, 40), text.Several(rows[word], "row")))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func labelText(g *manifest.Guess) string {

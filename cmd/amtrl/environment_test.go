@@ -18,6 +18,14 @@ import (
 	"github.com/amtrl/amtrl/runs"
 )
 
+// A variable that is nearly a flag's is named, and no other is.
+func TestMisspeltVariables(t *testing.T) {
+	t.Parallel()
+	o := under(t, t.TempDir(), []string{"AMTRL_BUDGTE=5", "AMTRL_BUDGET=7", "AMTRL_CPU=generic", "AMTRL_CUBIN_CACHE=x", "AMTRL_KK=3",
+		"AMTRL_SOMETHING_ELSE=1"}, "version").Succeeds(t)
+	must.Equal(t, o.Stderr, "AMTRL_BUDGTE in the environment is no variable of amtrl's: did you mean AMTRL_BUDGET?\n", "what it says")
+}
+
 // An argument wins over the environment, and what does nothing is refused only
 // on the command line: the environment speaks to all commands.
 func TestEnvironmentGivesWay(t *testing.T) {

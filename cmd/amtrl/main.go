@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"slices"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/amtrl/amtrl/cpu"
 	"github.com/amtrl/amtrl/internal/flags"
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 func main() {
@@ -36,6 +38,9 @@ func execute(args []string) int {
 	// A second signal ends the process at once: everything on disk is whole at any instant.
 	context.AfterFunc(ctx, stop)
 	app := newApp()
+	for _, line := range misspelt(app.Commands, os.Environ()) {
+		fmt.Fprintln(os.Stderr, line)
+	}
 	err := app.RunContext(ctx, flags.First(app, args))
 	if err == nil && ctx.Err() != nil {
 		err = interruption("the work was complete")
@@ -58,6 +63,39 @@ func readEnvironment() error {
 		return flags.Misuse("AMTRL_CPU is %q in the environment: expected %s", level, flags.OrList(vectorLevels))
 	}
 	return nil
+}
+
+// misspelt says of variables of the environment that are no flag's which they are nearly: they would be passed over.
+func misspelt(commands []*cli.Command, environment []string) (lines []string) {
+	known := map[string]bool{"AMTRL_CPU": true}
+	var add func([]*cli.Command)
+	add = func(commands []*cli.Command) {
+		for _, c := range commands {
+			for _, f := range c.Flags {
+				if doc, is := f.(cli.DocGenerationFlag); is {
+					for _, name := range doc.GetEnvVars() {
+						known[name] = true
+					}
+				}
+			}
+			add(c.Subcommands)
+		}
+	}
+	add(commands)
+	names := slices.Sorted(maps.Keys(known))
+	for _, v := range environment {
+		name, _, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, "AMTRL_") || known[name] {
+			continue
+		}
+		for _, near := range names {
+			if text.Slips(name, near) <= 2 && len(name) >= len("AMTRL_12345") {
+				lines = append(lines, fmt.Sprintf("%s in the environment is no variable of amtrl's: did you mean %s?", name, near))
+				break
+			}
+		}
+	}
+	return lines
 }
 
 // The exit codes besides 0.

@@ -96,7 +96,8 @@ func (o *configOptions) addFlags(set *flags.Set) {
 	set.Group(groupSampling)
 	o.settings.addFlags(set, samplingSettings...)
 	o.settings.addFlags(set, relevanceSettings...)
-	set.Text(&o.costs, "costs", "`FILE` of CSV with columns source and cost; a source that is not in it costs 1 per sample", "")
+	set.Text(&o.costs, "costs",
+		"`FILE` of CSV with columns source and cost; a source that is not in it costs what the data say, or 1 per sample", "")
 	set.Text(&o.nu, "nu", "`FILE` of CSV with columns source and nu, the true relevance for method known", "")
 	set.Text(&o.preset, "preset", "where settings start from: "+flags.OrList(pipeline.Presets()), pipeline.PresetDefault)
 	set.Group(groupModel)

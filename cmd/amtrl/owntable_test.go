@@ -68,6 +68,16 @@ func TestOwnTable(t *testing.T) {
 		succeed(t, work, "predict", "run", "plants.csv", "--out", "out.csv", "--quiet")
 		drawn := string(must.Get(os.ReadFile(filepath.Join(work, "run", "rows.csv")))(t))
 		out := readTable(t, filepath.Join(work, "out.csv"))
+		if name == "other" {
+			t.Run("python", func(t *testing.T) {
+				read := "import csv\nrows = csv.DictReader(open('plants.csv'))\n" +
+					"X = [[float(r[c]) for c in ('conductivity', 'ph', 'pressure', 'flow')] for r in rows]\n"
+				for i, line := range strings.Fields(runPage(t, work, "data.md", "numpy, safetensors", read, "\nfor y in labels: print(y[0])\n")) {
+					got, want := must.Get(strconv.ParseFloat(line, 64))(t), must.Get(strconv.ParseFloat(out[i+1][1], 64))(t)
+					must.Hold(t, math.Abs(got-want) < 1e-2, "row %d is %g in Python, %g of amtrl", i, got, want)
+				}
+			})
+		}
 		if first == nil {
 			rows, first = drawn, out
 			continue

@@ -38,7 +38,7 @@ const barSteps = 1000
 
 func newMeter(out *output, total float64) *meter {
 	m := &meter{out: out, total: total, start: time.Now(), at: time.Now(), stop: make(chan struct{})}
-	if out.quiet.V || !term.IsTerminal(int(os.Stderr.Fd())) {
+	if out.quiet.V || !term.IsTerminal(int(os.Stderr.Fd())) || os.Getenv("TERM") == "dumb" {
 		return m
 	}
 	m.bar = progressbar.NewOptions(barSteps,
