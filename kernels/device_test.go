@@ -26,7 +26,7 @@ import (
 	"github.com/amtrl/amtrl/internal/testrand"
 )
 
-// device is the sanitized CPU build of the kernels, behind a pipe. Its memory is
+// device is the sanitized CPU build of the kernels, or the interpreter of PTX, behind a pipe. Its memory is
 // NaN bits when allocated and bounded to the byte.
 type device struct {
 	t      testing.TB
@@ -39,41 +39,57 @@ type device struct {
 	dead   bool // ended as it should
 }
 
-// built is a folder with the device, once a test has asked for it.
-var built string
+// scratch is a folder for what is built, once a test has asked for it.
+var scratch string
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built != "" {
-		os.RemoveAll(built)
+	if scratch != "" {
+		os.RemoveAll(scratch)
 	}
 	os.Exit(code)
 }
 
 var errNoCompiler = errors.New("no g++ in PATH")
 
-// program compiles the device once for all tests, which run one after the other: the kernels, behind host/prelude.h, with
-// their launcher, under AddressSanitizer and UndefinedBehaviorSanitizer.
+// program is the device of all tests, which run one after the other: the kernels, behind host/prelude.h, with
+// their launcher, under AddressSanitizer and UndefinedBehaviorSanitizer; or that of which TestPTX tells its process.
 var program = sync.OnceValues(func() (path string, err error) {
-	if _, err := exec.LookPath("g++"); err != nil {
-		return "", errNoCompiler
-	}
-	if built, err = os.MkdirTemp("", "amtrl-kernels"); err != nil {
-		return "", err
+	if onPTX() {
+		return os.Getenv(deviceEnv), nil
 	}
 	sources := []string{"host/pipe/serve.cpp", "testdata/broken.cu"}
 	for _, pattern := range []string{"*.cu", "host/*.cpp"} {
-		files, _ := filepath.Glob(pattern) // the patterns are constants
-		sources = append(sources, files...)
+		sources = append(sources, glob(pattern)...)
 	}
 	sanitize := []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fsanitize-sections=amtrl_shared_*"}
-	flags := append([]string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-I.", "-Ihost", "-O1", "-g1",
-		"-fno-omit-frame-pointer", "-c"}, sanitize...)
+	return build("device", sources, append([]string{"-O1", "-g1", "-fno-omit-frame-pointer"}, sanitize...), sanitize)
+})
+
+func glob(pattern string) []string {
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		panic(err) // the patterns are constants
+	}
+	return files
+}
+
+// build compiles sources and links them to a program in scratch.
+func build(name string, sources, flags, link []string) (path string, err error) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		return "", errNoCompiler
+	}
+	if scratch == "" {
+		if scratch, err = os.MkdirTemp("", "amtrl-kernels"); err != nil {
+			return "", err
+		}
+	}
+	flags = append([]string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-I.", "-Ihost", "-c"}, flags...)
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	var objects []string
 	for i, source := range sources {
-		object := filepath.Join(built, fmt.Sprint(i, ".o"))
+		object := filepath.Join(scratch, fmt.Sprint(name, i, ".o"))
 		objects = append(objects, object)
 		args := append(slices.Clone(flags), "-o", object)
 		if filepath.Ext(source) == ".cu" {
@@ -84,9 +100,9 @@ var program = sync.OnceValues(func() (path string, err error) {
 	if err := group.Wait(); err != nil {
 		return "", err
 	}
-	path = filepath.Join(built, "device")
-	return path, compile(slices.Concat(sanitize, []string{"-o", path}, objects, []string{"-lpthread", "-ldl"}))
-})
+	path = filepath.Join(scratch, name)
+	return path, compile(slices.Concat(link, []string{"-o", path}, objects, []string{"-lpthread", "-ldl"}))
+}
 
 func compile(args []string) error {
 	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
@@ -98,6 +114,12 @@ func compile(args []string) error {
 // newDevice starts a device with a random source of its own.
 func newDevice(t testing.TB) *device {
 	t.Helper()
+	return start(t, program)
+}
+
+// start starts a device that build has made, with more for its environment.
+func start(t testing.TB, program func() (string, error), env ...string) *device {
+	t.Helper()
 	path, err := program()
 	if errors.Is(err, errNoCompiler) {
 		t.Skip(err)
@@ -105,6 +127,7 @@ func newDevice(t testing.TB) *device {
 	must.Do(t, err)
 	d := &device{t: t, rng: testrand.New(t), stderr: new(bytes.Buffer)}
 	d.cmd = exec.Command(path)
+	d.cmd.Env = append(os.Environ(), env...)
 	d.cmd.Stderr = d.stderr
 	stdin := must.Get(d.cmd.StdinPipe())(t)
 	stdout, err := d.cmd.StdoutPipe()

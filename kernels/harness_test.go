@@ -98,7 +98,7 @@ func broken(fault, blocks, shared int, x Ptr) Launch {
 	return launch("broken", blocks, 1, [2]int{64, 1}, shared, int32(fault), x)
 }
 
-// TestFaults runs kernels with faults: the build must name each.
+// TestFaults runs kernels with faults: both devices must name each. PLACE is a line, and on PTX the instruction.
 func TestFaults(t *testing.T) {
 	d := newDevice(t)
 	x := d.alloc(4 * 64 * 3)
@@ -106,16 +106,17 @@ func TestFaults(t *testing.T) {
 		fault int
 		want  string
 	}{
-		{1, `broken: block \(\d, 0, 0\): thread \d+ waits at __syncthreads in broken.cu:\d+, thread (4|5|6)\d has ended`},
-		{2, `thread \d+ comes to __syncthreads in broken.cu:\d+, others wait at that in broken.cu:\d+`},
-		{3, `thread \d+ waits at a warp operation in broken.cu:\d+, thread (7|39) has ended`},
-		{4, `thread \d+ comes to the warp operation in broken.cu:\d+, others of its warp wait at that in broken.cu:\d+`},
-		{5, `thread \d+: the mask of the warp operation in broken.cu:\d+ is 0xffff`},
-		{6, `thread \d+ waits at a warp operation in broken.cu:\d+, thread 3 in broken.cu:\d+`},
+		{1, `broken: block \(\d, 0, 0\): thread \d+ waits at __syncthreads in PLACE, thread (4|5|6)\d has ended`},
+		{2, `thread \d+ comes to __syncthreads in PLACE, others wait at that in PLACE`},
+		{3, `thread \d+ waits at a warp operation in PLACE, thread (7|39) has ended`},
+		{4, `thread \d+ comes to the warp operation in PLACE, others of its warp wait at that in PLACE`},
+		{5, `thread \d+: the mask of the warp operation in PLACE is 0xffff`},
+		{6, `thread \d+ waits at a warp operation in PLACE, thread 3 in PLACE`},
 	} {
 		for order := range uint64(5) {
 			err := d.try(broken(c.fault, 3, 0, x), order)
-			if err == nil || !regexp.MustCompile(c.want).MatchString(err.Error()) {
+			want := strings.ReplaceAll(c.want, "PLACE", `broken.cu:\d+( \([^)]+\))?`)
+			if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
 				t.Errorf("fault %d, order %d: %v", c.fault, order, err)
 			}
 			d.run(broken(0, 3, 0, x)) // and goes on
@@ -129,6 +130,9 @@ func TestFaults(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
+	if onPTX() {
+		t.Skip("TestHazards has these faults")
+	}
 	for fault, want := range map[int]string{7: "broken.cu", 8: "heap-buffer-overflow", 9: "heap-buffer-overflow"} {
 		d := newDevice(t)
 		if got := d.dies(broken(fault, 1, 64*4, d.alloc(64*4))); !strings.Contains(got, want) {
@@ -140,6 +144,9 @@ func TestBounds(t *testing.T) {
 // TestOrders checks that missing barriers and a dependence on the order of blocks
 // show as differing results.
 func TestOrders(t *testing.T) {
+	if onPTX() {
+		t.Skip("TestHazards has these faults")
+	}
 	d := newDevice(t)
 	x := d.alloc(4 * 64 * 3)
 	for fault, want := range map[int]bool{0: false, 10: true, 11: true, 14: true, 15: true} {

@@ -40,6 +40,10 @@ enum {
   HOST_FAILED = 3     // the kernel did what is an error above
 };
 
+// host_alloc returns device memory of that size, at a multiple of 256 and filled with NaN bits, or NULL.
+void *host_alloc(size_t size);
+void host_free(void *p);
+
 // host_kernel_find returns the kernel of that entry point, or NULL.
 const host_kernel *host_kernel_find(const char *name);
 // host_kernel_count and host_kernel_at list all kernels, in no stated order.

@@ -9,6 +9,7 @@
 
 #include "fibre.h"
 #include "prelude.h"
+#include "shape.h"
 
 #undef threadIdx
 #undef blockIdx
@@ -23,9 +24,6 @@ dim3 block_size, grid_size;
 
 namespace {
 
-// Limits of every device of compute capability 8.0 and later.
-constexpr unsigned max_threads = 1024, max_warps = max_threads / 32;
-constexpr size_t max_dynamic = 99 << 10; // the least opt-in maximum, sm_86 and sm_120
 constexpr size_t stack_size = AMTRL_ASAN ? 256 << 10 : 64 << 10;
 
 struct Place {
@@ -187,22 +185,6 @@ void poison(char *p, size_t n) {
 }
 #endif
 
-uint64_t mix(uint64_t &state) { // splitmix64
-  uint64_t z = state += 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
-uint64_t gcd(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    uint64_t r = a % b;
-    a = b;
-    b = r;
-  }
-  return a;
-}
-
 void run_block(uint64_t order) {
   poison(run.dynamic, run.dynamic_size);
   poison(run.kernel->shared, size_t(run.kernel->shared_end - run.kernel->shared));
@@ -222,17 +204,6 @@ void run_block(uint64_t order) {
   Fibre *first = &run.threads[order == 0 ? 0 : order % run.count];
   current = first;
   change(run.origin, first->context);
-}
-
-int refuse(char *error, size_t capacity, int code, const char *format, ...) __attribute__((format(printf, 4, 5)));
-int refuse(char *error, size_t capacity, int code, const char *format, ...) {
-  if (error != nullptr) {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(error, capacity, format, list);
-    va_end(list);
-  }
-  return code;
 }
 
 } // namespace
@@ -302,6 +273,13 @@ static const Entry *of(const host_kernel *k) { return reinterpret_cast<const Ent
 
 extern "C" {
 
+void *host_alloc(size_t size) {
+  void *p = nullptr;
+  if (posix_memalign(&p, 256, size) != 0) return nullptr;
+  return memset(p, 0xff, size);
+}
+void host_free(void *p) { free(p); }
+
 const host_kernel *host_kernel_find(const char *name) {
   for (const Entry *e : entries()) {
     if (strcmp(e->name, name) == 0) return handle(e);
@@ -326,18 +304,7 @@ int host_kernel_launch(const host_kernel *handle, const host_shape *shape, void 
                        size_t capacity) {
   const Entry *k = of(handle);
   const unsigned *g = shape->grid, *b = shape->block;
-  uint64_t threads = uint64_t(b[0]) * b[1] * b[2], blocks = uint64_t(g[0]) * g[1] * g[2];
-  if (blocks == 0 || g[0] > 0x7fffffffu || g[1] > 65535 || g[2] > 65535) {
-    return refuse(error, capacity, HOST_BAD_SHAPE, "%s: a grid of (%u, %u, %u)", k->name, g[0], g[1], g[2]);
-  }
-  if (threads == 0 || b[0] > max_threads || b[1] > max_threads || b[2] > 64 || threads > k->block) {
-    return refuse(error, capacity, HOST_BAD_SHAPE, "%s: a block of (%u, %u, %u), at most %u threads are expected", k->name,
-                  b[0], b[1], b[2], k->block);
-  }
-  if (shape->shared > max_dynamic) {
-    return refuse(error, capacity, HOST_BAD_SHAPE, "%s: %zu bytes of dynamic shared memory, more than %zu", k->name,
-                  shape->shared, max_dynamic);
-  }
+  if (int code = check_shape(k->name, k->block, *shape, error, capacity)) return code;
 
   std::lock_guard<std::mutex> lock(serial);
   if (run.stacks == nullptr) {
@@ -348,7 +315,7 @@ int host_kernel_launch(const host_kernel *handle, const host_shape *shape, void 
   if (run.failed) forget(run.stacks, max_threads * stack_size);
   run.kernel = k;
   run.args = args;
-  run.count = unsigned(threads);
+  run.count = b[0] * b[1] * b[2];
   run.warp_count = (run.count + 31) / 32;
   run.dynamic_size = shape->shared;
   run.dynamic = static_cast<char *>(malloc(shape->shared + (shape->shared == 0)));
@@ -363,15 +330,10 @@ int host_kernel_launch(const host_kernel *handle, const host_shape *shape, void 
     f.warp = i / 32;
   }
 
-  // Block number i is (i * step + start) mod blocks, a permutation.
-  uint64_t state = shape->order, step = 1, start = 0;
-  if (shape->order != 0) {
-    do step = mix(state) % blocks | 1;
-    while (gcd(step, blocks) != 1);
-    start = mix(state) % blocks;
-  }
+  uint64_t state = shape->order, blocks = uint64_t(g[0]) * g[1] * g[2];
+  const Order order(state, blocks);
   for (uint64_t i = 0; i < blocks && !run.failed; i++) {
-    uint64_t n = uint64_t((unsigned __int128)(i) * step % blocks + start) % blocks;
+    uint64_t n = order.at(i);
     block_index = {unsigned(n % g[0]), unsigned(n / g[0] % g[1]), unsigned(n / g[0] / g[1])};
     run_block(shape->order == 0 ? 0 : mix(state));
   }

@@ -1,4 +1,4 @@
-// Kernels with the faults that the CPU build must find.
+// Kernels with the faults that the CPU build and the interpreter of PTX must find.
 #include "common.cuh"
 
 extern "C" __global__ void broken(int fault, float *x) {
@@ -75,6 +75,19 @@ extern "C" __global__ void broken(int fault, float *x) {
       __syncthreads();
       v = v * 4 + fixed[0];
     }
+    break;
+  case 16: { // a pair that begins at an odd element
+    float2 pair = ((const float2 *)(x + blockIdx.x * 64 + 1))[t / 4];
+    v = pair.x * pair.y;
+    break;
+  }
+  case 17: // by the read-only path what others write
+    x[64 + t] = t;
+    __syncthreads();
+    v = __ldg(x + 64 + (63 - t));
+    break;
+  case 18: // a neighbour's element of the block before
+    if (t == 0 && blockIdx.x > 0) v = x[blockIdx.x * 64 - 1];
     break;
   }
   x[blockIdx.x * 64 + t] = v;

@@ -89,17 +89,16 @@ int main() {
     switch (command) {
     case 'A': {
       uint64_t size = read<uint64_t>();
-      void *p = nullptr;
-      if (posix_memalign(&p, 256, size) != 0) {
+      void *p = host_alloc(size);
+      if (p == nullptr) {
         fprintf(stderr, "no memory for %llu bytes\n", (unsigned long long)size);
         return 1;
       }
-      memset(p, 0xff, size);
       write(reinterpret_cast<uint64_t>(p));
       break;
     }
     case 'F':
-      free(reinterpret_cast<void *>(read<uint64_t>()));
+      host_free(reinterpret_cast<void *>(read<uint64_t>()));
       break;
     case 'W': {
       void *p = reinterpret_cast<void *>(read<uint64_t>());
