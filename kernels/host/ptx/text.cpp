@@ -1,5 +1,6 @@
 // Reading PTX, as NVRTC writes it.
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -134,7 +135,7 @@ private:
       }
       break;
     case body:
-      if (begins(text, ".loc")) {
+      if (begins(text, ".loc ") || begins(text, ".loc\t")) {
         location(text);
       } else {
         for (std::string statement : split_statements(text)) this->statement(statement);
@@ -191,10 +192,10 @@ private:
   }
 
   void location(const std::string &text) {
-    std::vector<std::string> words = split(text, '\t');
-    words = split(words.back(), ' ');
-    if (words[1] == "0") return; // what the compiler added
-    file = words[0], line = atoi(words[1].c_str());
+    int number = 0, at = 0;
+    sscanf(text.c_str(), ".loc %d %d", &number, &at);
+    if (at == 0) return; // what the compiler added
+    file = std::to_string(number), line = at;
   }
 
   void begin_body() {

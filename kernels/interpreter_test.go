@@ -1,0 +1,399 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+)
+
+// snippet is a kernel of one warp in PTX. Lane %r1 has a, b and c, the words at x + 4 lane and 128 and 256 bytes behind, in
+// %r2 to %r4 and %f2 to %f4, b a in %rd4 and %fd4, c b in %rd5 and %fd5, and leaves %r5 and %r6 384 and 512 bytes behind.
+func snippet(name, body string) string {
+	return fmt.Sprintf(`.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry %s(
+	.param .u64 x
+)
+.maxntid 32, 1, 1
+{
+	.reg .pred %%p<9>;
+	.reg .b16 %%h<9>;
+	.reg .b32 %%r<99>;
+	.reg .f32 %%f<99>;
+	.reg .b64 %%rd<9>;
+	.reg .f64 %%fd<9>;
+	.shared .align 4 .b8 fixed[256];
+	.loc 1 7 0
+	ld.param.u64 %%rd1, [x];
+	mov.u32 %%r1, %%tid.x;
+	mul.wide.u32 %%rd2, %%r1, 4;
+	add.s64 %%rd3, %%rd1, %%rd2;
+	ld.global.u32 %%r2, [%%rd3];
+	ld.global.u32 %%r3, [%%rd3+128];
+	ld.global.u32 %%r4, [%%rd3+256];
+	mov.b32 %%f2, %%r2;
+	mov.b32 %%f3, %%r3;
+	mov.b32 %%f4, %%r4;
+	mov.b64 %%rd4, {%%r2, %%r3};
+	mov.b64 %%rd5, {%%r3, %%r4};
+	mov.b64 %%fd4, %%rd4;
+	mov.b64 %%fd5, %%rd5;
+	mov.u32 %%r5, 0;
+	mov.u32 %%r6, 0;
+	%s
+	st.global.u32 [%%rd3+384], %%r5;
+	st.global.u32 [%%rd3+512], %%r6;
+	ret;
+}
+	.file 1 "snippet.cu"
+`, name, body)
+}
+
+// interpret starts the interpreter with kernels in PTX.
+func interpret(t *testing.T, texts ...string) *device {
+	t.Helper()
+	if onPTX() {
+		t.Skip("needs no NVRTC: runs beside TestPTX")
+	}
+	folder := t.TempDir()
+	for i, text := range texts {
+		must.Do(t, os.WriteFile(filepath.Join(folder, fmt.Sprint(i, ".ptx")), []byte(text), 0o644))
+	}
+	return start(t, interpreter, "AMTRL_PTX="+folder)
+}
+
+func oneWarp(kernel string, x Ptr) Launch { return launch(kernel, 1, 1, [2]int{32, 1}, 0, x) }
+
+func asFloat(v uint32) float64 { return float64(math.Float32frombits(v)) }
+
+// fused is a b + c, rounded once.
+func fused(a, b, c float64) float32 {
+	if v := a*b + c; math.IsNaN(v) || math.IsInf(v, 0) || v == 0 {
+		return float32(v)
+	}
+	exact := new(big.Float).SetPrec(2000)
+	exact.Mul(big.NewFloat(a).SetPrec(2000), big.NewFloat(b).SetPrec(2000)).Add(exact, big.NewFloat(c))
+	v, _ := exact.Float32()
+	return v
+}
+
+// calculated are instructions with what they compute, by formulas that say it otherwise than the interpreter does.
+var calculated = map[string]func(a, b, c uint32) uint32{
+	"prmt.b32 %r5, %r2, %r3, %r4;": func(a, b, c uint32) (v uint32) {
+		bytes := []uint32{a & 255, a >> 8 & 255, a >> 16 & 255, a >> 24, b & 255, b >> 8 & 255, b >> 16 & 255, b >> 24}
+		for i := range 4 {
+			s := c >> (4 * i)
+			byte := bytes[s&7]
+			if s&8 != 0 {
+				byte = byte >> 7 * 255
+			}
+			v += byte << (8 * i)
+		}
+		return v
+	},
+	"cvt.rna.tf32.f32 %r5, %f2;": func(a, _, _ uint32) uint32 {
+		if a&0x7f800000 == 0x7f800000 {
+			return a
+		}
+		return (a + 1<<12) &^ (1<<13 - 1)
+	},
+	"bfi.b32 %r5, %r2, %r3, 5, 9;":   func(a, b, _ uint32) uint32 { return b&^(511<<5) | a&511<<5 },
+	"bfi.b32 %r5, %r2, %r3, 28, 9;":  func(a, b, _ uint32) uint32 { return b&(1<<28-1) | a<<28 },
+	"shl.b32 %r5, %r2, %r3;":         func(a, b, _ uint32) uint32 { return a << b },
+	"shr.u32 %r5, %r2, %r3;":         func(a, b, _ uint32) uint32 { return a >> b },
+	"shr.s32 %r5, %r2, %r3;":         func(a, b, _ uint32) uint32 { return uint32(int32(a) >> b) },
+	"brev.b32 %r5, %r2;":             func(a, _, _ uint32) uint32 { return bits.Reverse32(a) },
+	"bfind.shiftamt.u32 %r5, %r2;":   func(a, _, _ uint32) uint32 { return uint32((bits.LeadingZeros32(a)+1)%33) - 1 },
+	"mul.hi.s32 %r5, %r2, %r3;":      func(a, b, _ uint32) uint32 { return uint32(int64(int32(a)) * int64(int32(b)) >> 32) },
+	"mul.hi.u32 %r5, %r2, %r3;":      func(a, b, _ uint32) uint32 { return uint32(uint64(a) * uint64(b) >> 32) },
+	"mad.lo.s32 %r5, %r2, %r3, %r4;": func(a, b, c uint32) uint32 { return a*b + c },
+	"min.s32 %r5, %r2, %r3;":         func(a, b, _ uint32) uint32 { return uint32(min(int32(a), int32(b))) },
+	"min.relu.s32 %r5, %r2, %r3;":    func(a, b, _ uint32) uint32 { return uint32(max(0, min(int32(a), int32(b)))) },
+	"max.u32 %r5, %r2, %r3;":         func(a, b, _ uint32) uint32 { return max(a, b) },
+	"or.b32 %r6, %r3, 1; div.s32 %r5, %r2, %r6; mov.u32 %r6, 0;": func(a, b, _ uint32) uint32 {
+		return uint32(int64(int32(a)) / int64(int32(b|1)))
+	},
+	"mul.wide.s32 %rd6, %r2, %r3; mov.b64 {%r6, %r5}, %rd6; mov.u32 %r6, 0;": func(a, b, _ uint32) uint32 {
+		return uint32(uint64(int64(int32(a))*int64(int32(b))) >> 32)
+	},
+	"cvt.s64.s32 %rd6, %r2; shr.u64 %rd6, %rd6, 32; cvt.u32.u64 %r5, %rd6;": func(a, _, _ uint32) uint32 { return uint32(int32(a) >> 31) },
+	"cvt.u32.u8 %r5, %r2;":         func(a, _, _ uint32) uint32 { return a & 255 },
+	"cvt.s32.s8 %r5, %r2;":         func(a, _, _ uint32) uint32 { return uint32(int32(int8(a))) },
+	"ld.global.s8 %r5, [%rd3+3];":  func(a, _, _ uint32) uint32 { return uint32(int32(a) >> 24) },
+	"ld.global.u16 %r5, [%rd3+2];": func(a, _, _ uint32) uint32 { return a >> 16 },
+	"cvt.u16.u32 %h1, %r2; cvt.f32.f16 %f5, %h1; mov.b32 %r5, %f5;": func(a, _, _ uint32) uint32 {
+		return math.Float32bits(float32(halfValue(uint16(a))))
+	},
+	"fma.rn.f32 %f5, %f2, %f3, %f4; mov.b32 %r5, %f5;": func(a, b, c uint32) uint32 {
+		return math.Float32bits(fused(asFloat(a), asFloat(b), asFloat(c)))
+	},
+	"div.rn.f32 %f5, %f2, %f3; mov.b32 %r5, %f5;": func(a, b, _ uint32) uint32 {
+		return math.Float32bits(float32(asFloat(a) / asFloat(b)))
+	},
+	"sqrt.rn.f32 %f5, %f2; mov.b32 %r5, %f5;": func(a, _, _ uint32) uint32 { return math.Float32bits(float32(math.Sqrt(asFloat(a)))) },
+	"cvt.rn.f32.f64 %f5, %fd4; mov.b32 %r5, %f5;": func(a, b, _ uint32) uint32 {
+		return math.Float32bits(float32(math.Float64frombits(uint64(b)<<32 | uint64(a))))
+	},
+	"cvt.rzi.s32.f32 %r5, %f2;": func(a, _, _ uint32) uint32 {
+		v := asFloat(a)
+		if math.IsNaN(v) {
+			return 0
+		}
+		return uint32(int32(max(math.MinInt32, min(math.MaxInt32, math.Trunc(v)))))
+	},
+	"cvt.rn.f32.u32 %f5, %r2; mov.b32 %r5, %f5;": func(a, _, _ uint32) uint32 { return math.Float32bits(float32(a)) },
+}
+
+func init() {
+	for name, holds := range map[string]func(less, same, greater bool) bool{
+		"eq": func(_, same, _ bool) bool { return same }, "ne": func(less, _, greater bool) bool { return less || greater },
+		"lt": func(less, _, _ bool) bool { return less }, "le": func(less, same, _ bool) bool { return less || same },
+		"gt": func(_, _, greater bool) bool { return greater }, "ge": func(_, same, greater bool) bool { return greater || same },
+		"num": func(less, same, greater bool) bool { return less || same || greater },
+	} {
+		for _, unordered := range []bool{false, true} {
+			op := name
+			switch {
+			case unordered && name == "num":
+				op = "nan"
+			case unordered:
+				op += "u" // also where one is not a number
+			}
+			calculated["setp."+op+".f32 %p1, %f2, %f3; selp.b32 %r5, 1, 0, %p1;"] = func(a, b, _ uint32) uint32 {
+				x, y := asFloat(a), asFloat(b)
+				nan := x != x || y != y
+				if op == "nan" && nan || op != "nan" && (holds(x < y, x == y, x > y) || unordered && nan) {
+					return 1
+				}
+				return 0
+			}
+		}
+	}
+}
+
+// TestInterpreterCalculates holds instructions against formulas, on random words and on those where rules change. One NaN
+// is as good as another.
+func TestInterpreterCalculates(t *testing.T) {
+	var text strings.Builder
+	names := map[string]string{}
+	for code := range calculated {
+		names[code] = fmt.Sprint("calculate_", len(names))
+		text.WriteString(snippet(names[code], code))
+	}
+	d := interpret(t, text.String())
+	special := []uint32{0, 1, 31, 32, 33, 0x7fffffff, 0x80000000, 0xffffffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x3f800000, 0x3f801000,
+		0x3f800fff, 0x7f7fffff, 0x00001000, 0x3c00, 0x7c00, 0x7e00, 0x8001, 0x4f000000, 0xcf000001}
+	for range 20 {
+		in := make([]uint32, 96)
+		for i := range in {
+			in[i] = pick(d, d.rng.Uint32(), pick(d, special...), math.Float32bits(float32(d.rng.NormFloat64())))
+		}
+		x := d.alloc(5 * 128)
+		write(d, x, in)
+		for code, want := range calculated {
+			d.run(oneWarp(names[code], x))
+			for lane, got := range download[uint32](d, x.At(96, 4), 32) {
+				a, b, c := in[lane], in[32+lane], in[64+lane]
+				expected := want(a, b, c)
+				nan := strings.Contains(code, "f32") && asFloat(got) != asFloat(got) && asFloat(expected) != asFloat(expected)
+				if got != expected && !nan {
+					t.Errorf("%s of %#x, %#x, %#x is %#x, expected %#x", code, a, b, c, got, expected)
+				}
+			}
+		}
+	}
+}
+
+// TestInterpreterShuffles holds exchanges within groups of so many lanes against what CUDA's guide says of them.
+func TestInterpreterShuffles(t *testing.T) {
+	modes := map[string]func(lane, b, width int) int{
+		"idx": func(lane, b, width int) int { return lane/width*width + b%width },
+		"up": func(lane, b, width int) int {
+			if lane%width < b {
+				return lane
+			}
+			return lane - b
+		},
+		"down": func(lane, b, width int) int {
+			if lane%width+b >= width {
+				return lane
+			}
+			return lane + b
+		},
+		"bfly": func(lane, b, width int) int {
+			if (lane^b)/width > lane/width {
+				return lane
+			}
+			return lane ^ b
+		},
+	}
+	var texts []string
+	for mode := range modes {
+		texts = append(texts, snippet("shuffle_"+mode, "shfl.sync."+mode+".b32 %r5|%p1, %r2, %r3, %r4, -1;"))
+	}
+	texts = append(texts, snippet("ballot", `setp.ne.s32 %p1, %r3, 0; setp.lt.u32 %p2, %r1, 11;
+	@!%p2 vote.sync.ballot.b32 %r5, %p1, 0xfffff800; @%p2 vote.sync.ballot.b32 %r5, %p1, 0x7ff;`))
+	d := interpret(t, texts...)
+	x := d.alloc(5 * 128)
+	for mode, from := range modes {
+		for _, width := range []int{32, 16, 8, 4, 2} {
+			in, b := make([]uint32, 96), d.rng.IntN(32)
+			for i := range 32 {
+				in[i], in[32+i], in[64+i] = d.rng.Uint32(), uint32(b), uint32(32-width)<<8|31
+				if mode == "up" {
+					in[64+i] -= 31
+				}
+			}
+			write(d, x, in)
+			d.run(oneWarp("shuffle_"+mode, x))
+			for lane, got := range download[uint32](d, x.At(96, 4), 32) {
+				must.Equal(t, got, in[from(lane, b, width)], "%s of lane %d by %d, width %d", mode, lane, b, width)
+			}
+		}
+	}
+	in, votes := make([]uint32, 96), uint32(0)
+	for i := range 32 {
+		in[32+i] = d.rng.Uint32() & 1
+		votes |= in[32+i] << i
+	}
+	write(d, x, in)
+	d.run(oneWarp("ballot", x))
+	for lane, got := range download[uint32](d, x.At(96, 4), 32) {
+		mask := uint32(0x7ff)
+		if lane >= 11 {
+			mask = ^mask
+		}
+		must.Equal(t, got, votes&mask, "ballot in lane %d", lane)
+	}
+}
+
+// TestInterpreterProducts multiplies matrices of small integers, laid out as the PTX ISA says, with noise where TF32 has no bits.
+func TestInterpreterProducts(t *testing.T) {
+	var body strings.Builder
+	load := func(first, n, at int) {
+		fmt.Fprintf(&body, "mul.wide.u32 %%rd6, %%r1, %d;\n add.s64 %%rd6, %%rd1, %%rd6;\n", 4*n)
+		for i := range n {
+			fmt.Fprintf(&body, "ld.global.u32 %%r%d, [%%rd6+%d];\n", first+i, at+4*i)
+		}
+	}
+	load(10, 4, 0)
+	load(20, 2, 512)
+	load(30, 4, 768)
+	body.WriteString("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r40, %r41, %r42, %r43}, " +
+		"{%r10, %r11, %r12, %r13}, {%r20, %r21}, {%r30, %r31, %r32, %r33};\n" +
+		"bar.warp.sync -1;\nst.global.v4.u32 [%rd6+1280], {%r40, %r41, %r42, %r43};")
+	d := interpret(t, snippet("product", body.String()))
+	var a [16][8]float32
+	var b [8][8]float32
+	var c [16][8]float32
+	number := func() float32 { return float32(d.rng.IntN(33) - 16) }
+	noisy := func(v float32) uint32 { return math.Float32bits(v) | d.rng.Uint32()&0x1fff }
+	in := make([]uint32, 320)
+	for i := range 16 {
+		for j := range 8 {
+			a[i][j], c[i][j] = number(), number()
+			in[4*(4*(i%8)+j%4)+i/8+j/4*2] = noisy(a[i][j])
+			in[192+4*(4*(i%8)+j/2)+i/8*2+j%2] = math.Float32bits(c[i][j])
+		}
+	}
+	for i := range 8 {
+		for j := range 8 {
+			b[i][j] = number()
+			in[128+2*(4*j+i%4)+i/4] = noisy(b[i][j])
+		}
+	}
+	x := d.alloc(1280 + 512)
+	write(d, x, in)
+	d.run(oneWarp("product", x))
+	out := download[float32](d, x+1280, 128)
+	for i := range 16 {
+		for j := range 8 {
+			sum := c[i][j]
+			for k := range 8 {
+				sum += a[i][k] * b[k][j]
+			}
+			must.Equal(t, out[4*(4*(i%8)+j/2)+i/8*2+j%2], sum, "element (%d, %d)", i, j)
+		}
+	}
+}
+
+// TestInterpreterRefuses runs PTX with faults, and reads PTX that is not supported.
+func TestInterpreterRefuses(t *testing.T) {
+	faults := map[string]string{
+		"ld.global.u32 %r5, [%rd3+1];":                                                  "accesses 4 bytes at",
+		"ld.global.v2.u32 {%r5, %r6}, [%rd3];":                                          "accesses 8 bytes at",
+		"st.global.u64 [%rd1+4], %rd4;":                                                 "accesses 8 bytes at",
+		"ld.global.u32 %r5, [%rd3+640];":                                                "of a buffer of 640",
+		"ld.global.u8 %r5, [%rd1+-1];":                                                  "accesses",
+		"mov.u64 %rd6, 64; ld.global.u32 %r5, [%rd6];":                                  "accesses no memory",
+		"mov.u32 %r5, fixed; st.shared.v2.u32 [%r5], {%r2, %r3};":                       "accesses 8 bytes at",
+		"st.shared.u32 [fixed+-4], %r2;":                                                "beyond a variable",
+		"add.s32 %r5, %r50, 1;":                                                         "uses a value that nobody wrote",
+		"selp.b32 %r5, %r50, %r2, %p1;":                                                 "uses a value that nobody wrote",
+		"@%p1 mov.u32 %r5, 1;":                                                          "depends on a value that nobody wrote",
+		"ld.shared.u32 %r5, [fixed];":                                                   "uses a value that nobody wrote",
+		"shfl.sync.idx.b32 %r5|%p1, %r50, 0, 31, -1;":                                   "uses a value that nobody wrote",
+		"div.u32 %r5, %r2, 0;":                                                          "divides by zero",
+		"bar.sync 1;":                                                                   "a barrier other than 0",
+		"st.shared.u32 [fixed], %r2;":                                                   "with no barrier between",
+		"setp.lt.u32 %p1, %r1, 16; @%p1 bar.warp.sync -1;":                              "waits at a warp operation",
+		"setp.eq.u32 %p1, %r1, 5; @!%p1 bar.sync 0;":                                    "waits at __syncthreads",
+		"bar.warp.sync 15;":                                                             "the mask of the warp operation",
+		"st.global.u32 [%rd3], %r2; ld.global.nc.u32 %r5, [%rd3];":                      "by the read-only path",
+		"setp.lt.u32 %p1, %r1, 16; @%p1 bar.warp.sync -1; bar.warp.sync -1;":            "others of its warp wait",
+		"setp.lt.u32 %p1, %r1, 7; @%p1 bra A; bar.sync 0; bra B; A: ; bar.sync 0; B: ;": "others wait at that",
+	}
+	// Of these nothing is wrong: lanes that wait in two places for masks apart, words that are handed on in order, and a
+	// value that nobody wrote and nobody uses.
+	fine := []string{
+		`setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r5|%p2, %r2, 0, 31, 0xffff;
+	@!%p1 shfl.sync.idx.b32 %r5|%p2, %r2, 16, 31, 0xffff0000;`,
+		`cvt.u32.u64 %r7, %rd2; mov.u32 %r8, fixed; add.s32 %r7, %r7, %r8; st.shared.u32 [%r7], %r2;
+	bar.warp.sync -1; ld.shared.u32 %r5, [fixed+20];`,
+		"selp.b32 %r5, %r50, %r2, 0;",
+	}
+	var text strings.Builder
+	names := map[string]string{}
+	for body := range faults {
+		names[body] = fmt.Sprint("fault_", len(names))
+		text.WriteString(snippet(names[body], body))
+	}
+	for i, body := range fine {
+		text.WriteString(snippet(fmt.Sprint("fine_", i), body))
+	}
+	d := interpret(t, text.String())
+	fresh := func() Ptr {
+		x := d.alloc(5 * 128)
+		write(d, x, make([]uint32, 160))
+		return x
+	}
+	for body, want := range faults {
+		must.Fail(t, body, d.try(oneWarp(names[body], fresh()), d.rng.Uint64()), names[body]+": block (0, 0, 0): thread ", "snippet.cu:7 (", want)
+	}
+	for i := range fine {
+		d.run(oneWarp(fmt.Sprint("fine_", i), fresh()))
+	}
+	x := fresh()
+	d.release()
+	must.Fail(t, "memory that was freed", d.try(oneWarp("fine_0", x), 1), "accesses")
+	for body, want := range map[string]string{
+		"frobnicate.u32 %r5, %r2;":       "an instruction that is not supported: frobnicate.u32 %r5, %r2",
+		"add.s32 %r5, %r2, %r3, %r4;":    "other operands than expected",
+		"setp.lt.s32 %p1|%p2, %r2, %r3;": "other operands than expected",
+		".local .align 4 .b8 stack[16];": "not supported",
+		"mov.u32 %r5, %clock;":           "an operand that is not supported: %clock",
+		"mov.u32 %r5, nobody;":           "an unknown name: nobody",
+		"bra NOWHERE;":                   "an unknown label: NOWHERE",
+	} {
+		got := interpret(t, snippet("strange", body)).dies(oneWarp("strange", 0))
+		must.Hold(t, strings.Contains(got, want), "%s: %q, expected %q", body, got, want)
+	}
+}
