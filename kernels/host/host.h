@@ -40,9 +40,10 @@ enum {
   HOST_FAILED = 3     // the kernel did what is an error above
 };
 
-// host_alloc returns device memory of that size, at a multiple of 256 and filled with NaN bits, or NULL.
-void *host_alloc(size_t size);
-void host_free(void *p);
+// host_memory says that kernels may access size bytes at p, until host_memory_ends. The launcher of PTX checks accesses
+// by that; AddressSanitizer knows by itself.
+void host_memory(void *p, size_t size);
+void host_memory_ends(void *p);
 
 // host_kernel_find returns the kernel of that entry point, or NULL.
 const host_kernel *host_kernel_find(const char *name);

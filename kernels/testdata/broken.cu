@@ -51,7 +51,7 @@ extern "C" __global__ void broken(int fault, float *x) {
     break;
   case 9: // beyond a buffer
     x[blockIdx.x * 64 + t + 1] = 1;
-    break;
+    return;
   case 10: // no barrier between writing and reading
     fixed[t] = t;
     v = fixed[63 - t];

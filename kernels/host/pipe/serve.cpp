@@ -89,17 +89,22 @@ int main() {
     switch (command) {
     case 'A': {
       uint64_t size = read<uint64_t>();
-      void *p = host_alloc(size);
-      if (p == nullptr) {
+      void *p = nullptr;
+      if (posix_memalign(&p, 256, size) != 0) {
         fprintf(stderr, "no memory for %llu bytes\n", (unsigned long long)size);
         return 1;
       }
+      memset(p, 0xff, size);
+      host_memory(p, size);
       write(reinterpret_cast<uint64_t>(p));
       break;
     }
-    case 'F':
-      host_free(reinterpret_cast<void *>(read<uint64_t>()));
+    case 'F': {
+      void *p = reinterpret_cast<void *>(read<uint64_t>());
+      host_memory_ends(p);
+      free(p);
       break;
+    }
     case 'W': {
       void *p = reinterpret_cast<void *>(read<uint64_t>());
       read(p, read<uint64_t>());

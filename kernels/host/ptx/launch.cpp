@@ -13,6 +13,7 @@
 namespace ptx {
 
 Block block;
+std::mutex serial;
 
 namespace {
 
@@ -76,6 +77,8 @@ std::vector<Found> &found() {
 }
 
 const Kernel *read(Found &f) {
+  static std::mutex reading;
+  std::lock_guard<std::mutex> lock(reading);
   if (f.kernel == nullptr) {
     try {
       for (Kernel &k : read_kernels(f.path)) {
@@ -246,6 +249,7 @@ int host_kernel_launch_packed(const host_kernel *handle, const host_shape *shape
     return host::refuse(error, capacity, HOST_BAD_SHAPE, "%s: %zu bytes of static and %zu of dynamic shared memory, more than %zu",
                         k.name.c_str(), k.fixed, shape->shared, most);
   }
+  std::lock_guard<std::mutex> lock(serial);
   try {
     run_grid(k, *shape, static_cast<const unsigned char *>(args));
   } catch (const std::string &message) {

@@ -6,24 +6,25 @@
 
 namespace ptx {
 
+// A Stamp is an access: 34 bits of the clock, 20 of the instruction, 10 of the thread.
+using Stamp = uint64_t;
+
+// Word is the history of four bytes within a block: the last write, and reads of two threads since.
+struct Word {
+  Stamp write, read[2];
+};
+
 // Allocation is global memory. For each byte it has the block that wrote it last, and the one that read it.
 struct Allocation {
   uintptr_t begin;
   size_t size;
   uint32_t *writer, *reader;
+  Word *words;
 };
 
 namespace {
 
 std::map<uintptr_t, Allocation> allocations; // by address
-
-// A Stamp is an access to shared memory: 34 bits of the clock, 20 of the instruction, 10 of the thread.
-using Stamp = uint64_t;
-
-// Word is the history of four bytes: the last write, and reads of two threads since.
-struct Word {
-  Stamp write, read[2];
-};
 
 struct {
   std::vector<unsigned char> bytes;
@@ -45,7 +46,7 @@ bool ordered(Stamp s, const Thread &t) {
 }
 
 [[noreturn]] void race(const Thread &t, const Instruction &i, const char *does, Stamp other, const char *did) {
-  fail(t, i, "%s shared memory that thread %u %s, with no barrier between, in %s", does, thread_of(other), did,
+  fail(t, i, "%s what thread %u %s, with no barrier between, in %s", does, thread_of(other), did,
        where(instruction_of(other)).c_str());
 }
 
@@ -100,7 +101,8 @@ Allocation &find(const Thread &t, const Instruction &i, uint64_t address, unsign
   return a;
 }
 
-// in_global does the same for global memory, where blocks of a launch have no order. An atomic operation has one.
+// in_global does the same for global memory, where blocks of a launch have no order. Within a block that is checked for
+// accesses of whole words. An atomic operation has an order.
 enum class Access { read, read_only, write, atomic };
 unsigned char *in_global(Thread &t, const Instruction &i, uint64_t address, unsigned size, Access access) {
   if (address % size != 0) fail(t, i, "accesses %u bytes at %#llx", size, (unsigned long long)address);
@@ -124,6 +126,13 @@ unsigned char *in_global(Thread &t, const Instruction &i, uint64_t address, unsi
       break;
     case Access::atomic:
       break;
+    }
+  }
+  for (size_t k = (address - a.begin) / 4; size >= 4 && access != Access::atomic && k < (address - a.begin + size) / 4; k++) {
+    if (access == Access::write) {
+      note_write(t, i, a.words[k]);
+    } else {
+      note_read(t, i, a.words[k]);
     }
   }
   return reinterpret_cast<unsigned char *>(address);
@@ -233,20 +242,21 @@ void add_memory(Operations &all) {
 
 } // namespace ptx
 
-extern "C" void *host_alloc(size_t size) {
-  void *p = nullptr;
-  if (posix_memalign(&p, 256, size) != 0) return nullptr;
-  auto shadow = [size] { return static_cast<uint32_t *>(calloc(size + 1, sizeof(uint32_t))); };
+// A shadow is zero, and takes no memory before it is written to.
+template <class T> static T *shadow(size_t n) { return static_cast<T *>(calloc(n + 1, sizeof(T))); }
+
+extern "C" void host_memory(void *p, size_t size) {
+  std::lock_guard<std::mutex> lock(ptx::serial);
   uintptr_t begin = reinterpret_cast<uintptr_t>(p);
-  ptx::allocations[begin] = {begin, size, shadow(), shadow()};
-  return memset(p, 0xff, size);
+  ptx::allocations[begin] = {begin, size, shadow<uint32_t>(size), shadow<uint32_t>(size), shadow<ptx::Word>(size / 4)};
 }
 
-extern "C" void host_free(void *p) {
+extern "C" void host_memory_ends(void *p) {
+  std::lock_guard<std::mutex> lock(ptx::serial);
   auto a = ptx::allocations.find(reinterpret_cast<uintptr_t>(p));
   if (a == ptx::allocations.end()) return;
   free(a->second.writer);
   free(a->second.reader);
-  free(p);
+  free(a->second.words);
   ptx::allocations.erase(a);
 }

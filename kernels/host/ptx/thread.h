@@ -3,6 +3,7 @@
 #define AMTRL_PTX_THREAD_H
 
 #include <cstring>
+#include <mutex>
 #include <type_traits>
 
 #include "../shape.h"
@@ -46,6 +47,7 @@ struct Block {
   const Instruction *barrier; // where they wait
 };
 extern Block block;
+extern std::mutex serial; // held by a launch, and where memory comes and goes
 
 // stop ends the launch with a message. It is thrown, as a std::string.
 [[noreturn]] void stop(const char *format, ...) __attribute__((format(printf, 1, 2)));
