@@ -65,7 +65,7 @@ func interpret(t *testing.T, texts ...string) *device {
 	}
 	folder := t.TempDir()
 	for i, text := range texts {
-		must.Do(t, os.WriteFile(filepath.Join(folder, fmt.Sprint(i, ".ptx")), []byte(text), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(folder, fmt.Sprint("snippet.cu", i, ".ptx")), []byte(text), 0o644))
 	}
 	return start(t, interpreter, "AMTRL_PTX="+folder)
 }

@@ -87,7 +87,7 @@ func compilePTX(t *testing.T, library string, arch int, folder string) {
 	var group errgroup.Group
 	group.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // two architectures at a time
 	for i, s := range append(Sources(), Source{Name: "testdata/broken.cu"}) {
-		args := append([]string{library, filepath.Join(folder, fmt.Sprint(i, ".ptx")), s.Name}, glob("*.cuh")...)
+		args := append([]string{library, filepath.Join(folder, fmt.Sprint(filepath.Base(s.Name), i, ".ptx")), s.Name}, glob("*.cuh")...)
 		args = append(args, "--", fmt.Sprint("-arch=compute_", arch), "--std=c++17", "-lineinfo")
 		if s.Define != "" {
 			args = append(args, "-D"+s.Define)

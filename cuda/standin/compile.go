@@ -126,11 +126,16 @@ var (
 	kernelIncludes = []string{"-Wno-unknown-pragmas", "-I", cuda, "-I", harness, "-include", "prelude.h"}
 )
 
-// kernels makes units of the kernels and of the harness that runs them.
+// kernels makes units of the kernels and of the harness that runs them; where AMTRL_PTX names a folder of PTX, of the
+// interpreter that runs that.
 func (b *builder) kernels() ([]unit, error) {
 	deps, err := b.headers(cuda)
 	if err != nil {
 		return nil, err
+	}
+	if os.Getenv("AMTRL_PTX") != "" {
+		units, err := b.glob(harness+"/ptx", ".cpp", []string{"-I", harness}, deps)
+		return append(units, unit{harness + "/shape.cpp", []string{"-I", harness}, deps}), err
 	}
 	units, err := b.glob(harness, ".cpp", []string{"-I", harness}, deps)
 	if err != nil {

@@ -16,6 +16,8 @@
 // as an allocation, a module, a handle or a decomposition, ends the captures of all
 // other threads; of a single column the decomposition leaves V' at zero.
 //
+// Where AMTRL_PTX is a folder of kernels in PTX, those are run in place of what g++ makes.
+//
 // Built files are kept in the folder amtrl/standin of the user's cache, which may
 // be deleted at any time.
 //

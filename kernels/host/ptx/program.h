@@ -1,4 +1,11 @@
-// A kernel in PTX, as it is run.
+// A kernel in PTX, as it is run: what NVIDIA's compiler makes of the sources, before the step to machine code. Behind
+// host.h, it takes the place of the kernels that g++ compiles. text.cpp reads it, launch.cpp runs blocks, the other files
+// have the instructions. Beyond what host.h says, it is an error, reported with the place and the instruction,
+//   - to access global memory outside of what is allocated, shared memory outside of a variable, an address that is not a
+//     multiple of the access's size, or by the read-only path what the launch wrote;
+//   - to access what another thread does, where one of them writes, with no barrier between or from another block;
+//   - to store, branch or address by a value that nobody wrote, be it in a register or in shared memory;
+//   - to be unknown here.
 #ifndef AMTRL_PTX_PROGRAM_H
 #define AMTRL_PTX_PROGRAM_H
 
@@ -71,7 +78,8 @@ struct Kernel {
   size_t fixed = 0; // bytes of static shared memory
 };
 
-// read_kernels returns the kernels of a file. What it does not know is an error, thrown as a std::string.
+// read_kernels returns the kernels of a file, whose name begins with that of the source: adam.cu.ptx. What it does not
+// know is an error, thrown as a std::string.
 std::vector<Kernel> read_kernels(const std::string &path);
 // list_kernels returns their names alone, which takes less time.
 std::vector<std::string> list_kernels(const std::string &path);

@@ -65,9 +65,11 @@ public:
       if (!debug) read(trimmed(line));
       if (debug && trimmed(line) == "}") debug = false;
     }
+    // Lines are there where the compiler was asked for them.
+    const std::string name = base(path), source = name.substr(0, name.find(".cu") + 3);
     for (Kernel &k : kernels) {
-      for (Place &p : k.places) p.file = files[p.file];
-      k.file = files["1"];
+      for (Place &p : k.places) p.file = files.count(p.file) ? files[p.file] : source;
+      k.file = source;
     }
   }
 

@@ -8,6 +8,7 @@
 
 #include "core/state.hpp"
 #include "core/stream.hpp"
+#include "host.h"
 
 namespace standin {
 
@@ -53,6 +54,7 @@ void drop(std::map<uintptr_t, Block>::iterator it) {
     count(kDeviceBytes, -static_cast<int64_t>(b.n));
     b.ctx->used -= rounded(b.n);
   }
+  host_memory_ends(b.raw + kGuard);
   std::free(b.raw);
   blocks().erase(it);
 }
@@ -82,6 +84,7 @@ int allocate(Context* ctx, size_t n, bool pin, uintptr_t* out) {
   std::memset(raw + kGuard + n, kGuardByte, rounded(n) - n + kGuard);
   *out = reinterpret_cast<uintptr_t>(raw + kGuard);
   blocks()[*out] = {raw, n, ctx, pin};
+  host_memory(raw + kGuard, n);
   if (pin) {
     count(kPinnedBlocks);
   } else {
