@@ -34,8 +34,8 @@ var nvrtc = sync.OnceValues(func() (string, error) {
 })
 
 // TestPTX compiles the kernels by NVRTC, as package cuda does but to PTX, and runs the tests of this package on that, in
-// processes of their own. The PTX for earlier devices than those of compute capability 10 differs from that for 9.0 by its
-// number alone, and that for later ones from that for 12.0.
+// processes of their own. But for a number, the PTX for compute capability 8.0 is that for 9.0, and that for 10.0 is that
+// for 12.0.
 func TestPTX(t *testing.T) {
 	if onPTX() {
 		t.Skip("runs here")
