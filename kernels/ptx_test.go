@@ -34,8 +34,7 @@ var nvrtc = sync.OnceValues(func() (string, error) {
 })
 
 // TestPTX compiles the kernels by NVRTC, as package cuda does but to PTX, and runs the tests of this package on that, in
-// processes of their own. But for a number, the PTX for compute capability 8.0 is that for 9.0, and that for 10.0 is that
-// for 12.0.
+// processes of their own. But for a number, the PTX for compute capability 8.0 is that for 9.0.
 func TestPTX(t *testing.T) {
 	if onPTX() {
 		t.Skip("runs here")
@@ -46,7 +45,7 @@ func TestPTX(t *testing.T) {
 	}
 	must.Do(t, err)
 	must.Get(nvrtc())(t)
-	for _, c := range []struct{ family, arch int }{{13, 90}, {13, 120}, {12, 90}, {12, 120}} {
+	for _, c := range []struct{ family, arch int }{{13, 90}, {13, 100}, {13, 120}, {12, 90}, {12, 120}} {
 		t.Run(fmt.Sprintf("CUDA %d, compute_%d", c.family, c.arch), func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()

@@ -64,7 +64,6 @@ template <class T> void floating(Operations &all, const std::string &type) {
   }
   COMPUTE3("fma.rn" + type, T, T, std::fma(a, b, c));
   COMPUTE2("div.rn" + type, T, T, a / b);
-  COMPUTE1("rcp.rn" + type, T, T, 1 / a);
   COMPUTE1("sqrt.rn" + type, T, T, std::sqrt(a));
   COMPUTE1("abs" + type, T, T, std::fabs(a));
   COMPUTE1("neg" + type, T, T, -a);

@@ -109,8 +109,6 @@ void add_bits(Operations &all) {
   pack<uint32_t, uint16_t>(all, ".b32");
   COMPUTE3("prmt.b32", uint32_t, uint32_t, permute(a, b, c));
   COMPUTE1("brev.b32", uint32_t, uint32_t, reverse(a));
-  COMPUTE1("popc.b32", uint32_t, uint32_t, __builtin_popcount(a));
-  COMPUTE1("clz.b32", uint32_t, uint32_t, a == 0 ? 32 : __builtin_clz(a));
   COMPUTE1("bfind.shiftamt.u32", uint32_t, uint32_t, a == 0 ? -1 : __builtin_clz(a));
 }
 
