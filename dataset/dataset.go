@@ -36,6 +36,11 @@ type Pool struct {
 	// Target says that the rows are the target's alone: no task of this pool is a
 	// source. Where a set has such pools, only their tasks can be the target.
 	Target bool
+	// Groups says which rows belong together, such as the visits of one patient, several photographs of one animal or copies of
+	// a row: it has for each row the number of its group, below 0 for a row on its own, and the same number in two pools is
+	// the same group. nil is for rows that are each on their own. Rows of a target that belong together are drawn, left out
+	// and held out together. It is not to be told from the order of the numbers.
+	Groups []int32
 }
 
 // Origin knows which rows of somebody's data the rows of a pool are.

@@ -18,8 +18,8 @@ type digest [sha256.Size]byte
 // which tasks share are read once; whether they are shared does not matter to
 // the result, nor does the name of the set. The outputs, what is a
 // target's alone and the costs enter where the data name their outputs or have
-// costs, and the units and means of columns where there are such. It is empty
-// where [Set.CheckShape] refuses the set.
+// costs, the units and means of columns where there are such, and the groups of rows
+// where pools have them. It is empty where [Set.CheckShape] refuses the set.
 func (s *Set) Hash() string {
 	if s.CheckShape() != nil {
 		return ""
@@ -59,7 +59,31 @@ func (s *Set) Hash() string {
 	if c := s.Columns; c != nil && len(c.Centre)+len(c.Means) > 0 {
 		h.units(c)
 	}
+	h.groups(s.Pools)
 	return hex.EncodeToString(h.h.Sum(nil))
+}
+
+// groups writes which rows of the pools belong together, whatever the numbers of the groups.
+func (h *hasher) groups(pools []*Pool) {
+	if !slices.ContainsFunc(pools, func(p *Pool) bool { return p.Groups != nil }) {
+		return
+	}
+	h.text("groups")
+	places := map[int32]int32{}
+	for _, p := range pools {
+		of := make([]int32, len(p.Groups))
+		for i, g := range p.Groups {
+			if _, known := places[g]; !known && g >= 0 {
+				places[g] = int32(len(places))
+			}
+			if of[i] = -1; g >= 0 {
+				of[i] = places[g]
+			}
+		}
+		d := digestOf(of)
+		h.numbers(len(of))
+		h.h.Write(d[:])
+	}
 }
 
 // units writes what a model needs to read rows of the tables. Numbers are rounded, for the order of the files changes their

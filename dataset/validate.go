@@ -173,6 +173,9 @@ func (p *Pool) checkShape() error {
 	if !(p.Cost >= 0) || math.IsInf(p.Cost, 0) {
 		return fmt.Errorf("expected a cost that is finite and not negative, found %v", p.Cost)
 	}
+	if n := len(p.Groups); n != 0 && n != p.Rows {
+		return fmt.Errorf("expected %d numbers of groups, one for each row, or none, found %d", p.Rows, n)
+	}
 	if h, w := p.Height, p.Width; (h != 0 || w != 0) && (h < 1 || w < 1 || p.Cols%h != 0 || p.Cols/h != w) {
 		return fmt.Errorf("expected an image shape of %d pixels or 0 by 0, found %d by %d", p.Cols, h, w)
 	}
