@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
 )
@@ -64,15 +65,15 @@ func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, e
 	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no source", make([]float64, len(rec.Counts))
 	if err = l.measure(&rec, in, fit); rec.Method == Constant && l.logOdds {
-		fit.left = frequencies(in.Target, len(fit.left))
+		fit.left = frequencies(in.Target, len(fit.left), l.problem.together(in.Target.Rows))
 		rec.LogLoss = fit.logLoss(l.problem.comparedGroups(in.Target))
 	}
 	return rec, err
 }
 
-// frequencies are the log-odds of outputs by how many of the other samples have the label 1: each sample is left out of what it is
+// frequencies are the log-odds of outputs by how many of the other samples have the label 1: each sample, with its group, is left out of what it is
 // compared with, but not of the score (see [Learner.constants]).
-func frequencies(in Labelled, outputs int) [][]float32 {
+func frequencies(in Labelled, outputs int, groups together) [][]float32 {
 	left := make([][]float32, outputs)
 	for c := range left {
 		left[c] = slices.Repeat([]float32{float32(math.NaN())}, len(in.Rows))
@@ -80,7 +81,7 @@ func frequencies(in Labelled, outputs int) [][]float32 {
 		for _, i := range rows {
 			y = append(y, float64(in.Y[i*outputs+c]))
 		}
-		for k, v := range byFrequency(y, 1, 0).left {
+		for k, v := range byFrequency(y, 1, 0, groups.some(rows)).left {
 			left[c][rows[k]] = float32(v)
 		}
 	}
@@ -91,7 +92,7 @@ func frequencies(in Labelled, outputs int) [][]float32 {
 // the means stay those of all rows: without a row, its own class is behind one that is
 // as frequent, and all rows would count as wrong.
 func (l *Learner) constants(in labelGroup) ([]headFit, error) {
-	p, n, means := l.problem, len(in.Rows), in.means()
+	p, n, means, groups := l.problem, len(in.Rows), in.means(), l.problem.together(in.Rows)
 	y, factor := in.centred(means), float64(n)/float64(max(1, n-1))
 	if p.Set.Binary {
 		factor = 1
@@ -104,8 +105,15 @@ func (l *Learner) constants(in labelGroup) ([]headFit, error) {
 			fit.residuals = append(fit.residuals, factor*y.At(i, c))
 		}
 		fit.LeaveOneOut = fit.Loss * float64(n*n) / float64(max(1, (n-1)*(n-1)))
+		if groups.group != nil {
+			left := leftOfMean(mat.Col(nil, c, y), groups)
+			fit.LeaveOneOut = dot(left, left) / float64(n)
+			if !p.Set.Binary {
+				fit.residuals = left
+			}
+		}
 		if p.Classifies() {
-			odds := logOdds(mean, n)
+			odds := logOdds(mean, groups.count())
 			fit.classify(prediction{head: h.vector(odds), left: slices.Repeat([]float64{odds}, n)})
 		}
 		if err := l.putHead(in.outputs[c], h.vector(mean)); err != nil {
@@ -113,6 +121,24 @@ func (l *Learner) constants(in labelGroup) ([]headFit, error) {
 		}
 	}
 	return fits, nil
+}
+
+// leftOfMean is what the mean of the other samples leaves of each of numbers with mean 0, those of its group left out too: the mean of
+// no others is 0.
+func leftOfMean(y []float64, groups together) []float64 {
+	n, left := float64(len(y)), slices.Clone(y)
+	for _, samples := range groups.members {
+		own := 0.0
+		for _, i := range samples {
+			own += y[i]
+		}
+		if others := n - float64(len(samples)); others > 0 {
+			for _, i := range samples {
+				left[i] += own / others
+			}
+		}
+	}
+	return left
 }
 
 // clear sets the parameters to 0.

@@ -7,7 +7,8 @@ import (
 
 // checkDrawn refuses a round in which a row of a source or of the target is there twice, such as where the rows of earlier rounds were
 // added to a proposal that has them, or is both a sample and held out of the target, or which has a row of the target in a source that
-// draws none of these: the target itself, and what has its pool where it has no test rows of its own. Rows must be those of the pools.
+// draws none of these: the target itself, and what has its pool where it has no test rows of its own. A row of the same group is as the row.
+// Rows must be those of the pools.
 func (p *Problem) checkDrawn(in Round) error {
 	target, test := slices.Sorted(slices.Values(in.Target.Rows)), slices.Sorted(slices.Values(in.Test.Rows))
 	const once = "expected each row once, found row %d twice"
@@ -18,6 +19,11 @@ func (p *Problem) checkDrawn(in Round) error {
 	}
 	if row := common(target, test); row >= 0 {
 		return fmt.Errorf("rows of the target %s: expected samples that are not held out, found row %d", p.TargetName(), row)
+	}
+	pool := p.Set.Pools[p.Target.Pool]
+	if alike := sameGroups(pool, test, target); len(alike) > 0 {
+		return fmt.Errorf("rows of the target %s: expected samples of other groups than what is held out, found row %d of one with a sample",
+			p.TargetName(), alike[0])
 	}
 	apart := p.Target.keepsApart(p.Set)
 	for m, s := range p.Sources {
@@ -34,6 +40,10 @@ func (p *Problem) checkDrawn(in Round) error {
 		}{{target, "a sample"}, {test, "held out"}} {
 			if row := common(rows, of.rows); row >= 0 {
 				return fmt.Errorf("rows of %s: expected none that is %s of the target %s, found row %d", s.Name, of.what, p.TargetName(), row)
+			}
+			if alike := sameGroups(pool, rows, of.rows); apart && len(alike) > 0 {
+				return fmt.Errorf("rows of %s: expected none of a group that has %s of the target %s, found row %d", s.Name, of.what,
+					p.TargetName(), alike[0])
 			}
 		}
 	}

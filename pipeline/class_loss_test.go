@@ -13,7 +13,7 @@ import (
 func TestTwoClassesCountOnce(t *testing.T) {
 	rng := testrand.New(t)
 	const n = fewSamples
-	set := &dataset.Set{Binary: true, Tasks: []dataset.Task{{Output: dataset.Output{Name: "a", Class: "x"}},
+	set := &dataset.Set{Binary: true, Pools: []*dataset.Pool{{}}, Tasks: []dataset.Task{{Output: dataset.Output{Name: "a", Class: "x"}},
 		{Output: dataset.Output{Name: "a", Class: "y"}}}}
 	cfg := Config{Sources: SourcesPools, Head: Head{Prior: PriorResidual, Loss: LossLogistic}}
 	one := Labelled{Rows: make([]int32, n)}

@@ -88,8 +88,8 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 	kernel := sync.OnceValue(func() kernelMatrix { return c.kernel(kappa) })
 	for i, f := range c.regress(in, kernel, len(fits)) {
 		y := labelsOf(in, i, len(fits))
-		if c.mean != nil && c.hasOthers(in.outputs[i]) && scarce(y) {
-			fits[i].classify(byFrequency(y, len(ridge[i]), k))
+		if c.mean != nil && c.hasOthers(in.outputs[i]) && scarce(y, c.rows.together) {
+			fits[i].classify(byFrequency(y, len(ridge[i]), k, c.rows.together))
 			continue
 		}
 		squared := fits[i].byRidge(ridge[i], y)
@@ -98,10 +98,10 @@ func (c *classifier) fit(in labelGroup, fits []headFit, ridge [][]float32, u uni
 			continue
 		}
 		of := []prediction{{head: c.head(f, fits[0].Kappa, i, u, k), left: f.left}, squared}
-		mean := meanLogOdds(y, k, of...)
+		mean := meanLogOdds(y, k, c.rows.together, of...)
 		if own := c.alone(in, len(fits)); own != nil {
 			of = append(of, prediction{head: (&classifier{rows: c.rows}).head(own, ownKappa, 0, u, k), left: own.left})
-			if all := meanLogOdds(y, k, of...); all.logLoss(y) < mean.logLoss(y) {
+			if all := meanLogOdds(y, k, c.rows.together, of...); all.logLoss(y) < mean.logLoss(y) {
 				mean = all
 			}
 		}
@@ -125,7 +125,7 @@ func (c *classifier) regress(in labelGroup, kernel func() kernelMatrix, outputs 
 // regressOutput is nil where rounding made its systems singular.
 func (c *classifier) regressOutput(kernel kernelMatrix, said *mat.Dense, y []float64, output int) *logisticFit {
 	free, centre, spread := c.free(said, len(y), output)
-	r := logistic{kernel: kernel, free: free, y: y}
+	r := logistic{kernel: kernel, free: free, y: y, together: c.rows.together}
 	if r.oneClass() {
 		return r.constant()
 	}
@@ -226,11 +226,11 @@ func (f *headFit) byRidge(head []float32, y []float64) prediction {
 }
 
 // meanLogOdds is the mean of the log-odds that discriminant makes of predictions of labels
-// y, of those that say something of them, each row left out of that too; where none does, the first prediction as it is.
-func meanLogOdds(y []float64, k int, of ...prediction) prediction {
+// y, of those that say something of them, each row, with its group, left out of that too; where none does, the first prediction as it is.
+func meanLogOdds(y []float64, k int, groups together, of ...prediction) prediction {
 	head, left, used := make([]float64, len(of[0].head)), make([]float64, len(y)), 0.0
 	for _, p := range of {
-		slope, cut := discriminant(p.left, y)
+		slope, cut := discriminant(p.left, y, groups)
 		if !(slope > 0) {
 			continue
 		}
@@ -239,7 +239,7 @@ func meanLogOdds(y []float64, k int, of ...prediction) prediction {
 			head[j] += slope * float64(v)
 		}
 		head[k] -= slope * cut
-		floats.Add(left, discriminantLeft(p.left, y))
+		floats.Add(left, discriminantLeft(p.left, y, groups))
 	}
 	if used == 0 {
 		return of[0]

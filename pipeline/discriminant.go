@@ -16,33 +16,66 @@ import (
 // (linear discriminant analysis; Hastie, Tibshirani and Friedman 2009, section 4.3). They are 0
 // and 0.5 where they say nothing, as those of a class of a single row do. The slope takes s to be at least that with which 1/2n of the
 // rows of equal classes would be on the wrong side: that n rows are told apart does not show
-// that fewer are, and where those of a class are all but the same, s is rounding.
-func discriminant(f, y []float64) (slope, cut float64) {
-	return momentsOf(f, y).discriminant()
+// that fewer are, and where those of a class are all but the same, s is rounding. In this a group counts once for each class, whatever
+// the number of its rows.
+func discriminant(f, y []float64, of together) (slope, cut float64) {
+	return momentsOf(f, y, of).discriminant()
 }
 
-// discriminantLeft has the log-odds of each row by the discriminant of the others, log(n_1/n_0) where these are not told
-// apart. Each class has two rows or more.
-func discriminantLeft(f, y []float64) []float64 {
-	all, left := momentsOf(f, y), make([]float64, len(f))
+// discriminantLeft has the log-odds of each row by the discriminant of the others, those of its group left out too, log(n_1/n_0) where
+// these are not told apart. Each class has two rows or more.
+func discriminantLeft(f, y []float64, of together) []float64 {
+	all, left := momentsOf(f, y, of), make([]float64, len(f))
 	for i, v := range f {
+		if !of.alone(i) {
+			continue
+		}
 		without := all
 		without[classOf(y[i])].drop(v)
-		if slope, cut := without.discriminant(); slope > 0 {
-			left[i] = slope * (v - cut)
-		} else {
-			left[i] = math.Log(without[1].n / without[0].n)
+		left[i] = without.logOdds(v)
+	}
+	for group := range of.several() {
+		in := make([]bool, len(f))
+		for _, i := range group {
+			in[i] = true
+		}
+		var others []int
+		var rest, labels []float64
+		for i, v := range f {
+			if !in[i] {
+				others, rest, labels = append(others, i), append(rest, v), append(labels, y[i])
+			}
+		}
+		without := momentsOf(rest, labels, of.some(others))
+		for _, i := range group {
+			left[i] = without.logOdds(f[i])
 		}
 	}
 	return left
 }
 
-// classMoments are the number of predictions of rows of a class, their mean, and the sum of the squares of what they are off it.
-type classMoments struct{ n, mean, squares float64 }
+// logOdds are those of a row with prediction f.
+func (of twoMoments) logOdds(f float64) float64 {
+	slope, cut := of.discriminant()
+	switch n := of[0].n + of[1].n; {
+	case slope > 0:
+		return slope * (f - cut)
+	case n == 0:
+		return 0
+	case of[0].n == 0 || of[1].n == 0:
+		return logOdds(of[1].n/n, int(of[0].groups+of[1].groups))
+	}
+	return math.Log(of[1].n / of[0].n)
+}
 
-// drop takes one out, which is not the last of them.
+// classMoments are the number of predictions of rows of a class, that of their groups, their mean, and the sum of the squares of what
+// they are off it.
+type classMoments struct{ n, groups, mean, squares float64 }
+
+// drop takes one out that is a group by itself, which is not the last of them.
 func (m *classMoments) drop(v float64) {
 	m.n--
+	m.groups--
 	off := v - m.mean
 	m.mean -= off / m.n
 	m.squares = math.Max(0, m.squares-off*(v-m.mean))
@@ -51,7 +84,7 @@ func (m *classMoments) drop(v float64) {
 // twoMoments are those of classes 0 and 1.
 type twoMoments [2]classMoments
 
-func momentsOf(f, y []float64) (of twoMoments) {
+func momentsOf(f, y []float64, groups together) (of twoMoments) {
 	var values [2][]float64
 	for i, v := range f {
 		c := classOf(y[i])
@@ -60,7 +93,10 @@ func momentsOf(f, y []float64) (of twoMoments) {
 	for c, v := range values {
 		if n := float64(len(v)); n > 0 {
 			mean, variance := stat.PopMeanVariance(v, nil)
-			of[c] = classMoments{n, mean, n * variance}
+			of[c] = classMoments{n, n, mean, n * variance}
+		}
+		if groups.group != nil {
+			of[c].groups = float64(groups.distinct(func(i int) bool { return classOf(y[i]) == c }))
 		}
 	}
 	return of
@@ -75,10 +111,10 @@ func classOf(label float64) int {
 
 func (of twoMoments) discriminant() (slope, cut float64) {
 	n, gap := of[0].n+of[1].n, of[1].mean-of[0].mean
-	if of[0].n < 2 || of[1].n < 2 || !(gap > 1e-9*max(math.Abs(of[0].mean), math.Abs(of[1].mean))) { // less is rounding
+	if of[0].groups < 2 || of[1].groups < 2 || !(gap > 1e-9*max(math.Abs(of[0].mean), math.Abs(of[1].mean))) { // less is rounding
 		return 0, 0.5
 	}
 	variance := (of[0].squares + of[1].squares) / (n - 2)
-	least := gap / 2 / distuv.UnitNormal.Quantile(1-0.5/n)
+	least := gap / 2 / distuv.UnitNormal.Quantile(1-0.5/(of[0].groups+of[1].groups))
 	return gap / math.Max(variance, least*least), (of[0].mean+of[1].mean)/2 + variance/gap*math.Log(of[0].n/of[1].n)
 }

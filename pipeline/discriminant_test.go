@@ -36,7 +36,7 @@ func TestCut(t *testing.T) {
 	}
 	// The best cut is chosen after the fact: it gains what the noise of a count allows.
 	margin := 1.1*float64(best) + 4*math.Sqrt(float64(best))
-	slope, cut := discriminant(f, y)
+	slope, cut := discriminant(f, y, together{})
 	if got := errors(cut); float64(got) > margin || errors(0.5) < 2*best {
 		t.Errorf("the cut at %g makes %d errors, the best %d, 0.5 %d", cut, got, best, errors(0.5))
 	}
@@ -49,7 +49,7 @@ func TestCut(t *testing.T) {
 		"wrong way":      {{1, 1.5, 0, 0.5}, {0, 0, 1, 1}},
 		"nothing at all": {nil, nil},
 	} {
-		if slope, cut := discriminant(c[0], c[1]); slope != 0 || cut != 0.5 {
+		if slope, cut := discriminant(c[0], c[1], together{}); slope != 0 || cut != 0.5 {
 			t.Errorf("%s: slope %g and cut %g, want 0 and 0.5", what, slope, cut)
 		}
 	}
@@ -67,7 +67,7 @@ func TestDiscriminantOfSureRows(t *testing.T) {
 				y[i] = float64(i % 2)
 				f[i] = unit * (0.3 + 0.4*y[i] + spread*rng.NormFloat64())
 			}
-			slope, cut := discriminant(f, y)
+			slope, cut := discriminant(f, y, together{})
 			// Of normal rows with that slope 1/2n are beyond the middle.
 			s := math.Sqrt(0.4 * unit / slope)
 			if wrong := distuv.UnitNormal.CDF(-0.2 * unit / s); !near(wrong*2*float64(n), 1, 0.05) {
@@ -88,7 +88,7 @@ func TestDiscriminantOfRounding(t *testing.T) {
 		for i := range f {
 			f[i] = level * (1 + 1e-15*rng.NormFloat64())
 		}
-		if slope, cut := discriminant(f, y); slope != 0 || cut != 0.5 {
+		if slope, cut := discriminant(f, y, together{}); slope != 0 || cut != 0.5 {
 			t.Fatalf("predictions %v: slope %g, cut %g", f, slope, cut)
 		}
 	}
@@ -107,10 +107,10 @@ func TestDiscriminantLeft(t *testing.T) {
 			}
 			f[i] = unit * (rng.NormFloat64() + apart*y[i] + 10)
 		}
-		for i, got := range discriminantLeft(f, y) {
+		for i, got := range discriminantLeft(f, y, together{}) {
 			others, labels := slices.Delete(slices.Clone(f), i, i+1), slices.Delete(slices.Clone(y), i, i+1)
 			want := 0.0
-			if slope, cut := discriminant(others, labels); slope > 0 {
+			if slope, cut := discriminant(others, labels, together{}); slope > 0 {
 				want = slope * (f[i] - cut)
 			} else {
 				for _, v := range labels {
@@ -122,7 +122,7 @@ func TestDiscriminantLeft(t *testing.T) {
 		}
 	}
 	for _, f := range [][]float64{{0, 1, 2, 3}, {0, 0, 1, 1}, {0, 0, 0, 0}, {3, 2, 1, 0}} {
-		left := discriminantLeft(f, []float64{0, 0, 1, 1})
+		left := discriminantLeft(f, []float64{0, 0, 1, 1}, together{})
 		must.Hold(t, !slices.ContainsFunc(left, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }), "%v: %v", f, left)
 	}
 }

@@ -17,7 +17,7 @@
 //	propose.go     the first half: what to draw (Alg. 1; Alg. 2, line 4)
 //	allocation.go  samples of each source  (Alg. 1 and 2)
 //	schedule.go    samples of each round   (Alg. 2, line 4; Theorem 4.1)
-//	draw.go        which rows, by seed and name
+//	draw.go        which rows, by seed and name; draw_groups.go keeps those together that belong together
 //	learn.go       the second half: fit, head, relevance, score from labelled rows (check_round.go)
 //	solve.go       both halves in turn, with the labels of the data set
 //	state.go       what one round hands to the next
@@ -39,6 +39,10 @@
 //	kernel_ridge.go    its regression of numbers on kernel.go, solved by tridiagonal.go and refine.go; nested.go leaves samples out
 //	classifier.go      its log-odds of classes, by logistic.go and discriminant.go; logits_level.go sets their level
 //	unseen.go          classes that hardly any sample is of; own_classes.go tells several apart by the samples alone
+//
+// Samples that belong together:
+//
+//	together.go  the groups of samples, what they count for; together_block.go leaves them out, together_folds.go deals them
 //
 // One regression on the rows of all sources, for the baseline and as a help in the last round:
 //

@@ -41,18 +41,20 @@ type draws struct {
 // rows is tested on what is left of its rows, where that is a fifth and the target is no source, and on a fifth of all
 // its rows where a source has the same pool. Then sources of its pool draw neither its samples, which a
 // leave-one-out error is of, nor what it is tested on: they could tell the labels of these. Where the error is exact they do.
+// The target's rows that belong together are drawn one after the other, and none is tested on, or drawn by a source of its pool, whose
+// group has a sample.
 func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uint64) draws {
 	shuffled := func(role string, s Source) []int32 {
 		rows := slices.Clone(s.trainRows(set))
 		stream(seed, role, target.Name, s.Name).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		return rows
 	}
-	rows := shuffled("target", target)
+	rows, pool := gathered(set.Pools[target.Pool], shuffled("target", target)), set.Pools[target.Pool]
 	n = min(n, len(rows))
 	d := draws{pool: rows, target: rows[:n], source: make([][]int32, len(sources)), test: target.testRows(set)}
 	apart := target.keepsApart(set)
 	included := slices.ContainsFunc(sources, func(s Source) bool { return s.Name == target.Name })
-	if rest := rows[n:]; len(d.test) == 0 && 5*len(rest) >= len(rows) && !included {
+	if rest := otherGroups(pool, rows[n:], d.target); len(d.test) == 0 && 5*len(rest) >= len(rows) && !included {
 		if apart && slices.ContainsFunc(sources, func(s Source) bool { return s.Pool == target.Pool && s.shares(set, rest) > 0 }) {
 			rest = rest[:fifth(len(rows))]
 		}
@@ -60,7 +62,7 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 	}
 	var measured []bool // nil where none is kept apart
 	if apart {
-		measured = listed(set.Pools[target.Pool].Rows, slices.Concat(d.target, d.test))
+		measured = wholeGroups(pool, listed(pool.Rows, slices.Concat(d.target, d.test)))
 	}
 	for i, s := range sources {
 		if d.source[i] = rows[n:]; s.Name != target.Name {

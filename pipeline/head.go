@@ -3,6 +3,8 @@ package pipeline
 import (
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/amtrl/amtrl/backend"
 )
 
@@ -97,7 +99,7 @@ var ridgeGrid = func() []float64 {
 //
 // Where w has a further element, that is an unpenalised intercept: features and
 // labels are then fitted less their means over the target samples.
-func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, w backend.Vector) (headFit, error) {
+func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, groups together, w backend.Vector) (headFit, error) {
 	n, k := z.Rows, z.Cols
 	intercept := w.Len > k
 	tmp := backend.NewScope(b)
@@ -148,7 +150,7 @@ func (h Head) fit(b backend.Queue, z, heads backend.Matrix, y []float32, w backe
 	if err := backend.Get(b, dh, d.Buf, 0); err != nil {
 		return headFit{}, err
 	}
-	coef, fit := h.shrink(uh, dh, centred(y, label), cols, intercept)
+	coef, fit := h.shrink(uh, dh, centred(y, label), groups, cols, intercept)
 	if err := b.Combine(coef, vt, 0, v); err != nil {
 		return headFit{}, err
 	}
@@ -222,7 +224,7 @@ func sourceRoot(b backend.Queue, tmp *backend.Scope, heads backend.Matrix) (back
 
 // shrink returns the coefficients of the solution in the basis V of an n by
 // cols matrix U diag(d) V', and how it fits.
-func (h Head) shrink(u, d, y []float64, cols int, intercept bool) ([]float64, headFit) {
+func (h Head) shrink(u, d, y []float64, groups together, cols int, intercept bool) ([]float64, headFit) {
 	n, r := len(y), len(d)
 	rcond := h.Rcond
 	if rcond < 0 {
@@ -248,7 +250,7 @@ func (h Head) shrink(u, d, y []float64, cols int, intercept bool) ([]float64, he
 		best := math.Inf(1)
 		fit.Ridge = 0
 		for _, ridge := range ridgeGrid {
-			if e := leaveOneOut(u, d, uy, y, ridge*unit, intercept); e < best {
+			if e := leaveOneOut(u, d, uy, y, groups, ridge*unit, intercept); e < best {
 				best, fit.Ridge = e, ridge
 			}
 		}
@@ -270,11 +272,15 @@ func (h Head) shrink(u, d, y []float64, cols int, intercept bool) ([]float64, he
 // leaveOneOut is the mean squared leave-one-out residual of ridge regression
 // with penalty lambda, from the thin SVD of Z: e_i / (1 - H_ii) with the hat
 // matrix H = U diag(s^2/(s^2 + lambda)) U'. An intercept, for which Z and y are
-// centred, adds 1/n to H_ii.
-func leaveOneOut(u, s, uy, y []float64, lambda float64, intercept bool) float64 {
+// centred, adds 1/n to each element of H. Of a group it is (I - H_gg)^-1 e_g.
+func leaveOneOut(u, s, uy, y []float64, groups together, lambda float64, intercept bool) float64 {
 	r, sum, least := len(s), 0.0, 0.0
 	if intercept {
 		least = 1 / float64(len(y))
+	}
+	var residual *mat.Dense
+	if groups.group != nil {
+		residual = mat.NewDense(len(y), 1, nil)
 	}
 	for i := range y {
 		fitted, hat := 0.0, least
@@ -286,11 +292,34 @@ func leaveOneOut(u, s, uy, y []float64, lambda float64, intercept bool) float64 
 			fitted += u[i*r+j] * shrink * uy[j]
 			hat += u[i*r+j] * u[i*r+j] * shrink
 		}
+		if residual != nil {
+			residual.Set(i, 0, y[i]-fitted)
+		}
+		if !groups.alone(i) {
+			continue
+		}
 		if hat >= 1 {
 			return math.Inf(1)
 		}
 		e := (y[i] - fitted) / (1 - hat)
 		sum += e * e
+	}
+	for _, b := range groups.blocks(func(i, j int) float64 {
+		hat := least
+		for k, v := range s {
+			if v != 0 {
+				hat += u[i*r+k] * u[j*r+k] * v * v / (v*v + lambda)
+			}
+		}
+		if i == j {
+			return 1 - hat
+		}
+		return -hat
+	}) {
+		b.divide(residual)
+		for _, i := range b.samples {
+			sum += residual.At(i, 0) * residual.At(i, 0)
+		}
 	}
 	return sum / float64(len(y))
 }

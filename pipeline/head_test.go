@@ -17,7 +17,7 @@ func fitHead(t *testing.T, b backend.Queue, h Head, z []float64, k int, y []floa
 	n := len(y)
 	w := upload(t, b, backend.Float32, make([]float32, k))
 	h.Prior = PriorIdentity
-	fit := must.Get(h.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k), backend.Matrix{}, narrow(y), w))(t)
+	fit := must.Get(h.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k), backend.Matrix{}, narrow(y), together{}, w))(t)
 	return download(t, b, w), fit
 }
 
@@ -170,7 +170,7 @@ func TestLeaveOneOut(t *testing.T) {
 			}
 		}
 		for _, lambda := range []float64{0.01, 1, 30} {
-			got, want := leaveOneOut(uh, sh, uy, y, lambda, false), bruteLeaveOneOut(z, k, y, lambda)
+			got, want := leaveOneOut(uh, sh, uy, y, together{}, lambda, false), bruteLeaveOneOut(z, k, y, lambda)
 			if !near(got/want, 1, 1e-6) {
 				t.Errorf("n=%d K=%d lambda %g: %g, by refits %g", n, k, lambda, got, want)
 			}
@@ -269,7 +269,7 @@ func TestHeadSourcesPrior(t *testing.T) {
 		for _, ridge := range []float64{0, 1e-3, 0.5, RidgeAuto} {
 			w := upload(t, b, backend.Float32, make([]float32, k))
 			fit, err := Head{Ridge: ridge, Prior: PriorSources, Rcond: -1}.fit(b, upload(t, b, backend.Float32, narrow(z)).Mat(n, k),
-				headsAmong(t, b, narrow(heads), m, k), narrow(y), w)
+				headsAmong(t, b, narrow(heads), m, k), narrow(y), together{}, w)
 			must.Do(t, err)
 			got := download(t, b, w)
 			if ridge == RidgeAuto {
@@ -303,7 +303,7 @@ func TestHeadSourcesPriorOfZeros(t *testing.T) {
 	w := upload(t, b, backend.Float32, []float32{5, 5})
 	z, heads := upload(t, b, backend.Float32, []float32{1, 2, 3, 4}), upload(t, b, backend.Float32, make([]float32, 6))
 	for _, ridge := range []float64{0, 1, RidgeAuto} {
-		fit, err := Head{Ridge: ridge, Prior: PriorSources, Rcond: -1}.fit(b, z.Mat(2, 2), heads.Mat(3, 2), []float32{1, 2}, w)
+		fit, err := Head{Ridge: ridge, Prior: PriorSources, Rcond: -1}.fit(b, z.Mat(2, 2), heads.Mat(3, 2), []float32{1, 2}, together{}, w)
 		if err != nil || norm(download(t, b, w)) != 0 || fit.Rank != 0 || !near(fit.Loss, 2.5, 1e-12) {
 			t.Errorf("ridge %g: %v, %+v, %v", ridge, download(t, b, w), fit, err)
 		}
@@ -316,9 +316,9 @@ func TestHeadRefusesNaN(t *testing.T) {
 	good, bad := upload(t, b, backend.Float32, []float32{1, 2, 3, 4}).Mat(2, 2),
 		upload(t, b, backend.Float32, []float32{1, 2, float32(math.NaN()), 4}).Mat(2, 2)
 	for _, prior := range []string{PriorIdentity, PriorSources} {
-		must.Fail(t, prior+": a NaN feature", must.Err(Head{Prior: prior, Rcond: -1}.fit(b, bad, good, []float32{1, 2}, w)))
+		must.Fail(t, prior+": a NaN feature", must.Err(Head{Prior: prior, Rcond: -1}.fit(b, bad, good, []float32{1, 2}, together{}, w)))
 	}
-	must.Fail(t, "a NaN in a source's head", must.Err(Head{Prior: PriorSources, Rcond: -1}.fit(b, good, bad, []float32{1, 2}, w)))
+	must.Fail(t, "a NaN in a source's head", must.Err(Head{Prior: PriorSources, Rcond: -1}.fit(b, good, bad, []float32{1, 2}, together{}, w)))
 }
 
 // Target samples that all have the same features tell an intercept and nothing else, by whatever prior.

@@ -194,7 +194,7 @@ func TestHeadIntercept(t *testing.T) {
 		}
 		w := upload(t, b, backend.Float32, make([]float32, k+1))
 		zm := upload(t, b, backend.Float32, narrow(z)).Mat(n, k)
-		fit := must.Get(Head{Ridge: RidgeAuto, Prior: PriorIdentity, Rcond: -1}.fit(b, zm, backend.Matrix{}, narrow(y), w))(t)
+		fit := must.Get(Head{Ridge: RidgeAuto, Prior: PriorIdentity, Rcond: -1}.fit(b, zm, backend.Matrix{}, narrow(y), together{}, w))(t)
 		centre := make([]float64, n*k)
 		for i := range n {
 			for c := range k {

@@ -23,6 +23,8 @@ type targetRows struct {
 	kernel tridiagonal
 	// products are XX'/t where a classifier wanted them.
 	products *mat.Dense
+	// together are the groups of the samples.
+	together together
 	// alone is the logistic regression of the labels aloneOf on these rows where a classifier
 	// wanted it, nil too where rounding made its systems singular.
 	alone   *logisticFit
@@ -35,7 +37,7 @@ type targetRows struct {
 func newTargetRows(x *mat.Dense, each []float32) *targetRows {
 	n, d := x.Dims()
 	same := allSame(x)
-	t := &targetRows{x: x, each: each, mean: centreDense(x)}
+	t := &targetRows{x: x, each: each, mean: centreDense(x), together: apart(n)}
 	if same { // their mean differs from them by rounding
 		x.Zero()
 	}

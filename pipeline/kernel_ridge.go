@@ -40,6 +40,7 @@ type kernels struct {
 	// both is for a kappa above 0, sources for kappa 0.
 	both, sources *span
 	solved        map[[2]float64]*inverse // by kappa and mu
+	together      together
 }
 
 // span has the columns [A/sqrt(s), 1] = Q C in the basis of X X'/t, or of 0.
@@ -55,12 +56,14 @@ type shifted struct {
 	shift
 	z, r     *mat.Dense
 	diagonal []float64 // of N^-1
+	blocks   []block
 }
 
 // inverse is that of a system times its factor kappa/(1 + kappa), N^-1 - Z H H' Z'.
 type inverse struct {
 	h        *mat.Dense
 	diagonal []float64
+	blocks   []block
 }
 
 // kernelFit is the regression at one kappa and lambda.
@@ -69,8 +72,8 @@ type kernelFit struct {
 	// free, since X is less the mean of all rows, the one left out among them.
 	kappa, lambda, rho float64
 	// alpha are the dual coefficients; residual are those of leave-one-out,
-	// e_i = alpha_i / ((G + lambda I + lambda rho 11')^-1)_ii, and loo is their mean
-	// square, summed over outputs.
+	// e_i = alpha_i / ((G + lambda I + lambda rho 11')^-1)_ii, those of a group left out together (see
+	// [block]), and loo is their mean square, summed over outputs.
 	alpha, residual *mat.Dense
 	loo             float64
 	// level is what the intercepts have beside that, see [targetRegression.levelled].
@@ -84,7 +87,7 @@ const negligible = 0x1p-24
 // newKernelRidge states the regression, with least, as [leastPower] and those beside it, for search. a may be nil: then there is X
 // alone. Of rows that are all the same A says nothing, and nothing where it is [negligible] beside y.
 func newKernelRidge(rows *targetRows, a, y *mat.Dense, rho, least float64) (*kernelRidge, error) {
-	k := &kernels{rho: min(rho, maxRho), least: least, solved: map[[2]float64]*inverse{}}
+	k := &kernels{rho: min(rho, maxRho), least: least, solved: map[[2]float64]*inverse{}, together: rows.together}
 	n, _ := y.Dims()
 	columns := mat.NewDense(n, 1, slices.Repeat([]float64{1}, n))
 	if a != nil && rows.trace > 0 {
@@ -176,13 +179,13 @@ func significant(a *mat.Dense) *mat.Dense {
 }
 
 // at returns N at mu.
-func (s *span) at(mu float64) *shifted {
+func (s *span) at(mu float64, of together) *shifted {
 	if known := s.shifts[mu]; known != nil {
 		return known
 	}
 	out := &shifted{shift: s.shift(mu), z: new(mat.Dense)}
 	s.shifts[mu] = out
-	out.diagonal = s.inverseDiagonal(out.shift)
+	out.diagonal, out.blocks = s.inverseDiagonal(out.shift), s.inverseBlocks(out.shift, of)
 	// With T + mu I = L L' and L^-1 C = P R, Z is Q L'^-1 P: P is orthonormal to rounding, and (T + mu I)^-1 C far from it where mu is small.
 	half := mat.DenseCopyOf(s.c)
 	eachRow(half, out.lower)
@@ -223,7 +226,7 @@ func (k *kernels) invert(kappa, mu float64) *inverse {
 	}
 	k.solved[key] = nil
 	s, _, sources, rho := k.ofKappa(kappa)
-	shift := s.at(mu)
+	shift := s.at(mu, k.together)
 	// For the diagonal D of the factors of A and 1, and the thin SVD U S V' of R D, H is U (S^2/(1 + S^2))^1/2.
 	scaled := mat.DenseCopyOf(shift.r)
 	_, c := scaled.Dims()
@@ -249,6 +252,7 @@ func (k *kernels) invert(kappa, mu float64) *inverse {
 		v := zh.RawRowView(i)
 		out.diagonal[i] -= dot(v, v)
 	}
+	out.blocks = less(shift.blocks, &zh)
 	k.solved[key] = out
 	return out
 }
@@ -271,7 +275,7 @@ func (k *kernelRidge) atShift(kappa, mu float64) kernelFit {
 	if solved == nil {
 		return fit
 	}
-	shift := s.at(mu)
+	shift := s.at(mu, k.together)
 	// The labels are rows here: products of columns with wide matrices are slow.
 	divided := k.divided[shift]
 	if divided == nil {
@@ -285,11 +289,20 @@ func (k *kernelRidge) atShift(kappa, mu float64) kernelFit {
 	alpha.Mul(&inside, shift.z.T())
 	alpha.Sub(divided, &alpha)
 	fit.alpha, fit.residual, fit.loo = mat.DenseCopyOf(alpha.T()), mat.NewDense(n, outputs, nil), 0
+	if len(solved.blocks) > 0 {
+		fit.residual.Copy(fit.alpha)
+		for _, b := range solved.blocks {
+			b.divide(fit.residual)
+		}
+	}
 	for i, diagonal := range solved.diagonal {
 		for o, a := range fit.alpha.RawRowView(i) {
 			left := a / diagonal
 			if !(diagonal > 0) {
 				left = math.Inf(1)
+			}
+			if !k.together.alone(i) {
+				left = fit.residual.At(i, o)
 			}
 			fit.residual.Set(i, o, left)
 			fit.loo += left * left / float64(n)

@@ -20,12 +20,13 @@ func noisy(loss, rate, c float64) float64 {
 }
 
 // noiseRate is the rate at which labels are likeliest by some candidate, by the losses of labels that each has at a rate, and the sum of
-// these. That labels are wrong at all takes that it makes them e times as likely.
-func noiseRate(losses func(rate float64) [][]float64) (best, least float64) {
+// these, each of which counts for so much evidence (see [together.evidence]). That labels are wrong at all takes that it makes them e
+// times as likely.
+func noiseRate(losses func(rate float64) [][]float64, evidence float64) (best, least float64) {
 	least = math.Inf(1)
 	for _, rate := range noiseRates {
 		for _, of := range losses(rate) {
-			sum := floats.Sum(of)
+			sum := evidence * floats.Sum(of)
 			if rate > 0 {
 				sum++
 			}
@@ -42,11 +43,12 @@ func noiseRate(losses func(rate float64) [][]float64) (best, least float64) {
 func (p *Problem) doubtsLabels() bool { return p.Config.Sources == SourcesPools && p.Classifies() }
 
 // unlikely is -log of how likely logits z make the classes of samples, of which labels may be wrong.
-func (p *Problem) unlikely(of logits, z *mat.Dense, class []int) float64 {
+func (p *Problem) unlikely(of logits, z *mat.Dense, class []int, groups together) float64 {
 	var losses []float64
+	var labelled []int
 	for i, at := range class {
 		if at != noLabel {
-			losses = append(losses, of.loss(slices.Clone(z.RawRowView(i)), at))
+			labelled, losses = append(labelled, i), append(losses, of.loss(slices.Clone(z.RawRowView(i)), at))
 		}
 	}
 	if !p.doubtsLabels() {
@@ -59,6 +61,6 @@ func (p *Problem) unlikely(of logits, z *mat.Dense, class []int) float64 {
 			at[i] = noisy(v, rate, float64(c)+of.rest)
 		}
 		return [][]float64{at}
-	})
+	}, groups.some(labelled).evidence())
 	return sum
 }

@@ -66,11 +66,11 @@ func TestNoiseRate(t *testing.T) {
 			}
 			return [][]float64{out}
 		}
-		rate, least := noiseRate(at)
+		rate, least := noiseRate(at, 1)
 		plain := floats.Sum(losses)
 		must.Hold(t, least <= plain && (rate > 0) == (least < plain), "rate %g, loss %g, and %g without", rate, least, plain)
 		losses[rng.IntN(n)] = 1e9
-		rate, least = noiseRate(at)
+		rate, least = noiseRate(at, 1)
 		most := plain + 1 - math.Log(noiseRates[1]/c) + 2*n*noiseRates[1]
 		must.Hold(t, rate > 0 && least < most, "rate %g, loss %g, and %g before", rate, least, plain)
 	}

@@ -124,20 +124,30 @@ func (p *Problem) TargetSamples() Labelled { return p.Target.label(p.Set, p.draw
 // TooFew says why the target's samples, each left out of its head, cannot choose a
 // method, and nothing where they can: they must be at least five of some column, with two of each of
 // at least two classes where it is of classes. What is left out is else never like
-// what is kept.
+// what is kept. Of samples that belong together it is groups that count.
 func (p *Problem) TooFew(in Labelled) string {
-	n := len(in.Rows)
-	nothing := "the first method: " + text.Several(n, "target sample") + " " + text.Form(n, "tells", "tell") + " nothing"
-	if n < dataset.FewestSamples {
-		return fmt.Sprintf("%s of which is best, expected at least %d", nothing, dataset.FewestSamples)
+	n, groups, labels, ofEach := len(in.Rows), p.together(in.Rows), "", "two"
+	samples := text.Several(n, "target sample")
+	if groups.group != nil {
+		labels, ofEach = " groups", "two groups"
+		samples += " in " + text.Several(groups.count(), "group")
+	}
+	nothing := "the first method: " + samples + " " + text.Form(n, "tells", "tell") + " nothing"
+	if groups.count() < dataset.FewestSamples {
+		return fmt.Sprintf("%s of which is best, expected at least %d%s", nothing, dataset.FewestSamples, labels)
 	}
 	if len(p.toldGroups(in)) > 0 {
 		return ""
 	}
 	if !p.Set.Binary {
-		return fmt.Sprintf("%s of which is best, expected at least %d labels of a column", nothing, dataset.FewestSamples)
+		if labels == "" {
+			labels = " labels"
+		} else {
+			labels += " with a label"
+		}
+		return fmt.Sprintf("%s of which is best, expected at least %d%s of a column", nothing, dataset.FewestSamples, labels)
 	}
-	return nothing + " of which is best, expected two of each of two classes"
+	return nothing + " of which is best, expected " + ofEach + " of each of two classes"
 }
 
 // toldGroups are the outputs of each column of which the samples can choose what predicts it.
@@ -155,25 +165,18 @@ func (p *Problem) comparedGroups(in Labelled) [][]int {
 }
 
 // tells says whether the samples with a label of a column, each left out, can choose what predicts it: they must be at least five, with two
-// of each of at least two classes where there are classes.
+// of each of at least two classes where there are classes. Of samples that belong together it is groups that count.
 func (p *Problem) tells(in Labelled, group []int) bool {
-	outputs, twice, labelled := len(p.Target.Tasks), 0, 0
+	outputs, twice, labelled, together := len(p.Target.Tasks), 0, 0, p.together(in.Rows)
 	for _, c := range group {
-		is, other := 0, 0
-		for i := c; i < len(in.Y); i += outputs {
-			if in.Y[i] > 0.5 {
-				is++
-			} else if in.Y[i] <= 0.5 {
-				other++
-			}
-		}
-		if is > 1 {
+		y := func(i int) float32 { return in.Y[i*outputs+c] }
+		if together.distinct(func(i int) bool { return y(i) > 0.5 }) > 1 {
 			twice++
 		}
-		if len(group) == 1 && other > 1 {
+		if len(group) == 1 && together.distinct(func(i int) bool { return y(i) <= 0.5 }) > 1 {
 			twice++
 		}
-		labelled = max(labelled, is+other)
+		labelled = max(labelled, together.distinct(func(i int) bool { return y(i) == y(i) }))
 	}
 	return labelled >= dataset.FewestSamples && (twice > 1 || !p.Set.Binary)
 }

@@ -35,7 +35,7 @@ func TestTooFew(t *testing.T) {
 		"two of x and y, no b":  {classes, true, []float32{1, 0, 0, nan, 0, 1, 0, nan, 0, 1, 0, nan, 1, 0, 0, nan, 0, 0, 1, nan}, ""},
 		"of b alone two of two": {classes, true, []float32{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1}, ""},
 	} {
-		p := &Problem{Set: &dataset.Set{Tasks: c.tasks, Binary: c.binary}}
+		p := &Problem{Set: &dataset.Set{Pools: []*dataset.Pool{{}}, Tasks: c.tasks, Binary: c.binary}}
 		for i := range c.tasks {
 			p.Target.Tasks = append(p.Target.Tasks, i)
 		}
@@ -46,7 +46,7 @@ func TestTooFew(t *testing.T) {
 
 // Methods are compared by the columns that the samples tell something of, and where there are none by all.
 func TestComparedGroups(t *testing.T) {
-	p := &Problem{Set: &dataset.Set{Binary: true, Tasks: []dataset.Task{{Output: dataset.Output{Name: "a", Class: "x"}},
+	p := &Problem{Set: &dataset.Set{Pools: []*dataset.Pool{{}}, Binary: true, Tasks: []dataset.Task{{Output: dataset.Output{Name: "a", Class: "x"}},
 		{Output: dataset.Output{Name: "a", Class: "y"}}, {Output: dataset.Output{Name: "b"}}}}, Target: Source{Tasks: []int{0, 1, 2}}}
 	all := [][]int{{0, 1}, {2}}
 	for b, want := range map[string][][]int{"000000": {{0, 1}}, "000001": {{0, 1}}, "000011": all} {

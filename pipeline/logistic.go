@@ -23,7 +23,9 @@ type logistic struct {
 	kernel kernelMatrix
 	free   *mat.Dense // U
 	y      []float64
-	system []float64 // of one Newton step after the other
+	// together are the groups of the rows.
+	together together
+	system   []float64 // of one Newton step after the other
 }
 
 // logisticFit is the regression at one lambda.
@@ -31,8 +33,8 @@ type logisticFit struct {
 	lambda   float64
 	alpha, b []float64
 	f        []float64
-	// left are the f_i without row i in one step of Newton's method from f (Cawley and Talbot
-	// 2008), and loss is the mean of -log of what they give the label.
+	// left are the f_i without row i, and the rest of its group, in one step of Newton's method from f (Cawley and
+	// Talbot 2008), and loss is the mean of -log of what they give the label.
 	left []float64
 	loss float64
 }
@@ -260,16 +262,20 @@ func (s *weighted) solve(v *mat.Dense) {
 }
 
 // diagonal is that of C^-1: with M = R'R that of M^-1 are the squared norms of the rows of
-// R^-1. It overwrites R.
-func (s *weighted) diagonal() []float64 {
+// R^-1. blocks are those of groups. It overwrites R.
+func (s *weighted) diagonal(of together) (d []float64, blocks []block) {
 	lapack64.Trtri(s.factor)
-	d := make([]float64, len(s.root))
+	d = make([]float64, len(s.root))
 	if s.y == nil {
 		for i, v := range s.root {
 			row := s.factor.Data[i*s.factor.Stride+i:][:s.factor.N-i]
 			d[i] = dot(row, row) * v * v
 		}
-		return d
+		return d, of.blocks(func(i, j int) float64 {
+			from := max(i, j)
+			row := func(i int) []float64 { return s.factor.Data[i*s.factor.Stride:][from:s.factor.N] }
+			return dot(row(i), row(j)) * s.root[i] * s.root[j]
+		})
 	}
 	var inverse mat.TriDense
 	inverse.SetRawTriangular(s.factor)
@@ -279,7 +285,13 @@ func (s *weighted) diagonal() []float64 {
 		row := through.RawRowView(i)
 		d[i] = (1 - dot(row, row)) / s.lambda * v * v
 	}
-	return d
+	return d, of.blocks(func(i, j int) float64 {
+		outside := -dot(through.RawRowView(i), through.RawRowView(j))
+		if i == j {
+			outside++
+		}
+		return outside / s.lambda * s.root[i] * s.root[j]
+	})
 }
 
 // newton is the step from a fit.
@@ -303,16 +315,29 @@ func (r *logistic) newton(fit *logisticFit, s *weighted) *logisticFit {
 // last step.
 func (r *logistic) leaveOut(fit *logisticFit, s *weighted) {
 	n, _ := r.free.Dims()
-	diagonal := s.diagonal()
+	diagonal, blocks := s.diagonal(r.together)
 	var through mat.Dense
 	through.Mul(s.onFree, s.inner)
 	fit.left, fit.loss = make([]float64, n), 0
+	residual := mat.NewDense(n, 1, nil) // of the label of the step by the fit without the group
+	for _, b := range blocks {
+		for at, i := range b.samples {
+			for before, j := range b.samples[:at+1] {
+				b.SetSym(at, before, b.At(at, before)-dot(through.RawRowView(i), s.onFree.RawRowView(j)))
+			}
+			residual.Set(i, 0, (r.y[i]-sigmoid(fit.f[i]))/fit.lambda)
+		}
+		b.divide(residual)
+	}
 	for i, f := range fit.f {
 		w := s.root[i] * s.root[i]
 		p := diagonal[i] - dot(through.RawRowView(i), s.onFree.RawRowView(i))
 		// The label of the step is f + e/w with e = y - p_i, and its alpha e/lambda.
 		e := r.y[i] - sigmoid(f)
 		fit.left[i] = f + e/w - e/(fit.lambda*p)
+		if !r.together.alone(i) {
+			fit.left[i] = f + e/w - residual.At(i, 0)
+		}
 		if !(p > 0) || math.IsInf(fit.left[i], 0) {
 			fit.left[i] = 0
 		}

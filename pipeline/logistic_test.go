@@ -145,8 +145,8 @@ func TestMeanLogOdds(t *testing.T) {
 		own[i] = 300*ridge[i] - 70
 	}
 	one := prediction{head: []float32{1, 0}, left: ridge}
-	both := meanLogOdds(y, k, one, prediction{head: []float32{300, -70}, left: own})
-	alone := meanLogOdds(y, k, one, prediction{head: []float32{1, 1}, left: none})
+	both := meanLogOdds(y, k, together{}, one, prediction{head: []float32{300, -70}, left: own})
+	alone := meanLogOdds(y, k, together{}, one, prediction{head: []float32{1, 1}, left: none})
 	closeVectors(t, "the head of two that agree", wide(both.head), wide(alone.head), 1e-5, 0)
 	if want := 0.5 / (0.2 * 0.2); !near(float64(both.head[0])/want, 1, 0.3) {
 		t.Errorf("the log-odds are %g times the prediction, expected about %g", both.head[0], want)
@@ -158,7 +158,7 @@ func TestMeanLogOdds(t *testing.T) {
 	}
 	must.Hold(t, both.logLoss(y) > inside.logLoss(y), "left out the log-loss is %g, inside %g", both.logLoss(y), inside.logLoss(y))
 	must.Hold(t, both.logLoss(y) < float64(n)*math.Ln2, "the log-loss is that of a coin")
-	nothing := meanLogOdds(y, k, prediction{head: []float32{2, 1}, left: none})
+	nothing := meanLogOdds(y, k, together{}, prediction{head: []float32{2, 1}, left: none})
 	must.Hold(t, slices.Equal(nothing.head, []float32{2, 1}), "what says nothing became %v", nothing.head)
 }
 
@@ -190,7 +190,7 @@ func TestTargetAlone(t *testing.T) {
 		c.fit(in, fits, [][]float32{ridge}, units{scale: 1}, k)
 		got := prediction{left: fits[0].odds}
 		regression := c.regress(in, func() kernelMatrix { return c.kernel(0) }, 1)[0]
-		said := meanLogOdds(y, k, prediction{head: c.head(regression, 0, 0, units{scale: 1}, k), left: regression.left})
+		said := meanLogOdds(y, k, together{}, prediction{head: c.head(regression, 0, 0, units{scale: 1}, k), left: regression.left})
 		must.Hold(t, got.logLoss(y) < said.logLoss(y), "with the target alone the log-loss is %g, without it %g", got.logLoss(y), said.logLoss(y))
 		if sign*float64(fits[0].final[k+1]) < 0.3 {
 			t.Errorf("the classifier weighs the feature by %g", fits[0].final[k+1])

@@ -83,11 +83,12 @@ func (l logits) predictions(left *mat.Dense, head func(class int) []float32) []p
 }
 
 // shifts are what to add to the logits z of samples, a row for each, so that they fit its class, by Newton's method, if those of
-// class c are from N(0, variance_c). left are z with what they would be without each sample, one step of that method away.
-func (l logits) shifts(z *mat.Dense, class []int, variance []float64) (b []float64, left *mat.Dense) {
+// class c are from N(0, variance_c). left are z with what they would be without each sample and the rest of its group, one step of that
+// method away.
+func (l logits) shifts(z *mat.Dense, class []int, variance []float64, groups together) (b []float64, left *mat.Dense) {
 	n, c := z.Dims()
 	if c == 1 {
-		shift, of := shiftOf(mat.Col(nil, 0, z), class, variance[0])
+		shift, of := shiftOf(mat.Col(nil, 0, z), class, variance[0], groups)
 		return []float64{shift}, mat.NewDense(n, 1, of)
 	}
 	b = make([]float64, c)
@@ -133,17 +134,31 @@ func (l logits) shifts(z *mat.Dense, class []int, variance []float64) (b []float
 	for i, of := range class {
 		row := left.RawRowView(i)
 		floats.AddTo(row, z.RawRowView(i), b)
-		if of != noLabel {
+		if of != noLabel && groups.alone(i) {
 			without.CopySym(curvature)
 			weigh(without, i, -1)
 			floats.Add(row, solved(without, residual(i)))
+		}
+	}
+	for group := range groups.several() {
+		without.CopySym(curvature)
+		own := mat.NewVecDense(c, nil)
+		for _, i := range group {
+			if class[i] != noLabel {
+				weigh(without, i, -1)
+				own.AddVec(own, residual(i))
+			}
+		}
+		by := solved(without, own)
+		for _, i := range group {
+			floats.Add(left.RawRowView(i), by)
 		}
 	}
 	return b, left
 }
 
 // shiftOf is [logits.shifts] of one class, of log-odds f.
-func shiftOf(f []float64, class []int, variance float64) (b float64, left []float64) {
+func shiftOf(f []float64, class []int, variance float64, groups together) (b float64, left []float64) {
 	var slope, curvature float64
 	for turn := 0; turn < newtonSteps; turn++ {
 		slope, curvature = b/variance, 1/variance
@@ -163,6 +178,18 @@ func shiftOf(f []float64, class []int, variance float64) (b float64, left []floa
 		if left[i] = v + b; class[i] != noLabel {
 			p := sigmoid(v + b)
 			left[i] += (p - float64(1+class[i])) / (curvature - p*(1-p))
+		}
+	}
+	for group := range groups.several() {
+		own, less := 0.0, 0.0
+		for _, i := range group {
+			if class[i] != noLabel {
+				p := sigmoid(f[i] + b)
+				own, less = own+p-float64(1+class[i]), less+p*(1-p)
+			}
+		}
+		for _, i := range group {
+			left[i] = f[i] + b + own/math.Max(curvature-less, 1/variance)
 		}
 	}
 	return b, left

@@ -61,7 +61,7 @@ func TestShifts(t *testing.T) {
 			}
 			return sum
 		}
-		b, left := l.shifts(z, class, variance)
+		b, left := l.shifts(z, class, variance, together{})
 		for k := range b {
 			for _, by := range []float64{-1e-3, 1e-3} {
 				other := slices.Clone(b)
@@ -72,7 +72,7 @@ func TestShifts(t *testing.T) {
 		for i := range class {
 			others := slices.Clone(class)
 			others[i] = noLabel
-			without, _ := l.shifts(z, others, variance)
+			without, _ := l.shifts(z, others, variance, together{})
 			change := floats.Distance(without, b, 2) // one step is off by a part of its square
 			for k, v := range without {
 				must.Hold(t, math.Abs(left.At(i, k)-z.At(i, k)-v) <= 0.5*change*change+1e-6, "class %d without row %d: %g, expected %g of %g",
@@ -111,12 +111,12 @@ func TestLogitsOfAnySize(t *testing.T) {
 		loss := l.loss(z, 0)
 		isNear(t, loss, math.Ln2, 1e-12*math.Abs(far)+1e-12, "the loss of one of two")
 		must.Hold(t, z[0] == -0.5 && z[1] == 0.5, "its derivative at %g is %v", far, z)
-		b, left := l.shifts(mat.NewDense(2, 2, []float64{far, far, 1, 0}), []int{0, 1}, []float64{1, 1})
+		b, left := l.shifts(mat.NewDense(2, 2, []float64{far, far, 1, 0}), []int{0, 1}, []float64{1, 1}, together{})
 		must.Hold(t, !floats.HasNaN(b) && !floats.HasNaN(left.RawMatrix().Data), "at %g shifts are %v", far, b)
 	}
 	for _, beyond := range []float64{math.NaN(), math.Inf(1)} {
 		for _, l := range []logits{{}, {rest: 1}} {
-			b, _ := l.shifts(mat.NewDense(2, 2, []float64{beyond, 0, 1, 0}), []int{0, 1}, []float64{1, 1})
+			b, _ := l.shifts(mat.NewDense(2, 2, []float64{beyond, 0, 1, 0}), []int{0, 1}, []float64{1, 1}, together{})
 			must.Hold(t, floats.HasNaN(b), "with %g shifts are %v", beyond, b)
 		}
 	}

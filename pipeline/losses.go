@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -10,24 +11,44 @@ import (
 
 // Losses are what the rows that it is measured on contribute to a score, 0 or 1 for an error and the
 // squared residual otherwise, summed over up to 200 groups of them, into which the rows are dealt at random, the same
-// for the same number of rows. Two methods are compared by them as by the rows themselves.
+// for the same number of rows. Two methods are compared by them as by the rows themselves. Rows that belong together
+// ([dataset.Pool].Groups) are in one sum.
 type Losses struct {
 	// Rows is the number of the losses: of the rows, or where these have labels of
 	// several columns, of such labels. Units is then the number of rows.
 	Rows  int       `json:"rows"`
 	Units int       `json:"units,omitempty"`
 	Sums  []float64 `json:"sums"`
+	// Groups is how many groups the rows are of, and Each the number of rows of each sum: 0 and nil where each row is on its own.
+	Groups int   `json:"groups,omitempty"`
+	Each   []int `json:"rows_each,omitempty"`
 
 	dealt []int // the place of each row, whose group is that mod len(Sums); nil where each is its own
 }
 
 const maxGroups = 200
 
-func newLosses(rows int) *Losses {
-	l := &Losses{Sums: make([]float64, min(rows, maxGroups))}
-	if rows > maxGroups { // in the order of a file, every 200th row may be of one class
-		l.dealt = stream(0, "losses").Perm(rows)
+func newLosses(rows int, of together) *Losses {
+	count := rows
+	if of.group != nil {
+		count = of.count()
 	}
+	l := &Losses{Sums: make([]float64, min(count, maxGroups))}
+	if count > maxGroups { // in the order of a file, every 200th row may be of one class
+		l.dealt = stream(0, "losses").Perm(count)
+	}
+	if of.group == nil {
+		return l
+	}
+	places := slices.Clone(of.group)
+	l.Groups, l.Each = count, make([]int, len(l.Sums))
+	for i, g := range places {
+		if l.dealt != nil {
+			places[i] = l.dealt[g]
+		}
+		l.Each[places[i]%len(l.Sums)]++
+	}
+	l.dealt = places
 	return l
 }
 
@@ -47,6 +68,9 @@ func (l *Losses) residuals(sums []float64) []float64 {
 		if g < l.Count()%groups {
 			rows++
 		}
+		if l.Each != nil {
+			rows = l.Each[g]
+		}
 		out[g] = v - total*float64(rows)/float64(l.Count())
 	}
 	return out
@@ -63,6 +87,36 @@ func (l *Losses) of(rows int) *Losses {
 // Count is the number of rows. Labels of one row say less than those of as many rows, so
 // that an interval is over these.
 func (l *Losses) Count() int { return cmp.Or(l.Units, l.Rows) }
+
+// Independent is the number of rows on their own by which the mean of the losses would be known as well: Count over the design effect,
+// which is the variance of the mean that the sums of the groups tell, over that of as many rows on their own (Kish 1965). It is
+// from 1 to what it is where all rows of a group have the same loss, and that where all rows have: then the sums tell
+// nothing. Of a few groups it is less by (1.96/t)^2, t being the quantile of Student's distribution for their number (Korn and Graubard 1998).
+func (l *Losses) Independent() float64 {
+	n := float64(l.Count())
+	if l.Groups == 0 {
+		return n
+	}
+	square, most, mean := 0.0, 0.0, floats.Sum(l.Sums)/float64(l.Rows)
+	for g, d := range l.residuals(l.Sums) {
+		square += d * d
+		most += float64(l.Each[g]*l.Each[g]) / n
+	}
+	groups := float64(len(l.Sums))
+	if groups < 2 {
+		return 0
+	}
+	effect := square * groups / (groups - 1) * n / float64(l.Rows*l.Rows) / (mean * (1 - mean))
+	if effect = math.Max(1, effect); !(effect < most) {
+		effect = most
+	}
+	return n / effect * math.Pow(1.96/students(groups), 2)
+}
+
+// students is the 97.5 % quantile of Student's distribution for so many groups.
+func students(groups float64) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: groups - 1}.Quantile(0.975)
+}
 
 // MeanInterval is the 95 % interval of the mean of the losses for other rows, nil of fewer than
 // two groups of them. Squared residuals are skewed, and most samples of few rows lack the large
@@ -97,7 +151,7 @@ func skewedInterval(mean float64, residuals []float64, n float64) *[2]float64 {
 	for _, d := range residuals {
 		skew += math.Pow(d/spread, 3) / groups
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: groups - 1}.Quantile(0.975) / math.Sqrt(groups)
+	t := students(groups) / math.Sqrt(groups)
 	h := func(t float64) float64 {
 		if math.Abs(skew) < 1e-6 {
 			return t
@@ -112,15 +166,15 @@ func skewedInterval(mean float64, residuals []float64, n float64) *[2]float64 {
 // as pairs. For errors the interval is that of Agresti and Min (2005), within -1 and 1:
 // half a row more of each kind, right by both methods, by one, by the other and by none,
 // so that two methods with the same errors on few rows are not taken for certainly the
-// same, and 1.96 standard errors to each side of the difference over these. For others
-// see [skewedInterval]. It is nil where losses are not recorded.
+// same, and 1.96 standard errors to each side of the difference over these. Of rows in groups it is
+// half a group more of each kind, and Student's quantile for 1.96. For others see [skewedInterval]. It is nil where losses are not recorded.
 func CompareLosses(a, b *Epoch) *Comparison {
 	x, y := a.Losses, b.Losses
 	if x == nil || y == nil || x.Rows != y.Rows || len(x.Sums) != len(y.Sums) || len(x.Sums) < 2 {
 		return nil
 	}
 	c := Compare(a.Method, b.Method, [][]float64{{a.Score.Value}}, [][]float64{{b.Score.Value}})
-	c.Rows = x.Count()
+	c.Rows, c.Groups = x.Count(), x.Groups
 	n, groups := float64(x.Rows), float64(len(x.Sums))
 	more := floats.SubTo(make([]float64, len(x.Sums)), y.Sums, x.Sums)
 	total, residuals := floats.Sum(more), x.residuals(more)
@@ -128,8 +182,13 @@ func CompareLosses(a, b *Epoch) *Comparison {
 		c.Interval = skewedInterval(c.Difference, residuals, n)
 		return &c
 	}
-	square := dot(residuals, residuals)*groups/(groups-1) + 1 + total*total*(1/n-1/(n+2))
-	centre, half := total/(n+2), 1.96*math.Sqrt(square)/(n+2)
+	square, quantile := dot(residuals, residuals)*groups/(groups-1), 1.96
+	if x.Groups > 0 {
+		rows := n / float64(x.Groups)
+		n, total, square, quantile = float64(x.Groups), total/rows, square/rows/rows, students(groups)
+	}
+	square += 1 + total*total*(1/n-1/(n+2))
+	centre, half := total/(n+2), quantile*math.Sqrt(square)/(n+2)
 	c.Interval = &[2]float64{math.Max(-1, centre-half), math.Min(1, centre+half)}
 	return &c
 }

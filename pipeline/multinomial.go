@@ -36,17 +36,20 @@ const (
 	multinomialSteps     = 200
 )
 
-func newMultinomial(of logits, z *mat.Dense, class []int, root thinRoot, variances []float64) *multinomial {
+func newMultinomial(of logits, z *mat.Dense, class []int, groups together, root thinRoot, variances []float64) *multinomial {
 	spread := make([]float64, len(variances))
 	for c, v := range variances {
 		spread[c] = math.Sqrt(v)
 	}
-	return &multinomial{of, z, class, root, spread, stratified(class)}
+	return &multinomial{of, z, class, root, spread, stratified(class, groups)}
 }
 
 // stratified is the part of the samples, from 0 on, in which each is left out: the samples of each class are spread over all parts,
-// whatever order they come in.
-func stratified(class []int) []int {
+// whatever order they come in. Those of a group are in one part (see [together.folds]).
+func stratified(class []int, of together) []int {
+	if of.group != nil {
+		return of.folds(class)
+	}
 	folds := leftFolds
 	if len(class) < 2*folds {
 		folds = len(class)

@@ -52,13 +52,14 @@ func (r *targetRegression) search() (regressed, error) {
 }
 
 // nested overwrites the residuals of a search, which have chosen its kappa, lambda and g and are too small by that, with those of nested
-// cross-validation (Varma and Simon 2006): each sample is left out of the fit at what the samples of all other folds choose.
+// cross-validation (Varma and Simon 2006): each sample is left out of the fit at what the samples of all other folds choose. A group is
+// in one fold.
 func (r *targetRegression) nested(found regressed) error {
 	n, _ := r.y.Dims()
-	if n > nestedMost || n < 3 {
+	if n > nestedMost || r.rows.together.count() < 3 {
 		return nil
 	}
-	fold := stratified(make([]int, n))
+	fold := stratified(make([]int, n), r.rows.together)
 	out := mat.DenseCopyOf(found.fit.residual)
 	for f, rows := range r.rows.withoutEach(fold) {
 		inner := r.of(samplesWithout(fold, f), rows)
@@ -97,8 +98,10 @@ func (r *targetRegression) of(samples []int, rows *targetRows) targetRegression 
 // withoutEach are the rows without those of each fold, remembered: they are the same in all rounds.
 func (t *targetRows) withoutEach(fold []int) []*targetRows {
 	for f := len(t.without); f <= slices.Max(fold); f++ {
-		some := newTargetRows(someRows(t.x, samplesWithout(fold, f)), nil)
+		samples := samplesWithout(fold, f)
+		some := newTargetRows(someRows(t.x, samples), nil)
 		some.x = nil // of which the kernel is made
+		some.together = t.together.some(samples)
 		t.without = append(t.without, some)
 	}
 	return t.without

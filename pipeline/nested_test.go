@@ -35,7 +35,7 @@ func TestNested(t *testing.T) {
 		found := must.Get(all.search())(t)
 		must.Do(t, all.nested(found))
 		got := mat.Col(nil, 0, found.fit.residual)
-		fold, want := stratified(make([]int, n)), make([]float64, n)
+		fold, want := stratified(make([]int, n), together{}), make([]float64, n)
 		for i, f := range fold {
 			chosen := must.Get(of(samplesWithout(fold, f)).search())(t)
 			again := of(samplesWithout(make([]int, n), 1))

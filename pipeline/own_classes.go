@@ -68,8 +68,10 @@ func (l *Learner) regressOwn(ctx context.Context, rows *targetRows, in Labelled,
 	scale := 1 / math.Sqrt(rows.trace)
 	x.Scale(scale, rows.x)
 	none, variances := mat.NewDense(len(class), len(group), nil), slices.Repeat([]float64{ownVariance}, len(group))
-	m := newMultinomial(out.logits, none, class, newThinRoot(&x), variances)
-	found, err := m.upwards(ctx, ownWeights, func(left *mat.Dense) float64 { return l.problem.unlikely(out.logits, left, class) })
+	m := newMultinomial(out.logits, none, class, rows.together, newThinRoot(&x), variances)
+	found, err := m.upwards(ctx, ownWeights, func(left *mat.Dense) float64 {
+		return l.problem.unlikely(out.logits, left, class, rows.together)
+	})
 	if err != nil || found == nil {
 		return out, err
 	}

@@ -116,7 +116,7 @@ func TestStratified(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			slices.Sort(class)
 		}
-		fold := stratified(class)
+		fold := stratified(class, together{})
 		folds := slices.Max(fold) + 1
 		must.Hold(t, folds == leftFolds || folds == len(class) && folds < 2*leftFolds, "%d samples in %d parts", len(class), folds)
 		sizes, of := make([]int, folds), make(map[int][]int)

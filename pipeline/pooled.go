@@ -87,7 +87,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 			fit.left[c][i] = float32(u.labelOf(column) * v)
 		}
 	}
-	fit.LeaveOneOut = p.leaveOneOut(fit.left, counted)
+	fit.LeaveOneOut = p.leaveOneOut(fit.left, counted, p.together(in.Target.Rows))
 	if err := l.finish(fit); err != nil {
 		return rec, err
 	}
@@ -101,7 +101,7 @@ func (l *Learner) learnPooled(ctx context.Context, rec Epoch, in Round) (Epoch, 
 	rec.record(fit)
 	rec.Fit.Stop, rec.Nu = "no representation", make([]float64, len(rec.Counts))
 	if err = l.measure(&rec, in, fit); l.logOdds && len(alone) > 0 {
-		said := frequencies(in.Target, len(columns))
+		said := frequencies(in.Target, len(columns), p.together(in.Target.Rows))
 		fit.left = slices.Clone(fit.left)
 		for _, c := range alone {
 			fit.left[c] = said[c]
@@ -147,7 +147,7 @@ func (l *Learner) inside(rows []int32, labels []float32) ([][]float32, float64, 
 		return nil, 0, err
 	}
 	columns := l.problem.targetColumns()
-	all := squaredErrors(said, labels, func(c int) float64 { return u.labelOf(columns[c]) })
+	all := squaredErrors(said, labels, func(c int) float64 { return u.labelOf(columns[c]) }, l.problem.together(rows))
 	return said, all.mean(), nil
 }
 

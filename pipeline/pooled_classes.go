@@ -79,21 +79,21 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	r.class = classesOf(y, c)
 	r.source, r.rows = numbered(rows)
 	samples := p.samplesOf(in.Target.Rows, gram.centre, u.each)
-	class := in.Target.classes(group, len(p.Target.Tasks))
+	class, groups := in.Target.classes(group, len(p.Target.Tasks)), p.together(in.Target.Rows)
 	if c == 1 || slices.Contains(class, noClass) || slices.Contains(r.class, noClass) {
 		r.logits.rest = 1
 	}
 	said := func(fit classesFit) pooledSaid { return r.say(fit, gram, samples) }
 	fit, lambda, err := r.search(ctx, pooledStart*gram.unit(), func(fit classesFit) float64 {
 		of := said(fit)
-		_, left := r.logits.shifts(of.z, class, of.variances)
-		return p.unlikely(r.logits, left, class)
+		_, left := r.logits.shifts(of.z, class, of.variances, groups)
+		return p.unlikely(r.logits, left, class, groups)
 	})
 	if err != nil {
 		return nil, err
 	}
 	of := said(fit)
-	shifts, left := r.logits.shifts(of.z, class, of.variances)
+	shifts, left := r.logits.shifts(of.z, class, of.variances, groups)
 	found := &pooledFound{sources: r.logits.predictions(left, func(j int) []float32 {
 		return gram.head(p.Config.K, of.w[j], of.b[j]+shifts[j], u)
 	})}
@@ -102,8 +102,10 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 		return nil, err
 	}
 	if samples := gram.added(samples, r.curved(curvature, lambda)); samples != nil {
-		added := samples.classes(r.logits, of.z, class, of.variances)
-		weighted, err := added.upwards(ctx, addedWeights, func(left *mat.Dense) float64 { return p.unlikely(r.logits, left, class) })
+		added := samples.classes(r.logits, of.z, class, groups, of.variances)
+		weighted, err := added.upwards(ctx, addedWeights, func(left *mat.Dense) float64 {
+			return p.unlikely(r.logits, left, class, groups)
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 			return found, nil
 		}
 		if found.pooled != nil {
-			fit.lend(l.problem.Config.K, in.Target, group, of, found.pooled[0])
+			fit.lend(l.problem, in.Target, group, of, found.pooled[0])
 		}
 		if l.problem.Config.Representation == ClassLinear && told {
 			found.own, err = l.ownClasses(ctx, in.Target, group, u)
@@ -75,7 +75,7 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	}
 	fit.Alone = floats.Sum(weights[pooled:])
 	if !l.problem.Classifies() {
-		fit.LeaveOneOut = l.problem.leaveOneOut(fit.left, fit.labels)
+		fit.LeaveOneOut = l.problem.leaveOneOut(fit.left, fit.labels, l.problem.together(in.Target.Rows))
 	}
 	return nil
 }
@@ -102,6 +102,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 			of[c] = &part.fits[i]
 		}
 	}
+	groups := l.problem.together(target.Rows)
 	for i, group := range l.problem.columnGroups() {
 		group = slices.DeleteFunc(group, func(c int) bool { return of[c] == nil }) // without a label
 		if len(group) == 0 {
@@ -120,7 +121,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 			label = u.labelOf(columns[group[0]])
 		}
 		left := func(c, row int) float64 { return float64(fit.left[c][row]) / label }
-		weights := l.untold(len(target.labelled(group[0], len(columns))), helps)
+		weights := l.untold(groups.some(target.labelled(group[0], len(columns))).count(), helps)
 		if told {
 			weights = l.joinWeights(target, group, left, found)
 		}
@@ -160,7 +161,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 	return first, nil
 }
 
-// untold are the factors of helps where the samples of a column, so many labelled, cannot tell them from f. Of numbers f and g, with the
+// untold are the factors of helps where the samples of a column, so many labelled that are on their own, cannot tell them from f. Of numbers f and g, with the
 // samples as one row each, count half: the squared error of a mean is no more than the mean of theirs. Of a single number f is no more
 // than that, and what f of pools has by samples that are all of one class, or but one of them, is that the others do not occur: g counts
 // alone, unless they contradict it. (Of tasks f is better even so: it has the mean of the heads of their class.)
@@ -192,7 +193,7 @@ func (l *Learner) contradicts(fit *headFit, in Labelled, group []int, g []predic
 		labels := y[row*len(group) : (row+1)*len(group)]
 		more += logOfLabels(labels, byG, 0) - logOfLabels(labels, byF, 0)
 	}
-	return more > 4
+	return l.problem.together(in.Rows).evidence()*more > 4
 }
 
 // overOutputs is a mean over outputs: over those of which there are labels enough to tell something, where there are such, and else all.
@@ -200,7 +201,7 @@ type overOutputs struct {
 	enough, few []float64
 }
 
-// add adds what an output with so many labels has.
+// add adds what an output with so many labels that are on their own has.
 func (o *overOutputs) add(v float64, labels int) {
 	if labels < dataset.FewestSamples {
 		o.few = append(o.few, v)
@@ -230,16 +231,17 @@ func (o *overOutputs) comparable(numbers bool) float64 {
 }
 
 // squaredErrors are the mean squared residuals of predictions, by output, each in a unit of its own. Labels are row after row.
-func squaredErrors(pred [][]float32, labels []float32, unit func(output int) float64) (all overOutputs) {
+func squaredErrors(pred [][]float32, labels []float32, unit func(output int) float64, groups together) (all overOutputs) {
 	for c, of := range pred {
-		square, n := 0.0, 0
+		square := 0.0
+		var labelled []int
 		for i, v := range of {
 			if e := (float64(v) - float64(labels[i*len(pred)+c])) / unit(c); e == e {
-				square, n = square+e*e, n+1
+				square, labelled = square+e*e, append(labelled, i)
 			}
 		}
-		if n > 0 {
-			all.add(square/float64(n), n)
+		if n := len(labelled); n > 0 {
+			all.add(square/float64(n), groups.some(labelled).count())
 		}
 	}
 	return all
@@ -247,8 +249,8 @@ func squaredErrors(pred [][]float32, labels []float32, unit func(output int) flo
 
 // leaveOneOut is the mean square of what is left of labels by predictions without them, in the units of the data: of several numbers the
 // geometric mean over these.
-func (p *Problem) leaveOneOut(left [][]float32, labels []float32) float64 {
-	all := squaredErrors(left, labels, func(int) float64 { return 1 })
+func (p *Problem) leaveOneOut(left [][]float32, labels []float32, groups together) float64 {
+	all := squaredErrors(left, labels, func(int) float64 { return 1 }, groups)
 	return all.comparable(!p.Set.Binary)
 }
 
@@ -286,7 +288,7 @@ func (l *Learner) handicap(in Labelled, group []int, found helps, n float64) flo
 		return lessPlain
 	case len(group) < 2 || len(found.pooled) == 0:
 		return 0
-	case slices.ContainsFunc(group, func(c int) bool { return scarce(in.column(c, len(l.problem.Target.Tasks))) }):
+	case slices.ContainsFunc(group, func(c int) bool { return l.problem.scarce(in, c) }):
 		return lessPlain
 	}
 	return lessPlain * math.Max(0, 1-n/fewSamples)
@@ -299,7 +301,7 @@ const joinReplicates = 100
 // each help and each a of joinParts (1 - a) f + a times the help. A candidate weighs as much as it makes the labels likely,
 // normal ones of a variance of its own where they are numbers, those with f by [Learner.handicap] less; of pools, labels of classes
 // may be wrong (see [noiseRate]). Since the samples are few, that is the mean over replicates of the Bayesian bootstrap (pseudo-BMA+;
-// Yao, Vehtari, Simpson and Gelman 2018).
+// Yao, Vehtari, Simpson and Gelman 2018). That draws weights of groups, whose samples count as [together.evidence] says.
 func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) float64, found helps) []float64 {
 	helps := slices.Concat(found.pooled, found.own)
 	y := in.of(group, len(l.problem.Target.Tasks))
@@ -310,7 +312,8 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 			labelled = append(labelled, row)
 		}
 	}
-	n := float64(len(labelled))
+	groups := l.problem.together(in.Rows).some(labelled)
+	n := groups.effective()
 	losses := func(help []prediction, a, rate float64) []float64 {
 		out, says := make([]float64, len(labelled)), make([]float64, len(group))
 		for i, row := range labelled {
@@ -340,13 +343,13 @@ func (l *Learner) joinWeights(in Labelled, group []int, left func(c, row int) fl
 	}
 	rate := 0.0
 	if l.problem.doubtsLabels() {
-		rate, _ = noiseRate(all)
+		rate, _ = noiseRate(all, groups.evidence())
 	}
 	candidates := all(rate)
 	rng := stream(l.problem.Config.Seed, "join", l.problem.TargetName())
 	weights, drawn, likely := make([]float64, len(helps)), make([]float64, len(labelled)), make([]float64, len(candidates))
 	for range joinReplicates {
-		drawWeights(rng, drawn)
+		groups.drawWeights(rng, drawn)
 		for i, c := range candidates {
 			loss := floats.Dot(drawn, c)
 			switch {

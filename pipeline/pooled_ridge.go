@@ -27,7 +27,7 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 		}
 		samples := p.samplesOf(in.Target.Rows, ridge.centre, u.each)
 		labels := mat.NewDense(len(in.Target.Rows), len(group), in.Target.of(group, len(p.Target.Tasks)))
-		added := ridge.added(samples, ridge.penalized)
+		added, groups := ridge.added(samples, ridge.penalized), p.together(in.Target.Rows)
 		var covariance *mat.SymDense
 		if added != nil {
 			covariance = added.covariance()
@@ -40,11 +40,11 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 			z := f.RawVector().Data
 			floats.AddConst(at, z)
 			left := slices.Clone(z)
-			shift := shiftTo(left, y, ridge.level)
+			shift := shiftTo(left, y, ridge.level, groups)
 			of := prediction{head: ridge.head(p.Config.K, beta, at+shift, u), left: left}
 			found.sources = append(found.sources, of)
 			if added != nil {
-				alpha, shift, left := added.squared(covariance, z, y, ridge.level)
+				alpha, shift, left := added.squared(covariance, z, y, ridge.level, groups)
 				more := added.weights(alpha)
 				floats.Add(more, beta)
 				of = prediction{head: ridge.head(p.Config.K, more, at+shift, u), left: left}
@@ -55,16 +55,30 @@ func (l *Learner) pooledSquared(ctx context.Context, in Round, group []int, u un
 	})
 }
 
-// shiftTo adds to predictions f what they lack on average of labels y, those of the sample itself left out, if
+// shiftTo adds to predictions f what they lack on average of labels y, those of the sample itself and of its group left out, if
 // that is from N(0, rho) in units of the noise. It returns what a prediction of another row lacks. Labels that are NaN do not count.
-func shiftTo(f, y []float64, rho float64) float64 {
+func shiftTo(f, y []float64, rho float64, groups together) float64 {
 	sum, n := 0.0, 1/rho
 	for i, v := range f {
 		if y[i] == y[i] {
 			sum, n = sum+y[i]-v, n+1
 		}
 	}
+	for group := range groups.several() {
+		rest, others := sum, n
+		for _, i := range group {
+			if y[i] == y[i] {
+				rest, others = rest-(y[i]-f[i]), others-1
+			}
+		}
+		for _, i := range group {
+			f[i] += rest / math.Max(others, leastCurvature)
+		}
+	}
 	for i, v := range f {
+		if !groups.alone(i) {
+			continue
+		}
 		if y[i] == y[i] {
 			f[i] += (sum - (y[i] - v)) / math.Max(n-1, leastCurvature)
 		} else {

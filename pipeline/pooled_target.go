@@ -77,8 +77,8 @@ func (t *addedSamples) covariance() *mat.SymDense {
 
 // squared adds the samples with labels y, of which NaN does not count, to ridge regression. z is what that says of them, k their
 // covariance, and level the variance of what the target's intercept differs by from that of the sources, in units of the noise. It
-// returns alpha, that difference, and what is said of each sample without it.
-func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64) (alpha []float64, shift float64, left []float64) {
+// returns alpha, that difference, and what is said of each sample without it and the rest of its group.
+func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, groups together) (alpha []float64, shift float64, left []float64) {
 	var rows []int
 	for i, v := range y {
 		if v == v {
@@ -113,6 +113,18 @@ func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64) (
 	}
 	for a, i := range rows {
 		left[i] = y[i] - alpha[i]/math.Max(inverse.At(a, a), leastCurvature)
+	}
+	if blocks := groups.some(rows).blocks(inverse.At); len(blocks) > 0 {
+		residual := mat.NewDense(len(rows), 1, nil)
+		for a, i := range rows {
+			residual.Set(a, 0, alpha[i])
+		}
+		for _, b := range blocks {
+			b.divide(residual)
+			for _, a := range b.samples {
+				left[rows[a]] = y[rows[a]] - residual.At(a, 0)
+			}
+		}
 	}
 	return alpha, shift, left
 }

@@ -16,8 +16,8 @@ type addedClasses struct {
 }
 
 // classes has no root where X H^-1 X' is beyond the numbers.
-func (t *addedSamples) classes(of logits, z *mat.Dense, class []int, variances []float64) addedClasses {
-	return addedClasses{t, newMultinomial(of, z, class, newThinRoot(t.x), variances)}
+func (t *addedSamples) classes(of logits, z *mat.Dense, class []int, groups together, variances []float64) addedClasses {
+	return addedClasses{t, newMultinomial(of, z, class, groups, newThinRoot(t.x), variances)}
 }
 
 // weights are those of the features and the intercepts that a point adds.

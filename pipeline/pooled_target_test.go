@@ -139,7 +139,7 @@ func TestAddedSquared(t *testing.T) {
 			}
 		}
 		added := pooledGram{}.added(x, h)
-		alpha, shift, left := added.squared(added.covariance(), z, y, level)
+		alpha, shift, left := added.squared(added.covariance(), z, y, level, together{})
 		v, b := plainly(t, h, x, z, y, level, rows)
 		closeVectors(t, "the weights", added.weights(alpha), v, 1e-6, 1)
 		isNear(t, shift, b, 1e-6*math.Max(1, math.Abs(b)), "the intercept")
@@ -218,7 +218,7 @@ func TestAddedClasses(t *testing.T) {
 			}, make([]float64, c*(d+1)), &optimize.Settings{GradientThreshold: 1e-5}, &optimize.BFGS{})
 			return found.X
 		}
-		added := pooledGram{}.added(x, h).classes(of, z, class, variances)
+		added := pooledGram{}.added(x, h).classes(of, z, class, together{}, variances)
 		with := must.Get(added.fit(t.Context(), added.origin(), weight))(t)
 		left := with.left
 		w, b := added.weights(with.multinomialPoint)

@@ -176,7 +176,7 @@ func TestShiftTo(t *testing.T) {
 	y, nan := []float64{1, 2, 6, 0}, math.NaN()
 	for rho, want := range map[float64][]float64{0: {0, 0, 0, 0, 0}, maxRho: {4, 3.5, 1.5, 3, 3}, 0.5: {2, 1.75, 0.75, 1.8, 1.8}} {
 		f := make([]float64, 4)
-		by := shiftTo(f, []float64{y[0], y[1], y[2], nan}, rho)
+		by := shiftTo(f, []float64{y[0], y[1], y[2], nan}, rho, together{})
 		closeVectors(t, "predictions and shift", append(f, by), want, 1e-4, 0.01)
 	}
 }

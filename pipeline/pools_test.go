@@ -367,11 +367,11 @@ func TestScoreOfClasses(t *testing.T) {
 	if want := [][]int{{0, 1, 2}, {3}}; !reflect.DeepEqual(groups, want) {
 		t.Errorf("groups %v, want %v", groups, want)
 	}
-	if got, losses := scorePredictions(true, false, groups, pred, y); got != (Score{Metric: MetricError, Value: 3. / 7}) || losses.Rows != 7 ||
+	if got, losses := scorePredictions(true, false, groups, pred, y, together{}); got != (Score{Metric: MetricError, Value: 3. / 7}) || losses.Rows != 7 ||
 		losses.Count() != 4 {
 		t.Errorf("%+v, %+v, want 3 of 7 of 4 rows", got, losses)
 	}
-	got, losses := scorePredictions(false, false, nil, [][]float32{{1, 2}, {3, 4}}, []float32{0, nan32, 4, 4})
+	got, losses := scorePredictions(false, false, nil, [][]float32{{1, 2}, {3, 4}}, []float32{0, nan32, 4, 4}, together{})
 	if got != (Score{Metric: MetricMSE, Value: 5. / 3}) || losses.Rows != 3 || losses.Count() != 2 ||
 		!slices.Equal(losses.Sums, []float64{1, 4}) {
 		t.Errorf("%+v, %+v, want 5/3", got, losses)

@@ -71,6 +71,9 @@ func NewProblem(set *dataset.Set, cfg Config, target int) (*Problem, error) {
 		return nil, fmt.Errorf("target %s has %s to draw from, expected at least the %s", name, text.Several(have, "row"),
 			text.Several(cfg.TargetSamples, "target sample"))
 	}
+	if err := p.checkGroups(); err != nil {
+		return nil, err
+	}
 	if set.Model == nil && len(p.draws.test) == 0 && !cfg.leavesOneOut() {
 		return nil, fmt.Errorf("target %s has no test rows: expected some, fewer target samples, or prior %s for the leave-one-out error",
 			name, PriorResidual)

@@ -241,7 +241,7 @@ func (l *Learner) atCut(heads []headVector, in labelGroup) []headVector {
 		labels[i] = float64(v)
 		predicted[i] = labels[i] - heads[0].residuals[i]
 	}
-	_, cut := discriminant(predicted, labels)
+	_, cut := discriminant(predicted, labels, l.problem.together(in.Rows))
 	by := 0.5 - cut
 	heads[0].intercept += by
 	floats.AddConst(-by, heads[0].residuals)
@@ -276,7 +276,7 @@ func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 		}
 	}
 	t := newTargetRows(x, u.each)
-	t.rows = slices.Clone(rows)
+	t.rows, t.together = slices.Clone(rows), l.problem.together(rows)
 	l.rows = append(l.rows, t)
 	return t
 }

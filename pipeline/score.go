@@ -40,6 +40,7 @@ func (c *Config) leavesOneOut() bool { return c.Head.Prior == PriorResidual }
 // losses of the rows.
 func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 	set, test := l.problem.Set, in.Test
+	groups := classGroups(set, l.problem.Target)
 	columns := l.problem.targetColumns()
 	if c, ok := l.model.(*linearClass); ok && set.Model != nil {
 		risk := 0.0
@@ -59,7 +60,7 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 				text.Several(len(in.Target.Rows), "target sample"))
 		}
 		l.measured = measured{fit.left, fit.labels}
-		s, losses := scorePredictions(set.Binary, l.logOdds, classGroups(set, l.problem.Target), fit.left, fit.labels)
+		s, losses := scorePredictions(set.Binary, l.logOdds, groups, fit.left, fit.labels, l.problem.together(in.Target.Rows))
 		s.LeaveOneOut = true
 		return s, losses, nil
 	}
@@ -72,7 +73,7 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 		return Score{}, nil, err
 	}
 	l.measured = measured{pred, test.Y}
-	score, losses := scorePredictions(set.Binary, l.logOdds, classGroups(set, l.problem.Target), pred, test.Y)
+	score, losses := scorePredictions(set.Binary, l.logOdds, groups, pred, test.Y, l.problem.together(test.Rows))
 	return score, losses, nil
 }
 
@@ -218,9 +219,9 @@ func classGroups(set *dataset.Set, s Source) [][]int {
 
 // scorePredictions compares the predictions of each output with the labels, which
 // are row after row. Of a group of classes what is predicted is [PredictedClass].
-func scorePredictions(binary, logOdds bool, groups [][]int, pred [][]float32, y []float32) (Score, *Losses) {
+func scorePredictions(binary, logOdds bool, groups [][]int, pred [][]float32, y []float32, of together) (Score, *Losses) {
 	outputs, sum := len(pred), 0.0
-	losses := newLosses(len(y) / outputs)
+	losses := newLosses(len(y)/outputs, of)
 	if !binary {
 		for c, p := range pred {
 			for i, v := range p {

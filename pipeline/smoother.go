@@ -27,15 +27,15 @@ type smoother struct {
 	// [negligible] beside y.
 	spread        *mat.Dense
 	factor, least float64
-	// target is phi'N^-1 y, and left are the leave-one-out residuals, both for the heads
-	// and the labels of the fit.
+	// target is phi'N^-1 y, and left are the leave-one-out residuals, those of a group left out
+	// together, both for the heads and the labels of the fit.
 	target, left *mat.Dense
 }
 
 // newSmoother prepares the regression of y on phi with these heads at fit's kappa,
 // lambda and rho. Only a kappa above 0 needs the decomposed rows. factor is that of
 // the unit of lambda.
-func newSmoother(phi, heads, y *mat.Dense, rows *targetRows, fit kernelFit, factor float64) (*smoother, error) {
+func newSmoother(phi, heads, y *mat.Dense, rows *targetRows, groups together, fit kernelFit, factor float64) (*smoother, error) {
 	n, c := phi.Dims()
 	_, outputs := y.Dims()
 	// All of [phi, y, 1] is divided by N: first without its constant part.
@@ -47,11 +47,21 @@ func newSmoother(phi, heads, y *mat.Dense, rows *targetRows, fit kernelFit, fact
 	}
 	diagonal := slices.Repeat([]float64{1 / fit.lambda}, n)
 	solved.Scale(1/fit.lambda, wide)
+	within := groups.blocks(func(i, j int) float64 {
+		if i == j {
+			return 1 / fit.lambda
+		}
+		return 0
+	})
 	if fit.kappa > 0 {
 		own := fit.kappa / (1 + fit.kappa)
 		shift := rows.kernel.shift(fit.lambda / own)
 		diagonal = rows.kernel.inverseDiagonal(shift)
 		floats.Scale(1/own, diagonal)
+		within = rows.kernel.inverseBlocks(shift, groups)
+		for _, b := range within {
+			b.ScaleSym(1/own, b.SymDense)
+		}
 		solved.Copy(rows.kernel.divide(shift, mat.DenseCopyOf(wide.T())).T())
 		solved.Scale(1/own, solved)
 	}
@@ -94,7 +104,19 @@ func newSmoother(phi, heads, y *mat.Dense, rows *targetRows, fit kernelFit, fact
 				alpha -= t * s.target.At(j, o)
 			}
 			s.left.Set(i, o, alpha/rest)
+			if !groups.alone(i) {
+				s.left.Set(i, o, alpha)
+			}
 		}
+	}
+	for _, b := range within {
+		for at, i := range b.samples {
+			for before, j := range b.samples[:at+1] {
+				taken := weight*one.AtVec(i)*one.AtVec(j) + dot(through.RawRowView(i), s.dual.RawRowView(j))
+				b.SetSym(at, before, b.At(at, before)-taken)
+			}
+		}
+		b.divide(s.left)
 	}
 	return s, nil
 }

@@ -25,6 +25,8 @@ type Comparison struct {
 	Interval   *[2]float64 `json:"interval,omitempty"`
 	Seeds      int         `json:"seeds,omitempty"`
 	Rows       int         `json:"rows,omitempty"`
+	// Groups is how many groups the Rows are of, 0 where each is on its own.
+	Groups int `json:"groups,omitempty"`
 	// Better, Same and Worse count the targets where A is so.
 	Better int `json:"better"`
 	Same   int `json:"same"`

@@ -152,7 +152,7 @@ func TestCompareLossesCovers(t *testing.T) {
 			}
 			var e [2]Epoch
 			for m := range e {
-				e[m].Score, e[m].Losses = scorePredictions(c.binary, false, [][]int{{0}}, [][]float32{pred[m]}, y)
+				e[m].Score, e[m].Losses = scorePredictions(c.binary, false, [][]int{{0}}, [][]float32{pred[m]}, y, together{})
 			}
 			got := CompareLosses(&e[0], &e[1])
 			truth := (c.other - c.only) * (1 - 2*0.05)
@@ -167,7 +167,7 @@ func TestCompareLossesCovers(t *testing.T) {
 			t.Logf("%+v: 95 %% intervals cover %.1f %%", c, 100*covered)
 		}
 	}
-	if c := CompareLosses(&Epoch{}, &Epoch{Losses: newLosses(5)}); c != nil {
+	if c := CompareLosses(&Epoch{}, &Epoch{Losses: newLosses(5, together{})}); c != nil {
 		t.Errorf("without losses: %+v", c)
 	}
 }
@@ -180,7 +180,7 @@ func TestCompareLossesAsRows(t *testing.T) {
 			for _, metric := range []string{MetricError, MetricMSE} {
 				var e [2]Epoch
 				for m := range e {
-					e[m].Score.Metric, e[m].Losses = metric, newLosses(rows)
+					e[m].Score.Metric, e[m].Losses = metric, newLosses(rows, together{})
 				}
 				sum, square := 0.0, 0.0
 				for i := range rows {
@@ -230,7 +230,7 @@ func TestCompareLossesOfFewRows(t *testing.T) {
 		for range repeats {
 			var e [2]Epoch
 			for m := range e {
-				e[m].Score.Metric, e[m].Losses = c.metric, newLosses(c.rows)
+				e[m].Score.Metric, e[m].Losses = c.metric, newLosses(c.rows, together{})
 			}
 			for i := range c.rows {
 				x, y, u := rng.NormFloat64(), rng.NormFloat64(), rng.Float64()

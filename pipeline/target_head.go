@@ -56,7 +56,7 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 		fits := make([]headFit, len(in.outputs))
 		for i, c := range in.outputs {
 			y := in.column(i, len(in.outputs))
-			if fits[i], err = l.problem.Config.Head.fit(l.queue, z, l.model.heads(), y, section(l.headOf(c), 0, used)); err != nil {
+			if fits[i], err = l.problem.Config.Head.fit(l.queue, z, l.model.heads(), y, l.problem.together(in.Rows), section(l.headOf(c), 0, used)); err != nil {
 				return nil, err
 			}
 		}
@@ -117,7 +117,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 			}
 			label := u.labelOf(columns[in.outputs[i]])
 			out.Loss += f.Loss
-			leftOut.add(label*label*f.LeaveOneOut, len(in.Rows))
+			leftOut.add(label*label*f.LeaveOneOut, l.problem.together(in.Rows).count())
 			if f.residuals != nil {
 				out.leaveOut(target, in.outputs[i], len(columns), label, f)
 			}

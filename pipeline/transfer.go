@@ -28,6 +28,7 @@ type transfer struct {
 	// compared, as rows of the heads; named says that they are of the same column and class.
 	compared [][][]int
 	named    [][]bool
+	together together // of the samples
 }
 
 func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
@@ -37,7 +38,7 @@ func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
 		return nil, err
 	}
 	outputs := len(p.Target.Tasks)
-	t := &transfer{phi: phi.Slice(0, len(target.Rows), 0, p.Config.K).(*mat.Dense), y: make([][]float64, outputs)}
+	t := &transfer{together: p.together(target.Rows), phi: phi.Slice(0, len(target.Rows), 0, p.Config.K).(*mat.Dense), y: make([][]float64, outputs)}
 	for i, v := range target.Y {
 		t.y[i%outputs] = append(t.y[i%outputs], float64(v))
 	}
@@ -89,19 +90,20 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 }
 
 // byChance is the mean of sum nu_m^2 where what heads say has nothing to do with the labels, and outputs have nothing to do with each
-// other: the squared correlation of n pairs then has the mean 1/(n - 1), and its square 3/(n^2 - 1). The largest of several is taken
+// other: the squared correlation of n pairs on their own then has the mean 1/(n - 1), and its square 3/(n^2 - 1). The largest of several is taken
 // for their sum, which is more.
 func (t *transfer) byChance() float64 {
 	sum, outputs := 0.0, float64(len(t.outputs))
 	for m, compared := range t.compared {
 		mean, variance := 0.0, 0.0
 		for _, c := range t.outputs {
-			n := 0.0
-			for _, y := range t.y[c] {
+			var labelled []int
+			for i, y := range t.y[c] {
 				if y == y {
-					n++
+					labelled = append(labelled, i)
 				}
 			}
+			n := t.together.some(labelled).effective()
 			times := float64(len(compared[c]))
 			if t.named[m][c] {
 				times = 0.5 // where it is positive

@@ -24,7 +24,7 @@ import (
 //   - each head of a source is drawn anew, w_m + sigma (Z_m'Z_m + N lambda I)^-1/2 z with z
 //     normal: what is known of it given phi, Z_m being phi of its samples, lambda the
 //     penalty of the fit of N labels and sigma^2 its mean squared residual;
-//   - the target's samples are drawn anew out of themselves, so that sample i is there
+//   - the target's samples, or their groups, are drawn anew out of themselves, so that sample i is there
 //     c_i times. The target's head is fitted to these heads and to labels
 //     y_i + (c_i - 1) e_i, where e are the residuals of leave-one-out: at the sources'
 //     heads as they are this moves the fit by what leaving out sample i would, times
@@ -91,11 +91,10 @@ func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand)
 		return nil, err
 	}
 	nus, heads := make([][]float64, replicates), mat.DenseCopyOf(prior.heads)
+	groups := p.together(in.Target.Rows)
 	for b := range nus {
 		times := make([]float64, len(in.Target.Rows))
-		for range times {
-			times[rng.IntN(len(times))]++
-		}
+		groups.drawTimes(rng, times)
 		for t, d := range noise {
 			row := heads.RawRowView(t)
 			copy(row, prior.heads.RawRowView(t))
@@ -213,7 +212,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 		if err != nil {
 			return nil, err
 		}
-		means := prior.means(f.labelGroup)
+		means, groups := prior.means(f.labelGroup), l.problem.together(f.Rows)
 		if !cfg.Intercept && cfg.Head.Prior == PriorSources {
 			clear(means)
 		}
@@ -230,7 +229,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 				y.Sub(y, said)
 			}
 			for _, e := range f.fits[0].each {
-				if err := part.add(newSmoother(phi, prior.heads, y, decomposed, e, 1/(1+e.kappa))); err != nil {
+				if err := part.add(newSmoother(phi, prior.heads, y, decomposed, groups, e, 1/(1+e.kappa))); err != nil {
 					return nil, err
 				}
 			}
@@ -249,7 +248,7 @@ func (l *Learner) resampledParts(rows []int32, prior headPrior, fitted []fittedP
 			}
 			part := resampledPart{outputs: f.outputs[i : i+1], at: at}
 			factor := float64(min(len(l.counts), cfg.K)) / float64(len(f.Rows))
-			if err := part.add(newSmoother(phi, prior.heads, mat.DenseCopyOf(y.ColView(i)), decomposed, e, factor)); err != nil {
+			if err := part.add(newSmoother(phi, prior.heads, mat.DenseCopyOf(y.ColView(i)), decomposed, groups, e, factor)); err != nil {
 				return nil, err
 			}
 			out = append(out, part)

@@ -83,7 +83,7 @@ func TestSmoother(t *testing.T) {
 				return &w, fit
 			}
 			_, fit := reference(heads, labels)
-			s := must.Get(newSmoother(phi, heads, labels, rows, fit, 1/(1+kappa)))(t)
+			s := must.Get(newSmoother(phi, heads, labels, rows, together{}, fit, 1/(1+kappa)))(t)
 			closeVectors(t, "leave-one-out", s.left.RawMatrix().Data, fit.residual.RawMatrix().Data, 1e-6, 0)
 			for range 3 {
 				other, change := mat.NewDense(m, k+1, normals(rng, m*(k+1))), mat.NewDense(n, 2, normals(rng, 2*n))

@@ -112,7 +112,7 @@ func (p labelGroup) some(places []int) labelGroup {
 func (l *Learner) fitUnseen(in labelGroup) []headFit {
 	fits := make([]headFit, len(in.outputs))
 	for i, c := range in.outputs {
-		odds := logOdds(0, len(in.Rows))
+		odds := logOdds(0, l.problem.together(in.Rows).count())
 		head := make([]float32, l.headOf(c).Len)
 		head[l.problem.Config.K] = float32(odds)
 		fits[i].residuals = make([]float64, len(in.Rows))
@@ -122,23 +122,34 @@ func (l *Learner) fitUnseen(in labelGroup) []headFit {
 }
 
 // scarce says whether a class, by labels of 0 and 1, has fewer than two rows, or all but one: any direction tells one row from the rest.
-func scarce[E float32 | float64](y []E) bool {
-	ones := 0
-	for _, v := range y {
-		if v == 1 {
-			ones++
-		}
-	}
-	return ones < 2 || len(y)-ones < 2
+// Those of a group are one.
+func scarce[E float32 | float64](y []E, of together) bool {
+	ones := of.distinct(func(i int) bool { return y[i] == 1 })
+	return ones < 2 || of.distinct(func(i int) bool { return y[i] != 1 }) < 2
 }
 
-// byFrequency are the log-odds of a class by how many rows have the label 1, each row left out.
-func byFrequency(y []float64, width, k int) prediction {
+// scarce is that of an output of the target.
+func (p *Problem) scarce(in Labelled, output int) bool {
+	outputs := len(p.Target.Tasks)
+	return scarce(in.column(output, outputs), p.together(in.Rows).some(in.labelled(output, outputs)))
+}
+
+// byFrequency are the log-odds of a class by how many rows have the label 1, each row left out, with its group.
+func byFrequency(y []float64, width, k int, of together) prediction {
 	n, ones := len(y), floats.Sum(y)
 	out := prediction{head: make([]float32, width), left: make([]float64, n)}
-	out.head[k] = float32(logOdds(ones/float64(n), n))
+	out.head[k] = float32(logOdds(ones/float64(n), of.count()))
 	for i, v := range y {
-		out.left[i] = logOdds((ones-v)/float64(max(1, n-1)), n-1)
+		out.left[i] = logOdds((ones-v)/float64(max(1, n-1)), of.count()-1)
+	}
+	for group := range of.several() {
+		own := 0.0
+		for _, i := range group {
+			own += y[i]
+		}
+		for _, i := range group {
+			out.left[i] = logOdds((ones-own)/float64(max(1, n-len(group))), of.count()-1)
+		}
 	}
 	return out
 }
@@ -146,9 +157,9 @@ func byFrequency(y []float64, width, k int) prediction {
 // lend gives classes of a column that are scarce what the regression on the rows of all sources says, in
 // the place of their frequency, which no row has more of than another. Its heads are of logits, and become log-odds, nearly, by what the
 // two differ by on average over the target's rows.
-func (f *headFit) lend(k int, in Labelled, group []int, of []*headFit, g []prediction) {
+func (f *headFit) lend(p *Problem, in Labelled, group []int, of []*headFit, g []prediction) {
 	for j, c := range group {
-		if !scarce(in.column(c, len(of))) {
+		if !p.scarce(in, c) {
 			continue
 		}
 		differ, n := 0.0, 0
@@ -159,7 +170,7 @@ func (f *headFit) lend(k int, in Labelled, group []int, of []*headFit, g []predi
 			f.left[c][i] = float32(left)
 		}
 		of[c].final = slices.Clone(g[j].head)
-		of[c].final[k] -= float32(differ / float64(max(1, n)))
+		of[c].final[p.Config.K] -= float32(differ / float64(max(1, n)))
 	}
 }
 

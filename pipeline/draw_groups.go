@@ -1,0 +1,107 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// gathered are rows of a pool with those of a group one after the other, at the place of the first.
+func gathered(pool *dataset.Pool, rows []int32) []int32 {
+	if pool.Groups == nil {
+		return rows
+	}
+	groups := groupsOf(numbersOf(pool, rows))
+	if groups.group == nil {
+		return rows
+	}
+	out := make([]int32, 0, len(rows))
+	for _, members := range groups.members {
+		for _, i := range members {
+			out = append(out, rows[i])
+		}
+	}
+	return out
+}
+
+// numbersOf are the numbers of the groups of rows of a pool that has such.
+func numbersOf(pool *dataset.Pool, rows []int32) []int32 {
+	numbers := make([]int32, len(rows))
+	for i, r := range rows {
+		numbers[i] = pool.Groups[r]
+	}
+	return numbers
+}
+
+// sameGroups are those of rows that are of a group with one of others, in their order.
+func sameGroups(pool *dataset.Pool, rows, others []int32) []int32 {
+	if pool.Groups == nil {
+		return nil
+	}
+	has := map[int32]bool{}
+	for _, r := range others {
+		has[pool.Groups[r]] = pool.Groups[r] >= 0
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(r int32) bool { return !has[pool.Groups[r]] })
+}
+
+// otherGroups are those of rows that are of no group with one of others, in their order.
+func otherGroups(pool *dataset.Pool, rows, others []int32) []int32 {
+	same := sameGroups(pool, rows, others)
+	if len(same) == 0 {
+		return rows
+	}
+	is := listed(pool.Rows, same)
+	return slices.DeleteFunc(slices.Clone(rows), func(r int32) bool { return is[r] })
+}
+
+// wholeGroups overwrites marks of the rows of a pool with those of all rows whose group has one.
+func wholeGroups(pool *dataset.Pool, marks []bool) []bool {
+	for _, r := range sameGroups(pool, upTo(pool.Rows), marked(marks)) {
+		marks[r] = true
+	}
+	return marks
+}
+
+func upTo(n int) []int32 {
+	rows := make([]int32, n)
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	return rows
+}
+
+// Apart are those of rows of the target's pool that are of no group with one of others, in their order: such as are held out from these.
+func (p *Problem) Apart(rows, others []int32) []int32 {
+	return otherGroups(p.Set.Pools[p.Target.Pool], rows, others)
+}
+
+// Groups is how many groups rows of the target are of, 0 where each is on its own, and how many rows on their own tell as
+// much, if those of a group tell the same: n^2 / sum n_g^2 of groups of n_g (Kish 1965).
+func (p *Problem) Groups(rows []int32) (groups int, effective float64) {
+	t := p.together(rows)
+	if t.group != nil {
+		groups = t.count()
+	}
+	return groups, t.effective()
+}
+
+// checkGroups refuses a target of which the data hold out rows that belong to others to draw from, which would tell them, and one without
+// test rows whose samples all belong together, of which none can be left out.
+func (p *Problem) checkGroups() error {
+	pool := p.Set.Pools[p.Target.Pool]
+	if pool.Groups == nil {
+		return nil
+	}
+	if held := sameGroups(pool, p.Target.testRows(p.Set), p.Target.trainRows(p.Set)); len(held) > 0 {
+		return fmt.Errorf("target %s: expected all rows of a group on one side of the split, found row %d for tests whose group has rows to draw "+
+			"from, and %s in all", p.TargetName(), held[0], text.Several(len(held), "such row"))
+	}
+	if n := len(p.draws.target); n > 1 && len(p.draws.test) == 0 && p.Set.Model == nil && p.together(p.draws.target).count() == 1 {
+		return fmt.Errorf("target %s has no test rows, and all its %s are of one group: expected at least two groups, of which one can be left out",
+			p.TargetName(), text.Several(n, "sample"))
+	}
+	return nil
+}
