@@ -71,8 +71,8 @@ func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, e
 	return rec, err
 }
 
-// frequencies are the log-odds of outputs by how many of the other samples have the label 1: each sample, with its group, is left out of what it is
-// compared with, but not of the score (see [Learner.constants]).
+// frequencies are the log-odds of outputs by how many of the other samples have the label 1: each sample, with its group, is left
+// out of what it is compared with, but not of the score (see [Learner.constants]).
 func frequencies(in Labelled, outputs int, groups together) [][]float32 {
 	left := make([][]float32, outputs)
 	for c := range left {

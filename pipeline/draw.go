@@ -49,7 +49,7 @@ func newDraws(set *dataset.Set, target Source, sources []Source, n int, seed uin
 		stream(seed, role, target.Name, s.Name).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		return rows
 	}
-	rows, pool := gathered(set.Pools[target.Pool], shuffled("target", target)), set.Pools[target.Pool]
+	rows, pool := gathered(set.Pools[target.Pool], shuffled("target", target), n), set.Pools[target.Pool]
 	n = min(n, len(rows))
 	d := draws{pool: rows, target: rows[:n], source: make([][]int32, len(sources)), test: target.testRows(set)}
 	apart := target.keepsApart(set)

@@ -8,8 +8,9 @@ import (
 	"github.com/amtrl/amtrl/internal/text"
 )
 
-// gathered are rows of a pool with those of a group one after the other, at the place of the first.
-func gathered(pool *dataset.Pool, rows []int32) []int32 {
+// gathered are rows of a pool, of which the first n are to be samples, with those of a group one after the other: in the order of their
+// first rows, but for those that the n have no room for as a whole, which come last.
+func gathered(pool *dataset.Pool, rows []int32, n int) []int32 {
 	if pool.Groups == nil {
 		return rows
 	}
@@ -17,13 +18,20 @@ func gathered(pool *dataset.Pool, rows []int32) []int32 {
 	if groups.group == nil {
 		return rows
 	}
-	out := make([]int32, 0, len(rows))
+	out, last := make([]int32, 0, len(rows)), make([]int32, 0, len(rows))
 	for _, members := range groups.members {
+		to := &out
+		if len(out) < n && len(out)+len(members) > n {
+			to = &last
+		}
 		for _, i := range members {
-			out = append(out, rows[i])
+			*to = append(*to, rows[i])
 		}
 	}
-	return out
+	if len(out) < n { // then the first of the last is cut
+		return append(out, last...)
+	}
+	return slices.Concat(out[:n], last, out[n:])
 }
 
 // numbersOf are the numbers of the groups of rows of a pool that has such.
@@ -96,12 +104,12 @@ func (p *Problem) checkGroups() error {
 		return nil
 	}
 	if held := sameGroups(pool, p.Target.testRows(p.Set), p.Target.trainRows(p.Set)); len(held) > 0 {
-		return fmt.Errorf("target %s: expected all rows of a group on one side of the split, found row %d for tests whose group has rows to draw "+
-			"from, and %s in all", p.TargetName(), held[0], text.Several(len(held), "such row"))
+		return fmt.Errorf("target %s: expected all rows of a group on one side of the split, found row %d for tests whose group has rows to "+
+			"draw from, and %s in all", p.TargetName(), held[0], text.Several(len(held), "such row"))
 	}
 	if n := len(p.draws.target); n > 1 && len(p.draws.test) == 0 && p.Set.Model == nil && p.together(p.draws.target).count() == 1 {
-		return fmt.Errorf("target %s has no test rows, and all its %s are of one group: expected at least two groups, of which one can be left out",
-			p.TargetName(), text.Several(n, "sample"))
+		return fmt.Errorf("target %s has no test rows, and all its %s are of one group: expected at least two groups, of which one "+
+			"can be left out", p.TargetName(), text.Several(n, "sample"))
 	}
 	return nil
 }

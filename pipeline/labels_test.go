@@ -46,7 +46,8 @@ func TestTooFew(t *testing.T) {
 
 // Methods are compared by the columns that the samples tell something of, and where there are none by all.
 func TestComparedGroups(t *testing.T) {
-	p := &Problem{Set: &dataset.Set{Pools: []*dataset.Pool{{}}, Binary: true, Tasks: []dataset.Task{{Output: dataset.Output{Name: "a", Class: "x"}},
+	pools := []*dataset.Pool{{}}
+	p := &Problem{Set: &dataset.Set{Pools: pools, Binary: true, Tasks: []dataset.Task{{Output: dataset.Output{Name: "a", Class: "x"}},
 		{Output: dataset.Output{Name: "a", Class: "y"}}, {Output: dataset.Output{Name: "b"}}}}, Target: Source{Tasks: []int{0, 1, 2}}}
 	all := [][]int{{0, 1}, {2}}
 	for b, want := range map[string][][]int{"000000": {{0, 1}}, "000001": {{0, 1}}, "000011": all} {

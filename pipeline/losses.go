@@ -91,7 +91,8 @@ func (l *Losses) Count() int { return cmp.Or(l.Units, l.Rows) }
 // Independent is the number of rows on their own by which the mean of the losses would be known as well: Count over the design effect,
 // which is the variance of the mean that the sums of the groups tell, over that of as many rows on their own (Kish 1965). It is
 // from 1 to what it is where all rows of a group have the same loss, and that where all rows have: then the sums tell
-// nothing. Of a few groups it is less by (1.96/t)^2, t being the quantile of Student's distribution for their number (Korn and Graubard 1998).
+// nothing. Of a few groups it is less by (1.96/t)^2, t being the quantile of Student's distribution for their number (Korn and
+// Graubard 1998).
 func (l *Losses) Independent() float64 {
 	n := float64(l.Count())
 	if l.Groups == 0 {
@@ -167,7 +168,7 @@ func skewedInterval(mean float64, residuals []float64, n float64) *[2]float64 {
 // half a row more of each kind, right by both methods, by one, by the other and by none,
 // so that two methods with the same errors on few rows are not taken for certainly the
 // same, and 1.96 standard errors to each side of the difference over these. Of rows in groups it is
-// half a group more of each kind, and Student's quantile for 1.96. For others see [skewedInterval]. It is nil where losses are not recorded.
+// half a group more of each kind. For others see [skewedInterval]. It is nil where losses are not recorded.
 func CompareLosses(a, b *Epoch) *Comparison {
 	x, y := a.Losses, b.Losses
 	if x == nil || y == nil || x.Rows != y.Rows || len(x.Sums) != len(y.Sums) || len(x.Sums) < 2 {
@@ -182,13 +183,13 @@ func CompareLosses(a, b *Epoch) *Comparison {
 		c.Interval = skewedInterval(c.Difference, residuals, n)
 		return &c
 	}
-	square, quantile := dot(residuals, residuals)*groups/(groups-1), 1.96
+	square := dot(residuals, residuals) * groups / (groups - 1)
 	if x.Groups > 0 {
 		rows := n / float64(x.Groups)
-		n, total, square, quantile = float64(x.Groups), total/rows, square/rows/rows, students(groups)
+		n, total, square = float64(x.Groups), total/rows, square/rows/rows
 	}
-	square += 1 + total*total*(1/n-1/(n+2))
-	centre, half := total/(n+2), quantile*math.Sqrt(square)/(n+2)
+	square = square + 1 + total*total*(1/n-1/(n+2))
+	centre, half := total/(n+2), 1.96*math.Sqrt(square)/(n+2)
 	c.Interval = &[2]float64{math.Max(-1, centre-half), math.Min(1, centre+half)}
 	return &c
 }

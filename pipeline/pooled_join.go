@@ -161,10 +161,11 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 	return first, nil
 }
 
-// untold are the factors of helps where the samples of a column, so many labelled that are on their own, cannot tell them from f. Of numbers f and g, with the
-// samples as one row each, count half: the squared error of a mean is no more than the mean of theirs. Of a single number f is no more
-// than that, and what f of pools has by samples that are all of one class, or but one of them, is that the others do not occur: g counts
-// alone, unless they contradict it. (Of tasks f is better even so: it has the mean of the heads of their class.)
+// untold are the factors of helps where the samples of a column, so many labelled that are on their own, cannot tell them from f. Of
+// numbers f and g, with the samples as one row each, count half: the squared error of a mean is no more than the mean of theirs. Of a
+// single number f is no more than that, and what f of pools has by samples that are all of one class, or but one of them, is that the
+// others do not occur: g counts alone, unless they contradict it. (Of tasks f is better even so: it has the mean of the heads of their
+// class.)
 func (l *Learner) untold(labelled int, helps [][]prediction) []float64 {
 	weights := make([]float64, len(helps))
 	with := withSamples(helps)

@@ -112,7 +112,7 @@ func TestJoin(t *testing.T) {
 		for c := range 3 * first {
 			in.Target.Y[c] = nan32
 		}
-		if classes && slices.ContainsFunc([]int{0, 1, 2}, func(c int) bool { return scarce(in.Target.column(c, 3), apart(len(in.Target.column(c, 3)))) }) {
+		if classes && slices.ContainsFunc([]int{0, 1, 2}, func(c int) bool { return l.problem.scarce(in.Target, c) }) {
 			continue // it borrows what g says
 		}
 		u := must.Get(l.model.units())(t)

@@ -78,7 +78,8 @@ func (t *addedSamples) covariance() *mat.SymDense {
 // squared adds the samples with labels y, of which NaN does not count, to ridge regression. z is what that says of them, k their
 // covariance, and level the variance of what the target's intercept differs by from that of the sources, in units of the noise. It
 // returns alpha, that difference, and what is said of each sample without it and the rest of its group.
-func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, groups together) (alpha []float64, shift float64, left []float64) {
+func (t *addedSamples) squared(k *mat.SymDense, z, y []float64, level float64, groups together) (alpha []float64, shift float64,
+	left []float64) {
 	var rows []int
 	for i, v := range y {
 		if v == v {

@@ -367,7 +367,8 @@ func TestScoreOfClasses(t *testing.T) {
 	if want := [][]int{{0, 1, 2}, {3}}; !reflect.DeepEqual(groups, want) {
 		t.Errorf("groups %v, want %v", groups, want)
 	}
-	if got, losses := scorePredictions(true, false, groups, pred, y, together{}); got != (Score{Metric: MetricError, Value: 3. / 7}) || losses.Rows != 7 ||
+	if got, losses := scorePredictions(true, false, groups, pred, y, apart(7)); got != (Score{Metric: MetricError, Value: 3. / 7}) ||
+		losses.Rows != 7 ||
 		losses.Count() != 4 {
 		t.Errorf("%+v, %+v, want 3 of 7 of 4 rows", got, losses)
 	}

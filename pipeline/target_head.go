@@ -56,7 +56,8 @@ func (l *Learner) fitHead(target Labelled) (headFit, error) {
 		fits := make([]headFit, len(in.outputs))
 		for i, c := range in.outputs {
 			y := in.column(i, len(in.outputs))
-			if fits[i], err = l.problem.Config.Head.fit(l.queue, z, l.model.heads(), y, l.problem.together(in.Rows), section(l.headOf(c), 0, used)); err != nil {
+			to := section(l.headOf(c), 0, used)
+			if fits[i], err = l.problem.Config.Head.fit(l.queue, z, l.model.heads(), y, l.problem.together(in.Rows), to); err != nil {
 				return nil, err
 			}
 		}

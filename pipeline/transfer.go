@@ -38,7 +38,8 @@ func (l *Learner) newTransfer(target Labelled) (*transfer, error) {
 		return nil, err
 	}
 	outputs := len(p.Target.Tasks)
-	t := &transfer{together: p.together(target.Rows), phi: phi.Slice(0, len(target.Rows), 0, p.Config.K).(*mat.Dense), y: make([][]float64, outputs)}
+	t := &transfer{phi: phi.Slice(0, len(target.Rows), 0, p.Config.K).(*mat.Dense), y: make([][]float64, outputs),
+		together: p.together(target.Rows)}
 	for i, v := range target.Y {
 		t.y[i%outputs] = append(t.y[i%outputs], float64(v))
 	}
@@ -90,8 +91,8 @@ func (t *transfer) nu(heads *mat.Dense, times []float64) []float64 {
 }
 
 // byChance is the mean of sum nu_m^2 where what heads say has nothing to do with the labels, and outputs have nothing to do with each
-// other: the squared correlation of n pairs on their own then has the mean 1/(n - 1), and its square 3/(n^2 - 1). The largest of several is taken
-// for their sum, which is more.
+// other: the squared correlation of n pairs on their own then has the mean 1/(n - 1), and its square 3/(n^2 - 1). The largest of several
+// is taken for their sum, which is more.
 func (t *transfer) byChance() float64 {
 	sum, outputs := 0.0, float64(len(t.outputs))
 	for m, compared := range t.compared {

@@ -59,9 +59,9 @@ func TestDoubt(t *testing.T) {
 		"exact, more":      {exact(pipeline.Active, 0.2), exact(pipeline.Constant, 0.2), "active errs no less than constant" + chance},
 	} {
 		r := Result{Recommended: c.best.Method}
-		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}, rows), c.want, "%s", name)
+		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}, samples{rows, 0, float64(rows)}), c.want, "%s", name)
 		r.TooFew = true
-		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}, rows), "", "%s, of too few samples", name)
+		must.Equal(t, r.doubt([]*pipeline.Epoch{c.best, c.constant}, samples{rows, 0, float64(rows)}), "", "%s, of too few samples", name)
 	}
 }
 

@@ -7,15 +7,18 @@ import (
 )
 
 // ScoreInterval is the 95 % interval of a score for other test rows, nil where the score is exact. losses are those of
-// the last round of the method. That of an error is Wilson's, which depends on the error and the number of rows alone,
-// so that earlier rounds, whose losses are not kept, have one too; that of a mean squared error is
-// [pipeline.Losses.MeanInterval], for the last round only.
+// the last round of the method. That of an error is Wilson's, which depends on the error and the number of rows alone, or
+// where they belong together on what [pipeline.Losses.Independent] says, so that earlier rounds, whose losses are not kept,
+// have one too; that of a mean squared error is [pipeline.Losses.MeanInterval], for the last round only.
 func ScoreInterval(s pipeline.Score, losses *pipeline.Losses, last bool) *[2]float64 {
 	if losses == nil || losses.Rows == 0 {
 		return nil
 	}
-	n := float64(losses.Count())
 	if s.Metric == pipeline.MetricError {
+		n := losses.Independent()
+		if n == 0 {
+			return nil
+		}
 		const z = 1.96
 		scale := 1 + z*z/n
 		centre := (s.Value + z*z/(2*n)) / scale

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/pipeline"
 )
 
@@ -35,12 +36,33 @@ func (c Criterion) Of(m *MethodResult) float64 {
 	return m.LeaveOneOut
 }
 
-// nats is -log of how likely a method makes the labels of n samples, but for what all methods have in common.
-func (c Criterion) nats(m *MethodResult, n int) float64 {
+// nats is -log of how likely a method makes the labels of samples, but for what all methods have in common.
+func (c Criterion) nats(m *MethodResult, of samples) float64 {
 	if c == ByLogLoss {
-		return c.Of(m)
+		return of.evidence() * c.Of(m)
 	}
-	return float64(n) / 2 * math.Log(c.Of(m))
+	return of.effective / 2 * math.Log(c.Of(m))
+}
+
+// samples are n samples of the target in groups, 0 where each is on its own, that tell as much as effective ones on their own. How likely
+// the samples of a group are together is not the product of how likely each is, since what makes one of them unlikely makes the others
+// so: as far as that goes they count as one.
+type samples struct {
+	n, groups int
+	effective float64
+}
+
+func samplesOf(p *pipeline.Problem, in pipeline.Labelled) samples {
+	groups, effective := p.Groups(in.Rows)
+	return samples{len(in.Rows), groups, effective}
+}
+
+// evidence is what the log-likelihood of one counts for.
+func (s samples) evidence() float64 {
+	if s.groups == 0 {
+		return 1
+	}
+	return s.effective / float64(s.n)
 }
 
 // enough is how many nats less it takes that a method is recommended in the place of the first one: the labels e times as likely.
@@ -49,10 +71,10 @@ const enough = 1
 // ByLeaveOneOut says whether the target's samples, each left out, chose Recommended.
 func (r *Result) ByLeaveOneOut() bool { return r.Recommended != "" && !r.TooFew }
 
-// recommend chooses a method by n samples of the target (see Recommended), whose labels may be several numbers, and the first of all where
+// recommend chooses a method by samples of the target (see Recommended), whose labels may be several numbers, and the first of all where
 // few says why they tell nothing. Pooled, which for classes fits no head to the samples by least squares, is then
 // held against the chosen one by the log-loss.
-func (r *Result) recommend(few string, by Criterion, n int, numbers bool) {
+func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	if few != "" {
 		r.Recommended, r.Reason, r.TooFew = r.Methods[0].Method, few, true
 		return
@@ -70,15 +92,19 @@ func (r *Result) recommend(few string, by Criterion, n int, numbers bool) {
 	}
 	r.Reason = map[Criterion]string{ByLogLoss: "log-loss of all labels of the target's samples, each left out: ",
 		BySquares: squares + " of the target's samples, each left out of its head: "}[by] + strings.Join(each, ", ")
+	if of.groups > 0 {
+		r.Reason += fmt.Sprintf("; %s in %s, left out together, count as %.4g", text.Several(of.n, "sample"), text.Several(of.groups, "group"),
+			of.effective)
+	}
 	best, least := r.first(), r.Least()
-	if by.nats(least, n) < by.nats(best, n)-enough {
+	if by.nats(least, of) < by.nats(best, of)-enough {
 		best = least
 	} else if least != best {
 		r.Reason += fmt.Sprintf("; that of %s is not so much less that it makes their labels e times as likely", least.Method)
 	}
 	if pooled := r.PooledApart(); pooled != nil {
 		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %.4g, %s %.4g", best.Method, best.LogLoss, pooled.Method, pooled.LogLoss)
-		if pooled.LogLoss < best.LogLoss-enough {
+		if of.evidence()*pooled.LogLoss < of.evidence()*best.LogLoss-enough {
 			best = pooled
 		}
 	}

@@ -70,6 +70,8 @@ type MethodResult struct {
 	// Rows is 0, where the score is exact. See [ScoreInterval].
 	Interval *[2]float64 `json:"interval,omitempty"`
 	Rows     int         `json:"rows,omitempty"`
+	// Groups is how many groups the Rows are of, 0 where each is on its own.
+	Groups int `json:"groups,omitempty"`
 	// Rounds are the rounds of a method that has several, where there are intervals.
 	Rounds []RoundResult `json:"rounds,omitempty"`
 }
@@ -190,9 +192,9 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		}
 	}
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
-		res.recommend(p.TooFew(in), criterionOf(p), len(in.Rows), !p.Set.Binary && len(p.Target.Tasks) > 1)
+		res.recommend(p.TooFew(in), criterionOf(p), samplesOf(p, in), !p.Set.Binary && len(p.Target.Tasks) > 1)
 		res.Contradicted = contradicted(res.Recommended, last)
-		res.Doubt = res.doubt(last, len(in.Rows))
+		res.Doubt = res.doubt(last, samplesOf(p, in))
 	}
 	for i := range epochs {
 		e := &epochs[i]
@@ -203,7 +205,7 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 			continue
 		}
 		if e == end {
-			m.Interval, m.Rows = interval, end.Losses.Count()
+			m.Interval, m.Rows, m.Groups = interval, end.Losses.Count(), end.Losses.Groups
 		}
 		if m.Epochs > 1 {
 			m.Rounds = append(m.Rounds, RoundResult{e.Samples, e.Cost, e.Score.Value, interval})

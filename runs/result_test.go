@@ -38,7 +38,7 @@ func TestByLeaveOneOut(t *testing.T) {
 		want bool
 	}{{"", true}, {"mean squared error of the target's samples, each left out of its head: of too few", false}} {
 		r := Result{Methods: []MethodResult{{Method: pipeline.Active}}}
-		r.recommend(test.few, BySquares, 20, false)
+		r.recommend(test.few, BySquares, samples{20, 0, 20}, false)
 		if test.want {
 			r.Reason = "some other words"
 		}
@@ -71,7 +71,7 @@ func TestRecommend(t *testing.T) {
 		{pooled, ByLogLoss, []MethodResult{method(active, 0.1, 9), method(uniform, 0.2, 7.9), method(pooled, 0.3, 7.8)}},
 	} {
 		r := Result{Methods: test.methods}
-		r.recommend("", test.by, 20, false)
+		r.recommend("", test.by, samples{20, 0, 20}, false)
 		must.Equal(t, r.Recommended, test.want, "%s", r.Reason)
 		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == (test.want != active), "%s", r.Reason)
 		must.Hold(t, strings.Contains(r.Reason, "not so much less") == (test.want == active && r.Least().Method != active), "%s", r.Reason)

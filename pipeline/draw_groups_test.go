@@ -1,0 +1,253 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// allDrawn makes all labelled rows of a set rows to draw from.
+func allDrawn(set *dataset.Set) *dataset.Set {
+	for i := range set.Tasks {
+		t := &set.Tasks[i]
+		t.Train, t.Test = slices.Sorted(slices.Values(slices.Concat(t.Train, t.Test))), nil
+	}
+	return set
+}
+
+// grouped gives each row of the target, pool 0, the number of its group.
+func grouped(set *dataset.Set, group func(row int) int32) *dataset.Set {
+	p := set.Pools[0]
+	p.Groups = make([]int32, p.Rows)
+	for i := range p.Groups {
+		p.Groups[i] = group(i)
+	}
+	return set
+}
+
+// solved runs all methods of a problem.
+func solvedState(t *testing.T, set *dataset.Set, cfg Config) (*Problem, State) {
+	t.Helper()
+	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
+	defer l.Close()
+	return l.problem, must.Get(l.Solve(t.Context(), State{}, quiet, unsaved))(t)
+}
+
+// Rows in groups of one give what rows without groups do, to the byte, and other numbers of the groups too; groups of several do not.
+func TestGroupsOfOne(t *testing.T) {
+	rng := testrand.New(t)
+	for turn := range 4 {
+		classes := turn%2 == 0
+		set := shops(rng, 4, 120, 5, 3, classes)
+		if turn < 2 {
+			allDrawn(set)
+		}
+		cfg := defaultConfig(t)
+		cfg.TargetSamples = 60
+		all := func(group func(row int) int32) string {
+			if set.Pools[0].Groups = nil; group != nil {
+				grouped(set, group)
+			}
+			_, st := solvedState(t, set, cfg)
+			return string(must.Get(json.Marshal(st.Epochs))(t)) + fmt.Sprint(st.Theta, st.Head)
+		}
+		without := all(nil)
+		must.Hold(t, all(func(i int) int32 { return int32(7 * i) }) == without, "groups of one change the result")
+		must.Hold(t, all(func(int) int32 { return -1 }) == without, "rows on their own change the result")
+		order := rng.Perm(120)
+		five := func(i int) int { // test rows, each fifth, apart
+			if i%5 == 0 {
+				return 50 + i/25
+			}
+			return i / 5
+		}
+		several, renamed := all(func(i int) int32 { return int32(five(i)) }), all(func(i int) int32 { return int32(1000 + order[five(i)]) })
+		must.Hold(t, several != without && several == renamed, "groups of several are as rows on their own, or other numbers change the result")
+	}
+}
+
+// The order of the rows changes residuals of a regression of the samples alone by rounding.
+func TestOrderOfGroups(t *testing.T) {
+	rng := testrand.New(t)
+	const n, d = 40, 6
+	x, numbers := dense(rng, n, d), make([]int32, n)
+	for i := range numbers {
+		numbers[i] = int32(rng.IntN(15))
+	}
+	residuals := func(order []int) []float64 {
+		of := groupsOf(numbers).some(order)
+		r := &targetRegression{rows: newTargetRows(someRows(x, order), nil), y: dense(rng, n, 1), least: leastPowerNumbers,
+			kappas: []float64{1}, lambda: RidgeAuto, rho: 1}
+		for at, i := range order {
+			r.y.Set(at, 0, x.At(i, 0)+x.At(i, 1)*x.At(i, 2)+float64(numbers[i]%3))
+		}
+		r.rows.together = of
+		found := must.Get(r.search())(t)
+		must.Do(t, r.nested(found))
+		out := make([]float64, n)
+		for at, i := range order {
+			out[i] = found.fit.residual.At(at, 0)
+		}
+		return out
+	}
+	closeVectors(t, "residuals", residuals(rng.Perm(n)), residuals(rng.Perm(n)), 1e-6, 0)
+}
+
+// Samples and test rows are of different groups, at most one group has samples and other rows, and no source of the pool has a row
+// of their groups.
+func TestDrawsOfGroups(t *testing.T) {
+	rng := testrand.New(t)
+	for range 30 {
+		set := grouped(allDrawn(shops(rng, 4, 120, 5, 3, true)), func(i int) int32 { return int32(i%25 - 2) })
+		cfg := defaultConfig(t)
+		cfg.TargetSamples, cfg.Seed, cfg.Schedule.Floor, cfg.Schedule.Budget = 10+rng.IntN(40), rng.Uint64(), 1, 40
+		if rng.IntN(2) == 0 {
+			cfg.Sources = SourcesTasks
+			for i := range set.Tasks { // not of own data, which has pools
+				set.Tasks[i].Output = dataset.Output{}
+			}
+		}
+		p := must.Get(NewProblem(set, cfg, 0))(t)
+		groups := set.Pools[0].Groups
+		of := func(rows []int32) (out []int32) {
+			for _, r := range rows {
+				if groups[r] >= 0 {
+					out = append(out, groups[r])
+				}
+			}
+			slices.Sort(out)
+			return slices.Compact(out)
+		}
+		samples, test := of(p.draws.target), of(p.draws.test)
+		must.Hold(t, len(p.draws.test) > 0 && common(samples, test) < 0, "samples of groups %v, test rows of %v", samples, test)
+		cut := 0
+		for _, g := range samples {
+			rest := slices.ContainsFunc(p.draws.pool[len(p.draws.target):], func(r int32) bool { return groups[r] == g })
+			cut += b2i(rest)
+		}
+		must.Hold(t, cut <= 1, "%d groups have some of their rows among the samples", cut)
+		for m, s := range p.Sources {
+			if s.Pool == 0 {
+				drawn := of(p.draws.source[m])
+				must.Hold(t, common(drawn, samples) < 0 && common(drawn, test) < 0, "source %s draws from groups of samples or test rows", s.Name)
+			}
+		}
+		in := p.LookUp(must.Get(p.Propose(State{}))(t))
+		must.Do(t, p.checkDrawn(in))
+		beside := in
+		beside.Test = Labelled{Rows: []int32{}, Y: in.Test.Y}
+		for r := range int32(120) {
+			if groups[r] == groups[in.Target.Rows[0]] && groups[r] >= 0 && !slices.Contains(in.Target.Rows, r) {
+				beside.Test.Rows = append(beside.Test.Rows, r)
+			}
+		}
+		if len(beside.Test.Rows) > 0 {
+			must.Fail(t, "a test row of a group with a sample", p.checkDrawn(beside), "other groups")
+		}
+	}
+}
+
+// What groups may be: all rows in one, two, of one class each, of other sources too. Each is refused in one line, or learned from.
+func TestUnusualGroups(t *testing.T) {
+	rng := testrand.New(t)
+	for _, classes := range []bool{false, true} {
+		for name, group := range map[string]func(set *dataset.Set, row int) int32{
+			"one group":       func(*dataset.Set, int) int32 { return 3 },
+			"two groups":      func(_ *dataset.Set, row int) int32 { return int32(row % 2) },
+			"one and others":  func(_ *dataset.Set, row int) int32 { return int32(max(0, row-100)) },
+			"groups of class": func(set *dataset.Set, row int) int32 { return int32(set.Tasks[0].Labels[row]) },
+		} {
+			for _, held := range []bool{false, true} {
+				set := shops(rng, 4, 120, 5, 3, classes)
+				grouped(allDrawn(set), func(row int) int32 { return group(set, row) })
+				cfg := defaultConfig(t)
+				cfg.TargetSamples = 60
+				if held {
+					for i := range set.Tasks {
+						if t := &set.Tasks[i]; t.Pool == 0 {
+							t.Test, t.Train = t.Train[len(t.Train)-20:], t.Train[:len(t.Train)-20]
+							for _, r := range t.Test {
+								set.Pools[0].Groups[r] = 500
+							}
+						}
+					}
+				}
+				for _, p := range set.Pools[1:] { // sources of the same people
+					p.Groups = set.Pools[0].Groups
+				}
+				p, err := NewProblem(set, cfg, 0)
+				if err != nil {
+					must.Fail(t, name, err, "group")
+					must.Hold(t, !held && name == "one group" || held, "%s: %v", name, err)
+					continue
+				}
+				l := must.Get(NewLearner(openDevice(t, 1, set), p))(t)
+				st := must.Get(l.Solve(t.Context(), State{}, quiet, unsaved))(t)
+				l.Close()
+				last := st.Epochs[len(st.Epochs)-1]
+				must.Hold(t, last.Losses.Groups > 0 || last.Losses.Count() == 0, "%s: losses of %d groups", name, last.Losses.Groups)
+				if name == "two groups" || name == "one group" {
+					must.Fail(t, name, fmt.Errorf("%s", p.TooFew(p.TargetSamples())), "group", "tell nothing")
+				}
+			}
+		}
+	}
+	set := grouped(shops(rng, 4, 120, 5, 3, true), func(row int) int32 { return int32(row / 5) })
+	must.Fail(t, "a split through groups", must.Err(NewProblem(set, defaultConfig(t), 0)), "shop0", "side of the split", "24 such rows")
+	set.Pools[0].Groups = make([]int32, 7)
+	must.Fail(t, "too few numbers", set.Validate(), "120 numbers of groups", "found 7")
+}
+
+// Intervals by groups hold the truth, where those by rows of the same losses are too short.
+func TestIntervalsOfGroups(t *testing.T) {
+	rng := testrand.New(t)
+	const repeats = 2000
+	for _, c := range []struct{ groups, most int }{{12, 5}, {30, 9}, {300, 4}} {
+		held, rows := [2]int{}, [2]int{} // of a mean and of a difference, by groups and by rows
+		for range repeats {
+			var numbers []int32
+			for g := range c.groups {
+				for range 1 + rng.IntN(c.most) {
+					numbers = append(numbers, int32(g))
+				}
+			}
+			of := groupsOf(numbers)
+			draw := func(of, by together) (a, b *Epoch) {
+				a, b = &Epoch{Losses: newLosses(len(numbers), by)}, &Epoch{Losses: newLosses(len(numbers), by)}
+				a.Score.Metric, b.Score.Metric = MetricMSE, MetricMSE
+				for _, samples := range of.members {
+					own, other := rng.NormFloat64(), rng.NormFloat64()
+					for _, i := range samples {
+						x, y := own+0.5*rng.NormFloat64(), other+0.5*rng.NormFloat64()
+						a.Losses.add(i, x*x)
+						b.Losses.add(i, y*y)
+						a.Score.Value += x * x / float64(len(numbers))
+						b.Score.Value += y * y / float64(len(numbers))
+					}
+				}
+				return a, b
+			}
+			seed := rng.Uint64()
+			for at, by := range []together{of, apart(len(numbers))} {
+				rng = rand.New(rand.NewPCG(seed, 1))
+				a, b := draw(of, by)
+				mean, difference := a.Losses.MeanInterval(), CompareLosses(a, b).Interval
+				hits := b2i(mean[0] <= 1.25 && 1.25 <= mean[1]) + b2i(difference[0] <= 0 && 0 <= difference[1])
+				if at == 0 {
+					held[0] += hits
+				} else {
+					rows[0] += hits
+				}
+			}
+		}
+		by, plain := float64(held[0])/2/repeats, float64(rows[0])/2/repeats
+		t.Logf("%d groups of up to %d rows: intervals by groups hold %.1f %%, by rows %.1f %%", c.groups, c.most, 100*by, 100*plain)
+		must.Hold(t, by > 0.88 && by < 0.98 && plain < by-0.04, "%d groups: intervals by groups hold %.3f, by rows %.3f", c.groups, by, plain)
+	}
+}

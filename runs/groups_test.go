@@ -1,0 +1,141 @@
+package runs
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
+)
+
+const (
+	patients, visits = 12, 5
+	freshPatients    = 400
+)
+
+// hospitals are a target of some patients with several visits each and, behind them, visits of fresh patients, and sources, of which half
+// are like the target. Each patient has a shift of its own of the features, and one of the label; classes are of labels above 0.
+func hospitals(t *testing.T, rng *rand.Rand, classes, groups bool) *dataset.Set {
+	const d, sources, rows = 20, 8, 300
+	set := &dataset.Set{Name: "hospitals"}
+	w := pipelinetest.Normals(rng, d)
+	add := func(name string, w []float64, people, visits int) (*dataset.Pool, []float64) {
+		p := &dataset.Pool{Name: name, Rows: people * visits, Cols: d, Scale: 1, Groups: make([]int32, people*visits)}
+		var labels []float64
+		for i := range people {
+			shift, own := pipelinetest.Normals(rng, d), rng.NormFloat64()
+			for v := range visits {
+				x := pipelinetest.Normals(rng, d)
+				y := own + 0.5*rng.NormFloat64()
+				for j := range x {
+					x[j] = 0.5*x[j] + shift[j]
+					y += w[j] * x[j] / math.Sqrt(d)
+					p.F32 = append(p.F32, float32(x[j]))
+				}
+				p.Groups[i*visits+v], labels = int32(1000*len(set.Pools)+i), append(labels, y)
+			}
+		}
+		return p, labels
+	}
+	put := func(p *dataset.Pool, y []float64) {
+		if !groups {
+			p.Groups = nil
+		}
+		names, numbers := make([]string, len(y)), make([]float32, len(y))
+		for i, v := range y {
+			numbers[i], names[i] = float32(v), []string{"no", "yes"}[b2i(v > 0)]
+		}
+		if classes {
+			must.Do(t, set.AddClasses(p, "y", names, nil))
+		} else {
+			must.Do(t, set.AddNumbers(p, "y", numbers, nil))
+		}
+	}
+	for s := range sources {
+		own := pipelinetest.Normals(rng, d)
+		for j := range own {
+			if s < sources/2 {
+				own[j] = w[j] + 0.3*own[j]
+			}
+		}
+		p, y := add(fmt.Sprint("hospital ", s), own, rows, 1)
+		put(p, y)
+	}
+	target, y := add("target", w, patients, visits)
+	fresh, more := add("fresh", w, freshPatients, visits)
+	target.Rows, target.Target = target.Rows+fresh.Rows, true
+	target.F32, target.Groups = append(target.F32, fresh.F32...), append(target.Groups, fresh.Groups...)
+	put(target, append(y, more...))
+	for i := range set.Tasks {
+		if task := &set.Tasks[i]; set.Pools[task.Pool] == target {
+			task.Train = task.Train[:patients*visits]
+		}
+	}
+	return set
+}
+
+// stated is what a run says of its recommended method, and what that errs on fresh patients.
+type stated struct {
+	method   string
+	value    float64
+	interval *[2]float64
+	fresh    float64
+}
+
+func runHospitals(t *testing.T, seed uint64, classes, groups bool) stated {
+	t.Helper()
+	set := hospitals(t, rand.New(rand.NewPCG(seed, 5)), classes, groups)
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	cfg, _ = cfg.Fit(set, []string{"target"})
+	full := cfg.Complete(set)
+	p := must.Get(pipeline.NewProblem(set, cfg, must.Get(full.FindTarget(set, "target"))(t)))(t)
+	l := must.Get(pipeline.NewLearner(openDevice(t, 1, set), p))(t)
+	defer l.Close()
+	var fresh pipeline.Labelled
+	for row := patients * visits; row < set.Pools[p.Target.Pool].Rows; row++ {
+		fresh.Rows = append(fresh.Rows, int32(row))
+		for _, task := range p.Target.Tasks {
+			fresh.Y = append(fresh.Y, p.Set.Tasks[task].Labels[row])
+		}
+	}
+	errs := map[string]float64{}
+	st := must.Get(l.Solve(t.Context(), pipeline.State{}, nil, func(st pipeline.State) error {
+		score, _, err := l.ScoreOn(fresh)
+		errs[st.Epochs[len(st.Epochs)-1].Method] = score.Value
+		return err
+	}))(t)
+	res := summarise(p, set.Name, p.TargetSamples(), st.Epochs)
+	m := res.Method(res.Recommended)
+	must.Equal(t, m.Groups, b2i(groups)*patients, "groups of the rows of a score")
+	return stated{m.Method, m.Score.Value, m.Interval, errs[m.Method]}
+}
+
+// Of visits of patients with strong effects of their own, what is stated without groups is a fraction of what fresh patients show. With
+// groups it is honest, as far as a choice by a dozen of patients can be, and what is recommended errs less.
+func TestGroupsAreHonest(t *testing.T) {
+	const seeds = 12
+	for _, classes := range []bool{false, true} {
+		var value, fresh [2]float64
+		var held [2]int
+		for seed := range uint64(seeds) {
+			for at, groups := range []bool{false, true} {
+				s := runHospitals(t, seed, classes, groups)
+				value[at], fresh[at] = value[at]+s.value/seeds, fresh[at]+s.fresh/seeds
+				held[at] += b2i(s.interval[0] <= s.fresh && s.fresh <= s.interval[1])
+				t.Logf("classes %-5v groups %-5v seed %2d: %-7s states %.3f (%.3f to %.3f), fresh patients %.3f", classes, groups, seed, s.method,
+					s.value, s.interval[0], s.interval[1], s.fresh)
+			}
+		}
+		for at, groups := range []bool{false, true} {
+			t.Logf("classes %-5v groups %-5v mean of %d seeds: states %.3f, fresh patients %.3f, which %d intervals hold", classes, groups, seeds,
+				value[at], fresh[at], held[at])
+		}
+		must.Hold(t, value[0] < 0.5*fresh[0] && held[0] <= seeds/2, "without groups the error is stated as it is")
+		must.Hold(t, value[1] > 0.75*fresh[1] && value[1] < 1.25*fresh[1] && held[1] >= 3*seeds/4, "with groups the error is not stated as it is")
+		must.Hold(t, fresh[1] <= fresh[0], "with groups the model errs more on fresh patients")
+	}
+}
