@@ -27,7 +27,8 @@ const otherUnits = 10
 // which there are too few labels to learn from, or labels of one class or number alone, those of the target before
 // all else; features that are the same in all rows, go one way from row to row, or tell a label alone; rows that are there twice in a
 // source, or in a source and in the target; sources without a label, or whose features are of another size; a target
-// of fewer rows than outputs, or without classes that sources have; names that are words for none, or nearly alike;
+// of fewer rows than outputs, or without classes that sources have, or whose rows belong together in few groups, or with those of
+// a source; names that are words for none, or nearly alike;
 // numbers that are far from all others, and labels of which the largest decide squared errors alone. It keeps 32
 // bytes for each row of the largest source, 24 for each of the targets, and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
@@ -55,6 +56,7 @@ func (s *Set) Oddities() []Oddity {
 			out = append(out, s.fewLabels(i)...)
 		}
 	}
+	out = append(out, s.oddGroups()...)
 	for i, p := range s.Pools {
 		if text.LooksMissing(p.Name) {
 			out = append(out, Oddity{p.Name, "the name is a word for none", "leave the rows out, or exclude it, if they have no source"})

@@ -10,7 +10,7 @@ import (
 // test rows: a fifth of the base items in Train, fixed by a permutation, become
 // Test, and the old Test is dropped. Whether a row is held out depends on its
 // index alone, so that row i falls on the same side in every pool, and tasks
-// that share their rows go on sharing them. A task that is never the target needs
+// that share their rows go on sharing them; rows of a pool that belong together go where the first of them is. A task that is never the target needs
 // no Test, and keeps its rows where all would be held out. A set with a model has
 // exact scores that use no rows, so there is nothing to hold out.
 func (s *Set) Validation() (*Set, error) {
@@ -29,14 +29,30 @@ func (s *Set) Validation() (*Set, error) {
 	out := *s
 	out.Name += " (validation rows)"
 	out.Tasks = slices.Clone(s.Tasks)
-	splits, targets := map[span[int32]]split{}, s.Targets()
+	splits, targets := map[splitOf]split{}, s.Targets()
+	first := make([]map[int32]int32, len(s.Pools)) // by pool and group: the first row
+	for i, p := range s.Pools {
+		first[i] = map[int32]int32{}
+		for r, g := range p.Groups {
+			if _, known := first[i][g]; !known && g >= 0 {
+				first[i][g] = int32(r)
+			}
+		}
+	}
 	for i := range out.Tasks {
 		t := &out.Tasks[i]
-		key := span[int32]{&t.Train[0], len(t.Train)}
+		key, groups := splitOf{span[int32]{&t.Train[0], len(t.Train)}, -1}, s.Pools[t.Pool].Groups
+		if groups != nil {
+			key.pool = t.Pool
+		}
 		if _, ok := splits[key]; !ok {
 			var part split
 			for _, r := range t.Train {
-				if held[r] {
+				as := r
+				if groups != nil && groups[r] >= 0 {
+					as = first[t.Pool][groups[r]]
+				}
+				if held[as] {
 					part.test = append(part.test, r)
 				} else {
 					part.train = append(part.train, r)
@@ -53,4 +69,10 @@ func (s *Set) Validation() (*Set, error) {
 		}
 	}
 	return &out, nil
+}
+
+// splitOf is a list of rows, of a pool where that has groups and else of any.
+type splitOf struct {
+	rows span[int32]
+	pool int
 }

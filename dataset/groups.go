@@ -1,0 +1,102 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/amtrl/amtrl/internal/text"
+)
+
+// CountGroups is how many groups rows of the pool are of, each of no group being one: as many as rows where Groups is nil.
+func (p *Pool) CountGroups(rows []int32) int {
+	if p.Groups == nil {
+		return len(rows)
+	}
+	count, seen := 0, map[int32]bool{}
+	for _, r := range rows {
+		if g := p.Groups[r]; g < 0 || !seen[g] {
+			count++
+			seen[g] = true
+		}
+	}
+	return count
+}
+
+// LabelledRows are the rows of a pool that any task has for samples, and those that any has for tests, ascending.
+func (s *Set) LabelledRows(pool int) (train, test []int32) {
+	for i := range s.Tasks {
+		if t := &s.Tasks[i]; t.Pool == pool {
+			train, test = append(train, t.Train...), append(test, t.Test...)
+		}
+	}
+	slices.Sort(train)
+	slices.Sort(test)
+	return slices.Compact(train), slices.Compact(test)
+}
+
+// oddGroups is what is odd about the groups of the target's labelled rows, where it has such.
+func (s *Set) oddGroups() (out []Oddity) {
+	for i, p := range s.Pools {
+		if !p.Target || p.Groups == nil {
+			continue
+		}
+		odd := func(advice, found string, args ...any) {
+			out = append(out, Oddity{p.Name, fmt.Sprintf(found, args...), advice})
+		}
+		train, test := s.LabelledRows(i)
+		all := slices.Concat(train, test)
+		sizes, largest := map[int32]int{}, 0
+		for _, r := range all {
+			if g := p.Groups[r]; g >= 0 {
+				sizes[g]++
+				largest = max(largest, sizes[g])
+			}
+		}
+		held, groups := 0, p.CountGroups(all)
+		of := map[int32]bool{}
+		for _, r := range train {
+			of[p.Groups[r]] = p.Groups[r] >= 0
+		}
+		for _, r := range test {
+			if of[p.Groups[r]] {
+				held++
+			}
+		}
+		if held > 0 {
+			odd("have all rows of a group on one side of split: a run refuses the data", "%s for tests, of %d, %s of a group with rows to draw from",
+				text.Several(held, "row"), len(test), text.Form(held, "is", "are"))
+		}
+		switch rows := text.Several(len(all), "labelled row"); {
+		case groups == len(all) && len(all) > 1:
+			odd("leave it out of columns, or name the column that tells them", "each of %s is a group of its own", rows)
+		case groups == 1 && len(all) > 1:
+			odd("have rows of other groups labelled: nothing can be left out", "all %s are of one group", rows)
+		case groups < FewestSamples && len(all) >= FewestSamples:
+			odd("have rows of other groups labelled: so few do not tell which method is best", "%s in %s: expected at least %d groups", rows,
+				text.Several(groups, "group"), FewestSamples)
+		case 2*largest > len(all) && len(all) > 1:
+			odd("have rows of other groups labelled: most of what is stated hangs on this one", "one group has %d of %s", largest, rows)
+		}
+		out = append(out, s.sharedGroups(sizes)...)
+	}
+	return out
+}
+
+// sharedGroups says which sources have rows of the groups that a target's labelled rows are of.
+func (s *Set) sharedGroups(target map[int32]int) (out []Oddity) {
+	for _, p := range s.Pools {
+		shared, groups := 0, map[int32]bool{}
+		for _, g := range p.Groups {
+			if g >= 0 && target[g] > 0 && !p.Target {
+				shared++
+				groups[g] = true
+			}
+		}
+		if shared > 0 {
+			out = append(out, Oddity{p.Name, fmt.Sprintf("%d of %s %s of %s that the target has labelled rows of", shared,
+				text.Several(p.Rows, "row"), text.Form(shared, "is", "are"), text.Several(len(groups), "group")),
+				"take them out: what is learned there is known of the target's groups, and the error on the target is too good with it"})
+		}
+	}
+	return out
+}

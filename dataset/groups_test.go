@@ -1,0 +1,105 @@
+package dataset
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// twoPools are a source and a target of 40 rows each, of which those of test are for tests.
+func twoPools(t *testing.T, group func(pool, row int) int32, test []int32) *Set {
+	t.Helper()
+	rng, set := testrand.New(t), &Set{Name: "set"}
+	for i := range 2 {
+		p := &Pool{Name: []string{"source", "target"}[i], Rows: 40, Cols: 2, Scale: 1, Target: i == 1}
+		classes := make([]string, 40)
+		for row := range 40 {
+			p.F32 = append(p.F32, rng.Float32(), rng.Float32())
+			classes[row] = []string{"a", "b"}[row%2]
+			if group != nil {
+				p.Groups = append(p.Groups, group(i, row))
+			}
+		}
+		must.Do(t, set.AddClasses(p, "y", classes, [][]int32{nil, test}[i]))
+	}
+	return set
+}
+
+// What is odd about groups is said of the target, and nothing where they are as they should be.
+func TestOddGroups(t *testing.T) {
+	own := func(pool, row int) int32 { return int32(100*pool + row/4) }
+	for name, c := range map[string]struct {
+		group func(pool, row int) int32
+		test  []int32
+		want  string
+	}{
+		"ten groups":      {own, nil, ""},
+		"none":            {nil, nil, ""},
+		"no group a row":  {func(_, row int) int32 { return int32(row/4)*2 - 1 - 100*int32(row%2) }, nil, "source: "},
+		"each its own":    {func(_, row int) int32 { return -1 }, nil, "target: each of 40 labelled rows is a group of its own"},
+		"one":             {func(pool, _ int) int32 { return int32(pool) }, nil, "target: all 40 labelled rows are of one group"},
+		"three":           {func(pool, row int) int32 { return int32(100*pool + row%3) }, nil, "40 labelled rows in 3 groups: expected at least 5"},
+		"most in one":     {func(pool, row int) int32 { return int32(100*pool + max(0, row-30)) }, nil, "one group has 31 of 40 labelled rows"},
+		"in both":         {func(_, row int) int32 { return int32(row / 4) }, nil, "source: 40 of 40 rows are of 10 groups that the target has"},
+		"across a split":  {own, []int32{0, 1, 20}, "target: 3 rows for tests, of 3, are of a group with rows to draw from"},
+		"along the split": {own, []int32{0, 1, 2, 3}, ""},
+	} {
+		var found []string
+		for _, o := range twoPools(t, c.group, c.test).Oddities() {
+			if strings.Contains(o.Found, "group") {
+				found = append(found, o.Pool+": "+o.Found)
+			}
+		}
+		must.Hold(t, (len(found) == 0) == (c.want == "") && strings.Contains(strings.Join(found, "; "), c.want), "%s: found %q", name, found)
+	}
+}
+
+// The hash tells which rows belong together, whatever the numbers, and rows without groups keep theirs.
+func TestHashOfGroups(t *testing.T) {
+	set := twoPools(t, nil, nil)
+	plain, seen := set.Hash(), map[string]string{}
+	for name, group := range map[string]func(pool, row int) int32{
+		"fours":     func(pool, row int) int32 { return int32(100*pool + row/4) },
+		"twos":      func(pool, row int) int32 { return int32(100*pool + row/2) },
+		"in both":   func(_, row int) int32 { return int32(row / 4) },
+		"on target": func(pool, row int) int32 { return int32(pool*(row/4+1) - 1) },
+	} {
+		of := func(name func(int32) int32) string {
+			for i, p := range set.Pools {
+				p.Groups = make([]int32, p.Rows)
+				for row := range p.Groups {
+					if p.Groups[row] = group(i, row); p.Groups[row] >= 0 {
+						p.Groups[row] = name(p.Groups[row])
+					}
+				}
+			}
+			return set.Hash()
+		}
+		h := of(func(g int32) int32 { return g })
+		must.Equal(t, of(func(g int32) int32 { return 1000 - g }), h, "the hash of other numbers")
+		must.Hold(t, h != plain && seen[h] == "", "%s have the hash of %q or of none", name, seen[h])
+		seen[h] = name
+	}
+	for _, p := range set.Pools {
+		p.Groups = nil
+	}
+	must.Equal(t, set.Hash(), plain, "the hash without groups")
+}
+
+// Validation rows are of other groups than the rows that stay.
+func TestValidationOfGroups(t *testing.T) {
+	set := twoPools(t, func(pool, row int) int32 { return int32(row%13) - 1 }, nil)
+	v := must.Get(set.Validation())(t)
+	for i := range v.Tasks {
+		task := &v.Tasks[i]
+		groups := v.Pools[task.Pool].Groups
+		must.Equal(t, len(task.Train)+len(task.Test), 40, "rows")
+		for _, r := range task.Test {
+			same := slices.ContainsFunc(task.Train, func(other int32) bool { return groups[other] == groups[r] && groups[r] >= 0 })
+			must.Hold(t, !same, "row %d is held out and others of its group are not", r)
+		}
+	}
+}
