@@ -22,9 +22,9 @@ import (
 )
 
 type initOptions struct {
-	files                                                        []string
-	id, source, label, features, categories, split, cost, target flags.Value[string]
-	out                                                          flags.Value[string]
+	files                                                               []string
+	id, source, label, features, categories, split, cost, group, target flags.Value[string]
+	out                                                                 flags.Value[string]
 	output
 }
 
@@ -40,6 +40,8 @@ func (o *initOptions) addFlags(set *flags.Set) {
 		"`COLUMNS` of few words, each of which becomes a feature, as for --label; by default guessed where --features\nis not given", "")
 	set.Text(&o.split, "split", "`COLUMN` that says train or test; by default guessed", "")
 	set.Text(&o.cost, "cost", "`COLUMN` of what the label of a row costs; by default guessed", "")
+	set.Text(&o.group, "group", "`COLUMN` whose rows of one value belong together, such as the patient of a visit: they are drawn, left\n"+
+		"out and held out together", "")
 	set.Text(&o.target, "target", "`NAME` of the source that is the target; by default the one with the fewest labels, from five on", "")
 	set.Group(groupOutput)
 	set.Text(&o.out, "out", "`FILE` to write", "dataset.yaml")
@@ -76,7 +78,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	}
 	g, err := unlessInterrupted(ctx, func() (*manifest.Guess, error) {
 		return manifest.Look(ctx, o.out.V, files, manifest.Known{
-			ID: o.id.V, Source: o.source.V, Split: o.split.V, Cost: o.cost.V, Target: o.target.V,
+			ID: o.id.V, Source: o.source.V, Split: o.split.V, Cost: o.cost.V, Group: o.group.V, Target: o.target.V,
 			Features: features, Categories: categories, Labels: labels,
 		})
 	})
@@ -92,7 +94,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	list := report.Table{Header: []string{"guessed", "value"}}
 	for _, row := range [][2]string{
 		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"categories", columnsText(g.Categories)}, {"fill", fillText(g)},
-		{"label", labelText(g)}, {"split", g.Split}, {"cost", g.Cost}, {"target", targetText(g)},
+		{"label", labelText(g)}, {"split", g.Split}, {"cost", g.Cost}, {"group", g.Group}, {"target", targetText(g)},
 	} {
 		if row[1] != "" {
 			list.Rows = append(list.Rows, row[:])

@@ -262,6 +262,9 @@ func Digest(dir string, classes ...[]string) (string, error) {
 	if h.ID != "" {
 		names = append(names, idsFile, idEndsFile)
 	}
+	if h.Group != "" {
+		names = append(names, groupsFile)
+	}
 	for i, o := range h.Outputs {
 		names = append(names, labelsFile(i))
 		labels[labelsFile(i)] = o

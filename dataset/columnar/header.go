@@ -24,6 +24,7 @@ const (
 	splitFile    = "split.npy"    // uint8: 1 for test rows
 	idsFile      = "ids.npy"      // uint8: the ids, one after the other
 	idEndsFile   = "id-ends.npy"  // int64: where each id ends
+	groupsFile   = "groups.npy"   // int32: the number of the group, in the order of the input; -1 for a row on its own
 )
 
 func labelsFile(output int) string { return fmt.Sprintf("labels-%d.npy", output) }
@@ -57,6 +58,8 @@ type Header struct {
 	// ID is the column of the ids, or empty.
 	ID    string `json:"id,omitempty"`
 	Split bool   `json:"split"`
+	// Group is the column that says which rows belong together, or empty.
+	Group string `json:"group,omitempty"`
 	// Target is the target's source, or empty where each source can be the target.
 	Target  string   `json:"target,omitempty"`
 	Folds   int      `json:"folds,omitempty"`

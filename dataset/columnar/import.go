@@ -58,7 +58,7 @@ func Key(m *manifest.Manifest) (string, error) {
 
 // Import reads what a manifest describes, in two passes, and writes it to the
 // folder out, which appears whole or not at all. Memory stays within some hundred
-// megabytes and 8 bytes for each row that has an id. A folder that holds the same
+// megabytes and 8 bytes for each row that has an id, and some 40 for each group. A folder that holds the same
 // import already is left as it is; any other content is an error. progress may be nil.
 func Import(ctx context.Context, m *manifest.Manifest, out string, progress Progress) error {
 	key, err := Key(m)
@@ -108,10 +108,11 @@ type writer struct {
 	dir     string
 	sources []*sourceRows
 
-	features, rows, split, ids, idEnds *scatter
-	labels                             []*scatter
-	idAt                               []int64 // by source: where the next id begins
-	repeated                           map[uint64]map[string]string
+	features, rows, split, ids, idEnds, group *scatter
+	labels                                    []*scatter
+	idAt                                      []int64 // by source: where the next id begins
+	repeated                                  map[uint64]map[string]string
+	groups                                    groupNumbers
 
 	spreads *spreads // nil where features stay as they are
 	scaled  bool
@@ -165,7 +166,7 @@ func (w *writer) run(key string) error {
 
 // arrays are the files that were made.
 func (w *writer) arrays() []*scatter {
-	return slices.DeleteFunc(append([]*scatter{w.features, w.rows, w.split, w.ids, w.idEnds}, w.labels...),
+	return slices.DeleteFunc(append([]*scatter{w.features, w.rows, w.split, w.ids, w.idEnds, w.group}, w.labels...),
 		func(s *scatter) bool { return s == nil })
 }
 
@@ -212,6 +213,9 @@ func (w *writer) open(cols int, c columns) (err error) {
 		make(&w.ids, idsFile, "|u1", 1, bytes)
 		make(&w.idEnds, idEndsFile, "<i8", 8, rows)
 	}
+	if c.group >= 0 {
+		make(&w.group, groupsFile, "<i4", 4, rows)
+	}
 	for i, o := range w.outputs {
 		w.labels = append(w.labels, nil)
 		descr := "<i4"
@@ -256,6 +260,9 @@ func (w *writer) add(b *table.Batch, c columns, i int) error {
 	}
 	if err == nil && w.ids != nil {
 		err = w.addID(b, &b.Scalars[c.id], i, r)
+	}
+	if err == nil && w.group != nil {
+		err = w.group.add(r.index, binary.LittleEndian.AppendUint32(w.raw[:0], uint32(w.groups.number(&b.Scalars[c.group], i))))
 	}
 	for j, o := range w.outputs {
 		if err == nil {
@@ -323,7 +330,7 @@ func (w *writer) header(key string, cols int) *Header {
 	m := w.manifest
 	h := &Header{
 		Version: version, Name: m.Name(), Key: key, Cols: cols, Element: w.element.String(), Features: w.allFeatures(),
-		Words: w.wordColumns(), ID: m.ID, Split: w.split != nil, Target: m.Target.Source, Folds: m.Target.Folds, Files: w.files,
+		Words: w.wordColumns(), ID: m.ID, Split: w.split != nil, Group: m.Group, Target: m.Target.Source, Folds: m.Target.Folds, Files: w.files,
 	}
 	for _, s := range w.sources {
 		h.Rows += s.rows

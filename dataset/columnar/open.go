@@ -22,8 +22,8 @@ import (
 //
 // The rows of a split named test are for testing. Where the target has none and the
 // manifest gives folds, one of these parts of its labelled rows is held out by a
-// permutation; where no target is named, that holds for each source. Without folds
-// nothing is held out.
+// permutation, of rows that belong together all or none; where no target is named, that holds for each source. Without
+// folds nothing is held out.
 func Open(dir string) (*dataset.Set, error) {
 	h, err := readHeader(dir)
 	if err != nil {
@@ -51,6 +51,7 @@ type opener struct {
 	dir    string
 	header *Header
 	test   []uint8 // by row, empty without a split
+	groups []int32 // by row, nil without a column of groups
 	// places are, by output, those of its classes in the files among the classes that it has by reorder, -1 for none.
 	places map[string][]int32
 }
@@ -149,9 +150,19 @@ func (r *opener) pools(set *dataset.Set) error {
 	if err != nil {
 		return err
 	}
+	if h.Group != "" {
+		raw, err := r.mapArray(groupsFile, "<i4", h.Rows, 1)
+		if err != nil {
+			return err
+		}
+		r.groups = view[int32](raw[:4*h.Rows])
+	}
 	for _, s := range h.Sources {
 		p := &dataset.Pool{
 			Name: s.Name, Rows: int(s.Rows), Cols: h.Cols, Scale: 1, Cost: s.Cost, Target: s.Name == h.Target, Origin: from, Mapped: true,
+		}
+		if r.groups != nil {
+			p.Groups = r.groups[from.first : from.first+p.Rows : from.first+p.Rows]
 		}
 		from.first += int(s.Rows)
 		n := p.Rows * p.Cols
@@ -241,6 +252,9 @@ func (r *opener) split(source Source, first int, labelled func(row int) bool) (t
 	rng := rand.New(rand.NewPCG(heldSeed, 2))
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	n := len(order) - max(1, len(order)/h.Folds)
+	if r.groups != nil {
+		order, n = heldTogether(order, n, func(row int32) int32 { return r.groups[first+int(row)] })
+	}
 	train, test = order[:n:n], order[n:]
 	slices.Sort(train)
 	slices.Sort(test)

@@ -133,9 +133,9 @@ func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns)
 // columns are the places of columns among the scalars of a query, -1 where the
 // manifest names none.
 type columns struct {
-	id, source, split, cost int
-	labels, categories      int // the first of them
-	fileSource, fileSplit   string
+	id, source, split, cost, group int
+	labels, categories             int // the first of them
+	fileSource, fileSplit          string
 }
 
 // columns lists the scalar columns to read of a file, with categories or without.
@@ -148,7 +148,7 @@ func (s *survey) columns(path string, categories bool) (c columns, scalars []str
 		scalars = append(scalars, name)
 		return len(scalars) - 1
 	}
-	c = columns{id: place(m.ID), source: place(m.Source), split: place(m.Split), cost: place(m.Cost)}
+	c = columns{id: place(m.ID), source: place(m.Source), split: place(m.Split), cost: place(m.Cost), group: place(m.Group)}
 	c.fileSource, c.fileSplit = m.SourceOf(path), m.SplitOf(path)
 	c.labels = len(scalars)
 	for _, o := range s.outputs {

@@ -7,7 +7,7 @@ import (
 
 // view is little-endian bytes as elements: the same memory where the machine is
 // little-endian and the bytes lie as elements must, else a copy.
-func view[E uint16 | float32 | int64](raw []byte) []E {
+func view[E uint16 | float32 | int32 | int64](raw []byte) []E {
 	var e E
 	size := int(unsafe.Sizeof(e))
 	first := unsafe.Pointer(unsafe.SliceData(raw))

@@ -155,7 +155,7 @@ func TestLookAtIDs(t *testing.T) {
 	}{
 		{"id", func(i int) string { return fmt.Sprint(max(i, 1) * 7) }, "", "repeated ids: 1 of 59 values more than once"},
 		{"rowid", func(i int) string { return fmt.Sprint(max(i, 1) * 7) }, "", "repeated ids: 1 of 59 values more than once"},
-		{"person_id", func(i int) string { return fmt.Sprint(i / 5) }, "", "repeated ids: 12 of 12 values more than once"},
+		{"person_id", func(i int) string { return fmt.Sprint(i / 5) }, "", "repeated ids: 12 of 12 values more than once; where its rows belong together, --group person_id"},
 		{"person_id", func(i int) string { return fmt.Sprint(i * 7) }, "person_id", ""},
 	} {
 		writeTable(t, file, 60, append(base, columnOf{c.name, c.cell})...)

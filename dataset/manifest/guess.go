@@ -32,8 +32,8 @@ type Guess struct {
 
 // Known is what somebody says of their files; what is empty is guessed.
 type Known struct {
-	ID, Source, Split, Cost, Target string
-	Features, Categories, Labels    []string
+	ID, Source, Split, Cost, Group, Target string
+	Features, Categories, Labels           []string
 }
 
 // The names that columns often have, the likeliest first.
@@ -49,7 +49,11 @@ var (
 		"environment", "env", "batch", "camera", "*domain*", "*source*", "*site*", "*group*"}
 	labelNames = []string{"label", "labels", "class", "y", "target", "outcome", "category", "sentiment", "rating", "score", "diagnosis",
 		"*label*", "*class*", "*target*", "is_*", "has_*"}
-	splitNames   = []string{"split", "fold", "partition", "part", "set", "*split*"}
+	splitNames = []string{"split", "fold", "partition", "part", "set", "*split*"}
+	// groupNames are those of columns whose values say which rows belong together, where they are repeated.
+	groupNames = []string{"patient", "subject", "participant", "person", "user", "speaker", "author", "document", "doc", "animal",
+		"individual", "patient?id", "subject?id", "participant?id", "person?id", "user?id", "speaker?id", "author?id", "document?id",
+		"doc?id", "animal?id", "individual?id"}
 	costNames    = []string{"cost", "price", "*cost*"}
 	featureNames = []string{"embedding", "embeddings", "vector", "features", "emb", "x", "hidden", "*emb*", "*vec*", "*feature*"}
 )
@@ -184,7 +188,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		case c.Name == notCost:
 			out.Others = append(out.Others, fmt.Sprintf("%s (no cost: %s)", c.Name, why))
 		default:
-			out.Others = append(out.Others, fmt.Sprintf("%s (%s)", c.Name, m.unused(c)))
+			out.Others = append(out.Others, fmt.Sprintf("%s (%s%s)", c.Name, m.unused(c), m.perhapsGroup(c)))
 		}
 	}
 	return out, m.check()
@@ -229,7 +233,8 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	for _, c := range g.columns {
 		columns = append(columns, c.Column)
 	}
-	for _, name := range slices.Concat([]string{known.ID, known.Source, known.Split, known.Cost}, known.Labels, known.Categories) {
+	said := []string{known.ID, known.Source, known.Split, known.Cost, known.Group}
+	for _, name := range slices.Concat(said, known.Labels, known.Categories) {
 		if name == "" || name == FromFile || name == FromFolder {
 			continue
 		}
@@ -267,6 +272,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		}
 		m.Labels[i].Type = g.labelType(name)
 	}
+	m.Group = known.Group
 	if m.Split = known.Split; m.Split == "" {
 		m.Split = g.pick(splitNames, func(c *column) bool { return few(c) && c.splits() })
 	}

@@ -155,7 +155,7 @@ func (m *Manifest) reads(column string) bool {
 
 // is tells whether a column is something else than features.
 func (m *Manifest) is(column string) bool {
-	return slices.Contains([]string{m.ID, m.Source, m.Split, m.Cost}, column) ||
+	return slices.Contains([]string{m.ID, m.Source, m.Split, m.Cost, m.Group}, column) ||
 		slices.ContainsFunc(m.Labels, func(l Label) bool { return l.Column == column })
 }
 

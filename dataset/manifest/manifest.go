@@ -45,6 +45,9 @@ type Manifest struct {
 	// ID, Source, Split and Cost are columns; all but Source may be empty. Source and
 	// Split may also be FromFile and Source FromFolder.
 	ID, Source, Split, Cost string
+	// Group is the column whose values say which rows belong together, such as the patient of a visit, or empty. A row
+	// without one is on its own.
+	Group string `json:",omitempty"`
 	// Features are the columns of the features: one of lists, or many of numbers,
 	// whose names may be patterns.
 	Features []string
@@ -163,6 +166,9 @@ func (m *Manifest) check() error {
 	case len(m.Labels) == 0:
 		return fmt.Errorf("%s: labels: expected at least one column, found none", m.Path)
 	}
+	if m.Group == FromFile || m.Group == FromFolder {
+		return fmt.Errorf("%s: columns: group: expected the name of a column, found %q", m.Path, m.Group)
+	}
 	if m.Fill != "" && m.Vectors != nil {
 		return fmt.Errorf("%s: columns: fill: expected features that are a column each, found them in a file of their own", m.Path)
 	}
@@ -188,6 +194,9 @@ func (m *Manifest) check() error {
 		seen[l.Column] = true
 		if slices.Contains(m.Features, l.Column) {
 			return fmt.Errorf("%s: columns: features: expected columns that are no labels, found %q, which is among the labels", m.Path, l.Column)
+		}
+		if l.Column == m.Group {
+			return fmt.Errorf("%s: columns: group: expected a column that is no label, found %q", m.Path, m.Group)
 		}
 		if (l.Type == Number) != (m.Labels[0].Type == Number) {
 			return fmt.Errorf("%s: labels: expected classes or numbers everywhere, found %s for %s and %s for %s: write one manifest for each",

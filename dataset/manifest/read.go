@@ -155,7 +155,8 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 				field{"scale", r.word(&m.Scale, ScaleFeature, ScaleNone)},
 				field{"fill", r.word(&m.Fill, FillMean)},
 				field{"split", r.text(&m.Split, "the name of a column")},
-				field{"cost", r.text(&m.Cost, "the name of a column")})
+				field{"cost", r.text(&m.Cost, "the name of a column")},
+				field{"group", r.text(&m.Group, "the name of a column")})
 		}},
 		field{"labels", func(n *yaml.Node) error { return r.labels(n, m) }},
 		field{"target", func(n *yaml.Node) error {

@@ -103,6 +103,15 @@ func (m *Manifest) unused(c *column) string {
 	return fmt.Sprintf("text of %d values", len(c.distinct))
 }
 
+// perhapsGroup asks whether the rows of a value of a column belong together, where its name and its values look so: nothing is taken for
+// it that nobody says.
+func (m *Manifest) perhapsGroup(c *column) string {
+	if m.Group != "" || !c.named(groupNames) || !c.groups() || c.measured() || c.boolean() {
+		return ""
+	}
+	return "; where its rows belong together, --group " + c.Name
+}
+
 func (g *guesser) refuseSource(m *Manifest, file string) error {
 	return fmt.Errorf("%s: expected a column that looks like the source of a row, found none beside the label %s: "+
 		"say which one it is with --source%s", file, text.OneLine(m.Labels[0].Column, 80), g.noSource())

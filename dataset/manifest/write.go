@@ -66,6 +66,9 @@ func (g *Guess) Text() string {
 	if g.Cost != "" {
 		line("  cost: %s  # of the label of a row, the same for all rows of a source", scalar(g.Cost))
 	}
+	if g.Group != "" {
+		line("  group: %s  # rows of one belong together: they are drawn, left out and held out together", scalar(g.Group))
+	}
 	if len(g.Others) > 0 {
 		line("  # not used: %s", text.OneLine(strings.Join(g.Others, ", "), 400))
 	}
