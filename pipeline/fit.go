@@ -109,9 +109,9 @@ func (c Config) Fit(set *dataset.Set, targets []string, given ...string) (Config
 		case 5*(m.target-c.TargetSamples) >= m.target:
 			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target; the others are for tests", rows)
 		case c.TargetSamples < m.target:
-			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target; scores leave one out", rows)
+			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "of %s of the target; scores leave one%s out", rows, m.group)
 		default:
-			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "all labelled rows of the target; scores leave one out")
+			choose(SettingTargetSamples, strconv.Itoa(c.TargetSamples), "all labelled rows of the target; scores leave one%s out", m.group)
 		}
 	}
 	if m.rows == 0 {
@@ -186,6 +186,7 @@ func (s Schedule) plan() []EpochPlan {
 // target which has the least.
 type extent struct {
 	target   int     // labelled rows of a target that are not for tests
+	group    string  // " group" where they belong together
 	tested   bool    // whether every target has test rows
 	shared   bool    // whether sources draw from the rows of a target without
 	outputs  int     // of the sources of a target
@@ -213,6 +214,9 @@ func (c *Config) measure(set *dataset.Set, targets []string, samples int) extent
 			continue
 		}
 		m := extent{target: rows[t], tested: len(all[t].testRows(set)) > 0}
+		if set.Pools[all[t].Pool].Groups != nil {
+			m.group = " group"
+		}
 		for j, s := range all {
 			if j == t || set.Pools[s.Pool].Target {
 				continue

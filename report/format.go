@@ -48,11 +48,27 @@ func interval(metric string, c pipeline.Comparison) string {
 	}
 	switch {
 	case c.Rows > 0:
-		out += fmt.Sprintf(" over %s %s", Count(float64(c.Rows)), text.Form(c.Rows, "row", "rows"))
+		out += fmt.Sprintf(" over %s %s", Count(float64(c.Rows)), text.Form(c.Rows, "row", "rows")) + inGroups(c.Groups)
 	case c.Seeds > 0:
 		out += fmt.Sprintf(" over %d seeds", c.Seeds)
 	}
 	return out
+}
+
+// inGroups says how many groups rows are of, where they belong together.
+func inGroups(groups int) string {
+	if groups == 0 {
+		return ""
+	}
+	return " in " + text.Several(groups, "group")
+}
+
+// leftOut says how the target's samples are predicted that a score is of.
+func leftOut(rows, groups int) string {
+	if groups == 0 {
+		return "the target's samples, each left out in turn"
+	}
+	return "the target's " + text.Several(rows, "sample") + inGroups(groups) + ", each group left out in turn"
 }
 
 // Count writes a number of samples, rounded, in groups of three digits; from 10^15 on in scientific notation.

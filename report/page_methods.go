@@ -12,10 +12,16 @@ func loss(v float64) Cell { return number(v, fmt.Sprintf("%.4g", v)) }
 // choice is how the target's samples chose a method, with the numbers that decided.
 func (r *runPage) choice(m *runs.MethodResult) Sentence {
 	by, least, pooled := r.Result.Criterion, r.Result.Least(), r.Result.PooledApart()
+	above, by1 := "is more than 1 above it", "by more than 1"
 	line := say("It was chosen by the target's samples, each left out in turn: ")
+	if groups := r.Result.Groups; groups > 0 {
+		above, by1 = "is so much above it that they are e times as likely", "by so much that they are e times as likely"
+		line = say("It was chosen by the target's samples, each of ", several(groups, "group"), " left out in turn, which count as ",
+			number(r.Result.CountAs, fmt.Sprintf("%.4g", r.Result.CountAs)), " samples on their own: ")
+	}
 	if m == pooled {
 		return append(line, say("the log-loss of their labels, ", loss(pooled.LogLoss), ", decided. That of the method which their mean "+
-			"squared error chooses is more than 1 above it.")...)
+			"squared error chooses "+above+".")...)
 	}
 	name := "mean squared error"
 	if by == runs.ByLogLoss {
@@ -32,7 +38,7 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 		line = append(line, plain("the least of all methods."))
 	}
 	if pooled != nil {
-		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), ", pooled is not better by more than 1: its is ",
+		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), ", pooled is not better "+by1+": its is ",
 			loss(pooled.LogLoss), ".")...)
 	}
 	return line

@@ -23,7 +23,7 @@ func (r *runPage) predictions() Part {
 	m := r.chosen()
 	on := "held-out rows of the target"
 	if m.Score.LeaveOneOut {
-		on = "the target's samples, each left out in turn"
+		on = leftOut(m.Rows, m.Groups)
 	}
 	line := "On the dashed line predictions are right as often as their scores say; the band is the 95 % interval."
 	if r.Evaluations[0].Numbers != nil {

@@ -125,9 +125,9 @@ func (r *runPage) answer() Answer {
 	}
 	switch {
 	case m.Score.LeaveOneOut:
-		line = append(line, say(", on the target's samples, each left out in turn")...)
+		line = append(line, say(", on ", leftOut(m.Rows, m.Groups))...)
 	case m.Rows > 0:
-		line = append(line, say(", on ", several(m.Rows, "held-out row"), " of the target")...)
+		line = append(line, say(", on ", several(m.Rows, "held-out row"), inGroups(m.Groups), " of the target")...)
 	}
 	a.Lines = append(a.Lines, append(line, plain(".")))
 	if !byRelevance(m.Method) && len(top) > 0 {
@@ -143,7 +143,7 @@ func (r *runPage) answer() Answer {
 	}
 	if c := r.Result.Contradicted; c != nil {
 		write := points(r.metric)
-		a.Lines = append(a.Lines, say("But over the ", whole(c.Rows), " test rows ", c.A, " is ", number(c.Difference,
+		a.Lines = append(a.Lines, say("But over the ", whole(c.Rows), " test rows"+inGroups(c.Groups)+" ", c.A, " is ", number(c.Difference,
 			strings.TrimPrefix(write(c.Difference), "+")), differenceUnit(r.metric), " better (95 % interval ", span(c.Interval, write), ")."))
 	}
 	if r.Result.Doubt != "" {

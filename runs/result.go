@@ -42,6 +42,10 @@ type Result struct {
 	Doubt string `json:"doubt,omitempty"`
 	// ConvAdvised says that a network would probably err less. See [pipeline.Problem.AdvisesConv].
 	ConvAdvised bool `json:"conv_advised,omitempty"`
+	// Groups is how many groups of rows that belong together the target's samples are of, 0 where each is on its own, and CountAs
+	// as how many samples on their own they count in the choice of Recommended. See [pipeline.Problem.Groups].
+	Groups  int     `json:"groups,omitempty"`
+	CountAs float64 `json:"count_as,omitempty"`
 	// Comparisons are of the first method with each other one, over the test rows.
 	// There are none where the score is exact.
 	Comparisons []pipeline.Comparison `json:"comparisons,omitempty"`
@@ -191,10 +195,14 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 			first = e
 		}
 	}
+	of := samplesOf(p, in)
+	if of.groups > 0 {
+		res.Groups, res.CountAs = of.groups, of.effective
+	}
 	if p.Config.Head.Prior == pipeline.PriorResidual && len(res.Methods) > 1 {
-		res.recommend(p.TooFew(in), criterionOf(p), samplesOf(p, in), !p.Set.Binary && len(p.Target.Tasks) > 1)
+		res.recommend(p.TooFew(in), criterionOf(p), of, !p.Set.Binary && len(p.Target.Tasks) > 1)
 		res.Contradicted = contradicted(res.Recommended, last)
-		res.Doubt = res.doubt(last, samplesOf(p, in))
+		res.Doubt = res.doubt(last, of)
 	}
 	for i := range epochs {
 		e := &epochs[i]

@@ -160,6 +160,10 @@ func poolTable(d dataDescription) report.Table {
 // labels, and how many each class has.
 func sourceTable(d dataDescription) report.Table {
 	t := report.Table{Header: []string{"source", "rows", "labelled", "train", "test", "cost", "labels"}, Right: []int{1, 2, 3, 4, 5}}
+	grouped := slices.ContainsFunc(d.Pools, func(p poolDescription) bool { return p.Groups > 0 })
+	if grouped {
+		t.Header, t.Right = slices.Insert(t.Header, 3, "in groups"), append(t.Right, 6)
+	}
 	for _, p := range d.Pools {
 		name := p.Name
 		if p.Target {
@@ -187,6 +191,9 @@ func sourceTable(d dataDescription) report.Table {
 		}
 		t.Rows = append(t.Rows, []string{name, count(p.Rows), count(p.Labelled), count(p.Train), count(p.Test), text.Number(p.Cost),
 			shorten(labels)})
+		if last := &t.Rows[len(t.Rows)-1]; grouped {
+			*last = slices.Insert(*last, 3, count(p.Groups))
+		}
 	}
 	return t
 }
@@ -233,6 +240,8 @@ type poolDescription struct {
 	Labelled int     `json:"labelled"`
 	Cost     float64 `json:"cost"`
 	Target   bool    `json:"target,omitempty"`
+	// Groups is how many groups the labelled rows are of, where the data say which rows belong together.
+	Groups int `json:"groups,omitempty"`
 }
 
 type taskDescription struct {
@@ -275,6 +284,12 @@ func describe(set *dataset.Set) dataDescription {
 		d.Bytes += size * int64(p.Rows) * int64(p.Cols)
 		d.Pools = append(d.Pools, poolDescription{Name: p.Name, Rows: p.Rows, Type: kind, Height: p.Height, Width: p.Width,
 			Cost: cmp.Or(p.Cost, 1), Target: p.Target})
+	}
+	for i, p := range set.Pools {
+		if p.Groups != nil {
+			train, test := set.LabelledRows(i)
+			d.Pools[i].Groups = p.CountGroups(slices.Concat(train, test))
+		}
 	}
 	if c := set.Columns; c != nil {
 		for j, n := range c.Filled {

@@ -99,6 +99,9 @@ func lastRoundText(st *study.Status) string {
 	}
 	r := st.Last
 	out := fmt.Sprintf("round %d, from %s of sources and %d of the target:", r.Round, text.Several(r.Labelled, "label"), r.Target)
+	if r.Result.Groups > 0 {
+		out = fmt.Sprintf("%s in %s:", strings.TrimSuffix(out, ":"), text.Several(r.Result.Groups, "group"))
+	}
 	for i, m := range r.Result.Methods {
 		out += fmt.Sprintf(" %s %s", m.Method, report.Score(m.Score.Metric, m.Score.Value))
 		if i < len(r.Held) {
@@ -108,7 +111,7 @@ func lastRoundText(st *study.Status) string {
 	}
 	out = strings.TrimSuffix(out, ",")
 	if len(r.Result.Methods) > 0 && r.Result.Methods[0].Score.LeaveOneOut {
-		out += ", each sample of the target left out"
+		out += map[bool]string{true: ", each sample of the target left out", false: ", each group of the target's samples left out"}[r.Result.Groups == 0]
 	}
 	if r.Result.Recommended != "" {
 		out += "; the model is that of " + r.Result.Recommended

@@ -1,10 +1,12 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -76,7 +78,7 @@ func newCurve(scores []runs.RoundScore) *curve {
 		if len(s.Result.Methods) == 0 || s.Losses == nil || last.Losses == nil {
 			continue
 		}
-		if s.Losses.Rows != last.Losses.Rows || len(s.Losses.Sums) != len(last.Losses.Sums) {
+		if s.Losses.Rows != last.Losses.Rows || len(s.Losses.Sums) != len(last.Losses.Sums) || s.Losses.Groups != last.Losses.Groups {
 			continue
 		}
 		if n := len(c.x); n > 0 && !(s.Cost > c.x[n-1]) {
@@ -109,7 +111,7 @@ func (c *curve) slope(e []float64) (b, variance float64) {
 
 // gain is what samples that cost more are expected to bring to those of a cost of from, which those of the last round are
 // among: the mean of b, and its interval, are of the normal distribution about the slope, of which what is below 0 is left out. Its
-// variance is that over samples of the target, drawn again with replacement, and that of what the curve leaves.
+// variance is that over samples of the target, or their groups, drawn again with replacement, and that of what the curve leaves.
 func (c *curve) gain(from, more float64) *Gain {
 	const replicates, tail = 1000, 0.05
 	from = math.Max(from, c.x[len(c.x)-1])
@@ -117,11 +119,18 @@ func (c *curve) gain(from, more float64) *Gain {
 	e := make([]float64, len(c.x))
 	at := func(draw func() int) (b, variance float64) {
 		clear(e)
+		rows := 0
 		for range groups {
 			g := draw()
 			for i, l := range c.losses {
 				e[i] += l.Sums[g] / float64(l.Rows)
 			}
+			if each := c.losses[0].Each; each != nil {
+				rows += each[g]
+			}
+		}
+		if rows > 0 { // groups differ in how many they have
+			floats.Scale(float64(c.losses[0].Count())/float64(rows), e)
 		}
 		return c.slope(e)
 	}
@@ -135,7 +144,7 @@ func (c *curve) gain(from, more float64) *Gain {
 	b := positive{mean, math.Sqrt(variance + stat.Variance(drawn, nil))}
 	if c.metric == pipeline.MetricError { // that no sample changed does not show that none will
 		first, last := 1/c.x[0], 1/c.x[len(c.x)-1]
-		b.spread = math.Max(b.spread, 1/float64(c.losses[0].Rows)/(first-last))
+		b.spread = math.Max(b.spread, 1/float64(cmp.Or(c.losses[0].Groups, c.losses[0].Rows))/(first-last))
 	}
 	per := 1/from - 1/to
 	return &Gain{Metric: c.metric, From: from, To: to, Rounds: len(c.x), Mean: per * b.mean(), Low: per * b.quantile(tail),

@@ -99,6 +99,9 @@ func (st *state) samples(p *pipeline.Problem, round int) pipeline.Round {
 	slices.Sort(more)
 	extra := st.labelled(p, p.Target, more)
 	in.Target.Rows, in.Target.Y = append(in.Target.Rows, extra.Rows...), append(in.Target.Y, extra.Y...)
+	if apart := p.Apart(in.Test.Rows, in.Target.Rows); len(apart) < len(in.Test.Rows) {
+		in.Test = st.labelled(p, p.Target, apart)
+	}
 	return in
 }
 
