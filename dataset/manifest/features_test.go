@@ -223,3 +223,31 @@ func TestLookAtNamesLikePatterns(t *testing.T) {
 	columns := must.Get(table.Open(file, table.CSV))(t).Columns()
 	must.EqualSlices(t, must.Get(m.FeatureColumns(file, columns))(t), []string{"flow", "temp[C]"}, "features")
 }
+
+// A column whose rows may belong together is named, with the flag that says so, and taken where that is given; one of values that are there
+// once, or of measurements, is not.
+func TestPerhapsGroup(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	for _, c := range []struct {
+		name  string
+		cell  func(i int) string
+		named bool
+	}{
+		{"patient", func(i int) string { return fmt.Sprint("p", i/4) }, true}, {"Speaker_ID", func(i int) string { return fmt.Sprint("s", i%7) }, true},
+		{"patient", func(i int) string { return fmt.Sprint("p", i) }, false}, {"mood", func(i int) string { return fmt.Sprint("m", i%7) }, false},
+		{"patients", func(i int) string { return fmt.Sprint("m", i%7) }, false},
+	} {
+		writeTable(t, file, 60, columnOf{"row_id", func(i int) string { return fmt.Sprint("r", i) }},
+			columnOf{"shop", func(i int) string { return fmt.Sprint("shop ", i%3) }}, columnOf{"label", func(i int) string { return fmt.Sprint("l", i%2) }},
+			columnOf{"x", func(i int) string { return fmt.Sprint(i*i%31, ".5") }}, columnOf{c.name, c.cell})
+		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop"}))(t)
+		must.Equal(t, g.Group, "", "a group that nobody named, of %s", c.name)
+		others := strings.Join(g.Others, "; ")
+		must.Equal(t, strings.Contains(others, "where its rows belong together, --group "+c.name), c.named, "named among %q", others)
+		g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop", Group: c.name}))(t)
+		must.Hold(t, g.Group == c.name && strings.Contains(g.Text(), "  group: "+c.name+"  #") && len(g.Others) == 0, "the manifest is %s", g.Text())
+		m := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
+		must.Equal(t, m.Group, c.name, "group")
+	}
+	must.Fail(t, "a group that is not there", must.Err(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop", Group: "who"})), "who")
+}

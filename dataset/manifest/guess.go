@@ -184,7 +184,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 	for _, c := range g.columns {
 		c.more = c.rows < read || !all
 		switch {
-		case g.taken[c.Name]:
+		case g.taken[c.Name] && (m.reads(c.Name) || slices.Contains(g.scalars, c.Name) || m.perhapsGroup(c) == ""):
 		case c.Name == notCost:
 			out.Others = append(out.Others, fmt.Sprintf("%s (no cost: %s)", c.Name, why))
 		default:

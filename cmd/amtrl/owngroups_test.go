@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// writeVisits writes visits of patients of seven clinics, the last of which is new and has 12 patients with 5 visits each. Each patient has
+// a shift of its own in all measurements, and in the outcome. Those of clinics 0 to 2 depend on measurements as the new one's do.
+func writeVisits(t *testing.T, path string) {
+	t.Helper()
+	const d = 20
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	rng, out := rand.New(rand.NewPCG(7, 8)), strings.Builder{}
+	normals := func() []float64 {
+		v := make([]float64, d)
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		return v
+	}
+	out.WriteString("visit,clinic,patient,outcome")
+	for j := range d {
+		fmt.Fprintf(&out, ",m%d", j)
+	}
+	like, visit := normals(), 0
+	for clinic := range 7 {
+		name, patients, w := fmt.Sprint("clinic ", clinic), 100, like
+		if clinic == 6 {
+			name, patients = "new clinic", 12
+		} else if clinic > 2 {
+			w = normals()
+		}
+		for p := range patients {
+			shift, own := normals(), rng.NormFloat64()
+			for range 5 {
+				y, x := own+0.5*rng.NormFloat64(), normals()
+				for j := range x {
+					x[j] = 0.5*x[j] + shift[j]
+					y += w[j] * x[j] / math.Sqrt(d)
+				}
+				fmt.Fprintf(&out, "\n%d,%s,p%d-%d,%.4f", visit, name, clinic, p, y)
+				for _, v := range x {
+					fmt.Fprintf(&out, ",%.4f", v)
+				}
+				visit++
+			}
+		}
+	}
+	must.Do(t, os.WriteFile(path, []byte(out.String()+"\n"), 0o644))
+}
+
+// Visits of one patient are left out together, and all that is said says so; without the column the error is a fraction of that.
+func TestOwnGroups(t *testing.T) {
+	work := filepath.Join(ownFolder(t), "visits")
+	writeVisits(t, filepath.Join(work, "visits.csv"))
+	amtrl(t, work, "data", "init", "visits.csv", "--label", "outcome", "--target", "new clinic", "--out", "without.yaml").
+		Prints(t, 0, "patient (text of many values; where its rows belong together, --group patient)")
+	amtrl(t, work, "data", "init", "visits.csv", "--label", "outcome", "--target", "new clinic", "--group", "patient").
+		Prints(t, 0, "group     patient")
+	amtrl(t, work, "data", "check", "dataset.yaml").Prints(t, 0, "in groups", "new clinic (target)    60        60         12", "nothing is odd")
+	run := amtrl(t, work, "run", "--data", "dataset.yaml", "--out", "run")
+	run.Prints(t, 0, " over 60 rows in 12 groups)", "60 samples in 12 groups, left out together, count as 12")
+	run.Complains(t, 0, "scores leave one group out")
+	succeed(t, work, "run", "--data", "without.yaml", "--out", "without", "--quiet")
+	var with, without runs.Result
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(work, "run", "result.json")))(t), &with))
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(work, "without", "result.json")))(t), &without))
+	must.Hold(t, with.Groups == 12 && with.CountAs == 12 && with.Methods[0].Groups == 12 && with.Comparisons[0].Groups == 12 &&
+		without.Groups == 0, "groups of a result: %+v", with)
+	for i, m := range with.Methods[:3] {
+		must.Hold(t, m.Score.Value > 1.5*without.Methods[i].Score.Value, "%s states %g, without groups %g", m.Method, m.Score.Value,
+			without.Methods[i].Score.Value)
+	}
+	succeed(t, work, "report", "run", "--out", "page.html", "--quiet")
+	page := string(must.Get(os.ReadFile(filepath.Join(work, "page.html")))(t))
+	for _, part := range []string{"60 samples in 12 groups, each group left out in turn", "which count as"} {
+		must.Hold(t, strings.Contains(page, part), "the page lacks %q", part)
+	}
+	amtrl(t, work, "run", "--data", "without.yaml", "--out", "run").ComplainsLast(t, 1, "the data are")
+	// Folds hold whole patients out, and a split through them is refused.
+	text := string(must.Get(os.ReadFile(filepath.Join(work, "dataset.yaml")))(t))
+	folds := strings.Replace(text, "target: {source: new clinic}", "target: {source: new clinic, folds: 5}", 1)
+	must.Do(t, os.WriteFile(filepath.Join(work, "folds.yaml"), []byte(folds), 0o644))
+	amtrl(t, work, "run", "--data", "folds.yaml", "--out", "folds").Prints(t, 0, " over 10 rows in 2 groups)")
+	visits := strings.Split(string(must.Get(os.ReadFile(filepath.Join(work, "visits.csv")))(t)), "\n")
+	for i, line := range visits {
+		visits[i] += map[bool]string{true: ",split", false: []string{",train", ",test"}[i%2]}[i == 0]
+		if line == "" {
+			visits[i] = ""
+		}
+	}
+	must.Do(t, os.WriteFile(filepath.Join(work, "split.csv"), []byte(strings.Join(visits, "\n")), 0o644))
+	split := strings.Replace(strings.Replace(text, "visits.csv", "split.csv", 1), "  group:", "  split: split\n  group:", 1)
+	must.Do(t, os.WriteFile(filepath.Join(work, "split.yaml"), []byte(split), 0o644))
+	amtrl(t, work, "data", "check", "split.yaml").Prints(t, 1, "30 rows for tests, of 30, are of a group with rows to draw from")
+	amtrl(t, work, "run", "--data", "split.yaml", "--out", "split").ComplainsLast(t, 1, "expected all rows of a group on one side of the split")
+}
+
+// A study leaves the patients of the target out together too, and ends with what a run has.
+func TestStudyOfGroups(t *testing.T) {
+	work := filepath.Join(ownFolder(t), "visits")
+	writeVisits(t, filepath.Join(work, "visits.csv"))
+	succeed(t, work, "data", "init", "visits.csv", "--label", "outcome", "--target", "new clinic", "--group", "patient", "--quiet")
+	succeed(t, work, "study", "new", "campaign", "--data", "dataset.yaml", "--budget", "300", "--epochs", "2", "--k", "6", "--quiet")
+	for range 2 {
+		succeed(t, work, "study", "fit", "campaign", "--quiet")
+	}
+	amtrl(t, work, "study", "status", "campaign").Prints(t, 0, "and 60 of the target in 12 groups:", ", each group of the target's samples left out")
+	succeed(t, work, "study", "verify", "campaign")
+}
