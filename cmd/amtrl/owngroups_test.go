@@ -15,11 +15,12 @@ import (
 )
 
 // writeVisits writes visits of patients of seven clinics, the last of which is new and has 12 patients with 5 visits each. Each patient has
-// a shift of its own in all measurements, and in the outcome. Those of clinics 0 to 2 depend on measurements as the new one's do.
-func writeVisits(t *testing.T, path string) {
+// a shift of its own in all measurements, and in the outcome. Those of clinics 0 to 2 depend on measurements as the new one's do. The file
+// fresh.csv has visits of 200 other patients of the new clinic.
+func writeVisits(t *testing.T, dir string) {
 	t.Helper()
 	const d = 20
-	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	rng, out := rand.New(rand.NewPCG(7, 8)), strings.Builder{}
 	normals := func() []float64 {
 		v := make([]float64, d)
@@ -28,17 +29,25 @@ func writeVisits(t *testing.T, path string) {
 		}
 		return v
 	}
-	out.WriteString("visit,clinic,patient,outcome")
+	header := "visit,clinic,patient,outcome"
 	for j := range d {
-		fmt.Fprintf(&out, ",m%d", j)
+		header += fmt.Sprint(",m", j)
 	}
+	out.WriteString(header)
 	like, visit := normals(), 0
-	for clinic := range 7 {
+	for clinic := range 8 {
 		name, patients, w := fmt.Sprint("clinic ", clinic), 100, like
-		if clinic == 6 {
+		switch {
+		case clinic > 5:
 			name, patients = "new clinic", 12
-		} else if clinic > 2 {
+		case clinic > 2:
 			w = normals()
+		}
+		if clinic == 7 {
+			must.Do(t, os.WriteFile(filepath.Join(dir, "visits.csv"), []byte(out.String()+"\n"), 0o644))
+			out.Reset()
+			out.WriteString(header)
+			patients = 200
 		}
 		for p := range patients {
 			shift, own := normals(), rng.NormFloat64()
@@ -56,13 +65,13 @@ func writeVisits(t *testing.T, path string) {
 			}
 		}
 	}
-	must.Do(t, os.WriteFile(path, []byte(out.String()+"\n"), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(out.String()+"\n"), 0o644))
 }
 
 // Visits of one patient are left out together, and all that is said says so; without the column the error is a fraction of that.
 func TestOwnGroups(t *testing.T) {
 	work := filepath.Join(ownFolder(t), "visits")
-	writeVisits(t, filepath.Join(work, "visits.csv"))
+	writeVisits(t, work)
 	amtrl(t, work, "data", "init", "visits.csv", "--label", "outcome", "--target", "new clinic", "--out", "without.yaml").
 		Prints(t, 0, "patient (text of many values; where its rows belong together, --group patient)")
 	amtrl(t, work, "data", "init", "visits.csv", "--label", "outcome", "--target", "new clinic", "--group", "patient").
@@ -81,6 +90,16 @@ func TestOwnGroups(t *testing.T) {
 		must.Hold(t, m.Score.Value > 1.5*without.Methods[i].Score.Value, "%s states %g, without groups %g", m.Method, m.Score.Value,
 			without.Methods[i].Score.Value)
 	}
+	fresh := map[string]float64{}
+	for _, run := range []string{"run", "without"} {
+		var e []runs.Evaluation
+		out := succeed(t, work, "predict", run, "fresh.csv", "--out", run+".csv", "--json")
+		must.Do(t, json.Unmarshal([]byte(out.Stdout), &e))
+		fresh[run] = e[0].Numbers.MSE
+	}
+	m, n := with.Method(with.Recommended), without.Method(without.Recommended)
+	must.Hold(t, fresh["run"] < fresh["without"] && m.Interval[0] < fresh["run"] && fresh["run"] < m.Interval[1] && n.Interval[1] < fresh["without"],
+		"fresh patients are predicted with errors %v, stated are %v and %v", fresh, *m.Interval, *n.Interval)
 	succeed(t, work, "report", "run", "--out", "page.html", "--quiet")
 	page := string(must.Get(os.ReadFile(filepath.Join(work, "page.html")))(t))
 	for _, part := range []string{"60 samples in 12 groups, each group left out in turn", "which count as"} {
@@ -109,7 +128,7 @@ func TestOwnGroups(t *testing.T) {
 // A study leaves the patients of the target out together too, and ends with what a run has.
 func TestStudyOfGroups(t *testing.T) {
 	work := filepath.Join(ownFolder(t), "visits")
-	writeVisits(t, filepath.Join(work, "visits.csv"))
+	writeVisits(t, work)
 	succeed(t, work, "data", "init", "visits.csv", "--label", "outcome", "--target", "new clinic", "--group", "patient", "--quiet")
 	succeed(t, work, "study", "new", "campaign", "--data", "dataset.yaml", "--budget", "300", "--epochs", "2", "--k", "6", "--quiet")
 	for range 2 {
