@@ -36,12 +36,13 @@ func TestOddGroups(t *testing.T) {
 		test  []int32
 		want  string
 	}{
-		"ten groups":      {own, nil, ""},
-		"none":            {nil, nil, ""},
-		"no group a row":  {func(_, row int) int32 { return int32(row/4)*2 - 1 - 100*int32(row%2) }, nil, "source: "},
-		"each its own":    {func(_, row int) int32 { return -1 }, nil, "target: each of 40 labelled rows is a group of its own"},
-		"one":             {func(pool, _ int) int32 { return int32(pool) }, nil, "target: all 40 labelled rows are of one group"},
-		"three":           {func(pool, row int) int32 { return int32(100*pool + row%3) }, nil, "40 labelled rows in 3 groups: expected at least 5"},
+		"ten groups":     {own, nil, ""},
+		"none":           {nil, nil, ""},
+		"no group a row": {func(_, row int) int32 { return int32(row/4)*2 - 1 - 100*int32(row%2) }, nil, "source: "},
+		"each its own":   {func(_, row int) int32 { return -1 }, nil, "target: each of 40 labelled rows is a group of its own"},
+		"one":            {func(pool, _ int) int32 { return int32(pool) }, nil, "target: all 40 labelled rows are of one group"},
+		"three": {func(pool, row int) int32 { return int32(100*pool + row%3) }, nil,
+			"40 labelled rows in 3 groups: expected at least 5"},
 		"most in one":     {func(pool, row int) int32 { return int32(100*pool + max(0, row-30)) }, nil, "one group has 31 of 40 labelled rows"},
 		"in both":         {func(_, row int) int32 { return int32(row / 4) }, nil, "source: 40 of 40 rows are of 10 groups that the target has"},
 		"across a split":  {own, []int32{0, 1, 20}, "target: 3 rows for tests, of 3, are of a group with rows to draw from"},

@@ -111,7 +111,11 @@ func lastRoundText(st *study.Status) string {
 	}
 	out = strings.TrimSuffix(out, ",")
 	if len(r.Result.Methods) > 0 && r.Result.Methods[0].Score.LeaveOneOut {
-		out += map[bool]string{true: ", each sample of the target left out", false: ", each group of the target's samples left out"}[r.Result.Groups == 0]
+		if r.Result.Groups == 0 {
+			out += ", each sample of the target left out"
+		} else {
+			out += ", each group of the target's samples left out"
+		}
 	}
 	if r.Result.Recommended != "" {
 		out += "; the model is that of " + r.Result.Recommended

@@ -48,7 +48,8 @@ func TestImportGroups(t *testing.T) {
 	must.Do(t, os.RemoveAll(out))
 	for columns, want := range map[string]string{
 		", group: whom": "whom", ", group: (file)": "columns: group: expected the name of a column, found \"(file)\"",
-		", group: y": "columns: group: expected a column that is no label, found \"y\"", ", group: [who]": "line 1: expected the name of a column",
+		", group: y":     "columns: group: expected a column that is no label, found \"y\"",
+		", group: [who]": "line 1: expected the name of a column",
 	} {
 		_, err := groupsIn(t, dir, columns, "")
 		must.Fail(t, columns, err, want)

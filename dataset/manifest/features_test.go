@@ -155,7 +155,8 @@ func TestLookAtIDs(t *testing.T) {
 	}{
 		{"id", func(i int) string { return fmt.Sprint(max(i, 1) * 7) }, "", "repeated ids: 1 of 59 values more than once"},
 		{"rowid", func(i int) string { return fmt.Sprint(max(i, 1) * 7) }, "", "repeated ids: 1 of 59 values more than once"},
-		{"person_id", func(i int) string { return fmt.Sprint(i / 5) }, "", "repeated ids: 12 of 12 values more than once; where its rows belong together, --group person_id"},
+		{"person_id", func(i int) string { return fmt.Sprint(i / 5) }, "",
+			"repeated ids: 12 of 12 values more than once; where its rows belong together, --group person_id"},
 		{"person_id", func(i int) string { return fmt.Sprint(i * 7) }, "person_id", ""},
 	} {
 		writeTable(t, file, 60, append(base, columnOf{c.name, c.cell})...)
@@ -233,21 +234,25 @@ func TestPerhapsGroup(t *testing.T) {
 		cell  func(i int) string
 		named bool
 	}{
-		{"patient", func(i int) string { return fmt.Sprint("p", i/4) }, true}, {"Speaker_ID", func(i int) string { return fmt.Sprint("s", i%7) }, true},
+		{"patient", func(i int) string { return fmt.Sprint("p", i/4) }, true},
+		{"Speaker_ID", func(i int) string { return fmt.Sprint("s", i%7) }, true},
 		{"patient", func(i int) string { return fmt.Sprint("p", i) }, false}, {"mood", func(i int) string { return fmt.Sprint("m", i%7) }, false},
 		{"patients", func(i int) string { return fmt.Sprint("m", i%7) }, false},
 	} {
 		writeTable(t, file, 60, columnOf{"row_id", func(i int) string { return fmt.Sprint("r", i) }},
-			columnOf{"shop", func(i int) string { return fmt.Sprint("shop ", i%3) }}, columnOf{"label", func(i int) string { return fmt.Sprint("l", i%2) }},
+			columnOf{"shop", func(i int) string { return fmt.Sprint("shop ", i%3) }},
+			columnOf{"label", func(i int) string { return fmt.Sprint("l", i%2) }},
 			columnOf{"x", func(i int) string { return fmt.Sprint(i*i%31, ".5") }}, columnOf{c.name, c.cell})
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop"}))(t)
 		must.Equal(t, g.Group, "", "a group that nobody named, of %s", c.name)
 		others := strings.Join(g.Others, "; ")
 		must.Equal(t, strings.Contains(others, "where its rows belong together, --group "+c.name), c.named, "named among %q", others)
 		g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop", Group: c.name}))(t)
-		must.Hold(t, g.Group == c.name && strings.Contains(g.Text(), "  group: "+c.name+"  #") && len(g.Others) == 0, "the manifest is %s", g.Text())
+		named := strings.Contains(g.Text(), "  group: "+c.name+"  #")
+		must.Hold(t, g.Group == c.name && named && len(g.Others) == 0, "the manifest is %s", g.Text())
 		m := must.Get(Parse("m.yaml", []byte(g.Text())))(t)
 		must.Equal(t, m.Group, c.name, "group")
 	}
-	must.Fail(t, "a group that is not there", must.Err(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop", Group: "who"})), "who")
+	_, err := Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop", Group: "who"})
+	must.Fail(t, "a group that is not there", err, "who")
 }

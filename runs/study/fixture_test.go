@@ -34,9 +34,16 @@ func newFixture(t *testing.T, rng *rand.Rand) *fixture {
 // newFixtureOf makes a fixture with a budget of each ask, or 60 of two, whose rows have a label, and are held out, as is says.
 func newFixtureOf(t *testing.T, rng *rand.Rand, roundBudget float64, is func(source string, i int) (labelled, held bool)) *fixture {
 	t.Helper()
+	return newFixtureIn(t, rng, "", roundBudget, is)
+}
+
+// newFixtureIn is newFixtureOf with more columns in the manifest, such as who, which is one of seven in turn of a source.
+func newFixtureIn(t *testing.T, rng *rand.Rand, columns string, roundBudget float64,
+	is func(source string, i int) (labelled, held bool)) *fixture {
+	t.Helper()
 	dir := t.TempDir()
 	f := &fixture{folder: filepath.Join(dir, "data"), labels: map[string]string{}, clock: time.Unix(1e9, 0)}
-	rows := [][]string{{"id", "source", "label", "split", "x0", "x1", "x2"}}
+	rows := [][]string{{"id", "source", "who", "label", "split", "x0", "x1", "x2"}}
 	for _, source := range []string{"a", "b", "c", "t"} {
 		for i := range 40 {
 			id, label, at := source+strconv.Itoa(i), []string{"no", "yes"}[i%2], float64(i%2)*3
@@ -45,7 +52,7 @@ func newFixtureOf(t *testing.T, rng *rand.Rand, roundBudget float64, is func(sou
 			if !labelled {
 				label = ""
 			}
-			row := []string{id, source, label, map[bool]string{true: "test", false: "train"}[held]}
+			row := []string{id, source, source + strconv.Itoa(i%7), label, map[bool]string{true: "test", false: "train"}[held]}
 			for range 3 {
 				row = append(row, fmt.Sprintf("%.3f", at+rng.NormFloat64()))
 			}
@@ -56,7 +63,7 @@ func newFixtureOf(t *testing.T, rng *rand.Rand, roundBudget float64, is func(sou
 	must.Do(t, csv.NewWriter(file).WriteAll(rows))
 	must.Do(t, file.Close())
 	path := filepath.Join(dir, "rows.yaml")
-	must.Do(t, os.WriteFile(path, []byte("files: rows.csv\ncolumns: {id: id, source: source, split: split, features: x*}\n"+
+	must.Do(t, os.WriteFile(path, []byte("files: rows.csv\ncolumns: {id: id, source: source, split: split, features: x*"+columns+"}\n"+
 		"labels: [{column: label, classes: [no, yes]}]\ntarget: {source: t}\n"), 0o644))
 	must.Do(t, columnar.Import(t.Context(), must.Get(manifest.Read(path))(t), f.folder, func(int64, int64, string) {}))
 	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)
