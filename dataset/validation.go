@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// Validation returns a copy of a valid set for choosing settings without its
-// test rows: a fifth of the base items in Train, fixed by a permutation, become
-// Test, and the old Test is dropped. Whether a row is held out depends on its
-// index alone, so that row i falls on the same side in every pool, and tasks
-// that share their rows go on sharing them; rows of a pool that belong together go
-// where the first of them is. A task that is never the target needs no Test, and keeps its rows where all would be held out. A set with a model has
+// Validation returns a copy of a valid set for choosing settings without its test rows: a
+// fifth of the base items in Train, fixed by a permutation, become Test, and the old Test is
+// dropped. Whether a row is held out depends on its index alone, so that row i falls on the
+// same side in every pool, and tasks that share their rows go on sharing them; rows of a
+// pool that belong together go where the first of them is. A task that is never the target
+// needs no Test, and keeps its rows where all would be held out. A set with a model has
 // exact scores that use no rows, so there is nothing to hold out.
 func (s *Set) Validation() (*Set, error) {
 	if s.Model != nil {
