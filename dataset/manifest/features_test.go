@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -236,6 +237,7 @@ func TestPerhapsGroup(t *testing.T) {
 	}{
 		{"patient", func(i int) string { return fmt.Sprint("p", i/4) }, true},
 		{"Speaker_ID", func(i int) string { return fmt.Sprint("s", i%7) }, true},
+		{"subject", func(i int) string { return fmt.Sprint(i / 4) }, true},
 		{"patient", func(i int) string { return fmt.Sprint("p", i) }, false}, {"mood", func(i int) string { return fmt.Sprint("m", i%7) }, false},
 		{"patients", func(i int) string { return fmt.Sprint("m", i%7) }, false},
 	} {
@@ -245,6 +247,8 @@ func TestPerhapsGroup(t *testing.T) {
 			columnOf{"x", func(i int) string { return fmt.Sprint(i*i%31, ".5") }}, columnOf{c.name, c.cell})
 		g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop"}))(t)
 		must.Equal(t, g.Group, "", "a group that nobody named, of %s", c.name)
+		features := slices.Contains(slices.Concat(g.Features, g.Categories), c.name)
+		must.Hold(t, !features || !c.named, "%s is among the features %s and %s", c.name, g.Features, g.Categories)
 		others := strings.Join(g.Others, "; ")
 		must.Equal(t, strings.Contains(others, "where its rows belong together, --group "+c.name), c.named, "named among %q", others)
 		g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Source: "shop", Group: c.name}))(t)

@@ -24,7 +24,7 @@ func (g *guesser) guessFeatures() (names []string, vector bool) {
 	numbered := map[string]int{}
 	var rest, prefixes []string
 	for _, c := range g.columns {
-		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.sparse() || c.Time || c.identifies() || c.constant() {
+		if g.taken[c.Name] || !c.numeric() && !c.boolean() || c.sparse() || c.Time || c.identifies() || c.constant() || c.likeGroups() {
 			continue
 		}
 		rest = append(rest, c.Name)
@@ -64,7 +64,7 @@ func (g *guesser) guessCategories() (names []string) {
 	for _, c := range g.columns {
 		words := c.Kind == table.Text && c.has() > 0 && c.numbers+c.booleans+c.dates+c.lists == 0
 		few := len(c.distinct) >= 2 && len(c.distinct) <= mostWords && 5*len(c.distinct) <= c.has()
-		if !g.taken[c.Name] && words && few && 2*c.missing <= c.rows && !c.named(sureIDs) && !c.splits() {
+		if !g.taken[c.Name] && words && few && 2*c.missing <= c.rows && !c.named(sureIDs) && !c.splits() && !c.likeGroups() {
 			names = append(names, c.Name)
 		}
 	}

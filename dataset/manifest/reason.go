@@ -103,10 +103,15 @@ func (m *Manifest) unused(c *column) string {
 	return fmt.Sprintf("text of %d values", len(c.distinct))
 }
 
+// likeGroups says whether the values of a column look like those of rows that belong together, as of patients.
+func (c *column) likeGroups() bool {
+	return c.named(groupNames) && c.groups() && !c.measured() && !c.boolean()
+}
+
 // perhapsGroup asks whether the rows of a value of a column belong together, where its name and its values look so: nothing is taken for
 // it that nobody says.
 func (m *Manifest) perhapsGroup(c *column) string {
-	if m.Group != "" || !c.named(groupNames) || !c.groups() || c.measured() || c.boolean() {
+	if m.Group != "" || !c.likeGroups() {
 		return ""
 	}
 	return "; where its rows belong together, --group " + c.Name
