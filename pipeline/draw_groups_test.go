@@ -99,12 +99,26 @@ func TestOrderOfGroups(t *testing.T) {
 	closeVectors(t, "residuals", residuals(rng.Perm(n)), residuals(rng.Perm(n)), 1e-6, 0)
 }
 
+// Whole groups come first as far as there is room for them, in the order in which they are drawn, and then the first that is cut.
+func TestGathered(t *testing.T) {
+	pool := &dataset.Pool{Rows: 10, Groups: []int32{0, 1, 0, 2, 3, 1, 0, 2, 2, 2}}
+	order := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	for n, want := range map[int][]int32{
+		0: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4}, 2: {1, 5, 0, 2, 6, 3, 7, 8, 9, 4}, 3: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4},
+		4: {0, 2, 6, 4, 1, 5, 3, 7, 8, 9}, 6: {0, 2, 6, 1, 5, 4, 3, 7, 8, 9}, 7: {0, 2, 6, 1, 5, 4, 3, 7, 8, 9},
+		10: {0, 2, 6, 1, 5, 3, 7, 8, 9, 4},
+	} {
+		must.EqualSlices(t, gathered(pool, order, n), want, "rows of which %d are samples", n)
+	}
+}
+
 // Samples and test rows are of different groups, at most one group has samples and other rows, and no source of the pool has a row
 // of their groups.
 func TestDrawsOfGroups(t *testing.T) {
 	rng := testrand.New(t)
 	for range 30 {
-		set := grouped(allDrawn(shops(rng, 4, 120, 5, 3, true)), func(i int) int32 { return int32(i%25 - 2) })
+		alone := int32(2 * rng.IntN(2)) // without rows on their own a group may be cut
+		set := grouped(allDrawn(shops(rng, 4, 120, 5, 3, true)), func(i int) int32 { return int32(i%25) - alone })
 		cfg := defaultConfig(t)
 		cfg.TargetSamples, cfg.Seed, cfg.Schedule.Floor, cfg.Schedule.Budget = 10+rng.IntN(40), rng.Uint64(), 1, 40
 		if rng.IntN(2) == 0 {
@@ -204,6 +218,52 @@ func TestUnusualGroups(t *testing.T) {
 	must.Fail(t, "too few numbers", set.Validate(), "120 numbers of groups", "found 7")
 }
 
+// Copies of samples in groups tell no more than the samples: what is predicted, whether labels are wrong, what relevance has by chance and
+// which method is better count them as one.
+func TestCopiesTellNothing(t *testing.T) {
+	rng := testrand.New(t)
+	const n, copies = 40, 5
+	for turn := range 6 {
+		classes := turn%2 == 0
+		set := &dataset.Set{Binary: classes, Tasks: []dataset.Task{{}}, Pools: []*dataset.Pool{{}, {Groups: make([]int32, copies*n)}}}
+		var f, g [2][]float64
+		var in [2]Labelled
+		for i := range n {
+			y, says, other := float32(rng.IntN(2)), rng.NormFloat64(), rng.NormFloat64()
+			for at, times := range []int{1, copies} {
+				for range times {
+					if at == 1 {
+						set.Pools[1].Groups[len(in[at].Rows)] = int32(i)
+					}
+					in[at].Rows, in[at].Y = append(in[at].Rows, int32(len(in[at].Rows))), append(in[at].Y, y)
+					f[at], g[at] = append(f[at], says), append(g[at], float64(2*y-1)*0.3+other)
+				}
+			}
+		}
+		var weights, chance, rate [2]float64
+		for at := range in {
+			p := &Problem{Set: set, Config: Config{Sources: SourcesPools, Head: Head{Prior: PriorResidual, Loss: LossLogistic}},
+				Target: Source{Name: "t", Pool: at, Tasks: []int{0}}}
+			l := &Learner{problem: p}
+			weights[at] = l.joinWeights(in[at], []int{0}, func(_, row int) float64 { return f[at][row] },
+				helps{pooled: [][]prediction{{{left: g[at]}}}})[0]
+			groups := p.together(in[at].Rows)
+			_, rate[at] = noiseRate(func(rate float64) (of [][]float64) {
+				of = make([][]float64, 1)
+				for i, v := range f[at] {
+					of[0] = append(of[0], noisy(logOfLabel(3*v, float64(in[at].Y[i])), rate, 2))
+				}
+				return of
+			}, groups.evidence())
+			transfer := &transfer{y: [][]float64{f[at]}, outputs: []int{0}, compared: [][][]int{{{0}}}, named: [][]bool{{true}}, together: groups}
+			chance[at] = transfer.byChance()
+		}
+		isNear(t, weights[1], weights[0], 1e-9, "the weight of a help, of copies")
+		isNear(t, chance[1], chance[0], 1e-12, "what relevance has by chance, of copies")
+		isNear(t, rate[1], rate[0], 1e-9, "how unlikely labels are that may be wrong, of copies")
+	}
+}
+
 // Intervals by groups hold the truth, where those by rows of the same losses are too short.
 func TestIntervalsOfGroups(t *testing.T) {
 	rng := testrand.New(t)
@@ -250,4 +310,14 @@ func TestIntervalsOfGroups(t *testing.T) {
 		t.Logf("%d groups of up to %d rows: intervals by groups hold %.1f %%, by rows %.1f %%", c.groups, c.most, 100*by, 100*plain)
 		must.Hold(t, by > 0.88 && by < 0.98 && plain < by-0.04, "%d groups: intervals by groups hold %.3f, by rows %.3f", c.groups, by, plain)
 	}
+}
+
+// Where all rows have the same loss, nothing is known of how the mean varies, whatever the sizes of the groups.
+func TestLossesOfGroupsOfAnySize(t *testing.T) {
+	l := newLosses(9, groupsOf([]int32{0, 0, 0, 0, 1, 1, 2, 3, 3}))
+	for i := range 9 {
+		l.add(i, 2)
+	}
+	must.Hold(t, l.MeanInterval() == nil && l.Groups == 4 && slices.Equal(l.Each, []int{4, 2, 1, 2}), "losses %+v have the interval %v", l,
+		l.MeanInterval())
 }

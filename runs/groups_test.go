@@ -84,6 +84,7 @@ type stated struct {
 	value    float64
 	interval *[2]float64
 	fresh    float64
+	width    float64 // of the mean interval of nu
 }
 
 func runHospitals(t *testing.T, seed uint64, classes, groups bool) stated {
@@ -111,7 +112,11 @@ func runHospitals(t *testing.T, seed uint64, classes, groups bool) stated {
 	res := summarise(p, set.Name, p.TargetSamples(), st.Epochs)
 	m := res.Method(res.Recommended)
 	must.Equal(t, m.Groups, b2i(groups)*patients, "groups of the rows of a score")
-	return stated{m.Method, m.Score.Value, m.Interval, errs[m.Method]}
+	out := stated{m.Method, m.Score.Value, m.Interval, errs[m.Method], 0}
+	for _, s := range res.Sources {
+		out.width += (s.NuHigh - s.NuLow) / float64(len(res.Sources))
+	}
+	return out
 }
 
 // Of visits of patients with strong effects of their own, what is stated without groups is a fraction of what fresh patients show. With
@@ -119,23 +124,42 @@ func runHospitals(t *testing.T, seed uint64, classes, groups bool) stated {
 func TestGroupsAreHonest(t *testing.T) {
 	const seeds = 12
 	for _, classes := range []bool{false, true} {
-		var value, fresh [2]float64
+		var value, fresh, width [2]float64
 		var held [2]int
 		for seed := range uint64(seeds) {
 			for at, groups := range []bool{false, true} {
 				s := runHospitals(t, seed, classes, groups)
 				value[at], fresh[at] = value[at]+s.value/seeds, fresh[at]+s.fresh/seeds
+				width[at] += s.width / seeds
 				held[at] += b2i(s.interval[0] <= s.fresh && s.fresh <= s.interval[1])
 				t.Logf("classes %-5v groups %-5v seed %2d: %-7s states %.3f (%.3f to %.3f), fresh patients %.3f", classes, groups, seed, s.method,
 					s.value, s.interval[0], s.interval[1], s.fresh)
 			}
 		}
 		for at, groups := range []bool{false, true} {
-			t.Logf("classes %-5v groups %-5v mean of %d seeds: states %.3f, fresh patients %.3f, which %d intervals hold", classes, groups, seeds,
-				value[at], fresh[at], held[at])
+			t.Logf("classes %-5v groups %-5v mean of %d seeds: states %.3f, fresh patients %.3f, which %d intervals hold; intervals of nu of %.3f", classes, groups, seeds,
+				value[at], fresh[at], held[at], width[at])
 		}
+		must.Hold(t, width[1] > 1.2*width[0], "intervals of nu are %.3f wide with groups, %.3f without", width[1], width[0])
 		must.Hold(t, value[0] < 0.5*fresh[0] && held[0] <= seeds/2, "without groups the error is stated as it is")
 		must.Hold(t, value[1] > 0.75*fresh[1] && value[1] < 1.25*fresh[1] && held[1] >= 3*seeds/4, "with groups the error is not stated as it is")
 		must.Hold(t, fresh[1] <= fresh[0], "with groups the model errs more on fresh patients")
+	}
+}
+
+// A method is recommended by how many samples on their own the target's count as: copies decide nothing.
+func TestRecommendByGroups(t *testing.T) {
+	for _, by := range []Criterion{ByLogLoss, BySquares} {
+		of := func(copies float64) *Result {
+			r := &Result{Methods: []MethodResult{{Method: "active", LogLoss: 20 * copies, LeaveOneOut: 1},
+				{Method: "target", LogLoss: 19.5 * copies, LeaveOneOut: 0.95}}}
+			return r
+		}
+		r := of(5)
+		r.recommend("", by, samples{100, 20, 20}, false)
+		must.Equal(t, r.Recommended, "active", "by %s, of copies", by)
+		r = of(5)
+		r.recommend("", by, samples{100, 0, 100}, false)
+		must.Equal(t, r.Recommended, "target", "by %s, of samples on their own", by)
 	}
 }
