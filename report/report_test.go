@@ -164,8 +164,10 @@ func TestResultWithIntervals(t *testing.T) {
 	r := result(0.05, 0.048, 33000)
 	r.Comparisons = []pipeline.Comparison{{A: "active", B: "uniform", Difference: -0.002, Interval: &[2]float64{-0.008, 0.004}, Rows: 1000}}
 	r.Sources[0].SourceIntervals = &runs.SourceIntervals{NuLow: -0.6, NuHigh: -0.4, ShareLow: 0.7, ShareHigh: 0.814, TopFive: 0.995}
+	r.Methods[0].Interval = &[2]float64{0.041, 0.0609}
 	got := Result(r, 2, Text)
-	has(t, got, "active is 0.20 points worse than uniform (95 % interval -0.40 to +0.80 over 1,000 rows)",
+	has(t, got, "method    error   95 % interval  source samples", "5.00 %  4.10 to 6.09 %          33,000",
+		"active is 0.20 points worse than uniform (95 % interval -0.40 to +0.80 over 1,000 rows)",
 		"share   90 % interval  in the top five", "75.0 %  70.0 to 81.4 %            100 %")
 	s := &runs.Summary{Metric: pipeline.MetricError}
 	seeds := pipeline.Comparison{A: "a", B: "c", Targets: 1, Seeds: 5, Interval: &[2]float64{0, 0.01}}

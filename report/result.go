@@ -14,28 +14,7 @@ import (
 
 // Result is what a run found: the score of each method, how they compare, and the top most relevant sources.
 func Result(r *runs.Result, top int, f Format) string {
-	metric, costs := "score", false
-	for _, m := range r.Methods {
-		metric = m.Score.Metric
-		costs = costs || m.Cost != float64(m.Samples)
-	}
-	methods := Table{
-		Title:  fmt.Sprintf("target %s of %s, seed %d", r.Target, r.Data, r.Seed),
-		Header: []string{"method", metricTitle(metric), "source samples", "epochs", "iterations"},
-		Right:  []int{1, 2, 3, 4},
-	}
-	if costs {
-		methods.Header, methods.Right = append(methods.Header, "cost"), append(methods.Right, 5)
-	}
-	for _, m := range r.Methods {
-		row := []string{m.Method, Score(m.Score.Metric, m.Score.Value), Count(float64(m.Samples)), strconv.Itoa(m.Epochs),
-			strconv.Itoa(m.Iterations)}
-		if costs {
-			row = append(row, Count(m.Cost))
-		}
-		methods.Rows = append(methods.Rows, row)
-	}
-	parts := []string{methods.Render(f)}
+	parts, metric := []string{methodTable(r).Render(f)}, metricOf(r)
 	if len(r.Methods) > 1 {
 		a := r.Methods[0]
 		var lines strings.Builder
@@ -93,6 +72,55 @@ func Result(r *runs.Result, top int, f Format) string {
 		parts = append(parts, sources.Render(f))
 	}
 	return strings.Join(parts, "\n")
+}
+
+func metricOf(r *runs.Result) string {
+	metric := "score"
+	for _, m := range r.Methods {
+		metric = m.Score.Metric
+	}
+	return metric
+}
+
+// methodTable has what each method scored, with its 95 % interval where there is one, and what it drew.
+func methodTable(r *runs.Result) Table {
+	metric := metricOf(r)
+	costs := slices.ContainsFunc(r.Methods, func(m runs.MethodResult) bool { return m.Cost != float64(m.Samples) })
+	sure := slices.ContainsFunc(r.Methods, func(m runs.MethodResult) bool { return m.Interval != nil })
+	t := Table{Title: fmt.Sprintf("target %s of %s, seed %d", r.Target, r.Data, r.Seed), Header: []string{"method", metricTitle(metric)}}
+	if sure {
+		t.Header = append(t.Header, "95 % interval")
+	}
+	t.Header = append(t.Header, "source samples", "epochs", "iterations")
+	if costs {
+		t.Header = append(t.Header, "cost")
+	}
+	for i := range t.Header[1:] {
+		t.Right = append(t.Right, i+1)
+	}
+	for _, m := range r.Methods {
+		row := []string{m.Method, Score(metric, m.Score.Value)}
+		if sure {
+			row = append(row, ends(metric, m.Interval))
+		}
+		row = append(row, Count(float64(m.Samples)), strconv.Itoa(m.Epochs), strconv.Itoa(m.Iterations))
+		if costs {
+			row = append(row, Count(m.Cost))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// ends are those of the interval of a score, nothing for none.
+func ends(metric string, i *[2]float64) string {
+	switch {
+	case i == nil:
+		return ""
+	case metric == pipeline.MetricError:
+		return strings.TrimSuffix(Score(metric, i[0]), " %") + " to " + Score(metric, i[1])
+	}
+	return Score(metric, i[0]) + " to " + Score(metric, i[1])
 }
 
 // bar draws a part of a whole with block characters, in eighths of one: at least one of these for what is not 0.
