@@ -48,19 +48,24 @@ func TestStudyHoldsGroupsApart(t *testing.T) {
 // Copies of rows in groups promise what the rows do: no more, and as surely.
 func TestGainOfGroups(t *testing.T) {
 	rng := testrand.New(t)
-	for _, metric := range []string{pipeline.MetricMSE, pipeline.MetricError} {
+	for _, metric := range []string{pipeline.MetricMSE, pipeline.MetricError, "the same errors in all rounds"} {
 		const n, copies = 30, 5
 		rows, groups := &curve{metric: metric, x: []float64{100, 200, 300}}, &curve{metric: metric, x: []float64{100, 200, 300}}
 		for _, x := range rows.x {
 			l := &pipeline.Losses{Rows: n, Sums: make([]float64, n)}
 			many := &pipeline.Losses{Rows: copies * n, Sums: make([]float64, n), Groups: n, Each: slices.Repeat([]int{copies}, n)}
 			for i := range n {
-				if l.Sums[i] = float64(int(1.2 + 30/x + rng.Float64())); metric == pipeline.MetricMSE {
+				if l.Sums[i] = float64(i % 2); metric == pipeline.MetricError {
+					l.Sums[i] = float64(int(0.2 + 30/x + rng.Float64()))
+				} else if metric == pipeline.MetricMSE {
 					l.Sums[i] = 0.2 + 60/x + rng.Float64()
 				}
 				many.Sums[i] = copies * l.Sums[i]
 			}
 			rows.losses, groups.losses = append(rows.losses, l), append(groups.losses, many)
+		}
+		if metric != pipeline.MetricMSE {
+			rows.metric, groups.metric = pipeline.MetricError, pipeline.MetricError
 		}
 		want, got := rows.gain(300, 100), groups.gain(300, 100)
 		for _, v := range [][2]float64{{got.Mean, want.Mean}, {got.Low, want.Low}, {got.High, want.High}} {
