@@ -111,6 +111,7 @@ func (o *studyNewOptions) addFlags(set *flags.Set) {
 	o.config.addFlags(set)
 	set.Group(groupSampling)
 	set.Seed(&o.seed, "seed", "selects all random numbers of the study")
+	set.Hide(groupTheory, groupConv, "representation", "schedule", "methods", "nu", "include-target") // which a study refuses
 	set.Group(groupOutput)
 	o.addQuiet(set)
 }
@@ -142,6 +143,11 @@ func (o *studyNewOptions) run(ctx context.Context) error {
 		return flags.Misuse("--round-budget and --budget exclude each other: the one is for each ask, the other for all")
 	case !total && !o.round.Set:
 		return flags.Misuse("no budget: expected --round-budget, what each ask may cost, or --budget, what all may")
+	}
+	for _, f := range []*flags.Origin{o.config.settings.schedule.Origin, o.config.settings.epochs} {
+		if f.Given && o.round.Set {
+			return flags.Misuse("--%s does nothing with --round-budget: it needs --budget", f.Name)
+		}
 	}
 	if slices.Contains(cfg.given, "methods") && len(study.Methods(cfg.Methods)) < len(cfg.Methods) {
 		return flags.Misuse("--methods: a study has no labels for uniform, known and pooled: expected %s and of target and constant",

@@ -92,6 +92,13 @@ func TestStudyEnvironment(t *testing.T) {
 	run("AMTRL_ROUND_BUDGET=60", "new", "U", "--data", "bare.yaml", "--k", "5").Succeeds(t)
 	run("AMTRL_BUDGET=900 AMTRL_ROUND_BUDGET=60", "new", "V", "--data", "bare.yaml").Complains(t, 2, "exclude each other")
 	run("", "new", "V", "--data", "bare.yaml", "--round-budget", "60", "--budget", "9").Complains(t, 2, "exclude each other")
+	run("", "new", "V", "--data", "bare.yaml", "--round-budget", "60", "--schedule", "theory").Complains(t, 2, "--schedule does nothing with "+
+		"--round-budget")
+	run("", "new", "V", "--data", "bare.yaml", "--round-budget", "60", "--epochs", "3").Complains(t, 2, "--epochs does nothing with --round")
+	for _, hidden := range []string{"--passes", "--delta", "--representation"} {
+		o := run("", "new", "--help").Succeeds(t)
+		must.Hold(t, !strings.Contains(o.Stdout, hidden) && strings.Contains(o.Stdout, "--lambda"), "help of a study:\n%s", o.Stdout)
+	}
 	plan := amtrltest.JSON[study.Plan](t, run("AMTRL_BUDGET=10000", "plan", "S", "--json").Succeeds(t))
 	if plan.Budget > 60 {
 		t.Errorf("a plan of %g, expected at most 60", plan.Budget)

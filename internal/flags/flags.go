@@ -4,6 +4,7 @@ package flags
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,17 @@ type Set struct {
 
 // Group says what the flags that are added next belong to.
 func (s *Set) Group(name string) { s.group = name }
+
+// Hide leaves flags out of help: those of some groups, or with some names. They are read all the same, so that a command can refuse
+// them by their name.
+func (s *Set) Hide(groupsOrNames ...string) {
+	for _, f := range s.Flags {
+		c, is := f.(cli.CategorizableFlag)
+		if slices.Contains(groupsOrNames, f.Names()[0]) || is && slices.Contains(groupsOrNames, c.GetCategory()) {
+			reflect.ValueOf(f).Elem().FieldByName("Hidden").SetBool(true)
+		}
+	}
+}
 
 func add[T any, F cli.Flag](s *Set, v *Value[T], f F) F {
 	v.Name = f.Names()[0]
