@@ -8,8 +8,7 @@ import (
 // checkDrawn refuses a round in which a row of a source or of the target is there twice, such as where the rows of earlier rounds were
 // added to a proposal that has them, or is both a sample and held out of the target, or which has a row of the target in a source that
 // draws none of these: the target itself, and what has its pool where it has no test rows of its own. A row of the same
-// group is as the row.
-// Rows must be those of the pools.
+// group is as the row. Rows must be those of the pools.
 func (p *Problem) checkDrawn(in Round) error {
 	target, test := slices.Sorted(slices.Values(in.Target.Rows)), slices.Sorted(slices.Values(in.Test.Rows))
 	const once = "expected each row once, found row %d twice"

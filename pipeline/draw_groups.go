@@ -67,6 +67,9 @@ func otherGroups(pool *dataset.Pool, rows, others []int32) []int32 {
 
 // wholeGroups overwrites marks of the rows of a pool with those of all rows whose group has one.
 func wholeGroups(pool *dataset.Pool, marks []bool) []bool {
+	if pool.Groups == nil {
+		return marks
+	}
 	for _, r := range sameGroups(pool, upTo(pool.Rows), marked(marks)) {
 		marks[r] = true
 	}

@@ -137,8 +137,8 @@ func TestGroupsAreHonest(t *testing.T) {
 			}
 		}
 		for at, groups := range []bool{false, true} {
-			t.Logf("classes %-5v groups %-5v mean of %d seeds: states %.3f, fresh patients %.3f, which %d intervals hold; intervals of nu of %.3f", classes, groups, seeds,
-				value[at], fresh[at], held[at], width[at])
+			t.Logf("classes %-5v groups %-5v mean of %d seeds: states %.3f, fresh patients %.3f, which %d intervals hold; intervals of nu of %.3f",
+				classes, groups, seeds, value[at], fresh[at], held[at], width[at])
 		}
 		must.Hold(t, width[1] > 1.2*width[0], "intervals of nu are %.3f wide with groups, %.3f without", width[1], width[0])
 		must.Hold(t, value[0] < 0.5*fresh[0] && held[0] <= seeds/2, "without groups the error is stated as it is")
