@@ -81,6 +81,14 @@ func (g *guesser) pick(patterns []string, fits func(*column) bool) string {
 	return ""
 }
 
+// pickEither is pick of what fits best, or else well.
+func (g *guesser) pickEither(patterns []string, best, well func(*column) bool) string {
+	if name := g.pick(patterns, best); name != "" {
+		return name
+	}
+	return g.pick(patterns, well)
+}
+
 // pickLabel finds the column of few values that lacks most of them, and does not have the target among them.
 func (g *guesser) pickLabel(target string, fits func(*column) bool) string {
 	most := 0

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -17,7 +16,7 @@ import (
 func (g *guesser) guessSource(inputs []Input, target string) string {
 	fits := func(c *column) bool { return c.groups() && c.blank == 0 }
 	holds := func(c *column) bool { return fits(c) && c.distinct[target] > 0 && !c.measured() && !c.boolean() }
-	if name := cmp.Or(g.pick(sourceNames, holds), g.pick(sourceNames, fits)); name != "" {
+	if name := g.pickEither(sourceNames, holds, fits); name != "" {
 		return name
 	}
 	if len(inputs) > 1 {
@@ -37,7 +36,7 @@ func (g *guesser) guessSource(inputs []Input, target string) string {
 	}
 	texts := func(c *column) bool { return fits(c) && !c.numeric() && !c.boolean() && !c.Time }
 	words := func(c *column) bool { return texts(c) && c.dates < c.has() }
-	if name := cmp.Or(g.pick([]string{"*"}, words), g.pick([]string{"*"}, texts)); name != "" {
+	if name := g.pickEither([]string{"*"}, words, texts); name != "" {
 		return name
 	}
 	g.alone = g.pick(sourceNames, func(c *column) bool { // where rows are in the order of sources, the first may fill what is looked at

@@ -306,6 +306,17 @@ func TestLookAtWordsForNone(t *testing.T) {
 	must.Hold(t, g.Labels[0].Type == Classes && g.Classes[0]["none"] > 0 && g.Missing[0]["unknown"] > 0, "classes %v, missing %v", g.Classes,
 		g.Missing)
 
+	// Of two columns that could be the source the other one is a category.
+	writeTable(t, file, 900, columnOf{"label", of("p", "q")}, columnOf{"quarter", of("north", "south")}, columnOf{"kind", of("x", "y", "z")},
+		columnOf{"city", of("Ulm", "Bonn")}, columnOf{"shop", of("s", "t")}, columnOf{"a", number})
+	for target, want := range map[string][]string{"": {"quarter", "kind", "city"}, "Bonn": {"quarter", "kind", "shop"}} {
+		g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: target}))(t)
+		must.EqualSlices(t, g.Categories, want, "categories beside the source %s", g.Source)
+	}
+	writeTable(t, file, 900, columnOf{"label", of("p", "q")}, columnOf{"quarter", of("north", "south")}, columnOf{"kind", of("x", "y", "z")},
+		columnOf{"a", number})
+	must.EqualSlices(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Categories, []string{"kind"}, "categories")
+
 	writeTable(t, file, 900, columnOf{"region", of("NA", "EMEA", "APAC")}, columnOf{"smoker", of("yes", "yes", "no", "no", "no", "no", "")},
 		columnOf{"churn", of("1", "0", "", "", "")}, columnOf{"a", number})
 	for _, target := range []string{"", "EMEA"} {
