@@ -56,5 +56,5 @@
 //	relevance.go    nu (eq. 3), by minimum norm, ridge or lasso.go
 //	transfer.go     how well each source's heads predict the target's labels
 //	match.go        how well the target's predictor does the sources'
-//	uncertainty.go  intervals over other samples, by smoother.go
+//	uncertainty.go  intervals over other samples, by smoother.go and transfer_again.go
 package pipeline

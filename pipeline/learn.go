@@ -291,7 +291,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		}
 	}
 	if p.saysHowSure(in) {
-		if rec.Uncertainty, err = l.uncertainty(in, &rec, fit, random("uncertainty")); err != nil {
+		if rec.Uncertainty, err = l.uncertainty(ctx, in, &rec, fit, random("uncertainty")); err != nil {
 			return Epoch{}, err
 		}
 	}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -76,7 +77,7 @@ type resampledPart struct {
 }
 
 // uncertainty resamples the relevance of the round that rec records.
-func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand) (*Uncertainty, error) {
+func (l *Learner) uncertainty(ctx context.Context, in Round, rec *Epoch, fit headFit, rng *rand.Rand) (*Uncertainty, error) {
 	p := l.problem
 	prior, err := l.headPrior()
 	if err != nil {
@@ -93,6 +94,9 @@ func (l *Learner) uncertainty(in Round, rec *Epoch, fit headFit, rng *rand.Rand)
 	nus, heads := make([][]float64, replicates), mat.DenseCopyOf(prior.heads)
 	groups := p.together(in.Target.Rows)
 	for b := range nus {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		times := make([]float64, len(in.Target.Rows))
 		groups.drawTimes(rng, times)
 		for t, d := range noise {
@@ -126,7 +130,8 @@ func (l *Learner) replicate(target Labelled, prior headPrior, fit headFit) (repl
 		if err != nil {
 			return nil, err
 		}
-		return func(heads *mat.Dense, times []float64) ([]float64, error) { return t.nu(heads, times), nil }, nil
+		again := t.again()
+		return func(heads *mat.Dense, times []float64) ([]float64, error) { return again.nu(heads, times), nil }, nil
 	}
 	parts, err := l.resampledParts(target.Rows, prior, fit.parts)
 	if err != nil || len(parts) == 0 {
