@@ -35,7 +35,7 @@ type Allocation struct {
 	// Mix is the fraction of each epoch's budget that is spread uniformly. An
 	// allocation with Mix > 0 draws from every source at least Mix times what
 	// the uniform allocation of the same budget would. MixAuto takes Epoch.Own for it
-	// and spreads it by Epoch.Match, and of the rest spreads evenly what nu has by chance.
+	// and spreads it by Epoch.Match, and of both that and the rest spreads evenly what is by chance.
 	Mix float64 `json:"mix"`
 }
 
@@ -108,8 +108,9 @@ func (a Allocation) after(e *Epoch, costs []float64) []float64 {
 	if e.Match == nil {
 		return rates
 	}
+	even := uniformRates(costs)
 	for m, v := range matchRates(e.Match, costs) {
-		rates[m] = (1-e.Own)*rates[m] + e.Own*v
+		rates[m] = (1-e.Own)*rates[m] + e.Own*((1-e.MatchByChance)*v+e.MatchByChance*even[m])
 	}
 	return rates
 }

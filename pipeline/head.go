@@ -67,9 +67,10 @@ type headFit struct {
 	residuals []float64
 	left      [][]float32
 	labels    []float32 // in the units of the data, as Labelled has them
-	// each are the fits that prior residual chose from, parts those of the outputs
+	// each are the fits that prior residual chose from, again what they are for other labels, and parts those of the outputs
 	// that were fitted together.
 	each  []kernelFit
+	again *relabelled
 	parts []fittedPart
 	// final is the head that takes this one's place once the relevance is known, nil for none, odds the log-odds
 	// that it has of the rows left out.

@@ -286,7 +286,7 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 		return Epoch{}, err
 	}
 	if p.Config.Allocation.Mix == MixAuto {
-		if rec.Match, err = l.match(samples, in.Sources); err != nil {
+		if rec.Match, rec.MatchByChance, err = l.explore(samples, in.Sources, fit, random("exploration")); err != nil {
 			return Epoch{}, err
 		}
 	}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -11,60 +12,81 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// match says how well the target's predictors f predict the labels of each source on
+// explore is the match of each source, and the part of that which is by chance, 0 where the head has no part of its own to explore for.
+func (l *Learner) explore(s backend.Samples, in []Labelled, fit headFit, rng *rand.Rand) (match []float64, byChance float64, err error) {
+	sum := matchSum{of: make([]float64, len(in)), chances: make([]*matchChance, len(l.problem.Target.Tasks))}
+	if fit.Own > 0 {
+		for _, part := range fit.parts {
+			if part.fits[0].again == nil {
+				continue
+			}
+			c, err := l.matchChance(part, part.fits[0].Kappa, part.fits[0].Ridge, in, rng)
+			if err != nil {
+				return nil, 0, err
+			}
+			for _, o := range part.outputs {
+				sum.chances[o] = &c
+			}
+		}
+	}
+	if err := l.match(s, in, &sum); err != nil || fit.Own == 0 {
+		return sum.of, 0, err
+	}
+	return sum.of, sum.chance(), nil
+}
+
+// match adds up how well the target's predictors f predict the labels of each source on
 // the rows drawn from it: the square of the squared correlation of f(x_i) and y_i, less
-// the 1/n that n unrelated rows give, summed over the outputs of both. Unlike nu it
+// the 1/n that n unrelated rows give, over the outputs of both. Unlike nu it
 // needs no head of the source: it sees one that the penalty leaves no head, as the
 // target's own rows see it.
 //
 // The linear class needs no predictions of single samples for it; in are the samples.
-func (l *Learner) match(s backend.Samples, in []Labelled) ([]float64, error) {
+func (l *Learner) match(s backend.Samples, in []Labelled, sum *matchSum) error {
 	model, linear := l.model.(*linearClass)
 	if !linear {
-		return l.matchOf(s, in)
+		return l.matchOf(s, in, sum)
 	}
 	pass, err := newMatchPass(model, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer pass.tmp.Close()
-	out := make([]float64, len(l.problem.Sources))
 	for i, column := range l.problem.targetColumns() {
 		p, c, err := model.predictor(l.headOf(i), column)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !slices.ContainsFunc(p, func(v float64) bool { return v != 0 }) {
 			continue // all rows alike
 		}
 		correlations, err := pass.correlations(toFloat32(p), c, l.counts)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		t := 0
 		for m, source := range l.problem.Sources {
 			for range source.Tasks {
-				out[m] += math.Pow(math.Max(0, correlations[t]-1/float64(l.counts[t])), 2)
+				sum.add(i, m, t, correlations[t], float64(l.counts[t]))
 				t++
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // matchOf is match by predictions of each sample, whatever the representation. in are
 // the samples.
-func (l *Learner) matchOf(s backend.Samples, in []Labelled) ([]float64, error) {
+func (l *Learner) matchOf(s backend.Samples, in []Labelled, sum *matchSum) error {
 	u, err := l.model.units()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	pred, err := l.predictionsOf(s, u)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := make([]float64, len(in))
-	first := 0
+	first, output := 0, 0
 	for m, source := range l.problem.Sources {
 		last := first + len(in[m].Rows)
 		for c := range source.Tasks {
@@ -72,18 +94,19 @@ func (l *Learner) matchOf(s backend.Samples, in []Labelled) ([]float64, error) {
 			for i := range y {
 				y[i] = float64(in[m].Y[i*len(source.Tasks)+c])
 			}
-			for _, p := range pred {
+			for own, p := range pred {
 				for i := range f {
 					f[i] = float64(p[first+i])
 				}
 				if r, n := correlation(f, y, nil); n > 2 {
-					out[m] += math.Pow(math.Max(0, r*r-1/float64(n)), 2)
+					sum.add(own, m, output, r*r, float64(n))
 				}
 			}
+			output++
 		}
 		first = last
 	}
-	return out, nil
+	return nil
 }
 
 // correlation is that of f with the labels y that are there, where each pair counts so many

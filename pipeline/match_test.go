@@ -52,7 +52,9 @@ func TestMatch(t *testing.T) {
 	all := u.problem.LookUp(in).Sources
 	s := must.Get(u.data.samples(u.queue, u.problem.Sources, all))(t)
 	defer s.Free()
-	closeVectors(t, "the match by predictions of each sample", must.Get(u.matchOf(s, all))(t), e.Match, 1e-3, 0)
+	sum := matchSum{of: make([]float64, len(all)), chances: make([]*matchChance, 1)}
+	must.Do(t, u.matchOf(s, all, &sum))
+	closeVectors(t, "the match by predictions of each sample", sum.of, e.Match, 1e-3, 0)
 	if !(e.Own > 0 && e.Own < 1) {
 		t.Errorf("the target's own part is %g, expected some", e.Own)
 	}

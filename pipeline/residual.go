@@ -113,11 +113,13 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 			mean.Scale(regression.g, mean)
 			w.Add(w, mean)
 		}
+		again := &relabelled{regression.kernelRidge, rows, &a, root}
 		fits, own := make([]headFit, len(in.outputs)), ownPart(rows, product(phi, w), fit)
 		vectors := make([][]float32, len(fits))
 		for i, h := range l.atCut(fit.heads(rows, u, k), in) {
 			fits[i] = h.headFit
 			fits[i].Rank, fits[i].Own, fits[i].ToMean, fits[i].each = rank, own, regression.g, regression.each
+			fits[i].again = again
 			for j := range k {
 				h.w[j] = float32(w.At(j, i))
 			}

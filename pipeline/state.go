@@ -68,6 +68,8 @@ type Epoch struct {
 	// predictor predicts each source: MixAuto explores by them.
 	Own   float64   `json:"own,omitempty"`
 	Match []float64 `json:"match,omitempty"`
+	// MatchByChance is the part of Match that chance can give, from 0 to 1: MixAuto explores evenly by that part.
+	MatchByChance float64 `json:"match_by_chance,omitempty"`
 	// Nu is the relevance of each source at the end of the round (eq. 3), of several
 	// outputs the Frobenius norm of their block, and NuRank the rank it was found at. The
 	// next round is allocated by it, so that a program may put a relevance of its own there.
@@ -112,7 +114,7 @@ func (st State) checkFinite() error {
 		finite("a weight of the target's head", []float64{e.HeadRidge, e.HeadKappa, e.HeadToMean, e.Own}),
 		finite("a parameter of the target's head", st.Head),
 		finite("the loss of the target's samples", []float64{e.TargetLoss, e.LeaveOneOut, e.LogLoss}),
-		finite("a relevance", slices.Concat(e.Nu, e.Match, []float64{e.NuByChance}, u.NuLow, u.NuHigh, u.ShareLow, u.ShareHigh)),
+		finite("a relevance", slices.Concat(e.Nu, e.Match, []float64{e.NuByChance, e.MatchByChance}, u.NuLow, u.NuHigh, u.ShareLow, u.ShareHigh)),
 		finite("the score", append([]float64{e.Score.Value}, losses.Sums...)),
 	)
 }

@@ -114,7 +114,7 @@ func (l *Learner) uncertainty(ctx context.Context, in Round, rec *Epoch, fit hea
 		}
 	}
 	return newUncertainty(rec.Nu, nus, func(nu []float64) []float64 {
-		again := Epoch{Nu: nu, NuByChance: rec.NuByChance, Own: rec.Own, Match: rec.Match}
+		again := Epoch{Nu: nu, NuByChance: rec.NuByChance, Own: rec.Own, Match: rec.Match, MatchByChance: rec.MatchByChance}
 		return p.Config.Allocation.SharesAfter(&again, p.Costs)
 	}), nil
 }

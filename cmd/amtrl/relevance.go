@@ -163,7 +163,7 @@ func (o *relevanceOptions) fromModel(cfg *pipeline.Config, read func(dir string)
 		return nil, fmt.Errorf("%s: %w", o.dir, err)
 	}
 	res := &relevanceResult{Target: model.Target, Method: model.Method, Rank: rank}
-	return res.share(cfg, model.Sources, &pipeline.Epoch{Nu: nu, Own: round.Own, Match: round.Match}), nil
+	return res.share(cfg, model.Sources, &pipeline.Epoch{Nu: nu, Own: round.Own, Match: round.Match, MatchByChance: round.MatchByChance}), nil
 }
 
 // share adds the relevance and the share of each source after a round, in order of falling |nu|.

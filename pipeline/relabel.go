@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/amtrl/amtrl/backend"
+)
+
+// relabelled is the regression that heads of the target were fitted by, for other labels of the same n samples.
+type relabelled struct {
+	regression *kernelRidge
+	rows       *targetRows
+	a, root    *mat.Dense // A = Phi L, and L
+}
+
+// predictors are L predictors of the linear form phi(x)'w + x'delta, up to a constant for each, with x as it is stored, or divided by the
+// s_j where features have their own. w is K+1 by L, delta d by L, or nil for 0.
+type predictors struct{ w, delta *mat.Dense }
+
+// predictors are those of a fit, which has dual coefficients alpha, n by L.
+func (r *relabelled) predictors(fit kernelFit) predictors {
+	p := predictors{w: r.regression.shared(r.a, r.root, fit)}
+	if fit.kappa > 0 && r.rows.trace > 0 {
+		p.delta = new(mat.Dense)
+		p.delta.Mul(r.rows.x.T(), fit.alpha)
+		p.delta.Scale(fit.kappa/(1+fit.kappa)/r.rows.trace, p.delta)
+	}
+	return p
+}
+
+// say is what predictors say of rows of a pool, n by L, up to a constant for each.
+func (l *Learner) say(p predictors, pool int, rows []int32) (*mat.Dense, error) {
+	phi, err := l.phi(pool, rows)
+	if err != nil || p.delta == nil {
+		return product(phi, p.w), err
+	}
+	u, err := l.model.units()
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.data.unlabelled(l.queue, pool, rows)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Free()
+	tmp := backend.NewScope(l.queue)
+	defer tmp.Close()
+	d, count := p.delta.Dims()
+	z, delta := tmp.Matrix(backend.Float32, len(rows), count), backend.Mat(backend.Upload(tmp, backend.Float32,
+		toFloat32(mat.DenseCopyOf(p.delta.T()).RawMatrix().Data)), count, d)
+	if err := tmp.Err(); err != nil {
+		return nil, err
+	}
+	ofX, err := ofRows(l.queue, tmp, delta, u)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.queue.Project(s, ofX, z); err != nil {
+		return nil, err
+	}
+	own, err := download64(l.queue, z)
+	if err != nil {
+		return nil, err
+	}
+	own.Add(own, product(phi, p.w))
+	return own, nil
+}
+
+// eachSource calls do with what predictors say of the labelled rows of each source, n by L, and with their labels less their means, n by C,
+// for the outputs that are of the same rows, at least three. Output 0 of the source is number first of all.
+func (l *Learner) eachSource(p predictors, in []Labelled, do func(m, first int, group labelGroup, said, y *mat.Dense)) error {
+	first := 0
+	for m, source := range l.problem.Sources {
+		for _, group := range in[m].parts(len(source.Tasks)) {
+			if len(group.Rows) < 3 {
+				continue
+			}
+			said, err := l.say(p, source.Pool, group.Rows)
+			if err != nil {
+				return err
+			}
+			centreDense(said)
+			do(m, first, group, said, group.centred(group.means()))
+		}
+		first += len(source.Tasks)
+	}
+	return nil
+}
+
+// columnSquares are the sums of the squares of each column.
+func columnSquares(x *mat.Dense) []float64 {
+	n, c := x.Dims()
+	out := make([]float64, c)
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			out[j] += v * v
+		}
+	}
+	return out
+}
