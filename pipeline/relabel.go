@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/amtrl/amtrl/backend"
@@ -10,7 +12,10 @@ import (
 type relabelled struct {
 	regression *kernelRidge
 	rows       *targetRows
+	phi        *mat.Dense // n by K+1
 	a, root    *mat.Dense // A = Phi L, and L
+	// mean is g times the mean of the sources' heads of the same outputs, which the fit is beside, K+1 by C, or nil.
+	mean *mat.Dense
 }
 
 // predictors are L predictors of the linear form phi(x)'w + x'delta, up to a constant for each, with x as it is stored, or divided by the
@@ -85,6 +90,21 @@ func (l *Learner) eachSource(p predictors, in []Labelled, do func(m, first int, 
 		first += len(source.Tasks)
 	}
 	return nil
+}
+
+// correlations are those of the columns of y, n by C, with those of f, n by L, whose means are 0: C by L, 0 where either is constant.
+func correlations(f, y *mat.Dense) *mat.Dense {
+	r, ofF, ofY := new(mat.Dense), columnSquares(f), columnSquares(y)
+	r.Mul(y.T(), f)
+	for o, v := range ofY {
+		row := r.RawRowView(o)
+		for j := range row {
+			if row[j] /= math.Sqrt(v * ofF[j]); !(math.Abs(row[j]) <= 1+1e-9) {
+				row[j] = 0
+			}
+		}
+	}
+	return r
 }
 
 // columnSquares are the sums of the squares of each column.

@@ -113,7 +113,7 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 			mean.Scale(regression.g, mean)
 			w.Add(w, mean)
 		}
-		again := &relabelled{regression.kernelRidge, rows, &a, root}
+		again := &relabelled{regression.kernelRidge, rows, phi, &a, root, mean}
 		fits, own := make([]headFit, len(in.outputs)), ownPart(rows, product(phi, w), fit)
 		vectors := make([][]float32, len(fits))
 		for i, h := range l.atCut(fit.heads(rows, u, k), in) {

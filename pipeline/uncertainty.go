@@ -32,7 +32,9 @@ import (
 //     1 - c_i, in place of a decomposition for each replicate (the jackknife as a weighted
 //     bootstrap). kappa is chosen again, by sum c_i e_i^2;
 //   - nu follows from these heads, or for [Transfer] from those of the sources and the
-//     target's samples, each c_i times.
+//     target's samples, each c_i times;
+//   - what [MixAuto] explores by is of the same samples, and of other rows of the sources, with the representation and the
+//     heads of the sources as they are ([Learner.exploreAgain]).
 //
 // Where the representation itself would come out differently is not in the replicates;
 // that the heads' normal distribution is wider than the variance of a ridge regression
@@ -93,12 +95,15 @@ func (l *Learner) uncertainty(ctx context.Context, in Round, rec *Epoch, fit hea
 	}
 	nus, heads := make([][]float64, replicates), mat.DenseCopyOf(prior.heads)
 	groups := p.together(in.Target.Rows)
+	times := make([][]float64, replicates)
+	for b := range times {
+		times[b] = make([]float64, len(in.Target.Rows))
+		groups.drawTimes(rng, times[b])
+	}
 	for b := range nus {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		times := make([]float64, len(in.Target.Rows))
-		groups.drawTimes(rng, times)
 		for t, d := range noise {
 			row := heads.RawRowView(t)
 			copy(row, prior.heads.RawRowView(t))
@@ -109,14 +114,25 @@ func (l *Learner) uncertainty(ctx context.Context, in Round, rec *Epoch, fit hea
 				}
 			}
 		}
-		if nus[b], err = relevance(heads, times); err != nil {
+		if nus[b], err = relevance(heads, times[b]); err != nil {
 			return nil, err
 		}
 	}
-	return newUncertainty(rec.Nu, nus, func(nu []float64) []float64 {
-		again := Epoch{Nu: nu, NuByChance: rec.NuByChance, Own: rec.Own, Match: rec.Match, MatchByChance: rec.MatchByChance}
-		return p.Config.Allocation.SharesAfter(&again, p.Costs)
-	}), nil
+	var explored []exploration
+	if p.Config.Allocation.Mix == MixAuto {
+		if explored, err = l.exploreAgain(ctx, in, fit, times, rng); err != nil {
+			return nil, err
+		}
+	}
+	shares := make([][]float64, replicates)
+	for b, nu := range nus {
+		e := *rec
+		if e.Nu = nu; explored != nil {
+			e.Own, e.Match, e.MatchByChance = explored[b].own, explored[b].match, explored[b].byChance
+		}
+		shares[b] = p.Config.Allocation.SharesAfter(&e, p.Costs)
+	}
+	return newUncertainty(rec.Nu, p.Config.Allocation.SharesAfter(rec, p.Costs), nus, shares), nil
 }
 
 // replicated is the relevance for heads of the sources and times of the target samples.
@@ -388,16 +404,14 @@ func (l *Learner) headPenalty(lambda float64) (float64, error) {
 	return l.sigma * l.sigma * float64(len(heads.RawMatrix().Data)) / (size * size), nil
 }
 
-// newUncertainty condenses the relevance of replicates of a round that found nu.
-func newUncertainty(found []float64, nus [][]float64, sharesOf func(nu []float64) []float64) *Uncertainty {
+// newUncertainty condenses the relevance and shares of replicates of a round that found nu and these shares.
+func newUncertainty(found, foundShares []float64, nus, shares [][]float64) *Uncertainty {
 	m := len(nus[0])
 	all := make([]float64, 5*m)
 	part := func(i int) []float64 { return all[i*m : (i+1)*m : (i+1)*m] }
 	u := &Uncertainty{part(0), part(1), part(2), part(3), part(4)}
-	shares := make([][]float64, len(nus))
 	order := make([]int, m)
-	for b, nu := range nus {
-		shares[b] = sharesOf(nu)
+	for _, nu := range nus {
 		for i := range order {
 			order[i] = i
 		}
@@ -417,7 +431,6 @@ func newUncertainty(found []float64, nus [][]float64, sharesOf func(nu []float64
 		low, high = stat.Quantile((1-certainty)/2, stat.Empirical, column, nil), stat.Quantile((1+certainty)/2, stat.Empirical, column, nil)
 		return min(low, found), max(high, found)
 	}
-	foundShares := sharesOf(found)
 	for i := range m {
 		u.TopFive[i] /= float64(len(nus))
 		u.NuLow[i], u.NuHigh[i] = ends(nus, found[i], i)

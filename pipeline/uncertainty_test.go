@@ -193,7 +193,8 @@ func TestUncertaintyOfLittle(t *testing.T) {
 			runUnit(t, dev, cfg, 0)
 		}
 	}
-	u := newUncertainty([]float64{1, 1, -9}, [][]float64{{0, 2, -3}, {0, 1, 0}}, func(nu []float64) []float64 { return nu })
+	found, nus := []float64{1, 1, -9}, [][]float64{{0, 2, -3}, {0, 1, 0}}
+	u := newUncertainty(found, found, nus, nus)
 	if !slices.Equal(u.TopFive, []float64{0, 1, 0.5}) || !slices.Equal(u.NuLow, []float64{0, 1, -9}) ||
 		!slices.Equal(u.NuHigh, []float64{1, 2, 0}) {
 		t.Errorf("%+v", u)

@@ -1,0 +1,235 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// exploration is what MixAuto explores by: Epoch.Own, Match and MatchByChance.
+type exploration struct {
+	own      float64
+	match    []float64
+	byChance float64
+}
+
+// Where a target has so many outputs that draws of its samples for each replicate would be more predictors than mostPredictors, there are
+// fewer draws, which replicates share. What predictors say of the rows of a source are at most mostSaid numbers at a time.
+const (
+	fewestDraws    = 20
+	mostPredictors = 2000
+	mostSaid       = 1 << 23
+)
+
+// redrawn is the target's side of explorations for D draws of the target's samples: the own part of each, the correlations r of what its
+// predictor says of the rows of the sources with their labels, and the chances of each output of the target.
+type redrawn struct {
+	own     []float64
+	r       []*mat.Dense // for each output of the target, T by D, 0 where there are fewer than three labels
+	chances [][]*matchChance
+}
+
+// exploreAgain draws the exploration of replicates anew, with samples of the target that are there times[b][i] times. The target's
+// predictor is that of [Uncertainty], with labels y_i + (c_i - 1) e_i at the kappa of the least sum c_i e_i^2, and its own part follows
+// from it. For other rows of the sources the correlation of the predictor with the labels of n rows is drawn anew,
+//
+//	r = tanh(artanh(rho) + z / (n - 3)^1/2),  z normal (Fisher 1921),  rho^2 = (r0^2 - 1/n)+,
+//
+// where r0 is that with the rows at hand: rho is without what chance gives, since the draw adds as much again. The representation, the
+// heads of the sources, the numbers of rows and the penalty of each kappa are held fixed.
+func (l *Learner) exploreAgain(ctx context.Context, in Round, fit headFit, times [][]float64, rng *rand.Rand) ([]exploration, error) {
+	outputs := len(l.problem.Target.Tasks)
+	draws := min(len(times), max(fewestDraws, mostPredictors/outputs))
+	side, err := l.redraw(ctx, in, fit, times[:draws], rng)
+	if err != nil || side == nil {
+		return nil, err
+	}
+	out := make([]exploration, len(times))
+	for b := range out {
+		d := b % draws
+		sum := matchSum{of: make([]float64, len(in.Sources)), chances: side.chances[d]}
+		for c, r := range side.r {
+			o := 0
+			for m, source := range l.problem.Sources {
+				for range source.Tasks {
+					if n := float64(l.counts[o]); n > 2 {
+						square, z := r.At(o, d), rng.NormFloat64()
+						rho := math.Sqrt(math.Min(1-1e-9, math.Max(0, square*square-1/n)))
+						now := math.Tanh(math.Atanh(rho) + z/math.Sqrt(math.Max(1, n-3)))
+						sum.add(c, m, o, now*now, n)
+					}
+					o++
+				}
+			}
+		}
+		out[b] = exploration{side.own[d], sum.of, sum.chance()}
+	}
+	return out, nil
+}
+
+// redraw is nil where no output has another fit to choose from.
+func (l *Learner) redraw(ctx context.Context, in Round, fit headFit, times [][]float64, rng *rand.Rand) (*redrawn, error) {
+	outputs := len(l.problem.Target.Tasks)
+	out := &redrawn{own: make([]float64, len(times)), r: make([]*mat.Dense, outputs), chances: make([][]*matchChance, len(times))}
+	for c := range out.r {
+		out.r[c] = mat.NewDense(len(l.counts), len(times), nil)
+	}
+	for d := range times {
+		out.chances[d] = make([]*matchChance, outputs)
+	}
+	first := true
+	for _, part := range fit.parts {
+		if len(part.fits) == 0 || part.fits[0].again == nil || len(part.fits[0].each) == 0 {
+			continue
+		}
+		if err := l.redrawPart(ctx, in, part, times, rng, out, first); err != nil {
+			return nil, err
+		}
+		first = false
+	}
+	if first {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// redrawPart adds the outputs of the target that are fitted together. The own part is that of the first ones.
+func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, times [][]float64, rng *rand.Rand, out *redrawn,
+	first bool) error {
+	again, each, count := part.fits[0].again, part.fits[0].each, len(part.outputs)
+	var at []int
+	for i, r := range in.Target.Rows {
+		if len(at) < len(part.Rows) && part.Rows[len(at)] == r {
+			at = append(at, i)
+		}
+	}
+	chosen := make([][]int, len(each))
+	for d, of := range times {
+		best, least := -1, math.Inf(1)
+		for k, f := range each {
+			if f.alpha == nil || math.IsInf(f.loo, 1) {
+				continue
+			}
+			sum := 0.0
+			for i, sample := range at {
+				e := f.residual.RawRowView(i)
+				sum += of[sample] * dot(e, e)
+			}
+			if sum < least {
+				best, least = k, sum
+			}
+		}
+		if best >= 0 {
+			chosen[best] = append(chosen[best], d)
+		}
+	}
+	widest := len(again.rows.mean)
+	for _, s := range in.Sources {
+		widest = max(widest, len(s.Rows))
+	}
+	block := max(1, mostSaid/widest/count)
+	for k, f := range each {
+		if len(chosen[k]) == 0 {
+			continue
+		}
+		var c *matchChance
+		if f.kappa > 0 {
+			found, err := l.matchChance(part, f.kappa, f.lambda, in.Sources, rng)
+			if err != nil {
+				return err
+			}
+			c = &found
+		}
+		for _, d := range chosen[k] {
+			for _, o := range part.outputs {
+				out.chances[d][o] = c
+			}
+		}
+		for from := 0; from < len(chosen[k]); from += block {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			draws := chosen[k][from:min(from+block, len(chosen[k]))]
+			p := again.drawn(f, at, draws, times)
+			if first {
+				for j, own := range again.ownParts(p, count) {
+					out.own[draws[j]] = own
+				}
+			}
+			err := l.eachSource(p, in.Sources, func(_, first int, group labelGroup, said, y *mat.Dense) {
+				r := correlations(said, y)
+				for i, o := range group.outputs {
+					for j, d := range draws {
+						for c, of := range part.outputs {
+							out.r[of].Set(first+o, d, r.At(i, j*count+c))
+						}
+					}
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// drawn are the predictors of a fit for draws of the samples, those of one draw together.
+func (r *relabelled) drawn(f kernelFit, at, draws []int, times [][]float64) predictors {
+	n, count := f.residual.Dims()
+	change := mat.NewDense(n, len(draws)*count, nil)
+	for i, sample := range at {
+		row, e := change.RawRowView(i), f.residual.RawRowView(i)
+		for j, d := range draws {
+			for c, v := range e {
+				row[j*count+c] = (times[d][sample] - 1) * v
+			}
+		}
+	}
+	moved := r.regression.of(change).at(f.kappa, f.lambda)
+	if moved.alpha == nil { // a system that is singular to rounding
+		moved.alpha = change
+		change.Zero()
+	}
+	for i := range n {
+		row, alpha := moved.alpha.RawRowView(i), f.alpha.RawRowView(i)
+		for j := range row {
+			row[j] += alpha[j%count]
+		}
+	}
+	p := r.predictors(moved)
+	if r.mean != nil {
+		k, columns := p.w.Dims()
+		for i := range k {
+			row, mean := p.w.RawRowView(i), r.mean.RawRowView(i)
+			for j := range columns {
+				row[j] += mean[j%count]
+			}
+		}
+	}
+	return p
+}
+
+// ownParts are those of [ownPart] for predictors of which each count are together.
+func (r *relabelled) ownParts(p predictors, count int) []float64 {
+	shared := product(r.phi, p.w)
+	_, columns := shared.Dims()
+	out := make([]float64, columns/count)
+	if p.delta == nil {
+		return out
+	}
+	centreDense(shared)
+	s, o := columnSquares(shared), columnSquares(product(r.rows.x, p.delta))
+	for j := range out {
+		own, all := 0.0, 0.0
+		for c := j * count; c < (j+1)*count; c++ {
+			own, all = own+o[c], all+o[c]+s[c]
+		}
+		if all > 0 {
+			out[j] = own / all
+		}
+	}
+	return out
+}
