@@ -35,6 +35,14 @@ func largest(shares []float64, n int) []int {
 	return order[:min(n, none)]
 }
 
+// wanted are the n sources with the largest of shares.
+func wanted(sources []runs.SourceResult, shares []float64, n int) (out []runs.SourceResult) {
+	for _, at := range largest(shares, n) {
+		out = append(out, sources[at])
+	}
+	return out
+}
+
 // withShares names the n sources with the largest of shares.
 func withShares(sources []runs.SourceResult, shares []float64, n int) Sentence {
 	var out Sentence

@@ -107,6 +107,9 @@ func (r *runPage) answer() Answer {
 	switch m.Method {
 	case pipeline.Active, pipeline.Known:
 		a.Headline = say("Label next: ", top)
+		if spreadEvenly(r.Result.Sources) {
+			a.Headline = say("Spread the next labels evenly: nothing tells the sources apart yet")
+		}
 		if len(top) == 0 {
 			a.Headline = say("Label no more by relevance: no relevant source has rows left")
 		}
@@ -130,6 +133,9 @@ func (r *runPage) answer() Answer {
 		line = append(line, say(", on ", several(m.Rows, "held-out row"), inGroups(m.Groups), " of the target")...)
 	}
 	a.Lines = append(a.Lines, append(line, plain(".")))
+	if due := DueTo(wanted(r.Result.Sources, next, 3), r.Result.Sources); due != "" && byRelevance(m.Method) {
+		a.Lines = append(a.Lines, say(due))
+	}
 	if !byRelevance(m.Method) && len(top) > 0 {
 		a.Lines = append(a.Lines, say("By relevance, the next labels would go to ", top, "."))
 	}
@@ -318,6 +324,9 @@ func (r *runPage) sources() Part {
 	about := say("The share is the part of the next budget that the relevance after the last round gives a source. " +
 		"Its interval (90 %) and the chance of being among the five most relevant are over other target samples and " +
 		"other rows of the sources.")
+	if due := DueTo(list, list); due != "" {
+		about = append(about, plain(" "+due))
+	}
 	if full {
 		about = append(about, plain(" Of some sources no row is left: the bars are what the others get of the next budget."))
 	}

@@ -70,6 +70,9 @@ func Result(r *runs.Result, top int, f Format) string {
 	}
 	if n > 0 {
 		parts = append(parts, sources.Render(f))
+		if due := DueTo(r.Sources[:n], r.Sources); due != "" {
+			parts = append(parts, due+"\n")
+		}
 	}
 	return strings.Join(parts, "\n")
 }

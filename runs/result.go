@@ -95,6 +95,9 @@ type SourceResult struct {
 	Nu float64 `json:"nu"`
 	// Share is the fraction of the next epoch's budget that Nu would give it, had it rows enough.
 	Share float64 `json:"share"`
+	// By is what most of Share is due to where that is not Nu: "exploration", or "even" where nothing tells the sources apart.
+	// See [pipeline.Allocation.DueTo].
+	By string `json:"by,omitempty"`
 	// Samples is the number drawn by the last epoch.
 	Samples int `json:"samples"`
 	// AllDrawn says that these are all rows that it can give: its share goes to others.
@@ -228,8 +231,10 @@ func summarise(p *pipeline.Problem, data string, in pipeline.Labelled, epochs []
 		}
 	}
 	shares, there := p.Config.Allocation.SharesAfter(first, p.Costs), p.Available()
+	by := p.Config.Allocation.DueTo(first, p.Costs)
 	for i, name := range p.SourceNames() {
-		s := SourceResult{Source: name, Nu: first.Nu[i], Share: shares[i], Samples: first.Counts[i], AllDrawn: first.Counts[i] >= there[i]}
+		s := SourceResult{Source: name, Nu: first.Nu[i], Share: shares[i], By: by[i], Samples: first.Counts[i],
+			AllDrawn: first.Counts[i] >= there[i]}
 		if u := first.Uncertainty; u != nil {
 			s.SourceIntervals = &SourceIntervals{u.NuLow[i], u.NuHigh[i], u.ShareLow[i], u.ShareHigh[i], u.TopFive[i]}
 		}

@@ -216,7 +216,12 @@ func (o *studyRelevanceOptions) run(ctx context.Context) error {
 		}
 		t.Rows = append(t.Rows, line)
 	}
-	return o.emit(studyShares(&last, o.top.V).Render(o.format) + "\n" + t.Render(o.format))
+	shown := last.Result.Sources[:min(o.top.V, len(last.Result.Sources))]
+	due := report.DueTo(shown, last.Result.Sources)
+	if due != "" {
+		due += "\n\n"
+	}
+	return o.emit(studyShares(&last, o.top.V).Render(o.format) + "\n" + due + t.Render(o.format))
 }
 
 // studyShares is the table of the sources with the largest relevance after a round.

@@ -295,8 +295,9 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	}
 	counts := p.Allocate(last, total, floor, have, limit)
 	var shares []float64
+	var by []string
 	if last != nil {
-		shares = s.Settings.Config.Allocation.SharesAfter(last, p.Costs)
+		shares, by = s.Settings.Config.Allocation.SharesAfter(last, p.Costs), s.Settings.Config.Allocation.DueTo(last, p.Costs)
 	}
 	if group := st.askTarget(p, target); len(group.Rows) > 0 {
 		out.groups = append(out.groups, group)
@@ -304,10 +305,7 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 	for m, source := range p.Sources {
 		group := AskRows{Source: source.Name, Cost: p.Costs[m], Reason: "first round"}
 		if last != nil {
-			group.Reason = fmt.Sprintf("relevance: share %.1f %%", 100*shares[m])
-			if slices.Min(p.Costs) != slices.Max(p.Costs) { // the share is of the price, too
-				group.Reason = fmt.Sprintf("relevance %.2f, share of the cost %.1f %%", last.Nu[m], 100*shares[m])
-			}
+			group.Reason = reason(by[m], last.Nu[m], shares[m], slices.Min(p.Costs) != slices.Max(p.Costs))
 		}
 		for _, i := range order[m] {
 			if len(group.Rows) == counts[m]-have[m] {
@@ -322,6 +320,24 @@ func (s *Study) propose(st *state, budget float64) (*proposal, error) {
 		}
 	}
 	return out, nil
+}
+
+// reason says what the share of a source is due to. Where sources differ in cost it is one of the cost, which price moves too.
+func reason(by string, nu, share float64, priced bool) string {
+	what := "relevance"
+	switch by {
+	case pipeline.ByExploration:
+		what = "exploration"
+	case pipeline.ByEven:
+		what = "spread evenly"
+	}
+	switch {
+	case !priced:
+		return fmt.Sprintf("%s: share %.1f %%", what, 100*share)
+	case by == pipeline.ByRelevance:
+		return fmt.Sprintf("%s %.2f, share of the cost %.1f %%", what, nu, 100*share)
+	}
+	return fmt.Sprintf("%s, share of the cost %.1f %%", what, 100*share)
 }
 
 // affordable is the largest floor, up to one, whose samples a total cost pays for.

@@ -1,0 +1,46 @@
+package pipeline
+
+import "gonum.org/v1/gonum/floats"
+
+// What a source's share of a budget is mostly due to.
+const (
+	ByRelevance   = ""
+	ByExploration = "exploration"
+	ByEven        = "even"
+)
+
+// DueTo says for each source what most of its share after an epoch is due to: nu, the match that MixAuto explores by, or neither, where
+// it is spread evenly because nothing beyond chance tells the sources apart. With a fixed Mix it is nu.
+func (a Allocation) DueTo(e *Epoch, costs []float64) []string {
+	out := make([]string, len(e.Nu))
+	if a.Mix != MixAuto {
+		return out
+	}
+	own, chance, byChance := e.Own, 0.0, e.MatchByChance
+	if e.Match == nil {
+		own = 0
+	} else if floats.Sum(e.Match) == 0 {
+		byChance = 1
+	}
+	square := dot(e.Nu, e.Nu)
+	if square == 0 {
+		chance = 1
+	} else if e.NuByChance > 0 {
+		chance = min(1, e.NuByChance/square)
+	}
+	nu, match, even := a.rates(e.Nu, costs), make([]float64, len(out)), uniformRates(costs)
+	if own > 0 {
+		match = matchRates(e.Match, costs)
+	}
+	for m := range out {
+		relevance, explored := (1-own)*(1-chance)*nu[m], own*(1-byChance)*match[m]
+		rest := ((1-own)*chance + own*byChance) * even[m]
+		switch {
+		case explored > relevance && explored >= rest:
+			out[m] = ByExploration
+		case rest > relevance:
+			out[m] = ByEven
+		}
+	}
+	return out
+}

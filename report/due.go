@@ -1,0 +1,32 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// spreadEvenly says whether nothing tells the sources apart.
+func spreadEvenly(sources []runs.SourceResult) bool {
+	return len(sources) > 1 && !slices.ContainsFunc(sources, func(s runs.SourceResult) bool { return s.By != pipeline.ByEven })
+}
+
+// DueTo is a sentence that says what the shares of these sources of all are due to where that is not their relevance, or "": a table that
+// has both, and the chance of the largest relevances, would contradict itself without a word.
+func DueTo(some, all []runs.SourceResult) string {
+	if spreadEvenly(all) {
+		return "Nothing tells the sources apart yet: the next budget is spread evenly, whatever nu is."
+	}
+	explored, even := false, false
+	for _, s := range some {
+		explored, even = explored || s.By == pipeline.ByExploration, even || s.By == pipeline.ByEven
+	}
+	switch {
+	case explored:
+		return "Some of these shares are due to exploration, not to nu: to how well what the target's own samples say predicts labels there."
+	case even:
+		return "Shares have a part that is spread evenly, where nu is no more than chance gives."
+	}
+	return ""
+}

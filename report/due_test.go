@@ -1,0 +1,43 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// A share that is not due to nu has a word that says so, in the printed table and on the card of the page.
+func TestDueTo(t *testing.T) {
+	for _, c := range []struct {
+		by   []string
+		want string
+	}{
+		{[]string{"", ""}, ""},
+		{[]string{"", pipeline.ByExploration}, "due to exploration"},
+		{[]string{pipeline.ByExploration, pipeline.ByExploration, ""}, "due to exploration"},
+		{[]string{"", pipeline.ByEven}, "a part that is spread evenly"},
+		{[]string{pipeline.ByEven, pipeline.ByEven}, "Nothing tells the sources apart"},
+	} {
+		var sources []runs.SourceResult
+		for i, by := range c.by {
+			sources = append(sources, runs.SourceResult{Source: string(rune('a' + i)), Share: 1 / float64(len(c.by)), By: by})
+		}
+		got := DueTo(sources, sources)
+		must.Hold(t, strings.Contains(got, c.want) && (got == "") == (c.want == ""), "%q: %q", c.by, got)
+		r := &runs.Result{Sources: sources, Methods: []runs.MethodResult{{Method: pipeline.Active, Score: pipeline.Score{Metric: "error"}}}}
+		must.Hold(t, strings.Contains(Result(r, 5, Text), c.want), "the table lacks %q", c.want)
+		page := &runPage{Finished: &runs.Finished{Result: *r}, metric: "error"}
+		a := page.answer()
+		said := ""
+		for _, line := range append([]Sentence{a.Headline}, a.Lines...) {
+			for _, cell := range line {
+				said += cell.Text
+			}
+		}
+		must.Hold(t, strings.Contains(said, c.want), "the card lacks %q: %s", c.want, said)
+		must.Hold(t, strings.HasPrefix(said, "Spread the next labels evenly") == (c.want == "Nothing tells the sources apart"), "%s", said)
+	}
+}
