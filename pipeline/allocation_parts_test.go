@@ -15,7 +15,8 @@ func TestDueTo(t *testing.T) {
 		want []string
 	}{
 		{Epoch{Nu: []float64{1, 0, 0.1}, Match: []float64{0, 1, 0}, Own: 0.5, MatchByChance: 0.2}, []string{"", ByExploration, ByEven}},
-		{Epoch{Nu: []float64{0.2, 0.1, 0}, NuByChance: 1, Match: []float64{1, 2, 3}, Own: 0.4, MatchByChance: 1}, []string{ByEven, ByEven, ByEven}},
+		{Epoch{Nu: []float64{0.2, 0.1, 0}, NuByChance: 1, Match: []float64{1, 2, 3}, Own: 0.4, MatchByChance: 1},
+			[]string{ByEven, ByEven, ByEven}},
 		{Epoch{Nu: []float64{0, 0, 0}, Match: []float64{0, 0, 0}, Own: 1}, []string{ByEven, ByEven, ByEven}},
 		{Epoch{Nu: []float64{1, 2, 0}, Match: []float64{1, 1, 1}}, []string{"", "", ""}},
 		{Epoch{Nu: []float64{1, 2, 2}}, []string{"", "", ""}},

@@ -38,8 +38,11 @@ type redrawn struct {
 //	r = tanh(artanh(rho) + z / (n - 3)^1/2),  z normal (Fisher 1921),  rho^2 = (r0^2 - 1/n)+,
 //
 // where r0 is that with the rows at hand: rho is without what chance gives, since the draw adds as much again. The representation, the
-// heads of the sources, the numbers of rows and the penalty of each kappa are held fixed.
+// heads of the sources, the numbers of rows and the penalty of each kappa are held fixed. There are none of a network.
 func (l *Learner) exploreAgain(ctx context.Context, in Round, fit headFit, times [][]float64, rng *rand.Rand) ([]exploration, error) {
+	if _, linear := l.model.(*linearClass); !linear {
+		return nil, nil
+	}
 	outputs := len(l.problem.Target.Tasks)
 	draws := min(len(times), max(fewestDraws, mostPredictors/outputs))
 	side, err := l.redraw(ctx, in, fit, times[:draws], rng)
@@ -64,7 +67,10 @@ func (l *Learner) exploreAgain(ctx context.Context, in Round, fit headFit, times
 				}
 			}
 		}
-		out[b] = exploration{side.own[d], sum.of, sum.chance()}
+		out[b] = exploration{own: side.own[d], match: sum.of}
+		if l.spreadsChance() {
+			out[b].byChance = sum.chance()
+		}
 	}
 	return out, nil
 }
@@ -135,7 +141,7 @@ func (l *Learner) redrawPart(ctx context.Context, in Round, part fittedPart, tim
 			continue
 		}
 		var c *matchChance
-		if f.kappa > 0 {
+		if f.kappa > 0 && l.spreadsChance() {
 			found, err := l.matchChance(part, f.kappa, f.lambda, in.Sources, rng)
 			if err != nil {
 				return err

@@ -12,10 +12,19 @@ import (
 	"github.com/amtrl/amtrl/backend"
 )
 
-// explore is the match of each source, and the part of that which is by chance, 0 where the head has no part of its own to explore for.
+// spreadsChance says whether what the match has by chance is spread evenly, as that of nu is: with relevance [Transfer], and a linear phi.
+// Between tasks, of which there are many and a few are like the target, chance has little of it, and of networks it is not known.
+func (l *Learner) spreadsChance() bool {
+	_, linear := l.model.(*linearClass)
+	return linear && l.problem.Config.Relevance.Kind == Transfer
+}
+
+// explore is the match of each source, and the part of that which is by chance, 0 where that is not spread evenly or the head has no part
+// of its own to explore for.
 func (l *Learner) explore(s backend.Samples, in []Labelled, fit headFit, rng *rand.Rand) (match []float64, byChance float64, err error) {
 	sum := matchSum{of: make([]float64, len(in)), chances: make([]*matchChance, len(l.problem.Target.Tasks))}
-	if fit.Own > 0 {
+	spreads := l.spreadsChance() && fit.Own > 0
+	if spreads {
 		for _, part := range fit.parts {
 			if part.fits[0].again == nil {
 				continue
@@ -29,7 +38,7 @@ func (l *Learner) explore(s backend.Samples, in []Labelled, fit headFit, rng *ra
 			}
 		}
 	}
-	if err := l.match(s, in, &sum); err != nil || fit.Own == 0 {
+	if err := l.match(s, in, &sum); err != nil || !spreads {
 		return sum.of, 0, err
 	}
 	return sum.of, sum.chance(), nil
