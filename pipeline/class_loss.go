@@ -6,21 +6,31 @@ import "gonum.org/v1/gonum/floats"
 // several classes [logOfClass], once, and of others, such as where the class is none of these, the sum of [logOfLabel]. Labels are
 // wrong at a rate.
 func logOfLabels(y, heads []float64, rate float64) float64 {
-	class, sum, known := noClass, 0.0, make([]float64, 0, len(y))
-	for j, v := range y {
-		if v != v {
-			continue
-		}
+	class, known := noClass, 0
+	for _, v := range y {
 		if v == 1 {
-			class = len(known)
+			class = known
 		}
-		known = append(known, heads[j])
-		sum += noisy(logOfLabel(heads[j], v), rate, 2)
+		if v == v {
+			known++
+		}
 	}
-	if class == noClass || len(known) < 2 {
-		return sum
+	if class != noClass && known > 1 {
+		of := make([]float64, 0, known)
+		for j, v := range y {
+			if v == v {
+				of = append(of, heads[j])
+			}
+		}
+		return noisy(logOfClass(of, class), rate, float64(known))
 	}
-	return noisy(logOfClass(known, class), rate, float64(len(known)))
+	sum := 0.0
+	for j, v := range y {
+		if v == v {
+			sum += noisy(logOfLabel(heads[j], v), rate, 2)
+		}
+	}
+	return sum
 }
 
 // logOfClass is -log of the score of a class: its sigmoid divided by the sum of those of all. It overwrites the heads.
