@@ -13,48 +13,35 @@ import (
 
 // learnAlone is the round of a baseline: Target is the ridge regression of the
 // target's samples on their own rows, by leave-one-out, or for classes the classifier on
-// these, several of them mixed with what [Learner.ownClasses] says. Constant is their mean. Nothing is drawn and no source is
+// these, several of them mixed with what [Problem.ownClasses] says. Constant is their mean. Nothing is drawn and no source is
 // relevant.
 func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, error) {
 	u, err := l.model.units()
 	if err != nil {
 		return rec, err
 	}
-	k := l.problem.Config.K
+	heads := l.ownHead()
 	fit, err := l.fitParts(in.Target, func(in labelGroup) ([]headFit, error) {
 		if rec.Method == Constant {
 			return l.constants(in)
 		}
-		rows, means := l.targetRows(in.Rows, u), in.means()
-		// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
-		regression, err := l.regress(targetRegression{
-			rows: rows, y: in.centred(means), rho: math.Inf(1), least: leastPower, kappas: []float64{1}, lambda: RidgeAuto,
-		})
+		fits, err := heads(l.targetRows(in.Rows, u), nil, u, in)
 		if err != nil {
 			return nil, err
 		}
-		heads := l.atCut(regression.fit.heads(rows, u, k), in)
-		fits, vectors := make([]headFit, len(heads)), make([][]float32, len(heads))
-		for i, h := range heads {
-			fits[i], vectors[i] = h.headFit, h.vector(means[i])
-			if err := l.putHead(in.outputs[i], vectors[i]); err != nil {
-				return nil, err
-			}
-		}
-		if l.problem.Classifies() {
-			(&classifier{rows: rows}).fit(in, fits, vectors, u, k)
-		}
-		return fits, nil
+		return fits, l.putHeads(in, fits)
 	})
 	if err == nil && rec.Method == Target && l.problem.Classifies() {
 		var weights []float64
-		weights, err = l.mix(&fit, in.Target, u, func(group []int, _ []*headFit) (found helps, err error) {
-			if l.problem.tells(in.Target, group) {
-				found.own, err = l.ownClasses(ctx, in.Target, group, u)
-			}
-			return found, err
-		})
+		fit.by.join = l.helpsAlone
+		weights, err = l.mix(&fit, in.Target, u, l.helpsAlone(&fit, in.Target, helpers{own: func(group []int) ([][]prediction, error) {
+			return l.problem.ownClasses(ctx, l.targetRows(in.Target.Rows, u), in.Target, group, u)
+		}}))
 		rec.HeadAlone = floats.Sum(weights)
+	}
+	if err == nil && rec.Method == Target && l.nests(in) {
+		fit.by.heads = heads
+		fit.stated, err = l.nested(ctx, in.Target, fit)
 	}
 	if err == nil {
 		err = l.finish(fit)
@@ -69,6 +56,40 @@ func (l *Learner) learnAlone(ctx context.Context, rec Epoch, in Round) (Epoch, e
 		rec.LogLoss = fit.logLoss(l.problem.comparedGroups(in.Target))
 	}
 	return rec, err
+}
+
+// ownHead has the heads of the target's rows alone.
+func (l *Learner) ownHead() headsOf {
+	return func(rows *targetRows, _ *mat.Dense, u units, in labelGroup) ([]headFit, error) {
+		k, means := l.problem.Config.K, in.means()
+		// Of the two kernels there is one, and kappa its weight: kappa / (1 + kappa) is a factor of lambda.
+		regression, err := l.regress(targetRegression{
+			rows: rows, y: in.centred(means), rho: math.Inf(1), least: leastPower, kappas: []float64{1}, lambda: RidgeAuto,
+		})
+		if err != nil {
+			return nil, err
+		}
+		heads := l.atCut(regression.fit.heads(rows, u, k), in)
+		fits, vectors := make([]headFit, len(heads)), make([][]float32, len(heads))
+		for i, h := range heads {
+			fits[i], vectors[i] = h.headFit, h.vector(means[i])
+			fits[i].squared, fits[i].final = vectors[i], vectors[i]
+		}
+		if l.problem.Classifies() {
+			(&classifier{rows: rows}).fit(in, fits, vectors, u, k)
+		}
+		return fits, nil
+	}
+}
+
+// helpsAlone are those of [Target].
+func (l *Learner) helpsAlone(_ *headFit, in Labelled, by helpers) helpsOf {
+	return func(group []int, _ []*headFit) (found helps, err error) {
+		if l.problem.tells(in, group) {
+			found.own, err = by.own(group)
+		}
+		return found, err
+	}
 }
 
 // frequencies are the log-odds of outputs by how many of the other samples have the label 1: each sample, with its group, is left

@@ -38,6 +38,7 @@
 //	residual.go        the head with a part of its own, drawn towards same_outputs.go
 //	kernel_ridge.go    its regression of numbers on kernel.go, solved by tridiagonal.go and refine.go; nested.go leaves samples out
 //	classifier.go      its log-odds of classes, by logistic.go and discriminant.go; logits_level.go sets their level
+//	nested_classes.go  what is stated of classes without test rows, by sample_folds.go and tried_weights.go
 //	unseen.go          classes that hardly any sample is of; own_classes.go tells several apart by the samples alone
 //
 // Samples that belong together:

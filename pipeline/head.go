@@ -59,7 +59,7 @@ type headFit struct {
 	// mean of the sources' heads of the same output.
 	Own, ToMean float64
 	// Pooled is the part of the predictions of the first column that is of the regression on all rows, Adapted
-	// the part of it that has the target's samples among them, and Alone the part that is of [Learner.ownClasses].
+	// the part of it that has the target's samples among them, and Alone the part that is of [Problem.ownClasses].
 	Pooled, Adapted, Alone float64
 	// residuals are the leave-one-out residuals of one output, label less prediction,
 	// and left the predictions of all outputs, log-odds where there are classifiers. Other
@@ -72,10 +72,14 @@ type headFit struct {
 	each  []kernelFit
 	again *relabelled
 	parts []fittedPart
-	// final is the head that takes this one's place once the relevance is known, nil for none, odds the log-odds
-	// that it has of the rows left out.
-	final []float32
-	odds  []float64
+	// squared is the head of one output by squared loss under prior residual, final the one that takes its place once the relevance is
+	// known, nil for none, and odds the log-odds that this has of the rows left out.
+	squared, final []float32
+	odds           []float64
+	// by is how the head was fitted, for [Learner.nested], and stated are its predictions, in the place of left where the score is of
+	// them, nil for none.
+	by     nestedFit
+	stated [][]float32
 }
 
 // fittedPart says how the outputs of a group were fitted.

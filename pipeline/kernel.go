@@ -29,6 +29,8 @@ type targetRows struct {
 	// wanted it, nil too where rounding made its systems singular.
 	alone   *logisticFit
 	aloneOf []float32
+	// own are the multinomial regressions of [Problem.ownClasses] on these rows.
+	own []*ownFound
 	// without are the rows without each fold of [targetRegression.nested], where that wanted them.
 	without []*targetRows
 }

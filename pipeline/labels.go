@@ -29,6 +29,14 @@ func (l Labelled) of(group []int, outputs int) []float64 {
 	return y
 }
 
+// some are the rows at some places, with their labels of all outputs.
+func (l Labelled) some(places []int, outputs int) (out Labelled) {
+	for _, i := range places {
+		out.Rows, out.Y = append(out.Rows, l.Rows[i]), append(out.Y, l.Y[i*outputs:(i+1)*outputs]...)
+	}
+	return out
+}
+
 // column are the labels of output c that are there, of all outputs.
 func (l Labelled) column(c, outputs int) []float32 {
 	if outputs == 1 {

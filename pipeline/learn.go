@@ -30,8 +30,8 @@ type Learner struct {
 	rows []*targetRows
 	// pooled are the last results of pooledClasses.
 	pooled []pooledResult
-	// own are what was found for the target's rows alone.
-	own []*ownFound
+	// folds are the target samples with folds of them left out, for [Learner.nested].
+	folds *sampleFolds
 	// counts are the labels of each output of the sources in the round, sigma the root
 	// mean square of their residuals.
 	counts []int
@@ -306,6 +306,14 @@ func (l *Learner) learn(ctx context.Context, st State, in Round) (Epoch, error) 
 	}
 	if rec.HeadPooled > 0 && !p.Classifies() {
 		if _, rec.TargetLoss, err = l.inside(in.Target.Rows, fit.labels); err != nil {
+			return Epoch{}, err
+		}
+	}
+	if l.nests(in) {
+		if fit.by.phi, err = l.phi(p.Target.Pool, in.Target.Rows); err != nil {
+			return Epoch{}, err
+		}
+		if fit.stated, err = l.nested(ctx, in.Target, fit); err != nil {
 			return Epoch{}, err
 		}
 	}

@@ -305,17 +305,20 @@ func (m *multinomial) fit(ctx context.Context, from multinomialPoint, weight flo
 	return &leftOut{w.point(all), left}, nil
 }
 
-// upwards fits at one weight after the other, as long as each makes the samples less unlikely.
-func (m *multinomial) upwards(ctx context.Context, weights []float64, unlikely func(left *mat.Dense) float64) (found []leftOut, err error) {
+// upwards fits at one weight after the other, as long as each makes the samples less unlikely. tried has what is said by all that were
+// found and by the one, if any, that was not better.
+func (m *multinomial) upwards(ctx context.Context, weights []float64, unlikely func(left *mat.Dense) float64) (found []leftOut,
+	tried []*mat.Dense, err error) {
 	if m.root.Dense == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	at, least := m.origin(), math.Inf(1)
 	for _, weight := range weights {
 		next, err := m.fit(ctx, at, weight)
 		if err != nil || next == nil {
-			return found, err
+			return found, tried, err
 		}
+		tried = append(tried, next.left)
 		loss := unlikely(next.left)
 		if !(loss < least) {
 			break
@@ -323,5 +326,5 @@ func (m *multinomial) upwards(ctx context.Context, weights []float64, unlikely f
 		at, least = next.multinomialPoint, loss
 		found = append(found, *next)
 	}
-	return found, nil
+	return found, tried, nil
 }

@@ -19,7 +19,6 @@ const ownVariance = 10
 type ownFound struct {
 	in     Labelled
 	group  []int
-	each   []float32 // s_j, or nil
 	logits logits
 	left   *mat.Dense  // what is said of each row left out, n by C
 	w      [][]float64 // weights of the features less their mean, divided by the s_j
@@ -28,39 +27,36 @@ type ownFound struct {
 
 // ownClasses are the heads of classes of a column by multinomial logistic regression on the target's rows alone, whose kernel is
 // weight XX'/t (see [targetRows]), and their log-odds of these rows, as helps of [Learner.mix]: none of one class, and where all rows
-// are alike.
-func (l *Learner) ownClasses(ctx context.Context, in Labelled, group []int, u units) ([][]prediction, error) {
-	rows := l.targetRows(in.Rows, u)
+// are alike. The rows remember the regression.
+func (p *Problem) ownClasses(ctx context.Context, rows *targetRows, in Labelled, group []int, u units) ([][]prediction, error) {
 	if len(group) < 2 || rows.trace == 0 {
 		return nil, nil
 	}
-	at := slices.IndexFunc(l.own, func(was *ownFound) bool {
-		return slices.Equal(was.group, group) && sameLabelled(was.in, in) && slices.Equal(was.each, u.each)
-	})
+	at := slices.IndexFunc(rows.own, func(was *ownFound) bool { return slices.Equal(was.group, group) && sameLabelled(was.in, in) })
 	if at < 0 {
-		found, err := l.regressOwn(ctx, rows, in, group)
+		found, err := p.regressOwn(ctx, rows, in, group)
 		if err != nil {
 			return nil, err
 		}
-		if len(l.own) == len(l.problem.Target.Tasks) { // more than there can be in one round
-			l.own = l.own[1:]
+		if len(rows.own) == len(p.Target.Tasks) { // more than there can be in one round
+			rows.own = rows.own[1:]
 		}
-		at = len(l.own)
-		l.own = append(l.own, found)
+		at = len(rows.own)
+		rows.own = append(rows.own, found)
 	}
-	found, gram := l.own[at], pooledGram{centre: rows.mean}
+	found, gram := rows.own[at], pooledGram{centre: rows.mean}
 	if found.left == nil {
 		return nil, nil
 	}
 	return [][]prediction{found.logits.predictions(found.left, func(c int) []float32 {
-		return gram.head(l.problem.Config.K, found.w[c], found.b[c], u)
+		return gram.head(p.Config.K, found.w[c], found.b[c], u)
 	})}, nil
 }
 
 // regressOwn has nothing left out where X X' is beyond the numbers.
-func (l *Learner) regressOwn(ctx context.Context, rows *targetRows, in Labelled, group []int) (*ownFound, error) {
-	class := in.classes(group, len(l.problem.Target.Tasks))
-	out := &ownFound{in: in, group: group, each: rows.each}
+func (p *Problem) regressOwn(ctx context.Context, rows *targetRows, in Labelled, group []int) (*ownFound, error) {
+	class := in.classes(group, len(p.Target.Tasks))
+	out := &ownFound{in: in, group: group}
 	if slices.Contains(class, noClass) {
 		out.logits.rest = 1
 	}
@@ -69,8 +65,8 @@ func (l *Learner) regressOwn(ctx context.Context, rows *targetRows, in Labelled,
 	x.Scale(scale, rows.x)
 	none, variances := mat.NewDense(len(class), len(group), nil), slices.Repeat([]float64{ownVariance}, len(group))
 	m := newMultinomial(out.logits, none, class, rows.together, newThinRoot(&x), variances)
-	found, err := m.upwards(ctx, ownWeights, func(left *mat.Dense) float64 {
-		return l.problem.unlikely(out.logits, left, class, rows.together)
+	found, _, err := m.upwards(ctx, ownWeights, func(left *mat.Dense) float64 {
+		return p.unlikely(out.logits, left, class, rows.together)
 	})
 	if err != nil || found == nil {
 		return out, err

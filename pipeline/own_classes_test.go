@@ -59,7 +59,7 @@ func TestOwnClassesAreLeast(t *testing.T) {
 		defer l.Close()
 		in := must.Get(l.inUnits(l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t)), true))(t)
 		u := must.Get(l.model.units())(t)
-		of := must.Get(l.ownClasses(t.Context(), in.Target, []int{0, 1, 2}, u))(t)
+		of := must.Get(l.problem.ownClasses(t.Context(), l.targetRows(in.Target.Rows, u), in.Target, []int{0, 1, 2}, u))(t)
 		must.Equal(t, len(of), 1, "helps")
 		rows := l.targetRows(in.Target.Rows, u)
 		var weights, slopes []float64
@@ -94,11 +94,15 @@ func TestOwnClassesOnce(t *testing.T) {
 	l := must.Get(newLearner(openDevice(t, 1, set), cfg, 0))(t)
 	defer l.Close()
 	st := must.Get(l.Solve(t.Context(), State{}, quiet, unsaved))(t)
-	must.Equal(t, len(l.own), 1, "regressions on the target's rows alone, of methods")
+	found := 0
+	for _, rows := range l.rows {
+		found += len(rows.own)
+	}
+	must.Equal(t, found, 1, "regressions on the target's rows alone, of methods")
 	must.Hold(t, slices.ContainsFunc(st.Epochs, func(e Epoch) bool { return e.Method == Target && e.HeadAlone > 0 }), "target is without it")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	l.own = nil
+	l.rows = nil
 	in := l.problem.LookUp(must.Get(l.problem.Propose(State{}))(t))
 	in.Method = Target
 	_, err := l.learnAlone(ctx, Epoch{Method: Target}, in)

@@ -103,12 +103,13 @@ func (l *Learner) regressPooled(ctx context.Context, in Round, group []int, u un
 	}
 	if samples := gram.added(samples, r.curved(curvature, lambda)); samples != nil {
 		added := samples.classes(r.logits, of.z, class, groups, of.variances)
-		weighted, err := added.upwards(ctx, addedWeights, func(left *mat.Dense) float64 {
+		weighted, tried, err := added.upwards(ctx, addedWeights, func(left *mat.Dense) float64 {
 			return p.unlikely(r.logits, left, class, groups)
 		})
 		if err != nil {
 			return nil, err
 		}
+		found.tried = p.triedWeights(r.logits, tried, class, groups)
 		for i, with := range weighted {
 			w, b := added.weights(with.multinomialPoint)
 			found.with = append(found.with[:min(i, 1)], r.logits.predictions(with.left, func(j int) []float32 {

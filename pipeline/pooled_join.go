@@ -32,7 +32,7 @@ var joinParts = []float64{0.25, 0.5, 0.75, 1}
 
 // join mixes the predictions of fit with those of one regression on the rows of all sources as those of one, without the target's
 // samples and, of a linear phi, with them among its rows (see [Learner.pooledClasses] and [Learner.pooledSquared]), and of several classes
-// with what the target's rows say alone (see [Learner.ownClasses]). Where sources are like the target the former has all rows for one
+// with what the target's rows say alone (see [Problem.ownClasses]). Where sources are like the target the former has all rows for one
 // head. Both have for classes the loss that they call for, where fit has a head for each.
 func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 	u, err := l.model.units()
@@ -40,35 +40,30 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		return err
 	}
 	pooled := 0 // helps of the first column that are of the rows of all sources
+	all := l.helpsJoined(fit, in.Target, helpers{
+		pooled: func(group []int) ([][]prediction, error) {
+			of, err := l.pooledOf(ctx, in, group, u)
+			if err != nil {
+				return nil, err
+			}
+			fit.by.pooled = append(fit.by.pooled, pooledColumn{group, of})
+			return of.helps(l.problem.Config.Representation), nil
+		},
+		own: func(group []int) ([][]prediction, error) {
+			return l.problem.ownClasses(ctx, l.targetRows(in.Target.Rows, u), in.Target, group, u)
+		},
+	})
 	weights, err := l.mix(fit, in.Target, u, func(group []int, of []*headFit) (helps, error) {
-		var found helps
-		told, err := l.problem.tells(in.Target, group), error(nil)
-		if !told && l.problem.Classifies() && l.problem.Config.Sources != SourcesPools {
-			return found, nil
-		}
-		if found.pooled, err = l.pooledHelps(ctx, in, group, u); err != nil {
-			return found, err
-		}
-		if !told && found.pooled != nil && l.contradicts(fit, in.Target, group, found.pooled[withSamples(found.pooled)]) {
-			return helps{}, nil
-		}
+		help, err := all(group, of)
 		if slices.Contains(l.problem.columnGroups()[0], group[0]) {
-			pooled = len(found.pooled)
+			pooled = len(help.pooled)
 		}
-		if !l.problem.Classifies() || len(group) < 2 {
-			return found, nil
-		}
-		if found.pooled != nil {
-			fit.lend(l.problem, in.Target, group, of, found.pooled[0])
-		}
-		if l.problem.Config.Representation == ClassLinear && told {
-			found.own, err = l.ownClasses(ctx, in.Target, group, u)
-		}
-		return found, err
+		return help, err
 	})
 	if err != nil {
 		return err
 	}
+	fit.by.join = l.helpsJoined
 	if pooled > 0 {
 		fit.Pooled = floats.Sum(weights[:pooled])
 		fit.Adapted = fit.Pooled - weights[0]
@@ -78,6 +73,46 @@ func (l *Learner) join(ctx context.Context, fit *headFit, in Round) error {
 		fit.LeaveOneOut = l.problem.leaveOneOut(fit.left, fit.labels, l.problem.together(in.Target.Rows))
 	}
 	return nil
+}
+
+// pooledColumn is one regression on the rows of all sources for a column.
+type pooledColumn struct {
+	group []int
+	found *pooledFound
+}
+
+// helpers find the helps of a column, by one regression on the rows of all sources and by one on the samples alone.
+type helpers struct {
+	pooled, own func(group []int) ([][]prediction, error)
+}
+
+// helpsOf has the helps of the outputs of a column, whose fits are of all outputs.
+type helpsOf func(group []int, of []*headFit) (helps, error)
+
+// helpsJoined are those for fit, which is of these samples, in [Learner.join].
+func (l *Learner) helpsJoined(fit *headFit, in Labelled, by helpers) helpsOf {
+	return func(group []int, of []*headFit) (found helps, err error) {
+		told := l.problem.tells(in, group)
+		if !told && l.problem.Classifies() && l.problem.Config.Sources != SourcesPools {
+			return found, nil
+		}
+		if found.pooled, err = by.pooled(group); err != nil {
+			return found, err
+		}
+		if !told && found.pooled != nil && l.contradicts(fit, in, group, found.pooled[withSamples(found.pooled)]) {
+			return helps{}, nil
+		}
+		if !l.problem.Classifies() || len(group) < 2 {
+			return found, nil
+		}
+		if found.pooled != nil {
+			fit.lend(l.problem, in, group, of, found.pooled[0])
+		}
+		if l.problem.Config.Representation == ClassLinear && told {
+			found.own, err = by.own(group)
+		}
+		return found, err
+	}
 }
 
 // helps are g, of each output of a column.
@@ -93,8 +128,7 @@ type helps struct {
 // f being those of fit, and g those of each of its helps, of which there may be none. The predictor is the mean of these over
 // each g and a of 0 and of joinParts, each weighed by how likely it makes the labels of the samples, left out of f and g (see
 // [joinWeights]), or what [Learner.untold] has where these tell nothing. It returns the weights of the helps of the first column.
-func (l *Learner) mix(fit *headFit, target Labelled, u units,
-	helpsOf func(group []int, of []*headFit) (helps, error)) (first []float64, err error) {
+func (l *Learner) mix(fit *headFit, target Labelled, u units, from helpsOf) (first []float64, err error) {
 	columns := l.problem.targetColumns()
 	of := make([]*headFit, len(columns))
 	for _, part := range fit.parts {
@@ -108,7 +142,7 @@ func (l *Learner) mix(fit *headFit, target Labelled, u units,
 		if len(group) == 0 {
 			continue
 		}
-		found, err := helpsOf(group, of)
+		found, err := from(group, of)
 		if err != nil {
 			return nil, err
 		}
@@ -255,21 +289,12 @@ func (p *Problem) leaveOneOut(left [][]float32, labels []float32, groups togethe
 	return all.comparable(!p.Set.Binary)
 }
 
-// pooledHelps are g and, of a linear phi, g with the samples, of each output of a column; nil without rows for g.
-func (l *Learner) pooledHelps(ctx context.Context, in Round, group []int, u units) ([][]prediction, error) {
-	regress := l.pooledSquared
+// pooledOf is g of each output of a column; nil without rows for g.
+func (l *Learner) pooledOf(ctx context.Context, in Round, group []int, u units) (*pooledFound, error) {
 	if l.problem.Classifies() {
-		regress = l.pooledClasses
+		return l.pooledClasses(ctx, in, group, u)
 	}
-	pooled, err := regress(ctx, in, group, u)
-	switch {
-	case err != nil || pooled == nil:
-		return nil, err
-	case l.problem.Config.Representation != ClassLinear:
-		return [][]prediction{pooled.sources}, nil
-	default:
-		return append([][]prediction{pooled.sources}, pooled.with...), nil
-	}
+	return l.pooledSquared(ctx, in, group, u)
 }
 
 const (

@@ -147,7 +147,8 @@ func TestJoin(t *testing.T) {
 			found := must.Get(find(context.Background(), in, group, u))(t)
 			help[which] = append([][]prediction{found.sources}, found.with...)
 			pooled[which] = len(help[which])
-			help[which] = append(help[which], must.Get(l.ownClasses(t.Context(), in.Target, group, u))(t)...)
+			rows := l.targetRows(in.Target.Rows, u)
+			help[which] = append(help[which], must.Get(l.problem.ownClasses(t.Context(), rows, in.Target, group, u))(t)...)
 			must.Hold(t, len(help[which]) > pooled[which] == classes, "%d helps, %d of all rows", len(help[which]), pooled[which])
 		}
 		label := func(c, i int) float64 {

@@ -15,6 +15,19 @@ import (
 type pooledFound struct {
 	sources []prediction
 	with    [][]prediction
+	// tried are what the choice of with was from.
+	tried triedWeights
+}
+
+// helps are those of [Learner.join], of a network without the samples.
+func (f *pooledFound) helps(representation string) [][]prediction {
+	switch {
+	case f == nil:
+		return nil
+	case representation != ClassLinear:
+		return [][]prediction{f.sources}
+	}
+	return append([][]prediction{f.sources}, f.with...)
 }
 
 // addedSamples are samples X, n by d, that are added to the rows of a regression. What these say of the weights v that are to be

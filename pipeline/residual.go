@@ -79,23 +79,14 @@ func (l *Learner) phi(pool int, rows []int32) (*mat.Dense, error) {
 // explain. It is the ridge regression on the kernels of A = Z W, the predictions of
 // the sources for the target's rows, and of the rows themselves, with one kernel for
 // all outputs; see [kernelRidge].
-func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
+func (l *Learner) residualHead() (headsOf, error) {
 	k := l.problem.Config.K
-	u, err := l.model.units()
-	if err != nil {
-		return nil, err
-	}
 	prior, err := l.headPrior()
 	if err != nil {
 		return nil, err
 	}
 	root, rank := headRoot(prior.heads)
-	return func(in labelGroup) ([]headFit, error) {
-		rows := l.targetRows(in.Rows, u)
-		phi, err := l.phi(l.problem.Target.Pool, in.Rows)
-		if err != nil {
-			return nil, err
-		}
+	return func(rows *targetRows, phi *mat.Dense, u units, in labelGroup) ([]headFit, error) {
 		means := prior.means(in)
 		var a mat.Dense
 		a.Mul(phi, root)
@@ -124,22 +115,28 @@ func (l *Learner) residualHead() (func(labelGroup) ([]headFit, error), error) {
 				h.w[j] = float32(w.At(j, i))
 			}
 			vectors[i] = h.vector(means[i] + w.At(k, i))
-			if err := l.putHead(in.outputs[i], vectors[i]); err != nil {
-				return nil, err
-			}
+			fits[i].squared, fits[i].final = vectors[i], vectors[i]
 		}
 		if l.problem.Classifies() {
 			c := &classifier{rows: rows, phi: phi, root: root, unit: regression.unit, mean: prior.mean(prior.heads, in.outputs),
 				hasOthers: l.problem.hasOthers}
 			c.fit(in, fits, vectors, u, k)
 		}
-		if !l.problem.Set.Binary {
-			for i := range fits {
-				fits[i].final = vectors[i]
-			}
-		}
 		return fits, nil
 	}, nil
+}
+
+// headsOf fits heads of these outputs to samples of the target, whose phi is with a constant behind it. delta is of the rows in units u.
+type headsOf func(rows *targetRows, phi *mat.Dense, u units, in labelGroup) ([]headFit, error)
+
+// putHeads uploads heads by squared loss.
+func (l *Learner) putHeads(in labelGroup, fits []headFit) error {
+	for i, f := range fits {
+		if err := l.putHead(in.outputs[i], f.squared); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // shared is the w of a fit on the kernel of A = Phi L, K+1 by C, with what the intercept has of it.
@@ -269,7 +266,15 @@ func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 	if len(l.rows) == len(l.problem.Target.Tasks) { // as many as there can be in one round
 		l.rows = l.rows[1:]
 	}
-	pool := l.problem.Set.Pools[l.problem.Target.Pool]
+	t := newTargetRows(l.problem.readTarget(rows), u.each)
+	t.rows, t.together = slices.Clone(rows), l.problem.together(rows)
+	l.rows = append(l.rows, t)
+	return t
+}
+
+// readTarget are rows of the target's pool as they are.
+func (p *Problem) readTarget(rows []int32) *mat.Dense {
+	pool := p.Set.Pools[p.Target.Pool]
 	x, row := mat.NewDense(len(rows), pool.Cols, nil), make([]float32, pool.Cols)
 	for i, r := range rows {
 		readRow(pool, int(r), row)
@@ -277,10 +282,7 @@ func (l *Learner) targetRows(rows []int32, u units) *targetRows {
 			x.Set(i, j, float64(v))
 		}
 	}
-	t := newTargetRows(x, u.each)
-	t.rows, t.together = slices.Clone(rows), l.problem.together(rows)
-	l.rows = append(l.rows, t)
-	return t
+	return x
 }
 
 // headRoot returns L, K by r, with L L' = W W' for heads W' (M by K), and the rank

@@ -17,7 +17,8 @@ type Score struct {
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value"`
 	// LeaveOneOut says that the target has no held-out rows: the rows are the target's
-	// samples, of which the head leaves out the one that it predicts.
+	// samples, of which the head leaves out the one that it predicts. Of the last round of a method, of up to 200 samples of classes and
+	// 500 numbers, that is nested cross-validation (Varma and Simon 2006): what the samples choose, all others do.
 	LeaveOneOut bool `json:"leave_one_out,omitempty"`
 }
 
@@ -59,8 +60,12 @@ func (l *Learner) score(in Round, fit headFit) (Score, *Losses, error) {
 			return Score{}, nil, fmt.Errorf("no leave-one-out error of %s: expected more, or test rows",
 				text.Several(len(in.Target.Rows), "target sample"))
 		}
-		l.measured = measured{fit.left, fit.labels}
-		s, losses := scorePredictions(set.Binary, l.logOdds, groups, fit.left, fit.labels, l.problem.together(in.Target.Rows))
+		said := fit.left
+		if fit.stated != nil {
+			said = fit.stated
+		}
+		l.measured = measured{said, fit.labels}
+		s, losses := scorePredictions(set.Binary, l.logOdds, groups, said, fit.labels, l.problem.together(in.Target.Rows))
 		s.LeaveOneOut = true
 		return s, losses, nil
 	}
@@ -107,7 +112,8 @@ type measured struct {
 
 // Measured are the predictions that the score of the last Learn is of where that was the last
 // round of a method: those of each output of the target, in the units of the data, log-odds
-// where [Problem.Classifies], and the labels, row after row, NaN where there is none. There are
+// where [Problem.Classifies], and the labels, row after row, NaN where there is none. Without test rows they are of samples that
+// are left out, as [Score.LeaveOneOut] says. There are
 // none where the score is exact, and with preset paper. The caller does not change them.
 func (l *Learner) Measured() (pred [][]float32, y []float32) { return l.measured.pred, l.measured.y }
 

@@ -31,11 +31,28 @@ func (p *Problem) behind() int {
 // fitHead fits the target's head (eq. 2).
 func (l *Learner) fitHead(target Labelled) (headFit, error) {
 	if l.problem.Config.Head.Prior == PriorResidual {
-		fit, err := l.residualHead()
+		u, err := l.model.units()
 		if err != nil {
 			return headFit{}, err
 		}
-		return l.fitParts(target, fit)
+		heads, err := l.residualHead()
+		if err != nil {
+			return headFit{}, err
+		}
+		fit, err := l.fitParts(target, func(in labelGroup) ([]headFit, error) {
+			rows := l.targetRows(in.Rows, u)
+			phi, err := l.phi(l.problem.Target.Pool, in.Rows)
+			if err != nil {
+				return nil, err
+			}
+			fits, err := heads(rows, phi, u, in)
+			if err != nil {
+				return nil, err
+			}
+			return fits, l.putHeads(in, fits)
+		})
+		fit.by.heads = heads
+		return fit, err
 	}
 	used := l.problem.Config.K
 	if l.problem.Config.Intercept {
@@ -76,10 +93,7 @@ func (l *Learner) alike(rows []int32) bool {
 	})
 }
 
-// fitParts fits the heads of outputs of the target that have labels of the same rows
-// together, with fit, which returns how it fitted each. An output without a label
-// has the head 0, and classes of several that no row is of have those of fitUnseen. The result has the means over the other
-// outputs of the losses, in the units of the data for leave-one-out, and what the first of them has of the rest.
+// fitParts is [Problem.fitParts] of all samples, whose heads fit uploads.
 func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, error)) (headFit, error) {
 	u, err := l.model.units()
 	if err != nil {
@@ -89,16 +103,24 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 	if err := l.queue.Fill(l.head, 0); err != nil { // methods differ in what parts of it they have
 		return headFit{}, err
 	}
+	return l.problem.fitParts(target, u, l.headOf(0).Len, fit)
+}
+
+// fitParts fits the heads of outputs of the target that have labels of the same rows
+// together, with fit, which returns how it fitted each. An output without a label
+// has the head 0, and classes of several that no row is of have those of fitUnseen, of some width. The result has the means over the other
+// outputs of the losses, in the units of the data for leave-one-out, and what the first of them has of the rest.
+func (p *Problem) fitParts(target Labelled, u units, width int, fit func(labelGroup) ([]headFit, error)) (headFit, error) {
 	var out headFit
 	var leftOut overOutputs
-	fitted, columns := 0, l.problem.targetColumns()
+	fitted, columns := 0, p.targetColumns()
 	for _, in := range target.parts(len(columns)) {
 		if len(in.Rows) == 0 {
 			continue
 		}
 		var unseen labelGroup
-		if l.problem.Classifies() {
-			in, unseen = in.divide(l.problem.hasOthers)
+		if p.Classifies() {
+			in, unseen = in.divide(p.hasOthers)
 		}
 		fits, err := fit(in)
 		if err != nil {
@@ -106,7 +128,7 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 		}
 		out.parts = append(out.parts, fittedPart{in, fits})
 		if len(unseen.outputs) > 0 {
-			rare := l.fitUnseen(unseen)
+			rare := p.fitUnseen(unseen, width)
 			out.parts = append(out.parts, fittedPart{unseen, rare})
 			for i, f := range rare {
 				out.leaveOut(target, unseen.outputs[i], len(columns), 1, f)
@@ -118,14 +140,14 @@ func (l *Learner) fitParts(target Labelled, fit func(labelGroup) ([]headFit, err
 			}
 			label := u.labelOf(columns[in.outputs[i]])
 			out.Loss += f.Loss
-			leftOut.add(label*label*f.LeaveOneOut, l.problem.together(in.Rows).count())
+			leftOut.add(label*label*f.LeaveOneOut, p.together(in.Rows).count())
 			if f.residuals != nil {
 				out.leaveOut(target, in.outputs[i], len(columns), label, f)
 			}
 		}
 	}
 	out.Loss /= float64(max(1, fitted))
-	out.LeaveOneOut = leftOut.comparable(!l.problem.Set.Binary)
+	out.LeaveOneOut = leftOut.comparable(!p.Set.Binary)
 	return out, nil
 }
 

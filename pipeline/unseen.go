@@ -108,13 +108,13 @@ func (p labelGroup) some(places []int) labelGroup {
 	return out
 }
 
-// fitUnseen are heads of classes that no row is of: 0 by squared loss, and log-odds that are the same for all rows.
-func (l *Learner) fitUnseen(in labelGroup) []headFit {
+// fitUnseen are heads, so wide, of classes that no row is of: 0 by squared loss, and log-odds that are the same for all rows.
+func (p *Problem) fitUnseen(in labelGroup, width int) []headFit {
 	fits := make([]headFit, len(in.outputs))
-	for i, c := range in.outputs {
-		odds := logOdds(0, l.problem.together(in.Rows).count())
-		head := make([]float32, l.headOf(c).Len)
-		head[l.problem.Config.K] = float32(odds)
+	for i := range in.outputs {
+		odds := logOdds(0, p.together(in.Rows).count())
+		head := make([]float32, width)
+		head[p.Config.K] = float32(odds)
 		fits[i].residuals = make([]float64, len(in.Rows))
 		fits[i].classify(prediction{head: head, left: slices.Repeat([]float64{odds}, len(in.Rows))})
 	}
