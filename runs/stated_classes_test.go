@@ -1,0 +1,154 @@
+package runs
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/pipeline"
+	"github.com/amtrl/amtrl/pipeline/pipelinetest"
+)
+
+// sites are what is drawn: a target of some samples without test rows and, behind them, fresh rows, and sources, of
+// which some are like the target.
+type sites struct {
+	classes, samples, d, sources, alike, rows, fresh int
+	// noise has labels that nothing tells, each class as likely, and those of the sources in another column.
+	noise bool
+}
+
+func (s sites) draw(t *testing.T, rng *rand.Rand) *dataset.Set {
+	set := &dataset.Set{Name: "sites"}
+	centre := pipelinetest.Normals(rng, s.d*s.classes)
+	add := func(name string, rows int, spread float64) {
+		w, p := pipelinetest.Normals(rng, s.d*s.classes), &dataset.Pool{Name: name, Rows: rows, Cols: s.d, Scale: 1}
+		for i := range w {
+			w[i] = spread*w[i] + centre[i]
+		}
+		names := make([]string, rows)
+		for i := range names {
+			x, best, most := pipelinetest.Normals(rng, s.d), rng.IntN(s.classes), math.Inf(-1)
+			for c := 0; c < s.classes && !s.noise; c++ {
+				z := 0.5 * rng.NormFloat64()
+				for j, v := range x {
+					z += v * w[c*s.d+j] / math.Sqrt(float64(s.d))
+				}
+				if z > most {
+					best, most = c, z
+				}
+			}
+			for _, v := range x {
+				p.F32 = append(p.F32, float32(v))
+			}
+			names[i] = fmt.Sprint("class ", best)
+		}
+		p.Target = name == "target"
+		column := "y"
+		if s.noise && !p.Target {
+			column = "another"
+		}
+		must.Do(t, set.AddClasses(p, column, names, nil))
+	}
+	for m := range s.sources {
+		add(fmt.Sprint("site ", m), s.rows, []float64{0.5, 2}[b2i(m >= s.alike)])
+	}
+	add("target", s.samples+s.fresh, 0.3)
+	for i := range set.Tasks {
+		if task := &set.Tasks[i]; set.Pools[task.Pool].Target {
+			task.Train = task.Train[:s.samples]
+		}
+	}
+	return set
+}
+
+const recommended = "recommended"
+
+// methodStated is what a run states of a method, and what that errs on fresh rows.
+type methodStated struct {
+	value, fresh float64
+	held         bool
+}
+
+// run has what it states of each method, and of the recommended one.
+func (s sites) run(t *testing.T, seed uint64) map[string]methodStated {
+	t.Helper()
+	set := s.draw(t, rand.New(rand.NewPCG(seed, 11)))
+	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
+	cfg, _ = cfg.Fit(set, []string{"target"})
+	full := cfg.Complete(set)
+	p := must.Get(pipeline.NewProblem(set, cfg, must.Get(full.FindTarget(set, "target"))(t)))(t)
+	l := must.Get(pipeline.NewLearner(openDevice(t, 1, set), p))(t)
+	defer l.Close()
+	var fresh pipeline.Labelled
+	for row := s.samples; row < s.samples+s.fresh; row++ {
+		fresh.Rows = append(fresh.Rows, int32(row))
+		for _, task := range p.Target.Tasks {
+			fresh.Y = append(fresh.Y, p.Set.Tasks[task].Labels[row])
+		}
+	}
+	errs := map[string]float64{}
+	st := must.Get(l.Solve(t.Context(), pipeline.State{}, nil, func(st pipeline.State) error {
+		score, _, err := l.ScoreOn(fresh)
+		errs[st.Epochs[len(st.Epochs)-1].Method] = score.Value
+		return err
+	}))(t)
+	res, out := summarise(p, set.Name, p.TargetSamples(), st.Epochs), map[string]methodStated{}
+	for _, m := range res.Methods {
+		of := methodStated{m.Score.Value, errs[m.Method], m.Interval[0] <= errs[m.Method] && errs[m.Method] <= m.Interval[1]}
+		if out[m.Method] = of; m.Method == res.Recommended {
+			out[recommended] = of
+		}
+	}
+	return out
+}
+
+// compare logs what is stated and what is so over seeds, and returns for each method how many standard errors the former is below.
+func (s sites) compare(t *testing.T, seeds int) (below map[string]float64, held map[string]int) {
+	t.Helper()
+	value, fresh, less := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
+	below, held = map[string]float64{}, map[string]int{}
+	for seed := range seeds {
+		for m, of := range s.run(t, uint64(seed)) {
+			value[m], fresh[m], less[m] = append(value[m], of.value), append(fresh[m], of.fresh), append(less[m], of.fresh-of.value)
+			held[m] += b2i(of.held)
+		}
+	}
+	for _, m := range slices.Sorted(maps.Keys(value)) {
+		mean, off := stat.Mean(less[m], nil), stat.StdErr(stat.StdDev(less[m], nil), float64(seeds))
+		below[m] = mean / off
+		t.Logf("%d samples of %d classes, %-11s states %.1f %%, fresh rows %.1f %%: %+.1f points (standard error %.1f), %d of %d intervals "+
+			"hold it", s.samples, s.classes, m, 100*stat.Mean(value[m], nil), 100*stat.Mean(fresh[m], nil), -100*mean, 100*off, held[m], seeds)
+	}
+	return below, held
+}
+
+// Without test rows, the error that is stated of classes is about that of fresh rows, and its intervals hold it. (That of constant is
+// not: it has seen the samples.)
+func TestStatedErrorOfClasses(t *testing.T) {
+	const seeds = 60
+	s := sites{classes: 3, samples: 48, d: 40, sources: 10, alike: 4, rows: 180, fresh: 2000}
+	below, held := s.compare(t, seeds)
+	for _, m := range []string{recommended, pipeline.Active, pipeline.Uniform, pipeline.Target} {
+		must.Hold(t, below[m] < 3 && held[m] >= 5*seeds/6, "%s is %.1f standard errors below, and %d of %d intervals hold it",
+			m, below[m], held[m], seeds)
+	}
+}
+
+// Of labels that nothing tells, what is stated is chance. What chose kappa, penalties and weights is below it: it takes what happens to
+// fit.
+func TestStatedErrorOfNoise(t *testing.T) {
+	for _, s := range []sites{{classes: 2, samples: 24}, {classes: 4, samples: 40}} {
+		s.d, s.sources, s.rows, s.fresh, s.noise = 10, 3, 60, 400, true
+		below, _ := s.compare(t, 100)
+		for _, m := range []string{recommended, pipeline.Active, pipeline.Uniform, pipeline.Target} {
+			must.Hold(t, math.Abs(below[m]) < 2.5, "%d classes: %s is %.1f standard errors below chance", s.classes, m, below[m])
+		}
+	}
+}
