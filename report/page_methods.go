@@ -38,7 +38,7 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 		line = append(line, plain("the least of all methods."))
 	}
 	if pooled != nil {
-		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), ", pooled is not better "+by1+": its is ",
+		line = append(line, say(" By the log-loss of their labels, ", loss(m.LogLoss), ", pooled is not better "+by1+": its own is ",
 			loss(pooled.LogLoss), ".")...)
 	}
 	return line
