@@ -15,8 +15,8 @@ import (
 const leastVector = 32
 
 // guessFeatures finds a column of lists, or columns that are numbered where they are alone
-// or many, or all columns of numbers and booleans that are left and have most of their cells. vector says that it is one of
-// the former, beside which words are no features.
+// or many, or all columns of numbers and booleans that are left and have most of their cells. vector says that it is a list
+// or as long as one, beside which words are no features.
 func (g *guesser) guessFeatures() (names []string, vector bool) {
 	if name := g.pick(append(featureNames, "*"), (*column).list); name != "" {
 		return []string{name}, true
@@ -38,7 +38,8 @@ func (g *guesser) guessFeatures() (names []string, vector bool) {
 	if len(prefixes) == 0 {
 		return rest, false
 	}
-	if n := numbered[prefixes[0]]; n < 2 || n < len(rest) && (n < leastVector || 2*n <= len(rest)) {
+	n := numbered[prefixes[0]]
+	if n < 2 || n < len(rest) && (n < leastVector || 2*n <= len(rest)) {
 		return rest, false
 	}
 	pattern := strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(prefixes[0]) + "[0-9]*"
@@ -47,12 +48,12 @@ func (g *guesser) guessFeatures() (names []string, vector bool) {
 		return is && !g.taken[c.Name] && !slices.Contains(rest, c.Name)
 	})
 	if !others {
-		return []string{pattern}, true
+		return []string{pattern}, n >= leastVector
 	}
 	return slices.DeleteFunc(rest, func(name string) bool {
 		prefix, is := serial(name)
 		return !is || prefix != prefixes[0]
-	}), true
+	}), n >= leastVector
 }
 
 // mostWords is the most words of a column that is taken for categories.

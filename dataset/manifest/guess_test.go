@@ -88,8 +88,8 @@ func TestLook(t *testing.T) {
 		"numbered with gaps": { // f1 and f2x are not features, and a pattern would take them
 			[]columnOf{{"id", row}, {"site", shop}, {"y", number}, {"f0", number}, {"f1", words("1.5", "")}, {"f2x", words("a", "b")},
 				{"f3", number}, {"f12", number}}, Known{Target: "shop 0"},
-			Manifest{ID: "id", Source: "site", Features: []string{"f0", "f3", "f12"}, Labels: []Label{{"y", Number, nil, []string{""}}},
-				Target: Target{Source: "shop 0"}},
+			Manifest{ID: "id", Source: "site", Features: []string{"f0", "f3", "f12"}, Categories: []string{"f2x"},
+				Labels: []Label{{"y", Number, nil, []string{""}}}, Target: Target{Source: "shop 0"}},
 		},
 		"prices": { // those of a source are its cost only where they are one
 			[]columnOf{{"id", row}, {"domain", shop}, {"label", fewest}, {"price", words("1", "2", "")}, {"embedding", vector}}, Known{},
