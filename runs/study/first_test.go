@@ -36,7 +36,7 @@ func TestFirstAskLearns(t *testing.T) {
 		}
 		a := must.Get(f.Ask(t.Context(), Request{Learn: learn}))(t)
 		for _, r := range a.Rows {
-			must.Hold(t, strings.HasPrefix(r.Reason, "relevance: share ") == c.learns, "%s: %+v", c.name, r)
+			must.Hold(t, strings.Contains(r.Reason, ": share ") == c.learns, "%s: %+v", c.name, r)
 		}
 		must.Hold(t, (learned == 1) == c.learns && len(a.Rows) > 0, "%s: it learned %d rounds and asks for %d rows", c.name, learned, len(a.Rows))
 		must.Get(f.Verify(t.Context(), openNamed, nil))(t)
@@ -47,6 +47,7 @@ func TestFirstAskLearns(t *testing.T) {
 func TestReasonTellsPriceFromRelevance(t *testing.T) {
 	f := newFixtureOf(t, testrand.New(t), 40, func(_ string, i int) (bool, bool) { return i < 12, false })
 	f.Settings.Config.Costs = map[string]float64{"a": 8}
+	f.Settings.Config.Allocation.Mix = 0.1 // so that shares are due to relevance, also where that tells nothing
 	data := must.Get(columnar.OpenCandidates(f.folder, "", 0))(t)
 	settings, choices := NewSettings("", f.Settings.Data.Path, data, 40, f.Settings.Config)
 	must.Hold(t, settings.Config.Allocation.Rule == pipeline.RuleSquared && len(choices) > 0, "what was decided became %+v", settings.Config)
