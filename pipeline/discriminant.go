@@ -23,35 +23,40 @@ func discriminant(f, y []float64, of together) (slope, cut float64) {
 }
 
 // discriminantLeft has the log-odds of each row by the discriminant of the others, those of its group left out too, log(n_1/n_0) where
-// these are not told apart. Each class has two rows or more.
+// these are not told apart.
 func discriminantLeft(f, y []float64, of together) []float64 {
 	all, left := momentsOf(f, y, of), make([]float64, len(f))
-	for i, v := range f {
-		if !of.alone(i) {
-			continue
-		}
-		without := all
-		without[classOf(y[i])].drop(v)
-		left[i] = without.logOdds(v)
-	}
-	for group := range of.several() {
-		in := make([]bool, len(f))
-		for _, i := range group {
-			in[i] = true
-		}
-		var others []int
-		var rest, labels []float64
-		for i, v := range f {
-			if !in[i] {
-				others, rest, labels = append(others, i), append(rest, v), append(labels, y[i])
-			}
-		}
-		without := momentsOf(rest, labels, of.some(others))
+	leave := func(group ...int) {
+		without := all.drop(f, y, group)
 		for _, i := range group {
 			left[i] = without.logOdds(f[i])
 		}
 	}
+	for i := range f {
+		if of.alone(i) {
+			leave(i)
+		}
+	}
+	for group := range of.several() {
+		leave(group...)
+	}
 	return left
+}
+
+// drop takes the rows of a group out.
+func (of twoMoments) drop(f, y []float64, group []int) twoMoments {
+	var dropped [2]bool
+	for _, i := range group {
+		c := classOf(y[i])
+		of[c].drop(f[i])
+		dropped[c] = true
+	}
+	for c, is := range dropped {
+		if is {
+			of[c].groups--
+		}
+	}
+	return of
 }
 
 // logOdds are those of a row with prediction f.
@@ -72,10 +77,12 @@ func (of twoMoments) logOdds(f float64) float64 {
 // they are off it.
 type classMoments struct{ n, groups, mean, squares float64 }
 
-// drop takes one out that is a group by itself, which is not the last of them.
+// drop takes one prediction out.
 func (m *classMoments) drop(v float64) {
-	m.n--
-	m.groups--
+	if m.n--; m.n == 0 {
+		m.mean, m.squares = 0, 0
+		return
+	}
 	off := v - m.mean
 	m.mean -= off / m.n
 	m.squares = math.Max(0, m.squares-off*(v-m.mean))
