@@ -8,7 +8,6 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/internal/must"
-	"github.com/amtrl/amtrl/pipeline"
 	"github.com/amtrl/amtrl/pipeline/pipelinetest"
 )
 
@@ -89,27 +88,7 @@ type stated struct {
 
 func runHospitals(t *testing.T, seed uint64, classes, groups bool) stated {
 	t.Helper()
-	set := hospitals(t, rand.New(rand.NewPCG(seed, 5)), classes, groups)
-	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
-	cfg, _ = cfg.Fit(set, []string{"target"})
-	full := cfg.Complete(set)
-	p := must.Get(pipeline.NewProblem(set, cfg, must.Get(full.FindTarget(set, "target"))(t)))(t)
-	l := must.Get(pipeline.NewLearner(openDevice(t, 1, set), p))(t)
-	defer l.Close()
-	var fresh pipeline.Labelled
-	for row := patients * visits; row < set.Pools[p.Target.Pool].Rows; row++ {
-		fresh.Rows = append(fresh.Rows, int32(row))
-		for _, task := range p.Target.Tasks {
-			fresh.Y = append(fresh.Y, p.Set.Tasks[task].Labels[row])
-		}
-	}
-	errs := map[string]float64{}
-	st := must.Get(l.Solve(t.Context(), pipeline.State{}, nil, func(st pipeline.State) error {
-		score, _, err := l.ScoreOn(fresh)
-		errs[st.Epochs[len(st.Epochs)-1].Method] = score.Value
-		return err
-	}))(t)
-	res := summarise(p, set.Name, p.TargetSamples(), st.Epochs)
+	res, errs := solveFresh(t, hospitals(t, rand.New(rand.NewPCG(seed, 5)), classes, groups), patients*visits)
 	m := res.Method(res.Recommended)
 	must.Equal(t, m.Groups, b2i(groups)*patients, "groups of the rows of a score")
 	out := stated{m.Method, m.Score.Value, m.Interval, errs[m.Method], 0}

@@ -79,27 +79,8 @@ type methodStated struct {
 // run has what it states of each method, and of the recommended one.
 func (s sites) run(t *testing.T, seed uint64) map[string]methodStated {
 	t.Helper()
-	set := s.draw(t, rand.New(rand.NewPCG(seed, 11)))
-	cfg := must.Get(pipeline.NewConfig(pipeline.PresetDefault))(t)
-	cfg, _ = cfg.Fit(set, []string{"target"})
-	full := cfg.Complete(set)
-	p := must.Get(pipeline.NewProblem(set, cfg, must.Get(full.FindTarget(set, "target"))(t)))(t)
-	l := must.Get(pipeline.NewLearner(openDevice(t, 1, set), p))(t)
-	defer l.Close()
-	var fresh pipeline.Labelled
-	for row := s.samples; row < s.samples+s.fresh; row++ {
-		fresh.Rows = append(fresh.Rows, int32(row))
-		for _, task := range p.Target.Tasks {
-			fresh.Y = append(fresh.Y, p.Set.Tasks[task].Labels[row])
-		}
-	}
-	errs := map[string]float64{}
-	st := must.Get(l.Solve(t.Context(), pipeline.State{}, nil, func(st pipeline.State) error {
-		score, _, err := l.ScoreOn(fresh)
-		errs[st.Epochs[len(st.Epochs)-1].Method] = score.Value
-		return err
-	}))(t)
-	res, out := summarise(p, set.Name, p.TargetSamples(), st.Epochs), map[string]methodStated{}
+	res, errs := solveFresh(t, s.draw(t, rand.New(rand.NewPCG(seed, 11))), s.samples)
+	out := map[string]methodStated{}
 	for _, m := range res.Methods {
 		of := methodStated{m.Score.Value, errs[m.Method], m.Interval[0] <= errs[m.Method] && errs[m.Method] <= m.Interval[1]}
 		if out[m.Method] = of; m.Method == res.Recommended {
