@@ -264,43 +264,6 @@ func checkMarkup(t *testing.T, page []byte) {
 	}
 }
 
-func TestExtrapolate(t *testing.T) {
-	var rounds []runs.RoundResult
-	for i := range 4 {
-		cost := 1000 * math.Pow(2, float64(i))
-		rounds = append(rounds, runs.RoundResult{Cost: cost, Value: 3 * math.Pow(cost, -0.5)})
-	}
-	got := extrapolate(rounds)
-	for _, p := range got {
-		if want := 3 * math.Pow(p.Cost, -0.5); math.Abs(p.Value/want-1) > 1e-9 || math.Abs(p.Interval[1]/p.Interval[0]-1) > 1e-6 {
-			t.Errorf("at %g: %g (%v), expected %g exactly", p.Cost, p.Value, *p.Interval, want)
-		}
-	}
-	if first, last := got[0].Cost, got[len(got)-1].Cost; first != 8000 || last != 16000 {
-		t.Errorf("it reaches from %g to %g, expected from the last round to twice its cost", first, last)
-	}
-	last := &rounds[len(rounds)-1]
-	last.Interval = &[2]float64{last.Value / 2, 1.5 * last.Value}
-	if got := extrapolate(rounds)[8]; math.Abs(got.Interval[1]/got.Value-1.5) > 1e-6 {
-		t.Errorf("the band %v of %g has not the last round's interval", *got.Interval, got.Value)
-	}
-	last.Interval = nil
-	rounds[1].Value *= 1.2
-	wide := func(r runs.RoundResult) float64 { return r.Interval[1] / r.Interval[0] }
-	if got := extrapolate(rounds); !(got[8].Interval[0] < got[8].Value) || wide(got[8]) <= wide(got[0]) {
-		t.Errorf("the band of noisy rounds does not widen: %+v", got)
-	}
-	for name, bad := range map[string][]runs.RoundResult{
-		"two rounds":   rounds[:2],
-		"a score of 0": {{Cost: 1, Value: 1}, {Cost: 2, Value: 0}, {Cost: 3, Value: 1}},
-		"no spend":     {{Cost: 1, Value: 1}, {Cost: 1, Value: 2}, {Cost: 3, Value: 1}},
-	} {
-		if got := extrapolate(bad); got != nil {
-			t.Errorf("%s: extrapolated to %+v", name, got)
-		}
-	}
-}
-
 // The headline of a run says of choosing by relevance that it did not help only where it was tried.
 func TestHeadlineWithoutChoice(t *testing.T) {
 	page := func(recommended string, methods ...string) *Page {
@@ -381,24 +344,4 @@ func TestTableOfMistakes(t *testing.T) {
 	must.Equal(t, len(f.whole().Rows), mostClasses+3, "pairs")
 	p := &Page{Parts: []Part{{Figures: []Figure{f}}}}
 	must.Hold(t, !strings.Contains(p.Markdown(), "The most frequent mistakes"), "%.300s", p.Markdown())
-}
-
-// The step to a round that alone has the help of one regression on all rows is said to be that, and is not extrapolated; of a study,
-// whose rounds all have it, it is.
-func TestHelpedRound(t *testing.T) {
-	for _, helped := range []int{0, 1, 3} { // rounds, from the last on
-		f := &runs.Finished{Result: runs.Result{Methods: []runs.MethodResult{{Method: pipeline.Active, Epochs: 3, Samples: 400}}}}
-		m := &f.Result.Methods[0]
-		for i := range 3 {
-			e := pipeline.Epoch{Method: pipeline.Active, Epoch: i + 1}
-			if i >= 3-helped {
-				e.HeadPooled = 0.5
-			}
-			f.Epochs = append(f.Epochs, e)
-			m.Rounds = append(m.Rounds, runs.RoundResult{Cost: 100 * math.Pow(2, float64(i)), Value: 0.3 / float64(i+1)})
-		}
-		text := RunPage(f, Command{}).Markdown()
-		must.Equal(t, strings.Contains(text, "The last round of active alone has the help"), helped == 1, "%d rounds: %.2000s", helped, text)
-		must.Equal(t, strings.Contains(text, "active, extrapolated"), helped != 1, "%d rounds: %.2000s", helped, text)
-	}
 }

@@ -1,0 +1,47 @@
+package manifest
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// A word for none that is a class, or the name of a source, stays what it is; the label is the column that lacks most; and numbers that
+// are the same in all rows are no features.
+func TestLookAtWordsForNone(t *testing.T) {
+	rng := testrand.New(t)
+	of := func(words ...string) func(int) string { return func(int) string { return words[rng.IntN(len(words))] } }
+	number := func(int) string { return fmt.Sprint(rng.NormFloat64()) }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	writeTable(t, file, 900, columnOf{"severity", of("none", "mild", "severe", "unknown")}, columnOf{"region", of("NA", "EMEA", "APAC")},
+		columnOf{"a", number}, columnOf{"b", number}, columnOf{"version", of("3")})
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"severity"}, Target: "EMEA"}))(t)
+	must.Equal(t, g.Source, "region", "source")
+	must.EqualSlices(t, g.Features, []string{"a", "b"}, "features")
+	must.EqualSlices(t, g.Labels[0].Missing, []string{"", "unknown"}, "words for no label")
+	must.Hold(t, g.Labels[0].Type == Classes && g.Classes[0]["none"] > 0 && g.Missing[0]["unknown"] > 0, "classes %v, missing %v", g.Classes,
+		g.Missing)
+
+	// Of two columns that could be the source the other one is a category.
+	writeTable(t, file, 900, columnOf{"label", of("p", "q")}, columnOf{"quarter", of("north", "south")}, columnOf{"kind", of("x", "y", "z")},
+		columnOf{"city", of("Ulm", "Bonn")}, columnOf{"shop", of("s", "t")}, columnOf{"a", number})
+	for target, want := range map[string][]string{"": {"quarter", "kind", "city"}, "Bonn": {"quarter", "kind", "shop"}} {
+		g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: target}))(t)
+		must.EqualSlices(t, g.Categories, want, "categories beside the source %s", g.Source)
+	}
+	writeTable(t, file, 900, columnOf{"label", of("p", "q")}, columnOf{"quarter", of("north", "south")}, columnOf{"kind", of("x", "y", "z")},
+		columnOf{"a", number})
+	must.EqualSlices(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Categories, []string{"kind"}, "categories")
+
+	writeTable(t, file, 900, columnOf{"region", of("NA", "EMEA", "APAC")}, columnOf{"smoker", of("yes", "yes", "no", "no", "no", "no", "")},
+		columnOf{"churn", of("1", "0", "", "", "")}, columnOf{"a", number})
+	for _, target := range []string{"", "EMEA"} {
+		g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Target: target}))(t)
+		must.Equal(t, g.Labels[0].Column, "churn", "label")
+		must.Equal(t, g.Source, "region", "source")
+		must.EqualSlices(t, g.Categories, []string{"smoker"}, "categories")
+	}
+}
