@@ -97,10 +97,7 @@ func (p *Predictor) embed(x, z backend.Matrix) error {
 	n := x.Rows
 	set := backend.SampleSet{
 		Pools:      []backend.Pool{{Data: x, Scale: 1}},
-		SourcePool: []int{0}, Offsets: []int{0, n}, Rows: make([]int32, n), Y: make([]float32, n),
-	}
-	for i := range set.Rows {
-		set.Rows[i] = int32(i)
+		SourcePool: []int{0}, Offsets: []int{0, n}, Rows: upTo(n), Y: make([]float32, n),
 	}
 	s, err := p.queue.NewSamples(set)
 	if err != nil {
