@@ -18,6 +18,8 @@ const (
 // telling gathers how features go with the labels of an output, over the rows of all pools.
 type telling struct {
 	output Output
+	// features are those that may tell the output, ascending
+	features []int
 	// of classes: the rows of others and of the class, and by feature the range of each
 	rows      [2]int
 	low, high [2][]float32
@@ -44,12 +46,15 @@ func (s *Set) tellingOddities() []Oddity {
 		if at < 0 {
 			at, all = len(all), append(all, newTelling(t.Output, cols, s.Binary))
 		}
-		p := s.Pools[t.Pool]
+		p, of := s.Pools[t.Pool], all[at]
 		for r := range t.labelledRows {
-			for j := range row {
+			if len(of.features) == 0 {
+				break
+			}
+			for _, j := range of.features {
 				row[j] = p.feature(int(r)*cols + j)
 			}
-			all[at].add(row, t.Labels[r])
+			of.add(row, t.Labels[r])
 		}
 	}
 	var out []Oddity
@@ -71,7 +76,10 @@ func (s *Set) tellingOddities() []Oddity {
 }
 
 func newTelling(o Output, cols int, classes bool) *telling {
-	t := &telling{output: o, classes: classes}
+	t := &telling{output: o, classes: classes, features: make([]int, cols)}
+	for j := range t.features {
+		t.features[j] = j
+	}
 	if classes {
 		for k := range t.low {
 			t.low[k] = slices.Repeat([]float32{float32(math.Inf(1))}, cols)
@@ -83,6 +91,7 @@ func newTelling(o Output, cols int, classes bool) *telling {
 	return t
 }
 
+// add takes a row, of which the features are read that may tell the output.
 func (t *telling) add(row []float32, label float32) {
 	if t.classes {
 		k := 0
@@ -90,8 +99,11 @@ func (t *telling) add(row []float32, label float32) {
 			k = 1
 		}
 		t.rows[k]++
-		for j, v := range row {
-			t.low[k][j], t.high[k][j] = min(t.low[k][j], v), max(t.high[k][j], v)
+		for _, j := range t.features {
+			t.low[k][j], t.high[k][j] = min(t.low[k][j], row[j]), max(t.high[k][j], row[j])
+		}
+		if (t.rows[0]+t.rows[1])%tellingRows == 0 { // ranges that meet never part
+			t.features = slices.DeleteFunc(t.features, func(j int) bool { return !t.parted(j) })
 		}
 		return
 	}
@@ -112,7 +124,7 @@ func (t *telling) add(row []float32, label float32) {
 // tells says whether feature j tells the output alone.
 func (t *telling) tells(j int) bool {
 	if t.classes {
-		return min(t.rows[0], t.rows[1]) >= tellingRows && (t.high[0][j] < t.low[1][j] || t.high[1][j] < t.low[0][j])
+		return min(t.rows[0], t.rows[1]) >= tellingRows && t.parted(j)
 	}
 	if t.n < 2*tellingRows {
 		return false
@@ -120,3 +132,6 @@ func (t *telling) tells(j int) bool {
 	ofX, ofY, both := t.xx[j]-t.x[j]*t.x[j]/t.n, t.yy-t.y*t.y/t.n, t.xy[j]-t.x[j]*t.y/t.n
 	return ofX > 0 && ofY > 0 && both*both > tellingCorrelation*ofX*ofY
 }
+
+// parted says whether the ranges of a feature in the class and in others are apart, as they are while one of them has no row.
+func (t *telling) parted(j int) bool { return t.high[0][j] < t.low[1][j] || t.high[1][j] < t.low[0][j] }
