@@ -167,10 +167,10 @@ func verdict(metric string, a, b runs.MethodResult, all []pipeline.Comparison) s
 
 // Contradiction says that on held-out rows a method is better than the recommended one.
 func Contradiction(metric string, c *pipeline.Comparison) string {
-	ends, rows, in := *c, Count(float64(c.Rows)), inGroups(c.Groups)
-	ends.Rows = 0
+	bare, rows, in := *c, Count(float64(c.Rows)), inGroups(c.Groups)
+	bare.Rows = 0
 	return fmt.Sprintf("but over the %s test rows%s %s is %s better than %s (95 %% interval %s)", rows, in, c.A,
-		strings.TrimPrefix(difference(metric, c.Difference), "+"), c.B, interval(metric, ends))
+		strings.TrimPrefix(difference(metric, c.Difference), "+"), c.B, interval(metric, bare))
 }
 
 func firstMethod(r *runs.Result) string {
