@@ -99,6 +99,10 @@ func TestOwnGroups(t *testing.T) {
 		fresh[run] = e[0].Numbers.MSE
 	}
 	m, n := with.Method(with.Recommended), without.Method(without.Recommended)
+	t.Logf("with the column %s states %.3g (95 %% interval %.2g to %.3g) and errs %.3g on other patients", m.Method, m.Score.Value,
+		m.Interval[0], m.Interval[1], fresh["run"])
+	t.Logf("without %s states %.2g (%.2g to %.2g), target %.2g, and errs %.3g", n.Method, n.Score.Value, n.Interval[0], n.Interval[1],
+		without.Method("target").Score.Value, fresh["without"])
 	honest := m.Interval[0] < fresh["run"] && fresh["run"] < m.Interval[1] && n.Interval[1] < fresh["without"]
 	must.Hold(t, fresh["run"] < fresh["without"] && honest,
 		"fresh patients are predicted with errors %v, stated are %v and %v", fresh, *m.Interval, *n.Interval)
