@@ -82,7 +82,10 @@ func (s *Set) Oddities() []Oddity {
 				"bring them to the units of the others, or exclude the source"})
 		}
 	}
-	constant := 0
+	constant, read := 0, cols
+	if s.Columns != nil && len(s.Columns.Features) == cols {
+		read = s.Columns.read()
+	}
 	for _, same := range c.same {
 		if same {
 			constant++
@@ -90,7 +93,7 @@ func (s *Set) Oddities() []Oddity {
 	}
 	if constant > 0 {
 		first := s.place(slices.Index(c.same, true))
-		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first %s", constant, cols, first),
+		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first %s", constant, read, first),
 			"leave them out of columns: features"})
 	}
 	for j := range c.steps {

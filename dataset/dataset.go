@@ -73,8 +73,11 @@ type Columns struct {
 	ID string
 	// Features are the columns of the features, in their order.
 	Features []string
-	// Words are the columns of words that the last of Features stand for, each word in turn, as "shift=night".
+	// Words are the columns of words that the last of Features but those of Knots stand for, each word in turn, as "shift=night".
 	Words []WordColumn
+	// Knots are, for each of the first features, values t at which its effect may bend: |x - t| is a feature too. These are
+	// the last of Features, in turn, as "|depth - 61.8|".
+	Knots [][]float64
 	// Centre and Spread have been taken out of each feature: the pools hold (x - Centre)
 	// / Spread. They are empty where pools hold features as they were.
 	Centre, Spread []float64
@@ -83,6 +86,15 @@ type Columns struct {
 	Means  []float64
 	Filled []int64
 	Labels []LabelColumn
+}
+
+// read is the number of features that are columns or words, before those that knots add.
+func (c *Columns) read() int {
+	n := len(c.Features)
+	for _, k := range c.Knots {
+		n -= len(k)
+	}
+	return n
 }
 
 // WordColumn is a column of few words, each of which is a feature: 1 in the rows that have it, and 0 in others.

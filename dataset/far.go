@@ -186,7 +186,7 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 	const most = 5
 	var out []Oddity
 	more := 0
-	for j, sample := range f.sample {
+	for j, sample := range f.sample[:s.Columns.read()] {
 		centre, spread := 0., 1.
 		if len(s.Columns.Centre) > 0 {
 			centre, spread = s.Columns.Centre[j], s.Columns.Spread[j]

@@ -38,13 +38,14 @@ func (s *Set) tellingOddities() []Oddity {
 	if cols > tellingFeatures || s.Columns == nil || len(s.Columns.Features) != cols {
 		return nil
 	}
+	read := s.Columns.read()
 	var all []*telling
-	row := make([]float32, cols)
+	row := make([]float32, read)
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
 		at := slices.IndexFunc(all, func(o *telling) bool { return o.output == t.Output })
 		if at < 0 {
-			at, all = len(all), append(all, newTelling(t.Output, cols, s.Binary))
+			at, all = len(all), append(all, newTelling(t.Output, read, s.Binary))
 		}
 		p, of := s.Pools[t.Pool], all[at]
 		for r := range t.labelledRows {
@@ -58,7 +59,7 @@ func (s *Set) tellingOddities() []Oddity {
 		}
 	}
 	var out []Oddity
-	for j := range cols {
+	for j := range read {
 		for _, o := range all {
 			if !o.tells(j) {
 				continue

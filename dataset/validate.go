@@ -142,6 +142,9 @@ func (s *Set) validateColumns() error {
 	if i := slices.IndexFunc(s.Columns.Spread, func(x float64) bool { return !(x > 0) }); i >= 0 {
 		return fmt.Errorf("feature %d of Spread: expected a number above 0, found %v", i, s.Columns.Spread[i])
 	}
+	if n := s.Columns.read(); len(s.Columns.Knots) > 0 && (len(s.Columns.Features) != cols || len(s.Columns.Knots) > n) {
+		return fmt.Errorf("knots: expected those of the first of %d features, found %d of %d", n, len(s.Columns.Knots), cols)
+	}
 	classes := map[Output]bool{} // those of columns that list them, each with none too
 	for _, l := range s.Columns.Labels {
 		for _, class := range l.Classes {

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// mostFeatures is how many features a page lists: the elements of an embedding that are columns each mean nothing one by one.
+	// mostFeatures is of how many columns and words a page lists the coefficients: the elements of an embedding that are columns each
+	// mean nothing one by one.
 	mostFeatures = 200
 	// mostOutputs is how many classes a map of them has room for.
 	mostOutputs = 15
@@ -20,30 +21,34 @@ const (
 // coefficients is what the model that is saved goes by, nil where that is not known or nothing.
 func (r *runPage) coefficients() *Part {
 	c := r.Coefficients
-	if c == nil || len(c.Features) > mostFeatures {
+	if c == nil {
 		return nil
 	}
-	size := make([]float64, len(c.Features))
+	size := make([]float64, c.Column[len(c.Column)-1]+1)
 	order := make([]int, len(c.Features))
 	for j := range order {
 		order[j] = j
 		for _, o := range c.Outputs {
-			size[j] = math.Max(size[j], math.Abs(o.Of[j]))
+			size[c.Column[j]] = math.Max(size[c.Column[j]], math.Abs(o.Of[j]))
 		}
 	}
-	if slices.Max(size) == 0 {
+	if len(size) > mostFeatures || slices.Max(size) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[c.Column[b]], size[c.Column[a]]) })
 	what := "predicted number"
 	if c.Outputs[0].LogOdds {
 		what = "log-odds of a class against all others"
 	} else if c.Outputs[0].Class != "" {
 		what = "score of a class"
 	}
+	bends := ""
+	if len(size) < len(c.Features) {
+		bends = " Where an effect bends, each part of the range of a column has one."
+	}
 	p := &Part{ID: "coefficients", Title: "What the model goes by", Text: []Sentence{
 		say("By how much the ", what, " rises where a feature does by its standard deviation over all rows of the data, or where a row "+
-			"has a word, and all else stays (standardised coefficients)."),
+			"has a word, and all else stays (standardised coefficients)."+bends),
 		say("Features that go together share what they tell, and a penalty keeps all small: a small one is not one that does not matter."),
 	}}
 	f := Figure{ID: "coefficients-figure", Sheet: coefficientSheet(c, order), Wide: len(c.Outputs) > 1}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/atomicfile"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/pipeline"
@@ -11,10 +14,13 @@ import (
 
 // Coefficients are the standardised ones of a linear model of a table: by how much an output rises where a feature does by its
 // standard deviation over the rows of the data, and all others stay as they are. Of a word it is from no row having it to one having it.
+// Where effects bend it is that of each part of the range between two knots.
 type Coefficients struct {
-	// Features name the columns, and the words of columns as "shift=night".
+	// Features name the columns, with the part as in "depth 61 to 61.8", and the words of columns as "shift=night".
 	Features []string
-	Outputs  []OutputCoefficients
+	// Column is, for each feature, which column or word it is a part of, from 0.
+	Column  []int
+	Outputs []OutputCoefficients
 }
 
 // OutputCoefficients are those of an output.
@@ -58,8 +64,13 @@ func coefficients(raw []byte) (*Coefficients, error) {
 		return nil, fmt.Errorf("expected weights of %d features, found shapes %v and %v of %d names", d, phi.Shape, head.Shape,
 			len(meta.features))
 	}
-	out := &Coefficients{Features: meta.features}
-	unit := meta.units()
+	knots := table.Knots(meta.knots)
+	read := d - knots.Count()
+	if read < len(knots) {
+		return nil, fmt.Errorf("expected knots of %d features, found those of %d", read, len(knots))
+	}
+	out := &Coefficients{}
+	unit := meta.units(read)
 	delta, scale, labels := named["target.delta"].Data, named["representation.scale"].Data, named["labels.scale"].Data
 	_, odds := named[pipeline.RidgeHead]
 	names := outputNames(meta.labels)
@@ -68,35 +79,68 @@ func coefficients(raw []byte) (*Coefficients, error) {
 		return nil, fmt.Errorf("expected the tensors of %d outputs of %d features, found others", len(names), d)
 	}
 	for c := range names {
-		of := OutputCoefficients{Column: names[c].Column, Class: names[c].Class, LogOdds: odds, Of: make([]float64, d)}
-		for j := range of.Of {
+		of := OutputCoefficients{Column: names[c].Column, Class: names[c].Class, LogOdds: odds}
+		slope := make([]float64, d) // by a feature's own unit
+		for j := range slope {
 			if delta != nil {
-				of.Of[j] = float64(delta[c*d+j])
+				slope[j] = float64(delta[c*d+j])
 			}
 			for k := range phi.Shape[0] {
-				of.Of[j] += float64(head.Data[c*phi.Shape[0]+k]) * float64(phi.Data[k*d+j])
+				slope[j] += float64(head.Data[c*phi.Shape[0]+k]) * float64(phi.Data[k*d+j])
 			}
-			of.Of[j] *= unit[j]
 			if len(scale) > 0 {
-				of.Of[j] /= float64(scale[j%len(scale)])
+				slope[j] /= float64(scale[j%len(scale)])
 			}
 			if labels != nil {
-				of.Of[j] *= float64(labels[c])
+				slope[j] *= float64(labels[c])
+			}
+		}
+		bends := slope[read:]
+		for j := range read {
+			var at []float64
+			if j < len(knots) {
+				at, bends = bends[:len(knots[j])], bends[len(knots[j]):]
+			}
+			part := slope[j] - floats.Sum(at) // below all knots
+			of.Of = append(of.Of, part*unit[j])
+			for _, bend := range at {
+				part += 2 * bend
+				of.Of = append(of.Of, part*unit[j])
 			}
 		}
 		out.Outputs = append(out.Outputs, of)
 	}
+	for j, name := range meta.features[:read] {
+		of := []string{name}
+		if j < len(knots) && len(knots[j]) > 0 {
+			of = parts(name, knots[j])
+		}
+		out.Features, out.Column = append(out.Features, of...), append(out.Column, slices.Repeat([]int{j}, len(of))...)
+	}
 	return out, nil
 }
 
-// units are by how much features rise: by their spread, and those of words by 1.
-func (m *metadata) units() []float64 {
-	unit := slices.Clone(m.spread)
+// parts name those of the range of a column between its knots.
+func parts(column string, knots []float64) []string {
+	names := []string{column + " up to " + table.KnotText(knots[0])}
+	for i, t := range knots {
+		if i == len(knots)-1 {
+			names = append(names, column+" over "+table.KnotText(t))
+		} else {
+			names = append(names, column+" "+table.KnotText(t)+" to "+table.KnotText(knots[i+1]))
+		}
+	}
+	return names
+}
+
+// units are by how much the features that are read rise: by their spread, and those of words by 1.
+func (m *metadata) units(read int) []float64 {
+	unit := slices.Clone(m.spread[:read])
 	words := 0
 	for _, w := range m.words {
 		words += len(w.Words)
 	}
-	for j := max(0, len(unit)-words); j < len(unit); j++ {
+	for j := max(0, read-words); j < read; j++ {
 		unit[j] = 1
 	}
 	return unit

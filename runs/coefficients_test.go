@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/safetensors"
 	"github.com/amtrl/amtrl/internal/testrand"
@@ -16,13 +17,20 @@ import (
 )
 
 // A coefficient is what the model's predictions differ by between two rows, of which one has a feature that is its standard deviation
-// larger, or a word.
+// larger, or a word; between two knots in proportion to the distance.
 func TestCoefficients(t *testing.T) {
 	rng := testrand.New(t)
 	q := pipelinetest.NewQueue(t, pipelinetest.OpenCPU(t, 1).Device())
 	for range 20 {
 		dir, k, c, numbers, words := t.TempDir(), 1+rng.IntN(4), 1+rng.IntN(4), 1+rng.IntN(5), rng.IntN(4)
-		d := numbers + words
+		knots := make(table.Knots, rng.IntN(numbers+1))
+		for j := range knots {
+			for range rng.IntN(4) {
+				knots[j] = append(knots[j], rng.NormFloat64())
+			}
+			slices.Sort(knots[j])
+		}
+		d := numbers + words + knots.Count()
 		random := func(n int, least float64) (v []float32) {
 			for range n {
 				v = append(v, float32(least+rng.ExpFloat64()))
@@ -55,35 +63,64 @@ func TestCoefficients(t *testing.T) {
 			m.features, m.spread = append(m.features, fmt.Sprint("w=", j)), append(m.spread, rng.ExpFloat64())
 			m.words[0].Words = append(m.words[0].Words, fmt.Sprint(j))
 		}
+		if m.knots = knots; len(knots) > 0 {
+			m.features = append(m.features, knots.Names(m.features)...)
+			for range knots.Count() {
+				m.spread = append(m.spread, rng.ExpFloat64())
+			}
+		}
 		for j := range c {
 			m.labels = append(m.labels, OutputColumn{Column: fmt.Sprint("y", j), Heads: 1})
 		}
 		raw := must.Get(safetensors.Encode(tensors, must.Get(m.encode())(t)))(t)
 		must.Do(t, os.WriteFile(filepath.Join(dir, modelFile), raw, 0o644))
 		found := must.Get(readCoefficients(filepath.Join(dir, modelFile)))(t)
-		must.EqualSlices(t, found.Features, m.features, "features")
 		p := must.Get2(OpenPredictor(q, dir))
 		predictor, _ := p(t)
-		base := random(d, -1)
-		predict := func(x []float32) []float32 {
+		base := random(numbers+words, -1)
+		predict := func(j int, x float64) []float32 {
+			row := slices.Clone(base)
+			row[j] = float32(x)
+			for j, of := range knots {
+				for _, k := range of {
+					row = append(row, float32(math.Abs(float64(row[j])-k)))
+				}
+			}
 			y := make([]float32, c)
-			must.Do(t, predictor.Predict(&dataset.Pool{Rows: 1, Cols: d, F32: x, Scale: 1}, y))
+			must.Do(t, predictor.Predict(&dataset.Pool{Rows: 1, Cols: d, F32: row, Scale: 1}, y))
 			return y
 		}
-		before := predict(base)
-		for j := range d {
-			step := m.spread[j]
+		at := 0
+		for j := range numbers + words {
+			unit, name := m.spread[j], m.features[j]
+			ends := []float64{-2, -1}
 			if j >= numbers {
-				step = 1
+				unit = 1
 			}
-			moved := slices.Clone(base)
-			moved[j] += float32(step)
-			for o, y := range predict(moved) {
-				got, want := found.Outputs[o].Of[j], float64(y)-float64(before[o])
-				must.Hold(t, math.Abs(got-want) < 1e-3*(1+math.Abs(want)), "the coefficient of %s for %s is %g, predictions differ by %g",
-					m.features[j], found.Outputs[o].Column, got, want)
+			var inside []string
+			if j < len(knots) && len(knots[j]) > 0 {
+				of := knots[j]
+				ends = slices.Concat([]float64{of[0] - 1}, of, []float64{of[len(of)-1] + 1})
+				inside = append(inside, name+" up to "+table.KnotText(of[0]))
+				for k := range of[1:] {
+					inside = append(inside, name+" "+table.KnotText(of[k])+" to "+table.KnotText(of[k+1]))
+				}
+				name = name + " over " + table.KnotText(of[len(of)-1])
+			}
+			for part, called := range append(inside, name) {
+				must.Equal(t, found.Features[at], called, "the name of a part")
+				must.Equal(t, found.Column[at], j, "the column of a part")
+				low, high := predict(j, ends[part]), predict(j, ends[part+1])
+				for o, y := range high {
+					got, want := found.Outputs[o].Of[at], (float64(y)-float64(low[o]))*unit
+					moved := ends[part+1] - ends[part]
+					must.Hold(t, math.Abs(got*moved-want) < 1e-3*(1+math.Abs(want)+unit), "the coefficient of %s for %s is %g, predictions differ by %g",
+						called, found.Outputs[o].Column, got, want/moved)
+				}
+				at++
 			}
 		}
+		must.Equal(t, at, len(found.Features), "coefficients")
 		predictor.Close()
 	}
 }

@@ -45,7 +45,7 @@ func (g *gaps) fill(v *table.Vectors) {
 // tell says what was filled.
 func (g *gaps) tell(f func(column string, cells int64)) {
 	for j, n := range g.filled {
-		if n > 0 && f != nil {
+		if n > 0 && j < len(g.columns) && f != nil { // what knots add is of no column
 			f(g.columns[j], n)
 		}
 	}

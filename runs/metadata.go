@@ -19,7 +19,8 @@ type metadata struct {
 	// The columns of tables, which program with which representation made the model, and how high and wide images are.
 	id, version, representation, image string
 	features                           []string
-	words                              []dataset.WordColumn // that the last features stand for
+	words                              []dataset.WordColumn // that the last features but those of knots stand for
+	knots                              [][]float64          // of the first features, which the last ones stand for
 	labels                             []OutputColumn
 	// means stand for missing features, spread is the standard deviation of each that was brought to a unit of its own, and centre is
 	// representation.centre in all its digits.
@@ -32,6 +33,7 @@ type metadata struct {
 func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
 		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
+		"knots":  &m.knots,
 		"labels": &m.labels, "means": &m.means, "spread": &m.spread, "centre": &m.centre, "scale": &m.scale}
 }
 
@@ -87,7 +89,7 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 	if c != nil {
 		m.id, m.version, m.representation = c.ID, version, p.Config.Representation
 		m.features, m.words, m.means = slices.Concat([]string{}, c.Features), c.Words, c.Means
-		m.spread = c.Spread
+		m.knots, m.spread = c.Knots, c.Spread
 	}
 	if p.Config.Representation == pipeline.ClassConv {
 		m.image = fmt.Sprintf("%d,%d", p.Set.Pools[0].Height, p.Set.Pools[0].Width)

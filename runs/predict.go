@@ -56,6 +56,7 @@ type predictor struct {
 
 	y       []float32
 	unknown []unknownWord // by column of words
+	wide    table.Vectors // the features with what knots add
 	labels  []int         // the places of the labels among the scalars of a batch, -1 for none
 	id      int
 	written []table.Cells
@@ -195,7 +196,7 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 		}
 		r.labels = append(r.labels, at)
 	}
-	q.Width = r.model.D
+	q.Width = r.model.D - r.knots.Count()
 	if table.FormatOf(path) == table.NPY || len(r.Vectors) > 0 { // there is no other column that it could be
 		q.Features = []string{columns[len(columns)-1].Name}
 		return q, nil
@@ -215,18 +216,22 @@ func (r *predictor) query(path string, columns []table.Column) (q table.Query, e
 			return q, err
 		}
 	}
-	if len(q.Features) > 1 && len(q.Features) != r.model.D {
+	if len(q.Features) > 1 && len(q.Features) != q.Width {
 		return q, fmt.Errorf("%s: expected %s of features, those of the run, found %d from %s on", path,
-			text.Several(r.model.D, "column"), len(q.Features), q.Features[0])
+			text.Several(q.Width, "column"), len(q.Features), q.Features[0])
 	}
 	r.gaps.ask(&q)
 	return q, nil
 }
 
 func (r *predictor) batch(b *table.Batch) error {
-	v := &b.Features
-	if v.Len() != b.Rows*r.model.D {
-		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(r.model.D, "feature"), v.Len()/b.Rows)
+	v, width := &b.Features, r.model.D-r.knots.Count()
+	if v.Len() != b.Rows*width {
+		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(width, "feature"), v.Len()/b.Rows)
+	}
+	if r.knots.Count() > 0 {
+		r.knots.Expand(&r.wide, v)
+		v = &r.wide
 	}
 	r.gaps.fill(v)
 	if len(r.centre) > 0 {

@@ -19,7 +19,8 @@ type storedModel struct {
 	predictor *pipeline.Predictor
 	columns   []OutputColumn
 	features  []string
-	words     []table.Words // that the last features stand for
+	words     []table.Words // that the last features but those of knots stand for
+	knots     table.Knots
 	id        string
 	gaps      gaps
 	// centre, where it is not empty, is to be taken from rows before the predictor has them.
@@ -92,7 +93,7 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 			return fmt.Errorf("metadata image: expected a height and a width, found %q", meta.image)
 		}
 	}
-	m.id, m.features, m.columns = meta.id, meta.features, meta.labels
+	m.id, m.features, m.columns, m.knots = meta.id, meta.features, meta.labels, meta.knots
 	for _, w := range meta.words {
 		m.words = append(m.words, table.Words{Column: w.Name, Words: w.Words})
 	}
@@ -107,6 +108,10 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	if m.predictor, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
 		return err
 	}
+	if n := m.knots.Count(); n > 0 && (len(m.features) != m.predictor.D || len(m.knots) > m.predictor.D-n) {
+		return fmt.Errorf("metadata knots: expected %d knots of %d features, found %d names", n, m.predictor.D, len(m.features))
+	}
+	m.features = m.features[:len(m.features)-m.knots.Count()]
 	m.gaps = gaps{means: meta.means, filled: make([]int64, len(meta.means))}
 	for name, numbers := range map[string][]float64{"means": meta.means, "centre": m.centre} {
 		if n := len(numbers); n != 0 && n != m.predictor.D {

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/amtrl/amtrl/dataset"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/flags"
 	"github.com/amtrl/amtrl/internal/text"
 	"github.com/amtrl/amtrl/report"
@@ -134,7 +135,7 @@ func (o *infoOptions) run(ctx context.Context) error {
 		facts.Rows = append(facts.Rows, []string{"filled", "missing cells, with the mean of the column: " + filledText(d.Filled)})
 	}
 	if c := set.Columns; c != nil && len(c.Centre) > 0 {
-		facts.Rows = append(facts.Rows, []string{"features", text.Several(len(c.Centre), "column") + ", each brought to mean 0 and spread 1"})
+		facts.Rows = append(facts.Rows, []string{"features", featureFacts(c)})
 	}
 	pools := poolTable(d)
 	if slices.ContainsFunc(d.Tasks, func(t taskDescription) bool { return t.Output != "" }) {
@@ -331,4 +332,14 @@ func describe(set *dataset.Set) dataDescription {
 		d.Tasks = append(d.Tasks, taskDescription{t.Name, p.Name, t.Output.Name, t.Output.Class, len(t.Train), len(t.Test), positive, numbers})
 	}
 	return d
+}
+
+// featureFacts says what features of a table are, whose units are their own.
+func featureFacts(c *dataset.Columns) string {
+	knots := table.Knots(c.Knots).Count()
+	facts := text.Several(len(c.Centre)-knots, "column") + ", each brought to mean 0 and spread 1"
+	if knots > 0 {
+		facts += ", whose effects bend at " + text.Several(knots, "knot")
+	}
+	return facts
 }

@@ -93,7 +93,8 @@ func (o *initOptions) run(ctx context.Context) error {
 	}
 	list := report.Table{Header: []string{"guessed", "value"}}
 	for _, row := range [][2]string{
-		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"categories", columnsText(g.Categories)}, {"fill", fillText(g)},
+		{"id", g.ID}, {"source", g.Source}, {"features", featuresText(g)}, {"categories", columnsText(g.Categories)}, {"knots", knotsText(g)},
+		{"fill", fillText(g)},
 		{"label", labelText(g)}, {"split", g.Split}, {"cost", g.Cost}, {"group", g.Group}, {"target", targetText(g)},
 	} {
 		if row[1] != "" {
@@ -160,6 +161,13 @@ func fillText(g *manifest.Guess) string {
 		return ""
 	}
 	return g.Fill + " of the column into missing cells: " + shorten(g.Gaps)
+}
+
+func knotsText(g *manifest.Guess) string {
+	if g.Knots == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d: the effect of a number bends at so many of its quantiles", g.Knots)
 }
 
 func targetText(g *manifest.Guess) string {

@@ -71,7 +71,7 @@ func TestOwnTable(t *testing.T) {
 		if name == "other" {
 			t.Run("python", func(t *testing.T) {
 				read := "import csv\nrows = csv.DictReader(open('plants.csv'))\n" +
-					"X = [[float(r[c]) for c in ('conductivity', 'ph', 'pressure', 'flow')] for r in rows]\n"
+					"import numpy as np\nX = np.array([[float(r[c]) for c in ('conductivity', 'ph', 'pressure', 'flow')] for r in rows])\n"
 				for i, line := range strings.Fields(runPage(t, work, "data.md", "numpy, safetensors", read, "\nfor y in labels: print(y[0])\n")) {
 					got, want := must.Get(strconv.ParseFloat(line, 64))(t), must.Get(strconv.ParseFloat(out[i+1][1], 64))(t)
 					must.Hold(t, math.Abs(got-want) < 1e-2, "row %d is %g in Python, %g of amtrl", i, got, want)
@@ -174,7 +174,7 @@ func TestOwnTableWithGaps(t *testing.T) {
 		fmt.Sprintf("filled missing cells with the means of the run: pressure %d\n", missing))
 	t.Run("python", func(t *testing.T) {
 		read := "import csv\nrows = list(csv.DictReader(open('plants.csv')))\n" +
-			"X = [[float(r[c] or 'nan') for c in ('conductivity', 'ph', 'pressure', 'flow')] for r in rows]\n"
+			"import numpy as np\nX = np.array([[float(r[c] or 'nan') for c in ('conductivity', 'ph', 'pressure', 'flow')] for r in rows])\n"
 		script := "\nfor y in scores: print(y[-1])\n"
 		want := readTable(t, filepath.Join(dir, "out.csv"))[1:]
 		for i, line := range strings.Fields(runPage(t, dir, "data.md", "numpy, safetensors", read, script)) {

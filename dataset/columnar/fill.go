@@ -24,11 +24,13 @@ func (w *writer) measure(b *table.Batch) (err error) {
 func (w *writer) finish(h *Header) error {
 	means, scale, whole := w.spreads.units()
 	w.wordUnits(scale)
+	w.knotUnits(scale)
 	if w.scaled {
 		h.Centre, h.Spread = means, scale
 	}
 	if w.manifest.Fill == manifest.FillMean {
 		h.Means, h.Filled = means, w.spreads.whole.missing
+		clear(h.Filled[len(w.readFeatures()):]) // what knots add is not of the files
 		for j, n := range h.Filled {
 			if n == h.Rows {
 				return fmt.Errorf("%s: column %s: expected a number in some row, found none", w.manifest.Path, h.Features[j])
@@ -39,16 +41,19 @@ func (w *writer) finish(h *Header) error {
 }
 
 // hint says of an error of a missing cell what can be done.
-func (w *writer) hint(err error) error {
+func (s *survey) hint(err error) error {
 	if _, is := errors.AsType[*table.MissingError](err); !is {
 		return err
 	}
-	return fmt.Errorf("%w: fill: %s under columns of %s puts the mean of the column there", err, manifest.FillMean, w.manifest.Path)
+	return fmt.Errorf("%w: fill: %s under columns of %s puts the mean of the column there", err, manifest.FillMean, s.manifest.Path)
 }
 
 func (s *survey) listsFault(path, column string) error {
-	key := "fill"
-	if s.manifest.Fill == "" {
+	key := "knots"
+	switch {
+	case s.manifest.Fill != "":
+		key = "fill"
+	case len(s.categories) > 0:
 		key = "categories"
 	}
 	return fmt.Errorf("%s: columns: %s: expected features that are a column each, found lists in column %s of %s", s.manifest.Path, key,

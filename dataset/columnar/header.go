@@ -45,8 +45,10 @@ type Header struct {
 	Cols     int      `json:"cols"`
 	Element  string   `json:"element"`
 	Features []string `json:"features"`
-	// Words are the columns of words that the last of Features stand for.
+	// Words are the columns of words that the last of Features but those of Knots stand for.
 	Words []dataset.WordColumn `json:"words,omitempty"`
+	// Knots are, for each of the first features, the values at which its effect may bend; for each there is one of the last features.
+	Knots [][]float64 `json:"knots,omitempty"`
 	// Centre and Spread are the mean and the standard deviation of each feature, which
 	// have been taken out of it; empty where features are as they were.
 	Centre []float64 `json:"centre,omitempty"`
@@ -132,9 +134,12 @@ func (h *Header) check() error {
 		}
 		rows += s.Rows
 	}
-	words := 0
+	derived := 0 // features that are no columns
 	for _, w := range h.Words {
-		words += len(w.Words)
+		derived += len(w.Words)
+	}
+	for _, k := range h.Knots {
+		derived += len(k)
 	}
 	switch {
 	case rows != h.Rows || rows == 0:
@@ -147,8 +152,8 @@ func (h *Header) check() error {
 		return fmt.Errorf("expected spreads above 0, found %g", slices.Min(h.Spread))
 	case len(h.Means) != len(h.Filled) || len(h.Means) > 0 && len(h.Means) != h.Cols:
 		return fmt.Errorf("expected a mean and a count for each of %d features or none, found %d and %d", h.Cols, len(h.Means), len(h.Filled))
-	case words > len(h.Features) || words > 0 && len(h.Features) != h.Cols:
-		return fmt.Errorf("expected words among %d features, found %d of %d", h.Cols, words, len(h.Features))
+	case derived > len(h.Features) || derived > 0 && len(h.Features) != h.Cols || len(h.Knots) > len(h.Features)-derived:
+		return fmt.Errorf("expected words and knots among %d features, found %d of %d", h.Cols, derived, len(h.Features))
 	case len(h.Outputs) == 0:
 		return errors.New("expected outputs, found none")
 	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):

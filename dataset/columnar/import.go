@@ -330,7 +330,8 @@ func (w *writer) header(key string, cols int) *Header {
 	m := w.manifest
 	h := &Header{
 		Version: version, Name: m.Name(), Key: key, Cols: cols, Element: w.element.String(), Features: w.allFeatures(),
-		Words: w.wordColumns(), ID: m.ID, Split: w.split != nil, Group: m.Group, Target: m.Target.Source, Folds: m.Target.Folds, Files: w.files,
+		Words: w.wordColumns(), Knots: w.knots, ID: m.ID, Split: w.split != nil, Group: m.Group, Target: m.Target.Source,
+		Folds: m.Target.Folds, Files: w.files,
 	}
 	for _, s := range w.sources {
 		h.Rows += s.rows

@@ -70,7 +70,7 @@ func (s *survey) scales() (bool, error) {
 	case is != "":
 		return is == manifest.ScaleFeature, nil
 	}
-	return len(s.features)+len(s.categories) > 1 && s.element == table.Float32, nil
+	return len(s.features)+len(s.categories)+s.manifest.Knots > 1 && s.element == table.Float32, nil
 }
 
 // add counts a row.

@@ -39,6 +39,9 @@ type survey struct {
 	ids      []uint64
 
 	categories []*category
+	sample     *knotSample // nil where nothing may bend, and once the knots are known
+	knots      table.Knots
+	expanded   table.Vectors
 }
 
 // sourceRows is what is known of a source.
@@ -82,29 +85,35 @@ func newSurvey(ctx context.Context, m *manifest.Manifest, progress Progress) (*s
 	for _, name := range m.Categories {
 		s.categories = append(s.categories, &category{column: name, index: map[string]int32{}})
 	}
+	if m.Knots > 0 {
+		s.sample = newKnotSample()
+	}
 	return s, nil
 }
 
-// scan reads the files one after the other. With features it reads vectors of the
-// width that the first one has.
-func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns) error) error {
+// scan reads the files one after the other. The second time it reads all features, vectors of the
+// width that the first one has; the first time those that are columns, where their effects may bend.
+func (s *survey) scan(second bool, f func(file int, b *table.Batch, c columns) error) error {
 	done, doing := int64(0), "finding sources and classes"
 	width := 0
-	if features {
+	if second {
 		done, doing = s.total/2, "copying rows"
 	}
 	for i, in := range s.inputs {
-		c, scalars := s.columns(in.Path, !features)
+		c, scalars := s.columns(in.Path, !second)
 		t, err := s.manifest.Open(in)
 		if err != nil {
 			return err
 		}
 		q := table.Query{Scalars: scalars, Width: width}
 		err = s.checkFeatures(in.Path, t.Columns())
-		if features {
-			q.Features, q.Gaps = s.allFeatures(), s.manifest.Fill != ""
+		if second {
+			q.Features = s.readFeatures()
+		} else if s.sample != nil {
+			q.Features = s.features
 		}
-		if features && err == nil && len(s.categories) > 0 {
+		q.Gaps = len(q.Features) > 0 && s.manifest.Fill != ""
+		if second && err == nil && len(s.categories) > 0 {
 			var words *table.WordTable
 			if words, err = table.WithWords(t, in.Path, s.words()); err == nil {
 				t = words
@@ -119,7 +128,7 @@ func (s *survey) scan(features bool, f func(file int, b *table.Batch, c columns)
 				if err := s.ctx.Err(); err != nil {
 					return err
 				}
-				return f(i, b, c)
+				return f(i, s.expand(b), c)
 			})
 		}
 		if err := cmp.Or(err, t.Close()); err != nil {
@@ -176,11 +185,11 @@ func (s *survey) checkFeatures(path string, columns []table.Column) error {
 		of = append(of, columns[i])
 	}
 	fill := s.manifest.Fill != ""
-	if (fill || len(s.categories) > 0) && len(of) == 1 && of[0].Kind == table.Vector {
+	if (fill || len(s.categories) > 0 || s.manifest.Knots > 0) && len(of) == 1 && of[0].Kind == table.Vector {
 		return s.listsFault(path, names[0])
 	}
-	element := table.Float32 // beside words
-	if len(s.categories) == 0 {
+	element := table.Float32 // beside words and knots
+	if len(s.categories) == 0 && s.manifest.Knots == 0 {
 		element = table.FeatureElement(of, fill)
 	}
 	switch first := s.inputs[0].Path; {
@@ -255,6 +264,9 @@ func (s *survey) run() error {
 					return err
 				}
 			}
+			if s.sample != nil {
+				s.sample.add(&b.Features, i)
+			}
 			for j, of := range s.categories {
 				if err := of.add(b, &b.Scalars[c.categories+j], i); err != nil {
 					return err
@@ -264,8 +276,9 @@ func (s *survey) run() error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return s.hint(err)
 	}
+	s.settleKnots()
 	return s.settle()
 }
 

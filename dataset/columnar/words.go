@@ -72,13 +72,18 @@ func (s *survey) words() []table.Words {
 	return out
 }
 
-// allFeatures names the features: columns, and behind them words.
-func (s *survey) allFeatures() []string {
+// readFeatures names the features that are read: columns, and behind them words.
+func (s *survey) readFeatures() []string {
 	names := slices.Clone(s.features)
 	for _, w := range s.words() {
 		names = append(names, w.Features()...)
 	}
 	return names
+}
+
+// allFeatures names those that are read, and behind them what knots add.
+func (s *survey) allFeatures() []string {
+	return append(s.readFeatures(), s.knots.Names(s.features)...)
 }
 
 // wordUnits gives the words of a column one unit, with which they vary together as much as one number does: each in its own would

@@ -328,13 +328,18 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	for _, name := range m.Categories {
 		g.taken[name] = true
 	}
+	bends := false
 	for _, c := range g.columns {
 		if !slices.Contains(features, c.Name) {
 			continue
 		}
 		if g.taken[c.Name] = true; !c.list() {
 			g.scalars = append(g.scalars, c.Name)
+			bends = bends || len(c.distinct) > 2
 		}
+	}
+	if bends && len(g.scalars) <= mostBending {
+		m.Knots = usualKnots
 	}
 	return nil
 }

@@ -14,6 +14,12 @@ import (
 // other numbers beside it; fewer, such as s1 to s6, are columns of a table like the others.
 const leastVector = 32
 
+// The effects of up to mostBending columns may bend, at usualKnots of the quantiles of each: more columns are the elements of a vector.
+const (
+	mostBending = 50
+	usualKnots  = 5
+)
+
 // guessFeatures finds a column of lists, or columns that are numbered where they are alone
 // or many, or all columns of numbers and booleans that are left and have most of their cells. vector says that it is a list
 // or as long as one, beside which words are no features.

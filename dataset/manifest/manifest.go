@@ -54,6 +54,8 @@ type Manifest struct {
 	// Categories are columns of few words, each of which is a feature: 1 in the rows that have it, and 0 in all others. A cell
 	// that is missing has none of them.
 	Categories []string `json:",omitempty"`
+	// Knots is at how many of its quantiles the effect of each column of features may bend, 0 for none.
+	Knots int `json:",omitempty"`
 	// Scale is ScaleFeature or ScaleNone, or empty: then features are scaled that are a
 	// column each, and those of lists and of files of vectors are not.
 	Scale string
@@ -120,6 +122,8 @@ const (
 	MinCost  = 1e-6
 	MaxCost  = 1e6
 	MaxFolds = 1000
+	// MaxKnots is the most knots of a column.
+	MaxKnots = 50
 )
 
 // DefaultMissing are the values that stand for no label where a manifest gives none.
@@ -171,6 +175,12 @@ func (m *Manifest) check() error {
 	}
 	if m.Fill != "" && m.Vectors != nil {
 		return fmt.Errorf("%s: columns: fill: expected features that are a column each, found them in a file of their own", m.Path)
+	}
+	if m.Knots > 0 && (m.Vectors != nil || len(m.Features) == 0) {
+		return fmt.Errorf("%s: columns: knots: expected features that are a column each, found none", m.Path)
+	}
+	if m.Knots > 0 && m.Scale == ScaleNone {
+		return fmt.Errorf("%s: columns: knots: expected columns that are brought to one unit, found scale: %s", m.Path, m.Scale)
 	}
 	if v := m.Vectors; v != nil && v.Join == table.JoinID && m.ID == "" {
 		return fmt.Errorf("%s: columns: expected id, the column to join features by, found none", m.Path)

@@ -142,6 +142,18 @@ func (r reader) word(dst *string, words ...string) func(*yaml.Node) error {
 	}
 }
 
+// count reads a whole number from least to most.
+func (r reader) count(dst *int, least, most int, what string) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		v, err := strconv.Atoi(n.Value)
+		if err != nil || n.Kind != yaml.ScalarNode || v < least || v > most {
+			return r.fault(n, fmt.Sprintf("%s from %d to %d", what, least, most))
+		}
+		*dst = v
+		return nil
+	}
+}
+
 func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 	return r.keys(n, "a manifest",
 		field{"files", r.texts(&m.Files, "a file or a list of files")},
@@ -152,6 +164,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 				field{"source", r.text(&m.Source, "the name of a column")},
 				field{"features", func(n *yaml.Node) error { return r.features(n, m) }},
 				field{"categories", r.texts(&m.Categories, "the name of a column of words, or a list of names")},
+				field{"knots", r.count(&m.Knots, 1, MaxKnots, "a number of knots")},
 				field{"scale", r.word(&m.Scale, ScaleFeature, ScaleNone)},
 				field{"fill", r.word(&m.Fill, FillMean)},
 				field{"split", r.text(&m.Split, "the name of a column")},
@@ -162,14 +175,7 @@ func (r reader) manifest(n *yaml.Node, m *Manifest) error {
 		field{"target", func(n *yaml.Node) error {
 			return r.keys(n, "target",
 				field{"source", r.text(&m.Target.Source, "the name of a source")},
-				field{"folds", func(n *yaml.Node) error {
-					v, err := strconv.Atoi(n.Value)
-					if err != nil || n.Kind != yaml.ScalarNode || v < 2 || v > MaxFolds {
-						return r.fault(n, fmt.Sprintf("a number of folds from 2 to %d", MaxFolds))
-					}
-					m.Target.Folds = v
-					return nil
-				}})
+				field{"folds", r.count(&m.Target.Folds, 2, MaxFolds, "a number of folds")})
 		}},
 		field{"sources", func(n *yaml.Node) error {
 			return r.keys(n, "sources",

@@ -54,7 +54,9 @@ func (g *Guess) Text() string {
 	if len(g.Categories) > 0 {
 		line("  categories: %s  # a feature for each word: 1 in rows that have it, 0 in others", list(g.Categories))
 	}
-	if len(g.Categories) > 0 || len(g.Features) > 1 || len(g.Features) == 1 && strings.Contains(g.Features[0], "*") {
+	if g.Knots > 0 {
+		line("  knots: %d  # lets the effect of a number bend at so many of its quantiles; without, each is a straight line", g.Knots)
+	} else if len(g.Categories) > 0 || len(g.Features) > 1 || len(g.Features) == 1 && strings.Contains(g.Features[0], "*") {
 		line("  # scale: none  # keeps the units of the columns; without, each is brought to mean 0 and spread 1")
 	}
 	if g.Fill != "" {

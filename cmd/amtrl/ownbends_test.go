@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/amtrltest"
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/runs"
+)
+
+// writeFields writes measurements of nine fields, of which the last has 60 samples, and of 1,000 more of that field as fresh.csv.
+// Where the effects bend, the yield is best at a temperature and a pH, and rises with rain up to a point; else each is a line. Half of
+// the fields are like the last one.
+func writeFields(t *testing.T, dir string, seed uint64, bends bool) {
+	t.Helper()
+	must.Do(t, os.MkdirAll(dir, 0o755))
+	rng := rand.New(rand.NewPCG(seed, 9))
+	like := [4]float64{1, 1, 1, 1}
+	header := "field,temperature,ph,rain,sun,yield\n"
+	text := header
+	for field := range 10 {
+		name, rows, w := fmt.Sprint("field ", field), 400, like
+		for j := range w {
+			w[j] += 0.2 * rng.NormFloat64()
+			if field >= 4 && field < 8 {
+				w[j] = 2 * rng.NormFloat64()
+			}
+		}
+		if field >= 8 {
+			name, w, rows = "new field", like, []int{60, 1000}[field-8]
+		}
+		if field == 9 {
+			must.Do(t, os.WriteFile(filepath.Join(dir, "fields.csv"), []byte(text), 0o644))
+			text = header
+		}
+		for range rows {
+			z := [4]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+			effects := z
+			if bends {
+				effects = [4]float64{1 - z[0]*z[0], 1 - 1.5*math.Abs(z[1]-0.5), 2*math.Min(z[2], 0) + 0.5, z[3]}
+			}
+			y := 0.5 * rng.NormFloat64()
+			for j, v := range effects {
+				y += w[j] * v
+			}
+			text += fmt.Sprintf("%s,%.3f,%.4f,%.1f,%.3f,%.4f\n", name, 18+4*z[0], 6.5+0.7*z[1], 600+150*z[2], 7+2*z[3], 3+y)
+		}
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "fresh.csv"), []byte(text), 0o644))
+}
+
+// Effects that bend are learned where the manifest has knots, as data init writes it, at little cost where all are lines; what is stated
+// is what fresh rows show.
+func TestOwnTableBends(t *testing.T) {
+	const seeds = 4
+	dir := ownFolder(t)
+	for _, bends := range []bool{true, false} {
+		var fresh, stated [2]float64
+		for seed := range uint64(seeds) {
+			work := filepath.Join(dir, fmt.Sprint(bends, seed))
+			writeFields(t, work, seed, bends)
+			amtrl(t, work, "data", "init", "fields.csv", "--label", "yield", "--target", "new field").
+				Prints(t, 0, "knots     5: the effect of a number bends at so many of its quantiles")
+			raw := string(must.Get(os.ReadFile(filepath.Join(work, "dataset.yaml")))(t))
+			must.Do(t, os.WriteFile(filepath.Join(work, "lines.yaml"), []byte(strings.Replace(raw, "  knots: 5", "  #", 1)), 0o644))
+			for at, manifest := range []string{"dataset", "lines"} {
+				succeed(t, work, "run", "--data", manifest+".yaml", "--out", manifest, "--quiet")
+				o := succeed(t, work, "predict", manifest, "fresh.csv", "--out", manifest+".csv", "--quiet", "--json")
+				run := must.Get(runs.ReadRun(filepath.Join(work, manifest)))(t)
+				fresh[at] += amtrltest.JSON[[]runs.Evaluation](t, o)[0].Numbers.MSE / seeds
+				stated[at] += run.Result.Method(run.Result.Recommended).Score.Value / seeds
+			}
+		}
+		t.Logf("effects that bend %-5v: with knots %.3g on fresh rows (%.3g stated), with lines %.3g (%.3g stated)", bends, fresh[0], stated[0],
+			fresh[1], stated[1])
+		if bends {
+			must.Hold(t, fresh[0] < 0.3*fresh[1], "knots err %g, lines %g", fresh[0], fresh[1])
+		} else {
+			must.Hold(t, fresh[0] < 1.1*fresh[1], "of lines knots err %g, lines %g", fresh[0], fresh[1])
+		}
+		for at := range fresh {
+			must.Hold(t, stated[at] > fresh[at]/1.5 && stated[at] < 1.5*fresh[at], "%g is stated, fresh rows show %g", stated[at], fresh[at])
+		}
+	}
+	work := filepath.Join(dir, "true 0")
+	amtrl(t, work, "data", "info", "dataset.yaml").Prints(t, 0,
+		"4 columns, each brought to mean 0 and spread 1, whose effects bend at 20 knots")
+	amtrl(t, work, "data", "check", "dataset.yaml").Prints(t, 0, "nothing is odd")
+	succeed(t, work, "report", "dataset", "--out", "page.html", "--quiet")
+	page := string(must.Get(os.ReadFile(filepath.Join(work, "page.html")))(t))
+	for _, part := range []string{"Where an effect bends, each part", "temperature up to ", "rain over "} {
+		must.Hold(t, strings.Contains(page, part), "the page lacks %q", part)
+	}
+	// Rows under other names of the columns, and with columns that the run has not, are predicted the same.
+	other := strings.Replace(string(must.Get(os.ReadFile(filepath.Join(work, "fresh.csv")))(t)), "temperature,ph,rain,sun", "t1,t2,t3,t4", 1)
+	must.Do(t, os.WriteFile(filepath.Join(work, "other.csv"), []byte(other), 0o644))
+	succeed(t, work, "predict", "dataset", "other.csv", "--features", "t[1-4]", "--out", "other-out.csv", "--quiet")
+	must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(work, "other-out.csv")))(t)),
+		string(must.Get(os.ReadFile(filepath.Join(work, "dataset.csv")))(t)), "predictions")
+	amtrl(t, work, "predict", "dataset", "other.csv", "--features", "t[1-3]", "--out", "few.csv").
+		Complains(t, 1, "expected 4 columns of features, those of the run, found 3 from t1 on")
+}

@@ -1,0 +1,86 @@
+package table
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// Knots lie between the least and the largest value, ascend, and have as many values on each side as they should; those of the same
+// values the other way round are the same, and few values have few.
+func TestKnotsOf(t *testing.T) {
+	rng := testrand.New(t)
+	for range 300 {
+		n, most := 1+rng.IntN(8), 1+rng.IntN(400)
+		values := make([]float64, 1+rng.IntN(300))
+		for i := range values {
+			values[i] = float64(rng.IntN(most)) - 0.25*float64(most)
+		}
+		reversed := make([]float64, len(values))
+		for i, v := range values {
+			reversed[i] = -v
+		}
+		knots, other := KnotsOf(values, n), KnotsOf(reversed, n)
+		must.Hold(t, slices.IsSortedFunc(knots, func(a, b float64) int {
+			if a < b {
+				return -1
+			}
+			return 1
+		}), "knots %v", knots)
+		must.Equal(t, len(other), len(knots), "knots the other way round")
+		for i, k := range knots {
+			must.Equal(t, other[len(knots)-1-i], -k, "a knot the other way round")
+			must.Hold(t, k > values[0] && k < values[len(values)-1], "a knot at %g of values from %g to %g", k, values[0], values[len(values)-1])
+		}
+		if len(knots) < n || n > len(values)/2 {
+			continue
+		}
+		for i, k := range knots {
+			below, above := 0, 0
+			for _, v := range values {
+				below, above = below+b2i(v < k), above+b2i(v > k)
+			}
+			share := float64(i+1) / float64(n+1)
+			must.Hold(t, float64(below) <= share*float64(len(values))+1 && float64(above) <= (1-share)*float64(len(values))+1,
+				"%d values are below knot %d of %d at %g and %d above, of %d", below, i, n, k, above, len(values))
+		}
+	}
+	must.EqualSlices(t, KnotsOf([]float64{1, 0, 1, 0, 0}, 5), []float64{}, "knots of 0 and 1")
+	must.EqualSlices(t, KnotsOf(nil, 5), []float64{}, "knots of nothing")
+	must.EqualSlices(t, KnotsOf([]float64{3, 1, 2}, 5), []float64{2}, "knots of three")
+	must.EqualSlices(t, KnotsOf([]float64{0, 0, 1, 1, 1, 2, 5, 9}, 3), []float64{1, 2}, "knots of many that are the same")
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// What knots add is the distance from each, of any type of features, with the digits that float32 loses, and missing where the feature is.
+func TestExpandKnots(t *testing.T) {
+	knots := Knots{{-1.5, 4}, {}, {1_700_000_000.5}}
+	must.Equal(t, knots.Count(), 3, "knots")
+	must.EqualSlices(t, knots.Names([]string{"a", "b", "c"}), []string{"|a + 1.5|", "|a - 4|", "|c - 1.7000000005e+09|"}, "names")
+	var v, wide Vectors
+	for range 2 { // what is overwritten leaves nothing behind
+		v = Vectors{Width: 4}
+		for _, x := range []float64{1, math.NaN(), 1_700_000_001, 7, math.NaN(), 2, 3, 8} {
+			v.push(x)
+		}
+		knots.Expand(&wide, &v)
+	}
+	must.Equal(t, wide.Width, 7, "width")
+	for i, want := range []float64{
+		1, math.NaN(), 1_700_000_001, 7, 2.5, 3, 0.5, math.NaN(), 2, 3, 8, math.NaN(), math.NaN(), 1_699_999_997.5,
+	} {
+		got := wide.Wide(i)
+		must.Hold(t, got == want || got != got && want != want, "element %d is %g, want %g", i, got, want)
+	}
+	Knots{{2}}.Expand(&wide, &Vectors{Width: 1, U8: []uint8{1, 255}})
+	must.EqualSlices(t, wide.F32, []float32{1, 1, 255, 253}, "bytes")
+}
