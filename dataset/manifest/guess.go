@@ -296,6 +296,10 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 	if m.Source == "" {
 		return g.refuseSource(m, file)
 	}
+	if known.Cost == "" && strings.EqualFold(m.Cost, "price") && g.differsWithin(m.Source, m.Cost) { // what something else costs
+		delete(g.taken, m.Cost)
+		m.Cost = ""
+	}
 	if m.ID = known.ID; m.ID == "" {
 		m.ID = g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows && !c.measured() })
 	}

@@ -68,6 +68,24 @@ func TestLookRefusesTheKnown(t *testing.T) {
 	must.EqualSlices(t, g.Others, []string{`cost (no cost: "0" is none)`}, "columns that are not used")
 }
 
+// A price that differs more than sources do is a feature, or the label; one of each source is what a row of it costs.
+func TestLookAtPrices(t *testing.T) {
+	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	write := func(price func(int) string) {
+		writeTable(t, file, 60, columnOf{"shop", of("x", "y", "z")}, columnOf{"age", func(i int) string { return fmt.Sprint(i % 7) }},
+			columnOf{"price", price}, columnOf{"label", of("p", "q")})
+	}
+	write(func(i int) string { return fmt.Sprint(i * i % 97) })
+	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t)
+	must.EqualSlices(t, g.Features, []string{"age", "price"}, "features")
+	must.Equal(t, g.Cost, "", "cost")
+	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}}))(t).Labels[0].Type, Number, "label")
+	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Cost: "price"}))(t).Cost, "price", "the cost that is said")
+	write(of("1", "2", "3"))
+	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Cost, "price", "cost")
+}
+
 // Days come before the words that divide the rows too: the column that has the target is the source, else one of words.
 func TestLookFindsTheSourceByTheTarget(t *testing.T) {
 	of := func(words ...string) func(int) string { return func(i int) string { return words[i%len(words)] } }
