@@ -37,7 +37,7 @@ var nvrtc = sync.OnceValues(func() (string, error) {
 // processes of their own. But for a number, the PTX for compute capability 8.0 is that for 9.0.
 func TestPTX(t *testing.T) {
 	if onPTX() {
-		t.Skip("runs here")
+		t.Skip("its own tests are those that run here")
 	}
 	device, err := interpreter()
 	if err == errNoCompiler {
