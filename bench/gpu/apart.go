@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,13 +25,12 @@ func runApart(o options) error {
 	if err != nil {
 		return err
 	}
-	logs := o.logs
-	if logs == "" {
-		if logs, err = os.MkdirTemp("", "amtrl-bench"); err != nil {
-			return err
-		}
-		defer os.RemoveAll(logs)
+	own, err := os.MkdirTemp("", "amtrl-bench") // also what those that are ended leave behind
+	if err != nil {
+		return err
 	}
+	defer os.RemoveAll(own)
+	logs := cmp.Or(o.logs, own)
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func runApart(o options) error {
 		if rep, err := readReport(o.file(".json")); err == nil && rep != nil {
 			before = rep.find(name)
 		}
-		cause := child(ctx, self, o, name, filepath.Join(logs, "bench-"+name+".log"))
+		cause := child(ctx, self, o, name, filepath.Join(logs, "bench-"+name+".log"), own)
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: interrupted", name)
 		}
@@ -75,7 +75,7 @@ func runApart(o options) error {
 
 // child runs one measurement, whose messages go to a log as well. However it ends, nothing that it started is left:
 // PyTorch, say, would keep memory of the device and its time from the next one.
-func child(ctx context.Context, self string, o options, name, log string) error {
+func child(ctx context.Context, self string, o options, name, log, temporary string) error {
 	f, err := os.Create(log)
 	if err != nil {
 		return err
@@ -84,6 +84,7 @@ func child(ctx context.Context, self string, o options, name, log string) error 
 	ctx, cancel := context.WithTimeout(ctx, o.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, o.args(name)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Stdout, cmd.Stderr = f, io.MultiWriter(f, os.Stderr)
 	// Should this process be killed, so is that one, by the death of the thread that starts it.

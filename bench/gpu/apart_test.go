@@ -63,6 +63,8 @@ wait
 
 // TestProcessesEnd has a measurement, and a step of the tests, whose processes do not end: they are all ended.
 func TestProcessesEnd(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -103,6 +105,7 @@ func TestProcessesEnd(t *testing.T) {
 	o.python, o.limit = write("python", fmt.Sprintf(stubborn, pid)), 4*time.Second
 	must.Do(t, os.Remove(pid))
 	must.EqualSlices(t, inverses(len(rows), "", "ran past 4s").Rows, rows, "rows after a repeat that failed")
+	must.Equal(t, len(must.Get(os.ReadDir(temporary))(t)), 0, "temporary folders that are left")
 	markdown := string(must.Get(os.ReadFile(o.file(".md")))(t))
 	must.Hold(t, strings.Contains(markdown, "failed: ran past 4s"), "the Markdown does not tell of a repeat that failed: %s", markdown)
 
@@ -164,7 +167,8 @@ func TestHangup(t *testing.T) {
 			}
 			cmd := exec.Command("sh", "-c", c.shell, self, "-limit=1m", "-backend=cpu", "-rival-device=cpu", "-small", "-only=pinv", "-jobs=1",
 				"-python="+rival, "-out="+filepath.Join(dir, "out"))
-			cmd.Env = append(os.Environ(), "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_GPU_OUT="+dir)
+			temporary := t.TempDir()
+			cmd.Env = append(os.Environ(), "AMTRL_CUDA_LIB_DIR="+dir, "AMTRL_GPU_OUT="+dir, "TMPDIR="+temporary)
 			must.Do(t, cmd.Start())
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
@@ -190,6 +194,8 @@ func TestHangup(t *testing.T) {
 				t.Error("it goes on")
 			}
 			checkGone(t, "the rival", pid)
+			left := must.Get(os.ReadDir(temporary))(t)
+			must.Hold(t, len(left) == 0 || c.signal == syscall.SIGKILL, "%d temporary folders are left", len(left))
 		})
 	}
 }
