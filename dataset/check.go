@@ -29,7 +29,7 @@ const otherUnits = 10
 // source, or in a source and in the target; sources without a label, or whose features are of another size; a target
 // of fewer rows than outputs, or without classes that sources have, or whose rows belong together in few groups, or with those of
 // a source; names that are words for none, or nearly alike;
-// numbers that are far from all others, and labels of which the largest decide squared errors alone. It keeps 32
+// numbers that are far from all others, or a code for none; and labels of which the largest decide squared errors alone. It keeps 32
 // bytes for each row of the largest source, 24 for each of the targets, and 8 for each label that is a number.
 func (s *Set) Oddities() []Oddity {
 	if err := s.Validate(); err != nil {
@@ -86,7 +86,7 @@ func (s *Set) Oddities() []Oddity {
 	if s.Columns != nil && len(s.Columns.Features) == cols {
 		read = s.Columns.read()
 	}
-	for _, same := range c.same {
+	for _, same := range c.same[:read] {
 		if same {
 			constant++
 		}
@@ -96,7 +96,7 @@ func (s *Set) Oddities() []Oddity {
 		out = append(out, Oddity{"", fmt.Sprintf("%d of %d features are the same in all rows, the first %s", constant, read, first),
 			"leave them out of columns: features"})
 	}
-	for j := range c.steps {
+	for j := range c.steps[:read] {
 		if c.steps[j].oneWay() {
 			out = append(out, Oddity{"", fmt.Sprintf("the feature %s goes one way from row to row of each source", s.place(j)),
 				"if it numbers the rows, or tells when they came, leave it out of columns: features; new rows lie beyond all of these"})

@@ -10,11 +10,13 @@ import (
 
 // What is far from the others: further from the median than farAway times the range of
 // the middle half, or where that is 0 of all but the outermost hundredths, or where that
-// is 0 too, farFromSame times the median or 1. Of fewer than farLeast values none is.
+// is 0 too, farFromSame times the median or 1. Of fewer than farLeast values none is, nor does what fewer than leastCoded rows have
+// stand for none.
 const (
 	farAway     = 1000
 	farFromSame = 1e6
 	farLeast    = 20
+	leastCoded  = 3
 )
 
 // usual is where values usually are.
@@ -161,12 +163,16 @@ func (s *Set) newFarFeatures() *farFeatures {
 	for _, p := range s.Pools {
 		rows += p.Rows
 	}
-	most := max(200, min(10_000, (1<<22)/cols))
-	return &farFeatures{step: (rows + most - 1) / most, sample: make([][]float64, cols), low: make([]cell, cols), high: make([]cell, cols)}
+	read := s.Columns.read()
+	most := max(200, min(10_000, (1<<22)/read))
+	return &farFeatures{step: (rows + most - 1) / most, sample: make([][]float64, read), low: make([]cell, read), high: make([]cell, read)}
 }
 
 // add counts feature j of a row. Rows begin with feature 0.
 func (f *farFeatures) add(j, pool, row int, x float64) {
+	if j >= len(f.sample) { // what knots add
+		return
+	}
 	if f.rows == 0 || x < f.low[j].value {
 		f.low[j] = cell{x, pool, row}
 	}
@@ -186,22 +192,26 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 	const most = 5
 	var out []Oddity
 	more := 0
-	for j, sample := range f.sample[:s.Columns.read()] {
+	for j, sample := range f.sample {
 		centre, spread := 0., 1.
 		if len(s.Columns.Centre) > 0 {
 			centre, spread = s.Columns.Centre[j], s.Columns.Spread[j]
 		}
 		for i, x := range sample {
-			sample[i] = x*spread + centre
+			sample[i] = unscaled(x, centre, spread)
 		}
 		u := usualOf(sample)
 		low, high := f.low[j], f.high[j]
-		low.value, high.value = low.value*spread+centre, high.value*spread+centre
+		low.value, high.value = unscaled(low.value, centre, spread), unscaled(high.value, centre, spread)
 		c := low
 		if high.value-u.high > u.low-low.value {
 			c = high
 		}
+		code, coded, from, to := codeOf(sample)
 		switch {
+		case coded > 0:
+			out = append(out, Oddity{"", fmt.Sprintf("%.6g in column %s in %d of %d rows looked at, all others are from %.6g to %.6g", code,
+				s.Columns.Features[j], coded, len(sample), from, to), "leave such cells empty if it stands for a missing value"})
 		case c.value >= u.low && c.value <= u.high:
 		case len(out) == most:
 			more++
@@ -216,4 +226,37 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 		out = append(out, Oddity{"", found, "see whether they stand for missing values"})
 	}
 	return out
+}
+
+// unscaled is a feature in the units of its column, without the digits that float32 did not keep of it.
+func unscaled(x, centre, spread float64) float64 {
+	if spread == 1 && centre == 0 {
+		return x
+	}
+	step := math.Pow(10, math.Floor(math.Log10(spread))-5)
+	return math.Round((x*spread+centre)/step) * step
+}
+
+// codeOf finds in sorted values one that is there several times, but not in half of them, and lies further from all others than twice
+// their range, as -999 for none does: how many have it, and where the others are.
+func codeOf(sorted []float64) (code float64, count int, from, to float64) {
+	n := len(sorted)
+	if n < farLeast {
+		return 0, 0, 0, 0
+	}
+	low, high := sorted[0], sorted[n-1]
+	first := slices.IndexFunc(sorted, func(x float64) bool { return x > low })
+	last := n - 1
+	for last > 0 && sorted[last] == high {
+		last--
+	}
+	lows, highs := first, n-1-last
+	switch {
+	case first < 0 || low == high:
+	case lows >= leastCoded && 2*lows < n && sorted[first]-low > 2*(high-sorted[first]) && sorted[first] < high:
+		return low, lows, sorted[first], high
+	case highs >= leastCoded && 2*highs < n && high-sorted[last] > 2*(sorted[last]-low) && low < sorted[last]:
+		return high, highs, low, sorted[last]
+	}
+	return 0, 0, 0, 0
 }

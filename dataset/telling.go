@@ -34,11 +34,13 @@ type telling struct {
 // tellingOddities lists columns of features that tell a label alone: in all rows, those of a class lie on one side of all others, or
 // numbers are the feature in another unit. Such a column is known after the label, or is the label.
 func (s *Set) tellingOddities() []Oddity {
-	cols := s.Pools[0].Cols
-	if cols > tellingFeatures || s.Columns == nil || len(s.Columns.Features) != cols {
+	cols, read := s.Pools[0].Cols, 0
+	if s.Columns == nil || len(s.Columns.Features) != cols {
 		return nil
 	}
-	read := s.Columns.read()
+	if read = s.Columns.read(); read > tellingFeatures {
+		return nil
+	}
 	var all []*telling
 	row := make([]float32, read)
 	for i := range s.Tasks {

@@ -145,6 +145,11 @@ func (s *Set) validateColumns() error {
 	if n := s.Columns.read(); len(s.Columns.Knots) > 0 && (len(s.Columns.Features) != cols || len(s.Columns.Knots) > n) {
 		return fmt.Errorf("knots: expected those of the first of %d features, found %d of %d", n, len(s.Columns.Knots), cols)
 	}
+	for j, of := range s.Columns.Knots {
+		if slices.ContainsFunc(of, func(t float64) bool { return t-t != 0 }) || !slices.IsSorted(of) {
+			return fmt.Errorf("knots of feature %d: expected finite numbers that ascend, found %v", j, of)
+		}
+	}
 	classes := map[Output]bool{} // those of columns that list them, each with none too
 	for _, l := range s.Columns.Labels {
 		for _, class := range l.Classes {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -73,9 +74,9 @@ func (of twoMoments) logOdds(f float64) float64 {
 	return math.Log(of[1].n / of[0].n)
 }
 
-// classMoments are the number of predictions of rows of a class, that of their groups, their mean, and the sum of the squares of what
-// they are off it.
-type classMoments struct{ n, groups, mean, squares float64 }
+// classMoments are the number of predictions of rows of a class, that of their groups, their mean, the sum of the squares of what
+// they are off it, and the largest magnitude among them and those that were taken out, to which differences are rounded.
+type classMoments struct{ n, groups, mean, squares, largest float64 }
 
 // drop takes one prediction out.
 func (m *classMoments) drop(v float64) {
@@ -100,7 +101,7 @@ func momentsOf(f, y []float64, groups together) (of twoMoments) {
 	for c, v := range values {
 		if n := float64(len(v)); n > 0 {
 			mean, variance := stat.PopMeanVariance(v, nil)
-			of[c] = classMoments{n, n, mean, n * variance}
+			of[c] = classMoments{n, n, mean, n * variance, floats.Norm(v, math.Inf(1))}
 		}
 		if groups.group != nil {
 			of[c].groups = float64(groups.distinct(func(i int) bool { return classOf(y[i]) == c }))
@@ -118,7 +119,7 @@ func classOf(label float64) int {
 
 func (of twoMoments) discriminant() (slope, cut float64) {
 	n, gap := of[0].n+of[1].n, of[1].mean-of[0].mean
-	if of[0].groups < 2 || of[1].groups < 2 || !(gap > 1e-9*max(math.Abs(of[0].mean), math.Abs(of[1].mean))) { // less is rounding
+	if of[0].groups < 2 || of[1].groups < 2 || !(gap > 1e-9*max(of[0].largest, of[1].largest)) { // less is rounding
 		return 0, 0.5
 	}
 	variance := (of[0].squares + of[1].squares) / (n - 2)

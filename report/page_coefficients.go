@@ -53,7 +53,10 @@ func (r *runPage) coefficients() *Part {
 	}}
 	f := Figure{ID: "coefficients-figure", Sheet: coefficientSheet(c, order), Wide: len(c.Outputs) > 1}
 	shown := order[:min(mostBars, len(order))]
-	title, desc := "The largest coefficients", "A value for each feature and output, the largest first."
+	for n := len(shown); n < len(order) && n > 0 && c.Column[order[n]] == c.Column[order[n-1]]; n++ { // all parts of a column
+		shown = order[:n+1]
+	}
+	title, desc := "The largest coefficients", "A value for each feature and output, the column with the largest first."
 	switch {
 	case len(c.Outputs) == 1:
 		var rows []chart.Bar

@@ -2,7 +2,9 @@ package runs
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -65,10 +67,10 @@ func coefficients(raw []byte) (*Coefficients, error) {
 			len(meta.features))
 	}
 	knots := table.Knots(meta.knots)
-	read := d - knots.Count()
-	if read < len(knots) {
-		return nil, fmt.Errorf("expected knots of %d features, found those of %d", read, len(knots))
+	if err := knots.Check(meta.features); err != nil {
+		return nil, err
 	}
+	read := d - knots.Count()
 	out := &Coefficients{}
 	unit := meta.units(read)
 	delta, scale, labels := named["target.delta"].Data, named["representation.scale"].Data, named["labels.scale"].Data
@@ -113,24 +115,22 @@ func coefficients(raw []byte) (*Coefficients, error) {
 	for j, name := range meta.features[:read] {
 		of := []string{name}
 		if j < len(knots) && len(knots[j]) > 0 {
-			of = parts(name, knots[j])
+			of = parts(name, knots[j], meta.spread[j])
 		}
 		out.Features, out.Column = append(out.Features, of...), append(out.Column, slices.Repeat([]int{j}, len(of))...)
 	}
 	return out, nil
 }
 
-// parts name those of the range of a column between its knots.
-func parts(column string, knots []float64) []string {
-	names := []string{column + " up to " + table.KnotText(knots[0])}
-	for i, t := range knots {
-		if i == len(knots)-1 {
-			names = append(names, column+" over "+table.KnotText(t))
-		} else {
-			names = append(names, column+" "+table.KnotText(t)+" to "+table.KnotText(knots[i+1]))
-		}
+// parts name those of the range of a column between its knots, to about a hundredth of its spread.
+func parts(column string, knots []float64, spread float64) []string {
+	decimals := min(max(0, 2-int(math.Floor(math.Log10(spread)))), 12)
+	text := func(t float64) string { return strconv.FormatFloat(t, 'f', decimals, 64) }
+	names := []string{column + " up to " + text(knots[0])}
+	for i, t := range knots[1:] {
+		names = append(names, column+" "+text(knots[i])+" to "+text(t))
 	}
-	return names
+	return append(names, column+" over "+text(knots[len(knots)-1]))
 }
 
 // units are by how much the features that are read rise: by their spread, and those of words by 1.

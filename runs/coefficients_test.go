@@ -101,11 +101,12 @@ func TestCoefficients(t *testing.T) {
 			if j < len(knots) && len(knots[j]) > 0 {
 				of := knots[j]
 				ends = slices.Concat([]float64{of[0] - 1}, of, []float64{of[len(of)-1] + 1})
-				inside = append(inside, name+" up to "+table.KnotText(of[0]))
+				text := func(k float64) string { return fmt.Sprintf("%.*f", max(0, 2-int(math.Floor(math.Log10(unit)))), k) }
+				inside = append(inside, name+" up to "+text(of[0]))
 				for k := range of[1:] {
-					inside = append(inside, name+" "+table.KnotText(of[k])+" to "+table.KnotText(of[k+1]))
+					inside = append(inside, name+" "+text(of[k])+" to "+text(of[k+1]))
 				}
-				name = name + " over " + table.KnotText(of[len(of)-1])
+				name = name + " over " + text(of[len(of)-1])
 			}
 			for part, called := range append(inside, name) {
 				must.Equal(t, found.Features[at], called, "the name of a part")
@@ -139,6 +140,8 @@ func TestCoefficientsOfOtherModels(t *testing.T) {
 		"network": {metadata{features: []string{"a", "b"}, spread: []float64{1, 1}, labels: number}, weights[1:], ""},
 		"names":   {metadata{features: []string{"a"}, spread: []float64{1, 1}, labels: number}, weights, "expected weights of 2 features"},
 		"spreads": {metadata{features: []string{"a", "b"}, spread: []float64{1}, labels: number}, weights, "expected weights of 1 features"},
+		"knots": {metadata{features: []string{"a", "|a - 2|"}, spread: []float64{1, 1}, labels: number, knots: [][]float64{{3}}}, weights,
+			"expected a feature for each knot, |a - 3|, found |a - 2|"},
 		"outputs": {metadata{features: []string{"a", "b"}, spread: []float64{1, 1}}, weights, "expected the tensors of 0 outputs"},
 	} {
 		raw := must.Get(safetensors.Encode(c.tensors, must.Get(c.m.encode())(t)))(t)

@@ -34,7 +34,8 @@ const pixelScale = 1. / 255
 // OpenPredictor uploads the model of a finished run, or of a round of a study, from its folder, for rows that a program
 // has in memory: of the features and in the units of the data of the run, pixels of bytes with the scale 1/255. The columns
 // say in turn which of its outputs are of which label, and what the classes are called; [PredictLabels] takes both. The caller
-// closes the predictor before the queue. [Predict] is for rows in files.
+// closes the predictor before the queue. Of data with knots, features are those with what these add ([table.Knots.Expand]), as the set of
+// the run has them. [Predict] is for rows in files.
 func OpenPredictor(q backend.Queue, dir string) (*pipeline.Predictor, []OutputColumn, error) {
 	return OpenMethodPredictor(q, dir, "")
 }
@@ -108,8 +109,8 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	if m.predictor, err = pipeline.NewPredictor(q, tensors, height, width); err != nil {
 		return err
 	}
-	if n := m.knots.Count(); n > 0 && (len(m.features) != m.predictor.D || len(m.knots) > m.predictor.D-n) {
-		return fmt.Errorf("metadata knots: expected %d knots of %d features, found %d names", n, m.predictor.D, len(m.features))
+	if err := m.knots.Check(m.features); err != nil {
+		return fmt.Errorf("metadata knots: %w", err)
 	}
 	m.features = m.features[:len(m.features)-m.knots.Count()]
 	m.gaps = gaps{means: meta.means, filled: make([]int64, len(meta.means))}

@@ -220,6 +220,8 @@ type dataDescription struct {
 	Tasks  []taskDescription `json:"tasks"`
 	// Filled are the columns of features in which cells were missing.
 	Filled []filledColumn `json:"filled,omitempty"`
+	// Knots is how many features are knots of others.
+	Knots int `json:"knots,omitempty"`
 }
 
 type filledColumn struct {
@@ -293,6 +295,7 @@ func describe(set *dataset.Set) dataDescription {
 		}
 	}
 	if c := set.Columns; c != nil {
+		d.Knots = table.Knots(c.Knots).Count()
 		for j, n := range c.Filled {
 			if n > 0 {
 				d.Filled = append(d.Filled, filledColumn{c.Features[j], n})

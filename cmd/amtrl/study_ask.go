@@ -117,12 +117,15 @@ func (o *studyAskOptions) run(ctx context.Context) error {
 		sum.Sources[i].Cost += r.Cost
 		sum.Cost += r.Cost
 	}
+	list := drawText(sum.Sources, o.output.format)
+	if err := o.emitEither(sum, fmt.Sprintf("%s\nask %d: %s in %s\n", list, sum.Ask, text.Several(sum.Rows, "row"), sum.File)); err != nil {
+		return err
+	}
 	if asked.Pending > 0 {
-		o.note("%s of earlier asks %s pending, so nothing was learned before: amtrl study fit %s learns from what came",
+		o.note("%s of earlier asks %s pending, so this ask goes by what was learned before them: amtrl study fit %s learns from what has come",
 			text.Several(asked.Pending, "row"), text.Form(asked.Pending, "is", "are"), o.dir)
 	}
-	list := drawText(sum.Sources, o.output.format)
-	return o.emitEither(sum, fmt.Sprintf("%s\nask %d: %s in %s\n", list, sum.Ask, text.Several(sum.Rows, "row"), sum.File))
+	return nil
 }
 
 // write writes --out, which a repeated request may have left.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/amtrl/amtrl/dataset"
 	"github.com/amtrl/amtrl/dataset/manifest"
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/jsonfile"
 )
 
@@ -50,7 +51,7 @@ type Header struct {
 	// Knots are, for each of the first features, the values at which its effect may bend; for each there is one of the last features.
 	Knots [][]float64 `json:"knots,omitempty"`
 	// Centre and Spread are the mean and the standard deviation of each feature, which
-	// have been taken out of it; empty where features are as they were.
+	// have been taken out of it; empty where features are as they were. The spread of a word, or of what a knot adds, is its unit.
 	Centre []float64 `json:"centre,omitempty"`
 	Spread []float64 `json:"spread,omitempty"`
 	// Means are those of each feature over the cells that are there, and Filled how many were missing and have it; empty
@@ -153,9 +154,12 @@ func (h *Header) check() error {
 	case len(h.Means) != len(h.Filled) || len(h.Means) > 0 && len(h.Means) != h.Cols:
 		return fmt.Errorf("expected a mean and a count for each of %d features or none, found %d and %d", h.Cols, len(h.Means), len(h.Filled))
 	case derived > len(h.Features) || derived > 0 && len(h.Features) != h.Cols || len(h.Knots) > len(h.Features)-derived:
-		return fmt.Errorf("expected words and knots among %d features, found %d of %d", h.Cols, derived, len(h.Features))
+		return fmt.Errorf("expected %d words and knots, and the columns with knots, among %d features, found %d of width %d", derived, h.Cols,
+			len(h.Features), h.Cols)
 	case len(h.Outputs) == 0:
 		return errors.New("expected outputs, found none")
+	case table.Knots(h.Knots).Check(h.Features) != nil:
+		return table.Knots(h.Knots).Check(h.Features)
 	case h.Folds != 0 && (h.Folds < 2 || h.Folds > manifest.MaxFolds):
 		return fmt.Errorf("expected 2 to %d folds or 0 for none, found %d", manifest.MaxFolds, h.Folds)
 	}

@@ -7,8 +7,11 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 )
 
-// sampledRows is how many rows tell where effects may bend.
-const sampledRows = 10_000
+// sampledRows is how many rows tell where effects may bend, fewer where these have more than sampledCells.
+const (
+	sampledRows  = 10_000
+	sampledCells = 1 << 22
+)
 
 // knotSample are the features of some rows, each as likely as any other to be among them (reservoir sampling; Vitter 1985,
 // algorithm R).
@@ -21,10 +24,10 @@ type knotSample struct {
 func newKnotSample() *knotSample { return &knotSample{rng: rand.New(rand.NewPCG(1985, 0))} }
 
 func (k *knotSample) add(v *table.Vectors, i int) {
-	at := k.seen
-	if k.seen++; at < sampledRows {
+	at, most := k.seen, max(200, min(sampledRows, sampledCells/v.Width))
+	if k.seen++; at < most {
 		k.rows = append(k.rows, make([]float64, v.Width))
-	} else if at = k.rng.IntN(k.seen); at >= sampledRows {
+	} else if at = k.rng.IntN(k.seen); at >= most {
 		return
 	}
 	for j := range v.Width {

@@ -161,3 +161,21 @@ func TestImportRefusesKnots(t *testing.T) {
 		must.Absent(t, filepath.Join(dir, "out"))
 	}
 }
+
+// A column that is alone is brought to its unit where its effect may bend, as it is beside others.
+func TestImportKnotsOfOneColumn(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("site,x,y\na,10,1\nb,20,2\na,40,3\n"), 0o644))
+	m := parse(t, dir, "files: rows.csv\ncolumns: {source: site, features: x, knots: 2}\nlabels: [{column: y, type: number}]\n")
+	must.Do(t, Import(t.Context(), m, filepath.Join(dir, "out"), nil))
+	c := must.Get(Open(filepath.Join(dir, "out")))(t).Columns
+	must.EqualSlices(t, c.Features, []string{"x", "|x - 20|"}, "features")
+	must.Equal(t, len(c.Spread), 2, "spreads")
+	raw := must.Get(os.ReadFile(filepath.Join(dir, "out", headerFile)))(t)
+	for old, other := range map[string]string{"20\n": "21\n", "[\n      20\n    ]": "[20, 30]", "|x - 20|": "|x - 2|"} {
+		damaged := strings.Replace(string(raw), old, other, 1)
+		must.Hold(t, damaged != string(raw), "%q is not in %s", old, raw)
+		must.Do(t, os.WriteFile(filepath.Join(dir, "out", headerFile), []byte(damaged), 0o644))
+		must.Hold(t, must.Err(Open(filepath.Join(dir, "out"))) != nil, "%q for %q is not seen", other, old)
+	}
+}

@@ -34,6 +34,8 @@ type Guess struct {
 type Known struct {
 	ID, Source, Split, Cost, Group, Target string
 	Features, Categories, Labels           []string
+
+	notCost string // what is called like one, and is none
 }
 
 // The names that columns often have, the likeliest first.
@@ -171,6 +173,10 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		}
 		return nil, g.refuseTarget(m, inputs[0].Path, known.Target, slices.Sorted(maps.Keys(c.sources)), has)
 	}
+	if known.Cost == "" && c.costs.vary && strings.EqualFold(m.Cost, "price") { // of what is sold, not of a label
+		known.notCost = m.Cost
+		return Look(ctx, manifestPath, files, known)
+	}
 	notCost := ""
 	if known.Cost == "" && (c.costs.vary || c.costs.none != "") {
 		notCost, m.Cost = m.Cost, ""
@@ -288,17 +294,13 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		m.Split = FromFile
 	}
 	if m.Cost = known.Cost; m.Cost == "" {
-		m.Cost = g.pick(costNames, (*column).numeric)
+		m.Cost = g.pick(costNames, func(c *column) bool { return c.numeric() && c.Name != known.notCost })
 	}
 	if m.Source = known.Source; m.Source == "" {
 		m.Source = g.guessSource(inputs, known.Target)
 	}
 	if m.Source == "" {
 		return g.refuseSource(m, file)
-	}
-	if known.Cost == "" && strings.EqualFold(m.Cost, "price") && g.differsWithin(m.Source, m.Cost) { // what something else costs
-		delete(g.taken, m.Cost)
-		m.Cost = ""
 	}
 	if m.ID = known.ID; m.ID == "" {
 		m.ID = g.pick(idNames, func(c *column) bool { return !c.list() && c.missing == 0 && len(c.distinct) == c.rows && !c.measured() })
@@ -310,8 +312,8 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		return nil
 	}
 	m.Features, m.Categories = known.Features, known.Categories
+	vector := false
 	if len(m.Features) == 0 {
-		vector := false
 		if m.Features, vector = g.guessFeatures(); !vector && len(m.Categories) == 0 {
 			m.Categories = g.guessCategories()
 		}
@@ -342,7 +344,11 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 			bends = bends || len(c.distinct) > 2
 		}
 	}
-	if bends && len(g.scalars) <= mostBending {
+	vector = vector || len(g.scalars) >= leastVector && !slices.ContainsFunc(g.scalars, func(name string) bool {
+		_, is := serial(name)
+		return !is
+	})
+	if bends && !vector && len(g.scalars) <= mostBending {
 		m.Knots = usualKnots
 	}
 	return nil

@@ -14,9 +14,9 @@ import (
 // other numbers beside it; fewer, such as s1 to s6, are columns of a table like the others.
 const leastVector = 32
 
-// The effects of up to mostBending columns may bend, at usualKnots of the quantiles of each: more columns are the elements of a vector.
+// The effects of up to mostBending columns that are no vector may bend, at usualKnots of the quantiles of each.
 const (
-	mostBending = 50
+	mostBending = 200
 	usualKnots  = 5
 )
 

@@ -98,17 +98,3 @@ func guessTarget(sources []SourceCount) string {
 	}
 	return best.Name
 }
-
-// differsWithin says whether a column has more values than there are sources in the rows looked at, which are of one file.
-func (g *guesser) differsWithin(source, column string) bool {
-	sources, values := 1, 0
-	for _, c := range g.columns {
-		switch c.Name {
-		case source:
-			sources = len(c.distinct)
-		case column:
-			values = len(c.distinct)
-		}
-	}
-	return values > sources
-}

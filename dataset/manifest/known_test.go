@@ -82,6 +82,8 @@ func TestLookAtPrices(t *testing.T) {
 	must.Equal(t, g.Cost, "", "cost")
 	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}}))(t).Labels[0].Type, Number, "label")
 	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Cost: "price"}))(t).Cost, "price", "the cost that is said")
+	write(of("5", "6"))
+	must.EqualSlices(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Features, []string{"age", "price"}, "features")
 	write(of("1", "2", "3"))
 	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Cost, "price", "cost")
 }
@@ -167,4 +169,38 @@ func TestLookAtSeveralLabels(t *testing.T) {
 
 	g = must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"mood", "tone"}, Source: "site"}))(t)
 	must.Equal(t, g.SourceCounts[0], SourceCount{"s0", 12, 10}, "rows of a source that has no label in some")
+}
+
+// The effects of columns bend, but not those of a vector in columns, of very many, or of two values.
+func TestLookAtKnots(t *testing.T) {
+	for name, c := range map[string]struct {
+		column func(j int) string
+		values string
+		knots  [3]int // of 31, 40 and 201 columns
+	}{
+		"numbered": {func(j int) string { return fmt.Sprint("e", j) }, "%d", [3]int{5, 0, 0}},
+		"named":    {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "0.%d", [3]int{5, 5, 0}},
+		"binary":   {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "", [3]int{0, 0, 0}},
+	} {
+		for i, n := range []int{31, 40, 201} {
+			columns := []columnOf{{"shop", func(i int) string { return fmt.Sprint("s", i%3) }}, {"label", func(i int) string { return []string{"p", "q"}[i%2] }}}
+			for j := range n {
+				columns = append(columns, columnOf{c.column(j), func(i int) string {
+					if c.values == "" {
+						return fmt.Sprint(i / 5 % 2)
+					}
+					return fmt.Sprintf(c.values, 10+(7*i+j)%23)
+				}})
+			}
+			file := filepath.Join(t.TempDir(), "rows.csv")
+			writeTable(t, file, 60, columns...)
+			for _, known := range []Known{{}, {Features: []string{"[ae]*"}}} {
+				if name != "numbered" && known.Features != nil {
+					continue
+				}
+				g := must.Get(Look(t.Context(), "m.yaml", []string{file}, known))(t)
+				must.Equal(t, g.Knots, c.knots[i], "knots of %d %s columns, %v", n, name, known)
+			}
+		}
+	}
 }

@@ -1,9 +1,12 @@
 package table
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/amtrl/amtrl/internal/text"
 )
 
 // Knots are, for each of the first features of a row, the values at which its effect may bend, ascending: for each knot t of feature j,
@@ -27,19 +30,39 @@ func (k Knots) Names(features []string) (names []string) {
 			if t < 0 {
 				sign = " + "
 			}
-			names = append(names, "|"+features[j]+sign+KnotText(math.Abs(t))+"|")
+			names = append(names, "|"+features[j]+sign+number(math.Abs(t))+"|")
 		}
 	}
 	return names
 }
 
-// KnotText writes a knot in as many digits as tell it from all others.
-func KnotText(t float64) string {
-	bits := 64
-	if float64(float32(t)) == t {
-		bits = 32
+// Check refuses knots that are not those of features, which are in this order those that are read and those that the knots add.
+func (k Knots) Check(features []string) error {
+	read := len(features) - k.Count()
+	if read < len(k) {
+		return fmt.Errorf("expected knots of the first of %d features, found %d lists of %d knots in all", len(features), len(k), k.Count())
 	}
-	return strconv.FormatFloat(t, 'g', -1, bits)
+	for j, of := range k {
+		for i, t := range of {
+			if t-t != 0 || i > 0 && t <= of[i-1] {
+				return fmt.Errorf("knots of %s: expected finite numbers that ascend, found %v", text.OneLine(features[j], 80), of)
+			}
+		}
+	}
+	for i, name := range k.Names(features) {
+		if found := features[read+i]; found != name {
+			return fmt.Errorf("expected a feature for each knot, %s, found %s", text.OneLine(name, 80), text.OneLine(found, 80))
+		}
+	}
+	return nil
+}
+
+// number writes a knot in as many digits as tell it from others.
+func number(t float64) string {
+	if t == math.Trunc(t) && math.Abs(t) < 1<<53 {
+		return strconv.FormatFloat(t, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(t, 'g', -1, 64)
 }
 
 // Expand overwrites dst with the features of v, and behind those of each row what the knots add, in their order; of a missing feature it
@@ -64,18 +87,24 @@ func (k Knots) Expand(dst, v *Vectors) {
 	}
 }
 
-// KnotsOf are up to n knots of a feature: those of its quantiles 1/(n+1), 2/(n+1), ... that lie between the least and the largest of its
-// values, each once, and none of a feature of two values, which has no way to bend. It sorts values, which are of some rows that have it.
-// Those of -x are minus those of x.
+// KnotsOf are up to n knots of a feature: the quantiles 1/(n+1), 2/(n+1), ... of its values, of which the least and the largest count once
+// however often they are there, as the zeros of counts are. Knots lie between these, each once, and a feature of two values has none. It
+// sorts values, which are of some rows that have it. Those of -x are minus those of x.
 func KnotsOf(values []float64, n int) []float64 {
 	knots := []float64{} // as JSON a list
 	if len(values) == 0 {
 		return knots
 	}
 	slices.Sort(values)
+	least, most := values[0], values[len(values)-1]
+	for len(values) > 1 && values[1] == least {
+		values = values[1:]
+	}
+	for len(values) > 1 && values[len(values)-2] == most {
+		values = values[:len(values)-1]
+	}
 	last := len(values) - 1
-	least, most := values[0], values[last]
-	if !slices.ContainsFunc(values, func(x float64) bool { return x > least && x < most }) {
+	if last < 2 {
 		return knots
 	}
 	for q := 1; q <= n; q++ {

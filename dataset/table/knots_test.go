@@ -35,21 +35,29 @@ func TestKnotsOf(t *testing.T) {
 			must.Equal(t, other[len(knots)-1-i], -k, "a knot the other way round")
 			must.Hold(t, k > values[0] && k < values[len(values)-1], "a knot at %g of values from %g to %g", k, values[0], values[len(values)-1])
 		}
-		if len(knots) < n || n > len(values)/2 {
+		inner := values // KnotsOf has sorted them
+		for len(inner) > 1 && inner[1] == inner[0] {
+			inner = inner[1:]
+		}
+		for len(inner) > 1 && inner[len(inner)-2] == inner[len(inner)-1] {
+			inner = inner[:len(inner)-1]
+		}
+		if len(knots) < n || n > len(inner)/2 {
 			continue
 		}
 		for i, k := range knots {
 			below, above := 0, 0
-			for _, v := range values {
+			for _, v := range inner {
 				below, above = below+b2i(v < k), above+b2i(v > k)
 			}
 			share := float64(i+1) / float64(n+1)
-			must.Hold(t, float64(below) <= share*float64(len(values))+1 && float64(above) <= (1-share)*float64(len(values))+1,
-				"%d values are below knot %d of %d at %g and %d above, of %d", below, i, n, k, above, len(values))
+			must.Hold(t, float64(below) <= share*float64(len(inner))+1 && float64(above) <= (1-share)*float64(len(inner))+1,
+				"%d values are below knot %d of %d at %g and %d above, of %d", below, i, n, k, above, len(inner))
 		}
 	}
 	must.EqualSlices(t, KnotsOf([]float64{1, 0, 1, 0, 0}, 5), []float64{}, "knots of 0 and 1")
 	must.EqualSlices(t, KnotsOf(nil, 5), []float64{}, "knots of nothing")
+	must.EqualSlices(t, KnotsOf(append(make([]float64, 1000), 1, 2, 3, 4, 5), 5), []float64{1, 2, 2.5, 3, 4}, "knots of rare counts")
 	must.EqualSlices(t, KnotsOf([]float64{3, 1, 2}, 5), []float64{2}, "knots of three")
 	must.EqualSlices(t, KnotsOf([]float64{0, 0, 1, 1, 1, 2, 5, 9}, 3), []float64{1, 2}, "knots of many that are the same")
 }
@@ -66,6 +74,7 @@ func TestExpandKnots(t *testing.T) {
 	knots := Knots{{-1.5, 4}, {}, {1_700_000_000.5}}
 	must.Equal(t, knots.Count(), 3, "knots")
 	must.EqualSlices(t, knots.Names([]string{"a", "b", "c"}), []string{"|a + 1.5|", "|a - 4|", "|c - 1.7000000005e+09|"}, "names")
+	must.EqualSlices(t, Knots{{1 << 30, 1073741800}}.Names([]string{"t"}), []string{"|t - 1073741824|", "|t - 1073741800|"}, "whole numbers")
 	var v, wide Vectors
 	for range 2 { // what is overwritten leaves nothing behind
 		v = Vectors{Width: 4}
@@ -83,4 +92,28 @@ func TestExpandKnots(t *testing.T) {
 	}
 	Knots{{2}}.Expand(&wide, &Vectors{Width: 1, U8: []uint8{1, 255}})
 	must.EqualSlices(t, wide.F32, []float32{1, 1, 255, 253}, "bytes")
+}
+
+// Knots that are not those of the features are refused, whatever was changed.
+func TestCheckKnots(t *testing.T) {
+	features := []string{"a", "b", "w=x", "|a - 1|", "|a - 2|", "|b + 3|"}
+	must.Do(t, Knots{{1, 2}, {-3}}.Check(features))
+	must.Do(t, Knots(nil).Check(features))
+	for name, c := range map[string]struct {
+		knots Knots
+		want  string
+	}{
+		"another":    {Knots{{1, 2}, {3}}, "expected a feature for each knot, |b - 3|, found |b + 3|"},
+		"moved":      {Knots{{1}, {2, -3}}, "knots of b: expected finite numbers that ascend, found [2 -3]"},
+		"elsewhere":  {Knots{{1, 2}, {}, {-3}}, "expected a feature for each knot, |w=x + 3|, found |b + 3|"},
+		"fewer":      {Knots{{1, 2}}, "expected a feature for each knot, |a - 1|, found |a - 2|"},
+		"more":       {Knots{{1, 2, 3, 4, 5, 6, 7}}, "expected knots of the first of 6 features, found 1 lists of 7 knots in all"},
+		"lists":      {Knots{{}, {}, {}, {1}}, "expected a feature for each knot"},
+		"many lists": {Knots{{1}, {}, {}, {}, {}, {}}, "found 6 lists of 1 knots"},
+		"descending": {Knots{{2, 1}, {-3}}, "knots of a: expected finite numbers that ascend"},
+		"twice":      {Knots{{1, 1}, {-3}}, "that ascend"},
+		"NaN":        {Knots{{math.NaN(), 1}, {-3}}, "knots of a: expected finite numbers"},
+	} {
+		must.Fail(t, name, c.knots.Check(features), c.want)
+	}
 }

@@ -1,0 +1,91 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/amtrl/amtrl/internal/must"
+	"github.com/amtrl/amtrl/internal/testrand"
+)
+
+// bent makes a table of labels and two columns, of which the first has cells of |x - k| for each of its knots.
+func bent(t *testing.T, knots []float64, rows int, cell func(row int) (x, other, y float64)) *Set {
+	t.Helper()
+	set := &Set{Columns: &Columns{Features: []string{"x", "other"}, Knots: [][]float64{knots}}}
+	for j := range knots {
+		set.Columns.Features = append(set.Columns.Features, fmt.Sprint("knot ", j))
+	}
+	for i, name := range []string{"a", "target"} {
+		p := &Pool{Name: name, Rows: rows, Cols: 2 + len(knots), Scale: 1, Target: i == 1}
+		task := Task{Name: name, Pool: i, Output: Output{Name: "y"}, Train: upTo(rows)}
+		for r := range rows {
+			x, other, y := cell(r + i*rows)
+			p.F32, task.Labels = append(p.F32, float32(x), float32(other)), append(task.Labels, float32(y))
+			for _, k := range knots {
+				p.F32 = append(p.F32, float32(math.Abs(x-k)))
+			}
+		}
+		set.Pools, set.Tasks = append(set.Pools, p), append(set.Tasks, task)
+	}
+	must.Do(t, set.Validate())
+	return set
+}
+
+// What is odd is said of columns, not of what knots add to them; and it is said however many knots there are.
+func TestOdditiesOfKnots(t *testing.T) {
+	rng := testrand.New(t)
+	many := make([]float64, tellingFeatures)
+	for i := range many {
+		many[i] = float64(i) / tellingFeatures
+	}
+	for name, c := range map[string]struct {
+		knots []float64
+		cell  func(row int) (x, other, y float64)
+		want  string
+	}{
+		"telling": {many, func(int) (x, other, y float64) { x = rng.NormFloat64(); return x, rng.NormFloat64(), 3*x - 1 },
+			"the feature in column x tells the label y alone"},
+		"far": {[]float64{0, 1}, func(row int) (x, other, y float64) {
+			return rng.NormFloat64() + map[bool]float64{true: 1e8}[row == 7], rng.NormFloat64(), rng.NormFloat64()
+		}, "e+08 in column x, far from the others"},
+		"same": {[]float64{0, 1}, func(int) (x, other, y float64) { return 5, rng.NormFloat64(), rng.NormFloat64() },
+			"1 of 2 features are the same in all rows, the first in column x"},
+		"one way": {[]float64{-1}, func(row int) (x, other, y float64) { return float64(row), rng.NormFloat64(), rng.NormFloat64() },
+			"the feature in column x goes one way"},
+		"code": {[]float64{0}, func(row int) (x, other, y float64) {
+			return map[bool]float64{true: -999, false: rng.Float64()}[row%20 == 3], rng.NormFloat64(), rng.NormFloat64()
+		}, "-999 in column x in 20 of 400 rows looked at, all others are from 0."},
+		"codes above": {[]float64{0}, func(row int) (x, other, y float64) {
+			return map[bool]float64{true: 99, false: 1 + float64(row%7)}[row%30 == 3], rng.NormFloat64(), rng.NormFloat64()
+		}, "99 in column x in 14 of 400 rows looked at, all others are from 1 to 7"},
+		"two values": {[]float64{0.5}, func(row int) (x, other, y float64) { return float64(row / 7 % 2), rng.NormFloat64(), rng.NormFloat64() }, ""},
+		"counts": {[]float64{1}, func(row int) (x, other, y float64) {
+			return math.Max(0, float64(row%9-5)), rng.NormFloat64(), rng.NormFloat64()
+		}, ""},
+	} {
+		var found []string
+		for _, o := range bent(t, c.knots, 200, c.cell).Oddities() {
+			found = append(found, o.Found)
+		}
+		all := strings.Join(found, "; ")
+		must.Hold(t, !strings.Contains(all, "knot "), "%s: %s", name, all)
+		must.Hold(t, strings.Contains(all, c.want) && (c.want == "" || len(found) == 1 || name == "far"), "%s: %s, want %s", name, all, c.want)
+		must.Hold(t, c.want != "" || len(found) == 0, "%s: %s", name, all)
+	}
+}
+
+// Knots that cannot be of the features are refused.
+func TestValidateKnots(t *testing.T) {
+	for want, change := range map[string]func(*Columns){
+		"knots of feature 0: expected finite numbers that ascend, found [NaN 1]": func(c *Columns) { c.Knots[0][0] = math.NaN() },
+		"knots of feature 0: expected finite numbers that ascend, found [3 1]":   func(c *Columns) { c.Knots[0][0] = 3 },
+		"knots: expected those of the first of 2 features, found 3 of 4":         func(c *Columns) { c.Knots = append(c.Knots, nil, nil) },
+		"knots: expected those of the first of 1 features, found 1 of 4":         func(c *Columns) { c.Features = c.Features[:3] },
+	} {
+		set := bent(t, []float64{0, 1}, 5, func(row int) (x, other, y float64) { return float64(row), 1, 2 })
+		change(set.Columns)
+		must.Fail(t, want, set.Validate(), want)
+	}
+}
