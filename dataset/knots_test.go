@@ -60,7 +60,9 @@ func TestOdditiesOfKnots(t *testing.T) {
 		"codes above": {[]float64{0}, func(row int) (x, other, y float64) {
 			return map[bool]float64{true: 99, false: 1 + float64(row%7)}[row%30 == 3], rng.NormFloat64(), rng.NormFloat64()
 		}, "99 in column x in 14 of 400 rows looked at, all others are from 1 to 7"},
-		"two values": {[]float64{0.5}, func(row int) (x, other, y float64) { return float64(row / 7 % 2), rng.NormFloat64(), rng.NormFloat64() }, ""},
+		"two values": {[]float64{0.5}, func(row int) (x, other, y float64) {
+			return float64(row / 7 % 2), rng.NormFloat64(), rng.NormFloat64()
+		}, ""},
 		"counts": {[]float64{1}, func(row int) (x, other, y float64) {
 			return math.Max(0, float64(row%9-5)), rng.NormFloat64(), rng.NormFloat64()
 		}, ""},

@@ -25,6 +25,8 @@ type metadata struct {
 	// means stand for missing features, spread is the standard deviation of each that was brought to a unit of its own, and centre is
 	// representation.centre in all its digits.
 	means, spread, centre []float64
+	// low to high is the range of each column of a table, but words, over the target's samples, where spread is there.
+	low, high []float64
 	// scale is what features of one byte are times where a program made the set, 0 for the usual: 1, and 1/255 where data are no tables.
 	scale float64
 }
@@ -34,7 +36,7 @@ func (m *metadata) fields() map[string]any {
 	return map[string]any{"target": &m.target, "method": &m.method, "sources": &m.sources, "outputs": &m.outputs, "id": &m.id,
 		"version": &m.version, "representation": &m.representation, "image": &m.image, "features": &m.features, "words": &m.words,
 		"knots":  &m.knots,
-		"labels": &m.labels, "means": &m.means, "spread": &m.spread, "centre": &m.centre, "scale": &m.scale}
+		"labels": &m.labels, "low": &m.low, "high": &m.high, "means": &m.means, "spread": &m.spread, "centre": &m.centre, "scale": &m.scale}
 }
 
 func (m *metadata) encode() (map[string]string, error) {
@@ -90,6 +92,7 @@ func (m *metadata) describe(p *pipeline.Problem, version string, alone bool) {
 		m.id, m.version, m.representation = c.ID, version, p.Config.Representation
 		m.features, m.words, m.means = slices.Concat([]string{}, c.Features), c.Words, c.Means
 		m.knots, m.spread = c.Knots, c.Spread
+		m.low, m.high = ranges(p)
 	}
 	if p.Config.Representation == pipeline.ClassConv {
 		m.image = fmt.Sprintf("%d,%d", p.Set.Pools[0].Height, p.Set.Pools[0].Width)

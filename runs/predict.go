@@ -40,6 +40,8 @@ type Prediction struct {
 	Embed bool
 	// Filled, if not nil, is told each column of features in which cells were missing, and how many.
 	Filled func(column string, cells int64)
+	// Far, if not nil, is told each column of a table that has rows far outside of the target's samples.
+	Far func(FarColumn)
 	// Unknown, if not nil, is told each column of words in which rows have words that the data of the run have not: the first
 	// of them, and how many rows. In these no word of the column is 1.
 	Unknown func(column, word string, rows int64)
@@ -92,6 +94,7 @@ func Predict(ctx context.Context, q backend.Queue, p Prediction, progress func(d
 	}
 	r.gaps.tell(r.Filled)
 	r.tellUnknown()
+	r.far.tell(r.storedModel.features, r.Far)
 	found := slices.DeleteFunc(r.found, func(e *Evaluation) bool { return e == nil || e.Rows == 0 && e.Unknown == nil })
 	for _, e := range found {
 		e.finish()
@@ -229,6 +232,7 @@ func (r *predictor) batch(b *table.Batch) error {
 	if v.Len() != b.Rows*width {
 		return fmt.Errorf("%s: expected %s, those of the run, found %d", b.Where(0), text.Several(width, "feature"), v.Len()/b.Rows)
 	}
+	r.far.add(v)
 	if r.knots.Count() > 0 {
 		r.knots.Expand(&r.wide, v)
 		v = &r.wide

@@ -23,6 +23,7 @@ type storedModel struct {
 	knots     table.Knots
 	id        string
 	gaps      gaps
+	far       far
 	// centre, where it is not empty, is to be taken from rows before the predictor has them.
 	centre []float64
 	// scale is what stored features of one byte are times: those of data in the layout of MNIST-C are pixels.
@@ -114,6 +115,11 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	}
 	m.features = m.features[:len(m.features)-m.knots.Count()]
 	m.gaps = gaps{means: meta.means, filled: make([]int64, len(meta.means))}
+	if n := len(meta.low); n != len(meta.high) || n > len(m.features) {
+		return fmt.Errorf("metadata low: expected one for each of up to %d columns, and as many of high, found %d and %d", len(m.features), n,
+			len(meta.high))
+	}
+	m.far = far{low: meta.low, high: meta.high}
 	for name, numbers := range map[string][]float64{"means": meta.means, "centre": m.centre} {
 		if n := len(numbers); n != 0 && n != m.predictor.D {
 			return fmt.Errorf("metadata %s: expected one for each of %d features, found %d", name, m.predictor.D, n)

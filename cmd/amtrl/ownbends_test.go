@@ -97,6 +97,15 @@ func TestOwnTableBends(t *testing.T) {
 	for _, part := range []string{"Where an effect bends, each part", "temperature up to ", "rain over "} {
 		must.Hold(t, strings.Contains(page, part), "the page lacks %q", part)
 	}
+	// What lies far outside of the samples is said, and nothing of what does not.
+	wild := "field,temperature,ph,rain,sun\nnew field,18,6.5,5000,7\nnew field,-400,6.5,600,7\nnew field,18,6.5,-4000,7\n"
+	must.Do(t, os.WriteFile(filepath.Join(work, "wild.csv"), []byte(wild), 0o644))
+	o := amtrl(t, work, "predict", "dataset", "wild.csv", "--out", "wild-out.csv")
+	o.Complains(t, 0, "far outside of the target's samples, so that predictions are a guess there: temperature (1 row, the first -400; ",
+		"rain (2 rows, the first 5000; the samples have ")
+	must.Hold(t, !strings.Contains(o.Stderr, "ph (") && !strings.Contains(o.Stderr, "sun ("), "%s", o.Stderr)
+	near := amtrl(t, work, "predict", "dataset", "fresh.csv", "--out", "near.csv")
+	must.Hold(t, near.Code == 0 && !strings.Contains(near.Stderr, "far outside"), "%s", near.Stderr)
 	// Rows under other names of the columns, and with columns that the run has not, are predicted the same.
 	other := strings.Replace(string(must.Get(os.ReadFile(filepath.Join(work, "fresh.csv")))(t)), "temperature,ph,rain,sun", "t1,t2,t3,t4", 1)
 	must.Do(t, os.WriteFile(filepath.Join(work, "other.csv"), []byte(other), 0o644))

@@ -101,12 +101,16 @@ func (o *predictOptions) run(ctx context.Context) error {
 	defer q.Close()
 	p := &importProgress{out: &o.output}
 	var filled []filledColumn
-	var unknown []string
+	var unknown, far []string
 	found, err := runs.Predict(ctx, q, runs.Prediction{
 		Dir: o.dir, Method: o.method.V, Files: files, Out: o.out.V,
 		Features: features, ID: o.id.V, Label: o.label.V, Embed: o.embed.V,
 		Vectors: vectors, Join: o.join.V,
 		Filled: func(column string, cells int64) { filled = append(filled, filledColumn{column, cells}) },
+		Far: func(c runs.FarColumn) {
+			far = append(far, fmt.Sprintf("%s (%s, the first %.4g; the samples have %.4g to %.4g)", text.OneLine(c.Name, 80),
+				text.Several(int(c.Rows), "row"), c.First, c.Low, c.High))
+		},
 		Unknown: func(column, word string, rows int64) {
 			unknown = append(unknown, fmt.Sprintf("%s (%s, such as %q)", column, text.Several(int(rows), "row"), text.OneLine(word, 80)))
 		},
@@ -120,6 +124,9 @@ func (o *predictOptions) run(ctx context.Context) error {
 	}
 	if len(unknown) > 0 {
 		o.note("words that the data of the run have not, which count as none: %s", strings.Join(unknown, ", "))
+	}
+	if len(far) > 0 {
+		o.note("far outside of the target's samples, so that predictions are a guess there: %s", shorten(far))
 	}
 	o.note("wrote %s", o.out.V)
 	var parts []string

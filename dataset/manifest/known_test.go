@@ -183,7 +183,8 @@ func TestLookAtKnots(t *testing.T) {
 		"binary":   {func(j int) string { return fmt.Sprintf("%c%c", 'a'+j/26, 'a'+j%26) }, "", [3]int{0, 0, 0}},
 	} {
 		for i, n := range []int{31, 40, 201} {
-			columns := []columnOf{{"shop", func(i int) string { return fmt.Sprint("s", i%3) }}, {"label", func(i int) string { return []string{"p", "q"}[i%2] }}}
+			columns := []columnOf{{"shop", func(i int) string { return fmt.Sprint("s", i%3) }},
+				{"label", func(i int) string { return []string{"p", "q"}[i%2] }}}
 			for j := range n {
 				columns = append(columns, columnOf{c.column(j), func(i int) string {
 					if c.values == "" {

@@ -74,11 +74,11 @@ func (k Knots) Expand(dst, v *Vectors) {
 	for i := range rows {
 		from, to := i*v.Width, i*dst.Width
 		for j := range v.Width {
-			dst.Set(to+j, v.element(from+j))
+			dst.Set(to+j, v.Element(from+j))
 		}
 		to += v.Width
 		for j, of := range k {
-			x := v.element(from + j)
+			x := v.Element(from + j)
 			for _, t := range of {
 				dst.Set(to, math.Abs(x-t))
 				to++

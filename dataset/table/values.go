@@ -121,8 +121,8 @@ func (v *Vectors) Wide(i int) float64 {
 	return float64(v.F32[i])
 }
 
-// element is element i, whatever its type.
-func (v *Vectors) element(i int) float64 {
+// Element is element i, whatever its type.
+func (v *Vectors) Element(i int) float64 {
 	switch {
 	case len(v.U8) > 0:
 		return float64(v.U8[i])

@@ -167,7 +167,7 @@ func (p *wordPlan) fill(dst *Vectors, i int, b *Batch, from int) {
 	first, row := i*dst.Width, from*b.Features.Width
 	for j, at := range p.numbers {
 		if at >= 0 {
-			dst.Set(first+j, b.Features.element(row+at))
+			dst.Set(first+j, b.Features.Element(row+at))
 		}
 	}
 	for _, w := range p.words {

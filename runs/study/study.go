@@ -236,8 +236,8 @@ func (s *Study) Attach(folder string) error {
 		}
 		if found != s.Settings.Data.SHA256 {
 			return fmt.Errorf("%s: expected the data of the study, sha256 %s, found %s: its rows, sources, costs, labels and features stay as "+
-				"they were; new labels come with amtrl study tell, and new classes, which the manifest may list", cmp.Or(s.DataAt, s.Settings.Data.Path),
-				s.Settings.Data.SHA256[:12], found[:12])
+				"they were; new labels come with amtrl study tell, and new classes, which the manifest may list",
+				cmp.Or(s.DataAt, s.Settings.Data.Path), s.Settings.Data.SHA256[:12], found[:12])
 		}
 		if s.data, err = s.openData(s.Settings.Data.Classes); err != nil {
 			return err

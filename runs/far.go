@@ -1,0 +1,75 @@
+package runs
+
+import (
+	"math"
+
+	"github.com/amtrl/amtrl/dataset/table"
+	"github.com/amtrl/amtrl/pipeline"
+)
+
+// FarColumn is a column of features in which rows lie further outside of the target's samples than farRanges times their range: how an
+// effect goes on there no sample of the target has told.
+type FarColumn struct {
+	Name string
+	// Rows is how many rows do, First the value of the first of them, and Low to High is the range of the samples.
+	Rows             int64
+	First, Low, High float64
+}
+
+const farRanges = 3
+
+// far are the ranges of the columns of a table over the target's samples, in the units of the columns, and what lies far outside of them.
+type far struct {
+	low, high []float64
+	rows      []int64
+	first     []float64
+}
+
+// ranges are empty where the set is no table whose columns were brought to one unit.
+func ranges(p *pipeline.Problem) (low, high []float64) {
+	c, pool := p.Set.Columns, p.Set.Pools[p.Target.Pool]
+	if len(c.Spread) == 0 || len(pool.F32) == 0 {
+		return nil, nil
+	}
+	columns := len(c.Features) - table.Knots(c.Knots).Count()
+	for _, w := range c.Words {
+		columns -= len(w.Words)
+	}
+	for j := range columns {
+		for i, r := range p.TargetSamples().Rows {
+			step := 1e-6 * c.Spread[j] // the digits that float32 keeps
+			x := math.Round((float64(pool.F32[int(r)*pool.Cols+j])*c.Spread[j]+c.Centre[j])/step) * step
+			if i == 0 {
+				low, high = append(low, x), append(high, x)
+			}
+			low[j], high[j] = min(low[j], x), max(high[j], x)
+		}
+	}
+	return low, high
+}
+
+// add counts the rows of v, which has the columns first.
+func (f *far) add(v *table.Vectors) {
+	if f.rows == nil {
+		f.rows, f.first = make([]int64, len(f.low)), make([]float64, len(f.low))
+	}
+	for i := 0; i < v.Len(); i += v.Width {
+		for j, low := range f.low {
+			x, high := v.Element(i+j), f.high[j]
+			if margin := farRanges * (high - low); margin > 0 && (x < low-margin || x > high+margin) {
+				if f.rows[j]++; f.rows[j] == 1 {
+					f.first[j] = x
+				}
+			}
+		}
+	}
+}
+
+// tell says which columns have such rows, if any was read.
+func (f *far) tell(columns []string, say func(FarColumn)) {
+	for j, n := range f.rows {
+		if n > 0 && say != nil {
+			say(FarColumn{columns[j], n, f.first[j], f.low[j], f.high[j]})
+		}
+	}
+}
