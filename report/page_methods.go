@@ -31,7 +31,7 @@ func (r *runPage) choice(m *runs.MethodResult) Sentence {
 	switch {
 	case m != least:
 		line = append(line, say("the first method's. That of ", least.Method, ", ", loss(by.Of(least)),
-			", is not so much less that it makes the labels e times as likely.")...)
+			", is better by too little to take its place.")...)
 	case pooled != nil:
 		line = append(line, plain("the least of all methods but pooled."))
 	default:

@@ -306,10 +306,10 @@ func TestPageSaysWhatDecided(t *testing.T) {
 			"log-loss of their labels, 22.16", "its own is 21.5"}},
 		{pipeline.Uniform, runs.BySquares, 0.25, 0, 0, []string{"mean squared error, 0.125, is the least of all methods."}},
 		{pipeline.Uniform, runs.BySquares, 0.1249, 0, 0, []string{"mean squared error, 0.125, is the first method's",
-			"That of target, 0.1249, is not so much less"}},
+			"That of target, 0.1249, is better by too little"}},
 		{pipeline.Pooled, runs.ByLogLoss, 0.25, 39.14, 22.16, []string{"log-loss of the labels, 22.16, is the least of all methods."}},
 		{pipeline.Uniform, runs.ByLogLoss, 0.25, 22.16, 21.5, []string{"log-loss of the labels, 22.16, is the first method's",
-			"That of pooled, 21.5, is not so much less"}},
+			"That of pooled, 21.5, is better by too little"}},
 	} {
 		f := &runs.Finished{Result: runs.Result{Recommended: test.recommended, Criterion: test.by, Reason: "mean squared error"}}
 		f.Result.Methods = []runs.MethodResult{{Method: pipeline.Uniform, LeaveOneOut: 0.125, LogLoss: test.uniform},

@@ -100,7 +100,7 @@ func (r *Result) recommend(few string, by Criterion, of samples, numbers bool) {
 	if by.nats(least, of) < by.nats(best, of)-enough {
 		best = least
 	} else if least != best {
-		r.Reason += fmt.Sprintf("; that of %s is not so much less that it makes their labels e times as likely", least.Method)
+		r.Reason += fmt.Sprintf("; that of %s is better by too little to take its place", least.Method)
 	}
 	if pooled := r.PooledApart(); pooled != nil {
 		r.Reason += fmt.Sprintf("; log-loss of their labels: %s %.4g, %s %.4g", best.Method, best.LogLoss, pooled.Method, pooled.LogLoss)

@@ -74,7 +74,7 @@ func TestRecommend(t *testing.T) {
 		r.recommend("", test.by, samples{20, 0, 20}, false)
 		must.Equal(t, r.Recommended, test.want, "%s", r.Reason)
 		must.Hold(t, r.ByLeaveOneOut() && strings.HasSuffix(r.Reason, "did not help here") == (test.want != active), "%s", r.Reason)
-		must.Hold(t, strings.Contains(r.Reason, "not so much less") == (test.want == active && r.Least().Method != active), "%s", r.Reason)
+		must.Hold(t, strings.Contains(r.Reason, "better by too little") == (test.want == active && r.Least().Method != active), "%s", r.Reason)
 	}
 }
 
