@@ -25,7 +25,7 @@ func TestLookGuessesNothingBesideTheKnown(t *testing.T) {
 	g := must.Get(Look(t.Context(), "m.yaml", []string{file}, known))(t)
 	must.EqualSlices(t, g.Features, []string{"school", "price", "key"}, "features")
 	must.EqualSlices(t, g.Categories, []string{"shift"}, "categories")
-	must.EqualSlices(t, g.Others, []string{"part (text of 2 values)"}, "columns that are not used")
+	must.EqualSlices(t, g.Others, []string{"part (text of 2 values, which --categories takes)"}, "columns that are not used")
 }
 
 // What is said and cannot be is refused at once, not when the files are imported.

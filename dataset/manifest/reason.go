@@ -88,7 +88,7 @@ func (m *Manifest) unused(c *column) string {
 	case c.numeric() && c.identifies():
 		return "ids beside the id"
 	case c.Time, c.dates == c.has():
-		return "dates"
+		return "dates: features would be their month, weekday or hour"
 	case (c.numeric() || c.boolean()) && c.sparse():
 		return missing
 	case c.boolean():
@@ -100,7 +100,11 @@ func (m *Manifest) unused(c *column) string {
 	case len(c.distinct) > 100:
 		return "text of many values"
 	}
-	return fmt.Sprintf("text of %d values", len(c.distinct))
+	words := fmt.Sprintf("text of %d values", len(c.distinct))
+	if len(m.Features)+len(m.Categories) > 1 {
+		words += ", which --categories takes"
+	}
+	return words
 }
 
 // likeGroups says whether the values of a column look like those of rows that belong together, as of patients.
