@@ -198,23 +198,26 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 			centre, spread = s.Columns.Centre[j], s.Columns.Spread[j]
 		}
 		for i, x := range sample {
-			sample[i] = unscaled(x, centre, spread)
+			sample[i] = x*spread + centre
 		}
 		u := usualOf(sample)
 		low, high := f.low[j], f.high[j]
-		low.value, high.value = unscaled(low.value, centre, spread), unscaled(high.value, centre, spread)
+		low.value, high.value = low.value*spread+centre, high.value*spread+centre
 		c := low
 		if high.value-u.high > u.low-low.value {
 			c = high
 		}
 		code, coded, from, to := codeOf(sample)
+		far := c.value < u.low || c.value > u.high
+		u.q1, u.q3, c.value = readable(u.q1, u.q3-u.q1), readable(u.q3, u.q3-u.q1), readable(c.value, u.q3-u.q1)
+		code, from, to = readable(code, to-from), readable(from, to-from), readable(to, to-from)
 		switch {
+		case coded == 0 && !far:
+		case len(out) == most:
+			more++
 		case coded > 0:
 			out = append(out, Oddity{"", fmt.Sprintf("%.6g in column %s in %d of %d rows looked at, all others are from %.6g to %.6g", code,
 				s.Columns.Features[j], coded, len(sample), from, to), "leave such cells empty if it stands for a missing value"})
-		case c.value >= u.low && c.value <= u.high:
-		case len(out) == most:
-			more++
 		default:
 			p := s.Pools[c.pool]
 			out = append(out, Oddity{p.Name, fmt.Sprintf("%.6g in column %s, far from the others, in %s: %s", c.value, s.Columns.Features[j],
@@ -228,13 +231,13 @@ func (f *farFeatures) oddities(s *Set) []Oddity {
 	return out
 }
 
-// unscaled is a feature in the units of its column, without the digits that float32 did not keep of it.
-func unscaled(x, centre, spread float64) float64 {
-	if spread == 1 && centre == 0 {
+// readable is a number without the digits that float32 may not have kept of it, beside what values differ by.
+func readable(x, differ float64) float64 {
+	if !(differ > 0) {
 		return x
 	}
-	step := math.Pow(10, math.Floor(math.Log10(spread))-5)
-	return math.Round((x*spread+centre)/step) * step
+	step := math.Pow(10, math.Floor(math.Log10(differ))-4)
+	return math.Round(x/step) * step
 }
 
 // codeOf finds in sorted values one that is there several times, but not in half of them, and lies further from all others than twice

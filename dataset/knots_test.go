@@ -1,11 +1,11 @@
 package dataset
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
 )
@@ -13,10 +13,8 @@ import (
 // bent makes a table of labels and two columns, of which the first has cells of |x - k| for each of its knots.
 func bent(t *testing.T, knots []float64, rows int, cell func(row int) (x, other, y float64)) *Set {
 	t.Helper()
-	set := &Set{Columns: &Columns{Features: []string{"x", "other"}, Knots: [][]float64{knots}}}
-	for j := range knots {
-		set.Columns.Features = append(set.Columns.Features, fmt.Sprint("knot ", j))
-	}
+	columns := []string{"x", "other"}
+	set := &Set{Columns: &Columns{Features: append(columns, table.Knots{knots}.Names(columns)...), Knots: [][]float64{knots}}}
 	for i, name := range []string{"a", "target"} {
 		p := &Pool{Name: name, Rows: rows, Cols: 2 + len(knots), Scale: 1, Target: i == 1}
 		task := Task{Name: name, Pool: i, Output: Output{Name: "y"}, Train: upTo(rows)}
@@ -56,7 +54,7 @@ func TestOdditiesOfKnots(t *testing.T) {
 			"the feature in column x goes one way"},
 		"code": {[]float64{0}, func(row int) (x, other, y float64) {
 			return map[bool]float64{true: -999, false: rng.Float64()}[row%20 == 3], rng.NormFloat64(), rng.NormFloat64()
-		}, "-999 in column x in 20 of 400 rows looked at, all others are from 0."},
+		}, "-999 in column x in 20 of 400 rows looked at, all others are from 0"},
 		"codes above": {[]float64{0}, func(row int) (x, other, y float64) {
 			return map[bool]float64{true: 99, false: 1 + float64(row%7)}[row%30 == 3], rng.NormFloat64(), rng.NormFloat64()
 		}, "99 in column x in 14 of 400 rows looked at, all others are from 1 to 7"},
@@ -72,7 +70,7 @@ func TestOdditiesOfKnots(t *testing.T) {
 			found = append(found, o.Found)
 		}
 		all := strings.Join(found, "; ")
-		must.Hold(t, !strings.Contains(all, "knot "), "%s: %s", name, all)
+		must.Hold(t, !strings.Contains(all, "|"), "%s: %s", name, all)
 		must.Hold(t, strings.Contains(all, c.want) && (c.want == "" || len(found) == 1 || name == "far"), "%s: %s, want %s", name, all, c.want)
 		must.Hold(t, c.want != "" || len(found) == 0, "%s: %s", name, all)
 	}
@@ -81,10 +79,10 @@ func TestOdditiesOfKnots(t *testing.T) {
 // Knots that cannot be of the features are refused.
 func TestValidateKnots(t *testing.T) {
 	for want, change := range map[string]func(*Columns){
-		"knots of feature 0: expected finite numbers that ascend, found [NaN 1]": func(c *Columns) { c.Knots[0][0] = math.NaN() },
-		"knots of feature 0: expected finite numbers that ascend, found [3 1]":   func(c *Columns) { c.Knots[0][0] = 3 },
-		"knots: expected those of the first of 2 features, found 3 of 4":         func(c *Columns) { c.Knots = append(c.Knots, nil, nil) },
-		"knots: expected those of the first of 1 features, found 1 of 4":         func(c *Columns) { c.Features = c.Features[:3] },
+		"knots of x: expected finite numbers that ascend, found [NaN 1]": func(c *Columns) { c.Knots[0][0] = math.NaN() },
+		"knots of x: expected finite numbers that ascend, found [3 1]":   func(c *Columns) { c.Knots[0][0] = 3 },
+		"expected knots of the first of 4 features, found 3 lists of 2":  func(c *Columns) { c.Knots = append(c.Knots, nil, nil) },
+		"knots: expected names of 4 features, found 3":                   func(c *Columns) { c.Features = c.Features[:3] },
 	} {
 		set := bent(t, []float64{0, 1}, 5, func(row int) (x, other, y float64) { return float64(row), 1, 2 })
 		change(set.Columns)

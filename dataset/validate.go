@@ -9,6 +9,7 @@ import (
 
 	"github.com/x448/float16"
 
+	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/finite"
 	"github.com/amtrl/amtrl/internal/text"
 )
@@ -142,13 +143,11 @@ func (s *Set) validateColumns() error {
 	if i := slices.IndexFunc(s.Columns.Spread, func(x float64) bool { return !(x > 0) }); i >= 0 {
 		return fmt.Errorf("feature %d of Spread: expected a number above 0, found %v", i, s.Columns.Spread[i])
 	}
-	if n := s.Columns.read(); len(s.Columns.Knots) > 0 && (len(s.Columns.Features) != cols || len(s.Columns.Knots) > n) {
-		return fmt.Errorf("knots: expected those of the first of %d features, found %d of %d", n, len(s.Columns.Knots), cols)
+	if n := len(s.Columns.Features); len(s.Columns.Knots) > 0 && n != cols {
+		return fmt.Errorf("knots: expected names of %d features, found %d", cols, n)
 	}
-	for j, of := range s.Columns.Knots {
-		if slices.ContainsFunc(of, func(t float64) bool { return t-t != 0 }) || !slices.IsSorted(of) {
-			return fmt.Errorf("knots of feature %d: expected finite numbers that ascend, found %v", j, of)
-		}
+	if err := table.Knots(s.Columns.Knots).Check(s.Columns.Features); err != nil {
+		return err
 	}
 	classes := map[Output]bool{} // those of columns that list them, each with none too
 	for _, l := range s.Columns.Labels {

@@ -99,6 +99,15 @@ func TestDiscriminantOfGroups(t *testing.T) {
 	must.Hold(t, twice > 0 && twice < 1.5*once, "copies make the slope %g, without it is %g", twice, once)
 }
 
+// What rounding leaves of a difference, where a group is taken out that had the only one, tells no classes apart.
+func TestDiscriminantOfTheOnlyGroupThatDiffers(t *testing.T) {
+	f, y := []float64{0, 0, 0, 0, 0, 0, 0.1, 0.3, 0.7}, []float64{0, 0, 0, 1, 1, 1, 0, 1, 1}
+	left := discriminantLeft(f, y, groupsOf([]int32{0, 1, 2, 3, 4, 5, 6, 6, 6}))
+	for _, i := range []int{6, 7, 8} {
+		must.Equal(t, left[i], 0, "log-odds of row %d", i)
+	}
+}
+
 // What frequencies and means say of a group is that of the others.
 func TestFrequenciesOfGroups(t *testing.T) {
 	rng := testrand.New(t)

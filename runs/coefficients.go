@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -122,10 +123,19 @@ func coefficients(raw []byte) (*Coefficients, error) {
 	return out, nil
 }
 
-// parts name those of the range of a column between its knots, to about a hundredth of its spread.
+// parts name those of the range of a column between its knots, in as many digits as tell these, or their distance from 0, apart.
 func parts(column string, knots []float64, spread float64) []string {
-	decimals := min(max(0, 2-int(math.Floor(math.Log10(spread)))), 12)
-	text := func(t float64) string { return strconv.FormatFloat(t, 'f', decimals, 64) }
+	gap := spread
+	for i, t := range knots[1:] {
+		gap = min(gap, t-knots[i])
+	}
+	text := func(t float64) string {
+		decimals := max(0, 1-int(math.Floor(math.Log10(gap))))
+		if decimals > 9 || math.Abs(t) >= 1e15 {
+			return strconv.FormatFloat(t, 'g', -1, 64)
+		}
+		return strings.TrimPrefix(strconv.FormatFloat(t, 'f', decimals, 64), map[bool]string{true: "-"}[math.Abs(t) < 0.5*math.Pow10(-decimals)])
+	}
 	names := []string{column + " up to " + text(knots[0])}
 	for i, t := range knots[1:] {
 		names = append(names, column+" "+text(knots[i])+" to "+text(t))

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/amtrl/amtrl/dataset"
@@ -93,23 +95,18 @@ func TestCoefficients(t *testing.T) {
 		at := 0
 		for j := range numbers + words {
 			unit, name := m.spread[j], m.features[j]
-			ends := []float64{-2, -1}
+			ends := []float64{-2, -1} // of the parts
 			if j >= numbers {
 				unit = 1
 			}
-			var inside []string
+			parts := 1
 			if j < len(knots) && len(knots[j]) > 0 {
 				of := knots[j]
-				ends = slices.Concat([]float64{of[0] - 1}, of, []float64{of[len(of)-1] + 1})
-				text := func(k float64) string { return fmt.Sprintf("%.*f", max(0, 2-int(math.Floor(math.Log10(unit)))), k) }
-				inside = append(inside, name+" up to "+text(of[0]))
-				for k := range of[1:] {
-					inside = append(inside, name+" "+text(of[k])+" to "+text(of[k+1]))
-				}
-				name = name + " over " + text(of[len(of)-1])
+				ends, parts = slices.Concat([]float64{of[0] - 1}, of, []float64{of[len(of)-1] + 1}), len(of)+1
 			}
-			for part, called := range append(inside, name) {
-				must.Equal(t, found.Features[at], called, "the name of a part")
+			for part := range parts {
+				called := found.Features[at]
+				checkPart(t, called, name, ends[1:len(ends)-1], unit, part)
 				must.Equal(t, found.Column[at], j, "the column of a part")
 				low, high := predict(j, ends[part]), predict(j, ends[part+1])
 				for o, y := range high {
@@ -124,6 +121,30 @@ func TestCoefficients(t *testing.T) {
 		must.Equal(t, at, len(found.Features), "coefficients")
 		predictor.Close()
 	}
+}
+
+// checkPart expects the name of a part of the range of a column between knots, which tells them apart.
+func checkPart(t *testing.T, called, column string, knots []float64, gap float64, part int) {
+	t.Helper()
+	if len(knots) == 0 {
+		must.Equal(t, called, column, "the name of a column")
+		return
+	}
+	for i := range knots[1:] {
+		gap = min(gap, knots[i+1]-knots[i])
+	}
+	var numbers []float64
+	for _, word := range strings.Fields(strings.TrimPrefix(called, column+" ")) {
+		if x, err := strconv.ParseFloat(word, 64); err == nil {
+			numbers = append(numbers, x)
+		}
+	}
+	want := knots[max(0, part-1):min(part+1, len(knots))]
+	must.Equal(t, len(numbers), len(want), "numbers of %s", called)
+	for i, x := range numbers {
+		must.Hold(t, math.Abs(x-want[i]) < gap/10, "%s is of %v", called, want)
+	}
+	must.Hold(t, !strings.Contains(called, " -0.0 ") && strings.Contains(called, "over") == (part == len(knots)), "%s", called)
 }
 
 // What a model does not say has no coefficients, and what contradicts itself is refused.

@@ -113,6 +113,9 @@ func (m *storedModel) decode(q backend.Queue, raw []byte, files bool) error {
 	if err := m.knots.Check(m.features); err != nil {
 		return fmt.Errorf("metadata knots: %w", err)
 	}
+	if n := len(m.features); len(m.knots) > 0 && n != m.predictor.D {
+		return fmt.Errorf("metadata features: expected one for each of %d, found %d", m.predictor.D, n)
+	}
 	m.features = m.features[:len(m.features)-m.knots.Count()]
 	m.gaps = gaps{means: meta.means, filled: make([]int64, len(meta.means))}
 	if n := len(meta.low); n != len(meta.high) || n > len(m.features) {

@@ -31,7 +31,7 @@ func (k *knotSample) add(v *table.Vectors, i int) {
 		return
 	}
 	for j := range v.Width {
-		k.rows[at][j] = v.Wide(i*v.Width + j)
+		k.rows[at][j] = v.Element(i*v.Width + j)
 	}
 }
 
@@ -53,9 +53,9 @@ func (s *survey) settleKnots() {
 	s.sample = nil
 }
 
-// expand puts behind the features of a batch what the knots add, once they are known.
+// expand puts behind the features of a batch what the knots add, once they are known, and makes all float32.
 func (s *survey) expand(b *table.Batch) *table.Batch {
-	if s.knots.Count() == 0 {
+	if s.knots == nil {
 		return b
 	}
 	wide := *b

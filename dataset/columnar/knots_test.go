@@ -15,6 +15,7 @@ import (
 	"github.com/amtrl/amtrl/dataset/table"
 	"github.com/amtrl/amtrl/internal/must"
 	"github.com/amtrl/amtrl/internal/testrand"
+	"github.com/parquet-go/parquet-go"
 )
 
 const knotManifest = `files: rows.csv
@@ -178,4 +179,46 @@ func TestImportKnotsOfOneColumn(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, "out", headerFile), []byte(damaged), 0o644))
 		must.Hold(t, must.Err(Open(filepath.Join(dir, "out"))) != nil, "%q for %q is not seen", other, old)
 	}
+}
+
+// Columns of bytes and of halves bend as others do, also where none of them has a knot.
+func TestImportKnotsOfBytes(t *testing.T) {
+	type row struct {
+		Site string  `parquet:"site"`
+		A    uint8   `parquet:"a"`
+		B    uint8   `parquet:"b"`
+		Y    float64 `parquet:"y"`
+	}
+	rng := testrand.New(t)
+	for _, most := range []int{200, 2} {
+		dir := t.TempDir()
+		csv, rows := "site,a,b,y\n", []row{}
+		for i := range 50 {
+			r := row{string(rune('a' + i%2)), uint8(rng.IntN(most)), uint8(rng.IntN(most)), rng.NormFloat64()}
+			rows, csv = append(rows, r), csv+fmt.Sprintf("%s,%d,%d,%g\n", r.Site, r.A, r.B, r.Y)
+		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(csv), 0o644))
+		must.Do(t, parquet.WriteFile(filepath.Join(dir, "rows.parquet"), rows))
+		var sets []*dataset.Set
+		for _, name := range []string{"rows.csv", "rows.parquet"} {
+			m := parse(t, dir, "files: "+name+"\ncolumns: {source: site, features: [a, b], knots: 4}\nlabels: [{column: y, type: number}]\n")
+			must.Do(t, Import(t.Context(), m, filepath.Join(dir, "of-"+name), nil))
+			sets = append(sets, must.Get(Open(filepath.Join(dir, "of-"+name)))(t))
+		}
+		must.EqualSlices(t, sets[1].Columns.Features, sets[0].Columns.Features, "features")
+		must.Hold(t, (len(sets[0].Columns.Features) > 2) == (most > 2), "features %v", sets[0].Columns.Features)
+		for i, p := range sets[0].Pools {
+			must.EqualSlices(t, sets[1].Pools[i].F32, p.F32, "features of %s", p.Name)
+		}
+	}
+}
+
+// Of wide tables fewer rows are kept.
+func TestKnotSampleOfWideRows(t *testing.T) {
+	const width, rows = 1 << 14, 300
+	k, v := newKnotSample(), &table.Vectors{Width: width, F32: make([]float32, width)}
+	for range rows {
+		k.add(v, 0)
+	}
+	must.Equal(t, len(k.rows), sampledCells/width, "rows of %d", width)
 }

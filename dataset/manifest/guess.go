@@ -35,7 +35,7 @@ type Known struct {
 	ID, Source, Split, Cost, Group, Target string
 	Features, Categories, Labels           []string
 
-	notCost string // what is called like one, and is none
+	sold bool // a price is that of what is sold
 }
 
 // The names that columns often have, the likeliest first.
@@ -174,7 +174,7 @@ func Look(ctx context.Context, manifestPath string, files []string, known Known)
 		return nil, g.refuseTarget(m, inputs[0].Path, known.Target, slices.Sorted(maps.Keys(c.sources)), has)
 	}
 	if known.Cost == "" && c.costs.vary && strings.EqualFold(m.Cost, "price") { // of what is sold, not of a label
-		known.notCost = m.Cost
+		known.sold = true
 		return Look(ctx, manifestPath, files, known)
 	}
 	notCost := ""
@@ -294,7 +294,7 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		m.Split = FromFile
 	}
 	if m.Cost = known.Cost; m.Cost == "" {
-		m.Cost = g.pick(costNames, func(c *column) bool { return c.numeric() && c.Name != known.notCost })
+		m.Cost = g.pick(costNames, func(c *column) bool { return c.numeric() && !(known.sold && strings.EqualFold(c.Name, "price")) })
 	}
 	if m.Source = known.Source; m.Source == "" {
 		m.Source = g.guessSource(inputs, known.Target)
@@ -317,6 +317,9 @@ func (g *guesser) choose(m *Manifest, known Known, inputs []Input) error {
 		if m.Features, vector = g.guessFeatures(); !vector && len(m.Categories) == 0 {
 			m.Categories = g.guessCategories()
 		}
+	}
+	if len(m.Features) == 0 && len(m.Categories) == 0 && known.Cost == "" && strings.EqualFold(m.Cost, "price") {
+		m.Features, m.Cost = []string{m.Cost}, ""
 	}
 	if len(m.Features) == 0 && len(m.Categories) == 0 {
 		return fmt.Errorf("%s: expected a column of vectors or columns of numbers for features, found none: say which with --features", file)

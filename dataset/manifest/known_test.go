@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -82,6 +83,10 @@ func TestLookAtPrices(t *testing.T) {
 	must.Equal(t, g.Cost, "", "cost")
 	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Labels: []string{"price"}}))(t).Labels[0].Type, Number, "label")
 	must.Equal(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{Cost: "price"}))(t).Cost, "price", "the cost that is said")
+	must.Do(t, os.WriteFile(file, []byte("shop,price,Price,label\n"+strings.Repeat("x,1,5,p\nx,2,6,q\ny,3,7,p\ny,9,8,q\n", 15)), 0o644))
+	must.EqualSlices(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Features, []string{"price", "Price"}, "features")
+	must.Do(t, os.WriteFile(file, []byte("shop,price,label\n"+strings.Repeat("x,1,p\nx,2,q\ny,3,p\ny,9,q\n", 15)), 0o644))
+	must.EqualSlices(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Features, []string{"price"}, "a price alone")
 	write(of("5", "6"))
 	must.EqualSlices(t, must.Get(Look(t.Context(), "m.yaml", []string{file}, Known{}))(t).Features, []string{"age", "price"}, "features")
 	write(of("1", "2", "3"))

@@ -121,5 +121,6 @@ func KnotsOf(values []float64, n int) []float64 {
 			knots = append(knots, t)
 		}
 	}
+	slices.Sort(knots) // of few values the one in the middle may lie before that of a quantile below
 	return knots
 }

@@ -14,7 +14,7 @@ import (
 func TestKnotsOf(t *testing.T) {
 	rng := testrand.New(t)
 	for range 300 {
-		n, most := 1+rng.IntN(8), 1+rng.IntN(400)
+		n, most := 1+rng.IntN([]int{8, 50}[rng.IntN(2)]), 1+rng.IntN([]int{8, 400}[rng.IntN(2)])
 		values := make([]float64, 1+rng.IntN(300))
 		for i := range values {
 			values[i] = float64(rng.IntN(most)) - 0.25*float64(most)
@@ -56,6 +56,7 @@ func TestKnotsOf(t *testing.T) {
 		}
 	}
 	must.EqualSlices(t, KnotsOf([]float64{1, 0, 1, 0, 0}, 5), []float64{}, "knots of 0 and 1")
+	must.EqualSlices(t, KnotsOf([]float64{0, 1, 2, 3}, 7), []float64{1, 1.5, 2}, "more knots than values")
 	must.EqualSlices(t, KnotsOf(nil, 5), []float64{}, "knots of nothing")
 	must.EqualSlices(t, KnotsOf(append(make([]float64, 1000), 1, 2, 3, 4, 5), 5), []float64{1, 2, 2.5, 3, 4}, "knots of rare counts")
 	must.EqualSlices(t, KnotsOf([]float64{3, 1, 2}, 5), []float64{2}, "knots of three")
